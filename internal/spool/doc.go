@@ -1,0 +1,8 @@
+// Package spool is a durable queue in a folder: one item is one file, and the names give the order.
+//
+// It promises that an item is whole or absent, that only regular files of this user are opened (no links, no pipes, no
+// more than the size allowed), that nothing foreign blocks the queue (it can be put aside with a reason, never
+// deleted), and that a watcher is told of every arrival without polling.
+//
+// It knows nothing of what the items mean, does not lock, and leaves order among equal names to those who name them.
+package spool

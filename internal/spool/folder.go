@@ -1,0 +1,197 @@
+package spool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/google/renameio/v2"
+)
+
+// Sentinels of Read and Put, matched with errors.Is. A missing item is fs.ErrNotExist.
+var (
+	ErrForeign = errors.New("not a regular file of this user") // a link, pipe, folder, or another user's
+	ErrTooBig  = errors.New("larger than allowed")
+	ErrName    = errors.New("not a name for an item") // empty, with a separator, or with a leading dot
+)
+
+// DefaultMaxSize caps an item where Folder.MaxSize is zero.
+const DefaultMaxSize = 16 << 20
+
+// Folder is one queue. The zero MaxSize is DefaultMaxSize bytes. With Fsync, what Put and Remove did survives a power
+// cut; without it only the death of the process. Its methods may be called concurrently and by several processes.
+type Folder struct {
+	Path    string
+	MaxSize int64
+	Fsync   bool
+}
+
+// Make makes the folder (0700) where it is missing.
+func (f Folder) Make() error {
+	if err := os.MkdirAll(f.Path, 0o700); err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	return nil
+}
+
+// Put writes an item, replacing one of the same name, and makes the folder where it is missing. ErrName and ErrTooBig
+// are the caller's mistakes; other errors are the disk's, and then the old item is as it was.
+func (f Folder) Put(name string, data []byte) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	if int64(len(data)) > f.maxSize() {
+		return fmt.Errorf("spool: put %s: %d bytes: %w", name, len(data), ErrTooBig)
+	}
+	if err := f.Make(); err != nil {
+		return err
+	}
+	if err := f.write(filepath.Join(f.Path, name), data); err != nil {
+		return fmt.Errorf("spool: put %s: %w", name, err)
+	}
+	return nil
+}
+
+// List gives the names of the items in order. Dot names (writes under way) and folders are not items; a missing
+// folder is an empty queue.
+func (f Folder) List() ([]string, error) {
+	entries, err := os.ReadDir(f.Path) // sorted by name
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("spool: list: %w", err)
+	}
+	names := make([]string, 0, len(entries))
+	for _, entry := range entries {
+		if !entry.IsDir() && !isDot(entry.Name()) {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, nil
+}
+
+// Read gives the bytes of an item. fs.ErrNotExist, ErrForeign and ErrTooBig are for good; other errors may pass.
+func (f Folder) Read(name string) ([]byte, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	data, err := readRegular(filepath.Join(f.Path, name), f.maxSize())
+	if err != nil {
+		return nil, fmt.Errorf("spool: read %s: %w", name, err)
+	}
+	return data, nil
+}
+
+// Remove takes an item out of the queue; an absent one is no error.
+func (f Folder) Remove(name string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	err := os.Remove(filepath.Join(f.Path, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && f.Fsync {
+		err = syncFolder(f.Path)
+	}
+	if err != nil {
+		return fmt.Errorf("spool: remove %s: %w", name, err)
+	}
+	return nil
+}
+
+func (f Folder) write(path string, data []byte) error {
+	if !f.Fsync {
+		return writeFast(path, data)
+	}
+	// The temporary file must be beside the item: its dot name is skipped there, and a rename works.
+	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(f.Path), renameio.WithPermissions(0o600))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = pending.Cleanup() }() // after a replace it has nothing to do
+	if _, err := pending.Write(data); err != nil {
+		return err
+	}
+	if err := pending.CloseAtomicallyReplace(); err != nil {
+		return err
+	}
+	return syncFolder(f.Path) // renameio syncs the file, not its new name
+}
+
+func writeFast(path string, data []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), ".put-*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// readRegular opens first and looks then, at what it has opened: a name can change its meaning in between. Without
+// O_NONBLOCK a pipe under that name would hold the reader.
+func readRegular(path string, limit int64) ([]byte, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	switch {
+	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENXIO): // a link; a socket
+		return nil, fmt.Errorf("%w: %w", ErrForeign, err)
+	case err != nil:
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // only read
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !info.Mode().IsRegular() || !ok || int(stat.Uid) != os.Geteuid() {
+		return nil, ErrForeign
+	}
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = ErrTooBig
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+func (f Folder) maxSize() int64 {
+	if f.MaxSize > 0 {
+		return f.MaxSize
+	}
+	return DefaultMaxSize
+}
+
+func checkName(name string) error {
+	if name == "" || isDot(name) || strings.ContainsAny(name, "/\x00") {
+		return fmt.Errorf("spool: %q: %w", name, ErrName)
+	}
+	return nil
+}
+
+func isDot(name string) bool { return strings.HasPrefix(name, ".") }

@@ -1,0 +1,82 @@
+package spool
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// reasonSuffix is added to the name of a file in quarantine for the file that says why.
+const reasonSuffix = ".reason"
+
+// maxQuarantined bounds the search for a free name among items that were called the same.
+const maxQuarantined = 10000
+
+// Quarantine moves an item out of the queue to dir (on the same file system; made when missing), as
+// <folder>-<name>, and writes the reason to a file beside it. Nothing in dir is replaced. The item is moved as it is,
+// unopened: a link stays a link. An absent item is no error.
+func (f Folder) Quarantine(name, dir, reason string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	if err := f.quarantine(name, dir, reason); err != nil {
+		return fmt.Errorf("spool: quarantine %s: %w", name, err)
+	}
+	return nil
+}
+
+func (f Folder) quarantine(name, dir, reason string) error {
+	source := filepath.Join(f.Path, name)
+	if _, err := os.Lstat(source); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	target, err := reserve(filepath.Join(dir, filepath.Base(f.Path)+"-"+name), reason)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(source, target); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, os.Remove(target+reasonSuffix))
+	}
+	if !f.Fsync {
+		return nil
+	}
+	// The new name first: after a power cut the item may be in both folders, never in none.
+	return errors.Join(syncFolder(dir), syncFolder(f.Path))
+}
+
+// reserve finds a name of which neither the item nor its reason exists. The reason is made exclusively, so it is what
+// holds the name against another quarantine at the same time.
+func reserve(path, reason string) (string, error) {
+	for n := range maxQuarantined {
+		target := path
+		if n > 0 {
+			target = path + "." + strconv.Itoa(n)
+		}
+		if _, err := os.Lstat(target); err == nil {
+			continue
+		}
+		err := writeReason(target+reasonSuffix, reason)
+		if !errors.Is(err, fs.ErrExist) {
+			return target, err
+		}
+	}
+	return "", fmt.Errorf("%s: %w", path, fs.ErrExist)
+}
+
+// writeReason makes the file of the reason. On a full disk it stays empty: that is no ground to leave the item where it
+// blocks the queue.
+func writeReason(path, reason string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, _ = file.WriteString(reason + "\n")
+	_ = file.Close()
+	return nil
+}
