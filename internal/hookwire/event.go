@@ -1,0 +1,145 @@
+package hookwire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+)
+
+// Version is the schema version of the event and binding files written by this package.
+const Version = 1
+
+// The hook events the hook binary acts on. Names are Claude Code's own (hook_event_name).
+const (
+	SessionStart     = "SessionStart"     // source: startup, resume, clear, compact, fork
+	UserPromptSubmit = "UserPromptSubmit" // fires when a prompt is enqueued, not when its turn starts
+	Stop             = "Stop"             // the turn ended; background tasks may go on
+	StopFailure      = "StopFailure"      // the turn ended with an API error; then Stop does not fire
+	SessionEnd       = "SessionEnd"       // reason: clear, prompt_input_exit, other, …
+)
+
+// ErrMalformed says that bytes are not an event, a binding or a payload. It is for good: the same bytes never get better.
+var ErrMalformed = errors.New("malformed")
+
+// Event is one file in events/: one hook run of one Claude Code process.
+type Event struct {
+	Version  int       `json:"version"`
+	Name     string    `json:"name"`             // hook_event_name
+	Received time.Time `json:"received"`         // UTC, when the hook read its payload
+	Launch   string    `json:"launch,omitempty"` // CCBOT_LAUNCH: the record id of the launch
+
+	// The Claude Code process that ran the hook; 0 and "" when it could not be proven.
+	ClaudePID   int    `json:"claude_pid,omitempty"`
+	ClaudeStart uint64 `json:"claude_start,omitempty"` // field 22 of /proc/PID/stat; on darwin start time in ms
+	Boot        string `json:"boot,omitempty"`         // BootID
+
+	Pane string `json:"pane,omitempty"` // TMUX_PANE, inherited: a nested claude has its parent's
+	Tmux string `json:"tmux,omitempty"` // TMUX: socket path, server pid, session number
+
+	SessionID      string `json:"session_id"`
+	TranscriptPath string `json:"transcript_path,omitempty"` // may not exist yet
+	Cwd            string `json:"cwd,omitempty"`
+	Source         string `json:"source,omitempty"` // SessionStart
+	Reason         string `json:"reason,omitempty"` // SessionEnd
+
+	Prompt    string `json:"prompt,omitempty"`     // UserPromptSubmit, at most MaxPrompt bytes
+	PromptCut bool   `json:"prompt_cut,omitempty"` // the prompt was longer: absence of a text proves nothing
+
+	PermissionMode       string `json:"permission_mode,omitempty"`
+	Model                string `json:"model,omitempty"`
+	Error                string `json:"error,omitempty"`                  // StopFailure
+	LastAssistantMessage string `json:"last_assistant_message,omitempty"` // Stop, StopFailure; at most MaxMessage bytes
+	BackgroundTasks      int    `json:"background_tasks,omitempty"`       // Stop: tasks that go on
+}
+
+// Binding is one file in bindings/: which session a Claude Code process was running when it last told. It is a hint;
+// the process is proven again from the kernel before anything rests on it.
+type Binding struct {
+	Version        int    `json:"version"`
+	Boot           string `json:"boot"`
+	PID            int    `json:"pid"`
+	Start          uint64 `json:"start"` // as Event.ClaudeStart
+	SessionID      string `json:"session_id"`
+	Cwd            string `json:"cwd,omitempty"`
+	TranscriptPath string `json:"transcript_path,omitempty"`
+	Pane           string `json:"pane,omitempty"`
+	Tmux           string `json:"tmux,omitempty"`
+	Launch         string `json:"launch,omitempty"` // "" for a session started by hand
+	Event          string `json:"event,omitempty"`  // the event that made the file; not compared
+}
+
+// BindingOf is the binding that an event of a proven process tells.
+func BindingOf(e Event) Binding {
+	return Binding{
+		Version: Version, Boot: e.Boot, PID: e.ClaudePID, Start: e.ClaudeStart,
+		SessionID: e.SessionID, Cwd: e.Cwd, TranscriptPath: e.TranscriptPath,
+		Pane: e.Pane, Tmux: e.Tmux, Launch: e.Launch, Event: e.Name,
+	}
+}
+
+// ReadEvent decodes the bytes of one file in events/. The error is ErrMalformed with the reason.
+func ReadEvent(data []byte) (Event, error) {
+	var e Event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return Event{}, fmt.Errorf("event: %w: %w", ErrMalformed, err)
+	}
+	if err := e.check(); err != nil {
+		return Event{}, fmt.Errorf("event: %w: %w", ErrMalformed, err)
+	}
+	e.Received = e.Received.UTC()
+	return e, nil
+}
+
+// ReadBinding decodes the bytes of one file in bindings/. The error is ErrMalformed with the reason.
+func ReadBinding(data []byte) (Binding, error) {
+	var b Binding
+	if err := json.Unmarshal(data, &b); err != nil {
+		return Binding{}, fmt.Errorf("binding: %w: %w", ErrMalformed, err)
+	}
+	if err := b.check(); err != nil {
+		return Binding{}, fmt.Errorf("binding: %w: %w", ErrMalformed, err)
+	}
+	return b, nil
+}
+
+func (e Event) check() error {
+	switch {
+	case e.Version != Version:
+		return fmt.Errorf("version %d, want %d", e.Version, Version)
+	case e.Name == "":
+		return errors.New("no event name")
+	case e.Received.IsZero():
+		return errors.New("no time")
+	case e.ClaudePID < 0:
+		return fmt.Errorf("pid %d", e.ClaudePID)
+	}
+	return checkSession(e.SessionID, e.Cwd, e.TranscriptPath)
+}
+
+func (b Binding) check() error {
+	switch {
+	case b.Version != Version:
+		return fmt.Errorf("version %d, want %d", b.Version, Version)
+	case b.PID <= 0:
+		return fmt.Errorf("pid %d", b.PID)
+	case !isID(b.Boot):
+		return fmt.Errorf("boot id %q", b.Boot)
+	}
+	return checkSession(b.SessionID, b.Cwd, b.TranscriptPath)
+}
+
+func checkSession(id, cwd, transcript string) error {
+	switch {
+	case !isUUID(id):
+		return fmt.Errorf("session id %q is not a UUID", clip(id, 64))
+	case cwd != "" && !filepath.IsAbs(cwd):
+		return errors.New("cwd is not absolute")
+	case len(cwd) > maxPath, len(transcript) > maxPath:
+		return errors.New("path too long")
+	case transcript != "" && !filepath.IsAbs(transcript):
+		return errors.New("transcript path is not absolute")
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package hookwire
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const someID = "19700a32-a03e-4de9-a340-67e13a1f5792"
+
+// samples are recorded payloads of the real CLI, one per event.
+func samples(t testing.TB) map[string]json.RawMessage {
+	t.Helper()
+	data, err := os.ReadFile("testdata/hook-samples.json")
+	require.NoError(t, err)
+	var all map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(data, &all))
+	return all
+}
+
+func TestReadPayload_Recorded(t *testing.T) {
+	all := samples(t)
+	require.NotEmpty(t, all)
+	for name, raw := range all {
+		p, err := ReadPayload(strings.NewReader(string(raw)))
+		require.NoError(t, err, name)
+		event, _, _ := strings.Cut(name, "/")
+		assert.Equal(t, event, p.HookEventName, name)
+		assert.True(t, isUUID(p.SessionID), name)
+		assert.NotEmpty(t, p.TranscriptPath, name)
+		assert.NotEmpty(t, p.Cwd, name)
+	}
+	tests := []struct {
+		name  string
+		field func(Payload) string
+		want  string
+	}{
+		{"SessionStart/startup", func(p Payload) string { return p.Source + " " + p.Model }, "startup claude-opus-5-5"},
+		{"SessionStart/clear", func(p Payload) string { return p.Source }, "clear"},
+		{"SessionEnd/prompt_input_exit", func(p Payload) string { return p.Reason }, "prompt_input_exit"},
+		{"UserPromptSubmit", func(p Payload) string { return p.Prompt + "|" + p.PermissionMode }, "say hello world|default"},
+		{"StopFailure", func(p Payload) string { return p.Error + "|" + p.LastAssistantMessage }, "unknown|API Error: 400 mock error 400"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := ReadPayload(strings.NewReader(string(all[tt.name])))
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, tt.field(p))
+		})
+	}
+}
+
+func TestReadPayload_Odd(t *testing.T) {
+	ok := `"hook_event_name":"Stop","session_id":"` + someID + `"`
+	tests := []struct {
+		name, in string
+		bad      bool
+		tasks    int
+	}{
+		{name: "nothing", in: "", bad: true},
+		{name: "half", in: `{` + ok, bad: true},
+		{name: "not JSON", in: "hello", bad: true},
+		{name: "an array", in: `[1]`, bad: true},
+		{name: "null", in: `null`, bad: true},
+		{name: "no event", in: `{"session_id":"` + someID + `"}`, bad: true},
+		{name: "no session", in: `{"hook_event_name":"Stop"}`, bad: true},
+		{name: "session is no UUID", in: `{"hook_event_name":"Stop","session_id":"../../etc/passwd"}`, bad: true},
+		{name: "relative cwd", in: `{` + ok + `,"cwd":"a/b"}`, bad: true},
+		{name: "relative transcript", in: `{` + ok + `,"transcript_path":"../x"}`, bad: true},
+		{name: "endless path", in: `{` + ok + `,"cwd":"/` + strings.Repeat("x", maxPath) + `"}`, bad: true},
+		{name: "deep nesting", in: strings.Repeat("[", 200_000), bad: true},
+		{name: "least", in: `{` + ok + `}`},
+		{name: "something after it", in: `{` + ok + "}\n{{{"},
+		{name: "tasks", in: `{` + ok + `,"background_tasks":[{"id":1},{"id":2}]}`, tasks: 2},
+		{name: "unexpected types", in: `{` + ok + `,"model":{"id":"m"},"error":5,"prompt":[],"background_tasks":"two"}`},
+		{name: "unknown fields", in: `{"new":{"a":[1,2]},` + ok + `}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := ReadPayload(strings.NewReader(tt.in))
+			if tt.bad {
+				require.ErrorIs(t, err, ErrMalformed)
+				assert.Zero(t, p)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, someID, p.SessionID)
+			assert.Equal(t, tt.tasks, p.BackgroundTasks)
+		})
+	}
+}
+
+// endless gives the same letter for ever after a start.
+type endless struct{ start io.Reader }
+
+func (e endless) Read(p []byte) (int, error) {
+	if n, err := e.start.Read(p); err == nil {
+		return n, nil
+	}
+	for i := range p {
+		p[i] = 'a'
+	}
+	return len(p), nil
+}
+
+func TestReadPayload_TooBig(t *testing.T) {
+	_, err := ReadPayload(endless{strings.NewReader(`{"prompt":"`)})
+	require.ErrorIs(t, err, ErrMalformed)
+	assert.ErrorContains(t, err, "more than")
+}
+
+func TestReadPayload_ReaderError(t *testing.T) {
+	broken := errors.New("broken pipe")
+	_, err := ReadPayload(io.MultiReader(strings.NewReader(`{"prompt":`), failingReader{broken}))
+	require.ErrorIs(t, err, broken)
+	assert.NotErrorIs(t, err, ErrMalformed)
+}
+
+type failingReader struct{ err error }
+
+func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
+
+func TestReadPayload_DoesNotWaitForTheEnd(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close()
+	go func() { _, _ = io.WriteString(w, `{"hook_event_name":"Stop","session_id":"`+someID+`"}`) }()
+	p, err := ReadPayload(r) // would hang for ever
+	require.NoError(t, err)
+	assert.Equal(t, Stop, p.HookEventName)
+}
+
+func TestPayloadEvent_CutsLongTexts(t *testing.T) {
+	e := Payload{Prompt: strings.Repeat("ä", MaxPrompt), LastAssistantMessage: strings.Repeat("ä", MaxMessage)}.Event()
+	assert.True(t, e.PromptCut)
+	assert.Equal(t, strings.Repeat("ä", MaxPrompt/2), e.Prompt)
+	assert.Equal(t, strings.Repeat("ä", MaxMessage/2), e.LastAssistantMessage)
+	assert.False(t, Payload{Prompt: strings.Repeat("a", MaxPrompt)}.Event().PromptCut)
+	assert.Equal(t, "a", clip("aä", 2))
+	assert.Empty(t, clip("ä", 1))
+}
+
+func FuzzReadPayload(f *testing.F) {
+	for _, raw := range samples(f) {
+		f.Add([]byte(raw))
+	}
+	f.Add([]byte(`{"hook_event_name":"Stop","session_id":"` + someID + `","background_tasks":[[],{}],"prompt":"\ud800"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := ReadPayload(strings.NewReader(string(data)))
+		if err != nil {
+			require.ErrorIs(t, err, ErrMalformed)
+			return
+		}
+		// What a hook accepts, the bot can read again.
+		e := p.Event()
+		e.Received = e.Received.AddDate(2026, 0, 0)
+		out, err := json.Marshal(e)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(out), MaxEvent)
+		back, err := ReadEvent(out)
+		require.NoError(t, err)
+		require.Equal(t, e, back)
+	})
+}
+
+func FuzzReadEvent(f *testing.F) {
+	f.Add([]byte(`{"version":1,"name":"Stop","received":"2026-01-02T03:04:05Z","session_id":"` + someID + `"}`))
+	f.Add([]byte(`{"version":1,"boot":"a","pid":1,"start":2,"session_id":"` + someID + `"}`))
+	f.Add([]byte(`{"version":2}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, err := ReadEvent(data)
+		if err != nil {
+			require.ErrorIs(t, err, ErrMalformed)
+			require.Zero(t, e)
+		} else {
+			require.True(t, isUUID(e.SessionID))
+			require.False(t, e.Received.IsZero())
+		}
+		b, err := ReadBinding(data)
+		if err != nil {
+			require.ErrorIs(t, err, ErrMalformed)
+			require.Zero(t, b)
+		} else {
+			require.NotContains(t, b.Name(), "/")
+		}
+	})
+}

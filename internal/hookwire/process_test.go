@@ -1,0 +1,58 @@
+package hookwire
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestClaudeAbove(t *testing.T) {
+	sh := func(pid int) parent { return parent{PID: pid, Comm: "sh"} }
+	tests := []struct {
+		name  string
+		chain []parent
+		told  int
+		want  int // 0: none
+	}{
+		{name: "the usual chain", chain: []parent{sh(9), {PID: 5, Comm: "claude"}, {PID: 2, Comm: "tmux: server"}}, told: 5, want: 5},
+		{name: "not told", chain: []parent{sh(9), {PID: 5, Comm: "claude"}}, want: 5},
+		{name: "told one is not above", chain: []parent{sh(9), {PID: 5, Comm: "claude"}}, told: 777, want: 5},
+		{name: "nested claude, outer CLAUDE_PID inherited", told: 5, want: 7,
+			chain: []parent{sh(9), {PID: 7, Comm: "claude"}, {PID: 6, Comm: "bash"}, {PID: 5, Comm: "claude"}}},
+		{name: "told one under another name", chain: []parent{{PID: 8, Comm: "timeout"}, sh(7), {PID: 5, Comm: "node"}}, told: 5, want: 5},
+		{name: "executable is claude", chain: []parent{{PID: 8, Comm: "MainThread", Exe: "/x/claude.exe (deleted)"}}, want: 8},
+		{name: "nearest that is no shell", chain: []parent{sh(9), {PID: 8, Comm: "-bash"}, {PID: 5, Comm: "agent"}}, want: 5},
+		{name: "claude has died, tmux took over", chain: []parent{sh(9), {PID: 4, Comm: "tmux: server"}, {PID: 1, Comm: "init"}}, told: 5},
+		{name: "claude has died, init took over", chain: []parent{sh(9), {PID: 1, Comm: "anything"}}},
+		{name: "nothing above", told: 5},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := claudeAbove(tt.chain, tt.told)
+			assert.Equal(t, tt.want, got.PID)
+			if tt.want == 0 {
+				assert.ErrorIs(t, err, ErrNoClaude)
+			} else {
+				assert.NoError(t, err)
+			}
+		})
+	}
+}
+
+func TestAncestors_Real(t *testing.T) {
+	chain := ancestors()
+	require.NotEmpty(t, chain)
+	assert.Equal(t, os.Getppid(), chain[0].PID)
+	assert.NotZero(t, chain[0].Start)
+	assert.NotEmpty(t, chain[0].Comm)
+	for i := range chain[1:] {
+		assert.Equal(t, chain[i].PPID, chain[i+1].PID)
+	}
+}
+
+func TestBootID(t *testing.T) {
+	assert.True(t, isID(BootID()))
+	assert.Equal(t, BootID(), BootID())
+}
