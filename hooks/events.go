@@ -1,0 +1,215 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/spool"
+)
+
+const quarantineFolder = "quarantine"
+
+// Sink takes hook events. nil means that the event is dealt with and its file may go; an error means that it comes
+// again. After a crash between the two an event comes twice, so taking one twice must be harmless. An event with an
+// outdated or foreign process is the sink's to recognise and to take with nil.
+type Sink interface {
+	HookEvent(ctx context.Context, e hookwire.Event) error
+}
+
+// Events hands the files in events/ to a sink in the order of their names, which is the order in time. Events of one
+// launch never overtake each other; an event that its sink refuses holds up its own launch only, is tried again with
+// backoff, and goes to quarantine/ after maxFailures tries. Without a refusal nothing runs between two events.
+type Events struct {
+	folder     spool.Folder
+	quarantine string
+	sink       Sink
+	log        *slog.Logger
+	now        func() time.Time
+	patience   patience
+
+	mu        sync.Mutex          // held over a whole pass: Drain and Run deliver one at a time
+	failing   map[string]*failing // by file name
+	delivered map[string]bool     // taken by the sink, but the file could not be removed
+	expired   bool                // the old ones were looked for
+	dropped   int                 // and this many found
+}
+
+// NewEvents reads dir/events; dir is $CCBOT_DIR.
+func NewEvents(dir string, sink Sink, log *slog.Logger) *Events {
+	return &Events{
+		folder:     spool.Folder{Path: filepath.Join(dir, hookwire.EventsFolder), MaxSize: hookwire.MaxEvent},
+		quarantine: filepath.Join(dir, quarantineFolder),
+		sink:       sink,
+		log:        log,
+		now:        time.Now,
+		patience:   patience{first: time.Second, most: time.Minute, failures: maxFailures},
+		failing:    map[string]*failing{},
+		delivered:  map[string]bool{},
+	}
+}
+
+// Drain delivers what is there now, whatever its backoff says, and returns. The error joins what was refused or could
+// not be read; those files stay, and Run goes on with them.
+func (e *Events) Drain(ctx context.Context) error {
+	_, err := e.pass(ctx, true)
+	return err
+}
+
+// Run delivers events as they come until ctx ends, and then returns nil. An error means that events/ cannot be watched
+// or listed.
+func (e *Events) Run(ctx context.Context) error {
+	arrived := make(chan struct{}, 1)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return e.folder.Watch(ctx, func() {
+			select {
+			case arrived <- struct{}{}:
+			default: // a pass is due already
+			}
+		})
+	})
+	group.Go(func() error { return e.follow(ctx, arrived) })
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("hook events: %w", err)
+	}
+	return nil
+}
+
+// follow makes a pass at each arrival and when the next refused event is due.
+func (e *Events) follow(ctx context.Context, arrived <-chan struct{}) error {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-arrived:
+		case <-timer.C:
+		}
+		due, err := e.pass(ctx, false)
+		switch {
+		case errors.Is(err, errList):
+			return err
+		case err != nil && ctx.Err() == nil:
+			e.log.Warn("hook_event_failed", "error", err)
+		}
+		timer.Stop()
+		if !due.IsZero() {
+			timer.Reset(max(due.Sub(e.now()), 0))
+		}
+	}
+}
+
+// errList says that the folder could not be listed: then nothing can be delivered.
+var errList = errors.New("list events")
+
+// pass goes through the folder once. due is when the next refused event is to be tried; zero when there is none.
+func (e *Events) pass(ctx context.Context, impatient bool) (due time.Time, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var errs []error
+	if err := e.expireLocked(); err != nil {
+		errs = append(errs, err)
+	}
+	names, err := e.folder.List()
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%w: %w", errList, err)
+	}
+	e.forgetLocked(names)
+	held := map[string]bool{} // launches with a refused event: their later ones wait
+	for _, name := range names {
+		if ctx.Err() != nil {
+			return time.Time{}, ctx.Err()
+		}
+		if err := e.handleLocked(ctx, name, held, impatient); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return e.dueLocked(), errors.Join(errs...)
+}
+
+// handleLocked brings one file as far as it goes now.
+func (e *Events) handleLocked(ctx context.Context, name string, held map[string]bool, impatient bool) error {
+	if f := e.failing[name]; f != nil && !impatient && e.now().Before(f.due) {
+		held[f.key] = true
+		return nil
+	}
+	if e.delivered[name] {
+		return e.removeLocked(name)
+	}
+	event, err := e.read(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case hopeless(err):
+		return e.putAsideLocked(name, err)
+	case err != nil:
+		return e.failedLocked(name, name, err)
+	}
+	key := launchOf(event)
+	if held[key] {
+		return nil
+	}
+	err = e.deliver(ctx, event)
+	switch {
+	case err == nil:
+		return e.removeLocked(name)
+	case ctx.Err() != nil:
+		return ctx.Err() // refused because the bot ends: not the event's fault
+	}
+	err = e.failedLocked(name, key, err)
+	held[key] = err != nil // put aside, it holds up nobody
+	return err
+}
+
+func (e *Events) read(name string) (hookwire.Event, error) {
+	data, err := e.folder.Read(name)
+	if err != nil {
+		return hookwire.Event{}, err
+	}
+	return hookwire.ReadEvent(data)
+}
+
+// hopeless holds for what the same file will say again.
+func hopeless(err error) bool {
+	return errors.Is(err, hookwire.ErrMalformed) || errors.Is(err, spool.ErrForeign) || errors.Is(err, spool.ErrTooBig)
+}
+
+// launchOf names what an event must not overtake. A launch keeps its name when the session id changes (/clear).
+func launchOf(event hookwire.Event) string {
+	if event.Launch != "" {
+		return event.Launch
+	}
+	return event.SessionID
+}
+
+// deliver turns a panic of the sink into an error: the same file at each start would otherwise keep the bot down.
+func (e *Events) deliver(ctx context.Context, event hookwire.Event) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	return e.sink.HookEvent(ctx, event)
+}
+
+func (e *Events) removeLocked(name string) error {
+	if err := e.folder.Remove(name); err != nil {
+		e.delivered[name] = true
+		return e.failedLocked(name, name, err)
+	}
+	delete(e.delivered, name)
+	delete(e.failing, name)
+	return nil
+}

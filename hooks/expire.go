@@ -1,0 +1,74 @@
+package hooks
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ccbot/internal/hookwire"
+)
+
+// keepEvents is how long an event that nobody read is worth reading, keepTemporary how long a half-written one may
+// still be under way: a hook lives for seconds.
+const (
+	keepEvents    = 7 * 24 * time.Hour
+	keepTemporary = time.Hour
+)
+
+// Dropped says how many events were too old at the start of this process to be delivered.
+func (e *Events) Dropped() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.dropped
+}
+
+// expireLocked removes, once per process, what is too old and what a killed hook left half-written. A file that cannot
+// be removed is delivered like any other.
+func (e *Events) expireLocked() error {
+	if e.expired {
+		return nil
+	}
+	e.expired = true
+	entries, err := os.ReadDir(e.folder.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errList, err)
+	}
+	var errs []error
+	for _, entry := range entries {
+		old, temporary := e.tooOld(entry)
+		if !old {
+			continue
+		}
+		if err := os.Remove(filepath.Join(e.folder.Path, entry.Name())); err != nil {
+			errs = append(errs, fmt.Errorf("old hook event: %w", err))
+		} else if !temporary {
+			e.dropped++
+		}
+	}
+	if e.dropped > 0 {
+		e.log.Warn("hook_events_dropped", "count", e.dropped, "older_than", keepEvents)
+	}
+	return errors.Join(errs...)
+}
+
+func (e *Events) tooOld(entry fs.DirEntry) (old, temporary bool) {
+	info, err := entry.Info()
+	if err != nil || !info.Mode().IsRegular() {
+		return false, false // gone, or for the quarantine
+	}
+	if strings.HasPrefix(entry.Name(), ".") {
+		return e.now().Sub(info.ModTime()) > keepTemporary, true
+	}
+	written, ok := hookwire.EventTime(entry.Name())
+	if !ok {
+		written = info.ModTime()
+	}
+	return e.now().Sub(written) > keepEvents, false
+}

@@ -1,0 +1,175 @@
+package hooks
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var recordID = uuid.MustParse("01890a5d-ac96-774b-bcce-b302099a8057")
+
+func writeSettings(t *testing.T, l Launch) settings {
+	t.Helper()
+	path, err := l.Write(recordID)
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(l.Dir, "launch", recordID.String()+".json"), path)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, fs.FileMode(0o600), info.Mode())
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var got settings
+	decoder := json.NewDecoder(strings.NewReader(string(data)))
+	decoder.DisallowUnknownFields()
+	require.NoError(t, decoder.Decode(&got))
+	return got
+}
+
+func TestLaunch_Settings(t *testing.T) {
+	dir := t.TempDir()
+	tests := []struct {
+		name, mode, version, defaultMode string
+		events                           []string
+	}{
+		{"ask", ModeAsk, "2.1.328", "default", []string{"SessionEnd", "SessionStart", "Stop", "StopFailure", "UserPromptSubmit"}},
+		{"bypass", ModeBypass, "", "", []string{"SessionEnd", "SessionStart", "Stop", "StopFailure", "UserPromptSubmit"}},
+		{"a version that lacks one", ModeAsk, "2.1.77 (Claude Code)", "default", []string{"SessionEnd", "SessionStart", "Stop", "UserPromptSubmit"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := writeSettings(t, Launch{Dir: dir, HookBinary: "/opt/ccbot-hook", Mode: tt.mode, Version: tt.version})
+			want := settings{
+				Hooks: map[string][]matcher{},
+				Permissions: permissions{
+					DefaultMode: tt.defaultMode,
+					Deny:        []string{"Read(/" + dir + "/**)", "Edit(/" + dir + "/**)"},
+				},
+			}
+			for _, name := range tt.events {
+				want.Hooks[name] = []matcher{{Hooks: []command{{
+					Type: "command", Timeout: 5, Command: "'/opt/ccbot-hook' --dir '" + dir + "' >/dev/null 2>&1 || :",
+				}}}}
+			}
+			assert.Equal(t, want, got)
+		})
+	}
+}
+
+func TestLaunch_WriteRefuses(t *testing.T) {
+	tests := []struct {
+		name   string
+		launch Launch
+	}{
+		{"unknown mode", Launch{Dir: "/d", HookBinary: "/h", Mode: "yes"}},
+		{"no mode", Launch{Dir: "/d", HookBinary: "/h"}},
+		{"relative folder", Launch{Dir: "d", HookBinary: "/h", Mode: ModeAsk}},
+		{"relative binary", Launch{Dir: "/d", HookBinary: "ccbot-hook", Mode: ModeAsk}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := tt.launch.Write(recordID)
+			assert.Error(t, err)
+		})
+	}
+}
+
+// odd are names that a shell would take apart.
+func odd() []string {
+	return []string{"plain", "with space", "d'ouble'", `q"uote`, "$HOME", "$(touch x)", "`touch x`", "a;b&c|d", "new\nline", `back\slash`, "*?[a]", "-dash", "~", "#", "ünï"}
+}
+
+func TestP10_CommandReachesTheHook(t *testing.T) {
+	for _, name := range odd() {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), name)
+			require.NoError(t, os.Mkdir(dir, 0o700))
+			binary := filepath.Join(dir, "ccbot-hook")
+			out := filepath.Join(t.TempDir(), "out")
+			// It tells its arguments, complains and fails: none of which may come through.
+			script := "#!/bin/sh\nprintf '%s\\0' \"$@\" >" + shellQuote(out) + "\necho out\necho err >&2\nexit 2\n"
+			require.NoError(t, os.WriteFile(binary, []byte(script), 0o700))
+			got := writeSettings(t, Launch{Dir: dir, HookBinary: binary, Mode: ModeAsk})
+
+			cmd := exec.Command("/bin/sh", "-c", got.Hooks["Stop"][0].Hooks[0].Command)
+			cmd.Dir = t.TempDir()
+			said, err := cmd.CombinedOutput()
+			require.NoError(t, err)
+			assert.Empty(t, string(said))
+			args, err := os.ReadFile(out)
+			require.NoError(t, err)
+			assert.Equal(t, "--dir\x00"+dir+"\x00", string(args))
+			entries, err := os.ReadDir(cmd.Dir)
+			require.NoError(t, err)
+			assert.Empty(t, entries, "nothing in the name was run")
+		})
+	}
+}
+
+func TestP10_MissingBinaryIsSilent(t *testing.T) {
+	got := writeSettings(t, Launch{Dir: t.TempDir(), HookBinary: "/nowhere/ccbot-hook", Mode: ModeAsk})
+	said, err := exec.Command("/bin/sh", "-c", got.Hooks["Stop"][0].Hooks[0].Command).CombinedOutput()
+	require.NoError(t, err)
+	assert.Empty(t, string(said))
+}
+
+func TestDenyBelow(t *testing.T) {
+	real := filepath.Join(t.TempDir(), "real (x) [y]*")
+	require.NoError(t, os.Mkdir(real, 0o700))
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(real, link))
+	escaped := filepath.Dir(real) + `/real \(x\) \[y\]\*`
+	assert.Equal(t, []string{
+		"Read(/" + link + "/**)", "Edit(/" + link + "/**)",
+		"Read(/" + escaped + "/**)", "Edit(/" + escaped + "/**)",
+	}, denyBelow(link+"/"))
+}
+
+func TestEventNames(t *testing.T) {
+	tests := []struct {
+		name, version string
+		want          []string
+	}{
+		{"oldest tried", "2.1.197", []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd"}},
+		{"newer", "v3.0.0-beta.1", []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd"}},
+		{"unknown", "", []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd"}},
+		{"unreadable", "two.one.x", []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd"}},
+		{"the one that brought StopFailure", "2.1.78", []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd"}},
+		{"the one before", "2.1.77", []string{"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"}},
+		{"very old", "1.0.61", []string{"UserPromptSubmit", "Stop"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, EventNames(tt.version)) })
+	}
+}
+
+func TestFindHookBinary(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	self := filepath.Join(dir, "ccbot")
+	require.NoError(t, os.WriteFile(self, nil, 0o700))
+	link := filepath.Join(elsewhere, "ccbot")
+	require.NoError(t, os.Symlink(self, link))
+	hook := filepath.Join(dir, "ccbot-hook")
+
+	_, err := FindHookBinary(self)
+	require.ErrorIs(t, err, ErrNoHookBinary)
+	require.NoError(t, os.WriteFile(hook, nil, 0o600))
+	_, err = FindHookBinary(self)
+	require.ErrorIs(t, err, ErrNoHookBinary, "it cannot be run")
+	require.NoError(t, os.Chmod(hook, 0o700))
+
+	realHook, err := filepath.EvalSymlinks(hook)
+	require.NoError(t, err)
+	for _, program := range []string{self, link} {
+		got, err := FindHookBinary(program)
+		require.NoError(t, err)
+		assert.Contains(t, []string{hook, realHook}, got)
+	}
+}

@@ -1,0 +1,92 @@
+package hooks
+
+import (
+	"fmt"
+	"time"
+)
+
+// maxFailures tries, a minute apart at the end, take about four minutes: longer than a hiccup of the disk or the bot,
+// short enough that a session whose event cannot be handled hears of its later ones.
+const maxFailures = 10
+
+// patience says how long a refused event is tried again: after first, then doubling up to most.
+type patience struct {
+	first, most time.Duration
+	failures    int
+}
+
+func (p patience) wait(count int) time.Duration {
+	wait := p.first
+	for range count - 1 {
+		wait = min(2*wait, p.most)
+	}
+	return wait
+}
+
+// failing is the history of one file that could not be dealt with.
+type failing struct {
+	key   string // what it holds up: its launch, or only itself
+	count int
+	due   time.Time
+}
+
+// failedLocked notes a try that failed and gives the error back; the last one puts the file aside instead. A file that
+// the sink has taken is never put aside: only its removal fails.
+func (e *Events) failedLocked(name, key string, cause error) error {
+	count := e.postponeLocked(name, key)
+	if count >= e.patience.failures && !e.delivered[name] {
+		return e.putAsideLocked(name, cause)
+	}
+	return fmt.Errorf("hook event %s, try %d: %w", name, count, cause)
+}
+
+func (e *Events) postponeLocked(name, key string) int {
+	f := e.failing[name]
+	if f == nil {
+		f = &failing{key: key}
+		e.failing[name] = f
+	}
+	f.count++
+	f.due = e.now().Add(e.patience.wait(f.count))
+	return f.count
+}
+
+// putAsideLocked moves a file to quarantine/. Where that fails too the file is left and tried again with backoff.
+func (e *Events) putAsideLocked(name string, cause error) error {
+	if err := e.folder.Quarantine(name, e.quarantine, cause.Error()); err != nil {
+		e.postponeLocked(name, name)
+		return err
+	}
+	delete(e.failing, name)
+	e.log.Error("hook_event_quarantined", "name", name, "error", cause)
+	return nil
+}
+
+// dueLocked is when the first postponed file is to be tried; zero when there is none.
+func (e *Events) dueLocked() time.Time {
+	var due time.Time
+	for _, f := range e.failing {
+		if due.IsZero() || f.due.Before(due) {
+			due = f.due
+		}
+	}
+	return due
+}
+
+// forgetLocked drops the history of files that are gone.
+func (e *Events) forgetLocked(names []string) {
+	there := make(map[string]bool, len(names))
+	for _, name := range names {
+		there[name] = true
+	}
+	for name := range e.failing {
+		if !there[name] {
+			delete(e.failing, name)
+		}
+	}
+	for name := range e.delivered {
+		if !there[name] {
+			delete(e.delivered, name)
+		}
+	}
+}
