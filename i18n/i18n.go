@@ -1,0 +1,91 @@
+package i18n
+
+import (
+	"embed"
+	"fmt"
+	"maps"
+
+	goi18n "github.com/nicksnyder/go-i18n/v2/i18n"
+	"golang.org/x/text/language"
+)
+
+// locales is one file per language: a sentence per key, or an object with the
+// plural forms that CLDR names for the language.
+//
+//go:embed locales/*.json
+var locales embed.FS
+
+// Key names one sentence, see keys.go.
+type Key string
+
+// Args fills the blanks of a sentence by name. "Count" must be a whole number
+// of Go's; it also picks the plural form.
+type Args map[string]any
+
+// Languages are the codes a person can choose from; the first is the default.
+func Languages() []string { return []string{"en", "ru", "zh"} }
+
+// Catalog holds the sentences of all languages.
+type Catalog struct {
+	words map[string]Words
+}
+
+// Load reads the sentences that are built into the program. An error means a
+// broken build.
+func Load() (*Catalog, error) {
+	bundle := goi18n.NewBundle(language.English)
+	c := &Catalog{words: make(map[string]Words)}
+	for _, lang := range Languages() {
+		if _, err := bundle.LoadMessageFileFS(locales, "locales/"+lang+".json"); err != nil {
+			return nil, fmt.Errorf("load the %s sentences: %w", lang, err)
+		}
+	}
+	for _, lang := range Languages() {
+		c.words[lang] = Words{lang: lang, localizer: goi18n.NewLocalizer(bundle, lang)}
+	}
+	return c, nil
+}
+
+// For returns the words of a language. lang is an IETF tag as Telegram sends it
+// (language_code: "ru", "zh-hans", "pt-br"); one that ccbot does not speak, or
+// that makes no sense, gives English.
+func (c *Catalog) For(lang string) Words {
+	tag, _ := language.Parse(lang) // what it could read of a bad tag is good enough
+	base, _ := tag.Base()
+	if w, ok := c.words[base.String()]; ok {
+		return w
+	}
+	return c.words[Languages()[0]]
+}
+
+// Words says sentences in one language. It may be used by several goroutines.
+// The zero value says the keys themselves.
+type Words struct {
+	lang      string
+	localizer *goi18n.Localizer
+}
+
+// Lang is the language's code, one of Languages.
+func (w Words) Lang() string { return w.lang }
+
+// Say returns the sentence with its blanks filled; later args win. It never
+// fails: a key without a sentence, which a test rules out, says itself.
+func (w Words) Say(key Key, args ...Args) string {
+	if w.localizer == nil {
+		return string(key)
+	}
+	filled := make(Args)
+	for _, a := range args {
+		maps.Copy(filled, a)
+	}
+	say := goi18n.LocalizeConfig{MessageID: string(key), TemplateData: filled, PluralCount: filled["Count"]}
+	text, err := w.localizer.Localize(&say)
+	if err != nil { // a Count that is no number has no plural form of its own
+		say.PluralCount = nil
+		text, err = w.localizer.Localize(&say)
+	}
+	if err != nil {
+		return string(key)
+	}
+	return text
+}

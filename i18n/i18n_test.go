@@ -1,0 +1,247 @@
+package i18n
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// declared reads keys.go, so that a new key cannot be forgotten in a list.
+func declared(t *testing.T) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "keys.go", nil, 0)
+	require.NoError(t, err)
+	var keys []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		require.Equal(t, "Key", spec.Type.(*ast.Ident).Name)
+		for _, v := range spec.Values {
+			key, err := strconv.Unquote(v.(*ast.BasicLit).Value)
+			require.NoError(t, err)
+			keys = append(keys, key)
+		}
+		return true
+	})
+	require.Greater(t, len(keys), 80)
+	return keys
+}
+
+// forms are the plural forms of a sentence; one without plurals has "other".
+type forms map[string]string
+
+func sentences(t *testing.T, lang string) map[string]forms {
+	t.Helper()
+	data, err := locales.ReadFile("locales/" + lang + ".json")
+	require.NoError(t, err)
+	var raw map[string]any
+	require.NoError(t, json.Unmarshal(data, &raw))
+	all := make(map[string]forms, len(raw))
+	for key, value := range raw {
+		all[key] = forms{}
+		switch value := value.(type) {
+		case string:
+			all[key]["other"] = value
+		case map[string]any:
+			for form, text := range value {
+				all[key][form] = text.(string)
+			}
+		}
+	}
+	return all
+}
+
+var blank = regexp.MustCompile(`\{\{\.(\w+)\}\}`)
+
+func blanks(text string) []string {
+	var names []string
+	for _, m := range blank.FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func TestEveryKeyHasASentenceInEveryLanguage(t *testing.T) {
+	keys := declared(t)
+	english := sentences(t, "en")
+	for _, lang := range Languages() {
+		t.Run(lang, func(t *testing.T) {
+			all := sentences(t, lang)
+			for _, key := range keys {
+				require.Contains(t, all, key)
+				want := blanks(english[key]["other"])
+				for form, text := range all[key] {
+					assert.NotEmpty(t, strings.TrimSpace(text), "%s %s", key, form)
+					assert.Equal(t, want, blanks(text), "%s %s", key, form)
+					assert.NotContains(t, blank.ReplaceAllString(text, ""), "{{", "%s %s", key, form)
+				}
+			}
+			for key := range all {
+				assert.Contains(t, keys, key, "no constant for this key")
+			}
+		})
+	}
+	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(keys))), len(keys), "a key is declared twice")
+}
+
+func TestPluralsHaveTheFormsOfTheirLanguage(t *testing.T) {
+	want := map[string][]string{
+		"en": {"one", "other"},
+		"ru": {"few", "many", "one", "other"},
+		"zh": {"other"},
+	}
+	for _, lang := range Languages() {
+		for key, f := range sentences(t, lang) {
+			if len(f) == 1 {
+				assert.Contains(t, f, "other", "%s %s", lang, key)
+				continue
+			}
+			var got []string
+			for form := range f {
+				got = append(got, form)
+			}
+			assert.ElementsMatch(t, want[lang], got, "%s %s", lang, key)
+		}
+	}
+}
+
+func TestSayCounts(t *testing.T) {
+	tests := []struct {
+		name string
+		lang string
+		want map[int]string
+	}{
+		{"english", "en", map[int]string{0: "0 sessions:", 1: "1 session:", 2: "2 sessions:", 5: "5 sessions:", 21: "21 sessions:"}},
+		{"russian", "ru", map[int]string{0: "0 сессий:", 1: "1 сессия:", 2: "2 сессии:", 5: "5 сессий:", 21: "21 сессия:"}},
+		{"chinese", "zh", map[int]string{0: "0 个会话：", 1: "1 个会话：", 2: "2 个会话：", 5: "5 个会话：", 21: "21 个会话："}},
+	}
+	c, err := Load()
+	require.NoError(t, err)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for count, want := range tt.want {
+				assert.Equal(t, want, c.For(tt.lang).Say(ListTitle, Args{"Count": count}))
+			}
+		})
+	}
+}
+
+// TestEverySentenceRenders says everything in every language, with counts, from
+// several goroutines at once, and looks for blanks that stayed empty.
+func TestEverySentenceRenders(t *testing.T) {
+	c, err := Load()
+	require.NoError(t, err)
+	english := sentences(t, "en")
+	var wg sync.WaitGroup
+	for _, lang := range append(Languages(), Languages()...) {
+		wg.Go(func() {
+			for key, f := range english {
+				for _, count := range []int{0, 1, 2, 5, 21} {
+					args := Args{"Count": count}
+					for _, name := range blanks(f["other"]) {
+						if name != "Count" {
+							args[name] = "<" + name + ">"
+						}
+					}
+					text := c.For(lang).Say(Key(key), args)
+					assert.NotEmpty(t, text)
+					assert.NotContains(t, text, "<no value>", "%s %s", lang, key)
+					assert.NotContains(t, text, "{{", "%s %s", lang, key)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestFor(t *testing.T) {
+	tests := []struct{ name, lang, want string }{
+		{"english", "en", "en"},
+		{"british", "en-GB", "en"},
+		{"russian", "ru", "ru"},
+		{"russian with a region", "ru-RU", "ru"},
+		{"capitals", "RU", "ru"},
+		{"simplified chinese", "zh-hans", "zh"},
+		{"traditional chinese", "zh-TW", "zh"},
+		{"not spoken here", "pt-br", "en"},
+		{"a neighbour is not taken for russian", "uk", "en"},
+		{"none", "", "en"},
+		{"nonsense", "!!!", "en"},
+	}
+	c, err := Load()
+	require.NoError(t, err)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, c.For(tt.lang).Lang())
+		})
+	}
+}
+
+func TestSay(t *testing.T) {
+	c, err := Load()
+	require.NoError(t, err)
+	en := c.For("en")
+	tests := []struct {
+		name, got, want string
+	}{
+		{"fills blanks", en.Say(Started, Args{"Name": "api", "Dir": "/src/api"}), "Session api is starting in /src/api."},
+		{"does not escape", en.Say(Ready, Args{"Name": `<b>&"`}), `<b>&" is ready. Send it a message.`},
+		{"what is filled in is no template", en.Say(Ready, Args{"Name": "{{.Name}}"}), "{{.Name}} is ready. Send it a message."},
+		{"later args win", en.Say(Ready, Args{"Name": "a"}, Args{"Name": "b"}), "b is ready. Send it a message."},
+		{"a key without a sentence says itself", en.Say("no_such_key"), "no_such_key"},
+		{"a count that is no number counts as many", en.Say(ListTitle, Args{"Count": "x"}), "x sessions:"},
+		{"the zero value says the key", Words{}.Say(Help), "help"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, tt.got) })
+	}
+}
+
+// TestNamesFromOtherPackages: keys made from a state, phase or outcome exist.
+func TestNamesFromOtherPackages(t *testing.T) {
+	var keys []Key
+	for _, s := range strings.Fields("starting running restoring stopping archived completed lost failed abandoned cleanup_failed") {
+		keys = append(keys, StateKey(s))
+	}
+	for _, p := range strings.Fields("idle working waiting_permission waiting_answer unknown") {
+		keys = append(keys, PhaseKey(p))
+	}
+	for _, h := range strings.Fields("hup term kill already_gone") {
+		keys = append(keys, HowKey(h))
+	}
+	all := declared(t)
+	for _, key := range keys {
+		assert.Contains(t, all, string(key))
+	}
+}
+
+// TestButtonWords: the design fixes the English words on buttons.
+func TestButtonWords(t *testing.T) {
+	c, err := Load()
+	require.NoError(t, err)
+	tests := []struct {
+		key  Key
+		want string
+	}{
+		{ButtonTakeOver, "Take over"}, {ButtonUndo, "Undo"}, {ButtonSendAgain, "Send again"}, {ButtonDrop, "Drop"},
+		{ButtonSendAnyway, "Send anyway"}, {ButtonSendNow, "Send now"}, {ButtonCancel, "Cancel"}, {ButtonShow, "Show"},
+		{ButtonForkInstead, "Fork instead"}, {ButtonResume, "Resume"}, {ButtonStopIt, "Stop it"},
+		{ButtonAdopt, "Adopt"}, {ButtonRestartHere, "Restart here"},
+	}
+	for _, tt := range tests {
+		assert.Equal(t, tt.want, c.For("en").Say(tt.key))
+	}
+}
