@@ -1,0 +1,19 @@
+// Package inbox takes updates from Telegram and keeps each on disk until
+// somebody says what became of it.
+//
+// It promises four things. An update is on disk, fsynced, before Telegram may
+// forget it; an update that was finished is never handled again, and one that
+// was not is handled at least once, whatever crashes in between. Updates of one
+// conversation are handled one after another in the order of their ids,
+// conversations run beside each other, and taps never wait behind a message.
+// One update that cannot be read or handled is set aside with the reason, told,
+// and does not hold up the others. No error and no log line carries the bot's
+// token or a URL.
+//
+// Taps (callback queries) are the exception to the first: they are handled at
+// once and never written, so a crash forgets them, and a crash right after one
+// may bring it a second time.
+//
+// It does not decide who may speak, does not understand a message, and sends
+// nothing.
+package inbox

@@ -1,0 +1,139 @@
+package inbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/session"
+)
+
+// Version is the schema version of an entry that this program writes.
+const Version = 1
+
+// ErrNewer is returned for an entry that a newer program wrote. It is left
+// alone: neither handled, nor changed, nor moved.
+var ErrNewer = errors.New("the entry was written by a newer ccbot")
+
+// State says how far an entry has come. A finished one has no state: it is
+// gone from Load and List.
+type State string
+
+// The states of an entry. The intake hands on accepted ones only; all others
+// belong to who saved them, until Finish.
+const (
+	Accepted State = "accepted" // on disk, not handled
+	Held     State = "held"     // a prompt that waits to be typed
+	Typing   State = "typing"   // a prompt being typed, see Mark
+	Unproven State = "unproven" // typed, and no proof that it arrived: never typed again unasked
+)
+
+// Valid says whether s is one of the states above.
+func (s State) Valid() bool {
+	switch s {
+	case Accepted, Held, Typing, Unproven:
+		return true
+	}
+	return false
+}
+
+// Mark is where a transcript stood when typing began: what proves the receipt
+// stands behind it.
+type Mark struct {
+	At      time.Time `json:"at"`
+	Path    string    `json:"path,omitempty"` // the transcript; empty when there is none yet
+	Offset  int64     `json:"offset,omitempty"`
+	Enters  int       `json:"enters,omitempty"`  // how often Enter was sent, or was about to be
+	Retreat bool      `json:"retreat,omitempty"` // pasted, and a dialog came before Enter
+}
+
+// Entry is one update, or one prompt that came another way, and how far it is.
+type Entry struct {
+	Version              int             `json:"version"`
+	Key                  string          `json:"key"`              // update id in decimal, or p-<uuid>
+	Update               json.RawMessage `json:"update,omitempty"` // as Telegram sent it; none for p- keys
+	Received             time.Time       `json:"received"`
+	State                State           `json:"state"`
+	Session              uuid.UUID       `json:"session,omitzero"` // id of the session.Record it is for
+	session.Conversation `json:"conversation"`
+	MessageID            int    `json:"message_id,omitempty"`
+	Text                 string `json:"text,omitempty"`  // the normalised prompt
+	Class                string `json:"class,omitempty"` // how its receipt is proven
+	Typing               *Mark  `json:"typing,omitempty"`
+	Note                 string `json:"note,omitempty"`
+
+	unknown map[string]json.RawMessage // fields of a later program; they survive a rewrite
+}
+
+// plain has Entry's fields without its methods, so that the standard encoding
+// does the work.
+type plain Entry
+
+// known are the JSON names of Entry's fields.
+var known = fieldNames(reflect.TypeFor[Entry]())
+
+func fieldNames(t reflect.Type) map[string]bool {
+	names := make(map[string]bool, t.NumField())
+	for f := range t.Fields() {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+// MarshalJSON writes the entry together with the fields it did not know when
+// it was read.
+func (e Entry) MarshalJSON() ([]byte, error) {
+	data, err := json.Marshal(plain(e))
+	if err != nil || len(e.unknown) == 0 {
+		return data, err
+	}
+	all := maps.Clone(e.unknown)
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, err
+	}
+	return json.Marshal(all)
+}
+
+// UnmarshalJSON reads an entry and keeps the fields it does not know.
+func (e *Entry) UnmarshalJSON(data []byte) error {
+	var head struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return err
+	}
+	if head.Version > Version {
+		return fmt.Errorf("version %d: %w", head.Version, ErrNewer)
+	}
+	var p plain
+	if err := json.Unmarshal(data, &p); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, &p.unknown); err != nil {
+		return err
+	}
+	maps.DeleteFunc(p.unknown, func(name string, _ json.RawMessage) bool { return known[name] })
+	*e = Entry(p)
+	return e.check()
+}
+
+// check says what makes an entry unusable.
+func (e *Entry) check() error {
+	switch {
+	case !validKey(e.Key):
+		return fmt.Errorf("key %q is neither an update id nor p-<uuid>", e.Key)
+	case !e.State.Valid():
+		return fmt.Errorf("state %q is not known", e.State)
+	case e.Received.IsZero():
+		return fmt.Errorf("received is missing")
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package inbox
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/session"
+)
+
+// ConversationOf is where a message stands. In a group without topics a reply
+// carries a thread id too (the id of what it answers); only a topic's counts.
+func ConversationOf(m *models.Message) session.Conversation {
+	return conversation(m.Chat.ID, m.MessageThreadID, m.IsTopicMessage)
+}
+
+func conversation(chat int64, thread int, topic bool) session.Conversation {
+	if !topic {
+		thread = 0
+	}
+	return session.Conversation{ChatID: chat, ThreadID: thread}
+}
+
+// seen is what can be told of an update without decoding all of it: go-telegram
+// refuses a whole update for one variant of a union that it does not know.
+type seen struct {
+	id      int64
+	hasID   bool
+	kind    string // "message", "callback_query", …: the name of the one field beside update_id
+	where   session.Conversation
+	message int
+	from    int64
+}
+
+type seenMessage struct {
+	ID     int   `json:"message_id"`
+	Thread int   `json:"message_thread_id"`
+	Topic  bool  `json:"is_topic_message"`
+	Chat   idRef `json:"chat"`
+	From   idRef `json:"from"`
+}
+
+type idRef struct {
+	ID int64 `json:"id"`
+}
+
+// glance reads what it can; what it cannot stays zero.
+func glance(raw json.RawMessage) seen {
+	var parts map[string]json.RawMessage
+	if json.Unmarshal(raw, &parts) != nil {
+		return seen{}
+	}
+	var s seen
+	s.hasID = json.Unmarshal(parts["update_id"], &s.id) == nil && s.id >= 0
+	delete(parts, "update_id")
+	for _, kind := range slices.Sorted(maps.Keys(parts)) {
+		s.kind = kind
+		s.read(parts[kind])
+		break // Telegram promises at most one
+	}
+	return s
+}
+
+func (s *seen) tap() bool { return s.kind == models.AllowedUpdateCallbackQuery }
+
+// read takes place and sender from an update's content. All kinds that have a
+// chat call it so; a tap has it in the message tapped.
+func (s *seen) read(content json.RawMessage) {
+	var c struct {
+		seenMessage
+		Tapped seenMessage `json:"message"`
+	}
+	_ = json.Unmarshal(content, &c) // as far as it goes
+	at := c.seenMessage
+	if s.tap() {
+		at = c.Tapped
+	}
+	s.where = conversation(at.Chat.ID, at.Thread, at.Topic)
+	s.message = at.ID
+	s.from = c.From.ID
+}

@@ -1,0 +1,183 @@
+package inbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/session"
+)
+
+// attempts is how often an update is handed on before it is given up.
+const attempts = 3
+
+// Handler does what an update asks for.
+type Handler interface {
+	// Handle is called at least once for an accepted entry, with its key and the
+	// decoded update, of a kind in Config.Allowed, or nil for a p- key. nil means
+	// it is done, or that Handle saved the entry in another state. After an error
+	// or a panic it is called again, three times in all, unless it moved the entry
+	// to another state; then the update is given up. For a tap it is called once,
+	// with a CallbackQuery and the update's id, which names no entry. An error
+	// after ctx ended is no failure: the next start hands the entry on again.
+	Handle(ctx context.Context, key string, u *models.Update) error
+}
+
+// Reporter is told of updates that were given up.
+type Reporter interface {
+	// UpdateFailed tells the person, durably. Until it returned nil the entry
+	// stays accepted, so that the next start brings it back. Whether From may be
+	// answered at all is for the Reporter to check.
+	UpdateFailed(ctx context.Context, f Failure) error
+}
+
+// Failure is an update that was given up.
+type Failure struct {
+	Key          string
+	Update       *models.Update // nil for a p- key, and when it could not be decoded
+	Unreadable   bool           // it could not be decoded
+	Tap          bool
+	Conversation session.Conversation
+	MessageID    int   // the message, or the one tapped
+	From         int64 // user id of the sender; 0 when unknown
+	Err          error
+}
+
+// panicError is a panic in a handler.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// contained turns a panic into an error.
+func contained(fn func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicError{value: v, stack: debug.Stack()}
+		}
+	}()
+	return fn()
+}
+
+// do handles one job of a lane.
+func (i *Intake) do(ctx context.Context, in lane, j job) {
+	if j.tap != nil {
+		i.doTap(ctx, in, j)
+		return
+	}
+	e, err := i.store.Load(j.key)
+	switch {
+	case errors.Is(err, ErrNoEntry):
+		return
+	case err != nil: // it stays for the next start
+		i.log.Error("inbox_entry_unreadable", "key", j.key, "error", err.Error())
+		return
+	case e.State != Accepted:
+		return
+	}
+	i.doEntry(ctx, e)
+}
+
+func (i *Intake) doEntry(ctx context.Context, e Entry) {
+	f := failureOf(e)
+	if len(e.Update) > 0 {
+		g := glance(e.Update)
+		if !slices.Contains(i.allowed, g.kind) {
+			i.finish(e.Key)
+			return
+		}
+		f.From = g.from
+		u := new(models.Update)
+		if err := json.Unmarshal(e.Update, u); err != nil {
+			f.Unreadable, f.Err = true, err
+			i.giveUp(ctx, f)
+			return
+		}
+		f.Update = u
+	}
+	if f.Err = i.attempt(ctx, e.Key, f.Update); f.Err != nil {
+		i.giveUp(ctx, f)
+	}
+}
+
+func failureOf(e Entry) Failure {
+	return Failure{Key: e.Key, Conversation: e.Conversation, MessageID: e.MessageID}
+}
+
+// attempt hands an entry on until that succeeds, or the entry is somebody
+// else's, or ctx ends: all nil. The error is the last of three.
+func (i *Intake) attempt(ctx context.Context, key string, u *models.Update) error {
+	pauses := backoff{min: 500 * time.Millisecond, max: 10 * time.Second}
+	for n := 1; ; n++ {
+		err := contained(func() error { return i.handler.Handle(ctx, key, u) })
+		if err == nil {
+			i.finish(key)
+			return nil
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		i.logFailure(ctx, "update_failed", key, n, err)
+		if e, loadErr := i.store.Load(key); errors.Is(loadErr, ErrNoEntry) || loadErr == nil && e.State != Accepted {
+			return nil
+		}
+		if n == attempts {
+			return err
+		}
+		if wait(ctx, pauses.next()) != nil {
+			return nil
+		}
+	}
+}
+
+func (i *Intake) logFailure(ctx context.Context, msg, key string, n int, err error) {
+	attrs := []slog.Attr{slog.String("key", key), slog.Int("attempt", n), slog.String("error", err.Error())}
+	if p, ok := errors.AsType[*panicError](err); ok {
+		attrs = append(attrs, slog.String("stack", string(p.stack)))
+	}
+	i.log.LogAttrs(ctx, slog.LevelError, msg, attrs...)
+}
+
+// finish ends an entry that its handler left accepted.
+func (i *Intake) finish(key string) {
+	if err := i.store.finishAccepted(key); err != nil {
+		i.log.Error("inbox_write_failed", "key", key, "error", err.Error())
+	}
+}
+
+// giveUp tells first and sets aside then: a crash in between tells twice, never
+// not at all.
+func (i *Intake) giveUp(ctx context.Context, f Failure) {
+	if err := contained(func() error { return i.reporter.UpdateFailed(ctx, f) }); err != nil {
+		i.logFailure(ctx, "update_report_failed", f.Key, 1, err)
+		return
+	}
+	i.log.Error("update_quarantined", "key", f.Key, "error", f.Err.Error())
+	if err := i.store.setAside(f.Key, f.Err.Error()); err != nil {
+		i.log.Error("inbox_quarantine_failed", "key", f.Key, "error", err.Error())
+	}
+}
+
+// doTap handles a tap once: what it asked for may have half happened, and the
+// person can tap again.
+func (i *Intake) doTap(ctx context.Context, in lane, j job) {
+	err := contained(func() error { return i.handler.Handle(ctx, j.key, j.tap) })
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	i.logFailure(ctx, "tap_failed", j.key, 1, err)
+	f := Failure{Key: j.key, Update: j.tap, Tap: true, Conversation: in.where, MessageID: in.on,
+		From: j.tap.CallbackQuery.From.ID, Err: err}
+	if err := contained(func() error { return i.reporter.UpdateFailed(ctx, f) }); err != nil {
+		i.logFailure(ctx, "update_report_failed", j.key, 1, err)
+	}
+}

@@ -1,0 +1,277 @@
+package inbox
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+)
+
+// ErrRevoked ends Run: Telegram does not know the token (401 or 404). Trying
+// again cannot help.
+var ErrRevoked = errors.New("telegram refuses the bot token: ask @BotFather for the present one")
+
+// quiet is after how long without an update the offset is dropped. All is
+// confirmed then, and ids may start anew at a smaller number after a week.
+const quiet = time.Hour
+
+// Config is what an Intake needs. Client's transport redacts the token; Token
+// stands in no error and no log line of this package.
+type Config struct {
+	Client   *http.Client
+	API      string // https://api.telegram.org
+	Token    string
+	Store    *Store
+	Handler  Handler
+	Reporter Reporter
+	Log      *slog.Logger
+	Allowed  []string      // allowed_updates; none: message, edited_message, callback_query. Others are finished unseen
+	Timeout  time.Duration // of one long poll, whole seconds; 0: 50 s
+	Parallel int           // conversations at work at once, and tapped messages at once; 0: 16
+}
+
+// Intake polls Telegram, keeps what comes and hands it on.
+type Intake struct {
+	store    *Store
+	handler  Handler
+	reporter Reporter
+	log      *slog.Logger
+	poller   *poller
+	allowed  []string
+	lanes    lanes
+	parallel int
+	lastPoll atomic.Int64 // Unix nanoseconds, 0: none
+}
+
+// NewIntake makes an intake; Run, called once, starts it.
+func NewIntake(cfg Config) *Intake {
+	cfg.API = strings.TrimRight(cfg.API, "/")
+	cfg.Timeout = cmp.Or(cfg.Timeout, 50*time.Second)
+	if len(cfg.Allowed) == 0 {
+		cfg.Allowed = []string{models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery}
+	}
+	return &Intake{
+		store:    cfg.Store,
+		handler:  cfg.Handler,
+		reporter: cfg.Reporter,
+		log:      cfg.Log,
+		poller:   newPoller(cfg),
+		allowed:  cfg.Allowed,
+		lanes:    lanes{queue: make(map[lane][]job)},
+		parallel: cmp.Or(cfg.Parallel, 16),
+	}
+}
+
+// LastPoll is when Telegram last answered a poll; zero when it never has.
+func (i *Intake) LastPoll() time.Time {
+	if at := i.lastPoll.Load(); at != 0 {
+		return time.Unix(0, at)
+	}
+	return time.Time{}
+}
+
+// Enqueue hands on an entry that Store.Add put on disk in state accepted, behind
+// what its conversation has waiting.
+func (i *Intake) Enqueue(key string) error {
+	e, err := i.store.Load(key)
+	if err != nil {
+		return fmt.Errorf("enqueue: %w", err)
+	}
+	i.lanes.add(lane{where: e.Conversation}, job{key: key})
+	return nil
+}
+
+// Run hands on what an earlier run left, then polls until ctx ends (nil) or the
+// token is refused (ErrRevoked). When it returns no handler runs any more.
+func (i *Intake) Run(ctx context.Context) error {
+	left, err := i.store.List()
+	if err != nil {
+		return fmt.Errorf("intake: %w", err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer i.lanes.close()
+	defer stop()
+	i.lanes.open(ctx, i.parallel, i.do)
+	for _, e := range left {
+		if e.State == Accepted {
+			i.lanes.add(lane{where: e.Conversation}, job{key: e.Key})
+		}
+	}
+	return i.pollOn(ctx)
+}
+
+// polling is what the poll loop knows. There is no offset at the start: Telegram
+// sends again what was not confirmed, and the store drops what it has.
+type polling struct {
+	offset   int64
+	taps     map[int64]bool             // handed on, not confirmed: redelivered when a write failed
+	nameless map[[sha256.Size]byte]bool // set aside: nothing confirms them
+	newest   time.Time                  // of the last update
+	trouble  repeats
+	failing  backoff
+	rival    backoff // slower: two pollers that fight get nothing at all
+}
+
+func (i *Intake) pollOn(ctx context.Context) error {
+	p := &polling{
+		taps:     make(map[int64]bool),
+		nameless: make(map[[sha256.Size]byte]bool),
+		newest:   time.Now(),
+		trouble:  repeats{log: i.log},
+		failing:  backoff{min: 500 * time.Millisecond, max: 30 * time.Second},
+		rival:    backoff{min: 5 * time.Second, max: time.Minute},
+	}
+	for ctx.Err() == nil {
+		err := i.pollOnce(ctx, p)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err == nil {
+			p.trouble.over()
+			p.failing.reset()
+			p.rival.reset()
+			continue
+		}
+		pause, err := i.explain(ctx, p, err)
+		if err != nil {
+			return err
+		}
+		if wait(ctx, pause) != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// explain logs a failure and says how long to wait. An error is final.
+func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Duration, error) {
+	failed, ok := errors.AsType[*pollError](err)
+	if !ok {
+		p.trouble.warn(ctx, slog.LevelError, "inbox_write_failed", err)
+		return p.failing.next(), nil
+	}
+	switch failed.cause {
+	case revoked:
+		return 0, fmt.Errorf("%w (%s)", ErrRevoked, failed.Error())
+	case conflict:
+		p.trouble.warn(ctx, slog.LevelWarn, "another poller uses this bot token", failed)
+		return p.rival.next(), nil
+	case webhook:
+		p.trouble.warn(ctx, slog.LevelWarn, "a webhook is set for this bot token", failed)
+		return p.rival.next(), nil
+	case limited:
+		p.trouble.warn(ctx, slog.LevelWarn, "poll_limited", failed)
+		return failed.retryAfter, nil
+	}
+	p.trouble.warn(ctx, slog.LevelWarn, "poll_failed", failed)
+	return p.failing.next(), nil
+}
+
+// pollOnce asks once and moves the offset when all that came is safe.
+func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
+	batch, err := i.poller.poll(ctx, p.offset)
+	if err != nil {
+		return err
+	}
+	i.lastPoll.Store(time.Now().UnixNano())
+	if err := i.confirm(p); err != nil {
+		i.log.Warn("inbox_markers_left", "error", err.Error())
+	}
+	if len(batch) == 0 {
+		if time.Since(p.newest) > quiet {
+			p.offset = 0
+		}
+		return nil
+	}
+	next, err := i.take(p, batch)
+	if err != nil {
+		return err
+	}
+	p.offset, p.newest = next, time.Now()
+	return nil
+}
+
+// confirm forgets what Telegram has forgotten, now that a poll with this offset
+// was answered.
+func (i *Intake) confirm(p *polling) error {
+	for id := range p.taps {
+		if id < p.offset {
+			delete(p.taps, id)
+		}
+	}
+	return i.store.confirmed(p.offset)
+}
+
+// take makes a batch safe and hands it on; next is the offset that confirms it.
+// After a write that failed, later messages are not written, since they would
+// overtake; taps need no disk.
+func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err error) {
+	var failed error
+	for _, raw := range batch {
+		g := glance(raw)
+		switch {
+		case !g.hasID:
+			i.takeNameless(p, raw)
+			continue
+		case g.tap():
+			i.takeTap(p, g, raw)
+		case failed == nil:
+			failed = i.takeEntry(g, raw)
+		}
+		next = max(next, g.id+1)
+	}
+	if failed != nil {
+		return 0, failed
+	}
+	if next == 0 { // nothing to confirm it by: it comes again, so not in a hurry
+		return 0, &pollError{text: "an answer with no update_id"}
+	}
+	return next, nil
+}
+
+func (i *Intake) takeEntry(g seen, raw json.RawMessage) error {
+	fresh, err := i.store.Accept(UpdateKey(g.id), raw)
+	if err == nil && fresh {
+		i.lanes.add(lane{where: g.where}, job{key: UpdateKey(g.id)})
+	}
+	return err
+}
+
+func (i *Intake) takeTap(p *polling, g seen, raw json.RawMessage) {
+	if p.taps[g.id] {
+		return
+	}
+	p.taps[g.id] = true
+	var u models.Update
+	if err := json.Unmarshal(raw, &u); err != nil || u.CallbackQuery == nil {
+		reason := fmt.Sprintf("a tap that cannot be decoded: %v", err)
+		i.giveUpRaw(fmt.Sprintf("tap-%d", g.id), raw, reason)
+		return
+	}
+	i.lanes.add(lane{where: g.where, taps: true, on: g.message}, job{key: UpdateKey(g.id), tap: &u})
+}
+
+// takeNameless keeps an update that has no id once, however often it comes.
+func (i *Intake) takeNameless(p *polling, raw json.RawMessage) {
+	sum := sha256.Sum256(raw)
+	if !p.nameless[sum] {
+		p.nameless[sum] = true
+		i.giveUpRaw(fmt.Sprintf("no-id-%x", sum[:8]), raw, "an update without update_id")
+	}
+}
+
+func (i *Intake) giveUpRaw(name string, raw json.RawMessage, reason string) {
+	i.log.Error("update_undecodable", "update", name, "error", reason)
+	if err := i.store.setAsideRaw(name+entrySuffix, raw, reason); err != nil {
+		i.log.Error("inbox_quarantine_failed", "update", name, "error", err.Error())
+	}
+}

@@ -1,0 +1,428 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/session"
+)
+
+// journal is a handler that notes what it was given and says nil.
+type journal struct {
+	mu  sync.Mutex
+	got []string
+}
+
+func (j *journal) Handle(_ context.Context, key string, u *models.Update) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.got = append(j.got, key)
+	return nil
+}
+
+func (j *journal) keys() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return append([]string{}, j.got...)
+}
+
+// TestP4_OnDiskBeforeTheOffsetMoves asks the folder at the moment Telegram is
+// allowed to forget.
+func TestP4_OnDiskBeforeTheOffsetMoves(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "inbox")
+	tg := newTelegram()
+	hold := make(chan struct{})
+	r := newRig(t, dir, tg, handlerFunc(func(ctx context.Context, _ string, _ *models.Update) error {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	}))
+	confirmed := make(chan []string, 10)
+	tg.onPoll = func(offset int64) {
+		if offset == 4 {
+			confirmed <- files(t, dir)
+		}
+	}
+	tg.deliver(message(1, 5, "a"), message(2, 5, "b"), tap(3, 5, 1, "x"))
+	stop := r.start(t)
+	assert.Equal(t, []string{"1.json", "2.json"}, <-confirmed, "the tap is not written")
+	stop()
+	assert.Equal(t, []string{"1.json", "2.json"}, files(t, dir), "a stop is not a failure: they wait for the next start")
+	assert.Empty(t, r.reports.all())
+}
+
+// TestP4_OverHTTP goes the whole way once over a real connection: accepted,
+// handled in order, confirmed, markers gone.
+func TestP4_OverHTTP(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "inbox")
+	tg := newTelegram()
+	server := httptest.NewServer(tg)
+	t.Cleanup(server.Close)
+	j := &journal{}
+	r := newRig(t, dir, tg, j)
+	r.intake = NewIntake(Config{Client: server.Client(), API: server.URL, Token: testToken, Store: r.store, Handler: j,
+		Reporter: r.reports, Log: r.log.logger()})
+	assert.Zero(t, r.intake.LastPoll())
+	tg.deliver(message(10, 5, "a"), message(9, 5, "b"), message(11, 5, "c"))
+	stop := r.start(t)
+	require.Eventually(t, func() bool { return len(j.keys()) == 3 && len(tg.unconfirmed()) == 0 }, 10*time.Second, time.Millisecond)
+	assert.Equal(t, []string{"9", "10", "11"}, j.keys())
+	assert.NotZero(t, r.intake.LastPoll())
+	tg.deliver(message(12, 5, "d"))
+	require.Eventually(t, func() bool { return len(j.keys()) == 4 }, 10*time.Second, time.Millisecond)
+	stop()
+	assert.NotContains(t, files(t, dir), "11.done", "its confirmation was answered")
+	assert.Equal(t, []int64{0, 12}, tg.polls()[:2], "no offset at the start")
+}
+
+// TestP4_CrashBetweenAcceptAndHandle abandons an intake in the middle of a
+// handler and opens another one on what the disk held at that moment.
+func TestP4_CrashBetweenAcceptAndHandle(t *testing.T) {
+	dir, crashed := filepath.Join(t.TempDir(), "inbox"), filepath.Join(t.TempDir(), "inbox")
+	tg := newTelegram()
+	died := make(chan struct{})
+	first := newRig(t, dir, tg, handlerFunc(func(ctx context.Context, key string, _ *models.Update) error {
+		if key == "1" {
+			return nil
+		}
+		close(died)
+		<-ctx.Done()
+		return ctx.Err()
+	}))
+	tg.deliver(message(1, 5, "a"), message(2, 5, "b"), message(3, 5, "c"))
+	first.start(t)
+	<-died
+	require.NoError(t, os.CopyFS(crashed, os.DirFS(dir)))
+
+	j := &journal{}
+	tg2 := newTelegram()
+	tg2.deliver(message(1, 5, "a"), message(2, 5, "b"), message(3, 5, "c"), message(4, 5, "d")) // nothing was confirmed
+	second := newRig(t, crashed, tg2, j)
+	second.start(t)
+	require.Eventually(t, func() bool { return len(j.keys()) >= 3 }, 10*time.Second, time.Millisecond)
+	assert.Equal(t, []string{"2", "3", "4"}, j.keys(), "what was left comes first, in order; the finished one never again")
+}
+
+func TestP4_FullDiskHoldsTheOffset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		root := t.TempDir()
+		dir, away := filepath.Join(root, "inbox"), filepath.Join(root, "away")
+		tg, j := newTelegram(), &journal{}
+		r := newRig(t, dir, tg, j)
+		stop := r.start(t)
+		synctest.Wait()
+		require.NoError(t, os.Rename(dir, away)) // a file in its place refuses every write, also root's
+		require.NoError(t, os.WriteFile(dir, nil, 0o600))
+		tg.deliver(message(1, 5, "a"), tap(2, 5, 1, "x"), message(3, 5, "c"))
+		time.Sleep(5 * time.Minute)
+		assert.Equal(t, []int64{1, 2, 3}, tg.unconfirmed())
+		assert.Equal(t, []string{"2"}, j.keys(), "the tap needs no disk, and is handled once however often it comes")
+		assert.Equal(t, 1, strings.Count(r.log.String(), "inbox_write_failed"))
+		assert.Less(t, len(tg.polls()), 40, "it backs off")
+
+		require.NoError(t, os.Remove(dir))
+		require.NoError(t, os.Rename(away, dir))
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"2", "1", "3"}, j.keys())
+		assert.Empty(t, tg.unconfirmed())
+		assert.Contains(t, r.log.String(), "poll_recovered")
+		stop()
+	})
+}
+
+// TestP4_NoneOvertakesOneThatWasNotWritten: here the first is too long for the
+// disk and the second is not.
+func TestP4_NoneOvertakesOneThatWasNotWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tg, j := newTelegram(), &journal{}
+		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
+		r.store.folder.MaxSize = 800
+		tg.deliver(message(1, 5, "a"), message(2, 5, strings.Repeat("x", 800)), message(3, 5, "c"))
+		stop := r.start(t)
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"1"}, j.keys())
+		r.store.mu.Lock()
+		r.store.folder.MaxSize = maxEntry
+		r.store.mu.Unlock()
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"1", "2", "3"}, j.keys())
+		stop()
+	})
+}
+
+// TestP4_PoisonIsSetAside: an update that go-telegram cannot decode holds up nothing.
+func TestP4_PoisonIsSetAside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "inbox")
+		tg, j := newTelegram(), &journal{}
+		r := newRig(t, dir, tg, j)
+		tg.deliver(message(1, 5, "a"), poison(2, 5), message(3, 5, "c"),
+			`{"update_id":4,"callback_query":{"id":5}}`, `{"update_id":5,"chat_member":{"chat":{"id":5}}}`, message(6, 5, "d"))
+		stop := r.start(t)
+		time.Sleep(time.Minute)
+		stop()
+		assert.Equal(t, []string{"1", "3", "6"}, j.keys())
+		assert.Empty(t, tg.unconfirmed())
+		assert.Empty(t, files(t, dir), "all finished and confirmed")
+		assert.Equal(t, []string{"inbox-2.json", "inbox-2.json.reason", "inbox-tap-4.json", "inbox-tap-4.json.reason"},
+			files(t, filepath.Join(dir, "../quarantine")))
+		require.Len(t, r.reports.all(), 1)
+		f := r.reports.all()[0]
+		assert.True(t, f.Unreadable)
+		assert.Equal(t, Failure{Key: "2", Unreadable: true, Conversation: session.Conversation{ChatID: 5}, MessageID: 20, From: 77, Err: f.Err}, f)
+	})
+}
+
+func TestAnUpdateWithoutAnIDIsKeptOnceAndNotInAHurry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "inbox")
+		tg := newTelegram()
+		tg.answer = func(w http.ResponseWriter, _ int) bool {
+			_, _ = fmt.Fprint(w, `{"ok":true,"result":[{"message":{"text":"x"}}]}`)
+			return true
+		}
+		r := newRig(t, dir, tg, &journal{})
+		stop := r.start(t)
+		time.Sleep(10 * time.Minute)
+		stop()
+		assert.Len(t, files(t, filepath.Join(dir, "../quarantine")), 2)
+		assert.Less(t, len(tg.polls()), 60)
+	})
+}
+
+func TestFailuresAreTriedThreeTimesThenSetAside(t *testing.T) {
+	tests := []struct {
+		name  string
+		fail  func() error
+		cause string
+		stack bool
+	}{
+		{"an error", func() error { return errors.New("no good") }, "no good", false},
+		{"a panic", func() error { panic("boom") }, "panic: boom", true},
+		{"a nil map", func() error { var m map[string]int; m["x"] = 1; return nil }, "assignment to entry in nil map", true},
+		{"its own timeout", func() error { return context.Canceled }, "context canceled", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "inbox")
+				tg, j := newTelegram(), &journal{}
+				var calls atomic.Int32
+				r := newRig(t, dir, tg, handlerFunc(func(ctx context.Context, key string, u *models.Update) error {
+					if key == "1" {
+						calls.Add(1)
+						return tt.fail()
+					}
+					return j.Handle(ctx, key, u)
+				}))
+				tg.deliver(message(1, 5, "a"), message(2, 5, "b"), message(3, 6, "c"))
+				stop := r.start(t)
+				synctest.Wait()
+				assert.Equal(t, []string{"3"}, j.keys(), "another conversation goes on meanwhile")
+				time.Sleep(time.Minute)
+				stop()
+				assert.EqualValues(t, 3, calls.Load())
+				assert.Equal(t, []string{"3", "2"}, j.keys())
+				require.Len(t, r.reports.all(), 1)
+				f := r.reports.all()[0]
+				assert.Equal(t, "a", f.Update.Message.Text)
+				assert.Equal(t, 10, f.MessageID)
+				require.ErrorContains(t, f.Err, tt.cause)
+				assert.Equal(t, tt.stack, strings.Contains(r.log.String(), "handle.go"))
+				assert.Empty(t, files(t, dir), "finished and confirmed")
+				quarantine := filepath.Join(dir, "../quarantine")
+				assert.Equal(t, []string{"inbox-1.json", "inbox-1.json.reason"}, files(t, quarantine))
+				reason, err := os.ReadFile(filepath.Join(quarantine, "inbox-1.json.reason"))
+				require.NoError(t, err)
+				assert.Contains(t, string(reason), tt.cause)
+			})
+		})
+	}
+}
+
+func TestP4_AFailureNobodyWasToldOfComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "inbox")
+		tg := newTelegram()
+		r := newRig(t, dir, tg, handlerFunc(func(context.Context, string, *models.Update) error { return errors.New("no good") }))
+		r.reports.fail = errors.New("disk full")
+		tg.deliver(message(1, 5, "a"))
+		stop := r.start(t)
+		time.Sleep(time.Minute)
+		stop()
+		assert.Equal(t, []string{"1.json"}, files(t, dir))
+
+		j := &journal{}
+		r = newRig(t, dir, tg, j)
+		stop = r.start(t)
+		synctest.Wait()
+		stop()
+		assert.Equal(t, []string{"1"}, j.keys())
+	})
+}
+
+// TestWhatTheHandlerTookOverIsItsOwn: an entry in another state is neither
+// finished nor tried again, nor handed on at the next start.
+func TestP4_WhatTheHandlerTookOverIsItsOwn(t *testing.T) {
+	for _, result := range []error{nil, errors.New("after it was held")} {
+		t.Run(fmt.Sprint(result), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "inbox")
+				tg := newTelegram()
+				var r *rig
+				var calls int
+				r = newRig(t, dir, tg, handlerFunc(func(_ context.Context, key string, u *models.Update) error {
+					calls++
+					e, err := r.store.Load(key)
+					if err != nil {
+						return err
+					}
+					e.State, e.Text = Held, u.Message.Text
+					return errors.Join(r.store.Save(e), result)
+				}))
+				tg.deliver(message(1, 5, "a"))
+				stop := r.start(t)
+				time.Sleep(time.Minute)
+				stop()
+				assert.Equal(t, 1, calls)
+				assert.Equal(t, []string{"1.json"}, files(t, dir))
+				assert.Empty(t, r.reports.all())
+
+				j := &journal{}
+				r = newRig(t, dir, tg, j)
+				stop = r.start(t)
+				synctest.Wait()
+				stop()
+				assert.Empty(t, j.keys())
+			})
+		})
+	}
+}
+
+// TestTapsDoNotWait: neither behind a message of their conversation nor behind
+// a tap on another message, but a double tap comes one after the other.
+func TestTapsDoNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "inbox")
+		tg := newTelegram()
+		var mu sync.Mutex
+		running := map[string]bool{}
+		r := newRig(t, dir, tg, handlerFunc(func(ctx context.Context, key string, _ *models.Update) error {
+			mu.Lock()
+			running[key] = true
+			mu.Unlock()
+			<-ctx.Done()
+			return ctx.Err()
+		}))
+		tg.deliver(message(1, 5, "slow"), tap(2, 5, 100, "kill"), tap(3, 5, 200, "stop"), tap(4, 5, 200, "again"), message(5, 5, "next"))
+		stop := r.start(t)
+		synctest.Wait()
+		mu.Lock()
+		assert.Equal(t, map[string]bool{"1": true, "2": true, "3": true}, running)
+		mu.Unlock()
+		stop()
+		assert.ElementsMatch(t, []string{"1.json", "5.json"}, files(t, dir))
+	})
+}
+
+func TestATapIsTriedOnce(t *testing.T) {
+	for name, fail := range map[string]func() error{"error": func() error { return errors.New("no") }, "panic": func() error { panic("boom") }} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tg := newTelegram()
+				var calls int
+				r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, handlerFunc(func(context.Context, string, *models.Update) error {
+					calls++
+					return fail()
+				}))
+				tg.deliver(tap(2, 5, 100, "kill"))
+				stop := r.start(t)
+				time.Sleep(time.Minute)
+				stop()
+				assert.Equal(t, 1, calls)
+				require.Len(t, r.reports.all(), 1)
+				f := r.reports.all()[0]
+				assert.True(t, f.Tap)
+				assert.Equal(t, "kill", f.Update.CallbackQuery.Data)
+				assert.EqualValues(t, 77, f.From)
+			})
+		})
+	}
+}
+
+// TestOrderAndBounds: order inside a conversation, no more at once than allowed.
+func TestOrderAndBounds(t *testing.T) {
+	const conversations, each, parallel = 10, 12, 3
+	dir := filepath.Join(t.TempDir(), "inbox")
+	tg := newTelegram()
+	var mu sync.Mutex
+	order := map[int64][]int64{}
+	var now, most, total atomic.Int32
+	h := handlerFunc(func(_ context.Context, _ string, u *models.Update) error {
+		most.Store(max(most.Load(), now.Add(1)))
+		defer now.Add(-1)
+		mu.Lock()
+		order[u.Message.Chat.ID] = append(order[u.Message.Chat.ID], u.ID)
+		mu.Unlock()
+		total.Add(1)
+		return nil
+	})
+	r := newRig(t, dir, tg, h)
+	r.intake.parallel = parallel
+	var batch []string
+	for id := range int64(conversations * each) {
+		batch = append(batch, message(id+1, id%conversations+1, "x"))
+	}
+	tg.deliver(batch...)
+	stop := r.start(t)
+	require.Eventually(t, func() bool { return total.Load() == conversations*each }, 30*time.Second, time.Millisecond)
+	stop()
+	assert.LessOrEqual(t, most.Load(), int32(parallel))
+	for chat, ids := range order {
+		assert.Len(t, ids, each)
+		assert.IsIncreasing(t, ids, "chat %d", chat)
+	}
+}
+
+func TestEnqueueHandsOnAPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "inbox")
+		tg := newTelegram()
+		var got []string
+		r := newRig(t, dir, tg, handlerFunc(func(_ context.Context, key string, u *models.Update) error {
+			assert.Nil(t, u)
+			got = append(got, key)
+			return nil
+		}))
+		early, late := NewPromptKey(), NewPromptKey()
+		for _, key := range []string{early, late} {
+			_, err := r.store.Add(Entry{Key: key, Text: "go on"})
+			require.NoError(t, err)
+			if key == early {
+				require.NoError(t, r.intake.Enqueue(key), "before Run")
+			}
+		}
+		stop := r.start(t)
+		synctest.Wait()
+		require.ErrorIs(t, r.intake.Enqueue(late), ErrNoEntry, "it was left from before and is done")
+		assert.Equal(t, []string{early, late}, got)
+		stop()
+	})
+}

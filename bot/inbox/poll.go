@@ -1,0 +1,168 @@
+package inbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+const (
+	// slack is what an answer may take beyond the long poll itself. A connection
+	// that went deaf is given up then.
+	slack = 10 * time.Second
+
+	// maxAnswer bounds one answer: 100 updates of the longest texts are well
+	// below it.
+	maxAnswer = 64 << 20
+
+	maxDescription = 200
+)
+
+// cause is why a poll failed, as far as it matters for what to do next.
+type cause int
+
+const (
+	failing  cause = iota // network, proxy, or Telegram's own trouble: try again
+	conflict              // another poller uses the token
+	webhook               // updates go to a webhook instead
+	limited               // told to wait
+	revoked               // the token is not valid
+)
+
+// pollError is a failed poll. It holds text only: an error of net/http carries
+// the URL, and with it the token.
+type pollError struct {
+	cause      cause
+	text       string
+	retryAfter time.Duration
+}
+
+func (e *pollError) Error() string { return "getUpdates: " + e.text }
+
+// poller asks Telegram for updates, without go-telegram's own loop, which
+// confirms an update before it was handled.
+type poller struct {
+	client  *http.Client
+	url     string
+	token   string
+	allowed []string
+	timeout time.Duration
+}
+
+func newPoller(cfg Config) *poller {
+	client := *cfg.Client
+	client.Timeout = 0 // each poll has its own deadline
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &poller{
+		client:  &client,
+		url:     cfg.API + "/bot" + cfg.Token + "/getUpdates",
+		token:   cfg.Token,
+		allowed: cfg.Allowed,
+		timeout: cfg.Timeout,
+	}
+}
+
+// poll returns the updates from offset on, each as Telegram sent it, and
+// confirms all below it. Offset 0 confirms nothing. The error is a *pollError.
+func (p *poller) poll(ctx context.Context, offset int64) ([]json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout+slack)
+	defer cancel()
+	status, body, err := p.post(ctx, offset)
+	if err != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			p.client.CloseIdleConnections() // an HTTP/2 connection survives its request
+			err = fmt.Errorf("no answer within %s", p.timeout+slack)
+		}
+		return nil, &pollError{text: p.clean(err)}
+	}
+	return p.read(status, body)
+}
+
+func (p *poller) post(ctx context.Context, offset int64) (status int, body []byte, err error) {
+	ask, err := json.Marshal(struct {
+		Offset  int64    `json:"offset,omitempty"`
+		Timeout int      `json:"timeout"`
+		Allowed []string `json:"allowed_updates"`
+	}{offset, int(p.timeout / time.Second), p.allowed})
+	if err != nil {
+		return 0, nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url, bytes.NewReader(ask))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := p.client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = resp.Body.Close() }() // only read
+	body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	return resp.StatusCode, body, err
+}
+
+// read takes Telegram's own error code for what happened: the HTTP status may be
+// a proxy's, and then the body is not Telegram's JSON.
+func (p *poller) read(status int, body []byte) ([]json.RawMessage, error) {
+	var answer struct {
+		OK          bool              `json:"ok"`
+		Result      []json.RawMessage `json:"result"`
+		ErrorCode   int               `json:"error_code"`
+		Description string            `json:"description"`
+		Parameters  struct {
+			RetryAfter int `json:"retry_after"`
+		} `json:"parameters"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, &pollError{text: fmt.Sprintf("HTTP %d and no answer of Telegram's (%d bytes)", status, len(body))}
+	}
+	if answer.OK {
+		return answer.Result, nil
+	}
+	failed := &pollError{
+		cause:      causeOf(answer.ErrorCode, answer.Description),
+		text:       fmt.Sprintf("%d %s", answer.ErrorCode, p.clean(errors.New(answer.Description))),
+		retryAfter: time.Duration(answer.Parameters.RetryAfter) * time.Second,
+	}
+	if failed.retryAfter > 0 {
+		failed.cause = limited
+	}
+	return nil, failed
+}
+
+func causeOf(code int, description string) cause {
+	switch code {
+	case http.StatusUnauthorized, http.StatusNotFound:
+		return revoked
+	case http.StatusConflict:
+		if strings.Contains(description, "webhook") {
+			return webhook
+		}
+		return conflict
+	}
+	return failing
+}
+
+// clean is an error's text without URL and token, and not too long.
+func (p *poller) clean(err error) string {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	text := err.Error()
+	for _, secret := range []string{p.url, p.token, url.QueryEscape(p.token)} {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "[redacted]")
+		}
+	}
+	if len(text) > maxDescription {
+		text = strings.ToValidUTF8(text[:maxDescription], "") + "…"
+	}
+	return text
+}

@@ -1,0 +1,321 @@
+package inbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ccbot/internal/spool"
+)
+
+// ErrNoEntry is returned for a key that was never accepted or is finished.
+var ErrNoEntry = errors.New("there is no such entry in the inbox")
+
+const (
+	entrySuffix = ".json"
+	doneSuffix  = ".done"
+
+	// maxEntry is far above any answer of Telegram's that the poll reads
+	// (maxAnswer): what was received can always be written, and a size can never
+	// hold up the offset.
+	maxEntry = 512 << 20
+
+	// redelivery is for how long a done marker could be of use: Telegram forgets
+	// an update after 24 h. Without this a marker could meet another update, since
+	// ids start anew at a random number after a week of silence.
+	redelivery = 48 * time.Hour
+)
+
+// Store keeps the entries of one ccbot, one file each. It is safe for
+// concurrent use; no other process may write the folder.
+type Store struct {
+	folder     spool.Folder
+	quarantine string
+	log        *slog.Logger
+
+	mu   sync.Mutex           // over every change of the folder, so that nothing saves what another finishes
+	done map[string]time.Time // finished keys whose marker still stands, and since when
+}
+
+// OpenStore opens dir ($CCBOT_DIR/inbox) and makes it when it is missing.
+// Unreadable entries go to the folder "quarantine" beside dir.
+func OpenStore(dir string, log *slog.Logger) (*Store, error) {
+	s := &Store{
+		folder:     spool.Folder{Path: dir, MaxSize: maxEntry, Fsync: true},
+		quarantine: filepath.Join(filepath.Dir(dir), "quarantine"),
+		log:        log,
+		done:       make(map[string]time.Time),
+	}
+	if err := s.open(); err != nil {
+		return nil, fmt.Errorf("open the inbox: %w", err)
+	}
+	return s, nil
+}
+
+// open notes what is done and clears away writes that a crash cut short.
+func (s *Store) open() error {
+	if err := s.folder.Make(); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(s.folder.Path)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		key, done := strings.CutSuffix(f.Name(), doneSuffix)
+		info, err := f.Info()
+		switch {
+		case err != nil:
+			return err
+		case strings.HasPrefix(f.Name(), ".") && info.Mode().IsRegular():
+			err = os.Remove(filepath.Join(s.folder.Path, f.Name()))
+		case done && validKey(key):
+			s.done[key] = info.ModTime()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Accept puts an update on disk in state accepted. fresh is false when the key
+// is there already or was finished: then nothing is written. The conversation
+// and message id are filled in as far as raw tells them.
+func (s *Store) Accept(key string, raw json.RawMessage) (fresh bool, err error) {
+	g := glance(raw)
+	return s.Add(Entry{Key: key, Update: raw, Conversation: g.where, MessageID: g.message})
+}
+
+// Add puts an entry on disk that did not come as an update, under a key of
+// NewPromptKey. A zero Received is now, an empty State accepted. fresh is as for
+// Accept, so a key that is sent twice counts once.
+func (s *Store) Add(e Entry) (fresh bool, err error) {
+	if e.State == "" {
+		e.State = Accepted
+	}
+	if e.Received.IsZero() {
+		e.Received = time.Now().UTC()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, done := s.done[e.Key]; done {
+		return false, nil
+	}
+	switch _, err := os.Lstat(s.path(e.Key)); {
+	case err == nil:
+		return false, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return false, fmt.Errorf("accept %s: %w", e.Key, err)
+	}
+	if err := s.writeLocked(e); err != nil {
+		return false, fmt.Errorf("accept %s: %w", e.Key, err)
+	}
+	return true, nil
+}
+
+// Load reads one entry; ErrNoEntry when it is finished or never was, ErrNewer
+// when a newer program wrote it.
+func (s *Store) Load(key string) (Entry, error) {
+	if !validKey(key) {
+		return Entry{}, fmt.Errorf("load %q: %w", key, ErrNoEntry)
+	}
+	e, err := s.read(key + entrySuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrNoEntry
+	}
+	if err != nil {
+		return Entry{}, fmt.Errorf("load %s: %w", key, err)
+	}
+	return e, nil
+}
+
+// Save rewrites an entry; it is on disk when Save returns. ErrNoEntry when it is
+// finished or never was: a late Save does not bring back what another finished.
+func (s *Store) Save(e Entry) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.Load(e.Key); err != nil {
+		return fmt.Errorf("save: %w", err)
+	}
+	if err := s.writeLocked(e); err != nil {
+		return fmt.Errorf("save %s: %w", e.Key, err)
+	}
+	return nil
+}
+
+// Finish says that nothing more is to be done for key: it is never handed on
+// again. Finishing twice, or what never was, is fine.
+func (s *Store) Finish(key string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.finishLocked(key)
+}
+
+// finishAccepted finishes an entry that nobody took over meanwhile.
+func (s *Store) finishAccepted(key string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, err := s.Load(key)
+	if errors.Is(err, ErrNoEntry) {
+		return nil
+	}
+	if err != nil || e.State != Accepted {
+		return err
+	}
+	return s.finishLocked(key)
+}
+
+// finishLocked renames: that is one step, and works on a full disk.
+func (s *Store) finishLocked(key string) error {
+	if !validKey(key) {
+		return fmt.Errorf("finish %q: %w", key, ErrNoEntry)
+	}
+	err := os.Rename(s.path(key), filepath.Join(s.folder.Path, key+doneSuffix))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		s.done[key] = time.Now()
+		err = syncFolder(s.folder.Path)
+	}
+	if err != nil {
+		return fmt.Errorf("finish %s: %w", key, err)
+	}
+	return nil
+}
+
+// List returns all unfinished entries: updates by id, then prompts by the time
+// they were received. What cannot be read is put into quarantine and logged, or
+// left alone when a newer program wrote it; the error is about the folder.
+func (s *Store) List() ([]Entry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	names, err := s.folder.List()
+	if err != nil {
+		return nil, fmt.Errorf("list the inbox: %w", err)
+	}
+	var entries []Entry
+	for _, name := range names {
+		if filepath.Ext(name) != entrySuffix {
+			continue
+		}
+		e, err := s.read(name)
+		if err != nil {
+			s.skipLocked(name, err)
+			continue
+		}
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, inOrder)
+	return entries, nil
+}
+
+// skipLocked deals with a file that List could not read. Neither it nor a
+// quarantine that fails holds up the entries that can be read.
+func (s *Store) skipLocked(name string, why error) {
+	if errors.Is(why, ErrNewer) {
+		s.log.Warn("inbox_entry_newer", "file", name, "error", why.Error())
+		return
+	}
+	s.log.Error("inbox_entry_unreadable", "file", name, "error", why.Error())
+	if err := s.folder.Quarantine(name, s.quarantine, why.Error()); err != nil {
+		s.log.Error("inbox_quarantine_failed", "file", name, "error", err.Error())
+	}
+}
+
+// setAside finishes an entry that nobody can handle and keeps it in quarantine.
+// A crash between the two steps leaves it unfinished, never unkept.
+func (s *Store) setAside(key, reason string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.folder.Quarantine(key+entrySuffix, s.quarantine, reason); err != nil {
+		return fmt.Errorf("set aside %s: %w", key, err)
+	}
+	if err := s.folder.Put(key+doneSuffix, nil); err != nil {
+		return fmt.Errorf("set aside %s: %w", key, err)
+	}
+	s.done[key] = time.Now()
+	return nil
+}
+
+// setAsideRaw keeps in quarantine what has no entry: a tap, or an update that
+// has no id.
+func (s *Store) setAsideRaw(name string, raw json.RawMessage, reason string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.folder.Put(name, raw); err != nil {
+		return fmt.Errorf("set aside %s: %w", name, err)
+	}
+	if err := s.folder.Quarantine(name, s.quarantine, reason); err != nil {
+		return fmt.Errorf("set aside %s: %w", name, err)
+	}
+	return nil
+}
+
+// confirmed removes the markers of updates below offset, which Telegram has
+// forgotten, and those too old to be of use. A marker that comes back after a
+// power cut does no harm, so nothing is synced.
+func (s *Store) confirmed(offset int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for key, since := range s.done {
+		id, isUpdate := updateID(key)
+		if !(isUpdate && id < offset) && time.Since(since) < redelivery {
+			continue
+		}
+		err := os.Remove(filepath.Join(s.folder.Path, key+doneSuffix))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+			continue
+		}
+		delete(s.done, key)
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Store) path(key string) string { return filepath.Join(s.folder.Path, key+entrySuffix) }
+
+func (s *Store) read(name string) (Entry, error) {
+	data, err := s.folder.Read(name)
+	if err != nil {
+		return Entry{}, err
+	}
+	var e Entry
+	if err := json.Unmarshal(data, &e); err != nil {
+		return Entry{}, err
+	}
+	if e.Key+entrySuffix != name {
+		return Entry{}, fmt.Errorf("the file is named %s, but its key is %s", name, e.Key)
+	}
+	return e, nil
+}
+
+func (s *Store) writeLocked(e Entry) error {
+	e.Version = Version
+	if err := e.check(); err != nil {
+		return err
+	}
+	data, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return s.folder.Put(e.Key+entrySuffix, append(data, '\n'))
+}
+
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
