@@ -1,0 +1,16 @@
+// Package process knows which processes run, which of them write a Claude Code session, and ends one that is proven.
+//
+// It promises:
+//   - A process is named by pid, start time and boot, never by a pid alone: pids are reused.
+//   - Unknown is an answer of its own and the zero value. What cannot be read is never called gone and never ended.
+//   - A zombie is gone: it runs no code and writes nothing.
+//   - [Table.End] is the only function of the whole program that signals a process. It holds the process by a pidfd
+//     from before it looks until after it is gone, so what was proven is what is signalled.
+//   - [Judge], [SessionArg], [IsAgent] and the guards are pure: the same snapshot gives the same answer.
+//
+// It does not read presence files or hook records (callers turn those into a [Claim]), knows nothing of windows (hanging
+// up is a function given to [Table.End]), and does not decide what should end.
+//
+// On darwin the table comes from sysctl and the end of a process from kqueue. There is no pidfd there: between the
+// re-read and the signal a pid could in theory be reused; see signal_darwin.go.
+package process

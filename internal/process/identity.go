@@ -1,0 +1,74 @@
+package process
+
+import (
+	"errors"
+	"strconv"
+)
+
+var (
+	// ErrGone says that there is no such process (any more). A zombie is gone too.
+	ErrGone = errors.New("process: gone")
+	// ErrSurvived says that a process was still there after KILL, as one in an uninterruptible wait is.
+	ErrSurvived = errors.New("process: survived KILL")
+)
+
+// Identity names one process for its whole life: a pid alone is reused, pid + start + boot is not.
+type Identity struct {
+	PID int `json:"pid"`
+	// Start is field 22 of /proc/PID/stat, in clock ticks since boot (proc_pid_stat(5)); on darwin milliseconds since 1970.
+	Start uint64 `json:"start"`
+	// Boot is the kernel's random id of this boot.
+	Boot string `json:"boot"`
+}
+
+// Valid says that all three parts are there. An incomplete identity names nothing and is never acted on.
+func (i Identity) Valid() bool { return i.PID > 0 && i.Start > 0 && i.Boot != "" }
+
+// String is the pid with its start time, for logs and receipts.
+func (i Identity) String() string {
+	return strconv.Itoa(i.PID) + "@" + strconv.FormatUint(i.Start, 10)
+}
+
+// Liveness is what is known about a process. Its zero value is Unknown, and Unknown is not dead.
+type Liveness int
+
+// Unknown: it could not be found out. Alive: exactly this process runs. Gone: exactly this process is proven not to run.
+const (
+	Unknown Liveness = iota
+	Alive
+	Gone
+)
+
+// String is "alive", "gone" or "unknown".
+func (l Liveness) String() string {
+	switch l {
+	case Alive:
+		return "alive"
+	case Gone:
+		return "gone"
+	default:
+		return "unknown"
+	}
+}
+
+// Answer is yes, no, or not known; the zero value is not known.
+type Answer int
+
+// Maybe is the zero value: the evidence is incomplete or contradicts itself, so neither start nor end.
+const (
+	Maybe Answer = iota
+	No
+	Yes
+)
+
+// String is "yes", "no" or "unknown".
+func (a Answer) String() string {
+	switch a {
+	case Yes:
+		return "yes"
+	case No:
+		return "no"
+	default:
+		return "unknown"
+	}
+}

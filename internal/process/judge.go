@@ -1,0 +1,183 @@
+package process
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/google/uuid"
+)
+
+// Source says where a claim comes from, best evidence first.
+type Source string
+
+const (
+	// SourcePresence: Claude Code's own sessions/<pid>.json with the kernel's start time.
+	SourcePresence Source = "presence"
+	// SourceHook: what the hook recorded, with pid and start time.
+	SourceHook Source = "hook"
+	// SourceBound: the record bound this process when it started or adopted it; older than the two above.
+	SourceBound Source = "bound"
+	// SourceArgv: the command line; stale after /clear, an in-TUI /resume and --continue. Found by Judge, never claimed.
+	SourceArgv Source = "argv"
+)
+
+// Claim says: this process runs that session. Callers make it from presence files, hook bindings and their records.
+type Claim struct {
+	Process   Identity
+	SessionID uuid.UUID
+	Source    Source
+}
+
+// Verdict is what the evidence says about one process and one session.
+type Verdict struct {
+	Process   Process
+	SessionID uuid.UUID
+	Writer    Answer
+	Source    Source // of the evidence that decided
+	Why       string // one English clause, for logs and /why
+}
+
+// Judge says of every process that could write one of ids whether it does. It is pure.
+//
+// Evidence about a process, best first: presence, hook, bound, argv; a weaker kind counts only where the stronger are
+// absent. A claim about another start or boot than the snapshot's is about another process and counts for nothing.
+// Presence and hook that name different sessions, one kind that names two, or a claim that cannot be checked because its
+// identity is incomplete give Maybe: neither start nor end. Such a contradiction may be a /clear just happening; callers
+// ask again with a fresh snapshot and fresh claims for 2 s before they believe it.
+//
+// argv makes a writer only of an agent ([IsAgent]). A claim makes one of any process: whether it may be ended is for the
+// guards. Zombies write nothing. The owner is not looked at: a process of another user that names the session is told.
+// There is at most one verdict per process and id, in the order of the snapshot and then of ids; none means no evidence.
+func Judge(s Snapshot, claims []Claim, agents AgentNames, ids ...uuid.UUID) []Verdict {
+	j := judgement{agents: agents, claims: make(map[int][]Claim, len(claims)), wanted: make(map[uuid.UUID]int, len(ids))}
+	for _, c := range claims {
+		j.claims[c.Process.PID] = append(j.claims[c.Process.PID], c)
+	}
+	for i, id := range slices.Backward(ids) { // backward, so that the first place of a repeated id stays
+		j.wanted[id] = i
+	}
+	var verdicts []Verdict
+	for _, p := range s.Processes {
+		if !p.Gone() {
+			verdicts = append(verdicts, j.judge(p)...)
+		}
+	}
+	return withoutEchoes(s, agents, verdicts)
+}
+
+type judgement struct {
+	agents AgentNames
+	wanted map[uuid.UUID]int // the ids asked for, with their place in the question
+	claims map[int][]Claim   // by pid
+}
+
+// evidence is what one process shows: the sessions named by each source, and claims that cannot be checked.
+type evidence struct {
+	named     map[Source][]uuid.UUID
+	unchecked []uuid.UUID
+}
+
+func (j *judgement) judge(p Process) []Verdict {
+	if len(j.claims[p.PID]) == 0 && !j.mentioned(p) {
+		return nil // the common case by far: keep it free of allocations
+	}
+	e := j.gather(p)
+	var verdicts []Verdict
+	for _, id := range j.mentionedBy(e) {
+		v := e.verdict(id)
+		v.Process, v.SessionID = p, id
+		verdicts = append(verdicts, v)
+	}
+	return verdicts
+}
+
+// mentioned is a quick look at argv alone.
+func (j *judgement) mentioned(p Process) bool {
+	return slices.ContainsFunc(sessionArgs(p.Args), func(id uuid.UUID) bool {
+		_, ok := j.wanted[id]
+		return ok
+	})
+}
+
+// mentionedBy gives the ids asked for that any evidence names, in the order of the question.
+func (j *judgement) mentionedBy(e evidence) []uuid.UUID {
+	var ids []uuid.UUID
+	for _, named := range append(slices.Collect(maps.Values(e.named)), e.unchecked) {
+		for _, id := range named {
+			if _, ok := j.wanted[id]; ok && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	slices.SortFunc(ids, func(a, b uuid.UUID) int { return j.wanted[a] - j.wanted[b] })
+	return ids
+}
+
+func (j *judgement) gather(p Process) evidence {
+	e := evidence{named: map[Source][]uuid.UUID{}}
+	for _, c := range j.claims[p.PID] {
+		known := c.Source == SourcePresence || c.Source == SourceHook || c.Source == SourceBound
+		switch {
+		case c.Source == SourceArgv: // the snapshot itself shows it, and newer
+		case !known || !c.Process.Valid() || !p.Valid():
+			e.unchecked = append(e.unchecked, c.SessionID)
+		case c.Process == p.Identity:
+			e.add(c.Source, c.SessionID)
+		}
+	}
+	source := sourceStranger
+	if IsAgent(p, j.agents) {
+		source = SourceArgv
+	}
+	for _, id := range sessionArgs(p.Args) {
+		e.add(source, id)
+	}
+	return e
+}
+
+// sourceStranger marks ids on the command line of a process that is no agent.
+const sourceStranger Source = "stranger"
+
+func (e evidence) add(s Source, id uuid.UUID) {
+	if !slices.Contains(e.named[s], id) {
+		e.named[s] = append(e.named[s], id)
+	}
+}
+
+// verdict decides about one session that some evidence names.
+func (e evidence) verdict(id uuid.UUID) Verdict {
+	presence, hook := e.named[SourcePresence], e.named[SourceHook]
+	if len(presence) > 0 && len(hook) > 0 && !slices.Equal(presence, hook) {
+		return contradiction(SourcePresence, fmt.Sprintf("presence says %s, the hook says %s", presence, hook))
+	}
+	for _, source := range []Source{SourcePresence, SourceHook, SourceBound} {
+		if named := e.named[source]; len(named) > 0 {
+			return e.decide(id, source, named)
+		}
+	}
+	if len(e.unchecked) > 0 {
+		return Verdict{Writer: Maybe, Why: "a claim without a full identity cannot be checked"}
+	}
+	if named := e.named[SourceArgv]; len(named) > 0 {
+		return e.decide(id, SourceArgv, named)
+	}
+	return Verdict{Writer: No, Source: SourceArgv, Why: "names the session but is not an agent"}
+}
+
+// decide answers from the one source that counts.
+func (e evidence) decide(id uuid.UUID, source Source, named []uuid.UUID) Verdict {
+	if len(named) > 1 {
+		return contradiction(source, fmt.Sprintf("%s names %d sessions", source, len(named)))
+	}
+	if named[0] != id {
+		return Verdict{Writer: No, Source: source, Why: fmt.Sprintf("%s says it runs %s", source, named[0])}
+	}
+	return Verdict{Writer: Yes, Source: source, Why: fmt.Sprintf("%s says so", source)}
+}
+
+// contradiction is Maybe for every session that is mentioned at all, also one that only argv names: of a process that
+// contradicts itself nothing is known.
+func contradiction(source Source, why string) Verdict {
+	return Verdict{Writer: Maybe, Source: source, Why: why}
+}

@@ -1,0 +1,354 @@
+package process
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// childMode makes this binary a process to be ended: "wait" ends at the first signal, "stubborn" takes HUP and TERM.
+// Either ends by itself when its standard input closes, so nothing outlives a test that dies.
+const childMode = "PROCESS_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(childMode) {
+	case "":
+		os.Exit(m.Run())
+	case "stubborn":
+		signal.Ignore(syscall.SIGHUP, syscall.SIGTERM)
+	}
+	fmt.Println("ready")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// started is a child with its identity. It is collected when the test ends, whatever the test has done to it.
+type started struct {
+	*exec.Cmd
+	id    Identity
+	out   *bufio.Reader
+	reaps func() error
+}
+
+func start(t *testing.T, table *Table, cmd *exec.Cmd) started {
+	t.Helper()
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	s := started{Cmd: cmd, out: bufio.NewReader(stdout), reaps: sync.OnceValue(cmd.Wait)}
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		_ = cmd.Process.Kill()
+		_ = s.reaps()
+	})
+	s.id, err = table.Identify(cmd.Process.Pid)
+	require.NoError(t, err)
+	return s
+}
+
+// startAgent starts this binary under the name claude and waits until it has set up its signals.
+func startAgent(t *testing.T, table *Table, mode string, args ...string) started {
+	t.Helper()
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	s := start(t, table, &exec.Cmd{Path: exe, Args: append([]string{"claude"}, args...), Env: append(os.Environ(), childMode+"="+mode)})
+	line, err := s.out.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "ready\n", line)
+	return s
+}
+
+func newTestTable(t *testing.T) *Table {
+	t.Helper()
+	table, err := NewTable()
+	require.NoError(t, err)
+	return table
+}
+
+// proveWriter is what callers do: a fresh look, all guards, and a yes for exactly this process.
+func proveWriter(table *Table, id uuid.UUID) func(Process) error {
+	return func(p Process) error {
+		s, err := table.Snapshot(context.Background())
+		if err != nil {
+			return err
+		}
+		return proveFrom(table, s, id)(p)
+	}
+}
+
+func TestP3_End_realProcess(t *testing.T) {
+	table := newTestTable(t)
+	quick := Grace{Term: 20 * time.Millisecond, Kill: 100 * time.Millisecond}
+	tests := []struct {
+		name   string
+		mode   string
+		hangUp os.Signal // nil: no hang-up
+		how    How
+	}{
+		{"ends at the hang-up", "wait", syscall.SIGHUP, HowHangUp},
+		{"ends at TERM", "wait", nil, HowTerm},
+		{"traps HUP and TERM", "stubborn", syscall.SIGHUP, HowKill},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			agent := startAgent(t, table, test.mode, "--resume", textX)
+			var hangUp func(context.Context) error
+			if test.hangUp != nil {
+				hangUp = func(context.Context) error { return agent.Process.Signal(test.hangUp) }
+			}
+			grace := quick
+			if test.how == HowHangUp {
+				grace = Grace{} // the machine may be slow: only the hang-up shall end it
+			}
+			out, err := table.End(t.Context(), agent.id, proveWriter(table, idX), hangUp, grace)
+			require.NoError(t, err)
+			assert.Equal(t, test.how, out.How)
+			assert.True(t, out.Ended && out.Verified)
+			assert.Empty(t, out.Spared)
+			assert.Equal(t, []string{"claude", "--resume", textX}, out.Process.Args)
+			assert.Equal(t, Gone, table.Liveness(agent.id), "though nobody has collected it yet")
+
+			again, err := table.End(t.Context(), agent.id, proven, nil, grace)
+			require.NoError(t, err)
+			assert.Equal(t, HowAlreadyGone, again.How)
+		})
+	}
+}
+
+func TestP2_End_realProcessIsSpared(t *testing.T) {
+	table := newTestTable(t)
+	agent := startAgent(t, table, "wait", "--resume", textX)
+	parent, err := table.Identify(os.Getppid())
+	require.NoError(t, err)
+	first, err := table.Identify(1)
+	require.NoError(t, err)
+	late := agent.id
+	late.Start++
+
+	tests := []struct {
+		name  string
+		id    Identity
+		prove func(Process) error
+		ended bool
+	}{
+		{"wrong start time", late, proven, true}, // that one is gone; who has its pid now is not touched
+		{"not proven", agent.id, func(Process) error { return errTest }, false},
+		{"proven for another session", agent.id, proveWriter(table, idY), false},
+		{"ourselves", table.Self(), proven, false},
+		{"our parent", parent, proven, false},
+		{"pid 1", first, proven, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			out, err := table.End(t.Context(), test.id, test.prove, nil, Grace{Term: time.Millisecond, Kill: time.Millisecond})
+			require.NoError(t, err)
+			assert.Equal(t, test.ended, out.Ended)
+			assert.Equal(t, test.ended, out.Spared == "")
+			assert.Equal(t, Alive, table.Liveness(agent.id))
+		})
+	}
+}
+
+func TestP6_zombieIsGone(t *testing.T) {
+	table := newTestTable(t)
+	child := startAgent(t, table, "wait", "--resume", textX)
+	require.NoError(t, child.Process.Kill())
+	require.NoError(t, table.Wait(t.Context(), child.id)) // not collected: it stays a zombie
+
+	s, err := table.Snapshot(t.Context())
+	require.NoError(t, err)
+	zombie, ok := s.Find(child.id.PID)
+	require.True(t, ok)
+	assert.True(t, zombie.Gone())
+	assert.Equal(t, child.id, zombie.Identity)
+	assert.Equal(t, Gone, table.Liveness(child.id))
+	_, err = table.Inspect(child.id.PID)
+	assert.ErrorIs(t, err, ErrGone)
+	assert.NoError(t, table.Wait(t.Context(), child.id))
+	assert.Empty(t, Judge(s, []Claim{{child.id, idX, SourcePresence}}, AgentNames{}, idX))
+	out, err := table.End(t.Context(), child.id, proven, nil, Grace{})
+	require.NoError(t, err)
+	assert.Equal(t, HowAlreadyGone, out.How)
+}
+
+func TestWait(t *testing.T) {
+	table := newTestTable(t)
+	child := startAgent(t, table, "wait")
+
+	t.Run("ends with the context", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		assert.ErrorIs(t, table.Wait(ctx, child.id), context.DeadlineExceeded)
+		assert.Equal(t, Alive, table.Liveness(child.id))
+	})
+	t.Run("a context that has ended", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		assert.ErrorIs(t, table.Wait(ctx, child.id), context.Canceled)
+	})
+	t.Run("another process has the pid", func(t *testing.T) {
+		late := child.id
+		late.Start++
+		assert.NoError(t, table.Wait(t.Context(), late))
+	})
+	t.Run("another boot", func(t *testing.T) {
+		assert.NoError(t, table.Wait(t.Context(), Identity{child.id.PID, child.id.Start, "earlier"}))
+	})
+	t.Run("incomplete", func(t *testing.T) {
+		assert.Error(t, table.Wait(t.Context(), Identity{PID: child.id.PID}))
+	})
+	t.Run("ends with the process", func(t *testing.T) {
+		done := make(chan error, 1)
+		go func() { done <- table.Wait(t.Context(), child.id) }()
+		require.NoError(t, child.Process.Kill())
+		assert.NoError(t, <-done)
+		assert.Equal(t, Gone, table.Liveness(child.id))
+	})
+}
+
+// Agents are children of tmux, not of ours.
+func TestWait_forOneThatIsNoChild(t *testing.T) {
+	table := newTestTable(t)
+	shell := start(t, table, exec.Command("/bin/sh", "-c", "sleep 300 & echo $!; read x"))
+	line, err := shell.out.ReadString('\n')
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	require.NoError(t, err)
+	grandchild, err := table.Identify(pid)
+	require.NoError(t, err)
+
+	done := make(chan error, 1)
+	go func() { done <- table.Wait(t.Context(), grandchild) }()
+	out, err := table.End(t.Context(), grandchild, proven, nil, Grace{})
+	require.NoError(t, err)
+	assert.Equal(t, HowTerm, out.How)
+	assert.NoError(t, <-done)
+}
+
+func TestWait_holdsNoThread(t *testing.T) {
+	const waits = 200
+	table := newTestTable(t)
+	child := startAgent(t, table, "wait")
+	before, held := threads(t), pidfds(t)
+	var waiting sync.WaitGroup
+	for range waits {
+		waiting.Go(func() { assert.NoError(t, table.Wait(t.Context(), child.id)) })
+	}
+	require.Eventually(t, func() bool { return pidfds(t) >= held+waits }, 10*time.Second, time.Millisecond)
+	assert.Less(t, threads(t)-before, waits/4)
+	require.NoError(t, child.Process.Kill())
+	waiting.Wait()
+	assert.LessOrEqual(t, pidfds(t), held)
+}
+
+func threads(t *testing.T) int {
+	tasks, err := os.ReadDir("/proc/self/task")
+	require.NoError(t, err)
+	return len(tasks)
+}
+
+func pidfds(t *testing.T) (n int) {
+	fds, err := os.ReadDir("/proc/self/fd")
+	require.NoError(t, err)
+	for _, fd := range fds {
+		if target, err := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && strings.Contains(target, "[pidfd]") {
+			n++
+		}
+	}
+	return n
+}
+
+// decoys look like the agent of id to anything that reads command lines carelessly.
+func decoys(t *testing.T, table *Table, id string) []started {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"claude", "vim", "claude-watch"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nread x\n"), 0o700))
+	}
+	claude, vim, watch := filepath.Join(dir, "claude"), filepath.Join(dir, "vim"), filepath.Join(dir, "claude-watch")
+	commands := [][]string{
+		{"/bin/sh", "-c", "read x # claude --resume " + id},      // a shell that mentions it
+		{"/bin/sh", "-c", "read x", "claude", "--resume", id},    // as words of their own
+		{"/usr/bin/env", "sh", "-c", "read x; : --resume " + id}, // through env
+		{vim, "--resume", id},
+		{watch, "--session-id=" + id},
+		{claude, "--resume", textY},                // an agent of another session
+		{claude, "--resume", id, "--fork-session"}, // a fork of it
+		{claude, "-p", "claude --resume " + id},    // an agent that was told about it
+		{claude, "--", "--resume", id},             // not an option any more
+		{claude},
+	}
+	var all []started
+	for i := range 100 {
+		args := commands[i%len(commands)]
+		all = append(all, start(t, table, exec.Command(args[0], args[1:]...)))
+	}
+	return all
+}
+
+// Every process of this test is offered to End; of everybody else's it is only asked whether it could be.
+func TestP2_End_aHundredDecoysSurvive(t *testing.T) {
+	table := newTestTable(t)
+	id := uuid.New()
+	foreign := decoys(t, table, id.String())
+	writer := startAgent(t, table, "wait", "--resume", id.String())
+
+	s, err := table.Snapshot(t.Context())
+	require.NoError(t, err)
+	prove := proveFrom(table, s, id)
+	ours := map[int]bool{}
+	for _, p := range s.Descendants(os.Getpid()) {
+		ours[p.PID] = true
+	}
+	require.GreaterOrEqual(t, len(ours), 101)
+	var ended []int
+	for _, p := range s.Processes {
+		if !ours[p.PID] {
+			assert.Error(t, prove(p), p.Args)
+			continue
+		}
+		out, err := table.End(t.Context(), p.Identity, prove, nil, Grace{})
+		require.NoError(t, err)
+		if out.Ended && out.How != HowAlreadyGone {
+			ended = append(ended, p.PID)
+		}
+	}
+	assert.Equal(t, []int{writer.id.PID}, ended)
+	for _, decoy := range foreign {
+		assert.Equal(t, Alive, table.Liveness(decoy.id), decoy.Args)
+	}
+}
+
+// proveFrom proves from one snapshot for all, as a caller with many sessions does.
+func proveFrom(table *Table, s Snapshot, id uuid.UUID) func(Process) error {
+	guards := StandardGuards(table.Self(), AgentNames{})
+	verdicts := Judge(s, nil, AgentNames{}, id)
+	return func(p Process) error {
+		if name, spared := SparedBy(p, s, guards); spared {
+			return errors.New(name)
+		}
+		for _, v := range verdicts {
+			if v.Writer == Yes && v.Process.Identity == p.Identity {
+				return nil
+			}
+		}
+		return errors.New("no writer")
+	}
+}

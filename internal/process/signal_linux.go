@@ -1,0 +1,77 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pidfd is a process held by its file descriptor (pidfd_open(2)), which never comes to mean another process.
+type pidfd struct {
+	file *os.File
+	conn syscall.RawConn
+}
+
+// hold needs Linux 5.10. With PIDFD_NONBLOCK the descriptor joins the runtime's poller, so waiting holds no thread.
+func (k procfs) hold(pid int) (handle, error) {
+	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
+	if errors.Is(err, unix.ESRCH) {
+		return nil, fmt.Errorf("pidfd_open: %w", ErrGone)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pidfd_open: %w", err)
+	}
+	file := os.NewFile(uintptr(fd), "pidfd")
+	conn, err := file.SyscallConn()
+	if err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("pidfd: %w", err)
+	}
+	return &pidfd{file: file, conn: conn}, nil
+}
+
+func (h *pidfd) exited() (exited bool, err error) {
+	ctlErr := h.conn.Control(func(fd uintptr) { exited, err = pollExited(fd) })
+	return exited, errors.Join(ctlErr, err)
+}
+
+func (h *pidfd) wait(ctx context.Context) error {
+	if err := h.file.SetReadDeadline(time.Time{}); err != nil {
+		return fmt.Errorf("pidfd: %w", err)
+	}
+	// A deadline in the past is how a wait in the poller is called off.
+	stop := context.AfterFunc(ctx, func() { _ = h.file.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	var pollErr error
+	err := h.conn.Read(func(fd uintptr) (done bool) {
+		done, pollErr = pollExited(fd)
+		return done || pollErr != nil
+	})
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return ctx.Err()
+	}
+	return errors.Join(err, pollErr)
+}
+
+// pollExited: a pidfd is readable once the whole thread group has ended; the zombie need not be collected.
+func pollExited(fd uintptr) (bool, error) {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	n, err := retry(func() (int, error) { return unix.Poll(fds, 0) })
+	if err != nil {
+		return false, fmt.Errorf("poll pidfd: %w", err)
+	}
+	return n > 0 && fds[0].Revents&unix.POLLIN != 0, nil
+}
+
+func (h *pidfd) signal(sig syscall.Signal) error {
+	var err error
+	ctlErr := h.conn.Control(func(fd uintptr) { err = unix.PidfdSendSignal(int(fd), sig, nil, 0) })
+	return errors.Join(ctlErr, err)
+}
+
+func (h *pidfd) close() { _ = h.file.Close() }

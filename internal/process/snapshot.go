@@ -1,0 +1,92 @@
+package process
+
+import "time"
+
+// Process is one process as the kernel's table showed it at one moment.
+type Process struct {
+	Identity
+	PPID int
+	UID  int // effective user id
+	SID  int // session id; on darwin 0 where the kernel does not tell
+	PGID int
+	// State is the letter of /proc/PID/stat: R, S, D, Z …; 0 when it could not be read.
+	State byte
+	// TTY is the device number of the controlling terminal, 0 for none.
+	TTY int
+	// Foreground is the foreground process group of that terminal, -1 for none.
+	Foreground int
+	// Comm is the kernel's short name, at most 15 bytes.
+	Comm string
+	// Exe is the path of the executable; empty where it may not be read or there is none.
+	Exe string
+	// Args is the command line element by element; empty for kernel threads and zombies.
+	Args []string
+	// Cwd is filled by [Table.Inspect] only, never by a snapshot, and empty where it may not be read.
+	Cwd string
+}
+
+// Gone says that the process has ended and only waits to be collected by its parent.
+func (p Process) Gone() bool { return p.State == 'Z' || p.State == 'X' || p.State == 'x' }
+
+// Snapshot is the process table at one moment, sorted by pid when it comes from [Table.Snapshot].
+type Snapshot struct {
+	Taken     time.Time
+	Processes []Process
+}
+
+// Find gives the process with that pid.
+func (s Snapshot) Find(pid int) (Process, bool) {
+	for i := range s.Processes { // by index: a Process is too large to copy at each step
+		if s.Processes[i].PID == pid {
+			return s.Processes[i], true
+		}
+	}
+	return Process{}, false
+}
+
+// Children gives the processes whose parent is pid.
+func (s Snapshot) Children(pid int) []Process {
+	var children []Process
+	for i := range s.Processes {
+		if s.Processes[i].PPID == pid && s.Processes[i].PID != pid {
+			children = append(children, s.Processes[i])
+		}
+	}
+	return children
+}
+
+// Descendants gives children, their children and so on, nearest first, without pid itself.
+func (s Snapshot) Descendants(pid int) []Process {
+	byParent := make(map[int][]Process, len(s.Processes))
+	for _, p := range s.Processes {
+		byParent[p.PPID] = append(byParent[p.PPID], p)
+	}
+	// A table read while pids are reused could show a ring; seen keeps the walk finite.
+	seen := map[int]bool{pid: true}
+	var found []Process
+	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
+		for _, child := range byParent[queue[0]] {
+			if seen[child.PID] {
+				continue
+			}
+			seen[child.PID] = true
+			found = append(found, child)
+			queue = append(queue, child.PID)
+		}
+	}
+	return found
+}
+
+// Ancestors gives the parent of pid, its parent and so on, as far as the snapshot shows them.
+func (s Snapshot) Ancestors(pid int) []Process {
+	seen := map[int]bool{pid: true}
+	var found []Process
+	p, ok := s.Find(pid)
+	for ok && !seen[p.PPID] {
+		seen[p.PPID] = true
+		if p, ok = s.Find(p.PPID); ok {
+			found = append(found, p)
+		}
+	}
+	return found
+}

@@ -1,0 +1,181 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// kernel is what a [Table] asks of the operating system. Tests put a scripted one in its place.
+type kernel interface {
+	bootID() (string, error)
+	// process reads one process of this boot with its cwd; ErrGone when there is none. A zombie is returned as such.
+	process(pid int) (Process, error)
+	// processes reads all processes of all users.
+	processes(ctx context.Context) ([]Process, error)
+	// hold opens a handle on the process that has the pid now; ErrGone when there is none.
+	hold(pid int) (handle, error)
+}
+
+// handle is a hold on one process: while it is open it never means another process.
+type handle interface {
+	// exited looks without waiting.
+	exited() (bool, error)
+	// wait blocks until the process has ended (nil) or ctx has (its error). No thread is held on Linux.
+	wait(ctx context.Context) error
+	// signal is used by Table.End alone.
+	signal(syscall.Signal) error
+	close()
+}
+
+// Table reads the kernel's process table. It is safe for concurrent use.
+type Table struct {
+	kernel kernel
+	boot   string
+	self   Identity
+	uid    int
+}
+
+// NewTable reads the boot id and its own identity once. It fails where the process table does not show this very
+// process (no /proc, or one of another pid namespace): nothing it said could be believed.
+func NewTable() (*Table, error) { return newTable(newKernel(), os.Getpid(), os.Geteuid()) }
+
+func newTable(k kernel, pid, uid int) (*Table, error) {
+	boot, err := k.bootID()
+	if err != nil {
+		return nil, fmt.Errorf("process: boot id: %w", err)
+	}
+	t := &Table{kernel: k, boot: boot, uid: uid}
+	if t.self, err = t.Identify(pid); err != nil {
+		return nil, fmt.Errorf("process: the process table does not show this process: %w", err)
+	}
+	return t, nil
+}
+
+// Self is the identity of this process.
+func (t *Table) Self() Identity { return t.self }
+
+// Boot is the id of this boot.
+func (t *Table) Boot() string { return t.boot }
+
+// Inspect reads one process. The error is [ErrGone] when there is none or only a zombie; any other error means unknown.
+func (t *Table) Inspect(pid int) (Process, error) {
+	if pid <= 0 {
+		return Process{}, fmt.Errorf("process: inspect pid %d: not a process id", pid)
+	}
+	p, err := t.kernel.process(pid)
+	if err != nil {
+		return Process{}, fmt.Errorf("process: inspect pid %d: %w", pid, err)
+	}
+	if p.Gone() {
+		return Process{}, fmt.Errorf("process: inspect pid %d: zombie: %w", pid, ErrGone)
+	}
+	p.Boot = t.boot
+	return p, nil
+}
+
+// Identify is the identity of the process that has the pid now; errors as for [Table.Inspect].
+func (t *Table) Identify(pid int) (Identity, error) {
+	p, err := t.Inspect(pid)
+	return p.Identity, err
+}
+
+// Snapshot reads every process of every user, zombies included. A process that vanishes while it reads is left out; one
+// of another user that may not be read is there with pid and uid only; anything else unreadable is an error, because a
+// table with holes would call a live writer absent.
+func (t *Table) Snapshot(ctx context.Context) (Snapshot, error) {
+	taken := time.Now()
+	all, err := t.kernel.processes(ctx)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("process: snapshot: %w", err)
+	}
+	slices.SortFunc(all, func(a, b Process) int { return a.PID - b.PID })
+	for i := range all {
+		all[i].Boot = t.boot
+	}
+	s := Snapshot{Taken: taken, Processes: all}
+	if self, ok := s.Find(t.self.PID); !ok || self.Identity != t.self {
+		return Snapshot{}, errors.New("process: snapshot: the process table does not show this process")
+	}
+	return s, nil
+}
+
+// Liveness says whether exactly this process runs. Another boot or another start time under the same pid is Gone, a
+// zombie is Gone; an incomplete identity, or a table that cannot be read, is Unknown.
+func (t *Table) Liveness(id Identity) Liveness {
+	if !id.Valid() {
+		return Unknown
+	}
+	if id.Boot != t.boot {
+		return Gone
+	}
+	now, err := t.Identify(id.PID)
+	switch {
+	case errors.Is(err, ErrGone):
+		return Gone
+	case err != nil:
+		return Unknown
+	case now != id:
+		return Gone
+	default:
+		return Alive
+	}
+}
+
+// Wait blocks until the process is gone (nil) or ctx ends (its error). It costs no thread and no timer while it waits.
+// Any other error means that it could not be found out.
+func (t *Table) Wait(ctx context.Context, id Identity) error {
+	h, _, err := t.take(id)
+	if errors.Is(err, ErrGone) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("process: wait for %s: %w", id, err)
+	}
+	defer h.close()
+	if err := h.wait(ctx); err != nil {
+		return fmt.Errorf("process: wait for %s: %w", id, err)
+	}
+	return nil
+}
+
+// take holds exactly the process id and reads it. The order matters: the handle is opened first and must still be alive
+// after the read; only then were both the same process. ErrGone when that process is not there; the caller closes the handle.
+func (t *Table) take(id Identity) (handle, Process, error) {
+	if !id.Valid() {
+		return nil, Process{}, errors.New("incomplete identity")
+	}
+	if id.Boot != t.boot {
+		return nil, Process{}, fmt.Errorf("of another boot: %w", ErrGone)
+	}
+	h, err := t.kernel.hold(id.PID)
+	if err != nil {
+		return nil, Process{}, err
+	}
+	p, err := t.inspectHeld(h, id)
+	if err != nil {
+		h.close()
+		return nil, Process{}, err
+	}
+	return h, p, nil
+}
+
+func (t *Table) inspectHeld(h handle, id Identity) (Process, error) {
+	p, err := t.Inspect(id.PID)
+	if err != nil {
+		return Process{}, err
+	}
+	if exited, err := h.exited(); err != nil {
+		return Process{}, err
+	} else if exited {
+		return Process{}, ErrGone
+	}
+	if p.Identity != id {
+		return Process{}, fmt.Errorf("pid %d now belongs to another process: %w", id.PID, ErrGone)
+	}
+	return p, nil
+}
