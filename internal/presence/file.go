@@ -1,0 +1,227 @@
+package presence
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Status is what the agent does, in Claude Code's words. Other values than the known ones may come.
+type Status string
+
+const (
+	Idle    Status = "idle"    // the prompt box takes text
+	Busy    Status = "busy"    // a turn runs
+	Waiting Status = "waiting" // a dialog is open; see File.WaitingFor
+)
+
+// File is one presence file. Fields that a version does not write, or writes in another shape, are zero.
+type File struct {
+	PID        int
+	SessionID  uuid.UUID
+	Cwd        string
+	ProcStart  uint64 // field 22 of /proc/PID/stat; 0 when the file does not say
+	Version    string // of Claude Code
+	Kind       string // "interactive" …
+	Entrypoint string // "cli" …
+	Status     Status
+	WaitingFor string    // "permission prompt", "input needed" …
+	Tmux       string    // "<session>:@<window>.%<pane>"; not written by 2.1.197
+	UpdatedAt  time.Time // UTC, zero when the file does not say
+}
+
+// ErrTorn says that a file stayed half-written for as long as a rewrite may take.
+var ErrTorn = errors.New("presence: half-written file")
+
+// Dir is a folder of presence files.
+type Dir struct {
+	Path string // <config>/sessions
+}
+
+// maxSize is far above the 600 bytes of a real file.
+const maxSize = 1 << 20
+
+// pauses stand between the readings of a file that is being rewritten, 50 ms together.
+var pauses = [...]time.Duration{time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 12 * time.Millisecond, 30 * time.Millisecond}
+
+// Read reads the file of one pid. The error is fs.ErrNotExist when there is none and [ErrTorn] when it was half-written
+// at every attempt within 50 ms; both leave open what the process does.
+func (d Dir) Read(ctx context.Context, pid int) (File, error) {
+	path := d.path(pid)
+	for _, pause := range pauses {
+		f, err := readOnce(path, pid)
+		if !errors.Is(err, ErrTorn) {
+			return f, err
+		}
+		select {
+		case <-ctx.Done():
+			return File{}, fmt.Errorf("presence: read %s: %w", path, ctx.Err())
+		case <-time.After(pause):
+		}
+	}
+	return readOnce(path, pid)
+}
+
+// List reads all files. A folder that does not exist holds none. The errors are of files that could not be read, or of
+// the folder; what their processes do is unknown.
+func (d Dir) List(ctx context.Context) ([]File, []error) {
+	pids, err := d.pids()
+	if err != nil {
+		return nil, []error{err}
+	}
+	var files []File
+	var errs []error
+	for _, pid := range pids {
+		f, err := d.Read(ctx, pid)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // ended since the listing
+		case err != nil:
+			errs = append(errs, err)
+		default:
+			files = append(files, f)
+		}
+	}
+	return files, errs
+}
+
+func (d Dir) path(pid int) string { return filepath.Join(d.Path, strconv.Itoa(pid)+".json") }
+
+func (d Dir) pids() ([]int, error) {
+	entries, err := os.ReadDir(d.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("presence: list: %w", err)
+	}
+	var pids []int
+	for _, entry := range entries {
+		if pid, ok := pidOf(entry.Name()); ok {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}
+
+// pidOf reads the pid out of a file name; keys (<pid>.<hash>.key) and anything else give false.
+func pidOf(name string) (int, bool) {
+	digits, ok := strings.CutSuffix(name, ".json")
+	if !ok {
+		return 0, false
+	}
+	pid, err := strconv.Atoi(digits)
+	return pid, err == nil && pid > 0 && strconv.Itoa(pid) == digits
+}
+
+func readOnce(path string, pid int) (File, error) {
+	data, err := readStable(path)
+	if err != nil {
+		return File{}, fmt.Errorf("presence: read %s: %w", path, err)
+	}
+	f, err := parse(data)
+	if err != nil {
+		return File{}, fmt.Errorf("presence: read %s: %w", path, err)
+	}
+	if f.PID != pid {
+		return File{}, fmt.Errorf("presence: read %s: it names pid %d", path, f.PID)
+	}
+	return f, nil
+}
+
+// readStable gives ErrTorn when the file changed while it was read: Claude Code truncates and writes the same file, so
+// the beginning could be of one state and the end of the next.
+func readStable(path string) ([]byte, error) {
+	// Without O_NONBLOCK a pipe of that name would block here for ever.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	before, err := checked(f)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxSize))
+	if err != nil {
+		return nil, err
+	}
+	after, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if after.Size() != int64(len(data)) || !after.ModTime().Equal(before.ModTime()) {
+		return nil, fmt.Errorf("%w: changed while it was read", ErrTorn)
+	}
+	return data, nil
+}
+
+func checked(f *os.File) (fs.FileInfo, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, errors.New("not a regular file")
+	case !ok || int(owner.Uid) != os.Geteuid():
+		return nil, errors.New("not a file of this user")
+	case info.Size() > maxSize:
+		return nil, fmt.Errorf("%d bytes are too many", info.Size())
+	}
+	return info, nil
+}
+
+// parse reads what it knows and tolerates any shape of the rest: only pid and session id must be right. Anything but one
+// whole JSON object is ErrTorn.
+func parse(data []byte) (File, error) {
+	var raw object
+	if err := json.Unmarshal(data, &raw); err != nil || raw == nil {
+		return File{}, fmt.Errorf("%w: %d bytes", ErrTorn, len(data))
+	}
+	f := File{
+		PID: int(raw.number("pid")), Cwd: raw.text("cwd"), ProcStart: raw.number("procStart"), Version: raw.text("version"),
+		Kind: raw.text("kind"), Entrypoint: raw.text("entrypoint"), Status: Status(raw.text("status")),
+		WaitingFor: raw.text("waitingFor"), Tmux: raw.text("tmux"),
+	}
+	if ms := raw.number("updatedAt"); ms > 0 {
+		f.UpdatedAt = time.UnixMilli(int64(ms)).UTC()
+	}
+	id := raw.text("sessionId")
+	var err error
+	if f.SessionID, err = uuid.Parse(id); err != nil || len(id) != 36 || f.SessionID == uuid.Nil {
+		return File{}, fmt.Errorf("sessionId %q is not a UUID", id)
+	}
+	return f, nil
+}
+
+type object map[string]json.RawMessage
+
+func (o object) text(key string) string {
+	var s string
+	if json.Unmarshal(o[key], &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// number takes a whole number, also as a string.
+func (o object) number(key string) uint64 {
+	n, err := strconv.ParseUint(string(bytes.Trim(o[key], `"`)), 10, 63)
+	if err != nil {
+		return 0
+	}
+	return n
+}

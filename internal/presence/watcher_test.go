@@ -1,0 +1,163 @@
+package presence
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// watch runs a watcher and gives the pids that it tells. It is over, and has ended as asked, before the test is.
+func watch(t *testing.T, path string, buffer int) <-chan int {
+	t.Helper()
+	return watchWith(t, path, buffer, slog.New(slog.DiscardHandler))
+}
+
+func watchWith(t *testing.T, path string, buffer int, log *slog.Logger) <-chan int {
+	t.Helper()
+	told := make(chan int, buffer)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	w := NewWatcher(path, func(pid int) {
+		select {
+		case told <- pid:
+		case <-ctx.Done():
+		}
+	}, log)
+	go func() { done <- w.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		assert.ErrorIs(t, <-done, context.Canceled)
+	})
+	return told
+}
+
+// hears waits for one pid and passes over others: a change may be told more than once.
+func hears(t *testing.T, told <-chan int, want int) {
+	t.Helper()
+	late := time.After(20 * time.Second) // only a broken watcher meets it
+	for {
+		select {
+		case pid := <-told:
+			if pid == want {
+				return
+			}
+		case <-late:
+			require.FailNow(t, "not told", "pid %d", want)
+		}
+	}
+}
+
+func file(dir string, pid int) string { return filepath.Join(dir, strconv.Itoa(pid)+".json") }
+
+func TestWatcher_tellsWhatHappens(t *testing.T) {
+	dir := t.TempDir()
+	write(t, file(dir, 1), recorded)
+	told := watch(t, dir, 1000)
+	hears(t, told, 1) // there at the start
+
+	write(t, file(dir, 2), recorded) // made
+	hears(t, told, 2)
+	write(t, file(dir, 1), older) // rewritten in place
+	hears(t, told, 1)
+	require.NoError(t, os.Remove(file(dir, 2))) // removed
+	hears(t, told, 2)
+	write(t, filepath.Join(dir, "tmp"), recorded)
+	require.NoError(t, os.Rename(filepath.Join(dir, "tmp"), file(dir, 3))) // renamed into place
+	hears(t, told, 3)
+
+	write(t, filepath.Join(dir, "9.key"), "x") // none of ours: the next thing told is 4
+	write(t, filepath.Join(dir, ".8.json"), "x")
+	write(t, file(dir, 4), recorded)
+	for pid := range told {
+		if pid == 3 {
+			continue
+		}
+		assert.Equal(t, 4, pid)
+		break
+	}
+}
+
+func TestWatcher_waitsForTheFolder(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, ".claude", "deep", "sessions")
+	told := watch(t, dir, 1000)
+	require.NoError(t, os.Mkdir(filepath.Join(home, "unrelated"), 0o700))
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	write(t, file(dir, 5), recorded)
+	hears(t, told, 5)
+}
+
+func TestWatcher_folderComesAndGoes(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, ".claude", "sessions")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	write(t, file(dir, 1), recorded)
+	told := watch(t, dir, 1000)
+	hears(t, told, 1)
+
+	require.NoError(t, os.RemoveAll(filepath.Join(home, ".claude")))
+	hears(t, told, 1) // it is gone
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	write(t, file(dir, 2), recorded)
+	hears(t, told, 2)
+
+	require.NoError(t, os.Rename(dir, filepath.Join(home, "moved")))
+	hears(t, told, 2)
+	write(t, file(filepath.Join(home, "moved"), 7), recorded) // not our folder any more
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	write(t, file(dir, 3), recorded)
+	for pid := range told {
+		require.NotEqual(t, 7, pid)
+		if pid == 3 {
+			break
+		}
+	}
+}
+
+// Nobody listens while more happens than the kernel's queue holds: events are lost, and the listing makes up for them.
+func TestWatcher_listsAgainAfterAnOverflow(t *testing.T) {
+	data, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
+	if err != nil {
+		t.Skip("not Linux")
+	}
+	var queue int
+	_, err = fmt.Sscan(string(data), &queue)
+	require.NoError(t, err)
+	if queue > 50_000 {
+		t.Skip("the queue of this machine is too long to fill")
+	}
+	dir := t.TempDir()
+	write(t, file(dir, 1), recorded)
+	write(t, file(dir, 2), recorded)
+	lost := make(warnings, 100)
+	told := watchWith(t, dir, 0, slog.New(slog.NewTextHandler(lost, nil)))
+	hears(t, told, 1)
+	hears(t, told, 2) // now nobody receives, and the watcher stands still with its first event
+
+	for i := range queue/2 + 4000 { // two files in turn: equal events in a row would be merged
+		require.NoError(t, os.Chtimes(file(dir, 2), time.Time{}, time.Unix(int64(i), 0)))
+		write(t, filepath.Join(dir, "noise"), "x")
+	}
+	write(t, file(dir, 3), recorded) // its event is lost
+	require.NoError(t, os.Remove(file(dir, 1)))
+	hears(t, told, 3)
+	hears(t, told, 1)
+	require.NotEmpty(t, lost, "nothing was lost, so nothing has been tested")
+	assert.Contains(t, <-lost, "events were lost")
+}
+
+// warnings takes what is logged.
+type warnings chan string
+
+func (w warnings) Write(line []byte) (int, error) {
+	w <- string(line)
+	return len(line), nil
+}
