@@ -1,0 +1,209 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// following runs a follower and hands over what it finds; an error ends it.
+type following struct {
+	items chan Item
+	errs  chan error
+	f     *Follower
+}
+
+func follow(t *testing.T, c Cursor, log *slog.Logger) *following {
+	ctx, cancel := context.WithCancel(t.Context())
+	fw := &following{items: make(chan Item, 100), errs: make(chan error, 1), f: NewFollower(c, log)}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			item, err := fw.f.Next(ctx)
+			if err != nil {
+				fw.errs <- err
+				return
+			}
+			fw.items <- item
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+		require.NoError(t, fw.f.Close())
+	})
+	return fw
+}
+
+func (fw *following) expect(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		select {
+		case item := <-fw.items:
+			require.Equal(t, text, item.Text)
+		case err := <-fw.errs:
+			require.NoError(t, err)
+		case <-time.After(20 * time.Second): // a hang, not a measure
+			require.Fail(t, "nothing came", text)
+		}
+	}
+}
+
+func (fw *following) expectError(t *testing.T, target error) {
+	t.Helper()
+	select {
+	case err := <-fw.errs:
+		require.ErrorIs(t, err, target)
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "no error came")
+	}
+}
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func TestFollowerSeesWhatIsAppended(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	write(t, path, prompt("one"))
+	fw := follow(t, Cursor{Path: path}, quiet())
+	fw.expect(t, "one")
+	line := prompt("two 👋")
+	appendTo(t, path, line[:len(line)/2])
+	appendTo(t, path, line[len(line)/2:])
+	fw.expect(t, "two 👋")
+	for range 50 {
+		appendTo(t, path, prompt("more"))
+		fw.expect(t, "more")
+	}
+}
+
+func TestFollowerWaitsForFoldersAndFile(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "config", "projects", "-tmp-x")
+	path := filepath.Join(dir, "s.jsonl")
+	fw := follow(t, Cursor{Path: path}, quiet())
+	write(t, filepath.Join(root, "noise"), "x")
+	require.NoError(t, os.Mkdir(filepath.Join(root, "config"), 0o700))
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	write(t, filepath.Join(dir, "other.jsonl"), prompt("not mine"))
+	write(t, path, prompt("one"))
+	fw.expect(t, "one")
+	appendTo(t, path, prompt("two"))
+	fw.expect(t, "two")
+}
+
+func TestFollowerWaitsForAFileInAFolderThatIsThere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	fw := follow(t, Cursor{Path: path}, quiet())
+	write(t, path, prompt("one"))
+	fw.expect(t, "one")
+}
+
+func TestFollowerOutlivesTheFolderBeforeItsFile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "projects")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	path := filepath.Join(dir, "s.jsonl")
+	fw := follow(t, Cursor{Path: path}, quiet())
+	for range 20 {
+		require.NoError(t, os.Remove(dir))
+		require.NoError(t, os.Mkdir(dir, 0o700))
+	}
+	write(t, path, prompt("one"))
+	fw.expect(t, "one")
+}
+
+// The file is made between the first look and the watch, or just around it.
+func TestFollowerMissesNothingAsItStarts(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 300 {
+		path := filepath.Join(dir, strconv.Itoa(i), "s.jsonl")
+		made := make(chan error, 1)
+		go func() {
+			made <- errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(prompt("one")), 0o600))
+		}()
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a hang, not a measure
+		f := NewFollower(Cursor{Path: path}, quiet())
+		item, err := f.Next(ctx)
+		cancel()
+		require.NoError(t, <-made)
+		require.NoError(t, err)
+		require.Equal(t, "one", item.Text)
+		require.NoError(t, f.Close())
+	}
+}
+
+// A folder made again under the same name is another folder: the watch on the first one is dead.
+func TestFollowerWatchesAFolderMadeAgain(t *testing.T) {
+	dir := t.TempDir()
+	f := NewFollower(Cursor{Path: filepath.Join(dir, "s.jsonl")}, quiet())
+	defer f.Close()
+	moved, err := f.watch()
+	require.NoError(t, err)
+	assert.True(t, moved)
+	moved, err = f.watch()
+	require.NoError(t, err)
+	assert.False(t, moved, "watched already")
+
+	assert.True(t, f.concerns(fsnotify.Event{Name: dir, Op: fsnotify.Remove}))
+	moved, err = f.watch()
+	require.NoError(t, err)
+	assert.True(t, moved)
+	assert.False(t, f.concerns(fsnotify.Event{Name: filepath.Join(dir, "other.jsonl"), Op: fsnotify.Write}))
+}
+
+func TestFollowerTellsTruncationAndReplacement(t *testing.T) {
+	tests := []struct {
+		name string
+		then func(t *testing.T, path string)
+	}{
+		{"truncated", func(t *testing.T, path string) { require.NoError(t, os.Truncate(path, 0)) }},
+		{"replaced", func(t *testing.T, path string) {
+			write(t, path+".new", prompt("other"))
+			require.NoError(t, os.Rename(path+".new", path))
+		}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "s.jsonl")
+			write(t, path, prompt("one"))
+			fw := follow(t, Cursor{Path: path}, quiet())
+			fw.expect(t, "one")
+			tc.then(t, path)
+			fw.expectError(t, ErrTruncated)
+		})
+	}
+}
+
+func TestFollowerEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	f := NewFollower(Cursor{Path: filepath.Join(t.TempDir(), "s.jsonl")}, quiet())
+	defer f.Close()
+	cancel()
+	_, err := f.Next(ctx)
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+func TestFollowerLogsBrokenLinesButNotTheirText(t *testing.T) {
+	var log bytes.Buffer
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	write(t, path, "secret garbage\n"+prompt("one"))
+	f := NewFollower(Cursor{Path: path}, slog.New(slog.NewTextHandler(&log, nil)))
+	defer f.Close()
+	item, err := f.Next(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "one", item.Text)
+	assert.Equal(t, 1, f.Broken())
+	assert.Equal(t, 1, strings.Count(log.String(), "transcript_broken_lines"))
+	assert.NotContains(t, log.String(), "secret")
+}

@@ -1,0 +1,94 @@
+package transcript
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// ErrTruncated says that the file is not the one the cursor was taken from: it is shorter than the
+// cursor's offset, no line starts there, or another file stands in its place. Starting again at 0 would
+// repeat and starting at the end would lose, so that choice is left to the caller.
+var ErrTruncated = errors.New("transcript: file was truncated or replaced")
+
+// Cursor is a place in a transcript. Everything before it was handled.
+type Cursor struct {
+	Path   string `json:"path"`
+	Offset int64  `json:"offset"` // start of the first line that is not fully handled, in bytes
+	Block  int    `json:"block"`  // first item of that line that is not fully handled
+	Part   int    `json:"part"`   // parts of that item already handled; the caller counts them
+}
+
+// Kind says what an item is.
+type Kind int
+
+// The kinds of items. Other is text that is neither of the person nor of the agent (injected reminders,
+// compact summaries, notices).
+const (
+	Other           Kind = iota
+	Text                 // assistant text
+	Thinking             // assistant thinking
+	ToolUse              // Tool.Name, Tool.ID, Tool.Input
+	ToolResult           // Tool.ID, Tool.IsError, Text, Images
+	UserPrompt           // what a person sent; a long paste keeps its <pasted_content> wrapper
+	Interrupt            // "[Request interrupted by user…]"; no turn end follows it
+	APIError             // the error text as Claude Code shows it
+	TurnEnd              // Duration
+	CompactBoundary      // the conversation was compacted here
+	QueueOperation       // Operation "enqueue" (Text is the prompt), "dequeue", …
+	LocalCommand         // "/name args" or "!command", as typed
+	LocalOutput          // what a local command printed; Text may be blank
+)
+
+// String returns the kind's name.
+func (k Kind) String() string {
+	names := [...]string{"other", "text", "thinking", "tool_use", "tool_result", "user_prompt", "interrupt",
+		"api_error", "turn_end", "compact_boundary", "queue_operation", "local_command", "local_output"}
+	if k < 0 || int(k) >= len(names) {
+		return "unknown"
+	}
+	return names[k]
+}
+
+// Item is one content block of a transcript line.
+type Item struct {
+	At   Cursor // where this item stands; Part is not 0 only when the reader was opened there
+	Next Cursor // where to continue after it
+
+	Kind      Kind
+	UUID      string // of the line
+	MessageID string // of the assistant message; its blocks are on several lines
+	SessionID string
+	Time      time.Time // zero when the line has none
+	Sidechain bool      // of a subagent
+	Meta      bool      // injected, not typed by a person
+
+	Text      string
+	Tool      *Tool
+	Images    []Image
+	Usage     *Usage // only on the first item of a message within one Reader
+	Model     string
+	Command   string        // LocalCommand and LocalOutput: the command's name with its sign, "/compact"
+	Operation string        // QueueOperation
+	Duration  time.Duration // TurnEnd
+}
+
+// Tool is one call of a tool or the answer to one.
+type Tool struct {
+	Name    string // of a ToolUse; a ToolResult only has the ID
+	ID      string
+	Input   json.RawMessage
+	IsError bool
+	Denial  string // "user-rejected" and the like when a ToolResult says that the tool did not run
+}
+
+// Image is an image as the transcript holds it.
+type Image struct {
+	MediaType string // "image/png"
+	Data      string // base64
+}
+
+// Usage counts the tokens of one assistant message.
+type Usage struct {
+	Input, CacheCreation, CacheRead, Output int64
+}

@@ -1,0 +1,219 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// entry is what is used of a transcript line. Lines have many more keys and new ones with every version.
+type entry struct {
+	Type, Subtype, UUID, SessionID, Timestamp string
+
+	IsSidechain, IsMeta, IsCompactSummary, IsAPIErrorMessage bool
+
+	Message struct {
+		ID, Model string
+		Content   json.RawMessage // a string or blocks
+		Usage     *struct {
+			Input         int64 `json:"input_tokens"`
+			CacheCreation int64 `json:"cache_creation_input_tokens"`
+			CacheRead     int64 `json:"cache_read_input_tokens"`
+			Output        int64 `json:"output_tokens"`
+		}
+	}
+	Content        json.RawMessage // system, queue-operation
+	Operation      string          // queue-operation
+	DurationMs     int64           // system turn_duration
+	ToolDenialKind string
+	Origin         struct{ Kind string }
+	CommandRun     struct{ Command string }
+}
+
+// block is one element of a message's content, or of a tool result's.
+type block struct {
+	Type, Text, Thinking, ID, Name string
+	Input                          json.RawMessage
+	ToolUseID                      string          `json:"tool_use_id"`
+	IsError                        bool            `json:"is_error"`
+	Content                        json.RawMessage // tool_result: a string or blocks
+	Source                         struct {
+		MediaType string `json:"media_type"`
+		Data      string
+	}
+}
+
+// bulk are the starts of lines that can be megabytes and never hold an item.
+var bulk = [][]byte{[]byte(`{"type":"api-request`), []byte(`{"type":"file-history-`)}
+
+// ParseLine reads one line. Types it does not know give no items and no error, as does a blank line; the
+// error says that the line is no JSON object. Cursors of the items only have their Block.
+func ParseLine(raw []byte) ([]Item, error) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	if raw[0] != '{' {
+		return nil, errors.New("parse transcript line: no JSON object")
+	}
+	for _, start := range bulk {
+		if bytes.HasPrefix(raw, start) {
+			return nil, nil
+		}
+	}
+	var e entry
+	if err := decode(raw, &e); err != nil {
+		return nil, fmt.Errorf("parse transcript line: %w", err)
+	}
+	items := e.items()
+	for i := range items {
+		e.stamp(&items[i])
+		items[i].At.Block = i
+		items[i].Next.Block = i + 1
+	}
+	if u := e.Message.Usage; u != nil && len(items) > 0 && e.Message.ID != "" {
+		items[0].Usage = &Usage{u.Input, u.CacheCreation, u.CacheRead, u.Output}
+	}
+	return items, nil
+}
+
+// decode fills what it can: a key whose type changed in some version must not hide the others.
+func decode(data []byte, v any) error {
+	err := json.Unmarshal(data, v)
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(err, &mismatch) {
+		return nil
+	}
+	return err
+}
+
+// stamp copies what every item of a line shares.
+func (e *entry) stamp(item *Item) {
+	item.UUID, item.SessionID = e.UUID, e.SessionID
+	item.MessageID, item.Model = e.Message.ID, e.Message.Model
+	item.Sidechain = e.IsSidechain
+	item.Meta = item.Meta || e.IsMeta || e.IsCompactSummary
+	// A time that cannot be read is no reason to lose what was said.
+	item.Time, _ = time.Parse(time.RFC3339Nano, e.Timestamp)
+}
+
+func (e *entry) items() []Item {
+	switch e.Type {
+	case "assistant":
+		return e.assistant()
+	case "user":
+		return e.user()
+	case "system":
+		return e.system()
+	case "queue-operation":
+		text, _ := texts(e.Content)
+		return []Item{{Kind: QueueOperation, Operation: e.Operation, Text: text}}
+	}
+	return nil
+}
+
+func (e *entry) assistant() []Item {
+	var items []Item
+	for _, b := range blocks(e.Message.Content) {
+		switch b.Type {
+		case "text":
+			kind := Text
+			if e.IsAPIErrorMessage {
+				kind = APIError
+			}
+			items = appendText(items, Item{Kind: kind, Text: b.Text})
+		case "thinking":
+			items = appendText(items, Item{Kind: Thinking, Text: b.Thinking})
+		case "tool_use", "server_tool_use", "mcp_tool_use":
+			items = append(items, Item{Kind: ToolUse, Tool: &Tool{Name: b.Name, ID: b.ID, Input: b.Input}})
+		}
+	}
+	return items
+}
+
+func (e *entry) user() []Item {
+	var items []Item
+	for _, b := range blocks(e.Message.Content) {
+		switch b.Type {
+		case "text":
+			items = appendText(items, e.said(b.Text))
+		case "image":
+			item := e.said("")
+			item.Images = []Image{{b.Source.MediaType, b.Source.Data}}
+			items = append(items, item)
+		case "tool_result":
+			text, images := texts(b.Content)
+			items = append(items, Item{Kind: ToolResult, Text: text, Images: images,
+				Tool: &Tool{ID: b.ToolUseID, IsError: b.IsError, Denial: e.ToolDenialKind}})
+		}
+	}
+	return items
+}
+
+func (e *entry) system() []Item {
+	text, _ := texts(e.Content)
+	switch e.Subtype {
+	case "turn_duration":
+		return []Item{{Kind: TurnEnd, Duration: time.Duration(e.DurationMs) * time.Millisecond}}
+	case "compact_boundary":
+		return []Item{{Kind: CompactBoundary, Text: text}}
+	case "local_command":
+		item, ok := local(text)
+		if !ok {
+			item = Item{Kind: LocalOutput, Text: text}
+		}
+		if item.Command == "" && e.CommandRun.Command != "" {
+			item.Command = "/" + strings.TrimPrefix(e.CommandRun.Command, "/")
+		}
+		return appendText(nil, item)
+	}
+	return appendText(nil, Item{Kind: Other, Text: text, Meta: true})
+}
+
+// appendText leaves out blank texts: there is nothing to show, and a chat refuses them. A command that
+// printed nothing stays, as proof that it ran.
+func appendText(items []Item, item Item) []Item {
+	if strings.TrimSpace(item.Text) == "" && item.Command == "" {
+		return items
+	}
+	return append(items, item)
+}
+
+// blocks reads a message's content; a string is one text block.
+func blocks(raw json.RawMessage) []block {
+	if len(raw) == 0 {
+		return nil
+	}
+	if raw[0] == '"' {
+		var s string
+		if json.Unmarshal(raw, &s) != nil {
+			return nil
+		}
+		return []block{{Type: "text", Text: s}}
+	}
+	var list []block
+	if decode(raw, &list) != nil {
+		return nil // cannot be: the line was checked as a whole
+	}
+	return list
+}
+
+// texts is the text of a content, its text blocks joined by line breaks, and its images.
+func texts(raw json.RawMessage) (string, []Image) {
+	var (
+		parts  []string
+		images []Image
+	)
+	for _, b := range blocks(raw) {
+		switch b.Type {
+		case "text":
+			parts = append(parts, b.Text)
+		case "image":
+			images = append(images, Image{b.Source.MediaType, b.Source.Data})
+		}
+	}
+	return strings.Join(parts, "\n"), images
+}

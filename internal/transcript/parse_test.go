@@ -1,0 +1,142 @@
+package transcript
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const stamp = `"uuid":"u1","timestamp":"2026-11-20T06:17:24.214Z","sessionId":"s1",`
+
+func TestParseLine(t *testing.T) {
+	at := time.Date(2026, 11, 20, 6, 17, 24, 214e6, time.UTC)
+	common := func(item Item) Item {
+		item.UUID, item.SessionID, item.Time = "u1", "s1", at
+		return item
+	}
+	tests := []struct {
+		name string
+		line string
+		want []Item
+	}{
+		{"prompt", `{"parentUuid":null,` + stamp + `"type":"user","message":{"role":"user","content":"say from inline"},"origin":{"kind":"human"},"promptSource":"typed"}`,
+			[]Item{{Kind: UserPrompt, Text: "say from inline"}}},
+		{"prompt of an older version", `{` + stamp + `"type":"user","message":{"content":"hi"}}`,
+			[]Item{{Kind: UserPrompt, Text: "hi"}}},
+		{"prompt as blocks, with an image", `{` + stamp + `"type":"user","message":{"content":[{"type":"text","text":"look"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}}]}}`,
+			[]Item{{Kind: UserPrompt, Text: "look"}, {Kind: UserPrompt, Images: []Image{{"image/png", "QUJD"}}}}},
+		{"prompt of a subagent", `{` + stamp + `"isSidechain":true,"type":"user","message":{"content":"dig"}}`,
+			[]Item{{Kind: UserPrompt, Text: "dig", Sidechain: true}}},
+		{"a person quotes an interrupt", `{` + stamp + `"type":"user","origin":{"kind":"human"},"message":{"content":"[Request interrupted by user] what is that?"}}`,
+			[]Item{{Kind: UserPrompt, Text: "[Request interrupted by user] what is that?"}}},
+		{"interrupt", `{` + stamp + `"type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user for tool use]"}]}}`,
+			[]Item{{Kind: Interrupt, Text: "[Request interrupted by user for tool use]"}}},
+		{"injected", `{` + stamp + `"type":"user","isMeta":true,"message":{"content":"<local-command-caveat>The command below"}}`,
+			[]Item{{Kind: Other, Meta: true, Text: "<local-command-caveat>The command below"}}},
+		{"not of a person", `{` + stamp + `"type":"user","origin":{"kind":"task-notification"},"message":{"content":"agent done"}}`,
+			[]Item{{Kind: Other, Meta: true, Text: "agent done"}}},
+		{"compact summary", `{` + stamp + `"type":"user","isCompactSummary":true,"message":{"content":"This session is being continued"}}`,
+			[]Item{{Kind: Other, Meta: true, Text: "This session is being continued"}}},
+		{"slash command", `{` + stamp + `"type":"user","message":{"content":"<command-name>/compact</command-name>\n            <command-message>compact</command-message>\n            <command-args>keep it short</command-args>"}}`,
+			[]Item{{Kind: LocalCommand, Command: "/compact", Text: "/compact keep it short"}}},
+		{"slash command, message first", `{` + stamp + `"type":"user","message":{"content":"<command-message>go</command-message>\n<command-name>/go</command-name>"}}`,
+			[]Item{{Kind: LocalCommand, Command: "/go", Text: "/go"}}},
+		{"command output", `{` + stamp + `"type":"user","message":{"content":"<local-command-stdout>Compacted</local-command-stdout>"}}`,
+			[]Item{{Kind: LocalOutput, Text: "Compacted"}}},
+		{"command that printed nothing", `{` + stamp + `"type":"system","subtype":"local_command","content":"<local-command-stdout></local-command-stdout>","commandRun":{"command":"clear","args":""}}`,
+			[]Item{{Kind: LocalOutput, Command: "/clear"}}},
+		{"bash mode", `{` + stamp + `"type":"user","message":{"content":"<bash-input>touch x</bash-input>"}}`,
+			[]Item{{Kind: LocalCommand, Command: "!", Text: "!touch x"}}},
+		{"bash mode output", `{` + stamp + `"type":"user","message":{"content":"<bash-stdout>a</bash-stdout>\n<bash-stderr>b</bash-stderr>"}}`,
+			[]Item{{Kind: LocalOutput, Command: "!", Text: "a\nb"}}},
+		{"bash mode, quiet", `{` + stamp + `"type":"user","message":{"content":"<bash-stdout>(Bash completed with no output)</bash-stdout><bash-stderr></bash-stderr>"}}`,
+			[]Item{{Kind: LocalOutput, Command: "!", Text: "(Bash completed with no output)"}}},
+		{"tool result", `{` + stamp + `"type":"user","toolUseResult":{"x":1},"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"out"}]}}`,
+			[]Item{{Kind: ToolResult, Text: "out", Tool: &Tool{ID: "t1"}}}},
+		{"tool rejected", `{` + stamp + `"type":"user","toolDenialKind":"user-rejected","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"no"}]}}`,
+			[]Item{{Kind: ToolResult, Text: "no", Tool: &Tool{ID: "t1", IsError: true, Denial: "user-rejected"}}}},
+		{"tool result with an image", `{` + stamp + `"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"a"},{"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"/9j="}},{"type":"text","text":"b"}]}]}}`,
+			[]Item{{Kind: ToolResult, Text: "a\nb", Tool: &Tool{ID: "t1"}, Images: []Image{{"image/jpeg", "/9j="}}}}},
+		{"two tool results", `{` + stamp + `"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1"},{"type":"tool_result","tool_use_id":"t2"}]}}`,
+			[]Item{{Kind: ToolResult, Tool: &Tool{ID: "t1"}}, {Kind: ToolResult, Tool: &Tool{ID: "t2"}}}},
+		{"assistant", `{` + stamp + `"type":"assistant","message":{"id":"m1","model":"opus","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"hello"},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}],"usage":{"input_tokens":10,"cache_creation_input_tokens":2,"cache_read_input_tokens":3,"output_tokens":4}}}`,
+			[]Item{
+				{Kind: Thinking, Text: "hm", MessageID: "m1", Model: "opus", Usage: &Usage{10, 2, 3, 4}},
+				{Kind: Text, Text: "hello", MessageID: "m1", Model: "opus"},
+				{Kind: ToolUse, MessageID: "m1", Model: "opus", Tool: &Tool{Name: "Bash", ID: "t1", Input: json.RawMessage(`{"command":"ls"}`)}},
+			}},
+		{"blank assistant text", `{` + stamp + `"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"\n"},{"type":"redacted_thinking","data":"x"}]}}`, nil},
+		{"api error", `{` + stamp + `"type":"assistant","isApiErrorMessage":true,"error":"unknown","message":{"id":"m1","model":"<synthetic>","content":[{"type":"text","text":"API Error: 400"}]}}`,
+			[]Item{{Kind: APIError, Text: "API Error: 400", MessageID: "m1", Model: "<synthetic>"}}},
+		{"turn end", `{` + stamp + `"type":"system","subtype":"turn_duration","durationMs":260}`,
+			[]Item{{Kind: TurnEnd, Duration: 260 * time.Millisecond}}},
+		{"compact boundary", `{` + stamp + `"type":"system","subtype":"compact_boundary","content":"Conversation compacted"}`,
+			[]Item{{Kind: CompactBoundary, Text: "Conversation compacted"}}},
+		{"enqueue", `{` + stamp + `"type":"queue-operation","operation":"enqueue","content":"say queued"}`,
+			[]Item{{Kind: QueueOperation, Operation: "enqueue", Text: "say queued"}}},
+		{"dequeue", `{` + stamp + `"type":"queue-operation","operation":"dequeue"}`,
+			[]Item{{Kind: QueueOperation, Operation: "dequeue"}}},
+		{"stop hook summary", `{` + stamp + `"type":"system","subtype":"stop_hook_summary","hookCount":1}`, nil},
+		{"unknown type", `{"type":"teleport","message":{"content":"x"}}`, nil},
+		{"no type", `{}`, nil},
+		{"blank", " \t", nil},
+		{"a bulk line is not even parsed", `{"type":"api-request-blob","message":`, nil},
+		{"a key of another type hides nothing", `{` + stamp + `"type":"user","isMeta":"no","origin":"human","message":{"content":"hi","usage":[]}}`,
+			[]Item{{Kind: UserPrompt, Text: "hi"}}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := ParseLine([]byte(tc.line))
+			require.NoError(t, err)
+			for i := range tc.want {
+				tc.want[i] = common(tc.want[i])
+				tc.want[i].At.Block, tc.want[i].Next.Block = i, i+1
+			}
+			assert.Equal(t, tc.want, got)
+		})
+	}
+}
+
+func TestParseLineRefusesWhatIsNoObject(t *testing.T) {
+	for _, line := range []string{"x", "[]", "123", `"a"`, `{"type":"user"`, "\x00\x00\x00", `{"type":"user"}{}`} {
+		items, err := ParseLine([]byte(line))
+		assert.Error(t, err, line)
+		assert.Empty(t, items)
+	}
+}
+
+func TestKindNames(t *testing.T) {
+	assert.Equal(t, "other", Other.String())
+	assert.Equal(t, "local_output", LocalOutput.String())
+	assert.Equal(t, "unknown", (LocalOutput + 1).String())
+	assert.Equal(t, "unknown", Kind(-1).String())
+}
+
+func FuzzParseLine(f *testing.F) {
+	f.Add([]byte(`{"type":"user","message":{"content":[{"type":"tool_result","content":[{"type":"image","source":{}}]}]}}`))
+	f.Add([]byte(`{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"a"}],"usage":{"input_tokens":1}}}`))
+	f.Add([]byte(`{"type":"user","message":{"content":"<command-name>/x</command-name><bash-input>"}}`))
+	f.Add([]byte(`{"type":"system","subtype":"local_command","content":"<bash-stdout>","commandRun":{"command":"c"}}`))
+	f.Add([]byte("{\"type\":\"user\",\"message\":{\"content\":\"\xff\"}}"))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		items, err := ParseLine(line)
+		if err != nil && len(items) > 0 {
+			t.Fatal("items of a broken line")
+		}
+		for i, item := range items {
+			if item.At.Block != i || item.Next.Block != i+1 || item.At.Offset != 0 {
+				t.Fatalf("item %d stands at %+v", i, item.At)
+			}
+			if item.Usage != nil && i > 0 {
+				t.Fatal("usage counted twice")
+			}
+			if (item.Kind == ToolUse || item.Kind == ToolResult) != (item.Tool != nil) {
+				t.Fatal("a tool without a call")
+			}
+			proves(item, item.Text)
+		}
+	})
+}

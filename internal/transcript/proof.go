@@ -1,0 +1,65 @@
+package transcript
+
+import (
+	"errors"
+	"strings"
+)
+
+// Contains reports whether a prompt as Claude Code has it contains what was sent, with white space folded:
+// a long paste comes back inside a <pasted_content> wrapper, tabs as spaces, queued prompts joined. Only
+// whole words count, so that "ok" is not found in "look". Blank text is contained in nothing.
+func Contains(promptInTranscript, sent string) bool {
+	want := strings.Join(strings.Fields(sent), " ")
+	if want == "" {
+		return false
+	}
+	have := strings.Join(strings.Fields(promptInTranscript), " ")
+	return strings.Contains(" "+have+" ", " "+want+" ")
+}
+
+// HasPrompt searches the transcript from offset to its present end for proof that Claude Code has text: a
+// prompt, a queued prompt, or for "/name" and "!command" their line. The offset is the size of the file
+// before text was typed and may stand inside a line. No file is no proof and no error; a file shorter than
+// offset is ErrTruncated.
+func HasPrompt(path string, offset int64, text string) (found bool, err error) {
+	r := Open(Cursor{Path: path, Offset: offset})
+	r.loose = true
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for {
+		item, ok, err := r.Next()
+		if err != nil || !ok {
+			return false, err
+		}
+		if proves(item, text) {
+			return true, nil
+		}
+	}
+}
+
+// proves reports whether an item shows that text arrived.
+func proves(item Item, text string) bool {
+	if item.Sidechain || item.Meta {
+		return false
+	}
+	text = strings.TrimSpace(text)
+	switch item.Kind {
+	case UserPrompt:
+		return Contains(item.Text, text)
+	case QueueOperation:
+		return item.Operation == "enqueue" && Contains(item.Text, text)
+	case LocalCommand:
+		if command, ok := strings.CutPrefix(text, "!"); ok {
+			return item.Command == "!" && Contains(strings.TrimPrefix(item.Text, "!"), command)
+		}
+		return isCommand(text, item.Command)
+	case LocalOutput:
+		return isCommand(text, item.Command)
+	}
+	return false
+}
+
+// isCommand reports whether text calls the slash command; its arguments are not always written down.
+func isCommand(text, command string) bool {
+	name, _, _ := strings.Cut(strings.Join(strings.Fields(text), " "), " ")
+	return strings.HasPrefix(command, "/") && name == command
+}

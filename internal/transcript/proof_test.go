@@ -1,0 +1,135 @@
+package transcript
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestContains(t *testing.T) {
+	tests := []struct {
+		name, have, sent string
+		want             bool
+	}{
+		{"same", "say one", "say one", true},
+		{"white space folded", "say\n  one ", " say\tone", true},
+		{"pasted", "\n\n<pasted_content id=\"ab8c\">\nfirst\nlast\n</pasted_content>", "first\nlast", true},
+		{"several queued prompts", "say one\nsay two", "say two", true},
+		{"part of a word", "look here", "ok", false},
+		{"cut", "say on", "say one", false},
+		{"other case", "Say one", "say one", false},
+		{"blank", "say one", " \n", false},
+		{"nothing in nothing", "", "", false},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			assert.Equal(t, tc.want, Contains(tc.have, tc.sent))
+		})
+	}
+}
+
+func TestP4_HasPrompt(t *testing.T) {
+	before := prompt("say old")
+	tests := []struct {
+		name   string
+		after  string
+		offset int64
+		text   string
+		want   bool
+	}{
+		{"prompt", prompt("say one"), 0, "say one", true},
+		{"only before the offset", prompt("say one"), 0, "say old", false},
+		{"offset inside the line before", prompt("say one"), -4, "say one", true},
+		{"offset inside a line hides that line", prompt("say one"), -4, "say old", false},
+		{"of a subagent", `{"type":"user","isSidechain":true,"message":{"content":"say one"}}`, 0, "say one", false},
+		{"injected", `{"type":"user","isMeta":true,"message":{"content":"say one"}}`, 0, "say one", false},
+		{"said by the agent", reply("m", "say one"), 0, "say one", false},
+		{"in a tool's output", `{"type":"user","message":{"content":[{"type":"tool_result","content":"say one"}]}}`, 0, "say one", false},
+		{"queued", `{"type":"queue-operation","operation":"enqueue","content":"say one"}`, 0, "say one", true},
+		{"taken from the queue", `{"type":"queue-operation","operation":"remove","content":"say one"}`, 0, "say one", false},
+		{"bash mode", `{"type":"user","message":{"content":"<bash-input>touch a</bash-input>"}}`, 0, "!touch a", true},
+		{"another bash command", `{"type":"user","message":{"content":"<bash-input>touch b</bash-input>"}}`, 0, "!touch a", false},
+		{"what a bash command printed", `{"type":"user","message":{"content":"<bash-stdout>!touch a</bash-stdout>"}}`, 0, "!touch a", false},
+		{"slash command", `{"type":"user","message":{"content":"<command-name>/compact</command-name>"}}`, 0, "/compact now", true},
+		{"another slash command", `{"type":"user","message":{"content":"<command-name>/compact</command-name>"}}`, 0, "/comp", false},
+		{"slash command by its output", `{"type":"system","subtype":"local_command","content":"<local-command-stdout></local-command-stdout>","commandRun":{"command":"clear"}}`, 0, "/clear", true},
+		{"half a line", strings.TrimSuffix(prompt("say one"), "\n"), 0, "say one", false},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "s.jsonl")
+			after := tc.after
+			if tc.name != "half a line" && !strings.HasSuffix(after, "\n") {
+				after += "\n"
+			}
+			write(t, path, before+after)
+			got, err := HasPrompt(path, int64(len(before))+tc.offset, tc.text)
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, got)
+		})
+	}
+}
+
+func TestHasPromptDoesNotReadTheEndOfALine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	write(t, path, "torn"+prompt("say one")) // the end of this line is a line by itself
+	got, err := HasPrompt(path, int64(len("torn")), "say one")
+	require.NoError(t, err)
+	assert.False(t, got)
+}
+
+func TestHasPromptWithoutItsFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	got, err := HasPrompt(path, 0, "x")
+	require.NoError(t, err)
+	assert.False(t, got)
+
+	write(t, path, prompt("x"))
+	_, err = HasPrompt(path, 10_000, "x")
+	assert.ErrorIs(t, err, ErrTruncated)
+}
+
+func TestFind(t *testing.T) {
+	projects, id := t.TempDir(), uuid.New()
+	_, err := Find(filepath.Join(projects, "absent"), id)
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	write(t, filepath.Join(projects, "a file"), "")
+	_, err = Find(projects, id)
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+
+	made := time.Now()
+	for i, dir := range []string{"-a[1]", "-b", "-c"} {
+		path := filepath.Join(projects, dir, id.String()+".jsonl")
+		require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
+		write(t, path, "")
+		age := []time.Duration{2, 1, 3}[i] * time.Hour
+		require.NoError(t, os.Chtimes(path, made.Add(-age), made.Add(-age)))
+	}
+	path, err := Find(projects, id)
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(projects, "-b", id.String()+".jsonl"), path, "the newest")
+	_, err = Find(projects, uuid.New())
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+func TestFindDoesNotTakeUnreadableForAbsent(t *testing.T) {
+	projects, id := t.TempDir(), uuid.New()
+	loop := filepath.Join(projects, "-loop")
+	require.NoError(t, os.Symlink(loop, loop))
+	_, err := Find(projects, id)
+	require.Error(t, err)
+	assert.NotErrorIs(t, err, fs.ErrNotExist)
+}
+
+func TestDir(t *testing.T) {
+	assert.Equal(t, "-tmp-proj-We-ird-dir-x--n----1", Dir("/tmp/proj/We ird_dir.x/ünï-é@1"))
+	assert.Equal(t, "-a---", Dir("/a/👋"))
+	assert.Empty(t, Dir(""))
+}

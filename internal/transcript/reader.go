@@ -1,0 +1,236 @@
+package transcript
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+const (
+	// maxLine is the longest line that is read; images and pasted files make lines of many megabytes.
+	maxLine = 64 << 20
+	// keptBuffer is the largest line buffer that is kept for the next line.
+	keptBuffer = 1 << 20
+)
+
+// Reader reads items from a cursor to the present end of the file, by whole lines, and goes on there when
+// the file has grown. It is used by one goroutine at a time.
+type Reader struct {
+	start Cursor // where it was opened
+	seen  usageSeen
+
+	file   *os.File
+	in     *bufio.Reader
+	closed bool
+
+	next   int64  // offset of the line being read
+	length int64  // bytes of that line so far
+	line   []byte // those bytes, unless it is too long
+	skip   bool   // pass the rest of this line
+	loose  bool   // the cursor may stand inside a line
+
+	queue  []Item
+	broken int
+	limit  int64
+}
+
+// Open returns a reader that starts at c. The file is opened by the first Next, and need not exist yet.
+func Open(c Cursor) *Reader {
+	return &Reader{start: c, next: c.Offset, limit: maxLine}
+}
+
+// Broken is how many lines were passed because they are no JSON or too long.
+func (r *Reader) Broken() int { return r.broken }
+
+// Next returns the next item. False says that there is nothing more now: the end, half a line, or no file
+// yet. ErrTruncated says that the file is not the one that was being read; the reader is then of no use.
+func (r *Reader) Next() (Item, bool, error) {
+	for len(r.queue) == 0 {
+		line, size, ok, err := r.readLine()
+		if err != nil || !ok {
+			return Item{}, false, err
+		}
+		items, err := ParseLine(line)
+		if err != nil {
+			r.broken++ // told by Broken: one bad line must not stop a session
+		}
+		r.queue = r.place(items, r.next, size)
+		r.next += size
+	}
+	item := r.queue[0]
+	r.queue = r.queue[1:]
+	return item, true, nil
+}
+
+// Close closes the file. Next then returns fs.ErrClosed.
+func (r *Reader) Close() error {
+	r.closed = true
+	if r.file == nil {
+		return nil
+	}
+	file := r.file
+	r.file = nil
+	return file.Close()
+}
+
+// place gives the items of the line at offset their cursors and drops those before the start.
+func (r *Reader) place(items []Item, offset, size int64) []Item {
+	first := 0
+	if offset == r.start.Offset {
+		first = min(r.start.Block, len(items))
+	}
+	for i := range items {
+		item := &items[i]
+		item.At = Cursor{Path: r.start.Path, Offset: offset, Block: i}
+		item.Next = Cursor{Path: r.start.Path, Offset: offset, Block: i + 1}
+		if item.Usage != nil && !r.seen.first(item.MessageID) {
+			item.Usage = nil
+		}
+	}
+	if len(items) > 0 {
+		items[len(items)-1].Next = Cursor{Path: r.start.Path, Offset: offset + size}
+	}
+	if offset == r.start.Offset && first < len(items) {
+		items[first].At.Part = r.start.Part
+	}
+	return items[first:]
+}
+
+// readLine returns one whole line without keeping it: it is good until the next call. size counts its
+// line break too. A line that is too long or was cut by the start comes back empty.
+func (r *Reader) readLine() (line []byte, size int64, ok bool, err error) {
+	if ok, err := r.open(); err != nil || !ok {
+		return nil, 0, false, err
+	}
+	for {
+		chunk, err := r.in.ReadSlice('\n')
+		r.take(chunk)
+		switch {
+		case err == nil:
+			line, size = r.line, r.length
+			if r.skip {
+				line = nil
+			}
+			r.length, r.skip = 0, false
+			r.line = r.line[:0]
+			if cap(r.line) > keptBuffer {
+				r.line = nil
+			}
+			return line, size, true, nil
+		case errors.Is(err, io.EOF):
+			return nil, 0, false, r.check()
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, 0, false, fmt.Errorf("read transcript: %w", err)
+		}
+	}
+}
+
+// take adds a piece to the line being read. Half a line stays here until the rest is written.
+func (r *Reader) take(chunk []byte) {
+	r.length += int64(len(chunk))
+	if !r.skip && r.length > r.limit {
+		r.skip, r.line = true, nil
+		r.broken++
+	}
+	if !r.skip {
+		r.line = append(r.line, chunk...)
+	}
+}
+
+func (r *Reader) open() (bool, error) {
+	if r.closed {
+		return false, fs.ErrClosed
+	}
+	if r.file != nil {
+		return true, nil
+	}
+	info, err := os.Stat(r.start.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("open transcript: %w", err)
+	case !info.Mode().IsRegular(): // opening a pipe would wait for ever
+		return false, fmt.Errorf("open transcript %s: not a regular file", r.start.Path)
+	}
+	file, err := os.Open(r.start.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("open transcript: %w", err)
+	}
+	if err := r.seek(file); err != nil {
+		return false, errors.Join(err, file.Close())
+	}
+	r.file, r.in = file, bufio.NewReaderSize(file, 256<<10)
+	return true, nil
+}
+
+// seek goes to the cursor and proves that a line starts there.
+func (r *Reader) seek(file *os.File) error {
+	offset := r.start.Offset
+	if offset == 0 {
+		return nil
+	}
+	before := make([]byte, 1)
+	if _, err := file.ReadAt(before, offset-1); errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: %s ends before offset %d", ErrTruncated, r.start.Path, offset)
+	} else if err != nil {
+		return fmt.Errorf("open transcript at offset %d: %w", offset, err)
+	}
+	if before[0] != '\n' {
+		if !r.loose {
+			return fmt.Errorf("%w: %s has no line at offset %d", ErrTruncated, r.start.Path, offset)
+		}
+		r.skip = true
+	}
+	_, err := file.Seek(offset, io.SeekStart)
+	return err
+}
+
+// check is called at the end of the file: is it still the file of that path, and not shorter than what was
+// read of it? Our descriptor keeps the inode from being used again. A file cut and grown again past this
+// place between two reads is not noticed.
+func (r *Reader) check() error {
+	ours, err := r.file.Stat()
+	if err != nil {
+		return fmt.Errorf("check transcript: %w", err)
+	}
+	if ours.Size() < r.next+r.length {
+		return fmt.Errorf("%w: %s is shorter than what was read", ErrTruncated, r.start.Path)
+	}
+	named, err := os.Stat(r.start.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // removed: there is nothing more, until another takes its place
+	}
+	if err != nil {
+		return fmt.Errorf("check transcript: %w", err)
+	}
+	if !os.SameFile(ours, named) {
+		return fmt.Errorf("%w: %s is another file now", ErrTruncated, r.start.Path)
+	}
+	return nil
+}
+
+// usageSeen remembers the last message ids. The lines of one message stand close together, so a few are
+// enough however long the session is.
+type usageSeen struct {
+	ids  [256]string
+	next int
+}
+
+// first reports whether id was not seen yet, and remembers it.
+func (u *usageSeen) first(id string) bool {
+	for _, known := range u.ids {
+		if known == id {
+			return false
+		}
+	}
+	u.ids[u.next] = id
+	u.next = (u.next + 1) % len(u.ids)
+	return true
+}
