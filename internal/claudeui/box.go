@@ -1,0 +1,148 @@
+package claudeui
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+const (
+	promptSign = '❯'
+	bashSign   = '!'
+
+	// minRule keeps short runs of dashes from being taken for an edge of the box; it is the narrowest
+	// pane in which a box is recognised.
+	minRule = 8
+	// maxFooter is more than the mode line, a status line of several rows and tmux hints; below a live
+	// box there is never more, below a frozen one there often is.
+	maxFooter = 12
+)
+
+// isRule reports whether a row is an edge: from the first column, nothing but ─.
+func isRule(l line) bool {
+	return len(l) >= minRule && l[0].r == '─' && l.only("─")
+}
+
+// isNamedRule reports whether a row is the upper edge of a box as wide as the rule below it: plain, or
+// with the session's name in it ("──── ccbot-topic-7 ─").
+func isNamedRule(l, below line) bool {
+	if len(l) < minRule || l[0].r != '─' || l[len(l)-1].r != '─' {
+		return false
+	}
+	// tmux and we may disagree about the width of an emoji in the name.
+	const tolerance = 4
+	d := ansi.StringWidth(l.String()) - len(below)
+	return d >= -tolerance && d <= tolerance
+}
+
+// findBox finds the rows of the two rules of the prompt box. The lower one is the last rule on the screen.
+// Between them stand the row with the sign and, indented by two, the other rows of the draft; agent text
+// is indented too and history has no rules, so nothing an agent prints makes a box.
+func findBox(lines []line) (top, bottom int, found bool) {
+	bottom = -1
+	for i, l := range lines {
+		if isRule(l) {
+			bottom = i
+		}
+	}
+	for i := bottom - 1; i > 0; i-- {
+		l := lines[i]
+		if hasSign(l) {
+			return i - 1, bottom, isNamedRule(lines[i-1], lines[bottom])
+		}
+		if l.indent() == 0 || l.indent() == 1 {
+			return 0, 0, false
+		}
+	}
+	return 0, 0, false
+}
+
+// hasSign reports whether a row starts with the prompt sign and a space (no-break in real boxes).
+func hasSign(l line) bool {
+	if len(l) == 0 || l[0].r != promptSign && l[0].r != bashSign {
+		return false
+	}
+	return len(l) == 1 || blank(l[1].r)
+}
+
+func readBox(rows []line) Box {
+	b := Box{Present: true, Bash: rows[0][0].r == bashSign}
+	var cells []cell // everything visible, in order
+	var text []string
+	for _, row := range rows {
+		row = row[min(2, len(row)):]
+		text = append(text, row.String())
+		for _, c := range row {
+			if !blank(c.r) {
+				cells = append(cells, c)
+			}
+		}
+	}
+	draft := strings.Trim(strings.ReplaceAll(strings.Join(text, "\n"), "\u00a0", " "), "\n")
+	b.Empty = len(cells) == 0 || isPlaceholder(cells) && !pasted.MatchString(draft)
+	if !b.Empty {
+		b.Text = draft
+	}
+	return b
+}
+
+// isPlaceholder reports whether the visible cells of a box are Claude Code's own hint: dim, except the
+// first one while the drawn cursor (reverse video) stands on it. A single character under the cursor is
+// a person's draft.
+func isPlaceholder(cells []cell) bool {
+	if !cells[0].dim && (!cells[0].reverse || len(cells) == 1) {
+		return false
+	}
+	for _, c := range cells[1:] {
+		if !c.dim {
+			return false
+		}
+	}
+	return true
+}
+
+// belongsToBox reports whether the rows below a box are its footer. A row at the very left is something
+// else: the shell after the agent was killed, tmux, or a dialog drawn over an old box.
+func belongsToBox(footer []line) bool {
+	visible := 0
+	for _, l := range footer {
+		switch {
+		case l.indent() < 0:
+			continue
+		case l.indent() == 0, l.only("─▔╌"), l.first() == '╭':
+			return false
+		}
+		visible++
+	}
+	return visible <= maxFooter
+}
+
+// interruptible reports whether the footer offers the key that ends a turn. A narrow pane cuts the words.
+func interruptible(footer []line) bool {
+	return strings.Contains(fold(footer), "esc to int")
+}
+
+// spinning looks for a spinner row ("✶ Zesting… (5s · ↓ 119 tokens)") above the box, up to the last thing
+// said; it is the second witness where the footer is cut.
+func spinning(above []line) bool {
+	for i := len(above) - 1; i >= 0; i-- {
+		l := above[i]
+		if l.indent() != 0 {
+			continue
+		}
+		if strings.ContainsRune("●❯", l[0].r) {
+			return false
+		}
+		if strings.ContainsRune("·✢✳✶✻✽*", l[0].r) && strings.Contains(l.String(), "… (") {
+			return true
+		}
+	}
+	return false
+}
+
+// fold joins rows into one line of lower-case words, so that wrapped hints are found.
+func fold(rows []line) string {
+	return strings.ToLower(strings.Join(strings.FieldsFunc(plain(rows), func(r rune) bool {
+		return blank(r) || r == '\n'
+	}), " "))
+}

@@ -1,0 +1,71 @@
+package claudeui
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// pasted finds what Claude Code shows for something long or not textual in the box.
+var pasted = regexp.MustCompile(`\[(?:Pasted text #\d+(?: \+(\d+) lines?)?|\.\.\.Truncated text #\d+(?: \+(\d+) lines?)?\.\.\.|Image #\d+)\]`)
+
+// collapsed is how long a text of a single line must at least be to be shown as "[Pasted text #1]".
+// Claude Code's own limit is higher; this only keeps a short text from being seen in a foreign paste.
+const collapsed = 200
+
+// Contains reports whether the draft shows text. Rows of the box wrap anywhere, so all white space is left
+// out of the comparison; a long paste is recognised by the number of lines of its placeholder.
+func (b Box) Contains(text string) bool {
+	want := squeeze(text)
+	if !b.Present || b.Empty || want == "" {
+		return false
+	}
+	if strings.Contains(squeeze(b.Text), want) {
+		return true
+	}
+	// The placeholder itself may be wrapped.
+	shown := strings.Join(strings.Fields(b.Text), " ")
+	for _, m := range pasted.FindAllStringSubmatchIndex(shown, -1) {
+		if placeholderOf(shown, m, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// placeholderOf reports whether the placeholder at m can stand for text.
+func placeholderOf(shown string, m []int, text string) bool {
+	breaks := strings.Count(strings.TrimRight(text, "\n"), "\n")
+	found := shown[m[0]:m[1]]
+	switch {
+	case strings.HasPrefix(found, "[Image"):
+		return false
+	case strings.HasPrefix(found, "[..."):
+		return surrounds(squeeze(shown[:m[0]]), squeeze(shown[m[1]:]), squeeze(text))
+	case m[2] < 0:
+		return breaks == 0 && len(text) >= collapsed
+	}
+	n, err := strconv.Atoi(shown[m[2]:m[3]])
+	// Whether it counts line breaks or lines is not recorded, so one more or less is the same text.
+	return err == nil && breaks > 0 && n >= breaks-1 && n <= breaks+1
+}
+
+// surrounds reports whether a draft shown with its middle cut out begins and ends as want does.
+func surrounds(before, after, want string) bool {
+	const edge = 40
+	if len(want) < 2*edge {
+		return false
+	}
+	return strings.Contains(before, want[:edge]) && strings.Contains(after, want[len(want)-edge:])
+}
+
+// squeeze leaves only what is visible.
+func squeeze(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,105 @@
+package claudeui
+
+import "strings"
+
+// optionList is a list found on the screen.
+type optionList struct {
+	labels   []string
+	selected int // index into labels
+	row      int // where the first one stands
+}
+
+// lastSelected finds the lowest row that is a selected option; -1 when there is none.
+func lastSelected(lines []line, isOption func(line) bool) int {
+	for i := len(lines) - 1; i >= 0; i-- {
+		if lines[i].first() == promptSign && isOption(lines[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+func numberedOption(l line) bool {
+	_, _, _, ok := parseNumbered(l)
+	return ok
+}
+
+// plainOption leaves out the first column: there "❯ text" is what a person said before.
+func plainOption(l line) bool {
+	return l.indent() > 0 && labelColumn(l) > 0
+}
+
+// parseNumbered reads "❯ 2. Label": column of the number, the number, the label.
+func parseNumbered(l line) (column, n int, label string, ok bool) {
+	m := numbered.FindStringSubmatch(strings.ReplaceAll(l.String(), "\u00a0", " "))
+	if m == nil {
+		return 0, 0, "", false
+	}
+	return len([]rune(m[1])), number(m[2]), m[3], true
+}
+
+// numberedList collects the options around the selected row: numbers that count down to 1 above it and on
+// below it, in its column. Numbered lines in the text of a dialog stand in another place of that count.
+func numberedList(lines []line, sel int) optionList {
+	column, n, label, _ := parseNumbered(lines[sel])
+	list := optionList{labels: []string{label}, row: sel}
+	for i, before := sel-1, n-1; i >= 0 && before > 0 && !isHistory(lines[i]); i-- {
+		if c, k, label, ok := parseNumbered(lines[i]); ok && c == column && k == before {
+			list.labels = append([]string{label}, list.labels...)
+			list.row = i
+			before--
+		}
+	}
+	list.selected = len(list.labels) - 1
+	next := n + 1
+	for _, l := range lines[sel+1:] {
+		if c, k, label, ok := parseNumbered(l); ok && c == column && k == next {
+			list.labels = append(list.labels, label)
+			next++
+		}
+	}
+	return list
+}
+
+// labelColumn is where the text after the sign of a selected row starts; 0 when there is none.
+func labelColumn(l line) int {
+	for i := l.indent() + 1; i < len(l); i++ {
+		if !blank(l[i].r) {
+			return i
+		}
+	}
+	return 0
+}
+
+// plainList collects options without numbers: rows in the label's column, in its colour or the default
+// one (the small print of a picker is grey), no more than one blank row apart.
+func plainList(lines []line, sel int) optionList {
+	column := labelColumn(lines[sel])
+	colour := lines[sel][column].fg
+	walk := func(from, step int) (labels []string) {
+		gap := 0
+		for i := from; i >= 0 && i < len(lines) && gap < 2; i += step {
+			l := lines[i]
+			switch in := l.indent(); {
+			case in < 0:
+				gap++
+				continue
+			case in != column:
+				return labels
+			case l[in].fg == 0 || l[in].fg == colour:
+				labels = append(labels, strings.TrimSpace(l.String()))
+			}
+			gap = 0
+		}
+		return labels
+	}
+	list := optionList{row: sel}
+	above := walk(sel-1, -1)
+	for i := len(above) - 1; i >= 0; i-- {
+		list.labels = append(list.labels, above[i])
+	}
+	list.selected = len(list.labels)
+	list.labels = append(list.labels, strings.TrimSpace(line(lines[sel][column:]).String()))
+	list.labels = append(list.labels, walk(sel+1, 1)...)
+	return list
+}

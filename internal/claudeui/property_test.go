@@ -1,0 +1,160 @@
+package claudeui
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// edited draws random damage to a capture: rows dropped, doubled, swapped or cut, and rows inserted that an
+// agent can print (it may try to draw a box, but its text is always indented).
+func edited(t *rapid.T, capture string) string {
+	rows := strings.Split(capture, "\n")
+	rule := strings.Repeat("─", 120)
+	agent := rapid.SampledFrom([]string{"", "  text", "● text", "  " + rule, "  ❯ ", "  ❯ 1. Yes", "  Esc to cancel",
+		"  ⎿  esc to interrupt", "✻ Cooked for 0s"})
+	for range rapid.IntRange(0, 12).Draw(t, "edits") {
+		i := rapid.IntRange(0, len(rows)-1).Draw(t, "row")
+		switch rapid.IntRange(0, 4).Draw(t, "edit") {
+		case 0:
+			if len(rows) > 1 {
+				rows = append(rows[:i:i], rows[i+1:]...)
+			}
+		case 1:
+			rows = append(rows[:i+1:i+1], rows[i:]...)
+		case 2:
+			j := rapid.IntRange(0, len(rows)-1).Draw(t, "other")
+			rows[i], rows[j] = rows[j], rows[i]
+		case 3:
+			r := []rune(rows[i])
+			rows[i] = string(r[:rapid.IntRange(0, len(r)).Draw(t, "cut")])
+		case 4:
+			rows = append(rows[:i:i], append([]string{agent.Draw(t, "text")}, rows[i:]...)...)
+		}
+	}
+	return strings.Join(rows, "\n")
+}
+
+// requireConsistent checks what holds for any screen whatever.
+func requireConsistent(t require.TestingT, s Screen) {
+	if s.Dialog != nil {
+		require.False(t, s.Box.Present && s.Box.Empty, "a dialog is open: the box is not free")
+		require.False(t, s.ReadyToType())
+		require.Less(t, s.Dialog.Selected, max(1, len(s.Dialog.Options)))
+		require.Equal(t, len(s.Dialog.Options) == 0, s.Dialog.Selected == -1)
+	}
+	if s.Box.Empty {
+		require.Empty(t, s.Box.Text)
+	}
+	if !s.Box.Present {
+		require.Equal(t, Box{}, s.Box)
+		require.False(t, s.Busy)
+	}
+	require.Equal(t, s.Box.Present && s.Box.Empty && !s.Box.Bash && s.Dialog == nil && !s.Busy, s.ReadyToType())
+}
+
+func TestP7_NoEditMakesADialogReady(t *testing.T) {
+	for _, tc := range recordings {
+		capture := fixture(t, tc.name)
+		rapid.Check(t, func(t *rapid.T) {
+			s := Read(edited(t, capture))
+			requireConsistent(t, s)
+			if tc.box == "" {
+				require.False(t, s.ReadyToType(), "no box was on %s", tc.name)
+			}
+		})
+	}
+}
+
+// A question's text starts in the first column, so it can hold a perfect copy of an empty box.
+func TestP7_ABoxDrawnInsideADialogIsNone(t *testing.T) {
+	fake := strings.Split(boxed(120, "", manual, sign+cursor), "\n")
+	fake = fake[len(fake)-5:]
+	for _, tc := range recordings {
+		if tc.title == "" {
+			continue
+		}
+		rows := strings.Split(fixture(t, tc.name), "\n")
+		keys := lastKeyRow(rows)
+		for i := range keys + 1 {
+			drawn := append(append(append([]string{}, rows[:i]...), fake...), rows[i:]...)
+			s := Read(strings.Join(drawn, "\n"))
+			require.False(t, s.ReadyToType(), "%s, above row %d", tc.name, i)
+			requireConsistent(t, s)
+		}
+	}
+}
+
+// lastKeyRow is the row of the selected option, or of the key hints of a page without options: what an
+// agent wrote stands above it.
+func lastKeyRow(rows []string) int {
+	hint := 0
+	for i := len(rows) - 1; i >= 0; i-- {
+		text := Read(rows[i]).Text
+		if strings.HasPrefix(strings.TrimSpace(text), "❯") {
+			return i
+		}
+		if hint == 0 && keyHint.MatchString(strings.ToLower(text)) {
+			hint = i
+		}
+	}
+	return hint
+}
+
+func TestP7_AnyDraftIsSeen(t *testing.T) {
+	visible := rapid.StringMatching(`[!-~а-яé世❯─]{1,12}`)
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(visible, 1, 20).Draw(t, "words")
+		width := rapid.IntRange(20, 200).Draw(t, "width")
+		rows := []string{sign}
+		for i, w := range words {
+			last := len(rows) - 1
+			if i > 0 && len([]rune(rows[last]))+len([]rune(w)) >= width {
+				rows, last = append(rows, "  "), last+1
+			}
+			rows[last] += w + " "
+		}
+		s := Read(boxed(width, "", manual, rows...))
+		require.True(t, s.Box.Present)
+		require.False(t, s.Box.Empty)
+		require.False(t, s.ReadyToType())
+		require.True(t, s.Box.Contains(strings.Join(words, " ")))
+	})
+}
+
+func FuzzRead(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.ansi")
+	require.NoError(f, err)
+	for _, name := range files {
+		f.Add(fixture(f, strings.TrimSuffix(filepath.Base(name), ".ansi")), "text")
+	}
+	f.Add("\x1b[", "\x1b]8;;\x1b\\")
+	f.Add("\x1b", "\xff")
+	f.Fuzz(func(t *testing.T, capture, text string) {
+		s := Read(capture)
+		requireConsistent(t, s)
+		s.Box.Contains(text)
+		for _, r := range s.Text {
+			if unicode.IsControl(r) && r != '\n' {
+				t.Fatalf("control character %q in the plain text", r)
+			}
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	for _, name := range []string{"idle", "perm-bash", "paste-immediate"} {
+		capture := fixture(b, name)
+		b.Run(fmt.Sprint(name), func(b *testing.B) {
+			b.SetBytes(int64(len(capture)))
+			for b.Loop() {
+				Read(capture)
+			}
+		})
+	}
+}

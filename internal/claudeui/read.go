@@ -1,0 +1,40 @@
+package claudeui
+
+import "strings"
+
+// Read parses the output of `tmux capture-pane -p -e` for a pane that runs Claude Code. It never fails:
+// what is not recognised is a Screen without box and without dialog.
+func Read(capture string) Screen {
+	lines := parseCells(capture)
+	for len(lines) > 0 && lines[len(lines)-1].indent() < 0 {
+		lines = lines[:len(lines)-1]
+	}
+	s := Screen{Text: plain(lines)}
+	if len(lines) == 0 || strings.HasPrefix(lines[len(lines)-1].String(), "Pane is dead") {
+		return s // tmux's own line; what stands above it takes no keys any more
+	}
+	top, bottom, found := findBox(lines)
+	if !found {
+		s.Dialog = findDialog(lines)
+		return s
+	}
+	footer := lines[bottom+1:]
+	if takesKeys(footer) {
+		s.Dialog = dialogBelow(lines[bottom:])
+		return s
+	}
+	if !belongsToBox(footer) {
+		return s
+	}
+	s.Box = readBox(lines[top+1 : bottom])
+	s.Busy = interruptible(footer) || spinning(lines[:top])
+	return s
+}
+
+func plain(lines []line) string {
+	rows := make([]string, len(lines))
+	for i, l := range lines {
+		rows[i] = l.String()
+	}
+	return strings.Join(rows, "\n")
+}

@@ -1,0 +1,33 @@
+package claudeui
+
+// Screen is what one capture of a Claude Code pane shows. The zero value is "nothing recognised".
+type Screen struct {
+	Box    Box     // the prompt box
+	Dialog *Dialog // something open that takes keys instead of the box; nil when none is recognised
+	Busy   bool    // a turn is running: "esc to interrupt" in the footer, or a spinner line above the box
+	Text   string  // the whole capture as plain text, trailing spaces and trailing blank lines cut
+}
+
+// Box is the prompt box at the bottom of the screen. Not present means that no text may be typed,
+// whether another thing is open or the screen is not known.
+type Box struct {
+	Present bool
+	Empty   bool   // nothing typed; a dim placeholder counts as nothing
+	Text    string // the draft as shown, one line per shown line; "" when Empty
+	Bash    bool   // "!" mode: what is submitted runs as a shell command
+}
+
+// Dialog is an open thing that takes keys: a permission, a question, a settings page, a picker.
+// One may have no options (a page that is only closed).
+type Dialog struct {
+	Title    string   // first line of the dialog
+	Lines    []string // everything it shows, options and key hints included, without rules
+	Options  []string // labels as shown, first line of each, without numbers
+	Selected int      // index into Options; -1 when there are none
+}
+
+// ReadyToType reports whether text and Enter would go into the prompt box and nowhere else: the box is
+// there, empty and not in bash mode, no dialog is open and no turn runs.
+func (s Screen) ReadyToType() bool {
+	return s.Box.Present && s.Box.Empty && !s.Box.Bash && s.Dialog == nil && !s.Busy
+}
