@@ -1,0 +1,179 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/process"
+	"ccbot/internal/transcript"
+)
+
+// Version is the schema version that this program writes.
+const Version = 1
+
+// historyLimit bounds a record's history; the oldest changes go first.
+const historyLimit = 100
+
+// Conversation is where in the chat a session is shown. Thread 0 is the plain
+// chat; any other thread (a topic) belongs to one session.
+type Conversation struct {
+	ChatID   int64 `json:"chat_id"`
+	ThreadID int   `json:"thread_id,omitempty"`
+}
+
+// Server is one life of a tmux server: its socket is reused after a restart,
+// its pid with the start time is not.
+type Server struct {
+	Socket string `json:"socket"`
+	PID    int    `json:"pid"`
+	Start  uint64 `json:"start"`
+}
+
+// Binding says which pane and which process a session's agent is. Window and
+// pane ids start again at 0 with every tmux server, so they count only together
+// with Server, and the agent only with its start time and boot.
+type Binding struct {
+	Server  Server           `json:"server"`
+	Window  string           `json:"window"`
+	Pane    string           `json:"pane"`
+	Agent   process.Identity `json:"agent"`
+	Command string           `json:"command,omitempty"` // tmux's pane_current_command once the agent was ready
+	BoundAt time.Time        `json:"bound_at"`
+}
+
+// Change is one line of a record's history.
+type Change struct {
+	At   time.Time `json:"at"`
+	From State     `json:"from"`
+	To   State     `json:"to"`
+	Why  string    `json:"why"`
+}
+
+// Exit is how an agent ended by itself.
+type Exit struct {
+	Status int       `json:"status"`
+	Signal int       `json:"signal,omitempty"`
+	Known  bool      `json:"known"` // false: the pane was gone, nobody saw the status
+	Screen string    `json:"screen,omitempty"`
+	At     time.Time `json:"at"`
+}
+
+// Crashed says whether the agent ended in another way than by a clean exit.
+func (e Exit) Crashed() bool { return e.Known && (e.Status != 0 || e.Signal != 0) }
+
+// Record is ccbot's record of one conversation with an agent. Its ID never
+// changes; ClaudeSessionID is Claude Code's and may (/clear, fork).
+type Record struct {
+	Version          int           `json:"version"`
+	ID               uuid.UUID     `json:"id"`
+	Name             string        `json:"name"`
+	Dir              string        `json:"dir"` // directory of birth, absolute
+	Host             string        `json:"host"`
+	State            State         `json:"state"`
+	ClaudeSessionID  uuid.UUID     `json:"claude_session_id"`
+	EarlierClaudeIDs []uuid.UUID   `json:"earlier_claude_ids,omitempty"`
+	Conversation     Conversation  `json:"conversation"`
+	Owner            int64         `json:"owner"`            // the person who started it
+	Origin           string        `json:"origin,omitempty"` // inbox key of the command that made it: a replay finds it
+	Binding          *Binding      `json:"binding,omitempty"`
+	Final            State         `json:"final,omitempty"` // where stopping leads
+	RestoredFrom     State         `json:"restored_from,omitempty"`
+	Exit             *Exit         `json:"exit,omitempty"`
+	Cleanup          *CleanupError `json:"cleanup,omitempty"`
+	// Cursors say up to where the chat has each transcript: the last is the one
+	// being written, earlier ones (before a /clear) are drained first.
+	Cursors   []transcript.Cursor `json:"cursors,omitempty"`
+	Prompts   []string            `json:"prompts,omitempty"` // inbox keys, in order of typing
+	CreatedAt time.Time           `json:"created_at"`
+	UpdatedAt time.Time           `json:"updated_at"`
+	StartedAt time.Time           `json:"started_at,omitzero"` // of the present launch
+	ReportsAt time.Time           `json:"reports_at,omitzero"` // SessionStart of the present launch
+	ReadyAt   time.Time           `json:"ready_at,omitzero"`   // of the present launch
+	EndedAt   time.Time           `json:"ended_at,omitzero"`
+	History   []Change            `json:"history,omitempty"`
+
+	unknown map[string]json.RawMessage // fields of a later program; they survive a rewrite
+}
+
+// CleanupError keeps what an archive could not prove dead.
+type CleanupError struct {
+	Processes []process.Identity `json:"processes"`
+	Reason    string             `json:"reason"`
+	Attempts  int                `json:"attempts"`
+	NotBefore time.Time          `json:"not_before"`
+}
+
+// Become moves the record to state next and notes why, or says that the
+// transition table does not allow it. It changes the value only; the worker's
+// save makes it last.
+func (r *Record) Become(next State, now time.Time, why string) error {
+	if !r.State.CanBecome(next) {
+		return &TransitionError{From: r.State, To: next}
+	}
+	r.History = append(r.History, Change{At: now.UTC(), From: r.State, To: next, Why: why})
+	if extra := len(r.History) - historyLimit; extra > 0 {
+		r.History = slices.Delete(r.History, 0, extra)
+	}
+	r.State = next
+	return nil
+}
+
+// Cursor is the transcript position being followed; ok is false before the
+// transcript's path is known.
+func (r *Record) Cursor() (c transcript.Cursor, ok bool) {
+	if len(r.Cursors) == 0 {
+		return transcript.Cursor{}, false
+	}
+	return r.Cursors[len(r.Cursors)-1], true
+}
+
+// HasClaudeID says whether id is the record's present or an earlier Claude id.
+func (r *Record) HasClaudeID(id uuid.UUID) bool {
+	return r.ClaudeSessionID == id || slices.Contains(r.EarlierClaudeIDs, id)
+}
+
+// Clone is a deep copy.
+func (r Record) Clone() Record {
+	r.EarlierClaudeIDs = slices.Clone(r.EarlierClaudeIDs)
+	r.Cursors = slices.Clone(r.Cursors)
+	r.Prompts = slices.Clone(r.Prompts)
+	r.History = slices.Clone(r.History)
+	r.unknown = maps.Clone(r.unknown) // the values are never changed in place
+	r.Binding = clone(r.Binding)
+	r.Exit = clone(r.Exit)
+	r.Cleanup = clone(r.Cleanup)
+	if r.Cleanup != nil {
+		r.Cleanup.Processes = slices.Clone(r.Cleanup.Processes)
+	}
+	return r
+}
+
+func clone[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
+}
+
+// check says what makes a record unusable.
+func (r *Record) check() error {
+	switch {
+	case r.ID == uuid.Nil:
+		return fmt.Errorf("id is missing")
+	case !r.State.Valid():
+		return fmt.Errorf("state %q is not known", r.State)
+	case r.Dir == "":
+		return fmt.Errorf("dir is missing")
+	case r.ClaudeSessionID == uuid.Nil:
+		return fmt.Errorf("claude_session_id is missing")
+	case r.CreatedAt.IsZero():
+		return fmt.Errorf("created_at is missing")
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+)
+
+// State is where a session is in its life. The empty state is not valid.
+type State string
+
+const (
+	Starting      State = "starting"       // a window is being made, the agent is not ready yet
+	Running       State = "running"        // the agent was ready once and is bound
+	Restoring     State = "restoring"      // as starting, for a session that lived before
+	Stopping      State = "stopping"       // the agent is being ended; intent on disk
+	Archived      State = "archived"       // ended on purpose, may come back
+	Completed     State = "completed"      // done, or the agent ended by itself
+	CleanupFailed State = "cleanup_failed" // a leftover could not be proven dead
+	Lost          State = "lost"           // the pane is proven gone, without us
+	Failed        State = "failed"         // it ended before it was ever ready
+	Abandoned     State = "abandoned"      // no sign of life for too long
+)
+
+// transitions is the whole life of a session. What is not in it is refused.
+var transitions = map[State][]State{
+	"":            {Starting},
+	Starting:      {Running, Stopping, Failed},
+	Restoring:     {Running, Stopping, Failed},
+	Running:       {Stopping, Lost, Abandoned},
+	Stopping:      {Archived, Completed, CleanupFailed},
+	CleanupFailed: {Stopping},
+	Archived:      {Restoring, Running},
+	Completed:     {Restoring, Running},
+	Lost:          {Abandoned, Restoring, Running},
+	Failed:        {Restoring, Running},
+	Abandoned:     {Restoring, Running},
+}
+
+// States lists every state, in the order of a life.
+func States() []State {
+	return []State{Starting, Running, Restoring, Stopping, Archived, Completed, CleanupFailed, Lost, Failed, Abandoned}
+}
+
+// Valid says whether s is one of the known states.
+func (s State) Valid() bool { return slices.Contains(States(), s) }
+
+// Live says whether a process may be running for a session in this state.
+func (s State) Live() bool {
+	return s == Starting || s == Running || s == Restoring || s == Stopping
+}
+
+// Resumable says whether a session in this state can be brought back.
+func (s State) Resumable() bool { return slices.Contains(transitions[s], Restoring) }
+
+// CanBecome says whether the table has an edge from s to next.
+func (s State) CanBecome(next State) bool { return slices.Contains(transitions[s], next) }
+
+// TransitionError is a change of state that the table does not have.
+type TransitionError struct{ From, To State }
+
+func (e *TransitionError) Error() string {
+	return fmt.Sprintf("a session cannot go from %q to %q", e.From, e.To)
+}
