@@ -1,0 +1,183 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// answerTimeout bounds every operation; tmux answers within milliseconds or is stopped.
+const answerTimeout = 10 * time.Second
+
+// mainWindow keeps a session alive when all other windows are gone.
+const mainWindow = "__main__"
+
+// Client works with one tmux server. Its methods may be called from any goroutine; they need Run to
+// be running and wait up to ten seconds for it to connect.
+type Client struct {
+	cfg     Config
+	binary  string // tmux
+	envTool string // env
+	socket  string // path
+	control string // name of the control client's session
+	notify  chan struct{}
+	kick    chan struct{} // shortens a pause between attempts
+	ensure  chan struct{} // holds the one right to make a server or session
+
+	mu       sync.Mutex
+	conn     *connection   // nil while there is none
+	server   ServerID      // of conn
+	attempt  chan struct{} // closed and replaced after every attempt to connect
+	lastErr  error         // of the last attempt
+	onChange []func()
+	nudged   map[PaneID]bool // dead panes for whose status the server was given a child's end
+}
+
+// validName is what a session, an instance and a window key may be called: nothing that means
+// something in a tmux target or format.
+var validName = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_-]*$`)
+
+// New finds tmux and asks its version, nothing more. The errors are ErrNoTmux, ErrTooOld,
+// ErrDefaultSocket, or what is wrong with the configuration.
+func New(cfg Config) (*Client, error) {
+	if testing.Testing() && (cfg.Socket == "" || cfg.Socket == "default") {
+		return nil, ErrDefaultSocket
+	}
+	if err := checkConfig(cfg); err != nil {
+		return nil, err
+	}
+	binary, err := exec.LookPath("tmux")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoTmux, err)
+	}
+	if err := checkVersion(binary); err != nil {
+		return nil, err
+	}
+	envTool, err := exec.LookPath("env")
+	if err != nil {
+		return nil, fmt.Errorf("find env: %w", err)
+	}
+	c := &Client{
+		cfg: cfg, binary: binary, envTool: envTool,
+		socket:  socketPath(cfg.Socket, os.Getenv("TMUX_TMPDIR"), os.Getuid()),
+		control: "ccbot-ctl-" + cfg.Instance,
+		notify:  make(chan struct{}, 1),
+		kick:    make(chan struct{}, 1),
+		ensure:  make(chan struct{}, 1),
+		attempt: make(chan struct{}),
+		nudged:  make(map[PaneID]bool),
+	}
+	if c.cfg.Log == nil {
+		c.cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}
+
+func checkConfig(cfg Config) error {
+	switch {
+	case strings.ContainsAny(cfg.Socket, "/\x00"):
+		return fmt.Errorf("tmux socket %q: want a name, not a path", cfg.Socket)
+	case !validName.MatchString(cfg.Session):
+		return fmt.Errorf("tmux session %q: want letters, digits, '_' and '-'", cfg.Session)
+	case !validName.MatchString(cfg.Instance):
+		return fmt.Errorf("tmux instance %q: want letters, digits, '_' and '-'", cfg.Instance)
+	case cfg.Start == nil:
+		return errors.New("tmux: Config.Start is missing")
+	}
+	return nil
+}
+
+// socketPath is where `tmux -L name` looks. tmux falls back to /tmp when TMUX_TMPDIR does not exist.
+func socketPath(name, tmpdir string, uid int) string {
+	if name == "" {
+		name = "default"
+	}
+	dir, err := filepath.EvalSymlinks(tmpdir)
+	if tmpdir == "" || err != nil {
+		dir = "/tmp"
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		}
+	}
+	return filepath.Join(dir, fmt.Sprintf("tmux-%d", uid), name)
+}
+
+// await gives the connection, waiting for one as long as ctx lasts and a server may be there.
+func (c *Client) await(ctx context.Context) (*connection, ServerID, error) {
+	kicked := false
+	for {
+		c.mu.Lock()
+		conn, server, attempt, lastErr := c.conn, c.server, c.attempt, c.lastErr
+		c.mu.Unlock()
+		if conn != nil && !conn.ended() {
+			return conn, server, nil
+		}
+		if c.absent() {
+			return nil, ServerID{}, fmt.Errorf("%w on %s", ErrNoServer, c.socket)
+		}
+		if !kicked {
+			signal(c.kick)
+			kicked = true
+		}
+		select {
+		case <-attempt:
+		case <-ctx.Done():
+			return nil, ServerID{}, fmt.Errorf("%w: not connected: %w", ErrNotSent, errors.Join(ctx.Err(), lastErr))
+		}
+	}
+}
+
+// Server tells which server we are connected to.
+func (c *Client) Server(ctx context.Context) (ServerID, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	_, server, err := c.await(ctx)
+	return server, err
+}
+
+// do sends one line and waits for its answer. build gets the call's marker, a text that nobody else
+// can know. The name is for errors.
+func (c *Client) do(ctx context.Context, name string, build func(marker string) string) (answer, *call, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	call := newCall(build)
+	a, err := c.send(ctx, call)
+	if err != nil {
+		return answer{}, call, fmt.Errorf("tmux %s: %w", name, err)
+	}
+	if len(a.fails) > 0 {
+		return a, call, &CommandError{Command: name, Text: strings.Join(a.fails, "; ")}
+	}
+	return a, call, nil
+}
+
+// send waits for a connection and for the answer. A connection that ended before it took the call is
+// no harm; the next one takes it.
+func (c *Client) send(ctx context.Context, call *call) (answer, error) {
+	for {
+		conn, _, err := c.await(ctx)
+		if err != nil {
+			return answer{}, err
+		}
+		a, err := conn.do(ctx, call)
+		if ctx.Err() == nil && errors.Is(err, ErrNotSent) {
+			continue
+		}
+		return a, err
+	}
+}
+
+// lines runs one line of commands and gives what they printed.
+func (c *Client) lines(ctx context.Context, name, text string) ([]string, error) {
+	a, _, err := c.do(ctx, name, func(string) string { return text })
+	return a.lines, err
+}

@@ -1,0 +1,252 @@
+package tmux
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// closeGrace is how long a control client that should end may take, and how long its pipe is read on
+// after its death.
+const closeGrace = 2 * time.Second
+
+// call is one line of commands on its way.
+type call struct {
+	text   string
+	marker string   // the line that ends its answer
+	lines  []string // what came so far; only the reader touches it
+	answer chan answer
+}
+
+// newCall makes a call of a line that may contain the call's own marker: build gets it.
+func newCall(build func(marker string) string) *call {
+	marker := "ccbot-" + rand.Text()
+	return &call{text: build(marker), marker: marker, answer: make(chan answer, 1)}
+}
+
+// connection is one attached control client.
+type connection struct {
+	calls   chan *call    // to the writer; whoever got a call through here must count it as sent
+	done    chan struct{} // closed at the end of the connection
+	changed func()        // a window came or went
+
+	mu      sync.Mutex
+	pending []*call // written or being written, in order
+}
+
+func newConnection(changed func()) *connection {
+	return &connection{calls: make(chan *call), done: make(chan struct{}), changed: changed}
+}
+
+// serve runs the control client until it ends or ctx does. The error says why it ended.
+func (c *connection) serve(ctx context.Context, argv, env []string) error {
+	defer close(c.done)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stdin, stdout, cmd, stderr, err := startControl(ctx, argv, env)
+	if err != nil {
+		return fmt.Errorf("start control client: %w", err)
+	}
+	defer stdout.Close()
+	defer stdin.Close()
+	var group errgroup.Group
+	group.Go(func() error {
+		defer cancel()
+		return c.read(stdout)
+	})
+	group.Go(func() error {
+		defer cancel()
+		return c.write(ctx, stdin)
+	})
+	wait := cmd.Wait()
+	// The server holds the other end too: the end of the client is not always the end of the file.
+	_ = stdout.SetReadDeadline(time.Now().Add(closeGrace))
+	cancel()
+	err = group.Wait()
+	text := strings.TrimSpace(stderr.String())
+	return fmt.Errorf("control client ended: %w", errors.Join(wait, err, nonEmpty(text)))
+}
+
+func nonEmpty(text string) error {
+	if text == "" {
+		return nil
+	}
+	return errors.New(text)
+}
+
+// startControl starts the process on two pipes. Pipes of our own, because os/exec's are closed by
+// Wait, which has to run beside the reader.
+func startControl(ctx context.Context, argv, env []string) (in, out *os.File, cmd *exec.Cmd, stderr *strings.Builder, err error) {
+	childIn, in, err := os.Pipe()
+	if err != nil {
+		return nil, nil, nil, nil, err
+	}
+	defer childIn.Close()
+	out, childOut, err := os.Pipe()
+	if err != nil {
+		in.Close()
+		return nil, nil, nil, nil, err
+	}
+	defer childOut.Close()
+	stderr = new(strings.Builder)
+	cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env, cmd.Dir = env, "/"
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = childIn, childOut, stderr
+	// A group of its own: Ctrl-C in ccbot's terminal must not take tmux away from a clean stop.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// The end of its input ends a control client.
+	cmd.Cancel = in.Close
+	cmd.WaitDelay = closeGrace
+	if err := cmd.Start(); err != nil {
+		in.Close()
+		out.Close()
+		return nil, nil, nil, nil, err
+	}
+	return in, out, cmd, stderr, nil
+}
+
+// write sends calls until ctx ends. Each is pending before its first byte leaves, so the reader
+// always knows whose answer it sees.
+func (c *connection) write(ctx context.Context, w io.Writer) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case call := <-c.calls:
+			c.mu.Lock()
+			c.pending = append(c.pending, call)
+			c.mu.Unlock()
+			if _, err := io.WriteString(w, call.text+"\ndisplay-message -p "+call.marker+"\n"); err != nil {
+				return fmt.Errorf("write: %w", err)
+			}
+		}
+	}
+}
+
+// read takes lines until the end of the file.
+func (c *connection) read(r io.Reader) error {
+	in := bufio.NewReader(r)
+	var lines lineState
+	for {
+		line, err := in.ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read: %w", err)
+		}
+		c.take(&lines, strings.TrimSuffix(line, "\n"))
+	}
+}
+
+// lineState is what the reader remembers between lines.
+type lineState struct {
+	open   string // the guard of the block we are in
+	marked bool   // the line before was a marker: this one closes its block
+}
+
+func (c *connection) take(s *lineState, line string) {
+	head := c.head()
+	switch {
+	case s.marked:
+		*s = lineState{}
+		c.finish(head)
+		return
+	case head != nil && line == head.marker:
+		s.marked = true
+		return
+	}
+	if s.open == "" && isChange(line) {
+		c.changed()
+	}
+	s.track(line)
+	if head != nil {
+		head.lines = append(head.lines, line)
+	}
+}
+
+// track follows the blocks only to tell notifications from bodies; what a body makes of it is undone
+// by the next marker.
+func (s *lineState) track(line string) {
+	if s.open == "" {
+		if id, ok := strings.CutPrefix(line, "%begin "); ok {
+			s.open = id
+		}
+		return
+	}
+	if id, ok := closingGuard(line); ok && id == s.open {
+		s.open = ""
+	}
+}
+
+func (c *connection) head() *call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.pending) == 0 {
+		return nil
+	}
+	return c.pending[0]
+}
+
+func (c *connection) finish(head *call) {
+	c.mu.Lock()
+	c.pending = c.pending[1:]
+	c.mu.Unlock()
+	head.answer <- newAnswer(head.lines)
+}
+
+// isChange knows the notifications that say a window came or went. A window of any other session
+// than the control client's own is "unlinked".
+func isChange(line string) bool {
+	word, _, _ := strings.Cut(line, " ")
+	switch word {
+	case "%unlinked-window-close", "%unlinked-window-add", "%window-close", "%window-add", "%sessions-changed":
+		return true
+	}
+	return false
+}
+
+// ended tells whether no call can be sent any more.
+func (c *connection) ended() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// do sends a call and waits for its answer. The error is ErrNotSent or ErrLost.
+func (c *connection) do(ctx context.Context, call *call) (answer, error) {
+	select {
+	case c.calls <- call:
+	case <-c.done:
+		return answer{}, ErrNotSent
+	case <-ctx.Done():
+		return answer{}, fmt.Errorf("%w: %w", ErrNotSent, ctx.Err())
+	}
+	select {
+	case a := <-call.answer:
+		return a, nil
+	case <-ctx.Done():
+		return answer{}, fmt.Errorf("%w: %w", ErrLost, ctx.Err())
+	case <-c.done:
+	}
+	select { // the answer may have been the last thing that came
+	case a := <-call.answer:
+		return a, nil
+	default:
+		return answer{}, ErrLost
+	}
+}

@@ -1,0 +1,68 @@
+package tmux
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels, for errors.Is. Every other error means that nothing is known: an operation may have
+// happened, a pane may live.
+var (
+	// ErrNoTmux: there is no tmux on PATH.
+	ErrNoTmux = errors.New("tmux is not installed")
+	// ErrTooOld: tmux is older than MinVersion; the text has both versions.
+	ErrTooOld = errors.New("tmux is too old")
+	// ErrDefaultSocket: a test binary asked for the user's own server.
+	ErrDefaultSocket = errors.New("the default tmux socket is refused in a test")
+	// ErrNoTarget: the zero WindowID or PaneID, or a guard without a pid. Nothing was sent.
+	ErrNoTarget = errors.New("no tmux target")
+	// ErrNoServer: no server listens on the socket; this is proven, not guessed.
+	ErrNoServer = errors.New("no tmux server")
+	// ErrNoPane: the server answered that it has no such pane.
+	ErrNoPane = errors.New("no such tmux pane")
+	// ErrNoWindow: the server answered that it has no such window.
+	ErrNoWindow = errors.New("no such tmux window")
+	// ErrGuard: the pane was not what the guard asks for; nothing reached it. When the pane is
+	// missing the error is ErrNoPane as well.
+	ErrGuard = errors.New("tmux pane is not as expected")
+	// ErrNotSent: there was no connection to send on in time, so nothing happened.
+	ErrNotSent = errors.New("tmux command was not sent")
+	// ErrLost: the command was sent and the answer did not come. It may have happened, and under a
+	// server that is stopped it may still happen; a guard holds then too.
+	ErrLost = errors.New("tmux command has an unknown outcome")
+)
+
+// GuardError is the ErrGuard of one refused operation, with what was expected and what was found.
+type GuardError struct {
+	Pane PaneID
+	Want string // "pid dead mode input-off synchronized [command]"
+	Got  string // the same of the pane; empty when there is no pane
+}
+
+// Error tells both sides.
+func (e *GuardError) Error() string {
+	if e.Got == "" {
+		return fmt.Sprintf("%v: %s: %v", ErrGuard, e.Pane, ErrNoPane)
+	}
+	return fmt.Sprintf("%v: %s: want %q, is %q (pid, dead, in mode, input off, synchronized, command)", ErrGuard, e.Pane, e.Want, e.Got)
+}
+
+// Is matches ErrGuard, and ErrNoPane when the pane was missing.
+func (e *GuardError) Is(target error) bool {
+	return target == ErrGuard || target == ErrNoPane && e.Got == ""
+}
+
+// CommandError is tmux's own answer to a command that failed.
+type CommandError struct {
+	Command string // its first word
+	Text    string // as tmux wrote it
+}
+
+// Error is tmux's text after the command's name.
+func (e *CommandError) Error() string { return "tmux " + e.Command + ": " + e.Text }
+
+// Is matches the sentinel that the text stands for.
+func (e *CommandError) Is(target error) bool {
+	sentinel := sentinelOf(e.Text)
+	return sentinel != nil && sentinel == target
+}

@@ -1,0 +1,183 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Paste puts text into the pane as a bracketed paste, newlines as they are. The whole text or nothing
+// is delivered; ErrGuard says nothing. The text is UTF-8, and the caller has removed what must not reach
+// a terminal, ESC above all: tmux before 3.7 passes it on, newer ones write it and bytes that are not
+// UTF-8 in another way.
+func (c *Client) Paste(ctx context.Context, g Guard, text string) error {
+	if text == "" || !utf8.ValidString(text) {
+		return errors.New("tmux paste-buffer: text is empty or not UTF-8")
+	}
+	if err := g.check(); err != nil {
+		return fmt.Errorf("tmux paste-buffer: %w", err)
+	}
+	file, err := c.writePaste(text)
+	if err != nil {
+		return fmt.Errorf("tmux paste-buffer: %w", err)
+	}
+	defer os.Remove(file)
+	var buffer string
+	err = c.guarded(ctx, "paste-buffer", g, g.typing(), func(marker string) (before, then, otherwise string) {
+		buffer = marker
+		return command("load-buffer", "-b", buffer, Literal(file)),
+			command("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", g.Pane.String()),
+			command("delete-buffer", "-b", buffer)
+	})
+	var failed *CommandError
+	if errors.As(err, &failed) {
+		// A paste that failed has not reached its -d. There may be no buffer, which is as good.
+		_, _ = c.lines(ctx, "delete-buffer", command("delete-buffer", "-b", buffer))
+	}
+	return err
+}
+
+// Enter presses Enter.
+func (c *Client) Enter(ctx context.Context, g Guard) error {
+	return c.sendKey(ctx, g, "Enter")
+}
+
+// Press presses one of the known keys.
+func (c *Client) Press(ctx context.Context, g Guard, k Key) error {
+	if !k.Valid() {
+		return fmt.Errorf("tmux send-keys: key %q", k)
+	}
+	return c.sendKey(ctx, g, string(k))
+}
+
+func (c *Client) sendKey(ctx context.Context, g Guard, key string) error {
+	if err := g.check(); err != nil {
+		return fmt.Errorf("tmux send-keys: %w", err)
+	}
+	return c.guarded(ctx, "send-keys", g, g.typing(), func(string) (before, then, otherwise string) {
+		return "", command("send-keys", "-t", g.Pane.String(), key), ""
+	})
+}
+
+// ClosePane closes one pane, alive or dead: its process gets SIGHUP, panes beside it stay. Only the
+// pid is compared. This is the one place where ccbot closes anything in tmux.
+func (c *Client) ClosePane(ctx context.Context, g Guard) error {
+	if err := g.check(); err != nil {
+		return fmt.Errorf("tmux kill-pane: %w", err)
+	}
+	return c.guarded(ctx, "kill-pane", g, g.owner(), func(string) (before, then, otherwise string) {
+		return "", command("kill-pane", "-t", g.Pane.String()), ""
+	})
+}
+
+// condition is a comparison that tmux makes: the format and what it must give.
+type condition struct{ format, want string }
+
+func (g Guard) check() error {
+	switch {
+	case !g.Pane.Valid() || g.PID <= 0:
+		return fmt.Errorf("%w: pane %q pid %d", ErrNoTarget, g.Pane, g.PID)
+	case strings.Contains(g.Command, "\x00"):
+		return errNUL
+	}
+	return nil
+}
+
+// owner is the condition that the pane is the one of the pid. The id is compared too: for a missing
+// target tmux may look at another pane.
+func (g Guard) owner() condition {
+	return condition{"#{pane_id} #{pane_pid}", g.Pane.String() + " " + strconv.Itoa(g.PID)}
+}
+
+// typing adds that what is typed reaches this process and no other: alive, in no mode, input on, not
+// synchronised with its neighbours, and in the foreground what the guard names.
+func (g Guard) typing() condition {
+	c := g.owner()
+	c.format += " #{pane_dead} #{pane_in_mode} #{pane_input_off} #{pane_synchronized}"
+	c.want += " 0 0 0 0"
+	if g.Command != "" {
+		c.format += " #{pane_current_command}"
+		c.want += " " + g.Command
+	}
+	return c
+}
+
+// guarded runs one line: before, then a comparison and one of two branches. Each branch says in the
+// end which one it was.
+func (c *Client) guarded(ctx context.Context, name string, g Guard, cond condition, parts func(marker string) (before, then, otherwise string)) error {
+	a, call, err := c.do(ctx, name, func(marker string) string {
+		before, then, otherwise := parts(marker)
+		return guardText(g, cond, marker, before, then, otherwise)
+	})
+	if err != nil {
+		return err
+	}
+	if _, ok := a.after(call.marker + "-done"); ok {
+		return nil
+	}
+	text, ok := a.after(call.marker + "-refused")
+	if !ok {
+		return fmt.Errorf("tmux %s: %w: answer %q", name, ErrLost, a.lines)
+	}
+	return newGuardError(g, cond, text)
+}
+
+func guardText(g Guard, cond condition, marker, before, then, otherwise string) string {
+	test := "#{==:" + cond.format + "," + operand(cond.want) + "}"
+	refused := command("display-message", "-p", "-t", g.Pane.String(), marker+"-refused "+cond.format)
+	text := command("if-shell", "-F", "-t", g.Pane.String(), test) +
+		" { " + then + " ; " + command("display-message", "-p", marker+"-done") + " }" +
+		" { " + join(otherwise, refused) + " }"
+	return join(before, text)
+}
+
+func join(first, second string) string {
+	if first == "" {
+		return second
+	}
+	return first + " ; " + second
+}
+
+// newGuardError compares ids: for a missing pane display-message tells of another one or of none.
+func newGuardError(g Guard, cond condition, got string) *GuardError {
+	err := &GuardError{Pane: g.Pane}
+	_, err.Want, _ = strings.Cut(cond.want, " ")
+	if id, state, _ := strings.Cut(got, " "); id == g.Pane.String() {
+		err.Got = state
+	}
+	return err
+}
+
+// pastePrefix begins the names of this instance's files beside the socket: a folder that tmux sees as
+// we do, whatever private /tmp either of us has.
+func (c *Client) pastePrefix() string { return ".ccbot-" + c.cfg.Instance + "-paste-" }
+
+// writePaste puts the text into a private file. Through a file, because a set-buffer stays with its
+// text in the server's message log.
+func (c *Client) writePaste(text string) (path string, err error) {
+	file, err := os.CreateTemp(filepath.Dir(c.socket), c.pastePrefix()) // 0600
+	if err != nil {
+		return "", err
+	}
+	_, err = file.WriteString(text)
+	if err := errors.Join(err, file.Close()); err != nil {
+		os.Remove(file.Name())
+		return "", err
+	}
+	return file.Name(), nil
+}
+
+// removeStalePastes removes what a crash has left between writePaste and its end.
+func (c *Client) removeStalePastes() {
+	stale, _ := filepath.Glob(filepath.Join(filepath.Dir(c.socket), c.pastePrefix()+"*"))
+	for _, path := range stale {
+		if err := os.Remove(path); err != nil {
+			c.cfg.Log.Warn("Old paste not removed", "err", err)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// reapDelay is how long tmux is given to learn how a process ended: the pane is dead at the end of its
+// terminal, which may come before the signal that tells the status.
+const reapDelay = 30 * time.Millisecond
+
+// paneFormat prints a pane. Its strings may hold anything, also newlines, so they are parted by a text
+// that nobody can know. Not by their lengths: tmux asks the kernel for path and command each time they
+// are named, and a process may end between.
+func paneFormat(sep string) string {
+	return "#{pane_id}|#{window_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +
+		"#{pane_in_mode}|#{session_attached}|#{pane_active}|#{window_panes}" + sep +
+		strings.Join([]string{"#{session_name}", "#{window_name}", "#{pane_current_command}", "#{pane_current_path}", "#{@ccbot_session}"}, sep) + sep
+}
+
+const (
+	paneNumbers = 10
+	paneStrings = 5
+)
+
+// Panes gives all panes of the server, in tmux's order. A pane in a window that is linked into several
+// sessions comes once, under ccbot's own session if that is one of them. ErrNoServer is proven; after
+// any other error nothing is known.
+func (c *Client) Panes(ctx context.Context) ([]Pane, error) {
+	return c.listPanes(ctx, "-a")
+}
+
+// Pane gives one pane. ErrNoPane comes only from the server's own answer.
+func (c *Client) Pane(ctx context.Context, id PaneID) (Pane, error) {
+	if !id.Valid() {
+		return Pane{}, fmt.Errorf("tmux pane: %w", ErrNoTarget)
+	}
+	filter := "#{==:#{pane_id}," + id.String() + "}"
+	panes, err := c.listPanes(ctx, "-a", "-f", filter)
+	if err != nil {
+		return Pane{}, err
+	}
+	for _, p := range panes {
+		if p.ID == id {
+			return p, nil
+		}
+	}
+	return Pane{}, fmt.Errorf("%w: %s", ErrNoPane, id)
+}
+
+// listPanes reads again when a process ended and tmux does not say how. Mostly it ended only just now.
+// But tmux built with libutempter (Debian, Ubuntu) loses the signal of a child that ends while the
+// utempter helper runs, which is at every new window: the child stays a zombie until the next child
+// ends. So a child that ends is what the server gets then, once for each pane.
+func (c *Client) listPanes(ctx context.Context, args ...string) ([]Pane, error) {
+	panes, err := c.readPanes(ctx, args)
+	for _, nudge := range []string{"", command("run-shell", "-b", "true")} {
+		if err != nil || !slices.ContainsFunc(panes, c.endMissing) {
+			return panes, err
+		}
+		if nudge != "" {
+			c.noteNudged(panes)
+			_, err = c.lines(ctx, "run-shell", nudge)
+		}
+		timer := time.NewTimer(reapDelay)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return panes, nil
+		case <-timer.C:
+		}
+		if err == nil {
+			panes, err = c.readPanes(ctx, args)
+		}
+	}
+	return panes, err
+}
+
+// endMissing is a dead pane whose end tmux does not tell and has not been asked for twice.
+func (c *Client) endMissing(p Pane) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return endUnknown(p) && !c.nudged[p.ID]
+}
+
+func (c *Client) noteNudged(panes []Pane) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range panes {
+		if endUnknown(p) {
+			c.nudged[p.ID] = true
+		}
+	}
+}
+
+func endUnknown(p Pane) bool { return p.Dead && p.DeadStatus == -1 && p.DeadSignal == 0 }
+
+func (c *Client) readPanes(ctx context.Context, args []string) ([]Pane, error) {
+	separator := func(marker string) string { return marker + "|" } // never a whole line that equals the marker
+	a, call, err := c.do(ctx, "list-panes", func(marker string) string {
+		return command("list-panes", append(args, "-F", paneFormat(separator(marker)))...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	panes, err := parsePanes(strings.Join(a.lines, "\n"), separator(call.marker))
+	if err != nil {
+		return nil, fmt.Errorf("tmux list-panes: %w", err)
+	}
+	return c.once(panes), nil
+}
+
+// once keeps one of the panes with the same id.
+func (c *Client) once(panes []Pane) []Pane {
+	at := make(map[PaneID]int)
+	var kept []Pane
+	for _, p := range panes {
+		i, seen := at[p.ID]
+		switch {
+		case !seen:
+			at[p.ID] = len(kept)
+			kept = append(kept, p)
+		case p.Session == c.cfg.Session:
+			kept[i] = p
+		}
+	}
+	return kept
+}
+
+// parsePanes reads records of numbers and strings, each of which ends with sep.
+func parsePanes(text, sep string) ([]Pane, error) {
+	if text == "" {
+		return nil, nil
+	}
+	fields := strings.Split(text, sep)
+	last := len(fields) - 1
+	if last%(1+paneStrings) != 0 || fields[last] != "" {
+		return nil, fmt.Errorf("%d fields, rest %.80q", last, fields[last])
+	}
+	var panes []Pane
+	for record := range slices.Chunk(fields[:last], 1+paneStrings) {
+		p, err := paneOf(strings.Split(strings.TrimPrefix(record[0], "\n"), "|"))
+		if err != nil {
+			return nil, err
+		}
+		p.Session, p.WindowName, p.Command, p.Path, p.Tag = record[1], record[2], record[3], record[4], record[5]
+		panes = append(panes, p)
+	}
+	return panes, nil
+}
+
+func paneOf(fields []string) (p Pane, err error) {
+	if len(fields) != paneNumbers {
+		return Pane{}, fmt.Errorf("pane of %d numbers: %.80q", len(fields), fields)
+	}
+	if p.ID, err = ParsePaneID(fields[0]); err != nil {
+		return Pane{}, err
+	}
+	if p.Window, err = ParseWindowID(fields[1]); err != nil {
+		return Pane{}, err
+	}
+	if p.PID, err = strconv.Atoi(fields[2]); err != nil {
+		return Pane{}, fmt.Errorf("pid of %s: %w", p.ID, err)
+	}
+	p.Dead = fields[3] == "1"
+	if p.Dead {
+		p.DeadStatus, p.DeadSignal = ending(fields[4], fields[5])
+	}
+	p.InMode = fields[6] != "" && fields[6] != "0"
+	if p.Attached, err = strconv.Atoi(fields[7]); err != nil {
+		return Pane{}, fmt.Errorf("attached of %s: %w", p.ID, err)
+	}
+	p.Active = fields[8] == "1"
+	if p.WindowPanes, err = strconv.Atoi(fields[9]); err != nil {
+		return Pane{}, fmt.Errorf("panes beside %s: %w", p.ID, err)
+	}
+	return p, nil
+}
+
+// ending reads how a process ended. Both are empty until tmux has reaped it, and on 3.2, which does
+// not tell signals, after a signal. A signal is a number, or a name where the system knows names.
+func ending(status, sig string) (code int, number int) {
+	if n, err := strconv.Atoi(status); err == nil {
+		return n, 0
+	}
+	if n, err := strconv.Atoi(sig); err == nil {
+		return -1, n
+	}
+	named := "SIG" + strings.TrimPrefix(strings.ToUpper(sig), "SIG")
+	return -1, int(syscall.Signal(unix.SignalNum(named)))
+}

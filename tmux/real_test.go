@@ -1,0 +1,192 @@
+package tmux_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/tmux"
+	"ccbot/tmux/tmuxtest"
+)
+
+func TestMain(m *testing.M) {
+	tmuxtest.RunProgram()
+	os.Exit(m.Run())
+}
+
+var servers atomic.Int64
+
+// eventually waits in the test's own goroutine, so that ok may use require.
+func eventually(t *testing.T, ok func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	deadline := time.After(15 * time.Second)
+	for !ok() {
+		select {
+		case <-deadline:
+			t.Fatal("it did not happen")
+		case <-ticker.C:
+		}
+	}
+}
+
+// real is a client of a private server, gone with the test.
+type real struct {
+	*tmux.Client
+	name   string // of the socket
+	socket string // its path
+	home   string
+}
+
+func requireTmux(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		if os.Getenv("CCBOT_REQUIRE") == "all" {
+			t.Fatal("tmux is required (CCBOT_REQUIRE=all) and missing")
+		}
+		t.Skip("SKIPPED: tmux is not installed, nothing of the real tmux is tested")
+	}
+}
+
+// open makes a client on a socket of its own, with Run running and no server yet.
+func open(t *testing.T) real {
+	t.Helper()
+	requireTmux(t)
+	r := real{name: fmt.Sprintf("ccbot-test-%d-%d", os.Getpid(), servers.Add(1)), home: t.TempDir()}
+	client, err := tmux.New(r.config())
+	require.NoError(t, err)
+	r.Client = client
+	r.socket = filepath.Join(socketDir(t), r.name)
+	t.Cleanup(func() {
+		r.stopServer(t)
+		r.requireClean(t)
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- client.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		assert.NoError(t, <-done, "Run ends clean")
+	})
+	return r
+}
+
+func (r real) config() tmux.Config {
+	return tmux.Config{
+		Socket: r.name, Session: tmuxtest.Session, Instance: "test", Start: startTime,
+		Env: []string{
+			"PATH=" + os.Getenv("PATH"), "HOME=" + r.home,
+			tmuxtest.KeptVariable + "=kept", tmuxtest.SecretVariable + "=secret",
+		},
+	}
+}
+
+func socketDir(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("TMUX_TMPDIR")
+	if dir == "" {
+		dir = "/tmp"
+	}
+	dir, err := filepath.EvalSymlinks(dir)
+	require.NoError(t, err)
+	return filepath.Join(dir, fmt.Sprintf("tmux-%d", os.Getuid()))
+}
+
+// startTime is field 22 of /proc/PID/stat; elsewhere 1 is as good for these tests.
+func startTime(pid int) (uint64, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 1, syscall.Kill(pid, 0)
+	}
+	_, rest, _ := strings.Cut(string(data), ") ")
+	fields := strings.Fields(rest)
+	if err != nil || len(fields) < 20 {
+		return 0, fmt.Errorf("stat of %d: %w", pid, err)
+	}
+	return strconv.ParseUint(fields[19], 10, 64)
+}
+
+// tmux runs a command as a person would, through a client of its own.
+func (r real) tmux(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("tmux", append([]string{"-L", r.name}, args...)...)
+	cmd.Env = r.config().Env
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "tmux %q: %s", args, out)
+	return strings.TrimSpace(string(out))
+}
+
+// stopServer ends the server, if there is one, and waits until its socket refuses.
+func (r real) stopServer(t *testing.T) {
+	t.Helper()
+	cmd := exec.Command("tmux", "-L", r.name, "kill-server")
+	cmd.Env = r.config().Env
+	_ = cmd.Run()
+	eventually(t, func() bool {
+		cmd := exec.Command("tmux", "-L", r.name, "-N", "list-sessions")
+		cmd.Env = r.config().Env
+		out, err := cmd.CombinedOutput()
+		return err != nil && (strings.Contains(string(out), "no server") || strings.Contains(string(out), "error connecting"))
+	})
+}
+
+// requireClean removes the dead socket, which tmux leaves, and wants nothing else of ours beside it.
+func (r real) requireClean(t *testing.T) {
+	t.Helper()
+	err := os.Remove(r.socket)
+	if !errors.Is(err, fs.ErrNotExist) {
+		require.NoError(t, err)
+	}
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(r.socket), ".ccbot-test-paste-*"))
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+func ensured(t *testing.T) real {
+	t.Helper()
+	r := open(t)
+	require.NoError(t, r.Ensure(t.Context()))
+	return r
+}
+
+type person struct{ real }
+
+func (p person) Split(t *testing.T, id tmux.PaneID) tmux.PaneID {
+	t.Helper()
+	pane, err := tmux.ParsePaneID(p.tmux(t, "split-window", "-d", "-P", "-F", "#{pane_id}", "-t", id.String(), "sleep", "1000"))
+	require.NoError(t, err)
+	return pane
+}
+
+func (p person) CopyMode(t *testing.T, id tmux.PaneID) { p.tmux(t, "copy-mode", "-t", id.String()) }
+func (p person) InputOff(t *testing.T, id tmux.PaneID) {
+	p.tmux(t, "select-pane", "-d", "-t", id.String())
+}
+func (p person) Synchronize(t *testing.T, id tmux.PaneID) {
+	p.tmux(t, "set-option", "-w", "-t", id.String(), "synchronize-panes", "on")
+}
+func (p person) StopServer(t *testing.T) { p.stopServer(t) }
+
+func TestRealTmux(t *testing.T) {
+	binary, err := os.Executable()
+	require.NoError(t, err)
+	tmuxtest.Conformance(t, func(t *testing.T) tmuxtest.World {
+		r := ensured(t)
+		old := strings.HasPrefix(r.tmux(t, "-V"), "tmux 3.2")
+		return tmuxtest.World{Tmux: r.Client, Person: person{r}, Binary: binary, Quiet: []string{"/", r.home}, NoSignals: old}
+	})
+}

@@ -1,0 +1,170 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// The pauses between attempts to connect. The longest is also how late a server is noticed that
+// somebody else has started; an operation looks at once.
+const (
+	firstPause   = 100 * time.Millisecond
+	longestPause = 30 * time.Second
+)
+
+// OnChange adds a function that is told that something may have changed: a window came or went, the
+// server answers again or is gone. It is a hint to look, never more than one at a time, and several
+// may be folded into one. Not told are the end of a process (its pane stays, dead) and the end of one
+// pane of several in a window.
+func (c *Client) OnChange(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.onChange = append(c.onChange, f)
+}
+
+// Run keeps the control client connected until ctx ends, which is not an error. It never starts a
+// server; Ensure does.
+func (c *Client) Run(ctx context.Context) error {
+	c.removeStalePastes()
+	var group errgroup.Group
+	group.Go(func() error {
+		c.tell(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		c.keepConnected(ctx)
+		return nil
+	})
+	return group.Wait()
+}
+
+// tell calls the OnChange functions, one after the other.
+func (c *Client) tell(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.notify:
+		}
+		c.mu.Lock()
+		told := c.onChange
+		c.mu.Unlock()
+		for _, f := range told {
+			f()
+		}
+	}
+}
+
+func (c *Client) changed() { signal(c.notify) }
+
+// signal leaves one token; a second one before the first is taken adds nothing.
+func signal(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}
+
+func (c *Client) keepConnected(ctx context.Context) {
+	pause := firstPause
+	for ctx.Err() == nil {
+		connected, err := c.connect(ctx)
+		if connected {
+			pause = firstPause
+			c.changed()
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		c.cfg.Log.DebugContext(ctx, "tmux not connected", "err", err, "pause", pause)
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+			pause = min(2*pause, longestPause)
+		case <-c.kick:
+		}
+		timer.Stop()
+	}
+}
+
+// connect attaches a control client and returns when it is gone.
+func (c *Client) connect(ctx context.Context) (connected bool, err error) {
+	defer func() { c.attempted(err) }()
+	if c.absent() {
+		return false, ErrNoServer
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	conn := newConnection(c.changed)
+	var group errgroup.Group
+	group.Go(func() error { return conn.serve(ctx, c.controlArgv(), c.environment()) })
+	server, err := c.greet(ctx, conn)
+	if err == nil {
+		c.setConnection(conn, server)
+		defer c.setConnection(nil, ServerID{})
+		c.changed()
+		<-conn.done
+	}
+	cancel()
+	return err == nil, errors.Join(err, group.Wait())
+}
+
+// setConnection makes the connection known to those who wait for one.
+func (c *Client) setConnection(conn *connection, server ServerID) {
+	c.mu.Lock()
+	c.conn, c.server = conn, server
+	clear(c.nudged) // ids of another server mean other panes
+	c.mu.Unlock()
+	if conn != nil {
+		c.attempted(nil)
+	}
+}
+
+// attempted wakes all who wait for a connection.
+func (c *Client) attempted(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lastErr = err
+	close(c.attempt)
+	c.attempt = make(chan struct{})
+}
+
+// greet asks the server who it is, and prepares the session we are attached to.
+func (c *Client) greet(ctx context.Context, conn *connection) (ServerID, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	a, err := conn.do(ctx, newCall(func(marker string) string {
+		return command("display-message", "-p", marker+"-hello #{pid} #{version}") +
+			" ; " + command("set-option", "-t", "="+c.control+":", "destroy-unattached", "off")
+	}))
+	if err != nil {
+		return ServerID{}, fmt.Errorf("greet server: %w", err)
+	}
+	var pid int
+	var release string
+	for _, line := range a.lines {
+		if _, rest, ok := strings.Cut(line, "-hello "); ok {
+			if _, err := fmt.Sscan(rest, &pid, &release); err != nil {
+				return ServerID{}, fmt.Errorf("greet server: %q: %w", line, err)
+			}
+		}
+	}
+	if pid == 0 {
+		return ServerID{}, fmt.Errorf("greet server: no pid in %q %q", a.lines, a.fails)
+	}
+	// A server keeps running when the package is updated: the program's version is not enough.
+	if err := tooOld(release); err != nil {
+		return ServerID{}, fmt.Errorf("running server: %w", err)
+	}
+	start, err := c.cfg.Start(pid)
+	if err != nil {
+		return ServerID{}, fmt.Errorf("start time of tmux server %d: %w", pid, err)
+	}
+	return ServerID{Socket: c.socket, PID: pid, Start: start}, nil
+}

@@ -1,0 +1,198 @@
+package tmuxtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"ccbot/tmux"
+)
+
+// The variables that the server of a World must have in its environment.
+const (
+	KeptVariable   = "CCBOT_TEST_KEPT"   // with the value "kept"
+	SecretVariable = "CCBOT_TEST_SECRET" // with any value
+)
+
+// World is one tmux under test, connected, with its session made and Run running.
+type World struct {
+	Tmux   Tmux
+	Person Person
+	// Binary is the absolute path of a program that calls RunProgram, or stands for one.
+	Binary string
+	// Quiet are folders in which no file named "x" may appear when a name with #(touch x) is used.
+	Quiet []string
+	// NoSignals says that this tmux (3.2) cannot tell which signal ended a process.
+	NoSignals bool
+}
+
+// Person does at the terminal what the interface does not offer.
+type Person interface {
+	Split(t *testing.T, id tmux.PaneID) tmux.PaneID
+	CopyMode(t *testing.T, id tmux.PaneID)
+	InputOff(t *testing.T, id tmux.PaneID)
+	Synchronize(t *testing.T, id tmux.PaneID)
+	// StopServer returns when the server is gone.
+	StopServer(t *testing.T)
+}
+
+// Conformance checks all that callers rely on. open gives a new World and cleans it up with the test.
+func Conformance(t *testing.T, open func(t *testing.T) World) {
+	shared := open(t)
+	for _, check := range []struct {
+		name string
+		run  func(*testing.T, World)
+	}{
+		{"server", checkServer},
+		{"new window", checkNewWindow},
+		{"TestP9_environment", checkEnvironment},
+		{"bad spec", checkBadSpec},
+		{"exit status", checkExitStatus},
+		{"signal", checkSignal},
+		{"TestP4_paste_exact", checkPasteExact},
+		{"keys", checkKeys},
+		{"TestP7_guard", checkGuard},
+		{"TestP7_guard_of_a_dead_pane", checkGuardDead},
+		{"close", checkClose},
+		{"TestP2_close_spares_a_split_pane", checkCloseSpares},
+		{"capture", checkCapture},
+		{"rename", checkRename},
+		{"missing", checkMissing},
+		{"no target", checkNoTarget},
+		{"on change", checkOnChange},
+	} {
+		t.Run(check.name, func(t *testing.T) { check.run(t, shared) })
+	}
+	t.Run("TestP6_no_server", func(t *testing.T) { checkNoServer(t, open(t)) })
+}
+
+const (
+	patience = 10 * time.Second
+	tick     = 5 * time.Millisecond
+)
+
+var lastKey atomic.Int64
+
+// spec is a window with a key of its own.
+func spec(t *testing.T, argv ...string) tmux.Spec {
+	t.Helper()
+	key := fmt.Sprintf("u-%d", lastKey.Add(1))
+	return tmux.Spec{Name: "name of " + key, Key: key, Tag: "test/" + key, Dir: realDir(t), Argv: argv}
+}
+
+// realDir is an empty folder without links in its path, which is how tmux tells paths.
+func realDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	return dir
+}
+
+// recorder is a pane in which the suite's program is ready.
+type recorder struct {
+	tmux.Pane
+	file  string
+	Start Report
+}
+
+// startRecorder opens a window with the program; change may change the spec.
+func startRecorder(t *testing.T, w World, change func(*tmux.Spec), args ...string) recorder {
+	t.Helper()
+	r := recorder{file: filepath.Join(t.TempDir(), "report")}
+	s := spec(t, append([]string{w.Binary, programWord, r.file}, args...)...)
+	if change != nil {
+		change(&s)
+	}
+	made, err := w.Tmux.NewWindow(t.Context(), s)
+	require.NoError(t, err)
+	closeAfter(t, w, made)
+	eventually(t, func() bool {
+		data, err := os.ReadFile(r.file)
+		return err == nil && json.Unmarshal(data, &r.Start) == nil
+	}, "the program did not start")
+	r.Pane, err = w.Tmux.Pane(t.Context(), made.ID)
+	require.NoError(t, err)
+	require.Equal(t, made.PID, r.PID, "no process between tmux and the program")
+	return r
+}
+
+func closeAfter(t *testing.T, w World, p tmux.Pane) {
+	ctx := context.WithoutCancel(t.Context()) // cleanups run after its end
+	t.Cleanup(func() {
+		_ = w.Tmux.ClosePane(ctx, tmux.Guard{Pane: p.ID, PID: p.PID})
+	})
+}
+
+func (r recorder) guard() tmux.Guard {
+	return tmux.Guard{Pane: r.ID, PID: r.PID, Command: r.Command}
+}
+
+// requireInput waits until exactly want has reached the program.
+func (r recorder) requireInput(t *testing.T, want string) {
+	t.Helper()
+	var got string
+	arrived := func() bool {
+		data, err := os.ReadFile(r.file + ".in")
+		got = string(data)
+		return err == nil && len(got) >= len(want)
+	}
+	if !waitFor(arrived) || got != want {
+		require.Equal(t, clip(want), clip(got), "lengths %d and %d", len(want), len(got))
+		require.Fail(t, "input differs", "at byte %d", firstDifference(want, got))
+	}
+}
+
+// waitFor asks until the answer is yes or patience ends, in the caller's goroutine.
+func waitFor(ok func() bool) bool {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	deadline := time.After(patience)
+	for !ok() {
+		select {
+		case <-deadline:
+			return false
+		case <-ticker.C:
+		}
+	}
+	return true
+}
+
+func eventually(t *testing.T, ok func() bool, what string) {
+	t.Helper()
+	require.True(t, waitFor(ok), what)
+}
+
+func clip(s string) string { return s[:min(len(s), 2000)] }
+
+func firstDifference(a, b string) int {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
+// nothingRan fails when a name was taken for a command.
+func (w World) nothingRan(t *testing.T, dirs ...string) {
+	t.Helper()
+	for _, dir := range append(dirs, w.Quiet...) {
+		require.NoFileExists(t, filepath.Join(dir, "x"))
+	}
+}
+
+func variable(env []string, name string) (value string, ok bool) {
+	for _, kv := range env {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}

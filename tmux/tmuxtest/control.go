@@ -1,0 +1,134 @@
+package tmuxtest
+
+import (
+	"fmt"
+	"slices"
+
+	"ccbot/tmux"
+)
+
+// The methods here are what a test does to a Fake from the outside. They panic on a pane that is not
+// there, which is a mistake of the test.
+
+func (f *Fake) must(id tmux.PaneID) *fakePane {
+	p, err := f.find(id)
+	if err != nil {
+		panic(fmt.Sprintf("tmuxtest: %v", err))
+	}
+	return p
+}
+
+// Change changes what the fake tells of a pane: another Command, InMode, a PID of a real process.
+func (f *Fake) Change(id tmux.PaneID, change func(*tmux.Pane)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.must(id)
+	change(&p.Pane)
+	p.proc.PID = p.PID
+}
+
+// End ends the process of a pane, which stays as a dead one.
+func (f *Fake) End(id tmux.PaneID, e Exit) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.must(id).end(e)
+}
+
+// SetScreen sets what Capture gives.
+func (f *Fake) SetScreen(id tmux.PaneID, screen string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.must(id).screen = screen
+}
+
+// Inputs gives what reached a pane, in order.
+func (f *Fake) Inputs(id tmux.PaneID) []Input {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.must(id).inputs)
+}
+
+// Process gives the process of a pane with the Spec it was made with.
+func (f *Fake) Process(id tmux.PaneID) Process {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return *f.must(id).proc
+}
+
+// Split makes a second pane in the pane's window, as a person would.
+func (f *Fake) Split(id tmux.PaneID) tmux.PaneID {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	beside := f.must(id).Pane
+	p := f.add(tmux.Pane{
+		Window: beside.Window, Session: beside.Session, WindowName: beside.WindowName, Tag: beside.Tag,
+		Command: "bash", Path: beside.Path, Active: true,
+	})
+	panes := 0
+	for _, q := range f.panes {
+		if q.Window == p.Window {
+			panes++
+			q.Active = q == p
+		}
+	}
+	for _, q := range f.panes {
+		if q.Window == p.Window {
+			q.WindowPanes = panes
+		}
+	}
+	return p.ID
+}
+
+// AddWindow makes a window that ccbot did not make, with a session and name of choice.
+func (f *Fake) AddWindow(session, name string) tmux.Pane {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	window := f.window()
+	p := f.add(tmux.Pane{Window: window, Session: session, WindowName: name, Command: "bash", Path: "/", Active: true, WindowPanes: 1})
+	f.changed()
+	return p.Pane
+}
+
+// ClosePaneByHand closes a pane as a person would, unguarded.
+func (f *Fake) ClosePaneByHand(id tmux.PaneID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.remove(f.must(id))
+}
+
+// InputOff does what `select-pane -d` does, Synchronize what the option synchronize-panes does.
+func (f *Fake) InputOff(id tmux.PaneID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.must(id).inputOff = true
+}
+
+// Synchronize makes what is typed into the pane go to its neighbours too.
+func (f *Fake) Synchronize(id tmux.PaneID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.must(id).synchronized = true
+}
+
+// StopServer ends the server with all its panes; Ensure starts another one.
+func (f *Fake) StopServer() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.up, f.panes = false, nil
+	f.changed()
+}
+
+// Fail makes the next call of the method named op ("Paste") give err instead of doing anything. Several
+// calls of Fail queue up.
+func (f *Fake) Fail(op string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.failures[op] = append(f.failures[op], err)
+}
+
+// Calls gives the names of the methods that were called, in order.
+func (f *Fake) Calls() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.calls)
+}

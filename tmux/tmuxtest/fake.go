@@ -1,0 +1,311 @@
+package tmuxtest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"ccbot/tmux"
+)
+
+// The pids of fake processes begin above what the kernel gives out, so that none is ever a real one.
+const firstPID = 5_000_000
+
+// Session is the session that a Fake's windows are in.
+const Session = "ccbot"
+
+// Launch is what runs in a fake pane; it is called when the window is made and may set OnInput.
+type Launch func(p *Process)
+
+// Process is the process of a fake pane.
+type Process struct {
+	Pane tmux.PaneID
+	PID  int
+	Spec tmux.Spec
+	// Env is what the process got: the fake's own, with Spec's additions and removals.
+	Env map[string]string
+	// OnInput gets what reaches the terminal: the bytes of a paste (not bracketed), "\r", the bytes of
+	// a key. It runs under the fake's lock and must not call the fake.
+	OnInput func(data string)
+	// Exit, when set by Launch, ends the process at once.
+	Exit *Exit
+	// Screen, when set by Launch, is the first that Capture gives.
+	Screen string
+}
+
+// Exit is how a process ended.
+type Exit struct{ Status, Signal int }
+
+// Input is one thing that reached a pane: a pasted text, or a key ("Enter" too).
+type Input struct {
+	Paste string
+	Key   string
+}
+
+// Fake is a tmux server with its client, in memory. Every method is safe for concurrent use.
+type Fake struct {
+	// Launch runs for every new window; nil is a process that lives and ignores its input. Set before use.
+	Launch Launch
+	// Env is the environment of the fake server. Set before use.
+	Env map[string]string
+
+	mu       sync.Mutex
+	up       bool
+	server   tmux.ServerID
+	panes    []*fakePane
+	nextPane int
+	nextWin  int
+	nextPID  int
+	failures map[string][]error
+	calls    []string
+	onChange []func()
+	notify   chan struct{}
+}
+
+type fakePane struct {
+	tmux.Pane
+	proc         *Process
+	screen       string
+	inputs       []Input
+	inputOff     bool
+	synchronized bool
+}
+
+// NewFake is a fake whose server runs, with the session made.
+func NewFake() *Fake {
+	f := &Fake{notify: make(chan struct{}, 1), failures: make(map[string][]error), nextPID: firstPID}
+	f.start()
+	return f
+}
+
+func (f *Fake) start() {
+	f.up = true
+	f.nextPane, f.nextWin = 0, 0 // ids begin again, as they do in a new server
+	f.nextPID++
+	f.server = tmux.ServerID{Socket: "/fake/tmux", PID: f.nextPID, Start: uint64(f.nextPID)}
+	p := f.add(tmux.Pane{Session: Session, WindowName: "__main__", Command: "sleep", Path: "/", Active: true, WindowPanes: 1})
+	p.Window = f.window()
+}
+
+// add gives a pane an id and a process and keeps it.
+func (f *Fake) add(p tmux.Pane) *fakePane {
+	p.ID, _ = tmux.ParsePaneID(fmt.Sprintf("%%%d", f.nextPane))
+	f.nextPane++
+	f.nextPID++
+	p.PID = f.nextPID
+	pane := &fakePane{Pane: p, proc: &Process{Pane: p.ID, PID: p.PID}}
+	f.panes = append(f.panes, pane)
+	return pane
+}
+
+func (f *Fake) window() tmux.WindowID {
+	id, _ := tmux.ParseWindowID(fmt.Sprintf("@%d", f.nextWin))
+	f.nextWin++
+	return id
+}
+
+// begin takes the lock, notes the call and gives the error that a test has asked for, or ErrNoServer.
+// The caller unlocks.
+func (f *Fake) begin(ctx context.Context, op string) error {
+	f.mu.Lock()
+	f.calls = append(f.calls, op)
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("tmux %s: %w: %w", op, tmux.ErrNotSent, err)
+	}
+	if queue := f.failures[op]; len(queue) > 0 {
+		f.failures[op] = queue[1:]
+		return fmt.Errorf("tmux %s: %w", op, queue[0])
+	}
+	if !f.up && op != "Ensure" {
+		return fmt.Errorf("tmux %s: %w", op, tmux.ErrNoServer)
+	}
+	return nil
+}
+
+// Run tells the OnChange functions until ctx ends.
+func (f *Fake) Run(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-f.notify:
+		}
+		f.mu.Lock()
+		told := slices.Clone(f.onChange)
+		f.mu.Unlock()
+		for _, tell := range told {
+			tell()
+		}
+	}
+}
+
+// OnChange adds a function that Run calls after a change.
+func (f *Fake) OnChange(fn func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.onChange = append(f.onChange, fn)
+}
+
+func (f *Fake) changed() {
+	select {
+	case f.notify <- struct{}{}:
+	default:
+	}
+}
+
+// Ensure starts the server again after StopServer.
+func (f *Fake) Ensure(ctx context.Context) error {
+	err := f.begin(ctx, "Ensure")
+	defer f.mu.Unlock()
+	if err == nil && !f.up {
+		f.start()
+		f.changed()
+	}
+	return err
+}
+
+// Server tells the fake server's identity; another one after each StopServer.
+func (f *Fake) Server(ctx context.Context) (tmux.ServerID, error) {
+	err := f.begin(ctx, "Server")
+	defer f.mu.Unlock()
+	if err != nil {
+		return tmux.ServerID{}, err
+	}
+	return f.server, nil
+}
+
+// Panes gives all panes.
+func (f *Fake) Panes(ctx context.Context) ([]tmux.Pane, error) {
+	err := f.begin(ctx, "Panes")
+	defer f.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	panes := make([]tmux.Pane, 0, len(f.panes))
+	for _, p := range f.panes {
+		panes = append(panes, p.Pane)
+	}
+	return panes, nil
+}
+
+// Pane gives one pane.
+func (f *Fake) Pane(ctx context.Context, id tmux.PaneID) (tmux.Pane, error) {
+	err := f.begin(ctx, "Pane")
+	defer f.mu.Unlock()
+	if err != nil {
+		return tmux.Pane{}, err
+	}
+	p, err := f.find(id)
+	if err != nil {
+		return tmux.Pane{}, err
+	}
+	return p.Pane, nil
+}
+
+func (f *Fake) find(id tmux.PaneID) (*fakePane, error) {
+	if !id.Valid() {
+		return nil, tmux.ErrNoTarget
+	}
+	for _, p := range f.panes {
+		if p.ID == id {
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %s", tmux.ErrNoPane, id)
+}
+
+// NewWindow makes a window and runs Launch in it.
+func (f *Fake) NewWindow(ctx context.Context, s tmux.Spec) (tmux.Pane, error) {
+	err := f.begin(ctx, "NewWindow")
+	defer f.mu.Unlock()
+	if err != nil {
+		return tmux.Pane{}, err
+	}
+	if err := s.Validate(); err != nil {
+		return tmux.Pane{}, fmt.Errorf("tmux new-window: %w", err)
+	}
+	name := s.Name
+	if name == "" {
+		name = s.Key
+	}
+	p := f.add(tmux.Pane{
+		Window: f.window(), Session: Session, WindowName: name, Tag: s.Tag,
+		Command: filepath.Base(s.Argv[0]), Path: s.Dir, Active: true, WindowPanes: 1,
+	})
+	p.proc.Spec, p.proc.Env = s, f.environment(s)
+	if f.Launch != nil {
+		f.Launch(p.proc)
+	}
+	p.screen = p.proc.Screen
+	if p.proc.Exit != nil {
+		p.end(*p.proc.Exit)
+	}
+	f.changed()
+	return p.Pane, nil
+}
+
+func (f *Fake) environment(s tmux.Spec) map[string]string {
+	env := maps.Clone(f.Env)
+	if env == nil {
+		env = make(map[string]string)
+	}
+	maps.Copy(env, s.Env)
+	for _, name := range s.Unset {
+		delete(env, name)
+	}
+	return env
+}
+
+func (p *fakePane) end(e Exit) {
+	p.Dead, p.DeadStatus, p.DeadSignal = true, e.Status, e.Signal
+	if e.Signal != 0 {
+		p.DeadStatus = -1
+	}
+}
+
+// Rename renames a window.
+func (f *Fake) Rename(ctx context.Context, w tmux.WindowID, name string) error {
+	err := f.begin(ctx, "Rename")
+	defer f.mu.Unlock()
+	switch {
+	case err != nil:
+		return err
+	case !w.Valid():
+		return tmux.ErrNoTarget
+	case name == "":
+		return fmt.Errorf("tmux rename-window: empty name")
+	}
+	found := false
+	for _, p := range f.panes {
+		if p.Window == w {
+			p.WindowName, found = name, true
+		}
+	}
+	if !found {
+		return fmt.Errorf("%w: %s", tmux.ErrNoWindow, w)
+	}
+	return nil
+}
+
+// Capture gives what SetScreen has set.
+func (f *Fake) Capture(ctx context.Context, id tmux.PaneID, _ int) (string, error) {
+	err := f.begin(ctx, "Capture")
+	defer f.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	p, err := f.find(id)
+	if err != nil {
+		return "", err
+	}
+	return p.screen, nil
+}
+
+// AttachCommand is a command that does nothing useful.
+func (f *Fake) AttachCommand(w tmux.WindowID, windowName string) string {
+	return strings.TrimSpace("tmux attach-session -t '" + w.String() + "'")
+}

@@ -1,0 +1,123 @@
+package tmuxtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"ccbot/tmux"
+)
+
+// keyBytes is what a terminal sends.
+var keyBytes = map[string]string{
+	"Enter": "\r", "Escape": "\x1b", "C-u": "\x15", "Tab": "\t", "Space": " ",
+	"Up": "\x1b[A", "Down": "\x1b[B", "Right": "\x1b[C", "Left": "\x1b[D",
+}
+
+// Paste delivers the text to the process.
+func (f *Fake) Paste(ctx context.Context, g tmux.Guard, text string) error {
+	err := f.begin(ctx, "Paste")
+	defer f.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if text == "" || !utf8.ValidString(text) {
+		return fmt.Errorf("tmux paste-buffer: text is empty or not UTF-8")
+	}
+	return f.input(g, Input{Paste: text}, text)
+}
+
+// Enter delivers Enter.
+func (f *Fake) Enter(ctx context.Context, g tmux.Guard) error {
+	err := f.begin(ctx, "Enter")
+	defer f.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return f.input(g, Input{Key: "Enter"}, keyBytes["Enter"])
+}
+
+// Press delivers a key.
+func (f *Fake) Press(ctx context.Context, g tmux.Guard, k tmux.Key) error {
+	err := f.begin(ctx, "Press")
+	defer f.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if !k.Valid() {
+		return fmt.Errorf("tmux send-keys: key %q", k)
+	}
+	data, ok := keyBytes[string(k)]
+	if !ok {
+		data = string(k) // a digit
+	}
+	return f.input(g, Input{Key: string(k)}, data)
+}
+
+func (f *Fake) input(g tmux.Guard, in Input, data string) error {
+	p, err := f.guarded(g)
+	if err != nil {
+		return err
+	}
+	typing := !p.Dead && !p.InMode && !p.inputOff && !p.synchronized && (g.Command == "" || g.Command == p.Command)
+	if !typing {
+		return refusal(g, p)
+	}
+	p.inputs = append(p.inputs, in)
+	if p.proc.OnInput != nil {
+		p.proc.OnInput(data)
+	}
+	return nil
+}
+
+// guarded finds the pane and compares the pid.
+func (f *Fake) guarded(g tmux.Guard) (*fakePane, error) {
+	if g.PID <= 0 {
+		return nil, tmux.ErrNoTarget
+	}
+	p, err := f.find(g.Pane)
+	switch {
+	case !g.Pane.Valid():
+		return nil, err
+	case err != nil:
+		return nil, &tmux.GuardError{Pane: g.Pane}
+	case p.PID != g.PID:
+		return nil, refusal(g, p)
+	}
+	return p, nil
+}
+
+func refusal(g tmux.Guard, p *fakePane) error {
+	return &tmux.GuardError{
+		Pane: g.Pane,
+		Want: fmt.Sprintf("%d %s", g.PID, g.Command),
+		Got:  fmt.Sprintf("%d %s dead %t in mode %t", p.PID, p.Command, p.Dead, p.InMode),
+	}
+}
+
+// ClosePane closes one pane.
+func (f *Fake) ClosePane(ctx context.Context, g tmux.Guard) error {
+	err := f.begin(ctx, "ClosePane")
+	defer f.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	p, err := f.guarded(g)
+	if err != nil {
+		return err
+	}
+	f.remove(p)
+	return nil
+}
+
+func (f *Fake) remove(gone *fakePane) {
+	f.panes = slices.DeleteFunc(f.panes, func(p *fakePane) bool { return p == gone })
+	for _, p := range f.panes {
+		if p.Window == gone.Window {
+			p.WindowPanes--
+			p.Active = p.Active || gone.Active
+		}
+	}
+	f.changed()
+}

@@ -1,0 +1,31 @@
+package tmuxtest
+
+import (
+	"context"
+
+	"ccbot/tmux"
+)
+
+// Tmux is all that *tmux.Client does; Fake has the same methods. Packages that use tmux declare the
+// few of them that they need.
+type Tmux interface {
+	Run(ctx context.Context) error
+	Ensure(ctx context.Context) error
+	Server(ctx context.Context) (tmux.ServerID, error)
+	Panes(ctx context.Context) ([]tmux.Pane, error)
+	Pane(ctx context.Context, id tmux.PaneID) (tmux.Pane, error)
+	NewWindow(ctx context.Context, s tmux.Spec) (tmux.Pane, error)
+	Paste(ctx context.Context, g tmux.Guard, text string) error
+	Enter(ctx context.Context, g tmux.Guard) error
+	Press(ctx context.Context, g tmux.Guard, k tmux.Key) error
+	ClosePane(ctx context.Context, g tmux.Guard) error
+	Capture(ctx context.Context, p tmux.PaneID, lines int) (string, error)
+	Rename(ctx context.Context, w tmux.WindowID, name string) error
+	AttachCommand(w tmux.WindowID, windowName string) string
+	OnChange(f func())
+}
+
+var (
+	_ Tmux = (*tmux.Client)(nil)
+	_ Tmux = (*Fake)(nil)
+)

@@ -1,0 +1,97 @@
+package tmux
+
+import (
+	"log/slog"
+	"strconv"
+)
+
+// Config says which tmux server a Client works with and as whom.
+type Config struct {
+	// Socket is a `tmux -L` name. Empty is the user's default server, which New refuses in a test binary.
+	Socket string
+	// Session is the tmux session of ccbot's windows: letters, digits, '_' and '-'.
+	Session string
+	// Instance makes the session of the control client unique: ccbot-ctl-<instance>.
+	Instance string
+	// Env ("K=V") is the whole environment of a server that we start. tmux hands the environment of
+	// the first client to every later pane, so our own never goes there.
+	Env []string
+	Log *slog.Logger
+	// Start gives the start time of a process, for ServerID.
+	Start func(pid int) (uint64, error)
+}
+
+// ServerID names one tmux server for its whole life.
+type ServerID struct {
+	Socket string `json:"socket"` // path of the socket
+	PID    int    `json:"pid"`
+	Start  uint64 `json:"start"` // as Config.Start gives it
+}
+
+// Pane is a pane as the server sees it at one moment.
+type Pane struct {
+	ID         PaneID
+	Window     WindowID
+	Session    string
+	WindowName string
+	PID        int // of the process tmux started in it; kept after its death
+	// Command is pane_current_command, as Guard compares it. On Linux it is made of argv[0] of the
+	// foreground process: up to the first space, then the last path element. So "/opt/my tools/claude"
+	// is "my": read it here, do not derive it from a path.
+	Command    string
+	Path       string // pane_current_path: its working directory, links resolved; empty when not readable
+	Dead       bool   // the process ended and remain-on-exit holds the pane
+	DeadStatus int    // exit status; -1 when a signal ended it, or when tmux does not know yet
+	DeadSignal int    // the signal that ended it; 0 when it exited, or when tmux does not know (yet; 3.2 never)
+	InMode     bool   // copy mode and the like: keys would not reach the process
+	Tag        string // @ccbot_session of the window
+	Attached   int    // terminals attached to the session
+	Active     bool   // the active pane of its window
+	// WindowPanes is how many panes the window has: more than one when a person has split it.
+	WindowPanes int
+}
+
+// Spec is a window to make.
+type Spec struct {
+	Name  string            // what people see; may be anything
+	Key   string            // unique on the server, u-<record id>: the name of the window until it has its options
+	Tag   string            // @ccbot_session: <instance>/<record id>
+	Dir   string            // absolute and existing: tmux takes a missing one for HOME, silently
+	Env   map[string]string // added
+	Unset []string          // removed, by exact name
+	Argv  []string          // absolute command first; no shell stands between
+}
+
+// Guard says what a pane must be for an operation to happen. tmux itself compares, in the same
+// command that acts.
+type Guard struct {
+	Pane PaneID
+	PID  int // pane_pid
+	// Command is pane_current_command; empty is not compared.
+	Command string
+}
+
+// Key is a key that may be pressed; Enter has a method of its own.
+type Key string
+
+// The keys that Press takes, beside the digits "0" to "9".
+const (
+	KeyEscape Key = "Escape"
+	KeyClear  Key = "C-u" // clears Claude Code's prompt box
+	KeyUp     Key = "Up"
+	KeyDown   Key = "Down"
+	KeyLeft   Key = "Left"
+	KeyRight  Key = "Right"
+	KeyTab    Key = "Tab"
+	KeySpace  Key = "Space"
+)
+
+// Valid tells whether Press takes the key.
+func (k Key) Valid() bool {
+	switch k {
+	case KeyEscape, KeyClear, KeyUp, KeyDown, KeyLeft, KeyRight, KeyTab, KeySpace:
+		return true
+	}
+	_, err := strconv.ParseUint(string(k), 10, 8)
+	return err == nil && len(k) == 1
+}

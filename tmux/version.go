@@ -1,0 +1,40 @@
+package tmux
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// MinVersion is the oldest tmux that works. 3.2 brought what is used here: -N, list-panes -f, the n:
+// format, client flags with new-session -f.
+const MinVersion = "3.2"
+
+// release matches "3.3a", "next-3.4" and the like; a build without a number ("master") is newer than
+// any of them.
+var release = regexp.MustCompile(`^(?:next-)?(\d+)\.(\d+)`)
+
+func checkVersion(binary string) error {
+	out, err := exec.Command(binary, "-V").Output()
+	if err != nil {
+		return fmt.Errorf("%w: ask %s for its version: %w", ErrNoTmux, binary, err)
+	}
+	return tooOld(strings.TrimSpace(strings.TrimPrefix(string(out), "tmux ")))
+}
+
+// tooOld is an ErrTooOld with both versions, or nil. OpenBSD's own versions ("openbsd-7.5") have no
+// tmux number and pass.
+func tooOld(version string) error {
+	m := release.FindStringSubmatch(version)
+	if m == nil {
+		return nil
+	}
+	major, _ := strconv.Atoi(m[1])
+	minor, _ := strconv.Atoi(m[2])
+	if major > 3 || major == 3 && minor >= 2 {
+		return nil
+	}
+	return fmt.Errorf("%w: it is %s, needed is %s", ErrTooOld, version, MinVersion)
+}

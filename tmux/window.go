@@ -1,0 +1,173 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// NewWindow opens a window in ccbot's session, in the background, 120×40 as long as nobody has looked
+// at that session. No shell stands between tmux and Spec.Argv; the process's end leaves a dead pane
+// that shows its last screen and status. Ensure must have made the session.
+//
+// Pane.Path may still be tmux's own directory for the moment until the new process has changed to
+// Spec.Dir: a caller that has to be sure reads Pane again until Pane.Command is its own.
+//
+// After an error that is not ErrNotSent a window may exist, with Spec.Tag or at least under Spec.Key.
+func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
+	if err := s.Validate(); err != nil {
+		return Pane{}, fmt.Errorf("tmux new-window: %w", err)
+	}
+	a, call, err := c.do(ctx, "new-window", func(marker string) string { return c.newWindowText(s, marker) })
+	if _, ready := a.after(call.marker + "-ready"); err != nil && ready {
+		// Only the name was refused: the window runs and has its tag.
+		c.cfg.Log.WarnContext(ctx, "Window keeps its key for a name", "key", s.Key, "err", err)
+		err = nil
+	}
+	if err != nil {
+		return Pane{}, err
+	}
+	text, _ := a.after(call.marker + "-new")
+	id, err := ParsePaneID(text)
+	if err != nil {
+		return Pane{}, fmt.Errorf("tmux new-window: answer %q: %w", a.lines, err)
+	}
+	return c.Pane(ctx, id)
+}
+
+// Validate tells what is wrong with a Spec, before anything is sent.
+func (s Spec) Validate() error {
+	switch {
+	case !validName.MatchString(s.Key):
+		return fmt.Errorf("key %q: want letters, digits, '_' and '-'", s.Key)
+	case !filepath.IsAbs(s.Dir):
+		return fmt.Errorf("directory %q is not absolute", s.Dir)
+	case len(s.Argv) == 0 || !filepath.IsAbs(s.Argv[0]):
+		return fmt.Errorf("command %q is not an absolute path", s.Argv)
+	case strings.Contains(s.Argv[0], "="):
+		return fmt.Errorf("command %q: env(1) would take it for a variable", s.Argv[0])
+	}
+	texts := slices.Concat(s.Argv, []string{s.Tag, s.Dir})
+	for name, value := range s.Env {
+		if !validVariable(name) {
+			return fmt.Errorf("variable name %q", name)
+		}
+		texts = append(texts, value)
+	}
+	for _, name := range s.Unset {
+		if !validVariable(name) {
+			return fmt.Errorf("variable name %q", name)
+		}
+	}
+	if slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, "\x00") }) {
+		return errNUL
+	}
+	return nil
+}
+
+func validVariable(name string) bool { return name != "" && !strings.ContainsAny(name, "=\x00") }
+
+// newWindowText is one command list. Everything after new-window needs -t: with -d the new window is
+// not the current one. Its id is not known yet, so this is the one place where a name is a target; a
+// process that ends at once is still kept, because tmux looks at ended panes only after the list.
+func (c *Client) newWindowText(s Spec, marker string) string {
+	args := []string{"-d", "-P", "-F", marker + "-new #{pane_id}", "-t", "=" + c.cfg.Session + ":", "-n", s.Key, "-c", Literal(s.Dir)}
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		args = append(args, "-e", name+"="+s.Env[name])
+	}
+	// Several arguments: tmux executes them. env removes what the server's environment has.
+	args = append(args, "--", c.envTool)
+	for _, name := range s.Unset {
+		args = append(args, "-u", name)
+	}
+	args = append(args, s.Argv...)
+	target := "=" + c.cfg.Session + ":=" + s.Key
+	list := []string{
+		command("new-window", args...),
+		command("set-option", "-w", "-t", target, "remain-on-exit", "on"),
+		command("set-option", "-w", "-t", target, "@ccbot_session", s.Tag),
+	}
+	list = append(list, command("display-message", "-p", marker+"-ready"))
+	if s.Name != "" {
+		list = append(list, command("rename-window", "-t", target, "--", Literal(windowName(s.Name))))
+	}
+	return strings.Join(list, " ; ")
+}
+
+// Rename gives a window another name; any text but an empty one. Control characters become spaces, and
+// tmux writes backslashes and "$x" in names its own way, so Pane.WindowName may differ. ErrNoWindow when it is
+// not there.
+func (c *Client) Rename(ctx context.Context, w WindowID, name string) error {
+	switch {
+	case !w.Valid():
+		return fmt.Errorf("tmux rename-window: %w", ErrNoTarget)
+	case name == "":
+		return errors.New("tmux rename-window: empty name")
+	}
+	_, err := c.lines(ctx, "rename-window", command("rename-window", "-t", w.String(), "--", Literal(windowName(name))))
+	return err
+}
+
+// windowName is a name that every version takes: newer ones refuse control characters and what is not
+// UTF-8.
+func windowName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(name, "\ufffd"))
+}
+
+// Capture gives the visible rows of a pane with their colours (SGR sequences), and before them up to
+// lines rows of scrollback. Rows are as shown, not joined where they wrap; the last row has no newline.
+// A dead pane shows its last screen with tmux's own line about the end. ErrNoPane when it is not there.
+func (c *Client) Capture(ctx context.Context, p PaneID, lines int) (string, error) {
+	if !p.Valid() {
+		return "", fmt.Errorf("tmux capture-pane: %w", ErrNoTarget)
+	}
+	args := []string{"-p", "-e", "-t", p.String()}
+	if lines > 0 {
+		args = append(args, "-S", fmt.Sprintf("-%d", lines))
+	}
+	rows, err := c.lines(ctx, "capture-pane", command("capture-pane", args...))
+	return strings.Join(rows, "\n"), err
+}
+
+// AttachCommand is a shell command with which a person gets to the window. The id finds it when it is
+// valid; otherwise the name does, which must then be the only one of its kind.
+func (c *Client) AttachCommand(w WindowID, windowName string) string {
+	argv := []string{"tmux"}
+	switch {
+	case c.socket != socketPath(c.cfg.Socket, "", os.Getuid()):
+		argv = append(argv, "-S", c.socket) // the person's shell may not have our TMUX_TMPDIR
+	case c.cfg.Socket != "":
+		argv = append(argv, "-L", c.cfg.Socket)
+	}
+	target := w.String()
+	if !w.Valid() {
+		target = "=" + c.cfg.Session + ":=" + windowName
+	}
+	argv = append(argv, "attach-session", "-t", target)
+	for i, arg := range argv {
+		argv[i] = shellQuote(arg)
+	}
+	return strings.Join(argv, " ")
+}
+
+// plainWord needs no quotes in any shell.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
+
+func shellQuote(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
