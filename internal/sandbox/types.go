@@ -1,0 +1,200 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+)
+
+// Errors of the person side.
+var (
+	// ErrNoMessage says that the chat has no such message (any more).
+	ErrNoMessage = errors.New("sandbox: no such message")
+	// ErrNoButton says that the message has no enabled button with that callback data.
+	ErrNoButton = errors.New("sandbox: no such button")
+	// ErrNoAnswer says that the bot did not answer a tap in time.
+	ErrNoAnswer = errors.New("sandbox: the tap was not answered")
+	// ErrNotLoopback says that a listener is reachable from other machines.
+	ErrNotLoopback = errors.New("sandbox: only loopback addresses are served")
+)
+
+// Entity is a formatted part of a text; offset and length count UTF-16 units.
+type Entity = models.MessageEntity
+
+// User is https://core.telegram.org/bots/api#user.
+type User struct {
+	ID           int64  `json:"id"`
+	IsBot        bool   `json:"is_bot"`
+	FirstName    string `json:"first_name"`
+	Username     string `json:"username,omitempty"`
+	LanguageCode string `json:"language_code,omitempty"`
+}
+
+// Chat is https://core.telegram.org/bots/api#chat.
+type Chat struct {
+	ID        int64  `json:"id"`
+	Type      string `json:"type"`
+	Title     string `json:"title,omitempty"`
+	FirstName string `json:"first_name,omitempty"`
+	Username  string `json:"username,omitempty"`
+	IsForum   bool   `json:"is_forum,omitempty"`
+}
+
+// Message is the current state of one message. Its JSON is Telegram's; fields without JSON are for tests and the page.
+type Message struct {
+	ID              int             `json:"message_id"`
+	Thread          int             `json:"message_thread_id,omitempty"`
+	IsTopicMessage  bool            `json:"is_topic_message,omitempty"`
+	From            *User           `json:"from,omitempty"`
+	Chat            Chat            `json:"chat"`
+	Date            int64           `json:"date"` // seconds since 1970
+	EditDate        int64           `json:"edit_date,omitempty"`
+	MediaGroup      string          `json:"media_group_id,omitempty"`
+	ReplyTo         *Message        `json:"reply_to_message,omitempty"`
+	Text            string          `json:"text,omitempty"`
+	Entities        []Entity        `json:"entities,omitempty"`
+	Caption         string          `json:"caption,omitempty"`
+	CaptionEntities []Entity        `json:"caption_entities,omitempty"`
+	Document        *Document       `json:"document,omitempty"`
+	Photo           []PhotoSize     `json:"photo,omitempty"`
+	Voice           *Voice          `json:"voice,omitempty"`
+	TopicCreated    *TopicCreated   `json:"forum_topic_created,omitempty"`
+	ReplyMarkup     json.RawMessage `json:"reply_markup,omitempty"`
+
+	// Keyboard is ReplyMarkup, read.
+	Keyboard [][]Button `json:"-"`
+	// Reactions are the bot's and the people's, by who gave them.
+	Reactions []Reaction `json:"-"`
+	// Edits counts the changes of text, caption, media and keyboard that were applied.
+	Edits int `json:"-"`
+	// FromBot tells the bot's messages from the people's.
+	FromBot bool `json:"-"`
+	// Silent says that the bot asked for no notification.
+	Silent bool `json:"-"`
+	// Pinned says that the bot pinned it.
+	Pinned bool `json:"-"`
+}
+
+// Body is the text, or the caption of a file.
+func (m Message) Body() string {
+	if m.Text != "" {
+		return m.Text
+	}
+	return m.Caption
+}
+
+// Button is one key of an inline keyboard.
+type Button struct {
+	Text     string
+	Data     string // callback_data
+	URL      string
+	CopyText string
+	Style    string // "", "danger", "success", "primary"
+	Disabled bool
+}
+
+// Find returns the first button whose text or data is label.
+func (m Message) Find(label string) (Button, bool) {
+	for _, row := range m.Keyboard {
+		for _, b := range row {
+			if b.Text == label || b.Data == label {
+				return b, true
+			}
+		}
+	}
+	return Button{}, false
+}
+
+// Reaction is one emoji that someone put under a message.
+type Reaction struct {
+	Emoji string
+	From  int64 // user id; the bot's own id for the bot
+}
+
+// Document is https://core.telegram.org/bots/api#document.
+type Document struct {
+	FileID       string `json:"file_id"`
+	FileUniqueID string `json:"file_unique_id"`
+	FileName     string `json:"file_name,omitempty"`
+	MimeType     string `json:"mime_type,omitempty"`
+	FileSize     int64  `json:"file_size,omitempty"`
+}
+
+// PhotoSize is https://core.telegram.org/bots/api#photosize.
+type PhotoSize struct {
+	FileID       string `json:"file_id"`
+	FileUniqueID string `json:"file_unique_id"`
+	Width        int    `json:"width"`
+	Height       int    `json:"height"`
+	FileSize     int    `json:"file_size,omitempty"`
+}
+
+// Voice is https://core.telegram.org/bots/api#voice.
+type Voice struct {
+	FileID       string `json:"file_id"`
+	FileUniqueID string `json:"file_unique_id"`
+	Duration     int    `json:"duration"`
+	MimeType     string `json:"mime_type,omitempty"`
+	FileSize     int64  `json:"file_size,omitempty"`
+}
+
+// TopicCreated is the service message that opens a topic.
+type TopicCreated struct {
+	Name      string `json:"name"`
+	IconColor int    `json:"icon_color"`
+}
+
+// Command is one entry of the bot's menu.
+type Command struct {
+	Command     string `json:"command"`
+	Description string `json:"description"`
+}
+
+// Call is one request to the Bot API, as it ended.
+type Call struct {
+	At     time.Time
+	Method string            // as the client wrote it
+	Status int               // HTTP status; 0 when the connection was cut instead
+	Params map[string]string // fields as sent, files as "@name"
+	Fault  FaultKind         // the fault that was played, if any
+}
+
+// Answer is what the bot showed after a tap.
+type Answer struct {
+	Text  string
+	Alert bool
+	URL   string
+}
+
+// FaultKind names a way to fail.
+type FaultKind string
+
+// The faults. Only FaultResetAfter and FaultTruncated apply the call before they spoil the answer.
+const (
+	FaultTooMany      FaultKind = "429"             // too many requests, RetryAfter seconds
+	FaultInternal     FaultKind = "500"             // Telegram's JSON with 500
+	FaultHTML502      FaultKind = "html502"         // a proxy's page instead of JSON
+	FaultResetBefore  FaultKind = "reset_before"    // connection cut, nothing applied
+	FaultResetAfter   FaultKind = "reset_after"     // applied, then the connection is cut
+	FaultHang         FaultKind = "hang"            // no answer until the client gives up, nothing applied
+	FaultTruncated    FaultKind = "truncated"       // applied, half of the body arrives
+	FaultConflict     FaultKind = "conflict409"     // another poller
+	FaultUnauthorized FaultKind = "unauthorized401" // the token was revoked
+	FaultForbidden    FaultKind = "forbidden403"    // blocked by the user
+	FaultMigrate      FaultKind = "migrate"         // the group became the supergroup MigrateTo
+	FaultStatus       FaultKind = "status"          // Status and Description as given
+)
+
+// Fault asks for a failure of the next calls of one method.
+type Fault struct {
+	Method      string // "" is every method but getUpdates; case does not matter
+	Times       int    // how often; 0 is once, negative is until withdrawn
+	Skip        int    // calls that go through before
+	Kind        FaultKind
+	Status      int    // for FaultStatus; otherwise the kind's own
+	RetryAfter  int    // seconds; 0 is 1
+	MigrateTo   int64  // for FaultMigrate
+	Description string // replaces the kind's own
+}
