@@ -1,0 +1,132 @@
+package demoagent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// runCommand does a slash command. No UserPromptSubmit hook sees it.
+func (a *agent) runCommand(p prompt) {
+	text := strings.TrimSpace(p.plain)
+	name, args, _ := strings.Cut(strings.TrimPrefix(text, "/"), " ")
+	switch name {
+	case "exit", "quit":
+		a.quit(0, "prompt_input_exit")
+		return
+	case "clear", "new", "reset":
+		a.clear()
+	case "compact":
+		a.compact(args)
+		return // a turn of its own
+	case "status", "config", "usage":
+		a.settingsPage(name, args)
+	case "help":
+		a.openPage(name, args, strings.Split(helpText, "\n"))
+	case "context", "cost":
+		a.say(userEntry, text)
+		a.local(name, args, "Context used: 1k of 200k tokens (1%). Cost: $0.00, as nothing was asked.")
+	default:
+		a.say(assistantEntry, "Unknown command: /"+name)
+		a.write(a.transcript.system("informational", line{"content": "Unknown command: /" + name, "level": "warning"}))
+	}
+	if a.dialog == nil {
+		a.next()
+	}
+}
+
+// local is a command whose output goes to the person only.
+func (a *agent) local(name, args, stdout string) {
+	a.say(noteEntry, stdout)
+	a.write(a.transcript.command(name, args, stdout)...)
+}
+
+func (a *agent) openPage(name, args string, text []string) {
+	a.openDialog(&page{text: text, foot: "←/→ to switch · Esc to close"}, func(*outcome) {
+		a.write(a.transcript.command(name, args, "Status dialog dismissed")...)
+		a.next()
+	})
+}
+
+func (a *agent) settingsPage(name, args string) {
+	row := func(key, value string) string { return fmt.Sprintf("%s%-28s%s%s", bold, key+":", plain, value) }
+	a.openPage(name, args, []string{
+		blue + bold + "Settings" + plain + "  Status   Config   Usage   Stats", "",
+		row("Version", version), row("Session ID", a.id.String()), row("Session kind", "interactive"), row("cwd", a.cwd),
+		row("Auth token", "none"), "", row("Model", "Demo agent (every word is scripted)"),
+	})
+}
+
+// clear begins a new conversation: new id, new file, the same process with the same, now stale, arguments.
+func (a *agent) clear() {
+	ended := a.payload("SessionEnd", map[string]any{"reason": "clear"})
+	a.changeID()
+	begun := a.payload("SessionStart", map[string]any{"source": "clear"})
+	a.say(userEntry, "/clear")
+	a.write(a.transcript.command("clear", "", "")...)
+	a.async(func() {
+		a.hooks.run(a.ctx, "SessionEnd", "clear", ended)
+		a.hooks.run(a.ctx, "SessionStart", "clear", begun)
+	}, func() {})
+	a.runStatusLine()
+}
+
+// compact keeps id and file; the summary is invented.
+func (a *agent) compact(args string) {
+	t := a.newTurn()
+	t.hook = "PreCompact"
+	a.say(userEntry, strings.TrimSpace("/compact "+args))
+	const summary = "The demo agent remembers everything and summarises nothing."
+	before := a.payload("PreCompact", map[string]any{"trigger": "manual", "custom_instructions": args})
+	again := a.payload("SessionStart", map[string]any{"source": "compact", "model": model})
+	after := a.payload("PostCompact", map[string]any{"trigger": "manual", "compact_summary": summary})
+	a.async(func() {
+		a.hooks.run(t.ctx, "PreCompact", "manual", before)
+		a.hooks.run(t.ctx, "SessionStart", "compact", again)
+		a.hooks.run(t.ctx, "PostCompact", "manual", after)
+	}, func() {
+		if a.turn != t {
+			return
+		}
+		logical := a.transcript.parent
+		a.transcript.parent = nil
+		a.write(append([]line{
+			a.transcript.system("compact_boundary", line{"content": "Conversation compacted", "level": "info", "logicalParentUuid": logical,
+				"compactMetadata": line{"trigger": "manual", "preTokens": 13895, "postTokens": 3316}}),
+			a.transcript.note("This session is being continued from a previous conversation that ran out of context. "+summary,
+				line{"isCompactSummary": true, "isVisibleInTranscriptOnly": true}),
+		}, a.transcript.command("compact", args, "Compacted")...)...)
+		a.say(noteEntry, "Compacted (ctrl+o to see full summary)")
+		a.rest(t)
+	})
+}
+
+// runStatusLine asks the status line command for the line below the box.
+func (a *agent) runStatusLine() {
+	command := a.settings.StatusLine.Command
+	if command == "" || a.hooks.off {
+		return
+	}
+	used := min(1+len(a.entries)/4, 100)
+	data, err := json.Marshal(map[string]any{
+		"session_id": a.id, "transcript_path": a.transcript.path, "cwd": a.cwd, "version": version,
+		"model":               map[string]any{"id": model, "display_name": "Demo agent"},
+		"workspace":           map[string]any{"current_dir": a.cwd, "project_dir": a.cwd},
+		"cost":                map[string]any{"total_cost_usd": 0.0, "total_duration_ms": 0},
+		"context_window":      map[string]any{"used_percentage": used, "remaining_percentage": 100 - used, "context_window_size": 200000, "total_input_tokens": used * 2000},
+		"exceeds_200k_tokens": false,
+	})
+	if err != nil {
+		return
+	}
+	var out []byte
+	a.async(func() {
+		cmd := exec.CommandContext(a.ctx, "/bin/sh", "-c", command) //nolint:gosec // configured by the person
+		cmd.Dir, cmd.Env, cmd.Stdin = a.cwd, a.hooks.environment(map[string]any{"session_id": a.id.String()}), bytes.NewReader(data)
+		cmd.WaitDelay = 200 * time.Millisecond
+		out, _ = cmd.Output() // without output there is no line
+	}, func() { a.statusLine, _, _ = strings.Cut(string(out), "\n") })
+}

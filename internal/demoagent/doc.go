@@ -1,0 +1,20 @@
+// Package demoagent is a scripted stand-in for Claude Code: `ccbot try` shows ccbot with it, and tests
+// drive it in real tmux windows where the real CLI cannot run.
+//
+// It is meant to be run through a link named claude ([Link]), so that everything that looks at processes
+// sees what it sees of the real one. It keeps the real one's promises towards a supervisor: flags, exit
+// codes, hooks, presence file, transcript, queue, dialogs and the traps (Enter approves an open dialog,
+// an Enter that comes too early is lost, C-u clears one line only). What the person writes decides what
+// happens; [Decide] lists the words.
+//
+// Options by environment, beside HOME and CLAUDE_CONFIG_DIR:
+//
+//	DEMOAGENT_LOG=FILE          appends {"text","at","session","kind"} for everything submitted
+//	DEMOAGENT_IGNORE_SIGNALS=1  survives SIGHUP and SIGTERM
+//	DEMOAGENT_NO_HOOKS=1        runs no hooks
+//	DEMOAGENT_NO_PRESENCE=1     writes no presence file
+//	DEMOAGENT_TRUST=1           asks whether the folder is trusted until that was said once
+//
+// It is not a model, runs no tool (a permitted Bash call gives an invented result; only a person's own
+// `!command` is really run) and opens no network connection.
+package demoagent

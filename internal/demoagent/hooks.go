@@ -1,0 +1,122 @@
+package demoagent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	hookTimeout = 10 * time.Minute
+	// endTimeout bounds SessionEnd hooks: the real CLI waits for them, but not for ever.
+	endTimeout = 10 * time.Second
+)
+
+// hookResult is what one hook command printed.
+type hookResult struct {
+	Command  string
+	Stdout   []byte
+	Duration time.Duration
+	Err      error
+}
+
+// hookRunner runs the commands of an event; all of one event at the same time.
+type hookRunner struct {
+	settings settings
+	off      bool
+	cwd      string
+	env      environment
+}
+
+// run gives each command the payload on stdin and waits for all of them. An ended context kills them.
+func (h hookRunner) run(ctx context.Context, event, subject string, payload map[string]any) []hookResult {
+	hooks := h.settings.hooksFor(event, subject)
+	if h.off || len(hooks) == 0 {
+		return nil
+	}
+	data, err := json.Marshal(payload)
+	if err != nil {
+		return nil
+	}
+	results := make([]hookResult, len(hooks))
+	var wg sync.WaitGroup
+	for i, one := range hooks {
+		wg.Go(func() { results[i] = h.one(ctx, one, event, payload, data) })
+	}
+	wg.Wait()
+	return results
+}
+
+func (h hookRunner) one(ctx context.Context, one hook, event string, payload map[string]any, data []byte) hookResult {
+	limit := hookTimeout
+	if event == "SessionEnd" {
+		limit = endTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, one.timeout(limit))
+	defer cancel()
+	start := time.Now()
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", one.Command) //nolint:gosec // that is what a hook is
+	cmd.Dir, cmd.Env = h.cwd, h.environment(payload)
+	cmd.Stdin = bytes.NewReader(data)
+	// A grandchild may keep stdout open after its parent was killed.
+	cmd.WaitDelay = 200 * time.Millisecond
+	out, err := cmd.Output()
+	return hookResult{Command: one.Command, Stdout: out, Duration: time.Since(start), Err: err}
+}
+
+// environment is what the real CLI adds for a hook.
+func (h hookRunner) environment(payload map[string]any) []string {
+	id, _ := payload["session_id"].(string)
+	return append(append([]string(nil), h.env...),
+		"CLAUDE_PID="+strconv.Itoa(os.Getpid()), "CLAUDE_CODE_SESSION_ID="+id, "CLAUDECODE=1",
+		"CLAUDE_PROJECT_DIR="+h.cwd, "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_CHILD_SESSION=1",
+		"CLAUDE_CODE_SESSION_ATTENDED=1", "AI_AGENT=claude-code_2-1-328_harness")
+}
+
+// decision is what a PermissionRequest hook may print.
+type decision struct {
+	Behavior           string         `json:"behavior"`
+	Message            string         `json:"message"`
+	Interrupt          bool           `json:"interrupt"`
+	UpdatedInput       map[string]any `json:"updatedInput"`
+	UpdatedPermissions []struct {
+		Type string `json:"type"`
+		Mode string `json:"mode"`
+	} `json:"updatedPermissions"`
+}
+
+// permission gives the first decision among the results; a hook that failed or printed something else
+// has none, and the dialog stays.
+func permission(results []hookResult) (decision, bool) {
+	for _, r := range results {
+		var out struct {
+			Specific struct {
+				Event    string   `json:"hookEventName"`
+				Decision decision `json:"decision"`
+			} `json:"hookSpecificOutput"`
+		}
+		if r.Err != nil || json.Unmarshal(r.Stdout, &out) != nil || out.Specific.Event != "PermissionRequest" {
+			continue
+		}
+		if d := out.Specific.Decision; d.Behavior == "allow" || d.Behavior == "deny" {
+			return d, true
+		}
+	}
+	return decision{}, false
+}
+
+// blocked tells whether a UserPromptSubmit hook refuses the prompt, and why.
+func blocked(results []hookResult) (string, bool) {
+	for _, r := range results {
+		var out struct{ Decision, Reason string }
+		if r.Err == nil && json.Unmarshal(r.Stdout, &out) == nil && out.Decision == "block" {
+			return out.Reason, true
+		}
+	}
+	return "", false
+}

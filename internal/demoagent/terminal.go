@@ -1,0 +1,69 @@
+package demoagent
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// terminal paints lines on a tty in raw mode. Without a tty it only counts on 120×40.
+type terminal struct {
+	in, out *os.File
+	saved   *term.State
+	painted []string // what the screen shows; nil: unknown
+}
+
+// openTerminal switches to raw mode, the alternate screen and bracketed paste.
+func openTerminal(in, out *os.File) (*terminal, error) {
+	t := &terminal{in: in, out: out}
+	if term.IsTerminal(int(in.Fd())) {
+		var err error
+		if t.saved, err = term.MakeRaw(int(in.Fd())); err != nil {
+			return nil, fmt.Errorf("raw mode: %w", err)
+		}
+	}
+	t.write("\x1b[?1049h\x1b[?2004h\x1b[?25l\x1b]0;✳ Claude Code\x07")
+	return t, nil
+}
+
+// close leaves the screen as it was; what is printed afterwards stays visible.
+func (t *terminal) close() {
+	t.write("\x1b[?2004l\x1b[?25h\x1b[?1049l")
+	if t.saved != nil {
+		_ = term.Restore(int(t.in.Fd()), t.saved)
+	}
+}
+
+func (t *terminal) size() (width, height int) {
+	width, height, err := term.GetSize(int(t.out.Fd()))
+	if err != nil || width < 1 || height < 1 {
+		return 120, 40
+	}
+	return width, height
+}
+
+// forget makes the next paint draw everything: after a resize the screen's content is not known.
+func (t *terminal) forget() { t.painted = nil }
+
+// paint draws the lines that changed, in one write.
+func (t *terminal) paint(lines []string) {
+	var b strings.Builder
+	if len(t.painted) != len(lines) {
+		t.painted = make([]string, len(lines))
+		b.WriteString("\x1b[0m\x1b[2J")
+	}
+	for i, line := range lines {
+		if t.painted[i] != line {
+			fmt.Fprintf(&b, "\x1b[%d;1H\x1b[0m\x1b[2K%s\x1b[0m", i+1, line)
+			t.painted[i] = line
+		}
+	}
+	if b.Len() > 0 {
+		t.write(b.String())
+	}
+}
+
+// write ignores errors: a terminal that went away is told by its signal and by the reader.
+func (t *terminal) write(s string) { _, _ = t.out.WriteString(s) }
