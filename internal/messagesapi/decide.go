@@ -1,0 +1,200 @@
+package messagesapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Reply is what the stand-in answers: text, at most one tool call, or an error.
+type Reply struct {
+	Text   string
+	Over   time.Duration // the text repeats word by word for this long instead of once
+	Tool   string        // name of the tool to call; "" for none
+	Input  any           // its input
+	Status int           // HTTP status of an error reply; 0 for none
+}
+
+// stopReason is the API's stop_reason for this reply.
+func (r Reply) stopReason() string {
+	if r.Tool != "" {
+		return "tool_use"
+	}
+	return "end_turn"
+}
+
+// Decide answers a conversation. After a tool result the answer is "tool result: …"; else the last
+// text a person wrote decides by its first word:
+//
+//	say X        exactly X
+//	bash CMD     a Bash call of CMD, after the text "Running Bash."
+//	ask          AskUserQuestion with two questions (Database, Language)
+//	ask one      AskUserQuestion with one question (Colour)
+//	ask multi    AskUserQuestion with one question of several answers (Features)
+//	plan         a plan file and ExitPlanMode
+//	slow N       "slow word" over and over for N seconds
+//	long N       an answer of exactly N characters with code fences and numbered lines
+//	error N      an API error with HTTP status N
+//	anything     echo: anything
+func Decide(r Request) Reply {
+	if result, ok := lastToolResult(r); ok {
+		return afterTool(r, result)
+	}
+	text := lastHuman(r)
+	word, rest, _ := strings.Cut(text, " ")
+	rest = strings.TrimSpace(rest)
+	switch strings.ToLower(word) {
+	case "say":
+		return Reply{Text: rest}
+	case "bash":
+		return Reply{Text: "Running Bash.", Tool: "Bash",
+			Input: map[string]string{"command": rest, "description": "scripted command"}}
+	case "ask":
+		return Reply{Text: "Running AskUserQuestion.", Tool: "AskUserQuestion", Input: questions(rest)}
+	case "plan":
+		return startPlan(r)
+	case "slow":
+		return Reply{Text: "slow word", Over: time.Duration(number(rest, 5)) * time.Second}
+	case "long":
+		return Reply{Text: Long(number(rest, 5000))}
+	case "error":
+		return Reply{Status: number(rest, 400)}
+	}
+	return Reply{Text: "echo: " + text}
+}
+
+// lastHuman is the newest block that a person wrote. Prompts that were queued arrive merged, so the
+// newest of several blocks is meant, not the whole message.
+func lastHuman(r Request) string {
+	for _, m := range slices.Backward(r.Messages) {
+		if m.Role != "user" {
+			continue
+		}
+		for _, b := range slices.Backward(m.Blocks) {
+			if t := HumanText(b.Text); b.Type == "text" && t != "" {
+				return t
+			}
+		}
+	}
+	return ""
+}
+
+// lastToolResult finds a tool result that is newer than anything a person wrote. After a refused call
+// the CLI puts the result and the next prompt into one message: then the prompt counts.
+func lastToolResult(r Request) (Block, bool) {
+	for _, m := range slices.Backward(r.Messages) {
+		if m.Role != "user" {
+			continue
+		}
+		for _, b := range slices.Backward(m.Blocks) {
+			if b.Type == "tool_result" {
+				return b, true
+			}
+			if b.Type == "text" && HumanText(b.Text) != "" {
+				return Block{}, false
+			}
+		}
+	}
+	return Block{}, false
+}
+
+func afterTool(r Request, result Block) Reply {
+	if toolName(r, result.ToolID) == "Write" && !result.IsError && strings.HasPrefix(lastHuman(r), "plan") {
+		return exitPlan()
+	}
+	return Reply{Text: "tool result: " + result.Text}
+}
+
+func toolName(r Request, id string) string {
+	for _, m := range r.Messages {
+		for _, b := range m.Blocks {
+			if b.Type == "tool_use" && b.ToolID == id {
+				return b.ToolName
+			}
+		}
+	}
+	return ""
+}
+
+const plan = "# Scripted plan\n\n1. Do the first thing\n2. Do the second thing\n"
+
+var planFile = regexp.MustCompile(`/[^\s"'\\]+/plans/[^\s"'\\]+\.md`)
+
+// startPlan writes the plan file first where the conversation names one: without the file the CLI
+// asks its short question ("Exit plan mode?") and not the full one.
+func startPlan(r Request) Reply {
+	path := planFile.Find(r.Body)
+	if path == nil {
+		return exitPlan()
+	}
+	return Reply{Text: "Writing the plan.", Tool: "Write", Input: map[string]string{"file_path": string(path), "content": plan}}
+}
+
+func exitPlan() Reply {
+	return Reply{Text: "Running ExitPlanMode.", Tool: "ExitPlanMode", Input: map[string]string{"plan": plan}}
+}
+
+type question struct {
+	Question    string   `json:"question"`
+	Header      string   `json:"header"`
+	Options     []option `json:"options"`
+	MultiSelect bool     `json:"multiSelect"`
+}
+
+type option struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
+}
+
+func questions(kind string) map[string][]question {
+	switch kind {
+	case "one":
+		return map[string][]question{"questions": {{Question: "Which colour?", Header: "Colour",
+			Options: []option{{"Red", "Warm"}, {"Blue", "Cold"}}}}}
+	case "multi":
+		return map[string][]question{"questions": {{Question: "Which features?", Header: "Features", MultiSelect: true,
+			Options: []option{{"Logs", "Logging"}, {"Metrics", "Prometheus"}, {"Traces", "OTEL"}}}}}
+	}
+	return map[string][]question{"questions": {
+		{Question: "Which database?", Header: "Database",
+			Options: []option{{"Postgres", "Relational"}, {"SQLite", "Embedded"}, {"Redis", "In memory"}}},
+		{Question: "Which language?", Header: "Language",
+			Options: []option{{"Go", "Compiled"}, {"Python", "Interpreted"}}},
+	}}
+}
+
+// Long makes an answer of exactly n characters (runes): numbered lines, every other block of them in a
+// code fence, so that a reader can prove that nothing was lost and that fences survive being split.
+func Long(n int) string {
+	var b strings.Builder
+	for line := 1; b.Len() < n; line++ {
+		switch line % 20 {
+		case 6:
+			b.WriteString("```go\n")
+		case 16:
+			b.WriteString("```\n\n")
+		}
+		fmt.Fprintf(&b, "line %05d of a long answer\n", line)
+	}
+	return b.String()[:max(n, 0)] // ASCII only: a byte is a character
+}
+
+func number(s string, otherwise int) int {
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err != nil || n < 0 {
+		return otherwise
+	}
+	return n
+}
+
+func inputJSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "{}"
+	}
+	return string(data)
+}
