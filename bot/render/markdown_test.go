@@ -1,0 +1,181 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestMarkdown(t *testing.T) {
+	fence := "```"
+	tests := []struct{ name, in, want string }{
+		{"plain", "hello\nworld", "hello\nworld"},
+		{"paragraphs", "a\n\n\n\nb", "a\n\nb"},
+		{"hard breaks", "a  \nb\\\nc", "a\nb\nc"},
+		{"heading", "# T *i* `c`\ntext\n## U", "⟨bold T ⟨italic i⟩⟩ ⟨code c⟩\n\ntext\n\n⟨bold U⟩"},
+		{"emphasis", "*i* **b** ***bi*** ~~s~~ **a _b_ c**", "⟨italic i⟩ ⟨bold b⟩ ⟨bold ⟨italic bi⟩⟩ ⟨strikethrough s⟩ ⟨bold a ⟨italic b⟩ c⟩"},
+		{"bold around code", "**use `x` now**", "⟨bold use⟩ ⟨code x⟩ ⟨bold now⟩"},
+		{"nested bold is one", "# a **b** c", "⟨bold a b c⟩"},
+		{"names keep underscores", "snake_case_name and 2*3*4", "snake_case_name and 2⟨italic 3⟩4"},
+		{"escapes", `\*a\* C:\\_x &amp; \&amp; &lt;b&gt; &unknown; &#x1F600; &`, "*a* C:\\_x & &amp; <b> &unknown; 😀 &"},
+		{"control characters in references", "a&#27;[31mb&#0;c", "a[31mb\uFFFDc"},
+		{"html is text", "Vec<String> <b>x</b>\n\n<details>\nin\n</details>", "Vec<String> <b>x</b>\n\n<details>\nin\n</details>"},
+		{"list", "- a\n- b\n  more\n- c", "• a\n• b\n   more\n• c"},
+		{"numbers", "3. a\n4. b\n\ntext", "3. a\n4. b\n\ntext"},
+		{"nested list", "1. a\n   - b\n     - c\n2. d", "1. a\n   • b\n      • c\n2. d"},
+		{"loose list", "- a\n\n  p\n\n- b", "• a\n\n   p\n\n• b"},
+		{"empty items", "-\n- b\n-", "• \n• b\n•"},
+		{"tasks", "- [ ] a\n- [x] b\n  - [ ] c", "☐ a\n☑ b\n   ☐ c"},
+		{"code in a list", "- a\n  " + fence + "go\n  x\n    y\n  " + fence + "\n- b", "• a\n⟨pre:go x\n  y⟩\n• b"},
+		{"item that is code", "- " + fence + "\n  x\n  " + fence, "• \n⟨pre x⟩"},
+		{"styled item", "- **b** c\n  - `d`", "• ⟨bold b⟩ c\n   • ⟨code d⟩"},
+		{"fence", "a\n" + fence + "go\nfunc() {\n\treturn\n}\n" + fence + "\nb", "a\n\n⟨pre:go func() {\n    return\n}⟩\n\nb"},
+		{"fence with markup in it", fence + "\n**a** <b> &amp; `c`\n" + fence, "⟨pre **a** <b> &amp; `c`⟩"},
+		{"fence not closed", fence + "sh\nls", "⟨pre:sh ls⟩"},
+		{"fence with a path", fence + "go a.go\nx\n" + fence + "\n" + fence + "1:2:a/b.go\ny\n" + fence, "a.go\n⟨pre:go x⟩\n\n1:2:a/b.go\n⟨pre y⟩"},
+		{"empty fence", "a\n" + fence + "json\n" + fence + "\nb", "a\n\njson\n\nb"},
+		{"indented code", "a\n\n      x\n    y", "a\n\n⟨pre   x\ny⟩"},
+		{"quote", "> a *b*\n> c\n\nd", "⟨blockquote a ⟨italic b⟩\nc⟩\n\nd"},
+		{"quote in a quote", "> a\n> > b", "⟨blockquote a\n\n> b⟩"},
+		{"code in a quote", "> a `b`\n> " + fence + "\n> c\n> " + fence + "\n> d", "⟨blockquote a `b`⟩\n\n⟨pre c⟩\n\n⟨blockquote d⟩"},
+		{"quote in a list", "- > a\n- b", "• \n   ⟨blockquote a⟩\n• b"},
+		{"empty quote", "a\n\n>\n\nb", "a\n\nb"},
+		{"link", "[a *b*](https://x.org/?a=1&amp;b=2)", "⟨text_link:https://x.org/?a=1&b=2 a ⟨italic b⟩⟩"},
+		{"link with code", "[`f`](http://x.org)", "⟨text_link:http://x.org f⟩"},
+		{"link in bold", "**a [b](tg://user?id=1) c**", "⟨bold a ⟨text_link:tg://user?id=1 b⟩ c⟩"},
+		{"links that do not open", "[f](src/a.go) [j](javascript:alert) [a.go](a.go) [h](http://)", "f (src/a.go) j (javascript:alert) a.go h (http://)"},
+		{"link without a label", "[](http://x.org) [](a.go)", "http://x.org a.go"},
+		{"auto links", "https://x.org www.y.org me@x.org <mailto:a@b.c>", "⟨text_link:https://x.org https://x.org⟩ ⟨text_link:http://www.y.org www.y.org⟩ ⟨text_link:mailto:me@x.org me@x.org⟩ ⟨text_link:mailto:a@b.c mailto:a@b.c⟩"},
+		{"image", "![alt](http://x.org/i.png) ![](p.png)", "⟨text_link:http://x.org/i.png 🖼 alt⟩ 🖼  (p.png)"},
+		{"references", "[a][1] b\n\n[1]: http://x.org\n[note]: later", "⟨text_link:http://x.org a⟩ b\n\n[1]: http://x.org\n[note]: later"},
+		{"rule", "a\n\n---\n\nb", "a\n\n──────────\n\nb"},
+		{"table", "|A|Bb|\n|-|-:|\n|`x`|1|\n|语言|**22**|", "⟨pre A    │ Bb\n─────┼───\nx    │  1\n语言 │ 22⟩"},
+		{"ragged table", "|A|B|\n|-|-|\n|1|\n|2|`a|b`|", "⟨pre A │ B\n──┼──────\n1 │\n2 │ `a|b`⟩"},
+		{"table with links", "|A|B|\n|-|-|\n|[x](http://x.org)|y|", "⟨bold A:⟩ ⟨text_link:http://x.org x⟩\n⟨bold B:⟩ y"},
+		{"wide table", "|" + strings.Repeat("A", 40) + "|" + strings.Repeat("B", 40) + "|\n|-|-|\n|`x`|y|\n||z|",
+			"⟨bold " + strings.Repeat("A", 40) + ":⟩ ⟨code x⟩\n⟨bold " + strings.Repeat("B", 40) + ":⟩ y\n\n⟨bold " + strings.Repeat("B", 40) + ":⟩ z"},
+		{"terminal escapes", "\x1b[1;31mred\x1b[0m \x1b]0;title\x07x \x1b[2", "red x [2"},
+		{"unfinished escape loses nothing", "\x1b]0;title and the whole answer", "]0;title and the whole answer"},
+		{"line ends", "a\r\nb\rc\x00", "a\nb\nc"},
+		{"not UTF-8", "a\xff\xfeb", "a\uFFFDb"},
+		{"only markup", fence, fence},
+		{"blank", " \n \n", " \n \n"},
+		{"empty", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := Markdown(tt.in)
+			assert.Equal(t, tt.want, show(got))
+			assert.Empty(t, faults(got))
+		})
+	}
+}
+
+// Inputs for which a Markdown parser or a recursive walk takes very long or goes very deep.
+func TestMarkdownOfHostileInput(t *testing.T) {
+	for _, piece := range []string{">", "> ", "- ", "1) ", "[", "![](", "*a ", "_a*b", "`", "`a` ", "|a", "<a", "&", "www.", "~~a", "\n", "a@"} {
+		t.Run(piece, func(t *testing.T) {
+			src := "text " + strings.Repeat(piece, 8000/len(piece))
+			got := Markdown(src)
+			assert.Contains(t, got.Text, "text")
+			assert.NotEmpty(t, got.Split(Limit))
+		})
+	}
+	long := strings.Repeat("**a** ", maxSource/6+1)
+	assert.Equal(t, Plain(long), Markdown(long), "too long to be formatted")
+}
+
+// fragments put together at random make every kind of broken Markdown.
+var fragments = rapid.SampledFrom([]string{
+	"# ", "\n# ", "**", "*", "_", "`", "``", "\n```go\n", "\n```\n", "\n", "\n\n", "\n> ", "\n- ", "\n  - ", "\n1. ", "\n- [x] ",
+	"\n|", "|", "|-|-|\n", "\n|a|b|\n|-|:-:|\n|c|", "[l](https://x.org)", "[l](a.go)", "[", "]", "<b>", "</b>", "&amp;", "\\", "  \n",
+	"\x1b[31m", "\x1b]", "\t", "    ", "\u200b", "\xff", "👩‍👩‍👧‍👦", "🇩🇪", "e\u0301", "语言", "😀", " ", " ", "~~", "---\n", "www.x.org ", "\r\n",
+})
+
+func soup(t *rapid.T) (src string, words []string) {
+	var b strings.Builder
+	for i := range rapid.IntRange(0, 60).Draw(t, "length") {
+		if rapid.Bool().Draw(t, "word") {
+			w := fmt.Sprintf("w%dw", i)
+			words = append(words, w)
+			b.WriteString(w)
+		} else {
+			b.WriteString(fragments.Draw(t, "fragment"))
+		}
+	}
+	return b.String(), words
+}
+
+func TestMarkdownProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src, words := soup(t)
+		got := Markdown(src)
+		if bad := faults(got); len(bad) > 0 {
+			t.Fatalf("%q → %q: %v", src, show(got), bad)
+		}
+		shown := show(got) // a word of an info string is shown as the language of the block
+		for _, w := range words {
+			if !strings.Contains(shown, w) {
+				t.Fatalf("%q is lost: %q → %q", w, src, shown)
+			}
+		}
+		checkSplit(t, got, rapid.IntRange(2, 120).Draw(t, "limit"))
+	})
+}
+
+func FuzzMarkdown(f *testing.F) {
+	f.Add("# a\n\n- [ ] **b**\n```go\nx\n```\n|a|b|\n|-|-|\n|c|d|", 20)
+	f.Add("> > a\n[x]: y\n[x](http://a.b) <i> &amp;\\", 4096)
+	f.Fuzz(func(t *testing.T, src string, limit int) {
+		got := Markdown(src)
+		assert.Empty(t, faults(got))
+		for _, p := range got.Split(limit % 5000) {
+			assert.Empty(t, faults(p))
+			assert.False(t, p.Blank())
+		}
+	})
+}
+
+// A long answer with code arrives whole: every block of code can be put together again from the parts.
+func TestLongMarkdownRoundTrip(t *testing.T) {
+	var src strings.Builder
+	blocks := map[string]string{}
+	for i := 0; src.Len() < 20_000; i++ {
+		lang := fmt.Sprintf("lang%d", i)
+		fmt.Fprintf(&src, "## Step %d\n\nSome **bold text %d** with `code` and words that fill the line.\n\n```%s\n", i, i, lang)
+		for line := range 20 + 30*i {
+			row := fmt.Sprintf("%sline %d of block %d 😀", strings.Repeat("  ", line%4), line, i)
+			blocks[lang] += row + "\n"
+			fmt.Fprintln(&src, row)
+		}
+		src.WriteString("```\n\n")
+	}
+	whole := Markdown(src.String())
+	parts := whole.Split(Limit)
+	require.Greater(t, len(parts), 4)
+	got := map[string]string{}
+	for _, p := range parts {
+		assert.LessOrEqual(t, p.Length(), Limit)
+		assert.Empty(t, faults(p))
+		text := []rune(show(p))
+		for _, block := range strings.Split(string(text), "⟨pre:")[1:] {
+			body, _, _ := strings.Cut(block, "⟩")
+			lang, body, _ := strings.Cut(body, " ")
+			got[lang] += body + "\n"
+		}
+	}
+	want := Text{}
+	for lang, body := range blocks {
+		assert.Equal(t, show(Plain(body)), got[lang], lang)
+		want = Join(want, Plain(body))
+	}
+	var seen []styled
+	for _, p := range parts {
+		seen = append(seen, looks(p)...)
+	}
+	assert.Equal(t, looks(whole), seen)
+}
