@@ -1,0 +1,130 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	tgbot "github.com/go-telegram/bot"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/render"
+)
+
+const testToken = "42:secret-of-the-test"
+
+// botAPI answers the first call of each chat as the chat's name says and takes all others.
+type botAPI struct {
+	mu    sync.Mutex
+	calls map[string][]string // chat → method and form of its calls
+}
+
+func (a *botAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_ = r.ParseMultipartForm(1 << 20)
+	chat := r.FormValue("chat_id")
+	a.mu.Lock()
+	a.calls[chat] = append(a.calls[chat], filepath.Base(r.URL.Path)+fmt.Sprint(r.MultipartForm.Value))
+	first := len(a.calls[chat]) == 1
+	a.mu.Unlock()
+	fail := func(code int, more string) {
+		w.WriteHeader(code)
+		_, _ = fmt.Fprintf(w, `{"ok":false,"error_code":%d,"description":"told"%s}`, code, more)
+	}
+	switch {
+	case chat == "403":
+		fail(403, "")
+	case chat == "400":
+		fail(400, "")
+	case first && chat == "1":
+		fail(429, `,"parameters":{"retry_after":1}`)
+	case first && chat == "2":
+		fail(500, "")
+	case first && chat == "3":
+		w.WriteHeader(http.StatusBadGateway)
+		_, _ = io.WriteString(w, "<html>502 Bad Gateway</html>")
+	case first && chat == "4":
+		panic(http.ErrAbortHandler) // the connection is reset
+	case first && chat == "-5":
+		fail(400, `,"parameters":{"migrate_to_chat_id":-1005}`)
+	case first && chat == "6":
+		fail(400, "") // formatting
+	case chat == "7": // a yes the library cannot read to its end
+		_, _ = io.WriteString(w, `{"ok":true,"result":{"message_id":77,"chat":{"id":7,"type":"private"},"forward_origin":{"type":"of the future"}}}`)
+	case strings.HasSuffix(r.URL.Path, "deleteMessage") || strings.HasSuffix(r.URL.Path, "Reaction"):
+		_, _ = io.WriteString(w, `{"ok":true,"result":true}`)
+	default:
+		_, _ = io.WriteString(w, `{"ok":true,"result":{"message_id":77,"chat":{"id":1,"type":"private"}}}`)
+	}
+}
+
+// The real client against a real server: what the library makes of answers is what judge expects.
+func TestRealClient(t *testing.T) {
+	api := &botAPI{calls: map[string][]string{}}
+	server := httptest.NewServer(api)
+	t.Cleanup(server.Close)
+	bot, err := tgbot.New(testToken, tgbot.WithSkipGetMe(), tgbot.WithServerURL(server.URL), tgbot.WithHTTPClient(0, server.Client()))
+	require.NoError(t, err)
+	var log strings.Builder
+	b := &bench{Outbox: New(bot, filepath.Join(t.TempDir(), "outbox"), slog.New(slog.NewTextHandler(&log, nil)))}
+	b.jitter = func() float64 { return 0 }
+	b.run(t)
+
+	tests := []struct {
+		name    string
+		chat    int64
+		calls   int
+		refused bool
+	}{
+		{"429", 1, 2, false},
+		{"500", 2, 2, false},
+		{"html", 3, 2, false},
+		{"reset", 4, 2, false},
+		{"migrated", -5, 1, false},
+		{"formatting", 6, 2, false},
+		{"unreadable yes", 7, 1, false},
+		{"403", 403, 1, true},
+		{"400", 400, 2, true},
+		{"fine", 8, 1, false},
+	}
+	t.Run("group", func(t *testing.T) {
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				t.Parallel()
+				m := Message{To: to(tt.chat), Text: render.Bold("hello"), Buttons: [][]Button{{{Text: "A", Data: "a", Style: Danger}}}, ReplyTo: 3}
+				id, err := b.Send(t.Context(), m)
+				var refused *Refused
+				assert.Equal(t, tt.refused, errors.As(err, &refused), "%v", err)
+				if !tt.refused {
+					require.NoError(t, err)
+					assert.Equal(t, 77, id)
+				}
+				api.mu.Lock()
+				defer api.mu.Unlock()
+				assert.Len(t, api.calls[fmt.Sprint(tt.chat)], tt.calls)
+			})
+		}
+	})
+	b.React(t.Context(), to(8), 77, "👍")
+	require.NoError(t, b.Edit(t.Context(), to(8), 77, say(8, "new")))
+	require.NoError(t, b.EditButtons(t.Context(), to(8), 78, nil))
+	require.NoError(t, b.Delete(t.Context(), to(8), 77))
+	require.NoError(t, b.stop())
+
+	calls := strings.Join(api.calls["8"], "\n")
+	for _, want := range []string{
+		`entities:[[{"type":"bold","offset":0,"length":5}]]`, `"callback_data":"a"`, `"style":"danger"`, `allow_sending_without_reply`,
+		"sendMessage", "setMessageReaction", "editMessageText", "editMessageReplyMarkup", "deleteMessage", `link_preview_options:[{"is_disabled":true}]`,
+	} {
+		assert.Contains(t, calls, want)
+	}
+	assert.NotContains(t, log.String(), "secret-of-the-test")
+	assert.NotContains(t, log.String(), "hello")
+}

@@ -1,0 +1,165 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func (b *bench) editText(t *testing.T, text string) {
+	t.Helper()
+	require.NoError(t, b.Edit(t.Context(), to(5), 1, say(5, text)))
+}
+
+func TestEditsCollapse(t *testing.T) {
+	inBubble(t, func(_ context.Context, n int, _ call) error {
+		if n == 1 {
+			return tooMany(100)
+		}
+		return nil
+	}, func(t *testing.T, b *bench) {
+		for i := range 10_000 {
+			b.editText(t, fmt.Sprint(i))
+			require.NoError(t, b.EditButtons(t.Context(), to(5), 2, [][]Button{{{Text: fmt.Sprint(i), Data: "d"}}}))
+		}
+		synctest.Wait()
+		b.mu.Lock()
+		assert.LessOrEqual(t, len(b.lanes[5].queue), 2, "memory does not grow")
+		b.mu.Unlock()
+		b.idle(time.Hour)
+		edits := b.seen("edit", true)
+		require.NotEmpty(t, edits)
+		assert.LessOrEqual(t, len(edits), 3)
+		assert.Equal(t, "9999", edits[len(edits)-1].text)
+		buttons := b.seen("buttons", true)
+		assert.Equal(t, "9999", buttons[len(buttons)-1].buttons)
+	})
+}
+
+func TestEditThatChangesNothingIsNotSent(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, b *bench) {
+		id, err := b.Send(t.Context(), say(5, "a"))
+		require.NoError(t, err)
+		require.Equal(t, 1, id)
+		b.editText(t, "a")
+		require.NoError(t, b.EditButtons(t.Context(), to(5), 1, nil))
+		b.idle(time.Minute)
+		assert.Empty(t, b.seen("edit", false))
+		b.editText(t, "b")
+		b.idle(time.Minute)
+		b.editText(t, "b")
+		b.idle(time.Minute)
+		assert.Equal(t, []string{"b"}, texts(b.seen("edit", false)))
+		assert.Empty(t, b.seen("buttons", false))
+	})
+}
+
+func TestEditsThatCancelOut(t *testing.T) {
+	inBubble(t, func(_ context.Context, n int, _ call) error {
+		if n == 2 {
+			return tooMany(10)
+		}
+		return nil
+	}, func(t *testing.T, b *bench) {
+		b.editText(t, "a")
+		b.idle(time.Second)
+		pause := b.sendLater(t.Context(), say(5, "x"))
+		b.editText(t, "b")
+		b.editText(t, "a")
+		require.NoError(t, (<-pause).err)
+		b.idle(time.Minute)
+		assert.Equal(t, []string{"a"}, texts(b.seen("edit", false)))
+	})
+}
+
+func TestEditWhileOneIsUnderWay(t *testing.T) {
+	tests := []struct {
+		name  string
+		err   error // of the first call
+		edits []string
+		want  []string
+	}{
+		{"newest follows", nil, []string{"b", "c"}, []string{"a", "c"}},
+		{"same again", nil, []string{"b", "a"}, []string{"a"}},
+		{"newest instead of a retry", errBroken, []string{"b", "c"}, []string{"a", "c"}},
+		{"refused, the newest is tried", errGone, []string{"b"}, []string{"a", "b"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, func(_ context.Context, n int, _ call) error {
+				if n > 1 {
+					return nil
+				}
+				<-time.After(time.Second)
+				return tt.err
+			}, func(t *testing.T, b *bench) {
+				b.editText(t, "a")
+				synctest.Wait()
+				for _, text := range tt.edits {
+					b.editText(t, text)
+				}
+				b.idle(time.Minute)
+				assert.Equal(t, tt.want, texts(b.seen("edit", false)))
+				assert.Empty(t, b.edits)
+			})
+		})
+	}
+}
+
+func TestEditAndButtonsTogether(t *testing.T) {
+	inBubble(t, func(_ context.Context, n int, _ call) error {
+		if n == 1 {
+			return tooMany(10)
+		}
+		return nil
+	}, func(t *testing.T, b *bench) {
+		blocked := b.sendLater(t.Context(), say(5, "x"))
+		b.editText(t, "a")
+		require.NoError(t, b.EditButtons(t.Context(), to(5), 1, [][]Button{{{Text: "ok", Data: "d"}}}))
+		require.NoError(t, (<-blocked).err)
+		b.idle(time.Minute)
+		edits := b.seen("edit", true)
+		require.Len(t, edits, 1)
+		assert.Equal(t, "ok", edits[0].buttons)
+		assert.Empty(t, b.seen("buttons", false))
+	})
+}
+
+func TestNotModifiedIsSuccess(t *testing.T) {
+	inBubble(t, func(context.Context, int, call) error { return errSame }, func(t *testing.T, b *bench) {
+		b.editText(t, "a")
+		b.idle(time.Minute)
+		b.editText(t, "a")
+		b.idle(time.Minute)
+		assert.Len(t, b.seen("edit", false), 1)
+	})
+}
+
+func TestRefusedEditIsToldOnce(t *testing.T) {
+	inBubble(t, func(context.Context, int, call) error { return errGone }, func(t *testing.T, b *bench) {
+		b.editText(t, "a")
+		b.idle(time.Minute)
+		err := b.Edit(t.Context(), to(5), 1, say(5, "b"))
+		var refused *Refused
+		require.ErrorAs(t, err, &refused)
+		b.idle(time.Minute)
+		assert.Len(t, b.seen("edit", false), 1, "nothing was queued")
+		b.editText(t, "a")
+		b.idle(time.Minute)
+		assert.Len(t, b.seen("edit", false), 2, "what it looks like is not known any more")
+	})
+}
+
+func TestDelete(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, b *bench) {
+		require.NoError(t, b.Delete(t.Context(), to(5), 7))
+		calls := b.seen("delete", true)
+		require.Len(t, calls, 1)
+		assert.Equal(t, 7, calls[0].message)
+	})
+}

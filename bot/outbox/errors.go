@@ -1,0 +1,26 @@
+package outbox
+
+import (
+	"errors"
+)
+
+var (
+	// ErrBlocked is inside a Refused whose chat takes nothing from this bot (403: blocked, kicked, never started).
+	ErrBlocked = errors.New("the chat does not accept messages of this bot")
+	// ErrRevoked says that Telegram does not know the bot token (401 or 404); nothing can be sent any more.
+	ErrRevoked = errors.New("the bot token is not valid")
+	// ErrClosed says that Run has ended.
+	ErrClosed = errors.New("the outbox is closed")
+	// ErrUnsure is joined to a context error when a request was under way: the message may or may not be in the chat.
+	ErrUnsure = errors.New("it is not known whether the message was sent")
+)
+
+// Refused says that Telegram will never take this message; match it with errors.As on *Refused.
+type Refused struct {
+	Err error // why, with Telegram's description
+}
+
+func (r *Refused) Error() string { return "refused by Telegram: " + r.Err.Error() }
+
+// Unwrap gives the reason, ErrBlocked included.
+func (r *Refused) Unwrap() error { return r.Err }

@@ -1,0 +1,49 @@
+package outbox
+
+// ref names a message.
+type ref struct {
+	chat    int64
+	message int
+}
+
+func (j *job) ref() ref { return ref{j.to.ChatID, j.messageID} }
+
+// maxKnown is how many messages the outbox remembers; an edit of an older one is sent without comparing.
+const maxKnown = 2000
+
+// memory is what the outbox knows of messages in the chats. The zero value knows nothing.
+type memory struct {
+	facts map[ref]fact
+	order []ref // oldest first
+}
+
+type fact struct {
+	looks   shown
+	refusal *Refused // of an edit; not told yet
+}
+
+func (m *memory) looks(at ref) shown { return m.facts[at].looks }
+
+func (m *memory) note(at ref, f fact) {
+	if m.facts == nil {
+		m.facts = map[ref]fact{}
+	}
+	if _, ok := m.facts[at]; !ok {
+		m.order = append(m.order, at)
+	}
+	m.facts[at] = f
+	if len(m.order) > maxKnown {
+		delete(m.facts, m.order[0])
+		m.order = m.order[1:]
+	}
+}
+
+// takeRefusal gives the refusal of an earlier edit, once. What the message looks like is not known after it.
+func (m *memory) takeRefusal(at ref) error {
+	f := m.facts[at]
+	if f.refusal == nil {
+		return nil
+	}
+	m.facts[at] = fact{}
+	return f.refusal
+}

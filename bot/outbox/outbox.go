@@ -1,0 +1,215 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	tgbot "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+	"golang.org/x/time/rate"
+
+	"ccbot/internal/session"
+	"ccbot/internal/spool"
+)
+
+// API is what the outbox uses of the Bot API; *tgbot.Bot has it.
+type API interface {
+	SendMessage(ctx context.Context, params *tgbot.SendMessageParams) (*models.Message, error)
+	EditMessageText(ctx context.Context, params *tgbot.EditMessageTextParams) (*models.Message, error)
+	EditMessageReplyMarkup(ctx context.Context, params *tgbot.EditMessageReplyMarkupParams) (*models.Message, error)
+	DeleteMessage(ctx context.Context, params *tgbot.DeleteMessageParams) (bool, error)
+	SendChatAction(ctx context.Context, params *tgbot.SendChatActionParams) (bool, error)
+	SetMessageReaction(ctx context.Context, params *tgbot.SetMessageReactionParams) (bool, error)
+	AnswerCallbackQuery(ctx context.Context, params *tgbot.AnswerCallbackQueryParams) (bool, error)
+}
+
+// Outbox sends through one bot. Its methods may be called from anywhere, also before Run; what they ask for is done
+// while Run runs.
+type Outbox struct {
+	// OnMigrate, when set before Run, is told that a group became another chat. It must not block; the outbox itself
+	// sends to the new one from then on, until the program ends.
+	OnMigrate func(from, to int64)
+
+	api        API
+	folder     spool.Folder
+	quarantine string
+	log        *slog.Logger
+	jitter     func() float64
+	wake       chan struct{}
+
+	posting  sync.Mutex // held over disk writes, so that names and the queue have the same order; before mu
+	loaded   bool       // what earlier runs left is in the queues
+	lastName int64
+
+	mu      sync.Mutex
+	lanes   map[int64]*lane
+	order   []*lane // the same, oldest first
+	all     *rate.Limiter
+	flying  int
+	turns   uint64
+	edits   map[ref]*job // the one edit of a message that waits or flies
+	known   memory
+	newChat map[int64]int64
+	fatal   error // why Run must end
+	closed  error // why nothing can be sent any more
+}
+
+// New makes an outbox that keeps posts in dir (made when missing). Posts refused for good go to quarantine/ beside it.
+func New(api API, dir string, log *slog.Logger) *Outbox {
+	return &Outbox{
+		api: api, log: log, jitter: rand.Float64,
+		folder:     spool.Folder{Path: dir, MaxSize: maxPost, Fsync: true},
+		quarantine: filepath.Join(filepath.Dir(dir), "quarantine"),
+		wake:       make(chan struct{}, 1),
+		lanes:      map[int64]*lane{}, edits: map[ref]*job{}, newChat: map[int64]int64{},
+		all: rate.NewLimiter(allRate, allBurst),
+	}
+}
+
+// shutdownGrace is how long calls under way may take after the end of Run's context: a call that is cut off may have
+// been carried out, and then its message comes twice.
+const shutdownGrace = 5 * time.Second
+
+// Run sends until ctx ends (nil) or the token turns out to be dead (ErrRevoked). It takes up what an earlier run left
+// on disk. When it returns nothing is under way, callers that wait have an error, and edits not yet sent are lost.
+func (o *Outbox) Run(ctx context.Context) error {
+	if err := o.load(); err != nil {
+		return fmt.Errorf("outbox: %w", err)
+	}
+	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	var running sync.WaitGroup
+	for o.serve(ctx, calls, &running) {
+	}
+	grace := time.AfterFunc(shutdownGrace, cancel)
+	defer grace.Stop()
+	running.Wait()
+	return o.end()
+}
+
+// serve does one turn; false ends Run.
+func (o *Outbox) serve(ctx, calls context.Context, running *sync.WaitGroup) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	work, wait, err := o.begin(calls)
+	switch {
+	case err != nil:
+		return false
+	case work != nil:
+		running.Go(work)
+		return true
+	}
+	var timer <-chan time.Time // nil waits for ever
+	if wait > 0 {
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		timer = t.C
+	}
+	select {
+	case <-ctx.Done():
+	case <-o.wake:
+	case <-timer:
+	}
+	return true
+}
+
+// begin asks the schedule and takes from the budgets what the turn costs. The work it gives does the call.
+func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.fatal != nil {
+		return nil, 0, o.fatal
+	}
+	now := time.Now()
+	for _, l := range o.order {
+		l.expire(now)
+	}
+	t := next(now, o.order, o.all, o.flying)
+	if t.lane == nil {
+		return nil, t.wait, nil
+	}
+	o.all.AllowN(now, 1)
+	o.flying++
+	if t.aside {
+		return o.beginAside(calls, t.lane), 0, nil
+	}
+	l, j := t.lane, t.lane.queue[0]
+	l.budget.AllowN(now, 1)
+	o.turns++
+	l.served, l.flying, j.flying = o.turns, true, true
+	attempt := *j
+	return func() { o.deliver(calls, l, j, attempt) }, 0, nil
+}
+
+func (o *Outbox) end() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = ErrClosed
+	if o.fatal != nil {
+		o.closed = o.fatal
+	}
+	for _, l := range o.order {
+		for _, j := range l.queue {
+			j.finish(result{err: j.doubt(o.closed)})
+		}
+	}
+	o.order, o.lanes, o.edits = nil, map[int64]*lane{}, map[ref]*job{}
+	if errors.Is(o.fatal, ErrRevoked) {
+		return fmt.Errorf("outbox: %w", o.fatal)
+	}
+	return nil
+}
+
+// add puts a job at the end of its chat's queue.
+func (o *Outbox) addLocked(j *job) {
+	l := o.laneLocked(j.to.ChatID)
+	j.to.ChatID = l.chat
+	l.queue = append(l.queue, j)
+	o.news()
+}
+
+// laneLocked is the lane of a chat, or of the chat it has become.
+func (o *Outbox) laneLocked(chat int64) *lane {
+	chat = o.chatLocked(chat)
+	l, ok := o.lanes[chat]
+	if !ok {
+		l = newLane(chat)
+		o.lanes[chat] = l
+		o.order = append(o.order, l)
+	}
+	return l
+}
+
+func (o *Outbox) chatLocked(chat int64) int64 {
+	if to, ok := o.newChat[chat]; ok {
+		return to
+	}
+	return chat
+}
+
+// news wakes the schedule; one wake is enough for any number of news.
+func (o *Outbox) news() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// dropLocked takes a job out of its queue.
+func (o *Outbox) dropLocked(j *job) {
+	l := o.laneLocked(j.to.ChatID)
+	l.queue = slices.DeleteFunc(l.queue, func(q *job) bool { return q == j })
+	if j.kind == edit && o.edits[j.ref()] == j {
+		delete(o.edits, j.ref())
+	}
+}
+
+func refOf(to session.Conversation, messageID int) ref { return ref{to.ChatID, messageID} }

@@ -1,0 +1,91 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	tgbot "github.com/go-telegram/bot"
+)
+
+// answer is what an answer of the Bot API means for what was asked.
+type answer int
+
+const (
+	later   answer = iota // ask again after a while; it is not known whether Telegram did it
+	taken                 // done, or as good as done
+	pause                 // not done; this chat must wait
+	plain                 // not done; try once without formatting
+	refused               // never
+	moved                 // the group has a new id
+	revoked               // the token is dead
+)
+
+type verdict struct {
+	answer answer
+	wait   time.Duration // pause
+	chat   int64         // moved
+	err    error         // refused, revoked: why
+}
+
+// clientError matches the library's text for codes it has no type for; 4xx will not get better by asking again.
+var clientError = regexp.MustCompile(`^error response from telegram for method \w+, 4\d\d `)
+
+// unreadableYes is the library's text when Telegram said ok and the rest of the answer is of a kind the library does not
+// know. Asking again would send the message again, for ever.
+const unreadableYes = "error decode response result for method "
+
+// judge reads the error of a call. How the library reports errors is found by experiment: 429 is a type that
+// errors.Is does not match with its own sentinel, "not modified" is a bad request told by its text only, a 5xx and a
+// broken connection have no type. Nothing tells whether a broken call was carried out.
+func judge(err error, j *job) verdict {
+	var tooMany *tgbot.TooManyRequestsError
+	var migrated *tgbot.MigrateError
+	switch {
+	case err == nil:
+		return verdict{answer: taken}
+	case errors.As(err, &tooMany):
+		return verdict{answer: pause, wait: time.Duration(max(tooMany.RetryAfter, 1)) * time.Second}
+	case errors.As(err, &migrated):
+		return verdict{answer: moved, chat: int64(migrated.MigrateToChatID)}
+	case errors.Is(err, tgbot.ErrorUnauthorized), errors.Is(err, tgbot.ErrorNotFound):
+		return verdict{answer: revoked, err: fmt.Errorf("%w: %w", ErrRevoked, err)}
+	case errors.Is(err, tgbot.ErrorForbidden):
+		return verdict{answer: refused, err: fmt.Errorf("%w: %w", ErrBlocked, err)}
+	case errors.Is(err, tgbot.ErrorBadRequest):
+		return badRequest(err, j)
+	case strings.HasPrefix(err.Error(), unreadableYes):
+		return verdict{answer: taken}
+	case clientError.MatchString(err.Error()):
+		return verdict{answer: refused, err: err}
+	}
+	return verdict{answer: later}
+}
+
+func badRequest(err error, j *job) verdict {
+	text := err.Error()
+	switch {
+	case j.kind == edit && strings.Contains(text, "message is not modified"),
+		j.kind == remove && strings.Contains(text, "message to delete not found"):
+		return verdict{answer: taken}
+	case j.formatted() && !j.plain:
+		return verdict{answer: plain, err: err}
+	}
+	return verdict{answer: refused, err: err}
+}
+
+const (
+	firstBackoff = time.Second
+	maxBackoff   = 30 * time.Second
+)
+
+// backoff is how long to wait after so many failures in a row (1 is the first). jitter is in [0, 1).
+func backoff(failures int, jitter float64) time.Duration {
+	d := maxBackoff
+	if failures < 6 {
+		d = min(firstBackoff<<(max(failures, 1)-1), maxBackoff)
+	}
+	return time.Duration(float64(d) * (0.75 + 0.5*jitter))
+}
