@@ -1,0 +1,168 @@
+package lifecycle
+
+import (
+	"time"
+
+	"ccbot/internal/session"
+)
+
+// Times that a life is paced by. None of them ends anything.
+const (
+	PresenceGrace = 5 * time.Second  // a presence file that is absent this long is not waited for
+	StartNotice   = 10 * time.Second // no SessionStart after this is told
+	QueueNotice   = 5 * time.Second  // a prompt that waits this long behind a turn is told so
+	EnterRetry    = 3 * time.Second  // text still in the box this long after Enter: Enter was lost
+	ProofWait     = 20 * time.Second // no proof after this: the person decides
+	maxEnters     = 3
+)
+
+// Act is what a step does.
+type Act int
+
+const (
+	ActNothing    Act = iota
+	ActReady          // starting or restoring → running
+	ActNotReport      // tell that the agent has not reported in
+	ActDialog         // tell what the terminal asks
+	ActHold           // tell why the head prompt waits
+	ActType           // type the head prompt
+	ActClear          // empty the box of our own pasted text, then hold
+	ActEnter          // Enter was lost: press it once more
+	ActProven         // the screen proves that a slash command was taken
+	ActUnproven       // no proof: tell, and let the person decide
+	ActConclude       // the agent ended by itself
+	ActLost           // the pane went away without us
+	ActFinishStop     // an archive was interrupted: finish it
+)
+
+// Decision is one act, with the reason for waiting where it is ActHold, and
+// when to look again at the latest; 0 means that only news wakes the session.
+type Decision struct {
+	Act   Act
+	Why   NoteKind
+	Again time.Duration
+}
+
+// decide is the whole of a session's behaviour between two looks at the world.
+// head is the prompt to type next, nil when none waits. It is pure.
+func decide(r session.Record, v View, head *Prompt) Decision {
+	switch r.State {
+	case session.Stopping:
+		return Decision{Act: ActFinishStop}
+	case session.Starting, session.Restoring, session.Running:
+	default:
+		return Decision{}
+	}
+	if d, over := decideEnd(r, v); over {
+		return d
+	}
+	if r.State != session.Running {
+		return decideStart(r, v)
+	}
+	if v.DialogOpen() {
+		return decideDialog(head)
+	}
+	if head == nil {
+		return Decision{}
+	}
+	if head.State == Typing {
+		return decideTyping(v, head)
+	}
+	return decideHeld(v, head)
+}
+
+// decideEnd says whether the session is over. A pane that tmux has forgotten
+// without an exit status is lost if it was ever ready; all else that ended is
+// concluded with what is known.
+func decideEnd(r session.Record, v View) (d Decision, over bool) {
+	switch {
+	case !v.ended():
+		return Decision{}, false
+	case v.Fate == PaneDead || r.State != session.Running:
+		return Decision{Act: ActConclude}, true
+	}
+	return Decision{Act: ActLost}, true
+}
+
+// decideStart waits for readiness: the agent reported in, is idle, shows an
+// empty prompt box and asks nothing.
+func decideStart(r session.Record, v View) Decision {
+	age := launchAge(&r, v.Now)
+	reported := !r.ReportsAt.IsZero()
+	switch {
+	case v.TypeSafe() && (reported || age >= PresenceGrace):
+		return Decision{Act: ActReady, Again: soon}
+	case v.DialogOpen():
+		return Decision{Act: ActDialog, Again: backoff(age)}
+	case !reported && age >= StartNotice:
+		return Decision{Act: ActNotReport, Again: backoff(age)}
+	}
+	return Decision{Again: backoff(age)}
+}
+
+// soon is the pace at which a screen is looked at that is about to change: the
+// terminal draws a little later than presence files and hooks tell.
+const soon = 150 * time.Millisecond
+
+// backoff is the pace of looking at a start that takes its time: a tenth of its
+// age, between soon and half a minute.
+func backoff(age time.Duration) time.Duration {
+	return min(max(age/10, soon), 30*time.Second)
+}
+
+func decideDialog(head *Prompt) Decision {
+	if head != nil && head.State == Held {
+		return Decision{Act: ActDialog, Why: NoteHeldDialog, Again: slow}
+	}
+	return Decision{Act: ActDialog, Again: slow}
+}
+
+// slow is how often a screen is looked at that waits for a person.
+const slow = 30 * time.Second
+
+// decideTyping waits for the proof that a typed prompt arrived. Hook events
+// bring it for prompts; here the screen is asked whether Enter was lost and
+// whether a slash command was taken.
+func decideTyping(v View, p *Prompt) Decision {
+	age := v.Now.Sub(p.Mark.At)
+	inBox := v.boxFree() && !v.Screen.Box.Empty && v.Screen.Box.Contains(p.Text)
+	switch {
+	case p.Mark.Retreat && v.boxFree():
+		return Decision{Act: ActClear}
+	case p.Mark.Retreat:
+		return Decision{Again: 5 * soon}
+	case p.Class == ClassCommand && v.Captured && p.Mark.Enters > 0 && age >= soon && !inBox && boxShows(v):
+		return Decision{Act: ActProven}
+	case inBox && age >= EnterRetry*time.Duration(p.Mark.Enters) && p.Mark.Enters < maxEnters:
+		return Decision{Act: ActEnter, Again: EnterRetry}
+	case age >= ProofWait:
+		return Decision{Act: ActUnproven}
+	}
+	return Decision{Again: min(EnterRetry, max(soon, age/2))}
+}
+
+// boxShows says whether the screen is one on which a command that was not taken
+// would still be seen in the box.
+func boxShows(v View) bool {
+	return v.Screen.Dialog != nil || v.Screen.Box.Present
+}
+
+// decideHeld types when it is safe, and otherwise says what the prompt waits
+// for.
+func decideHeld(v View, p *Prompt) Decision {
+	switch {
+	case v.TypeSafe():
+		return Decision{Act: ActType}
+	case v.Phase() == PhaseWorking && v.Now.Sub(p.Since) < QueueNotice:
+		return Decision{Again: QueueNotice - v.Now.Sub(p.Since)} // most turns are over before it is worth a word
+	case v.Phase() == PhaseWorking:
+		return Decision{Act: ActHold, Why: NoteQueued}
+	case v.boxFree() && !v.Screen.Box.Empty:
+		return Decision{Act: ActHold, Why: NoteHeldDraft, Again: 5 * time.Second}
+	case v.Phase() == PhaseIdle && v.Captured && !v.Screen.Box.Present && v.Screen.Dialog == nil:
+		return Decision{Again: 2 * time.Second} // a screen nobody knows, or half drawn
+	case v.Phase() == PhaseIdle:
+		return Decision{Again: soon} // idle by its own word, the screen follows
+	}
+	return Decision{Again: 2 * time.Second}
+}

@@ -1,0 +1,20 @@
+// Package lifecycle is a session's life: start, prompt, archive, restore. It is
+// the only package that starts or ends an agent and the only one that types
+// into a window.
+//
+// Each session has one worker (session.Store.Do); everything that changes a
+// session runs there, one thing after another. The heart is a step: look at the
+// world (View), decide (decide is pure), act. A step is taken whenever something
+// may have changed: a hook event, the agent's presence file, a tmux
+// notification, the end of a process, a new prompt. Nothing here polls a session
+// that is idle.
+//
+// It promises that an intent is on disk before its effect and the result after
+// it; that text reaches only the prompt box of the bound agent, idle and with no
+// dialog open (P7); that a prompt leaves only with proof or after the person was
+// told (P4); that an archive says "ended" only of what is verified gone (P3);
+// that a second process is never started on a conversation that has a writer
+// (P1); and that what cannot be known changes nothing (P6).
+//
+// It does not talk to the chat: it tells News, which keeps what it is told.
+package lifecycle

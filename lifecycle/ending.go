@@ -1,0 +1,146 @@
+package lifecycle
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"ccbot/internal/claudeui"
+	"ccbot/internal/session"
+)
+
+// screenLines bounds the last screen that a record keeps.
+const screenLines = 40
+
+// conclude finishes a session whose agent ended by itself: its exit and last
+// screen are kept, the person is told, the dead pane is closed. A session that
+// was never ready has failed.
+func (w *work) conclude(ctx context.Context) error {
+	w.settle(ctx)
+	kind := NoteEnded
+	if w.r.State != session.Running {
+		kind = NoteFailed
+	}
+	w.r.Exit = w.exit()
+	if err := w.settleCommand(ctx); err != nil {
+		return err
+	}
+	if err := w.settlePrompts(ctx); err != nil {
+		return err
+	}
+	if err := w.tell(ctx, kind, Prompt{}); err != nil {
+		return err
+	}
+	if err := w.closePane(ctx, w.view.Pane); err != nil {
+		return err
+	}
+	if kind == NoteFailed {
+		return w.fail(ctx, "the agent ended before it was ready")
+	}
+	return w.complete(ctx)
+}
+
+// settle waits a moment until tmux knows how the process ended: it says that a
+// pane is dead slightly before it has the status or the signal.
+func (w *work) settle(ctx context.Context) {
+	deadline := time.NewTimer(settleWait)
+	defer deadline.Stop()
+	tick := time.NewTicker(25 * time.Millisecond)
+	defer tick.Stop()
+	for w.view.Fate == PaneDead && w.view.Pane.DeadStatus < 0 && w.view.Pane.DeadSignal == 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-deadline.C:
+			return
+		case <-tick.C:
+		}
+		w.view = w.View(ctx, *w.r)
+	}
+}
+
+// settleWait is how long tmux may take to learn how a process ended.
+const settleWait = time.Second
+
+// settleCommand takes a clean end right after a slash command as the proof that
+// the agent took it: /exit leaves no other.
+func (w *work) settleCommand(ctx context.Context) error {
+	head, err := w.head()
+	if err != nil || head == nil {
+		return err
+	}
+	taken := head.State == Typing && head.Class == ClassCommand && head.Mark.Enters > 0
+	if taken && w.r.Exit.Known && !w.r.Exit.Crashed() {
+		return w.proven(ctx, *head)
+	}
+	return nil
+}
+
+func (w *work) exit() *session.Exit {
+	e := &session.Exit{At: w.Now().UTC()}
+	if w.view.Fate == PaneDead {
+		p := w.view.Pane
+		e.Known = p.DeadStatus >= 0 || p.DeadSignal != 0
+		e.Status, e.Signal = max(p.DeadStatus, 0), p.DeadSignal
+	}
+	if w.view.Captured {
+		e.Screen = lastLines(w.view.Screen.Text, screenLines)
+	}
+	return e
+}
+
+func lastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimRight(text, "\n "), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+func (w *work) complete(ctx context.Context) error {
+	if err := w.r.Become(session.Stopping, w.Now(), "the agent ended by itself"); err != nil {
+		return err
+	}
+	if err := w.r.Become(session.Completed, w.Now(), "its process is gone"); err != nil {
+		return err
+	}
+	w.r.Binding, w.r.EndedAt = nil, w.Now().UTC()
+	return w.saveAndFollow(ctx)
+}
+
+// lost notes that the pane went away without us and its agent with it.
+func (w *work) lost(ctx context.Context) error {
+	if err := w.settlePrompts(ctx); err != nil {
+		return err
+	}
+	if err := w.r.Become(session.Lost, w.Now(), "pane and process are proven gone"); err != nil {
+		return err
+	}
+	w.r.Binding, w.r.EndedAt = nil, w.Now().UTC()
+	if err := w.tell(ctx, NoteLost, Prompt{}); err != nil {
+		return err
+	}
+	return w.saveAndFollow(ctx)
+}
+
+// settlePrompts asks the transcript once more about prompts that were being
+// typed when the agent ended.
+func (w *work) settlePrompts(ctx context.Context) error {
+	for _, key := range append([]string(nil), w.r.Prompts...) {
+		p, err := w.Prompts.Prompt(key)
+		if err != nil || p.State != Typing {
+			continue
+		}
+		if err := w.settlePrompt(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// capture reads the pane's screen into the view; without it the view is blind,
+// and nothing is typed.
+func (v *View) capture(ctx context.Context, t Tmux) {
+	text, err := t.Capture(ctx, v.Pane.ID, 0)
+	if err != nil {
+		return
+	}
+	v.Screen, v.Captured = claudeui.Read(text), true
+}

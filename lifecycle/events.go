@@ -1,0 +1,115 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+// HookEvent takes one event of Claude Code's hooks. An event counts only from
+// the very process that is bound: a nested `claude -p` in a tool call inherits
+// the launch, but is another process. An error means that the event is to be
+// given again.
+func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
+	id, err := uuid.Parse(e.Launch)
+	if err != nil {
+		return nil // of a session that ccbot did not launch
+	}
+	err = s.do(ctx, id, func(w *work) error {
+		if !w.ofBoundAgent(e) {
+			return nil
+		}
+		return w.hear(ctx, e)
+	})
+	if errors.Is(err, session.ErrNotFound) {
+		return nil
+	}
+	s.Wake(id)
+	return err
+}
+
+func (w *work) ofBoundAgent(e hookwire.Event) bool {
+	b := w.r.Binding
+	return b != nil && b.Agent == process.Identity{PID: e.ClaudePID, Start: e.ClaudeStart, Boot: e.Boot}
+}
+
+func (w *work) hear(ctx context.Context, e hookwire.Event) error {
+	idle := e.Name == hookwire.Stop || e.Name == hookwire.StopFailure || e.Name == hookwire.SessionStart
+	w.remember(w.r.ID, func(m *memory) { m.hookIdle = idle })
+	switch e.Name {
+	case hookwire.SessionStart:
+		return w.reported(ctx, e)
+	case hookwire.UserPromptSubmit:
+		return errors.Join(w.follow(ctx, e), w.receive(ctx, e))
+	default:
+		return w.follow(ctx, e)
+	}
+}
+
+// reported notes that the agent is there, and which conversation it has.
+func (w *work) reported(ctx context.Context, e hookwire.Event) error {
+	if w.r.ReportsAt.IsZero() {
+		w.r.ReportsAt = e.Received.UTC()
+		if err := w.saveAndFollow(ctx); err != nil {
+			return err
+		}
+	}
+	return w.follow(ctx, e)
+}
+
+// follow keeps up with the conversation that the agent is in: /clear and an
+// in-TUI /resume change its id and its file. Earlier files are drained first.
+func (w *work) follow(ctx context.Context, e hookwire.Event) error {
+	id, err := uuid.Parse(e.SessionID)
+	if err != nil || e.Name == hookwire.SessionEnd {
+		return nil
+	}
+	if id != w.r.ClaudeSessionID {
+		w.r.EarlierClaudeIDs = append(w.r.EarlierClaudeIDs, w.r.ClaudeSessionID)
+		w.r.ClaudeSessionID = id
+	} else if c, ok := w.r.Cursor(); ok && (c.Path == e.TranscriptPath || e.TranscriptPath == "") {
+		return nil
+	}
+	if e.TranscriptPath != "" {
+		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: e.TranscriptPath, Offset: w.firstOffset(e)})
+	}
+	return w.saveAndFollow(ctx)
+}
+
+// firstOffset is where the chat begins to show a transcript: at its start if
+// the conversation began with this launch, else at its end, because what was
+// said before is history.
+func (w *work) firstOffset(e hookwire.Event) int64 {
+	if e.Source != "resume" && e.Source != "fork" {
+		return 0
+	}
+	if info, err := os.Stat(e.TranscriptPath); err == nil {
+		return info.Size()
+	}
+	return 0
+}
+
+// receive takes a UserPromptSubmit as proof for the prompt being typed.
+func (w *work) receive(ctx context.Context, e hookwire.Event) error {
+	for _, key := range w.r.Prompts {
+		p, err := w.Prompts.Prompt(key)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if p.Mark != nil && e.Received.After(p.Mark.At) && transcript.Contains(e.Prompt, p.Text) {
+			return w.proven(ctx, p)
+		}
+	}
+	return nil
+}

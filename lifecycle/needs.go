@@ -1,0 +1,108 @@
+package lifecycle
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// Windows makes and looks at windows. Errors other than tmux.ErrNoPane and
+// tmux.ErrNoServer mean that nobody knows.
+type Windows interface {
+	NewWindow(ctx context.Context, spec tmux.Spec) (tmux.Pane, error)
+	Pane(ctx context.Context, id tmux.PaneID) (tmux.Pane, error)
+	Server(ctx context.Context) (tmux.ServerID, error)
+	AttachCommand(w tmux.WindowID, windowName string) string
+}
+
+// Keyboard types into panes. Every method is one guarded tmux command: with a
+// false guard nothing is typed and the error is tmux.ErrGuard.
+type Keyboard interface {
+	Paste(ctx context.Context, g tmux.Guard, text string) error
+	Enter(ctx context.Context, g tmux.Guard) error
+	Press(ctx context.Context, g tmux.Guard, key tmux.Key) error
+}
+
+// Panes reads a pane's screen and closes a pane that is proven to be ours.
+type Panes interface {
+	Capture(ctx context.Context, id tmux.PaneID, lines int) (string, error)
+	ClosePane(ctx context.Context, g tmux.Guard) error
+}
+
+// Tmux is what a session's life needs of tmux.
+type Tmux interface {
+	Windows
+	Keyboard
+	Panes
+}
+
+// Processes reads the process table and ends what is proven.
+type Processes interface {
+	Self() process.Identity
+	Inspect(pid int) (process.Process, error)
+	Snapshot(ctx context.Context) (process.Snapshot, error)
+	Liveness(id process.Identity) process.Liveness
+	Wait(ctx context.Context, id process.Identity) error
+	End(ctx context.Context, id process.Identity, prove func(process.Process) error,
+		hangUp func(context.Context) error, g process.Grace) (process.Outcome, error)
+}
+
+// Presences reads Claude Code's own presence files.
+type Presences interface {
+	Read(ctx context.Context, pid int) (presence.File, error)
+	List(ctx context.Context) ([]presence.File, []error)
+}
+
+// Launches writes the settings file of one launch and returns its path.
+type Launches interface {
+	Write(recordID uuid.UUID) (path string, err error)
+}
+
+// Prompts is the one store of prompts and their state. SavePrompt and
+// FinishPrompt are durable when they return. A prompt that was finished is
+// fs.ErrNotExist.
+type Prompts interface {
+	Prompt(key string) (Prompt, error)
+	SavePrompt(p Prompt) error
+	FinishPrompt(key string) error
+}
+
+// News is told what happened to a session. It keeps what it is told before it
+// returns, so that a crash right after loses nothing; then the change itself is
+// put on disk, and a crash between the two tells it twice at most. It is called
+// on the session's worker: it must be quick and must not change that session.
+type News interface {
+	SessionNews(ctx context.Context, n Note) error
+}
+
+// Note is one piece of news about a session.
+type Note struct {
+	Kind    NoteKind
+	Session session.Record
+	Prompt  Prompt // of Queued, Held…, Delivered and Unproven
+	Screen  string // what the terminal shows, plain text
+	Attach  string // command that shows the window at the desk
+}
+
+// NoteKind says what a Note tells.
+type NoteKind string
+
+const (
+	NoteReady        NoteKind = "ready"         // the agent waits for the first prompt
+	NoteNotReporting NoteKind = "not_reporting" // no SessionStart after StartNotice
+	NoteDialog       NoteKind = "dialog"        // the terminal asks something
+	NoteEnded        NoteKind = "ended"         // the agent ended by itself; Session.Exit says how
+	NoteFailed       NoteKind = "failed"        // it ended before it was ever ready
+	NoteLost         NoteKind = "lost"          // the pane is proven gone
+	NoteQueued       NoteKind = "queued"        // the prompt waits for the agent to be idle
+	NoteHeldDraft    NoteKind = "held_draft"    // the prompt waits behind a person's draft
+	NoteHeldDialog   NoteKind = "held_dialog"   // the prompt waits behind a dialog
+	NoteDelivered    NoteKind = "delivered"     // proof that the agent has the prompt
+	NoteUnproven     NoteKind = "unproven"      // typed perhaps, no proof: the person decides
+	NoteTranscript   NoteKind = "transcript"    // there is a transcript to follow
+)

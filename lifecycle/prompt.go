@@ -1,0 +1,90 @@
+package lifecycle
+
+import (
+	"strings"
+	"time"
+	"unicode"
+)
+
+// PromptState is where a prompt is between the chat and the agent.
+type PromptState string
+
+const (
+	Held     PromptState = "held"     // on disk, not typed
+	Typing   PromptState = "typing"   // the mark is on disk; it may be in the box or submitted
+	Unproven PromptState = "unproven" // no proof was found; a person decides
+)
+
+// Class is how the agent takes a text, which decides what proves its receipt.
+type Class string
+
+const (
+	ClassPrompt  Class = "prompt"  // UserPromptSubmit names it
+	ClassCommand Class = "command" // a slash command: the box is empty again or the transcript names it
+	ClassBash    Class = "bash"    // Claude's bash mode: its transcript line
+)
+
+// Mark is put on disk before the first key of a prompt is typed.
+type Mark struct {
+	At      time.Time // proof must be later
+	Path    string    // transcript, empty when there is none yet
+	Offset  int64     // proof in the transcript must be at or after it
+	Enters  int       // how often Enter was sent
+	Retreat bool      // pasted, but a dialog came before Enter: the box is to be cleared
+}
+
+// Prompt is one text on its way to an agent.
+type Prompt struct {
+	Key   string // inbox key
+	Text  string // normalised
+	Class Class
+	State PromptState
+	Mark  *Mark
+	Since time.Time // when it came in
+	Told  NoteKind  // the last reason for waiting that the person was told
+}
+
+// Normalise makes text safe to type and changes nothing else: CRLF and CR
+// become LF; C0, C1 and ESC go, except LF and TAB; a trailing backslash gets a
+// space (backslash and Enter is a new line to Claude Code, not a submit); `//x`
+// is the agent's own `/x`; a leading `!` gets a space, unless the text is a
+// single line `!cmd`, Claude's bash mode. ok is false for a blank text, which is
+// not typed.
+func Normalise(text string) (typed string, class Class, ok bool) {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	text = strings.Map(dropControl, text)
+	if strings.TrimSpace(text) == "" {
+		return "", "", false
+	}
+	class = ClassPrompt
+	switch {
+	case strings.HasPrefix(text, "//"):
+		text, class = text[1:], ClassCommand
+	case strings.HasPrefix(text, "/"):
+		class = ClassCommand
+	case isBash(text):
+		class = ClassBash
+	case strings.HasPrefix(text, "!"):
+		text = " " + text
+	}
+	if strings.HasSuffix(text, `\`) {
+		text += " "
+	}
+	return text, class, true
+}
+
+func dropControl(r rune) rune {
+	if r != '\n' && r != '\t' && unicode.IsControl(r) {
+		return -1
+	}
+	return r
+}
+
+// isBash says whether text is one line of Claude's bash mode. `!` alone is not:
+// it would leave the box in that mode.
+func isBash(text string) bool {
+	line, rest, _ := strings.Cut(text, "\n")
+	cmd, ok := strings.CutPrefix(line, "!")
+	return ok && strings.TrimSpace(rest) == "" && strings.TrimSpace(cmd) != ""
+}

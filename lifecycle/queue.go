@@ -1,0 +1,174 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/tmux"
+)
+
+// Queue puts a held prompt at the end of the session's queue. The prompt must
+// be on disk already.
+func (s *Service) Queue(ctx context.Context, id uuid.UUID, key string) error {
+	err := s.do(ctx, id, func(w *work) error {
+		if !w.r.State.Live() {
+			return fmt.Errorf("queue: %w", ErrNoAgent)
+		}
+		if slices.Contains(w.r.Prompts, key) {
+			return nil
+		}
+		w.r.Prompts = append(w.r.Prompts, key)
+		return w.save()
+	})
+	s.Wake(id)
+	return err
+}
+
+// SendAgain has an unproven prompt typed again when it is safe: a person has
+// decided. A crash between paste and Enter leaves the text in the box, so it is
+// treated as a paste to take back: the box is emptied of it first.
+func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
+	return s.resolve(ctx, id, key, func(w *work, p Prompt) error {
+		p.State, p.Told, p.Mark = Typing, "", &Mark{At: s.Now().UTC(), Retreat: true}
+		if err := w.Prompts.SavePrompt(p); err != nil {
+			return err
+		}
+		if slices.Contains(w.r.Prompts, key) {
+			return nil
+		}
+		w.r.Prompts = append(w.r.Prompts, key)
+		return w.save()
+	})
+}
+
+// Drop gives an unproven prompt up: a person has decided. If its text still
+// stands in the box, it is taken out there.
+func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
+	return s.resolve(ctx, id, key, func(w *work, p Prompt) error {
+		w.view = s.View(ctx, *w.r)
+		if w.view.boxFree() && !w.view.Screen.Box.Empty && w.view.Screen.Box.Contains(p.Text) {
+			w.emptyBox(ctx)
+		}
+		if err := w.Prompts.FinishPrompt(key); err != nil {
+			return err
+		}
+		return w.dequeue(key)
+	})
+}
+
+// resolve changes a prompt that waits for a person. fs.ErrNotExist means that
+// it is finished; any other state is a StateError.
+func (s *Service) resolve(ctx context.Context, id uuid.UUID, key string, change func(*work, Prompt) error) error {
+	err := s.do(ctx, id, func(w *work) error {
+		p, err := w.Prompts.Prompt(key)
+		if err != nil {
+			return err
+		}
+		if p.State != Unproven {
+			return fmt.Errorf("prompt %s is %s: %w", key, p.State, fs.ErrNotExist)
+		}
+		return change(w, p)
+	})
+	s.Wake(id)
+	return err
+}
+
+// Interrupt presses Esc in the session's pane: it stops a turn or denies an
+// open dialog. The guard is the bound process, whatever it is doing.
+func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) error {
+	defer s.Wake(id)
+	return s.do(ctx, id, func(w *work) error {
+		w.view = s.View(ctx, *w.r)
+		if w.view.Fate != PaneOurs {
+			return ErrNoAgent
+		}
+		if w.view.TypeSafe() {
+			return ErrIdle // two Esc at an empty box open a menu
+		}
+		err := s.Tmux.Press(ctx, w.guard(), tmux.KeyEscape)
+		if errors.Is(err, tmux.ErrNoPane) {
+			return ErrNoAgent
+		}
+		return err
+	})
+}
+
+// SettlePrompts brings the session's queue and the prompts on disk together
+// after a restart. keys are the prompts on disk that belong to the session, in
+// order. What was being typed is looked for; what is not found is told.
+func (s *Service) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string) error {
+	defer s.Wake(id)
+	return s.do(ctx, id, func(w *work) error {
+		changed := false
+		for _, key := range keys {
+			if !slices.Contains(w.r.Prompts, key) {
+				w.r.Prompts, changed = append(w.r.Prompts, key), true
+			}
+		}
+		if changed {
+			if err := w.save(); err != nil {
+				return err
+			}
+		}
+		for _, key := range slices.Clone(w.r.Prompts) {
+			p, err := w.Prompts.Prompt(key)
+			if errors.Is(err, fs.ErrNotExist) {
+				err = w.dequeue(key)
+			} else if err == nil && p.State == Typing {
+				err = w.settlePrompt(ctx, p)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// settlePrompt decides a prompt that was being typed when everything stopped:
+// the transcript has it, or a person decides. It is never typed again unasked.
+func (w *work) settlePrompt(ctx context.Context, p Prompt) error {
+	path := p.Mark.Path
+	if path == "" {
+		path, _ = transcript.Find(w.ProjectsDir, w.r.ClaudeSessionID)
+	}
+	if path != "" {
+		has, err := transcript.HasPrompt(path, p.Mark.Offset, p.Text)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			w.Log.Warn("proof_unreadable", "path", path, "error", err.Error())
+		}
+		if has {
+			return w.proven(ctx, p)
+		}
+	}
+	return w.unproven(ctx, p)
+}
+
+// Advance notes how far the chat has a transcript. A cursor of another path
+// says that the earlier files are drained.
+func (s *Service) Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error {
+	return s.do(ctx, id, func(w *work) error {
+		i := slices.IndexFunc(w.r.Cursors, func(k transcript.Cursor) bool { return k.Path == c.Path })
+		if i < 0 {
+			return nil
+		}
+		w.r.Cursors = slices.Delete(w.r.Cursors, 0, i)
+		w.r.Cursors[0] = c
+		return w.save()
+	})
+}
+
+// Phase says what a session's agent is doing.
+func (s *Service) Phase(ctx context.Context, r session.Record) Phase {
+	if !r.State.Live() || r.Binding == nil {
+		return PhaseUnknown
+	}
+	return s.View(ctx, r).Phase()
+}

@@ -1,0 +1,77 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// Reattach watches a session's agent again after a restart and takes a step.
+func (s *Service) Reattach(_ context.Context, id uuid.UUID) error {
+	r, ok := s.Store.Get(id)
+	if !ok {
+		return fmt.Errorf("reattach session %s: no such record", id)
+	}
+	s.Watch(r)
+	s.Wake(id)
+	return nil
+}
+
+// Bind binds a session to the window that carries its tag, after a crash
+// between making the window and recording it. The process must be the launch
+// that the record describes.
+func (s *Service) Bind(ctx context.Context, id uuid.UUID, pane tmux.Pane) error {
+	return s.do(ctx, id, func(w *work) error {
+		if pane.Tag != w.Tag(id) || w.r.Binding != nil {
+			return fmt.Errorf("bind session %s: pane %s is not its own", id, pane.ID)
+		}
+		if err := w.bind(ctx, pane); err != nil {
+			return err
+		}
+		s.Watch(w.r.Clone())
+		s.Wake(id)
+		return nil
+	})
+}
+
+// MarkLost notes that a session's pane and process are proven gone.
+func (s *Service) MarkLost(ctx context.Context, id uuid.UUID, why string) error {
+	return s.do(ctx, id, func(w *work) error {
+		if !w.r.State.CanBecome(session.Lost) {
+			return w.failed(ctx, why)
+		}
+		return w.lost(ctx)
+	})
+}
+
+// Fail ends a start or a restore that was interrupted before it had a window,
+// and tells it.
+func (s *Service) Fail(ctx context.Context, id uuid.UUID, why string) error {
+	return s.do(ctx, id, func(w *work) error { return w.failed(ctx, why) })
+}
+
+func (w *work) failed(ctx context.Context, why string) error {
+	if err := w.tell(ctx, NoteFailed, Prompt{}); err != nil {
+		return err
+	}
+	return w.fail(ctx, why)
+}
+
+// identify reads which process a fresh pane holds. One that has already ended
+// has no identity any more: its pane says how it ended.
+func (w *work) identify(pane tmux.Pane) (process.Identity, error) {
+	p, err := w.Processes.Inspect(pane.PID)
+	if errors.Is(err, process.ErrGone) {
+		return process.Identity{PID: pane.PID}, nil
+	}
+	if err != nil {
+		return process.Identity{}, fmt.Errorf("inspect process %d: %w", pane.PID, err)
+	}
+	return p.Identity, nil
+}

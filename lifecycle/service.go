@@ -1,0 +1,307 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// Config is what a launch looks like and how patient an archive is.
+type Config struct {
+	Instance    string            // random id of this ccbot, part of every window's tag
+	Host        string            // name of this machine
+	StateDir    string            // $CCBOT_DIR
+	Command     string            // Claude Code: a name on PATH or a path
+	Flags       []string          // CLAUDE_FLAGS
+	Env         map[string]string // variables a launch gets
+	Unset       []string          // variables a launch must not inherit
+	ProjectsDir string            // Claude Code's projects folder
+
+	KillGrace time.Duration
+}
+
+// Deps are the effects a Service works with.
+type Deps struct {
+	Store     *session.Store
+	Tmux      Tmux
+	Processes Processes
+	Presences Presences
+	Launches  Launches
+	Prompts   Prompts
+	News      News
+	Bindings  func() ([]hookwire.Binding, []error) // what hooks recorded of who runs where
+	Now       func() time.Time
+	Log       *slog.Logger
+	// Failpoint is called at each persisted step with its name. It is nil but
+	// in programs built to die there.
+	Failpoint func(name string)
+}
+
+// Service runs the lives of all sessions.
+type Service struct {
+	Config
+	Deps
+
+	wakes chan struct{} // one slot: something is pending
+
+	mu      sync.Mutex
+	pending map[uuid.UUID]bool
+	busy    map[uuid.UUID]bool
+	timers  map[uuid.UUID]*time.Timer
+	watched map[process.Identity]bool
+	memory  map[uuid.UUID]memory
+	waits   []watch // agents to watch once Run runs
+}
+
+// memory is what a Service remembers of a session between steps. It is lost in
+// a restart, which costs a repeated notice at most.
+type memory struct {
+	hookIdle bool   // the last hook event says that no turn runs
+	dialog   string // the dialog that was told
+	silent   bool   // "has not reported in" was told
+}
+
+type watch struct {
+	session uuid.UUID
+	agent   process.Identity
+}
+
+// New returns a Service; Run makes it work.
+func New(c Config, d Deps) *Service {
+	return &Service{Config: c, Deps: d,
+		wakes:   make(chan struct{}, 1),
+		pending: make(map[uuid.UUID]bool), busy: make(map[uuid.UUID]bool),
+		timers: make(map[uuid.UUID]*time.Timer), watched: make(map[process.Identity]bool),
+		memory: make(map[uuid.UUID]memory)}
+}
+
+// Run takes steps and watches agents until ctx ends.
+func (s *Service) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for {
+		for _, id := range s.takePending() {
+			g.Go(func() error { s.run(ctx, id); return nil })
+		}
+		for _, w := range s.takeWatches() {
+			g.Go(func() error { s.watch(ctx, w); return nil })
+		}
+		select {
+		case <-ctx.Done():
+			s.stopTimers()
+			return errors.Join(g.Wait(), ctx.Err())
+		case <-s.wakes:
+		}
+	}
+}
+
+// Wake asks for a step of a session: something about it may have changed.
+func (s *Service) Wake(id uuid.UUID) {
+	s.mu.Lock()
+	s.pending[id] = true
+	s.mu.Unlock()
+	s.signal()
+}
+
+// WakeAll asks for a step of every live session; tmux or the presence folder
+// says that something changed, not what.
+func (s *Service) WakeAll() {
+	for _, r := range s.Store.List() {
+		if r.State.Live() {
+			s.Wake(r.ID)
+		}
+	}
+}
+
+// WakeAgent asks for a step of the session whose agent has this pid.
+func (s *Service) WakeAgent(pid int) {
+	for _, r := range s.Store.List() {
+		if r.State.Live() && r.Binding != nil && r.Binding.Agent.PID == pid {
+			s.Wake(r.ID)
+		}
+	}
+}
+
+func (s *Service) signal() {
+	select {
+	case s.wakes <- struct{}{}:
+	default:
+	}
+}
+
+// takePending takes the sessions to step that no step is running for; the
+// others are taken when their step ends.
+func (s *Service) takePending() []uuid.UUID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []uuid.UUID
+	for id := range s.pending {
+		if s.busy[id] {
+			continue
+		}
+		delete(s.pending, id)
+		s.busy[id] = true
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// run takes one step and arranges the next.
+func (s *Service) run(ctx context.Context, id uuid.UUID) {
+	again, err := s.step(ctx, id)
+	if err != nil && !errors.Is(err, session.ErrNotFound) && ctx.Err() == nil {
+		s.Log.Warn("session_step_failed", "session_id", id.String(), "error", err.Error())
+		again = max(again, 2*time.Second)
+	}
+	s.mu.Lock()
+	delete(s.busy, id)
+	if t := s.timers[id]; t != nil {
+		t.Stop()
+		delete(s.timers, id)
+	}
+	if again > 0 && ctx.Err() == nil {
+		s.timers[id] = time.AfterFunc(again, func() { s.Wake(id) })
+	}
+	s.mu.Unlock()
+	s.signal()
+}
+
+func (s *Service) stopTimers() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.timers {
+		t.Stop()
+	}
+}
+
+// Watch makes the end of the session's bound agent wake the session.
+func (s *Service) Watch(r session.Record) {
+	if r.Binding == nil || !r.Binding.Agent.Valid() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watched[r.Binding.Agent] {
+		return
+	}
+	s.watched[r.Binding.Agent] = true
+	s.waits = append(s.waits, watch{session: r.ID, agent: r.Binding.Agent})
+	s.signal()
+}
+
+func (s *Service) takeWatches() []watch {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.waits
+	s.waits = nil
+	return w
+}
+
+func (s *Service) watch(ctx context.Context, w watch) {
+	if err := s.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
+		s.Log.Warn("agent_watch_failed", "pid", w.agent.PID, "error", err.Error())
+	}
+	s.mu.Lock()
+	delete(s.watched, w.agent)
+	s.mu.Unlock()
+	if ctx.Err() == nil {
+		s.Wake(w.session)
+	}
+}
+
+func (s *Service) recall(id uuid.UUID) memory {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.memory[id]
+}
+
+func (s *Service) remember(id uuid.UUID, change func(*memory)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.memory[id]
+	change(&m)
+	s.memory[id] = m
+}
+
+func (s *Service) at(point string) {
+	if s.Failpoint != nil {
+		s.Failpoint(point)
+	}
+}
+
+// Tag is the mark that a window of the session carries.
+func (s *Service) Tag(id uuid.UUID) string { return s.Instance + "/" + id.String() }
+
+// Attach is the command that shows the session's window at the desk.
+func (s *Service) Attach(r session.Record) string {
+	var window tmux.WindowID
+	if r.Binding != nil {
+		window, _ = tmux.ParseWindowID(r.Binding.Window) // a bad one attaches to the session as a whole
+	}
+	return s.Tmux.AttachCommand(window, r.Name)
+}
+
+// View looks at a session's world.
+func (s *Service) View(ctx context.Context, r session.Record) View {
+	v := View{Now: s.Now(), HookIdle: s.recall(r.ID).hookIdle}
+	if r.Binding == nil {
+		return v
+	}
+	v.Agent = s.Processes.Liveness(r.Binding.Agent)
+	v.Fate, v.Pane = s.pane(ctx, *r.Binding)
+	if !r.Binding.Agent.Valid() && (v.Fate == PaneDead || v.Fate == PaneGone) {
+		v.Agent = process.Gone // it had ended before it could be identified
+	}
+	if v.Agent == process.Alive {
+		f, err := s.Presences.Read(ctx, r.Binding.Agent.PID)
+		v.Presence = f
+		v.Present = err == nil && f.ProcStart == r.Binding.Agent.Start
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			v.Agent = process.Unknown // it may say idle or waiting: nobody knows
+		}
+	}
+	if v.Fate == PaneOurs || v.Fate == PaneDead {
+		v.capture(ctx, s.Tmux)
+	}
+	return v
+}
+
+// pane says what became of the bound pane. An id counts only together with the
+// server's life and the pane's process.
+func (s *Service) pane(ctx context.Context, b session.Binding) (PaneFate, tmux.Pane) {
+	server, err := s.Tmux.Server(ctx)
+	switch {
+	case errors.Is(err, tmux.ErrNoServer):
+		return PaneGone, tmux.Pane{}
+	case err != nil:
+		return PaneUnknown, tmux.Pane{}
+	case server.PID != b.Server.PID || server.Start != b.Server.Start:
+		return PaneGone, tmux.Pane{}
+	}
+	id, err := tmux.ParsePaneID(b.Pane)
+	if err != nil {
+		return PaneUnknown, tmux.Pane{}
+	}
+	p, err := s.Tmux.Pane(ctx, id)
+	switch {
+	case errors.Is(err, tmux.ErrNoPane), errors.Is(err, tmux.ErrNoServer):
+		return PaneGone, tmux.Pane{}
+	case err != nil:
+		return PaneUnknown, tmux.Pane{}
+	case p.PID != b.Agent.PID:
+		return PaneForeign, p
+	case p.Dead:
+		return PaneDead, p
+	}
+	return PaneOurs, p
+}

@@ -1,0 +1,242 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/tmux"
+)
+
+// StartRequest is a new session as a person asked for it.
+type StartRequest struct {
+	Name         string // empty: the directory's name; taken: a number is added
+	Dir          string // absolute
+	Conversation session.Conversation
+	Owner        int64
+	Origin       string // inbox key of the command; a replayed one finds its session instead of starting another
+}
+
+// Start opens a window with a new conversation. When it returns, the window
+// exists and the session is starting; readiness is told as news. On an error
+// nothing is left: no window and no record.
+func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, error) {
+	if r, ok := s.byOrigin(q.Origin); ok {
+		return r, nil
+	}
+	if err := CheckDir(q.Dir); err != nil {
+		return session.Record{}, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return session.Record{}, fmt.Errorf("start: %w", err)
+	}
+	now := s.Now().UTC()
+	r := session.Record{ID: id, Name: s.freeName(q), Dir: filepath.Clean(q.Dir), Host: s.Host,
+		ClaudeSessionID: uuid.New(), Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
+		CreatedAt: now, StartedAt: now}
+	if err := r.Become(session.Starting, now, "asked for in the chat"); err != nil {
+		return session.Record{}, err
+	}
+	if err := s.Store.Create(r); err != nil {
+		return session.Record{}, err
+	}
+	s.at("start-recorded")
+	err = s.do(ctx, id, func(w *work) error { return w.launch(ctx) })
+	if err != nil {
+		return session.Record{}, errors.Join(err, s.Store.Remove(id))
+	}
+	r, _ = s.Store.Get(id)
+	return r, nil
+}
+
+// Restore brings a session back in its first directory: the same conversation
+// in a new window. It refuses while any process writes it, or may.
+func (s *Service) Restore(ctx context.Context, id uuid.UUID) (session.Record, error) {
+	err := s.do(ctx, id, func(w *work) error {
+		if !w.r.State.Resumable() {
+			return &StateError{State: w.r.State, Want: "resumed"}
+		}
+		if err := CheckDir(w.r.Dir); err != nil {
+			return err
+		}
+		if err := s.refuseWriters(ctx, w.r.ClaudeSessionID); err != nil {
+			return err
+		}
+		return w.restore(ctx)
+	})
+	r, _ := s.Store.Get(id)
+	return r, err
+}
+
+func (w *work) restore(ctx context.Context) error {
+	w.r.RestoredFrom, w.r.Binding, w.r.Exit = w.r.State, nil, nil
+	w.r.StartedAt, w.r.ReportsAt, w.r.ReadyAt = w.Now().UTC(), time.Time{}, time.Time{}
+	if err := w.r.Become(session.Restoring, w.Now(), "resume asked for"); err != nil {
+		return err
+	}
+	if err := w.save(); err != nil {
+		return err
+	}
+	w.at("restore-recorded")
+	if err := w.launch(ctx); err != nil {
+		return errors.Join(err, w.fail(ctx, "the window could not be opened"))
+	}
+	return nil
+}
+
+// fail ends a launch that never became ready. What was restored stays as it
+// was, apart from its state.
+func (w *work) fail(ctx context.Context, why string) error {
+	w.r.Binding, w.r.EndedAt = nil, w.Now().UTC()
+	if err := w.r.Become(session.Failed, w.Now(), why); err != nil {
+		return err
+	}
+	return w.saveAndFollow(ctx)
+}
+
+// launch opens the window of a starting or restoring session and binds it.
+func (w *work) launch(ctx context.Context) error {
+	spec, err := w.spec()
+	if err != nil {
+		return err
+	}
+	pane, err := w.Tmux.NewWindow(ctx, spec)
+	if err != nil {
+		return fmt.Errorf("launch: %w", err)
+	}
+	w.at("window-made")
+	if err := w.bind(ctx, pane); err != nil {
+		return errors.Join(err, w.closePane(ctx, pane))
+	}
+	w.remember(w.r.ID, func(m *memory) { *m = memory{} })
+	w.at("bound")
+	w.Watch(w.r.Clone())
+	w.Wake(w.r.ID)
+	return nil
+}
+
+// spec is the window of a launch. Whether the conversation is resumed or begun
+// is one question: Claude Code makes the transcript at the first prompt.
+func (w *work) spec() (tmux.Spec, error) {
+	command, err := w.command()
+	if err != nil {
+		return tmux.Spec{}, err
+	}
+	settings, err := w.Launches.Write(w.r.ID)
+	if err != nil {
+		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
+	}
+	identity := "--session-id"
+	switch _, err := transcript.Find(w.ProjectsDir, w.r.ClaudeSessionID); {
+	case err == nil:
+		identity = "--resume"
+	case !errors.Is(err, fs.ErrNotExist):
+		return tmux.Spec{}, fmt.Errorf("launch: look for the transcript: %w", err)
+	}
+	argv := []string{command, "--settings", settings, identity, w.r.ClaudeSessionID.String()}
+	env := map[string]string{"CCBOT_LAUNCH": w.r.ID.String(), "CCBOT_DIR": w.StateDir}
+	for k, v := range w.Env {
+		env[k] = v
+	}
+	return tmux.Spec{Name: w.r.Name, Key: "u-" + w.r.ID.String(), Tag: w.Tag(w.r.ID), Dir: w.r.Dir,
+		Env: env, Unset: w.Unset, Argv: append(argv, w.Flags...)}, nil
+}
+
+// command is the absolute path of Claude Code. It is looked up at each launch:
+// tmux would show a missing one as an empty dead window.
+func (s *Service) command() (string, error) {
+	path, err := exec.LookPath(s.Command)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoClaude, err)
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoClaude, err)
+	}
+	return path, nil
+}
+
+// bind records which pane and process the session's agent is. A process that
+// has already ended is bound too: the next step reads its exit.
+func (w *work) bind(ctx context.Context, pane tmux.Pane) error {
+	server, err := w.Tmux.Server(ctx)
+	if err != nil {
+		return fmt.Errorf("bind: %w", err)
+	}
+	agent, err := w.identify(pane)
+	if err != nil {
+		return fmt.Errorf("bind: %w", err)
+	}
+	w.r.Binding = &session.Binding{
+		Server: session.Server{Socket: server.Socket, PID: server.PID, Start: server.Start},
+		Window: pane.Window.String(), Pane: pane.ID.String(), Agent: agent, BoundAt: w.Now().UTC()}
+	return w.save()
+}
+
+// inDir says whether the pane is in the directory that was asked for. An empty
+// path says that tmux could not read it.
+func inDir(got, want string) bool {
+	real, err := filepath.EvalSymlinks(want)
+	return err != nil || got == "" || got == want || got == real
+}
+
+// CheckDir says why no session can be opened in dir; tmux would take a missing
+// directory for the home directory without a word.
+func CheckDir(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &DirError{Dir: dir, Why: DirMissing}
+	case errors.Is(err, fs.ErrPermission):
+		return &DirError{Dir: dir, Why: DirNoAccess}
+	case err != nil:
+		return fmt.Errorf("directory %q: %w", dir, err)
+	case !info.IsDir():
+		return &DirError{Dir: dir, Why: DirNotADir}
+	}
+	d, err := os.Open(dir)
+	if errors.Is(err, fs.ErrPermission) {
+		return &DirError{Dir: dir, Why: DirNoAccess}
+	} else if err != nil {
+		return fmt.Errorf("directory %q: %w", dir, err)
+	}
+	return d.Close()
+}
+
+// byOrigin finds the session that a command already started.
+func (s *Service) byOrigin(origin string) (session.Record, bool) {
+	for _, r := range s.Store.List() {
+		if origin != "" && r.Origin == origin {
+			return r, true
+		}
+	}
+	return session.Record{}, false
+}
+
+// freeName gives the name asked for, or the directory's, with a number if a
+// live session has it already.
+func (s *Service) freeName(q StartRequest) string {
+	name := q.Name
+	if name == "" {
+		name = filepath.Base(filepath.Clean(q.Dir))
+	}
+	taken := make(map[string]bool)
+	for _, r := range s.Store.List() {
+		taken[r.Name] = taken[r.Name] || r.State.Live() || r.State.Resumable()
+	}
+	free := name
+	for n := 2; taken[free]; n++ {
+		free = name + "-" + strconv.Itoa(n)
+	}
+	return free
+}

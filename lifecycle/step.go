@@ -1,0 +1,237 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/claudeui"
+	"ccbot/internal/session"
+)
+
+// work is one turn of a session's worker: the record, its save, and the look
+// at the world that the turn acts on.
+type work struct {
+	*Service
+	r    *session.Record
+	save func() error
+	view View
+}
+
+// do runs fn on the session's worker.
+func (s *Service) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
+	return s.Store.Do(ctx, id, func(r *session.Record, save func() error) error {
+		return fn(&work{Service: s, r: r, save: save})
+	})
+}
+
+// step looks, decides and acts, once.
+func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, err error) {
+	if r, ok := s.Store.Get(id); !ok || !r.State.Live() {
+		return 0, nil
+	}
+	err = s.do(ctx, id, func(w *work) error {
+		head, err := w.head()
+		if err != nil {
+			return err
+		}
+		w.view = s.View(ctx, *w.r)
+		d := decide(*w.r, w.view, head)
+		again = d.Again
+		s.Log.Debug("session_step", "session_id", id.String(), "state", string(w.r.State), "phase", string(w.view.Phase()),
+			"agent", w.view.Agent.String(), "pane", int(w.view.Fate), "act", int(d.Act), "why", string(d.Why), "again", d.Again)
+		if !w.view.DialogOpen() {
+			s.remember(id, func(m *memory) { m.dialog = "" })
+		}
+		return w.act(ctx, d, head)
+	})
+	return again, err
+}
+
+// act carries out a decision.
+func (w *work) act(ctx context.Context, d Decision, head *Prompt) error {
+	switch d.Act {
+	case ActReady:
+		return w.ready(ctx)
+	case ActNotReport:
+		return w.tellOnce(ctx, NoteNotReporting)
+	case ActDialog:
+		return errors.Join(w.tellDialog(ctx), w.hold(ctx, d, head))
+	case ActHold:
+		return w.hold(ctx, d, head)
+	case ActType:
+		return w.typePrompt(ctx, *head)
+	case ActClear:
+		return w.clearOwnText(ctx, *head)
+	case ActEnter:
+		return w.enterAgain(ctx, *head)
+	case ActProven:
+		return w.proven(ctx, *head)
+	case ActUnproven:
+		return w.unproven(ctx, *head)
+	case ActConclude:
+		return w.conclude(ctx)
+	case ActLost:
+		return w.lost(ctx)
+	case ActFinishStop:
+		_, err := w.stop(ctx)
+		return err
+	}
+	return nil
+}
+
+// head is the prompt whose turn it is: the first one that no person has to
+// decide on. Keys whose prompt is finished leave the queue.
+func (w *work) head() (*Prompt, error) {
+	for _, key := range slices.Clone(w.r.Prompts) {
+		p, err := w.Prompts.Prompt(key)
+		if errors.Is(err, fs.ErrNotExist) {
+			if err := w.dequeue(key); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read prompt %s: %w", key, err)
+		}
+		if p.State != Unproven {
+			return &p, nil
+		}
+	}
+	return nil, nil
+}
+
+func (w *work) dequeue(key string) error {
+	w.r.Prompts = slices.DeleteFunc(w.r.Prompts, func(k string) bool { return k == key })
+	return w.save()
+}
+
+// ready makes the session usable: from now on prompts are typed.
+func (w *work) ready(ctx context.Context) error {
+	if !inDir(w.view.Pane.Path, w.r.Dir) {
+		return &LaunchError{Why: fmt.Sprintf("the agent is in %q instead of %q", w.view.Pane.Path, w.r.Dir)}
+	}
+	why := "reported in, idle, empty prompt box"
+	if w.r.ReportsAt.IsZero() {
+		why = "idle with an empty prompt box; no SessionStart was seen"
+	}
+	w.r.ReadyAt = w.Now().UTC()
+	w.r.Binding.Command = w.view.Pane.Command
+	if err := w.r.Become(session.Running, w.Now(), why); err != nil {
+		return err
+	}
+	if err := w.tell(ctx, NoteReady, Prompt{}); err != nil {
+		return err
+	}
+	return w.save()
+}
+
+// tell passes news on, with what the terminal shows.
+func (w *work) tell(ctx context.Context, kind NoteKind, p Prompt) error {
+	n := Note{Kind: kind, Session: w.r.Clone(), Prompt: p, Attach: w.Attach(*w.r)}
+	if w.view.Captured {
+		n.Screen = w.view.Screen.Text
+	}
+	if err := w.News.SessionNews(ctx, n); err != nil {
+		return fmt.Errorf("tell %s of session %s: %w", kind, w.r.ID, err)
+	}
+	return nil
+}
+
+// tellOnce tells that the agent is silent, once per launch and run of ccbot.
+func (w *work) tellOnce(ctx context.Context, kind NoteKind) error {
+	if w.recall(w.r.ID).silent {
+		return nil
+	}
+	if err := w.tell(ctx, kind, Prompt{}); err != nil {
+		return err
+	}
+	w.remember(w.r.ID, func(m *memory) { m.silent = true })
+	return nil
+}
+
+// tellDialog tells what the terminal asks, once per dialog. Right after the
+// presence file says "waiting" the screen may not show it yet.
+func (w *work) tellDialog(ctx context.Context) error {
+	name := dialogName(w.view.Screen.Dialog)
+	if name == "" && launchOrPhaseWaits(w.view) {
+		w.Wake(w.r.ID)
+		return nil
+	}
+	if w.recall(w.r.ID).dialog == name {
+		return nil
+	}
+	if err := w.tell(ctx, NoteDialog, Prompt{}); err != nil {
+		return err
+	}
+	w.remember(w.r.ID, func(m *memory) { m.dialog = name })
+	return nil
+}
+
+// launchOrPhaseWaits is true while a dialog that presence speaks of may still
+// have to be drawn.
+func launchOrPhaseWaits(v View) bool {
+	return v.Present && v.Now.Sub(v.Presence.UpdatedAt) < time.Second
+}
+
+// dialogName tells one dialog from the next. The selected line is not part of
+// it: moving the cursor opens no new dialog.
+func dialogName(d *claudeui.Dialog) string {
+	if d == nil {
+		return ""
+	}
+	return d.Title + "\n" + strings.Join(d.Lines, "\n") + "\n" + strings.Join(d.Options, "\n")
+}
+
+// saveAndFollow saves and then says that the transcript is to be looked at
+// again: there is another one, or the session is over and its tail is the last.
+// Unlike other news this one is derived from the record, so it comes after.
+func (w *work) saveAndFollow(ctx context.Context) error {
+	if err := w.save(); err != nil {
+		return err
+	}
+	return w.tell(ctx, NoteTranscript, Prompt{})
+}
+
+// hold notes why the head prompt waits and tells it once per reason.
+func (w *work) hold(ctx context.Context, d Decision, head *Prompt) error {
+	if d.Why == "" || head == nil || head.Told == d.Why {
+		return nil
+	}
+	if err := w.tell(ctx, d.Why, *head); err != nil {
+		return err
+	}
+	p := *head
+	p.Told = d.Why
+	return w.Prompts.SavePrompt(p)
+}
+
+// proven finishes a prompt that the agent has: the prompt first, so that a
+// crash in between leaves a key without a prompt, which is nothing.
+func (w *work) proven(ctx context.Context, p Prompt) error {
+	if err := w.tell(ctx, NoteDelivered, p); err != nil {
+		return err
+	}
+	if err := w.Prompts.FinishPrompt(p.Key); err != nil {
+		return err
+	}
+	w.at("prompt-finished")
+	w.Wake(w.r.ID)
+	return w.dequeue(p.Key)
+}
+
+// unproven hands a prompt to the person: it is never typed again unasked.
+func (w *work) unproven(ctx context.Context, p Prompt) error {
+	if err := w.tell(ctx, NoteUnproven, p); err != nil {
+		return err
+	}
+	p.State = Unproven
+	w.Wake(w.r.ID)
+	return w.Prompts.SavePrompt(p)
+}

@@ -1,0 +1,170 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"ccbot/internal/claudeui"
+	"ccbot/tmux"
+)
+
+// typePrompt types one prompt: mark on disk, paste, look again, Enter. A crash
+// at any point leaves a mark that recovery finds; nothing is typed twice
+// unasked (P4), and Enter is pressed only where the text is seen in the box of
+// an idle agent (P7). The proof comes later, from a hook or the transcript.
+func (w *work) typePrompt(ctx context.Context, p Prompt) error {
+	p.State, p.Mark = Typing, w.mark()
+	if err := w.Prompts.SavePrompt(p); err != nil {
+		return err
+	}
+	w.at("typing-marked")
+	if err := w.Tmux.Paste(ctx, w.guard(), p.Text); err != nil {
+		return w.notPasted(p, err)
+	}
+	w.at("pasted")
+	if !w.seePaste(ctx) {
+		p.Mark.Retreat = true
+		return w.Prompts.SavePrompt(p)
+	}
+	return w.enter(ctx, p)
+}
+
+// mark notes from when and where proof counts.
+func (w *work) mark() *Mark {
+	m := &Mark{At: w.Now().UTC()}
+	if c, ok := w.r.Cursor(); ok {
+		m.Path = c.Path
+		if info, err := os.Stat(c.Path); err == nil {
+			m.Offset = info.Size()
+		}
+	}
+	return m
+}
+
+// guard is the condition under which keys may reach the bound pane.
+func (w *work) guard() tmux.Guard {
+	return tmux.Guard{Pane: w.view.Pane.ID, PID: w.r.Binding.Agent.PID, Command: w.r.Binding.Command}
+}
+
+// notPasted takes the mark back when tmux says that the text did not reach the
+// pane. Any other error leaves it: nobody knows, so proof is awaited.
+func (w *work) notPasted(p Prompt, err error) error {
+	if !errors.Is(err, tmux.ErrGuard) {
+		return err
+	}
+	p.State, p.Mark = Held, nil
+	return w.Prompts.SavePrompt(p)
+}
+
+// seePaste waits until the pasted text shows in the box of the still idle
+// agent. It is false when a dialog or a turn came in between, or nothing showed
+// in time: then Enter would go where it does not belong.
+func (w *work) seePaste(ctx context.Context) bool {
+	deadline := time.NewTimer(pasteWait)
+	defer deadline.Stop()
+	tick := time.NewTicker(25 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		w.view = w.View(ctx, *w.r)
+		switch {
+		case w.view.boxFree() && !w.view.Screen.Box.Empty:
+			return true
+		case w.view.DialogOpen(), w.view.Phase() == PhaseWorking, w.view.Fate != PaneOurs:
+			return false
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-deadline.C:
+			return false
+		case <-tick.C:
+		}
+	}
+}
+
+// pasteWait is how long a terminal may take to draw a pasted text.
+const pasteWait = 3 * time.Second
+
+// enter submits the text that was just seen in the box. The mark counts the
+// Enter before it is pressed: too many in the count is harmless.
+func (w *work) enter(ctx context.Context, p Prompt) error {
+	p.Mark.Enters++
+	if err := w.Prompts.SavePrompt(p); err != nil {
+		return err
+	}
+	if err := w.Tmux.Enter(ctx, w.guard()); err != nil && !errors.Is(err, tmux.ErrGuard) {
+		return err
+	}
+	w.at("entered")
+	return nil
+}
+
+// enterAgain presses Enter once more when the text still stands in the box of
+// an idle agent: the first one was swallowed.
+func (w *work) enterAgain(ctx context.Context, p Prompt) error {
+	if !w.view.boxFree() || !w.view.Screen.Box.Contains(p.Text) {
+		return nil
+	}
+	return w.enter(ctx, p)
+}
+
+// clearOwnText takes back a paste that a dialog overtook: the box is emptied of
+// our own text and proven empty, and the prompt is held again.
+func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
+	if !w.view.Screen.Box.Empty {
+		if !w.view.Screen.Box.Contains(p.Text) {
+			return w.unproven(ctx, p) // something else stands there: a person sorts it out
+		}
+		if !w.emptyBox(ctx) {
+			return w.unproven(ctx, p)
+		}
+	}
+	p.State, p.Mark = Held, nil
+	w.Wake(w.r.ID)
+	return w.Prompts.SavePrompt(p)
+}
+
+// emptyBox clears the prompt box line by line and says whether it is proven
+// empty.
+func (w *work) emptyBox(ctx context.Context) bool {
+	for range maxClears {
+		w.view = w.View(ctx, *w.r)
+		if !w.view.boxFree() {
+			return false
+		}
+		if w.view.Screen.Box.Empty {
+			return true
+		}
+		before := w.view.Screen.Box
+		if err := w.Tmux.Press(ctx, w.guard(), tmux.KeyClear); err != nil {
+			return false
+		}
+		w.seeChange(ctx, before)
+	}
+	return false
+}
+
+// maxClears bounds the keys that empty a box; each takes a line at least.
+const maxClears = 200
+
+// seeChange waits a moment for the box to look different.
+func (w *work) seeChange(ctx context.Context, before claudeui.Box) {
+	deadline := time.NewTimer(time.Second)
+	defer deadline.Stop()
+	tick := time.NewTicker(25 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-deadline.C:
+			return
+		case <-tick.C:
+		}
+		if w.view = w.View(ctx, *w.r); w.view.Screen.Box != before {
+			return
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package lifecycle
+
+import (
+	"time"
+
+	"ccbot/internal/claudeui"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// Phase is what the agent is doing.
+type Phase string
+
+const (
+	PhaseUnknown           Phase = "unknown"
+	PhaseIdle              Phase = "idle"
+	PhaseWorking           Phase = "working"
+	PhaseWaitingPermission Phase = "waiting_permission"
+	PhaseWaitingAnswer     Phase = "waiting_answer"
+)
+
+// Waiting says whether the agent waits for a person's answer to a dialog.
+func (p Phase) Waiting() bool { return p == PhaseWaitingPermission || p == PhaseWaitingAnswer }
+
+// PaneFate is what is known of the bound pane.
+type PaneFate int
+
+const (
+	PaneUnknown PaneFate = iota // tmux did not answer, or not for sure
+	PaneOurs                    // it is there and its process is the bound one
+	PaneDead                    // it is there, ours, and its process has ended
+	PaneGone                    // the server of the binding answered that it has no such pane, or is proven gone
+	PaneForeign                 // another pane carries the id: ids were reused
+)
+
+// View is one look at a session's world. Its zero value knows nothing, and
+// nothing is done on it.
+type View struct {
+	Now      time.Time
+	Agent    process.Liveness
+	Fate     PaneFate
+	Pane     tmux.Pane // valid with PaneOurs and PaneDead
+	Presence presence.File
+	Present  bool // Presence is valid and of the bound agent's very process
+	Screen   claudeui.Screen
+	Captured bool // Screen is valid
+	HookIdle bool // the last hook event of this launch says that no turn runs
+}
+
+// Phase tells what the agent is doing, by the best evidence there is: the
+// presence file, then the last hook event, then the screen.
+func (v View) Phase() Phase {
+	switch {
+	case v.Agent != process.Alive || v.Fate != PaneOurs:
+		return PhaseUnknown
+	case v.Present && v.Presence.Status == presence.Idle:
+		return PhaseIdle
+	case v.Present && v.Presence.Status == presence.Busy:
+		return PhaseWorking
+	case v.Present && v.Presence.Status == presence.Waiting:
+		return waitingFor(v.Presence.WaitingFor)
+	case v.Present:
+		return PhaseUnknown
+	case !v.Captured:
+		return PhaseUnknown
+	case v.Screen.Dialog != nil:
+		return PhaseWaitingPermission
+	case v.Screen.Busy:
+		return PhaseWorking
+	case v.HookIdle && v.Screen.ReadyToType():
+		return PhaseIdle
+	}
+	return PhaseUnknown
+}
+
+// waitingFor tells a question from a permission; older versions say
+// "permission prompt" for both.
+func waitingFor(what string) Phase {
+	if what == "input needed" {
+		return PhaseWaitingAnswer
+	}
+	return PhaseWaitingPermission
+}
+
+// TypeSafe says whether a text may be typed now: the bound agent, alive, in its
+// own pane, idle, no dialog, an empty prompt box, and nobody scrolling (P7).
+func (v View) TypeSafe() bool {
+	return v.boxFree() && v.Screen.ReadyToType()
+}
+
+// boxFree says whether the prompt box takes keys: everything TypeSafe asks for
+// but emptiness.
+func (v View) boxFree() bool {
+	return v.Phase() == PhaseIdle && v.Captured && !v.Pane.InMode &&
+		v.Screen.Dialog == nil && v.Screen.Box.Present && !v.Screen.Busy
+}
+
+// DialogOpen says whether the terminal takes keys for something else than the
+// prompt box, so that Enter would choose something.
+func (v View) DialogOpen() bool {
+	return v.Phase().Waiting() || v.Fate == PaneOurs && v.Captured && v.Screen.Dialog != nil
+}
+
+// ended says whether the agent of a live session is over: proven by the kernel,
+// and by tmux as well, unless tmux has forgotten the pane.
+func (v View) ended() bool {
+	return v.Agent == process.Gone && (v.Fate == PaneDead || v.Fate == PaneGone || v.Fate == PaneForeign)
+}
+
+// launchAge is how long the present launch has been running.
+func launchAge(r *session.Record, now time.Time) time.Duration { return now.Sub(r.StartedAt) }
