@@ -1,0 +1,284 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+// answers shows in the chat what agents write into their transcripts: one
+// reader per session. A cursor advances only after the Bot API took the part or
+// refused it for good (P5).
+type answers struct {
+	*Bot
+	wake chan struct{}
+
+	mu      sync.Mutex
+	news    map[uuid.UUID]chan struct{} // tells a session's reader to look at its record again
+	waiting []uuid.UUID                 // sessions that have no reader yet
+}
+
+func newAnswers(b *Bot) *answers {
+	return &answers{Bot: b, wake: make(chan struct{}, 1), news: make(map[uuid.UUID]chan struct{})}
+}
+
+// follow makes sure that a session has a reader, and tells it to look again: a
+// new transcript, or the end of the session.
+func (a *answers) follow(r session.Record) {
+	a.mu.Lock()
+	news, ok := a.news[r.ID]
+	if !ok {
+		news = make(chan struct{}, 1)
+		a.news[r.ID] = news
+		a.waiting = append(a.waiting, r.ID)
+	}
+	a.mu.Unlock()
+	poke(news)
+	poke(a.wake)
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Run reads for every session that may have something unsaid.
+func (a *answers) Run(ctx context.Context) error {
+	for _, r := range a.Records.List() {
+		if len(r.Cursors) > 0 {
+			a.follow(r)
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	for {
+		for _, id := range a.takeWaiting() {
+			g.Go(func() error { return a.read(ctx, id) })
+		}
+		select {
+		case <-ctx.Done():
+			return g.Wait()
+		case <-a.wake:
+		}
+	}
+}
+
+func (a *answers) takeWaiting() []uuid.UUID {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ids := a.waiting
+	a.waiting = nil
+	return ids
+}
+
+// read is one session's reader. It reads the first of the record's transcripts
+// to its end, waits there while the session lives and no newer one is known,
+// and goes on to the next. It ends with the session.
+func (a *answers) read(ctx context.Context, id uuid.UUID) error {
+	a.mu.Lock()
+	news := a.news[id]
+	a.mu.Unlock()
+	for ctx.Err() == nil {
+		r, ok := a.Records.Get(id)
+		if !ok || len(r.Cursors) == 0 {
+			if !a.sleep(ctx, id, news, ok && r.State.Live()) {
+				return nil
+			}
+			continue
+		}
+		last := len(r.Cursors) == 1
+		if err := a.readFile(ctx, r, news, last && r.State.Live()); err != nil {
+			return err
+		}
+		if last && !r.State.Live() && a.leave(id, news) {
+			return nil
+		}
+		if !last {
+			a.advance(ctx, id, r.Cursors[1])
+		}
+	}
+	return nil
+}
+
+// sleep waits for news of a session that has nothing to read; without life in
+// it the reader leaves.
+func (a *answers) sleep(ctx context.Context, id uuid.UUID, news chan struct{}, live bool) bool {
+	if !live && a.leave(id, news) {
+		return false
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-news:
+		return true
+	}
+}
+
+// leave ends a reader unless there is news it has not looked at.
+func (a *answers) leave(id uuid.UUID, news chan struct{}) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(news) > 0 {
+		<-news
+		return false
+	}
+	delete(a.news, id)
+	return true
+}
+
+// readFile shows one transcript from its cursor on. With stay it waits for more
+// until there is news; else it stops at the present end.
+func (a *answers) readFile(ctx context.Context, r session.Record, news chan struct{}, stay bool) error {
+	if stay {
+		return a.followFile(ctx, r, news)
+	}
+	return a.drain(ctx, r)
+}
+
+// drain shows what the transcript has now.
+func (a *answers) drain(ctx context.Context, r session.Record) error {
+	reader := transcript.Open(r.Cursors[0])
+	defer reader.Close()
+	for ctx.Err() == nil {
+		item, ok, err := reader.Next()
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !ok {
+			return nil
+		}
+		if err != nil {
+			a.Log.Error("transcript_unreadable", "path", r.Cursors[0].Path, "error", err.Error())
+			return nil
+		}
+		if err := a.show(ctx, r.ID, item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// followFile shows a transcript as it grows, until there is news of the
+// session. News ends the waiting for more, never a send that is under way.
+func (a *answers) followFile(ctx context.Context, r session.Record, news chan struct{}) error {
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	var g errgroup.Group
+	g.Go(func() error {
+		select {
+		case <-waiting.Done():
+		case <-news:
+			stop()
+		}
+		return nil
+	})
+	f := transcript.NewFollower(r.Cursors[0], a.Log)
+	err := a.showAll(ctx, waiting, r.ID, f)
+	stop()
+	return errors.Join(err, g.Wait(), f.Close())
+}
+
+func (a *answers) showAll(ctx, waiting context.Context, id uuid.UUID, f *transcript.Follower) error {
+	for {
+		item, err := f.Next(waiting)
+		if waiting.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			a.Log.Error("transcript_unreadable", "session_id", id.String(), "error", err.Error())
+			<-waiting.Done()
+			return nil
+		}
+		if err := a.show(ctx, id, item); err != nil {
+			return err
+		}
+	}
+}
+
+// show sends what one item of a transcript says, part by part. Parts that the
+// chat has already are in the cursor.
+func (a *answers) show(ctx context.Context, id uuid.UUID, item transcript.Item) error {
+	r, ok := a.Records.Get(id)
+	if !ok {
+		return nil
+	}
+	text := a.itemText(r, item)
+	if text.Blank() {
+		if item.Kind == transcript.ToolUse || item.Kind == transcript.Thinking {
+			a.Sender.Typing(ctx, r.Conversation)
+		}
+		if item.Kind == transcript.TurnEnd {
+			a.advance(ctx, id, item.Next)
+		}
+		return nil
+	}
+	parts := text.Split(limit)
+	for i := min(item.At.Part, len(parts)); i < len(parts); i++ {
+		if err := a.send(ctx, r, parts[i]); err != nil {
+			return err
+		}
+		next := item.Next
+		if i < len(parts)-1 {
+			next = item.At
+			next.Part = i + 1
+		}
+		a.advance(ctx, id, next)
+	}
+	return nil
+}
+
+// send waits for the Bot API's yes. A refusal for good is recorded and passed,
+// so that one bad part cannot dam the rest.
+func (a *answers) send(ctx context.Context, r session.Record, part render.Text) error {
+	_, err := a.Sender.Send(ctx, outbox.Message{To: r.Conversation, Text: part})
+	if refused := (*outbox.Refused)(nil); errors.As(err, &refused) {
+		a.Log.Error("answer_refused", "session_id", r.ID.String(), "error", err.Error())
+		return nil
+	}
+	return err
+}
+
+func (a *answers) advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) {
+	err := a.Sessions.Advance(context.WithoutCancel(ctx), id, c)
+	if err != nil && !errors.Is(err, session.ErrNotFound) {
+		a.Log.Error("cursor_not_saved", "session_id", id.String(), "error", err.Error())
+	}
+}
+
+// itemText is what the chat shows of an item; most kinds show nothing. The
+// answer of a session that is not current carries its name.
+func (a *answers) itemText(r session.Record, item transcript.Item) render.Text {
+	if item.Sidechain || item.Meta {
+		return render.Text{}
+	}
+	text := a.bodyText(r, item)
+	if text.Blank() || a.isCurrent(r) || r.Conversation.ThreadID != 0 {
+		return text
+	}
+	return render.Join(render.Bold(r.Name), plain("\n"), text)
+}
+
+func (a *answers) bodyText(r session.Record, item transcript.Item) render.Text {
+	name := i18n.Args{"Name": r.Name, "Reason": item.Text}
+	switch item.Kind {
+	case transcript.Text:
+		return render.Markdown(item.Text)
+	case transcript.APIError:
+		return plain(a.words.Say(i18n.APIError, name))
+	case transcript.Interrupt:
+		return plain(a.words.Say(i18n.Interrupted, name))
+	case transcript.LocalOutput:
+		if out := plain(item.Text); !out.Blank() {
+			return render.Pre(out.Text, "")
+		}
+	}
+	return render.Text{}
+}

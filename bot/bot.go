@@ -1,0 +1,207 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+// Sessions is the chat's whole view of sessions: plain values in and out, so
+// that it may one day run on another machine than the agents.
+type Sessions interface {
+	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
+	Restore(ctx context.Context, id uuid.UUID) (session.Record, error)
+	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) (lifecycle.Receipt, error)
+	Queue(ctx context.Context, id uuid.UUID, key string) error
+	SendAgain(ctx context.Context, id uuid.UUID, key string) error
+	Drop(ctx context.Context, id uuid.UUID, key string) error
+	Interrupt(ctx context.Context, id uuid.UUID) error
+	Phase(ctx context.Context, r session.Record) lifecycle.Phase
+	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
+	Attach(r session.Record) string
+}
+
+// Records reads the sessions there are.
+type Records interface {
+	Get(id uuid.UUID) (session.Record, bool)
+	List() []session.Record
+}
+
+// Sender is the outbox as the chat uses it. Post is durable when it returns;
+// Send returns when the Bot API took the message or refused it for good.
+type Sender interface {
+	Send(ctx context.Context, m outbox.Message) (int, error)
+	Post(ctx context.Context, m outbox.Message) error
+	Edit(ctx context.Context, to session.Conversation, messageID int, m outbox.Message) error
+	React(ctx context.Context, to session.Conversation, messageID int, emoji string)
+	Typing(ctx context.Context, to session.Conversation)
+	Answer(ctx context.Context, to session.Conversation, queryID, text string, alert bool)
+}
+
+// Entries is the inbox as the chat uses it.
+type Entries interface {
+	Load(key string) (inbox.Entry, error)
+	Save(e inbox.Entry) error
+	Finish(key string) error
+}
+
+// Config is who may speak, and how they are spoken to.
+type Config struct {
+	Allowed  map[int64]bool // people
+	Groups   map[int64]bool // groups in which they may speak; private chats need none
+	Username string         // of the bot, without @
+	Lang     string
+	Home     string   // where /new goes without a path
+	Roots    []string // directories that sessions may be opened in; none: all
+}
+
+// Deps are what a Bot works with.
+type Deps struct {
+	Sessions Sessions
+	Records  Records
+	Sender   Sender
+	Entries  Entries
+	Chats    *Chats
+	Orphans  func(ctx context.Context) []tmux.Pane // windows that belong to no session
+	Words    *i18n.Catalog
+	Now      func() time.Time
+	Log      *slog.Logger
+	// Failpoint is called at each persisted step with its name. It is nil but
+	// in programs built to die there.
+	Failpoint func(name string)
+}
+
+// Bot answers people.
+type Bot struct {
+	Config
+	Deps
+	commands map[string]command
+	taps     map[string]tap
+	words    i18n.Words
+	answers  *answers
+}
+
+// New returns a Bot; Run makes the answers of agents flow.
+func New(c Config, d Deps) *Bot {
+	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
+	b.commands = b.commandTable()
+	b.taps = b.tapTable()
+	b.answers = newAnswers(b)
+	return b
+}
+
+// Connect gives the bot what can only be made after it: lifecycle tells the bot
+// its news, and the bot speaks to lifecycle.
+func (b *Bot) Connect(s Sessions, orphans func(ctx context.Context) []tmux.Pane) {
+	b.Sessions, b.Orphans = s, orphans
+}
+
+// Run shows what agents answer until ctx ends.
+func (b *Bot) Run(ctx context.Context) error { return b.answers.Run(ctx) }
+
+// Handle does what one update asks for. It is called at least once for each: a
+// message may come again after a crash.
+func (b *Bot) Handle(ctx context.Context, key string, u *models.Update) error {
+	if u == nil {
+		return nil
+	}
+	if u.CallbackQuery != nil {
+		return b.tapped(ctx, u.CallbackQuery)
+	}
+	m := u.Message
+	if m == nil || m.From == nil || !b.mayHear(m.From.ID, m.Chat) {
+		return nil
+	}
+	if b.Failpoint != nil {
+		b.Failpoint("accepted")
+	}
+	in := incoming{key: key, from: m.From.ID, message: m.ID,
+		to: session.Conversation{ChatID: m.Chat.ID, ThreadID: threadOf(m)}}
+	if m.Text == "" {
+		return b.say(ctx, in.to, b.words.Say(i18n.TextOnly))
+	}
+	return b.text(ctx, in, m.Text)
+}
+
+// incoming is one message of an allowed person.
+type incoming struct {
+	key     string // inbox key
+	from    int64
+	message int
+	to      session.Conversation // where it came from and the answer goes
+}
+
+// mayHear says whether a person may speak in a chat: an allowed person, in a
+// private chat or in an allowed group.
+func (b *Bot) mayHear(person int64, chat models.Chat) bool {
+	return b.Allowed[person] && (chat.Type == models.ChatTypePrivate || b.Groups[chat.ID])
+}
+
+// threadOf is the topic a message belongs to; a plain reply has a thread id
+// too, which is not a topic.
+func threadOf(m *models.Message) int {
+	if m.IsTopicMessage {
+		return m.MessageThreadID
+	}
+	return 0
+}
+
+// text runs a command of ours or passes the text on to the agent.
+func (b *Bot) text(ctx context.Context, in incoming, text string) error {
+	name, rest, isCommand := b.parseCommand(text)
+	if !isCommand {
+		return b.prompt(ctx, in, text)
+	}
+	if c, ok := b.commands[name]; ok {
+		return c.run(ctx, in, rest)
+	}
+	return b.prompt(ctx, in, strings.TrimSpace("/"+name+" "+rest))
+}
+
+// parseCommand splits "/name@bot rest". A command for another bot, and the
+// agent's own "//name", are not ours.
+func (b *Bot) parseCommand(text string) (name, rest string, ok bool) {
+	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") {
+		return "", "", false
+	}
+	head, rest := text[1:], ""
+	if i := strings.IndexAny(head, " \n\t"); i >= 0 {
+		head, rest = head[:i], strings.TrimSpace(head[i:])
+	}
+	name, at, addressed := strings.Cut(head, "@")
+	if name == "" || addressed && !strings.EqualFold(at, b.Username) {
+		return "", "", false
+	}
+	return name, rest, true
+}
+
+// say posts one plain sentence: it is on disk when say returns.
+func (b *Bot) say(ctx context.Context, to session.Conversation, text string) error {
+	return b.post(ctx, to, plain(text), nil)
+}
+
+// UpdateFailed tells a person that a message of theirs was set aside.
+func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
+	if !b.Allowed[f.From] || f.Tap {
+		return nil
+	}
+	key := i18n.UpdateFailed
+	if f.Update == nil {
+		key = i18n.Unreadable
+	}
+	err := b.post(ctx, f.Conversation, plain(b.words.Say(key)), nil)
+	return errors.Join(err, ctx.Err())
+}

@@ -1,0 +1,161 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// command is one slash command of ours.
+type command struct {
+	run       func(ctx context.Context, in incoming, args string) error
+	published bool
+}
+
+func (b *Bot) commandTable() map[string]command {
+	return map[string]command{
+		"new":    {b.newSession, true},
+		"list":   {b.list, true},
+		"stop":   {b.stop, true},
+		"kill":   {b.kill, true},
+		"done":   {b.done, true},
+		"resume": {b.resume, true},
+		"help":   {b.help, true},
+		"start":  {b.help, false}, // what Telegram sends when a person opens the bot
+	}
+}
+
+// Published are the commands that Telegram's menu shows, with their sentence.
+func (b *Bot) Published() map[string]string {
+	menu := make(map[string]string)
+	for name, c := range b.commands {
+		if c.published {
+			menu[name] = b.words.Say(i18n.MenuKey(name))
+		}
+	}
+	return menu
+}
+
+func (b *Bot) help(ctx context.Context, in incoming, _ string) error {
+	return b.say(ctx, in.to, b.words.Say(i18n.Help))
+}
+
+// newSession opens a session: /new [name] [path]. The path is what begins with
+// /, ~ or . and goes on to the end of the line.
+func (b *Bot) newSession(ctx context.Context, in incoming, args string) error {
+	name, path := splitNew(args)
+	dir, err := b.resolveDir(in.to, path)
+	if err != nil {
+		return err
+	}
+	if !b.inRoots(dir) {
+		return b.say(ctx, in.to, b.words.Say(i18n.PathNotAllowed,
+			i18n.Args{"Path": dir, "Roots": strings.Join(b.Roots, ", ")}))
+	}
+	r, err := b.Sessions.Start(ctx, lifecycle.StartRequest{Name: name, Dir: dir,
+		Conversation: in.to, Owner: in.from, Origin: in.key})
+	if err != nil {
+		return b.explain(ctx, in.to, b.startFailure(name, err))
+	}
+	if err := b.Chats.SetCurrent(in.to, r.ID); err != nil {
+		return err
+	}
+	text := b.words.Say(i18n.Started, i18n.Args{"Name": r.Name, "Dir": b.short(r.Dir)})
+	if name != "" && r.Name != name {
+		text = b.words.Say(i18n.NameTaken, i18n.Args{"Name": r.Name, "Wanted": name}) + "\n" + text
+	}
+	return b.say(ctx, in.to, text)
+}
+
+// splitNew tells the name from the path.
+func splitNew(args string) (name, path string) {
+	at := len(args)
+	for i, r := range args {
+		if strings.ContainsRune("/~.", r) && (i == 0 || args[i-1] == ' ') {
+			at = i
+			break
+		}
+	}
+	return strings.Join(strings.Fields(args[:at]), "-"), strings.TrimSpace(args[at:])
+}
+
+// resolveDir makes a path absolute: ~ is home, a relative one starts at the
+// current session's directory, and none is that directory itself, or home.
+func (b *Bot) resolveDir(to session.Conversation, path string) (string, error) {
+	base := b.Home
+	r, ok, err := b.current(to)
+	if err != nil {
+		return "", err
+	}
+	if ok {
+		base = r.Dir
+	}
+	switch {
+	case path == "":
+		return base, nil
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		return filepath.Join(b.Home, path[1:]), nil
+	case filepath.IsAbs(path):
+		return filepath.Clean(path), nil
+	}
+	return filepath.Join(base, path), nil
+}
+
+// inRoots says whether sessions may be opened in dir. Links are resolved, so
+// that none leads out.
+func (b *Bot) inRoots(dir string) bool {
+	if len(b.Roots) == 0 {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		real = dir
+	}
+	return slices.ContainsFunc(b.Roots, func(root string) bool {
+		rel, err := filepath.Rel(root, real)
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
+// stop sends Esc: it interrupts a turn, or denies an open dialog.
+func (b *Bot) stop(ctx context.Context, in incoming, args string) error {
+	r, ok, err := b.find(in.to, args, live)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return b.noSession(ctx, in, args)
+	}
+	err = b.Sessions.Interrupt(ctx, r.ID)
+	if errors.Is(err, lifecycle.ErrIdle) {
+		return b.say(ctx, in.to, b.words.Say(i18n.StopNothing, i18n.Args{"Name": r.Name}))
+	}
+	if err != nil {
+		return b.explain(ctx, in.to, b.agentFailure(r, err))
+	}
+	b.Sender.React(ctx, in.to, in.message, reactionReceived) // what comes of it is told by the transcript
+	return nil
+}
+
+// noSession says that there is no session to do it with, and what to do.
+func (b *Bot) noSession(ctx context.Context, in incoming, wanted string) error {
+	if wanted != "" {
+		return b.say(ctx, in.to, b.words.Say(i18n.NoSuchSession, i18n.Args{"Name": wanted}))
+	}
+	return b.say(ctx, in.to, b.noSessionText())
+}
+
+func (b *Bot) noSessionText() string {
+	for _, r := range b.Records.List() {
+		if r.State.Resumable() {
+			return b.words.Say(i18n.NoSessionArchived)
+		}
+	}
+	return b.words.Say(i18n.NoSession)
+}

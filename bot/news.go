@@ -1,0 +1,126 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/lifecycle"
+)
+
+// SessionNews tells the chat what happened to a session. What it tells is on
+// disk when it returns.
+func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
+	name := i18n.Args{"Name": n.Session.Name}
+	to := n.Session.Conversation
+	switch n.Kind {
+	case lifecycle.NoteTranscript:
+		b.answers.follow(n.Session)
+		return nil
+	case lifecycle.NoteDelivered:
+		b.delivered(ctx, n)
+		return nil
+	case lifecycle.NoteReady:
+		return b.say(ctx, to, b.words.Say(i18n.Ready, name))
+	case lifecycle.NoteNotReporting:
+		args := i18n.Args{"Name": n.Session.Name, "Seconds": int(lifecycle.StartNotice.Seconds())}
+		return b.postScreen(ctx, n, b.words.Say(i18n.ClaudeNotReady, args), b.attachHint(n))
+	case lifecycle.NoteDialog:
+		hint := b.attachHint(n) + "\n" + b.words.Say(i18n.DialogStopHint)
+		return b.postScreen(ctx, n, b.words.Say(i18n.DialogOpen, name), hint)
+	case lifecycle.NoteQueued:
+		return b.reply(ctx, n, b.words.Say(i18n.Queued, name))
+	case lifecycle.NoteHeldDialog:
+		return b.reply(ctx, n, b.words.Say(i18n.HeldDialog, name))
+	case lifecycle.NoteHeldDraft:
+		return b.reply(ctx, n, b.words.Say(i18n.HeldDraft, name))
+	case lifecycle.NoteUnproven:
+		return b.tellUnproven(ctx, n)
+	case lifecycle.NoteFailed:
+		return b.postScreen(ctx, n, b.words.Say(i18n.FailedScreen, name), "")
+	case lifecycle.NoteLost:
+		return b.post(ctx, to, plain(b.words.Say(i18n.Lost, name)), b.comeBack(n))
+	case lifecycle.NoteEnded:
+		return b.tellEnded(ctx, n)
+	}
+	return fmt.Errorf("unknown news %q", n.Kind)
+}
+
+func (b *Bot) attachHint(n lifecycle.Note) string {
+	return b.words.Say(i18n.AttachHint, i18n.Args{"Command": n.Attach})
+}
+
+// postScreen tells something with the terminal's screen below it.
+func (b *Bot) postScreen(ctx context.Context, n lifecycle.Note, head, foot string) error {
+	text := plain(head)
+	if n.Screen != "" {
+		text = render.Join(text, plain("\n"), screenText(n.Screen))
+	}
+	if foot != "" {
+		text = render.Join(text, plain("\n"+foot))
+	}
+	var buttons [][]outbox.Button
+	if n.Kind == lifecycle.NoteFailed || n.Kind == lifecycle.NoteEnded {
+		buttons = b.comeBack(n)
+	}
+	return b.post(ctx, n.Session.Conversation, text, buttons)
+}
+
+// comeBack is the [Resume] under the news of an end.
+func (b *Bot) comeBack(n lifecycle.Note) [][]outbox.Button {
+	return rows(1, b.button(i18n.ButtonResume, "res:"+n.Session.ID.String(), outbox.Primary))
+}
+
+func (b *Bot) tellEnded(ctx context.Context, n lifecycle.Note) error {
+	e := n.Session.Exit
+	args := i18n.Args{"Name": n.Session.Name}
+	if e == nil || !e.Crashed() {
+		return b.post(ctx, n.Session.Conversation, plain(b.words.Say(i18n.Ended, args)), b.comeBack(n))
+	}
+	args["Status"], args["Signal"] = e.Status, e.Signal
+	key := i18n.CrashedStatus
+	if e.Signal != 0 {
+		key = i18n.CrashedSignal
+	}
+	return b.postScreen(ctx, n, b.words.Say(key, args), "")
+}
+
+// reply says something about one message, under it.
+func (b *Bot) reply(ctx context.Context, n lifecycle.Note, text string) error {
+	e, err := b.Entries.Load(n.Prompt.Key)
+	if err != nil {
+		return err
+	}
+	return b.Sender.Post(ctx, outbox.Message{To: e.Conversation, Text: plain(text), ReplyTo: e.MessageID, Silent: true})
+}
+
+// delivered marks the message that the agent has.
+func (b *Bot) delivered(ctx context.Context, n lifecycle.Note) {
+	e, err := b.Entries.Load(n.Prompt.Key)
+	if err != nil {
+		b.Log.Debug("receipt_without_entry", "error", err.Error())
+		return
+	}
+	if e.MessageID != 0 {
+		b.Sender.React(ctx, e.Conversation, e.MessageID, reactionReceived)
+	}
+	b.Sender.Typing(ctx, e.Conversation)
+}
+
+// tellUnproven asks what to do with a prompt that may have been typed.
+func (b *Bot) tellUnproven(ctx context.Context, n lifecycle.Note) error {
+	e, err := b.Entries.Load(n.Prompt.Key)
+	if err != nil {
+		return err
+	}
+	head := b.words.Say(i18n.Unproven, i18n.Args{"Name": n.Session.Name, "Time": e.Received.Local().Format("15:04")})
+	quote := render.Quote(n.Prompt.Text).Split(limit / 2)
+	text := render.Join(plain(head+"\n"), quote[0])
+	err = b.Sender.Post(ctx, outbox.Message{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Buttons: rows(2,
+		b.button(i18n.ButtonSendAgain, "again:"+e.Key, outbox.Primary),
+		b.button(i18n.ButtonDrop, "drop:"+e.Key, ""))})
+	return errors.Join(err)
+}

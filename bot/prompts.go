@@ -1,0 +1,119 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// Reactions that say how far a message is. Both are in Telegram's list.
+const (
+	reactionStored   = "👀" // on disk, waits to be typed
+	reactionReceived = "👌" // proof that the agent has it
+)
+
+// prompt passes a text to the current session. It stays in the inbox until
+// there is proof that the agent has it, or it leaves with a sentence.
+func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
+	r, ok, err := b.current(in.to)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return b.notDelivered(ctx, in, b.noSessionText(), nil)
+	}
+	if !r.State.Live() {
+		return b.agentGone(ctx, in, r)
+	}
+	typed, class, ok := lifecycle.Normalise(text)
+	if !ok {
+		return b.say(ctx, in.to, b.words.Say(i18n.BlankText))
+	}
+	e, err := b.Entries.Load(in.key)
+	if err != nil {
+		return err
+	}
+	e.Session, e.Conversation, e.MessageID = r.ID, in.to, in.message
+	e.Text, e.Class, e.State = typed, string(class), inbox.Held
+	if err := b.Entries.Save(e); err != nil {
+		return err
+	}
+	if err := b.Sessions.Queue(ctx, r.ID, in.key); errors.Is(err, lifecycle.ErrNoAgent) {
+		return errors.Join(b.agentGone(ctx, in, r), b.Entries.Finish(in.key))
+	} else if err != nil {
+		return err
+	}
+	b.Sender.React(ctx, in.to, in.message, reactionStored)
+	b.Sender.Typing(ctx, in.to)
+	return nil
+}
+
+// notDelivered says that a text went nowhere, and what to do.
+func (b *Bot) notDelivered(ctx context.Context, in incoming, why string, buttons [][]outbox.Button) error {
+	return b.post(ctx, in.to, plain(why+"\n"+b.words.Say(i18n.NotDelivered)), buttons)
+}
+
+func (b *Bot) agentGone(ctx context.Context, in incoming, r session.Record) error {
+	why := b.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
+	return b.notDelivered(ctx, in, why, b.resumeButton(r))
+}
+
+// Prompts shows the inbox to lifecycle as the store of prompts.
+type Prompts struct{ Inbox *inbox.Store }
+
+// Prompt reads one; fs.ErrNotExist says that it is finished.
+func (p Prompts) Prompt(key string) (lifecycle.Prompt, error) {
+	e, err := p.Inbox.Load(key)
+	if errors.Is(err, inbox.ErrNoEntry) {
+		return lifecycle.Prompt{}, fs.ErrNotExist
+	}
+	if err != nil {
+		return lifecycle.Prompt{}, err
+	}
+	q := lifecycle.Prompt{Key: key, Text: e.Text, Since: e.Received, Class: lifecycle.Class(e.Class),
+		State: lifecycle.PromptState(e.State), Told: lifecycle.NoteKind(e.Note)}
+	if m := e.Typing; m != nil {
+		q.Mark = &lifecycle.Mark{At: m.At, Path: m.Path, Offset: m.Offset, Enters: m.Enters, Retreat: m.Retreat}
+	}
+	return q, nil
+}
+
+// SavePrompt puts a prompt's new state on disk.
+func (p Prompts) SavePrompt(q lifecycle.Prompt) error {
+	e, err := p.Inbox.Load(q.Key)
+	if err != nil {
+		return err
+	}
+	e.State, e.Note, e.Typing = inbox.State(q.State), string(q.Told), nil
+	if m := q.Mark; m != nil {
+		e.Typing = &inbox.Mark{At: m.At, Path: m.Path, Offset: m.Offset, Enters: m.Enters, Retreat: m.Retreat}
+	}
+	return p.Inbox.Save(e)
+}
+
+// FinishPrompt ends a prompt for good.
+func (p Prompts) FinishPrompt(key string) error { return p.Inbox.Finish(key) }
+
+// Waiting lists the unfinished prompts of each session, in order.
+func (p Prompts) Waiting() (map[uuid.UUID][]string, error) {
+	entries, err := p.Inbox.List()
+	if err != nil {
+		return nil, err
+	}
+	waiting := make(map[uuid.UUID][]string)
+	for _, e := range entries {
+		if slices.Contains([]inbox.State{inbox.Held, inbox.Typing, inbox.Unproven}, e.State) {
+			waiting[e.Session] = append(waiting[e.Session], e.Key)
+		}
+	}
+	return waiting, nil
+}

@@ -1,0 +1,55 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+)
+
+// limit is Telegram's limit of a message, in UTF-16 units.
+const limit = 4096
+
+func plain(text string) render.Text { return render.Plain(text) }
+
+// post sends a text that no transcript can repeat: it is on disk when post
+// returns. Buttons stand under its last part.
+func (b *Bot) post(ctx context.Context, to session.Conversation, text render.Text, buttons [][]outbox.Button) error {
+	parts := text.Split(limit)
+	for i, part := range parts {
+		m := outbox.Message{To: to, Text: part}
+		if i == len(parts)-1 {
+			m.Buttons = buttons
+		}
+		if err := b.Sender.Post(ctx, m); err != nil {
+			return fmt.Errorf("post: %w", err)
+		}
+	}
+	return nil
+}
+
+// rows lays buttons out, a few per row.
+func rows(perRow int, buttons ...outbox.Button) [][]outbox.Button {
+	var all [][]outbox.Button
+	for len(buttons) > perRow {
+		all, buttons = append(all, buttons[:perRow]), buttons[perRow:]
+	}
+	if len(buttons) == 0 {
+		return all
+	}
+	return append(all, buttons)
+}
+
+// button is one button of this bot: its word, and what a tap on it does.
+func (b *Bot) button(word i18n.Key, data string, style outbox.Style) outbox.Button {
+	return outbox.Button{Text: b.words.Say(word), Data: data, Style: style}
+}
+
+// screenText is a terminal's screen as a message shows it: its last lines, in
+// monospace.
+func screenText(screen string) render.Text {
+	return render.Pre(lastLines(screen, 30), "")
+}

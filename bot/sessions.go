@@ -1,0 +1,123 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+)
+
+// current is the session that a text in this conversation goes to.
+func (b *Bot) current(to session.Conversation) (session.Record, bool, error) {
+	id, err := b.Chats.Current(to)
+	if err != nil {
+		return session.Record{}, false, err
+	}
+	r, ok := b.Records.Get(id)
+	return r, ok, nil
+}
+
+// isCurrent says whether a session's answers need no name above them.
+func (b *Bot) isCurrent(r session.Record) bool {
+	id, err := b.Chats.Current(r.Conversation)
+	return err == nil && id == r.ID
+}
+
+// find looks a session up by name or by the beginning of its id; without an
+// argument it is the current one. Of several with the same name the newest that
+// fits counts.
+func (b *Bot) find(to session.Conversation, arg string, fits func(session.State) bool) (session.Record, bool, error) {
+	if arg == "" {
+		r, ok, err := b.current(to)
+		return r, ok && fits(r.State), err
+	}
+	list := b.Records.List()
+	slices.Reverse(list)
+	for _, r := range list {
+		if (r.Name == arg || strings.HasPrefix(r.ID.String(), arg) && len(arg) >= 8) && fits(r.State) {
+			return r, true, nil
+		}
+	}
+	return session.Record{}, false, nil
+}
+
+func live(s session.State) bool      { return s.Live() }
+func resumable(s session.State) bool { return s.Resumable() }
+
+// endable are the sessions that can still be archived.
+func endable(s session.State) bool { return s.Live() || s == session.CleanupFailed }
+
+// list shows the sessions with a button each, and the windows that are not
+// ours.
+func (b *Bot) list(ctx context.Context, in incoming, _ string) error {
+	text, buttons := b.listText(ctx)
+	return b.post(ctx, in.to, text, buttons)
+}
+
+func (b *Bot) listText(ctx context.Context) (render.Text, [][]outbox.Button) {
+	var lines []string
+	var buttons []outbox.Button
+	ended := 0
+	for _, r := range b.Records.List() {
+		if !endable(r.State) {
+			ended++
+			continue
+		}
+		lines = append(lines, b.listLine(ctx, r))
+		buttons = append(buttons, b.switchButton(r))
+	}
+	text := b.words.Say(i18n.ListEmpty)
+	if len(lines) > 0 {
+		text = b.words.Say(i18n.ListTitle, i18n.Args{"Count": len(lines)}) + "\n" + strings.Join(lines, "\n")
+	}
+	if ended > 0 {
+		text += "\n\n" + b.words.Say(i18n.ListArchived, i18n.Args{"Count": ended})
+	}
+	return render.Join(plain(text), b.orphanText(ctx)), rows(2, buttons...)
+}
+
+func (b *Bot) listLine(ctx context.Context, r session.Record) string {
+	state := b.words.Say(i18n.StateKey(string(r.State)))
+	if r.State == session.Running {
+		state = b.words.Say(i18n.PhaseKey(string(b.Sessions.Phase(ctx, r))))
+	}
+	mark := "•"
+	if b.isCurrent(r) {
+		mark = "✓"
+	}
+	return fmt.Sprintf("%s %s: %s, %s", mark, r.Name, state, b.short(r.Dir))
+}
+
+func (b *Bot) switchButton(r session.Record) outbox.Button {
+	name := r.Name
+	if b.isCurrent(r) {
+		name = "✓ " + name
+	}
+	return outbox.Button{Text: name, Data: "cur:" + r.ID.String()}
+}
+
+// short writes the home directory as ~.
+func (b *Bot) short(dir string) string {
+	if rest, ok := strings.CutPrefix(dir, b.Home); ok && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return dir
+}
+
+// orphanText lists windows that belong to no session; they are only shown.
+func (b *Bot) orphanText(ctx context.Context) render.Text {
+	orphans := b.Orphans(ctx)
+	if len(orphans) == 0 {
+		return render.Text{}
+	}
+	text := "\n\n" + b.words.Say(i18n.ListUnbound, i18n.Args{"Count": len(orphans)})
+	for _, p := range orphans {
+		text += fmt.Sprintf("\n• %s %s: %s, %s", p.Window, p.WindowName, p.Command, b.short(p.Path))
+	}
+	return plain(text)
+}
