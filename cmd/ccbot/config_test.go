@@ -1,0 +1,202 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// goodToken has the form of a token and is nobody's.
+const (
+	goodToken   = "123456789:AAsecretsecretsecretsecret"
+	tokenSecret = "AAsecret" // what no error may show
+)
+
+// documented are the rows that docs/configuration.md must have, from the struct
+// itself.
+func documented() []string {
+	var rows []string
+	for f := range fields() {
+		fallback := "none"
+		if d := f.Tag.Get("envDefault"); d != "" {
+			fallback = "`" + d + "`"
+		}
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |", f.Tag.Get("env"), fallback, f.Tag.Get("doc")))
+	}
+	return rows
+}
+
+// fields are config's fields that are read from the environment.
+func fields() func(func(reflect.StructField) bool) {
+	return func(yield func(reflect.StructField) bool) {
+		all := reflect.TypeFor[config]()
+		for i := range all.NumField() {
+			if f := all.Field(i); f.Tag.Get("env") != "" && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+func TestConfigurationIsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/configuration.md")
+	require.NoError(t, err)
+	var rows []string
+	for line := range strings.Lines(string(page)) {
+		if strings.HasPrefix(line, "| `") {
+			rows = append(rows, strings.TrimSpace(line))
+		}
+	}
+	want := documented()
+	assert.Equal(t, want, rows, "docs/configuration.md should have these rows:\n%s", strings.Join(want, "\n"))
+	for f := range fields() {
+		assert.NotEmpty(t, f.Tag.Get("doc"), "%s has no doc text", f.Name)
+	}
+}
+
+// environment is a good configuration in a home of its own, with changes.
+func environment(t *testing.T, changes ...string) []string {
+	t.Helper()
+	return append([]string{"HOME=" + t.TempDir(), "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1"}, changes...)
+}
+
+func TestLoadConfigDefaults(t *testing.T) {
+	environ := environment(t)
+	home := strings.TrimPrefix(environ[0], "HOME=")
+	c, err := loadConfig(environ)
+	require.NoError(t, err)
+	assert.Equal(t, "https://api.telegram.org", c.APIURL)
+	assert.Equal(t, filepath.Join(home, ".ccbot"), c.Dir)
+	assert.Equal(t, filepath.Join(home, ".claude"), c.ClaudeDir)
+	assert.Equal(t, "ccbot", c.TmuxSession)
+	assert.Empty(t, c.TmuxSocket)
+	assert.Equal(t, 12*time.Second, time.Duration(c.KillGrace))
+	assert.Equal(t, map[int64]bool{1: true}, c.AllowedUsers.set())
+	assert.Empty(t, c.flags)
+	assert.NoDirExists(t, c.Dir, "reading the configuration makes nothing")
+}
+
+func TestLoadConfig(t *testing.T) {
+	root := t.TempDir()
+	for _, tt := range []struct {
+		name   string
+		change string
+		want   func(t *testing.T, c config)
+	}{
+		{"several people, with blanks", "ALLOWED_USERS=1, 22,333", func(t *testing.T, c config) {
+			assert.Equal(t, ids{1, 22, 333}, c.AllowedUsers)
+		}},
+		{"groups are negative", "ALLOWED_CHATS=-100123", func(t *testing.T, c config) { assert.Equal(t, ids{-100123}, c.AllowedChats) }},
+		{"plain http to this machine", "TELEGRAM_API_URL=http://127.0.0.1:8081/", func(t *testing.T, c config) {
+			assert.Equal(t, "http://127.0.0.1:8081", c.APIURL)
+		}},
+		{"plain http to this machine, IPv6", "TELEGRAM_API_URL=http://[::1]:8081", func(t *testing.T, c config) {
+			assert.Equal(t, "http://[::1]:8081", c.APIURL)
+		}},
+		{"empty is not set", "TMUX_SESSION_NAME=", func(t *testing.T, c config) { assert.Equal(t, "ccbot", c.TmuxSession) }},
+		{"flags are shell words", `CLAUDE_FLAGS=--model opus --append-system-prompt 'be "brief"'`, func(t *testing.T, c config) {
+			assert.Equal(t, []string{"--model", "opus", "--append-system-prompt", `be "brief"`}, c.flags)
+		}},
+		{"a flag that only looks forbidden", "CLAUDE_FLAGS=--permission-prompt-tool x", func(t *testing.T, c config) {
+			assert.Len(t, c.flags, 2)
+		}},
+		{"minutes", "KILL_GRACE=2m", func(t *testing.T, c config) { assert.Equal(t, 2*time.Minute, time.Duration(c.KillGrace)) }},
+		{"days", "KILL_GRACE=1d", func(t *testing.T, c config) { assert.Equal(t, 24*time.Hour, time.Duration(c.KillGrace)) }},
+		{"none", "KILL_GRACE=0", func(t *testing.T, c config) { assert.Zero(t, c.KillGrace) }},
+		{"roots", "CCBOT_ROOTS=" + root, func(t *testing.T, c config) { assert.Equal(t, []string{root}, c.roots) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := loadConfig(environment(t, tt.change))
+			require.NoError(t, err)
+			tt.want(t, c)
+		})
+	}
+}
+
+// TestP9_NoErrorShowsTheToken makes every mistake there is, also the one of
+// putting the token where it does not belong.
+func TestP9_NoErrorShowsTheToken(t *testing.T) {
+	for _, tt := range []struct{ name, change, names string }{
+		{"token missing", "TELEGRAM_BOT_TOKEN=", "TELEGRAM_BOT_TOKEN"},
+		{"token cut", "TELEGRAM_BOT_TOKEN=" + goodToken[:15], "TELEGRAM_BOT_TOKEN"},
+		{"nobody allowed", "ALLOWED_USERS=", "ALLOWED_USERS"},
+		{"only commas", "ALLOWED_USERS=, ,", "ALLOWED_USERS"},
+		{"a name instead of an id", "ALLOWED_USERS=@me", "ALLOWED_USERS"},
+		{"the token as a person", "ALLOWED_USERS=" + goodToken, "ALLOWED_USERS"},
+		{"zero", "ALLOWED_CHATS=0", "ALLOWED_CHATS"},
+		{"http to the world", "TELEGRAM_API_URL=http://api.example.com", "TELEGRAM_API_URL"},
+		{"http to a name that begins well", "TELEGRAM_API_URL=http://localhost.example.com", "TELEGRAM_API_URL"},
+		{"the token in the address", "TELEGRAM_API_URL=http://x/bot" + goodToken, "TELEGRAM_API_URL"},
+		{"no address", "TELEGRAM_API_URL=api.telegram.org", "TELEGRAM_API_URL"},
+		{"a flag of ours", "CLAUDE_FLAGS=--resume x", "CLAUDE_FLAGS"},
+		{"a flag of ours with =", "CLAUDE_FLAGS=--session-id=x", "CLAUDE_FLAGS"},
+		{"a short flag of ours", "CLAUDE_FLAGS=--model x -c", "CLAUDE_FLAGS"},
+		{"print mode", "CLAUDE_FLAGS=--print", "CLAUDE_FLAGS"},
+		{"settings", "CLAUDE_FLAGS=--settings /tmp/x", "CLAUDE_FLAGS"},
+		{"an open quote", "CLAUDE_FLAGS='x", "CLAUDE_FLAGS"},
+		{"an expansion", "CLAUDE_FLAGS=$(id)", "CLAUDE_FLAGS"},
+		{"a mode that is none", "CCBOT_PERMISSION_MODE=yes", "CCBOT_PERMISSION_MODE"},
+		{"a relative folder", "CCBOT_DIR=here", "CCBOT_DIR"},
+		{"a root that is not there", "CCBOT_ROOTS=/does/not/exist", "CCBOT_ROOTS"},
+		{"a session name that tmux would read", "TMUX_SESSION_NAME=a:b", "TMUX_SESSION_NAME"},
+		{"a socket that is a path", "CCBOT_TMUX_SOCKET=/tmp/x", "CCBOT_TMUX_SOCKET"},
+		{"a span without unit", "KILL_GRACE=12", "KILL_GRACE"},
+		{"a span of Go", "KILL_GRACE=1h30m", "KILL_GRACE"},
+		{"a language that is none", "CCBOT_LANG=xx", "CCBOT_LANG"},
+		{"a level that is none", "LOG_LEVEL=loud", "LOG_LEVEL"},
+		{"a format that is none", "LOG_FORMAT=xml", "LOG_FORMAT"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := loadConfig(environment(t, tt.change))
+			require.Error(t, err)
+			assert.Equal(t, exitUsage, exitCode(err))
+			assert.Contains(t, err.Error(), tt.names)
+			assert.Contains(t, err.Error(), "ccbot.env", "it says where to set it")
+			assert.NotContains(t, err.Error(), tokenSecret)
+		})
+	}
+}
+
+func TestConfigFile(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, ".ccbot")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	file := filepath.Join(dir, "ccbot.env")
+	require.NoError(t, os.WriteFile(file, []byte("# mine\nTELEGRAM_BOT_TOKEN="+goodToken+"\nALLOWED_USERS=7\nLOG_LEVEL=debug\n"), 0o600))
+	c, err := loadConfig([]string{"HOME=" + home, "LOG_LEVEL=warn"})
+	require.NoError(t, err)
+	assert.Equal(t, secret(goodToken), c.Token)
+	assert.Equal(t, ids{7}, c.AllowedUsers)
+	assert.Equal(t, "warn", c.LogLevel, "the environment wins")
+
+	require.NoError(t, os.WriteFile(file, []byte("TELEGRAM_BOT_TOKEN AAsecretsecret\n"), 0o600))
+	_, err = loadConfig([]string{"HOME=" + home})
+	require.Error(t, err)
+	assert.Equal(t, exitUsage, exitCode(err))
+	assert.Contains(t, err.Error(), file+" cannot be read")
+	assert.NotContains(t, err.Error(), tokenSecret)
+}
+
+// TestSecretIsRedacted prints a configuration in every way there is.
+func TestSecretIsRedacted(t *testing.T) {
+	c := config{Token: goodToken}
+	for _, form := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+		assert.NotContains(t, fmt.Sprintf(form, c.Token), tokenSecret, form)
+		assert.NotContains(t, fmt.Sprintf(form, c), tokenSecret, form)
+	}
+	assert.Equal(t, "redacted", c.Token.LogValue().String())
+}
+
+func TestExitCodes(t *testing.T) {
+	assert.Equal(t, exitFailure, exitCode(errors.New("x")))
+	assert.Equal(t, exitUsage, exitCode(fmt.Errorf("x: %w", usage(errors.New("y")))))
+	assert.Equal(t, exitRunning, exitCode(fmt.Errorf("x: %w", errRunning)))
+}

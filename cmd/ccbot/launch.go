@@ -1,0 +1,54 @@
+package main
+
+import (
+	"slices"
+	"strings"
+)
+
+// agentUnset are the variables that an agent must not inherit: ccbot's own
+// secrets, and what Claude Code tells its children. A claude that sees the
+// latter takes itself for a child and saves no transcript.
+var agentUnset = []string{
+	"TELEGRAM_BOT_TOKEN", "ALLOWED_USERS", "ALLOWED_CHATS",
+	"CLAUDECODE", "CLAUDE_PID", "CLAUDE_EFFORT", "AI_AGENT",
+	"CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH",
+	"CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN", "CLAUDE_CODE_SESSION_ATTENDED",
+	"CLAUDE_CODE_CHILD_NOTES_DIR",
+}
+
+// agentNames are the variables of ccbot's own environment that an agent gets, on
+// top of what its tmux server has; agentPrefixes are the beginnings of more.
+var (
+	agentNames = []string{"PATH", "HOME", "CLAUDE_CONFIG_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+		"http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY",
+		"DISABLE_ERROR_REPORTING"}
+	agentPrefixes = []string{"ANTHROPIC_", "CLAUDE_CODE_", "DEMOAGENT_"}
+)
+
+func agentEnv(environ []string) map[string]string {
+	env := make(map[string]string)
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		prefixed := slices.ContainsFunc(agentPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+		if (prefixed || slices.Contains(agentNames, name)) && !slices.Contains(agentUnset, name) {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// serverNames are the variables that a tmux server started by ccbot gets. tmux
+// hands the environment of whoever starts it to every later window.
+var serverNames = []string{"HOME", "PATH", "SHELL", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR",
+	"TMUX_TMPDIR", "SSH_AUTH_SOCK", "DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "COLORTERM"}
+
+func serverEnv(environ []string) []string {
+	var env []string
+	for _, kv := range environ {
+		name, _, _ := strings.Cut(kv, "=")
+		if slices.Contains(serverNames, name) || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_") {
+			env = append(env, kv)
+		}
+	}
+	return env
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"ccbot/internal/process"
+)
+
+// errRunning means that a live ccbot holds the lock.
+var errRunning = errors.New("ccbot is already running")
+
+// holder is what the lock file says of who holds it.
+type holder struct {
+	role  string
+	agent process.Identity // of the ccbot that holds it
+}
+
+// lock takes ccbot.lock for life. A live `run` that holds it is errRunning at
+// once; anybody else is waited for, since a command that changes something is
+// over soon.
+func lock(ctx context.Context, dir, role string, table *process.Table, patience time.Duration) (*flock.Flock, error) {
+	path := filepath.Join(dir, "ccbot.lock")
+	f := flock.New(path, flock.SetPermissions(0o600))
+	deadline := time.Now().Add(patience)
+	for {
+		ok, err := f.TryLock()
+		if err != nil {
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		if ok {
+			return f, writeHolder(path, holder{role: role, agent: table.Self()})
+		}
+		first := readHolder(path)
+		if err := pause(ctx, time.Second); err != nil {
+			return nil, err
+		}
+		if h := readHolder(path); h == first && h.role == "run" && table.Liveness(h.agent) == process.Alive {
+			return nil, fmt.Errorf("%w (pid %d, %s)", errRunning, h.agent.PID, path)
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("%s is held by pid %d, which is no running bot and does not let go", path, first.agent.PID)
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// writeHolder notes who holds the lock. The file stays the same one: the lock
+// is on it, not on its name.
+func writeHolder(path string, h holder) error {
+	text := fmt.Sprintf("role=%s\npid=%d\nstart=%d\nboot=%s\n", h.role, h.agent.PID, h.agent.Start, h.agent.Boot)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// readHolder reads what it can; a torn or empty file is nobody.
+func readHolder(path string) holder {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return holder{}
+	}
+	var h holder
+	for line := range strings.Lines(string(data)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		switch key {
+		case "role":
+			h.role = value
+		case "pid":
+			h.agent.PID, _ = strconv.Atoi(value)
+		case "start":
+			h.agent.Start, _ = strconv.ParseUint(value, 10, 64)
+		case "boot":
+			h.agent.Boot = value
+		}
+	}
+	return h
+}

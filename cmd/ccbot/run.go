@@ -1,0 +1,274 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"ccbot/bot"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/hooks"
+	"ccbot/i18n"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/recovery"
+	"ccbot/tmux"
+)
+
+// lockPatience is added to KILL_GRACE: how long another ccbot that holds the
+// lock is waited for.
+const lockPatience = 10 * time.Second
+
+// runBot runs the bot until ctx ends.
+func runBot(ctx context.Context, environ []string, stderr io.Writer) error {
+	if err := harden(); err != nil {
+		return err
+	}
+	c, err := loadConfig(environ)
+	if err != nil {
+		return err
+	}
+	log := newLog(c, stderr)
+	hook, err := hookBinary()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return fmt.Errorf("CCBOT_DIR: %w", err)
+	}
+	table, err := process.NewTable()
+	if err != nil {
+		return err
+	}
+	held, err := lock(ctx, c.Dir, "run", table, time.Duration(c.KillGrace)+lockPatience)
+	if err != nil {
+		return err
+	}
+	defer held.Close()
+	s, err := wire(c, environ, hook, table, log)
+	if err != nil {
+		return err
+	}
+	return s.run(ctx)
+}
+
+func hookBinary() (string, error) {
+	me, err := self()
+	if err != nil {
+		return "", err
+	}
+	hook, err := hooks.FindHookBinary(me)
+	if err != nil {
+		return "", usage(fmt.Errorf("%w: it belongs beside %s; build or copy both", err, me))
+	}
+	return hook, nil
+}
+
+// system is every part of a running ccbot.
+type system struct {
+	config
+	log       *slog.Logger
+	tmux      *tmux.Client
+	store     *session.Store
+	inbox     *inbox.Store
+	outbox    *outbox.Outbox
+	lifecycle *lifecycle.Service
+	recovery  *recovery.Recovery
+	events    *hooks.Events
+	presence  *presence.Watcher
+	bot       *bot.Bot
+	prompts   bot.Prompts
+	start     func(ctx context.Context) (username string, menu func(map[string]string), err error)
+}
+
+// wire makes the parts and connects them; nothing runs yet.
+func wire(c config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
+	s := &system{config: c, log: log}
+	instance, err := instanceID(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.openStores(); err != nil {
+		return nil, err
+	}
+	s.tmux, err = tmux.New(tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession, Instance: instance,
+		Env: serverEnv(environ), Log: log, Start: startOf(table)})
+	if err != nil {
+		return nil, machineError(err)
+	}
+	api, err := newTelegram(c)
+	if err != nil {
+		return nil, err
+	}
+	s.outbox = outbox.New(api, filepath.Join(c.Dir, "outbox"), log)
+	if err := s.wireBot(instance, environ, hook, table); err != nil {
+		return nil, err
+	}
+	s.start = func(ctx context.Context) (string, func(map[string]string), error) {
+		me, err := connect(ctx, api, log)
+		if err != nil {
+			return "", nil, err
+		}
+		return me.Username, func(menu map[string]string) { publish(ctx, api, menu, log) }, nil
+	}
+	return s, nil
+}
+
+func (s *system) openStores() (err error) {
+	s.store, err = session.Open(filepath.Join(s.Dir, "sessions"), filepath.Join(s.Dir, "quarantine"), time.Now, s.log)
+	if err != nil {
+		return err
+	}
+	s.inbox, err = inbox.OpenStore(filepath.Join(s.Dir, "inbox"), s.log)
+	if err != nil {
+		return err
+	}
+	s.prompts = bot.Prompts{Inbox: s.inbox}
+	return os.MkdirAll(filepath.Join(s.Dir, "events"), 0o700)
+}
+
+// wireBot connects what happens to sessions with what is said in the chat.
+func (s *system) wireBot(instance string, environ []string, hook string, table *process.Table) error {
+	words, err := i18n.Load()
+	if err != nil {
+		return err
+	}
+	chats, err := bot.OpenChats(filepath.Join(s.Dir, "chats"))
+	if err != nil {
+		return err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("host name: %w", err)
+	}
+	s.bot = bot.New(
+		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang, Home: s.home, Roots: s.roots},
+		bot.Deps{Records: s.store, Sender: s.outbox, Entries: s.inbox, Chats: chats, Words: words, Now: time.Now, Log: s.log,
+			Failpoint: failpoint(environ)})
+	s.lifecycle = lifecycle.New(
+		lifecycle.Config{Instance: instance, Host: host, StateDir: s.Dir, Command: expandHome(s.Claude, s.home),
+			Flags: s.flags, Env: agentEnv(environ), Unset: agentUnset, ProjectsDir: filepath.Join(s.ClaudeDir, "projects"),
+			KillGrace: time.Duration(s.KillGrace)},
+		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: table, Presences: presence.Dir{Path: s.presenceDir()},
+			Launches: hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode}, Prompts: s.prompts, News: s.bot,
+			Bindings: func() ([]hookwire.Binding, []error) { return hooks.Bindings(s.Dir) },
+			Now:      time.Now, Log: s.log, Failpoint: failpoint(environ)})
+	s.recovery = &recovery.Recovery{Instance: instance, Session: s.TmuxSession, Store: s.store, Tmux: s.tmux,
+		Processes: table, Lifecycle: s.lifecycle, Now: time.Now, Log: s.log}
+	s.bot.Connect(s.lifecycle, func(ctx context.Context) []tmux.Pane { return s.recovery.Look(ctx).Orphans() })
+	s.events = hooks.NewEvents(s.Dir, s.lifecycle, s.log)
+	s.presence = presence.NewWatcher(s.presenceDir(), s.lifecycle.WakeAgent, s.log)
+	s.tmux.OnChange(s.lifecycle.WakeAll)
+	return nil
+}
+
+func (s *system) presenceDir() string { return filepath.Join(s.ClaudeDir, "sessions") }
+
+// run recovers first and handles updates then.
+func (s *system) run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.tmux.Run(ctx) })
+	g.Go(func() error { return s.serve(ctx, g) })
+	err := g.Wait()
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	if errors.Is(err, inbox.ErrRevoked) || errors.Is(err, outbox.ErrRevoked) {
+		return usage(err)
+	}
+	return err
+}
+
+func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
+	if err := s.recover(ctx); err != nil {
+		return err
+	}
+	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presence.Run} {
+		g.Go(func() error { return part(ctx) })
+	}
+	username, publishMenu, err := s.start(ctx)
+	if err != nil {
+		return err
+	}
+	s.bot.Username = username
+	publishMenu(s.bot.Published())
+	intake := inbox.NewIntake(inbox.Config{Client: &http.Client{}, API: s.APIURL, Token: string(s.Token),
+		Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log, Allowed: []string{"message", "callback_query"}})
+	g.Go(func() error { return s.bot.Run(ctx) })
+	s.log.Info("ready", "bot", username, "dir", s.Dir, "sessions", len(s.store.List()))
+	return intake.Run(ctx)
+}
+
+// recover makes the world right before anything new is taken on.
+func (s *system) recover(ctx context.Context) error {
+	if err := s.tmux.Ensure(ctx); err != nil {
+		return machineError(err)
+	}
+	if _, err := s.recovery.Run(ctx); err != nil {
+		return err
+	}
+	if err := s.events.Drain(ctx); err != nil {
+		return err
+	}
+	waiting, err := s.prompts.Waiting()
+	if err != nil {
+		return err
+	}
+	for id, keys := range waiting {
+		if err := s.lifecycle.SettlePrompts(ctx, id, keys); err != nil && !errors.Is(err, session.ErrNotFound) {
+			s.log.Error("prompts_not_settled", "session_id", id.String(), "error", err.Error())
+		}
+	}
+	return nil
+}
+
+// startOf gives the start time of a process, which tells a tmux server from
+// the next one with its pid.
+func startOf(table *process.Table) func(int) (uint64, error) {
+	return func(pid int) (uint64, error) {
+		id, err := table.Identify(pid)
+		return id.Start, err
+	}
+}
+
+// machineError says what to install.
+func machineError(err error) error {
+	if errors.Is(err, tmux.ErrNoTmux) || errors.Is(err, tmux.ErrTooOld) {
+		return usage(fmt.Errorf("%w; on Debian or Ubuntu: sudo apt-get install tmux", err))
+	}
+	return err
+}
+
+// instanceID is the random name of this ccbot, made once: it tells its windows
+// from those of another ccbot on the same tmux server.
+func instanceID(dir string) (string, error) {
+	path := filepath.Join(dir, "instance")
+	data, err := os.ReadFile(path)
+	if id := strings.TrimSpace(string(data)); err == nil && tmuxName.MatchString(id) {
+		return id, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	id := strings.ReplaceAll(uuid.NewString(), "-", "")[:12]
+	if err := renameio.WriteFile(path, []byte(id+"\n"), 0o600, renameio.WithTempDir(dir)); err != nil {
+		return "", fmt.Errorf("write %s: %w", path, err)
+	}
+	return id, nil
+}
