@@ -1,0 +1,130 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/sandbox"
+)
+
+// received are the texts that reached the demo agent's input, in order.
+func (w *world) received() []string {
+	w.t.Helper()
+	f, err := os.Open(w.sent)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	require.NoError(w.t, err)
+	defer f.Close()
+	var texts []string
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var line struct{ Text string }
+		require.NoError(w.t, json.Unmarshal(lines.Bytes(), &line))
+		texts = append(texts, line.Text)
+	}
+	require.NoError(w.t, lines.Err())
+	return texts
+}
+
+// dieAt runs the bot until it reaches a failpoint, and kills it there with -9.
+func (w *world) dieAt(point string, do func()) {
+	w.t.Helper()
+	file := filepath.Join(w.t.TempDir(), "reached")
+	w.start("CCBOT_FAILPOINT="+point, "CCBOT_FAILFILE="+file)
+	do()
+	w.until("failpoint "+point+" is reached", func() bool { _, err := os.Stat(file); return err == nil })
+	w.kill9()
+}
+
+// TestP4_CrashWhileAPromptIsDelivered kills the bot at every step between a
+// message and its proof. Nothing is lost and nothing is typed twice; where it
+// cannot be known whether the agent has the text, the person is asked.
+func TestP4_CrashWhileAPromptIsDelivered(t *testing.T) {
+	for _, tt := range []struct {
+		name, point string
+		asks        bool
+	}{
+		{"on disk, not handled", "accepted", false},
+		{"typing is marked, nothing typed", "typing-marked", true},
+		{"between paste and Enter", "pasted", true},
+		{"between Enter and receipt", "entered", false},
+		{"proven, still in the record", "prompt-finished", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.start()
+			w.open("work", w.dir)
+			w.stop()
+
+			var id int
+			w.dieAt(tt.point, func() { id = w.say("say token of the crash") })
+			w.start()
+			if tt.asks {
+				w.tap(w.hear(id, "I cannot prove"), "Send again")
+			}
+			w.hear(id, "token of the crash")
+			w.hear(w.say("say the next one"), "the next one")
+			assert.Equal(t, []string{"say token of the crash", "say the next one"}, w.received())
+			w.stop()
+		})
+	}
+}
+
+// TestP4_DroppedAfterACrash gives a prompt up that stands in the prompt box:
+// it is taken out there, and the next one is typed alone.
+func TestP4_DroppedAfterACrash(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.stop()
+	var id int
+	w.dieAt("pasted", func() { id = w.say("line one\nline two\nline three") })
+	w.start()
+	w.tap(w.hear(id, "I cannot prove"), "Drop")
+	w.hear(w.say("say the next one"), "the next one")
+	assert.Equal(t, []string{"say the next one"}, w.received())
+	w.stop()
+}
+
+// TestP5_CrashWhileAnAnswerIsSent kills the bot while the Bot API holds one of
+// its messages: the answer is not lost, and at most that one part comes twice.
+func TestP5_CrashWhileAnAnswerIsSent(t *testing.T) {
+	for _, kind := range []sandbox.FaultKind{sandbox.FaultHang, sandbox.FaultResetAfter} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.start()
+			w.open("work", w.dir)
+			w.hear(w.say("say first"), "first")
+			calls := len(w.api.Calls())
+			withdraw := w.api.Fault(sandbox.Fault{Method: "sendMessage", Kind: kind})
+			id := w.say("say the answer that counts")
+			w.until("the answer is being sent", func() bool {
+				for _, c := range w.api.Calls()[calls:] {
+					if c.Fault == kind {
+						return true
+					}
+				}
+				return kind == sandbox.FaultHang && len(w.received()) == 2
+			})
+			w.kill9()
+			withdraw()
+			w.start()
+			w.hear(id, "the answer that counts")
+			w.hear(w.say("say after"), "after")
+			assert.LessOrEqual(t, w.heard("the answer that counts"), 2)
+			assert.Equal(t, 1, w.heard("first"))
+			w.stop()
+		})
+	}
+}

@@ -1,0 +1,345 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/demoagent"
+	"ccbot/internal/process"
+	"ccbot/internal/sandbox"
+	"ccbot/internal/sandbox/sandboxtest"
+	"ccbot/internal/session"
+)
+
+// binaries is the folder with ccbot and ccbot-hook as built for these tests:
+// with the race detector and with failpoints.
+var binaries string
+
+func TestMain(m *testing.M) {
+	os.Exit(buildAndRun(m))
+}
+
+func buildAndRun(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "ccbot-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	for _, args := range [][]string{
+		{"build", "-race", "-tags", "failpoints", "-o", dir + "/ccbot", "ccbot/cmd/ccbot"},
+		{"build", "-o", dir + "/ccbot-hook", "ccbot/cmd/ccbot-hook"},
+	} {
+		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "go %s: %v\n%s", strings.Join(args, " "), err, out)
+			return 1
+		}
+	}
+	binaries = dir
+	return m.Run()
+}
+
+// patience is how long a test waits for what must happen. It is no measure of
+// speed: nothing is asserted about time.
+const patience = 40 * time.Second
+
+// world is one ccbot with everything of its own: Bot API, state folder, tmux
+// server, agent.
+type world struct {
+	t      *testing.T
+	dir    string // project folder of the sessions
+	state  string // CCBOT_DIR
+	claude string // CLAUDE_CONFIG_DIR
+	sent   string // what the demo agent got, one JSON line each
+	socket string
+	api    *sandbox.Server
+	person *sandbox.Person
+	env    []string
+	table  *process.Table
+	bot    *botProcess
+}
+
+// botProcess is one run of ccbot.
+type botProcess struct {
+	cmd  *exec.Cmd
+	log  *lockedBuffer
+	done chan struct{}
+}
+
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// newWorld makes a world with the demo agent. env adds to the bot's
+// environment.
+func newWorld(t *testing.T, env ...string) *world {
+	t.Helper()
+	requireTmux(t)
+	root := t.TempDir()
+	w := &world{t: t, dir: filepath.Join(root, "work"), state: filepath.Join(root, "state"),
+		claude: filepath.Join(root, "config"), sent: filepath.Join(root, "sent.jsonl"),
+		socket: "ccbot-test-" + uuid.NewString()[:8], api: sandboxtest.Start(t, sandbox.Options{})}
+	w.person = w.api.PagePerson()
+	require.NoError(t, os.MkdirAll(w.dir, 0o755))
+	link := filepath.Join(root, demoagent.Name)
+	require.NoError(t, os.Symlink(filepath.Join(binaries, "ccbot"), link))
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	w.table = table
+	w.env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, "LANG=C.UTF-8", "TERM=xterm-256color",
+		"TELEGRAM_BOT_TOKEN=" + w.api.Token(), fmt.Sprintf("ALLOWED_USERS=%d", w.person.ID()),
+		"TELEGRAM_API_URL=" + w.api.URL(), "CCBOT_DIR=" + w.state, "CCBOT_TMUX_SOCKET=" + w.socket,
+		"CLAUDE_COMMAND=" + link, "CLAUDE_CONFIG_DIR=" + w.claude, "DEMOAGENT_LOG=" + w.sent,
+		"LOG_LEVEL=debug", "KILL_GRACE=5s"}, env...)
+	t.Cleanup(w.close)
+	return w
+}
+
+// requireTmux skips loudly without tmux; with CCBOT_REQUIRE=all it fails.
+func requireTmux(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		skip(t, "tmux is not installed")
+	}
+}
+
+func skip(t *testing.T, why string) {
+	t.Helper()
+	if os.Getenv("CCBOT_REQUIRE") == "all" {
+		t.Fatal(why + ", and CCBOT_REQUIRE=all")
+	}
+	t.Skip("SKIPPED: " + why)
+}
+
+// start runs ccbot until it says that it is ready.
+func (w *world) start(env ...string) *botProcess {
+	w.t.Helper()
+	b := w.launch(env...)
+	w.until("ccbot is ready", func() bool { return strings.Contains(b.log.String(), "msg=ready") })
+	return b
+}
+
+// launch runs ccbot and waits for nothing.
+func (w *world) launch(env ...string) *botProcess {
+	w.t.Helper()
+	b := &botProcess{cmd: exec.Command(filepath.Join(binaries, "ccbot")), log: &lockedBuffer{}, done: make(chan struct{})}
+	b.cmd.Env = append(slices.Clone(w.env), env...)
+	b.cmd.Stderr = b.log
+	require.NoError(w.t, b.cmd.Start())
+	go func() { _ = b.cmd.Wait(); close(b.done) }()
+	w.bot = b
+	return b
+}
+
+// kill9 ends the bot as a crash would.
+func (w *world) kill9() {
+	w.t.Helper()
+	require.NoError(w.t, w.bot.cmd.Process.Kill())
+	<-w.bot.done
+}
+
+// stop ends the bot as a service manager would.
+func (w *world) stop() {
+	w.t.Helper()
+	require.NoError(w.t, w.bot.cmd.Process.Signal(syscall.SIGTERM))
+	w.until("ccbot has stopped", func() bool { return w.bot.over() })
+	require.Equal(w.t, 0, w.bot.cmd.ProcessState.ExitCode(), "a clean stop exits with 0\n%s", w.bot.log)
+}
+
+func (b *botProcess) over() bool {
+	select {
+	case <-b.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// close ends everything that the world started, and checks that it is gone.
+func (w *world) close() {
+	if w.bot != nil && !w.bot.over() {
+		_ = w.bot.cmd.Process.Kill()
+		<-w.bot.done
+	}
+	agents := w.panes()
+	_ = exec.Command("tmux", "-L", w.socket, "kill-server").Run()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for _, id := range agents {
+		if err := w.table.Wait(ctx, id); err != nil {
+			_ = syscall.Kill(id.PID, syscall.SIGKILL)
+			w.t.Errorf("process %d outlived its tmux server: %v", id.PID, err)
+		}
+	}
+	_ = os.Remove(fmt.Sprintf("/tmp/tmux-%d/%s", os.Getuid(), w.socket))
+	if w.bot != nil && strings.Contains(w.bot.log.String(), "DATA RACE") {
+		w.t.Errorf("data race in the bot:\n%s", w.bot.log)
+	}
+	if w.t.Failed() && w.bot != nil {
+		w.t.Logf("the bot's log:\n%s", lastKB(w.bot.log.String(), 24))
+		for _, m := range w.api.Messages(w.chat()) {
+			w.t.Logf("message %d bot=%t %q", m.ID, m.FromBot, clipped(m.Text))
+		}
+	}
+}
+
+func clipped(s string) string {
+	if len(s) > 300 {
+		return s[:300] + "…"
+	}
+	return s
+}
+
+func lastKB(s string, kb int) string { return s[max(0, len(s)-kb<<10):] }
+
+// panes are the processes in the world's windows and their tmux server.
+func (w *world) panes() []process.Identity {
+	out, err := exec.Command("tmux", "-L", w.socket, "list-panes", "-a", "-F", "#{pid} #{pane_pid}").Output()
+	if err != nil {
+		return nil
+	}
+	var all []process.Identity
+	for _, word := range strings.Fields(string(out)) {
+		var pid int
+		if _, err := fmt.Sscan(word, &pid); err != nil {
+			continue
+		}
+		if id, err := w.table.Identify(pid); err == nil && !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// tmux runs a command on the world's server and returns what it prints.
+func (w *world) tmux(args ...string) string {
+	w.t.Helper()
+	out, err := exec.Command("tmux", append([]string{"-L", w.socket}, args...)...).CombinedOutput()
+	require.NoError(w.t, err, "tmux %s: %s", strings.Join(args, " "), out)
+	return strings.TrimRight(string(out), "\n")
+}
+
+// until waits for what must happen.
+func (w *world) until(what string, ok func() bool) {
+	w.t.Helper()
+	w.untilFor(patience, what, ok)
+}
+
+func (w *world) untilFor(patience time.Duration, what string, ok func() bool) {
+	w.t.Helper()
+	deadline := time.Now().Add(patience)
+	for !ok() {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("did not happen: %s", what)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func (w *world) chat() int64 { return w.person.ID() }
+
+// say sends a message as the person.
+func (w *world) say(text string) int { return w.person.Send(w.chat(), text) }
+
+// hear waits for a message of the bot after message id that contains text.
+func (w *world) hear(after int, text string) sandbox.Message {
+	w.t.Helper()
+	var found sandbox.Message
+	w.until(fmt.Sprintf("the bot says %q", text), func() bool {
+		for _, m := range w.api.Messages(w.chat()) {
+			if m.FromBot && m.ID > after && strings.Contains(m.Text, text) {
+				found = m
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// tap taps the button with that word under a message.
+func (w *world) tap(m sandbox.Message, label string) {
+	w.t.Helper()
+	b, ok := m.Find(label)
+	require.True(w.t, ok, "message %q has no button %q", m.Text, label)
+	_, err := w.person.Tap(w.chat(), m.ID, b.Data)
+	require.NoError(w.t, err)
+}
+
+// heard counts the bot's messages that contain text.
+func (w *world) heard(text string) int {
+	n := 0
+	for _, m := range w.api.Messages(w.chat()) {
+		if m.FromBot && strings.Contains(m.Text, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// open starts a session in dir and waits until it is ready.
+func (w *world) open(name, dir string) {
+	w.t.Helper()
+	w.hear(w.say("/new "+name+" "+dir), name+" is ready")
+}
+
+// windows are the names of the windows of ccbot's tmux session, without its
+// sleeping one.
+func (w *world) windows() []string {
+	out, err := exec.Command("tmux", "-L", w.socket, "list-windows", "-t", "=ccbot:", "-F", "#{window_name}").Output()
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(out)), "\n"), func(n string) bool { return n == "__main__" || n == "" })
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// agentPath is the demo agent's command.
+func (w *world) agentPath() string {
+	for _, kv := range w.env {
+		if path, ok := strings.CutPrefix(kv, "CLAUDE_COMMAND="); ok {
+			return path
+		}
+	}
+	w.t.Fatal("CLAUDE_COMMAND is not set")
+	return ""
+}
+
+// claudeID is the Claude session id of the world's only record.
+func (w *world) claudeID() string {
+	w.t.Helper()
+	store, err := session.Open(filepath.Join(w.state, "sessions"), w.t.TempDir(), time.Now, slog.New(slog.DiscardHandler))
+	require.NoError(w.t, err)
+	records := store.List()
+	require.Len(w.t, records, 1)
+	return records[0].ClaudeSessionID.String()
+}

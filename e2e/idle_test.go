@@ -1,0 +1,99 @@
+package e2e
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// idleSessions and idleTime are what "idle costs nothing" is tested with.
+const (
+	idleSessions = 10
+	idleTime     = time.Minute
+)
+
+// TestIdleCostsNothing leaves ten sessions alone for a minute: ccbot and its
+// tmux server spawn no process, and no file of ccbot or of Claude Code changes.
+func TestIdleCostsNothing(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		skip(t, "spawned processes are counted through /proc")
+	}
+	w := newWorld(t)
+	w.start()
+	for i := range idleSessions {
+		name := fmt.Sprintf("idle-%d", i)
+		w.say("/new " + name + " " + w.dir)
+	}
+	for i := range idleSessions {
+		w.hear(0, fmt.Sprintf("idle-%d is ready", i))
+	}
+	inbox := filepath.Join(w.state, "inbox")
+	w.untilFor(3*patience, "Telegram has confirmed the last update", func() bool {
+		files, err := os.ReadDir(inbox)
+		return err == nil && len(files) == 0
+	})
+
+	files, spawned := w.files(), w.spawned()
+	time.Sleep(idleTime)
+	assert.Equal(t, spawned, w.spawned(), "page faults of ended children: each process that ended had some")
+	assert.Equal(t, files, w.files(), "names, sizes and times of all files")
+	w.stop()
+}
+
+// files are the name, size and time of change of every file and folder that
+// ccbot or an agent keeps.
+func (w *world) files() map[string]string {
+	w.t.Helper()
+	all := make(map[string]string)
+	for _, root := range []string{w.state, w.claude, w.dir} {
+		require.NoError(w.t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			all[path] = fmt.Sprint(info.Size(), info.ModTime())
+			return nil
+		}))
+	}
+	return all
+}
+
+// spawned tells, for ccbot and the tmux server, which children they have and
+// how many page faults their ended children had in all. Every process has
+// faults, so a spawned process shows in one or the other.
+func (w *world) spawned() map[string]string {
+	w.t.Helper()
+	server := w.tmux("display-message", "-p", "#{pid}")
+	all := make(map[string]string)
+	for name, pid := range map[string]string{"ccbot": itoa(w.bot.cmd.Process.Pid), "tmux": server} {
+		stat, err := os.ReadFile("/proc/" + pid + "/stat")
+		require.NoError(w.t, err)
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		fields := strings.Fields(rest) // from field 3 on
+		tasks, err := filepath.Glob("/proc/" + pid + "/task/*/children")
+		require.NoError(w.t, err)
+		all[name] = "faults of ended children " + fields[8] + " and " + fields[10] + ", children " + childrenOf(tasks)
+	}
+	return all
+}
+
+func childrenOf(files []string) string {
+	var all strings.Builder
+	for _, f := range files {
+		if data, err := os.ReadFile(f); err == nil {
+			all.Write(data)
+		}
+	}
+	return all.String()
+}

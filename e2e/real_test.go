@@ -1,0 +1,146 @@
+package e2e
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/e2e/realclaude"
+	"ccbot/internal/messagesapi"
+	"ccbot/internal/process"
+)
+
+// newRealWorld is a world whose agent is the real Claude Code CLI, with a
+// private home and a Messages API on loopback.
+func newRealWorld(t *testing.T) (*world, *messagesapi.Server) {
+	t.Helper()
+	claude := realclaude.Require(t)
+	w := newWorld(t)
+	dirs := realclaude.Home(t, w.dir)
+	w.claude = dirs.Config
+	api := messagesapi.New(slog.New(slog.DiscardHandler))
+	l, err := messagesapi.Listen(t.Context())
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- api.Run(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) && !errors.Is(err, http.ErrServerClosed) {
+			assert.NoError(t, err)
+		}
+	})
+	w.env = append(w.env, dirs.Env("http://"+l.Addr().String(), "CLAUDE_COMMAND="+claude, "KILL_GRACE=12s")...)
+	return w, api
+}
+
+// TestRealMainJob is the main job with the real CLI: a chat starts it, prompts
+// it, sees its permission dialog, ends it, brings it back, and the conversation
+// goes on under the same id.
+func TestRealMainJob(t *testing.T) {
+	t.Parallel()
+	w, api := newRealWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello from claude"), "hello from claude")
+
+	id := w.say("bash touch marker-of-the-tool")
+	dialog := w.hear(id, "waits for an answer in its terminal")
+	assert.Contains(t, dialog.Text, "touch marker-of-the-tool")
+	assert.Contains(t, dialog.Text, "Do you want to proceed?")
+	held := w.say("say typed after the dialog")
+	w.hear(held, "It waits")
+	w.say("/stop")
+	w.hear(held, "typed after the dialog")
+
+	claudeID := w.claudeID()
+	agents := w.writersOf(claudeID)
+	require.Len(t, agents, 1)
+	asked := w.hear(w.say("/kill"), "End work")
+	w.tap(asked, "Kill")
+	receipt := w.hear(asked.ID, "work is archived")
+	assert.Contains(t, receipt.Text, "pid "+strconv.Itoa(agents[0].PID))
+	assert.Empty(t, w.windows(), "the pane is gone")
+	assert.Empty(t, w.writersOf(claudeID), "no claude of that session lives")
+
+	w.hear(w.say("/resume work"), "work is ready")
+	w.hear(w.say("say still the same talk"), "still the same talk")
+	assert.Equal(t, claudeID, w.claudeID(), "the conversation goes on with the same id")
+	last, ok := api.Asked("say still the same talk")
+	require.True(t, ok)
+	assert.True(t, last.Says("hello from claude"), "the model sees what was said before the archive")
+	w.stop()
+}
+
+// writersOf are the processes that write a Claude session, by presence file and
+// by argv.
+func (w *world) writersOf(claudeID string) []process.Identity {
+	w.t.Helper()
+	snap, err := w.table.Snapshot(w.t.Context())
+	require.NoError(w.t, err)
+	var all []process.Identity
+	for _, p := range snap.Processes {
+		id, ok := process.SessionArg(p.Args)
+		if ok && id.String() == claudeID || w.presenceSays(p.PID, claudeID) {
+			all = append(all, p.Identity)
+		}
+	}
+	return all
+}
+
+func (w *world) presenceSays(pid int, claudeID string) bool {
+	data, err := os.ReadFile(filepath.Join(w.claude, "sessions", strconv.Itoa(pid)+".json"))
+	return err == nil && strings.Contains(string(data), claudeID)
+}
+
+// TestRealHardTexts types the hard texts into the real CLI and finds them in
+// its transcript.
+func TestRealHardTexts(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	for _, tt := range hardTexts {
+		want := cmp.Or(tt.real, tt.want, tt.text)
+		w.inject(tt.text)
+		w.until("the transcript has: "+tt.name, func() bool { return w.transcriptHas(want) })
+	}
+	w.hear(w.say("say the end"), "the end")
+	w.stop()
+}
+
+// transcriptHas says whether a person's line of the transcript is the text, up
+// to what the real CLI is known to do to long pastes: it wraps them.
+func (w *world) transcriptHas(text string) bool {
+	files, err := filepath.Glob(filepath.Join(w.claude, "projects", "*", "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		return false
+	}
+	data, err := os.ReadFile(files[0])
+	require.NoError(w.t, err)
+	for line := range strings.Lines(string(data)) {
+		var entry struct {
+			Type    string
+			Message struct{ Content any }
+		}
+		if json.Unmarshal([]byte(line), &entry) != nil || entry.Type != "user" {
+			continue
+		}
+		content, _ := entry.Message.Content.(string)
+		if content == text || strings.Contains(content, "<pasted_content") && strings.Contains(content, text) {
+			return true
+		}
+	}
+	return false
+}

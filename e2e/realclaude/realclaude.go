@@ -1,0 +1,101 @@
+package realclaude
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Key is the key that Env sets and Home approves. It is nobody's.
+const Key = "sk-ant-dummy-not-a-real-key-0123456789abcdef"
+
+// Find gives the path of the pinned CLI where e2e/install.sh puts it; false when it is not there.
+func Find() (path string, ok bool) {
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if cache == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", false
+		}
+		cache = filepath.Join(home, ".cache")
+	}
+	path, err := exec.LookPath(filepath.Join(cache, "ccbot-e2e", "node_modules", ".bin", "claude"))
+	return path, err == nil
+}
+
+// Require gives the path of the CLI. Without it the test is skipped, or fails when CCBOT_REQUIRE is
+// "all": an end-to-end run must not pass by skipping.
+func Require(t testing.TB) string {
+	t.Helper()
+	path, ok := Find()
+	if !ok {
+		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "the real Claude Code CLI is missing: run e2e/install.sh")
+		t.Skip("SKIPPED: the real Claude Code CLI is missing: run e2e/install.sh")
+	}
+	return path
+}
+
+// Dirs are the private folders of one or more sessions.
+type Dirs struct {
+	Home   string // HOME
+	Config string // CLAUDE_CONFIG_DIR; .claude.json lies inside it, not in HOME
+}
+
+// Home builds folders in which the CLI starts without a question in every folder of trusted: no
+// onboarding, no question about the key, trust or the default mode. Where CLAUDE_CONFIG_DIR is set the
+// CLI reads and writes .claude.json inside it (seen with 2.1.328).
+func Home(t testing.TB, trusted ...string) Dirs {
+	t.Helper()
+	home, err := os.MkdirTemp("", "ccbot-claude-")
+	require.NoError(t, err)
+	// The CLI may still write when a test ends, so that a folder is not empty at once.
+	t.Cleanup(func() {
+		if os.RemoveAll(home) != nil {
+			assert.NoError(t, os.RemoveAll(home))
+		}
+	})
+	home, err = filepath.EvalSymlinks(home)
+	require.NoError(t, err)
+	d := Dirs{Home: home, Config: filepath.Join(home, "config")}
+	require.NoError(t, os.Mkdir(d.Config, 0o700))
+
+	projects := make(map[string]any, len(trusted))
+	for _, dir := range trusted {
+		real, err := filepath.EvalSymlinks(dir)
+		require.NoError(t, err)
+		projects[real] = map[string]bool{"hasTrustDialogAccepted": true}
+	}
+	writeJSON(t, filepath.Join(d.Config, ".claude.json"), map[string]any{
+		"hasCompletedOnboarding": true, "theme": "dark",
+		"customApiKeyResponses":         map[string][]string{"approved": {Key[len(Key)-20:]}, "rejected": {}},
+		"bypassPermissionsModeAccepted": true,
+		"hasSeenAutoDefaultNudge":       true, // else a dialog asks whether auto mode should be the default
+		"projects":                      projects,
+	})
+	// A launch may bring its own settings; this is for one that does not.
+	writeJSON(t, filepath.Join(d.Config, "settings.json"), map[string]any{"permissions": map[string]string{"defaultMode": "default"}})
+	return d
+}
+
+func writeJSON(t testing.TB, path string, v any) {
+	t.Helper()
+	data, err := json.MarshalIndent(v, "", "  ")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+}
+
+// Env is the whole environment of the CLI: nothing of the caller's goes along but PATH. baseURL is the
+// loopback Messages API; more entries follow at the end and win.
+func (d Dirs) Env(baseURL string, more ...string) []string {
+	return append([]string{
+		"HOME=" + d.Home, "CLAUDE_CONFIG_DIR=" + d.Config, "PATH=" + os.Getenv("PATH"),
+		"TERM=tmux-256color", "LANG=C.UTF-8", "SHELL=/bin/bash",
+		"ANTHROPIC_BASE_URL=" + baseURL, "ANTHROPIC_API_KEY=" + Key,
+		"DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+	}, more...)
+}

@@ -1,0 +1,40 @@
+package e2e
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestSecondRunExits3 starts a second bot on the same folder: it says who is
+// there, ends with 3, makes no call to the Bot API, and the first one goes on.
+func TestSecondRunExits3(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.start()
+
+	var calls atomic.Int32
+	api := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
+	defer api.Close()
+	second := exec.Command(filepath.Join(binaries, "ccbot"), "run")
+	second.Env = append(append([]string(nil), w.env...), "TELEGRAM_API_URL="+api.URL)
+	out, err := second.CombinedOutput()
+
+	exit := (*exec.ExitError)(nil)
+	require.ErrorAs(t, err, &exit, "output: %s", out)
+	assert.Equal(t, 3, exit.ExitCode(), "output: %s", out)
+	assert.Contains(t, string(out), "already running")
+	assert.Contains(t, string(out), "pid "+strconv.Itoa(first.cmd.Process.Pid))
+	assert.Zero(t, calls.Load(), "a second run speaks to nobody")
+
+	w.open("work", w.dir)
+	w.hear(w.say("say still here"), "still here")
+	w.stop()
+}

@@ -1,0 +1,179 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestErrorsAPersonSees asks for what cannot be. Each answer is a sentence with
+// the next step, and nothing half-made stays behind.
+func TestErrorsAPersonSees(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	file := filepath.Join(w.dir, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	w.hear(w.say("hello?"), "Send /new to start one")
+	w.hear(w.say("/new x /does/not/exist"), "does not exist")
+	w.hear(w.say("/new x "+file), "is not a folder")
+	w.hear(w.say("/kill"), "No session is open here")
+	w.hear(w.say("/kill nobody"), "I know no session nobody")
+	w.hear(w.say("/resume"), "nothing to bring back")
+	w.hear(w.say("/list"), "There are no sessions")
+	assert.Empty(t, w.windows())
+	files, err := os.ReadDir(filepath.Join(w.state, "sessions"))
+	require.NoError(t, err)
+	assert.Empty(t, files)
+	w.stop()
+}
+
+// TestClaudeIsMissing starts a session without Claude Code on the machine.
+func TestClaudeIsMissing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "CLAUDE_COMMAND=no-such-claude")
+	w.start()
+	w.hear(w.say("/new x "+w.dir), "Install Claude Code")
+	assert.Empty(t, w.windows())
+	w.stop()
+}
+
+// TestTwoSessions keeps two sessions apart, gives the second a free name, and
+// switches by a tap.
+func TestTwoSessions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("/new work "+w.dir), "work-2 is ready")
+	w.hear(w.say("say from the second"), "from the second")
+	list := w.hear(w.say("/list"), "2 sessions")
+	w.tap(list, "work")
+	w.hear(w.say("say from the first"), "from the first")
+	assert.Equal(t, []string{"work", "work-2"}, w.windows())
+	w.stop()
+}
+
+// TestAgentEndsByItself ends the agent from inside, cleanly and by a crash.
+func TestAgentEndsByItself(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	ended := w.hear(w.say("/exit"), "work ended by itself")
+	assert.Empty(t, w.windows(), "the dead pane is closed")
+	w.tap(ended, "Resume")
+	w.hear(ended.ID, "work is ready")
+	crashed := w.hear(w.say("crash"), "crashed with exit status 3")
+	w.hear(w.say("say to nobody"), "was not sent to an agent")
+	w.tap(crashed, "Resume")
+	w.hear(crashed.ID, "work is ready")
+	w.hear(w.say("say alive"), "alive")
+	w.stop()
+}
+
+// TestStrangersGetSilence lets somebody else write and tap.
+func TestP9_StrangersGetSilence(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	stranger := w.api.Person(666, "Mallory")
+	stranger.Send(666, "/new evil /tmp")
+	stranger.Send(666, "/list")
+	w.hear(w.say("/list"), "There are no sessions")
+	for _, m := range w.api.Messages(666) {
+		assert.False(t, m.FromBot, "the bot said %q to a stranger", m.Text)
+	}
+	w.stop()
+}
+
+// TestP9_TheTokenIsNowhere greps everything that a run leaves: logs, files,
+// the environment of tmux and of the agent.
+func TestP9_TheTokenIsNowhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello"), "hello")
+	token := w.api.Token()
+	_, secret, _ := strings.Cut(token, ":")
+	assert.NotContains(t, w.tmux("show-environment", "-g"), secret)
+	for _, id := range w.panes() {
+		env, err := os.ReadFile(filepath.Join("/proc", itoa(id.PID), "environ"))
+		if err == nil {
+			assert.NotContains(t, string(env), secret, "environment of process %d", id.PID)
+			assert.NotContains(t, string(env), "ALLOWED_USERS", "environment of process %d", id.PID)
+		}
+	}
+	w.stop()
+	assert.NotContains(t, w.bot.log.String(), secret)
+	require.NoError(t, filepath.WalkDir(filepath.Dir(w.state), func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		assert.NotContains(t, string(data), secret, path)
+		return err
+	}))
+}
+
+// TestP1_AWriterAtTheDeskBlocksAResume starts the same conversation by hand
+// after an archive: the resume is refused, and nothing is ended.
+func TestP1_AWriterAtTheDeskBlocksAResume(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello"), "hello")
+	asked := w.hear(w.say("/kill"), "End work")
+	w.tap(asked, "Kill")
+	w.hear(asked.ID, "work is archived")
+	id := w.claudeID()
+	w.tmux("new-session", "-d", "-s", "desk", "-c", w.dir, "-e", "CLAUDE_CONFIG_DIR="+w.claude, "-e", "HOME="+filepath.Dir(w.dir),
+		"-e", "DEMOAGENT_LOG=/dev/null", w.agentPath(), "--resume", id)
+	w.until("the desk session is there", func() bool {
+		files, _ := filepath.Glob(filepath.Join(w.claude, "sessions", "*.json"))
+		return len(files) == 1
+	})
+	w.hear(w.say("/resume work"), "Another process writes this conversation")
+	assert.Empty(t, w.windows(), "no second one was started")
+	assert.Contains(t, w.tmux("list-sessions"), "desk", "the one at the desk lives")
+	w.stop()
+}
+
+// TestP2_WindowsThatAreNotOursAreOnlyShown puts a person's window into ccbot's
+// tmux session: it is warned about once per start, listed, and never touched.
+func TestP2_WindowsThatAreNotOursAreOnlyShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.tmux("new-window", "-d", "-t", "=ccbot:", "-n", "mine", "sleep 1000")
+	w.stop()
+	w.start()
+	assert.Equal(t, 1, strings.Count(w.bot.log.String(), "orphan_window"))
+	assert.Contains(t, w.bot.log.String(), `note="no Session record references it"`)
+	w.hear(w.say("/list"), "belongs to no session")
+	assert.Equal(t, []string{"mine"}, w.windows())
+	w.stop()
+	assert.Equal(t, []string{"mine"}, w.windows())
+}
+
+// TestP2_ASplitWindowKeepsThePersonsPane kills a session whose window a person
+// has split.
+func TestP2_ASplitWindowKeepsThePersonsPane(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.tmux("split-window", "-d", "-t", "=ccbot:work", "sleep 1000")
+	asked := w.hear(w.say("/kill"), "End work")
+	w.tap(asked, "Kill")
+	receipt := w.hear(asked.ID, "work is archived")
+	assert.Contains(t, receipt.Text, "not mine")
+	assert.Equal(t, []string{"work"}, w.windows(), "the window lives on with the person's pane")
+	w.stop()
+}
