@@ -260,7 +260,7 @@ func (a *answers) itemText(r session.Record, item transcript.Item) render.Text {
 		return render.Text{}
 	}
 	text := a.bodyText(r, item)
-	if text.Blank() || a.isCurrent(r) || r.Conversation.ThreadID != 0 {
+	if text.Blank() || a.isCurrent(r.Conversation, r) || r.Conversation.ThreadID != 0 {
 		return text
 	}
 	return render.Join(render.Bold(r.Name), plain("\n"), text)

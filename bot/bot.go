@@ -24,10 +24,11 @@ import (
 type Sessions interface {
 	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
 	Restore(ctx context.Context, id uuid.UUID) (session.Record, error)
-	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) (lifecycle.Receipt, error)
+	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
 	Queue(ctx context.Context, id uuid.UUID, key string) error
 	SendAgain(ctx context.Context, id uuid.UUID, key string) error
 	Drop(ctx context.Context, id uuid.UUID, key string) error
+	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
 	Interrupt(ctx context.Context, id uuid.UUID) error
 	Phase(ctx context.Context, r session.Record) lifecycle.Phase
 	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error

@@ -51,28 +51,32 @@ func (b *Bot) end(ctx context.Context, t tapEvent, id uuid.UUID, final session.S
 	if err := b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: ending}); err != nil {
 		b.Log.Debug("edit_failed", "error", err.Error())
 	}
-	receipt, err := b.Sessions.Archive(ctx, id, final, fmt.Sprintf("asked for by %d", t.from))
-	if err != nil {
+	if err := b.use(ctx, t.to, r); err != nil { // the receipt comes as news, to where the session is shown
+		return err
+	}
+	if err := b.Sessions.Archive(ctx, id, final, fmt.Sprintf("asked for by %d", t.from)); err != nil {
 		return b.explain(ctx, t.to, b.agentFailure(r, err))
 	}
-	return b.post(ctx, t.to, plain(b.receiptText(receipt)), b.undoButton(receipt))
+	return nil
 }
 
-func (b *Bot) undoButton(receipt lifecycle.Receipt) [][]outbox.Button {
-	if !receipt.Session.State.Resumable() {
-		return nil
+// tellStopped gives the receipt of an archive.
+func (b *Bot) tellStopped(ctx context.Context, n lifecycle.Note) error {
+	var undo [][]outbox.Button
+	if n.Session.State.Resumable() {
+		undo = rows(1, b.button(i18n.ButtonUndo, "undo:"+n.Session.ID.String(), ""))
 	}
-	return rows(1, b.button(i18n.ButtonUndo, "undo:"+receipt.Session.ID.String(), ""))
+	return b.post(ctx, n.Session.Conversation, plain(b.receiptText(n.Session, *n.Receipt)), undo)
 }
 
 // receiptText says what an archive did, in a few lines.
-func (b *Bot) receiptText(receipt lifecycle.Receipt) string {
-	name := i18n.Args{"Name": receipt.Session.Name}
-	if receipt.Session.State == session.CleanupFailed {
-		return b.cleanupText(receipt)
+func (b *Bot) receiptText(r session.Record, receipt lifecycle.Receipt) string {
+	name := i18n.Args{"Name": r.Name}
+	if r.State == session.CleanupFailed {
+		return b.cleanupText(r, receipt)
 	}
 	lines := []string{b.words.Say(i18n.ReceiptArchived, name)}
-	if receipt.Session.State == session.Completed {
+	if r.State == session.Completed {
 		lines[0] = b.words.Say(i18n.ReceiptCompleted, name)
 	}
 	ended, spared := split(receipt)
@@ -105,9 +109,9 @@ func split(receipt lifecycle.Receipt) (ended, spared []process.Outcome) {
 	return ended, spared
 }
 
-func (b *Bot) cleanupText(receipt lifecycle.Receipt) string {
-	c := receipt.Session.Cleanup
-	return b.words.Say(i18n.CleanupFailed, i18n.Args{"Name": receipt.Session.Name, "Count": max(len(c.Processes), 1),
+func (b *Bot) cleanupText(r session.Record, receipt lifecycle.Receipt) string {
+	c := r.Cleanup
+	return b.words.Say(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Count": max(len(c.Processes), 1),
 		"Details": strings.Join(receipt.Failures, "; "), "Time": c.NotBefore.Local().Format("15:04")})
 }
 
@@ -151,7 +155,7 @@ func (b *Bot) resumeOpen(ctx context.Context, in incoming, arg string) error {
 	if !ok {
 		return b.noSession(ctx, in, arg)
 	}
-	if err := b.Chats.SetCurrent(in.to, r.ID); err != nil {
+	if err := b.use(ctx, in.to, r); err != nil {
 		return err
 	}
 	return b.say(ctx, in.to, b.words.Say(i18n.ResumeAlreadyOpen, i18n.Args{"Name": r.Name}))
@@ -185,7 +189,7 @@ func (b *Bot) restore(ctx context.Context, to session.Conversation, r session.Re
 	if err != nil {
 		return b.explain(ctx, to, b.restoreFailure(r, err))
 	}
-	if err := b.Chats.SetCurrent(to, r.ID); err != nil {
+	if err := b.use(ctx, to, r); err != nil {
 		return err
 	}
 	return b.say(ctx, to, b.words.Say(i18n.Resuming, i18n.Args{"Name": restored.Name, "Dir": b.short(restored.Dir)}))

@@ -43,6 +43,8 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 		return b.postScreen(ctx, n, b.words.Say(i18n.FailedScreen, name), "")
 	case lifecycle.NoteLost:
 		return b.post(ctx, to, plain(b.words.Say(i18n.Lost, name)), b.comeBack(n))
+	case lifecycle.NoteStopped:
+		return b.tellStopped(ctx, n)
 	case lifecycle.NoteEnded:
 		return b.tellEnded(ctx, n)
 	}

@@ -22,9 +22,20 @@ func (b *Bot) current(to session.Conversation) (session.Record, bool, error) {
 	return r, ok, nil
 }
 
-// isCurrent says whether a session's answers need no name above them.
-func (b *Bot) isCurrent(r session.Record) bool {
-	id, err := b.Chats.Current(r.Conversation)
+// use makes a session the current one of a conversation, and shows it there
+// from now on: a session is shown in one place, where it was last used.
+func (b *Bot) use(ctx context.Context, to session.Conversation, r session.Record) error {
+	if r.Conversation != to {
+		if err := b.Sessions.Move(ctx, r.ID, to); err != nil {
+			return err
+		}
+	}
+	return b.Chats.SetCurrent(to, r.ID)
+}
+
+// isCurrent says whether a session is the current one of a conversation.
+func (b *Bot) isCurrent(to session.Conversation, r session.Record) bool {
+	id, err := b.Chats.Current(to)
 	return err == nil && id == r.ID
 }
 
@@ -55,11 +66,11 @@ func endable(s session.State) bool { return s.Live() || s == session.CleanupFail
 // list shows the sessions with a button each, and the windows that are not
 // ours.
 func (b *Bot) list(ctx context.Context, in incoming, _ string) error {
-	text, buttons := b.listText(ctx)
+	text, buttons := b.listText(ctx, in.to)
 	return b.post(ctx, in.to, text, buttons)
 }
 
-func (b *Bot) listText(ctx context.Context) (render.Text, [][]outbox.Button) {
+func (b *Bot) listText(ctx context.Context, to session.Conversation) (render.Text, [][]outbox.Button) {
 	var lines []string
 	var buttons []outbox.Button
 	ended := 0
@@ -68,8 +79,8 @@ func (b *Bot) listText(ctx context.Context) (render.Text, [][]outbox.Button) {
 			ended++
 			continue
 		}
-		lines = append(lines, b.listLine(ctx, r))
-		buttons = append(buttons, b.switchButton(r))
+		lines = append(lines, b.listLine(ctx, to, r))
+		buttons = append(buttons, b.switchButton(to, r))
 	}
 	text := b.words.Say(i18n.ListEmpty)
 	if len(lines) > 0 {
@@ -81,21 +92,21 @@ func (b *Bot) listText(ctx context.Context) (render.Text, [][]outbox.Button) {
 	return render.Join(plain(text), b.orphanText(ctx)), rows(2, buttons...)
 }
 
-func (b *Bot) listLine(ctx context.Context, r session.Record) string {
+func (b *Bot) listLine(ctx context.Context, to session.Conversation, r session.Record) string {
 	state := b.words.Say(i18n.StateKey(string(r.State)))
 	if r.State == session.Running {
 		state = b.words.Say(i18n.PhaseKey(string(b.Sessions.Phase(ctx, r))))
 	}
 	mark := "•"
-	if b.isCurrent(r) {
+	if b.isCurrent(to, r) {
 		mark = "✓"
 	}
 	return fmt.Sprintf("%s %s: %s, %s", mark, r.Name, state, b.short(r.Dir))
 }
 
-func (b *Bot) switchButton(r session.Record) outbox.Button {
+func (b *Bot) switchButton(to session.Conversation, r session.Record) outbox.Button {
 	name := r.Name
-	if b.isCurrent(r) {
+	if b.isCurrent(to, r) {
 		name = "✓ " + name
 	}
 	return outbox.Button{Text: name, Data: "cur:" + r.ID.String()}

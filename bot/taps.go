@@ -100,11 +100,11 @@ func (b *Bot) tapCurrent(ctx context.Context, t tapEvent) error {
 	if !ok || !endable(r.State) {
 		return b.stale(ctx, t)
 	}
-	if err := b.Chats.SetCurrent(t.to, r.ID); err != nil {
+	if err := b.use(ctx, t.to, r); err != nil {
 		return err
 	}
 	b.Sender.Answer(ctx, t.to, t.query, "→ "+r.Name, false)
-	text, buttons := b.listText(ctx)
+	text, buttons := b.listText(ctx, t.to)
 	return b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: text, Buttons: buttons})
 }
 

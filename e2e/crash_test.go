@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/process"
 	"ccbot/internal/sandbox"
+	"ccbot/internal/session"
 )
 
 // received are the texts that reached the demo agent's input, in order.
@@ -127,4 +131,82 @@ func TestP5_CrashWhileAnAnswerIsSent(t *testing.T) {
 			w.stop()
 		})
 	}
+}
+
+// TestP8_CrashInALife kills the bot at every persisted step of a start, an
+// archive and a restore. Started again it finishes what was begun: one window
+// at the most, one agent, and the person is told.
+func TestP8_CrashInALife(t *testing.T) {
+	start := func(w *world) { w.say("/new work " + w.dir) }
+	kill := func(w *world) { w.tap(w.hear(w.say("/kill work"), "End work"), "Kill") }
+	restore := func(w *world) { w.say("/resume work") }
+	for _, tt := range []struct {
+		point  string
+		before []func(*world) // what happened without a crash
+		do     func(*world)
+		then   string // what the bot says in the end
+	}{
+		{"start-recorded", nil, start, "work is ready"},
+		{"window-made", nil, start, "work is ready"},
+		{"bound", nil, start, "work is ready"},
+		{"stop-recorded", []func(*world){start}, kill, "work is archived"},
+		{"ended", []func(*world){start}, kill, "work is archived"},
+		{"receipt-told", []func(*world){start}, kill, "work is archived"},
+		{"restore-recorded", []func(*world){start, kill}, restore, "work is ready"},
+	} {
+		t.Run(tt.point, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.start()
+			for _, do := range tt.before {
+				do(w)
+				w.until("the session has settled", func() bool { return w.settled() })
+			}
+			w.stop()
+			mark := w.lastID()
+			w.dieAt(tt.point, func() { tt.do(w) })
+			w.start()
+			w.hear(mark, tt.then)
+			w.until("the session has settled", func() bool { return w.settled() })
+			w.stop()
+			w.start()
+			assert.True(t, w.settled(), "recovery once more changes nothing")
+			agents := w.agents()
+			assert.Len(t, w.windows(), len(agents), "a window for each agent, and no other")
+			assert.LessOrEqual(t, len(agents), 1)
+			w.stop()
+		})
+	}
+}
+
+// settled says whether every session is running or over, and there is one.
+func (w *world) settled() bool {
+	records := w.records()
+	return len(records) > 0 && !slices.ContainsFunc(records, func(r session.Record) bool {
+		return r.State != session.Running && r.State != session.Archived
+	})
+}
+
+// agents are the living agents that this world's ccbot started.
+func (w *world) agents() []process.Identity {
+	w.t.Helper()
+	snap, err := w.table.Snapshot(w.t.Context())
+	require.NoError(w.t, err)
+	var all []process.Identity
+	for _, p := range snap.Processes {
+		launched := slices.ContainsFunc(p.Args, func(a string) bool { return strings.HasPrefix(a, w.state+"/launch/") })
+		if launched && !p.Gone() {
+			all = append(all, p.Identity)
+		}
+	}
+	return all
+}
+
+// lastID is the newest message of the chat.
+func (w *world) lastID() int {
+	id := 0
+	for _, m := range w.api.Messages(w.chat()) {
+		id = max(id, m.ID)
+	}
+	return id
 }

@@ -334,12 +334,18 @@ func (w *world) agentPath() string {
 	return ""
 }
 
-// claudeID is the Claude session id of the world's only record.
-func (w *world) claudeID() string {
+// records are the session records on disk.
+func (w *world) records() []session.Record {
 	w.t.Helper()
 	store, err := session.Open(filepath.Join(w.state, "sessions"), w.t.TempDir(), time.Now, slog.New(slog.DiscardHandler))
 	require.NoError(w.t, err)
-	records := store.List()
+	return store.List()
+}
+
+// claudeID is the Claude session id of the world's only record.
+func (w *world) claudeID() string {
+	w.t.Helper()
+	records := w.records()
 	require.Len(w.t, records, 1)
 	return records[0].ClaudeSessionID.String()
 }

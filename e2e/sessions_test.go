@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/sandbox"
+	"ccbot/internal/sandbox/sandboxtest"
 )
 
 // TestErrorsAPersonSees asks for what cannot be. Each answer is a sentence with
@@ -175,5 +179,70 @@ func TestP2_ASplitWindowKeepsThePersonsPane(t *testing.T) {
 	receipt := w.hear(asked.ID, "work is archived")
 	assert.Contains(t, receipt.Text, "not mine")
 	assert.Equal(t, []string{"work"}, w.windows(), "the window lives on with the person's pane")
+	w.stop()
+}
+
+// TestTwoPeople lets two allowed people use one session: it is shown where it
+// was last used.
+func TestTwoPeople(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := w.api.Person(2002, "Ann")
+	w.env = append(w.env, fmt.Sprintf("ALLOWED_USERS=%d,2002", w.person.ID()))
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say for the first"), "for the first")
+	other.Send(2002, "/list")
+	list := sandboxtest.Wait(t, w.api, 2002, func(m sandbox.Message) bool { return m.FromBot && strings.Contains(m.Text, "1 session") })
+	button, ok := list.Find("work")
+	require.True(t, ok)
+	_, err := other.Tap(2002, list.ID, button.Data)
+	require.NoError(t, err)
+	other.Send(2002, "say for the second")
+	sandboxtest.Wait(t, w.api, 2002, func(m sandbox.Message) bool { return m.FromBot && strings.Contains(m.Text, "for the second") })
+	assert.Zero(t, w.heard("for the second"))
+	asked := w.hear(w.say("/kill work"), "End work")
+	w.tap(asked, "Kill")
+	w.hear(asked.ID, "work is archived")
+	w.stop()
+}
+
+// TestAgentAsksBeforeItIsReady starts an agent that first asks whether it may
+// trust the folder: the chat shows the question, and the session heals by
+// itself once it is answered at the desk.
+func TestAgentAsksBeforeItIsReady(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "DEMOAGENT_TRUST=1")
+	w.start()
+	id := w.say("/new work " + w.dir)
+	shown := w.hear(id, "waits for an answer in its terminal")
+	assert.Contains(t, shown.Text, "trust")
+	held := w.say("say typed when it is ready")
+	w.tmux("send-keys", "-t", "=ccbot:work", "Down")
+	w.tmux("send-keys", "-t", "=ccbot:work", "Enter")
+	w.hear(id, "work is ready")
+	w.hear(held, "typed when it is ready")
+	w.stop()
+}
+
+// TestAgentWithoutHooks and TestAgentWithoutPresence take away one source of
+// news each: the session still becomes ready and answers.
+func TestAgentWithoutHooks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "DEMOAGENT_NO_HOOKS=1")
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello without hooks"), "hello without hooks")
+	w.hear(w.say("say and once more"), "and once more")
+	assert.Zero(t, w.heard("cannot prove"))
+	w.stop()
+}
+
+func TestAgentWithoutPresence(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "DEMOAGENT_NO_PRESENCE=1")
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello without presence"), "hello without presence")
 	w.stop()
 }

@@ -29,6 +29,7 @@ const (
 	ActClear          // empty the box of our own pasted text, then hold
 	ActEnter          // Enter was lost: press it once more
 	ActProven         // the screen proves that a slash command was taken
+	ActSeek           // no hook reports: look for the proof in the transcript
 	ActUnproven       // no proof: tell, and let the person decide
 	ActConclude       // the agent ended by itself
 	ActLost           // the pane went away without us
@@ -66,7 +67,7 @@ func decide(r session.Record, v View, head *Prompt) Decision {
 		return Decision{}
 	}
 	if head.State == Typing {
-		return decideTyping(v, head)
+		return decideTyping(v, head, !r.ReportsAt.IsZero())
 	}
 	return decideHeld(v, head)
 }
@@ -122,8 +123,8 @@ const slow = 30 * time.Second
 
 // decideTyping waits for the proof that a typed prompt arrived. Hook events
 // bring it for prompts; here the screen is asked whether Enter was lost and
-// whether a slash command was taken.
-func decideTyping(v View, p *Prompt) Decision {
+// whether a slash command was taken, and the transcript where no hook reports.
+func decideTyping(v View, p *Prompt, hooked bool) Decision {
 	age := v.Now.Sub(p.Mark.At)
 	inBox := v.boxFree() && !v.Screen.Box.Empty && v.Screen.Box.Contains(p.Text)
 	switch {
@@ -137,6 +138,8 @@ func decideTyping(v View, p *Prompt) Decision {
 		return Decision{Act: ActEnter, Again: EnterRetry}
 	case age >= ProofWait:
 		return Decision{Act: ActUnproven}
+	case !hooked || p.Class == ClassBash:
+		return Decision{Act: ActSeek, Again: min(EnterRetry, max(soon, age/2))}
 	}
 	return Decision{Again: min(EnterRetry, max(soon, age/2))}
 }
@@ -152,7 +155,7 @@ func boxShows(v View) bool {
 func decideHeld(v View, p *Prompt) Decision {
 	switch {
 	case v.TypeSafe():
-		return Decision{Act: ActType}
+		return Decision{Act: ActType, Again: soon}
 	case v.Phase() == PhaseWorking && v.Now.Sub(p.Since) < QueueNotice:
 		return Decision{Again: QueueNotice - v.Now.Sub(p.Since)} // most turns are over before it is worth a word
 	case v.Phase() == PhaseWorking:

@@ -42,8 +42,6 @@ func (w *work) ofBoundAgent(e hookwire.Event) bool {
 }
 
 func (w *work) hear(ctx context.Context, e hookwire.Event) error {
-	idle := e.Name == hookwire.Stop || e.Name == hookwire.StopFailure || e.Name == hookwire.SessionStart
-	w.remember(w.r.ID, func(m *memory) { m.hookIdle = idle })
 	switch e.Name {
 	case hookwire.SessionStart:
 		return w.reported(ctx, e)

@@ -84,9 +84,10 @@ type News interface {
 type Note struct {
 	Kind    NoteKind
 	Session session.Record
-	Prompt  Prompt // of Queued, Held…, Delivered and Unproven
-	Screen  string // what the terminal shows, plain text
-	Attach  string // command that shows the window at the desk
+	Prompt  Prompt   // of Queued, Held…, Delivered and Unproven
+	Screen  string   // what the terminal shows, plain text
+	Attach  string   // command that shows the window at the desk
+	Receipt *Receipt // of Stopped
 }
 
 // NoteKind says what a Note tells.
@@ -99,6 +100,7 @@ const (
 	NoteEnded        NoteKind = "ended"         // the agent ended by itself; Session.Exit says how
 	NoteFailed       NoteKind = "failed"        // it ended before it was ever ready
 	NoteLost         NoteKind = "lost"          // the pane is proven gone
+	NoteStopped      NoteKind = "stopped"       // an archive is over; Receipt says what it did
 	NoteQueued       NoteKind = "queued"        // the prompt waits for the agent to be idle
 	NoteHeldDraft    NoteKind = "held_draft"    // the prompt waits behind a person's draft
 	NoteHeldDialog   NoteKind = "held_dialog"   // the prompt waits behind a dialog

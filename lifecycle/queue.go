@@ -132,23 +132,48 @@ func (s *Service) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string
 	})
 }
 
-// settlePrompt decides a prompt that was being typed when everything stopped:
-// the transcript has it, or a person decides. It is never typed again unasked.
+// settlePrompt decides a prompt that has waited long enough for its proof: the
+// transcript has it, or a person decides. It is never typed again unasked.
 func (w *work) settlePrompt(ctx context.Context, p Prompt) error {
-	path := p.Mark.Path
-	if path == "" {
-		path, _ = transcript.Find(w.ProjectsDir, w.r.ClaudeSessionID)
-	}
-	if path != "" {
-		has, err := transcript.HasPrompt(path, p.Mark.Offset, p.Text)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			w.Log.Warn("proof_unreadable", "path", path, "error", err.Error())
-		}
-		if has {
-			return w.proven(ctx, p)
-		}
+	found, err := w.seek(ctx, p)
+	if found || err != nil {
+		return err
 	}
 	return w.unproven(ctx, p)
+}
+
+// seek looks for a typed prompt in the transcript, from where it stood when the
+// typing began. A transcript that no hook has named is looked up by the
+// session's id, and followed from its beginning.
+func (w *work) seek(ctx context.Context, p Prompt) (found bool, err error) {
+	path := p.Mark.Path
+	if path == "" {
+		if path, err = transcript.Find(w.ProjectsDir, w.r.ClaudeSessionID); err != nil {
+			return false, nil // there is none yet
+		}
+	}
+	has, err := transcript.HasPrompt(path, p.Mark.Offset, p.Text)
+	if err != nil {
+		w.Log.Warn("proof_unreadable", "path", path, "error", err.Error())
+	}
+	if !has {
+		return false, nil
+	}
+	if _, followed := w.r.Cursor(); !followed {
+		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: path})
+		if err := w.saveAndFollow(ctx); err != nil {
+			return false, err
+		}
+	}
+	return true, w.proven(ctx, p)
+}
+
+// Move shows a session in another conversation from now on.
+func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversation) error {
+	return s.do(ctx, id, func(w *work) error {
+		w.r.Conversation = to
+		return w.save()
+	})
 }
 
 // Advance notes how far the chat has a transcript. A cursor of another path

@@ -67,9 +67,8 @@ type Service struct {
 // memory is what a Service remembers of a session between steps. It is lost in
 // a restart, which costs a repeated notice at most.
 type memory struct {
-	hookIdle bool   // the last hook event says that no turn runs
-	dialog   string // the dialog that was told
-	silent   bool   // "has not reported in" was told
+	dialog string // the dialog that was told
+	silent bool   // "has not reported in" was told
 }
 
 type watch struct {
@@ -253,7 +252,7 @@ func (s *Service) Attach(r session.Record) string {
 
 // View looks at a session's world.
 func (s *Service) View(ctx context.Context, r session.Record) View {
-	v := View{Now: s.Now(), HookIdle: s.recall(r.ID).hookIdle}
+	v := View{Now: s.Now()}
 	if r.Binding == nil {
 		return v
 	}

@@ -73,15 +73,17 @@ func (w *work) act(ctx context.Context, d Decision, head *Prompt) error {
 		return w.enterAgain(ctx, *head)
 	case ActProven:
 		return w.proven(ctx, *head)
+	case ActSeek:
+		_, err := w.seek(ctx, *head)
+		return err
 	case ActUnproven:
-		return w.unproven(ctx, *head)
+		return w.settlePrompt(ctx, *head)
 	case ActConclude:
 		return w.conclude(ctx)
 	case ActLost:
 		return w.lost(ctx)
 	case ActFinishStop:
-		_, err := w.stop(ctx)
-		return err
+		return w.stop(ctx)
 	}
 	return nil
 }

@@ -20,7 +20,6 @@ const termAfter = 2 * time.Second
 // Receipt says what an archive did: every process it looked at, how it ended,
 // or why it was spared.
 type Receipt struct {
-	Session  session.Record
 	Agent    *process.Outcome  // the bound agent; nil when it had already ended
 	Others   []process.Outcome // leftovers ended, and what was spared
 	Split    bool              // a person has split the window: their panes stay
@@ -30,10 +29,9 @@ type Receipt struct {
 
 // Archive ends a session: as archived, or as completed. When it returns without
 // an error, no leftover of the session lives (P3), or the state is
-// cleanup_failed and the receipt says why.
-func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State, why string) (Receipt, error) {
-	var receipt Receipt
-	err := s.do(ctx, id, func(w *work) error {
+// cleanup_failed; the receipt, which is told as news, says which and why.
+func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error {
+	return s.do(ctx, id, func(w *work) error {
 		if w.r.State != session.Stopping {
 			if err := w.r.Become(session.Stopping, w.Now(), why); err != nil {
 				return &StateError{State: w.r.State, Want: string(final)}
@@ -44,16 +42,13 @@ func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State
 			}
 			w.at("stop-recorded")
 		}
-		var err error
-		receipt, err = w.stop(ctx)
-		return err
+		return w.stop(ctx)
 	})
-	return receipt, err
 }
 
 // stop carries out a stop whose intent is on disk. It may be called again after
 // a crash at any point: what has ended stays ended.
-func (w *work) stop(ctx context.Context) (Receipt, error) {
+func (w *work) stop(ctx context.Context) error {
 	w.view = w.View(ctx, *w.r)
 	receipt := Receipt{Waiting: len(w.r.Prompts), Split: w.view.Pane.WindowPanes > 1}
 	before, err := w.Processes.Snapshot(ctx)
@@ -67,11 +62,7 @@ func (w *work) stop(ctx context.Context) (Receipt, error) {
 		receipt.Failures = append(receipt.Failures, err.Error())
 	}
 	w.at("ended")
-	if err := w.finish(ctx, &receipt); err != nil {
-		return receipt, err
-	}
-	receipt.Session = w.r.Clone()
-	return receipt, nil
+	return w.finish(ctx, &receipt)
 }
 
 // endAgent closes the session's own pane and sees its agent end. Descendants
@@ -222,7 +213,7 @@ func (w *work) grace() process.Grace {
 	return process.Grace{Term: termAfter, Kill: max(w.KillGrace, termAfter)}
 }
 
-// finish puts the result on disk.
+// finish tells the result and puts it on disk.
 func (w *work) finish(ctx context.Context, receipt *Receipt) error {
 	next, why := w.r.Final, "nothing of it lives"
 	if next == "" {
@@ -239,7 +230,19 @@ func (w *work) finish(ctx context.Context, receipt *Receipt) error {
 	if err := w.r.Become(next, w.Now(), why); err != nil {
 		return err
 	}
+	if err := w.tellStopped(ctx, receipt); err != nil {
+		return err
+	}
+	w.at("receipt-told")
 	return w.saveAndFollow(ctx)
+}
+
+func (w *work) tellStopped(ctx context.Context, receipt *Receipt) error {
+	n := Note{Kind: NoteStopped, Session: w.r.Clone(), Receipt: receipt}
+	if err := w.News.SessionNews(ctx, n); err != nil {
+		return fmt.Errorf("tell the receipt of session %s: %w", w.r.ID, err)
+	}
+	return nil
 }
 
 func (w *work) cleanupError(receipt *Receipt) *session.CleanupError {

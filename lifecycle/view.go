@@ -46,11 +46,11 @@ type View struct {
 	Present  bool // Presence is valid and of the bound agent's very process
 	Screen   claudeui.Screen
 	Captured bool // Screen is valid
-	HookIdle bool // the last hook event of this launch says that no turn runs
 }
 
-// Phase tells what the agent is doing, by the best evidence there is: the
-// presence file, then the last hook event, then the screen.
+// Phase tells what the agent is doing: by its presence file, and where there is
+// none, by its screen. Hook events say when to look, not what to see: an
+// interrupted turn has no Stop.
 func (v View) Phase() Phase {
 	switch {
 	case v.Agent != process.Alive || v.Fate != PaneOurs:
@@ -69,7 +69,7 @@ func (v View) Phase() Phase {
 		return PhaseWaitingPermission
 	case v.Screen.Busy:
 		return PhaseWorking
-	case v.HookIdle && v.Screen.ReadyToType():
+	case v.Screen.Box.Present:
 		return PhaseIdle
 	}
 	return PhaseUnknown

@@ -110,8 +110,9 @@ func (v *Recovery) apply(ctx context.Context, a Action) error {
 	case MarkLost:
 		return v.Lifecycle.MarkLost(ctx, a.Record, a.Why)
 	case FinishStop:
-		_, err := v.Lifecycle.Archive(ctx, a.Record, session.Archived, a.Why)
-		return err
+		return v.Lifecycle.Archive(ctx, a.Record, session.Archived, a.Why)
+	case Discard:
+		return v.Store.Remove(a.Record)
 	case Fail:
 		return v.Lifecycle.Fail(ctx, a.Record, a.Why)
 	}

@@ -45,7 +45,8 @@ const (
 	Conclude   Do = "conclude"    // its pane is dead: read the exit, close it, tell
 	MarkLost   Do = "mark_lost"   // pane and process are proven gone
 	FinishStop Do = "finish_stop" // an archive was interrupted
-	Fail       Do = "fail"        // a start or restore was interrupted before there was a window
+	Discard    Do = "discard"     // a start was interrupted before there was anything: its command comes again
+	Fail       Do = "fail"        // a restore was interrupted before there was a window
 )
 
 // Action is one thing to do with one record, and the evidence for it.
@@ -148,6 +149,9 @@ func (w World) planUnbound(r session.Record) (*Action, *Notice) {
 	}
 	if r.State == session.Running {
 		return &Action{Do: MarkLost, Record: r.ID, Why: "it is bound to nothing and no window carries its tag"}, nil
+	}
+	if r.State == session.Starting {
+		return &Action{Do: Discard, Record: r.ID, Why: "its window was never made"}, nil
 	}
 	return &Action{Do: Fail, Record: r.ID, Why: "its window was never made"}, nil
 }

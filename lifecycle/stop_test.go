@@ -1,0 +1,402 @@
+package lifecycle
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+	"ccbot/tmux/tmuxtest"
+)
+
+func (w *world) archive(r session.Record) Receipt {
+	w.t.Helper()
+	require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+	w.pass(time.Second)
+	n := w.news.last(NoteStopped)
+	require.Equal(w.t, r.ID, n.Session.ID)
+	assert.Equal(w.t, w.get(r.ID).State, n.Session.State, "what is told is what is on disk")
+	return *n.Receipt
+}
+
+func TestP3_ArchiveEndsTheAgentAndSaysSo(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		receipt := w.archive(r)
+		got := w.get(r.ID)
+		assert.Equal(t, session.Archived, got.State)
+		assert.Nil(t, got.Binding)
+		assert.False(t, got.EndedAt.IsZero())
+		require.NotNil(t, receipt.Agent)
+		assert.True(t, receipt.Agent.Ended && receipt.Agent.Verified)
+		assert.Equal(t, process.HowHangUp, receipt.Agent.How)
+		assert.Empty(t, receipt.Others)
+		assert.Empty(t, receipt.Failures)
+		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.Empty(t, w.tmux.windows())
+	})
+}
+
+func TestP3_TheIntentIsOnDiskBeforeTheEnd(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		var seen session.Record
+		w.Failpoint = func(name string) {
+			w.order.add("at %s", name)
+			if name == "stop-recorded" {
+				seen = w.get(r.ID)
+				assert.Empty(t, w.processes.signalled())
+			}
+		}
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Completed, "done"))
+		assert.Equal(t, session.Stopping, seen.State)
+		assert.Equal(t, session.Completed, seen.Final)
+		assert.Equal(t, a.id, seen.Binding.Agent)
+		assert.Equal(t, session.Completed, w.get(r.ID).State)
+	})
+}
+
+func TestP3_WhatSurvivesIsNotArchived(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.stubborn = true
+		w.processes.set(func(ps *processes) { ps.survive[a.id.PID] = true })
+		receipt := w.archive(r)
+		got := w.get(r.ID)
+		assert.Equal(t, session.CleanupFailed, got.State)
+		assert.NotEmpty(t, receipt.Failures)
+		require.NotNil(t, got.Cleanup)
+		assert.Contains(t, got.Cleanup.Processes, a.id)
+		assert.Equal(t, 1, got.Cleanup.Attempts)
+		assert.True(t, got.Cleanup.NotBefore.After(time.Now()))
+		assert.NotNil(t, got.Binding, "who it was is not forgotten")
+
+		w.archive(r)
+		got = w.get(r.ID)
+		assert.Equal(t, session.CleanupFailed, got.State)
+		assert.Equal(t, 2, got.Cleanup.Attempts)
+
+		w.processes.set(func(ps *processes) { delete(ps.survive, a.id.PID) })
+		w.archive(r)
+		got = w.get(r.ID)
+		assert.Equal(t, session.Archived, got.State)
+		assert.Nil(t, got.Cleanup)
+		assert.Nil(t, got.Binding)
+	})
+}
+
+// What cannot be known is never called archived, and is not ended either.
+func TestP6_TheUnknownIsNeitherArchivedNorEnded(t *testing.T) {
+	unknown := func(process.Identity) process.Liveness { return process.Unknown }
+	tests := []struct {
+		name  string
+		spoil func(w *world, a *agent)
+	}{
+		{"liveness unknown", func(w *world, _ *agent) { w.processes.set(func(ps *processes) { ps.liveness = unknown }) }},
+		{"tmux does not answer", func(w *world, _ *agent) { w.tmux.Fail("Server", tmux.ErrLost) }},
+		{"tmux does not tell of the pane", func(w *world, _ *agent) { w.tmux.Fail("Pane", tmux.ErrLost) }},
+		{"pane gone, liveness unknown", func(w *world, a *agent) {
+			w.processes.set(func(ps *processes) { ps.liveness = unknown })
+			w.tmux.ClosePaneByHand(a.pane)
+		}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				tc.spoil(w, a)
+				receipt := w.archive(r)
+				assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
+				assert.NotEmpty(t, receipt.Failures)
+				assert.Empty(t, w.processes.signalled())
+			})
+		})
+	}
+}
+
+func TestP3_AnUnreadableProcessTableIsNotArchived(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+		w.archive(r)
+		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
+	})
+}
+
+// A presence file says what the agent does, not whether it lives: the kernel
+// does that.
+func TestP3_AnUnreadablePresenceFileDoesNotStopAnArchive(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.unreadable = presence.ErrTorn })
+		receipt := w.archive(r)
+		assert.Empty(t, receipt.Failures)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+	})
+}
+
+func TestArchiveOfWhatHasEnded(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.restart() // a Service that takes no steps
+		r, a := w.starting()
+		w.tmux.die(a, tmuxtest.Exit{})
+		receipt := w.archive(r)
+		assert.Nil(t, receipt.Agent)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.Empty(t, w.processes.signalled())
+		assert.Empty(t, w.tmux.windows())
+	})
+}
+
+// After the agent's end a person may take its pane for a shell
+// (respawn-pane). That shell is theirs.
+func TestP2_ARespawnedPaneIsNotClosed(t *testing.T) {
+	tests := []struct {
+		name  string
+		after func(w *world, r session.Record)
+	}{
+		{"archive", func(w *world, r session.Record) { w.archive(r) }},
+		{"step", func(w *world, r session.Record) {
+			_, err := w.step(w.ctx, r.ID)
+			require.NoError(w.t, err)
+		}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				w.restart()
+				r, a := w.starting()
+				w.tmux.die(a, tmuxtest.Exit{})
+				w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Dead, p.PID, p.Command = false, 4242, "bash" })
+				tc.after(w, r)
+				assert.Len(t, w.tmux.windows(), 1, "the person's shell was closed")
+			})
+		})
+	}
+}
+
+func TestP2_SplitPanesStay(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		split := w.tmux.Split(a.pane)
+		receipt := w.archive(r)
+		assert.True(t, receipt.Split)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		_, err := w.tmux.Fake.Pane(w.ctx, split)
+		assert.NoError(t, err)
+		_, err = w.tmux.Fake.Pane(w.ctx, a.pane)
+		assert.ErrorIs(t, err, tmux.ErrNoPane)
+	})
+}
+
+func TestP3_AProvenLeftoverIsEnded(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		left := w.processes.start(777, []string{"claude", "--resume", r.ClaudeSessionID.String()})
+		receipt := w.archive(r)
+		assert.Equal(t, []process.Identity{a.id, left}, w.processes.signalled())
+		require.Len(t, receipt.Others, 1)
+		assert.True(t, receipt.Others[0].Ended)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+	})
+}
+
+// What is spared, and then the archive does not say that nothing lives.
+func TestP2_WhatIsNotProvenIsSpared(t *testing.T) {
+	claims := func(w *world, r session.Record) {
+		w.presences.more = []presence.File{{PID: 777, ProcStart: 778, SessionID: r.ClaudeSessionID}}
+	}
+	tests := []struct {
+		name  string
+		other func(w *world, r session.Record)
+	}{
+		{"claims to write it but is no agent", func(w *world, r session.Record) {
+			w.processes.start(777, []string{"vim", "notes"})
+			claims(w, r)
+		}},
+		{"another user's", func(w *world, r session.Record) {
+			w.processes.add(process.Process{Identity: process.Identity{PID: 777, Start: 778, Boot: boot}, UID: 1, State: 'S',
+				Args: []string{"claude", "--resume", r.ClaudeSessionID.String()}})
+		}},
+		{"evidence contradicts itself", func(w *world, r session.Record) {
+			w.processes.start(777, []string{"claude"})
+			claims(w, r)
+			w.Bindings = func() ([]hookwire.Binding, []error) {
+				return []hookwire.Binding{{PID: 777, Start: 778, Boot: boot, SessionID: uuid.NewString()}}, nil
+			}
+		}},
+		{"the agent of another session", func(w *world, r session.Record) {
+			other, b := w.started()
+			w.presences.more = []presence.File{{PID: b.id.PID, ProcStart: b.id.Start, SessionID: r.ClaudeSessionID}}
+			require.NotEqual(w.t, other.ID, r.ID)
+		}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				tc.other(w, r)
+				receipt := w.archive(r)
+				assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+				assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
+				assert.NotEmpty(t, receipt.Failures)
+			})
+		})
+	}
+}
+
+func TestP2_StrangersAreNotEvenLookedAt(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.processes.start(777, []string{"claude", "--resume", uuid.NewString()})
+		w.processes.start(778, []string{"vim", r.ClaudeSessionID.String()})
+		w.processes.start(779, []string{"claude", "--resume", r.ClaudeSessionID.String(), "--fork-session"})
+		w.archive(r)
+		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+	})
+}
+
+// Only a killed agent could not clean up itself; tmux below it is spared always.
+func TestP2_DescendantsOfAKilledAgent(t *testing.T) {
+	for _, how := range []process.How{process.HowHangUp, process.HowTerm, process.HowKill} {
+		t.Run(string(how), func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				child := func(pid int, argv ...string) {
+					w.processes.add(process.Process{Identity: process.Identity{PID: pid, Start: uint64(pid) + 1, Boot: boot},
+						PPID: a.id.PID, UID: 1000, State: 'S', Comm: argv[0], Args: argv})
+				}
+				child(901, "sleep", "1000")
+				child(902, "tmux", "attach")
+				w.processes.set(func(ps *processes) { ps.how = how })
+				w.archive(r)
+				want := []process.Identity{a.id}
+				if how == process.HowKill {
+					want = append(want, process.Identity{PID: 901, Start: 902, Boot: boot})
+				}
+				assert.Equal(t, want, w.processes.signalled())
+			})
+		})
+	}
+}
+
+func TestP3_ConcurrentArchivesEndInOneState(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		finals := []session.State{session.Archived, session.Completed, session.Archived, session.Completed}
+		errs := make([]error, len(finals))
+		var wg sync.WaitGroup
+		for i, final := range finals {
+			wg.Go(func() { errs[i] = w.Archive(w.ctx, r.ID, final, "asked") })
+		}
+		wg.Wait()
+		done := slices.Index(errs, nil)
+		require.GreaterOrEqual(t, done, 0)
+		assert.Equal(t, finals[done], w.get(r.ID).State)
+		for i, err := range errs {
+			var wrong *StateError
+			assert.True(t, i == done || errors.As(err, &wrong), "%v", err)
+		}
+		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+	})
+}
+
+func TestP8_ArchiveAndRestoreAtOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() { _, _ = w.Restore(w.ctx, r.ID) })
+			wg.Go(func() { _ = w.Archive(w.ctx, r.ID, session.Archived, "asked") })
+		}
+		wg.Wait()
+		w.pass(time.Second)
+		live := w.get(r.ID).State.Live()
+		assert.Equal(t, live, len(w.tmux.windows()) == 1, "%s with windows %v", w.get(r.ID).State, w.tmux.windows())
+	})
+}
+
+func TestArchiveOfWhatIsOver(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		var wrong *StateError
+		require.ErrorAs(t, w.Archive(w.ctx, r.ID, session.Archived, "again"), &wrong)
+		assert.Equal(t, session.Archived, wrong.State)
+	})
+}
+
+func TestP8_AnInterruptedArchiveIsFinishedByAStep(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		require.NoError(t, w.Store.Do(w.ctx, r.ID, func(r *session.Record, save func() error) error {
+			require.NoError(t, r.Become(session.Stopping, time.Now(), "asked"))
+			r.Final = session.Completed
+			return save()
+		}))
+		w.Wake(r.ID)
+		w.pass(time.Second)
+		assert.Equal(t, session.Completed, w.get(r.ID).State)
+		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.Equal(t, 1, w.news.told(NoteStopped), "the receipt is told although nobody waits for it")
+	})
+}
+
+// A receipt that could not be kept is told again; the session does not look
+// archived to a chat that was never told.
+func TestP3_AReceiptThatCannotBeToldIsToldLater(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.news.fail = func(n Note) error {
+			if n.Kind == NoteStopped {
+				return errors.New("disk full")
+			}
+			return nil
+		}
+		assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+		assert.Equal(t, session.Stopping, w.get(r.ID).State)
+		w.news.mu.Lock()
+		w.news.fail = nil
+		w.news.mu.Unlock()
+		w.pass(time.Minute)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.Equal(t, 1, w.news.told(NoteStopped))
+	})
+}
+
+// A prompt that was being typed when the person archived: proof, or told.
+func TestP4_ArchiveSettlesWhatWasBeingTyped(t *testing.T) {
+	for _, has := range []bool{true, false} {
+		t.Run(map[bool]string{true: "received", false: "not received"}[has], func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, _ := w.started()
+				w.held(r, "k", said)
+				w.held(r, "later", "another")
+				w.pass(time.Second)
+				require.Equal(t, Typing, w.prompts.state("k"))
+				if has {
+					w.write(r, userLine(said))
+				}
+				receipt := w.archive(r)
+				assert.Equal(t, Held, w.prompts.state("later"))
+				assert.NotZero(t, receipt.Waiting)
+				if has {
+					assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+					return
+				}
+				assert.Equal(t, Unproven, w.prompts.state("k"))
+				assert.Equal(t, 1, w.news.told(NoteUnproven))
+			})
+		})
+	}
+}

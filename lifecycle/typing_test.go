@@ -1,0 +1,520 @@
+package lifecycle
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+	"ccbot/tmux/tmuxtest"
+)
+
+func works(a *agent) { a.status = presence.Busy }
+
+func TestP4_APromptIsTypedOnceAndFinishedByProof(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onEnter = works })
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, Typing, w.prompts.state("k"), "typed is not received")
+
+		w.hook(r, hookwire.UserPromptSubmit, prompted("\n<pasted_content>\n"+said+"\n</pasted_content>"))
+		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		assert.Empty(t, w.get(r.ID).Prompts)
+		assert.Equal(t, 1, w.news.told(NoteDelivered))
+		w.pass(time.Hour)
+		assert.Equal(t, []string{said}, a.heard())
+		assert.Zero(t, w.news.told(NoteUnproven))
+	})
+}
+
+// Mark on disk, then paste; the Enter counted on disk, then pressed; told and
+// finished only after the proof.
+func TestP4_TheMarkIsOnDiskBeforeThePaste(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onEnter = works })
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+		assert.Equal(t, []string{"save k typing", "at typing-marked", "paste " + said, "at pasted", "save k typing", "enter", "at entered",
+			"tell delivered", "finish k", "at prompt-finished"}, w.order.after("save k typing"))
+		marks := w.prompts.saved
+		require.Len(t, marks, 2)
+		assert.Equal(t, 0, marks[0].Mark.Enters)
+		assert.Equal(t, 1, marks[1].Mark.Enters)
+		assert.False(t, marks[0].Mark.At.IsZero())
+	})
+}
+
+func TestP4_AMarkThatCannotBeSavedTypesNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.prompts.fail = errors.New("disk full")
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		assert.Empty(t, w.tmux.Inputs(a.pane))
+		w.prompts.mu.Lock()
+		w.prompts.fail = nil
+		w.prompts.mu.Unlock()
+		w.pass(time.Minute)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
+func TestPromptsAreTypedInOrderOneAtATime(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onEnter = works })
+		for _, text := range []string{"one", "two", "three"} {
+			w.held(r, "k-"+text, text)
+		}
+		for i, text := range []string{"one", "two", "three"} {
+			w.pass(10 * time.Second)
+			require.Len(t, a.heard(), i+1)
+			assert.Equal(t, text, a.heard()[i])
+			w.hook(r, hookwire.UserPromptSubmit, prompted(text))
+			w.pass(10 * time.Second)
+			require.Len(t, a.heard(), i+1, "nothing is typed while the agent works")
+			a.set(func(a *agent) { a.status = presence.Idle })
+			w.WakeAgent(a.id.PID)
+		}
+		assert.Equal(t, 2, w.news.told(NoteQueued), "what waited long was told so")
+	})
+}
+
+func TestASlashCommandIsProvenByTheEmptyBox(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.held(r, "k", "/status")
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{"/status"}, a.heard())
+		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		assert.Zero(t, w.news.told(NoteUnproven))
+	})
+}
+
+// Bash mode fires no hook; its line in the transcript is the proof.
+func TestP4_BashModeIsProvenByTheTranscript(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) {
+			a.onEnter = func(*agent) { w.write(r, userLine("<bash-input>ls -l</bash-input>")) }
+		})
+		w.held(r, "k", "!ls -l")
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"ls -l"}, a.heard())
+		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		assert.Zero(t, w.news.told(NoteUnproven))
+	})
+}
+
+// A hook event may be lost (the disk was full, the hook was killed): before the
+// person is asked, the transcript is.
+func TestP4_TheTranscriptIsAskedBeforeThePerson(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) {
+			a.onEnter = func(a *agent) { w.write(r, userLine(said)) }
+		})
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		assert.Zero(t, w.news.told(NoteUnproven))
+	})
+}
+
+func TestP4_WithoutProofThePersonDecides(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.held(r, "k", said)
+		w.held(r, "next", "another")
+		w.pass(time.Hour)
+		assert.Equal(t, Unproven, w.prompts.state("k"))
+		assert.Equal(t, []string{said, "another"}, a.heard(), "each is typed once, the second does not wait for the person")
+		assert.Equal(t, 2, w.news.told(NoteUnproven), "and each is told once")
+	})
+}
+
+func TestP4_ALateProofFinishesAnUnprovenPrompt(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		require.Equal(t, Unproven, w.prompts.state("k"))
+		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+	})
+}
+
+// The proof belongs to what is being typed now, not to an older prompt of the
+// same words that a person is asked about.
+func TestP4_AProofIsForThePromptBeingTyped(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.held(r, "old", "continue")
+		w.pass(time.Minute)
+		require.Equal(t, Unproven, w.prompts.state("old"))
+		w.held(r, "new", "continue")
+		w.pass(time.Second)
+		require.Equal(t, Typing, w.prompts.state("new"))
+		w.hook(r, hookwire.UserPromptSubmit, prompted("continue"))
+		assert.Equal(t, PromptState("finished"), w.prompts.state("new"))
+	})
+}
+
+func TestP4_ProofMustBeLaterThanTheMarkAndHaveTheText(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		w.hook(r, hookwire.UserPromptSubmit, prompted(said), func(e *hookwire.Event) { e.Received = e.Received.Add(-time.Hour) })
+		assert.Equal(t, Typing, w.prompts.state("k"), "an event of before")
+		w.hook(r, hookwire.UserPromptSubmit, prompted("please fix the buildings"))
+		assert.Equal(t, Typing, w.prompts.state("k"), "another text")
+		w.hook(r, hookwire.UserPromptSubmit, prompted("please  fix\nthe build"))
+		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+	})
+}
+
+func TestP7_TheGuardRefusesThePaste(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.tmux.Fail("Paste", &tmux.GuardError{Pane: a.pane, Want: "a", Got: "b"})
+		w.held(r, "k", said)
+		w.pass(20 * time.Millisecond)
+		assert.Equal(t, Held, w.prompts.state("k"))
+		p, err := w.prompts.Prompt("k")
+		require.NoError(t, err)
+		assert.Nil(t, p.Mark)
+		w.Wake(r.ID)
+		w.pass(time.Second)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
+// Nothing tells when a guard would be true again: the session must look.
+func TestP4_ARefusedPasteIsTriedAgain(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.tmux.Fail("Paste", &tmux.GuardError{Pane: a.pane, Want: "a", Got: "b"})
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
+// Whether a paste happened is not known: it is not done again.
+func TestP4_APasteOfUnknownOutcomeIsNotRepeated(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.tmux.Fail("Paste", tmux.ErrLost)
+		w.held(r, "k", said)
+		w.pass(time.Hour)
+		pastes := slices.DeleteFunc(w.order.all(), func(s string) bool { return !strings.HasPrefix(s, "paste") })
+		assert.Len(t, pastes, 1)
+		assert.Equal(t, Unproven, w.prompts.state("k"))
+		assert.Equal(t, 1, w.news.told(NoteUnproven))
+		assert.Empty(t, a.heard())
+	})
+}
+
+// A paste that was certainly not sent needs no person.
+func TestP4_APasteThatWasNotSentStaysHeld(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.tmux.Fail("Paste", tmux.ErrNotSent)
+		w.held(r, "k", said)
+		w.pass(time.Hour)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
+func TestP7_ADialogBetweenPasteAndEnterGetsNoEnter(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) {
+			a.onPaste = func(a *agent) { a.dialog, a.status, a.onPaste = true, presence.Waiting, nil }
+		})
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		assert.Zero(t, a.chosen, "Enter went into a dialog")
+		assert.Empty(t, a.heard())
+		p, err := w.prompts.Prompt("k")
+		require.NoError(t, err)
+		assert.True(t, p.Mark.Retreat)
+		assert.Equal(t, 1, w.news.told(NoteDialog))
+
+		a.set(func(a *agent) { a.dialog, a.status = false, presence.Idle })
+		w.WakeAgent(a.id.PID)
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{said}, a.heard(), "cleared, typed again, once")
+		assert.Zero(t, a.chosen)
+		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+	})
+}
+
+func TestP7_ATurnBetweenPasteAndEnterGetsNoEnter(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onPaste = func(a *agent) { a.status, a.onPaste = presence.Busy, nil } })
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		assert.Empty(t, a.heard())
+		a.set(func(a *agent) { a.status = presence.Idle })
+		w.WakeAgent(a.id.PID)
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
+// The person at the desk was faster: what stands in the box is not ours.
+func TestP7_EnterIsNotPressedOnAForeignDraft(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onPaste = func(a *agent) { a.box = "rm everything? let me think" } })
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		assert.Empty(t, a.heard())
+	})
+}
+
+func TestP7_NothingIsTypedIntoADialog(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.dialog, a.status = true, presence.Waiting })
+		w.held(r, "k", said)
+		w.pass(10 * time.Minute)
+		assert.Empty(t, w.tmux.Inputs(a.pane))
+		assert.Equal(t, 1, w.news.told(NoteHeldDialog))
+		assert.Equal(t, 1, w.news.told(NoteDialog))
+		assert.Equal(t, Held, w.prompts.state("k"))
+	})
+}
+
+func TestP7_NothingIsTypedBehindADraft(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.box = "mine" })
+		w.held(r, "k", said)
+		w.pass(10 * time.Minute)
+		assert.Empty(t, w.tmux.Inputs(a.pane))
+		assert.Equal(t, 1, w.news.told(NoteHeldDraft))
+		a.set(func(a *agent) { a.box = "" })
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
+// What the pane must not be, seen by tmux or by the kernel.
+func TestP7_NothingIsTypedIntoWhatIsNotTheAgent(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(w *world, a *agent)
+	}{
+		{"a shell in the foreground", func(w *world, a *agent) { w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Command = "bash" }) }},
+		{"another process in the pane", func(w *world, a *agent) { w.tmux.Change(a.pane, func(p *tmux.Pane) { p.PID = 4242 }) }},
+		{"scrolling", func(w *world, a *agent) { w.tmux.Change(a.pane, func(p *tmux.Pane) { p.InMode = true }) }},
+		{"synchronised panes", func(w *world, a *agent) { w.tmux.Synchronize(a.pane) }},
+		{"a new server with the same ids", func(w *world, a *agent) {
+			w.tmux.StopServer()
+			_ = w.tmux.Ensure(w.ctx)
+			for range 3 {
+				w.tmux.AddWindow("ccbot", "mine")
+			}
+		}},
+		{"an unreadable presence file", func(_ *world, a *agent) { a.set(func(a *agent) { a.unreadable = presence.ErrTorn }) }},
+		{"no screen", func(w *world, _ *agent) {
+			for range 10_000 {
+				w.tmux.Fail("Capture", tmux.ErrLost)
+			}
+		}},
+		{"a dead pane", func(w *world, a *agent) { w.tmux.End(a.pane, tmuxtest.Exit{}) }},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				pane := a.pane
+				tc.spoil(w, a)
+				w.held(r, "k", said)
+				w.WakeAll()
+				w.pass(time.Minute)
+				assert.Empty(t, w.tmux.Inputs(pane))
+				assert.Empty(t, a.heard())
+				assert.NotEqual(t, PromptState("finished"), w.prompts.state("k"))
+			})
+		})
+	}
+}
+
+func TestALostEnterIsPressedAgain(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.deaf = true })
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		a.set(func(a *agent) { a.deaf = false })
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
+func TestP4_EnterIsPressedThreeTimesAtMost(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.deaf = true })
+		w.held(r, "k", said)
+		w.Wake(r.ID)
+		w.pass(time.Hour)
+		enters := slices.DeleteFunc(w.order.all(), func(s string) bool { return s != "enter" })
+		assert.Len(t, enters, maxEnters)
+		assert.Equal(t, Unproven, w.prompts.state("k"))
+	})
+}
+
+// The text shows only after a while.
+func TestASlowTerminalIsWaitedFor(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.slow = true })
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		assert.Empty(t, a.heard())
+		a.set(func(a *agent) { a.slow = false })
+		w.pass(time.Second)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
+// A terminal that draws nothing for long has the text all the same.
+func TestP4_AVerySlowTerminalGetsTheTextOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.slow = true })
+		w.held(r, "k", said)
+		w.Wake(r.ID)
+		w.pass(10 * time.Second)
+		a.set(func(a *agent) { a.slow = false })
+		w.Wake(r.ID)
+		w.pass(time.Minute)
+		for _, text := range a.heard() {
+			assert.Equal(t, said, text, "the text stood in the box more than once")
+		}
+	})
+}
+
+// Versions and setups without presence files.
+func TestP4_APromptIsTypedWithoutPresenceFiles(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.tmux.onLaunch = func(a *agent, _ *tmuxtest.Process) { a.silent = true }
+		r, a := w.started()
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
+// The mark says where in the transcript proof counts: what was said before the
+// launch is none, also when no hook has told the path yet.
+func TestP4_TheMarkIsBehindWhatWasSaidBefore(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		old := w.archived()
+		w.write(old, userLine(said))
+		size := int64(0)
+		if info, err := os.Stat(w.transcript(old.ClaudeSessionID)); assert.NoError(t, err) {
+			size = info.Size()
+		}
+		require.NoError(t, w.Store.Do(w.ctx, old.ID, func(r *session.Record, save func() error) error {
+			r.Cursors = nil // as of a session whose hooks never reported
+			return save()
+		}))
+		r, err := w.Restore(w.ctx, old.ID)
+		require.NoError(t, err)
+		w.pass(2 * PresenceGrace)
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		p, err := w.prompts.Prompt("k")
+		require.NoError(t, err)
+		require.NotNil(t, p.Mark)
+		assert.Equal(t, size, p.Mark.Offset)
+	})
+}
+
+func TestInterrupt(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		assert.ErrorIs(t, w.Interrupt(w.ctx, r.ID), ErrIdle)
+		assert.Zero(t, a.escapes)
+		a.set(works)
+		assert.NoError(t, w.Interrupt(w.ctx, r.ID))
+		assert.Equal(t, 1, a.escapes)
+		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.PID = 4242 })
+		assert.ErrorIs(t, w.Interrupt(w.ctx, r.ID), ErrNoAgent)
+		assert.Equal(t, 1, a.escapes)
+	})
+}
+
+func TestSendAgainAndDrop(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.held(r, "again", "one")
+		w.held(r, "drop", "two")
+		assert.Error(t, w.SendAgain(w.ctx, r.ID, "again"), "nothing to decide yet")
+		w.pass(2 * time.Minute)
+		require.Equal(t, []string{"one", "two"}, a.heard())
+		require.NoError(t, w.Drop(w.ctx, r.ID, "drop"))
+		assert.Equal(t, PromptState("finished"), w.prompts.state("drop"))
+		require.NoError(t, w.SendAgain(w.ctx, r.ID, "again"))
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{"one", "two", "one"}, a.heard())
+		assert.Error(t, w.Drop(w.ctx, r.ID, "again"), "it is being typed")
+	})
+}
+
+// What is decided at the end of a session must not fall back to an older line.
+func TestP4_SendAgainIsNotProvenByTheFirstSending(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.write(r, userLine(said)) // the person said it long ago
+		w.held(r, "k", said)
+		a.set(func(a *agent) { a.deaf = true })
+		w.Wake(r.ID)
+		w.pass(time.Minute)
+		require.Equal(t, Unproven, w.prompts.state("k"))
+		a.set(works)
+		require.NoError(t, w.SendAgain(w.ctx, r.ID, "k"))
+		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"})) // a crash right after
+		assert.Equal(t, Unproven, w.prompts.state("k"))
+	})
+}
+
+func TestQueueRefusesWhatIsOver(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		assert.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), ErrNoAgent)
+		assert.Empty(t, w.get(r.ID).Prompts)
+	})
+}
+
+func TestQueueTakesAKeyOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(works)
+		w.held(r, "k", said)
+		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
+		assert.Equal(t, []string{"k"}, w.get(r.ID).Prompts)
+	})
+}
