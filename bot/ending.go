@@ -112,7 +112,7 @@ func split(receipt lifecycle.Receipt) (ended, spared []process.Outcome) {
 func (b *Bot) cleanupText(r session.Record, receipt lifecycle.Receipt) string {
 	c := r.Cleanup
 	return b.words.Say(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Count": max(len(c.Processes), 1),
-		"Details": strings.Join(receipt.Failures, "; "), "Time": c.NotBefore.Local().Format("15:04")})
+		"Details": strings.Join(receipt.Failures, "; ")})
 }
 
 func (b *Bot) processLines(outs []process.Outcome) string {

@@ -26,9 +26,10 @@ import (
 func newRealWorld(t *testing.T) (*world, *messagesapi.Server) {
 	t.Helper()
 	claude := realclaude.Require(t)
+	work := t.TempDir()
+	dirs := realclaude.Home(t, work) // before the world: it goes when the world's agents have ended
 	w := newWorld(t)
-	dirs := realclaude.Home(t, w.dir)
-	w.claude = dirs.Config
+	w.dir, w.claude = work, dirs.Config
 	api := messagesapi.New(slog.New(slog.DiscardHandler))
 	l, err := messagesapi.Listen(t.Context())
 	require.NoError(t, err)

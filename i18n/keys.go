@@ -117,7 +117,7 @@ const (
 	HowTerm          Key = "how_term"
 	HowKill          Key = "how_kill"
 	HowAlreadyGone   Key = "how_already_gone"
-	CleanupFailed    Key = "cleanup_failed" // Count, Details, Name, Time
+	CleanupFailed    Key = "cleanup_failed" // Count, Details, Name
 	AlreadyEnded     Key = "already_ended"  // Name
 	Ended            Key = "ended"          // Name
 	CrashedStatus    Key = "crashed_status" // Name, Status

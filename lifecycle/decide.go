@@ -61,7 +61,7 @@ func decide(r session.Record, v View, head *Prompt) Decision {
 		return decideStart(r, v)
 	}
 	if v.DialogOpen() {
-		return decideDialog(head)
+		return decideDialog(v, head)
 	}
 	if head == nil {
 		return Decision{}
@@ -94,7 +94,9 @@ func decideStart(r session.Record, v View) Decision {
 	case v.TypeSafe() && (reported || age >= PresenceGrace):
 		return Decision{Act: ActReady, Again: soon}
 	case v.DialogOpen():
-		return Decision{Act: ActDialog, Again: backoff(age)}
+		d := decideDialog(v, nil)
+		d.Again = min(d.Again, backoff(age))
+		return d
 	case !reported && age >= StartNotice:
 		return Decision{Act: ActNotReport, Again: backoff(age)}
 	}
@@ -111,12 +113,19 @@ func backoff(age time.Duration) time.Duration {
 	return min(max(age/10, soon), 30*time.Second)
 }
 
-func decideDialog(head *Prompt) Decision {
-	if head != nil && head.State == Held {
+func decideDialog(v View, head *Prompt) Decision {
+	switch {
+	case v.Screen.Dialog == nil && v.Now.Sub(v.Presence.UpdatedAt) < drawn:
+		return Decision{Again: soon} // presence is a little ahead of the screen
+	case head != nil && head.State == Held:
 		return Decision{Act: ActDialog, Why: NoteHeldDialog, Again: slow}
 	}
 	return Decision{Act: ActDialog, Again: slow}
 }
+
+// drawn is the age at which a dialog that presence speaks of must be on the
+// screen; if it is not recognised then, the screen is told as it is.
+const drawn = time.Second
 
 // slow is how often a screen is looked at that waits for a person.
 const slow = 30 * time.Second

@@ -158,14 +158,9 @@ func (w *work) tellOnce(ctx context.Context, kind NoteKind) error {
 	return nil
 }
 
-// tellDialog tells what the terminal asks, once per dialog. Right after the
-// presence file says "waiting" the screen may not show it yet.
+// tellDialog tells what the terminal asks, once per dialog.
 func (w *work) tellDialog(ctx context.Context) error {
 	name := dialogName(w.view.Screen.Dialog)
-	if name == "" && launchOrPhaseWaits(w.view) {
-		w.Wake(w.r.ID)
-		return nil
-	}
 	if w.recall(w.r.ID).dialog == name {
 		return nil
 	}
@@ -176,17 +171,11 @@ func (w *work) tellDialog(ctx context.Context) error {
 	return nil
 }
 
-// launchOrPhaseWaits is true while a dialog that presence speaks of may still
-// have to be drawn.
-func launchOrPhaseWaits(v View) bool {
-	return v.Present && v.Now.Sub(v.Presence.UpdatedAt) < time.Second
-}
-
 // dialogName tells one dialog from the next. The selected line is not part of
 // it: moving the cursor opens no new dialog.
 func dialogName(d *claudeui.Dialog) string {
 	if d == nil {
-		return ""
+		return "not recognised"
 	}
 	return d.Title + "\n" + strings.Join(d.Lines, "\n") + "\n" + strings.Join(d.Options, "\n")
 }

@@ -24,7 +24,6 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -44,6 +43,7 @@ type world struct {
 	prompts   *prompts
 	news      *news
 	order     *order
+	stop      func() // ends the Service that runs
 }
 
 // order is what happened, across all parts, one word each.
@@ -97,8 +97,12 @@ func newWorld(t *testing.T, base string) *world {
 	return w
 }
 
-// restart makes a new Service over the same disk and the same machine.
+// restart makes a new Service over the same disk and the same machine; it does
+// not run yet.
 func (w *world) restart() {
+	if w.stop != nil {
+		w.stop()
+	}
 	log := slog.New(slog.DiscardHandler)
 	store, err := session.Open(filepath.Join(w.base, "state", "sessions"), filepath.Join(w.base, "state", "quarantine"), time.Now, log)
 	require.NoError(w.t, err)
@@ -111,15 +115,14 @@ func (w *world) restart() {
 			Now: time.Now, Log: log, Failpoint: func(name string) { w.order.add("at %s", name) }})
 }
 
-// run lets the Service run until the test or the returned function ends it.
-func (w *world) run() (stop func()) {
+// run lets the Service run until the test ends or a restart.
+func (w *world) run() {
 	ctx, cancel := context.WithCancel(w.ctx)
 	done := make(chan struct{})
 	s := w.Service
 	go func() { defer close(done); _ = s.Run(ctx) }()
-	stop = sync.OnceFunc(func() { cancel(); <-done })
-	w.t.Cleanup(stop)
-	return stop
+	w.stop = sync.OnceFunc(func() { cancel(); <-done })
+	w.t.Cleanup(w.stop)
 }
 
 // pass lets time go by, and everything come to rest.
@@ -701,5 +704,3 @@ func (n *news) last(kind NoteKind) (last Note) {
 	}
 	return last
 }
-
-var _ = transcript.Cursor{}

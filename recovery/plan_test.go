@@ -76,7 +76,6 @@ func world(r session.Record, alive process.Liveness, panes ...tmux.Pane) World {
 // What Plan decides of one record, for each state.
 func TestPlan(t *testing.T) {
 	starting, restoring, running := session.Starting, session.Restoring, session.Running
-	anyLaunch := []session.State{starting, restoring}
 	bound := []session.State{starting, restoring, running}
 	tests := []struct {
 		name   string
@@ -151,15 +150,28 @@ func TestPlan(t *testing.T) {
 				r := record(s, nil)
 				return world(r, process.Unknown, pane(1), pane(3, tagged(tagOf(r))))
 			}},
-		{name: "unbound, no window was made", states: anyLaunch, do: Fail,
+		{name: "unbound, no window was made", states: []session.State{restoring}, do: Fail,
 			world: func(s session.State) World { return world(record(s, nil), process.Unknown, pane(1)) }},
-		{name: "unbound, no server", states: anyLaunch, do: Fail,
+		{name: "unbound, no server", states: []session.State{restoring}, do: Fail,
 			world: func(s session.State) World {
 				w := world(record(s, nil), process.Unknown)
 				w.Tmux = TmuxAbsent
 				return w
 			}},
-		{name: "unbound, another instance has a window of the same record id", states: anyLaunch, do: Fail,
+		{name: "unbound, another instance has a window of the same record id", states: []session.State{restoring}, do: Fail,
+			world: func(s session.State) World {
+				r := record(s, nil)
+				return world(r, process.Unknown, pane(3, tagged("other/"+r.ID.String())))
+			}},
+		{name: "unbound, no window was made", states: []session.State{starting}, do: Discard,
+			world: func(s session.State) World { return world(record(s, nil), process.Unknown, pane(1)) }},
+		{name: "unbound, no server", states: []session.State{starting}, do: Discard,
+			world: func(s session.State) World {
+				w := world(record(s, nil), process.Unknown)
+				w.Tmux = TmuxAbsent
+				return w
+			}},
+		{name: "unbound, another instance has a window of the same record id", states: []session.State{starting}, do: Discard,
 			world: func(s session.State) World {
 				r := record(s, nil)
 				return world(r, process.Unknown, pane(3, tagged("other/"+r.ID.String())))
@@ -376,7 +388,7 @@ func TestP6_LostNeedsProof(t *testing.T) {
 			}
 			seen[r.ID] = true
 			switch a.Do {
-			case MarkLost, Fail:
+			case MarkLost, Fail, Discard:
 				for _, p := range w.Panes {
 					mine := r.Binding != nil && p.ID.String() == r.Binding.Pane && p.PID == r.Binding.Agent.PID && w.Server.Start == r.Binding.Server.Start
 					if mine || r.Binding == nil && p.Tag == tagOf(r) {
@@ -385,6 +397,9 @@ func TestP6_LostNeedsProof(t *testing.T) {
 				}
 				if b := r.Binding; b != nil && b.Agent.Valid() && w.Alive[r.ID] != process.Gone {
 					t.Fatalf("%s although its process is %s", a.Do, w.Alive[r.ID])
+				}
+				if a.Do == Discard && (r.State != session.Starting || r.Binding != nil) {
+					t.Fatalf("a record in state %s is discarded", r.State)
 				}
 			case Bind:
 				if r.Binding != nil || a.Pane.Tag != tagOf(r) {
@@ -402,6 +417,9 @@ func (w World) after(actions []Action) World {
 		i := slices.IndexFunc(w.Records, func(r session.Record) bool { return r.ID == a.Record })
 		r := w.Records[i].Clone()
 		switch a.Do {
+		case Discard:
+			w.Records = slices.Delete(w.Records, i, i+1)
+			continue
 		case Reattach, Conclude:
 			w.Watched[r.ID] = true
 		case Bind:

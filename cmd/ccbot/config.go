@@ -183,12 +183,10 @@ func (c *config) check(file string) error {
 	case len(c.AllowedUsers) == 0:
 		return errors.New("ALLOWED_USERS is empty: nobody could speak to the bot. @userinfobot tells your id" + where)
 	}
-	for name, check := range map[string]func() error{
-		"TELEGRAM_API_URL": c.checkAPI, "CLAUDE_FLAGS": c.checkFlags, "CCBOT_PERMISSION_MODE": c.checkMode,
-		"CCBOT_DIR": c.checkPaths, "LOG_FORMAT": c.checkLog, "TMUX_SESSION_NAME": c.checkTmux, "CCBOT_LANG": c.checkLang,
-	} {
+	for _, check := range []func() error{c.checkAPI, c.checkPaths, c.checkRoots, c.checkTmux, c.checkFlags, c.checkMode,
+		c.checkLang, c.checkLog} {
 		if err := check(); err != nil {
-			return fmt.Errorf("%s: %w%s", name, err, where)
+			return fmt.Errorf("%w%s", err, where)
 		}
 	}
 	return nil
@@ -198,11 +196,11 @@ func (c *config) check(file string) error {
 func (c *config) checkAPI() error {
 	u, err := url.Parse(strings.TrimRight(c.APIURL, "/"))
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return errors.New("it is not an http or https address")
+		return errors.New("TELEGRAM_API_URL is not an http or https address")
 	}
 	ip := net.ParseIP(u.Hostname())
 	if u.Scheme == "http" && u.Hostname() != "localhost" && !ip.IsLoopback() {
-		return errors.New("plain http would send the token in clear; use https, or a server on this machine")
+		return errors.New("TELEGRAM_API_URL: plain http would send the token in clear; use https, or a server on this machine")
 	}
 	c.APIURL = u.String()
 	return nil
@@ -211,16 +209,16 @@ func (c *config) checkAPI() error {
 // checkFlags splits the flags as a shell would, without expanding anything.
 func (c *config) checkFlags() error {
 	if strings.ContainsAny(c.ClaudeFlags, "$`") {
-		return errors.New("there is no expansion: $ and ` cannot be used")
+		return errors.New("CLAUDE_FLAGS: there is no expansion, so $ and ` cannot be used")
 	}
 	words, err := shell.Fields(c.ClaudeFlags, func(string) string { return "" })
 	if err != nil {
-		return fmt.Errorf("it cannot be split into words: %w", err)
+		return fmt.Errorf("CLAUDE_FLAGS cannot be split into words: %w", err)
 	}
 	for _, w := range words {
 		name, _, _ := strings.Cut(w, "=")
 		if slices.Contains(forbiddenFlags, name) {
-			return fmt.Errorf("%s is ccbot's own business", name)
+			return fmt.Errorf("CLAUDE_FLAGS: %s is ccbot's own business", name)
 		}
 	}
 	c.flags = words
@@ -230,9 +228,9 @@ func (c *config) checkFlags() error {
 func (c *config) checkMode() error {
 	switch {
 	case c.PermissionMode != "ask" && c.PermissionMode != "bypass":
-		return errors.New("it is ask or bypass")
+		return errors.New("CCBOT_PERMISSION_MODE is ask or bypass")
 	case c.PermissionMode == "bypass" && os.Geteuid() == 0:
-		return errors.New("Claude Code refuses bypass as root; run ccbot as another user, or use ask")
+		return errors.New("CCBOT_PERMISSION_MODE: the agent refuses bypass as root; run ccbot as another user, or use ask")
 	case c.PermissionMode == "bypass":
 		c.flags = append(c.flags, "--dangerously-skip-permissions")
 	}
@@ -244,6 +242,11 @@ func (c *config) checkPaths() error {
 	if !filepath.IsAbs(c.Dir) || !filepath.IsAbs(c.ClaudeDir) {
 		return errors.New("CCBOT_DIR and CLAUDE_CONFIG_DIR must be absolute paths")
 	}
+	return nil
+}
+
+// checkRoots resolves the roots, so that a link inside one cannot lead out.
+func (c *config) checkRoots() error {
 	for root := range strings.SplitSeq(c.Roots, ":") {
 		if root == "" {
 			continue
@@ -263,14 +266,14 @@ func (c *config) checkLog() error {
 		return errors.New("LOG_LEVEL is debug, info, warn or error")
 	}
 	if !slices.Contains([]string{"auto", "text", "json"}, c.LogFormat) {
-		return errors.New("it is auto, text or json")
+		return errors.New("LOG_FORMAT is auto, text or json")
 	}
 	return nil
 }
 
 func (c *config) checkLang() error {
 	if !slices.Contains([]string{"en", "ru", "zh"}, c.Lang) {
-		return errors.New("it is en, ru or zh")
+		return errors.New("CCBOT_LANG is en, ru or zh")
 	}
 	return nil
 }

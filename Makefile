@@ -1,0 +1,53 @@
+# ccbot's commands. `make` alone lists them.
+.DEFAULT_GOAL := help
+.PHONY: help try test lint bench e2e build clean install-tmux
+
+GO      ?= go
+ARGS    ?=
+PKG     ?= ./...
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
+TOOL    := $(GO) tool -modfile=tools/go.mod
+
+# -count=1: end-to-end tests build the program themselves, which the test cache does not see.
+GOTEST := $(TOOL) gotestsum --format pkgname -- -race -count=1
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+try: build install-tmux ## try ccbot in a browser: no Telegram, no token, no Claude needed (ARGS="--agent claude" for the real one)
+	@bin/ccbot try $(ARGS)
+
+test: ## all tests with the race detector; what is not installed is skipped and listed (CCBOT_REQUIRE=all: fails)
+	@$(GOTEST) -timeout 15m $(PKG)
+
+e2e: ## the tests with the real Claude Code CLI, which is installed into a cache folder first
+	@e2e/install.sh
+	@CCBOT_REQUIRE=all $(GOTEST) -timeout 15m -run '^TestReal' ./e2e/...
+
+lint: ## golangci-lint, and vet for macOS and for the crash tests' build
+	$(TOOL) golangci-lint run ./...
+	GOOS=darwin $(GO) vet ./...
+	$(GO) vet -tags failpoints ./cmd/...
+
+bench: ## benchmarks into bin/bench.txt, compared with those of the last run
+	@mkdir -p bin
+	@if [ -f bin/bench.txt ]; then mv bin/bench.txt bin/bench.old.txt; fi
+	@$(GO) test -run '^$$' -bench . -benchmem -count 6 $(PKG) | tee bin/bench.txt
+	@if [ -f bin/bench.old.txt ]; then $(TOOL) benchstat bin/bench.old.txt bin/bench.txt; fi
+
+# The hook runs at every prompt: static and small, so that it starts at once anywhere.
+build: ## bin/ccbot and bin/ccbot-hook
+	@$(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/ccbot ./cmd/ccbot
+	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o bin/ccbot-hook ./cmd/ccbot-hook
+
+clean: ## remove bin/
+	@rm -rf bin
+
+install-tmux:
+	@command -v tmux >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo 'tmux is missing, installing it'; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends tmux >/dev/null; \
+	elif command -v apt-get >/dev/null; then echo 'tmux is missing. Install it with: sudo apt-get install tmux'; exit 1; \
+	elif command -v brew >/dev/null; then echo 'tmux is missing. Install it with: brew install tmux'; exit 1; \
+	else echo 'tmux is missing. Install it with the package manager of this system.'; exit 1; fi

@@ -1,0 +1,285 @@
+package ccbot_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// floors is the house from the roof down. A package may import what stands on a
+// lower floor, however far down, and nothing beside or above it. The packages
+// of a folder stand on its floor unless they have one of their own here.
+var floors = [][]string{
+	{"e2e"}, // tests of the whole
+	{"cmd/ccbot", "cmd/ccbot-hook"},
+	{"bot"},
+	{"bot/card", "bot/inbox", "bot/outbox", "bot/render", "bot/screen"},
+	{"archive", "recovery"},
+	{"lifecycle"},
+	{"hooks", "tmux"},
+	{"i18n", "internal"},
+}
+
+// sideways are the imports between packages of one floor. Each has a reason;
+// one that is not needed any more fails the test.
+var sideways = map[[2]string]string{
+	{"bot/outbox", "bot/render"}:                "a message's text is a rendered one",
+	{"internal/session", "internal/process"}:    "a record names its agent by process identity",
+	{"internal/session", "internal/transcript"}: "a record holds transcript cursors",
+}
+
+// only are packages that may import nothing of ours but this.
+var only = map[string][]string{
+	"cmd/ccbot-hook":    {"internal/hookwire"}, // it starts at every prompt: small, and nothing that can wait
+	"i18n":              nil,
+	"internal/hookwire": nil,
+}
+
+// Limits of size. A function or file beyond them is two things.
+const (
+	maxFunctionLines = 60
+	maxFileLines     = 450
+)
+
+// source is one Go file of the tree.
+type source struct {
+	path    string // from the module's folder
+	pkg     string // folder of its package
+	test    bool   // *_test.go
+	imports []string
+	file    *ast.File
+	fset    *token.FileSet
+}
+
+const module = "ccbot/"
+
+// sources parses every Go file of the module, whatever its build tags.
+func sources(t *testing.T) []source {
+	t.Helper()
+	var all []source
+	require.NoError(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && name != "." && skipped(name, d.Name()) {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || filepath.Ext(name) != ".go" {
+			return nil
+		}
+		s, err := parse(filepath.ToSlash(name))
+		all = append(all, s)
+		return err
+	}))
+	require.NotEmpty(t, all)
+	return all
+}
+
+// skipped are the folders that are not of the module: hidden ones, test data,
+// what was built, and the tools, which are a module of their own.
+func skipped(name, base string) bool {
+	return strings.HasPrefix(base, ".") || base == "testdata" || base == "node_modules" || name == "bin" || name == "tools"
+}
+
+func parse(name string) (source, error) {
+	s := source{path: name, pkg: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), fset: token.NewFileSet()}
+	var err error
+	s.file, err = parser.ParseFile(s.fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return source{}, err
+	}
+	for _, spec := range s.file.Imports {
+		full, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return source{}, fmt.Errorf("%s: import %s: %w", name, spec.Path.Value, err)
+		}
+		if ours, ok := strings.CutPrefix(full, module); ok {
+			s.imports = append(s.imports, ours)
+		}
+	}
+	return s, nil
+}
+
+// floorOf is the floor that a package stands on, -1 if nobody gave it one.
+func floorOf(pkg string) int {
+	for room := pkg; room != "."; room = path.Dir(room) {
+		if i := slices.IndexFunc(floors, func(rooms []string) bool { return slices.Contains(rooms, room) }); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// isSupport says whether a package is made for tests of the package above it,
+// as tmux/tmuxtest is.
+func isSupport(pkg string) bool {
+	return strings.HasSuffix(pkg, "test") && strings.Contains(pkg, "/")
+}
+
+// objection says what is wrong with an import, "" if nothing is. Tests and what
+// is made for tests may import what stands beside them too.
+func objection(from, to string, test bool) string {
+	allowed, limited := only[from]
+	up, down := floorOf(from), floorOf(to)
+	switch {
+	case down < 0:
+		return "has no floor in this file"
+	case test || isSupport(from):
+		if down < up {
+			return "points up"
+		}
+		return ""
+	case limited && !slices.Contains(allowed, to):
+		return "is not in its short list"
+	case isSupport(to):
+		return "is for tests only"
+	case down < up:
+		return "points up"
+	case down == up && from != to && sideways[[2]string{from, to}] == "":
+		return "points sideways"
+	}
+	return ""
+}
+
+// TestArchitecture reads every import of the tree and compares it with the
+// house.
+func TestArchitecture(t *testing.T) {
+	used := make(map[[2]string]bool)
+	for _, s := range sources(t) {
+		if s.pkg != "." {
+			assert.GreaterOrEqual(t, floorOf(s.pkg), 0, "%s: give its package a floor in this file", s.path)
+		}
+		for _, to := range s.imports {
+			why := objection(s.pkg, to, s.test || s.pkg == ".")
+			assert.Empty(t, why, "%s imports %s: it %s", s.path, to, why)
+			used[[2]string{s.pkg, to}] = true
+		}
+	}
+	for arrow := range sideways {
+		assert.True(t, used[arrow], "%s does not import %s any more: take it off the list", arrow[0], arrow[1])
+	}
+}
+
+// TestArchitectureObjects holds the rule itself to account.
+func TestArchitectureObjects(t *testing.T) {
+	for _, tt := range []struct {
+		name, from, to string
+		test           bool
+		want           string
+	}{
+		{"down", "bot", "lifecycle", false, ""},
+		{"down past rooms", "cmd/ccbot", "internal/process", false, ""},
+		{"a chat room of its own house", "bot", "bot/inbox", false, ""},
+		{"listed", "internal/session", "internal/process", false, ""},
+		{"up", "lifecycle", "bot", false, "points up"},
+		{"up to its own house", "bot/inbox", "bot", false, "points up"},
+		{"sideways", "hooks", "tmux", false, "points sideways"},
+		{"sideways among leaves", "internal/process", "internal/session", false, "points sideways"},
+		{"words import nothing", "i18n", "internal/session", false, "is not in its short list"},
+		{"the hook", "cmd/ccbot-hook", "internal/spool", false, "is not in its short list"},
+		{"the hook's own", "cmd/ccbot-hook", "internal/hookwire", false, ""},
+		{"test support in the product", "lifecycle", "tmux/tmuxtest", false, "is for tests only"},
+		{"test support in a test", "lifecycle", "tmux/tmuxtest", true, ""},
+		{"a test beside", "hooks", "tmux", true, ""},
+		{"a test up", "hooks", "bot", true, "points up"},
+		{"unknown", "bot", "helpers", false, "has no floor in this file"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, objection(tt.from, tt.to, tt.test))
+		})
+	}
+}
+
+// TestEveryPackageSaysWhatItPromises wants a package comment, in doc.go where a
+// package has more than one file.
+func TestEveryPackageSaysWhatItPromises(t *testing.T) {
+	files, documented := make(map[string]int), make(map[string]bool)
+	for _, s := range sources(t) {
+		if s.test {
+			continue
+		}
+		files[s.pkg]++
+		if s.file.Doc.Text() != "" {
+			documented[s.pkg] = true
+			inDoc := path.Base(s.path) == "doc.go"
+			documented[s.pkg+"/doc.go"] = documented[s.pkg+"/doc.go"] || inDoc
+		}
+	}
+	for pkg, n := range files {
+		ok := documented[pkg+"/doc.go"] || n == 1 && documented[pkg]
+		assert.True(t, ok, "%s has no doc.go with a package comment", pkg)
+	}
+}
+
+// TestSize finds functions and files that have grown into two things.
+func TestSize(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test {
+			continue
+		}
+		lines := s.fset.File(s.file.FileStart).LineCount()
+		assert.LessOrEqual(t, lines, maxFileLines, "%s has %d lines", s.path, lines)
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				n := s.fset.Position(f.End()).Line - s.fset.Position(f.Pos()).Line + 1
+				assert.LessOrEqual(t, n, maxFunctionLines, "%s: %s has %d lines", s.path, f.Name.Name, n)
+			}
+		}
+	}
+}
+
+// TestP2_OnePlaceClosesPanes finds the commands of tmux that end what may be a
+// person's. kill-pane stands in one function, which takes a proven pane;
+// kill-window takes split panes along and is nowhere; kill-server is for the
+// private server of a trial.
+func TestP2_OnePlaceClosesPanes(t *testing.T) {
+	found := make(map[string][]string)
+	for _, s := range sources(t) {
+		if s.test || isSupport(s.pkg) {
+			continue
+		}
+		for _, d := range s.file.Decls {
+			for _, text := range literals(d) {
+				if where := s.path + " " + nameOf(d); strings.HasPrefix(text, "kill-") && !slices.Contains(found[text], where) {
+					found[text] = append(found[text], where)
+				}
+			}
+		}
+	}
+	assert.Equal(t, map[string][]string{
+		"kill-pane":   {"tmux/guard.go ClosePane"},
+		"kill-server": {"cmd/ccbot/try.go clean"},
+	}, found)
+}
+
+// literals are the texts written out in a declaration.
+func literals(d ast.Decl) []string {
+	var texts []string
+	ast.Inspect(d, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if text, err := strconv.Unquote(lit.Value); err == nil {
+				texts = append(texts, text)
+			}
+		}
+		return true
+	})
+	return texts
+}
+
+func nameOf(d ast.Decl) string {
+	if f, ok := d.(*ast.FuncDecl); ok {
+		return f.Name.Name
+	}
+	return "(no function)"
+}

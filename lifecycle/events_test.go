@@ -1,0 +1,170 @@
+package lifecycle
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+// A nested claude inherits the launch, but is another process.
+func TestP4_EventsOfOtherProcessesProveNothing(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*hookwire.Event)
+	}{
+		{"another pid", func(e *hookwire.Event) { e.ClaudePID++ }},
+		{"the same pid, started at another time", func(e *hookwire.Event) { e.ClaudeStart++ }},
+		{"the same pid, before a reboot", func(e *hookwire.Event) { e.Boot = uuid.NewString() }},
+		{"unproven process", func(e *hookwire.Event) { e.ClaudePID, e.ClaudeStart, e.Boot = 0, 0, "" }},
+		{"another launch", func(e *hookwire.Event) { e.Launch = uuid.NewString() }},
+		{"no launch", func(e *hookwire.Event) { e.Launch = "" }},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, _ := w.started()
+				w.held(r, "k", said)
+				w.pass(time.Second)
+				before := w.get(r.ID)
+				other := func(e *hookwire.Event) { e.SessionID = uuid.NewString() }
+				w.hook(r, hookwire.SessionStart, other, tc.change)
+				w.hook(r, hookwire.UserPromptSubmit, prompted(said), tc.change)
+				w.hook(r, hookwire.Stop, other, tc.change)
+				assert.Equal(t, before, w.get(r.ID))
+				assert.Equal(t, Typing, w.prompts.state("k"))
+			})
+		})
+	}
+}
+
+func TestP8_EventsMayComeTwice(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		events := []hookwire.Event{
+			w.event(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source = "startup" }),
+			w.event(r, hookwire.UserPromptSubmit, prompted(said)),
+			w.event(r, hookwire.Stop),
+		}
+		for _, e := range events {
+			require.NoError(t, w.HookEvent(w.ctx, e))
+			once := w.get(r.ID)
+			require.NoError(t, w.HookEvent(w.ctx, e))
+			assert.Equal(t, once, w.get(r.ID), "%s changed something the second time", e.Name)
+		}
+		assert.Equal(t, 1, w.news.told(NoteDelivered))
+	})
+}
+
+func TestClearChangesIdAndCursor(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		before := w.get(r.ID)
+		id := uuid.New()
+		cleared := func(e *hookwire.Event) {
+			e.SessionID, e.TranscriptPath, e.Source = id.String(), w.transcript(id), "clear"
+		}
+		told := w.news.told(NoteTranscript)
+		w.hook(r, hookwire.SessionEnd, func(e *hookwire.Event) { e.Reason = "clear" })
+		for range 2 { // also when it comes twice
+			w.hook(r, hookwire.SessionStart, cleared)
+		}
+		got := w.get(r.ID)
+		assert.Equal(t, id, got.ClaudeSessionID)
+		assert.Equal(t, []uuid.UUID{before.ClaudeSessionID}, got.EarlierClaudeIDs)
+		assert.Equal(t, []transcript.Cursor{{Path: w.transcript(before.ClaudeSessionID)}, {Path: w.transcript(id)}}, got.Cursors,
+			"the old one is drained first")
+		assert.Equal(t, told+1, w.news.told(NoteTranscript))
+
+		require.NoError(t, w.Advance(w.ctx, r.ID, transcript.Cursor{Path: got.Cursors[0].Path, Offset: 10}))
+		assert.Equal(t, int64(10), w.get(r.ID).Cursors[0].Offset)
+		require.NoError(t, w.Advance(w.ctx, r.ID, transcript.Cursor{Path: got.Cursors[1].Path, Offset: 5}))
+		assert.Equal(t, []transcript.Cursor{{Path: w.transcript(id), Offset: 5}}, w.get(r.ID).Cursors)
+		require.NoError(t, w.Advance(w.ctx, r.ID, transcript.Cursor{Path: "/elsewhere", Offset: 99}))
+		assert.Equal(t, []transcript.Cursor{{Path: w.transcript(id), Offset: 5}}, w.get(r.ID).Cursors)
+	})
+}
+
+// The next archive looks for writers of the new conversation.
+func TestP1_AfterClearTheNewIdCounts(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		id := uuid.New()
+		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.SessionID, e.TranscriptPath = id.String(), w.transcript(id) })
+		w.archive(r)
+		w.processes.start(777, []string{"claude", "--resume", id.String()})
+		_, err := w.Restore(w.ctx, r.ID)
+		var refused *WriterError
+		assert.ErrorAs(t, err, &refused)
+	})
+}
+
+// What was said before a resume is history, what comes after is shown.
+func TestP5_AResumedTranscriptBeginsAtItsEnd(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		other := session.Record{ClaudeSessionID: uuid.New()}
+		w.write(other, userLine("long ago"))
+		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) {
+			e.SessionID, e.TranscriptPath, e.Source = other.ClaudeSessionID.String(), w.transcript(other.ClaudeSessionID), "resume"
+		})
+		got := w.get(r.ID)
+		c, _ := got.Cursor()
+		assert.Equal(t, w.transcript(other.ClaudeSessionID), c.Path)
+		assert.Positive(t, c.Offset)
+	})
+}
+
+// A restore goes on where the chat was: what was written meanwhile is shown.
+func TestP5_ARestoreKeepsItsCursor(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		old := w.archived()
+		require.NoError(t, w.Advance(w.ctx, old.ID, transcript.Cursor{Path: w.transcript(old.ClaudeSessionID), Offset: 7}))
+		r, err := w.Restore(w.ctx, old.ID)
+		require.NoError(t, err)
+		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source = "resume" })
+		got := w.get(r.ID)
+		c, _ := got.Cursor()
+		assert.Equal(t, int64(7), c.Offset)
+	})
+}
+
+// An event that could not be kept is given again.
+func TestP8_AnEventThatCouldNotBeKeptIsAnError(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		w.news.fail = func(n Note) error {
+			if n.Kind == NoteDelivered {
+				return errors.New("disk full")
+			}
+			return nil
+		}
+		e := w.event(r, hookwire.UserPromptSubmit, prompted(said))
+		require.Error(t, w.HookEvent(w.ctx, e))
+		assert.Equal(t, Typing, w.prompts.state("k"))
+		w.news.mu.Lock()
+		w.news.fail = nil
+		w.news.mu.Unlock()
+		require.NoError(t, w.HookEvent(w.ctx, e))
+		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+	})
+}
+
+func TestAnEventOfAnUnknownRecordIsDropped(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		e := w.event(r, hookwire.Stop, func(e *hookwire.Event) { e.Launch = uuid.NewString() })
+		assert.NoError(t, w.HookEvent(w.ctx, e), "else it would be given again for ever")
+	})
+}
