@@ -5,14 +5,42 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"ccbot/internal/hookwire"
 	"ccbot/internal/spool"
 )
 
+// BindingError is a binding that is there and could not be read. PID is 0 when its name does not tell it.
+type BindingError struct {
+	Name string
+	PID  int
+	Err  error
+}
+
+// Error names the file.
+func (e *BindingError) Error() string { return fmt.Sprintf("binding %s: %v", e.Name, e.Err) }
+
+// Unwrap gives the reason.
+func (e *BindingError) Unwrap() error { return e.Err }
+
+// pidOf reads the pid out of <boot>-<pid>-<start>.json; the boot id has dashes of its own.
+func pidOf(name string) int {
+	parts := strings.Split(strings.TrimSuffix(name, ".json"), "-")
+	if len(parts) < 3 {
+		return 0
+	}
+	pid, err := strconv.Atoi(parts[len(parts)-2])
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
 // Bindings reads dir/bindings, where dir is $CCBOT_DIR: which session each Claude Code process was running when its
 // hook last told. Bindings of earlier boots and ended processes are among them; all are hints until the process is
-// proven from the kernel. Files that cannot be read are left as they are, one error each. A missing folder is empty.
+// proven from the kernel. Files that cannot be read are left as they are, one *BindingError each. A missing folder is empty.
 func Bindings(dir string) ([]hookwire.Binding, []error) {
 	folder := spool.Folder{Path: filepath.Join(dir, hookwire.BindingsFolder), MaxSize: hookwire.MaxBinding}
 	names, err := folder.List()
@@ -27,7 +55,7 @@ func Bindings(dir string) ([]hookwire.Binding, []error) {
 			continue
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("binding %s: %w", name, err))
+			errs = append(errs, &BindingError{Name: name, PID: pidOf(name), Err: err})
 			continue
 		}
 		bindings = append(bindings, binding)

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"time"
 
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
 
@@ -69,6 +70,9 @@ func decide(r session.Record, v View, head *Prompt) Decision {
 	if head.State == Typing {
 		return decideTyping(v, head, !r.ReportsAt.IsZero())
 	}
+	if c := r.Binding.Command; c != "" && v.Fate == PaneOurs && v.Pane.Command != c {
+		return Decision{Again: 2 * time.Second} // another program is in front: tmux would refuse
+	}
 	return decideHeld(v, head)
 }
 
@@ -134,14 +138,17 @@ const slow = 30 * time.Second
 // bring it for prompts; here the screen is asked whether Enter was lost and
 // whether a slash command was taken, and the transcript where no hook reports.
 func decideTyping(v View, p *Prompt, hooked bool) Decision {
+	if p.Mark == nil {
+		return Decision{Act: ActUnproven} // a file that was edited
+	}
 	age := v.Now.Sub(p.Mark.At)
-	inBox := v.boxFree() && !v.Screen.Box.Empty && v.Screen.Box.Contains(p.Text)
+	inBox := v.boxFree() && p.shows(v.Screen.Box)
 	switch {
 	case p.Mark.Retreat && v.boxFree():
 		return Decision{Act: ActClear}
 	case p.Mark.Retreat:
 		return Decision{Again: 5 * soon}
-	case p.Class == ClassCommand && v.Captured && p.Mark.Enters > 0 && age >= soon && !inBox && boxShows(v):
+	case p.Class == ClassCommand && p.Mark.Enters > 0 && age >= soon && boxWithout(v, p):
 		return Decision{Act: ActProven}
 	case inBox && age >= EnterRetry*time.Duration(p.Mark.Enters) && p.Mark.Enters < maxEnters:
 		return Decision{Act: ActEnter, Again: EnterRetry}
@@ -153,10 +160,10 @@ func decideTyping(v View, p *Prompt, hooked bool) Decision {
 	return Decision{Again: min(EnterRetry, max(soon, age/2))}
 }
 
-// boxShows says whether the screen is one on which a command that was not taken
-// would still be seen in the box.
-func boxShows(v View) bool {
-	return v.Screen.Dialog != nil || v.Screen.Box.Present
+// boxWithout says whether the living agent's box is seen, without the text: what
+// was not taken would still stand there, also while a person scrolls.
+func boxWithout(v View, p *Prompt) bool {
+	return v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured && v.Screen.Box.Present && !p.shows(v.Screen.Box)
 }
 
 // decideHeld types when it is safe, and otherwise says what the prompt waits
@@ -169,11 +176,11 @@ func decideHeld(v View, p *Prompt) Decision {
 		return Decision{Again: QueueNotice - v.Now.Sub(p.Since)} // most turns are over before it is worth a word
 	case v.Phase() == PhaseWorking:
 		return Decision{Act: ActHold, Why: NoteQueued}
-	case v.boxFree() && !v.Screen.Box.Empty:
+	case v.boxFree() && (!v.Screen.Box.Empty || v.Screen.Box.Bash):
 		return Decision{Act: ActHold, Why: NoteHeldDraft, Again: 5 * time.Second}
 	case v.Phase() == PhaseIdle && v.Captured && !v.Screen.Box.Present && v.Screen.Dialog == nil:
 		return Decision{Again: 2 * time.Second} // a screen nobody knows, or half drawn
-	case v.Phase() == PhaseIdle:
+	case v.Phase() == PhaseIdle && !v.Pane.InMode:
 		return Decision{Again: soon} // idle by its own word, the screen follows
 	}
 	return Decision{Again: 2 * time.Second}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"ccbot/internal/claudeui"
@@ -33,7 +34,7 @@ func free(change ...func(*View)) View {
 
 func in(state session.State, change ...func(*session.Record)) session.Record {
 	r := session.Record{ID: uuid.New(), State: state, StartedAt: noon.Add(-time.Minute), ReportsAt: noon.Add(-50 * time.Second),
-		Binding: &session.Binding{}}
+		Binding: &session.Binding{Command: "claude"}}
 	for _, c := range change {
 		c(&r)
 	}
@@ -245,7 +246,7 @@ func TestP7_NothingIsTypedUnlessTheBoxIsProvenFree(t *testing.T) {
 	reached := map[Act]bool{}
 	everyCase(func(r session.Record, v View, head *Prompt) { reached[check(t, r, v, head)] = true })
 	for _, act := range []Act{ActType, ActEnter, ActClear} {
-		assert.True(t, reached[act], "act %d is not tested", act)
+		require.True(t, reached[act], "act %d is not tested", act)
 	}
 	rapid.Check(t, func(t *rapid.T) { check(t, anyRecord(t), anyView(t), anyHead(t)) })
 }
@@ -306,7 +307,6 @@ func TestP4_WhatIsBeingTypedIsNotTypedAgain(t *testing.T) {
 
 // "Taken" needs a look at the box of the living agent, without the command in it.
 func TestP4_ACommandIsProvenOnlyByABoxWithoutIt(t *testing.T) {
-	t.Skip("BUG: decideTyping proves a command whenever inBox is false, also when boxFree is (scrolling, unknown agent) and the text stands there")
 	rapid.Check(t, func(t *rapid.T) {
 		r, v, p := anyRecord(t), anyView(t), typing(time.Second, command)
 		if d := decide(r, v, p); d.Act != ActProven {
@@ -345,7 +345,6 @@ func TestAPromptBehindAPersonDoesNotSpin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "scrolled" || name == "bash mode" {
-				t.Skip("BUG: decideHeld looks again every 150 ms, and nobody is told")
 			}
 			assert.GreaterOrEqual(t, decide(in(session.Running), v, heldPrompt()).Again, time.Second)
 		})
@@ -354,7 +353,6 @@ func TestAPromptBehindAPersonDoesNotSpin(t *testing.T) {
 
 // A mark that is missing, as in a file that was edited, must not end the bot.
 func TestP8_ATypingPromptWithoutAMarkIsSurvived(t *testing.T) {
-	t.Skip("BUG: decideTyping and settlePrompt dereference p.Mark of a typing prompt that has none")
 	p := typing(0)
 	p.Mark = nil
 	assert.NotPanics(t, func() { decide(in(session.Running), free(), p) })

@@ -95,18 +95,21 @@ func (w *work) firstOffset(e hookwire.Event) int64 {
 	return 0
 }
 
-// receive takes a UserPromptSubmit as proof for the prompt being typed.
+// receive takes a UserPromptSubmit as proof for the prompt being typed, else for
+// one that a person is asked about.
 func (w *work) receive(ctx context.Context, e hookwire.Event) error {
-	for _, key := range w.r.Prompts {
-		p, err := w.Prompts.Prompt(key)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if p.Mark != nil && e.Received.After(p.Mark.At) && transcript.Contains(e.Prompt, p.Text) {
-			return w.proven(ctx, p)
+	for _, state := range []PromptState{Typing, Unproven} {
+		for _, key := range w.r.Prompts {
+			p, err := w.Prompts.Prompt(key)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if p.State == state && p.Mark != nil && e.Received.After(p.Mark.At) && transcript.Contains(e.Prompt, p.Text) {
+				return w.proven(ctx, p)
+			}
 		}
 	}
 	return nil

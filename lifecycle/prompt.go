@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"ccbot/internal/claudeui"
 )
 
 // PromptState is where a prompt is between the chat and the agent.
@@ -42,6 +44,16 @@ type Prompt struct {
 	Mark  *Mark
 	Since time.Time // when it came in
 	Told  NoteKind  // the last reason for waiting that the person was told
+}
+
+// shows says whether the text stands in the box. In bash mode the box shows its
+// "!" as the sign.
+func (p Prompt) shows(b claudeui.Box) bool {
+	text := p.Text
+	if b.Bash {
+		text = strings.TrimPrefix(text, "!")
+	}
+	return b.Contains(text)
 }
 
 // Normalise makes text safe to type and changes nothing else: CRLF and CR

@@ -36,7 +36,8 @@ func (s *Service) Queue(ctx context.Context, id uuid.UUID, key string) error {
 // treated as a paste to take back: the box is emptied of it first.
 func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
 	return s.resolve(ctx, id, key, func(w *work, p Prompt) error {
-		p.State, p.Told, p.Mark = Typing, "", &Mark{At: s.Now().UTC(), Retreat: true}
+		p.State, p.Told, p.Mark = Typing, "", w.mark()
+		p.Mark.Retreat = true
 		if err := w.Prompts.SavePrompt(p); err != nil {
 			return err
 		}
@@ -53,7 +54,7 @@ func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error
 func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
 	return s.resolve(ctx, id, key, func(w *work, p Prompt) error {
 		w.view = s.View(ctx, *w.r)
-		if w.view.boxFree() && !w.view.Screen.Box.Empty && w.view.Screen.Box.Contains(p.Text) {
+		if w.view.boxFree() && p.shows(w.view.Screen.Box) {
 			w.emptyBox(ctx)
 		}
 		if err := w.Prompts.FinishPrompt(key); err != nil {
@@ -146,6 +147,9 @@ func (w *work) settlePrompt(ctx context.Context, p Prompt) error {
 // typing began. A transcript that no hook has named is looked up by the
 // session's id, and followed from its beginning.
 func (w *work) seek(ctx context.Context, p Prompt) (found bool, err error) {
+	if p.Mark == nil {
+		return false, nil // a file that was edited
+	}
 	path := p.Mark.Path
 	if path == "" {
 		if path, err = transcript.Find(w.ProjectsDir, w.r.ClaudeSessionID); err != nil {

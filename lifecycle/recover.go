@@ -31,6 +31,12 @@ func (s *Service) Bind(ctx context.Context, id uuid.UUID, pane tmux.Pane) error 
 		if pane.Tag != w.Tag(id) || w.r.Binding != nil {
 			return fmt.Errorf("bind session %s: pane %s is not its own", id, pane.ID)
 		}
+		if p, err := w.Processes.Inspect(pane.PID); err == nil {
+			// The tag is the window's: a pane that a person split off has it too.
+			if launched, ok := process.SessionArg(p.Args); !ok || launched != w.r.ClaudeSessionID {
+				return fmt.Errorf("bind session %s: process %d is not its launch", id, pane.PID)
+			}
+		}
 		if err := w.bind(ctx, pane); err != nil {
 			return err
 		}

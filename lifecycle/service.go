@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -266,7 +267,7 @@ func (s *Service) View(ctx context.Context, r session.Record) View {
 		v.Presence = f
 		v.Present = err == nil && f.ProcStart == r.Binding.Agent.Start
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			v.Agent = process.Unknown // it may say idle or waiting: nobody knows
+			v.Present, v.Presence = true, presence.File{} // it may say idle or waiting: nobody knows, so nothing is typed
 		}
 	}
 	if v.Fate == PaneOurs || v.Fate == PaneDead {
@@ -298,7 +299,7 @@ func (s *Service) pane(ctx context.Context, b session.Binding) (PaneFate, tmux.P
 	case err != nil:
 		return PaneUnknown, tmux.Pane{}
 	case p.PID != b.Agent.PID:
-		return PaneForeign, p
+		return PaneForeign, tmux.Pane{} // whoever respawned it owns it: nothing of it is looked at or closed
 	case p.Dead:
 		return PaneDead, p
 	}

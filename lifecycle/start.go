@@ -52,12 +52,24 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 		return session.Record{}, err
 	}
 	s.at("start-recorded")
-	err = s.do(ctx, id, func(w *work) error { return w.launch(ctx) })
-	if err != nil {
-		return session.Record{}, errors.Join(err, s.Store.Remove(id))
+	if err := s.do(ctx, id, func(w *work) error { return w.launch(ctx) }); err != nil {
+		return session.Record{}, errors.Join(err, s.undoStart(ctx, id, err))
 	}
 	r, _ = s.Store.Get(id)
 	return r, nil
+}
+
+// errWindowMayLive says that a launch failed and its window may be there all
+// the same.
+var errWindowMayLive = errors.New("the window may have been made")
+
+// undoStart takes a record back that never came to be. If its window may live,
+// the record stays as failed, so that the window's tag means something.
+func (s *Service) undoStart(ctx context.Context, id uuid.UUID, why error) error {
+	if !errors.Is(why, errWindowMayLive) {
+		return s.Store.Remove(id)
+	}
+	return s.do(ctx, id, func(w *work) error { return w.fail(ctx, "its window may have been made, nobody knows") })
 }
 
 // Restore brings a session back in its first directory: the same conversation
@@ -112,12 +124,18 @@ func (w *work) launch(ctx context.Context) error {
 		return err
 	}
 	pane, err := w.Tmux.NewWindow(ctx, spec)
+	if errors.Is(err, tmux.ErrLost) {
+		return fmt.Errorf("launch: %w: %w", errWindowMayLive, err)
+	}
 	if err != nil {
 		return fmt.Errorf("launch: %w", err)
 	}
 	w.at("window-made")
 	if err := w.bind(ctx, pane); err != nil {
-		return errors.Join(err, w.closePane(ctx, pane))
+		if left := w.closePane(ctx, pane); left != nil {
+			err = fmt.Errorf("%w: %w: %w", errWindowMayLive, err, left)
+		}
+		return err
 	}
 	w.remember(w.r.ID, func(m *memory) { *m = memory{} })
 	w.at("bound")

@@ -117,7 +117,7 @@ func (w *work) dequeue(key string) error {
 // ready makes the session usable: from now on prompts are typed.
 func (w *work) ready(ctx context.Context) error {
 	if !inDir(w.view.Pane.Path, w.r.Dir) {
-		return &LaunchError{Why: fmt.Sprintf("the agent is in %q instead of %q", w.view.Pane.Path, w.r.Dir)}
+		return w.wrongDir(ctx)
 	}
 	why := "reported in, idle, empty prompt box"
 	if w.r.ReportsAt.IsZero() {
@@ -132,6 +132,23 @@ func (w *work) ready(ctx context.Context) error {
 		return err
 	}
 	return w.save()
+}
+
+// wrongDir ends an agent that is not in the directory that was asked for,
+// before anything is typed.
+func (w *work) wrongDir(ctx context.Context) error {
+	why := fmt.Sprintf("the agent is in %q instead of %q", w.view.Pane.Path, w.r.Dir)
+	if err := w.tell(ctx, NoteFailed, Prompt{}); err != nil {
+		return err
+	}
+	if err := w.r.Become(session.Stopping, w.Now(), why); err != nil {
+		return err
+	}
+	w.r.Final = session.Archived
+	if err := w.save(); err != nil {
+		return err
+	}
+	return w.stop(ctx)
 }
 
 // tell passes news on, with what the terminal shows.

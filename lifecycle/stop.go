@@ -61,6 +61,9 @@ func (w *work) stop(ctx context.Context) error {
 	if err := w.endLeftovers(ctx, &receipt); err != nil {
 		receipt.Failures = append(receipt.Failures, err.Error())
 	}
+	if err := w.settlePrompts(ctx); err != nil {
+		return err
+	}
 	w.at("ended")
 	return w.finish(ctx, &receipt)
 }
@@ -173,8 +176,8 @@ func (w *work) endLeftovers(ctx context.Context, receipt *Receipt) error {
 		return err
 	}
 	for _, v := range verdicts {
-		if w.r.Binding != nil && v.Process.Identity == w.r.Binding.Agent && receipt.Agent != nil {
-			continue
+		if w.r.Binding != nil && v.Process.Identity == w.r.Binding.Agent {
+			continue // endAgent has decided about it; what it left alone as unknown is not ended here
 		}
 		if v.Writer != process.Yes {
 			receipt.Failures = append(receipt.Failures, fmt.Sprintf("process %d may write the session: %s", v.Process.PID, v.Why))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ccbot/internal/claudeui"
+	"ccbot/internal/transcript"
 	"ccbot/tmux"
 )
 
@@ -24,11 +25,14 @@ func (w *work) typePrompt(ctx context.Context, p Prompt) error {
 		return w.notPasted(p, err)
 	}
 	w.at("pasted")
-	if !w.seePaste(ctx) {
+	switch w.seePaste(ctx, p) {
+	case pasteSeen:
+		return w.enter(ctx, p)
+	case pasteOvertaken:
 		p.Mark.Retreat = true
 		return w.Prompts.SavePrompt(p)
 	}
-	return w.enter(ctx, p)
+	return nil // not drawn yet: the mark stays, Enter follows when it shows, else the person is asked
 }
 
 // mark notes from when and where proof counts.
@@ -36,9 +40,11 @@ func (w *work) mark() *Mark {
 	m := &Mark{At: w.Now().UTC()}
 	if c, ok := w.r.Cursor(); ok {
 		m.Path = c.Path
-		if info, err := os.Stat(c.Path); err == nil {
-			m.Offset = info.Size()
-		}
+	} else { // no hook has told it; without an offset all that was ever said would be proof
+		m.Path, _ = transcript.Find(w.ProjectsDir, w.r.ClaudeSessionID)
+	}
+	if info, err := os.Stat(m.Path); err == nil {
+		m.Offset = info.Size()
 	}
 	return m
 }
@@ -51,7 +57,7 @@ func (w *work) guard() tmux.Guard {
 // notPasted takes the mark back when tmux says that the text did not reach the
 // pane. Any other error leaves it: nobody knows, so proof is awaited.
 func (w *work) notPasted(p Prompt, err error) error {
-	if !errors.Is(err, tmux.ErrGuard) {
+	if !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent) {
 		return err
 	}
 	p.State, p.Mark = Held, nil
@@ -59,9 +65,9 @@ func (w *work) notPasted(p Prompt, err error) error {
 }
 
 // seePaste waits until the pasted text shows in the box of the still idle
-// agent. It is false when a dialog or a turn came in between, or nothing showed
-// in time: then Enter would go where it does not belong.
-func (w *work) seePaste(ctx context.Context) bool {
+// agent. When a dialog or a turn came in between, Enter would go where it does
+// not belong.
+func (w *work) seePaste(ctx context.Context, p Prompt) pasteFate {
 	deadline := time.NewTimer(pasteWait)
 	defer deadline.Stop()
 	tick := time.NewTicker(25 * time.Millisecond)
@@ -69,20 +75,29 @@ func (w *work) seePaste(ctx context.Context) bool {
 	for {
 		w.view = w.View(ctx, *w.r)
 		switch {
-		case w.view.boxFree() && !w.view.Screen.Box.Empty:
-			return true
+		case w.view.boxFree() && p.shows(w.view.Screen.Box):
+			return pasteSeen
 		case w.view.DialogOpen(), w.view.Phase() == PhaseWorking, w.view.Fate != PaneOurs:
-			return false
+			return pasteOvertaken
 		}
 		select {
 		case <-ctx.Done():
-			return false
+			return pasteUnseen
 		case <-deadline.C:
-			return false
+			return pasteUnseen
 		case <-tick.C:
 		}
 	}
 }
+
+// pasteFate is what was seen of a pasted text.
+type pasteFate int
+
+const (
+	pasteUnseen    pasteFate = iota
+	pasteSeen                // it stands in the box of the idle agent
+	pasteOvertaken           // a dialog or a turn came first
+)
 
 // pasteWait is how long a terminal may take to draw a pasted text.
 const pasteWait = 3 * time.Second
@@ -104,7 +119,7 @@ func (w *work) enter(ctx context.Context, p Prompt) error {
 // enterAgain presses Enter once more when the text still stands in the box of
 // an idle agent: the first one was swallowed.
 func (w *work) enterAgain(ctx context.Context, p Prompt) error {
-	if !w.view.boxFree() || !w.view.Screen.Box.Contains(p.Text) {
+	if !w.view.boxFree() || !p.shows(w.view.Screen.Box) {
 		return nil
 	}
 	return w.enter(ctx, p)
@@ -114,7 +129,7 @@ func (w *work) enterAgain(ctx context.Context, p Prompt) error {
 // our own text and proven empty, and the prompt is held again.
 func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
 	if !w.view.Screen.Box.Empty {
-		if !w.view.Screen.Box.Contains(p.Text) {
+		if !p.shows(w.view.Screen.Box) {
 			return w.unproven(ctx, p) // something else stands there: a person sorts it out
 		}
 		if !w.emptyBox(ctx) {

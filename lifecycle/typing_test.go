@@ -161,7 +161,6 @@ func TestP4_ALateProofFinishesAnUnprovenPrompt(t *testing.T) {
 // The proof belongs to what is being typed now, not to an older prompt of the
 // same words that a person is asked about.
 func TestP4_AProofIsForThePromptBeingTyped(t *testing.T) {
-	t.Skip("BUG: receive takes the first prompt with the text, also an unproven one")
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.held(r, "old", "continue")
@@ -233,7 +232,6 @@ func TestP4_APasteOfUnknownOutcomeIsNotRepeated(t *testing.T) {
 
 // A paste that was certainly not sent needs no person.
 func TestP4_APasteThatWasNotSentStaysHeld(t *testing.T) {
-	t.Skip("BUG: notPasted takes only ErrGuard back, not ErrNotSent")
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tmux.Fail("Paste", tmux.ErrNotSent)
@@ -284,7 +282,6 @@ func TestP7_ATurnBetweenPasteAndEnterGetsNoEnter(t *testing.T) {
 
 // The person at the desk was faster: what stands in the box is not ours.
 func TestP7_EnterIsNotPressedOnAForeignDraft(t *testing.T) {
-	t.Skip("BUG: seePaste asks for a box that is not empty, not for our text in it")
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onPaste = func(a *agent) { a.box = "rm everything? let me think" } })
@@ -404,7 +401,6 @@ func TestASlowTerminalIsWaitedFor(t *testing.T) {
 
 // A terminal that draws nothing for long has the text all the same.
 func TestP4_AVerySlowTerminalGetsTheTextOnce(t *testing.T) {
-	t.Skip("BUG: seePaste that times out is taken for a dialog: the box looks empty, the text is pasted again")
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.slow = true })
@@ -434,7 +430,6 @@ func TestP4_APromptIsTypedWithoutPresenceFiles(t *testing.T) {
 // The mark says where in the transcript proof counts: what was said before the
 // launch is none, also when no hook has told the path yet.
 func TestP4_TheMarkIsBehindWhatWasSaidBefore(t *testing.T) {
-	t.Skip("BUG: mark without a cursor has offset 0, so the whole history is proof")
 	inWorld(t, func(t *testing.T, w *world) {
 		old := w.archived()
 		w.write(old, userLine(said))
@@ -492,7 +487,6 @@ func TestSendAgainAndDrop(t *testing.T) {
 
 // What is decided at the end of a session must not fall back to an older line.
 func TestP4_SendAgainIsNotProvenByTheFirstSending(t *testing.T) {
-	t.Skip("BUG: SendAgain makes a mark without path and offset")
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.write(r, userLine(said)) // the person said it long ago
@@ -529,7 +523,6 @@ func TestQueueTakesAKeyOnce(t *testing.T) {
 // A guard that stays false (another program in the foreground) must not cost two
 // writes to disk every 150 ms.
 func TestAGuardThatStaysFalseDoesNotSpin(t *testing.T) {
-	t.Skip("BUG: a refused paste is tried again after 150 ms, for ever, and never told")
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Command = "bash" })

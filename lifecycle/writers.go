@@ -2,30 +2,42 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 
 	"github.com/google/uuid"
 
+	"ccbot/hooks"
+	"ccbot/internal/presence"
 	"ccbot/internal/process"
 )
 
 // writers judges every process that may write the conversation, by all the
-// evidence there is at this moment.
+// evidence there is at this moment. Evidence that cannot be read is no evidence
+// of absence: its process may be a writer.
 func (s *Service) writers(ctx context.Context, claudeID uuid.UUID) ([]process.Verdict, error) {
 	snap, err := s.Processes.Snapshot(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for writers: %w", err)
 	}
-	verdicts := process.Judge(snap, s.claims(ctx, snap), s.agents(), claudeID)
+	presences, err := s.presenceClaims(ctx, snap, claudeID)
+	if err != nil {
+		return nil, fmt.Errorf("look for writers: %w", err)
+	}
+	bindings, err := s.bindingClaims(claudeID)
+	if err != nil {
+		return nil, fmt.Errorf("look for writers: %w", err)
+	}
+	verdicts := process.Judge(snap, append(presences, bindings...), s.agents(), claudeID)
 	return slices.DeleteFunc(verdicts, func(v process.Verdict) bool { return v.Writer == process.No }), nil
 }
 
-// claims collects what presence files and hook bindings say. A file of a
-// process that is gone, or of an earlier bearer of its pid, matches nothing in
-// the snapshot.
-func (s *Service) claims(ctx context.Context, snap process.Snapshot) []process.Claim {
+// presenceClaims are what presence files say. A file of a process that is gone,
+// or of an earlier bearer of its pid, matches nothing in the snapshot. An error
+// is of the folder: then nothing is known of anybody.
+func (s *Service) presenceClaims(ctx context.Context, snap process.Snapshot, claudeID uuid.UUID) ([]process.Claim, error) {
 	var claims []process.Claim
 	files, errs := s.Presences.List(ctx)
 	for _, f := range files {
@@ -34,20 +46,45 @@ func (s *Service) claims(ctx context.Context, snap process.Snapshot) []process.C
 			claims = append(claims, process.Claim{Process: id, SessionID: f.SessionID, Source: process.SourcePresence})
 		}
 	}
-	bindings, more := s.Bindings()
+	for _, err := range errs {
+		unreadable := (*presence.FileError)(nil)
+		if !errors.As(err, &unreadable) {
+			return nil, err
+		}
+		s.Log.Warn("evidence_unreadable", "error", err.Error())
+		claims = append(claims, perhaps(unreadable.PID, claudeID, process.SourcePresence))
+	}
+	return claims, nil
+}
+
+// bindingClaims are what hooks recorded.
+func (s *Service) bindingClaims(claudeID uuid.UUID) ([]process.Claim, error) {
+	var claims []process.Claim
+	bindings, errs := s.Bindings()
 	for _, b := range bindings {
 		id, err := uuid.Parse(b.SessionID)
 		if err != nil {
-			more = append(more, fmt.Errorf("hook binding of pid %d: %w", b.PID, err))
+			errs = append(errs, &hooks.BindingError{Name: b.Name(), PID: b.PID, Err: err})
 			continue
 		}
 		claims = append(claims, process.Claim{SessionID: id, Source: process.SourceHook,
 			Process: process.Identity{PID: b.PID, Start: b.Start, Boot: b.Boot}})
 	}
-	for _, err := range append(errs, more...) {
+	for _, err := range errs {
+		unreadable := (*hooks.BindingError)(nil)
+		if !errors.As(err, &unreadable) {
+			return nil, err
+		}
 		s.Log.Warn("evidence_unreadable", "error", err.Error())
+		claims = append(claims, perhaps(unreadable.PID, claudeID, process.SourceHook))
 	}
-	return claims
+	return claims, nil
+}
+
+// perhaps is the claim of a file that cannot be read: its identity is
+// incomplete, so the verdict on a living process of that pid is "unknown".
+func perhaps(pid int, claudeID uuid.UUID, source process.Source) process.Claim {
+	return process.Claim{Process: process.Identity{PID: pid}, SessionID: claudeID, Source: source}
 }
 
 func (s *Service) agents() process.AgentNames {

@@ -2,15 +2,12 @@ package inbox
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
-	"reflect"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/keepjson"
 	"ccbot/internal/session"
 )
 
@@ -19,7 +16,7 @@ const Version = 1
 
 // ErrNewer is returned for an entry that a newer program wrote. It is left
 // alone: neither handled, nor changed, nor moved.
-var ErrNewer = errors.New("the entry was written by a newer ccbot")
+var ErrNewer = keepjson.ErrNewer
 
 // State says how far an entry has come. A finished one has no state: it is
 // gone from Load and List.
@@ -68,59 +65,25 @@ type Entry struct {
 	Typing               *Mark  `json:"typing,omitempty"`
 	Note                 string `json:"note,omitempty"`
 
-	unknown map[string]json.RawMessage // fields of a later program; they survive a rewrite
+	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 }
 
 // plain has Entry's fields without its methods, so that the standard encoding
 // does the work.
 type plain Entry
 
-// known are the JSON names of Entry's fields.
-var known = fieldNames(reflect.TypeFor[Entry]())
-
-func fieldNames(t reflect.Type) map[string]bool {
-	names := make(map[string]bool, t.NumField())
-	for f := range t.Fields() {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
-			names[name] = true
-		}
-	}
-	return names
-}
-
 // MarshalJSON writes the entry together with the fields it did not know when
 // it was read.
-func (e Entry) MarshalJSON() ([]byte, error) {
-	data, err := json.Marshal(plain(e))
-	if err != nil || len(e.unknown) == 0 {
-		return data, err
-	}
-	all := maps.Clone(e.unknown)
-	if err := json.Unmarshal(data, &all); err != nil {
-		return nil, err
-	}
-	return json.Marshal(all)
-}
+func (e Entry) MarshalJSON() ([]byte, error) { return keepjson.Marshal(plain(e), e.unknown) }
 
 // UnmarshalJSON reads an entry and keeps the fields it does not know.
 func (e *Entry) UnmarshalJSON(data []byte) error {
-	var head struct {
-		Version int `json:"version"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return err
-	}
-	if head.Version > Version {
-		return fmt.Errorf("version %d: %w", head.Version, ErrNewer)
-	}
 	var p plain
-	if err := json.Unmarshal(data, &p); err != nil {
+	unknown, err := keepjson.Unmarshal(data, Version, &p)
+	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(data, &p.unknown); err != nil {
-		return err
-	}
-	maps.DeleteFunc(p.unknown, func(name string, _ json.RawMessage) bool { return known[name] })
+	p.unknown = unknown
 	*e = Entry(p)
 	return e.check()
 }

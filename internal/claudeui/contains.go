@@ -17,11 +17,13 @@ const collapsed = 200
 // Contains reports whether the draft shows text. Rows of the box wrap anywhere, so all white space is left
 // out of the comparison; a long paste is recognised by the number of lines of its placeholder.
 func (b Box) Contains(text string) bool {
-	want := squeeze(text)
-	if !b.Present || b.Empty || want == "" {
+	want, shows := squeeze(text), squeeze(b.Text)
+	switch {
+	case !b.Present || b.Empty || strings.TrimSpace(text) == "":
 		return false
-	}
-	if strings.Contains(squeeze(b.Text), want) {
+	case want == "": // nothing but pictures: seen in a draft of nothing but pictures
+		return shows == ""
+	case strings.Contains(shows, want):
 		return true
 	}
 	// The placeholder itself may be wrapped.
@@ -60,12 +62,14 @@ func surrounds(before, after, want string) bool {
 	return strings.Contains(before, want[:edge]) && strings.Contains(after, want[len(want)-edge:])
 }
 
-// squeeze leaves only what is visible.
+// squeeze leaves what every terminal draws alike: letters, digits and ASCII.
+// White space goes because rows wrap anywhere; pictures, joiners and combining
+// marks go because tmux cuts long sequences of them.
 func squeeze(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.IsControl(r) {
-			return -1
+		if unicode.IsLetter(r) || unicode.IsNumber(r) || r > ' ' && r < unicode.MaxASCII {
+			return r
 		}
-		return r
+		return -1
 	}, s)
 }

@@ -74,8 +74,20 @@ func (d Dir) Read(ctx context.Context, pid int) (File, error) {
 	return readOnce(path, pid)
 }
 
-// List reads all files. A folder that does not exist holds none. The errors are of files that could not be read, or of
-// the folder; what their processes do is unknown.
+// FileError is a file that is there and could not be read: what its process does is unknown.
+type FileError struct {
+	PID int
+	Err error
+}
+
+// Error names the process.
+func (e *FileError) Error() string { return fmt.Sprintf("presence of process %d: %v", e.PID, e.Err) }
+
+// Unwrap gives the reason.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// List reads all files. A folder that does not exist holds none. The errors are a *FileError for each file that could not
+// be read, or one of the folder.
 func (d Dir) List(ctx context.Context) ([]File, []error) {
 	pids, err := d.pids()
 	if err != nil {
@@ -88,7 +100,7 @@ func (d Dir) List(ctx context.Context) ([]File, []error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // ended since the listing
 		case err != nil:
-			errs = append(errs, err)
+			errs = append(errs, &FileError{PID: pid, Err: err})
 		default:
 			files = append(files, f)
 		}

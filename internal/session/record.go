@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/keepjson"
 	"ccbot/internal/process"
 	"ccbot/internal/transcript"
 )
@@ -97,7 +97,7 @@ type Record struct {
 	EndedAt   time.Time           `json:"ended_at,omitzero"`
 	History   []Change            `json:"history,omitempty"`
 
-	unknown map[string]json.RawMessage // fields of a later program; they survive a rewrite
+	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 }
 
 // CleanupError keeps what an archive could not prove dead.

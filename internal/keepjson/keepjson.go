@@ -1,0 +1,68 @@
+package keepjson
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+)
+
+// ErrNewer is returned for an object that a newer program wrote. Such a file is
+// to be left alone: neither used, nor changed, nor moved.
+var ErrNewer = errors.New("written by a newer ccbot")
+
+// Unknown are fields that were read and have no place in the type.
+type Unknown map[string]json.RawMessage
+
+// Marshal writes v, a struct without methods of its own, together with the
+// fields that were unknown when it was read.
+func Marshal(v any, unknown Unknown) ([]byte, error) {
+	data, err := json.Marshal(v)
+	if err != nil || len(unknown) == 0 {
+		return data, err
+	}
+	all := maps.Clone(unknown)
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, err
+	}
+	return json.Marshal(all)
+}
+
+// Unmarshal reads an object into the struct that v points to, and returns the
+// fields that have no place in it. version is the newest that this program
+// knows; a higher "version" in the object is ErrNewer.
+func Unmarshal(data []byte, version int, v any) (Unknown, error) {
+	var head struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, err
+	}
+	if head.Version > version {
+		return nil, fmt.Errorf("version %d: %w", head.Version, ErrNewer)
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return nil, err
+	}
+	unknown := make(Unknown)
+	if err := json.Unmarshal(data, &unknown); err != nil {
+		return nil, err
+	}
+	for _, name := range fields(reflect.TypeOf(v).Elem()) {
+		delete(unknown, name)
+	}
+	return unknown, nil
+}
+
+// fields are the JSON names of a struct's fields.
+func fields(t reflect.Type) []string {
+	var names []string
+	for f := range t.Fields() {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
