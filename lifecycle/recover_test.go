@@ -257,8 +257,6 @@ func TestP2_BindRefusesWhatIsNotTheLaunch(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			if tc.name == "a shell in a split pane" || tc.name == "an agent of another conversation" {
-			}
 			inWorld(t, func(t *testing.T, w *world) {
 				w.restart()
 				r, a, pane := w.unbound()

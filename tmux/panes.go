@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -194,5 +193,5 @@ func ending(status, sig string) (code int, number int) {
 		return -1, n
 	}
 	named := "SIG" + strings.TrimPrefix(strings.ToUpper(sig), "SIG")
-	return -1, int(syscall.Signal(unix.SignalNum(named)))
+	return -1, int(unix.SignalNum(named))
 }

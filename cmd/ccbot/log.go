@@ -22,7 +22,7 @@ func newLog(c config, out io.Writer) *slog.Logger {
 	case c.LogFormat == "json":
 		return slog.New(slog.NewJSONHandler(out, options))
 	case c.LogFormat == "auto" && isFile && isatty.IsTerminal(f.Fd()):
-		return slog.New(tint.NewHandler(out, &tint.Options{Level: level, TimeFormat: "15:04:05"}))
+		return slog.New(tint.NewTextHandler(out, &tint.Options{Level: level, TimeFormat: "15:04:05"}))
 	}
 	return slog.New(slog.NewTextHandler(out, options))
 }

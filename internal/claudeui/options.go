@@ -99,7 +99,7 @@ func plainList(lines []line, sel int) optionList {
 		list.labels = append(list.labels, above[i])
 	}
 	list.selected = len(list.labels)
-	list.labels = append(list.labels, strings.TrimSpace(line(lines[sel][column:]).String()))
+	list.labels = append(list.labels, strings.TrimSpace(lines[sel][column:].String()))
 	list.labels = append(list.labels, walk(sel+1, 1)...)
 	return list
 }

@@ -306,6 +306,6 @@ func (f *Fake) Capture(ctx context.Context, id tmux.PaneID, _ int) (string, erro
 }
 
 // AttachCommand is a command that does nothing useful.
-func (f *Fake) AttachCommand(w tmux.WindowID, windowName string) string {
+func (f *Fake) AttachCommand(w tmux.WindowID, _ string) string {
 	return strings.TrimSpace("tmux attach-session -t '" + w.String() + "'")
 }
