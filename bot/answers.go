@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -156,14 +158,26 @@ func (a *answers) drain(ctx context.Context, r session.Record) error {
 			return nil
 		}
 		if err != nil {
-			a.Log.Error("transcript_unreadable", "path", r.Cursors[0].Path, "error", err.Error())
-			return nil
+			return a.unreadable(ctx, r, err)
 		}
 		if err := a.show(ctx, r.ID, item); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unreadable goes on at the end of a transcript that is not the one that was
+// read so far: from its beginning everything would be said again.
+func (a *answers) unreadable(ctx context.Context, r session.Record, err error) error {
+	c := r.Cursors[0]
+	a.Log.Error("transcript_unreadable", "path", c.Path, "error", err.Error())
+	info, stat := os.Stat(c.Path)
+	if !errors.Is(err, transcript.ErrTruncated) || stat != nil {
+		return nil
+	}
+	a.advance(ctx, r.ID, transcript.Cursor{Path: c.Path, Offset: info.Size()})
+	return a.say(ctx, r.Conversation, a.words.Say(i18n.TranscriptReplaced, i18n.Args{"Name": r.Name}))
 }
 
 // followFile shows a transcript as it grows, until there is news of the
@@ -181,25 +195,35 @@ func (a *answers) followFile(ctx context.Context, r session.Record, news chan st
 		return nil
 	})
 	f := transcript.NewFollower(r.Cursors[0], a.Log)
-	err := a.showAll(ctx, waiting, r.ID, f)
+	err := a.showAll(ctx, waiting, r, f)
 	stop()
 	return errors.Join(err, g.Wait(), f.Close())
 }
 
-func (a *answers) showAll(ctx, waiting context.Context, id uuid.UUID, f *transcript.Follower) error {
+func (a *answers) showAll(ctx, waiting context.Context, r session.Record, f *transcript.Follower) error {
 	for {
 		item, err := f.Next(waiting)
 		if waiting.Err() != nil {
 			return nil
 		}
 		if err != nil {
-			a.Log.Error("transcript_unreadable", "session_id", id.String(), "error", err.Error())
-			<-waiting.Done()
-			return nil
-		}
-		if err := a.show(ctx, id, item); err != nil {
+			err = a.unreadable(ctx, r, err)
+			a.pause(waiting)
 			return err
 		}
+		if err := a.show(ctx, r.ID, item); err != nil {
+			return err
+		}
+	}
+}
+
+// pause keeps a transcript that cannot be read from being tried in a hot loop.
+func (a *answers) pause(ctx context.Context) {
+	t := time.NewTimer(time.Second)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
 	}
 }
 

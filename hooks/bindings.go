@@ -74,3 +74,17 @@ func readBinding(folder spool.Folder, name string) (hookwire.Binding, error) {
 	}
 	return binding, err
 }
+
+// PruneBindings removes the bindings of processes that are proven gone; each
+// process leaves one.
+func PruneBindings(dir string, gone func(hookwire.Binding) bool) error {
+	folder := spool.Folder{Path: filepath.Join(dir, hookwire.BindingsFolder), MaxSize: hookwire.MaxBinding}
+	bindings, _ := Bindings(dir) // what cannot be read is left as it is
+	var errs []error
+	for _, b := range bindings {
+		if gone(b) {
+			errs = append(errs, folder.Remove(b.Name()))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -42,29 +42,30 @@ const (
 
 // Sending text to an agent.
 const (
-	NoSession         Key = "no_session"
-	NoSessionArchived Key = "no_session_archived"
-	NoSuchSession     Key = "no_such_session" // Name
-	WhichSession      Key = "which_session"
-	NotDelivered      Key = "not_delivered"
-	Queued            Key = "queued"          // Name
-	QueuedStarting    Key = "queued_starting" // Name
-	HeldDialog        Key = "held_dialog"     // Name
-	HeldDraft         Key = "held_draft"      // Name
-	HeldUnknown       Key = "held_unknown"    // Name
-	DialogOpen        Key = "dialog_open"     // Name
-	DialogStopHint    Key = "dialog_stop_hint"
-	BlankText         Key = "blank_text"
-	TextOnly          Key = "text_only"
-	PaneGone          Key = "pane_gone" // Name
-	Unproven          Key = "unproven"  // Name, Time
-	Dropped           Key = "dropped"
-	SentAgain         Key = "sent_again"   // Name
-	DraftShown        Key = "draft_shown"  // Name
-	StopSent          Key = "stop_sent"    // Name
-	StopNothing       Key = "stop_nothing" // Name
-	Interrupted       Key = "interrupted"  // Name
-	APIError          Key = "api_error"    // Name, Reason
+	NoSession          Key = "no_session"
+	NoSessionArchived  Key = "no_session_archived"
+	NoSuchSession      Key = "no_such_session" // Name
+	WhichSession       Key = "which_session"
+	NotDelivered       Key = "not_delivered"
+	Queued             Key = "queued"          // Name
+	QueuedStarting     Key = "queued_starting" // Name
+	HeldDialog         Key = "held_dialog"     // Name
+	HeldDraft          Key = "held_draft"      // Name
+	HeldUnknown        Key = "held_unknown"    // Name
+	DialogOpen         Key = "dialog_open"     // Name
+	DialogStopHint     Key = "dialog_stop_hint"
+	BlankText          Key = "blank_text"
+	TextOnly           Key = "text_only"
+	PaneGone           Key = "pane_gone" // Name
+	Unproven           Key = "unproven"  // Name, Time
+	Dropped            Key = "dropped"
+	SentAgain          Key = "sent_again"          // Name
+	DraftShown         Key = "draft_shown"         // Name
+	StopSent           Key = "stop_sent"           // Name
+	StopNothing        Key = "stop_nothing"        // Name
+	Interrupted        Key = "interrupted"         // Name
+	APIError           Key = "api_error"           // Name, Reason
+	TranscriptReplaced Key = "transcript_replaced" // Name
 )
 
 // The list.

@@ -184,14 +184,15 @@ func (s *Service) stopTimers() {
 	}
 }
 
-// Watch makes the end of the session's bound agent wake the session.
+// Watch makes the end of the session's bound agent wake the session. Watching
+// it again is nothing.
 func (s *Service) Watch(r session.Record) {
 	if r.Binding == nil || !r.Binding.Agent.Valid() {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.watched[r.Binding.Agent] {
+	if s.watched[r.Binding.Agent] || s.Processes.Liveness(r.Binding.Agent) != process.Alive {
 		return
 	}
 	s.watched[r.Binding.Agent] = true

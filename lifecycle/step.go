@@ -42,6 +42,7 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 			return err
 		}
 		w.view = s.View(ctx, *w.r)
+		s.Watch(*w.r)
 		d := decide(*w.r, w.view, head)
 		again = d.Again
 		s.Log.Debug("session_step", "session_id", id.String(), "state", string(w.r.State), "phase", string(w.view.Phase()),

@@ -94,12 +94,13 @@ type system struct {
 	presence  *presence.Watcher
 	bot       *bot.Bot
 	prompts   bot.Prompts
+	table     *process.Table
 	start     func(ctx context.Context) (username string, menu func(map[string]string), err error)
 }
 
 // wire makes the parts and connects them; nothing runs yet.
 func wire(c config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
-	s := &system{config: c, log: log}
+	s := &system{config: c, log: log, table: table}
 	instance, err := instanceID(c.Dir)
 	if err != nil {
 		return nil, err
@@ -226,6 +227,9 @@ func (s *system) recover(ctx context.Context) error {
 	if err := s.events.Drain(ctx); err != nil {
 		return err
 	}
+	if err := hooks.PruneBindings(s.Dir, s.ended); err != nil {
+		s.log.Warn("bindings_not_pruned", "error", err.Error())
+	}
 	waiting, err := s.prompts.Waiting()
 	if err != nil {
 		return err
@@ -236,6 +240,11 @@ func (s *system) recover(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// ended says whether the process of a hook's binding is proven gone.
+func (s *system) ended(b hookwire.Binding) bool {
+	return s.table.Liveness(process.Identity{PID: b.PID, Start: b.Start, Boot: b.Boot}) == process.Gone
 }
 
 // startOf gives the start time of a process, which tells a tmux server from
