@@ -35,6 +35,8 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 		return b.reply(ctx, n, b.words.Say(i18n.Queued, name))
 	case lifecycle.NoteHeldDialog:
 		return b.reply(ctx, n, b.words.Say(i18n.HeldDialog, name))
+	case lifecycle.NoteHeldUnknown:
+		return b.reply(ctx, n, b.words.Say(i18n.HeldUnknown, name))
 	case lifecycle.NoteHeldDraft:
 		return b.reply(ctx, n, b.words.Say(i18n.HeldDraft, name))
 	case lifecycle.NoteUnproven:

@@ -55,6 +55,15 @@ func (l Launch) Write(recordID uuid.UUID) (path string, err error) {
 	return filepath.Join(folder.Path, name), nil
 }
 
+// Remove takes the settings file of a launch away; a missing one is fine.
+func (l Launch) Remove(recordID uuid.UUID) error {
+	err := os.Remove(filepath.Join(l.Dir, launchFolder, recordID.String()+".json"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove launch settings: %w", err)
+	}
+	return nil
+}
+
 // FindHookBinary finds ccbot-hook beside self, the path of the running ccbot, or beside what self is a link to.
 // ErrNoHookBinary when there is none that can be run.
 func FindHookBinary(self string) (string, error) {

@@ -10,7 +10,7 @@ import (
 // Times that a life is paced by. None of them ends anything.
 const (
 	PresenceGrace = 5 * time.Second  // a presence file that is absent this long is not waited for
-	StartNotice   = 10 * time.Second // no SessionStart after this is told
+	StartNotice   = 10 * time.Second // an agent that is not ready after this is told
 	QueueNotice   = 5 * time.Second  // a prompt that waits this long behind a turn is told so
 	EnterRetry    = 3 * time.Second  // text still in the box this long after Enter: Enter was lost
 	ProofWait     = 20 * time.Second // no proof after this: the person decides
@@ -23,7 +23,7 @@ type Act int
 const (
 	ActNothing    Act = iota
 	ActReady          // starting or restoring → running
-	ActNotReport      // tell that the agent has not reported in
+	ActNotReport      // tell that the agent is not ready yet
 	ActDialog         // tell what the terminal asks
 	ActHold           // tell why the head prompt waits
 	ActType           // type the head prompt
@@ -59,7 +59,7 @@ func decide(r session.Record, v View, head *Prompt) Decision {
 		return d
 	}
 	if r.State != session.Running {
-		return decideStart(r, v)
+		return decideStart(r, v, head)
 	}
 	if v.DialogOpen() {
 		return decideDialog(v, head)
@@ -70,10 +70,7 @@ func decide(r session.Record, v View, head *Prompt) Decision {
 	if head.State == Typing {
 		return decideTyping(v, head, !r.ReportsAt.IsZero())
 	}
-	if c := r.Binding.Command; c != "" && v.Fate == PaneOurs && v.Pane.Command != c {
-		return Decision{Again: 2 * time.Second} // another program is in front: tmux would refuse
-	}
-	return decideHeld(v, head)
+	return decideHeld(r, v, head)
 }
 
 // decideEnd says whether the session is over. A pane that tmux has forgotten
@@ -91,17 +88,17 @@ func decideEnd(r session.Record, v View) (d Decision, over bool) {
 
 // decideStart waits for readiness: the agent reported in, is idle, shows an
 // empty prompt box and asks nothing.
-func decideStart(r session.Record, v View) Decision {
+func decideStart(r session.Record, v View, head *Prompt) Decision {
 	age := launchAge(&r, v.Now)
 	reported := !r.ReportsAt.IsZero()
 	switch {
 	case v.TypeSafe() && (reported || age >= PresenceGrace):
 		return Decision{Act: ActReady, Again: soon}
 	case v.DialogOpen():
-		d := decideDialog(v, nil)
+		d := decideDialog(v, head)
 		d.Again = min(d.Again, backoff(age))
 		return d
-	case !reported && age >= StartNotice:
+	case age >= StartNotice:
 		return Decision{Act: ActNotReport, Again: backoff(age)}
 	}
 	return Decision{Again: backoff(age)}
@@ -168,20 +165,26 @@ func boxWithout(v View, p *Prompt) bool {
 
 // decideHeld types when it is safe, and otherwise says what the prompt waits
 // for.
-func decideHeld(v View, p *Prompt) Decision {
+func decideHeld(r session.Record, v View, p *Prompt) Decision {
+	waited := v.Now.Sub(p.Since)
+	inFront := r.Binding.Command == "" || v.Pane.Command == r.Binding.Command // else tmux would refuse
 	switch {
-	case v.TypeSafe():
+	case v.Agent != process.Alive || v.Fate != PaneOurs:
+		return Decision{Again: 2 * time.Second} // it is ending, or nobody knows
+	case v.TypeSafe() && inFront:
 		return Decision{Act: ActType, Again: soon}
-	case v.Phase() == PhaseWorking && v.Now.Sub(p.Since) < QueueNotice:
-		return Decision{Again: QueueNotice - v.Now.Sub(p.Since)} // most turns are over before it is worth a word
+	case v.Phase() == PhaseWorking && waited < QueueNotice:
+		return Decision{Again: QueueNotice - waited} // most turns are over before it is worth a word
 	case v.Phase() == PhaseWorking:
 		return Decision{Act: ActHold, Why: NoteQueued}
 	case v.boxFree() && (!v.Screen.Box.Empty || v.Screen.Box.Bash):
-		return Decision{Act: ActHold, Why: NoteHeldDraft, Again: 5 * time.Second}
-	case v.Phase() == PhaseIdle && v.Captured && !v.Screen.Box.Present && v.Screen.Dialog == nil:
-		return Decision{Again: 2 * time.Second} // a screen nobody knows, or half drawn
-	case v.Phase() == PhaseIdle && !v.Pane.InMode:
-		return Decision{Again: soon} // idle by its own word, the screen follows
+		return Decision{Act: ActHold, Why: NoteHeldDraft, Again: holdPace}
+	case waited < QueueNotice:
+		return Decision{Again: 2 * soon} // idle by its own word, the screen follows
 	}
-	return Decision{Again: 2 * time.Second}
+	return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: holdPace}
 }
+
+// holdPace is how often a box is looked at that is not free: nothing tells when
+// a person has cleared it.
+const holdPace = 5 * time.Second

@@ -17,10 +17,6 @@ const screenLines = 40
 // was never ready has failed.
 func (w *work) conclude(ctx context.Context) error {
 	w.settle(ctx)
-	kind := NoteEnded
-	if w.r.State != session.Running {
-		kind = NoteFailed
-	}
 	w.r.Exit = w.exit()
 	if err := w.settleCommand(ctx); err != nil {
 		return err
@@ -28,16 +24,44 @@ func (w *work) conclude(ctx context.Context) error {
 	if err := w.settlePrompts(ctx); err != nil {
 		return err
 	}
-	if err := w.tell(ctx, kind, Prompt{}); err != nil {
+	if w.r.State != session.Running {
+		return w.concludeStart(ctx)
+	}
+	if err := w.tell(ctx, NoteEnded, Prompt{}); err != nil {
+		return err
+	}
+	w.at("end-told")
+	if err := w.r.Become(session.Stopping, w.Now(), "the agent ended by itself"); err != nil {
+		return err
+	}
+	w.r.Final = session.Completed
+	if err := w.save(); err != nil {
+		return err
+	}
+	w.at("end-recorded")
+	return w.complete(ctx)
+}
+
+func (w *work) concludeStart(ctx context.Context) error {
+	if err := w.tell(ctx, NoteFailed, Prompt{}); err != nil {
 		return err
 	}
 	if err := w.closePane(ctx, w.view.Pane); err != nil {
 		return err
 	}
-	if kind == NoteFailed {
-		return w.fail(ctx, "the agent ended before it was ready")
+	return w.fail(ctx, "the agent ended before it was ready")
+}
+
+// complete closes the dead pane of a session whose end is told and on disk.
+func (w *work) complete(ctx context.Context) error {
+	if err := w.closePane(ctx, w.view.Pane); err != nil {
+		return err
 	}
-	return w.complete(ctx)
+	if err := w.r.Become(session.Completed, w.Now(), "its process is gone"); err != nil {
+		return err
+	}
+	w.r.Binding, w.r.EndedAt = nil, w.Now().UTC()
+	return w.saveAndFollow(ctx)
 }
 
 // settle waits a moment until tmux knows how the process ended: it says that a
@@ -92,17 +116,6 @@ func (w *work) exit() *session.Exit {
 func lastLines(text string, n int) string {
 	lines := strings.Split(strings.TrimRight(text, "\n "), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
-}
-
-func (w *work) complete(ctx context.Context) error {
-	if err := w.r.Become(session.Stopping, w.Now(), "the agent ended by itself"); err != nil {
-		return err
-	}
-	if err := w.r.Become(session.Completed, w.Now(), "its process is gone"); err != nil {
-		return err
-	}
-	w.r.Binding, w.r.EndedAt = nil, w.Now().UTC()
-	return w.saveAndFollow(ctx)
 }
 
 // lost notes that the pane went away without us and its agent with it.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -47,9 +47,8 @@ func (w *work) hear(ctx context.Context, e hookwire.Event) error {
 		return w.reported(ctx, e)
 	case hookwire.UserPromptSubmit:
 		return errors.Join(w.follow(ctx, e), w.receive(ctx, e))
-	default:
-		return w.follow(ctx, e)
 	}
+	return nil // the other events look back: a late one is of the conversation before
 }
 
 // reported notes that the agent is there, and which conversation it has.
@@ -67,17 +66,17 @@ func (w *work) reported(ctx context.Context, e hookwire.Event) error {
 // in-TUI /resume change its id and its file. Earlier files are drained first.
 func (w *work) follow(ctx context.Context, e hookwire.Event) error {
 	id, err := uuid.Parse(e.SessionID)
-	if err != nil || e.Name == hookwire.SessionEnd {
+	if err != nil {
 		return nil
 	}
 	if id != w.r.ClaudeSessionID {
-		w.r.EarlierClaudeIDs = append(w.r.EarlierClaudeIDs, w.r.ClaudeSessionID)
+		w.r.EarlierClaudeIDs = append(slices.DeleteFunc(w.r.EarlierClaudeIDs, func(k uuid.UUID) bool { return k == id }), w.r.ClaudeSessionID)
 		w.r.ClaudeSessionID = id
 	} else if c, ok := w.r.Cursor(); ok && (c.Path == e.TranscriptPath || e.TranscriptPath == "") {
 		return nil
 	}
 	if e.TranscriptPath != "" {
-		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: e.TranscriptPath, Offset: w.firstOffset(e)})
+		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: e.TranscriptPath, Offset: firstOffset(e)})
 	}
 	return w.saveAndFollow(ctx)
 }
@@ -85,14 +84,11 @@ func (w *work) follow(ctx context.Context, e hookwire.Event) error {
 // firstOffset is where the chat begins to show a transcript: at its start if
 // the conversation began with this launch, else at its end, because what was
 // said before is history.
-func (w *work) firstOffset(e hookwire.Event) int64 {
+func firstOffset(e hookwire.Event) int64 {
 	if e.Source != "resume" && e.Source != "fork" {
 		return 0
 	}
-	if info, err := os.Stat(e.TranscriptPath); err == nil {
-		return info.Size()
-	}
-	return 0
+	return e.TranscriptSize
 }
 
 // receive takes a UserPromptSubmit as proof for the prompt being typed, else for

@@ -116,11 +116,12 @@ func TestP5_AResumedTranscriptBeginsAtItsEnd(t *testing.T) {
 		w.write(other, userLine("long ago"))
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) {
 			e.SessionID, e.TranscriptPath, e.Source = other.ClaudeSessionID.String(), w.transcript(other.ClaudeSessionID), "resume"
+			e.TranscriptSize = 17
 		})
 		got := w.get(r.ID)
 		c, _ := got.Cursor()
 		assert.Equal(t, w.transcript(other.ClaudeSessionID), c.Path)
-		assert.Positive(t, c.Offset)
+		assert.Equal(t, int64(17), c.Offset, "as it was when the hook ran, not when its event is read")
 	})
 }
 

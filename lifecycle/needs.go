@@ -14,6 +14,8 @@ import (
 // Windows makes and looks at windows. Errors other than tmux.ErrNoPane and
 // tmux.ErrNoServer mean that nobody knows.
 type Windows interface {
+	// Ensure makes the server and ccbot's session where they are missing.
+	Ensure(ctx context.Context) error
 	NewWindow(ctx context.Context, spec tmux.Spec) (tmux.Pane, error)
 	Pane(ctx context.Context, id tmux.PaneID) (tmux.Pane, error)
 	Server(ctx context.Context) (tmux.ServerID, error)
@@ -58,9 +60,11 @@ type Presences interface {
 	List(ctx context.Context) ([]presence.File, []error)
 }
 
-// Launches writes the settings file of one launch and returns its path.
+// Launches writes the settings file of one launch and returns its path. Remove
+// takes it away again.
 type Launches interface {
 	Write(recordID uuid.UUID) (path string, err error)
+	Remove(recordID uuid.UUID) error
 }
 
 // Prompts is the one store of prompts and their state. SavePrompt and
@@ -95,7 +99,7 @@ type NoteKind string
 
 const (
 	NoteReady        NoteKind = "ready"         // the agent waits for the first prompt
-	NoteNotReporting NoteKind = "not_reporting" // no SessionStart after StartNotice
+	NoteNotReporting NoteKind = "not_reporting" // not ready after StartNotice
 	NoteDialog       NoteKind = "dialog"        // the terminal asks something
 	NoteEnded        NoteKind = "ended"         // the agent ended by itself; Session.Exit says how
 	NoteFailed       NoteKind = "failed"        // it ended before it was ever ready
@@ -103,6 +107,7 @@ const (
 	NoteStopped      NoteKind = "stopped"       // an archive is over; Receipt says what it did
 	NoteQueued       NoteKind = "queued"        // the prompt waits for the agent to be idle
 	NoteHeldDraft    NoteKind = "held_draft"    // the prompt waits behind a person's draft
+	NoteHeldUnknown  NoteKind = "held_unknown"  // the prompt waits, because it is not known what the agent shows
 	NoteHeldDialog   NoteKind = "held_dialog"   // the prompt waits behind a dialog
 	NoteDelivered    NoteKind = "delivered"     // proof that the agent has the prompt
 	NoteUnproven     NoteKind = "unproven"      // typed perhaps, no proof: the person decides

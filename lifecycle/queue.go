@@ -36,6 +36,9 @@ func (s *Service) Queue(ctx context.Context, id uuid.UUID, key string) error {
 // treated as a paste to take back: the box is emptied of it first.
 func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
 	return s.resolve(ctx, id, key, func(w *work, p Prompt) error {
+		if !w.r.State.Live() {
+			return fmt.Errorf("send again: %w", ErrNoAgent)
+		}
 		p.State, p.Told, p.Mark = Typing, "", w.mark()
 		p.Mark.Retreat = true
 		if err := w.Prompts.SavePrompt(p); err != nil {

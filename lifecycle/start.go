@@ -52,7 +52,7 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 		return session.Record{}, err
 	}
 	s.at("start-recorded")
-	if err := s.do(ctx, id, func(w *work) error { return w.launch(ctx) }); err != nil {
+	if err := s.do(ctx, id, func(w *work) error { return w.start(ctx) }); err != nil {
 		return session.Record{}, errors.Join(err, s.undoStart(ctx, id, err))
 	}
 	r, _ = s.Store.Get(id)
@@ -67,7 +67,7 @@ var errWindowMayLive = errors.New("the window may have been made")
 // the record stays as failed, so that the window's tag means something.
 func (s *Service) undoStart(ctx context.Context, id uuid.UUID, why error) error {
 	if !errors.Is(why, errWindowMayLive) {
-		return s.Store.Remove(id)
+		return errors.Join(s.Store.Remove(id), s.Launches.Remove(id))
 	}
 	return s.do(ctx, id, func(w *work) error { return w.fail(ctx, "its window may have been made, nobody knows") })
 }
@@ -92,6 +92,10 @@ func (s *Service) Restore(ctx context.Context, id uuid.UUID) (session.Record, er
 }
 
 func (w *work) restore(ctx context.Context) error {
+	spec, err := w.prepare(ctx)
+	if err != nil {
+		return err // nothing has changed yet
+	}
 	w.r.RestoredFrom, w.r.Binding, w.r.Exit = w.r.State, nil, nil
 	w.r.StartedAt, w.r.ReportsAt, w.r.ReadyAt = w.Now().UTC(), time.Time{}, time.Time{}
 	if err := w.r.Become(session.Restoring, w.Now(), "resume asked for"); err != nil {
@@ -101,7 +105,7 @@ func (w *work) restore(ctx context.Context) error {
 		return err
 	}
 	w.at("restore-recorded")
-	if err := w.launch(ctx); err != nil {
+	if err := w.launch(ctx, spec); err != nil {
 		return errors.Join(err, w.fail(ctx, "the window could not be opened"))
 	}
 	return nil
@@ -117,12 +121,25 @@ func (w *work) fail(ctx context.Context, why string) error {
 	return w.saveAndFollow(ctx)
 }
 
-// launch opens the window of a starting or restoring session and binds it.
-func (w *work) launch(ctx context.Context) error {
-	spec, err := w.spec()
+func (w *work) start(ctx context.Context) error {
+	spec, err := w.prepare(ctx)
 	if err != nil {
 		return err
 	}
+	return w.launch(ctx, spec)
+}
+
+// prepare does what can fail before anything is made: tmux is there, and so is
+// everything that the window needs.
+func (w *work) prepare(ctx context.Context) (tmux.Spec, error) {
+	if err := w.Tmux.Ensure(ctx); err != nil {
+		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
+	}
+	return w.spec()
+}
+
+// launch opens the window of a starting or restoring session and binds it.
+func (w *work) launch(ctx context.Context, spec tmux.Spec) error {
 	pane, err := w.Tmux.NewWindow(ctx, spec)
 	if errors.Is(err, tmux.ErrLost) {
 		return fmt.Errorf("launch: %w: %w", errWindowMayLive, err)
@@ -242,7 +259,7 @@ func (s *Service) byOrigin(origin string) (session.Record, bool) {
 }
 
 // freeName gives the name asked for, or the directory's, with a number if a
-// live session has it already.
+// session that is open or may come back has it already.
 func (s *Service) freeName(q StartRequest) string {
 	name := q.Name
 	if name == "" {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 
@@ -22,11 +24,19 @@ type work struct {
 	r    *session.Record
 	save func() error
 	view View
+	// again is when to look again at the earliest, whatever was decided.
+	again time.Duration
 }
 
-// do runs fn on the session's worker.
+// do runs fn on the session's worker. A panic there is that session's error:
+// the others, and the bot, go on.
 func (s *Service) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
-	return s.Store.Do(ctx, id, func(r *session.Record, save func() error) error {
+	return s.Store.Do(ctx, id, func(r *session.Record, save func() error) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("session %s: panic: %v\n%s", id, p, debug.Stack())
+			}
+		}()
 		return fn(&work{Service: s, r: r, save: save})
 	})
 }
@@ -50,7 +60,9 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		if !w.view.DialogOpen() {
 			s.remember(id, func(m *memory) { m.dialog = "" })
 		}
-		return w.act(ctx, d, head)
+		err = w.act(ctx, d, head)
+		again = max(again, w.again)
+		return err
 	})
 	return again, err
 }
@@ -132,7 +144,7 @@ func (w *work) ready(ctx context.Context) error {
 	if err := w.tell(ctx, NoteReady, Prompt{}); err != nil {
 		return err
 	}
-	return w.save()
+	return w.saveAndFollow(ctx)
 }
 
 // wrongDir ends an agent that is not in the directory that was asked for,
@@ -189,13 +201,17 @@ func (w *work) tellDialog(ctx context.Context) error {
 	return nil
 }
 
-// dialogName tells one dialog from the next. The selected line is not part of
-// it: moving the cursor opens no new dialog.
+// dialogName tells one dialog from the next, by its words.
 func dialogName(d *claudeui.Dialog) string {
 	if d == nil {
 		return "not recognised"
 	}
-	return d.Title + "\n" + strings.Join(d.Lines, "\n") + "\n" + strings.Join(d.Options, "\n")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r
+		}
+		return -1 // ticks, counters and the cursor open no new dialog
+	}, d.Title+strings.Join(d.Lines, "")+strings.Join(d.Options, ""))
 }
 
 // saveAndFollow saves and then says that the transcript is to be looked at

@@ -50,6 +50,9 @@ func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State
 // a crash at any point: what has ended stays ended.
 func (w *work) stop(ctx context.Context) error {
 	w.view = w.View(ctx, *w.r)
+	if w.r.Exit != nil {
+		return w.complete(ctx) // it ended by itself, that is told already
+	}
 	receipt := Receipt{Waiting: len(w.r.Prompts), Split: w.view.Pane.WindowPanes > 1}
 	before, err := w.Processes.Snapshot(ctx)
 	if err != nil {

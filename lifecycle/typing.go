@@ -22,7 +22,7 @@ func (w *work) typePrompt(ctx context.Context, p Prompt) error {
 	}
 	w.at("typing-marked")
 	if err := w.Tmux.Paste(ctx, w.guard(), p.Text); err != nil {
-		return w.notPasted(p, err)
+		return w.notPasted(ctx, p, err)
 	}
 	w.at("pasted")
 	switch w.seePaste(ctx, p) {
@@ -56,12 +56,13 @@ func (w *work) guard() tmux.Guard {
 
 // notPasted takes the mark back when tmux says that the text did not reach the
 // pane. Any other error leaves it: nobody knows, so proof is awaited.
-func (w *work) notPasted(p Prompt, err error) error {
+func (w *work) notPasted(ctx context.Context, p Prompt, err error) error {
 	if !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent) {
 		return err
 	}
 	p.State, p.Mark = Held, nil
-	return w.Prompts.SavePrompt(p)
+	w.again = holdPace
+	return errors.Join(w.Prompts.SavePrompt(p), w.hold(ctx, Decision{Why: NoteHeldUnknown}, &p))
 }
 
 // seePaste waits until the pasted text shows in the box of the still idle

@@ -602,6 +602,10 @@ func (l launches) Write(id uuid.UUID) (string, error) {
 	return path, os.WriteFile(path, []byte("{}"), 0o600)
 }
 
+func (l launches) Remove(id uuid.UUID) error {
+	return os.RemoveAll(filepath.Join(l.base, id.String()+".settings"))
+}
+
 type prompts struct {
 	order *order
 	mu    sync.Mutex

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -14,10 +15,36 @@ import (
 	"ccbot/internal/process"
 )
 
-// writers judges every process that may write the conversation, by all the
-// evidence there is at this moment. Evidence that cannot be read is no evidence
-// of absence: its process may be a writer.
+// contradiction is how long two pieces of evidence may contradict each other:
+// /clear and /resume reach the presence file and the hooks one after the other.
+const contradiction = 2 * time.Second
+
+// writers judges every process that may write the conversation. Where the
+// evidence contradicts itself it is looked at again for a moment.
 func (s *Service) writers(ctx context.Context, claudeID uuid.UUID) ([]process.Verdict, error) {
+	deadline := time.NewTimer(contradiction)
+	defer deadline.Stop()
+	tick := time.NewTicker(contradiction / 8)
+	defer tick.Stop()
+	for {
+		verdicts, err := s.judge(ctx, claudeID)
+		if err != nil || !slices.ContainsFunc(verdicts, func(v process.Verdict) bool { return v.Writer == process.Maybe }) {
+			return verdicts, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-deadline.C:
+			return verdicts, nil
+		case <-tick.C:
+		}
+	}
+}
+
+// judge weighs all the evidence there is at this moment; who is proven not to
+// write is left out. Evidence that cannot be read is no evidence of absence:
+// its process may be a writer.
+func (s *Service) judge(ctx context.Context, claudeID uuid.UUID) ([]process.Verdict, error) {
 	snap, err := s.Processes.Snapshot(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for writers: %w", err)

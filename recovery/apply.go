@@ -35,8 +35,12 @@ type Recovery struct {
 	Tmux      Tmux
 	Processes Processes
 	Lifecycle *lifecycle.Service
-	Now       func() time.Time
-	Log       *slog.Logger
+	// Events has what hooks noted while ccbot was away taken in. It comes after
+	// the agents are bound again, and before a session is called over: its last
+	// events may say that it has moved to another conversation.
+	Events func(ctx context.Context) error
+	Now    func() time.Time
+	Log    *slog.Logger
 
 	mu      sync.Mutex
 	watched map[uuid.UUID]process.Identity // agents handed to Lifecycle
@@ -88,17 +92,32 @@ func (v *Recovery) Run(ctx context.Context) (World, error) {
 	for _, n := range notices {
 		v.tell(n)
 	}
-	failed := 0
+	failed := v.applyAll(ctx, actions, binds)
+	if err := v.Events(ctx); err != nil {
+		return w, err
+	}
+	failed += v.applyAll(ctx, actions, func(d Do) bool { return !binds(d) })
+	v.Log.Info("recovery_done", "duration", v.Now().Sub(started), "records", len(w.Records),
+		"actions", len(actions), "notices", len(notices), "failed", failed)
+	return w, ctx.Err()
+}
+
+// binds are the actions that connect a record with a process.
+func binds(d Do) bool { return d == Reattach || d == Bind || d == Conclude }
+
+// applyAll applies the actions that are wanted now and counts those that fail.
+func (v *Recovery) applyAll(ctx context.Context, actions []Action, wanted func(Do) bool) (failed int) {
 	for _, a := range actions {
+		if !wanted(a.Do) {
+			continue
+		}
 		v.Log.Info("recovery_action", "do", string(a.Do), "session_id", a.Record.String(), "why", a.Why)
 		if err := v.apply(ctx, a); err != nil {
 			failed++
 			v.Log.Error("recovery_failed", "do", string(a.Do), "session_id", a.Record.String(), "error", err.Error())
 		}
 	}
-	v.Log.Info("recovery_done", "duration", v.Now().Sub(started), "records", len(w.Records),
-		"actions", len(actions), "notices", len(notices), "failed", failed)
-	return w, ctx.Err()
+	return failed
 }
 
 func (v *Recovery) apply(ctx context.Context, a Action) error {

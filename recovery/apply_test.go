@@ -61,7 +61,7 @@ func (m *machine) restart() {
 		lifecycle.Deps{Store: store, Tmux: m.tmux, Processes: m.processes, Presences: presences{}, Launches: launches{m.base},
 			Prompts: prompts{}, News: m, Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Now: now, Log: log})
 	m.Recovery = &Recovery{Instance: instance, Session: tmuxtest.Session, Store: store, Tmux: m.tmux, Processes: m.processes,
-		Lifecycle: service, Now: now, Log: log}
+		Lifecycle: service, Events: func(context.Context) error { return nil }, Now: now, Log: log}
 }
 
 func (m *machine) SessionNews(_ context.Context, n lifecycle.Note) error {
@@ -368,6 +368,8 @@ type launches struct{ base string }
 func (l launches) Write(id uuid.UUID) (string, error) {
 	return filepath.Join(l.base, id.String()+".settings"), nil
 }
+
+func (launches) Remove(uuid.UUID) error { return nil }
 
 type prompts struct{}
 

@@ -50,6 +50,9 @@ func run(args []string, stdin io.Reader, getenv func(string) string, now func() 
 	event.Launch = launch
 	event.Pane, event.Tmux = getenv("TMUX_PANE"), getenv("TMUX")
 	event.Boot = hookwire.BootID()
+	if info, err := os.Stat(event.TranscriptPath); err == nil {
+		event.TranscriptSize = info.Size()
+	}
 	// Without a proven process the event still tells what happened in the launch; only the binding needs the process.
 	event.ClaudePID, event.ClaudeStart, err = hookwire.ClaudeProcess(getenv)
 	if err == nil && binds(event.Name) {

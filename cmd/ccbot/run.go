@@ -174,6 +174,7 @@ func (s *system) wireBot(instance string, environ []string, hook string, table *
 		Processes: table, Lifecycle: s.lifecycle, Now: time.Now, Log: s.log}
 	s.bot.Connect(s.lifecycle, func(ctx context.Context) []tmux.Pane { return s.recovery.Look(ctx).Orphans() })
 	s.events = hooks.NewEvents(s.Dir, s.lifecycle, s.log)
+	s.recovery.Events = s.events.Drain
 	s.presence = presence.NewWatcher(s.presenceDir(), s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil
@@ -222,9 +223,6 @@ func (s *system) recover(ctx context.Context) error {
 		return machineError(err)
 	}
 	if _, err := s.recovery.Run(ctx); err != nil {
-		return err
-	}
-	if err := s.events.Drain(ctx); err != nil {
 		return err
 	}
 	if err := hooks.PruneBindings(s.Dir, s.ended); err != nil {

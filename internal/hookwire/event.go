@@ -40,6 +40,7 @@ type Event struct {
 
 	SessionID      string `json:"session_id"`
 	TranscriptPath string `json:"transcript_path,omitempty"` // may not exist yet
+	TranscriptSize int64  `json:"transcript_size,omitempty"` // in bytes when the hook ran, 0 when there was none
 	Cwd            string `json:"cwd,omitempty"`
 	Source         string `json:"source,omitempty"` // SessionStart
 	Reason         string `json:"reason,omitempty"` // SessionEnd
