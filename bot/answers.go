@@ -99,9 +99,17 @@ func (a *answers) read(ctx context.Context, id uuid.UUID) error {
 			}
 			continue
 		}
+		if !a.mayShow(r.Conversation) {
+			a.await(ctx, news)
+			continue
+		}
 		last := len(r.Cursors) == 1
-		if err := a.readFile(ctx, r, news, last && r.State.Live()); err != nil {
-			return err
+		if err := a.readFile(ctx, r, news, last && r.State.Live()); ctx.Err() != nil {
+			return nil
+		} else if err != nil {
+			a.Log.Error("transcript_unreadable", "session_id", id.String(), "error", err.Error())
+			a.pause(ctx)
+			continue
 		}
 		if last && !r.State.Live() && a.leave(id, news) {
 			return nil
@@ -119,11 +127,14 @@ func (a *answers) sleep(ctx context.Context, id uuid.UUID, news chan struct{}, l
 	if !live && a.leave(id, news) {
 		return false
 	}
+	a.await(ctx, news)
+	return ctx.Err() == nil
+}
+
+func (a *answers) await(ctx context.Context, news chan struct{}) {
 	select {
 	case <-ctx.Done():
-		return false
 	case <-news:
-		return true
 	}
 }
 
@@ -157,8 +168,11 @@ func (a *answers) drain(ctx context.Context, r session.Record) error {
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !ok {
 			return nil
 		}
+		if errors.Is(err, transcript.ErrTruncated) {
+			return a.replaced(ctx, r)
+		}
 		if err != nil {
-			return a.unreadable(ctx, r, err)
+			return err
 		}
 		if err := a.show(ctx, r.ID, item); err != nil {
 			return err
@@ -167,14 +181,13 @@ func (a *answers) drain(ctx context.Context, r session.Record) error {
 	return nil
 }
 
-// unreadable goes on at the end of a transcript that is not the one that was
-// read so far: from its beginning everything would be said again.
-func (a *answers) unreadable(ctx context.Context, r session.Record, err error) error {
+// replaced goes on at the end of a transcript that is not the one that was read
+// so far: from its beginning everything would be said again.
+func (a *answers) replaced(ctx context.Context, r session.Record) error {
 	c := r.Cursors[0]
-	a.Log.Error("transcript_unreadable", "path", c.Path, "error", err.Error())
-	info, stat := os.Stat(c.Path)
-	if !errors.Is(err, transcript.ErrTruncated) || stat != nil {
-		return nil
+	info, err := os.Stat(c.Path)
+	if err != nil {
+		return err
 	}
 	a.advance(ctx, r.ID, transcript.Cursor{Path: c.Path, Offset: info.Size()})
 	return a.say(ctx, r.Conversation, a.words.Say(i18n.TranscriptReplaced, i18n.Args{"Name": r.Name}))
@@ -206,9 +219,10 @@ func (a *answers) showAll(ctx, waiting context.Context, r session.Record, f *tra
 		if waiting.Err() != nil {
 			return nil
 		}
+		if errors.Is(err, transcript.ErrTruncated) {
+			return a.replaced(ctx, r)
+		}
 		if err != nil {
-			err = a.unreadable(ctx, r, err)
-			a.pause(waiting)
 			return err
 		}
 		if err := a.show(ctx, r.ID, item); err != nil {
@@ -244,9 +258,13 @@ func (a *answers) show(ctx context.Context, id uuid.UUID, item transcript.Item) 
 		}
 		return nil
 	}
-	parts := text.Split(limit)
+	parts := text.Split(limit - nameRoom)
 	for i := min(item.At.Part, len(parts)); i < len(parts); i++ {
-		if err := a.send(ctx, r, parts[i]); err != nil {
+		part := parts[i]
+		if i == 0 {
+			part = render.Join(a.heading(r), part)
+		}
+		if err := a.send(ctx, r, part); err != nil {
 			return err
 		}
 		next := item.Next
@@ -259,10 +277,23 @@ func (a *answers) show(ctx context.Context, id uuid.UUID, item transcript.Item) 
 	return nil
 }
 
+// nameRoom is kept free for the heading, in UTF-16 units: where a text is cut
+// must not depend on whether it has one, because a cursor counts the parts.
+const nameRoom = 200
+
+// heading is the name above an answer of a session that is not the current one.
+func (a *answers) heading(r session.Record) render.Text {
+	if a.isCurrent(r.Conversation, r) || r.Conversation.ThreadID != 0 {
+		return render.Text{}
+	}
+	return render.Join(render.Bold(r.Name).Split(nameRoom - 2)[0], plain("\n"))
+}
+
 // send waits for the Bot API's yes. A refusal for good is recorded and passed,
-// so that one bad part cannot dam the rest.
+// so that one bad part cannot dam the rest. At a stop the outbox lets a call
+// that is under way finish, and so does this.
 func (a *answers) send(ctx context.Context, r session.Record, part render.Text) error {
-	_, err := a.Sender.Send(ctx, outbox.Message{To: r.Conversation, Text: part})
+	_, err := a.Sender.Send(context.WithoutCancel(ctx), outbox.Message{To: r.Conversation, Text: part})
 	if refused := (*outbox.Refused)(nil); errors.As(err, &refused) {
 		a.Log.Error("answer_refused", "session_id", r.ID.String(), "error", err.Error())
 		return nil
@@ -277,20 +308,11 @@ func (a *answers) advance(ctx context.Context, id uuid.UUID, c transcript.Cursor
 	}
 }
 
-// itemText is what the chat shows of an item; most kinds show nothing. The
-// answer of a session that is not current carries its name.
+// itemText is what the chat shows of an item; most kinds show nothing.
 func (a *answers) itemText(r session.Record, item transcript.Item) render.Text {
 	if item.Sidechain || item.Meta {
 		return render.Text{}
 	}
-	text := a.bodyText(r, item)
-	if text.Blank() || a.isCurrent(r.Conversation, r) || r.Conversation.ThreadID != 0 {
-		return text
-	}
-	return render.Join(render.Bold(r.Name), plain("\n"), text)
-}
-
-func (a *answers) bodyText(r session.Record, item transcript.Item) render.Text {
 	name := i18n.Args{"Name": r.Name, "Reason": item.Text}
 	switch item.Kind {
 	case transcript.Text:

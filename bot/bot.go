@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -47,6 +46,7 @@ type Sender interface {
 	Send(ctx context.Context, m outbox.Message) (int, error)
 	Post(ctx context.Context, m outbox.Message) error
 	Edit(ctx context.Context, to session.Conversation, messageID int, m outbox.Message) error
+	EditButtons(ctx context.Context, to session.Conversation, messageID int, buttons [][]outbox.Button) error
 	React(ctx context.Context, to session.Conversation, messageID int, emoji string)
 	Typing(ctx context.Context, to session.Conversation)
 	Answer(ctx context.Context, to session.Conversation, queryID, text string, alert bool)
@@ -126,9 +126,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update) error {
 	if m == nil || m.From == nil || !b.mayHear(m.From.ID, m.Chat) {
 		return nil
 	}
-	if b.Failpoint != nil {
-		b.Failpoint("accepted")
-	}
+	b.at("accepted")
 	in := incoming{key: key, from: m.From.ID, message: m.ID,
 		to: session.Conversation{ChatID: m.Chat.ID, ThreadID: threadOf(m)}}
 	if m.Text == "" {
@@ -160,33 +158,47 @@ func threadOf(m *models.Message) int {
 	return 0
 }
 
-// text runs a command of ours or passes the text on to the agent.
-func (b *Bot) text(ctx context.Context, in incoming, text string) error {
-	name, rest, isCommand := b.parseCommand(text)
-	if !isCommand {
-		return b.prompt(ctx, in, text)
-	}
-	if c, ok := b.commands[name]; ok {
-		return c.run(ctx, in, rest)
-	}
-	return b.prompt(ctx, in, strings.TrimSpace("/"+name+" "+rest))
+// mayShow says whether a conversation still belongs to people who are allowed:
+// who was taken off the list gets nothing more.
+func (b *Bot) mayShow(to session.Conversation) bool {
+	return b.Allowed[to.ChatID] || b.Groups[to.ChatID]
 }
 
-// parseCommand splits "/name@bot rest". A command for another bot, and the
-// agent's own "//name", are not ours.
-func (b *Bot) parseCommand(text string) (name, rest string, ok bool) {
+func (b *Bot) at(point string) {
+	if b.Failpoint != nil {
+		b.Failpoint(point)
+	}
+}
+
+// text runs a command of ours or passes the text on to the agent, with nothing
+// changed but our own name cut out.
+func (b *Bot) text(ctx context.Context, in incoming, text string) error {
+	name, to, rest := splitCommand(text)
+	if to != "" && !strings.EqualFold(to, b.Username) {
+		return nil // a command for another bot of the group
+	}
+	if c, ok := b.commands[name]; ok {
+		return c.run(ctx, in, strings.TrimSpace(rest))
+	}
+	if to != "" {
+		text = "/" + name + rest
+	}
+	return b.prompt(ctx, in, text)
+}
+
+// splitCommand splits "/name@bot rest"; rest begins with the blank or line break
+// that ends the name. Without a command all of it is empty; "//name" is the
+// agent's own.
+func splitCommand(text string) (name, to, rest string) {
 	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") {
-		return "", "", false
+		return "", "", ""
 	}
-	head, rest := text[1:], ""
+	head := text[1:]
 	if i := strings.IndexAny(head, " \n\t"); i >= 0 {
-		head, rest = head[:i], strings.TrimSpace(head[i:])
+		head, rest = head[:i], head[i:]
 	}
-	name, at, addressed := strings.Cut(head, "@")
-	if name == "" || addressed && !strings.EqualFold(at, b.Username) {
-		return "", "", false
-	}
-	return name, rest, true
+	name, to, _ = strings.Cut(head, "@")
+	return name, to, rest
 }
 
 // say posts one plain sentence: it is on disk when say returns.
@@ -196,13 +208,18 @@ func (b *Bot) say(ctx context.Context, to session.Conversation, text string) err
 
 // UpdateFailed tells a person that a message of theirs was set aside.
 func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
-	if !b.Allowed[f.From] || f.Tap {
+	if !b.Allowed[f.From] || !b.mayShow(f.Conversation) {
+		return nil
+	}
+	if f.Tap {
+		if f.Update != nil && f.Update.CallbackQuery != nil {
+			b.Sender.Answer(ctx, f.Conversation, f.Update.CallbackQuery.ID, b.words.Say(i18n.InternalError), true)
+		}
 		return nil
 	}
 	key := i18n.UpdateFailed
 	if f.Update == nil {
 		key = i18n.Unreadable
 	}
-	err := b.post(ctx, f.Conversation, plain(b.words.Say(key)), nil)
-	return errors.Join(err, ctx.Err())
+	return b.post(ctx, f.Conversation, plain(b.words.Say(key)), nil)
 }

@@ -61,7 +61,7 @@ func (b *Bot) newSession(ctx context.Context, in incoming, args string) error {
 	r, err := b.Sessions.Start(ctx, lifecycle.StartRequest{Name: name, Dir: dir,
 		Conversation: in.to, Owner: in.from, Origin: in.key})
 	if err != nil {
-		return b.explain(ctx, in.to, b.startFailure(name, err))
+		return b.explain(ctx, in.to, b.startFailure(err))
 	}
 	if err := b.Chats.SetCurrent(in.to, r.ID); err != nil {
 		return err

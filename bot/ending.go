@@ -51,7 +51,7 @@ func (b *Bot) end(ctx context.Context, t tapEvent, id uuid.UUID, final session.S
 	if err := b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: ending}); err != nil {
 		b.Log.Debug("edit_failed", "error", err.Error())
 	}
-	if err := b.use(ctx, t.to, r); err != nil { // the receipt comes as news, to where the session is shown
+	if err := b.show(ctx, t.to, r); err != nil { // the receipt comes as news, to where the session is shown
 		return err
 	}
 	if err := b.Sessions.Archive(ctx, id, final, fmt.Sprintf("asked for by %d", t.from)); err != nil {
@@ -100,9 +100,11 @@ func (b *Bot) receiptText(r session.Record, receipt lifecycle.Receipt) string {
 
 func split(receipt lifecycle.Receipt) (ended, spared []process.Outcome) {
 	for _, out := range receipt.Others {
-		if out.Ended {
+		switch {
+		case out.How == process.HowAlreadyGone:
+		case out.Ended:
 			ended = append(ended, out)
-		} else {
+		default:
 			spared = append(spared, out)
 		}
 	}
@@ -143,7 +145,8 @@ func (b *Bot) resume(ctx context.Context, in incoming, arg string) error {
 	if !ok {
 		return b.resumeOpen(ctx, in, arg)
 	}
-	return b.restore(ctx, in.to, r)
+	_, err = b.restore(ctx, in.to, r)
+	return err
 }
 
 // resumeOpen makes a session that is open already the current one.
@@ -183,16 +186,17 @@ func (b *Bot) pickResume(ctx context.Context, in incoming) error {
 	return b.post(ctx, in.to, plain(b.words.Say(i18n.ResumePick)), rows(1, buttons...))
 }
 
-// restore brings a session back and makes it current.
-func (b *Bot) restore(ctx context.Context, to session.Conversation, r session.Record) error {
+// restore brings a session back and makes it current. Where it cannot come back,
+// that is told.
+func (b *Bot) restore(ctx context.Context, to session.Conversation, r session.Record) (back bool, err error) {
 	restored, err := b.Sessions.Restore(ctx, r.ID)
 	if err != nil {
-		return b.explain(ctx, to, b.restoreFailure(r, err))
+		return false, b.explain(ctx, to, b.restoreFailure(r, err))
 	}
 	if err := b.use(ctx, to, r); err != nil {
-		return err
+		return false, err
 	}
-	return b.say(ctx, to, b.words.Say(i18n.Resuming, i18n.Args{"Name": restored.Name, "Dir": b.short(restored.Dir)}))
+	return true, b.say(ctx, to, b.words.Say(i18n.Resuming, i18n.Args{"Name": restored.Name, "Dir": b.short(restored.Dir)}))
 }
 
 func (b *Bot) resumeButton(r session.Record) [][]outbox.Button {

@@ -26,13 +26,9 @@ func (b *Bot) explain(ctx context.Context, to session.Conversation, f failure) e
 }
 
 // startFailure explains why a session could not be started.
-func (b *Bot) startFailure(name string, err error) failure {
+func (b *Bot) startFailure(err error) failure {
 	if text, ok := b.commonFailure(err); ok {
 		return failure{plain(text), err}
-	}
-	launch := (*lifecycle.LaunchError)(nil)
-	if errors.As(err, &launch) {
-		return failure{plain(b.words.Say(i18n.FailedStart, i18n.Args{"Name": name, "Reason": launch.Why})), err}
 	}
 	return failure{plain(b.words.Say(i18n.InternalError)), err}
 }
@@ -73,7 +69,7 @@ func (b *Bot) restoreFailure(r session.Record, err error) failure {
 	case errors.As(err, &state) && state.State.Live():
 		return failure{plain(b.words.Say(i18n.ResumeAlreadyOpen, i18n.Args{"Name": r.Name})), err}
 	}
-	return b.startFailure(r.Name, err)
+	return b.startFailure(err)
 }
 
 // writerText says who writes a conversation, or that nobody knows.
@@ -90,6 +86,8 @@ func (b *Bot) agentFailure(r session.Record, err error) failure {
 	switch {
 	case errors.Is(err, lifecycle.ErrNoAgent), errors.Is(err, tmux.ErrNoPane):
 		return failure{plain(b.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})), err}
+	case errors.Is(err, tmux.ErrGuard):
+		return failure{plain(b.words.Say(i18n.StopRefused, i18n.Args{"Name": r.Name, "Command": b.Sessions.Attach(r)})), err}
 	case errors.As(err, &state):
 		return failure{plain(b.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})), err}
 	}

@@ -2,8 +2,8 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strings"
 
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -42,9 +42,9 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 	case lifecycle.NoteUnproven:
 		return b.tellUnproven(ctx, n)
 	case lifecycle.NoteFailed:
-		return b.postScreen(ctx, n, b.words.Say(i18n.FailedScreen, name), "")
+		return b.postScreen(ctx, n, b.words.Say(i18n.FailedScreen, name), b.waiting(n))
 	case lifecycle.NoteLost:
-		return b.post(ctx, to, plain(b.words.Say(i18n.Lost, name)), b.comeBack(n))
+		return b.post(ctx, to, plain(b.words.Say(i18n.Lost, name)+b.waiting(n)), b.comeBack(n))
 	case lifecycle.NoteStopped:
 		return b.tellStopped(ctx, n)
 	case lifecycle.NoteEnded:
@@ -64,7 +64,7 @@ func (b *Bot) postScreen(ctx context.Context, n lifecycle.Note, head, foot strin
 		text = render.Join(text, plain("\n"), screenText(n.Screen))
 	}
 	if foot != "" {
-		text = render.Join(text, plain("\n"+foot))
+		text = render.Join(text, plain("\n"+strings.TrimPrefix(foot, "\n")))
 	}
 	var buttons [][]outbox.Button
 	if n.Kind == lifecycle.NoteFailed || n.Kind == lifecycle.NoteEnded {
@@ -82,14 +82,22 @@ func (b *Bot) tellEnded(ctx context.Context, n lifecycle.Note) error {
 	e := n.Session.Exit
 	args := i18n.Args{"Name": n.Session.Name}
 	if e == nil || !e.Crashed() {
-		return b.post(ctx, n.Session.Conversation, plain(b.words.Say(i18n.Ended, args)), b.comeBack(n))
+		return b.post(ctx, n.Session.Conversation, plain(b.words.Say(i18n.Ended, args)+b.waiting(n)), b.comeBack(n))
 	}
 	args["Status"], args["Signal"] = e.Status, e.Signal
 	key := i18n.CrashedStatus
 	if e.Signal != 0 {
 		key = i18n.CrashedSignal
 	}
-	return b.postScreen(ctx, n, b.words.Say(key, args), "")
+	return b.postScreen(ctx, n, b.words.Say(key, args), b.waiting(n))
+}
+
+// waiting says how many prompts wait for the session to come back.
+func (b *Bot) waiting(n lifecycle.Note) string {
+	if len(n.Session.Prompts) == 0 {
+		return ""
+	}
+	return "\n" + b.words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": len(n.Session.Prompts)})
 }
 
 // reply says something about one message, under it.
@@ -121,10 +129,8 @@ func (b *Bot) tellUnproven(ctx context.Context, n lifecycle.Note) error {
 		return err
 	}
 	head := b.words.Say(i18n.Unproven, i18n.Args{"Name": n.Session.Name, "Time": e.Received.Local().Format("15:04")})
-	quote := render.Quote(n.Prompt.Text).Split(limit / 2)
-	text := render.Join(plain(head+"\n"), quote[0])
-	err = b.Sender.Post(ctx, outbox.Message{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Buttons: rows(2,
+	text := render.Join(plain(head+"\n"), quoted(n.Prompt.Text))
+	return b.Sender.Post(ctx, outbox.Message{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Buttons: rows(2,
 		b.button(i18n.ButtonSendAgain, "again:"+e.Key, outbox.Primary),
 		b.button(i18n.ButtonDrop, "drop:"+e.Key, ""))})
-	return errors.Join(err)
 }

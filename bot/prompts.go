@@ -10,6 +10,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -47,14 +48,54 @@ func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
 	if err := b.Entries.Save(e); err != nil {
 		return err
 	}
-	if err := b.Sessions.Queue(ctx, r.ID, in.key); errors.Is(err, lifecycle.ErrNoAgent) {
-		return errors.Join(b.agentGone(ctx, in, r), b.Entries.Finish(in.key))
-	} else if err != nil {
-		return err
+	b.at("prompt-saved")
+	if err := b.Sessions.Queue(ctx, r.ID, in.key); err != nil {
+		return b.notQueued(ctx, in, r, e, err)
 	}
 	b.Sender.React(ctx, in.to, in.message, reactionStored)
 	b.Sender.Typing(ctx, in.to)
 	return nil
+}
+
+// notQueued finishes a prompt whose agent has ended meanwhile, once that is
+// told. After any other error it is as it came, to be tried again.
+func (b *Bot) notQueued(ctx context.Context, in incoming, r session.Record, e inbox.Entry, why error) error {
+	if !errors.Is(why, lifecycle.ErrNoAgent) {
+		e.State = inbox.Accepted
+		return errors.Join(why, b.Entries.Save(e))
+	}
+	if err := b.agentGone(ctx, in, r); err != nil {
+		return err
+	}
+	return b.Entries.Finish(in.key)
+}
+
+// Homeless tells of prompts whose session is not there any more, and ends them.
+func (b *Bot) Homeless(ctx context.Context, keys []string) error {
+	for _, key := range keys {
+		e, err := b.Entries.Load(key)
+		if err != nil {
+			return err
+		}
+		text := render.Join(plain(b.words.Say(i18n.NotDelivered)+"\n"), quoted(e.Text))
+		if err := b.post(ctx, e.Conversation, text, nil); err != nil {
+			return err
+		}
+		if err := b.Entries.Finish(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quoted is the beginning of a text as a quotation; empty where nothing of it
+// can be seen.
+func quoted(text string) render.Text {
+	parts := render.Quote(text).Split(limit / 2)
+	if len(parts) == 0 {
+		return render.Text{}
+	}
+	return parts[0]
 }
 
 // notDelivered says that a text went nowhere, and what to do.

@@ -18,6 +18,10 @@ func plain(text string) render.Text { return render.Plain(text) }
 // post sends a text that no transcript can repeat: it is on disk when post
 // returns. Buttons stand under its last part.
 func (b *Bot) post(ctx context.Context, to session.Conversation, text render.Text, buttons [][]outbox.Button) error {
+	if !b.mayShow(to) {
+		b.Log.Info("not_told", "chat_id", to.ChatID, "why", "nobody there is allowed any more")
+		return nil
+	}
 	parts := text.Split(limit)
 	for i, part := range parts {
 		m := outbox.Message{To: to, Text: part}

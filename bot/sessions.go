@@ -25,12 +25,22 @@ func (b *Bot) current(to session.Conversation) (session.Record, bool, error) {
 // use makes a session the current one of a conversation, and shows it there
 // from now on: a session is shown in one place, where it was last used.
 func (b *Bot) use(ctx context.Context, to session.Conversation, r session.Record) error {
-	if r.Conversation != to {
-		if err := b.Sessions.Move(ctx, r.ID, to); err != nil {
-			return err
-		}
+	if err := b.show(ctx, to, r); err != nil {
+		return err
 	}
 	return b.Chats.SetCurrent(to, r.ID)
+}
+
+// show moves a session to another conversation.
+func (b *Bot) show(ctx context.Context, to session.Conversation, r session.Record) error {
+	if r.Conversation == to {
+		return nil
+	}
+	if err := b.Sessions.Move(ctx, r.ID, to); err != nil {
+		return err
+	}
+	b.answers.follow(r) // it may have waited for a place where it may be shown
+	return nil
 }
 
 // isCurrent says whether a session is the current one of a conversation.

@@ -11,9 +11,11 @@ import (
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 
+	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 )
 
 // tapEvent is a button tapped by an allowed person. Taps are handled at once
@@ -61,14 +63,23 @@ func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
 // stale answers a tap on a button whose time has passed.
 func (b *Bot) stale(ctx context.Context, t tapEvent) error {
 	b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.StaleButton), false)
-	return b.spend(ctx, t, t.text)
+	return b.spend(ctx, t)
 }
 
-// spend takes the buttons off the message and sets its text.
-func (b *Bot) spend(ctx context.Context, t tapEvent, text string) error {
-	err := b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: plain(text)})
+// spend takes the buttons off the message.
+func (b *Bot) spend(ctx context.Context, t tapEvent) error {
+	return edited(b.Sender.EditButtons(ctx, t.to, t.message, nil))
+}
+
+// replace sets the text of the message that was tapped, without buttons.
+func (b *Bot) replace(ctx context.Context, t tapEvent, text string) error {
+	return edited(b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: plain(text)}))
+}
+
+// edited passes over a message that is gone, or too old to be edited.
+func edited(err error) error {
 	if refused := (*outbox.Refused)(nil); errors.As(err, &refused) {
-		return nil // the message is gone, or too old: nothing to take off
+		return nil
 	}
 	return err
 }
@@ -124,7 +135,7 @@ func (b *Bot) tapCancel(ctx context.Context, t tapEvent) error {
 		return nil
 	}
 	b.Sender.Answer(ctx, t.to, t.query, "", false)
-	return b.spend(ctx, t, b.words.Say(i18n.Cancelled))
+	return b.replace(ctx, t, b.words.Say(i18n.Cancelled))
 }
 
 // tapResume brings a session back: [Resume] of a list, [Undo] of a receipt.
@@ -136,10 +147,10 @@ func (b *Bot) tapResume(ctx context.Context, t tapEvent) error {
 		return b.stale(ctx, t)
 	}
 	b.Sender.Answer(ctx, t.to, t.query, "", false)
-	if err := b.spend(ctx, t, t.text); err != nil {
+	if back, err := b.restore(ctx, t.to, r); err != nil || !back {
 		return err
 	}
-	return b.restore(ctx, t.to, r)
+	return b.spend(ctx, t)
 }
 
 // unproven finds the prompt that a question is about.
@@ -168,11 +179,16 @@ func (b *Bot) decide(ctx context.Context, t tapEvent, do func(context.Context, u
 	if err == nil {
 		err = do(ctx, id, key)
 	}
-	if err != nil {
-		b.Log.Info("decision_refused", "error", err.Error())
-		return b.stale(ctx, t)
-	}
 	r, _ := b.Records.Get(id)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, inbox.ErrNoEntry), errors.Is(err, session.ErrNotFound):
+		return b.stale(ctx, t)
+	case errors.Is(err, lifecycle.ErrNoAgent):
+		b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name}), true)
+		return nil
+	case err != nil:
+		return err
+	}
 	b.Sender.Answer(ctx, t.to, t.query, "", false)
-	return b.spend(ctx, t, fmt.Sprintf("%s\n\n%s", t.text, b.words.Say(said, i18n.Args{"Name": r.Name})))
+	return b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.text, b.words.Say(said, i18n.Args{"Name": r.Name})))
 }

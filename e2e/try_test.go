@@ -71,6 +71,9 @@ func TestTryInABrowser(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, left, "folders left behind")
 	}
+	left, err := filepath.Glob("/tmp/tmux-*/" + socket)
+	require.NoError(t, err)
+	assert.Empty(t, left, "socket left behind")
 	assert.NotContains(t, strings.ToLower(out.String()), "data race")
 }
 

@@ -33,10 +33,8 @@ const (
 	PathNotAllowed Key = "path_not_allowed"  // Path, Roots
 	PathUnreadable Key = "path_unreadable"   // Path, Reason
 	TmuxMissing    Key = "tmux_missing"
-	TmuxOld        Key = "tmux_old"         // Found, Needed
 	ClaudeMissing  Key = "claude_missing"   // Command
 	ClaudeNotReady Key = "claude_not_ready" // Name, Seconds
-	FailedStart    Key = "failed_start"     // Name, Reason
 	FailedScreen   Key = "failed_screen"    // Name
 )
 
@@ -45,23 +43,19 @@ const (
 	NoSession          Key = "no_session"
 	NoSessionArchived  Key = "no_session_archived"
 	NoSuchSession      Key = "no_such_session" // Name
-	WhichSession       Key = "which_session"
 	NotDelivered       Key = "not_delivered"
-	Queued             Key = "queued"          // Name
-	QueuedStarting     Key = "queued_starting" // Name
-	HeldDialog         Key = "held_dialog"     // Name
-	HeldDraft          Key = "held_draft"      // Name
-	HeldUnknown        Key = "held_unknown"    // Name
-	DialogOpen         Key = "dialog_open"     // Name
+	Queued             Key = "queued"       // Name
+	HeldDialog         Key = "held_dialog"  // Name
+	HeldDraft          Key = "held_draft"   // Name
+	HeldUnknown        Key = "held_unknown" // Name
+	DialogOpen         Key = "dialog_open"  // Name
 	DialogStopHint     Key = "dialog_stop_hint"
 	BlankText          Key = "blank_text"
 	TextOnly           Key = "text_only"
-	PaneGone           Key = "pane_gone" // Name
-	Unproven           Key = "unproven"  // Name, Time
+	Unproven           Key = "unproven" // Name, Time
 	Dropped            Key = "dropped"
 	SentAgain          Key = "sent_again"          // Name
-	DraftShown         Key = "draft_shown"         // Name
-	StopSent           Key = "stop_sent"           // Name
+	StopRefused        Key = "stop_refused"        // Command, Name
 	StopNothing        Key = "stop_nothing"        // Name
 	Interrupted        Key = "interrupted"         // Name
 	APIError           Key = "api_error"           // Name, Reason
@@ -74,7 +68,6 @@ const (
 	ListTitle    Key = "list_title"    // Count
 	ListArchived Key = "list_archived" // Count
 	ListUnbound  Key = "list_unbound"  // Count
-	Current      Key = "current"
 )
 
 // States of a session; StateKey makes the key of a state.
@@ -107,10 +100,8 @@ const (
 	Archiving        Key = "archiving"         // Name
 	ReceiptArchived  Key = "receipt_archived"  // Name
 	ReceiptCompleted Key = "receipt_completed" // Name
-	ReceiptIdle      Key = "receipt_idle"      // Age, Name
 	ReceiptEnded     Key = "receipt_ended"     // Count, Details
 	ReceiptSpared    Key = "receipt_spared"    // Count, Details
-	ReceiptNothing   Key = "receipt_nothing"
 	ReceiptSplit     Key = "receipt_split"
 	ReceiptWaiting   Key = "receipt_waiting" // Count
 	ProcessLine      Key = "process_line"    // How, PID
@@ -131,14 +122,10 @@ const (
 	ResumeNone          Key = "resume_none"
 	ResumePick          Key = "resume_pick"
 	Resuming            Key = "resuming"              // Dir, Name
-	Resumed             Key = "resumed"               // Name
 	ResumeAlreadyOpen   Key = "resume_already_open"   // Name
 	ResumeRefusedWriter Key = "resume_refused_writer" // PID, Where
 	ResumeUnknown       Key = "resume_unknown"        // Reason
-	SecondWriter        Key = "second_writer"         // Name, PID, Where
 	DirGone             Key = "dir_gone"              // Dir, Name
-	WherePane           Key = "where_pane"            // Window
-	WhereOutside        Key = "where_outside"
 )
 
 // Ages, as in a receipt.
@@ -149,7 +136,8 @@ const (
 	AgeDays    Key = "age_days"    // Count
 )
 
-// Words on buttons.
+// Words on buttons. They are the ones people and other programs know, also
+// where the button itself is still to come.
 const (
 	ButtonKill        Key = "button_kill"
 	ButtonDone        Key = "button_done"

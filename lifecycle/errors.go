@@ -15,8 +15,6 @@ var (
 	ErrNoClaude = errors.New("claude is not installed")
 	// ErrIdle means that there is nothing to interrupt.
 	ErrIdle = errors.New("the agent is idle and asks nothing")
-	// ErrNotSafe means that the prompt box could not be proven free.
-	ErrNotSafe = errors.New("the prompt box is not free")
 )
 
 // DirError is a directory that a session cannot be opened in.
@@ -54,11 +52,3 @@ func (e *WriterError) Error() string {
 	return fmt.Sprintf("process %d: writer of %s: %s (%s)", e.Verdict.Process.PID,
 		e.Verdict.SessionID, e.Verdict.Writer, e.Verdict.Why)
 }
-
-// LaunchError is a window whose agent could not be used; the window is closed.
-type LaunchError struct {
-	Why    string
-	Screen string
-}
-
-func (e *LaunchError) Error() string { return "launch: " + e.Why }

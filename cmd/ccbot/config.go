@@ -42,9 +42,10 @@ type config struct {
 	LogLevel       string   `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error"`
 	LogFormat      string   `env:"LOG_FORMAT" envDefault:"auto" doc:"auto: colours on a terminal, else text; text; json"`
 
-	home  string
-	flags []string
-	roots []string
+	home         string
+	flags        []string
+	roots        []string
+	claudeDirSet bool
 }
 
 // secret is a text that no log and no error shows.
@@ -127,7 +128,7 @@ func loadConfig(environ []string) (config, error) {
 	if err := env.ParseWithOptions(&c, env.Options{Environment: merged}); err != nil {
 		return config{}, usage(describe(err, file))
 	}
-	c.home = home
+	c.home, c.claudeDirSet = home, merged["CLAUDE_CONFIG_DIR"] != ""
 	if err := c.check(file); err != nil {
 		return config{}, usage(err)
 	}

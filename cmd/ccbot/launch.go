@@ -25,6 +25,19 @@ var (
 	agentPrefixes = []string{"ANTHROPIC_", "CLAUDE_CODE_", "DEMOAGENT_"}
 )
 
+// agentEnv are the variables that an agent gets and those it must not have.
+// Agent and ccbot must look into the same configuration folder, wherever it was
+// set.
+func (c config) agentEnv(environ []string) (env map[string]string, unset []string) {
+	env, unset = agentEnv(environ), agentUnset
+	if c.claudeDirSet {
+		env["CLAUDE_CONFIG_DIR"] = c.ClaudeDir
+		return env, unset
+	}
+	delete(env, "CLAUDE_CONFIG_DIR")
+	return env, append(slices.Clone(unset), "CLAUDE_CONFIG_DIR")
+}
+
 func agentEnv(environ []string) map[string]string {
 	env := make(map[string]string)
 	for _, kv := range environ {

@@ -25,7 +25,7 @@ func main() {
 // run is the program without the process: arguments and environment in, exit
 // code out.
 func run(args, environ []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	root := commands(environ, stdout, stderr)
 	root.SetArgs(args)

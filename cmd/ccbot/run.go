@@ -49,7 +49,7 @@ func runBot(ctx context.Context, environ []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+	if err := privateDir(c.Dir); err != nil {
 		return fmt.Errorf("CCBOT_DIR: %w", err)
 	}
 	table, err := process.NewTable()
@@ -66,6 +66,19 @@ func runBot(ctx context.Context, environ []string, stderr io.Writer) error {
 		return err
 	}
 	return s.run(ctx)
+}
+
+// privateDir makes a folder that only its owner can look into, and closes one
+// that others could.
+func privateDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	return os.Chmod(dir, 0o700)
 }
 
 func hookBinary() (string, error) {
@@ -162,9 +175,10 @@ func (s *system) wireBot(instance string, environ []string, hook string, table *
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang, Home: s.home, Roots: s.roots},
 		bot.Deps{Records: s.store, Sender: s.outbox, Entries: s.inbox, Chats: chats, Words: words, Now: time.Now, Log: s.log,
 			Failpoint: failpoint(environ)})
+	env, unset := s.agentEnv(environ)
 	s.lifecycle = lifecycle.New(
 		lifecycle.Config{Instance: instance, Host: host, StateDir: s.Dir, Command: expandHome(s.Claude, s.home),
-			Flags: s.flags, Env: agentEnv(environ), Unset: agentUnset, ProjectsDir: filepath.Join(s.ClaudeDir, "projects"),
+			Flags: s.flags, Env: env, Unset: unset, ProjectsDir: filepath.Join(s.ClaudeDir, "projects"),
 			KillGrace: time.Duration(s.KillGrace)},
 		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: table, Presences: presence.Dir{Path: s.presenceDir()},
 			Launches: hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode}, Prompts: s.prompts, News: s.bot,
@@ -233,7 +247,11 @@ func (s *system) recover(ctx context.Context) error {
 		return err
 	}
 	for id, keys := range waiting {
-		if err := s.lifecycle.SettlePrompts(ctx, id, keys); err != nil && !errors.Is(err, session.ErrNotFound) {
+		err := s.lifecycle.SettlePrompts(ctx, id, keys)
+		if errors.Is(err, session.ErrNotFound) {
+			err = s.bot.Homeless(ctx, keys)
+		}
+		if err != nil {
 			s.log.Error("prompts_not_settled", "session_id", id.String(), "error", err.Error())
 		}
 	}

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -141,7 +143,7 @@ func merge(environ []string, own map[string]string, keep []string) []string {
 			}
 		}
 	}
-	if !strings.Contains(strings.Join(all, "\n"), "\nLOG_LEVEL=") {
+	if !slices.ContainsFunc(all, func(kv string) bool { return strings.HasPrefix(kv, "LOG_LEVEL=") }) {
 		all = append(all, "LOG_LEVEL=warn")
 	}
 	for name, value := range own {
@@ -179,6 +181,7 @@ func (t *trial) clean(ctx context.Context) error {
 		return err
 	}
 	ids := identify(table, t.pids(ctx))
+	socket := t.socketFile(ctx)
 	if out, err := exec.CommandContext(ctx, "tmux", "-L", t.socket, "kill-server").CombinedOutput(); err != nil && len(ids) > 0 {
 		return fmt.Errorf("try: end the private tmux server: %w: %s", err, out)
 	}
@@ -187,10 +190,23 @@ func (t *trial) clean(ctx context.Context) error {
 			return fmt.Errorf("try: process %d did not end: %w", id.PID, err)
 		}
 	}
+	// tmux leaves the file of its socket behind.
+	if err := os.Remove(socket); err != nil && !errors.Is(err, fs.ErrNotExist) && socket != "" {
+		return fmt.Errorf("try: %w", err)
+	}
 	if err := os.RemoveAll(t.dir); err != nil {
 		return fmt.Errorf("try: %w", err)
 	}
 	return nil
+}
+
+// socketFile is the path of the private tmux server's socket, empty without one.
+func (t *trial) socketFile(ctx context.Context) string {
+	out, err := exec.CommandContext(ctx, "tmux", "-L", t.socket, "display-message", "-p", "#{socket_path}").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // pids are the processes of the private tmux server's panes, and its own.
