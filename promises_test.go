@@ -85,3 +85,16 @@ func TestEveryPromiseHasATest(t *testing.T) {
 		assert.NotEmpty(t, named[p], "docs/PROMISES.md names no test for %s", p)
 	}
 }
+
+// TestNoBugIsSkipped refuses a test that is skipped because the code is wrong:
+// it would hold nothing.
+func TestNoBugIsSkipped(t *testing.T) {
+	for _, s := range sources(t) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if l, ok := n.(*ast.BasicLit); ok && s.test && strings.HasPrefix(l.Value, "\"BUG") {
+				t.Errorf("%s skips a known bug: %s", s.path, l.Value)
+			}
+			return true
+		})
+	}
+}

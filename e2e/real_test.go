@@ -65,6 +65,11 @@ func TestRealMainJob(t *testing.T) {
 	w.say("/stop")
 	w.hear(held, "typed after the dialog")
 
+	w.hear(w.say("!echo from the shell"), "from the shell")
+	w.say("/clear")
+	w.hear(w.say("say after clear"), "after clear")
+	assert.Zero(t, w.heard("cannot prove"))
+
 	claudeID := w.claudeID()
 	agents := w.writersOf(claudeID)
 	require.Len(t, agents, 1)
@@ -80,7 +85,7 @@ func TestRealMainJob(t *testing.T) {
 	assert.Equal(t, claudeID, w.claudeID(), "the conversation goes on with the same id")
 	last, ok := api.Asked("say still the same talk")
 	require.True(t, ok)
-	assert.True(t, last.Says("hello from claude"), "the model sees what was said before the archive")
+	assert.True(t, last.Says("after clear"), "the model sees what was said before the archive")
 	w.stop()
 }
 
