@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"sync"
 	"time"
 
@@ -44,8 +43,8 @@ func (a *answers) follow(r session.Record) {
 		a.news[r.ID] = news
 		a.waiting = append(a.waiting, r.ID)
 	}
+	poke(news) // with the lock held: the reader must not leave in between
 	a.mu.Unlock()
-	poke(news)
 	poke(a.wake)
 }
 
@@ -100,7 +99,9 @@ func (a *answers) read(ctx context.Context, id uuid.UUID) error {
 			continue
 		}
 		if !a.mayShow(r.Conversation) {
-			a.await(ctx, news)
+			if !a.sleep(ctx, id, news, r.State.Live()) {
+				return nil
+			}
 			continue
 		}
 		last := len(r.Cursors) == 1
@@ -114,8 +115,8 @@ func (a *answers) read(ctx context.Context, id uuid.UUID) error {
 		if last && !r.State.Live() && a.leave(id, news) {
 			return nil
 		}
-		if !last {
-			a.advance(ctx, id, r.Cursors[1])
+		if !last && !a.advance(ctx, id, r.Cursors[1]) {
+			a.pause(ctx)
 		}
 	}
 	return nil
@@ -124,17 +125,14 @@ func (a *answers) read(ctx context.Context, id uuid.UUID) error {
 // sleep waits for news of a session that has nothing to read; without life in
 // it the reader leaves.
 func (a *answers) sleep(ctx context.Context, id uuid.UUID, news chan struct{}, live bool) bool {
-	if !live && a.leave(id, news) {
-		return false
+	if !live {
+		return !a.leave(id, news)
 	}
-	a.await(ctx, news)
-	return ctx.Err() == nil
-}
-
-func (a *answers) await(ctx context.Context, news chan struct{}) {
 	select {
 	case <-ctx.Done():
+		return false
 	case <-news:
+		return true
 	}
 }
 
@@ -184,13 +182,17 @@ func (a *answers) drain(ctx context.Context, r session.Record) error {
 // replaced goes on at the end of a transcript that is not the one that was read
 // so far: from its beginning everything would be said again.
 func (a *answers) replaced(ctx context.Context, r session.Record) error {
-	c := r.Cursors[0]
-	info, err := os.Stat(c.Path)
+	end, err := transcript.End(r.Cursors[0].Path)
 	if err != nil {
 		return err
 	}
-	a.advance(ctx, r.ID, transcript.Cursor{Path: c.Path, Offset: info.Size()})
-	return a.say(ctx, r.Conversation, a.words.Say(i18n.TranscriptReplaced, i18n.Args{"Name": r.Name}))
+	if err := a.say(ctx, r.Conversation, a.words.Say(i18n.TranscriptReplaced, i18n.Args{"Name": r.Name})); err != nil {
+		return err
+	}
+	if !a.advance(ctx, r.ID, end) {
+		a.pause(ctx) // else it is told again at once
+	}
+	return nil
 }
 
 // followFile shows a transcript as it grows, until there is news of the
@@ -286,7 +288,11 @@ func (a *answers) heading(r session.Record) render.Text {
 	if a.isCurrent(r.Conversation, r) || r.Conversation.ThreadID != 0 {
 		return render.Text{}
 	}
-	return render.Join(render.Bold(r.Name).Split(nameRoom - 2)[0], plain("\n"))
+	name := render.Bold(r.Name).Split(nameRoom - 2)
+	if len(name) == 0 {
+		return render.Text{} // nothing of it can be seen
+	}
+	return render.Join(name[0], plain("\n"))
 }
 
 // send waits for the Bot API's yes. A refusal for good is recorded and passed,
@@ -301,11 +307,15 @@ func (a *answers) send(ctx context.Context, r session.Record, part render.Text) 
 	return err
 }
 
-func (a *answers) advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) {
+// advance notes how far the chat has a transcript; false says that it is not on
+// disk.
+func (a *answers) advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) bool {
 	err := a.Sessions.Advance(context.WithoutCancel(ctx), id, c)
 	if err != nil && !errors.Is(err, session.ErrNotFound) {
 		a.Log.Error("cursor_not_saved", "session_id", id.String(), "error", err.Error())
+		return false
 	}
+	return true
 }
 
 // itemText is what the chat shows of an item; most kinds show nothing.

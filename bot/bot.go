@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"log/slog"
+	"regexp"
 	"strings"
 	"time"
 
@@ -129,6 +130,9 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update) error {
 	b.at("accepted")
 	in := incoming{key: key, from: m.From.ID, message: m.ID,
 		to: session.Conversation{ChatID: m.Chat.ID, ThreadID: threadOf(m)}}
+	if m.Text == "" && isService(m) {
+		return nil
+	}
 	if m.Text == "" {
 		return b.say(ctx, in.to, b.words.Say(i18n.TextOnly))
 	}
@@ -170,21 +174,37 @@ func (b *Bot) at(point string) {
 	}
 }
 
+// isService says whether nobody wrote a message: Telegram tells of a change of
+// the chat. Where a kind is missing here, the chat is told once too often.
+func isService(m *models.Message) bool {
+	return len(m.NewChatMembers) > 0 || m.LeftChatMember != nil || m.NewChatTitle != "" || len(m.NewChatPhoto) > 0 ||
+		m.DeleteChatPhoto || m.GroupChatCreated || m.SupergroupChatCreated || m.MessageAutoDeleteTimerChanged != nil ||
+		m.MigrateToChatID != 0 || m.MigrateFromChatID != 0 || m.PinnedMessage != nil || m.ChatBackgroundSet != nil ||
+		m.ForumTopicCreated != nil || m.ForumTopicEdited != nil || m.ForumTopicClosed != nil || m.ForumTopicReopened != nil ||
+		m.GeneralForumTopicHidden != nil || m.GeneralForumTopicUnhidden != nil || m.BoostAdded != nil ||
+		m.VideoChatScheduled != nil || m.VideoChatStarted != nil || m.VideoChatEnded != nil || m.VideoChatParticipantsInvited != nil
+}
+
 // text runs a command of ours or passes the text on to the agent, with nothing
 // changed but our own name cut out.
 func (b *Bot) text(ctx context.Context, in incoming, text string) error {
 	name, to, rest := splitCommand(text)
-	if to != "" && !strings.EqualFold(to, b.Username) {
+	ours := to == "" || strings.EqualFold(to, b.Username)
+	if !ours && in.to.ChatID != in.from && addressed.MatchString(name+"@"+to) {
 		return nil // a command for another bot of the group
 	}
-	if c, ok := b.commands[name]; ok {
+	if c, ok := b.commands[name]; ok && ours {
 		return c.run(ctx, in, strings.TrimSpace(rest))
 	}
-	if to != "" {
+	if to != "" && ours {
 		text = "/" + name + rest
 	}
 	return b.prompt(ctx, in, text)
 }
+
+// addressed is a command with the name of a bot, which ends in "bot"; a path
+// with an @ in it is none.
+var addressed = regexp.MustCompile(`(?i)^\w{1,32}@[a-z]\w*bot$`)
 
 // splitCommand splits "/name@bot rest"; rest begins with the blank or line break
 // that ends the name. Without a command all of it is empty; "//name" is the

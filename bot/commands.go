@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -76,11 +77,13 @@ func (b *Bot) newSession(ctx context.Context, in incoming, args string) error {
 // splitNew tells the name from the path.
 func splitNew(args string) (name, path string) {
 	at := len(args)
+	blank := true
 	for i, r := range args {
-		if strings.ContainsRune("/~.", r) && (i == 0 || args[i-1] == ' ') {
+		if blank && strings.ContainsRune("/~.", r) {
 			at = i
 			break
 		}
+		blank = unicode.IsSpace(r)
 	}
 	return strings.Join(strings.Fields(args[:at]), "-"), strings.TrimSpace(args[at:])
 }

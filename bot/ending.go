@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -112,9 +113,18 @@ func split(receipt lifecycle.Receipt) (ended, spared []process.Outcome) {
 }
 
 func (b *Bot) cleanupText(r session.Record, receipt lifecycle.Receipt) string {
-	c := r.Cleanup
-	return b.words.Say(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Count": max(len(c.Processes), 1),
+	return b.words.Say(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Count": max(len(r.Cleanup.Processes), 1),
 		"Details": strings.Join(receipt.Failures, "; ")})
+}
+
+// notCleanText says the same of a session whose archive is over.
+func (b *Bot) notCleanText(r session.Record) string {
+	var receipt lifecycle.Receipt
+	if r.Cleanup == nil {
+		r.Cleanup = &session.CleanupError{} // a file that was edited
+	}
+	receipt.Failures = []string{r.Cleanup.Reason}
+	return b.cleanupText(r, receipt)
 }
 
 func (b *Bot) processLines(outs []process.Outcome) string {
@@ -155,13 +165,25 @@ func (b *Bot) resumeOpen(ctx context.Context, in incoming, arg string) error {
 	if err != nil {
 		return err
 	}
-	if !ok {
-		return b.noSession(ctx, in, arg)
+	if ok {
+		return b.open(ctx, in.to, r)
 	}
-	if err := b.use(ctx, in.to, r); err != nil {
+	r, ok, err = b.find(in.to, arg, endable)
+	if err != nil {
 		return err
 	}
-	return b.say(ctx, in.to, b.words.Say(i18n.ResumeAlreadyOpen, i18n.Args{"Name": r.Name}))
+	if ok {
+		return b.say(ctx, in.to, b.notCleanText(r))
+	}
+	return b.noSession(ctx, in, arg)
+}
+
+// open makes an open session the current one.
+func (b *Bot) open(ctx context.Context, to session.Conversation, r session.Record) error {
+	if err := b.use(ctx, to, r); err != nil {
+		return err
+	}
+	return b.say(ctx, to, b.words.Say(i18n.ResumeAlreadyOpen, i18n.Args{"Name": r.Name}))
 }
 
 // shownToResume bounds the buttons of /resume; a name reaches any session.
@@ -190,6 +212,9 @@ func (b *Bot) pickResume(ctx context.Context, in incoming) error {
 // that is told.
 func (b *Bot) restore(ctx context.Context, to session.Conversation, r session.Record) (back bool, err error) {
 	restored, err := b.Sessions.Restore(ctx, r.ID)
+	if state := (*lifecycle.StateError)(nil); errors.As(err, &state) && state.State.Live() {
+		return true, b.open(ctx, to, r)
+	}
 	if err != nil {
 		return false, b.explain(ctx, to, b.restoreFailure(r, err))
 	}

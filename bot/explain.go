@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"os/exec"
 	"strings"
 
 	"ccbot/bot/render"
@@ -42,7 +43,11 @@ func (b *Bot) commonFailure(err error) (string, bool) {
 	case errors.Is(err, tmux.ErrNoTmux):
 		return b.words.Say(i18n.TmuxMissing), true
 	case errors.Is(err, lifecycle.ErrNoClaude):
-		return b.words.Say(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}), true
+		command := "claude"
+		if missing := (*exec.Error)(nil); errors.As(err, &missing) {
+			command = missing.Name
+		}
+		return b.words.Say(i18n.ClaudeMissing, i18n.Args{"Command": command}), true
 	}
 	return "", false
 }
@@ -66,8 +71,8 @@ func (b *Bot) restoreFailure(r session.Record, err error) failure {
 		return failure{plain(b.words.Say(i18n.DirGone, i18n.Args{"Name": r.Name, "Dir": b.short(r.Dir)})), err}
 	case errors.As(err, &writer):
 		return failure{plain(b.writerText(writer.Verdict)), err}
-	case errors.As(err, &state) && state.State.Live():
-		return failure{plain(b.words.Say(i18n.ResumeAlreadyOpen, i18n.Args{"Name": r.Name})), err}
+	case errors.As(err, &state) && state.State == session.CleanupFailed:
+		return failure{plain(b.notCleanText(r)), err}
 	}
 	return b.startFailure(err)
 }

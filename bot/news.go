@@ -106,7 +106,7 @@ func (b *Bot) reply(ctx context.Context, n lifecycle.Note, text string) error {
 	if err != nil {
 		return err
 	}
-	return b.Sender.Post(ctx, outbox.Message{To: e.Conversation, Text: plain(text), ReplyTo: e.MessageID, Silent: true})
+	return b.postUnder(ctx, outbox.Message{To: e.Conversation, Text: plain(text), ReplyTo: e.MessageID, Silent: true})
 }
 
 // delivered marks the message that the agent has.
@@ -114,6 +114,9 @@ func (b *Bot) delivered(ctx context.Context, n lifecycle.Note) {
 	e, err := b.Entries.Load(n.Prompt.Key)
 	if err != nil {
 		b.Log.Debug("receipt_without_entry", "error", err.Error())
+		return
+	}
+	if !b.mayShow(e.Conversation) {
 		return
 	}
 	if e.MessageID != 0 {
@@ -130,7 +133,7 @@ func (b *Bot) tellUnproven(ctx context.Context, n lifecycle.Note) error {
 	}
 	head := b.words.Say(i18n.Unproven, i18n.Args{"Name": n.Session.Name, "Time": e.Received.Local().Format("15:04")})
 	text := render.Join(plain(head+"\n"), quoted(n.Prompt.Text))
-	return b.Sender.Post(ctx, outbox.Message{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Buttons: rows(2,
+	return b.postUnder(ctx, outbox.Message{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Buttons: rows(2,
 		b.button(i18n.ButtonSendAgain, "again:"+e.Key, outbox.Primary),
 		b.button(i18n.ButtonDrop, "drop:"+e.Key, ""))})
 }

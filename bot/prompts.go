@@ -39,6 +39,9 @@ func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
 	if !ok {
 		return b.say(ctx, in.to, b.words.Say(i18n.BlankText))
 	}
+	if err := b.show(ctx, in.to, r); err != nil { // the answer comes to where the text came from
+		return err
+	}
 	e, err := b.Entries.Load(in.key)
 	if err != nil {
 		return err
@@ -60,14 +63,19 @@ func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
 // notQueued finishes a prompt whose agent has ended meanwhile, once that is
 // told. After any other error it is as it came, to be tried again.
 func (b *Bot) notQueued(ctx context.Context, in incoming, r session.Record, e inbox.Entry, why error) error {
-	if !errors.Is(why, lifecycle.ErrNoAgent) {
-		e.State = inbox.Accepted
-		return errors.Join(why, b.Entries.Save(e))
+	if errors.Is(why, lifecycle.ErrNoAgent) {
+		if now, ok := b.Records.Get(r.ID); ok {
+			r = now // it has ended since
+		}
+		if why = b.agentGone(ctx, in, r); why == nil {
+			why = b.Entries.Finish(in.key)
+		}
+		if why == nil {
+			return nil
+		}
 	}
-	if err := b.agentGone(ctx, in, r); err != nil {
-		return err
-	}
-	return b.Entries.Finish(in.key)
+	e.State = inbox.Accepted
+	return errors.Join(why, b.Entries.Save(e))
 }
 
 // Homeless tells of prompts whose session is not there any more, and ends them.

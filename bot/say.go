@@ -18,19 +18,28 @@ func plain(text string) render.Text { return render.Plain(text) }
 // post sends a text that no transcript can repeat: it is on disk when post
 // returns. Buttons stand under its last part.
 func (b *Bot) post(ctx context.Context, to session.Conversation, text render.Text, buttons [][]outbox.Button) error {
-	if !b.mayShow(to) {
-		b.Log.Info("not_told", "chat_id", to.ChatID, "why", "nobody there is allowed any more")
-		return nil
-	}
 	parts := text.Split(limit)
 	for i, part := range parts {
 		m := outbox.Message{To: to, Text: part}
 		if i == len(parts)-1 {
 			m.Buttons = buttons
 		}
-		if err := b.Sender.Post(ctx, m); err != nil {
-			return fmt.Errorf("post: %w", err)
+		if err := b.postUnder(ctx, m); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// postUnder posts one message, under the one that it is about if it names one.
+// Who was taken off the list gets nothing.
+func (b *Bot) postUnder(ctx context.Context, m outbox.Message) error {
+	if !b.mayShow(m.To) {
+		b.Log.Info("not_told", "chat_id", m.To.ChatID, "why", "nobody there is allowed any more")
+		return nil
+	}
+	if err := b.Sender.Post(ctx, m); err != nil {
+		return fmt.Errorf("post: %w", err)
 	}
 	return nil
 }

@@ -46,6 +46,11 @@ func (b *Bot) tapTable() map[string]tap {
 }
 
 func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
+	if old := q.Message.InaccessibleMessage; old != nil && b.mayHear(q.From.ID, old.Chat) {
+		// Telegram does not say any more in which topic it stands, so nothing is done
+		b.Sender.Answer(ctx, session.Conversation{ChatID: old.Chat.ID}, q.ID, b.words.Say(i18n.StaleButton), true)
+		return nil
+	}
 	if q.Message.Message == nil || !b.mayHear(q.From.ID, q.Message.Message.Chat) {
 		return nil
 	}
@@ -116,7 +121,8 @@ func (b *Bot) tapCurrent(ctx context.Context, t tapEvent) error {
 	}
 	b.Sender.Answer(ctx, t.to, t.query, "→ "+r.Name, false)
 	text, buttons := b.listText(ctx, t.to)
-	return b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: text, Buttons: buttons})
+	parts := text.Split(limit) // the buttons stand under the last one
+	return edited(b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: parts[len(parts)-1], Buttons: buttons}))
 }
 
 func (b *Bot) tapEnd(ctx context.Context, t tapEvent, final session.State) error {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -232,6 +233,8 @@ func CheckDir(dir string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &DirError{Dir: dir, Why: DirMissing}
+	case errors.Is(err, syscall.ENOTDIR): // below a file
+		return &DirError{Dir: dir, Why: DirNotADir}
 	case errors.Is(err, fs.ErrPermission):
 		return &DirError{Dir: dir, Why: DirNoAccess}
 	case err != nil:

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -233,4 +234,31 @@ func (u *usageSeen) first(id string) bool {
 	u.ids[u.next] = id
 	u.next = (u.next + 1) % len(u.ids)
 	return true
+}
+
+// End is the cursor behind the last whole line of a transcript: for what comes from now on. Half a line at the
+// end is not passed, because no line would start behind it.
+func End(path string) (Cursor, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return Cursor{}, fmt.Errorf("find the end of a transcript: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return Cursor{}, fmt.Errorf("find the end of a transcript: %w", err)
+	}
+	buffer := make([]byte, 64<<10)
+	for end := info.Size(); end > 0; {
+		start := max(0, end-int64(len(buffer)))
+		chunk := buffer[:end-start]
+		if _, err := file.ReadAt(chunk, start); err != nil {
+			return Cursor{}, fmt.Errorf("find the end of a transcript: %w", err)
+		}
+		if i := bytes.LastIndexByte(chunk, '\n'); i >= 0 {
+			return Cursor{Path: path, Offset: start + int64(i) + 1}, nil
+		}
+		end = start
+	}
+	return Cursor{Path: path}, nil
 }

@@ -1,0 +1,342 @@
+package bot
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/i18n"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+func TestNewSession(t *testing.T) {
+	w := newWorld(t)
+	var asked lifecycle.StartRequest
+	w.sessions.start = func(q lifecycle.StartRequest) (session.Record, error) {
+		asked = q
+		r := session.Record{ID: uuid.New(), Name: "api-2", Dir: q.Dir, State: session.Starting}
+		w.records.put(r)
+		return r, nil
+	}
+	key := w.mustHear(t, "/new the api ~/my code")
+	assert.Equal(t, lifecycle.StartRequest{Name: "the-api", Dir: "/home/alice/my code", Conversation: atAlice,
+		Owner: alice, Origin: key}, asked)
+	assert.Equal(t, []string{lines(w.word(i18n.NameTaken, i18n.Args{"Name": "api-2", "Wanted": "the-api"}),
+		w.word(i18n.Started, i18n.Args{"Name": "api-2", "Dir": "~/my code"}))}, w.sender.texts())
+	r, ok, err := w.current(atAlice)
+	require.NoError(t, err)
+	assert.True(t, ok)
+	assert.Equal(t, "api-2", r.Name)
+}
+
+func TestNewSessionWithoutANameSaysOnlyWhere(t *testing.T) {
+	w := newWorld(t)
+	w.sessions.start = func(q lifecycle.StartRequest) (session.Record, error) {
+		return session.Record{ID: uuid.New(), Name: "alice", Dir: q.Dir}, nil
+	}
+	w.mustHear(t, "/new")
+	assert.Equal(t, []string{w.word(i18n.Started, i18n.Args{"Name": "alice", "Dir": "~"})}, w.sender.texts())
+}
+
+func TestNewSessionOutsideTheRootsStartsNothing(t *testing.T) {
+	w := newWorld(t)
+	w.Roots = []string{"/srv", "/opt"}
+	w.mustHear(t, "/new api /etc/x")
+	assert.Equal(t, []string{w.word(i18n.PathNotAllowed, i18n.Args{"Path": "/etc/x", "Roots": "/srv, /opt"})}, w.sender.texts())
+	assert.Empty(t, w.sessions.done())
+}
+
+// What of a failure is not told is an error, so that the update comes again.
+func TestP4_AFailureThatIsNotToldIsTriedAgain(t *testing.T) {
+	for _, text := range []string{"/new", "/resume old", "/stop api", "/kill api", "/list", "/help", "/resume"} {
+		t.Run(text, func(t *testing.T) {
+			w := newWorld(t)
+			w.session(t, "api", session.Running)
+			w.session(t, "old", session.Archived)
+			w.sender.post = refuse
+			w.sessions.start = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, errors.New("no") }
+			w.sessions.restore = func(uuid.UUID) (session.Record, error) { return session.Record{}, errors.New("no") }
+			w.sessions.interrupt = func(uuid.UUID) error { return lifecycle.ErrNoAgent }
+			_, err := w.hear(t, text)
+			assert.ErrorIs(t, err, errDisk)
+		})
+	}
+}
+
+// deep wraps an error as lifecycle does.
+func deep(err error) error { return fmt.Errorf("launch: %w", errors.Join(err, errors.New("and more"))) }
+
+func TestEveryStartFailureIsASentence(t *testing.T) {
+	dir := func(why lifecycle.DirFault) error { return &lifecycle.DirError{Dir: "/home/alice/x", Why: why} }
+	path := func(w *world, key i18n.Key, reason string) string {
+		return w.word(key, i18n.Args{"Path": "~/x", "Reason": reason})
+	}
+	for _, tt := range []struct {
+		name string
+		err  error
+		want func(w *world) string
+	}{
+		{"missing", dir(lifecycle.DirMissing), func(w *world) string { return path(w, i18n.PathMissing, "") }},
+		{"not a folder", dir(lifecycle.DirNotADir), func(w *world) string { return path(w, i18n.PathNotDir, "") }},
+		{"no access", dir(lifecycle.DirNoAccess), func(w *world) string { return path(w, i18n.PathUnreadable, "no permission") }},
+		{"a fault of a later day", dir("on fire"), func(w *world) string { return path(w, i18n.PathUnreadable, "on fire") }},
+		{"no tmux", tmux.ErrNoTmux, func(w *world) string { return w.word(i18n.TmuxMissing) }},
+		{"no claude", lifecycle.ErrNoClaude, func(w *world) string { return w.word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}) }},
+		{"tmux did not answer", tmux.ErrLost, func(w *world) string { return w.word(i18n.InternalError) }},
+		{"anything else", errDisk, func(w *world) string { return w.word(i18n.InternalError) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			assert.Equal(t, tt.want(w), w.startFailure(deep(tt.err)).text.Text)
+			w.sessions.start = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, deep(tt.err) }
+			w.mustHear(t, "/new x")
+			assert.Equal(t, []string{tt.want(w)}, w.sender.texts())
+			current, err := w.Chats.Current(atAlice)
+			require.NoError(t, err)
+			assert.Zero(t, current, "what did not start is not current")
+		})
+	}
+}
+
+func TestMissingClaudeIsNamedAsConfigured(t *testing.T) {
+	w := newWorld(t)
+	_, err := exec.LookPath("/opt/none/claude-nightly")
+	require.Error(t, err)
+	err = fmt.Errorf("%w: %w", lifecycle.ErrNoClaude, err)
+	assert.Equal(t, w.word(i18n.ClaudeMissing, i18n.Args{"Command": "/opt/none/claude-nightly"}), w.startFailure(err).text.Text)
+}
+
+func TestEveryRestoreFailureIsASentence(t *testing.T) {
+	writer := func(a process.Answer) error {
+		return &lifecycle.WriterError{Verdict: process.Verdict{Writer: a, Why: "it says so",
+			Process: process.Process{Identity: process.Identity{PID: 42}}}}
+	}
+	for _, tt := range []struct {
+		name string
+		err  error
+		want func(w *world) string
+	}{
+		{"the folder is gone", &lifecycle.DirError{Dir: "/home/alice/old", Why: lifecycle.DirMissing},
+			func(w *world) string { return w.word(i18n.DirGone, i18n.Args{"Name": "old", "Dir": "~/old"}) }},
+		{"the folder is a file", &lifecycle.DirError{Dir: "/home/alice/old", Why: lifecycle.DirNotADir},
+			func(w *world) string { return w.word(i18n.PathNotDir, i18n.Args{"Path": "~/old"}) }},
+		{"another process writes", writer(process.Yes),
+			func(w *world) string {
+				return w.word(i18n.ResumeRefusedWriter, i18n.Args{"PID": 42, "Where": "it says so"})
+			}},
+		{"another process may write", writer(process.Maybe),
+			func(w *world) string { return w.word(i18n.ResumeUnknown, i18n.Args{"Reason": "it says so"}) }},
+		{"it is open", &lifecycle.StateError{State: session.Running, Want: "resumed"},
+			func(w *world) string { return w.named(i18n.ResumeAlreadyOpen, "old") }},
+		{"no claude", lifecycle.ErrNoClaude,
+			func(w *world) string { return w.word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}) }},
+		{"anything else", errDisk, func(w *world) string { return w.word(i18n.InternalError) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.session(t, "old", session.Archived)
+			w.sessions.restore = func(uuid.UUID) (session.Record, error) { return session.Record{}, deep(tt.err) }
+			w.mustHear(t, "/resume old")
+			assert.Equal(t, []string{tt.want(w)}, w.sender.texts())
+		})
+	}
+}
+
+func TestEveryAgentFailureIsASentence(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		err  error
+		want func(w *world) string
+	}{
+		{"no agent", lifecycle.ErrNoAgent, func(w *world) string { return w.named(i18n.AlreadyEnded, "api") }},
+		{"no pane", tmux.ErrNoPane, func(w *world) string { return w.named(i18n.AlreadyEnded, "api") }},
+		{"a guard that found no pane", &tmux.GuardError{}, func(w *world) string { return w.named(i18n.AlreadyEnded, "api") }},
+		{"a guard", &tmux.GuardError{Want: "a", Got: "b"}, func(w *world) string {
+			return w.word(i18n.StopRefused, i18n.Args{"Name": "api", "Command": "tmux attach -t api"})
+		}},
+		{"it is over", &lifecycle.StateError{State: session.Archived}, func(w *world) string { return w.named(i18n.AlreadyEnded, "api") }},
+		{"nothing to stop", lifecycle.ErrIdle, func(w *world) string { return w.named(i18n.StopNothing, "api") }},
+		{"anything else", errDisk, func(w *world) string { return w.word(i18n.InternalError) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.currentSession(t, "api", session.Running)
+			w.sessions.interrupt = func(uuid.UUID) error { return deep(tt.err) }
+			w.mustHear(t, "/stop")
+			assert.Equal(t, []string{"interrupt " + r.ID.String()}, w.sessions.done())
+			assert.Equal(t, []string{tt.want(w)}, w.sender.texts())
+		})
+	}
+}
+
+func TestStopIsMarkedOnItsMessage(t *testing.T) {
+	w := newWorld(t)
+	w.currentSession(t, "api", session.Running)
+	w.mustHear(t, "/stop")
+	assert.Equal(t, []string{"react 👌 to 1001 in 7"}, w.sender.done())
+}
+
+func TestFind(t *testing.T) {
+	w := newWorld(t)
+	first := w.session(t, "api", session.Archived)
+	second := w.session(t, "api", session.Running)
+	third := w.session(t, "api", session.Archived)
+	current := w.currentSession(t, "web site", session.Running)
+	for _, tt := range []struct {
+		name, arg string
+		fits      func(session.State) bool
+		want      session.Record
+	}{
+		{"none: the current one", "", live, current},
+		{"the current one does not fit", "", resumable, session.Record{}},
+		{"a name", "web site", live, current},
+		{"the newest that fits", "api", resumable, third},
+		{"the only one that fits", "api", live, second},
+		{"an id", first.ID.String(), resumable, first},
+		{"the beginning of an id", first.ID.String()[:8], resumable, first},
+		{"too little of an id", first.ID.String()[:7], resumable, session.Record{}},
+		{"half a name", "ap", resumable, session.Record{}},
+		{"another case", "API", resumable, session.Record{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, ok, err := w.find(atAlice, tt.arg, tt.fits)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want.ID != uuid.Nil, ok)
+			if ok {
+				assert.Equal(t, tt.want.ID, r.ID)
+			}
+		})
+	}
+}
+
+func TestWhatIsNotThereIsTold(t *testing.T) {
+	for _, command := range []string{"/stop", "/kill", "/done", "/resume"} {
+		w := newWorld(t)
+		w.mustHear(t, command+" none such")
+		assert.Equal(t, []string{w.named(i18n.NoSuchSession, "none such")}, w.sender.texts(), command)
+		assert.Empty(t, w.sessions.done())
+	}
+	for _, command := range []string{"/stop", "/kill", "/done"} {
+		w := newWorld(t)
+		w.mustHear(t, command)
+		assert.Equal(t, []string{w.word(i18n.NoSession)}, w.sender.texts(), command)
+	}
+}
+
+func TestListText(t *testing.T) {
+	w := newWorld(t)
+	text, buttons := w.listText(t.Context(), atAlice)
+	assert.Equal(t, w.word(i18n.ListEmpty), text.Text)
+	assert.Empty(t, buttons)
+
+	w.sessions.phase = lifecycle.PhaseWorking
+	api := w.currentSession(t, "api", session.Running)
+	web := w.session(t, "web", session.Starting)
+	stuck := w.session(t, "stuck", session.CleanupFailed)
+	for _, s := range []session.State{session.Archived, session.Lost, session.Completed, session.Failed, session.Abandoned} {
+		w.session(t, "old", s)
+	}
+	require.NoError(t, w.Chats.SetCurrent(inGroup, web.ID))
+	list := func(to session.Conversation, marks ...string) {
+		text, buttons := w.listText(t.Context(), to)
+		assert.Equal(t, lines(w.word(i18n.ListTitle, i18n.Args{"Count": 3}),
+			marks[0]+" api: working, ~/api", marks[1]+" web: starting, ~/web", marks[2]+" stuck: not cleaned up, ~/stuck",
+			"", w.word(i18n.ListArchived, i18n.Args{"Count": 5})), text.Text)
+		assert.Equal(t, []string{"cur:" + api.ID.String(), "cur:" + web.ID.String(), "cur:" + stuck.ID.String()},
+			data(message(text, buttons)))
+		var names []string
+		for i, row := range buttons {
+			assert.LessOrEqual(t, len(row), 2)
+			for j, b := range row {
+				names = append(names, b.Text)
+				marked := strings.HasPrefix(b.Text, "✓ ")
+				assert.Equal(t, marks[2*i+j] == "✓", marked, b.Text)
+			}
+		}
+		assert.Len(t, names, 3)
+	}
+	list(atAlice, "✓", "•", "•")
+	list(inGroup, "•", "✓", "•")
+	list(session.Conversation{ChatID: 99}, "•", "•", "•")
+}
+
+func TestListShowsWindowsOfNobody(t *testing.T) {
+	w := newWorld(t)
+	window, err := tmux.ParseWindowID("@9")
+	require.NoError(t, err)
+	w.sessions.orphans = []tmux.Pane{
+		{Window: window, WindowName: "vim", Command: "vim", Path: "/home/alice/x"},
+		{Window: window, WindowName: "top", Command: "htop", Path: "/"},
+	}
+	w.mustHear(t, "/list")
+	assert.Equal(t, []string{lines(w.word(i18n.ListEmpty), "", w.word(i18n.ListUnbound, i18n.Args{"Count": 2}),
+		"• @9 vim: vim, ~/x", "• @9 top: htop, /")}, w.sender.texts())
+	assert.Empty(t, data(w.sender.last(t)), "they are only shown")
+}
+
+func TestShort(t *testing.T) {
+	w := newWorld(t)
+	for dir, want := range map[string]string{"/home/alice": "~", "/home/alice/x y": "~/x y", "/home/alicea": "/home/alicea",
+		"/home": "/home", "/": "/", "": ""} {
+		assert.Equal(t, want, w.short(dir), dir)
+	}
+}
+
+func TestLongTextsComeInPartsWithButtonsUnderTheLast(t *testing.T) {
+	w := newWorld(t)
+	for n := range 100 {
+		w.session(t, fmt.Sprintf("%s-%02d", strings.Repeat("long", 20), n), session.Starting)
+	}
+	w.mustHear(t, "/list")
+	require.Greater(t, len(w.sender.posted), 1)
+	for i, m := range w.sender.posted {
+		assert.LessOrEqual(t, m.Text.Length(), 4096)
+		assert.Equal(t, i == len(w.sender.posted)-1, len(m.Buttons) > 0)
+	}
+}
+
+func TestHelpAndMenu(t *testing.T) {
+	w := newWorld(t)
+	w.mustHear(t, "/help")
+	w.mustHear(t, "/start")
+	assert.Equal(t, []string{w.word(i18n.Help), w.word(i18n.Help)}, w.sender.texts())
+	menu := w.Published()
+	assert.Len(t, menu, 7)
+	for name, text := range menu {
+		assert.Contains(t, w.word(i18n.Help), "/"+name, "the help names it")
+		assert.NotContains(t, text, "menu_")
+		assert.LessOrEqual(t, len(text), 256, "Telegram's limit")
+	}
+	assert.NotContains(t, menu, "start")
+}
+
+func TestAge(t *testing.T) {
+	w := newWorld(t)
+	for d, want := range map[time.Duration]string{-time.Hour: "0 seconds", 0: "0 seconds", time.Second: "1 second",
+		59 * time.Second: "59 seconds", time.Minute: "1 minute", 59*time.Minute + 59*time.Second: "59 minutes",
+		time.Hour: "1 hour", 23 * time.Hour: "23 hours", 24 * time.Hour: "1 day", 240 * time.Hour: "10 days"} {
+		assert.Equal(t, want, w.age(d))
+	}
+}
+
+// A path below a file is a mistake of the person, not of the machine.
+func TestAPathBelowAFileIsExplained(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	err := lifecycle.CheckDir(filepath.Join(file, "below"))
+	require.Error(t, err)
+	w := newWorld(t)
+	assert.NotEqual(t, w.word(i18n.InternalError), w.startFailure(err).text.Text)
+}

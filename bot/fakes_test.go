@@ -1,0 +1,486 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+const (
+	alice = int64(7)  // allowed
+	bob   = int64(8)  // allowed
+	eve   = int64(13) // a stranger
+	ours  = int64(-100)
+)
+
+var (
+	atAlice = session.Conversation{ChatID: alice}
+	inGroup = session.Conversation{ChatID: ours}
+	started = time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
+)
+
+// world is a Bot among fakes; its inbox and chats are real folders.
+type world struct {
+	*Bot
+	records  *fakeRecords
+	sessions *fakeSessions
+	sender   *fakeSender
+	entries  *fakeEntries
+	home     string
+	updates  int64
+	events   chan string // "send …" and "advance …", in the order in which they were done
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	words, err := i18n.Load()
+	require.NoError(t, err)
+	chats, err := OpenChats(filepath.Join(t.TempDir(), "chats"))
+	require.NoError(t, err)
+	store, err := inbox.OpenStore(filepath.Join(t.TempDir(), "inbox"), slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	w := &world{records: &fakeRecords{all: make(map[uuid.UUID]session.Record)}, entries: &fakeEntries{Store: store},
+		home: "/home/alice", events: make(chan string, 10_000)}
+	w.sessions = &fakeSessions{records: w.records, events: w.events}
+	w.sender = &fakeSender{events: w.events}
+	w.Bot = New(
+		Config{Allowed: map[int64]bool{alice: true, bob: true}, Groups: map[int64]bool{ours: true},
+			Username: "cc_bot", Lang: "en", Home: w.home},
+		Deps{Records: w.records, Sender: w.sender, Entries: w.entries, Chats: chats, Words: words,
+			Now: func() time.Time { return started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)})
+	w.Connect(w.sessions, func(context.Context) []tmux.Pane { return w.sessions.orphans })
+	return w
+}
+
+// again is the same world after a restart of the program.
+func (w *world) again() {
+	w.Bot = New(w.Config, w.Deps)
+}
+
+// session puts a record there, the newest of all, and makes it nobody's current.
+func (w *world) session(t *testing.T, name string, state session.State, cursors ...transcript.Cursor) session.Record {
+	t.Helper()
+	n := len(w.records.List())
+	r := session.Record{ID: uuid.New(), Name: name, Dir: filepath.Join(w.home, name), State: state,
+		Conversation: atAlice, Owner: alice, Cursors: cursors, CreatedAt: started.Add(time.Duration(n) * time.Minute)}
+	if !state.Live() {
+		r.EndedAt = started.Add(time.Duration(n) * time.Hour)
+	}
+	w.records.put(r)
+	return r
+}
+
+// currentSession is session, made current in Alice's chat.
+func (w *world) currentSession(t *testing.T, name string, state session.State, cursors ...transcript.Cursor) session.Record {
+	t.Helper()
+	r := w.session(t, name, state, cursors...)
+	require.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
+	return r
+}
+
+func privateChat(id int64) models.Chat { return models.Chat{ID: id, Type: models.ChatTypePrivate} }
+func groupChat(id int64) models.Chat   { return models.Chat{ID: id, Type: models.ChatTypeSupergroup} }
+
+// accept puts a message into the inbox, as the intake does.
+func (w *world) accept(t *testing.T, m *models.Message) (key string, u *models.Update) {
+	t.Helper()
+	w.updates++
+	if m.ID == 0 {
+		m.ID = int(1000 + w.updates)
+	}
+	key, u = inbox.UpdateKey(w.updates), &models.Update{ID: w.updates, Message: m}
+	raw, err := json.Marshal(u)
+	require.NoError(t, err)
+	fresh, err := w.entries.Accept(key, raw)
+	require.NoError(t, err)
+	require.True(t, fresh)
+	return key, u
+}
+
+// hear handles a text of Alice's in her own chat and returns its inbox key.
+func (w *world) hear(t *testing.T, text string) (key string, err error) {
+	t.Helper()
+	key, u := w.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: text})
+	return key, w.Handle(t.Context(), key, u)
+}
+
+func (w *world) mustHear(t *testing.T, text string) string {
+	t.Helper()
+	key, err := w.hear(t, text)
+	require.NoError(t, err)
+	return key
+}
+
+// tap taps a button in Alice's chat.
+func (w *world) tap(t *testing.T, from int64, data string) error {
+	t.Helper()
+	m := &models.Message{ID: 55, Chat: privateChat(alice), Text: "the question"}
+	return w.Handle(t.Context(), "1", tapOn(from, m, data))
+}
+
+func tapOn(from int64, m *models.Message, data string) *models.Update {
+	return &models.Update{CallbackQuery: &models.CallbackQuery{ID: "query", From: models.User{ID: from}, Data: data,
+		Message: models.MaybeInaccessibleMessage{Message: m}}}
+}
+
+// word is a sentence as the bot says it.
+func (w *world) word(key i18n.Key, args ...i18n.Args) string { return w.words.Say(key, args...) }
+
+// named is the sentence with a session's name.
+func (w *world) named(key i18n.Key, name string) string { return w.word(key, i18n.Args{"Name": name}) }
+
+// silent requires that nothing at all was said or shown.
+func (w *world) silent(t *testing.T) {
+	t.Helper()
+	require.Empty(t, w.sender.done(), "strangers get silence")
+	require.Empty(t, w.sessions.done())
+}
+
+type fakeRecords struct {
+	mu  sync.Mutex
+	all map[uuid.UUID]session.Record
+}
+
+func (f *fakeRecords) put(r session.Record) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.all[r.ID] = r.Clone()
+}
+
+func (f *fakeRecords) change(id uuid.UUID, change func(*session.Record)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.all[id].Clone()
+	change(&r)
+	f.all[id] = r
+}
+
+func (f *fakeRecords) Get(id uuid.UUID) (session.Record, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r, ok := f.all[id]
+	return r.Clone(), ok
+}
+
+func (f *fakeRecords) List() []session.Record {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var list []session.Record
+	for _, r := range f.all {
+		list = append(list, r.Clone())
+	}
+	slices.SortFunc(list, func(a, b session.Record) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return list
+}
+
+// log is what was asked of a fake, a line each.
+type log struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *log) add(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, fmt.Sprintf(format, args...))
+}
+
+func (l *log) done() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.lines)
+}
+
+// fakeSessions does what a test gives it. Without that it says yes; Move and
+// Advance change the record as lifecycle does.
+type fakeSessions struct {
+	log
+	records   *fakeRecords
+	events    chan string
+	orphans   []tmux.Pane
+	start     func(q lifecycle.StartRequest) (session.Record, error)
+	restore   func(id uuid.UUID) (session.Record, error)
+	archive   func(id uuid.UUID) error
+	queue     func(id uuid.UUID, key string) error
+	decide    func(id uuid.UUID, key string) error // SendAgain and Drop
+	move      func(id uuid.UUID, to session.Conversation) error
+	interrupt func(id uuid.UUID) error
+	phase     lifecycle.Phase
+	advance   func(id uuid.UUID, c transcript.Cursor) error
+}
+
+func (f *fakeSessions) Start(_ context.Context, q lifecycle.StartRequest) (session.Record, error) {
+	f.add("start %q in %s", q.Name, q.Dir)
+	if f.start != nil {
+		return f.start(q)
+	}
+	r := session.Record{ID: uuid.New(), Name: q.Name, Dir: q.Dir, State: session.Starting, Conversation: q.Conversation,
+		Owner: q.Owner, Origin: q.Origin}
+	f.records.put(r)
+	return r, nil
+}
+
+func (f *fakeSessions) Restore(_ context.Context, id uuid.UUID) (session.Record, error) {
+	f.add("restore %s", id)
+	if f.restore != nil {
+		return f.restore(id)
+	}
+	f.records.change(id, func(r *session.Record) { r.State = session.Restoring })
+	r, _ := f.records.Get(id)
+	return r, nil
+}
+
+func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.State, _ string) error {
+	f.add("archive %s as %s", id, final)
+	if f.archive != nil {
+		return f.archive(id)
+	}
+	return nil
+}
+
+func (f *fakeSessions) Queue(_ context.Context, id uuid.UUID, key string) error {
+	f.add("queue %s for %s", key, id)
+	if f.queue != nil {
+		return f.queue(id, key)
+	}
+	return nil
+}
+
+func (f *fakeSessions) SendAgain(_ context.Context, id uuid.UUID, key string) error {
+	f.add("send again %s for %s", key, id)
+	if f.decide != nil {
+		return f.decide(id, key)
+	}
+	return nil
+}
+
+func (f *fakeSessions) Drop(_ context.Context, id uuid.UUID, key string) error {
+	f.add("drop %s for %s", key, id)
+	if f.decide != nil {
+		return f.decide(id, key)
+	}
+	return nil
+}
+
+func (f *fakeSessions) Move(_ context.Context, id uuid.UUID, to session.Conversation) error {
+	f.add("move %s to %d", id, to.ChatID)
+	if f.move != nil {
+		return f.move(id, to)
+	}
+	f.records.change(id, func(r *session.Record) { r.Conversation = to })
+	return nil
+}
+
+func (f *fakeSessions) Interrupt(_ context.Context, id uuid.UUID) error {
+	f.add("interrupt %s", id)
+	if f.interrupt != nil {
+		return f.interrupt(id)
+	}
+	return nil
+}
+
+func (f *fakeSessions) Phase(context.Context, session.Record) lifecycle.Phase { return f.phase }
+
+func (f *fakeSessions) Advance(_ context.Context, id uuid.UUID, c transcript.Cursor) error {
+	if f.advance != nil {
+		if err := f.advance(id, c); err != nil {
+			return err
+		}
+	}
+	f.records.change(id, func(r *session.Record) {
+		if i := slices.IndexFunc(r.Cursors, func(k transcript.Cursor) bool { return k.Path == c.Path }); i >= 0 {
+			r.Cursors = slices.Delete(r.Cursors, 0, i)
+			r.Cursors[0] = c
+		}
+	})
+	f.events <- fmt.Sprintf("advance %s %d/%d/%d", filepath.Base(c.Path), c.Offset, c.Block, c.Part)
+	return nil
+}
+
+func (f *fakeSessions) Attach(r session.Record) string { return "tmux attach -t " + r.Name }
+
+// fakeSender keeps what it is given; a function of the test may refuse it.
+type fakeSender struct {
+	log
+	events chan string
+	send   func(ctx context.Context, m outbox.Message) error
+	post   func(m outbox.Message) error
+	edit   func(m outbox.Message) error
+
+	sent, posted, edited []outbox.Message
+	spent                int // how often buttons were taken off
+}
+
+func (f *fakeSender) keep(list *[]outbox.Message, what string, m outbox.Message) {
+	f.add("%s %s", what, m.Text.Text)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	*list = append(*list, m)
+}
+
+func (f *fakeSender) Send(ctx context.Context, m outbox.Message) (int, error) {
+	if f.send != nil {
+		if err := f.send(ctx, m); err != nil {
+			return 0, err
+		}
+	}
+	f.keep(&f.sent, "send", m)
+	f.events <- "send " + m.Text.Text
+	return 1, nil
+}
+
+func (f *fakeSender) Post(ctx context.Context, m outbox.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if f.post != nil {
+		if err := f.post(m); err != nil {
+			return err
+		}
+	}
+	f.keep(&f.posted, "post", m)
+	f.events <- "post " + m.Text.Text
+	return nil
+}
+
+func (f *fakeSender) Edit(_ context.Context, to session.Conversation, id int, m outbox.Message) error {
+	if f.edit != nil {
+		if err := f.edit(m); err != nil {
+			return err
+		}
+	}
+	m.To, m.ReplyTo = to, id
+	f.keep(&f.edited, "edit", m)
+	return nil
+}
+
+func (f *fakeSender) EditButtons(_ context.Context, _ session.Conversation, id int, buttons [][]outbox.Button) error {
+	if f.edit != nil {
+		if err := f.edit(outbox.Message{Buttons: buttons}); err != nil {
+			return err
+		}
+	}
+	f.add("buttons of %d: %d", id, len(buttons))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.spent++
+	return nil
+}
+
+func (f *fakeSender) React(_ context.Context, to session.Conversation, id int, emoji string) {
+	f.add("react %s to %d in %d", emoji, id, to.ChatID)
+}
+
+func (f *fakeSender) Typing(_ context.Context, to session.Conversation) {
+	f.add("typing in %d", to.ChatID)
+}
+
+func (f *fakeSender) Answer(_ context.Context, _ session.Conversation, query, text string, _ bool) {
+	f.add("answer %s: %s", query, text)
+}
+
+// texts are the messages posted so far.
+func (f *fakeSender) texts() []string { return textsOf(f, &f.posted) }
+
+// answersSent are the messages sent so far.
+func (f *fakeSender) answersSent() []string { return textsOf(f, &f.sent) }
+
+func textsOf(f *fakeSender, list *[]outbox.Message) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var texts []string
+	for _, m := range *list {
+		texts = append(texts, m.Text.Text)
+	}
+	return texts
+}
+
+// last is the newest message posted.
+func (f *fakeSender) last(t *testing.T) outbox.Message {
+	t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	require.NotEmpty(t, f.posted, "nothing was posted")
+	return f.posted[len(f.posted)-1]
+}
+
+func (f *fakeSender) lastEdit(t *testing.T) outbox.Message {
+	t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	require.NotEmpty(t, f.edited, "nothing was edited")
+	return f.edited[len(f.edited)-1]
+}
+
+// data are the callback data of a message's buttons.
+func data(m outbox.Message) []string {
+	var all []string
+	for _, row := range m.Buttons {
+		for _, b := range row {
+			all = append(all, b.Data)
+		}
+	}
+	return all
+}
+
+// fakeEntries is a real inbox whose writes a test may refuse.
+type fakeEntries struct {
+	*inbox.Store
+	save   func(e inbox.Entry) error
+	finish func(key string) error
+}
+
+func (f *fakeEntries) Save(e inbox.Entry) error {
+	if f.save != nil {
+		if err := f.save(e); err != nil {
+			return err
+		}
+	}
+	return f.Store.Save(e)
+}
+
+func (f *fakeEntries) Finish(key string) error {
+	if f.finish != nil {
+		if err := f.finish(key); err != nil {
+			return err
+		}
+	}
+	return f.Store.Finish(key)
+}
+
+// prompt puts an entry into the inbox that is a prompt of a session.
+func (w *world) prompt(t *testing.T, r session.Record, text string, state inbox.State) inbox.Entry {
+	t.Helper()
+	w.updates++
+	e := inbox.Entry{Key: inbox.UpdateKey(w.updates), Received: started, State: state, Session: r.ID,
+		Conversation: atAlice, MessageID: 77, Text: text}
+	_, err := w.entries.Add(e)
+	require.NoError(t, err)
+	return e
+}
+
+// id is a person's id as it stands in a button.
+func id(person int64) string { return strconv.FormatInt(person, 10) }
+
+// lines joins what a message says.
+func lines(text ...string) string { return strings.Join(text, "\n") }

@@ -1,0 +1,244 @@
+package bot
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/inbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// noteKinds are the kinds that lifecycle declares, read from its source: a new
+// one must be told too.
+func noteKinds(t *testing.T) []lifecycle.NoteKind {
+	t.Helper()
+	files, err := filepath.Glob("../lifecycle/*.go")
+	require.NoError(t, err)
+	var kinds []lifecycle.NoteKind
+	for _, name := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(f, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || len(spec.Values) != 1 {
+				return true
+			}
+			kind, ok := spec.Type.(*ast.Ident)
+			lit, isText := spec.Values[0].(*ast.BasicLit)
+			if ok && isText && kind.Name == "NoteKind" {
+				text, err := strconv.Unquote(lit.Value)
+				require.NoError(t, err)
+				kinds = append(kinds, lifecycle.NoteKind(text))
+			}
+			return true
+		})
+	}
+	require.Greater(t, len(kinds), 10)
+	return kinds
+}
+
+// told is what one kind of news says: its words, where, and the buttons' verbs.
+type told struct {
+	says    func(w *world) []string
+	buttons []string
+	reply   bool // under the message that it is about, in that message's chat
+}
+
+func newsTable() map[lifecycle.NoteKind]told {
+	name := func(keys ...i18n.Key) func(*world) []string {
+		return func(w *world) []string {
+			var all []string
+			for _, key := range keys {
+				all = append(all, w.word(key, i18n.Args{"Name": "api", "Command": "tmux attach", "Count": 2,
+					"Seconds": int(lifecycle.StartNotice.Seconds()), "Time": started.Local().Format("15:04")}))
+			}
+			return all
+		}
+	}
+	return map[lifecycle.NoteKind]told{
+		lifecycle.NoteReady:        {says: name(i18n.Ready)},
+		lifecycle.NoteNotReporting: {says: name(i18n.ClaudeNotReady, i18n.AttachHint)},
+		lifecycle.NoteDialog:       {says: name(i18n.DialogOpen, i18n.AttachHint, i18n.DialogStopHint)},
+		lifecycle.NoteQueued:       {says: name(i18n.Queued), reply: true},
+		lifecycle.NoteHeldDialog:   {says: name(i18n.HeldDialog), reply: true},
+		lifecycle.NoteHeldDraft:    {says: name(i18n.HeldDraft), reply: true},
+		"held_unknown":             {says: name(i18n.HeldUnknown), reply: true},
+		lifecycle.NoteUnproven:     {says: name(i18n.Unproven), reply: true, buttons: []string{"again", "drop"}},
+		lifecycle.NoteFailed:       {says: name(i18n.FailedScreen, i18n.ReceiptWaiting), buttons: []string{"res"}},
+		lifecycle.NoteLost:         {says: name(i18n.Lost, i18n.ReceiptWaiting), buttons: []string{"res"}},
+		lifecycle.NoteEnded:        {says: name(i18n.Ended, i18n.ReceiptWaiting), buttons: []string{"res"}},
+		lifecycle.NoteStopped:      {says: name(i18n.ReceiptArchived), buttons: []string{"undo"}},
+		lifecycle.NoteDelivered:    {}, // a reaction
+		lifecycle.NoteTranscript:   {}, // what the transcript says
+	}
+}
+
+// news is a note with everything that some kind needs. The session is shown in
+// the group, the prompt came from Alice's chat.
+func (w *world) news(t *testing.T, kind lifecycle.NoteKind) lifecycle.Note {
+	t.Helper()
+	r := w.session(t, "api", session.Archived)
+	r.Conversation, r.Prompts = inGroup, []string{"1", "2"}
+	e := w.prompt(t, r, "the prompt", inbox.Typing)
+	return lifecycle.Note{Kind: kind, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: e.Text}, Screen: "the screen\n\n",
+		Attach: "tmux attach", Receipt: &lifecycle.Receipt{}}
+}
+
+func TestEveryKindOfNewsIsTold(t *testing.T) {
+	table := newsTable()
+	for _, kind := range noteKinds(t) {
+		t.Run(string(kind), func(t *testing.T) {
+			want, ok := table[kind]
+			require.True(t, ok, "say in this table what the chat is told")
+			w := newWorld(t)
+			n := w.news(t, kind)
+			require.NoError(t, w.SessionNews(t.Context(), n))
+			if want.says == nil {
+				assert.Empty(t, w.sender.texts())
+				return
+			}
+			require.Len(t, w.sender.posted, 1)
+			m := w.sender.last(t)
+			for _, text := range want.says(w) {
+				assert.Contains(t, m.Text.Text, text)
+			}
+			var verbs []string
+			for _, d := range data(m) {
+				verb, _, _ := strings.Cut(d, ":")
+				verbs = append(verbs, verb)
+			}
+			assert.Equal(t, want.buttons, verbs)
+			if want.reply {
+				assert.Equal(t, []any{atAlice, 77}, []any{m.To, m.ReplyTo}, "under the message it is about")
+				return
+			}
+			assert.Equal(t, []any{inGroup, 0}, []any{m.To, m.ReplyTo}, "where the session is shown")
+		})
+	}
+}
+
+func TestUnknownNewsIsAnError(t *testing.T) {
+	w := newWorld(t)
+	assert.ErrorContains(t, w.SessionNews(t.Context(), w.news(t, "a later day's")), "a later day's")
+	assert.Empty(t, w.sender.done())
+}
+
+func TestNewsThatCannotBeKeptIsAnError(t *testing.T) {
+	for kind, want := range newsTable() {
+		if want.says == nil {
+			continue
+		}
+		w := newWorld(t)
+		w.sender.post = refuse
+		assert.ErrorIs(t, w.SessionNews(t.Context(), w.news(t, kind)), errDisk, kind)
+	}
+}
+
+func TestP9_WhoWasTakenOffTheListIsToldNothing(t *testing.T) {
+	for _, kind := range noteKinds(t) {
+		t.Run(string(kind), func(t *testing.T) {
+			w := newWorld(t)
+			n := w.news(t, kind)
+			delete(w.Allowed, alice)
+			delete(w.Groups, ours)
+			require.NoError(t, w.SessionNews(t.Context(), n))
+			assert.Empty(t, w.sender.done())
+		})
+	}
+}
+
+func TestDeliveredIsAReaction(t *testing.T) {
+	w := newWorld(t)
+	n := w.news(t, lifecycle.NoteDelivered)
+	require.NoError(t, w.SessionNews(t.Context(), n))
+	assert.Equal(t, []string{"react 👌 to 77 in 7", "typing in 7"}, w.sender.done())
+	require.NoError(t, w.entries.Store.Finish(n.Prompt.Key))
+	assert.NoError(t, w.SessionNews(t.Context(), n), "a receipt without an entry is nothing to fail on")
+}
+
+func TestNewsTranscriptStartsAReader(t *testing.T) {
+	w := newWorld(t)
+	n := w.news(t, lifecycle.NoteTranscript)
+	require.NoError(t, w.SessionNews(t.Context(), n))
+	assert.Contains(t, w.answers.news, n.Session.ID)
+	assert.Empty(t, w.sender.done())
+}
+
+func TestHowAnAgentEnded(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		exit   *session.Exit
+		want   i18n.Key
+		screen bool
+	}{
+		{"nobody saw it", nil, i18n.Ended, false},
+		{"the status is not known", &session.Exit{Status: 1}, i18n.Ended, false},
+		{"a clean exit", &session.Exit{Known: true}, i18n.Ended, false},
+		{"a status", &session.Exit{Known: true, Status: 3}, i18n.CrashedStatus, true},
+		{"a signal", &session.Exit{Known: true, Signal: 9}, i18n.CrashedSignal, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			n := w.news(t, lifecycle.NoteEnded)
+			n.Session.Exit, n.Session.Prompts = tt.exit, nil
+			require.NoError(t, w.SessionNews(t.Context(), n))
+			text := w.word(tt.want, i18n.Args{"Name": "api", "Status": 3, "Signal": 9})
+			if tt.screen {
+				text += "\nthe screen"
+			}
+			assert.Equal(t, text, w.sender.last(t).Text.Text)
+			assert.Equal(t, tt.screen, len(w.sender.last(t).Text.Entities) > 0, "the screen is monospace")
+			assert.Equal(t, []string{"res:" + n.Session.ID.String()}, data(w.sender.last(t)))
+		})
+	}
+}
+
+func TestALongScreenKeepsItsEnd(t *testing.T) {
+	w := newWorld(t)
+	n := w.news(t, lifecycle.NoteFailed)
+	n.Screen = strings.Repeat("old\n", 100) + strings.Repeat(strings.Repeat("wide ", 60)+"\n", 29) + "the last line\n\n"
+	require.NoError(t, w.SessionNews(t.Context(), n))
+	require.Greater(t, len(w.sender.posted), 1)
+	all := strings.Join(w.sender.texts(), "\n")
+	assert.NotContains(t, all, "old")
+	assert.Contains(t, all, "the last line")
+	for i, m := range w.sender.posted {
+		assert.LessOrEqual(t, m.Text.Length(), 4096)
+		assert.Equal(t, i == len(w.sender.posted)-1, len(m.Buttons) > 0, "buttons stand under the last part")
+	}
+}
+
+func TestP4_TheUnprovenIsQuoted(t *testing.T) {
+	for name, text := range map[string]string{"short": "fix it", "long": strings.Repeat("long 😀 ", 2000), "nothing to see": "\u2800",
+		"only joiners": "\u200b\u200d"} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			n := w.news(t, lifecycle.NoteUnproven)
+			n.Prompt.Text = text
+			require.NoError(t, w.SessionNews(t.Context(), n))
+			m := w.sender.last(t)
+			assert.LessOrEqual(t, m.Text.Length(), 4096)
+			assert.Equal(t, []string{"again:" + n.Prompt.Key, "drop:" + n.Prompt.Key}, data(m))
+			head, quote, _ := strings.Cut(m.Text.Text, "\n")
+			assert.Equal(t, w.word(i18n.Unproven, i18n.Args{"Name": "api", "Time": started.Local().Format("15:04")}), head)
+			assert.True(t, strings.HasPrefix(text, strings.TrimSpace(quote)))
+		})
+	}
+}
+
+func TestNewsOfAFinishedPromptIsAnError(t *testing.T) {
+	w := newWorld(t)
+	n := w.news(t, lifecycle.NoteQueued)
+	require.NoError(t, w.entries.Store.Finish(n.Prompt.Key))
+	assert.ErrorIs(t, w.SessionNews(t.Context(), n), inbox.ErrNoEntry)
+}
