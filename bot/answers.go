@@ -263,7 +263,7 @@ func (a *answers) show(ctx context.Context, id uuid.UUID, item transcript.Item) 
 	parts := text.Split(limit - nameRoom)
 	for i := min(item.At.Part, len(parts)); i < len(parts); i++ {
 		part := parts[i]
-		if i == 0 {
+		if i == 0 && (item.Kind == transcript.Text || item.Kind == transcript.LocalOutput) { // the others name it themselves
 			part = render.Join(a.heading(r), part)
 		}
 		if err := a.send(ctx, r, part); err != nil {
@@ -330,11 +330,20 @@ func (a *answers) itemText(r session.Record, item transcript.Item) render.Text {
 	case transcript.APIError:
 		return plain(a.words.Say(i18n.APIError, name))
 	case transcript.Interrupt:
-		return plain(a.words.Say(i18n.Interrupted, name))
+		return plain(a.words.Say(i18n.Interrupted, name) + a.goingNow(r))
 	case transcript.LocalOutput:
 		if out := plain(item.Text); !out.Blank() {
 			return render.Pre(out.Text, "")
 		}
 	}
 	return render.Text{}
+}
+
+// goingNow says that prompts waited behind an interrupted turn: they are typed
+// now.
+func (a *answers) goingNow(r session.Record) string {
+	if len(r.Prompts) == 0 {
+		return ""
+	}
+	return " " + a.words.Say(i18n.InterruptedQueue, i18n.Args{"Count": len(r.Prompts)})
 }

@@ -71,22 +71,31 @@ func (b *Bot) newSession(ctx context.Context, in incoming, args string) error {
 	if name != "" && r.Name != name {
 		text = b.words.Say(i18n.NameTaken, i18n.Args{"Name": r.Name, "Wanted": name}) + "\n" + text
 	}
-	return b.say(ctx, in.to, text)
+	return b.post(ctx, in.to, marked(text, b.short(r.Dir)), nil)
 }
 
-// splitNew tells the name from the path.
+// splitNew tells the name from the path. Quotes around either go: they are what
+// people type around blanks, and a path needs none here.
 func splitNew(args string) (name, path string) {
-	at := len(args)
-	blank := true
+	at, quoted := len(args), false
+	before := ' '
 	for i, r := range args {
-		if blank && strings.ContainsRune("/~.", r) {
+		quoted = strings.ContainsRune(quotes, before)
+		if strings.ContainsRune("/~.", r) && (quoted || unicode.IsSpace(before)) {
 			at = i
 			break
 		}
-		blank = unicode.IsSpace(r)
+		before = r
 	}
-	return strings.Join(strings.Fields(args[:at]), "-"), strings.TrimSpace(args[at:])
+	name, path = strings.Trim(args[:at], quotes+" \t\n"), strings.TrimSpace(args[at:])
+	if quoted {
+		path = strings.TrimRight(path, quotes)
+	}
+	return strings.Join(strings.Fields(name), "-"), path
 }
+
+// quotes are what keyboards write around a text; phones curve them.
+const quotes = "\"'“”„«»‘’"
 
 // resolveDir makes a path absolute: ~ is home, a relative one starts at the
 // current session's directory, and none is that directory itself, or home.

@@ -131,7 +131,7 @@ func TestEveryRestoreFailureIsASentence(t *testing.T) {
 		{"the folder is gone", &lifecycle.DirError{Dir: "/home/alice/old", Why: lifecycle.DirMissing},
 			func(w *world) string { return w.word(i18n.DirGone, i18n.Args{"Name": "old", "Dir": "~/old"}) }},
 		{"the folder is a file", &lifecycle.DirError{Dir: "/home/alice/old", Why: lifecycle.DirNotADir},
-			func(w *world) string { return w.word(i18n.PathNotDir, i18n.Args{"Path": "~/old"}) }},
+			func(w *world) string { return w.word(i18n.DirGone, i18n.Args{"Name": "old", "Dir": "~/old"}) }},
 		{"another process writes", writer(process.Yes),
 			func(w *world) string {
 				return w.word(i18n.ResumeRefusedWriter, i18n.Args{"PID": 42, "Where": "it says so"})
@@ -208,7 +208,7 @@ func TestFind(t *testing.T) {
 		{"the beginning of an id", first.ID.String()[:8], resumable, first},
 		{"too little of an id", first.ID.String()[:7], resumable, session.Record{}},
 		{"half a name", "ap", resumable, session.Record{}},
-		{"another case", "API", resumable, session.Record{}},
+		{"another case, as phones write it", "API", resumable, third},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, ok, err := w.find(atAlice, tt.arg, tt.fits)

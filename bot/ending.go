@@ -221,7 +221,8 @@ func (b *Bot) restore(ctx context.Context, to session.Conversation, r session.Re
 	if err := b.use(ctx, to, r); err != nil {
 		return false, err
 	}
-	return true, b.say(ctx, to, b.words.Say(i18n.Resuming, i18n.Args{"Name": restored.Name, "Dir": b.short(restored.Dir)}))
+	dir := b.short(restored.Dir)
+	return true, b.post(ctx, to, marked(b.words.Say(i18n.Resuming, i18n.Args{"Name": restored.Name, "Dir": dir}), dir), nil)
 }
 
 func (b *Bot) resumeButton(r session.Record) [][]outbox.Button {

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os/exec"
 	"strings"
 
@@ -16,22 +17,31 @@ import (
 
 // failure is what a person is told of an error; the log has the chain.
 type failure struct {
-	text render.Text
-	err  error
+	text     render.Text
+	err      error
+	internal bool // nobody but the log can say more
+}
+
+func (b *Bot) internal(err error) failure {
+	return failure{text: plain(b.words.Say(i18n.InternalError)), err: err, internal: true}
 }
 
 // explain tells a failure. The update is handled with that.
 func (b *Bot) explain(ctx context.Context, to session.Conversation, f failure) error {
-	b.Log.Warn("request_failed", "error", f.err.Error())
+	level := slog.LevelInfo // a refusal that the person understands
+	if f.internal {
+		level = slog.LevelError
+	}
+	b.Log.Log(ctx, level, "request_refused", "error", f.err.Error())
 	return b.post(ctx, to, f.text, nil)
 }
 
 // startFailure explains why a session could not be started.
 func (b *Bot) startFailure(err error) failure {
 	if text, ok := b.commonFailure(err); ok {
-		return failure{plain(text), err}
+		return failure{text: plain(text), err: err}
 	}
-	return failure{plain(b.words.Say(i18n.InternalError)), err}
+	return b.internal(err)
 }
 
 // commonFailure explains what may be wrong with the machine.
@@ -67,12 +77,12 @@ func (b *Bot) dirFailure(e *lifecycle.DirError) string {
 func (b *Bot) restoreFailure(r session.Record, err error) failure {
 	dir, writer, state := (*lifecycle.DirError)(nil), (*lifecycle.WriterError)(nil), (*lifecycle.StateError)(nil)
 	switch {
-	case errors.As(err, &dir) && dir.Why == lifecycle.DirMissing:
-		return failure{plain(b.words.Say(i18n.DirGone, i18n.Args{"Name": r.Name, "Dir": b.short(r.Dir)})), err}
+	case errors.As(err, &dir) && dir.Why != lifecycle.DirNoAccess:
+		return failure{text: plain(b.words.Say(i18n.DirGone, i18n.Args{"Name": r.Name, "Dir": b.short(r.Dir)})), err: err}
 	case errors.As(err, &writer):
-		return failure{plain(b.writerText(writer.Verdict)), err}
+		return failure{text: plain(b.writerText(writer.Verdict)), err: err}
 	case errors.As(err, &state) && state.State == session.CleanupFailed:
-		return failure{plain(b.notCleanText(r)), err}
+		return failure{text: plain(b.notCleanText(r)), err: err}
 	}
 	return b.startFailure(err)
 }
@@ -90,13 +100,13 @@ func (b *Bot) agentFailure(r session.Record, err error) failure {
 	state := (*lifecycle.StateError)(nil)
 	switch {
 	case errors.Is(err, lifecycle.ErrNoAgent), errors.Is(err, tmux.ErrNoPane):
-		return failure{plain(b.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})), err}
+		return failure{text: plain(b.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})), err: err}
 	case errors.Is(err, tmux.ErrGuard):
-		return failure{plain(b.words.Say(i18n.StopRefused, i18n.Args{"Name": r.Name, "Command": b.Sessions.Attach(r)})), err}
+		return failure{text: plain(b.words.Say(i18n.StopRefused, i18n.Args{"Name": r.Name, "Command": b.Sessions.Attach(r)})), err: err}
 	case errors.As(err, &state):
-		return failure{plain(b.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})), err}
+		return failure{text: plain(b.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})), err: err}
 	}
-	return failure{plain(b.words.Say(i18n.InternalError)), err}
+	return b.internal(err)
 }
 
 func lastLines(text string, n int) string {

@@ -29,8 +29,10 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 		args := i18n.Args{"Name": n.Session.Name, "Seconds": int(lifecycle.StartNotice.Seconds())}
 		return b.postScreen(ctx, n, b.words.Say(i18n.ClaudeNotReady, args), b.attachHint(n))
 	case lifecycle.NoteDialog:
-		hint := b.attachHint(n) + "\n" + b.words.Say(i18n.DialogStopHint)
-		return b.postScreen(ctx, n, b.words.Say(i18n.DialogOpen, name), hint)
+		if !n.Asks {
+			return b.postScreen(ctx, n, b.words.Say(i18n.ScreenOpen, name), b.attachHint(n)+"\n"+b.words.Say(i18n.ScreenStopHint))
+		}
+		return b.postScreen(ctx, n, b.words.Say(i18n.DialogOpen, name), b.attachHint(n)+"\n"+b.words.Say(i18n.DialogStopHint))
 	case lifecycle.NoteQueued:
 		return b.reply(ctx, n, b.words.Say(i18n.Queued, name))
 	case lifecycle.NoteHeldDialog:
@@ -64,7 +66,7 @@ func (b *Bot) postScreen(ctx context.Context, n lifecycle.Note, head, foot strin
 		text = render.Join(text, plain("\n"), screenText(n.Screen))
 	}
 	if foot != "" {
-		text = render.Join(text, plain("\n"+strings.TrimPrefix(foot, "\n")))
+		text = render.Join(text, marked("\n"+strings.TrimPrefix(foot, "\n"), n.Attach))
 	}
 	var buttons [][]outbox.Button
 	if n.Kind == lifecycle.NoteFailed || n.Kind == lifecycle.NoteEnded {

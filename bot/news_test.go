@@ -91,7 +91,7 @@ func (w *world) news(t *testing.T, kind lifecycle.NoteKind) lifecycle.Note {
 	r.Conversation, r.Prompts = inGroup, []string{"1", "2"}
 	e := w.prompt(t, r, "the prompt", inbox.Typing)
 	return lifecycle.Note{Kind: kind, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: e.Text}, Screen: "the screen\n\n",
-		Attach: "tmux attach", Receipt: &lifecycle.Receipt{}}
+		Attach: "tmux attach", Asks: true, Receipt: &lifecycle.Receipt{}}
 }
 
 func TestEveryKindOfNewsIsTold(t *testing.T) {

@@ -59,7 +59,9 @@ func TestSplitNew(t *testing.T) {
 		{"a slash in a name is no path", "feature/x", "feature/x", ""},
 		{"a tilde in a name is no path", "a~b", "a~b", ""},
 		{"the first of two paths begins it", "api /srv /etc", "api", "/srv /etc"},
-		{"quotes are letters", `"my api" /srv/"my api"`, `"my-api"`, `/srv/"my api"`},
+		{"quotes around the name go, inside a path they are letters", `"my api" /srv/"my api"`, "my-api", `/srv/"my api"`},
+		{"quotes around the path", `api "~/my proj"`, "api", "~/my proj"},
+		{"curved quotes around both", `“my api” “/srv/my proj”`, "my-api", "/srv/my proj"},
 		{"blanks around", "  api   /srv  ", "api", "/srv"},
 		{"letters of two bytes", "über /srv/ü", "über", "/srv/ü"},
 	} {

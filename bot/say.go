@@ -3,6 +3,8 @@ package bot
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -61,8 +63,30 @@ func (b *Bot) button(word i18n.Key, data string, style outbox.Style) outbox.Butt
 	return outbox.Button{Text: b.words.Say(word), Data: data, Style: style}
 }
 
-// screenText is a terminal's screen as a message shows it: its last lines, in
-// monospace.
+// screenText is a terminal's screen as a phone shows it: its last lines in
+// monospace, without gaps, with rules that fit.
 func screenText(screen string) render.Text {
-	return render.Pre(lastLines(screen, 30), "")
+	var lines []string
+	for line := range strings.Lines(screen) {
+		line = rule.ReplaceAllString(strings.TrimRight(line, " \n"), strings.Repeat("$1", 12))
+		gap := line == "" && (len(lines) == 0 || lines[len(lines)-1] == "")
+		if !gap && !strings.HasPrefix(line, "Pane is dead (") {
+			lines = append(lines, line)
+		}
+	}
+	return render.Pre(strings.Trim(lastLines(strings.Join(lines, "\n"), 30), "\n"), "")
+}
+
+// rule is a line across the terminal.
+var rule = regexp.MustCompile(`([─╌▔])[─╌▔]{11,}`)
+
+// marked is a sentence in which values that people copy, and that Telegram would
+// take for commands, stand as code.
+func marked(text string, values ...string) render.Text {
+	for _, v := range values {
+		if before, after, ok := strings.Cut(text, v); ok && v != "" {
+			return render.Join(plain(before), render.Code(v), marked(after, values...))
+		}
+	}
+	return plain(text)
 }

@@ -60,7 +60,7 @@ func (b *Bot) find(to session.Conversation, arg string, fits func(session.State)
 	list := b.Records.List()
 	slices.Reverse(list)
 	for _, r := range list {
-		if (r.Name == arg || strings.HasPrefix(r.ID.String(), arg) && len(arg) >= 8) && fits(r.State) {
+		if (strings.EqualFold(r.Name, arg) || strings.HasPrefix(r.ID.String(), arg) && len(arg) >= 8) && fits(r.State) {
 			return r, true, nil
 		}
 	}
@@ -81,7 +81,7 @@ func (b *Bot) list(ctx context.Context, in incoming, _ string) error {
 }
 
 func (b *Bot) listText(ctx context.Context, to session.Conversation) (render.Text, [][]outbox.Button) {
-	var lines []string
+	var lines, dirs []string
 	var buttons []outbox.Button
 	ended := 0
 	for _, r := range b.Records.List() {
@@ -89,7 +89,7 @@ func (b *Bot) listText(ctx context.Context, to session.Conversation) (render.Tex
 			ended++
 			continue
 		}
-		lines = append(lines, b.listLine(ctx, to, r))
+		lines, dirs = append(lines, b.listLine(ctx, to, r)), append(dirs, b.short(r.Dir))
 		buttons = append(buttons, b.switchButton(to, r))
 	}
 	text := b.words.Say(i18n.ListEmpty)
@@ -99,7 +99,7 @@ func (b *Bot) listText(ctx context.Context, to session.Conversation) (render.Tex
 	if ended > 0 {
 		text += "\n\n" + b.words.Say(i18n.ListArchived, i18n.Args{"Count": ended})
 	}
-	return render.Join(plain(text), b.orphanText(ctx)), rows(2, buttons...)
+	return render.Join(marked(text, dirs...), b.orphanText(ctx)), rows(2, buttons...)
 }
 
 func (b *Bot) listLine(ctx context.Context, to session.Conversation, r session.Record) string {

@@ -30,7 +30,7 @@ func TestSecondRunExits3(t *testing.T) {
 	exit := (*exec.ExitError)(nil)
 	require.ErrorAs(t, err, &exit, "output: %s", out)
 	assert.Equal(t, 3, exit.ExitCode(), "output: %s", out)
-	assert.Contains(t, string(out), "already running")
+	assert.Contains(t, string(out), "another one is running")
 	assert.Contains(t, string(out), "pid "+strconv.Itoa(first.cmd.Process.Pid))
 	assert.Zero(t, calls.Load(), "a second run speaks to nobody")
 

@@ -49,6 +49,8 @@ const (
 	HeldDraft          Key = "held_draft"   // Name
 	HeldUnknown        Key = "held_unknown" // Name
 	DialogOpen         Key = "dialog_open"  // Name
+	ScreenOpen         Key = "screen_open"  // Name
+	ScreenStopHint     Key = "screen_stop_hint"
 	DialogStopHint     Key = "dialog_stop_hint"
 	BlankText          Key = "blank_text"
 	TextOnly           Key = "text_only"
@@ -58,6 +60,7 @@ const (
 	StopRefused        Key = "stop_refused"        // Command, Name
 	StopNothing        Key = "stop_nothing"        // Name
 	Interrupted        Key = "interrupted"         // Name
+	InterruptedQueue   Key = "interrupted_queue"   // Count
 	APIError           Key = "api_error"           // Name, Reason
 	TranscriptReplaced Key = "transcript_replaced" // Name
 )

@@ -120,8 +120,17 @@ func decideDialog(v View, head *Prompt) Decision {
 		return Decision{Again: soon} // presence is a little ahead of the screen
 	case head != nil && head.State == Held:
 		return Decision{Act: ActDialog, Why: NoteHeldDialog, Again: slow}
+	case opened(v, head):
+		return Decision{Act: ActProven, Again: soon}
 	}
 	return Decision{Act: ActDialog, Again: slow}
+}
+
+// opened says whether a slash command was taken: after its Enter the page that
+// it opens stands where the box with it was.
+func opened(v View, p *Prompt) bool {
+	return p != nil && p.State == Typing && p.Class == ClassCommand && p.Mark != nil && p.Mark.Enters > 0 &&
+		v.Fate == PaneOurs && v.Agent == process.Alive && v.Screen.Dialog != nil
 }
 
 // drawn is the age at which a dialog that presence speaks of must be on the

@@ -313,6 +313,9 @@ func TestP4_ACommandIsProvenOnlyByABoxWithoutIt(t *testing.T) {
 			return
 		}
 		b := v.Screen.Box
+		if v.Agent == process.Alive && v.Fate == PaneOurs && v.Screen.Dialog != nil {
+			return // it opened a page, which stands where the box was
+		}
 		if v.Agent != process.Alive || v.Fate != PaneOurs || !v.Captured || !b.Present || b.Contains(p.Text) {
 			t.Fatalf("proven by %+v", v)
 		}

@@ -89,7 +89,8 @@ type Note struct {
 	Kind    NoteKind
 	Session session.Record
 	Prompt  Prompt   // of Queued, Held…, Delivered and Unproven
-	Screen  string   // what the terminal shows, plain text
+	Screen  string   // what the terminal shows, plain text; of Dialog only the dialog itself
+	Asks    bool     // of Dialog: it has options to choose from, and is not only shown
 	Attach  string   // command that shows the window at the desk
 	Receipt *Receipt // of Stopped
 }

@@ -42,7 +42,7 @@ type Prompt struct {
 	Class Class
 	State PromptState
 	Mark  *Mark
-	Since time.Time // when it came in
+	Since time.Time // when its turn came
 	Told  NoteKind  // the last reason for waiting that the person was told
 }
 

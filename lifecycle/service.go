@@ -69,7 +69,9 @@ type Service struct {
 // a restart, which costs a repeated notice at most.
 type memory struct {
 	dialog string // the dialog that was told
-	silent bool   // "has not reported in" was told
+	silent bool   // "is not ready" was told
+	head   string // key of the prompt whose turn it is
+	headAt time.Time
 }
 
 type watch struct {

@@ -53,6 +53,7 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		}
 		w.view = s.View(ctx, *w.r)
 		s.Watch(*w.r)
+		s.noteHead(id, head)
 		d := decide(*w.r, w.view, head)
 		again = d.Again
 		s.Log.Debug("session_step", "session_id", id.String(), "state", string(w.r.State), "phase", string(w.view.Phase()),
@@ -65,6 +66,20 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		return err
 	})
 	return again, err
+}
+
+// noteHead dates a prompt from when its turn came: what waited before that, for
+// other prompts or for the session to come back, is no reason to speak of.
+func (s *Service) noteHead(id uuid.UUID, head *Prompt) {
+	if head == nil {
+		return
+	}
+	s.remember(id, func(m *memory) {
+		if m.head != head.Key {
+			m.head, m.headAt = head.Key, s.Now()
+		}
+		head.Since = m.headAt
+	})
 }
 
 // act carries out a decision.
@@ -169,6 +184,12 @@ func (w *work) tell(ctx context.Context, kind NoteKind, p Prompt) error {
 	n := Note{Kind: kind, Session: w.r.Clone(), Prompt: p, Attach: w.Attach(*w.r)}
 	if w.view.Captured {
 		n.Screen = w.view.Screen.Text
+	}
+	if kind == NoteDialog {
+		n.Asks = true // also what is not recognised
+		if d := w.view.Screen.Dialog; d != nil {
+			n.Screen, n.Asks = strings.Join(d.Lines, "\n"), len(d.Options) > 0
+		}
 	}
 	if err := w.News.SessionNews(ctx, n); err != nil {
 		return fmt.Errorf("tell %s of session %s: %w", kind, w.r.ID, err)

@@ -99,13 +99,26 @@ func (i *Intake) doEntry(ctx context.Context, e Entry) {
 		u := new(models.Update)
 		if err := json.Unmarshal(e.Update, u); err != nil {
 			f.Unreadable, f.Err = true, err
-			i.giveUp(ctx, f)
-			return
 		}
 		f.Update = u
 	}
-	if f.Err = i.attempt(ctx, e.Key, f.Update); f.Err != nil {
-		i.giveUp(ctx, f)
+	i.settle(ctx, f)
+}
+
+// settle handles an entry until that succeeds or it is told that it does not.
+// Where even that cannot be told (a full disk), it is tried again: what came
+// later waits behind it, because it must not overtake.
+func (i *Intake) settle(ctx context.Context, f Failure) {
+	pauses := backoff{min: time.Second, max: 30 * time.Second}
+	for {
+		if f.Unreadable {
+			f.Update = nil
+		} else if f.Err = i.attempt(ctx, f.Key, f.Update); f.Err == nil {
+			return
+		}
+		if i.giveUp(ctx, f) || wait(ctx, pauses.next()) != nil {
+			return
+		}
 	}
 }
 
@@ -155,16 +168,17 @@ func (i *Intake) finish(key string) {
 }
 
 // giveUp tells first and sets aside then: a crash in between tells twice, never
-// not at all.
-func (i *Intake) giveUp(ctx context.Context, f Failure) {
+// not at all. It is false when it could not be told.
+func (i *Intake) giveUp(ctx context.Context, f Failure) bool {
 	if err := contained(func() error { return i.reporter.UpdateFailed(ctx, f) }); err != nil {
 		i.logFailure(ctx, "update_report_failed", f.Key, 1, err)
-		return
+		return false
 	}
 	i.log.Error("update_quarantined", "key", f.Key, "error", f.Err.Error())
 	if err := i.store.setAside(f.Key, f.Err.Error()); err != nil {
 		i.log.Error("inbox_quarantine_failed", "key", f.Key, "error", err.Error())
 	}
+	return true
 }
 
 // doTap handles a tap once: what it asked for may have half happened, and the

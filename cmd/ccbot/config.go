@@ -48,6 +48,9 @@ type config struct {
 	claudeDirSet bool
 }
 
+// configFile lies in CCBOT_DIR.
+const configFile = "ccbot.env"
+
 // secret is a text that no log and no error shows.
 type secret string
 
@@ -116,7 +119,7 @@ func loadConfig(environ []string) (config, error) {
 		return config{}, usage(errors.New("HOME is not set"))
 	}
 	dir := expandHome(orDefault(vars["CCBOT_DIR"], "~/.ccbot"), home)
-	file := filepath.Join(dir, "ccbot.env")
+	file := filepath.Join(dir, configFile)
 	fromFile, err := godotenv.Read(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return config{}, usage(fmt.Errorf("%s cannot be read: not KEY=value lines, or no permission", file))
@@ -183,6 +186,8 @@ func (c *config) check(file string) error {
 		return errors.New("TELEGRAM_BOT_TOKEN is not a bot token: it looks like 123456789:AA…" + where)
 	case len(c.AllowedUsers) == 0:
 		return errors.New("ALLOWED_USERS is empty: nobody could speak to the bot. @userinfobot tells your id" + where)
+	case slices.ContainsFunc(c.AllowedUsers, func(id int64) bool { return id < 0 }):
+		return errors.New("ALLOWED_USERS has the id of a group; groups go into ALLOWED_CHATS" + where)
 	}
 	for _, check := range []func() error{c.checkAPI, c.checkPaths, c.checkRoots, c.checkTmux, c.checkFlags, c.checkMode,
 		c.checkLang, c.checkLog} {

@@ -16,7 +16,7 @@ import (
 )
 
 // errRunning means that a live ccbot holds the lock.
-var errRunning = errors.New("ccbot is already running")
+var errRunning = errors.New("another one is running")
 
 // holder is what the lock file says of who holds it.
 type holder struct {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -45,6 +46,7 @@ func runBot(ctx context.Context, environ []string, stderr io.Writer) error {
 		return err
 	}
 	log := newLog(c, stderr)
+	c.warn(log)
 	hook, err := hookBinary()
 	if err != nil {
 		return err
@@ -66,6 +68,17 @@ func runBot(ctx context.Context, environ []string, stderr io.Writer) error {
 		return err
 	}
 	return s.run(ctx)
+}
+
+// warn tells at start what will be in the way later.
+func (c config) warn(log *slog.Logger) {
+	file := filepath.Join(c.Dir, configFile)
+	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
+		log.Warn("configuration_readable_by_others", "file", file, "mend", "chmod 600 "+file)
+	}
+	if _, err := exec.LookPath(expandHome(c.Claude, c.home)); err != nil {
+		log.Warn("claude_missing", "command", c.Claude, "mend", "install Claude Code, or set CLAUDE_COMMAND to its path")
+	}
 }
 
 // privateDir makes a folder that only its owner can look into, and closes one
@@ -206,7 +219,7 @@ func (s *system) run(ctx context.Context) error {
 		return nil
 	}
 	if errors.Is(err, inbox.ErrRevoked) || errors.Is(err, outbox.ErrRevoked) {
-		return usage(err)
+		return errRevoked
 	}
 	return err
 }

@@ -47,6 +47,9 @@ func newTelegram(c config) (*tgbot.Bot, error) {
 	return api, nil
 }
 
+// errRevoked says that Telegram does not know the token, at start or later.
+var errRevoked = usage(errors.New("telegram does not know TELEGRAM_BOT_TOKEN: ask @BotFather for the present one"))
+
 // connect asks who the bot is, as long as it takes: at boot the network may
 // come later than ccbot. A token that Telegram does not know is final.
 func connect(ctx context.Context, api *tgbot.Bot, log *slog.Logger) (*models.User, error) {
@@ -56,7 +59,7 @@ func connect(ctx context.Context, api *tgbot.Bot, log *slog.Logger) (*models.Use
 		case err == nil:
 			return me, nil
 		case errors.Is(err, tgbot.ErrorUnauthorized), errors.Is(err, tgbot.ErrorNotFound):
-			return nil, usage(errors.New("telegram does not know TELEGRAM_BOT_TOKEN: ask @BotFather for the present one"))
+			return nil, errRevoked
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		}

@@ -74,6 +74,9 @@ func checkTry(o tryOptions) error {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		return machineError(tmux.ErrNoTmux)
 	}
+	if _, err := hookBinary(); err != nil {
+		return err
+	}
 	if _, err := exec.LookPath("claude"); o.agent == "claude" && err != nil {
 		return usage(errors.New("claude is not on PATH; without --agent claude the demo agent plays"))
 	}
@@ -172,6 +175,7 @@ const cleanPatience = 15 * time.Second
 func (t *trial) clean(ctx context.Context) error {
 	if t.keep {
 		fmt.Fprintf(t.out, "\n  Kept: %s, and the windows: tmux -L %s attach\n", t.dir, t.socket)
+		fmt.Fprintf(t.out, "  To remove both:  tmux -L %s kill-server; sleep 1; rm -rf %s\n", t.socket, t.dir)
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, cleanPatience)
@@ -197,6 +201,7 @@ func (t *trial) clean(ctx context.Context) error {
 	if err := os.RemoveAll(t.dir); err != nil {
 		return fmt.Errorf("try: %w", err)
 	}
+	fmt.Fprintln(t.out, "\n  Ended; nothing is left.")
 	return nil
 }
 

@@ -10,8 +10,8 @@ const helpText = "Hello! I am a **demo agent**: I look like Claude Code, but eve
 	"| Write | and see |\n" +
 	"|---|---|\n" +
 	"| `bash make test` | a permission request |\n" +
-	"| `ask` | questions with buttons |\n" +
-	"| `plan` | a plan to approve |\n" +
+	"| `ask` | questions, answered in the terminal |\n" +
+	"| `plan` | a plan to approve in the terminal |\n" +
 	"| `slow 20` | a long turn, to stop or to queue behind |\n" +
 	"| `code` | how code, tables and lists look |\n" +
 	"| `long 9000` | an answer of several messages |\n" +

@@ -160,6 +160,10 @@ func (e *entry) system() []Item {
 		return []Item{{Kind: TurnEnd, Duration: time.Duration(e.DurationMs) * time.Millisecond}}
 	case "compact_boundary":
 		return []Item{{Kind: CompactBoundary, Text: text}}
+	case "informational":
+		if command, ok := strings.CutPrefix(text, "Unknown command: "); ok {
+			return []Item{{Kind: LocalOutput, Text: text, Command: command}}
+		}
 	case "local_command":
 		item, ok := local(text)
 		if !ok {

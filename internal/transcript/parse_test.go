@@ -71,6 +71,8 @@ func TestParseLine(t *testing.T) {
 		{"blank assistant text", `{` + stamp + `"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"\n"},{"type":"redacted_thinking","data":"x"}]}}`, nil},
 		{"api error", `{` + stamp + `"type":"assistant","isApiErrorMessage":true,"error":"unknown","message":{"id":"m1","model":"<synthetic>","content":[{"type":"text","text":"API Error: 400"}]}}`,
 			[]Item{{Kind: APIError, Text: "API Error: 400", MessageID: "m1", Model: "<synthetic>"}}},
+		{"unknown command", `{` + stamp + `"type":"system","subtype":"informational","content":"Unknown command: /nope"}`,
+			[]Item{{Kind: LocalOutput, Text: "Unknown command: /nope", Command: "/nope"}}},
 		{"turn end", `{` + stamp + `"type":"system","subtype":"turn_duration","durationMs":260}`,
 			[]Item{{Kind: TurnEnd, Duration: 260 * time.Millisecond}}},
 		{"compact boundary", `{` + stamp + `"type":"system","subtype":"compact_boundary","content":"Conversation compacted"}`,
