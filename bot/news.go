@@ -62,8 +62,11 @@ func (b *Bot) attachHint(n lifecycle.Note) string {
 // postScreen tells something with the terminal's screen below it.
 func (b *Bot) postScreen(ctx context.Context, n lifecycle.Note, head, foot string) error {
 	text := plain(head)
-	if n.Screen != "" {
-		text = render.Join(text, plain("\n"), screenText(n.Screen))
+	if screen := screenText(n.Screen); !screen.Blank() {
+		if over := n.Session.Exit != nil; over {
+			text = plain(head + " " + b.words.Say(i18n.LastScreen))
+		}
+		text = render.Join(text, plain("\n"), screen)
 	}
 	if foot != "" {
 		text = render.Join(text, marked("\n"+strings.TrimPrefix(foot, "\n"), n.Attach))

@@ -194,7 +194,7 @@ func TestHowAnAgentEnded(t *testing.T) {
 			require.NoError(t, w.SessionNews(t.Context(), n))
 			text := w.word(tt.want, i18n.Args{"Name": "api", "Status": 3, "Signal": 9})
 			if tt.screen {
-				text += "\nthe screen"
+				text += " " + w.word(i18n.LastScreen) + "\nthe screen"
 			}
 			assert.Equal(t, text, w.sender.last(t).Text.Text)
 			assert.Equal(t, tt.screen, len(w.sender.last(t).Text.Entities) > 0, "the screen is monospace")

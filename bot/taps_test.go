@@ -137,7 +137,7 @@ func TestP4_ADecisionThatFailsLeavesTheButtons(t *testing.T) {
 				e := w.prompt(t, r, "text", inbox.Unproven)
 				w.sessions.decide = func(uuid.UUID, string) error { return deep(tt.err) }
 				err := w.tap(t, alice, verb+":"+e.Key)
-				if tt.err == errDisk {
+				if errors.Is(tt.err, errDisk) {
 					assert.ErrorIs(t, err, errDisk)
 				} else {
 					require.NoError(t, err)

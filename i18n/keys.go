@@ -115,6 +115,7 @@ const (
 	CleanupFailed    Key = "cleanup_failed" // Count, Details, Name
 	AlreadyEnded     Key = "already_ended"  // Name
 	Ended            Key = "ended"          // Name
+	LastScreen       Key = "last_screen"
 	CrashedStatus    Key = "crashed_status" // Name, Status
 	CrashedSignal    Key = "crashed_signal" // Name, Signal
 	Lost             Key = "lost"           // Name

@@ -151,7 +151,11 @@ func (w *work) settlePrompts(ctx context.Context) error {
 // capture reads the pane's screen into the view; without it the view is blind,
 // and nothing is typed.
 func (v *View) capture(ctx context.Context, t Tmux) {
-	text, err := t.Capture(ctx, v.Pane.ID, 0)
+	history := 0
+	if v.Fate == PaneDead {
+		history = screenLines // tmux scrolls a dead pane to say that it is dead
+	}
+	text, err := t.Capture(ctx, v.Pane.ID, history)
 	if err != nil {
 		return
 	}
