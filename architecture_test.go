@@ -36,6 +36,7 @@ var floors = [][]string{
 var sideways = map[[2]string]string{
 	{"bot/outbox", "bot/render"}:                "a message's text is a rendered one",
 	{"internal/session", "internal/keepjson"}:   "a record keeps the fields of a later program",
+	{"internal/session", "internal/spool"}:      "the records are items of a folder",
 	{"internal/session", "internal/process"}:    "a record names its agent by process identity",
 	{"internal/session", "internal/transcript"}: "a record holds transcript cursors",
 }

@@ -5,18 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/google/uuid"
+
+	"ccbot/internal/spool"
 )
 
 // ErrNotFound is returned for an id that no record has.
@@ -25,7 +23,7 @@ var ErrNotFound = errors.New("there is no such session")
 // Store keeps the records of one ccbot: in memory for reading, in one file per
 // record for good.
 type Store struct {
-	dir        string
+	folder     spool.Folder
 	quarantine string
 	now        func() time.Time
 	log        *slog.Logger
@@ -39,20 +37,20 @@ type Store struct {
 // quarantine folder and logged; a newer program's is left where it is. The
 // error is about the folder itself.
 func Open(dir, quarantine string, now func() time.Time, log *slog.Logger) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	s := &Store{folder: spool.Folder{Path: dir, Fsync: true}, quarantine: quarantine, now: now, log: log,
+		records: make(map[uuid.UUID]Record), workers: make(map[uuid.UUID]chan struct{})}
+	if err := s.folder.Make(); err != nil {
 		return nil, fmt.Errorf("open sessions: %w", err)
 	}
-	s := &Store{dir: dir, quarantine: quarantine, now: now, log: log,
-		records: make(map[uuid.UUID]Record), workers: make(map[uuid.UUID]chan struct{})}
-	entries, err := os.ReadDir(dir)
+	names, err := s.folder.List()
 	if err != nil {
 		return nil, fmt.Errorf("open sessions: %w", err)
 	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") || filepath.Ext(e.Name()) != ".json" {
+	for _, name := range names {
+		if filepath.Ext(name) != ".json" {
 			continue
 		}
-		if err := s.load(e.Name()); err != nil {
+		if err := s.load(name); err != nil {
 			return nil, err
 		}
 	}
@@ -62,74 +60,28 @@ func Open(dir, quarantine string, now func() time.Time, log *slog.Logger) (*Stor
 // load reads one file. Only a quarantine that fails is an error: then nothing
 // may be lost by going on.
 func (s *Store) load(name string) error {
-	path := filepath.Join(s.dir, name)
-	data, err := readRegular(path)
-	if err != nil {
-		return s.setAside(name, err)
-	}
 	var r Record
-	err = json.Unmarshal(data, &r)
-	if err == nil && r.ID.String()+".json" != name {
+	data, err := s.folder.Read(name)
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err == nil && file(r.ID) != name {
 		err = fmt.Errorf("the file is named %s, but its id is %s", name, r.ID)
 	}
-	if errors.Is(err, ErrNewer) {
-		s.log.Warn("session_record_newer", "file", path, "error", err.Error())
+	switch {
+	case errors.Is(err, ErrNewer):
+		s.log.Warn("session_record_newer", "file", name, "error", err.Error())
 		return nil
-	}
-	if err != nil {
-		return s.setAside(name, err)
+	case err != nil:
+		s.log.Error("session_record_unreadable", "file", name, "moved_to", s.quarantine, "error", err.Error())
+		return s.folder.Quarantine(name, s.quarantine, err.Error())
 	}
 	s.records[r.ID] = r
 	return nil
 }
 
-// maxRecord bounds what is read as a record; real ones are a few kilobytes.
-const maxRecord = 16 << 20
-
-func readRegular(path string) ([]byte, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxRecord {
-		return nil, fmt.Errorf("%s is not a file of ours: %s, %d bytes", path, info.Mode(), info.Size())
-	}
-	return os.ReadFile(path)
-}
-
-// setAside moves what cannot be read to quarantine, with the reason beside it.
-// The file of the reason is made exclusively: it holds the name, so nothing that
-// lies there already is replaced.
-func (s *Store) setAside(name string, reason error) error {
-	if err := os.MkdirAll(s.quarantine, 0o700); err != nil {
-		return fmt.Errorf("quarantine %s: %w", name, err)
-	}
-	base := filepath.Join(s.quarantine, "session-"+s.now().UTC().Format("20060102T150405.000000000Z")+"-"+name)
-	target := base
-	err := writeNew(target+".reason", reason.Error()+"\n")
-	for n := 1; errors.Is(err, fs.ErrExist); n++ {
-		target = base + "." + strconv.Itoa(n)
-		err = writeNew(target+".reason", reason.Error()+"\n")
-	}
-	if err != nil {
-		return fmt.Errorf("quarantine %s: %w", name, err)
-	}
-	if err := os.Rename(filepath.Join(s.dir, name), target); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("quarantine %s: %w", name, errors.Join(err, os.Remove(target+".reason")))
-	}
-	s.log.Error("session_record_unreadable", "file", name, "moved_to", target, "error", reason.Error())
-	return nil
-}
-
-func writeNew(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, _ = f.WriteString(text) // on a full disk it stays empty, which must not keep the other records from loading
-	_ = f.Close()
-	return nil
-}
+// file is the name of a record's file.
+func file(id uuid.UUID) string { return id.String() + ".json" }
 
 // Get returns a copy of the record.
 func (s *Store) Get(id uuid.UUID) (Record, bool) {
@@ -209,27 +161,13 @@ func (s *Store) write(r *Record) error {
 	if err != nil {
 		return fmt.Errorf("write session %s: %w", r.ID, err)
 	}
-	path := filepath.Join(s.dir, r.ID.String()+".json")
-	if err := renameio.WriteFile(path, append(data, '\n'), 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
-		return fmt.Errorf("write session %s: %w", r.ID, err)
-	}
-	if err := syncDir(s.dir); err != nil {
+	if err := s.folder.Put(file(r.ID), append(data, '\n')); err != nil {
 		return fmt.Errorf("write session %s: %w", r.ID, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.records[r.ID] = r.Clone()
 	return nil
-}
-
-// syncDir makes a rename last: renameio syncs the file, not the folder that
-// names it.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // Remove deletes a record that never came to be: a start that left nothing. It
@@ -239,12 +177,11 @@ func (s *Store) Remove(id uuid.UUID) error {
 	slot := s.worker(id)
 	slot <- struct{}{}
 	defer func() { <-slot }()
-	err := os.Remove(filepath.Join(s.dir, id.String()+".json"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := s.folder.Remove(file(id)); err != nil {
 		return fmt.Errorf("remove session %s: %w", id, err)
 	}
 	s.mu.Lock()
 	delete(s.records, id)
 	s.mu.Unlock()
-	return syncDir(s.dir)
+	return nil
 }
