@@ -128,8 +128,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update) error {
 		return nil
 	}
 	b.at("accepted")
-	in := incoming{key: key, from: m.From.ID, message: m.ID,
-		to: session.Conversation{ChatID: m.Chat.ID, ThreadID: threadOf(m)}}
+	in := incoming{key: key, from: m.From.ID, message: m.ID, to: inbox.ConversationOf(m)}
 	if m.Text == "" && isService(m) {
 		return nil
 	}
@@ -151,15 +150,6 @@ type incoming struct {
 // private chat or in an allowed group.
 func (b *Bot) mayHear(person int64, chat models.Chat) bool {
 	return b.Allowed[person] && (chat.Type == models.ChatTypePrivate || b.Groups[chat.ID])
-}
-
-// threadOf is the topic a message belongs to; a plain reply has a thread id
-// too, which is not a topic.
-func threadOf(m *models.Message) int {
-	if m.IsTopicMessage {
-		return m.MessageThreadID
-	}
-	return 0
 }
 
 // mayShow says whether a conversation still belongs to people who are allowed:

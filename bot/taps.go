@@ -57,7 +57,7 @@ func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
 	m := q.Message.Message
 	parts := strings.Split(q.Data, ":")
 	t := tapEvent{query: q.ID, from: q.From.ID, message: m.ID, text: m.Text, args: parts[1:],
-		to: session.Conversation{ChatID: m.Chat.ID, ThreadID: threadOf(m)}}
+		to: inbox.ConversationOf(m)}
 	do, ok := b.taps[parts[0]]
 	if !ok {
 		return b.stale(ctx, t)

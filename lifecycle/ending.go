@@ -2,14 +2,13 @@ package lifecycle
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"ccbot/internal/claudeui"
 	"ccbot/internal/session"
 )
 
-// screenLines bounds the last screen that a record keeps.
+// screenLines is how much of what scrolled off a dead pane is kept with it.
 const screenLines = 40
 
 // conclude finishes a session whose agent ended by itself: its exit and last
@@ -108,14 +107,9 @@ func (w *work) exit() *session.Exit {
 		e.Status, e.Signal = max(p.DeadStatus, 0), p.DeadSignal
 	}
 	if w.view.Captured {
-		e.Screen = lastLines(w.view.Screen.Text, screenLines)
+		e.Screen = w.view.Screen.Text
 	}
 	return e
-}
-
-func lastLines(text string, n int) string {
-	lines := strings.Split(strings.TrimRight(text, "\n "), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
 // lost notes that the pane went away without us and its agent with it.
