@@ -69,7 +69,7 @@ func TestAgentEndsByItself(t *testing.T) {
 	w.start()
 	w.open("work", w.dir)
 	ended := w.hear(w.say("/exit"), "work ended by itself")
-	assert.Empty(t, w.windows(), "the dead pane is closed")
+	w.until("the dead pane is closed", func() bool { return len(w.windows()) == 0 })
 	w.tap(ended, "Resume")
 	w.hear(ended.ID, "work is ready")
 	crashed := w.hear(w.say("crash"), "crashed with exit status 3")
