@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -129,7 +130,10 @@ func (p Prompts) Prompt(key string) (lifecycle.Prompt, error) {
 		return lifecycle.Prompt{}, err
 	}
 	q := lifecycle.Prompt{Key: key, Text: e.Text, Since: e.Received, Class: lifecycle.Class(e.Class),
-		State: lifecycle.PromptState(e.State), Told: lifecycle.NoteKind(e.Note)}
+		State: lifecycle.PromptState(e.State)}
+	for told := range strings.FieldsSeq(e.Note) {
+		q.Told = append(q.Told, lifecycle.NoteKind(told))
+	}
 	if m := e.Typing; m != nil {
 		q.Mark = &lifecycle.Mark{At: m.At, Path: m.Path, Offset: m.Offset, Enters: m.Enters, Retreat: m.Retreat}
 	}
@@ -142,7 +146,11 @@ func (p Prompts) SavePrompt(q lifecycle.Prompt) error {
 	if err != nil {
 		return err
 	}
-	e.State, e.Note, e.Typing = inbox.State(q.State), string(q.Told), nil
+	var told []string
+	for _, kind := range q.Told {
+		told = append(told, string(kind))
+	}
+	e.State, e.Note, e.Typing = inbox.State(q.State), strings.Join(told, " "), nil
 	if m := q.Mark; m != nil {
 		e.Typing = &inbox.Mark{At: m.At, Path: m.Path, Offset: m.Offset, Enters: m.Enters, Retreat: m.Retreat}
 	}

@@ -262,7 +262,7 @@ func TestPromptsShowTheInbox(t *testing.T) {
 	q, err := p.Prompt(held.Key)
 	require.NoError(t, err)
 	assert.Equal(t, lifecycle.Prompt{Key: held.Key, Text: "one", State: lifecycle.Held, Since: started}, q)
-	q.State, q.Told = lifecycle.Typing, lifecycle.NoteHeldDraft
+	q.State, q.Told = lifecycle.Typing, []lifecycle.NoteKind{lifecycle.NoteHeldDraft, lifecycle.NoteQueued}
 	q.Mark = &lifecycle.Mark{At: started, Path: "/t.jsonl", Offset: 5, Enters: 2, Retreat: true}
 	require.NoError(t, p.SavePrompt(q))
 	again, err := p.Prompt(held.Key)

@@ -12,11 +12,14 @@ import (
 	"ccbot/internal/spool"
 )
 
-// BindingError is a binding that is there and could not be read. PID is 0 when its name does not tell it.
+// BindingError is a binding that is there and could not be read. Of whom it is stands in its name; PID is 0 when it does
+// not.
 type BindingError struct {
-	Name string
-	PID  int
-	Err  error
+	Name  string
+	PID   int
+	Start uint64
+	Boot  string
+	Err   error
 }
 
 // Error names the file.
@@ -25,17 +28,24 @@ func (e *BindingError) Error() string { return fmt.Sprintf("binding %s: %v", e.N
 // Unwrap gives the reason.
 func (e *BindingError) Unwrap() error { return e.Err }
 
-// pidOf reads the pid out of <boot>-<pid>-<start>.json; the boot id has dashes of its own.
-func pidOf(name string) int {
-	parts := strings.Split(strings.TrimSuffix(name, ".json"), "-")
-	if len(parts) < 3 {
-		return 0
+// unreadable reads what the name <boot>-<pid>-<start>.json tells; the boot id has dashes of its own.
+func unreadable(name string, why error) *BindingError {
+	e := &BindingError{Name: name, Err: why}
+	rest, start, _ := cutLast(strings.TrimSuffix(name, ".json"))
+	boot, pid, _ := cutLast(rest)
+	if n, err := strconv.Atoi(pid); err == nil {
+		e.PID, e.Boot = n, boot
+		e.Start, _ = strconv.ParseUint(start, 10, 64) // 0 matches no process
 	}
-	pid, err := strconv.Atoi(parts[len(parts)-2])
-	if err != nil {
-		return 0
+	return e
+}
+
+func cutLast(s string) (before, after string, found bool) {
+	i := strings.LastIndexByte(s, '-')
+	if i < 0 {
+		return s, "", false
 	}
-	return pid
+	return s[:i], s[i+1:], true
 }
 
 // Bindings reads dir/bindings, where dir is $CCBOT_DIR: which session each Claude Code process was running when its
@@ -55,7 +65,7 @@ func Bindings(dir string) ([]hookwire.Binding, []error) {
 			continue
 		}
 		if err != nil {
-			errs = append(errs, &BindingError{Name: name, PID: pidOf(name), Err: err})
+			errs = append(errs, unreadable(name, err))
 			continue
 		}
 		bindings = append(bindings, binding)

@@ -152,8 +152,12 @@ func decideTyping(v View, p *Prompt, hooked bool) Decision {
 	switch {
 	case p.Mark.Retreat && v.boxFree():
 		return Decision{Act: ActClear}
-	case p.Mark.Retreat:
+	case p.Mark.Retreat && age < ProofWait:
 		return Decision{Again: 5 * soon}
+	case p.Mark.Retreat && v.Phase() == PhaseWorking:
+		return Decision{Act: ActHold, Why: NoteQueued, Again: slow}
+	case p.Mark.Retreat:
+		return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: slow}
 	case p.Class == ClassCommand && p.Mark.Enters > 0 && age >= soon && boxWithout(v, p):
 		return Decision{Act: ActProven}
 	case inBox && age >= EnterRetry*time.Duration(p.Mark.Enters) && p.Mark.Enters < maxEnters:
@@ -176,19 +180,24 @@ func boxWithout(v View, p *Prompt) bool {
 // for.
 func decideHeld(r session.Record, v View, p *Prompt) Decision {
 	waited := v.Now.Sub(p.Since)
+	settled := min(waited, v.Now.Sub(v.Presence.UpdatedAt))                   // the screen is a little behind presence
 	inFront := r.Binding.Command == "" || v.Pane.Command == r.Binding.Command // else tmux would refuse
 	switch {
+	case v.Agent == process.Gone || v.Fate == PaneDead || v.Agent != process.Alive && waited < QueueNotice:
+		return Decision{Again: 2 * time.Second} // it is ending: kernel and tmux tell one after the other
 	case v.Agent != process.Alive || v.Fate != PaneOurs:
-		return Decision{Again: 2 * time.Second} // it is ending, or nobody knows
+		return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: slow}
 	case v.TypeSafe() && inFront:
 		return Decision{Act: ActType, Again: soon}
 	case v.Phase() == PhaseWorking && waited < QueueNotice:
 		return Decision{Again: QueueNotice - waited} // most turns are over before it is worth a word
+	case v.Phase() == PhaseWorking && v.Present:
+		return Decision{Act: ActHold, Why: NoteQueued} // presence tells the end of the turn
 	case v.Phase() == PhaseWorking:
-		return Decision{Act: ActHold, Why: NoteQueued}
+		return Decision{Act: ActHold, Why: NoteQueued, Again: holdPace}
 	case v.boxFree() && (!v.Screen.Box.Empty || v.Screen.Box.Bash):
 		return Decision{Act: ActHold, Why: NoteHeldDraft, Again: holdPace}
-	case waited < QueueNotice:
+	case settled < QueueNotice:
 		return Decision{Again: 2 * soon} // idle by its own word, the screen follows
 	}
 	return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: holdPace}

@@ -127,7 +127,7 @@ func TestDecide(t *testing.T) {
 		{"typed, a foreign draft stands there", in(running), free(draft("mine")), typing(EnterRetry), ActNothing, ""},
 		{"typed, in the box of a working agent", in(running), free(draft(said), status(presence.Busy)), typing(EnterRetry), ActNothing, ""},
 		{"retreat, box free", in(running), free(draft(said)), typing(0, retreat), ActClear, ""},
-		{"retreat, working", in(running), free(draft(said), status(presence.Busy)), typing(time.Hour, retreat), ActNothing, ""},
+		{"retreat, working", in(running), free(draft(said), status(presence.Busy)), typing(time.Hour, retreat), ActHold, NoteQueued},
 		{"command taken", in(running), free(), typing(time.Second, command), ActProven, ""},
 		{"command in the box", in(running), free(draft("/compact")), typing(time.Second, command), ActNothing, ""},
 		{"command, Enter was lost", in(running), free(draft("/compact")), typing(EnterRetry, command), ActEnter, ""},
@@ -238,7 +238,7 @@ func TestP7_NothingIsTypedUnlessTheBoxIsProvenFree(t *testing.T) {
 			t.Fatalf("keys into %+v", v)
 		case d.Act == ActType && (!b.Empty || b.Bash):
 			t.Fatalf("typed behind a draft: %+v", b)
-		case d.Act == ActEnter && !b.Contains(head.Text):
+		case d.Act == ActEnter && !b.Holds(head.Text):
 			t.Fatalf("Enter on a foreign draft: %+v", b)
 		}
 		return d.Act
@@ -299,7 +299,8 @@ func TestP4_WhatIsBeingTypedIsNotTypedAgain(t *testing.T) {
 		if p == nil || p.State != Typing {
 			return
 		}
-		if d := decide(r, v, p); d.Act == ActType || d.Act == ActHold {
+		retreats := p.Mark != nil && p.Mark.Retreat // it is to be taken back, and waits for that
+		if d := decide(r, v, p); d.Act == ActType || d.Act == ActHold && !retreats {
 			t.Fatalf("act %d of a prompt that is being typed", d.Act)
 		}
 	})
@@ -316,7 +317,7 @@ func TestP4_ACommandIsProvenOnlyByABoxWithoutIt(t *testing.T) {
 		if v.Agent == process.Alive && v.Fate == PaneOurs && v.Screen.Dialog != nil {
 			return // it opened a page, which stands where the box was
 		}
-		if v.Agent != process.Alive || v.Fate != PaneOurs || !v.Captured || !b.Present || b.Contains(p.Text) {
+		if v.Agent != process.Alive || v.Fate != PaneOurs || !v.Captured || !b.Present || b.Holds(p.Text) {
 			t.Fatalf("proven by %+v", v)
 		}
 	})

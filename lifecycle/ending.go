@@ -42,10 +42,10 @@ func (w *work) conclude(ctx context.Context) error {
 }
 
 func (w *work) concludeStart(ctx context.Context) error {
-	if err := w.tell(ctx, NoteFailed, Prompt{}); err != nil {
+	if err := w.closePane(ctx, w.view.Pane); err != nil {
 		return err
 	}
-	if err := w.closePane(ctx, w.view.Pane); err != nil {
+	if err := w.tell(ctx, NoteFailed, Prompt{}); err != nil {
 		return err
 	}
 	return w.fail(ctx, "the agent ended before it was ready")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -22,6 +23,10 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 	id, err := uuid.Parse(e.Launch)
 	if err != nil {
 		return nil // of a session that ccbot did not launch
+	}
+	if e.Name != hookwire.SessionStart && e.Name != hookwire.UserPromptSubmit {
+		s.Wake(id) // it tells when to look; events of other sessions must not wait for this one's worker
+		return nil
 	}
 	err = s.do(ctx, id, func(w *work) error {
 		if !w.ofBoundAgent(e) {
@@ -103,10 +108,20 @@ func (w *work) receive(ctx context.Context, e hookwire.Event) error {
 			if err != nil {
 				return err
 			}
-			if p.State == state && p.Mark != nil && e.Received.After(p.Mark.At) && transcript.Contains(e.Prompt, p.Text) {
+			if p.State == state && p.Mark != nil && e.Received.After(p.Mark.At) && proves(e.Prompt, p) {
 				return w.proven(ctx, p)
 			}
 		}
 	}
 	return nil
+}
+
+// proves says whether a submitted text is the prompt. For one that was given up
+// waiting for it must be the whole text: what is typed at the desk later may
+// happen to contain it.
+func proves(submitted string, p Prompt) bool {
+	if p.State == Unproven && !strings.Contains(submitted, "<pasted_content") {
+		return slices.Equal(strings.Fields(submitted), strings.Fields(p.Text))
+	}
+	return transcript.Contains(submitted, p.Text)
 }

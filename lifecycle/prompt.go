@@ -42,8 +42,8 @@ type Prompt struct {
 	Class Class
 	State PromptState
 	Mark  *Mark
-	Since time.Time // when its turn came
-	Told  NoteKind  // the last reason for waiting that the person was told
+	Since time.Time  // when its turn came
+	Told  []NoteKind // the reasons for waiting that the person was told
 }
 
 // shows says whether the text stands in the box. In bash mode the box shows its
@@ -53,7 +53,7 @@ func (p Prompt) shows(b claudeui.Box) bool {
 	if b.Bash {
 		text = strings.TrimPrefix(text, "!")
 	}
-	return b.Contains(text)
+	return b.Holds(text)
 }
 
 // Normalise makes text safe to type and changes nothing else: CRLF and CR

@@ -39,7 +39,7 @@ func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error
 		if !w.r.State.Live() {
 			return fmt.Errorf("send again: %w", ErrNoAgent)
 		}
-		p.State, p.Told, p.Mark = Typing, "", w.mark()
+		p.State, p.Told, p.Mark = Typing, nil, w.mark()
 		p.Mark.Retreat = true
 		if err := w.Prompts.SavePrompt(p); err != nil {
 			return err

@@ -213,12 +213,25 @@ func (s *Service) takeWatches() []watch {
 func (s *Service) watch(ctx context.Context, w watch) {
 	if err := s.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
 		s.Log.Warn("agent_watch_failed", "pid", w.agent.PID, "error", err.Error())
+		pause(ctx, watchRetry)
 	}
 	s.mu.Lock()
 	delete(s.watched, w.agent)
 	s.mu.Unlock()
 	if ctx.Err() == nil {
 		s.Wake(w.session)
+	}
+}
+
+// watchRetry is between two tries to watch an agent where the kernel refuses.
+const watchRetry = 30 * time.Second
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
 	}
 }
 

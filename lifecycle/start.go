@@ -54,7 +54,7 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	}
 	s.at("start-recorded")
 	if err := s.do(ctx, id, func(w *work) error { return w.start(ctx) }); err != nil {
-		return session.Record{}, errors.Join(err, s.undoStart(ctx, id, err))
+		return session.Record{}, errors.Join(err, s.undoStart(id, err))
 	}
 	r, _ = s.Store.Get(id)
 	return r, nil
@@ -65,12 +65,12 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 var errWindowMayLive = errors.New("the window may have been made")
 
 // undoStart takes a record back that never came to be. If its window may live,
-// the record stays as failed, so that the window's tag means something.
-func (s *Service) undoStart(ctx context.Context, id uuid.UUID, why error) error {
+// the record stays as it is: the next recovery looks for the window by its tag.
+func (s *Service) undoStart(id uuid.UUID, why error) error {
 	if !errors.Is(why, errWindowMayLive) {
 		return errors.Join(s.Store.Remove(id), s.Launches.Remove(id))
 	}
-	return s.do(ctx, id, func(w *work) error { return w.fail(ctx, "its window may have been made, nobody knows") })
+	return nil
 }
 
 // Restore brings a session back in its first directory: the same conversation
@@ -106,10 +106,11 @@ func (w *work) restore(ctx context.Context) error {
 		return err
 	}
 	w.at("restore-recorded")
-	if err := w.launch(ctx, spec); err != nil {
+	err = w.launch(ctx, spec)
+	if err != nil && !errors.Is(err, errWindowMayLive) {
 		return errors.Join(err, w.fail(ctx, "the window could not be opened"))
 	}
-	return nil
+	return err
 }
 
 // fail ends a launch that never became ready. What was restored stays as it
@@ -254,7 +255,7 @@ func CheckDir(dir string) error {
 // byOrigin finds the session that a command already started.
 func (s *Service) byOrigin(origin string) (session.Record, bool) {
 	for _, r := range s.Store.List() {
-		if origin != "" && r.Origin == origin {
+		if origin != "" && r.Origin == origin && r.State != session.Failed {
 			return r, true
 		}
 	}

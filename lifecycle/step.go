@@ -127,8 +127,9 @@ func (w *work) head() (*Prompt, error) {
 			}
 			continue
 		}
-		if err != nil {
-			return nil, fmt.Errorf("read prompt %s: %w", key, err)
+		if err != nil { // it must not hold up the session, nor the prompts behind it
+			w.Log.Error("prompt_unreadable", "key", key, "error", err.Error())
+			continue
 		}
 		if p.State != Unproven {
 			return &p, nil
@@ -245,16 +246,16 @@ func (w *work) saveAndFollow(ctx context.Context) error {
 	return w.tell(ctx, NoteTranscript, Prompt{})
 }
 
-// hold notes why the head prompt waits and tells it once per reason.
+// hold tells why the head prompt waits, once per prompt and reason.
 func (w *work) hold(ctx context.Context, d Decision, head *Prompt) error {
-	if d.Why == "" || head == nil || head.Told == d.Why {
+	if d.Why == "" || head == nil || slices.Contains(head.Told, d.Why) {
 		return nil
 	}
 	if err := w.tell(ctx, d.Why, *head); err != nil {
 		return err
 	}
 	p := *head
-	p.Told = d.Why
+	p.Told = append(slices.Clone(head.Told), d.Why)
 	return w.Prompts.SavePrompt(p)
 }
 

@@ -31,6 +31,7 @@ type Receipt struct {
 // an error, no leftover of the session lives (P3), or the state is
 // cleanup_failed; the receipt, which is told as news, says which and why.
 func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error {
+	defer s.Wake(id) // what failed halfway is finished by a step
 	return s.do(ctx, id, func(w *work) error {
 		if w.r.State != session.Stopping {
 			if err := w.r.Become(session.Stopping, w.Now(), why); err != nil {

@@ -110,6 +110,9 @@ func (w *work) enter(ctx context.Context, p Prompt) error {
 	if err := w.Prompts.SavePrompt(p); err != nil {
 		return err
 	}
+	if w.view = w.View(ctx, *w.r); !w.view.boxFree() || !p.shows(w.view.Screen.Box) {
+		return nil // the disk took its time, and something came in between
+	}
 	if err := w.Tmux.Enter(ctx, w.guard()); err != nil && !errors.Is(err, tmux.ErrGuard) {
 		return err
 	}
@@ -137,50 +140,52 @@ func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
 			return w.unproven(ctx, p)
 		}
 	}
+	if found, err := w.seek(ctx, p); found || err != nil { // somebody at the desk may have sent it
+		return err
+	}
 	p.State, p.Mark = Held, nil
 	w.Wake(w.r.ID)
 	return w.Prompts.SavePrompt(p)
 }
 
-// emptyBox clears the prompt box line by line and says whether it is proven
-// empty.
+// emptyBox clears the prompt box row by row and says whether it is proven empty.
+// A press may take a line break only, which the screen does not show; two that
+// change nothing end it: the cursor is not where they would help.
 func (w *work) emptyBox(ctx context.Context) bool {
-	for range maxClears {
+	for idle := 0; idle < 2; {
 		w.view = w.View(ctx, *w.r)
-		if !w.view.boxFree() {
-			return false
-		}
-		if w.view.Screen.Box.Empty {
-			return true
+		if !w.view.boxFree() || w.view.Screen.Box.Empty {
+			break
 		}
 		before := w.view.Screen.Box
 		if err := w.Tmux.Press(ctx, w.guard(), tmux.KeyClear); err != nil {
 			return false
 		}
-		w.seeChange(ctx, before)
+		idle++
+		if w.seeChange(ctx, before) {
+			idle = 0
+		}
 	}
-	return false
+	return w.view.boxFree() && w.view.Screen.Box.Empty
 }
 
-// maxClears bounds the keys that empty a box; each takes a line at least.
-const maxClears = 200
-
-// seeChange waits a moment for the box to look different.
-func (w *work) seeChange(ctx context.Context, before claudeui.Box) {
-	deadline := time.NewTimer(time.Second)
+// seeChange waits a moment for the box to look different, and says whether it
+// did.
+func (w *work) seeChange(ctx context.Context, before claudeui.Box) bool {
+	deadline := time.NewTimer(time.Second / 2)
 	defer deadline.Stop()
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return false
 		case <-deadline.C:
-			return
+			return false
 		case <-tick.C:
 		}
 		if w.view = w.View(ctx, *w.r); w.view.Screen.Box != before {
-			return
+			return true
 		}
 	}
 }

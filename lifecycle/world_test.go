@@ -314,7 +314,7 @@ func TestTheAgentLooksReal(t *testing.T) {
 	assert.True(t, claudeui.Read(a.screen()).ReadyToType())
 	a.input("one\ntwo")
 	s := claudeui.Read(a.screen())
-	assert.True(t, s.Box.Present && !s.Box.Empty && s.Box.Contains("one\ntwo"), "%+v", s.Box)
+	assert.True(t, s.Box.Present && !s.Box.Empty && s.Box.Holds("one\ntwo"), "%+v", s.Box)
 	a.status = presence.Busy
 	assert.True(t, claudeui.Read(a.screen()).Busy)
 	a.dialog = true

@@ -53,7 +53,7 @@ func (s *Service) judge(ctx context.Context, claudeID uuid.UUID) ([]process.Verd
 	if err != nil {
 		return nil, fmt.Errorf("look for writers: %w", err)
 	}
-	bindings, err := s.bindingClaims(claudeID)
+	bindings, err := s.bindingClaims(snap, claudeID)
 	if err != nil {
 		return nil, fmt.Errorf("look for writers: %w", err)
 	}
@@ -85,13 +85,13 @@ func (s *Service) presenceClaims(ctx context.Context, snap process.Snapshot, cla
 }
 
 // bindingClaims are what hooks recorded.
-func (s *Service) bindingClaims(claudeID uuid.UUID) ([]process.Claim, error) {
+func (s *Service) bindingClaims(snap process.Snapshot, claudeID uuid.UUID) ([]process.Claim, error) {
 	var claims []process.Claim
 	bindings, errs := s.Bindings()
 	for _, b := range bindings {
 		id, err := uuid.Parse(b.SessionID)
 		if err != nil {
-			errs = append(errs, &hooks.BindingError{Name: b.Name(), PID: b.PID, Err: err})
+			errs = append(errs, &hooks.BindingError{Name: b.Name(), PID: b.PID, Start: b.Start, Boot: b.Boot, Err: err})
 			continue
 		}
 		claims = append(claims, process.Claim{SessionID: id, Source: process.SourceHook,
@@ -101,6 +101,9 @@ func (s *Service) bindingClaims(claudeID uuid.UUID) ([]process.Claim, error) {
 		unreadable := (*hooks.BindingError)(nil)
 		if !errors.As(err, &unreadable) {
 			return nil, err
+		}
+		if p, ok := snap.Find(unreadable.PID); !ok || p.Start != unreadable.Start || p.Boot != unreadable.Boot {
+			continue // of a process that is gone
 		}
 		s.Log.Warn("evidence_unreadable", "error", err.Error())
 		claims = append(claims, perhaps(unreadable.PID, claudeID, process.SourceHook))

@@ -94,7 +94,7 @@ func (v *Recovery) Run(ctx context.Context) (World, error) {
 	}
 	failed := v.applyAll(ctx, actions, binds)
 	if err := v.Events(ctx); err != nil {
-		return w, err
+		v.Log.Error("events_not_taken_in", "error", err.Error()) // they stay, and are given again
 	}
 	failed += v.applyAll(ctx, actions, func(d Do) bool { return !binds(d) })
 	v.Log.Info("recovery_done", "duration", v.Now().Sub(started), "records", len(w.Records),

@@ -39,7 +39,11 @@ func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
 	if err != nil {
 		return Pane{}, fmt.Errorf("tmux new-window: answer %q: %w", a.lines, err)
 	}
-	return c.Pane(ctx, id)
+	p, err := c.Pane(ctx, id)
+	if err != nil { // the window is there all the same
+		return Pane{}, fmt.Errorf("tmux new-window: read it back: %w: %s", ErrLost, err.Error()) // whatever kept the answer, it may not read as "nothing happened"
+	}
+	return p, nil
 }
 
 // Validate tells what is wrong with a Spec, before anything is sent.

@@ -249,15 +249,15 @@ func (s *system) recover(ctx context.Context) error {
 	if err := s.tmux.Ensure(ctx); err != nil {
 		return machineError(err)
 	}
+	waiting, err := s.prompts.Waiting() // sets aside what cannot be read, before anything needs it
+	if err != nil {
+		return err
+	}
 	if _, err := s.recovery.Run(ctx); err != nil {
 		return err
 	}
 	if err := hooks.PruneBindings(s.Dir, s.ended); err != nil {
 		s.log.Warn("bindings_not_pruned", "error", err.Error())
-	}
-	waiting, err := s.prompts.Waiting()
-	if err != nil {
-		return err
 	}
 	for id, keys := range waiting {
 		err := s.lifecycle.SettlePrompts(ctx, id, keys)

@@ -184,7 +184,10 @@ func (t *trial) clean(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ids := identify(table, t.pids(ctx))
+	ids, err := processesBelow(ctx, table, t.pids(ctx))
+	if err != nil {
+		return err
+	}
 	socket := t.socketFile(ctx)
 	if out, err := exec.CommandContext(ctx, "tmux", "-L", t.socket, "kill-server").CombinedOutput(); err != nil && len(ids) > 0 {
 		return fmt.Errorf("try: end the private tmux server: %w: %s", err, out)
@@ -230,12 +233,20 @@ func (t *trial) pids(ctx context.Context) []int {
 	return pids
 }
 
-func identify(table *process.Table, pids []int) []process.Identity {
+// processesBelow are the processes and all that they have started.
+func processesBelow(ctx context.Context, table *process.Table, pids []int) ([]process.Identity, error) {
+	snap, err := table.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var all []process.Identity
 	for _, pid := range pids {
-		if id, err := table.Identify(pid); err == nil {
-			all = append(all, id)
+		if p, ok := snap.Find(pid); ok {
+			all = append(all, p.Identity)
+		}
+		for _, below := range snap.Descendants(pid) {
+			all = append(all, below.Identity)
 		}
 	}
-	return all
+	return all, nil
 }

@@ -147,7 +147,7 @@ func TestP7_UnknownDialogsAreToldByTheirHints(t *testing.T) {
 	}
 }
 
-func TestContains(t *testing.T) {
+func TestHolds(t *testing.T) {
 	long := strings.Repeat("a line of text\n", 90)
 	tests := []struct {
 		name string
@@ -159,7 +159,9 @@ func TestContains(t *testing.T) {
 		{"wrapped at a word", Box{Present: true, Text: "hello\nworld"}, "hello world", true},
 		{"wrapped inside a word", Box{Present: true, Text: "hel\nlo world"}, "hello world", true},
 		{"tab shown as spaces", Box{Present: true, Text: "a    b"}, "a\tb", true},
-		{"after a draft", Box{Present: true, Text: "draft hello"}, "hello", true},
+		{"inside a person's draft", Box{Present: true, Text: "look at this"}, "ok", false},
+		{"after a draft", Box{Present: true, Text: "draft hello"}, "hello", false},
+		{"a paste beside a draft", Box{Present: true, Text: "see [Pasted text #1 +89 lines]"}, long, false},
 		{"other text", Box{Present: true, Text: "good bye"}, "hello", false},
 		{"cut", Box{Present: true, Text: "hello wor"}, "hello world", false},
 		{"blank text proves nothing", Box{Present: true, Text: "x"}, " \n", false},
@@ -180,7 +182,7 @@ func TestContains(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			assert.Equal(t, tc.want, tc.box.Contains(tc.text))
+			assert.Equal(t, tc.want, tc.box.Holds(tc.text))
 		})
 	}
 }

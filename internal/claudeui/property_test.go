@@ -123,7 +123,7 @@ func TestP7_AnyDraftIsSeen(t *testing.T) {
 		require.True(t, s.Box.Present)
 		require.False(t, s.Box.Empty)
 		require.False(t, s.ReadyToType())
-		require.True(t, s.Box.Contains(strings.Join(words, " ")))
+		require.True(t, s.Box.Holds(strings.Join(words, " ")))
 	})
 }
 
@@ -138,7 +138,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, capture, text string) {
 		s := Read(capture)
 		requireConsistent(t, s)
-		s.Box.Contains(text)
+		s.Box.Holds(text)
 		for _, r := range s.Text {
 			if unicode.IsControl(r) && r != '\n' {
 				t.Fatalf("control character %q in the plain text", r)

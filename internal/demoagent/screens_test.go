@@ -23,7 +23,7 @@ func TestScreensReadAsTheRealOnes(t *testing.T) {
 	w.WaitFor("in two lines")
 	draft := read()
 	assert.True(t, draft.Box.Present && !draft.Box.Empty)
-	assert.True(t, draft.Box.Contains("a draft\nin two lines"), "%q", draft.Box.Text)
+	assert.True(t, draft.Box.Holds("a draft\nin two lines"), "%q", draft.Box.Text)
 	w.Press("Escape")
 	w.Press("Escape")
 	w.WaitFor("─\n❯\u00a0\n─")

@@ -14,37 +14,34 @@ var pasted = regexp.MustCompile(`\[(?:Pasted text #\d+(?: \+(\d+) lines?)?|\.\.\
 // Claude Code's own limit is higher; this only keeps a short text from being seen in a foreign paste.
 const collapsed = 200
 
-// Contains reports whether the draft shows text. Rows of the box wrap anywhere, so all white space is left
-// out of the comparison; a long paste is recognised by the number of lines of its placeholder.
-func (b Box) Contains(text string) bool {
-	want, shows := squeeze(text), squeeze(b.Text)
-	switch {
-	case !b.Present || b.Empty || strings.TrimSpace(text) == "":
+// Holds reports whether the draft is text and nothing else, as far as the screen can tell: a person's
+// draft that happens to contain the text is not it. Rows of the box wrap anywhere, so all white space is
+// left out of the comparison; a long paste is recognised by the number of lines of its placeholder.
+func (b Box) Holds(text string) bool {
+	if !b.Present || b.Empty || strings.TrimSpace(text) == "" {
 		return false
-	case want == "": // nothing but pictures: seen in a draft of nothing but pictures
-		return shows == ""
-	case strings.Contains(shows, want):
+	}
+	want, shows := squeeze(text), squeeze(b.Text)
+	if want == shows { // nothing but pictures is seen in a draft of nothing but pictures
 		return true
 	}
 	// The placeholder itself may be wrapped.
 	shown := strings.Join(strings.Fields(b.Text), " ")
-	for _, m := range pasted.FindAllStringSubmatchIndex(shown, -1) {
-		if placeholderOf(shown, m, text) {
-			return true
-		}
-	}
-	return false
+	m := pasted.FindStringSubmatchIndex(shown)
+	return m != nil && placeholderOf(shown, m, text)
 }
 
 // placeholderOf reports whether the placeholder at m can stand for text.
 func placeholderOf(shown string, m []int, text string) bool {
 	breaks := strings.Count(strings.TrimRight(text, "\n"), "\n")
-	found := shown[m[0]:m[1]]
+	found, before, after := shown[m[0]:m[1]], squeeze(shown[:m[0]]), squeeze(shown[m[1]:])
 	switch {
 	case strings.HasPrefix(found, "[Image"):
 		return false
 	case strings.HasPrefix(found, "[..."):
-		return surrounds(squeeze(shown[:m[0]]), squeeze(shown[m[1]:]), squeeze(text))
+		return surrounds(before, after, squeeze(text))
+	case before != "" || after != "":
+		return false // beside the paste stands what somebody has typed
 	case m[2] < 0:
 		return breaks == 0 && len(text) >= collapsed
 	}
@@ -56,10 +53,8 @@ func placeholderOf(shown string, m []int, text string) bool {
 // surrounds reports whether a draft shown with its middle cut out begins and ends as want does.
 func surrounds(before, after, want string) bool {
 	const edge = 40
-	if len(want) < 2*edge {
-		return false
-	}
-	return strings.Contains(before, want[:edge]) && strings.Contains(after, want[len(want)-edge:])
+	return len(before) >= edge && len(after) >= edge && len(before)+len(after) <= len(want) &&
+		strings.HasPrefix(want, before) && strings.HasSuffix(want, after)
 }
 
 // squeeze leaves what every terminal draws alike: letters, digits and ASCII.
