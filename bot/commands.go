@@ -56,8 +56,7 @@ func (b *Bot) newSession(ctx context.Context, in incoming, args string) error {
 		return err
 	}
 	if !b.inRoots(dir) {
-		return b.say(ctx, in.to, b.words.Say(i18n.PathNotAllowed,
-			i18n.Args{"Path": dir, "Roots": strings.Join(b.Roots, ", ")}))
+		return b.say(ctx, in.to, b.outsideRoots(dir))
 	}
 	r, err := b.Sessions.Start(ctx, lifecycle.StartRequest{Name: name, Dir: dir,
 		Conversation: in.to, Owner: in.from, Origin: in.key})
@@ -117,6 +116,10 @@ func (b *Bot) resolveDir(to session.Conversation, path string) (string, error) {
 		return filepath.Clean(path), nil
 	}
 	return filepath.Join(base, path), nil
+}
+
+func (b *Bot) outsideRoots(dir string) string {
+	return b.words.Say(i18n.PathNotAllowed, i18n.Args{"Path": dir, "Roots": strings.Join(b.Roots, ", ")})
 }
 
 // inRoots says whether sessions may be opened in dir. Links are resolved, so

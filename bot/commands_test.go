@@ -118,6 +118,19 @@ func TestMissingClaudeIsNamedAsConfigured(t *testing.T) {
 	assert.Equal(t, w.word(i18n.ClaudeMissing, i18n.Args{"Command": "/opt/none/claude-nightly"}), w.startFailure(err).text.Text)
 }
 
+// The roots may have been drawn tighter since the session was started.
+func TestARestoreOutsideTheRootsStartsNothing(t *testing.T) {
+	w := newWorld(t)
+	w.Roots = []string{"/srv"}
+	r := w.session(t, "old", session.Archived)
+	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
+		t.Error("it was restored")
+		return r, nil
+	}
+	w.mustHear(t, "/resume old")
+	assert.Equal(t, []string{w.word(i18n.PathNotAllowed, i18n.Args{"Path": r.Dir, "Roots": "/srv"})}, w.sender.texts())
+}
+
 func TestEveryRestoreFailureIsASentence(t *testing.T) {
 	writer := func(a process.Answer) error {
 		return &lifecycle.WriterError{Verdict: process.Verdict{Writer: a, Why: "it says so",

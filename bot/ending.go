@@ -211,6 +211,9 @@ func (b *Bot) pickResume(ctx context.Context, in incoming) error {
 // restore brings a session back and makes it current. Where it cannot come back,
 // that is told.
 func (b *Bot) restore(ctx context.Context, to session.Conversation, r session.Record) (back bool, err error) {
+	if !b.inRoots(r.Dir) {
+		return false, b.say(ctx, to, b.outsideRoots(r.Dir))
+	}
 	restored, err := b.Sessions.Restore(ctx, r.ID)
 	if state := (*lifecycle.StateError)(nil); errors.As(err, &state) && state.State.Live() {
 		return true, b.open(ctx, to, r)
