@@ -129,7 +129,7 @@ func decideDialog(v View, head *Prompt) Decision {
 // opened says whether a slash command was taken: after its Enter the page that
 // it opens stands where the box with it was.
 func opened(v View, p *Prompt) bool {
-	return p != nil && p.State == Typing && p.Class == ClassCommand && p.Mark != nil && p.Mark.Enters > 0 &&
+	return p != nil && p.submitted() &&
 		v.Fate == PaneOurs && v.Agent == process.Alive && v.Screen.Dialog != nil
 }
 
@@ -158,7 +158,7 @@ func decideTyping(v View, p *Prompt, hooked bool) Decision {
 		return Decision{Act: ActHold, Why: NoteQueued, Again: slow}
 	case p.Mark.Retreat:
 		return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: slow}
-	case p.Class == ClassCommand && p.Mark.Enters > 0 && age >= soon && boxWithout(v, p):
+	case p.submitted() && age >= soon && boxWithout(v, p):
 		return Decision{Act: ActProven}
 	case inBox && age >= EnterRetry*time.Duration(p.Mark.Enters) && p.Mark.Enters < maxEnters:
 		return Decision{Act: ActEnter, Again: EnterRetry}

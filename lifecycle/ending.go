@@ -30,11 +30,7 @@ func (w *work) conclude(ctx context.Context) error {
 		return err
 	}
 	w.at("end-told")
-	if err := w.r.Become(session.Stopping, w.Now(), "the agent ended by itself"); err != nil {
-		return err
-	}
-	w.r.Final = session.Completed
-	if err := w.save(); err != nil {
+	if err := w.intend(session.Completed, "the agent ended by itself"); err != nil {
 		return err
 	}
 	w.at("end-recorded")
@@ -66,20 +62,17 @@ func (w *work) complete(ctx context.Context) error {
 // settle waits a moment until tmux knows how the process ended: it says that a
 // pane is dead slightly before it has the status or the signal.
 func (w *work) settle(ctx context.Context) {
-	deadline := time.NewTimer(settleWait)
-	defer deadline.Stop()
-	tick := time.NewTicker(25 * time.Millisecond)
-	defer tick.Stop()
-	for w.view.Fate == PaneDead && w.view.Pane.DeadStatus < 0 && w.view.Pane.DeadSignal == 0 {
-		select {
-		case <-ctx.Done():
-			return
-		case <-deadline.C:
-			return
-		case <-tick.C:
-		}
-		w.view = w.View(ctx, *w.r)
+	known := func() bool {
+		p := w.view.Pane
+		return w.view.Fate != PaneDead || p.DeadStatus >= 0 || p.DeadSignal != 0
 	}
+	if known() {
+		return
+	}
+	await(ctx, lookPace, settleWait, func() bool {
+		w.view = w.View(ctx, *w.r)
+		return known()
+	})
 }
 
 // settleWait is how long tmux may take to learn how a process ended.
@@ -92,8 +85,7 @@ func (w *work) settleCommand(ctx context.Context) error {
 	if err != nil || head == nil {
 		return err
 	}
-	taken := head.State == Typing && head.Class == ClassCommand && head.Mark.Enters > 0
-	if taken && w.r.Exit.Known && !w.r.Exit.Crashed() {
+	if head.submitted() && w.r.Exit.Known && !w.r.Exit.Crashed() {
 		return w.proven(ctx, *head)
 	}
 	return nil

@@ -25,7 +25,9 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 		return nil // of a session that ccbot did not launch
 	}
 	if e.Name != hookwire.SessionStart && e.Name != hookwire.UserPromptSubmit {
-		s.Wake(id) // it tells when to look; events of other sessions must not wait for this one's worker
+		// It tells when to look, and no more: a late one is of the conversation before. Events of other
+		// sessions must not wait for this one's worker.
+		s.Wake(id)
 		return nil
 	}
 	err = s.do(ctx, id, func(w *work) error {
@@ -47,13 +49,10 @@ func (w *work) ofBoundAgent(e hookwire.Event) bool {
 }
 
 func (w *work) hear(ctx context.Context, e hookwire.Event) error {
-	switch e.Name {
-	case hookwire.SessionStart:
+	if e.Name == hookwire.SessionStart {
 		return w.reported(ctx, e)
-	case hookwire.UserPromptSubmit:
-		return errors.Join(w.follow(ctx, e), w.receive(ctx, e))
 	}
-	return nil // the other events look back: a late one is of the conversation before
+	return errors.Join(w.follow(ctx, e), w.receive(ctx, e))
 }
 
 // reported notes that the agent is there, and which conversation it has.

@@ -46,6 +46,12 @@ type Prompt struct {
 	Told  []NoteKind // the reasons for waiting that the person was told
 }
 
+// submitted says whether the prompt is a slash command whose Enter was pressed,
+// so that what comes next is its doing.
+func (p *Prompt) submitted() bool {
+	return p.State == Typing && p.Class == ClassCommand && p.Mark != nil && p.Mark.Enters > 0
+}
+
 // shows says whether the text stands in the box. In bash mode the box shows its
 // "!" as the sign.
 func (p Prompt) shows(b claudeui.Box) bool {

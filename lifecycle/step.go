@@ -170,11 +170,7 @@ func (w *work) wrongDir(ctx context.Context) error {
 	if err := w.tell(ctx, NoteFailed, Prompt{}); err != nil {
 		return err
 	}
-	if err := w.r.Become(session.Stopping, w.Now(), why); err != nil {
-		return err
-	}
-	w.r.Final = session.Archived
-	if err := w.save(); err != nil {
+	if err := w.intend(session.Archived, why); err != nil {
 		return err
 	}
 	return w.stop(ctx)

@@ -34,17 +34,25 @@ func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State
 	defer s.Wake(id) // what failed halfway is finished by a step
 	return s.do(ctx, id, func(w *work) error {
 		if w.r.State != session.Stopping {
-			if err := w.r.Become(session.Stopping, w.Now(), why); err != nil {
+			if !w.r.State.CanBecome(session.Stopping) {
 				return &StateError{State: w.r.State, Want: string(final)}
 			}
-			w.r.Final = final
-			if err := w.save(); err != nil {
+			if err := w.intend(final, why); err != nil {
 				return err
 			}
 			w.at("stop-recorded")
 		}
 		return w.stop(ctx)
 	})
+}
+
+// intend puts on disk that the session is to end, and as what.
+func (w *work) intend(final session.State, why string) error {
+	if err := w.r.Become(session.Stopping, w.Now(), why); err != nil {
+		return err
+	}
+	w.r.Final = final
+	return w.save()
 }
 
 // stop carries out a stop whose intent is on disk. It may be called again after

@@ -69,26 +69,18 @@ func (w *work) notPasted(ctx context.Context, p Prompt, err error) error {
 // agent. When a dialog or a turn came in between, Enter would go where it does
 // not belong.
 func (w *work) seePaste(ctx context.Context, p Prompt) pasteFate {
-	deadline := time.NewTimer(pasteWait)
-	defer deadline.Stop()
-	tick := time.NewTicker(25 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	fate := pasteUnseen
+	await(ctx, lookPace, pasteWait, func() bool {
 		w.view = w.View(ctx, *w.r)
 		switch {
 		case w.view.boxFree() && p.shows(w.view.Screen.Box):
-			return pasteSeen
+			fate = pasteSeen
 		case w.view.DialogOpen(), w.view.Phase() == PhaseWorking, w.view.Fate != PaneOurs:
-			return pasteOvertaken
+			fate = pasteOvertaken
 		}
-		select {
-		case <-ctx.Done():
-			return pasteUnseen
-		case <-deadline.C:
-			return pasteUnseen
-		case <-tick.C:
-		}
-	}
+		return fate != pasteUnseen
+	})
+	return fate
 }
 
 // pasteFate is what was seen of a pasted text.
@@ -172,20 +164,11 @@ func (w *work) emptyBox(ctx context.Context) bool {
 // seeChange waits a moment for the box to look different, and says whether it
 // did.
 func (w *work) seeChange(ctx context.Context, before claudeui.Box) bool {
-	deadline := time.NewTimer(time.Second / 2)
-	defer deadline.Stop()
-	tick := time.NewTicker(25 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-deadline.C:
-			return false
-		case <-tick.C:
-		}
-		if w.view = w.View(ctx, *w.r); w.view.Screen.Box != before {
-			return true
-		}
-	}
+	return await(ctx, lookPace, clearWait, func() bool {
+		w.view = w.View(ctx, *w.r)
+		return w.view.Screen.Box != before
+	})
 }
+
+// clearWait is how long a terminal may take to draw what a key has cleared.
+const clearWait = time.Second / 2

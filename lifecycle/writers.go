@@ -21,24 +21,15 @@ const contradiction = 2 * time.Second
 
 // writers judges every process that may write the conversation. Where the
 // evidence contradicts itself it is looked at again for a moment.
-func (s *Service) writers(ctx context.Context, claudeID uuid.UUID) ([]process.Verdict, error) {
-	deadline := time.NewTimer(contradiction)
-	defer deadline.Stop()
-	tick := time.NewTicker(contradiction / 8)
-	defer tick.Stop()
-	for {
-		verdicts, err := s.judge(ctx, claudeID)
-		if err != nil || !slices.ContainsFunc(verdicts, func(v process.Verdict) bool { return v.Writer == process.Maybe }) {
-			return verdicts, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-deadline.C:
-			return verdicts, nil
-		case <-tick.C:
-		}
+func (s *Service) writers(ctx context.Context, claudeID uuid.UUID) (verdicts []process.Verdict, err error) {
+	decided := await(ctx, contradiction/8, contradiction, func() bool {
+		verdicts, err = s.judge(ctx, claudeID)
+		return err != nil || !slices.ContainsFunc(verdicts, func(v process.Verdict) bool { return v.Writer == process.Maybe })
+	})
+	if !decided && ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
+	return verdicts, err
 }
 
 // judge weighs all the evidence there is at this moment; who is proven not to
