@@ -15,17 +15,16 @@ import (
 // terminal, which may come before the signal that tells the status.
 const reapDelay = 30 * time.Millisecond
 
-// paneFormat prints a pane. Its strings may hold anything, also newlines, so they are parted by a text
-// that nobody can know. Not by their lengths: tmux asks the kernel for path and command each time they
-// are named, and a process may end between.
+// paneFormat prints a pane as a record.
 func paneFormat(sep string) string {
-	return "#{pane_id}|#{window_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +
-		"#{pane_in_mode}|#{session_attached}|#{pane_active}|#{window_panes}" + sep +
-		strings.Join([]string{"#{session_name}", "#{window_name}", "#{pane_current_command}", "#{pane_current_path}", "#{@ccbot_session}"}, sep) + sep
+	return recordFormat(sep,
+		"#{pane_id}|#{window_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|"+
+			"#{pane_in_mode}|#{session_attached}|#{pane_active}|#{window_panes}|#{window_index}",
+		"#{session_name}", "#{window_name}", "#{pane_current_command}", "#{pane_current_path}", "#{@ccbot_session}")
 }
 
 const (
-	paneNumbers = 10
+	paneNumbers = 11
 	paneStrings = 5
 )
 
@@ -102,14 +101,11 @@ func (c *Client) noteNudged(panes []Pane) {
 func endUnknown(p Pane) bool { return p.Dead && p.DeadStatus == -1 && p.DeadSignal == 0 }
 
 func (c *Client) readPanes(ctx context.Context, args []string) ([]Pane, error) {
-	separator := func(marker string) string { return marker + "|" } // never a whole line that equals the marker
-	a, call, err := c.do(ctx, "list-panes", func(marker string) string {
-		return command("list-panes", append(args, "-F", paneFormat(separator(marker)))...)
-	})
+	text, sep, err := c.list(ctx, "list-panes", paneFormat, args...)
 	if err != nil {
 		return nil, err
 	}
-	panes, err := parsePanes(strings.Join(a.lines, "\n"), separator(call.marker))
+	panes, err := parsePanes(text, sep)
 	if err != nil {
 		return nil, fmt.Errorf("tmux list-panes: %w", err)
 	}
@@ -133,23 +129,18 @@ func (c *Client) once(panes []Pane) []Pane {
 	return kept
 }
 
-// parsePanes reads records of numbers and strings, each of which ends with sep.
 func parsePanes(text, sep string) ([]Pane, error) {
-	if text == "" {
-		return nil, nil
-	}
-	fields := strings.Split(text, sep)
-	last := len(fields) - 1
-	if last%(1+paneStrings) != 0 || fields[last] != "" {
-		return nil, fmt.Errorf("%d fields, rest %.80q", last, fields[last])
+	rows, err := records(text, sep, paneStrings)
+	if err != nil {
+		return nil, err
 	}
 	var panes []Pane
-	for record := range slices.Chunk(fields[:last], 1+paneStrings) {
-		p, err := paneOf(strings.Split(strings.TrimPrefix(record[0], "\n"), "|"))
+	for _, r := range rows {
+		p, err := paneOf(r.numbers)
 		if err != nil {
 			return nil, err
 		}
-		p.Session, p.WindowName, p.Command, p.Path, p.Tag = record[1], record[2], record[3], record[4], record[5]
+		p.Session, p.WindowName, p.Command, p.Path, p.Tag = r.texts[0], r.texts[1], r.texts[2], r.texts[3], r.texts[4]
 		panes = append(panes, p)
 	}
 	return panes, nil
@@ -179,6 +170,9 @@ func paneOf(fields []string) (p Pane, err error) {
 	p.Active = fields[8] == "1"
 	if p.WindowPanes, err = strconv.Atoi(fields[9]); err != nil {
 		return Pane{}, fmt.Errorf("panes beside %s: %w", p.ID, err)
+	}
+	if p.WindowIndex, err = strconv.Atoi(fields[10]); err != nil {
+		return Pane{}, fmt.Errorf("window index of %s: %w", p.ID, err)
 	}
 	return p, nil
 }

@@ -19,8 +19,8 @@ const (
 
 // OnChange adds a function that is told that something may have changed: a window came or went, the
 // server answers again or is gone. It is a hint to look, never more than one at a time, and several
-// may be folded into one. Not told are the end of a process (its pane stays, dead) and the end of one
-// pane of several in a window.
+// may be folded into one. Not told are the end of a process (its pane stays, dead), the end of one
+// pane of several in a window, and what Viewers gives.
 func (c *Client) OnChange(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -3,6 +3,7 @@ package tmux
 import (
 	"log/slog"
 	"strconv"
+	"time"
 )
 
 // Config says which tmux server a Client works with and as whom.
@@ -34,7 +35,10 @@ type Pane struct {
 	Window     WindowID
 	Session    string
 	WindowName string
-	PID        int // of the process tmux started in it; kept after its death
+	// WindowIndex is the window's number in Session, as people see and type it. It moves with the
+	// window: to name one to tmux take the id.
+	WindowIndex int
+	PID         int // of the process tmux started in it; kept after its death
 	// Command is pane_current_command, as Guard compares it. On Linux it is made of argv[0] of the
 	// foreground process: up to the first space, then the last path element. So "/opt/my tools/claude"
 	// is "my": read it here, do not derive it from a path.
@@ -45,10 +49,27 @@ type Pane struct {
 	DeadSignal int    // the signal that ended it; 0 when it exited, or when tmux does not know (yet; 3.2 never)
 	InMode     bool   // copy mode and the like: keys would not reach the process
 	Tag        string // @ccbot_session of the window
-	Attached   int    // terminals attached to the session
-	Active     bool   // the active pane of its window
+	// Attached counts the clients attached to the session, control-mode ones too. Those of a grouped
+	// session (new-session -t) are not in it: Viewers has them.
+	Attached int
+	Active   bool // the active pane of its window
 	// WindowPanes is how many panes the window has: more than one when a person has split it.
 	WindowPanes int
+}
+
+// Viewer is a terminal that is attached to the tmux server: a person at the desk.
+type Viewer struct {
+	Window WindowID // the window it shows
+	// Session is the session it is attached to. That of a person in a group (new-session -t ccbot) has
+	// a name of its own, ccbot-2, and shows the same windows, each its own at a time.
+	Session  string
+	TTY      string // "/dev/pts/3"
+	ReadOnly bool   // attached with -r: it cannot type
+	// LastKey is when a key was last pressed there, in whole seconds, zero when none since the second
+	// of the attach. A paste, the mouse and the focus coming or going count as keys with tmux, where
+	// they are reported at all, and so does a key for tmux itself; in a split window it may have gone
+	// to another pane. Output, a resize and keys typed by ccbot do not count.
+	LastKey time.Time
 }
 
 // Spec is a window to make.

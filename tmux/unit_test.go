@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -161,7 +162,7 @@ func TestNewAnswer(t *testing.T) {
 }
 
 func TestParsePanes(t *testing.T) {
-	const numbers = "%1|@2|33|1||9|2|1|1|3"
+	const numbers = "%1|@2|33|1||9|2|1|1|3|7"
 	good := numbers + "SEPccbotSEPnameSEPcmdSEP/a\nbSEPtagSEP"
 	panes, err := parsePanes(good+"\n"+good, "SEP")
 	require.NoError(t, err)
@@ -169,11 +170,39 @@ func TestParsePanes(t *testing.T) {
 	assert.Equal(t, panes[0], panes[1])
 	assert.Equal(t, Pane{
 		ID: PaneID{2}, Window: WindowID{3}, Session: "ccbot", WindowName: "name", PID: 33, Command: "cmd", Path: "/a\nb",
-		Dead: true, DeadStatus: -1, DeadSignal: 9, InMode: true, Tag: "tag", Attached: 1, Active: true, WindowPanes: 3,
+		Dead: true, DeadStatus: -1, DeadSignal: 9, InMode: true, Tag: "tag", Attached: 1, Active: true, WindowPanes: 3, WindowIndex: 7,
 	}, panes[0])
 	for _, bad := range []string{"x", "SEP", numbers, numbers + "SEP", good[:len(good)-3], good + "x", "x" + good, strings.Replace(good, "33", "", 1)} {
 		_, err := parsePanes(bad, "SEP")
 		assert.Error(t, err, bad)
+	}
+}
+
+func TestParseViewers(t *testing.T) {
+	at := func(seconds int64) time.Time { return time.Unix(seconds, 0) }
+	for _, c := range []struct {
+		name, text string
+		want       []Viewer
+		bad        bool
+	}{
+		{"nobody", "", nil, false},
+		{"a key", "@2|attached,focused,UTF-8|109|107SccbotS/dev/pts/3S", []Viewer{{WindowID{3}, "ccbot", "/dev/pts/3", false, at(109)}}, false},
+		{"no key since the attach", "@2|attached|107|107SccbotS/dev/pts/3S", []Viewer{{Window: WindowID{3}, Session: "ccbot", TTY: "/dev/pts/3"}}, false},
+		{"no time", "@2|attached||SaS/dev/pts/3S", []Viewer{{Window: WindowID{3}, Session: "a", TTY: "/dev/pts/3"}}, false},
+		{"read-only", "@2|attached,ignore-size,read-only|9|7SaS/dev/pts/3S", []Viewer{{WindowID{3}, "a", "/dev/pts/3", true, at(9)}}, false},
+		{"control mode", "@2|attached,focused,control-mode,ignore-size|9|7SccbotSS", nil, false},
+		{"suspended", "@2|attached,suspended,UTF-8|9|7SccbotS/dev/pts/3S", nil, false},
+		{"two", "@2|control-mode|9|7SaSS\n@0|attached|9|7Sb|cS/dev/pts/4S", []Viewer{{WindowID{1}, "b|c", "/dev/pts/4", false, at(9)}}, false},
+		{"no window", "|attached|9|7SaS/dev/pts/3S", nil, true},
+		{"fewer numbers", "@2|attached|9SaS/dev/pts/3S", nil, true},
+		{"cut off", "@2|attached|9|7Sa", nil, true},
+		{"more behind", "@2|attached|9|7SaS/dev/pts/3Sx", nil, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := parseViewers(c.text, "S")
+			require.Equal(t, c.bad, err != nil, "%v", err)
+			assert.Equal(t, c.want, got)
+		})
 	}
 }
 
@@ -212,13 +241,15 @@ func TestErrors(t *testing.T) {
 // What comes from the server's pipe is foreign: it may be anything and must not panic.
 func FuzzAnswers(f *testing.F) {
 	f.Add("%begin 1 2 1\na\n%end 1 2 1\n%error 1 2 1", "M")
-	f.Add("%1|@2|33|1||9|2|1|1|3SEPaSEPbSEPcSEPdSEPeSEP", "SEP")
+	f.Add("@2|attached|9|7SEPccbotSEP/dev/pts/3SEP", "SEP")
+	f.Add("%1|@2|33|1||9|2|1|1|3|7SEPaSEPbSEPcSEPdSEPeSEP", "SEP")
 	f.Fuzz(func(t *testing.T, text, sep string) {
 		lines := strings.Split(text, "\n")
 		a := newAnswer(lines)
 		assert.LessOrEqual(t, len(a.lines), len(lines))
 		if sep != "" {
 			_, _ = parsePanes(text, sep)
+			_, _ = parseViewers(text, sep)
 		}
 		conn := newConnection(func() {})
 		call := newCall(func(string) string { return "x" })

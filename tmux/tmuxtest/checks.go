@@ -61,6 +61,9 @@ func checkNewWindow(t *testing.T, w World) {
 	panes, err := w.Tmux.Panes(t.Context())
 	require.NoError(t, err)
 	assert.Contains(t, panes, r.Pane)
+	for _, p := range panes {
+		assert.False(t, p.Session == Session && p.WindowIndex == r.WindowIndex && p.Window != r.Window, "%s has the index of %s", p.Window, r.Window)
+	}
 }
 
 // assertArgs compares bytes: JSON has replaced what is not UTF-8.
@@ -360,6 +363,8 @@ func checkNoServer(t *testing.T, w World) {
 	r := startRecorder(t, w, nil)
 	w.Person.StopServer(t)
 	_, err = w.Tmux.Panes(ctx)
+	assert.ErrorIs(t, err, tmux.ErrNoServer)
+	_, err = w.Tmux.Viewers(ctx)
 	assert.ErrorIs(t, err, tmux.ErrNoServer)
 	_, err = w.Tmux.Pane(ctx, r.ID)
 	assert.ErrorIs(t, err, tmux.ErrNoServer)

@@ -40,8 +40,27 @@ type Person interface {
 	CopyMode(t *testing.T, id tmux.PaneID)
 	InputOff(t *testing.T, id tmux.PaneID)
 	Synchronize(t *testing.T, id tmux.PaneID)
+	// OpenShell makes a window with an interactive shell, and RunInFront types a command into it.
+	OpenShell(t *testing.T) tmux.PaneID
+	RunInFront(t *testing.T, shell tmux.PaneID, argv ...string)
+	// EndInFront ends what runs in front of the shell.
+	EndInFront(t *testing.T, shell tmux.PaneID)
+	// Attach opens a terminal, until the test's end or Detach, and gives its name.
+	Attach(t *testing.T, w tmux.WindowID, how Terminal) (tty string)
+	// Show makes the terminal's session show another window.
+	Show(t *testing.T, tty string, w tmux.WindowID)
+	// Press presses any key at the terminal, now.
+	Press(t *testing.T, tty string)
+	Detach(t *testing.T, tty string)
 	// StopServer returns when the server is gone.
 	StopServer(t *testing.T)
+}
+
+// Terminal is how a person attaches. The zero value is an attach to the window's own session.
+type Terminal struct {
+	ReadOnly bool
+	Grouped  bool // by a session of its own, in the group
+	Control  bool // in control mode
 }
 
 // Conformance checks all that callers rely on. open gives a new World and cleans it up with the test.
@@ -61,6 +80,7 @@ func Conformance(t *testing.T, open func(t *testing.T) World) {
 		{"keys", checkKeys},
 		{"TestP7_guard", checkGuard},
 		{"TestP7_guard_of_a_dead_pane", checkGuardDead},
+		{"TestP7_guard_in_front_of_a_shell", checkGuardInFrontOfShell},
 		{"close", checkClose},
 		{"TestP2_close_spares_a_split_pane", checkCloseSpares},
 		{"capture", checkCapture},
@@ -68,6 +88,11 @@ func Conformance(t *testing.T, open func(t *testing.T) World) {
 		{"missing", checkMissing},
 		{"no target", checkNoTarget},
 		{"on change", checkOnChange},
+		{"viewers", checkViewers},
+		{"last key of a viewer", checkLastKey},
+		{"viewer of a session in a group", checkGroupedViewer},
+		{"control client is no viewer", checkControlIsNoViewer},
+		{"viewer of a window that is closed", checkViewedWindowCloses},
 	} {
 		t.Run(check.name, func(t *testing.T) { check.run(t, shared) })
 	}
@@ -106,7 +131,7 @@ type recorder struct {
 // startRecorder opens a window with the program; change may change the spec.
 func startRecorder(t *testing.T, w World, change func(*tmux.Spec), args ...string) recorder {
 	t.Helper()
-	r := recorder{file: filepath.Join(t.TempDir(), "report")}
+	r := newRecorder(t)
 	s := spec(t, append([]string{w.Binary, programWord, r.file}, args...)...)
 	if change != nil {
 		change(&s)
@@ -114,14 +139,25 @@ func startRecorder(t *testing.T, w World, change func(*tmux.Spec), args ...strin
 	made, err := w.Tmux.NewWindow(t.Context(), s)
 	require.NoError(t, err)
 	closeAfter(t, w, made)
+	r.await(t, w, made.ID)
+	require.Equal(t, made.PID, r.PID, "no process between tmux and the program")
+	return r
+}
+
+func newRecorder(t *testing.T) recorder {
+	return recorder{file: filepath.Join(t.TempDir(), "report")}
+}
+
+// await returns when the program is ready in the pane.
+func (r *recorder) await(t *testing.T, w World, id tmux.PaneID) {
+	t.Helper()
 	eventually(t, func() bool {
 		data, err := os.ReadFile(r.file)
 		return err == nil && json.Unmarshal(data, &r.Start) == nil
 	}, "the program did not start")
-	r.Pane, err = w.Tmux.Pane(t.Context(), made.ID)
+	var err error
+	r.Pane, err = w.Tmux.Pane(t.Context(), id)
 	require.NoError(t, err)
-	require.Equal(t, made.PID, r.PID, "no process between tmux and the program")
-	return r
 }
 
 func closeAfter(t *testing.T, w World, p tmux.Pane) {

@@ -34,6 +34,36 @@ func (f *Fake) End(id tmux.PaneID, e Exit) {
 	f.must(id).end(e)
 }
 
+// shell is what a program in front of it hides.
+type shell struct {
+	command string
+	onInput func(data string)
+}
+
+// RunInFront puts a program in front of a pane's process, as a person does who types "claude" into a
+// shell: the pid stays the shell's. onInput is as in Process, nil ignores the input.
+func (f *Fake) RunInFront(id tmux.PaneID, command string, onInput func(data string)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.must(id)
+	if p.behind == nil {
+		p.behind = &shell{p.Command, p.proc.OnInput}
+	}
+	p.Command, p.proc.OnInput = command, onInput
+}
+
+// EndInFront ends what RunInFront has started; the shell is in front again.
+func (f *Fake) EndInFront(id tmux.PaneID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.must(id)
+	if p.behind == nil {
+		panic(fmt.Sprintf("tmuxtest: nothing runs in front of %s", id))
+	}
+	p.Command, p.proc.OnInput = p.behind.command, p.behind.onInput
+	p.behind = nil
+}
+
 // SetScreen sets what Capture gives.
 func (f *Fake) SetScreen(id tmux.PaneID, screen string) {
 	f.mu.Lock()
@@ -62,7 +92,7 @@ func (f *Fake) Split(id tmux.PaneID) tmux.PaneID {
 	beside := f.must(id).Pane
 	p := f.add(tmux.Pane{
 		Window: beside.Window, Session: beside.Session, WindowName: beside.WindowName, Tag: beside.Tag,
-		Command: "bash", Path: beside.Path, Active: true,
+		Command: "bash", Path: beside.Path, Active: true, WindowIndex: beside.WindowIndex,
 	})
 	panes := 0
 	for _, q := range f.panes {
@@ -83,8 +113,10 @@ func (f *Fake) Split(id tmux.PaneID) tmux.PaneID {
 func (f *Fake) AddWindow(session, name string) tmux.Pane {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	window := f.window()
-	p := f.add(tmux.Pane{Window: window, Session: session, WindowName: name, Command: "bash", Path: "/", Active: true, WindowPanes: 1})
+	p := f.add(tmux.Pane{
+		Window: f.window(), Session: session, WindowName: name, Command: "bash", Path: "/", Active: true,
+		WindowPanes: 1, WindowIndex: f.freeIndex(session),
+	})
 	f.changed()
 	return p.Pane
 }
@@ -114,7 +146,7 @@ func (f *Fake) Synchronize(id tmux.PaneID) {
 func (f *Fake) StopServer() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.up, f.panes = false, nil
+	f.up, f.panes, f.clients = false, nil, nil
 	f.changed()
 }
 

@@ -57,9 +57,11 @@ type Fake struct {
 	up       bool
 	server   tmux.ServerID
 	panes    []*fakePane
+	clients  []*fakeClient
 	nextPane int
 	nextWin  int
 	nextPID  int
+	nextTTY  int
 	failures map[string][]error
 	calls    []string
 	onChange []func()
@@ -73,6 +75,7 @@ type fakePane struct {
 	inputs       []Input
 	inputOff     bool
 	synchronized bool
+	behind       *shell // set while a program runs in front of the pane's own
 }
 
 // NewFake is a fake whose server runs, with the session made.
@@ -87,8 +90,7 @@ func (f *Fake) start() {
 	f.nextPane, f.nextWin = 0, 0 // ids begin again, as they do in a new server
 	f.nextPID++
 	f.server = tmux.ServerID{Socket: "/fake/tmux", PID: f.nextPID, Start: uint64(f.nextPID)}
-	p := f.add(tmux.Pane{Session: Session, WindowName: "__main__", Command: "sleep", Path: "/", Active: true, WindowPanes: 1})
-	p.Window = f.window()
+	f.add(tmux.Pane{Window: f.window(), Session: Session, WindowName: "__main__", Command: "sleep", Path: "/", Active: true, WindowPanes: 1})
 }
 
 // add gives a pane an id and a process and keeps it.
@@ -100,6 +102,16 @@ func (f *Fake) add(p tmux.Pane) *fakePane {
 	pane := &fakePane{Pane: p, proc: &Process{Pane: p.ID, PID: p.PID}}
 	f.panes = append(f.panes, pane)
 	return pane
+}
+
+// freeIndex is the first number that no window of the session has.
+func (f *Fake) freeIndex(session string) int {
+	for i := 0; ; i++ {
+		taken := func(p *fakePane) bool { return p.Session == session && p.WindowIndex == i }
+		if !slices.ContainsFunc(f.panes, taken) {
+			return i
+		}
+	}
 }
 
 func (f *Fake) window() tmux.WindowID {
@@ -187,7 +199,7 @@ func (f *Fake) Panes(ctx context.Context) ([]tmux.Pane, error) {
 	}
 	panes := make([]tmux.Pane, 0, len(f.panes))
 	for _, p := range f.panes {
-		panes = append(panes, p.Pane)
+		panes = append(panes, f.told(p))
 	}
 	return panes, nil
 }
@@ -203,7 +215,7 @@ func (f *Fake) Pane(ctx context.Context, id tmux.PaneID) (tmux.Pane, error) {
 	if err != nil {
 		return tmux.Pane{}, err
 	}
-	return p.Pane, nil
+	return f.told(p), nil
 }
 
 func (f *Fake) find(id tmux.PaneID) (*fakePane, error) {
@@ -234,7 +246,7 @@ func (f *Fake) NewWindow(ctx context.Context, s tmux.Spec) (tmux.Pane, error) {
 	}
 	p := f.add(tmux.Pane{
 		Window: f.window(), Session: Session, WindowName: name, Tag: s.Tag,
-		Command: filepath.Base(s.Argv[0]), Path: s.Dir, Active: true, WindowPanes: 1,
+		Command: filepath.Base(s.Argv[0]), Path: s.Dir, Active: true, WindowPanes: 1, WindowIndex: f.freeIndex(Session),
 	})
 	p.proc.Spec, p.proc.Env = s, f.environment(s)
 	if f.Launch != nil {
@@ -245,7 +257,7 @@ func (f *Fake) NewWindow(ctx context.Context, s tmux.Spec) (tmux.Pane, error) {
 		p.end(*p.proc.Exit)
 	}
 	f.changed()
-	return p.Pane, nil
+	return f.told(p), nil
 }
 
 func (f *Fake) environment(s tmux.Spec) map[string]string {

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -67,6 +69,34 @@ func (p person) InputOff(_ *testing.T, id tmux.PaneID)    { p.Fake.InputOff(id) 
 func (p person) Synchronize(_ *testing.T, id tmux.PaneID) { p.Fake.Synchronize(id) }
 func (p person) StopServer(*testing.T)                    { p.Fake.StopServer() }
 
+func (p person) OpenShell(*testing.T) tmux.PaneID { return p.AddWindow(tmuxtest.Session, "shell").ID }
+
+func (p person) RunInFront(_ *testing.T, shell tmux.PaneID, argv ...string) {
+	program := &tmuxtest.Process{Spec: tmux.Spec{Dir: "/", Argv: argv}}
+	launch(program)
+	p.Fake.RunInFront(shell, filepath.Base(argv[0]), program.OnInput)
+}
+
+func (p person) EndInFront(_ *testing.T, shell tmux.PaneID) { p.Fake.EndInFront(shell) }
+
+func (p person) Attach(t *testing.T, w tmux.WindowID, how tmuxtest.Terminal) string {
+	v := tmux.Viewer{Window: w, ReadOnly: how.ReadOnly}
+	if how.Grouped {
+		v.Session = tmuxtest.Session + "-2"
+	}
+	attach := p.Fake.Attach
+	if how.Control {
+		attach = func(v tmux.Viewer) string { return p.AttachControl(v.Window) }
+	}
+	tty := attach(v)
+	t.Cleanup(func() { p.Detach(t, tty) })
+	return tty
+}
+
+func (p person) Show(_ *testing.T, tty string, w tmux.WindowID) { p.Fake.Show(tty, w) }
+func (p person) Press(_ *testing.T, tty string)                 { p.PressAt(tty, time.Now()) }
+func (p person) Detach(_ *testing.T, tty string)                { p.Fake.Detach(tty) }
+
 func TestFakeControls(t *testing.T) {
 	fake := tmuxtest.NewFake()
 	ctx := t.Context()
@@ -90,7 +120,16 @@ func TestFakeControls(t *testing.T) {
 
 	foreign := fake.AddWindow("work", "vim")
 	assert.NotEqual(t, p.Window, foreign.Window)
+	at := time.Unix(1_700_000_000, 0)
+	tty := fake.Attach(tmux.Viewer{Window: foreign.Window})
+	fake.PressAt(tty, at.Add(time.Millisecond))
+	viewers, err := fake.Viewers(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, []tmux.Viewer{{Window: foreign.Window, Session: "work", TTY: tty, LastKey: at}}, viewers)
 	fake.ClosePaneByHand(foreign.ID)
 	_, err = fake.Pane(ctx, foreign.ID)
 	assert.ErrorIs(t, err, tmux.ErrNoPane)
+	viewers, err = fake.Viewers(ctx)
+	require.NoError(t, err)
+	assert.Empty(t, viewers, "its session has no window left to show")
 }

@@ -119,5 +119,6 @@ func (f *Fake) remove(gone *fakePane) {
 			p.Active = p.Active || gone.Active
 		}
 	}
+	f.leave(gone.Pane)
 	f.changed()
 }

@@ -1,0 +1,45 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// record is one line of a list command: numbers (or plain words) and texts. Texts may hold anything,
+// also newlines, so they are parted by a separator that nobody can know. Not by their lengths: tmux
+// asks the kernel for path and command each time they are named, and a process may end between.
+type record struct{ numbers, texts []string }
+
+// recordFormat prints a record: numbers, already parted by "|", and texts. Each text and the numbers
+// end with sep.
+func recordFormat(sep, numbers string, texts ...string) string {
+	return numbers + sep + strings.Join(texts, sep) + sep
+}
+
+// list runs a list command with a format that is made for a separator.
+func (c *Client) list(ctx context.Context, name string, format func(sep string) string, args ...string) (text, sep string, err error) {
+	separator := func(marker string) string { return marker + "|" } // never a whole line that equals the marker
+	a, call, err := c.do(ctx, name, func(marker string) string {
+		return command(name, append(slices.Clone(args), "-F", format(separator(marker)))...)
+	})
+	return strings.Join(a.lines, "\n"), separator(call.marker), err
+}
+
+// records reads what recordFormat printed, with so many texts in each.
+func records(text, sep string, texts int) ([]record, error) {
+	if text == "" {
+		return nil, nil
+	}
+	fields := strings.Split(text, sep)
+	last := len(fields) - 1
+	if last%(1+texts) != 0 || fields[last] != "" {
+		return nil, fmt.Errorf("%d fields, rest %.80q", last, fields[last])
+	}
+	var all []record
+	for chunk := range slices.Chunk(fields[:last], 1+texts) {
+		all = append(all, record{numbers: strings.Split(strings.TrimPrefix(chunk[0], "\n"), "|"), texts: chunk[1:]})
+	}
+	return all, nil
+}

@@ -1,0 +1,138 @@
+package tmuxtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"ccbot/tmux"
+)
+
+// fakeClient is a client of the fake server. What its session shows, it shows.
+type fakeClient struct {
+	tmux.Viewer
+	control bool
+}
+
+// Viewers gives the terminals that Attach has attached.
+func (f *Fake) Viewers(ctx context.Context) ([]tmux.Viewer, error) {
+	err := f.begin(ctx, "Viewers")
+	defer f.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	var viewers []tmux.Viewer
+	for _, c := range f.clients {
+		if !c.control {
+			viewers = append(viewers, c.Viewer)
+		}
+	}
+	return viewers, nil
+}
+
+// told is a pane as the server tells it: clients come and go without its doing.
+func (f *Fake) told(p *fakePane) tmux.Pane {
+	pane := p.Pane
+	for _, c := range f.clients {
+		if c.Session == pane.Session {
+			pane.Attached++
+		}
+	}
+	return pane
+}
+
+// Attach attaches a terminal that shows v.Window. Without a Session it is that of the window; another
+// one is a person's own in its group. Without a TTY it gets one; the result is its name.
+func (f *Fake) Attach(v tmux.Viewer) (tty string) {
+	return f.attach(fakeClient{Viewer: v})
+}
+
+// AttachControl attaches a control-mode client, which is no viewer.
+func (f *Fake) AttachControl(w tmux.WindowID) (tty string) {
+	return f.attach(fakeClient{Viewer: tmux.Viewer{Window: w}, control: true})
+}
+
+func (f *Fake) attach(c fakeClient) (tty string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	session := f.mustShow(c.Window)
+	if c.Session == "" {
+		c.Session = session
+	}
+	if c.TTY == "" {
+		c.TTY = fmt.Sprintf("/dev/fake/%d", f.nextTTY)
+		f.nextTTY++
+	}
+	f.clients = append(f.clients, &c)
+	f.show(c.Session, c.Window)
+	return c.TTY
+}
+
+// Show makes the session of a terminal show another window, on all its terminals.
+func (f *Fake) Show(tty string, w tmux.WindowID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mustShow(w)
+	f.show(f.mustClient(tty).Session, w)
+}
+
+// PressAt presses a key at a terminal; where it arrives is not the fake's matter.
+func (f *Fake) PressAt(tty string, at time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mustClient(tty).LastKey = time.Unix(at.Unix(), 0)
+}
+
+// Detach takes a terminal or control client away, if it is still there.
+func (f *Fake) Detach(tty string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.clients = slices.DeleteFunc(f.clients, func(c *fakeClient) bool { return c.TTY == tty })
+}
+
+func (f *Fake) show(session string, w tmux.WindowID) {
+	for _, c := range f.clients {
+		if c.Session == session {
+			c.Window = w
+		}
+	}
+}
+
+// leave moves clients away from a window whose last pane is gone: to the one before it, and where it
+// was the only one of its session they are detached.
+func (f *Fake) leave(gone tmux.Pane) {
+	var next *fakePane
+	for _, p := range f.panes {
+		switch {
+		case p.Window == gone.Window:
+			return
+		case p.Session != gone.Session:
+		case next == nil || p.WindowIndex < gone.WindowIndex:
+			next = p
+		}
+	}
+	f.clients = slices.DeleteFunc(f.clients, func(c *fakeClient) bool { return c.Window == gone.Window && next == nil })
+	for _, c := range f.clients {
+		if c.Window == gone.Window {
+			c.Window = next.Window
+		}
+	}
+}
+
+func (f *Fake) mustClient(tty string) *fakeClient {
+	i := slices.IndexFunc(f.clients, func(c *fakeClient) bool { return c.TTY == tty })
+	if i < 0 {
+		panic(fmt.Sprintf("tmuxtest: no terminal %q", tty))
+	}
+	return f.clients[i]
+}
+
+// mustShow gives the session of a window.
+func (f *Fake) mustShow(w tmux.WindowID) (session string) {
+	i := slices.IndexFunc(f.panes, func(p *fakePane) bool { return w.Valid() && p.Window == w })
+	if i < 0 {
+		panic(fmt.Sprintf("tmuxtest: no window %q", w))
+	}
+	return f.panes[i].Session
+}
