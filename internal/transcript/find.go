@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
-	"time"
 	"unicode/utf16"
 
 	"github.com/google/uuid"
@@ -16,41 +16,52 @@ import (
 
 // Find returns the transcript of a session below projectsDir (<config>/projects): that of the newest
 // change when several folders hold one, which happens after a session was moved by hand. None is
-// fs.ErrNotExist; a folder that cannot be read is another error. The folder cannot be told from the working directory: a session resumed elsewhere goes
-// on in the folder where it began.
+// fs.ErrNotExist; a folder that cannot be read is another error. The folder cannot be told from the working
+// directory: a session resumed elsewhere goes on in the folder where it began.
 func Find(projectsDir string, sessionID uuid.UUID) (path string, err error) {
+	all, err := files(projectsDir, sessionID)
+	if err != nil {
+		return "", fmt.Errorf("find transcript of %s: %w", sessionID, err)
+	}
+	newest := slices.MaxFunc(all, func(a, b file) int { return a.info.ModTime().Compare(b.info.ModTime()) })
+	return newest.path, nil
+}
+
+// file is a transcript's file, links followed.
+type file struct {
+	path string
+	info fs.FileInfo
+}
+
+// files are all files that carry a session's id, at least one, in the order of their folders' names. None is
+// fs.ErrNotExist only where every folder could be read.
+func files(projectsDir string, sessionID uuid.UUID) ([]file, error) {
 	dirs, err := os.ReadDir(projectsDir)
 	if err != nil {
-		return "", fmt.Errorf("find transcript: %w", err)
+		return nil, err
 	}
-	var (
-		newest  time.Time
-		unknown error
-	)
+	var all []file
+	none := fs.ErrNotExist
 	for _, d := range dirs {
-		candidate := filepath.Join(projectsDir, d.Name(), sessionID.String()+".jsonl")
-		info, err := os.Stat(candidate)
+		path := filepath.Join(projectsDir, d.Name(), sessionID.String()+suffix)
+		info, err := os.Stat(path)
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-				unknown = err
+				none = err
 			}
 			continue
 		}
-		if !info.Mode().IsRegular() {
-			continue
-		}
-		if path == "" || info.ModTime().After(newest) {
-			path, newest = candidate, info.ModTime()
+		if info.Mode().IsRegular() {
+			all = append(all, file{path, info})
 		}
 	}
-	if path == "" && unknown != nil {
-		return "", fmt.Errorf("find transcript of %s: %w", sessionID, unknown)
+	if len(all) == 0 {
+		return nil, none
 	}
-	if path == "" {
-		return "", fmt.Errorf("find transcript of %s: %w", sessionID, fs.ErrNotExist)
-	}
-	return path, nil
+	return all, nil
 }
+
+const suffix = ".jsonl"
 
 // Dir is the name of the folder that Claude Code (2.1.328) derives from a working directory, which must be
 // free of symbolic links: all but ASCII letters and digits becomes '-', one for each UTF-16 unit.

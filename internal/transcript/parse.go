@@ -49,6 +49,27 @@ type block struct {
 // bulk are the starts of lines that can be megabytes and never hold an item.
 var bulk = [][]byte{[]byte(`{"type":"api-request`), []byte(`{"type":"file-history-`)}
 
+// heading tells a line of the conversation from bookkeeping.
+type heading struct {
+	Type   string
+	IsMeta bool
+}
+
+// readHeading reports false for what is no whole line: no JSON object.
+func readHeading(line []byte) (heading, bool) {
+	var h heading
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || line[0] != '{' {
+		return h, false
+	}
+	return h, decode(line, &h) == nil
+}
+
+// spoken reports whether the line is the user's or the assistant's, and not injected.
+func (h heading) spoken() bool {
+	return (h.Type == "user" || h.Type == "assistant") && !h.IsMeta
+}
+
 // ParseLine reads one line. Types it does not know give no items and no error, as does a blank line; the
 // error says that the line is no JSON object. Cursors of the items only have their Block.
 func ParseLine(raw []byte) ([]Item, error) {

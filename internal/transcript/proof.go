@@ -36,6 +36,25 @@ func HasPrompt(path string, offset int64, text string) (found bool, err error) {
 	}
 }
 
+// Grew says whether the conversation went on after offset: a whole line of the user or the assistant stands
+// there. Titles, summaries, costs and other bookkeeping are not the conversation: Claude Code 2.1.328 writes
+// such lines when a session is only opened and left. Offset and errors are as for HasPrompt.
+func Grew(path string, offset int64) (grew bool, err error) {
+	r := Open(Cursor{Path: path, Offset: offset})
+	r.loose = true
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for {
+		line, size, ok, err := r.readLine()
+		if err != nil || !ok {
+			return false, err
+		}
+		if h, whole := readHeading(line); whole && h.spoken() {
+			return true, nil
+		}
+		r.next += size
+	}
+}
+
 // proves reports whether an item shows that text arrived.
 func proves(item Item, text string) bool {
 	if item.Sidechain || item.Meta {

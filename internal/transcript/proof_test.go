@@ -133,3 +133,44 @@ func TestDir(t *testing.T) {
 	assert.Equal(t, "-a---", Dir("/a/👋"))
 	assert.Empty(t, Dir(""))
 }
+
+func TestGrew(t *testing.T) {
+	before := prompt("one") + reply("m", "eins")
+	tests := []struct {
+		name   string
+		after  string
+		offset int64
+		want   bool
+	}{
+		{"nothing", "", 0, false},
+		{"a prompt", prompt("two"), 0, true},
+		{"an answer", reply("m2", "zwei"), 0, true},
+		{"a tool's result", `{"type":"user","message":{"content":[{"type":"tool_result","content":"x"}]}}` + "\n", 0, true},
+		{"behind bookkeeping", costLine + modeLine + prompt("two") + costLine, 0, true},
+		{"opened and left", costLine + `{"type":"file-history-snapshot","messageId":"x","snapshot":{"type":"user"}}` + "\n" + costLine, 0, false},
+		{"titles and summaries", `{"type":"custom-title","customTitle":"x"}` + "\n" + `{"type":"summary","summary":"x"}` + "\n" + `{"type":"last-prompt","lastPrompt":"x"}` + "\n", 0, false},
+		{"renamed at the desk", `{"type":"system","subtype":"local_command","content":"<command-name>/rename</command-name>"}` + "\n" + `{"type":"user","isMeta":true,"message":{"content":"<system-reminder>x</system-reminder>"}}` + "\n", 0, false},
+		{"no whole line yet", strings.TrimSuffix(prompt("two"), "\n"), 0, false},
+		{"a break, as it is written behind half a line", "\n" + prompt("two"), 0, true},
+		{"broken lines", "garbage\n" + nuls + "\n", 0, false},
+		{"offset inside a line hides that line", "", -9, false},
+		{"offset inside the line before", prompt("two"), -9, true},
+		{"offset at the start", "", -int64(len(before)), true},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "s.jsonl")
+			write(t, path, before+tc.after)
+			grew, err := Grew(path, int64(len(before))+tc.offset)
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, grew)
+		})
+	}
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	grew, err := Grew(path, 5)
+	require.NoError(t, err, "no file has not grown")
+	assert.False(t, grew)
+	write(t, path, before)
+	_, err = Grew(path, int64(len(before))+1)
+	require.ErrorIs(t, err, ErrTruncated)
+}
