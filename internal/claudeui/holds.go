@@ -31,6 +31,11 @@ func (b Box) Holds(text string) bool {
 	return m != nil && placeholderOf(shown, m, text)
 }
 
+// Whole reports whether the screen shows all of the draft: nothing in it is folded into a placeholder.
+func (b Box) Whole() bool {
+	return b.Present && !pasted.MatchString(strings.Join(strings.Fields(b.Text), " "))
+}
+
 // placeholderOf reports whether the placeholder at m can stand for text.
 func placeholderOf(shown string, m []int, text string) bool {
 	breaks := strings.Count(strings.TrimRight(text, "\n"), "\n")

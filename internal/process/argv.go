@@ -1,25 +1,17 @@
 package process
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 )
 
-// AgentNames tells an agent's process from any other.
-type AgentNames struct {
-	// Names are basenames counted as agents, of argv[0] or of the script; "claude" and "claude.exe" always count.
-	Names []string
-	// Exes are paths of executables recorded at our own starts. An interpreter among them is ignored: it runs anything.
-	Exes []string
-}
-
-// SessionArg reads which session a command line resumes or creates: --resume X, --resume=X, -r X, -r=X, --session-id X,
-// --session-id=X, where X is a UUID of 36 characters. The elements are compared one by one, so text inside another
-// argument is never taken for an option, and nothing after "--" counts. With --fork-session the id is only read from,
-// not written, and two different ids contradict each other: both give false.
+// SessionArg reads which session a command line writes: --resume X, --resume=X, -r X, -r=X, -rX (also behind other
+// letters, as in -pr X), --session-id X, --session-id=X, where X is a UUID of 36 characters; spaces around it are passed
+// over, as the CLI does. The elements are compared one by one, so text inside another argument is never taken for an
+// option, and nothing after "--" counts. With --fork-session the resumed id is only read from: then --session-id alone
+// counts. Two different ids contradict each other and give false.
 func SessionArg(args []string) (id uuid.UUID, ok bool) {
 	ids := sessionArgs(args)
 	if len(ids) != 1 {
@@ -28,120 +20,113 @@ func SessionArg(args []string) (id uuid.UUID, ok bool) {
 	return ids[0], true
 }
 
-// sessionArgs gives all different ids named after argv[0].
+// sessionArgs gives all different ids that the line writes. It walks the elements as the CLI's own parser does: an option
+// that requires a value takes the next element whatever it looks like, also "--" or "--resume".
 func sessionArgs(args []string) []uuid.UUID {
-	var ids []uuid.UUID
-	for i := 1; i < len(args); i++ {
-		switch args[i] {
-		case "--":
-			return ids
+	var resumed, created []uuid.UUID
+	forks := false
+	for i := 1; i < len(args) && args[i] != "--"; i++ {
+		option, value, joined := splitOption(args[i])
+		if !joined && i+1 < len(args) && takesNext(option, args[i+1]) {
+			i++
+			value = args[i]
+		}
+		switch option {
+		case "--resume":
+			resumed = addID(resumed, value)
+		case "--session-id":
+			created = addID(created, value)
 		case "--fork-session":
-			return nil
-		}
-		id, ok := parseID(optionValue(args, i))
-		if ok && !slices.Contains(ids, id) {
-			ids = append(ids, id)
+			forks = true
 		}
 	}
-	return ids
+	if forks {
+		return created
+	}
+	for _, id := range created {
+		resumed = addDifferent(resumed, id)
+	}
+	return resumed
 }
 
-// optionValue is what the element at i gives to an option that names a session; empty for any other element.
-func optionValue(args []string, i int) string {
-	name, value, joined := strings.Cut(args[i], "=")
-	switch name {
-	case "--resume", "-r", "--session-id":
+// splitOption gives the long name of the option in one element, with the value that is joined to it; no name for any
+// other element.
+func splitOption(arg string) (name, value string, joined bool) {
+	switch {
+	case strings.HasPrefix(arg, "--"):
+		return strings.Cut(arg, "=")
+	case strings.HasPrefix(arg, "-"):
+		return splitLetters(arg[1:])
 	default:
-		return ""
+		return "", "", false
 	}
-	if !joined && i+1 < len(args) {
-		value = args[i+1]
-	}
-	return value
 }
 
-// parseID takes the canonical form only: uuid.Parse alone would also accept braces, "urn:uuid:" and 32 bare digits.
+// splitLetters reads short options, several of which may stand together: behind the flags -p and -c comes at most one
+// that takes a value, and what follows in the same element is that value.
+func splitLetters(letters string) (name, value string, joined bool) {
+	letters = strings.TrimLeft(letters, "pc")
+	if letters == "" {
+		return "", "", false
+	}
+	switch letters[0] {
+	case 'r':
+		name = "--resume"
+	case 'n':
+		name = "--name"
+	default:
+		return "", "", false
+	}
+	value = strings.TrimPrefix(letters[1:], "=")
+	return name, value, len(letters) > 1
+}
+
+// takesNext says whether an option takes the next element as its value. The value of --resume may be left out (a person
+// picks the session then), so the next element is its value only if it is no option.
+func takesNext(option, next string) bool {
+	if option == "--resume" {
+		return len(next) < 2 || next[0] != '-'
+	}
+	return requiresValue(option)
+}
+
+// requiresValue knows the CLI's options that take a value always (2.1.197 and 2.1.328).
+func requiresValue(option string) bool {
+	switch option {
+	case "--add-dir", "--agent", "--agents", "--allowed-tools", "--allowedTools", "--append-system-prompt",
+		"--append-system-prompt-file", "--autocompact", "--betas", "--debug-file", "--disallowed-tools", "--disallowedTools",
+		"--effort", "--environment", "--fallback-model", "--file", "--input-format", "--json-schema", "--max-budget-usd",
+		"--max-turns", "--mcp-config", "--model", "--name", "--output-format", "--permission-mode",
+		"--permission-prompt-tool", "--permission-prompts", "--plugin-dir", "--plugin-url",
+		"--remote-control-session-name-prefix", "--session-id", "--setting-sources", "--settings", "--system-prompt",
+		"--system-prompt-file", "--system-prompt-snapshot", "--tools":
+		return true
+	}
+	return false
+}
+
+func addID(ids []uuid.UUID, value string) []uuid.UUID {
+	id, ok := parseID(value)
+	if !ok {
+		return ids
+	}
+	return addDifferent(ids, id)
+}
+
+func addDifferent(ids []uuid.UUID, id uuid.UUID) []uuid.UUID {
+	if slices.Contains(ids, id) {
+		return ids
+	}
+	return append(ids, id)
+}
+
+// parseID takes the canonical form only: uuid.Parse alone would also accept braces, "urn:uuid:" and 32 bare digits, which
+// the CLI takes for a title.
 func parseID(s string) (uuid.UUID, bool) {
+	s = strings.TrimSpace(s)
 	if len(s) != 36 {
 		return uuid.UUID{}, false
 	}
 	id, err := uuid.Parse(s)
 	return id, err == nil && id != uuid.Nil
 }
-
-// IsAgent says whether the process is an agent by what it runs: the basename of argv[0], the basename of the script when
-// argv[0] is an interpreter (node /x/claude), or the executable. A shell with -c, an editor of a file named claude, or an
-// "env … claude" that has not become claude yet is none.
-func IsAgent(p Process, agents AgentNames) bool {
-	if p.Gone() || len(p.Args) == 0 {
-		return false
-	}
-	return agents.has(p.Args[0]) || agents.has(script(p.Args)) || agents.hasExe(p.Exe)
-}
-
-func (a AgentNames) has(path string) bool {
-	if path == "" {
-		return false
-	}
-	name := filepath.Base(path)
-	// CLAUDE_COMMAND may be "node …" or "env …"; that does not make every node an agent.
-	return name == "claude" || name == "claude.exe" || slices.Contains(a.Names, name) && interpreters[name] == ""
-}
-
-func (a AgentNames) hasExe(exe string) bool {
-	// The kernel appends this when the file was replaced, as an update of the agent does while it runs.
-	exe = strings.TrimSuffix(exe, " (deleted)")
-	return exe != "" && interpreters[filepath.Base(exe)] == "" && slices.Contains(a.Exes, exe)
-}
-
-// interpreters run a script, or another program, that their arguments name; what they are called says nothing about
-// what they do. The value says where the script stands: for most it is the first argument (with an option before it, it
-// may be a command string), for a JavaScript runtime options may come first, for a launcher of programs there is none.
-var interpreters = map[string]string{
-	"sh": scriptFirst, "bash": scriptFirst, "dash": scriptFirst, "zsh": scriptFirst, "ksh": scriptFirst,
-	"python": scriptFirst, "python3": scriptFirst, "perl": scriptFirst, "ruby": scriptFirst,
-	"node": scriptAfterOptions, "nodejs": scriptAfterOptions, "bun": scriptAfterOptions, "deno": scriptAfterOptions,
-	"env": noScript, "sudo": noScript, "nohup": noScript, "setsid": noScript, "timeout": noScript, "tmux": noScript,
-}
-
-const (
-	scriptFirst        = "first"
-	scriptAfterOptions = "after options"
-	noScript           = "none"
-)
-
-// script is the path of the script that an interpreter runs, empty when the command line shows none for certain.
-func script(args []string) string {
-	switch interpreters[filepath.Base(args[0])] {
-	case scriptFirst:
-		return firstArg(args[1:])
-	case scriptAfterOptions:
-		return jsScript(args[1:])
-	default:
-		return ""
-	}
-}
-
-func firstArg(args []string) string {
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		return ""
-	}
-	return args[0]
-}
-
-// jsScript passes over options of the form --name=value, and the few without a value that launchers really use. Any other
-// option could take the next element as its value (-e CODE, --require MODULE), so nothing certain follows it.
-func jsScript(args []string) string {
-	for i, arg := range args {
-		switch {
-		case strings.HasPrefix(arg, "--") && strings.Contains(arg, "="):
-		case slices.Contains(jsFlags, arg):
-		case arg == "run" && i == 0:
-		default:
-			return firstArg(args[i:])
-		}
-	}
-	return ""
-}
-
-var jsFlags = []string{"--no-warnings", "--enable-source-maps", "--expose-gc", "-A", "--allow-all"}

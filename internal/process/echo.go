@@ -2,7 +2,6 @@ package process
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/google/uuid"
@@ -14,15 +13,17 @@ import (
 //     may name a session that the agent itself left long ago;
 //   - a launcher script hands its arguments to the agent that it starts and waits for.
 func withoutEchoes(s Snapshot, agents AgentNames, verdicts []Verdict) []Verdict {
-	writers := make(map[writerKey]bool, len(verdicts))
+	children := make(map[writerKey]int, len(verdicts)) // a writer of the session below the parent
 	for _, v := range verdicts {
-		writers[writerKey{v.Process.PID, v.SessionID}] = v.Writer == Yes
+		if v.Writer == Yes && v.Process.PPID != v.Process.PID {
+			children[writerKey{v.Process.PPID, v.SessionID}] = v.Process.PID
+		}
 	}
 	for i, v := range verdicts {
 		if v.Writer != Yes || v.Source != SourceArgv {
 			continue
 		}
-		if why := echoes(s, agents, writers, v); why != "" {
+		if why := echoes(s, agents, children, v); why != "" {
 			verdicts[i].Writer, verdicts[i].Why = No, why
 		}
 	}
@@ -30,23 +31,21 @@ func withoutEchoes(s Snapshot, agents AgentNames, verdicts []Verdict) []Verdict 
 }
 
 type writerKey struct {
-	pid int
-	id  uuid.UUID
+	parent int
+	id     uuid.UUID
 }
 
 // echoes says what the command line is an echo of, or nothing.
-func echoes(s Snapshot, agents AgentNames, writers map[writerKey]bool, v Verdict) string {
+func echoes(s Snapshot, agents AgentNames, children map[writerKey]int, v Verdict) string {
 	p := v.Process
 	if parent, ok := s.Find(p.PPID); ok && IsAgent(parent, agents) && slices.Equal(parent.Args, p.Args) {
 		return fmt.Sprintf("a fork of the agent %d that has not become its own program yet", parent.PID)
 	}
-	if interpreters[filepath.Base(p.Args[0])] == "" {
+	if interpreters[program(p.Args)] == "" {
 		return ""
 	}
-	for _, child := range s.Children(p.PID) {
-		if writers[writerKey{child.PID, v.SessionID}] {
-			return fmt.Sprintf("a launcher of the agent %d", child.PID)
-		}
+	if child, ok := children[writerKey{p.PID, v.SessionID}]; ok {
+		return fmt.Sprintf("a launcher of the agent %d", child)
 	}
 	return ""
 }

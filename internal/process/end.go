@@ -1,18 +1,21 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 )
 
-// Grace is how long a process may take, counted from the hang-up (or, without one, from the first TERM). A field that is
+// Grace is how long a process may take, counted from the hang-up (or, without one, from the first TERM). A time that is
 // not positive means its default: TERM after 2 s, KILL after 12 s, because a busy Claude Code needs up to 10 s for its
 // last hook.
 type Grace struct {
 	Term, Kill time.Duration
+	// BeforeKill is called once, right before KILL is sent, so that the caller can put on disk what it must know if it dies
+	// right after. An error means that no KILL is sent.
+	BeforeKill func(context.Context) error
 }
 
 // afterKill is how long KILL may take to be seen; longer means an uninterruptible wait in the kernel.
@@ -39,29 +42,54 @@ const (
 	HowAlreadyGone How = "already_gone" // before anything was done
 )
 
+// Reasons beside the names of the guards.
+const (
+	ReasonUnreadable = "unreadable" // it, or what must be known about it, could not be read
+	ReasonUnproven   = "unproven"   // prove said no without a reason of its own
+)
+
 // Outcome is the receipt for one process.
 type Outcome struct {
 	Process  Process // as read just before the decision; only the identity when it was already gone
-	How      How     // the last step that was taken; empty when spared
+	How      How     // the last step that was taken; empty when none was
 	Ended    bool
 	Verified bool   // the kernel confirmed that it is gone
-	Spared   string // why nothing was done to it; empty otherwise
+	Spared   string // why it was left alone, or at which step it was from then on; empty otherwise
+	Reason   string // the same as a short code: the name of a guard, a Reason… constant or that of a [Spare]
 }
 
-// End ends one process: it holds it, reads it, checks that it is exactly id, of our user and neither ourselves, an
-// ancestor nor pid 1, and asks prove about the process as just read. Any no spares it. Then it hangs up (hangUp may be
-// nil: TERM comes at once), sends TERM and at last KILL as grace says, and verifies.
+// Spare is the error by which prove says why a process is left alone; its Reason becomes the Outcome's.
+type Spare struct {
+	Reason string
+	Detail string // one English clause, for logs
+}
+
+// Error is the detail, or the reason where there is none.
+func (s *Spare) Error() string { return cmp.Or(s.Detail, s.Reason) }
+
+// End ends one process: it holds it, reads it, checks that it is exactly id and that no guard protects it (ourselves, our
+// ancestors, pid 1, tmux, other users), and asks prove about the process as just read. Any no spares it. Then it hangs up
+// (hangUp may be nil: TERM comes at once), sends TERM and at last KILL as grace says, and verifies. Before each signal it
+// reads the process and asks the guards again: the user and the ancestors may have changed meanwhile. The proof is not
+// asked for again, because an agent that cleans up takes its own evidence away first.
 //
 // A hang-up that fails only shortens the way to TERM; its error is told when the process does not end. Whether spared or
-// ended the error is nil; it is not nil when something could not be found out (nothing was signalled then), when ctx
-// ended in the middle (no further step was taken), or with [ErrSurvived] after KILL.
+// ended the error is nil; it is not nil when something could not be found out (nothing is signalled from then on), when
+// ctx ended in the middle or BeforeKill failed (no further step was taken), or with [ErrSurvived] after KILL.
 //
 // This is the only function that signals a process.
 func (t *Table) End(ctx context.Context, id Identity, prove func(Process) error, hangUp func(context.Context) error, g Grace) (Outcome, error) {
+	out, err := t.end(ctx, id, prove, hangUp, g)
+	if err != nil {
+		return out, fmt.Errorf("process: end %s: %w", id, err)
+	}
+	return out, nil
+}
+
+func (t *Table) end(ctx context.Context, id Identity, prove func(Process) error, hangUp func(context.Context) error, g Grace) (Outcome, error) {
 	out := Outcome{Process: Process{Identity: id}}
 	if !id.Valid() {
-		out.Spared = "its identity is incomplete"
-		return out, nil
+		return out, out.spare(&refusal{reason: GuardIdentity, sentence: "its identity is incomplete"})
 	}
 	h, p, err := t.take(id)
 	if errors.Is(err, ErrGone) {
@@ -69,77 +97,74 @@ func (t *Table) End(ctx context.Context, id Identity, prove func(Process) error,
 		return out, nil
 	}
 	if err != nil {
-		out.Spared = "it cannot be read"
-		return out, fmt.Errorf("process: end %s: %w", id, err)
+		return out, out.spare(unreadable("it cannot be read", err))
 	}
 	defer h.close()
 	out.Process = p
-	if out.Spared, err = t.spare(p, prove); err != nil {
-		return out, fmt.Errorf("process: end %s: %w", id, err)
+	if no := t.refuse(p, prove); no != nil {
+		return out, out.spare(no)
 	}
-	if out.Spared != "" {
-		return out, nil
-	}
-	e := ending{handle: h, grace: g.orDefault(), started: time.Now()}
+	e := ending{table: t, id: id, handle: h, grace: g.orDefault(), started: time.Now()}
 	err = e.escalate(ctx, hangUp)
 	out.How = e.how
-	if err != nil {
-		return out, fmt.Errorf("process: end %s: %w", id, err)
+	switch {
+	case e.refused != nil:
+		return out, errors.Join(out.spare(e.refused), e.hangUpErr)
+	case err != nil:
+		return out, errors.Join(err, e.hangUpErr)
 	}
+	out.How = cmp.Or(e.how, HowAlreadyGone)
 	out.Ended, out.Verified = true, t.Liveness(id) == Gone
 	return out, nil
 }
 
-// spare gives the reason not to end p, or nothing. An error comes with a reason: what is not known is spared.
-func (t *Table) spare(p Process, prove func(Process) error) (string, error) {
+// refusal is a no to the end of a process. err is there when it is one only because something could not be found out.
+type refusal struct {
+	reason, sentence string
+	err              error
+}
+
+func unreadable(sentence string, err error) *refusal {
+	return &refusal{reason: ReasonUnreadable, sentence: sentence, err: err}
+}
+
+// spare writes the refusal into the receipt and gives its error.
+func (o *Outcome) spare(r *refusal) error {
+	o.Reason, o.Spared = r.reason, r.sentence
+	if r.err != nil {
+		return fmt.Errorf("%s: %w", r.sentence, r.err)
+	}
+	return nil
+}
+
+// refuse says why p is not to be ended, or nothing.
+func (t *Table) refuse(p Process, prove func(Process) error) *refusal {
+	if no := t.guarded(p); no != nil {
+		return no
+	}
+	if prove == nil {
+		return &refusal{reason: ReasonUnproven, sentence: "nothing proves it"}
+	}
+	err := prove(p)
+	var spare *Spare
 	switch {
-	case p.PID <= 1:
-		return "it is pid 1", nil
-	case p.PID == t.self.PID:
-		return "it is ccbot itself", nil
-	case p.UID != t.uid:
-		return "it belongs to another user", nil
-	case prove == nil:
-		return "nothing proves it", nil
+	case err == nil:
+		return nil
+	case errors.As(err, &spare):
+		return &refusal{reason: cmp.Or(spare.Reason, ReasonUnproven), sentence: err.Error()}
+	default:
+		return &refusal{reason: ReasonUnproven, sentence: "not proven: " + err.Error()}
 	}
-	ancestors, err := t.ancestors()
-	if err != nil {
-		return "the ancestors of ccbot cannot be read", err
-	}
-	if slices.Contains(ancestors, p.PID) {
-		return "it is an ancestor of ccbot", nil
-	}
-	if err := prove(p); err != nil {
-		return "not proven: " + err.Error(), nil
-	}
-	return "", nil
 }
 
-// ancestors are the pids above this process now. Where the kernel hides other users' processes (hidepid=2) the chain ends
-// at the first hidden one.
-func (t *Table) ancestors() ([]int, error) {
-	var pids []int
-	var err error
-	for range 3 { // a parent that ends while we walk breaks the chain; its children then have a new one
-		if pids, err = t.walkUp(); !errors.Is(err, ErrGone) {
-			return pids, err
-		}
+// guarded asks the guards that hold whoever asks.
+func (t *Table) guarded(p Process) *refusal {
+	line, err := t.lineage()
+	if err != nil && t.mayBeAbove(p, line) {
+		return unreadable("the ancestors of ccbot cannot be read", err)
 	}
-	return pids, nil
-}
-
-// walkUp returns what it has found also with ErrGone, when a parent could not be seen.
-func (t *Table) walkUp() ([]int, error) {
-	var pids []int
-	for pid := t.self.PID; ; {
-		p, err := t.kernel.process(pid)
-		if err != nil {
-			return pids, fmt.Errorf("read pid %d: %w", pid, err)
-		}
-		if p.PPID <= 1 || slices.Contains(pids, p.PPID) {
-			return pids, nil
-		}
-		pid = p.PPID
-		pids = append(pids, pid)
+	if g, spared := firstThatSpares(p, line, alwaysGuards(t.self)); spared {
+		return &refusal{reason: g.Name, sentence: g.Why}
 	}
+	return nil
 }

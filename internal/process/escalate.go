@@ -8,32 +8,34 @@ import (
 	"time"
 )
 
-// ending is one proven process on its way out. The handle keeps naming that process, so nothing is proven again between
-// the steps: an agent that cleans up takes its own evidence away first.
+// ending is one proven process on its way out. The handle keeps naming that process, so it is not proven again between
+// the steps.
 type ending struct {
-	handle  handle
-	grace   Grace
-	started time.Time
-	how     How
+	table     *Table
+	id        Identity
+	handle    handle
+	grace     Grace
+	started   time.Time
+	how       How
+	refused   *refusal // what came in between and forbids every further signal
+	hangUpErr error    // told when the process does not end
 }
+
+var errRefused = errors.New("refused")
 
 // escalate takes the steps in turn until the process is gone (nil).
 func (e *ending) escalate(ctx context.Context, hangUp func(context.Context) error) error {
-	gone, hangUpErr := e.hangUp(ctx, hangUp)
-	if gone {
-		return nil
-	}
-	gone, err := e.signalAndWait(ctx, HowTerm, syscall.SIGTERM, e.started.Add(e.grace.Kill))
+	gone, err := e.hangUp(ctx, hangUp)
 	if !gone && err == nil {
-		gone, err = e.signalAndWait(ctx, HowKill, syscall.SIGKILL, time.Now().Add(afterKill))
+		gone, err = e.term(ctx)
 	}
-	switch {
-	case gone:
-		return nil
-	case err == nil:
+	if !gone && err == nil {
+		gone, err = e.kill(ctx)
+	}
+	if !gone && err == nil {
 		err = ErrSurvived
 	}
-	return errors.Join(err, hangUpErr)
+	return err
 }
 
 // hangUp asks in the way a closed terminal does and waits until it is time for TERM. A failed hang-up is not waited for.
@@ -46,26 +48,71 @@ func (e *ending) hangUp(ctx context.Context, hangUp func(context.Context) error)
 	bounded, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	if err := hangUp(bounded); err != nil {
-		exited, _ := e.handle.exited()
-		return exited, fmt.Errorf("hang up: %w", err)
+		e.hangUpErr = fmt.Errorf("hang up: %w", err)
+		return false, nil
 	}
 	return e.waitUntil(ctx, deadline)
 }
 
-// signalAndWait is one step: nothing is sent once ctx has ended or the process has.
-func (e *ending) signalAndWait(ctx context.Context, how How, sig syscall.Signal, deadline time.Time) (gone bool, err error) {
+func (e *ending) term(ctx context.Context) (gone bool, err error) {
+	return e.signalAndWait(ctx, HowTerm, syscall.SIGTERM, func() time.Time { return e.started.Add(e.grace.Kill) })
+}
+
+// kill lets the caller note what it must know first.
+func (e *ending) kill(ctx context.Context) (gone bool, err error) {
+	if gone, err := e.gone(ctx); gone || err != nil {
+		return gone, err
+	}
+	if e.grace.BeforeKill != nil {
+		if err := e.grace.BeforeKill(ctx); err != nil {
+			return false, fmt.Errorf("before KILL: %w", err)
+		}
+	}
+	return e.signalAndWait(ctx, HowKill, syscall.SIGKILL, func() time.Time { return time.Now().Add(afterKill) })
+}
+
+// signalAndWait is one step: nothing is sent once ctx has ended, the process has, or a guard protects it.
+func (e *ending) signalAndWait(ctx context.Context, how How, sig syscall.Signal, deadline func() time.Time) (gone bool, err error) {
+	if gone, err := e.lookAgain(ctx); gone || err != nil {
+		return gone, err
+	}
+	err = e.handle.signal(sig)
+	switch {
+	case err == nil:
+		e.how = how
+	case !errors.Is(err, syscall.ESRCH): // else it ended since the look above, and the wait returns at once
+		return false, fmt.Errorf("%s: %w", how, err)
+	}
+	return e.waitUntil(ctx, deadline())
+}
+
+// lookAgain reads the held process once more and asks the guards: since the last look it may have become another user's,
+// or our parent.
+func (e *ending) lookAgain(ctx context.Context) (gone bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	if exited, err := e.handle.exited(); exited || err != nil {
-		return exited, err
+	p, err := e.table.inspectHeld(e.handle, e.id)
+	if err != nil {
+		if exited, _ := e.handle.exited(); exited {
+			return true, nil
+		}
+		e.refused = unreadable("it cannot be read any more", err)
+	} else {
+		e.refused = e.table.guarded(p)
 	}
-	// ESRCH means that it ended since the look above; the wait then returns at once.
-	if err := e.handle.signal(sig); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return false, fmt.Errorf("%s: %w", how, err)
+	if e.refused != nil {
+		return false, errRefused
 	}
-	e.how = how
-	return e.waitUntil(ctx, deadline)
+	return false, nil
+}
+
+// gone looks without waiting.
+func (e *ending) gone(ctx context.Context) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	return e.handle.exited()
 }
 
 // waitUntil is false without an error when the deadline comes first.

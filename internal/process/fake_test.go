@@ -8,20 +8,23 @@ import (
 
 // fakeKernel is one whose table and answers a test writes down. It logs what was done, in order.
 type fakeKernel struct {
-	table   map[int]Process
-	readErr map[int]error // instead of a process
-	holdErr error
-	handle  func(pid int) *fakeHandle // nil: a process that ends at the first signal
-	log     []string
-	signals map[int][]syscall.Signal
+	table    map[int]Process
+	readErr  map[int]error // instead of a process
+	holdErr  error
+	handle   func(pid int) *fakeHandle // nil: a process that ends at the first signal
+	clock    uint64
+	clockErr error
+	opened   *fakeHandle // the last one
+	log      []string
+	signals  map[int][]syscall.Signal
 }
 
 const fakeSelf, fakeUser = 50, 1000
 
-// newFake is a table with ourselves (50), our parent (40), its parent (30), pid 1, and a claude (60).
+// newFake is a table with ourselves (50), our parent (40), its parent (30), pid 1, a claude (60), and an older one (20).
 func newFake() *fakeKernel {
 	k := &fakeKernel{table: map[int]Process{}, readErr: map[int]error{}, signals: map[int][]syscall.Signal{}}
-	for _, p := range []struct{ pid, ppid int }{{1, 0}, {30, 1}, {40, 30}, {fakeSelf, 40}, {60, 1}} {
+	for _, p := range []struct{ pid, ppid int }{{1, 0}, {30, 1}, {40, 30}, {fakeSelf, 40}, {60, 1}, {20, 1}} {
 		k.add(Process{Identity: identity(p.pid), PPID: p.ppid, UID: fakeUser, State: 'S', Args: []string{"claude"}})
 	}
 	return k
@@ -32,9 +35,11 @@ func (k *fakeKernel) add(p Process) {
 	k.table[p.PID] = p
 }
 
-func (k *fakeKernel) tableOf() (*Table, error) { return newTable(k, fakeSelf, fakeUser) }
+func (k *fakeKernel) tableOf() (*Table, error) { return newTable(k, fakeSelf) }
 
 func (k *fakeKernel) bootID() (string, error) { return "boot", nil }
+
+func (k *fakeKernel) now() (uint64, error) { return k.clock, k.clockErr }
 
 func (k *fakeKernel) process(pid int) (Process, error) {
 	k.log = append(k.log, fmt.Sprint("read ", pid))
@@ -68,19 +73,21 @@ func (k *fakeKernel) hold(pid int) (handle, error) {
 	if k.handle != nil {
 		h = k.handle(pid)
 	}
-	h.kernel, h.pid, h.gone = k, pid, make(chan struct{})
+	h.kernel, h.pid, h.gone, k.opened = k, pid, make(chan struct{}), h
 	return h, nil
 }
 
 // fakeHandle ends at the endsAt-th signal, or never when that is 0.
 type fakeHandle struct {
-	kernel    *fakeKernel
-	pid       int
-	endsAt    int
-	dead      bool  // the handle says exited, whatever the table shows
-	signalErr error // instead of delivery
-	gone      chan struct{}
-	closed    bool
+	kernel           *fakeKernel
+	pid              int
+	endsAt           int
+	dead             bool  // the handle says exited, whatever the table shows
+	signalErr        error // instead of delivery
+	endsBeforeSignal bool
+	endsAtDeadline   bool
+	gone             chan struct{}
+	closed           bool
 }
 
 func (h *fakeHandle) exited() (bool, error) {
@@ -103,6 +110,9 @@ func (h *fakeHandle) wait(ctx context.Context) error {
 	case <-h.gone:
 		return nil
 	case <-ctx.Done():
+		if h.endsAtDeadline {
+			h.end()
+		}
 		return ctx.Err()
 	}
 }
@@ -111,6 +121,10 @@ func (h *fakeHandle) signal(sig syscall.Signal) error {
 	h.kernel.log = append(h.kernel.log, sig.String())
 	if h.signalErr != nil {
 		return h.signalErr
+	}
+	if h.endsBeforeSignal {
+		h.end()
+		return syscall.ESRCH
 	}
 	h.kernel.signals[h.pid] = append(h.kernel.signals[h.pid], sig)
 	if len(h.kernel.signals[h.pid]) == h.endsAt {

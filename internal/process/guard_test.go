@@ -35,6 +35,8 @@ func TestP2_StandardGuards(t *testing.T) {
 		{"tmux client", with(func(p *Process) { p.Comm = "tmux: client" }), s, GuardTmux},
 		{"tmux by argv", with(func(p *Process) { p.Args = []string{"/usr/bin/tmux", "attach"} }), s, GuardTmux},
 		{"a shell", with(func(p *Process) { p.Args = []string{"bash"} }), s, GuardNoAgent},
+		{"tmux at login", with(func(p *Process) { p.Args = []string{"-tmux"} }), s, GuardTmux},
+		{"a hidden ancestor", with(func(p *Process) { p.PID = 30 }), Snapshot{Processes: table[2:]}, GuardAncestor},
 		{"a snapshot without ourselves", ok, Snapshot{Processes: table[:3]}, GuardAncestor},
 	}
 	for _, test := range tests {
@@ -42,6 +44,9 @@ func TestP2_StandardGuards(t *testing.T) {
 			name, spared := SparedBy(test.p, test.s, StandardGuards(self, AgentNames{}))
 			assert.Equal(t, test.want, name)
 			assert.Equal(t, test.want != "", spared)
+			if g, _ := firstThatSpares(test.p, test.s, StandardGuards(self, AgentNames{})); spared {
+				assert.NotEmpty(t, g.Why)
+			}
 		})
 	}
 }
@@ -63,4 +68,17 @@ func TestSnapshot_family(t *testing.T) {
 	assert.Empty(t, s.Ancestors(99))
 	assert.Equal(t, []int{21}, pids(s.Descendants(20)), "a ring ends")
 	assert.Equal(t, []int{21}, pids(s.Ancestors(20)), "a ring ends")
+
+	unsorted := Snapshot{Processes: []Process{at(20, 21), at(7, 6), at(1, 0), at(8, 5), at(5, 1), at(6, 5), at(21, 20)}}
+	for _, table := range []Snapshot{s, unsorted} {
+		for _, want := range s.Processes {
+			p, ok := table.Find(want.PID)
+			assert.True(t, ok)
+			assert.Equal(t, want, p)
+		}
+		for _, pid := range []int{-1, 0, 2, 9, 99} {
+			_, ok := table.Find(pid)
+			assert.False(t, ok)
+		}
+	}
 }

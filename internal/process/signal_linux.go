@@ -19,8 +19,16 @@ type pidfd struct {
 
 // hold needs Linux 5.10. With PIDFD_NONBLOCK the descriptor joins the runtime's poller, so waiting holds no thread.
 func (k procfs) hold(pid int) (handle, error) {
+	h, err := openPidfd(pid)
+	if err != nil {
+		return nil, err // not h: a nil *pidfd is not a nil handle
+	}
+	return h, nil
+}
+
+func openPidfd(pid int) (*pidfd, error) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
-	if errors.Is(err, unix.ESRCH) {
+	if errors.Is(err, unix.ESRCH) || isThread(pid, err) {
 		return nil, fmt.Errorf("pidfd_open: %w", ErrGone)
 	}
 	if err != nil {
@@ -33,6 +41,34 @@ func (k procfs) hold(pid int) (handle, error) {
 		return nil, fmt.Errorf("pidfd: %w", err)
 	}
 	return &pidfd{file: file, conn: conn}, nil
+}
+
+// isThread: the number of an ended process may be a thread's by now, for which pidfd_open answers ENOENT, or EINVAL in
+// older kernels. Without PIDFD_NONBLOCK in the kernel, EINVAL says nothing about the pid.
+func isThread(pid int, err error) bool {
+	if pid <= 0 || !errors.Is(err, unix.EINVAL) {
+		return errors.Is(err, unix.ENOENT)
+	}
+	fd, selfErr := unix.PidfdOpen(os.Getpid(), unix.PIDFD_NONBLOCK)
+	if selfErr != nil {
+		return false
+	}
+	_ = unix.Close(fd)
+	return true
+}
+
+// holdable says whether a process with that pid runs, which the kernel tells also where /proc hides it.
+func holdable(pid int) (bool, error) {
+	h, err := openPidfd(pid)
+	if errors.Is(err, ErrGone) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer h.close()
+	exited, err := h.exited()
+	return !exited, err
 }
 
 func (h *pidfd) exited() (exited bool, err error) {

@@ -1,6 +1,9 @@
 package process
 
-import "time"
+import (
+	"sort"
+	"time"
+)
 
 // Process is one process as the kernel's table showed it at one moment.
 type Process struct {
@@ -17,13 +20,18 @@ type Process struct {
 	Foreground int
 	// Comm is the kernel's short name, at most 15 bytes.
 	Comm string
-	// Exe is the path of the executable; empty where it may not be read or there is none.
+	// Exe is the path of the executable; empty where it may not be read (of other users' processes) or there is none. In a
+	// snapshot of Linux it is filled only where the command line names a session, by [Table.Inspect] always.
 	Exe string
 	// Args is the command line element by element; empty for kernel threads and zombies.
 	Args []string
 	// Cwd is filled by [Table.Inspect] only, never by a snapshot, and empty where it may not be read.
 	Cwd string
 }
+
+// Terminal is the name of the controlling terminal below /dev, such as "pts/3" or "tty1"; empty for none, for a kind that is
+// not known, and on darwin.
+func (p Process) Terminal() string { return terminalName(p.TTY) }
 
 // Gone says that the process has ended and only waits to be collected by its parent.
 func (p Process) Gone() bool { return p.State == 'Z' || p.State == 'X' || p.State == 'x' }
@@ -34,11 +42,20 @@ type Snapshot struct {
 	Processes []Process
 }
 
-// Find gives the process with that pid.
+// Find gives the process with that pid. A sorted snapshot is searched by halves; a hit is right in any order, and only a
+// miss is believed after a look at all of them.
 func (s Snapshot) Find(pid int) (Process, bool) {
-	for i := range s.Processes { // by index: a Process is too large to copy at each step
-		if s.Processes[i].PID == pid {
-			return s.Processes[i], true
+	if pid <= 0 {
+		return Process{}, false // what has no parent has parent 0
+	}
+	all := s.Processes // by index below: a Process is too large to copy at each step
+	i := sort.Search(len(all), func(i int) bool { return all[i].PID >= pid })
+	if i < len(all) && all[i].PID == pid {
+		return all[i], true
+	}
+	for i := range all {
+		if all[i].PID == pid {
+			return all[i], true
 		}
 	}
 	return Process{}, false

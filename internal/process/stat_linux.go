@@ -15,80 +15,71 @@ const (
 	statSID
 	statTTY
 	statForeground
-	statThreads = 17
-	statStart   = 19
+	statThreads    = 17
+	statStart      = 19
+	statExitSignal = 35
+	statFields     = statExitSignal + 1
 )
 
-// parseStat reads /proc/PID/stat. comm is whatever the process calls itself: it may hold spaces, newlines and ")", so
-// the last ")" ends it.
+// errThread: /proc/TID can be opened though it is never listed. No process has that number.
+var errThread = fmt.Errorf("a thread of another process: %w", ErrGone)
+
+// parseStat reads /proc/PID/stat, all but the owner. comm is whatever the process calls itself: it may hold spaces,
+// newlines and ")", so the last ")" ends it.
 func parseStat(data []byte) (Process, error) {
 	open, end := bytes.IndexByte(data, '('), bytes.LastIndexByte(data, ')')
 	if open < 1 || end < open {
 		return Process{}, errors.New("stat: no command name")
 	}
-	fields := bytes.Fields(data[end+1:])
-	if len(fields) <= statStart || len(fields[statState]) != 1 {
-		return Process{}, fmt.Errorf("stat: %d fields after the command name", len(fields))
+	var f statNumbers
+	if n := f.split(data[end+1:]); n < statFields || len(f.fields[statState]) != 1 {
+		return Process{}, fmt.Errorf("stat: %d fields after the command name", n)
 	}
-	start, err := strconv.ParseUint(string(fields[statStart]), 10, 64)
+	start, err := strconv.ParseUint(string(f.fields[statStart]), 10, 64)
 	if err != nil {
 		return Process{}, fmt.Errorf("stat: start time: %w", err)
 	}
-	ints := intFields{fields: fields}
 	pid, err := strconv.Atoi(string(bytes.TrimSpace(data[:open])))
 	if err != nil {
 		return Process{}, fmt.Errorf("stat: pid: %w", err)
 	}
 	p := Process{
-		Identity: Identity{PID: pid, Start: start}, State: fields[statState][0], Comm: string(data[open+1 : end]),
-		PPID: ints.at(statPPID), PGID: ints.at(statPGID), SID: ints.at(statSID),
-		TTY: ints.at(statTTY), Foreground: ints.at(statForeground),
+		Identity: Identity{PID: pid, Start: start}, State: f.fields[statState][0], Comm: string(data[open+1 : end]),
+		PPID: f.at(statPPID), PGID: f.at(statPGID), SID: f.at(statSID), TTY: f.at(statTTY), Foreground: f.at(statForeground),
 	}
 	// A process whose first thread has ended while others run reads Z as well. It is alive: never take it for a zombie.
-	if p.Gone() && ints.at(statThreads) > 1 {
+	if p.Gone() && f.at(statThreads) > 1 {
 		p.State = 'S'
 	}
-	return p, ints.err
+	if f.at(statExitSignal) < 0 && f.err == nil { // the kernel's own mark of a thread that is not a process
+		return Process{}, errThread
+	}
+	return p, f.err
 }
 
-// intFields reads numbers and keeps the first error.
-type intFields struct {
-	fields [][]byte
+// statNumbers are the fields after the name. It keeps the first error, and allocates nothing: there is one per process.
+type statNumbers struct {
+	fields [statFields][]byte
 	err    error
 }
 
-func (f *intFields) at(i int) int {
+// split gives the number of fields found, as many as are wanted at most.
+func (f *statNumbers) split(data []byte) int {
+	n := 0
+	for field := range bytes.FieldsSeq(data) {
+		if n == len(f.fields) {
+			break
+		}
+		f.fields[n] = field
+		n++
+	}
+	return n
+}
+
+func (f *statNumbers) at(i int) int {
 	n, err := strconv.Atoi(string(f.fields[i]))
 	if err != nil && f.err == nil {
 		f.err = fmt.Errorf("stat: field %d: %w", i+3, err)
 	}
 	return n
-}
-
-// parseStatus reads the thread group and the effective user id of /proc/PID/status. The owner of /proc/PID would be
-// cheaper, but it reads root for every process that is not dumpable.
-func parseStatus(data []byte) (tgid, uid int, err error) {
-	tgid, err = statusField(data, "\nTgid:", 0)
-	if err != nil {
-		return 0, 0, err
-	}
-	uid, err = statusField(data, "\nUid:", 1) // real, effective, saved, file system
-	return tgid, uid, err
-}
-
-func statusField(data []byte, key string, n int) (int, error) {
-	_, rest, ok := bytes.Cut(data, []byte(key))
-	if !ok {
-		return 0, fmt.Errorf("status: no %q", key[1:])
-	}
-	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	fields := bytes.Fields(line)
-	if len(fields) <= n {
-		return 0, fmt.Errorf("status: %s %q", key[1:], line)
-	}
-	value, err := strconv.Atoi(string(fields[n]))
-	if err != nil {
-		return 0, fmt.Errorf("status: %s %w", key[1:], err)
-	}
-	return value, nil
 }

@@ -13,7 +13,10 @@ import (
 // kernel is what a [Table] asks of the operating system. Tests put a scripted one in its place.
 type kernel interface {
 	bootID() (string, error)
-	// process reads one process of this boot with its cwd; ErrGone when there is none. A zombie is returned as such.
+	// now is the clock of Identity.Start, in its unit.
+	now() (uint64, error)
+	// process reads one process of this boot with its cwd; ErrGone when there is none, errHidden when one lives that the
+	// table does not show. A zombie is returned as such.
 	process(pid int) (Process, error)
 	// processes reads all processes of all users.
 	processes(ctx context.Context) ([]Process, error)
@@ -32,24 +35,26 @@ type handle interface {
 	close()
 }
 
+// errHidden says that a process lives but the table does not show it, as /proc mounted with hidepid does. It is not gone.
+var errHidden = errors.New("it lives, but the process table hides it")
+
 // Table reads the kernel's process table. It is safe for concurrent use.
 type Table struct {
 	kernel kernel
 	boot   string
 	self   Identity
-	uid    int
 }
 
 // NewTable reads the boot id and its own identity once. It fails where the process table does not show this very
 // process (no /proc, or one of another pid namespace): nothing it said could be believed.
-func NewTable() (*Table, error) { return newTable(newKernel(), os.Getpid(), os.Geteuid()) }
+func NewTable() (*Table, error) { return newTable(newKernel(), os.Getpid()) }
 
-func newTable(k kernel, pid, uid int) (*Table, error) {
+func newTable(k kernel, pid int) (*Table, error) {
 	boot, err := k.bootID()
 	if err != nil {
 		return nil, fmt.Errorf("process: boot id: %w", err)
 	}
-	t := &Table{kernel: k, boot: boot, uid: uid}
+	t := &Table{kernel: k, boot: boot}
 	if t.self, err = t.Identify(pid); err != nil {
 		return nil, fmt.Errorf("process: the process table does not show this process: %w", err)
 	}
@@ -86,7 +91,8 @@ func (t *Table) Identify(pid int) (Identity, error) {
 
 // Snapshot reads every process of every user, zombies included. A process that vanishes while it reads is left out; one
 // of another user that may not be read is there with pid and uid only; anything else unreadable is an error, because a
-// table with holes would call a live writer absent.
+// table with holes would call a live writer absent. Where /proc is mounted with hidepid=2 other users' processes are
+// missing, and so are ours that are not dumpable.
 func (t *Table) Snapshot(ctx context.Context) (Snapshot, error) {
 	taken := time.Now()
 	all, err := t.kernel.processes(ctx)

@@ -7,9 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 )
 
@@ -17,9 +21,11 @@ import (
 type procfs struct {
 	root string // "/proc"; another folder in tests
 	uid  int
+	// lives asks the kernel itself, past /proc, whether a process with that pid runs.
+	lives func(pid int) (bool, error)
 }
 
-func newKernel() kernel { return procfs{root: "/proc", uid: os.Geteuid()} }
+func newKernel() kernel { return procfs{root: "/proc", uid: os.Geteuid(), lives: holdable} }
 
 func (k procfs) bootID() (string, error) {
 	data, err := os.ReadFile(filepath.Join(k.root, "sys/kernel/random/boot_id"))
@@ -33,40 +39,68 @@ func (k procfs) bootID() (string, error) {
 	return id, nil
 }
 
+// process asks twice before it says gone: with hidepid the folder of a living process is not there either.
 func (k procfs) process(pid int) (Process, error) {
+	p, err := k.read(pid)
+	if !errors.Is(err, ErrGone) || errors.Is(err, errThread) {
+		return p, err
+	}
+	lives, probeErr := k.lives(pid)
+	switch {
+	case probeErr != nil:
+		return Process{}, fmt.Errorf("not in %s, and %w", k.root, probeErr)
+	case lives:
+		return Process{}, errHidden
+	default:
+		return Process{}, err
+	}
+}
+
+func (k procfs) read(pid int) (Process, error) {
 	d, err := k.open(pid)
 	if err != nil {
 		return Process{}, err
 	}
 	defer d.close()
-	p, err := d.read(pid)
+	p, err := d.read(pid, make([]byte, 0, pageSize))
 	if err != nil {
 		return Process{}, err
 	}
-	p.Cwd = d.link("cwd")
+	p.Exe, p.Cwd = d.link("exe"), d.link("cwd")
 	return p, nil
 }
+
+// pageSize is enough for nearly every file that is read; longer command lines grow it.
+const pageSize = 4096
+
+// maxScanners is how many threads read the table side by side: the time goes by inside the kernel.
+const maxScanners = 4
 
 func (k procfs) processes(ctx context.Context) ([]Process, error) {
 	pids, err := k.pids()
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Process, 0, len(pids))
-	for _, pid := range pids {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		p, err := k.listed(pid)
-		if errors.Is(err, ErrGone) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("pid %d: %w", pid, err)
-		}
-		all = append(all, p)
+	all := make([]Process, len(pids))
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for range min(runtime.GOMAXPROCS(0), maxScanners) {
+		group.Go(func() error {
+			buf := make([]byte, 0, pageSize)
+			for i := int(next.Add(1)) - 1; i < len(pids) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				p, err := k.listed(pids[i], buf)
+				if err != nil && !errors.Is(err, ErrGone) {
+					return fmt.Errorf("pid %d: %w", pids[i], err)
+				}
+				all[i] = p
+			}
+			return ctx.Err()
+		})
 	}
-	return all, nil
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(p Process) bool { return p.PID == 0 }), nil // those that vanished meanwhile
 }
 
 func (k procfs) pids() ([]int, error) {
@@ -90,40 +124,57 @@ func (k procfs) pids() ([]int, error) {
 
 // listed reads one process of the scan. With hidepid=1 those of other users are listed but may not be read; they are
 // kept with pid and owner, so that they are at least known to exist.
-func (k procfs) listed(pid int) (Process, error) {
+func (k procfs) listed(pid int, buf []byte) (Process, error) {
 	d, err := k.open(pid)
 	if err != nil {
 		return Process{}, err
 	}
 	defer d.close()
-	p, err := d.read(pid)
-	if !errors.Is(err, os.ErrPermission) {
-		return p, err
+	p, err := d.read(pid, buf)
+	if errors.Is(err, os.ErrPermission) && d.uid != k.uid {
+		return Process{Identity: Identity{PID: pid}, UID: d.uid}, nil
 	}
-	var st unix.Stat_t
-	if statErr := unix.Fstat(d.fd, &st); statErr != nil || int(st.Uid) == k.uid {
-		return Process{}, errors.Join(err, statErr)
+	if err != nil {
+		return Process{}, err
 	}
-	return Process{Identity: Identity{PID: pid}, UID: int(st.Uid)}, nil
+	// The executable tells an agent of another name (IsAgent) where argv is the evidence. For all it would be an eighth of
+	// the scan.
+	if len(sessionArgs(p.Args)) > 0 {
+		p.Exe = d.link("exe")
+	}
+	return p, nil
 }
 
 // procDir is an open /proc/PID. All files are opened relative to it, so they are of one process even when the pid is
 // reused meanwhile: below the folder of an ended process the kernel answers ESRCH.
-type procDir struct{ fd int }
+type procDir struct {
+	fd int
+	// uid is the owner of the folder, which is the effective user of the process. (Only the files inside read root for a
+	// process that is not dumpable.) Of an ended process it reads 0: it counts once a file could be read after it.
+	uid int
+}
 
 func (k procfs) open(pid int) (procDir, error) {
 	path := k.root + "/" + strconv.Itoa(pid)
 	fd, err := retry(func() (int, error) {
 		return unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	})
-	return procDir{fd}, goneOr("open", err)
+	if err != nil {
+		return procDir{}, goneOr("open", err)
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		_ = unix.Close(fd)
+		return procDir{}, goneOr("stat", err)
+	}
+	return procDir{fd: fd, uid: int(st.Uid)}, nil
 }
 
 func (d procDir) close() { _ = unix.Close(d.fd) }
 
-func (d procDir) read(pid int) (Process, error) {
-	var buf [4096]byte
-	stat, err := d.file("stat", buf[:0])
+// read gives all but the links. It uses buf for the files.
+func (d procDir) read(pid int, buf []byte) (Process, error) {
+	stat, err := d.file("stat", buf)
 	if err != nil {
 		return Process{}, err
 	}
@@ -134,25 +185,11 @@ func (d procDir) read(pid int) (Process, error) {
 	if p.PID != pid {
 		return Process{}, fmt.Errorf("stat of pid %d names pid %d", pid, p.PID)
 	}
-	status, err := d.file("status", buf[:0])
+	cmdline, err := d.file("cmdline", buf)
 	if err != nil {
 		return Process{}, err
 	}
-	tgid, uid, err := parseStatus(status)
-	if err != nil {
-		return Process{}, err
-	}
-	if tgid != pid { // /proc/TID can be opened though it is never listed
-		return Process{}, fmt.Errorf("a thread of pid %d: %w", tgid, ErrGone)
-	}
-	cmdline, err := d.file("cmdline", buf[:0])
-	if err != nil {
-		return Process{}, err
-	}
-	p.UID, p.Args = uid, parseCmdline(cmdline)
-	if len(p.Args) > 0 { // kernel threads and zombies have neither
-		p.Exe = d.link("exe")
-	}
+	p.UID, p.Args = d.uid, parseCmdline(cmdline)
 	return p, nil
 }
 
@@ -192,8 +229,6 @@ func (d procDir) link(name string) string {
 
 func goneOr(what string, err error) error {
 	switch {
-	case err == nil:
-		return nil
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ESRCH):
 		return fmt.Errorf("%s: %w", what, ErrGone)
 	default:

@@ -44,6 +44,18 @@ type Binding struct {
 	Agent   process.Identity `json:"agent"`
 	Command string           `json:"command,omitempty"` // tmux's pane_current_command once the agent was ready
 	BoundAt time.Time        `json:"bound_at"`
+	// Adopted says that a person opened the pane: it is never closed. Shell is
+	// its process where that is not the agent itself, 0 otherwise.
+	Adopted bool `json:"adopted,omitempty"`
+	Shell   int  `json:"shell,omitempty"`
+}
+
+// PanePID is the process that tmux knows the pane by.
+func (b Binding) PanePID() int {
+	if b.Shell != 0 {
+		return b.Shell
+	}
+	return b.Agent.PID
 }
 
 // Change is one line of a record's history.
@@ -95,7 +107,24 @@ type Record struct {
 	ReportsAt time.Time           `json:"reports_at,omitzero"` // SessionStart of the present launch
 	ReadyAt   time.Time           `json:"ready_at,omitzero"`   // of the present launch
 	EndedAt   time.Time           `json:"ended_at,omitzero"`
-	History   []Change            `json:"history,omitempty"`
+	// Asked and Ended are when the end was asked for and when it was reached, on
+	// the kernel's clock: who started a process later did it knowing.
+	Asked process.Moment `json:"asked_moment,omitzero"`
+	Ended process.Moment `json:"ended_moment,omitzero"`
+	// Bound are agents that this record bound and that are not proven gone.
+	Bound []process.Identity `json:"bound,omitempty"`
+	// Below is what ran below the agent when it had to be killed; it is on disk
+	// before the KILL and ends after it.
+	Below []process.Identity `json:"below,omitempty"`
+	// Seconds are the second writers that the person was told of.
+	Seconds []process.Identity `json:"second_writers,omitempty"`
+	// ForkOf is the Claude id that this conversation began as a copy of.
+	ForkOf uuid.UUID `json:"fork_of,omitzero"`
+	// Tail is the size of the transcript when the session ended. Haunted says
+	// that it was told to have grown since.
+	Tail    int64    `json:"transcript_end,omitempty"`
+	Haunted bool     `json:"haunted,omitempty"`
+	History []Change `json:"history,omitempty"`
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 }
@@ -142,6 +171,7 @@ func (r Record) Clone() Record {
 	r.EarlierClaudeIDs = slices.Clone(r.EarlierClaudeIDs)
 	r.Cursors = slices.Clone(r.Cursors)
 	r.Prompts = slices.Clone(r.Prompts)
+	r.Bound, r.Below, r.Seconds = slices.Clone(r.Bound), slices.Clone(r.Below), slices.Clone(r.Seconds)
 	r.History = slices.Clone(r.History)
 	r.unknown = maps.Clone(r.unknown) // the values are never changed in place
 	r.Binding = clone(r.Binding)

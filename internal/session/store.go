@@ -177,11 +177,35 @@ func (s *Store) Remove(id uuid.UUID) error {
 	slot := s.worker(id)
 	slot <- struct{}{}
 	defer func() { <-slot }()
+	return s.forget(id)
+}
+
+// Purge deletes a record if may says so. may runs on the record's worker, like
+// the function of Do, so nothing happens to the record between the question and
+// the deletion; it must not call Do, Remove or Purge for the same record. An
+// error of may deletes nothing.
+func (s *Store) Purge(ctx context.Context, id uuid.UUID, may func(Record) (bool, error)) (purged bool, err error) {
+	err = s.Do(ctx, id, func(r *Record, _ func() error) error {
+		ok, err := may(*r)
+		if err != nil || !ok {
+			return err
+		}
+		if err := s.forget(id); err != nil {
+			return err
+		}
+		purged = true
+		return nil
+	})
+	return purged, err
+}
+
+// forget is called on the record's worker.
+func (s *Store) forget(id uuid.UUID) error {
 	if err := s.folder.Remove(file(id)); err != nil {
 		return fmt.Errorf("remove session %s: %w", id, err)
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	delete(s.records, id)
-	s.mu.Unlock()
 	return nil
 }
