@@ -35,6 +35,7 @@ const (
 	ActConclude       // the agent ended by itself
 	ActLost           // the pane went away without us
 	ActFinishStop     // an archive was interrupted: finish it
+	ActRetry          // a cleanup failed: try again
 )
 
 // Decision is one act, with the reason for waiting where it is ActHold, and
@@ -51,6 +52,8 @@ func decide(r session.Record, v View, head *Prompt) Decision {
 	switch r.State {
 	case session.Stopping:
 		return Decision{Act: ActFinishStop}
+	case session.CleanupFailed:
+		return decideRetry(r, v.Now)
 	case session.Starting, session.Restoring, session.Running:
 	default:
 		return Decision{}
@@ -73,14 +76,25 @@ func decide(r session.Record, v View, head *Prompt) Decision {
 	return decideHeld(r, v, head)
 }
 
+// decideRetry tries a cleanup again when its time has come.
+func decideRetry(r session.Record, now time.Time) Decision {
+	if r.Cleanup == nil {
+		return Decision{Act: ActRetry, Again: soon} // a file that was edited
+	}
+	if wait := r.Cleanup.NotBefore.Sub(now); wait > 0 {
+		return Decision{Again: wait}
+	}
+	return Decision{Act: ActRetry, Again: soon}
+}
+
 // decideEnd says whether the session is over. A pane that tmux has forgotten
 // without an exit status is lost if it was ever ready; all else that ended is
-// concluded with what is known.
+// concluded with what is known. An adopted pane is a person's, to close as well.
 func decideEnd(r session.Record, v View) (d Decision, over bool) {
 	switch {
 	case !v.ended():
 		return Decision{}, false
-	case v.Fate == PaneDead || r.State != session.Running:
+	case v.Fate == PaneDead || v.Adopted || r.State != session.Running:
 		return Decision{Act: ActConclude}, true
 	}
 	return Decision{Act: ActLost}, true
@@ -180,14 +194,13 @@ func boxWithout(v View, p *Prompt) bool {
 // for.
 func decideHeld(r session.Record, v View, p *Prompt) Decision {
 	waited := v.Now.Sub(p.Since)
-	settled := min(waited, v.Now.Sub(v.Presence.UpdatedAt))                   // the screen is a little behind presence
-	inFront := r.Binding.Command == "" || v.Pane.Command == r.Binding.Command // else tmux would refuse
+	settled := min(waited, v.Now.Sub(v.Presence.UpdatedAt)) // the screen is a little behind presence
 	switch {
 	case v.Agent == process.Gone || v.Fate == PaneDead || v.Agent != process.Alive && waited < QueueNotice:
 		return Decision{Again: 2 * time.Second} // it is ending: kernel and tmux tell one after the other
 	case v.Agent != process.Alive || v.Fate != PaneOurs:
 		return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: slow}
-	case v.TypeSafe() && inFront:
+	case v.TypeSafe() && inFront(r, v):
 		return Decision{Act: ActType, Again: soon}
 	case v.Phase() == PhaseWorking && waited < QueueNotice:
 		return Decision{Again: QueueNotice - waited} // most turns are over before it is worth a word
@@ -201,6 +214,12 @@ func decideHeld(r session.Record, v View, p *Prompt) Decision {
 		return Decision{Again: 2 * soon} // idle by its own word, the screen follows
 	}
 	return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: holdPace}
+}
+
+// inFront says whether tmux sees the agent in front of the pane; else it would
+// refuse the keys.
+func inFront(r session.Record, v View) bool {
+	return r.Binding != nil && (r.Binding.Command == "" || v.Pane.Command == r.Binding.Command)
 }
 
 // holdPace is how often a box is looked at that is not free: nothing tells when

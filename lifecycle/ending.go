@@ -30,7 +30,7 @@ func (w *work) conclude(ctx context.Context) error {
 		return err
 	}
 	w.at("end-told")
-	if err := w.intend(session.Completed, "the agent ended by itself"); err != nil {
+	if err := w.intend(session.Completed, "the agent ended by itself", w.endSeen()); err != nil {
 		return err
 	}
 	w.at("end-recorded")
@@ -38,7 +38,7 @@ func (w *work) conclude(ctx context.Context) error {
 }
 
 func (w *work) concludeStart(ctx context.Context) error {
-	if err := w.closePane(ctx, w.view.Pane); err != nil {
+	if err := w.closeOwn(ctx); err != nil {
 		return err
 	}
 	if err := w.tell(ctx, NoteFailed, Prompt{}); err != nil {
@@ -49,13 +49,13 @@ func (w *work) concludeStart(ctx context.Context) error {
 
 // complete closes the dead pane of a session whose end is told and on disk.
 func (w *work) complete(ctx context.Context) error {
-	if err := w.closePane(ctx, w.view.Pane); err != nil {
+	if err := w.closeOwn(ctx); err != nil {
 		return err
 	}
 	if err := w.r.Become(session.Completed, w.Now(), "its process is gone"); err != nil {
 		return err
 	}
-	w.r.Binding, w.r.EndedAt = nil, w.Now().UTC()
+	w.over(w.r.Asked)
 	return w.saveAndFollow(ctx)
 }
 
@@ -98,7 +98,7 @@ func (w *work) exit() *session.Exit {
 		e.Known = p.DeadStatus >= 0 || p.DeadSignal != 0
 		e.Status, e.Signal = max(p.DeadStatus, 0), p.DeadSignal
 	}
-	if w.view.Captured {
+	if w.view.Captured && w.view.Fate == PaneDead { // else it is a shell's that lives on
 		e.Screen = w.view.Screen.Text
 	}
 	return e
@@ -112,7 +112,7 @@ func (w *work) lost(ctx context.Context) error {
 	if err := w.r.Become(session.Lost, w.Now(), "pane and process are proven gone"); err != nil {
 		return err
 	}
-	w.r.Binding, w.r.EndedAt = nil, w.Now().UTC()
+	w.over(w.endSeen())
 	if err := w.tell(ctx, NoteLost, Prompt{}); err != nil {
 		return err
 	}

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/transcript"
 )
 
 var (
@@ -13,6 +13,16 @@ var (
 	ErrNoAgent = errors.New("the session has no living agent")
 	// ErrNoClaude means that Claude Code's command is not to be found.
 	ErrNoClaude = errors.New("claude is not installed")
+	// ErrChanged means that a process is not any more what it was when the person
+	// decided about it.
+	ErrChanged = errors.New("it is not the writer any more")
+	// ErrNoTerminal means that a process runs in no terminal that ccbot can type in.
+	ErrNoTerminal = errors.New("it runs outside of ccbot's tmux server, or in the background")
+	// ErrBoxBusy means that the prompt box cannot be cleared now.
+	ErrBoxBusy = errors.New("the prompt box cannot be cleared now")
+	// ErrDraftHidden means that the draft holds more than the screen shows, so
+	// that clearing it would lose something.
+	ErrDraftHidden = errors.New("the draft holds more than the screen shows")
 	// ErrIdle means that there is nothing to interrupt.
 	ErrIdle = errors.New("the agent is idle and asks nothing")
 )
@@ -44,11 +54,19 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("the session is %s: it cannot be %s", e.State, e.Want)
 }
 
-// WriterError is a refusal to start a second writer of a conversation: Verdict
-// is of a process that writes it, or of one for which nobody knows.
-type WriterError struct{ Verdict process.Verdict }
+// WriterError is a refusal to start a second writer of a conversation: each of
+// Writers writes it, or may.
+type WriterError struct{ Writers []Writer }
 
 func (e *WriterError) Error() string {
-	return fmt.Sprintf("process %d: writer of %s: %s (%s)", e.Verdict.Process.PID,
-		e.Verdict.SessionID, e.Verdict.Writer, e.Verdict.Why)
+	first := e.Writers[0]
+	return fmt.Sprintf("%d other writers, the first is process %d (proven: %t, %s)",
+		len(e.Writers), first.PID, first.Proven, first.Why)
+}
+
+// TranscriptError is a transcript that a resume would stumble over.
+type TranscriptError struct{ Health transcript.Health }
+
+func (e *TranscriptError) Error() string {
+	return fmt.Sprintf("transcript %s: %v", e.Health.Path, e.Health.Faults)
 }

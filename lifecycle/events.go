@@ -74,8 +74,7 @@ func (w *work) follow(ctx context.Context, e hookwire.Event) error {
 		return nil
 	}
 	if id != w.r.ClaudeSessionID {
-		w.r.EarlierClaudeIDs = append(slices.DeleteFunc(w.r.EarlierClaudeIDs, func(k uuid.UUID) bool { return k == id }), w.r.ClaudeSessionID)
-		w.r.ClaudeSessionID = id
+		w.changeID(id)
 	} else if c, ok := w.r.Cursor(); ok && (c.Path == e.TranscriptPath || e.TranscriptPath == "") {
 		return nil
 	}

@@ -101,8 +101,8 @@ func TestP1_AfterClearTheNewIdCounts(t *testing.T) {
 		id := uuid.New()
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.SessionID, e.TranscriptPath = id.String(), w.transcript(id) })
 		w.archive(r)
-		w.processes.start(777, []string{"claude", "--resume", id.String()})
-		_, err := w.Restore(w.ctx, r.ID)
+		w.processes.startNow(777, []string{"claude", "--resume", id.String()})
+		_, err := w.restoreIt(r.ID)
 		var refused *WriterError
 		assert.ErrorAs(t, err, &refused)
 	})
@@ -130,7 +130,7 @@ func TestP5_ARestoreKeepsItsCursor(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old := w.archived()
 		require.NoError(t, w.Advance(w.ctx, old.ID, transcript.Cursor{Path: w.transcript(old.ClaudeSessionID), Offset: 7}))
-		r, err := w.Restore(w.ctx, old.ID)
+		r, err := w.restoreIt(old.ID)
 		require.NoError(t, err)
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source = "resume" })
 		got := w.get(r.ID)

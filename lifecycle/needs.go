@@ -18,6 +18,9 @@ type Windows interface {
 	Ensure(ctx context.Context) error
 	NewWindow(ctx context.Context, spec tmux.Spec) (tmux.Pane, error)
 	Pane(ctx context.Context, id tmux.PaneID) (tmux.Pane, error)
+	Panes(ctx context.Context) ([]tmux.Pane, error)
+	// Viewers are the terminals that people have attached.
+	Viewers(ctx context.Context) ([]tmux.Viewer, error)
 	Server(ctx context.Context) (tmux.ServerID, error)
 	AttachCommand(w tmux.WindowID, windowName string) string
 }
@@ -46,6 +49,8 @@ type Tmux interface {
 // Processes reads the process table and ends what is proven.
 type Processes interface {
 	Self() process.Identity
+	// Moment is now on the kernel's clock.
+	Moment() (process.Moment, error)
 	Inspect(pid int) (process.Process, error)
 	Snapshot(ctx context.Context) (process.Snapshot, error)
 	Liveness(id process.Identity) process.Liveness
@@ -93,6 +98,8 @@ type Note struct {
 	Asks    bool     // of Dialog: it has options to choose from, and is not only shown
 	Attach  string   // command that shows the window at the desk
 	Receipt *Receipt // of Stopped
+	Writers []Writer // of SecondWriter and Ghost; none: it is not known who writes
+	Draft   string   // of DraftCleared: what a person had typed
 }
 
 // NoteKind says what a Note tells.
@@ -112,5 +119,8 @@ const (
 	NoteHeldDialog   NoteKind = "held_dialog"   // the prompt waits behind a dialog
 	NoteDelivered    NoteKind = "delivered"     // proof that the agent has the prompt
 	NoteUnproven     NoteKind = "unproven"      // typed perhaps, no proof: the person decides
+	NoteSecondWriter NoteKind = "second_writer" // another process writes the running session's conversation
+	NoteGhost        NoteKind = "ghost"         // somebody writes the conversation of a session that is over
+	NoteDraftCleared NoteKind = "draft_cleared" // a person's draft is about to be taken out of the box
 	NoteTranscript   NoteKind = "transcript"    // there is a transcript to follow
 )

@@ -85,18 +85,19 @@ func (s *Service) resolve(ctx context.Context, id uuid.UUID, key string, change 
 }
 
 // Interrupt presses Esc in the session's pane: it stops a turn or denies an
-// open dialog. The guard is the bound process, whatever it is doing.
+// open dialog. The guard is the bound process, whatever it is doing; a shell that
+// is in front of an adopted one gets nothing.
 func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) error {
 	defer s.Wake(id)
 	return s.do(ctx, id, func(w *work) error {
 		w.view = s.View(ctx, *w.r)
-		if w.view.Fate != PaneOurs {
+		if w.view.Fate != PaneOurs || w.view.Behind {
 			return ErrNoAgent
 		}
 		if w.view.TypeSafe() {
 			return ErrIdle // two Esc at an empty box open a menu
 		}
-		err := s.Tmux.Press(ctx, w.guard(), tmux.KeyEscape)
+		err := w.press(func(g tmux.Guard) error { return s.Tmux.Press(ctx, g, tmux.KeyEscape) })
 		if errors.Is(err, tmux.ErrNoPane) {
 			return ErrNoAgent
 		}

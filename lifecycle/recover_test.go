@@ -252,7 +252,7 @@ func TestP2_BindRefusesWhatIsNotTheLaunch(t *testing.T) {
 		}},
 		{"an agent of another conversation", func(w *world, a *agent, p *tmux.Pane) {
 			w.processes.exit(p.PID)
-			w.processes.start(p.PID, []string{"claude", "--resume", uuid.NewString()})
+			w.processes.startNow(p.PID, []string{"claude", "--resume", uuid.NewString()})
 		}},
 	}
 	for _, tc := range tests {

@@ -63,6 +63,9 @@ type Service struct {
 	watched map[process.Identity]bool
 	memory  map[uuid.UUID]memory
 	waits   []watch // agents to watch once Run runs
+
+	strangers map[int]bool // pids whose presence file changed and that are no agent of ours
+	noticing  bool         // NoticeWriters runs, or is about to
 }
 
 // memory is what a Service remembers of a session between steps. It is lost in
@@ -72,6 +75,7 @@ type memory struct {
 	silent bool   // "is not ready" was told
 	head   string // key of the prompt whose turn it is
 	headAt time.Time
+	seen   process.Identity // the agent, alive
 }
 
 type watch struct {
@@ -85,18 +89,23 @@ func New(c Config, d Deps) *Service {
 		wakes:   make(chan struct{}, 1),
 		pending: make(map[uuid.UUID]bool), busy: make(map[uuid.UUID]bool),
 		timers: make(map[uuid.UUID]*time.Timer), watched: make(map[process.Identity]bool),
-		memory: make(map[uuid.UUID]memory)}
+		memory: make(map[uuid.UUID]memory), strangers: make(map[int]bool)}
 }
 
 // Run takes steps and watches agents until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.noticeRegularly(ctx) })
+	s.wakeFailed()
 	for {
 		for _, id := range s.takePending() {
 			g.Go(func() error { s.run(ctx, id); return nil })
 		}
 		for _, w := range s.takeWatches() {
 			g.Go(func() error { s.watch(ctx, w); return nil })
+		}
+		if pids := s.takeStrangers(); len(pids) > 0 {
+			g.Go(func() error { s.notice(ctx, pids); return nil })
 		}
 		select {
 		case <-ctx.Done():
@@ -125,12 +134,21 @@ func (s *Service) WakeAll() {
 	}
 }
 
-// WakeAgent asks for a step of the session whose agent has this pid.
+// WakeAgent asks for a step of the session whose agent has this pid. The
+// presence file of any other process may be that of a second writer.
 func (s *Service) WakeAgent(pid int) {
+	ours := false
 	for _, r := range s.Store.List() {
 		if r.State.Live() && r.Binding != nil && r.Binding.Agent.PID == pid {
 			s.Wake(r.ID)
+			ours = true
 		}
+	}
+	if !ours {
+		s.mu.Lock()
+		s.strangers[pid] = true
+		s.mu.Unlock()
+		s.signal()
 	}
 }
 
@@ -186,55 +204,6 @@ func (s *Service) stopTimers() {
 	}
 }
 
-// Watch makes the end of the session's bound agent wake the session. Watching
-// it again is nothing.
-func (s *Service) Watch(r session.Record) {
-	if r.Binding == nil || !r.Binding.Agent.Valid() {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.watched[r.Binding.Agent] || s.Processes.Liveness(r.Binding.Agent) != process.Alive {
-		return
-	}
-	s.watched[r.Binding.Agent] = true
-	s.waits = append(s.waits, watch{session: r.ID, agent: r.Binding.Agent})
-	s.signal()
-}
-
-func (s *Service) takeWatches() []watch {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w := s.waits
-	s.waits = nil
-	return w
-}
-
-func (s *Service) watch(ctx context.Context, w watch) {
-	if err := s.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
-		s.Log.Warn("agent_watch_failed", "pid", w.agent.PID, "error", err.Error())
-		pause(ctx, watchRetry)
-	}
-	s.mu.Lock()
-	delete(s.watched, w.agent)
-	s.mu.Unlock()
-	if ctx.Err() == nil {
-		s.Wake(w.session)
-	}
-}
-
-// watchRetry is between two tries to watch an agent where the kernel refuses.
-const watchRetry = 30 * time.Second
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
-}
-
 func (s *Service) recall(id uuid.UUID) memory {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -273,7 +242,7 @@ func (s *Service) View(ctx context.Context, r session.Record) View {
 	if r.Binding == nil {
 		return v
 	}
-	v.Agent = s.Processes.Liveness(r.Binding.Agent)
+	v.Agent, v.Adopted = s.Processes.Liveness(r.Binding.Agent), r.Binding.Adopted
 	v.Fate, v.Pane = s.pane(ctx, *r.Binding)
 	if !r.Binding.Agent.Valid() && (v.Fate == PaneDead || v.Fate == PaneGone) {
 		v.Agent = process.Gone // it had ended before it could be identified
@@ -286,7 +255,8 @@ func (s *Service) View(ctx context.Context, r session.Record) View {
 			v.Present, v.Presence = true, presence.File{} // it may say idle or waiting: nobody knows, so nothing is typed
 		}
 	}
-	if v.Fate == PaneOurs || v.Fate == PaneDead {
+	v.Behind = v.Adopted && !s.front(*r.Binding)
+	if v.Fate == PaneDead || v.Fate == PaneOurs && !v.Behind { // else the screen is a shell's, or whose it may be
 		v.capture(ctx, s.Tmux)
 	}
 	return v
@@ -314,7 +284,7 @@ func (s *Service) pane(ctx context.Context, b session.Binding) (PaneFate, tmux.P
 		return PaneGone, tmux.Pane{}
 	case err != nil:
 		return PaneUnknown, tmux.Pane{}
-	case p.PID != b.Agent.PID:
+	case p.PID != b.PanePID():
 		return PaneForeign, tmux.Pane{} // whoever respawned it owns it: nothing of it is looked at or closed
 	case p.Dead:
 		return PaneDead, p

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
-	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/tmux"
@@ -25,7 +25,8 @@ type StartRequest struct {
 	Dir          string // absolute
 	Conversation session.Conversation
 	Owner        int64
-	Origin       string // inbox key of the command; a replayed one finds its session instead of starting another
+	Origin       string    // inbox key of the command; a replayed one finds its session instead of starting another
+	ForkOf       uuid.UUID // Claude id of a conversation to begin with a copy of; nil: a new one
 }
 
 // Start opens a window with a new conversation. When it returns, the window
@@ -44,7 +45,7 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	}
 	now := s.Now().UTC()
 	r := session.Record{ID: id, Name: s.freeName(q), Dir: filepath.Clean(q.Dir), Host: s.Host,
-		ClaudeSessionID: uuid.New(), Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
+		ClaudeSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
 		CreatedAt: now, StartedAt: now}
 	if err := r.Become(session.Starting, now, "asked for in the chat"); err != nil {
 		return session.Record{}, err
@@ -73,57 +74,10 @@ func (s *Service) undoStart(id uuid.UUID, why error) error {
 	return nil
 }
 
-// Restore brings a session back in its first directory: the same conversation
-// in a new window. It refuses while any process writes it, or may.
-func (s *Service) Restore(ctx context.Context, id uuid.UUID) (session.Record, error) {
-	err := s.do(ctx, id, func(w *work) error {
-		if !w.r.State.Resumable() {
-			return &StateError{State: w.r.State, Want: "resumed"}
-		}
-		if err := CheckDir(w.r.Dir); err != nil {
-			return err
-		}
-		if err := s.refuseWriters(ctx, w.r.ClaudeSessionID); err != nil {
-			return err
-		}
-		return w.restore(ctx)
-	})
-	r, _ := s.Store.Get(id)
-	return r, err
-}
-
-func (w *work) restore(ctx context.Context) error {
-	spec, err := w.prepare(ctx)
-	if err != nil {
-		return err // nothing has changed yet
-	}
-	w.r.RestoredFrom, w.r.Binding, w.r.Exit = w.r.State, nil, nil
-	w.r.StartedAt, w.r.ReportsAt, w.r.ReadyAt = w.Now().UTC(), time.Time{}, time.Time{}
-	if err := w.r.Become(session.Restoring, w.Now(), "resume asked for"); err != nil {
-		return err
-	}
-	if err := w.save(); err != nil {
-		return err
-	}
-	w.at("restore-recorded")
-	err = w.launch(ctx, spec)
-	if err != nil && !errors.Is(err, errWindowMayLive) {
-		return errors.Join(err, w.fail(ctx, "the window could not be opened"))
-	}
-	return err
-}
-
-// fail ends a launch that never became ready. What was restored stays as it
-// was, apart from its state.
-func (w *work) fail(ctx context.Context, why string) error {
-	w.r.Binding, w.r.EndedAt = nil, w.Now().UTC()
-	if err := w.r.Become(session.Failed, w.Now(), why); err != nil {
-		return err
-	}
-	return w.saveAndFollow(ctx)
-}
-
 func (w *work) start(ctx context.Context) error {
+	if _, err := w.alone(ctx); err != nil {
+		return err
+	}
 	spec, err := w.prepare(ctx)
 	if err != nil {
 		return err
@@ -163,8 +117,7 @@ func (w *work) launch(ctx context.Context, spec tmux.Spec) error {
 	return nil
 }
 
-// spec is the window of a launch. Whether the conversation is resumed or begun
-// is one question: Claude Code makes the transcript at the first prompt.
+// spec is the window of a launch.
 func (w *work) spec() (tmux.Spec, error) {
 	command, err := w.command()
 	if err != nil {
@@ -174,20 +127,44 @@ func (w *work) spec() (tmux.Spec, error) {
 	if err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
 	}
-	identity := "--session-id"
-	switch _, err := transcript.Find(w.ProjectsDir, w.r.ClaudeSessionID); {
-	case err == nil:
-		identity = "--resume"
-	case !errors.Is(err, fs.ErrNotExist):
+	conversation, err := w.conversation()
+	if err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: look for the transcript: %w", err)
 	}
-	argv := []string{command, "--settings", settings, identity, w.r.ClaudeSessionID.String()}
+	argv := append([]string{command, "--settings", settings}, conversation...)
 	env := map[string]string{"CCBOT_LAUNCH": w.r.ID.String(), "CCBOT_DIR": w.StateDir}
 	for k, v := range w.Env {
 		env[k] = v
 	}
 	return tmux.Spec{Name: w.r.Name, Key: "u-" + w.r.ID.String(), Tag: w.Tag(w.r.ID), Dir: w.r.Dir,
 		Env: env, Unset: w.Unset, Argv: append(argv, w.Flags...)}, nil
+}
+
+// conversation are the arguments that say which conversation it is. Whether it
+// is resumed or begun is one question: Claude Code makes the transcript at the
+// first prompt. A copy begins with what the other one has said, if it said
+// anything.
+func (w *work) conversation() ([]string, error) {
+	id := w.r.ClaudeSessionID.String()
+	has, err := w.hasTranscript(w.r.ClaudeSessionID)
+	if has || err != nil {
+		return []string{"--resume", id}, err
+	}
+	if w.r.ForkOf != uuid.Nil {
+		has, err := w.hasTranscript(w.r.ForkOf)
+		if has || err != nil {
+			return []string{"--resume", w.r.ForkOf.String(), "--fork-session", "--session-id", id}, err
+		}
+	}
+	return []string{"--session-id", id}, nil
+}
+
+func (s *Service) hasTranscript(claudeID uuid.UUID) (bool, error) {
+	_, err := transcript.Find(s.ProjectsDir, claudeID)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // command is the absolute path of Claude Code. It is looked up at each launch:
@@ -214,10 +191,15 @@ func (w *work) bind(ctx context.Context, pane tmux.Pane) error {
 	if err != nil {
 		return fmt.Errorf("bind: %w", err)
 	}
+	w.bindTo(server, pane, agent)
+	return w.save()
+}
+
+func (w *work) bindTo(server tmux.ServerID, pane tmux.Pane, agent process.Identity) {
 	w.r.Binding = &session.Binding{
 		Server: session.Server{Socket: server.Socket, PID: server.PID, Start: server.Start},
 		Window: pane.Window.String(), Pane: pane.ID.String(), Agent: agent, BoundAt: w.Now().UTC()}
-	return w.save()
+	w.r.Bound = w.living(append(w.r.Bound, agent))
 }
 
 // inDir says whether the pane is in the directory that was asked for. An empty

@@ -5,18 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
@@ -264,190 +259,6 @@ func TestAStartThatEndsBeforeItIsBoundHasFailed(t *testing.T) {
 		r = w.get(r.ID)
 		assert.Equal(t, session.Failed, r.State)
 		assert.Equal(t, 1, r.Exit.Status)
-	})
-}
-
-// ---- restore
-
-// archived is a session that lived and was archived, with a transcript.
-func (w *world) archived() session.Record {
-	w.t.Helper()
-	r, _ := w.started()
-	w.write(r, userLine("earlier"))
-	require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
-	w.pass(time.Second)
-	r = w.get(r.ID)
-	require.Equal(w.t, session.Archived, r.State)
-	return r
-}
-
-func TestRestore(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		old := w.archived()
-		r, err := w.Restore(w.ctx, old.ID)
-		require.NoError(t, err)
-		assert.Equal(t, session.Restoring, r.State)
-		assert.Equal(t, session.Archived, r.RestoredFrom)
-		assert.Equal(t, old.ClaudeSessionID, r.ClaudeSessionID)
-		argv := w.tmux.Process(w.tmux.agentOf(r).pane).Spec.Argv
-		assert.Equal(t, []string{"--resume", old.ClaudeSessionID.String()}, argv[len(argv)-2:])
-		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source = "resume" })
-		w.pass(time.Second)
-		assert.Equal(t, session.Running, w.get(r.ID).State)
-	})
-}
-
-// Without a transcript there is nothing to resume: Claude Code would refuse.
-func TestRestoreBeforeTheFirstPromptBeginsAnew(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		r, _ := w.started()
-		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
-		r, err := w.Restore(w.ctx, r.ID)
-		require.NoError(t, err)
-		argv := w.tmux.Process(w.tmux.agentOf(r).pane).Spec.Argv
-		assert.Equal(t, []string{"--session-id", r.ClaudeSessionID.String()}, argv[len(argv)-2:])
-	})
-}
-
-func TestP1_RestoreRefusesWhileAWriterLivesOrMay(t *testing.T) {
-	byHand := func(argv ...string) func(w *world, r session.Record) {
-		return func(w *world, r session.Record) {
-			w.processes.start(777, append(argv, r.ClaudeSessionID.String()))
-		}
-	}
-	tests := []struct {
-		name   string
-		writer func(w *world, r session.Record)
-		answer process.Answer
-	}{
-		{"resumed by hand", byHand("claude", "--resume"), process.Yes},
-		{"by its presence file, whatever its command line says", func(w *world, r session.Record) {
-			w.processes.start(777, []string{"claude", "--continue"})
-			w.presences.more = []presence.File{{PID: 777, ProcStart: 778, SessionID: r.ClaudeSessionID}}
-		}, process.Yes},
-		{"by a hook", func(w *world, r session.Record) {
-			w.processes.start(777, []string{"claude"})
-			w.Bindings = func() ([]hookwire.Binding, []error) {
-				return []hookwire.Binding{{PID: 777, Start: 778, Boot: boot, SessionID: r.ClaudeSessionID.String()}}, nil
-			}
-		}, process.Yes},
-		{"presence and hook contradict each other", func(w *world, r session.Record) {
-			w.processes.start(777, []string{"claude"})
-			w.presences.more = []presence.File{{PID: 777, ProcStart: 778, SessionID: uuid.New()}}
-			w.Bindings = func() ([]hookwire.Binding, []error) {
-				return []hookwire.Binding{{PID: 777, Start: 778, Boot: boot, SessionID: r.ClaudeSessionID.String()}}, nil
-			}
-		}, process.Maybe},
-		{"a presence file that does not say its start", func(w *world, r session.Record) {
-			w.processes.start(777, []string{"claude"})
-			w.presences.more = []presence.File{{PID: 777, SessionID: r.ClaudeSessionID}}
-		}, process.Maybe},
-	}
-	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
-				r := w.archived()
-				tc.writer(w, r)
-				before := len(w.order.all())
-				_, err := w.Restore(w.ctx, r.ID)
-				var refused *WriterError
-				require.ErrorAs(t, err, &refused)
-				assert.Equal(t, 777, refused.Verdict.Process.PID)
-				assert.Equal(t, tc.answer, refused.Verdict.Writer)
-				assert.NotContains(t, w.order.all()[before:], "new-window")
-				assert.Equal(t, session.Archived, w.get(r.ID).State, "a refusal changes nothing")
-				assert.Empty(t, w.processes.signalled()[1:], "nobody else is ended")
-			})
-		})
-	}
-}
-
-func TestP1_RestoreRefusesWhenTheProcessesCannotBeRead(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		r := w.archived()
-		w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
-		_, err := w.Restore(w.ctx, r.ID)
-		assert.Error(t, err)
-		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.Empty(t, w.tmux.windows())
-	})
-}
-
-// Without the presence files a process that has moved to this conversation
-// (/clear, /resume, --continue) cannot be seen.
-func TestP1_RestoreRefusesWhenTheEvidenceCannotBeRead(t *testing.T) {
-	for _, which := range []string{"presence files", "hook bindings"} {
-		t.Run(which, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
-				r := w.archived()
-				w.processes.start(777, []string{"claude", "--continue"})
-				if which == "presence files" {
-					w.presences.errs = []error{errors.New("presence: list: permission denied")}
-				} else {
-					w.Bindings = func() ([]hookwire.Binding, []error) { return nil, []error{errors.New("permission denied")} }
-				}
-				_, err := w.Restore(w.ctx, r.ID)
-				assert.Error(t, err)
-				assert.Empty(t, w.tmux.windows())
-			})
-		})
-	}
-}
-
-func TestP1_WhatDoesNotWriteDoesNotRefuse(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		r := w.archived()
-		id := r.ClaudeSessionID.String()
-		w.processes.start(771, []string{"tail", "-f", id + ".jsonl"})
-		w.processes.start(772, []string{"bash", "-c", "claude --resume " + id})
-		w.processes.start(773, []string{"claude", "--resume", id, "--fork-session"})
-		w.processes.start(774, []string{"vim", "--resume", id})
-		_, err := w.Restore(w.ctx, r.ID)
-		assert.NoError(t, err)
-	})
-}
-
-func TestP1_OnlyWhatIsOverIsRestored(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		r, _ := w.started()
-		_, err := w.Restore(w.ctx, r.ID)
-		var wrong *StateError
-		require.ErrorAs(t, err, &wrong)
-		assert.Equal(t, session.Running, wrong.State)
-		assert.Len(t, w.tmux.windows(), 1)
-		_, err = w.Restore(w.ctx, uuid.New())
-		assert.ErrorIs(t, err, session.ErrNotFound)
-	})
-}
-
-func TestP1_TwoRestoresMakeOneWindow(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		r := w.archived()
-		errs := make([]error, 4)
-		var wg sync.WaitGroup
-		for i := range errs {
-			wg.Go(func() { _, errs[i] = w.Restore(w.ctx, r.ID) })
-		}
-		wg.Wait()
-		assert.Len(t, slices.DeleteFunc(errs, func(err error) bool { return err == nil }), 3)
-		assert.Len(t, w.tmux.windows(), 1)
-		assert.Equal(t, session.Restoring, w.get(r.ID).State)
-	})
-}
-
-func TestAFailedRestoreKeepsWhatItRestoredFrom(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		r := w.archived()
-		w.tmux.Fail("NewWindow", errors.New("broken"))
-		_, err := w.Restore(w.ctx, r.ID)
-		require.Error(t, err)
-		got := w.get(r.ID)
-		assert.Equal(t, session.Failed, got.State)
-		assert.Equal(t, session.Archived, got.RestoredFrom)
-		assert.Equal(t, r.ClaudeSessionID, got.ClaudeSessionID)
-		assert.Equal(t, r.Cursors, got.Cursors)
-		_, err = w.Restore(w.ctx, r.ID)
-		assert.NoError(t, err, "and may be tried again")
 	})
 }
 

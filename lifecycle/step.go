@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -26,6 +27,10 @@ type work struct {
 	view View
 	// again is when to look again at the earliest, whatever was decided.
 	again time.Duration
+	// noted guards r and save while processes end side by side.
+	noted sync.Mutex
+	// retried says that nobody asked: a cleanup that failed is tried again.
+	retried bool
 }
 
 // do runs fn on the session's worker. A panic there is that session's error:
@@ -43,7 +48,7 @@ func (s *Service) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) 
 
 // step looks, decides and acts, once.
 func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, err error) {
-	if r, ok := s.Store.Get(id); !ok || !r.State.Live() {
+	if r, ok := s.Store.Get(id); !ok || !stepped(r.State) {
 		return 0, nil
 	}
 	err = s.do(ctx, id, func(w *work) error {
@@ -53,6 +58,9 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		}
 		w.view = s.View(ctx, *w.r)
 		s.Watch(*w.r)
+		if err := w.keepUp(ctx); err != nil {
+			return err
+		}
 		s.noteHead(id, head)
 		d := decide(*w.r, w.view, head)
 		again = d.Again
@@ -67,6 +75,9 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 	})
 	return again, err
 }
+
+// stepped says whether something may be left to do for a session by itself.
+func stepped(s session.State) bool { return s.Live() || s == session.CleanupFailed }
 
 // noteHead dates a prompt from when its turn came: what waited before that, for
 // other prompts or for the session to come back, is no reason to speak of.
@@ -111,7 +122,10 @@ func (w *work) act(ctx context.Context, d Decision, head *Prompt) error {
 	case ActLost:
 		return w.lost(ctx)
 	case ActFinishStop:
-		return w.stop(ctx)
+		return w.stop(ctx, &Receipt{})
+	case ActRetry:
+		w.retried = true
+		return w.archive(ctx, w.r.Final, "another try to end what is left", &Receipt{})
 	}
 	return nil
 }
@@ -170,10 +184,10 @@ func (w *work) wrongDir(ctx context.Context) error {
 	if err := w.tell(ctx, NoteFailed, Prompt{}); err != nil {
 		return err
 	}
-	if err := w.intend(session.Archived, why); err != nil {
+	if err := w.intend(session.Archived, why, w.moment()); err != nil {
 		return err
 	}
-	return w.stop(ctx)
+	return w.stop(ctx, &Receipt{})
 }
 
 // tell passes news on, with what the terminal shows.

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -21,7 +22,7 @@ func (w *work) typePrompt(ctx context.Context, p Prompt) error {
 		return err
 	}
 	w.at("typing-marked")
-	if err := w.Tmux.Paste(ctx, w.guard(), p.Text); err != nil {
+	if err := w.press(func(g tmux.Guard) error { return w.Tmux.Paste(ctx, g, p.Text) }); err != nil {
 		return w.notPasted(ctx, p, err)
 	}
 	w.at("pasted")
@@ -49,9 +50,15 @@ func (w *work) mark() *Mark {
 	return m
 }
 
-// guard is the condition under which keys may reach the bound pane.
-func (w *work) guard() tmux.Guard {
-	return tmux.Guard{Pane: w.view.Pane.ID, PID: w.r.Binding.Agent.PID, Command: w.r.Binding.Command}
+// press sends keys to the bound pane under the condition that tmux checks itself.
+// An adopted pane is a shell's to tmux: there the kernel is asked right before
+// whether the agent is the one that would get them.
+func (w *work) press(keys func(tmux.Guard) error) error {
+	b := w.r.Binding
+	if b.Adopted && !w.front(*b) {
+		return fmt.Errorf("process %d is not in the foreground: %w", b.Agent.PID, tmux.ErrGuard)
+	}
+	return keys(tmux.Guard{Pane: w.view.Pane.ID, PID: b.PanePID(), Command: b.Command})
 }
 
 // notPasted takes the mark back when tmux says that the text did not reach the
@@ -105,7 +112,8 @@ func (w *work) enter(ctx context.Context, p Prompt) error {
 	if w.view = w.View(ctx, *w.r); !w.view.boxFree() || !p.shows(w.view.Screen.Box) {
 		return nil // the disk took its time, and something came in between
 	}
-	if err := w.Tmux.Enter(ctx, w.guard()); err != nil && !errors.Is(err, tmux.ErrGuard) {
+	err := w.press(func(g tmux.Guard) error { return w.Tmux.Enter(ctx, g) })
+	if err != nil && !errors.Is(err, tmux.ErrGuard) {
 		return err
 	}
 	w.at("entered")
@@ -150,7 +158,7 @@ func (w *work) emptyBox(ctx context.Context) bool {
 			break
 		}
 		before := w.view.Screen.Box
-		if err := w.Tmux.Press(ctx, w.guard(), tmux.KeyClear); err != nil {
+		if err := w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, tmux.KeyClear) }); err != nil {
 			return false
 		}
 		idle++

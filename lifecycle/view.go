@@ -46,6 +46,8 @@ type View struct {
 	Present  bool // Presence is valid and of the bound agent's very process
 	Screen   claudeui.Screen
 	Captured bool // Screen is valid
+	Adopted  bool // a person opened the pane, and it outlives the agent
+	Behind   bool // in an adopted pane: keys would not reach the agent
 }
 
 // Phase tells what the agent is doing: by its presence file, and where there is
@@ -93,7 +95,7 @@ func (v View) TypeSafe() bool {
 // boxFree says whether the prompt box takes keys: everything TypeSafe asks for
 // but emptiness.
 func (v View) boxFree() bool {
-	return v.Phase() == PhaseIdle && v.Captured && !v.Pane.InMode &&
+	return v.Phase() == PhaseIdle && v.Captured && !v.Pane.InMode && !v.Behind &&
 		v.Screen.Dialog == nil && v.Screen.Box.Present && !v.Screen.Busy
 }
 
@@ -104,9 +106,9 @@ func (v View) DialogOpen() bool {
 }
 
 // ended says whether the agent of a live session is over: proven by the kernel,
-// and by tmux as well, unless tmux has forgotten the pane.
+// and by tmux as well, unless tmux has forgotten the pane or it is a person's.
 func (v View) ended() bool {
-	return v.Agent == process.Gone && (v.Fate == PaneDead || v.Fate == PaneGone || v.Fate == PaneForeign)
+	return v.Agent == process.Gone && (v.Adopted || v.Fate == PaneDead || v.Fate == PaneGone || v.Fate == PaneForeign)
 }
 
 // launchAge is how long the present launch has been running.

@@ -19,43 +19,51 @@ import (
 // /clear and /resume reach the presence file and the hooks one after the other.
 const contradiction = 2 * time.Second
 
+// evidence is one look at all processes: the table, and what it says of those
+// that write one of the conversations asked about, or may.
+type evidence struct {
+	table    process.Snapshot
+	verdicts []process.Verdict
+}
+
 // writers judges every process that may write the conversation. Where the
 // evidence contradicts itself it is looked at again for a moment.
-func (s *Service) writers(ctx context.Context, claudeID uuid.UUID) (verdicts []process.Verdict, err error) {
+func (s *Service) writers(ctx context.Context, claudeID uuid.UUID) (found evidence, err error) {
 	decided := await(ctx, contradiction/8, contradiction, func() bool {
-		verdicts, err = s.judge(ctx, claudeID)
-		return err != nil || !slices.ContainsFunc(verdicts, func(v process.Verdict) bool { return v.Writer == process.Maybe })
+		found, err = s.judge(ctx, claudeID)
+		return err != nil || !slices.ContainsFunc(found.verdicts, func(v process.Verdict) bool { return v.Writer == process.Maybe })
 	})
 	if !decided && ctx.Err() != nil {
-		return nil, ctx.Err()
+		return evidence{}, ctx.Err()
 	}
-	return verdicts, err
+	return found, err
 }
 
 // judge weighs all the evidence there is at this moment; who is proven not to
 // write is left out. Evidence that cannot be read is no evidence of absence:
 // its process may be a writer.
-func (s *Service) judge(ctx context.Context, claudeID uuid.UUID) ([]process.Verdict, error) {
+func (s *Service) judge(ctx context.Context, claudeIDs ...uuid.UUID) (evidence, error) {
 	snap, err := s.Processes.Snapshot(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("look for writers: %w", err)
+		return evidence{}, fmt.Errorf("look for writers: %w", err)
 	}
-	presences, err := s.presenceClaims(ctx, snap, claudeID)
+	presences, err := s.presenceClaims(ctx, snap, claudeIDs)
 	if err != nil {
-		return nil, fmt.Errorf("look for writers: %w", err)
+		return evidence{}, fmt.Errorf("look for writers: %w", err)
 	}
-	bindings, err := s.bindingClaims(snap, claudeID)
+	bindings, err := s.bindingClaims(snap, claudeIDs)
 	if err != nil {
-		return nil, fmt.Errorf("look for writers: %w", err)
+		return evidence{}, fmt.Errorf("look for writers: %w", err)
 	}
-	verdicts := process.Judge(snap, append(presences, bindings...), s.agents(), claudeID)
-	return slices.DeleteFunc(verdicts, func(v process.Verdict) bool { return v.Writer == process.No }), nil
+	verdicts := process.Judge(snap, append(presences, bindings...), s.agents(), claudeIDs...)
+	verdicts = slices.DeleteFunc(verdicts, func(v process.Verdict) bool { return v.Writer == process.No })
+	return evidence{table: snap, verdicts: verdicts}, nil
 }
 
 // presenceClaims are what presence files say. A file of a process that is gone,
 // or of an earlier bearer of its pid, matches nothing in the snapshot. An error
 // is of the folder: then nothing is known of anybody.
-func (s *Service) presenceClaims(ctx context.Context, snap process.Snapshot, claudeID uuid.UUID) ([]process.Claim, error) {
+func (s *Service) presenceClaims(ctx context.Context, snap process.Snapshot, claudeIDs []uuid.UUID) ([]process.Claim, error) {
 	var claims []process.Claim
 	files, errs := s.Presences.List(ctx)
 	for _, f := range files {
@@ -70,13 +78,13 @@ func (s *Service) presenceClaims(ctx context.Context, snap process.Snapshot, cla
 			return nil, err
 		}
 		s.Log.Warn("evidence_unreadable", "error", err.Error())
-		claims = append(claims, perhaps(unreadable.PID, claudeID, process.SourcePresence))
+		claims = append(claims, perhaps(unreadable.PID, claudeIDs, process.SourcePresence)...)
 	}
 	return claims, nil
 }
 
 // bindingClaims are what hooks recorded.
-func (s *Service) bindingClaims(snap process.Snapshot, claudeID uuid.UUID) ([]process.Claim, error) {
+func (s *Service) bindingClaims(snap process.Snapshot, claudeIDs []uuid.UUID) ([]process.Claim, error) {
 	var claims []process.Claim
 	bindings, errs := s.Bindings()
 	for _, b := range bindings {
@@ -97,30 +105,57 @@ func (s *Service) bindingClaims(snap process.Snapshot, claudeID uuid.UUID) ([]pr
 			continue // of a process that is gone
 		}
 		s.Log.Warn("evidence_unreadable", "error", err.Error())
-		claims = append(claims, perhaps(unreadable.PID, claudeID, process.SourceHook))
+		claims = append(claims, perhaps(unreadable.PID, claudeIDs, process.SourceHook)...)
 	}
 	return claims, nil
 }
 
-// perhaps is the claim of a file that cannot be read: its identity is
+// perhaps are the claims of a file that cannot be read: its identity is
 // incomplete, so the verdict on a living process of that pid is "unknown".
-func perhaps(pid int, claudeID uuid.UUID, source process.Source) process.Claim {
-	return process.Claim{Process: process.Identity{PID: pid}, SessionID: claudeID, Source: source}
+func perhaps(pid int, claudeIDs []uuid.UUID, source process.Source) []process.Claim {
+	var claims []process.Claim
+	for _, id := range claudeIDs {
+		claims = append(claims, process.Claim{Process: process.Identity{PID: pid}, SessionID: id, Source: source})
+	}
+	return claims
 }
 
 func (s *Service) agents() process.AgentNames {
 	return process.AgentNames{Names: []string{"claude", "claude.exe", filepath.Base(s.Command)}}
 }
 
-// refuseWriters is the gate before every resume (P1): a process that writes the
-// conversation, or may, refuses it.
-func (s *Service) refuseWriters(ctx context.Context, claudeID uuid.UUID) error {
-	verdicts, err := s.writers(ctx, claudeID)
+// alone is the gate before every start and resume (P1): leftovers of the session
+// are ended, and while anybody else writes its conversation, or may, it refuses.
+func (w *work) alone(ctx context.Context) (ended []Ending, err error) {
+	looked, _, err := w.endLeftovers(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if len(verdicts) > 0 {
-		return &WriterError{Verdict: verdicts[0]}
+	ended = slices.DeleteFunc(looked, func(e Ending) bool { return !e.Ended || e.How == process.HowAlreadyGone })
+	_, _ = w.endBelow(ctx) // no tool of a leftover writes the conversation
+	found, err := w.writers(ctx, w.r.ClaudeSessionID)
+	if err != nil {
+		return ended, err
 	}
-	return nil
+	if left := append(w.describe(ctx, found), w.unended(found)...); len(left) > 0 {
+		return ended, &WriterError{Writers: left}
+	}
+	return ended, nil
+}
+
+// unended are agents that this record bound earlier and that are not proven gone.
+// Nothing else says that they write the conversation; but they did.
+func (w *work) unended(found evidence) (left []Writer) {
+	for _, id := range w.living(w.r.Bound) {
+		known := slices.ContainsFunc(found.verdicts, func(v process.Verdict) bool { return v.Process.Identity == id })
+		if known || w.agentOf(id) != "" {
+			continue
+		}
+		one := Writer{Process: process.Process{Identity: id}, Standing: Leftover, Why: "the record bound it, and it is not proven gone"}
+		if p, err := w.Processes.Inspect(id.PID); err == nil && p.Identity == id {
+			one.Process = p
+		}
+		left = append(left, one)
+	}
+	return left
 }

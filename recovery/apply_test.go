@@ -310,6 +310,10 @@ func (ps *processes) exit(pid int) {
 	ps.all = slices.DeleteFunc(ps.all, func(p process.Process) bool { return p.PID == pid })
 }
 
+func (ps *processes) Moment() (process.Moment, error) {
+	return process.Moment{Boot: boot, Tick: 1 << 40}, nil
+}
+
 func (ps *processes) Self() process.Identity {
 	return process.Identity{PID: 4_000_000, Start: 1, Boot: boot}
 }
@@ -326,7 +330,8 @@ func (ps *processes) Inspect(pid int) (process.Process, error) {
 func (ps *processes) Snapshot(context.Context) (process.Snapshot, error) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	return process.Snapshot{Processes: slices.Clone(ps.all)}, nil
+	me := process.Process{Identity: ps.Self(), UID: 1000, State: 'R', Args: []string{"ccbot"}}
+	return process.Snapshot{Processes: append(slices.Clone(ps.all), me)}, nil
 }
 
 func (ps *processes) Liveness(id process.Identity) process.Liveness {

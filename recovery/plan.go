@@ -185,7 +185,7 @@ func (w World) find(b session.Binding) (p tmux.Pane, there bool) {
 		return tmux.Pane{}, false
 	}
 	for _, p := range w.Panes {
-		if p.ID.String() == b.Pane && p.PID == b.Agent.PID {
+		if p.ID.String() == b.Pane && p.PID == b.PanePID() {
 			return p, true
 		}
 	}

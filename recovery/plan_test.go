@@ -64,6 +64,18 @@ func binding(n int) *session.Binding {
 		Agent: process.Identity{PID: 1000 + n, Start: uint64(n + 1), Boot: "boot"}, BoundAt: noon}
 }
 
+// adopted is the binding of an agent that a person runs in pane n, below the
+// shell that inAShell shows.
+func adopted(n int) *session.Binding {
+	b := binding(n)
+	b.Adopted, b.Shell = true, 2000+n
+	return b
+}
+
+func inAShell(n int) tmux.Pane {
+	return pane(n, func(p *tmux.Pane) { p.PID, p.Session, p.Command = 2000+n, "desk", "zsh" })
+}
+
 func record(state session.State, b *session.Binding) session.Record {
 	return session.Record{ID: uuid.New(), Name: "api", Dir: "/src", State: state, ClaudeSessionID: uuid.New(), Binding: b, CreatedAt: noon}
 }
@@ -92,6 +104,10 @@ func TestPlan(t *testing.T) {
 			world: func(s session.State) World { return world(record(s, binding(3)), process.Gone, pane(3)) }},
 		{name: "its pane is dead", states: bound, do: Conclude,
 			world: func(s session.State) World { return world(record(s, binding(3)), process.Gone, pane(3, dead)) }},
+		{name: "adopted: the shell's pane is there, whatever its agent does", states: bound, do: Reattach,
+			world: func(s session.State) World { return world(record(s, adopted(3)), process.Gone, inAShell(3)) }},
+		{name: "adopted: the pane is another shell's", states: bound, do: MarkLost, notice: StaleWindow,
+			world: func(s session.State) World { return world(record(s, adopted(3)), process.Gone, pane(3)) }},
 		{name: "pane and process are gone", states: bound, do: MarkLost, notice: StaleWindow,
 			world: func(s session.State) World { return world(record(s, binding(3)), process.Gone) }},
 		{name: "the pane is gone, the process lives", states: bound, notice: Unclear,

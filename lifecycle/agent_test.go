@@ -1,0 +1,148 @@
+package lifecycle
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/claudeui"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/tmux"
+)
+
+// agent is a scripted Claude Code. Its fields are changed with set.
+type agent struct {
+	mu         sync.Mutex
+	id         process.Identity
+	pane       tmux.PaneID
+	session    uuid.UUID // its presence file says so
+	box        string
+	shell      bool // bash mode: "!" stands where the prompt sign stood
+	status     presence.Status
+	waitingFor string
+	dialog     bool
+	hidden     bool // its screen shows nothing that is known
+	silent     bool // it writes no presence file
+	unreadable error
+	deaf       bool // it does not take Enter
+	slow       bool // it draws nothing of what is typed
+	onPaste    func(a *agent)
+	onEnter    func(a *agent)
+	onClear    func(a *agent)
+
+	said    []string // what was submitted
+	chosen  int      // how often Enter went into a dialog
+	strayed string   // text that went into a dialog
+	escapes int
+	cleared int  // how often the box was cleared
+	folded  bool // the draft is shown as a placeholder
+	stuck   bool // it does not take the key that clears
+}
+
+func (a *agent) set(change func(a *agent)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	change(a)
+}
+
+func (a *agent) pidText() string { return strconv.Itoa(a.id.PID) }
+
+func (a *agent) heard() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.said)
+}
+
+func (a *agent) input(data string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case data == "\r" && a.dialog:
+		a.chosen++
+	case data == "\r" && a.deaf:
+	case data == "\r":
+		a.said, a.box, a.shell = append(a.said, a.box), "", false
+		if a.onEnter != nil {
+			a.onEnter(a)
+		}
+	case data == "\x15" && a.dialog:
+	case data == "\x15":
+		a.cleared++
+		if !a.stuck {
+			a.box = ""
+		}
+		if a.onClear != nil {
+			a.onClear(a)
+		}
+	case data == "\x1b":
+		a.escapes++
+	case a.dialog:
+		a.strayed += data
+	default:
+		if rest, ok := strings.CutPrefix(data, "!"); ok && a.box == "" {
+			a.shell, data = true, rest
+		}
+		a.box += data
+		if a.onPaste != nil {
+			a.onPaste(a)
+		}
+	}
+}
+
+func (a *agent) screen() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	rule := strings.Repeat("─", 60)
+	if a.hidden {
+		return "something else\n"
+	}
+	if a.dialog {
+		return "● Running Bash.\n\n" + rule + "\n Bash command\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
+	}
+	footer := "  ⏸ manual mode on · ? for shortcuts"
+	if a.status == presence.Busy {
+		footer = "  ⏸ manual mode on · esc to interrupt"
+	}
+	box := a.box
+	if a.slow {
+		box = ""
+	}
+	if a.folded && box != "" {
+		box = "[Pasted text #1 +30 lines]"
+	}
+	sign := "❯"
+	if a.shell {
+		sign = "!"
+	}
+	return "● hello\n\n" + rule + "\n" + sign + "\u00a0" + strings.ReplaceAll(box, "\n", "\n  ") + "\n" + rule + "\n" + footer + "\n"
+}
+
+// TestTheAgentLooksReal holds the stand-in to what the reader of screens sees.
+func TestTheAgentLooksReal(t *testing.T) {
+	a := &agent{status: presence.Idle}
+	assert.True(t, claudeui.Read(a.screen()).ReadyToType())
+	a.input("one\ntwo")
+	s := claudeui.Read(a.screen())
+	assert.True(t, s.Box.Present && !s.Box.Empty && s.Box.Holds("one\ntwo"), "%+v", s.Box)
+	a.status = presence.Busy
+	assert.True(t, claudeui.Read(a.screen()).Busy)
+	a.dialog = true
+	s = claudeui.Read(a.screen())
+	require.NotNil(t, s.Dialog)
+	assert.False(t, s.Box.Present)
+	assert.Equal(t, []string{"Yes", "No"}, s.Dialog.Options)
+	a = &agent{hidden: true}
+	s = claudeui.Read(a.screen())
+	assert.False(t, s.Box.Present || s.Dialog != nil)
+	a = &agent{}
+	a.input("!ls")
+	s = claudeui.Read(a.screen())
+	assert.True(t, s.Box.Bash && s.Box.Text == "ls")
+}

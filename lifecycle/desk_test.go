@@ -1,0 +1,328 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+	"ccbot/tmux/tmuxtest"
+)
+
+// desk is the fake tmux with agents in its panes, ours and those that people run
+// by hand.
+type desk struct {
+	*tmuxtest.Fake
+	order     *order
+	processes *processes
+	mu        sync.Mutex
+	agents    map[tmux.PaneID]*agent
+	behind    map[tmux.PaneID]bool // a shell is in front of the agent
+	nextPID   int                  // of what people start
+	onLaunch  func(a *agent, p *tmuxtest.Process)
+	closing   error // of ClosePane
+}
+
+func newDesk(o *order, ps *processes) *desk {
+	d := &desk{Fake: tmuxtest.NewFake(), order: o, processes: ps, agents: map[tmux.PaneID]*agent{}, behind: map[tmux.PaneID]bool{},
+		nextPID: 6_000_000}
+	server, err := d.Fake.Server(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	ps.start(server.PID, []string{"tmux", "new-session"}, func(p *process.Process) { p.Comm = "tmux: server" })
+	d.Fake.Launch = func(p *tmuxtest.Process) {
+		a := &agent{pane: p.Pane, status: presence.Idle}
+		a.session, _ = process.SessionArg(p.Spec.Argv)
+		a.id = ps.startNow(p.PID, p.Spec.Argv, below(server.PID), inTerminal(p.PID, p.PID))
+		p.OnInput = a.input
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.agents[p.Pane] = a
+		if d.onLaunch != nil {
+			d.onLaunch(a, p)
+		}
+	}
+	return d
+}
+
+// inTerminal puts a process into a terminal with a group of its own in front.
+func inTerminal(tty, sid int) func(*process.Process) {
+	return func(p *process.Process) { p.TTY, p.SID, p.PGID, p.Foreground = tty, sid, p.PID, p.PID }
+}
+
+// hand is a claude that a person runs in a shell in a window of their own.
+type hand struct {
+	*agent
+	shell process.Identity
+}
+
+// byHand has a person open a window with a shell and run a command there.
+func (d *desk) byHand(argv ...string) hand {
+	return d.inShell(d.Fake.AddWindow("work", "mine").ID, argv...)
+}
+
+// inShell has a person run a command in the shell of a pane.
+func (d *desk) inShell(pane tmux.PaneID, argv ...string) hand {
+	d.nextPID++
+	pid, tty := d.nextPID, d.Fake.Process(pane).PID
+	d.Fake.SetScreen(pane, "$ \n")
+	shell := d.processes.startNow(tty, []string{"bash"}, inTerminal(tty, tty), func(p *process.Process) { p.Foreground = pid })
+	a := &agent{pane: pane, status: presence.Idle}
+	a.session, _ = process.SessionArg(argv)
+	a.id = d.processes.startNow(pid, argv, below(shell.PID), inTerminal(tty, shell.PID))
+	d.Fake.RunInFront(pane, "claude", a.input)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.agents[pane] = a
+	return hand{agent: a, shell: shell}
+}
+
+// inOwnWindow has a person open a window whose only process is a command.
+func (d *desk) inOwnWindow(argv ...string) *agent {
+	window := d.Fake.AddWindow("work", "mine")
+	a := &agent{pane: window.ID, status: presence.Idle}
+	a.session, _ = process.SessionArg(argv)
+	a.id = d.processes.startNow(window.PID, argv, inTerminal(window.PID, window.PID))
+	d.Fake.RunInFront(window.ID, "claude", a.input)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.agents[window.ID] = a
+	return a
+}
+
+// suspend does what Ctrl-Z does.
+func (d *desk) suspend(h hand) {
+	d.processes.change(h.id.PID, func(p *process.Process) { p.State, p.Foreground = 'T', h.shell.PID })
+	d.shellInFront(h)
+}
+
+// quit ends the claude; the shell stays.
+func (d *desk) quit(h hand) {
+	d.shellInFront(h)
+	d.processes.exit(h.id.PID)
+}
+
+func (d *desk) shellInFront(h hand) {
+	d.processes.change(h.shell.PID, func(p *process.Process) { p.Foreground = h.shell.PID })
+	d.mu.Lock()
+	d.behind[h.pane] = true
+	d.mu.Unlock()
+	d.Fake.EndInFront(h.pane)
+}
+
+func (d *desk) agentOf(r session.Record) *agent {
+	id, err := tmux.ParsePaneID(r.Binding.Pane)
+	if err != nil {
+		panic(err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.agents[id]
+}
+
+func (d *desk) byPID(pid int) *agent {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, a := range d.agents {
+		if a.id.PID == pid {
+			return a
+		}
+	}
+	return nil
+}
+
+func (d *desk) all() []*agent {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Collect(maps.Values(d.agents))
+}
+
+func (d *desk) NewWindow(ctx context.Context, s tmux.Spec) (tmux.Pane, error) {
+	d.order.add("new-window")
+	return d.Fake.NewWindow(ctx, s)
+}
+
+func (d *desk) Paste(ctx context.Context, g tmux.Guard, text string) error {
+	d.order.add("paste %s", text)
+	return d.Fake.Paste(ctx, g, text)
+}
+
+func (d *desk) Enter(ctx context.Context, g tmux.Guard) error {
+	d.order.add("enter")
+	return d.Fake.Enter(ctx, g)
+}
+
+func (d *desk) Press(ctx context.Context, g tmux.Guard, k tmux.Key) error {
+	d.order.add("press %s", k)
+	return d.Fake.Press(ctx, g, k)
+}
+
+func (d *desk) Capture(ctx context.Context, id tmux.PaneID, lines int) (string, error) {
+	text, err := d.Fake.Capture(ctx, id, lines)
+	d.mu.Lock()
+	a, behind := d.agents[id], d.behind[id]
+	d.mu.Unlock()
+	if err != nil || a == nil || behind {
+		return text, err
+	}
+	return a.screen(), nil
+}
+
+// ClosePane hangs up the pane's process, as tmux does.
+func (d *desk) ClosePane(ctx context.Context, g tmux.Guard) error {
+	d.order.add("close %s", g.Pane)
+	d.mu.Lock()
+	closing := d.closing
+	d.mu.Unlock()
+	if closing != nil {
+		return closing
+	}
+	err := d.Fake.ClosePane(ctx, g)
+	if a := d.byPID(g.PID); err == nil && a != nil {
+		d.processes.step(a.id, process.HowHangUp)
+	}
+	return err
+}
+
+// refuseToClose makes panes stay.
+func (d *desk) refuseToClose(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closing = err
+}
+
+// die ends an agent by itself, leaving its dead pane.
+func (d *desk) die(a *agent, e tmuxtest.Exit) {
+	d.Fake.End(a.pane, e)
+	d.processes.exit(a.id.PID)
+}
+
+func (d *desk) windows() (names []string) {
+	panes, _ := d.Fake.Panes(context.Background())
+	for _, p := range panes {
+		if p.WindowName != "__main__" {
+			names = append(names, p.WindowName)
+		}
+	}
+	return names
+}
+
+// presences is the folder of presence files: one of every agent in a pane, and
+// what a test adds.
+type presences struct {
+	desk *desk
+	mu   sync.Mutex
+	more []presence.File // of other processes, or another session of an agent
+	errs []error         // of the folder
+}
+
+// claim says what files there are beside those of the agents in panes.
+func (p *presences) claim(more ...presence.File) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.more = more
+}
+
+// fail makes the folder unreadable.
+func (p *presences) fail(errs ...error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.errs = errs
+}
+
+func (p *presences) added() ([]presence.File, []error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.more), slices.Clone(p.errs)
+}
+
+func (p *presences) Read(_ context.Context, pid int) (presence.File, error) {
+	more, _ := p.added()
+	i := slices.IndexFunc(more, func(f presence.File) bool { return f.PID == pid })
+	a := p.desk.byPID(pid)
+	switch {
+	case a == nil && i >= 0:
+		return more[i], nil
+	case a == nil:
+		return presence.File{}, fs.ErrNotExist
+	}
+	f, err := a.file()
+	if err == nil && i >= 0 {
+		f.SessionID = more[i].SessionID
+	}
+	return f, err
+}
+
+func (p *presences) List(ctx context.Context) (files []presence.File, errs []error) {
+	more, folder := p.added()
+	for _, f := range more {
+		if p.desk.byPID(f.PID) == nil {
+			files = append(files, f)
+		}
+	}
+	for _, a := range p.desk.all() {
+		if !p.desk.processes.alive(a.id) {
+			continue
+		}
+		f, err := p.Read(ctx, a.id.PID)
+		if err == nil {
+			files = append(files, f)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, &presence.FileError{PID: a.id.PID, Err: err})
+		}
+	}
+	return files, append(errs, folder...)
+}
+
+// file is the agent's presence file.
+func (a *agent) file() (presence.File, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.unreadable != nil:
+		return presence.File{}, a.unreadable
+	case a.silent:
+		return presence.File{}, fs.ErrNotExist
+	}
+	return presence.File{PID: a.id.PID, ProcStart: a.id.Start, SessionID: a.session, Status: a.status, WaitingFor: a.waitingFor}, nil
+}
+
+// bindings is what hooks recorded.
+type bindings struct {
+	mu     sync.Mutex
+	all    []hookwire.Binding
+	errs   []error
+	onRead func()
+}
+
+// claim says what the hooks of a process have recorded.
+func (b *bindings) claim(who process.Identity, id uuid.UUID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.all = append(b.all, hookwire.Binding{PID: who.PID, Start: who.Start, Boot: who.Boot, SessionID: id.String()})
+}
+
+func (b *bindings) set(change func(b *bindings)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(b)
+}
+
+func (b *bindings) read() ([]hookwire.Binding, []error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.onRead != nil {
+		b.onRead()
+	}
+	return slices.Clone(b.all), slices.Clone(b.errs)
+}

@@ -1,0 +1,199 @@
+package lifecycle
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/presence"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// behindDraft is a session with a person's draft in its box, and a prompt that
+// waits behind it.
+func (w *world) behindDraft(text string) (session.Record, *agent) {
+	w.t.Helper()
+	r, a := w.started()
+	a.set(func(a *agent) { a.box = text })
+	w.held(r, "k", said)
+	w.pass(time.Second)
+	require.Equal(w.t, 1, w.news.told(NoteHeldDraft))
+	require.Empty(w.t, w.tmux.Inputs(a.pane))
+	return r, a
+}
+
+// keys are what was done to boxes, and what was told of drafts.
+func (o *order) keys() []string {
+	return slices.DeleteFunc(o.all(), func(s string) bool {
+		word, _, _ := strings.Cut(s, " ")
+		return !slices.Contains([]string{"press", "paste", "enter"}, word) && s != "tell draft_cleared"
+	})
+}
+
+func TestP7_SendAnywayTellsTheDraftAndClearsItFirst(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.behindDraft("half a thought")
+		require.NoError(t, w.SendAnyway(w.ctx, r.ID, "k"))
+		w.pass(time.Second)
+		assert.Equal(t, []string{said}, a.heard(), "the draft was neither sent nor merged")
+		assert.Equal(t, []string{"tell draft_cleared", "press C-u", "paste " + said, "enter"}, w.order.keys())
+		n := w.news.last(NoteDraftCleared)
+		assert.Equal(t, "half a thought", n.Draft)
+		assert.Equal(t, "k", n.Prompt.Key)
+		assert.Equal(t, r.ID, n.Session.ID)
+		assert.Equal(t, 1, w.news.told(NoteDraftCleared))
+	})
+}
+
+// The person has taken the draft out meanwhile.
+func TestSendAnywayWithoutADraftJustTypes(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.behindDraft("half a thought")
+		a.set(func(a *agent) { a.box = "" })
+		require.NoError(t, w.SendAnyway(w.ctx, r.ID, "k"))
+		w.pass(time.Second)
+		assert.Equal(t, []string{said}, a.heard())
+		assert.Zero(t, w.news.told(NoteDraftCleared))
+		assert.NotContains(t, w.order.keys(), "press C-u")
+	})
+}
+
+func TestP7_SendAnywayRefuses(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(w *world, r session.Record, a *agent)
+		want  error
+	}{
+		{"a dialog", func(_ *world, _ session.Record, a *agent) {
+			a.set(func(a *agent) { a.dialog, a.status = true, presence.Waiting })
+		}, ErrBoxBusy},
+		{"a dialog that presence does not tell yet", func(_ *world, _ session.Record, a *agent) {
+			a.set(func(a *agent) { a.dialog = true })
+		}, ErrBoxBusy},
+		{"a turn", func(_ *world, _ session.Record, a *agent) { a.set(works) }, ErrBoxBusy},
+		{"bash mode", func(_ *world, _ session.Record, a *agent) {
+			a.set(func(a *agent) { a.shell, a.box = true, "rm -r x" })
+		}, ErrBoxBusy},
+		{"bash mode without a command", func(_ *world, _ session.Record, a *agent) {
+			a.set(func(a *agent) { a.shell, a.box = true, "" })
+		}, ErrBoxBusy},
+		{"an unknown screen", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.hidden = true }) }, ErrBoxBusy},
+		{"an unreadable presence file", func(_ *world, _ session.Record, a *agent) {
+			a.set(func(a *agent) { a.unreadable = presence.ErrTorn })
+		}, ErrBoxBusy},
+		{"somebody scrolls", func(w *world, _ session.Record, a *agent) {
+			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.InMode = true })
+		}, ErrBoxBusy},
+		{"another program in front", func(w *world, _ session.Record, a *agent) {
+			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Command = "vim" })
+		}, ErrBoxBusy},
+		{"tmux does not answer", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Server", tmux.ErrLost) }, ErrBoxBusy},
+		{"a folded draft", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.folded = true }) }, ErrDraftHidden},
+		{"not ready yet", func(w *world, r session.Record, _ *agent) {
+			w.edit(r.ID, func(r *session.Record) { r.State = session.Starting })
+		}, ErrBoxBusy},
+		{"finished meanwhile", func(w *world, _ session.Record, _ *agent) { _ = w.prompts.FinishPrompt("k") }, fs.ErrNotExist},
+		{"typed meanwhile", func(w *world, _ session.Record, _ *agent) {
+			w.prompts.put(Prompt{Key: "k", Text: said, State: Typing, Mark: &Mark{At: time.Now()}})
+		}, fs.ErrNotExist},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.behindDraft("half a thought")
+				w.stop() // no step in between
+				tc.spoil(w, r, a)
+				assert.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), tc.want)
+				assert.Empty(t, w.tmux.Inputs(a.pane))
+				assert.Zero(t, w.news.told(NoteDraftCleared), "told of a draft that stays")
+			})
+		})
+	}
+}
+
+// The button is of one prompt: not of the one behind it, nor of another day.
+func TestSendAnywayIsForTheFirstPromptOnly(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.behindDraft("half a thought")
+		w.held(r, "second", "another")
+		for _, key := range []string{"second", "gone", ""} {
+			assert.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, key), fs.ErrNotExist, key)
+		}
+		assert.ErrorIs(t, w.SendAnyway(w.ctx, uuid.New(), "k"), session.ErrNotFound)
+		assert.Empty(t, w.tmux.Inputs(a.pane))
+	})
+}
+
+// What cannot be told is not cleared.
+func TestP7_ADraftThatCannotBeToldStays(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.behindDraft("half a thought")
+		w.news.set(func(n *news) { n.fail = func(Note) error { return errors.New("disk full") } })
+		assert.Error(t, w.SendAnyway(w.ctx, r.ID, "k"))
+		assert.Empty(t, w.tmux.Inputs(a.pane))
+		assert.Equal(t, "half a thought", a.box)
+	})
+}
+
+// The person at the desk types on while the draft is told: what was told is not
+// what would be cleared.
+func TestP7_ADraftThatChangedWhileItWasToldStays(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.behindDraft("half a thought")
+		w.news.set(func(n *news) {
+			n.fail = func(n Note) error {
+				if n.Kind == NoteDraftCleared {
+					a.set(func(a *agent) { a.box += " and more" })
+				}
+				return nil
+			}
+		})
+		assert.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), ErrBoxBusy)
+		assert.Empty(t, w.tmux.Inputs(a.pane))
+		assert.Equal(t, "half a thought and more", a.box)
+	})
+}
+
+// The box is proven empty before anything is typed.
+func TestP7_ABoxThatDoesNotEmptyGetsNothing(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(w *world, a *agent)
+	}{
+		{"the key does not clear it", func(_ *world, a *agent) { a.set(func(a *agent) { a.stuck = true }) }},
+		{"a dialog opens while it is cleared", func(w *world, a *agent) {
+			a.set(func(a *agent) { a.onClear = func(a *agent) { a.dialog, a.status = true, presence.Waiting } })
+		}},
+		{"a turn begins while it is cleared", func(w *world, a *agent) {
+			a.set(func(a *agent) { a.onClear = works })
+		}},
+		{"bash mode begins while it is cleared", func(w *world, a *agent) {
+			a.set(func(a *agent) { a.onClear = func(a *agent) { a.shell = true } })
+		}},
+		{"tmux refuses the key", func(w *world, a *agent) {
+			w.tmux.Fail("Press", &tmux.GuardError{Pane: a.pane, Want: "a", Got: "b"})
+		}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.behindDraft("half a thought")
+				w.stop()
+				tc.spoil(w, a)
+				assert.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), ErrBoxBusy)
+				assert.NotContains(t, w.order.keys(), "paste "+said)
+				assert.NotContains(t, w.order.keys(), "enter")
+				assert.Equal(t, Held, w.prompts.state("k"))
+				assert.LessOrEqual(t, a.cleared, 2)
+			})
+		})
+	}
+}

@@ -1,0 +1,171 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"ccbot/internal/process"
+)
+
+// endRest ends what is left of the session beside its agent, and says what it
+// leaves alone and why.
+func (w *work) endRest(ctx context.Context, receipt *Receipt) {
+	ended, failures, err := w.endLeftovers(ctx)
+	if err != nil {
+		receipt.fail(FailureProcesses, 0, err.Error())
+	}
+	below, failed := w.endBelow(ctx)
+	receipt.Others = append(receipt.Others, append(ended, below...)...)
+	receipt.Failures = append(receipt.Failures, append(failures, failed...)...)
+}
+
+// endLeftovers ends every leftover of the session that still lives. Second
+// writers are spared, and so is whose evidence contradicts itself.
+func (w *work) endLeftovers(ctx context.Context) (ended []Ending, failures []Failure, err error) {
+	found, err := w.writers(ctx, w.r.ClaudeSessionID)
+	if err != nil {
+		return nil, nil, err
+	}
+	now := w.moment()
+	leftovers, failures := w.boundBefore()
+	for _, v := range found.verdicts {
+		switch standingOf(*w.r, v, w.Processes.Self()) {
+		case Leftover:
+			if !slices.Contains(leftovers, v.Process.Identity) {
+				leftovers = append(leftovers, v.Process.Identity)
+			}
+		case Second:
+			out := process.Outcome{Process: v.Process, Spared: "it is not the session's own", Reason: ReasonSecond}
+			w.logOutcome(out)
+			ended = append(ended, w.aged(out, now))
+		case Unclear:
+			failures = append(failures, Failure{FailureUnknown, v.Process.PID, "it may write the session: " + v.Why})
+		case Agent: // endAgent has decided about it
+		}
+	}
+	more, failed := w.endWriting(ctx, leftovers, w.proveLeftover(ctx))
+	return append(ended, more...), append(failures, failed...), nil
+}
+
+// boundBefore are living agents that this record bound earlier.
+func (w *work) boundBefore() (alive []process.Identity, failures []Failure) {
+	for _, id := range w.living(w.r.Bound) {
+		switch {
+		case w.r.Binding != nil && w.r.Binding.Agent == id:
+		case w.Processes.Liveness(id) == process.Unknown:
+			failures = append(failures, Failure{FailureUnknown, id.PID, "it is not known whether it still lives"})
+		default:
+			alive = append(alive, id)
+		}
+	}
+	return alive, failures
+}
+
+// proveLeftover looks at all the evidence once more, right before the signal.
+func (w *work) proveLeftover(ctx context.Context) func(process.Process) error {
+	leftover := func(_ evidence, v process.Verdict) bool {
+		return standingOf(*w.r, v, w.Processes.Self()) == Leftover
+	}
+	return func(p process.Process) error {
+		if slices.Contains(w.r.Bound, p.Identity) {
+			return w.guarded(ctx, p, process.GuardNoAgent) // the record saw it start
+		}
+		return w.proveWriter(ctx, p, leftover)
+	}
+}
+
+// proveWriter says whether the process writes the conversation at this moment and
+// is one that is wanted, and whether nothing protects it.
+func (w *work) proveWriter(ctx context.Context, p process.Process, wanted func(evidence, process.Verdict) bool) error {
+	if err := w.guarded(ctx, p); err != nil {
+		return err
+	}
+	found, err := w.writers(ctx, w.r.ClaudeSessionID)
+	if err != nil {
+		return err
+	}
+	for _, v := range found.verdicts {
+		if v.Process.Identity == p.Identity && v.Writer == process.Yes && wanted(found, v) {
+			return nil
+		}
+	}
+	return errors.New("it is not proven to write the session any more")
+}
+
+// guarded says which guard spares a process: ccbot and what is above it, tmux,
+// other users, what is no agent, and the agent of another session.
+func (w *work) guarded(ctx context.Context, p process.Process, except ...string) error {
+	table, err := w.Processes.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if spare := w.sparedBy(table, p, except...); spare != nil {
+		return spare
+	}
+	return nil
+}
+
+func (w *work) sparedBy(table process.Snapshot, p process.Process, except ...string) *process.Spare {
+	guards := process.StandardGuards(w.Processes.Self(), w.agents())
+	guards = slices.DeleteFunc(guards, func(g process.Guard) bool { return slices.Contains(except, g.Name) })
+	if name, spared := process.SparedBy(p, table, guards); spared {
+		return &process.Spare{Reason: name, Detail: "guard " + name}
+	}
+	if name := w.agentOf(p.Identity); name != "" {
+		return &process.Spare{Reason: ReasonOtherAgent, Detail: "it is the agent of session " + name}
+	}
+	return nil
+}
+
+// endWriting ends processes that write the conversation. One that still lives is
+// a failure, unless it is another session's agent.
+func (w *work) endWriting(ctx context.Context, who []process.Identity, prove func(process.Process) error) ([]Ending, []Failure) {
+	seen, err := w.Processes.Snapshot(ctx)
+	if err != nil {
+		seen = process.Snapshot{} // then only what is seen right before a KILL is noted
+	}
+	endings, errs := w.endEach(ctx, who, prove, func(id process.Identity) process.Grace { return w.noting(id, seen) })
+	var receipt Receipt
+	for i, e := range endings {
+		if errs[i] != nil || !e.over() && e.Reason != ReasonOtherAgent {
+			receipt.failOutcome(e.Outcome, errs[i])
+		}
+	}
+	return endings, receipt.Failures
+}
+
+// endEach ends processes side by side: each may take as long as KillGrace.
+func (w *work) endEach(ctx context.Context, who []process.Identity, prove func(process.Process) error,
+	grace func(process.Identity) process.Grace) (endings []Ending, errs []error) {
+	outs := make([]process.Outcome, len(who))
+	errs = make([]error, len(who))
+	var g errgroup.Group
+	for i, id := range who {
+		g.Go(func() error {
+			outs[i], errs[i] = w.Processes.End(ctx, id, prove, nil, grace(id))
+			return nil
+		})
+	}
+	_ = g.Wait() // it has none: each has its own
+	now := w.moment()
+	for _, out := range outs {
+		w.logOutcome(out)
+		endings = append(endings, w.aged(out, now))
+	}
+	return endings, errs
+}
+
+// living are those that are not proven gone. What ended before it could be
+// identified names nobody.
+func (s *Service) living(who []process.Identity) []process.Identity {
+	var alive []process.Identity
+	for _, id := range who {
+		if id.Valid() && s.Processes.Liveness(id) != process.Gone {
+			alive = append(alive, id)
+		}
+	}
+	return alive
+}

@@ -1,0 +1,117 @@
+package lifecycle
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// Desk says whether a person has a session's window before them in a terminal.
+type Desk int
+
+const (
+	DeskUnknown  Desk = iota // tmux did not say
+	DeskAway                 // no terminal shows the window
+	DeskAttached             // a terminal shows it
+	DeskTyping               // and keys were pressed there a moment ago
+)
+
+// deskFor is how long after the last key a person counts as being at the desk.
+const deskFor = 5 * time.Minute
+
+// Look is what a session is doing, as a person is shown it.
+type Look struct {
+	Phase      Phase
+	Desk       Desk
+	Background bool      // commands that the agent has started still run
+	Active     time.Time // when something last happened, from either side
+}
+
+// Quiet says whether nobody would miss the agent now: it is idle, nothing that
+// it has started runs, and no terminal shows it.
+func (l Look) Quiet() bool { return l.Phase == PhaseIdle && l.Desk == DeskAway && !l.Background }
+
+// Look looks at a session that is open.
+func (s *Service) Look(ctx context.Context, r session.Record) Look {
+	if !r.State.Live() || r.Binding == nil {
+		return Look{Phase: PhaseUnknown}
+	}
+	v := s.View(ctx, r)
+	l := Look{Phase: v.Phase(), Background: s.background(ctx, r.Binding.Agent), Active: s.lastActive(r, v)}
+	viewers, err := s.Tmux.Viewers(ctx)
+	if err == nil && v.Fate == PaneOurs {
+		l.Desk = deskOf(viewers, v.Pane.Window, v.Now)
+	}
+	return l
+}
+
+// deskOf is pure. A terminal that may only look on counts as attached.
+func deskOf(viewers []tmux.Viewer, window tmux.WindowID, now time.Time) Desk {
+	desk := DeskAway
+	for _, v := range viewers {
+		if v.Window != window {
+			continue
+		}
+		if !v.ReadOnly && now.Sub(v.LastKey) < deskFor {
+			return DeskTyping
+		}
+		desk = DeskAttached
+	}
+	return desk
+}
+
+// background says whether a command that the agent has started still runs: each
+// sits in a session of its own, other helpers of the agent share the agent's.
+// Where nobody knows, one may.
+func (s *Service) background(ctx context.Context, agent process.Identity) bool {
+	table, err := s.Processes.Snapshot(ctx)
+	if err != nil {
+		return true
+	}
+	p, ok := table.Find(agent.PID)
+	if !ok || p.Identity != agent {
+		return true
+	}
+	for _, below := range table.Descendants(agent.PID) {
+		if below.SID != p.SID && !below.Gone() {
+			return true
+		}
+	}
+	return false
+}
+
+// lastActive is the latest sign of life from either side: a change of the
+// record (a prompt, an answer shown), of the agent's status, of the transcript.
+func (s *Service) lastActive(r session.Record, v View) time.Time {
+	latest := r.UpdatedAt
+	if v.Present && v.Presence.UpdatedAt.After(latest) {
+		latest = v.Presence.UpdatedAt
+	}
+	if info, err := os.Stat(s.transcriptPath(r)); err == nil && info.ModTime().After(latest) {
+		latest = info.ModTime()
+	}
+	return latest
+}
+
+// ArchiveQuiet archives a session in which nothing has happened for that long.
+// It looks once more on the session's worker: if anything has happened since the
+// look that the decision was made on, or nobody knows, done is false.
+func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Time, quiet time.Duration) (done bool, err error) {
+	defer s.Wake(id)
+	err = s.do(ctx, id, func(w *work) error {
+		l := s.Look(ctx, *w.r)
+		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || l.Active.After(since) {
+			return nil
+		}
+		done = true
+		why := "nothing has happened for " + quiet.Round(time.Second).String()
+		return w.archive(ctx, session.Archived, why, &Receipt{Quiet: quiet})
+	})
+	return done, err
+}

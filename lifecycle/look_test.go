@@ -1,0 +1,234 @@
+package lifecycle
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// attach shows a session's window in a terminal, in which the last key was
+// pressed so long ago; negative: none was.
+func (w *world) attach(a *agent, ago time.Duration, readOnly bool) {
+	w.t.Helper()
+	p, err := w.tmux.Fake.Pane(w.ctx, a.pane)
+	require.NoError(w.t, err)
+	tty := w.tmux.Attach(tmux.Viewer{Window: p.Window, ReadOnly: readOnly})
+	if ago >= 0 {
+		w.tmux.PressAt(tty, time.Now().Add(-ago))
+	}
+}
+
+func TestLookAtTheDesk(t *testing.T) {
+	tests := []struct {
+		name string
+		desk func(w *world, a *agent)
+		want Desk
+	}{
+		{"nobody", func(*world, *agent) {}, DeskAway},
+		{"another window is shown", func(w *world, _ *agent) {
+			w.tmux.Attach(tmux.Viewer{Window: w.tmux.AddWindow("work", "mine").Window})
+		}, DeskAway},
+		{"attached, no key yet", func(w *world, a *agent) { w.attach(a, -1, false) }, DeskAttached},
+		{"attached, a key long ago", func(w *world, a *agent) { w.attach(a, deskFor+time.Second, false) }, DeskAttached},
+		{"a key a moment ago", func(w *world, a *agent) { w.attach(a, time.Second, false) }, DeskTyping},
+		{"a key in a terminal that may only look on", func(w *world, a *agent) { w.attach(a, time.Second, true) }, DeskAttached},
+		{"two terminals, one typing", func(w *world, a *agent) {
+			w.attach(a, time.Second, false)
+			w.attach(a, time.Hour, false)
+		}, DeskTyping},
+		{"tmux does not say", func(w *world, _ *agent) { w.tmux.Fail("Viewers", tmux.ErrLost) }, DeskUnknown},
+		{"the pane is not known", func(w *world, _ *agent) { w.tmux.Fail("Pane", tmux.ErrLost) }, DeskUnknown},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.stop()
+				tc.desk(w, a)
+				assert.Equal(t, tc.want, w.Look(w.ctx, r).Desk)
+			})
+		})
+	}
+}
+
+func TestLookAtWhatRunsInTheBackground(t *testing.T) {
+	tests := []struct {
+		name string
+		run  func(w *world, a *agent)
+		want bool
+	}{
+		{"nothing", func(*world, *agent) {}, false},
+		{"a helper in the agent's own session", func(w *world, a *agent) {
+			w.processes.startNow(901, []string{"caffeinate"}, below(a.id.PID), func(p *process.Process) { p.SID = a.id.PID })
+		}, false},
+		{"a command", func(w *world, a *agent) { w.processes.startNow(901, []string{"bash"}, below(a.id.PID)) }, true},
+		{"a command below a helper", func(w *world, a *agent) {
+			w.processes.startNow(901, []string{"helper"}, below(a.id.PID), func(p *process.Process) { p.SID = a.id.PID })
+			w.processes.startNow(902, []string{"make"}, below(901))
+		}, true},
+		{"a command that has ended", func(w *world, a *agent) {
+			w.processes.startNow(901, []string{"bash"}, below(a.id.PID), func(p *process.Process) { p.State = 'Z' })
+		}, false},
+		{"nobody knows", func(w *world, _ *agent) {
+			w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+		}, true},
+		{"the agent is not seen", func(w *world, a *agent) { w.processes.exit(a.id.PID) }, true},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.stop()
+				tc.run(w, a)
+				assert.Equal(t, tc.want, w.Look(w.ctx, r).Background)
+			})
+		})
+	}
+}
+
+// The latest sign of life, from either side.
+func TestLookTellsTheLastSignOfLife(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		assert.Equal(t, r.UpdatedAt, w.Look(w.ctx, r).Active)
+		w.pass(time.Minute)
+		w.write(r, userLine("hello"))
+		said := time.Now().Add(time.Hour)
+		require.NoError(t, os.Chtimes(w.transcript(r.ClaudeSessionID), said, said))
+		assert.True(t, said.Equal(w.Look(w.ctx, r).Active), "the transcript")
+		w.held(r, "k", "hello")
+		assert.True(t, said.Equal(w.Look(w.ctx, w.get(r.ID)).Active))
+	})
+}
+
+func TestLookAtWhatIsOver(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		assert.Equal(t, Look{Phase: PhaseUnknown}, w.Look(w.ctx, r))
+		assert.False(t, w.Look(w.ctx, r).Quiet())
+	})
+}
+
+// ---- ArchiveQuiet
+
+func TestP3_WhatIsQuietIsArchivedAndSaysSo(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		seen := w.Look(w.ctx, r).Active
+		w.pass(6 * time.Hour)
+		done, err := w.ArchiveQuiet(w.ctx, r.ID, seen, 6*time.Hour)
+		require.NoError(t, err)
+		assert.True(t, done)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.False(t, w.processes.alive(a.id))
+		require.Equal(t, 1, w.news.told(NoteStopped))
+		assert.Equal(t, 6*time.Hour, w.news.last(NoteStopped).Receipt.Quiet)
+	})
+}
+
+func TestP6_WhatIsNotKnownToBeQuietStays(t *testing.T) {
+	tests := []struct {
+		name  string
+		life  bool // it is a sign of life
+		spoil func(w *world, r session.Record, a *agent)
+	}{
+		{"a prompt waits", false, func(w *world, r session.Record, a *agent) {
+			a.set(func(a *agent) { a.box = "mine" })
+			w.held(r, "k", said)
+		}},
+		{"a person has to decide about a prompt", false, func(w *world, r session.Record, _ *agent) {
+			w.prompts.put(Prompt{Key: "k", Text: said, State: Unproven, Mark: &Mark{}})
+			w.edit(r.ID, func(r *session.Record) { r.Prompts = []string{"k"} })
+		}},
+		{"it works", false, func(_ *world, _ session.Record, a *agent) { a.set(works) }},
+		{"it waits for an answer", false, func(_ *world, _ session.Record, a *agent) {
+			a.set(func(a *agent) { a.dialog, a.status = true, presence.Waiting })
+		}},
+		{"its phase is unknown", false, func(_ *world, _ session.Record, a *agent) {
+			a.set(func(a *agent) { a.silent, a.hidden = true, true })
+		}},
+		{"its presence file is unreadable", false, func(_ *world, _ session.Record, a *agent) {
+			a.set(func(a *agent) { a.unreadable = presence.ErrTorn })
+		}},
+		{"tmux does not answer", false, func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Server", tmux.ErrLost) }},
+		{"it is not known whether it lives", false, func(w *world, _ session.Record, _ *agent) {
+			w.processes.set(func(ps *processes) {
+				ps.liveness = func(process.Identity) process.Liveness { return process.Unknown }
+			})
+		}},
+		{"a terminal shows it", false, func(w *world, _ session.Record, a *agent) { w.attach(a, -1, false) }},
+		{"a person types there", false, func(w *world, _ session.Record, a *agent) { w.attach(a, 0, false) }},
+		{"nobody knows who looks on", false, func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Viewers", tmux.ErrLost) }},
+		{"a command runs in the background", false, func(w *world, _ session.Record, a *agent) {
+			w.processes.startNow(901, []string{"make"}, below(a.id.PID))
+		}},
+		{"the processes cannot be read", false, func(w *world, _ session.Record, _ *agent) {
+			w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+		}},
+		{"the record has changed", true, func(w *world, r session.Record, _ *agent) {
+			w.edit(r.ID, func(r *session.Record) { r.Name = "other" })
+		}},
+		{"the transcript has grown", true, func(w *world, r session.Record, _ *agent) {
+			w.write(r, userLine("hello"))
+			now := time.Now()
+			require.NoError(w.t, os.Chtimes(w.transcript(r.ClaudeSessionID), now, now))
+		}},
+		{"it is starting", false, func(w *world, r session.Record, _ *agent) {
+			w.edit(r.ID, func(r *session.Record) { r.State = session.Starting })
+		}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				seen := w.Look(w.ctx, r).Active
+				w.pass(6 * time.Hour)
+				w.stop()
+				tc.spoil(w, r, a)
+				if !tc.life { // then it is not for what has happened since
+					seen = time.Now().Add(time.Hour)
+				}
+				done, err := w.ArchiveQuiet(w.ctx, r.ID, seen, 6*time.Hour)
+				require.NoError(t, err)
+				assert.False(t, done)
+				assert.True(t, w.get(r.ID).State.Live())
+				assert.Empty(t, w.processes.signalled())
+				assert.Zero(t, w.news.told(NoteStopped))
+			})
+		})
+	}
+}
+
+func TestP3_OnlyWhatRunsIsArchivedAsQuiet(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		done, err := w.ArchiveQuiet(w.ctx, r.ID, time.Now(), time.Hour)
+		require.NoError(t, err)
+		assert.False(t, done)
+		assert.Equal(t, r, w.get(r.ID))
+		_, err = w.ArchiveQuiet(w.ctx, uuid.New(), time.Now(), time.Hour)
+		assert.ErrorIs(t, err, session.ErrNotFound)
+	})
+}
+
+// Nobody has attached to an adopted pane's window when its agent was put behind
+// the shell: what cannot be seen is not idle.
+func TestLookAtAnAdoptedAgentBehindItsShell(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.adopted()
+		w.tmux.suspend(h)
+		assert.True(t, w.View(w.ctx, w.get(r.ID)).Behind)
+		h.set(func(a *agent) { a.silent = true })
+		assert.Equal(t, PhaseUnknown, w.Look(w.ctx, w.get(r.ID)).Phase)
+	})
+}

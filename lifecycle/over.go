@@ -1,0 +1,86 @@
+package lifecycle
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// end is the moment since which the session counts as over, once nothing of it
+// lives: it must be the one that told leftovers from second writers, or whoever
+// was spared by it would be a leftover from then on.
+func (w *work) end() process.Moment {
+	if end, over := endOf(*w.r, w.Processes.Self()); over {
+		return end
+	}
+	return w.moment()
+}
+
+// endSeen is the moment of an end that this ccbot has just seen. When an agent
+// ended that it never saw alive nobody knows, and a person may have gone on at
+// the desk before ccbot came back: zero, which makes nobody a leftover but what
+// the record bound. The same holds for a launch that never had an agent.
+func (w *work) endSeen() process.Moment {
+	if w.r.Binding == nil || w.recall(w.r.ID).seen != w.r.Binding.Agent {
+		return process.Moment{}
+	}
+	return w.moment()
+}
+
+// moment is now on the kernel's clock. Where it cannot be read it is zero, which
+// makes nobody a leftover.
+func (s *Service) moment() process.Moment {
+	now, err := s.Processes.Moment()
+	if err != nil {
+		s.Log.Warn("clock_unreadable", "error", err.Error())
+		return process.Moment{}
+	}
+	return now
+}
+
+// over notes that nothing of the session lives any more, since a moment.
+func (w *work) over(since process.Moment) {
+	w.r.Ended, w.r.EndedAt = since, w.Now().UTC()
+	w.r.Binding, w.r.Cleanup, w.r.Below = nil, nil, nil
+	w.r.Bound = w.living(w.r.Bound)
+	w.r.Seconds = w.living(w.r.Seconds)
+	w.r.Tail, w.r.Haunted = w.transcriptSize(), false
+}
+
+// noteFailed keeps what could not be proven dead, and when to try again.
+func (w *work) noteFailed(receipt *Receipt) {
+	c := &session.CleanupError{Reason: receipt.Failures[0].String(), Attempts: 1}
+	w.r.Ended = w.end()
+	if w.r.Cleanup != nil {
+		c.Attempts += max(0, w.r.Cleanup.Attempts)
+	}
+	c.NotBefore = w.Now().UTC().Add(retryAfter(c.Attempts))
+	for _, f := range receipt.Failures {
+		if id, ok := w.identityOf(f.PID); ok && !slices.Contains(c.Processes, id) {
+			c.Processes = append(c.Processes, id)
+		}
+	}
+	w.r.EndedAt, w.r.Cleanup = w.Now().UTC(), c
+}
+
+// identityOf names the process that has a pid now, by its pid alone where more
+// cannot be read.
+func (w *work) identityOf(pid int) (id process.Identity, ok bool) {
+	p, err := w.Processes.Inspect(pid)
+	switch {
+	case pid == 0, errors.Is(err, process.ErrGone):
+		return process.Identity{}, false
+	case err != nil:
+		return process.Identity{PID: pid}, true
+	}
+	return p.Identity, true
+}
+
+// retryAfter is the pause before the next try of a cleanup that failed: a
+// minute, doubled each time, an hour at most.
+func retryAfter(attempts int) time.Duration {
+	return min(time.Minute<<min(max(attempts-1, 0), 6), time.Hour)
+}

@@ -1,0 +1,118 @@
+package lifecycle
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+func TestInterrupt(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		assert.ErrorIs(t, w.Interrupt(w.ctx, r.ID), ErrIdle)
+		assert.Zero(t, a.escapes)
+		a.set(works)
+		assert.NoError(t, w.Interrupt(w.ctx, r.ID))
+		assert.Equal(t, 1, a.escapes)
+		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.PID = 4242 })
+		assert.ErrorIs(t, w.Interrupt(w.ctx, r.ID), ErrNoAgent)
+		assert.Equal(t, 1, a.escapes)
+	})
+}
+
+func TestSendAgainAndDrop(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.held(r, "again", "one")
+		w.held(r, "drop", "two")
+		assert.Error(t, w.SendAgain(w.ctx, r.ID, "again"), "nothing to decide yet")
+		w.pass(2 * time.Minute)
+		require.Equal(t, []string{"one", "two"}, a.heard())
+		require.NoError(t, w.Drop(w.ctx, r.ID, "drop"))
+		assert.Equal(t, PromptState("finished"), w.prompts.state("drop"))
+		require.NoError(t, w.SendAgain(w.ctx, r.ID, "again"))
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{"one", "two", "one"}, a.heard())
+		assert.Error(t, w.Drop(w.ctx, r.ID, "again"), "it is being typed")
+	})
+}
+
+// What is decided at the end of a session must not fall back to an older line.
+func TestP4_SendAgainIsNotProvenByTheFirstSending(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.write(r, userLine(said)) // the person said it long ago
+		w.held(r, "k", said)
+		a.set(func(a *agent) { a.deaf = true })
+		w.Wake(r.ID)
+		w.pass(time.Minute)
+		require.Equal(t, Unproven, w.prompts.state("k"))
+		a.set(works)
+		require.NoError(t, w.SendAgain(w.ctx, r.ID, "k"))
+		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"})) // a crash right after
+		assert.Equal(t, Unproven, w.prompts.state("k"))
+	})
+}
+
+func TestQueueRefusesWhatIsOver(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		assert.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), ErrNoAgent)
+		assert.Empty(t, w.get(r.ID).Prompts)
+	})
+}
+
+func TestQueueTakesAKeyOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(works)
+		w.held(r, "k", said)
+		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
+		assert.Equal(t, []string{"k"}, w.get(r.ID).Prompts)
+	})
+}
+
+// A guard that stays false (another program in the foreground) must not cost two
+// writes to disk every 150 ms.
+func TestAGuardThatStaysFalseDoesNotSpin(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Command = "bash" })
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		assert.Less(t, len(w.prompts.saved), 100)
+	})
+}
+
+// The mark says where in the transcript proof counts: what was said before the
+// launch is none, also when no hook has told the path yet.
+func TestP4_TheMarkIsBehindWhatWasSaidBefore(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		old := w.archived()
+		w.write(old, userLine(said))
+		size := int64(0)
+		if info, err := os.Stat(w.transcript(old.ClaudeSessionID)); assert.NoError(t, err) {
+			size = info.Size()
+		}
+		require.NoError(t, w.Store.Do(w.ctx, old.ID, func(r *session.Record, save func() error) error {
+			r.Cursors = nil // as of a session whose hooks never reported
+			return save()
+		}))
+		r, err := w.restoreIt(old.ID)
+		require.NoError(t, err)
+		w.pass(2 * PresenceGrace)
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		require.NotEqual(t, PromptState("finished"), w.prompts.state("k"), "proven by what was said before")
+		p, err := w.prompts.Prompt("k")
+		require.NoError(t, err)
+		require.NotNil(t, p.Mark)
+		assert.Equal(t, size, p.Mark.Offset)
+	})
+}

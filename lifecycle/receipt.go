@@ -1,0 +1,102 @@
+package lifecycle
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"ccbot/internal/process"
+)
+
+// Receipt says what an archive did: every process it looked at, how it ended,
+// or why it was spared.
+type Receipt struct {
+	Agent    *Ending       // the bound agent; nil when it had already ended
+	Others   []Ending      // leftovers ended, and what was spared
+	Split    bool          // a person has split the window: their panes stay
+	Adopted  bool          // a person opened the pane: it stays
+	Waiting  int           // prompts that were not typed; they stay with the session
+	Quiet    time.Duration // it was archived because nothing happened for this long; 0: a person asked
+	Failures []Failure     // what could not be proven; then the state is cleanup_failed
+}
+
+// Ending is one process of a receipt.
+type Ending struct {
+	process.Outcome
+	Age time.Duration // 0: not known
+}
+
+// over says that it is proven gone.
+func (e Ending) over() bool { return e.Ended && e.Verified }
+
+// guarded says that it was spared by a guard, and not because something could
+// not be found out.
+func (e Ending) guarded() bool {
+	return e.Reason != "" && e.Reason != process.ReasonUnproven && e.Reason != process.ReasonUnreadable
+}
+
+// Reasons to leave a process alone beside those of package process.
+const (
+	ReasonSecond     = "second_writer" // not the session's own: ended only by a person's tap
+	ReasonOtherAgent = "other_agent"   // the bound agent of another session
+	ReasonUnclear    = "unclear"       // the evidence contradicts itself
+)
+
+// Failure is one thing that an archive could not prove.
+type Failure struct {
+	Kind   FailureKind
+	PID    int    // 0 where it is about no process
+	Detail string // English, for the log and the record
+}
+
+// FailureKind says what could not be proven.
+type FailureKind string
+
+const (
+	FailureTmux      FailureKind = "tmux"      // tmux does not say whether the pane is there, or does not close it
+	FailureProcesses FailureKind = "processes" // the process table or the evidence cannot be read
+	FailureUnknown   FailureKind = "unknown"   // nobody knows whether this process lives, or writes
+	FailureSurvived  FailureKind = "survived"  // this process lives after KILL
+	FailureSpared    FailureKind = "spared"    // this process writes the conversation and may not be ended
+)
+
+// String is the failure in English.
+func (f Failure) String() string {
+	if f.PID == 0 {
+		return f.Detail
+	}
+	return fmt.Sprintf("process %d: %s", f.PID, f.Detail)
+}
+
+func (r *Receipt) fail(kind FailureKind, pid int, detail string) {
+	r.Failures = append(r.Failures, Failure{Kind: kind, PID: pid, Detail: detail})
+}
+
+// failOutcome notes a process that should have ended and has not, or of which
+// that is not known.
+func (r *Receipt) failOutcome(out process.Outcome, err error) {
+	switch {
+	case errors.Is(err, process.ErrSurvived):
+		r.fail(FailureSurvived, out.Process.PID, "it survived KILL")
+	case err != nil:
+		r.fail(FailureUnknown, out.Process.PID, err.Error())
+	case out.Ended:
+		r.fail(FailureUnknown, out.Process.PID, "its end is not verified")
+	default:
+		r.fail(FailureSpared, out.Process.PID, out.Spared)
+	}
+}
+
+func (r *Receipt) reasons() []string {
+	var all []string
+	for _, f := range r.Failures {
+		all = append(all, f.String())
+	}
+	return all
+}
+
+// aged adds the process's age to its outcome.
+func (s *Service) aged(out process.Outcome, now process.Moment) Ending {
+	age, _ := out.Process.Age(now)
+	return Ending{Outcome: out, Age: age}
+}

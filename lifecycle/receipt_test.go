@@ -1,0 +1,37 @@
+package lifecycle
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"ccbot/internal/process"
+)
+
+func TestP3_WhatIsNotProvenGoneIsAFailure(t *testing.T) {
+	who := process.Process{Identity: process.Identity{PID: 9, Start: 1, Boot: boot}}
+	tests := []struct {
+		name string
+		out  process.Outcome
+		err  error
+		want Failure
+	}{
+		{"it survived", process.Outcome{}, fmt.Errorf("end 9: %w", process.ErrSurvived), Failure{FailureSurvived, 9, "it survived KILL"}},
+		{"it could not be found out", process.Outcome{}, errors.New("no answer"), Failure{FailureUnknown, 9, "no answer"}},
+		{"it was spared", process.Outcome{Spared: "guard tmux", Reason: process.GuardTmux}, nil, Failure{FailureSpared, 9, "guard tmux"}},
+		{"nobody verified it", process.Outcome{Ended: true}, nil, Failure{FailureUnknown, 9, "its end is not verified"}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			var r Receipt
+			tc.out.Process = who
+			r.failOutcome(tc.out, tc.err)
+			assert.Equal(t, []Failure{tc.want}, r.Failures)
+			assert.Equal(t, []string{"process 9: " + tc.want.Detail}, r.reasons())
+			assert.False(t, Ending{Outcome: tc.out}.over())
+		})
+	}
+	assert.True(t, Ending{Outcome: process.Outcome{Ended: true, Verified: true}}.over())
+}

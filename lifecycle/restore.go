@@ -1,0 +1,153 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+// RestoreRequest is a session that a person wants back.
+type RestoreRequest struct {
+	Session uuid.UUID
+	Dir     string // another than the directory of birth, absolute; empty: the same
+	Damaged Damaged
+}
+
+// Damaged says what to do with a transcript that a resume would stumble over.
+type Damaged string
+
+const (
+	AskFirst  Damaged = ""      // refuse with a TranscriptError
+	UseCopy   Damaged = "copy"  // resume a repaired copy; the original stays as it is
+	UseAsItIs Damaged = "as_is" // resume it all the same
+)
+
+// Restored is a session that came back.
+type Restored struct {
+	Record session.Record
+	Ended  []Ending // leftovers of its earlier life that were still there
+}
+
+// Restore brings a session back in its first directory: the same conversation
+// in a new window. Leftovers of it are ended first; while any other process
+// writes it, or may, it refuses with a WriterError.
+func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored, err error) {
+	err = s.do(ctx, q.Session, func(w *work) error {
+		if !w.r.State.Resumable() {
+			return &StateError{State: w.r.State, Want: "resumed"}
+		}
+		if q.Dir != "" {
+			w.r.Dir = filepath.Clean(q.Dir)
+		}
+		if err := CheckDir(w.r.Dir); err != nil {
+			return err
+		}
+		if back.Ended, err = w.alone(ctx); err != nil {
+			return err
+		}
+		if err := w.mend(q.Damaged); err != nil {
+			return err
+		}
+		return w.restore(ctx)
+	})
+	back.Record, _ = s.Store.Get(q.Session)
+	return back, err
+}
+
+// mend looks at the transcript's end, which a crash of the machine may have
+// damaged, and where a person has decided so goes on with a repaired copy. Its
+// conversation has an id of its own.
+func (w *work) mend(how Damaged) error {
+	health, err := transcript.Check(w.ProjectsDir, w.r.ClaudeSessionID)
+	empty := errors.Is(err, transcript.ErrNothingLeft)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // nothing was ever said
+	case err != nil && !empty:
+		return fmt.Errorf("check the transcript: %w", err)
+	case len(health.Faults) > 0 && how == AskFirst:
+		return &TranscriptError{Health: health}
+	case len(health.Faults) > 0 && how == UseAsItIs:
+		return nil
+	case empty:
+		return w.beginAnew()
+	case len(health.Faults) == 0:
+		return nil
+	}
+	return w.resumeCopy(health)
+}
+
+// beginAnew gives the session an id that Claude Code will take: it neither
+// resumes nor begins the conversation of a transcript in which nothing is said.
+func (w *work) beginAnew() error {
+	fork := w.r.ForkOf
+	w.changeID(uuid.New())
+	w.r.ForkOf = fork
+	return w.save()
+}
+
+func (w *work) resumeCopy(health transcript.Health) error {
+	id := uuid.New()
+	path, err := transcript.Repair(health, w.r.ClaudeSessionID, id)
+	if errors.Is(err, transcript.ErrNothingLeft) {
+		return w.beginAnew()
+	}
+	if err != nil {
+		return fmt.Errorf("repair the transcript: %w", err)
+	}
+	end, err := transcript.End(path)
+	if err != nil {
+		return fmt.Errorf("repair the transcript: %w", err)
+	}
+	w.changeID(id)
+	w.r.Cursors = append(w.r.Cursors, end)
+	return w.save()
+}
+
+// changeID notes that the conversation has another Claude id from now on. It is
+// no copy any more that a restore would have to begin again.
+func (w *work) changeID(id uuid.UUID) {
+	earlier := slices.DeleteFunc(w.r.EarlierClaudeIDs, func(k uuid.UUID) bool { return k == id })
+	w.r.EarlierClaudeIDs = append(earlier, w.r.ClaudeSessionID)
+	w.r.ClaudeSessionID, w.r.ForkOf = id, uuid.Nil
+}
+
+func (w *work) restore(ctx context.Context) error {
+	spec, err := w.prepare(ctx)
+	if err != nil {
+		return err // nothing has changed yet
+	}
+	w.r.RestoredFrom, w.r.Binding, w.r.Exit = w.r.State, nil, nil
+	w.r.StartedAt, w.r.ReportsAt, w.r.ReadyAt = w.Now().UTC(), time.Time{}, time.Time{}
+	if err := w.r.Become(session.Restoring, w.Now(), "resume asked for"); err != nil {
+		return err
+	}
+	if err := w.save(); err != nil {
+		return err
+	}
+	w.at("restore-recorded")
+	err = w.launch(ctx, spec)
+	if err != nil && !errors.Is(err, errWindowMayLive) {
+		return errors.Join(err, w.fail(ctx, "the window could not be opened"))
+	}
+	return err
+}
+
+// fail ends a launch that never became ready. What was restored stays as it
+// was, apart from its state.
+func (w *work) fail(ctx context.Context, why string) error {
+	w.over(w.endSeen())
+	if err := w.r.Become(session.Failed, w.Now(), why); err != nil {
+		return err
+	}
+	return w.saveAndFollow(ctx)
+}

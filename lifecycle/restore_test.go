@@ -1,0 +1,364 @@
+package lifecycle
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+// argvOf are the arguments of a session's launch behind its settings.
+func (w *world) argvOf(r session.Record) []string {
+	w.t.Helper()
+	require.NotNil(w.t, r.Binding)
+	return w.tmux.Process(w.tmux.agentOf(r).pane).Spec.Argv[3:]
+}
+
+// writeRaw adds bytes to the session's transcript.
+func (w *world) writeRaw(r session.Record, data string) {
+	w.t.Helper()
+	f, err := os.OpenFile(w.transcript(r.ClaudeSessionID), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	require.NoError(w.t, err)
+	_, err = f.WriteString(data)
+	require.NoError(w.t, err)
+	require.NoError(w.t, f.Close())
+}
+
+// ---- the directory
+
+func TestARestoreElsewhere(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		other := filepath.Join(w.base, "other")
+		require.NoError(t, os.Mkdir(other, 0o700))
+		back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Dir: other + "/."})
+		require.NoError(t, err)
+		assert.Equal(t, other, back.Record.Dir)
+		assert.Equal(t, other, w.tmux.Process(w.tmux.agentOf(back.Record).pane).Spec.Dir)
+		w.report(back.Record)
+		w.pass(time.Second)
+		assert.Equal(t, session.Running, w.get(r.ID).State)
+	})
+}
+
+// A refusal changes nothing, the directory neither.
+func TestARestoreThatIsRefusedKeepsItsDirectory(t *testing.T) {
+	tests := []struct {
+		name  string
+		dir   string // below the base
+		spoil func(w *world, r session.Record)
+		check func(t *testing.T, err error)
+	}{
+		{"a missing one", "none", nil, func(t *testing.T, err error) {
+			var e *DirError
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, DirMissing, e.Why)
+		}},
+		{"a file", "claude", nil, func(t *testing.T, err error) {
+			var e *DirError
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, DirNotADir, e.Why)
+		}},
+		{"another writer", "other", func(w *world, r session.Record) { w.processes.startNow(777, resume(r.ClaudeSessionID)) },
+			func(t *testing.T, err error) {
+				var e *WriterError
+				assert.ErrorAs(t, err, &e)
+			}},
+		{"a damaged transcript", "other", func(w *world, r session.Record) { w.writeRaw(r, "{") }, func(t *testing.T, err error) {
+			var e *TranscriptError
+			assert.ErrorAs(t, err, &e)
+		}},
+		{"no claude", "other", func(w *world, _ session.Record) { require.NoError(w.t, os.Remove(w.Command)) },
+			func(t *testing.T, err error) { assert.ErrorIs(t, err, ErrNoClaude) }},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r := w.archived()
+				require.NoError(t, os.Mkdir(filepath.Join(w.base, "other"), 0o700))
+				if tc.spoil != nil {
+					tc.spoil(w, r)
+				}
+				before := w.get(r.ID)
+				_, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Dir: filepath.Join(w.base, tc.dir)})
+				tc.check(t, err)
+				assert.Equal(t, before, w.get(r.ID))
+				assert.Empty(t, w.tmux.windows())
+			})
+		})
+	}
+}
+
+// The first directory is gone: it is said so, and another one may be named.
+func TestARestoreSaysThatItsDirectoryIsGone(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		require.NoError(t, os.Remove(r.Dir))
+		_, err := w.restoreIt(r.ID)
+		var e *DirError
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, &DirError{Dir: r.Dir, Why: DirMissing}, e)
+		back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Dir: w.base})
+		require.NoError(t, err)
+		assert.Equal(t, w.base, back.Record.Dir)
+	})
+}
+
+// ---- the transcript
+
+// damages are what a crash of the machine does to a transcript.
+var damages = map[string]struct {
+	do    func(w *world, r session.Record)
+	fault transcript.Fault
+}{
+	"half a line": {func(w *world, r session.Record) { w.writeRaw(r, assistantLine[:40]) }, transcript.FaultHalfLine},
+	"NULs":        {func(w *world, r session.Record) { w.writeRaw(r, "\x00\x00\x00\x00") }, transcript.FaultNUL},
+	"two files": {func(w *world, r session.Record) {
+		dir := filepath.Join(w.ProjectsDir, "-other")
+		require.NoError(w.t, os.Mkdir(dir, 0o700))
+		require.NoError(w.t, os.WriteFile(filepath.Join(dir, r.ClaudeSessionID.String()+".jsonl"), []byte(userLine("there")+"\n"), 0o600))
+	}, transcript.FaultDuplicate},
+}
+
+func TestADamagedTranscriptIsAskedAboutFirst(t *testing.T) {
+	for name, damage := range damages {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r := w.archived()
+				damage.do(w, r)
+				_, err := w.restoreIt(r.ID)
+				var e *TranscriptError
+				require.ErrorAs(t, err, &e)
+				assert.Equal(t, []transcript.Fault{damage.fault}, e.Health.Faults)
+				assert.Equal(t, w.transcript(r.ClaudeSessionID), e.Health.Path)
+				assert.Equal(t, r, w.get(r.ID))
+				assert.Empty(t, w.tmux.windows())
+			})
+		})
+	}
+}
+
+func TestADamagedTranscriptIsResumedAsItIs(t *testing.T) {
+	for name, damage := range damages {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r := w.archived()
+				damage.do(w, r)
+				before, err := os.ReadFile(w.transcript(r.ClaudeSessionID))
+				require.NoError(t, err)
+				back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Damaged: UseAsItIs})
+				require.NoError(t, err)
+				assert.Equal(t, r.ClaudeSessionID, back.Record.ClaudeSessionID)
+				assert.Equal(t, []string{"--resume", r.ClaudeSessionID.String()}, w.argvOf(back.Record))
+				after, err := os.ReadFile(w.transcript(r.ClaudeSessionID))
+				require.NoError(t, err)
+				assert.Equal(t, before, after)
+			})
+		})
+	}
+}
+
+// A repaired copy is another conversation: it has an id of its own, and the
+// original stays.
+func TestARepairedCopyIsResumed(t *testing.T) {
+	for name, damage := range damages {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r := w.archived()
+				damage.do(w, r)
+				before, err := os.ReadFile(w.transcript(r.ClaudeSessionID))
+				require.NoError(t, err)
+				back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Damaged: UseCopy})
+				require.NoError(t, err)
+				got := back.Record
+				require.NotEqual(t, r.ClaudeSessionID, got.ClaudeSessionID)
+				assert.Equal(t, []uuid.UUID{r.ClaudeSessionID}, got.EarlierClaudeIDs)
+				assert.Equal(t, []string{"--resume", got.ClaudeSessionID.String()}, w.argvOf(got))
+				after, err := os.ReadFile(w.transcript(r.ClaudeSessionID))
+				require.NoError(t, err)
+				assert.Equal(t, before, after, "the original stays as it is")
+				end, err := transcript.End(w.transcript(got.ClaudeSessionID))
+				require.NoError(t, err)
+				assert.Equal(t, append(r.Cursors, end), got.Cursors, "what the copy begins with was shown before")
+				health, err := transcript.Check(w.ProjectsDir, got.ClaudeSessionID)
+				require.NoError(t, err)
+				assert.Empty(t, health.Faults)
+
+				w.hook(got, hookwire.SessionStart, func(e *hookwire.Event) { e.Source = "resume" })
+				w.pass(time.Second)
+				assert.Equal(t, session.Running, w.get(r.ID).State)
+				assert.Len(t, w.get(r.ID).Cursors, len(r.Cursors)+1)
+			})
+		})
+	}
+}
+
+func TestAHealthyTranscriptIsNotCopied(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Damaged: UseCopy})
+		require.NoError(t, err)
+		assert.Equal(t, r.ClaudeSessionID, back.Record.ClaudeSessionID)
+	})
+}
+
+// Claude Code neither resumes such an id nor begins a conversation with it.
+func TestATranscriptWithNothingInIt(t *testing.T) {
+	tests := []struct {
+		name    string
+		content string
+		damaged Damaged
+		asks    bool // refused with a TranscriptError
+		anew    bool // else resumed as it is
+	}{
+		{"bookkeeping only", titleLine + "\n" + costLine + "\n", AskFirst, false, true},
+		{"empty", "", AskFirst, false, true},
+		{"NULs only", "\x00\x00\x00\x00", AskFirst, true, false},
+		{"NULs only, a copy", "\x00\x00\x00\x00", UseCopy, false, true},
+		{"NULs only, as it is", "\x00\x00\x00\x00", UseAsItIs, false, false},
+		{"half a line only", assistantLine[:40], AskFirst, true, false},
+		{"half a line only, a copy", assistantLine[:40], UseCopy, false, true},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, _ := w.started()
+				path := w.transcript(r.ClaudeSessionID)
+				require.NoError(t, os.WriteFile(path, []byte(tc.content), 0o600))
+				w.archive(r)
+				r = w.get(r.ID)
+				back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Damaged: tc.damaged})
+				kept, readErr := os.ReadFile(path)
+				require.NoError(t, readErr)
+				assert.Equal(t, tc.content, string(kept))
+				if tc.asks {
+					var e *TranscriptError
+					require.ErrorAs(t, err, &e)
+					assert.NotEmpty(t, e.Health.Faults)
+					assert.Equal(t, r, w.get(r.ID))
+					return
+				}
+				require.NoError(t, err)
+				if !tc.anew {
+					assert.Equal(t, []string{"--resume", r.ClaudeSessionID.String()}, w.argvOf(back.Record))
+					return
+				}
+				assert.Equal(t, []uuid.UUID{r.ClaudeSessionID}, back.Record.EarlierClaudeIDs)
+				assert.Equal(t, []string{"--session-id", back.Record.ClaudeSessionID.String()}, w.argvOf(back.Record))
+			})
+		})
+	}
+}
+
+func TestATranscriptThatCannotBeReadRefuses(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		path := w.transcript(r.ClaudeSessionID)
+		require.NoError(t, os.Remove(path))
+		require.NoError(t, os.Symlink(path, path)) // a loop
+		_, err := w.restoreIt(r.ID)
+		require.Error(t, err)
+		assert.Equal(t, r, w.get(r.ID))
+		assert.Empty(t, w.tmux.windows())
+	})
+}
+
+// ---- forks
+
+func TestAForkBeginsWithACopy(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		original := w.archived()
+		w.processes.startNow(777, resume(original.ClaudeSessionID)) // the reason to fork
+		q := w.request()
+		q.ForkOf = original.ClaudeSessionID
+		r, err := w.Start(w.ctx, q)
+		require.NoError(t, err)
+		assert.Equal(t, original.ClaudeSessionID, r.ForkOf)
+		require.NotEqual(t, original.ClaudeSessionID, r.ClaudeSessionID)
+		assert.Equal(t, []string{"--resume", original.ClaudeSessionID.String(), "--fork-session", "--session-id", r.ClaudeSessionID.String()}, w.argvOf(r))
+
+		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source, e.TranscriptSize = "fork", 17 })
+		w.pass(time.Second)
+		got := w.get(r.ID)
+		assert.Equal(t, session.Running, got.State)
+		assert.Equal(t, original.ClaudeSessionID, got.ForkOf)
+		c, _ := got.Cursor()
+		assert.Equal(t, transcript.Cursor{Path: w.transcript(r.ClaudeSessionID), Offset: 17}, c, "what the copy begins with is history")
+		w.pass(time.Hour)
+		assert.Zero(t, w.news.told(NoteSecondWriter), "neither writes the other's conversation")
+	})
+}
+
+// A crash between the window of a fork and its record.
+func TestP8_BindFindsTheWindowOfAFork(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		original := w.archived()
+		q := w.request()
+		q.ForkOf = original.ClaudeSessionID
+		r, err := w.Start(w.ctx, q)
+		require.NoError(t, err)
+		pane, err := w.tmux.Fake.Pane(w.ctx, w.tmux.agentOf(r).pane)
+		require.NoError(t, err)
+		w.restart()
+		w.edit(r.ID, func(r *session.Record) { r.Binding = nil })
+		require.NoError(t, w.Bind(w.ctx, r.ID, pane))
+		assert.Equal(t, r.Binding.Agent, w.get(r.ID).Binding.Agent)
+	})
+}
+
+func TestAForkOfNothingBeginsAnew(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		q := w.request()
+		q.ForkOf = uuid.New()
+		r, err := w.Start(w.ctx, q)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"--session-id", r.ClaudeSessionID.String()}, w.argvOf(r))
+	})
+}
+
+func TestARestoreOfAFork(t *testing.T) {
+	tests := []struct {
+		name string
+		life func(w *world, r session.Record)
+		want func(original, fork session.Record) []string
+	}{
+		{"in which nothing was said begins with the copy again", func(*world, session.Record) {},
+			func(original, fork session.Record) []string {
+				return []string{"--resume", original.ClaudeSessionID.String(), "--fork-session", "--session-id", fork.ClaudeSessionID.String()}
+			}},
+		{"that has a transcript of its own is resumed", func(w *world, r session.Record) { w.write(r, userLine("hello")) },
+			func(_, fork session.Record) []string { return []string{"--resume", fork.ClaudeSessionID.String()} }},
+		{"that was cleared does not begin with the copy again", func(w *world, r session.Record) {
+			cleared := uuid.New()
+			w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) {
+				e.SessionID, e.TranscriptPath, e.Source = cleared.String(), w.transcript(cleared), "clear"
+			})
+		}, func(_, fork session.Record) []string { return []string{"--session-id", fork.ClaudeSessionID.String()} }},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				original := w.archived()
+				q := w.request()
+				q.ForkOf = original.ClaudeSessionID
+				r, err := w.Start(w.ctx, q)
+				require.NoError(t, err)
+				w.report(r)
+				w.pass(time.Second)
+				tc.life(w, r)
+				w.archive(w.get(r.ID))
+				back, err := w.restoreIt(r.ID)
+				require.NoError(t, err)
+				assert.Equal(t, tc.want(original, back), w.argvOf(back))
+			})
+		})
+	}
+}

@@ -1,0 +1,268 @@
+package lifecycle
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+func TestRetryAfter(t *testing.T) {
+	want := []time.Duration{time.Minute, time.Minute, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 16 * time.Minute,
+		32 * time.Minute, time.Hour, time.Hour}
+	for i, pause := range want {
+		assert.Equal(t, pause, retryAfter(i-1), "%d attempts", i-1)
+	}
+	assert.Equal(t, time.Hour, retryAfter(1<<40))
+	assert.Equal(t, time.Minute, retryAfter(-1<<40))
+}
+
+// survived is a session whose agent survives its archive.
+func (w *world) survived() (session.Record, *agent) {
+	w.t.Helper()
+	r, a := w.started()
+	w.processes.yieldsTo(a.id.PID, never)
+	require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Completed, "asked"))
+	require.Equal(w.t, session.CleanupFailed, w.get(r.ID).State)
+	return w.get(r.ID), a
+}
+
+// tries are how often a process got its KILL.
+func (w *world) tries(a *agent) int {
+	kill := "kill " + a.pidText()
+	return len(slices.DeleteFunc(w.order.all(), func(s string) bool { return s != kill }))
+}
+
+func TestP3_AFailedCleanupIsTriedAgainSlowly(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.survived()
+		require.NotNil(t, r.Cleanup)
+		assert.Equal(t, []process.Identity{a.id}, r.Cleanup.Processes)
+		assert.Equal(t, "process "+a.pidText()+": it survived KILL", r.Cleanup.Reason)
+		for i, pause := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60, 60} {
+			r = w.get(r.ID)
+			require.Equal(t, i+1, r.Cleanup.Attempts)
+			assert.Equal(t, pause*time.Minute, r.Cleanup.NotBefore.Sub(r.EndedAt))
+			require.Equal(t, i+1, w.tries(a))
+			w.pass(time.Until(r.Cleanup.NotBefore) - time.Millisecond)
+			require.Equal(t, i+1, w.tries(a), "before its time")
+			w.pass(time.Minute)
+		}
+		assert.Equal(t, 1, w.news.told(NoteStopped), "the same failure is told once")
+
+		w.processes.yieldsTo(a.id.PID, process.HowKill)
+		w.pass(time.Hour)
+		got := w.get(r.ID)
+		assert.Equal(t, session.Completed, got.State, "as what it was asked to end")
+		assert.Nil(t, got.Cleanup)
+		assert.Equal(t, 2, w.news.told(NoteStopped), "success is told")
+		assert.Empty(t, w.news.last(NoteStopped).Receipt.Failures)
+		calls := len(w.tmux.Calls())
+		w.pass(24 * time.Hour)
+		assert.Len(t, w.tmux.Calls(), calls, "it is over")
+	})
+}
+
+func TestP8_AFailedCleanupIsTriedAgainAfterARestart(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.survived()
+		w.restart()
+		w.comeBack()
+		require.Equal(t, 1, w.tries(a), "not before its time")
+		assert.Equal(t, r.Cleanup, w.get(r.ID).Cleanup)
+		w.pass(2 * time.Minute)
+		require.Equal(t, 2, w.tries(a))
+		w.restart()
+		w.pass(24 * time.Hour) // its time has come while ccbot was away
+		w.processes.yieldsTo(a.id.PID, process.HowTerm)
+		w.comeBack()
+		w.pass(time.Minute)
+		assert.Equal(t, session.Completed, w.get(r.ID).State)
+		assert.False(t, w.processes.alive(a.id))
+	})
+}
+
+// Another reason is news, and so is the answer to a person's tap.
+func TestP3_WhatIsToldOfAnotherTry(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.survived()
+		w.pass(2 * time.Minute)
+		require.Equal(t, 2, w.tries(a))
+		require.Equal(t, 1, w.news.told(NoteStopped))
+
+		require.NoError(t, w.Archive(w.ctx, r.ID, r.Final, "another try, asked for"))
+		assert.Equal(t, 3, w.tries(a), "a tap does not wait")
+		assert.Equal(t, 2, w.news.told(NoteStopped), "the person waits for an answer")
+		assert.Equal(t, 3, w.get(r.ID).Cleanup.Attempts)
+
+		w.pass(10 * time.Minute)
+		require.Equal(t, 2, w.news.told(NoteStopped))
+		w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+		w.pass(time.Hour)
+		assert.Equal(t, 3, w.news.told(NoteStopped), "another reason")
+		w.pass(10 * time.Hour)
+		assert.Equal(t, 3, w.news.told(NoteStopped))
+		assert.True(t, strings.Contains(w.get(r.ID).Cleanup.Reason, "/proc"), w.get(r.ID).Cleanup.Reason)
+	})
+}
+
+// The person taps [Retry] and it works: no later try comes.
+func TestP3_APersonsRetryEndsIt(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.survived()
+		w.processes.yieldsTo(a.id.PID, process.HowTerm)
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, "another try"))
+		got := w.get(r.ID)
+		assert.Equal(t, session.Archived, got.State)
+		before := len(w.processes.signalled())
+		w.pass(24 * time.Hour)
+		assert.Len(t, w.processes.signalled(), before)
+		assert.Equal(t, got, w.get(r.ID))
+		assert.Equal(t, 2, w.news.told(NoteStopped))
+	})
+}
+
+// Whoever goes on at the desk after the first try did it knowing: no try ends
+// them, nor the restore after all of them.
+func TestP2_ADeskResumeAfterTheFirstTrySurvivesThemAll(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.survived()
+		w.write(r, userLine("hello"))
+		first := r.Ended
+		w.pass(time.Second)
+		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		w.pass(5 * time.Minute)
+		require.NoError(t, w.Archive(w.ctx, r.ID, r.Final, "another try, asked for"))
+		w.restart()
+		w.comeBack()
+		w.pass(2 * time.Hour)
+		w.crash("stop-recorded", func() { assert.Error(t, w.Archive(w.ctx, r.ID, r.Final, "another try, asked for")) })
+		w.comeBack()
+		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
+		assert.Equal(t, first, w.get(r.ID).Ended)
+		w.processes.yieldsTo(a.id.PID, process.HowTerm)
+		w.pass(2 * time.Hour)
+		got := w.get(r.ID)
+		require.Equal(t, session.Completed, got.State)
+		assert.Equal(t, first, got.Ended)
+		assert.Equal(t, 1, w.news.told(NoteGhost))
+
+		w.edit(r.ID, func(r *session.Record) { r.Seconds = nil })
+		_, err := w.restoreIt(r.ID)
+		var refused *WriterError
+		require.ErrorAs(t, err, &refused)
+		assert.True(t, w.processes.alive(desk.id))
+		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+	})
+}
+
+// A file that somebody has edited.
+func TestP8_AFailedCleanupWithoutItsReasonIsTriedAtOnce(t *testing.T) {
+	for name, cleanup := range map[string]*session.CleanupError{"none": nil, "nonsense": {Attempts: -100}} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.survived()
+				w.restart()
+				w.edit(r.ID, func(r *session.Record) { r.Cleanup, r.Final = cleanup, "" })
+				w.comeBack()
+				w.pass(30 * time.Second)
+				assert.Equal(t, 2, w.tries(a))
+				assert.Equal(t, 1, w.get(r.ID).Cleanup.Attempts)
+				w.processes.yieldsTo(a.id.PID, process.HowTerm)
+				w.pass(2 * time.Minute)
+				assert.Equal(t, session.Archived, w.get(r.ID).State)
+			})
+		})
+	}
+}
+
+// ---- bad input: unknown is neither dead nor killed
+
+func TestP6_WhatCannotBeKnownIsTriedAgain(t *testing.T) {
+	tests := []struct {
+		name   string
+		spoil  func(w *world, a *agent)
+		mend   func(w *world, a *agent)
+		kind   FailureKind
+		spares bool // nothing is signalled
+	}{
+		{"the process table cannot be read", func(w *world, _ *agent) {
+			w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+		}, func(w *world, _ *agent) { w.processes.set(func(ps *processes) { ps.failing = nil }) }, FailureProcesses, true},
+		{"the agent cannot be read", func(w *world, a *agent) {
+			w.processes.set(func(ps *processes) { ps.hidden[a.id.PID] = errors.New("permission denied") })
+		}, func(w *world, a *agent) { w.processes.set(func(ps *processes) { delete(ps.hidden, a.id.PID) }) }, FailureUnknown, true},
+		{"the presence files cannot be read", func(w *world, _ *agent) { w.presences.fail(errors.New("permission denied")) },
+			func(w *world, _ *agent) { w.presences.fail() }, FailureProcesses, false},
+		{"the hooks' bindings cannot be read", func(w *world, _ *agent) {
+			w.bindings.set(func(b *bindings) { b.errs = []error{errors.New("permission denied")} })
+		}, func(w *world, _ *agent) { w.bindings.set(func(b *bindings) { b.errs = nil }) }, FailureProcesses, false},
+		{"tmux does not answer", func(w *world, _ *agent) {
+			for range 3 {
+				w.tmux.Fail("Server", tmux.ErrLost)
+			}
+		}, func(*world, *agent) {}, FailureTmux, true},
+		{"the pane does not close", func(w *world, _ *agent) { w.tmux.refuseToClose(errors.New("server busy")) },
+			func(w *world, _ *agent) { w.tmux.refuseToClose(nil) }, FailureTmux, false},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				tc.spoil(w, a)
+				receipt := w.archive(r)
+				got := w.get(r.ID)
+				require.Equal(t, session.CleanupFailed, got.State)
+				require.NotEmpty(t, receipt.Failures)
+				assert.Equal(t, tc.kind, receipt.Failures[0].Kind)
+				assert.NotEmpty(t, got.Cleanup.Reason)
+				assert.Equal(t, !tc.spares, slices.Contains(w.processes.signalled(), a.id))
+				_, err := w.restoreIt(r.ID)
+				var wrong *StateError
+				assert.ErrorAs(t, err, &wrong, "nothing is started beside it")
+				tc.mend(w, a)
+				w.pass(3 * time.Minute)
+				assert.Equal(t, session.Archived, w.get(r.ID).State)
+				assert.False(t, w.processes.alive(a.id))
+				assert.Empty(t, w.tmux.windows())
+			})
+		})
+	}
+}
+
+// The pids are kept also of what cannot be read.
+func TestP3_AFailedCleanupNamesWhatItCannotRead(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.processes.set(func(ps *processes) { ps.hidden[a.id.PID] = errors.New("permission denied") })
+		w.archive(r)
+		require.NotNil(t, w.get(r.ID).Cleanup)
+		assert.Equal(t, []process.Identity{{PID: a.id.PID}}, w.get(r.ID).Cleanup.Processes)
+	})
+}
+
+// Without a clock nobody is a leftover but what the record bound.
+func TestP2_WithoutAClockNobodyIsALeftover(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.write(r, userLine("hello"))
+		w.processes.set(func(ps *processes) { ps.stopped = errors.New("no clock") })
+		w.archive(r)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.False(t, w.processes.alive(a.id))
+		w.restart()
+		w.processes.start(777, resume(r.ClaudeSessionID))
+		_, err := w.restoreIt(r.ID)
+		var refused *WriterError
+		require.ErrorAs(t, err, &refused)
+		assert.Zero(t, refused.Writers[0].Age)
+	})
+}

@@ -1,0 +1,167 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+// noticeEvery is how often all processes are looked at for second writers that
+// no presence file told of.
+const noticeEvery = time.Minute
+
+// NoticeWriters takes one look at all processes and tells every one that writes
+// the conversation of a session without being its agent, and every conversation
+// that goes on though its session is over. Nobody is told twice of the same
+// process, and nothing is ended.
+func (s *Service) NoticeWriters(ctx context.Context) error {
+	records := slices.DeleteFunc(s.Store.List(), func(r session.Record) bool { return !noticed(r) })
+	if len(records) == 0 {
+		return nil
+	}
+	ids := make([]uuid.UUID, 0, len(records))
+	for _, r := range records {
+		ids = append(ids, r.ClaudeSessionID)
+	}
+	found, err := s.judge(ctx, ids...)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, r := range records {
+		if len(newSeconds(r, found, s.Processes.Self())) == 0 && !s.haunted(r) {
+			continue
+		}
+		err := s.do(ctx, r.ID, func(w *work) error { return w.noticeWriters(ctx) })
+		if err != nil && !errors.Is(err, session.ErrNotFound) {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// noticed says whether a session's second writers can be told from its own
+// agent: while it is being started or ended its worker decides.
+func noticed(r session.Record) bool {
+	return r.State != session.Stopping && (!r.State.Live() || r.Binding != nil)
+}
+
+// newSeconds are the proven writers of the record's conversation that are not
+// its agent and were not told yet. What a cleanup failed to end was told with its
+// receipt, and is still to be ended. It is pure.
+func newSeconds(r session.Record, found evidence, self process.Identity) (fresh []process.Verdict) {
+	for _, v := range found.verdicts {
+		switch {
+		case v.SessionID != r.ClaudeSessionID, v.Writer != process.Yes, isOwn(r, found, v):
+		case slices.Contains(r.Seconds, v.Process.Identity):
+		case r.State == session.CleanupFailed && standingOf(r, v, self) == Leftover:
+		default:
+			fresh = append(fresh, v)
+		}
+	}
+	return fresh
+}
+
+// haunted says whether the conversation of a session that is over has gone on,
+// and that was not told yet. Of a session that is not proven to be over its own
+// agent may write.
+func (s *Service) haunted(r session.Record) bool {
+	unknown := r.Tail == 0 && !r.Ended.Valid() // by a program that did not note it
+	if r.State.Live() || r.State == session.CleanupFailed || r.Haunted || unknown {
+		return false
+	}
+	path := s.transcriptPath(r)
+	info, err := os.Stat(path)
+	if err != nil || info.Size() <= r.Tail {
+		return false
+	}
+	grew, err := transcript.Grew(path, r.Tail)
+	if err != nil {
+		s.Log.Warn("transcript_unreadable", "path", path, "error", err.Error())
+	}
+	return grew
+}
+
+// noticeWriters tells what is still true on the session's worker.
+func (w *work) noticeWriters(ctx context.Context) error {
+	if !noticed(*w.r) {
+		return nil
+	}
+	found, err := w.writers(ctx, w.r.ClaudeSessionID)
+	if err != nil {
+		return err
+	}
+	fresh := evidence{table: found.table, verdicts: newSeconds(*w.r, found, w.Processes.Self())}
+	if len(fresh.verdicts) == 0 {
+		if !w.haunted(*w.r) {
+			return nil
+		}
+		if slices.ContainsFunc(w.strangers(found).verdicts, func(v process.Verdict) bool { return v.Writer == process.Yes }) {
+			w.r.Haunted = true // by somebody who was told already
+			return w.save()
+		}
+	}
+	n := Note{Kind: NoteGhost, Session: w.r.Clone(), Writers: w.describe(ctx, fresh)}
+	if w.r.State.Live() {
+		n.Kind = NoteSecondWriter
+	}
+	for _, v := range fresh.verdicts {
+		w.Log.Warn("second_writer", "pid", v.Process.PID, "session_id", w.r.ID.String(), "why", v.Why)
+	}
+	if err := w.News.SessionNews(ctx, n); err != nil {
+		return err
+	}
+	w.at("second-told")
+	w.r.Seconds = w.living(w.r.Seconds)
+	for _, v := range fresh.verdicts {
+		w.r.Seconds = append(w.r.Seconds, v.Process.Identity)
+	}
+	w.r.Haunted = !w.r.State.Live()
+	return w.save()
+}
+
+// EndWriters ends processes that write the session's conversation without being
+// its agent: a person was shown them and has decided. Each is proven anew right
+// before it is ended; one that is not what the person saw any more is spared.
+func (s *Service) EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) (ended []Ending, err error) {
+	err = s.do(ctx, id, func(w *work) error {
+		prove := func(p process.Process) error {
+			return w.proveWriter(ctx, p, func(found evidence, v process.Verdict) bool { return !isOwn(*w.r, found, v) })
+		}
+		ended, _ = w.endWriting(ctx, who, prove)
+		_, _ = w.endBelow(ctx) // their tools; one that stays is tried again with the session's end
+		w.r.Seconds = w.living(w.r.Seconds)
+		if !w.r.State.Live() {
+			w.r.Tail, w.r.Haunted = w.transcriptSize(), false
+		}
+		return w.save()
+	})
+	return ended, err
+}
+
+// transcriptPath is where the session's conversation is written; empty where
+// nothing was ever said.
+func (s *Service) transcriptPath(r session.Record) string {
+	if c, ok := r.Cursor(); ok && filepath.Base(c.Path) == r.ClaudeSessionID.String()+".jsonl" {
+		return c.Path
+	}
+	path, _ := transcript.Find(s.ProjectsDir, r.ClaudeSessionID) // what is not there has not grown
+	return path
+}
+
+func (w *work) transcriptSize() int64 {
+	info, err := os.Stat(w.transcriptPath(*w.r))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}

@@ -1,0 +1,427 @@
+package lifecycle
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+const (
+	assistantLine = `{"type":"assistant","uuid":"0b3c5b1e-0000-4000-8000-000000000001","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"hello"}]}}`
+	titleLine     = `{"type":"ai-title","aiTitle":"a title"}`
+	costLine      = `{"type":"cost-state","totalCostUSD":1}`
+)
+
+// look is one look for second writers.
+func (w *world) look() {
+	w.t.Helper()
+	require.NoError(w.t, w.NoticeWriters(w.ctx))
+}
+
+func TestP1_ASecondWriterIsToldOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		for range 3 {
+			w.look()
+		}
+		w.pass(time.Hour)
+		require.Equal(t, 1, w.news.told(NoteSecondWriter))
+		n := w.news.last(NoteSecondWriter)
+		assert.Equal(t, r.ID, n.Session.ID)
+		require.Len(t, n.Writers, 1)
+		assert.Equal(t, desk.id, n.Writers[0].Identity)
+		assert.True(t, n.Writers[0].Proven && n.Writers[0].Endable() && n.Writers[0].InTmux)
+		assert.Equal(t, desk.pane, n.Writers[0].Pane.ID)
+		assert.Equal(t, "/src", n.Writers[0].Cwd)
+		assert.Equal(t, []process.Identity{desk.id}, w.get(r.ID).Seconds)
+
+		w.restart()
+		w.comeBack()
+		w.pass(time.Hour)
+		assert.Equal(t, 1, w.news.told(NoteSecondWriter), "the restart has forgotten it")
+		assert.Empty(t, w.processes.signalled())
+
+		another := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		w.pass(2 * noticeEvery)
+		assert.Equal(t, 2, w.news.told(NoteSecondWriter))
+		require.Len(t, w.news.last(NoteSecondWriter).Writers, 1, "only who is new")
+		assert.Equal(t, another.id, w.news.last(NoteSecondWriter).Writers[0].Identity)
+	})
+}
+
+// A process that has ended is forgotten; another one with its pid is another
+// one.
+func TestP1_AReusedPidIsToldAnew(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.processes.startNow(777, resume(r.ClaudeSessionID))
+		w.look()
+		w.processes.exit(777)
+		w.pass(time.Second)
+		again := w.processes.startNow(777, resume(r.ClaudeSessionID))
+		w.look()
+		assert.Equal(t, 2, w.news.told(NoteSecondWriter))
+		assert.Equal(t, []process.Identity{again}, w.get(r.ID).Seconds)
+	})
+}
+
+// News that could not be kept is told again.
+func TestP1_ASecondWriterThatCouldNotBeToldIsToldLater(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.news.set(func(n *news) { n.fail = func(Note) error { return errors.New("disk full") } })
+		w.processes.startNow(777, resume(r.ClaudeSessionID))
+		assert.Error(t, w.NoticeWriters(w.ctx))
+		assert.Empty(t, w.get(r.ID).Seconds)
+		w.news.set(func(n *news) { n.fail = nil })
+		w.pass(2 * noticeEvery)
+		assert.Equal(t, 1, w.news.told(NoteSecondWriter))
+	})
+}
+
+// Neither at any point of its launch nor of its end, nor when it has moved to
+// another conversation, is a session's own agent a second writer.
+func TestP1_TheSessionsOwnAgentIsNeverTold(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		points := map[string]bool{}
+		w.order.onPoint(func(name string) {
+			if name != "second-told" { // on the worker: a look would wait for itself
+				points[name] = true
+				found, err := w.judge(w.ctx, w.ids()...)
+				require.NoError(t, err)
+				for _, r := range w.Store.List() {
+					assert.True(t, !noticed(r) || len(newSeconds(r, found, w.processes.Self())) == 0, "%s at %s", r.State, name)
+				}
+			}
+		})
+		r, _ := w.started()
+		w.look()
+		w.write(r, userLine("hello"))
+		w.archive(r)
+		w.look()
+		r, err := w.restoreIt(r.ID)
+		require.NoError(t, err)
+		w.look()
+		w.report(r)
+		w.pass(time.Second)
+		w.look()
+		cleared := uuid.New()
+		w.tmux.agentOf(r).set(func(a *agent) { a.session = cleared })
+		w.look()
+		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) {
+			e.SessionID, e.TranscriptPath, e.Source = cleared.String(), w.transcript(cleared), "clear"
+		})
+		w.look()
+		w.pass(time.Hour)
+		w.archive(w.get(r.ID))
+		w.pass(time.Hour)
+		assert.Zero(t, w.news.told(NoteSecondWriter)+w.news.told(NoteGhost))
+		for _, point := range []string{"start-recorded", "window-made", "bound", "restore-recorded", "stop-recorded", "ended", "receipt-told"} {
+			assert.True(t, points[point], point)
+		}
+	})
+}
+
+// ids are the conversations of all sessions.
+func (w *world) ids() (ids []uuid.UUID) {
+	for _, r := range w.Store.List() {
+		ids = append(ids, r.ClaudeSessionID)
+	}
+	return ids
+}
+
+// A launcher script that waits for the agent it has started is the bound process;
+// its child is the session's own.
+func TestP1_TheChildOfALauncherIsTheSessionsOwn(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		line := []string{"sh", w.Command, "--session-id", r.ClaudeSessionID.String()}
+		w.processes.change(a.id.PID, func(p *process.Process) { p.Args = line })
+		a.set(func(a *agent) { a.silent = true })
+		child := w.processes.startNow(777, append([]string{"claude"}, line[2:]...), below(a.id.PID))
+		w.presences.claim(presence.File{PID: 777, ProcStart: child.Start, SessionID: r.ClaudeSessionID})
+		w.pass(time.Hour)
+		assert.Zero(t, w.news.told(NoteSecondWriter))
+		writers, err := w.Writers(w.ctx, r.ID)
+		require.NoError(t, err)
+		assert.Empty(t, writers)
+		ended, err := w.EndWriters(w.ctx, r.ID, []process.Identity{child})
+		require.NoError(t, err)
+		assert.False(t, ended[0].Ended, "a tap would end the session's own agent")
+		assert.True(t, w.processes.alive(child))
+	})
+}
+
+// One that an agent has started on its own conversation is a second writer.
+func TestP1_ANestedWriterIsTold(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.processes.startNow(777, resume(r.ClaudeSessionID), below(a.id.PID))
+		w.look()
+		assert.Equal(t, 1, w.news.told(NoteSecondWriter))
+	})
+}
+
+// ---- ghosts
+
+func TestP1_ADeskResumeOfWhatIsArchivedIsToldOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		w.pass(time.Minute)
+		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		w.restart() // it came while ccbot was away
+		w.comeBack()
+		w.write(r, userLine("at the desk"))
+		w.pass(time.Hour)
+		w.restart()
+		w.comeBack()
+		w.write(r, assistantLine)
+		w.pass(time.Hour)
+		require.Equal(t, 1, w.news.told(NoteGhost))
+		n := w.news.last(NoteGhost)
+		require.Len(t, n.Writers, 1)
+		assert.Equal(t, desk.id, n.Writers[0].Identity)
+		assert.Equal(t, Second, n.Writers[0].Standing)
+		assert.True(t, n.Writers[0].Adoptable())
+		assert.True(t, w.processes.alive(desk.id))
+		assert.Zero(t, w.news.told(NoteSecondWriter))
+	})
+}
+
+// Nobody is seen who could write, and still the conversation goes on.
+func TestP1_AGhostThatNobodySeesIsToldByItsGrowth(t *testing.T) {
+	tests := []struct {
+		name  string
+		line  string
+		ghost bool
+	}{
+		{"a person's line", userLine("hello"), true},
+		{"the agent's line", assistantLine, true},
+		{"a title", titleLine, false},
+		{"the costs", costLine, false},
+		{"half a line", "", false},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r := w.archived()
+				w.pass(10 * noticeEvery)
+				require.Zero(t, w.news.told(NoteGhost), "what was said before the end is no news")
+				if tc.line == "" {
+					f, err := os.OpenFile(w.transcript(r.ClaudeSessionID), os.O_APPEND|os.O_WRONLY, 0o600)
+					require.NoError(t, err)
+					_, err = f.WriteString(assistantLine[:20])
+					require.NoError(t, errors.Join(err, f.Close()))
+				} else {
+					w.write(r, tc.line)
+				}
+				w.pass(10 * noticeEvery)
+				if !tc.ghost {
+					assert.Zero(t, w.news.told(NoteGhost))
+					return
+				}
+				require.Equal(t, 1, w.news.told(NoteGhost))
+				assert.Empty(t, w.news.last(NoteGhost).Writers)
+				w.restart()
+				w.comeBack()
+				w.write(r, tc.line)
+				w.pass(time.Hour)
+				assert.Equal(t, 1, w.news.told(NoteGhost), "it was told once")
+
+				desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+				w.pass(2 * noticeEvery)
+				assert.Equal(t, 2, w.news.told(NoteGhost), "who it is, is news")
+				assert.Equal(t, desk.id, w.news.last(NoteGhost).Writers[0].Identity)
+			})
+		})
+	}
+}
+
+// Who was told while the session ran, and was spared by its archive, needs no
+// second message when it goes on writing.
+func TestP1_WhoWasToldExplainsTheGrowth(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.write(r, userLine("hello"))
+		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		w.look()
+		require.Equal(t, 1, w.news.told(NoteSecondWriter))
+		receipt := w.archive(r)
+		assert.Equal(t, map[int]string{desk.id.PID: ReasonSecond}, reasons(receipt.Others))
+		assert.True(t, w.processes.alive(desk.id), "it was told: it is not the session's own any more")
+		w.write(r, userLine("at the desk"))
+		w.pass(2 * noticeEvery)
+		w.tmux.quit(desk)
+		w.pass(2 * noticeEvery)
+		assert.Zero(t, w.news.told(NoteGhost))
+	})
+}
+
+// What an end could not prove dead writes on: that was told, and it stays the
+// session's own however often its conversation is looked at.
+func TestP3_ASurvivorIsNoGhostAndStaysALeftover(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.write(r, userLine("hello"))
+		left := w.processes.start(777, resume(r.ClaudeSessionID))
+		w.processes.yieldsTo(left.PID, never)
+		w.archive(r)
+		require.Equal(t, session.CleanupFailed, w.get(r.ID).State)
+		w.write(r, assistantLine)
+		w.look()
+		assert.Zero(t, w.news.told(NoteGhost))
+		w.pass(3 * time.Hour)
+		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State, "it lives: that is not archived")
+		w.processes.yieldsTo(left.PID, process.HowTerm)
+		w.pass(2 * time.Hour)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.False(t, w.processes.alive(left))
+		assert.Zero(t, w.news.told(NoteGhost))
+	})
+}
+
+// The agent itself survived: what it writes was not told by anybody else.
+func TestP3_AnAgentThatSurvivesIsNoGhost(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.survived()
+		w.write(r, assistantLine)
+		w.pass(3 * time.Hour)
+		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
+		assert.Zero(t, w.news.told(NoteGhost))
+		assert.False(t, w.get(r.ID).Haunted)
+	})
+}
+
+// A crash between the news and the record tells it once more, and no more.
+func TestP8_ASecondWriterIsToldTwiceAtMost(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.stop()
+		w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		w.crash("second-told", func() { assert.Error(t, w.NoticeWriters(w.ctx)) })
+		w.comeBack()
+		w.pass(time.Hour)
+		w.restart()
+		w.comeBack()
+		w.pass(time.Hour)
+		assert.Equal(t, 2, w.news.told(NoteSecondWriter))
+	})
+}
+
+// A record of a program that did not note where the transcript ended.
+func TestP1_WithoutAKnownEndGrowthSaysNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		w.edit(r.ID, func(r *session.Record) { r.Tail, r.Ended = 0, process.Moment{} })
+		w.pass(time.Hour)
+		assert.Zero(t, w.news.told(NoteGhost))
+	})
+}
+
+// ---- what asks for a look
+
+func TestP1_APresenceFileTellsOfASecondWriter(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		running, _ := w.started()
+		over := w.archived()
+		var files []presence.File
+		for i, r := range []session.Record{running, over} {
+			pid := 770 + i
+			id := w.processes.startNow(pid, []string{"claude", "--continue"})
+			files = append(files, presence.File{PID: pid, ProcStart: id.Start, SessionID: r.ClaudeSessionID})
+			w.presences.claim(files...)
+			w.WakeAgent(pid)
+			w.pass(time.Millisecond)
+			for range 3 {
+				w.WakeAgent(pid)
+			}
+		}
+		w.pass(time.Second)
+		assert.Equal(t, 1, w.news.told(NoteSecondWriter))
+		assert.Equal(t, 1, w.news.told(NoteGhost))
+	})
+}
+
+// A claude of somebody's own that works changes its file all the time.
+func TestAStrangersPresenceFileCostsNoLook(t *testing.T) {
+	tests := []struct {
+		name string
+		pid  int
+		file func(w *world, r session.Record) presence.File
+	}{
+		{"in another conversation", 777, func(_ *world, _ session.Record) presence.File {
+			return presence.File{PID: 777, ProcStart: 1, SessionID: uuid.New()}
+		}},
+		{"it has ended", 778, func(_ *world, r session.Record) presence.File {
+			return presence.File{PID: 777, ProcStart: 1, SessionID: r.ClaudeSessionID}
+		}},
+		{"it was told", 777, func(w *world, r session.Record) presence.File {
+			id := w.processes.startNow(777, resume(r.ClaudeSessionID))
+			w.look()
+			return presence.File{PID: 777, ProcStart: id.Start, SessionID: r.ClaudeSessionID}
+		}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, _ := w.started()
+				w.presences.claim(tc.file(w, r))
+				before := w.processes.scanned()
+				w.WakeAgent(tc.pid)
+				w.pass(time.Second)
+				assert.Equal(t, before, w.processes.scanned())
+			})
+		})
+	}
+}
+
+// ---- bad input
+
+func TestP6_WithoutEvidenceNobodyIsTold(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(w *world)
+	}{
+		{"the processes cannot be read", func(w *world) {
+			w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+		}},
+		{"the presence files cannot be read", func(w *world) { w.presences.fail(errors.New("permission denied")) }},
+		{"the hooks' bindings cannot be read", func(w *world) {
+			w.bindings.set(func(b *bindings) { b.errs = []error{errors.New("permission denied")} })
+		}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, _ := w.started()
+				w.processes.startNow(777, resume(r.ClaudeSessionID))
+				tc.spoil(w)
+				assert.Error(t, w.NoticeWriters(w.ctx))
+				assert.Zero(t, w.news.told(NoteSecondWriter))
+				assert.Empty(t, w.get(r.ID).Seconds)
+			})
+		})
+	}
+}
+
+func TestP6_WhoMayWriteIsNotTold(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.processes.startNow(777, []string{"claude"})
+		w.presences.claim(presence.File{PID: 777, SessionID: r.ClaudeSessionID}) // it does not say its start
+		w.pass(time.Hour)
+		assert.Zero(t, w.news.told(NoteSecondWriter))
+		assert.Empty(t, w.get(r.ID).Seconds)
+	})
+}

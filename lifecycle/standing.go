@@ -1,0 +1,63 @@
+package lifecycle
+
+import (
+	"slices"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// Standing is what a process that writes a conversation, or may, is to the
+// conversation's session.
+type Standing int
+
+const (
+	Unclear  Standing = iota // nobody knows whether it writes: it is neither ended nor passed over
+	Agent                    // the session's bound agent
+	Leftover                 // left of the session's own life: it ends with it
+	Second                   // anybody else: told, and ended only by a person's tap
+)
+
+// standingOf tells a leftover from somebody who came later or from elsewhere. It
+// is pure; self is this ccbot.
+//
+// A leftover is an agent that the record itself bound, or a proven writer that
+// was started for this conversation before the session's end and was never told
+// as a second writer. One that came to the conversation later, through /resume
+// inside another session, does not show it on its command line: it is nobody's
+// leftover, whenever it started.
+func standingOf(r session.Record, v process.Verdict, self process.Identity) Standing {
+	who := v.Process.Identity
+	started, ok := process.SessionArg(v.Process.Args)
+	startedForIt := ok && started == v.SessionID
+	end, over := endOf(r, self)
+	switch {
+	case r.Binding != nil && r.Binding.Agent == who:
+		return Agent
+	case slices.Contains(r.Bound, who):
+		return Leftover
+	case v.Writer != process.Yes:
+		return Unclear
+	case slices.Contains(r.Seconds, who), !startedForIt:
+		return Second
+	case over && who.StartedAfter(end) != process.No:
+		return Second
+	}
+	return Leftover
+}
+
+// endOf is the moment from which on whoever starts a process does it knowing
+// that the session is over; over is false while it is not. A stop that was
+// interrupted together with ccbot was over when it was asked for: nobody knows
+// when after that ccbot went away, and a person may have gone on at the desk.
+func endOf(r session.Record, self process.Identity) (end process.Moment, over bool) {
+	switch {
+	case !r.State.Live():
+		return r.Ended, true
+	case r.State == session.Stopping && r.Cleanup != nil: // another try
+		return r.Ended, true
+	case r.State == session.Stopping && self.StartedAfter(r.Asked) != process.No:
+		return r.Asked, true
+	}
+	return process.Moment{}, false
+}

@@ -1,0 +1,138 @@
+package lifecycle
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/google/uuid"
+)
+
+type launches struct{ base string }
+
+func (l launches) Write(id uuid.UUID) (string, error) {
+	path := filepath.Join(l.base, id.String()+".settings")
+	return path, os.WriteFile(path, []byte("{}"), 0o600)
+}
+
+func (l launches) Remove(id uuid.UUID) error {
+	return os.RemoveAll(filepath.Join(l.base, id.String()+".settings"))
+}
+
+type prompts struct {
+	order *order
+	mu    sync.Mutex
+	all   map[string]Prompt
+	saved []Prompt
+	fail  error // of SavePrompt
+}
+
+func (p *prompts) put(q Prompt) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all[q.Key] = q
+}
+
+func (p *prompts) Prompt(key string) (Prompt, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q, ok := p.all[key]
+	if !ok {
+		return Prompt{}, fs.ErrNotExist
+	}
+	if q.Mark != nil {
+		mark := *q.Mark
+		q.Mark = &mark
+	}
+	return q, nil
+}
+
+func (p *prompts) SavePrompt(q Prompt) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.fail != nil {
+		return p.fail
+	}
+	if q.Mark != nil {
+		mark := *q.Mark
+		q.Mark = &mark
+	}
+	p.all[q.Key] = q
+	p.saved = append(p.saved, q)
+	p.order.add("save %s %s", q.Key, q.State)
+	return nil
+}
+
+func (p *prompts) FinishPrompt(key string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.all, key)
+	p.order.add("finish %s", key)
+	return nil
+}
+
+func (p *prompts) state(key string) PromptState {
+	q, err := p.Prompt(key)
+	if err != nil {
+		return "finished"
+	}
+	return q.State
+}
+
+type news struct {
+	order *order
+	mu    sync.Mutex
+	notes []Note
+	fail  func(Note) error
+}
+
+func (n *news) SessionNews(_ context.Context, note Note) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.fail != nil {
+		if err := n.fail(note); err != nil {
+			return err
+		}
+	}
+	n.notes = append(n.notes, note)
+	n.order.add("tell %s", note.Kind)
+	return nil
+}
+
+// told counts the notes of one kind.
+func (n *news) told(kind NoteKind) (count int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, note := range n.notes {
+		if note.Kind == kind {
+			count++
+		}
+	}
+	return count
+}
+
+func (n *news) last(kind NoteKind) (last Note) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, note := range n.notes {
+		if note.Kind == kind {
+			last = note
+		}
+	}
+	return last
+}
+
+func (n *news) set(change func(n *news)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	change(n)
+}
+
+func (n *news) all() []Note {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.notes)
+}

@@ -1,0 +1,130 @@
+package lifecycle
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// Watch makes the end of the session's bound agent wake the session. Watching
+// it again is nothing.
+func (s *Service) Watch(r session.Record) {
+	if r.Binding == nil || !r.Binding.Agent.Valid() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watched[r.Binding.Agent] || s.Processes.Liveness(r.Binding.Agent) != process.Alive {
+		return
+	}
+	m := s.memory[r.ID]
+	m.seen = r.Binding.Agent
+	s.memory[r.ID] = m
+	s.watched[r.Binding.Agent] = true
+	s.waits = append(s.waits, watch{session: r.ID, agent: r.Binding.Agent})
+	s.signal()
+}
+
+func (s *Service) takeWatches() []watch {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.waits
+	s.waits = nil
+	return w
+}
+
+func (s *Service) watch(ctx context.Context, w watch) {
+	if err := s.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
+		s.Log.Warn("agent_watch_failed", "pid", w.agent.PID, "error", err.Error())
+		pause(ctx, watchRetry)
+	}
+	s.mu.Lock()
+	delete(s.watched, w.agent)
+	s.mu.Unlock()
+	if ctx.Err() == nil {
+		s.Wake(w.session)
+	}
+}
+
+// watchRetry is between two tries to watch an agent where the kernel refuses.
+const watchRetry = 30 * time.Second
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// wakeFailed arranges the next try of every cleanup that failed.
+func (s *Service) wakeFailed() {
+	for _, r := range s.Store.List() {
+		if r.State == session.CleanupFailed {
+			s.Wake(r.ID)
+		}
+	}
+}
+
+// noticeRegularly looks for second writers at once, for those that came while
+// ccbot was away, and then every noticeEvery.
+func (s *Service) noticeRegularly(ctx context.Context) error {
+	tick := time.NewTicker(noticeEvery)
+	defer tick.Stop()
+	for {
+		s.noticeOnce(ctx)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *Service) noticeOnce(ctx context.Context) {
+	if err := s.NoticeWriters(ctx); err != nil && ctx.Err() == nil {
+		s.Log.Warn("writers_not_noticed", "error", err.Error())
+	}
+}
+
+// takeStrangers gives the pids to look at, unless a look is under way: they are
+// taken when it is over.
+func (s *Service) takeStrangers() []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.noticing || len(s.strangers) == 0 {
+		return nil
+	}
+	pids := slices.Collect(maps.Keys(s.strangers))
+	clear(s.strangers)
+	s.noticing = true
+	return pids
+}
+
+// notice looks at all processes if one of these, whose presence file has
+// changed, is in a conversation of ours and was not told yet.
+func (s *Service) notice(ctx context.Context, pids []int) {
+	if slices.ContainsFunc(pids, func(pid int) bool { return s.isNews(ctx, pid) }) {
+		s.noticeOnce(ctx)
+	}
+	s.mu.Lock()
+	s.noticing = false
+	s.mu.Unlock()
+	s.signal()
+}
+
+func (s *Service) isNews(ctx context.Context, pid int) bool {
+	f, err := s.Presences.Read(ctx, pid)
+	if err != nil {
+		return false // gone, or torn: the next look at all of them finds it
+	}
+	return slices.ContainsFunc(s.Store.List(), func(r session.Record) bool {
+		told := slices.ContainsFunc(r.Seconds, func(id process.Identity) bool { return id.PID == pid && id.Start == f.ProcStart })
+		return r.ClaudeSessionID == f.SessionID && !told
+	})
+}

@@ -1,0 +1,131 @@
+package lifecycle
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// Writer is a process that writes a session's conversation, or may, as a person
+// is shown it.
+type Writer struct {
+	process.Process // with Cwd where it may be read
+	Age             time.Duration
+	Proven          bool
+	Source          process.Source // of the evidence that decided
+	Why             string         // English, for the log
+	Standing        Standing
+	Spared          string // reason why no tap ends it; empty: a tap may
+	Session         string // name of the session whose bound agent it is; empty: of none
+	Pane            tmux.Pane
+	InTmux          bool // Pane, on ccbot's tmux server, is where it runs in the foreground
+}
+
+// Endable says whether a person may have it ended: it is proven, and nothing
+// protects it.
+func (w Writer) Endable() bool { return w.Proven && w.Spared == "" }
+
+// Adoptable says whether ccbot can take it over in the terminal where it runs.
+// What no archive could end is not adopted.
+func (w Writer) Adoptable() bool { return w.Endable() && w.InTmux }
+
+// Writers are the processes that write the session's conversation at this
+// moment, or may, apart from its own agent.
+func (s *Service) Writers(ctx context.Context, id uuid.UUID) (found []Writer, err error) {
+	err = s.do(ctx, id, func(w *work) error {
+		all, err := w.writers(ctx, w.r.ClaudeSessionID)
+		if err != nil {
+			return err
+		}
+		found = w.describe(ctx, w.strangers(all))
+		return nil
+	})
+	return found, err
+}
+
+// strangers leaves the session's own agent out.
+func (w *work) strangers(all evidence) evidence {
+	others := evidence{table: all.table}
+	for _, v := range all.verdicts {
+		if !isOwn(*w.r, all, v) {
+			others.verdicts = append(others.verdicts, v)
+		}
+	}
+	return others
+}
+
+// isOwn says whether the process is the session's own agent: the bound one, or
+// the child of a bound launcher script, which hands its arguments on and writes
+// nothing itself.
+func isOwn(r session.Record, all evidence, v process.Verdict) bool {
+	switch {
+	case r.Binding == nil:
+		return false
+	case v.Process.Identity == r.Binding.Agent:
+		return true
+	}
+	parent, ok := all.table.Find(v.Process.PPID)
+	if !ok || parent.Identity != r.Binding.Agent {
+		return false
+	}
+	writes := slices.ContainsFunc(all.verdicts, func(v process.Verdict) bool { return v.Process.Identity == parent.Identity })
+	launched, named := process.SessionArg(parent.Args)
+	return !writes && named && launched == v.SessionID
+}
+
+func (w *work) describe(ctx context.Context, found evidence) []Writer {
+	now, _ := w.Processes.Moment() // without it no age is told
+	panes, _ := w.Tmux.Panes(ctx)  // without it no window is told
+	var all []Writer
+	for _, v := range found.verdicts {
+		one := Writer{Process: v.Process, Proven: v.Writer == process.Yes, Source: v.Source, Why: v.Why,
+			Standing: standingOf(*w.r, v, w.Processes.Self())}
+		one.Age, _ = v.Process.Age(now)
+		if p, err := w.Processes.Inspect(v.Process.PID); err == nil && p.Identity == v.Process.Identity {
+			one.Cwd = p.Cwd
+		}
+		one.Session = w.agentOf(v.Process.Identity)
+		if spare := w.sparedBy(found.table, v.Process); spare != nil {
+			one.Spared = spare.Reason
+		}
+		one.Pane, one.InTmux = paneOf(found.table, v.Process, panes)
+		all = append(all, one)
+	}
+	return all
+}
+
+// agentOf is the name of another session whose bound agent the process is.
+func (w *work) agentOf(id process.Identity) string {
+	for _, r := range w.Store.List() {
+		if r.ID != w.r.ID && r.Binding != nil && r.Binding.Agent == id {
+			return r.Name
+		}
+	}
+	return ""
+}
+
+// paneOf finds the pane in which the process runs in the foreground: the pane of
+// the nearest ancestor that shares its terminal. One that runs in a terminal
+// inside the pane (another tmux, script) or in the background is in none.
+func paneOf(table process.Snapshot, p process.Process, panes []tmux.Pane) (tmux.Pane, bool) {
+	if p.TTY == 0 || p.PGID != p.Foreground {
+		return tmux.Pane{}, false
+	}
+	for _, above := range append([]process.Process{p}, table.Ancestors(p.PID)...) {
+		if above.TTY != p.TTY {
+			break
+		}
+		for _, pane := range panes {
+			if pane.PID == above.PID && !pane.Dead {
+				return pane, true
+			}
+		}
+	}
+	return tmux.Pane{}, false
+}

@@ -1,0 +1,309 @@
+package lifecycle
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// writersOf are who else writes a session's conversation, by pid.
+func (w *world) writersOf(r session.Record) map[int]Writer {
+	w.t.Helper()
+	all, err := w.Writers(w.ctx, r.ID)
+	require.NoError(w.t, err)
+	found := map[int]Writer{}
+	for _, one := range all {
+		found[one.PID] = one
+	}
+	return found
+}
+
+func TestP1_WritersAreDescribed(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		assert.Empty(t, w.writersOf(r), "its own agent is none")
+		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		hidden := w.processes.startNow(771, []string{"node", "/opt/claude", "--resume=" + r.ClaudeSessionID.String()})
+		w.processes.startNow(772, []string{"claude"})
+		foreign := w.processes.startNow(773, resume(r.ClaudeSessionID), func(p *process.Process) { p.UID = 0 })
+		other, b := w.started()
+		w.presences.claim(presence.File{PID: 772, SessionID: r.ClaudeSessionID},
+			presence.File{PID: b.id.PID, SessionID: r.ClaudeSessionID})
+		w.pass(time.Minute)
+
+		all := w.writersOf(r)
+		require.Len(t, all, 5)
+		one := all[desk.id.PID]
+		assert.True(t, one.Proven && one.Endable() && one.Adoptable() && one.InTmux)
+		assert.Equal(t, process.SourcePresence, one.Source)
+		assert.InDelta(t, time.Minute, one.Age, float64(5*time.Second))
+		assert.Equal(t, "/src", one.Cwd)
+
+		one = all[hidden.PID]
+		assert.True(t, one.Proven && one.Endable())
+		assert.False(t, one.InTmux || one.Adoptable())
+		assert.Equal(t, process.SourceArgv, one.Source)
+
+		one = all[772]
+		assert.False(t, one.Proven || one.Endable() || one.Adoptable())
+		assert.Equal(t, Unclear, one.Standing)
+
+		one = all[foreign.PID]
+		assert.True(t, one.Proven)
+		assert.False(t, one.Endable())
+		assert.Equal(t, process.GuardUser, one.Spared)
+
+		one = all[b.id.PID]
+		assert.Equal(t, other.Name, one.Session)
+		assert.Equal(t, ReasonOtherAgent, one.Spared)
+		assert.False(t, one.Endable() || one.Adoptable())
+
+		_, err := w.Writers(w.ctx, uuid.New())
+		assert.ErrorIs(t, err, session.ErrNotFound)
+	})
+}
+
+func TestP6_WritersThatCannotBeReadAreAnError(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+		_, err := w.Writers(w.ctx, r.ID)
+		assert.Error(t, err)
+	})
+}
+
+// Without a clock, without panes: what is not known is not told, the rest is.
+func TestWritersAreDescribedAsFarAsTheyAreKnown(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		w.stop()
+		w.processes.set(func(ps *processes) {
+			ps.stopped, ps.hidden[desk.id.PID] = errors.New("no clock"), errors.New("permission denied")
+		})
+		w.tmux.Fail("Panes", tmux.ErrLost)
+		one := w.writersOf(r)[desk.id.PID]
+		assert.True(t, one.Proven)
+		assert.Zero(t, one.Age)
+		assert.Empty(t, one.Cwd)
+		assert.False(t, one.InTmux || one.Adoptable())
+	})
+}
+
+// ---- EndWriters
+
+func TestP2_EndWritersEndsWhoThePersonSaw(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		first := w.processes.startNow(771, resume(r.ClaudeSessionID))
+		second := w.processes.startNow(772, resume(r.ClaudeSessionID))
+		w.look()
+		ended, err := w.EndWriters(w.ctx, r.ID, []process.Identity{first})
+		require.NoError(t, err)
+		require.Len(t, ended, 1)
+		assert.Equal(t, first, ended[0].Process.Identity)
+		assert.True(t, ended[0].Ended && ended[0].Verified)
+		assert.Equal(t, process.HowTerm, ended[0].How)
+		assert.True(t, w.processes.alive(second), "the person decided about one")
+		assert.True(t, w.processes.alive(a.id))
+		assert.Equal(t, []process.Identity{first}, w.processes.signalled())
+		assert.Equal(t, []process.Identity{second}, w.get(r.ID).Seconds)
+		assert.Equal(t, session.Running, w.get(r.ID).State)
+	})
+}
+
+// [Take over] and then the restore; what was said at the desk is no ghost's.
+func TestP1_AfterEndWritersARestoreWorks(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.goneOn()
+		require.Equal(t, 1, w.news.told(NoteGhost))
+		_, err := w.restoreIt(r.ID)
+		var refused *WriterError
+		require.ErrorAs(t, err, &refused)
+		ended, err := w.EndWriters(w.ctx, r.ID, []process.Identity{refused.Writers[0].Identity})
+		require.NoError(t, err)
+		assert.True(t, ended[0].Ended)
+		assert.False(t, w.processes.alive(h.id))
+		assert.True(t, w.processes.alive(h.shell))
+		w.pass(time.Hour)
+		assert.Equal(t, 1, w.news.told(NoteGhost))
+		w.write(r, userLine("by a ghost"))
+		w.pass(time.Hour)
+		assert.Equal(t, 2, w.news.told(NoteGhost), "what comes after is news again")
+		_, err = w.restoreIt(r.ID)
+		assert.NoError(t, err)
+	})
+}
+
+func TestP2_EndWritersSpares(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(w *world, r session.Record, h hand) process.Identity // whom the person has seen
+		want  string
+	}{
+		{"what has moved to another conversation", func(_ *world, _ session.Record, h hand) process.Identity {
+			h.set(func(a *agent) { a.session = uuid.New() })
+			return h.id
+		}, process.ReasonUnproven},
+		{"whose evidence contradicts itself by now", func(w *world, _ session.Record, h hand) process.Identity {
+			w.bindings.claim(h.id, uuid.New())
+			return h.id
+		}, process.ReasonUnproven},
+		{"what has become another user's", func(w *world, _ session.Record, h hand) process.Identity {
+			w.processes.change(h.id.PID, func(p *process.Process) { p.UID = 0 })
+			return h.id
+		}, process.GuardUser},
+		{"what ccbot was started by", func(w *world, _ session.Record, h hand) process.Identity {
+			w.processes.change(w.Processes.Self().PID, below(h.id.PID))
+			return h.id
+		}, process.GuardAncestor},
+		{"what is no agent", func(w *world, r session.Record, _ hand) process.Identity {
+			id := w.processes.startNow(777, []string{"vim"})
+			w.presences.claim(presence.File{PID: 777, ProcStart: id.Start, SessionID: r.ClaudeSessionID})
+			return id
+		}, process.GuardNoAgent},
+		{"the agent of another session", func(w *world, _ session.Record, h hand) process.Identity {
+			other, _ := w.started()
+			w.edit(other.ID, func(r *session.Record) { r.Binding.Agent = h.id })
+			return h.id
+		}, ReasonOtherAgent},
+		{"what writes another conversation", func(w *world, _ session.Record, _ hand) process.Identity {
+			return w.processes.startNow(777, resume(uuid.New()))
+		}, process.ReasonUnproven},
+		{"an identity that names nobody", func(*world, session.Record, hand) process.Identity {
+			return process.Identity{PID: 1}
+		}, process.GuardIdentity},
+		{"anybody while the processes cannot be read", func(w *world, _ session.Record, h hand) process.Identity {
+			w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+			return h.id
+		}, process.ReasonUnproven},
+		{"anybody while the evidence cannot be read", func(w *world, _ session.Record, h hand) process.Identity {
+			w.presences.fail(errors.New("permission denied"))
+			return h.id
+		}, process.ReasonUnproven},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, h := w.goneOn()
+				who := tc.spoil(w, r, h)
+				before := w.processes.signalled()
+				ended, err := w.EndWriters(w.ctx, r.ID, []process.Identity{who})
+				require.NoError(t, err)
+				require.Len(t, ended, 1)
+				assert.False(t, ended[0].Ended)
+				assert.Equal(t, tc.want, ended[0].Reason)
+				assert.NotEmpty(t, ended[0].Spared)
+				assert.Equal(t, before, w.processes.signalled())
+				assert.True(t, w.processes.alive(h.id))
+			})
+		})
+	}
+}
+
+func TestP2_EndWritersNeverEndsTheSessionsOwn(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		ended, err := w.EndWriters(w.ctx, r.ID, []process.Identity{a.id})
+		require.NoError(t, err)
+		assert.False(t, ended[0].Ended)
+		assert.True(t, w.processes.alive(a.id))
+	})
+}
+
+// The pid was reused between the message and the tap.
+func TestP2_EndWritersDoesNotTakeAReusedPid(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.goneOn()
+		w.tmux.quit(h)
+		stranger := w.processes.startNow(h.id.PID, resume(r.ClaudeSessionID))
+		ended, err := w.EndWriters(w.ctx, r.ID, []process.Identity{h.id})
+		require.NoError(t, err)
+		assert.Equal(t, process.HowAlreadyGone, ended[0].How)
+		assert.True(t, w.processes.alive(stranger))
+	})
+}
+
+func TestEndWritersOfNoSession(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		_, err := w.EndWriters(w.ctx, uuid.New(), nil)
+		assert.ErrorIs(t, err, session.ErrNotFound)
+	})
+}
+
+// ---- all at once
+
+// Thirty taps on one session at once end in one state with one writer at most.
+func TestP1_ThirtyTapsAtOnceEndInOneState(t *testing.T) {
+	for name, prepare := range map[string]func(w *world) session.Record{
+		"running":                    func(w *world) session.Record { r, _ := w.started(); w.write(r, userLine("hello")); return r },
+		"archived":                   func(w *world) session.Record { return w.archived() },
+		"archived, open at the desk": func(w *world) session.Record { r, _ := w.goneOn(); return r },
+		"its cleanup has failed": func(w *world) session.Record {
+			r, a := w.survived()
+			w.processes.yieldsTo(a.id.PID, process.HowTerm)
+			return r
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r := prepare(w)
+				var seen []process.Identity
+				for _, one := range w.writersOf(r) {
+					seen = append(seen, one.Identity)
+				}
+				taps := []func(){
+					func() { _ = w.Archive(w.ctx, r.ID, session.Archived, "asked") },
+					func() { _ = w.Archive(w.ctx, r.ID, session.Completed, "asked") },
+					func() { _, _ = w.restoreIt(r.ID) },
+					func() { _, _ = w.EndWriters(w.ctx, r.ID, seen) },
+					func() { _, _ = w.ArchiveQuiet(w.ctx, r.ID, time.Now().AddDate(50, 0, 0), time.Hour) },
+					func() { _ = w.NoticeWriters(w.ctx) },
+				}
+				if len(seen) > 0 {
+					taps[5] = func() { _, _ = w.Adopt(w.ctx, r.ID, seen[0]) }
+				}
+				var wg sync.WaitGroup
+				for i := range 30 {
+					wg.Go(taps[i%len(taps)])
+				}
+				wg.Wait()
+				w.pass(time.Minute)
+				got := w.get(r.ID)
+				writers := w.writing(got.ClaudeSessionID)
+				assert.LessOrEqual(t, len(writers), 1, "%s with %v", got.State, writers)
+				if got.State.Live() {
+					require.NotNil(t, got.Binding)
+					assert.Equal(t, []process.Identity{got.Binding.Agent}, writers)
+					return
+				}
+				assert.Contains(t, []session.State{session.Archived, session.Completed}, got.State)
+				assert.Empty(t, writers)
+				assert.Nil(t, got.Binding)
+			})
+		})
+	}
+}
+
+// writing are the living processes that really write a conversation.
+func (w *world) writing(id uuid.UUID) (found []process.Identity) {
+	w.t.Helper()
+	all, err := w.judge(w.ctx, id)
+	require.NoError(w.t, err)
+	for _, v := range all.verdicts {
+		if v.Writer == process.Yes {
+			found = append(found, v.Process.Identity)
+		}
+	}
+	return found
+}
