@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
+	"math"
 	"net"
 	"net/url"
 	"os"
@@ -38,6 +39,8 @@ type config struct {
 	PermissionMode string   `env:"CCBOT_PERMISSION_MODE" envDefault:"ask" doc:"ask: Claude Code asks before it acts; bypass: it does not (refused as root)"`
 	Roots          string   `env:"CCBOT_ROOTS" doc:"colon list of folders that sessions may be opened in; empty: all"`
 	KillGrace      duration `env:"KILL_GRACE" envDefault:"12s" doc:"from hang-up to KILL when a session is ended"`
+	IdleAfter      duration `env:"IDLE_ARCHIVE_AFTER" envDefault:"6h" doc:"a session that is idle for this long is archived; 0: never"`
+	PurgeAfter     duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"14d" doc:"a session that ended this long ago is forgotten, never its transcript; 0: never"`
 	Lang           string   `env:"CCBOT_LANG" envDefault:"en" doc:"language of the bot's sentences: en, ru or zh"`
 	LogLevel       string   `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error"`
 	LogFormat      string   `env:"LOG_FORMAT" envDefault:"auto" doc:"auto: colours on a terminal, else text; text; json"`
@@ -106,6 +109,9 @@ func (d *duration) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%q is too long", text)
 	}
 	unit := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[m[2]]
+	if n > int64(math.MaxInt64/unit) { // it would come out as any time, also a short one
+		return fmt.Errorf("%q is too long", text)
+	}
 	*d = duration(time.Duration(n) * unit)
 	return nil
 }

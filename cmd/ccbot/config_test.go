@@ -79,6 +79,8 @@ func TestLoadConfigDefaults(t *testing.T) {
 	assert.Equal(t, "ccbot", c.TmuxSession)
 	assert.Empty(t, c.TmuxSocket)
 	assert.Equal(t, 12*time.Second, time.Duration(c.KillGrace))
+	assert.Equal(t, 6*time.Hour, time.Duration(c.IdleAfter))
+	assert.Equal(t, 14*24*time.Hour, time.Duration(c.PurgeAfter))
 	assert.Equal(t, map[int64]bool{1: true}, c.AllowedUsers.set())
 	assert.Empty(t, c.flags)
 	assert.NoDirExists(t, c.Dir, "reading the configuration makes nothing")
@@ -111,6 +113,14 @@ func TestLoadConfig(t *testing.T) {
 		{"minutes", "KILL_GRACE=2m", func(t *testing.T, c config) { assert.Equal(t, 2*time.Minute, time.Duration(c.KillGrace)) }},
 		{"days", "KILL_GRACE=1d", func(t *testing.T, c config) { assert.Equal(t, 24*time.Hour, time.Duration(c.KillGrace)) }},
 		{"none", "KILL_GRACE=0", func(t *testing.T, c config) { assert.Zero(t, c.KillGrace) }},
+		{"no idle archive", "IDLE_ARCHIVE_AFTER=0", func(t *testing.T, c config) { assert.Zero(t, c.IdleAfter) }},
+		{"an idle archive after a day", "IDLE_ARCHIVE_AFTER=24h", func(t *testing.T, c config) {
+			assert.Equal(t, 24*time.Hour, time.Duration(c.IdleAfter))
+		}},
+		{"nothing is forgotten", "ARCHIVE_PURGE_AFTER=0", func(t *testing.T, c config) { assert.Zero(t, c.PurgeAfter) }},
+		{"centuries", "ARCHIVE_PURGE_AFTER=106751d", func(t *testing.T, c config) {
+			assert.Equal(t, 106751*24*time.Hour, time.Duration(c.PurgeAfter))
+		}},
 		{"roots", "CCBOT_ROOTS=" + root, func(t *testing.T, c config) { assert.Equal(t, []string{root}, c.roots) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -150,6 +160,10 @@ func TestP9_NoErrorShowsTheToken(t *testing.T) {
 		{"a socket that is a path", "CCBOT_TMUX_SOCKET=/tmp/x", "CCBOT_TMUX_SOCKET"},
 		{"a span without unit", "KILL_GRACE=12", "KILL_GRACE"},
 		{"a span of Go", "KILL_GRACE=1h30m", "KILL_GRACE"},
+		{"a negative span", "IDLE_ARCHIVE_AFTER=-6h", "IDLE_ARCHIVE_AFTER"},
+		{"a word for a span", "ARCHIVE_PURGE_AFTER=never", "ARCHIVE_PURGE_AFTER"},
+		{"a span that would come out as another", "ARCHIVE_PURGE_AFTER=213504d", "ARCHIVE_PURGE_AFTER"},
+		{"a span without end", "IDLE_ARCHIVE_AFTER=99999999999999999999d", "IDLE_ARCHIVE_AFTER"},
 		{"a language that is none", "CCBOT_LANG=xx", "CCBOT_LANG"},
 		{"a level that is none", "LOG_LEVEL=loud", "LOG_LEVEL"},
 		{"a format that is none", "LOG_FORMAT=xml", "LOG_FORMAT"},

@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/archive"
 	"ccbot/bot"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
@@ -118,6 +119,7 @@ type system struct {
 	recovery  *recovery.Recovery
 	events    *hooks.Events
 	presence  *presence.Watcher
+	keeper    *archive.Keeper
 	bot       *bot.Bot
 	prompts   bot.Prompts
 	table     *process.Table
@@ -189,12 +191,13 @@ func (s *system) wireBot(instance string, environ []string, hook string, table *
 		bot.Deps{Records: s.store, Sender: s.outbox, Entries: s.inbox, Chats: chats, Words: words, Now: time.Now, Log: s.log,
 			Failpoint: failpoint(environ)})
 	env, unset := s.agentEnv(environ)
+	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode}
 	s.lifecycle = lifecycle.New(
 		lifecycle.Config{Instance: instance, Host: host, StateDir: s.Dir, Command: expandHome(s.Claude, s.home),
 			Flags: s.flags, Env: env, Unset: unset, ProjectsDir: filepath.Join(s.ClaudeDir, "projects"),
 			KillGrace: time.Duration(s.KillGrace)},
 		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: table, Presences: presence.Dir{Path: s.presenceDir()},
-			Launches: hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode}, Prompts: s.prompts, News: s.bot,
+			Launches: launches, Prompts: s.prompts, News: s.bot,
 			Bindings: func() ([]hookwire.Binding, []error) { return hooks.Bindings(s.Dir) },
 			Now:      time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.recovery = &recovery.Recovery{Instance: instance, Session: s.TmuxSession, Store: s.store, Tmux: s.tmux,
@@ -202,9 +205,26 @@ func (s *system) wireBot(instance string, environ []string, hook string, table *
 	s.bot.Connect(s.lifecycle, func(ctx context.Context) []tmux.Pane { return s.recovery.Look(ctx).Orphans() })
 	s.events = hooks.NewEvents(s.Dir, s.lifecycle, s.log)
 	s.recovery.Events = s.events.Drain
+	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Records: s.store, Clear: s.clear(launches),
+		IdleAfter: time.Duration(s.IdleAfter), PurgeAfter: time.Duration(s.PurgeAfter), Now: time.Now, Log: s.log}
 	s.presence = presence.NewWatcher(s.presenceDir(), s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil
+}
+
+// clear gives what comes before a record is forgotten: prompts that still wait
+// for it are told, then its launch settings go.
+func (s *system) clear(launches hooks.Launch) func(context.Context, session.Record) error {
+	return func(ctx context.Context, r session.Record) error {
+		waiting, err := s.prompts.Waiting()
+		if err != nil {
+			return err
+		}
+		if err := s.bot.Homeless(ctx, waiting[r.ID]); err != nil {
+			return err
+		}
+		return launches.Remove(r.ID)
+	}
 }
 
 func (s *system) presenceDir() string { return filepath.Join(s.ClaudeDir, "sessions") }
@@ -228,7 +248,8 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 	if err := s.recover(ctx); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presence.Run} {
+	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presence.Run,
+		s.keeper.Run} {
 		g.Go(func() error { return part(ctx) })
 	}
 	username, publishMenu, err := s.start(ctx)

@@ -1,0 +1,176 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// Sessions is lifecycle as a Keeper uses it.
+type Sessions interface {
+	// Look says what a session is doing. It changes nothing and writes no file.
+	Look(ctx context.Context, r session.Record) lifecycle.Look
+	// ArchiveQuiet archives a session unless something has happened after since,
+	// or it is not quiet, or nobody knows; then done is false.
+	ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Time, quiet time.Duration) (done bool, err error)
+}
+
+// Records is the store of sessions as a Keeper uses it.
+type Records interface {
+	List() []session.Record
+	// Purge deletes a record if may says so; nothing happens to the record
+	// between the question and the deletion.
+	Purge(ctx context.Context, id uuid.UUID, may func(session.Record) (bool, error)) (purged bool, err error)
+}
+
+// purgeEvery is the time between two looks for records that have expired.
+const purgeEvery = time.Hour
+
+// Keeper archives quiet sessions and purges old records.
+type Keeper struct {
+	Sessions Sessions
+	Records  Records
+	// Clear tells the person of the prompts that still wait for a record, then
+	// removes what else belongs to it. The record goes after that; a crash in
+	// between calls it again.
+	Clear func(ctx context.Context, r session.Record) error
+
+	IdleAfter  time.Duration // of quiet, until a session is archived; 0: never
+	PurgeAfter time.Duration // from a session's end until its record goes; 0: never
+
+	Now func() time.Time // the wall clock, for the age of records
+	Log *slog.Logger
+}
+
+// Run looks, now and at each interval, until ctx ends. With both times 0 it only
+// waits.
+func (k *Keeper) Run(ctx context.Context) error {
+	if k.IdleAfter <= 0 && k.PurgeAfter <= 0 {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	tick := time.NewTicker(k.interval())
+	defer tick.Stop()
+	started := time.Now()
+	clock := func() time.Duration { return time.Since(started) } // monotonic
+	var idle Idle
+	var purgeAt time.Duration
+	for {
+		idle = k.sweep(ctx, idle, clock)
+		if now := clock(); now >= purgeAt {
+			k.purge(ctx)
+			purgeAt = now + purgeEvery
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func (k *Keeper) interval() time.Duration {
+	if k.IdleAfter <= 0 {
+		return purgeEvery
+	}
+	return Interval(k.IdleAfter)
+}
+
+// sweep looks at every running session and archives those that are due.
+func (k *Keeper) sweep(ctx context.Context, idle Idle, clock func() time.Duration) Idle {
+	if k.IdleAfter <= 0 {
+		return idle
+	}
+	var seen []Seen
+	for _, r := range k.Records.List() {
+		if r.State != session.Running {
+			continue
+		}
+		s := Seen{Record: r, At: clock()}
+		err := contain(func() error { s.Look = k.Sessions.Look(ctx, r); return nil })
+		if err != nil {
+			k.Log.Error("idle_look_failed", "session_id", r.ID.String(), "error", err.Error())
+		}
+		seen = append(seen, s) // without a look it is not quiet
+	}
+	idle, due := idle.Sweep(k.IdleAfter, seen)
+	for _, d := range due {
+		k.archive(ctx, d)
+	}
+	return idle
+}
+
+func (k *Keeper) archive(ctx context.Context, d Due) {
+	if ctx.Err() != nil {
+		return
+	}
+	done := false
+	err := contain(func() (err error) {
+		done, err = k.Sessions.ArchiveQuiet(ctx, d.Session, d.Since, d.Quiet)
+		return err
+	})
+	switch {
+	case err != nil && ctx.Err() == nil:
+		k.Log.Warn("idle_archive_failed", "session_id", d.Session.String(), "error", err.Error())
+	case done:
+		k.Log.Info("idle_archived", "session_id", d.Session.String(), "quiet", d.Quiet)
+	}
+}
+
+// purge lets go of the records that have expired.
+func (k *Keeper) purge(ctx context.Context) {
+	if k.PurgeAfter <= 0 {
+		return
+	}
+	for _, id := range Expired(k.Now(), k.PurgeAfter, k.Records.List()) {
+		if ctx.Err() != nil {
+			return
+		}
+		purged := false
+		err := contain(func() (err error) {
+			purged, err = k.Records.Purge(ctx, id, func(r session.Record) (bool, error) { return k.letGo(ctx, r) })
+			return err
+		})
+		switch {
+		case err != nil && ctx.Err() == nil:
+			k.Log.Warn("purge_failed", "session_id", id.String(), "error", err.Error())
+		case purged:
+			k.Log.Info("session_purged", "session_id", id.String())
+		}
+	}
+}
+
+// letGo decides on the record's worker: it may have come back meanwhile. While
+// the chat lacks a last answer (Telegram was away, or ccbot was), the record
+// stays for the same time once more; a chat that gets nothing any more must not
+// keep it for ever.
+func (k *Keeper) letGo(ctx context.Context, r session.Record) (bool, error) {
+	now := k.Now()
+	if !expired(now, k.PurgeAfter, r) {
+		return false, nil
+	}
+	if !expired(now.Add(-k.PurgeAfter), k.PurgeAfter, r) && unsaid(r) {
+		return false, nil
+	}
+	if err := k.Clear(ctx, r); err != nil {
+		return false, fmt.Errorf("clear what belongs to it: %w", err)
+	}
+	return true, nil
+}
+
+// contain makes a panic over one session that session's error.
+func contain(fn func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return fn()
+}

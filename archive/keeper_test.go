@@ -1,0 +1,503 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// house is a ccbot with a real store of records and scripted agents.
+type house struct {
+	t     *testing.T
+	base  string
+	store *session.Store
+	log   bytes.Buffer
+
+	mu       sync.Mutex
+	looks    map[uuid.UUID]lifecycle.Look
+	panics   map[uuid.UUID]bool
+	fails    map[uuid.UUID]error // of ArchiveQuiet
+	looked   int
+	passed   time.Duration
+	archived []uuid.UUID
+	asked    []Due
+	cleared  []uuid.UUID
+	clear    func(session.Record) error
+}
+
+// inHouse gives the test a bubble: its clock moves when all in it wait.
+func inHouse(t *testing.T, test func(t *testing.T, h *house)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		h := &house{t: t, base: t.TempDir(), looks: make(map[uuid.UUID]lifecycle.Look), panics: make(map[uuid.UUID]bool),
+			fails: make(map[uuid.UUID]error)}
+		h.open()
+		test(t, h)
+	})
+}
+
+// open reads the store from disk, as a start of ccbot does.
+func (h *house) open() {
+	store, err := session.Open(filepath.Join(h.base, "sessions"), filepath.Join(h.base, "quarantine"), time.Now,
+		slog.New(slog.DiscardHandler))
+	require.NoError(h.t, err)
+	h.store = store
+}
+
+// add puts a session into the store; it is idle, and nothing has happened since.
+func (h *house) add(change ...func(*session.Record)) session.Record {
+	h.t.Helper()
+	now := time.Now().UTC()
+	r := session.Record{ID: uuid.New(), Name: "api", Dir: "/src/api", State: session.Running,
+		ClaudeSessionID: uuid.New(), CreatedAt: now}
+	for _, c := range change {
+		c(&r)
+	}
+	require.NoError(h.t, h.store.Create(r))
+	h.show(r.ID, quietLook(now))
+	time.Sleep(time.Millisecond) // the next one is younger
+	return r
+}
+
+// gone is a session that ended so long ago.
+func gone(ago time.Duration) func(*session.Record) {
+	return func(r *session.Record) { r.State, r.EndedAt = session.Archived, time.Now().UTC().Add(-ago) }
+}
+
+func (h *house) show(id uuid.UUID, l lifecycle.Look) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.looks[id] = l
+}
+
+func (h *house) Look(_ context.Context, r session.Record) lifecycle.Look {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.looked++
+	if h.panics[r.ID] {
+		panic("a screen nobody has seen before")
+	}
+	return h.looks[r.ID]
+}
+
+// ArchiveQuiet looks once more, as lifecycle does.
+func (h *house) ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Time, quiet time.Duration) (bool, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.asked = append(h.asked, Due{Session: id, Since: since, Quiet: quiet})
+	if err := h.fails[id]; err != nil {
+		return false, err
+	}
+	if l := h.looks[id]; !l.Quiet() || l.Active.After(since) {
+		return false, nil
+	}
+	h.archived = append(h.archived, id)
+	return true, h.store.Do(ctx, id, func(r *session.Record, save func() error) error {
+		r.State, r.EndedAt = session.Archived, time.Now().UTC()
+		return save()
+	})
+}
+
+// keeper is started with every run of ccbot anew; it runs until stop.
+func (h *house) keeper(idle, purge time.Duration) (stop func()) {
+	h.t.Helper()
+	k := &Keeper{Sessions: h, Records: h.store, IdleAfter: idle, PurgeAfter: purge, Now: time.Now,
+		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Clear: func(_ context.Context, r session.Record) error {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.cleared = append(h.cleared, r.ID)
+			if h.clear != nil {
+				return h.clear(r)
+			}
+			return nil
+		}}
+	ctx, cancel := context.WithCancel(h.t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { assert.ErrorIs(h.t, k.Run(ctx), context.Canceled) })
+	synctest.Wait()
+	return func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
+// pass lets time go by.
+func (h *house) pass(d time.Duration) {
+	h.mu.Lock() // what the test has set and read comes before what the keeper does then
+	h.passed += d
+	h.mu.Unlock()
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (h *house) there(id uuid.UUID) bool {
+	_, inMemory := h.store.Get(id)
+	_, err := os.Stat(filepath.Join(h.base, "sessions", id.String()+".json"))
+	assert.Equal(h.t, inMemory, err == nil, "memory and disk agree")
+	return inMemory
+}
+
+func TestAQuietSessionIsArchivedAfterItsTime(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		r := h.add()
+		stop := h.keeper(6*time.Hour, 0)
+		defer stop()
+		h.pass(6*time.Hour - time.Second)
+		assert.Empty(t, h.asked)
+		h.pass(time.Second)
+		assert.Equal(t, []uuid.UUID{r.ID}, h.archived)
+		assert.Equal(t, []Due{{Session: r.ID, Since: h.looks[r.ID].Active, Quiet: 6 * time.Hour}}, h.asked)
+		h.pass(24 * time.Hour)
+		assert.Len(t, h.asked, 1, "it is over")
+		assert.Contains(t, h.log.String(), "msg=idle_archived session_id="+r.ID.String()+" quiet=6h0m0s")
+	})
+}
+
+// TestNothingIsArchivedAtAStart: ccbot was away for longer than the time.
+func TestNothingIsArchivedAtAStart(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		r := h.add()
+		stop := h.keeper(time.Hour, 0)
+		h.pass(59 * time.Minute)
+		stop()
+		h.pass(100 * time.Hour)
+		h.open()
+		stop = h.keeper(time.Hour, 0)
+		defer stop()
+		h.pass(time.Hour - time.Second)
+		assert.Empty(t, h.asked, "it gets the whole time again")
+		h.pass(time.Second)
+		assert.Equal(t, []uuid.UUID{r.ID}, h.archived)
+	})
+}
+
+func TestASignOfLifeBeginsTheTimeAgain(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		r := h.add()
+		stop := h.keeper(time.Hour, 0)
+		defer stop()
+		h.pass(50 * time.Minute)
+		h.show(r.ID, quietLook(time.Now()))
+		h.pass(64 * time.Minute)
+		assert.Empty(t, h.asked)
+		h.pass(6 * time.Minute)
+		assert.Equal(t, []uuid.UUID{r.ID}, h.archived)
+	})
+}
+
+// TestASignOfLifeAfterTheDecisionKeepsTheSession: lifecycle is given the sign
+// of life that the decision was made on, and finds a later one.
+func TestASignOfLifeAfterTheDecisionKeepsTheSession(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		first, second := h.add(), h.add()
+		decided := h.looks[second.ID].Active
+		h.fails[first.ID] = errors.New("tmux is busy")
+		var once sync.Once
+		k := &Keeper{Sessions: meanwhile{h, func() { once.Do(func() { h.show(second.ID, quietLook(time.Now())) }) }},
+			Records: h.store, IdleAfter: time.Hour, Log: slog.New(slog.DiscardHandler)}
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { assert.ErrorIs(t, k.Run(ctx), context.Canceled) })
+		h.pass(time.Hour)
+		require.Len(t, h.asked, 2)
+		assert.Equal(t, Due{Session: second.ID, Since: decided, Quiet: time.Hour}, h.asked[1])
+		assert.Empty(t, h.archived)
+		h.pass(time.Hour + 4*time.Minute)
+		assert.Empty(t, h.archived, "its time began again")
+		h.pass(time.Minute)
+		assert.Equal(t, []uuid.UUID{second.ID}, h.archived)
+		cancel()
+		wg.Wait()
+	})
+}
+
+// meanwhile does something before each archive: another session's, or this
+// one's, takes a while.
+type meanwhile struct {
+	*house
+	before func()
+}
+
+func (m meanwhile) ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Time, quiet time.Duration) (bool, error) {
+	m.before()
+	return m.house.ArchiveQuiet(ctx, id, since, quiet)
+}
+
+func TestOneSessionsErrorDoesNotStopTheOthers(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		failing, strange, fine := h.add(), h.add(), h.add()
+		h.fails[failing.ID] = errors.New("tmux is busy")
+		h.panics[strange.ID] = true
+		stop := h.keeper(time.Hour, 0)
+		defer stop()
+		h.pass(time.Hour)
+		assert.Equal(t, []uuid.UUID{fine.ID}, h.archived)
+		assert.Contains(t, h.log.String(), `msg=idle_archive_failed session_id=`+failing.ID.String()+` error="tmux is busy"`)
+		assert.Contains(t, h.log.String(), `msg=idle_look_failed session_id=`+strange.ID.String())
+
+		h.fails[failing.ID], h.panics[strange.ID] = nil, false
+		h.pass(5 * time.Minute)
+		assert.Contains(t, h.archived, failing.ID, "it is tried again at the next pass")
+		assert.NotContains(t, h.archived, strange.ID, "it has not been seen for an hour")
+		h.pass(time.Hour)
+		assert.Contains(t, h.archived, strange.ID)
+	})
+}
+
+func TestOnlyRunningSessionsAreLookedAt(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		for _, state := range session.States() {
+			if state != session.Running {
+				h.add(func(r *session.Record) { r.State = state })
+			}
+		}
+		stop := h.keeper(time.Hour, 0)
+		defer stop()
+		h.pass(48 * time.Hour)
+		assert.Zero(t, h.looked)
+		assert.Empty(t, h.asked)
+	})
+}
+
+func TestHowOftenIsLooked(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		idle, purge time.Duration
+		want        int // looks at one session in a day
+	}{
+		{"the default", 6 * time.Hour, twoWeeks, 24*6 + 1},
+		{"archive off", 0, twoWeeks, 0},
+		{"all off", 0, 0, 0},
+		{"an hour", time.Hour, 0, 24*12 + 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inHouse(t, func(t *testing.T, h *house) {
+				r := h.add()
+				h.show(r.ID, lifecycle.Look{Phase: lifecycle.PhaseWorking})
+				stop := h.keeper(tt.idle, tt.purge)
+				defer stop()
+				h.pass(24 * time.Hour)
+				assert.Equal(t, tt.want, h.looked)
+			})
+		})
+	}
+}
+
+// TestAPassWritesNothing: an idle ccbot leaves the disk alone.
+func TestAPassWritesNothing(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		r := h.add()
+		h.show(r.ID, lifecycle.Look{Phase: lifecycle.PhaseWorking})
+		h.add(gone(time.Hour))
+		before := h.files()
+		stop := h.keeper(6*time.Hour, twoWeeks)
+		defer stop()
+		h.pass(48 * time.Hour)
+		assert.Equal(t, before, h.files())
+		assert.Empty(t, h.log.String())
+	})
+}
+
+// files are all files with size and time of change.
+func (h *house) files() map[string]string {
+	all := make(map[string]string)
+	require.NoError(h.t, filepath.WalkDir(h.base, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		all[path] = fmt.Sprint(info.Size(), info.ModTime())
+		return err
+	}))
+	return all
+}
+
+func TestOldRecordsGoAtAStartAndEveryHour(t *testing.T) {
+	for name, idle := range map[string]time.Duration{"alone": 0, "beside the sweep": 6 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			inHouse(t, func(t *testing.T, h *house) {
+				old, soon, live := h.add(gone(twoWeeks)), h.add(gone(twoWeeks-90*time.Minute)), h.add()
+				h.show(live.ID, lifecycle.Look{Phase: lifecycle.PhaseWorking})
+				failed := h.add(gone(10*twoWeeks), func(r *session.Record) { r.State = session.CleanupFailed })
+				stop := h.keeper(idle, twoWeeks)
+				defer stop()
+				assert.False(t, h.there(old.ID))
+				assert.True(t, h.there(soon.ID))
+				h.pass(90 * time.Minute)
+				assert.True(t, h.there(soon.ID), "looked for every hour")
+				h.pass(40 * time.Minute)
+				assert.False(t, h.there(soon.ID))
+				h.pass(10 * twoWeeks)
+				assert.True(t, h.there(failed.ID))
+				assert.True(t, h.there(live.ID))
+				assert.Equal(t, []uuid.UUID{old.ID, soon.ID}, h.cleared)
+				assert.Contains(t, h.log.String(), "msg=session_purged session_id="+old.ID.String())
+			})
+		})
+	}
+}
+
+func TestWhatIsArchivedByItselfGoesInItsTime(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		r := h.add()
+		stop := h.keeper(time.Hour, 24*time.Hour)
+		defer stop()
+		h.pass(time.Hour)
+		require.Equal(t, []uuid.UUID{r.ID}, h.archived)
+		h.pass(24*time.Hour - time.Second)
+		assert.True(t, h.there(r.ID))
+		h.pass(time.Hour)
+		assert.False(t, h.there(r.ID))
+	})
+}
+
+// TestP8_ARecordThatCameBackStays: a restore holds the worker while the purge
+// waits for it.
+func TestP8_ARecordThatCameBackStays(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		r := h.add(gone(2 * twoWeeks))
+		release := make(chan struct{})
+		var restore sync.WaitGroup
+		restore.Go(func() {
+			assert.NoError(t, h.store.Do(t.Context(), r.ID, func(r *session.Record, save func() error) error {
+				<-release
+				r.State = session.Restoring
+				return save()
+			}))
+		})
+		synctest.Wait()
+		stop := h.keeper(0, twoWeeks)
+		defer stop()
+		close(release)
+		restore.Wait()
+		synctest.Wait()
+		assert.True(t, h.there(r.ID))
+		assert.Empty(t, h.cleared)
+		got, _ := h.store.Get(r.ID)
+		assert.Equal(t, session.Restoring, got.State)
+	})
+}
+
+// TestP4_WhatWaitsIsToldBeforeItsRecordGoes: as long as that fails, the record
+// stays, and the others go.
+func TestP4_WhatWaitsIsToldBeforeItsRecordGoes(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		r := h.add(gone(twoWeeks), func(r *session.Record) { r.Prompts = []string{"7"} })
+		strange := h.add(gone(twoWeeks))
+		other := h.add(gone(twoWeeks))
+		full := true
+		h.clear = func(c session.Record) error {
+			switch {
+			case full && c.ID == r.ID:
+				return errors.New("the disk is full")
+			case full && c.ID == strange.ID:
+				panic("an entry nobody has seen before")
+			}
+			assert.True(t, h.there(c.ID), "told first")
+			return nil
+		}
+		stop := h.keeper(0, twoWeeks)
+		defer stop()
+		assert.True(t, h.there(r.ID))
+		assert.True(t, h.there(strange.ID))
+		assert.False(t, h.there(other.ID))
+		assert.Contains(t, h.log.String(), "msg=purge_failed session_id="+r.ID.String())
+		assert.Contains(t, h.log.String(), "the disk is full")
+		full = false
+		h.pass(time.Hour)
+		assert.False(t, h.there(r.ID))
+		assert.False(t, h.there(strange.ID))
+	})
+}
+
+// TestP8_APurgeThatWasCutShortIsFinished: what belongs to the record is gone,
+// the record is not.
+func TestP8_APurgeThatWasCutShortIsFinished(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		r := h.add(gone(twoWeeks))
+		ctx, die := context.WithCancel(t.Context())
+		k := &Keeper{Records: h.store, PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			Clear: func(context.Context, session.Record) error { die(); return ctx.Err() }}
+		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
+		assert.True(t, h.there(r.ID))
+		h.open()
+		stop := h.keeper(0, twoWeeks)
+		defer stop()
+		assert.False(t, h.there(r.ID))
+		assert.Equal(t, []uuid.UUID{r.ID}, h.cleared)
+	})
+}
+
+// TestAStopInTheMiddleOfAPassEndsIt: what ends with ccbot is nobody's error.
+func TestAStopInTheMiddleOfAPassEndsIt(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		h.add(gone(twoWeeks))
+		h.add(gone(twoWeeks))
+		ctx, stop := context.WithCancel(t.Context())
+		var cleared int
+		k := &Keeper{Records: h.store, PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
+			Clear: func(context.Context, session.Record) error { cleared++; stop(); return ctx.Err() }}
+		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
+		assert.Equal(t, 1, cleared)
+		assert.Empty(t, h.log.String())
+		assert.Len(t, h.store.List(), 2)
+
+		first, second := h.add(), h.add()
+		ctx, stop = context.WithCancel(t.Context())
+		h.fails[first.ID], h.fails[second.ID] = context.Canceled, context.Canceled
+		k = &Keeper{Sessions: meanwhile{h, stop}, Records: h.store, IdleAfter: time.Hour,
+			Log: slog.New(slog.NewTextHandler(&h.log, nil))}
+		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
+		assert.Len(t, h.asked, 1)
+		assert.Empty(t, h.log.String())
+	})
+}
+
+// line is a transcript's line with a text of the agent.
+const line = `{"type":"assistant","uuid":"u","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"done"}]}}` + "\n"
+
+// TestP5_ARecordStaysWhileTheChatLacksAnAnswer: ccbot, or Telegram, was away
+// since the session ended. The record stays for the same time once more.
+func TestP5_ARecordStaysWhileTheChatLacksAnAnswer(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		path := filepath.Join(h.base, "transcript.jsonl")
+		require.NoError(t, os.WriteFile(path, []byte(line), 0o600))
+		cursor := func(offset int) func(*session.Record) {
+			return func(r *session.Record) { r.Cursors = cursors(path, offset) }
+		}
+		lacking, said, never := h.add(gone(twoWeeks), cursor(0)), h.add(gone(twoWeeks), cursor(len(line))), h.add(gone(twoWeeks), cursor(0))
+		stop := h.keeper(0, twoWeeks)
+		defer stop()
+		assert.False(t, h.there(said.ID))
+		assert.True(t, h.there(lacking.ID))
+
+		require.NoError(t, h.store.Do(t.Context(), lacking.ID, func(r *session.Record, save func() error) error {
+			r.Cursors = cursors(path, len(line))
+			return save()
+		}))
+		h.pass(time.Hour)
+		assert.False(t, h.there(lacking.ID), "the chat has it now")
+
+		h.pass(twoWeeks - 2*time.Hour)
+		assert.True(t, h.there(never.ID))
+		h.pass(2 * time.Hour)
+		assert.False(t, h.there(never.ID), "a chat that gets nothing any more keeps no record for ever")
+		assert.FileExists(t, path, "the transcript is Claude Code's")
+	})
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/hooks"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+)
+
+// forgetful is as much of a system as forgets records. Its outbox sends nothing.
+type forgetful struct {
+	*system
+	t        *testing.T
+	out      string // folder of the outbox
+	launches hooks.Launch
+}
+
+func newForgetful(t *testing.T) forgetful {
+	t.Helper()
+	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	s := &system{config: config{Dir: dir}, log: log}
+	require.NoError(t, s.openStores())
+	words, err := i18n.Load()
+	require.NoError(t, err)
+	out := filepath.Join(dir, "outbox")
+	s.bot = bot.New(bot.Config{Allowed: map[int64]bool{1: true}, Lang: "en"},
+		bot.Deps{Records: s.store, Sender: outbox.New(nil, out, log), Entries: s.inbox, Words: words, Now: time.Now, Log: log})
+	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}
+}
+
+// waiting is a session with a prompt that waits for it.
+func (f forgetful) waiting(text string) (r session.Record, key, settings string) {
+	f.t.Helper()
+	r, key = session.Record{ID: uuid.New()}, inbox.NewPromptKey()
+	_, err := f.inbox.Add(inbox.Entry{Key: key, State: inbox.Held, Session: r.ID, Text: text,
+		Conversation: session.Conversation{ChatID: 1}})
+	require.NoError(f.t, err)
+	settings, err = f.launches.Write(r.ID)
+	require.NoError(f.t, err)
+	r.Prompts = []string{key, "7"} // 7 is finished: a crash came before it left the queue
+	return r, key, settings
+}
+
+// TestP4_WhatIsForgottenTellsItsPromptsFirst: a prompt that still waits for a
+// session is in the outbox before it leaves the inbox; then the launch settings
+// of that session alone go.
+func TestP4_WhatIsForgottenTellsItsPromptsFirst(t *testing.T) {
+	f := newForgetful(t)
+	old, key, settings := f.waiting("for the old one")
+	_, otherKey, otherSettings := f.waiting("for another one")
+	clear := f.clear(f.launches)
+	for range 2 { // a crash before the record goes repeats it
+		require.NoError(t, clear(t.Context(), old))
+		assert.Equal(t, 1, strings.Count(folder(t, f.out), "for the old one"))
+		assert.NotContains(t, folder(t, f.out), "for another one")
+	}
+	_, err := f.inbox.Load(key)
+	assert.ErrorIs(t, err, inbox.ErrNoEntry)
+	assert.NoFileExists(t, settings)
+	_, err = f.inbox.Load(otherKey)
+	assert.NoError(t, err)
+	assert.FileExists(t, otherSettings)
+}
+
+// TestP4_WhatCannotBeToldIsNotForgotten: the prompt and the settings stay.
+func TestP4_WhatCannotBeToldIsNotForgotten(t *testing.T) {
+	f := newForgetful(t)
+	r, key, settings := f.waiting("hello")
+	require.NoError(t, os.WriteFile(f.out, nil, 0o600)) // a file where the folder should be
+	require.Error(t, f.clear(f.launches)(t.Context(), r))
+	_, err := f.inbox.Load(key)
+	assert.NoError(t, err)
+	assert.FileExists(t, settings)
+}
+
+// folder is the text of all files in a folder.
+func folder(t *testing.T, path string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(path, "*"))
+	require.NoError(t, err)
+	var all strings.Builder
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		require.NoError(t, err)
+		all.Write(data)
+	}
+	return all.String()
+}
