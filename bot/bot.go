@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
@@ -23,14 +24,18 @@ import (
 // that it may one day run on another machine than the agents.
 type Sessions interface {
 	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
-	Restore(ctx context.Context, id uuid.UUID) (session.Record, error)
+	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
 	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
+	Writers(ctx context.Context, id uuid.UUID) ([]lifecycle.Writer, error)
+	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error)
+	Adopt(ctx context.Context, id uuid.UUID, who process.Identity) (session.Record, error)
 	Queue(ctx context.Context, id uuid.UUID, key string) error
 	SendAgain(ctx context.Context, id uuid.UUID, key string) error
+	SendAnyway(ctx context.Context, id uuid.UUID, key string) error
 	Drop(ctx context.Context, id uuid.UUID, key string) error
 	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
 	Interrupt(ctx context.Context, id uuid.UUID) error
-	Phase(ctx context.Context, r session.Record) lifecycle.Phase
+	Look(ctx context.Context, r session.Record) lifecycle.Look
 	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
 	Attach(r session.Record) string
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/google/renameio/v2"
@@ -15,8 +16,9 @@ import (
 	"ccbot/internal/session"
 )
 
-// Chats remembers, per conversation, which session is current. One small file
-// each; it is a convenience and may be lost without losing a message.
+// Chats remembers, per conversation, which session is current, and directories
+// that a button may name. One small file each; it is a convenience and may be
+// lost without losing a message.
 type Chats struct {
 	dir string
 	mu  sync.Mutex
@@ -26,7 +28,13 @@ type Chats struct {
 type chat struct {
 	Version int       `json:"version"`
 	Current uuid.UUID `json:"current"`
+	// Dirs are directories that a session was asked back in, newest first: a
+	// button names one by its hash.
+	Dirs []string `json:"dirs,omitempty"`
 }
+
+// keptDirs bounds chat.Dirs.
+const keptDirs = 8
 
 // OpenChats opens the folder, making it if needed.
 func OpenChats(dir string) (*Chats, error) {
@@ -41,29 +49,61 @@ func (c *Chats) path(to session.Conversation) string {
 }
 
 // Current is the current session of a conversation, uuid.Nil if there is none.
-// A file that cannot be read counts as none: the person picks again.
 func (c *Chats) Current(to session.Conversation) (uuid.UUID, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	data, err := os.ReadFile(c.path(to))
-	if errors.Is(err, fs.ErrNotExist) {
-		return uuid.Nil, nil
-	}
-	if err != nil {
-		return uuid.Nil, fmt.Errorf("read chat: %w", err)
-	}
-	var f chat
-	if err := json.Unmarshal(data, &f); err != nil {
-		return uuid.Nil, nil
-	}
-	return f.Current, nil
+	f, err := c.readLocked(to)
+	return f.Current, err
 }
 
 // SetCurrent makes a session the current one of a conversation.
 func (c *Chats) SetCurrent(to session.Conversation, id uuid.UUID) error {
+	return c.change(to, func(f *chat) { f.Current = id })
+}
+
+// Dirs are directories that sessions were asked back in, newest first.
+func (c *Chats) Dirs(to session.Conversation) ([]string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	data, err := json.Marshal(chat{Version: 1, Current: id})
+	f, err := c.readLocked(to)
+	return f.Dirs, err
+}
+
+// NoteDir remembers a directory that a session was asked back in.
+func (c *Chats) NoteDir(to session.Conversation, dir string) error {
+	return c.change(to, func(f *chat) {
+		others := slices.DeleteFunc(f.Dirs, func(known string) bool { return known == dir })
+		f.Dirs = append([]string{dir}, others[:min(len(others), keptDirs-1)]...)
+	})
+}
+
+// readLocked reads a conversation's file. One that cannot be understood counts
+// as none: the person picks again.
+func (c *Chats) readLocked(to session.Conversation) (chat, error) {
+	data, err := os.ReadFile(c.path(to))
+	if errors.Is(err, fs.ErrNotExist) {
+		return chat{}, nil
+	}
+	if err != nil {
+		return chat{}, fmt.Errorf("read chat: %w", err)
+	}
+	var f chat
+	if err := json.Unmarshal(data, &f); err != nil {
+		return chat{}, nil
+	}
+	return f, nil
+}
+
+func (c *Chats) change(to session.Conversation, change func(*chat)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, err := c.readLocked(to)
+	if err != nil {
+		return err
+	}
+	f.Version = 1
+	change(&f)
+	data, err := json.Marshal(f)
 	if err != nil {
 		return fmt.Errorf("write chat: %w", err)
 	}

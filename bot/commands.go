@@ -125,17 +125,22 @@ func (b *Bot) outsideRoots(dir string) string {
 // inRoots says whether sessions may be opened in dir. Links are resolved, so
 // that none leads out.
 func (b *Bot) inRoots(dir string) bool {
-	if len(b.Roots) == 0 {
-		return true
-	}
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		real = dir
-	}
-	return slices.ContainsFunc(b.Roots, func(root string) bool {
+	real := resolved(dir)
+	return len(b.Roots) == 0 || slices.ContainsFunc(b.Roots, func(root string) bool {
 		rel, err := filepath.Rel(root, real)
 		return err == nil && filepath.IsLocal(rel)
 	})
+}
+
+// resolved is dir without links, as far as it exists.
+func resolved(dir string) string {
+	real, err := filepath.EvalSymlinks(dir)
+	if parent := filepath.Dir(dir); err != nil && parent != dir {
+		return filepath.Join(resolved(parent), filepath.Base(dir))
+	} else if err != nil {
+		return dir
+	}
+	return real
 }
 
 // stop sends Esc: it interrupts a turn, or denies an open dialog.

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/i18n"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
 )
@@ -132,25 +132,19 @@ func TestARestoreOutsideTheRootsStartsNothing(t *testing.T) {
 }
 
 func TestEveryRestoreFailureIsASentence(t *testing.T) {
-	writer := func(a process.Answer) error {
-		return &lifecycle.WriterError{Verdict: process.Verdict{Writer: a, Why: "it says so",
-			Process: process.Process{Identity: process.Identity{PID: 42}}}}
+	name := func(key i18n.Key) func(w *world) string {
+		return func(w *world) string { return w.word(key, i18n.Args{"Name": "old", "Dir": "~/old"}) }
 	}
 	for _, tt := range []struct {
 		name string
 		err  error
 		want func(w *world) string
 	}{
-		{"the folder is gone", &lifecycle.DirError{Dir: "/home/alice/old", Why: lifecycle.DirMissing},
-			func(w *world) string { return w.word(i18n.DirGone, i18n.Args{"Name": "old", "Dir": "~/old"}) }},
-		{"the folder is a file", &lifecycle.DirError{Dir: "/home/alice/old", Why: lifecycle.DirNotADir},
-			func(w *world) string { return w.word(i18n.DirGone, i18n.Args{"Name": "old", "Dir": "~/old"}) }},
-		{"another process writes", writer(process.Yes),
-			func(w *world) string {
-				return w.word(i18n.ResumeRefusedWriter, i18n.Args{"PID": 42, "Where": "it says so"})
-			}},
-		{"another process may write", writer(process.Maybe),
-			func(w *world) string { return w.word(i18n.ResumeUnknown, i18n.Args{"Reason": "it says so"}) }},
+		{"the folder is gone", &lifecycle.DirError{Dir: "/home/alice/old", Why: lifecycle.DirMissing}, name(i18n.DirGone)},
+		{"the folder is a file", &lifecycle.DirError{Dir: "/home/alice/old", Why: lifecycle.DirNotADir}, name(i18n.DirNotADir)},
+		{"it is just ending", &lifecycle.StateError{State: session.Stopping, Want: "resumed"}, name(i18n.StillEnding)},
+		{"it was purged", session.ErrNotFound, name(i18n.NoSuchSession)},
+		{"nothing was left", transcript.ErrNothingLeft, name(i18n.TranscriptEmpty)},
 		{"it is open", &lifecycle.StateError{State: session.Running, Want: "resumed"},
 			func(w *world) string { return w.named(i18n.ResumeAlreadyOpen, "old") }},
 		{"no claude", lifecycle.ErrNoClaude,
@@ -254,7 +248,7 @@ func TestListText(t *testing.T) {
 	assert.Equal(t, w.word(i18n.ListEmpty), text.Text)
 	assert.Empty(t, buttons)
 
-	w.sessions.phase = lifecycle.PhaseWorking
+	w.sessions.look.Phase = lifecycle.PhaseWorking
 	api := w.currentSession(t, "api", session.Running)
 	web := w.session(t, "web", session.Starting)
 	stuck := w.session(t, "stuck", session.CleanupFailed)
@@ -267,7 +261,7 @@ func TestListText(t *testing.T) {
 		assert.Equal(t, lines(w.word(i18n.ListTitle, i18n.Args{"Count": 3}),
 			marks[0]+" api: working, ~/api", marks[1]+" web: starting, ~/web", marks[2]+" stuck: not cleaned up, ~/stuck",
 			"", w.word(i18n.ListArchived, i18n.Args{"Count": 5})), text.Text)
-		assert.Equal(t, []string{"cur:" + api.ID.String(), "cur:" + web.ID.String(), "cur:" + stuck.ID.String()},
+		assert.Equal(t, []string{"cur:" + ref(api.ID), "cur:" + ref(web.ID), "try:" + ref(stuck.ID)},
 			data(message(text, buttons)))
 		var names []string
 		for i, row := range buttons {
@@ -283,6 +277,46 @@ func TestListText(t *testing.T) {
 	list(atAlice, "✓", "•", "•")
 	list(inGroup, "•", "✓", "•")
 	list(session.Conversation{ChatID: 99}, "•", "•", "•")
+}
+
+func TestTheListSaysWhoIsAtTheDesk(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		look lifecycle.Look
+		want string
+	}{
+		{"nobody knows", lifecycle.Look{}, "unknown"},
+		{"nobody there", lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskAway}, "idle"},
+		{"attached", lifecycle.Look{Phase: lifecycle.PhaseWorking, Desk: lifecycle.DeskAttached}, "working, attached"},
+		{"typing", lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskTyping}, "idle, at the desk"},
+		{"in the background", lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskTyping, Background: true},
+			"idle, at the desk, runs commands in the background"},
+		{"at work that says nothing new", lifecycle.Look{Phase: lifecycle.PhaseWorking, Background: true}, "working"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.sessions.look = tt.look
+			w.session(t, "api", session.Running)
+			w.mustHear(t, "/list")
+			assert.Contains(t, w.sender.last(t).Text.Text, "• api: "+tt.want+", ~/api")
+		})
+	}
+}
+
+func TestTheListRetriesWhatIsNotClean(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "stuck", session.CleanupFailed)
+	w.mustHear(t, "/list")
+	m := w.sender.last(t)
+	assert.Equal(t, "Retry", m.Buttons[0][0].Text)
+	require.NoError(t, w.tap(t, alice, data(m)[0]))
+	assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.sessions.done())
+	assert.Zero(t, w.sender.spent, "the list keeps its buttons")
+
+	w.session(t, "worse", session.CleanupFailed)
+	w.mustHear(t, "/list")
+	row := w.sender.last(t).Buttons[0]
+	assert.Equal(t, []string{"Retry: stuck", "Retry: worse"}, []string{row[0].Text, row[1].Text})
 }
 
 func TestListShowsWindowsOfNobody(t *testing.T) {
@@ -337,9 +371,9 @@ func TestHelpAndMenu(t *testing.T) {
 
 func TestAge(t *testing.T) {
 	w := newWorld(t)
-	for d, want := range map[time.Duration]string{-time.Hour: "0 seconds", 0: "0 seconds", time.Second: "1 second",
-		59 * time.Second: "59 seconds", time.Minute: "1 minute", 59*time.Minute + 59*time.Second: "59 minutes",
-		time.Hour: "1 hour", 23 * time.Hour: "23 hours", 24 * time.Hour: "1 day", 240 * time.Hour: "10 days"} {
+	for d, want := range map[time.Duration]string{-time.Hour: "0 s", 0: "0 s", time.Second: "1 s",
+		59 * time.Second: "59 s", time.Minute: "1 min", 59*time.Minute + 59*time.Second: "59 min",
+		time.Hour: "1 h", 23 * time.Hour: "23 h", 24 * time.Hour: "1 d", 240 * time.Hour: "10 d"} {
 		assert.Equal(t, want, w.age(d))
 	}
 }

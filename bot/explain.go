@@ -7,10 +7,11 @@ import (
 	"os/exec"
 	"strings"
 
+	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
 )
@@ -18,6 +19,7 @@ import (
 // failure is what a person is told of an error; the log has the chain.
 type failure struct {
 	text     render.Text
+	buttons  [][]outbox.Button // what can be done
 	err      error
 	internal bool // nobody but the log can say more
 }
@@ -33,13 +35,16 @@ func (b *Bot) explain(ctx context.Context, to session.Conversation, f failure) e
 		level = slog.LevelError
 	}
 	b.Log.Log(ctx, level, "request_refused", "error", f.err.Error())
-	return b.post(ctx, to, f.text, nil)
+	return b.post(ctx, to, f.text, f.buttons)
 }
 
 // startFailure explains why a session could not be started.
 func (b *Bot) startFailure(err error) failure {
 	if text, ok := b.commonFailure(err); ok {
 		return failure{text: plain(text), err: err}
+	}
+	if writer := (*lifecycle.WriterError)(nil); errors.As(err, &writer) {
+		return failure{text: b.unsureText(writer.Writers), err: err}
 	}
 	return b.internal(err)
 }
@@ -73,26 +78,42 @@ func (b *Bot) dirFailure(e *lifecycle.DirError) string {
 	return b.words.Say(i18n.PathUnreadable, args)
 }
 
-// restoreFailure explains why a session could not come back.
-func (b *Bot) restoreFailure(r session.Record, err error) failure {
-	dir, writer, state := (*lifecycle.DirError)(nil), (*lifecycle.WriterError)(nil), (*lifecycle.StateError)(nil)
-	switch {
-	case errors.As(err, &dir) && dir.Why != lifecycle.DirNoAccess:
-		return failure{text: plain(b.words.Say(i18n.DirGone, i18n.Args{"Name": r.Name, "Dir": b.short(r.Dir)})), err: err}
-	case errors.As(err, &writer):
-		return failure{text: plain(b.writerText(writer.Verdict)), err: err}
-	case errors.As(err, &state) && state.State == session.CleanupFailed:
-		return failure{text: plain(b.notCleanText(r)), err: err}
+// restoreFailure explains why a session could not come back, and offers what can
+// be done.
+func (b *Bot) restoreFailure(c comeback, err error) failure {
+	f := b.restoreRefusal(c, err)
+	f.err = err
+	if len(c.before) > 0 {
+		f.text = render.Join(plain(c.above("")), f.text)
 	}
-	return b.startFailure(err)
+	return f
 }
 
-// writerText says who writes a conversation, or that nobody knows.
-func (b *Bot) writerText(v process.Verdict) string {
-	if v.Writer != process.Yes {
-		return b.words.Say(i18n.ResumeUnknown, i18n.Args{"Reason": v.Why})
+func (b *Bot) restoreRefusal(c comeback, err error) failure {
+	dir, writer, state := (*lifecycle.DirError)(nil), (*lifecycle.WriterError)(nil), (*lifecycle.StateError)(nil)
+	damaged, name := (*lifecycle.TranscriptError)(nil), i18n.Args{"Name": c.r.Name}
+	switch {
+	case errors.As(err, &dir):
+		return b.dirRefusal(c, dir)
+	case errors.As(err, &writer):
+		text, buttons := b.writersMessage(about{scene: refused, wish: c.wish, r: c.r, writers: writer.Writers}, c.from)
+		return failure{text: text, buttons: buttons}
+	case errors.As(err, &damaged):
+		return b.damagedRefusal(c, damaged)
+	case errors.Is(err, transcript.ErrNothingLeft):
+		return failure{text: plain(b.words.Say(i18n.TranscriptEmpty, name))}
+	case errors.As(err, &state) && state.State == session.CleanupFailed:
+		now, ok := b.Records.Get(c.r.ID) // it may have failed since c was made
+		if !ok {
+			now = c.r
+		}
+		return failure{text: plain(b.notCleanText(now)), buttons: b.retryButton(now)}
+	case errors.As(err, &state) && state.State == session.Stopping:
+		return failure{text: plain(b.words.Say(i18n.StillEnding, name))}
+	case errors.Is(err, session.ErrNotFound):
+		return failure{text: plain(b.words.Say(i18n.NoSuchSession, name))}
 	}
-	return b.words.Say(i18n.ResumeRefusedWriter, i18n.Args{"PID": v.Process.PID, "Where": v.Why})
+	return b.startFailure(err)
 }
 
 // agentFailure explains why something could not be done with an agent.

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,7 +20,9 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
@@ -81,7 +84,7 @@ func (w *world) again() {
 func (w *world) session(t *testing.T, name string, state session.State, cursors ...transcript.Cursor) session.Record {
 	t.Helper()
 	n := len(w.records.List())
-	r := session.Record{ID: uuid.New(), Name: name, Dir: filepath.Join(w.home, name), State: state,
+	r := session.Record{ID: uuid.New(), ClaudeSessionID: uuid.New(), Name: name, Dir: filepath.Join(w.home, name), State: state,
 		Conversation: atAlice, Owner: alice, Cursors: cursors, CreatedAt: started.Add(time.Duration(n) * time.Minute)}
 	if !state.Live() {
 		r.EndedAt = started.Add(time.Duration(n) * time.Hour)
@@ -220,17 +223,24 @@ type fakeSessions struct {
 	orphans   []tmux.Pane
 	start     func(q lifecycle.StartRequest) (session.Record, error)
 	restore   func(id uuid.UUID) (session.Record, error)
+	leftovers []lifecycle.Ending // that a restore ends first
 	archive   func(id uuid.UUID) error
+	writers   func(id uuid.UUID) ([]lifecycle.Writer, error)
+	ends      func(who []process.Identity) ([]lifecycle.Ending, error)
+	adopt     func(id uuid.UUID) error
 	queue     func(id uuid.UUID, key string) error
-	decide    func(id uuid.UUID, key string) error // SendAgain and Drop
+	decide    func(id uuid.UUID, key string) error // SendAgain, SendAnyway and Drop
 	move      func(id uuid.UUID, to session.Conversation) error
 	interrupt func(id uuid.UUID) error
-	phase     lifecycle.Phase
+	look      lifecycle.Look
 	advance   func(id uuid.UUID, c transcript.Cursor) error
 }
 
 func (f *fakeSessions) Start(_ context.Context, q lifecycle.StartRequest) (session.Record, error) {
 	f.add("start %q in %s", q.Name, q.Dir)
+	if q.ForkOf != uuid.Nil {
+		f.add("fork of %s", q.ForkOf)
+	}
 	if f.start != nil {
 		return f.start(q)
 	}
@@ -240,12 +250,55 @@ func (f *fakeSessions) Start(_ context.Context, q lifecycle.StartRequest) (sessi
 	return r, nil
 }
 
-func (f *fakeSessions) Restore(_ context.Context, id uuid.UUID) (session.Record, error) {
-	f.add("restore %s", id)
-	if f.restore != nil {
-		return f.restore(id)
+func (f *fakeSessions) Restore(_ context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error) {
+	line := "restore " + q.Session.String()
+	if q.Dir != "" {
+		line += " in " + q.Dir
 	}
-	f.records.change(id, func(r *session.Record) { r.State = session.Restoring })
+	if q.Damaged != "" {
+		line += " as " + string(q.Damaged)
+	}
+	f.add("%s", line)
+	if f.restore != nil {
+		r, err := f.restore(q.Session)
+		return lifecycle.Restored{Record: r, Ended: f.leftovers}, err
+	}
+	f.records.change(q.Session, func(r *session.Record) {
+		r.State = session.Restoring
+		r.Dir = cmp.Or(q.Dir, r.Dir)
+	})
+	r, _ := f.records.Get(q.Session)
+	return lifecycle.Restored{Record: r, Ended: f.leftovers}, nil
+}
+
+func (f *fakeSessions) Writers(_ context.Context, id uuid.UUID) ([]lifecycle.Writer, error) {
+	if f.writers != nil {
+		return f.writers(id)
+	}
+	return nil, nil
+}
+
+func (f *fakeSessions) EndWriters(_ context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error) {
+	f.add("end %v of %s", who, id)
+	if f.ends != nil {
+		return f.ends(who)
+	}
+	var ended []lifecycle.Ending
+	for _, one := range who {
+		ended = append(ended, lifecycle.Ending{Outcome: process.Outcome{Process: process.Process{Identity: one},
+			How: process.HowTerm, Ended: true, Verified: true}})
+	}
+	return ended, nil
+}
+
+func (f *fakeSessions) Adopt(_ context.Context, id uuid.UUID, who process.Identity) (session.Record, error) {
+	f.add("adopt %s as %s", who, id)
+	if f.adopt != nil {
+		if err := f.adopt(id); err != nil {
+			return session.Record{}, err
+		}
+	}
+	f.records.change(id, func(r *session.Record) { r.State = session.Running })
 	r, _ := f.records.Get(id)
 	return r, nil
 }
@@ -268,6 +321,14 @@ func (f *fakeSessions) Queue(_ context.Context, id uuid.UUID, key string) error 
 
 func (f *fakeSessions) SendAgain(_ context.Context, id uuid.UUID, key string) error {
 	f.add("send again %s for %s", key, id)
+	if f.decide != nil {
+		return f.decide(id, key)
+	}
+	return nil
+}
+
+func (f *fakeSessions) SendAnyway(_ context.Context, id uuid.UUID, key string) error {
+	f.add("send anyway %s for %s", key, id)
 	if f.decide != nil {
 		return f.decide(id, key)
 	}
@@ -299,7 +360,7 @@ func (f *fakeSessions) Interrupt(_ context.Context, id uuid.UUID) error {
 	return nil
 }
 
-func (f *fakeSessions) Phase(context.Context, session.Record) lifecycle.Phase { return f.phase }
+func (f *fakeSessions) Look(context.Context, session.Record) lifecycle.Look { return f.look }
 
 func (f *fakeSessions) Advance(_ context.Context, id uuid.UUID, c transcript.Cursor) error {
 	if f.advance != nil {
@@ -328,7 +389,8 @@ type fakeSender struct {
 	edit   func(m outbox.Message) error
 
 	sent, posted, edited []outbox.Message
-	spent                int // how often buttons were taken off
+	buttons              [][]outbox.Button // what EditButtons set last
+	spent                int               // how often buttons were taken off
 }
 
 func (f *fakeSender) keep(list *[]outbox.Message, what string, m outbox.Message) {
@@ -383,7 +445,10 @@ func (f *fakeSender) EditButtons(_ context.Context, _ session.Conversation, id i
 	f.add("buttons of %d: %d", id, len(buttons))
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.spent++
+	f.buttons = buttons
+	if len(buttons) == 0 {
+		f.spent++
+	}
 	return nil
 }
 
@@ -430,6 +495,11 @@ func (f *fakeSender) lastEdit(t *testing.T) outbox.Message {
 	defer f.mu.Unlock()
 	require.NotEmpty(t, f.edited, "nothing was edited")
 	return f.edited[len(f.edited)-1]
+}
+
+// message is a text with its buttons, as if it was posted.
+func message(text render.Text, buttons [][]outbox.Button) outbox.Message {
+	return outbox.Message{Text: text, Buttons: buttons}
 }
 
 // data are the callback data of a message's buttons.

@@ -40,7 +40,13 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 	case lifecycle.NoteHeldUnknown:
 		return b.reply(ctx, n, b.words.Say(i18n.HeldUnknown, name))
 	case lifecycle.NoteHeldDraft:
-		return b.reply(ctx, n, b.words.Say(i18n.HeldDraft, name))
+		return b.reply(ctx, n, b.words.Say(i18n.HeldDraft, name), b.button(i18n.ButtonSendAnyway, "any:"+n.Prompt.Key, ""))
+	case lifecycle.NoteDraftCleared:
+		return b.tellDraft(ctx, n)
+	case lifecycle.NoteSecondWriter:
+		return b.tellSecond(ctx, n)
+	case lifecycle.NoteGhost:
+		return b.tellGhost(ctx, n)
 	case lifecycle.NoteUnproven:
 		return b.tellUnproven(ctx, n)
 	case lifecycle.NoteFailed:
@@ -80,7 +86,7 @@ func (b *Bot) postScreen(ctx context.Context, n lifecycle.Note, head, foot strin
 
 // comeBack is the [Resume] under the news of an end.
 func (b *Bot) comeBack(n lifecycle.Note) [][]outbox.Button {
-	return rows(1, b.button(i18n.ButtonResume, "res:"+n.Session.ID.String(), outbox.Primary))
+	return rows(1, b.button(i18n.ButtonResume, "res:"+ref(n.Session.ID), outbox.Primary))
 }
 
 func (b *Bot) tellEnded(ctx context.Context, n lifecycle.Note) error {
@@ -105,13 +111,20 @@ func (b *Bot) waiting(n lifecycle.Note) string {
 	return "\n" + b.words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": len(n.Session.Prompts)})
 }
 
+// tellDraft shows what a person had typed into the box, in full: it is about to
+// be taken out there.
+func (b *Bot) tellDraft(ctx context.Context, n lifecycle.Note) error {
+	head := plain(b.words.Say(i18n.DraftCleared, i18n.Args{"Name": n.Session.Name}) + "\n")
+	return b.post(ctx, n.Session.Conversation, render.Join(head, render.Pre(n.Draft, "")), nil)
+}
+
 // reply says something about one message, under it.
-func (b *Bot) reply(ctx context.Context, n lifecycle.Note, text string) error {
+func (b *Bot) reply(ctx context.Context, n lifecycle.Note, text string, buttons ...outbox.Button) error {
 	e, err := b.Entries.Load(n.Prompt.Key)
 	if err != nil {
 		return err
 	}
-	return b.postUnder(ctx, outbox.Message{To: e.Conversation, Text: plain(text), ReplyTo: e.MessageID, Silent: true})
+	return b.postUnder(ctx, outbox.Message{To: e.Conversation, Text: plain(text), ReplyTo: e.MessageID, Silent: true, Buttons: rows(2, buttons...)})
 }
 
 // delivered marks the message that the agent has.

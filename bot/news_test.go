@@ -26,6 +26,9 @@ func noteKinds(t *testing.T) []lifecycle.NoteKind {
 	require.NoError(t, err)
 	var kinds []lifecycle.NoteKind
 	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 		require.NoError(t, err)
 		ast.Inspect(f, func(n ast.Node) bool {
@@ -60,7 +63,7 @@ func newsTable() map[lifecycle.NoteKind]told {
 			var all []string
 			for _, key := range keys {
 				all = append(all, w.word(key, i18n.Args{"Name": "api", "Command": "tmux attach", "Count": 2,
-					"Seconds": int(lifecycle.StartNotice.Seconds()), "Time": started.Local().Format("15:04")}))
+					"State": w.word(i18n.StateArchived), "Seconds": int(lifecycle.StartNotice.Seconds()), "Time": started.Local().Format("15:04")}))
 			}
 			return all
 		}
@@ -71,7 +74,10 @@ func newsTable() map[lifecycle.NoteKind]told {
 		lifecycle.NoteDialog:       {says: name(i18n.DialogOpen, i18n.AttachHint, i18n.DialogStopHint)},
 		lifecycle.NoteQueued:       {says: name(i18n.Queued), reply: true},
 		lifecycle.NoteHeldDialog:   {says: name(i18n.HeldDialog), reply: true},
-		lifecycle.NoteHeldDraft:    {says: name(i18n.HeldDraft), reply: true},
+		lifecycle.NoteHeldDraft:    {says: name(i18n.HeldDraft), reply: true, buttons: []string{"any"}},
+		lifecycle.NoteDraftCleared: {says: name(i18n.DraftCleared)},
+		lifecycle.NoteSecondWriter: {says: name(i18n.WritersSecond), buttons: []string{"ssh", "sas", "sfk", "sno"}},
+		lifecycle.NoteGhost:        {says: name(i18n.WritersGhost), buttons: []string{"gas", "gsh"}},
 		"held_unknown":             {says: name(i18n.HeldUnknown), reply: true},
 		lifecycle.NoteUnproven:     {says: name(i18n.Unproven), reply: true, buttons: []string{"again", "drop"}},
 		lifecycle.NoteFailed:       {says: name(i18n.FailedScreen, i18n.ReceiptWaiting), buttons: []string{"res"}},
@@ -91,7 +97,7 @@ func (w *world) news(t *testing.T, kind lifecycle.NoteKind) lifecycle.Note {
 	r.Conversation, r.Prompts = inGroup, []string{"1", "2"}
 	e := w.prompt(t, r, "the prompt", inbox.Typing)
 	return lifecycle.Note{Kind: kind, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: e.Text}, Screen: "the screen\n\n",
-		Attach: "tmux attach", Asks: true, Receipt: &lifecycle.Receipt{}}
+		Attach: "tmux attach", Asks: true, Receipt: &lifecycle.Receipt{}, Draft: "a draft", Writers: []lifecycle.Writer{desk(4123)}}
 }
 
 func TestEveryKindOfNewsIsTold(t *testing.T) {
@@ -198,7 +204,7 @@ func TestHowAnAgentEnded(t *testing.T) {
 			}
 			assert.Equal(t, text, w.sender.last(t).Text.Text)
 			assert.Equal(t, tt.screen, len(w.sender.last(t).Text.Entities) > 0, "the screen is monospace")
-			assert.Equal(t, []string{"res:" + n.Session.ID.String()}, data(w.sender.last(t)))
+			assert.Equal(t, []string{"res:" + ref(n.Session.ID)}, data(w.sender.last(t)))
 		})
 	}
 }
@@ -241,4 +247,23 @@ func TestNewsOfAFinishedPromptIsAnError(t *testing.T) {
 	n := w.news(t, lifecycle.NoteQueued)
 	require.NoError(t, w.entries.Store.Finish(n.Prompt.Key))
 	assert.ErrorIs(t, w.SessionNews(t.Context(), n), inbox.ErrNoEntry)
+}
+
+// A draft is taken out of the box right after it is told, so all of it is told.
+func TestP4_ADraftIsToldInFull(t *testing.T) {
+	w := newWorld(t)
+	n := w.news(t, lifecycle.NoteDraftCleared)
+	for _, draft := range []string{"short\n  indented", strings.Repeat("0123456789 ", 1000), "\u2800"} {
+		w.sender.posted = nil
+		n.Draft = draft
+		require.NoError(t, w.SessionNews(t.Context(), n))
+		all := ""
+		for _, m := range w.sender.posted {
+			assert.LessOrEqual(t, m.Text.Length(), limit)
+			assert.Equal(t, inGroup, m.To)
+			all += m.Text.Text
+		}
+		told := strings.Join(strings.Fields(strings.TrimPrefix(all, w.named(i18n.DraftCleared, "api"))), "")
+		assert.Equal(t, strings.Join(strings.Fields(draft), ""), told)
+	}
 }

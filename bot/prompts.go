@@ -114,6 +114,9 @@ func (b *Bot) notDelivered(ctx context.Context, in incoming, why string, buttons
 
 func (b *Bot) agentGone(ctx context.Context, in incoming, r session.Record) error {
 	why := b.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
+	if r.State == session.CleanupFailed {
+		why = b.notCleanText(r)
+	}
 	return b.notDelivered(ctx, in, why, b.resumeButton(r))
 }
 

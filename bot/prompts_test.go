@@ -169,7 +169,7 @@ func TestARefusedPromptCanBeResumed(t *testing.T) {
 		return lifecycle.ErrNoAgent
 	}
 	w.mustHear(t, "hi")
-	assert.Equal(t, []string{"res:" + r.ID.String()}, data(w.sender.last(t)))
+	assert.Equal(t, []string{"res:" + ref(r.ID)}, data(w.sender.last(t)))
 }
 
 func TestP4_ARefusedPromptIsFinishedOnlyWhenTold(t *testing.T) {

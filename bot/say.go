@@ -81,12 +81,18 @@ func screenText(screen string) render.Text {
 var rule = regexp.MustCompile(`([─╌▔])[─╌▔]{11,}`)
 
 // marked is a sentence in which values that people copy, and that Telegram would
-// take for commands, stand as code.
+// take for commands, stand as code. Of several that begin at the same place the
+// longest counts.
 func marked(text string, values ...string) render.Text {
+	at, found := len(text), ""
 	for _, v := range values {
-		if before, after, ok := strings.Cut(text, v); ok && v != "" {
-			return render.Join(plain(before), render.Code(v), marked(after, values...))
+		i := strings.Index(text, v)
+		if v != "" && i >= 0 && (i < at || i == at && len(v) > len(found)) {
+			at, found = i, v
 		}
 	}
-	return plain(text)
+	if found == "" {
+		return plain(text)
+	}
+	return render.Join(plain(text[:at]), render.Code(found), marked(text[at+len(found):], values...))
 }

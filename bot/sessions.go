@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 )
 
 // current is the session that a text in this conversation goes to.
@@ -90,7 +92,7 @@ func (b *Bot) listText(ctx context.Context, to session.Conversation) (render.Tex
 			continue
 		}
 		lines, dirs = append(lines, b.listLine(ctx, to, r)), append(dirs, b.short(r.Dir))
-		buttons = append(buttons, b.switchButton(to, r))
+		buttons = append(buttons, b.listButton(to, r))
 	}
 	text := b.words.Say(i18n.ListEmpty)
 	if len(lines) > 0 {
@@ -105,7 +107,7 @@ func (b *Bot) listText(ctx context.Context, to session.Conversation) (render.Tex
 func (b *Bot) listLine(ctx context.Context, to session.Conversation, r session.Record) string {
 	state := b.words.Say(i18n.StateKey(string(r.State)))
 	if r.State == session.Running {
-		state = b.words.Say(i18n.PhaseKey(string(b.Sessions.Phase(ctx, r))))
+		state = b.lookText(b.Sessions.Look(ctx, r))
 	}
 	mark := "•"
 	if b.isCurrent(to, r) {
@@ -114,12 +116,47 @@ func (b *Bot) listLine(ctx context.Context, to session.Conversation, r session.R
 	return fmt.Sprintf("%s %s: %s, %s", mark, r.Name, state, b.short(r.Dir))
 }
 
-func (b *Bot) switchButton(to session.Conversation, r session.Record) outbox.Button {
+// lookText says what an agent is doing, and whether a person is at its window.
+func (b *Bot) lookText(l lifecycle.Look) string {
+	words := []i18n.Key{i18n.PhaseKey(string(cmp.Or(l.Phase, lifecycle.PhaseUnknown)))}
+	switch l.Desk {
+	case lifecycle.DeskTyping:
+		words = append(words, i18n.ListAtDesk)
+	case lifecycle.DeskAttached:
+		words = append(words, i18n.ListAttached)
+	}
+	if l.Background && l.Phase == lifecycle.PhaseIdle { // else it says nothing new
+		words = append(words, i18n.ListBackground)
+	}
+	var text []string
+	for _, word := range words {
+		text = append(text, b.words.Say(word))
+	}
+	return strings.Join(text, ", ")
+}
+
+// listButton makes a session the current one; of one that is not cleaned up,
+// tries that again.
+func (b *Bot) listButton(to session.Conversation, r session.Record) outbox.Button {
+	if r.State == session.CleanupFailed {
+		return outbox.Button{Text: b.retryWord(r), Data: "try:" + ref(r.ID)}
+	}
 	name := r.Name
 	if b.isCurrent(to, r) {
 		name = "✓ " + name
 	}
-	return outbox.Button{Text: name, Data: "cur:" + r.ID.String()}
+	return outbox.Button{Text: name, Data: "cur:" + ref(r.ID)}
+}
+
+// retryWord names the session only where several are not cleaned up.
+func (b *Bot) retryWord(r session.Record) string {
+	word := b.words.Say(i18n.ButtonRetry)
+	for _, other := range b.Records.List() {
+		if other.State == session.CleanupFailed && other.ID != r.ID {
+			return word + ": " + r.Name
+		}
+	}
+	return word
 }
 
 // short writes the home directory as ~.

@@ -32,16 +32,36 @@ type tapEvent struct {
 // tap does what a button says. Its data is "verb:argument:…".
 type tap func(ctx context.Context, t tapEvent) error
 
+// tapTable says what each verb does. SESSION is a session's id, WISH one with
+// where and how to resume it, WRITERS a hash of the processes that the message
+// shows, BY the person who was asked. The verbs about writers begin with the
+// letter of their scene.
 func (b *Bot) tapTable() map[string]tap {
 	return map[string]tap{
-		"cur":   b.tapCurrent,
-		"kill":  func(ctx context.Context, t tapEvent) error { return b.tapEnd(ctx, t, session.Archived) },
-		"done":  func(ctx context.Context, t tapEvent) error { return b.tapEnd(ctx, t, session.Completed) },
-		"no":    b.tapCancel,
-		"undo":  b.tapResume,
-		"res":   b.tapResume,
-		"again": b.tapAgain,
-		"drop":  b.tapDrop,
+		"cur":   b.tapCurrent,                                     // SESSION: make it the current one
+		"kill":  b.tapEnd(session.Archived),                       // SESSION:BY: end it, as archived
+		"done":  b.tapEnd(session.Completed),                      // SESSION:BY: end it, as completed
+		"no":    b.tapCancel,                                      // BY: take the question back
+		"undo":  b.tapUndo,                                        // SESSION:TIME: take the end back that was then, seconds since 1970
+		"res":   b.tapResume,                                      // WISH: bring it back
+		"mkd":   b.tapMakeDir,                                     // WISH: make its directory again, then bring it back
+		"try":   b.tapRetry,                                       // SESSION: try again to end what is left of it
+		"again": b.tapAgain,                                       // KEY: type an unproven prompt again
+		"drop":  b.tapDrop,                                        // KEY: give an unproven prompt up
+		"any":   b.tapAnyway,                                      // KEY: type a prompt that waits behind a draft
+		"rsh":   b.onWriters(refused, b.showWriters),              // WISH:WRITERS: show all that is known
+		"ras":   b.onWriters(refused, b.askEndWriters),            // WISH:WRITERS: ask whether to end them and resume
+		"rdo":   b.byAsker(2, b.onWriters(refused, b.endWriters)), // WISH:WRITERS:BY: end them and resume
+		"rfk":   b.onWriters(refused, b.fork),                     // WISH:WRITERS: go on with a copy
+		"ssh":   b.onWriters(second, b.showWriters),               // SESSION:WRITERS: show all that is known
+		"sas":   b.onWriters(second, b.askEndWriters),             // SESSION:WRITERS: ask whether to end them
+		"sdo":   b.byAsker(2, b.onWriters(second, b.endWriters)),  // SESSION:WRITERS:BY: end them
+		"sfk":   b.onWriters(second, b.fork),                      // SESSION:WRITERS: go on with a copy, archive the session
+		"sno":   b.tapLeaveSecond,                                 // SESSION: leave both
+		"gsh":   b.onWriters(ghost, b.showWriters),                // SESSION:WRITERS: show all that is known
+		"gas":   b.onWriters(ghost, b.askEndWriters),              // SESSION:WRITERS: ask whether to end them
+		"gdo":   b.byAsker(2, b.onWriters(ghost, b.endWriters)),   // SESSION:WRITERS:BY: end them
+		"gad":   b.onWriters(ghost, b.adopt),                      // SESSION:WRITERS: go on where it runs
 	}
 }
 
@@ -64,6 +84,18 @@ func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
 	}
 	return do(ctx, t)
 }
+
+// alert answers a tap with a sentence that the person has to close.
+func (b *Bot) alert(ctx context.Context, t tapEvent, key i18n.Key, args ...i18n.Args) {
+	text := plain(b.words.Say(key, args...))
+	if parts := text.Split(alertLimit); len(parts) > 0 {
+		text = parts[0]
+	}
+	b.Sender.Answer(ctx, t.to, t.query, text.Text, true)
+}
+
+// alertLimit is Telegram's limit of the answer to a tap.
+const alertLimit = 200
 
 // stale answers a tap on a button whose time has passed.
 func (b *Bot) stale(ctx context.Context, t tapEvent) error {
@@ -104,8 +136,8 @@ func (b *Bot) session(t tapEvent) (session.Record, bool) {
 	if len(t.args) == 0 {
 		return session.Record{}, false
 	}
-	id, err := uuid.Parse(t.args[0])
-	if err != nil {
+	id, ok := parseRef(t.args[0])
+	if !ok {
 		return session.Record{}, false
 	}
 	return b.Records.Get(id)
@@ -125,15 +157,17 @@ func (b *Bot) tapCurrent(ctx context.Context, t tapEvent) error {
 	return edited(b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: parts[len(parts)-1], Buttons: buttons}))
 }
 
-func (b *Bot) tapEnd(ctx context.Context, t tapEvent, final session.State) error {
-	r, ok := b.session(t)
-	if !ok {
-		return b.stale(ctx, t)
+func (b *Bot) tapEnd(final session.State) tap {
+	return func(ctx context.Context, t tapEvent) error {
+		r, ok := b.session(t)
+		if !ok {
+			return b.stale(ctx, t)
+		}
+		if !b.mine(ctx, t, 1) {
+			return nil
+		}
+		return b.end(ctx, t, r.ID, final)
 	}
-	if !b.mine(ctx, t, 1) {
-		return nil
-	}
-	return b.end(ctx, t, r.ID, final)
 }
 
 func (b *Bot) tapCancel(ctx context.Context, t tapEvent) error {
@@ -142,21 +176,6 @@ func (b *Bot) tapCancel(ctx context.Context, t tapEvent) error {
 	}
 	b.Sender.Answer(ctx, t.to, t.query, "", false)
 	return b.replace(ctx, t, b.words.Say(i18n.Cancelled))
-}
-
-// tapResume brings a session back: [Resume] of a list, [Undo] of a receipt.
-// Whether it can come back is for the session's worker to say: news of an end
-// is told before the end is on disk, and a person may be quicker than that.
-func (b *Bot) tapResume(ctx context.Context, t tapEvent) error {
-	r, ok := b.session(t)
-	if !ok {
-		return b.stale(ctx, t)
-	}
-	b.Sender.Answer(ctx, t.to, t.query, "", false)
-	if back, err := b.restore(ctx, t.to, r); err != nil || !back {
-		return err
-	}
-	return b.spend(ctx, t)
 }
 
 // unproven finds the prompt that a question is about.
@@ -175,11 +194,17 @@ func (b *Bot) tapAgain(ctx context.Context, t tapEvent) error {
 	return b.decide(ctx, t, b.Sessions.SendAgain, i18n.SentAgain)
 }
 
+// tapAnyway types a prompt although a person's draft is in the box. What stood
+// there comes as news.
+func (b *Bot) tapAnyway(ctx context.Context, t tapEvent) error {
+	return b.decide(ctx, t, b.Sessions.SendAnyway, i18n.SentAnyway)
+}
+
 func (b *Bot) tapDrop(ctx context.Context, t tapEvent) error {
 	return b.decide(ctx, t, b.Sessions.Drop, i18n.Dropped)
 }
 
-// decide carries out a person's decision on a prompt that has no proof.
+// decide carries out a person's decision on a prompt that waits for one.
 func (b *Bot) decide(ctx context.Context, t tapEvent, do func(context.Context, uuid.UUID, string) error, said i18n.Key) error {
 	key, id, err := b.unproven(t)
 	if err == nil {
@@ -190,7 +215,13 @@ func (b *Bot) decide(ctx context.Context, t tapEvent, do func(context.Context, u
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, inbox.ErrNoEntry), errors.Is(err, session.ErrNotFound):
 		return b.stale(ctx, t)
 	case errors.Is(err, lifecycle.ErrNoAgent):
-		b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name}), true)
+		b.alert(ctx, t, i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
+		return nil
+	case errors.Is(err, lifecycle.ErrBoxBusy):
+		b.alert(ctx, t, i18n.BoxBusy, i18n.Args{"Name": r.Name})
+		return nil
+	case errors.Is(err, lifecycle.ErrDraftHidden):
+		b.alert(ctx, t, i18n.DraftHidden, i18n.Args{"Name": r.Name})
 		return nil
 	case err != nil:
 		return err

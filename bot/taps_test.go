@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
@@ -16,6 +19,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -23,7 +27,8 @@ import (
 func TestStaleButtons(t *testing.T) {
 	none := uuid.NewString()
 	for _, data := range []string{"", ":", "what", "what:x", "cur", "cur:", "cur:x", "cur:" + none, "kill", "kill:x:7", "kill:" + none + ":7",
-		"done:" + none + ":7", "res:", "res:" + none, "undo:x", "again", "again:", "again:../x", "again:999", "drop:999", "drop:p-x"} {
+		"done:" + none + ":7", "res:", "res:" + none, "undo:x", "again", "again:", "again:../x", "again:999", "drop:999", "drop:p-x",
+		"any:999", "mkd:x", "try:x", "sno:x", "rsh:x:y", "sas", "gad:" + none + ":x"} {
 		t.Run(data, func(t *testing.T) {
 			w := newWorld(t)
 			w.session(t, "api", session.Running)
@@ -150,30 +155,19 @@ func TestP4_ADecisionThatFailsLeavesTheButtons(t *testing.T) {
 	}
 }
 
-// Telegram refuses a button whose data has more than 64 bytes.
+// Telegram refuses a button whose data has more than 64 bytes. Every button of
+// every message is looked at, with the largest ids.
 func TestCallbackDataFits(t *testing.T) {
 	w := newWorld(t)
 	w.Allowed[math.MaxInt64] = true
 	r := w.currentSession(t, "api", session.Running)
-	w.session(t, "old", session.Archived)
-	longest := inbox.UpdateKey(math.MaxInt64)
-	for _, key := range []string{longest, inbox.NewPromptKey()} {
-		_, err := w.entries.Add(inbox.Entry{Key: key, State: inbox.Unproven, Session: r.ID, Conversation: atAlice, Text: "x"})
-		require.NoError(t, err)
-		n := lifecycle.Note{Kind: lifecycle.NoteUnproven, Session: r, Prompt: lifecycle.Prompt{Key: key, Text: "x"}}
-		require.NoError(t, w.SessionNews(t.Context(), n))
-	}
-	for _, kind := range []lifecycle.NoteKind{lifecycle.NoteLost, lifecycle.NoteFailed, lifecycle.NoteEnded} {
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r}))
-	}
-	r.State = session.Archived
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &lifecycle.Receipt{}}))
-	for _, text := range []string{"/list", "/kill api", "/done api", "/resume"} {
-		key, u := w.accept(t, &models.Message{From: &models.User{ID: math.MaxInt64}, Chat: privateChat(alice), Text: text})
-		require.NoError(t, w.Handle(t.Context(), key, u))
-	}
+	old := w.session(t, "old", session.Archived)
+	stuck := w.session(t, "stuck", session.CleanupFailed)
+	w.news64(t, r, old, stuck)
+	w.commands64(t, old)
+	w.taps64(t)
 	seen := make(map[string]bool)
-	for _, m := range w.sender.posted {
+	for _, m := range append(w.sender.posted, w.sender.edited...) {
 		for _, d := range data(m) {
 			assert.LessOrEqual(t, len(d), 64, d)
 			assert.NotEmpty(t, d)
@@ -182,5 +176,128 @@ func TestCallbackDataFits(t *testing.T) {
 			seen[verb] = true
 		}
 	}
-	assert.Len(t, seen, len(w.taps), "all buttons were looked at: %v", seen)
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(w.taps)), slices.Collect(maps.Keys(seen)), "all buttons were looked at")
+}
+
+// news64 tells all news that have buttons.
+func (w *world) news64(t *testing.T, r, old, stuck session.Record) {
+	t.Helper()
+	for _, key := range []string{inbox.UpdateKey(math.MaxInt64), inbox.NewPromptKey()} {
+		_, err := w.entries.Add(inbox.Entry{Key: key, State: inbox.Unproven, Session: r.ID, Conversation: atAlice, Text: "x"})
+		require.NoError(t, err)
+		for _, kind := range []lifecycle.NoteKind{lifecycle.NoteUnproven, lifecycle.NoteHeldDraft} {
+			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Prompt: lifecycle.Prompt{Key: key, Text: "x"}}))
+		}
+	}
+	one := inWindow(t, math.MaxInt32)
+	one.Start, one.Boot = math.MaxUint64, strings.Repeat("b", 36)
+	w.refuse(one)
+	for _, kind := range []lifecycle.NoteKind{lifecycle.NoteLost, lifecycle.NoteFailed, lifecycle.NoteEnded, lifecycle.NoteSecondWriter} {
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Writers: []lifecycle.Writer{one}}))
+	}
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteGhost, Session: old, Writers: []lifecycle.Writer{one}}))
+	old.EndedAt = time.Unix(math.MaxInt32*2, 0)
+	for _, s := range []session.Record{old, stuck} {
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: s, Receipt: &lifecycle.Receipt{}}))
+	}
+}
+
+// commands64 sends all commands that answer with buttons; /resume with a path of
+// its own and with each refusal that has some.
+func (w *world) commands64(t *testing.T, old session.Record) {
+	t.Helper()
+	say := func(text string) {
+		key, u := w.accept(t, &models.Message{From: &models.User{ID: math.MaxInt64}, Chat: privateChat(alice), Text: text})
+		require.NoError(t, w.Handle(t.Context(), key, u))
+	}
+	for _, text := range []string{"/list", "/kill api", "/done api", "/resume", "/resume stuck", "/resume old", "/resume old /srv/x"} {
+		say(text)
+	}
+	refuse := w.sessions.restore
+	for _, err := range []error{&lifecycle.DirError{Dir: "/srv/x", Why: lifecycle.DirMissing}, &lifecycle.TranscriptError{}} {
+		w.sessions.restore = func(uuid.UUID) (session.Record, error) { return old, err }
+		say("/resume old /srv/x")
+	}
+	w.sessions.restore = refuse
+}
+
+// taps64 taps, as the person with the largest id, what asks once more; the
+// refusal of a resume in another directory and with a decision is the longest.
+func (w *world) taps64(t *testing.T) {
+	t.Helper()
+	tap := func(data string) { require.NoError(t, w.tap(t, math.MaxInt64, data)) }
+	for _, m := range slices.Clone(w.sender.posted) {
+		for _, d := range data(m) {
+			if verb, _, _ := strings.Cut(d, ":"); len(verb) == 3 && strings.HasSuffix(verb, "as") || strings.HasSuffix(d, ".c") {
+				tap(d)
+			}
+		}
+	}
+	longest := w.sender.last(t) // the refusal of ".c"
+	tap(dataOf(t, w, longest, i18n.ButtonTakeOver))
+	assert.Len(t, data(w.sender.last(t))[0], 64)
+}
+
+// TestP9_EveryVerbIsForAllowedPeople: a new verb must not forget to look.
+func TestP9_EveryVerbIsForAllowedPeople(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Archived)
+	w.write(inWindow(t, 1))
+	for verb := range w.taps {
+		data := fmt.Sprintf("%s:%s:%s:%d", verb, ref(r.ID), writersMark([]process.Identity{desk(1).Identity}), eve)
+		m := &models.Message{ID: 5, Chat: groupChat(ours)}
+		require.NoError(t, w.Handle(t.Context(), "1", tapOn(eve, m, data)))
+	}
+	w.silent(t)
+}
+
+// A button that somebody cut, or wrote by hand, does nothing.
+func FuzzTapData(f *testing.F) {
+	for _, seed := range []string{"res:x", "undo:AAAAAAAAAAAAAAAAAAAAAA:5", "rdo:AAAAAAAAAAAAAAAAAAAAAA..c:12345678:7", ":::", "gad:.:"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, data string) {
+		if verb, _, _ := strings.Cut(data, ":"); verb == "no" {
+			return // a cancel names nothing
+		}
+		w := newWorld(t)
+		w.session(t, "api", session.Running)
+		require.NoError(t, w.tap(t, alice, data))
+		require.Empty(t, w.sessions.done())
+	})
+}
+
+func TestSendAnyway(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Running)
+	e := w.prompt(t, r, "text", inbox.Held)
+	n := lifecycle.Note{Kind: lifecycle.NoteHeldDraft, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: "text"}}
+	require.NoError(t, w.SessionNews(t.Context(), n))
+	w.again()
+	require.NoError(t, w.tap(t, bob, dataOf(t, w, w.sender.last(t), i18n.ButtonSendAnyway)))
+	assert.Equal(t, []string{"send anyway " + e.Key + " for " + r.ID.String()}, w.sessions.done())
+	assert.Equal(t, lines("the question", "", w.word(i18n.SentAnyway)), w.sender.lastEdit(t).Text.Text)
+	for want, err := range map[i18n.Key]error{i18n.BoxBusy: lifecycle.ErrBoxBusy, i18n.DraftHidden: lifecycle.ErrDraftHidden,
+		i18n.AlreadyEnded: lifecycle.ErrNoAgent, i18n.StaleButton: fs.ErrNotExist} {
+		w.sessions.decide = func(uuid.UUID, string) error { return deep(err) }
+		require.NoError(t, w.tap(t, bob, "any:"+e.Key))
+		assert.Contains(t, w.sender.done(), "answer query: "+w.named(want, "api"))
+	}
+	assert.Len(t, w.sender.edited, 1, "what was refused stays as it is")
+	assert.Equal(t, 1, w.sender.spent, "but what is over")
+}
+
+// Telegram refuses an answer to a tap of more than 200 letters, and then the
+// person sees nothing at all.
+func TestAlertsFit(t *testing.T) {
+	for _, lang := range i18n.Languages() {
+		w := newWorld(t)
+		w.words = w.Words.For(lang)
+		for _, key := range []i18n.Key{i18n.BoxBusy, i18n.DraftHidden, i18n.AlreadyEnded, i18n.WritersUnknown, i18n.WritersChanged,
+			i18n.UndoOver, i18n.FootAdoptElsewhere, i18n.NotForYou, i18n.StaleButton, i18n.Retrying, i18n.InternalError} {
+			assert.LessOrEqual(t, plain(w.named(key, "a-name-as-they-are")).Length(), alertLimit, "%s %s", lang, key)
+		}
+		w.alert(t.Context(), tapEvent{query: "q"}, i18n.WritersUnknown, i18n.Args{"Name": strings.Repeat("long", 100)})
+		assert.LessOrEqual(t, plain(w.sender.done()[0]).Length(), alertLimit+len("answer q: "))
+	}
 }

@@ -48,8 +48,12 @@ const (
 	HeldDialog         Key = "held_dialog"  // Name
 	HeldDraft          Key = "held_draft"   // Name
 	HeldUnknown        Key = "held_unknown" // Name
-	DialogOpen         Key = "dialog_open"  // Name
-	ScreenOpen         Key = "screen_open"  // Name
+	SentAnyway         Key = "sent_anyway"
+	DraftCleared       Key = "draft_cleared" // Name
+	BoxBusy            Key = "box_busy"      // Name
+	DraftHidden        Key = "draft_hidden"  // Name
+	DialogOpen         Key = "dialog_open"   // Name
+	ScreenOpen         Key = "screen_open"   // Name
 	ScreenStopHint     Key = "screen_stop_hint"
 	DialogStopHint     Key = "dialog_stop_hint"
 	BlankText          Key = "blank_text"
@@ -67,10 +71,13 @@ const (
 
 // The list.
 const (
-	ListEmpty    Key = "list_empty"
-	ListTitle    Key = "list_title"    // Count
-	ListArchived Key = "list_archived" // Count
-	ListUnbound  Key = "list_unbound"  // Count
+	ListEmpty      Key = "list_empty"
+	ListTitle      Key = "list_title"    // Count
+	ListArchived   Key = "list_archived" // Count
+	ListUnbound    Key = "list_unbound"  // Count
+	ListAtDesk     Key = "list_at_desk"
+	ListAttached   Key = "list_attached"
+	ListBackground Key = "list_background"
 )
 
 // States of a session; StateKey makes the key of a state.
@@ -103,33 +110,116 @@ const (
 	Archiving        Key = "archiving"         // Name
 	ReceiptArchived  Key = "receipt_archived"  // Name
 	ReceiptCompleted Key = "receipt_completed" // Name
-	ReceiptEnded     Key = "receipt_ended"     // Count, Details
+	ReceiptQuiet     Key = "receipt_quiet"     // Age, Name
+	ReceiptAgent     Key = "receipt_agent"     // How, Process
+	ReceiptTermed    Key = "receipt_termed"    // Count, Details
+	ReceiptKilled    Key = "receipt_killed"    // Count, Details
 	ReceiptSpared    Key = "receipt_spared"    // Count, Details
+	ReceiptOthers    Key = "receipt_others"    // Details
 	ReceiptSplit     Key = "receipt_split"
+	ReceiptAdopted   Key = "receipt_adopted"
 	ReceiptWaiting   Key = "receipt_waiting" // Count
-	ProcessLine      Key = "process_line"    // How, PID
+	AndMore          Key = "and_more"        // Count
 	HowHup           Key = "how_hup"
 	HowTerm          Key = "how_term"
 	HowKill          Key = "how_kill"
 	HowAlreadyGone   Key = "how_already_gone"
-	CleanupFailed    Key = "cleanup_failed" // Count, Details, Name
-	AlreadyEnded     Key = "already_ended"  // Name
-	Ended            Key = "ended"          // Name
+	CleanupFailed    Key = "cleanup_failed" // Details, Name
+	Retrying         Key = "retrying"
+	StillEnding      Key = "still_ending"  // Name
+	AlreadyEnded     Key = "already_ended" // Name
+	Ended            Key = "ended"         // Name
 	LastScreen       Key = "last_screen"
 	CrashedStatus    Key = "crashed_status" // Name, Status
 	CrashedSignal    Key = "crashed_signal" // Name, Signal
 	Lost             Key = "lost"           // Name
 )
 
+// Why a process was left alone; ReasonKey makes the key of a reason's code.
+const (
+	ReasonIdentity     Key = "reason_identity"
+	ReasonPID1         Key = "reason_pid1"
+	ReasonSelf         Key = "reason_self"
+	ReasonAncestor     Key = "reason_ancestor"
+	ReasonOtherUser    Key = "reason_other_user"
+	ReasonTmux         Key = "reason_tmux"
+	ReasonNotAnAgent   Key = "reason_not_an_agent"
+	ReasonUnreadable   Key = "reason_unreadable"
+	ReasonUnproven     Key = "reason_unproven"
+	ReasonSecondWriter Key = "reason_second_writer"
+	ReasonOtherAgent   Key = "reason_other_agent"
+	ReasonUnclear      Key = "reason_unclear"
+)
+
+// What an end could not prove; FailureKey makes the key of a kind.
+const (
+	FailureTmux      Key = "failure_tmux"
+	FailureProcesses Key = "failure_processes"
+	FailureUnknown   Key = "failure_unknown"  // PID
+	FailureSurvived  Key = "failure_survived" // PID
+	FailureSpared    Key = "failure_spared"   // PID
+	FailureSome      Key = "failure_some"
+)
+
 // Bringing a session back.
 const (
-	ResumeNone          Key = "resume_none"
-	ResumePick          Key = "resume_pick"
-	Resuming            Key = "resuming"              // Dir, Name
-	ResumeAlreadyOpen   Key = "resume_already_open"   // Name
-	ResumeRefusedWriter Key = "resume_refused_writer" // PID, Where
-	ResumeUnknown       Key = "resume_unknown"        // Reason
-	DirGone             Key = "dir_gone"              // Dir, Name
+	ResumeNone        Key = "resume_none"
+	ResumePick        Key = "resume_pick"
+	Resuming          Key = "resuming"            // Dir, Name
+	ResumeAlreadyOpen Key = "resume_already_open" // Name
+	AlreadyOpen       Key = "already_open"        // Name
+	StillCurrent      Key = "still_current"       // Name
+	UndoOver          Key = "undo_over"
+	DirGone           Key = "dir_gone"           // Dir, Name
+	DirNotADir        Key = "dir_not_a_dir"      // Dir, Name
+	DirNoAccess       Key = "dir_no_access"      // Dir, Name
+	MakeDirFailed     Key = "make_dir_failed"    // Path, Reason
+	TranscriptDamaged Key = "transcript_damaged" // Details, Name
+	TranscriptEmpty   Key = "transcript_empty"   // Name
+	FaultHalfLine     Key = "fault_half_line"
+	FaultNUL          Key = "fault_nul"
+	FaultDuplicate    Key = "fault_duplicate"
+)
+
+// Others that write a session's conversation.
+const (
+	WritersRefused     Key = "writers_refused" // Name
+	WritersSecond      Key = "writers_second"  // Name
+	WritersGhost       Key = "writers_ghost"   // Name, State
+	GhostUnseen        Key = "ghost_unseen"    // Name, State
+	WritersNone        Key = "writers_none"    // Name
+	WritersChanged     Key = "writers_changed"
+	WritersUnknown     Key = "writers_unknown" // Name
+	StartUnsure        Key = "start_unsure"
+	WriterUnsure       Key = "writer_unsure"  // Process
+	WriterSession      Key = "writer_session" // Name
+	WriterSource       Key = "writer_source"  // Source
+	WriterTmux         Key = "writer_tmux"    // Command, Window
+	WriterKept         Key = "writer_kept"    // Reason
+	SourcePresence     Key = "source_presence"
+	SourceHook         Key = "source_hook"
+	SourceBound        Key = "source_bound"
+	SourceArgv         Key = "source_argv"
+	SourceUnclear      Key = "source_unclear"
+	FootKept           Key = "foot_kept"
+	FootTakeBack       Key = "foot_take_back" // Name
+	FootTakeOnly       Key = "foot_take_only"
+	FootStop           Key = "foot_stop"
+	FootFork           Key = "foot_fork"
+	FootForkLeave      Key = "foot_fork_leave" // Name
+	FootAdopt          Key = "foot_adopt"
+	FootAdoptElsewhere Key = "foot_adopt_elsewhere"
+	FootAdoptMany      Key = "foot_adopt_many"
+	TakeBackConfirm    Key = "take_back_confirm" // Name, Processes
+	TakeOnlyConfirm    Key = "take_only_confirm" // Name, Processes
+	StopConfirm        Key = "stop_confirm"      // Name, Processes
+	Taking             Key = "taking"            // Processes
+	EndingDone         Key = "ending_done"       // How, Process
+	EndingSpared       Key = "ending_spared"     // Process, Reason
+	EndingUnknown      Key = "ending_unknown"    // Process
+	SecondLeft         Key = "second_left"       // Name
+	ForkStarted        Key = "fork_started"      // Dir, From, Name
+	Adopted            Key = "adopted"           // Name, Window
 )
 
 // Ages, as in a receipt.
@@ -158,6 +248,11 @@ const (
 	ButtonStopIt      Key = "button_stop_it"
 	ButtonAdopt       Key = "button_adopt"
 	ButtonRestartHere Key = "button_restart_here"
+	ButtonRestore     Key = "button_restore"
+	ButtonRetry       Key = "button_retry"
+	ButtonMakeDir     Key = "button_make_dir"
+	ButtonUseCopy     Key = "button_use_copy"
+	ButtonUseAsIs     Key = "button_use_as_is"
 )
 
 // MenuKey is the key of a command's line in the menu, such as "new".
@@ -171,3 +266,15 @@ func PhaseKey(phase string) Key { return Key("phase_" + phase) }
 
 // HowKey is the key of how a process ended, such as "term".
 func HowKey(how string) Key { return Key("how_" + how) }
+
+// ReasonKey is the key of why a process was left alone, such as "tmux".
+func ReasonKey(code string) Key { return Key("reason_" + code) }
+
+// FailureKey is the key of what an end could not prove, such as "survived".
+func FailureKey(kind string) Key { return Key("failure_" + kind) }
+
+// SourceKey is the key of what a writer was recognised by, such as "hook".
+func SourceKey(source string) Key { return Key("source_" + source) }
+
+// FaultKey is the key of what is wrong with a transcript, such as "nul".
+func FaultKey(fault string) Key { return Key("fault_" + fault) }

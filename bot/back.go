@@ -1,0 +1,281 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// comeback is a session that is to come back: what is wanted, by whom, and what
+// is said together with the outcome.
+type comeback struct {
+	wish
+	r      session.Record
+	to     session.Conversation
+	from   int64
+	before []string // lines above the outcome: what was done for it
+	undo   bool     // it takes its old place only: another session that is current stays so
+}
+
+// resume brings a session back, or shows those that can come back. A path after
+// the name brings it back in another directory.
+func (b *Bot) resume(ctx context.Context, in incoming, arg string) error {
+	if arg == "" {
+		return b.pickResume(ctx, in)
+	}
+	r, ok, err := b.find(in.to, arg, resumable)
+	if err != nil {
+		return err
+	}
+	c := comeback{wish: wish{session: r.ID}, r: r, to: in.to, from: in.from}
+	if !ok {
+		if c, ok, err = b.resumeElsewhere(in, arg); err != nil {
+			return err
+		}
+	}
+	if !ok {
+		return b.resumeOpen(ctx, in, arg)
+	}
+	_, err = b.bringBack(ctx, c)
+	return err
+}
+
+// resumeElsewhere reads "name path". The path is remembered, because buttons may
+// have to name it.
+func (b *Bot) resumeElsewhere(in incoming, arg string) (c comeback, ok bool, err error) {
+	name, path := splitResume(arg)
+	if name == "" || path == "" {
+		return comeback{}, false, nil
+	}
+	r, ok, err := b.find(in.to, name, resumable)
+	if err != nil || !ok {
+		return comeback{}, false, err
+	}
+	dir, err := b.resolveDir(in.to, path)
+	if err != nil {
+		return comeback{}, false, err
+	}
+	if dir == r.Dir {
+		dir = ""
+	} else if err := b.Chats.NoteDir(in.to, dir); err != nil {
+		return comeback{}, false, err
+	}
+	return comeback{wish: wish{session: r.ID, dir: dir}, r: r, to: in.to, from: in.from}, true, nil
+}
+
+// splitResume tells the name from the path. A name may look like a path: without
+// one of its own a session is called like its directory.
+func splitResume(arg string) (name, path string) {
+	if name, path = splitNew(arg); name != "" {
+		return name, path
+	}
+	first, rest, _ := strings.Cut(path, " ")
+	if name, path = splitNew(rest); name != "" {
+		return "", ""
+	}
+	return first, path
+}
+
+// resumeOpen says what a session is that is not over, and makes one that is open
+// the current one.
+func (b *Bot) resumeOpen(ctx context.Context, in incoming, arg string) error {
+	wanted := []string{arg}
+	if name, path := splitResume(arg); name != "" && path != "" {
+		wanted = append(wanted, name)
+	}
+	for _, name := range wanted {
+		for _, fits := range []func(session.State) bool{live, endable} {
+			r, ok, err := b.find(in.to, name, fits)
+			if err != nil {
+				return err
+			}
+			if ok {
+				return b.tellOpen(ctx, in, r)
+			}
+		}
+	}
+	return b.noSession(ctx, in, arg)
+}
+
+func (b *Bot) tellOpen(ctx context.Context, in incoming, r session.Record) error {
+	switch r.State {
+	case session.CleanupFailed:
+		return b.post(ctx, in.to, plain(b.notCleanText(r)), b.retryButton(r))
+	case session.Stopping:
+		return b.say(ctx, in.to, b.words.Say(i18n.StillEnding, i18n.Args{"Name": r.Name}))
+	}
+	return b.open(ctx, comeback{r: r, to: in.to})
+}
+
+// shownToResume bounds the buttons of /resume; a name reaches any session.
+const shownToResume = 10
+
+func (b *Bot) pickResume(ctx context.Context, in incoming) error {
+	var list []session.Record
+	for _, r := range b.Records.List() {
+		if r.State.Resumable() {
+			list = append(list, r)
+		}
+	}
+	if len(list) == 0 {
+		return b.say(ctx, in.to, b.words.Say(i18n.ResumeNone))
+	}
+	slices.SortFunc(list, func(a, c session.Record) int { return c.EndedAt.Compare(a.EndedAt) })
+	var buttons []outbox.Button
+	for _, r := range list[:min(len(list), shownToResume)] {
+		text := fmt.Sprintf("%s, %s", r.Name, b.age(b.Now().Sub(r.EndedAt)))
+		buttons = append(buttons, outbox.Button{Text: text, Data: "res:" + ref(r.ID)})
+	}
+	return b.post(ctx, in.to, plain(b.words.Say(i18n.ResumePick)), rows(1, buttons...))
+}
+
+// bringBack brings a session back. Where it cannot come back, that is told, with
+// what can be done about it.
+func (b *Bot) bringBack(ctx context.Context, c comeback) (back bool, err error) {
+	if dir := cmp.Or(c.dir, c.r.Dir); !b.inRoots(dir) {
+		return false, b.post(ctx, c.to, plain(c.above(b.outsideRoots(dir))), nil)
+	}
+	restored, err := b.Sessions.Restore(ctx, lifecycle.RestoreRequest{Session: c.r.ID, Dir: c.dir, Damaged: c.damaged})
+	if ended := b.leftoversLine(restored.Ended); ended != "" {
+		c.before = append(c.before, ended)
+	}
+	if state := (*lifecycle.StateError)(nil); errors.As(err, &state) && state.State.Live() && state.State != session.Stopping {
+		return true, b.open(ctx, c)
+	}
+	if err != nil {
+		return false, b.explain(ctx, c.to, b.restoreFailure(c, err))
+	}
+	note, err := b.takePlace(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	dir := b.short(restored.Record.Dir)
+	text := b.words.Say(i18n.Resuming, i18n.Args{"Name": restored.Record.Name, "Dir": dir})
+	return true, b.post(ctx, c.to, marked(c.above(text+note), dir), nil)
+}
+
+// leftoversLine says which leftovers ended. What was spared is why the resume is
+// refused, and stands there.
+func (b *Bot) leftoversLine(all []lifecycle.Ending) string {
+	return b.othersLine(slices.DeleteFunc(slices.Clone(all), func(e lifecycle.Ending) bool { return !e.Ended }))
+}
+
+// above is the outcome with what was done for it above.
+func (c comeback) above(text string) string {
+	return strings.Join(append(slices.Clone(c.before), text), "\n")
+}
+
+// takePlace shows a session that is back where it was asked for, and makes it
+// the current one there. An undo leaves another session that is current by then
+// where it is, and says so.
+func (b *Bot) takePlace(ctx context.Context, c comeback) (note string, err error) {
+	other, ok, err := b.current(c.to)
+	if err != nil {
+		return "", err
+	}
+	if !c.undo || !ok || other.ID == c.r.ID {
+		return "", b.use(ctx, c.to, c.r)
+	}
+	return " " + b.words.Say(i18n.StillCurrent, i18n.Args{"Name": other.Name}), b.show(ctx, c.to, c.r)
+}
+
+// open takes a session that is open already as one that came back.
+func (b *Bot) open(ctx context.Context, c comeback) error {
+	note, err := b.takePlace(ctx, c)
+	if err != nil {
+		return err
+	}
+	key := i18n.ResumeAlreadyOpen
+	if note != "" {
+		key = i18n.AlreadyOpen
+	}
+	return b.say(ctx, c.to, c.above(b.words.Say(key, i18n.Args{"Name": c.r.Name})+note))
+}
+
+// resumeButton brings a session back, or tries to end what is left of it first.
+func (b *Bot) resumeButton(r session.Record) [][]outbox.Button {
+	switch {
+	case r.State == session.CleanupFailed:
+		return b.retryButton(r)
+	case !r.State.Resumable():
+		return nil
+	}
+	return rows(1, b.button(i18n.ButtonResume, "res:"+ref(r.ID), outbox.Primary))
+}
+
+// tapResume brings a session back: [Resume], [Restore], and the choices under a
+// resume that was refused. Whether it can come back is for the session's worker
+// to say: news of an end is told before the end is on disk, and a person may be
+// quicker than that.
+func (b *Bot) tapResume(ctx context.Context, t tapEvent) error {
+	q, r, ok := b.wished(t)
+	if !ok {
+		return b.stale(ctx, t)
+	}
+	return b.tapBack(ctx, t, comeback{wish: q, r: r, to: t.to, from: t.from})
+}
+
+func (b *Bot) tapBack(ctx context.Context, t tapEvent, c comeback) error {
+	b.Sender.Answer(ctx, t.to, t.query, "", false)
+	if back, err := b.bringBack(ctx, c); err != nil || !back {
+		return err
+	}
+	return b.spend(ctx, t)
+}
+
+// undoFor is how long after an end [Undo] works. The time of the end is in the
+// button, so a restart does not matter.
+const undoFor = time.Minute
+
+// tapUndo takes an end back: name, directory and place are as before. Later on
+// the button becomes [Resume].
+func (b *Bot) tapUndo(ctx context.Context, t tapEvent) error {
+	q, r, ok := b.wished(t)
+	if !ok {
+		return b.stale(ctx, t)
+	}
+	later := b.resumeButton(r)
+	switch {
+	case b.undoable(t):
+	case later == nil: // it is open again
+		return b.stale(ctx, t)
+	default:
+		b.alert(ctx, t, i18n.UndoOver)
+		return edited(b.Sender.EditButtons(ctx, t.to, t.message, later))
+	}
+	return b.tapBack(ctx, t, comeback{wish: q, r: r, to: t.to, from: t.from, undo: true})
+}
+
+// undoable says whether the time of the end, argument 1, is not over. A button
+// without one is of an earlier version.
+func (b *Bot) undoable(t tapEvent) bool {
+	if len(t.args) < 2 {
+		return false
+	}
+	end, err := strconv.ParseInt(t.args[1], 10, 64)
+	return err == nil && b.Now().Sub(time.Unix(end, 0)) <= undoFor
+}
+
+// age says a duration in its largest unit.
+func (b *Bot) age(d time.Duration) string {
+	unit, n := i18n.AgeDays, int(d/(24*time.Hour))
+	switch {
+	case d < time.Minute:
+		unit, n = i18n.AgeSeconds, int(d/time.Second)
+	case d < time.Hour:
+		unit, n = i18n.AgeMinutes, int(d/time.Minute)
+	case d < 24*time.Hour:
+		unit, n = i18n.AgeHours, int(d/time.Hour)
+	}
+	return b.words.Say(unit, i18n.Args{"Count": max(n, 0)})
+}

@@ -1,0 +1,436 @@
+package bot
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+)
+
+// undo is the data of an [Undo] so long after the end.
+func (w *world) undo(r session.Record, later time.Duration) string {
+	return "undo:" + ref(r.ID) + ":" + strconv.FormatInt(w.Now().Add(-later).Unix(), 10)
+}
+
+func (w *world) restoring(r session.Record) string {
+	return w.word(i18n.Resuming, i18n.Args{"Name": r.Name, "Dir": "~/" + r.Name})
+}
+
+func (w *world) currentIs(t *testing.T, want uuid.UUID) {
+	t.Helper()
+	got, err := w.Chats.Current(atAlice)
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+}
+
+func TestUndoAndResumeBringBack(t *testing.T) {
+	for _, verb := range []string{"undo", "res", "an earlier version's res"} {
+		t.Run(verb, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.session(t, "api", session.Archived)
+			w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
+			data := map[string]string{"undo": w.undo(r, time.Minute), "res": "res:" + ref(r.ID)}[verb]
+			if data == "" {
+				data = "res:" + r.ID.String()
+			}
+			w.again()
+			require.NoError(t, w.tap(t, bob, data), "any allowed person may, after a restart too")
+			assert.Equal(t, []string{"restore " + r.ID.String(), "move " + r.ID.String() + " to 7"}, w.sessions.done())
+			assert.Equal(t, []string{w.restoring(r)}, w.sender.texts())
+			assert.Equal(t, 1, w.sender.spent)
+			w.currentIs(t, r.ID)
+		})
+	}
+}
+
+// The pointer is never taken away from a session that was chosen meanwhile.
+func TestUndoRestoresThePlace(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		prepare func(t *testing.T, w *world, r session.Record) session.Record // gives the one that is current then
+		beside  bool
+	}{
+		{"it was the current one", func(t *testing.T, w *world, r session.Record) session.Record {
+			require.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
+			return r
+		}, false},
+		{"none was", func(_ *testing.T, _ *world, r session.Record) session.Record { return r }, false},
+		{"the current one was purged", func(t *testing.T, w *world, r session.Record) session.Record {
+			require.NoError(t, w.Chats.SetCurrent(atAlice, uuid.New()))
+			return r
+		}, false},
+		{"another is", func(t *testing.T, w *world, _ session.Record) session.Record {
+			return w.currentSession(t, "web", session.Running)
+		}, true},
+	} {
+		for _, open := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, open already: %t", tt.name, open), func(t *testing.T) {
+				w := newWorld(t)
+				r := w.session(t, "api", session.Archived)
+				current := tt.prepare(t, w, r)
+				said, beside := w.restoring(r), w.restoring(r)+" "+w.named(i18n.StillCurrent, "web")
+				if open {
+					w.sessions.restore = func(uuid.UUID) (session.Record, error) {
+						return r, deep(&lifecycle.StateError{State: session.Running, Want: "resumed"})
+					}
+					said, beside = w.named(i18n.ResumeAlreadyOpen, "api"), w.named(i18n.AlreadyOpen, "api")+" "+w.named(i18n.StillCurrent, "web")
+				}
+				require.NoError(t, w.tap(t, alice, w.undo(r, 0)))
+				w.currentIs(t, current.ID)
+				if tt.beside {
+					said = beside
+				}
+				assert.Equal(t, []string{said}, w.sender.texts())
+			})
+		}
+	}
+}
+
+func TestUndoIsOverAfterAMinute(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Archived)
+	stuck := w.session(t, "stuck", session.CleanupFailed)
+	for data, want := range map[string]string{
+		w.undo(r, 61*time.Second):           "res:" + ref(r.ID),
+		"undo:" + r.ID.String():             "res:" + ref(r.ID), // of an earlier version
+		"undo:" + ref(r.ID) + ":soon":       "res:" + ref(r.ID),
+		w.undo(stuck, time.Hour):            "try:" + ref(stuck.ID),
+		"undo:" + ref(r.ID) + ":-99999999":  "res:" + ref(r.ID),
+		"undo:" + ref(r.ID) + ":1e9":        "res:" + ref(r.ID),
+		"undo:" + ref(r.ID) + ":" + huge(9): "res:" + ref(r.ID),
+	} {
+		w.sender.buttons = nil
+		require.NoError(t, w.tap(t, alice, data))
+		assert.Equal(t, []string{want}, data2(w.sender.buttons), data)
+	}
+	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.UndoOver))
+	assert.Empty(t, w.sessions.done())
+	require.NoError(t, w.tap(t, alice, "res:"+ref(r.ID)), "what the button became works")
+	assert.Equal(t, []string{"restore " + r.ID.String()}, w.sessions.done())
+}
+
+func huge(digit int) string { return strings.Repeat(strconv.Itoa(digit), 30) }
+
+func data2(buttons [][]outbox.Button) []string { return data(outbox.Message{Buttons: buttons}) }
+
+func TestALateUndoOfWhatIsOpenAgainIsStale(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Running)
+	require.NoError(t, w.tap(t, alice, w.undo(r, time.Hour)))
+	assert.Equal(t, []string{"answer query: " + w.word(i18n.StaleButton), "buttons of 55: 0"}, w.sender.done())
+}
+
+func TestADoubleTapOnResumeBringsBackOnce(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Archived)
+	require.NoError(t, w.tap(t, alice, "res:"+ref(r.ID)))
+	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
+		return r, &lifecycle.StateError{State: session.Restoring, Want: "resumed"}
+	}
+	require.NoError(t, w.tap(t, alice, "res:"+ref(r.ID)))
+	assert.Equal(t, []string{w.restoring(r), w.named(i18n.ResumeAlreadyOpen, "api")}, w.sender.texts())
+}
+
+func TestAResumeThatFailsCanBeTappedAgain(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Archived)
+	w.sessions.restore = func(uuid.UUID) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
+	require.NoError(t, w.tap(t, alice, "res:"+ref(r.ID)))
+	assert.Len(t, w.sender.texts(), 1)
+	assert.Zero(t, w.sender.spent)
+	w.currentIs(t, uuid.Nil)
+}
+
+// "Your messages go to it now" must be true.
+func TestAResumeOfAnOpenSessionMakesItCurrent(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Running)
+	w.currentSession(t, "web", session.Running)
+	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
+		return r, deep(&lifecycle.StateError{State: session.Running, Want: "resumed"})
+	}
+	require.NoError(t, w.tap(t, alice, "res:"+ref(r.ID)))
+	assert.Equal(t, []string{w.named(i18n.ResumeAlreadyOpen, "api")}, w.sender.texts())
+	w.currentIs(t, r.ID)
+}
+
+func TestP1_LeftoversThatAResumeEndedAreTold(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Archived)
+	w.sessions.leftovers = []lifecycle.Ending{ended(9, process.HowKill, time.Minute)}
+	w.mustHear(t, "/resume api")
+	assert.Equal(t, []string{lines("1 leftover (claude, pid 9, 1 min) ended with KILL.", w.restoring(r))}, w.sender.texts())
+
+	w = newWorld(t)
+	w.session(t, "api", session.Archived)
+	w.sessions.leftovers = []lifecycle.Ending{ended(9, process.HowKill, time.Minute), spared(10, lifecycle.ReasonSecond)}
+	w.sessions.restore = func(uuid.UUID) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
+	w.mustHear(t, "/resume api")
+	assert.Equal(t, []string{lines("1 leftover (claude, pid 9, 1 min) ended with KILL.",
+		w.word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}))}, w.sender.texts())
+}
+
+func TestResumeOfWhatIsNotCleanedUpIsExplained(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.CleanupFailed)
+	w.records.change(r.ID, func(r *session.Record) {
+		r.Cleanup = &session.CleanupError{Processes: []process.Identity{{PID: 5}}, Reason: "process 5 lives"}
+	})
+	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
+		return r, &lifecycle.StateError{State: session.CleanupFailed, Want: "resumed"}
+	}
+	want := w.word(i18n.CleanupFailed, i18n.Args{"Name": "api", "Details": "pid 5 may still be alive"})
+	require.NoError(t, w.tap(t, alice, w.undo(r, 0)))
+	w.mustHear(t, "/resume api")
+	require.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
+	w.mustHear(t, "a prompt")
+	assert.Equal(t, []string{want, want, lines(want, w.word(i18n.NotDelivered))}, w.sender.texts())
+	for _, m := range w.sender.posted {
+		assert.Equal(t, []string{"try:" + ref(r.ID)}, data(m))
+	}
+}
+
+func TestResumeCommand(t *testing.T) {
+	w := newWorld(t)
+	w.mustHear(t, "/resume")
+	assert.Equal(t, w.word(i18n.ResumeNone), w.sender.last(t).Text.Text)
+
+	open := w.session(t, "open", session.Running)
+	w.mustHear(t, "/resume open")
+	assert.Equal(t, w.named(i18n.ResumeAlreadyOpen, "open"), w.sender.last(t).Text.Text)
+	w.currentIs(t, open.ID)
+
+	w.session(t, "going", session.Stopping)
+	w.mustHear(t, "/resume going")
+	assert.Equal(t, w.named(i18n.StillEnding, "going"), w.sender.last(t).Text.Text)
+	w.currentIs(t, open.ID)
+
+	old := w.session(t, "old", session.Lost)
+	w.mustHear(t, "/resume old")
+	assert.Contains(t, w.sessions.done(), "restore "+old.ID.String())
+}
+
+func TestResumeElsewhere(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"/resume old /srv/x", " in /srv/x"},
+		{"/resume old ~/my code", " in /home/alice/my code"},
+		{`/resume old "~/my code"`, " in /home/alice/my code"},
+		{"/resume OLD ~/old", ""}, // where it was
+		{"/resume .config", ""},   // a name may look like a path
+		{"/resume .config /srv", " in /srv"},
+	} {
+		t.Run(tt.text, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.session(t, "old", session.Archived)
+			if strings.Contains(tt.text, ".config") {
+				r = w.session(t, ".config", session.Archived)
+			}
+			w.mustHear(t, tt.text)
+			assert.Equal(t, []string{"restore " + r.ID.String() + tt.want}, w.sessions.done())
+		})
+	}
+	for text, want := range map[string]i18n.Key{"/resume none /srv": i18n.NoSuchSession, "/resume /srv": i18n.NoSuchSession,
+		"/resume open /srv": i18n.ResumeAlreadyOpen} {
+		w := newWorld(t)
+		w.session(t, "open", session.Running)
+		w.mustHear(t, text)
+		name := strings.TrimPrefix(text, "/resume ")
+		if want == i18n.ResumeAlreadyOpen {
+			name = "open"
+		}
+		assert.Equal(t, []string{w.named(want, name)}, w.sender.texts(), text)
+		assert.Empty(t, w.sessions.done())
+	}
+}
+
+func TestResumePicksTheLatest(t *testing.T) {
+	w := newWorld(t)
+	var ids []string
+	for n := range 12 {
+		r := w.session(t, fmt.Sprintf("s%d", n), session.Archived)
+		ids = append([]string{"res:" + ref(r.ID)}, ids...)
+	}
+	w.session(t, "open", session.Running)
+	w.mustHear(t, "/resume")
+	m := w.sender.last(t)
+	assert.Equal(t, w.word(i18n.ResumePick), m.Text.Text)
+	assert.Equal(t, ids[:10], data(m))
+	assert.True(t, strings.HasPrefix(m.Buttons[0][0].Text, "s11, "), m.Buttons[0][0].Text)
+	for _, row := range m.Buttons {
+		assert.Len(t, row, 1)
+	}
+}
+
+// dirGone is a session whose directory is not there, in a home that is.
+func dirGone(t *testing.T) (*world, session.Record) {
+	t.Helper()
+	w := newWorld(t)
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	w.home, w.Home = home, home
+	r := w.session(t, "api", session.Archived)
+	w.sessions.restore = func(id uuid.UUID) (session.Record, error) {
+		now, _ := w.records.Get(id)
+		if last := w.sessions.done(); strings.Contains(last[len(last)-1], " in ") {
+			now.Dir = strings.SplitN(last[len(last)-1], " in ", 2)[1]
+		}
+		if err := lifecycle.CheckDir(now.Dir); err != nil {
+			return session.Record{}, deep(err)
+		}
+		now.State = session.Restoring
+		w.records.put(now)
+		return now, nil
+	}
+	return w, r
+}
+
+func TestADirectoryThatIsGoneCanBeMadeAgain(t *testing.T) {
+	w, r := dirGone(t)
+	w.mustHear(t, "/resume api")
+	m := w.sender.last(t)
+	assert.Equal(t, w.word(i18n.DirGone, i18n.Args{"Name": "api", "Dir": "~/api"}), m.Text.Text)
+	assert.Equal(t, []string{"mkd:" + ref(r.ID), "res:" + ref(r.ID) + "." + dirMark(w.home)}, data(m))
+	w.again()
+	require.NoError(t, w.tap(t, bob, data(m)[0]))
+	assert.DirExists(t, r.Dir)
+	assert.Equal(t, w.restoring(r), w.sender.last(t).Text.Text)
+	assert.Equal(t, 1, w.sender.spent)
+	w.currentIs(t, r.ID)
+}
+
+func TestAnotherDirectoryIsOffered(t *testing.T) {
+	w, r := dirGone(t)
+	var want []string
+	for n := range 6 {
+		other := w.session(t, fmt.Sprintf("s%d", n), session.Running)
+		if n == 4 {
+			continue // its directory is gone too
+		}
+		require.NoError(t, os.MkdirAll(other.Dir, 0o700))
+		want = append([]string{"res:" + ref(r.ID) + "." + dirMark(other.Dir)}, want...)
+	}
+	w.mustHear(t, "/resume api")
+	m := w.sender.last(t)
+	assert.Equal(t, append([]string{"mkd:" + ref(r.ID)}, append(want[:3], "res:"+ref(r.ID)+"."+dirMark(w.home))...), data(m))
+	assert.Equal(t, "~/s5", m.Buttons[1][0].Text)
+	w.again()
+	require.NoError(t, w.tap(t, alice, data(m)[2]))
+	assert.Contains(t, w.sessions.done(), "restore "+r.ID.String()+" in "+filepath.Join(w.home, "s3"))
+	assert.Equal(t, w.word(i18n.Resuming, i18n.Args{"Name": "api", "Dir": "~/s3"}), w.sender.last(t).Text.Text)
+}
+
+func TestADirectoryOutsideTheRootsIsNeitherOfferedNorMade(t *testing.T) {
+	w, r := dirGone(t)
+	outside := t.TempDir()
+	root := filepath.Join(w.home, "root")
+	require.NoError(t, os.MkdirAll(root, 0o700))
+	require.NoError(t, os.Symlink(outside, filepath.Join(root, "leads-out")))
+	w.Roots = []string{root}
+	for _, dir := range []string{filepath.Join(root, "leads-out", "new"), filepath.Join(w.home, "api"), filepath.Join(root, "..", "x")} {
+		w.records.change(r.ID, func(r *session.Record) { r.Dir = dir })
+		require.NoError(t, w.tap(t, alice, "mkd:"+ref(r.ID)))
+		assert.NoDirExists(t, dir)
+		assert.Equal(t, w.outsideRoots(dir), w.sender.last(t).Text.Text)
+	}
+	assert.Empty(t, w.sessions.done())
+
+	in := filepath.Join(root, "a", "b")
+	w.records.change(r.ID, func(r *session.Record) { r.Dir = in })
+	w.mustHear(t, "/resume api")
+	assert.Equal(t, []string{"mkd:" + ref(r.ID)}, data(w.sender.last(t)), "home is outside")
+	require.NoError(t, w.tap(t, alice, "mkd:"+ref(r.ID)))
+	assert.DirExists(t, in)
+}
+
+func TestADirectoryThatCannotBeMadeIsTold(t *testing.T) {
+	for _, roots := range []bool{false, true} {
+		w, r := dirGone(t)
+		if roots {
+			w.Roots = []string{w.home}
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(w.home, "file"), nil, 0o600))
+		w.records.change(r.ID, func(r *session.Record) { r.Dir = filepath.Join(w.home, "file", "below") })
+		require.NoError(t, w.tap(t, alice, "mkd:"+ref(r.ID)))
+		assert.Equal(t, []string{w.word(i18n.MakeDirFailed, i18n.Args{"Path": "~/file/below", "Reason": "not a directory"})}, w.sender.texts())
+		assert.Zero(t, w.sender.spent)
+		assert.Empty(t, w.sessions.done())
+	}
+}
+
+func TestEveryFaultOfADirectoryIsTold(t *testing.T) {
+	for why, want := range map[lifecycle.DirFault]i18n.Key{lifecycle.DirMissing: i18n.DirGone, lifecycle.DirNotADir: i18n.DirNotADir,
+		lifecycle.DirNoAccess: i18n.DirNoAccess, "of a later day": i18n.DirNoAccess} {
+		w, r := dirGone(t)
+		w.sessions.restore = func(uuid.UUID) (session.Record, error) { return r, deep(&lifecycle.DirError{Dir: r.Dir, Why: why}) }
+		w.mustHear(t, "/resume api")
+		m := w.sender.last(t)
+		assert.Equal(t, w.word(want, i18n.Args{"Name": "api", "Dir": "~/api"}), m.Text.Text)
+		assert.Equal(t, why == lifecycle.DirMissing, strings.HasPrefix(data(m)[0], "mkd:"))
+	}
+}
+
+// A path that was typed is named by its buttons after a restart too.
+func TestATypedDirectoryIsRemembered(t *testing.T) {
+	w, r := dirGone(t)
+	dir := filepath.Join(w.home, "typed", "new")
+	w.mustHear(t, "/resume api "+dir)
+	m := w.sender.last(t)
+	assert.Contains(t, m.Text.Text, "~/typed/new")
+	assert.Equal(t, "mkd:"+ref(r.ID)+"."+dirMark(dir), data(m)[0])
+	w.again()
+	require.NoError(t, w.tap(t, alice, data(m)[0]))
+	assert.DirExists(t, dir)
+	assert.Contains(t, w.sessions.done(), "restore "+r.ID.String()+" in "+dir)
+
+	w.records.change(r.ID, func(r *session.Record) { r.Dir = filepath.Join(w.home, "api") })
+	for n := range 20 {
+		require.NoError(t, w.Chats.NoteDir(atAlice, fmt.Sprintf("/srv/%d", n)))
+	}
+	require.NoError(t, w.tap(t, alice, data(m)[0]))
+	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton), "forgotten by now")
+	dirs, err := w.Chats.Dirs(atAlice)
+	require.NoError(t, err)
+	assert.Len(t, dirs, keptDirs)
+	assert.Equal(t, "/srv/19", dirs[0])
+	w.currentIs(t, r.ID)
+}
+
+func TestADamagedTranscriptIsAskedAbout(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Archived)
+	fault := true
+	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
+		if !fault {
+			return r, nil
+		}
+		return r, deep(&lifecycle.TranscriptError{Health: transcript.Health{Path: "/x", Faults: []transcript.Fault{
+			transcript.FaultHalfLine, transcript.FaultNUL, transcript.FaultDuplicate}}})
+	}
+	w.mustHear(t, "/resume api /srv/x")
+	m := w.sender.last(t)
+	assert.Equal(t, w.word(i18n.TranscriptDamaged, i18n.Args{"Name": "api", "Details": lines(w.word(i18n.FaultHalfLine) + "; " +
+		w.word(i18n.FaultNUL) + "; " + w.word(i18n.FaultDuplicate))}), m.Text.Text)
+	q := "res:" + ref(r.ID) + "." + dirMark("/srv/x")
+	assert.Equal(t, []string{q + ".c", q + ".a", "no:7"}, data(m))
+	w.again()
+	fault = false
+	require.NoError(t, w.tap(t, bob, q+".c"))
+	require.NoError(t, w.tap(t, alice, q+".a"))
+	require.NoError(t, w.tap(t, alice, "res:"+ref(r.ID)+"..c"), "where it was")
+	head := "restore " + r.ID.String()
+	assert.Equal(t, []string{head + " in /srv/x", head + " in /srv/x as copy", head + " in /srv/x as as_is", head + " as copy"}, w.sessions.done())
+}

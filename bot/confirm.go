@@ -1,0 +1,256 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// onWriters is a tap on a button about writers: it looks at them again, and does
+// do only if they are those that the person saw. Else the message is drawn anew.
+func (b *Bot) onWriters(k scene, do func(ctx context.Context, t tapEvent, a about) error) tap {
+	return func(ctx context.Context, t tapEvent) error {
+		a, ok, err := b.lookAgain(ctx, t)
+		if err != nil || !ok {
+			return err
+		}
+		a.scene = k.now(a.r)
+		if a.scene != k || len(t.args) < 2 || t.args[1] != writersMark(identities(a.writers)) {
+			return b.changed(ctx, t, a)
+		}
+		return do(ctx, t, a)
+	}
+}
+
+// byAsker is a tap that only the person may do whose id is argument i.
+func (b *Bot) byAsker(i int, do tap) tap {
+	return func(ctx context.Context, t tapEvent) error {
+		if !b.mine(ctx, t, i) {
+			return nil
+		}
+		return do(ctx, t)
+	}
+}
+
+// lookAgain finds the session of a button and who else writes it at this moment.
+// Where that cannot be told, the person is told so.
+func (b *Bot) lookAgain(ctx context.Context, t tapEvent) (a about, ok bool, err error) {
+	if a.wish, a.r, ok = b.wished(t); !ok {
+		return about{}, false, b.stale(ctx, t)
+	}
+	a.writers, err = b.Sessions.Writers(ctx, a.r.ID)
+	switch {
+	case errors.Is(err, session.ErrNotFound):
+		return about{}, false, b.stale(ctx, t)
+	case err != nil:
+		b.Log.Warn("writers_unknown", "session_id", a.r.ID.String(), "error", err.Error())
+		b.alert(ctx, t, i18n.WritersUnknown, i18n.Args{"Name": a.r.Name})
+		return about{}, false, nil
+	}
+	return a, true, nil
+}
+
+// changed says that things are not any more as the person saw them, and shows
+// how they are.
+func (b *Bot) changed(ctx context.Context, t tapEvent, a about) error {
+	b.alert(ctx, t, i18n.WritersChanged)
+	return b.redraw(ctx, t, a)
+}
+
+// redraw sets the message to what is true now.
+func (b *Bot) redraw(ctx context.Context, t tapEvent, a about) error {
+	text, buttons := b.writersMessage(a, t.from)
+	first := text.Split(limit)[0]
+	return edited(b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: first, Buttons: buttons}))
+}
+
+// showWriters shows all that is known of the writers. The buttons stay.
+func (b *Bot) showWriters(ctx context.Context, t tapEvent, a about) error {
+	b.Sender.Answer(ctx, t.to, t.query, "", false)
+	a.details = true
+	return b.redraw(ctx, t, a)
+}
+
+// askEndWriters asks whether to end the writers; who tapped may confirm.
+func (b *Bot) askEndWriters(ctx context.Context, t tapEvent, a about) error {
+	if !canEnd(a.writers) {
+		return b.changed(ctx, t, a)
+	}
+	b.Sender.Answer(ctx, t.to, t.query, "", false)
+	question, word := i18n.TakeBackConfirm, i18n.ButtonTakeOver
+	switch a.scene {
+	case second:
+		question = i18n.TakeOnlyConfirm
+	case ghost:
+		question, word = i18n.StopConfirm, i18n.ButtonStopIt
+	}
+	text := b.words.Say(question, i18n.Args{"Name": a.r.Name, "Processes": b.writerNames(a.writers)})
+	yes := fmt.Sprintf("%sdo:%s:%s:%d", a.scene, a.wish.data(), writersMark(identities(a.writers)), t.from)
+	return b.post(ctx, t.to, plain(text), rows(2, b.button(word, yes, outbox.Danger), b.cancelButton(t.from)))
+}
+
+func (b *Bot) writerNames(all []lifecycle.Writer) string {
+	var names []string
+	for _, w := range all {
+		names = append(names, b.processText(w.Process, w.Age))
+	}
+	return b.some(names, "; ")
+}
+
+// endWriters ends the writers that a person has confirmed, and nothing else. A
+// refused resume goes on when all of them are gone.
+func (b *Bot) endWriters(ctx context.Context, t tapEvent, a about) error {
+	if !canEnd(a.writers) {
+		return b.changed(ctx, t, a)
+	}
+	b.Sender.Answer(ctx, t.to, t.query, "", false)
+	ending := b.words.Say(i18n.Taking, i18n.Args{"Processes": b.writerNames(a.writers)})
+	if err := b.replace(ctx, t, ending); err != nil {
+		b.Log.Debug("edit_failed", "error", err.Error())
+	}
+	endings, err := b.Sessions.EndWriters(ctx, a.r.ID, identities(a.writers))
+	if err != nil && len(endings) == 0 {
+		return b.explain(ctx, t.to, b.internal(err))
+	} else if err != nil { // what has ended is told all the same
+		b.Log.Error("record_not_saved", "session_id", a.r.ID.String(), "error", err.Error())
+	}
+	all := len(endings) > 0
+	var said []string
+	for _, e := range endings {
+		said = append(said, b.endingLine(e))
+		all = all && e.Ended && e.Verified
+	}
+	if !all {
+		return b.notEnded(ctx, t, a, said)
+	}
+	return b.goOn(ctx, t, a, said)
+}
+
+// goOn does what was wanted once nobody else writes any more.
+func (b *Bot) goOn(ctx context.Context, t tapEvent, a about, said []string) error {
+	if a.scene == refused {
+		_, err := b.bringBack(ctx, comeback{wish: a.wish, r: a.r, to: t.to, from: t.from, before: said})
+		return err
+	}
+	text, buttons := b.nobodyMessage(a)
+	return b.post(ctx, t.to, render.Join(plain(strings.Join(said, "\n")+"\n"), text), buttons)
+}
+
+// notEnded says who was not ended and why, and what can still be done.
+func (b *Bot) notEnded(ctx context.Context, t tapEvent, a about, said []string) error {
+	text := plain(strings.Join(said, "\n"))
+	now, err := b.Sessions.Writers(ctx, a.r.ID)
+	if err != nil {
+		b.Log.Warn("writers_unknown", "session_id", a.r.ID.String(), "error", err.Error())
+		return b.post(ctx, t.to, text, nil)
+	}
+	a.writers = now
+	rest, buttons := b.writersMessage(a, t.from)
+	return b.post(ctx, t.to, render.Join(text, plain("\n\n"), rest), buttons)
+}
+
+// fork starts a session that begins with a copy of the conversation. Of an open
+// session the window is closed then: the other one goes on with the original.
+func (b *Bot) fork(ctx context.Context, t tapEvent, a about) error {
+	origin := fmt.Sprintf("tap-%d-%d", t.to.ChatID, t.message)
+	dir := cmp.Or(a.wish.dir, a.r.Dir)
+	if b.started(origin) {
+		return b.stale(ctx, t) // a double tap
+	}
+	b.Sender.Answer(ctx, t.to, t.query, "", false)
+	if !b.inRoots(dir) {
+		return b.say(ctx, t.to, b.outsideRoots(dir))
+	}
+	r, err := b.Sessions.Start(ctx, lifecycle.StartRequest{Name: a.r.Name + "-fork", Dir: dir, Conversation: t.to,
+		Owner: t.from, Origin: origin, ForkOf: a.r.ClaudeSessionID})
+	if err != nil {
+		return b.explain(ctx, t.to, b.startFailure(err))
+	}
+	if err := b.Chats.SetCurrent(t.to, r.ID); err != nil {
+		return err
+	}
+	text := b.words.Say(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": a.r.Name, "Dir": b.short(r.Dir)})
+	if err := b.post(ctx, t.to, marked(text, b.short(r.Dir)), nil); err != nil {
+		return err
+	}
+	if err := b.spend(ctx, t); err != nil || a.scene != second {
+		return err
+	}
+	why := fmt.Sprintf("left to another writer, asked for by %d", t.from)
+	if err := b.Sessions.Archive(ctx, a.r.ID, session.Archived, why); err != nil {
+		return b.explain(ctx, t.to, b.agentFailure(a.r, err))
+	}
+	return nil
+}
+
+// started says whether a session was already started for this.
+func (b *Bot) started(origin string) bool {
+	for _, r := range b.Records.List() {
+		if r.Origin == origin && r.State != session.Failed {
+			return true
+		}
+	}
+	return false
+}
+
+// adopt goes on with a session in the terminal where somebody runs it.
+func (b *Bot) adopt(ctx context.Context, t tapEvent, a about) error {
+	if len(a.writers) != 1 || !a.writers[0].Adoptable() {
+		return b.changed(ctx, t, a)
+	}
+	one := a.writers[0]
+	if dir := cmp.Or(one.Cwd, a.r.Dir); !b.inRoots(dir) {
+		b.Sender.Answer(ctx, t.to, t.query, "", false)
+		return b.say(ctx, t.to, b.outsideRoots(dir))
+	}
+	r, err := b.Sessions.Adopt(ctx, a.r.ID, one.Identity)
+	if err != nil {
+		return b.notAdopted(ctx, t, a, err)
+	}
+	b.Sender.Answer(ctx, t.to, t.query, "", false)
+	if err := b.use(ctx, t.to, r); err != nil {
+		return err
+	}
+	text := b.words.Say(i18n.Adopted, i18n.Args{"Name": r.Name, "Window": visible(one.Pane.WindowName)})
+	if err := b.say(ctx, t.to, text); err != nil {
+		return err
+	}
+	return b.spend(ctx, t)
+}
+
+// notAdopted explains why a session could not be adopted; mostly because it is
+// not any more what the person saw.
+func (b *Bot) notAdopted(ctx context.Context, t tapEvent, a about, why error) error {
+	state, others := (*lifecycle.StateError)(nil), (*lifecycle.WriterError)(nil)
+	switch {
+	case errors.Is(why, lifecycle.ErrNoTerminal):
+		b.alert(ctx, t, i18n.FootAdoptElsewhere)
+		return nil
+	case errors.Is(why, lifecycle.ErrChanged), errors.As(why, &others), errors.As(why, &state), errors.Is(why, session.ErrNotFound):
+		a, ok, err := b.lookAgain(ctx, t)
+		if err != nil || !ok {
+			return err
+		}
+		a.scene = ghost.now(a.r)
+		return b.changed(ctx, t, a)
+	}
+	return fmt.Errorf("adopt %s: %w", a.r.ID, why)
+}
+
+// tapLeaveSecond leaves both writers as they are.
+func (b *Bot) tapLeaveSecond(ctx context.Context, t tapEvent) error {
+	r, ok := b.session(t)
+	if !ok {
+		return b.stale(ctx, t)
+	}
+	b.Sender.Answer(ctx, t.to, t.query, "", false)
+	return b.replace(ctx, t, b.words.Say(i18n.SecondLeft, i18n.Args{"Name": r.Name}))
+}

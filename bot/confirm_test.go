@@ -1,0 +1,393 @@
+package bot
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// doing is what was asked of sessions apart from the first refused resume.
+func (w *world) doing(r session.Record) []string {
+	return slices.DeleteFunc(w.sessions.done(), func(line string) bool { return line == "restore "+r.ID.String() })
+}
+
+// ending is the line for the end of these writers.
+func ending(r session.Record, who ...lifecycle.Writer) string {
+	return fmt.Sprintf("end %v of %s", identities(who), r.ID)
+}
+
+// takeOver taps [Take over] or [Stop it] and gives the data of the confirmation.
+func (w *world) takeOver(t *testing.T, m outbox.Message, word i18n.Key) string {
+	t.Helper()
+	require.NoError(t, w.tap(t, alice, dataOf(t, w, m, word)))
+	asked := w.sender.last(t)
+	assert.Equal(t, []string{dataOf(t, w, asked, word), "no:7"}, data(asked))
+	return data(asked)[0]
+}
+
+func takeWord(k scene) i18n.Key {
+	if k == ghost {
+		return i18n.ButtonStopIt
+	}
+	return i18n.ButtonTakeOver
+}
+
+func TestP2_TakeOverEndsNothingBeforeTheAnswer(t *testing.T) {
+	for k, question := range map[scene]i18n.Key{refused: i18n.TakeBackConfirm, second: i18n.TakeOnlyConfirm, ghost: i18n.StopConfirm} {
+		t.Run(string(k), func(t *testing.T) {
+			w := newWorld(t)
+			r, m := w.told(t, k, desk(4123))
+			yes := w.takeOver(t, m, takeWord(k))
+			assert.Equal(t, w.word(question, i18n.Args{"Name": "api", "Processes": "claude, pid 4123, 2 h, pts/3"}), w.sender.last(t).Text.Text)
+			assert.Empty(t, w.doing(r))
+
+			require.NoError(t, w.tap(t, bob, yes))
+			assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.NotForYou))
+			assert.Empty(t, w.doing(r), "only who asked")
+
+			require.NoError(t, w.tap(t, alice, "no:7"))
+			assert.Equal(t, w.word(i18n.Cancelled), w.sender.lastEdit(t).Text.Text)
+			assert.Empty(t, w.doing(r))
+		})
+	}
+}
+
+func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
+	for _, k := range []scene{refused, second, ghost} {
+		t.Run(string(k), func(t *testing.T) {
+			w := newWorld(t)
+			r, m := w.told(t, k, desk(4123), desk(4124))
+			yes := w.takeOver(t, m, takeWord(k))
+			w.again()
+			w.sessions.ends = func(who []process.Identity) ([]lifecycle.Ending, error) {
+				w.write()
+				return []lifecycle.Ending{ended(4123, process.HowTerm, 0), ended(4124, process.HowAlreadyGone, 0)}, nil
+			}
+			require.NoError(t, w.tap(t, alice, yes))
+			assert.Equal(t, w.word(i18n.Taking, i18n.Args{"Processes": "claude, pid 4123, 2 h, pts/3; claude, pid 4124, 2 h, pts/3"}),
+				w.sender.lastEdit(t).Text.Text)
+			assert.Empty(t, w.sender.lastEdit(t).Buttons)
+			said := lines("claude, pid 4123 ended with TERM.", "claude, pid 4124 was gone already.")
+			want, after := []string{ending(r, desk(4123), desk(4124))}, []string(nil)
+			switch k {
+			case refused:
+				said = lines(said, w.restoring(r))
+				w.currentIs(t, r.ID)
+				assert.Contains(t, w.sessions.done()[1:], "restore "+r.ID.String())
+			case second:
+				said = lines(said, w.named(i18n.WritersNone, "api"))
+			case ghost:
+				said, after = lines(said, w.named(i18n.WritersNone, "api")), []string{"res:" + ref(r.ID)}
+			}
+			assert.Equal(t, want, w.doing(r), "nothing else is ended")
+			assert.Equal(t, said, w.sender.last(t).Text.Text)
+			assert.Equal(t, after, data(w.sender.last(t)))
+
+			posted := len(w.sender.texts())
+			require.NoError(t, w.tap(t, alice, yes), "a double tap")
+			assert.Equal(t, want, w.doing(r))
+			assert.Len(t, w.sender.texts(), posted)
+		})
+	}
+}
+
+func TestP2_WhoDidNotEndIsTold(t *testing.T) {
+	for _, k := range []scene{refused, second, ghost} {
+		t.Run(string(k), func(t *testing.T) {
+			w := newWorld(t)
+			r, m := w.told(t, k, desk(1), desk(2))
+			yes := w.takeOver(t, m, takeWord(k))
+			w.sessions.ends = func([]process.Identity) ([]lifecycle.Ending, error) {
+				w.write(desk(2))
+				return []lifecycle.Ending{ended(1, process.HowKill, 0), spared(2, process.ReasonUnproven)}, nil
+			}
+			require.NoError(t, w.tap(t, alice, yes))
+			last := w.sender.last(t)
+			assert.True(t, strings.HasPrefix(last.Text.Text, lines("claude, pid 1 ended with KILL.",
+				"claude, pid 2 was left alone: it is not proven to write this session.", "")), last.Text.Text)
+			assert.Contains(t, last.Text.Text, "• claude, pid 2, 2 h")
+			assert.Equal(t, verbs(m), verbs(last), "it can be tried again")
+			assert.Len(t, w.sessions.done(), map[scene]int{refused: 2, second: 1, ghost: 1}[k], "it does not come back beside the other one")
+			assert.Equal(t, ending(r, desk(1), desk(2)), w.doing(r)[0])
+		})
+	}
+}
+
+func TestAnEndThatBreaksIsTold(t *testing.T) {
+	survived := lifecycle.Ending{Outcome: process.Outcome{Process: claude(1), How: process.HowKill}}
+	unverified := ended(1, process.HowKill, 0)
+	unverified.Verified = false
+	for _, tt := range []struct {
+		name    string
+		endings []lifecycle.Ending
+		err     error
+		want    i18n.Key
+	}{
+		{"nothing is known", nil, errDisk, i18n.InternalError},
+		{"it survived", []lifecycle.Ending{survived}, nil, i18n.EndingUnknown},
+		{"it is not verified", []lifecycle.Ending{unverified}, nil, i18n.EndingUnknown},
+		{"ended, and the record is not saved", []lifecycle.Ending{ended(1, process.HowTerm, 0)}, errDisk, i18n.WritersNone},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			_, m := w.told(t, second, desk(1))
+			yes := w.takeOver(t, m, i18n.ButtonTakeOver)
+			w.sessions.ends = func([]process.Identity) ([]lifecycle.Ending, error) {
+				w.sessions.writers = func(uuid.UUID) ([]lifecycle.Writer, error) { return nil, errTable }
+				return tt.endings, tt.err
+			}
+			w.sender.edit = func(outbox.Message) error { return &outbox.Refused{Err: errDisk} }
+			require.NoError(t, w.tap(t, alice, yes))
+			assert.Contains(t, w.sender.last(t).Text.Text, w.word(tt.want, i18n.Args{"Name": "api", "Process": "claude, pid 1"}))
+		})
+	}
+}
+
+// Whatever is tapped on a message that is not true any more ends nothing, and
+// shows what is true.
+func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
+	reborn := desk(4123)
+	reborn.Start++
+	protected := desk(4123)
+	protected.Spared = process.GuardAncestor
+	for _, k := range []scene{refused, second, ghost} {
+		for _, tt := range []struct {
+			name    string
+			writers []lifecycle.Writer
+			state   session.State
+			says    i18n.Key
+		}{
+			{"the pid was reused", []lifecycle.Writer{reborn}, "", ""},
+			{"one more", []lifecycle.Writer{desk(4123), desk(5)}, "", ""},
+			{"another one", []lifecycle.Writer{desk(5)}, "", ""},
+			{"nobody any more", nil, "", i18n.WritersNone},
+			{"it came back meanwhile", []lifecycle.Writer{desk(4123)}, session.Running, i18n.WritersSecond},
+			{"it ended meanwhile", []lifecycle.Writer{desk(4123)}, session.Archived, i18n.WritersRefused},
+			{"it came back, nobody else writes", nil, session.Running, i18n.WritersNone},
+		} {
+			if tt.state == session.Archived && k != second || tt.state == session.Running && k == second {
+				continue // that is no change
+			}
+			t.Run(string(k)+": "+tt.name, func(t *testing.T) {
+				w := newWorld(t)
+				one := inWindow(t, 4123)
+				r, m := w.told(t, k, one)
+				taps := data(m)
+				taps = append(taps, w.takeOver(t, m, takeWord(k)))
+				taps = slices.DeleteFunc(taps, func(d string) bool { return d == "no:7" || strings.HasPrefix(d, "sno") })
+				if tt.state != "" {
+					w.records.change(r.ID, func(r *session.Record) { r.State = tt.state })
+				}
+				if tt.state == session.Running || tt.state == session.Archived {
+					tt.writers = slices.Clone(tt.writers)
+					for i := range tt.writers {
+						tt.writers[i] = one
+					}
+				}
+				w.write(tt.writers...)
+				w.again()
+				for _, d := range taps {
+					w.sender.edited = nil
+					require.NoError(t, w.tap(t, alice, d))
+					if tt.says != "" {
+						head, _, _ := strings.Cut(w.sender.lastEdit(t).Text.Text, "\n")
+						assert.Equal(t, w.word(tt.says, i18n.Args{"Name": "api"}), head, d)
+					}
+					for _, one := range tt.writers {
+						assert.Contains(t, w.sender.lastEdit(t).Text.Text, fmt.Sprintf("pid %d", one.PID))
+					}
+				}
+				assert.Empty(t, w.doing(r))
+				assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.WritersChanged))
+			})
+		}
+		t.Run(string(k)+": the same, but protected now", func(t *testing.T) {
+			w := newWorld(t)
+			r, m := w.told(t, k, desk(4123))
+			ask, yes := dataOf(t, w, m, takeWord(k)), w.takeOver(t, m, takeWord(k))
+			w.write(protected)
+			require.NoError(t, w.tap(t, alice, ask))
+			require.NoError(t, w.tap(t, alice, yes))
+			assert.Empty(t, w.doing(r))
+			assert.NotContains(t, verbs(w.sender.lastEdit(t)), string(k)+"as")
+		})
+	}
+}
+
+func TestP6_WhereNobodyCanTellNothingIsDone(t *testing.T) {
+	for _, k := range []scene{refused, second, ghost} {
+		for _, why := range []error{errTable, session.ErrNotFound} {
+			w := newWorld(t)
+			r, m := w.told(t, k, inWindow(t, 4123))
+			taps := append(data(m), w.takeOver(t, m, takeWord(k)))
+			w.sessions.writers = func(uuid.UUID) ([]lifecycle.Writer, error) { return nil, deep(why) }
+			for _, d := range taps {
+				if d != "no:7" && !strings.HasPrefix(d, "sno") {
+					require.NoError(t, w.tap(t, alice, d))
+				}
+			}
+			assert.Empty(t, w.doing(r))
+			want := w.named(i18n.WritersUnknown, "api")
+			if errors.Is(why, session.ErrNotFound) {
+				want = w.word(i18n.StaleButton)
+			}
+			assert.Contains(t, w.sender.done(), "answer query: "+want)
+		}
+	}
+}
+
+func TestWritersOfASessionThatWasPurged(t *testing.T) {
+	for _, k := range []scene{refused, second, ghost} {
+		w := newWorld(t)
+		r, m := w.told(t, k, inWindow(t, 4123))
+		taps := append(data(m), w.takeOver(t, m, takeWord(k)))
+		delete(w.records.all, r.ID)
+		for _, d := range taps {
+			if d != "no:7" {
+				w.sender.spent = 0
+				require.NoError(t, w.tap(t, alice, d))
+				assert.Equal(t, 1, w.sender.spent, d)
+			}
+		}
+		assert.Empty(t, w.doing(r))
+	}
+}
+
+func TestP1_ForkLeavesTheOriginalToTheOther(t *testing.T) {
+	for _, k := range []scene{refused, second} {
+		t.Run(string(k), func(t *testing.T) {
+			w := newWorld(t)
+			r, m := w.told(t, k, unsure(4123)) // nothing has to be proven: nothing is ended
+			require.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
+			w.again()
+			tap := dataOf(t, w, m, i18n.ButtonForkInstead)
+			require.NoError(t, w.tap(t, bob, tap))
+			want := []string{`start "api-fork" in ` + r.Dir, "fork of " + r.ClaudeSessionID.String()}
+			if k == second {
+				want = append(want, "archive "+r.ID.String()+" as archived")
+			}
+			assert.Equal(t, want, w.doing(r))
+			assert.Equal(t, w.word(i18n.ForkStarted, i18n.Args{"Name": "api-fork", "From": "api", "Dir": "~/api"}), w.sender.last(t).Text.Text)
+			assert.Equal(t, 1, w.sender.spent)
+			list := w.records.List()
+			fork := list[0] // the fake's has no time
+			w.currentIs(t, fork.ID)
+			assert.Equal(t, "api-fork", fork.Name)
+			assert.Equal(t, bob, fork.Owner)
+
+			require.NoError(t, w.tap(t, bob, tap), "a double tap")
+			assert.Equal(t, want, w.doing(r), "one fork")
+		})
+	}
+}
+
+func TestAForkThatFailsArchivesNothing(t *testing.T) {
+	w := newWorld(t)
+	r, m := w.told(t, second, desk(4123))
+	w.sessions.start = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
+	tap := dataOf(t, w, m, i18n.ButtonForkInstead)
+	require.NoError(t, w.tap(t, alice, tap))
+	assert.Equal(t, w.word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}), w.sender.last(t).Text.Text)
+	assert.Len(t, w.doing(r), 2)
+	assert.Zero(t, w.sender.spent, "it can be tapped again")
+	w.Roots = []string{"/srv"}
+	require.NoError(t, w.tap(t, alice, tap))
+	assert.Equal(t, w.outsideRoots(r.Dir), w.sender.last(t).Text.Text)
+	assert.Len(t, w.doing(r), 2)
+}
+
+func TestTheWishSurvivesATakeOver(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Archived)
+	w.refuse(desk(1))
+	w.mustHear(t, "/resume api /srv/x")
+	yes := w.takeOver(t, w.sender.last(t), i18n.ButtonTakeOver)
+	w.write(desk(1))
+	w.sessions.ends = func([]process.Identity) ([]lifecycle.Ending, error) {
+		w.write()
+		return []lifecycle.Ending{ended(1, process.HowTerm, 0)}, nil
+	}
+	w.again()
+	require.NoError(t, w.tap(t, alice, yes))
+	done := w.sessions.done()
+	assert.Equal(t, "restore "+r.ID.String()+" in /srv/x", done[len(done)-1])
+}
+
+func TestASecondWriterIsLeft(t *testing.T) {
+	w := newWorld(t)
+	_, m := w.told(t, second, desk(1))
+	require.NoError(t, w.tap(t, bob, dataOf(t, w, m, i18n.ButtonCancel)))
+	assert.Equal(t, w.named(i18n.SecondLeft, "api"), w.sender.lastEdit(t).Text.Text)
+	assert.Empty(t, w.sender.lastEdit(t).Buttons)
+	assert.Empty(t, w.sessions.done())
+}
+
+func TestAdopt(t *testing.T) {
+	w := newWorld(t)
+	one := inWindow(t, 4123)
+	r, m := w.told(t, ghost, one)
+	w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
+	w.again()
+	tap := dataOf(t, w, m, i18n.ButtonAdopt)
+	require.NoError(t, w.tap(t, bob, tap))
+	assert.Equal(t, []string{"adopt 4123@41230 as " + r.ID.String(), "move " + r.ID.String() + " to 7"}, w.doing(r))
+	assert.Equal(t, w.word(i18n.Adopted, i18n.Args{"Name": "api", "Window": "mine"}), w.sender.last(t).Text.Text)
+	w.currentIs(t, r.ID)
+	assert.Equal(t, 1, w.sender.spent)
+	w.write() // now it is the session's own agent
+	require.NoError(t, w.tap(t, bob, tap), "a double tap")
+	assert.Len(t, w.doing(r), 2)
+}
+
+func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		err  error
+		want i18n.Key
+	}{
+		{"it changed", lifecycle.ErrChanged, i18n.WritersChanged},
+		{"others write too", &lifecycle.WriterError{Writers: []lifecycle.Writer{desk(5)}}, i18n.WritersChanged},
+		{"it came back", &lifecycle.StateError{State: session.Running}, i18n.WritersChanged},
+		{"it was purged", session.ErrNotFound, i18n.WritersChanged},
+		{"no terminal", lifecycle.ErrNoTerminal, i18n.FootAdoptElsewhere},
+		{"anything else", errDisk, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			_, m := w.told(t, ghost, inWindow(t, 4123))
+			w.sessions.adopt = func(uuid.UUID) error { return deep(tt.err) }
+			err := w.tap(t, alice, dataOf(t, w, m, i18n.ButtonAdopt))
+			if tt.want == "" {
+				assert.ErrorIs(t, err, errDisk, "the person is told that it failed")
+				return
+			}
+			require.NoError(t, err)
+			assert.Contains(t, w.sender.done(), "answer query: "+w.word(tt.want))
+			assert.Zero(t, w.sender.spent)
+		})
+	}
+	w := newWorld(t)
+	_, m := w.told(t, ghost, inWindow(t, 4123))
+	tap := dataOf(t, w, m, i18n.ButtonAdopt)
+	w.write(desk(4123)) // the same process, not in the foreground any more
+	require.NoError(t, w.tap(t, alice, tap))
+	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.WritersChanged))
+	w.write(inWindow(t, 4123))
+	w.Roots = []string{filepath.Join(w.home, "api")}
+	require.NoError(t, w.tap(t, alice, tap))
+	assert.Equal(t, w.outsideRoots("/home/alice/proj"), w.sender.last(t).Text.Text)
+	assert.Empty(t, w.sessions.done())
+}

@@ -1,0 +1,250 @@
+package bot
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+func claude(pid int) process.Process {
+	return process.Process{Identity: process.Identity{PID: pid, Start: uint64(pid) * 10, Boot: "boot"}, Args: []string{"/opt/bin/claude"}}
+}
+
+func ended(pid int, how process.How, age time.Duration) lifecycle.Ending {
+	return lifecycle.Ending{Outcome: process.Outcome{Process: claude(pid), How: how, Ended: true, Verified: true}, Age: age}
+}
+
+func spared(pid int, reason string) lifecycle.Ending {
+	return lifecycle.Ending{Outcome: process.Outcome{Process: claude(pid), Spared: "in English", Reason: reason}}
+}
+
+func TestReceiptText(t *testing.T) {
+	agent := ended(10, process.HowHangUp, 2*time.Hour)
+	gone := ended(10, process.HowAlreadyGone, 0)
+	for _, tt := range []struct {
+		name    string
+		state   session.State
+		receipt lifecycle.Receipt
+		want    []string
+	}{
+		{"archived, nothing lived", session.Archived, lifecycle.Receipt{}, []string{"api is archived."}},
+		{"the agent had just ended", session.Archived, lifecycle.Receipt{Agent: &gone}, []string{"api is archived."}},
+		{"completed", session.Completed, lifecycle.Receipt{Agent: &agent},
+			[]string{"api is completed. Its agent (claude, pid 10, 2 h) ended with its window."}},
+		{"one leftover and one second writer", session.Archived,
+			lifecycle.Receipt{Others: []lifecycle.Ending{ended(4123, process.HowTerm, 2*time.Hour), spared(4130, lifecycle.ReasonSecond)}},
+			[]string{"api is archived.",
+				"1 leftover (claude, pid 4123, 2 h) ended with TERM; 1 left alone (claude, pid 4130: opened later or elsewhere, not by me)."}},
+		{"leftovers", session.Archived,
+			lifecycle.Receipt{Agent: &agent, Others: []lifecycle.Ending{ended(11, process.HowTerm, 0), spared(12, "tmux"),
+				ended(13, process.HowKill, 0), ended(14, process.HowAlreadyGone, 0), ended(15, process.HowTerm, 3*time.Minute)}},
+			[]string{"api is archived. Its agent (claude, pid 10, 2 h) ended with its window.",
+				"2 leftovers (claude, pid 11; claude, pid 15, 3 min) ended with TERM; 1 leftover (claude, pid 13) ended with KILL; " +
+					"1 left alone (claude, pid 12: it is tmux itself)."}},
+		{"split and waiting", session.Archived, lifecycle.Receipt{Split: true, Waiting: 1},
+			[]string{"api is archived.", "The window had panes that are not mine; they stay open.",
+				"1 message was not typed yet. It waits for the session to come back."}},
+		{"adopted", session.Archived, lifecycle.Receipt{Adopted: true}, []string{"api is archived.", "The window is yours and stays open."}},
+		{"quiet", session.Archived, lifecycle.Receipt{Quiet: 6 * time.Hour, Agent: &agent},
+			[]string{"api is archived: nothing has happened for 6 h. Its agent (claude, pid 10, 2 h) ended with its window."}},
+		{"not cleaned up", session.CleanupFailed, lifecycle.Receipt{Failures: []lifecycle.Failure{
+			{Kind: lifecycle.FailureSurvived, PID: 1, Detail: "x"}, {Kind: lifecycle.FailureTmux, Detail: "y"}, {Kind: lifecycle.FailureTmux, Detail: "z"}},
+			Others: []lifecycle.Ending{{Outcome: process.Outcome{Process: claude(1), How: process.HowKill}}, ended(2, process.HowTerm, 0)}},
+			[]string{"api is not cleaned up: pid 1 is alive even after KILL; tmux did not prove that its window is closed. " +
+				"I go on trying by myself; Retry tries now.", "1 leftover (claude, pid 2) ended with TERM."}},
+		{"not cleaned up, nobody knows what", session.CleanupFailed, lifecycle.Receipt{Failures: []lifecycle.Failure{{Kind: lifecycle.FailureUnknown}}},
+			[]string{"api is not cleaned up: nobody can tell whether all of it has ended. I go on trying by myself; Retry tries now."}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			assert.Equal(t, lines(tt.want...), w.receiptText(session.Record{Name: "api", State: tt.state}, tt.receipt))
+		})
+	}
+}
+
+func TestALongReceiptCountsTheRest(t *testing.T) {
+	w := newWorld(t)
+	var receipt lifecycle.Receipt
+	for pid := range 200 {
+		receipt.Others = append(receipt.Others, spared(pid+1, lifecycle.ReasonSecond))
+	}
+	text := w.receiptText(session.Record{Name: "api", State: session.Archived}, receipt)
+	assert.Contains(t, text, "200 left alone")
+	assert.Contains(t, text, "and 194 more")
+	assert.Less(t, len(text), 1000)
+}
+
+// consts reads the values of a package's constants whose name begins with prefix,
+// so that a new one gets its sentence.
+func consts(t *testing.T, dir, prefix string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	require.NoError(t, err)
+	var values []string
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(f, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || len(spec.Values) != 1 || !strings.HasPrefix(spec.Names[0].Name, prefix) {
+				return true
+			}
+			if lit, ok := spec.Values[0].(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				value, err := strconv.Unquote(lit.Value)
+				require.NoError(t, err)
+				values = append(values, value)
+			}
+			return true
+		})
+	}
+	require.NotEmpty(t, values, "%s %s", dir, prefix)
+	return values
+}
+
+// Every code that another package may give has a sentence in every language.
+func TestEveryCodeHasASentence(t *testing.T) {
+	w := newWorld(t)
+	var keys []i18n.Key
+	for _, code := range append(consts(t, "../lifecycle", "Reason"), append(consts(t, "../internal/process", "Reason"),
+		consts(t, "../internal/process", "Guard")...)...) {
+		keys = append(keys, i18n.ReasonKey(code))
+	}
+	for _, kind := range consts(t, "../lifecycle", "Failure") {
+		keys = append(keys, i18n.FailureKey(kind))
+	}
+	for _, source := range consts(t, "../internal/process", "Source") {
+		keys = append(keys, i18n.SourceKey(source))
+	}
+	for _, fault := range consts(t, "../internal/transcript", "Fault") {
+		keys = append(keys, i18n.FaultKey(fault))
+	}
+	for _, how := range consts(t, "../internal/process", "How") {
+		keys = append(keys, i18n.HowKey(how))
+	}
+	for _, lang := range i18n.Languages() {
+		for _, key := range keys {
+			assert.NotEqual(t, string(key), w.Words.For(lang).Say(key), "%s %s", lang, key)
+		}
+	}
+}
+
+func TestAReasonOfALaterDayIsToldInEnglish(t *testing.T) {
+	w := newWorld(t)
+	assert.Equal(t, "in English", w.reasonText("of_a_later_day", "in English"))
+	assert.Equal(t, "of_a_later_day", w.faultText("of_a_later_day"))
+}
+
+func TestP3_ReceiptOffersWhatFits(t *testing.T) {
+	end := started.Add(time.Hour)
+	for _, tt := range []struct {
+		name    string
+		state   session.State
+		receipt lifecycle.Receipt
+		word    i18n.Key
+		data    string
+	}{
+		{"archived", session.Archived, lifecycle.Receipt{}, i18n.ButtonUndo, "undo:%s:" + strconv.FormatInt(end.Unix(), 10)},
+		{"completed", session.Completed, lifecycle.Receipt{}, i18n.ButtonUndo, "undo:%s:" + strconv.FormatInt(end.Unix(), 10)},
+		{"quiet", session.Archived, lifecycle.Receipt{Quiet: time.Hour}, i18n.ButtonRestore, "res:%s"},
+		{"not clean", session.CleanupFailed, lifecycle.Receipt{}, i18n.ButtonRetry, "try:%s"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.session(t, "api", tt.state)
+			r.EndedAt = end
+			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &tt.receipt}))
+			assert.Equal(t, [][]outbox.Button{{b(w, tt.word, strings.ReplaceAll(tt.data, "%s", ref(r.ID)), w.sender.last(t).Buttons[0][0].Style)}},
+				w.sender.last(t).Buttons)
+		})
+	}
+}
+
+// b is a button as the bot makes it.
+func b(w *world, word i18n.Key, data string, style outbox.Style) outbox.Button {
+	return outbox.Button{Text: w.word(word), Data: data, Style: style}
+}
+
+func TestP3_RetryTriesAgain(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		final, want session.State
+	}{
+		{"as it was meant", session.Completed, session.Completed},
+		{"an edited file", "", session.Archived},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.session(t, "api", session.CleanupFailed)
+			w.records.change(r.ID, func(r *session.Record) { r.Final, r.Conversation = tt.final, inGroup })
+			w.again()
+			require.NoError(t, w.tap(t, bob, "try:"+ref(r.ID)), "any allowed person may, after a restart too")
+			assert.Equal(t, []string{"move " + r.ID.String() + " to 7", "archive " + r.ID.String() + " as " + string(tt.want)}, w.sessions.done())
+			assert.Equal(t, []string{"answer query: " + w.word(i18n.Retrying)}, w.sender.done(), "the receipt comes as news")
+		})
+	}
+}
+
+func TestARetryThatIsOverIsStale(t *testing.T) {
+	for _, state := range []session.State{session.Archived, session.Running, session.Stopping} {
+		w := newWorld(t)
+		r := w.session(t, "api", state)
+		require.NoError(t, w.tap(t, alice, "try:"+ref(r.ID)))
+		assert.Empty(t, w.sessions.done(), state)
+		assert.Equal(t, 1, w.sender.spent)
+	}
+	w := newWorld(t)
+	r := w.session(t, "api", session.CleanupFailed)
+	w.sessions.archive = func(uuid.UUID) error { return errors.New("no") }
+	require.NoError(t, w.tap(t, alice, "try:"+ref(r.ID)))
+	assert.Equal(t, []string{w.word(i18n.InternalError)}, w.sender.texts())
+}
+
+func TestWhatIsNotCleanIsToldByItsRecord(t *testing.T) {
+	w := newWorld(t)
+	r := session.Record{Name: "api"}
+	assert.Contains(t, w.notCleanText(r), w.word(i18n.FailureSome), "a file that was edited")
+	r.Cleanup = &session.CleanupError{Reason: "in English", Processes: []process.Identity{{PID: 5}, {PID: 6}}}
+	text := w.notCleanText(r)
+	assert.Contains(t, text, "pid 5 may still be alive; pid 6 may still be alive")
+	assert.NotContains(t, text, "in English")
+}
+
+func TestProcessText(t *testing.T) {
+	w := newWorld(t)
+	for _, tt := range []struct {
+		name string
+		p    process.Process
+		age  time.Duration
+		want string
+	}{
+		{"everything", process.Process{Identity: process.Identity{PID: 1}, Args: []string{"/x/claude", "--resume"}}, time.Hour, "claude, pid 1, 1 h"},
+		{"nothing", process.Process{Identity: process.Identity{PID: 1}}, 0, "pid 1"},
+		{"no arguments", process.Process{Identity: process.Identity{PID: 1}, Exe: "/usr/bin/node", Comm: "x"}, 0, "node, pid 1"},
+		{"only a short name", process.Process{Identity: process.Identity{PID: 1}, Comm: "MainThread"}, 0, "MainThread, pid 1"},
+		{"an empty first argument", process.Process{Identity: process.Identity{PID: 1}, Args: []string{""}, Comm: "x"}, 0, "x, pid 1"},
+		{"a name that turns the line around", process.Process{Identity: process.Identity{PID: 1}, Args: []string{"cla\u202eude\nx"}}, 0, "claude x, pid 1"},
+		{"a long name", process.Process{Identity: process.Identity{PID: 1}, Args: []string{strings.Repeat("x", 30) + "end"}}, 0,
+			"…" + strings.Repeat("x", 20) + "end, pid 1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, w.processText(tt.p, tt.age)) })
+	}
+}

@@ -1,0 +1,132 @@
+package bot
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/inbox"
+	"ccbot/i18n"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+)
+
+// TestEverySentenceIsSaidInEveryLanguage says what this package can say and looks
+// for a field that was not filled, and for a key that says itself.
+func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
+	var keys []string
+	for _, key := range consts(t, "../i18n", "") {
+		if strings.Contains(key, "_") {
+			keys = append(keys, key)
+		}
+	}
+	for _, lang := range i18n.Languages() {
+		t.Run(lang, func(t *testing.T) {
+			w := newWorld(t)
+			w.Lang = lang
+			w.again()
+			w.sayReceipts(t)
+			w.sayRefusals(t)
+			for _, k := range []scene{refused, second, ghost} {
+				w.sayWriters(t, k)
+			}
+			var said []string
+			for _, m := range append(w.sender.posted, w.sender.edited...) {
+				said = append(said, m.Text.Text)
+				for _, row := range m.Buttons {
+					for _, button := range row {
+						said = append(said, button.Text)
+					}
+				}
+			}
+			for _, text := range append(said, w.sender.done()...) {
+				assert.NotContains(t, text, "<no value>")
+				for _, key := range keys {
+					assert.NotContains(t, text, key)
+				}
+			}
+			assert.Greater(t, len(said), 100)
+		})
+	}
+}
+
+func (w *world) sayReceipts(t *testing.T) {
+	t.Helper()
+	agent := ended(1, process.HowKill, 50*time.Hour)
+	receipt := lifecycle.Receipt{Agent: &agent, Split: true, Adopted: true, Waiting: 2,
+		Others: []lifecycle.Ending{ended(2, process.HowTerm, time.Second), ended(3, process.HowKill, time.Minute)}}
+	for _, code := range append(consts(t, "../lifecycle", "Reason"), append(consts(t, "../internal/process", "Reason"),
+		consts(t, "../internal/process", "Guard")...)...) {
+		receipt.Others = append(receipt.Others, spared(4, code))
+		assert.NotEqual(t, "in English", w.reasonText(code, "in English"))
+	}
+	for _, kind := range consts(t, "../lifecycle", "Failure") {
+		receipt.Failures = append(receipt.Failures, lifecycle.Failure{Kind: lifecycle.FailureKind(kind), PID: 5})
+	}
+	for _, state := range []session.State{session.Archived, session.Completed, session.CleanupFailed} {
+		for _, quiet := range []time.Duration{0, time.Hour} {
+			receipt.Quiet = quiet
+			r := w.session(t, "api", state)
+			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &receipt}))
+		}
+	}
+	for _, desk := range []lifecycle.Desk{lifecycle.DeskAway, lifecycle.DeskAttached, lifecycle.DeskTyping} {
+		w.sessions.look = lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: desk, Background: true}
+		w.session(t, "web", session.Running)
+		w.mustHear(t, "/list")
+	}
+}
+
+func (w *world) sayRefusals(t *testing.T) {
+	t.Helper()
+	r := w.session(t, "old", session.Archived)
+	for _, err := range []error{&lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirMissing}, &lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirNotADir},
+		&lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirNoAccess}, &lifecycle.StateError{State: session.Stopping}, &lifecycle.StateError{State: session.Running},
+		&lifecycle.StateError{State: session.CleanupFailed}, session.ErrNotFound, transcript.ErrNothingLeft,
+		&lifecycle.TranscriptError{Health: transcript.Health{Faults: []transcript.Fault{"half_line", "nul", "duplicate"}}}} {
+		w.sessions.restore = func(uuid.UUID) (session.Record, error) { return r, err }
+		w.mustHear(t, "/resume old")
+		require.NoError(t, w.tap(t, alice, w.undo(r, 0)))
+	}
+	w.sessions.restore = nil
+	require.NoError(t, w.tap(t, alice, w.undo(r, time.Hour)))
+	require.NoError(t, w.tap(t, alice, w.undo(r, 0)))
+	w.session(t, "stuck", session.CleanupFailed)
+	w.mustHear(t, "/resume stuck")
+	e := w.prompt(t, r, "text", inbox.Held)
+	n := lifecycle.Note{Session: r, Prompt: lifecycle.Prompt{Key: e.Key}, Draft: "draft"}
+	for _, n.Kind = range []lifecycle.NoteKind{lifecycle.NoteHeldDraft, lifecycle.NoteDraftCleared} {
+		require.NoError(t, w.SessionNews(t.Context(), n))
+	}
+	for _, err := range []error{nil, lifecycle.ErrBoxBusy, lifecycle.ErrDraftHidden} {
+		w.sessions.decide = func(uuid.UUID, string) error { return err }
+		require.NoError(t, w.tap(t, alice, "any:"+e.Key))
+	}
+}
+
+func (w *world) sayWriters(t *testing.T, k scene) {
+	t.Helper()
+	kept := inWindow(t, 3)
+	kept.Spared, kept.Source = process.GuardTmux, process.SourceHook
+	for _, all := range [][]lifecycle.Writer{{desk(1)}, {inWindow(t, 1)}, {desk(1), desk(2)}, {kept, unsure(4), agentOf(5, "web")}, nil} {
+		r, m := w.told(t, k, all...)
+		for _, d := range data(m) {
+			require.NoError(t, w.tap(t, alice, d))
+		}
+		mark := writersMark(identities(all))
+		for _, how := range []lifecycle.Ending{ended(1, process.HowTerm, 0), spared(1, process.ReasonUnproven), {}} {
+			w.sessions.ends = func([]process.Identity) ([]lifecycle.Ending, error) { return []lifecycle.Ending{how}, nil }
+			require.NoError(t, w.tap(t, alice, string(k)+"do:"+ref(r.ID)+":"+mark+":7"))
+		}
+		w.sessions.writers = func(uuid.UUID) ([]lifecycle.Writer, error) { return nil, errTable }
+		require.NoError(t, w.tap(t, alice, string(k)+"sh:"+ref(r.ID)+":"+mark))
+		delete(w.records.all, r.ID)
+	}
+	w.sessions.restore = nil
+}

@@ -1,0 +1,261 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// scene is what a message about writers of a conversation is about. Its letter
+// begins the verbs of the buttons.
+type scene string
+
+const (
+	refused scene = "r" // a session that is over is not brought back: somebody else writes
+	second  scene = "s" // somebody else writes a session that is open
+	ghost   scene = "g" // somebody writes a session that is over
+)
+
+// now is the scene as it is by the session's state: it may have come back, or
+// ended, since the message was written.
+func (k scene) now(r session.Record) scene {
+	switch {
+	case r.State.Live():
+		return second
+	case k == second:
+		return refused
+	}
+	return k
+}
+
+// about is what a message about writers says: what of, and who they are.
+type about struct {
+	scene   scene
+	wish    wish // what to go on with when nobody else writes any more
+	r       session.Record
+	writers []lifecycle.Writer
+	details bool // everything that is known of them
+}
+
+// tellSecond tells that somebody else writes a session that is open.
+func (b *Bot) tellSecond(ctx context.Context, n lifecycle.Note) error {
+	return b.tellWriters(ctx, second, n)
+}
+
+// tellGhost tells that the conversation of a session that is over goes on.
+func (b *Bot) tellGhost(ctx context.Context, n lifecycle.Note) error {
+	if len(n.Writers) > 0 {
+		return b.tellWriters(ctx, ghost, n)
+	}
+	return b.say(ctx, n.Session.Conversation, b.words.Say(i18n.GhostUnseen, b.stateArgs(n.Session)))
+}
+
+func (b *Bot) tellWriters(ctx context.Context, k scene, n lifecycle.Note) error {
+	text, buttons := b.writersMessage(about{scene: k, wish: wish{session: n.Session.ID}, r: n.Session, writers: n.Writers}, 0)
+	return b.post(ctx, n.Session.Conversation, text, buttons)
+}
+
+// writersMessage is the message about writers with its buttons. asker may cancel
+// what they asked for.
+func (b *Bot) writersMessage(a about, asker int64) (render.Text, [][]outbox.Button) {
+	if len(a.writers) == 0 {
+		return b.nobodyMessage(a)
+	}
+	head := b.words.Say(headOf(a.scene), b.stateArgs(a.r))
+	var lines, copied []string // copied: what people copy
+	for _, w := range a.writers[:min(len(a.writers), shownProcesses)] {
+		lines = append(lines, "• "+b.writerLine(w))
+		copied = append(copied, b.dirText(w.Cwd))
+		if a.details {
+			more, command := b.writerDetails(w)
+			lines, copied = append(lines, more...), append(copied, command)
+		}
+	}
+	if more := len(a.writers) - shownProcesses; more > 0 {
+		lines = append(lines, "• "+b.words.Say(i18n.AndMore, i18n.Args{"Count": more}))
+	}
+	if can := b.whatCanBeDone(a); can != "" {
+		lines = append(lines, can)
+	}
+	text := render.Join(plain(head), marked("\n"+strings.Join(lines, "\n"), copied...))
+	return text, b.writersButtons(a, asker)
+}
+
+// nobodyMessage says that nobody else writes any more.
+func (b *Bot) nobodyMessage(a about) (render.Text, [][]outbox.Button) {
+	text := plain(b.words.Say(i18n.WritersNone, i18n.Args{"Name": a.r.Name}))
+	buttons := b.resumeButton(a.r)
+	if a.scene == refused && a.r.State.Resumable() {
+		buttons = rows(1, b.button(i18n.ButtonResume, "res:"+a.wish.data(), outbox.Primary))
+	}
+	return text, buttons
+}
+
+func headOf(k scene) i18n.Key {
+	switch k {
+	case second:
+		return i18n.WritersSecond
+	case ghost:
+		return i18n.WritersGhost
+	}
+	return i18n.WritersRefused
+}
+
+func (b *Bot) stateArgs(r session.Record) i18n.Args {
+	return i18n.Args{"Name": r.Name, "State": b.words.Say(i18n.StateKey(string(r.State)))}
+}
+
+// writerLine is one writer in one line.
+func (b *Bot) writerLine(w lifecycle.Writer) string {
+	text := b.processText(w.Process, w.Age)
+	if w.Session != "" {
+		text += ", " + b.words.Say(i18n.WriterSession, i18n.Args{"Name": visible(w.Session)})
+	}
+	if dir := b.dirText(w.Cwd); dir != "" {
+		text += ", " + dir
+	}
+	if !w.Proven {
+		return b.words.Say(i18n.WriterUnsure, i18n.Args{"Process": text})
+	}
+	return text
+}
+
+func (b *Bot) dirText(dir string) string { return clip(visible(b.short(dir)), 60) }
+
+// writerDetails is what else is known of a writer, and the command that shows
+// its window.
+func (b *Bot) writerDetails(w lifecycle.Writer) (lines []string, command string) {
+	lines = append(lines, b.words.Say(i18n.WriterSource, i18n.Args{"Source": b.sourceText(w)}))
+	if w.InTmux {
+		command = b.attachTo(w)
+		lines = append(lines, b.words.Say(i18n.WriterTmux, i18n.Args{"Window": visible(w.Pane.WindowName), "Command": command}))
+	}
+	if !w.Endable() {
+		lines = append(lines, b.words.Say(i18n.WriterKept, i18n.Args{"Reason": b.keptReason(w)}))
+	}
+	for i, line := range lines {
+		lines[i] = "   " + line
+	}
+	return lines, command
+}
+
+// attachTo is the command that shows a writer's window at the desk.
+func (b *Bot) attachTo(w lifecycle.Writer) string {
+	return b.Sessions.Attach(session.Record{Name: w.Pane.WindowName, Binding: &session.Binding{Window: w.Pane.Window.String()}})
+}
+
+// sourceText says by what a writer was recognised.
+func (b *Bot) sourceText(w lifecycle.Writer) string {
+	key := i18n.SourceKey(string(w.Source))
+	if text := b.words.Say(key); w.Proven && text != string(key) {
+		return text
+	}
+	return b.words.Say(i18n.SourceUnclear)
+}
+
+// keptReason says why no tap ends a writer.
+func (b *Bot) keptReason(w lifecycle.Writer) string {
+	switch {
+	case w.Session != "":
+		return b.reasonText(lifecycle.ReasonOtherAgent, "")
+	case !w.Proven:
+		return b.reasonText(lifecycle.ReasonUnclear, "")
+	}
+	return b.reasonText(w.Spared, w.Spared)
+}
+
+// whatCanBeDone says what the buttons do, and why one is not there.
+func (b *Bot) whatCanBeDone(a about) string {
+	var keys []i18n.Key
+	switch {
+	case !canEnd(a.writers) && a.details:
+	case !canEnd(a.writers):
+		keys = append(keys, i18n.FootKept)
+	case a.scene == refused:
+		keys = append(keys, i18n.FootTakeBack)
+	case a.scene == second:
+		keys = append(keys, i18n.FootTakeOnly)
+	default:
+		keys = append(keys, i18n.FootStop)
+	}
+	switch a.scene {
+	case refused:
+		keys = append(keys, i18n.FootFork)
+	case second:
+		keys = append(keys, i18n.FootForkLeave)
+	case ghost:
+		keys = append(keys, adoptWords(a.writers)...)
+	}
+	var text []string
+	for _, key := range keys {
+		text = append(text, b.words.Say(key, i18n.Args{"Name": a.r.Name}))
+	}
+	return strings.Join(text, " ")
+}
+
+// adoptWords say whether the writer can be adopted, or why not.
+func adoptWords(all []lifecycle.Writer) []i18n.Key {
+	switch one := all[0]; {
+	case len(all) > 1:
+		return []i18n.Key{i18n.FootAdoptMany}
+	case one.Adoptable():
+		return []i18n.Key{i18n.FootAdopt}
+	case one.Proven && one.Session == "":
+		return []i18n.Key{i18n.FootAdoptElsewhere}
+	}
+	return nil // why it is not ended says it all
+}
+
+// canEnd says whether a person may have all of them ended.
+func canEnd(all []lifecycle.Writer) bool {
+	return len(all) > 0 && !slices.ContainsFunc(all, func(w lifecycle.Writer) bool { return !w.Endable() })
+}
+
+// writersButtons are what can be done. Each names the very processes that the
+// message shows.
+func (b *Bot) writersButtons(a about, asker int64) [][]outbox.Button {
+	data := func(verb string) string {
+		return fmt.Sprintf("%s%s:%s:%s", a.scene, verb, a.wish.data(), writersMark(identities(a.writers)))
+	}
+	show := b.button(i18n.ButtonShow, data("sh"), "")
+	if a.scene == ghost {
+		return b.ghostButtons(a, data, show)
+	}
+	first := []outbox.Button{show}
+	if canEnd(a.writers) {
+		first = append(first, b.button(i18n.ButtonTakeOver, data("as"), outbox.Danger))
+	}
+	cancel := b.cancelButton(asker)
+	if a.scene == second {
+		cancel = b.button(i18n.ButtonCancel, "sno:"+ref(a.r.ID), "") // nobody asked, so anybody may
+	}
+	return [][]outbox.Button{first, {b.button(i18n.ButtonForkInstead, data("fk"), ""), cancel}}
+}
+
+func (b *Bot) ghostButtons(a about, data func(verb string) string, show outbox.Button) [][]outbox.Button {
+	var buttons []outbox.Button
+	if canEnd(a.writers) {
+		buttons = append(buttons, b.button(i18n.ButtonStopIt, data("as"), outbox.Danger))
+	}
+	if len(a.writers) == 1 && a.writers[0].Adoptable() {
+		buttons = append(buttons, b.button(i18n.ButtonAdopt, data("ad"), outbox.Primary))
+	}
+	return rows(2, append(buttons, show)...)
+}
+
+// unsureText says that a session is not started, because somebody may write its
+// conversation.
+func (b *Bot) unsureText(all []lifecycle.Writer) render.Text {
+	lines := []string{b.words.Say(i18n.StartUnsure)}
+	for _, w := range all[:min(len(all), shownProcesses)] {
+		lines = append(lines, "• "+b.writerLine(w))
+	}
+	return plain(strings.Join(lines, "\n"))
+}

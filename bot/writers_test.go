@@ -1,0 +1,299 @@
+package bot
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+// desk is a writer that somebody has started at the desk: proven, and nothing
+// protects it.
+func desk(pid int) lifecycle.Writer {
+	p := claude(pid)
+	p.TTY, p.Cwd = 136<<8|3, "/home/alice/proj" // pts/3
+	return lifecycle.Writer{Process: p, Age: 2 * time.Hour, Proven: true, Source: process.SourcePresence, Standing: lifecycle.Second}
+}
+
+// inWindow is a writer in a window of ccbot's tmux server.
+func inWindow(t *testing.T, pid int) lifecycle.Writer {
+	t.Helper()
+	w := desk(pid)
+	window, err := tmux.ParseWindowID("@4")
+	require.NoError(t, err)
+	w.Pane, w.InTmux = tmux.Pane{Window: window, WindowName: "mine"}, true
+	return w
+}
+
+func unsure(pid int) lifecycle.Writer {
+	w := desk(pid)
+	w.Proven, w.Standing, w.Source = false, lifecycle.Unclear, ""
+	return w
+}
+
+func agentOf(pid int, name string) lifecycle.Writer {
+	w := desk(pid)
+	w.Session, w.Spared = name, lifecycle.ReasonOtherAgent
+	return w
+}
+
+// write makes these the writers of every session.
+func (w *world) write(all ...lifecycle.Writer) {
+	w.sessions.writers = func(uuid.UUID) ([]lifecycle.Writer, error) { return all, nil }
+}
+
+// refuse is a resume that is refused because of these writers; they write on.
+func (w *world) refuse(all ...lifecycle.Writer) {
+	w.write(all...)
+	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
+		now, err := w.sessions.writers(uuid.Nil)
+		if len(now) > 0 || err != nil {
+			return session.Record{}, deep(&lifecycle.WriterError{Writers: now})
+		}
+		return w.records.List()[0], nil
+	}
+}
+
+// told posts the message of a scene and gives it.
+func (w *world) told(t *testing.T, k scene, all ...lifecycle.Writer) (session.Record, outbox.Message) {
+	t.Helper()
+	state := map[scene]session.State{refused: session.Archived, second: session.Running, ghost: session.Archived}[k]
+	r := w.session(t, "api", state)
+	w.refuse(all...)
+	if k == refused {
+		w.mustHear(t, "/resume api")
+		return r, w.sender.last(t)
+	}
+	kind := map[scene]lifecycle.NoteKind{second: lifecycle.NoteSecondWriter, ghost: lifecycle.NoteGhost}[k]
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Writers: all}))
+	return r, w.sender.last(t)
+}
+
+// dataOf is the data of the button with this word.
+func dataOf(t *testing.T, w *world, m outbox.Message, word i18n.Key) string {
+	t.Helper()
+	for _, row := range m.Buttons {
+		for _, b := range row {
+			if b.Text == w.word(word) {
+				return b.Data
+			}
+		}
+	}
+	require.Fail(t, "there is no such button", "%s in %v", word, m.Buttons)
+	return ""
+}
+
+func verbs(m outbox.Message) []string {
+	var all []string
+	for _, d := range data(m) {
+		verb, _, _ := strings.Cut(d, ":")
+		all = append(all, verb)
+	}
+	return all
+}
+
+func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
+	odd := desk(7)
+	odd.Args, odd.Cwd, odd.Age = nil, "/srv/a\u202eb\nc", 0
+	tmuxed := desk(8)
+	tmuxed.Spared = process.GuardTmux
+	for _, tt := range []struct {
+		name    string
+		scene   scene
+		writers []lifecycle.Writer
+		want    []string
+		verbs   []string
+	}{
+		{"a resume is refused", refused, []lifecycle.Writer{desk(4123)},
+			[]string{"api is open elsewhere, so I did not bring it back:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
+				"Take over ends it there and brings api back here. Fork instead starts a new session here with a copy."},
+			[]string{"rsh", "ras", "rfk", "no"}},
+		{"refused, nobody can tell", refused, []lifecycle.Writer{desk(4123), unsure(99)},
+			[]string{"api is open elsewhere, so I did not bring it back:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
+				"• claude, pid 99, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
+				"I cannot end it; Show says why. Fork instead starts a new session here with a copy."},
+			[]string{"rsh", "rfk", "no"}},
+		{"refused, another session's agent", refused, []lifecycle.Writer{agentOf(5, "web")},
+			[]string{"api is open elsewhere, so I did not bring it back:", "• claude, pid 5, 2 h, pts/3, in session web, ~/proj",
+				"I cannot end it; Show says why. Fork instead starts a new session here with a copy."},
+			[]string{"rsh", "rfk", "no"}},
+		{"a second writer", second, []lifecycle.Writer{desk(4123)},
+			[]string{"⚠ Somebody else writes api now. Two writers split the conversation:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
+				"Take over ends the other one and nothing else. Fork instead goes on here in a copy and leaves api to the other one."},
+			[]string{"ssh", "sas", "sfk", "sno"}},
+		{"a second writer that is protected", second, []lifecycle.Writer{tmuxed},
+			[]string{"⚠ Somebody else writes api now. Two writers split the conversation:", "• claude, pid 8, 2 h, pts/3, ~/proj",
+				"I cannot end it; Show says why. Fork instead goes on here in a copy and leaves api to the other one."},
+			[]string{"ssh", "sfk", "sno"}},
+		{"a ghost elsewhere", ghost, []lifecycle.Writer{odd},
+			[]string{"api is archived, but its conversation goes on:", "• pid 7, pts/3, /srv/ab c",
+				"Stop it ends it there. I cannot adopt it: it runs outside of my tmux server, or in the background."},
+			[]string{"gas", "gsh"}},
+		{"a ghost in our tmux", ghost, []lifecycle.Writer{inWindow(t, 4123)},
+			[]string{"api is archived, but its conversation goes on:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
+				"Stop it ends it there. Adopt goes on from here in the window where it runs."},
+			[]string{"gas", "gad", "gsh"}},
+		{"two ghosts", ghost, []lifecycle.Writer{inWindow(t, 1), inWindow(t, 2)},
+			[]string{"api is archived, but its conversation goes on:", "• claude, pid 1, 2 h, pts/3, ~/proj", "• claude, pid 2, 2 h, pts/3, ~/proj",
+				"Stop it ends it there. I can adopt only one, and several write."},
+			[]string{"gas", "gsh"}},
+		{"a ghost that is another session's agent", ghost, []lifecycle.Writer{agentOf(5, "web")},
+			[]string{"api is archived, but its conversation goes on:", "• claude, pid 5, 2 h, pts/3, in session web, ~/proj",
+				"I cannot end it; Show says why."},
+			[]string{"gsh"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			_, m := w.told(t, tt.scene, tt.writers...)
+			assert.Equal(t, lines(tt.want...), m.Text.Text)
+			assert.Equal(t, tt.verbs, verbs(m))
+			for _, row := range m.Buttons {
+				assert.LessOrEqual(t, len(row), 2)
+			}
+		})
+	}
+}
+
+func TestAGhostThatNobodySees(t *testing.T) {
+	w := newWorld(t)
+	_, m := w.told(t, ghost)
+	assert.Equal(t, "api is archived, but its conversation goes on, and I cannot see who writes it.", m.Text.Text)
+	assert.Empty(t, m.Buttons)
+}
+
+func TestP1_ShowTellsAllThatIsKnown(t *testing.T) {
+	protected := inWindow(t, 2)
+	protected.Spared, protected.Source = process.GuardAncestor, process.SourceArgv
+	for _, k := range []scene{refused, second, ghost} {
+		t.Run(string(k), func(t *testing.T) {
+			w := newWorld(t)
+			_, m := w.told(t, k, desk(1), protected, agentOf(3, "web"), unsure(4))
+			w.again()
+			require.NoError(t, w.tap(t, bob, dataOf(t, w, m, i18n.ButtonShow)), "any allowed person may, after a restart too")
+			shown := w.sender.lastEdit(t)
+			assert.Contains(t, w.sender.done(), "answer query: ")
+			body := shown.Text.Text[strings.Index(shown.Text.Text, "\n")+1:]
+			assert.Equal(t, lines("• claude, pid 1, 2 h, pts/3, ~/proj", "   Recognised by its presence file.",
+				"• claude, pid 2, 2 h, pts/3, ~/proj", "   Recognised by its command line.",
+				"   In the tmux window mine: tmux attach -t mine", "   I cannot end it: ccbot itself runs below it.",
+				"• claude, pid 3, 2 h, pts/3, in session web, ~/proj", "   Recognised by its presence file.",
+				"   I cannot end it: it is the agent of another session.",
+				"• claude, pid 4, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
+				"   Recognised by signs that contradict each other or cannot be read.",
+				"   I cannot end it: nobody can tell what it writes."), strings.Join(strings.Split(body, "\n")[:12], "\n"))
+			if k != refused { // there the asker is in a button
+				assert.Equal(t, m.Buttons, shown.Buttons, "the buttons stay")
+			}
+			assert.Equal(t, verbs(m), verbs(shown))
+			assert.Equal(t, 5, len(shown.Text.Entities), "directories and the command are code")
+			assert.Empty(t, slices.DeleteFunc(w.sessions.done(), func(s string) bool { return strings.HasPrefix(s, "restore") }))
+		})
+	}
+}
+
+func TestManyWritersFitOneMessage(t *testing.T) {
+	w := newWorld(t)
+	var all []lifecycle.Writer
+	for pid := range 50 {
+		one := inWindow(t, pid+1)
+		one.Cwd, one.Pane.WindowName, one.Spared = "/"+strings.Repeat("deep/", 800), strings.Repeat("w", 400), process.GuardTmux
+		all = append(all, one)
+	}
+	_, m := w.told(t, ghost, all...)
+	assert.Contains(t, m.Text.Text, "and 44 more")
+	require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonShow)))
+	shown := w.sender.lastEdit(t)
+	assert.LessOrEqual(t, shown.Text.Length(), limit)
+	assert.Equal(t, data(m), data(shown))
+}
+
+// What a name holds must not become a template, an entity or another button.
+func TestNamesWithFormatCharacters(t *testing.T) {
+	for _, name := range []string{"{{.Name}}", "%s%d%!", "*_`[x](y)`", "<b>&", "a\u202eb", "a:b.c", "имя", "👩‍💻", strings.Repeat("long", 60)} {
+		w := newWorld(t)
+		r, _ := w.told(t, second, desk(4123))
+		r.Name = name
+		w.records.put(r)
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteSecondWriter, Session: r, Writers: []lifecycle.Writer{desk(4123)}}))
+		m := w.sender.last(t)
+		assert.Equal(t, w.word(i18n.WritersSecond, i18n.Args{"Name": name}), strings.Split(m.Text.Text, "\n")[0])
+		for _, e := range m.Text.Entities {
+			assert.Equal(t, "code", string(e.Type), "%q: only directories stand out", name)
+		}
+		require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonTakeOver)))
+		question := w.sender.last(t)
+		assert.Contains(t, question.Text.Text, name)
+		require.NoError(t, w.tap(t, alice, data(question)[0]))
+		assert.Contains(t, w.sessions.done(), fmt.Sprintf("end %v of %s", []process.Identity{desk(4123).Identity}, r.ID))
+	}
+}
+
+func TestHashesTellWritersApart(t *testing.T) {
+	a, c := process.Identity{PID: 1, Start: 2, Boot: "x"}, process.Identity{PID: 3, Start: 4, Boot: "x"}
+	mark := writersMark([]process.Identity{a, c})
+	assert.Equal(t, mark, writersMark([]process.Identity{c, a}), "in any order")
+	assert.Len(t, mark, 8)
+	seen := map[string]bool{mark: true}
+	for _, other := range [][]process.Identity{nil, {a}, {c}, {a, a}, {a, c, c},
+		{{PID: 1, Start: 3, Boot: "x"}, c}, {{PID: 1, Start: 2, Boot: "y"}, c}, {{PID: 2, Start: 2, Boot: "x"}, c}} {
+		other := writersMark(other)
+		assert.False(t, seen[other])
+		seen[other] = true
+	}
+}
+
+func TestWishesReadBack(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Archived)
+	other := w.session(t, "web", session.Running)
+	for _, q := range []wish{{session: r.ID}, {session: r.ID, dir: other.Dir}, {session: r.ID, dir: w.home},
+		{session: r.ID, damaged: lifecycle.UseCopy}, {session: r.ID, dir: other.Dir, damaged: lifecycle.UseAsItIs}} {
+		got, found, ok := w.wished(tapEvent{to: atAlice, args: []string{q.data(), "x"}})
+		require.True(t, ok, q.data())
+		assert.Equal(t, q, got)
+		assert.Equal(t, r.ID, found.ID)
+		assert.LessOrEqual(t, len(q.data()), 31)
+	}
+	for _, bad := range []string{"", ".", "x", ref(uuid.New()), ref(r.ID) + ".x", ref(r.ID) + "..x", ref(r.ID) + "..c.", ref(r.ID) + "=",
+		ref(r.ID)[:21], strings.ToUpper(r.ID.String()), "{" + r.ID.String() + "}", "urn:uuid:" + r.ID.String()} {
+		_, _, ok := w.wished(tapEvent{to: atAlice, args: []string{bad}})
+		assert.False(t, ok, bad)
+	}
+	_, _, ok := w.wished(tapEvent{})
+	assert.False(t, ok)
+}
+
+func FuzzParseRef(f *testing.F) {
+	f.Add("AAAAAAAAAAAAAAAAAAAAAA")
+	f.Add("000000000000000000000\rA")
+	f.Add(uuid.NewString())
+	f.Fuzz(func(t *testing.T, text string) {
+		if id, ok := parseRef(text); ok {
+			assert.Contains(t, []string{ref(id), id.String()}, text, "one spelling each")
+		}
+	})
+}
+
+func TestP6_AStartThatIsNotSureIsExplained(t *testing.T) {
+	w := newWorld(t)
+	w.sessions.start = func(lifecycle.StartRequest) (session.Record, error) {
+		return session.Record{}, deep(&lifecycle.WriterError{Writers: []lifecycle.Writer{unsure(5)}})
+	}
+	w.mustHear(t, "/new api")
+	assert.Equal(t, []string{lines(w.word(i18n.StartUnsure), "• claude, pid 5, 2 h, pts/3, ~/proj: it may write it, nobody can tell")}, w.sender.texts())
+}
+
+var errTable = errors.New("the process table cannot be read")
