@@ -134,36 +134,45 @@ func TestP5_CrashWhileAnAnswerIsSent(t *testing.T) {
 }
 
 // TestP8_CrashInALife kills the bot at every persisted step of a start, an
-// archive and a restore. Started again it finishes what was begun: one window
-// at the most, one agent, and the person is told.
+// archive, an end by itself and a restore. Started again it finishes what was
+// begun: one window at the most, one agent, and the person is told.
 func TestP8_CrashInALife(t *testing.T) {
 	start := func(w *world) { w.say("/new work " + w.dir) }
+	tool := func(w *world) { w.withChild() }
 	kill := func(w *world) { w.tap(w.hear(w.say("/kill work"), "End work"), "Kill") }
+	leave := func(w *world) { w.say("/exit") }
 	restore := func(w *world) { w.say("/resume work") }
+	const ready, archived, ended = "work is ready", "work is archived", "work ended by itself"
 	for _, tt := range []struct {
-		point  string
-		before []func(*world) // what happened without a crash
-		do     func(*world)
-		then   string // what the bot says in the end
+		name, point string
+		env         []string
+		before      []func(*world) // what happened without a crash
+		do          func(*world)
+		then        string // what the bot says in the end
 	}{
-		{"start-recorded", nil, start, "work is ready"},
-		{"window-made", nil, start, "work is ready"},
-		{"bound", nil, start, "work is ready"},
-		{"stop-recorded", []func(*world){start}, kill, "work is archived"},
-		{"ended", []func(*world){start}, kill, "work is archived"},
-		{"receipt-told", []func(*world){start}, kill, "work is archived"},
-		{"restore-recorded", []func(*world){start, kill}, restore, "work is ready"},
+		{"start-recorded", "start-recorded", nil, nil, start, ready},
+		{"window-made", "window-made", nil, nil, start, ready},
+		{"bound", "bound", nil, nil, start, ready},
+		{"stop-recorded", "stop-recorded", nil, []func(*world){start}, kill, archived},
+		{"below-recorded", "below-recorded", stubborn, []func(*world){start, tool}, kill, archived},
+		{"ended", "ended", nil, []func(*world){start}, kill, archived},
+		{"receipt-told", "receipt-told", nil, []func(*world){start}, kill, archived},
+		{"end-told", "end-told", nil, []func(*world){start}, leave, ended},
+		{"end-recorded", "end-recorded", nil, []func(*world){start}, leave, ended},
+		{"restore-recorded", "restore-recorded", nil, []func(*world){start, kill}, restore, ready},
+		{"window-made of a restore", "window-made", nil, []func(*world){start, kill}, restore, ready},
+		{"bound of a restore", "bound", nil, []func(*world){start, kill}, restore, ready},
 	} {
-		t.Run(tt.point, func(t *testing.T) {
+		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newWorld(t, tt.env...)
 			w.start()
 			for _, do := range tt.before {
 				do(w)
 				w.until("the session has settled", func() bool { return w.settled() })
 			}
 			w.stop()
-			mark := w.lastID()
+			mark, before := w.lastID(), w.heard(tt.then)
 			w.dieAt(tt.point, func() { tt.do(w) })
 			w.start()
 			w.hear(mark, tt.then)
@@ -174,16 +183,73 @@ func TestP8_CrashInALife(t *testing.T) {
 			agents := w.agents()
 			assert.Len(t, w.windows(), len(agents), "a window for each agent, and no other")
 			assert.LessOrEqual(t, len(agents), 1)
+			assert.Empty(t, w.tools(), "no tool outlives its agent")
+			assert.LessOrEqual(t, w.heard(tt.then)-before, 2, "a crash tells it twice at most")
 			w.stop()
 		})
 	}
+}
+
+// tools are the living processes of tools that withChild has started.
+func (w *world) tools() []process.Identity {
+	return slices.DeleteFunc(slices.Clone(w.children), func(id process.Identity) bool { return w.table.Liveness(id) == process.Gone })
+}
+
+// TestP8_CrashWhileASecondWriterIsTold kills the bot between the message about a
+// second writer and its record: it is told twice at most, and spared later on.
+func TestP8_CrashWhileASecondWriterIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello"), "hello")
+	w.stop()
+	var second process.Identity
+	w.dieAt("second-told", func() { second = w.newDesk().agent("--resume", w.claudeID()) })
+	for range 2 {
+		w.start()
+		w.until("it is told and noted", func() bool { return w.told(pid(second)) > 0 && slices.Contains(w.records()[0].Seconds, second) })
+		w.stop()
+	}
+	assert.LessOrEqual(t, w.told(pid(second)), 2)
+	w.start()
+	assert.Contains(t, w.end("work").Text, pid(second))
+	assert.True(t, w.alive(second))
+	w.stop()
+}
+
+// TestP8_ADeskResumeDuringACrashedArchiveSurvives starts the conversation at the
+// desk while the bot is down in the middle of an archive: it knew that the
+// session was over, so it is no leftover.
+func TestP8_ADeskResumeDuringACrashedArchiveSurvives(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello"), "hello")
+	w.stop()
+	id := w.claudeID()
+	w.dieAt("stop-recorded", func() { w.tap(w.hear(w.say("/kill work"), "End work"), "Kill") })
+	own := w.agents()
+	require.Len(t, own, 1)
+	later := w.newDesk().agent("--resume", id)
+
+	w.start()
+	receipt := w.hear(0, "work is archived. ")
+	assert.Contains(t, receipt.Text, pid(later), "the receipt says who was spared")
+	assert.Equal(t, process.Gone, w.table.Liveness(own[0]))
+	ghost := w.offered(0, "Stop it")
+	assert.Contains(t, ghost.Text, pid(later))
+	assert.Equal(t, []process.Identity{later}, w.writersOf(id))
+	assert.Empty(t, w.windows())
+	w.stop()
 }
 
 // settled says whether every session is running or over, and there is one.
 func (w *world) settled() bool {
 	records := w.records()
 	return len(records) > 0 && !slices.ContainsFunc(records, func(r session.Record) bool {
-		return r.State != session.Running && r.State != session.Archived
+		return r.State != session.Running && r.State != session.Archived && r.State != session.Completed
 	})
 }
 

@@ -72,6 +72,8 @@ type world struct {
 	env    []string
 	table  *process.Table
 	bot    *botProcess
+
+	children []process.Identity // of tools that an agent really runs
 }
 
 // botProcess is one run of ccbot.
@@ -323,9 +325,9 @@ func (w *world) windows() []string {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// agentPath is the demo agent's command.
+// agentPath is the agent's command.
 func (w *world) agentPath() string {
-	for _, kv := range w.env {
+	for _, kv := range slices.Backward(w.env) { // the last one counts
 		if path, ok := strings.CutPrefix(kv, "CLAUDE_COMMAND="); ok {
 			return path
 		}

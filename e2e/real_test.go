@@ -18,7 +18,6 @@ import (
 
 	"ccbot/e2e/realclaude"
 	"ccbot/internal/messagesapi"
-	"ccbot/internal/process"
 )
 
 // newRealWorld is a world whose agent is the real Claude Code CLI, with a
@@ -87,27 +86,6 @@ func TestRealMainJob(t *testing.T) {
 	require.True(t, ok)
 	assert.True(t, last.Says("after clear"), "the model sees what was said before the archive")
 	w.stop()
-}
-
-// writersOf are the processes that write a Claude session, by presence file and
-// by argv.
-func (w *world) writersOf(claudeID string) []process.Identity {
-	w.t.Helper()
-	snap, err := w.table.Snapshot(w.t.Context())
-	require.NoError(w.t, err)
-	var all []process.Identity
-	for _, p := range snap.Processes {
-		id, ok := process.SessionArg(p.Args)
-		if ok && id.String() == claudeID || w.presenceSays(p.PID, claudeID) {
-			all = append(all, p.Identity)
-		}
-	}
-	return all
-}
-
-func (w *world) presenceSays(pid int, claudeID string) bool {
-	data, err := os.ReadFile(filepath.Join(w.claude, "sessions", strconv.Itoa(pid)+".json"))
-	return err == nil && strings.Contains(string(data), claudeID)
 }
 
 // TestRealHardTexts types the hard texts into the real CLI and finds them in

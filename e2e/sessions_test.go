@@ -125,30 +125,6 @@ func TestP9_TheTokenIsNowhere(t *testing.T) {
 	}))
 }
 
-// TestP1_AWriterAtTheDeskBlocksAResume starts the same conversation by hand
-// after an archive: the resume is refused, and nothing is ended.
-func TestP1_AWriterAtTheDeskBlocksAResume(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	w.open("work", w.dir)
-	w.hear(w.say("say hello"), "hello")
-	asked := w.hear(w.say("/kill"), "End work")
-	w.tap(asked, "Kill")
-	w.hear(asked.ID, "work is archived")
-	id := w.claudeID()
-	w.tmux("new-session", "-d", "-s", "desk", "-c", w.dir, "-e", "CLAUDE_CONFIG_DIR="+w.claude, "-e", "HOME="+filepath.Dir(w.dir),
-		"-e", "DEMOAGENT_LOG=/dev/null", w.agentPath(), "--resume", id)
-	w.until("the desk session is there", func() bool {
-		files, _ := filepath.Glob(filepath.Join(w.claude, "sessions", "*.json"))
-		return len(files) == 1
-	})
-	w.hear(w.say("/resume work"), "Another process writes this conversation")
-	assert.Empty(t, w.windows(), "no second one was started")
-	assert.Contains(t, w.tmux("list-sessions"), "desk", "the one at the desk lives")
-	w.stop()
-}
-
 // TestP2_WindowsThatAreNotOursAreOnlyShown puts a person's window into ccbot's
 // tmux session: it is warned about once per start, listed, and never touched.
 func TestP2_WindowsThatAreNotOursAreOnlyShown(t *testing.T) {

@@ -50,6 +50,7 @@ type agent struct {
 	lastEscape time.Time
 	lastCtrlC  time.Time
 	keys       decoder
+	suspended  bool // C-z gave the terminal back; SIGCONT takes it again
 	exit       *exit
 }
 
@@ -117,7 +118,7 @@ func (a *agent) after(d time.Duration, f func()) *time.Timer {
 
 func (a *agent) watchSignals() (stop func()) {
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	if a.env.get("DEMOAGENT_IGNORE_SIGNALS") != "" {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 	}
@@ -138,6 +139,8 @@ func (a *agent) signalled(s os.Signal) {
 	switch s {
 	case syscall.SIGWINCH:
 		a.term.forget()
+	case syscall.SIGCONT:
+		a.continued()
 	case syscall.SIGINT:
 		a.quit(0, "other")
 	case syscall.SIGTERM:
@@ -186,9 +189,17 @@ func (a *agent) typed(inputs []input) {
 	}
 }
 
-// press gives one input to the dialog or to the box.
+// press gives one input to the dialog or to the box; a suspended session hears
+// nothing.
 func (a *agent) press(in input) {
+	if a.suspended {
+		return
+	}
 	a.hint = ""
+	if in.key == keySuspend {
+		a.suspend()
+		return
+	}
 	if a.dialog == nil {
 		a.pressBox(in)
 		return
@@ -267,6 +278,9 @@ func (a *agent) show() {
 		if err := a.presence.update(a.id, status, waitingFor); err != nil {
 			a.note(err)
 		}
+	}
+	if a.suspended {
+		return
 	}
 	width, height := a.term.size()
 	v := view{

@@ -19,6 +19,8 @@ func (a *agent) runCommand(p prompt) {
 		return
 	case "clear", "new", "reset":
 		a.clear()
+	case "resume", "continue":
+		a.resumeInside(args)
 	case "compact":
 		a.compact(args)
 		return // a turn of its own
@@ -70,6 +72,31 @@ func (a *agent) clear() {
 	a.async(func() {
 		a.hooks.run(a.ctx, "SessionEnd", "clear", ended)
 		a.hooks.run(a.ctx, "SessionStart", "clear", begun)
+	}, func() {})
+	a.runStatusLine()
+}
+
+// resumeInside goes on with another conversation in the same process, whose arguments are stale from then on. The
+// real one shows a list where no id is given.
+func (a *agent) resumeInside(args string) {
+	a.say(userEntry, "/resume "+args)
+	old := a.payload("SessionEnd", map[string]any{"reason": "resume"})
+	id, err := parseID(strings.TrimSpace(args))
+	if err == nil {
+		other := *a.start
+		other.options.resume, other.options.fork = id, false
+		if err = other.resume(); err == nil {
+			a.id, a.transcript, a.entries = id, other.transcript, other.entries
+		}
+	}
+	if err != nil {
+		a.say(noteEntry, err.Error())
+		return
+	}
+	begun := a.payload("SessionStart", map[string]any{"source": "resume", "model": model})
+	a.async(func() {
+		a.hooks.run(a.ctx, "SessionEnd", "resume", old)
+		a.hooks.run(a.ctx, "SessionStart", "resume", begun)
 	}, func() {})
 	a.runStatusLine()
 }

@@ -4,7 +4,7 @@
 // It is meant to be run through a link named claude ([Link]), so that everything that looks at processes
 // sees what it sees of the real one. It keeps the real one's promises towards a supervisor: flags, exit
 // codes, hooks, presence file, transcript, queue, dialogs and the traps (Enter approves an open dialog,
-// an Enter that comes too early is lost, C-u clears one line only). What the person writes decides what
+// an Enter that comes too early is lost, C-u clears one line only, C-z stops it). What the person writes decides what
 // happens; [Decide] lists the words.
 //
 // Options by environment, beside HOME and CLAUDE_CONFIG_DIR:

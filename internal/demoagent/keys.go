@@ -16,6 +16,7 @@ const (
 	keyNewline // LF: a line break in the box
 	keyEscape
 	keyInterrupt // C-c
+	keySuspend   // C-z
 	keyKillLine  // C-u
 	keyBackspace
 	keyUp
@@ -147,6 +148,8 @@ func controlKey(b byte) key {
 		return keyInterrupt
 	case 0x15:
 		return keyKillLine
+	case 0x1a:
+		return keySuspend
 	case 0x08, 0x7f:
 		return keyBackspace
 	case '\t':

@@ -1,0 +1,279 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/internal/sandbox"
+)
+
+// desk is where a person works by hand: sessions on a tmux server. What runs
+// there has the folders of the world's agents and nothing of ccbot's.
+type desk struct {
+	w      *world
+	socket string
+	sent   string // what demo agents got there
+	env    []string
+	panes  int
+}
+
+// newDesk is a desk on a tmux server of its own, which ccbot knows nothing of.
+// env adds to the environment of what runs there.
+func (w *world) newDesk(env ...string) *desk {
+	w.t.Helper()
+	d := &desk{w: w, socket: "ccbot-test-desk-" + uuid.NewString()[:8], sent: filepath.Join(w.t.TempDir(), "desk.jsonl")}
+	d.env = append(append(w.agentEnv(), "DEMOAGENT_LOG="+d.sent), env...)
+	w.t.Cleanup(func() {
+		_ = exec.Command("tmux", "-L", d.socket, "kill-server").Run()
+		_ = os.Remove(fmt.Sprintf("/tmp/tmux-%d/%s", os.Getuid(), d.socket))
+	})
+	return d
+}
+
+// ccbotDesk is a desk on ccbot's own tmux server, in a session beside ccbot's.
+func (w *world) ccbotDesk() *desk {
+	return &desk{w: w, socket: w.socket, sent: w.sent, env: w.agentEnv()}
+}
+
+// agentEnv is the environment of an agent that is started by hand: the world's
+// without ccbot's settings.
+func (w *world) agentEnv() []string {
+	ours := regexp.MustCompile(`^(TELEGRAM_\w+|ALLOWED_\w+|CCBOT_\w+|CLAUDE_COMMAND|LOG_LEVEL|KILL_GRACE|\w+_ARCHIVE_AFTER|ARCHIVE_\w+)=`)
+	return slices.DeleteFunc(slices.Clone(w.env), ours.MatchString)
+}
+
+func (d *desk) tmux(args ...string) string {
+	d.w.t.Helper()
+	cmd := exec.Command("tmux", append([]string{"-L", d.socket, "-f", "/dev/null"}, args...)...)
+	cmd.Env = d.env // of the server, if this starts it
+	out, err := cmd.CombinedOutput()
+	require.NoError(d.w.t, err, "tmux %s: %s", strings.Join(args, " "), out)
+	return strings.TrimRight(string(out), "\n")
+}
+
+// open runs a command in a tmux session of its own and gives the session's
+// target and the process of its pane. It ends with the test.
+func (d *desk) open(argv ...string) (target string, pane process.Identity) {
+	d.w.t.Helper()
+	d.panes++
+	name := "desk-" + itoa(d.panes)
+	args := []string{"new-session", "-d", "-s", name, "-n", name, "-x", "120", "-y", "40", "-c", d.w.dir}
+	for _, kv := range d.env {
+		args = append(args, "-e", kv)
+	}
+	d.tmux(append(append(args, "--"), argv...)...)
+	target = d.last()
+	pid, err := strconv.Atoi(d.tmux("display-message", "-p", "-t", target, "#{pane_pid}"))
+	require.NoError(d.w.t, err)
+	pane, err = d.w.table.Identify(pid)
+	require.NoError(d.w.t, err)
+	d.w.endLater(pane)
+	return target, pane
+}
+
+// agent starts the agent by hand and waits until its presence file says that it
+// is idle in that conversation.
+func (d *desk) agent(flag, claudeID string) process.Identity {
+	d.w.t.Helper()
+	_, agent := d.open(d.w.agentPath(), flag, claudeID)
+	d.w.until("the agent at the desk is idle", func() bool { return d.w.presenceSays(agent.PID, claudeID, `"status":"idle"`) })
+	return agent
+}
+
+// shell opens an interactive shell with job control.
+func (d *desk) shell() (target string, shell process.Identity) {
+	d.w.t.Helper()
+	target, shell = d.open("/bin/bash", "--norc", "--noprofile")
+	return target, shell
+}
+
+// last is the session that was opened last.
+func (d *desk) last() string { return "=desk-" + itoa(d.panes) + ":" }
+
+// enter types a line into a pane.
+func (d *desk) enter(target, line string) {
+	d.w.t.Helper()
+	d.tmux("send-keys", "-t", target, "-l", "--", line)
+	d.tmux("send-keys", "-t", target, "Enter")
+}
+
+func (d *desk) screen(target string) string {
+	d.w.t.Helper()
+	return d.tmux("capture-pane", "-p", "-t", target)
+}
+
+// typeAtDesk types a line into the window of a session whose agent is idle, as
+// a person at the desk does.
+func (w *world) typeAtDesk(name, line string) {
+	w.t.Helper()
+	agent, err := strconv.Atoi(w.tmux("display-message", "-p", "-t", "=ccbot:"+name, "#{pane_pid}"))
+	require.NoError(w.t, err)
+	w.until(name+" is idle", func() bool { return w.presenceSays(agent, `"status":"idle"`) })
+	w.tmux("send-keys", "-t", "=ccbot:"+name, "-l", "--", line)
+	w.tmux("send-keys", "-t", "=ccbot:"+name, "Enter")
+}
+
+// endLater ends a process that the test started, if it lives at the test's end.
+func (w *world) endLater(id process.Identity) {
+	w.t.Cleanup(func() {
+		if w.table.Liveness(id) != process.Alive {
+			return
+		}
+		_ = syscall.Kill(id.PID, syscall.SIGKILL)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := w.table.Wait(ctx, id); err != nil {
+			w.t.Errorf("process %d is left: %v", id.PID, err)
+		}
+	})
+}
+
+// presenceSays says whether the presence file of a process has all the texts.
+func (w *world) presenceSays(pid int, texts ...string) bool {
+	data, err := os.ReadFile(filepath.Join(w.claude, "sessions", strconv.Itoa(pid)+".json"))
+	return err == nil && !slices.ContainsFunc(texts, func(t string) bool { return !strings.Contains(string(data), t) })
+}
+
+// writersOf are the processes that write a Claude session, by presence file and
+// by argv.
+func (w *world) writersOf(claudeID string) []process.Identity {
+	w.t.Helper()
+	snap, err := w.table.Snapshot(w.t.Context())
+	require.NoError(w.t, err)
+	var all []process.Identity
+	for _, p := range snap.Processes {
+		if p.Gone() {
+			continue
+		}
+		id, named := process.SessionArg(p.Args)
+		agent := process.IsAgent(p, process.AgentNames{})
+		if agent && named && id.String() == claudeID || w.presenceSays(p.PID, claudeID) {
+			all = append(all, p.Identity)
+		}
+	}
+	return all
+}
+
+func (w *world) alive(id process.Identity) bool { return w.table.Liveness(id) == process.Alive }
+
+// end archives a session by /kill and gives the receipt.
+func (w *world) end(name string) sandbox.Message {
+	w.t.Helper()
+	asked := w.hear(w.say("/kill "+name), "End "+name)
+	w.tap(asked, "Kill")
+	return w.hear(asked.ID, name+" is archived")
+}
+
+// offered waits for a message of the bot after message id with that button.
+func (w *world) offered(after int, label string) sandbox.Message {
+	w.t.Helper()
+	return w.find(fmt.Sprintf("the bot offers %q", label), func(m sandbox.Message) bool {
+		_, ok := m.Find(label)
+		return ok && m.ID > after
+	})
+}
+
+// find waits for a message of the bot.
+func (w *world) find(what string, is func(sandbox.Message) bool) sandbox.Message {
+	w.t.Helper()
+	var found sandbox.Message
+	w.until(what, func() bool {
+		for _, m := range w.api.Messages(w.chat()) {
+			if m.FromBot && is(m) {
+				found = m
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// shows waits until a message has that text, as it was sent or by an edit.
+func (w *world) shows(id int, text string) sandbox.Message {
+	w.t.Helper()
+	return w.find(fmt.Sprintf("message %d says %q", id, text), func(m sandbox.Message) bool {
+		return m.ID == id && strings.Contains(m.Text, text)
+	})
+}
+
+// heardAfter says whether the bot has said that after message id.
+func (w *world) heardAfter(id int, text string) bool {
+	return slices.ContainsFunc(w.api.Messages(w.chat()), func(m sandbox.Message) bool {
+		return m.FromBot && m.ID > id && strings.Contains(m.Text, text)
+	})
+}
+
+// pid is how the bot names a process.
+func pid(id process.Identity) string { return fmt.Sprintf("pid %d", id.PID) }
+
+// told counts the messages that the bot has sent, edits apart, with all the
+// texts; a pid matches as a whole number.
+func (w *world) told(texts ...string) int {
+	n := 0
+	for _, c := range w.api.Calls() {
+		if c.Method == "sendMessage" && !slices.ContainsFunc(texts, func(t string) bool { return !says(c.Params["text"], t) }) {
+			n++
+		}
+	}
+	return n
+}
+
+func says(text, want string) bool {
+	found, err := regexp.MatchString(regexp.QuoteMeta(want)+`(\D|$)`, text)
+	return err == nil && found
+}
+
+// stateOf is the state of the session with that name.
+func (w *world) stateOf(name string) string {
+	w.t.Helper()
+	for _, r := range w.records() {
+		if r.Name == name {
+			return string(r.State)
+		}
+	}
+	return ""
+}
+
+// claudeIDOf is the Claude session id of the session with that name.
+func (w *world) claudeIDOf(name string) string {
+	w.t.Helper()
+	for _, r := range w.records() {
+		if r.Name == name {
+			return r.ClaudeSessionID.String()
+		}
+	}
+	w.t.Fatalf("no session %s", name)
+	return ""
+}
+
+// transcriptPath is the transcript of a Claude session; empty when there is none.
+func (w *world) transcriptPath(claudeID string) string {
+	w.t.Helper()
+	files, err := filepath.Glob(filepath.Join(w.claude, "projects", "*", claudeID+".jsonl"))
+	require.NoError(w.t, err)
+	if len(files) == 0 {
+		return ""
+	}
+	return files[0]
+}
+
+// transcript is what stands in the transcript of a Claude session.
+func (w *world) transcript(claudeID string) string {
+	w.t.Helper()
+	data, err := os.ReadFile(w.transcriptPath(claudeID))
+	require.NoError(w.t, err)
+	return string(data)
+}

@@ -1,0 +1,147 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/sandbox"
+)
+
+// TestUndoGivesEverythingBack takes a /kill back: name, directory and place are
+// as before, but another session that was chosen meanwhile stays current.
+func TestUndoGivesEverythingBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("other", w.dir)
+	dir := filepath.Join(w.dir, "inside")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	w.open("work", dir)
+	w.hear(w.say("say hello"), "hello")
+
+	receipt := w.end("work")
+	w.tap(receipt, "Undo")
+	w.hear(receipt.ID, "work is ready")
+	assert.Equal(t, "work", w.current())
+	assert.Equal(t, dir, w.tmux("display-message", "-p", "-t", "=ccbot:work", "#{pane_current_path}"))
+	w.hear(w.say("say in its place"), "in its place")
+	assert.Contains(t, w.transcript(w.claudeIDOf("work")), "say in its place")
+
+	receipt = w.end("work")
+	w.use("other")
+	w.tap(receipt, "Undo")
+	w.hear(receipt.ID, "work is ready")
+	assert.Equal(t, "other", w.current())
+	w.hear(w.say("say to the other"), "to the other")
+	assert.Contains(t, w.transcript(w.claudeIDOf("other")), "say to the other")
+	assert.ElementsMatch(t, []string{"other", "work"}, w.windows())
+	w.stop()
+}
+
+// TestResumeWithoutItsDirectory resumes a session whose directory is gone: that
+// is said, it can be made again, and another one can be chosen.
+func TestResumeWithoutItsDirectory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	dir := filepath.Join(w.dir, "inside")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	w.open("work", dir)
+	w.hear(w.say("say hello"), "hello")
+	where := func() string {
+		return w.tmux("display-message", "-p", "-t", "=ccbot:work", "#{pane_current_path}")
+	}
+	id := w.claudeID()
+	gone := func() sandbox.Message {
+		w.end("work")
+		require.NoError(t, os.RemoveAll(dir))
+		return w.offered(w.say("/resume work"), "Make it again")
+	}
+
+	told := gone()
+	assert.Contains(t, told.Text, "is not there")
+	assert.Empty(t, w.windows())
+	w.tap(told, "Make it again")
+	w.hear(told.ID, "work is ready")
+	assert.Equal(t, dir, where())
+
+	told = gone()
+	w.tap(told, "~")
+	w.hear(told.ID, "work is ready")
+	assert.Equal(t, filepath.Dir(w.dir), where(), "home")
+
+	w.end("work")
+	w.hear(w.say("/resume work "+w.dir), "work is ready")
+	assert.Equal(t, w.dir, where())
+	w.hear(w.say("say still the same talk"), "still the same talk")
+	assert.Equal(t, id, w.claudeID())
+	assert.Contains(t, w.transcript(id), "say hello")
+	assert.Contains(t, w.transcript(id), "say still the same talk")
+	w.stop()
+}
+
+// TestADamagedTranscriptIsRepairedInACopy resumes a session whose transcript a
+// crash of the machine has damaged: it asks, a repaired copy goes on, and the
+// original stays byte for byte.
+func TestADamagedTranscriptIsRepairedInACopy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello"), "hello")
+	w.end("work")
+	id := w.claudeID()
+	path := w.transcriptPath(id)
+	damage := w.transcript(id) + `{"type":"assistant","message":{"role":"assis` + strings.Repeat("\x00", 512)
+	require.NoError(t, os.WriteFile(path, []byte(damage), 0o600))
+
+	asked := w.offered(w.say("/resume work"), "Resume a repaired copy")
+	assert.Contains(t, asked.Text, "cut off")
+	assert.Contains(t, asked.Text, "zero bytes")
+	_, ok := asked.Find("Resume as it is")
+	assert.True(t, ok)
+	assert.Empty(t, w.windows(), "nothing is started before the answer")
+	w.tap(asked, "Resume a repaired copy")
+	w.hear(asked.ID, "work is ready")
+	w.hear(w.say("say it goes on"), "it goes on")
+
+	assert.Equal(t, damage, w.transcript(id), "the original is as it was")
+	copied := w.claudeID()
+	assert.NotEqual(t, id, copied)
+	assert.Contains(t, w.transcript(copied), "say hello")
+	assert.Contains(t, w.transcript(copied), "say it goes on")
+	assert.NotContains(t, w.transcript(copied), "\x00")
+	assert.Equal(t, 1, w.heard("hello"), "what was said before is not told again")
+	w.stop()
+}
+
+// TestWhatTheDeskSaidIsHistory goes on with an archived session at the desk: what
+// is said there is no answer to the chat, neither after a restart nor once the
+// session is back.
+func TestWhatTheDeskSaidIsHistory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello"), "hello")
+	w.end("work")
+	id, desk := w.claudeID(), w.newDesk()
+	agent := desk.agent("--resume", id)
+	desk.enter(desk.last(), "say among ourselves")
+	w.until("it is said", func() bool {
+		return strings.Contains(w.transcript(id), `"text":"among ourselves"`) && w.presenceSays(agent.PID, `"status":"idle"`)
+	})
+	w.stop()
+	w.start()
+	refused := w.offered(w.say("/resume work"), "Fork instead")
+	w.takeOver(refused.ID, "Take over", agent)
+	w.hear(refused.ID, "work is ready")
+	w.hear(w.say("say to the chat"), "to the chat")
+	assert.Zero(t, w.heard("among ourselves"))
+	w.stop()
+}

@@ -1,0 +1,353 @@
+package e2e
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/internal/sandbox"
+)
+
+// TestP1_AWriterAtTheDeskBlocksAResume starts the same conversation by hand
+// after an archive, on a tmux server that ccbot does not know: the resume is
+// refused with choices, what is known can be shown, and nothing is ended.
+func TestP1_AWriterAtTheDeskBlocksAResume(t *testing.T) {
+	for _, tt := range []struct {
+		name, flag string
+		prompted   bool
+	}{
+		{"resumed by hand", "--resume", true},
+		{"started by hand with the id", "--session-id", false}, // it was never prompted, so there is no transcript
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.start()
+			w.open("work", w.dir)
+			if tt.prompted {
+				w.hear(w.say("say hello"), "hello")
+			}
+			w.end("work")
+			agent := w.newDesk().agent(tt.flag, w.claudeID())
+
+			refused := w.offered(w.say("/resume work"), "Fork instead")
+			for _, label := range []string{"Show", "Take over", "Cancel"} {
+				_, ok := refused.Find(label)
+				assert.True(t, ok, "button %s", label)
+			}
+			assert.Contains(t, refused.Text, pid(agent))
+			w.tap(refused, "Show")
+			shown := w.shows(refused.ID, "presence file")
+			p, err := w.table.Inspect(agent.PID)
+			require.NoError(t, err)
+			assert.Contains(t, shown.Text, pid(agent))
+			assert.Contains(t, shown.Text, "pts/", "the terminal")
+			assert.Equal(t, w.dir, p.Cwd)
+			assert.Contains(t, shown.Text, "~/"+filepath.Base(w.dir), "the directory")
+
+			w.tap(shown, "Cancel")
+			w.shows(refused.ID, "Cancelled")
+			assert.True(t, w.alive(agent), "the one at the desk lives")
+			assert.Empty(t, w.windows(), "no second one was started")
+			assert.Equal(t, "archived", w.stateOf("work"))
+			w.stop()
+			assert.NotContains(t, w.bot.log.String(), "msg=leftover_ended pid="+itoa(agent.PID)+" ")
+		})
+	}
+}
+
+// TestP1_TakeOverEndsTheDeskAndComesBack asks before it ends anything, ends
+// exactly the process that was shown, and then there is one writer again.
+func TestP1_TakeOverEndsTheDeskAndComesBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello"), "hello")
+	w.end("work")
+	id := w.claudeID()
+	agent := w.newDesk().agent("--resume", id)
+
+	refused := w.offered(w.say("/resume work"), "Fork instead")
+	w.takeOver(refused.ID, "Take over", agent)
+	w.hear(refused.ID, "work is ready")
+	assert.Equal(t, process.Gone, w.table.Liveness(agent), "the agent at the desk is gone")
+	writers := w.writersOf(id)
+	require.Len(t, writers, 1)
+	assert.Equal(t, w.agents(), writers, "ccbot's own")
+	w.hear(w.say("say back here"), "back here")
+	w.stop()
+}
+
+// takeOver taps a button that ends a process, sees that nothing has happened
+// yet, and confirms.
+func (w *world) takeOver(message int, label string, agent process.Identity) {
+	w.t.Helper()
+	w.tap(w.offered(message-1, label), label)
+	asked := w.find("it asks first", func(m sandbox.Message) bool {
+		_, ok := m.Find("Cancel")
+		_, more := m.Find("Show")
+		return m.ID >= message && ok && !more && says(m.Text, pid(agent))
+	})
+	assert.True(w.t, w.alive(agent), "nothing is ended before the confirmation")
+	w.tap(asked, label)
+}
+
+// TestP2_AConfirmationIsForWhatWasShown lets another process take the place of
+// the one that a person was asked about: the confirmation ends nothing and shows
+// what is true now.
+func TestP2_AConfirmationIsForWhatWasShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello"), "hello")
+	w.end("work")
+	desk := w.newDesk()
+	first := desk.agent("--resume", w.claudeID())
+	refused := w.offered(w.say("/resume work"), "Fork instead")
+	w.tap(refused, "Take over")
+	asked := w.hear(refused.ID, "End claude, "+pid(first))
+	desk.tmux("kill-session", "-t", desk.last())
+	w.until("it has ended by itself", func() bool { return w.table.Liveness(first) == process.Gone })
+	second := desk.agent("--resume", w.claudeID())
+
+	w.tap(asked, "Take over")
+	w.shows(asked.ID, pid(second))
+	assert.True(t, w.alive(second))
+	assert.Empty(t, w.windows())
+	w.stop()
+}
+
+// TestP1_ForkInsteadLeavesTheDeskAlone goes on with a copy: the conversation at
+// the desk keeps its only writer.
+func TestP1_ForkInsteadLeavesTheDeskAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello"), "hello")
+	w.end("work")
+	id := w.claudeID()
+	agent := w.newDesk().agent("--resume", id)
+
+	refused := w.offered(w.say("/resume work"), "Fork instead")
+	w.tap(refused, "Fork instead")
+	w.hear(refused.ID, "work-fork is ready")
+	w.hear(w.say("say from the fork"), "from the fork")
+	assert.Equal(t, []string{"work-fork"}, w.windows())
+	assert.True(t, w.alive(agent))
+	assert.Equal(t, []process.Identity{agent}, w.writersOf(id), "the desk is the only writer of the original")
+	for _, r := range w.records() {
+		if r.Name == "work-fork" {
+			said := w.transcript(r.ClaudeSessionID.String())
+			assert.Contains(t, said, "say hello", "it begins with what was said")
+			assert.Contains(t, said, "say from the fork")
+		}
+	}
+	assert.NotContains(t, w.transcript(id), "from the fork")
+	w.stop()
+}
+
+// TestP1_ASecondWriterIsToldOnce resumes a running session at the desk: that is
+// told once, survives a restart, and a /kill spares it and says so.
+func TestP1_ASecondWriterIsToldOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello"), "hello")
+	id, desk := w.claudeID(), w.newDesk()
+	first := desk.agent("--resume", id)
+	warned := w.offered(0, "Fork instead")
+	assert.Contains(t, warned.Text, pid(first))
+	w.tap(warned, "Cancel")
+	w.shows(warned.ID, "again")
+	assert.True(t, w.alive(first))
+
+	w.stop()
+	w.start()
+	second := desk.agent("--resume", id)
+	w.until("the next one is told", func() bool { return w.told(pid(second)) > 0 })
+	assert.Equal(t, 1, w.told(pid(first)), "no process is told twice")
+	assert.Equal(t, 1, w.told(pid(second)))
+
+	receipt := w.end("work")
+	assert.Contains(t, receipt.Text, pid(first))
+	assert.Contains(t, receipt.Text, pid(second))
+	assert.Contains(t, receipt.Text, "left alone")
+	assert.True(t, w.alive(first))
+	assert.True(t, w.alive(second))
+	assert.Empty(t, w.windows())
+	w.stop()
+}
+
+// TestP1_ASecondWriterIsEndedOrGetsTheConversation decides about writers that
+// come while a session runs: one is ended and nothing else, the next one keeps
+// the conversation while the chat goes on in a copy.
+func TestP1_ASecondWriterIsEndedOrGetsTheConversation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello"), "hello")
+	id, desk := w.claudeID(), w.newDesk()
+	own := w.agents()
+
+	first := desk.agent("--resume", id)
+	warned := w.offered(0, "Take over")
+	w.takeOver(warned.ID, "Take over", first)
+	w.until("it is gone", func() bool { return w.table.Liveness(first) == process.Gone })
+	assert.Equal(t, own, w.writersOf(id))
+	w.hear(w.say("say alone again"), "alone again")
+
+	second := desk.agent("--resume", id)
+	warned = w.offered(w.lastID(), "Fork instead")
+	w.tap(warned, "Fork instead")
+	w.hear(warned.ID, "work-fork is ready")
+	receipt := w.hear(warned.ID, "work is archived")
+	assert.Contains(t, receipt.Text, pid(second), "it was spared")
+	assert.Equal(t, []process.Identity{second}, w.writersOf(id))
+	assert.Equal(t, []string{"work-fork"}, w.windows())
+	w.hear(w.say("say in the copy"), "in the copy")
+	w.stop()
+}
+
+// TestP1_ASecondWriterFromAnotherSession switches the agent of one session to
+// the conversation of another one, by /resume inside: that is told by name, and
+// no tap ends it.
+func TestP1_ASecondWriterFromAnotherSession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello"), "hello")
+	id := w.claudeID()
+	w.open("web", w.dir)
+	w.hear(w.say("say in the web"), "in the web")
+	w.typeAtDesk("web", "/resume "+id)
+
+	warned := w.offered(0, "Fork instead")
+	assert.Contains(t, warned.Text, "web")
+	_, ok := warned.Find("Take over")
+	assert.False(t, ok, "the agent of a session is ended with the session")
+	agents := w.agents()
+	require.Len(t, agents, 2)
+	w.end("web")
+	assert.Len(t, w.agents(), 1, "the other session's agent is spared")
+	w.hear(w.say("/resume web"), "in session work")
+	w.use("work")
+	w.hear(w.say("say alone again"), "alone again")
+	w.stop()
+}
+
+// TestP1_AGhostIsToldOnceAndStopped goes on with an archived conversation at the
+// desk: that is told once, whatever happens to the bot, and ends after a tap
+// and a confirmation only.
+func TestP1_AGhostIsToldOnceAndStopped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("other", w.dir)
+	w.hear(w.say("say other"), "other")
+	otherID := w.claudeID()
+	w.end("other")
+	w.open("work", w.dir)
+	w.hear(w.say("say hello"), "hello")
+	id := w.claudeIDOf("work")
+	w.end("work")
+
+	desk := w.newDesk()
+	ghost := desk.agent("--resume", id)
+	told := w.offered(0, "Stop it")
+	assert.Contains(t, told.Text, pid(ghost))
+	_, ok := told.Find("Adopt")
+	assert.False(t, ok, "it runs outside of ccbot's tmux server")
+
+	w.kill9()
+	w.start()
+	later := desk.agent("--resume", otherID)
+	w.until("the next one is told", func() bool { return w.told(pid(later)) > 0 })
+	assert.Equal(t, 1, w.told(pid(ghost)), "no process is told twice")
+	assert.True(t, w.alive(ghost), "a desk resume survives a restart")
+
+	w.takeOver(told.ID, "Stop it", ghost)
+	w.until("it is gone", func() bool { return w.table.Liveness(ghost) == process.Gone })
+	w.find("its end is told", func(m sandbox.Message) bool {
+		return m.ID > told.ID && says(m.Text, pid(ghost)) && strings.Contains(m.Text, "ended with TERM")
+	})
+	assert.True(t, w.alive(later))
+	assert.Equal(t, "archived", w.stateOf("work"))
+	w.stop()
+}
+
+// TestP1_AGhostThatNobodySeesIsToldOnce lets the transcript of an archived session
+// grow without any process that shows itself: that is told once, also across
+// restarts.
+func TestP1_AGhostThatNobodySeesIsToldOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	grow := func(name string) {
+		path := w.transcriptPath(w.claudeIDOf(name))
+		line := strings.ReplaceAll(lastSaid(w.transcript(w.claudeIDOf(name))), "hello", "a ghost")
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0o600)
+		require.NoError(t, err)
+		_, err = f.WriteString(line)
+		require.NoError(t, errors.Join(err, f.Close()))
+	}
+	for _, name := range []string{"one", "two"} {
+		w.open(name, w.dir)
+		w.hear(w.say("say hello "+name), "hello "+name)
+		w.end(name)
+	}
+	w.stop()
+	grow("one")
+	w.start()
+	w.hear(0, "one is archived, but its conversation goes on")
+	w.stop()
+	grow("two")
+	w.start()
+	w.hear(0, "two is archived, but its conversation goes on")
+	assert.Equal(t, 1, w.told("one is archived, but its conversation goes on"))
+	assert.Equal(t, 1, w.told("two is archived, but its conversation goes on"))
+	w.stop()
+}
+
+// lastSaid is the last line of a transcript that the agent has said.
+func lastSaid(transcript string) string {
+	last := ""
+	for line := range strings.Lines(transcript) {
+		if strings.Contains(line, `"type":"assistant"`) {
+			last = line
+		}
+	}
+	return last
+}
+
+// TestP3_ALeftoverThatNobodyToldOfEnds starts a second process on a running
+// session that tells nobody of itself: it is the session's leftover and ends
+// with it.
+func TestP3_ALeftoverThatNobodyToldOfEnds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello"), "hello")
+	id := w.claudeID()
+	_, leftover := w.newDesk("DEMOAGENT_NO_PRESENCE=1").open(w.agentPath(), "--resume", id)
+	w.until("it has become the agent", func() bool { return len(w.writersOf(id)) == 2 })
+
+	receipt := w.end("work")
+	assert.Contains(t, receipt.Text, pid(leftover))
+	assert.Contains(t, receipt.Text, "TERM")
+	assert.Equal(t, process.Gone, w.table.Liveness(leftover))
+	assert.Empty(t, w.writersOf(id))
+	w.stop()
+}
