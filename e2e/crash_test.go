@@ -38,14 +38,25 @@ func (w *world) received() []string {
 	return texts
 }
 
-// dieAt runs the bot until it reaches a failpoint, and kills it there with -9.
+// dieAt runs the bot until it reaches a failpoint, and kills it there with -9
+// once what it had told before is sent: a message in flight may come twice.
 func (w *world) dieAt(point string, do func()) {
 	w.t.Helper()
 	file := filepath.Join(w.t.TempDir(), "reached")
 	w.start("CCBOT_FAILPOINT="+point, "CCBOT_FAILFILE="+file)
 	do()
 	w.until("failpoint "+point+" is reached", func() bool { _, err := os.Stat(file); return err == nil })
+	w.drained()
 	w.kill9()
+}
+
+// drained waits until everything that the bot had to say is sent and noted.
+func (w *world) drained() {
+	w.t.Helper()
+	w.until("what was told is sent", func() bool {
+		left, err := filepath.Glob(filepath.Join(w.state, "outbox", "*.json"))
+		return err == nil && len(left) == 0
+	})
 }
 
 // TestP4_CrashWhileAPromptIsDelivered kills the bot at every step between a

@@ -17,6 +17,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/sandbox"
+	"ccbot/internal/session"
 )
 
 // desk is where a person works by hand: sessions on a tmux server. What runs
@@ -236,28 +237,22 @@ func says(text, want string) bool {
 	return err == nil && found
 }
 
-// stateOf is the state of the session with that name.
-func (w *world) stateOf(name string) string {
+// record is the record of the session with that name; without one it is empty.
+func (w *world) record(name string) session.Record {
 	w.t.Helper()
 	for _, r := range w.records() {
 		if r.Name == name {
-			return string(r.State)
+			return r
 		}
 	}
-	return ""
+	return session.Record{}
 }
 
+// stateOf is the state of the session with that name.
+func (w *world) stateOf(name string) string { return string(w.record(name).State) }
+
 // claudeIDOf is the Claude session id of the session with that name.
-func (w *world) claudeIDOf(name string) string {
-	w.t.Helper()
-	for _, r := range w.records() {
-		if r.Name == name {
-			return r.ClaudeSessionID.String()
-		}
-	}
-	w.t.Fatalf("no session %s", name)
-	return ""
-}
+func (w *world) claudeIDOf(name string) string { return w.record(name).ClaudeSessionID.String() }
 
 // transcriptPath is the transcript of a Claude session; empty when there is none.
 func (w *world) transcriptPath(claudeID string) string {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,13 +145,9 @@ func TestP1_ForkInsteadLeavesTheDeskAlone(t *testing.T) {
 	assert.Equal(t, []string{"work-fork"}, w.windows())
 	assert.True(t, w.alive(agent))
 	assert.Equal(t, []process.Identity{agent}, w.writersOf(id), "the desk is the only writer of the original")
-	for _, r := range w.records() {
-		if r.Name == "work-fork" {
-			said := w.transcript(r.ClaudeSessionID.String())
-			assert.Contains(t, said, "say hello", "it begins with what was said")
-			assert.Contains(t, said, "say from the fork")
-		}
-	}
+	said := w.transcript(w.claudeIDOf("work-fork"))
+	assert.Contains(t, said, "say hello", "it begins with what was said")
+	assert.Contains(t, said, "say from the fork")
 	assert.NotContains(t, w.transcript(id), "from the fork")
 	w.stop()
 }
@@ -270,6 +267,8 @@ func TestP1_AGhostIsToldOnceAndStopped(t *testing.T) {
 	_, ok := told.Find("Adopt")
 	assert.False(t, ok, "it runs outside of ccbot's tmux server")
 
+	w.until("that is on disk", func() bool { return slices.Contains(w.record("work").Seconds, ghost) })
+	w.drained()
 	w.kill9()
 	w.start()
 	later := desk.agent("--resume", otherID)

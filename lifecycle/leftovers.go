@@ -32,7 +32,7 @@ func (w *work) endLeftovers(ctx context.Context) (ended []Ending, failures []Fai
 	now := w.moment()
 	leftovers, failures := w.boundBefore()
 	for _, v := range found.verdicts {
-		switch standingOf(*w.r, v, w.Processes.Self()) {
+		switch w.standing(v) {
 		case Leftover:
 			if !slices.Contains(leftovers, v.Process.Identity) {
 				leftovers = append(leftovers, v.Process.Identity)
@@ -67,7 +67,7 @@ func (w *work) boundBefore() (alive []process.Identity, failures []Failure) {
 // proveLeftover looks at all the evidence once more, right before the signal.
 func (w *work) proveLeftover(ctx context.Context) func(process.Process) error {
 	leftover := func(_ evidence, v process.Verdict) bool {
-		return standingOf(*w.r, v, w.Processes.Self()) == Leftover
+		return w.standing(v) == Leftover
 	}
 	return func(p process.Process) error {
 		if slices.Contains(w.r.Bound, p.Identity) {

@@ -13,7 +13,7 @@ import (
 // lives: it must be the one that told leftovers from second writers, or whoever
 // was spared by it would be a leftover from then on.
 func (w *work) end() process.Moment {
-	if end, over := endOf(*w.r, w.Processes.Self()); over {
+	if end, over := endOf(*w.r, w.begunBy()); over {
 		return end
 	}
 	return w.moment()

@@ -334,6 +334,10 @@ func TestARestoreOfAFork(t *testing.T) {
 			func(original, fork session.Record) []string {
 				return []string{"--resume", original.ClaudeSessionID.String(), "--fork-session", "--session-id", fork.ClaudeSessionID.String()}
 			}},
+		{"that was only opened and left does so under another id", func(w *world, r session.Record) { w.write(r, titleLine) },
+			func(original, fork session.Record) []string {
+				return []string{"--resume", original.ClaudeSessionID.String(), "--fork-session", "--session-id", fork.ClaudeSessionID.String()}
+			}},
 		{"that has a transcript of its own is resumed", func(w *world, r session.Record) { w.write(r, userLine("hello")) },
 			func(_, fork session.Record) []string { return []string{"--resume", fork.ClaudeSessionID.String()} }},
 		{"that was cleared does not begin with the copy again", func(w *world, r session.Record) {

@@ -386,6 +386,13 @@ func TestAStrangersPresenceFileCostsNoLook(t *testing.T) {
 	}
 }
 
+func TestWithoutSessionsNobodyIsLookedAt(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.pass(time.Hour)
+		assert.Zero(t, w.processes.scanned())
+	})
+}
+
 // ---- bad input
 
 func TestP6_WithoutEvidenceNobodyIsTold(t *testing.T) {

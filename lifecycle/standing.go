@@ -46,10 +46,23 @@ func standingOf(r session.Record, v process.Verdict, self process.Identity) Stan
 	return Leftover
 }
 
+// standing is what a process is to the session of this turn.
+func (w *work) standing(v process.Verdict) Standing { return standingOf(*w.r, v, w.begunBy()) }
+
+// begunBy is this ccbot, unless an earlier turn has begun the stop that is under
+// way: that is as if another ccbot had.
+func (w *work) begunBy() process.Identity {
+	if w.resumed {
+		return process.Identity{}
+	}
+	return w.Processes.Self()
+}
+
 // endOf is the moment from which on whoever starts a process does it knowing
 // that the session is over; over is false while it is not. A stop that was
-// interrupted together with ccbot was over when it was asked for: nobody knows
-// when after that ccbot went away, and a person may have gone on at the desk.
+// interrupted was over when it was asked for: nobody knows how far it came, and a
+// person may have gone on at the desk. So it is with one that was asked for before
+// self, this ccbot, was started.
 func endOf(r session.Record, self process.Identity) (end process.Moment, over bool) {
 	switch {
 	case !r.State.Live():

@@ -31,6 +31,8 @@ type work struct {
 	noted sync.Mutex
 	// retried says that nobody asked: a cleanup that failed is tried again.
 	retried bool
+	// resumed says that the stop was begun by an earlier turn.
+	resumed bool
 }
 
 // do runs fn on the session's worker. A panic there is that session's error:
@@ -122,7 +124,7 @@ func (w *work) act(ctx context.Context, d Decision, head *Prompt) error {
 	case ActLost:
 		return w.lost(ctx)
 	case ActFinishStop:
-		return w.stop(ctx, &Receipt{})
+		return w.resumeStop(ctx, &Receipt{})
 	case ActRetry:
 		w.retried = true
 		return w.archive(ctx, w.r.Final, "another try to end what is left", &Receipt{})

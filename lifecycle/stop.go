@@ -34,8 +34,9 @@ func (w *work) archive(ctx context.Context, final session.State, why string, rec
 			return err
 		}
 		w.at("stop-recorded")
+		return w.stop(ctx, receipt)
 	}
-	return w.stop(ctx, receipt)
+	return w.resumeStop(ctx, receipt)
 }
 
 // intend puts on disk that the session is to end, as what, and since when.
@@ -45,6 +46,13 @@ func (w *work) intend(final session.State, why string, asked process.Moment) err
 	}
 	w.r.Final, w.r.Asked = final, asked
 	return w.save()
+}
+
+// resumeStop takes up a stop that an earlier turn, or an earlier ccbot, did not
+// bring to its end.
+func (w *work) resumeStop(ctx context.Context, receipt *Receipt) error {
+	w.resumed = true
+	return w.stop(ctx, receipt)
 }
 
 // stop carries out a stop whose intent is on disk. It may be called again after

@@ -85,7 +85,7 @@ func (w *work) describe(ctx context.Context, found evidence) []Writer {
 	var all []Writer
 	for _, v := range found.verdicts {
 		one := Writer{Process: v.Process, Proven: v.Writer == process.Yes, Source: v.Source, Why: v.Why,
-			Standing: standingOf(*w.r, v, w.Processes.Self())}
+			Standing: w.standing(v)}
 		one.Age, _ = v.Process.Age(now)
 		if p, err := w.Processes.Inspect(v.Process.PID); err == nil && p.Identity == v.Process.Identity {
 			one.Cwd = p.Cwd
