@@ -320,7 +320,7 @@ func (a *answers) advance(ctx context.Context, id uuid.UUID, c transcript.Cursor
 
 // itemText is what the chat shows of an item; most kinds show nothing.
 func (a *answers) itemText(r session.Record, item transcript.Item) render.Text {
-	if item.Sidechain || item.Meta {
+	if item.Sidechain || item.Meta || isHistory(r, item) {
 		return render.Text{}
 	}
 	name := i18n.Args{"Name": r.Name, "Reason": item.Text}
@@ -337,6 +337,12 @@ func (a *answers) itemText(r session.Record, item transcript.Item) render.Text {
 		}
 	}
 	return render.Text{}
+}
+
+// isHistory says whether a conversation that began as a copy has an item from the
+// one it was copied from: its file is made at the first prompt, with all of that.
+func isHistory(r session.Record, item transcript.Item) bool {
+	return r.ForkOf != uuid.Nil && !item.Time.IsZero() && item.Time.Before(r.CreatedAt)
 }
 
 // goingNow says that prompts waited behind an interrupted turn: they are typed

@@ -472,6 +472,25 @@ func TestP5_TheNextTranscriptComesAfterTheFirst(t *testing.T) {
 	assert.Len(t, w.cursors(r), 1)
 }
 
+// A conversation that begins as a copy gets its file, with all that was said
+// before, at its first prompt.
+func TestAForkDoesNotRepeatItsHistory(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api-fork", session.Archived, transcript.Cursor{})
+	at := func(line string, when time.Time) string {
+		return strings.Replace(line, `{`, fmt.Sprintf(`{"timestamp":%q,`, when.UTC().Format(time.RFC3339Nano)), 1)
+	}
+	copied := transcriptOf(t, "copy.jsonl", at(says("long ago"), r.CreatedAt.Add(-time.Second)), at(says("fresh"), r.CreatedAt.Add(time.Second)))
+	w.records.change(r.ID, func(r *session.Record) { r.ForkOf, r.Cursors = uuid.New(), []transcript.Cursor{copied} })
+	w.drained(t, r)
+	assert.Contains(t, w.happened(), "send fresh")
+	assert.NotContains(t, w.happened(), "send long ago")
+
+	w.records.change(r.ID, func(r *session.Record) { r.ForkOf, r.Cursors = uuid.Nil, []transcript.Cursor{copied} })
+	w.drained(t, r)
+	assert.Contains(t, w.happened(), "send long ago", "of a session that is no copy everything is shown")
+}
+
 func TestP5_TheTailIsShownAndTheReaderLeaves(t *testing.T) {
 	w := newWorld(t)
 	c := transcriptOf(t, "t.jsonl", says("one"))

@@ -95,6 +95,9 @@ func TestP2_WhatCannotBeAdopted(t *testing.T) {
 			w.processes.change(h.id.PID, func(p *process.Process) { p.TTY, p.Foreground = 0, -1 })
 		}, ErrNoTerminal},
 		{"in the background", func(w *world, _ session.Record, h hand) { w.tmux.suspend(h) }, ErrNoTerminal},
+		{"called like its shell", func(w *world, _ session.Record, h hand) { // a launcher script that does not exec
+			w.tmux.Change(h.pane, func(p *tmux.Pane) { p.Command = "bash" })
+		}, ErrNoTerminal},
 		{"in another tmux", func(w *world, _ session.Record, h hand) { w.tmux.ClosePaneByHand(h.pane) }, ErrNoTerminal},
 		{"in a pane whose process is dead", func(w *world, _ session.Record, h hand) {
 			w.tmux.Change(h.pane, func(p *tmux.Pane) { p.Dead = true })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -78,17 +79,37 @@ func (w *work) follow(ctx context.Context, e hookwire.Event) error {
 	} else if c, ok := w.r.Cursor(); ok && (c.Path == e.TranscriptPath || e.TranscriptPath == "") {
 		return nil
 	}
-	if e.TranscriptPath != "" {
-		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: e.TranscriptPath, Offset: firstOffset(e)})
+	c := w.transcriptOf(e, id)
+	if now, ok := w.r.Cursor(); c.Path != "" && (!ok || now.Path != c.Path) {
+		w.r.Cursors = append(w.r.Cursors, c)
 	}
 	return w.saveAndFollow(ctx)
 }
 
+// transcriptOf is the transcript that an event names, from where on the chat
+// shows it. After a resume in another folder SessionStart names a file there
+// that is never made: the conversation goes on in the one that it has.
+func (w *work) transcriptOf(e hookwire.Event, id uuid.UUID) transcript.Cursor {
+	c := transcript.Cursor{Path: e.TranscriptPath, Offset: firstOffset(e)}
+	if _, err := os.Stat(c.Path); e.Source != "resume" || !errors.Is(err, fs.ErrNotExist) {
+		return c
+	}
+	path, err := transcript.Find(w.ProjectsDir, id)
+	if err != nil {
+		return c
+	}
+	if end, err := transcript.End(path); err == nil {
+		return end
+	}
+	return c
+}
+
 // firstOffset is where the chat begins to show a transcript: at its start if
-// the conversation began with this launch, else at its end, because what was
+// the conversation began with this event, else at its end, because what was
 // said before is history.
 func firstOffset(e hookwire.Event) int64 {
-	if e.Source != "resume" && e.Source != "fork" {
+	begins := e.Name == hookwire.SessionStart && e.Source != "resume" && e.Source != "fork"
+	if begins {
 		return 0
 	}
 	return e.TranscriptSize

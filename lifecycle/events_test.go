@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -122,6 +123,45 @@ func TestP5_AResumedTranscriptBeginsAtItsEnd(t *testing.T) {
 		c, _ := got.Cursor()
 		assert.Equal(t, w.transcript(other.ClaudeSessionID), c.Path)
 		assert.Equal(t, int64(17), c.Offset, "as it was when the hook ran, not when its event is read")
+	})
+}
+
+// After a resume in another folder SessionStart names a file there that is never
+// made, and the first prompt the true one: what was said before is history.
+func TestP5_AResumeInAnotherFolderRepeatsNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		other := session.Record{ClaudeSessionID: uuid.New()}
+		w.write(other, userLine("long ago"))
+		size := int64(len(userLine("long ago")) + 1)
+		there := w.transcript(other.ClaudeSessionID)
+		never := filepath.Join(filepath.Dir(filepath.Dir(there)), "elsewhere", filepath.Base(there))
+		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) {
+			e.SessionID, e.TranscriptPath, e.Source = other.ClaudeSessionID.String(), never, "resume"
+		})
+		got := w.get(r.ID)
+		c, _ := got.Cursor()
+		assert.Equal(t, transcript.Cursor{Path: there, Offset: size}, c)
+		w.hook(r, hookwire.UserPromptSubmit, prompted("now"), func(e *hookwire.Event) {
+			e.SessionID, e.TranscriptPath, e.TranscriptSize = other.ClaudeSessionID.String(), there, size+100
+		})
+		got = w.get(r.ID)
+		c, _ = got.Cursor()
+		assert.Equal(t, transcript.Cursor{Path: there, Offset: size}, c, "it is followed already")
+	})
+}
+
+// Where no SessionStart was heard, a prompt names the transcript: what was said
+// before it is history.
+func TestP5_ATranscriptThatAPromptNamesBeginsThere(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.hook(r, hookwire.UserPromptSubmit, prompted("now"), func(e *hookwire.Event) {
+			e.TranscriptPath, e.TranscriptSize = "/elsewhere.jsonl", 17
+		})
+		got := w.get(r.ID)
+		c, _ := got.Cursor()
+		assert.Equal(t, transcript.Cursor{Path: "/elsewhere.jsonl", Offset: 17}, c)
 	})
 }
 

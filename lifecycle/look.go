@@ -46,21 +46,29 @@ func (s *Service) Look(ctx context.Context, r session.Record) Look {
 	l := Look{Phase: v.Phase(), Background: s.background(ctx, r.Binding.Agent), Active: s.lastActive(r, v)}
 	viewers, err := s.Tmux.Viewers(ctx)
 	if err == nil && v.Fate == PaneOurs {
-		l.Desk = deskOf(viewers, v.Pane.Window, v.Now)
+		l.Desk = deskOf(viewers, v.Pane, v.Now)
 	}
 	return l
 }
 
-// deskOf is pure. A terminal that may only look on counts as attached.
-func deskOf(viewers []tmux.Viewer, window tmux.WindowID, now time.Time) Desk {
-	desk := DeskAway
+// deskOf is pure. A terminal that may only look on counts as attached. So does
+// one that draws tmux itself (iTerm2's -CC): it is no viewer, only counted with
+// its session, and may show any window of it.
+func deskOf(viewers []tmux.Viewer, pane tmux.Pane, now time.Time) Desk {
+	desk, ofSession := DeskAway, 0
 	for _, v := range viewers {
-		if v.Window != window {
+		if v.Session == pane.Session {
+			ofSession++
+		}
+		if v.Window != pane.Window {
 			continue
 		}
 		if !v.ReadOnly && now.Sub(v.LastKey) < deskFor {
 			return DeskTyping
 		}
+		desk = DeskAttached
+	}
+	if pane.Attached > ofSession {
 		desk = DeskAttached
 	}
 	return desk
@@ -106,7 +114,7 @@ func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Tim
 	defer s.Wake(id)
 	err = s.do(ctx, id, func(w *work) error {
 		l := s.Look(ctx, *w.r)
-		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || l.Active.After(since) {
+		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(since) {
 			return nil
 		}
 		done = true

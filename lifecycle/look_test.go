@@ -46,6 +46,11 @@ func TestLookAtTheDesk(t *testing.T) {
 			w.attach(a, time.Second, false)
 			w.attach(a, time.Hour, false)
 		}, DeskTyping},
+		{"a terminal that draws tmux itself", func(w *world, a *agent) {
+			p, err := w.tmux.Fake.Pane(w.ctx, a.pane)
+			require.NoError(w.t, err)
+			w.tmux.AttachControl(p.Window)
+		}, DeskAttached},
 		{"tmux does not say", func(w *world, _ *agent) { w.tmux.Fail("Viewers", tmux.ErrLost) }, DeskUnknown},
 		{"the pane is not known", func(w *world, _ *agent) { w.tmux.Fail("Pane", tmux.ErrLost) }, DeskUnknown},
 	}

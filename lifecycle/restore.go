@@ -96,10 +96,14 @@ func (w *work) beginAnew() error {
 }
 
 func (w *work) resumeCopy(health transcript.Health) error {
-	id := uuid.New()
+	// The same for the same damage: after a crash right here the copy that is there is taken.
+	id := uuid.NewSHA1(w.r.ClaudeSessionID, fmt.Appendf(nil, "repaired at %d", health.Size))
 	path, err := transcript.Repair(health, w.r.ClaudeSessionID, id)
-	if errors.Is(err, transcript.ErrNothingLeft) {
+	switch {
+	case errors.Is(err, transcript.ErrNothingLeft):
 		return w.beginAnew()
+	case errors.Is(err, fs.ErrExist):
+		path, err = transcript.Find(w.ProjectsDir, id)
 	}
 	if err != nil {
 		return fmt.Errorf("repair the transcript: %w", err)

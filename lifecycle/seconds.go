@@ -110,7 +110,10 @@ func (w *work) noticeWriters(ctx context.Context) error {
 			return w.save()
 		}
 	}
-	n := Note{Kind: NoteGhost, Session: w.r.Clone(), Writers: w.describe(ctx, fresh)}
+	n := Note{Kind: NoteGhost, Session: w.r.Clone()}
+	if len(fresh.verdicts) > 0 { // then all who write are shown, also those who were told before
+		n.Writers = w.describe(ctx, w.strangers(found))
+	}
 	if w.r.State.Live() {
 		n.Kind = NoteSecondWriter
 	}

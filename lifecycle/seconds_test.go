@@ -55,8 +55,8 @@ func TestP1_ASecondWriterIsToldOnce(t *testing.T) {
 		another := w.tmux.byHand(resume(r.ClaudeSessionID)...)
 		w.pass(2 * noticeEvery)
 		assert.Equal(t, 2, w.news.told(NoteSecondWriter))
-		require.Len(t, w.news.last(NoteSecondWriter).Writers, 1, "only who is new")
-		assert.Equal(t, another.id, w.news.last(NoteSecondWriter).Writers[0].Identity)
+		assert.Len(t, w.news.last(NoteSecondWriter).Writers, 2, "what can be done concerns all of them")
+		assert.Equal(t, []process.Identity{desk.id, another.id}, w.get(r.ID).Seconds)
 	})
 }
 

@@ -79,6 +79,7 @@ func (w *work) stop(ctx context.Context, receipt *Receipt) error {
 func (w *work) endAgent(ctx context.Context, receipt *Receipt) {
 	b := w.r.Binding
 	if b == nil {
+		w.hangUpUnbound(ctx)
 		return
 	}
 	if w.view.Fate == PaneUnknown && !b.Adopted {
@@ -97,6 +98,28 @@ func (w *work) endAgent(ctx context.Context, receipt *Receipt) {
 	if err := w.closeOwn(ctx); err != nil {
 		receipt.fail(FailureTmux, 0, err.Error())
 	}
+}
+
+// hangUpUnbound closes the window of a launch that ccbot could not bind: a pane
+// with the session's tag that holds the launch. One that a person split off has
+// the tag too, and stays. Whether the agent is gone is for endRest to find out.
+func (w *work) hangUpUnbound(ctx context.Context) {
+	panes, err := w.Tmux.Panes(ctx)
+	for _, p := range panes {
+		if p.Tag == w.Tag(w.r.ID) && !p.Dead && w.isLaunch(p.PID) {
+			err = errors.Join(err, w.closePane(ctx, p))
+		}
+	}
+	if err != nil {
+		w.Log.Info("window_not_closed", "session_id", w.r.ID.String(), "error", err.Error())
+	}
+}
+
+// isLaunch says whether a process was started for this session's conversation.
+func (w *work) isLaunch(pid int) bool {
+	p, err := w.Processes.Inspect(pid)
+	launched, ok := process.SessionArg(p.Args)
+	return err == nil && ok && launched == w.r.ClaudeSessionID
 }
 
 // endBound ends the living agent and says whether it is gone.

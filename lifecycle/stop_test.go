@@ -392,3 +392,20 @@ func TestP4_ArchiveSettlesWhatWasBeingTyped(t *testing.T) {
 		})
 	}
 }
+
+// A launch whose outcome was lost has a window that no binding names.
+func TestP3_AWindowThatWasNeverBoundIsClosed(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		split := w.tmux.Split(a.pane)
+		w.edit(r.ID, func(r *session.Record) { r.Binding, r.Bound = nil, nil })
+		receipt := w.archive(r)
+		assert.Empty(t, receipt.Failures)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.Equal(t, process.Gone, w.Processes.Liveness(a.id))
+		_, err := w.tmux.Fake.Pane(w.ctx, a.pane)
+		require.ErrorIs(t, err, tmux.ErrNoPane)
+		_, err = w.tmux.Fake.Pane(w.ctx, split)
+		assert.NoError(t, err, "a pane that a person split off has the tag too")
+	})
+}

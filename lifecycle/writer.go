@@ -84,14 +84,15 @@ func (w *work) describe(ctx context.Context, found evidence) []Writer {
 	panes, _ := w.Tmux.Panes(ctx)  // without it no window is told
 	var all []Writer
 	for _, v := range found.verdicts {
-		one := Writer{Process: v.Process, Proven: v.Writer == process.Yes, Source: v.Source, Why: v.Why,
+		seen := v.Process
+		one := Writer{Process: seen, Proven: v.Writer == process.Yes, Source: v.Source, Why: v.Why,
 			Standing: w.standing(v)}
 		one.Age, _ = v.Process.Age(now)
 		if p, err := w.Processes.Inspect(v.Process.PID); err == nil && p.Identity == v.Process.Identity {
-			one.Cwd = p.Cwd
+			one.Cwd, seen = p.Cwd, p // with its executable, which a scan leaves out
 		}
 		one.Session = w.agentOf(v.Process.Identity)
-		if spare := w.sparedBy(found.table, v.Process); spare != nil {
+		if spare := w.sparedBy(found.table, seen); spare != nil {
 			one.Spared = spare.Reason
 		}
 		one.Pane, one.InTmux = paneOf(found.table, v.Process, panes)
@@ -112,7 +113,9 @@ func (w *work) agentOf(id process.Identity) string {
 
 // paneOf finds the pane in which the process runs in the foreground: the pane of
 // the nearest ancestor that shares its terminal. One that runs in a terminal
-// inside the pane (another tmux, script) or in the background is in none.
+// inside the pane (another tmux, script) or in the background is in none, and
+// neither is one that tmux calls by the shell's own name: whether the shell is in
+// front could not be told before a key.
 func paneOf(table process.Snapshot, p process.Process, panes []tmux.Pane) (tmux.Pane, bool) {
 	if p.TTY == 0 || p.PGID != p.Foreground {
 		return tmux.Pane{}, false
@@ -123,7 +126,7 @@ func paneOf(table process.Snapshot, p process.Process, panes []tmux.Pane) (tmux.
 		}
 		for _, pane := range panes {
 			if pane.PID == above.PID && !pane.Dead {
-				return pane, true
+				return pane, above.PID == p.PID || pane.Command != above.Comm
 			}
 		}
 	}
