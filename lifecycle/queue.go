@@ -197,11 +197,3 @@ func (s *Service) Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor
 		return w.save()
 	})
 }
-
-// Phase says what a session's agent is doing.
-func (s *Service) Phase(ctx context.Context, r session.Record) Phase {
-	if !r.State.Live() || r.Binding == nil {
-		return PhaseUnknown
-	}
-	return s.View(ctx, r).Phase()
-}
