@@ -272,11 +272,18 @@ func (w *world) agents() []process.Identity {
 	var all []process.Identity
 	for _, p := range snap.Processes {
 		launched := slices.ContainsFunc(p.Args, func(a string) bool { return strings.HasPrefix(a, w.state+"/launch/") })
-		if launched && !p.Gone() {
+		if launched && !p.Gone() && !forked(snap, p) {
 			all = append(all, p.Identity)
 		}
 	}
 	return all
+}
+
+// forked says whether a process is a fork that shows its parent's command line
+// until it has become its own program, as one for a hook does.
+func forked(snap process.Snapshot, p process.Process) bool {
+	parent, ok := snap.Find(p.PPID)
+	return ok && slices.Equal(parent.Args, p.Args)
 }
 
 // lastID is the newest message of the chat.

@@ -155,7 +155,7 @@ func (w *world) writersOf(claudeID string) []process.Identity {
 	require.NoError(w.t, err)
 	var all []process.Identity
 	for _, p := range snap.Processes {
-		if p.Gone() {
+		if p.Gone() || forked(snap, p) {
 			continue
 		}
 		id, named := process.SessionArg(p.Args)
