@@ -172,11 +172,21 @@ func (a *answers) drain(ctx context.Context, r session.Record) error {
 		if err != nil {
 			return err
 		}
+		if isAfterTheEnd(r, item) {
+			return nil
+		}
 		if err := a.show(ctx, r.ID, item); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isAfterTheEnd says whether somebody else has written an item: the session was
+// over. What is said at the desk is not brought into the chat unasked.
+func isAfterTheEnd(r session.Record, item transcript.Item) bool {
+	last, ok := r.Cursor()
+	return ok && !r.State.Live() && r.Tail > 0 && item.At.Path == last.Path && item.At.Offset >= r.Tail
 }
 
 // replaced goes on at the end of a transcript that is not the one that was read

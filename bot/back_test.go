@@ -188,12 +188,13 @@ func TestResumeOfWhatIsNotCleanedUpIsExplained(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.CleanupFailed)
 	w.records.change(r.ID, func(r *session.Record) {
-		r.Cleanup = &session.CleanupError{Processes: []process.Identity{{PID: 5}}, Reason: "process 5 lives"}
+		r.Cleanup = &session.CleanupError{Processes: []process.Identity{{PID: 5}}, Reason: "process 5 lives",
+			Failures: []session.CleanupFailure{{Kind: "survived", PID: 5, Detail: "it survived KILL"}}}
 	})
 	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
 		return r, &lifecycle.StateError{State: session.CleanupFailed, Want: "resumed"}
 	}
-	want := w.word(i18n.CleanupFailed, i18n.Args{"Name": "api", "Details": "pid 5 may still be alive"})
+	want := w.word(i18n.CleanupFailed, i18n.Args{"Name": "api", "Details": "pid 5 is alive even after KILL"})
 	require.NoError(t, w.tap(t, alice, w.undo(r, 0)))
 	w.mustHear(t, "/resume api")
 	require.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
@@ -433,4 +434,27 @@ func TestADamagedTranscriptIsAskedAbout(t *testing.T) {
 	require.NoError(t, w.tap(t, alice, "res:"+ref(r.ID)+"..c"), "where it was")
 	head := "restore " + r.ID.String()
 	assert.Equal(t, []string{head + " in /srv/x", head + " in /srv/x as copy", head + " in /srv/x as as_is", head + " as copy"}, w.sessions.done())
+}
+
+func TestATranscriptWithNothingLeftBeginsAnew(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Archived)
+	nothing := true
+	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
+		if !nothing {
+			return r, nil
+		}
+		return r, deep(&lifecycle.TranscriptError{Nothing: true, Health: transcript.Health{Faults: []transcript.Fault{transcript.FaultNUL}}})
+	}
+	w.mustHear(t, "/resume api")
+	m := w.sender.last(t)
+	assert.Equal(t, w.named(i18n.TranscriptEmpty, "api"), m.Text.Text)
+	assert.Equal(t, "res:"+ref(r.ID)+"..c", dataOf(t, w, m, i18n.ButtonBeginAnew))
+	assert.Equal(t, []string{"res:" + ref(r.ID) + "..c", "no:7"}, data(m))
+	w.again()
+	nothing = false
+	require.NoError(t, w.tap(t, bob, data(m)[0]))
+	head := "restore " + r.ID.String()
+	assert.Equal(t, []string{head, head + " as copy"}, w.sessions.done())
+	w.currentIs(t, r.ID)
 }

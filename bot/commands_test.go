@@ -16,7 +16,6 @@ import (
 
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
 )
@@ -144,7 +143,8 @@ func TestEveryRestoreFailureIsASentence(t *testing.T) {
 		{"the folder is a file", &lifecycle.DirError{Dir: "/home/alice/old", Why: lifecycle.DirNotADir}, name(i18n.DirNotADir)},
 		{"it is just ending", &lifecycle.StateError{State: session.Stopping, Want: "resumed"}, name(i18n.StillEnding)},
 		{"it was purged", session.ErrNotFound, name(i18n.NoSuchSession)},
-		{"nothing was left", transcript.ErrNothingLeft, name(i18n.TranscriptEmpty)},
+		{"nothing was left", &lifecycle.TranscriptError{Nothing: true}, name(i18n.TranscriptEmpty)},
+		{"nobody sees who writes", lifecycle.ErrEvidence, name(i18n.EvidenceStart)},
 		{"it is open", &lifecycle.StateError{State: session.Running, Want: "resumed"},
 			func(w *world) string { return w.named(i18n.ResumeAlreadyOpen, "old") }},
 		{"no claude", lifecycle.ErrNoClaude,
@@ -174,6 +174,7 @@ func TestEveryAgentFailureIsASentence(t *testing.T) {
 			return w.word(i18n.StopRefused, i18n.Args{"Name": "api", "Command": "tmux attach -t api"})
 		}},
 		{"it is over", &lifecycle.StateError{State: session.Archived}, func(w *world) string { return w.named(i18n.AlreadyEnded, "api") }},
+		{"nobody sees who writes", lifecycle.ErrEvidence, func(w *world) string { return w.named(i18n.EvidenceArchive, "api") }},
 		{"nothing to stop", lifecycle.ErrIdle, func(w *world) string { return w.named(i18n.StopNothing, "api") }},
 		{"anything else", errDisk, func(w *world) string { return w.word(i18n.InternalError) }},
 	} {
@@ -301,6 +302,16 @@ func TestTheListSaysWhoIsAtTheDesk(t *testing.T) {
 			assert.Contains(t, w.sender.last(t).Text.Text, "• api: "+tt.want+", ~/api")
 		})
 	}
+}
+
+func TestP3_TheListSaysWhyASessionIsNotClean(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "stuck", session.CleanupFailed)
+	w.records.change(r.ID, func(r *session.Record) {
+		r.Cleanup = &session.CleanupError{Failures: []session.CleanupFailure{{Kind: "survived", PID: 5}, {Kind: "tmux", Detail: "x"}}}
+	})
+	w.mustHear(t, "/list")
+	assert.Contains(t, w.sender.last(t).Text.Text, "• stuck: not cleaned up (pid 5 is alive even after KILL), ~/stuck")
 }
 
 func TestTheListRetriesWhatIsNotClean(t *testing.T) {

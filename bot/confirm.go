@@ -23,12 +23,17 @@ func (b *Bot) onWriters(k scene, do func(ctx context.Context, t tapEvent, a abou
 			return err
 		}
 		a.scene = k.now(a.r)
+		a.unasked = a.scene == refused && (k == second || len(t.args) > 2 && t.args[2] == unaskedMark)
 		if a.scene != k || len(t.args) < 2 || t.args[1] != writersMark(identities(a.writers)) {
 			return b.changed(ctx, t, a)
 		}
 		return do(ctx, t, a)
 	}
 }
+
+// unaskedMark stands in the buttons of a message that began as one about a session
+// that was open: nobody had asked for it to come back.
+const unaskedMark = "n"
 
 // byAsker is a tap that only the person may do whose id is argument i.
 func (b *Bot) byAsker(i int, do tap) tap {
@@ -91,6 +96,9 @@ func (b *Bot) askEndWriters(ctx context.Context, t tapEvent, a about) error {
 		question = i18n.TakeOnlyConfirm
 	case ghost:
 		question, word = i18n.StopConfirm, i18n.ButtonStopIt
+		if !a.r.State.Resumable() { // then /resume would be refused
+			question = i18n.StopOnlyConfirm
+		}
 	}
 	text := b.words.Say(question, i18n.Args{"Name": a.r.Name, "Processes": b.writerNames(a.writers)})
 	yes := fmt.Sprintf("%sdo:%s:%s:%d", a.scene, a.wish.data(), writersMark(identities(a.writers)), t.from)
@@ -112,12 +120,11 @@ func (b *Bot) endWriters(ctx context.Context, t tapEvent, a about) error {
 		return b.changed(ctx, t, a)
 	}
 	b.Sender.Answer(ctx, t.to, t.query, "", false)
-	ending := b.words.Say(i18n.Taking, i18n.Args{"Processes": b.writerNames(a.writers)})
-	if err := b.replace(ctx, t, ending); err != nil {
-		b.Log.Debug("edit_failed", "error", err.Error())
-	}
+	names := i18n.Args{"Processes": b.writerNames(a.writers)}
+	b.progress(ctx, t, b.words.Say(i18n.Taking, names))
 	endings, err := b.Sessions.EndWriters(ctx, a.r.ID, identities(a.writers))
 	if err != nil && len(endings) == 0 {
+		b.progress(ctx, t, b.words.Say(i18n.TakingFailed, names))
 		return b.explain(ctx, t.to, b.internal(err))
 	} else if err != nil { // what has ended is told all the same
 		b.Log.Error("record_not_saved", "session_id", a.r.ID.String(), "error", err.Error())
@@ -128,10 +135,19 @@ func (b *Bot) endWriters(ctx context.Context, t tapEvent, a about) error {
 		said = append(said, b.endingLine(e))
 		all = all && e.Ended && e.Verified
 	}
+	b.progress(ctx, t, strings.Join(said, "\n"))
 	if !all {
 		return b.notEnded(ctx, t, a, said)
 	}
 	return b.goOn(ctx, t, a, said)
+}
+
+// progress says in the message that was tapped how far it is. It may be lost:
+// what has to arrive is posted.
+func (b *Bot) progress(ctx context.Context, t tapEvent, text string) {
+	if err := b.replace(ctx, t, text); err != nil {
+		b.Log.Debug("edit_failed", "error", err.Error())
+	}
 }
 
 // goOn does what was wanted once nobody else writes any more.
@@ -157,8 +173,9 @@ func (b *Bot) notEnded(ctx context.Context, t tapEvent, a about, said []string) 
 	return b.post(ctx, t.to, render.Join(text, plain("\n\n"), rest), buttons)
 }
 
-// fork starts a session that begins with a copy of the conversation. Of an open
-// session the window is closed then: the other one goes on with the original.
+// fork starts a session that begins with a copy of the conversation. An open
+// session is archived before that: the other one goes on with the original, of
+// which a crash in between leaves one writer.
 func (b *Bot) fork(ctx context.Context, t tapEvent, a about) error {
 	origin := fmt.Sprintf("tap-%d-%d", t.to.ChatID, t.message)
 	dir := cmp.Or(a.wish.dir, a.r.Dir)
@@ -169,10 +186,16 @@ func (b *Bot) fork(ctx context.Context, t tapEvent, a about) error {
 	if !b.inRoots(dir) {
 		return b.say(ctx, t.to, b.outsideRoots(dir))
 	}
+	if a.scene == second {
+		why := fmt.Sprintf("left to another writer, asked for by %d", t.from)
+		if err := b.Sessions.Archive(ctx, a.r.ID, session.Archived, why); err != nil {
+			return b.explain(ctx, t.to, b.agentFailure(a.r, err))
+		}
+	}
 	r, err := b.Sessions.Start(ctx, lifecycle.StartRequest{Name: a.r.Name + "-fork", Dir: dir, Conversation: t.to,
 		Owner: t.from, Origin: origin, ForkOf: a.r.ClaudeSessionID})
 	if err != nil {
-		return b.explain(ctx, t.to, b.startFailure(err))
+		return b.explain(ctx, t.to, b.forkFailure(a, err))
 	}
 	if err := b.Chats.SetCurrent(t.to, r.ID); err != nil {
 		return err
@@ -181,14 +204,22 @@ func (b *Bot) fork(ctx context.Context, t tapEvent, a about) error {
 	if err := b.post(ctx, t.to, marked(text, b.short(r.Dir)), nil); err != nil {
 		return err
 	}
-	if err := b.spend(ctx, t); err != nil || a.scene != second {
-		return err
+	return b.spend(ctx, t)
+}
+
+// forkFailure explains why a copy was not started. An open session was given up
+// for it already.
+func (b *Bot) forkFailure(a about, err error) failure {
+	f := b.startFailure(err)
+	if a.scene != second {
+		return f
 	}
-	why := fmt.Sprintf("left to another writer, asked for by %d", t.from)
-	if err := b.Sessions.Archive(ctx, a.r.ID, session.Archived, why); err != nil {
-		return b.explain(ctx, t.to, b.agentFailure(a.r, err))
+	head := b.words.Say(i18n.ForkFailed, i18n.Args{"Name": a.r.Name})
+	f.text = render.Join(plain(head+"\n"), f.text)
+	if now, ok := b.Records.Get(a.r.ID); ok {
+		f.buttons = b.resumeButton(now)
 	}
-	return nil
+	return f
 }
 
 // started says whether a session was already started for this.
@@ -203,7 +234,7 @@ func (b *Bot) started(origin string) bool {
 
 // adopt goes on with a session in the terminal where somebody runs it.
 func (b *Bot) adopt(ctx context.Context, t tapEvent, a about) error {
-	if len(a.writers) != 1 || !a.writers[0].Adoptable() {
+	if !a.canAdopt() {
 		return b.changed(ctx, t, a)
 	}
 	one := a.writers[0]
@@ -219,7 +250,11 @@ func (b *Bot) adopt(ctx context.Context, t tapEvent, a about) error {
 	if err := b.use(ctx, t.to, r); err != nil {
 		return err
 	}
-	text := b.words.Say(i18n.Adopted, i18n.Args{"Name": r.Name, "Window": visible(one.Pane.WindowName)})
+	word := i18n.Adopted
+	if r.Binding == nil || r.Binding.Shell == 0 { // no shell keeps the window
+		word = i18n.AdoptedBare
+	}
+	text := b.words.Say(word, i18n.Args{"Name": r.Name, "Window": visible(one.Pane.WindowName)})
 	if err := b.say(ctx, t.to, text); err != nil {
 		return err
 	}
@@ -233,6 +268,10 @@ func (b *Bot) notAdopted(ctx context.Context, t tapEvent, a about, why error) er
 	switch {
 	case errors.Is(why, lifecycle.ErrNoTerminal):
 		b.alert(ctx, t, i18n.FootAdoptElsewhere)
+		return nil
+	case errors.Is(why, lifecycle.ErrEvidence):
+		b.Log.Warn("writers_unknown", "session_id", a.r.ID.String(), "error", why.Error())
+		b.alert(ctx, t, i18n.WritersUnknown, i18n.Args{"Name": a.r.Name})
 		return nil
 	case errors.Is(why, lifecycle.ErrChanged), errors.As(why, &others), errors.As(why, &state), errors.Is(why, session.ErrNotFound):
 		a, ok, err := b.lookAgain(ctx, t)

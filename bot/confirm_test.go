@@ -77,10 +77,10 @@ func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
 				return []lifecycle.Ending{ended(4123, process.HowTerm, 0), ended(4124, process.HowAlreadyGone, 0)}, nil
 			}
 			require.NoError(t, w.tap(t, alice, yes))
-			assert.Equal(t, w.word(i18n.Taking, i18n.Args{"Processes": "claude, pid 4123, 2 h, pts/3; claude, pid 4124, 2 h, pts/3"}),
-				w.sender.lastEdit(t).Text.Text)
-			assert.Empty(t, w.sender.lastEdit(t).Buttons)
 			said := lines("claude, pid 4123 ended with TERM.", "claude, pid 4124 was gone already.")
+			assert.Equal(t, []string{w.word(i18n.Taking, i18n.Args{"Processes": "claude, pid 4123, 2 h, pts/3; claude, pid 4124, 2 h, pts/3"}), said},
+				textsOf(w.sender, &w.sender.edited))
+			assert.Empty(t, w.sender.lastEdit(t).Buttons)
 			want, after := []string{ending(r, desk(4123), desk(4124))}, []string(nil)
 			switch k {
 			case refused:
@@ -118,6 +118,8 @@ func TestP2_WhoDidNotEndIsTold(t *testing.T) {
 			last := w.sender.last(t)
 			assert.True(t, strings.HasPrefix(last.Text.Text, lines("claude, pid 1 ended with KILL.",
 				"claude, pid 2 was left alone: it is not proven to write this session.", "")), last.Text.Text)
+			assert.Equal(t, lines("claude, pid 1 ended with KILL.", "claude, pid 2 was left alone: it is not proven to write this session."),
+				w.sender.lastEdit(t).Text.Text, "it does not stay at the beginning")
 			assert.Contains(t, last.Text.Text, "• claude, pid 2, 2 h")
 			assert.Equal(t, verbs(m), verbs(last), "it can be tried again")
 			assert.Len(t, w.sessions.done(), map[scene]int{refused: 2, second: 1, ghost: 1}[k], "it does not come back beside the other one")
@@ -156,6 +158,18 @@ func TestAnEndThatBreaksIsTold(t *testing.T) {
 	}
 }
 
+func TestP2_AnEndThatWasNotTriedIsTold(t *testing.T) {
+	for _, k := range []scene{refused, second, ghost} {
+		w := newWorld(t)
+		_, m := w.told(t, k, desk(1))
+		yes := w.takeOver(t, m, takeWord(k))
+		w.sessions.ends = func([]process.Identity) ([]lifecycle.Ending, error) { return nil, errDisk }
+		require.NoError(t, w.tap(t, alice, yes))
+		assert.Equal(t, "I did not end claude, pid 1, 2 h, pts/3.", w.sender.lastEdit(t).Text.Text)
+		assert.Equal(t, w.word(i18n.InternalError), w.sender.last(t).Text.Text)
+	}
+}
+
 // Whatever is tapped on a message that is not true any more ends nothing, and
 // shows what is true.
 func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
@@ -175,7 +189,7 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 			{"another one", []lifecycle.Writer{desk(5)}, "", ""},
 			{"nobody any more", nil, "", i18n.WritersNone},
 			{"it came back meanwhile", []lifecycle.Writer{desk(4123)}, session.Running, i18n.WritersSecond},
-			{"it ended meanwhile", []lifecycle.Writer{desk(4123)}, session.Archived, i18n.WritersRefused},
+			{"it ended meanwhile", []lifecycle.Writer{desk(4123)}, session.Archived, i18n.WritersOver},
 			{"it came back, nobody else writes", nil, session.Running, i18n.WritersNone},
 		} {
 			if tt.state == session.Archived && k != second || tt.state == session.Running && k == second {
@@ -204,7 +218,7 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 					require.NoError(t, w.tap(t, alice, d))
 					if tt.says != "" {
 						head, _, _ := strings.Cut(w.sender.lastEdit(t).Text.Text, "\n")
-						assert.Equal(t, w.word(tt.says, i18n.Args{"Name": "api"}), head, d)
+						assert.Equal(t, w.word(tt.says, i18n.Args{"Name": "api", "State": w.word(i18n.StateArchived)}), head, d)
 					}
 					for _, one := range tt.writers {
 						assert.Contains(t, w.sender.lastEdit(t).Text.Text, fmt.Sprintf("pid %d", one.PID))
@@ -224,6 +238,32 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 			assert.Empty(t, w.doing(r))
 			assert.NotContains(t, verbs(w.sender.lastEdit(t)), string(k)+"as")
 		})
+	}
+}
+
+// Nobody asked for a session back whose second writer was told: also when it has
+// ended since, that is not what its message says.
+func TestASecondWriterOfWhatHasEndedIsToldWithoutARefusal(t *testing.T) {
+	for _, tt := range []struct {
+		writer lifecycle.Writer
+		want   string
+	}{{desk(4123), "api is archived here and open elsewhere:"}, {unsure(4123), "api is archived here and may be open elsewhere:"}} {
+		w := newWorld(t)
+		r, m := w.told(t, second, tt.writer)
+		w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
+		require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonShow)))
+		for range 2 { // the head stays, whatever is tapped
+			m = w.sender.lastEdit(t)
+			head, _, _ := strings.Cut(m.Text.Text, "\n")
+			assert.Equal(t, tt.want, head)
+			w.again()
+			require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonShow)))
+		}
+		for _, d := range data(m) {
+			assert.LessOrEqual(t, len(d), 64)
+		}
+		require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonForkInstead)), "its buttons work")
+		assert.Equal(t, []string{`start "api-fork" in ` + r.Dir, "fork of " + r.ClaudeSessionID.String()}, w.sessions.done())
 	}
 }
 
@@ -276,8 +316,8 @@ func TestP1_ForkLeavesTheOriginalToTheOther(t *testing.T) {
 			tap := dataOf(t, w, m, i18n.ButtonForkInstead)
 			require.NoError(t, w.tap(t, bob, tap))
 			want := []string{`start "api-fork" in ` + r.Dir, "fork of " + r.ClaudeSessionID.String()}
-			if k == second {
-				want = append(want, "archive "+r.ID.String()+" as archived")
+			if k == second { // a crash in between leaves the other one alone with it
+				want = append([]string{"archive " + r.ID.String() + " as archived"}, want...)
 			}
 			assert.Equal(t, want, w.doing(r))
 			assert.Equal(t, w.word(i18n.ForkStarted, i18n.Args{"Name": "api-fork", "From": "api", "Dir": "~/api"}), w.sender.last(t).Text.Text)
@@ -294,19 +334,46 @@ func TestP1_ForkLeavesTheOriginalToTheOther(t *testing.T) {
 	}
 }
 
-func TestAForkThatFailsArchivesNothing(t *testing.T) {
+func TestAForkThatFailsSaysWhatWasDone(t *testing.T) {
+	for _, k := range []scene{refused, second} {
+		w := newWorld(t)
+		r, m := w.told(t, k, desk(4123))
+		w.sessions.start = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
+		w.sessions.archive = func(id uuid.UUID) error {
+			w.records.change(id, func(r *session.Record) { r.State = session.Archived })
+			return nil
+		}
+		tap := dataOf(t, w, m, i18n.ButtonForkInstead)
+		why, after := w.word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}), []string(nil)
+		w.Roots = []string{"/srv"}
+		require.NoError(t, w.tap(t, alice, tap))
+		assert.Equal(t, w.outsideRoots(r.Dir), w.sender.last(t).Text.Text)
+		assert.Empty(t, w.doing(r), "what cannot be started archives nothing")
+
+		w.Roots = nil
+		require.NoError(t, w.tap(t, alice, tap))
+		if k == second {
+			why, after = lines(w.named(i18n.ForkFailed, "api"), why), []string{"res:" + ref(r.ID)}
+		}
+		assert.Equal(t, why, w.sender.last(t).Text.Text)
+		assert.Equal(t, after, data(w.sender.last(t)))
+		assert.Zero(t, w.sender.spent, "it can be tapped again")
+		w.sessions.start = nil
+		require.NoError(t, w.tap(t, alice, tap))
+		if k == second { // it is over by now, so the message is drawn anew
+			require.NoError(t, w.tap(t, alice, dataOf(t, w, w.sender.lastEdit(t), i18n.ButtonForkInstead)))
+		}
+		assert.Equal(t, w.word(i18n.ForkStarted, i18n.Args{"Name": "api-fork", "From": "api", "Dir": "~/api"}), w.sender.last(t).Text.Text)
+	}
+}
+
+func TestP1_WhatIsNotArchivedIsNotForked(t *testing.T) {
 	w := newWorld(t)
 	r, m := w.told(t, second, desk(4123))
-	w.sessions.start = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
-	tap := dataOf(t, w, m, i18n.ButtonForkInstead)
-	require.NoError(t, w.tap(t, alice, tap))
-	assert.Equal(t, w.word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}), w.sender.last(t).Text.Text)
-	assert.Len(t, w.doing(r), 2)
-	assert.Zero(t, w.sender.spent, "it can be tapped again")
-	w.Roots = []string{"/srv"}
-	require.NoError(t, w.tap(t, alice, tap))
-	assert.Equal(t, w.outsideRoots(r.Dir), w.sender.last(t).Text.Text)
-	assert.Len(t, w.doing(r), 2)
+	w.sessions.archive = func(uuid.UUID) error { return deep(errDisk) }
+	require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonForkInstead)))
+	assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.sessions.done())
+	assert.Equal(t, w.word(i18n.InternalError), w.sender.last(t).Text.Text)
 }
 
 func TestTheWishSurvivesATakeOver(t *testing.T) {
@@ -344,12 +411,25 @@ func TestAdopt(t *testing.T) {
 	tap := dataOf(t, w, m, i18n.ButtonAdopt)
 	require.NoError(t, w.tap(t, bob, tap))
 	assert.Equal(t, []string{"adopt 4123@41230 as " + r.ID.String(), "move " + r.ID.String() + " to 7"}, w.doing(r))
-	assert.Equal(t, w.word(i18n.Adopted, i18n.Args{"Name": "api", "Window": "mine"}), w.sender.last(t).Text.Text)
+	assert.Equal(t, w.word(i18n.AdoptedBare, i18n.Args{"Name": "api", "Window": "mine"}), w.sender.last(t).Text.Text)
 	w.currentIs(t, r.ID)
 	assert.Equal(t, 1, w.sender.spent)
 	w.write() // now it is the session's own agent
 	require.NoError(t, w.tap(t, bob, tap), "a double tap")
 	assert.Len(t, w.doing(r), 2)
+}
+
+func TestP10_AnAdoptionSaysWhetherTheWindowStays(t *testing.T) {
+	for shell, want := range map[int]i18n.Key{0: i18n.AdoptedBare, 99: i18n.Adopted} {
+		w := newWorld(t)
+		_, m := w.told(t, ghost, inWindow(t, 4123))
+		w.sessions.adopt = func(id uuid.UUID) error {
+			w.records.change(id, func(r *session.Record) { r.Binding = &session.Binding{Adopted: true, Shell: shell} })
+			return nil
+		}
+		require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonAdopt)))
+		assert.Equal(t, w.word(want, i18n.Args{"Name": "api", "Window": "mine"}), w.sender.last(t).Text.Text)
+	}
 }
 
 func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
@@ -363,6 +443,7 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 		{"it came back", &lifecycle.StateError{State: session.Running}, i18n.WritersChanged},
 		{"it was purged", session.ErrNotFound, i18n.WritersChanged},
 		{"no terminal", lifecycle.ErrNoTerminal, i18n.FootAdoptElsewhere},
+		{"nobody sees who writes", lifecycle.ErrEvidence, i18n.WritersUnknown},
 		{"anything else", errDisk, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -375,7 +456,7 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Contains(t, w.sender.done(), "answer query: "+w.word(tt.want))
+			assert.Contains(t, w.sender.done(), "answer query: "+w.named(tt.want, "api"))
 			assert.Zero(t, w.sender.spent)
 		})
 	}

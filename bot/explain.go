@@ -11,7 +11,6 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
 )
@@ -45,6 +44,9 @@ func (b *Bot) startFailure(err error) failure {
 	}
 	if writer := (*lifecycle.WriterError)(nil); errors.As(err, &writer) {
 		return failure{text: b.unsureText(writer.Writers), err: err}
+	}
+	if errors.Is(err, lifecycle.ErrEvidence) {
+		return failure{text: plain(b.words.Say(i18n.EvidenceStart)), err: err, internal: true}
 	}
 	return b.internal(err)
 }
@@ -100,8 +102,6 @@ func (b *Bot) restoreRefusal(c comeback, err error) failure {
 		return failure{text: text, buttons: buttons}
 	case errors.As(err, &damaged):
 		return b.damagedRefusal(c, damaged)
-	case errors.Is(err, transcript.ErrNothingLeft):
-		return failure{text: plain(b.words.Say(i18n.TranscriptEmpty, name))}
 	case errors.As(err, &state) && state.State == session.CleanupFailed:
 		now, ok := b.Records.Get(c.r.ID) // it may have failed since c was made
 		if !ok {
@@ -126,6 +126,8 @@ func (b *Bot) agentFailure(r session.Record, err error) failure {
 		return failure{text: plain(b.words.Say(i18n.StopRefused, i18n.Args{"Name": r.Name, "Command": b.Sessions.Attach(r)})), err: err}
 	case errors.As(err, &state):
 		return failure{text: plain(b.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})), err: err}
+	case errors.Is(err, lifecycle.ErrEvidence):
+		return failure{text: plain(b.words.Say(i18n.EvidenceArchive, i18n.Args{"Name": r.Name})), err: err, internal: true}
 	}
 	return b.internal(err)
 }

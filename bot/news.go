@@ -39,6 +39,8 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 		return b.reply(ctx, n, b.words.Say(i18n.HeldDialog, name))
 	case lifecycle.NoteHeldUnknown:
 		return b.reply(ctx, n, b.words.Say(i18n.HeldUnknown, name))
+	case lifecycle.NoteHeldBash:
+		return b.reply(ctx, n, b.words.Say(i18n.HeldBash, name))
 	case lifecycle.NoteHeldDraft:
 		return b.reply(ctx, n, b.words.Say(i18n.HeldDraft, name), b.button(i18n.ButtonSendAnyway, "any:"+n.Prompt.Key, ""))
 	case lifecycle.NoteDraftCleared:

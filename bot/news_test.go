@@ -74,6 +74,7 @@ func newsTable() map[lifecycle.NoteKind]told {
 		lifecycle.NoteDialog:       {says: name(i18n.DialogOpen, i18n.AttachHint, i18n.DialogStopHint)},
 		lifecycle.NoteQueued:       {says: name(i18n.Queued), reply: true},
 		lifecycle.NoteHeldDialog:   {says: name(i18n.HeldDialog), reply: true},
+		lifecycle.NoteHeldBash:     {says: name(i18n.HeldBash), reply: true},
 		lifecycle.NoteHeldDraft:    {says: name(i18n.HeldDraft), reply: true, buttons: []string{"any"}},
 		lifecycle.NoteDraftCleared: {says: name(i18n.DraftCleared)},
 		lifecycle.NoteSecondWriter: {says: name(i18n.WritersSecond), buttons: []string{"ssh", "sas", "sfk", "sno"}},

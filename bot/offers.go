@@ -106,13 +106,18 @@ func reason(err error) string {
 // damagedRefusal says what is wrong with a transcript, and asks how to go on.
 // Whatever is chosen, the original stays.
 func (b *Bot) damagedRefusal(c comeback, e *lifecycle.TranscriptError) failure {
+	mended, asIs := c.wish, c.wish
+	mended.damaged, asIs.damaged = lifecycle.UseCopy, lifecycle.UseAsItIs
+	if e.Nothing { // a copy of nothing is a new conversation
+		return failure{text: plain(b.words.Say(i18n.TranscriptEmpty, i18n.Args{"Name": c.r.Name})), buttons: rows(1,
+			b.button(i18n.ButtonBeginAnew, "res:"+mended.data(), outbox.Primary),
+			b.cancelButton(c.from))}
+	}
 	var faults []string
 	for _, f := range e.Health.Faults {
 		faults = append(faults, b.faultText(f))
 	}
 	text := b.words.Say(i18n.TranscriptDamaged, i18n.Args{"Name": c.r.Name, "Details": strings.Join(faults, "; ")})
-	mended, asIs := c.wish, c.wish
-	mended.damaged, asIs.damaged = lifecycle.UseCopy, lifecycle.UseAsItIs
 	return failure{text: plain(text), buttons: rows(1,
 		b.button(i18n.ButtonUseCopy, "res:"+mended.data(), outbox.Primary),
 		b.button(i18n.ButtonUseAsIs, "res:"+asIs.data(), ""),

@@ -131,9 +131,13 @@ func (b *Bot) cleanupText(r session.Record, details []string) string {
 func (b *Bot) failureTexts(failures []lifecycle.Failure) []string {
 	var all []string
 	for _, f := range failures {
-		text := b.words.Say(i18n.FailureKey(string(f.Kind)), i18n.Args{"PID": f.PID})
-		if f.PID == 0 && f.Kind == lifecycle.FailureUnknown {
+		key := i18n.FailureKey(string(f.Kind))
+		text := b.words.Say(key, i18n.Args{"PID": f.PID})
+		switch {
+		case f.PID == 0 && f.Kind == lifecycle.FailureUnknown:
 			text = b.words.Say(i18n.FailureSome)
+		case text == string(key): // of a later day
+			text = visible(f.String())
 		}
 		if !slices.Contains(all, text) {
 			all = append(all, text)
@@ -144,16 +148,23 @@ func (b *Bot) failureTexts(failures []lifecycle.Failure) []string {
 
 // notCleanText says the same of a session whose archive is over, by its record.
 func (b *Bot) notCleanText(r session.Record) string {
-	var details []string
-	if r.Cleanup != nil { // else a file that was edited
-		for _, p := range r.Cleanup.Processes {
-			details = append(details, b.words.Say(i18n.FailureKey(string(lifecycle.FailureUnknown)), i18n.Args{"PID": p.PID}))
+	return b.cleanupText(r, b.notCleanDetails(r))
+}
+
+// notCleanDetails say what the record keeps of what could not be proven: the
+// same as the receipt. A file that was edited, or is of an earlier version, may
+// keep nothing.
+func (b *Bot) notCleanDetails(r session.Record) []string {
+	var failures []lifecycle.Failure
+	if r.Cleanup != nil {
+		for _, f := range r.Cleanup.Failures {
+			failures = append(failures, lifecycle.Failure{Kind: lifecycle.FailureKind(f.Kind), PID: f.PID, Detail: f.Detail})
 		}
 	}
-	if len(details) == 0 {
-		details = []string{b.words.Say(i18n.FailureSome)}
+	if len(failures) == 0 {
+		return []string{b.words.Say(i18n.FailureSome)}
 	}
-	return b.cleanupText(r, details)
+	return b.failureTexts(failures)
 }
 
 // retryButton is under what says that a session is not cleaned up.

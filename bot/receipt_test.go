@@ -60,7 +60,7 @@ func TestReceiptText(t *testing.T) {
 		{"split and waiting", session.Archived, lifecycle.Receipt{Split: true, Waiting: 1},
 			[]string{"api is archived.", "The window had panes that are not mine; they stay open.",
 				"1 message was not typed yet. It waits for the session to come back."}},
-		{"adopted", session.Archived, lifecycle.Receipt{Adopted: true}, []string{"api is archived.", "The window is yours and stays open."}},
+		{"adopted", session.Archived, lifecycle.Receipt{Adopted: true}, []string{"api is archived.", "Its terminal is yours: I closed nothing."}},
 		{"quiet", session.Archived, lifecycle.Receipt{Quiet: 6 * time.Hour, Agent: &agent},
 			[]string{"api is archived: nothing has happened for 6 h. Its agent (claude, pid 10, 2 h) ended with its window."}},
 		{"not cleaned up", session.CleanupFailed, lifecycle.Receipt{Failures: []lifecycle.Failure{
@@ -223,9 +223,24 @@ func TestWhatIsNotCleanIsToldByItsRecord(t *testing.T) {
 	r := session.Record{Name: "api"}
 	assert.Contains(t, w.notCleanText(r), w.word(i18n.FailureSome), "a file that was edited")
 	r.Cleanup = &session.CleanupError{Reason: "in English", Processes: []process.Identity{{PID: 5}, {PID: 6}}}
-	text := w.notCleanText(r)
-	assert.Contains(t, text, "pid 5 may still be alive; pid 6 may still be alive")
-	assert.NotContains(t, text, "in English")
+	assert.Contains(t, w.notCleanText(r), w.word(i18n.FailureSome), "a record of an earlier version")
+	assert.NotContains(t, w.notCleanText(r), "in English")
+}
+
+func TestP3_TheRecordSaysTheSameAsTheReceipt(t *testing.T) {
+	w := newWorld(t)
+	r := session.Record{Name: "api", State: session.CleanupFailed, Cleanup: &session.CleanupError{Reason: "in English"}}
+	var receipt lifecycle.Receipt
+	kinds := append(consts(t, "../lifecycle", "Failure"), "of_a_later_day")
+	for i, kind := range kinds {
+		receipt.Failures = append(receipt.Failures, lifecycle.Failure{Kind: lifecycle.FailureKind(kind), PID: i, Detail: "in English"})
+		r.Cleanup.Failures = append(r.Cleanup.Failures, session.CleanupFailure{Kind: kind, PID: i, Detail: "in English"})
+	}
+	assert.Equal(t, w.receiptText(r, receipt), w.notCleanText(r))
+	assert.NotContains(t, w.notCleanText(r), "of_a_later_day")
+
+	r.Cleanup.Failures = []session.CleanupFailure{{Kind: "unknown", PID: 5, Detail: "it may write the session"}, {Kind: "later", PID: 6, Detail: "odd"}}
+	assert.Contains(t, w.notCleanText(r), "pid 5: I cannot tell whether it writes this session; process 6: odd.")
 }
 
 func TestProcessText(t *testing.T) {

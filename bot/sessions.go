@@ -106,8 +106,11 @@ func (b *Bot) listText(ctx context.Context, to session.Conversation) (render.Tex
 
 func (b *Bot) listLine(ctx context.Context, to session.Conversation, r session.Record) string {
 	state := b.words.Say(i18n.StateKey(string(r.State)))
-	if r.State == session.Running {
+	switch {
+	case r.State == session.Running:
 		state = b.lookText(b.Sessions.Look(ctx, r))
+	case r.State == session.CleanupFailed && r.Cleanup != nil && len(r.Cleanup.Failures) > 0:
+		state += " (" + b.notCleanDetails(r)[0] + ")" // the first reason is enough here
 	}
 	mark := "•"
 	if b.isCurrent(to, r) {

@@ -35,7 +35,7 @@ type tap func(ctx context.Context, t tapEvent) error
 // tapTable says what each verb does. SESSION is a session's id, WISH one with
 // where and how to resume it, WRITERS a hash of the processes that the message
 // shows, BY the person who was asked. The verbs about writers begin with the
-// letter of their scene.
+// letter of their scene; behind WRITERS may stand that nobody had asked.
 func (b *Bot) tapTable() map[string]tap {
 	return map[string]tap{
 		"cur":   b.tapCurrent,                                     // SESSION: make it the current one

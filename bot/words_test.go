@@ -88,7 +88,7 @@ func (w *world) sayRefusals(t *testing.T) {
 	r := w.session(t, "old", session.Archived)
 	for _, err := range []error{&lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirMissing}, &lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirNotADir},
 		&lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirNoAccess}, &lifecycle.StateError{State: session.Stopping}, &lifecycle.StateError{State: session.Running},
-		&lifecycle.StateError{State: session.CleanupFailed}, session.ErrNotFound, transcript.ErrNothingLeft,
+		&lifecycle.StateError{State: session.CleanupFailed}, session.ErrNotFound, lifecycle.ErrEvidence, &lifecycle.TranscriptError{Nothing: true},
 		&lifecycle.TranscriptError{Health: transcript.Health{Faults: []transcript.Fault{"half_line", "nul", "duplicate"}}}} {
 		w.sessions.restore = func(uuid.UUID) (session.Record, error) { return r, err }
 		w.mustHear(t, "/resume old")
@@ -97,11 +97,14 @@ func (w *world) sayRefusals(t *testing.T) {
 	w.sessions.restore = nil
 	require.NoError(t, w.tap(t, alice, w.undo(r, time.Hour)))
 	require.NoError(t, w.tap(t, alice, w.undo(r, 0)))
-	w.session(t, "stuck", session.CleanupFailed)
+	stuck := w.session(t, "stuck", session.CleanupFailed)
 	w.mustHear(t, "/resume stuck")
+	w.sessions.archive = func(uuid.UUID) error { return lifecycle.ErrEvidence }
+	require.NoError(t, w.tap(t, alice, "try:"+ref(stuck.ID)))
+	w.sessions.archive = nil
 	e := w.prompt(t, r, "text", inbox.Held)
 	n := lifecycle.Note{Session: r, Prompt: lifecycle.Prompt{Key: e.Key}, Draft: "draft"}
-	for _, n.Kind = range []lifecycle.NoteKind{lifecycle.NoteHeldDraft, lifecycle.NoteDraftCleared} {
+	for _, n.Kind = range []lifecycle.NoteKind{lifecycle.NoteHeldDraft, lifecycle.NoteHeldBash, lifecycle.NoteDraftCleared} {
 		require.NoError(t, w.SessionNews(t.Context(), n))
 	}
 	for _, err := range []error{nil, lifecycle.ErrBoxBusy, lifecycle.ErrDraftHidden} {

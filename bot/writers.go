@@ -42,6 +42,7 @@ type about struct {
 	r       session.Record
 	writers []lifecycle.Writer
 	details bool // everything that is known of them
+	unasked bool // refused: nobody had asked for the session to come back
 }
 
 // tellSecond tells that somebody else writes a session that is open.
@@ -68,7 +69,7 @@ func (b *Bot) writersMessage(a about, asker int64) (render.Text, [][]outbox.Butt
 	if len(a.writers) == 0 {
 		return b.nobodyMessage(a)
 	}
-	head := b.words.Say(headOf(a.scene), b.stateArgs(a.r))
+	head := b.words.Say(headOf(a), b.stateArgs(a.r))
 	var lines, copied []string // copied: what people copy
 	for _, w := range a.writers[:min(len(a.writers), shownProcesses)] {
 		lines = append(lines, "• "+b.writerLine(w))
@@ -98,12 +99,19 @@ func (b *Bot) nobodyMessage(a about) (render.Text, [][]outbox.Button) {
 	return text, buttons
 }
 
-func headOf(k scene) i18n.Key {
-	switch k {
-	case second:
+func headOf(a about) i18n.Key {
+	maybe := !slices.ContainsFunc(a.writers, func(w lifecycle.Writer) bool { return w.Proven })
+	switch {
+	case a.scene == second:
 		return i18n.WritersSecond
-	case ghost:
+	case a.scene == ghost:
 		return i18n.WritersGhost
+	case a.unasked && maybe:
+		return i18n.WritersOverMaybe
+	case a.unasked:
+		return i18n.WritersOver
+	case maybe:
+		return i18n.WritersMaybe
 	}
 	return i18n.WritersRefused
 }
@@ -191,7 +199,7 @@ func (b *Bot) whatCanBeDone(a about) string {
 	case second:
 		keys = append(keys, i18n.FootForkLeave)
 	case ghost:
-		keys = append(keys, adoptWords(a.writers)...)
+		keys = append(keys, adoptWords(a)...)
 	}
 	var text []string
 	for _, key := range keys {
@@ -201,9 +209,11 @@ func (b *Bot) whatCanBeDone(a about) string {
 }
 
 // adoptWords say whether the writer can be adopted, or why not.
-func adoptWords(all []lifecycle.Writer) []i18n.Key {
-	switch one := all[0]; {
-	case len(all) > 1:
+func adoptWords(a about) []i18n.Key {
+	switch one := a.writers[0]; {
+	case !adoptable(a.r): // its state says why
+		return nil
+	case len(a.writers) > 1:
 		return []i18n.Key{i18n.FootAdoptMany}
 	case one.Adoptable():
 		return []i18n.Key{i18n.FootAdopt}
@@ -213,17 +223,30 @@ func adoptWords(all []lifecycle.Writer) []i18n.Key {
 	return nil // why it is not ended says it all
 }
 
+// adoptable says whether a session in this state can go on where somebody runs
+// it. One that is not cleaned up cannot, before it is.
+func adoptable(r session.Record) bool {
+	return !r.State.Live() && r.State.CanBecome(session.Running)
+}
+
+// canAdopt says whether the writer can be made the session's agent.
+func (a about) canAdopt() bool {
+	return adoptable(a.r) && len(a.writers) == 1 && a.writers[0].Adoptable()
+}
+
 // canEnd says whether a person may have all of them ended.
 func canEnd(all []lifecycle.Writer) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(w lifecycle.Writer) bool { return !w.Endable() })
 }
 
 // writersButtons are what can be done. Each names the very processes that the
-// message shows.
+// message shows, and remembers that nobody had asked.
 func (b *Bot) writersButtons(a about, asker int64) [][]outbox.Button {
-	data := func(verb string) string {
-		return fmt.Sprintf("%s%s:%s:%s", a.scene, verb, a.wish.data(), writersMark(identities(a.writers)))
+	mark := writersMark(identities(a.writers))
+	if a.unasked {
+		mark += ":" + unaskedMark
 	}
+	data := func(verb string) string { return fmt.Sprintf("%s%s:%s:%s", a.scene, verb, a.wish.data(), mark) }
 	show := b.button(i18n.ButtonShow, data("sh"), "")
 	if a.scene == ghost {
 		return b.ghostButtons(a, data, show)
@@ -244,7 +267,7 @@ func (b *Bot) ghostButtons(a about, data func(verb string) string, show outbox.B
 	if canEnd(a.writers) {
 		buttons = append(buttons, b.button(i18n.ButtonStopIt, data("as"), outbox.Danger))
 	}
-	if len(a.writers) == 1 && a.writers[0].Adoptable() {
+	if a.canAdopt() {
 		buttons = append(buttons, b.button(i18n.ButtonAdopt, data("ad"), outbox.Primary))
 	}
 	return rows(2, append(buttons, show)...)

@@ -126,6 +126,12 @@ func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
 				"• claude, pid 99, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
 				"I cannot end it; Show says why. Fork instead starts a new session here with a copy."},
 			[]string{"rsh", "rfk", "no"}},
+		{"refused, and nothing is sure", refused, []lifecycle.Writer{unsure(98), unsure(99)},
+			[]string{"api may be open elsewhere, so I did not bring it back:",
+				"• claude, pid 98, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
+				"• claude, pid 99, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
+				"I cannot end it; Show says why. Fork instead starts a new session here with a copy."},
+			[]string{"rsh", "rfk", "no"}},
 		{"refused, another session's agent", refused, []lifecycle.Writer{agentOf(5, "web")},
 			[]string{"api is open elsewhere, so I did not bring it back:", "• claude, pid 5, 2 h, pts/3, in session web, ~/proj",
 				"I cannot end it; Show says why. Fork instead starts a new session here with a copy."},
@@ -164,6 +170,30 @@ func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
 				assert.LessOrEqual(t, len(row), 2)
 			}
 		})
+	}
+}
+
+// A session that is not cleaned up can neither be adopted nor resumed, so neither
+// is offered or promised.
+func TestP3_AGhostOfWhatIsNotCleanPromisesNothing(t *testing.T) {
+	for _, all := range [][]lifecycle.Writer{{inWindow(t, 1)}, {desk(1)}, {desk(1), desk(2)}} {
+		w := newWorld(t)
+		r := w.session(t, "api", session.CleanupFailed)
+		w.write(all...)
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteGhost, Session: r, Writers: all}))
+		m := w.sender.last(t)
+		assert.Equal(t, []string{"gas", "gsh"}, verbs(m))
+		assert.True(t, strings.HasSuffix(m.Text.Text, "\nStop it ends it there."), m.Text.Text)
+
+		w.takeOver(t, m, i18n.ButtonStopIt)
+		question := w.sender.last(t).Text.Text
+		assert.Equal(t, w.word(i18n.StopOnlyConfirm, i18n.Args{"Processes": w.writerNames(all)}), question)
+		assert.NotContains(t, question, "/resume")
+
+		old := fmt.Sprintf("gad:%s:%s", ref(r.ID), writersMark(identities(all)))
+		require.NoError(t, w.tap(t, alice, old), "a button from before the cleanup failed")
+		assert.Empty(t, w.sessions.done())
+		assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.WritersChanged))
 	}
 }
 
@@ -294,6 +324,16 @@ func TestP6_AStartThatIsNotSureIsExplained(t *testing.T) {
 	}
 	w.mustHear(t, "/new api")
 	assert.Equal(t, []string{lines(w.word(i18n.StartUnsure), "• claude, pid 5, 2 h, pts/3, ~/proj: it may write it, nobody can tell")}, w.sender.texts())
+}
+
+func TestP6_AStartWhoseWritersCannotBeSeenIsExplained(t *testing.T) {
+	w := newWorld(t)
+	w.sessions.start = func(lifecycle.StartRequest) (session.Record, error) {
+		return session.Record{}, deep(fmt.Errorf("%w: %w", lifecycle.ErrEvidence, errTable))
+	}
+	w.mustHear(t, "/new api")
+	assert.Equal(t, []string{w.word(i18n.EvidenceStart)}, w.sender.texts())
+	assert.Contains(t, w.word(i18n.EvidenceStart), "~/.claude/sessions")
 }
 
 var errTable = errors.New("the process table cannot be read")

@@ -325,7 +325,9 @@ func TestP6_ContradictingEvidenceIsCleanupFailed(t *testing.T) {
 	w.start()
 	w.open("work", w.dir)
 	w.hear(w.say("say hello"), "hello")
-	riddle := w.decoy(exec.Command("sleep", "3600"))
+	agent := exec.Command("sleep", "3600")
+	agent.Args[0] = "claude" // of nothing else a presence file would say anything
+	riddle := w.decoy(agent)
 	file := filepath.Join(w.claude, "sessions", itoa(riddle.PID)+".json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"pid":`), 0o600))
 

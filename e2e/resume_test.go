@@ -124,7 +124,6 @@ func TestADamagedTranscriptIsRepairedInACopy(t *testing.T) {
 // is said there is no answer to the chat, neither after a restart nor once the
 // session is back.
 func TestWhatTheDeskSaidIsHistory(t *testing.T) {
-	t.Skip("BUG: a restart and a resume send to the chat what was said at the desk while the session was over")
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

@@ -219,7 +219,6 @@ func TestP1_ASecondWriterIsEndedOrGetsTheConversation(t *testing.T) {
 // the conversation of another one, by /resume inside: that is told by name, and
 // no tap ends it.
 func TestP1_ASecondWriterFromAnotherSession(t *testing.T) {
-	t.Skip("BUG: lifecycle.WakeAgent takes a bound agent for no second writer, so only the look of every minute tells it")
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

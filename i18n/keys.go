@@ -33,6 +33,7 @@ const (
 	PathNotAllowed Key = "path_not_allowed"  // Path, Roots
 	PathUnreadable Key = "path_unreadable"   // Path, Reason
 	TmuxMissing    Key = "tmux_missing"
+	EvidenceStart  Key = "evidence_start"
 	ClaudeMissing  Key = "claude_missing"   // Command
 	ClaudeNotReady Key = "claude_not_ready" // Name, Seconds
 	FailedScreen   Key = "failed_screen"    // Name
@@ -47,6 +48,7 @@ const (
 	Queued             Key = "queued"       // Name
 	HeldDialog         Key = "held_dialog"  // Name
 	HeldDraft          Key = "held_draft"   // Name
+	HeldBash           Key = "held_bash"    // Name
 	HeldUnknown        Key = "held_unknown" // Name
 	SentAnyway         Key = "sent_anyway"
 	DraftCleared       Key = "draft_cleared" // Name
@@ -124,7 +126,8 @@ const (
 	HowTerm          Key = "how_term"
 	HowKill          Key = "how_kill"
 	HowAlreadyGone   Key = "how_already_gone"
-	CleanupFailed    Key = "cleanup_failed" // Details, Name
+	CleanupFailed    Key = "cleanup_failed"   // Details, Name
+	EvidenceArchive  Key = "evidence_archive" // Name
 	Retrying         Key = "retrying"
 	StillEnding      Key = "still_ending"  // Name
 	AlreadyEnded     Key = "already_ended" // Name
@@ -183,11 +186,14 @@ const (
 
 // Others that write a session's conversation.
 const (
-	WritersRefused     Key = "writers_refused" // Name
-	WritersSecond      Key = "writers_second"  // Name
-	WritersGhost       Key = "writers_ghost"   // Name, State
-	GhostUnseen        Key = "ghost_unseen"    // Name, State
-	WritersNone        Key = "writers_none"    // Name
+	WritersRefused     Key = "writers_refused"    // Name
+	WritersMaybe       Key = "writers_maybe"      // Name
+	WritersOver        Key = "writers_over"       // Name, State
+	WritersOverMaybe   Key = "writers_over_maybe" // Name, State
+	WritersSecond      Key = "writers_second"     // Name
+	WritersGhost       Key = "writers_ghost"      // Name, State
+	GhostUnseen        Key = "ghost_unseen"       // Name, State
+	WritersNone        Key = "writers_none"       // Name
 	WritersChanged     Key = "writers_changed"
 	WritersUnknown     Key = "writers_unknown" // Name
 	StartUnsure        Key = "start_unsure"
@@ -213,13 +219,17 @@ const (
 	TakeBackConfirm    Key = "take_back_confirm" // Name, Processes
 	TakeOnlyConfirm    Key = "take_only_confirm" // Name, Processes
 	StopConfirm        Key = "stop_confirm"      // Name, Processes
+	StopOnlyConfirm    Key = "stop_only_confirm" // Processes
 	Taking             Key = "taking"            // Processes
+	TakingFailed       Key = "taking_failed"     // Processes
 	EndingDone         Key = "ending_done"       // How, Process
 	EndingSpared       Key = "ending_spared"     // Process, Reason
 	EndingUnknown      Key = "ending_unknown"    // Process
 	SecondLeft         Key = "second_left"       // Name
 	ForkStarted        Key = "fork_started"      // Dir, From, Name
+	ForkFailed         Key = "fork_failed"       // Name
 	Adopted            Key = "adopted"           // Name, Window
+	AdoptedBare        Key = "adopted_bare"      // Name, Window
 )
 
 // Ages, as in a receipt.
@@ -253,6 +263,7 @@ const (
 	ButtonMakeDir     Key = "button_make_dir"
 	ButtonUseCopy     Key = "button_use_copy"
 	ButtonUseAsIs     Key = "button_use_as_is"
+	ButtonBeginAnew   Key = "button_begin_anew"
 )
 
 // MenuKey is the key of a command's line in the menu, such as "new".

@@ -26,12 +26,17 @@ func (s *Service) Adopt(ctx context.Context, id uuid.UUID, who process.Identity)
 		if w.r.State.Live() || !w.r.State.CanBecome(session.Running) {
 			return &StateError{State: w.r.State, Want: "adopted"}
 		}
-		found, err := w.writers(ctx, w.r.ClaudeSessionID)
+		release, err := s.holdConversation(ctx, w.r.ClaudeSessionID)
+		if err != nil {
+			return err
+		}
+		defer release()
+		all, err := w.others(ctx)
 		if err != nil {
 			return err
 		}
 		var others, chosen []Writer
-		for _, one := range w.describe(ctx, found) {
+		for _, one := range all {
 			if one.Identity == who {
 				chosen = append(chosen, one)
 			} else {

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"time"
 
 	"ccbot/internal/process"
@@ -36,6 +37,7 @@ const (
 	ActLost           // the pane went away without us
 	ActFinishStop     // an archive was interrupted: finish it
 	ActRetry          // a cleanup failed: try again
+	ActTidy           // nothing else to do: end what killed processes left running
 )
 
 // Decision is one act, with the reason for waiting where it is ActHold, and
@@ -49,6 +51,10 @@ type Decision struct {
 // decide is the whole of a session's behaviour between two looks at the world.
 // head is the prompt to type next, nil when none waits. It is pure.
 func decide(r session.Record, v View, head *Prompt) Decision {
+	return decideTidy(r, v.Now, head, decideLife(r, v, head))
+}
+
+func decideLife(r session.Record, v View, head *Prompt) Decision {
 	switch r.State {
 	case session.Stopping:
 		return Decision{Act: ActFinishStop}
@@ -66,6 +72,9 @@ func decide(r session.Record, v View, head *Prompt) Decision {
 	}
 	if v.DialogOpen() {
 		return decideDialog(v, head)
+	}
+	if head == nil && v.Agent == process.Gone {
+		return Decision{Again: 2 * time.Second} // the kernel tells of an end before tmux does
 	}
 	if head == nil {
 		return Decision{}
@@ -87,6 +96,30 @@ func decideRetry(r session.Record, now time.Time) Decision {
 	return Decision{Act: ActRetry, Again: soon}
 }
 
+// tidyPace is the pause between two looks at what killed processes left running.
+const tidyPace = time.Minute
+
+// decideTidy takes a moment in which nothing else is to do to end what killed
+// processes left running. It is paced by the record's date, because a try may
+// take long and ends with a save. A stop and its retries do it themselves.
+func decideTidy(r session.Record, now time.Time, head *Prompt, d Decision) Decision {
+	if len(r.Below) == 0 || r.State == session.Stopping || r.State == session.CleanupFailed {
+		return d
+	}
+	told := d.Act == ActHold && head != nil && slices.Contains(head.Told, d.Why)
+	wait := tidyPace - now.Sub(r.UpdatedAt)
+	if wait <= 0 || wait > tidyPace { // or the clock was set back
+		wait = tidyPace
+		if d.Act == ActNothing || told {
+			d.Act, d.Why = ActTidy, ""
+		}
+	}
+	if d.Again == 0 || d.Again > wait {
+		d.Again = wait
+	}
+	return d
+}
+
 // decideEnd says whether the session is over. A pane that tmux has forgotten
 // without an exit status is lost if it was ever ready; all else that ended is
 // concluded with what is known. An adopted pane is a person's, to close as well.
@@ -106,7 +139,7 @@ func decideStart(r session.Record, v View, head *Prompt) Decision {
 	age := launchAge(&r, v.Now)
 	reported := !r.ReportsAt.IsZero()
 	switch {
-	case v.TypeSafe() && (reported || age >= PresenceGrace):
+	case v.TypeSafe() && (reported && v.Present || age >= PresenceGrace):
 		return Decision{Act: ActReady, Again: soon}
 	case v.DialogOpen():
 		d := decideDialog(v, head)
@@ -208,7 +241,9 @@ func decideHeld(r session.Record, v View, p *Prompt) Decision {
 		return Decision{Act: ActHold, Why: NoteQueued} // presence tells the end of the turn
 	case v.Phase() == PhaseWorking:
 		return Decision{Act: ActHold, Why: NoteQueued, Again: holdPace}
-	case v.boxFree() && (!v.Screen.Box.Empty || v.Screen.Box.Bash):
+	case v.boxFree() && v.Screen.Box.Bash:
+		return Decision{Act: ActHold, Why: NoteHeldBash, Again: holdPace}
+	case v.boxFree() && !v.Screen.Box.Empty:
 		return Decision{Act: ActHold, Why: NoteHeldDraft, Again: holdPace}
 	case settled < QueueNotice:
 		return Decision{Again: 2 * soon} // idle by its own word, the screen follows

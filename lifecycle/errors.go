@@ -13,6 +13,8 @@ var (
 	ErrNoAgent = errors.New("the session has no living agent")
 	// ErrNoClaude means that Claude Code's command is not to be found.
 	ErrNoClaude = errors.New("claude is not installed")
+	// ErrEvidence means that it cannot be seen who writes a conversation.
+	ErrEvidence = errors.New("look for writers")
 	// ErrChanged means that a process is not any more what it was when the person
 	// decided about it.
 	ErrChanged = errors.New("it is not the writer any more")
@@ -65,7 +67,10 @@ func (e *WriterError) Error() string {
 }
 
 // TranscriptError is a transcript that a resume would stumble over.
-type TranscriptError struct{ Health transcript.Health }
+type TranscriptError struct {
+	Health  transcript.Health
+	Nothing bool // nothing is left in it, though something was said
+}
 
 func (e *TranscriptError) Error() string {
 	return fmt.Sprintf("transcript %s: %v", e.Health.Path, e.Health.Faults)

@@ -31,6 +31,9 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 		s.Wake(id)
 		return nil
 	}
+	if e.Name == hookwire.SessionStart {
+		s.lookAt(e.ClaudePID) // it may have come to another session's conversation
+	}
 	err = s.do(ctx, id, func(w *work) error {
 		if !w.ofBoundAgent(e) {
 			return nil

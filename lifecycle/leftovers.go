@@ -3,6 +3,8 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -15,7 +17,7 @@ import (
 func (w *work) endRest(ctx context.Context, receipt *Receipt) {
 	ended, failures, err := w.endLeftovers(ctx)
 	if err != nil {
-		receipt.fail(FailureProcesses, 0, err.Error())
+		receipt.fail(FailureProcesses, process.Identity{}, err.Error())
 	}
 	below, failed := w.endBelow(ctx)
 	receipt.Others = append(receipt.Others, append(ended, below...)...)
@@ -32,7 +34,7 @@ func (w *work) endLeftovers(ctx context.Context) (ended []Ending, failures []Fai
 	now := w.moment()
 	leftovers, failures := w.boundBefore()
 	for _, v := range found.verdicts {
-		switch w.standing(v) {
+		switch standingOf(*w.r, v) {
 		case Leftover:
 			if !slices.Contains(leftovers, v.Process.Identity) {
 				leftovers = append(leftovers, v.Process.Identity)
@@ -42,7 +44,7 @@ func (w *work) endLeftovers(ctx context.Context) (ended []Ending, failures []Fai
 			w.logOutcome(out)
 			ended = append(ended, w.aged(out, now))
 		case Unclear:
-			failures = append(failures, Failure{FailureUnknown, v.Process.PID, "it may write the session: " + v.Why})
+			failures = append(failures, failureOf(FailureUnknown, v.Process.Identity, "it may write the session: "+v.Why))
 		case Agent: // endAgent has decided about it
 		}
 	}
@@ -56,7 +58,7 @@ func (w *work) boundBefore() (alive []process.Identity, failures []Failure) {
 		switch {
 		case w.r.Binding != nil && w.r.Binding.Agent == id:
 		case w.Processes.Liveness(id) == process.Unknown:
-			failures = append(failures, Failure{FailureUnknown, id.PID, "it is not known whether it still lives"})
+			failures = append(failures, failureOf(FailureUnknown, id, "it is not known whether it still lives"))
 		default:
 			alive = append(alive, id)
 		}
@@ -67,7 +69,7 @@ func (w *work) boundBefore() (alive []process.Identity, failures []Failure) {
 // proveLeftover looks at all the evidence once more, right before the signal.
 func (w *work) proveLeftover(ctx context.Context) func(process.Process) error {
 	leftover := func(_ evidence, v process.Verdict) bool {
-		return w.standing(v) == Leftover
+		return standingOf(*w.r, v) == Leftover
 	}
 	return func(p process.Process) error {
 		if slices.Contains(w.r.Bound, p.Identity) {
@@ -114,27 +116,43 @@ func (w *work) sparedBy(table process.Snapshot, p process.Process, except ...str
 	if name, spared := process.SparedBy(p, table, guards); spared {
 		return &process.Spare{Reason: name, Detail: "guard " + name}
 	}
-	if name := w.agentOf(p.Identity); name != "" {
+	if name := w.agentOf(table, p); name != "" {
 		return &process.Spare{Reason: ReasonOtherAgent, Detail: "it is the agent of session " + name}
 	}
 	return nil
 }
 
 // endWriting ends processes that write the conversation. One that still lives is
-// a failure, unless it is another session's agent.
+// a failure, unless it is another session's agent or has moved on.
 func (w *work) endWriting(ctx context.Context, who []process.Identity, prove func(process.Process) error) ([]Ending, []Failure) {
 	seen, err := w.Processes.Snapshot(ctx)
 	if err != nil {
 		seen = process.Snapshot{} // then only what is seen right before a KILL is noted
 	}
+	before := slices.Clone(w.r.Below)
 	endings, errs := w.endEach(ctx, who, prove, func(id process.Identity) process.Grace { return w.noting(id, seen) })
 	var receipt Receipt
 	for i, e := range endings {
-		if errs[i] != nil || !e.over() && e.Reason != ReasonOtherAgent {
+		w.spareCleaned(e.Outcome, before)
+		switch {
+		case errs[i] == nil && (e.over() || e.Reason == ReasonOtherAgent):
+		case errs[i] == nil && e.Reason == process.ReasonUnproven && w.movedOn(ctx, e.Process.Identity):
+		default:
 			receipt.failOutcome(e.Outcome, errs[i])
 		}
 	}
 	return endings, receipt.Failures
+}
+
+// movedOn says whether a process that was spared because it was not proven any
+// more is seen to have left the conversation. Of one that the record bound the
+// evidence may say nothing at all.
+func (w *work) movedOn(ctx context.Context, id process.Identity) bool {
+	if slices.Contains(w.r.Bound, id) {
+		return false
+	}
+	found, err := w.writers(ctx, w.r.ClaudeSessionID)
+	return err == nil && !slices.ContainsFunc(found.verdicts, func(v process.Verdict) bool { return v.Process.Identity == id })
 }
 
 // endEach ends processes side by side: each may take as long as KillGrace.
@@ -145,7 +163,7 @@ func (w *work) endEach(ctx context.Context, who []process.Identity, prove func(p
 	var g errgroup.Group
 	for i, id := range who {
 		g.Go(func() error {
-			outs[i], errs[i] = w.Processes.End(ctx, id, prove, nil, grace(id))
+			outs[i], errs[i] = w.endOne(ctx, id, prove, grace(id))
 			return nil
 		})
 	}
@@ -156,6 +174,19 @@ func (w *work) endEach(ctx context.Context, who []process.Identity, prove func(p
 		endings = append(endings, w.aged(out, now))
 	}
 	return endings, errs
+}
+
+// endOne ends one of several. A panic is that process's error: do cannot see one
+// of another goroutine.
+func (w *work) endOne(ctx context.Context, id process.Identity, prove func(process.Process) error,
+	grace process.Grace) (out process.Outcome, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.Log.Error("end_panicked", "pid", id.PID, "session_id", w.r.ID.String(), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			out, err = process.Outcome{Process: process.Process{Identity: id}}, fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return w.Processes.End(ctx, id, prove, nil, grace)
 }
 
 // living are those that are not proven gone. What ended before it could be

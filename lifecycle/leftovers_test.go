@@ -25,6 +25,14 @@ func reasons(endings []Ending) map[int]string {
 	return found
 }
 
+// leftover starts a process for the session's conversation after the session, and
+// before whatever comes next.
+func (w *world) leftover(pid int, r session.Record, change ...func(*process.Process)) process.Identity {
+	id := w.processes.startNow(pid, resume(r.ClaudeSessionID), change...)
+	w.pass(2 * oneTick)
+	return id
+}
+
 // A stop that ccbot did not finish was over when it was asked for. Whoever
 // started later is at the desk, for this stop and for all that follows.
 func TestP2_ADeskResumeDuringARestartIsNeverALeftover(t *testing.T) {
@@ -248,8 +256,8 @@ func TestP2_ABoundAgentOfAnotherSessionIsNoLeftover(t *testing.T) {
 	})
 }
 
-// What changed its conversation between the look and the signal is spared. What
-// could not be proven then is looked at again.
+// What changed its conversation between the look and the signal is spared, and
+// keeps no archive from being over.
 func TestP2_WhatMovedOnBeforeTheSignalIsSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -257,10 +265,54 @@ func TestP2_WhatMovedOnBeforeTheSignalIsSpared(t *testing.T) {
 		w.bindings.set(func(b *bindings) { // hooks are asked after the presence files
 			b.onRead = func() { left.set(func(a *agent) { a.session = uuid.New() }) }
 		})
-		w.archive(r)
-		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
+		receipt := w.archive(r)
+		assert.Equal(t, session.Archived, w.get(r.ID).State, receipt.Failures)
+		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.True(t, w.processes.alive(left.id))
+	})
+}
+
+// What could not be looked at right before the signal has not moved on.
+func TestP6_WhatCouldNotBeProvenBeforeTheSignalIsTriedAgain(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		left := w.leftover(777, r)
+		w.bindings.set(func(b *bindings) {
+			b.onRead = func() { w.presences.fail(errors.New("permission denied")) } // after the first look
+		})
+		receipt := w.archive(r)
+		require.Equal(t, session.CleanupFailed, w.get(r.ID).State)
+		require.Len(t, receipt.Failures, 1)
+		assert.Equal(t, FailureUnknown, receipt.Failures[0].Kind)
+		assert.Equal(t, left, receipt.Failures[0].ID)
+		w.bindings.set(func(b *bindings) { b.onRead = nil })
+		w.presences.fail()
 		w.pass(2 * time.Minute)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.False(t, w.processes.alive(left))
+	})
+}
+
+// A panic while one of several processes is ended is that process's failure.
+func TestP3_APanicWhileALeftoverEndsIsItsFailure(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		left := w.leftover(777, r)
+		other := w.leftover(778, r)
+		w.processes.set(func(ps *processes) {
+			ps.onAct = func(id process.Identity, _ process.How) {
+				if id == left {
+					panic("a bug")
+				}
+			}
+		})
+		receipt := w.archive(r)
+		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
+		require.Len(t, receipt.Failures, 1)
+		assert.Equal(t, left, receipt.Failures[0].ID)
+		assert.False(t, w.processes.alive(other))
+		w.processes.set(func(ps *processes) { ps.onAct = nil })
+		w.pass(2 * time.Minute)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
 	})
 }

@@ -30,12 +30,15 @@ type Look struct {
 	Phase      Phase
 	Desk       Desk
 	Background bool      // commands that the agent has started still run
+	Draft      bool      // something stands in the prompt box that was not sent
 	Active     time.Time // when something last happened, from either side
 }
 
 // Quiet says whether nobody would miss the agent now: it is idle, nothing that
-// it has started runs, and no terminal shows it.
-func (l Look) Quiet() bool { return l.Phase == PhaseIdle && l.Desk == DeskAway && !l.Background }
+// it has started runs, no terminal shows it, and no draft would be lost.
+func (l Look) Quiet() bool {
+	return l.Phase == PhaseIdle && l.Desk == DeskAway && !l.Background && !l.Draft
+}
 
 // Look looks at a session that is open.
 func (s *Service) Look(ctx context.Context, r session.Record) Look {
@@ -44,6 +47,7 @@ func (s *Service) Look(ctx context.Context, r session.Record) Look {
 	}
 	v := s.View(ctx, r)
 	l := Look{Phase: v.Phase(), Background: s.background(ctx, r.Binding.Agent), Active: s.lastActive(r, v)}
+	l.Draft = !v.Captured || v.Screen.Box.Present && (!v.Screen.Box.Empty || v.Screen.Box.Bash)
 	viewers, err := s.Tmux.Viewers(ctx)
 	if err == nil && v.Fate == PaneOurs {
 		l.Desk = deskOf(viewers, v.Pane, v.Now)
@@ -116,6 +120,10 @@ func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Tim
 		l := s.Look(ctx, *w.r)
 		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(since) {
 			return nil
+		}
+		all, err := w.writers(ctx, w.r.ClaudeSessionID)
+		if err != nil || len(newSeconds(*w.r, all)) > 0 {
+			return err // somebody has just come, and the person is to hear of it first
 		}
 		done = true
 		why := "nothing has happened for " + quiet.Round(time.Second).String()

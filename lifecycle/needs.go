@@ -115,6 +115,7 @@ const (
 	NoteStopped      NoteKind = "stopped"       // an archive is over; Receipt says what it did
 	NoteQueued       NoteKind = "queued"        // the prompt waits for the agent to be idle
 	NoteHeldDraft    NoteKind = "held_draft"    // the prompt waits behind a person's draft
+	NoteHeldBash     NoteKind = "held_bash"     // the prompt waits, because the box is in bash mode
 	NoteHeldUnknown  NoteKind = "held_unknown"  // the prompt waits, because it is not known what the agent shows
 	NoteHeldDialog   NoteKind = "held_dialog"   // the prompt waits behind a dialog
 	NoteDelivered    NoteKind = "delivered"     // proof that the agent has the prompt

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 // lives: it must be the one that told leftovers from second writers, or whoever
 // was spared by it would be a leftover from then on.
 func (w *work) end() process.Moment {
-	if end, over := endOf(*w.r, w.begunBy()); over {
+	if end, over := endOf(*w.r); over {
 		return end
 	}
 	return w.moment()
@@ -44,7 +43,10 @@ func (s *Service) moment() process.Moment {
 // over notes that nothing of the session lives any more, since a moment.
 func (w *work) over(since process.Moment) {
 	w.r.Ended, w.r.EndedAt = since, w.Now().UTC()
-	w.r.Binding, w.r.Cleanup, w.r.Below = nil, nil, nil
+	w.r.Binding, w.r.Cleanup = nil, nil
+	if w.r.Below = w.livingTools(); len(w.r.Below) > 0 {
+		w.Wake(w.r.ID) // they are ended in any state
+	}
 	w.r.Bound = w.living(w.r.Bound)
 	w.r.Seconds = w.living(w.r.Seconds)
 	w.r.Tail, w.r.Haunted = w.transcriptSize(), false
@@ -52,31 +54,18 @@ func (w *work) over(since process.Moment) {
 
 // noteFailed keeps what could not be proven dead, and when to try again.
 func (w *work) noteFailed(receipt *Receipt) {
-	c := &session.CleanupError{Reason: receipt.Failures[0].String(), Attempts: 1}
+	c := &session.CleanupError{Reason: receipt.Failures[0].String(), Failures: receipt.kept(), Attempts: 1}
 	w.r.Ended = w.end()
 	if w.r.Cleanup != nil {
 		c.Attempts += max(0, w.r.Cleanup.Attempts)
 	}
 	c.NotBefore = w.Now().UTC().Add(retryAfter(c.Attempts))
 	for _, f := range receipt.Failures {
-		if id, ok := w.identityOf(f.PID); ok && !slices.Contains(c.Processes, id) {
-			c.Processes = append(c.Processes, id)
+		if f.PID != 0 && !slices.Contains(c.Processes, f.ID) {
+			c.Processes = append(c.Processes, f.ID)
 		}
 	}
 	w.r.EndedAt, w.r.Cleanup = w.Now().UTC(), c
-}
-
-// identityOf names the process that has a pid now, by its pid alone where more
-// cannot be read.
-func (w *work) identityOf(pid int) (id process.Identity, ok bool) {
-	p, err := w.Processes.Inspect(pid)
-	switch {
-	case pid == 0, errors.Is(err, process.ErrGone):
-		return process.Identity{}, false
-	case err != nil:
-		return process.Identity{PID: pid}, true
-	}
-	return p.Identity, true
 }
 
 // retryAfter is the pause before the next try of a cleanup that failed: a

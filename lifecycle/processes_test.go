@@ -42,6 +42,7 @@ type processes struct {
 	hidden   map[int]error                              // of Inspect
 	stopped  error                                      // of Moment
 	onAct    func(id process.Identity, how process.How) // right before a step
+	skew     uint64                                     // ticks that have passed beside the clock
 	scans    int                                        // of Snapshot
 	acted    []process.Identity                         // who was hung up or signalled
 }
@@ -69,7 +70,9 @@ func (ps *processes) start(pid int, argv []string, change ...func(*process.Proce
 // startNow starts a process after everything that has happened so far.
 func (ps *processes) startNow(pid int, argv []string, change ...func(*process.Process)) process.Identity {
 	now, _ := ps.Moment()
-	return ps.startAt(now.Tick, pid, argv, change...)
+	id := ps.startAt(now.Tick, pid, argv, change...)
+	ps.set(func(ps *processes) { ps.skew++ }) // what is asked for next is asked for later
+	return id
 }
 
 func (ps *processes) startAt(tick uint64, pid int, argv []string, change ...func(*process.Process)) process.Identity {
@@ -168,7 +171,7 @@ func (ps *processes) Moment() (process.Moment, error) {
 	if ps.stopped != nil {
 		return process.Moment{}, ps.stopped
 	}
-	return process.Moment{Boot: boot, Tick: clockStart + uint64(time.Since(ps.begun)/oneTick)}, nil
+	return process.Moment{Boot: boot, Tick: clockStart + ps.skew + uint64(time.Since(ps.begun)/oneTick)}, nil
 }
 
 func (ps *processes) Inspect(pid int) (process.Process, error) {

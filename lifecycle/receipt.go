@@ -3,9 +3,12 @@ package lifecycle
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"ccbot/internal/process"
+	"ccbot/internal/session"
 )
 
 // Receipt says what an archive did: every process it looked at, how it ended,
@@ -47,6 +50,8 @@ type Failure struct {
 	Kind   FailureKind
 	PID    int    // 0 where it is about no process
 	Detail string // English, for the log and the record
+	// ID is the process itself: somebody else may have its pid by now.
+	ID process.Identity
 }
 
 // FailureKind says what could not be proven.
@@ -68,23 +73,62 @@ func (f Failure) String() string {
 	return fmt.Sprintf("process %d: %s", f.PID, f.Detail)
 }
 
-func (r *Receipt) fail(kind FailureKind, pid int, detail string) {
-	r.Failures = append(r.Failures, Failure{Kind: kind, PID: pid, Detail: detail})
+// failureOf is a failure that is about a process.
+func failureOf(kind FailureKind, id process.Identity, detail string) Failure {
+	return Failure{Kind: kind, PID: id.PID, Detail: detail, ID: id}
+}
+
+func (r *Receipt) fail(kind FailureKind, id process.Identity, detail string) {
+	r.Failures = append(r.Failures, failureOf(kind, id, detail))
 }
 
 // failOutcome notes a process that should have ended and has not, or of which
 // that is not known.
 func (r *Receipt) failOutcome(out process.Outcome, err error) {
+	id := out.Process.Identity
 	switch {
 	case errors.Is(err, process.ErrSurvived):
-		r.fail(FailureSurvived, out.Process.PID, "it survived KILL")
+		r.fail(FailureSurvived, id, "it survived KILL")
 	case err != nil:
-		r.fail(FailureUnknown, out.Process.PID, err.Error())
+		r.fail(FailureUnknown, id, err.Error())
 	case out.Ended:
-		r.fail(FailureUnknown, out.Process.PID, "its end is not verified")
+		r.fail(FailureUnknown, id, "its end is not verified")
+	case out.Reason == process.ReasonUnproven:
+		r.fail(FailureUnknown, id, out.Spared)
 	default:
-		r.fail(FailureSpared, out.Process.PID, out.Spared)
+		r.fail(FailureSpared, id, out.Spared)
 	}
+}
+
+// hasEnded says whether anything was ended.
+func (r *Receipt) hasEnded() bool {
+	ended := func(e Ending) bool { return e.Ended && e.How != process.HowAlreadyGone }
+	return r.Agent != nil && ended(*r.Agent) || slices.ContainsFunc(r.Others, ended)
+}
+
+// kept are the failures as the record keeps them.
+func (r *Receipt) kept() (kept []session.CleanupFailure) {
+	for _, f := range r.Failures {
+		kept = append(kept, session.CleanupFailure{Kind: string(f.Kind), PID: f.PID, Detail: f.Detail})
+	}
+	return kept
+}
+
+// sameFailures compares what failed, and for whom. The details carry errors whose
+// words change from try to try.
+func sameFailures(a, b []session.CleanupFailure) bool {
+	type what struct {
+		kind string
+		pid  int
+	}
+	set := func(all []session.CleanupFailure) map[what]bool {
+		found := map[what]bool{}
+		for _, f := range all {
+			found[what{f.Kind, f.PID}] = true
+		}
+		return found
+	}
+	return maps.Equal(set(a), set(b))
 }
 
 func (r *Receipt) reasons() []string {

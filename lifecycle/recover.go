@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -45,6 +46,34 @@ func (s *Service) Bind(ctx context.Context, id uuid.UUID, pane tmux.Pane) error 
 		return nil
 	})
 }
+
+// findWindow binds a launch whose outcome was lost to the window that it made. If
+// there is none after a while there never was.
+func (w *work) findWindow(ctx context.Context) error {
+	panes, err := w.Tmux.Panes(ctx)
+	if err != nil && !errors.Is(err, tmux.ErrNoServer) {
+		return fmt.Errorf("find the window of session %s: %w", w.r.ID, err)
+	}
+	for _, p := range panes {
+		if p.Tag != w.Tag(w.r.ID) || !w.isLaunch(p.PID) {
+			continue
+		}
+		if err := w.bind(ctx, p); err != nil {
+			return err
+		}
+		w.Watch(w.r.Clone())
+		w.Wake(w.r.ID)
+		return nil
+	}
+	if launchAge(w.r, w.Now()) > unboundFor {
+		return w.failed(ctx, "its window was never made")
+	}
+	w.again = holdPace
+	return nil
+}
+
+// unboundFor is how long the window of a launch is looked for.
+const unboundFor = 30 * time.Second
 
 // MarkLost notes that a session's pane and process are proven gone.
 func (s *Service) MarkLost(ctx context.Context, id uuid.UUID, why string) error {

@@ -329,7 +329,7 @@ func TestAStepThatFailsIsTriedAgain(t *testing.T) {
 		w.news.mu.Lock()
 		w.news.fail = nil
 		w.news.mu.Unlock()
-		w.pass(3 * time.Second)
+		w.pass(5 * time.Minute) // the pause grows
 		assert.Equal(t, session.Running, w.get(r.ID).State)
 	})
 }

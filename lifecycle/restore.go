@@ -45,18 +45,25 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 		if !w.r.State.Resumable() {
 			return &StateError{State: w.r.State, Want: "resumed"}
 		}
+		dir := w.r.Dir
 		if q.Dir != "" {
-			w.r.Dir = filepath.Clean(q.Dir)
+			dir = filepath.Clean(q.Dir)
 		}
-		if err := CheckDir(w.r.Dir); err != nil {
+		if err := CheckDir(dir); err != nil {
 			return err
 		}
+		release, err := s.holdConversation(ctx, w.r.ClaudeSessionID)
+		if err != nil {
+			return err
+		}
+		defer release()
 		if back.Ended, err = w.alone(ctx); err != nil {
 			return err
 		}
 		if err := w.mend(q.Damaged); err != nil {
 			return err
 		}
+		w.r.Dir = dir
 		return w.restore(ctx)
 	})
 	back.Record, _ = s.Store.Get(q.Session)
@@ -69,13 +76,14 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 func (w *work) mend(how Damaged) error {
 	health, err := transcript.Check(w.ProjectsDir, w.r.ClaudeSessionID)
 	empty := errors.Is(err, transcript.ErrNothingLeft)
+	lost := empty && health.Size < w.r.Tail // else nothing but bookkeeping ever stood in it
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // nothing was ever said
 	case err != nil && !empty:
 		return fmt.Errorf("check the transcript: %w", err)
-	case len(health.Faults) > 0 && how == AskFirst:
-		return &TranscriptError{Health: health}
+	case (lost || len(health.Faults) > 0) && how == AskFirst:
+		return &TranscriptError{Health: health, Nothing: lost}
 	case len(health.Faults) > 0 && how == UseAsItIs:
 		return nil
 	case empty:
@@ -97,7 +105,7 @@ func (w *work) beginAnew() error {
 
 func (w *work) resumeCopy(health transcript.Health) error {
 	// The same for the same damage: after a crash right here the copy that is there is taken.
-	id := uuid.NewSHA1(w.r.ClaudeSessionID, fmt.Appendf(nil, "repaired at %d", health.Size))
+	id := uuid.NewSHA1(w.r.ID, fmt.Appendf(nil, "%s repaired at %d", w.r.ClaudeSessionID, health.Size))
 	path, err := transcript.Repair(health, w.r.ClaudeSessionID, id)
 	switch {
 	case errors.Is(err, transcript.ErrNothingLeft):
@@ -122,13 +130,19 @@ func (w *work) resumeCopy(health transcript.Health) error {
 func (w *work) changeID(id uuid.UUID) {
 	earlier := slices.DeleteFunc(w.r.EarlierClaudeIDs, func(k uuid.UUID) bool { return k == id })
 	w.r.EarlierClaudeIDs = append(earlier, w.r.ClaudeSessionID)
-	w.r.ClaudeSessionID, w.r.ForkOf = id, uuid.Nil
+	w.r.ClaudeSessionID, w.r.ForkOf, w.r.Since = id, uuid.Nil, w.moment()
 }
 
 func (w *work) restore(ctx context.Context) error {
 	spec, err := w.prepare(ctx)
 	if err != nil {
-		return err // nothing has changed yet
+		return err // the state has not changed yet
+	}
+	if _, err := w.alone(ctx); err != nil { // once more: starting tmux may have taken its time
+		return err
+	}
+	if err := w.skipHistory(); err != nil {
+		return err
 	}
 	w.r.RestoredFrom, w.r.Binding, w.r.Exit = w.r.State, nil, nil
 	w.r.StartedAt, w.r.ReportsAt, w.r.ReadyAt = w.Now().UTC(), time.Time{}, time.Time{}
@@ -144,6 +158,25 @@ func (w *work) restore(ctx context.Context) error {
 		return errors.Join(err, w.fail(ctx, "the window could not be opened"))
 	}
 	return err
+}
+
+// skipHistory moves the chat's place in the transcript to its end: what was said
+// at the desk while the session was over is history. What the chat still has to
+// show from before the end stays (P5).
+func (w *work) skipHistory() error {
+	c, ok := w.r.Cursor()
+	if !ok || unsaid(c, w.r.Tail) {
+		return nil
+	}
+	end, err := transcript.End(c.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	w.r.Cursors[len(w.r.Cursors)-1] = end
+	return nil
 }
 
 // fail ends a launch that never became ready. What was restored stays as it

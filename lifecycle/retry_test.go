@@ -245,7 +245,7 @@ func TestP3_AFailedCleanupNamesWhatItCannotRead(t *testing.T) {
 		w.processes.set(func(ps *processes) { ps.hidden[a.id.PID] = errors.New("permission denied") })
 		w.archive(r)
 		require.NotNil(t, w.get(r.ID).Cleanup)
-		assert.Equal(t, []process.Identity{{PID: a.id.PID}}, w.get(r.ID).Cleanup.Processes)
+		assert.Equal(t, []process.Identity{a.id}, w.get(r.ID).Cleanup.Processes)
 	})
 }
 

@@ -1,8 +1,11 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,9 +39,11 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Of two sessions with one conversation the open one is told.
+	slices.SortStableFunc(records, func(a, b session.Record) int { return cmp.Compare(closed(a), closed(b)) })
 	var failed []error
 	for _, r := range records {
-		if len(newSeconds(r, found, s.Processes.Self())) == 0 && !s.haunted(r) {
+		if len(newSeconds(r, found)) == 0 && !s.haunted(r) {
 			continue
 		}
 		err := s.do(ctx, r.ID, func(w *work) error { return w.noticeWriters(ctx) })
@@ -47,6 +52,13 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 		}
 	}
 	return errors.Join(failed...)
+}
+
+func closed(r session.Record) int {
+	if r.State.Live() {
+		return 0
+	}
+	return 1
 }
 
 // noticed says whether a session's second writers can be told from its own
@@ -58,12 +70,12 @@ func noticed(r session.Record) bool {
 // newSeconds are the proven writers of the record's conversation that are not
 // its agent and were not told yet. What a cleanup failed to end was told with its
 // receipt, and is still to be ended. It is pure.
-func newSeconds(r session.Record, found evidence, self process.Identity) (fresh []process.Verdict) {
+func newSeconds(r session.Record, found evidence) (fresh []process.Verdict) {
 	for _, v := range found.verdicts {
 		switch {
 		case v.SessionID != r.ClaudeSessionID, v.Writer != process.Yes, isOwn(r, found, v):
 		case slices.Contains(r.Seconds, v.Process.Identity):
-		case r.State == session.CleanupFailed && standingOf(r, v, self) == Leftover:
+		case r.State == session.CleanupFailed && standingOf(r, v) == Leftover:
 		default:
 			fresh = append(fresh, v)
 		}
@@ -100,7 +112,7 @@ func (w *work) noticeWriters(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fresh := evidence{table: found.table, verdicts: newSeconds(*w.r, found, w.Processes.Self())}
+	fresh := evidence{table: found.table, verdicts: newSeconds(*w.r, found)}
 	if len(fresh.verdicts) == 0 {
 		if !w.haunted(*w.r) {
 			return nil
@@ -109,6 +121,9 @@ func (w *work) noticeWriters(ctx context.Context) error {
 			w.r.Haunted = true // by somebody who was told already
 			return w.save()
 		}
+	}
+	if len(fresh.verdicts) > 0 && w.toldElsewhere(fresh) {
+		return w.noteSeconds(fresh)
 	}
 	n := Note{Kind: NoteGhost, Session: w.r.Clone()}
 	if len(fresh.verdicts) > 0 { // then all who write are shown, also those who were told before
@@ -124,12 +139,31 @@ func (w *work) noticeWriters(ctx context.Context) error {
 		return err
 	}
 	w.at("second-told")
+	return w.noteSeconds(fresh)
+}
+
+// noteSeconds puts on disk who the person was told of.
+func (w *work) noteSeconds(told evidence) error {
 	w.r.Seconds = w.living(w.r.Seconds)
-	for _, v := range fresh.verdicts {
-		w.r.Seconds = append(w.r.Seconds, v.Process.Identity)
+	for _, v := range told.verdicts {
+		if v.Writer == process.Yes && !slices.Contains(w.r.Seconds, v.Process.Identity) {
+			w.r.Seconds = append(w.r.Seconds, v.Process.Identity)
+		}
 	}
 	w.r.Haunted = !w.r.State.Live()
 	return w.save()
+}
+
+// toldElsewhere says whether all of them were told already, with another session
+// of the same conversation.
+func (w *work) toldElsewhere(fresh evidence) bool {
+	var told []process.Identity
+	for _, r := range w.Store.List() {
+		if r.ID != w.r.ID && r.ClaudeSessionID == w.r.ClaudeSessionID {
+			told = append(told, r.Seconds...)
+		}
+	}
+	return !slices.ContainsFunc(fresh.verdicts, func(v process.Verdict) bool { return !slices.Contains(told, v.Process.Identity) })
 }
 
 // EndWriters ends processes that write the session's conversation without being
@@ -163,8 +197,11 @@ func (s *Service) transcriptPath(r session.Record) string {
 
 func (w *work) transcriptSize() int64 {
 	info, err := os.Stat(w.transcriptPath(*w.r))
-	if err != nil {
+	switch {
+	case err == nil:
+		return info.Size()
+	case errors.Is(err, fs.ErrNotExist):
 		return 0
 	}
-	return info.Size()
+	return math.MaxInt64 // not known: nothing that comes is growth
 }

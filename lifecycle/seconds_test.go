@@ -101,7 +101,7 @@ func TestP1_TheSessionsOwnAgentIsNeverTold(t *testing.T) {
 				found, err := w.judge(w.ctx, w.ids()...)
 				require.NoError(t, err)
 				for _, r := range w.Store.List() {
-					assert.True(t, !noticed(r) || len(newSeconds(r, found, w.processes.Self())) == 0, "%s at %s", r.State, name)
+					assert.True(t, !noticed(r) || len(newSeconds(r, found)) == 0, "%s at %s", r.State, name)
 				}
 			}
 		})
@@ -274,7 +274,7 @@ func TestP3_ASurvivorIsNoGhostAndStaysALeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.write(r, userLine("hello"))
-		left := w.processes.start(777, resume(r.ClaudeSessionID))
+		left := w.processes.startNow(777, resume(r.ClaudeSessionID))
 		w.processes.yieldsTo(left.PID, never)
 		w.archive(r)
 		require.Equal(t, session.CleanupFailed, w.get(r.ID).State)

@@ -64,8 +64,9 @@ type Service struct {
 	memory  map[uuid.UUID]memory
 	waits   []watch // agents to watch once Run runs
 
-	strangers map[int]bool // pids whose presence file changed and that are no agent of ours
-	noticing  bool         // NoticeWriters runs, or is about to
+	held      map[uuid.UUID]chan struct{} // one slot for each conversation that was resumed or adopted
+	strangers map[int]bool                // pids whose presence file changed and that are no agent of ours
+	noticing  bool                        // NoticeWriters runs, or is about to
 }
 
 // memory is what a Service remembers of a session between steps. It is lost in
@@ -75,7 +76,9 @@ type memory struct {
 	silent bool   // "is not ready" was told
 	head   string // key of the prompt whose turn it is
 	headAt time.Time
-	seen   process.Identity // the agent, alive
+	// failures counts the steps that have failed in a row.
+	failures int
+	seen     process.Identity // the agent, alive
 }
 
 type watch struct {
@@ -89,7 +92,7 @@ func New(c Config, d Deps) *Service {
 		wakes:   make(chan struct{}, 1),
 		pending: make(map[uuid.UUID]bool), busy: make(map[uuid.UUID]bool),
 		timers: make(map[uuid.UUID]*time.Timer), watched: make(map[process.Identity]bool),
-		memory: make(map[uuid.UUID]memory), strangers: make(map[int]bool)}
+		memory: make(map[uuid.UUID]memory), strangers: make(map[int]bool), held: make(map[uuid.UUID]chan struct{})}
 }
 
 // Run takes steps and watches agents until ctx ends.
@@ -137,19 +140,20 @@ func (s *Service) WakeAll() {
 // WakeAgent asks for a step of the session whose agent has this pid. The
 // presence file of any other process may be that of a second writer.
 func (s *Service) WakeAgent(pid int) {
-	ours := false
 	for _, r := range s.Store.List() {
 		if r.State.Live() && r.Binding != nil && r.Binding.Agent.PID == pid {
 			s.Wake(r.ID)
-			ours = true
 		}
 	}
-	if !ours {
-		s.mu.Lock()
-		s.strangers[pid] = true
-		s.mu.Unlock()
-		s.signal()
-	}
+	s.lookAt(pid)
+}
+
+// lookAt asks whether a process has come to a conversation that is not its own.
+func (s *Service) lookAt(pid int) {
+	s.mu.Lock()
+	s.strangers[pid] = true
+	s.mu.Unlock()
+	s.signal()
 }
 
 func (s *Service) signal() {
@@ -181,7 +185,9 @@ func (s *Service) run(ctx context.Context, id uuid.UUID) {
 	again, err := s.step(ctx, id)
 	if err != nil && !errors.Is(err, session.ErrNotFound) && ctx.Err() == nil {
 		s.Log.Warn("session_step_failed", "session_id", id.String(), "error", err.Error())
-		again = max(again, 2*time.Second)
+		again = max(again, s.failedAgain(id))
+	} else {
+		s.remember(id, func(m *memory) { m.failures = 0 })
 	}
 	s.mu.Lock()
 	delete(s.busy, id)
@@ -194,6 +200,16 @@ func (s *Service) run(ctx context.Context, id uuid.UUID) {
 	}
 	s.mu.Unlock()
 	s.signal()
+}
+
+// failedAgain is the pause after a step that failed, longer each time: what a step
+// tells before it fails is told again by the next.
+func (s *Service) failedAgain(id uuid.UUID) (pause time.Duration) {
+	s.remember(id, func(m *memory) {
+		pause = min(2*time.Second<<min(m.failures, 8), 5*time.Minute)
+		m.failures++
+	})
+	return pause
 }
 
 func (s *Service) stopTimers() {

@@ -19,18 +19,19 @@ const (
 )
 
 // standingOf tells a leftover from somebody who came later or from elsewhere. It
-// is pure; self is this ccbot.
+// is pure.
 //
 // A leftover is an agent that the record itself bound, or a proven writer that
 // was started for this conversation before the session's end and was never told
-// as a second writer. One that came to the conversation later, through /resume
+// as a second writer. One that was there before the session came to the
+// conversation (through /resume inside its window) is somebody else's. One that came to the conversation later, through /resume
 // inside another session, does not show it on its command line: it is nobody's
 // leftover, whenever it started.
-func standingOf(r session.Record, v process.Verdict, self process.Identity) Standing {
+func standingOf(r session.Record, v process.Verdict) Standing {
 	who := v.Process.Identity
 	started, ok := process.SessionArg(v.Process.Args)
 	startedForIt := ok && started == v.SessionID
-	end, over := endOf(r, self)
+	end, over := endOf(r)
 	switch {
 	case r.Binding != nil && r.Binding.Agent == who:
 		return Agent
@@ -38,7 +39,7 @@ func standingOf(r session.Record, v process.Verdict, self process.Identity) Stan
 		return Leftover
 	case v.Writer != process.Yes:
 		return Unclear
-	case slices.Contains(r.Seconds, who), !startedForIt:
+	case slices.Contains(r.Seconds, who), !startedForIt, who.StartedAfter(r.Since) == process.No:
 		return Second
 	case over && who.StartedAfter(end) != process.No:
 		return Second
@@ -46,30 +47,17 @@ func standingOf(r session.Record, v process.Verdict, self process.Identity) Stan
 	return Leftover
 }
 
-// standing is what a process is to the session of this turn.
-func (w *work) standing(v process.Verdict) Standing { return standingOf(*w.r, v, w.begunBy()) }
-
-// begunBy is this ccbot, unless an earlier turn has begun the stop that is under
-// way: that is as if another ccbot had.
-func (w *work) begunBy() process.Identity {
-	if w.resumed {
-		return process.Identity{}
-	}
-	return w.Processes.Self()
-}
-
 // endOf is the moment from which on whoever starts a process does it knowing
-// that the session is over; over is false while it is not. A stop that was
-// interrupted was over when it was asked for: nobody knows how far it came, and a
-// person may have gone on at the desk. So it is with one that was asked for before
-// self, this ccbot, was started.
-func endOf(r session.Record, self process.Identity) (end process.Moment, over bool) {
+// that the session is over; over is false while it is not. A stop is over when it
+// is asked for: its window closes at once, its agent may need many seconds more,
+// and a person may go on at the desk meanwhile.
+func endOf(r session.Record) (end process.Moment, over bool) {
 	switch {
 	case !r.State.Live():
 		return r.Ended, true
 	case r.State == session.Stopping && r.Cleanup != nil: // another try
 		return r.Ended, true
-	case r.State == session.Stopping && self.StartedAfter(r.Asked) != process.No:
+	case r.State == session.Stopping:
 		return r.Asked, true
 	}
 	return process.Moment{}, false

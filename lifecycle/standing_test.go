@@ -15,15 +15,12 @@ import (
 // ticks of the clock in these tests.
 const (
 	tBefore = 100 // before everything
-	tSelf   = 200 // ccbot started
 	tAsked  = 300
 	tEnded  = 400
 	tAfter  = 500
 )
 
 func momentAt(tick uint64) process.Moment { return process.Moment{Boot: boot, Tick: tick} }
-
-func selfAt(tick uint64) process.Identity { return process.Identity{PID: me, Start: tick, Boot: boot} }
 
 // agentAt is process 777, a claude that was started for the conversation.
 func agentAt(start uint64, id uuid.UUID) process.Verdict {
@@ -38,6 +35,7 @@ func TestP2_StandingOf(t *testing.T) {
 	told := func(r *session.Record) { r.Seconds = []process.Identity{who} }
 	ended := func(tick uint64) func(*session.Record) { return func(r *session.Record) { r.Ended = momentAt(tick) } }
 	asked := func(tick uint64) func(*session.Record) { return func(r *session.Record) { r.Asked = momentAt(tick) } }
+	since := func(tick uint64) func(*session.Record) { return func(r *session.Record) { r.Since = momentAt(tick) } }
 	failed := func(r *session.Record) { r.Cleanup = &session.CleanupError{} }
 	startedAt := func(tick uint64) func(*process.Verdict) {
 		return func(v *process.Verdict) { v.Process.Start = tick }
@@ -53,49 +51,48 @@ func TestP2_StandingOf(t *testing.T) {
 		state session.State
 		r     rec
 		v     ver
-		self  uint64 // when ccbot started; 0: tSelf
 		want  Standing
 	}{
-		{"the bound agent", session.Running, rec{func(r *session.Record) { r.Binding = &session.Binding{Agent: who} }}, nil, 0, Agent},
+		{"the bound agent", session.Running, rec{func(r *session.Record) { r.Binding = &session.Binding{Agent: who} }}, nil, Agent},
 		{"the bound agent, whatever the evidence says", session.Running,
-			rec{func(r *session.Record) { r.Binding = &session.Binding{Agent: who} }}, ver{answer(process.Maybe)}, 0, Agent},
+			rec{func(r *session.Record) { r.Binding = &session.Binding{Agent: who} }}, ver{answer(process.Maybe)}, Agent},
 		{"the bound agent of a cleanup that failed", session.CleanupFailed,
-			rec{func(r *session.Record) { r.Binding = &session.Binding{Agent: who} }, bound(who), ended(tEnded)}, nil, 0, Agent},
-		{"an agent that was bound earlier", session.Archived, rec{bound(who), ended(tEnded)}, nil, 0, Leftover},
-		{"one that was bound earlier and does not say what it is", session.Archived, rec{bound(who)}, ver{args("claude")}, 0, Leftover},
-		{"one that was bound earlier, unclear", session.Archived, rec{bound(who), ended(tEnded)}, ver{answer(process.Maybe)}, 0, Leftover},
-		{"one that was bound earlier and told", session.CleanupFailed, rec{bound(who), told, ended(tEnded)}, nil, 0, Leftover},
-		{"the same pid, another start, was bound", session.Archived, rec{bound(who), ended(tEnded)}, ver{startedAt(tAfter)}, 0, Second},
-		{"unclear", session.Archived, rec{ended(tEnded)}, ver{answer(process.Maybe)}, 0, Unclear},
-		{"unclear and told", session.Archived, rec{told, ended(tEnded)}, ver{answer(process.Maybe)}, 0, Unclear},
+			rec{func(r *session.Record) { r.Binding = &session.Binding{Agent: who} }, bound(who), ended(tEnded)}, nil, Agent},
+		{"an agent that was bound earlier", session.Archived, rec{bound(who), ended(tEnded)}, nil, Leftover},
+		{"one that was bound earlier and does not say what it is", session.Archived, rec{bound(who)}, ver{args("claude")}, Leftover},
+		{"one that was bound earlier, unclear", session.Archived, rec{bound(who), ended(tEnded)}, ver{answer(process.Maybe)}, Leftover},
+		{"one that was bound earlier and told", session.CleanupFailed, rec{bound(who), told, ended(tEnded)}, nil, Leftover},
+		{"the same pid, another start, was bound", session.Archived, rec{bound(who), ended(tEnded)}, ver{startedAt(tAfter)}, Second},
+		{"unclear", session.Archived, rec{ended(tEnded)}, ver{answer(process.Maybe)}, Unclear},
+		{"unclear and told", session.Archived, rec{told, ended(tEnded)}, ver{answer(process.Maybe)}, Unclear},
 
-		{"beside the running agent", session.Running, nil, nil, 0, Leftover},
-		{"beside the running agent, told", session.Running, rec{told}, nil, 0, Second},
-		{"came to it through /resume", session.Running, nil, ver{args("claude")}, 0, Second},
-		{"came to it from another session", session.Running, nil, ver{args("claude", "--resume", uuid.NewString())}, 0, Second},
-		{"a fork of it", session.Running, nil, ver{args("claude", "--resume", id.String(), "--fork-session")}, 0, Second},
+		{"beside the running agent", session.Running, nil, nil, Leftover},
+		{"beside the running agent, told", session.Running, rec{told}, nil, Second},
+		{"came to it through /resume", session.Running, nil, ver{args("claude")}, Second},
+		{"came to it from another session", session.Running, nil, ver{args("claude", "--resume", uuid.NewString())}, Second},
+		{"a fork of it", session.Running, nil, ver{args("claude", "--resume", id.String(), "--fork-session")}, Second},
 
-		{"archived: started before", session.Archived, rec{ended(tEnded)}, nil, 0, Leftover},
-		{"archived: started before, told", session.Archived, rec{ended(tEnded), told}, nil, 0, Second},
-		{"archived: a tick before", session.Archived, rec{ended(tEnded)}, ver{startedAt(tEnded - 1)}, 0, Leftover},
-		{"archived: in the same tick", session.Archived, rec{ended(tEnded)}, ver{startedAt(tEnded)}, 0, Second},
-		{"archived: after", session.Archived, rec{ended(tEnded)}, ver{startedAt(tAfter)}, 0, Second},
-		{"archived: nobody knows when", session.Archived, nil, nil, 0, Second},
-		{"archived before a reboot", session.Archived, rec{func(r *session.Record) { r.Ended = process.Moment{Boot: "other", Tick: tAfter} }}, nil, 0, Second},
-		{"completed", session.Completed, rec{ended(tEnded)}, ver{startedAt(tAfter)}, 0, Second},
-		{"lost", session.Lost, rec{ended(tEnded)}, ver{startedAt(tAfter)}, 0, Second},
-		{"failed", session.Failed, rec{ended(tEnded)}, nil, 0, Leftover},
+		{"archived: started before", session.Archived, rec{ended(tEnded)}, nil, Leftover},
+		{"archived: started before, told", session.Archived, rec{ended(tEnded), told}, nil, Second},
+		{"archived: a tick before", session.Archived, rec{ended(tEnded)}, ver{startedAt(tEnded - 1)}, Leftover},
+		{"archived: in the same tick", session.Archived, rec{ended(tEnded)}, ver{startedAt(tEnded)}, Second},
+		{"archived: after", session.Archived, rec{ended(tEnded)}, ver{startedAt(tAfter)}, Second},
+		{"archived: nobody knows when", session.Archived, nil, nil, Second},
+		{"archived before a reboot", session.Archived, rec{func(r *session.Record) { r.Ended = process.Moment{Boot: "other", Tick: tAfter} }}, nil, Second},
+		{"completed", session.Completed, rec{ended(tEnded)}, ver{startedAt(tAfter)}, Second},
+		{"lost", session.Lost, rec{ended(tEnded)}, ver{startedAt(tAfter)}, Second},
+		{"failed", session.Failed, rec{ended(tEnded)}, nil, Leftover},
 
-		{"stopping: before it was asked for", session.Stopping, rec{asked(tAsked)}, nil, 0, Leftover},
-		{"stopping: after it was asked for", session.Stopping, rec{asked(tAsked)}, ver{startedAt(tAfter)}, 0, Leftover},
-		{"taken up after a restart: before it was asked for", session.Stopping, rec{asked(tAsked)}, nil, tEnded, Leftover},
-		{"taken up after a restart: after it was asked for", session.Stopping, rec{asked(tAsked)}, ver{startedAt(tAsked)}, tEnded, Second},
-		{"taken up after a restart: nobody knows when", session.Stopping, nil, nil, tEnded, Second},
-		{"another try: before the first", session.Stopping, rec{failed, ended(tEnded), asked(tAfter)}, nil, 0, Leftover},
-		{"another try: after the first", session.Stopping, rec{failed, ended(tEnded), asked(tAfter)}, ver{startedAt(tEnded)}, 0, Second},
-		{"another try after a restart", session.Stopping, rec{failed, ended(tEnded), asked(tAfter)}, ver{startedAt(tEnded)}, tAfter, Second},
-		{"cleanup failed: before", session.CleanupFailed, rec{failed, ended(tEnded)}, nil, 0, Leftover},
-		{"cleanup failed: after", session.CleanupFailed, rec{failed, ended(tEnded)}, ver{startedAt(tAfter)}, 0, Second},
+		{"stopping: before it was asked for", session.Stopping, rec{asked(tAsked)}, nil, Leftover},
+		{"stopping: after it was asked for", session.Stopping, rec{asked(tAsked)}, ver{startedAt(tAfter)}, Second},
+		{"stopping: nobody knows when", session.Stopping, nil, nil, Second},
+		{"was there before the session came to it", session.Running, rec{since(tAsked)}, nil, Second},
+		{"came after the session had it", session.Running, rec{since(tAsked)}, ver{startedAt(tAfter)}, Leftover},
+		{"another try: before the first", session.Stopping, rec{failed, ended(tEnded), asked(tAfter)}, nil, Leftover},
+		{"another try: after the first", session.Stopping, rec{failed, ended(tEnded), asked(tAfter)}, ver{startedAt(tEnded)}, Second},
+		{"another try after a restart", session.Stopping, rec{failed, ended(tEnded), asked(tAfter)}, ver{startedAt(tEnded)}, Second},
+		{"cleanup failed: before", session.CleanupFailed, rec{failed, ended(tEnded)}, nil, Leftover},
+		{"cleanup failed: after", session.CleanupFailed, rec{failed, ended(tEnded)}, ver{startedAt(tAfter)}, Second},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -107,14 +104,14 @@ func TestP2_StandingOf(t *testing.T) {
 			for _, change := range tc.v {
 				change(&v)
 			}
-			assert.Equal(t, tc.want, standingOf(r, v, selfAt(max(tc.self, tSelf))))
+			assert.Equal(t, tc.want, standingOf(r, v))
 		})
 	}
 }
 
 // anyTick is near the moments that decide, on both sides.
 func anyTick(t *rapid.T, label string) uint64 {
-	return rapid.SampledFrom([]uint64{0, tBefore, tSelf, tAsked - 1, tAsked, tAsked + 1, tEnded - 1, tEnded, tEnded + 1, tAfter}).Draw(t, label)
+	return rapid.SampledFrom([]uint64{0, tBefore, tAsked - 1, tAsked, tAsked + 1, tEnded - 1, tEnded, tEnded + 1, tAfter}).Draw(t, label)
 }
 
 func anyMoment(t *rapid.T, label string) process.Moment {
@@ -137,7 +134,7 @@ func TestP2_OnlyTheSessionsOwnAreLeftovers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := session.Record{State: rapid.SampledFrom(session.States()).Draw(t, "state"), ClaudeSessionID: id,
 			Bound: someIdentities(t, "bound"), Seconds: someIdentities(t, "told"),
-			Asked: anyMoment(t, "asked"), Ended: anyMoment(t, "ended")}
+			Asked: anyMoment(t, "asked"), Ended: anyMoment(t, "ended"), Since: anyMoment(t, "since")}
 		if rapid.Bool().Draw(t, "is bound") {
 			r.Binding = &session.Binding{Agent: anyIdentity(t, "agent")}
 		}
@@ -147,10 +144,9 @@ func TestP2_OnlyTheSessionsOwnAreLeftovers(t *testing.T) {
 		named := rapid.SampledFrom([]uuid.UUID{id, id, other}).Draw(t, "on the command line")
 		v := process.Verdict{SessionID: id, Writer: rapid.SampledFrom([]process.Answer{process.Yes, process.Maybe}).Draw(t, "writes"),
 			Process: process.Process{Identity: anyIdentity(t, "process"), Args: []string{"claude", "--resume", named.String()}}}
-		self := selfAt(anyTick(t, "self"))
 		who := v.Process.Identity
 
-		standing := standingOf(r, v, self)
+		standing := standingOf(r, v)
 		if r.Binding != nil && r.Binding.Agent == who {
 			assert.Equal(t, Agent, standing)
 			return
@@ -170,9 +166,10 @@ func TestP2_OnlyTheSessionsOwnAreLeftovers(t *testing.T) {
 			if r.State == session.Stopping && r.Cleanup != nil {
 				assert.Equal(t, process.No, who.StartedAfter(r.Ended), "it came after the first try")
 			}
-			if r.State == session.Stopping && r.Cleanup == nil && self.StartedAfter(r.Asked) != process.No {
-				assert.Equal(t, process.No, who.StartedAfter(r.Asked), "it came while ccbot was away")
+			if r.State == session.Stopping && r.Cleanup == nil {
+				assert.Equal(t, process.No, who.StartedAfter(r.Asked), "it came after the end was asked for")
 			}
+			assert.NotEqual(t, process.No, who.StartedAfter(r.Since), "it was there before the session")
 		}
 	})
 }

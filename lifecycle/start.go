@@ -46,7 +46,7 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	now := s.Now().UTC()
 	r := session.Record{ID: id, Name: s.freeName(q), Dir: filepath.Clean(q.Dir), Host: s.Host,
 		ClaudeSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
-		CreatedAt: now, StartedAt: now}
+		CreatedAt: now, StartedAt: now, Since: s.moment()}
 	if err := r.Become(session.Starting, now, "asked for in the chat"); err != nil {
 		return session.Record{}, err
 	}
@@ -75,11 +75,11 @@ func (s *Service) undoStart(id uuid.UUID, why error) error {
 }
 
 func (w *work) start(ctx context.Context) error {
-	if _, err := w.alone(ctx); err != nil {
-		return err
-	}
 	spec, err := w.prepare(ctx)
 	if err != nil {
+		return err
+	}
+	if err := w.unclaimed(ctx); err != nil {
 		return err
 	}
 	return w.launch(ctx, spec)
@@ -98,6 +98,7 @@ func (w *work) prepare(ctx context.Context) (tmux.Spec, error) {
 func (w *work) launch(ctx context.Context, spec tmux.Spec) error {
 	pane, err := w.Tmux.NewWindow(ctx, spec)
 	if errors.Is(err, tmux.ErrLost) {
+		w.Wake(w.r.ID) // a step looks for it
 		return fmt.Errorf("launch: %w: %w", errWindowMayLive, err)
 	}
 	if err != nil {
@@ -146,9 +147,11 @@ func (w *work) spec() (tmux.Spec, error) {
 // anything.
 func (w *work) conversation() ([]string, error) {
 	id := w.r.ClaudeSessionID.String()
-	has, err := w.hasTranscript(w.r.ClaudeSessionID)
-	if has || err != nil {
-		return []string{"--resume", id}, err
+	if w.r.State != session.Starting { // else the id was made a moment ago
+		has, err := w.hasTranscript(w.r.ClaudeSessionID)
+		if has || err != nil {
+			return []string{"--resume", id}, err
+		}
 	}
 	if w.r.ForkOf != uuid.Nil {
 		has, err := w.hasTranscript(w.r.ForkOf)
@@ -200,6 +203,9 @@ func (w *work) bindTo(server tmux.ServerID, pane tmux.Pane, agent process.Identi
 		Server: session.Server{Socket: server.Socket, PID: server.PID, Start: server.Start},
 		Window: pane.Window.String(), Pane: pane.ID.String(), Agent: agent, BoundAt: w.Now().UTC()}
 	w.r.Bound = w.living(append(w.r.Bound, agent))
+	if p, err := w.Processes.Inspect(agent.PID); err == nil && p.Identity == agent {
+		w.r.Exe = p.Exe
+	}
 }
 
 // inDir says whether the pane is in the directory that was asked for. An empty

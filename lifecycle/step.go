@@ -31,8 +31,6 @@ type work struct {
 	noted sync.Mutex
 	// retried says that nobody asked: a cleanup that failed is tried again.
 	retried bool
-	// resumed says that the stop was begun by an earlier turn.
-	resumed bool
 }
 
 // do runs fn on the session's worker. A panic there is that session's error:
@@ -50,12 +48,17 @@ func (s *Service) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) 
 
 // step looks, decides and acts, once.
 func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, err error) {
-	if r, ok := s.Store.Get(id); !ok || !stepped(r.State) {
+	if r, ok := s.Store.Get(id); !ok || !stepped(r) {
 		return 0, nil
 	}
 	err = s.do(ctx, id, func(w *work) error {
 		head, err := w.head()
 		if err != nil {
+			return err
+		}
+		if w.unbound() {
+			err := w.findWindow(ctx)
+			again = w.again
 			return err
 		}
 		w.view = s.View(ctx, *w.r)
@@ -78,8 +81,15 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 	return again, err
 }
 
+// unbound says whether a launch has no window that is known.
+func (w *work) unbound() bool {
+	return w.r.Binding == nil && (w.r.State == session.Starting || w.r.State == session.Restoring)
+}
+
 // stepped says whether something may be left to do for a session by itself.
-func stepped(s session.State) bool { return s.Live() || s == session.CleanupFailed }
+func stepped(r session.Record) bool {
+	return r.State.Live() || r.State == session.CleanupFailed || len(r.Below) > 0
+}
 
 // noteHead dates a prompt from when its turn came: what waited before that, for
 // other prompts or for the session to come back, is no reason to speak of.
@@ -128,6 +138,8 @@ func (w *work) act(ctx context.Context, d Decision, head *Prompt) error {
 	case ActRetry:
 		w.retried = true
 		return w.archive(ctx, w.r.Final, "another try to end what is left", &Receipt{})
+	case ActTidy:
+		return w.tidy(ctx)
 	}
 	return nil
 }

@@ -51,7 +51,6 @@ func (w *work) intend(final session.State, why string, asked process.Moment) err
 // resumeStop takes up a stop that an earlier turn, or an earlier ccbot, did not
 // bring to its end.
 func (w *work) resumeStop(ctx context.Context, receipt *Receipt) error {
-	w.resumed = true
 	return w.stop(ctx, receipt)
 }
 
@@ -83,12 +82,12 @@ func (w *work) endAgent(ctx context.Context, receipt *Receipt) {
 		return
 	}
 	if w.view.Fate == PaneUnknown && !b.Adopted {
-		receipt.fail(FailureTmux, 0, fmt.Sprintf("tmux did not say whether pane %s is there", b.Pane))
+		receipt.fail(FailureTmux, process.Identity{}, fmt.Sprintf("tmux did not say whether pane %s is there", b.Pane))
 		return
 	}
 	switch w.view.Agent {
 	case process.Unknown:
-		receipt.fail(FailureUnknown, b.Agent.PID, "it is not known whether it still lives")
+		receipt.fail(FailureUnknown, b.Agent, "it is not known whether it still lives")
 		return
 	case process.Alive:
 		if !w.endBound(ctx, receipt) {
@@ -96,7 +95,7 @@ func (w *work) endAgent(ctx context.Context, receipt *Receipt) {
 		}
 	}
 	if err := w.closeOwn(ctx); err != nil {
-		receipt.fail(FailureTmux, 0, err.Error())
+		receipt.fail(FailureTmux, process.Identity{}, err.Error())
 	}
 }
 
@@ -127,7 +126,7 @@ func (w *work) endBound(ctx context.Context, receipt *Receipt) bool {
 	b := w.r.Binding
 	seen, err := w.Processes.Snapshot(ctx) // what it has started, while it can be seen
 	if err != nil {
-		receipt.fail(FailureProcesses, 0, err.Error())
+		receipt.fail(FailureProcesses, process.Identity{}, err.Error())
 	}
 	hangUp := w.hangUp
 	if b.Adopted {
@@ -143,9 +142,7 @@ func (w *work) endBound(ctx context.Context, receipt *Receipt) bool {
 		receipt.failOutcome(out, err)
 		return false
 	}
-	if out.How != process.HowKill {
-		w.r.Below = before // it has cleaned up itself
-	}
+	w.spareCleaned(out, before)
 	return true
 }
 
@@ -197,7 +194,7 @@ func (w *work) finish(ctx context.Context, receipt *Receipt) error {
 	if len(receipt.Failures) > 0 {
 		next, why = session.CleanupFailed, receipt.Failures[0].String()
 		w.Log.Warn("cleanup_failed", "session_id", w.r.ID.String(), "reasons", receipt.reasons())
-		told = w.retried && w.r.Cleanup != nil && w.r.Cleanup.Reason == why
+		told = w.retried && !receipt.hasEnded() && w.r.Cleanup != nil && sameFailures(w.r.Cleanup.Failures, receipt.kept())
 		w.noteFailed(receipt)
 	} else {
 		w.over(w.end())

@@ -199,7 +199,7 @@ func TestP2_SplitPanesStay(t *testing.T) {
 func TestP3_AProvenLeftoverIsEnded(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		left := w.processes.start(777, []string{"claude", "--resume", r.ClaudeSessionID.String()})
+		left := w.leftover(777, r)
 		receipt := w.archive(r)
 		assert.Equal(t, []process.Identity{a.id, left}, w.processes.signalled())
 		require.Len(t, receipt.Others, 1)
@@ -223,7 +223,7 @@ func TestP2_WhatIsNotProvenIsSpared(t *testing.T) {
 			claims(w, w.processes.start(777, []string{"vim", "notes"}), r)
 		}},
 		{"another user's", session.CleanupFailed, func(w *world, r session.Record) {
-			w.processes.start(777, []string{"claude", "--resume", r.ClaudeSessionID.String()}, func(p *process.Process) { p.UID = 1 })
+			w.leftover(777, r, func(p *process.Process) { p.UID = 1 })
 		}},
 		{"evidence contradicts itself", session.CleanupFailed, func(w *world, r session.Record) {
 			id := w.processes.start(777, []string{"claude"})

@@ -152,12 +152,18 @@ func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
 // A press may take a line break only, which the screen does not show; two that
 // change nothing end it: the cursor is not where they would help.
 func (w *work) emptyBox(ctx context.Context) bool {
-	for idle := 0; idle < 2; {
+	shown := 0
+	presses := 0
+	for idle := 0; idle < 2; presses++ {
 		w.view = w.View(ctx, *w.r)
 		if !w.view.boxFree() || w.view.Screen.Box.Empty {
 			break
 		}
 		before := w.view.Screen.Box
+		if presses > maxPresses || presses > 0 && len(before.Text) > shown {
+			return false // somebody types into it at this moment
+		}
+		shown = len(before.Text)
 		if err := w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, tmux.KeyClear) }); err != nil {
 			return false
 		}
@@ -168,6 +174,9 @@ func (w *work) emptyBox(ctx context.Context) bool {
 	}
 	return w.view.boxFree() && w.view.Screen.Box.Empty
 }
+
+// maxPresses is far above what the longest draft that a screen shows needs.
+const maxPresses = 500
 
 // seeChange waits a moment for the box to look different, and says whether it
 // did.

@@ -12,6 +12,7 @@ import (
 
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
+	"ccbot/internal/session"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -418,7 +419,12 @@ func TestP4_AVerySlowTerminalGetsTheTextOnce(t *testing.T) {
 func TestP4_APromptIsTypedWithoutPresenceFiles(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.tmux.onLaunch = func(a *agent, _ *tmuxtest.Process) { a.silent = true }
-		r, a := w.started()
+		r, a := w.starting()
+		w.report(r)
+		w.pass(PresenceGrace / 2)
+		assert.Equal(t, session.Starting, w.get(r.ID).State, "a presence file may still come")
+		w.pass(PresenceGrace)
+		assert.Equal(t, session.Running, w.get(r.ID).State)
 		w.held(r, "k", said)
 		w.pass(time.Minute)
 		assert.Equal(t, []string{said}, a.heard())

@@ -62,10 +62,11 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// wakeFailed arranges the next try of every cleanup that failed.
+// wakeFailed arranges the next step of every session that is over and has
+// something left to end: a cleanup that failed, or tools of what was killed.
 func (s *Service) wakeFailed() {
 	for _, r := range s.Store.List() {
-		if r.State == session.CleanupFailed {
+		if !r.State.Live() && stepped(r) {
 			s.Wake(r.ID)
 		}
 	}
@@ -109,7 +110,12 @@ func (s *Service) takeStrangers() []int {
 // notice looks at all processes if one of these, whose presence file has
 // changed, is in a conversation of ours and was not told yet.
 func (s *Service) notice(ctx context.Context, pids []int) {
-	if slices.ContainsFunc(pids, func(pid int) bool { return s.isNews(ctx, pid) }) {
+	news := func() bool { return slices.ContainsFunc(pids, func(pid int) bool { return s.isNews(ctx, pid) }) }
+	if news() {
+		s.noticeOnce(ctx)
+	}
+	if news() { // presence file and hook contradict each other for a moment
+		pause(ctx, contradiction)
 		s.noticeOnce(ctx)
 	}
 	s.mu.Lock()
@@ -124,7 +130,8 @@ func (s *Service) isNews(ctx context.Context, pid int) bool {
 		return false // gone, or torn: the next look at all of them finds it
 	}
 	return slices.ContainsFunc(s.Store.List(), func(r session.Record) bool {
-		told := slices.ContainsFunc(r.Seconds, func(id process.Identity) bool { return id.PID == pid && id.Start == f.ProcStart })
-		return r.ClaudeSessionID == f.SessionID && !told
+		is := func(id process.Identity) bool { return id.PID == pid && id.Start == f.ProcStart }
+		own := r.Binding != nil && is(r.Binding.Agent)
+		return r.ClaudeSessionID == f.SessionID && !own && !slices.ContainsFunc(r.Seconds, is)
 	})
 }

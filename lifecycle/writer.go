@@ -39,21 +39,19 @@ func (w Writer) Adoptable() bool { return w.Endable() && w.InTmux }
 // moment, or may, apart from its own agent.
 func (s *Service) Writers(ctx context.Context, id uuid.UUID) (found []Writer, err error) {
 	err = s.do(ctx, id, func(w *work) error {
-		all, err := w.writers(ctx, w.r.ClaudeSessionID)
-		if err != nil {
-			return err
-		}
-		found = w.describe(ctx, w.strangers(all))
-		return nil
+		found, err = w.others(ctx)
+		return err
 	})
 	return found, err
 }
 
-// strangers leaves the session's own agent out.
+// strangers leaves the session's own agent out, and what a cleanup failed to end:
+// that was told with its receipt.
 func (w *work) strangers(all evidence) evidence {
 	others := evidence{table: all.table}
 	for _, v := range all.verdicts {
-		if !isOwn(*w.r, all, v) {
+		own := isOwn(*w.r, all, v) || w.r.State == session.CleanupFailed && standingOf(*w.r, v) == Leftover
+		if !own {
 			others.verdicts = append(others.verdicts, v)
 		}
 	}
@@ -61,8 +59,8 @@ func (w *work) strangers(all evidence) evidence {
 }
 
 // isOwn says whether the process is the session's own agent: the bound one, or
-// the child of a bound launcher script, which hands its arguments on and writes
-// nothing itself.
+// one below a bound launcher, which hands its arguments on and of which nothing
+// but its command line says that it writes.
 func isOwn(r session.Record, all evidence, v process.Verdict) bool {
 	switch {
 	case r.Binding == nil:
@@ -70,13 +68,25 @@ func isOwn(r session.Record, all evidence, v process.Verdict) bool {
 	case v.Process.Identity == r.Binding.Agent:
 		return true
 	}
-	parent, ok := all.table.Find(v.Process.PPID)
-	if !ok || parent.Identity != r.Binding.Agent {
+	launcher, below := ancestor(all.table, v.Process, r.Binding.Agent)
+	if !below {
 		return false
 	}
-	writes := slices.ContainsFunc(all.verdicts, func(v process.Verdict) bool { return v.Process.Identity == parent.Identity })
-	launched, named := process.SessionArg(parent.Args)
+	writes := slices.ContainsFunc(all.verdicts, func(v process.Verdict) bool {
+		return v.Process.Identity == launcher.Identity && v.Source != process.SourceArgv
+	})
+	launched, named := process.SessionArg(launcher.Args)
 	return !writes && named && launched == v.SessionID
+}
+
+// ancestor finds a process above another one.
+func ancestor(table process.Snapshot, p process.Process, wanted process.Identity) (process.Process, bool) {
+	for _, above := range table.Ancestors(p.PID) {
+		if above.Identity == wanted {
+			return above, true
+		}
+	}
+	return process.Process{}, false
 }
 
 func (w *work) describe(ctx context.Context, found evidence) []Writer {
@@ -86,12 +96,12 @@ func (w *work) describe(ctx context.Context, found evidence) []Writer {
 	for _, v := range found.verdicts {
 		seen := v.Process
 		one := Writer{Process: seen, Proven: v.Writer == process.Yes, Source: v.Source, Why: v.Why,
-			Standing: w.standing(v)}
+			Standing: standingOf(*w.r, v)}
 		one.Age, _ = v.Process.Age(now)
 		if p, err := w.Processes.Inspect(v.Process.PID); err == nil && p.Identity == v.Process.Identity {
 			one.Cwd, seen = p.Cwd, p // with its executable, which a scan leaves out
 		}
-		one.Session = w.agentOf(v.Process.Identity)
+		one.Session = w.agentOf(found.table, v.Process)
 		if spare := w.sparedBy(found.table, seen); spare != nil {
 			one.Spared = spare.Reason
 		}
@@ -101,10 +111,15 @@ func (w *work) describe(ctx context.Context, found evidence) []Writer {
 	return all
 }
 
-// agentOf is the name of another session whose bound agent the process is.
-func (w *work) agentOf(id process.Identity) string {
+// agentOf is the name of another session whose bound agent the process is, or
+// runs below.
+func (w *work) agentOf(table process.Snapshot, p process.Process) string {
 	for _, r := range w.Store.List() {
-		if r.ID != w.r.ID && r.Binding != nil && r.Binding.Agent == id {
+		if r.ID == w.r.ID || r.Binding == nil {
+			continue
+		}
+		_, below := ancestor(table, p, r.Binding.Agent)
+		if below || r.Binding.Agent == p.Identity {
 			return r.Name
 		}
 	}

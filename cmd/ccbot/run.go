@@ -229,6 +229,25 @@ func (s *system) clear(launches hooks.Launch) func(context.Context, session.Reco
 
 func (s *system) presenceDir() string { return filepath.Join(s.ClaudeDir, "sessions") }
 
+// watchPresence begins the watch again when it is lost, because its folder cannot
+// be read: what it tells is then found a little later by other looks.
+func (s *system) watchPresence(ctx context.Context) error {
+	for {
+		err := s.presence.Run(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		s.log.Warn("presence_watch_lost", "error", err.Error(), "again_in", presenceRetry)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(presenceRetry):
+		}
+	}
+}
+
+const presenceRetry = 30 * time.Second
+
 // run recovers first and handles updates then.
 func (s *system) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
@@ -248,7 +267,7 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 	if err := s.recover(ctx); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presence.Run,
+	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.watchPresence,
 		s.keeper.Run} {
 		g.Go(func() error { return part(ctx) })
 	}

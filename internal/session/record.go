@@ -111,11 +111,16 @@ type Record struct {
 	// the kernel's clock: who started a process later did it knowing.
 	Asked process.Moment `json:"asked_moment,omitzero"`
 	Ended process.Moment `json:"ended_moment,omitzero"`
+	// Since is when the conversation became this session's own, on the same clock: a
+	// process that was there before is nobody's leftover.
+	Since process.Moment `json:"since_moment,omitzero"`
+	// Exe is the program that the agent was seen to be.
+	Exe string `json:"exe,omitempty"`
 	// Bound are agents that this record bound and that are not proven gone.
 	Bound []process.Identity `json:"bound,omitempty"`
-	// Below is what ran below the agent when it had to be killed; it is on disk
+	// Below is what ran below a process that had to be killed; it is on disk
 	// before the KILL and ends after it.
-	Below []process.Identity `json:"below,omitempty"`
+	Below []Tool `json:"below,omitempty"`
 	// Seconds are the second writers that the person was told of.
 	Seconds []process.Identity `json:"second_writers,omitempty"`
 	// ForkOf is the Claude id that this conversation began as a copy of.
@@ -129,10 +134,24 @@ type Record struct {
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 }
 
+// Tool is a process that ran below one that had to be killed.
+type Tool struct {
+	Process process.Identity `json:"process"`
+	Of      process.Identity `json:"of"` // what had to be killed
+}
+
+// CleanupFailure is one thing that an archive could not prove.
+type CleanupFailure struct {
+	Kind   string `json:"kind"`          // a lifecycle.FailureKind
+	PID    int    `json:"pid,omitempty"` // 0 where it is about no process
+	Detail string `json:"detail"`        // English
+}
+
 // CleanupError keeps what an archive could not prove dead.
 type CleanupError struct {
 	Processes []process.Identity `json:"processes"`
-	Reason    string             `json:"reason"`
+	Reason    string             `json:"reason"` // the first of Failures, in English
+	Failures  []CleanupFailure   `json:"failures,omitempty"`
 	Attempts  int                `json:"attempts"`
 	NotBefore time.Time          `json:"not_before"`
 }
@@ -179,6 +198,7 @@ func (r Record) Clone() Record {
 	r.Cleanup = clone(r.Cleanup)
 	if r.Cleanup != nil {
 		r.Cleanup.Processes = slices.Clone(r.Cleanup.Processes)
+		r.Cleanup.Failures = slices.Clone(r.Cleanup.Failures)
 	}
 	return r
 }

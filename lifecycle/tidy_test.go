@@ -1,0 +1,289 @@
+package lifecycle
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// stubborn is a session with a second writer that has a tool and needs a KILL.
+func (w *world) stubborn(r session.Record) (second, tool process.Identity) {
+	second = w.leftover(777, r)
+	w.processes.yieldsTo(second.PID, process.HowKill)
+	return second, w.processes.startNow(901, []string{"npm", "start"}, below(second.PID))
+}
+
+func (w *world) endSecond(r session.Record, second process.Identity) {
+	w.t.Helper()
+	_, err := w.EndWriters(w.ctx, r.ID, []process.Identity{second})
+	require.NoError(w.t, err)
+}
+
+// [Stop it] and not even KILL helped: it still has its tools. Once it is gone
+// they end, whatever the session does.
+func TestP2_BelowASecondWriterThatSurvivesNothingIsEnded(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		second, tool := w.stubborn(r)
+		w.processes.yieldsTo(second.PID, never)
+		w.endSecond(r, second)
+		w.pass(5 * time.Minute)
+		require.True(t, w.processes.alive(second))
+		assert.True(t, w.processes.alive(tool))
+		assert.Equal(t, []session.Tool{{Process: tool, Of: second}}, w.get(r.ID).Below)
+		w.processes.exit(second.PID) // the KILL comes through
+		w.pass(2 * time.Minute)
+		assert.False(t, w.processes.alive(tool))
+		assert.Empty(t, w.get(r.ID).Below)
+		assert.Equal(t, session.Running, w.get(r.ID).State)
+		assert.True(t, w.processes.alive(a.id))
+	})
+}
+
+// Two that were killed at once had the same tool below them, and one survived.
+func TestP2_AToolOfTwoLivesWhileOneOfThemDoes(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.archived()
+		inner := w.processes.startNow(777, []string{"claude"})
+		tool := w.processes.startNow(901, []string{"make"}, below(inner.PID))
+		gone := process.Identity{PID: 776, Start: 1, Boot: boot}
+		w.edit(r.ID, func(r *session.Record) {
+			r.Below = []session.Tool{{Process: tool, Of: gone}, {Process: tool, Of: inner}}
+		})
+		w.Wake(r.ID)
+		w.pass(5 * time.Minute)
+		assert.True(t, w.processes.alive(tool))
+		w.processes.exit(inner.PID)
+		w.pass(2 * time.Minute)
+		assert.False(t, w.processes.alive(tool))
+	})
+}
+
+// A crash right before the KILL of a process beside a session that is over: no
+// stop comes that would look after its tools.
+func TestP8_ToolsNotedOfASessionThatIsOver(t *testing.T) {
+	tests := []struct {
+		name   string
+		killed bool
+	}{{"the KILL was sent", true}, {"the KILL was never sent", false}}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r := w.archived()
+				second, tool := w.stubborn(r)
+				w.crash("below-recorded", func() { _, _ = w.EndWriters(w.ctx, r.ID, []process.Identity{second}) })
+				require.True(t, w.processes.alive(second))
+				require.NotEmpty(t, w.get(r.ID).Below)
+				if tc.killed {
+					w.processes.exit(second.PID)
+				}
+				w.comeBack()
+				w.pass(2 * time.Minute)
+				assert.Equal(t, session.Archived, w.get(r.ID).State)
+				assert.Equal(t, !tc.killed, w.processes.alive(tool))
+				assert.Equal(t, tc.killed, len(w.get(r.ID).Below) == 0)
+			})
+		})
+	}
+}
+
+// The end of the session proves nothing about the tools of others.
+func TestP3_NotedToolsOutliveTheSessionsEnd(t *testing.T) {
+	ends := map[string]func(w *world, r session.Record, a *agent){
+		"archive":        func(w *world, r session.Record, _ *agent) { w.archive(r) },
+		"ends by itself": func(w *world, _ session.Record, a *agent) { w.processes.exit(a.id.PID); w.tmux.ClosePaneByHand(a.pane) },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				other := w.processes.startNow(777, []string{"dd"})
+				tool := w.processes.startNow(901, []string{"sleep", "1000"}, below(other.PID))
+				w.edit(r.ID, func(r *session.Record) { r.Below = []session.Tool{{Process: tool, Of: other}} })
+				end(w, r, a)
+				w.pass(10 * time.Second)
+				require.False(t, w.get(r.ID).State.Live())
+				require.NotEmpty(t, w.get(r.ID).Below)
+				w.processes.exit(other.PID)
+				w.pass(2 * time.Minute)
+				assert.False(t, w.processes.alive(tool))
+				assert.Empty(t, w.get(r.ID).Below)
+			})
+		})
+	}
+}
+
+// What ended by TERM has cleaned up, also beside one that was killed.
+func TestP2_ToolsOfALeftoverThatEndedBeforeItsKillAreSpared(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		left, tool := w.stubborn(r)
+		w.pass(2 * oneTick)
+		w.order.onPoint(func(name string) {
+			if name == "below-recorded" {
+				w.processes.exit(left.PID)
+			}
+		})
+		w.archive(r)
+		w.pass(2 * time.Minute)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.True(t, w.processes.alive(tool))
+		assert.Empty(t, w.get(r.ID).Below)
+	})
+}
+
+// A second writer is ended by a person's tap only, wherever it runs.
+func TestP2_ASecondWriterBelowAKilledAgentIsNoTool(t *testing.T) {
+	for _, noted := range []bool{false, true} {
+		t.Run(map[bool]string{false: "told before", true: "noted before it was told"}[noted], func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.processes.yieldsTo(a.id.PID, process.HowKill)
+				second := w.processes.startNow(777, resume(r.ClaudeSessionID), below(a.id.PID))
+				its := w.processes.startNow(901, []string{"npm", "test"}, below(second.PID))
+				tool := w.processes.startNow(902, []string{"sleep", "1000"}, below(a.id.PID))
+				w.edit(r.ID, func(r *session.Record) {
+					r.Seconds = []process.Identity{second}
+					if noted {
+						r.Below = []session.Tool{{Process: second, Of: a.id}, {Process: its, Of: a.id}}
+					}
+				})
+				w.archive(r)
+				w.pass(3 * time.Minute)
+				assert.Equal(t, session.Archived, w.get(r.ID).State)
+				assert.Equal(t, []process.Identity{a.id, tool}, w.processes.signalled())
+				assert.True(t, w.processes.alive(second) && w.processes.alive(its))
+				assert.Empty(t, w.get(r.ID).Below)
+			})
+		})
+	}
+}
+
+// The session's agent is no tool of another writer that it runs below.
+func TestP2_TheAgentBelowAKilledWriterIsNoTool(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		second, tool := w.stubborn(r)
+		w.processes.change(a.id.PID, below(second.PID))
+		its := w.processes.startNow(902, []string{"go", "test"}, below(a.id.PID))
+		w.endSecond(r, second)
+		w.pass(2 * time.Minute)
+		assert.False(t, w.processes.alive(tool))
+		assert.True(t, w.processes.alive(a.id) && w.processes.alive(its))
+		assert.Equal(t, session.Running, w.get(r.ID).State)
+	})
+}
+
+// ---- what another try tells
+
+func TestP3_WhatASilentRetryEndsIsTold(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		left := w.leftover(777, r)
+		w.processes.yieldsTo(a.id.PID, never)
+		w.processes.yieldsTo(left.PID, never)
+		receipt := w.archive(r)
+		require.Len(t, receipt.Failures, 2)
+		w.pass(90 * time.Second)
+		require.Equal(t, 1, w.news.told(NoteStopped))
+		w.edit(r.ID, func(r *session.Record) { // two more tools of an earlier try
+			gone := process.Identity{PID: 776, Start: 1, Boot: boot}
+			r.Below = append(r.Below, session.Tool{Process: w.processes.startNow(901, []string{"make"}), Of: gone})
+		})
+		w.pass(5 * time.Minute)
+		require.Equal(t, 2, w.news.told(NoteStopped), "the failures are the same")
+		others := w.news.last(NoteStopped).Receipt.Others
+		assert.True(t, others[len(others)-1].Ended)
+		w.pass(5 * time.Hour)
+		require.Equal(t, 2, w.news.told(NoteStopped))
+
+		w.processes.yieldsTo(left.PID, process.HowTerm)
+		w.pass(2 * time.Hour)
+		assert.Equal(t, 3, w.news.told(NoteStopped), "the first failure is the same")
+	})
+}
+
+// Raw errors change their words from try to try.
+func TestP3_OtherWordsAreNoNews(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		fail := func(text string) { w.processes.set(func(ps *processes) { ps.failing = errors.New(text) }) }
+		fail("read after 12 ms: no")
+		w.archive(r)
+		require.Equal(t, session.CleanupFailed, w.get(r.ID).State)
+		fail("read after 13 ms: no")
+		w.pass(2 * time.Minute)
+		require.Equal(t, 2, w.get(r.ID).Cleanup.Attempts)
+		assert.Equal(t, 1, w.news.told(NoteStopped))
+	})
+}
+
+// By the time of the record the pid may be somebody else's.
+func TestP3_AFailedCleanupNamesNoStranger(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.survived()
+		require.Len(t, r.Cleanup.Failures, 1)
+		assert.Equal(t, session.CleanupFailure{Kind: string(FailureSurvived), PID: a.id.PID, Detail: "it survived KILL"}, r.Cleanup.Failures[0])
+		left := w.leftover(777, r)
+		receipt := Receipt{}
+		receipt.fail(FailureSurvived, left, "it survived KILL")
+		w.processes.exit(left.PID)
+		w.processes.startNow(left.PID, []string{"vim"})
+		work := work{Service: w.Service, r: &r}
+		work.noteFailed(&receipt)
+		assert.Equal(t, []process.Identity{left}, r.Cleanup.Processes)
+	})
+}
+
+// ---- when
+
+func TestDecideTidy(t *testing.T) {
+	with := func(age time.Duration, change ...func(*session.Record)) session.Record {
+		r := in(session.Archived)
+		r.UpdatedAt, r.Below = noon.Add(-age), []session.Tool{{}}
+		for _, c := range change {
+			c(&r)
+		}
+		return r
+	}
+	running := func(r *session.Record) { r.State = session.Running }
+	told := func() *Prompt {
+		p := heldPrompt()
+		p.Told = []NoteKind{NoteHeldDraft}
+		return p
+	}
+	tests := []struct {
+		name  string
+		r     session.Record
+		v     View
+		head  *Prompt
+		act   Act
+		again time.Duration
+	}{
+		{"nothing is noted", in(session.Archived), View{Now: noon}, nil, ActNothing, 0},
+		{"a moment ago", with(20 * time.Second), View{Now: noon}, nil, ActNothing, 40 * time.Second},
+		{"a minute ago", with(tidyPace), View{Now: noon}, nil, ActTidy, tidyPace},
+		{"by a clock that was set back", with(-time.Hour), View{Now: noon}, nil, ActTidy, tidyPace},
+		{"in a running session", with(tidyPace, running), free(), nil, ActTidy, tidyPace},
+		{"a prompt comes first", with(tidyPace, running), free(), heldPrompt(), ActType, soon},
+		{"a draft is to be told", with(tidyPace, running), free(draft("mine")), heldPrompt(), ActHold, holdPace},
+		{"a draft was told", with(tidyPace, running), free(draft("mine")), told(), ActTidy, holdPace},
+		{"while it stops", with(tidyPace, func(r *session.Record) { r.State = session.Stopping }), View{Now: noon}, nil, ActFinishStop, 0},
+		{"while a retry waits", with(tidyPace, func(r *session.Record) {
+			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: noon.Add(time.Hour)}
+		}), View{Now: noon}, nil, ActNothing, time.Hour},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			d := decide(tc.r, tc.v, tc.head)
+			assert.Equal(t, tc.act, d.Act)
+			assert.Equal(t, tc.again, d.Again)
+		})
+	}
+}
