@@ -3,7 +3,6 @@ package archive
 import (
 	"errors"
 	"io/fs"
-	"strings"
 
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -33,22 +32,8 @@ func speaks(c transcript.Cursor) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if spoken(item) {
+		if item.Spoken() {
 			return true, nil
 		}
 	}
-}
-
-// spoken says whether the chat shows an item.
-func spoken(i transcript.Item) bool {
-	if i.Sidechain || i.Meta {
-		return false
-	}
-	switch i.Kind {
-	case transcript.APIError, transcript.Interrupt:
-		return true
-	case transcript.Text, transcript.LocalOutput:
-		return strings.TrimSpace(i.Text) != ""
-	}
-	return false
 }

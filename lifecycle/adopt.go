@@ -119,8 +119,17 @@ func (w *work) followFromHere() error {
 func unsaid(c transcript.Cursor, before int64) bool {
 	reader := transcript.Open(c)
 	defer reader.Close()
-	item, ok, err := reader.Next()
-	return err != nil || ok && item.At.Offset < before
+	for {
+		item, ok, err := reader.Next()
+		switch {
+		case err != nil:
+			return true
+		case !ok || item.At.Offset >= before:
+			return false
+		case item.Spoken():
+			return true
+		}
+	}
 }
 
 // keepUp follows an adopted agent into another conversation, through /clear or

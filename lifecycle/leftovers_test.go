@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -9,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux/tmuxtest"
@@ -314,5 +317,72 @@ func TestP3_APanicWhileALeftoverEndsIsItsFailure(t *testing.T) {
 		w.processes.set(func(ps *processes) { ps.onAct = nil })
 		w.pass(2 * time.Minute)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
+	})
+}
+
+// What a launcher has started is the agent: it ends with the session, whatever
+// stands between the two.
+func TestP3_WhatALauncherHasStartedEndsWithIt(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		line := []string{"claude", "--session-id", r.ClaudeSessionID.String()}
+		w.processes.change(a.id.PID, func(p *process.Process) { p.Args = line }) // a shim of the same name
+		a.set(func(a *agent) { a.silent = true })
+		w.processes.startNow(776, []string{"sh", "-c", "claude"}, below(a.id.PID))
+		child := w.processes.startNow(777, line, below(776))
+		w.presences.claim(presence.File{PID: 777, ProcStart: child.Start, SessionID: r.ClaudeSessionID})
+		w.look()
+		assert.Zero(t, w.news.told(NoteSecondWriter), "it is the session's own")
+		w.archive(r)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.False(t, w.processes.alive(child))
+	})
+}
+
+// The agent of another session may be below that one's launcher.
+func TestP2_BelowAnotherSessionsAgentNothingIsALeftover(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		_, b := w.started()
+		r, a := w.started()
+		child := w.processes.startNow(777, resume(r.ClaudeSessionID), below(b.id.PID))
+		receipt := w.archive(r)
+		assert.Equal(t, session.Archived, w.get(r.ID).State, receipt.Failures)
+		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.True(t, w.processes.alive(child))
+	})
+}
+
+// A session that comes to a conversation somebody has open already does not end
+// that somebody.
+func TestP2_WhoWasThereBeforeIsNoLeftover(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		id := uuid.New()
+		before := w.processes.startNow(777, resume(id))
+		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) {
+			e.SessionID, e.TranscriptPath, e.Source = id.String(), w.transcript(id), "resume"
+		})
+		w.archive(r)
+		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.True(t, w.processes.alive(before))
+	})
+}
+
+// Two records may have one conversation; it gets one writer all the same.
+func TestP1_TwoRecordsOfOneConversationMakeOneWriter(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		one, two := w.archived(), w.archived()
+		w.edit(two.ID, func(r *session.Record) { r.ClaudeSessionID = one.ClaudeSessionID })
+		errs := make([]error, 2)
+		var wg sync.WaitGroup
+		for i, id := range []uuid.UUID{one.ID, two.ID} {
+			wg.Go(func() { _, errs[i] = w.restoreIt(id) })
+		}
+		wg.Wait()
+		assert.Len(t, w.tmux.windows(), 1)
+		refused := (*WriterError)(nil)
+		require.ErrorAs(t, errors.Join(errs...), &refused)
+		assert.Equal(t, one.Name == refused.Writers[0].Session || two.Name == refused.Writers[0].Session, true)
+		assert.False(t, refused.Writers[0].Endable())
 	})
 }

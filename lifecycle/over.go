@@ -49,7 +49,7 @@ func (w *work) over(since process.Moment) {
 	}
 	w.r.Bound = w.living(w.r.Bound)
 	w.r.Seconds = w.living(w.r.Seconds)
-	w.r.Tail, w.r.Haunted = w.transcriptSize(), false
+	w.r.Tail, w.r.Known, w.r.Haunted = w.transcriptSize(), 0, false
 }
 
 // noteFailed keeps what could not be proven dead, and when to try again.

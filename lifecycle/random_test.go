@@ -272,6 +272,9 @@ func (x *trial) takeOver() {
 		x.complain("no writers: %v", err)
 	}
 	for _, one := range all {
+		for _, g := range x.guests {
+			g.told = g.told || g.came && g.id == one.Identity // who is shown is told
+		}
 		if one.Endable() {
 			x.who = append(x.who, one.Identity)
 		}

@@ -93,10 +93,10 @@ func (s *Service) haunted(r session.Record) bool {
 	}
 	path := s.transcriptPath(r)
 	info, err := os.Stat(path)
-	if err != nil || info.Size() <= r.Tail {
+	if err != nil || info.Size() <= max(r.Tail, r.Known) {
 		return false
 	}
-	grew, err := transcript.Grew(path, r.Tail)
+	grew, err := transcript.Grew(path, max(r.Tail, r.Known))
 	if err != nil {
 		s.Log.Warn("transcript_unreadable", "path", path, "error", err.Error())
 	}
@@ -178,7 +178,7 @@ func (s *Service) EndWriters(ctx context.Context, id uuid.UUID, who []process.Id
 		_, _ = w.endBelow(ctx) // their tools; one that stays is tried again with the session's end
 		w.r.Seconds = w.living(w.r.Seconds)
 		if !w.r.State.Live() {
-			w.r.Tail, w.r.Haunted = w.transcriptSize(), false
+			w.r.Known, w.r.Haunted = w.transcriptSize(), false
 		}
 		return w.save()
 	})

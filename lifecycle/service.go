@@ -99,7 +99,7 @@ func New(c Config, d Deps) *Service {
 func (s *Service) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.noticeRegularly(ctx) })
-	s.wakeFailed()
+	s.wakeUnfinished()
 	for {
 		for _, id := range s.takePending() {
 			g.Go(func() error { s.run(ctx, id); return nil })

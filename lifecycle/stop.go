@@ -64,6 +64,7 @@ func (w *work) stop(ctx context.Context, receipt *Receipt) error {
 	receipt.Waiting = len(w.r.Prompts)
 	receipt.Adopted = w.r.Binding != nil && w.r.Binding.Adopted
 	receipt.Split = !receipt.Adopted && w.view.Pane.WindowPanes > 1
+	w.bindOwn(ctx)
 	w.endAgent(ctx, receipt)
 	w.endRest(ctx, receipt)
 	if err := w.settlePrompts(ctx); err != nil {
@@ -71,6 +72,26 @@ func (w *work) stop(ctx context.Context, receipt *Receipt) error {
 	}
 	w.at("ended")
 	return w.finish(ctx, receipt)
+}
+
+// bindOwn counts what a bound launcher has started as bound too, while it can
+// still be seen below it: it ends with the session, also after a crash.
+func (w *work) bindOwn(ctx context.Context) {
+	if w.r.Binding == nil || w.view.Present {
+		return // it is the agent itself
+	}
+	all, err := w.judge(ctx, w.r.ClaudeSessionID)
+	if err != nil {
+		return // what that means is for the look at leftovers to say
+	}
+	for _, v := range all.verdicts {
+		if isOwn(*w.r, all, v) && v.Writer == process.Yes && !slices.Contains(w.r.Bound, v.Process.Identity) {
+			w.r.Bound = append(w.r.Bound, v.Process.Identity)
+		}
+	}
+	if err := w.save(); err != nil {
+		w.Log.Warn("record_not_saved", "session_id", w.r.ID.String(), "error", err.Error())
+	}
 }
 
 // endAgent closes the session's own pane and sees its agent end. In an adopted

@@ -154,7 +154,14 @@ func TestP2_ASecondWriterBelowAKilledAgentIsNoTool(t *testing.T) {
 						r.Below = []session.Tool{{Process: second, Of: a.id}, {Process: its, Of: a.id}}
 					}
 				})
+				var onDisk []session.Tool
+				w.order.onPoint(func(name string) {
+					if name == "below-recorded" {
+						onDisk = w.get(r.ID).Below
+					}
+				})
 				w.archive(r)
+				assert.Equal(t, !noted, len(onDisk) == 1, "%v", onDisk)
 				w.pass(3 * time.Minute)
 				assert.Equal(t, session.Archived, w.get(r.ID).State)
 				assert.Equal(t, []process.Identity{a.id, tool}, w.processes.signalled())

@@ -62,9 +62,9 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// wakeFailed arranges the next step of every session that is over and has
+// wakeUnfinished arranges the next step of every session that is over and has
 // something left to end: a cleanup that failed, or tools of what was killed.
-func (s *Service) wakeFailed() {
+func (s *Service) wakeUnfinished() {
 	for _, r := range s.Store.List() {
 		if !r.State.Live() && stepped(r) {
 			s.Wake(r.ID)

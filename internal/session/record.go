@@ -125,9 +125,10 @@ type Record struct {
 	Seconds []process.Identity `json:"second_writers,omitempty"`
 	// ForkOf is the Claude id that this conversation began as a copy of.
 	ForkOf uuid.UUID `json:"fork_of,omitzero"`
-	// Tail is the size of the transcript when the session ended. Haunted says
-	// that it was told to have grown since.
+	// Tail is the size of the transcript when the session ended, Known up to where
+	// it is known who has written it since. Haunted says that growth was told.
 	Tail    int64    `json:"transcript_end,omitempty"`
+	Known   int64    `json:"transcript_known,omitempty"`
 	Haunted bool     `json:"haunted,omitempty"`
 	History []Change `json:"history,omitempty"`
 

@@ -3,6 +3,7 @@ package transcript
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -71,6 +72,20 @@ type Item struct {
 	Command   string        // LocalCommand and LocalOutput: the command's name with its sign, "/compact"
 	Operation string        // QueueOperation
 	Duration  time.Duration // TurnEnd
+}
+
+// Spoken says whether the item is something that is said to the person; the rest is how it came about.
+func (i Item) Spoken() bool {
+	if i.Sidechain || i.Meta {
+		return false
+	}
+	switch i.Kind {
+	case APIError, Interrupt:
+		return true
+	case Text, LocalOutput:
+		return strings.TrimSpace(i.Text) != ""
+	}
+	return false
 }
 
 // Tool is one call of a tool or the answer to one.
