@@ -235,6 +235,8 @@ func decideHeld(r session.Record, v View, p *Prompt) Decision {
 		return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: slow}
 	case v.TypeSafe() && inFront(r, v):
 		return Decision{Act: ActType, Again: soon}
+	case v.Behind && waited >= QueueNotice: // whatever it says of itself: it may be stopped in a turn
+		return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: holdPace}
 	case v.Phase() == PhaseWorking && waited < QueueNotice:
 		return Decision{Again: QueueNotice - waited} // most turns are over before it is worth a word
 	case v.Phase() == PhaseWorking && v.Present:
