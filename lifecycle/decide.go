@@ -90,7 +90,8 @@ func decideRetry(r session.Record, now time.Time) Decision {
 	if r.Cleanup == nil {
 		return Decision{Act: ActRetry, Again: soon} // a file that was edited
 	}
-	if wait := r.Cleanup.NotBefore.Sub(now); wait > 0 {
+	wait := min(r.Cleanup.NotBefore.Sub(now), retryAfter(r.Cleanup.Attempts)) // the wall clock may have been ahead then
+	if wait > 0 {
 		return Decision{Again: wait}
 	}
 	return Decision{Act: ActRetry, Again: soon}

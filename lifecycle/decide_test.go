@@ -66,6 +66,8 @@ func dialogOpen(v *View) { v.Screen = claudeui.Screen{Dialog: &claudeui.Dialog{T
 func noBox(v *View)      { v.Screen.Box = claudeui.Box{} }
 func blind(v *View)      { v.Captured, v.Screen = false, claudeui.Screen{} }
 func scrolled(v *View)   { v.Pane.InMode = true }
+func behind(v *View)     { v.Adopted, v.Behind = true, true }
+func bashMode(v *View)   { v.Screen.Box = claudeui.Box{Present: true, Empty: true, Bash: true} }
 func noPresence(v *View) { v.Present, v.Presence = false, presence.File{} }
 
 func TestDecide(t *testing.T) {
@@ -107,6 +109,8 @@ func TestDecide(t *testing.T) {
 		{"running, pane dead, process alive", in(running), free(fate(PaneDead)), heldPrompt(), ActNothing, ""},
 		{"held, free", in(running), free(), heldPrompt(), ActType, ""},
 		{"held, working", in(running), free(status(presence.Busy)), heldPrompt(), ActHold, NoteQueued},
+		{"held, behind a shell in a turn", in(running), free(status(presence.Busy), behind), heldPrompt(), ActHold, NoteHeldUnknown},
+		{"held, bash mode", in(running), free(bashMode), heldPrompt(), ActHold, NoteHeldBash},
 		{"held, a draft", in(running), free(draft("mine")), heldPrompt(), ActHold, NoteHeldDraft},
 		{"held, scrolled", in(running), free(scrolled), heldPrompt(), ActHold, NoteHeldUnknown},
 		{"held, an odd status", in(running), free(status("compacting")), heldPrompt(), ActHold, NoteHeldUnknown},

@@ -14,8 +14,8 @@
 // dialog open (P7); that a prompt leaves only with proof or after the person was
 // told (P4); that an archive says "ended" only of what is verified gone (P3);
 // that a second process is never started on a conversation that has a writer
-// (P1); that whoever else writes one is told once, and ended only when a person
-// has decided so (P2); and that what cannot be known changes nothing (P6).
+// (P1); that whoever else writes one is told once and, once told, ended only when
+// a person has decided so (P2); and that what cannot be known changes nothing (P6).
 //
 // It does not talk to the chat: it tells News, which keeps what it is told.
 package lifecycle

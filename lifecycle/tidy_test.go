@@ -283,8 +283,11 @@ func TestDecideTidy(t *testing.T) {
 		{"a draft was told", with(tidyPace, running), free(draft("mine")), told(), ActTidy, holdPace},
 		{"while it stops", with(tidyPace, func(r *session.Record) { r.State = session.Stopping }), View{Now: noon}, nil, ActFinishStop, 0},
 		{"while a retry waits", with(tidyPace, func(r *session.Record) {
-			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: noon.Add(time.Hour)}
+			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: noon.Add(time.Hour), Attempts: 9}
 		}), View{Now: noon}, nil, ActNothing, time.Hour},
+		{"while a retry waits for a clock that was ahead", with(tidyPace, func(r *session.Record) {
+			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: noon.AddDate(4, 0, 0), Attempts: 1}
+		}), View{Now: noon}, nil, ActNothing, time.Minute},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -57,11 +57,15 @@ func Open(dir, quarantine string, now func() time.Time, log *slog.Logger) (*Stor
 	return s, nil
 }
 
-// load reads one file. Only a quarantine that fails is an error: then nothing
-// may be lost by going on.
+// load reads one file. What cannot be understood is set aside; what cannot be
+// read at this moment is an error, and so is a quarantine that fails: then
+// something would be lost by going on.
 func (s *Store) load(name string) error {
 	var r Record
 	data, err := s.folder.Read(name)
+	if err != nil && !errors.Is(err, spool.ErrForeign) && !errors.Is(err, spool.ErrTooBig) {
+		return fmt.Errorf("read session record %s: %w", name, err) // it may pass: no session is given up for it
+	}
 	if err == nil {
 		err = json.Unmarshal(data, &r)
 	}
