@@ -75,10 +75,11 @@ func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored,
 // conversation has an id of its own.
 func (w *work) mend(how Damaged) error {
 	health, err := transcript.Check(w.ProjectsDir, w.r.ClaudeSessionID)
-	empty := errors.Is(err, transcript.ErrNothingLeft)
+	gone := errors.Is(err, fs.ErrNotExist)
+	empty := errors.Is(err, transcript.ErrNothingLeft) || gone && w.r.Tail > 0
 	lost := empty && health.Size < w.r.Tail // else nothing but bookkeeping ever stood in it
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case gone && !empty:
 		return nil // nothing was ever said
 	case err != nil && !empty:
 		return fmt.Errorf("check the transcript: %w", err)

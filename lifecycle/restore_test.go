@@ -260,6 +260,30 @@ func TestATranscriptWithNothingInIt(t *testing.T) {
 	}
 }
 
+// What was said and is not there any more is not silently begun anew.
+func TestALostTranscriptIsAskedAbout(t *testing.T) {
+	for _, left := range []string{"nothing", "an empty file"} {
+		t.Run(left, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r := w.archived()
+				path := w.transcript(r.ClaudeSessionID)
+				require.NoError(t, os.Truncate(path, 0))
+				if left == "nothing" {
+					require.NoError(t, os.Remove(path))
+				}
+				_, err := w.restoreIt(r.ID)
+				var lost *TranscriptError
+				require.ErrorAs(t, err, &lost)
+				assert.True(t, lost.Nothing)
+				assert.Empty(t, w.tmux.windows())
+				back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Damaged: UseCopy})
+				require.NoError(t, err)
+				assert.NotEqual(t, r.ClaudeSessionID, back.Record.ClaudeSessionID)
+			})
+		})
+	}
+}
+
 func TestATranscriptThatCannotBeReadRefuses(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
