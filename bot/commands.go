@@ -90,7 +90,15 @@ func splitNew(args string) (name, path string) {
 	if quoted {
 		path = strings.TrimRight(path, quotes)
 	}
-	return strings.Join(strings.Fields(name), "-"), path
+	return clipName(strings.Join(strings.Fields(visible(name)), "-")), path
+}
+
+// maxName is how long a name may be, in letters: it stands on buttons.
+const maxName = 48
+
+func clipName(name string) string {
+	letters := []rune(name)
+	return string(letters[:min(len(letters), maxName)])
 }
 
 // quotes are what keyboards write around a text; phones curve them.

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/google/uuid"
 
@@ -31,9 +32,13 @@ func (b *Bot) askEnd(ctx context.Context, in incoming, arg, verb string, questio
 		return b.noSession(ctx, in, arg)
 	}
 	return b.post(ctx, in.to, plain(b.words.Say(question, i18n.Args{"Name": r.Name})), rows(2,
-		b.button(word, fmt.Sprintf("%s:%s:%d", verb, ref(r.ID), in.from), outbox.Danger),
+		b.button(word, fmt.Sprintf("%s:%s:%d:%s", verb, ref(r.ID), in.from, life(r)), outbox.Danger),
 		b.cancelButton(in.from)))
 }
+
+// life names one launch of a session: what was asked about it is not confirmed for
+// a later one.
+func life(r session.Record) string { return strconv.FormatInt(r.StartedAt.Unix(), 36) }
 
 // cancelButton takes a question back; only who was asked may.
 func (b *Bot) cancelButton(asked int64) outbox.Button {

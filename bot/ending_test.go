@@ -3,6 +3,7 @@ package bot
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -28,7 +29,7 @@ func TestEndingAsksFirst(t *testing.T) {
 			r := w.currentSession(t, "api", session.Running)
 			w.mustHear(t, "/"+tt.verb)
 			assert.Equal(t, []string{w.named(tt.question, "api")}, w.sender.texts())
-			yes, no := tt.verb+":"+ref(r.ID)+":7", "no:7"
+			yes, no := tt.verb+":"+ref(r.ID)+":7:"+life(r), "no:7"
 			assert.Equal(t, []string{yes, no}, data(w.sender.last(t)))
 			assert.Empty(t, w.sessions.done(), "nothing is done before the answer")
 
@@ -97,4 +98,18 @@ func TestAnEndThatFailsIsTold(t *testing.T) {
 	w.sessions.archive = func(uuid.UUID) error { return errDisk }
 	require.NoError(t, w.tap(t, alice, "done:"+r.ID.String()+":7"))
 	assert.Equal(t, w.word(i18n.InternalError), w.sender.last(t).Text.Text)
+}
+
+// A question about one life of a session is not confirmed for the next.
+func TestP2_AConfirmationIsForTheLifeThatWasAskedAbout(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	w.mustHear(t, "/kill")
+	yes := data(w.sender.last(t))[0]
+	w.records.change(r.ID, func(r *session.Record) { r.StartedAt = r.StartedAt.Add(time.Minute) })
+	require.NoError(t, w.tap(t, alice, yes))
+	assert.Empty(t, w.sessions.done(), "it was resumed since")
+	w.records.change(r.ID, func(r *session.Record) { r.StartedAt = r.StartedAt.Add(-time.Minute) })
+	require.NoError(t, w.tap(t, alice, yes))
+	assert.Len(t, w.sessions.done(), 1)
 }

@@ -166,6 +166,9 @@ func (b *Bot) tapEnd(final session.State) tap {
 		if !b.mine(ctx, t, 1) {
 			return nil
 		}
+		if len(t.args) > 2 && t.args[2] != life(r) {
+			return b.stale(ctx, t)
+		}
 		return b.end(ctx, t, r.ID, final)
 	}
 }
