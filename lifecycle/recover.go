@@ -32,19 +32,22 @@ func (s *Service) Bind(ctx context.Context, id uuid.UUID, pane tmux.Pane) error 
 		if pane.Tag != w.Tag(id) || w.r.Binding != nil {
 			return fmt.Errorf("bind session %s: pane %s is not its own", id, pane.ID)
 		}
-		if p, err := w.Processes.Inspect(pane.PID); err == nil {
-			// The tag is the window's: a pane that a person split off has it too.
-			if launched, ok := process.SessionArg(p.Args); !ok || launched != w.r.ClaudeSessionID {
-				return fmt.Errorf("bind session %s: process %d is not its launch", id, pane.PID)
-			}
+		// The tag is the window's: a pane that a person split off has it too.
+		if p, err := w.Processes.Inspect(pane.PID); err == nil && !startedFor(p, w.r.ClaudeSessionID) {
+			return fmt.Errorf("bind session %s: process %d is not its launch", id, pane.PID)
 		}
-		if err := w.bind(ctx, pane); err != nil {
-			return err
-		}
-		s.Watch(w.r.Clone())
-		s.Wake(id)
-		return nil
+		return w.takeUp(ctx, pane)
 	})
+}
+
+// takeUp binds a session to a window that was found, and goes on from there.
+func (w *work) takeUp(ctx context.Context, pane tmux.Pane) error {
+	if err := w.bind(ctx, pane); err != nil {
+		return err
+	}
+	w.Watch(w.r.Clone())
+	w.Wake(w.r.ID)
+	return nil
 }
 
 // findWindow binds a launch whose outcome was lost to the window that it made. If
@@ -55,15 +58,9 @@ func (w *work) findWindow(ctx context.Context) error {
 		return fmt.Errorf("find the window of session %s: %w", w.r.ID, err)
 	}
 	for _, p := range panes {
-		if p.Tag != w.Tag(w.r.ID) || !w.isLaunch(p.PID) {
-			continue
+		if p.Tag == w.Tag(w.r.ID) && w.isLaunch(p.PID) {
+			return w.takeUp(ctx, p)
 		}
-		if err := w.bind(ctx, p); err != nil {
-			return err
-		}
-		w.Watch(w.r.Clone())
-		w.Wake(w.r.ID)
-		return nil
 	}
 	if launchAge(w.r, w.Now()) > unboundFor {
 		return w.failed(ctx, "its window was never made")

@@ -3,6 +3,8 @@ package lifecycle
 import (
 	"slices"
 
+	"github.com/google/uuid"
+
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -29,8 +31,6 @@ const (
 // leftover, whenever it started.
 func standingOf(r session.Record, v process.Verdict) Standing {
 	who := v.Process.Identity
-	started, ok := process.SessionArg(v.Process.Args)
-	startedForIt := ok && started == v.SessionID
 	end, over := endOf(r)
 	switch {
 	case r.Binding != nil && r.Binding.Agent == who:
@@ -39,12 +39,18 @@ func standingOf(r session.Record, v process.Verdict) Standing {
 		return Leftover
 	case v.Writer != process.Yes:
 		return Unclear
-	case slices.Contains(r.Seconds, who), !startedForIt, who.StartedAfter(r.Since) == process.No:
+	case slices.Contains(r.Seconds, who), !startedFor(v.Process, v.SessionID), who.StartedAfter(r.Since) == process.No:
 		return Second
 	case over && who.StartedAfter(end) != process.No:
 		return Second
 	}
 	return Leftover
+}
+
+// startedFor says whether the command line of a process names the conversation.
+func startedFor(p process.Process, claudeID uuid.UUID) bool {
+	named, ok := process.SessionArg(p.Args)
+	return ok && named == claudeID
 }
 
 // endOf is the moment from which on whoever starts a process does it knowing

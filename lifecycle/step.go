@@ -134,7 +134,7 @@ func (w *work) act(ctx context.Context, d Decision, head *Prompt) error {
 	case ActLost:
 		return w.lost(ctx)
 	case ActFinishStop:
-		return w.resumeStop(ctx, &Receipt{})
+		return w.stop(ctx, &Receipt{})
 	case ActRetry:
 		w.retried = true
 		return w.archive(ctx, w.r.Final, "another try to end what is left", &Receipt{})

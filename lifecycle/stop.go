@@ -34,9 +34,8 @@ func (w *work) archive(ctx context.Context, final session.State, why string, rec
 			return err
 		}
 		w.at("stop-recorded")
-		return w.stop(ctx, receipt)
 	}
-	return w.resumeStop(ctx, receipt)
+	return w.stop(ctx, receipt)
 }
 
 // intend puts on disk that the session is to end, as what, and since when.
@@ -46,12 +45,6 @@ func (w *work) intend(final session.State, why string, asked process.Moment) err
 	}
 	w.r.Final, w.r.Asked = final, asked
 	return w.save()
-}
-
-// resumeStop takes up a stop that an earlier turn, or an earlier ccbot, did not
-// bring to its end.
-func (w *work) resumeStop(ctx context.Context, receipt *Receipt) error {
-	return w.stop(ctx, receipt)
 }
 
 // stop carries out a stop whose intent is on disk. It may be called again after
@@ -138,8 +131,7 @@ func (w *work) hangUpUnbound(ctx context.Context) {
 // isLaunch says whether a process was started for this session's conversation.
 func (w *work) isLaunch(pid int) bool {
 	p, err := w.Processes.Inspect(pid)
-	launched, ok := process.SessionArg(p.Args)
-	return err == nil && ok && launched == w.r.ClaudeSessionID
+	return err == nil && startedFor(p, w.r.ClaudeSessionID)
 }
 
 // endBound ends the living agent and says whether it is gone.

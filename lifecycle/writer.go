@@ -75,8 +75,7 @@ func isOwn(r session.Record, all evidence, v process.Verdict) bool {
 	writes := slices.ContainsFunc(all.verdicts, func(v process.Verdict) bool {
 		return v.Process.Identity == launcher.Identity && v.Source != process.SourceArgv
 	})
-	launched, named := process.SessionArg(launcher.Args)
-	return !writes && named && launched == v.SessionID
+	return !writes && startedFor(launcher, v.SessionID)
 }
 
 // ancestor finds a process above another one.

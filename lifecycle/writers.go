@@ -147,7 +147,7 @@ func (s *Service) agents() process.AgentNames {
 	return names
 }
 
-// alone is the gate before every start and resume (P1): leftovers of the session
+// alone is the gate before every resume (P1): leftovers of the session
 // are ended, and while anybody else writes its conversation, or may, it refuses.
 func (w *work) alone(ctx context.Context) (ended []Ending, err error) {
 	looked, _, err := w.endLeftovers(ctx)
@@ -197,8 +197,9 @@ func (w *work) others(ctx context.Context) ([]Writer, error) {
 	return left, w.noteSeconds(fresh)
 }
 
-// holdConversation keeps a conversation to one turn at a time, from the look at who writes it
-// until a new agent of it is bound: two records may have the same one.
+// holdConversation keeps a conversation to one turn at a time, from the look at
+// who writes it until a new agent of it is bound: two records may have the same
+// one.
 func (s *Service) holdConversation(ctx context.Context, claudeID uuid.UUID) (release func(), err error) {
 	s.mu.Lock()
 	slot, ok := s.held[claudeID]
