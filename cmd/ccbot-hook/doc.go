@@ -1,6 +1,7 @@
-// Command ccbot-hook is what Claude Code's hooks run: it notes the event on stdin in the bot's state folder and is gone.
+// Command ccbot-hook is what Claude Code's hooks and its status line run.
 //
 //	ccbot-hook --dir DIR [--installed]
+//	ccbot-hook --dir DIR --status [--wrap COMMAND]
 //
 // It promises never to hurt the session that runs it: exit code 0 whatever happens, nothing on stdout or stderr, no
 // network, no lock, no waiting for the bot, and an end within a fixed time even when stdin never ends. It makes no state
@@ -10,5 +11,12 @@
 // the hook installed for all sessions) only the binding of process and session is kept. --installed marks that general
 // entry: it does nothing in a launch of ccbot's own, which has its own entry.
 //
-// It decides nothing and answers no dialog.
+// PermissionRequest is the one event that waits, and only in a launch of ccbot's own: the terminal shows the dialog
+// meanwhile. It asks the bot and prints one decision or nothing, leaves no file behind, and dies of the signals that the
+// others ignore. Without a bot it ends at once.
+//
+// --status notes the status line's JSON in DIR/status and prints nothing. With --wrap it then becomes the person's own
+// status line command (run by /bin/sh) with the same stdin; output, exit code and signals are that command's.
+//
+// It decides nothing itself.
 package main

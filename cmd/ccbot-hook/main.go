@@ -11,17 +11,35 @@ import (
 	"ccbot/internal/hookwire"
 )
 
-// bound is the longest life of a hook. It is shorter than the timeout in the settings, after which Claude Code would
-// kill the hook and tell the person about it.
+// bound is the longest life of a hook that waits for nobody. It is shorter than the timeout in the settings, after which
+// Claude Code would kill the hook and tell the person about it.
 const bound = 3 * time.Second
 
 func main() {
-	// A closing window hangs up its whole process group while SessionEnd is being noted.
-	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
+	// A closing window hangs up its whole process group while SessionEnd is being noted. They are caught, not ignored:
+	// what was ignored cannot be made deadly again (signal.Reset leaves it), and stays ignored over an exec.
+	swallowed := make(chan os.Signal, 1)
+	signal.Notify(swallowed, append(endings(), syscall.SIGPIPE)...)
+	o := parse(os.Args[1:])
+	if o.status {
+		os.Exit(statusLine(o))
+	}
 	// Neither a read of stdin nor a write to a hanging disk can be called off, so the bound is the process's end.
-	time.AfterFunc(bound, func() { os.Exit(0) })
-	quietly(func() error { return run(os.Args[1:], os.Stdin, os.Getenv, time.Now) })
+	timer := time.AfterFunc(bound, func() { os.Exit(0) })
+	h := hook{options: o, stdin: os.Stdin, stdout: os.Stdout, getenv: os.Getenv, now: time.Now, outlive: func() {
+		timer.Stop()
+		signal.Reset(endings()...)
+		if len(swallowed) > 0 {
+			os.Exit(0) // it was told to end before it knew that it should
+		}
+	}}
+	quietly(h.run)
 	os.Exit(0)
+}
+
+// endings are the signals that ask a process to end.
+func endings() []os.Signal {
+	return []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM}
 }
 
 // quietly runs f and keeps silent about its error or panic: an event that is lost costs ccbot a notice, while a hook
@@ -31,37 +49,52 @@ func quietly(f func() error) {
 	_ = f()
 }
 
-// run notes the payload read from stdin.
-func run(args []string, stdin io.Reader, getenv func(string) string, now func() time.Time) error {
-	dir, installed := parse(args)
-	launch := getenv("CCBOT_LAUNCH")
-	if !isFolder(dir) || installed && launch != "" {
+// hook is one run for one event.
+type hook struct {
+	options
+	stdin   io.Reader
+	stdout  io.Writer // written to by ask only
+	getenv  func(string) string
+	now     func() time.Time
+	outlive func() // takes the bound and the deafness to signals away
+}
+
+// run does what the payload on stdin asks for.
+func (h hook) run() error {
+	launch := h.getenv("CCBOT_LAUNCH")
+	if !isFolder(h.dir) || h.installed && launch != "" {
 		return nil
 	}
-	payload, err := hookwire.ReadPayload(stdin)
+	payload, err := hookwire.ReadPayload(h.stdin)
 	if err != nil {
 		return err
 	}
-	event := payload.Event()
-	if !noted(event.Name) {
-		return nil
+	switch payload.HookEventName {
+	case hookwire.SessionStart, hookwire.UserPromptSubmit, hookwire.Stop, hookwire.StopFailure, hookwire.SessionEnd:
+		return h.note(launch, payload.Event())
+	case hookwire.PermissionRequest:
+		return h.ask(launch, payload.Ask())
 	}
-	event.Received = now().UTC()
+	return nil
+}
+
+// note leaves the event behind, and the binding where the event tells one.
+func (h hook) note(launch string, event hookwire.Event) error {
+	event.Received = h.now().UTC()
 	event.Launch = launch
-	event.Pane, event.Tmux = getenv("TMUX_PANE"), getenv("TMUX")
+	event.Pane, event.Tmux = h.getenv("TMUX_PANE"), h.getenv("TMUX")
 	event.Boot = hookwire.BootID()
-	if info, err := os.Stat(event.TranscriptPath); err == nil {
-		event.TranscriptSize = info.Size()
-	}
+	event.TranscriptSize = sizeOf(event.TranscriptPath)
+	var err error
 	// Without a proven process the event still tells what happened in the launch; only the binding needs the process.
-	event.ClaudePID, event.ClaudeStart, err = hookwire.ClaudeProcess(getenv)
+	event.ClaudePID, event.ClaudeStart, err = hookwire.ClaudeProcess(h.getenv)
 	if err == nil && binds(event.Name) {
-		quietly(func() error { return bind(dir, event) })
+		quietly(func() error { return bind(h.dir, event) })
 	}
 	if launch == "" {
 		return nil
 	}
-	return hookwire.WriteEvent(dir, event)
+	return hookwire.WriteEvent(h.dir, event)
 }
 
 func bind(dir string, e hookwire.Event) error {
@@ -69,19 +102,41 @@ func bind(dir string, e hookwire.Event) error {
 	return err
 }
 
+// binds names the events that tell which session the process runs from now on. The others look back: at /clear a slow
+// SessionEnd of the old session would undo what SessionStart of the new one has said.
+func binds(event string) bool {
+	return event == hookwire.SessionStart || event == hookwire.UserPromptSubmit
+}
+
+// options are the arguments.
+type options struct {
+	dir       string
+	installed bool
+	status    bool
+	wrap      string // the person's own status line command; "" is none
+}
+
 // parse reads the few arguments by hand: package flag would print about the ones it does not know.
-func parse(args []string) (dir string, installed bool) {
-	for i, arg := range args {
-		switch {
-		case arg == "--installed":
-			installed = true
-		case arg == "--dir" && i+1 < len(args):
-			dir = args[i+1]
-		case strings.HasPrefix(arg, "--dir="):
-			dir = strings.TrimPrefix(arg, "--dir=")
+func parse(args []string) options {
+	var o options
+	for i := 0; i < len(args); i++ {
+		name, value, joined := strings.Cut(args[i], "=")
+		if takesValue := name == "--dir" || name == "--wrap"; takesValue && !joined && i+1 < len(args) {
+			i++
+			value = args[i]
+		}
+		switch name {
+		case "--dir":
+			o.dir = value
+		case "--wrap":
+			o.wrap = value
+		case "--installed":
+			o.installed = true
+		case "--status":
+			o.status = true
 		}
 	}
-	return dir, installed
+	return o
 }
 
 func isFolder(dir string) bool {
@@ -89,16 +144,11 @@ func isFolder(dir string) bool {
 	return dir != "" && err == nil && info.IsDir()
 }
 
-func noted(event string) bool {
-	switch event {
-	case hookwire.SessionStart, hookwire.UserPromptSubmit, hookwire.Stop, hookwire.StopFailure, hookwire.SessionEnd:
-		return true
+// sizeOf is 0 for a file that is not there (yet).
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
 	}
-	return false
-}
-
-// binds names the events that tell which session the process runs from now on. The others look back: at /clear a slow
-// SessionEnd of the old session would undo what SessionStart of the new one has said.
-func binds(event string) bool {
-	return event == hookwire.SessionStart || event == hookwire.UserPromptSubmit
+	return info.Size()
 }

@@ -18,6 +18,9 @@ const (
 	Stop             = "Stop"             // the turn ended; background tasks may go on
 	StopFailure      = "StopFailure"      // the turn ended with an API error; then Stop does not fire
 	SessionEnd       = "SessionEnd"       // reason: clear, prompt_input_exit, other, …
+
+	// PermissionRequest runs while the terminal shows the dialog it is about. It leaves no file behind.
+	PermissionRequest = "PermissionRequest"
 )
 
 // ErrMalformed says that bytes are not an event, a binding or a payload. It is for good: the same bytes never get better.

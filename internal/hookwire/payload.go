@@ -19,6 +19,9 @@ const (
 	maxPath    = 16 << 10  // of a path; longer ones no system opens
 )
 
+// maxSuggestions is how many permission suggestions are kept; a real request has a handful.
+const maxSuggestions = 64
+
 // Payload is what Claude Code writes to a hook's stdin, as far as ccbot reads it. Keys are Claude Code's own; what it
 // does not know is skipped, and a field of an unexpected type is empty rather than an error: a new version that turns
 // a text into an object must not silence the event.
@@ -35,6 +38,13 @@ type Payload struct {
 	Error                string
 	LastAssistantMessage string
 	BackgroundTasks      int
+
+	// Of a PermissionRequest.
+	ToolName              string
+	ToolInput             json.RawMessage   // a JSON object or nil
+	PermissionSuggestions []json.RawMessage // at most maxSuggestions
+	AgentID               string            // empty: the session itself asks, not a subagent
+	AgentType             string
 }
 
 // ReadPayload decodes one JSON object and returns as soon as the object is complete: it does not wait for the end of
@@ -82,6 +92,12 @@ type wirePayload struct {
 	Error                text  `json:"error"`
 	LastAssistantMessage text  `json:"last_assistant_message"`
 	BackgroundTasks      count `json:"background_tasks"`
+
+	ToolName              text   `json:"tool_name"`
+	ToolInput             object `json:"tool_input"`
+	PermissionSuggestions list   `json:"permission_suggestions"`
+	AgentID               text   `json:"agent_id"`
+	AgentType             text   `json:"agent_type"`
 }
 
 func (w wirePayload) payload() Payload {
@@ -98,6 +114,12 @@ func (w wirePayload) payload() Payload {
 		Error:                clip(string(w.Error), maxField),
 		LastAssistantMessage: string(w.LastAssistantMessage),
 		BackgroundTasks:      int(w.BackgroundTasks),
+
+		ToolName:              clip(string(w.ToolName), maxField),
+		ToolInput:             json.RawMessage(w.ToolInput),
+		PermissionSuggestions: w.PermissionSuggestions,
+		AgentID:               clip(string(w.AgentID), maxField),
+		AgentType:             clip(string(w.AgentType), maxField),
 	}
 }
 
@@ -142,6 +164,37 @@ func (c *count) UnmarshalJSON(data []byte) error {
 	}
 	return nil
 }
+
+// object is a JSON object as it came; anything else decodes to nil.
+type object json.RawMessage
+
+func (o *object) UnmarshalJSON(data []byte) error {
+	*o = nil
+	if isObject(data) {
+		*o = append(object(nil), data...)
+	}
+	return nil
+}
+
+// list is the objects of a JSON array as they came; anything else decodes to nil.
+type list []json.RawMessage
+
+func (l *list) UnmarshalJSON(data []byte) error {
+	*l = nil
+	var all []json.RawMessage
+	if json.Unmarshal(data, &all) != nil {
+		return nil
+	}
+	for _, one := range all {
+		if isObject(one) && len(*l) < maxSuggestions {
+			*l = append(*l, one)
+		}
+	}
+	return nil
+}
+
+// isObject says whether a valid JSON value without space around it is an object.
+func isObject(data []byte) bool { return len(data) > 0 && data[0] == '{' }
 
 // clip cuts s to at most limit bytes without breaking a character.
 func clip(s string, limit int) string {

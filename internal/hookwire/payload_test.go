@@ -165,6 +165,16 @@ func FuzzReadPayload(f *testing.F) {
 		back, err := ReadEvent(out)
 		require.NoError(t, err)
 		require.Equal(t, e, back)
+		a := p.Ask()
+		a.Received = e.Received
+		if a.Tool == "" || a.Input == nil {
+			return // there is nothing to ask
+		}
+		out, err = line(a)
+		require.NoError(t, err)
+		asked, err := ReadAsk(out)
+		require.NoError(t, err)
+		require.JSONEq(t, string(a.Input), string(asked.Input))
 	})
 }
 

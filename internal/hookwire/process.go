@@ -2,6 +2,7 @@ package hookwire
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ type parent struct {
 	Start     uint64 // as Event.ClaudeStart
 	Comm      string // the kernel's short name
 	Exe       string // path of the executable; "" when unreadable
+	Zombie    bool   // it has ended and nobody has asked how
 }
 
 // ClaudeProcess finds the Claude Code process above this one and its start time. Going up it is the first ancestor
@@ -27,8 +29,33 @@ type parent struct {
 // ErrNoClaude when there is none.
 func ClaudeProcess(getenv func(string) string) (pid int, start uint64, err error) {
 	told, _ := strconv.Atoi(getenv("CLAUDE_PID")) // 0 when absent or garbage: no process has it
-	found, err := claudeAbove(ancestors(), told)
+	is := func(p parent) bool { return p.PID == told || looksLikeClaude(p) }
+	found, err := claudeAbove(ancestors(is), told)
 	return found.PID, found.Start, err
+}
+
+// ancestors reads the chain above this process, nearest first, up to the last one of interest and as far as it can be
+// read. The usual chain is two long; to read all of it would be felt at each prompt.
+func ancestors(last func(parent) bool) []parent {
+	var chain []parent
+	for pid := os.Getppid(); pid > 0 && len(chain) < ancestry; {
+		p, err := readParent(pid)
+		if err != nil {
+			break
+		}
+		chain = append(chain, p)
+		if last(p) {
+			break
+		}
+		pid = p.PPID
+	}
+	return chain
+}
+
+// lives says whether the process with that start time is still there.
+func lives(pid int, start uint64) bool {
+	p, err := readParent(pid)
+	return err == nil && p.Start == start && !p.Zombie
 }
 
 // claudeAbove is the choice of ClaudeProcess over the ancestors, nearest first.

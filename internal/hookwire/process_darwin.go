@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"os"
 	"syscall"
 	"unsafe"
 )
@@ -18,28 +17,18 @@ func BootID() string {
 	return id
 }
 
-// ancestors reads the chain above this process, nearest first, as far as it can be read.
-func ancestors() []parent {
-	var chain []parent
-	for pid := os.Getppid(); pid > 0 && len(chain) < ancestry; {
-		p, err := readParent(pid)
-		if err != nil {
-			break
-		}
-		chain = append(chain, p)
-		pid = p.PPID
-	}
-	return chain
-}
-
 // Where the fields stand in struct kinfo_proc (xnu bsd/sys/sysctl.h, 64 bit), which has not changed since 10.6.
 const (
 	kinfoSize  = 648
 	kinfoStart = 0   // timeval: seconds int64, microseconds int32
+	kinfoState = 36  // one byte
 	kinfoPID   = 40  // int32
 	kinfoComm  = 243 // 17 bytes, ended by NUL
 	kinfoPPID  = 560 // int32
 )
+
+// zombieState is SZOMB of xnu bsd/sys/proc.h.
+const zombieState = 5
 
 // readParent asks sysctl kern.proc.pid.PID. The standard library has no typed call for it, and a hook that ran ps(1)
 // would start a process on each prompt.
@@ -62,5 +51,7 @@ func readParent(pid int) (parent, error) {
 		PPID:  int(int32(word.Uint32(buf[kinfoPPID:]))),
 		Start: word.Uint64(buf[kinfoStart:])*1000 + uint64(word.Uint32(buf[kinfoStart+8:]))/1000,
 		Comm:  string(comm),
+
+		Zombie: buf[kinfoState] == zombieState,
 	}, nil
 }

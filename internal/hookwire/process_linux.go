@@ -18,20 +18,6 @@ func BootID() string {
 	return strings.TrimSpace(string(data))
 }
 
-// ancestors reads the chain above this process, nearest first, as far as it can be read.
-func ancestors() []parent {
-	var chain []parent
-	for pid := os.Getppid(); pid > 0 && len(chain) < ancestry; {
-		p, err := readParent(pid)
-		if err != nil {
-			break
-		}
-		chain = append(chain, p)
-		pid = p.PPID
-	}
-	return chain
-}
-
 func readParent(pid int) (parent, error) {
 	folder := "/proc/" + strconv.Itoa(pid)
 	data, err := os.ReadFile(folder + "/stat")
@@ -69,5 +55,6 @@ func parseStat(data []byte) (parent, error) {
 	if err != nil {
 		return parent{}, fmt.Errorf("stat start: %w", err)
 	}
-	return parent{PID: pid, PPID: ppid, Start: start, Comm: string(data[open+1 : end])}, nil
+	zombie := rest[0] == "Z" || rest[0] == "X"
+	return parent{PID: pid, PPID: ppid, Start: start, Comm: string(data[open+1 : end]), Zombie: zombie}, nil
 }

@@ -2,7 +2,9 @@ package hookwire
 
 import (
 	"os"
+	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -42,8 +44,9 @@ func TestClaudeAbove(t *testing.T) {
 }
 
 func TestAncestors_Real(t *testing.T) {
-	chain := ancestors()
+	chain := ancestors(func(parent) bool { return false })
 	require.NotEmpty(t, chain)
+	assert.Len(t, ancestors(func(parent) bool { return true }), 1)
 	assert.Equal(t, os.Getppid(), chain[0].PID)
 	assert.NotZero(t, chain[0].Start)
 	assert.NotEmpty(t, chain[0].Comm)
@@ -55,4 +58,21 @@ func TestAncestors_Real(t *testing.T) {
 func TestBootID(t *testing.T) {
 	assert.True(t, isID(BootID()))
 	assert.Equal(t, BootID(), BootID())
+}
+
+func TestLives(t *testing.T) {
+	self, err := readParent(os.Getpid())
+	require.NoError(t, err)
+	assert.True(t, lives(self.PID, self.Start))
+	assert.False(t, lives(self.PID, self.Start+1), "the number was given to another process")
+
+	child := exec.Command("sleep", "60")
+	require.NoError(t, child.Start())
+	other, err := readParent(child.Process.Pid)
+	require.NoError(t, err)
+	assert.True(t, lives(other.PID, other.Start))
+	require.NoError(t, child.Process.Kill())
+	require.Eventually(t, func() bool { return !lives(other.PID, other.Start) }, time.Minute, time.Millisecond, "a zombie is gone")
+	require.Error(t, child.Wait())
+	assert.False(t, lives(other.PID, other.Start))
 }

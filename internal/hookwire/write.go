@@ -130,7 +130,7 @@ func writeNew(folder, name string, data []byte) error {
 }
 
 func replace(folder, path string, data []byte) error {
-	file, err := os.CreateTemp(folder, ".binding-*")
+	file, err := os.CreateTemp(folder, ".new-*")
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkHook runs the whole process 500 times, as each prompt does, and tells the half and the 99th of a hundred in
+// milliseconds. In the same run, one call for every tenth, it starts what a hook written in Python does at the least
+// (testdata/peer_hook.py) and tells how many times longer that takes. Real ones take longer still: this leaves out the
+// script of the package manager that finds the package, the package's other modules, the folders of a virtual
+// environment, and their log.
+func BenchmarkHook(b *testing.B) {
+	const calls = 500
+	hook := build(b)
+	in := filepath.Join(b.TempDir(), "in")
+	require.NoError(b, os.WriteFile(in, []byte(payload("UserPromptSubmit", "a prompt of a usual length, give or take a word")), 0o600))
+	env := []string{"PATH=" + os.Getenv("PATH"), "CCBOT_LAUNCH=" + launchID, "CLAUDE_PID=" + strconv.Itoa(os.Getpid())}
+	peer, peerEnv := peerHook(b)
+	for b.Loop() {
+		dir := shortDir(b)
+		var ours, theirs []time.Duration
+		for i := range calls {
+			ours = append(ours, timed(b, in, env, hook, "--dir", dir))
+			if peer != nil && i%10 == 0 {
+				theirs = append(theirs, timed(b, in, slices.Concat(env, peerEnv), append(peer, dir)...))
+			}
+		}
+		slices.Sort(ours)
+		b.ReportMetric(milliseconds(ours[calls/2]), "p50-ms")
+		b.ReportMetric(milliseconds(ours[calls*99/100]), "p99-ms")
+		if theirs != nil {
+			slices.Sort(theirs)
+			half := theirs[len(theirs)/2]
+			b.ReportMetric(milliseconds(half), "python-p50-ms")
+			b.ReportMetric(float64(half)/float64(ours[calls/2]), "python/hook")
+		}
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// timed is one process from its start to its end. Its stdin is a file, so that the bench copies nothing meanwhile.
+func timed(b *testing.B, in string, env []string, argv ...string) time.Duration {
+	stdin, err := os.Open(in)
+	require.NoError(b, err)
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env, cmd.Stdin = env, stdin
+	began := time.Now()
+	err = cmd.Run()
+	took := time.Since(began)
+	require.NoError(b, err)
+	require.NoError(b, stdin.Close())
+	return took
+}
+
+// peerHook is the command of the Python hook and its environment, a pane of a private tmux server; nil without Python
+// or tmux.
+func peerHook(b *testing.B) (argv, env []string) {
+	// Asked for its own path, so that no version switcher's script is timed along.
+	python, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
+	if err != nil {
+		b.Logf("no Python to compare with: %v", err)
+		return nil, nil
+	}
+	script, err := filepath.Abs("testdata/peer_hook.py")
+	require.NoError(b, err)
+	if _, err := exec.LookPath("tmux"); err != nil {
+		b.Logf("no tmux to compare with: %v", err)
+		return nil, nil
+	}
+	dir := shortDir(b)
+	tmux := func(args ...string) *exec.Cmd {
+		cmd := exec.Command("tmux", append([]string{"-L", "ccbot-test-bench-" + strconv.Itoa(os.Getpid()), "-f", "/dev/null"}, args...)...)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMUX_TMPDIR=" + dir, "TERM=xterm-256color", "LANG=C.UTF-8"}
+		return cmd
+	}
+	told, err := tmux("new-session", "-d", "-P", "-F", "#{socket_path},#{pid},0 #{pane_id}", "sleep 600").Output()
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, tmux("kill-server").Run()) })
+	where, pane, _ := strings.Cut(strings.TrimSpace(string(told)), " ")
+	return []string{strings.TrimSpace(string(python)), script}, []string{"TMUX=" + where, "TMUX_PANE=" + pane}
+}

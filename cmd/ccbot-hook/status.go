@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"ccbot/internal/hookwire"
+)
+
+// notRun is a shell's exit code for a command that could not be started.
+const notRun = 127
+
+// statusLine notes the status line's JSON on stdin and then becomes the person's own command, as if Claude Code had
+// started that. It gives an exit code where there is none to become.
+func statusLine(o options) int {
+	var in input
+	var once sync.Once
+	end := func() {
+		once.Do(func() {
+			if o.wrap == "" {
+				os.Exit(0)
+			}
+			_ = become(o.wrap, in.soFar())
+			os.Exit(notRun)
+		})
+	}
+	time.AfterFunc(bound, end) // a hanging disk must not take the person's status line away
+	quietly(func() error { return in.readFrom(os.Stdin) })
+	quietly(func() error { return record(o.dir, in.soFar(), os.Getenv, time.Now) })
+	end()
+	return 0
+}
+
+// record leaves the status of a launch of ccbot's own behind.
+func record(dir string, data []byte, getenv func(string) string, now func() time.Time) error {
+	launch := getenv("CCBOT_LAUNCH")
+	if launch == "" || !isFolder(dir) {
+		return nil
+	}
+	s, err := hookwire.ParseStatusLine(data)
+	if err != nil {
+		return err
+	}
+	s.Launch, s.At, s.Boot = launch, now().UTC(), hookwire.BootID()
+	s.ClaudePID, s.ClaudeStart, _ = hookwire.ClaudeProcess(getenv) // 0: whose it was stays open
+	_, err = hookwire.WriteStatus(dir, s)
+	return err
+}
+
+// input is stdin as far as it has come.
+type input struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+// readFrom reads to the end, or to hookwire.MaxPayload.
+func (in *input) readFrom(r io.Reader) error {
+	r = io.LimitReader(r, hookwire.MaxPayload)
+	piece := make([]byte, 16<<10)
+	for {
+		n, err := r.Read(piece)
+		in.mu.Lock()
+		in.data = append(in.data, piece[:n]...)
+		in.mu.Unlock()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (in *input) soFar() []byte {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.data
+}
+
+// become turns this process into the command, with stdin to read. Exit code, signals and output are the command's own,
+// and no second process waits for it. It returns only when that failed.
+func become(command string, stdin []byte) error {
+	fd, err := piped(stdin)
+	if err != nil {
+		fd, err = filed(stdin)
+	}
+	if err != nil {
+		return err
+	}
+	// Dup takes the lowest free number; dup2 is not on every system that Go knows.
+	if err := syscall.Close(0); err != nil {
+		return err
+	}
+	if _, err := syscall.Dup(fd); err != nil {
+		return err
+	}
+	syscall.CloseOnExec(fd)
+	return syscall.Exec("/bin/sh", []string{"/bin/sh", "-c", command}, os.Environ())
+}
+
+var errFull = errors.New("a pipe does not hold it")
+
+// piped puts data into a pipe, which holds it while nobody reads yet.
+func piped(data []byte) (fd int, err error) {
+	var ends [2]int
+	if err := syscall.Pipe(ends[:]); err != nil {
+		return 0, err
+	}
+	err = syscall.SetNonblock(ends[1], true)
+	if err == nil {
+		err = writeAll(ends[1], data)
+	}
+	if err = errors.Join(err, syscall.Close(ends[1])); err != nil {
+		return 0, errors.Join(err, syscall.Close(ends[0]))
+	}
+	return ends[0], nil
+}
+
+func writeAll(fd int, data []byte) error {
+	n, err := syscall.Write(fd, data)
+	if err == nil && n < len(data) {
+		return errFull
+	}
+	return err
+}
+
+// filed puts data into a file without a name.
+func filed(data []byte) (fd int, err error) {
+	file, err := os.CreateTemp("", "ccbot-status-*")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := os.Remove(file.Name()); err != nil {
+		return 0, err
+	}
+	if _, err := file.Write(data); err != nil {
+		return 0, err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	return syscall.Dup(int(file.Fd()))
+}

@@ -1,0 +1,108 @@
+package hookwire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Ask makes the question of a PermissionRequest. The caller adds who and when.
+func (p Payload) Ask() Ask {
+	return Ask{
+		SessionID:      p.SessionID,
+		TranscriptPath: p.TranscriptPath,
+		Cwd:            p.Cwd,
+		PermissionMode: p.PermissionMode,
+		Tool:           p.ToolName,
+		Input:          p.ToolInput,
+		Suggestions:    p.PermissionSuggestions,
+		AgentID:        p.AgentID,
+		AgentType:      p.AgentType,
+	}
+}
+
+// ReadAsk decodes the body of a VerbPermission call. The error is ErrMalformed with the reason.
+func ReadAsk(body []byte) (Ask, error) {
+	var a Ask
+	if err := readLine(body, MaxCall, &a); err != nil {
+		return Ask{}, fmt.Errorf("ask: %w: %w", ErrMalformed, err)
+	}
+	if err := a.check(); err != nil {
+		return Ask{}, fmt.Errorf("ask: %w: %w", ErrMalformed, err)
+	}
+	a.Received = a.Received.UTC()
+	return a, nil
+}
+
+func (a Ask) check() error {
+	switch {
+	case !isTime(a.Received):
+		return errors.New("no time")
+	case a.ClaudePID < 0:
+		return fmt.Errorf("pid %d", a.ClaudePID)
+	case a.TranscriptSize < 0:
+		return fmt.Errorf("transcript of %d bytes", a.TranscriptSize)
+	case a.Tool == "":
+		return errors.New("no tool")
+	case !isObject(a.Input):
+		return errors.New("input is not an object")
+	case len(a.Suggestions) > maxSuggestions:
+		return fmt.Errorf("%d suggestions", len(a.Suggestions))
+	}
+	for _, s := range a.Suggestions {
+		if !isObject(s) {
+			return errors.New("a suggestion is not an object")
+		}
+	}
+	for _, s := range []string{a.Launch, a.Boot, a.PermissionMode, a.Tool, a.AgentID, a.AgentType} {
+		if len(s) > maxField {
+			return fmt.Errorf("a text of %d bytes", len(s))
+		}
+	}
+	return checkSession(a.SessionID, a.Cwd, a.TranscriptPath)
+}
+
+// isTime says whether t is one that JSON can hold in UTC: a zone may carry it out of the years with four digits.
+func isTime(t time.Time) bool {
+	year := t.UTC().Year()
+	return !t.IsZero() && year >= 1 && year <= 9999
+}
+
+// ReadAnswer decodes the body of the reply to an Ask. A Decision in it is an object that allows or denies, without line
+// breaks. The error is ErrMalformed with the reason.
+func ReadAnswer(body []byte) (Answer, error) {
+	if len(body) == 0 || string(body) == "null" {
+		return Answer{}, nil
+	}
+	var a Answer
+	if err := readLine(body, MaxReply, &a); err != nil {
+		return Answer{}, fmt.Errorf("answer: %w: %w", ErrMalformed, err)
+	}
+	if len(a.Decision) == 0 || string(a.Decision) == "null" {
+		return Answer{}, nil
+	}
+	if err := checkDecision(a.Decision); err != nil {
+		return Answer{}, fmt.Errorf("answer: %w: %w", ErrMalformed, err)
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, a.Decision); err != nil {
+		return Answer{}, fmt.Errorf("answer: %w: %w", ErrMalformed, err)
+	}
+	return Answer{Decision: b.Bytes()}, nil
+}
+
+// checkDecision reads the keys as Claude Code does: to a struct of Go's, "Behavior" would be one too.
+func checkDecision(decision json.RawMessage) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(decision, &fields); err != nil {
+		return err
+	}
+	switch behavior := string(fields["behavior"]); behavior {
+	case `"allow"`, `"deny"`:
+		return nil
+	default:
+		return fmt.Errorf("behavior %q", clip(behavior, 64))
+	}
+}

@@ -1,0 +1,90 @@
+package hookwire
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// requestIDBytes is how many random bytes a request id says.
+const requestIDBytes = 16
+
+// maxVerb bounds Call.Verb, in bytes.
+const maxVerb = 64
+
+// NewRequestID makes an id for a Call: 16 random bytes as 22 letters of base64 (RFC 4648, section 5, no padding). It may
+// stand in a file name.
+func NewRequestID() string {
+	var id [requestIDBytes]byte
+	_, _ = rand.Read(id[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(id[:])
+}
+
+// IsRequestID says whether s has the form of NewRequestID.
+func IsRequestID(s string) bool {
+	id, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	// A decoder skips line breaks, so the length is looked at too.
+	return err == nil && len(id) == requestIDBytes && len(s) == base64.RawURLEncoding.EncodedLen(requestIDBytes)
+}
+
+// ReadCall decodes the line of a client, with or without its line break. The error is ErrMalformed with the reason.
+func ReadCall(line []byte) (Call, error) {
+	var c Call
+	if err := readLine(line, MaxCall, &c); err != nil {
+		return Call{}, fmt.Errorf("call: %w: %w", ErrMalformed, err)
+	}
+	if err := c.check(); err != nil {
+		return Call{}, fmt.Errorf("call: %w: %w", ErrMalformed, err)
+	}
+	return c, nil
+}
+
+func (c Call) check() error {
+	switch {
+	case c.Version != WireVersion:
+		return fmt.Errorf("version %d, want %d", c.Version, WireVersion)
+	case c.Verb == "", len(c.Verb) > maxVerb:
+		return fmt.Errorf("verb of %d bytes", len(c.Verb))
+	case c.ID != "" && !IsRequestID(c.ID):
+		return fmt.Errorf("id %q", clip(c.ID, 64))
+	}
+	return nil
+}
+
+// ReadReply decodes the line of the bot, with or without its line break. The error is ErrMalformed with the reason.
+func ReadReply(line []byte) (Reply, error) {
+	var r Reply
+	if err := readLine(line, MaxReply, &r); err != nil {
+		return Reply{}, fmt.Errorf("reply: %w: %w", ErrMalformed, err)
+	}
+	if r.Version != WireVersion {
+		return Reply{}, fmt.Errorf("reply: %w: version %d, want %d", ErrMalformed, r.Version, WireVersion)
+	}
+	return r, nil
+}
+
+func readLine(line []byte, most int, v any) error {
+	if len(line) > most {
+		return fmt.Errorf("more than %d bytes", most)
+	}
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	if !isObject(line) {
+		return errors.New("not a JSON object")
+	}
+	return json.Unmarshal(line, v)
+}
+
+// line makes one line of v, its line break included. Characters of HTML stay as they are: escaped, a program text would
+// grow past the limit.
+func line(v any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,160 @@
+package hookwire
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// What Relay fails with, beside ErrMalformed (the bot's reply is not one), ErrNoClaude (the one that asked is gone) and
+// the context's error.
+var (
+	ErrNoBot   = errors.New("no bot listens")
+	ErrRefused = errors.New("the bot refused") // with the bot's sentence
+	ErrTooLong = errors.New("does not fit a line")
+)
+
+// errLost says that a connection ended without a reply: a bot that is started again takes the question up.
+var errLost = errors.New("connection lost")
+
+// How a lost connection is looked for again.
+const (
+	writeBound = 5 * time.Second        // for the bot to take the line
+	firstPause = 100 * time.Millisecond // before the first redial, doubling up to longPause
+	longPause  = 2 * time.Second
+	patience   = 10 * time.Minute // since the loss
+	settled    = 5 * time.Second  // a connection that stood so long ends the time of redials
+)
+
+// Relay asks the bot of the state folder dir and waits for its answer, as long as a person takes. An empty Answer leaves
+// the question to the terminal. Without a bot at the first dial it is ErrNoBot at once; a connection that is lost later
+// is dialled again with the same request id for ten minutes, unless ask.ClaudePID has ended. It looks at no environment,
+// prints nothing and writes no file.
+func Relay(ctx context.Context, dir string, ask Ask) (Answer, error) {
+	body, err := line(ask)
+	if err != nil {
+		return Answer{}, fmt.Errorf("relay: %w", err)
+	}
+	call, err := line(Call{Version: WireVersion, Verb: VerbPermission, ID: NewRequestID(), Body: body})
+	if err != nil {
+		return Answer{}, fmt.Errorf("relay: %w", err)
+	}
+	if len(call) > MaxCall {
+		return Answer{}, fmt.Errorf("relay: %d bytes: %w", len(call), ErrTooLong)
+	}
+	r := relay{
+		socket: filepath.Join(dir, SocketName), call: call,
+		alive: func() bool { return ask.ClaudePID == 0 || lives(ask.ClaudePID, ask.ClaudeStart) },
+		now:   time.Now, pause: pause,
+	}
+	answer, err := r.run(ctx)
+	if err != nil {
+		return Answer{}, fmt.Errorf("relay: %w", err)
+	}
+	return answer, nil
+}
+
+// relay is one question on its way.
+type relay struct {
+	socket string
+	call   []byte
+	alive  func() bool // the process that wants to know
+	now    func() time.Time
+	pause  func(ctx context.Context, d time.Duration) error
+}
+
+// outage is a time of redials.
+type outage struct {
+	since time.Time
+	next  time.Duration // before the next redial
+}
+
+func (r relay) run(ctx context.Context) (Answer, error) {
+	conn, err := dial(r.socket)
+	if err != nil {
+		return Answer{}, fmt.Errorf("%w: %w", ErrNoBot, err)
+	}
+	var out outage
+	for {
+		began := r.now()
+		answer, err := r.ask(ctx, conn)
+		if !errors.Is(err, errLost) {
+			return answer, err
+		}
+		// A bot that accepts and hangs up is no bot: its redials count on.
+		if now := r.now(); out.since.IsZero() || now.Sub(began) >= settled {
+			out = outage{now, firstPause}
+		}
+		if conn, err = r.redial(ctx, &out); err != nil {
+			return Answer{}, err
+		}
+	}
+}
+
+func (r relay) redial(ctx context.Context, out *outage) (*os.File, error) {
+	for r.now().Sub(out.since) < patience {
+		if err := r.pause(ctx, out.next); err != nil {
+			return nil, err
+		}
+		out.next = min(2*out.next, longPause)
+		if !r.alive() {
+			return nil, ErrNoClaude
+		}
+		if conn, err := dial(r.socket); err == nil {
+			return conn, nil
+		}
+	}
+	return nil, ErrNoBot
+}
+
+// ask writes the call, waits for the reply and closes the connection. errLost when that ended without one.
+func (r relay) ask(ctx context.Context, conn *os.File) (answer Answer, err error) {
+	defer func() { _ = conn.Close() }() // all is read or lost by then
+	if err := conn.SetWriteDeadline(r.now().Add(writeBound)); err != nil {
+		return Answer{}, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // wakes a read or write
+	defer stop()
+	reply, err := r.exchange(conn)
+	if cause := ctx.Err(); cause != nil {
+		return Answer{}, cause
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	if reply.Error != "" || reply.Code != "" {
+		return Answer{}, fmt.Errorf("%w: %s: %s", ErrRefused, clip(reply.Code, maxField), clip(reply.Error, maxField))
+	}
+	return ReadAnswer(reply.Body)
+}
+
+func (r relay) exchange(conn *os.File) (Reply, error) {
+	if _, err := conn.Write(r.call); err != nil {
+		return Reply{}, fmt.Errorf("%w: %w", errLost, err)
+	}
+	line, err := bufio.NewReader(io.LimitReader(conn, MaxReply)).ReadBytes('\n')
+	if len(line) == MaxReply && err != nil {
+		return Reply{}, fmt.Errorf("reply: %w: more than %d bytes", ErrMalformed, MaxReply)
+	}
+	if err != nil {
+		return Reply{}, fmt.Errorf("%w: %w", errLost, err)
+	}
+	return ReadReply(line)
+}
+
+// pause waits unless the context ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
