@@ -1,0 +1,68 @@
+package control
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"syscall"
+
+	"ccbot/internal/hookwire"
+)
+
+var (
+	// ErrNoServer says that no ccbot listens there.
+	ErrNoServer = errors.New("no ccbot is running")
+	// ErrLost says that the connection ended without a reply: the server stopped or was busy. It is not known what became
+	// of the call.
+	ErrLost = errors.New("the connection to ccbot was lost")
+)
+
+// Do makes one call and waits for its reply for as long as ctx lets it. A refusal of the server is a *Refusal.
+func Do(ctx context.Context, path string, c hookwire.Call) (json.RawMessage, error) {
+	c.Version = hookwire.WireVersion
+	line, err := encode(c)
+	if err != nil {
+		return nil, fmt.Errorf("control: %w", err)
+	}
+	if len(line) > hookwire.MaxCall {
+		return nil, fmt.Errorf("control: a call of %d bytes is too long", len(line))
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return nil, fmt.Errorf("control: %w: %w", ErrNoServer, err)
+	case err != nil:
+		return nil, fmt.Errorf("control: %w", err)
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	r, err := exchange(conn, line)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("control: %w", context.Cause(ctx))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("control: %w: %w", ErrLost, err)
+	}
+	if r.Error != "" || r.Code != "" {
+		return nil, &Refusal{Code: r.Code, Text: r.Error}
+	}
+	return r.Body, nil
+}
+
+// exchange writes the line and reads the reply. A server that turns somebody away replies without reading to the end, so
+// a write that fails says nothing yet.
+func exchange(conn net.Conn, line []byte) (hookwire.Reply, error) {
+	_, writeErr := conn.Write(line)
+	r := bufio.NewReader(io.LimitReader(conn, hookwire.MaxReply))
+	reply, err := r.ReadBytes('\n')
+	if err != nil {
+		return hookwire.Reply{}, errors.Join(writeErr, err)
+	}
+	return hookwire.ReadReply(reply[:len(reply)-1])
+}
