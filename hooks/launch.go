@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/hookwire"
 	"ccbot/internal/spool"
 )
 
@@ -20,8 +21,11 @@ const (
 	ModeBypass = "bypass"
 )
 
-// hookTimeout, in seconds, is when Claude Code kills a hook. The hook ends itself earlier.
-const hookTimeout = 5
+// When Claude Code kills a hook, in seconds. A hook ends itself earlier, but for the one that waits for a person.
+const (
+	hookTimeout       = 5
+	permissionTimeout = 24 * 60 * 60
+)
 
 const launchFolder = "launch"
 
@@ -34,12 +38,14 @@ type Launch struct {
 	HookBinary string // absolute path of ccbot-hook
 	Mode       string // ModeAsk or ModeBypass
 	Version    string // of the installed Claude Code, for EventNames; may be empty
+	ConfigDir  string // Claude Code's folder of the user's own settings; "" is none
 }
 
 // Write writes Dir/launch/<record id>.json, the file for `claude --settings`, and gives its path. It replaces an older
-// one of the same record.
-func (l Launch) Write(recordID uuid.UUID) (path string, err error) {
-	settings, err := l.settings()
+// one of the same record. dir is the folder that the session runs in: the status line that the person has there is
+// read now, and goes on below ours.
+func (l Launch) Write(recordID uuid.UUID, dir string) (path string, err error) {
+	settings, err := l.settings(dir)
 	if err != nil {
 		return "", fmt.Errorf("launch settings: %w", err)
 	}
@@ -55,13 +61,16 @@ func (l Launch) Write(recordID uuid.UUID) (path string, err error) {
 	return filepath.Join(folder.Path, name), nil
 }
 
-// Remove takes the settings file of a launch away; a missing one is fine.
+// Remove takes the settings file of a launch and its last status away; missing ones are fine.
 func (l Launch) Remove(recordID uuid.UUID) error {
-	err := os.Remove(filepath.Join(l.Dir, launchFolder, recordID.String()+".json"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove launch settings: %w", err)
+	var errs []error
+	for _, folder := range []string{launchFolder, hookwire.StatusFolder} {
+		err := os.Remove(filepath.Join(l.Dir, folder, recordID.String()+".json"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("remove launch settings: %w", err))
+		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // FindHookBinary finds ccbot-hook beside self, the path of the running ccbot, or beside what self is a link to.
@@ -93,6 +102,7 @@ type (
 	settings struct {
 		Hooks       map[string][]matcher `json:"hooks"`
 		Permissions permissions          `json:"permissions"`
+		StatusLine  statusLine           `json:"statusLine"`
 	}
 	matcher struct {
 		Hooks []command `json:"hooks"`
@@ -106,13 +116,21 @@ type (
 		DefaultMode string   `json:"defaultMode,omitempty"`
 		Deny        []string `json:"deny"`
 	}
+	// Claude Code merges it with the one of lower settings field by field: padding and the like stay the person's.
+	statusLine struct {
+		Type    string `json:"type"`
+		Command string `json:"command"`
+	}
 )
 
-func (l Launch) settings() (settings, error) {
+func (l Launch) settings(dir string) (settings, error) {
 	if !filepath.IsAbs(l.Dir) || !filepath.IsAbs(l.HookBinary) {
 		return settings{}, fmt.Errorf("paths must be absolute: %q, %q", l.Dir, l.HookBinary)
 	}
-	out := settings{Hooks: map[string][]matcher{}, Permissions: permissions{Deny: denyBelow(l.Dir)}}
+	out := settings{
+		Hooks: map[string][]matcher{}, Permissions: permissions{Deny: denyBelow(l.Dir)},
+		StatusLine: statusLine{Type: "command", Command: l.statusCommand(ownStatusLine(dir, l.ConfigDir))},
+	}
 	switch l.Mode {
 	case ModeAsk:
 		// Newer versions start in auto mode, which asks nobody.
@@ -121,18 +139,42 @@ func (l Launch) settings() (settings, error) {
 	default:
 		return settings{}, fmt.Errorf("permission mode %q", l.Mode)
 	}
-	run := command{Type: "command", Command: l.command(), Timeout: hookTimeout}
 	for _, name := range EventNames(l.Version) {
-		out.Hooks[name] = []matcher{{Hooks: []command{run}}}
+		if name == hookwire.PermissionRequest && l.Mode != ModeAsk {
+			continue // nothing is asked
+		}
+		out.Hooks[name] = []matcher{{Hooks: []command{l.command(name)}}}
 	}
 	return out, nil
 }
 
-// command is the shell line of a hook. The hook itself is silent and ends with 0; the rest of the line keeps that true
-// when the binary is gone (an upgrade under a running session) or is killed.
-func (l Launch) command() string {
-	return shellQuote(l.HookBinary) + " --dir " + shellQuote(l.Dir) + " >/dev/null 2>&1 || :"
+// command is the hook for an event. The hook itself ends with 0; the rest of the line keeps that true when the binary
+// is gone (an upgrade under a running session) or is killed. Only a permission's decision may come through.
+func (l Launch) command(event string) command {
+	c := command{Type: "command", Command: l.hook() + " >/dev/null 2>&1 || :", Timeout: hookTimeout}
+	if event == hookwire.PermissionRequest {
+		c.Command, c.Timeout = l.hook()+" 2>/dev/null || :", permissionTimeout
+	}
+	return c
 }
+
+// maxWrapped bounds a command that stands twice in a shell line, in bytes; Linux takes 128 KiB for one argument.
+const maxWrapped = 32 << 10
+
+// statusCommand is the shell line of the status line. own is the person's own command: the hook becomes it, and without
+// the binary the shell runs it, so that it is seen either way. One that fits no line is left as it is.
+func (l Launch) statusCommand(own string) string {
+	switch {
+	case own == "":
+		return l.hook() + " --status >/dev/null 2>&1 || :"
+	case len(own) > maxWrapped, strings.ContainsRune(own, 0):
+		return own
+	}
+	return "[ -x " + shellQuote(l.HookBinary) + " ] && exec " + l.hook() + " --status --wrap " + shellQuote(own) + "; eval " + shellQuote(own)
+}
+
+// hook is the start of every line: the binary and its folder.
+func (l Launch) hook() string { return shellQuote(l.HookBinary) + " --dir " + shellQuote(l.Dir) }
 
 // shellQuote makes one word of s for a POSIX shell: in single quotes only the single quote itself is special.
 func shellQuote(s string) string {

@@ -18,7 +18,7 @@ var recordID = uuid.MustParse("01890a5d-ac96-774b-bcce-b302099a8057")
 
 func writeSettings(t *testing.T, l Launch) settings {
 	t.Helper()
-	path, err := l.Write(recordID)
+	path, err := l.Write(recordID, "")
 	require.NoError(t, err)
 	assert.Equal(t, filepath.Join(l.Dir, "launch", recordID.String()+".json"), path)
 	info, err := os.Stat(path)
@@ -39,9 +39,9 @@ func TestLaunch_Settings(t *testing.T) {
 		name, mode, version, defaultMode string
 		events                           []string
 	}{
-		{"ask", ModeAsk, "2.1.328", "default", []string{"SessionEnd", "SessionStart", "Stop", "StopFailure", "UserPromptSubmit"}},
+		{"ask", ModeAsk, "2.1.328", "default", []string{"PermissionRequest", "SessionEnd", "SessionStart", "Stop", "StopFailure", "UserPromptSubmit"}},
 		{"bypass", ModeBypass, "", "", []string{"SessionEnd", "SessionStart", "Stop", "StopFailure", "UserPromptSubmit"}},
-		{"a version that lacks one", ModeAsk, "2.1.77 (Claude Code)", "default", []string{"SessionEnd", "SessionStart", "Stop", "UserPromptSubmit"}},
+		{"a version that lacks one", ModeAsk, "2.1.77 (Claude Code)", "default", []string{"PermissionRequest", "SessionEnd", "SessionStart", "Stop", "UserPromptSubmit"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -52,11 +52,15 @@ func TestLaunch_Settings(t *testing.T) {
 					DefaultMode: tt.defaultMode,
 					Deny:        []string{"Read(/" + dir + "/**)", "Edit(/" + dir + "/**)"},
 				},
+				StatusLine: statusLine{Type: "command", Command: "'/opt/ccbot-hook' --dir '" + dir + "' --status >/dev/null 2>&1 || :"},
 			}
 			for _, name := range tt.events {
 				want.Hooks[name] = []matcher{{Hooks: []command{{
 					Type: "command", Timeout: 5, Command: "'/opt/ccbot-hook' --dir '" + dir + "' >/dev/null 2>&1 || :",
 				}}}}
+			}
+			if asks := want.Hooks["PermissionRequest"]; asks != nil {
+				asks[0].Hooks[0] = command{Type: "command", Timeout: 86400, Command: "'/opt/ccbot-hook' --dir '" + dir + "' 2>/dev/null || :"}
 			}
 			assert.Equal(t, want, got)
 		})
@@ -75,7 +79,7 @@ func TestLaunch_WriteRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := tt.launch.Write(recordID)
+			_, err := tt.launch.Write(recordID, "")
 			assert.Error(t, err)
 		})
 	}
@@ -115,9 +119,44 @@ func TestP10_CommandReachesTheHook(t *testing.T) {
 
 func TestP10_MissingBinaryIsSilent(t *testing.T) {
 	got := writeSettings(t, Launch{Dir: t.TempDir(), HookBinary: "/nowhere/ccbot-hook", Mode: ModeAsk})
-	said, err := exec.Command("/bin/sh", "-c", got.Hooks["Stop"][0].Hooks[0].Command).CombinedOutput()
+	lines := []string{got.StatusLine.Command}
+	for _, matchers := range got.Hooks {
+		lines = append(lines, matchers[0].Hooks[0].Command)
+	}
+	require.Len(t, lines, 7)
+	for _, line := range lines {
+		said, err := exec.Command("/bin/sh", "-c", line).CombinedOutput()
+		require.NoError(t, err, line)
+		assert.Empty(t, string(said), line)
+	}
+}
+
+func TestP10_OnlyAPermissionIsHeard(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "ccbot-hook")
+	require.NoError(t, os.WriteFile(binary, []byte("#!/bin/sh\necho out\necho err >&2\nexit 2\n"), 0o700))
+	got := writeSettings(t, Launch{Dir: t.TempDir(), HookBinary: binary, Mode: ModeAsk})
+	for name, matchers := range got.Hooks {
+		var complaint strings.Builder
+		cmd := exec.Command("/bin/sh", "-c", matchers[0].Hooks[0].Command)
+		cmd.Stderr = &complaint
+		said, err := cmd.Output()
+		require.NoError(t, err, name)
+		assert.Empty(t, complaint.String(), name)
+		assert.Equal(t, name == "PermissionRequest", string(said) == "out\n", name)
+	}
+}
+
+func TestLaunch_Remove(t *testing.T) {
+	l := Launch{Dir: t.TempDir(), HookBinary: "/h", Mode: ModeAsk}
+	require.NoError(t, l.Remove(recordID), "nothing there")
+	path, err := l.Write(recordID, "")
 	require.NoError(t, err)
-	assert.Empty(t, string(said))
+	status := filepath.Join(l.Dir, "status", recordID.String()+".json")
+	require.NoError(t, os.Mkdir(filepath.Dir(status), 0o700))
+	require.NoError(t, os.WriteFile(status, nil, 0o600))
+	require.NoError(t, l.Remove(recordID))
+	assert.NoFileExists(t, path)
+	assert.NoFileExists(t, status)
 }
 
 func TestDenyBelow(t *testing.T) {
@@ -137,12 +176,14 @@ func TestEventNames(t *testing.T) {
 		name, version string
 		want          []string
 	}{
-		{"oldest tried", "2.1.197", []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd"}},
-		{"newer", "v3.0.0-beta.1", []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd"}},
-		{"unknown", "", []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd"}},
-		{"unreadable", "two.one.x", []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd"}},
-		{"the one that brought StopFailure", "2.1.78", []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd"}},
-		{"the one before", "2.1.77", []string{"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"}},
+		{"oldest tried", "2.1.197", []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd", "PermissionRequest"}},
+		{"newer", "v3.0.0-beta.1", []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd", "PermissionRequest"}},
+		{"unknown", "", []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd", "PermissionRequest"}},
+		{"unreadable", "two.one.x", []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd", "PermissionRequest"}},
+		{"the one that brought StopFailure", "2.1.78", []string{"SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "SessionEnd", "PermissionRequest"}},
+		{"the one before", "2.1.77", []string{"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd", "PermissionRequest"}},
+		{"the one that brought PermissionRequest", "2.0.45", []string{"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd", "PermissionRequest"}},
+		{"the one before that", "2.0.44", []string{"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"}},
 		{"very old", "1.0.61", []string{"UserPromptSubmit", "Stop"}},
 	}
 	for _, tt := range tests {

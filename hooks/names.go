@@ -22,6 +22,7 @@ func launchEvents() []launchEvent {
 		{hookwire.Stop, [3]int{1, 0, 38}},
 		{hookwire.StopFailure, [3]int{2, 1, 78}},
 		{hookwire.SessionEnd, [3]int{1, 0, 85}},
+		{hookwire.PermissionRequest, [3]int{2, 0, 45}},
 	}
 }
 

@@ -1,0 +1,304 @@
+package hooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// SettingsError says where a settings file cannot be edited, and why. Line and Column count from 1, columns in
+// characters.
+type SettingsError struct {
+	Line, Column int
+	Reason       string
+}
+
+func (e *SettingsError) Error() string {
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
+}
+
+// document is a settings file that is edited by replacing bytes, so that all others stay as they are. Positions are
+// only good until the next edit.
+type document struct {
+	bom, text string
+	known     map[string]bool // command lines, whether they are ours
+	layout
+}
+
+// layout is how a file is written.
+type layout struct {
+	newline string
+	unit    string // of indentation
+	lines   bool   // one member a line
+	spaced  bool   // a blank behind colons
+}
+
+const byteOrderMark = "\ufeff"
+
+// openDocument checks that data is one JSON object. A byte order mark, as some editors write it and Claude Code passes
+// over (2.1.328), is kept; no bytes at all are an empty object.
+func openDocument(data []byte) (*document, error) {
+	d := &document{text: string(data), known: make(map[string]bool)}
+	if text, ok := strings.CutPrefix(d.text, byteOrderMark); ok {
+		d.bom, d.text = byteOrderMark, text
+	}
+	if strings.TrimSpace(d.text) == "" {
+		d.text = "{}\n"
+	}
+	var whole json.RawMessage
+	if err := json.Unmarshal([]byte(d.text), &whole); err != nil {
+		return nil, d.syntaxError(err)
+	}
+	if !d.root().IsObject() {
+		return nil, d.errorAt(d.root().Index, "settings are one JSON object")
+	}
+	d.layout = layoutOf(d.text, elementsOf(d.root()))
+	return d, nil
+}
+
+func (d *document) syntaxError(err error) error {
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) {
+		return err
+	}
+	at := int(syntax.Offset) - 1 // the offset counts the offending byte
+	if strings.HasPrefix(syntax.Error(), "unexpected end") {
+		at = len(d.text)
+	}
+	return d.errorAt(at, "not valid JSON: "+syntax.Error())
+}
+
+func (d *document) errorAt(at int, reason string) error {
+	before := d.text[:min(max(at, 0), len(d.text))]
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	return &SettingsError{Line: 1 + strings.Count(before, "\n"), Column: 1 + utf8.RuneCountInString(line), Reason: reason}
+}
+
+func layoutOf(text string, members []element) layout {
+	l := layout{newline: "\n", unit: "  ", lines: true, spaced: true}
+	if strings.Contains(text, "\r\n") {
+		l.newline = "\r\n"
+	}
+	if len(members) == 0 {
+		return l
+	}
+	first := members[0]
+	l.lines = strings.Contains(strings.TrimSpace(text), "\n")
+	l.spaced = text[first.value.Index-1] == ' '
+	gap := text[strings.IndexByte(text, '{')+1 : first.start]
+	if i := strings.LastIndexByte(gap, '\n'); i >= 0 {
+		l.unit = gap[i+1:]
+	}
+	return l
+}
+
+func (d *document) root() gjson.Result {
+	root := gjson.Parse(d.text)
+	root.Raw = strings.TrimSpace(root.Raw) // gjson leaves what stands behind the root
+	return root
+}
+
+// element is a member of an object, with its key, or an element of an array.
+type element struct {
+	start, end int // of the whole, a member's key included
+	key        string
+	value      gjson.Result
+}
+
+func elementsOf(container gjson.Result) []element {
+	var all []element
+	container.ForEach(func(key, value gjson.Result) bool {
+		e := element{start: value.Index, end: value.Index + len(value.Raw), value: value}
+		if container.IsObject() {
+			e.start, e.key = key.Index, key.Str
+		}
+		all = append(all, e)
+		return true
+	})
+	return all
+}
+
+// lastValue is the member that counts, as JavaScript reads JSON.
+func lastValue(object gjson.Result, key string) gjson.Result {
+	var found gjson.Result
+	for _, e := range elementsOf(object) {
+		if e.key == key {
+			found = e.value
+		}
+	}
+	return found
+}
+
+// distinct refuses an object in which the key stands twice; "" is any key.
+func (d *document) distinct(object gjson.Result, key string) error {
+	seen := make(map[string]bool)
+	for _, e := range elementsOf(object) {
+		if key != "" && e.key != key {
+			continue
+		}
+		if seen[e.key] {
+			return d.errorAt(e.start, fmt.Sprintf("the key %q stands here a second time; keep one of them", e.key))
+		}
+		seen[e.key] = true
+	}
+	return nil
+}
+
+func (d *document) splice(start, end int, with string) { d.text = d.text[:start] + with + d.text[end:] }
+
+// add puts a group of its own with our hook behind what the event has.
+func (d *document) add(event, command string) error {
+	group := fmt.Sprintf(`{"hooks":[{"type":"command","command":%s,"timeout":%d}]}`, quoteJSON(command), hookTimeout)
+	hooks := lastValue(d.root(), "hooks")
+	switch {
+	case !hooks.Exists():
+		d.insert(d.root(), "hooks", fmt.Sprintf(`{%s:[%s]}`, quoteJSON(event), group))
+		return nil
+	case !hooks.IsObject():
+		return d.errorAt(hooks.Index, `"hooks" is not an object`)
+	}
+	groups := lastValue(hooks, event)
+	switch {
+	case !groups.Exists():
+		d.insert(hooks, event, "["+group+"]")
+		return nil
+	case !groups.IsArray():
+		return d.errorAt(groups.Index, fmt.Sprintf("%q is not an array", event))
+	}
+	d.insert(groups, "", group)
+	return nil
+}
+
+// mend makes an entry run command, and leaves what else the person has set on it.
+func (d *document) mend(e entry, command string) {
+	members := elementsOf(e.hook)
+	for i := len(members) - 1; i >= 0; i-- { // from the end, so that positions before stay good
+		switch m := members[i]; m.key {
+		case "command":
+			d.splice(m.value.Index, m.end, quoteJSON(command))
+		case "args":
+			d.cut(e.hook, i)
+		}
+	}
+}
+
+// remove takes an entry away, with what becomes empty by that.
+func (d *document) remove(e entry) {
+	for _, p := range []place{e.hookAt, e.groupAt, e.eventAt} {
+		if len(elementsOf(p.container)) > 1 {
+			d.cut(p.container, p.index)
+			return
+		}
+	}
+	d.cut(e.top.container, e.top.index)
+}
+
+// cut removes one element and its comma. It undoes insert to the byte.
+func (d *document) cut(container gjson.Result, i int) {
+	all := elementsOf(container)
+	switch {
+	case len(all) == 1:
+		d.splice(container.Index+1, container.Index+len(container.Raw)-1, "")
+	case i == 0:
+		d.splice(all[0].start, all[1].start, "")
+	default:
+		d.splice(all[i-1].end, all[i].end, "")
+	}
+}
+
+// insert puts a value (compact JSON) behind the last element of a container, laid out as its neighbours are. The key is
+// for objects.
+func (d *document) insert(container gjson.Result, key, value string) {
+	all := elementsOf(container)
+	if len(all) == 0 {
+		d.insertFirst(container, key, value)
+		return
+	}
+	last := all[len(all)-1]
+	gap := d.text[container.Index+1 : last.start]
+	if len(all) > 1 {
+		gap = d.text[all[len(all)-2].end:last.start]
+	}
+	var indent, separator string
+	switch i := strings.LastIndexByte(gap, '\n'); {
+	case i >= 0:
+		indent = strings.ReplaceAll(gap[i+1:], ",", "") // some put the comma first
+		separator = d.newline + indent
+	case d.lines && strings.Contains(last.value.Raw, "\n"): // [{ and }] on the lines of their contents
+		indent = d.indentAt(last.end)
+		separator = " "
+	default:
+		d.splice(last.end, last.end, d.separator()+d.oneLine(key, value))
+		return
+	}
+	d.splice(last.end, last.end, ","+separator+d.manyLines(key, value, indent))
+}
+
+func (d *document) insertFirst(container gjson.Result, key, value string) {
+	start, end := container.Index+1, container.Index+len(container.Raw)-1
+	if !d.lines {
+		d.splice(start, end, d.oneLine(key, value))
+		return
+	}
+	outer := d.indentAt(container.Index)
+	inner := outer + d.unit
+	d.splice(start, end, d.newline+inner+d.manyLines(key, value, inner)+d.newline+outer)
+}
+
+// indentAt is the indentation of the line that a position is in.
+func (d *document) indentAt(at int) string {
+	line := d.text[strings.LastIndexByte(d.text[:at], '\n')+1:]
+	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+}
+
+func (d *document) separator() string {
+	if d.spaced {
+		return ", "
+	}
+	return ","
+}
+
+func (d *document) manyLines(key, value, indent string) string {
+	text := strings.ReplaceAll(indented(value, indent, d.unit), "\n", d.newline)
+	if key == "" {
+		return text
+	}
+	return quoteJSON(key) + ": " + text
+}
+
+func (d *document) oneLine(key, value string) string {
+	if key != "" {
+		value = quoteJSON(key) + ":" + value
+	}
+	if !d.spaced {
+		return value
+	}
+	// No line break stands inside a JSON string, so these are all between elements.
+	wrapped := indented("{"+value+"}", "", "")
+	if key == "" {
+		wrapped = indented("["+value+"]", "", "")
+	}
+	flat := strings.ReplaceAll(strings.ReplaceAll(wrapped, ",\n", ", "), "\n", "")
+	return flat[1 : len(flat)-1]
+}
+
+// indented lays out JSON of our own making, which is valid.
+func indented(value, prefix, unit string) string {
+	var b bytes.Buffer
+	_ = json.Indent(&b, []byte(value), prefix, unit)
+	return b.String()
+}
+
+// quoteJSON leaves < > & as they are, for a person to read.
+func quoteJSON(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string is never refused
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,224 @@
+package hooks
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+	"pgregory.net/rapid"
+)
+
+// drawObject makes a JSON object whose members have distinct keys, in any order.
+func drawObject(t *rapid.T, label string, keys *rapid.Generator[string], atLeast int, value func(key string) string) string {
+	members := rapid.SliceOfNDistinct(keys, atLeast, 4, rapid.ID[string]).Draw(t, label)
+	for i, key := range members {
+		members[i] = quoteJSON(key) + ":" + value(key)
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+func drawValue(t *rapid.T, depth int) string {
+	kinds := []string{"number", "text", "null", "object", "array"}
+	if depth == 0 {
+		kinds = kinds[:3]
+	}
+	switch rapid.SampledFrom(kinds).Draw(t, "kind") {
+	case "number":
+		return rapid.SampledFrom([]string{"0", "-1.50", "1e+30", "true", "12345678901234567890"}).Draw(t, "number")
+	case "text":
+		return quoteJSON(rapid.String().Draw(t, "text"))
+	case "object":
+		return drawObject(t, "object", rapid.String(), 0, func(string) string { return drawValue(t, depth-1) })
+	case "array":
+		var items []string
+		for range rapid.IntRange(0, 3).Draw(t, "items") {
+			items = append(items, drawValue(t, depth-1))
+		}
+		return "[" + strings.Join(items, ",") + "]"
+	}
+	return "null"
+}
+
+// drawHook is a hook of nobody's, or one of ours where allowed.
+func drawHook(t *rapid.T, own bool) string {
+	commands := []string{"true", "echo ccbot-hook", "my-hook --dir 'x'", "/bin/ccbot-hook | tee log"}
+	if own {
+		commands = append(commands, ours, "/old/ccbot-hook --dir /state", `"$HOME/b in/ccbot-hook" --installed || :`)
+	}
+	if !rapid.Bool().Draw(t, "is a hook") {
+		return drawValue(t, 1)
+	}
+	return `{"type":"command","command":` + quoteJSON(rapid.SampledFrom(commands).Draw(t, "command")) + `,"timeout":7}`
+}
+
+func drawGroup(t *rapid.T, own bool) string {
+	if rapid.IntRange(0, 4).Draw(t, "odd") == 0 {
+		return drawValue(t, 1)
+	}
+	return drawObject(t, "group", rapid.SampledFrom([]string{"matcher", "hooks", "x"}), 0, func(key string) string {
+		switch key {
+		case "matcher":
+			return rapid.SampledFrom([]string{`""`, `"*"`, `"startup"`, "null"}).Draw(t, "matcher")
+		case "hooks":
+			return drawList(t, func() string { return drawHook(t, own) })
+		}
+		return drawValue(t, 1)
+	})
+}
+
+func drawList(t *rapid.T, item func() string) string {
+	var items []string
+	for range rapid.IntRange(1, 3).Draw(t, "length") {
+		items = append(items, item())
+	}
+	return "[" + strings.Join(items, ",") + "]"
+}
+
+// drawSettings is a settings file in some layout. What Install must fill is never an empty container: Uninstall takes
+// one away that it leaves empty, and cannot know that it was there before.
+func drawSettings(t *rapid.T, own bool) string {
+	events := rapid.SampledFrom([]string{"SessionStart", "UserPromptSubmit", "Stop", "Other"})
+	keys := rapid.OneOf(rapid.SampledFrom([]string{"hooks", "model", "permissions"}), rapid.String())
+	doc := drawObject(t, "settings", keys, 0, func(key string) string {
+		if key != "hooks" {
+			return drawValue(t, 3)
+		}
+		return drawObject(t, "hooks", events, 1, func(string) string {
+			return drawList(t, func() string { return drawGroup(t, own) })
+		})
+	})
+	return drawLayout(t, doc)
+}
+
+func drawLayout(t *rapid.T, doc string) string {
+	layouts := []string{"compact", "spaced", "  ", "    ", "\t", "", "crlf", "comma first"}
+	mark := rapid.SampledFrom([]string{"", "", byteOrderMark}).Draw(t, "mark")
+	switch l := rapid.SampledFrom(layouts).Draw(t, "layout"); l {
+	case "compact":
+		return mark + doc
+	case "spaced":
+		return mark + strings.ReplaceAll(indented(doc, "", ""), "\n", " ")
+	case "comma first":
+		return mark + strings.ReplaceAll(indented(doc, "", "  "), ",\n", "\n,")
+	case "crlf":
+		return mark + strings.ReplaceAll(indented(doc, "", "  "), "\n", "\r\n") + "\r\n"
+	default:
+		return mark + indented(doc, "", l) + "\n"
+	}
+}
+
+// A settings file that had nothing of ours is, after a detour over installed hooks, the file it was.
+func TestP10_InstallAndUninstallLeaveNoTrace(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := drawSettings(t, false)
+		installed, changes, err := Install([]byte(in), ours)
+		require.NoError(t, err)
+		require.Len(t, changes, 2)
+		out, _, err := Uninstall(installed)
+		require.NoError(t, err)
+		assert.Equal(t, in, string(out))
+	})
+}
+
+// Whatever stands there: install twice is install once, the file is whole, the status agrees, and what is foreign is
+// all there in its order.
+func TestP10_InstallTwiceIsOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := drawSettings(t, true)
+		before, err := Inspect([]byte(in), ours)
+		require.NoError(t, err)
+		once, changes, err := Install([]byte(in), ours)
+		require.NoError(t, err)
+		assert.Equal(t, before.Complete(), len(changes) == 0)
+		assert.Equal(t, before.Complete(), in == string(once))
+		checkKept(t, []byte(in), once)
+		after, err := Inspect(once, ours)
+		require.NoError(t, err)
+		assert.True(t, after.Complete(), "%v", after)
+		twice, changes, err := Install(once, ours)
+		require.NoError(t, err)
+		assert.Empty(t, changes)
+		assert.Equal(t, string(once), string(twice))
+		out, _, err := Uninstall(once)
+		require.NoError(t, err)
+		checkKept(t, []byte(in), out)
+		none, err := Inspect(out, ours)
+		require.NoError(t, err)
+		assert.Equal(t, []EventState{{Event: "SessionStart", State: InstallMissing}, {Event: "UserPromptSubmit", State: InstallMissing}},
+			none.Events)
+	})
+}
+
+// foreign are the raw values of everything in a settings file but hooks of ours and what is empty without them.
+func foreign(data []byte) []string {
+	text := strings.TrimPrefix(string(data), byteOrderMark)
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	var walk func(path string, r gjson.Result, own bool) []string
+	walk = func(path string, r gjson.Result, own bool) []string {
+		if _, ok := readEntry(r, runsOurs); ok && own || !r.IsObject() && !r.IsArray() {
+			if ok {
+				return nil
+			}
+			return []string{path + " " + r.Raw}
+		}
+		var all []string
+		for _, e := range elementsOf(r) {
+			// Only below root.hooks.event[].hooks[] are there hooks of ours.
+			next := path + "/" + quoteJSON(e.key)
+			all = append(all, walk(next, e.value, strings.HasPrefix(next, `/"hooks"/`))...)
+		}
+		return all
+	}
+	return walk("", gjson.Parse(strings.TrimSpace(text)), false)
+}
+
+// checkKept wants every foreign value under the same keys in the same order. A group of ours has nothing else in it,
+// but a matcher or a field of a person may go with a group that is empty without our hook.
+func checkKept(t require.TestingT, in, out []byte) {
+	var doc json.RawMessage
+	require.NoError(t, json.Unmarshal([]byte(strings.TrimPrefix(string(out), byteOrderMark)+" "), &doc))
+	rest := foreign(out)
+	for _, value := range foreign(in) {
+		found := -1
+		for i, r := range rest {
+			if r == value {
+				found = i
+				break
+			}
+		}
+		if found < 0 && strings.HasPrefix(value, `/"hooks"/`) && !strings.Contains(value, `"command"`) {
+			continue
+		}
+		require.GreaterOrEqual(t, found, 0, "lost: %s", value)
+		rest = rest[found+1:]
+	}
+}
+
+func FuzzInstall(f *testing.F) {
+	for _, seed := range []string{"", "{}", "\ufeff{}", `{"a":1}`, prettyInstalled(), full(`{"hooks":{"Stop":[{"hooks":[OURS,OLD,1]}]}}`),
+		"{\n\"hooks\":{\"SessionStart\":[{\"matcher\":\"x\",\"hooks\":[{\"type\":\"command\",\"command\":\"a\"}]\n}]}}", `{"hooks":[]}`,
+		`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"x/ccbot-hook","args":[]}]}]}}`, `{"a" : 1 ,` + "\n , \"b\":2}"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		out, changes, err := Install(in, ours)
+		if err != nil {
+			assert.Nil(t, out)
+			return
+		}
+		assert.Equal(t, len(changes) == 0, string(in) == string(out))
+		checkKept(t, in, out)
+		again, changes, err := Install(out, ours)
+		require.NoError(t, err)
+		assert.Empty(t, changes)
+		assert.Equal(t, string(out), string(again))
+		bare, _, err := Uninstall(out)
+		require.NoError(t, err)
+		checkKept(t, in, bare)
+	})
+}

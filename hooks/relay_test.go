@@ -1,0 +1,372 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+)
+
+// heard is a listener that keeps what it was told, in order.
+type heard struct {
+	mu    sync.Mutex
+	calls []string
+	busy  map[string]bool
+	asked func(ctx context.Context, q Request) error
+	left  func(q Request)
+}
+
+func (h *heard) note(call string, q Request) func() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.calls = append(h.calls, call)
+	if h.busy == nil {
+		h.busy = map[string]bool{}
+	}
+	if h.busy[q.ID] {
+		h.calls = append(h.calls, "TWO CALLS AT ONCE")
+	}
+	h.busy[q.ID] = true
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.busy[q.ID] = false
+	}
+}
+
+func (h *heard) Asked(ctx context.Context, q Request) error {
+	defer h.note("asked", q)()
+	if h.asked != nil {
+		return h.asked(ctx, q)
+	}
+	return nil
+}
+
+func (h *heard) Left(_ context.Context, q Request) {
+	defer h.note("left", q)()
+	if h.left != nil {
+		h.left(q)
+	}
+}
+
+func (h *heard) told() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Join(h.calls, " ")
+}
+
+func relayTo(l Listener) *Relay {
+	r := NewRelay(time.Now, slog.New(slog.DiscardHandler))
+	r.Connect(l)
+	return r
+}
+
+func requestFor(n int) Request {
+	return Request{
+		ID: fmt.Sprintf("%022d", n), Session: uuid.MustParse("0190a000-0000-7000-8000-000000000001"),
+		Agent: process.Identity{PID: 10, Start: 1, Boot: "b"}, Hook: process.Identity{PID: 100 + n, Start: 2, Boot: "b"},
+		ClaudeSession: uuid.New(), Tool: "Bash", Input: json.RawMessage(`{"command":"ls"}`),
+		Asked: time.Date(2026, 11, 20, 12, 0, n, 0, time.UTC),
+	}
+}
+
+// waited is what one call of Wait gave.
+type waited struct {
+	decision Decision
+	ok       bool
+	err      error
+}
+
+// wait calls Wait as one connection; cut ends the connection.
+func wait(t *testing.T, r *Relay, q Request) (result <-chan waited, cut func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	out := make(chan waited, 1)
+	go func() {
+		d, ok, err := r.Wait(ctx, q)
+		out <- waited{d, ok, err}
+	}()
+	synctest.Wait()
+	return out, func() {
+		cancel()
+		synctest.Wait()
+	}
+}
+
+func TestP4_ADecisionReachesTheHookOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &heard{}
+		r := relayTo(h)
+		q := requestFor(1)
+		result, cut := wait(t, r, q)
+		assert.Equal(t, []Request{q}, r.Waiting(q.Session))
+		require.NoError(t, r.Decide(q.ID, Deny("no")))
+		require.ErrorIs(t, r.Decide(q.ID, Allow(q)), ErrNotWaiting, "the second one does not count")
+		assert.Equal(t, waited{Deny("no"), true, nil}, <-result)
+		assert.Empty(t, r.Waiting(q.Session))
+		cut()
+		assert.Equal(t, "asked", h.told(), "an answered hook has not left")
+		assert.Empty(t, r.requests)
+	})
+}
+
+func TestP4_ADecisionThatWasLostWithItsConnectionIsGivenAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &heard{}
+		r := relayTo(h)
+		q := requestFor(1)
+		first, cut := wait(t, r, q)
+		require.NoError(t, r.Decide(q.ID, Deny("no")))
+		assert.True(t, (<-first).ok) // and the line to the hook breaks before it is written
+		cut()
+		require.ErrorIs(t, r.Decide(q.ID, Deny("no")), ErrNotWaiting)
+
+		h.asked = func(_ context.Context, q Request) error { return r.Decide(q.ID, Deny("no")) }
+		again, _ := wait(t, r, q)
+		assert.Equal(t, waited{Deny("no"), true, nil}, <-again)
+		assert.Equal(t, "asked asked", h.told())
+	})
+}
+
+func TestRelay_LeftIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &heard{}
+		r := relayTo(h)
+		q := requestFor(1)
+		result, cut := wait(t, r, q)
+		cut()
+		assert.Equal(t, waited{}, <-result)
+		assert.Equal(t, "asked left", h.told())
+		require.ErrorIs(t, r.Decide(q.ID, Allow(q)), ErrNotWaiting)
+		r.Leave(q.ID)
+
+		again, _ := wait(t, r, q)
+		require.NoError(t, r.Decide(q.ID, Allow(q)))
+		assert.True(t, (<-again).ok, "a redial after the loss was told")
+		assert.Equal(t, "asked left asked", h.told())
+	})
+}
+
+func TestRelay_ANewerConnectionReplacesTheOlder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &heard{}
+		r := relayTo(h)
+		q := requestFor(1)
+		older, cut := wait(t, r, q)
+		newer, _ := wait(t, r, q)
+		assert.Equal(t, waited{}, <-older)
+		cut()
+		assert.Equal(t, "asked asked", h.told(), "the hook has not left")
+		require.NoError(t, r.Decide(q.ID, Allow(q)))
+		assert.True(t, (<-newer).ok)
+	})
+}
+
+func TestRelay_TheOlderConnectionBreaksWhileItsAskIsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &heard{}
+		slow := make(chan struct{})
+		h.asked = func(context.Context, Request) error { <-slow; return nil }
+		r := relayTo(h)
+		q := requestFor(1)
+		older, cut := wait(t, r, q)
+		newer, _ := wait(t, r, q)
+		cut()
+		assert.Equal(t, "asked", h.told(), "one call after the other")
+		close(slow)
+		synctest.Wait()
+		assert.Equal(t, waited{}, <-older)
+		assert.Equal(t, "asked asked", h.told())
+		require.NoError(t, r.Decide(q.ID, Allow(q)))
+		assert.True(t, (<-newer).ok)
+	})
+}
+
+func TestRelay_ARedialWhileLeftIsToldComesAfterIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &heard{}
+		slow := make(chan struct{})
+		h.left = func(Request) { <-slow }
+		r := relayTo(h)
+		q := requestFor(1)
+		_, cut := wait(t, r, q)
+		cut()
+		newer, _ := wait(t, r, q)
+		assert.Equal(t, "asked left", h.told())
+		close(slow)
+		synctest.Wait()
+		assert.Equal(t, "asked left asked", h.told())
+		require.NoError(t, r.Decide(q.ID, Allow(q)))
+		assert.True(t, (<-newer).ok)
+	})
+}
+
+func TestP9_AnotherProcessDoesNotGetARequest(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*Request)
+	}{
+		{"another hook", func(q *Request) { q.Hook.PID++ }},
+		{"the same pid in another life", func(q *Request) { q.Hook.Start++ }},
+		{"another session", func(q *Request) { q.Session = uuid.New() }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &heard{}
+				r := relayTo(h)
+				q := requestFor(1)
+				own, _ := wait(t, r, q)
+				other := q
+				tt.change(&other)
+				result, _ := wait(t, r, other)
+				require.ErrorIs(t, (<-result).err, ErrRefused)
+				require.NoError(t, r.Decide(q.ID, Allow(q)))
+				assert.True(t, (<-own).ok)
+				assert.Equal(t, "asked", h.told())
+			})
+		})
+	}
+}
+
+func TestRelay_LeaveLeavesItToTheTerminal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &heard{}
+		r := relayTo(h)
+		q := requestFor(1)
+		result, cut := wait(t, r, q)
+		r.Leave(q.ID)
+		r.Leave(q.ID)
+		assert.Equal(t, waited{}, <-result)
+		cut()
+		assert.Equal(t, "asked", h.told())
+	})
+}
+
+func TestRelay_AListenerThatFails(t *testing.T) {
+	broken := errors.New("disk full")
+	t.Run("leaves the hook to the terminal", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			h := &heard{asked: func(context.Context, Request) error { return broken }}
+			r := relayTo(h)
+			q := requestFor(1)
+			result, cut := wait(t, r, q)
+			got := <-result
+			require.ErrorIs(t, got.err, broken)
+			assert.False(t, got.ok)
+			cut()
+			assert.Equal(t, "asked", h.told(), "it never took it")
+			assert.Empty(t, r.Waiting(q.Session))
+		})
+	})
+	t.Run("at a redial: what it took before has left", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			h := &heard{}
+			r := relayTo(h)
+			q := requestFor(1)
+			wait(t, r, q)
+			h.asked = func(context.Context, Request) error { return broken }
+			result, _ := wait(t, r, q)
+			require.ErrorIs(t, (<-result).err, broken)
+			assert.Equal(t, "asked asked left", h.told())
+		})
+	})
+	t.Run("after it has decided", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			h := &heard{}
+			r := relayTo(h)
+			h.asked = func(_ context.Context, q Request) error { return errors.Join(broken, r.Decide(q.ID, Allow(q))) }
+			result, _ := wait(t, r, requestFor(1))
+			assert.True(t, (<-result).ok, "Decide had said that it is taken")
+		})
+	})
+}
+
+func TestRelay_LeaveInsideAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &heard{}
+		r := relayTo(h)
+		h.asked = func(_ context.Context, q Request) error { r.Leave(q.ID); return nil }
+		result, cut := wait(t, r, requestFor(1))
+		assert.Equal(t, waited{}, <-result)
+		cut()
+		assert.Equal(t, "asked", h.told())
+	})
+}
+
+func TestRelay_Limits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := relayTo(&heard{})
+		for n := maxWaiting; n > 0; n-- {
+			wait(t, r, requestFor(n))
+		}
+		list := r.Waiting(requestFor(1).Session)
+		require.Len(t, list, maxWaiting)
+		assert.Equal(t, requestFor(1).ID, list[0].ID, "oldest first")
+
+		over, _ := wait(t, r, requestFor(99))
+		require.ErrorIs(t, (<-over).err, ErrRefused)
+		wait(t, r, requestFor(5))
+		assert.Len(t, r.Waiting(requestFor(1).Session), maxWaiting, "a redial is no new one")
+
+		other := requestFor(100)
+		other.Session = uuid.New()
+		wait(t, r, other)
+		assert.Len(t, r.Waiting(other.Session), 1, "each session has its own")
+		r.Leave(requestFor(7).ID)
+		synctest.Wait()
+		wait(t, r, requestFor(99))
+		assert.Len(t, r.Waiting(requestFor(1).Session), maxWaiting)
+	})
+}
+
+func TestRelay_RefusesWhatIsNoRequest(t *testing.T) {
+	r := relayTo(&heard{})
+	q := requestFor(1)
+	q.ID = "../../etc/passwd"
+	_, ok, err := r.Wait(t.Context(), q)
+	assert.False(t, ok)
+	assert.ErrorIs(t, err, ErrBadRequest)
+}
+
+// TestRelay_Crowd: many sessions, hooks that redial and break off, and two who decide each.
+func TestRelay_Crowd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &heard{}
+		r := relayTo(h)
+		h.asked = func(_ context.Context, q Request) error {
+			go func() { _ = r.Decide(q.ID, Allow(q)) }()
+			go func() { _ = r.Decide(q.ID, Deny("")) }()
+			return nil
+		}
+		var wg sync.WaitGroup
+		for n := range 200 {
+			q := requestFor(n)
+			q.Session = uuid.New()
+			for range 3 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n%3)*time.Millisecond)
+				wg.Go(func() {
+					defer cancel()
+					d, ok, err := r.Wait(ctx, q)
+					assert.NoError(t, err)
+					assert.Equal(t, ok, d.Behavior != "")
+				})
+			}
+		}
+		wg.Wait()
+		synctest.Wait()
+		assert.Empty(t, r.requests, "nothing stays")
+		assert.NotContains(t, h.told(), "TWO")
+	})
+}
