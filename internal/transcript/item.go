@@ -26,25 +26,27 @@ type Kind int
 // The kinds of items. Other is text that is neither of the person nor of the agent (injected reminders,
 // compact summaries, notices).
 const (
-	Other           Kind = iota
-	Text                 // assistant text
-	Thinking             // assistant thinking
-	ToolUse              // Tool.Name, Tool.ID, Tool.Input
-	ToolResult           // Tool.ID, Tool.IsError, Text, Images
-	UserPrompt           // what a person sent; a long paste keeps its <pasted_content> wrapper
-	Interrupt            // "[Request interrupted by user…]"; no turn end follows it
-	APIError             // the error text as Claude Code shows it
-	TurnEnd              // Duration
-	CompactBoundary      // the conversation was compacted here
-	QueueOperation       // Operation "enqueue" (Text is the prompt), "dequeue", …
-	LocalCommand         // "/name args" or "!command", as typed
-	LocalOutput          // what a local command printed; Text may be blank
+	Other              Kind = iota
+	Text                    // assistant text
+	Thinking                // assistant thinking
+	ToolUse                 // Tool.Name, Tool.ID, Tool.Input
+	ToolResult              // Tool.ID, Tool.IsError, Text, Images
+	UserPrompt              // what a person sent; a long paste keeps its <pasted_content> wrapper
+	Interrupt               // "[Request interrupted by user…]"; no turn end follows it
+	APIError                // the error text as Claude Code shows it
+	TurnEnd                 // Duration
+	CompactBoundary         // the conversation was compacted here
+	QueueOperation          // Operation "enqueue" (Text is the prompt), "dequeue", …
+	LocalCommand            // "/name args" or "!command", as typed
+	LocalOutput             // what a local command printed; Text may be blank
+	PermissionDecision      // a hook's answer to a permission was taken: Tool.ID, Text "allow" or "deny"
 )
 
 // String returns the kind's name.
 func (k Kind) String() string {
 	names := [...]string{"other", "text", "thinking", "tool_use", "tool_result", "user_prompt", "interrupt",
-		"api_error", "turn_end", "compact_boundary", "queue_operation", "local_command", "local_output"}
+		"api_error", "turn_end", "compact_boundary", "queue_operation", "local_command", "local_output",
+		"permission_decision"}
 	if k < 0 || int(k) >= len(names) {
 		return "unknown"
 	}
@@ -90,7 +92,7 @@ func (i Item) Spoken() bool {
 
 // Tool is one call of a tool or the answer to one.
 type Tool struct {
-	Name    string // of a ToolUse; a ToolResult only has the ID
+	Name    string // of a ToolUse; the others only have the ID
 	ID      string
 	Input   json.RawMessage
 	IsError bool

@@ -31,6 +31,7 @@ type entry struct {
 	ToolDenialKind string
 	Origin         struct{ Kind string }
 	CommandRun     struct{ Command string }
+	Attachment     struct{ Type, Decision, ToolUseID string }
 }
 
 // block is one element of a message's content, or of a tool result's.
@@ -132,6 +133,10 @@ func (e *entry) items() []Item {
 	case "queue-operation":
 		text, _ := texts(e.Content)
 		return []Item{{Kind: QueueOperation, Operation: e.Operation, Text: text}}
+	case "attachment":
+		if e.Attachment.Type == "hook_permission_decision" {
+			return []Item{{Kind: PermissionDecision, Text: e.Attachment.Decision, Tool: &Tool{ID: e.Attachment.ToolUseID}}}
+		}
 	}
 	return nil
 }

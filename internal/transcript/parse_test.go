@@ -56,6 +56,9 @@ func TestParseLine(t *testing.T) {
 			[]Item{{Kind: LocalOutput, Command: "!", Text: "(Bash completed with no output)"}}},
 		{"tool result", `{` + stamp + `"type":"user","toolUseResult":{"x":1},"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"out"}]}}`,
 			[]Item{{Kind: ToolResult, Text: "out", Tool: &Tool{ID: "t1"}}}},
+		{"a hook's decision", `{` + stamp + `"type":"attachment","attachment":{"type":"hook_permission_decision","decision":"deny","toolUseID":"t1","hookEvent":"PermissionRequest"}}`,
+			[]Item{{Kind: PermissionDecision, Text: "deny", Tool: &Tool{ID: "t1"}}}},
+		{"another attachment", `{` + stamp + `"type":"attachment","attachment":{"type":"date","date":"2026-11-20"}}`, nil},
 		{"tool rejected", `{` + stamp + `"type":"user","toolDenialKind":"user-rejected","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"no"}]}}`,
 			[]Item{{Kind: ToolResult, Text: "no", Tool: &Tool{ID: "t1", IsError: true, Denial: "user-rejected"}}}},
 		{"tool result with an image", `{` + stamp + `"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"a"},{"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"/9j="}},{"type":"text","text":"b"}]}]}}`,
@@ -113,7 +116,7 @@ func TestParseLineRefusesWhatIsNoObject(t *testing.T) {
 func TestKindNames(t *testing.T) {
 	assert.Equal(t, "other", Other.String())
 	assert.Equal(t, "local_output", LocalOutput.String())
-	assert.Equal(t, "unknown", (LocalOutput + 1).String())
+	assert.Equal(t, "unknown", (PermissionDecision + 1).String())
 	assert.Equal(t, "unknown", Kind(-1).String())
 }
 

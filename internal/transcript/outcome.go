@@ -1,0 +1,176 @@
+package transcript
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Sought is a tool call as a permission hook names it: without its id.
+type Sought struct {
+	Path     string // of the session's transcript
+	Subagent string // id of the subagent that called; its calls stand in a file of its own
+	From     int64  // size of Path when the hook ran, in bytes
+	Tool     string
+	Input    json.RawMessage
+	At       time.Time // when the hook ran
+}
+
+// Outcome is what a transcript says became of a tool call. Claude Code 2.1.328 writes a hook's decision together with
+// the result, so an allowed command that still runs looks like one that nobody has answered. A decision of a hook also
+// leaves no trace where the person interrupted the command later.
+type Outcome struct {
+	ToolID      string
+	ByHook      string // "allow" or "deny": a hook's decision was taken; "" when none was
+	Done        bool   // there is a result
+	IsError     bool
+	Denial      string // as Tool.Denial
+	Text        string // of the result
+	Interrupted bool   // the person interrupted it; "No" at the desk is the same
+}
+
+const (
+	// lookBack is how far before Sought.From the search begins: the call may have been written before the hook ran,
+	// with other calls of the same message behind it that waited for their turn.
+	lookBack = 1 << 20
+	// callSlack is how much later than the hook the line of its call may be dated.
+	callSlack = time.Second
+)
+
+var subagentID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+
+// FindOutcome searches a transcript for what became of a tool call. Not found: there is no such call in it, or not yet
+// (Claude Code writes lines some 100 ms late), or no transcript. Of several equal calls that one is meant which had no
+// result when the hook ran.
+func FindOutcome(s Sought) (o Outcome, found bool, err error) {
+	if s.Subagent != "" && !subagentID.MatchString(s.Subagent) {
+		return Outcome{}, false, fmt.Errorf("find outcome: subagent id %q", s.Subagent)
+	}
+	search := search{tool: s.Tool, byID: map[string]*call{}}
+	if json.Unmarshal(s.Input, &search.input) != nil {
+		return Outcome{}, false, errors.New("find outcome: the input is no JSON")
+	}
+	r, err := s.open()
+	if err != nil {
+		return Outcome{}, false, fmt.Errorf("find outcome: %w", err)
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for {
+		item, ok, err := r.Next()
+		if err != nil {
+			return Outcome{}, false, fmt.Errorf("find outcome: %w", err)
+		}
+		if !ok {
+			break
+		}
+		search.see(item)
+	}
+	o, found = search.best(s.At)
+	return o, found, nil
+}
+
+// open starts to read some way before the place where the hook ran. Of a subagent's own file the whole is read.
+func (s Sought) open() (*Reader, error) {
+	if s.Subagent != "" {
+		folder := strings.TrimSuffix(s.Path, suffix)
+		return Open(Cursor{Path: filepath.Join(folder, "subagents", "agent-"+s.Subagent+suffix)}), nil
+	}
+	info, err := os.Stat(s.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Open(Cursor{Path: s.Path}), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := Open(Cursor{Path: s.Path, Offset: max(0, min(s.From, info.Size())-lookBack)})
+	r.loose = true
+	return r, nil
+}
+
+// search collects the calls that may be meant.
+type search struct {
+	tool    string
+	input   any
+	calls   []*call
+	byID    map[string]*call
+	message string // id of the last message of the assistant
+}
+
+// call is one call with the tool and the input.
+type call struct {
+	Outcome
+	message string
+	at      time.Time
+	done    time.Time // of the result
+	left    bool      // the conversation went on without a result, as it does after a crash
+}
+
+func (s *search) see(item Item) {
+	switch item.Kind {
+	case Text, Thinking, APIError:
+		s.answer(item.MessageID)
+	case ToolUse:
+		s.answer(item.MessageID)
+		if item.Tool.Name == s.tool && item.Tool.ID != "" && s.sameInput(item.Tool.Input) {
+			c := &call{Outcome: Outcome{ToolID: item.Tool.ID}, message: item.MessageID, at: item.Time}
+			s.calls, s.byID[c.ToolID] = append(s.calls, c), c
+		}
+	case PermissionDecision:
+		if c := s.byID[item.Tool.ID]; c != nil {
+			c.ByHook = item.Text
+		}
+	case ToolResult:
+		if c := s.byID[item.Tool.ID]; c != nil && !c.Done {
+			c.Done, c.done, c.left = true, item.Time, false
+			c.IsError, c.Denial, c.Text = item.Tool.IsError, item.Tool.Denial, item.Text
+		}
+	case Interrupt:
+		for _, c := range s.calls {
+			// A call that was done before the interrupt stays done.
+			c.Interrupted = c.Interrupted || c.message == s.message && (!c.Done || c.Denial == "user-rejected")
+		}
+	}
+}
+
+// answer notes a message of the assistant. It comes only when every call of the one before has its result.
+func (s *search) answer(message string) {
+	if message == s.message {
+		return
+	}
+	s.message = message
+	for _, c := range s.calls {
+		c.left = c.left || !c.Done
+	}
+}
+
+// sameInput compares as values: order of keys and the way a number or a letter is written do not matter. Numbers are
+// 64-bit floats, as they are for Claude Code.
+func (s *search) sameInput(input json.RawMessage) bool {
+	var v any
+	return json.Unmarshal(input, &v) == nil && reflect.DeepEqual(v, s.input)
+}
+
+// best is the first call that was there without a result when the hook ran. Only without such a one the last that a
+// crash left without a result is taken.
+func (s *search) best(at time.Time) (Outcome, bool) {
+	at = at.Truncate(time.Millisecond) // transcripts have no more
+	for _, c := range s.calls {
+		if !c.left && !c.at.After(at.Add(callSlack)) && (!c.Done || !c.done.Before(at)) {
+			return c.Outcome, true
+		}
+	}
+	for _, c := range slices.Backward(s.calls) {
+		if c.left && !c.at.After(at.Add(callSlack)) {
+			return c.Outcome, true
+		}
+	}
+	return Outcome{}, false
+}
