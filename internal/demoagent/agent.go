@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -36,17 +37,22 @@ type agent struct {
 	box        box
 	dialog     dialog
 	onClose    func(*outcome) // what the dialog's end means
+	behind     []hidden       // dialogs that wait until that one is closed
 	startup    []func()       // dialogs to answer before the session starts
 	live       bool           // the session has started: presence is written
 	ready      bool           // Enter is heard
 	opened     bool           // the SessionStart hooks are done
 	turn       *turn
 	queue      []prompt
-	always     bool // "always allow" was chosen
+	always     bool   // "always allow" was chosen
+	rules      []rule // what a hook's answer allowed for the session
+	beforePlan string // the mode that plan mode goes back to
+	subagents  []*subagent
 	armed      bool // the next paste opens a dialog
 	hint       string
-	statusLine string
+	statusLine []string // nil: none is configured
 	promptID   string
+	begun      time.Time
 	lastEscape time.Time
 	lastCtrlC  time.Time
 	keys       decoder
@@ -62,7 +68,7 @@ type exit struct {
 
 func newAgent(ctx context.Context, s *start, stdin, stdout *os.File) *agent {
 	a := &agent{
-		start: s, loop: make(chan func(), 64), entries: s.entries,
+		start: s, loop: make(chan func(), 64), entries: s.entries, begun: time.Now(),
 		hooks: hookRunner{settings: s.settings, off: s.env.get("DEMOAGENT_NO_HOOKS") != "", cwd: s.cwd, env: s.env},
 		term:  &terminal{in: stdin, out: stdout},
 	}
@@ -208,6 +214,7 @@ func (a *agent) press(in input) {
 		done := a.onClose
 		a.dialog, a.onClose = nil, nil
 		done(out)
+		a.showBehind()
 	}
 }
 
@@ -266,8 +273,33 @@ func (a *agent) interruptKey() {
 	}
 }
 
+// hidden is a dialog that another one covers.
+type hidden struct {
+	dialog  dialog
+	onClose func(*outcome)
+}
+
+// openDialog shows d, or keeps it until the one that is open was answered.
 func (a *agent) openDialog(d dialog, onClose func(*outcome)) {
-	a.dialog, a.onClose = d, onClose
+	a.behind = append(a.behind, hidden{d, onClose})
+	a.showBehind()
+}
+
+// closeDialog takes d away without an answer of the person.
+func (a *agent) closeDialog(d dialog) {
+	if d != nil && a.dialog == d {
+		a.dialog, a.onClose = nil, nil
+	}
+	a.behind = slices.DeleteFunc(a.behind, func(h hidden) bool { return h.dialog == d })
+	a.showBehind()
+}
+
+func (a *agent) showBehind() {
+	if a.dialog != nil || len(a.behind) == 0 {
+		return
+	}
+	a.dialog, a.onClose = a.behind[0].dialog, a.behind[0].onClose
+	a.behind = a.behind[1:]
 }
 
 // show brings presence file and screen up to date, in this order: who reads "waiting" may not see the
@@ -285,10 +317,12 @@ func (a *agent) show() {
 	width, height := a.term.size()
 	v := view{
 		width: width, height: height, cwd: a.cwd, entries: a.recent(), busy: a.turn != nil, box: &a.box, dialog: a.dialog,
-		mode: a.mode, hint: a.hint, statusLine: a.statusLine, unsaved: a.nested(), starting: !a.live && a.dialog != nil,
+		mode: a.mode, hint: a.hint, statusLine: a.statusLine, background: len(a.subagents), unsaved: a.nested(), starting: !a.live && a.dialog != nil,
 	}
 	for _, p := range a.queue {
-		v.queued = append(v.queued, p.plain)
+		if p.kind != "notice" {
+			v.queued = append(v.queued, p.plain)
+		}
 	}
 	if a.turn != nil {
 		v.streaming, v.working, v.waitingHook = a.turn.streamed, time.Since(a.turn.started), a.turn.hook
@@ -300,7 +334,7 @@ func (a *agent) status() (status, waitingFor string) {
 	switch {
 	case a.dialog != nil:
 		return "waiting", a.dialog.waitingFor()
-	case a.turn != nil:
+	case a.turn != nil || len(a.subagents) > 0:
 		return "busy", ""
 	}
 	return "idle", ""

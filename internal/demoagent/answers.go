@@ -10,6 +10,8 @@ const helpText = "Hello! I am a **demo agent**: I look like Claude Code, but eve
 	"| Write | and see |\n" +
 	"|---|---|\n" +
 	"| `bash make test` | a permission request |\n" +
+	"| `edit notes.md` | a permission request with a diff; `write notes.md` for a new file |\n" +
+	"| `agent make lint` | a request of a background agent, while you go on |\n" +
 	"| `ask` | questions, answered in the terminal |\n" +
 	"| `plan` | a plan to approve in the terminal |\n" +
 	"| `slow 20` | a long turn, to stop or to queue behind |\n" +
@@ -30,6 +32,12 @@ const codeText = "# A tour of Markdown\n\n" +
 	"> A quote that says nothing,\n> in two lines.\n\n" +
 	"---\n\n" +
 	"```\nno language here: *stars* and _underscores_ stay\n```"
+
+// editOld and editNew are what the word "edit" changes.
+const (
+	editOld = "colour = \"red\"\nsize = 10\n"
+	editNew = "colour = \"blue\"\nsize = 10\nweight = 3\n"
+)
 
 const planText = "# Demo plan\n\n1. Look at the code\n2. Change as little as possible\n3. Run the tests\n"
 

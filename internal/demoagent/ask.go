@@ -127,7 +127,7 @@ func (a *ask) labels() []string {
 }
 
 func (a *ask) lines(width int) []string {
-	lines := []string{grey + rule(width) + plain, a.tabs(), ""}
+	lines := []string{grey + ruler(width) + plain, a.tabs(), ""}
 	if a.page == len(a.questions) {
 		return append(lines, a.review()...)
 	}
@@ -139,7 +139,7 @@ func (a *ask) lines(width int) []string {
 	}
 	for i, label := range a.labels() {
 		if i == len(q.Options)+1 {
-			lines = append(lines, grey+rule(width)+plain)
+			lines = append(lines, grey+ruler(width)+plain)
 		}
 		lines = append(lines, a.option(i, label))
 		if i < len(q.Options) {
@@ -202,11 +202,17 @@ func answerText(questions []Question, answers map[string]string) string {
 	free := false
 	for _, q := range questions {
 		answer := answers[q.Question]
+		if answer == "" {
+			continue
+		}
 		parts = append(parts, fmt.Sprintf("%q=%q", q.Question, answer))
 		listed := slices.ContainsFunc(q.Options, func(o Option) bool { return o.Label == answer })
 		free = free || !listed && !q.MultiSelect
 	}
 	all := strings.Join(parts, ", ")
+	if all == "" {
+		return "The user did not answer the questions."
+	}
 	if free {
 		return "The user answered: " + all + ". Read the answers carefully — they may request clarification, changes, " +
 			"or that you not proceed — and follow what they actually say."

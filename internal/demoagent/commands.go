@@ -1,12 +1,8 @@
 package demoagent
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"os/exec"
 	"strings"
-	"time"
 )
 
 // runCommand does a slash command. No UserPromptSubmit hook sees it.
@@ -129,31 +125,4 @@ func (a *agent) compact(args string) {
 		a.say(noteEntry, "Compacted (ctrl+o to see full summary)")
 		a.rest(t)
 	})
-}
-
-// runStatusLine asks the status line command for the line below the box.
-func (a *agent) runStatusLine() {
-	command := a.settings.StatusLine.Command
-	if command == "" || a.hooks.off {
-		return
-	}
-	used := min(1+len(a.entries)/4, 100)
-	data, err := json.Marshal(map[string]any{
-		"session_id": a.id, "transcript_path": a.transcript.path, "cwd": a.cwd, "version": version,
-		"model":               map[string]any{"id": model, "display_name": "Demo agent"},
-		"workspace":           map[string]any{"current_dir": a.cwd, "project_dir": a.cwd},
-		"cost":                map[string]any{"total_cost_usd": 0.0, "total_duration_ms": 0},
-		"context_window":      map[string]any{"used_percentage": used, "remaining_percentage": 100 - used, "context_window_size": 200000, "total_input_tokens": used * 2000},
-		"exceeds_200k_tokens": false,
-	})
-	if err != nil {
-		return
-	}
-	var out []byte
-	a.async(func() {
-		cmd := exec.CommandContext(a.ctx, "/bin/sh", "-c", command) //nolint:gosec // configured by the person
-		cmd.Dir, cmd.Env, cmd.Stdin = a.cwd, a.hooks.environment(map[string]any{"session_id": a.id.String()}), bytes.NewReader(data)
-		cmd.WaitDelay = 200 * time.Millisecond
-		out, _ = cmd.Output() // without output there is no line
-	}, func() { a.statusLine, _, _ = strings.Cut(string(out), "\n") })
 }

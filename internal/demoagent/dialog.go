@@ -2,6 +2,7 @@ package demoagent
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 )
 
@@ -88,7 +89,7 @@ func permissionMenu(c Call, cwd string) *menu {
 	return &menu{
 		head: func(width int) []string {
 			return []string{
-				blue + rule(width), " " + bold + blue + title + plain,
+				blue + ruler(width), " " + bold + blue + title + plain,
 				" " + bold + `Tip: auto mode handles these prompts for you — choose "switch to auto mode" below` + plain,
 				" " + grey + "Run the command you asked for" + plain,
 				dark + strings.Repeat("╌", width) + plain, " " + strings.ReplaceAll(c.Command, "\n", "\n "), dark + strings.Repeat("╌", width) + plain,
@@ -101,10 +102,30 @@ func permissionMenu(c Call, cwd string) *menu {
 	}
 }
 
+// fileMenu asks for an Edit or a Write.
+func fileMenu(c Call) *menu {
+	name := filepath.Base(c.Path)
+	title, question, body := "Edit file", "Do you want to make this edit to "+name+"?", "- "+strings.ReplaceAll(strings.TrimSpace(editOld), "\n", "\n - ")+
+		"\n + "+strings.ReplaceAll(strings.TrimSpace(editNew), "\n", "\n + ")
+	if c.Name == "Write" {
+		text, _ := c.Input()["content"].(string)
+		title, question, body = "Create file", "Do you want to create "+name+"?", strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n ")
+	}
+	return &menu{
+		head: func(width int) []string {
+			lines := []string{blue + ruler(width) + plain, " " + bold + blue + title + plain, " " + c.Path, dark + strings.Repeat("╌", width) + plain}
+			lines = append(lines, strings.Split(" "+body, "\n")...)
+			return append(lines, dark+strings.Repeat("╌", width)+plain, " "+question)
+		},
+		options:  []string{"Yes", "Yes, and switch to accept edits (auto-approve file edits and common file commands) for this session (shift+tab)", "No"},
+		numbered: true, indent: " ", foot: "Esc to cancel · Tab to amend", waits: "permission prompt",
+	}
+}
+
 func planMenu(c Call) *menu {
 	return &menu{
 		head: func(width int) []string {
-			lines := []string{"  " + blue + rule(width-4) + plain, "   " + bold + "Ready to code?" + plain, "", "   Here is Claude's plan:",
+			lines := []string{"  " + blue + ruler(width-4) + plain, "   " + bold + "Ready to code?" + plain, "", "   Here is Claude's plan:",
 				"  " + dark + strings.Repeat("╌", max(width-4, 0)) + plain}
 			for l := range strings.SplitSeq(strings.TrimSpace(c.Plan), "\n") {
 				lines = append(lines, "   "+strings.TrimPrefix(l, "# "))
@@ -121,7 +142,7 @@ func planMenu(c Call) *menu {
 func trustMenu(cwd string) *menu {
 	return &menu{
 		head: func(width int) []string {
-			return []string{"", grey + rule(width) + plain, " " + bold + "Accessing workspace:" + plain, "", " " + cwd, "",
+			return []string{"", grey + ruler(width) + plain, " " + bold + "Accessing workspace:" + plain, "", " " + cwd, "",
 				" Quick safety check: Is this a project you created or one you trust?", "",
 				" Claude Code'll be able to read, edit, and execute files here.", "", " Security guide", ""}
 		},
@@ -133,7 +154,7 @@ func trustMenu(cwd string) *menu {
 func warningMenu(unknown []string) *menu {
 	return &menu{
 		head: func(width int) []string {
-			lines := []string{"", grey + rule(width) + plain, "  " + bold + "Settings Warning" + plain, ""}
+			lines := []string{"", grey + ruler(width) + plain, "  " + bold + "Settings Warning" + plain, ""}
 			for _, event := range unknown {
 				lines = append(lines, fmt.Sprintf("  └ hooks.%s: Unknown hook event %q was ignored.", event, event))
 			}

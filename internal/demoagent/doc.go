@@ -4,8 +4,10 @@
 // It is meant to be run through a link named claude ([Link]), so that everything that looks at processes
 // sees what it sees of the real one. It keeps the real one's promises towards a supervisor: flags, exit
 // codes, hooks, presence file, transcript, queue, dialogs and the traps (Enter approves an open dialog,
-// an Enter that comes too early is lost, C-u clears one line only, C-z stops it). What the person writes decides what
-// happens; [Decide] lists the words.
+// an Enter that comes too early is lost, C-u clears one line only, C-z stops it). Permissions go as with the real one:
+// Esc ends a waiting hook with SIGTERM and a Yes does not, a decision is written together with the result, a subagent's
+// hook is waited for before its dialog is shown, rules of the session are kept. Its lines are written at once, where the
+// real one takes up to 150 ms. What the person writes decides what happens; [Decide] lists the words.
 //
 // Options by environment, beside HOME and CLAUDE_CONFIG_DIR:
 //

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -15,6 +16,8 @@ const (
 	hookTimeout = 10 * time.Minute
 	// endTimeout bounds SessionEnd hooks: the real CLI waits for them, but not for ever.
 	endTimeout = 10 * time.Second
+	// killAfter is how long a hook has to end by itself after SIGTERM.
+	killAfter = 1400 * time.Millisecond
 )
 
 // hookResult is what one hook command printed.
@@ -33,7 +36,7 @@ type hookRunner struct {
 	env      environment
 }
 
-// run gives each command the payload on stdin and waits for all of them. An ended context kills them.
+// run gives each command the payload on stdin and waits for all of them. An ended context ends them.
 func (h hookRunner) run(ctx context.Context, event, subject string, payload map[string]any) []hookResult {
 	hooks := h.settings.hooksFor(event, subject)
 	if h.off || len(hooks) == 0 {
@@ -63,10 +66,22 @@ func (h hookRunner) one(ctx context.Context, one hook, event string, payload map
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", one.Command) //nolint:gosec // that is what a hook is
 	cmd.Dir, cmd.Env = h.cwd, h.environment(payload)
 	cmd.Stdin = bytes.NewReader(data)
-	// A grandchild may keep stdout open after its parent was killed.
-	cmd.WaitDelay = 200 * time.Millisecond
+	inGroup(cmd)
 	out, err := cmd.Output()
+	if ctx.Err() != nil && cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) //nolint:forbidigo // what is left of its own hook
+	}
 	return hookResult{Command: one.Command, Stdout: out, Duration: time.Since(start), Err: err}
+}
+
+// inGroup gives a command a session of its own, and the end of its context as SIGTERM to the shell and all its children.
+func inGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error {
+		return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) //nolint:forbidigo // its own hook
+	}
+	// A grandchild may keep stdout open after its parent has ended.
+	cmd.WaitDelay = killAfter
 }
 
 // environment is what the real CLI adds for a hook.
@@ -84,10 +99,7 @@ type decision struct {
 	Message            string         `json:"message"`
 	Interrupt          bool           `json:"interrupt"`
 	UpdatedInput       map[string]any `json:"updatedInput"`
-	UpdatedPermissions []struct {
-		Type string `json:"type"`
-		Mode string `json:"mode"`
-	} `json:"updatedPermissions"`
+	UpdatedPermissions []update       `json:"updatedPermissions"`
 }
 
 // permission gives the first decision among the results; a hook that failed or printed something else

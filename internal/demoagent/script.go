@@ -2,6 +2,7 @@ package demoagent
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -20,8 +21,9 @@ type Step struct {
 
 // Call is a tool call.
 type Call struct {
-	Name       string // Bash, AskUserQuestion, ExitPlanMode
-	Command    string // of Bash
+	Name       string // Bash, Edit, Write, Agent, AskUserQuestion, ExitPlanMode
+	Command    string // of Bash, and what an Agent runs
+	Path       string // of Edit and Write
 	Questions  []Question
 	Plan       string
 	Background bool // a subagent asks for it, while the session itself may be idle
@@ -48,6 +50,12 @@ func (c Call) Input() map[string]any {
 		return map[string]any{"command": c.Command, "description": "Run the command you asked for"}
 	case "AskUserQuestion":
 		return map[string]any{"questions": c.Questions}
+	case "Edit":
+		return map[string]any{"file_path": c.Path, "old_string": editOld, "new_string": editNew, "replace_all": false}
+	case "Write":
+		return map[string]any{"file_path": c.Path, "content": "# Notes\n\nThe demo agent would write this.\n"}
+	case "Agent":
+		return map[string]any{"description": "demo agent", "prompt": c.Command, "subagent_type": subagentType}
 	}
 	return map[string]any{"plan": c.Plan, "planFilePath": "~/.claude/plans/demo-plan.md"}
 }
@@ -58,7 +66,10 @@ const longest = time.Hour
 // Decide tells what happens for a prompt; its first word decides:
 //
 //	say X              X, exactly
-//	bash CMD           asks for permission to run CMD and pretends to run it
+//	bash CMD           asks for permission to run CMD and pretends to run it; "sleep N" in it takes its time
+//	edit FILE          asks for permission to change FILE and pretends to
+//	write FILE         asks for permission to write FILE and pretends to
+//	agent CMD          a background subagent that asks for permission to run CMD, also after the turn
 //	ask                two questions with options (Database, Language)
 //	ask one            one question (Colour)
 //	ask multi          one question with several answers (Features)
@@ -81,6 +92,12 @@ func Decide(prompt string) []Step {
 		return []Step{{Text: rest}}
 	case "bash":
 		return []Step{{Text: "Let me run that.", Tool: &Call{Name: "Bash", Command: rest}}}
+	case "edit":
+		return []Step{{Text: "Let me change that.", Tool: &Call{Name: "Edit", Path: rest}}}
+	case "write":
+		return []Step{{Text: "Let me write that.", Tool: &Call{Name: "Write", Path: rest}}}
+	case "agent":
+		return []Step{{Text: "I let an agent do that.", Tool: &Call{Name: "Agent", Command: rest}}}
 	case "ask":
 		return []Step{{Text: "I need to know something first.", Tool: &Call{Name: "AskUserQuestion", Questions: questions(rest)}}}
 	case "plan":
@@ -133,6 +150,10 @@ func afterTool(c Call, r Result) []Step {
 		return []Step{{Text: "I did not do it, as you wish."}}
 	case c.Name == "Bash":
 		return []Step{{Text: fmt.Sprintf("I pretended to run it. The invented result:\n\n```\n%s\n```", r.Text)}}
+	case c.Name == "Edit", c.Name == "Write":
+		return []Step{{Text: "I pretended to write the file."}}
+	case c.Name == "Agent":
+		return []Step{{Text: "The agent works in the background."}}
 	case c.Name == "ExitPlanMode":
 		return []Step{{Text: "Plan approved. I pretend to carry it out: *step 1*, *step 2*, **done**."}}
 	}
@@ -145,6 +166,16 @@ func pretend(command string) string {
 		return words
 	}
 	return "(pretended: " + command + ")"
+}
+
+var sleeps = regexp.MustCompile(`\bsleep (\d{1,6})\b`)
+
+// takes is how long a command pretends to run.
+func takes(command string) time.Duration {
+	if m := sleeps.FindStringSubmatch(command); m != nil {
+		return seconds(m[1], 0)
+	}
+	return 0
 }
 
 func seconds(s string, otherwise int) time.Duration {

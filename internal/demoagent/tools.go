@@ -15,33 +15,48 @@ const shellLimit = 2 * time.Minute
 // call asks for permission and pretends to run the tool. The dialog is open while the PermissionRequest
 // hooks run; whoever answers first wins.
 func (a *agent) call(t *turn, c Call) {
-	if c.Name == "Bash" {
-		a.say(toolEntry, "Bash\n⎿  $ "+c.Command)
-		if a.always || a.mode == "auto" || a.mode == "bypassPermissions" {
-			a.ran(t, c, Result{Text: pretend(c.Command)})
-			return
-		}
+	if c.Name == "Agent" {
+		a.launch(t, c)
+		return
 	}
-	a.openDialog(a.dialogFor(c), func(out *outcome) { a.chosen(t, c, out) })
+	if c.Name == "ExitPlanMode" && a.mode != "plan" {
+		a.beforePlan = a.mode
+		a.setMode("plan")
+	}
+	if title := c.title(); title != "" {
+		a.say(toolEntry, title)
+	}
+	if a.allowed(c) {
+		a.permitted(t, c, nil, "")
+		return
+	}
+	t.dialog = a.dialogFor(c)
+	a.openDialog(t.dialog, func(out *outcome) { a.chosen(t, c, out) })
 
 	ctx, cancel := context.WithCancel(a.ctx)
 	t.stopHook = cancel
 	id := t.callID
-	more := map[string]any{"permission_mode": a.mode, "effort": map[string]string{"level": "medium"}, "tool_name": c.Name, "tool_input": c.Input()}
-	if c.Name == "Bash" {
-		more["permission_suggestions"] = []any{map[string]any{"type": "addDirectories", "directories": []string{a.cwd}, "destination": "session"}}
-	}
-	if c.Background {
-		more["agent_id"], more["agent_type"] = "a2be91fc2671cadb0", "general-purpose"
-	}
-	payload := a.payload("PermissionRequest", more)
+	payload := a.payload("PermissionRequest", a.request(c))
 	var results []hookResult
 	a.async(func() { results = a.hooks.run(ctx, "PermissionRequest", c.Name, payload) }, func() {
 		d, ok := permission(results)
-		if ok && a.turn == t && t.callID == id && a.dialog != nil {
+		if ok && a.turn == t && t.callID == id && t.dialog != nil {
 			a.decided(t, c, d)
 		}
 	})
+}
+
+// title is how the screen shows the call.
+func (c Call) title() string {
+	switch c.Name {
+	case "Bash":
+		return "Bash\n⎿  $ " + c.Command
+	case "Edit":
+		return "Update(" + c.Path + ")"
+	case "Write":
+		return "Write(" + c.Path + ")"
+	}
+	return ""
 }
 
 func (a *agent) dialogFor(c Call) dialog {
@@ -50,65 +65,74 @@ func (a *agent) dialogFor(c Call) dialog {
 		return newAsk(c.Questions)
 	case "ExitPlanMode":
 		return planMenu(c)
+	case "Edit", "Write":
+		return fileMenu(c)
 	}
 	return permissionMenu(c, a.cwd)
 }
 
 // chosen is an answer in the terminal. A hook that still runs is left alone; its answer comes too late.
 func (a *agent) chosen(t *turn, c Call, out *outcome) {
-	switch {
-	case out.escaped, c.Name == "Bash" && out.option == 4, c.Name == "ExitPlanMode" && out.option == 3:
+	t.dialog = nil
+	if a.refused(c, out) {
 		a.interrupt()
 		return
-	case c.Name == "Bash":
-		a.always = a.always || out.option == 2
-		if out.option == 3 {
-			a.setMode("auto")
-		}
-	case c.Name == "ExitPlanMode":
+	}
+	if c.Name == "ExitPlanMode" {
 		a.setMode(map[int]string{1: "auto", 2: "default"}[out.option])
 	}
 	a.permitted(t, c, out.answers, "")
 }
 
+// refused tells whether the person said no, and keeps what a yes means for later calls.
+func (a *agent) refused(c Call, out *outcome) bool {
+	last := map[string]int{"Bash": 4, "ExitPlanMode": 3, "Edit": 3, "Write": 3}[c.Name]
+	if out.escaped || last > 0 && out.option == last {
+		return true
+	}
+	switch {
+	case c.Name == "Bash" && out.option == 2:
+		a.always = true
+	case c.Name == "Bash" && out.option == 3:
+		a.setMode("auto")
+	case last == 3 && c.Name != "ExitPlanMode" && out.option == 2:
+		a.setMode("acceptEdits")
+	}
+	return false
+}
+
 // decided is an answer of a hook. A bare "allow" cannot answer a question or approve a plan: there the
 // dialog stays open.
 func (a *agent) decided(t *turn, c Call, d decision) {
-	if d.Behavior == "allow" && c.Name != "Bash" && d.UpdatedInput == nil {
+	if d.Behavior == "allow" && (c.Name == "AskUserQuestion" || c.Name == "ExitPlanMode") && d.UpdatedInput == nil {
 		return
 	}
 	if d.Behavior == "deny" && d.Interrupt {
 		a.interrupt()
 		return
 	}
-	a.dialog, a.onClose = nil, nil
-	a.write(a.transcript.chained("attachment", line{"attachment": line{
-		"type": "hook_permission_decision", "decision": d.Behavior, "toolUseID": t.callID, "hookEvent": "PermissionRequest"}}))
+	a.closeDialog(t.dialog)
+	t.dialog, t.byHook, t.decided = nil, d.Behavior, stamp()
 	if d.Behavior == "deny" {
 		a.say(noteEntry, "Denied by PermissionRequest hook")
-		a.ran(t, c, Result{Text: firstOf(d.Message, "Permission denied by hook"), Denied: true, Message: d.Message})
+		a.ran(t, c, denial(d))
 		return
 	}
-	for _, update := range d.UpdatedPermissions {
-		a.always = a.always || update.Type == "addRules" || update.Type == "addDirectories"
-		if update.Type == "setMode" {
-			a.setMode(update.Mode)
-		}
+	if c.Name == "ExitPlanMode" { // without a word about the mode it is the one before plan mode
+		a.setMode(firstOf(a.beforePlan, "default"))
 	}
-	if command, ok := d.UpdatedInput["command"].(string); ok {
-		c.Command = command
-	}
-	answers := map[string]string{}
-	given, _ := d.UpdatedInput["answers"].(map[string]any)
-	for question, answer := range given {
-		answers[question], _ = answer.(string)
-	}
+	a.apply(d.UpdatedPermissions)
+	c, answers := c.with(d.UpdatedInput)
 	a.permitted(t, c, answers, "Allowed by PermissionRequest hook")
 }
 
-// permitted gives the tool's invented result.
+func denial(d decision) Result {
+	return Result{Text: firstOf(d.Message, "Permission denied by hook"), Denied: true, Message: d.Message}
+}
+
+// permitted gives the tool's invented result, after the time that a command pretends to take.
 func (a *agent) permitted(t *turn, c Call, answers map[string]string, how string) {
-	r := Result{Text: pretend(c.Command)}
+	r := Result{Text: c.result()}
 	switch c.Name {
 	case "AskUserQuestion":
 		r.Text = answerText(c.Questions, answers)
@@ -118,19 +142,41 @@ func (a *agent) permitted(t *turn, c Call, answers map[string]string, how string
 		}
 		a.say(toolEntry, shown)
 	case "ExitPlanMode":
-		r.Text = "User has approved your plan. You can now start coding."
 		a.say(toolEntry, "User approved Claude's plan")
 	}
 	if how != "" {
 		a.say(noteEntry, how)
 	}
+	id := t.callID
+	if wait := takes(c.Command); wait > 0 {
+		a.after(wait, func() {
+			if a.turn == t && t.callID == id {
+				a.ran(t, c, r)
+			}
+		})
+		return
+	}
 	a.ran(t, c, r)
+}
+
+// result invents what a tool says.
+func (c Call) result() string {
+	switch c.Name {
+	case "Edit":
+		return "The file " + c.Path + " has been updated successfully."
+	case "Write":
+		return "File created successfully at: " + c.Path
+	case "ExitPlanMode":
+		return "User has approved your plan. You can now start coding. Start with updating your todo list if applicable\n\n" +
+			"## Approved Plan:\n" + c.Plan
+	}
+	return pretend(c.Command)
 }
 
 // ran writes the result of a call and lets the turn go on.
 func (a *agent) ran(t *turn, c Call, r Result) {
-	a.write(a.transcript.toolResult(t.callID, r.Text, r.Denied, line{"sourceToolAssistantUUID": t.callLine}))
-	t.callID = ""
+	a.write(a.transcript.outcome(t.callID, t.callLine, r, t.byHook, t.decided)...)
+	t.callID, t.byHook = "", ""
 	t.steps = append(afterTool(c, r), t.steps...)
 	a.after(thinking, func() { a.step(t) })
 }

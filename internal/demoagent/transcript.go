@@ -22,7 +22,8 @@ type transcript struct {
 	path    string
 	id      uuid.UUID
 	cwd     string
-	off     bool // nothing is saved (a session inside another one's tool call)
+	agentID string // of a subagent, whose file this is
+	off     bool   // nothing is saved (a session inside another one's tool call)
 	mode    string
 	parent  any // uuid of the newest line; nil at the beginning
 	begun   bool
@@ -75,6 +76,9 @@ func (t *transcript) chained(kind string, fields line) line {
 	l := line{
 		"parentUuid": t.parent, "isSidechain": false, "type": kind, "uuid": id, "timestamp": stamp(),
 		"userType": "external", "entrypoint": "cli", "cwd": t.cwd, "sessionId": t.id, "version": version, "gitBranch": "HEAD",
+	}
+	if t.agentID != "" {
+		l["isSidechain"], l["agentId"] = true, t.agentID
 	}
 	for name, value := range fields {
 		l[name] = value
@@ -136,6 +140,28 @@ func (t *transcript) toolResult(callID, text string, isError bool, fields line) 
 		result["is_error"] = true
 	}
 	return t.note([]line{result}, fields)
+}
+
+// rejected is the result of a call that the person refused or interrupted.
+func (t *transcript) rejected(callID string, callLine any) line {
+	return t.toolResult(callID, "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, "+
+		"the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed.", true,
+		line{"toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected", "sourceToolAssistantUUID": callLine})
+}
+
+// outcome is the result of a call that was not interrupted, behind the decision of a hook when one was taken. The
+// decision is dated when it came and written only here, as by the real one: while the tool runs it is not in the file.
+func (t *transcript) outcome(callID string, callLine any, r Result, byHook, decided string) []line {
+	var lines []line
+	if byHook != "" {
+		lines = append(lines, t.chained("attachment", line{"timestamp": decided, "attachment": line{
+			"type": "hook_permission_decision", "decision": byHook, "toolUseID": callID, "hookEvent": "PermissionRequest"}}))
+	}
+	fields := line{"sourceToolAssistantUUID": callLine}
+	if r.Denied {
+		fields["toolDenialKind"], fields["toolUseResult"] = "permission-rule", "Error: "+r.Text
+	}
+	return append(lines, t.toolResult(callID, r.Text, r.Denied, fields))
 }
 
 func (t *transcript) system(subtype string, fields line) line {

@@ -20,7 +20,7 @@ const (
 
 // prompt is something that was submitted.
 type prompt struct {
-	kind  string // prompt, bash, slash
+	kind  string // prompt, bash, slash; notice: not a person's
 	text  string // as Claude Code hands it on: long pastes wrapped
 	plain string // as it was typed
 }
@@ -39,6 +39,9 @@ type turn struct {
 
 	callID   string // of the tool call that waits for permission or runs; "" for none
 	callLine any    // its line in the transcript
+	byHook   string // a hook's decision about it, "" for none
+	decided  string // when, as a line's timestamp
+	dialog   dialog
 	stopHook context.CancelFunc
 }
 
@@ -144,6 +147,8 @@ func (a *agent) perform(prompts []prompt, source string) {
 		a.runShell(p)
 	case "slash":
 		a.runCommand(p)
+	case "notice":
+		a.runNotice(p)
 	default:
 		a.runPrompts(prompts, source)
 	}
@@ -265,6 +270,7 @@ func (a *agent) deliver(t *turn, s Step, text string) {
 	}
 	a.write(lines...)
 	a.armed = a.armed || s.Arm
+	a.runStatusLine()
 	switch {
 	case s.Child > 0:
 		a.runChild(t, *call)
@@ -285,7 +291,7 @@ func (a *agent) finish(t *turn) {
 	t.hook = "Stop"
 	payload := a.payload("Stop", map[string]any{
 		"permission_mode": a.mode, "effort": map[string]string{"level": "medium"}, "stop_hook_active": false,
-		"last_assistant_message": t.lastText, "background_tasks": []any{}, "session_crons": []any{},
+		"last_assistant_message": t.lastText, "background_tasks": a.backgroundTasks(), "session_crons": []any{},
 	})
 	var results []hookResult
 	a.async(func() { results = a.hooks.run(t.ctx, "Stop", "", payload) }, func() {
@@ -319,7 +325,6 @@ func (a *agent) rest(t *turn) {
 	}
 	t.cancel()
 	a.turn = nil
-	a.runStatusLine()
 	a.next()
 }
 
@@ -329,9 +334,7 @@ func (a *agent) interrupt() {
 	text := "[Request interrupted by user]"
 	switch {
 	case t.callID != "":
-		a.write(a.transcript.toolResult(t.callID, "The user doesn't want to proceed with this tool use. The tool use was rejected. "+
-			"STOP what you are doing and wait for the user to tell you how to proceed.", true,
-			line{"toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected", "sourceToolAssistantUUID": t.callLine}))
+		a.write(a.transcript.rejected(t.callID, t.callLine))
 		text = "[Request interrupted by user for tool use]"
 	case t.streamed != "":
 		a.say(assistantEntry, t.streamed)
@@ -342,6 +345,6 @@ func (a *agent) interrupt() {
 	if t.stopHook != nil {
 		t.stopHook()
 	}
-	a.dialog, a.onClose = nil, nil
+	a.closeDialog(t.dialog)
 	a.rest(t)
 }

@@ -57,8 +57,9 @@ type view struct {
 	box           *box
 	dialog        dialog
 	mode          string
-	hint          string // replaces the footer for a moment
-	statusLine    string
+	hint          string   // replaces the footer for a moment
+	statusLine    []string // nil: none is configured; one that prints nothing still takes a row
+	background    int      // subagents at work
 	unsaved       bool
 	starting      bool // a dialog before the session: nothing else is drawn
 }
@@ -122,6 +123,9 @@ func (v view) header() []string {
 
 // activity is the queue and the spinner.
 func (v view) activity() []string {
+	if !v.busy && v.background > 0 && v.dialog == nil {
+		return []string{grey + fmt.Sprintf("✻ Waiting for %d background agent to finish", v.background) + plain, ""}
+	}
 	if !v.busy || v.dialog != nil {
 		return nil
 	}
@@ -145,7 +149,7 @@ func (v view) bottom() []string {
 	if v.box.bash {
 		colour, mark = pink, "!"
 	}
-	name := colour + rule(v.width) + plain
+	name := colour + ruler(v.width) + plain
 	lines := []string{name}
 	rows := v.box.rows(v.width - 3)
 	if limit := max(v.height/2, 1); len(rows) > limit {
@@ -165,10 +169,17 @@ func (v view) bottom() []string {
 		lines[1] = grey + "❯" + nbsp + "\x1b[7mP\x1b[0;2mress up to edit queued messages" + plain
 	}
 	lines = append(lines, name)
-	if v.statusLine != "" {
-		lines = append(lines, "  "+grey+ansi.Truncate(v.statusLine, max(v.width-2, 0), "…")+plain)
+	for _, row := range v.statusLine {
+		lines = append(lines, "  "+grey+ansi.Truncate(row, max(v.width-2, 0), "…")+plain)
 	}
-	return append(lines, "  "+v.footer())
+	lines = append(lines, "  "+v.footer())
+	if v.background > 0 {
+		lines = append(lines, "", "  ● main")
+	}
+	for range v.background {
+		lines = append(lines, "  "+grey+"◯ "+subagentType+"  demo agent"+plain)
+	}
+	return lines
 }
 
 func (v view) footer() string {
@@ -182,8 +193,11 @@ func (v view) footer() string {
 	switch {
 	case v.busy:
 		footer += " · esc to interrupt"
-	case v.statusLine == "":
+	case v.statusLine == nil:
 		footer += " · ? for shortcuts"
+	}
+	if v.background > 0 {
+		footer += " · ↓ to manage"
 	}
 	if v.unsaved {
 		footer = "⚠ Transcript saving is off — inherited CLAUDE_CODE_CHILD_SESSION marker"
@@ -236,4 +250,4 @@ func hang(text string, width int, mark, end string) []string {
 	return rows
 }
 
-func rule(width int) string { return strings.Repeat("─", max(width, 0)) }
+func ruler(width int) string { return strings.Repeat("─", max(width, 0)) }

@@ -10,13 +10,22 @@ import (
 	"time"
 )
 
-// Reply is what the stand-in answers: text, at most one tool call, or an error.
+// Reply is what the stand-in answers: text, calls of one tool, or an error.
 type Reply struct {
 	Text   string
 	Over   time.Duration // the text repeats word by word for this long instead of once
 	Tool   string        // name of the tool to call; "" for none
 	Input  any           // its input
+	Calls  int           // how often it is called in this answer; 0 is once
 	Status int           // HTTP status of an error reply; 0 for none
+}
+
+// calls is how many calls of the tool the answer holds.
+func (r Reply) calls() int {
+	if r.Tool == "" {
+		return 0
+	}
+	return max(r.Calls, 1)
 }
 
 // stopReason is the API's stop_reason for this reply.
@@ -32,9 +41,14 @@ func (r Reply) stopReason() string {
 //
 //	say X        exactly X
 //	bash CMD     a Bash call of CMD, after the text "Running Bash."
+//	twice CMD    two Bash calls of CMD in one answer
+//	write FILE   a Write call that makes FILE (an absolute path)
+//	edit FILE    a Read call of FILE, then an Edit call: its "before" becomes "after"
+//	agent TEXT   an Agent call: a background subagent that is told TEXT, say "bash CMD"
 //	ask          AskUserQuestion with two questions (Database, Language)
 //	ask one      AskUserQuestion with one question (Colour)
 //	ask multi    AskUserQuestion with one question of several answers (Features)
+//	ask comma    the same with commas in its labels (Parts)
 //	plan         a plan file and ExitPlanMode
 //	slow N       "slow word" over and over for N seconds
 //	long N       an answer of exactly N characters with code fences and numbered lines
@@ -51,8 +65,16 @@ func Decide(r Request) Reply {
 	case "say":
 		return Reply{Text: rest}
 	case "bash":
-		return Reply{Text: "Running Bash.", Tool: "Bash",
-			Input: map[string]string{"command": rest, "description": "scripted command"}}
+		return bash(rest, 1)
+	case "twice":
+		return bash(rest, 2)
+	case "write":
+		return Reply{Text: "Running Write.", Tool: "Write", Input: map[string]string{"file_path": rest, "content": "before\nscripted\n"}}
+	case "edit":
+		return Reply{Text: "Running Read.", Tool: "Read", Input: map[string]string{"file_path": rest}} // an unread file is not edited
+	case "agent":
+		return Reply{Text: "Running Agent.", Tool: "Agent",
+			Input: map[string]any{"description": "scripted agent", "prompt": rest, "subagent_type": "general-purpose"}}
 	case "ask":
 		return Reply{Text: "Running AskUserQuestion.", Tool: "AskUserQuestion", Input: questions(rest)}
 	case "plan":
@@ -65,6 +87,11 @@ func Decide(r Request) Reply {
 		return Reply{Status: number(rest, 400)}
 	}
 	return Reply{Text: "echo: " + text}
+}
+
+func bash(command string, calls int) Reply {
+	return Reply{Text: "Running Bash.", Tool: "Bash", Calls: calls,
+		Input: map[string]string{"command": command, "description": "scripted command"}}
 }
 
 // lastHuman is the newest block that a person wrote. Prompts that were queued arrive merged, so the
@@ -103,8 +130,13 @@ func lastToolResult(r Request) (Block, bool) {
 }
 
 func afterTool(r Request, result Block) Reply {
-	if toolName(r, result.ToolID) == "Write" && !result.IsError && strings.HasPrefix(lastHuman(r), "plan") {
+	word, rest, _ := strings.Cut(lastHuman(r), " ")
+	switch name := toolName(r, result.ToolID); {
+	case name == "Write" && !result.IsError && word == "plan":
 		return exitPlan()
+	case name == "Read" && !result.IsError && word == "edit":
+		return Reply{Text: "Running Edit.", Tool: "Edit",
+			Input: map[string]string{"file_path": strings.TrimSpace(rest), "old_string": "before", "new_string": "after"}}
 	}
 	return Reply{Text: "tool result: " + result.Text}
 }
@@ -155,6 +187,9 @@ func questions(kind string) map[string][]question {
 	case "one":
 		return map[string][]question{"questions": {{Question: "Which colour?", Header: "Colour",
 			Options: []option{{"Red", "Warm"}, {"Blue", "Cold"}}}}}
+	case "comma":
+		return map[string][]question{"questions": {{Question: "Which parts, exactly?", Header: "Parts", MultiSelect: true,
+			Options: []option{{"Logs, structured", "Logging"}, {"Metrics", "Prometheus"}, {"Traces, sampled", "OTEL"}}}}}
 	case "multi":
 		return map[string][]question{"questions": {{Question: "Which features?", Header: "Features", MultiSelect: true,
 			Options: []option{{"Logs", "Logging"}, {"Metrics", "Prometheus"}, {"Traces", "OTEL"}}}}}

@@ -43,6 +43,11 @@ func TestDecide(t *testing.T) {
 		{"system role at the end", `[{"role":"user","content":"say hi"},{"role":"system","content":"say no"}]`, "hi", "", 0},
 		{"newest of merged prompts", `[{"role":"user","content":[{"type":"text","text":"say a"},{"type":"text","text":"say b"}]}]`, "b", "", 0},
 		{"bash", `[{"role":"user","content":"bash echo hi"}]`, "Running Bash.", "Bash", 0},
+		{"write", `[{"role":"user","content":"write /a/b"}]`, "Running Write.", "Write", 0},
+		{"edit reads first", `[{"role":"user","content":"edit /a/b"}]`, "Running Read.", "Read", 0},
+		{"edit after the read", `[{"role":"user","content":"edit /a/b"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Read","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}]`, "Running Edit.", "Edit", 0},
+		{"edit of a file that is not there", `[{"role":"user","content":"edit /a/b"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Read","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"none"}]}]`, "tool result: none", "", 0},
+		{"agent", `[{"role":"user","content":"agent bash touch x"}]`, "Running Agent.", "Agent", 0},
 		{"ask", `[{"role":"user","content":"ask"}]`, "Running AskUserQuestion.", "AskUserQuestion", 0},
 		{"plan", `[{"role":"user","content":"plan"}]`, "Running ExitPlanMode.", "ExitPlanMode", 0},
 		{"plan with a file", `[{"role":"user","content":[{"type":"text","text":"<system-reminder>/h/plans/a-b.md</system-reminder>"},{"type":"text","text":"plan"}]}]`, "Writing the plan.", "Write", 0},
@@ -62,6 +67,24 @@ func TestDecide(t *testing.T) {
 			assert.Equal(t, tt.status, reply.Status)
 		})
 	}
+}
+
+func TestSeveralCallsOfOneAnswer(t *testing.T) {
+	_, url := serve(t)
+	_, body := post(t, url+"/v1/messages", `{"messages":[{"role":"user","content":"twice date"}]}`)
+	var m struct {
+		Content []struct {
+			Type, ID string
+			Input    struct{ Command string }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(body), &m))
+	require.Len(t, m.Content, 3)
+	assert.Equal(t, "date", m.Content[1].Input.Command)
+	assert.Equal(t, "date", m.Content[2].Input.Command)
+	assert.NotEqual(t, m.Content[1].ID, m.Content[2].ID)
+	_, body = post(t, url+"/v1/messages", `{"stream":true,"messages":[{"role":"user","content":"twice date"}]}`)
+	assert.Equal(t, 2, strings.Count(body, `"type":"tool_use"`))
 }
 
 func TestLong(t *testing.T) {

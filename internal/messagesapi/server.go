@@ -132,7 +132,7 @@ func writeMessage(w http.ResponseWriter, r Request, reply Reply) {
 	if reply.Text != "" {
 		content = append(content, map[string]any{"type": "text", "text": reply.Text})
 	}
-	if reply.Tool != "" {
+	for range reply.calls() {
 		content = append(content, map[string]any{"type": "tool_use", "id": newID("toolu_"), "name": reply.Tool, "input": reply.Input})
 	}
 	m := message(r)

@@ -56,7 +56,7 @@ func stream(ctx context.Context, w http.ResponseWriter, r Request, reply Reply) 
 	if reply.Text != "" || reply.Tool == "" {
 		e.block(map[string]any{"type": "text", "text": ""}, func() { output += e.text(ctx, reply) })
 	}
-	if reply.Tool != "" {
+	for range reply.calls() {
 		start := map[string]any{"type": "tool_use", "id": newID("toolu_"), "name": reply.Tool, "input": map[string]any{}}
 		e.block(start, func() { e.delta("input_json_delta", "partial_json", inputJSON(reply.Input)) })
 	}
