@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -27,9 +28,11 @@ type agent struct {
 	shell      bool // bash mode: "!" stands where the prompt sign stood
 	status     presence.Status
 	waitingFor string
+	since      time.Time // updatedAt of the presence file
 	dialog     bool
-	hidden     bool // its screen shows nothing that is known
-	silent     bool // it writes no presence file
+	menu       *menu // asks this instead of showing a box
+	hidden     bool  // its screen shows nothing that is known
+	silent     bool  // it writes no presence file
 	unreadable error
 	deaf       bool // it does not take Enter
 	slow       bool // it draws nothing of what is typed
@@ -38,6 +41,7 @@ type agent struct {
 	onClear    func(a *agent)
 
 	said    []string // what was submitted
+	inputs  int      // how often something was typed
 	chosen  int      // how often Enter went into a dialog
 	strayed string   // text that went into a dialog
 	escapes int
@@ -63,7 +67,10 @@ func (a *agent) heard() []string {
 func (a *agent) input(data string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.inputs++
 	switch {
+	case a.menu != nil:
+		a.menu.press(a, data)
 	case data == "\r" && a.dialog:
 		a.chosen++
 	case data == "\r" && a.deaf:
@@ -102,6 +109,9 @@ func (a *agent) screen() string {
 	rule := strings.Repeat("─", 60)
 	if a.hidden {
 		return "something else\n"
+	}
+	if a.menu != nil {
+		return a.menu.screen()
 	}
 	if a.dialog {
 		return "● Running Bash.\n\n" + rule + "\n Bash command\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"

@@ -71,7 +71,7 @@ func decideLife(r session.Record, v View, head *Prompt) Decision {
 		return decideStart(r, v, head)
 	}
 	if v.DialogOpen() {
-		return decideDialog(v, head)
+		return decideDialog(r, v, head)
 	}
 	if head == nil && v.Agent == process.Gone {
 		return Decision{Again: 2 * time.Second} // the kernel tells of an end before tmux does
@@ -143,7 +143,7 @@ func decideStart(r session.Record, v View, head *Prompt) Decision {
 	case v.TypeSafe() && (reported && v.Present || age >= PresenceGrace):
 		return Decision{Act: ActReady, Again: soon}
 	case v.DialogOpen():
-		d := decideDialog(v, head)
+		d := decideDialog(r, v, head)
 		d.Again = min(d.Again, backoff(age))
 		return d
 	case age >= StartNotice:
@@ -162,14 +162,27 @@ func backoff(age time.Duration) time.Duration {
 	return min(max(age/10, soon), 30*time.Second)
 }
 
-func decideDialog(v View, head *Prompt) Decision {
+// decideDialog tells what the terminal asks, unless the chat has the question as
+// a request of its own, or may have it in a moment.
+func decideDialog(r session.Record, v View, head *Prompt) Decision {
+	held := head != nil && head.State == Held
+	wait := relayWait(r, v)
+	answered := v.Screen.Dialog != nil && v.Present && !v.Phase().Waiting()
 	switch {
+	case answered && v.Now.Sub(v.Presence.UpdatedAt) < drawn:
+		return Decision{Again: soon} // the screen still shows what was answered
 	case v.Screen.Dialog == nil && v.Now.Sub(v.Presence.UpdatedAt) < drawn:
 		return Decision{Again: soon} // presence is a little ahead of the screen
-	case head != nil && head.State == Held:
-		return Decision{Act: ActDialog, Why: NoteHeldDialog, Again: slow}
-	case opened(v, head):
+	case !held && opened(v, head):
 		return Decision{Act: ActProven, Again: soon}
+	case v.Relayed && held:
+		return Decision{Act: ActHold, Why: NoteHeldDialog, Again: slow}
+	case v.Relayed:
+		return Decision{Again: slow}
+	case wait > 0:
+		return Decision{Again: wait}
+	case held:
+		return Decision{Act: ActDialog, Why: NoteHeldDialog, Again: slow}
 	}
 	return Decision{Act: ActDialog, Again: slow}
 }

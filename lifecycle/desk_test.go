@@ -294,7 +294,7 @@ func (a *agent) file() (presence.File, error) {
 	case a.silent:
 		return presence.File{}, fs.ErrNotExist
 	}
-	return presence.File{PID: a.id.PID, ProcStart: a.id.Start, SessionID: a.session, Status: a.status, WaitingFor: a.waitingFor}, nil
+	return presence.File{PID: a.id.PID, ProcStart: a.id.Start, SessionID: a.session, Status: a.status, WaitingFor: a.waitingFor, UpdatedAt: a.since}, nil
 }
 
 // bindings is what hooks recorded.

@@ -11,8 +11,9 @@
 //
 // It promises that an intent is on disk before its effect and the result after
 // it; that text reaches only the prompt box of the bound agent, idle and with no
-// dialog open (P7); that a prompt leaves only with proof or after the person was
-// told (P4); that an archive says "ended" only of what is verified gone (P3);
+// dialog open, and a key that a person taps only the dialog that it was drawn
+// for (P7); that a prompt leaves only with proof or after the person was told
+// (P4); that an archive says "ended" only of what is verified gone (P3);
 // that a second process is never started on a conversation that has a writer
 // (P1); that whoever else writes one is told once and, once told, ended only when
 // a person has decided so (P2); and that what cannot be known changes nothing (P6).

@@ -15,9 +15,9 @@ var (
 	ErrNoClaude = errors.New("claude is not installed")
 	// ErrEvidence means that it cannot be seen who writes a conversation.
 	ErrEvidence = errors.New("look for writers")
-	// ErrChanged means that a process is not any more what it was when the person
-	// decided about it.
-	ErrChanged = errors.New("it is not the writer any more")
+	// ErrChanged means that a process or a dialog is not any more what it was when
+	// the person decided about it.
+	ErrChanged = errors.New("it is not what it was any more")
 	// ErrNoTerminal means that a process runs in no terminal that ccbot can type in.
 	ErrNoTerminal = errors.New("it runs outside of ccbot's tmux server, or in the background")
 	// ErrBoxBusy means that the prompt box cannot be cleared now.
@@ -25,6 +25,14 @@ var (
 	// ErrDraftHidden means that the draft holds more than the screen shows, so
 	// that clearing it would lose something.
 	ErrDraftHidden = errors.New("the draft holds more than the screen shows")
+	// ErrNoDialog means that the terminal asks nothing.
+	ErrNoDialog = errors.New("no dialog is open")
+	// ErrRelayed means that the chat has the question of the dialog itself, so that
+	// nothing is chosen in the terminal.
+	ErrRelayed = errors.New("the dialog is answered in the chat")
+	// ErrUnseen means that the terminal cannot be seen now, so that nobody knows
+	// where a key would go.
+	ErrUnseen = errors.New("the terminal cannot be seen now")
 	// ErrIdle means that there is nothing to interrupt.
 	ErrIdle = errors.New("the agent is idle and asks nothing")
 )

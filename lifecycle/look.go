@@ -29,9 +29,10 @@ const deskFor = 5 * time.Minute
 type Look struct {
 	Phase      Phase
 	Desk       Desk
-	Background bool      // commands that the agent has started still run
-	Draft      bool      // something stands in the prompt box that was not sent
-	Active     time.Time // when something last happened, from either side
+	Background bool           // commands that the agent has started still run
+	Draft      bool           // something stands in the prompt box that was not sent
+	Active     time.Time      // when something last happened, from either side
+	Usage      *session.Usage // as of now, else what the record keeps; nil: not known
 }
 
 // Quiet says whether nobody would miss the agent now: it is idle, nothing that
@@ -48,6 +49,9 @@ func (s *Service) Look(ctx context.Context, r session.Record) Look {
 	v := s.View(ctx, r)
 	l := Look{Phase: v.Phase(), Background: s.background(ctx, r.Binding.Agent), Active: s.lastActive(r, v)}
 	l.Draft = !v.Captured || v.Screen.Box.Present && (!v.Screen.Box.Empty || v.Screen.Box.Bash)
+	if l.Usage = s.usage(r); l.Usage == nil {
+		l.Usage = r.Usage
+	}
 	viewers, err := s.Tmux.Viewers(ctx)
 	if err == nil && v.Fate == PaneOurs {
 		l.Desk = deskOf(viewers, v.Pane, v.Now)

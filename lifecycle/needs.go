@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/hooks"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -65,11 +66,17 @@ type Presences interface {
 	List(ctx context.Context) ([]presence.File, []error)
 }
 
-// Launches writes the settings file of one launch and returns its path. Remove
-// takes it away again.
+// Launches writes the settings file of one launch in dir, the session's
+// directory, and returns its path. Remove takes it away again.
 type Launches interface {
-	Write(recordID uuid.UUID) (path string, err error)
+	Write(recordID uuid.UUID, dir string) (path string, err error)
 	Remove(recordID uuid.UUID) error
+}
+
+// Relays knows the permission requests that the chat can answer.
+type Relays interface {
+	// Waiting are those of a session whose hook waits, oldest first.
+	Waiting(session uuid.UUID) []hooks.Request
 }
 
 // Prompts is the one store of prompts and their state. SavePrompt and
@@ -100,6 +107,7 @@ type Note struct {
 	Receipt *Receipt // of Stopped
 	Writers []Writer // of SecondWriter and Ghost; none: it is not known who writes
 	Draft   string   // of DraftCleared: what a person had typed
+	Dialog  *Dialog  // of Dialog, and of NotReporting where the screen takes keys; buttons are drawn for it
 }
 
 // NoteKind says what a Note tells.
@@ -109,6 +117,7 @@ const (
 	NoteReady        NoteKind = "ready"         // the agent waits for the first prompt
 	NoteNotReporting NoteKind = "not_reporting" // not ready after StartNotice
 	NoteDialog       NoteKind = "dialog"        // the terminal asks something
+	NoteDialogGone   NoteKind = "dialog_gone"   // what it asked, here or through a request, is not open any more
 	NoteEnded        NoteKind = "ended"         // the agent ended by itself; Session.Exit says how
 	NoteFailed       NoteKind = "failed"        // it ended before it was ever ready
 	NoteLost         NoteKind = "lost"          // the pane is proven gone

@@ -67,6 +67,26 @@ func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
 	})
 }
 
+// Withdraw takes a prompt that is held out of the queue and finishes it: a person
+// has given its text another use. fs.ErrNotExist: it is not held any more, or it
+// is another session's.
+func (s *Service) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
+	defer s.Wake(id)
+	return s.do(ctx, id, func(w *work) error {
+		p, err := w.Prompts.Prompt(key)
+		if err != nil {
+			return fmt.Errorf("withdraw prompt %s: %w", key, err)
+		}
+		if p.State != Held || !slices.Contains(w.r.Prompts, key) {
+			return fmt.Errorf("withdraw prompt %s, which is %s: %w", key, p.State, fs.ErrNotExist)
+		}
+		if err := w.Prompts.FinishPrompt(key); err != nil {
+			return fmt.Errorf("withdraw prompt %s: %w", key, err)
+		}
+		return w.dequeue(key)
+	})
+}
+
 // resolve changes a prompt that waits for a person. fs.ErrNotExist means that
 // it is finished; any other state is a StateError.
 func (s *Service) resolve(ctx context.Context, id uuid.UUID, key string, change func(*work, Prompt) error) error {

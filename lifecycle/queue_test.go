@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"io/fs"
 	"os"
 	"testing"
 	"time"
@@ -114,5 +115,29 @@ func TestP4_TheMarkIsBehindWhatWasSaidBefore(t *testing.T) {
 		require.NoError(t, err)
 		require.NotNil(t, p.Mark)
 		assert.Equal(t, size, p.Mark.Offset)
+	})
+}
+
+func TestP4_WithdrawTakesAHeldPromptOnly(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.asks(askBash("touch x"))
+		w.held(r, "k", said)
+		w.held(r, "next", "another")
+		w.pass(time.Minute)
+		require.NoError(t, w.Withdraw(w.ctx, r.ID, "k"))
+		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		assert.Equal(t, []string{"next"}, w.get(r.ID).Prompts)
+		require.ErrorIs(t, w.Withdraw(w.ctx, r.ID, "k"), fs.ErrNotExist, "it is gone")
+		a.set(func(a *agent) { a.close() })
+		w.Wake(r.ID)
+		w.pass(time.Second)
+		assert.Equal(t, []string{"another"}, a.heard())
+		require.ErrorIs(t, w.Withdraw(w.ctx, r.ID, "next"), fs.ErrNotExist, "it is being typed")
+		assert.Equal(t, Typing, w.prompts.state("next"))
+
+		w.prompts.put(Prompt{Key: "other", Text: said, State: Held})
+		require.ErrorIs(t, w.Withdraw(w.ctx, r.ID, "other"), fs.ErrNotExist, "it is another session's")
+		assert.Equal(t, Held, w.prompts.state("other"))
 	})
 }

@@ -39,11 +39,15 @@ type Deps struct {
 	Processes Processes
 	Presences Presences
 	Launches  Launches
+	Relays    Relays // nil: none
 	Prompts   Prompts
 	News      News
 	Bindings  func() ([]hookwire.Binding, []error) // what hooks recorded of who runs where
-	Now       func() time.Time
-	Log       *slog.Logger
+	// Status is what the last status line of a launch told, fs.ErrNotExist where
+	// there was none. It may be nil.
+	Status func(recordID uuid.UUID) (hookwire.Status, error)
+	Now    func() time.Time
+	Log    *slog.Logger
 	// Failpoint is called at each persisted step with its name. It is nil but
 	// in programs built to die there.
 	Failpoint func(name string)
@@ -73,8 +77,12 @@ type Service struct {
 // a restart, which costs a repeated notice at most.
 type memory struct {
 	dialog string // the dialog that was told
-	silent bool   // "is not ready" was told
-	head   string // key of the prompt whose turn it is
+	open   string // the dialog that is open, and since when this process sees it without a request
+	openAt time.Time
+	asked  bool      // a request waited for the chat at the last look
+	gone   time.Time // Asked of the newest request whose dialog was told to be gone
+	silent bool      // "is not ready" was told
+	head   string    // key of the prompt whose turn it is
 	headAt time.Time
 	// failures counts the steps that have failed in a row.
 	failures int
@@ -272,6 +280,7 @@ func (s *Service) View(ctx context.Context, r session.Record) View {
 		}
 	}
 	v.Behind = v.Adopted && !s.front(*r.Binding)
+	v.Relayed, v.Asked = s.asked(r)
 	if v.Fate == PaneDead || v.Fate == PaneOurs && !v.Behind { // else the screen is a shell's, or whose it may be
 		v.capture(ctx, s.Tmux)
 	}

@@ -124,7 +124,7 @@ func (w *work) spec() (tmux.Spec, error) {
 	if err != nil {
 		return tmux.Spec{}, err
 	}
-	settings, err := w.Launches.Write(w.r.ID)
+	settings, err := w.Launches.Write(w.r.ID, w.r.Dir)
 	if err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
 	}

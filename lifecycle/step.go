@@ -10,11 +10,9 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/claudeui"
 	"ccbot/internal/session"
 )
 
@@ -67,15 +65,14 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 			return err
 		}
 		s.noteHead(id, head)
+		w.noteOpen()
 		d := decide(*w.r, w.view, head)
 		again = d.Again
 		s.Log.Debug("session_step", "session_id", id.String(), "state", string(w.r.State), "phase", string(w.view.Phase()),
 			"agent", w.view.Agent.String(), "pane", int(w.view.Fate), "act", int(d.Act), "why", string(d.Why), "again", d.Again)
-		if !w.view.DialogOpen() {
-			s.remember(id, func(m *memory) { m.dialog = "" })
-		}
-		err = w.act(ctx, d, head)
-		again = max(again, w.again)
+		gone, err := w.noteGone(ctx)
+		err = errors.Join(err, w.act(ctx, d, head), w.noteUsage())
+		again = max(sooner(again, gone), w.again)
 		return err
 	})
 	return again, err
@@ -210,6 +207,9 @@ func (w *work) tell(ctx context.Context, kind NoteKind, p Prompt) error {
 	if w.view.Captured {
 		n.Screen = w.view.Screen.Text
 	}
+	if kind == NoteDialog || kind == NoteNotReporting {
+		n.Dialog = w.shownDialog()
+	}
 	if kind == NoteDialog {
 		n.Asks = true // also what is not recognised
 		if d := w.view.Screen.Dialog; d != nil {
@@ -232,32 +232,6 @@ func (w *work) tellOnce(ctx context.Context, kind NoteKind) error {
 	}
 	w.remember(w.r.ID, func(m *memory) { m.silent = true })
 	return nil
-}
-
-// tellDialog tells what the terminal asks, once per dialog.
-func (w *work) tellDialog(ctx context.Context) error {
-	name := dialogName(w.view.Screen.Dialog)
-	if w.recall(w.r.ID).dialog == name {
-		return nil
-	}
-	if err := w.tell(ctx, NoteDialog, Prompt{}); err != nil {
-		return err
-	}
-	w.remember(w.r.ID, func(m *memory) { m.dialog = name })
-	return nil
-}
-
-// dialogName tells one dialog from the next, by its words.
-func dialogName(d *claudeui.Dialog) string {
-	if d == nil {
-		return "not recognised"
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) {
-			return r
-		}
-		return -1 // ticks, counters and the cursor open no new dialog
-	}, d.Title+strings.Join(d.Lines, "")+strings.Join(d.Options, ""))
 }
 
 // saveAndFollow saves and then says that the transcript is to be looked at

@@ -48,6 +48,10 @@ type View struct {
 	Captured bool // Screen is valid
 	Adopted  bool // a person opened the pane, and it outlives the agent
 	Behind   bool // in an adopted pane: keys would not reach the agent
+
+	Relayed bool      // a permission request of the agent waits for the chat
+	Asked   time.Time // when the newest of them was made
+	Since   time.Time // since when this process has seen the open dialog without a request; only a step's view has it
 }
 
 // Phase tells what the agent is doing: by its presence file, and where there is

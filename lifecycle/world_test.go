@@ -33,6 +33,8 @@ type world struct {
 	prompts   *prompts
 	news      *news
 	bindings  *bindings
+	relays    *relays
+	status    *statuses
 	order     *order
 	stop      func() // ends the Service that runs
 }
@@ -97,6 +99,7 @@ func newWorld(t *testing.T, base string) *world {
 	w.processes = newProcesses(w.order)
 	w.tmux = newDesk(w.order, w.processes)
 	w.presences, w.bindings = &presences{desk: w.tmux}, &bindings{}
+	w.relays, w.status = &relays{}, &statuses{}
 	w.prompts = &prompts{all: map[string]Prompt{}, order: w.order}
 	w.news = &news{order: w.order}
 	for _, dir := range []string{"src", "state", "projects/-src"} {
@@ -125,7 +128,7 @@ func (w *world) restart() {
 			Env: map[string]string{"HOME": "/home/u"}, Unset: []string{"CLAUDECODE"},
 			ProjectsDir: filepath.Join(w.base, "projects"), KillGrace: 12 * time.Second},
 		Deps{Store: store, Tmux: w.tmux, Processes: w.processes, Presences: w.presences, Launches: launches{w.base},
-			Prompts: w.prompts, News: w.news, Bindings: w.bindings.read,
+			Relays: w.relays, Prompts: w.prompts, News: w.news, Bindings: w.bindings.read, Status: w.status.read,
 			Now: time.Now, Log: log, Failpoint: w.order.at})
 }
 

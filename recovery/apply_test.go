@@ -370,7 +370,7 @@ func (presences) List(context.Context) ([]presence.File, []error) { return nil, 
 
 type launches struct{ base string }
 
-func (l launches) Write(id uuid.UUID) (string, error) {
+func (l launches) Write(id uuid.UUID, _ string) (string, error) {
 	return filepath.Join(l.base, id.String()+".settings"), nil
 }
 

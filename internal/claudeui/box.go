@@ -133,11 +133,16 @@ func spinning(above []line) bool {
 		if strings.ContainsRune("●❯", l[0].r) {
 			return false
 		}
-		if strings.ContainsRune("·✢✳✶✻✽*", l[0].r) && strings.Contains(l.String(), "… (") {
+		if isSpinner([]rune(l.String())) {
 			return true
 		}
 	}
 	return false
+}
+
+// isSpinner reports whether a row is that of a running turn ("✶ Zesting… (5s · ↓ 119 tokens)").
+func isSpinner(row []rune) bool {
+	return len(row) > 0 && strings.ContainsRune("·✢✳✶✻✽*", row[0]) && strings.Contains(string(row), "… (")
 }
 
 // fold joins rows into one line of lower-case words, so that wrapped hints are found.

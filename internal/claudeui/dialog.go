@@ -40,7 +40,7 @@ func dialogBelow(rows []line) *Dialog {
 	if d := findDialog(rows); d != nil {
 		return d
 	}
-	return newDialog(rows, nil, -1)
+	return newDialog(rows, optionList{selected: -1})
 }
 
 // findDialog reads the dialog at the foot of the screen: a list with a selected option, or a page with
@@ -55,19 +55,32 @@ func findDialog(lines []line) *Dialog {
 		if !hinted && !edged {
 			return nil
 		}
-		return newDialog(lines[top:], list.labels, list.selected)
+		return newDialog(lines[top:], list.below(top))
 	}
 	if !hinted {
 		return nil
 	}
 	anchor := len(lines) - 1
-	var list optionList
-	list.selected = -1
+	list := optionList{selected: -1}
 	if sel := lastSelected(lines, plainOption); sel >= 0 {
 		anchor, list = sel, plainList(lines, sel)
 	}
-	top, _ := topEdge(lines, anchor)
-	return newDialog(lines[top:], list.labels, list.selected)
+	top, edged := topEdge(lines, anchor)
+	for edged && top > 0 && goesOn(lines[top:]) {
+		top, edged = topEdge(lines, top)
+	}
+	return newDialog(lines[top:], list.below(top))
+}
+
+// goesOn reports whether a list of options has begun above these rows: a question has a rule inside its list,
+// and its cursor may stand on a row that is none of the options.
+func goesOn(lines []line) bool {
+	for _, l := range lines {
+		if _, n, _, ok := parseNumbered(l); ok {
+			return n > 1
+		}
+	}
+	return false
 }
 
 // foot is the last rows that are not blank.
@@ -102,17 +115,23 @@ func isHistory(l line) bool {
 	return l.indent() == 0 && strings.ContainsRune("●✻", l[0].r)
 }
 
-func newDialog(rows []line, options []string, selected int) *Dialog {
-	d := &Dialog{Options: options, Selected: selected}
-	for _, l := range rows {
+func newDialog(rows []line, list optionList) *Dialog {
+	d := &Dialog{Options: list.labels, Selected: list.selected}
+	for i, l := range rows {
+		if len(list.labels) > 0 && i == list.row {
+			d.head = len(d.Lines)
+		}
 		text := l.String()
-		if l.only("─▔╌") || text == "" && (len(d.Lines) == 0 || d.Lines[len(d.Lines)-1] == "") {
+		if l.only("─▔╌") || isSpinner([]rune(text)) || text == "" && (len(d.Lines) == 0 || d.Lines[len(d.Lines)-1] == "") {
 			continue
 		}
 		if d.Title == "" && l.first() != '←' { // ← starts the tab bar of a question
 			d.Title = strings.TrimSpace(text)
 		}
 		d.Lines = append(d.Lines, text)
+	}
+	if len(list.labels) == 0 {
+		d.head = len(d.Lines)
 	}
 	return d
 }

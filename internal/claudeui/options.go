@@ -9,6 +9,12 @@ type optionList struct {
 	row      int // where the first one stands
 }
 
+// below is the list with its row counted from top.
+func (o optionList) below(top int) optionList {
+	o.row -= top
+	return o
+}
+
 // lastSelected finds the lowest row that is a selected option; -1 when there is none.
 func lastSelected(lines []line, isOption func(line) bool) int {
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -76,6 +82,7 @@ func labelColumn(l line) int {
 func plainList(lines []line, sel int) optionList {
 	column := labelColumn(lines[sel])
 	colour := lines[sel][column].fg
+	first := sel
 	walk := func(from, step int) (labels []string) {
 		gap := 0
 		for i := from; i >= 0 && i < len(lines) && gap < 2; i += step {
@@ -88,13 +95,14 @@ func plainList(lines []line, sel int) optionList {
 				return labels
 			case l[in].fg == 0 || l[in].fg == colour:
 				labels = append(labels, strings.TrimSpace(l.String()))
+				first = min(first, i)
 			}
 			gap = 0
 		}
 		return labels
 	}
-	list := optionList{row: sel}
 	above := walk(sel-1, -1)
+	list := optionList{row: first}
 	for i := len(above) - 1; i >= 0; i-- {
 		list.labels = append(list.labels, above[i])
 	}

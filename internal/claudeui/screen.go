@@ -1,5 +1,10 @@
 package claudeui
 
+import (
+	"slices"
+	"strings"
+)
+
 // Screen is what one capture of a Claude Code pane shows. The zero value is "nothing recognised".
 type Screen struct {
 	Box    Box     // the prompt box
@@ -24,6 +29,27 @@ type Dialog struct {
 	Lines    []string // everything it shows, options and key hints included, without rules
 	Options  []string // labels as shown, first line of each, without numbers
 	Selected int      // index into Options; -1 when there are none
+	head     int      // how many of Lines stand above the first option; all when there are none
+}
+
+// Asks reports whether other is the same question with the same options, wherever its cursor stands. What
+// is below the options, key hints above all, goes with the cursor and is not compared.
+func (d *Dialog) Asks(other *Dialog) bool {
+	return d != nil && other != nil &&
+		slices.Equal(d.Lines[:d.head], other.Lines[:other.head]) && slices.Equal(d.Options, other.Options)
+}
+
+// Steady is Text without what moves by itself: spinner rows, the sign before a running tool, which blinks,
+// and blank rows.
+func (s Screen) Steady() string {
+	rows := strings.Split(s.Text, "\n")
+	rows = slices.DeleteFunc(rows, func(row string) bool { return row == "" || isSpinner([]rune(row)) })
+	for i, row := range rows {
+		if rest, ok := strings.CutPrefix(row, "●"); ok {
+			rows[i] = " " + rest
+		}
+	}
+	return strings.Join(rows, "\n")
 }
 
 // ReadyToType reports whether text and Enter would go into the prompt box and nowhere else: the box is

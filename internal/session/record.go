@@ -78,6 +78,20 @@ type Exit struct {
 // Crashed says whether the agent ended in another way than by a clean exit.
 func (e Exit) Crashed() bool { return e.Known && (e.Status != 0 || e.Signal != 0) }
 
+// Usage is what the agent's status line last told.
+type Usage struct {
+	Model   string    `json:"model,omitempty"`
+	Context float64   `json:"context_percent"` // used of the context window, 0 to 100; -1: not known
+	Cost    float64   `json:"cost_usd"`        // of the session since its start or /clear, in dollars
+	At      time.Time `json:"at"`
+}
+
+// Same says whether two tell the same, whenever they did.
+func (u Usage) Same(other Usage) bool {
+	u.At = other.At
+	return u == other
+}
+
 // Record is ccbot's record of one conversation with an agent. Its ID never
 // changes; ClaudeSessionID is Claude Code's and may (/clear, fork).
 type Record struct {
@@ -101,6 +115,7 @@ type Record struct {
 	// being written, earlier ones (before a /clear) are drained first.
 	Cursors   []transcript.Cursor `json:"cursors,omitempty"`
 	Prompts   []string            `json:"prompts,omitempty"` // inbox keys, in order of typing
+	Usage     *Usage              `json:"usage,omitempty"`   // nil: not told yet
 	CreatedAt time.Time           `json:"created_at"`
 	UpdatedAt time.Time           `json:"updated_at"`
 	StartedAt time.Time           `json:"started_at,omitzero"` // of the present launch
@@ -196,6 +211,7 @@ func (r Record) Clone() Record {
 	r.unknown = maps.Clone(r.unknown) // the values are never changed in place
 	r.Binding = clone(r.Binding)
 	r.Exit = clone(r.Exit)
+	r.Usage = clone(r.Usage)
 	r.Cleanup = clone(r.Cleanup)
 	if r.Cleanup != nil {
 		r.Cleanup.Processes = slices.Clone(r.Cleanup.Processes)

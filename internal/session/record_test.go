@@ -43,6 +43,8 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 		v.SetInt(int64(*n))
 	case reflect.Uint64, reflect.Uint8:
 		v.SetUint(uint64(*n % 200))
+	case reflect.Float64:
+		v.SetFloat(float64(*n) / 4)
 	case reflect.Struct:
 		for i := range v.NumField() {
 			fill(t, v.Field(i), n)

@@ -1,0 +1,222 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/claudeui"
+	"ccbot/internal/presence"
+	"ccbot/tmux"
+)
+
+// keyEnter is the one key that Tmux.Press does not take.
+const keyEnter tmux.Key = "Enter"
+
+// dialogKeys are the keys that a person may press in a dialog, by the names that
+// Press takes. Digits are not among them: they choose at once, and another option
+// in each version.
+var dialogKeys = map[string]tmux.Key{
+	"up": tmux.KeyUp, "down": tmux.KeyDown, "left": tmux.KeyLeft, "right": tmux.KeyRight,
+	"space": tmux.KeySpace, "tab": tmux.KeyTab, "esc": tmux.KeyEscape, "enter": keyEnter,
+}
+
+// Press presses a key (up, down, left, right, space, tab, esc, enter) in the
+// dialog that has the mark, and returns what the terminal shows then. It is
+// looked at right before the key: with another mark nothing is pressed and the
+// error is ErrChanged, with the dialog as it is now. ErrNoDialog: none is open,
+// and a key would go into the prompt box; ErrRelayed: enter, while a permission
+// request waits for the chat; ErrNoAgent, ErrUnseen as of Dialog; tmux.ErrGuard:
+// tmux refused it, as it does while somebody scrolls.
+func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (Dialog, error) {
+	k, ok := dialogKeys[key]
+	if !ok {
+		return Dialog{}, fmt.Errorf("press %q: no such key", key)
+	}
+	return s.inDialog(ctx, id, func(w *work) (Dialog, error) {
+		if d, err := w.dialogWith(ctx, mark, k); err != nil {
+			return d, err
+		}
+		if err := w.pressInDialog(ctx, k); err != nil {
+			return Dialog{}, err
+		}
+		return w.afterKey(ctx, mark)
+	})
+}
+
+// Choose moves the cursor of the dialog that has the mark to one of its options
+// and presses Enter there, and returns what the terminal shows then. After each
+// key it looks whether it is the same question with the same options; a person
+// who moves the cursor meanwhile is followed for a while. Errors are those of
+// Press. Digits are never sent.
+func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (Dialog, error) {
+	return s.inDialog(ctx, id, func(w *work) (Dialog, error) {
+		d, err := w.dialogWith(ctx, mark, keyEnter)
+		if err != nil {
+			return d, err
+		}
+		if option < 0 || option >= len(d.Options) {
+			return d, fmt.Errorf("choose option %d of %d: %w", option, len(d.Options), ErrChanged)
+		}
+		d, err = w.moveTo(ctx, d, option)
+		if err != nil {
+			return d, err
+		}
+		if d, err = w.dialogWith(ctx, d.Mark, keyEnter); err != nil {
+			return d, err
+		}
+		if err := w.pressInDialog(ctx, keyEnter); err != nil {
+			return Dialog{}, err
+		}
+		return w.afterKey(ctx, d.Mark)
+	})
+}
+
+// inDialog runs keys on the session's worker.
+func (s *Service) inDialog(ctx context.Context, id uuid.UUID, keys func(w *work) (Dialog, error)) (d Dialog, err error) {
+	defer s.Wake(id)
+	err = s.do(ctx, id, func(w *work) (err error) {
+		d, err = keys(w)
+		return err
+	})
+	return d, err
+}
+
+// dialogWith looks at the terminal for a key that is about to be pressed in the
+// dialog with the mark.
+func (w *work) dialogWith(ctx context.Context, mark string, k tmux.Key) (Dialog, error) {
+	d, err := w.lookForKey(ctx, k)
+	if err == nil && d.Mark != mark {
+		return d, ErrChanged
+	}
+	return d, err
+}
+
+// lookForKey looks at the terminal and says why a key may not be pressed there
+// now (P7).
+func (w *work) lookForKey(ctx context.Context, k tmux.Key) (Dialog, error) {
+	d, err := w.lookAtDialog(ctx)
+	if err != nil {
+		return d, err
+	}
+	return d, mayPress(w.view, d, k)
+}
+
+// mayPress says why a key may not go to what is open. It is pure.
+//
+// A dialog must be open for certain: it is recognised on the screen, or the
+// agent itself says that it waits, or it was never ready and shows no prompt
+// box. What its presence file says of another state is newer than the screen for
+// a moment: the dialog was answered, and the key would go into the box.
+func mayPress(v View, d Dialog, k tmux.Key) error {
+	said := v.Presence.Status
+	boxed := v.Screen.Dialog == nil && v.Screen.Box.Present
+	switch {
+	case v.Present && said == "": // it cannot be read
+		return ErrUnseen
+	case !d.Open:
+		return ErrNoDialog
+	case d.Relayed && k == keyEnter:
+		return ErrRelayed
+	case v.Present && said != presence.Waiting && v.Now.Sub(v.Presence.UpdatedAt) < drawn:
+		return ErrChanged
+	case boxed && (k == keyEnter || k == tmux.KeySpace): // it says that it waits, and does not show for what
+		return ErrUnseen
+	}
+	return nil
+}
+
+// pressInDialog presses one key; the terminal was looked at right before.
+func (w *work) pressInDialog(ctx context.Context, k tmux.Key) error {
+	err := w.press(func(g tmux.Guard) error {
+		if k == keyEnter {
+			return w.Tmux.Enter(ctx, g)
+		}
+		return w.Tmux.Press(ctx, g, k)
+	})
+	if err != nil {
+		return fmt.Errorf("press %s in the dialog: %w", k, err)
+	}
+	return nil
+}
+
+// keyWait is how long a terminal may take to draw what a key has changed.
+const keyWait = time.Second
+
+// afterKey waits for the screen to change and come to rest, and returns what it
+// shows then. An agent that ended by the key asks nothing any more.
+func (w *work) afterKey(ctx context.Context, before string) (d Dialog, err error) {
+	mark := before
+	await(ctx, lookPace, keyWait, func() bool {
+		last := mark
+		d, err = w.lookAtDialog(ctx)
+		mark = d.Mark
+		drawing := d.Open && w.view.Screen.Dialog == nil // or presence is a little behind the screen
+		return err != nil || mark != before && mark == last && !drawing
+	})
+	if errors.Is(err, ErrNoAgent) {
+		return Dialog{Selected: -1}, nil
+	}
+	return d, err
+}
+
+// Bounds of the way to an option.
+const (
+	pressesPerOption = 3 // a person may move the cursor the other way meanwhile
+	idlePresses      = 3 // presses in a row that change nothing: the dialog does not take them
+	settled          = 150 * time.Millisecond
+)
+
+// moveTo moves the cursor to an option with Up and Down and sees it rest there: a
+// dialog takes no key right after it is drawn, and an arrow that is taken late
+// would lead the Enter elsewhere.
+func (w *work) moveTo(ctx context.Context, d Dialog, option int) (Dialog, error) {
+	asked, idle, quiet := w.view.Screen.Dialog, 0, settled
+	for range pressesPerOption*len(d.Options) + 1 {
+		if d.Selected == option {
+			rests, err := w.awaitMove(ctx, asked, d, quiet)
+			if err != nil || rests.Mark == d.Mark {
+				return rests, err
+			}
+			d = rests
+			continue
+		}
+		if err := w.pressInDialog(ctx, towards(d.Selected, option)); err != nil {
+			return Dialog{}, err
+		}
+		next, err := w.awaitMove(ctx, asked, d, keyWait)
+		if err != nil {
+			return next, err
+		}
+		if idle++; next.Mark != d.Mark {
+			idle = 0
+		} else if quiet = keyWait; idle == idlePresses {
+			break
+		}
+		d = next
+	}
+	return d, ErrChanged
+}
+
+func towards(selected, option int) tmux.Key {
+	if selected < option {
+		return tmux.KeyDown
+	}
+	return tmux.KeyUp
+}
+
+// awaitMove waits for the dialog to look different, and says what it shows then:
+// ErrChanged when that is another question, or the same one about something else.
+func (w *work) awaitMove(ctx context.Context, asked *claudeui.Dialog, from Dialog, patience time.Duration) (d Dialog, err error) {
+	await(ctx, lookPace, patience, func() bool {
+		d, err = w.lookForKey(ctx, keyEnter)
+		return err != nil || d.Mark != from.Mark
+	})
+	if err == nil && !asked.Asks(w.view.Screen.Dialog) {
+		err = ErrChanged
+	}
+	return d, err
+}

@@ -1,0 +1,546 @@
+package lifecycle
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"ccbot/internal/claudeui"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+	"ccbot/tmux/tmuxtest"
+)
+
+// asked starts a session whose terminal asks something for a while.
+func (w *world) asked(m *menu) (session.Record, *agent, Dialog) {
+	w.t.Helper()
+	r, a := w.started()
+	a.asks(m)
+	w.Wake(r.ID)
+	w.pass(time.Minute)
+	d, err := w.Dialog(w.ctx, r.ID)
+	require.NoError(w.t, err)
+	require.True(w.t, d.Open)
+	return r, a, d
+}
+
+func TestChooseGoesToTheOption(t *testing.T) {
+	tests := []struct {
+		name           string
+		from, to       int
+		ignores        int
+		pressed        []string
+		drawnElsewhere bool
+	}{
+		{"the selected one", 0, 0, 0, []string{"enter"}, false},
+		{"down", 0, 2, 0, []string{"down", "down", "enter"}, false},
+		{"up", 3, 1, 0, []string{"up", "up", "enter"}, false},
+		{"the last one", 0, 3, 0, []string{"down", "down", "down", "enter"}, false},
+		{"a dialog that was drawn a moment ago takes no key", 0, 1, 2, []string{"down", "down", "down", "enter"}, false},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				m := askBash("touch x")
+				m.selected, m.ignores = tc.from, tc.ignores
+				r, a, d := w.asked(m)
+				require.Equal(t, m.options, d.Options)
+				after, err := w.Choose(w.ctx, r.ID, d.Mark, tc.to)
+				require.NoError(t, err)
+				pressed, chosen := a.took(m)
+				assert.Equal(t, tc.pressed, pressed)
+				assert.Equal(t, []string{m.options[tc.to]}, chosen)
+				assert.False(t, after.Open)
+			})
+		})
+	}
+}
+
+// What follows is shown by the same tap.
+func TestChooseShowsTheNextPage(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		next := &menu{head: []string{" Review your answers"}, options: []string{"Submit answers", "Cancel"}, foot: " Esc to cancel"}
+		m := askBash("touch x")
+		m.onTaken = func(a *agent) { a.menu, a.status = next, presence.Waiting }
+		r, _, d := w.asked(m)
+		after, err := w.Choose(w.ctx, r.ID, d.Mark, 0)
+		require.NoError(t, err)
+		assert.True(t, after.Open)
+		assert.Equal(t, next.options, after.Options)
+		assert.NotEqual(t, d.Mark, after.Mark)
+	})
+}
+
+// A person at the desk moves the cursor while we do.
+func TestChooseFollowsAPersonWhoMovesTheCursor(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		m := askBash("touch x")
+		moves := 0
+		m.onKey = func(m *menu, key string) {
+			if moves++; moves <= 2 && key == "down" {
+				m.selected = 0
+			}
+		}
+		r, a, d := w.asked(m)
+		_, err := w.Choose(w.ctx, r.ID, d.Mark, 2)
+		require.NoError(t, err)
+		_, chosen := a.took(m)
+		assert.Equal(t, []string{m.options[2]}, chosen)
+	})
+}
+
+func TestP7_ChooseEndsWithoutEnterWhenThePersonGoesOn(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		m := askBash("touch x")
+		m.onKey = func(m *menu, _ string) { m.selected = 3 - m.selected } // never where it should be
+		r, a, d := w.asked(m)
+		_, err := w.Choose(w.ctx, r.ID, d.Mark, 1)
+		require.ErrorIs(t, err, ErrChanged)
+		pressed, chosen := a.took(m)
+		assert.LessOrEqual(t, len(pressed), pressesPerOption*len(m.options)+1)
+		assert.NotContains(t, pressed, "enter")
+		assert.Empty(t, chosen)
+	})
+}
+
+func TestP7_ADialogThatTakesNoKeyGetsNoEnter(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		m := askBash("touch x")
+		m.ignores = 1000
+		r, a, d := w.asked(m)
+		again, err := w.Choose(w.ctx, r.ID, d.Mark, 1)
+		require.ErrorIs(t, err, ErrChanged)
+		assert.Equal(t, d.Mark, again.Mark)
+		pressed, _ := a.took(m)
+		assert.Equal(t, []string{"down", "down", "down"}, pressed)
+	})
+}
+
+// An arrow that is taken late must not lead the Enter behind it elsewhere.
+func TestP7_AnArrowThatIsTakenLateLeadsNoEnterAstray(t *testing.T) {
+	tests := []struct {
+		name string
+		slow map[int]time.Duration // of the first, the second … key
+	}{
+		{"the first is given up, and is taken when the second is sent", map[int]time.Duration{1: keyWait + 300*time.Millisecond, 2: 700 * time.Millisecond}},
+		{"each takes a while", map[int]time.Duration{1: 600 * time.Millisecond, 2: 600 * time.Millisecond, 3: 600 * time.Millisecond}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				m := askBash("touch x")
+				r, a, d := w.asked(m)
+				m.slow = func(n int) time.Duration { return tc.slow[n] }
+				_, err := w.Choose(w.ctx, r.ID, d.Mark, 1)
+				require.NoError(t, err)
+				_, chosen := a.took(m)
+				assert.Equal(t, []string{m.options[1]}, chosen)
+			})
+		})
+	}
+}
+
+// A person who moves the cursor right after it has come to the option.
+func TestP7_ThePersonMovesTheCursorBeforeTheEnter(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		m := askBash("touch x")
+		r, a, d := w.asked(m)
+		m.onKey = func(m *menu, _ string) {
+			if len(m.pressed) == 1 {
+				time.AfterFunc(settled/2, func() { a.set(func(*agent) { m.selected = 3 }) })
+			}
+		}
+		_, err := w.Choose(w.ctx, r.ID, d.Mark, 1)
+		require.NoError(t, err)
+		pressed, chosen := a.took(m)
+		assert.Equal(t, []string{m.options[1]}, chosen)
+		assert.Equal(t, []string{"down", "up", "up", "enter"}, pressed)
+	})
+}
+
+// What comes between the arrows and the Enter gets no Enter.
+func TestP7_WhatComesInBetweenGetsNoEnter(t *testing.T) {
+	tests := []struct {
+		name string
+		then func(w *world, r session.Record, a *agent)
+		want error
+	}{
+		{"it is answered at the desk, the box is back", func(_ *world, _ session.Record, a *agent) { a.close() }, ErrNoDialog},
+		{"a draft stands in the box", func(_ *world, _ session.Record, a *agent) { a.close(); a.box = "mine" }, ErrNoDialog},
+		{"another command of the same words", func(_ *world, _ session.Record, a *agent) {
+			a.menu = askBash("rm -rf /")
+			a.menu.selected = 2
+		}, ErrChanged},
+		{"other options", func(_ *world, _ session.Record, a *agent) {
+			a.menu.options = []string{"Yes", "No"}
+		}, ErrChanged},
+		{"a request comes to the chat", func(w *world, r session.Record, _ *agent) { w.relays.ask(r) }, ErrRelayed},
+		{"presence says that it was answered", func(_ *world, _ session.Record, a *agent) {
+			a.status, a.since = presence.Busy, time.Now()
+		}, ErrChanged},
+		{"presence cannot be read", func(_ *world, _ session.Record, a *agent) { a.unreadable = presence.ErrTorn }, ErrUnseen},
+		{"the agent ends", func(w *world, _ session.Record, a *agent) { w.processes.exit(a.id.PID) }, ErrNoAgent},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				m := askBash("touch x")
+				r, a, d := w.asked(m)
+				m.onKey = func(m *menu, key string) {
+					if len(m.pressed) == 2 {
+						tc.then(w, r, a)
+					}
+				}
+				_, err := w.Choose(w.ctx, r.ID, d.Mark, 3)
+				require.ErrorIs(t, err, tc.want)
+				assert.NotContains(t, w.order.all(), "enter")
+				assert.Empty(t, a.heard())
+			})
+		})
+	}
+}
+
+// Nothing is pressed unless the dialog is the one that the button was drawn for.
+func TestP7_NoKeyGoesElsewhereThanToTheDialogOfTheButton(t *testing.T) {
+	gone := func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.close() }) }
+	tests := []struct {
+		name string
+		then func(w *world, r session.Record, a *agent)
+		want error
+	}{
+		{"the box is back", gone, ErrNoDialog},
+		{"another command", func(_ *world, _ session.Record, a *agent) { a.asks(askBash("rm -rf /")) }, ErrChanged},
+		{"the cursor was moved", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.menu.selected = 1 }) }, ErrChanged},
+		{"a tick", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.menu.options[0] = "✔ Yes" }) }, ErrChanged},
+		{"a foot", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.menu.foot = " Esc to go back" }) }, ErrChanged},
+		{"the agent has ended", func(w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) }, ErrNoAgent},
+		{"the session is archived", func(w *world, r session.Record, _ *agent) {
+			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+		}, ErrNoAgent},
+		{"nobody knows whether it lives", func(w *world, _ session.Record, _ *agent) {
+			w.processes.set(func(ps *processes) {
+				ps.liveness = func(process.Identity) process.Liveness { return process.Unknown }
+			})
+		}, ErrUnseen},
+		{"tmux does not say", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Server", tmux.ErrLost) }, ErrUnseen},
+		{"the screen cannot be read", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Capture", tmux.ErrLost) }, ErrUnseen},
+		{"presence says that it was just answered", func(_ *world, _ session.Record, a *agent) {
+			a.set(func(a *agent) { a.status, a.since = presence.Busy, time.Now() })
+		}, ErrChanged},
+		{"somebody scrolls", func(w *world, _ session.Record, a *agent) {
+			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.InMode = true })
+		}, tmux.ErrGuard},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a, d := w.asked(askBash("touch x"))
+				w.stop()
+				tc.then(w, r, a)
+				for key := range dialogKeys {
+					if !errors.Is(tc.want, ErrUnseen) { // the failures of tmux are told once
+						_, err := w.Press(w.ctx, r.ID, d.Mark, key)
+						require.ErrorIs(t, err, tc.want, key)
+					}
+				}
+				_, err := w.Choose(w.ctx, r.ID, d.Mark, 0)
+				require.ErrorIs(t, err, tc.want)
+				a.set(func(a *agent) { assert.Zero(t, a.inputs) })
+			})
+		})
+	}
+}
+
+func TestP7_AButtonOfAnEarlierLaunchIsStale(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _, d := w.asked(askBash("touch x"))
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+		r, err := w.restoreIt(r.ID)
+		require.NoError(t, err)
+		w.report(r)
+		w.pass(time.Second)
+		a := w.tmux.agentOf(w.get(r.ID))
+		a.asks(askBash("touch x"))
+		_, err = w.Press(w.ctx, r.ID, d.Mark, "enter")
+		require.ErrorIs(t, err, ErrChanged)
+		assert.NotContains(t, w.order.after("new-window"), "enter")
+	})
+}
+
+func TestPressPressesTheKey(t *testing.T) {
+	for name := range dialogKeys {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				m := askBash("touch x")
+				m.selected = 1
+				r, a, d := w.asked(m)
+				after, err := w.Press(w.ctx, r.ID, d.Mark, name)
+				require.NoError(t, err)
+				pressed, _ := a.took(m)
+				assert.Equal(t, []string{name}, pressed)
+				moves := name == "up" || name == "down"
+				assert.Equal(t, moves, after.Open && after.Mark != d.Mark, "%+v", after)
+				assert.Equal(t, name == "esc" || name == "enter", !after.Open)
+			})
+		})
+	}
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a, d := w.asked(askBash("touch x"))
+		for _, digit := range []string{"1", "C-u", "", "Enter"} {
+			_, err := w.Press(w.ctx, r.ID, d.Mark, digit)
+			require.Error(t, err)
+		}
+		assert.Empty(t, w.tmux.Inputs(a.pane))
+	})
+}
+
+// While the chat has the question nothing is chosen in the terminal; Esc is the
+// way out, and the cursor harms nobody.
+func TestP7_WhileARequestWaitsEnterIsRefused(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		m := askBash("touch x")
+		r, a, d := w.asked(m)
+		w.relays.ask(r)
+		again, err := w.Press(w.ctx, r.ID, d.Mark, "enter")
+		require.ErrorIs(t, err, ErrRelayed)
+		assert.True(t, again.Relayed)
+		_, err = w.Choose(w.ctx, r.ID, d.Mark, 1)
+		require.ErrorIs(t, err, ErrRelayed)
+		pressed, _ := a.took(m)
+		assert.Empty(t, pressed)
+		d, err = w.Press(w.ctx, r.ID, d.Mark, "down")
+		require.NoError(t, err)
+		_, err = w.Press(w.ctx, r.ID, d.Mark, "esc")
+		require.NoError(t, err)
+		pressed, _ = a.took(m)
+		assert.Equal(t, []string{"down", "esc"}, pressed)
+	})
+}
+
+// The trust question comes before the first presence file and SessionStart.
+func TestP7_AQuestionBeforeTheStartIsAnswered(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		m := &menu{head: []string{" Accessing workspace:"}, options: []string{"No, exit", "Yes, I trust this folder"}, foot: " Enter to confirm · Esc to cancel"}
+		m.onTaken = func(a *agent) { a.silent = false }
+		w.tmux.onLaunch = func(a *agent, _ *tmuxtest.Process) { a.menu, a.silent = m, true }
+		r, a := w.starting()
+		w.pass(time.Minute)
+		require.Equal(t, 1, w.news.told(NoteDialog))
+		d := w.news.last(NoteDialog).Dialog
+		require.NotNil(t, d)
+		require.Equal(t, m.options, d.Options)
+		_, err := w.Choose(w.ctx, r.ID, d.Mark, 1)
+		require.NoError(t, err)
+		_, chosen := a.took(m)
+		assert.Equal(t, []string{"Yes, I trust this folder"}, chosen)
+		w.report(r)
+		w.pass(time.Second)
+		assert.Equal(t, session.Running, w.get(r.ID).State)
+		assert.Equal(t, 1, w.news.told(NoteDialogGone))
+	})
+}
+
+// A key that ends the agent has done what was asked for.
+func TestAnAnswerThatEndsTheAgentIsNoError(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		m := askBash("touch x")
+		r, _, d := w.asked(m)
+		m.onTaken = func(a *agent) { w.processes.exit(a.id.PID) }
+		after, err := w.Choose(w.ctx, r.ID, d.Mark, 3)
+		require.NoError(t, err)
+		assert.False(t, after.Open)
+	})
+}
+
+// A page that is only closed has nothing to choose.
+func TestAPageIsClosedByEsc(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		m := &menu{head: []string{"  Settings  Status   Config"}, foot: "  Esc to cancel", page: true}
+		r, a, d := w.asked(m)
+		assert.Empty(t, d.Options)
+		assert.Equal(t, -1, d.Selected)
+		_, err := w.Choose(w.ctx, r.ID, d.Mark, 0)
+		require.ErrorIs(t, err, ErrChanged)
+		after, err := w.Press(w.ctx, r.ID, d.Mark, "esc")
+		require.NoError(t, err)
+		assert.False(t, after.Open)
+		pressed, _ := a.took(m)
+		assert.Equal(t, []string{"esc"}, pressed)
+	})
+}
+
+// Presence says that the agent waits, the screen is not understood.
+func TestADialogThatIsNotRecognisedTakesKeys(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		m := &menu{plain: true, head: []string{"Something new", "is asked"}}
+		r, a, d := w.asked(m)
+		assert.Empty(t, d.Options)
+		assert.Contains(t, d.Lines, "Something new")
+		a.set(func(*agent) { m.above = "✶ Zesting… (5s · ↓ 119 tokens)" })
+		_, err := w.Choose(w.ctx, r.ID, d.Mark, 0)
+		require.ErrorIs(t, err, ErrChanged, "there is nothing to choose")
+		_, err = w.Press(w.ctx, r.ID, d.Mark, "enter")
+		require.NoError(t, err)
+		pressed, _ := a.took(m)
+		assert.Equal(t, []string{"enter"}, pressed)
+	})
+}
+
+// An agent that says that it waits and shows its prompt box: an Enter might go
+// into the box.
+func TestP7_NoEnterIntoABoxWhateverPresenceSays(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.status, a.box = presence.Waiting, "mine" })
+		w.pass(time.Minute)
+		d, err := w.Dialog(w.ctx, r.ID)
+		require.NoError(t, err)
+		require.True(t, d.Open)
+		for _, key := range []string{"enter", "space"} {
+			_, err = w.Press(w.ctx, r.ID, d.Mark, key)
+			require.ErrorIs(t, err, ErrUnseen)
+		}
+		assert.Empty(t, w.tmux.Inputs(a.pane))
+		_, err = w.Press(w.ctx, r.ID, d.Mark, "esc")
+		require.NoError(t, err)
+	})
+}
+
+// In a shell's pane the agent must be in front.
+func TestP7_NoKeyForAShellInFrontOfAnAdoptedAgent(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.adopted()
+		m := askBash("touch x")
+		h.asks(m)
+		w.pass(time.Minute)
+		d, err := w.Dialog(w.ctx, r.ID)
+		require.NoError(t, err)
+		require.True(t, d.Open)
+		_, err = w.Press(w.ctx, r.ID, d.Mark, "down")
+		require.NoError(t, err)
+		w.tmux.suspend(h)
+		_, err = w.Press(w.ctx, r.ID, d.Mark, "enter")
+		require.ErrorIs(t, err, ErrNoAgent)
+		_, err = w.Dialog(w.ctx, r.ID)
+		require.ErrorIs(t, err, ErrNoAgent)
+		pressed, _ := h.took(m)
+		assert.Equal(t, []string{"down"}, pressed)
+	})
+}
+
+func TestDialogOfASessionThatIsNotThere(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		_, err := w.Dialog(w.ctx, uuid.New())
+		require.ErrorIs(t, err, session.ErrNotFound)
+		_, err = w.Press(w.ctx, uuid.New(), "x", "enter")
+		require.ErrorIs(t, err, session.ErrNotFound)
+		r, _ := w.started()
+		d, err := w.Dialog(w.ctx, r.ID)
+		require.NoError(t, err)
+		assert.False(t, d.Open)
+		assert.Empty(t, d.Mark)
+		assert.Contains(t, d.Screen, "hello")
+	})
+}
+
+// The rule for a key, near every view that can be.
+func TestP7_EnterNeedsAnOpenDialog(t *testing.T) {
+	pressed, refused := 0, map[error]bool{}
+	check := func(t fataler, r session.Record, v View, k tmux.Key) {
+		err := mayPress(v, dialogOf(r, v), k)
+		if err != nil {
+			refused[err] = true
+			return
+		}
+		pressed++
+		waits := v.Present && v.Presence.Status == presence.Waiting
+		fresh := v.Present && !waits && v.Now.Sub(v.Presence.UpdatedAt) < drawn
+		switch {
+		case v.Screen.Box.Present && v.Screen.Dialog == nil && k == keyEnter:
+			t.Fatalf("Enter into a box: %+v", v)
+		case v.Screen.Dialog == nil && !waits && !unready(r, v):
+			t.Fatalf("key %s without a dialog: %+v", k, v)
+		case v.Relayed && k == keyEnter:
+			t.Fatalf("Enter while a request waits: %+v", v)
+		case fresh, !v.Captured:
+			t.Fatalf("key %s on %+v", k, v)
+		}
+	}
+	relayed := func(v *View) { v.Relayed = true }
+	young := func(v *View) { v.Presence.UpdatedAt = noon.Add(-drawn / 2) }
+	all := append([]func(*View){relayed, young}, changes...)
+	for _, state := range []session.State{session.Starting, session.Running} {
+		for _, k := range dialogKeys {
+			for _, one := range all {
+				for _, two := range all {
+					check(t, in(state), asSeen(free(one, two)), k)
+				}
+			}
+		}
+	}
+	require.Positive(t, pressed)
+	for _, want := range []error{ErrNoDialog, ErrRelayed, ErrChanged, ErrUnseen} {
+		assert.True(t, refused[want], want.Error())
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		v := anyView(t)
+		v.Relayed = rapid.Bool().Draw(t, "relayed")
+		check(t, anyRecord(t), v, rapid.SampledFrom([]tmux.Key{keyEnter, tmux.KeySpace, tmux.KeyUp, tmux.KeyEscape}).Draw(t, "key"))
+	})
+}
+
+func TestTheMarkIsOfTheDialogAlone(t *testing.T) {
+	shown := func(change func(m *menu)) claudeui.Screen {
+		m := askBash("touch x")
+		change(m)
+		return claudeui.Read(m.screen())
+	}
+	r := in(session.Running)
+	mark := markOf(r, shown(func(*menu) {}))
+	assert.Len(t, mark, 12)
+	assert.NotContains(t, mark, ":")
+	tests := []struct {
+		name   string
+		change func(m *menu)
+		same   bool
+	}{
+		{"nothing", func(*menu) {}, true},
+		{"a spinner above", func(m *menu) { m.above = "✶ Zesting… (5s · ↓ 119 tokens)" }, true},
+		{"a clock above", func(m *menu) { m.above = "  12:04:05" }, true},
+		{"the cursor", func(m *menu) { m.selected = 1 }, false},
+		{"a tick", func(m *menu) { m.options[1] = "✔ " + m.options[1] }, false},
+		{"a label", func(m *menu) { m.options[3] = "No, and tell Claude what to do differently" }, false},
+		{"the command", func(m *menu) { m.head[1] = " touch y" }, false},
+		{"the foot", func(m *menu) { m.foot = " Esc to cancel" }, false},
+		{"one option less", func(m *menu) { m.options = m.options[:3] }, false},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			assert.Equal(t, tc.same, mark == markOf(r, shown(tc.change)))
+		})
+	}
+	other := in(session.Running)
+	other.Binding.Agent = process.Identity{PID: 7, Start: 8, Boot: boot}
+	assert.NotEqual(t, mark, markOf(other, shown(func(*menu) {})), "another launch")
+	unknown := func(text string) claudeui.Screen { return claudeui.Screen{Text: text} }
+	assert.Equal(t, markOf(r, unknown("● Running\n✶ Zesting… (5s)\nwhat?")), markOf(r, unknown("  Running\n✻ Baking… (6s)\nwhat?")))
+	assert.NotEqual(t, markOf(r, unknown("what?")), markOf(r, unknown("what!")))
+}
+
+func TestAKeyThatTmuxCannotSendIsToldSo(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a, d := w.asked(askBash("touch x"))
+		why := errors.New("no tmux")
+		w.tmux.Fail("Enter", why)
+		_, err := w.Press(w.ctx, r.ID, d.Mark, "enter")
+		require.ErrorIs(t, err, why)
+		assert.Empty(t, w.tmux.Inputs(a.pane))
+	})
+}

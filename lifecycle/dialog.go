@@ -1,0 +1,134 @@
+package lifecycle
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/claudeui"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// Dialog is what the terminal asks, as a person is shown it.
+type Dialog struct {
+	Open     bool     // something takes the keys instead of the prompt box; when not, only Screen is set
+	Lines    []string // what it shows; where it is not recognised, the last rows of the screen
+	Options  []string // labels as shown; none: a page, or it is not recognised
+	Selected int      // index into Options; -1 without options
+	Mark     string   // changes with anything that is shown: a button with another one is of before; 12 characters, no ':'
+	Relayed  bool     // a permission request of the agent waits for the chat
+	Screen   string   // all of the screen, plain text
+}
+
+// Dialog looks at what a session's terminal asks. ErrNoAgent: the agent is not
+// there, or behind its shell; ErrUnseen: nobody knows.
+func (s *Service) Dialog(ctx context.Context, id uuid.UUID) (Dialog, error) {
+	r, ok := s.Store.Get(id)
+	if !ok {
+		return Dialog{}, session.ErrNotFound
+	}
+	w := &work{Service: s, r: &r}
+	return w.lookAtDialog(ctx)
+}
+
+// lookAtDialog looks at the terminal.
+func (w *work) lookAtDialog(ctx context.Context) (Dialog, error) {
+	switch w.r.State {
+	case session.Starting, session.Restoring, session.Running:
+	default:
+		return Dialog{}, ErrNoAgent
+	}
+	w.view = w.View(ctx, *w.r)
+	v := w.view
+	switch {
+	case v.Agent == process.Gone, v.Fate == PaneDead, v.Fate == PaneGone, v.Fate == PaneForeign, v.Behind:
+		return Dialog{}, ErrNoAgent
+	case v.Agent != process.Alive, v.Fate != PaneOurs, !v.Captured:
+		return Dialog{}, ErrUnseen
+	}
+	return dialogOf(*w.r, v), nil
+}
+
+// shownRows is how much is shown of a screen on which no dialog is recognised.
+const shownRows = 24
+
+// dialogOf is pure.
+func dialogOf(r session.Record, v View) Dialog {
+	d := Dialog{Selected: -1, Relayed: v.Relayed, Screen: v.Screen.Text}
+	if !v.Captured || !v.DialogOpen() && !unready(r, v) {
+		return d
+	}
+	d.Open, d.Mark = true, markOf(r, v.Screen)
+	if s := v.Screen.Dialog; s != nil {
+		d.Lines, d.Options, d.Selected = s.Lines, s.Options, s.Selected
+		return d
+	}
+	rows := strings.Split(strings.Trim(v.Screen.Text, "\n"), "\n")
+	d.Lines = rows[max(0, len(rows)-shownRows):]
+	return d
+}
+
+// unready says whether an agent that was never ready shows something that is no
+// prompt box: questions before the first presence file are not all recognised.
+func unready(r session.Record, v View) bool {
+	starting := r.State == session.Starting || r.State == session.Restoring
+	seen := v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured
+	return starting && seen && !v.Present && !v.Screen.Box.Present && v.Screen.Text != ""
+}
+
+// markOf is the hash of what the keys would go to: the dialog with its cursor and
+// ticks, and whose it is; one that is not recognised is the whole screen. What
+// moves beside a dialog by itself is not in it.
+func markOf(r session.Record, s claudeui.Screen) string {
+	h := sha256.New()
+	if r.Binding != nil {
+		fmt.Fprintf(h, "%s ", r.Binding.Agent) // the next launch may ask the same
+	}
+	if d := s.Dialog; d != nil {
+		fmt.Fprintf(h, "%q %q %d", d.Lines, d.Options, d.Selected)
+	} else {
+		fmt.Fprintf(h, "%q", s.Steady())
+	}
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
+}
+
+// shownDialog is the dialog of the step's view, nil when nothing takes keys.
+func (w *work) shownDialog() *Dialog {
+	d := dialogOf(*w.r, w.view)
+	if !d.Open {
+		return nil
+	}
+	return &d
+}
+
+// tellDialog tells what the terminal asks, once per dialog.
+func (w *work) tellDialog(ctx context.Context) error {
+	name := dialogName(w.view.Screen.Dialog)
+	if w.recall(w.r.ID).dialog == name {
+		return nil
+	}
+	if err := w.tell(ctx, NoteDialog, Prompt{}); err != nil {
+		return err
+	}
+	w.remember(w.r.ID, func(m *memory) { m.dialog = name })
+	return nil
+}
+
+// dialogName tells one dialog from the next, by its words.
+func dialogName(d *claudeui.Dialog) string {
+	if d == nil {
+		return "not recognised"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r
+		}
+		return -1 // ticks, counters and the cursor open no new dialog
+	}, d.Title+strings.Join(d.Lines, "")+strings.Join(d.Options, ""))
+}

@@ -1,0 +1,127 @@
+package lifecycle
+
+import (
+	"context"
+	"time"
+
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// relayGrace is how long a dialog is not told that a hook of ours asks the chat
+// about: the hook has to start, and after a restart of ccbot to dial again.
+const relayGrace = 5 * time.Second
+
+// relayWait is how long a permission request for the open dialog may still take
+// to come; 0: none is expected. It is pure.
+func relayWait(r session.Record, v View) time.Duration {
+	hooked := !r.ReportsAt.IsZero() && !v.Adopted
+	asks := v.Present && v.Presence.Status == presence.Waiting &&
+		(v.Presence.WaitingFor == "permission prompt" || v.Presence.WaitingFor == "input needed")
+	if !hooked || !asks || v.Since.IsZero() {
+		return 0
+	}
+	return min(max(0, relayGrace-v.Now.Sub(v.Since)), relayGrace) // or the clock was set back
+}
+
+// asked says whether a permission request for a dialog of the session's agent
+// waits for the chat, and when the newest one was made. A subagent's is none of
+// them: its dialog is not drawn before its hook has ended.
+func (s *Service) asked(r session.Record) (waits bool, newest time.Time) {
+	if s.Relays == nil || r.Binding == nil {
+		return false, time.Time{}
+	}
+	for _, q := range s.Relays.Waiting(r.ID) {
+		if q.Agent != r.Binding.Agent || q.SubagentID != "" {
+			continue // of an earlier launch, whose hook outlived it
+		}
+		waits = true
+		if q.Asked.After(newest) {
+			newest = q.Asked
+		}
+	}
+	return waits, newest
+}
+
+// Ages at which an agent that says that it does not wait has really moved on:
+// presence is written about when the hook starts, a little before or after it.
+const (
+	goneAfter = time.Second     // of the presence file, counted from the newest request
+	goneBy    = 3 * time.Second // of the newest request itself
+)
+
+// dialogGone says whether the dialogs of all requests that wait are proven gone:
+// answered at the desk, or interrupted, which kills no hook. It is pure.
+func dialogGone(v View) bool {
+	return mayBeGone(v) && (v.Presence.UpdatedAt.After(v.Asked.Add(goneAfter)) || v.Now.After(v.Asked.Add(goneBy)))
+}
+
+// mayBeGone says whether the agent waits for nobody, by its own word and on the
+// screen, while a request waits.
+func mayBeGone(v View) bool {
+	moved := v.Present && (v.Presence.Status == presence.Idle || v.Presence.Status == presence.Busy)
+	return v.Relayed && v.Agent == process.Alive && moved && !v.DialogOpen()
+}
+
+// dialogClosed says whether no dialog is open for certain. It is pure.
+func dialogClosed(v View) bool {
+	over := v.Agent == process.Gone || v.Fate == PaneDead || v.Fate == PaneGone || v.Fate == PaneForeign
+	known := v.Captured && v.Phase() != PhaseUnknown
+	return over || known && !v.DialogOpen()
+}
+
+// noteOpen dates the dialog that is open from when this process first saw it. The
+// end of a request dates it anew: its dialog closes a little later.
+func (w *work) noteOpen() {
+	name := ""
+	if w.view.DialogOpen() {
+		name = dialogName(w.view.Screen.Dialog)
+	}
+	w.remember(w.r.ID, func(m *memory) {
+		if m.open != name || m.asked && !w.view.Relayed {
+			m.open, m.openAt = name, w.view.Now
+		}
+		m.asked = w.view.Relayed
+		if name != "" {
+			w.view.Since = m.openAt
+		}
+	})
+}
+
+// noteGone tells once that what the terminal asked is not open any more: what
+// was told, or what a request waits for. again is when that may be known, 0 when
+// nothing is awaited.
+func (w *work) noteGone(ctx context.Context) (again time.Duration, err error) {
+	m := w.recall(w.r.ID)
+	proven := dialogGone(w.view)
+	gone := proven && !m.gone.Equal(w.view.Asked)
+	waits := w.view.Relayed && w.view.Agent == process.Alive && !proven // the news would be taken to be of the request too
+	closed := m.dialog != "" && dialogClosed(w.view) && !waits
+	if !closed && !gone {
+		if mayBeGone(w.view) && !proven {
+			again = max(soon, w.view.Asked.Add(goneBy).Sub(w.view.Now)+time.Millisecond)
+		}
+		return again, nil
+	}
+	if err := w.tell(ctx, NoteDialogGone, Prompt{}); err != nil {
+		return 0, err
+	}
+	w.remember(w.r.ID, func(m *memory) {
+		if closed {
+			m.dialog = ""
+		}
+		if gone {
+			m.gone = w.view.Asked
+		}
+	})
+	return 0, nil
+}
+
+// sooner is the earlier of two looks, where 0 is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,300 @@
+package lifecycle
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/hooks"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux/tmuxtest"
+)
+
+func waitsFor(what string) func(*View) {
+	return func(v *View) { v.Presence.Status, v.Presence.WaitingFor = presence.Waiting, what }
+}
+func relayed(v *View) { v.Relayed, v.Asked = true, noon.Add(-time.Minute) }
+func seenFor(d time.Duration) func(*View) {
+	return func(v *View) { v.Since = noon.Add(-d) }
+}
+
+func TestDecideDialog(t *testing.T) {
+	running, starting := in(session.Running), in(session.Starting)
+	unreported := in(session.Running, func(r *session.Record) { r.ReportsAt = time.Time{} })
+	permission, question, page := waitsFor("permission prompt"), waitsFor("input needed"), waitsFor("dialog open")
+	adopted := func(v *View) { v.Adopted = true }
+	justNow := func(v *View) { v.Presence.UpdatedAt = noon.Add(-soon) }
+	tests := []struct {
+		name  string
+		r     session.Record
+		v     View
+		head  *Prompt
+		act   Act
+		why   NoteKind
+		again time.Duration
+	}{
+		{"a page", running, free(dialogOpen, page, seenFor(0)), nil, ActDialog, "", slow},
+		{"a permission, its hook may come", running, free(dialogOpen, permission, seenFor(time.Second)), nil, ActNothing, "", relayGrace - time.Second},
+		{"a question, its hook may come", running, free(dialogOpen, question, seenFor(0)), nil, ActNothing, "", relayGrace},
+		{"its hook may come, a prompt is held", running, free(dialogOpen, permission, seenFor(0)), heldPrompt(), ActNothing, "", relayGrace},
+		{"its hook may come, a command was taken", running, free(dialogOpen, permission, seenFor(0)), typing(time.Second, command), ActProven, "", soon},
+		{"the clock was set back", running, free(dialogOpen, permission, seenFor(-time.Hour)), nil, ActNothing, "", relayGrace},
+		{"its hook did not come", running, free(dialogOpen, permission, seenFor(relayGrace)), nil, ActDialog, "", slow},
+		{"its hook did not come, a prompt is held", running, free(dialogOpen, question, seenFor(relayGrace)), heldPrompt(), ActDialog, NoteHeldDialog, slow},
+		{"no launch of ours", running, free(dialogOpen, permission, seenFor(0), adopted), nil, ActDialog, "", slow},
+		{"no hook reports", unreported, free(dialogOpen, permission, seenFor(0)), nil, ActDialog, "", slow},
+		{"no presence file", running, free(dialogOpen, noPresence, seenFor(0)), nil, ActDialog, "", slow},
+		{"nobody knows since when", running, free(dialogOpen, permission), nil, ActDialog, "", slow},
+		{"starting", starting, free(dialogOpen, noPresence, seenFor(0)), nil, ActDialog, "", min(slow, backoff(time.Minute))},
+		{"a request waits", running, free(dialogOpen, permission, seenFor(time.Hour), relayed), nil, ActNothing, "", slow},
+		{"a request waits, a prompt is held", running, free(dialogOpen, permission, seenFor(time.Hour), relayed), heldPrompt(), ActHold, NoteHeldDialog, slow},
+		{"a request waits, a command was taken", running, free(dialogOpen, permission, relayed), typing(time.Second, command), ActProven, "", soon},
+		{"a request waits, a prompt is being typed", running, free(dialogOpen, permission, relayed), typing(time.Second), ActNothing, "", slow},
+		{"a request waits, the screen does not show it", running, free(noBox, permission, relayed), nil, ActNothing, "", slow},
+		{"it was answered, and the screen still shows it", running, free(dialogOpen, status(presence.Busy), justNow), nil, ActNothing, "", soon},
+		{"busy, and a dialog stands all the same", running, free(dialogOpen, status(presence.Busy)), nil, ActDialog, "", slow},
+		{"presence is ahead of the screen", running, free(permission, justNow), nil, ActNothing, "", soon},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			assert.Equal(t, Decision{Act: tc.act, Why: tc.why, Again: tc.again}, decide(tc.r, tc.v, tc.head))
+		})
+	}
+}
+
+func TestDialogGone(t *testing.T) {
+	askedAgo := func(ago time.Duration) func(*View) {
+		return func(v *View) { v.Relayed, v.Asked = true, noon.Add(-ago) }
+	}
+	told := func(ago time.Duration) func(*View) {
+		return func(v *View) { v.Presence.UpdatedAt = noon.Add(-ago) }
+	}
+	busy, long := status(presence.Busy), askedAgo(time.Hour)
+	tests := []struct {
+		name string
+		v    View
+		want bool
+	}{
+		{"no request", free(), false},
+		{"idle, asked long ago", free(long), true},
+		{"busy, asked long ago", free(busy, long), true},
+		{"asked a moment ago, presence is of before", free(busy, askedAgo(time.Second), told(time.Minute)), false},
+		{"asked a moment ago, presence is of then", free(busy, askedAgo(2*time.Second), told(time.Second)), false},
+		{"asked a moment ago, presence is newer", free(busy, askedAgo(2*time.Second), told(time.Second/2)), true},
+		{"asked just within the time", free(busy, askedAgo(goneBy), told(goneBy)), false},
+		{"asked just over the time", free(busy, askedAgo(goneBy+time.Millisecond), told(goneBy)), true},
+		{"it waits", free(status(presence.Waiting), dialogOpen, long), false},
+		{"it waits and shows nothing", free(status(presence.Waiting), long), false},
+		{"the screen still shows it", free(busy, dialogOpen, long), false},
+		{"no presence file", free(noPresence, long), false},
+		{"presence cannot be read", free(status(""), long), false},
+		{"a status of a later version", free(status("new"), long), false},
+		{"nobody knows whether it lives", free(alive(process.Unknown), long), false},
+		{"its end is told in another way", free(alive(process.Gone), long), false},
+		{"the screen cannot be read, presence says it", free(busy, blind, long), true},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, dialogGone(tc.v)) })
+	}
+}
+
+func TestDialogClosed(t *testing.T) {
+	tests := []struct {
+		name string
+		v    View
+		want bool
+	}{
+		{"zero", View{}, false},
+		{"the box", free(), true},
+		{"a turn", free(status(presence.Busy)), true},
+		{"a dialog", free(dialogOpen), false},
+		{"presence waits", free(status(presence.Waiting)), false},
+		{"presence cannot be read", free(status("")), false},
+		{"no presence file, a box", free(noPresence), true},
+		{"no presence file, an odd screen", free(noPresence, noBox), false},
+		{"the screen cannot be read", free(blind), false},
+		{"behind its shell", free(behind, blind), false},
+		{"tmux does not say", free(fate(PaneUnknown), blind), false},
+		{"nobody knows whether it lives", free(alive(process.Unknown)), false},
+		{"it ended", free(alive(process.Gone), fate(PaneDead)), true},
+		{"its pane is gone", free(fate(PaneGone), blind), true},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, dialogClosed(tc.v)) })
+	}
+}
+
+// The chat has the question as a request: its dialog is not told a second time.
+func TestARequestIsNotToldAsADialog(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.asks(askBash("touch x"))
+		w.Wake(r.ID)
+		w.pass(relayGrace / 2)
+		w.relays.ask(r)
+		w.Wake(r.ID)
+		w.held(r, "k", said)
+		w.pass(time.Hour)
+		assert.Zero(t, w.news.told(NoteDialog))
+		assert.Equal(t, 1, w.news.told(NoteHeldDialog))
+		assert.Zero(t, w.news.told(NoteDialogGone))
+
+		w.relays.leave() // answered, and the dialog closes in a moment; or its hook has died, and the dialog stands
+		w.Wake(r.ID)
+		w.pass(relayGrace - time.Second)
+		assert.Zero(t, w.news.told(NoteDialog))
+		w.pass(time.Minute)
+		assert.Equal(t, 1, w.news.told(NoteDialog))
+		assert.Empty(t, a.heard())
+	})
+}
+
+// Answered at the desk, which kills no hook.
+func TestARequestWhoseDialogIsGoneIsToldOnce(t *testing.T) {
+	for _, answered := range []time.Duration{time.Second / 2, time.Minute} {
+		t.Run(answered.String(), func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				a.asks(askBash("touch x"))
+				w.relays.ask(r)
+				w.Wake(r.ID)
+				w.pass(answered)
+				assert.Zero(t, w.news.told(NoteDialogGone))
+				a.set(func(a *agent) { a.close(); a.status, a.since = presence.Busy, time.Now() })
+				w.WakeAgent(a.id.PID)
+				w.pass(goneBy + time.Second)
+				assert.Equal(t, 1, w.news.told(NoteDialogGone))
+				w.WakeAgent(a.id.PID)
+				w.pass(time.Minute)
+				assert.Equal(t, 1, w.news.told(NoteDialogGone))
+
+				w.relays.ask(r) // the next one
+				w.WakeAgent(a.id.PID)
+				w.pass(time.Minute)
+				assert.Equal(t, 2, w.news.told(NoteDialogGone))
+			})
+		})
+	}
+}
+
+// The end of a dialog that was told must not pass for that of a request which
+// has just come.
+func TestADialogThatIsGoneSaysNothingOfANewRequest(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a, _ := w.asked(askBash("touch x"))
+		a.set(func(a *agent) { a.close(); a.since = time.Now() })
+		w.relays.ask(r)
+		w.Wake(r.ID)
+		w.pass(goneBy / 2)
+		assert.Zero(t, w.news.told(NoteDialogGone))
+		w.pass(goneBy)
+		assert.Equal(t, 1, w.news.told(NoteDialogGone))
+	})
+}
+
+// A request of an earlier launch, whose hook has outlived it, hides nothing.
+func TestARequestOfAnotherAgentDoesNotCount(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.relays.add(hooks.Request{Session: r.ID, Agent: process.Identity{PID: 9, Start: 9, Boot: boot}, Asked: time.Now()})
+		assert.False(t, w.View(w.ctx, r).Relayed)
+		a.asks(askBash("touch x"))
+		w.Wake(r.ID)
+		w.pass(time.Minute)
+		assert.Equal(t, 1, w.news.told(NoteDialog))
+
+		w.relays.add(hooks.Request{Session: r.ID, Agent: a.id}) // without a time
+		v := w.View(w.ctx, r)
+		assert.True(t, v.Relayed)
+		assert.True(t, v.Asked.IsZero())
+		first, last := time.Now(), time.Now().Add(time.Second)
+		w.relays.add(hooks.Request{Session: r.ID, Agent: a.id, Asked: last})
+		w.relays.add(hooks.Request{Session: r.ID, Agent: a.id, Asked: first})
+		assert.Equal(t, last, w.View(w.ctx, r).Asked)
+	})
+}
+
+func TestADialogThatWasToldIsToldToBeGone(t *testing.T) {
+	tests := []struct {
+		name  string
+		end   func(w *world, r session.Record, a *agent)
+		gone  int
+		tells NoteKind // what is told behind it
+	}{
+		{"answered at the desk", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.close() }) }, 1, ""},
+		{"the agent ended", func(w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) }, 1, NoteEnded},
+		{"another one", func(_ *world, _ session.Record, a *agent) { a.asks(askBash("make")) }, 0, NoteDialog},
+		{"its cursor was moved", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.menu.selected = 2 }) }, 0, ""},
+		{"nobody knows", func(_ *world, _ session.Record, a *agent) {
+			a.set(func(a *agent) { a.unreadable = presence.ErrTorn; a.menu.plain = true })
+		}, 0, ""},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a, d := w.asked(askBash("touch x"))
+				require.Equal(t, 1, w.news.told(NoteDialog))
+				assert.Equal(t, d, *w.news.last(NoteDialog).Dialog)
+				before := w.news.told(tc.tells)
+				tc.end(w, r, a)
+				for range 3 {
+					w.Wake(r.ID)
+					w.pass(time.Minute)
+				}
+				assert.Equal(t, tc.gone, w.news.told(NoteDialogGone))
+				if tc.tells != "" {
+					assert.Equal(t, before+1, w.news.told(tc.tells))
+				}
+			})
+		})
+	}
+}
+
+// What cannot be told now is told later, and nothing else waits for it.
+func TestADialogThatIsGoneIsToldUntilItIsKept(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a, _ := w.asked(askBash("touch x"))
+		full := errors.New("disk full")
+		w.news.set(func(n *news) {
+			n.fail = func(note Note) error {
+				if note.Kind == NoteDialogGone {
+					return full
+				}
+				return nil
+			}
+		})
+		a.set(func(a *agent) { a.close() })
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		assert.Equal(t, []string{said}, a.heard(), "a prompt is typed all the same")
+		w.news.set(func(n *news) { n.fail = nil })
+		w.pass(10 * time.Minute)
+		assert.Equal(t, 1, w.news.told(NoteDialogGone))
+	})
+}
+
+// A screen that takes keys before anything is known of the agent goes along with
+// the news that it is not ready.
+func TestAnAgentThatIsNotReadyShowsWhatTakesKeys(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		m := &menu{plain: true, head: []string{"Select login method:"}, options: []string{"Account", "Console"}}
+		w.tmux.onLaunch = func(a *agent, _ *tmuxtest.Process) { a.menu, a.silent = m, true }
+		r, a := w.starting()
+		w.pass(time.Minute)
+		require.Equal(t, 1, w.news.told(NoteNotReporting))
+		d := w.news.last(NoteNotReporting).Dialog
+		require.NotNil(t, d)
+		assert.True(t, d.Open)
+		d2, err := w.Press(w.ctx, r.ID, d.Mark, "down")
+		require.NoError(t, err)
+		_, err = w.Press(w.ctx, r.ID, d2.Mark, "enter")
+		require.NoError(t, err)
+		_, chosen := a.took(m)
+		assert.Equal(t, []string{"Console"}, chosen)
+	})
+}

@@ -1,0 +1,190 @@
+package lifecycle
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/demoagent"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+func TestMain(m *testing.M) {
+	if demoagent.Called(os.Args[0]) {
+		os.Exit(demoagent.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout))
+	}
+	os.Exit(m.Run())
+}
+
+// terminal is a Service over a tmux server of its own, with an agent that is a
+// process.
+type terminal struct {
+	*Service
+	t      *testing.T
+	news   *news
+	tmux   *tmux.Client
+	relays *relays
+	dir    string
+}
+
+// newTerminal opens it for a command that is started with these variables.
+func newTerminal(t *testing.T, command, dir, config string, env map[string]string) *terminal {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "tmux is missing")
+		t.Skip("SKIPPED: tmux is not installed")
+	}
+	log := slog.New(slog.DiscardHandler)
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	base := t.TempDir()
+	c := tmux.Config{Socket: "ccbot-test-" + uuid.NewString()[:8], Session: "ccbot", Instance: "test", Log: log,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + base, "LANG=C.UTF-8"},
+		Start: func(pid int) (uint64, error) {
+			p, err := table.Inspect(pid)
+			return p.Start, err
+		}}
+	client, err := tmux.New(c)
+	require.NoError(t, err)
+	store, err := session.Open(filepath.Join(base, "sessions"), filepath.Join(base, "quarantine"), time.Now, log)
+	require.NoError(t, err)
+	order := &order{}
+	w := &terminal{t: t, news: &news{order: order}, tmux: client, relays: &relays{}, dir: dir}
+	w.Service = New(Config{Instance: "test", Host: "here", StateDir: base, Command: command, Env: env,
+		ProjectsDir: filepath.Join(config, "projects"), KillGrace: 5 * time.Second},
+		Deps{Store: store, Tmux: client, Processes: table, Presences: presence.Dir{Path: filepath.Join(config, "sessions")},
+			Launches: launches{base}, Relays: w.relays, Prompts: &prompts{all: map[string]Prompt{}, order: order}, News: w.news,
+			Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Now: time.Now, Log: log})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{}, 2)
+	go func() { _ = client.Run(ctx); done <- struct{}{} }()
+	go func() { _ = w.Run(ctx); done <- struct{}{} }()
+	t.Cleanup(func() {
+		for _, r := range store.List() {
+			assert.NoError(t, w.Archive(ctx, r.ID, session.Archived, "the test is over"))
+		}
+		server, err := client.Server(ctx)
+		require.NoError(t, err)
+		cancel()
+		<-done
+		<-done
+		kill := exec.Command("tmux", "-L", c.Socket, "kill-server")
+		kill.Env = c.Env
+		assert.NoError(t, kill.Run())
+		end, stop := context.WithTimeout(context.Background(), 20*time.Second)
+		defer stop()
+		assert.NoError(t, table.Wait(end, process.Identity{PID: server.PID, Start: server.Start, Boot: table.Self().Boot}))
+		assert.NoError(t, os.RemoveAll(server.Socket))
+	})
+	return w
+}
+
+// until waits for something that others do.
+func (w *terminal) until(what string, ok func() bool) {
+	w.t.Helper()
+	require.True(w.t, await(w.t.Context(), 20*time.Millisecond, 30*time.Second, ok), what)
+}
+
+// dialog waits for a dialog that shows a text.
+func (w *terminal) dialog(id uuid.UUID, text string) (d Dialog) {
+	w.t.Helper()
+	var err error
+	w.until(text, func() bool {
+		d, err = w.Dialog(w.t.Context(), id)
+		return err == nil && d.Open && strings.Contains(strings.Join(d.Lines, "\n"), text)
+	})
+	return d
+}
+
+func optionOf(d Dialog, label string) int {
+	for i, o := range d.Options {
+		if strings.HasPrefix(o, label) {
+			return i
+		}
+	}
+	return -1
+}
+
+// atDesk presses keys as a person at the desk does.
+func (w *terminal) atDesk(r session.Record, keys ...tmux.Key) {
+	w.t.Helper()
+	pane, err := tmux.ParsePaneID(r.Binding.Pane)
+	require.NoError(w.t, err)
+	for _, k := range keys {
+		require.NoError(w.t, w.tmux.Press(w.t.Context(), tmux.Guard{Pane: pane, PID: r.Binding.PanePID()}, k))
+	}
+}
+
+func TestP7_DialogsOfARunningProcessAreAnswered(t *testing.T) {
+	base := t.TempDir()
+	command, err := demoagent.Link(base)
+	require.NoError(t, err)
+	dir, config := filepath.Join(base, "src"), filepath.Join(base, "config")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	w := newTerminal(t, command, dir, config, map[string]string{"CLAUDE_CONFIG_DIR": config, "HOME": base, "DEMOAGENT_TRUST": "1"})
+	w.answerDialogs()
+}
+
+// answerDialogs takes an agent through a trust question, a permission and a page.
+func (w *terminal) answerDialogs() {
+	t, ctx := w.t, w.t.Context()
+	r, err := w.Start(ctx, StartRequest{Dir: w.dir, Owner: 7, Conversation: session.Conversation{ChatID: 7}})
+	require.NoError(t, err)
+	d := w.dialog(r.ID, "Accessing workspace:")
+	after, err := w.Choose(ctx, r.ID, d.Mark, optionOf(d, "Yes, I trust"))
+	require.NoError(t, err)
+	assert.NotEqual(t, d.Mark, after.Mark)
+	w.until("it runs", func() bool {
+		now, ok := w.Store.Get(r.ID)
+		r = now
+		return ok && now.State == session.Running
+	})
+
+	w.typed(r, "one", "bash touch x")
+	d = w.dialog(r.ID, "Do you want to proceed?")
+	w.atDesk(r, tmux.KeyDown) // a person moves the cursor: the button is of before
+	w.until("the cursor moves", func() bool {
+		now, err := w.Dialog(ctx, r.ID)
+		return err == nil && now.Selected == 1
+	})
+	_, err = w.Choose(ctx, r.ID, d.Mark, 0)
+	require.ErrorIs(t, err, ErrChanged)
+	d = w.dialog(r.ID, "Do you want to proceed?")
+	after, err = w.Choose(ctx, r.ID, d.Mark, optionOf(d, "No"))
+	require.NoError(t, err)
+	assert.False(t, after.Open, "%+v", after)
+	w.until("it is idle", func() bool { return w.Look(ctx, r).Phase == PhaseIdle })
+	_, err = os.Stat(filepath.Join(w.dir, "x"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = w.Press(ctx, r.ID, d.Mark, "enter")
+	require.ErrorIs(t, err, ErrNoDialog)
+
+	w.typed(r, "two", "/status")
+	d = w.dialog(r.ID, "Esc to")
+	assert.Empty(t, d.Options)
+	after, err = w.Press(ctx, r.ID, d.Mark, "esc")
+	require.NoError(t, err)
+	assert.False(t, after.Open, "%+v", after)
+}
+
+// typed has a prompt typed.
+func (w *terminal) typed(r session.Record, key, text string) {
+	w.t.Helper()
+	typed, class, ok := Normalise(text)
+	require.True(w.t, ok)
+	require.NoError(w.t, w.Prompts.SavePrompt(Prompt{Key: key, Text: typed, Class: class, State: Held}))
+	require.NoError(w.t, w.Queue(w.t.Context(), r.ID, key))
+}

@@ -1,0 +1,79 @@
+package lifecycle
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/presence"
+	"ccbot/internal/session"
+)
+
+func TestUsageIsKeptAtIdleWhenItChanges(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		require.Nil(t, w.get(r.ID).Usage)
+		step := func() session.Record {
+			w.Wake(r.ID)
+			w.pass(time.Second)
+			return w.get(r.ID)
+		}
+		a.set(works)
+		w.status.tell(r, 12, 0.5)
+		assert.Nil(t, step().Usage, "not in a turn")
+		assert.InDelta(t, 12, w.Look(w.ctx, r).Usage.Context, 0, "but a look shows it")
+
+		a.set(func(a *agent) { a.status = presence.Idle })
+		kept := step()
+		require.NotNil(t, kept.Usage)
+		assert.Equal(t, session.Usage{Model: "Opus", Context: 12, Cost: 0.5, At: kept.Usage.At}, *kept.Usage)
+
+		w.status.tell(r, 12, 0.5) // the same once more
+		assert.Equal(t, kept.UpdatedAt, step().UpdatedAt)
+		w.status.tell(r, 13, 0.5)
+		assert.InDelta(t, 13, step().Usage.Context, 0)
+	})
+}
+
+func TestUsageIsOfTheBoundAgent(t *testing.T) {
+	tests := []struct {
+		name string
+		tell func(s *statuses)
+	}{
+		{"nothing told", func(s *statuses) { s.last = nil }},
+		{"another pid", func(s *statuses) { s.last.ClaudePID++ }},
+		{"a recycled pid", func(s *statuses) { s.last.ClaudeStart++ }},
+		{"another boot", func(s *statuses) { s.last.Boot = "another" }},
+		{"unreadable", func(s *statuses) { s.err = errors.New("not JSON") }},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, _ := w.started()
+				w.status.tell(r, 12, 0.5)
+				w.status.set(tc.tell)
+				w.Wake(r.ID)
+				w.pass(time.Second)
+				assert.Nil(t, w.get(r.ID).Usage)
+				assert.Nil(t, w.Look(w.ctx, w.get(r.ID)).Usage)
+			})
+		})
+	}
+}
+
+// A restore of the session shows what was known before, until more is.
+func TestUsageOfBeforeStays(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.status.tell(r, 12, 0.5)
+		w.Wake(r.ID)
+		w.pass(time.Second)
+		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+		_, err := w.restoreIt(r.ID)
+		require.NoError(t, err)
+		assert.InDelta(t, 12, w.Look(w.ctx, w.get(r.ID)).Usage.Context, 0)
+	})
+}
