@@ -260,6 +260,10 @@ func (a *answers) show(ctx context.Context, id uuid.UUID, item transcript.Item) 
 	if !ok {
 		return nil
 	}
+	switch item.Kind {
+	case transcript.ToolResult, transcript.PermissionDecision, transcript.Interrupt, transcript.TurnEnd:
+		a.asks.look(id, false) // a request may be settled
+	}
 	text := a.itemText(r, item)
 	if text.Blank() {
 		if item.Kind == transcript.ToolUse || item.Kind == transcript.Thinking {

@@ -9,9 +9,12 @@ import (
 
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
+	"ccbot/bot/ask"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -38,6 +41,25 @@ type Sessions interface {
 	Look(ctx context.Context, r session.Record) lifecycle.Look
 	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
 	Attach(r session.Record) string
+	Withdraw(ctx context.Context, id uuid.UUID, key string) error
+	Wake(id uuid.UUID)
+	Keys
+}
+
+// Keys answers what a terminal asks. mark says what the person saw: where the
+// terminal shows something else by now, nothing is pressed.
+type Keys interface {
+	Dialog(ctx context.Context, id uuid.UUID) (lifecycle.Dialog, error)
+	Press(ctx context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error)
+	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error)
+}
+
+// Relay gives the hooks that wait with a request what people decide.
+// hooks.ErrNotWaiting says that none does, at this moment or ever.
+type Relay interface {
+	Decide(id string, d hooks.Decision) error
+	Leave(id string)
+	Waiting(session uuid.UUID) []hooks.Request
 }
 
 // Records reads the sessions there are.
@@ -50,6 +72,7 @@ type Records interface {
 // Send returns when the Bot API took the message or refused it for good.
 type Sender interface {
 	Send(ctx context.Context, m outbox.Message) (int, error)
+	SendFile(ctx context.Context, f outbox.File) (int, error)
 	Post(ctx context.Context, m outbox.Message) error
 	Edit(ctx context.Context, to session.Conversation, messageID int, m outbox.Message) error
 	EditButtons(ctx context.Context, to session.Conversation, messageID int, buttons [][]outbox.Button) error
@@ -73,6 +96,7 @@ type Config struct {
 	Lang     string
 	Home     string   // where /new goes without a path
 	Roots    []string // directories that sessions may be opened in; none: all
+	StateDir string   // ccbot's own files, of which none is ever sent
 }
 
 // Deps are what a Bot works with.
@@ -82,6 +106,9 @@ type Deps struct {
 	Sender   Sender
 	Entries  Entries
 	Chats    *Chats
+	Relay    Relay
+	Asks     *ask.Store
+	Dialogs  *Dialogs
 	Orphans  func(ctx context.Context) []tmux.Pane // windows that belong to no session
 	Words    *i18n.Catalog
 	Now      func() time.Time
@@ -99,6 +126,9 @@ type Bot struct {
 	taps     map[string]tap
 	words    i18n.Words
 	answers  *answers
+	files    fileOffers
+	asks     *asks
+	dialogs  *dialogMessages
 }
 
 // New returns a Bot; Run makes the answers of agents flow.
@@ -106,7 +136,7 @@ func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
 	b.commands = b.commandTable()
 	b.taps = b.tapTable()
-	b.answers = newAnswers(b)
+	b.answers, b.asks, b.dialogs = newAnswers(b), newAsks(b), newDialogMessages(b)
 	return b
 }
 
@@ -116,8 +146,14 @@ func (b *Bot) Connect(s Sessions, orphans func(ctx context.Context) []tmux.Pane)
 	b.Sessions, b.Orphans = s, orphans
 }
 
-// Run shows what agents answer until ctx ends.
-func (b *Bot) Run(ctx context.Context) error { return b.answers.Run(ctx) }
+// Run shows what agents answer and ask until ctx ends.
+func (b *Bot) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, part := range []func(context.Context) error{b.answers.Run, b.asks.Run, b.dialogs.Run} {
+		g.Go(func() error { return part(ctx) })
+	}
+	return g.Wait()
+}
 
 // Handle does what one update asks for. It is called at least once for each: a
 // message may come again after a crash.
@@ -193,6 +229,9 @@ func (b *Bot) text(ctx context.Context, in incoming, text string) error {
 	}
 	if to != "" && ours {
 		text = "/" + name + rest
+	}
+	if taken, err := b.asks.hear(ctx, in, text); taken || err != nil {
+		return err
 	}
 	return b.prompt(ctx, in, text)
 }

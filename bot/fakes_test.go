@@ -18,9 +18,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/ask"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
+	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -49,6 +51,8 @@ type world struct {
 	sessions *fakeSessions
 	sender   *fakeSender
 	entries  *fakeEntries
+	relay    *fakeRelay
+	dir      string // of what is on disk
 	home     string
 	updates  int64
 	events   chan string // "send …" and "advance …", in the order in which they were done
@@ -58,19 +62,22 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	words, err := i18n.Load()
 	require.NoError(t, err)
-	chats, err := OpenChats(filepath.Join(t.TempDir(), "chats"))
+	dir := t.TempDir()
+	chats, err := OpenChats(filepath.Join(dir, "chats"))
 	require.NoError(t, err)
-	store, err := inbox.OpenStore(filepath.Join(t.TempDir(), "inbox"), slog.New(slog.DiscardHandler))
+	store, err := inbox.OpenStore(filepath.Join(dir, "inbox"), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	w := &world{records: &fakeRecords{all: make(map[uuid.UUID]session.Record)}, entries: &fakeEntries{Store: store},
+		relay: &fakeRelay{waiting: make(map[string]hooks.Request)}, dir: dir,
 		home: "/home/alice", events: make(chan string, 10_000)}
 	w.sessions = &fakeSessions{records: w.records, events: w.events}
 	w.sender = &fakeSender{events: w.events}
 	w.Bot = New(
 		Config{Allowed: map[int64]bool{alice: true, bob: true}, Groups: map[int64]bool{ours: true},
 			Username: "cc_bot", Lang: "en", Home: w.home},
-		Deps{Records: w.records, Sender: w.sender, Entries: w.entries, Chats: chats, Words: words,
+		Deps{Records: w.records, Sender: w.sender, Entries: w.entries, Chats: chats, Words: words, Relay: w.relay,
 			Now: func() time.Time { return started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)})
+	w.open(t)
 	w.Connect(w.sessions, func(context.Context) []tmux.Pane { return w.sessions.orphans })
 	return w
 }
@@ -78,6 +85,16 @@ func newWorld(t *testing.T) *world {
 // again is the same world after a restart of the program.
 func (w *world) again() {
 	w.Bot = New(w.Config, w.Deps)
+}
+
+// open reads the folders that a start reads.
+func (w *world) open(t *testing.T) {
+	t.Helper()
+	var err error
+	w.Asks, err = ask.Open(filepath.Join(w.dir, "asks"), filepath.Join(w.dir, "quarantine"), w.Log)
+	require.NoError(t, err)
+	w.Dialogs, err = OpenDialogs(filepath.Join(w.dir, "dialogs"), filepath.Join(w.dir, "quarantine"), w.Log)
+	require.NoError(t, err)
 }
 
 // session puts a record there, the newest of all, and makes it nobody's current.
@@ -234,6 +251,9 @@ type fakeSessions struct {
 	interrupt func(id uuid.UUID) error
 	look      lifecycle.Look
 	advance   func(id uuid.UUID, c transcript.Cursor) error
+	withdraw  func(id uuid.UUID, key string) error
+	dialog    lifecycle.Dialog // what the terminal shows
+	press     func(mark string) (lifecycle.Dialog, error)
 }
 
 func (f *fakeSessions) Start(_ context.Context, q lifecycle.StartRequest) (session.Record, error) {
@@ -378,7 +398,79 @@ func (f *fakeSessions) Advance(_ context.Context, id uuid.UUID, c transcript.Cur
 	return nil
 }
 
+func (f *fakeSessions) Withdraw(_ context.Context, id uuid.UUID, key string) error {
+	f.add("withdraw %s of %s", key, id)
+	if f.withdraw != nil {
+		return f.withdraw(id, key)
+	}
+	return nil
+}
+
+func (f *fakeSessions) Wake(id uuid.UUID) { f.add("wake %s", id) }
+
+func (f *fakeSessions) Dialog(context.Context, uuid.UUID) (lifecycle.Dialog, error) {
+	return f.dialog, nil
+}
+
+func (f *fakeSessions) Press(_ context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error) {
+	f.add("press %s of %s for %s", key, id, mark)
+	return f.pressed(mark)
+}
+
+func (f *fakeSessions) Choose(_ context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error) {
+	f.add("choose %d of %s for %s", option, id, mark)
+	return f.pressed(mark)
+}
+
+func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
+	if f.press != nil {
+		return f.press(mark)
+	}
+	return f.dialog, nil
+}
+
 func (f *fakeSessions) Attach(r session.Record) string { return "tmux attach -t " + r.Name }
+
+// fakeRelay has the hooks that a test lets wait. A decision or a leave ends the
+// wait.
+type fakeRelay struct {
+	log
+	waiting map[string]hooks.Request
+}
+
+func (f *fakeRelay) end(id string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, ok := f.waiting[id]
+	delete(f.waiting, id)
+	return ok
+}
+
+func (f *fakeRelay) Decide(id string, d hooks.Decision) error {
+	if !f.end(id) {
+		return hooks.ErrNotWaiting
+	}
+	f.add("%s %s", d.Behavior, d.Message)
+	return nil
+}
+
+func (f *fakeRelay) Leave(id string) {
+	if f.end(id) {
+		f.add("leave")
+	}
+}
+
+func (f *fakeRelay) Waiting(id uuid.UUID) []hooks.Request {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []hooks.Request
+	for _, q := range f.waiting {
+		if q.Session == id {
+			all = append(all, q)
+		}
+	}
+	return all
+}
 
 // fakeSender keeps what it is given; a function of the test may refuse it.
 type fakeSender struct {
@@ -408,6 +500,18 @@ func (f *fakeSender) Send(ctx context.Context, m outbox.Message) (int, error) {
 	}
 	f.keep(&f.sent, "send", m)
 	f.events <- "send " + m.Text.Text
+	return f.lastID(), nil
+}
+
+// lastID is the id of the message sent last: the first has 1.
+func (f *fakeSender) lastID() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.sent)
+}
+
+func (f *fakeSender) SendFile(_ context.Context, m outbox.File) (int, error) {
+	f.add("file %s", m.Name)
 	return 1, nil
 }
 

@@ -16,6 +16,9 @@ import (
 func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 	name := i18n.Args{"Name": n.Session.Name}
 	to := n.Session.Conversation
+	if err := b.closeOver(ctx, n); err != nil {
+		return err
+	}
 	switch n.Kind {
 	case lifecycle.NoteTranscript:
 		b.answers.follow(n.Session)
@@ -26,17 +29,15 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 	case lifecycle.NoteReady:
 		return b.say(ctx, to, b.words.Say(i18n.Ready, name))
 	case lifecycle.NoteNotReporting:
-		args := i18n.Args{"Name": n.Session.Name, "Seconds": int(lifecycle.StartNotice.Seconds())}
-		return b.postScreen(ctx, n, b.words.Say(i18n.ClaudeNotReady, args), b.attachHint(n))
+		return b.tellNotReady(ctx, n)
 	case lifecycle.NoteDialog:
-		if !n.Asks {
-			return b.postScreen(ctx, n, b.words.Say(i18n.ScreenOpen, name), b.attachHint(n)+"\n"+b.words.Say(i18n.ScreenStopHint))
-		}
-		return b.postScreen(ctx, n, b.words.Say(i18n.DialogOpen, name), b.attachHint(n)+"\n"+b.words.Say(i18n.DialogStopHint))
+		return b.tellDialog(ctx, n)
+	case lifecycle.NoteDialogGone:
+		return b.dialogGone(ctx, n)
 	case lifecycle.NoteQueued:
 		return b.reply(ctx, n, b.words.Say(i18n.Queued, name))
 	case lifecycle.NoteHeldDialog:
-		return b.reply(ctx, n, b.words.Say(i18n.HeldDialog, name))
+		return b.tellHeldDialog(ctx, n)
 	case lifecycle.NoteHeldUnknown:
 		return b.reply(ctx, n, b.words.Say(i18n.HeldUnknown, name))
 	case lifecycle.NoteHeldBash:

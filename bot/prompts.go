@@ -49,6 +49,11 @@ func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
 	}
 	e.Session, e.Conversation, e.MessageID = r.ID, in.to, in.message
 	e.Text, e.Class, e.State = typed, string(class), inbox.Held
+	asked, behind := b.behind(e)
+	e.Note = "" // nothing was told of it as a prompt
+	if behind {
+		e.Note = string(lifecycle.NoteHeldDialog) // it is told here, also where other prompts wait before it
+	}
 	if err := b.Entries.Save(e); err != nil {
 		return err
 	}
@@ -58,6 +63,9 @@ func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
 	}
 	b.Sender.React(ctx, in.to, in.message, reactionStored)
 	b.Sender.Typing(ctx, in.to)
+	if behind {
+		return b.offer(ctx, e, r.Name, asked)
+	}
 	return nil
 }
 

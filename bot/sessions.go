@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -135,7 +136,22 @@ func (b *Bot) lookText(l lifecycle.Look) string {
 	for _, word := range words {
 		text = append(text, b.words.Say(word))
 	}
-	return strings.Join(text, ", ")
+	return strings.Join(append(text, b.usageText(l.Usage)...), ", ")
+}
+
+// usageText says which model an agent has and how full its context is, where its
+// status line has told.
+func (b *Bot) usageText(u *session.Usage) (text []string) {
+	if u == nil {
+		return nil
+	}
+	if model := clipEnd(visible(u.Model), 24); model != "" {
+		text = append(text, model)
+	}
+	if u.Context >= 0 {
+		text = append(text, b.words.Say(i18n.ListContext, i18n.Args{"Percent": int(math.Round(u.Context))}))
+	}
+	return text
 }
 
 // listButton makes a session the current one; of one that is not cleaned up,

@@ -13,6 +13,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -34,8 +35,9 @@ type tap func(ctx context.Context, t tapEvent) error
 
 // tapTable says what each verb does. SESSION is a session's id, WISH one with
 // where and how to resume it, WRITERS a hash of the processes that the message
-// shows, BY the person who was asked. The verbs about writers begin with the
-// letter of their scene; behind WRITERS may stand that nobody had asked.
+// shows, MARK one of what the terminal shows, BY the person who was asked. The
+// verbs about writers begin with the letter of their scene; behind WRITERS may
+// stand that nobody had asked.
 func (b *Bot) tapTable() map[string]tap {
 	return map[string]tap{
 		"cur":   b.tapCurrent,                                     // SESSION: make it the current one
@@ -49,6 +51,13 @@ func (b *Bot) tapTable() map[string]tap {
 		"again": b.tapAgain,                                       // KEY: type an unproven prompt again
 		"drop":  b.tapDrop,                                        // KEY: give an unproven prompt up
 		"any":   b.tapAnyway,                                      // KEY: type a prompt that waits behind a draft
+		"p":     b.tapAsk,                                         // REQUEST:VERB:…: answer a permission request
+		"dw":    b.tapDenyWith,                                    // REQUEST:KEY: deny it, with a prompt that waits as the reason
+		"sa":    b.tapSendAfter,                                   // KEY: let a prompt wait behind the dialog
+		"opt":   b.tapOption,                                      // SESSION:MARK:OPTION: choose it in the terminal
+		"key":   b.tapKey,                                         // SESSION:MARK:KEY: press it in the terminal
+		"snd":   b.tapSendFile,                                    // OFFER: send a file that lies elsewhere
+		"snx":   b.tapLeaveFile,                                   // OFFER: do not send it
 		"rsh":   b.onWriters(refused, b.showWriters),              // WISH:WRITERS: show all that is known
 		"ras":   b.onWriters(refused, b.askEndWriters),            // WISH:WRITERS: ask whether to end them and resume
 		"rdo":   b.byAsker(2, b.onWriters(refused, b.endWriters)), // WISH:WRITERS:BY: end them and resume
@@ -87,7 +96,10 @@ func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
 
 // alert answers a tap with a sentence that the person has to close.
 func (b *Bot) alert(ctx context.Context, t tapEvent, key i18n.Key, args ...i18n.Args) {
-	text := plain(b.words.Say(key, args...))
+	b.alertText(ctx, t, plain(b.words.Say(key, args...)))
+}
+
+func (b *Bot) alertText(ctx context.Context, t tapEvent, text render.Text) {
 	if parts := text.Split(alertLimit); len(parts) > 0 {
 		text = parts[0]
 	}

@@ -166,8 +166,9 @@ func TestCallbackDataFits(t *testing.T) {
 	w.news64(t, r, old, stuck)
 	w.commands64(t, old)
 	w.taps64(t)
+	w.files64(t, r)
 	seen := make(map[string]bool)
-	for _, m := range append(w.sender.posted, w.sender.edited...) {
+	for _, m := range slices.Concat(w.sender.posted, w.sender.edited, w.sender.sent) {
 		for _, d := range data(m) {
 			assert.LessOrEqual(t, len(d), 64, d)
 			assert.NotEmpty(t, d)
@@ -189,6 +190,7 @@ func (w *world) news64(t *testing.T, r, old, stuck session.Record) {
 			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Prompt: lifecycle.Prompt{Key: key, Text: "x"}}))
 		}
 	}
+	w.asks64(t, r)
 	one := inWindow(t, math.MaxInt32)
 	one.Start, one.Boot = math.MaxUint64, strings.Repeat("b", 36)
 	w.refuse(one)
@@ -200,6 +202,26 @@ func (w *world) news64(t *testing.T, r, old, stuck session.Record) {
 	for _, s := range []session.Record{old, stuck} {
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: s, Receipt: &lifecycle.Receipt{}}))
 	}
+}
+
+// asks64 tells what asks: a request, a prompt behind it, a dialog with many options.
+func (w *world) asks64(t *testing.T, r session.Record) {
+	t.Helper()
+	q := w.asksFor(t, r, "AskUserQuestion", questions)
+	for _, verb := range []string{"o:0:1", "o:1:2", "why"} {
+		w.tapsOn(t, alice, q, verb)
+	}
+	w.asksFor(t, r, "ExitPlanMode", `{"plan":"`+strings.Repeat("long ", 2000)+`"}`)
+	e := inbox.Entry{Key: inbox.NewPromptKey(), State: inbox.Held, Session: r.ID, Conversation: atAlice, Text: "x",
+		Class: string(lifecycle.ClassPrompt)}
+	_, err := w.entries.Add(e)
+	require.NoError(t, err)
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r,
+		Prompt: lifecycle.Prompt{Key: e.Key}}))
+	d := trust
+	d.Options = slices.Repeat(trust.Options, 10)
+	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, d)))
+	w.work(t)
 }
 
 // commands64 sends all commands that answer with buttons; /resume with a path of

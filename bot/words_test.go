@@ -1,6 +1,8 @@
 package bot
 
 import (
+	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,8 +38,9 @@ func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
 			for _, k := range []scene{refused, second, ghost} {
 				w.sayWriters(t, k)
 			}
+			w.sayAsks(t)
 			var said []string
-			for _, m := range append(w.sender.posted, w.sender.edited...) {
+			for _, m := range slices.Concat(w.sender.posted, w.sender.edited, w.sender.sent) {
 				said = append(said, m.Text.Text)
 				for _, row := range m.Buttons {
 					for _, button := range row {
@@ -132,4 +135,34 @@ func (w *world) sayWriters(t *testing.T, k scene) {
 		delete(w.records.all, r.ID)
 	}
 	w.sessions.restore = nil
+}
+
+// sayAsks lets agents ask, and taps on what that shows.
+func (w *world) sayAsks(t *testing.T) {
+	t.Helper()
+	r, q := w.asking(t)
+	_, buttons := w.heldBehind(t, r)
+	w.tapAt(t, alice, privateChat(alice), 90, buttons[1])
+	w.tapsOn(t, alice, q, "why")
+	w.tapsOn(t, alice, q, "plan")
+	w.tapAt(t, alice, privateChat(alice), 90, buttons[0])
+	w.tapsOn(t, alice, q, "no")
+	w.result(t, q, "", "it ran", false)
+	q = w.asksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
+	w.tapsOn(t, alice, q, "ok")
+	_, buttons = w.heldBehind(t, r)
+	w.sessions.withdraw = func(uuid.UUID, string) error { return fs.ErrNotExist }
+	w.tapAt(t, alice, privateChat(alice), 90, buttons[0])
+	w.hangsUp(q)
+	w.tapsOn(t, alice, q, "no")
+	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+	w.work(t)
+	id := w.sender.lastID()
+	key := "key:" + ref(r.ID) + ":" + trust.Mark + ":up"
+	for _, err := range []error{lifecycle.ErrRelayed, lifecycle.ErrUnseen, lifecycle.ErrNoDialog} {
+		w.sessions.press = func(string) (lifecycle.Dialog, error) { return trust, err }
+		w.tapAt(t, alice, privateChat(alice), id, key)
+	}
+	w.sessions.look = lifecycle.Look{Usage: &session.Usage{Model: "Opus", Context: 41.7}}
+	w.mustHear(t, "/list")
 }

@@ -232,6 +232,38 @@ const (
 	AdoptedBare        Key = "adopted_bare"      // Name, Window
 )
 
+// Files that an agent sends.
+const (
+	FileAsk     Key = "file_ask" // Name, Path, Size
+	FileSending Key = "file_sending"
+	FileSent    Key = "file_sent"
+	FileLeft    Key = "file_left"
+	FileChanged Key = "file_changed"
+	FileFailed  Key = "file_failed" // Reason
+)
+
+// What agents ask, as taps on it are answered, and the keys of a terminal.
+const (
+	AskShowFirst    Key = "ask_show_first"
+	AskChanged      Key = "ask_changed"
+	AskOnItsWay     Key = "ask_on_its_way"
+	AskNotShown     Key = "ask_not_shown"
+	AskWriteNow     Key = "ask_write_now"
+	AskTooLate      Key = "ask_too_late"
+	AskTextLost     Key = "ask_text_lost" // Name
+	HeldAsk         Key = "held_ask"      // Name, Tool
+	SendAfter       Key = "send_after"    // Name
+	DeniedWith      Key = "denied_with"   // Name
+	KeysRelayed     Key = "keys_relayed"
+	KeysNoDialog    Key = "keys_no_dialog" // Name
+	KeysChanged     Key = "keys_changed"
+	KeysUnseen      Key = "keys_unseen" // Name
+	DialogClosed    Key = "dialog_closed"
+	ListContext     Key = "list_context" // Percent
+	ButtonDenyWith  Key = "button_deny_with"
+	ButtonSendAfter Key = "button_send_after"
+)
+
 // Ages, as in a receipt.
 const (
 	AgeSeconds Key = "age_seconds" // Count
@@ -264,6 +296,81 @@ const (
 	ButtonUseCopy     Key = "button_use_copy"
 	ButtonUseAsIs     Key = "button_use_as_is"
 	ButtonBeginAnew   Key = "button_begin_anew"
+	ButtonSendIt      Key = "button_send_it"
+	ButtonNo          Key = "button_no"
+)
+
+// What a permission request shows.
+const (
+	AskBash            Key = "ask_bash"          // Name
+	AskEdit            Key = "ask_edit"          // Name
+	AskWrite           Key = "ask_write"         // Name
+	AskRead            Key = "ask_read"          // Name
+	AskSearch          Key = "ask_search"        // Name
+	AskFetch           Key = "ask_fetch"         // Name
+	AskWebSearch       Key = "ask_web_search"    // Name
+	AskMCP             Key = "ask_mcp"           // Name, Server, Tool
+	AskTool            Key = "ask_tool"          // Name, Tool
+	AskQuestion        Key = "ask_question"      // Name
+	AskQuestionPage    Key = "ask_question_page" // Name, Page, Pages
+	AskPlan            Key = "ask_plan"          // Name
+	AskBackground      Key = "ask_background"
+	AskReplaceAll      Key = "ask_replace_all"
+	AskLines           Key = "ask_lines"    // Count
+	AskIn              Key = "ask_in"       // Dir
+	AskSubagent        Key = "ask_subagent" // Type
+	AskSubagentUnnamed Key = "ask_subagent_unnamed"
+	AskSessionRules    Key = "ask_session_rules"
+	AskMoreRules       Key = "ask_more_rules"      // Count
+	AskMoreLines       Key = "ask_more_lines"      // Count
+	AskMoreCharacters  Key = "ask_more_characters" // Count
+	AskAll             Key = "ask_all"
+)
+
+// What a request waits for, and what became of it.
+const (
+	AskTooLong        Key = "ask_too_long"
+	AskConcealed      Key = "ask_concealed"
+	AskTooBig         Key = "ask_too_big"
+	AskAtDesk         Key = "ask_at_desk"
+	AskSayWhy         Key = "ask_say_why"
+	AskSayAnswer      Key = "ask_say_answer"
+	AskSentAllow      Key = "ask_sent_allow"
+	AskSentSession    Key = "ask_sent_session"
+	AskSentDeny       Key = "ask_sent_deny"
+	AskSentAnswers    Key = "ask_sent_answers"
+	AskSentApprove    Key = "ask_sent_approve"
+	AskAway           Key = "ask_away"
+	AskDesk           Key = "ask_desk"
+	AskAllowedChat    Key = "ask_allowed_chat"
+	AskAllowedSession Key = "ask_allowed_session"
+	AskAllowedDesk    Key = "ask_allowed_desk"
+	AskApprovedChat   Key = "ask_approved_chat"
+	AskApprovedDesk   Key = "ask_approved_desk"
+	AskDeniedChat     Key = "ask_denied_chat"
+	AskDeniedDesk     Key = "ask_denied_desk"
+	AskAnsweredChat   Key = "ask_answered_chat"
+	AskAnsweredDesk   Key = "ask_answered_desk"
+	AskInterrupted    Key = "ask_interrupted"
+	AskExpired        Key = "ask_expired"
+	AskEnded          Key = "ask_ended"
+	AskUnknown        Key = "ask_unknown"
+	AskLate           Key = "ask_late"
+)
+
+// Words on the buttons of a request.
+const (
+	AskAllow        Key = "ask_allow"
+	AskAllowSession Key = "ask_allow_session"
+	AskDeny         Key = "ask_deny"
+	AskDenyWhy      Key = "ask_deny_why"
+	AskShowAll      Key = "ask_show_all"
+	AskApprove      Key = "ask_approve"
+	AskApproveEdits Key = "ask_approve_edits"
+	AskKeepPlanning Key = "ask_keep_planning"
+	AskDone         Key = "ask_done"
+	AskOther        Key = "ask_other"
+	AskBack         Key = "ask_back"
 )
 
 // MenuKey is the key of a command's line in the menu, such as "new".

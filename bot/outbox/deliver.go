@@ -5,6 +5,7 @@ import (
 	"time"
 
 	tgbot "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
 )
 
 const (
@@ -28,9 +29,17 @@ func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job) {
 	o.settle(l, j, attempt, id, v)
 }
 
+// patience bounds one attempt.
+func (j *job) patience() time.Duration {
+	if j.kind == upload {
+		return uploadTimeout
+	}
+	return callTimeout
+}
+
 // call asks the Bot API once.
 func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, j.patience())
 	defer cancel()
 	chat, m := j.to.ChatID, j.message()
 	switch {
@@ -46,7 +55,12 @@ func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 		_, err = o.api.EditMessageText(ctx, editParams(chat, j.messageID, m))
 		return j.messageID, err
 	}
-	sent, err := o.api.SendMessage(ctx, sendParams(j.to, m))
+	var sent *models.Message
+	if j.kind == upload {
+		sent, err = o.api.SendDocument(ctx, documentParams(j.to, j.body, m))
+	} else {
+		sent, err = o.api.SendMessage(ctx, sendParams(j.to, m))
+	}
 	if sent != nil && sent.ID != 0 {
 		return sent.ID, nil // an id is a yes, even when the library cannot read the rest of the answer
 	}

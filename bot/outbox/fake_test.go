@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -88,6 +89,17 @@ func buttonsOf(m models.ReplyMarkup) string {
 
 func (f *fake) SendMessage(ctx context.Context, p *tgbot.SendMessageParams) (*models.Message, error) {
 	id, err := f.do(ctx, call{method: "send", chat: p.ChatID.(int64), text: p.Text, entities: len(p.Entities), buttons: buttonsOf(p.ReplyMarkup)})
+	return &models.Message{ID: id}, err
+}
+
+func (f *fake) SendDocument(ctx context.Context, p *tgbot.SendDocumentParams) (*models.Message, error) {
+	up := p.Document.(*models.InputFileUpload)
+	body, err := io.ReadAll(up.Data)
+	if err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf("%s: %s (%s)", up.Filename, body, p.Caption)
+	id, err := f.do(ctx, call{method: "file", chat: p.ChatID.(int64), text: text, entities: len(p.CaptionEntities)})
 	return &models.Message{ID: id}, err
 }
 

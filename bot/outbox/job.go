@@ -14,19 +14,21 @@ const (
 	post               // a file waits
 	edit               // nobody waits
 	remove             // the caller waits
+	upload             // the caller waits, and keeps the file open
 )
 
-func (k kind) String() string { return [...]string{"send", "post", "edit", "delete"}[k] }
+func (k kind) String() string { return [...]string{"send", "post", "edit", "delete", "file"}[k] }
 
 // job is one thing to do in a chat's queue. Its fields belong to the outbox's lock; while it is flying the delivery
 // has a copy.
 type job struct {
 	kind      kind
 	to        session.Conversation
-	change    change      // send: the message; edit: what to change
+	change    change      // send: the message; edit: what to change; upload: its caption
 	messageID int         // edit, remove
 	file      string      // post: the name of its file
-	done      chan result // send, remove: one result, buffered
+	body      *File       // upload
+	done      chan result // send, remove, upload: one result, buffered
 
 	plain     bool // formatting was refused
 	unsure    bool // a call broke: it may have been carried out

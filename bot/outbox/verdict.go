@@ -46,6 +46,8 @@ func judge(err error, j *job) verdict {
 	switch {
 	case err == nil:
 		return verdict{answer: taken}
+	case errors.Is(err, errUnread):
+		return verdict{answer: refused, err: err}
 	case errors.As(err, &tooMany):
 		return verdict{answer: pause, wait: time.Duration(max(tooMany.RetryAfter, 1)) * time.Second}
 	case errors.As(err, &migrated):

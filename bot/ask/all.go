@@ -1,0 +1,68 @@
+package ask
+
+import (
+	"strings"
+
+	"ccbot/bot/render"
+	"ccbot/hooks"
+	"ccbot/i18n"
+)
+
+// All is everything a request says, as it came and not as it looks best: every field in full, with signs in the place of
+// what cannot be seen (⟨U+202E⟩, ⟨200 blanks⟩), and what "for this session" would send. Each part fits a message.
+// What is too big for that ends with a sentence, and then only the desk can allow it.
+func (v Viewer) All(c Card) []render.Text {
+	parts := beginning(v.everything(c.Request), 2*maxAll).Split(render.Limit)
+	if tooBig(c.Request) {
+		parts = append(parts[:min(len(parts), maxAll/render.Limit)], render.Italic(v.Words.Say(i18n.AskTooBig)))
+	}
+	return parts
+}
+
+// maxAll is the most that [Show all] sends, in UTF-16 units: nobody reads twenty messages to allow one thing.
+const maxAll = 20 * render.Limit
+
+// maxInput is from where on an input is too big without being laid out.
+const maxInput = 128 << 10
+
+// tooBig says that [Show all] cannot show all. It is the same in every language: the sentences are left out.
+func tooBig(q hooks.Request) bool {
+	return len(q.Input) > maxInput || Viewer{}.everything(q).Length() > maxAll
+}
+
+func (v Viewer) everything(q hooks.Request) render.Text {
+	blocks := []render.Text{render.Bold(v.Words.Say(i18n.AskAll)), named("tool", q.Tool)}
+	list, plain := fieldsOf(q.Input)
+	if !plain {
+		blocks = append(blocks, named("input", pretty(q.Input)))
+		list = nil
+	}
+	for _, f := range list {
+		s, ok := textOf(f.raw)
+		if !ok {
+			s = pretty(f.raw)
+		}
+		blocks = append(blocks, named(f.key, s))
+	}
+	for _, more := range [][2]string{{"cwd", q.Cwd}, {"permission_mode", q.Mode}, {"agent_type", q.Subagent}, {"agent_id", q.SubagentID}} {
+		if more[1] != "" {
+			blocks = append(blocks, named(more[0], more[1]))
+		}
+	}
+	if len(sessionShown(q)) > 0 {
+		blocks = append(blocks, render.Plain(v.Words.Say(i18n.AskSessionRules)))
+		for _, rule := range hooks.SessionRules(q.Suggestions) {
+			blocks = append(blocks, render.Pre(visible(strings.Join(rule.Shown, "\n")), ""))
+		}
+	}
+	return lines(blocks)
+}
+
+// named is one field: its name, then its value as a block.
+func named(key, value string) render.Text {
+	head := render.Bold(strings.ReplaceAll(visible(key), "\n", "⏎"))
+	if value = visible(value); strings.TrimSpace(value) == "" {
+		value = quoted(value)
+	}
+	return render.Join(head, render.Plain("\n"), render.Pre(value, ""))
+}

@@ -1,0 +1,94 @@
+package ask
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/hooks"
+	"ccbot/i18n"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+const person = 42
+
+func requestOf(tool, input string, suggestions ...string) hooks.Request {
+	q := hooks.Request{
+		ID: "abcdefghijklmnopqrstuv", Session: uuid.MustParse("0190a000-0000-7000-8000-000000000001"),
+		Agent: process.Identity{PID: 10, Start: 1, Boot: "b"}, Hook: process.Identity{PID: 11, Start: 2, Boot: "b"},
+		ClaudeSession: uuid.MustParse("19700a32-a03e-4de9-a340-67e13a1f5792"),
+		Cwd:           "/home/u/proj", Tool: tool, Input: json.RawMessage(input), Asked: noon,
+	}
+	for _, s := range suggestions {
+		q.Suggestions = append(q.Suggestions, json.RawMessage(s))
+	}
+	return q
+}
+
+func cardOf(tool, input string, suggestions ...string) Card {
+	return New(requestOf(tool, input, suggestions...), session.Conversation{ChatID: 7})
+}
+
+func viewer(t testing.TB, lang string) Viewer {
+	t.Helper()
+	c, err := i18n.Load()
+	require.NoError(t, err)
+	return Viewer{Words: c.For(lang), Home: "/home/u"}
+}
+
+// screen is a view as plain text, its buttons below.
+func screen(v View) string {
+	var b strings.Builder
+	b.WriteString(v.Text.Text)
+	for _, row := range v.Buttons {
+		b.WriteString("\n")
+		for _, button := range row {
+			b.WriteString("[" + button.Text + "]")
+		}
+	}
+	return b.String()
+}
+
+func words(v View) string {
+	var all []string
+	for _, row := range v.Buttons {
+		for _, button := range row {
+			all = append(all, button.Text)
+		}
+	}
+	return strings.Join(all, "|")
+}
+
+func verbs(v View) string {
+	var all []string
+	for _, row := range v.Buttons {
+		for _, button := range row {
+			all = append(all, strings.SplitN(button.Data, ":", 3)[2])
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func object(pairs ...any) string {
+	var b strings.Builder
+	b.WriteString("{")
+	for i := 0; i < len(pairs); i += 2 {
+		value, _ := json.Marshal(pairs[i+1])
+		fmt.Fprintf(&b, "%s%q:%s", strings.Repeat(",", min(i, 1)), pairs[i], value)
+	}
+	return b.String() + "}"
+}
+
+const (
+	twoQuestions = `{"questions":[{"question":"Which database?","header":"Database","options":[{"label":"Postgres","description":"Relational"},{"label":"SQLite","description":"Embedded"}],"multiSelect":false},{"question":"Which features?","header":"Features","options":[{"label":"Logs","description":""},{"label":"Traces","description":"OTEL"},{"label":"Metrics"}],"multiSelect":true}]}`
+	npmRule      = `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"npm test:*"}],"behavior":"allow","destination":"localSettings"}`
+	somePlan     = "# Plan\n\n1. Look at `main.go`\n1. Change **it**\n\n```go\nfunc main() {}\n```\n\n- [ ] test\n"
+)

@@ -1,0 +1,249 @@
+package ask
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"ccbot/bot/render"
+	"ccbot/hooks"
+	"ccbot/i18n"
+)
+
+// sheet is what a message says of a request's input. The body is the same in every language: whether it fits is a
+// question of the request alone.
+type sheet struct {
+	title i18n.Key
+	args  i18n.Args
+	body  render.Text
+	notes []note // short sentences under it
+	lossy bool   // the body does not show all there is
+}
+
+type note struct {
+	key  i18n.Key
+	args i18n.Args
+}
+
+// look is how the fields of a known tool are shown; those that it does not name follow as "key: value".
+type look struct {
+	title  i18n.Key
+	fields map[string]way
+	order  []string
+}
+
+// way shows one field. It is false when the value is not of the type it knows.
+type way func(p paths, raw json.RawMessage) (render.Text, bool)
+
+// paths knows how paths are shortened.
+type paths struct{ home string }
+
+func (p paths) short(path string) string {
+	rest, ok := strings.CutPrefix(path, p.home)
+	if p.home == "" || p.home == "/" || !ok || rest != "" && rest[0] != '/' {
+		return path
+	}
+	return "~" + rest
+}
+
+func asPath(p paths, raw json.RawMessage) (render.Text, bool) {
+	s, ok := textOf(raw)
+	return code(p.short(s)), ok && oneLine(s)
+}
+
+func asCode(_ paths, raw json.RawMessage) (render.Text, bool) {
+	s, ok := textOf(raw)
+	return code(s), ok && oneLine(s)
+}
+
+func asQuote(_ paths, raw json.RawMessage) (render.Text, bool) {
+	s, ok := textOf(raw)
+	return render.Quote(visible(s)), ok && strings.TrimSpace(s) != ""
+}
+
+func asPre(lang string) way {
+	return func(_ paths, raw json.RawMessage) (render.Text, bool) {
+		s, ok := textOf(raw)
+		return pre(strings.TrimRight(s, "\n"), lang), ok && strings.TrimSpace(s) != ""
+	}
+}
+
+func looks(title i18n.Key, list ...any) look {
+	l := look{title: title, fields: make(map[string]way)}
+	for i := 0; i+1 < len(list); i += 2 {
+		key := list[i].(string)
+		l.order = append(l.order, key)
+		l.fields[key] = list[i+1].(way)
+	}
+	return l
+}
+
+// lookOf is how a tool is shown.
+func lookOf(tool string) look {
+	path, inline := way(asPath), way(asCode)
+	switch tool {
+	case "Bash":
+		return looks(i18n.AskBash, "command", asPre("bash"), "description", way(asQuote))
+	case "Edit", "MultiEdit":
+		return looks(i18n.AskEdit, "file_path", path)
+	case "NotebookEdit":
+		return looks(i18n.AskEdit, "notebook_path", path, "new_source", asPre(""))
+	case "Write":
+		return looks(i18n.AskWrite, "file_path", path, "content", asPre(""))
+	case "Read":
+		return looks(i18n.AskRead, "file_path", path)
+	case "Glob", "Grep":
+		return looks(i18n.AskSearch, "pattern", inline, "path", path)
+	case "WebFetch":
+		return looks(i18n.AskFetch, "url", inline, "prompt", way(asQuote))
+	case "WebSearch":
+		return looks(i18n.AskWebSearch, "query", inline)
+	}
+	return look{title: i18n.AskTool}
+}
+
+// sheetOf is what a message says of a request; of questions, the page that is to be answered.
+func sheetOf(c Card, p paths) sheet {
+	q := c.Request
+	if list, ok := questionsOf(q); ok {
+		return questionSheet(c, list)
+	}
+	if s, ok := planSheet(q, p); ok {
+		return s
+	}
+	s := toolSheet(q, p)
+	switch {
+	case q.IsQuestion():
+		s.notes = append(s.notes, note{key: i18n.AskAtDesk})
+	case q.IsPlan():
+		s.title, s.args = i18n.AskPlan, nil
+	}
+	return s
+}
+
+func toolSheet(q hooks.Request, p paths) sheet {
+	list, _ := fieldsOf(q.Input)
+	if server, tool, ok := mcp(q.Tool); ok {
+		return sheet{title: i18n.AskMCP, args: i18n.Args{"Tool": tool, "Server": server}, body: inputBody(q, list)}
+	}
+	l := lookOf(q.Tool)
+	if l.fields == nil {
+		return sheet{title: l.title, args: i18n.Args{"Tool": q.Tool}, body: inputBody(q, list)}
+	}
+	s := sheet{title: l.title}
+	var blocks []render.Text
+	rest := list
+	for _, key := range l.order {
+		rest = take(rest, key, func(raw json.RawMessage) bool {
+			t, ok := l.fields[key](p, raw)
+			if ok {
+				blocks = append(blocks, t)
+			}
+			return ok
+		})
+	}
+	if diff, left, ok := diffs(rest); ok && l.title == i18n.AskEdit {
+		blocks, rest = append(blocks, pre(diff, "diff")), left
+	}
+	rest = s.remark(q.Tool, list, rest)
+	for _, f := range rest {
+		blocks = append(blocks, line(f))
+	}
+	s.body = lines(blocks)
+	return s
+}
+
+// remark says in words what some fields mean.
+func (s *sheet) remark(tool string, list, rest []field) []field {
+	flag := func(of, key string, word i18n.Key) {
+		if tool == of {
+			rest = take(rest, key, func(raw json.RawMessage) bool {
+				if isTrue(raw) {
+					s.notes = append(s.notes, note{key: word})
+				}
+				return isTrue(raw) || string(raw) == "false"
+			})
+		}
+	}
+	flag("Bash", "run_in_background", i18n.AskBackground)
+	flag("Edit", "replace_all", i18n.AskReplaceAll)
+	for _, f := range list {
+		if content, ok := textOf(f.raw); ok && tool == "Write" && f.key == "content" && content != "" {
+			n := strings.Count(strings.TrimSuffix(content, "\n"), "\n") + 1
+			s.notes = append(s.notes, note{i18n.AskLines, i18n.Args{"Count": n}})
+		}
+	}
+	return rest
+}
+
+// take gives the field to use and leaves it out if use took it.
+func take(list []field, key string, use func(json.RawMessage) bool) []field {
+	for i, f := range list {
+		if f.key == key && use(f.raw) {
+			return append(list[:i:i], list[i+1:]...)
+		}
+	}
+	return list
+}
+
+// mcp splits "mcp__server__tool".
+func mcp(name string) (server, tool string, ok bool) {
+	rest, ok := strings.CutPrefix(name, "mcp__")
+	if !ok {
+		return "", "", false
+	}
+	server, tool, ok = strings.Cut(rest, "__")
+	return server, tool, ok && server != "" && tool != ""
+}
+
+// inputBody is the whole input as JSON.
+func inputBody(q hooks.Request, list []field) render.Text {
+	if len(list) == 0 {
+		return render.Text{}
+	}
+	return pre(pretty(q.Input), "json")
+}
+
+// line is a field that has no look of its own.
+func line(f field) render.Text {
+	key := render.Plain(oneLined(f.key) + ": ")
+	s, isText := textOf(f.raw)
+	switch {
+	case !isText:
+		s = pretty(f.raw)
+	case s == "" || strings.TrimSpace(s) != s && !strings.Contains(s, "\n"):
+		s = quoted(s)
+	}
+	if oneLine(s) {
+		return render.Join(key, code(s))
+	}
+	lang := ""
+	if !isText {
+		lang = "json"
+	}
+	return render.Join(key, render.Plain("\n"), pre(s, lang))
+}
+
+// longLine is how long code inside a line may be.
+const longLine = 200
+
+// oneLine says that s can stand as code inside a line, with no blank at an end that nobody would see.
+func oneLine(s string) bool {
+	return s != "" && strings.TrimSpace(s) == s && !strings.ContainsAny(s, "\r\n") && utf8.RuneCountInString(s) <= longLine
+}
+
+// code and pre are foreign text in its own formatting, which it cannot leave; what is invisible in it has signs.
+func code(s string) render.Text { return render.Code(visible(s)) }
+
+func pre(s, lang string) render.Text { return render.Pre(visible(s), lang) }
+
+func lines(blocks []render.Text) render.Text {
+	var parts []render.Text
+	for i, b := range blocks {
+		if i > 0 {
+			parts = append(parts, render.Plain("\n"))
+		}
+		parts = append(parts, b)
+	}
+	return render.Join(parts...)
+}

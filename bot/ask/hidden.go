@@ -1,0 +1,153 @@
+package ask
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxBlanks = 40 // more in a row may push what follows out of sight
+	maxEmpty  = 8  // empty lines in a row
+	maxMarks  = 4  // accents on one letter, which then cover its neighbours
+)
+
+// hides says that a person who looks at s may not see all of it. It is asked of the text as it came, before anything is
+// cleaned away.
+func hides(s string) bool {
+	if !utf8.ValidString(s) || len(runsOf(s)) > 0 {
+		return true
+	}
+	before, marks := rune(0), 0
+	for _, r := range s {
+		if unseen(r, before) {
+			return true
+		}
+		if marks++; !unicode.In(r, unicode.Mn, unicode.Me) {
+			marks = 0
+		}
+		if marks > maxMarks {
+			return true
+		}
+		before = r
+	}
+	return false
+}
+
+// run is a piece of nothing that is long enough to hide what is behind it.
+type run struct {
+	from, to int // in bytes
+	sign     string
+}
+
+// runsOf finds too many blanks in a line, and too many lines with nothing but blanks.
+func runsOf(s string) []run {
+	var runs []run
+	for at := 0; at < len(s); {
+		begin := strings.IndexFunc(s[at:], empty)
+		if begin < 0 {
+			break
+		}
+		begin += at
+		if at = strings.IndexFunc(s[begin:], func(r rune) bool { return !empty(r) }); at < 0 {
+			at = len(s) - begin
+		}
+		at += begin
+		runs = appendRuns(runs, begin, s[begin:at])
+	}
+	return runs
+}
+
+func empty(r rune) bool { return r == '\n' || r == '\t' || unicode.Is(unicode.Zs, r) }
+
+// appendRuns looks at one space between two words, which begins at byte begin.
+func appendRuns(runs []run, begin int, space string) []run {
+	first, last := strings.IndexByte(space, '\n'), strings.LastIndexByte(space, '\n')
+	lines := strings.Count(space, "\n")
+	if begin > 0 {
+		lines-- // the first line end is that of a line with text
+	} else {
+		first = 0
+	}
+	if lines <= maxEmpty {
+		at := begin
+		for line := range strings.SplitSeq(space, "\n") {
+			runs = appendBlanks(runs, at, line)
+			at += len(line) + 1
+		}
+		return runs
+	}
+	sign := fmt.Sprintf("⟨%d empty lines⟩\n", lines)
+	if begin > 0 {
+		sign = "\n" + sign
+	}
+	runs = appendBlanks(runs, begin, space[:first])
+	runs = append(runs, run{from: begin + first, to: begin + last + 1, sign: sign})
+	return appendBlanks(runs, begin+last+1, space[last+1:])
+}
+
+func appendBlanks(runs []run, at int, blanks string) []run {
+	n := utf8.RuneCountInString(blanks)
+	if n <= maxBlanks {
+		return runs
+	}
+	return append(runs, run{from: at, to: at + len(blanks), sign: fmt.Sprintf("⟨%d blanks⟩", n)})
+}
+
+// unseen says that r leaves no mark of its own: control and format characters (those that turn the direction and join
+// among them), line separators, what is not assigned, and blanks that count as letters.
+func unseen(r, before rune) bool {
+	switch {
+	case r == '\n', r == '\t', r >= ' ' && r <= '~':
+		return false
+	case r == '\u115F', r == '\u1160', r == '\u2800', r == '\u3164', r == '\uFFA0', // blank letters
+		r == '\u034F', r == '\u17B4', r == '\u17B5', // marks without a shape
+		r == utf8.RuneError: // what was here is not known
+		return true
+	case r == '\uFE0E', r == '\uFE0F': // how the emoji before it looks
+		return !emojiBase(before)
+	case unicode.Is(unicode.Variation_Selector, r):
+		return true
+	}
+	return !unicode.IsGraphic(r)
+}
+
+func emojiBase(r rune) bool {
+	return unicode.Is(unicode.So, r) || unicode.Is(unicode.Sm, r) || r >= '0' && r <= '9' || r == '#' || r == '*' ||
+		unicode.Is(unicode.Sk, r) || unicode.Is(unicode.Po, r) && r > unicode.MaxASCII
+}
+
+// visible puts signs in the place of all that hides would find, but for the accents: ⟨U+202E⟩, ⟨200 blanks⟩.
+func visible(s string) string {
+	s = countedRuns(s)
+	var b strings.Builder
+	before := rune(0)
+	for i, r := range s {
+		switch _, size := utf8.DecodeRuneInString(s[i:]); {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, "⟨byte %02X⟩", s[i])
+		case unseen(r, before):
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		default:
+			b.WriteRune(r)
+		}
+		before = r
+	}
+	return b.String()
+}
+
+// countedRuns puts the number of blanks, or of empty lines, in the place of a run of them.
+func countedRuns(s string) string {
+	runs := runsOf(s)
+	if len(runs) == 0 {
+		return s
+	}
+	var b strings.Builder
+	at := 0
+	for _, r := range runs {
+		b.WriteString(s[at:r.from] + r.sign)
+		at = r.to
+	}
+	return b.String() + s[at:]
+}

@@ -1,0 +1,274 @@
+package ask
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"ccbot/bot/render"
+	"ccbot/internal/transcript"
+)
+
+// faults says what Telegram would refuse, or drop the formatting of.
+func faults(t testing.TB, text render.Text) {
+	t.Helper()
+	require.LessOrEqual(t, text.Length(), render.Limit)
+	require.False(t, text.Blank())
+	require.LessOrEqual(t, len(text.Entities), 100)
+	units := utf16.Encode([]rune(text.Text))
+	for _, e := range text.Entities {
+		require.GreaterOrEqual(t, e.Offset, 0)
+		require.Positive(t, e.Length)
+		require.LessOrEqual(t, e.Offset+e.Length, len(units))
+	}
+}
+
+// checkView holds for every card there can be.
+func checkView(t testing.TB, v Viewer, c Card) {
+	t.Helper()
+	seen := v.View(c, "work")
+	checkText(t, seen)
+	for _, row := range seen.Buttons {
+		for _, b := range row {
+			parts := strings.Split(b.Data, ":")
+			_, _, err := Tap(c, person, parts[2], parts[3:], noon)
+			require.NoError(t, err, "no dead button: %s", b.Data)
+			require.False(t, allows[parts[2]] && !Whole(c) && !c.AllShown, "allowed without having been shown")
+		}
+	}
+	require.Equal(t, c.State == StateOpen, len(seen.Buttons) > 0)
+}
+
+func checkText(t testing.TB, seen View) {
+	t.Helper()
+	faults(t, seen.Text)
+	for _, r := range seen.Text.Text {
+		require.False(t, r != '\n' && r != '\uFE0F' && r != '\u200d' && unseen(r, 0), "%U is invisible", r)
+	}
+	for _, row := range seen.Buttons {
+		require.NotEmpty(t, row)
+		for _, b := range row {
+			require.LessOrEqual(t, len(b.Data), 64)
+			require.False(t, render.Plain(b.Text).Blank())
+		}
+	}
+}
+
+var allows = map[string]bool{"ok": true, "ses": true, "plan": true, "edit": true, "o": true, "d": true, "x": true}
+
+func FuzzView(f *testing.F) {
+	for _, tool := range []string{"Bash", "Edit", "MultiEdit", "NotebookEdit", "Write", "Read", "Grep", "WebFetch", "mcp__a__b", "AskUserQuestion", "ExitPlanMode", "X\u202e"} {
+		f.Add(tool, `{"command":"ls","description":"x","file_path":"/a","old_string":"a","new_string":"b","edits":[{"old_string":"","new_string":""}],"content":"x"}`, npmRule, false)
+	}
+	f.Add("AskUserQuestion", twoQuestions, "", true)
+	f.Add("ExitPlanMode", object("plan", somePlan), `null`, false)
+	f.Add("Bash", `{"command":"a","command":"b\u202e","":null,"\u0000":[[[[]]]],"x":1e999}`, `{"type":"addDirectories","directories":["/\n"]}`, true)
+	f.Add("Bash", object("command", strings.Repeat("x\n", 3000)), npmRule, true)
+	f.Add("AskUserQuestion", `{"questions":[{"question":"\u200b","options":[{"label":"\u200b"}]}]}`, "", true)
+	v := viewer(f, "ru")
+	f.Fuzz(func(t *testing.T, tool, input, suggestion string, shown bool) {
+		c := cardOf(tool, input)
+		if json.Valid([]byte(suggestion)) {
+			c = cardOf(tool, input, suggestion)
+		}
+		c.Request.Cwd, c.Request.Subagent, c.Request.SubagentID = suggestion, tool, tool
+		if c.check() != nil {
+			t.Skip()
+		}
+		c.AllShown = shown
+		checkView(t, v, c)
+		for _, part := range v.All(c) {
+			faults(t, part)
+		}
+		for _, state := range []State{StateAway, StateOver} {
+			c.State = state
+			checkView(t, v, c)
+		}
+	})
+}
+
+func FuzzTap(f *testing.F) {
+	f.Add("AskUserQuestion", twoQuestions, "o:0:1 o:1:0 d:1")
+	f.Add("AskUserQuestion", twoQuestions, "x:0 say o:1:2 o:1:2 b:1 why say")
+	f.Add("Bash", `{"command":"ls"}`, "all ok no")
+	f.Add("ExitPlanMode", `{"plan":"# x"}`, "keep c edit")
+	f.Add("Bash", `{"command":"\u202e"}`, "ok:1:2:3 ses::: plan o:99999999999999999999:0")
+	f.Fuzz(func(t *testing.T, tool, input, taps string) {
+		c := cardOf(tool, input, npmRule)
+		if c.check() != nil || len(taps) > 200 {
+			t.Skip()
+		}
+		v := viewer(t, "en")
+		for _, tap := range strings.Fields(taps) {
+			parts := strings.Split(tap, ":")
+			before := c.clone()
+			after, does := Say(c, person, tap, noon)
+			var err error
+			if parts[0] != "say" {
+				after, does, err = Tap(c, person, parts[0], parts[1:], noon)
+			}
+			require.Equal(t, before, c, "the card that was given is left alone")
+			if err != nil {
+				require.Equal(t, before, after)
+				require.Equal(t, None, does)
+			}
+			require.Equal(t, does == SendDecision, after.State == StateSent && before.State == StateOpen)
+			if after.Decision != nil && after.Decision.Allows() {
+				require.True(t, Whole(c))
+			}
+			checkView(t, v, after)
+			c = after
+		}
+	})
+}
+
+// TestP9_OneDecisionOfWhatWasShown drives a card through everything that can happen to it.
+func TestP9_OneDecisionOfWhatWasShown(t *testing.T) {
+	v := viewer(t, "en")
+	start := []Card{
+		cardOf("Bash", `{"command":"ls"}`, npmRule), cardOf("Bash", object("command", strings.Repeat("ls\n", 90)), npmRule),
+		cardOf("Bash", `{"command":"l\u200bs"}`), cardOf("ExitPlanMode", object("plan", somePlan)), cardOf("AskUserQuestion", twoQuestions),
+		cardOf("ExitPlanMode", object("plan", "[a](http://b)")), cardOf("AskUserQuestion", `{"questions":[]}`),
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		c := rapid.SampledFrom(start).Draw(rt, "card").clone()
+		sent, now := 0, noon
+		step := func(after Card, does Effect) {
+			if c.State == StateOver {
+				require.Equal(t, c, after, "over is over")
+			}
+			if does == SendDecision {
+				sent++
+				require.Equal(t, StateOpen, c.State)
+				require.True(t, !after.Decision.Allows() || Whole(c) || c.AllShown)
+			} else if c.Decision != nil {
+				require.Equal(t, c.Decision, after.Decision, "a decision never changes")
+			}
+			require.LessOrEqual(t, sent, 1)
+			require.Equal(t, sent == 1, after.Decision != nil)
+			data, err := json.Marshal(after)
+			require.NoError(t, err)
+			var read Card
+			require.NoError(t, json.Unmarshal(data, &read), "every card can be saved and read")
+			checkText(t, v.View(after, "work"))
+			c = after
+		}
+		who := rapid.Int64Range(person, person+1)
+		rt.Repeat(map[string]func(*rapid.T){
+			"a button": func(rt *rapid.T) {
+				var all []Button
+				for _, row := range v.View(c, "w").Buttons {
+					all = append(all, row...)
+				}
+				if len(all) == 0 {
+					rt.Skip()
+				}
+				parts := strings.Split(rapid.SampledFrom(all).Draw(rt, "button").Data, ":")
+				after, does, err := Tap(c, who.Draw(rt, "who"), parts[2], parts[3:], now)
+				require.NoError(t, err)
+				if does == ShowAll {
+					require.NotEmpty(t, v.All(after))
+					after.AllShown = rapid.Bool().Draw(rt, "delivered") || after.AllShown
+				}
+				step(after, does)
+			},
+			"an old button": func(rt *rapid.T) {
+				verb := rapid.SampledFrom(strings.Fields("ok ses no why all o d x b plan edit keep c")).Draw(rt, "verb")
+				var args []string
+				for range rapid.IntRange(0, 2).Draw(rt, "arguments") {
+					args = append(args, strconv.Itoa(rapid.IntRange(0, 3).Draw(rt, "argument")))
+				}
+				after, does, _ := Tap(c, who.Draw(rt, "who"), verb, args, now)
+				step(after, does)
+			},
+			"a text": func(rt *rapid.T) {
+				awaited := c.Why
+				by := who.Draw(rt, "who")
+				after, does := Say(c, by, rapid.SampledFrom([]string{"because", " ", "<b> *x*"}).Draw(rt, "text"), now)
+				if does != None {
+					require.Equal(t, by, awaited.By, "a text of somebody else is not taken")
+				}
+				step(after, does)
+			},
+			"a held text": func(*rapid.T) {
+				after, does, _ := DenyWith(c, person, "no", "u-1", now)
+				step(after, does)
+			},
+			"the hook leaves":  func(*rapid.T) { step(Leave(c), None) },
+			"the hook returns": func(*rapid.T) { step(Return(c), None) },
+			"the transcript": func(rt *rapid.T) {
+				now = now.Add(time.Duration(rapid.IntRange(0, 20).Draw(rt, "hours")) * time.Hour)
+				o := transcript.Outcome{
+					ByHook: rapid.SampledFrom([]string{"", "", "allow", "deny"}).Draw(rt, "hook"), Done: rapid.Bool().Draw(rt, "done"),
+					Interrupted: rapid.Bool().Draw(rt, "interrupted"), Denial: rapid.SampledFrom([]string{"", "user-rejected"}).Draw(rt, "denial"),
+				}
+				after := Settle(c, o, rapid.Bool().Draw(rt, "found"), rapid.Bool().Draw(rt, "gone"), now)
+				if after.Outcome.Chat {
+					require.NotNil(t, after.Decision, "what nobody decided here was not decided here")
+				}
+				step(after, None)
+			},
+		})
+	})
+}
+
+func TestHides(t *testing.T) {
+	tests := []struct {
+		name, text, seen string // seen is text where nothing is hidden
+	}{
+		{"words", "ls -la ~/x\n\tgrep 'ü' | 日本語 ⚠️ ❤️ 1️⃣ é", ""},
+		{"forty blanks", "a" + strings.Repeat(" ", 40) + "b", ""},
+		{"forty-one", "a" + strings.Repeat(" ", 41) + "b", "a⟨41 blanks⟩b"},
+		{"eight empty lines", "a" + strings.Repeat("\n", 9) + "b", ""},
+		{"nine", "a" + strings.Repeat("\n", 10) + "b", "a\n⟨9 empty lines⟩\nb"},
+		{"nine at the start", strings.Repeat("\n", 9) + "b", "⟨9 empty lines⟩\nb"},
+		{"two families", "👨\u200d👩", "👨⟨U+200D⟩👩"},
+		{"soft hyphen", "r\u00adm", "r⟨U+00AD⟩m"},
+		{"byte order mark", "\ufeffls", "⟨U+FEFF⟩ls"},
+		{"C1", "a\u009bb", "a⟨U+009B⟩b"},
+		{"not UTF-8", "a\xffb", "a⟨byte FF⟩b"},
+		{"private", "a\ue000b", "a⟨U+E000⟩b"},
+		{"a selector of ideographs", "葛\U000E0100", "葛⟨U+E0100⟩"},
+		{"mongolian", "a\u180eb", "a⟨U+180E⟩b"},
+		{"Hangul filler", "a\u115fb", "a⟨U+115F⟩b"},
+		{"line separator", "ls\u2028rm", "ls⟨U+2028⟩rm"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.seen != "", hides(tt.text))
+			if tt.seen == "" {
+				tt.seen = tt.text
+			}
+			assert.Equal(t, tt.seen, visible(tt.text))
+		})
+	}
+}
+
+func TestP9_WhatIsVisibleHidesNothing(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		piece := rapid.OneOf(
+			rapid.SampledFrom([]string{"a", ";", "\n", "\t", " ", "\u00a0", "\u3000", "\u202e", "\u200b", "\r", "\x1b[8m", "⚠️", "\ufe0f", "\xff", "日"}),
+			rapid.Map(rapid.IntRange(1, 60), func(n int) string { return strings.Repeat(" ", n) }),
+			rapid.Map(rapid.IntRange(1, 20), func(n int) string { return strings.Repeat("\n", n) }),
+			rapid.Map(rapid.IntRange(1, 20), func(n int) string { return strings.Repeat(" \t\n", n) }),
+		)
+		s := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(rt, "pieces"), "")
+		seen := visible(s)
+		require.False(t, hides(seen), "%q", seen)
+		require.Equal(t, !hides(s), seen == s, "%q became %q", s, seen)
+		words := func(s string) string {
+			for _, sign := range []string{"blanks⟩", "⟨byte", "empty lines⟩"} {
+				s = strings.ReplaceAll(s, sign, "")
+			}
+			return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return !strings.ContainsRune("a;日", r) }), "")
+		}
+		require.Equal(t, words(s), words(seen), "nothing is lost")
+	})
+}

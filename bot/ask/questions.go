@@ -1,0 +1,213 @@
+package ask
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ccbot/bot/render"
+	"ccbot/hooks"
+	"ccbot/i18n"
+)
+
+// More than these no page of buttons is made for. Claude Code allows four of each.
+const (
+	maxQuestions = 10
+	maxOptions   = 10
+)
+
+// question is one page of AskUserQuestion.
+type question struct {
+	text, header string
+	several      bool // several options may be chosen
+	options      []option
+	more         []field // what else it says
+}
+
+type option struct {
+	label, description string
+	more               []field
+}
+
+// questionsOf reads the questions of a request. It is false where taps could not answer them without doubt: then only
+// the desk can.
+func questionsOf(q hooks.Request) ([]question, bool) {
+	if !q.IsQuestion() {
+		return nil, false
+	}
+	list, ok := fieldsOf(q.Input)
+	if !ok {
+		return nil, false
+	}
+	var raws []json.RawMessage
+	for _, f := range list {
+		if f.key == "questions" {
+			raws, _ = elementsOf(f.raw)
+		}
+	}
+	if len(raws) == 0 || len(raws) > maxQuestions {
+		return nil, false
+	}
+	var all []question
+	texts := make(map[string]bool) // answers go by a question's text
+	for _, raw := range raws {
+		one, ok := questionOf(raw)
+		if !ok || texts[one.text] {
+			return nil, false
+		}
+		texts[one.text] = true
+		all = append(all, one)
+	}
+	return all, true
+}
+
+func questionOf(raw json.RawMessage) (question, bool) {
+	list, ok := fieldsOf(raw)
+	if !ok {
+		return question{}, false
+	}
+	var q question
+	for _, f := range list {
+		known := true
+		switch f.key {
+		case "question":
+			q.text, known = textOf(f.raw)
+		case "header":
+			q.header, known = textOf(f.raw)
+		case "multiSelect":
+			q.several = isTrue(f.raw)
+			known = q.several || string(f.raw) == "false"
+		case "options":
+			q.options, known = optionsOf(f.raw)
+		default:
+			q.more = append(q.more, f)
+		}
+		if !known {
+			return question{}, false
+		}
+	}
+	return q, strings.TrimSpace(q.text) != "" && len(q.options) > 0
+}
+
+func optionsOf(raw json.RawMessage) ([]option, bool) {
+	raws, ok := elementsOf(raw)
+	if !ok || len(raws) > maxOptions {
+		return nil, false
+	}
+	var all []option
+	labels := make(map[string]bool)
+	for _, raw := range raws {
+		list, ok := fieldsOf(raw)
+		var o option
+		for _, f := range list {
+			known := true
+			switch f.key {
+			case "label":
+				o.label, known = textOf(f.raw)
+			case "description":
+				o.description, known = textOf(f.raw)
+			default:
+				o.more = append(o.more, f)
+			}
+			ok = ok && known
+		}
+		if !ok || labels[o.label] || render.Plain(o.label).Blank() {
+			return nil, false
+		}
+		labels[o.label] = true
+		all = append(all, o)
+	}
+	return all, true
+}
+
+// answers are what the agent gets, by the text of each question.
+func answers(list []question, given []string) map[string]string {
+	all := make(map[string]string, len(list))
+	for i, q := range list {
+		if i < len(given) {
+			all[q.text] = given[i]
+		}
+	}
+	return all
+}
+
+// labels are those of the marked options, as Claude Code joins them.
+func (q question) labels(chosen []int) []string {
+	var list []string
+	for i, o := range q.options {
+		for _, n := range chosen {
+			if n == i {
+				list = append(list, o.label)
+			}
+		}
+	}
+	return list
+}
+
+// questionSheet shows the page of the question that is to be answered now, or all answers once they are given.
+func questionSheet(c Card, list []question) sheet {
+	at := len(c.Progress.Answers)
+	if c.State != StateOpen || at >= len(list) {
+		return sheet{title: i18n.AskQuestion, body: answerSheet(c, list)}
+	}
+	s := sheet{title: i18n.AskQuestion}
+	if len(list) > 1 {
+		s.title, s.args = i18n.AskQuestionPage, i18n.Args{"Page": at + 1, "Pages": len(list)}
+	}
+	s.body = list[at].page(c.Progress.Chosen)
+	for _, f := range besides(c.Request) {
+		s.body = lines([]render.Text{s.body, line(f)})
+	}
+	return s
+}
+
+// besides are the fields of the input beside the questions.
+func besides(q hooks.Request) []field {
+	list, _ := fieldsOf(q.Input)
+	return take(list, "questions", func(json.RawMessage) bool { return true })
+}
+
+func (q question) page(chosen []int) render.Text {
+	var blocks []render.Text
+	if q.header != "" {
+		blocks = append(blocks, render.Italic(visible(q.header)))
+	}
+	blocks = append(blocks, render.Bold(visible(q.text)))
+	for _, f := range q.more {
+		blocks = append(blocks, line(f))
+	}
+	for i, o := range q.options {
+		mark := ""
+		if q.several {
+			mark = box(slices.Contains(chosen, i)) + " "
+		}
+		blocks = append(blocks, render.Plain(fmt.Sprintf("%s%d. %s", mark, i+1, visible(o.label))))
+		if strings.TrimSpace(o.description) != "" {
+			blocks = append(blocks, render.Italic(visible(o.description)))
+		}
+		for _, f := range o.more {
+			blocks = append(blocks, line(f))
+		}
+	}
+	return lines(blocks)
+}
+
+func box(marked bool) string {
+	if marked {
+		return "☑"
+	}
+	return "☐"
+}
+
+// answerSheet lists each question with its answer; one that was answered elsewhere has none here.
+func answerSheet(c Card, list []question) render.Text {
+	var blocks []render.Text
+	for i, q := range list {
+		blocks = append(blocks, render.Bold(visible(q.text)))
+		if i < len(c.Progress.Answers) {
+			blocks = append(blocks, render.Plain("→ "+visible(c.Progress.Answers[i])))
+		}
+	}
+	return lines(blocks)
+}

@@ -1,0 +1,222 @@
+package ask
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/transcript"
+)
+
+func open(t *testing.T, dir string) (*Store, *bytes.Buffer) {
+	t.Helper()
+	var log bytes.Buffer
+	s, err := Open(filepath.Join(dir, "asks"), filepath.Join(dir, "quarantine"), slog.New(slog.NewTextHandler(&log, nil)))
+	require.NoError(t, err)
+	return s, &log
+}
+
+func numbered(n string, asked time.Time) Card {
+	c := cardOf("Bash", `{"command":"echo <b> & \u202e","n":1.50}`, npmRule)
+	c.Request.ID = strings.Repeat(n, 22)
+	c.Request.Asked = asked
+	return c
+}
+
+func TestP8_CardsSurviveARestart(t *testing.T) {
+	dir := t.TempDir()
+	s, _ := open(t, dir)
+	c := numbered("a", noon)
+	c.Message, c.AllShown = 17, true
+	c, _, err := Tap(c, person, "ses", nil, noon)
+	require.NoError(t, err)
+	ask := cardOf("AskUserQuestion", twoQuestions)
+	ask, _, err = Tap(ask, person, "o", []string{"0", "1"}, noon)
+	require.NoError(t, err)
+	ask, _, err = Tap(ask, person, "x", []string{"1"}, noon)
+	require.NoError(t, err)
+	for _, c := range []Card{c, ask} {
+		require.NoError(t, s.Save(c))
+		require.NoError(t, s.Save(c), "again is no error")
+	}
+	again, _ := open(t, dir)
+	for _, want := range []Card{c, ask} {
+		got, ok := again.Get(want.Request.ID)
+		require.True(t, ok)
+		assert.True(t, want.Same(got.Request), "a redial finds it")
+		assert.True(t, got.Same(want.Request))
+		a, err := json.Marshal(want)
+		require.NoError(t, err)
+		b, err := json.Marshal(got)
+		require.NoError(t, err)
+		assert.JSONEq(t, string(a), string(b))
+		v := viewer(t, "en")
+		assert.Equal(t, v.View(want, "w"), v.View(got, "w"), "and it looks as before")
+	}
+	_, ok := again.Get("nobody")
+	assert.False(t, ok)
+	info, err := os.Stat(filepath.Join(dir, "asks", c.Request.ID+".json"))
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode())
+}
+
+func TestP9_AnotherRequestUnderTheSameID(t *testing.T) {
+	c := numbered("a", noon)
+	for name, change := range map[string]func(*Card){
+		"input":   func(c *Card) { c.Request.Input = json.RawMessage(`{"command":"rm"}`) },
+		"tool":    func(c *Card) { c.Request.Tool = "Write" },
+		"hook":    func(c *Card) { c.Request.Hook.PID++ },
+		"agent":   func(c *Card) { c.Request.Agent.Start++ },
+		"session": func(c *Card) { c.Request.Session[3]++ },
+	} {
+		other := c
+		change(&other)
+		assert.False(t, c.Same(other.Request), name)
+	}
+	later := c.Request
+	later.Asked = noon.Add(time.Minute)
+	assert.True(t, c.Same(later))
+}
+
+func TestStore_ListAndPrune(t *testing.T) {
+	s, _ := open(t, t.TempDir())
+	over := func(c Card, at time.Time) Card {
+		return Settle(c, transcript.Outcome{Done: true}, true, false, at)
+	}
+	for _, c := range []Card{
+		over(numbered("a", noon), noon.Add(time.Hour)), numbered("b", noon.Add(2*time.Minute)), numbered("c", noon.Add(time.Minute)),
+		numbered("e", noon.Add(time.Minute)), over(numbered("d", noon.Add(-time.Hour)), noon.Add(2*time.Hour)),
+	} {
+		require.NoError(t, s.Save(c))
+	}
+	ids := func() string {
+		var all string
+		for _, c := range s.List() {
+			all += c.Request.ID[:1]
+		}
+		return all
+	}
+	assert.Equal(t, "cebda", ids())
+	require.NoError(t, s.Prune(noon.Add(time.Hour+time.Minute)))
+	assert.Equal(t, "cebd", ids())
+	require.NoError(t, s.Prune(noon.Add(1000*time.Hour)))
+	assert.Equal(t, "ceb", ids(), "what is not over stays")
+	names, err := s.folder.List()
+	require.NoError(t, err)
+	assert.Len(t, names, 3)
+}
+
+func TestStore_ForgetsASession(t *testing.T) {
+	dir := t.TempDir()
+	s, _ := open(t, dir)
+	gone, stays := numbered("a", noon), numbered("b", noon)
+	stays.Request.Session[5]++
+	require.NoError(t, s.Save(gone))
+	require.NoError(t, s.Save(stays))
+	require.NoError(t, s.Forget(gone.Request.Session))
+	s, _ = open(t, dir)
+	require.Len(t, s.List(), 1)
+	assert.Equal(t, stays.Request.ID, s.List()[0].Request.ID)
+}
+
+func TestP8_StoreSetsAsideWhatItCannotRead(t *testing.T) {
+	dir := t.TempDir()
+	s, _ := open(t, dir)
+	good := numbered("a", noon)
+	require.NoError(t, s.Save(good))
+	data, err := os.ReadFile(filepath.Join(dir, "asks", good.Request.ID+".json"))
+	require.NoError(t, err)
+	put := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "asks", name), []byte(text), 0o600))
+	}
+	with := func(old, new string) string {
+		require.Contains(t, string(data), old)
+		return strings.Replace(string(data), old, new, 1)
+	}
+	b := strings.Repeat("b", 22)
+	put("empty.json", "")
+	put("half.json", string(data[:len(data)/2]))
+	put("othername.json", string(data))
+	put(strings.Repeat("c", 22)+".json", strings.ReplaceAll(with(`"state":"open"`, `"state":"maybe"`), good.Request.ID, strings.Repeat("c", 22)))
+	put(strings.Repeat("d", 22)+".json", strings.ReplaceAll(with(`"state":"open"`, `"state":"sent"`), good.Request.ID, strings.Repeat("d", 22)))
+	put(strings.Repeat("e", 22)+".json", strings.ReplaceAll(with(`"chat_id":7`, `"chat_id":0`), good.Request.ID, strings.Repeat("e", 22)))
+	put(b+".json", strings.ReplaceAll(with(`"version":1`, `"version":1,"later":{"x":1}`), good.Request.ID, b))
+	put("newer.json", `{"version":2}`)
+	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "asks", "link.json")))
+	put("note.txt", "not ours")
+
+	s, log := open(t, dir)
+	assert.Len(t, s.List(), 2)
+	aside, err := os.ReadDir(filepath.Join(dir, "quarantine"))
+	require.NoError(t, err)
+	assert.Len(t, aside, 14, "seven, each with its reason")
+	assert.FileExists(t, filepath.Join(dir, "asks", "newer.json"))
+	assert.Equal(t, 7, strings.Count(log.String(), "ask_unreadable"))
+	assert.Equal(t, 1, strings.Count(log.String(), "ask_newer"))
+
+	kept, ok := s.Get(b)
+	require.True(t, ok)
+	kept.Message = 5
+	require.NoError(t, s.Save(kept))
+	data, err = os.ReadFile(filepath.Join(dir, "asks", b+".json"))
+	require.NoError(t, err)
+	assert.Contains(t, string(data), `"later":{"x":1}`, "a later program's field is kept")
+}
+
+func TestStore_SaveRefuses(t *testing.T) {
+	s, _ := open(t, t.TempDir())
+	for name, c := range map[string]Card{
+		"nothing":          {},
+		"no conversation":  New(requestOf("Bash", `{}`), numbered("a", noon).Conversation),
+		"an id for a path": numbered("a", noon),
+	} {
+		switch name {
+		case "no conversation":
+			c.Conversation.ChatID = 0
+		case "an id for a path":
+			c.Request.ID = "../" + strings.Repeat("a", 19)
+		}
+		assert.Error(t, s.Save(c), name)
+	}
+	assert.Empty(t, s.List())
+}
+
+func TestStore_ReadersShareNothing(t *testing.T) {
+	s, _ := open(t, t.TempDir())
+	c := cardOf("AskUserQuestion", twoQuestions)
+	c, _, err := Tap(c, person, "o", []string{"0", "1"}, noon)
+	require.NoError(t, err)
+	require.NoError(t, s.Save(c))
+	got, _ := s.Get(c.Request.ID)
+	got.Progress.Answers[0] = "changed"
+	again, _ := s.Get(c.Request.ID)
+	assert.Equal(t, "SQLite", again.Progress.Answers[0])
+}
+
+func TestStore_ManyAtOnce(t *testing.T) {
+	s, _ := open(t, t.TempDir())
+	var wg sync.WaitGroup
+	for _, n := range "abcdefgh" {
+		wg.Go(func() {
+			c := numbered(string(n), noon)
+			for i := range 5 {
+				c.Message = i
+				assert.NoError(t, s.Save(c))
+				s.List()
+				_, ok := s.Get(c.Request.ID)
+				assert.True(t, ok)
+			}
+		})
+	}
+	wg.Wait()
+	assert.Len(t, s.List(), 8)
+}

@@ -1,0 +1,269 @@
+package ask
+
+import (
+	"strings"
+	"unicode/utf16"
+
+	"github.com/go-telegram/bot/models"
+
+	"ccbot/bot/render"
+	"ccbot/hooks"
+	"ccbot/i18n"
+)
+
+// Bounds of one message, in UTF-16 units where nothing else is said. The body may take what the lines around it leave of
+// Telegram's 4096; one that is longer is cut to a glance.
+const (
+	maxBody     = 2500
+	maxLines    = 80
+	maxEntities = 60 // of 100; the lines around the body have some too
+	glance      = 1200
+	glanceLines = 25
+
+	maxName  = 64
+	maxWord  = 96 // name of a tool, type of a subagent
+	maxPath  = 200
+	maxRule  = 120
+	maxRules = 4
+	maxSaid  = 300
+)
+
+// View is one message: Text fits it, and Buttons stand under it in rows.
+type View struct {
+	Text    render.Text
+	Buttons [][]Button
+}
+
+// Viewer draws cards in one language.
+type Viewer struct {
+	Words i18n.Words
+	Home  string // shown as ~; empty: as it is
+}
+
+// shown is how much of a request its message shows.
+type shown struct {
+	whole     bool // all of it
+	concealed bool // not all, because something in it leaves no mark
+	tooBig    bool // more than [Show all] sends
+}
+
+func judge(c Card, s sheet) shown {
+	j := shown{concealed: conceals(c.Request)}
+	j.whole = !j.concealed && !s.lossy && fits(s.body) && !tooMuchAround(c.Request)
+	j.tooBig = !j.whole && tooBig(c.Request)
+	return j
+}
+
+func (j shown) allowable(c Card) bool { return j.whole || c.AllShown && !j.tooBig }
+
+// Whole says that the message shows all of its request: nothing is cut, nothing is invisible.
+func Whole(c Card) bool { return judge(c, sheetOf(c, paths{})).whole }
+
+// Allowable says that a person may allow the request: the message, or [Show all], showed all of it.
+func Allowable(c Card) bool { return judge(c, sheetOf(c, paths{})).allowable(c) }
+
+// View is the message of a card; name is the session's.
+func (v Viewer) View(c Card, name string) View {
+	s := sheetOf(c, paths{})
+	j := judge(c, s) // without the home, as for a tap
+	s = sheetOf(c, paths{home: v.Home})
+	blocks := []render.Text{v.title(s, name)}
+	if !s.body.Blank() {
+		blocks = append(blocks, v.cut(s.body))
+	}
+	blocks = append(blocks, v.foot(c, s)...)
+	if status := v.status(c, j); !status.Blank() {
+		blocks = append(blocks, render.Plain(""), status)
+	}
+	text := lines(blocks)
+	if text.Length() > render.Limit { // the bounds above leave room for every sentence there is
+		text = text.Split(render.Limit)[0]
+	}
+	return View{Text: text, Buttons: v.buttons(c, j)}
+}
+
+// title is the first line, with the session's name in bold.
+func (v Viewer) title(s sheet, name string) render.Text {
+	args := i18n.Args{"Name": hole}
+	for key, value := range s.args {
+		if word, ok := value.(string); ok {
+			value, _ = clip(strings.ReplaceAll(oneLined(word), hole, ""), maxWord)
+		}
+		args[key] = value
+	}
+	name, _ = clip(oneLined(name), maxName)
+	return v.around(s.title, args, render.Bold(name))
+}
+
+// hole stands for a formatted text in a sentence: a character that means nothing to anybody.
+const hole = "\uF8F0"
+
+// around is a sentence with a formatted text in its hole.
+func (v Viewer) around(key i18n.Key, args i18n.Args, inner render.Text) render.Text {
+	before, after, found := strings.Cut(v.Words.Say(key, args), hole)
+	if !found {
+		return render.Join(render.Plain(before), render.Plain(" "), inner)
+	}
+	return render.Join(render.Plain(before), inner, render.Plain(after))
+}
+
+// cut shortens a body that does not fit to a glance and says how much more there is.
+func (v Viewer) cut(body render.Text) render.Text {
+	if fits(body) {
+		return body
+	}
+	limit := glance
+	if at := nth(body.Text, glanceLines); at > 0 {
+		limit = min(limit, at)
+	}
+	if len(body.Entities) > maxEntities {
+		limit = min(limit, max(body.Entities[maxEntities].Offset, 2))
+	}
+	first := render.Text{}
+	if parts := beginning(body, 2*limit).Split(limit); len(parts) > 0 {
+		first = parts[0]
+	}
+	more := strings.Count(body.Text, "\n") - strings.Count(first.Text, "\n")
+	key := i18n.AskMoreLines
+	if more <= 0 {
+		key, more = i18n.AskMoreCharacters, body.Length()-first.Length()
+	}
+	return lines([]render.Text{first, render.Italic(v.Words.Say(key, i18n.Args{"Count": more}))})
+}
+
+// beginning is about the first n units, so that a long text is not cut into all its parts for one.
+func beginning(t render.Text, n int) render.Text {
+	units := 0
+	for i, r := range t.Text {
+		if units += utf16.RuneLen(r); units > n {
+			t.Text, units = t.Text[:i], units-utf16.RuneLen(r)
+			break
+		}
+	}
+	var list []models.MessageEntity
+	for _, e := range t.Entities {
+		if e.Offset < units {
+			e.Length = min(e.Length, units-e.Offset)
+			list = append(list, e)
+		}
+	}
+	t.Entities = list
+	return t
+}
+
+// nth is where line n ends, in UTF-16 units; 0 when there are not so many.
+func nth(s string, n int) int {
+	units := 0
+	for _, r := range s {
+		units += utf16.RuneLen(r)
+		if r == '\n' {
+			if n--; n == 0 {
+				return units
+			}
+		}
+	}
+	return 0
+}
+
+func fits(body render.Text) bool {
+	return body.Length() <= maxBody && strings.Count(body.Text, "\n") < maxLines && len(body.Entities) <= maxEntities
+}
+
+// foot says where and for whom, and what "for this session" would allow.
+func (v Viewer) foot(c Card, s sheet) []render.Text {
+	var blocks []render.Text
+	for _, n := range s.notes {
+		blocks = append(blocks, render.Plain(v.Words.Say(n.key, n.args)))
+	}
+	q := c.Request
+	if cwd, _ := clip(oneLined(paths{home: v.Home}.short(q.Cwd)), maxPath); strings.TrimSpace(cwd) != "" {
+		blocks = append(blocks, v.around(i18n.AskIn, i18n.Args{"Dir": hole}, render.Code(cwd)))
+	}
+	if q.SubagentID != "" || q.Subagent != "" {
+		kind, _ := clip(oneLined(q.Subagent), maxWord)
+		key := i18n.AskSubagent
+		if strings.TrimSpace(kind) == "" {
+			key = i18n.AskSubagentUnnamed
+		}
+		blocks = append(blocks, render.Plain(v.Words.Say(key, i18n.Args{"Type": kind})))
+	}
+	if c.State == StateOpen && c.Why == nil {
+		blocks = append(blocks, v.rules(q)...)
+	}
+	return blocks
+}
+
+func (v Viewer) rules(q hooks.Request) []render.Text {
+	shown := sessionShown(q)
+	if len(shown) == 0 {
+		return nil
+	}
+	blocks := []render.Text{render.Plain(v.Words.Say(i18n.AskSessionRules))}
+	for i, rule := range shown {
+		if i == maxRules {
+			more := v.Words.Say(i18n.AskMoreRules, i18n.Args{"Count": len(shown) - i})
+			return append(blocks, render.Italic(more))
+		}
+		rule, _ = clip(oneLined(paths{home: v.Home}.short(rule)), maxRule)
+		blocks = append(blocks, render.Join(render.Plain("• "), render.Code(rule)))
+	}
+	return blocks
+}
+
+// sessionShown is what "for this session" would allow.
+func sessionShown(q hooks.Request) []string {
+	if q.IsQuestion() || q.IsPlan() {
+		return nil
+	}
+	var shown []string
+	for _, r := range hooks.SessionRules(q.Suggestions) {
+		shown = append(shown, r.Shown...)
+	}
+	return shown
+}
+
+// tooMuchAround says that a line around the body would be clipped.
+func tooMuchAround(q hooks.Request) bool {
+	rules := sessionShown(q)
+	long := len(rules) > maxRules
+	for _, rule := range rules {
+		long = long || cutBy(rule, maxRule)
+	}
+	return long || cutBy(q.Tool, maxWord) || cutBy(q.Subagent, maxWord) || cutBy(q.Cwd, maxPath)
+}
+
+// conceals says that the request holds something that cannot be seen in a message.
+func conceals(q hooks.Request) bool {
+	if odd(q.Input, 0) {
+		return true
+	}
+	for _, s := range append(sessionShown(q), q.Tool, q.Subagent, q.Cwd) {
+		if hides(s) || strings.ContainsAny(s, "\n\t") {
+			return true
+		}
+	}
+	return false
+}
+
+func cutBy(s string, limit int) bool {
+	_, cut := clip(oneLined(s), limit)
+	return cut
+}
+
+// oneLined keeps a name from taking more than its line; what is invisible in it has signs.
+func oneLined(s string) string {
+	return strings.Join(strings.FieldsFunc(render.Plain(visible(s)).Text, func(r rune) bool { return r == '\n' }), " ")
+}
+
+// clip shortens s to limit UTF-16 units.
+func clip(s string, limit int) (string, bool) {
+	t := render.Plain(s)
+	if t.Length() <= limit {
+		return t.Text, false
+	}
+	parts := t.Split(limit - 1)
+	if len(parts) == 0 {
+		return "", true // nothing in it can be seen
+	}
+	return parts[0].Text + "…", true
+}

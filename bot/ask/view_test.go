@@ -1,0 +1,310 @@
+package ask
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/render"
+	"ccbot/hooks"
+	"ccbot/i18n"
+)
+
+func TestView(t *testing.T) {
+	const once = "[Allow]\n[Deny][Deny and say why]"
+	tests := []struct {
+		name string
+		card Card
+		want string
+	}{
+		{"a command with all it can have", cardOf("Bash", `{"command":"npm test","description":"Run the tests","timeout":120000,"run_in_background":true,"dangerouslyDisableSandbox":true}`, npmRule),
+			"🔐 work wants to run a command\nnpm test\nRun the tests\ntimeout: 120000\ndangerouslyDisableSandbox: true\nIt runs in the background.\nin ~/proj\n" +
+				"For this session allows:\n• Bash(npm test:*)\n[Allow][Allow for this session]\n[Deny][Deny and say why]"},
+		{"a command", cardOf("Bash", `{"command":"ls","run_in_background":false}`), "🔐 work wants to run a command\nls\nin ~/proj\n" + once},
+		{"a rule that changes the mode is no rule", cardOf("Bash", `{"command":"ls"}`, `{"type":"setMode","mode":"acceptEdits","destination":"session"}`),
+			"🔐 work wants to run a command\nls\nin ~/proj\n" + once},
+		{"a key that only looks like the command's", cardOf("Bash", `{"command":"ls","Command":"rm -rf /"}`), "🔐 work wants to run a command\nls\nCommand: rm -rf /\nin ~/proj\n" + once},
+		{"a command that is no text", cardOf("Bash", `{"command":["ls"]}`), "🔐 work wants to run a command\ncommand: \n[\n  \"ls\"\n]\nin ~/proj\n" + once},
+		{"an edit", cardOf("Edit", object("file_path", "/home/u/proj/a.go", "old_string", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj", "new_string", "a\nB\nc\nd\ne\nf\ng\nh\ni\nJ", "replace_all", true)),
+			"🔐 work wants to change a file\n~/proj/a.go\n a\n-b\n+B\n c\n d\n e\n⋯\n g\n h\n i\n-j\n+J\nEvery place in the file is changed.\nin ~/proj\n" + once},
+		{"an edit that changes nothing", cardOf("Edit", `{"file_path":"/a","old_string":"x","new_string":"x","replace_all":"yes"}`),
+			"🔐 work wants to change a file\n/a\nold_string: x\nnew_string: x\nreplace_all: yes\nin ~/proj\n" + once},
+		{"edits", cardOf("MultiEdit", `{"file_path":"/a","edits":[{"old_string":"a","new_string":"","replace_all":false},{"old_string":"","new_string":"x\ny"}]}`),
+			"🔐 work wants to change a file\n/a\n-a\n⋯\n+x\n+y\nin ~/proj\n" + once},
+		{"edits that say more", cardOf("MultiEdit", `{"file_path":"/a","edits":[{"old_string":"a","new_string":"","replace_all":true}]}`),
+			"🔐 work wants to change a file\n/a\nedits: \n[\n  {\n    \"old_string\": \"a\",\n    \"new_string\": \"\",\n    \"replace_all\": true\n  }\n]\nin ~/proj\n" + once},
+		{"a file", cardOf("Write", `{"file_path":"/home/user/x","content":"one\ntwo\n"}`), "🔐 work wants to write a file\n/home/user/x\none\ntwo\n2 lines\nin ~/proj\n" + once},
+		{"an empty file", cardOf("Write", `{"file_path":"/x","content":""}`), "🔐 work wants to write a file\n/x\ncontent: \"\"\nin ~/proj\n" + once},
+		{"a path with a blank at its end", cardOf("Read", `{"file_path":"/x ","limit":3}`), "🔐 work wants to read a file\nfile_path: \"/x \"\nlimit: 3\nin ~/proj\n" + once},
+		{"a notebook", cardOf("NotebookEdit", `{"notebook_path":"/n.ipynb","new_source":"print(1)","cell_id":"c1"}`),
+			"🔐 work wants to change a file\n/n.ipynb\nprint(1)\ncell_id: c1\nin ~/proj\n" + once},
+		{"a search", cardOf("Grep", `{"pattern":"a.*","path":"/home/u","-n":true}`), "🔐 work wants to search files\na.*\n~\n-n: true\nin ~/proj\n" + once},
+		{"a page", cardOf("WebFetch", `{"url":"https://e.com/?a","prompt":"Sum up"}`), "🔐 work wants to open a web page\nhttps://e.com/?a\nSum up\nin ~/proj\n" + once},
+		{"the web", cardOf("WebSearch", `{"query":"go 1.26"}`), "🔐 work wants to search the web\ngo 1.26\nin ~/proj\n" + once},
+		{"a server's tool", cardOf("mcp__git_hub__new_issue", `{"title":"a <b>\n","n":{"x":[1.50,null]}}`),
+			"🔐 work wants to use new_issue of git_hub\n{\n  \"title\": \"a <b>\\n\",\n  \"n\": {\n    \"x\": [\n      1.50,\n      null\n    ]\n  }\n}\nin ~/proj\n" + once},
+		{"an unknown tool", cardOf("Skill", `{"skill":"x","e":{},"l":[]}`), "🔐 work wants to use Skill\n{\n  \"skill\": \"x\",\n  \"e\": {},\n  \"l\": []\n}\nin ~/proj\n" + once},
+		{"nothing", cardOf("mcp__x", `{}`), "🔐 work wants to use mcp__x\nin ~/proj\n" + once},
+		{"a plan", cardOf("ExitPlanMode", object("plan", somePlan, "planFilePath", "/home/u/.claude/plans/x.md")),
+			"📋 work has a plan\nPlan\n\n1. Look at main.go\n2. Change it\n\nfunc main() {}\n\n☐ test\n~/.claude/plans/x.md\nin ~/proj\n[Approve][Approve and allow edits]\n[Deny][Keep planning, say why]"},
+		{"a plan without one", cardOf("ExitPlanMode", `{}`), "📋 work has a plan\nin ~/proj\n[Approve][Approve and allow edits]\n[Deny][Keep planning, say why]"},
+		{"questions that cannot be told apart", cardOf("AskUserQuestion", `{"questions":[{"question":"A?","options":[{"label":"x"}]},{"question":"A?","options":[{"label":"y"}]}]}`),
+			"🔐 work wants to use AskUserQuestion\n{\n  \"questions\": [\n    {\n      \"question\": \"A?\",\n      \"options\": [\n        {\n          \"label\": \"x\"\n        }\n      ]\n    },\n    {\n      \"question\": \"A?\",\n      \"options\": [\n        {\n          \"label\": \"y\"\n        }\n      ]\n    }\n  ]\n}\n" +
+				"It cannot be answered with buttons. Answer at the desk.\nin ~/proj\n[Deny][Deny and say why]"},
+	}
+	v := viewer(t, "en")
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, screen(v.View(tt.card, "work")))
+			assert.True(t, Whole(tt.card))
+		})
+	}
+}
+
+func TestView_Subagent(t *testing.T) {
+	c := cardOf("Bash", `{"command":"ls"}`)
+	c.Request.SubagentID, c.Request.Subagent, c.Request.Cwd = "a1", "general-purpose", ""
+	assert.Equal(t, "🔐 work wants to run a command\nls\nasked by a subagent (general-purpose)", viewer(t, "en").View(c, "work").Text.Text)
+	c.Request.Subagent = ""
+	assert.Equal(t, "🔐 work wants to run a command\nls\nasked by a subagent", viewer(t, "en").View(c, "work").Text.Text)
+}
+
+func TestView_Formatting(t *testing.T) {
+	c := cardOf("Bash", `{"command":"echo '</pre>' 𝒳","description":"@all *now*"}`)
+	got := viewer(t, "en").View(c, "a*b").Text
+	assert.Equal(t, []models.MessageEntity{
+		{Type: "bold", Offset: 3, Length: 3},
+		{Type: "pre", Offset: 30, Length: 16, Language: "bash"},
+		{Type: "blockquote", Offset: 47, Length: 10},
+		{Type: "code", Offset: 61, Length: 6},
+	}, got.Entities)
+}
+
+func TestView_Questions(t *testing.T) {
+	v := viewer(t, "en")
+	c := cardOf("AskUserQuestion", twoQuestions)
+	steps := []struct {
+		verb string // and arguments
+		want string
+		does Effect
+	}{
+		{"", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Deny][Deny and say why]", None},
+		{"o:0:1", "❓ work asks (2/2)\nFeatures\nWhich features?\n☐ 1. Logs\n☐ 2. Traces\nOTEL\n☐ 3. Metrics\nin ~/proj\n[☐ Logs]\n[☐ Traces]\n[☐ Metrics]\n[Other…][Back]\n[Deny][Deny and say why]", Redraw},
+		{"b:1", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Deny][Deny and say why]", Redraw},
+		{"o:0:0", "", Redraw},
+		{"o:1:2", "", Redraw},
+		{"o:1:1", "", Redraw},
+		{"o:1:0", "", Redraw},
+		{"o:1:1", "❓ work asks (2/2)\nFeatures\nWhich features?\n☑ 1. Logs\n☐ 2. Traces\nOTEL\n☑ 3. Metrics\nin ~/proj\n[☑ Logs]\n[☐ Traces]\n[☑ Metrics]\n[Done]\n[Other…][Back]\n[Deny][Deny and say why]", Redraw},
+		{"d:1", "❓ work asks\nWhich database?\n→ Postgres\nWhich features?\n→ Logs, Metrics\nin ~/proj\n\n⏳ Sent: your answer", SendDecision},
+	}
+	for _, step := range steps {
+		if step.verb != "" {
+			parts := strings.Split(step.verb, ":")
+			var does Effect
+			var err error
+			c, does, err = Tap(c, person, parts[0], parts[1:], noon)
+			require.NoError(t, err, step.verb)
+			assert.Equal(t, step.does, does, step.verb)
+		}
+		if step.want != "" {
+			assert.Equal(t, step.want, screen(v.View(c, "work")), step.verb)
+		}
+	}
+	want, err := hooks.AnswerQuestions(c.Request, map[string]string{"Which database?": "Postgres", "Which features?": "Logs, Metrics"})
+	require.NoError(t, err)
+	assert.Equal(t, &want, c.Decision)
+}
+
+func TestP9_WhatIsNotShownCannotBeAllowed(t *testing.T) {
+	long := strings.Repeat("echo hello\n", 500)
+	wide := strings.Repeat("x", 3000)
+	manyRules := `{"type":"addRules","rules":[{"toolName":"A"},{"toolName":"B"},{"toolName":"C"},{"toolName":"D"},{"toolName":"E"}],"behavior":"allow"}`
+	tests := []struct {
+		name string
+		card Card
+		says string // part of the message
+	}{
+		{"too many lines", cardOf("Bash", object("command", long)), "… 475 more lines"},
+		{"too wide", cardOf("Bash", object("command", wide)), "… 1800 more characters"},
+		{"short lines, but many", cardOf("Bash", object("command", strings.Repeat("a\n", 200))), "more lines"},
+		{"a long description", cardOf("Bash", object("command", "ls", "description", wide)), "more"},
+		{"a hidden field", cardOf("Bash", object("command", "ls", "more", map[string]string{"a": wide})), "more"},
+		{"many fields", cardOf("Bash", object(manyFields()...)), "more lines"},
+		{"bidi", cardOf("Bash", object("command", "echo \u202egnp.exe")), "⟨U+202E⟩"},
+		{"isolates in a description", cardOf("Bash", object("command", "ls", "description", "a\u2066b")), "⟨U+2066⟩"},
+		{"a zero width space in a path", cardOf("Write", object("file_path", "/a\u200b/b", "content", "x")), "⟨U+200B⟩"},
+		{"a joiner", cardOf("Bash", object("command", "echo 👩\u200d💻")), "⟨U+200D⟩"},
+		{"an escape", cardOf("Bash", object("command", "echo \x1b[8mrm -rf /\x1b[0m")), "⟨U+001B⟩[8mrm -rf /"},
+		{"a carriage return", cardOf("Bash", object("command", "rm -rf /\rls")), "⟨U+000D⟩"},
+		{"blanks before the tail", cardOf("Bash", object("command", "ls"+strings.Repeat(" ", 200)+"; rm -rf /")), "⟨200 blanks⟩; rm -rf /"},
+		{"ideographic blanks", cardOf("Bash", object("command", "ls"+strings.Repeat("\u3000", 41)+"; rm")), "⟨41 blanks⟩"},
+		{"empty lines before the tail", cardOf("Bash", object("command", "ls"+strings.Repeat("\n \t", 30)+"\nrm -rf /")), "⟨30 empty lines⟩"},
+		{"a key in the dark", cardOf("X", `{"a\u2028b":1}`), `"a\u2028b"`},
+		{"a mark that turns the direction in a key", cardOf("Bash", `{"command":"ls","a\u200fb":1}`), "⟨U+200F⟩"},
+		{"a key that is there twice", cardOf("Bash", `{"command":"ls","command":"rm"}`), "command: rm"},
+		{"one that is there twice inside", cardOf("X", `{"a":[{"b":1,"b":2}]}`), `"b": 2`},
+		{"too deep", cardOf("X", `{"a":`+strings.Repeat("[", 40)+strings.Repeat("]", 40)+`}`), "cannot be seen"},
+		{"half a character", cardOf("Bash", `{"command":"echo \ud800"}`), "⟨U+FFFD⟩"},
+		{"blank letters", cardOf("Bash", object("command", "ls \u3164")), "⟨U+3164⟩"},
+		{"tags", cardOf("Bash", object("command", "ls \U000E0041")), "⟨U+E0041⟩"},
+		{"a selector behind no emoji", cardOf("Bash", object("command", "ls\ufe0f")), "⟨U+FE0F⟩"},
+		{"accents over the line", cardOf("Bash", object("command", "ls a"+strings.Repeat("\u0301", 9))), "cannot be seen"},
+		{"an invisible rule", cardOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls\u200b"}],"behavior":"allow"}`), "⟨U+200B⟩"},
+		{"rules that are not listed", cardOf("Bash", `{"command":"ls"}`, manyRules), "… 1 more"},
+		{"a rule of two lines", cardOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls\nrm"}],"behavior":"allow"}`), "Bash(ls rm)"},
+		{"a plan with a link", cardOf("ExitPlanMode", object("plan", "Read [this](https://evil.example)")), "Not all of it"},
+		{"a plan that is long", cardOf("ExitPlanMode", object("plan", long)), "more"},
+		{"a question that is long", cardOf("AskUserQuestion", object("questions", []any{map[string]any{"question": "A?" + wide, "options": []any{map[string]any{"label": "x"}}}})), "more"},
+		{"a later question with something invisible", cardOf("AskUserQuestion", strings.Replace(twoQuestions, "OTEL", "OT\u200bEL", 1)), "cannot be seen"},
+	}
+	v := viewer(t, "en")
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			require.False(t, Whole(tt.card))
+			seen := v.View(tt.card, "work")
+			assert.Contains(t, seen.Text.Text, tt.says)
+			assert.Contains(t, []string{"no why all", "no keep all"}, verbs(seen))
+			for _, verb := range []string{"ok", "ses", "plan", "edit", "o:0:0", "x:0"} {
+				parts := strings.Split(verb, ":")
+				after, does, err := Tap(tt.card, person, parts[0], parts[1:], noon)
+				assert.Error(t, err, verb)
+				assert.Equal(t, None, does)
+				assert.Equal(t, tt.card, after)
+			}
+			_, does, err := Tap(tt.card, person, "all", nil, noon)
+			require.NoError(t, err)
+			assert.Equal(t, ShowAll, does)
+
+			shown := tt.card
+			shown.AllShown = true
+			assert.Regexp(t, `^(ok|plan|o:0:0) `, verbs(v.View(shown, "work")), "then it can be allowed")
+			after, does, err := Tap(tt.card, person, "no", nil, noon)
+			require.NoError(t, err, "a denial needs nothing")
+			assert.Equal(t, SendDecision, does)
+			assert.Equal(t, StateSent, after.State)
+		})
+	}
+}
+
+func manyFields() []any {
+	list := []any{"command", "ls"}
+	for i := range 100 {
+		list = append(list, "k"+strings.Repeat("x", i), i)
+	}
+	return list
+}
+
+func TestP9_AllShowsAll(t *testing.T) {
+	v := viewer(t, "en")
+	long := strings.Repeat("echo hello world\n", 1000)
+	c := cardOf("Bash", object("command", long+"\u202ertl\x07"+strings.Repeat("\n", 20)+strings.Repeat(" ", 50)+"end", "run_in_background", false, "x", map[string]int{"y": 1}), npmRule)
+	c.Request.Mode, c.Request.SubagentID = "default", "a1"
+	parts := v.All(c)
+	var all strings.Builder
+	for _, p := range parts {
+		assert.LessOrEqual(t, p.Length(), render.Limit)
+		all.WriteString(p.Text + "\n")
+	}
+	assert.Equal(t, 1000, strings.Count(all.String(), "echo hello world"))
+	for _, want := range []string{"⟨U+202E⟩rtl⟨U+0007⟩\n⟨19 empty lines⟩\n⟨50 blanks⟩end", "run_in_background\nfalse", `"y": 1`, "/home/u/proj",
+		"permission_mode\ndefault", "agent_id\na1", "Bash(npm test:*)"} {
+		assert.Contains(t, all.String(), want)
+	}
+}
+
+func TestP9_WhatIsTooBigIsForTheDesk(t *testing.T) {
+	v := viewer(t, "en")
+	for name, c := range map[string]Card{
+		"long":                  cardOf("Write", object("file_path", "/a", "content", strings.Repeat("0123456789\n", 11_000))),
+		"very long":             cardOf("Write", object("file_path", "/a", "content", strings.Repeat("0123456789\n", 13_000))),
+		"long as it is shown":   cardOf("Write", object("file_path", "/a", "content", strings.Repeat("\u200b", 12_000))),
+		"a question that is so": cardOf("AskUserQuestion", object("questions", []any{map[string]any{"question": "A?", "options": []any{map[string]any{"label": "x", "description": strings.Repeat("d ", 50_000)}}}})),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.AllShown = true // and still it was not
+			parts := v.All(c)
+			assert.Len(t, parts, 21)
+			assert.Contains(t, parts[20].Text, "Only at the desk")
+			assert.Equal(t, "no why all", verbs(v.View(c, "work")))
+			_, _, err := Tap(c, person, "ok", nil, noon)
+			assert.Error(t, err)
+		})
+	}
+}
+
+func TestView_States(t *testing.T) {
+	bash, plan := cardOf("Bash", `{"command":"ls"}`, npmRule), cardOf("ExitPlanMode", `{"plan":"x"}`)
+	tap := func(c Card, verb string) Card {
+		c, _, err := Tap(c, person, verb, nil, noon)
+		require.NoError(t, err)
+		return c
+	}
+	over := func(c Card, o Outcome) Card {
+		c.State, c.Outcome = StateOver, o
+		return c
+	}
+	why, _ := Say(tap(bash, "why"), person, "use make test", noon)
+	v := viewer(t, "en")
+	tests := []struct {
+		name string
+		card Card
+		want string // the last lines, buttons included
+	}{
+		{"asked why", tap(bash, "why"), "Write why: your next message goes to Claude as the reason.\n[Deny][Back]"},
+		{"asked what to do instead", tap(plan, "keep"), "Write why: your next message goes to Claude as the reason.\n[Deny][Back]"},
+		{"allow", tap(bash, "ok"), "⏳ Sent: allow"},
+		{"for the session", tap(bash, "ses"), "⏳ Sent: allow for this session"},
+		{"deny", tap(bash, "no"), "⏳ Sent: deny"},
+		{"deny and why", why, "⏳ Sent: deny\nuse make test"},
+		{"approve", tap(plan, "edit"), "⏳ Sent: approve"},
+		{"away", Leave(bash), v.Words.Say(i18n.AskAway)},
+		{"allowed here", over(tap(bash, "ok"), Outcome{What: Allowed, Chat: true}), "✅ Allowed in the chat"},
+		{"allowed for the session", over(tap(bash, "ses"), Outcome{What: Allowed, Chat: true}), "✅ Allowed for this session in the chat"},
+		{"allowed at the desk", over(bash, Outcome{What: Allowed}), "✅ Allowed at the desk"},
+		{"too late", over(tap(bash, "ok"), Outcome{What: Denied, Late: true}), "❌ Denied at the desk\nYour tap came too late."},
+		{"denied here", over(why, Outcome{What: Denied, Chat: true}), "❌ Denied in the chat\nuse make test"},
+		{"approved here", over(tap(plan, "plan"), Outcome{What: Allowed, Chat: true}), "✅ Approved in the chat"},
+		{"approved at the desk", over(plan, Outcome{What: Allowed}), "✅ Approved at the desk"},
+		{"answered at the desk", over(cardOf("AskUserQuestion", twoQuestions), Outcome{What: Answered, Said: "\"A?\"=\"x\""}), "✅ Answered at the desk\n\"A?\"=\"x\""},
+		{"interrupted", over(bash, Outcome{What: Interrupted}), "⏹ Interrupted"},
+		{"expired", over(bash, Outcome{What: Expired}), "⌛ Expired: nobody answered for a day"},
+		{"ended", over(bash, Outcome{What: Ended}), "⏹ The session ended first"},
+		{"unknown", over(bash, Outcome{What: Unknown}), "❔ What became of it is not known"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, last, _ := strings.Cut(screen(v.View(tt.card, "work")), "\n\n")
+			assert.Equal(t, tt.want, last)
+		})
+	}
+}
+
+// TestView_EveryLanguageFits: the longest lines around the longest body leave room in every language.
+func TestView_EveryLanguageFits(t *testing.T) {
+	c := cardOf("Bash", object("command", strings.Repeat("x", maxBody-100), "description", strings.Repeat("d", 80), "run_in_background", true), npmRule,
+		`{"type":"addDirectories","directories":["`+strings.Repeat("/dir", 25)+`","`+strings.Repeat("/bir", 25)+`","`+strings.Repeat("/mir", 25)+`"]}`)
+	c.Request.Subagent, c.Request.Cwd = strings.Repeat("s", maxWord), strings.Repeat("/c", maxPath/2)
+	require.True(t, Whole(c))
+	for _, lang := range []string{"en", "ru", "zh"} {
+		v := viewer(t, lang)
+		for _, state := range []State{StateOpen, StateSent, StateAway, StateOver} {
+			c.State = state
+			s := v.View(c, strings.Repeat("N", 200)).Text
+			assert.LessOrEqual(t, s.Length(), render.Limit)
+			assert.Contains(t, s.Text, "/c/c", "%s %s: nothing was cut at the end", lang, state)
+		}
+	}
+}
+
+func TestButtonWordsAreFixed(t *testing.T) {
+	v := viewer(t, "en")
+	c := cardOf("Bash", `{"command":"ls"}`, npmRule)
+	assert.Equal(t, "Allow|Allow for this session|Deny|Deny and say why", words(v.View(c, "")))
+	assert.Equal(t, "Approve|Approve and allow edits|Deny|Keep planning, say why", words(v.View(cardOf("ExitPlanMode", `{"plan":"x"}`), "")))
+	assert.Equal(t, "Deny|Deny and say why|Show all", words(v.View(cardOf("Bash", `{"command":"\u202e"}`), "")))
+	assert.Equal(t, "p:abcdefghijklmnopqrstuv:ok", v.View(c, "").Buttons[0][0].Data)
+}

@@ -1,0 +1,933 @@
+package bot
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/ask"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/hooks"
+	"ccbot/i18n"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+)
+
+// asked is a request whose hook waits, and what its transcript says.
+type asked struct {
+	hooks.Request
+	cursor transcript.Cursor
+}
+
+// asksFor lets an agent ask for a tool. The request is new, and its message is in
+// the chat.
+func (w *world) asksFor(t *testing.T, r session.Record, tool, input string) asked {
+	t.Helper()
+	q := w.request(t, r, tool, input)
+	require.NoError(t, w.Asked(t.Context(), q.Request))
+	w.work(t)
+	return q
+}
+
+// request is a request whose hook waits, before it is told.
+func (w *world) request(t *testing.T, r session.Record, tool, input string) asked {
+	t.Helper()
+	id := uuid.New()
+	agent := process.Identity{PID: 100, Start: 5, Boot: "boot"}
+	w.records.change(r.ID, func(r *session.Record) { r.Binding = &session.Binding{Agent: agent} })
+	at := w.Now().Add(-2 * time.Second)
+	use, err := json.Marshal(map[string]any{"type": "assistant", "timestamp": at.Format(time.RFC3339Nano), "message": map[string]any{"id": "m-" + id.String(),
+		"content": []any{map[string]any{"type": "tool_use", "id": "toolu_" + id.String(), "name": tool, "input": json.RawMessage(input)}}}})
+	require.NoError(t, err)
+	q := asked{cursor: transcriptOf(t, id.String()+".jsonl", string(use)+"\n")}
+	q.Request = hooks.Request{ID: base64.RawURLEncoding.EncodeToString(id[:]), Session: r.ID, Agent: agent,
+		Hook: process.Identity{PID: 200, Start: 6, Boot: "boot"}, Transcript: q.cursor.Path, Cwd: r.Dir,
+		Tool: tool, Input: json.RawMessage(input), Asked: at}
+	w.dials(q)
+	return q
+}
+
+// dials lets the hook of a request wait.
+func (w *world) dials(q asked) {
+	w.relay.mu.Lock()
+	defer w.relay.mu.Unlock()
+	w.relay.waiting[q.ID] = q.Request
+}
+
+// hangsUp ends the hook's connection.
+func (w *world) hangsUp(q asked) { w.relay.end(q.ID) }
+
+// result is the line that says what became of the request: by a hook's decision,
+// or by somebody at the desk.
+func (w *world) result(t *testing.T, q asked, byHook string, text string, denied bool) {
+	t.Helper()
+	raw, err := base64.RawURLEncoding.DecodeString(q.ID)
+	require.NoError(t, err)
+	tool, at := "toolu_"+uuid.UUID(raw).String(), w.Now().Format(time.RFC3339Nano)
+	if byHook != "" {
+		line, _ := json.Marshal(map[string]any{"type": "attachment", "timestamp": at,
+			"attachment": map[string]any{"type": "hook_permission_decision", "decision": byHook, "toolUseID": tool}})
+		grow(t, q.cursor, string(line)+"\n")
+	}
+	line, _ := json.Marshal(map[string]any{"type": "user", "timestamp": at, "message": map[string]any{"role": "user",
+		"content": []any{map[string]any{"type": "tool_result", "tool_use_id": tool, "content": text, "is_error": denied}}}})
+	grow(t, q.cursor, string(line)+"\n")
+	w.asks.look(q.Session, false)
+	w.work(t)
+}
+
+// work does what the goroutines of a running bot would do by now.
+func (w *world) work(t *testing.T) {
+	t.Helper()
+	for _, l := range []*lanes{w.asks.lanes, w.dialogs.lanes} {
+		for _, to := range l.takeFresh() {
+			for job, ok := l.next(to); ok; job, ok = l.next(to) {
+				job(t.Context())
+			}
+		}
+	}
+	w.asks.catchUp(t.Context())
+}
+
+// restart is again, with what is on disk.
+func (w *world) restart(t *testing.T) {
+	t.Helper()
+	w.open(t)
+	w.again()
+	w.asks.begin(t.Context())
+	w.work(t)
+}
+
+func (w *world) later(d time.Duration) {
+	now := w.Now().Add(d)
+	w.Now = func() time.Time { return now }
+}
+
+func (w *world) card(t *testing.T, q asked) ask.Card {
+	t.Helper()
+	c, ok := w.Asks.Get(q.ID)
+	require.True(t, ok)
+	return c
+}
+
+// tapAt taps a button under a message in a chat.
+func (w *world) tapAt(t *testing.T, from int64, chat models.Chat, message int, data string) {
+	t.Helper()
+	require.NoError(t, w.Handle(t.Context(), "1", tapOn(from, &models.Message{ID: message, Chat: chat, Text: "x"}, data)))
+	w.work(t)
+}
+
+// tapsOn taps a button of the request's own message.
+func (w *world) tapsOn(t *testing.T, from int64, q asked, verb string) {
+	t.Helper()
+	w.tapAt(t, from, privateChat(alice), w.card(t, q).Message, "p:"+q.ID+":"+verb)
+}
+
+const bash = `{"command":"go test ./..."}`
+
+func (w *world) asking(t *testing.T) (session.Record, asked) {
+	t.Helper()
+	r := w.currentSession(t, "api", session.Running)
+	return r, w.asksFor(t, r, "Bash", bash)
+}
+
+func TestARequestIsOneMessageWithButtons(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	require.NoError(t, w.Asked(t.Context(), q.Request), "a redial")
+	w.work(t)
+	w.restart(t)
+	require.Len(t, w.sender.sent, 1)
+	m := w.sender.sent[0]
+	assert.Equal(t, atAlice, m.To)
+	assert.Contains(t, m.Text.Text, "go test ./...")
+	assert.Contains(t, data(m), "p:"+q.ID+":ok")
+	assert.Equal(t, 1, w.card(t, q).Message)
+}
+
+func TestAllowedInTheChat(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	w.tapsOn(t, bob, q, "ok")
+	assert.Equal(t, []string{"allow "}, w.relay.done())
+	m := w.sender.lastEdit(t)
+	assert.Contains(t, m.Text.Text, w.word(i18n.AskSentAllow))
+	assert.Empty(t, m.Buttons, "they are spent")
+	assert.Equal(t, bob, w.card(t, q).By)
+	w.result(t, q, "allow", "ok", false)
+	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAllowedChat))
+	assert.True(t, w.card(t, q).IsOver())
+}
+
+func TestP9_ADecisionCountsFromAllowedPeopleInItsChatOnly(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		from  int64
+		chat  models.Chat
+		id    string
+		taken bool
+	}{
+		{"an allowed person", alice, privateChat(alice), "", true},
+		{"another allowed person", bob, privateChat(alice), "", true},
+		{"a stranger", eve, privateChat(alice), "", false},
+		{"a stranger in a chat of theirs", eve, privateChat(eve), "", false},
+		{"from another chat", bob, privateChat(bob), "", false},
+		{"from the group", alice, groupChat(ours), "", false},
+		{"another request's id", alice, privateChat(alice), strings.Repeat("A", 22), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			_, q := w.asking(t)
+			id := q.ID
+			if tt.id != "" {
+				id = tt.id
+			}
+			for _, verb := range []string{"ok", "no", "why"} {
+				if tt.taken && verb != "ok" {
+					continue
+				}
+				w.tapAt(t, tt.from, tt.chat, 1, "p:"+id+":"+verb)
+			}
+			if tt.taken {
+				assert.Len(t, w.relay.done(), 1)
+				return
+			}
+			assert.Empty(t, w.relay.done())
+			assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+			assert.Nil(t, w.card(t, q).Why)
+			if tt.from == eve {
+				assert.Len(t, w.sender.done(), 1, "strangers get silence")
+			}
+		})
+	}
+}
+
+func TestP9_ADecisionCountsOnce(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	w.tapsOn(t, alice, q, "ok")
+	w.tapsOn(t, alice, q, "ok")
+	w.tapsOn(t, bob, q, "no")
+	assert.Equal(t, []string{"allow "}, w.relay.done())
+	assert.Equal(t, alice, w.card(t, q).By)
+	said := w.sender.done()
+	assert.Contains(t, said[len(said)-1], w.word(i18n.AskSentAllow), "who taps second is told what was decided")
+	w.result(t, q, "allow", "ok", false)
+	w.tapsOn(t, bob, q, "no")
+	said = w.sender.done()
+	assert.Contains(t, said[len(said)-1], w.word(i18n.AskAllowedChat))
+	assert.Equal(t, []string{"allow "}, w.relay.done())
+}
+
+func TestAnsweredAtTheDesk(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	w.result(t, q, "", "ok", false)
+	m := w.sender.lastEdit(t)
+	assert.Contains(t, m.Text.Text, w.word(i18n.AskAllowedDesk))
+	assert.Empty(t, m.Buttons)
+	assert.Equal(t, []string{"leave"}, w.relay.done(), "the hook need not wait any more")
+}
+
+// The terminal was quicker, and the hook still waited: its answer is ignored.
+func TestATapThatCameTooLateIsToldSo(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	w.tapsOn(t, alice, q, "no")
+	w.result(t, q, "", "it ran", false)
+	m := w.sender.lastEdit(t)
+	assert.Contains(t, m.Text.Text, w.word(i18n.AskAllowedDesk))
+	assert.Contains(t, m.Text.Text, w.word(i18n.AskLate))
+}
+
+func TestP8_ACrashBeforeTheMessageSendsItOnce(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	q := w.request(t, r, "Bash", bash)
+	require.NoError(t, w.Asked(t.Context(), q.Request))
+	assert.Empty(t, w.sender.sent, "nothing waits for Telegram")
+	w.restart(t)
+	w.restart(t)
+	require.NoError(t, w.Asked(t.Context(), q.Request))
+	w.work(t)
+	assert.Len(t, w.sender.sent, 1)
+}
+
+func TestP8_ACrashAfterTheMessageRepeatsItAtMost(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	q := w.request(t, r, "Bash", bash)
+	w.Failpoint = func(name string) {
+		if name == "ask-sent" {
+			panic("killed")
+		}
+	}
+	require.NoError(t, w.Asked(t.Context(), q.Request))
+	assert.Panics(t, func() { w.work(t) })
+	w.Failpoint = nil
+	w.restart(t)
+	w.restart(t)
+	assert.Len(t, w.sender.sent, 2)
+	w.tapAt(t, alice, privateChat(alice), 1, "p:"+q.ID+":ok") // the first one's button
+	assert.Equal(t, []string{"allow "}, w.relay.done())
+	assert.Equal(t, 1, w.sender.spent, "and it is spent, too")
+}
+
+func TestP8_ADecisionThatWasNotDeliveredIsDeliveredAtTheRedial(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	w.hangsUp(q)
+	w.tapsOn(t, alice, q, "ok")
+	assert.Empty(t, w.relay.done())
+	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.AskOnItsWay))
+	w.restart(t)
+	assert.Empty(t, w.relay.done())
+	w.dials(q)
+	require.NoError(t, w.Asked(t.Context(), q.Request))
+	w.work(t)
+	assert.Equal(t, []string{"allow "}, w.relay.done())
+	assert.Len(t, w.sender.sent, 1)
+}
+
+func TestP8_TheCardIsOnDiskBeforeTheHookHears(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	w.hangsUp(q)
+	w.tapsOn(t, alice, q, "ok")
+	again, err := ask.Open(filepath.Join(w.dir, "asks"), w.dir, w.Log)
+	require.NoError(t, err)
+	c, ok := again.Get(q.ID)
+	require.True(t, ok)
+	assert.Equal(t, ask.StateSent, c.State)
+	assert.True(t, c.Decision.Allows())
+}
+
+func TestAHookThatDoesNotComeBack(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		tap    string
+		dialog bool
+		want   ask.State
+	}{
+		{"undecided", "", true, ask.StateAway},
+		{"decided, and the dialog still stands", "ok", true, ask.StateAway},
+		{"decided, and the dialog is gone", "ok", false, ask.StateSent},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			r, q := w.asking(t)
+			w.hangsUp(q)
+			if tt.tap != "" {
+				w.tapsOn(t, alice, q, tt.tap)
+			}
+			w.sessions.dialog = lifecycle.Dialog{Open: tt.dialog}
+			w.restart(t)
+			w.asks.lookAtAll(t.Context())
+			assert.NotEqual(t, ask.StateAway, w.card(t, q).State, "it has some time to dial")
+			w.later(askPace)
+			w.asks.lookAtAll(t.Context())
+			assert.Equal(t, tt.want, w.card(t, q).State)
+			if tt.want != ask.StateAway {
+				return
+			}
+			assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAway))
+			assert.Contains(t, w.sessions.done(), "wake "+r.ID.String(), "the terminal's own dialog is looked at")
+			w.dials(q)
+			require.NoError(t, w.Asked(t.Context(), q.Request))
+			w.work(t)
+			assert.Equal(t, tt.tap == "", len(w.relay.done()) == 0, "what was decided is delivered even now")
+		})
+	}
+}
+
+func TestAHookThatLeft(t *testing.T) {
+	w := newWorld(t)
+	r, q := w.asking(t)
+	w.hangsUp(q)
+	w.Left(t.Context(), q.Request)
+	w.work(t)
+	assert.Equal(t, ask.StateAway, w.card(t, q).State)
+	assert.Empty(t, w.sender.lastEdit(t).Buttons)
+	assert.Contains(t, w.sessions.done(), "wake "+r.ID.String())
+	w.tapsOn(t, alice, q, "ok")
+	assert.Empty(t, w.relay.done())
+	w.dials(q)
+	require.NoError(t, w.Asked(t.Context(), q.Request))
+	w.work(t)
+	assert.Contains(t, data(w.sender.lastEdit(t)), "p:"+q.ID+":ok", "it is back, so it can be answered")
+	assert.Len(t, w.sender.sent, 1)
+}
+
+// At a stop every connection ends, and the hooks redial later.
+func TestP8_AStopEndsNoRequest(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w.Left(ctx, q.Request)
+	w.asks.catchUp(ctx)
+	assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+}
+
+func TestTheEndOfASessionEndsItsRequests(t *testing.T) {
+	for _, kind := range []lifecycle.NoteKind{lifecycle.NoteStopped, lifecycle.NoteEnded, lifecycle.NoteLost, lifecycle.NoteFailed} {
+		t.Run(string(kind), func(t *testing.T) {
+			w := newWorld(t)
+			r, q := w.asking(t)
+			other := w.asksFor(t, w.session(t, "web", session.Running), "Bash", bash)
+			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Receipt: &lifecycle.Receipt{}}))
+			w.work(t)
+			assert.Equal(t, ask.Ended, w.card(t, q).Outcome.What)
+			assert.Empty(t, w.sender.lastEdit(t).Buttons)
+			assert.Contains(t, w.relay.done(), "leave")
+			assert.Equal(t, ask.StateOpen, w.card(t, other).State)
+			w.tapsOn(t, alice, q, "ok")
+			assert.Equal(t, []string{"leave"}, w.relay.done())
+		})
+	}
+}
+
+func TestAnAgentThatIsAnotherOneHasEnded(t *testing.T) {
+	w := newWorld(t)
+	r, q := w.asking(t)
+	w.tapsOn(t, alice, q, "ok")
+	w.records.change(r.ID, func(r *session.Record) { r.Binding.Agent.Start++ })
+	w.asks.lookAtAll(t.Context())
+	assert.Equal(t, ask.Unknown, w.card(t, q).Outcome.What, "nobody knows whether it took the decision")
+	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskUnknown))
+}
+
+func TestADialogThatIsGoneEndsTheWait(t *testing.T) {
+	w := newWorld(t)
+	r, q := w.asking(t)
+	w.later(time.Minute)
+	fresh := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
+	w.later(-2 * time.Second) // to the very moment at which it was asked
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+	w.work(t)
+	assert.Equal(t, ask.StateAway, w.card(t, q).State)
+	assert.Equal(t, ask.StateOpen, w.card(t, fresh).State, "its dialog is another one")
+	assert.Equal(t, []string{"leave"}, w.relay.done())
+	w.result(t, q, "", "ok", false)
+	assert.Equal(t, ask.Allowed, w.card(t, q).Outcome.What)
+}
+
+// TestASubagentsRequestStaysUntilItIsLeftToTheDesk: no dialog of it is drawn while
+// its hook waits, so that the terminal says nothing about it.
+func TestASubagentsRequestStaysUntilItIsLeftToTheDesk(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	q := w.request(t, r, "Bash", bash)
+	q.SubagentID, q.Subagent = "ac2a379c5157a4c20", "general-purpose"
+	w.dials(q)
+	require.NoError(t, w.Asked(t.Context(), q.Request))
+	w.work(t)
+	w.later(time.Minute)
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+	w.work(t)
+	assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+	w.tapsOn(t, alice, q, "desk")
+	assert.Equal(t, ask.StateAway, w.card(t, q).State)
+	assert.Equal(t, []string{"leave"}, w.relay.done())
+	assert.Contains(t, w.sessions.done(), "wake "+r.ID.String(), "the terminal's own dialog is looked at")
+	_, main := w.asking(t)
+	w.tapsOn(t, alice, main, "desk")
+	assert.Equal(t, ask.StateOpen, w.card(t, main).State, "the terminal asks that one already")
+}
+
+func TestARequestTheChatDoesNotTakeIsLeftToTheTerminal(t *testing.T) {
+	w := newWorld(t)
+	w.sender.send = func(context.Context, outbox.Message) error { return &outbox.Refused{Err: outbox.ErrBlocked} }
+	r, q := w.asking(t)
+	assert.Equal(t, []string{"leave"}, w.relay.done())
+	assert.Contains(t, w.sessions.done(), "wake "+r.ID.String())
+	w.restart(t)
+	assert.Equal(t, ask.StateAway, w.card(t, q).State)
+	assert.Empty(t, w.sender.sent, "it is not tried again")
+	w.dials(q)
+	require.NoError(t, w.Asked(t.Context(), q.Request))
+	w.work(t)
+	assert.Equal(t, []string{"leave", "leave"}, w.relay.done(), "nor is its hook kept")
+}
+
+func TestP9_ARequestIsNotShownToWhoIsNotAllowedAnyMore(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	q := w.request(t, r, "Bash", bash)
+	delete(w.Allowed, alice)
+	require.Error(t, w.Asked(t.Context(), q.Request), "the terminal decides")
+	w.work(t)
+	w.silent(t)
+}
+
+func TestAnotherRequestUnderAKnownIDIsRefused(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	q.Input = json.RawMessage(`{"command":"rm -rf /"}`)
+	require.Error(t, w.Asked(t.Context(), q.Request))
+	q = w.request(t, session.Record{ID: uuid.New()}, "Bash", bash)
+	w.records.all = nil
+	require.Error(t, w.Asked(t.Context(), q.Request), "a session that nobody knows")
+}
+
+func TestACardStaysWhereItIsShown(t *testing.T) {
+	w := newWorld(t)
+	r, q := w.asking(t)
+	w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
+	w.tapAt(t, bob, groupChat(ours), 1, "p:"+q.ID+":ok")
+	assert.Empty(t, w.relay.done(), "it is not shown there")
+	w.tapsOn(t, alice, q, "ok")
+	assert.Equal(t, []string{"allow "}, w.relay.done())
+	assert.Equal(t, atAlice, w.sender.lastEdit(t).To)
+}
+
+func TestSeveralRequestsStandSideBySide(t *testing.T) {
+	w := newWorld(t)
+	r, one := w.asking(t)
+	two := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
+	w.tapsOn(t, alice, two, "no")
+	assert.Equal(t, ask.StateOpen, w.card(t, one).State)
+	assert.Equal(t, []string{"deny " + hooks.Denied}, w.relay.done())
+	w.tapsOn(t, alice, one, "ok")
+	assert.Len(t, w.relay.done(), 2)
+	assert.Len(t, w.sender.sent, 2)
+}
+
+func TestShowAllAllowsOnlyWhatWasDelivered(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	q := w.asksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
+	assert.NotContains(t, data(w.sender.sent[0]), "p:"+q.ID+":ok")
+	w.tapsOn(t, alice, q, "ok")
+	assert.Empty(t, w.relay.done())
+	w.sender.send = func(context.Context, outbox.Message) error { return &outbox.Refused{Err: errDisk} }
+	w.tapsOn(t, alice, q, "all")
+	assert.False(t, w.card(t, q).AllShown)
+	assert.Contains(t, w.sender.texts(), w.word(i18n.AskNotShown))
+	w.sender.send = nil
+	w.tapsOn(t, alice, q, "all")
+	assert.Contains(t, w.sender.sent[1].Text.Text, "U+202E")
+	assert.Contains(t, data(w.sender.lastEdit(t)), "p:"+q.ID+":ok")
+	w.tapsOn(t, alice, q, "ok")
+	assert.Equal(t, []string{"allow "}, w.relay.done())
+}
+
+func TestP4_TheNextTextIsTheReason(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	w.tapsOn(t, alice, q, "why")
+	w.mustHear(t, "/list")
+	key := w.mustHear(t, "use make instead")
+	w.work(t)
+	require.Len(t, w.relay.done(), 1)
+	assert.Contains(t, w.relay.done()[0], "use make instead")
+	assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue")
+	assert.Equal(t, key, w.card(t, q).Prompt)
+	_, u := w.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: "use make instead"})
+	require.NoError(t, w.Handle(t.Context(), key, u), "a crash brings it again")
+	assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue", "it is not a prompt then either")
+	w.mustHear(t, "and now a prompt")
+	assert.Contains(t, strings.Join(w.sessions.done(), "\n"), "queue")
+}
+
+func TestOnlyTheNextTextOfThatPersonIsTheReason(t *testing.T) {
+	w := newWorld(t)
+	r, q := w.asking(t)
+	w.tapsOn(t, alice, q, "why")
+	key, u := w.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Sticker: &models.Sticker{}})
+	require.NoError(t, w.Handle(t.Context(), key, u))
+	require.NoError(t, w.Chats.SetCurrent(session.Conversation{ChatID: bob}, r.ID))
+	for _, from := range []struct {
+		person int64
+		chat   models.Chat
+	}{{bob, privateChat(bob)}, {bob, privateChat(alice)}, {alice, groupChat(ours)}} {
+		key, u := w.accept(t, &models.Message{From: &models.User{ID: from.person}, Chat: from.chat, Text: "not for it"})
+		require.NoError(t, w.Handle(t.Context(), key, u))
+	}
+	assert.Empty(t, w.relay.done())
+	assert.NotNil(t, w.card(t, q).Why)
+	w.tapsOn(t, alice, q, "c")
+	assert.Nil(t, w.card(t, q).Why)
+	w.mustHear(t, "a prompt")
+	assert.Empty(t, w.relay.done())
+}
+
+func TestAPersonWritesForOneCardAtATime(t *testing.T) {
+	w := newWorld(t)
+	r, one := w.asking(t)
+	two := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
+	w.tapsOn(t, alice, one, "why")
+	w.tapsOn(t, alice, two, "why")
+	assert.Nil(t, w.card(t, one).Why)
+	w.mustHear(t, "no listing")
+	w.work(t)
+	assert.Equal(t, ask.StateSent, w.card(t, two).State)
+	assert.Equal(t, ask.StateOpen, w.card(t, one).State)
+}
+
+const questions = `{"questions":[{"question":"Which colour?","header":"Colour","multiSelect":false,"options":[{"label":"Red"},{"label":"Blue"}]},
+{"question":"Which size?","header":"Size","multiSelect":true,"options":[{"label":"S"},{"label":"M"},{"label":"L"}]}]}`
+
+func TestQuestionsAreAnsweredInTurn(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	q := w.asksFor(t, r, "AskUserQuestion", questions)
+	w.tapsOn(t, alice, q, "x:0")
+	w.mustHear(t, "Green")
+	w.tapsOn(t, alice, q, "o:1:0")
+	w.tapsOn(t, alice, q, "o:1:2")
+	assert.Empty(t, w.relay.done())
+	w.tapsOn(t, alice, q, "d:1")
+	require.Len(t, w.relay.done(), 1)
+	assert.JSONEq(t, `{"Which colour?":"Green","Which size?":"S, L"}`, string(answersOf(t, w.card(t, q))))
+}
+
+func answersOf(t *testing.T, c ask.Card) json.RawMessage {
+	t.Helper()
+	var input struct{ Answers json.RawMessage }
+	require.NotNil(t, c.Decision)
+	require.NoError(t, json.Unmarshal(c.Decision.UpdatedInput, &input))
+	return input.Answers
+}
+
+func TestAPlanIsApproved(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	q := w.asksFor(t, r, "ExitPlanMode", `{"plan":"# Plan\n\n- one"}`)
+	w.tapsOn(t, alice, q, "plan")
+	assert.Equal(t, []string{"allow "}, w.relay.done())
+}
+
+// heldBehind is a prompt that waits behind the dialog of a request, with the
+// buttons of what is said about it.
+func (w *world) heldBehind(t *testing.T, r session.Record) (inbox.Entry, []string) {
+	t.Helper()
+	e := w.prompt(t, r, "use make", inbox.Held)
+	e.Class = string(lifecycle.ClassPrompt)
+	require.NoError(t, w.entries.Save(e))
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r,
+		Prompt: lifecycle.Prompt{Key: e.Key, Text: e.Text}}))
+	return e, data(w.sender.last(t))
+}
+
+func TestP4_DenyWithThisTakesThePromptOutOfTheQueueFirst(t *testing.T) {
+	w := newWorld(t)
+	r, q := w.asking(t)
+	e, buttons := w.heldBehind(t, r)
+	assert.Equal(t, []string{"dw:" + q.ID + ":" + e.Key, "sa:" + e.Key}, buttons)
+	w.sessions.withdraw = func(uuid.UUID, string) error {
+		assert.Empty(t, w.relay.done(), "Claude hears of it only when it is not typed any more")
+		assert.Equal(t, ask.StateSent, w.card(t, q).State, "and it is on disk by then")
+		return w.entries.Finish(e.Key)
+	}
+	w.tapAt(t, alice, privateChat(alice), 90, buttons[0])
+	require.Len(t, w.relay.done(), 1)
+	assert.Contains(t, w.relay.done()[0], "use make")
+	assert.Contains(t, w.sessions.done(), "withdraw "+e.Key+" of "+r.ID.String())
+	w.tapAt(t, alice, privateChat(alice), 90, buttons[0])
+	assert.Len(t, w.relay.done(), 1, "once")
+}
+
+func TestP4_APromptThatWasTypedIsNoReason(t *testing.T) {
+	for err, failed := range map[error]bool{fs.ErrNotExist: false, errDisk: true} {
+		w := newWorld(t)
+		r, q := w.asking(t)
+		_, buttons := w.heldBehind(t, r)
+		w.sessions.withdraw = func(uuid.UUID, string) error { return err }
+		tapped := w.tap(t, alice, buttons[0])
+		w.work(t)
+		assert.Equal(t, failed, tapped != nil)
+		assert.Empty(t, w.relay.done(), "nothing is denied")
+		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+		assert.Nil(t, w.card(t, q).Decision)
+		assert.Empty(t, w.card(t, q).Prompt)
+	}
+}
+
+func TestP8_ACrashInDenyWithThisIsFinishedAtTheRedial(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.asking(t)
+	e, buttons := w.heldBehind(t, r)
+	w.Failpoint = func(name string) {
+		if name == "ask-denied-with" {
+			panic("killed")
+		}
+	}
+	assert.Panics(t, func() { _ = w.tap(t, alice, buttons[0]) })
+	w.Failpoint = nil
+	w.restart(t)
+	assert.Contains(t, w.sessions.done(), "withdraw "+e.Key+" of "+r.ID.String())
+	require.Len(t, w.relay.done(), 1)
+	assert.Contains(t, w.relay.done()[0], "use make")
+}
+
+func TestP4_AReasonThatWasNotReadIsTold(t *testing.T) {
+	w := newWorld(t)
+	r, q := w.asking(t)
+	_, buttons := w.heldBehind(t, r)
+	w.tapAt(t, alice, privateChat(alice), 90, buttons[0])
+	w.result(t, q, "", "it ran", false)
+	assert.Equal(t, w.named(i18n.AskTextLost, "api"), w.sender.last(t).Text.Text)
+	assert.Equal(t, w.card(t, q).Message, w.sender.last(t).ReplyTo)
+}
+
+func TestAPromptIsOfferedAsAReasonOnlyWhereItCanBeOne(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		class lifecycle.Class
+		tap   string
+		want  int
+	}{
+		{"a prompt", lifecycle.ClassPrompt, "", 2},
+		{"a command", lifecycle.ClassCommand, "", 0},
+		{"a line for the shell", lifecycle.ClassBash, "", 0},
+		{"decided by now", lifecycle.ClassPrompt, "ok", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			r, q := w.asking(t)
+			e := w.prompt(t, r, "x", inbox.Held)
+			e.Class = string(tt.class)
+			require.NoError(t, w.entries.Save(e))
+			if tt.tap != "" {
+				w.tapsOn(t, alice, q, tt.tap)
+			}
+			n := lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: e.Key}}
+			require.NoError(t, w.SessionNews(t.Context(), n))
+			assert.Len(t, data(w.sender.last(t)), tt.want)
+		})
+	}
+}
+
+// Each of several prompts may be the reason, not only the first in the queue.
+func TestAPromptBehindARequestIsOfferedAtOnce(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	for _, text := range []string{"first", "second"} {
+		key := w.mustHear(t, text)
+		m := w.sender.last(t)
+		assert.Equal(t, []string{"dw:" + q.ID + ":" + key, "sa:" + key}, data(m))
+		e, err := w.entries.Load(key)
+		require.NoError(t, err)
+		assert.Equal(t, e.MessageID, m.ReplyTo)
+		p, err := Prompts{Inbox: w.entries.Store}.Prompt(key)
+		require.NoError(t, err)
+		assert.Equal(t, []lifecycle.NoteKind{lifecycle.NoteHeldDialog}, p.Told, "lifecycle does not tell it again")
+	}
+	assert.Len(t, w.sender.posted, 2)
+	w.mustHear(t, "/compact")
+	assert.Len(t, w.sender.posted, 2)
+}
+
+func TestSendAfterLeavesThePromptInTheQueue(t *testing.T) {
+	w := newWorld(t)
+	r, q := w.asking(t)
+	_, buttons := w.heldBehind(t, r)
+	w.tapAt(t, alice, privateChat(alice), 90, buttons[1])
+	assert.Equal(t, w.named(i18n.SendAfter, "api"), w.sender.lastEdit(t).Text.Text)
+	assert.Empty(t, w.relay.done())
+	assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+	w.tapAt(t, alice, privateChat(alice), 91, buttons[0])
+	assert.Len(t, w.relay.done(), 1, "and the other button may still be tapped under another message")
+}
+
+func TestP9_DenyWithThisCountsInItsChatOnly(t *testing.T) {
+	w := newWorld(t)
+	r, q := w.asking(t)
+	_, buttons := w.heldBehind(t, r)
+	w.tapAt(t, bob, groupChat(ours), 90, buttons[0])
+	w.tapAt(t, eve, privateChat(alice), 90, buttons[0])
+	other := w.prompt(t, w.session(t, "web", session.Running), "of another session", inbox.Held)
+	w.tapAt(t, alice, privateChat(alice), 90, "dw:"+q.ID+":"+other.Key)
+	assert.Empty(t, w.relay.done())
+	assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+}
+
+// The whole of it, as it runs: a hook waits in the relay, and its decision comes
+// from a tap.
+func TestARunningBotAnswersAHook(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	q := w.request(t, r, "Bash", bash)
+	relay := hooks.NewRelay(w.Now, w.Log)
+	w.Relay = relay
+	relay.Connect(w.Bot)
+	stop := w.running(t)
+	type answer struct {
+		d  hooks.Decision
+		ok bool
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		d, ok, err := relay.Wait(t.Context(), q.Request)
+		assert.NoError(t, err)
+		answers <- answer{d, ok}
+	}()
+	assert.Contains(t, receive(t, w.events), "go test")
+	require.NoError(t, w.tap(t, alice, "p:"+q.ID+":ok"))
+	got := receive(t, answers)
+	assert.True(t, got.ok)
+	assert.True(t, got.d.Allows())
+	require.NoError(t, stop())
+}
+
+func TestP8_TheLastEditIsDoneAgainAtAStart(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	w.result(t, q, "", "ok", false)
+	edits := len(w.sender.edited)
+	w.restart(t)
+	assert.Len(t, w.sender.edited, edits+1)
+	assert.Empty(t, w.sender.lastEdit(t).Buttons)
+	w.later(askKeep + time.Hour)
+	w.restart(t)
+	assert.Empty(t, w.Asks.List())
+	assert.Len(t, w.sender.edited, edits+1)
+}
+
+// What Telegram does not take for a while is tried again; nothing is decided by
+// that.
+func TestAMessageThatIsNotTakenIsTriedAgain(t *testing.T) {
+	w := newWorld(t)
+	w.sender.send = func(context.Context, outbox.Message) error { return outbox.ErrClosed }
+	_, q := w.asking(t)
+	assert.Zero(t, w.card(t, q).Message)
+	w.sender.send = nil
+	w.asks.lookAtAll(t.Context())
+	w.work(t)
+	assert.Len(t, w.sender.sent, 1)
+	assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+}
+
+// It is answered at the desk while Telegram does not take its message.
+func TestAMessageThatIsOldWhenItIsTakenIsBroughtUpToDate(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	q := w.request(t, r, "Bash", bash)
+	w.sender.send = func(context.Context, outbox.Message) error {
+		w.sender.send = nil
+		w.result(t, q, "", "ok", false)
+		return nil
+	}
+	require.NoError(t, w.Asked(t.Context(), q.Request))
+	w.work(t)
+	require.Len(t, w.sender.sent, 1)
+	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAllowedDesk))
+	assert.Empty(t, w.sender.lastEdit(t).Buttons)
+}
+
+// What an agent writes must not bring the bot down, again at each start.
+func TestP8_ACardThatCannotBeDrawnIsLeftToTheDesk(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	m := w.asks.drawn(w.card(t, q), func() ask.View { panic("no") })
+	assert.Contains(t, m.Text.Text, w.word(i18n.AskAtDesk))
+	assert.Empty(t, m.Buttons)
+	assert.Equal(t, atAlice, m.To)
+}
+
+func TestAChatThatIsHeldUpHoldsUpNoOther(t *testing.T) {
+	w := newWorld(t)
+	r, group := w.session(t, "api", session.Running), w.session(t, "web", session.Running)
+	group.Conversation = inGroup
+	w.records.put(group)
+	held := make(chan struct{})
+	w.sender.send = func(_ context.Context, m outbox.Message) error {
+		if m.To == atAlice {
+			<-held
+		}
+		return nil
+	}
+	one, two := w.request(t, r, "Bash", bash), w.request(t, group, "Bash", `{"command":"ls"}`)
+	stop := w.running(t)
+	require.NoError(t, w.Asked(t.Context(), one.Request), "nor the hook")
+	require.NoError(t, w.Asked(t.Context(), two.Request))
+	assert.Contains(t, receive(t, w.events), "ls")
+	close(held)
+	assert.Contains(t, receive(t, w.events), "go test")
+	require.NoError(t, stop())
+}
+
+// The reader of the transcript tells that there is something to look at.
+func TestTheTranscriptTellsTheOutcome(t *testing.T) {
+	w := newWorld(t)
+	r, q := w.asking(t)
+	w.records.change(r.ID, func(r *session.Record) { r.Cursors = []transcript.Cursor{q.cursor} })
+	w.relay.end(q.ID)
+	for _, item := range []transcript.Item{{Kind: transcript.ToolResult}, {Kind: transcript.PermissionDecision},
+		{Kind: transcript.Interrupt}, {Kind: transcript.TurnEnd}} {
+		w.asks.due = make(map[uuid.UUID]bool)
+		require.NoError(t, w.answers.show(t.Context(), r.ID, item))
+		assert.Contains(t, w.asks.due, r.ID, item.Kind.String())
+	}
+}
+
+func TestTheListShowsModelAndContext(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		usage *session.Usage
+		want  string
+	}{
+		{"nothing is known", nil, "idle, ~/api"},
+		{"both", &session.Usage{Model: "Opus 5.5", Context: 41.6}, "idle, Opus 5.5, 42 % of context, ~/api"},
+		{"no answer yet", &session.Usage{Model: "Opus 5.5", Context: -1}, "idle, Opus 5.5, ~/api"},
+		{"no model", &session.Usage{Context: 0}, "idle, 0 % of context, ~/api"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.currentSession(t, "api", session.Running)
+			w.sessions.look = lifecycle.Look{Phase: lifecycle.PhaseIdle, Usage: tt.usage}
+			w.mustHear(t, "/list")
+			assert.Contains(t, w.sender.last(t).Text.Text, tt.want)
+		})
+	}
+}
+
+// Esc and "No" write two lines: the refusal of the tool, then the interrupt.
+func TestARefusalAtTheDeskMayBeAnInterrupt(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		interrupt bool
+		want      ask.What
+	}{{"both lines come", true, ask.Interrupted}, {"only one does", false, ask.Denied}} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			_, q := w.asking(t)
+			raw, err := base64.RawURLEncoding.DecodeString(q.ID)
+			require.NoError(t, err)
+			at := w.Now().Format(time.RFC3339Nano)
+			line := func(content any, more string) string {
+				text, err := json.Marshal(content)
+				require.NoError(t, err)
+				return `{"type":"user","timestamp":"` + at + `"` + more + `,"message":{"role":"user","content":[` + string(text) + "]}}\n"
+			}
+			grow(t, q.cursor, line(map[string]any{"type": "tool_result", "tool_use_id": "toolu_" + uuid.UUID(raw).String(),
+				"content": "no", "is_error": true}, `,"toolDenialKind":"user-rejected"`))
+			w.asks.look(q.Session, false)
+			w.work(t)
+			assert.Equal(t, ask.StateOpen, w.card(t, q).State, "the next line may be under way")
+			if tt.interrupt {
+				grow(t, q.cursor, line(map[string]any{"type": "text", "text": "[Request interrupted by user for tool use]"}, ""))
+			} else {
+				w.later(askHalf)
+			}
+			w.asks.look(q.Session, false)
+			w.work(t)
+			assert.Equal(t, tt.want, w.card(t, q).Outcome.What)
+			assert.Empty(t, w.asks.halves)
+		})
+	}
+}

@@ -1,0 +1,161 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+// keyRows are the keys under a dialog: what a button says and what it presses.
+var keyRows = [][][2]string{
+	{{"↑", "up"}, {"↓", "down"}, {"←", "left"}, {"→", "right"}},
+	{{"Space", "space"}, {"Tab", "tab"}, {"Esc", "esc"}, {"Enter", "enter"}},
+}
+
+// clipEnd keeps the beginning of a text.
+func clipEnd(text string, letters int) string {
+	if all := []rune(text); len(all) > letters {
+		return string(all[:letters-1]) + "…"
+	}
+	return text
+}
+
+// shownOptions bounds the options that have a button; the keys reach any other.
+const shownOptions = 12
+
+// closedRoom is kept free below a dialog for the word that it is closed.
+const closedRoom = 300
+
+// dialogMessage is what the chat shows of a dialog: the terminal's own words, a
+// button per option it shows, and keys. Each button names what it was drawn for.
+func (b *Bot) dialogMessage(head, hint string, r session.Record, d lifecycle.Dialog) outbox.Message {
+	attach := b.Sessions.Attach(r)
+	foot := marked("\n"+b.words.Say(i18n.AttachHint, i18n.Args{"Command": attach})+hint, attach)
+	screen := d.Screen
+	if len(d.Lines) > 0 {
+		screen = strings.Join(d.Lines, "\n")
+	}
+	text := []render.Text{plain(head)}
+	room := limit - closedRoom - text[0].Length() - foot.Length()
+	if parts := screenText(screen).Split(room); len(parts) > 0 {
+		text = append(text, plain("\n"), parts[len(parts)-1]) // the options stand at the end
+	}
+	return outbox.Message{To: r.Conversation, Text: render.Join(append(text, foot)...), Buttons: dialogButtons(r.ID, d)}
+}
+
+// askingMessage is dialogMessage of a dialog: it asks, or is only shown.
+func (b *Bot) askingMessage(r session.Record, d lifecycle.Dialog, asks bool) outbox.Message {
+	head, hint := i18n.DialogOpen, i18n.DialogStopHint
+	if !asks {
+		head, hint = i18n.ScreenOpen, i18n.ScreenStopHint
+	}
+	return b.dialogMessage(b.words.Say(head, i18n.Args{"Name": r.Name}), "\n"+b.words.Say(hint), r, d)
+}
+
+func dialogButtons(id uuid.UUID, d lifecycle.Dialog) [][]outbox.Button {
+	var all [][]outbox.Button
+	for i, label := range d.Options[:min(len(d.Options), shownOptions)] {
+		text := clipEnd(visible(label), 60)
+		if text == "" {
+			text = strconv.Itoa(i + 1)
+		}
+		all = append(all, []outbox.Button{{Text: text, Data: fmt.Sprintf("opt:%s:%s:%d", ref(id), d.Mark, i)}})
+	}
+	for _, keys := range keyRows {
+		var row []outbox.Button
+		for _, key := range keys {
+			row = append(row, outbox.Button{Text: key[0], Data: fmt.Sprintf("key:%s:%s:%s", ref(id), d.Mark, key[1])})
+		}
+		all = append(all, row)
+	}
+	return all
+}
+
+// tellDialog shows what the terminal asks.
+func (b *Bot) tellDialog(ctx context.Context, n lifecycle.Note) error {
+	if n.Dialog == nil { // nothing that takes keys
+		head := b.words.Say(i18n.DialogOpen, i18n.Args{"Name": n.Session.Name})
+		return b.postScreen(ctx, n, head, b.attachHint(n)+"\n"+b.words.Say(i18n.DialogStopHint))
+	}
+	return b.dialogs.open(ctx, n.Session.ID, n.Dialog.Mark, b.askingMessage(n.Session, *n.Dialog, n.Asks))
+}
+
+// tellNotReady says that an agent is not ready yet, with keys where its screen
+// takes them: what it asks may be nothing that is known.
+func (b *Bot) tellNotReady(ctx context.Context, n lifecycle.Note) error {
+	args := i18n.Args{"Name": n.Session.Name, "Seconds": int(lifecycle.StartNotice.Seconds())}
+	head := b.words.Say(i18n.ClaudeNotReady, args)
+	if n.Dialog == nil {
+		return b.postScreen(ctx, n, head, b.attachHint(n))
+	}
+	return b.dialogs.open(ctx, n.Session.ID, n.Dialog.Mark, b.dialogMessage(head, "", n.Session, *n.Dialog))
+}
+
+// tapKey presses a key in the dialog that the button was drawn for.
+func (b *Bot) tapKey(ctx context.Context, t tapEvent) error {
+	return b.onDialog(ctx, t, func(id uuid.UUID, mark, key string) (lifecycle.Dialog, error) {
+		return b.Sessions.Press(ctx, id, mark, key)
+	})
+}
+
+// tapOption chooses an option of the dialog that the button was drawn for.
+func (b *Bot) tapOption(ctx context.Context, t tapEvent) error {
+	return b.onDialog(ctx, t, func(id uuid.UUID, mark, option string) (lifecycle.Dialog, error) {
+		i, err := strconv.Atoi(option)
+		if err != nil {
+			return lifecycle.Dialog{}, lifecycle.ErrNoDialog
+		}
+		return b.Sessions.Choose(ctx, id, mark, i)
+	})
+}
+
+// onDialog does what a button under a dialog says, and draws the message as the
+// terminal is then. Only a button of the message that is open counts: an older
+// one is of a dialog that has gone.
+func (b *Bot) onDialog(ctx context.Context, t tapEvent, do func(id uuid.UUID, mark, arg string) (lifecycle.Dialog, error)) error {
+	r, ok := b.session(t)
+	if !ok || len(t.args) != 3 || !b.dialogs.isOpen(r.ID, t) {
+		return b.stale(ctx, t)
+	}
+	now, err := do(r.ID, t.args[1], t.args[2])
+	name := i18n.Args{"Name": r.Name, "Command": b.Sessions.Attach(r)}
+	switch {
+	case errors.Is(err, lifecycle.ErrRelayed):
+		b.alert(ctx, t, i18n.KeysRelayed)
+		return nil
+	case errors.Is(err, lifecycle.ErrNoDialog):
+		b.alert(ctx, t, i18n.KeysNoDialog, name)
+		return b.dialogs.close(ctx, r.ID)
+	case errors.Is(err, lifecycle.ErrNoAgent), errors.Is(err, tmux.ErrNoPane), errors.Is(err, session.ErrNotFound):
+		b.alert(ctx, t, i18n.AlreadyEnded, name)
+		return b.dialogs.close(ctx, r.ID)
+	case errors.Is(err, lifecycle.ErrUnseen):
+		b.alert(ctx, t, i18n.KeysUnseen, name)
+		return nil
+	case errors.Is(err, tmux.ErrGuard):
+		b.alert(ctx, t, i18n.StopRefused, name)
+		return nil
+	case errors.Is(err, lifecycle.ErrChanged):
+		b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.KeysChanged), false)
+	case err != nil:
+		return err
+	default:
+		b.Sender.Answer(ctx, t.to, t.query, "", false)
+	}
+	if !now.Open {
+		return b.dialogs.close(ctx, r.ID)
+	}
+	r.Conversation = t.to // where the message stands
+	return b.dialogs.redraw(ctx, t, r.ID, now.Mark, b.askingMessage(r, now, len(now.Options) > 0))
+}

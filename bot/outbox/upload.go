@@ -1,0 +1,87 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	tgbot "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"ccbot/bot/render"
+	"ccbot/internal/session"
+)
+
+// Limits of a file (core.telegram.org/bots/api#senddocument): bytes, and UTF-16 units of its caption.
+const (
+	MaxFile    = 50 << 20
+	MaxCaption = 1024
+)
+
+// uploadTimeout bounds one attempt: 50 MB in it need 1.4 Mbit/s. The http client may set less.
+const uploadTimeout = 5 * time.Minute
+
+// File is one file for a chat: Size bytes of Body, which stays open until SendFile has returned. Name is what the chat
+// shows. The caption has at most MaxCaption units and may be empty.
+type File struct {
+	To      session.Conversation
+	Name    string
+	Caption render.Text
+	Body    io.ReaderAt
+	Size    int64
+	ReplyTo int
+	Silent  bool
+}
+
+var (
+	errFileSize = fmt.Errorf("a file has 1 to %d bytes", MaxFile)
+	errCaption  = fmt.Errorf("a caption has at most %d characters", MaxCaption)
+	errNameless = errors.New("a file has a name")
+	errUnread   = errors.New("the file cannot be read")
+)
+
+// source marks what is wrong with the file itself: asking again would not mend it, and would dam the chat.
+type source struct{ io.Reader }
+
+func (s source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%w: %w", errUnread, err)
+	}
+	return n, err
+}
+
+// SendFile sends one file, in its chat's order and pace, and waits for the message's id; errors are those of Send.
+// Every attempt reads the file anew from its start.
+func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error) {
+	switch {
+	case f.Size < 1 || f.Size > MaxFile:
+		return 0, &Refused{errFileSize}
+	case f.Caption.Length() > MaxCaption:
+		return 0, &Refused{errCaption}
+	case f.Name == "":
+		return 0, &Refused{errNameless}
+	}
+	// The caption stands where a message has its text: formatting that is refused is left out in the next attempt.
+	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Silent: f.Silent}
+	id, err := o.ask(ctx, &job{kind: upload, to: f.To, change: change{message: m}, body: &f})
+	if err != nil {
+		return 0, fmt.Errorf("send file: %w", err)
+	}
+	return id, nil
+}
+
+// documentParams is one attempt. It has a reader of its own: that of an attempt that failed may still be read from.
+func documentParams(to session.Conversation, f *File, m Message) *tgbot.SendDocumentParams {
+	body := source{io.NewSectionReader(f.Body, 0, f.Size)}
+	p := &tgbot.SendDocumentParams{
+		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Document: &models.InputFileUpload{Filename: f.Name, Data: body},
+		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: m.Silent,
+	}
+	if m.ReplyTo != 0 {
+		p.ReplyParameters = &models.ReplyParameters{MessageID: m.ReplyTo, AllowSendingWithoutReply: true}
+	}
+	return p
+}

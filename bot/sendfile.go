@@ -1,0 +1,200 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+)
+
+// FileRefusal says why a file is not sent. Its text is for the program that
+// asked, which is an agent's.
+type FileRefusal struct {
+	Text string
+	Err  error // the reason, if it is not in the text
+}
+
+func (e *FileRefusal) Error() string { return e.Text }
+
+func (e *FileRefusal) Unwrap() error { return e.Err }
+
+// errSlow ends an upload that takes too long.
+var errSlow = errors.New("the upload takes too long")
+
+func refuseFile(format string, args ...any) error {
+	return &FileRefusal{Text: fmt.Sprintf(format, args...)}
+}
+
+// SendFile sends a file of a session's directory into its chat and returns when
+// Telegram took it. For one that lies elsewhere a person is asked there: asked is
+// true then, and nothing is sent before a tap. Errors: *FileRefusal, or what the
+// outbox fails with.
+func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) (asked bool, err error) {
+	r, ok := b.Records.Get(id)
+	switch {
+	case !ok || !r.State.Live():
+		return false, refuseFile("the session is over")
+	case !b.mayShow(r.Conversation):
+		return false, refuseFile("nobody is allowed any more in the chat that the session is shown in")
+	case plain(caption).Length() > outbox.MaxCaption:
+		return false, refuseFile("the caption has more than %d characters", outbox.MaxCaption)
+	}
+	f, err := b.openFile(path, r.Dir)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if !f.inside {
+		return true, b.offerFile(ctx, r, f, caption)
+	}
+	return false, b.upload(ctx, r, r.Conversation, f, caption)
+}
+
+// uploadFor bounds a file's way into the chat: what comes after it waits.
+const uploadFor = 10 * time.Minute
+
+// upload sends the file that was checked: by its descriptor, not by its name.
+func (b *Bot) upload(ctx context.Context, r session.Record, to session.Conversation, f foundFile, caption string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, uploadFor, errSlow)
+	defer cancel()
+	_, err := b.Sender.SendFile(ctx, outbox.File{To: to, Name: shownFileName(f.path), Caption: b.captionText(r, caption),
+		Body: f.File, Size: f.info.Size()})
+	refused := (*outbox.Refused)(nil)
+	switch {
+	case errors.As(err, &refused):
+		return &FileRefusal{Text: "Telegram does not take it: " + refused.Err.Error(), Err: err}
+	case errors.Is(err, errSlow):
+		return &FileRefusal{Text: "Telegram did not take it in ten minutes, and I gave up", Err: err}
+	}
+	return err
+}
+
+// captionText is the caption, below the session's name where it is not plain
+// whose file it is.
+func (b *Bot) captionText(r session.Record, caption string) render.Text {
+	text := plain(caption)
+	if headed := render.Join(b.answers.heading(r), text); headed.Length() <= outbox.MaxCaption {
+		return headed
+	}
+	return text
+}
+
+// shownFileName is the name that the chat shows: the last part of the path,
+// without what does not show or would turn the name around.
+func shownFileName(path string) string {
+	name := strings.TrimSpace(visible(strings.ToValidUTF8(filepath.Base(path), "\uFFFD")))
+	if plain(name).Blank() {
+		return "file"
+	}
+	return name
+}
+
+// fileOffer is a file outside of its session's directory that a person was asked
+// about. It is kept in memory only: after a restart the agent asks again.
+type fileOffer struct {
+	session uuid.UUID
+	to      session.Conversation
+	path    string
+	caption string
+	until   time.Time
+}
+
+const (
+	offerFor  = 10 * time.Minute
+	maxOffers = 5 // open at once, of one session: an agent must not flood the chat
+)
+
+// offerFile asks in the chat whether to send a file. While a question about the
+// very same file is open there is no second one.
+func (b *Bot) offerFile(ctx context.Context, r session.Record, f foundFile, caption string) error {
+	o := fileOffer{session: r.ID, to: r.Conversation, path: f.path, caption: caption, until: b.Now().Add(offerFor)}
+	mark := o.mark(f.info)
+	fresh, err := b.files.put(mark, o, b.Now())
+	if err != nil || !fresh {
+		return err
+	}
+	shown := visible(b.short(f.path))
+	args := i18n.Args{"Name": r.Name, "Path": shown, "Size": bytesText(f.info.Size())}
+	err = b.post(ctx, o.to, marked(b.words.Say(i18n.FileAsk, args), shown), rows(2,
+		b.button(i18n.ButtonSendIt, "snd:"+mark, outbox.Primary), b.button(i18n.ButtonNo, "snx:"+mark, "")))
+	if err != nil {
+		b.files.take(mark, o.to, b.Now())
+	}
+	return err
+}
+
+// tapSendFile sends a file that was asked about, if it is still the very same.
+func (b *Bot) tapSendFile(ctx context.Context, t tapEvent) error {
+	o, mark, ok := b.offered(t)
+	r, known := b.Records.Get(o.session)
+	if !ok || !known {
+		return b.stale(ctx, t)
+	}
+	b.Sender.Answer(ctx, t.to, t.query, "", false)
+	f, err := b.openFile(o.path, r.Dir)
+	if err != nil {
+		return b.fileNotSent(ctx, t, err)
+	}
+	defer f.Close()
+	if f.path != o.path || o.mark(f.info) != mark {
+		return b.fileAnswered(ctx, t, b.words.Say(i18n.FileChanged))
+	}
+	if err := b.fileAnswered(ctx, t, b.words.Say(i18n.FileSending)); err != nil {
+		return err
+	}
+	if err := b.upload(ctx, r, t.to, f, o.caption); err != nil {
+		return b.fileNotSent(ctx, t, err)
+	}
+	return b.fileAnswered(ctx, t, b.words.Say(i18n.FileSent))
+}
+
+// tapLeaveFile answers the question about a file with no.
+func (b *Bot) tapLeaveFile(ctx context.Context, t tapEvent) error {
+	if _, _, ok := b.offered(t); !ok {
+		return b.stale(ctx, t)
+	}
+	b.Sender.Answer(ctx, t.to, t.query, "", false)
+	return b.fileAnswered(ctx, t, b.words.Say(i18n.FileLeft))
+}
+
+// offered takes the offer that a button names: it can be answered once.
+func (b *Bot) offered(t tapEvent) (o fileOffer, mark string, ok bool) {
+	if len(t.args) == 0 {
+		return fileOffer{}, "", false
+	}
+	o, ok = b.files.take(t.args[0], t.to, b.Now())
+	return o, t.args[0], ok
+}
+
+// fileNotSent says why a file was not sent after all.
+func (b *Bot) fileNotSent(ctx context.Context, t tapEvent, err error) error {
+	refusal := (*FileRefusal)(nil)
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	return b.fileAnswered(ctx, t, b.words.Say(i18n.FileFailed, i18n.Args{"Reason": refusal.Text}))
+}
+
+// fileAnswered says below a question what became of it.
+func (b *Bot) fileAnswered(ctx context.Context, t tapEvent, what string) error {
+	return b.replace(ctx, t, t.text+"\n\n"+what)
+}
+
+// fileReason is what the system says of a file that cannot be had.
+func fileReason(err error) error {
+	text := reason(err)
+	if errors.Is(err, fs.ErrNotExist) {
+		text = "there is no such file"
+	}
+	return &FileRefusal{Text: text, Err: err}
+}
