@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,10 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot"
+	"ccbot/bot/ask"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/hooks"
 	"ccbot/i18n"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
 
@@ -33,11 +38,13 @@ func newForgetful(t *testing.T) forgetful {
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	s := &system{config: config{Dir: dir}, log: log}
 	require.NoError(t, s.openStores())
+	require.NoError(t, s.openAsks())
 	words, err := i18n.Load()
 	require.NoError(t, err)
 	out := filepath.Join(dir, "outbox")
 	s.bot = bot.New(bot.Config{Allowed: map[int64]bool{1: true}, Lang: "en"},
-		bot.Deps{Records: s.store, Sender: outbox.New(nil, out, log), Entries: s.inbox, Words: words, Now: time.Now, Log: log})
+		bot.Deps{Records: s.store, Sender: outbox.New(nil, out, log), Entries: s.inbox, Asks: s.asks, Dialogs: s.dialogs,
+			Words: words, Now: time.Now, Log: log})
 	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}
 }
 
@@ -48,19 +55,37 @@ func (f forgetful) waiting(text string) (r session.Record, key, settings string)
 	_, err := f.inbox.Add(inbox.Entry{Key: key, State: inbox.Held, Session: r.ID, Text: text,
 		Conversation: session.Conversation{ChatID: 1}})
 	require.NoError(f.t, err)
-	settings, err = f.launches.Write(r.ID)
+	settings, err = f.launches.Write(r.ID, f.Dir)
 	require.NoError(f.t, err)
+	require.NoError(f.t, f.asks.Save(ask.New(f.request(r), session.Conversation{ChatID: 1})))
 	r.Prompts = []string{key, "7"} // 7 is finished: a crash came before it left the queue
 	return r, key, settings
 }
 
+// request is what the session's agent asked once.
+func (f forgetful) request(r session.Record) hooks.Request {
+	id := uuid.New()
+	who := process.Identity{PID: 9, Start: 9, Boot: "boot"}
+	return hooks.Request{ID: base64.RawURLEncoding.EncodeToString(id[:]), Session: r.ID, Agent: who, Hook: who, Tool: "Bash",
+		Input: json.RawMessage(`{}`), Asked: time.Now()}
+}
+
+// status is what the session's status line told last.
+func (f forgetful) status(r session.Record) string {
+	path := filepath.Join(f.Dir, hookwire.StatusFolder, r.ID.String()+".json")
+	require.NoError(f.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(f.t, os.WriteFile(path, []byte("{}"), 0o600))
+	return path
+}
+
 // TestP4_WhatIsForgottenTellsItsPromptsFirst: a prompt that still waits for a
-// session is in the outbox before it leaves the inbox; then the launch settings
-// of that session alone go.
+// session is in the outbox before it leaves the inbox; then the launch settings,
+// the status and the requests of that session alone go.
 func TestP4_WhatIsForgottenTellsItsPromptsFirst(t *testing.T) {
 	f := newForgetful(t)
 	old, key, settings := f.waiting("for the old one")
-	_, otherKey, otherSettings := f.waiting("for another one")
+	other, otherKey, otherSettings := f.waiting("for another one")
+	status, otherStatus := f.status(old), f.status(other)
 	clear := f.clear(f.launches)
 	for range 2 { // a crash before the record goes repeats it
 		require.NoError(t, clear(t.Context(), old))
@@ -73,6 +98,11 @@ func TestP4_WhatIsForgottenTellsItsPromptsFirst(t *testing.T) {
 	_, err = f.inbox.Load(otherKey)
 	assert.NoError(t, err)
 	assert.FileExists(t, otherSettings)
+	assert.NoFileExists(t, status)
+	assert.FileExists(t, otherStatus)
+	kept := f.asks.List()
+	require.Len(t, kept, 1)
+	assert.Equal(t, other.ID, kept[0].Request.Session)
 }
 
 // TestP4_WhatCannotBeToldIsNotForgotten: the prompt and the settings stay.

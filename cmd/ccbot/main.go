@@ -78,7 +78,8 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(runCommand(environ, stderr), tryCommand(environ, stdout, stderr), versionCommand(stdout))
+	root.AddCommand(runCommand(environ, stderr), tryCommand(environ, stdout, stderr), hooksCommand(environ, stdout),
+		sendCommand(environ, stdout), versionCommand(stdout))
 	return root
 }
 

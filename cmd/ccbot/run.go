@@ -20,10 +20,12 @@ import (
 
 	"ccbot/archive"
 	"ccbot/bot"
+	"ccbot/bot/ask"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/hooks"
 	"ccbot/i18n"
+	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -122,13 +124,17 @@ type system struct {
 	keeper    *archive.Keeper
 	bot       *bot.Bot
 	prompts   bot.Prompts
+	asks      *ask.Store
+	dialogs   *bot.Dialogs
 	table     *process.Table
+	relay     *hooks.Relay
+	socket    *control.Server
 	start     func(ctx context.Context) (username string, menu func(map[string]string), err error)
 }
 
 // wire makes the parts and connects them; nothing runs yet.
 func wire(c config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
-	s := &system{config: c, log: log, table: table}
+	s := &system{config: c, log: log, table: table, relay: hooks.NewRelay(time.Now, log)}
 	instance, err := instanceID(c.Dir)
 	if err != nil {
 		return nil, err
@@ -172,6 +178,17 @@ func (s *system) openStores() (err error) {
 	return os.MkdirAll(filepath.Join(s.Dir, "events"), 0o700)
 }
 
+// openAsks reads what the chat shows of what agents and terminals ask.
+func (s *system) openAsks() (err error) {
+	aside := filepath.Join(s.Dir, "quarantine")
+	s.asks, err = ask.Open(filepath.Join(s.Dir, "asks"), aside, s.log)
+	if err != nil {
+		return err
+	}
+	s.dialogs, err = bot.OpenDialogs(filepath.Join(s.Dir, "dialogs"), aside, s.log)
+	return err
+}
+
 // wireBot connects what happens to sessions with what is said in the chat.
 func (s *system) wireBot(instance string, environ []string, hook string, table *process.Table) error {
 	words, err := i18n.Load()
@@ -182,22 +199,27 @@ func (s *system) wireBot(instance string, environ []string, hook string, table *
 	if err != nil {
 		return err
 	}
+	if err := s.openAsks(); err != nil {
+		return err
+	}
 	host, err := os.Hostname()
 	if err != nil {
 		return fmt.Errorf("host name: %w", err)
 	}
 	s.bot = bot.New(
-		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang, Home: s.home, Roots: s.roots},
-		bot.Deps{Records: s.store, Sender: s.outbox, Entries: s.inbox, Chats: chats, Words: words, Now: time.Now, Log: s.log,
-			Failpoint: failpoint(environ)})
+		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang, Home: s.home, Roots: s.roots,
+			StateDir: s.Dir},
+		bot.Deps{Records: s.store, Sender: s.outbox, Entries: s.inbox, Chats: chats, Relay: s.relay, Asks: s.asks,
+			Dialogs: s.dialogs, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	env, unset := s.agentEnv(environ)
-	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode}
+	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir}
 	s.lifecycle = lifecycle.New(
 		lifecycle.Config{Instance: instance, Host: host, StateDir: s.Dir, Command: expandHome(s.Claude, s.home),
 			Flags: s.flags, Env: env, Unset: unset, ProjectsDir: filepath.Join(s.ClaudeDir, "projects"),
 			KillGrace: time.Duration(s.KillGrace)},
 		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: table, Presences: presence.Dir{Path: s.presenceDir()},
-			Launches: launches, Prompts: s.prompts, News: s.bot,
+			Launches: launches, Relays: s.relay, Prompts: s.prompts, News: s.bot,
+			Status:   func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(s.Dir, id) },
 			Bindings: func() ([]hookwire.Binding, []error) { return hooks.Bindings(s.Dir) },
 			Now:      time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.recovery = &recovery.Recovery{Instance: instance, Session: s.TmuxSession, Store: s.store, Tmux: s.tmux,
@@ -207,13 +229,15 @@ func (s *system) wireBot(instance string, environ []string, hook string, table *
 	s.recovery.Events = s.events.Drain
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Records: s.store, Clear: s.clear(launches),
 		IdleAfter: time.Duration(s.IdleAfter), PurgeAfter: time.Duration(s.PurgeAfter), Now: time.Now, Log: s.log}
+	s.relay.Connect(s.bot)
+	s.socket = socket{agents: s.lifecycle, relay: s.relay, files: s.bot, log: s.log}.server(s.Dir, table)
 	s.presence = presence.NewWatcher(s.presenceDir(), s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil
 }
 
 // clear gives what comes before a record is forgotten: prompts that still wait
-// for it are told, then its launch settings go.
+// for it are told, then go what it asked, its launch settings and its status.
 func (s *system) clear(launches hooks.Launch) func(context.Context, session.Record) error {
 	return func(ctx context.Context, r session.Record) error {
 		waiting, err := s.prompts.Waiting()
@@ -223,7 +247,7 @@ func (s *system) clear(launches hooks.Launch) func(context.Context, session.Reco
 		if err := s.bot.Homeless(ctx, waiting[r.ID]); err != nil {
 			return err
 		}
-		return launches.Remove(r.ID)
+		return errors.Join(s.bot.Forget(r.ID), launches.Remove(r.ID))
 	}
 }
 
@@ -268,7 +292,7 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 		return err
 	}
 	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.watchPresence,
-		s.keeper.Run} {
+		s.keeper.Run, s.serveSocket} {
 		g.Go(func() error { return part(ctx) })
 	}
 	username, publishMenu, err := s.start(ctx)

@@ -34,11 +34,12 @@ func withoutURL(err error) error {
 	return err
 }
 
-// callTimeout bounds one call of the Bot API; uploads have their own.
+// callTimeout bounds a call of the Bot API that is made here; the outbox bounds
+// its own, and an upload takes longer.
 const callTimeout = 60 * time.Second
 
 func newTelegram(c config) (*tgbot.Bot, error) {
-	client := redacting{&http.Client{Timeout: callTimeout}}
+	client := redacting{&http.Client{}}
 	api, err := tgbot.New(string(c.Token), tgbot.WithServerURL(c.APIURL), tgbot.WithSkipGetMe(),
 		tgbot.WithHTTPClient(callTimeout, client))
 	if err != nil {
@@ -54,7 +55,7 @@ var errRevoked = usage(errors.New("telegram does not know TELEGRAM_BOT_TOKEN: as
 // come later than ccbot. A token that Telegram does not know is final.
 func connect(ctx context.Context, api *tgbot.Bot, log *slog.Logger) (*models.User, error) {
 	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
-		me, err := api.GetMe(ctx)
+		me, err := whoAmI(ctx, api)
 		switch {
 		case err == nil:
 			return me, nil
@@ -70,6 +71,12 @@ func connect(ctx context.Context, api *tgbot.Bot, log *slog.Logger) (*models.Use
 	}
 }
 
+func whoAmI(ctx context.Context, api *tgbot.Bot) (*models.User, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return api.GetMe(ctx)
+}
+
 // publish puts ccbot's commands into Telegram's menu. A failure costs the menu
 // only.
 func publish(ctx context.Context, api *tgbot.Bot, menu map[string]string, log *slog.Logger) {
@@ -81,6 +88,8 @@ func publish(ctx context.Context, api *tgbot.Bot, menu map[string]string, log *s
 	slices.SortFunc(list, func(a, b models.BotCommand) int {
 		return slices.Index(order, a.Command) - slices.Index(order, b.Command)
 	})
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
 	if _, err := api.SetMyCommands(ctx, &tgbot.SetMyCommandsParams{Commands: list}); err != nil {
 		log.Warn("commands_not_published", "error", err.Error())
 	}

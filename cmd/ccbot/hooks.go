@@ -1,0 +1,186 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path/filepath"
+
+	"github.com/caarlos0/env/v11"
+	"github.com/joho/godotenv"
+	"github.com/spf13/cobra"
+
+	"ccbot/hooks"
+)
+
+// errHooksIncomplete is the exit code of a status that is not all well; the
+// lines before it say what is wrong.
+var errHooksIncomplete = errors.New("the hooks are not all installed; `ccbot hooks install` mends that")
+
+func hooksCommand(environ []string, stdout io.Writer) *cobra.Command {
+	root := &cobra.Command{Use: "hooks", Args: noArgs,
+		Short: "Let ccbot know sessions that you start by hand: install | uninstall | status",
+		RunE: func(*cobra.Command, []string) error {
+			return usage(errors.New("say which: ccbot hooks install, uninstall or status"))
+		}}
+	var asJSON bool
+	status := &cobra.Command{Use: "status", Short: "Say which hooks Claude Code's settings have", Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return hooksStatus(environ, asJSON, stdout) }}
+	status.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	root.AddCommand(
+		&cobra.Command{Use: "install", Short: "Put ccbot's hooks into Claude Code's settings", Args: noArgs,
+			RunE: func(*cobra.Command, []string) error { return hooksInstall(environ, stdout) }},
+		&cobra.Command{Use: "uninstall", Short: "Take ccbot's hooks out of Claude Code's settings", Args: noArgs,
+			RunE: func(*cobra.Command, []string) error { return hooksUninstall(environ, stdout) }},
+		status)
+	return root
+}
+
+// hookFolders are the two folders that the hooks' verbs need. They are read as
+// the bot reads them, but neither a token nor anything else need be set.
+func hookFolders(environ []string) (dir, claudeDir string, err error) {
+	vars := env.ToMap(environ)
+	home := vars["HOME"]
+	if home == "" {
+		return "", "", usage(errors.New("HOME is not set"))
+	}
+	file := filepath.Join(expandHome(orDefault(vars["CCBOT_DIR"], "~/.ccbot"), home), configFile)
+	merged, err := godotenv.Read(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", "", usage(fmt.Errorf("%s cannot be read: not KEY=value lines, or no permission", file))
+	}
+	if merged == nil {
+		merged = make(map[string]string)
+	}
+	maps.Copy(merged, vars)
+	dir = expandHome(orDefault(merged["CCBOT_DIR"], "~/.ccbot"), home)
+	claudeDir = expandHome(orDefault(merged["CLAUDE_CONFIG_DIR"], "~/.claude"), home)
+	if !filepath.IsAbs(dir) || !filepath.IsAbs(claudeDir) {
+		return "", "", usage(errors.New("CCBOT_DIR and CLAUDE_CONFIG_DIR must be absolute paths"))
+	}
+	return filepath.Clean(dir), filepath.Clean(claudeDir), nil
+}
+
+func hooksInstall(environ []string, stdout io.Writer) error {
+	dir, claudeDir, err := hookFolders(environ)
+	if err != nil {
+		return err
+	}
+	binary, err := hookBinary()
+	if err != nil {
+		return err
+	}
+	command, err := hooks.InstalledCommand(binary, dir)
+	if err != nil {
+		return usage(err)
+	}
+	return editSettings(hooks.SettingsIn(claudeDir), stdout, func(data []byte) ([]byte, []hooks.Change, error) {
+		return hooks.Install(data, command)
+	})
+}
+
+func hooksUninstall(environ []string, stdout io.Writer) error {
+	_, claudeDir, err := hookFolders(environ)
+	if err != nil {
+		return err
+	}
+	return editSettings(hooks.SettingsIn(claudeDir), stdout, hooks.Uninstall)
+}
+
+// editSettings edits the file and prints what became of it.
+func editSettings(file hooks.SettingsFile, stdout io.Writer, edit func([]byte) ([]byte, []hooks.Change, error)) error {
+	var changes []hooks.Change
+	backup, err := file.Edit(func(old []byte) (data []byte, err error) {
+		data, changes, err = edit(old)
+		return data, err
+	})
+	if err != nil {
+		return unreadable(file, err)
+	}
+	for _, c := range changes {
+		fmt.Fprintf(stdout, "%s: %s\n", c.Event, c.Done)
+	}
+	if len(changes) == 0 {
+		fmt.Fprintln(stdout, "nothing to change")
+	}
+	if backup != "" {
+		fmt.Fprintln(stdout, "backup:", backup)
+	}
+	_, err = fmt.Fprintln(stdout, file.Path)
+	return err
+}
+
+// unreadable says the place in the file where a person has to look.
+func unreadable(file hooks.SettingsFile, err error) error {
+	var place *hooks.SettingsError
+	if errors.As(err, &place) {
+		return fmt.Errorf("%s, %w; nothing was changed", file.Path, place)
+	}
+	return fmt.Errorf("%s: %w; nothing was changed", file.Path, err)
+}
+
+// hooksReport is the JSON of `ccbot hooks status --json`.
+type hooksReport struct {
+	File string `json:"file"`
+	hooks.Installed
+	Problem string `json:"problem,omitempty"`
+}
+
+// hooksStatus only reads. Without a hook binary no command is the right one,
+// which the status then says too.
+func hooksStatus(environ []string, asJSON bool, stdout io.Writer) error {
+	dir, claudeDir, err := hookFolders(environ)
+	if err != nil {
+		return err
+	}
+	file := hooks.SettingsIn(claudeDir)
+	report := hooksReport{File: file.Path}
+	command := ""
+	if binary, err := hookBinary(); err != nil {
+		report.Problem = err.Error()
+	} else if command, err = hooks.InstalledCommand(binary, dir); err != nil {
+		report.Problem = err.Error()
+	}
+	data, err := file.Read()
+	if err == nil {
+		report.Installed, err = hooks.Inspect(data, command)
+	}
+	if err != nil {
+		return unreadable(file, err)
+	}
+	if err := report.print(asJSON, stdout); err != nil {
+		return err
+	}
+	if !report.Complete() || report.Problem != "" {
+		return errHooksIncomplete
+	}
+	return nil
+}
+
+func (r hooksReport) print(asJSON bool, stdout io.Writer) error {
+	if asJSON {
+		e := json.NewEncoder(stdout)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	for _, e := range r.Events {
+		fmt.Fprintf(stdout, "%s: %s\n", e.Event, e.State)
+		for _, command := range e.Commands {
+			if e.State != hooks.InstallCurrent {
+				fmt.Fprintf(stdout, "  %s\n", command)
+			}
+		}
+	}
+	if r.HooksOff {
+		fmt.Fprintln(stdout, "disableAllHooks is on: Claude Code runs no hooks, these included")
+	}
+	if r.Problem != "" {
+		fmt.Fprintln(stdout, r.Problem)
+	}
+	_, err := fmt.Fprintln(stdout, r.File)
+	return err
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/hooks"
+)
+
+func TestHookFolders(t *testing.T) {
+	home := t.TempDir()
+	withFile := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(withFile, configFile), []byte("CLAUDE_CONFIG_DIR=~/named\n"), 0o600))
+	broken := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(broken, configFile), []byte("CLAUDE_CONFIG_DIR secret\n"), 0o600))
+	tests := []struct {
+		name        string
+		environ     []string
+		dir, claude string
+		err         string
+	}{
+		{"defaults", []string{"HOME=" + home}, home + "/.ccbot", home + "/.claude", ""},
+		{"empty is not set", []string{"HOME=" + home, "CCBOT_DIR=", "CLAUDE_CONFIG_DIR="}, home + "/.ccbot", home + "/.claude", ""},
+		{"set", []string{"HOME=" + home, "CCBOT_DIR=~/a/../b", "CLAUDE_CONFIG_DIR=/c/"}, home + "/b", "/c", ""},
+		{"in the file", []string{"HOME=" + home, "CCBOT_DIR=" + withFile}, withFile, home + "/named", ""},
+		{"the environment wins", []string{"HOME=" + home, "CCBOT_DIR=" + withFile, "CLAUDE_CONFIG_DIR=/x"}, withFile, "/x", ""},
+		{"broken file", []string{"HOME=" + home, "CCBOT_DIR=" + broken}, "", "", "cannot be read"},
+		{"no home", nil, "", "", "HOME"},
+		{"relative", []string{"HOME=" + home, "CCBOT_DIR=x"}, "", "", "absolute"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir, claude, err := hookFolders(tt.environ)
+			if tt.err != "" {
+				require.ErrorContains(t, err, tt.err)
+				assert.Equal(t, exitUsage, exitCode(err))
+				assert.NotContains(t, err.Error(), "secret")
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, []string{tt.dir, tt.claude}, []string{dir, claude})
+		})
+	}
+}
+
+func TestHooksReport(t *testing.T) {
+	r := hooksReport{File: "/c/settings.json", Problem: "no binary", Installed: hooks.Installed{HooksOff: true, Events: []hooks.EventState{
+		{Event: "SessionStart", State: hooks.InstallDuplicate, Commands: []string{"a && b", "c"}},
+		{Event: "UserPromptSubmit", State: hooks.InstallCurrent, Commands: []string{"right"}},
+	}}}
+	var out bytes.Buffer
+	require.NoError(t, r.print(false, &out))
+	assert.Equal(t, "SessionStart: duplicate\n  a && b\n  c\nUserPromptSubmit: installed\n"+
+		"disableAllHooks is on: Claude Code runs no hooks, these included\nno binary\n/c/settings.json\n", out.String())
+	out.Reset()
+	require.NoError(t, r.print(true, &out))
+	assert.Contains(t, out.String(), "a && b")
+	var back hooksReport
+	require.NoError(t, json.Unmarshal(out.Bytes(), &back))
+	assert.Equal(t, r, back)
+}

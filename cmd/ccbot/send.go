@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/caarlos0/env/v11"
+	"github.com/spf13/cobra"
+
+	"ccbot/internal/control"
+	"ccbot/internal/hookwire"
+)
+
+func sendCommand(environ []string, stdout io.Writer) *cobra.Command {
+	var caption string
+	cmd := &cobra.Command{Use: "send FILE", Args: oneFile,
+		Short: "Send a file into the session's chat (for the agent, from inside its window)",
+		Long: `Send a file into the chat of the session that this command runs in. It is for the
+agent: "ccbot send report.pdf --caption 'the report'".
+
+The file is a regular one of at most 50 MB in the session's directory. For one that
+lies elsewhere a person is asked in the chat first, and this command does not wait
+for the answer. Files of ccbot's own are never sent.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return sendFile(cmd.Context(), environ, args[0], caption, stdout)
+		}}
+	cmd.Flags().StringVar(&caption, "caption", "", "a text below the file, at most 1,024 characters")
+	return cmd
+}
+
+func oneFile(_ *cobra.Command, args []string) error {
+	if len(args) != 1 || args[0] == "" {
+		return usage(errors.New("say which file: ccbot send FILE [--caption TEXT]"))
+	}
+	return nil
+}
+
+// sendFile asks the bot to send a file and says in one line what became of it.
+// Which session it is for, the bot finds out itself.
+func sendFile(ctx context.Context, environ []string, file, caption string, stdout io.Writer) error {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	dir, err := stateDir(environ)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(sendCall{Path: path, Caption: caption})
+	if err != nil {
+		return err
+	}
+	raw, err := control.Do(ctx, filepath.Join(dir, hookwire.SocketName), hookwire.Call{Verb: hookwire.VerbSend, Body: body})
+	if err != nil {
+		return sendFailure(file, dir, err)
+	}
+	var reply sendReply
+	if err := json.Unmarshal(raw, &reply); err != nil {
+		return fmt.Errorf("%s may have been sent: ccbot's answer cannot be read: %w", file, err)
+	}
+	if reply.Asked {
+		_, err = fmt.Fprintf(stdout, "%s is outside the session's directory: the person was asked in the chat, and it is sent if they say yes\n", file)
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "%s is in the chat\n", file)
+	return err
+}
+
+// sendFailure says why a file was not sent.
+func sendFailure(file, dir string, err error) error {
+	refusal := (*control.Refusal)(nil)
+	switch {
+	case errors.As(err, &refusal):
+		return fmt.Errorf("%s was not sent: %s", file, refusal.Text)
+	case errors.Is(err, control.ErrNoServer):
+		return fmt.Errorf("%s was not sent: no ccbot is running for %s", file, dir)
+	case errors.Is(err, control.ErrLost), errors.Is(err, context.Canceled):
+		return fmt.Errorf("it is not known whether %s was sent: %w", file, err)
+	}
+	return fmt.Errorf("%s was not sent: %w", file, err)
+}
+
+// stateDir is ccbot's folder as the environment names it; inside a window ccbot
+// has set it.
+func stateDir(environ []string) (string, error) {
+	vars := env.ToMap(environ)
+	dir := orDefault(vars["CCBOT_DIR"], "~/.ccbot")
+	if vars["HOME"] == "" && !filepath.IsAbs(dir) {
+		return "", usage(errors.New("HOME is not set"))
+	}
+	dir = expandHome(dir, vars["HOME"])
+	if !filepath.IsAbs(dir) {
+		return "", usage(errors.New("CCBOT_DIR must be an absolute path"))
+	}
+	return dir, nil
+}

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot"
+	"ccbot/hooks"
+	"ccbot/internal/control"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
+	"ccbot/lifecycle"
+)
+
+// TestP9_WhoMayUseTheSocket is the whole rule.
+func TestP9_WhoMayUseTheSocket(t *testing.T) {
+	at := func(pid, tty int) process.Process {
+		return process.Process{Identity: process.Identity{PID: pid}, TTY: tty}
+	}
+	inTerminal := control.Peer{Chain: []process.Process{at(9, 34816), at(1, 0)}, Whole: true}
+	hidden := control.Peer{Chain: []process.Process{at(9, 34816)}}
+	orphan := control.Peer{Chain: []process.Process{at(9, 0), at(1, 0)}, Whole: true}
+	none := lifecycle.Above{}
+	ours := lifecycle.Above{Found: true, Session: uuid.New()}
+	nested := lifecycle.Above{Found: true} // such as a claude -p below an agent of ours
+	const change = "archive"
+	tests := []struct {
+		name  string
+		verb  string
+		peer  control.Peer
+		above lifecycle.Above
+		ok    bool
+	}{
+		{"a hook of ours", hookwire.VerbPermission, inTerminal, ours, true},
+		{"a hook of ours without a terminal", hookwire.VerbPermission, orphan, ours, true},
+		{"a hook of ours whose way up is hidden above the agent", hookwire.VerbPermission, hidden, ours, true},
+		{"a file of ours", hookwire.VerbSend, inTerminal, ours, true},
+		{"a file of ours, from the background", hookwire.VerbSend, orphan, ours, true},
+		{"an agent that changes something", change, inTerminal, ours, false},
+		{"a hook of an agent of nobody's", hookwire.VerbPermission, inTerminal, nested, false},
+		{"a file of an agent of nobody's", hookwire.VerbSend, inTerminal, nested, false},
+		{"an agent of nobody's that changes something", change, inTerminal, nested, false},
+		{"a hook of nobody", hookwire.VerbPermission, inTerminal, none, false},
+		{"a file of a person in a terminal", hookwire.VerbSend, inTerminal, none, false},
+		{"a file of an orphan", hookwire.VerbSend, orphan, none, false},
+		{"a person in a terminal", change, inTerminal, none, true},
+		{"an orphan", change, orphan, none, false},
+		{"nobody knows", change, hidden, none, false},
+		{"nobody", change, control.Peer{}, none, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := permitted(tt.verb, tt.peer, tt.above)
+			refusal := (*control.Refusal)(nil)
+			if tt.ok {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorAs(t, err, &refusal)
+			assert.Equal(t, codeForbidden, refusal.Code)
+			assert.NotEmpty(t, refusal.Text)
+		})
+	}
+}
+
+// around is a socket among fakes, and what they were asked.
+type around struct {
+	above   lifecycle.Above
+	unknown error
+	wait    func(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error)
+	send    func(ctx context.Context) (bool, error)
+
+	asked []hooks.Request
+	sent  []string
+}
+
+func (a *around) AgentAbove(context.Context, []process.Process) (lifecycle.Above, error) {
+	return a.above, a.unknown
+}
+
+func (a *around) Wait(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error) {
+	a.asked = append(a.asked, q)
+	return a.wait(ctx, q)
+}
+
+func (a *around) SendFile(ctx context.Context, session uuid.UUID, path, caption string) (bool, error) {
+	a.sent = append(a.sent, fmt.Sprintf("%s %s %s", session, path, caption))
+	return a.send(ctx)
+}
+
+func (a *around) socket() socket {
+	return socket{agents: a, relay: a, files: a, log: slog.New(slog.DiscardHandler)}
+}
+
+var (
+	hook  = process.Identity{PID: 9, Start: 90, Boot: "b"}
+	agent = process.Identity{PID: 5, Start: 50, Boot: "b"}
+)
+
+func peerBelow() control.Peer {
+	return control.Peer{PID: hook.PID, Chain: []process.Process{{Identity: hook, PPID: 5}, {Identity: agent, PPID: 1}}}
+}
+
+// permission is a good call of a hook. It says that it is of another session, which counts for nothing.
+func permission(t *testing.T, change func(c *hookwire.Call, a *hookwire.Ask)) hookwire.Call {
+	t.Helper()
+	a := hookwire.Ask{Received: time.Now(), Launch: uuid.NewString(), ClaudePID: 4711, ClaudeStart: 1, Boot: "b",
+		SessionID: uuid.NewString(), Tool: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}
+	c := hookwire.Call{Version: hookwire.WireVersion, Verb: hookwire.VerbPermission, ID: hookwire.NewRequestID()}
+	change(&c, &a)
+	if c.Body == nil {
+		body, err := json.Marshal(a)
+		require.NoError(t, err)
+		c.Body = body
+	}
+	return c
+}
+
+func asItIs(*hookwire.Call, *hookwire.Ask) {}
+
+func TestPermissionIsAnsweredByTheRelay(t *testing.T) {
+	tests := []struct {
+		name    string
+		d       hooks.Decision
+		decided bool
+		want    string
+	}{
+		{"allowed", hooks.Decision{Behavior: "allow"}, true, `{"decision":{"behavior":"allow"}}`},
+		{"denied", hooks.Decision{Behavior: "deny", Message: "no"}, true, `{"decision":{"behavior":"deny","message":"no"}}`},
+		{"left to the terminal", hooks.Decision{}, false, `{}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+			a.wait = func(context.Context, hooks.Request) (hooks.Decision, bool, error) { return tt.d, tt.decided, nil }
+			s := a.socket()
+			c := permission(t, asItIs)
+			body, err := s.checked(s.permission)(t.Context(), peerBelow(), c)
+			require.NoError(t, err)
+			assert.JSONEq(t, tt.want, string(body))
+			require.Len(t, a.asked, 1)
+			assert.Equal(t, c.ID, a.asked[0].ID)
+			assert.Equal(t, a.above.Session, a.asked[0].Session)
+			assert.Equal(t, agent, a.asked[0].Agent)
+			assert.Equal(t, hook, a.asked[0].Hook)
+		})
+	}
+}
+
+// TestP9_APermissionRequestThatIsNoneReachesNobody: neither the relay nor the chat.
+func TestP9_APermissionRequestThatIsNoneReachesNobody(t *testing.T) {
+	ours := lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}
+	tests := []struct {
+		name    string
+		above   lifecycle.Above
+		unknown error
+		change  func(c *hookwire.Call, a *hookwire.Ask)
+		code    string // empty: not for the client
+	}{
+		{"nobody above", lifecycle.Above{}, nil, asItIs, codeForbidden},
+		{"of a nested agent", lifecycle.Above{Found: true, Agent: agent}, nil, asItIs, codeForbidden},
+		{"nobody knows who is above", ours, errors.New("unreadable"), asItIs, ""},
+		{"no id", ours, nil, func(c *hookwire.Call, _ *hookwire.Ask) { c.ID = "" }, codeMalformed},
+		{"an id that is a path", ours, nil, func(c *hookwire.Call, _ *hookwire.Ask) { c.ID = "../../../../../../etc/x" }, codeMalformed},
+		{"an id that is too long", ours, nil, func(c *hookwire.Call, _ *hookwire.Ask) { c.ID += "A" }, codeMalformed},
+		{"no body", ours, nil, func(c *hookwire.Call, _ *hookwire.Ask) { c.Body = json.RawMessage(`null`) }, codeMalformed},
+		{"no session", ours, nil, func(_ *hookwire.Call, a *hookwire.Ask) { a.SessionID = "" }, codeMalformed},
+		{"no tool", ours, nil, func(_ *hookwire.Call, a *hookwire.Ask) { a.Tool = "" }, codeMalformed},
+		{"an input that is a list", ours, nil, func(_ *hookwire.Call, a *hookwire.Ask) { a.Input = json.RawMessage(`[]`) }, codeMalformed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := &around{above: tt.above, unknown: tt.unknown}
+			s := a.socket()
+			_, err := s.checked(s.permission)(t.Context(), peerBelow(), permission(t, tt.change))
+			require.Error(t, err)
+			refusal := (*control.Refusal)(nil)
+			if errors.As(err, &refusal) {
+				assert.Equal(t, tt.code, refusal.Code)
+			} else {
+				assert.Empty(t, tt.code)
+			}
+			assert.Empty(t, a.asked)
+		})
+	}
+}
+
+// TestP10_AWaitThatEndsWithTheConnectionIsNoAnswer: the hook must not take the end of this program for one.
+func TestP10_AWaitThatEndsWithTheConnectionIsNoAnswer(t *testing.T) {
+	a := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	a.wait = func(ctx context.Context, _ hooks.Request) (hooks.Decision, bool, error) {
+		cancel(control.ErrGone)
+		<-ctx.Done()
+		return hooks.Decision{}, false, nil
+	}
+	s := a.socket()
+	_, err := s.checked(s.permission)(ctx, peerBelow(), permission(t, asItIs))
+	require.ErrorIs(t, err, control.ErrGone)
+	a.wait = func(context.Context, hooks.Request) (hooks.Decision, bool, error) {
+		return hooks.Decision{Behavior: "allow"}, true, nil
+	}
+	_, err = s.checked(s.permission)(ctx, peerBelow(), permission(t, asItIs))
+	require.NoError(t, err, "a decision that was made is told, if anybody still listens")
+}
+
+// TestP10_AHooksWaitSurvivesARestart: the hook's own client against the socket. It asks the next ccbot the same, and no
+// end of a ccbot is an answer.
+func TestP10_AHooksWaitSurvivesARestart(t *testing.T) {
+	dir := socketDir(t)
+	waiting := make(chan hooks.Request, 1)
+	first := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+	first.wait = func(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error) {
+		waiting <- q
+		<-ctx.Done()
+		return hooks.Decision{}, false, nil
+	}
+	second := &around{above: first.above}
+	second.wait = func(_ context.Context, q hooks.Request) (hooks.Decision, bool, error) {
+		waiting <- q
+		return hooks.Decision{Behavior: "allow"}, true, nil
+	}
+	stop := serving(t, first, dir)
+	answered := make(chan string, 1)
+	go func() {
+		answer, err := hookwire.Relay(t.Context(), dir, hookwire.Ask{Received: time.Now(), SessionID: uuid.NewString(), Tool: "Bash",
+			Input: json.RawMessage(`{"command":"ls"}`)})
+		answered <- fmt.Sprint(string(answer.Decision), err)
+	}()
+	before := <-waiting
+	stop()
+	serving(t, second, dir)
+	after := <-waiting
+	assert.Equal(t, before.ID, after.ID)
+	assert.Equal(t, before.Hook, after.Hook)
+	assert.Equal(t, os.Getpid(), after.Hook.PID)
+	assert.Equal(t, `{"behavior":"allow"}<nil>`, <-answered)
+}
+
+func TestARequestThatTheRelayRefuses(t *testing.T) {
+	a := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+	a.wait = func(context.Context, hooks.Request) (hooks.Decision, bool, error) {
+		return hooks.Decision{}, false, fmt.Errorf("too many: %w", hooks.ErrRefused)
+	}
+	s := a.socket()
+	_, err := s.checked(s.permission)(t.Context(), peerBelow(), permission(t, asItIs))
+	refusal := (*control.Refusal)(nil)
+	require.ErrorAs(t, err, &refusal)
+	assert.Equal(t, codeRefused, refusal.Code)
+}
+
+func TestSendThroughTheSocket(t *testing.T) {
+	tests := []struct {
+		name  string
+		body  string
+		asked bool
+		err   error
+		want  string
+		code  string
+	}{
+		{"sent", `{"path":"/a b","caption":"c","session":"another"}`, false, nil, `{"asked":false}`, ""},
+		{"asked", `{"path":"/a b","caption":"c"}`, true, nil, `{"asked":true}`, ""},
+		{"refused", `{"path":"/a b","caption":"c"}`, false, &bot.FileRefusal{Text: "it is empty"}, "", codeRefused},
+		{"failed", `{"path":"/a b","caption":"c"}`, false, errors.New("disk"), "", ""},
+		{"malformed", `[]`, false, nil, "", codeMalformed},
+		{"no body", ``, false, nil, "", codeMalformed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+			a.send = func(context.Context) (bool, error) { return tt.asked, tt.err }
+			s := a.socket()
+			body, err := s.checked(s.send)(t.Context(), peerBelow(), hookwire.Call{Verb: hookwire.VerbSend, Body: json.RawMessage(tt.body)})
+			refusal := (*control.Refusal)(nil)
+			if errors.As(err, &refusal) {
+				assert.Equal(t, tt.code, refusal.Code)
+			}
+			assert.Equal(t, tt.want == "", err != nil)
+			assert.Equal(t, tt.want, string(body))
+			if tt.code != codeMalformed {
+				assert.Equal(t, []string{a.above.Session.String() + " /a b c"}, a.sent, "the session is the one above")
+			} else {
+				assert.Empty(t, a.sent)
+			}
+		})
+	}
+}

@@ -1,0 +1,55 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/sandbox"
+)
+
+func containsFold(text, part string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+}
+
+// likeButton is the data of the first button whose word contains text; "" for
+// none.
+func likeButton(m sandbox.Message, text string) string {
+	for _, row := range m.Keyboard {
+		for _, b := range row {
+			if strings.Contains(b.Text, text) {
+				return b.Data
+			}
+		}
+	}
+	return ""
+}
+
+// tapLike taps the first button whose word contains text.
+func (w *world) tapLike(m sandbox.Message, text string) {
+	w.t.Helper()
+	data := likeButton(m, text)
+	require.NotEmpty(w.t, data, "message %q has no button like %q", m.Text, text)
+	_, err := w.person.Tap(w.chat(), m.ID, data)
+	require.NoError(w.t, err)
+}
+
+// shownIs waits until the bot has noted on disk that a message is in the chat: a
+// crash before that sends it once more.
+func (w *world) shownIs(m sandbox.Message) {
+	w.t.Helper()
+	w.until("the message is noted", func() bool {
+		cards, err := filepath.Glob(filepath.Join(w.state, "asks", "*.json"))
+		require.NoError(w.t, err)
+		for _, card := range cards {
+			data, err := os.ReadFile(card)
+			if err == nil && strings.Contains(string(data), fmt.Sprintf(`"message":%d`, m.ID)) {
+				return true
+			}
+		}
+		return false
+	})
+}

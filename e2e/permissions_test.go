@@ -1,0 +1,312 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/sandbox"
+)
+
+// becomes waits until a message of the bot says text, and has no buttons left
+// if spent.
+func (w *world) becomes(m sandbox.Message, text string, spent bool) sandbox.Message {
+	w.t.Helper()
+	var now sandbox.Message
+	w.until("the message becomes "+text, func() bool {
+		for _, one := range w.api.Messages(w.chat()) {
+			if one.ID == m.ID {
+				now = one
+			}
+		}
+		return containsFold(now.Text, text) && (!spent || len(now.Keyboard) == 0)
+	})
+	return now
+}
+
+// waitsForPermission waits until an agent's presence file says that it waits.
+func (w *world) waitsFor(what string) {
+	w.t.Helper()
+	w.until("the agent waits: "+what, func() bool {
+		files, err := filepath.Glob(filepath.Join(w.claude, "sessions", "*.json"))
+		require.NoError(w.t, err)
+		for _, file := range files {
+			var p struct{ Status, WaitingFor string }
+			data, err := os.ReadFile(file)
+			if err == nil && json.Unmarshal(data, &p) == nil && p.Status == "waiting" && p.WaitingFor == what {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// keyAtDesk presses a key in the window of a session, as a person there does.
+func (w *world) keyAtDesk(name, key string) {
+	w.t.Helper()
+	w.tmux("send-keys", "-t", "=ccbot:="+name, key)
+}
+
+// TestP4_APermissionIsAllowedFromTheChat is the plain case: one message, one
+// tap, the outcome in the same message.
+func TestP4_APermissionIsAllowedFromTheChat(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	id := w.say("bash touch a-marker")
+	asked := w.hear(id, "wants to run a command")
+	assert.Contains(t, asked.Text, "touch a-marker")
+	w.tap(asked, "Allow")
+	w.becomes(asked, "Allowed in the chat", true)
+	w.hear(id, "pretended")
+	assert.Equal(t, 1, w.heard("touch a-marker\n"), "one message for one request")
+	assert.Zero(t, w.heard("waits for an answer in its terminal"))
+	w.stop()
+}
+
+// TestP4_ADenialTellsTheAgentWhy denies with a reason that is written as the
+// next message: the agent reads it, and it is no prompt.
+func TestP4_ADenialTellsTheAgentWhy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	id := w.say("bash rm everything")
+	asked := w.hear(id, "wants to run a command")
+	w.tap(asked, "Deny and say why")
+	w.becomes(asked, "your next message", false)
+	w.say("use the bin instead")
+	w.becomes(asked, "Denied in the chat", true)
+	answer := w.hear(asked.ID, "I did not do it")
+	assert.Contains(t, answer.Text, "use the bin instead")
+	assert.Equal(t, []string{"bash rm everything"}, w.received(), "the reason is not typed")
+	w.stop()
+}
+
+// TestP4_ATextDuringAQuestionIsOffered writes while a request waits: it may be
+// given as the reason, or is typed afterwards.
+func TestP4_ATextDuringAQuestionIsOffered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	id := w.say("bash make deploy")
+	asked := w.hear(id, "wants to run a command")
+	first := w.say("say later")
+	offer := w.hear(first, "waits")
+	w.tap(offer, "Send after")
+	second := w.say("not on a Friday")
+	offer = w.hear(second, "waits")
+	w.tap(offer, "Deny with this")
+	w.becomes(asked, "Denied in the chat", true)
+	answer := w.hear(asked.ID, "I did not do it")
+	assert.Contains(t, answer.Text, "not on a Friday")
+	w.hear(first, "later")
+	assert.Equal(t, []string{"bash make deploy", "say later"}, w.received())
+	w.stop()
+}
+
+// TestP4_TheDeskAnswersFirst: the message follows, and its buttons are spent.
+func TestP4_TheDeskAnswersFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	asked := w.hear(w.say("bash touch one"), "wants to run a command")
+	w.waitsFor("permission prompt")
+	w.keyAtDesk("work", "1")
+	w.becomes(asked, "Allowed at the desk", true)
+
+	asked = w.hear(w.say("bash touch two"), "wants to run a command")
+	w.waitsFor("permission prompt")
+	w.keyAtDesk("work", "Escape")
+	w.becomes(asked, "Interrupted", true)
+
+	asked = w.hear(w.say("bash touch three"), "wants to run a command")
+	w.say("/stop")
+	w.becomes(asked, "Interrupted", true)
+	w.hear(w.say("say goes on"), "goes on")
+	w.stop()
+}
+
+// TestP4_QuestionsAreAnsweredInTurn answers two questions, one of them in own
+// words, and one of several answers.
+func TestP4_QuestionsAreAnsweredInTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	asked := w.hear(w.say("ask"), "Which database?")
+	w.tap(asked, "SQLite")
+	asked = w.becomes(asked, "Which language?", false)
+	w.tap(asked, "Other…")
+	w.becomes(asked, "next message", false)
+	w.say("a bit of Zig")
+	w.becomes(asked, "Answered in the chat", true)
+	answer := w.hear(asked.ID, "Thank you")
+	assert.Contains(t, answer.Text, `"Which database?"="SQLite"`)
+	assert.Contains(t, answer.Text, `"Which language?"="a bit of Zig"`)
+
+	asked = w.hear(w.say("ask multi"), "Which features?")
+	w.tapLike(asked, "Logs")
+	asked = w.becomes(asked, "Which features?", false)
+	w.until("Logs is ticked", func() bool {
+		asked = w.becomes(asked, "Which features?", false)
+		return likeButton(asked, "☑") != ""
+	})
+	w.tapLike(asked, "Traces")
+	w.until("both are ticked", func() bool {
+		asked = w.becomes(asked, "Which features?", false)
+		n := 0
+		for _, row := range asked.Keyboard {
+			for _, b := range row {
+				if containsFold(b.Text, "☑") {
+					n++
+				}
+			}
+		}
+		return n == 2
+	})
+	w.tap(asked, "Done")
+	w.becomes(asked, "Answered in the chat", true)
+	assert.Contains(t, w.hear(asked.ID, "Thank you").Text, `"Which features?"="Logs, Traces"`)
+	w.stop()
+}
+
+// TestP4_APlanIsApprovedOrSentBack shows a plan, sends it back with a word, and
+// approves the next one.
+func TestP4_APlanIsApprovedOrSentBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	asked := w.hear(w.say("plan"), "has a plan")
+	assert.Contains(t, asked.Text, "Change as little as possible")
+	w.tap(asked, "Keep planning, say why")
+	w.say("think of the tests")
+	w.becomes(asked, "Denied in the chat", true)
+	w.hear(asked.ID, "think of the tests")
+
+	asked = w.hear(w.say("plan"), "has a plan")
+	w.tap(asked, "Approve and allow edits")
+	w.becomes(asked, "Approved in the chat", true)
+	w.hear(asked.ID, "Plan approved")
+	w.stop()
+}
+
+// TestP8_ARequestSurvivesACrash kills the bot with -9 while a request waits. The
+// dialog stands meanwhile; afterwards the same message is right.
+func TestP8_ARequestSurvivesACrash(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		between func(*world)
+		after   func(*world, sandbox.Message)
+	}{
+		{"answered afterwards", func(*world) {}, func(w *world, asked sandbox.Message) {
+			w.tap(asked, "Allow")
+			w.becomes(asked, "Allowed in the chat", true)
+		}},
+		{"answered at the desk meanwhile", func(w *world) { w.keyAtDesk("work", "1") }, func(w *world, asked sandbox.Message) {
+			w.becomes(asked, "Allowed at the desk", true)
+		}},
+		{"interrupted meanwhile", func(w *world) { w.keyAtDesk("work", "Escape") }, func(w *world, asked sandbox.Message) {
+			w.becomes(asked, "Interrupted", true)
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.start()
+			w.open("work", w.dir)
+			asked := w.hear(w.say("bash touch survivor"), "wants to run a command")
+			w.waitsFor("permission prompt")
+			w.shownIs(asked)
+			w.kill9()
+			assert.Contains(t, w.tmux("capture-pane", "-p", "-t", "=ccbot:=work"), "Do you want to proceed?", "the dialog stands")
+			tt.between(w)
+			w.start()
+			tt.after(w, asked)
+			assert.Equal(t, 1, w.heard("survivor\n"), "one message for one request")
+			w.hear(w.say("say goes on"), "goes on")
+			w.stop()
+		})
+	}
+}
+
+// TestP4_AnArchiveEndsARequest: the buttons go with the session.
+func TestP4_AnArchiveEndsARequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	asked := w.hear(w.say("bash touch nothing"), "wants to run a command")
+	w.end("work")
+	w.becomes(asked, "session ended", true)
+	w.stop()
+}
+
+// TestP7_DialogsWithoutAHookHaveButtons answers the question whether a folder is
+// trusted: by the words of its options, not by their place.
+func TestP7_DialogsWithoutAHookHaveButtons(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "DEMOAGENT_TRUST=1")
+	w.start()
+	id := w.say("/new work " + w.dir)
+	asked := w.hear(id, "Yes, I trust this folder")
+	w.tapLike(asked, "Yes, I trust this folder")
+	w.hear(id, "work is ready")
+	w.becomes(asked, "", true)
+	w.hear(w.say("say hello"), "hello")
+	w.stop()
+}
+
+// TestP10_WithoutABotTheTerminalAsks: a request that comes while no bot runs is
+// the terminal's alone, and the chat offers its keys afterwards.
+func TestP10_WithoutABotTheTerminalAsks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.stop()
+	w.typeAtDesk("work", "bash touch alone")
+	w.waitsFor("permission prompt")
+	w.start()
+	asked := w.hear(0, "Do you want to proceed?")
+	w.tapLike(asked, "Yes")
+	w.hear(0, "pretended")
+	w.stop()
+}
+
+// TestP9_AnAgentSendsAFileOfItsOwn runs `ccbot send` below an agent: what is in
+// the session's folder arrives, what is elsewhere is asked about.
+func TestP9_AnAgentSendsAFileOfItsOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "report.txt"), []byte("all is well"), 0o600))
+	id := w.say("!" + filepath.Join(binaries, "ccbot") + " send report.txt --caption done")
+	w.until("the file is in the chat", func() bool {
+		for _, m := range w.api.Messages(w.chat()) {
+			if m.ID > id && m.Document != nil && m.Document.FileName == "report.txt" && m.Caption == "done" {
+				return true
+			}
+		}
+		return false
+	})
+
+	outside := filepath.Join(t.TempDir(), "elsewhere.txt")
+	require.NoError(t, os.WriteFile(outside, []byte("secret"), 0o600))
+	id = w.say("!" + filepath.Join(binaries, "ccbot") + " send " + outside)
+	asked := w.hear(id, "elsewhere.txt")
+	w.tap(asked, "No")
+	for _, m := range w.api.Messages(w.chat()) {
+		assert.False(t, m.ID > id && m.Document != nil, "nothing was sent")
+	}
+	w.stop()
+}

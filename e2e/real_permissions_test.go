@@ -1,0 +1,149 @@
+package e2e
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// settingsFiles are all settings files that Claude Code could have changed, with
+// their bytes.
+func (w *world) settingsFiles() map[string]string {
+	w.t.Helper()
+	found := make(map[string]string)
+	for _, root := range []string{filepath.Dir(w.claude), w.claude, w.dir} {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return nil //nolint:nilerr // the CLI removes files of its own while this walks
+			}
+			if strings.HasPrefix(d.Name(), "settings") && strings.HasSuffix(d.Name(), ".json") {
+				data, err := os.ReadFile(path)
+				require.NoError(w.t, err)
+				found[path] = string(data)
+			}
+			return nil
+		})
+		require.NoError(w.t, err)
+	}
+	return found
+}
+
+// TestRealPermissions answers the real CLI's permission requests from the chat,
+// with a reason, and at the desk.
+func TestRealPermissions(t *testing.T) {
+	t.Parallel()
+	w, api := newRealWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	before := w.settingsFiles()
+
+	// allowed in the chat
+	id := w.say("bash touch allowed-marker")
+	asked := w.hear(id, "wants to run a command")
+	assert.Contains(t, asked.Text, "touch allowed-marker")
+	w.tap(asked, "Allow")
+	w.becomes(asked, "Allowed in the chat", true)
+	w.hear(asked.ID, "tool result")
+	assert.FileExists(t, filepath.Join(w.dir, "allowed-marker"))
+
+	// denied with a reason that Claude then reads
+	asked = w.hear(w.say("bash touch denied-marker"), "wants to run a command")
+	w.tap(asked, "Deny and say why")
+	w.becomes(asked, "your next message", false)
+	w.say("markers are out of fashion")
+	w.becomes(asked, "Denied in the chat", true)
+	w.hear(asked.ID, "markers are out of fashion")
+	assert.NoFileExists(t, filepath.Join(w.dir, "denied-marker"))
+	last, ok := api.Asked("bash touch denied-marker")
+	require.True(t, ok)
+	assert.True(t, last.Says("markers are out of fashion"), "the model reads the reason")
+
+	// answered at the desk first: yes, then Esc
+	asked = w.hear(w.say("bash touch desk-marker"), "wants to run a command")
+	w.waitsFor("permission prompt")
+	w.tmux("send-keys", "-t", "=ccbot:=work", "1")
+	w.becomes(asked, "Allowed at the desk", true)
+	w.until("the command ran", func() bool { _, err := os.Stat(filepath.Join(w.dir, "desk-marker")); return err == nil })
+	asked = w.hear(w.say("bash touch esc-marker"), "wants to run a command")
+	w.waitsFor("permission prompt")
+	w.tmux("send-keys", "-t", "=ccbot:=work", "Escape")
+	w.becomes(asked, "Interrupted", true)
+
+	// for this session: the second same command asks nothing
+	asked = w.hear(w.say("bash npm --version && touch session-marker"), "wants to run a command")
+	assert.Contains(t, asked.Text, "For this session allows")
+	w.tap(asked, "Allow for this session")
+	w.becomes(asked, "Allowed for this session", true)
+	w.hear(asked.ID, "tool result")
+	n := w.heard("wants to run a command")
+	id = w.say("bash npm --version && touch session-marker")
+	w.hear(id, "tool result")
+	assert.Equal(t, n, w.heard("wants to run a command"), "it is not asked again")
+	assert.Equal(t, before, w.settingsFiles(), "no settings file changed")
+	w.stop()
+}
+
+// TestRealQuestionsAndPlans answers AskUserQuestion and ExitPlanMode of the real
+// CLI from the chat.
+func TestRealQuestionsAndPlans(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.start()
+	w.open("work", w.dir)
+
+	asked := w.hear(w.say("ask"), "Which database?")
+	w.tap(asked, "SQLite")
+	asked = w.becomes(asked, "Which language?", false)
+	w.tap(asked, "Go")
+	w.becomes(asked, "Answered in the chat", true)
+	answer := w.hear(asked.ID, "tool result")
+	assert.Contains(t, answer.Text, `"Which database?"="SQLite"`)
+	assert.Contains(t, answer.Text, `"Which language?"="Go"`)
+
+	asked = w.hear(w.say("plan"), "has a plan")
+	assert.Contains(t, asked.Text, "Do the first thing")
+	w.tap(asked, "Keep planning, say why")
+	w.becomes(asked, "your next message", false)
+	w.say("a third thing is missing")
+	w.becomes(asked, "Denied in the chat", true)
+	w.hear(asked.ID, "a third thing is missing")
+	asked = w.hear(w.say("plan"), "has a plan")
+	w.tap(asked, "Approve")
+	w.becomes(asked, "Approved in the chat", true)
+	w.hear(asked.ID, "approved your plan")
+	w.stop()
+}
+
+// TestRealCrashWhileARequestWaits kills the bot with -9 while the real CLI asks:
+// the dialog stands, and after a restart the same message is right.
+func TestRealCrashWhileARequestWaits(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	asked := w.hear(w.say("bash touch survivor-marker"), "wants to run a command")
+	w.waitsFor("permission prompt")
+	w.shownIs(asked)
+	w.kill9()
+	assert.Contains(t, w.tmux("capture-pane", "-p", "-t", "=ccbot:=work"), "Do you want to proceed?")
+	w.start()
+	w.tap(asked, "Allow")
+	w.becomes(asked, "Allowed in the chat", true)
+	w.hear(asked.ID, "tool result")
+	assert.FileExists(t, filepath.Join(w.dir, "survivor-marker"))
+
+	asked = w.hear(w.say("bash touch meanwhile-marker"), "wants to run a command")
+	w.waitsFor("permission prompt")
+	w.shownIs(asked)
+	w.kill9()
+	w.tmux("send-keys", "-t", "=ccbot:=work", "Escape")
+	w.start()
+	w.becomes(asked, "Interrupted", true)
+	assert.Equal(t, 1, w.heard("survivor-marker"), "one message for one request")
+	w.stop()
+}
