@@ -53,3 +53,9 @@ func (w *world) shownIs(m sandbox.Message) {
 		return false
 	})
 }
+
+// screenHas says whether the window of a session shows a text.
+func (w *world) screenHas(name, text string) bool {
+	w.t.Helper()
+	return strings.Contains(w.tmux("capture-pane", "-p", "-t", "=ccbot:="+name), text)
+}

@@ -227,7 +227,7 @@ func TestP8_ARequestSurvivesACrash(t *testing.T) {
 			w.waitsFor("permission prompt")
 			w.shownIs(asked)
 			w.kill9()
-			assert.Contains(t, w.tmux("capture-pane", "-p", "-t", "=ccbot:=work"), "Do you want to proceed?", "the dialog stands")
+			w.until("the dialog stands", func() bool { return w.screenHas("work", "Do you want to proceed?") })
 			tt.between(w)
 			w.start()
 			tt.after(w, asked)

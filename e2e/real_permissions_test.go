@@ -37,7 +37,7 @@ func (w *world) settingsFiles() map[string]string {
 // with a reason, and at the desk.
 func TestRealPermissions(t *testing.T) {
 	t.Parallel()
-	w, api := newRealWorld(t)
+	w, _ := newRealWorld(t)
 	w.start()
 	w.open("work", w.dir)
 	before := w.settingsFiles()
@@ -57,11 +57,8 @@ func TestRealPermissions(t *testing.T) {
 	w.becomes(asked, "your next message", false)
 	w.say("markers are out of fashion")
 	w.becomes(asked, "Denied in the chat", true)
-	w.hear(asked.ID, "markers are out of fashion")
+	w.hear(asked.ID, "tool result: The user denied this from the chat. They wrote: markers are out of fashion")
 	assert.NoFileExists(t, filepath.Join(w.dir, "denied-marker"))
-	last, ok := api.Asked("bash touch denied-marker")
-	require.True(t, ok)
-	assert.True(t, last.Says("markers are out of fashion"), "the model reads the reason")
 
 	// answered at the desk first: yes, then Esc
 	asked = w.hear(w.say("bash touch desk-marker"), "wants to run a command")
@@ -105,6 +102,10 @@ func TestRealQuestionsAndPlans(t *testing.T) {
 	assert.Contains(t, answer.Text, `"Which database?"="SQLite"`)
 	assert.Contains(t, answer.Text, `"Which language?"="Go"`)
 
+	w.tmux("send-keys", "-t", "=ccbot:=work", "BTab")
+	w.until("edits are accepted", func() bool { return w.screenHas("work", "accept edits on") })
+	w.tmux("send-keys", "-t", "=ccbot:=work", "BTab")
+	w.until("plan mode is on", func() bool { return w.screenHas("work", "plan mode on") })
 	asked = w.hear(w.say("plan"), "has a plan")
 	assert.Contains(t, asked.Text, "Do the first thing")
 	w.tap(asked, "Keep planning, say why")
@@ -116,6 +117,7 @@ func TestRealQuestionsAndPlans(t *testing.T) {
 	w.tap(asked, "Approve")
 	w.becomes(asked, "Approved in the chat", true)
 	w.hear(asked.ID, "approved your plan")
+	w.until("every edit is asked about", func() bool { return w.screenHas("work", "manual mode on") })
 	w.stop()
 }
 
@@ -130,7 +132,7 @@ func TestRealCrashWhileARequestWaits(t *testing.T) {
 	w.waitsFor("permission prompt")
 	w.shownIs(asked)
 	w.kill9()
-	assert.Contains(t, w.tmux("capture-pane", "-p", "-t", "=ccbot:=work"), "Do you want to proceed?")
+	w.until("the dialog stands", func() bool { return w.screenHas("work", "Do you want to proceed?") })
 	w.start()
 	w.tap(asked, "Allow")
 	w.becomes(asked, "Allowed in the chat", true)
