@@ -238,7 +238,7 @@ func TestIdleSessionsAreArchived(t *testing.T) {
 	w.use("works")
 	w.say("slow 3600")
 	w.use("waits")
-	w.hear(w.say("bash make"), "waits for an answer")
+	w.hear(w.say("bash make"), "wants to run a command")
 	w.hear(w.say("say behind the dialog"), "It waits")
 	w.newDesk().open("env", "-u", "TMUX", "tmux", "-L", w.socket, "attach-session", "-t", "=ccbot:watched")
 	w.until("the terminal is attached", func() bool {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -45,10 +46,22 @@ func (w *world) waitsFor(what string) {
 	})
 }
 
-// keyAtDesk presses a key in the window of a session, as a person there does.
-func (w *world) keyAtDesk(name, key string) {
+// answerAtDesk presses a key in the permission dialog of a session's window, as
+// a person there does: again if it was not taken, as right after it is drawn.
+func (w *world) answerAtDesk(name, key string) {
 	w.t.Helper()
-	w.tmux("send-keys", "-t", "=ccbot:="+name, key)
+	const asks = "Do you want to proceed?"
+	w.until("the dialog is drawn", func() bool { return w.screenHas(name, asks) })
+	w.until("the dialog is answered", func() bool {
+		w.tmux("send-keys", "-t", "=ccbot:="+name, key)
+		for range 10 {
+			if !w.screenHas(name, asks) {
+				return true
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		return false
+	})
 }
 
 // TestP4_APermissionIsAllowedFromTheChat is the plain case: one message, one
@@ -119,12 +132,12 @@ func TestP4_TheDeskAnswersFirst(t *testing.T) {
 	w.open("work", w.dir)
 	asked := w.hear(w.say("bash touch one"), "wants to run a command")
 	w.waitsFor("permission prompt")
-	w.keyAtDesk("work", "1")
+	w.answerAtDesk("work", "1")
 	w.becomes(asked, "Allowed at the desk", true)
 
 	asked = w.hear(w.say("bash touch two"), "wants to run a command")
 	w.waitsFor("permission prompt")
-	w.keyAtDesk("work", "Escape")
+	w.answerAtDesk("work", "Escape")
 	w.becomes(asked, "Interrupted", true)
 
 	asked = w.hear(w.say("bash touch three"), "wants to run a command")
@@ -211,10 +224,10 @@ func TestP8_ARequestSurvivesACrash(t *testing.T) {
 			w.tap(asked, "Allow")
 			w.becomes(asked, "Allowed in the chat", true)
 		}},
-		{"answered at the desk meanwhile", func(w *world) { w.keyAtDesk("work", "1") }, func(w *world, asked sandbox.Message) {
+		{"answered at the desk meanwhile", func(w *world) { w.answerAtDesk("work", "1") }, func(w *world, asked sandbox.Message) {
 			w.becomes(asked, "Allowed at the desk", true)
 		}},
-		{"interrupted meanwhile", func(w *world) { w.keyAtDesk("work", "Escape") }, func(w *world, asked sandbox.Message) {
+		{"interrupted meanwhile", func(w *world) { w.answerAtDesk("work", "Escape") }, func(w *world, asked sandbox.Message) {
 			w.becomes(asked, "Interrupted", true)
 		}},
 	} {

@@ -1,12 +1,15 @@
 package e2e
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -63,12 +66,12 @@ func TestRealPermissions(t *testing.T) {
 	// answered at the desk first: yes, then Esc
 	asked = w.hear(w.say("bash touch desk-marker"), "wants to run a command")
 	w.waitsFor("permission prompt")
-	w.tmux("send-keys", "-t", "=ccbot:=work", "1")
+	w.answerAtDesk("work", "1")
 	w.becomes(asked, "Allowed at the desk", true)
 	w.until("the command ran", func() bool { _, err := os.Stat(filepath.Join(w.dir, "desk-marker")); return err == nil })
 	asked = w.hear(w.say("bash touch esc-marker"), "wants to run a command")
 	w.waitsFor("permission prompt")
-	w.tmux("send-keys", "-t", "=ccbot:=work", "Escape")
+	w.answerAtDesk("work", "Escape")
 	w.becomes(asked, "Interrupted", true)
 
 	// for this session: the second same command asks nothing
@@ -143,9 +146,78 @@ func TestRealCrashWhileARequestWaits(t *testing.T) {
 	w.waitsFor("permission prompt")
 	w.shownIs(asked)
 	w.kill9()
-	w.tmux("send-keys", "-t", "=ccbot:=work", "Escape")
+	w.answerAtDesk("work", "Escape")
 	w.start()
 	w.becomes(asked, "Interrupted", true)
 	assert.Equal(t, 1, w.heard("survivor-marker"), "one message for one request")
 	w.stop()
+}
+
+// TestRealTrustIsAnsweredFromTheChat opens a folder that the real CLI does not
+// know: its question has no hook, so the chat offers what the terminal shows.
+func TestRealTrustIsAnsweredFromTheChat(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.start()
+	unknown := t.TempDir()
+	id := w.say("/new work " + unknown)
+	asked := w.hear(id, "Yes, I trust this folder")
+	w.tapLike(asked, "Yes, I trust this folder")
+	w.hear(id, "work is ready")
+	w.hear(w.say("say trusted"), "trusted")
+	w.until("the record has model and context", func() bool {
+		u := w.records()[0].Usage
+		return u != nil && u.Model != ""
+	})
+	w.stop()
+}
+
+// TestRealSubagentAsks lets a background subagent of the real CLI ask: its
+// request outlives the turn, and no dialog is drawn while the chat has it.
+func TestRealSubagentAsks(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	asked := w.hear(w.say("agent bash touch subagent-marker"), "asked by a subagent")
+	assert.False(t, w.screenHas("work", "Do you want to proceed?"))
+	w.tap(asked, "Allow")
+	w.becomes(asked, "Allowed in the chat", true)
+	w.until("the command ran", func() bool { _, err := os.Stat(filepath.Join(w.dir, "subagent-marker")); return err == nil })
+
+	asked = w.hear(w.say("agent bash touch desk-marker"), "asked by a subagent")
+	w.tap(asked, "Ask at the desk")
+	shown := w.hear(asked.ID, "Do you want to proceed?")
+	w.tapLike(shown, "Yes")
+	w.becomes(asked, "Allowed at the desk", true)
+	w.until("the command ran", func() bool { _, err := os.Stat(filepath.Join(w.dir, "desk-marker")); return err == nil })
+	w.stop()
+}
+
+// TestRealHandStartedSessionIsKnown installs the hooks and starts the real CLI
+// by hand: its binding is written, and nothing else.
+func TestRealHandStartedSessionIsKnown(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	require.NoError(t, os.MkdirAll(w.state, 0o700))
+	hooks := func(verb string) {
+		cmd := exec.Command(filepath.Join(binaries, "ccbot"), "hooks", verb)
+		cmd.Env = w.env
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	hooks("install")
+	hooks("status")
+	d := w.newDesk()
+	agent := d.agent("--session-id", uuid.NewString())
+	w.until("its binding is there", func() bool {
+		found, err := filepath.Glob(filepath.Join(w.state, "bindings", fmt.Sprintf("*-%d-%d.json", agent.PID, agent.Start)))
+		return err == nil && len(found) == 1
+	})
+	assert.NoDirExists(t, filepath.Join(w.state, "events"), "no event of a session that is not ccbot's")
+	hooks("uninstall")
+	settings, err := os.ReadFile(filepath.Join(w.claude, "settings.json"))
+	require.NoError(t, err)
+	assert.NotContains(t, string(settings), "ccbot-hook")
+	assert.Contains(t, string(settings), "defaultMode", "what is not ours stays")
 }

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -68,20 +67,10 @@ func (h hookRunner) one(ctx context.Context, one hook, event string, payload map
 	cmd.Stdin = bytes.NewReader(data)
 	inGroup(cmd)
 	out, err := cmd.Output()
-	if ctx.Err() != nil && cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) //nolint:forbidigo // what is left of its own hook
+	if ctx.Err() != nil {
+		killGroup(cmd)
 	}
 	return hookResult{Command: one.Command, Stdout: out, Duration: time.Since(start), Err: err}
-}
-
-// inGroup gives a command a session of its own, and the end of its context as SIGTERM to the shell and all its children.
-func inGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmd.Cancel = func() error {
-		return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) //nolint:forbidigo // its own hook
-	}
-	// A grandchild may keep stdout open after its parent has ended.
-	cmd.WaitDelay = killAfter
 }
 
 // environment is what the real CLI adds for a hook.

@@ -362,7 +362,10 @@ func checkNoServer(t *testing.T, w World) {
 	require.NoError(t, err)
 	r := startRecorder(t, w, nil)
 	w.Person.StopServer(t)
-	_, err = w.Tmux.Panes(ctx)
+	eventually(t, func() bool { // a command that was under way has an unknown outcome
+		_, err = w.Tmux.Panes(ctx)
+		return !errors.Is(err, tmux.ErrLost)
+	}, "tmux is known to be gone")
 	assert.ErrorIs(t, err, tmux.ErrNoServer)
 	_, err = w.Tmux.Viewers(ctx)
 	assert.ErrorIs(t, err, tmux.ErrNoServer)
