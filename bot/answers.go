@@ -263,6 +263,8 @@ func (a *answers) show(ctx context.Context, id uuid.UUID, item transcript.Item) 
 	switch item.Kind {
 	case transcript.ToolResult, transcript.PermissionDecision, transcript.Interrupt, transcript.TurnEnd:
 		a.asks.look(id, false) // a request may be settled
+	case transcript.ToolUse:
+		a.asks.called(id, item)
 	}
 	text := a.itemText(r, item)
 	if text.Blank() {

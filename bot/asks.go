@@ -16,6 +16,7 @@ import (
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/internal/transcript"
 )
 
 // asks keeps the one message of each permission request as its card says. A card
@@ -39,11 +40,16 @@ type asks struct {
 	given   map[string]bool    // decisions that a hook has taken, in this run
 	due     map[uuid.UUID]bool // sessions whose cards are to be looked at; true: the agent has ended
 	left    map[string]bool    // requests whose hook has gone
+
+	patience time.Duration                 // askLead
+	calls    map[uuid.UUID]transcript.Item // the last call of each session that the chat has come to
+	leads    map[string]lead
 }
 
 func newAsks(b *Bot) *asks {
 	return &asks{Bot: b, lanes: newLanes(), wake: make(chan struct{}, 1), sending: make(map[string]bool),
-		halves: make(map[string]time.Time), busy: make(map[string]bool), given: make(map[string]bool), due: make(map[uuid.UUID]bool), left: make(map[string]bool)}
+		halves: make(map[string]time.Time), busy: make(map[string]bool), given: make(map[string]bool), due: make(map[uuid.UUID]bool), left: make(map[string]bool),
+		patience: askLead, calls: make(map[uuid.UUID]transcript.Item), leads: make(map[string]lead)}
 }
 
 // unseen is the id of a message that Telegram refused, or of which it did not
@@ -216,6 +222,7 @@ func (a *asks) send(ctx context.Context, id string) {
 	var sent int
 	var err error
 	if c, ok := a.Asks.Get(id); ok && c.Message == 0 && (c.State == ask.StateOpen || c.State == ask.StateSent) {
+		a.awaitLead(ctx, c)
 		m = a.message(c)
 		sent, err = a.deliverMessage(ctx, m)
 	}
