@@ -10,7 +10,7 @@ import (
 )
 
 func (m *markdown) inlines(n ast.Node, depth int) {
-	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+	for c := n.FirstChild(); c != nil && m.room >= 0; c = c.NextSibling() {
 		if depth > maxDepth {
 			m.write(string(c.Text(m.source))) //nolint:staticcheck // the only way to the raw text of any subtree
 			continue

@@ -8,12 +8,13 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 const (
-	// maxSource is where Markdown gives up formatting. goldmark takes time that grows with the square of some inputs
-	// (seconds for 100 KB of "![]("); an answer is never this long, a pasted log may be.
+	// maxSource is where Markdown gives up formatting; an answer is never this long, a pasted log may be.
 	maxSource = 96 << 10
 	// maxDepth bounds the recursion; deeper blocks are shown as they are written.
 	maxDepth = 64
@@ -24,37 +25,64 @@ const (
 
 // Markdown turns an agent's GitHub-flavoured Markdown into text and entities: headings become bold lines, lists get
 // bullets and numbers, tables are aligned (or listed when too wide for a phone), code keeps its language. HTML is
-// shown as text. Terminal escapes are removed. It never fails: what it cannot format it shows as written.
-func Markdown(src string) (out Text) {
+// shown as text. Terminal escapes are removed. It never fails: what it cannot format it shows as written. Its time and
+// memory grow with the length of src, whatever is in it: a long one is formatted in pieces, so that a link by reference
+// finds its address only in its own.
+func Markdown(src string) Text {
 	src = clean(src)
-	if len(src) > maxSource || tooDeep(src) {
+	if len(src) > maxSource {
 		return Plain(src)
+	}
+	return inPieces(src, maxPiece)
+}
+
+func inPieces(src string, size int) Text {
+	list := pieces(src, size)
+	if len(list) == 1 {
+		return list[0].format(size)
+	}
+	var all []Text
+	for _, p := range list {
+		if blank(p.text) {
+			continue
+		}
+		if len(all) > 0 {
+			all = append(all, Plain(p.gap))
+		}
+		p.text = strings.Trim(p.text, "\n")
+		all = append(all, p.format(size))
+	}
+	return Join(all...)
+}
+
+// format is the piece with its formatting, or as it is written.
+func (p piece) format(size int) (out Text) {
+	if !p.parsed(size) {
+		return Plain(p.text)
 	}
 	// goldmark is foreign code over foreign bytes; an answer without formatting is better than no answer.
 	defer func() {
 		if recover() != nil {
-			out = Plain(src)
+			out = Plain(p.text)
 		}
 	}()
-	source := []byte(src)
-	m := markdown{source: source, writer: &writer{}}
-	m.blocks(goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source)), 2, 0)
-	if out = m.result(); out.Blank() {
-		return Plain(src) // nothing but markup, such as a lone fence
+	source := []byte(p.text)
+	m := markdown{source: source, writer: &writer{room: maxGrowth(len(source))}}
+	m.blocks(newParser().Parse(text.NewReader(source)), 2, 0)
+	if out = m.result(); m.room < 0 || out.Blank() {
+		return Plain(p.text) // it became absurdly long; or nothing but markup, such as a lone fence
 	}
 	return out
 }
 
-// tooDeep finds lines with absurdly many block markers: goldmark's time grows with the square of the nesting.
-func tooDeep(src string) bool {
-	for line := range strings.Lines(src) {
-		markers := len(line) - len(strings.TrimLeft(line, "> \t-*+"))
-		if markers > 4*maxDepth && strings.ContainsAny(line[:markers], ">") {
-			return true
-		}
-	}
-	return false
+func newParser() parser.Parser {
+	return goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(
+		parser.WithParagraphTransformers(util.Prioritized(hugeTables{}, beforeTables)))).Parser()
 }
+
+// maxGrowth is how long a source of n bytes may become, with its links. A few bytes may name a long address, or the head of a
+// column, again and again.
+func maxGrowth(n int) int { return 8*n + 4<<10 }
 
 type markdown struct {
 	*writer
@@ -63,7 +91,7 @@ type markdown struct {
 
 // blocks writes the children of n, gap line ends between them.
 func (m *markdown) blocks(n ast.Node, gap, depth int) {
-	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+	for c := n.FirstChild(); c != nil && m.room >= 0; c = c.NextSibling() {
 		if depth > maxDepth {
 			m.apart(gap)
 			m.write(string(c.Text(m.source))) //nolint:staticcheck // the only way to the raw text of any subtree

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -52,6 +53,7 @@ func TestMarkdown(t *testing.T) {
 		{"auto links", "https://x.org www.y.org me@x.org <mailto:a@b.c>", "⟨text_link:https://x.org https://x.org⟩ ⟨text_link:http://www.y.org www.y.org⟩ ⟨text_link:mailto:me@x.org me@x.org⟩ ⟨text_link:mailto:a@b.c mailto:a@b.c⟩"},
 		{"image", "![alt](http://x.org/i.png) ![](p.png)", "⟨text_link:http://x.org/i.png 🖼 alt⟩ 🖼  (p.png)"},
 		{"references", "[a][1] b\n\n[1]: http://x.org\n[note]: later", "⟨text_link:http://x.org a⟩ b\n\n[1]: http://x.org\n[note]: later"},
+		{"a long rule", strings.Repeat("- ", 100) + "\n**a**\n\n" + strings.Repeat("* ", 100), "──────────\n\n⟨bold a⟩\n\n──────────"},
 		{"rule", "a\n\n---\n\nb", "a\n\n──────────\n\nb"},
 		{"table", "|A|Bb|\n|-|-:|\n|`x`|1|\n|语言|**22**|", "⟨pre A    │ Bb\n─────┼───\nx    │  1\n语言 │ 22⟩"},
 		{"ragged table", "|A|B|\n|-|-|\n|1|\n|2|`a|b`|", "⟨pre A │ B\n──┼──────\n1 │\n2 │ `a|b`⟩"},
@@ -87,6 +89,127 @@ func TestMarkdownOfHostileInput(t *testing.T) {
 	}
 	long := strings.Repeat("**a** ", maxSource/6+1)
 	assert.Equal(t, Plain(long), Markdown(long), "too long to be formatted")
+}
+
+// hostile gives some n bytes each for which a Markdown parser takes the square of its usual time, goes very deep, or
+// writes the same again and again.
+func hostile(n int) map[string]string {
+	all := map[string]string{
+		"square table":   strings.Repeat("|a", n/8) + "|\n" + strings.Repeat("|-", n/8) + "|\n" + strings.Repeat("|x\n", n/8),
+		"tables":         strings.Repeat(strings.Repeat("|a", 30)+"|\n"+strings.Repeat("|-", 30)+"|\n"+strings.Repeat("|x\n", 30)+"\n", n/240),
+		"long head":      "|" + strings.Repeat("a", n/2) + "|b|\n|-|-|\n" + strings.Repeat("|x|y|\n", n/12),
+		"long heads":     strings.Repeat("|"+strings.Repeat("a", 1000)+"|b|\n|-|-|\n"+strings.Repeat("|x|y|\n", 160)+"\n", n/2000),
+		"long address":   "[a]: " + strings.Repeat("x", n/2) + "\n\n" + strings.Repeat("[a] ", n/8),
+		"long addresses": strings.Repeat("[a]: http://"+strings.Repeat("x", 2000)+"\n\n"+strings.Repeat("[a] ", 500)+"\n\n", n/4000),
+		"deep list":      strings.Repeat("- ", n/4) + "a\n" + strings.Repeat("b\n", n/4),
+		"deep numbers":   strings.Repeat("1. ", n/6) + "a\n" + strings.Repeat("b\n", n/4),
+		"deep quote":     strings.Repeat("> ", 60) + "a\n" + strings.Repeat("b\n", n/2),
+		"brackets":       strings.Repeat("[", n/2) + strings.Repeat("]", n/2),
+		"images":         strings.Repeat("![", n/8) + strings.Repeat("](abc)", n/8),
+		"styles":         strings.Repeat("*a **a ", n/14) + strings.Repeat("b** b*", n/14),
+	}
+	for _, piece := range []string{">", "> ", "- ", "-\n", "1) ", "[", "![](", "[a](", "[a]: b\n", "*a ", "_a*b", "**a*", "`", "`a` ", "|a", "|",
+		"<a", "<", "&", "www.", "~~a", "\n", "a@", "*_", "    - a\n", "> - a\n", "a**b__c", "```\n", "**a** "} {
+		all[piece] = strings.Repeat(piece, n/len(piece))
+		line := strings.Repeat(piece, 2000/len(piece)) + "\n"
+		all[piece+" in lines"] = strings.Repeat(line, n/len(line))
+	}
+	return all
+}
+
+func TestMarkdownGrowsWithItsInputOnly(t *testing.T) {
+	const n = 2 * maxPiece
+	cost := func(t *testing.T, src string) float64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got := Markdown(src)
+		got.Split(Limit)
+		runtime.ReadMemStats(&after)
+		assert.LessOrEqual(t, len(got.Text), 10*len(src))
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	Markdown("warm up")
+	twice := hostile(2 * n)
+	for name, src := range hostile(n) {
+		t.Run(name, func(t *testing.T) {
+			once := cost(t, src)
+			assert.Less(t, once, 3000.0*n, "bytes")
+			assert.Less(t, cost(t, twice[name]), 3*once)
+		})
+	}
+}
+
+// A table that would be filled up is shown as it is written, one that only misses some cells is a table.
+func TestATableThatIsHardlyThere(t *testing.T) {
+	src := strings.Repeat("|a", 300) + "|\n" + strings.Repeat("|-", 300) + "|\n" + strings.Repeat("|x\n", 300)
+	assert.Equal(t, show(Pre(strings.TrimSpace(src), "")), show(Markdown(src)))
+	got := Markdown("before\n\n" + src + "\nafter")
+	assert.Equal(t, show(Join(Plain("before\n\n"), Pre(strings.TrimSpace(src), ""), Plain("\n\nafter"))), show(got))
+	assert.Equal(t, "⟨pre A │ B\n──┼──\n1 │\n2 │\n3 │\n4 │\n5 │⟩", show(Markdown("A|B\n-|-\n1\n2\n3\n4\n5")))
+}
+
+func TestPieces(t *testing.T) {
+	code := "```go\n" + strings.Repeat("a\n\n", 10) + "```\n"
+	tests := []struct {
+		name, in string
+		want     []piece
+	}{
+		{"short", "a\n\nb", []piece{{"a\n\nb", ""}}},
+		{"paragraphs", "aaaa aaaa\n\nbbbb bbbb\n\ncccc", []piece{{"aaaa aaaa\n\n", ""}, {"bbbb bbbb\n\ncccc", "\n\n"}}},
+		{"an item with more in it", "- aaaa\n\n  bb\n\ncccccccc\n", []piece{{"- aaaa\n\n  bb\n\n", ""}, {"cccccccc\n", "\n\n"}}},
+		{"lines", "aaaaaaaaa\nbbbbbbbbb\nccccccccc\n", []piece{{"aaaaaaaaa\nbbbbbbbbb\n", ""}, {"ccccccccc\n", "\n"}}},
+		{"a long line", "a\n" + strings.Repeat("b", 30) + "\nc", []piece{{"a\n", ""}, {strings.Repeat("b", 30) + "\n", "\n"}, {"c", "\n"}}},
+		{"a long fence", "a\n" + code + "b", []piece{{"a\n", ""}, {code, "\n\n"}, {"b", "\n\n"}}},
+		{"a fence not closed", "a\n~~~\n" + strings.Repeat("```\n\n", 5), []piece{{"a\n", ""}, {"~~~\n" + strings.Repeat("```\n\n", 5), "\n\n"}}},
+		{"a fence that is none", "``` a`\n\nbbbbbbbbb\n\n    ```\nb", []piece{{"``` a`\n\n", ""}, {"bbbbbbbbb\n\n    ```\nb", "\n\n"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, pieces(tt.in, 20))
+		})
+	}
+}
+
+// What is formatted in pieces is all there, in order, however small they are.
+func TestPiecesLoseNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src, words := soup(t)
+		src = clean(src)
+		size := rapid.IntRange(1, 100).Draw(t, "size")
+		whole := ""
+		for _, p := range pieces(src, size) {
+			whole += p.text
+			if len(p.text) > size && p.parsed(size) && fenceAt(p.text).length == 0 {
+				t.Fatalf("%q is parsed", p.text)
+			}
+		}
+		assert.Equal(t, src, whole)
+		got := inPieces(src, size)
+		if bad := faults(got); len(bad) > 0 {
+			t.Fatalf("%q → %q: %v", src, show(got), bad)
+		}
+		shown := show(got)
+		for _, w := range words {
+			_, behind, ok := strings.Cut(shown, w)
+			if !ok && !strings.Contains(show(got), w) {
+				t.Fatalf("%q is lost: %q → %q", w, src, shown)
+			}
+			if ok {
+				shown = behind
+			}
+		}
+	})
+}
+
+func TestALongAnswerIsFormattedToItsEnd(t *testing.T) {
+	var src, want strings.Builder
+	for i := 0; src.Len() < 20<<10; i++ {
+		fmt.Fprintf(&src, "## Step %d\n\nSome **bold %d** words.\n\n%d. an item\n\n", i, i, i)
+		fmt.Fprintf(&want, "⟨bold Step %d⟩\n\nSome ⟨bold bold %d⟩ words.\n\n%d. an item\n\n", i, i, i)
+	}
+	assert.Equal(t, strings.TrimSpace(want.String()), show(Markdown(src.String())))
+	code := strings.Repeat("a\n\n  [b](\n", 4000)
+	assert.Equal(t, "a\n\n"+show(Pre(strings.TrimSpace(code), "go"))+"\n\nb", show(Markdown("a\n```go\n"+code+"```\nb")))
 }
 
 // fragments put together at random make every kind of broken Markdown.

@@ -16,7 +16,7 @@ const maxTable = 60
 // column's name: a wrapped table cannot be read.
 func (m *markdown) table(t *east.Table, gap, depth int) {
 	var rows [][]Text
-	for r := t.FirstChild(); r != nil; r = r.NextSibling() {
+	for r := t.FirstChild(); r != nil && m.room >= 0; r = r.NextSibling() {
 		var row []Text
 		for c := r.FirstChild(); c != nil; c = c.NextSibling() {
 			row = append(row, m.cell(c, depth))
@@ -67,7 +67,7 @@ func (m *markdown) excess(row ast.Node) string {
 
 // cell renders a cell on its own, to one line.
 func (m *markdown) cell(c ast.Node, depth int) Text {
-	inner := markdown{source: m.source, writer: &writer{quotes: m.quotes}}
+	inner := markdown{source: m.source, writer: &writer{quotes: m.quotes, room: m.room}}
 	inner.inlines(c, depth)
 	out := inner.result()
 	out.Text = strings.ReplaceAll(out.Text, "\n", " ")

@@ -13,6 +13,7 @@ type writer struct {
 	indent   string // put before the first character of a line
 	marker   bool   // a list marker was just written: its item goes on in the same line
 	quotes   int    // depth of quotations
+	room     int    // bytes that may still come; below 0 it is given up, and nothing more is written
 	list     []entity
 }
 
@@ -27,10 +28,11 @@ func (w *writer) write(s string) {
 }
 
 func (w *writer) raw(s string) {
-	if s == "" {
+	if s == "" || w.room < 0 {
 		return
 	}
 	s = spread(s)
+	w.room -= len(s)
 	w.text.WriteString(s)
 	w.units += units(s)
 	w.marker = false
@@ -65,6 +67,7 @@ func (w *writer) lineEnds(n int) {
 
 // as writes what body writes and marks it with e.
 func (w *writer) as(e entity, body func()) {
+	w.room -= len(e.URL)
 	from := w.units
 	body()
 	if e.Offset, e.Length = from, w.units-from; e.Length > 0 {

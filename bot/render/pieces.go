@@ -1,0 +1,175 @@
+package render
+
+import "strings"
+
+// maxPiece is how much is parsed at once, in bytes. goldmark's time grows with the square of some inputs (half a second
+// for 32 KB of "![]("); piece by piece it grows with their number.
+const maxPiece = 8 << 10
+
+// piece is a part of the source that is formatted on its own.
+type piece struct {
+	text string
+	gap  string // what separates it from the one before
+}
+
+// pieces cuts a source longer than size where a block begins, and only inside a block longer than a piece after one of its lines. A
+// fence stays whole, however long it is: nothing in it is parsed. A line stays whole too, and one that is longer than a
+// piece is one alone.
+func pieces(src string, size int) []piece {
+	if len(src) <= size {
+		return []piece{{text: src}}
+	}
+	var all []piece
+	from, to, gap := 0, 0, ""
+	for _, u := range unitsOf(src, size) {
+		if to > from && to-from+len(u.text) > size {
+			all = append(all, piece{src[from:to], gap})
+			from, gap = to, u.gap
+		}
+		to += len(u.text)
+	}
+	return append(all, piece{src[from:], gap})
+}
+
+// parsed says whether a piece goes to the parser: not a line that is too long, and what would be nested absurdly.
+func (p piece) parsed(size int) bool {
+	return (len(p.text) <= size || fenceAt(p.text).length > 0) && !tooDeep(p.text)
+}
+
+// unitsOf are the smallest stretches that may become a piece: blocks, and the lines of a block that is too long. They
+// are all of src.
+func unitsOf(src string, size int) []piece {
+	var all []piece
+	for _, block := range blocksOf(src) {
+		if len(block) <= size || fenceAt(block).length > 0 {
+			all = append(all, piece{block, "\n\n"})
+			continue
+		}
+		gap := "\n\n"
+		for line := range strings.Lines(block) {
+			all = append(all, piece{line, gap})
+			gap = "\n"
+		}
+	}
+	return all
+}
+
+// blocksOf cuts at the fences, and at blank lines before what is not indented: that is no part of a list's item.
+func blocksOf(src string) []string {
+	var all []string
+	var open fence
+	from, at, afterBlank := 0, 0, false
+	cut := func(to int) {
+		if to > from {
+			all, from = append(all, src[from:to]), to
+		}
+	}
+	for line := range strings.Lines(src) {
+		next := at + len(line)
+		switch f := fenceAt(line); {
+		case open.length > 0:
+			if open.closedBy(line) {
+				cut(next)
+				open = fence{}
+			}
+		case f.length > 0:
+			cut(at)
+			open = f
+		case afterBlank && !space(uint16(line[0])):
+			cut(at)
+		}
+		afterBlank = strings.TrimSpace(line) == ""
+		at = next
+	}
+	cut(len(src))
+	return all
+}
+
+// fence is the beginning of a fenced block of code.
+type fence struct {
+	char   byte
+	length int
+}
+
+// fenceAt reads a fence in the first line of s; without one its length is 0.
+func fenceAt(s string) fence {
+	line, _, _ := strings.Cut(s, "\n")
+	line = unindented(line)
+	if line == "" || line[0] != '`' && line[0] != '~' {
+		return fence{}
+	}
+	f := fence{line[0], leading(line, line[0])}
+	if f.length < 3 || f.char == '`' && strings.Contains(line[f.length:], "`") {
+		return fence{}
+	}
+	return f
+}
+
+func (f fence) closedBy(line string) bool {
+	line = unindented(line)
+	n := leading(line, f.char)
+	return n >= f.length && strings.TrimSpace(line[n:]) == ""
+}
+
+// unindented takes off as many blanks as a fence may have before it.
+func unindented(line string) string {
+	return line[min(leading(line, ' '), 3):]
+}
+
+func leading(s string, c byte) int {
+	n := 0
+	for n < len(s) && s[n] == c {
+		n++
+	}
+	return n
+}
+
+// tooDeep finds a line with more block markers than are shown nested: goldmark's time and memory grow with the square of
+// them.
+func tooDeep(src string) bool {
+	for line := range strings.Lines(src) {
+		if nesting(line) > maxDepth {
+			return true
+		}
+	}
+	return false
+}
+
+// nesting counts the markers of quotes and lists at the start of a line. A line of nothing but one of them is a rule.
+func nesting(line string) int {
+	if blank(strings.ReplaceAll(line, "-", "")) || blank(strings.ReplaceAll(line, "*", "")) {
+		return 0
+	}
+	n := 0
+	for {
+		line = strings.TrimLeft(line, " \t")
+		marker := markerLength(line)
+		if marker == 0 {
+			return n
+		}
+		line = line[marker:]
+		n++
+	}
+}
+
+// markerLength is that of "> ", "- " or "12. " at the start of s, without the blank; 0 when there is none.
+func markerLength(s string) int {
+	if strings.HasPrefix(s, ">") {
+		return 1
+	}
+	n := len(s) - len(strings.TrimLeft(s, "0123456789"))
+	if n >= len(s) || !strings.ContainsRune(markers(n > 0), rune(s[n])) {
+		return 0
+	}
+	if n++; n < len(s) && !strings.ContainsRune(" \t\n", rune(s[n])) {
+		return 0
+	}
+	return n
+}
+
+func markers(numbered bool) string {
+	if numbered {
+		return ".)"
+	}
+	return "-+*"
+}
