@@ -70,6 +70,9 @@ func (d *document) syntaxError(err error) error {
 	if strings.HasPrefix(syntax.Error(), "unexpected end") {
 		at = len(d.text)
 	}
+	if rest := d.text[min(max(at, 0), len(d.text)):]; strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, "/*") {
+		return d.errorAt(at, "comments are not JSON; Claude Code ignores such a file") // 2.1.328
+	}
 	return d.errorAt(at, "not valid JSON: "+syntax.Error())
 }
 

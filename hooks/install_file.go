@@ -19,7 +19,7 @@ import (
 // Sentinels of SettingsFile. Nothing was changed then.
 var (
 	ErrSettingsBusy    = errors.New("somebody else is changing the file; try again")
-	ErrSettingsForeign = errors.New("not a file of yours that can be written")
+	ErrSettingsForeign = errors.New("not a file that ccbot edits") // what it is follows
 )
 
 // settingsName is the file that Claude Code reads in its configuration folder.
@@ -49,9 +49,21 @@ func SettingsIn(configDir string) SettingsFile {
 func (s SettingsFile) Read() ([]byte, error) {
 	now, err := takeSnapshot(s.Path)
 	if err != nil {
-		return nil, fmt.Errorf("read settings: %w", err)
+		return nil, fmt.Errorf("read %s: %w", s.Path, err)
 	}
 	return now.data, nil
+}
+
+// Writable says why Edit would not write the file; ErrSettingsForeign. A folder that takes no file shows only then.
+func (s SettingsFile) Writable() error {
+	now, err := takeSnapshot(s.Path)
+	if err == nil {
+		err = now.writable()
+	}
+	if err != nil {
+		return fmt.Errorf("edit %s: %w", s.Path, err)
+	}
+	return nil
 }
 
 // Edit replaces the file's bytes with those that edit makes of them, whole or not at all. A missing file is made. The
@@ -65,7 +77,7 @@ func (s SettingsFile) Edit(edit func([]byte) ([]byte, error)) (backup string, er
 		}
 	}
 	if err != nil {
-		return "", fmt.Errorf("edit settings: %w", err)
+		return "", fmt.Errorf("edit %s: %w", s.Path, err)
 	}
 	return backup, nil
 }
@@ -73,7 +85,7 @@ func (s SettingsFile) Edit(edit func([]byte) ([]byte, error)) (backup string, er
 func (s SettingsFile) editOnce(edit func([]byte) ([]byte, error)) (backup string, err error) {
 	target, err := followLinks(s.Path)
 	if err != nil {
-		return "", err
+		return "", nameless(err)
 	}
 	old, err := takeSnapshot(target)
 	if err != nil {
@@ -84,7 +96,7 @@ func (s SettingsFile) editOnce(edit func([]byte) ([]byte, error)) (backup string
 		return "", err
 	}
 	if err := old.writable(); err != nil {
-		return "", fmt.Errorf("%s: %w", target, err)
+		return "", err
 	}
 	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
 		return "", err
@@ -149,15 +161,15 @@ func takeSnapshot(path string) (snapshot, error) {
 		return missing, nil
 	}
 	if err != nil {
-		return snapshot{}, err
+		return snapshot{}, nameless(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return snapshot{}, err
+		return snapshot{}, nameless(err)
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxSettings {
-		return snapshot{}, fmt.Errorf("%s: not a regular file of a usual size: %w", path, ErrSettingsForeign)
+	if what := oddity(info); what != "" {
+		return snapshot{}, fmt.Errorf("%w: it is %s", ErrSettingsForeign, what)
 	}
 	s := snapshot{exists: true, mode: info.Mode().Perm(), owner: missing.owner}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
@@ -165,6 +177,29 @@ func takeSnapshot(path string) (snapshot, error) {
 	}
 	s.data, err = io.ReadAll(io.LimitReader(f, maxSettings))
 	return s, err
+}
+
+// nameless is an error of a file without its path, which the caller's has.
+func nameless(err error) error {
+	if named := (*fs.PathError)(nil); errors.As(err, &named) {
+		return named.Err
+	}
+	return err
+}
+
+// oddity says what a file is that is no settings file; "" it may be one.
+func oddity(info fs.FileInfo) string {
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case !mode.IsRegular():
+		return "a device"
+	case info.Size() > maxSettings:
+		return fmt.Sprintf("larger than %d MB", maxSettings>>20)
+	}
+	return ""
 }
 
 func (s snapshot) same(as snapshot) bool {
@@ -176,9 +211,9 @@ func (s snapshot) same(as snapshot) bool {
 func (s snapshot) writable() error {
 	switch {
 	case s.mode&0o200 == 0:
-		return fmt.Errorf("it is read-only: %w", ErrSettingsForeign)
+		return fmt.Errorf("%w: it is read-only", ErrSettingsForeign)
 	case s.owner != os.Geteuid():
-		return fmt.Errorf("it belongs to another user: %w", ErrSettingsForeign)
+		return fmt.Errorf("%w: it belongs to another user", ErrSettingsForeign)
 	}
 	return nil
 }
@@ -206,7 +241,7 @@ func followLinks(path string) (string, error) {
 		}
 		path = next
 	}
-	return "", fmt.Errorf("%s: %w", path, syscall.ELOOP)
+	return "", syscall.ELOOP
 }
 
 const (

@@ -168,15 +168,20 @@ func TestP10_SettingsNotWritable(t *testing.T) {
 		name  string
 		spoil func(t *testing.T, path string)
 		want  error
+		says  string
 	}{
-		{"a folder", func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o700)) }, ErrSettingsForeign},
-		{"a pipe", func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o600)) }, ErrSettingsForeign},
-		{"read-only", func(t *testing.T, path string) { require.NoError(t, os.WriteFile(path, []byte("x"), 0o400)) }, ErrSettingsForeign},
-		{"links in a circle", func(t *testing.T, path string) { require.NoError(t, os.Symlink("settings.json", path)) }, syscall.ELOOP},
+		{"a folder", func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o700)) }, ErrSettingsForeign,
+			"not a file that ccbot edits: it is a directory"},
+		{"a pipe", func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o600)) }, ErrSettingsForeign,
+			"not a file that ccbot edits: it is a pipe"},
+		{"read-only", func(t *testing.T, path string) { require.NoError(t, os.WriteFile(path, []byte("x"), 0o400)) }, ErrSettingsForeign,
+			"not a file that ccbot edits: it is read-only"},
+		{"links in a circle", func(t *testing.T, path string) { require.NoError(t, os.Symlink("settings.json", path)) }, syscall.ELOOP,
+			"too many levels of symbolic links"},
 		{"huge", func(t *testing.T, path string) {
 			require.NoError(t, os.WriteFile(path, nil, 0o600))
 			require.NoError(t, os.Truncate(path, maxSettings+1))
-		}, ErrSettingsForeign},
+		}, ErrSettingsForeign, "not a file that ccbot edits: it is larger than 16 MB"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -184,6 +189,8 @@ func TestP10_SettingsNotWritable(t *testing.T) {
 			tt.spoil(t, s.Path)
 			_, err := s.Edit(replaceBy("new"))
 			assert.ErrorIs(t, err, tt.want)
+			assert.EqualError(t, err, "edit "+s.Path+": "+tt.says, "the path once")
+			assert.EqualError(t, s.Writable(), "edit "+s.Path+": "+tt.says)
 			assert.Equal(t, []string{"settings.json"}, names(t, filepath.Dir(s.Path)))
 		})
 	}
@@ -242,6 +249,32 @@ func TestP10_SettingsChangedMeanwhile(t *testing.T) {
 			assert.Equal(t, tt.want, read(t, backup)+"x")
 		})
 	}
+}
+
+func TestSettingsWritable(t *testing.T) {
+	assert.NoError(t, newSettings(t, "").Writable(), "it is made")
+	s := newSettings(t, "{}")
+	assert.NoError(t, s.Writable())
+	assert.Equal(t, []string{"settings.json"}, names(t, filepath.Dir(s.Path)), "it only looks")
+}
+
+// What was installed and taken out again and again leaves the newest backups.
+func TestSettingsBackupsOfUninstall(t *testing.T) {
+	s := newSettings(t, "{}\n")
+	var backups []string
+	for range 5 {
+		for _, edit := range []func([]byte) ([]byte, []Change, error){
+			func(data []byte) ([]byte, []Change, error) { return Install(data, ours) }, Uninstall,
+		} {
+			backup, err := s.Edit(func(data []byte) ([]byte, error) {
+				data, _, err := edit(data)
+				return data, err
+			})
+			require.NoError(t, err)
+			backups = append(backups, filepath.Base(backup))
+		}
+	}
+	assert.Equal(t, append([]string{"settings.json"}, backups[len(backups)-5:]...), names(t, filepath.Dir(s.Path)))
 }
 
 func TestSettingsRead(t *testing.T) {

@@ -188,7 +188,9 @@ func TestRefusedSettings(t *testing.T) {
 		reason       string
 		uninstall    bool // it is refused there as well
 	}{
-		{"a comment", "{\n  // mine\n}", 2, 3, "invalid character '/'", true},
+		{"a comment", "{\n  // mine\n}", 2, 3, "comments are not JSON; Claude Code ignores such a file", true},
+		{"a comment behind a value", "{\n  \"a\": 1 /* mine */\n}", 2, 10, "comments are not JSON", true},
+		{"no comment", "{\n  /mine\n}", 2, 3, "not valid JSON: invalid character '/'", true},
 		{"a comma too many", "{\n  \"ä\": 1,\n}", 3, 1, "invalid character '}'", true},
 		{"cut off", "{\"a\": [1,\n", 2, 1, "unexpected end of JSON input", true},
 		{"two values", "{}\n{}", 2, 1, "after top-level value", true},

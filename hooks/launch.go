@@ -37,8 +37,9 @@ type Launch struct {
 	Dir        string // $CCBOT_DIR, absolute
 	HookBinary string // absolute path of ccbot-hook
 	Mode       string // ModeAsk or ModeBypass
-	Version    string // of the installed Claude Code, for EventNames; may be empty
 	ConfigDir  string // Claude Code's folder of the user's own settings; "" is none
+	// Version gives that of the installed Claude Code, for EventNames; nil: nobody knows.
+	Version func() string
 }
 
 // Write writes Dir/launch/<record id>.json, the file for `claude --settings`, and gives its path. It replaces an older
@@ -139,7 +140,11 @@ func (l Launch) settings(dir string) (settings, error) {
 	default:
 		return settings{}, fmt.Errorf("permission mode %q", l.Mode)
 	}
-	for _, name := range EventNames(l.Version) {
+	version := ""
+	if l.Version != nil {
+		version = l.Version()
+	}
+	for _, name := range EventNames(version) {
 		if name == hookwire.PermissionRequest && l.Mode != ModeAsk {
 			continue // nothing is asked
 		}

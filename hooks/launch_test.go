@@ -45,7 +45,8 @@ func TestLaunch_Settings(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := writeSettings(t, Launch{Dir: dir, HookBinary: "/opt/ccbot-hook", Mode: tt.mode, Version: tt.version})
+			got := writeSettings(t, Launch{Dir: dir, HookBinary: "/opt/ccbot-hook", Mode: tt.mode,
+				Version: func() string { return tt.version }})
 			want := settings{
 				Hooks: map[string][]matcher{},
 				Permissions: permissions{

@@ -1,9 +1,10 @@
 package hooks
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
+
+	"ccbot/internal/exactjson"
 )
 
 // Rule is one permission that "allow for this session" adds.
@@ -35,11 +36,11 @@ func SessionRules(suggestions []json.RawMessage) []Rule {
 const addRules = "addRules"
 
 func sessionRule(raw json.RawMessage) (r Rule, kind string, ok bool) {
-	m, ok := members(raw)
+	m, ok := exactjson.Object(raw)
 	if !ok {
 		return Rule{}, "", false
 	}
-	switch kind, _ = text(m["type"]); kind {
+	switch kind, _ = exactjson.Text(m["type"]); kind {
 	case addRules:
 		r, ok = allowRules(m)
 	case "addDirectories":
@@ -66,8 +67,8 @@ type added struct {
 }
 
 func allowRules(m map[string]json.RawMessage) (Rule, bool) {
-	behavior, _ := text(m["behavior"])
-	list, ok := elements(m["rules"])
+	behavior, _ := exactjson.Text(m["behavior"])
+	list, ok := exactjson.Elements(m["rules"])
 	if !ok || behavior != behaviorAllow || !only(m, "type", "rules", "behavior", "destination") {
 		return Rule{}, false
 	}
@@ -85,16 +86,16 @@ func allowRules(m map[string]json.RawMessage) (Rule, bool) {
 }
 
 func allowedRule(raw json.RawMessage) (allowed, bool) {
-	m, ok := members(raw)
+	m, ok := exactjson.Object(raw)
 	if !ok || !only(m, "toolName", "ruleContent") {
 		return allowed{}, false
 	}
 	var r allowed
-	if r.Tool, ok = text(m["toolName"]); !ok || r.Tool == "" {
+	if r.Tool, ok = exactjson.Text(m["toolName"]); !ok || r.Tool == "" {
 		return allowed{}, false
 	}
 	if content, there := m["ruleContent"]; there {
-		if r.Content, ok = text(content); !ok {
+		if r.Content, ok = exactjson.Text(content); !ok {
 			return allowed{}, false
 		}
 	}
@@ -109,14 +110,14 @@ func (r allowed) shown() string {
 }
 
 func addDirectories(m map[string]json.RawMessage) (Rule, bool) {
-	list, ok := elements(m["directories"])
+	list, ok := exactjson.Elements(m["directories"])
 	if !ok || !only(m, "type", "directories", "destination") {
 		return Rule{}, false
 	}
 	update := added{Type: "addDirectories", Destination: "session"}
 	var shown []string
 	for _, raw := range list {
-		dir, ok := text(raw)
+		dir, ok := exactjson.Text(raw)
 		if !ok || dir == "" {
 			return Rule{}, false
 		}
@@ -131,30 +132,6 @@ func made(update added, shown []string) (Rule, bool) {
 	return Rule{Raw: raw, Shown: shown}, err == nil && len(shown) > 0
 }
 
-// members reads an object by exact keys, as JavaScript does and a Go struct does not. A key that is there twice makes
-// it no object.
-func members(raw json.RawMessage) (map[string]json.RawMessage, bool) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil, false
-	}
-	m := make(map[string]json.RawMessage)
-	for dec.More() {
-		key, err := dec.Token()
-		name, ok := key.(string)
-		if err != nil || !ok {
-			return nil, false
-		}
-		var value json.RawMessage
-		if _, twice := m[name]; twice || dec.Decode(&value) != nil {
-			return nil, false
-		}
-		m[name] = value
-	}
-	_, err := dec.Token()
-	return m, err == nil && !dec.More()
-}
-
 func only(m map[string]json.RawMessage, keys ...string) bool {
 	for key := range m {
 		if !slices.Contains(keys, key) {
@@ -162,18 +139,4 @@ func only(m map[string]json.RawMessage, keys ...string) bool {
 		}
 	}
 	return true
-}
-
-func elements(raw json.RawMessage) ([]json.RawMessage, bool) {
-	var list []json.RawMessage
-	err := json.Unmarshal(raw, &list)
-	return list, err == nil
-}
-
-func text(raw json.RawMessage) (string, bool) {
-	var s *string
-	if json.Unmarshal(raw, &s) != nil || s == nil {
-		return "", false
-	}
-	return *s, true
 }

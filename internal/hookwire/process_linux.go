@@ -11,7 +11,7 @@ import (
 // BootID names the running boot of this machine: /proc/sys/kernel/random/boot_id, "" when unreadable. A process id
 // with its start time is unique only together with it.
 func BootID() string {
-	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	data, err := readFile("/proc/sys/kernel/random/boot_id", maxField)
 	if err != nil {
 		return ""
 	}
@@ -20,7 +20,7 @@ func BootID() string {
 
 func readParent(pid int) (parent, error) {
 	folder := "/proc/" + strconv.Itoa(pid)
-	data, err := os.ReadFile(folder + "/stat")
+	data, err := readFile(folder+"/stat", maxField)
 	if err != nil {
 		return parent{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -29,12 +30,13 @@ const (
 	longPause  = 2 * time.Second
 	patience   = 10 * time.Minute // since the loss
 	settled    = 5 * time.Second  // a connection that stood so long ends the time of redials
+	lookEvery  = time.Minute      // after the one that asks, while the bot is silent
 )
 
 // Relay asks the bot of the state folder dir and waits for its answer, as long as a person takes. An empty Answer leaves
 // the question to the terminal. Without a bot at the first dial it is ErrNoBot at once; a connection that is lost later
-// is dialled again with the same request id for ten minutes, unless ask.ClaudePID has ended. It looks at no environment,
-// prints nothing and writes no file.
+// is dialled again with the same request id for ten minutes. It ends when ask.ClaudePID has ended: it looks before each
+// redial, and now and then while the bot is silent. It looks at no environment, prints nothing and writes no file.
 func Relay(ctx context.Context, dir string, ask Ask) (Answer, error) {
 	body, err := line(ask)
 	if err != nil {
@@ -50,7 +52,7 @@ func Relay(ctx context.Context, dir string, ask Ask) (Answer, error) {
 	r := relay{
 		socket: filepath.Join(dir, SocketName), call: call,
 		alive: func() bool { return ask.ClaudePID == 0 || lives(ask.ClaudePID, ask.ClaudeStart) },
-		now:   time.Now, pause: pause,
+		now:   time.Now, pause: pause, look: lookEvery,
 	}
 	answer, err := r.run(ctx)
 	if err != nil {
@@ -66,6 +68,7 @@ type relay struct {
 	alive  func() bool // the process that wants to know
 	now    func() time.Time
 	pause  func(ctx context.Context, d time.Duration) error
+	look   time.Duration // lookEvery
 }
 
 // outage is a time of redials.
@@ -120,7 +123,7 @@ func (r relay) ask(ctx context.Context, conn *os.File) (answer Answer, err error
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // wakes a read or write
 	defer stop()
-	reply, err := r.exchange(conn)
+	reply, err := r.exchange(ctx, conn)
 	if cause := ctx.Err(); cause != nil {
 		return Answer{}, cause
 	}
@@ -133,18 +136,50 @@ func (r relay) ask(ctx context.Context, conn *os.File) (answer Answer, err error
 	return ReadAnswer(reply.Body)
 }
 
-func (r relay) exchange(conn *os.File) (Reply, error) {
-	if _, err := conn.Write(r.call); err != nil {
-		return Reply{}, fmt.Errorf("%w: %w", errLost, err)
+// exchange writes the call and reads the reply. A bot that turns somebody away replies without reading to the end, so a
+// write that fails says nothing yet.
+func (r relay) exchange(ctx context.Context, conn *os.File) (Reply, error) {
+	_, writeErr := conn.Write(r.call)
+	if writeErr != nil && !errors.Is(writeErr, syscall.EPIPE) && !errors.Is(writeErr, syscall.ECONNRESET) {
+		return Reply{}, fmt.Errorf("%w: %w", errLost, writeErr)
 	}
-	line, err := bufio.NewReader(io.LimitReader(conn, MaxReply)).ReadBytes('\n')
+	line, err := bufio.NewReader(io.LimitReader(reply{ctx, r, conn}, MaxReply)).ReadBytes('\n')
 	if len(line) == MaxReply && err != nil {
 		return Reply{}, fmt.Errorf("reply: %w: more than %d bytes", ErrMalformed, MaxReply)
 	}
+	if errors.Is(err, ErrNoClaude) {
+		return Reply{}, err
+	}
 	if err != nil {
-		return Reply{}, fmt.Errorf("%w: %w", errLost, err)
+		return Reply{}, fmt.Errorf("%w: %w", errLost, errors.Join(writeErr, err))
 	}
 	return ReadReply(line)
+}
+
+// reply reads what a bot replies, however long that takes, while the one that asks lives. A killed Claude Code ends no
+// hook, and the bot may not know of it.
+type reply struct {
+	context.Context
+	relay
+	conn *os.File
+}
+
+func (r reply) Read(b []byte) (int, error) {
+	for {
+		if err := r.conn.SetReadDeadline(r.now().Add(r.look)); err != nil {
+			return 0, err
+		}
+		if err := r.Err(); err != nil { // its end may have set a deadline right before ours
+			return 0, err
+		}
+		n, err := r.conn.Read(b)
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, err
+		}
+		if !r.alive() {
+			return 0, ErrNoClaude
+		}
+	}
 }
 
 // pause waits unless the context ends first.

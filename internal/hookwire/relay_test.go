@@ -178,6 +178,23 @@ func TestRelay_TooLongForALine(t *testing.T) {
 	assert.ErrorIs(t, err, ErrTooLong)
 }
 
+// TestP10_ABusyBotLeavesItToTheTerminal: one that turns the hook away without reading the question is not dialled again.
+func TestP10_ABusyBotLeavesItToTheTerminal(t *testing.T) {
+	for name, size := range map[string]int{"a short question": 1, "one that no buffer takes": 6 << 20} {
+		t.Run(name, func(t *testing.T) {
+			dir := shortDir(t)
+			b := listen(t, dir)
+			ask := living(t)
+			ask.Input = json.RawMessage(`{"content":"` + strings.Repeat("x", size) + `"}`)
+			done := relayed(t.Context(), dir, ask)
+			conn, err := b.l.Accept()
+			require.NoError(t, err)
+			b.say(conn, `{"v":1,"error":"too many","code":"busy"}`+"\n")
+			assert.ErrorIs(t, (<-done).err, ErrRefused)
+		})
+	}
+}
+
 // TestP10_RelaySurvivesARestart takes the connection away before, within and after the reply's first bytes.
 func TestP10_RelaySurvivesARestart(t *testing.T) {
 	dir := shortDir(t)
@@ -222,6 +239,53 @@ func TestRelay_EndsWithClaude(t *testing.T) {
 	assert.ErrorIs(t, (<-done).err, ErrNoClaude)
 }
 
+// A bot that says nothing keeps no hook whose claude was killed.
+func TestP10_RelayOfASilentBotEndsWithClaude(t *testing.T) {
+	dir := shortDir(t)
+	b := listen(t, dir)
+	looks := make(chan bool)
+	r := relay{
+		socket: filepath.Join(dir, SocketName), call: []byte("{\"v\":1,\"verb\":\"permission\"}\n"),
+		alive: func() bool { return <-looks }, now: time.Now, pause: pause, look: time.Millisecond,
+	}
+	for _, tt := range []struct {
+		name  string
+		lives bool
+	}{{"killed", false}, {"alive", true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			done := make(chan outcome, 1)
+			go func() {
+				answer, err := r.run(t.Context())
+				done <- outcome{answer, err}
+			}()
+			conn, _ := b.next()
+			_, err := conn.Write([]byte(`{"v":1,"body":{"decision":`))
+			require.NoError(t, err)
+			looks <- true
+			looks <- true
+			looks <- tt.lives
+			if !tt.lives {
+				require.ErrorIs(t, (<-done).err, ErrNoClaude)
+				require.NoError(t, conn.Close())
+				return
+			}
+			_, err = conn.Write([]byte(`{"behavior":"allow"}}}` + "\n"))
+			require.NoError(t, err)
+			out := outcome{}
+			for over := false; !over; {
+				select {
+				case out = <-done:
+					over = true
+				case looks <- true:
+				}
+			}
+			require.NoError(t, out.err)
+			assert.JSONEq(t, `{"behavior":"allow"}`, string(out.answer.Decision), "what came before a look counts")
+			require.NoError(t, conn.Close())
+		})
+	}
+}
+
 // clock is a relay's time: it passes in pauses only.
 type clock struct {
 	now    time.Time
@@ -258,7 +322,7 @@ func TestRelay_HangingUpIsNoBot(t *testing.T) {
 	require.NoError(t, err)
 	r := relay{
 		socket: filepath.Join(dir, SocketName), call: call, alive: func() bool { return true },
-		now: func() time.Time { return c.now }, pause: c.pause,
+		now: func() time.Time { return c.now }, pause: c.pause, look: lookEvery,
 	}
 	done := make(chan error, 1)
 	go func() {

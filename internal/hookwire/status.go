@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"time"
 )
@@ -107,7 +106,7 @@ func ReadStatus(data []byte) (Status, error) {
 }
 
 func sameStatus(path string, s Status) bool {
-	data, err := os.ReadFile(path)
+	data, err := readFile(path, MaxStatus)
 	if err != nil {
 		return false
 	}

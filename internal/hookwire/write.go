@@ -102,7 +102,7 @@ func subfolder(dir, name string) (string, error) {
 }
 
 func sameBinding(path string, b Binding) bool {
-	data, err := os.ReadFile(path)
+	data, err := readFile(path, MaxBinding)
 	if err != nil {
 		return false
 	}
@@ -118,7 +118,7 @@ func sameBinding(path string, b Binding) bool {
 // name: whoever holds it looks whether the final name exists, and a rename frees the one only by making the other.
 func writeNew(folder, name string, data []byte) error {
 	temp := filepath.Join(folder, "."+name)
-	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := create(temp)
 	if err != nil {
 		return err
 	}

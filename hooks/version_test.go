@@ -1,0 +1,139 @@
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// fakeClaude is a program that says what a script prints, and notes each start in the file beside it.
+func fakeClaude(t *testing.T, script string) *Binary {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "claude")
+	writeClaude(t, path, script)
+	return &Binary{Command: path, Env: []string{"PATH=" + os.Getenv("PATH")}, Log: slog.New(slog.DiscardHandler)}
+}
+
+func writeClaude(t *testing.T, path, script string) {
+	t.Helper()
+	fresh := path + ".new"
+	require.NoError(t, os.WriteFile(fresh, []byte("#!/bin/sh\necho \"$0 $*\" >>'"+path+".log'\n"+script+"\n"), 0o700))
+	require.NoError(t, os.Rename(fresh, path))
+}
+
+func starts(t *testing.T, i *Binary) []string {
+	t.Helper()
+	data, err := os.ReadFile(i.Command + ".log")
+	if os.IsNotExist(err) {
+		return nil
+	}
+	require.NoError(t, err)
+	return strings.Split(strings.TrimSpace(string(data)), "\n")
+}
+
+func TestBinary_Version(t *testing.T) {
+	tests := []struct{ name, script, want string }{
+		{"as it is said", "echo '2.0.30 (Claude Code)'", "2.0.30 (Claude Code)"},
+		{"more lines", "echo 2.1.328; echo news", "2.1.328"},
+		{"a book", "echo 2.1.328; exec head -c 10000000 /dev/zero", "2.1.328"},
+		{"a child that keeps the output", "sleep 30 & echo $! >\"$0.child\"; echo 2.1.328", "2.1.328"},
+		{"no version", "echo 'command not found'", ""},
+		{"nothing", ":", ""},
+		{"a failure", "echo 2.1.328; exit 1", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			i := fakeClaude(t, tt.script)
+			t.Cleanup(func() { endChild(t, i.Command+".child") })
+			assert.Equal(t, tt.want, i.Version(t.Context()))
+			assert.Equal(t, tt.want, i.Version(t.Context()))
+			assert.Equal(t, []string{i.Command + " --version"}, starts(t, i), "asked once, also when it does not know")
+		})
+	}
+}
+
+func TestBinary_Missing(t *testing.T) {
+	i := &Binary{Command: filepath.Join(t.TempDir(), "claude"), Log: slog.New(slog.DiscardHandler)}
+	assert.Empty(t, i.Version(t.Context()))
+	writeClaude(t, i.Command, "echo 2.1.328")
+	assert.Equal(t, "2.1.328", i.Version(t.Context()), "it was installed meanwhile")
+}
+
+// An update replaces the file, or what its link leads to. The binary is called by its own name all the same.
+func TestBinary_AnUpdateIsSeen(t *testing.T) {
+	i := fakeClaude(t, "echo 2.0.30")
+	require.Equal(t, "2.0.30", i.Version(t.Context()))
+	writeClaude(t, i.Command, "echo 2.1.328")
+	require.NoError(t, os.Chtimes(i.Command, time.Time{}, time.Now().Add(time.Hour)))
+	assert.Equal(t, "2.1.328", i.Version(t.Context()))
+
+	link := filepath.Join(t.TempDir(), "claude")
+	next := filepath.Join(t.TempDir(), "2.2.0")
+	writeClaude(t, next, "echo ${0##*/} is wrong >&2; case $0 in */claude) echo 2.2.0;; esac")
+	require.NoError(t, os.Symlink(i.Command, link))
+	i.Command = link
+	require.Equal(t, "2.1.328", i.Version(t.Context()))
+	require.NoError(t, os.Remove(link))
+	require.NoError(t, os.Symlink(next, link))
+	assert.Equal(t, "2.2.0", i.Version(t.Context()))
+}
+
+// TestP9_TheVersionIsAskedWithoutSecrets: the binary has what it was given, and nothing of this program.
+func TestP9_TheVersionIsAskedWithoutSecrets(t *testing.T) {
+	t.Setenv("TELEGRAM_BOT_TOKEN", "123456:secret")
+	i := fakeClaude(t, `env >"$0.env"; echo 2.1.328`)
+	require.Equal(t, "2.1.328", i.Version(t.Context()))
+	env, err := os.ReadFile(i.Command + ".env")
+	require.NoError(t, err)
+	assert.NotContains(t, string(env), "TELEGRAM")
+	assert.NotContains(t, string(env), "secret")
+}
+
+// A stop of the program is no answer of the binary: the next ask is a new one.
+func TestBinary_EndsWithItsContext(t *testing.T) {
+	i := fakeClaude(t, `[ -e "$0.go" ] && echo 2.1.328 && exit; echo >"$0.begun"; exec sleep 60`)
+	ctx, cancel := context.WithCancel(t.Context())
+	said := make(chan string, 1)
+	go func() { said <- i.Version(ctx) }()
+	require.Eventually(t, func() bool { _, err := os.Stat(i.Command + ".begun"); return err == nil }, 20*time.Second, 5*time.Millisecond)
+	cancel()
+	assert.Empty(t, <-said)
+	require.NoError(t, os.WriteFile(i.Command+".go", nil, 0o600))
+	assert.Equal(t, "2.1.328", i.Version(t.Context()))
+}
+
+// TestLaunch_OfAnOldVersion: an event that the installed one does not know would open a dialog at its start.
+func TestLaunch_OfAnOldVersion(t *testing.T) {
+	i := fakeClaude(t, "echo '2.0.30 (Claude Code)'")
+	got := writeSettings(t, Launch{Dir: t.TempDir(), HookBinary: "/opt/ccbot-hook", Mode: ModeAsk, Version: func() string { return i.Version(t.Context()) }})
+	assert.NotContains(t, got.Hooks, "StopFailure")
+	assert.NotContains(t, got.Hooks, "PermissionRequest")
+	assert.Contains(t, got.Hooks, "Stop")
+	writeClaude(t, i.Command, "echo 2.1.328")
+	require.NoError(t, os.Chtimes(i.Command, time.Time{}, time.Now().Add(time.Hour)))
+	got = writeSettings(t, Launch{Dir: t.TempDir(), HookBinary: "/opt/ccbot-hook", Mode: ModeAsk, Version: func() string { return i.Version(t.Context()) }})
+	assert.Contains(t, got.Hooks, "PermissionRequest")
+}
+
+// endChild ends the process whose number a file holds.
+func endChild(t *testing.T, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return
+	}
+	var pid int
+	_, err = fmt.Sscan(string(data), &pid)
+	require.NoError(t, err)
+	p, err := os.FindProcess(pid)
+	require.NoError(t, err)
+	require.NoError(t, p.Kill())
+}

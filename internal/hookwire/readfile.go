@@ -1,0 +1,53 @@
+package hookwire
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// readFile reads a small file whole; EFBIG when it has more than limit bytes. Unlike os.ReadFile it leaves out the poller,
+// which takes six system calls a file: a hook opens five or more at each prompt.
+func readFile(path string, limit int) ([]byte, error) {
+	fd, err := again(func() (int, error) { return syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer func() { _ = syscall.Close(fd) }() // nothing was written
+	data := make([]byte, 0, 1024)
+	for len(data) <= limit {
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+		n, err := again(func() (int, error) { return syscall.Read(fd, data[len(data):cap(data)]) })
+		if err != nil {
+			return nil, &os.PathError{Op: "read", Path: path, Err: err}
+		}
+		if n == 0 {
+			return data, nil
+		}
+		data = data[:len(data)+n]
+	}
+	return nil, &os.PathError{Op: "read", Path: path, Err: syscall.EFBIG}
+}
+
+// create makes a file that does not exist yet, without the poller as well.
+func create(path string) (*os.File, error) {
+	fd, err := again(func() (int, error) {
+		return syscall.Open(path, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_EXCL|syscall.O_CLOEXEC, 0o600)
+	})
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// again passes interruptions, which the runtime's own signals are.
+func again(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if !errors.Is(err, syscall.EINTR) {
+			return n, err
+		}
+	}
+}
