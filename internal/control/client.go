@@ -17,8 +17,7 @@ import (
 var (
 	// ErrNoServer says that no ccbot listens there.
 	ErrNoServer = errors.New("no ccbot is running")
-	// ErrLost says that the connection ended without a reply: the server stopped or was busy. It is not known what became
-	// of the call.
+	// ErrLost says that the connection ended without a reply: the server stopped. It is not known what became of the call.
 	ErrLost = errors.New("the connection to ccbot was lost")
 )
 

@@ -21,7 +21,13 @@ import (
 const (
 	callPatience  = 5 * time.Second // for the whole line
 	replyPatience = 5 * time.Second
-	maxPeers      = 128
+)
+
+// How many clients there may be at a time. Who is one too many is told CodeBusy, and no other verb is in its way.
+const (
+	maxUnread  = 128 // connections whose call is not read yet
+	maxWaiting = 512 // calls of a verb that waits for a person
+	maxCalls   = 32  // calls of any other verb
 )
 
 // Handler answers a call. Its context ends when the client goes away, which shutting down its writing side is too, and
@@ -42,6 +48,7 @@ const (
 	CodeMalformed = "malformed" // the call cannot be read, or is of another version
 	CodeUnknown   = "unknown"   // no such verb
 	CodePeer      = "peer"      // who calls cannot be told
+	CodeBusy      = "busy"      // too many call already
 	CodeInternal  = "internal"  // the handler failed
 )
 
@@ -57,19 +64,32 @@ var (
 
 // Server serves one socket.
 type Server struct {
-	path     string
-	table    Table
-	log      *slog.Logger
-	handlers map[string]Handler
+	path  string
+	table Table
+	log   *slog.Logger
+	verbs map[string]verb
+}
+
+// verb is who answers it, and how many calls at a time.
+type verb struct {
+	handle Handler
+	places chan struct{}
 }
 
 // NewServer makes a server for the socket at path.
 func NewServer(path string, t Table, log *slog.Logger) *Server {
-	return &Server{path: path, table: t, log: log, handlers: make(map[string]Handler)}
+	return &Server{path: path, table: t, log: log, verbs: make(map[string]verb)}
 }
 
 // Handle sets who answers a verb; before Run.
-func (s *Server) Handle(verb string, h Handler) { s.handlers[verb] = h }
+func (s *Server) Handle(name string, h Handler) {
+	s.verbs[name] = verb{h, make(chan struct{}, maxCalls)}
+}
+
+// HandleWaiting is Handle for a verb whose calls wait for a person: many more are open at a time.
+func (s *Server) HandleWaiting(name string, h Handler) {
+	s.verbs[name] = verb{h, make(chan struct{}, maxWaiting)}
+}
 
 // Run serves until ctx ends (nil). The caller holds ccbot.lock. When it returns no handler runs and the socket is gone.
 func (s *Server) Run(ctx context.Context) error {
@@ -89,7 +109,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 // accept takes connections on until ctx ends.
 func (s *Server) accept(ctx context.Context, l *net.UnixListener, open *sync.WaitGroup) error {
-	places := make(chan struct{}, maxPeers)
+	unread := make(chan struct{}, maxUnread)
 	for {
 		conn, err := l.AcceptUnix()
 		switch {
@@ -106,12 +126,10 @@ func (s *Server) accept(ctx context.Context, l *net.UnixListener, open *sync.Wai
 			continue
 		}
 		select {
-		case places <- struct{}{}:
-			open.Go(func() {
-				defer func() { <-places }()
-				s.serve(ctx, conn)
-			})
-		default:
+		case unread <- struct{}{}:
+			open.Go(func() { s.serve(ctx, conn, func() { <-unread }) })
+		default: // an answer is short, and the first on its connection: it does not wait for the client
+			s.reply(conn, nil, busy())
 			_ = conn.Close()
 		}
 	}
@@ -126,9 +144,14 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// serve does one connection. Its errors are the client's doing and not worth more than a line for debugging.
-func (s *Server) serve(ctx context.Context, conn *net.UnixConn) {
+func busy() error { return &Refusal{CodeBusy, "too many ask ccbot at the moment; try again later"} }
+
+// serve does one connection. Its errors are the client's doing and not worth more than a line for debugging. read is
+// called once the call is read, or never will be.
+func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 	defer conn.Close()
+	read = sync.OnceFunc(read)
+	defer read()
 	// At a stop nobody is listened to any more, while an answer that is ready still goes out.
 	quiet := context.AfterFunc(ctx, func() { _ = conn.CloseRead() })
 	defer quiet()
@@ -147,6 +170,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn) {
 		s.reply(conn, nil, &Refusal{CodeMalformed, "not a call that this ccbot understands; is it of the same version?"})
 		return
 	}
+	read()
 	body, err := s.handle(ctx, conn, peer, call)
 	if errors.Is(err, errOver) {
 		return // no answer is one: the client may call the next ccbot
@@ -209,9 +233,16 @@ func readCall(conn *net.UnixConn) (hookwire.Call, error) {
 
 // handle runs the handler, and ends its context when the client goes away.
 func (s *Server) handle(ctx context.Context, conn *net.UnixConn, p Peer, c hookwire.Call) (json.RawMessage, error) {
-	h, ok := s.handlers[c.Verb]
+	v, ok := s.verbs[c.Verb]
 	if !ok {
 		return nil, &Refusal{CodeUnknown, "this ccbot does not know that verb; is it of the same version?"}
+	}
+	select {
+	case v.places <- struct{}{}:
+		defer func() { <-v.places }()
+	default:
+		s.log.Warn("control_busy", "verb", c.Verb)
+		return nil, busy()
 	}
 	if err := conn.SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
@@ -225,7 +256,7 @@ func (s *Server) handle(ctx context.Context, conn *net.UnixConn, p Peer, c hookw
 			cancel(ErrGone)
 		}
 	})
-	body, err := h(called, p, c)
+	body, err := v.handle(called, p, c)
 	if refusal := (*Refusal)(nil); err != nil && called.Err() != nil && !errors.As(err, &refusal) {
 		err = errOver // whatever the handler calls it
 	}

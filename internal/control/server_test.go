@@ -197,7 +197,7 @@ func TestP9_OnlyWholeCallsReachAHandler(t *testing.T) {
 func TestP10_SlowClientsHoldNobodyUp(t *testing.T) {
 	s := newService(t)
 	w := newWaiting()
-	s.Handle("wait", w.handle)
+	s.HandleWaiting("wait", w.handle)
 	s.Handle("echo", echo)
 	s.run(t)
 	for range 40 {
@@ -211,29 +211,6 @@ func TestP10_SlowClientsHoldNobodyUp(t *testing.T) {
 	_, err := Do(t.Context(), s.path, hookwire.Call{Verb: "echo"})
 	require.NoError(t, err)
 	require.NoError(t, s.stop(), "nobody holds up the end either")
-}
-
-func TestTooManyConnectionsAreClosed(t *testing.T) {
-	s := newService(t)
-	w := newWaiting()
-	s.Handle("wait", w.handle)
-	s.Handle("echo", echo)
-	s.run(t)
-	var open []*net.UnixConn
-	for range maxPeers {
-		conn := s.dial(t)
-		open = append(open, conn)
-		_, err := io.WriteString(conn, `{"v":1,"verb":"wait"}`+"\n")
-		require.NoError(t, err)
-		<-w.called
-	}
-	_, err := Do(t.Context(), s.path, hookwire.Call{Verb: "echo"})
-	require.ErrorIs(t, err, ErrLost)
-	require.NoError(t, open[0].Close())
-	require.Eventually(t, func() bool {
-		_, err := Do(t.Context(), s.path, hookwire.Call{Verb: "echo"})
-		return err == nil
-	}, patience, tick, "there is room again")
 }
 
 // TestAHandlerEndsWithItsClient: the context ends however the client leaves.

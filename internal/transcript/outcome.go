@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,16 +42,22 @@ const (
 	// lookBack is how far before Sought.From the search begins: the call may have been written before the hook ran,
 	// with other calls of the same message behind it that waited for their turn.
 	lookBack = 1 << 20
+	// mostRead bounds what is read of a transcript from the beginning of the search on; whole sessions are smaller.
+	mostRead = 256 << 20
 	// callSlack is how much later than the hook the line of its call may be dated.
 	callSlack = time.Second
 )
+
+// errFar ends a search that has read enough.
+var errFar = errors.New("too far behind the call")
 
 var subagentID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
 // FindOutcome searches a transcript for what became of a tool call. Not found: there is no such call in it, or not yet
 // (Claude Code writes lines some 100 ms late), or no transcript. Of several equal calls that one is meant which had no
-// result when the hook ran.
-func FindOutcome(s Sought) (o Outcome, found bool, err error) {
+// result when the hook ran. What was asked is a client's word: only a regular file is read, no more than 256 MiB of it,
+// and no longer than ctx lets it.
+func FindOutcome(ctx context.Context, s Sought) (o Outcome, found bool, err error) {
 	if s.Subagent != "" && !subagentID.MatchString(s.Subagent) {
 		return Outcome{}, false, fmt.Errorf("find outcome: subagent id %q", s.Subagent)
 	}
@@ -63,8 +70,12 @@ func FindOutcome(s Sought) (o Outcome, found bool, err error) {
 		return Outcome{}, false, fmt.Errorf("find outcome: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
+	r.allow = within(ctx, r.next+mostRead)
 	for {
 		item, ok, err := r.Next()
+		if errors.Is(err, errFar) {
+			break
+		}
 		if err != nil {
 			return Outcome{}, false, fmt.Errorf("find outcome: %w", err)
 		}
@@ -75,6 +86,16 @@ func FindOutcome(s Sought) (o Outcome, found bool, err error) {
 	}
 	o, found = search.best(s.At)
 	return o, found, nil
+}
+
+// within lets a reader go on until ctx ends or an offset is reached.
+func within(ctx context.Context, end int64) func(int64) error {
+	return func(at int64) error {
+		if at > end {
+			return errFar
+		}
+		return ctx.Err()
+	}
 }
 
 // open starts to read some way before the place where the hook ran. Of a subagent's own file the whole is read.

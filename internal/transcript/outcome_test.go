@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -56,7 +57,7 @@ func TestFindOutcomeRecorded(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			at, err := time.Parse(time.RFC3339Nano, "2026-11-20T"+tt.at+"Z")
 			require.NoError(t, err)
-			got, found, err := FindOutcome(Sought{Path: recorded, Subagent: tt.subagent, Tool: tt.tool, Input: json.RawMessage(tt.input), At: at})
+			got, found, err := FindOutcome(t.Context(), Sought{Path: recorded, Subagent: tt.subagent, Tool: tt.tool, Input: json.RawMessage(tt.input), At: at})
 			require.NoError(t, err)
 			require.True(t, found)
 			assert.True(t, strings.HasPrefix(got.Text, tt.want.Text), "the result begins %.80q", got.Text)
@@ -132,7 +133,7 @@ func TestFindOutcomePicksTheCall(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, found, err := FindOutcome(Sought{Path: story(t, tt.steps...), Tool: "Bash", Input: json.RawMessage(`{"command":"x"}`), At: second(tt.at)})
+			got, found, err := FindOutcome(t.Context(), Sought{Path: story(t, tt.steps...), Tool: "Bash", Input: json.RawMessage(`{"command":"x"}`), At: second(tt.at)})
 			require.NoError(t, err)
 			assert.Equal(t, tt.want.ToolID != "", found)
 			assert.Equal(t, tt.want, got)
@@ -155,7 +156,7 @@ func TestFindOutcomeComparesByValue(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, found, err := FindOutcome(Sought{Path: path, Tool: tt.tool, Input: json.RawMessage(tt.input), At: second(1)})
+			_, found, err := FindOutcome(t.Context(), Sought{Path: path, Tool: tt.tool, Input: json.RawMessage(tt.input), At: second(1)})
 			require.NoError(t, err)
 			assert.Equal(t, tt.found, found)
 		})
@@ -170,19 +171,19 @@ func TestFindOutcomeReadsOnlyWhatIsNear(t *testing.T) {
 	require.NoError(t, err)
 	s := Sought{Path: path, From: info.Size(), Tool: "Bash", Input: json.RawMessage(`{"command":"x"}`), At: second(5.7)}
 
-	got, found, err := FindOutcome(s)
+	got, found, err := FindOutcome(t.Context(), s)
 	require.NoError(t, err)
 	assert.True(t, found)
 	assert.Equal(t, "b", got.ToolID)
 
 	s.At = second(0.7)
-	_, found, err = FindOutcome(s)
+	_, found, err = FindOutcome(t.Context(), s)
 	require.NoError(t, err)
 	assert.False(t, found, "the call stands too far before the place where the hook ran")
 
 	s.From = 10 * info.Size() // another file than the hook saw: its end counts
 	s.At = second(5.7)
-	_, found, err = FindOutcome(s)
+	_, found, err = FindOutcome(t.Context(), s)
 	require.NoError(t, err)
 	assert.True(t, found)
 }
@@ -194,7 +195,7 @@ func TestFindOutcomeWithoutAnswer(t *testing.T) {
 		{Path: filepath.Join(dir, "none.jsonl"), Tool: "Bash", Input: input},
 		{Path: filepath.Join(dir, "none.jsonl"), Subagent: "abc", Tool: "Bash", Input: input},
 	} {
-		_, found, err := FindOutcome(s)
+		_, found, err := FindOutcome(t.Context(), s)
 		assert.NoError(t, err)
 		assert.False(t, found)
 	}
@@ -203,9 +204,49 @@ func TestFindOutcomeWithoutAnswer(t *testing.T) {
 		"no input":                             {Path: recorded, Tool: "Bash"},
 		"no file":                              {Path: dir, Tool: "Bash", Input: input},
 	} {
-		_, _, err := FindOutcome(s)
+		_, _, err := FindOutcome(t.Context(), s)
 		assert.Error(t, err, name)
 	}
+}
+
+func TestFindOutcomeEndsWithItsContext(t *testing.T) {
+	path := story(t, "call a m1", "result a r")
+	s := Sought{Path: path, Tool: "Bash", Input: json.RawMessage(`{"command":"x"}`), At: second(0.7)}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err := FindOutcome(ctx, s)
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+// TestP10_FindOutcomeReadsNoEndlessFile: what lies far behind the call is not read, in lines or in one, and what was
+// found before that counts. The file is sparse: its zeros are one line.
+func TestP10_FindOutcomeReadsNoEndlessFile(t *testing.T) {
+	path := story(t, "call a m1")
+	near, err := os.Stat(path)
+	require.NoError(t, err)
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	far := int64(mostRead) + 8<<20
+	result := `{"type":"user","timestamp":"2026-11-20T10:00:05Z","message":{"content":[{"type":"tool_result","tool_use_id":"a","content":"r"}]}}`
+	_, err = file.WriteAt([]byte("\n"+result+"\n"), far)
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	s := Sought{Path: path, Tool: "Bash", Input: json.RawMessage(`{"command":"x"}`), At: second(0.7)}
+
+	o, found, err := FindOutcome(t.Context(), s)
+	require.NoError(t, err)
+	assert.True(t, found)
+	assert.Equal(t, Outcome{ToolID: "a"}, o)
+
+	r := Open(Cursor{Path: path})
+	defer r.Close()
+	r.allow = within(t.Context(), near.Size())
+	_, ok, err := r.Next()
+	require.NoError(t, err)
+	require.True(t, ok)
+	_, _, err = r.Next()
+	require.ErrorIs(t, err, errFar)
+	assert.LessOrEqual(t, r.next+r.length, near.Size()+512<<10, "it stops inside a line as well")
 }
 
 func FuzzFindOutcome(f *testing.F) {
@@ -217,7 +258,7 @@ func FuzzFindOutcome(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "f.jsonl")
 	f.Fuzz(func(t *testing.T, data []byte, input string) {
 		require.NoError(t, os.WriteFile(path, data, 0o600))
-		o, found, err := FindOutcome(Sought{Path: path, Tool: "Bash", Input: json.RawMessage(input), At: second(1)})
+		o, found, err := FindOutcome(t.Context(), Sought{Path: path, Tool: "Bash", Input: json.RawMessage(input), At: second(1)})
 		if found {
 			require.NoError(t, err)
 			assert.NotEmpty(t, o.ToolID)

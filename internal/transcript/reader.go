@@ -33,6 +33,8 @@ type Reader struct {
 	skip   bool   // pass the rest of this line
 	loose  bool   // the cursor may stand inside a line
 
+	allow func(at int64) error // asked before each piece is read; nil: always
+
 	queue  []Item
 	broken int
 	limit  int64
@@ -107,6 +109,11 @@ func (r *Reader) readLine() (line []byte, size int64, ok bool, err error) {
 		return nil, 0, false, err
 	}
 	for {
+		if r.allow != nil {
+			if err := r.allow(r.next + r.length); err != nil {
+				return nil, 0, false, err
+			}
+		}
 		chunk, err := r.in.ReadSlice('\n')
 		r.take(chunk)
 		switch {

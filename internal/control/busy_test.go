@@ -1,0 +1,72 @@
+package control
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/hookwire"
+)
+
+// TestP10_TooManyAreTold: who is one too many of a kind gets an answer, and another kind has its own places.
+func TestP10_TooManyAreTold(t *testing.T) {
+	s := newService(t)
+	person, file := newWaiting(), newWaiting()
+	person.called = make(chan struct{}, maxWaiting)
+	person.cause = make(chan error, maxWaiting)
+	s.HandleWaiting("wait", person.handle)
+	s.Handle("send", file.handle)
+	s.Handle("echo", echo)
+	s.run(t)
+	fill := func(verb string, w *waiting, n int) (last *net.UnixConn) {
+		for range n {
+			last = s.dial(t)
+			_, err := io.WriteString(last, `{"v":1,"verb":"`+verb+`"}`+"\n")
+			require.NoError(t, err)
+			<-w.called
+		}
+		return last
+	}
+	code := func(verb string) string {
+		body := json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`) // it may not be read to its end
+		_, err := Do(t.Context(), s.path, hookwire.Call{Verb: verb, Body: body})
+		if refusal := (*Refusal)(nil); errors.As(err, &refusal) {
+			return refusal.Code
+		}
+		require.NoError(t, err)
+		return ""
+	}
+	sent := fill("send", file, maxCalls)
+	assert.Equal(t, CodeBusy, code("send"))
+	fill("wait", person, maxWaiting)
+	assert.Equal(t, CodeBusy, code("wait"))
+	assert.Empty(t, code("echo"))
+	require.NoError(t, sent.Close())
+	<-file.cause
+	require.Eventually(t, func() bool {
+		conn := s.dial(t)
+		_, _ = io.WriteString(conn, `{"v":1,"verb":"send"}`+"\n")
+		reply := make(chan struct{})
+		go func() { defer close(reply); _, _ = conn.Read(make([]byte, 1)) }()
+		select {
+		case <-file.called:
+			return true
+		case <-reply:
+			return false
+		}
+	}, patience, tick, "there is room again")
+
+	var silent []*net.UnixConn
+	for range maxUnread {
+		silent = append(silent, s.dial(t))
+	}
+	assert.Equal(t, CodeBusy, code("echo"), "all listen to those who say nothing")
+	require.NoError(t, silent[0].Close())
+	require.Eventually(t, func() bool { return code("echo") == "" }, patience, tick)
+}
