@@ -123,7 +123,7 @@ func mayPress(v View, d Dialog, k tmux.Key) error {
 		return ErrRelayed
 	case v.Present && said != presence.Waiting && v.Now.Sub(v.Presence.UpdatedAt) < drawn:
 		return ErrChanged
-	case boxed && (k == keyEnter || k == tmux.KeySpace): // it says that it waits, and does not show for what
+	case boxed && k != tmux.KeyEscape: // it says that it waits, and does not show for what: any other key goes into the box
 		return ErrUnseen
 	}
 	return nil

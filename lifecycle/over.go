@@ -42,6 +42,7 @@ func (s *Service) moment() process.Moment {
 
 // over notes that nothing of the session lives any more, since a moment.
 func (w *work) over(since process.Moment) {
+	w.keepUsage() // while it is known whose it is
 	w.r.Ended, w.r.EndedAt = since, w.Now().UTC()
 	w.r.Binding, w.r.Cleanup = nil, nil
 	if w.r.Below = w.livingTools(); len(w.r.Below) > 0 {

@@ -52,7 +52,8 @@ const (
 )
 
 // dialogGone says whether the dialogs of all requests that wait are proven gone:
-// answered at the desk, or interrupted, which kills no hook. It is pure.
+// a Yes or an answer at the desk ends no hook, while Esc and No do (2.1.328). It
+// is pure.
 func dialogGone(v View) bool {
 	return mayBeGone(v) && (v.Presence.UpdatedAt.After(v.Asked.Add(goneAfter)) || v.Now.After(v.Asked.Add(goneBy)))
 }

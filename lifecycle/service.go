@@ -84,6 +84,10 @@ type memory struct {
 	silent bool      // "is not ready" was told
 	head   string    // key of the prompt whose turn it is
 	headAt time.Time
+	// idle is whether the agent was at the last look, idleSince by which presence
+	// file; until toldBy its status line may still tell of the turn before.
+	idle              bool
+	idleSince, toldBy time.Time
 	// failures counts the steps that have failed in a row.
 	failures int
 	seen     process.Identity // the agent, alive

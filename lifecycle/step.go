@@ -71,9 +71,10 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		s.Log.Debug("session_step", "session_id", id.String(), "state", string(w.r.State), "phase", string(w.view.Phase()),
 			"agent", w.view.Agent.String(), "pane", int(w.view.Fate), "act", int(d.Act), "why", string(d.Why), "again", d.Again)
 		gone, err := w.noteGone(ctx)
-		err = errors.Join(err, w.act(ctx, d, head), w.noteUsage())
-		again = max(sooner(again, gone), w.again)
-		return err
+		err = errors.Join(err, w.act(ctx, d, head))
+		told, usageErr := w.noteUsage()
+		again = max(sooner(sooner(again, gone), told), w.again)
+		return errors.Join(err, usageErr)
 	})
 	return again, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/tmux/tmuxtest"
 )
 
 func TestUsageIsKeptAtIdleWhenItChanges(t *testing.T) {
@@ -36,6 +37,70 @@ func TestUsageIsKeptAtIdleWhenItChanges(t *testing.T) {
 		w.status.tell(r, 13, 0.5)
 		assert.InDelta(t, 13, step().Usage.Context, 0)
 	})
+}
+
+// The status line tells of a turn a little after its end, and nothing wakes the
+// session then.
+func TestUsageOfATurnIsKeptWhenItComesLate(t *testing.T) {
+	turns := map[string]func(w *world, r session.Record, a *agent){
+		"seen": func(w *world, r session.Record, a *agent) {
+			a.set(works)
+			w.WakeAgent(r.Binding.Agent.PID)
+			w.pass(10 * time.Second)
+			a.set(func(a *agent) { a.status = presence.Idle })
+		},
+		"too short to be seen": func(_ *world, _ session.Record, a *agent) {
+			a.set(func(a *agent) { a.status, a.since = presence.Idle, time.Now() })
+		},
+	}
+	for name, turn := range turns {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.pass(time.Minute)
+				turn(w, r, a)
+				w.WakeAgent(r.Binding.Agent.PID)
+				w.pass(300 * time.Millisecond)
+				require.Nil(t, w.get(r.ID).Usage)
+				w.status.tell(r, 12, 0.5)
+				w.pass(time.Second)
+				require.NotNil(t, w.get(r.ID).Usage)
+				assert.InDelta(t, 0.5, w.get(r.ID).Usage.Cost, 0)
+
+				w.status.tell(r, 13, 0.6)
+				w.pass(time.Minute)
+				assert.InDelta(t, 0.5, w.get(r.ID).Usage.Cost, 0, "it is one more look, no polling")
+			})
+		})
+	}
+}
+
+func TestUsageIsKeptAtTheEnd(t *testing.T) {
+	ends := map[string]func(t *testing.T, w *world, r session.Record, a *agent){
+		"archived": func(t *testing.T, w *world, r session.Record, _ *agent) {
+			require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
+		},
+		"ended by itself": func(_ *testing.T, w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) },
+		"lost": func(_ *testing.T, w *world, _ session.Record, a *agent) {
+			w.processes.exit(a.id.PID)
+			w.tmux.ClosePaneByHand(a.pane)
+		},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.pass(time.Minute)
+				w.status.tell(r, 12, 0.5)
+				end(t, w, r, a)
+				w.pass(10 * time.Second)
+				now := w.get(r.ID)
+				require.False(t, now.State.Live(), now.State)
+				require.NotNil(t, now.Usage)
+				assert.InDelta(t, 0.5, now.Usage.Cost, 0)
+			})
+		})
+	}
 }
 
 func TestUsageIsOfTheBoundAgent(t *testing.T) {
