@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -25,19 +24,25 @@ import (
 type asks struct {
 	*Bot
 	lanes *lanes
+	parts *lanes // of what [Show all] sends: it holds up no request, and no tap
 	wake  chan struct{}
 	begun time.Time // of Run: hooks redial soon after it
 	// halves are requests of which the transcript tells one half, and since when
-	// that is known. It belongs to the goroutine that follows them.
+	// that is known. They and pruned belong to the goroutine that follows them.
 	halves map[string]time.Time
+	pruned time.Time // when old cards were last forgotten
 
 	// mu is held while a card changes, its edit included: the newest edit is the
 	// newest card. No call of Sessions but Wake under it: their workers tell news,
 	// which wants it too.
 	mu      sync.Mutex
-	sending map[string]bool    // messages that a lane has
-	busy    map[string]bool    // decisions that a tap has not given to the relay yet
-	given   map[string]bool    // decisions that a hook has taken, in this run
+	sending map[string]bool      // messages that a lane has
+	flying  map[string]bool      // those of them that Telegram may have
+	took    map[string]int       // messages that Telegram has, and of which the disk does not know
+	renewed map[string]time.Time // when a message that was deleted was last sent anew
+	busy    map[string]bool      // decisions that a tap has not given to the relay yet
+	shows   map[string]bool      // requests of which everything is being shown
+	recent  map[uuid.UUID]recent
 	due     map[uuid.UUID]bool // sessions whose cards are to be looked at; true: the agent has ended
 	left    map[string]bool    // requests whose hook has gone
 
@@ -47,16 +52,11 @@ type asks struct {
 }
 
 func newAsks(b *Bot) *asks {
-	return &asks{Bot: b, lanes: newLanes(), wake: make(chan struct{}, 1), sending: make(map[string]bool),
-		halves: make(map[string]time.Time), busy: make(map[string]bool), given: make(map[string]bool), due: make(map[uuid.UUID]bool), left: make(map[string]bool),
-		patience: askLead, calls: make(map[uuid.UUID]transcript.Item), leads: make(map[string]lead)}
+	return &asks{Bot: b, lanes: newLanes(), parts: newLanes(), wake: make(chan struct{}, 1), sending: make(map[string]bool),
+		flying: make(map[string]bool), took: make(map[string]int), renewed: make(map[string]time.Time),
+		halves: make(map[string]time.Time), busy: make(map[string]bool), shows: make(map[string]bool), recent: make(map[uuid.UUID]recent),
+		due: make(map[uuid.UUID]bool), left: make(map[string]bool), patience: askLead, calls: make(map[uuid.UUID]transcript.Item), leads: make(map[string]lead)}
 }
-
-// unseen is the id of a message that Telegram refused, or of which it did not
-// say one.
-const unseen = -1
-
-var errNotShown = errors.New("nobody in that conversation is allowed any more")
 
 // Asked takes a request that waits, or that waits again after its hook has
 // redialled. It does not wait for Telegram.
@@ -81,13 +81,16 @@ func (a *asks) asked(ctx context.Context, q hooks.Request) error {
 	switch {
 	case !known:
 		return a.freshLocked(ctx, q)
-	case !c.Same(q):
-		return fmt.Errorf("request %s is another one than before", q.ID)
-	case c.IsOver(), c.State == ask.StateAway && c.Message == unseen: // nobody could answer it
+	case c.IsOver(): // of its input only a part is kept
 		a.Relay.Leave(q.ID)
 		return nil
+	case !c.Same(q):
+		return fmt.Errorf("request %s is another one than before", q.ID)
+	case c.State == ask.StateAway && (c.Message == unseen || c.Away == ask.DialogGone || c.Away == ask.ToDesk):
+		a.Relay.Leave(q.ID) // nobody could answer it, or nobody would
+		return nil
 	}
-	if err := a.becomeLocked(ctx, c, found(c)); err != nil {
+	if err := a.becomeLocked(ctx, c, a.rehomed(ask.Return(c))); err != nil {
 		return err
 	}
 	a.lookLocked(q.Session, false) // which delivers what was decided meanwhile
@@ -102,6 +105,9 @@ func (a *asks) freshLocked(ctx context.Context, q hooks.Request) error {
 	}
 	if !a.mayShow(r.Conversation) {
 		return fmt.Errorf("request %s: %w", q.ID, errNotShown)
+	}
+	if err := a.admitLocked(ctx, r); err != nil {
+		return fmt.Errorf("request %s: %w", q.ID, err)
 	}
 	c := ask.New(q, r.Conversation)
 	if err := a.Asks.Save(c); err != nil {
@@ -125,6 +131,7 @@ func (a *asks) become(ctx context.Context, id string, turn func(ask.Card) ask.Ca
 
 // becomeLocked puts a card's next state on disk and shows it.
 func (a *asks) becomeLocked(ctx context.Context, old, next ask.Card) error {
+	next = a.dated(old, next)
 	changed := !reflect.DeepEqual(old, next)
 	if next.IsOver() && !old.IsOver() {
 		if err := a.tellUnread(ctx, next); err != nil {
@@ -136,7 +143,38 @@ func (a *asks) becomeLocked(ctx context.Context, old, next ask.Card) error {
 			return err
 		}
 	}
+	if next.IsOver() && !old.IsOver() {
+		delete(a.renewed, next.Request.ID)
+		a.closeNotice(ctx, next)
+	}
 	if changed || next.Message == 0 { // or the last try to send it failed
+		a.showLocked(ctx, next)
+	}
+	return nil
+}
+
+// dated notes since when a card is away, and whose words are not awaited any more
+// although nobody here has ended that.
+func (a *asks) dated(old, next ask.Card) ask.Card {
+	if next.State == ask.StateAway && next.AwayAt.IsZero() {
+		next.AwayAt = a.Now().UTC()
+	}
+	if old.Why != nil && (next.State == ask.StateAway || next.IsOver()) {
+		next = ask.Miss(next, old.Why.By, a.Now())
+	}
+	return next
+}
+
+// putLocked is becomeLocked for what a person did. A decision is shown when it is
+// known whether a hook takes it.
+func (a *asks) putLocked(ctx context.Context, old, next ask.Card, effect ask.Effect) error {
+	if effect != ask.SendDecision {
+		return a.becomeLocked(ctx, old, next)
+	}
+	if err := a.keepLocked(next); err != nil {
+		return err
+	}
+	if !a.waits(next) {
 		a.showLocked(ctx, next)
 	}
 	return nil
@@ -149,9 +187,6 @@ func (a *asks) keepLocked(next ask.Card) error {
 	if err := a.Asks.Save(next); err != nil {
 		return err
 	}
-	if next.IsOver() {
-		delete(a.given, next.Request.ID)
-	}
 	if next.State == ask.StateAway || next.IsOver() {
 		a.Relay.Leave(next.Request.ID)
 		a.Sessions.Wake(next.Request.Session)
@@ -159,110 +194,18 @@ func (a *asks) keepLocked(next ask.Card) error {
 	return nil
 }
 
-// tellUnread says that a text which was given as a reason was not taken: it has
-// left the queue, so nobody else will say so.
+// tellUnread says that a text which was given as a reason was not taken, or that
+// nobody knows whether it was: it has left the queue, so nobody else will say so.
 func (a *asks) tellUnread(ctx context.Context, c ask.Card) error {
 	if c.Prompt == "" || c.Decision == nil || c.Outcome.Chat {
 		return nil
 	}
-	args := i18n.Args{"Name": a.nameOf(c)}
-	return a.postUnder(ctx, outbox.Message{To: c.Conversation, Text: plain(a.words.Say(i18n.AskTextLost, args)),
+	key := i18n.AskTextLost
+	if broken := c.Outcome.What == ask.Unknown || c.Outcome.What == ask.Interrupted; broken && !c.Given.IsZero() {
+		key = i18n.AskTextUnsure // a hook has it
+	}
+	return a.postUnder(ctx, outbox.Message{To: c.Conversation, Text: plain(a.words.Say(key, i18n.Args{"Name": a.nameOf(c)})),
 		ReplyTo: max(c.Message, 0)})
-}
-
-// showLocked brings a card's message up to date, or into the chat.
-func (a *asks) showLocked(ctx context.Context, c ask.Card) {
-	switch {
-	case c.Message > 0 && a.mayShow(c.Conversation):
-		if err := a.Sender.Edit(ctx, c.Conversation, c.Message, a.message(c)); err != nil {
-			a.Log.Debug("edit_failed", "error", err.Error())
-		}
-	case c.Message == 0 && !a.sending[c.Request.ID] && (c.State == ask.StateOpen || c.State == ask.StateSent):
-		a.sending[c.Request.ID] = true
-		a.lanes.add(c.Conversation, func(ctx context.Context) { a.send(ctx, c.Request.ID) })
-	}
-}
-
-func (a *asks) message(c ask.Card) outbox.Message {
-	return a.drawn(c, func() ask.View { return a.viewer().View(c, a.nameOf(c)) })
-}
-
-// drawn is what draw makes of a card. It draws what an agent has written, so a
-// mistake in it must not end the bot, at each start again.
-func (a *asks) drawn(c ask.Card, draw func() ask.View) (m outbox.Message) {
-	defer func() {
-		if p := recover(); p != nil {
-			a.Log.Error("ask_not_drawn", "request", c.Request.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			m = outbox.Message{To: c.Conversation, Text: plain(a.nameOf(c) + ": " + a.words.Say(i18n.AskAtDesk))}
-		}
-	}()
-	v := draw()
-	m = outbox.Message{To: c.Conversation, Text: v.Text}
-	for _, row := range v.Buttons {
-		var buttons []outbox.Button
-		for _, one := range row {
-			buttons = append(buttons, outbox.Button{Text: one.Text, Data: one.Data, Style: outbox.Style(one.Style)})
-		}
-		m.Buttons = append(m.Buttons, buttons)
-	}
-	return m
-}
-
-func (a *asks) viewer() ask.Viewer { return ask.Viewer{Words: a.words, Home: a.Home} }
-
-func (a *asks) nameOf(c ask.Card) string {
-	r, _ := a.Records.Get(c.Request.Session)
-	return r.Name
-}
-
-// send brings a card's message into the chat. One that Telegram does not take is
-// left to the terminal, whose own dialog is told then.
-func (a *asks) send(ctx context.Context, id string) {
-	var m outbox.Message
-	var sent int
-	var err error
-	if c, ok := a.Asks.Get(id); ok && c.Message == 0 && (c.State == ask.StateOpen || c.State == ask.StateSent) {
-		a.awaitLead(ctx, c)
-		m = a.message(c)
-		sent, err = a.deliverMessage(ctx, m)
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.sending, id)
-	if err != nil {
-		a.Log.Warn("ask_not_sent", "request", id, "error", err.Error())
-	}
-	c, ok := a.Asks.Get(id)
-	if sent == 0 || !ok {
-		return
-	}
-	c.Message = sent
-	if err != nil {
-		c = ask.Leave(c)
-	}
-	if err := a.keepLocked(c); err != nil {
-		a.Log.Error("ask_not_saved", "request", id, "error", err.Error())
-	}
-	if !reflect.DeepEqual(m, a.message(c)) { // it has changed meanwhile
-		a.showLocked(ctx, c)
-	}
-}
-
-// deliverMessage gives the id of the message; 0 says that nobody knows whether
-// it was taken, so that it is sent again.
-func (a *asks) deliverMessage(ctx context.Context, m outbox.Message) (int, error) {
-	if !a.mayShow(m.To) {
-		return unseen, errNotShown
-	}
-	sent, err := a.Sender.Send(context.WithoutCancel(ctx), m)
-	a.at("ask-sent")
-	if refused := (*outbox.Refused)(nil); errors.As(err, &refused) {
-		return unseen, err
-	}
-	if err == nil && sent == 0 {
-		return unseen, nil
-	}
-	return sent, err
 }
 
 // dialogGone ends the wait for what the terminal does not ask any more. A request
@@ -274,7 +217,7 @@ func (a *asks) dialogGone(ctx context.Context, id uuid.UUID) error {
 		if c.State != ask.StateOpen || c.Request.SubagentID != "" || a.Now().Sub(c.Request.Asked) < dialogDrawn {
 			continue // a subagent's dialog is not drawn before its hook has ended
 		}
-		if err := a.becomeLocked(ctx, c, ask.Leave(c)); err != nil {
+		if err := a.becomeLocked(ctx, c, ask.Leave(c, ask.DialogGone)); err != nil {
 			return err
 		}
 	}
@@ -288,8 +231,8 @@ const dialogDrawn = time.Second
 // cardsOf are a session's cards that are not over, oldest first.
 func (a *asks) cardsOf(id uuid.UUID) []ask.Card {
 	var cards []ask.Card
-	for _, c := range a.Asks.List() {
-		if c.Request.Session == id && !c.IsOver() {
+	for _, c := range a.Asks.Unsettled() {
+		if c.Request.Session == id {
 			cards = append(cards, c)
 		}
 	}
@@ -298,6 +241,7 @@ func (a *asks) cardsOf(id uuid.UUID) []ask.Card {
 
 // Forget takes away what is kept of a session that is itself forgotten.
 func (b *Bot) Forget(id uuid.UUID) error {
+	b.asks.forget(id)
 	return errors.Join(b.Asks.Forget(id), b.Dialogs.Forget(id))
 }
 

@@ -92,7 +92,7 @@ func (w *world) result(t *testing.T, q asked, byHook string, text string, denied
 // work does what the goroutines of a running bot would do by now.
 func (w *world) work(t *testing.T) {
 	t.Helper()
-	for _, l := range []*lanes{w.asks.lanes, w.dialogs.lanes} {
+	for _, l := range []*lanes{w.asks.parts, w.asks.lanes, w.dialogs.lanes} {
 		for _, to := range l.takeFresh() {
 			for job, ok := l.next(to); ok; job, ok = l.next(to) {
 				job(t.Context())
@@ -136,6 +136,11 @@ func (w *world) tapsOn(t *testing.T, from int64, q asked, verb string) {
 	w.tapAt(t, from, privateChat(alice), w.card(t, q).Message, "p:"+q.ID+":"+verb)
 }
 
+// saying is what a card says of a decision that is on its way.
+func (w *world) saying(key, what i18n.Key) string {
+	return w.word(key, i18n.Args{"What": w.word(what)})
+}
+
 const bash = `{"command":"go test ./..."}`
 
 func (w *world) asking(t *testing.T) (session.Record, asked) {
@@ -164,7 +169,7 @@ func TestAllowedInTheChat(t *testing.T) {
 	w.tapsOn(t, bob, q, "ok")
 	assert.Equal(t, []string{"allow "}, w.relay.done())
 	m := w.sender.lastEdit(t)
-	assert.Contains(t, m.Text.Text, w.word(i18n.AskSentAllow))
+	assert.Contains(t, m.Text.Text, w.saying(i18n.AskSent, i18n.AskDecidedAllow))
 	assert.Empty(t, m.Buttons, "they are spent")
 	assert.Equal(t, bob, w.card(t, q).By)
 	w.result(t, q, "allow", "ok", false)
@@ -224,7 +229,7 @@ func TestP9_ADecisionCountsOnce(t *testing.T) {
 	assert.Equal(t, []string{"allow "}, w.relay.done())
 	assert.Equal(t, alice, w.card(t, q).By)
 	said := w.sender.done()
-	assert.Contains(t, said[len(said)-1], w.word(i18n.AskSentAllow), "who taps second is told what was decided")
+	assert.Contains(t, said[len(said)-1], w.saying(i18n.AskSent, i18n.AskDecidedAllow), "who taps second is told what was decided")
 	w.result(t, q, "allow", "ok", false)
 	w.tapsOn(t, bob, q, "no")
 	said = w.sender.done()
@@ -292,13 +297,15 @@ func TestP8_ADecisionThatWasNotDeliveredIsDeliveredAtTheRedial(t *testing.T) {
 	w.hangsUp(q)
 	w.tapsOn(t, alice, q, "ok")
 	assert.Empty(t, w.relay.done())
-	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.AskOnItsWay))
+	assert.Contains(t, w.sender.done(), "answer query: "+w.saying(i18n.AskNoted, i18n.AskDecidedAllow))
+	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskNoted, i18n.AskDecidedAllow), "it is not sent yet")
 	w.restart(t)
 	assert.Empty(t, w.relay.done())
 	w.dials(q)
 	require.NoError(t, w.Asked(t.Context(), q.Request))
 	w.work(t)
 	assert.Equal(t, []string{"allow "}, w.relay.done())
+	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskSent, i18n.AskDecidedAllow))
 	assert.Len(t, w.sender.sent, 1)
 }
 
@@ -544,9 +551,28 @@ func TestShowAllAllowsOnlyWhatWasDelivered(t *testing.T) {
 	w.sender.send = nil
 	w.tapsOn(t, alice, q, "all")
 	assert.Contains(t, w.sender.sent[1].Text.Text, "U+202E")
-	assert.Contains(t, data(w.sender.lastEdit(t)), "p:"+q.ID+":ok")
+	below := w.lastSent(t)
+	assert.Contains(t, data(below), "p:"+q.ID+":ok", "the message comes again below")
+	assert.Equal(t, len(w.sender.sent), w.card(t, q).Message)
+	assert.Equal(t, w.named(i18n.AskSeeBelow, "api"), w.sender.lastEdit(t).Text.Text)
+	assert.Empty(t, w.sender.lastEdit(t).Buttons)
 	w.tapsOn(t, alice, q, "ok")
 	assert.Equal(t, []string{"allow "}, w.relay.done())
+}
+
+// What is read may take long; a denial does not wait for that, and ends it.
+func TestADenialEndsShowAll(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	q := w.asksFor(t, r, "Bash", `{"command":"`+strings.Repeat("echo hello; ", 2000)+`"}`)
+	w.sender.send = func(context.Context, outbox.Message) error {
+		w.sender.send = nil
+		require.NoError(t, w.tap(t, alice, "p:"+q.ID+":no"))
+		return nil
+	}
+	w.tapsOn(t, alice, q, "all")
+	assert.Len(t, w.sender.sent, 2, "one part")
+	assert.Len(t, w.relay.done(), 1)
 }
 
 func TestP4_TheNextTextIsTheReason(t *testing.T) {
@@ -558,6 +584,7 @@ func TestP4_TheNextTextIsTheReason(t *testing.T) {
 	w.work(t)
 	require.Len(t, w.relay.done(), 1)
 	assert.Contains(t, w.relay.done()[0], "use make instead")
+	assert.Contains(t, strings.Join(w.sender.done(), "\n"), "react "+reactionReceived)
 	assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue")
 	assert.Equal(t, key, w.card(t, q).Prompt)
 	_, u := w.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: "use make instead"})
@@ -644,7 +671,14 @@ func (w *world) heldBehind(t *testing.T, r session.Record) (inbox.Entry, []strin
 	require.NoError(t, w.entries.Save(e))
 	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r,
 		Prompt: lifecycle.Prompt{Key: e.Key, Text: e.Text}}))
-	return e, data(w.sender.last(t))
+	w.work(t)
+	return e, data(w.lastSent(t))
+}
+
+func (w *world) lastSent(t *testing.T) outbox.Message {
+	t.Helper()
+	require.NotEmpty(t, w.sender.sent)
+	return w.sender.sent[len(w.sender.sent)-1]
 }
 
 func TestP4_DenyWithThisTakesThePromptOutOfTheQueueFirst(t *testing.T) {
@@ -731,29 +765,66 @@ func TestAPromptIsOfferedAsAReasonOnlyWhereItCanBeOne(t *testing.T) {
 			}
 			n := lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: e.Key}}
 			require.NoError(t, w.SessionNews(t.Context(), n))
-			assert.Len(t, data(w.sender.last(t)), tt.want)
+			w.work(t)
+			if tt.want == 0 {
+				assert.Empty(t, data(w.sender.last(t)))
+				return
+			}
+			assert.Len(t, data(w.lastSent(t)), tt.want)
 		})
 	}
 }
 
-// Each of several prompts may be the reason, not only the first in the queue.
+// One sentence is enough for all prompts that wait behind a request.
 func TestAPromptBehindARequestIsOfferedAtOnce(t *testing.T) {
 	w := newWorld(t)
-	_, q := w.asking(t)
+	r, q := w.asking(t)
+	var keys []string
 	for _, text := range []string{"first", "second"} {
 		key := w.mustHear(t, text)
-		m := w.sender.last(t)
-		assert.Equal(t, []string{"dw:" + q.ID + ":" + key, "sa:" + key}, data(m))
-		e, err := w.entries.Load(key)
-		require.NoError(t, err)
-		assert.Equal(t, e.MessageID, m.ReplyTo)
+		w.work(t)
 		p, err := Prompts{Inbox: w.entries.Store}.Prompt(key)
 		require.NoError(t, err)
-		assert.Equal(t, []lifecycle.NoteKind{lifecycle.NoteHeldDialog}, p.Told, "lifecycle does not tell it again")
+		assert.NotContains(t, p.Told, lifecycle.NoteHeldDialog, "it may come to wait behind something else")
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: p}))
+		w.work(t)
+		keys = append(keys, key)
 	}
-	assert.Len(t, w.sender.posted, 2)
-	w.mustHear(t, "/compact")
-	assert.Len(t, w.sender.posted, 2)
+	require.Len(t, w.sender.sent, 2)
+	m := w.lastSent(t)
+	assert.Contains(t, m.Text.Text, "api waits for your answer (a permission: Bash)")
+	assert.Equal(t, []string{"dw:" + q.ID + ":" + keys[0], "sa:" + keys[0]}, data(m))
+	e, err := w.entries.Load(keys[0])
+	require.NoError(t, err)
+	assert.Equal(t, e.MessageID, m.ReplyTo)
+	assert.Empty(t, w.sender.posted)
+	w.result(t, q, "", "ok", false)
+	assert.Contains(t, w.sender.done(), "edit "+w.word(i18n.HeldAskOver), "its buttons are spent, too")
+}
+
+func TestANoticeThatACrashKeptBackIsSentAtTheStart(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	w.mustHear(t, "use make")
+	w.restart(t)
+	w.restart(t)
+	assert.Len(t, w.sender.sent, 2, "once")
+	assert.NotZero(t, w.card(t, q).Notice.Message)
+}
+
+func TestP4_AnswerWithThisAnswersTheLastQuestion(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	q := w.asksFor(t, r, "AskUserQuestion", `{"questions":[{"question":"Which colour?","multiSelect":false,"options":[{"label":"Red"},{"label":"Blue"}]}]}`)
+	e, buttons := w.heldBehind(t, r)
+	require.Equal(t, "p:"+q.ID+":aw:"+e.Key, buttons[0])
+	w.tapAt(t, bob, groupChat(ours), 90, buttons[0])
+	assert.Equal(t, ask.StateOpen, w.card(t, q).State, "it counts in its chat only")
+	w.tapAt(t, alice, privateChat(alice), 90, buttons[0])
+	assert.JSONEq(t, `{"Which colour?":"use make"}`, string(answersOf(t, w.card(t, q))))
+	assert.Contains(t, w.sessions.done(), "withdraw "+e.Key+" of "+r.ID.String())
+	assert.Equal(t, []string{"allow "}, w.relay.done())
+	assert.Contains(t, w.sender.done(), "react 👌 to 77 in 7", "the hook has it")
 }
 
 func TestSendAfterLeavesThePromptInTheQueue(t *testing.T) {
@@ -766,6 +837,16 @@ func TestSendAfterLeavesThePromptInTheQueue(t *testing.T) {
 	assert.Equal(t, ask.StateOpen, w.card(t, q).State)
 	w.tapAt(t, alice, privateChat(alice), 91, buttons[0])
 	assert.Len(t, w.relay.done(), 1, "and the other button may still be tapped under another message")
+}
+
+func TestAfterSendAfterTheNextTextIsOffered(t *testing.T) {
+	w := newWorld(t)
+	r, q := w.asking(t)
+	_, buttons := w.heldBehind(t, r)
+	w.tapAt(t, alice, privateChat(alice), w.sender.lastID(), buttons[1])
+	key := w.mustHear(t, "not on a Friday")
+	w.work(t)
+	assert.Contains(t, data(w.lastSent(t)), "dw:"+q.ID+":"+key)
 }
 
 func TestP9_DenyWithThisCountsInItsChatOnly(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,6 +12,7 @@ import (
 
 	"ccbot/bot/ask"
 	"ccbot/bot/inbox"
+	"ccbot/hooks"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
@@ -21,45 +23,62 @@ const (
 	askPace = 30 * time.Second
 	// askHalf is how long the second half of what a transcript tells may take.
 	askHalf = time.Second
-	// askRedraw is how many messages that are over are drawn again at a start: the
-	// last edits before a crash may be lost. A tap on an older one draws it, too.
+	// askRedraw is how many messages that are over are drawn again at a start, and
+	// askRecent how long those are over at most: the last edits before a crash may
+	// be lost. A tap on an older one draws it, too.
 	askRedraw = 10
+	askRecent = 10 * time.Minute
 	// askKeep is how long a card is kept after its end: a late tap is told what
 	// became of it.
-	askKeep = 7 * 24 * time.Hour
+	askKeep  = 7 * 24 * time.Hour
+	askPrune = 24 * time.Hour // how often that is looked at
 )
 
 // Run sends what is not in the chat yet, and follows what becomes of it.
 func (a *asks) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return a.lanes.Run(ctx) })
+	g.Go(func() error { return a.parts.Run(ctx) })
 	g.Go(func() error { return a.follow(ctx) })
 	return g.Wait()
 }
 
 func (a *asks) follow(ctx context.Context) error {
 	a.begin(ctx)
-	for {
-		var tick <-chan time.Time // nil waits for ever
-		pace := askPace
-		if len(a.halves) > 0 {
-			pace = askHalf
-		}
-		timer := time.NewTimer(pace)
-		if len(a.unsettled()) > 0 {
-			tick = timer.C
+	// Neither clock starts again at a wake: there may always be news of some session.
+	rounds := time.NewTicker(askPace)
+	defer rounds.Stop()
+	var half <-chan time.Time // nil waits for ever
+	for ctx.Err() == nil {
+		if half == nil && len(a.halves) > 0 {
+			half = time.After(askHalf)
 		}
 		select {
 		case <-ctx.Done():
 		case <-a.wake:
 			a.catchUp(ctx)
-		case <-tick:
+		case <-half:
+			half = nil
+			for id := range a.halves {
+				a.settle(ctx, id, false)
+			}
+		case <-rounds.C:
 			a.lookAtAll(ctx)
+			a.prune()
 		}
-		timer.Stop()
-		if ctx.Err() != nil {
-			return nil
-		}
+	}
+	return nil
+}
+
+// prune forgets old cards, once a day.
+func (a *asks) prune() {
+	now := a.Now()
+	if now.Sub(a.pruned) < askPrune {
+		return
+	}
+	a.pruned = now
+	if err := a.Asks.Prune(now.Add(-askKeep)); err != nil {
+		a.Log.Warn("asks_not_pruned", "error", err.Error())
 	}
 }
 
@@ -68,28 +87,30 @@ func (a *asks) begin(ctx context.Context) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.begun = a.Now()
-	if err := a.Asks.Prune(a.begun.Add(-askKeep)); err != nil {
-		a.Log.Warn("asks_not_pruned", "error", err.Error())
-	}
-	open := a.unsettled()
+	a.prune()
+	open := a.Asks.Unsettled()
 	for _, c := range open {
-		a.showLocked(ctx, c)
+		next := a.rehomed(c)
+		a.note(a.becomeLocked(ctx, c, next), c.Request.ID)
+		if next.Message != 0 { // else it is on its way
+			a.showLocked(ctx, next)
+		}
+		a.sendNotice(c)
 		a.lookLocked(c.Request.Session, false)
 	}
-	over := a.Asks.List()[len(open):]
+	over := slices.DeleteFunc(a.Asks.List()[len(open):], func(c ask.Card) bool { return a.begun.Sub(c.Over) >= askRecent })
 	for _, c := range over[max(0, len(over)-askRedraw):] {
-		a.showLocked(ctx, c)
+		a.lanes.add(c.Conversation, func(ctx context.Context) { a.redraw(ctx, c.Request.ID) })
 	}
 }
 
-func (a *asks) unsettled() []ask.Card {
-	all := a.Asks.List()
-	for i, c := range all {
-		if c.IsOver() {
-			return all[:i] // they come last
-		}
+// redraw brings a message up to date, after those that people wait for.
+func (a *asks) redraw(ctx context.Context, id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c, ok := a.Asks.Get(id); ok {
+		a.showLocked(ctx, c)
 	}
-	return all
 }
 
 // catchUp looks at what there was news of.
@@ -101,11 +122,11 @@ func (a *asks) catchUp(ctx context.Context) {
 	if ctx.Err() != nil {
 		return // at a stop every hook leaves, to redial later
 	}
-	for _, c := range a.unsettled() {
+	for _, c := range a.Asks.Unsettled() {
 		id := c.Request.ID
 		ended, looked := due[c.Request.Session]
 		if left[id] && c.State == ask.StateOpen {
-			a.note(a.become(ctx, id, ask.Leave), id)
+			a.note(a.leave(ctx, id), id)
 		}
 		if left[id] || looked {
 			a.settle(ctx, id, ended)
@@ -113,13 +134,35 @@ func (a *asks) catchUp(ctx context.Context) {
 	}
 }
 
+// leave takes in that a request's hook has left, unless it is back by now. A
+// request that nobody has seen leaves nothing behind.
+func (a *asks) leave(ctx context.Context, id string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c, ok := a.Asks.Get(id)
+	if !ok || c.State != ask.StateOpen || a.waits(c) {
+		return nil
+	}
+	if c = a.found(c); c.Message == 0 && !a.flying[id] && !c.AllShown {
+		a.Sessions.Wake(c.Request.Session)
+		return a.Asks.Remove(id)
+	}
+	why := ask.HookLeft
+	if a.Now().Sub(c.Request.Asked) >= ask.HookWait {
+		why = ask.WaitedOut
+	}
+	return a.becomeLocked(ctx, c, ask.Leave(c, why))
+}
+
 // lookAtAll looks at everything that is not settled, and finds the hooks that
 // did not come back.
 func (a *asks) lookAtAll(ctx context.Context) {
-	for _, c := range a.unsettled() {
-		a.settle(ctx, c.Request.ID, false)
-		if now, ok := a.Asks.Get(c.Request.ID); ok && a.isLost(ctx, now) {
-			a.note(a.become(ctx, now.Request.ID, lose), now.Request.ID)
+	for _, c := range a.Asks.Unsettled() {
+		id := c.Request.ID
+		a.settle(ctx, id, false)
+		a.note(a.become(ctx, id, a.heed), id)
+		if now, ok := a.Asks.Get(id); ok && a.isLost(ctx, now) {
+			a.note(a.become(ctx, id, ask.Lose), id)
 		}
 	}
 }
@@ -141,30 +184,11 @@ func (a *asks) isLost(ctx context.Context, c ask.Card) bool {
 	if c.State == ask.StateOpen {
 		return true
 	}
-	if a.isGiven(c.Request.ID) {
+	if !c.Given.IsZero() && !c.Given.Before(a.begun) {
 		return false // what it allowed may run for long before the transcript says so
 	}
 	d, err := a.Sessions.Dialog(ctx, c.Request.Session)
 	return err == nil && d.Open
-}
-
-// lose is for a card whose hook has not come back. Its decision, if there is one,
-// stays: the hook may come yet.
-func lose(c ask.Card) ask.Card {
-	if c.State == ask.StateSent {
-		c.State = ask.StateAway
-		return c
-	}
-	return ask.Leave(c)
-}
-
-// found is for a card whose hook is back.
-func found(c ask.Card) ask.Card {
-	c = ask.Return(c)
-	if c.State == ask.StateOpen && c.Decision != nil {
-		c.State = ask.StateSent
-	}
-	return c
 }
 
 func (a *asks) waits(c ask.Card) bool {
@@ -181,12 +205,16 @@ func (a *asks) waits(c ask.Card) bool {
 func (a *asks) settle(ctx context.Context, id string, ended bool) {
 	c, ok := a.Asks.Get(id)
 	if !ok || c.IsOver() {
+		delete(a.halves, id)
 		return
 	}
 	if c.State == ask.StateSent {
 		a.note(a.deliver(ctx, c), id)
 	}
-	o, known, err := a.outcome(c)
+	o, known, err := a.outcome(ctx, c)
+	if ctx.Err() != nil {
+		return // it may not have read to the end; the next start does
+	}
 	if err != nil {
 		a.Log.Warn("outcome_unreadable", "request", id, "error", err.Error())
 	}
@@ -213,12 +241,12 @@ func (a *asks) isHalf(id string, o transcript.Outcome) bool {
 	return a.Now().Sub(since) < askHalf
 }
 
-func (a *asks) outcome(c ask.Card) (o transcript.Outcome, found bool, err error) {
+func (a *asks) outcome(ctx context.Context, c ask.Card) (o transcript.Outcome, found bool, err error) {
 	q := c.Request
 	if q.Transcript == "" {
 		return o, false, nil
 	}
-	o, found, err = transcript.FindOutcome(transcript.Sought{Path: q.Transcript, Subagent: q.SubagentID, From: q.Offset,
+	o, found, err = transcript.FindOutcome(ctx, transcript.Sought{Path: q.Transcript, Subagent: q.SubagentID, From: q.Offset,
 		Tool: q.Tool, Input: q.Input, At: q.Asked})
 	if errors.Is(err, fs.ErrNotExist) {
 		return o, false, nil
@@ -242,25 +270,37 @@ func (a *asks) deliver(ctx context.Context, c ask.Card) error {
 	if err := a.withdraw(ctx, c); err != nil && !isGone(err) {
 		return err
 	}
-	_ = a.give(c) // nobody waits: the hook has it, or comes back
-	return nil
-}
-
-// give gives a decision to the hook that waits for it.
-func (a *asks) give(c ask.Card) error {
-	if err := a.Relay.Decide(c.Request.ID, *c.Decision); err != nil {
-		return err
+	if !a.waits(c) {
+		return nil // the hook has it, or comes back
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.given[c.Request.ID] = true
-	return nil
+	_, err := a.give(ctx, c)
+	return err
 }
 
-func (a *asks) isGiven(id string) bool {
+// give gives a decision to the hook that waits for it, and says in the chat which
+// of both it is: sent, or noted until the hook redials. It gives the card back as
+// it is then.
+func (a *asks) give(ctx context.Context, c ask.Card) (ask.Card, error) {
+	id := c.Request.ID
+	err := a.Relay.Decide(id, *c.Decision)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.given[id]
+	now, ok := a.Asks.Get(id)
+	switch {
+	case err != nil && !errors.Is(err, hooks.ErrNotWaiting):
+		a.showLocked(ctx, c)
+		return c, err
+	case !ok || now.IsOver():
+		return c, nil // the transcript was quicker
+	case err != nil:
+		a.showLocked(ctx, now)
+		return now, nil
+	}
+	next := ask.Give(now, a.Now())
+	if next.Text != 0 {
+		a.Sender.React(ctx, next.Conversation, next.Text, reactionReceived)
+	}
+	return next, a.becomeLocked(ctx, now, next)
 }
 
 // withdraw takes the prompt that became a reason out of the queue. isGone of the

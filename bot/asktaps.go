@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/ask"
-	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/hooks"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 // tapAsk is a tap on the message of a permission request. It counts in the
@@ -25,8 +22,16 @@ func (b *Bot) tapAsk(ctx context.Context, t tapEvent) error {
 	if !ok || len(t.args) < 2 {
 		return b.stale(ctx, t)
 	}
-	defer a.unbusy(c.Request.ID)
+	switch t.args[1] {
+	case tapStray:
+		return a.tapStray(ctx, t)
+	case tapAnswerWith:
+		return a.tapAnswerWith(ctx, t)
+	}
 	next, effect, err := a.take(ctx, t)
+	if err == nil && effect == ask.SendDecision {
+		defer a.unbusy(c.Request.ID)
+	}
 	if c.Message > 0 && c.Message != t.message { // it was sent twice, in a crash
 		if err := b.spend(ctx, t); err != nil {
 			return err
@@ -38,7 +43,8 @@ func (b *Bot) tapAsk(ctx context.Context, t tapEvent) error {
 	case effect == ask.SendDecision:
 		return a.decided(ctx, t, next)
 	case effect == ask.ShowAll:
-		return a.showAll(ctx, t, next)
+		a.showAll(ctx, t, next)
+		return nil
 	case effect == ask.AskWhy:
 		b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.AskWriteNow), false)
 		return nil
@@ -70,28 +76,24 @@ func (a *asks) take(ctx context.Context, t tapEvent) (ask.Card, ask.Effect, erro
 	if c.Message == unseen {
 		next.Message = t.message // the tap says which one it is
 	}
+	if c.Why != nil && c.Why.By != t.from && next.Why == nil {
+		next = ask.Miss(next, c.Why.By, a.Now())
+	}
 	if effect == ask.AskWhy {
-		if err := a.forgetWhy(ctx, next, t.from); err != nil {
+		if t.to.ChatID != t.from { // others read it, too
+			next.Why.Name = t.name
+		}
+		if err := a.onlyFor(ctx, next, t.from); err != nil {
 			return c, ask.None, err
 		}
 	}
-	a.busy[c.Request.ID] = effect == ask.SendDecision
-	return next, effect, a.becomeLocked(ctx, c, next)
-}
-
-// forgetWhy makes sure that a person's next text belongs to one card alone.
-func (a *asks) forgetWhy(ctx context.Context, but ask.Card, person int64) error {
-	for _, c := range a.unsettled() {
-		if c.Why == nil || c.Why.By != person || c.Conversation != but.Conversation || c.Request.ID == but.Request.ID {
-			continue
-		}
-		next := c
-		next.Why = nil
-		if err := a.becomeLocked(ctx, c, next); err != nil {
-			return err
-		}
+	if err := a.putLocked(ctx, c, next, effect); err != nil {
+		return c, ask.None, err
 	}
-	return nil
+	if effect == ask.SendDecision {
+		a.busy[c.Request.ID] = true
+	}
+	return next, effect, nil
 }
 
 // notTaken says why a tap changes nothing.
@@ -102,7 +104,7 @@ func (a *asks) notTaken(ctx context.Context, t tapEvent, c ask.Card, why error) 
 		if text.Blank() {
 			text = plain(a.words.Say(i18n.AskShowFirst))
 		}
-		a.alertText(ctx, t, text)
+		a.toast(ctx, t, text)
 	case errors.Is(why, ask.ErrStale):
 		a.Sender.Answer(ctx, t.to, t.query, a.words.Say(i18n.AskChanged), false)
 	default:
@@ -111,204 +113,127 @@ func (a *asks) notTaken(ctx context.Context, t tapEvent, c ask.Card, why error) 
 	return nil
 }
 
+// toast answers a tap with a text that goes away by itself.
+func (a *asks) toast(ctx context.Context, t tapEvent, text render.Text) {
+	if parts := text.Split(alertLimit); len(parts) > 0 {
+		text = parts[0]
+	}
+	a.Sender.Answer(ctx, t.to, t.query, text.Text, false)
+}
+
 // decided gives the decision of a card, which is on disk, to its hook.
 func (a *asks) decided(ctx context.Context, t tapEvent, c ask.Card) error {
-	err := a.give(c)
+	c, err := a.give(ctx, c)
 	switch {
-	case err == nil:
-		a.Sender.Answer(ctx, t.to, t.query, "", false)
-	case errors.Is(err, hooks.ErrNotWaiting): // it goes out when the hook redials
-		a.alert(ctx, t, i18n.AskOnItsWay)
-	default:
+	case err != nil:
 		return err
+	case c.State == ask.StateSent && c.Given.IsZero(): // it goes out when the hook redials
+		a.toast(ctx, t, a.viewer().Status(c))
+	case c.Missed.By != 0 && c.Missed.By != t.from:
+		a.toast(ctx, t, plain(a.words.Say(i18n.AskWriterCut)))
+	default:
+		a.Sender.Answer(ctx, t.to, t.query, "", false)
 	}
 	a.look(c.Request.Session, false)
 	return nil
 }
 
-// showAll sends everything that a request says. Only when Telegram has taken all
-// of it can the request be allowed.
-func (a *asks) showAll(ctx context.Context, t tapEvent, c ask.Card) error {
+// showAll lets everything that a request says be sent, one delivery at a time.
+func (a *asks) showAll(ctx context.Context, t tapEvent, c ask.Card) {
 	a.Sender.Answer(ctx, t.to, t.query, "", false)
+	if !a.beginShow(c.Request.ID) {
+		return
+	}
+	a.parts.add(t.to, func(ctx context.Context) {
+		defer a.endShow(c.Request.ID)
+		a.note(a.deliverAll(ctx, t, c), c.Request.ID)
+	})
+}
+
+// deliverAll sends it while the request is open. Only when Telegram has taken all
+// of it can the request be allowed; then its message comes again below, so that
+// the buttons are where the reading ends.
+func (a *asks) deliverAll(ctx context.Context, t tapEvent, c ask.Card) error {
 	for _, part := range a.viewer().All(c) {
+		if now, ok := a.Asks.Get(c.Request.ID); !ok || now.State != ask.StateOpen || ctx.Err() != nil {
+			return nil
+		}
 		_, err := a.Sender.Send(ctx, outbox.Message{To: t.to, Text: part, ReplyTo: t.message, Silent: true})
 		if refused := (*outbox.Refused)(nil); errors.As(err, &refused) {
 			a.Log.Warn("ask_not_shown", "request", c.Request.ID, "error", err.Error())
 			return a.say(ctx, t.to, a.words.Say(i18n.AskNotShown))
 		}
 		if err != nil {
-			return err
+			return ignoringEnd(ctx, err)
 		}
 	}
-	return a.become(ctx, c.Request.ID, func(c ask.Card) ask.Card {
-		c.AllShown = true
-		return c
-	})
+	return a.shownAll(ctx, c.Request.ID)
 }
 
-// hear takes a text that a card waits for: the reason of a denial, or an answer
-// in the person's own words. Commands go where they always go. The card notes
-// the text's key, because after a crash the text comes again.
-func (a *asks) hear(ctx context.Context, in incoming, text string) (taken bool, err error) {
+// ignoringEnd is err, unless the program ends.
+func ignoringEnd(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func (a *asks) shownAll(ctx context.Context, id string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	c, ok, again := a.waitsFor(in)
-	if again {
-		a.lookLocked(c.Request.Session, false)
-		return true, nil
+	old, ok := a.Asks.Get(id)
+	if !ok || old.State != ask.StateOpen {
+		return nil
 	}
-	if !ok || strings.HasPrefix(text, "/") {
-		return false, nil
+	next := old
+	next.AllShown, next.Message = true, 0
+	if err := a.becomeLocked(ctx, old, next); err != nil || old.Message <= 0 {
+		return err
 	}
-	next, effect := ask.Say(c, in.from, text, a.Now())
-	if effect == ask.None {
-		return false, nil
-	}
-	next.Prompt = in.key
-	if err := a.becomeLocked(ctx, c, next); err != nil {
-		return false, err
-	}
-	a.at("ask-heard")
-	a.Sender.React(ctx, in.to, in.message, reactionStored)
-	a.lookLocked(c.Request.Session, false) // which gives the decision to the hook
-	return true, nil
+	below := plain(a.words.Say(i18n.AskSeeBelow, i18n.Args{"Name": a.nameOf(old)}))
+	return edited(a.Sender.Edit(ctx, old.Conversation, old.Message, outbox.Message{To: old.Conversation, Text: below}))
 }
 
-// waitsFor finds the card that a person's text belongs to; again says that it
-// was heard already.
-func (a *asks) waitsFor(in incoming) (c ask.Card, ok, again bool) {
-	for _, one := range a.Asks.List() {
-		if one.Conversation != in.to {
-			continue
-		}
-		if one.Prompt == in.key && a.Now().Sub(one.Request.Asked) < askKeep {
-			return one, true, true
-		}
-		if !ok && one.Awaits(in.from) {
-			c, ok = one, true
-		}
+func (a *asks) beginShow(id string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.shows[id] {
+		return false
 	}
-	return c, ok, false
+	a.shows[id] = true
+	return true
+}
+
+func (a *asks) endShow(id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.shows, id)
 }
 
 // openAsk is the newest request of a session that a person may decide in a
-// conversation.
+// conversation. A subagent's holds up nothing but the subagent.
 func (b *Bot) openAsk(id uuid.UUID, to session.Conversation) (ask.Card, bool) {
 	cards := b.asks.cardsOf(id)
 	for _, c := range slices.Backward(cards) {
-		if c.State == ask.StateOpen && c.Conversation == to {
+		if c.State == ask.StateOpen && c.Conversation == to && c.Request.SubagentID == "" {
 			return c, true
 		}
 	}
 	return ask.Card{}, false
 }
 
-// tellHeldDialog says that a prompt waits behind a dialog. Behind a request that
-// the chat shows it may as well be the reason to deny it.
-func (b *Bot) tellHeldDialog(ctx context.Context, n lifecycle.Note) error {
-	e, err := b.Entries.Load(n.Prompt.Key)
-	if err != nil {
-		return err
-	}
-	c, ok := b.behind(e)
-	if !ok {
-		return b.reply(ctx, n, b.words.Say(i18n.HeldDialog, i18n.Args{"Name": n.Session.Name}))
-	}
-	return b.offer(ctx, e, n.Session.Name, c)
-}
-
-// behind is the request that a prompt waits behind, and that it may be the reason
-// to deny.
-func (b *Bot) behind(e inbox.Entry) (ask.Card, bool) {
-	if e.Class != string(lifecycle.ClassPrompt) {
-		return ask.Card{}, false
-	}
-	return b.openAsk(e.Session, e.Conversation)
-}
-
-// offer says that a prompt waits behind a request, under it.
-func (b *Bot) offer(ctx context.Context, e inbox.Entry, name string, c ask.Card) error {
-	text := b.words.Say(i18n.HeldAsk, i18n.Args{"Name": name, "Tool": clipEnd(visible(c.Request.Tool), 60)})
-	return b.postUnder(ctx, outbox.Message{To: e.Conversation, Text: plain(text), ReplyTo: e.MessageID, Silent: true, Buttons: rows(2,
-		b.button(i18n.ButtonDenyWith, "dw:"+c.Request.ID+":"+e.Key, outbox.Danger),
-		b.button(i18n.ButtonSendAfter, "sa:"+e.Key, ""))})
-}
-
 // tapSendAfter lets a prompt wait, as it does anyway.
 func (b *Bot) tapSendAfter(ctx context.Context, t tapEvent) error {
-	_, id, err := b.unproven(t)
+	key, id, err := b.unproven(t)
 	if err != nil {
 		return b.stale(ctx, t)
+	}
+	if err := b.asks.freeNotice(id, key); err != nil {
+		return err
 	}
 	r, _ := b.Records.Get(id)
 	b.Sender.Answer(ctx, t.to, t.query, "", false)
 	return b.replace(ctx, t, b.words.Say(i18n.SendAfter, i18n.Args{"Name": r.Name}))
-}
-
-// tapDenyWith denies a request with a prompt that waits behind it. The prompt
-// leaves the queue before the hook hears of it. One that has left already was
-// typed: then nothing is denied.
-func (b *Bot) tapDenyWith(ctx context.Context, t tapEvent) error {
-	a := b.asks
-	before, ok := a.tapped(t)
-	if !ok || len(t.args) != 2 {
-		return b.stale(ctx, t)
-	}
-	e, err := b.Entries.Load(t.args[1])
-	if errors.Is(err, inbox.ErrNoEntry) || err == nil && (e.State != inbox.Held || e.Session != before.Request.Session) {
-		return b.stale(ctx, t)
-	}
-	if err != nil {
-		return err
-	}
-	defer a.unbusy(before.Request.ID)
-	c, err := a.denyWith(ctx, t, e)
-	if errors.Is(err, ask.ErrOver) || errors.Is(err, ask.ErrNotNow) || errors.Is(err, ask.ErrStale) || isGone(err) {
-		b.alert(ctx, t, i18n.AskTooLate)
-		return b.spend(ctx, t)
-	}
-	if err != nil {
-		return err
-	}
-	if err := a.decided(ctx, t, c); err != nil {
-		return err
-	}
-	return b.replace(ctx, t, b.words.Say(i18n.DeniedWith, i18n.Args{"Name": a.nameOf(c)}))
-}
-
-// denyWith puts the denial on disk, then takes the prompt out of the queue. Where
-// that cannot be done, the request is as it was.
-func (a *asks) denyWith(ctx context.Context, t tapEvent, e inbox.Entry) (ask.Card, error) {
-	before, c, err := a.denial(ctx, t, e)
-	if err != nil {
-		return c, err
-	}
-	a.at("ask-denied-with")
-	if err := a.withdraw(ctx, c); err != nil {
-		undone := a.become(ctx, c.Request.ID, func(now ask.Card) ask.Card {
-			undo := before
-			undo.Message, undo.AllShown = now.Message, now.AllShown
-			return undo
-		})
-		return c, errors.Join(err, undone)
-	}
-	return c, nil
-}
-
-// denial is the first half of denyWith. The card is busy from then on.
-func (a *asks) denial(ctx context.Context, t tapEvent, e inbox.Entry) (before, c ask.Card, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	before, _ = a.Asks.Get(t.args[0])
-	c, _, err = ask.DenyWith(before, t.from, e.Text, e.Key, a.Now())
-	if err != nil {
-		return before, before, err
-	}
-	if err := a.becomeLocked(ctx, before, c); err != nil {
-		return before, before, err
-	}
-	a.busy[c.Request.ID] = true
-	return before, c, nil
 }
 
 // unbusy lets others give a card's decision to its hook.
@@ -316,21 +241,4 @@ func (a *asks) unbusy(id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.busy, id)
-}
-
-// dialogGone hears that the terminal does not ask any more what it asked.
-func (b *Bot) dialogGone(ctx context.Context, n lifecycle.Note) error {
-	return errors.Join(b.asks.dialogGone(ctx, n.Session.ID), b.dialogs.close(ctx, n.Session.ID))
-}
-
-// closeOver ends what waits for an answer of a session that is over.
-func (b *Bot) closeOver(ctx context.Context, n lifecycle.Note) error {
-	switch n.Kind {
-	case lifecycle.NoteReady: // what was shown of its start is not there any more
-		return b.dialogs.close(ctx, n.Session.ID)
-	case lifecycle.NoteEnded, lifecycle.NoteLost, lifecycle.NoteStopped, lifecycle.NoteFailed:
-		b.asks.look(n.Session.ID, true)
-		return b.dialogs.close(ctx, n.Session.ID)
-	}
-	return nil
 }

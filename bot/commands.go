@@ -63,7 +63,7 @@ func (b *Bot) newSession(ctx context.Context, in incoming, args string) error {
 	if err != nil {
 		return b.explain(ctx, in.to, b.startFailure(err))
 	}
-	if err := b.Chats.SetCurrent(in.to, r.ID); err != nil {
+	if err := b.setCurrent(ctx, in.to, r.ID); err != nil {
 		return err
 	}
 	text := b.words.Say(i18n.Started, i18n.Args{"Name": r.Name, "Dir": b.short(r.Dir)})
@@ -160,7 +160,7 @@ func (b *Bot) stop(ctx context.Context, in incoming, args string) error {
 	if !ok {
 		return b.noSession(ctx, in, args)
 	}
-	err = b.Sessions.Interrupt(ctx, r.ID)
+	err = b.interrupt(ctx, r.ID)
 	if errors.Is(err, lifecycle.ErrIdle) {
 		return b.say(ctx, in.to, b.words.Say(i18n.StopNothing, i18n.Args{"Name": r.Name}))
 	}

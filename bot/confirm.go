@@ -197,7 +197,7 @@ func (b *Bot) fork(ctx context.Context, t tapEvent, a about) error {
 	if err != nil {
 		return b.explain(ctx, t.to, b.forkFailure(a, err))
 	}
-	if err := b.Chats.SetCurrent(t.to, r.ID); err != nil {
+	if err := b.setCurrent(ctx, t.to, r.ID); err != nil {
 		return err
 	}
 	text := b.words.Say(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": a.r.Name, "Dir": b.short(r.Dir)})

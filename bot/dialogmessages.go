@@ -56,26 +56,25 @@ func (d *dialogMessages) open(ctx context.Context, id uuid.UUID, mark string, m 
 		d.Log.Info("not_told", "chat_id", m.To.ChatID, "why", "nobody there is allowed any more")
 		return nil
 	}
-	store := d.Dialogs
-	store.mu.Lock()
-	defer store.mu.Unlock()
-	one := shownDialog{Session: id, Mark: mark, Message: m}
-	old, ok := store.all[id]
-	if ok && !old.Closed && old.Mark == mark && old.to() == m.To {
-		one.ID = old.ID
-	}
-	if err := store.putLocked(one); err != nil {
-		return err
-	}
-	if one.ID != 0 {
-		d.edit(ctx, one)
+	return d.Dialogs.change(id, func(old shownDialog, c dialogChange) error {
+		one := shownDialog{Session: id, Mark: mark, Message: m}
+		same := one.shows(old)
+		if same {
+			one.ID = old.ID
+		}
+		if err := c.put(one); err != nil {
+			return err
+		}
+		if one.ID != 0 {
+			d.edit(ctx, one)
+			return nil
+		}
+		if !same && !old.Closed {
+			d.edit(ctx, d.closed(old))
+		}
+		d.sendLater(one)
 		return nil
-	}
-	if ok && !old.Closed {
-		d.edit(ctx, d.closed(old))
-	}
-	d.sendLater(one)
-	return nil
+	})
 }
 
 func (d *dialogMessages) sendLater(one shownDialog) {
@@ -98,20 +97,21 @@ func (d *dialogMessages) send(ctx context.Context, id uuid.UUID) {
 			return // the next start sends it
 		}
 	}
-	store := d.Dialogs
-	store.mu.Lock()
-	defer store.mu.Unlock()
-	now, ok := store.all[id]
-	switch {
-	case err != nil:
-		err = store.removeLocked(id)
-	case !ok || now.Mark != one.Mark:
-		one.ID = sent
-		d.edit(ctx, d.closed(one))
-	default:
+	err = d.Dialogs.change(id, func(now shownDialog, c dialogChange) error {
+		ours := now.ID == 0 && now.shows(one)
+		switch {
+		case err != nil && ours:
+			return c.remove()
+		case err != nil: // another dialog is remembered by now, which has a job of its own
+			return nil
+		case !ours:
+			one.ID = sent
+			d.edit(ctx, d.closed(one))
+			return nil
+		}
 		now.ID = sent
-		err = store.putLocked(now)
-	}
+		return c.put(now)
+	})
 	if err != nil {
 		d.Log.Error("dialog_not_saved", "session_id", id.String(), "error", err.Error())
 	}
@@ -125,40 +125,36 @@ func (d *dialogMessages) isOpen(id uuid.UUID, t tapEvent) bool {
 
 // redraw sets the message of a tap to what the terminal shows now.
 func (d *dialogMessages) redraw(ctx context.Context, t tapEvent, id uuid.UUID, mark string, m outbox.Message) error {
-	store := d.Dialogs
-	store.mu.Lock()
-	defer store.mu.Unlock()
-	one, ok := store.all[id]
-	if !ok || one.Closed || one.ID != t.message {
-		return nil // it was closed, or another message shows the dialog by now
-	}
-	one.Mark, one.Message = mark, m
-	if err := store.putLocked(one); err != nil {
-		return err
-	}
-	d.edit(ctx, one)
-	return nil
+	return d.Dialogs.change(id, func(one shownDialog, c dialogChange) error {
+		if one.Closed || one.ID == 0 || one.ID != t.message {
+			return nil // it was closed, or another message shows the dialog by now
+		}
+		one.Mark, one.Message = mark, m
+		if err := c.put(one); err != nil {
+			return err
+		}
+		d.edit(ctx, one)
+		return nil
+	})
 }
 
 // close says in the message that the dialog is gone. It stays on disk until the
 // next start, because the edit may be lost.
 func (d *dialogMessages) close(ctx context.Context, id uuid.UUID) error {
-	store := d.Dialogs
-	store.mu.Lock()
-	defer store.mu.Unlock()
-	one, ok := store.all[id]
-	switch {
-	case !ok || one.Closed:
+	return d.Dialogs.change(id, func(one shownDialog, c dialogChange) error {
+		switch {
+		case one.Session == uuid.Nil || one.Closed:
+			return nil
+		case one.ID == 0:
+			return c.remove() // nobody has to see it any more
+		}
+		one = d.closed(one)
+		if err := c.put(one); err != nil {
+			return err
+		}
+		d.edit(ctx, one)
 		return nil
-	case one.ID == 0:
-		return store.removeLocked(id) // nobody has to see it any more
-	}
-	one = d.closed(one)
-	if err := store.putLocked(one); err != nil {
-		return err
-	}
-	d.edit(ctx, one)
-	return nil
+	})
 }
 
 // closed is the message without buttons.

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"sync"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/outbox"
+	"ccbot/internal/keepjson"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 )
@@ -33,13 +35,42 @@ type shownDialog struct {
 	ID      int            `json:"id,omitempty"`   // of the message; 0: it is not in the chat yet
 	Closed  bool           `json:"closed,omitempty"`
 	Message outbox.Message `json:"message"`
+
+	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
+}
+
+// plainDialog is shownDialog without its methods.
+type plainDialog shownDialog
+
+// MarshalJSON writes the file, with the fields that this program does not know.
+func (d shownDialog) MarshalJSON() ([]byte, error) {
+	return keepjson.Marshal(plainDialog(d), d.unknown)
+}
+
+// UnmarshalJSON reads one; keepjson.ErrNewer: a newer program wrote it.
+func (d *shownDialog) UnmarshalJSON(data []byte) error {
+	var p plainDialog
+	unknown, err := keepjson.Unmarshal(data, dialogVersion, &p)
+	if err != nil {
+		return err
+	}
+	*d = shownDialog(p)
+	d.unknown = unknown
+	return nil
 }
 
 func (d shownDialog) to() session.Conversation { return d.Message.To }
 
+// shows says whether two are about the same dialog in the same place.
+func (d shownDialog) shows(other shownDialog) bool {
+	return !d.Closed && !other.Closed && d.Session == other.Session && d.Mark == other.Mark && d.to() == other.to()
+}
+
 const dialogVersion = 1
 
-// OpenDialogs opens the folder. What cannot be read there goes to quarantine.
+// OpenDialogs opens the folder. A file that cannot be understood goes to
+// quarantine, a newer program's stays where it is until its session asks
+// something again. One that cannot be read now is an error: it may pass.
 func OpenDialogs(dir, quarantine string, log *slog.Logger) (*Dialogs, error) {
 	d := &Dialogs{folder: spool.Folder{Path: dir, MaxSize: 1 << 20, Fsync: true}, all: make(map[uuid.UUID]shownDialog)}
 	names, err := d.folder.List()
@@ -47,40 +78,47 @@ func OpenDialogs(dir, quarantine string, log *slog.Logger) (*Dialogs, error) {
 		return nil, fmt.Errorf("open dialogs: %w", err)
 	}
 	for _, name := range names {
-		one, err := d.read(name)
-		if err == nil {
-			d.all[one.Session] = one
+		if filepath.Ext(name) != dialogSuffix {
 			continue
 		}
-		log.Warn("dialog_set_aside", "file", name, "error", err.Error())
-		if err := d.folder.Quarantine(name, quarantine, err.Error()); err != nil {
+		if err := d.load(name, quarantine, log); err != nil {
 			return nil, fmt.Errorf("open dialogs: %w", err)
 		}
 	}
 	return d, nil
 }
 
-func (d *Dialogs) read(name string) (one shownDialog, err error) {
+func (d *Dialogs) load(name, quarantine string, log *slog.Logger) error {
+	var one shownDialog
 	data, err := d.folder.Read(name)
-	if err != nil {
-		return shownDialog{}, err
+	if err != nil && !errors.Is(err, spool.ErrForeign) && !errors.Is(err, spool.ErrTooBig) {
+		return err // it may pass
 	}
-	if err := json.Unmarshal(data, &one); err != nil {
-		return shownDialog{}, err
+	if err == nil {
+		err = json.Unmarshal(data, &one)
 	}
-	if one.Version != dialogVersion || dialogFile(one.Session) != name || one.Message.Text.Blank() {
-		return shownDialog{}, errors.New("not a dialog of this version")
+	if err == nil && (one.Version != dialogVersion || dialogFile(one.Session) != name || one.Message.Text.Blank()) {
+		err = errors.New("not a dialog of this version")
 	}
-	return one, nil
+	switch {
+	case errors.Is(err, keepjson.ErrNewer):
+		log.Warn("dialog_newer", "file", name, "error", err.Error())
+		return nil
+	case err != nil:
+		log.Error("dialog_unreadable", "file", name, "moved_to", quarantine, "error", err.Error())
+		return d.folder.Quarantine(name, quarantine, err.Error())
+	}
+	d.all[one.Session] = one
+	return nil
 }
 
-func dialogFile(id uuid.UUID) string { return id.String() + ".json" }
+const dialogSuffix = ".json"
+
+func dialogFile(id uuid.UUID) string { return id.String() + dialogSuffix }
 
 // Forget takes away what is remembered of a session.
 func (d *Dialogs) Forget(id uuid.UUID) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.removeLocked(id)
+	return d.change(id, func(_ shownDialog, c dialogChange) error { return c.remove() })
 }
 
 func (d *Dialogs) get(id uuid.UUID) (shownDialog, bool) {
@@ -101,23 +139,38 @@ func (d *Dialogs) list() []shownDialog {
 	return all
 }
 
-func (d *Dialogs) putLocked(one shownDialog) error {
-	one.Version = dialogVersion
+// change does what do says to what is remembered of a session, the zero value if
+// nothing is. Meanwhile nobody else changes or reads anything, so do must not
+// wait.
+func (d *Dialogs) change(id uuid.UUID, do func(now shownDialog, c dialogChange) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return do(d.all[id], dialogChange{store: d, id: id})
+}
+
+// dialogChange is a change under way; the store is locked for it.
+type dialogChange struct {
+	store *Dialogs
+	id    uuid.UUID
+}
+
+func (c dialogChange) put(one shownDialog) error {
+	one.Version, one.Session = dialogVersion, c.id
 	data, err := json.Marshal(one)
 	if err != nil {
 		return fmt.Errorf("write dialog: %w", err)
 	}
-	if err := d.folder.Put(dialogFile(one.Session), append(data, '\n')); err != nil {
+	if err := c.store.folder.Put(dialogFile(c.id), append(data, '\n')); err != nil {
 		return fmt.Errorf("write dialog: %w", err)
 	}
-	d.all[one.Session] = one
+	c.store.all[c.id] = one
 	return nil
 }
 
-func (d *Dialogs) removeLocked(id uuid.UUID) error {
-	if err := d.folder.Remove(dialogFile(id)); err != nil {
+func (c dialogChange) remove() error {
+	if err := c.store.folder.Remove(dialogFile(c.id)); err != nil {
 		return fmt.Errorf("remove dialog: %w", err)
 	}
-	delete(d.all, id)
+	delete(c.store.all, c.id)
 	return nil
 }

@@ -485,6 +485,7 @@ type fakeSender struct {
 	sent, posted, edited []outbox.Message
 	buttons              [][]outbox.Button // what EditButtons set last
 	spent                int               // how often buttons were taken off
+	alerts               int               // how often a person had to close a sentence
 }
 
 func (f *fakeSender) keep(list *[]outbox.Message, what string, m outbox.Message) {
@@ -566,7 +567,12 @@ func (f *fakeSender) Typing(_ context.Context, to session.Conversation) {
 	f.add("typing in %d", to.ChatID)
 }
 
-func (f *fakeSender) Answer(_ context.Context, _ session.Conversation, query, text string, _ bool) {
+func (f *fakeSender) Answer(_ context.Context, _ session.Conversation, query, text string, alert bool) {
+	if alert {
+		f.mu.Lock()
+		f.alerts++
+		f.mu.Unlock()
+	}
 	f.add("answer %s: %s", query, text)
 }
 

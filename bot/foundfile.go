@@ -68,12 +68,13 @@ func within(folder, path string) (rel string, ok bool) {
 
 // openInside opens a file through the session's directory, which a link that
 // has appeared by now cannot lead out of; one that lies elsewhere through its own
-// folder.
+// folder. A directory that is reached through a link counts as elsewhere: the
+// record has only its name, and an agent can make a link of it that leads to all
+// there is.
 func openInside(dir, path string) (foundFile, error) {
-	base, err := filepath.EvalSymlinks(dir)
+	base := filepath.Clean(dir)
 	rel, inside := within(base, path)
-	if err != nil || !inside {
-		inside = false // also where the directory is gone
+	if inside = inside && withoutLinks(base); !inside {
 		base, rel = filepath.Dir(path), filepath.Base(path)
 	}
 	root, err := os.OpenRoot(base)
@@ -82,8 +83,27 @@ func openInside(dir, path string) (foundFile, error) {
 	}
 	defer root.Close()
 	f, err := openRegular(root, rel)
+	if err == nil && inside && !isRoot(root, base) {
+		return foundFile{}, errors.Join(refuseFile("the session's directory changed just now"), f.Close())
+	}
 	f.path, f.inside = path, inside
 	return f, err
+}
+
+// withoutLinks says that a folder is where its name says.
+func withoutLinks(dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	return err == nil && real == dir
+}
+
+// isRoot says that what was opened is still what has the name.
+func isRoot(root *os.Root, dir string) bool {
+	opened, err := root.Stat(".")
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(dir)
+	return err == nil && os.SameFile(opened, named) && withoutLinks(dir)
 }
 
 // openRegular looks before it opens, because opening a device does things, and
@@ -205,22 +225,43 @@ func (f *fileOffers) put(mark string, o fileOffer, now time.Time) (fresh bool, e
 	return true, nil
 }
 
-// take takes an offer off the list, for the conversation that it was made in.
-func (f *fileOffers) take(mark string, to session.Conversation, now time.Time) (fileOffer, bool) {
+// offerState is what a tap finds of an offer.
+type offerState int
+
+const (
+	offerGone  offerState = iota // never made, answered, too old, or of before a restart
+	offerOpen                    // and now taken: it is for who has tapped first
+	offerTaken                   // its file is under way
+)
+
+// take takes an offer for an answer, in the conversation that it was made in.
+// Whoever gets it drops it when that is done.
+func (f *fileOffers) take(mark string, to session.Conversation, now time.Time) (fileOffer, offerState) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.expireLocked(now)
 	o, ok := f.open[mark]
-	if !ok || o.to != to {
-		return fileOffer{}, false
+	switch {
+	case !ok || o.to != to:
+		return fileOffer{}, offerGone
+	case o.sending:
+		return fileOffer{}, offerTaken
 	}
+	o.sending = true
+	f.open[mark] = o
+	return o, offerOpen
+}
+
+// drop forgets an offer.
+func (f *fileOffers) drop(mark string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	delete(f.open, mark)
-	return o, true
 }
 
 func (f *fileOffers) expireLocked(now time.Time) {
 	for mark, o := range f.open {
-		if now.After(o.until) {
+		if now.After(o.until) && !o.sending {
 			delete(f.open, mark)
 		}
 	}

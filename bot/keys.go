@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/ask"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -22,6 +24,9 @@ var keyRows = [][][2]string{
 	{{"↑", "up"}, {"↓", "down"}, {"←", "left"}, {"→", "right"}},
 	{{"Space", "space"}, {"Tab", "tab"}, {"Esc", "esc"}, {"Enter", "enter"}},
 }
+
+// lookRows are those of them that choose nothing.
+var lookRows = [][][2]string{keyRows[0], {{"Esc", "esc"}}}
 
 // clipEnd keeps the beginning of a text.
 func clipEnd(text string, letters int) string {
@@ -42,16 +47,43 @@ const closedRoom = 300
 func (b *Bot) dialogMessage(head, hint string, r session.Record, d lifecycle.Dialog) outbox.Message {
 	attach := b.Sessions.Attach(r)
 	foot := marked("\n"+b.words.Say(i18n.AttachHint, i18n.Args{"Command": attach})+hint, attach)
-	screen := d.Screen
-	if len(d.Lines) > 0 {
-		screen = strings.Join(d.Lines, "\n")
-	}
+	warning := plain("\n" + b.words.Say(i18n.DialogNotWhole))
 	text := []render.Text{plain(head)}
-	room := limit - closedRoom - text[0].Length() - foot.Length()
-	if parts := screenText(screen).Split(room); len(parts) > 0 {
+	shown, whole := shownDialogText(d)
+	parts := shown.Split(limit - closedRoom - text[0].Length() - foot.Length() - warning.Length())
+	if len(parts) > 0 {
 		text = append(text, plain("\n"), parts[len(parts)-1]) // the options stand at the end
 	}
-	return outbox.Message{To: r.Conversation, Text: render.Join(append(text, foot)...), Buttons: dialogButtons(r.ID, d)}
+	if whole = whole && len(parts) < 2; !whole {
+		text = append(text, warning)
+	}
+	return outbox.Message{To: r.Conversation, Text: render.Join(append(text, foot)...), Buttons: dialogButtons(r.ID, d, whole)}
+}
+
+// shownDialogText is all that the terminal shows of a dialog, with signs for what
+// cannot be seen. It is not whole where something of what an answer would allow
+// may be out of sight: then nothing may be chosen from the chat.
+func shownDialogText(d lifecycle.Dialog) (text render.Text, whole bool) {
+	rows := strings.Split(strings.Trim(d.Screen, "\n"), "\n")
+	lines := d.Lines
+	whole = !scrolledAway(d.Lines, rows)
+	if n := len(rows) - len(lines); len(d.Options) == 0 && n >= 0 && slices.Equal(rows[n:], lines) {
+		lines, whole = rows, true // it is not recognised: only all of the screen is enough
+	}
+	screen := tightScreen(strings.Join(lines, "\n"))
+	signs := ask.Visible(screen)
+	return render.Pre(signs, ""), whole && signs == screen
+}
+
+// scrolledAway says that the head of a dialog may be above the screen: nothing is
+// seen there, neither its edge nor what was said before it.
+func scrolledAway(lines, rows []string) bool {
+	for _, row := range rows {
+		if row = strings.TrimSpace(row); row != "" {
+			return len(lines) > 0 && row == strings.TrimSpace(lines[0])
+		}
+	}
+	return true
 }
 
 // askingMessage is dialogMessage of a dialog: it asks, or is only shown.
@@ -63,16 +95,22 @@ func (b *Bot) askingMessage(r session.Record, d lifecycle.Dialog, asks bool) out
 	return b.dialogMessage(b.words.Say(head, i18n.Args{"Name": r.Name}), "\n"+b.words.Say(hint), r, d)
 }
 
-func dialogButtons(id uuid.UUID, d lifecycle.Dialog) [][]outbox.Button {
+// dialogButtons are a button per option, and the keys. Of a dialog that is not
+// shown whole nothing can be chosen; one can look around in it, and leave it.
+func dialogButtons(id uuid.UUID, d lifecycle.Dialog, whole bool) [][]outbox.Button {
+	options, table := d.Options[:min(len(d.Options), shownOptions)], keyRows
+	if !whole {
+		options, table = nil, lookRows
+	}
 	var all [][]outbox.Button
-	for i, label := range d.Options[:min(len(d.Options), shownOptions)] {
+	for i, label := range options {
 		text := clipEnd(visible(label), 60)
 		if text == "" {
 			text = strconv.Itoa(i + 1)
 		}
 		all = append(all, []outbox.Button{{Text: text, Data: fmt.Sprintf("opt:%s:%s:%d", ref(id), d.Mark, i)}})
 	}
-	for _, keys := range keyRows {
+	for _, keys := range table {
 		var row []outbox.Button
 		for _, key := range keys {
 			row = append(row, outbox.Button{Text: key[0], Data: fmt.Sprintf("key:%s:%s:%s", ref(id), d.Mark, key[1])})
@@ -126,7 +164,7 @@ func (b *Bot) tapOption(ctx context.Context, t tapEvent) error {
 func (b *Bot) onDialog(ctx context.Context, t tapEvent, do func(id uuid.UUID, mark, arg string) (lifecycle.Dialog, error)) error {
 	r, ok := b.session(t)
 	if !ok || len(t.args) != 3 || !b.dialogs.isOpen(r.ID, t) {
-		return b.stale(ctx, t)
+		return b.staleSaying(ctx, t, i18n.DialogStale)
 	}
 	now, err := do(r.ID, t.args[1], t.args[2])
 	name := i18n.Args{"Name": r.Name, "Command": b.Sessions.Attach(r)}

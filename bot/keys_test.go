@@ -3,8 +3,10 @@ package bot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +22,10 @@ import (
 )
 
 var trust = lifecycle.Dialog{Open: true, Lines: []string{"Do you trust this folder?", "  1. No, exit", "❯ 2. Yes, I trust it"},
-	Options: []string{"No, exit", "Yes, I trust it"}, Selected: 1, Mark: "mark-one-012"}
+	Options: []string{"No, exit", "Yes, I trust it"}, Selected: 1, Mark: "mark-one-012", Screen: edge + "Do you trust this folder?\n  1. No, exit\n❯ 2. Yes, I trust it"}
+
+// edge is what a terminal shows above a dialog.
+var edge = "\n" + strings.Repeat("─", 80) + "\n"
 
 // dialogNote tells that a session's terminal asks something.
 func dialogNote(r session.Record, d lifecycle.Dialog) lifecycle.Note {
@@ -50,17 +55,69 @@ func TestADialogHasAButtonPerOptionAndKeys(t *testing.T) {
 		"key:" + at + "right", "key:" + at + "space", "key:" + at + "tab", "key:" + at + "esc", "key:" + at + "enter"}, data(m))
 }
 
-func TestALongDialogFitsItsMessage(t *testing.T) {
+// choices are the buttons of a message that may agree to something.
+func choices(m outbox.Message) []string {
+	return slices.DeleteFunc(data(m), func(d string) bool {
+		return strings.HasPrefix(d, "key:") && !strings.HasSuffix(d, ":enter") && !strings.HasSuffix(d, ":space") && !strings.HasSuffix(d, ":tab")
+	})
+}
+
+// TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat: what an answer would
+// allow may stand where nobody sees it.
+func TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat(t *testing.T) {
+	var command []string
+	for i := range 60 {
+		command = append(command, fmt.Sprintf("   line %d of the command", i))
+	}
+	asks := func(lines ...string) []string {
+		return append(append([]string{" Bash command"}, lines...), " ❯ 1. Yes", "   2. No")
+	}
+	long := asks(strings.Repeat("wide 😀 ", 2000))
+	tests := []struct {
+		name          string
+		above         string
+		lines, labels []string
+		whole         bool
+		shows         string
+	}{
+		{"short", edge, asks("   ls"), []string{"Yes", "No"}, true, " Bash command\n   ls\n"},
+		{"more lines than a terminal has", edge, asks(command...), []string{"Yes", "No"}, true, "   line 0 of the command\n"},
+		{"what was said before is seen", "● I run it\n", asks("   ls"), []string{"Yes", "No"}, true, "   ls\n"},
+		{"longer than a message", edge, long, []string{"Yes", "No"}, false, "   2. No"},
+		{"its head is above the screen", "", asks("   ls"), []string{"Yes", "No"}, false, "   ls\n"},
+		{"nothing but blank rows above", "\n  \n", asks("   ls"), []string{"Yes", "No"}, false, "   ls\n"},
+		{"it turns around", edge, asks("   rm \u202etxt.a"), []string{"Yes", "No"}, false, "rm ⟨U+202E⟩txt.a"},
+		{"it is not seen", edge, asks("   rm \u200b/"), []string{"Yes", "No"}, false, "rm ⟨U+200B⟩/"},
+		{"it is far to the right", edge, asks("   ls" + strings.Repeat(" ", 60) + "; rm"), []string{"Yes", "No"}, false, "ls⟨60×␠⟩; rm"},
+		{"a page that is not recognised and too long", edge, long, nil, false, "   2. No"},
+		{"a page that is not recognised", "Welcome\n", asks("   ls"), nil, true, "Welcome\n Bash command"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			d := lifecycle.Dialog{Open: true, Lines: tt.lines, Options: tt.labels, Mark: "mark-one-012", Screen: tt.above + strings.Join(tt.lines, "\n")}
+			m := w.askingMessage(w.session(t, "api", session.Running), d, true)
+			assert.Contains(t, m.Text.Text, tt.shows)
+			assert.Equal(t, !tt.whole, strings.Contains(m.Text.Text, w.word(i18n.DialogNotWhole)))
+			assert.LessOrEqual(t, m.Text.Length(), limit-closedRoom)
+			if tt.whole {
+				assert.Len(t, choices(m), len(tt.labels)+3)
+				return
+			}
+			assert.Empty(t, choices(m))
+			assert.Len(t, data(m), 5, "one can look around, and leave it")
+		})
+	}
+}
+
+func TestADialogWithLongOptions(t *testing.T) {
 	w := newWorld(t)
 	d := trust
-	d.Lines = append([]string{strings.Repeat("wide 😀 ", 2000)}, "the last line")
 	d.Options = nil
 	for range 40 {
 		d.Options = append(d.Options, strings.Repeat("long ", 50), "\u202e")
 	}
 	m := w.askingMessage(w.session(t, "api", session.Running), d, true)
-	assert.LessOrEqual(t, m.Text.Length(), limit-closedRoom)
-	assert.Contains(t, m.Text.Text, "the last line")
 	assert.Len(t, m.Buttons, shownOptions+2)
 	for _, row := range m.Buttons {
 		for _, b := range row {
@@ -147,6 +204,7 @@ func TestP9_KeysCountFromAllowedPeopleUnderTheirMessageOnly(t *testing.T) {
 		w.tapAt(t, alice, privateChat(alice), 1, d)
 	}
 	assert.Empty(t, w.sessions.done())
+	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.DialogStale))
 	w.tapAt(t, alice, privateChat(alice), 1, "opt:"+at+":x")
 	assert.Empty(t, w.sessions.done())
 }
@@ -245,6 +303,35 @@ func TestADialogTelegramDoesNotTake(t *testing.T) {
 	}
 }
 
+// Another dialog opens while Telegram is asked to take the first one's message.
+func TestARefusedDialogLeavesTheNextOneAlone(t *testing.T) {
+	for _, refuses := range []bool{true, false} {
+		w := newWorld(t)
+		r := w.currentSession(t, "api", session.Running)
+		other := trust
+		other.Mark = "mark-two-012"
+		first := true
+		w.sender.send = func(context.Context, outbox.Message) error {
+			if !first {
+				return nil
+			}
+			first = false
+			require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, other)))
+			if refuses {
+				return &outbox.Refused{Err: outbox.ErrBlocked}
+			}
+			return nil
+		}
+		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+		w.work(t)
+		list := w.Dialogs.list()
+		require.Len(t, list, 1)
+		assert.Equal(t, other.Mark, list[0].Mark)
+		assert.NotZero(t, list[0].ID, "it is in the chat")
+		assert.FileExists(t, filepath.Join(w.dir, "dialogs", r.ID.String()+".json"))
+	}
+}
+
 func TestP9_ADialogIsNotShownToWhoIsNotAllowedAnyMore(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Running)
@@ -257,12 +344,12 @@ func TestP9_ADialogIsNotShownToWhoIsNotAllowedAnyMore(t *testing.T) {
 func TestAnAgentThatIsNotReadyHasKeys(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Starting)
-	n := dialogNote(r, lifecycle.Dialog{Open: true, Lines: []string{"Press Enter to go on"}, Selected: -1, Mark: "mark-one-012"})
+	n := dialogNote(r, lifecycle.Dialog{Open: true, Lines: []string{"Press Enter to go on"}, Selected: -1, Mark: "mark-one-012", Screen: "\nWelcome\nPress Enter to go on"})
 	n.Kind = lifecycle.NoteNotReporting
 	require.NoError(t, w.SessionNews(t.Context(), n))
 	w.work(t)
 	m := w.sender.sent[0]
-	assert.Contains(t, m.Text.Text, "Press Enter to go on")
+	assert.Contains(t, m.Text.Text, "Welcome\nPress Enter to go on", "all of the screen, because nobody knows where it begins")
 	assert.Contains(t, data(m), "key:"+ref(r.ID)+":mark-one-012:enter")
 }
 
@@ -277,4 +364,42 @@ func TestDialogsThatCannotBeReadAreSetAside(t *testing.T) {
 	aside, err := filepath.Glob(filepath.Join(w.dir, "quarantine", "*.json"))
 	require.NoError(t, err)
 	assert.Len(t, aside, 2)
+}
+
+// TestP8_ANewerProgramsDialogIsLeftAlone, and one that cannot be read for a moment
+// is not thrown away either.
+func TestP8_ANewerProgramsDialogIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	w.showsDialog(t)
+	dir := filepath.Join(w.dir, "dialogs")
+	newer := filepath.Join(dir, "x.json")
+	require.NoError(t, os.WriteFile(newer, []byte(`{"version":2,"session":7}`), 0o600))
+	w.open(t)
+	assert.Len(t, w.Dialogs.list(), 1)
+	assert.FileExists(t, newer)
+	require.NoError(t, os.Remove(newer))
+
+	if os.Geteuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	require.NoError(t, os.WriteFile(newer, []byte(`{}`), 0o000))
+	_, err := OpenDialogs(dir, filepath.Join(w.dir, "quarantine"), w.Log)
+	require.ErrorIs(t, err, os.ErrPermission)
+	assert.FileExists(t, newer)
+}
+
+// What a later program of the same version adds survives.
+func TestADialogsUnknownFieldsSurvive(t *testing.T) {
+	w := newWorld(t)
+	r := w.showsDialog(t)
+	path := filepath.Join(w.dir, "dialogs", r.ID.String()+".json")
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(data), "{", `{"later":1,`, 1)), 0o600))
+	w.open(t)
+	require.NoError(t, w.dialogs.close(t.Context(), r.ID))
+	data, err = os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Contains(t, string(data), `"later":1`)
+	assert.Contains(t, string(data), `"closed":true`)
 }

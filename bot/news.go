@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -62,6 +63,23 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 		return b.tellEnded(ctx, n)
 	}
 	return fmt.Errorf("unknown news %q", n.Kind)
+}
+
+// dialogGone hears that the terminal does not ask any more what it asked.
+func (b *Bot) dialogGone(ctx context.Context, n lifecycle.Note) error {
+	return errors.Join(b.asks.dialogGone(ctx, n.Session.ID), b.dialogs.close(ctx, n.Session.ID))
+}
+
+// closeOver ends what waits for an answer of a session that is over.
+func (b *Bot) closeOver(ctx context.Context, n lifecycle.Note) error {
+	switch n.Kind {
+	case lifecycle.NoteReady: // what was shown of its start is not there any more
+		return b.dialogs.close(ctx, n.Session.ID)
+	case lifecycle.NoteEnded, lifecycle.NoteLost, lifecycle.NoteStopped, lifecycle.NoteFailed:
+		b.asks.look(n.Session.ID, true)
+		return b.dialogs.close(ctx, n.Session.ID)
+	}
+	return nil
 }
 
 func (b *Bot) attachHint(n lifecycle.Note) string {

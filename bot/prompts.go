@@ -52,7 +52,7 @@ func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
 	asked, behind := b.behind(e)
 	e.Note = "" // nothing was told of it as a prompt
 	if behind {
-		e.Note = string(lifecycle.NoteHeldDialog) // it is told here, also where other prompts wait before it
+		e.Note = offered(asked) // here, also where other prompts wait before it
 	}
 	if err := b.Entries.Save(e); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
 	b.Sender.React(ctx, in.to, in.message, reactionStored)
 	b.Sender.Typing(ctx, in.to)
 	if behind {
-		return b.offer(ctx, e, r.Name, asked)
+		return b.asks.offer(e, asked.Request.ID)
 	}
 	return nil
 }
@@ -131,7 +131,8 @@ func (b *Bot) agentGone(ctx context.Context, in incoming, r session.Record) erro
 // Prompts shows the inbox to lifecycle as the store of prompts.
 type Prompts struct{ Inbox *inbox.Store }
 
-// Prompt reads one; fs.ErrNotExist says that it is finished.
+// Prompt reads one; fs.ErrNotExist says that it is finished. Told has words of the
+// chat's own, too, which come back with SavePrompt.
 func (p Prompts) Prompt(key string) (lifecycle.Prompt, error) {
 	e, err := p.Inbox.Load(key)
 	if errors.Is(err, inbox.ErrNoEntry) {

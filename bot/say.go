@@ -63,9 +63,20 @@ func (b *Bot) button(word i18n.Key, data string, style outbox.Style) outbox.Butt
 	return outbox.Button{Text: b.words.Say(word), Data: data, Style: style}
 }
 
-// screenText is a terminal's screen as a phone shows it: its last lines in
-// monospace, without gaps, with rules that fit.
+// staleSaying answers a tap on a button whose time has passed, and says what to
+// do instead.
+func (b *Bot) staleSaying(ctx context.Context, t tapEvent, what i18n.Key) error {
+	b.Sender.Answer(ctx, t.to, t.query, b.words.Say(what), false)
+	return b.spend(ctx, t)
+}
+
+// screenText is the end of a terminal's screen as a phone shows it, in monospace.
 func screenText(screen string) render.Text {
+	return render.Pre(strings.Trim(lastLines(tightScreen(screen), 30), "\n"), "")
+}
+
+// tightScreen is a terminal's screen without gaps, with rules that fit.
+func tightScreen(screen string) string {
 	var lines []string
 	for line := range strings.Lines(screen) {
 		line = rule.ReplaceAllString(strings.TrimRight(line, " \n"), strings.Repeat("$1", 12))
@@ -74,7 +85,7 @@ func screenText(screen string) render.Text {
 			lines = append(lines, line)
 		}
 	}
-	return render.Pre(strings.Trim(lastLines(strings.Join(lines, "\n"), 30), "\n"), "")
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
 // rule is a line across the terminal.

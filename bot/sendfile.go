@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/ask"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -107,6 +108,7 @@ type fileOffer struct {
 	path    string
 	caption string
 	until   time.Time
+	sending bool // a person has said yes
 }
 
 const (
@@ -123,66 +125,91 @@ func (b *Bot) offerFile(ctx context.Context, r session.Record, f foundFile, capt
 	if err != nil || !fresh {
 		return err
 	}
-	shown := visible(b.short(f.path))
+	shown := shownPath(b.short(f.path))
 	args := i18n.Args{"Name": r.Name, "Path": shown, "Size": bytesText(f.info.Size())}
 	err = b.post(ctx, o.to, marked(b.words.Say(i18n.FileAsk, args), shown), rows(2,
 		b.button(i18n.ButtonSendIt, "snd:"+mark, outbox.Primary), b.button(i18n.ButtonNo, "snx:"+mark, "")))
 	if err != nil {
-		b.files.take(mark, o.to, b.Now())
+		b.files.drop(mark)
 	}
 	return err
 }
 
+// shownPath is a path as a person is asked about it: all that is in it is seen.
+func shownPath(path string) string { return inOneLine.Replace(ask.Visible(path)) }
+
+// inOneLine is for what Visible leaves as it is.
+var inOneLine = strings.NewReplacer("\n", "⟨U+000A⟩", "\t", "⟨U+0009⟩")
+
 // tapSendFile sends a file that was asked about, if it is still the very same.
+// The question keeps its buttons until it is known what became of it: a stop in
+// the middle leaves no message behind that says for ever that it is under way.
 func (b *Bot) tapSendFile(ctx context.Context, t tapEvent) error {
-	o, mark, ok := b.offered(t)
-	r, known := b.Records.Get(o.session)
-	if !ok || !known {
-		return b.stale(ctx, t)
+	o, mark, state := b.offered(t)
+	if state != offerOpen {
+		return b.noOffer(ctx, t, state)
 	}
-	b.Sender.Answer(ctx, t.to, t.query, "", false)
+	defer b.files.drop(mark)
+	r, ok := b.Records.Get(o.session)
+	if !ok {
+		return b.staleSaying(ctx, t, i18n.FileStale)
+	}
+	b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.FileSending), false)
+	return b.fileAnswered(context.WithoutCancel(ctx), t, b.sendOffered(ctx, t.to, r, o, mark))
+}
+
+// sendOffered sends a file that was asked about and says what became of it.
+func (b *Bot) sendOffered(ctx context.Context, to session.Conversation, r session.Record, o fileOffer, mark string) string {
 	f, err := b.openFile(o.path, r.Dir)
 	if err != nil {
-		return b.fileNotSent(ctx, t, err)
+		return b.fileNotSent(r, err)
 	}
 	defer f.Close()
 	if f.path != o.path || o.mark(f.info) != mark {
-		return b.fileAnswered(ctx, t, b.words.Say(i18n.FileChanged))
+		return b.words.Say(i18n.FileChanged)
 	}
-	if err := b.fileAnswered(ctx, t, b.words.Say(i18n.FileSending)); err != nil {
-		return err
+	if err := b.upload(ctx, r, to, f, o.caption); err != nil {
+		return b.fileNotSent(r, err)
 	}
-	if err := b.upload(ctx, r, t.to, f, o.caption); err != nil {
-		return b.fileNotSent(ctx, t, err)
-	}
-	return b.fileAnswered(ctx, t, b.words.Say(i18n.FileSent))
+	return b.words.Say(i18n.FileSent)
 }
 
 // tapLeaveFile answers the question about a file with no.
 func (b *Bot) tapLeaveFile(ctx context.Context, t tapEvent) error {
-	if _, _, ok := b.offered(t); !ok {
-		return b.stale(ctx, t)
+	_, mark, state := b.offered(t)
+	if state != offerOpen {
+		return b.noOffer(ctx, t, state)
 	}
+	b.files.drop(mark)
 	b.Sender.Answer(ctx, t.to, t.query, "", false)
 	return b.fileAnswered(ctx, t, b.words.Say(i18n.FileLeft))
 }
 
 // offered takes the offer that a button names: it can be answered once.
-func (b *Bot) offered(t tapEvent) (o fileOffer, mark string, ok bool) {
+func (b *Bot) offered(t tapEvent) (o fileOffer, mark string, state offerState) {
 	if len(t.args) == 0 {
-		return fileOffer{}, "", false
+		return fileOffer{}, "", offerGone
 	}
-	o, ok = b.files.take(t.args[0], t.to, b.Now())
-	return o, t.args[0], ok
+	o, state = b.files.take(t.args[0], t.to, b.Now())
+	return o, t.args[0], state
+}
+
+// noOffer answers a tap on a question that cannot be answered any more.
+func (b *Bot) noOffer(ctx context.Context, t tapEvent, state offerState) error {
+	if state == offerTaken {
+		b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.FileSending), false)
+		return nil
+	}
+	return b.staleSaying(ctx, t, i18n.FileStale)
 }
 
 // fileNotSent says why a file was not sent after all.
-func (b *Bot) fileNotSent(ctx context.Context, t tapEvent, err error) error {
-	refusal := (*FileRefusal)(nil)
-	if !errors.As(err, &refusal) {
-		return err
+func (b *Bot) fileNotSent(r session.Record, err error) string {
+	if refusal := (*FileRefusal)(nil); errors.As(err, &refusal) {
+		return b.words.Say(i18n.FileFailed, i18n.Args{"Reason": refusal.Text})
 	}
-	return b.fileAnswered(ctx, t, b.words.Say(i18n.FileFailed, i18n.Args{"Reason": refusal.Text}))
+	b.Log.Error("file_not_sent", "session_id", r.ID.String(), "error", err.Error())
+	return b.words.Say(i18n.FileUnsure)
 }
 
 // fileAnswered says below a question what became of it.

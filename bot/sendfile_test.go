@@ -55,7 +55,8 @@ type fileWorld struct {
 func newFileWorld(t *testing.T) *fileWorld {
 	t.Helper()
 	w := newWorld(t)
-	home := t.TempDir()
+	home, err := filepath.EvalSymlinks(t.TempDir()) // a session's directory counts only where no link leads to it
+	require.NoError(t, err)
 	d := &fileWorld{world: w, sends: &fileSender{fakeSender: w.sender}, dir: filepath.Join(home, "api"), elsewhere: filepath.Join(home, "elsewhere")}
 	w.Sender = d.sends
 	w.StateDir, w.Home = filepath.Join(home, ".ccbot"), home
@@ -196,7 +197,7 @@ func TestP9_OnlyRegularFilesOfTheSessionAreSent(t *testing.T) {
 	}
 }
 
-// A directory that is reached through a link is the session's own all the same.
+// A file that is reached through a link is the session's own where it lies counts.
 func TestSendFileThroughTheDirectorysOwnLinks(t *testing.T) {
 	d := newFileWorld(t)
 	path := d.inside(t, "a.txt", "hello")
@@ -208,11 +209,54 @@ func TestSendFileThroughTheDirectorysOwnLinks(t *testing.T) {
 		require.NoError(t, err)
 		assert.False(t, asked)
 	}
-	d.records.change(d.r.ID, func(r *session.Record) { r.Dir = link })
+	d.records.change(d.r.ID, func(r *session.Record) { r.Dir += "/" })
 	asked, err := d.SendFile(t.Context(), d.r.ID, path, "")
 	require.NoError(t, err)
 	assert.False(t, asked)
 	assert.Len(t, d.sender.done(), 4)
+}
+
+// TestP9_ADirectoryThatBecameALinkOpensNothing: the agent puts a link in the place
+// of its directory, or of one above, so that all there is would be inside.
+func TestP9_ADirectoryThatBecameALinkOpensNothing(t *testing.T) {
+	tests := []struct {
+		name string
+		swap func(t *testing.T, d *fileWorld)
+	}{
+		{"the directory", func(t *testing.T, d *fileWorld) {
+			require.NoError(t, os.Rename(d.dir, d.dir+"-real"))
+			require.NoError(t, os.Symlink(filepath.Dir(d.dir), d.dir))
+		}},
+		{"one above", func(t *testing.T, d *fileWorld) {
+			d.records.change(d.r.ID, func(r *session.Record) { r.Dir = filepath.Join(d.dir, "x") })
+			require.NoError(t, os.Symlink(filepath.Dir(d.dir), filepath.Join(d.dir, "up")))
+			require.NoError(t, os.Symlink("up", filepath.Join(d.dir, "x")))
+		}},
+		{"it was one when the session began", func(t *testing.T, d *fileWorld) { // nobody can tell the two apart
+			require.NoError(t, os.Symlink(d.elsewhere, d.dir+"-link"))
+			d.records.change(d.r.ID, func(r *session.Record) { r.Dir = d.dir + "-link" })
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newFileWorld(t)
+			path := d.outside(t, "a.txt", "hello")
+			tt.swap(t, d)
+			asked, err := d.SendFile(t.Context(), d.r.ID, path, "")
+			require.NoError(t, err)
+			assert.True(t, asked)
+			d.nothingSent(t)
+		})
+	}
+	d := newFileWorld(t)
+	root, err := os.OpenRoot(d.dir)
+	require.NoError(t, err)
+	defer root.Close()
+	assert.True(t, isRoot(root, d.dir))
+	require.NoError(t, os.Rename(d.dir, d.dir+"-real"))
+	assert.False(t, isRoot(root, d.dir), "it went while it was opened")
+	require.NoError(t, os.Symlink(d.dir+"-real", d.dir))
+	assert.False(t, isRoot(root, d.dir))
 }
 
 // TestP9_CcbotsOwnFilesAreNeverSent: by whatever name, whoever asks, and also
@@ -375,7 +419,7 @@ func TestAFileFromElsewhereIsAskedAbout(t *testing.T) {
 	d := newFileWorld(t)
 	path := d.outside(t, "a\u202eb.txt", "hello")
 	m := d.asks(t, path)
-	shown := "~/elsewhere/ab.txt"
+	shown := "~/elsewhere/a⟨U+202E⟩b.txt"
 	assert.Equal(t, d.word(i18n.FileAsk, i18n.Args{"Name": "api", "Path": shown, "Size": "5 B"}), m.Text.Text)
 	assert.Equal(t, render.Code(shown).Entities[0].Type, m.Text.Entities[0].Type)
 	require.Len(t, data(m), 2)
@@ -390,7 +434,7 @@ func TestAFileFromElsewhereIsAskedAbout(t *testing.T) {
 	assert.Equal(t, "the question\n\n"+d.word(i18n.FileSent), d.sender.lastEdit(t).Text.Text)
 	lines := len(d.sender.done())
 	require.NoError(t, d.tap(t, alice, data(m)[0]), "the second tap")
-	assert.Equal(t, []string{"answer query: " + d.word(i18n.StaleButton), "buttons of 55: 0"}, d.sender.done()[lines:])
+	assert.Equal(t, []string{"answer query: " + d.word(i18n.FileStale), "buttons of 55: 0"}, d.sender.done()[lines:])
 }
 
 // TestP9_OnlyATapForThisVeryFileSendsIt: what else may come from a chat does not.
@@ -416,6 +460,7 @@ func TestP9_OnlyATapForThisVeryFileSendsIt(t *testing.T) {
 		{"after a restart", func(t *testing.T, d *fileWorld, _ string, yes, _ string) {
 			d.again()
 			require.NoError(t, d.tap(t, alice, yes))
+			assert.Contains(t, d.sender.done(), "answer query: "+d.word(i18n.FileStale))
 		}},
 		{"a made-up button", func(t *testing.T, d *fileWorld, _ string, _, _ string) {
 			for _, data := range []string{"snd", "snd:", "snd:x", "snx:x"} {
@@ -462,6 +507,45 @@ func TestP9_OnlyATapForThisVeryFileSendsIt(t *testing.T) {
 			d.nothingSent(t)
 		})
 	}
+}
+
+// The question never says for good that the file is under way.
+func TestAnUploadThatBreaksOffIsTold(t *testing.T) {
+	tests := []struct {
+		name string
+		err  error
+		want i18n.Key
+		args i18n.Args
+	}{
+		{"the bot stops", context.Canceled, i18n.FileUnsure, nil},
+		{"nobody knows", outbox.ErrUnsure, i18n.FileUnsure, nil},
+		{"refused", &outbox.Refused{Err: errors.New("too big")}, i18n.FileFailed, i18n.Args{"Reason": "Telegram does not take it: too big"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newFileWorld(t)
+			yes := data(d.asks(t, d.outside(t, "a.txt", "hello")))[0]
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			d.sends.before = func() error {
+				assert.Empty(t, d.sender.edited, "a stop just now must leave the question as it was")
+				require.NoError(t, d.tap(t, bob, yes), "a second tap")
+				assert.Contains(t, d.sender.done(), "answer query: "+d.word(i18n.FileSending))
+				stop()
+				return tt.err
+			}
+			m := &models.Message{ID: 55, Chat: privateChat(alice), Text: "the question"}
+			require.NoError(t, d.Handle(ctx, "1", tapOn(alice, m, yes)))
+			assert.Equal(t, "the question\n\n"+d.word(tt.want, tt.args), d.sender.lastEdit(t).Text.Text)
+			d.nothingSent(t)
+			require.NoError(t, d.tap(t, alice, yes))
+			assert.Contains(t, d.sender.done(), "answer query: "+d.word(i18n.FileStale))
+		})
+	}
+}
+
+func TestShownPath(t *testing.T) {
+	assert.Equal(t, "/a⟨U+000A⟩b⟨U+0009⟩⟨U+200B⟩⟨0xFF⟩⟨U+001B⟩ c", shownPath("/a\nb\t\u200b\xff\x1b c"))
 }
 
 // An agent cannot flood the chat with questions; what is answered makes room.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -31,7 +33,15 @@ func (b *Bot) use(ctx context.Context, to session.Conversation, r session.Record
 	if err := b.show(ctx, to, r); err != nil {
 		return err
 	}
-	return b.Chats.SetCurrent(to, r.ID)
+	return b.setCurrent(ctx, to, r.ID)
+}
+
+// setCurrent makes a session the current one of a conversation.
+func (b *Bot) setCurrent(ctx context.Context, to session.Conversation, id uuid.UUID) error {
+	if err := b.Chats.SetCurrent(to, id); err != nil {
+		return err
+	}
+	return b.asks.switched(ctx, to, id)
 }
 
 // show moves a session to another conversation.

@@ -24,6 +24,7 @@ import (
 type tapEvent struct {
 	query   string
 	from    int64
+	name    string // of that person
 	to      session.Conversation
 	message int
 	text    string // of the message that the button is under
@@ -85,7 +86,7 @@ func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
 	}
 	m := q.Message.Message
 	parts := strings.Split(q.Data, ":")
-	t := tapEvent{query: q.ID, from: q.From.ID, message: m.ID, text: m.Text, args: parts[1:],
+	t := tapEvent{query: q.ID, from: q.From.ID, name: q.From.FirstName, message: m.ID, text: m.Text, args: parts[1:],
 		to: inbox.ConversationOf(m)}
 	do, ok := b.taps[parts[0]]
 	if !ok {

@@ -53,6 +53,9 @@ func Tap(c Card, by int64, verb string, args []string, now time.Time) (Card, Eff
 	}
 	switch verb {
 	case verbAll:
+		if c.AllShown || judge(c).tooBig {
+			return c, None, ErrStale
+		}
 		return c, ShowAll, nil
 	case verbDeny:
 		return decided(c, by, hooks.Deny(refusal(c.Request)), now)
@@ -60,9 +63,9 @@ func Tap(c Card, by int64, verb string, args []string, now time.Time) (Card, Eff
 		if c.Request.SubagentID == "" {
 			return c, None, ErrStale
 		}
-		return Leave(c), Redraw, nil
+		return Leave(c, ToDesk), Redraw, nil
 	case verbWhy, verbKeep:
-		c.Why = &Why{By: by}
+		c.Why, c.Unheard = &Why{By: by, At: now.UTC()}, false
 		return c, AskWhy, nil
 	case verbCancel:
 		if c.Why == nil {
@@ -123,7 +126,7 @@ func answerTap(c Card, by int64, verb string, args []string, now time.Time) (Car
 	case len(args) != 1:
 		return c, None, ErrStale
 	case verb == verbOther:
-		c.Why = &Why{By: by, Answer: true}
+		c.Why, c.Unheard = &Why{By: by, At: now.UTC(), Answer: true}, false
 		return c, AskWhy, nil
 	case verb == verbDone && q.several && len(q.labels(c.Progress.Chosen)) > 0:
 		return answered(c, by, list, strings.Join(q.labels(c.Progress.Chosen), ", "), now)
@@ -146,6 +149,7 @@ func toggled(chosen []int, i int) []int {
 // answered notes the answer of the present question; the last one sends them all.
 func answered(c Card, by int64, list []question, answer string, now time.Time) (Card, Effect, error) {
 	before := c
+	c.Unheard = false
 	c.Progress = Progress{Answers: append(c.Progress.Answers, answer)}
 	c.Why = nil
 	if len(c.Progress.Answers) < len(list) {
@@ -159,7 +163,7 @@ func answered(c Card, by int64, list []question, answer string, now time.Time) (
 }
 
 func decided(c Card, by int64, d hooks.Decision, now time.Time) (Card, Effect, error) {
-	c.State, c.Decision, c.By, c.DecidedAt, c.Why = StateSent, &d, by, now.UTC(), nil
+	c.State, c.Decision, c.By, c.DecidedAt, c.Why, c.Unheard = StateSent, &d, by, now.UTC(), nil, false
 	return c, SendDecision, nil
 }
 
@@ -175,12 +179,49 @@ func refusal(q hooks.Request) string {
 }
 
 // Awaits says that the next text of a person belongs to this card, and goes to Say.
-func (c Card) Awaits(by int64) bool { return c.State == StateOpen && c.Why != nil && c.Why.By == by }
+func (c Card) Awaits(by int64, now time.Time) bool {
+	return c.State == StateOpen && c.Why != nil && c.Why.By == by && !c.Overdue(now)
+}
+
+// Overdue says that a text was waited for too long.
+func (c Card) Overdue(now time.Time) bool { return c.Why != nil && now.Sub(c.Why.At) >= maxWhy }
+
+// GiveUp ends the wait for a text: the person has gone on to something else.
+func GiveUp(c Card) Card {
+	if c.Why != nil {
+		c = c.clone()
+		c.Why, c.Unheard = nil, true
+	}
+	return c
+}
+
+// Miss notes that a person's words are not awaited any more, although they may be writing.
+func Miss(c Card, by int64, now time.Time) Card {
+	c.Missed = Missed{By: by, At: now.UTC()}
+	return c
+}
+
+// Misses says that the next text of a person was probably meant for this card.
+func (c Card) Misses(by int64, now time.Time) bool {
+	if w := c.Why; w != nil && w.By == by && c.Overdue(now) {
+		return now.Sub(w.At) < maxWhy+maxMissed
+	}
+	return c.Missed.By == by && by != 0 && now.Sub(c.Missed.At) < maxMissed
+}
+
+// Give notes that a hook has taken the decision.
+func Give(c Card, now time.Time) Card {
+	if c.State == StateSent {
+		c = c.clone()
+		c.Given = now.UTC()
+	}
+	return c
+}
 
 // Say is a text of the person that Why waits for: the reason of a denial, word for word, or a free answer. None: the
 // text is not for this card, or is blank.
 func Say(c Card, by int64, text string, now time.Time) (Card, Effect) {
-	if !c.Awaits(by) || strings.TrimSpace(text) == "" {
+	if !c.Awaits(by, now) || strings.TrimSpace(text) == "" {
 		return c, None
 	}
 	next := c.clone()
@@ -212,4 +253,29 @@ func DenyWith(c Card, by int64, reason, prompt string, now time.Time) (Card, Eff
 	c = c.clone()
 	c.Prompt = prompt
 	return decided(c, by, hooks.Deny(refusal(c.Request)+wrote+reason), now)
+}
+
+// OneLeft says that a text can answer all that is left: one question, of which one option is to be chosen.
+func (c Card) OneLeft() bool {
+	list, ok := questionsOf(c.Request)
+	at := len(c.Progress.Answers)
+	return ok && c.State == StateOpen && at == len(list)-1 && !list[at].several && Allowable(c)
+}
+
+// AnswerWith answers the last question with a text that the person had already sent: [Answer with this].
+func AnswerWith(c Card, by int64, text, prompt string, now time.Time) (Card, Effect, error) {
+	switch {
+	case c.State == StateOver:
+		return c, None, ErrOver
+	case !c.OneLeft():
+		return c, None, ErrNotNow
+	}
+	list, _ := questionsOf(c.Request)
+	next := c.clone()
+	next.Prompt = prompt
+	next, effect, err := answered(next, by, list, text, now)
+	if err != nil {
+		return c, None, err
+	}
+	return next, effect, nil
 }

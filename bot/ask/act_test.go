@@ -53,7 +53,7 @@ func TestTap_Refuses(t *testing.T) {
 	}{
 		{"it is over", "no", Settle(bash, transcript.Outcome{Done: true}, true, false, noon), ErrOver},
 		{"it is sent", "no", sent, ErrNotNow},
-		{"nobody waits", "ok", Leave(bash), ErrNotNow},
+		{"nobody waits", "ok", Leave(bash, HookLeft), ErrNotNow},
 		{"no rules", "ses", bash, ErrStale},
 		{"another word", "rm", bash, ErrStale},
 		{"no word", "", bash, ErrStale},
@@ -91,7 +91,7 @@ func TestP4_AReasonIsTakenOnceAndWordForWord(t *testing.T) {
 	c, does, err := Tap(c, person, "why", nil, noon)
 	require.NoError(t, err)
 	assert.Equal(t, AskWhy, does)
-	assert.True(t, c.Awaits(person))
+	assert.True(t, c.Awaits(person, noon))
 	_, does = Say(c, person+1, "hello", noon)
 	assert.Equal(t, None, does, "somebody else's text is a prompt")
 	_, does = Say(c, person, " \n", noon)
@@ -102,16 +102,32 @@ func TestP4_AReasonIsTakenOnceAndWordForWord(t *testing.T) {
 	assert.Equal(t, SendDecision, does)
 	assert.Equal(t, "The user denied this from the chat. They wrote: "+reason, sent.Decision.Message)
 	assert.False(t, sent.Decision.Interrupt)
-	assert.False(t, sent.Awaits(person))
+	assert.False(t, sent.Awaits(person, noon))
 	_, does = Say(sent, person, "more", noon)
 	assert.Equal(t, None, does, "the next text is a prompt again")
 
 	back, does, err := Tap(c, person+1, "c", nil, noon)
 	require.NoError(t, err)
 	assert.Equal(t, Redraw, does)
-	assert.False(t, back.Awaits(person))
-	_, does = Say(Leave(c), person, reason, noon)
+	assert.False(t, back.Awaits(person, noon))
+	_, does = Say(Leave(c, HookLeft), person, reason, noon)
 	assert.Equal(t, None, does, "the dialog is gone: the text is not swallowed")
+}
+
+func TestP4_AReasonIsNotWaitedForForEver(t *testing.T) {
+	c, _, err := Tap(cardOf("Bash", `{"command":"ls"}`), person, "why", nil, noon)
+	require.NoError(t, err)
+	late := noon.Add(10 * time.Minute)
+	assert.False(t, c.Overdue(late.Add(-time.Second)))
+	assert.True(t, c.Overdue(late))
+	_, does := Say(c, person, "a prompt by now", late)
+	assert.Equal(t, None, does)
+	c = GiveUp(c)
+	assert.Nil(t, c.Why)
+	again, _, err := Tap(c, person, "why", nil, late)
+	require.NoError(t, err)
+	assert.False(t, again.Unheard)
+	assert.True(t, again.Awaits(person, late))
 }
 
 func TestP4_DenyWithATextThatWaits(t *testing.T) {
@@ -123,7 +139,7 @@ func TestP4_DenyWithATextThatWaits(t *testing.T) {
 	assert.Equal(t, "The user denied this from the chat. They wrote: not now", sent.Decision.Message)
 	_, _, err = DenyWith(sent, person, "again", "u-18", noon)
 	require.ErrorIs(t, err, ErrNotNow)
-	_, _, err = DenyWith(Leave(c), person, "again", "u-18", noon)
+	_, _, err = DenyWith(Leave(c, HookLeft), person, "again", "u-18", noon)
 	require.ErrorIs(t, err, ErrNotNow)
 	_, _, err = DenyWith(Settle(c, transcript.Outcome{Done: true}, true, false, noon), person, "x", "u", noon)
 	require.ErrorIs(t, err, ErrOver)
@@ -179,6 +195,11 @@ func TestSettle(t *testing.T) {
 		answered, _, err = Tap(answered, person, parts[0], parts[1:], noon)
 		require.NoError(t, err)
 	}
+	tapped := func(c Card, at time.Time) Card {
+		c, _, err := Tap(c, person, "ok", nil, at)
+		require.NoError(t, err)
+		return c
+	}
 	type o = transcript.Outcome
 	soon, late := noon.Add(time.Minute), noon.Add(26*time.Hour)
 	tests := []struct {
@@ -200,19 +221,22 @@ func TestSettle(t *testing.T) {
 		{"denied here, as the result says", after(bash, "no"), o{Done: true, IsError: true, Text: "Error: " + hooks.Denied}, true, false, soon, Outcome{What: Denied, Chat: true}, false},
 		{"answered here", answered, o{ByHook: "allow", Done: true, Text: "answers"}, true, false, soon, Outcome{What: Answered, Chat: true}, false},
 		{"allowed at the desk", bash, o{Done: true}, true, false, soon, Outcome{What: Allowed}, false},
-		{"allowed at the desk, away", Leave(bash), o{Done: true, IsError: true}, true, false, soon, Outcome{What: Allowed}, false},
+		{"allowed at the desk, away", Leave(bash, HookLeft), o{Done: true, IsError: true}, true, false, soon, Outcome{What: Allowed}, false},
 		{"allowed at the desk before the tap", after(bash, "no"), o{Done: true, Text: "a.go"}, true, false, soon, Outcome{What: Allowed, Late: true}, false},
 		{"denied at the desk", bash, o{Done: true, IsError: true, Denial: "user-rejected"}, true, false, soon, Outcome{What: Denied}, false},
 		{"denied at the desk before the tap", after(bash, "ok"), o{Done: true, IsError: true, Denial: "user-rejected"}, true, false, soon, Outcome{What: Denied, Late: true}, false},
-		{"another hook denied", after(bash, "ok"), o{ByHook: "deny", Done: true, IsError: true}, true, false, soon, Outcome{What: Denied, Late: true}, false},
-		{"another hook allowed", bash, o{ByHook: "allow"}, true, false, soon, Outcome{What: Allowed}, false},
+		{"another hook denied", after(bash, "ok"), o{ByHook: "deny", Done: true, IsError: true}, true, false, soon, Outcome{What: Denied, Hook: true, Late: true}, false},
+		{"another hook allowed", bash, o{ByHook: "allow"}, true, false, soon, Outcome{What: Allowed, Hook: true}, false},
 		{"answered at the desk", ask, o{Done: true, Text: "x\u202ey"}, true, false, soon, Outcome{What: Answered, Said: "x⟨U+202E⟩y"}, false},
 		{"interrupted", bash, o{Interrupted: true, Done: true, IsError: true, Denial: "user-rejected"}, true, false, soon, Outcome{What: Interrupted}, false},
 		{"interrupted, nobody knows when", after(bash, "ok"), o{Interrupted: true}, true, false, soon, Outcome{What: Interrupted}, false},
 		{"the session ended", bash, o{}, false, true, soon, Outcome{What: Ended}, false},
-		{"the session ended in the middle", Leave(bash), o{ToolID: "t"}, true, true, soon, Outcome{What: Ended}, false},
+		{"the session ended in the middle", Leave(bash, HookLeft), o{ToolID: "t"}, true, true, soon, Outcome{What: Ended}, false},
 		{"the session ended, and the tap may have counted", after(bash, "ok"), o{}, false, true, soon, Outcome{What: Unknown}, false},
 		{"the session ended after the result", after(bash, "ok"), o{ByHook: "allow", Done: true}, true, true, soon, Outcome{What: Allowed, Chat: true}, false},
+		{"a day later, its hook had left", Leave(bash, HookLeft), o{}, false, false, late, Outcome{What: Unknown}, false},
+		{"a day later, its hook left at the end", Leave(bash, WaitedOut), o{}, false, false, late, Outcome{What: Expired}, false},
+		{"a day later, decided an hour ago", tapped(bash, noon.Add(25*time.Hour)), o{}, false, false, late, Outcome{}, true},
 		{"a day later", bash, o{}, false, false, late, Outcome{What: Expired}, false},
 		{"a day after the tap", after(bash, "ok"), o{}, false, false, late, Outcome{What: Unknown}, false},
 	}
@@ -227,7 +251,7 @@ func TestSettle(t *testing.T) {
 			assert.Equal(t, tt.want, got.Outcome)
 			assert.Equal(t, tt.now, got.Over)
 			assert.Equal(t, got, Settle(got, o{Done: true, Denial: "x"}, true, true, late), "over is over")
-			assert.Equal(t, got, Leave(got))
+			assert.Equal(t, got, Leave(got, HookLeft))
 			assert.Equal(t, got, Return(got))
 		})
 	}
@@ -237,9 +261,12 @@ func TestLeaveAndReturn(t *testing.T) {
 	c := cardOf("AskUserQuestion", twoQuestions)
 	c, _, err := Tap(c, person, "o", []string{"0", "0"}, noon)
 	require.NoError(t, err)
-	assert.Equal(t, c, Return(Leave(c)), "the answers so far are kept")
+	assert.Equal(t, c, Return(Leave(c, HookLeft)), "the answers so far are kept")
 	sent, _, err := Tap(c, person, "no", nil, noon)
 	require.NoError(t, err)
-	assert.Equal(t, sent, Leave(sent), "the decision may have arrived")
+	assert.Equal(t, sent, Leave(sent, HookLeft), "the decision may have arrived")
 	assert.Equal(t, sent, Return(sent))
+	assert.Equal(t, StateAway, Lose(sent).State)
+	assert.Equal(t, sent, Return(Lose(sent)), "its hook came after all")
+	assert.Equal(t, c, Return(Lose(c)))
 }

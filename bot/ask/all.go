@@ -9,10 +9,10 @@ import (
 )
 
 // All is everything a request says, as it came and not as it looks best: every field in full, with signs in the place of
-// what cannot be seen (⟨U+202E⟩, ⟨200 blanks⟩), and what "for this session" would send. Each part fits a message.
+// what cannot be seen (⟨U+202E⟩, ⟨200×␠⟩), and what "for this session" would send. Each part fits a message.
 // What is too big for that ends with a sentence, and then only the desk can allow it.
 func (v Viewer) All(c Card) []render.Text {
-	parts := beginning(v.everything(c.Request), 2*maxAll).Split(render.Limit)
+	parts := beginning(v.everything(bounded(c, maxAll).Request), 2*maxAll).Split(render.Limit)
 	if tooBig(c.Request) {
 		parts = append(parts[:min(len(parts), maxAll/render.Limit)], render.Italic(v.Words.Say(i18n.AskTooBig)))
 	}
@@ -49,19 +49,14 @@ func (v Viewer) everything(q hooks.Request) render.Text {
 			blocks = append(blocks, named(more[0], more[1]))
 		}
 	}
-	if len(sessionShown(q)) > 0 {
-		blocks = append(blocks, render.Plain(v.Words.Say(i18n.AskSessionRules)))
-		for _, rule := range hooks.SessionRules(q.Suggestions) {
-			blocks = append(blocks, render.Pre(visible(strings.Join(rule.Shown, "\n")), ""))
-		}
-	}
+	blocks = append(blocks, v.allRules(q)...)
 	return lines(blocks)
 }
 
 // named is one field: its name, then its value as a block.
 func named(key, value string) render.Text {
-	head := render.Bold(strings.ReplaceAll(visible(key), "\n", "⏎"))
-	if value = visible(value); strings.TrimSpace(value) == "" {
+	head := render.Bold(strings.ReplaceAll(Visible(key), "\n", "⏎"))
+	if value = Visible(value); strings.TrimSpace(value) == "" {
 		value = quoted(value)
 	}
 	return render.Join(head, render.Plain("\n"), render.Pre(value, ""))

@@ -44,6 +44,9 @@ func viewer(t testing.TB, lang string) Viewer {
 	return Viewer{Words: c.For(lang), Home: "/home/u"}
 }
 
+// whole says that the message shows all of its request.
+func whole(c Card) bool { return judge(c).whole }
+
 // screen is a view as plain text, its buttons below.
 func screen(v View) string {
 	var b strings.Builder

@@ -15,6 +15,7 @@ import (
 type sheet struct {
 	title i18n.Key
 	args  i18n.Args
+	above render.Text // what was answered so far
 	body  render.Text
 	notes []note // short sentences under it
 	lossy bool   // the body does not show all there is
@@ -58,7 +59,7 @@ func asCode(_ paths, raw json.RawMessage) (render.Text, bool) {
 
 func asQuote(_ paths, raw json.RawMessage) (render.Text, bool) {
 	s, ok := textOf(raw)
-	return render.Quote(visible(s)), ok && strings.TrimSpace(s) != ""
+	return render.Quote(Visible(s)), ok && strings.TrimSpace(s) != ""
 }
 
 func asPre(lang string) way {
@@ -233,9 +234,9 @@ func oneLine(s string) bool {
 }
 
 // code and pre are foreign text in its own formatting, which it cannot leave; what is invisible in it has signs.
-func code(s string) render.Text { return render.Code(visible(s)) }
+func code(s string) render.Text { return render.Code(Visible(s)) }
 
-func pre(s, lang string) render.Text { return render.Pre(visible(s), lang) }
+func pre(s, lang string) render.Text { return render.Pre(Visible(s), lang) }
 
 func lines(blocks []render.Text) render.Text {
 	var parts []render.Text

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ccbot/bot/render"
+	"ccbot/hooks"
 	"ccbot/i18n"
 )
 
@@ -55,22 +56,23 @@ func (v Viewer) buttons(c Card, j shown) [][]Button {
 		return v.button(c, key, style, verb, args...)
 	}
 	if c.Why != nil {
-		if c.Why.Answer {
-			return [][]Button{{b(i18n.AskBack, "", verbCancel)}}
+		row := []Button{b(i18n.AskCancel, "", verbCancel)}
+		if !c.Why.Answer {
+			row = append([]Button{b(denyWord(c.Request), danger, verbDeny)}, row...)
 		}
-		return [][]Button{{b(i18n.AskDeny, danger, verbDeny), b(i18n.AskBack, "", verbCancel)}}
+		return [][]Button{row}
 	}
 	var rows [][]Button
 	if j.allowable(c) {
 		rows = v.consent(c)
 	}
-	deny := []Button{b(i18n.AskDeny, danger, verbDeny), b(i18n.AskDenyWhy, "", verbWhy)}
+	deny := []Button{b(denyWord(c.Request), danger, verbDeny), b(i18n.AskDenyWhy, "", verbWhy)}
 	if c.Request.IsPlan() {
-		deny = []Button{b(i18n.AskDeny, danger, verbDeny), b(i18n.AskKeepPlanning, "", verbKeep)}
+		deny = []Button{b(i18n.AskKeepPlanning, "", verbKeep)}
 	}
 	rows = append(rows, deny)
 	var more []Button
-	if !j.whole {
+	if !j.whole && !c.AllShown && !j.tooBig { // else it leads to nothing
 		more = append(more, b(i18n.AskShowAll, "", verbAll))
 	}
 	if c.Request.SubagentID != "" {
@@ -80,6 +82,17 @@ func (v Viewer) buttons(c Card, j shown) [][]Button {
 		rows = append(rows, more)
 	}
 	return rows
+}
+
+// denyWord is what no means.
+func denyWord(q hooks.Request) i18n.Key {
+	switch {
+	case q.IsQuestion():
+		return i18n.AskNoAnswer
+	case q.IsPlan():
+		return i18n.AskSendBack
+	}
+	return i18n.AskDeny
 }
 
 // consent are the buttons that let the agent go on.
@@ -94,7 +107,7 @@ func (v Viewer) consent(c Card) [][]Button {
 		return nil // taps cannot answer it
 	case q.IsPlan():
 		return [][]Button{{b(i18n.AskApprove, verbApprove), b(i18n.AskApproveEdits, verbEdits)}}
-	case len(sessionShown(q)) > 0:
+	case len(grantedBy(q)) > 0:
 		return [][]Button{{b(i18n.AskAllow, verbAllow), b(i18n.AskAllowSession, verbSession)}}
 	}
 	return [][]Button{{b(i18n.AskAllow, verbAllow)}}

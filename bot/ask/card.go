@@ -20,7 +20,8 @@ var ErrNewer = keepjson.ErrNewer
 // State says who may still do something about a card.
 type State string
 
-// The states of a card. From open a tap leads to sent, a dialog that is gone to away, and the transcript to over.
+// The states of a card. From open a tap leads to sent, and Leave to away; a decision whose hook is lost goes from sent to
+// away, too. Return leads from away back to where it was. The transcript leads from each to over, and there it stays.
 const (
 	StateOpen State = "open" // a person may decide
 	StateSent State = "sent" // a decision is on its way
@@ -38,20 +39,61 @@ type Card struct {
 	Decision     *hooks.Decision      `json:"decision,omitempty"`
 	By           int64                `json:"by,omitempty"` // who decided
 	DecidedAt    time.Time            `json:"decided_at,omitzero"`
+	Given        time.Time            `json:"given,omitzero"`      // when a hook took the decision
+	Away         Cause                `json:"away,omitempty"`      // why the card is away
+	Stopped      bool                 `json:"stopped,omitempty"`   // somebody interrupted the agent from the chat while it was open
 	AllShown     bool                 `json:"all_shown,omitempty"` // everything that All gives was delivered
+	AwayAt       time.Time            `json:"away_at,omitzero"`    // since when it is away
 	Why          *Why                 `json:"why,omitempty"`       // whose next text belongs to this card
+	Unheard      bool                 `json:"unheard,omitempty"`   // a Why was given up
+	Missed       Missed               `json:"missed,omitzero"`     // whose Why ended under their fingers
 	Progress     Progress             `json:"progress,omitzero"`
 	Outcome      Outcome              `json:"outcome,omitzero"`
 	Over         time.Time            `json:"over,omitzero"`    // when it came to be over
 	Prompt       string               `json:"prompt,omitempty"` // inbox key of the text that became the reason
+	Text         int                  `json:"text,omitempty"`   // message of that text
+	Notice       Notice               `json:"notice,omitzero"`  // under the text that waits behind this card
 
 	unknown keepjson.Unknown
 }
 
+// Cause is why nobody waits for a card's decision any more.
+type Cause string
+
+// The causes; none is known of an older card.
+const (
+	HookLeft   Cause = "hook"   // its hook is gone, or did not come back
+	WaitedOut  Cause = "waited" // its hook waited as long as hooks may
+	DialogGone Cause = "dialog" // the terminal does not ask any more
+	ToDesk     Cause = "desk"   // a person, or an unwilling Telegram, left it to the desk
+)
+
 // Why waits for a text: the reason of a denial or, for a question, an answer that is none of the options.
 type Why struct {
-	By     int64 `json:"by"`
-	Answer bool  `json:"answer,omitempty"` // of the question that Progress is at
+	By     int64     `json:"by"`
+	Name   string    `json:"name,omitempty"`   // of that person, where others read the conversation too
+	At     time.Time `json:"at,omitzero"`      // since when
+	Answer bool      `json:"answer,omitempty"` // of the question that Progress is at
+}
+
+// maxWhy is how long a text is waited for: what a person writes later is meant for something else.
+const maxWhy = 10 * time.Minute
+
+// Missed is a person who was writing for a card when something else ended it. What they send is not meant for the agent as
+// a prompt.
+type Missed struct {
+	By int64     `json:"by,omitempty"`
+	At time.Time `json:"at,omitzero"`
+}
+
+// maxMissed is how long a text that was being written may still come.
+const maxMissed = 2 * time.Minute
+
+// Notice is the message that offers a waiting text as the reason of a denial. There is one for each card.
+type Notice struct {
+	Prompt  string `json:"prompt,omitempty"`  // inbox key of the text
+	Under   int    `json:"under,omitempty"`   // message of the text
+	Message int    `json:"message,omitempty"` // 0: not in the chat yet
 }
 
 // Progress is how far the questions of AskUserQuestion are answered.
@@ -81,6 +123,7 @@ const (
 type Outcome struct {
 	What What   `json:"what,omitempty"`
 	Chat bool   `json:"chat,omitempty"` // by the decision of this card; else by somebody at the desk
+	Hook bool   `json:"hook,omitempty"` // by another hook
 	Late bool   `json:"late,omitempty"` // a decision of this card came too late
 	Said string `json:"said,omitempty"` // the answer that was given at the desk, as the agent was told
 }

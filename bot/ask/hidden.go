@@ -20,8 +20,8 @@ func hides(s string) bool {
 		return true
 	}
 	before, marks := rune(0), 0
-	for _, r := range s {
-		if unseen(r, before) {
+	for i, r := range s {
+		if unseen(r, before) && !joins(s, i, before) {
 			return true
 		}
 		if marks++; !unicode.In(r, unicode.Mn, unicode.Me) {
@@ -78,7 +78,7 @@ func appendRuns(runs []run, begin int, space string) []run {
 		}
 		return runs
 	}
-	sign := fmt.Sprintf("⟨%d empty lines⟩\n", lines)
+	sign := fmt.Sprintf("⟨%d×⏎⟩\n", lines)
 	if begin > 0 {
 		sign = "\n" + sign
 	}
@@ -92,7 +92,7 @@ func appendBlanks(runs []run, at int, blanks string) []run {
 	if n <= maxBlanks {
 		return runs
 	}
-	return append(runs, run{from: at, to: at + len(blanks), sign: fmt.Sprintf("⟨%d blanks⟩", n)})
+	return append(runs, run{from: at, to: at + len(blanks), sign: fmt.Sprintf("⟨%d×␠⟩", n)})
 }
 
 // unseen says that r leaves no mark of its own: control and format characters (those that turn the direction and join
@@ -113,22 +113,37 @@ func unseen(r, before rune) bool {
 	return !unicode.IsGraphic(r)
 }
 
+// joins says that the character at byte i of s makes one picture of the two around it, such as a family.
+func joins(s string, i int, before rune) bool {
+	rest, ok := strings.CutPrefix(s[i:], "\u200d")
+	after, _ := utf8.DecodeRuneInString(rest)
+	return ok && (pictured(before) || before == '\uFE0F') && pictured(after)
+}
+
+// pictured says that r is an emoji, or the colour of its skin.
+func pictured(r rune) bool {
+	return unicode.Is(unicode.So, r) || r >= '\U0001F3FB' && r <= '\U0001F3FF'
+}
+
 func emojiBase(r rune) bool {
 	return unicode.Is(unicode.So, r) || unicode.Is(unicode.Sm, r) || r >= '0' && r <= '9' || r == '#' || r == '*' ||
 		unicode.Is(unicode.Sk, r) || unicode.Is(unicode.Po, r) && r > unicode.MaxASCII
 }
 
-// visible puts signs in the place of all that hides would find, but for the accents: ⟨U+202E⟩, ⟨200 blanks⟩.
-func visible(s string) string {
+// Visible puts signs in the place of all that leaves no mark of its own, the same in every language: ⟨U+202E⟩,
+// ⟨200×␠⟩ for a run of blanks, ⟨9×⏎⟩ for one of empty lines. Only too many accents stay as they are.
+func Visible(s string) string {
 	s = countedRuns(s)
 	var b strings.Builder
 	before := rune(0)
 	for i, r := range s {
 		switch _, size := utf8.DecodeRuneInString(s[i:]); {
 		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, "⟨byte %02X⟩", s[i])
-		case unseen(r, before):
+			fmt.Fprintf(&b, "⟨0x%02X⟩", s[i])
+			r = '⟩'
+		case unseen(r, before) && !joins(s, i, before):
 			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+			r = '⟩'
 		default:
 			b.WriteRune(r)
 		}

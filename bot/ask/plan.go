@@ -23,7 +23,7 @@ func planSheet(q hooks.Request, p paths) (sheet, bool) {
 		plan = s
 		return ok
 	})
-	shown := render.Markdown(visible(plan))
+	shown := render.Markdown(Visible(plan))
 	if shown.Blank() {
 		return sheet{}, false
 	}
@@ -38,7 +38,7 @@ func planSheet(q hooks.Request, p paths) (sheet, bool) {
 	for _, f := range rest {
 		blocks = append(blocks, line(f))
 	}
-	return sheet{title: i18n.AskPlan, body: lines(blocks), lossy: loses(visible(plan), shown.Text)}, true
+	return sheet{title: i18n.AskPlan, body: lines(blocks), lossy: loses(Visible(plan), shown.Text)}, true
 }
 
 // markup is what formatting may take out of a text without anything being lost: the name behind a fence, which Telegram

@@ -40,7 +40,7 @@ func checkView(t testing.TB, v Viewer, c Card) {
 			parts := strings.Split(b.Data, ":")
 			_, _, err := Tap(c, person, parts[2], parts[3:], noon)
 			require.NoError(t, err, "no dead button: %s", b.Data)
-			require.False(t, allows[parts[2]] && !Whole(c) && !c.AllShown, "allowed without having been shown")
+			require.False(t, allows[parts[2]] && !whole(c) && !c.AllShown, "allowed without having been shown")
 		}
 	}
 	require.Equal(t, c.State == StateOpen, len(seen.Buttons) > 0)
@@ -121,7 +121,7 @@ func FuzzTap(f *testing.F) {
 			}
 			require.Equal(t, does == SendDecision, after.State == StateSent && before.State == StateOpen)
 			if after.Decision != nil && after.Decision.Allows() {
-				require.True(t, Whole(c))
+				require.True(t, whole(c))
 			}
 			checkView(t, v, after)
 			c = after
@@ -147,7 +147,7 @@ func TestP9_OneDecisionOfWhatWasShown(t *testing.T) {
 			if does == SendDecision {
 				sent++
 				require.Equal(t, StateOpen, c.State)
-				require.True(t, !after.Decision.Allows() || Whole(c) || c.AllShown)
+				require.True(t, !after.Decision.Allows() || whole(c) || c.AllShown)
 			} else if c.Decision != nil {
 				require.Equal(t, c.Decision, after.Decision, "a decision never changes")
 			}
@@ -201,8 +201,14 @@ func TestP9_OneDecisionOfWhatWasShown(t *testing.T) {
 				after, does, _ := DenyWith(c, person, "no", "u-1", now)
 				step(after, does)
 			},
-			"the hook leaves":  func(*rapid.T) { step(Leave(c), None) },
+			"the hook leaves":  func(*rapid.T) { step(Leave(c, HookLeft), None) },
 			"the hook returns": func(*rapid.T) { step(Return(c), None) },
+			"the hook is lost": func(*rapid.T) { step(Lose(c), None) },
+			"the hook takes it": func(*rapid.T) {
+				step(Give(c, now), None)
+				require.True(t, c.Given.IsZero() || c.Decision != nil)
+			},
+			"the person goes away": func(*rapid.T) { step(GiveUp(c), None) },
 			"the transcript": func(rt *rapid.T) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 20).Draw(rt, "hours")) * time.Hour)
 				o := transcript.Outcome{
@@ -225,15 +231,16 @@ func TestHides(t *testing.T) {
 	}{
 		{"words", "ls -la ~/x\n\tgrep 'ü' | 日本語 ⚠️ ❤️ 1️⃣ é", ""},
 		{"forty blanks", "a" + strings.Repeat(" ", 40) + "b", ""},
-		{"forty-one", "a" + strings.Repeat(" ", 41) + "b", "a⟨41 blanks⟩b"},
+		{"forty-one", "a" + strings.Repeat(" ", 41) + "b", "a⟨41×␠⟩b"},
 		{"eight empty lines", "a" + strings.Repeat("\n", 9) + "b", ""},
-		{"nine", "a" + strings.Repeat("\n", 10) + "b", "a\n⟨9 empty lines⟩\nb"},
-		{"nine at the start", strings.Repeat("\n", 9) + "b", "⟨9 empty lines⟩\nb"},
-		{"two families", "👨\u200d👩", "👨⟨U+200D⟩👩"},
+		{"nine", "a" + strings.Repeat("\n", 10) + "b", "a\n⟨9×⏎⟩\nb"},
+		{"nine at the start", strings.Repeat("\n", 9) + "b", "⟨9×⏎⟩\nb"},
+		{"a family", "👨\u200d👩", ""},
+		{"a joiner behind a letter", "a\u200d👩", "a⟨U+200D⟩👩"},
 		{"soft hyphen", "r\u00adm", "r⟨U+00AD⟩m"},
 		{"byte order mark", "\ufeffls", "⟨U+FEFF⟩ls"},
 		{"C1", "a\u009bb", "a⟨U+009B⟩b"},
-		{"not UTF-8", "a\xffb", "a⟨byte FF⟩b"},
+		{"not UTF-8", "a\xffb", "a⟨0xFF⟩b"},
 		{"private", "a\ue000b", "a⟨U+E000⟩b"},
 		{"a selector of ideographs", "葛\U000E0100", "葛⟨U+E0100⟩"},
 		{"mongolian", "a\u180eb", "a⟨U+180E⟩b"},
@@ -246,7 +253,7 @@ func TestHides(t *testing.T) {
 			if tt.seen == "" {
 				tt.seen = tt.text
 			}
-			assert.Equal(t, tt.seen, visible(tt.text))
+			assert.Equal(t, tt.seen, Visible(tt.text))
 		})
 	}
 }
@@ -260,11 +267,11 @@ func TestP9_WhatIsVisibleHidesNothing(t *testing.T) {
 			rapid.Map(rapid.IntRange(1, 20), func(n int) string { return strings.Repeat(" \t\n", n) }),
 		)
 		s := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(rt, "pieces"), "")
-		seen := visible(s)
+		seen := Visible(s)
 		require.False(t, hides(seen), "%q", seen)
 		require.Equal(t, !hides(s), seen == s, "%q became %q", s, seen)
 		words := func(s string) string {
-			for _, sign := range []string{"blanks⟩", "⟨byte", "empty lines⟩"} {
+			for _, sign := range []string{"×␠⟩", "⟨0xFF", "×⏎⟩"} {
 				s = strings.ReplaceAll(s, sign, "")
 			}
 			return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return !strings.ContainsRune("a;日", r) }), "")

@@ -33,7 +33,7 @@ type option struct {
 // questionsOf reads the questions of a request. It is false where taps could not answer them without doubt: then only
 // the desk can.
 func questionsOf(q hooks.Request) ([]question, bool) {
-	if !q.IsQuestion() {
+	if !q.IsQuestion() || len(q.Input) > maxInput {
 		return nil, false
 	}
 	list, ok := fieldsOf(q.Input)
@@ -155,11 +155,26 @@ func questionSheet(c Card, list []question) sheet {
 	if len(list) > 1 {
 		s.title, s.args = i18n.AskQuestionPage, i18n.Args{"Page": at + 1, "Pages": len(list)}
 	}
+	s.above = answersSoFar(list, c.Progress.Answers)
 	s.body = list[at].page(c.Progress.Chosen)
 	for _, f := range besides(c.Request) {
 		s.body = lines([]render.Text{s.body, line(f)})
 	}
 	return s
+}
+
+// shownAnswers is of how many earlier answers a page reminds.
+const shownAnswers = 3
+
+// answersSoFar reminds of the answers to the questions before, a line each.
+func answersSoFar(list []question, given []string) render.Text {
+	var blocks []render.Text
+	for i := max(0, len(given)-shownAnswers); i < len(given) && i < len(list); i++ {
+		asked, _ := clip(oneLined(list[i].text), maxWord)
+		answer, _ := clip(oneLined(given[i]), maxWord)
+		blocks = append(blocks, render.Plain(asked+" → "+answer))
+	}
+	return lines(blocks)
 }
 
 // besides are the fields of the input beside the questions.
@@ -171,9 +186,9 @@ func besides(q hooks.Request) []field {
 func (q question) page(chosen []int) render.Text {
 	var blocks []render.Text
 	if q.header != "" {
-		blocks = append(blocks, render.Italic(visible(q.header)))
+		blocks = append(blocks, render.Italic(Visible(q.header)))
 	}
-	blocks = append(blocks, render.Bold(visible(q.text)))
+	blocks = append(blocks, render.Bold(Visible(q.text)))
 	for _, f := range q.more {
 		blocks = append(blocks, line(f))
 	}
@@ -182,9 +197,9 @@ func (q question) page(chosen []int) render.Text {
 		if q.several {
 			mark = box(slices.Contains(chosen, i)) + " "
 		}
-		blocks = append(blocks, render.Plain(fmt.Sprintf("%s%d. %s", mark, i+1, visible(o.label))))
+		blocks = append(blocks, render.Plain(fmt.Sprintf("%s%d. %s", mark, i+1, Visible(o.label))))
 		if strings.TrimSpace(o.description) != "" {
-			blocks = append(blocks, render.Italic(visible(o.description)))
+			blocks = append(blocks, render.Italic(Visible(o.description)))
 		}
 		for _, f := range o.more {
 			blocks = append(blocks, line(f))
@@ -204,9 +219,9 @@ func box(marked bool) string {
 func answerSheet(c Card, list []question) render.Text {
 	var blocks []render.Text
 	for i, q := range list {
-		blocks = append(blocks, render.Bold(visible(q.text)))
+		blocks = append(blocks, render.Bold(Visible(q.text)))
 		if i < len(c.Progress.Answers) {
-			blocks = append(blocks, render.Plain("→ "+visible(c.Progress.Answers[i])))
+			blocks = append(blocks, render.Plain("→ "+Visible(c.Progress.Answers[i])))
 		}
 	}
 	return lines(blocks)

@@ -7,9 +7,15 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// patience is how long a card may stay unsettled. Hooks wait a day; what the transcript does not say an hour later, it
-// will not say.
+// HookWait is about how long a hook waits for a decision: its timeout is a day.
+const HookWait = 24*time.Hour - time.Minute
+
+// patience is how long a card may stay unsettled since it was asked, or decided. What the transcript does not say an hour
+// after the longest wait, it will not say.
 const patience = 25 * time.Hour
+
+// awayPatience is how long a card that nobody decided here may stay away: the dialog was answered or is left to the desk.
+const awayPatience = 30 * time.Minute
 
 // Settle takes in what the transcript says became of the request; the card is over when that is known. gone: the
 // session's agent has ended, or the session is over, so that nothing more is to come. found is FindOutcome's.
@@ -17,23 +23,28 @@ func Settle(c Card, o transcript.Outcome, found bool, gone bool, now time.Time) 
 	if c.IsOver() {
 		return c
 	}
+	since, limit := c.Request.Asked, patience
+	switch {
+	case c.Decision != nil:
+		since = c.DecidedAt
+	case c.State == StateAway && !c.AwayAt.IsZero():
+		since, limit = c.AwayAt, awayPatience
+	}
 	var outcome Outcome
 	switch {
 	case found && known(o):
 		outcome = settled(c, o)
-	case gone && c.Decision != nil:
-		outcome = Outcome{What: Unknown}
-	case gone:
+	case gone && c.Decision == nil:
 		outcome = Outcome{What: Ended}
-	case now.Sub(c.Request.Asked) < patience:
+	case !gone && now.Sub(since) < limit:
 		return c
-	case c.Decision != nil:
-		outcome = Outcome{What: Unknown}
-	default:
+	case c.Decision == nil && (c.State == StateOpen || c.Away == WaitedOut):
 		outcome = Outcome{What: Expired}
+	default:
+		outcome = Outcome{What: Unknown}
 	}
 	c = c.clone()
-	c.State, c.Outcome, c.Over, c.Why = StateOver, outcome, now.UTC(), nil
+	c.State, c.Outcome, c.Over, c.Why, c.Unheard, c.Away = StateOver, outcome, now.UTC(), nil, false, ""
 	return c
 }
 
@@ -42,7 +53,7 @@ func known(o transcript.Outcome) bool { return o.Done || o.Interrupted || o.ByHo
 
 func settled(c Card, o transcript.Outcome) Outcome {
 	chat := took(c, o)
-	out := Outcome{Chat: chat, Late: c.Decision != nil && !chat}
+	out := Outcome{Chat: chat, Hook: o.ByHook != "" && !chat, Late: c.Decision != nil && !chat}
 	switch {
 	case chat && !c.Decision.Allows():
 		out.What = Denied
@@ -51,12 +62,12 @@ func settled(c Card, o transcript.Outcome) Outcome {
 	case chat:
 		out.What = Allowed
 	case o.Interrupted: // perhaps only after the decision: an Esc while the tool ran looks the same
-		out.What, out.Late = Interrupted, false
+		out = Outcome{What: Interrupted}
 	case o.ByHook == "deny", o.Denial != "":
 		out.What = Denied
 	case c.Request.IsQuestion():
 		out.What = Answered
-		out.Said, _ = clip(visible(o.Text), maxSaid)
+		out.Said, _ = clip(Visible(o.Text), maxSaid)
 	default:
 		out.What = Allowed // a tool that ran and failed was allowed too
 	}
@@ -75,21 +86,33 @@ func took(c Card, o transcript.Outcome) bool {
 	return !d.Allows() && d.Message != "" && strings.Contains(o.Text, d.Message)
 }
 
-// Leave is for a card whose hook does not wait any more. A decision that is on its way stays so: the transcript says
-// whether it arrived.
-func Leave(c Card) Card {
+// Leave is for an open card whose hook does not wait any more. A decision that is on its way stays so: the transcript
+// says whether it arrived.
+func Leave(c Card, why Cause) Card {
 	if c.State == StateOpen {
 		c = c.clone()
-		c.State, c.Why = StateAway, nil
+		c.State, c.Away, c.Why, c.Unheard = StateAway, why, nil, false
 	}
 	return c
 }
 
-// Return is for a card whose hook waits again.
+// Lose is for a card whose hook has not come back. Its decision, if there is one, stays: the hook may come yet.
+func Lose(c Card) Card {
+	if c.State == StateSent {
+		c = c.clone()
+		c.State, c.Away = StateAway, HookLeft
+	}
+	return Leave(c, HookLeft)
+}
+
+// Return is for a card whose hook waits again: for the decision that it has, or for a person's.
 func Return(c Card) Card {
 	if c.State == StateAway {
 		c = c.clone()
-		c.State = StateOpen
+		c.State, c.Away, c.AwayAt = StateOpen, "", time.Time{}
+		if c.Decision != nil {
+			c.State = StateSent
+		}
 	}
 	return c
 }

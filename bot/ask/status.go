@@ -1,13 +1,18 @@
 package ask
 
 import (
+	"reflect"
 	"strings"
 
 	"ccbot/bot/render"
+	"ccbot/hooks"
 	"ccbot/i18n"
 )
 
-// status is the last line: what a person may do now, or what became of the request.
+// Status is the last line of a card's message: what a person may do now, or what became of the request. It is blank
+// where the buttons say it.
+func (v Viewer) Status(c Card) render.Text { return v.status(c, judge(c)) }
+
 func (v Viewer) status(c Card, j shown) render.Text {
 	switch c.State {
 	case StateOpen:
@@ -15,6 +20,9 @@ func (v Viewer) status(c Card, j shown) render.Text {
 	case StateSent:
 		return v.sent(c)
 	case StateAway:
+		if c.Away == DialogGone {
+			return render.Plain(v.Words.Say(i18n.AskAwayGone))
+		}
 		return render.Plain(v.Words.Say(i18n.AskAway))
 	}
 	said := []render.Text{render.Bold(v.Words.Say(outcomeKey(c)))}
@@ -34,10 +42,10 @@ func (v Viewer) status(c Card, j shown) render.Text {
 func (v Viewer) wanted(c Card, j shown) render.Text {
 	var key i18n.Key
 	switch {
-	case c.Why != nil && c.Why.Answer:
-		key = i18n.AskSayAnswer
 	case c.Why != nil:
-		key = i18n.AskSayWhy
+		return v.awaited(*c.Why)
+	case c.Unheard:
+		key = i18n.AskUnheard
 	case j.allowable(c):
 		return render.Text{}
 	case j.tooBig:
@@ -50,19 +58,52 @@ func (v Viewer) wanted(c Card, j shown) render.Text {
 	return render.Italic(v.Words.Say(key))
 }
 
-func (v Viewer) sent(c Card) render.Text {
-	key := i18n.AskSentAllow
-	switch d := c.Decision; {
-	case d == nil || !d.Allows():
-		return lines(append([]render.Text{render.Plain(v.Words.Say(i18n.AskSentDeny))}, reason(c)...))
-	case c.Request.IsQuestion():
-		key = i18n.AskSentAnswers
-	case c.Request.IsPlan():
-		key = i18n.AskSentApprove
-	case len(d.UpdatedPermissions) > 0:
-		key = i18n.AskSentSession
+// awaited asks for a text, by name where several people read along.
+func (v Viewer) awaited(w Why) render.Text {
+	name, _ := clip(oneLined(w.Name), maxName)
+	named := strings.TrimSpace(name) != ""
+	var key i18n.Key
+	switch {
+	case w.Answer && named:
+		key = i18n.AskSayAnswerBy
+	case w.Answer:
+		key = i18n.AskSayAnswer
+	case named:
+		key = i18n.AskSayWhyBy
+	default:
+		key = i18n.AskSayWhy
 	}
-	return render.Plain(v.Words.Say(key))
+	return render.Italic(v.Words.Say(key, i18n.Args{"Person": name}))
+}
+
+// sent says what was decided: "sent" only once a hook has taken it.
+func (v Viewer) sent(c Card) render.Text {
+	key := i18n.AskNoted
+	if !c.Given.IsZero() {
+		key = i18n.AskSent
+	}
+	line := render.Plain(v.Words.Say(key, i18n.Args{"What": v.Words.Say(decisionKey(c))}))
+	return lines(append([]render.Text{line}, reason(c)...))
+}
+
+func decisionKey(c Card) i18n.Key {
+	q, d := c.Request, c.Decision
+	denied := d == nil || !d.Allows()
+	switch {
+	case denied && q.IsQuestion():
+		return i18n.AskDecidedNoAnswer
+	case denied && q.IsPlan():
+		return i18n.AskDecidedBack
+	case denied:
+		return i18n.AskDecidedDeny
+	case q.IsQuestion():
+		return i18n.AskDecidedAnswers
+	case q.IsPlan():
+		return i18n.AskDecidedApprove
+	case len(d.UpdatedPermissions) > 0:
+		return i18n.AskDecidedSession
+	}
+	return i18n.AskDecidedAllow
 }
 
 // reason is what the person wrote with a denial.
@@ -79,30 +120,71 @@ func reason(c Card) []render.Text {
 
 // outcomeKey is the sentence of what became of a card.
 func outcomeKey(c Card) i18n.Key {
-	chat, desk := i18n.AskUnknown, i18n.AskUnknown
 	switch c.Outcome.What {
-	case Allowed:
-		chat, desk = i18n.AskAllowedChat, i18n.AskAllowedDesk
-		if c.Request.IsPlan() {
-			chat, desk = i18n.AskApprovedChat, i18n.AskApprovedDesk
-		}
-		if c.Decision != nil && len(c.Decision.UpdatedPermissions) > 0 && !c.Request.IsPlan() {
-			chat = i18n.AskAllowedSession
-		}
+	case Allowed, Answered:
+		return consentKey(c)
 	case Denied:
-		chat, desk = i18n.AskDeniedChat, i18n.AskDeniedDesk
-	case Answered:
-		chat, desk = i18n.AskAnsweredChat, i18n.AskAnsweredDesk
+		return denialKey(c.Request, c.Outcome)
 	case Interrupted:
-		return i18n.AskInterrupted
+		return interruptKey(c)
 	case Expired:
 		return i18n.AskExpired
 	case Ended:
 		return i18n.AskEnded
 	case Unknown:
 	}
-	if c.Outcome.Chat {
+	return i18n.AskUnknown
+}
+
+func consentKey(c Card) i18n.Key {
+	chat, hook, desk := i18n.AskAllowedChat, i18n.AskAllowedHook, i18n.AskAllowedDesk
+	switch {
+	case c.Request.IsQuestion():
+		chat, hook, desk = i18n.AskAnsweredChat, i18n.AskAnsweredHook, i18n.AskAnsweredDesk
+	case c.Request.IsPlan():
+		chat, desk = i18n.AskApprovedChat, i18n.AskApprovedDesk
+		if allowsEdits(c) {
+			chat = i18n.AskApprovedEdits
+		}
+	case c.Decision != nil && len(c.Decision.UpdatedPermissions) > 0:
+		chat = i18n.AskAllowedSession
+	}
+	return by(c.Outcome, chat, hook, desk)
+}
+
+// allowsEdits says that a plan was approved with the edits it needs.
+func allowsEdits(c Card) bool {
+	return c.Decision != nil && reflect.DeepEqual(c.Decision.UpdatedPermissions, hooks.ApprovePlan(c.Request, true).UpdatedPermissions)
+}
+
+func denialKey(q hooks.Request, o Outcome) i18n.Key {
+	switch {
+	case q.IsQuestion():
+		return by(o, i18n.AskNotAnswered, i18n.AskDeniedHook, i18n.AskNotAnsweredDesk)
+	case q.IsPlan():
+		return by(o, i18n.AskSentBack, i18n.AskDeniedHook, i18n.AskSentBackDesk)
+	}
+	return by(o, i18n.AskDeniedChat, i18n.AskDeniedHook, i18n.AskDeniedDesk)
+}
+
+// interruptKey: "No" and Esc look the same, and so does an Esc after the tool was allowed.
+func interruptKey(c Card) i18n.Key {
+	switch {
+	case c.Decision != nil && c.Decision.Allows() && !c.Given.IsZero():
+		return i18n.AskInterruptedAfter
+	case c.Stopped:
+		return i18n.AskInterruptedChat
+	}
+	return i18n.AskInterrupted
+}
+
+// by picks the sentence that names who it was.
+func by(o Outcome, chat, hook, desk i18n.Key) i18n.Key {
+	switch {
+	case o.Chat:
 		return chat
+	case o.Hook:
+		return hook
 	}
 	return desk
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"ccbot/internal/spool"
 )
 
@@ -26,15 +28,17 @@ type Store struct {
 	quarantine string
 	log        *slog.Logger
 
-	mu    sync.Mutex
-	cards map[string]Card // by the request's id
+	mu        sync.Mutex
+	cards     map[string]Card     // by the request's id
+	unsettled map[string]struct{} // ids of those that are not over
+	prompts   map[string]string   // ids by Card.Prompt
 }
 
 // Open loads the cards of dir ($CCBOT_DIR/asks) and makes it when it is missing. A file that cannot be understood is
 // moved to the quarantine folder and logged; a newer program's is left where it is. The error is about the folder.
 func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
 	s := &Store{folder: spool.Folder{Path: dir, MaxSize: maxCard, Fsync: true}, quarantine: quarantine, log: log,
-		cards: make(map[string]Card)}
+		cards: make(map[string]Card), unsettled: make(map[string]struct{}), prompts: make(map[string]string)}
 	if err := s.folder.Make(); err != nil {
 		return nil, fmt.Errorf("open the asks: %w", err)
 	}
@@ -73,15 +77,39 @@ func (s *Store) load(name string) error {
 		s.log.Error("ask_unreadable", "file", name, "moved_to", s.quarantine, "error", err.Error())
 		return s.folder.Quarantine(name, s.quarantine, err.Error())
 	}
-	s.cards[c.Request.ID] = c
+	s.keepLocked(c)
 	return nil
+}
+
+// keepLocked makes a card what readers see.
+func (s *Store) keepLocked(c Card) {
+	id := c.Request.ID
+	s.dropLocked(id)
+	s.cards[id] = c
+	if !c.IsOver() {
+		s.unsettled[id] = struct{}{}
+	}
+	if c.Prompt != "" {
+		s.prompts[c.Prompt] = id
+	}
+}
+
+func (s *Store) dropLocked(id string) {
+	if key := s.cards[id].Prompt; key != "" && s.prompts[key] == id {
+		delete(s.prompts, key)
+	}
+	delete(s.unsettled, id)
+	delete(s.cards, id)
 }
 
 func file(id string) string { return id + suffix }
 
-// Save puts a card on disk; readers see it from then on.
+// Save puts a card on disk; readers see it from then on. Of the input of one that is over only the beginnings are kept.
 func (s *Store) Save(c Card) error {
 	c.Version = Version
+	if c.IsOver() {
+		c = slim(c)
+	}
 	if err := c.check(); err != nil {
 		return fmt.Errorf("save ask %s: %w", c.Request.ID, err)
 	}
@@ -94,7 +122,7 @@ func (s *Store) Save(c Card) error {
 	if err := s.folder.Put(file(c.Request.ID), append(data, '\n')); err != nil {
 		return fmt.Errorf("save ask %s: %w", c.Request.ID, err)
 	}
-	s.cards[c.Request.ID] = c.clone()
+	s.keepLocked(c.clone())
 	return nil
 }
 
@@ -114,19 +142,41 @@ func (s *Store) List() []Card {
 	for _, c := range s.cards {
 		list = append(list, c.clone())
 	}
-	slices.SortFunc(list, func(a, b Card) int {
-		switch {
-		case a.IsOver() != b.IsOver() && b.IsOver():
-			return -1
-		case a.IsOver() != b.IsOver():
-			return 1
-		}
-		if c := a.Request.Asked.Compare(b.Request.Asked); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Request.ID, b.Request.ID)
-	})
+	slices.SortFunc(list, byAge)
 	return list
+}
+
+// Unsettled returns copies of the cards that are not over, oldest first.
+func (s *Store) Unsettled() []Card {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]Card, 0, len(s.unsettled))
+	for id := range s.unsettled {
+		list = append(list, s.cards[id].clone())
+	}
+	slices.SortFunc(list, byAge)
+	return list
+}
+
+// ByPrompt returns a copy of the card whose reason is the text with an inbox key.
+func (s *Store) ByPrompt(key string) (Card, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, ok := s.cards[s.prompts[key]]
+	return c.clone(), ok
+}
+
+func byAge(a, b Card) int {
+	switch {
+	case a.IsOver() != b.IsOver() && b.IsOver():
+		return -1
+	case a.IsOver() != b.IsOver():
+		return 1
+	}
+	if c := a.Request.Asked.Compare(b.Request.Asked); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Request.ID, b.Request.ID)
 }
 
 // Prune forgets the cards that were over before a time. Those that are not over stay, however old.
@@ -142,7 +192,39 @@ func (s *Store) Prune(before time.Time) error {
 			errs = append(errs, fmt.Errorf("prune ask %s: %w", id, err))
 			continue
 		}
-		delete(s.cards, id)
+		s.dropLocked(id)
+	}
+	return errors.Join(errs...)
+}
+
+// Remove takes away the card of a request that nobody has seen.
+func (s *Store) Remove(id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.cards[id]; !ok {
+		return nil
+	}
+	if err := s.folder.Remove(file(id)); err != nil {
+		return fmt.Errorf("remove ask %s: %w", id, err)
+	}
+	s.dropLocked(id)
+	return nil
+}
+
+// Forget takes away all cards of a session that is itself forgotten.
+func (s *Store) Forget(session uuid.UUID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for id, c := range s.cards {
+		if c.Request.Session != session {
+			continue
+		}
+		if err := s.folder.Remove(file(id)); err != nil {
+			errs = append(errs, fmt.Errorf("forget ask %s: %w", id, err))
+			continue
+		}
+		s.dropLocked(id)
 	}
 	return errors.Join(errs...)
 }

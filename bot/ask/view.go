@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -19,6 +20,8 @@ const (
 	maxEntities = 60 // of 100; the lines around the body have some too
 	glance      = 1200
 	glanceLines = 25
+	overGlance  = 300 // of a request that is over
+	overLines   = 6
 
 	maxName  = 64
 	maxWord  = 96 // name of a tool, type of a subagent
@@ -47,7 +50,12 @@ type shown struct {
 	tooBig    bool // more than [Show all] sends
 }
 
-func judge(c Card, s sheet) shown {
+// judge is asked with the sheet without the home, as it is at a tap.
+func judge(c Card) shown {
+	if len(c.Request.Input) > maxInput {
+		return shown{tooBig: true}
+	}
+	s := sheetOf(c, paths{})
 	j := shown{concealed: conceals(c.Request)}
 	j.whole = !j.concealed && !s.lossy && fits(s.body) && !tooMuchAround(c.Request)
 	j.tooBig = !j.whole && tooBig(c.Request)
@@ -56,24 +64,35 @@ func judge(c Card, s sheet) shown {
 
 func (j shown) allowable(c Card) bool { return j.whole || c.AllShown && !j.tooBig }
 
-// Whole says that the message shows all of its request: nothing is cut, nothing is invisible.
-func Whole(c Card) bool { return judge(c, sheetOf(c, paths{})).whole }
-
 // Allowable says that a person may allow the request: the message, or [Show all], showed all of it.
-func Allowable(c Card) bool { return judge(c, sheetOf(c, paths{})).allowable(c) }
+func Allowable(c Card) bool { return judge(c).allowable(c) }
 
 // View is the message of a card; name is the session's.
 func (v Viewer) View(c Card, name string) View {
-	s := sheetOf(c, paths{})
-	j := judge(c, s) // without the home, as for a tap
-	s = sheetOf(c, paths{home: v.Home})
+	var j shown
+	if !c.IsOver() {
+		j = judge(c)
+	}
+	s := sheetOf(bounded(c, drawnText), paths{home: v.Home})
 	blocks := []render.Text{v.title(s, name)}
-	if !s.body.Blank() {
+	if !s.above.Blank() {
+		blocks = append(blocks, s.above)
+	}
+	switch {
+	case s.body.Blank():
+	case c.IsOver(): // the chat stays calm
+		blocks = append(blocks, remembered(s.body))
+	default:
 		blocks = append(blocks, v.cut(s.body))
 	}
-	blocks = append(blocks, v.foot(c, s)...)
+	if !c.IsOver() {
+		blocks = append(blocks, v.foot(c, s)...)
+	}
 	if status := v.status(c, j); !status.Blank() {
 		blocks = append(blocks, render.Plain(""), status)
+	}
+	if outcomeKey(c) == i18n.AskAllowedSession && c.IsOver() {
+		blocks = append(blocks, v.rules(c.Request, i18n.AskSessionGiven)...)
 	}
 	text := lines(blocks)
 	if text.Length() > render.Limit { // the bounds above leave room for every sentence there is
@@ -112,23 +131,35 @@ func (v Viewer) cut(body render.Text) render.Text {
 	if fits(body) {
 		return body
 	}
-	limit := glance
-	if at := nth(body.Text, glanceLines); at > 0 {
+	first := first(body, glance, glanceLines)
+	more := strings.Count(body.Text, "\n") - strings.Count(first.Text, "\n")
+	key := i18n.AskMoreLines
+	if rest, ok := strings.CutPrefix(body.Text, first.Text); more <= 0 || ok && rest[0] != '\n' && !strings.HasSuffix(first.Text, "\n") {
+		key, more = i18n.AskMoreCharacters, body.Length()-first.Length()
+	}
+	return lines([]render.Text{first, render.Italic(v.Words.Say(key, i18n.Args{"Count": more}))})
+}
+
+// first is the part of a body within a number of units and lines.
+func first(body render.Text, limit, n int) render.Text {
+	if at := nth(body.Text, n); at > 0 {
 		limit = min(limit, at)
 	}
 	if len(body.Entities) > maxEntities {
 		limit = min(limit, max(body.Entities[maxEntities].Offset, 2))
 	}
-	first := render.Text{}
 	if parts := beginning(body, 2*limit).Split(limit); len(parts) > 0 {
-		first = parts[0]
+		return parts[0]
 	}
-	more := strings.Count(body.Text, "\n") - strings.Count(first.Text, "\n")
-	key := i18n.AskMoreLines
-	if more <= 0 {
-		key, more = i18n.AskMoreCharacters, body.Length()-first.Length()
+	return render.Text{}
+}
+
+// remembered is what stays of a body once its request is over.
+func remembered(body render.Text) render.Text {
+	if body.Length() <= overGlance && strings.Count(body.Text, "\n") < overLines && len(body.Entities) <= maxEntities {
+		return body
 	}
-	return lines([]render.Text{first, render.Italic(v.Words.Say(key, i18n.Args{"Count": more}))})
+	return render.Join(first(body, overGlance, overLines), render.Plain("…"))
 }
 
 // beginning is about the first n units, so that a long text is not cut into all its parts for one.
@@ -188,46 +219,18 @@ func (v Viewer) foot(c Card, s sheet) []render.Text {
 		blocks = append(blocks, render.Plain(v.Words.Say(key, i18n.Args{"Type": kind})))
 	}
 	if c.State == StateOpen && c.Why == nil {
-		blocks = append(blocks, v.rules(q)...)
+		blocks = append(blocks, v.rules(q, i18n.AskSessionRules)...)
 	}
 	return blocks
-}
-
-func (v Viewer) rules(q hooks.Request) []render.Text {
-	shown := sessionShown(q)
-	if len(shown) == 0 {
-		return nil
-	}
-	blocks := []render.Text{render.Plain(v.Words.Say(i18n.AskSessionRules))}
-	for i, rule := range shown {
-		if i == maxRules {
-			more := v.Words.Say(i18n.AskMoreRules, i18n.Args{"Count": len(shown) - i})
-			return append(blocks, render.Italic(more))
-		}
-		rule, _ = clip(oneLined(paths{home: v.Home}.short(rule)), maxRule)
-		blocks = append(blocks, render.Join(render.Plain("• "), render.Code(rule)))
-	}
-	return blocks
-}
-
-// sessionShown is what "for this session" would allow.
-func sessionShown(q hooks.Request) []string {
-	if q.IsQuestion() || q.IsPlan() {
-		return nil
-	}
-	var shown []string
-	for _, r := range hooks.SessionRules(q.Suggestions) {
-		shown = append(shown, r.Shown...)
-	}
-	return shown
 }
 
 // tooMuchAround says that a line around the body would be clipped.
 func tooMuchAround(q hooks.Request) bool {
-	rules := sessionShown(q)
+	rules := grantedWhats(q)
 	long := len(rules) > maxRules
 	for _, rule := range rules {
-		long = long || cutBy(rule, maxRule)
+		_, cut := clip(Visible(rule), maxRule)
+		long = long || cut
 	}
 	return long || cutBy(q.Tool, maxWord) || cutBy(q.Subagent, maxWord) || cutBy(q.Cwd, maxPath)
 }
@@ -237,12 +240,16 @@ func conceals(q hooks.Request) bool {
 	if odd(q.Input, 0) {
 		return true
 	}
-	for _, s := range append(sessionShown(q), q.Tool, q.Subagent, q.Cwd) {
+	rules := grantedWhats(q)
+	if slices.ContainsFunc(rules, func(s string) bool { return strings.TrimSpace(s) == "" }) {
+		return true
+	}
+	for _, s := range []string{q.Tool, q.Subagent, q.Cwd} {
 		if hides(s) || strings.ContainsAny(s, "\n\t") {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(rules, hides)
 }
 
 func cutBy(s string, limit int) bool {
@@ -252,7 +259,7 @@ func cutBy(s string, limit int) bool {
 
 // oneLined keeps a name from taking more than its line; what is invisible in it has signs.
 func oneLined(s string) string {
-	return strings.Join(strings.FieldsFunc(render.Plain(visible(s)).Text, func(r rune) bool { return r == '\n' }), " ")
+	return strings.Join(strings.FieldsFunc(render.Plain(Visible(s)).Text, func(r rune) bool { return r == '\n' }), " ")
 }
 
 // clip shortens s to limit UTF-16 units.

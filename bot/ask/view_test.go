@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -15,6 +16,9 @@ import (
 
 func TestView(t *testing.T) {
 	const once = "[Allow]\n[Deny][Deny and say why]"
+	heredoc := "cat <<E > f\n" + strings.Repeat("line\n", 40) + "E"
+	quotedHeredoc, err := json.Marshal(heredoc)
+	require.NoError(t, err)
 	tests := []struct {
 		name string
 		card Card
@@ -22,12 +26,16 @@ func TestView(t *testing.T) {
 	}{
 		{"a command with all it can have", cardOf("Bash", `{"command":"npm test","description":"Run the tests","timeout":120000,"run_in_background":true,"dangerouslyDisableSandbox":true}`, npmRule),
 			"🔐 work wants to run a command\nnpm test\nRun the tests\ntimeout: 120000\ndangerouslyDisableSandbox: true\nIt runs in the background.\nin ~/proj\n" +
-				"For this session allows:\n• Bash(npm test:*)\n[Allow][Allow for this session]\n[Deny][Deny and say why]"},
+				"[Allow for this session] also allows, until the session ends:\n• Bash(npm test:*)\n[Allow][Allow for this session]\n[Deny][Deny and say why]"},
 		{"a command", cardOf("Bash", `{"command":"ls","run_in_background":false}`), "🔐 work wants to run a command\nls\nin ~/proj\n" + once},
 		{"a rule that changes the mode is no rule", cardOf("Bash", `{"command":"ls"}`, `{"type":"setMode","mode":"acceptEdits","destination":"session"}`),
 			"🔐 work wants to run a command\nls\nin ~/proj\n" + once},
 		{"a key that only looks like the command's", cardOf("Bash", `{"command":"ls","Command":"rm -rf /"}`), "🔐 work wants to run a command\nls\nCommand: rm -rf /\nin ~/proj\n" + once},
 		{"a command that is no text", cardOf("Bash", `{"command":["ls"]}`), "🔐 work wants to run a command\ncommand: \n[\n  \"ls\"\n]\nin ~/proj\n" + once},
+		{"a command of two lines, with a rule of two lines", cardOf("Bash", object("command", "echo a\necho 👩\u200d💻"), `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"echo a\necho *"}],"behavior":"allow"}`),
+			"🔐 work wants to run a command\necho a\necho 👩\u200d💻\nin ~/proj\n[Allow for this session] also allows, until the session ends:\n•\nBash(echo a\necho *)\n[Allow][Allow for this session]\n[Deny][Deny and say why]"},
+		{"a long command that is its own rule", cardOf("Bash", object("command", heredoc), `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":`+string(quotedHeredoc)+`}],"behavior":"allow"}`),
+			"🔐 work wants to run a command\n" + heredoc + "\nin ~/proj\n[Allow for this session] also allows, until the session ends:\n• Bash (this command, exactly as it is)\n[Allow][Allow for this session]\n[Deny][Deny and say why]"},
 		{"an edit", cardOf("Edit", object("file_path", "/home/u/proj/a.go", "old_string", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj", "new_string", "a\nB\nc\nd\ne\nf\ng\nh\ni\nJ", "replace_all", true)),
 			"🔐 work wants to change a file\n~/proj/a.go\n a\n-b\n+B\n c\n d\n e\n⋯\n g\n h\n i\n-j\n+J\nEvery place in the file is changed.\nin ~/proj\n" + once},
 		{"an edit that changes nothing", cardOf("Edit", `{"file_path":"/a","old_string":"x","new_string":"x","replace_all":"yes"}`),
@@ -49,18 +57,33 @@ func TestView(t *testing.T) {
 		{"an unknown tool", cardOf("Skill", `{"skill":"x","e":{},"l":[]}`), "🔐 work wants to use Skill\n{\n  \"skill\": \"x\",\n  \"e\": {},\n  \"l\": []\n}\nin ~/proj\n" + once},
 		{"nothing", cardOf("mcp__x", `{}`), "🔐 work wants to use mcp__x\nin ~/proj\n" + once},
 		{"a plan", cardOf("ExitPlanMode", object("plan", somePlan, "planFilePath", "/home/u/.claude/plans/x.md")),
-			"📋 work has a plan\nPlan\n\n1. Look at main.go\n2. Change it\n\nfunc main() {}\n\n☐ test\n~/.claude/plans/x.md\nin ~/proj\n[Approve][Approve and allow edits]\n[Deny][Keep planning, say why]"},
-		{"a plan without one", cardOf("ExitPlanMode", `{}`), "📋 work has a plan\nin ~/proj\n[Approve][Approve and allow edits]\n[Deny][Keep planning, say why]"},
+			"📋 work has a plan\nPlan\n\n1. Look at main.go\n2. Change it\n\nfunc main() {}\n\n☐ test\n~/.claude/plans/x.md\nin ~/proj\n[Approve][Approve and allow edits]\n[Keep planning, say why]"},
+		{"a plan without one", cardOf("ExitPlanMode", `{}`), "📋 work has a plan\nin ~/proj\n[Approve][Approve and allow edits]\n[Keep planning, say why]"},
 		{"questions that cannot be told apart", cardOf("AskUserQuestion", `{"questions":[{"question":"A?","options":[{"label":"x"}]},{"question":"A?","options":[{"label":"y"}]}]}`),
 			"🔐 work wants to use AskUserQuestion\n{\n  \"questions\": [\n    {\n      \"question\": \"A?\",\n      \"options\": [\n        {\n          \"label\": \"x\"\n        }\n      ]\n    },\n    {\n      \"question\": \"A?\",\n      \"options\": [\n        {\n          \"label\": \"y\"\n        }\n      ]\n    }\n  ]\n}\n" +
-				"It cannot be answered with buttons. Answer at the desk.\nin ~/proj\n[Deny][Deny and say why]"},
+				"It cannot be answered with buttons. Answer at the desk.\nin ~/proj\n[Do not answer][Deny and say why]"},
 	}
 	v := viewer(t, "en")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, screen(v.View(tt.card, "work")))
-			assert.True(t, Whole(tt.card))
+			assert.True(t, whole(tt.card))
 		})
+	}
+}
+
+func TestView_RulesInEveryLanguage(t *testing.T) {
+	c := cardOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"WebFetch"},{"toolName":"Bash","ruleContent":"ls (every use)"}],"behavior":"allow"}`,
+		`{"type":"addDirectories","directories":["/home/u/x"]}`)
+	for lang, want := range map[string]string{
+		"en": "• WebFetch (every use)\n• Bash(ls (every use))\n• ~/x (directory)",
+		"ru": "• WebFetch (любое применение)\n• Bash(ls (every use))\n• ~/x (каталог)",
+		"zh": "• WebFetch (任何使用)\n• Bash(ls (every use))\n• ~/x (目录)",
+	} {
+		v := viewer(t, lang)
+		assert.Contains(t, v.View(c, "work").Text.Text, want)
+		all := v.All(c)
+		assert.Contains(t, all[len(all)-1].Text, "/home/u/x ("+v.Words.Say(i18n.AskDirectory)+")")
 	}
 }
 
@@ -91,15 +114,15 @@ func TestView_Questions(t *testing.T) {
 		want string
 		does Effect
 	}{
-		{"", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Deny][Deny and say why]", None},
-		{"o:0:1", "❓ work asks (2/2)\nFeatures\nWhich features?\n☐ 1. Logs\n☐ 2. Traces\nOTEL\n☐ 3. Metrics\nin ~/proj\n[☐ Logs]\n[☐ Traces]\n[☐ Metrics]\n[Other…][Back]\n[Deny][Deny and say why]", Redraw},
-		{"b:1", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Deny][Deny and say why]", Redraw},
+		{"", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Do not answer][Deny and say why]", None},
+		{"o:0:1", "❓ work asks (2/2)\nWhich database? → SQLite\nFeatures\nWhich features?\n☐ 1. Logs\n☐ 2. Traces\nOTEL\n☐ 3. Metrics\nin ~/proj\n[☐ Logs]\n[☐ Traces]\n[☐ Metrics]\n[Other…][Back]\n[Do not answer][Deny and say why]", Redraw},
+		{"b:1", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Do not answer][Deny and say why]", Redraw},
 		{"o:0:0", "", Redraw},
 		{"o:1:2", "", Redraw},
 		{"o:1:1", "", Redraw},
 		{"o:1:0", "", Redraw},
-		{"o:1:1", "❓ work asks (2/2)\nFeatures\nWhich features?\n☑ 1. Logs\n☐ 2. Traces\nOTEL\n☑ 3. Metrics\nin ~/proj\n[☑ Logs]\n[☐ Traces]\n[☑ Metrics]\n[Done]\n[Other…][Back]\n[Deny][Deny and say why]", Redraw},
-		{"d:1", "❓ work asks\nWhich database?\n→ Postgres\nWhich features?\n→ Logs, Metrics\nin ~/proj\n\n⏳ Sent: your answer", SendDecision},
+		{"o:1:1", "❓ work asks (2/2)\nWhich database? → Postgres\nFeatures\nWhich features?\n☑ 1. Logs\n☐ 2. Traces\nOTEL\n☑ 3. Metrics\nin ~/proj\n[☑ Logs]\n[☐ Traces]\n[☑ Metrics]\n[Done]\n[Other…][Back]\n[Do not answer][Deny and say why]", Redraw},
+		{"d:1", "❓ work asks\nWhich database?\n→ Postgres\nWhich features?\n→ Logs, Metrics\nin ~/proj\n\n⏳ Answered here, but the line to the session is down; it goes out when it is back.", SendDecision},
 	}
 	for _, step := range steps {
 		if step.verb != "" {
@@ -137,12 +160,14 @@ func TestP9_WhatIsNotShownCannotBeAllowed(t *testing.T) {
 		{"bidi", cardOf("Bash", object("command", "echo \u202egnp.exe")), "⟨U+202E⟩"},
 		{"isolates in a description", cardOf("Bash", object("command", "ls", "description", "a\u2066b")), "⟨U+2066⟩"},
 		{"a zero width space in a path", cardOf("Write", object("file_path", "/a\u200b/b", "content", "x")), "⟨U+200B⟩"},
-		{"a joiner", cardOf("Bash", object("command", "echo 👩\u200d💻")), "⟨U+200D⟩"},
+		{"a joiner of letters", cardOf("Bash", object("command", "echo a\u200db")), "⟨U+200D⟩"},
+		{"a joiner behind an emoji", cardOf("Bash", object("command", "echo 👩\u200db")), "⟨U+200D⟩"},
+		{"one long line above another", cardOf("Bash", object("command", wide, "description", "ls")), "… 1803 more characters"},
 		{"an escape", cardOf("Bash", object("command", "echo \x1b[8mrm -rf /\x1b[0m")), "⟨U+001B⟩[8mrm -rf /"},
 		{"a carriage return", cardOf("Bash", object("command", "rm -rf /\rls")), "⟨U+000D⟩"},
-		{"blanks before the tail", cardOf("Bash", object("command", "ls"+strings.Repeat(" ", 200)+"; rm -rf /")), "⟨200 blanks⟩; rm -rf /"},
-		{"ideographic blanks", cardOf("Bash", object("command", "ls"+strings.Repeat("\u3000", 41)+"; rm")), "⟨41 blanks⟩"},
-		{"empty lines before the tail", cardOf("Bash", object("command", "ls"+strings.Repeat("\n \t", 30)+"\nrm -rf /")), "⟨30 empty lines⟩"},
+		{"blanks before the tail", cardOf("Bash", object("command", "ls"+strings.Repeat(" ", 200)+"; rm -rf /")), "⟨200×␠⟩; rm -rf /"},
+		{"ideographic blanks", cardOf("Bash", object("command", "ls"+strings.Repeat("\u3000", 41)+"; rm")), "⟨41×␠⟩"},
+		{"empty lines before the tail", cardOf("Bash", object("command", "ls"+strings.Repeat("\n \t", 30)+"\nrm -rf /")), "⟨30×⏎⟩"},
 		{"a key in the dark", cardOf("X", `{"a\u2028b":1}`), `"a\u2028b"`},
 		{"a mark that turns the direction in a key", cardOf("Bash", `{"command":"ls","a\u200fb":1}`), "⟨U+200F⟩"},
 		{"a key that is there twice", cardOf("Bash", `{"command":"ls","command":"rm"}`), "command: rm"},
@@ -155,7 +180,7 @@ func TestP9_WhatIsNotShownCannotBeAllowed(t *testing.T) {
 		{"accents over the line", cardOf("Bash", object("command", "ls a"+strings.Repeat("\u0301", 9))), "cannot be seen"},
 		{"an invisible rule", cardOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls\u200b"}],"behavior":"allow"}`), "⟨U+200B⟩"},
 		{"rules that are not listed", cardOf("Bash", `{"command":"ls"}`, manyRules), "… 1 more"},
-		{"a rule of two lines", cardOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls\nrm"}],"behavior":"allow"}`), "Bash(ls rm)"},
+		{"a rule that is long", cardOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"`+strings.Repeat("x", 200)+`"}],"behavior":"allow"}`), "Bash(xxx"},
 		{"a plan with a link", cardOf("ExitPlanMode", object("plan", "Read [this](https://evil.example)")), "Not all of it"},
 		{"a plan that is long", cardOf("ExitPlanMode", object("plan", long)), "more"},
 		{"a question that is long", cardOf("AskUserQuestion", object("questions", []any{map[string]any{"question": "A?" + wide, "options": []any{map[string]any{"label": "x"}}}})), "more"},
@@ -164,10 +189,10 @@ func TestP9_WhatIsNotShownCannotBeAllowed(t *testing.T) {
 	v := viewer(t, "en")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			require.False(t, Whole(tt.card))
+			require.False(t, whole(tt.card))
 			seen := v.View(tt.card, "work")
 			assert.Contains(t, seen.Text.Text, tt.says)
-			assert.Contains(t, []string{"no why all", "no keep all"}, verbs(seen))
+			assert.Contains(t, []string{"no why all", "keep all"}, verbs(seen))
 			for _, verb := range []string{"ok", "ses", "plan", "edit", "o:0:0", "x:0"} {
 				parts := strings.Split(verb, ":")
 				after, does, err := Tap(tt.card, person, parts[0], parts[1:], noon)
@@ -210,7 +235,7 @@ func TestP9_AllShowsAll(t *testing.T) {
 		all.WriteString(p.Text + "\n")
 	}
 	assert.Equal(t, 1000, strings.Count(all.String(), "echo hello world"))
-	for _, want := range []string{"⟨U+202E⟩rtl⟨U+0007⟩\n⟨19 empty lines⟩\n⟨50 blanks⟩end", "run_in_background\nfalse", `"y": 1`, "/home/u/proj",
+	for _, want := range []string{"⟨U+202E⟩rtl⟨U+0007⟩\n⟨19×⏎⟩\n⟨50×␠⟩end", "run_in_background\nfalse", `"y": 1`, "/home/u/proj",
 		"permission_mode\ndefault", "agent_id\na1", "Bash(npm test:*)"} {
 		assert.Contains(t, all.String(), want)
 	}
@@ -229,7 +254,7 @@ func TestP9_WhatIsTooBigIsForTheDesk(t *testing.T) {
 			parts := v.All(c)
 			assert.Len(t, parts, 21)
 			assert.Contains(t, parts[20].Text, "Only at the desk")
-			assert.Equal(t, "no why all", verbs(v.View(c, "work")))
+			assert.Equal(t, "no why", verbs(v.View(c, "work")))
 			_, _, err := Tap(c, person, "ok", nil, noon)
 			assert.Error(t, err)
 		})
@@ -248,29 +273,56 @@ func TestView_States(t *testing.T) {
 		return c
 	}
 	why, _ := Say(tap(bash, "why"), person, "use make test", noon)
+	asked, stopped := cardOf("AskUserQuestion", twoQuestions), bash
+	stopped.Stopped = true
+	c, _, err := Tap(asked, person, "x", []string{"0"}, noon)
+	require.NoError(t, err)
+	named := func(c Card) Card {
+		c = c.clone()
+		c.Why.Name = "Bob\nRoss"
+		return c
+	}
 	v := viewer(t, "en")
 	tests := []struct {
 		name string
 		card Card
 		want string // the last lines, buttons included
 	}{
-		{"asked why", tap(bash, "why"), "Write why: your next message goes to Claude as the reason.\n[Deny][Back]"},
-		{"asked what to do instead", tap(plan, "keep"), "Write why: your next message goes to Claude as the reason.\n[Deny][Back]"},
-		{"allow", tap(bash, "ok"), "⏳ Sent: allow"},
-		{"for the session", tap(bash, "ses"), "⏳ Sent: allow for this session"},
-		{"deny", tap(bash, "no"), "⏳ Sent: deny"},
-		{"deny and why", why, "⏳ Sent: deny\nuse make test"},
-		{"approve", tap(plan, "edit"), "⏳ Sent: approve"},
-		{"away", Leave(bash), v.Words.Say(i18n.AskAway)},
+		{"asked why", tap(bash, "why"), "Write why: your next message goes to Claude as the reason.\n[Deny][Cancel]"},
+		{"asked what to do instead", tap(plan, "keep"), "Write why: your next message goes to Claude as the reason.\n[Send back without a word][Cancel]"},
+		{"asked why in a group", named(tap(bash, "why")), "Bob Ross, write why: your next message goes to Claude as the reason.\n[Deny][Cancel]"},
+		{"asked for an answer in a group", named(c), "Bob Ross, write your answer as the next message.\n[Cancel]"},
+		{"wrote nothing", GiveUp(tap(bash, "why")), "I no longer wait for your words.\n[Allow][Allow for this session]\n[Deny][Deny and say why]"},
+		{"noted", tap(bash, "ok"), "⏳ Allowed here, but the line to the session is down; it goes out when it is back."},
+		{"noted, denied", why, "⏳ Denied here, but the line to the session is down; it goes out when it is back.\nuse make test"},
+		{"allow", Give(tap(bash, "ok"), noon), "⏳ Allowed here; Claude has not confirmed it yet."},
+		{"for the session", Give(tap(bash, "ses"), noon), "⏳ Allowed here for this session; Claude has not confirmed it yet."},
+		{"deny", Give(tap(bash, "no"), noon), "⏳ Denied here; Claude has not confirmed it yet."},
+		{"deny and why", Give(why, noon), "⏳ Denied here; Claude has not confirmed it yet.\nuse make test"},
+		{"approve", Give(tap(plan, "edit"), noon), "⏳ Approved here; Claude has not confirmed it yet."},
+		{"away", Leave(bash, HookLeft), v.Words.Say(i18n.AskAway)},
+		{"gone from the terminal", Leave(bash, DialogGone), v.Words.Say(i18n.AskAwayGone)},
+		{"sent back", Give(tap(plan, "no"), noon), "⏳ Sent back; Claude has not confirmed it yet."},
+		{"a plan sent back", over(tap(plan, "no"), Outcome{What: Denied, Chat: true}), "↩️ Sent back"},
+		{"a plan sent back at the desk", over(plan, Outcome{What: Denied}), "↩️ Sent back at the desk"},
+		{"not answered", over(tap(asked, "no"), Outcome{What: Denied, Chat: true}), "❌ Not answered"},
+		{"not answered at the desk", over(asked, Outcome{What: Denied}), "❌ Not answered at the desk"},
+		{"another hook allowed", over(bash, Outcome{What: Allowed, Hook: true}), "✅ Allowed by another hook"},
+		{"another hook denied", over(tap(bash, "ok"), Outcome{What: Denied, Hook: true, Late: true}), "❌ Denied by another hook\nYour tap came too late."},
+		{"another hook answered", over(asked, Outcome{What: Answered, Hook: true}), "✅ Answered by another hook"},
+		{"interrupted after all", over(Give(tap(bash, "ok"), noon), Outcome{What: Interrupted}), "⏹ Interrupted, after it was allowed in the chat"},
+		{"interrupted before it got there", over(tap(bash, "ok"), Outcome{What: Interrupted}), "⏹ Interrupted or denied at the desk"},
+		{"interrupted by us", over(stopped, Outcome{What: Interrupted}), "⏹ Interrupted in the chat"},
 		{"allowed here", over(tap(bash, "ok"), Outcome{What: Allowed, Chat: true}), "✅ Allowed in the chat"},
-		{"allowed for the session", over(tap(bash, "ses"), Outcome{What: Allowed, Chat: true}), "✅ Allowed for this session in the chat"},
+		{"allowed for the session", over(tap(bash, "ses"), Outcome{What: Allowed, Chat: true}), "✅ Allowed for this session in the chat\nAllowed until the session ends:\n• Bash(npm test:*)"},
 		{"allowed at the desk", over(bash, Outcome{What: Allowed}), "✅ Allowed at the desk"},
 		{"too late", over(tap(bash, "ok"), Outcome{What: Denied, Late: true}), "❌ Denied at the desk\nYour tap came too late."},
 		{"denied here", over(why, Outcome{What: Denied, Chat: true}), "❌ Denied in the chat\nuse make test"},
 		{"approved here", over(tap(plan, "plan"), Outcome{What: Allowed, Chat: true}), "✅ Approved in the chat"},
+		{"approved here, with edits", over(tap(plan, "edit"), Outcome{What: Allowed, Chat: true}), "✅ Approved in the chat, edits allowed"},
 		{"approved at the desk", over(plan, Outcome{What: Allowed}), "✅ Approved at the desk"},
 		{"answered at the desk", over(cardOf("AskUserQuestion", twoQuestions), Outcome{What: Answered, Said: "\"A?\"=\"x\""}), "✅ Answered at the desk\n\"A?\"=\"x\""},
-		{"interrupted", over(bash, Outcome{What: Interrupted}), "⏹ Interrupted"},
+		{"interrupted", over(bash, Outcome{What: Interrupted}), "⏹ Interrupted or denied at the desk"},
 		{"expired", over(bash, Outcome{What: Expired}), "⌛ Expired: nobody answered for a day"},
 		{"ended", over(bash, Outcome{What: Ended}), "⏹ The session ended first"},
 		{"unknown", over(bash, Outcome{What: Unknown}), "❔ What became of it is not known"},
@@ -288,14 +340,14 @@ func TestView_EveryLanguageFits(t *testing.T) {
 	c := cardOf("Bash", object("command", strings.Repeat("x", maxBody-100), "description", strings.Repeat("d", 80), "run_in_background", true), npmRule,
 		`{"type":"addDirectories","directories":["`+strings.Repeat("/dir", 25)+`","`+strings.Repeat("/bir", 25)+`","`+strings.Repeat("/mir", 25)+`"]}`)
 	c.Request.Subagent, c.Request.Cwd = strings.Repeat("s", maxWord), strings.Repeat("/c", maxPath/2)
-	require.True(t, Whole(c))
+	require.True(t, whole(c))
 	for _, lang := range []string{"en", "ru", "zh"} {
 		v := viewer(t, lang)
 		for _, state := range []State{StateOpen, StateSent, StateAway, StateOver} {
 			c.State = state
 			s := v.View(c, strings.Repeat("N", 200)).Text
 			assert.LessOrEqual(t, s.Length(), render.Limit)
-			assert.Contains(t, s.Text, "/c/c", "%s %s: nothing was cut at the end", lang, state)
+			assert.Equal(t, state != StateOver, strings.Contains(s.Text, "/c/c"), "%s %s: nothing was cut at the end", lang, state)
 		}
 	}
 }
@@ -304,7 +356,7 @@ func TestButtonWordsAreFixed(t *testing.T) {
 	v := viewer(t, "en")
 	c := cardOf("Bash", `{"command":"ls"}`, npmRule)
 	assert.Equal(t, "Allow|Allow for this session|Deny|Deny and say why", words(v.View(c, "")))
-	assert.Equal(t, "Approve|Approve and allow edits|Deny|Keep planning, say why", words(v.View(cardOf("ExitPlanMode", `{"plan":"x"}`), "")))
+	assert.Equal(t, "Approve|Approve and allow edits|Keep planning, say why", words(v.View(cardOf("ExitPlanMode", `{"plan":"x"}`), "")))
 	assert.Equal(t, "Deny|Deny and say why|Show all", words(v.View(cardOf("Bash", `{"command":"\u202e"}`), "")))
 	assert.Equal(t, "p:abcdefghijklmnopqrstuv:ok", v.View(c, "").Buttons[0][0].Data)
 }

@@ -1,0 +1,116 @@
+package ask
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/render"
+	"ccbot/hooks"
+	"ccbot/internal/transcript"
+)
+
+func TestBeginnings(t *testing.T) {
+	many := make([]any, 0, 400)
+	for i := range 200 {
+		many = append(many, fmt.Sprintf("k%03d", i), i)
+	}
+	for _, tt := range []struct{ name, input, want string }{
+		{"short", `{"a":"x","b":[1, {"c":null}]}`, `{"a":"x","b":[1, {"c":null}]}`},
+		{"a long text", object("a", strings.Repeat("x", 100), "b", 1), object("a", strings.Repeat("x", 40)+"…", "b", 1)},
+		{"half a letter", object("a", strings.Repeat("x", 39)+strings.Repeat("я", 9)), object("a", strings.Repeat("x", 39)+"…")},
+		{"a long list", object("a", []string{strings.Repeat("x", 100)}), object("a", `["`+strings.Repeat("x", 38)+"…")},
+		{"a key twice", `{"a":1,"a":2}`, `{"a":1,"a":2}`},
+		{"nothing", `{}`, `{}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := beginnings(json.RawMessage(tt.input), 40)
+			assert.Equal(t, tt.want, string(got))
+			assert.True(t, json.Valid(got))
+		})
+	}
+	list, ok := fieldsOf(beginnings(json.RawMessage(object(many...)), 40))
+	assert.True(t, ok)
+	assert.Len(t, list, maxFields)
+}
+
+// TestP9_WhatIsCutIsNotWhole: an input of megabytes is not laid out to be drawn or tapped.
+func TestP9_WhatIsCutIsNotWhole(t *testing.T) {
+	huge := strings.Repeat("0123456789\n", 600_000)
+	for name, c := range map[string]Card{
+		"a file":      cardOf("Write", object("file_path", "/a", "content", huge)),
+		"an edit":     cardOf("Edit", object("file_path", "/a", "old_string", huge, "new_string", "x")),
+		"a plan":      cardOf("ExitPlanMode", object("plan", huge)),
+		"a question":  cardOf("AskUserQuestion", object("questions", []any{map[string]any{"question": huge, "options": []any{map[string]any{"label": "x"}}}})),
+		"many fields": cardOf("X", "{"+strings.Repeat(`"a":1,`, 1_000_000)+`"b":2}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen := viewer(t, "en").View(c, "work")
+			assert.LessOrEqual(t, seen.Text.Length(), render.Limit)
+			assert.Contains(t, seen.Text.Text, "Only at the desk")
+			assert.False(t, Allowable(c))
+			c.AllShown = true
+			assert.False(t, Allowable(c))
+			_, _, err := Tap(c, person, "ok", nil, noon)
+			assert.Error(t, err)
+		})
+	}
+}
+
+func TestP8_ACardThatIsOverKeepsLittle(t *testing.T) {
+	s, _ := open(t, t.TempDir())
+	c := numbered("a", noon)
+	c.Prompt = "u-1"
+	c.Request.Tool, c.Request.Input = "ExitPlanMode", json.RawMessage(object("plan", strings.Repeat("0123456789\n", 3000)))
+	c.Request.Suggestions = []json.RawMessage{json.RawMessage(object("x", strings.Repeat("y", 30_000)))}
+	d := hooks.ApprovePlan(c.Request, true)
+	c.State, c.Decision = StateSent, &d
+	require.NoError(t, s.Save(c))
+	got, ok := s.ByPrompt("u-1")
+	require.True(t, ok)
+	assert.Len(t, got.Request.Input, len(c.Request.Input), "before that all of it counts")
+	over := Settle(c, transcript.Outcome{Done: true, ByHook: "allow"}, true, false, noon)
+	v := viewer(t, "en")
+	before := v.View(over, "w")
+	require.NoError(t, s.Save(over))
+	got, _ = s.Get(c.Request.ID)
+	data, err := json.Marshal(got)
+	require.NoError(t, err)
+	assert.Less(t, len(data), 8<<10)
+	assert.NotNil(t, over.Decision.UpdatedInput, "what was given is left alone")
+	assert.Equal(t, before.Text.Text, v.View(got, "w").Text.Text, "and it looks the same")
+	assert.Contains(t, before.Text.Text, "…\n\n✅ Approved in the chat")
+	assert.LessOrEqual(t, before.Text.Length(), 500)
+	assert.Empty(t, s.Unsettled())
+}
+
+func TestStore_FindsTheReason(t *testing.T) {
+	dir := t.TempDir()
+	s, _ := open(t, dir)
+	c := numbered("a", noon)
+	c, _, err := DenyWith(c, person, "no", "u-7", noon)
+	require.NoError(t, err)
+	require.NoError(t, s.Save(c))
+	again, _ := open(t, dir)
+	for _, s := range []*Store{s, again} {
+		got, ok := s.ByPrompt("u-7")
+		assert.True(t, ok)
+		assert.Equal(t, c.Request.ID, got.Request.ID)
+		_, ok = s.ByPrompt("u-8")
+		assert.False(t, ok)
+		assert.Len(t, s.Unsettled(), 1)
+	}
+	undone := c
+	undone.State, undone.Decision, undone.Prompt = StateOpen, nil, ""
+	require.NoError(t, s.Save(undone))
+	_, ok := s.ByPrompt("u-7")
+	assert.False(t, ok, "the text waits again")
+	require.NoError(t, again.Forget(c.Request.Session))
+	_, ok = again.ByPrompt("u-7")
+	assert.False(t, ok)
+	assert.Empty(t, again.Unsettled())
+}

@@ -1,0 +1,246 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/ask"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/lifecycle"
+)
+
+// tapAnswerWith is the verb of [Answer with this].
+const tapAnswerWith = "aw"
+
+// tellHeldDialog says that a prompt waits behind a dialog. Behind a request that
+// the chat shows it may as well be the reason to deny it.
+func (b *Bot) tellHeldDialog(ctx context.Context, n lifecycle.Note) error {
+	e, err := b.Entries.Load(n.Prompt.Key)
+	if err != nil {
+		return err
+	}
+	c, ok := b.behind(e)
+	switch {
+	case !ok:
+		return b.reply(ctx, n, b.words.Say(i18n.HeldDialog, i18n.Args{"Name": n.Session.Name}))
+	case slices.Contains(strings.Fields(e.Note), offered(c)):
+		return nil
+	}
+	return b.asks.offer(e, c.Request.ID)
+}
+
+// behind is the request that a prompt waits behind, and that it may be the reason
+// to deny.
+func (b *Bot) behind(e inbox.Entry) (ask.Card, bool) {
+	if e.Class != string(lifecycle.ClassPrompt) {
+		return ask.Card{}, false
+	}
+	return b.openAsk(e.Session, e.Conversation)
+}
+
+// offered notes in an entry that its prompt was offered as the reason to deny a
+// request: it may never come to wait behind it, or wait behind another one later.
+func offered(c ask.Card) string { return "offered:" + c.Request.ID }
+
+// offer says that a prompt waits behind a request, under it. Until a person has
+// decided about it this is said once: the other prompts wait, too.
+func (a *asks) offer(e inbox.Entry, id string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c, ok := a.Asks.Get(id)
+	if !ok || c.State != ask.StateOpen || c.Notice.Prompt != "" {
+		return nil
+	}
+	c.Notice = ask.Notice{Prompt: e.Key, Under: e.MessageID}
+	if err := a.Asks.Save(c); err != nil {
+		return err
+	}
+	a.sendNotice(c)
+	return nil
+}
+
+// sendNotice sends what offer says, if that is not in the chat yet.
+func (a *asks) sendNotice(c ask.Card) {
+	if c.Notice.Prompt != "" && c.Notice.Message == 0 {
+		a.lanes.add(c.Conversation, func(ctx context.Context) { a.deliverNotice(ctx, c.Request.ID) })
+	}
+}
+
+func (a *asks) deliverNotice(ctx context.Context, id string) {
+	c, ok := a.Asks.Get(id)
+	if !ok || c.State != ask.StateOpen || c.Notice.Message != 0 {
+		return
+	}
+	sent, err := a.deliverMessage(ctx, a.notice(c))
+	if err != nil {
+		a.Log.Warn("notice_not_sent", "request", id, "error", err.Error())
+	}
+	if sent == 0 {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c, ok = a.Asks.Get(id); !ok {
+		return
+	}
+	c.Notice.Message = sent
+	if err := a.Asks.Save(c); err != nil {
+		a.Log.Error("ask_not_saved", "request", id, "error", err.Error())
+	}
+	if c.IsOver() {
+		a.closeNotice(ctx, c)
+	}
+}
+
+func (a *asks) notice(c ask.Card) outbox.Message {
+	id, key := c.Request.ID, c.Notice.Prompt
+	what := a.words.Say(i18n.HeldAskPermission, i18n.Args{"Tool": clipEnd(visible(c.Request.Tool), 60)})
+	switch {
+	case c.Request.IsQuestion():
+		what = a.words.Say(i18n.HeldAskQuestion)
+	case c.Request.IsPlan():
+		what = a.words.Say(i18n.HeldAskPlan)
+	}
+	var buttons []outbox.Button
+	if c.OneLeft() {
+		buttons = append(buttons, a.button(i18n.ButtonAnswerWith, ask.Verb+":"+id+":"+tapAnswerWith+":"+key, outbox.Success))
+	}
+	buttons = append(buttons, a.button(i18n.ButtonDenyWith, "dw:"+id+":"+key, outbox.Danger), a.button(i18n.ButtonSendAfter, "sa:"+key, ""))
+	return outbox.Message{To: c.Conversation, Text: plain(a.words.Say(i18n.HeldAsk, i18n.Args{"Name": a.nameOf(c), "What": what})),
+		ReplyTo: c.Notice.Under, Silent: true, Buttons: rows(2, buttons...)}
+}
+
+// closeNotice says under a text that it waits no more, once its request is over.
+// One that became the reason, or the answer, has been told so.
+func (a *asks) closeNotice(ctx context.Context, c ask.Card) {
+	n := c.Notice
+	if n.Message <= 0 || n.Prompt == c.Prompt || !a.mayShow(c.Conversation) {
+		return
+	}
+	key := i18n.HeldAskOver
+	if c.Outcome.What == ask.Ended {
+		key = i18n.HeldAskEnded
+	}
+	if e, err := a.Entries.Load(n.Prompt); err != nil || e.State != inbox.Held {
+		key = i18n.HeldAskGone
+	}
+	m := outbox.Message{To: c.Conversation, Text: plain(a.words.Say(key))}
+	if err := a.Sender.Edit(ctx, c.Conversation, n.Message, m); err != nil {
+		a.Log.Debug("edit_failed", "error", err.Error())
+	}
+}
+
+// freeNotice lets the next text be offered: a person has decided about this one.
+func (a *asks) freeNotice(session uuid.UUID, key string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, c := range a.cardsOf(session) {
+		if c.Notice.Prompt != key {
+			continue
+		}
+		c.Notice = ask.Notice{}
+		if err := a.Asks.Save(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tapDenyWith denies a request with a prompt that waits behind it. The prompt
+// leaves the queue before the hook hears of it. One that has left already was
+// typed: then nothing is denied.
+func (b *Bot) tapDenyWith(ctx context.Context, t tapEvent) error {
+	if len(t.args) != 2 {
+		return b.stale(ctx, t)
+	}
+	return b.asks.tapWith(ctx, t, t.args[1], i18n.DeniedWith, ask.DenyWith)
+}
+
+// tapAnswerWith answers a question with a prompt that waits behind it.
+func (a *asks) tapAnswerWith(ctx context.Context, t tapEvent) error {
+	if len(t.args) != 3 {
+		return a.stale(ctx, t)
+	}
+	return a.tapWith(ctx, t, t.args[2], i18n.AnsweredWith, ask.AnswerWith)
+}
+
+func (a *asks) tapWith(ctx context.Context, t tapEvent, key string, said i18n.Key, turn textTurn) error {
+	before, ok := a.tapped(t)
+	if !ok {
+		return a.stale(ctx, t)
+	}
+	e, err := a.Entries.Load(key)
+	if errors.Is(err, inbox.ErrNoEntry) || err == nil && (e.State != inbox.Held || e.Session != before.Request.Session) {
+		return a.stale(ctx, t)
+	}
+	if err != nil {
+		return err
+	}
+	c, err := a.decideWith(ctx, t, e, turn)
+	switch {
+	case isGone(err): // the prompt was typed
+		return a.stale(ctx, t)
+	case errors.Is(err, ask.ErrOver), errors.Is(err, ask.ErrNotNow):
+		a.alertText(ctx, t, render.Join(a.viewer().Status(c), plain("\n"+a.words.Say(i18n.AskTooLate))))
+		return a.spend(ctx, t)
+	case err != nil:
+		return err
+	}
+	defer a.unbusy(c.Request.ID)
+	if err := a.decided(ctx, t, c); err != nil {
+		return err
+	}
+	return a.replace(ctx, t, a.words.Say(said, i18n.Args{"Name": a.nameOf(c)}))
+}
+
+// textTurn decides a card with a text that waits.
+type textTurn func(c ask.Card, by int64, text, prompt string, now time.Time) (ask.Card, ask.Effect, error)
+
+// decideWith puts the decision on disk, then takes the prompt out of the queue.
+// Where that cannot be done, the request is as it was.
+func (a *asks) decideWith(ctx context.Context, t tapEvent, e inbox.Entry, turn textTurn) (ask.Card, error) {
+	before, c, err := a.noteDecision(ctx, t, e, turn)
+	if err != nil {
+		return c, err
+	}
+	a.at("ask-denied-with")
+	if err := a.withdraw(ctx, c); err != nil {
+		defer a.unbusy(c.Request.ID)
+		undone := a.become(ctx, c.Request.ID, func(now ask.Card) ask.Card {
+			undo := before
+			undo.Message, undo.AllShown, undo.Notice = now.Message, now.AllShown, now.Notice
+			return undo
+		})
+		return c, errors.Join(err, undone)
+	}
+	return c, nil
+}
+
+// noteDecision is the first half of decideWith. Where it succeeds, the card is busy
+// from then on.
+func (a *asks) noteDecision(ctx context.Context, t tapEvent, e inbox.Entry, turn textTurn) (before, c ask.Card, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before, _ = a.Asks.Get(t.args[0])
+	c, effect, err := turn(before, t.from, e.Text, e.Key, a.Now())
+	if err != nil {
+		return before, before, err
+	}
+	c.Text = e.MessageID
+	if w := before.Why; w != nil && w.By != t.from {
+		c = ask.Miss(c, w.By, a.Now())
+	}
+	if err := a.putLocked(ctx, before, c, effect); err != nil {
+		return before, before, err
+	}
+	a.busy[c.Request.ID] = true
+	return before, c, nil
+}

@@ -1,0 +1,188 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/ask"
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+)
+
+// TestP9_ARequestMovesToWhereItsSessionIsShown: the chat that it was asked in is not
+// one of allowed people any more.
+func TestP9_ARequestMovesToWhereItsSessionIsShown(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		redial    bool
+		elsewhere bool
+		want      ask.State
+	}{
+		{"at a start", false, true, ask.StateOpen},
+		{"at a redial", true, true, ask.StateOpen},
+		{"there is no other", false, false, ask.StateAway},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			r, q := w.asking(t)
+			delete(w.Allowed, alice)
+			if tt.elsewhere {
+				w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
+			}
+			if tt.redial {
+				require.NoError(t, w.Asked(t.Context(), q.Request))
+				w.work(t)
+			} else {
+				w.restart(t)
+			}
+			c := w.card(t, q)
+			assert.Equal(t, tt.want, c.State)
+			if !tt.elsewhere {
+				assert.Len(t, w.sender.sent, 1)
+				assert.Equal(t, []string{"leave"}, w.relay.done())
+				return
+			}
+			require.Len(t, w.sender.sent, 2)
+			assert.Equal(t, inGroup, w.sender.sent[1].To)
+			assert.Equal(t, inGroup, c.Conversation)
+			w.tapAt(t, bob, groupChat(ours), c.Message, "p:"+q.ID+":ok")
+			assert.Equal(t, []string{"allow "}, w.relay.done())
+		})
+	}
+}
+
+// A full disk must not fill the chat as well.
+func TestP8_AMessageThatTheDiskDoesNotKnowIsNotSentAgain(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	q := w.request(t, r, "Bash", bash)
+	file := filepath.Join(w.dir, "asks", q.ID+".json")
+	w.sender.send = func(context.Context, outbox.Message) error { // what stands in the way of the next write
+		return errors.Join(os.Remove(file), os.Mkdir(file, 0o700))
+	}
+	require.NoError(t, w.Asked(t.Context(), q.Request))
+	w.work(t)
+	w.sender.send = nil
+	assert.Zero(t, w.card(t, q).Message)
+	w.asks.lookAtAll(t.Context())
+	w.work(t)
+	assert.Len(t, w.sender.sent, 1)
+	require.NoError(t, os.Remove(file))
+	w.asks.lookAtAll(t.Context())
+	w.work(t)
+	assert.Len(t, w.sender.sent, 1)
+	assert.Equal(t, 1, w.card(t, q).Message)
+}
+
+func TestAMessageThatWasDeletedComesAgain(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	w.sender.edit = func(outbox.Message) error { return &outbox.Refused{Err: errDisk} }
+	for range 3 {
+		w.tapsOn(t, alice, q, "why")
+		w.tapsOn(t, alice, q, "c")
+	}
+	assert.Len(t, w.sender.sent, 2, "not more often than once a minute")
+	assert.Equal(t, 2, w.card(t, q).Message)
+	w.later(time.Minute)
+	w.tapsOn(t, alice, q, "why")
+	assert.Len(t, w.sender.sent, 3)
+	w.tapsOn(t, alice, q, "no")
+	assert.Len(t, w.sender.sent, 3, "what is decided is not")
+}
+
+// The redial was quicker than the news that the connection before it had ended.
+func TestP8_AHookThatIsBackHasNotLeft(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	w.Left(t.Context(), q.Request)
+	w.work(t)
+	assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+}
+
+func TestARequestThatNobodySawLeavesNothing(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	q := w.request(t, r, "Bash", bash)
+	require.NoError(t, w.Asked(t.Context(), q.Request))
+	w.hangsUp(q)
+	w.Left(t.Context(), q.Request)
+	w.asks.catchUp(t.Context())
+	w.work(t)
+	assert.Empty(t, w.sender.sent)
+	assert.Empty(t, w.Asks.List())
+	w.dials(q)
+	require.NoError(t, w.Asked(t.Context(), q.Request))
+	w.work(t)
+	assert.Len(t, w.sender.sent, 1, "it is back")
+}
+
+func TestWhatWasLeftWithoutADecisionIsOverInTime(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	w.hangsUp(q)
+	w.Left(t.Context(), q.Request)
+	w.work(t)
+	w.later(29 * time.Minute)
+	w.asks.lookAtAll(t.Context())
+	assert.Equal(t, ask.StateAway, w.card(t, q).State)
+	w.later(time.Minute)
+	w.asks.lookAtAll(t.Context())
+	assert.Equal(t, ask.Unknown, w.card(t, q).Outcome.What)
+	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskUnknown))
+}
+
+// At a start people wait for what is open, not for what was.
+func TestOpenRequestsComeFirstAtAStart(t *testing.T) {
+	w := newWorld(t)
+	r, old := w.asking(t)
+	w.result(t, old, "", "ok", false)
+	w.later(11 * time.Minute)
+	late := w.asksFor(t, r, "Bash", `{"command":"late"}`)
+	w.result(t, late, "", "ok", false)
+	fresh := w.request(t, r, "Bash", `{"command":"fresh"}`)
+	require.NoError(t, w.Asked(t.Context(), fresh.Request))
+	edits, sent := len(w.sender.edited), len(w.sender.done())
+	w.restart(t)
+	said := w.sender.done()[sent:]
+	require.Len(t, said, 2)
+	assert.Contains(t, said[0], "send ")
+	assert.Contains(t, said[1], "late", "and what is over for long is left alone")
+	assert.Len(t, w.sender.edited, edits+1)
+}
+
+// The message that promised more below keeps its promise.
+func TestP8_ARequestThatIsShownAgainIsNotLost(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	q := w.asksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
+	require.NoError(t, w.tap(t, alice, "p:"+q.ID+":all"))
+	job, ok := w.asks.parts.next(w.asks.parts.takeFresh()[0])
+	require.True(t, ok)
+	job(t.Context())
+	w.hangsUp(q)
+	w.Left(t.Context(), q.Request)
+	w.asks.catchUp(t.Context())
+	w.work(t)
+	assert.Contains(t, w.lastSent(t).Text.Text, w.word(i18n.AskAway))
+	w.result(t, q, "", "ok", false)
+	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAllowedDesk))
+}
+
+func TestWhoTapsSecondHasNothingToClose(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	w.tapsOn(t, alice, q, "ok")
+	w.tapsOn(t, bob, q, "no")
+	said := w.sender.done()
+	assert.Contains(t, said[len(said)-1], "Allowed here")
+	assert.Zero(t, w.sender.alerts)
+}

@@ -1,0 +1,95 @@
+package bot
+
+import (
+	"context"
+	"errors"
+
+	"ccbot/bot/ask"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/lifecycle"
+)
+
+// tapStray is the verb of [Send to …] under a text that was held.
+const tapStray = "st"
+
+// strayed takes a text that was being written for a card when something else ended
+// it: typed as a prompt it would say something that nobody asked. It is held until
+// its writer says what it is; the note in the inbox makes that outlast a restart.
+func (a *asks) strayed(ctx context.Context, in incoming, text string) (taken bool, err error) {
+	c, ok := a.missed(in)
+	if !ok {
+		return false, nil
+	}
+	r, ok, err := a.current(in.to)
+	typed, class, some := lifecycle.Normalise(text)
+	if err != nil || !ok || !some || !r.State.Live() {
+		return false, err // it cannot be typed anyway, which is said
+	}
+	e, err := a.Entries.Load(in.key)
+	if err != nil {
+		return false, err
+	}
+	e.Session, e.Conversation, e.MessageID = r.ID, in.to, in.message
+	e.Text, e.Class, e.State = typed, string(class), inbox.Unproven // never typed unasked
+	if err := a.postUnder(ctx, outbox.Message{To: in.to, ReplyTo: in.message,
+		Text: plain(a.words.Say(i18n.AskStray, i18n.Args{"Name": a.nameOf(c)})), Buttons: rows(2,
+			outbox.Button{Text: a.words.Say(i18n.ButtonSendTo, i18n.Args{"Name": clipEnd(visible(r.Name), 30)}),
+				Data: ask.Verb + ":" + c.Request.ID + ":" + tapStray + ":" + in.key, Style: outbox.Primary},
+			a.button(i18n.ButtonDrop, "drop:"+in.key, ""))}); err != nil {
+		return false, err
+	}
+	if err := a.Entries.Save(e); err != nil {
+		return false, err
+	}
+	next := ask.GiveUp(c)
+	next.Missed = ask.Missed{} // the text after this one is a prompt again
+	if c.IsOver() {
+		return true, a.Asks.Save(next)
+	}
+	return true, a.becomeLocked(ctx, c, next)
+}
+
+// missed finds the card that a person was writing for when it ended.
+func (a *asks) missed(in incoming) (ask.Card, bool) {
+	for _, c := range a.Asks.List() {
+		if c.Conversation == in.to && c.Misses(in.from, a.Now()) {
+			return c, true
+		}
+	}
+	return ask.Card{}, false
+}
+
+// tapStray types a text that was held after all.
+func (a *asks) tapStray(ctx context.Context, t tapEvent) error {
+	if len(t.args) != 3 {
+		return a.stale(ctx, t)
+	}
+	e, err := a.Entries.Load(t.args[2])
+	if errors.Is(err, inbox.ErrNoEntry) || err == nil && (e.State != inbox.Unproven || e.Typing != nil || e.Conversation != t.to) {
+		return a.stale(ctx, t)
+	}
+	if err != nil {
+		return err
+	}
+	r, ok := a.Records.Get(e.Session)
+	if !ok || !r.State.Live() {
+		a.alert(ctx, t, i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
+		return nil
+	}
+	if err := a.show(ctx, t.to, r); err != nil { // the answer comes to where the text came from
+		return err
+	}
+	e.State, e.Note = inbox.Held, ""
+	if err := a.Entries.Save(e); err != nil {
+		return err
+	}
+	if err := a.Sessions.Queue(ctx, r.ID, e.Key); err != nil {
+		e.State = inbox.Unproven
+		return errors.Join(err, a.Entries.Save(e))
+	}
+	a.Sender.React(ctx, e.Conversation, e.MessageID, reactionStored)
+	a.Sender.Answer(ctx, t.to, t.query, "", false)
+	return a.replace(ctx, t, a.words.Say(i18n.SendAfter, i18n.Args{"Name": r.Name}))
+}

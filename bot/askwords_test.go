@@ -1,0 +1,181 @@
+package bot
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/ask"
+	"ccbot/bot/inbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+func TestP4_TheNextTextIsTheReasonOnlyWhileItMayBeMeant(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		then func(t *testing.T, w *world, other session.Record)
+	}{
+		{"another session in the list", func(t *testing.T, w *world, other session.Record) {
+			require.NoError(t, w.tap(t, alice, "cur:"+ref(other.ID)))
+		}},
+		{"a new session", func(t *testing.T, w *world, _ session.Record) { w.mustHear(t, "/new") }},
+		{"a session that is back", func(t *testing.T, w *world, _ session.Record) {
+			old := w.session(t, "old", session.Archived)
+			w.mustHear(t, "/resume "+old.Name)
+			w.records.change(old.ID, func(r *session.Record) { r.State = session.Running })
+		}},
+		{"a switch that nobody told", func(t *testing.T, w *world, other session.Record) {
+			require.NoError(t, w.Chats.SetCurrent(atAlice, other.ID))
+			w.asks.lookAtAll(t.Context())
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			_, q := w.asking(t)
+			other := w.session(t, "web", session.Running)
+			w.tapsOn(t, alice, q, "why")
+			require.NotNil(t, w.card(t, q).Why)
+			tt.then(t, w, other)
+			assert.Nil(t, w.card(t, q).Why)
+			m := w.sender.lastEdit(t)
+			if m.ReplyTo == w.card(t, q).Message {
+				assert.Contains(t, m.Text.Text, w.word(i18n.AskUnheard))
+				assert.Contains(t, data(m), "p:"+q.ID+":why", "it can be decided as before")
+			}
+			w.mustHear(t, "a prompt")
+			assert.Empty(t, w.relay.done())
+			assert.Contains(t, strings.Join(w.sessions.done(), "\n"), "queue")
+		})
+	}
+}
+
+// TestP4_ATextForAnotherSessionIsAPrompt, also before anything else has noticed.
+func TestP4_ATextForAnotherSessionIsAPrompt(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	other := w.session(t, "web", session.Running)
+	w.tapsOn(t, alice, q, "why")
+	require.NoError(t, w.Chats.SetCurrent(atAlice, other.ID))
+	w.mustHear(t, "a prompt")
+	assert.Empty(t, w.relay.done())
+	assert.Nil(t, w.card(t, q).Why)
+	assert.Contains(t, strings.Join(w.sessions.done(), "\n"), " for "+other.ID.String())
+}
+
+func TestAGroupIsToldWhoseMessageIsAwaited(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		to   session.Conversation
+		chat models.Chat
+		want string
+	}{
+		{"a group", inGroup, groupChat(ours), "Bob, write why"},
+		{"a private chat", atAlice, privateChat(alice), "Write why"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.currentSession(t, "api", session.Running)
+			r.Conversation = tt.to
+			w.records.put(r)
+			q := w.asksFor(t, r, "Bash", bash)
+			from := alice
+			if tt.to == inGroup {
+				from = bob
+			}
+			u := tapOn(from, &models.Message{ID: 1, Chat: tt.chat}, "p:"+q.ID+":why")
+			u.CallbackQuery.From.FirstName = "Bob"
+			require.NoError(t, w.Handle(t.Context(), "1", u))
+			assert.Contains(t, w.sender.lastEdit(t).Text.Text, tt.want)
+		})
+	}
+}
+
+func TestP4_ATextThatAHookHasMayHaveBeenRead(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		given bool
+		want  i18n.Key
+	}{{"a hook has it", true, i18n.AskTextUnsure}, {"no hook came for it", false, i18n.AskTextLost}} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			r, q := w.asking(t)
+			if !tt.given {
+				w.hangsUp(q)
+			}
+			w.tapsOn(t, alice, q, "why")
+			w.mustHear(t, "use make")
+			w.work(t)
+			assert.Equal(t, tt.given, !w.card(t, q).Given.IsZero())
+			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteEnded, Session: r}))
+			w.work(t)
+			require.Equal(t, ask.Unknown, w.card(t, q).Outcome.What)
+			assert.Contains(t, w.sender.texts(), w.named(tt.want, "api"))
+		})
+	}
+}
+
+// TestP4_WordsForAQuestionThatIsOverAreNotTyped: somebody was writing while something
+// else ended the wait for it.
+func TestP4_WordsForAQuestionThatIsOverAreNotTyped(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		then func(t *testing.T, w *world, q asked)
+	}{
+		{"the desk answered", func(t *testing.T, w *world, q asked) { w.result(t, q, "", "ok", false) }},
+		{"the hook left", func(t *testing.T, w *world, q asked) {
+			w.hangsUp(q)
+			w.Left(t.Context(), q.Request)
+			w.work(t)
+		}},
+		{"somebody allowed it", func(t *testing.T, w *world, q asked) { w.tapsOn(t, bob, q, "ok") }},
+		{"ten minutes later", func(_ *testing.T, w *world, _ asked) { w.later(10 * time.Minute) }},
+		{"ten minutes later, which was seen", func(t *testing.T, w *world, _ asked) {
+			w.later(10 * time.Minute)
+			w.asks.lookAtAll(t.Context())
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			r, q := w.asking(t)
+			w.tapsOn(t, alice, q, "why")
+			tt.then(t, w, q)
+			key := w.mustHear(t, "no, never")
+			assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue")
+			m := w.sender.last(t)
+			assert.Contains(t, m.Text.Text, "was probably meant for it")
+			assert.Equal(t, []string{"p:" + q.ID + ":st:" + key, "drop:" + key}, data(m))
+			e, err := w.entries.Load(key)
+			require.NoError(t, err)
+			assert.Equal(t, inbox.Unproven, e.State)
+			second := w.mustHear(t, "a prompt")
+			assert.Contains(t, w.sessions.done(), "queue "+second+" for "+r.ID.String(), "only the next text is")
+			w.tapAt(t, alice, privateChat(alice), 90, data(m)[0])
+			assert.Contains(t, w.sessions.done(), "queue "+key+" for "+r.ID.String())
+		})
+	}
+}
+
+func TestAPromptLongAfterAQuestionIsTyped(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	w.tapsOn(t, alice, q, "why")
+	w.result(t, q, "", "ok", false)
+	w.later(2 * time.Minute)
+	w.mustHear(t, "a prompt")
+	assert.Contains(t, strings.Join(w.sessions.done(), "\n"), "queue")
+}
+
+func TestWhoEndsAnothersWritingIsTold(t *testing.T) {
+	w := newWorld(t)
+	_, q := w.asking(t)
+	w.tapsOn(t, alice, q, "why")
+	w.tapsOn(t, bob, q, "ok")
+	assert.Nil(t, w.card(t, q).Why)
+	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.AskWriterCut))
+}
