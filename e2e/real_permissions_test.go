@@ -76,7 +76,7 @@ func TestRealPermissions(t *testing.T) {
 
 	// for this session: the second same command asks nothing
 	asked = w.hear(w.say("bash npm --version && touch session-marker"), "wants to run a command")
-	assert.Contains(t, asked.Text, "For this session allows")
+	assert.Contains(t, asked.Text, "until the session ends")
 	w.tap(asked, "Allow for this session")
 	w.becomes(asked, "Allowed for this session", true)
 	w.hear(asked.ID, "tool result")
@@ -114,7 +114,7 @@ func TestRealQuestionsAndPlans(t *testing.T) {
 	w.tap(asked, "Keep planning, say why")
 	w.becomes(asked, "your next message", false)
 	w.say("a third thing is missing")
-	w.becomes(asked, "Denied in the chat", true)
+	w.becomes(asked, "Sent back", true)
 	w.hear(asked.ID, "a third thing is missing")
 	asked = w.hear(w.say("plan"), "has a plan")
 	w.tap(asked, "Approve")

@@ -16,9 +16,12 @@ import (
 	"ccbot/hooks"
 )
 
-// errHooksIncomplete is the exit code of a status that is not all well; the
-// lines before it say what is wrong.
-var errHooksIncomplete = errors.New("the hooks are not all installed; `ccbot hooks install` mends that")
+// The exit code of a status that is not all well; the lines before say what is
+// wrong.
+var (
+	errHooksIncomplete = errors.New("the hooks are not all installed; `ccbot hooks install` mends that")
+	errHooksStuck      = errors.New("the hooks are not all installed, and `ccbot hooks install` cannot mend that as things are")
+)
 
 func hooksCommand(environ []string, stdout io.Writer) *cobra.Command {
 	root := &cobra.Command{Use: "hooks", Args: noArgs,
@@ -32,7 +35,7 @@ func hooksCommand(environ []string, stdout io.Writer) *cobra.Command {
 	status.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	root.AddCommand(
 		&cobra.Command{Use: "install", Short: "Put ccbot's hooks into Claude Code's settings", Args: noArgs,
-			RunE: func(*cobra.Command, []string) error { return hooksInstall(environ, stdout) }},
+			RunE: func(cmd *cobra.Command, _ []string) error { return hooksInstall(environ, stdout, cmd.ErrOrStderr()) }},
 		&cobra.Command{Use: "uninstall", Short: "Take ccbot's hooks out of Claude Code's settings", Args: noArgs,
 			RunE: func(*cobra.Command, []string) error { return hooksUninstall(environ, stdout) }},
 		status)
@@ -64,7 +67,7 @@ func hookFolders(environ []string) (dir, claudeDir string, err error) {
 	return filepath.Clean(dir), filepath.Clean(claudeDir), nil
 }
 
-func hooksInstall(environ []string, stdout io.Writer) error {
+func hooksInstall(environ []string, stdout, stderr io.Writer) error {
 	dir, claudeDir, err := hookFolders(environ)
 	if err != nil {
 		return err
@@ -77,10 +80,25 @@ func hooksInstall(environ []string, stdout io.Writer) error {
 	if err != nil {
 		return usage(err)
 	}
-	return editSettings(hooks.SettingsIn(claudeDir), stdout, func(data []byte) ([]byte, []hooks.Change, error) {
-		return hooks.Install(data, command)
+	file := hooks.SettingsIn(claudeDir)
+	var off bool
+	err = editSettings(file, stdout, func(data []byte) ([]byte, []hooks.Change, error) {
+		data, changes, err := hooks.Install(data, command)
+		if err != nil {
+			return nil, nil, err
+		}
+		installed, err := hooks.Inspect(data, command)
+		off = installed.HooksOff
+		return data, changes, err
 	})
+	if err == nil && off {
+		fmt.Fprintf(stderr, "ccbot: %s: %s\n", file.Path, hooksOff)
+	}
+	return err
 }
+
+// hooksOff says that nothing that is installed runs.
+const hooksOff = "disableAllHooks is on: Claude Code runs no hooks, these included"
 
 func hooksUninstall(environ []string, stdout io.Writer) error {
 	_, claudeDir, err := hookFolders(environ)
@@ -98,7 +116,7 @@ func editSettings(file hooks.SettingsFile, stdout io.Writer, edit func([]byte) (
 		return data, err
 	})
 	if err != nil {
-		return unreadable(file, err)
+		return fmt.Errorf("%w; nothing was changed", unreadable(file, err))
 	}
 	for _, c := range changes {
 		fmt.Fprintf(stdout, "%s: %s\n", c.Event, c.Done)
@@ -117,16 +135,17 @@ func editSettings(file hooks.SettingsFile, stdout io.Writer, edit func([]byte) (
 func unreadable(file hooks.SettingsFile, err error) error {
 	var place *hooks.SettingsError
 	if errors.As(err, &place) {
-		return fmt.Errorf("%s, %w; nothing was changed", file.Path, place)
+		return fmt.Errorf("%s, %w", file.Path, place)
 	}
-	return fmt.Errorf("%s: %w; nothing was changed", file.Path, err)
+	return err
 }
 
 // hooksReport is the JSON of `ccbot hooks status --json`.
 type hooksReport struct {
 	File string `json:"file"`
 	hooks.Installed
-	Problem string `json:"problem,omitempty"`
+	Problem string `json:"problem,omitempty"` // what keeps install from mending it
+	Error   string `json:"error,omitempty"`   // why the file cannot be read; then nothing is known of the events
 }
 
 // hooksStatus only reads. Without a hook binary no command is the right one,
@@ -144,18 +163,43 @@ func hooksStatus(environ []string, asJSON bool, stdout io.Writer) error {
 	} else if command, err = hooks.InstalledCommand(binary, dir); err != nil {
 		report.Problem = err.Error()
 	}
-	data, err := file.Read()
-	if err == nil {
-		report.Installed, err = hooks.Inspect(data, command)
-	}
-	if err != nil {
-		return unreadable(file, err)
+	if err := report.read(file, command); err != nil {
+		if asJSON {
+			report.Installed, report.Error = hooks.Installed{Events: []hooks.EventState{}}, err.Error()
+			err = errors.Join(report.print(true, stdout), err)
+		}
+		return err
 	}
 	if err := report.print(asJSON, stdout); err != nil {
 		return err
 	}
-	if !report.Complete() || report.Problem != "" {
+	switch {
+	case report.Problem != "":
+		return errHooksStuck
+	case !report.Complete():
 		return errHooksIncomplete
+	}
+	return nil
+}
+
+// read fills in what the file says, and what would keep install from mending it.
+func (r *hooksReport) read(file hooks.SettingsFile, command string) error {
+	data, err := file.Read()
+	if err == nil {
+		r.Installed, err = hooks.Inspect(data, command)
+	}
+	if err != nil {
+		return unreadable(file, err)
+	}
+	if r.Complete() || r.Problem != "" {
+		return nil
+	}
+	_, _, err = hooks.Install(data, command)
+	if err == nil {
+		err = file.Writable()
+	}
+	if err != nil {
+		r.Problem = unreadable(file, err).Error()
 	}
 	return nil
 }
@@ -176,7 +220,7 @@ func (r hooksReport) print(asJSON bool, stdout io.Writer) error {
 		}
 	}
 	if r.HooksOff {
-		fmt.Fprintln(stdout, "disableAllHooks is on: Claude Code runs no hooks, these included")
+		fmt.Fprintln(stdout, hooksOff)
 	}
 	if r.Problem != "" {
 		fmt.Fprintln(stdout, r.Problem)

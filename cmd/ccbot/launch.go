@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -36,6 +37,18 @@ func (c config) agentEnv(environ []string) (env map[string]string, unset []strin
 	}
 	delete(env, "CLAUDE_CONFIG_DIR")
 	return env, append(slices.Clone(unset), "CLAUDE_CONFIG_DIR")
+}
+
+// withFolder puts a folder at the end of a PATH, so that it shadows nothing:
+// `ccbot send` is there for the agent.
+func withFolder(path, folder string) string {
+	if slices.Contains(filepath.SplitList(path), folder) {
+		return path
+	}
+	if path == "" {
+		path = "/usr/local/bin:/usr/bin:/bin" // what a shell assumes without one
+	}
+	return path + string(filepath.ListSeparator) + folder
 }
 
 func agentEnv(environ []string) map[string]string {

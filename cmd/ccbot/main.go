@@ -69,6 +69,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		Short:         "Run Claude Code sessions in tmux windows from a Telegram chat",
 		Args:          noArgs,
 		SilenceErrors: true,
+		Version:       versionText(),
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runBot(cmd.Context(), environ, stderr)

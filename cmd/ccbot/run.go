@@ -66,7 +66,7 @@ func runBot(ctx context.Context, environ []string, stderr io.Writer) error {
 		return err
 	}
 	defer held.Close()
-	s, err := wire(c, environ, hook, table, log)
+	s, err := wire(ctx, c, environ, hook, table, log)
 	if err != nil {
 		return err
 	}
@@ -129,11 +129,12 @@ type system struct {
 	table     *process.Table
 	relay     *hooks.Relay
 	socket    *control.Server
+	claude    *hooks.Binary
 	start     func(ctx context.Context) (username string, menu func(map[string]string), err error)
 }
 
-// wire makes the parts and connects them; nothing runs yet.
-func wire(c config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
+// wire makes the parts and connects them; nothing runs yet. ctx is that of the run.
+func wire(ctx context.Context, c config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
 	s := &system{config: c, log: log, table: table, relay: hooks.NewRelay(time.Now, log)}
 	instance, err := instanceID(c.Dir)
 	if err != nil {
@@ -152,7 +153,7 @@ func wire(c config, environ []string, hook string, table *process.Table, log *sl
 		return nil, err
 	}
 	s.outbox = outbox.New(api, filepath.Join(c.Dir, "outbox"), log)
-	if err := s.wireBot(instance, environ, hook, table); err != nil {
+	if err := s.wireBot(ctx, instance, environ, hook, table); err != nil {
 		return nil, err
 	}
 	s.start = func(ctx context.Context) (string, func(map[string]string), error) {
@@ -190,7 +191,7 @@ func (s *system) openAsks() (err error) {
 }
 
 // wireBot connects what happens to sessions with what is said in the chat.
-func (s *system) wireBot(instance string, environ []string, hook string, table *process.Table) error {
+func (s *system) wireBot(ctx context.Context, instance string, environ []string, hook string, table *process.Table) error {
 	words, err := i18n.Load()
 	if err != nil {
 		return err
@@ -212,10 +213,13 @@ func (s *system) wireBot(instance string, environ []string, hook string, table *
 		bot.Deps{Records: s.store, Sender: s.outbox, Entries: s.inbox, Chats: chats, Relay: s.relay, Asks: s.asks,
 			Dialogs: s.dialogs, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	env, unset := s.agentEnv(environ)
-	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir}
+	env["PATH"] = withFolder(env["PATH"], filepath.Dir(hook))
+	s.claude = s.installed(environ)
+	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir,
+		Version: func() string { return s.claude.Version(ctx) }}
 	s.lifecycle = lifecycle.New(
 		lifecycle.Config{Instance: instance, Host: host, StateDir: s.Dir, Command: expandHome(s.Claude, s.home),
-			Flags: s.flags, Env: env, Unset: unset, ProjectsDir: filepath.Join(s.ClaudeDir, "projects"),
+			Flags: s.flags, Env: env, Unset: unset, ProjectsDir: s.projectsDir(),
 			KillGrace: time.Duration(s.KillGrace)},
 		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: table, Presences: presence.Dir{Path: s.presenceDir()},
 			Launches: launches, Relays: s.relay, Prompts: s.prompts, News: s.bot,
@@ -230,9 +234,27 @@ func (s *system) wireBot(instance string, environ []string, hook string, table *
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Records: s.store, Clear: s.clear(launches),
 		IdleAfter: time.Duration(s.IdleAfter), PurgeAfter: time.Duration(s.PurgeAfter), Now: time.Now, Log: s.log}
 	s.relay.Connect(s.bot)
-	s.socket = socket{agents: s.lifecycle, relay: s.relay, files: s.bot, log: s.log}.server(s.Dir, table)
+	s.socket = socket{agents: s.lifecycle, relay: s.relay, files: s.bot, projects: s.projectsDir(), hook: hook, now: time.Now,
+		log: s.log}.server(s.Dir, table)
 	s.presence = presence.NewWatcher(s.presenceDir(), s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
+	return nil
+}
+
+// installed is the Claude Code that launches start. Asked for its version it gets
+// no secret, not even its own.
+func (s *system) installed(environ []string) *hooks.Binary {
+	env := append(serverEnv(environ), "DISABLE_AUTOUPDATER=1")
+	if s.claudeDirSet {
+		env = append(env, "CLAUDE_CONFIG_DIR="+s.ClaudeDir)
+	}
+	return &hooks.Binary{Command: expandHome(s.Claude, s.home), Env: env, Log: s.log}
+}
+
+// askVersion has the version known before the first launch wants it: a large
+// binary that is not in memory takes seconds.
+func (s *system) askVersion(ctx context.Context) error {
+	s.claude.Version(ctx)
 	return nil
 }
 
@@ -250,6 +272,8 @@ func (s *system) clear(launches hooks.Launch) func(context.Context, session.Reco
 		return errors.Join(s.bot.Forget(r.ID), launches.Remove(r.ID))
 	}
 }
+
+func (s *system) projectsDir() string { return filepath.Join(s.ClaudeDir, "projects") }
 
 func (s *system) presenceDir() string { return filepath.Join(s.ClaudeDir, "sessions") }
 
@@ -292,7 +316,7 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 		return err
 	}
 	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.watchPresence,
-		s.keeper.Run, s.serveSocket} {
+		s.keeper.Run, s.serveSocket, s.askVersion} {
 		g.Go(func() error { return part(ctx) })
 	}
 	username, publishMenu, err := s.start(ctx)

@@ -33,7 +33,10 @@ for the answer. Files of ccbot's own are never sent.`,
 }
 
 func oneFile(_ *cobra.Command, args []string) error {
-	if len(args) != 1 || args[0] == "" {
+	if len(args) > 1 {
+		return usage(errors.New("one file at a time: ccbot send FILE [--caption TEXT]; quote a name with blanks"))
+	}
+	if len(args) == 0 || args[0] == "" {
 		return usage(errors.New("say which file: ccbot send FILE [--caption TEXT]"))
 	}
 	return nil

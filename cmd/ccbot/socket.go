@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -15,6 +18,7 @@ import (
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
+	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 )
 
@@ -29,13 +33,16 @@ type socket struct {
 	files interface {
 		SendFile(ctx context.Context, session uuid.UUID, path, caption string) (asked bool, err error)
 	}
-	log *slog.Logger
+	projects string // Claude Code's folder of transcripts
+	hook     string // path of our ccbot-hook, the one program that may ask for a permission
+	now      func() time.Time
+	log      *slog.Logger
 }
 
 // server is the control socket with all its verbs.
 func (s socket) server(dir string, table control.Table) *control.Server {
 	server := control.NewServer(filepath.Join(dir, hookwire.SocketName), table, s.log)
-	server.Handle(hookwire.VerbPermission, s.checked(s.permission))
+	server.HandleWaiting(hookwire.VerbPermission, s.checked(s.permission))
 	server.Handle(hookwire.VerbSend, s.checked(s.send))
 	return server
 }
@@ -79,16 +86,62 @@ func permitted(verb string, p control.Peer, above lifecycle.Above) error {
 		return refuse(codeForbidden, "no session of ccbot is above this program, so there is no chat to send to")
 	case forAgents:
 		return refuse(codeForbidden, "no session of ccbot is above this program")
-	case !p.Whole, p.Orphan():
+	case !p.Whole, p.Orphan(): // for verbs that change something; there is none yet, and a new one is kept by this
 		return refuse(codeForbidden, "it cannot be told who has started this program; run it in a terminal")
 	}
 	return nil
+}
+
+// fromHook says whether the peer is our hook as its agent runs it: our program, and
+// nothing but shells on the way up. Another program below the agent could else make
+// up requests, and take all places of the session. A hook that the agent itself
+// runs from a tool's shell looks the same; it may.
+func fromHook(chain []process.Process, agent process.Identity, hook string) bool {
+	if len(chain) == 0 || !isProgram(chain[0].Exe, hook) {
+		return false
+	}
+	for _, p := range chain[1:] {
+		if p.Identity == agent {
+			return true
+		}
+		if !isShell(p.Exe) {
+			return false
+		}
+	}
+	return false
+}
+
+// replaced is what Linux appends to the path of an executable that is not there any
+// more, as after an upgrade.
+const replaced = " (deleted)"
+
+// isProgram compares by file, so that a link to the program is the program, and by
+// path one that was replaced while it ran.
+func isProgram(exe, program string) bool {
+	if strings.TrimSuffix(exe, replaced) == program {
+		return program != ""
+	}
+	a, err := os.Stat(exe)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(program)
+	return err == nil && os.SameFile(a, b)
+}
+
+func isShell(exe string) bool {
+	switch filepath.Base(strings.TrimSuffix(exe, replaced)) {
+	case "sh", "bash", "rbash", "dash", "ash", "zsh", "fish", "ksh", "ksh93", "mksh", "busybox", "toybox":
+		return true
+	}
+	return false
 }
 
 // caller is who calls: the program at the socket, and the agent that it runs
 // below.
 type caller struct {
 	process process.Identity
+	chain   []process.Process
 	above   lifecycle.Above
 }
 
@@ -103,7 +156,7 @@ func (s socket) checked(serve func(context.Context, caller, hookwire.Call) (any,
 			s.log.Warn("control_refused", "verb", c.Verb, "pid", p.PID, "why", err.Error())
 			return nil, err
 		}
-		reply, err := serve(ctx, caller{p.Chain[0].Identity, above}, c)
+		reply, err := serve(ctx, caller{p.Chain[0].Identity, p.Chain, above}, c)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Verb, err)
 		}
@@ -115,12 +168,20 @@ func (s socket) checked(serve func(context.Context, caller, hookwire.Call) (any,
 // the answer is empty and the terminal decides. A wait that ends with the
 // connection, or with this program, has no answer at all: the hook asks again.
 func (s socket) permission(ctx context.Context, who caller, c hookwire.Call) (any, error) {
+	if !fromHook(who.chain, who.above.Agent, s.hook) {
+		s.log.Warn("control_refused", "verb", c.Verb, "pid", who.process.PID, "why", "not our hook", "exe", who.chain[0].Exe)
+		return nil, refuse(codeForbidden, "only ccbot-hook, run by the agent, asks for a permission")
+	}
 	if !hookwire.IsRequestID(c.ID) {
 		return nil, refuse(codeMalformed, "a request has an id of 22 letters")
 	}
 	ask, err := hookwire.ReadAsk(c.Body)
 	if err != nil {
 		return nil, refuse(codeMalformed, err.Error())
+	}
+	ask.Received = s.within(ask.Received)
+	if claude, err := uuid.Parse(ask.SessionID); err == nil { // else NewRequest refuses it
+		ask.TranscriptPath = transcript.Own(s.projects, ask.TranscriptPath, claude)
 	}
 	q, err := hooks.NewRequest(c.ID, who.above.Session, who.above.Agent, who.process, ask)
 	if err != nil {
@@ -139,6 +200,24 @@ func (s socket) permission(ctx context.Context, who caller, c hookwire.Call) (an
 	}
 	raw, err := json.Marshal(d)
 	return hookwire.Answer{Decision: raw}, err
+}
+
+// oldestAsk is how long ago a request may say that it was made: as long as a hook
+// looks for a ccbot that is started again, and some. The card of a request that comes
+// back later keeps its own time.
+const oldestAsk = 15 * time.Minute
+
+// within is the time that a request says it was made at, as far as it can be: what
+// becomes of the dialog is judged by it, and one from the future would never be over.
+func (s socket) within(asked time.Time) time.Time {
+	now := s.now().UTC()
+	switch {
+	case asked.After(now):
+		return now
+	case asked.Before(now.Add(-oldestAsk)):
+		return now.Add(-oldestAsk)
+	}
+	return asked
 }
 
 // sendCall is the body of a send: an absolute path, and a text below the file.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -77,6 +78,7 @@ func TestP9_WhoMayUseTheSocket(t *testing.T) {
 type around struct {
 	above   lifecycle.Above
 	unknown error
+	hook    string // its path; hookPath without one
 	wait    func(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error)
 	send    func(ctx context.Context) (bool, error)
 
@@ -99,16 +101,93 @@ func (a *around) SendFile(ctx context.Context, session uuid.UUID, path, caption 
 }
 
 func (a *around) socket() socket {
-	return socket{agents: a, relay: a, files: a, log: slog.New(slog.DiscardHandler)}
+	return socket{agents: a, relay: a, files: a, hook: orDefault(a.hook, hookPath), now: func() time.Time { return at }, log: slog.New(slog.DiscardHandler)}
 }
 
 var (
+	at    = time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 	hook  = process.Identity{PID: 9, Start: 90, Boot: "b"}
 	agent = process.Identity{PID: 5, Start: 50, Boot: "b"}
 )
 
+const hookPath = "/opt/bin/ccbot-hook"
+
 func peerBelow() control.Peer {
-	return control.Peer{PID: hook.PID, Chain: []process.Process{{Identity: hook, PPID: 5}, {Identity: agent, PPID: 1}}}
+	return control.Peer{PID: hook.PID, Chain: []process.Process{
+		{Identity: hook, PPID: 7, Exe: hookPath}, {Identity: process.Identity{PID: 7, Start: 70, Boot: "b"}, PPID: 5, Exe: "/usr/bin/dash"},
+		{Identity: agent, PPID: 1, Exe: "/opt/claude"}}}
+}
+
+// TestP9_OnlyOurHookAsks: any other program below an agent could make requests up, and take all places of a session.
+func TestP9_OnlyOurHookAsks(t *testing.T) {
+	dir := t.TempDir()
+	file, link, other := filepath.Join(dir, "ccbot-hook"), filepath.Join(dir, "link"), filepath.Join(dir, "python3")
+	require.NoError(t, os.WriteFile(file, []byte("x"), 0o600))
+	require.NoError(t, os.WriteFile(other, []byte("x"), 0o600))
+	require.NoError(t, os.Symlink(file, link))
+	tests := []struct {
+		name string
+		exes []string // upwards, below the agent
+		hook string
+		want bool
+	}{
+		{"run without a shell", []string{file}, file, true},
+		{"run by the agent's shell", []string{file, "/usr/bin/dash"}, file, true},
+		{"run by hand in a tool's shell", []string{file, "/bin/busybox", "/usr/bin/bash"}, file, true},
+		{"upgraded while it waits", []string{"/gone/ccbot-hook (deleted)", "/bin/sh (deleted)"}, "/gone/ccbot-hook", true},
+		{"known by a link", []string{file}, link, true},
+		{"run as a link", []string{link}, file, true},
+		{"another program", []string{other, "/usr/bin/dash"}, file, false},
+		{"another program of that name", []string{"/tmp/ccbot-hook", "/usr/bin/dash"}, file, false},
+		{"a shell", []string{"/usr/bin/bash"}, file, false},
+		{"run by another program", []string{file, other}, file, false},
+		{"run by another program's shell", []string{file, "/usr/bin/dash", other}, file, false},
+		{"it cannot be seen what it is", []string{""}, file, false},
+		{"nor what ours is", []string{""}, "", false},
+		{"it cannot be seen what runs it", []string{file, ""}, file, false},
+		{"nobody", nil, file, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var chain []process.Process
+			for i, exe := range tt.exes {
+				chain = append(chain, process.Process{Identity: process.Identity{PID: 100 - i, Start: 90, Boot: "b"}, Exe: exe})
+			}
+			above := append(chain, process.Process{Identity: agent, Exe: "/opt/claude"})
+			assert.Equal(t, tt.want, fromHook(above, agent, tt.hook))
+			assert.False(t, fromHook(chain, agent, tt.hook), "below no agent")
+		})
+	}
+	a := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+	s, forged := a.socket(), peerBelow()
+	forged.Chain[0].Exe = "/usr/bin/python3"
+	_, err := s.checked(s.permission)(t.Context(), forged, permission(t, asItIs))
+	refusal := (*control.Refusal)(nil)
+	require.ErrorAs(t, err, &refusal)
+	assert.Equal(t, codeForbidden, refusal.Code)
+	assert.Empty(t, a.asked)
+}
+
+// TestP9_ARequestIsOfNow: one that said that it was made in the far future would never be over.
+func TestP9_ARequestIsOfNow(t *testing.T) {
+	for name, tt := range map[string]struct{ says, is time.Duration }{
+		"now": {0, 0}, "a little ago": {-time.Minute, -time.Minute}, "a redial": {-14 * time.Minute, -14 * time.Minute},
+		"in a second": {time.Second, 0}, "in 290 years": {290 * 365 * 24 * time.Hour, 0}, "long ago": {-24 * time.Hour, -oldestAsk},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+			a.wait = func(context.Context, hooks.Request) (hooks.Decision, bool, error) {
+				return hooks.Decision{}, false, nil
+			}
+			s := a.socket()
+			_, err := s.checked(s.permission)(t.Context(), peerBelow(), permission(t, func(_ *hookwire.Call, a *hookwire.Ask) {
+				a.Received = at.Add(tt.says)
+			}))
+			require.NoError(t, err)
+			require.Len(t, a.asked, 1)
+			assert.Equal(t, at.Add(tt.is), a.asked[0].Asked)
+		})
+	}
 }
 
 // permission is a good call of a hook. It says that it is of another session, which counts for nothing.
@@ -153,6 +232,33 @@ func TestPermissionIsAnsweredByTheRelay(t *testing.T) {
 			assert.Equal(t, a.above.Session, a.asked[0].Session)
 			assert.Equal(t, agent, a.asked[0].Agent)
 			assert.Equal(t, hook, a.asked[0].Hook)
+		})
+	}
+}
+
+// TestP9_ARequestNamesNoFileButItsTranscript: the bot reads that file later.
+func TestP9_ARequestNamesNoFileButItsTranscript(t *testing.T) {
+	projects, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	claude := uuid.New()
+	own := filepath.Join(projects, "-src", claude.String()+".jsonl")
+	for path, want := range map[string]string{
+		own: own, "/etc/passwd": "", filepath.Join(projects, "-src", uuid.NewString()+".jsonl"): "", "": "",
+		filepath.Join(projects, "..", "-src", claude.String()+".jsonl"): "",
+	} {
+		t.Run(path, func(t *testing.T) {
+			a := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+			a.wait = func(context.Context, hooks.Request) (hooks.Decision, bool, error) {
+				return hooks.Decision{}, false, nil
+			}
+			s := a.socket()
+			s.projects = projects
+			_, err := s.checked(s.permission)(t.Context(), peerBelow(), permission(t, func(_ *hookwire.Call, a *hookwire.Ask) {
+				a.SessionID, a.TranscriptPath = claude.String(), path
+			}))
+			require.NoError(t, err)
+			require.Len(t, a.asked, 1)
+			assert.Equal(t, want, a.asked[0].Transcript)
 		})
 	}
 }
@@ -219,13 +325,20 @@ func TestP10_AWaitThatEndsWithTheConnectionIsNoAnswer(t *testing.T) {
 func TestP10_AHooksWaitSurvivesARestart(t *testing.T) {
 	dir := socketDir(t)
 	waiting := make(chan hooks.Request, 1)
-	first := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
+	// This program is the hook, and its parent is the agent.
+	me, err := os.Executable()
+	require.NoError(t, err)
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	parent, err := table.Identify(os.Getppid())
+	require.NoError(t, err)
+	first := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: parent}, hook: me}
 	first.wait = func(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error) {
 		waiting <- q
 		<-ctx.Done()
 		return hooks.Decision{}, false, nil
 	}
-	second := &around{above: first.above}
+	second := &around{above: first.above, hook: me}
 	second.wait = func(_ context.Context, q hooks.Request) (hooks.Decision, bool, error) {
 		waiting <- q
 		return hooks.Decision{Behavior: "allow"}, true, nil
@@ -245,6 +358,21 @@ func TestP10_AHooksWaitSurvivesARestart(t *testing.T) {
 	assert.Equal(t, before.Hook, after.Hook)
 	assert.Equal(t, os.Getpid(), after.Hook.PID)
 	assert.Equal(t, `{"behavior":"allow"}<nil>`, <-answered)
+}
+
+// TestP9_AProgramThatSpeaksTheProtocolIsRefused: this one, below its agent, with the hook's own client.
+func TestP9_AProgramThatSpeaksTheProtocolIsRefused(t *testing.T) {
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	parent, err := table.Identify(os.Getppid())
+	require.NoError(t, err)
+	a, dir := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: parent}}, socketDir(t)
+	stop := serving(t, a, dir)
+	_, err = hookwire.Relay(t.Context(), dir, hookwire.Ask{Received: time.Now(), SessionID: uuid.NewString(), Tool: "Bash",
+		Input: json.RawMessage(`{"command":"ls"}`)})
+	require.ErrorIs(t, err, hookwire.ErrRefused)
+	stop()
+	assert.Empty(t, a.asked)
 }
 
 func TestARequestThatTheRelayRefuses(t *testing.T) {

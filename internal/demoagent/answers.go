@@ -11,9 +11,9 @@ const helpText = "Hello! I am a **demo agent**: I look like Claude Code, but eve
 	"|---|---|\n" +
 	"| `bash make test` | a permission request |\n" +
 	"| `edit notes.md` | a permission request with a diff; `write notes.md` for a new file |\n" +
-	"| `agent make lint` | a request of a background agent, while you go on |\n" +
-	"| `ask` | questions, answered in the terminal |\n" +
-	"| `plan` | a plan to approve in the terminal |\n" +
+	"| `agent make lint` | a request of a background agent |\n" +
+	"| `ask` | questions to answer; `ask one` and `ask multi` too |\n" +
+	"| `plan` | a plan to approve |\n" +
 	"| `slow 20` | a long turn, to stop or to queue behind |\n" +
 	"| `code` | how code, tables and lists look |\n" +
 	"| `long 9000` | an answer of several messages |\n" +

@@ -39,7 +39,7 @@ func (s *stage) outcome(id uuid.UUID) (reader.Outcome, bool) {
 		if agent != "" {
 			own = filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents", "agent-"+agent+".jsonl")
 		}
-		o, found, err := reader.FindOutcome(reader.Sought{Path: path, Subagent: agent, Tool: p["tool_name"].(string), Input: input, At: s.called(own)})
+		o, found, err := reader.FindOutcome(s.t.Context(), reader.Sought{Path: path, Subagent: agent, Tool: p["tool_name"].(string), Input: input, At: s.called(own)})
 		require.NoError(s.t, err)
 		return o, found
 	}
