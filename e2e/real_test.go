@@ -59,7 +59,7 @@ func TestRealMainJob(t *testing.T) {
 	asked := w.hear(id, "wants to run a command")
 	assert.Contains(t, asked.Text, "touch marker-of-the-tool")
 	held := w.say("say typed after the dialog")
-	w.hear(held, "It waits")
+	w.hear(held, "it waits")
 	w.say("/stop")
 	w.hear(held, "typed after the dialog")
 
