@@ -105,7 +105,7 @@ func (b *lockedBuffer) String() string {
 func newWorld(t *testing.T, env ...string) *world {
 	t.Helper()
 	requireTmux(t)
-	root := t.TempDir()
+	root := shortDir(t)
 	w := &world{t: t, dir: filepath.Join(root, "work"), state: filepath.Join(root, "state"),
 		claude: filepath.Join(root, "config"), sent: filepath.Join(root, "sent.jsonl"),
 		socket: "ccbot-test-" + uuid.NewString()[:8], api: sandboxtest.Start(t, sandbox.Options{})}
@@ -123,6 +123,16 @@ func newWorld(t *testing.T, env ...string) *world {
 		"LOG_LEVEL=debug", "KILL_GRACE=5s"}, env...)
 	t.Cleanup(w.close)
 	return w
+}
+
+// shortDir is a temporary folder whose path leaves room for a socket's: the name
+// of a test may be longer than that.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "e2e-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	return dir
 }
 
 // requireTmux skips loudly without tmux; with CCBOT_REQUIRE=all it fails.

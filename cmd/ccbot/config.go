@@ -30,7 +30,7 @@ type config struct {
 	AllowedUsers   ids      `env:"ALLOWED_USERS" doc:"comma list of the user ids that may speak to the bot; required"`
 	APIURL         string   `env:"TELEGRAM_API_URL" envDefault:"https://api.telegram.org" doc:"address of the Bot API server; plain http only to loopback"`
 	AllowedChats   ids      `env:"ALLOWED_CHATS" doc:"comma list of group chat ids in which allowed people may speak; private chats need none"`
-	Dir            string   `env:"CCBOT_DIR" envDefault:"~/.ccbot" doc:"folder of ccbot's own files"`
+	Dir            string   `env:"CCBOT_DIR" envDefault:"~/.ccbot" doc:"folder of ccbot's own files; its path has at most 95 bytes, because a socket lies in it"`
 	TmuxSession    string   `env:"TMUX_SESSION_NAME" envDefault:"ccbot" doc:"tmux session that the windows are made in"`
 	TmuxSocket     string   `env:"CCBOT_TMUX_SOCKET" doc:"name for tmux -L; empty: your default server"`
 	Claude         string   `env:"CLAUDE_COMMAND" envDefault:"claude" doc:"Claude Code's command, a name on PATH or a path"`

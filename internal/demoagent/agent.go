@@ -3,6 +3,7 @@ package demoagent
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -89,7 +90,7 @@ func (a *agent) run(ctx context.Context) int {
 	}
 	stop := a.watchSignals()
 	defer stop()
-	go a.read() // ends with the process: a read of a terminal cannot be cancelled
+	go a.read(a.term.in) // ends with the process: a read of a terminal cannot be cancelled
 	a.open()
 	for a.exit == nil {
 		a.show()
@@ -162,11 +163,12 @@ func (a *agent) quit(code int, reason string) {
 	}
 }
 
-// read feeds the keyboard into the session.
-func (a *agent) read() {
+// read feeds the keyboard into the session. The terminal itself belongs to the
+// session's goroutine.
+func (a *agent) read(keyboard io.Reader) {
 	buffer := make([]byte, 64<<10)
 	for {
-		n, err := a.term.in.Read(buffer)
+		n, err := keyboard.Read(buffer)
 		if data := append([]byte(nil), buffer[:n]...); n > 0 {
 			a.post(func() { a.typed(a.keys.feed(data)) })
 		}
