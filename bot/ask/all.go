@@ -6,6 +6,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/hooks"
 	"ccbot/i18n"
+	"ccbot/internal/exactjson"
 )
 
 // All is everything a request says, as it came and not as it looks best: every field in full, with signs in the place of
@@ -32,17 +33,17 @@ func tooBig(q hooks.Request) bool {
 
 func (v Viewer) everything(q hooks.Request) render.Text {
 	blocks := []render.Text{render.Bold(v.Words.Say(i18n.AskAll)), named("tool", q.Tool)}
-	list, plain := fieldsOf(q.Input)
+	list, plain := exactjson.Members(q.Input)
 	if !plain {
 		blocks = append(blocks, named("input", pretty(q.Input)))
 		list = nil
 	}
 	for _, f := range list {
-		s, ok := textOf(f.raw)
+		s, ok := exactjson.Text(f.Value)
 		if !ok {
-			s = pretty(f.raw)
+			s = pretty(f.Value)
 		}
-		blocks = append(blocks, named(f.key, s))
+		blocks = append(blocks, named(f.Key, s))
 	}
 	for _, more := range [][2]string{{"cwd", q.Cwd}, {"permission_mode", q.Mode}, {"agent_type", q.Subagent}, {"agent_id", q.SubagentID}} {
 		if more[1] != "" {

@@ -8,6 +8,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/hooks"
 	"ccbot/i18n"
+	"ccbot/internal/exactjson"
 )
 
 // sheet is what a message says of a request's input. The body is the same in every language: whether it fits is a
@@ -48,23 +49,23 @@ func (p paths) short(path string) string {
 }
 
 func asPath(p paths, raw json.RawMessage) (render.Text, bool) {
-	s, ok := textOf(raw)
+	s, ok := exactjson.Text(raw)
 	return code(p.short(s)), ok && oneLine(s)
 }
 
 func asCode(_ paths, raw json.RawMessage) (render.Text, bool) {
-	s, ok := textOf(raw)
+	s, ok := exactjson.Text(raw)
 	return code(s), ok && oneLine(s)
 }
 
 func asQuote(_ paths, raw json.RawMessage) (render.Text, bool) {
-	s, ok := textOf(raw)
+	s, ok := exactjson.Text(raw)
 	return render.Quote(Visible(s)), ok && strings.TrimSpace(s) != ""
 }
 
 func asPre(lang string) way {
 	return func(_ paths, raw json.RawMessage) (render.Text, bool) {
-		s, ok := textOf(raw)
+		s, ok := exactjson.Text(raw)
 		return pre(strings.TrimRight(s, "\n"), lang), ok && strings.TrimSpace(s) != ""
 	}
 }
@@ -123,7 +124,7 @@ func sheetOf(c Card, p paths) sheet {
 }
 
 func toolSheet(q hooks.Request, p paths) sheet {
-	list, _ := fieldsOf(q.Input)
+	list, _ := exactjson.Members(q.Input)
 	if server, tool, ok := mcp(q.Tool); ok {
 		return sheet{title: i18n.AskMCP, args: i18n.Args{"Tool": tool, "Server": server}, body: inputBody(q, list)}
 	}
@@ -155,7 +156,7 @@ func toolSheet(q hooks.Request, p paths) sheet {
 }
 
 // remark says in words what some fields mean.
-func (s *sheet) remark(tool string, list, rest []field) []field {
+func (s *sheet) remark(tool string, list, rest []exactjson.Member) []exactjson.Member {
 	flag := func(of, key string, word i18n.Key) {
 		if tool == of {
 			rest = take(rest, key, func(raw json.RawMessage) bool {
@@ -169,7 +170,7 @@ func (s *sheet) remark(tool string, list, rest []field) []field {
 	flag("Bash", "run_in_background", i18n.AskBackground)
 	flag("Edit", "replace_all", i18n.AskReplaceAll)
 	for _, f := range list {
-		if content, ok := textOf(f.raw); ok && tool == "Write" && f.key == "content" && content != "" {
+		if content, ok := exactjson.Text(f.Value); ok && tool == "Write" && f.Key == "content" && content != "" {
 			n := strings.Count(strings.TrimSuffix(content, "\n"), "\n") + 1
 			s.notes = append(s.notes, note{i18n.AskLines, i18n.Args{"Count": n}})
 		}
@@ -178,9 +179,9 @@ func (s *sheet) remark(tool string, list, rest []field) []field {
 }
 
 // take gives the field to use and leaves it out if use took it.
-func take(list []field, key string, use func(json.RawMessage) bool) []field {
+func take(list []exactjson.Member, key string, use func(json.RawMessage) bool) []exactjson.Member {
 	for i, f := range list {
-		if f.key == key && use(f.raw) {
+		if f.Key == key && use(f.Value) {
 			return append(list[:i:i], list[i+1:]...)
 		}
 	}
@@ -198,7 +199,7 @@ func mcp(name string) (server, tool string, ok bool) {
 }
 
 // inputBody is the whole input as JSON.
-func inputBody(q hooks.Request, list []field) render.Text {
+func inputBody(q hooks.Request, list []exactjson.Member) render.Text {
 	if len(list) == 0 {
 		return render.Text{}
 	}
@@ -206,12 +207,12 @@ func inputBody(q hooks.Request, list []field) render.Text {
 }
 
 // line is a field that has no look of its own.
-func line(f field) render.Text {
-	key := render.Plain(oneLined(f.key) + ": ")
-	s, isText := textOf(f.raw)
+func line(f exactjson.Member) render.Text {
+	key := render.Plain(oneLined(f.Key) + ": ")
+	s, isText := exactjson.Text(f.Value)
 	switch {
 	case !isText:
-		s = pretty(f.raw)
+		s = pretty(f.Value)
 	case s == "" || strings.TrimSpace(s) != s && !strings.Contains(s, "\n"):
 		s = quoted(s)
 	}

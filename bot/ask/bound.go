@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"ccbot/internal/exactjson"
 )
 
 const (
@@ -66,7 +68,7 @@ func beginnings(object json.RawMessage, limit int) json.RawMessage {
 			b.Write(value)
 			continue
 		}
-		s, isText := textOf(value)
+		s, isText := exactjson.Text(value)
 		if !isText {
 			s = string(value)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"ccbot/bot/render"
 	"ccbot/hooks"
+	"ccbot/internal/exactjson"
 	"ccbot/internal/transcript"
 )
 
@@ -33,7 +34,7 @@ func TestBeginnings(t *testing.T) {
 			assert.True(t, json.Valid(got))
 		})
 	}
-	list, ok := fieldsOf(beginnings(json.RawMessage(object(many...)), 40))
+	list, ok := exactjson.Members(beginnings(json.RawMessage(object(many...)), 40))
 	assert.True(t, ok)
 	assert.Len(t, list, maxFields)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
+
+	"ccbot/internal/exactjson"
 )
 
 // maxDiff is the most text a diff is looked for in, in bytes. A longer one does not fit a message anyway.
@@ -14,14 +16,14 @@ const contextLines = 3
 
 // diffs shows old_string and new_string, or several of them in edits, as one diff. rest are the fields that the diff
 // does not show. It is false when they are not of the types that Edit and MultiEdit have.
-func diffs(list []field) (diff string, rest []field, ok bool) {
+func diffs(list []exactjson.Member) (diff string, rest []exactjson.Member, ok bool) {
 	if before, after, rest, ok := change(list); ok {
 		diff := unified(before, after)
 		return diff, rest, strings.TrimSpace(diff) != ""
 	}
 	for i, f := range list {
-		edits, isList := elementsOf(f.raw)
-		if f.key != "edits" || !isList {
+		edits, isList := exactjson.Elements(f.Value)
+		if f.Key != "edits" || !isList {
 			continue
 		}
 		diff, ok := several(edits)
@@ -33,7 +35,7 @@ func diffs(list []field) (diff string, rest []field, ok bool) {
 func several(edits []json.RawMessage) (string, bool) {
 	var parts []string
 	for _, raw := range edits {
-		list, plain := fieldsOf(raw)
+		list, plain := exactjson.Members(raw)
 		before, after, rest, ok := change(list)
 		if !plain || !ok || len(rest) > 0 && !onlyFalse(rest) {
 			return "", false // then the JSON is shown
@@ -45,15 +47,15 @@ func several(edits []json.RawMessage) (string, bool) {
 }
 
 // onlyFalse is for an edit that says that it does not replace all, as it would without saying so.
-func onlyFalse(list []field) bool {
-	return len(list) == 1 && list[0].key == "replace_all" && string(list[0].raw) == "false"
+func onlyFalse(list []exactjson.Member) bool {
+	return len(list) == 1 && list[0].Key == "replace_all" && string(list[0].Value) == "false"
 }
 
-func change(list []field) (before, after string, rest []field, ok bool) {
+func change(list []exactjson.Member) (before, after string, rest []exactjson.Member, ok bool) {
 	found := 0
 	text := func(to *string) func(json.RawMessage) bool {
 		return func(raw json.RawMessage) bool {
-			s, ok := textOf(raw)
+			s, ok := exactjson.Text(raw)
 			if ok {
 				*to = s
 				found++

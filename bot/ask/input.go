@@ -5,54 +5,12 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"ccbot/internal/exactjson"
 )
 
 // maxDepth is how deep a tool's input is read; what lies deeper is shown as it is written, and only by [Show all].
 const maxDepth = 32
-
-// field is one member of a JSON object. Keys count exactly as they are written, as in JavaScript; a Go struct would
-// take "Command" for "command".
-type field struct {
-	key string
-	raw json.RawMessage
-}
-
-// fieldsOf are the members in their order. It is false for what is no object and for one with a key that is there
-// twice: then it depends on the reader which one counts.
-func fieldsOf(raw json.RawMessage) ([]field, bool) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil, false
-	}
-	var list []field
-	seen, plain := make(map[string]bool), true
-	for dec.More() {
-		key, err := dec.Token()
-		name, ok := key.(string)
-		var value json.RawMessage
-		if err != nil || !ok || dec.Decode(&value) != nil {
-			return list, false
-		}
-		plain = plain && !seen[name]
-		seen[name] = true
-		list = append(list, field{key: name, raw: value})
-	}
-	return list, plain
-}
-
-func elementsOf(raw json.RawMessage) ([]json.RawMessage, bool) {
-	var list []json.RawMessage
-	err := json.Unmarshal(raw, &list)
-	return list, err == nil && list != nil
-}
-
-func textOf(raw json.RawMessage) (string, bool) {
-	var s *string
-	if json.Unmarshal(raw, &s) != nil || s == nil {
-		return "", false
-	}
-	return *s, true
-}
 
 func isTrue(raw json.RawMessage) bool { return string(bytes.TrimSpace(raw)) == "true" }
 
@@ -68,14 +26,14 @@ func odd(raw json.RawMessage, depth int) bool {
 	}
 	switch raw[0] {
 	case '"':
-		s, ok := textOf(raw)
+		s, ok := exactjson.Text(raw)
 		return !ok || hides(s)
 	case '[':
-		list, ok := elementsOf(raw)
+		list, ok := exactjson.Elements(raw)
 		return !ok || slices.ContainsFunc(list, func(element json.RawMessage) bool { return odd(element, depth+1) })
 	case '{':
-		list, plain := fieldsOf(raw)
-		return !plain || slices.ContainsFunc(list, func(f field) bool { return hides(f.key) || odd(f.raw, depth+1) })
+		list, plain := exactjson.Members(raw)
+		return !plain || slices.ContainsFunc(list, func(f exactjson.Member) bool { return hides(f.Key) || odd(f.Value, depth+1) })
 	}
 	return false // a number, true, false, null
 }
@@ -92,18 +50,18 @@ func writePretty(b *strings.Builder, raw json.RawMessage, depth int) {
 	if depth <= maxDepth && len(raw) > 0 {
 		switch raw[0] {
 		case '"':
-			s, _ := textOf(raw)
+			s, _ := exactjson.Text(raw)
 			b.WriteString(quoted(s))
 			return
 		case '{':
-			list, _ := fieldsOf(raw)
+			list, _ := exactjson.Members(raw)
 			writeList(b, "{", "}", len(list), depth, func(i int) {
-				b.WriteString(quoted(list[i].key) + ": ")
-				writePretty(b, list[i].raw, depth+1)
+				b.WriteString(quoted(list[i].Key) + ": ")
+				writePretty(b, list[i].Value, depth+1)
 			})
 			return
 		case '[':
-			list, _ := elementsOf(raw)
+			list, _ := exactjson.Elements(raw)
 			writeList(b, "[", "]", len(list), depth, func(i int) { writePretty(b, list[i], depth+1) })
 			return
 		}

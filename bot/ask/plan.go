@@ -9,6 +9,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/hooks"
 	"ccbot/i18n"
+	"ccbot/internal/exactjson"
 )
 
 // planSheet shows ExitPlanMode: the plan as formatted text. It is false for one without a plan to show.
@@ -16,10 +17,10 @@ func planSheet(q hooks.Request, p paths) (sheet, bool) {
 	if !q.IsPlan() {
 		return sheet{}, false
 	}
-	list, _ := fieldsOf(q.Input)
+	list, _ := exactjson.Members(q.Input)
 	plan := ""
 	rest := take(list, "plan", func(raw json.RawMessage) bool {
-		s, ok := textOf(raw)
+		s, ok := exactjson.Text(raw)
 		plan = s
 		return ok
 	})

@@ -9,6 +9,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/hooks"
 	"ccbot/i18n"
+	"ccbot/internal/exactjson"
 )
 
 // More than these no page of buttons is made for. Claude Code allows four of each.
@@ -22,12 +23,12 @@ type question struct {
 	text, header string
 	several      bool // several options may be chosen
 	options      []option
-	more         []field // what else it says
+	more         []exactjson.Member // what else it says
 }
 
 type option struct {
 	label, description string
-	more               []field
+	more               []exactjson.Member
 }
 
 // questionsOf reads the questions of a request. It is false where taps could not answer them without doubt: then only
@@ -36,14 +37,14 @@ func questionsOf(q hooks.Request) ([]question, bool) {
 	if !q.IsQuestion() || len(q.Input) > maxInput {
 		return nil, false
 	}
-	list, ok := fieldsOf(q.Input)
+	list, ok := exactjson.Members(q.Input)
 	if !ok {
 		return nil, false
 	}
 	var raws []json.RawMessage
 	for _, f := range list {
-		if f.key == "questions" {
-			raws, _ = elementsOf(f.raw)
+		if f.Key == "questions" {
+			raws, _ = exactjson.Elements(f.Value)
 		}
 	}
 	if len(raws) == 0 || len(raws) > maxQuestions {
@@ -63,23 +64,23 @@ func questionsOf(q hooks.Request) ([]question, bool) {
 }
 
 func questionOf(raw json.RawMessage) (question, bool) {
-	list, ok := fieldsOf(raw)
+	list, ok := exactjson.Members(raw)
 	if !ok {
 		return question{}, false
 	}
 	var q question
 	for _, f := range list {
 		known := true
-		switch f.key {
+		switch f.Key {
 		case "question":
-			q.text, known = textOf(f.raw)
+			q.text, known = exactjson.Text(f.Value)
 		case "header":
-			q.header, known = textOf(f.raw)
+			q.header, known = exactjson.Text(f.Value)
 		case "multiSelect":
-			q.several = isTrue(f.raw)
-			known = q.several || string(f.raw) == "false"
+			q.several = isTrue(f.Value)
+			known = q.several || string(f.Value) == "false"
 		case "options":
-			q.options, known = optionsOf(f.raw)
+			q.options, known = optionsOf(f.Value)
 		default:
 			q.more = append(q.more, f)
 		}
@@ -91,22 +92,22 @@ func questionOf(raw json.RawMessage) (question, bool) {
 }
 
 func optionsOf(raw json.RawMessage) ([]option, bool) {
-	raws, ok := elementsOf(raw)
+	raws, ok := exactjson.Elements(raw)
 	if !ok || len(raws) > maxOptions {
 		return nil, false
 	}
 	var all []option
 	labels := make(map[string]bool)
 	for _, raw := range raws {
-		list, ok := fieldsOf(raw)
+		list, ok := exactjson.Members(raw)
 		var o option
 		for _, f := range list {
 			known := true
-			switch f.key {
+			switch f.Key {
 			case "label":
-				o.label, known = textOf(f.raw)
+				o.label, known = exactjson.Text(f.Value)
 			case "description":
-				o.description, known = textOf(f.raw)
+				o.description, known = exactjson.Text(f.Value)
 			default:
 				o.more = append(o.more, f)
 			}
@@ -178,8 +179,8 @@ func answersSoFar(list []question, given []string) render.Text {
 }
 
 // besides are the fields of the input beside the questions.
-func besides(q hooks.Request) []field {
-	list, _ := fieldsOf(q.Input)
+func besides(q hooks.Request) []exactjson.Member {
+	list, _ := exactjson.Members(q.Input)
 	return take(list, "questions", func(json.RawMessage) bool { return true })
 }
 

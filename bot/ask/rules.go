@@ -8,6 +8,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/hooks"
 	"ccbot/i18n"
+	"ccbot/internal/exactjson"
 )
 
 // granted is one thing that "for this session" would allow.
@@ -60,10 +61,10 @@ func isCommand(q hooks.Request, tool, content string) bool {
 	if q.Tool != "Bash" || tool != q.Tool || strings.Contains(content, "*") {
 		return false
 	}
-	list, plain := fieldsOf(q.Input)
-	return plain && slices.ContainsFunc(list, func(f field) bool {
-		command, ok := textOf(f.raw)
-		return f.key == "command" && ok && command == content
+	list, plain := exactjson.Members(q.Input)
+	return plain && slices.ContainsFunc(list, func(f exactjson.Member) bool {
+		command, ok := exactjson.Text(f.Value)
+		return f.Key == "command" && ok && command == content
 	})
 }
 
