@@ -52,4 +52,5 @@ func (a *asks) forget(id uuid.UUID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.recent, id)
+	delete(a.calls, id)
 }

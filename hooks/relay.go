@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,7 +88,8 @@ func (r *Relay) Wait(ctx context.Context, q Request) (Decision, bool, error) {
 	case <-ctx.Done():
 		r.left(ctx, req, c)
 	}
-	return r.result(c)
+	d, decided := r.result(c)
+	return d, decided, nil
 }
 
 // enter makes c the connection that waits with its request.
@@ -194,11 +196,11 @@ func (r *Relay) waits(req *request, c *connection) bool {
 	return req.current == c
 }
 
-func (r *Relay) result(c *connection) (Decision, bool, error) {
+func (r *Relay) result(c *connection) (Decision, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.log.Debug("permission_wait_over", "request", c.q.ID, "decided", c.decided, "waited", r.now().Sub(c.since))
-	return c.answer, c.decided, nil
+	return c.answer, c.decided
 }
 
 // Decide gives the hook that waits with a request its decision. ErrNotWaiting when none does, so a decision is taken
@@ -245,13 +247,7 @@ func (r *Relay) waitingLocked(session uuid.UUID) []Request {
 		}
 	}
 	slices.SortFunc(list, func(a, b Request) int {
-		if c := a.Asked.Compare(b.Asked); c != 0 {
-			return c
-		}
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
+		return cmp.Or(a.Asked.Compare(b.Asked), cmp.Compare(a.ID, b.ID))
 	})
 	return list
 }

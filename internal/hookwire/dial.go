@@ -42,21 +42,12 @@ func connect(fd int, path string) error {
 	if err := syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &limit); err != nil {
 		return os.NewSyscallError("setsockopt", err)
 	}
-	if err := connectAgain(fd, path); err != nil {
+	_, err := again(func() (int, error) { return 0, syscall.Connect(fd, &syscall.SockaddrUnix{Name: path}) })
+	if err != nil {
 		return os.NewSyscallError("connect", err)
 	}
 	if err := syscall.SetNonblock(fd, true); err != nil {
 		return os.NewSyscallError("setnonblock", err)
 	}
 	return nil
-}
-
-// connectAgain passes interruptions, which the runtime's own signals are.
-func connectAgain(fd int, path string) error {
-	for {
-		err := syscall.Connect(fd, &syscall.SockaddrUnix{Name: path})
-		if err != syscall.EINTR {
-			return err
-		}
-	}
 }
