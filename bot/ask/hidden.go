@@ -113,8 +113,11 @@ func unseen(r, before rune) bool {
 	return !unicode.IsGraphic(r)
 }
 
-// joins says that the character at byte i of s makes one picture of the two around it, such as a family.
+// joins says that the character at byte i of s makes one picture of the two around it, such as a family or a keycap.
 func joins(s string, i int, before rune) bool {
+	if strings.HasPrefix(s[i:], "\uFE0F\u20E3") {
+		return before >= '0' && before <= '9' || before == '#' || before == '*'
+	}
 	rest, ok := strings.CutPrefix(s[i:], "\u200d")
 	after, _ := utf8.DecodeRuneInString(rest)
 	return ok && (pictured(before) || before == '\uFE0F') && pictured(after)
@@ -125,9 +128,10 @@ func pictured(r rune) bool {
 	return unicode.Is(unicode.So, r) || r >= '\U0001F3FB' && r <= '\U0001F3FF'
 }
 
+// emojiBase says that r is drawn in another way with a selector behind it. On a letter of ASCII it leaves no mark, and a
+// file's name with it is another one.
 func emojiBase(r rune) bool {
-	return unicode.Is(unicode.So, r) || unicode.Is(unicode.Sm, r) || r >= '0' && r <= '9' || r == '#' || r == '*' ||
-		unicode.Is(unicode.Sk, r) || unicode.Is(unicode.Po, r) && r > unicode.MaxASCII
+	return r > unicode.MaxASCII && r != utf8.RuneError && unicode.In(r, unicode.So, unicode.Sm, unicode.Po)
 }
 
 // Visible puts signs in the place of all that leaves no mark of its own, the same in every language: ⟨U+202E⟩,

@@ -177,6 +177,8 @@ func TestP9_WhatIsNotShownCannotBeAllowed(t *testing.T) {
 		{"blank letters", cardOf("Bash", object("command", "ls \u3164")), "⟨U+3164⟩"},
 		{"tags", cardOf("Bash", object("command", "ls \U000E0041")), "⟨U+E0041⟩"},
 		{"a selector behind no emoji", cardOf("Bash", object("command", "ls\ufe0f")), "⟨U+FE0F⟩"},
+		{"a selector behind a digit", cardOf("Bash", object("command", "rm file1\ufe0f")), "⟨U+FE0F⟩"},
+		{"a selector behind a sign of the shell", cardOf("Bash", object("command", "ls |\ufe0f wc")), "⟨U+FE0F⟩"},
 		{"accents over the line", cardOf("Bash", object("command", "ls a"+strings.Repeat("\u0301", 9))), "cannot be seen"},
 		{"an invisible rule", cardOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls\u200b"}],"behavior":"allow"}`), "⟨U+200B⟩"},
 		{"rules that are not listed", cardOf("Bash", `{"command":"ls"}`, manyRules), "… 1 more"},
