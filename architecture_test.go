@@ -38,6 +38,7 @@ var sideways = map[[2]string]string{
 	{"bot/outbox", "bot/render"}:                "a message's text is a rendered one",
 	{"internal/control", "internal/hookwire"}:   "the socket speaks in its lines",
 	{"internal/control", "internal/process"}:    "a peer is known by the processes above it",
+	{"internal/session", "internal/git"}:        "a record holds the state of its repository",
 	{"internal/session", "internal/keepjson"}:   "a record keeps the fields of a later program",
 	{"internal/session", "internal/spool"}:      "the records are items of a folder",
 	{"internal/session", "internal/process"}:    "a record names its agent by process identity",

@@ -4,20 +4,26 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/git"
 	"ccbot/internal/keepjson"
 	"ccbot/internal/process"
 	"ccbot/internal/transcript"
 )
 
 // Version is the schema version that this program writes.
-const Version = 1
+const Version = 2
 
-// historyLimit bounds a record's history; the oldest changes go first.
-const historyLimit = 100
+// Limits of a record's history: it is kept for years, and evidence may quote an
+// error of any length. The oldest lines go first.
+const (
+	historyLimit = 100
+	whyLimit     = 1000 // bytes
+)
 
 // Conversation is where in the chat a session is shown. Thread 0 is the plain
 // chat; any other thread (a topic) belongs to one session.
@@ -44,6 +50,10 @@ type Binding struct {
 	Agent   process.Identity `json:"agent"`
 	Command string           `json:"command,omitempty"` // tmux's pane_current_command once the agent was ready
 	BoundAt time.Time        `json:"bound_at"`
+	// Exe and Argv (a SHA-256 of the arguments, in hex) are what the agent's
+	// process was when it was bound: one that runs something else by now is not it.
+	Exe  string `json:"exe,omitempty"`
+	Argv string `json:"argv_sha256,omitempty"`
 	// Adopted says that a person opened the pane: it is never closed. Shell is
 	// its process where that is not the agent itself, 0 otherwise.
 	Adopted bool `json:"adopted,omitempty"`
@@ -58,13 +68,32 @@ func (b Binding) PanePID() int {
 	return b.Agent.PID
 }
 
-// Change is one line of a record's history.
+// Rule names what decided a change: "chat.kill", "recovery.mark_lost".
+type Rule string
+
+// Change is one line of a record's history. A note has the same state twice.
 type Change struct {
 	At   time.Time `json:"at"`
 	From State     `json:"from"`
 	To   State     `json:"to"`
-	Why  string    `json:"why"`
+	Rule Rule      `json:"rule,omitempty"` // of version 2 on
+	Why  string    `json:"why"`            // the evidence, in English
 }
+
+// Launch is how an agent was started; a restore starts it the same way.
+type Launch struct {
+	Command        string   `json:"command"` // as configured: a name on PATH or a path
+	Flags          []string `json:"flags,omitempty"`
+	PermissionMode string   `json:"permission_mode"` // ccbot's: ask or bypass
+}
+
+// Why a record is closed for good, or how it was lost, where its state does not say it.
+const (
+	ClosedTransferred = "ownership_transferred" // another record goes on with its conversation
+	ClosedStale       = "stale"                 // too old to be meant when its conversation came back
+	ClosedReboot      = "reboot"                // the machine went down while it ran
+	ClosedTmux        = "tmux_ended"            // its tmux server went down while it ran
+)
 
 // Exit is how an agent ended by itself.
 type Exit struct {
@@ -142,10 +171,28 @@ type Record struct {
 	ForkOf uuid.UUID `json:"fork_of,omitzero"`
 	// Tail is the size of the transcript when the session ended, Known up to where
 	// it is known who has written it since. Haunted says that growth was told.
-	Tail    int64    `json:"transcript_end,omitempty"`
-	Known   int64    `json:"transcript_known,omitempty"`
-	Haunted bool     `json:"haunted,omitempty"`
-	History []Change `json:"history,omitempty"`
+	Tail    int64 `json:"transcript_end,omitempty"`
+	Known   int64 `json:"transcript_known,omitempty"`
+	Haunted bool  `json:"haunted,omitempty"`
+	// Launch is how the present or last agent was started; nil: by a program that
+	// did not note it, or not by ccbot.
+	Launch *Launch `json:"launch,omitempty"`
+	// Phase is what the agent was last seen doing (a lifecycle.Phase), PhaseAt since when.
+	Phase   string    `json:"phase,omitempty"`
+	PhaseAt time.Time `json:"phase_at,omitzero"`
+	// Progress is what the transcript tells of the work: turns, to-do items, tokens.
+	Progress transcript.Progress `json:"progress,omitzero"`
+	// GitStart and GitNow are the directory's repository at the first launch and at
+	// the last phase change; nil: there is none, or it did not answer.
+	GitStart *git.State `json:"git_start,omitempty"`
+	GitNow   *git.State `json:"git_now,omitempty"`
+	// Closed is one of the Closed… reasons, or empty.
+	Closed string `json:"closed_reason,omitempty"`
+	// TookOver is the record whose conversation this one goes on with.
+	TookOver uuid.UUID `json:"took_over_from,omitzero"`
+	// Unreported says that recovery closed the session and the chat was not told yet.
+	Unreported bool     `json:"unreported,omitempty"`
+	History    []Change `json:"history,omitempty"`
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 }
@@ -172,20 +219,49 @@ type CleanupError struct {
 	NotBefore time.Time          `json:"not_before"`
 }
 
-// Become moves the record to state next and notes why, or says that the
-// transition table does not allow it. It changes the value only; the worker's
-// save makes it last.
-func (r *Record) Become(next State, now time.Time, why string) error {
+// Become moves the record to state next and notes which rule decided it on what
+// evidence, or says that the transition table does not allow it. It changes the
+// value only; the worker's save makes it last.
+func (r *Record) Become(next State, now time.Time, rule Rule, why string) error {
 	if !r.State.CanBecome(next) {
 		return &TransitionError{From: r.State, To: next}
 	}
-	r.History = append(r.History, Change{At: now.UTC(), From: r.State, To: next, Why: why})
-	if extra := len(r.History) - historyLimit; extra > 0 {
-		r.History = slices.Delete(r.History, 0, extra)
-	}
+	r.note(r.change(next, now, rule, why))
 	r.State = next
 	return nil
 }
+
+// Note adds a line to the history that changes no state. The same line as the
+// last one only gets its time.
+func (r *Record) Note(now time.Time, rule Rule, why string) {
+	c := r.change(r.State, now, rule, why)
+	if last := len(r.History) - 1; last >= 0 {
+		before := r.History[last]
+		if before.At = c.At; before == c {
+			r.History[last] = c
+			return
+		}
+	}
+	r.note(c)
+}
+
+func (r *Record) change(to State, now time.Time, rule Rule, why string) Change {
+	if len(why) > whyLimit {
+		why = strings.ToValidUTF8(why[:whyLimit], "") + "…"
+	}
+	return Change{At: now.UTC(), From: r.State, To: to, Rule: rule, Why: why}
+}
+
+func (r *Record) note(c Change) {
+	r.History = append(r.History, c)
+	if extra := len(r.History) - historyLimit; extra > 0 {
+		r.History = slices.Delete(r.History, 0, extra)
+	}
+}
+
+// Resumable says whether the session can be brought back: no other record goes
+// on with its conversation.
+func (r *Record) Resumable() bool { return r.State.Resumable() && r.Closed != ClosedTransferred }
 
 // Cursor is the transcript position being followed; ok is false before the
 // transcript's path is known.
@@ -212,6 +288,12 @@ func (r Record) Clone() Record {
 	r.Binding = clone(r.Binding)
 	r.Exit = clone(r.Exit)
 	r.Usage = clone(r.Usage)
+	r.GitStart, r.GitNow = clone(r.GitStart), clone(r.GitNow)
+	r.Progress.Tasks = slices.Clone(r.Progress.Tasks)
+	r.Launch = clone(r.Launch)
+	if r.Launch != nil {
+		r.Launch.Flags = slices.Clone(r.Launch.Flags)
+	}
 	r.Cleanup = clone(r.Cleanup)
 	if r.Cleanup != nil {
 		r.Cleanup.Processes = slices.Clone(r.Cleanup.Processes)

@@ -23,17 +23,17 @@ const (
 
 // transitions is the whole life of a session. What is not in it is refused.
 var transitions = map[State][]State{
-	"":            {Starting},
+	"":            {Starting, Running}, // running: adopted, or taken over from another record
 	Starting:      {Running, Stopping, Failed},
 	Restoring:     {Running, Stopping, Failed},
 	Running:       {Stopping, Lost, Abandoned},
 	Stopping:      {Archived, Completed, CleanupFailed},
 	CleanupFailed: {Stopping},
-	Archived:      {Restoring, Running},
-	Completed:     {Restoring, Running},
-	Lost:          {Abandoned, Restoring, Running},
-	Failed:        {Restoring, Running},
-	Abandoned:     {Restoring, Running},
+	Archived:      {Restoring},
+	Completed:     {Restoring},
+	Lost:          {Abandoned, Restoring},
+	Failed:        {Restoring},
+	Abandoned:     {Restoring},
 }
 
 // States lists every state, in the order of a life.

@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,17 +17,17 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 // life is the transition table written down a second time, from the design: row
 // by row every state that may follow. What is not here must be refused.
 var life = map[State][]State{
-	"":            {Starting},
+	"":            {Starting, Running},
 	Starting:      {Running, Stopping, Failed},
 	Restoring:     {Running, Stopping, Failed},
 	Running:       {Stopping, Lost, Abandoned},
 	Stopping:      {Archived, Completed, CleanupFailed},
-	Lost:          {Abandoned, Restoring, Running},
+	Lost:          {Abandoned, Restoring},
 	CleanupFailed: {Stopping},
-	Archived:      {Restoring, Running},
-	Completed:     {Restoring, Running},
-	Failed:        {Restoring, Running},
-	Abandoned:     {Restoring, Running},
+	Archived:      {Restoring},
+	Completed:     {Restoring},
+	Failed:        {Restoring},
+	Abandoned:     {Restoring},
 }
 
 func TestP8_EveryPairOfStatesIsAllowedOrRefused(t *testing.T) {
@@ -37,11 +38,11 @@ func TestP8_EveryPairOfStatesIsAllowedOrRefused(t *testing.T) {
 				want := slices.Contains(life[from], to)
 				assert.Equal(t, want, from.CanBecome(to))
 				r := Record{State: from}
-				err := r.Become(to, noon, "because")
+				err := r.Become(to, noon, "a.rule", "because")
 				if want {
 					require.NoError(t, err)
 					assert.Equal(t, to, r.State)
-					assert.Equal(t, []Change{{At: noon, From: from, To: to, Why: "because"}}, r.History)
+					assert.Equal(t, []Change{{At: noon, From: from, To: to, Rule: "a.rule", Why: "because"}}, r.History)
 					return
 				}
 				var refused *TransitionError
@@ -85,40 +86,124 @@ func TestP1_WhatMayStillRunIsNotResumable(t *testing.T) {
 	}
 }
 
-func TestBecomeKeepsTheNewestHundred(t *testing.T) {
-	r := Record{State: Archived}
-	step := 0
-	for ; step < 260; step++ {
-		next := map[State]State{Archived: Running, Running: Stopping, Stopping: Archived}[r.State]
-		require.NoError(t, r.Become(next, noon.Add(time.Duration(step)*time.Second), fmt.Sprint(step)))
+// A conversation that goes on in a window gets a record of its own, so none that
+// is over runs again without being restored.
+func TestP1_WhatIsOverRunsAgainOnlyThroughARestore(t *testing.T) {
+	for _, s := range States() {
+		if !s.Live() {
+			assert.False(t, s.CanBecome(Running), "%s", s)
+		}
 	}
-	require.Len(t, r.History, historyLimit)
-	assert.Equal(t, fmt.Sprint(step-historyLimit), r.History[0].Why)
-	assert.Equal(t, fmt.Sprint(step-1), r.History[historyLimit-1].Why)
+}
+
+func TestP8_HistoryDoesNotGrowWithoutBound(t *testing.T) {
+	tests := []struct {
+		name string
+		add  func(r *Record, at time.Time, why string) error
+	}{
+		{"changes", func(r *Record, at time.Time, why string) error {
+			next := map[State]State{Archived: Restoring, Restoring: Stopping, Stopping: Archived}[r.State]
+			return r.Become(next, at, "a.rule", why)
+		}},
+		{"notes", func(r *Record, at time.Time, why string) error { r.Note(at, "a.rule", why); return nil }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := Record{State: Archived}
+			const steps = 260
+			for step := range steps {
+				require.NoError(t, tt.add(&r, noon.Add(time.Duration(step)*time.Second), fmt.Sprint(step)))
+			}
+			require.Len(t, r.History, historyLimit)
+			assert.Equal(t, fmt.Sprint(steps-historyLimit), r.History[0].Why, "the oldest go")
+			assert.Equal(t, fmt.Sprint(steps-1), r.History[historyLimit-1].Why)
+		})
+	}
+}
+
+// Evidence quotes errors, and an error may quote a whole screen.
+func TestP8_EvidenceIsCut(t *testing.T) {
+	long := strings.Repeat("x", whyLimit-1) + strings.Repeat("ж", 5000)
+	r := Record{State: Running}
+	r.Note(noon, "a.rule", long)
+	r.Note(noon.Add(time.Second), "a.rule", long)
+	require.Len(t, r.History, 1, "a repeated one is known though it was cut")
+	require.NoError(t, r.Become(Stopping, noon, "a.rule", long))
+	for _, c := range r.History {
+		assert.Equal(t, strings.Repeat("x", whyLimit-1)+"…", c.Why, "no half of a letter stays")
+	}
+	r.Note(noon, "a.rule", long[:whyLimit-1]+"y")
+	assert.Len(t, r.History[2].Why, whyLimit, "what fits is kept as it is")
+}
+
+func TestNote(t *testing.T) {
+	later := noon.Add(time.Minute)
+	line := func(at time.Time, rule Rule, why string) Change {
+		return Change{At: at, From: Running, To: Running, Rule: rule, Why: why}
+	}
+	ready := Change{At: noon, From: Starting, To: Running, Rule: "a", Why: "b"}
+	tests := []struct {
+		name   string
+		before []Change
+		want   []Change
+	}{
+		{"the first line", nil, []Change{line(later, "a", "b")}},
+		{"the same once more", []Change{line(noon, "a", "b")}, []Change{line(later, "a", "b")}},
+		{"the same though earlier", []Change{line(later.Add(time.Hour), "a", "b")}, []Change{line(later, "a", "b")}},
+		{"another rule", []Change{line(noon, "c", "b")}, []Change{line(noon, "c", "b"), line(later, "a", "b")}},
+		{"another evidence", []Change{line(noon, "a", "c")}, []Change{line(noon, "a", "c"), line(later, "a", "b")}},
+		{"a change said the same", []Change{ready}, []Change{ready, line(later, "a", "b")}},
+		{"the same, but not at last", []Change{line(noon, "a", "b"), ready}, []Change{line(noon, "a", "b"), ready, line(later, "a", "b")}},
+		{"the same in another state", []Change{{At: noon, From: Lost, To: Lost, Rule: "a", Why: "b"}},
+			[]Change{{At: noon, From: Lost, To: Lost, Rule: "a", Why: "b"}, line(later, "a", "b")}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := Record{State: Running, History: tt.before}
+			r.Note(later.In(time.FixedZone("east", 9*3600)), "a", "b")
+			assert.Equal(t, tt.want, r.History)
+			assert.Equal(t, Running, r.State)
+		})
+	}
+}
+
+// Another record goes on with a conversation that was taken over: to bring the
+// old one back would be a second writer.
+func TestP1_ATransferredSessionIsNotResumable(t *testing.T) {
+	for _, s := range States() {
+		for closed, want := range map[string]bool{"": s.Resumable(), ClosedStale: s.Resumable(), ClosedReboot: s.Resumable(),
+			ClosedTmux: s.Resumable(), "a later reason": s.Resumable(), ClosedTransferred: false} {
+			r := Record{State: s, Closed: closed}
+			assert.Equal(t, want, r.Resumable(), "%s, closed %q", s, closed)
+		}
+	}
 }
 
 func TestBecomeWritesUTC(t *testing.T) {
 	r := Record{}
 	east := time.FixedZone("east", 9*3600)
-	require.NoError(t, r.Become(Starting, noon.In(east), ""))
+	require.NoError(t, r.Become(Starting, noon.In(east), "", ""))
 	assert.Equal(t, time.UTC, r.History[0].At.Location())
 	assert.True(t, noon.Equal(r.History[0].At))
 }
 
 // Whatever is tried, the state only moves along the table and the history is an
-// unbroken chain that ends in the state.
+// unbroken chain that ends in the state. Notes stand in it and move nothing.
 func TestP8_HistoryIsAChain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := Record{}
 		for range rapid.IntRange(0, 150).Draw(t, "tries") {
 			before := r.State
+			if before != "" && rapid.Bool().Draw(t, "note") {
+				r.Note(noon, "", rapid.SampledFrom([]string{"a", "b"}).Draw(t, "why"))
+			}
 			next := rapid.SampledFrom(append(States(), "", "bogus")).Draw(t, "next")
-			if err := r.Become(next, noon, ""); err != nil && r.State != before {
+			if err := r.Become(next, noon, "", ""); err != nil && r.State != before {
 				t.Fatalf("%q became %q by a refused change", before, r.State)
 			}
 		}
 		for i, c := range r.History {
-			if !slices.Contains(life[c.From], c.To) || i > 0 && r.History[i-1].To != c.From {
+			if c.From != c.To && !slices.Contains(life[c.From], c.To) || i > 0 && r.History[i-1].To != c.From {
 				t.Fatalf("history %v breaks at %d", r.History, i)
 			}
 		}

@@ -17,71 +17,25 @@ import (
 	"ccbot/internal/spool"
 )
 
-// ErrNotFound is returned for an id that no record has.
-var ErrNotFound = errors.New("there is no such session")
+// Sentinels of a store, matched with errors.Is.
+var (
+	ErrNotFound = errors.New("there is no such session")                      // an id that no record has
+	ErrReadOnly = errors.New("the session records are open for reading only") // a change of such a store
+)
 
 // Store keeps the records of one ccbot: in memory for reading, in one file per
 // record for good.
 type Store struct {
 	folder     spool.Folder
 	quarantine string
+	readOnly   bool
 	now        func() time.Time
 	log        *slog.Logger
+	aside      []Aside // never changes once the store is open
 
 	mu      sync.Mutex
 	records map[uuid.UUID]Record
 	workers map[uuid.UUID]chan struct{} // one slot each: who holds it is the record's worker
-}
-
-// Open loads every record of dir. A file that cannot be read is moved to the
-// quarantine folder and logged; a newer program's is left where it is. The
-// error is about the folder itself.
-func Open(dir, quarantine string, now func() time.Time, log *slog.Logger) (*Store, error) {
-	s := &Store{folder: spool.Folder{Path: dir, Fsync: true}, quarantine: quarantine, now: now, log: log,
-		records: make(map[uuid.UUID]Record), workers: make(map[uuid.UUID]chan struct{})}
-	if err := s.folder.Make(); err != nil {
-		return nil, fmt.Errorf("open sessions: %w", err)
-	}
-	names, err := s.folder.List()
-	if err != nil {
-		return nil, fmt.Errorf("open sessions: %w", err)
-	}
-	for _, name := range names {
-		if filepath.Ext(name) != ".json" {
-			continue
-		}
-		if err := s.load(name); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
-}
-
-// load reads one file. What cannot be understood is set aside; what cannot be
-// read at this moment is an error, and so is a quarantine that fails: then
-// something would be lost by going on.
-func (s *Store) load(name string) error {
-	var r Record
-	data, err := s.folder.Read(name)
-	if err != nil && !errors.Is(err, spool.ErrForeign) && !errors.Is(err, spool.ErrTooBig) {
-		return fmt.Errorf("read session record %s: %w", name, err) // it may pass: no session is given up for it
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &r)
-	}
-	if err == nil && file(r.ID) != name {
-		err = fmt.Errorf("the file is named %s, but its id is %s", name, r.ID)
-	}
-	switch {
-	case errors.Is(err, ErrNewer):
-		s.log.Warn("session_record_newer", "file", name, "error", err.Error())
-		return nil
-	case err != nil:
-		s.log.Error("session_record_unreadable", "file", name, "moved_to", s.quarantine, "error", err.Error())
-		return s.folder.Quarantine(name, s.quarantine, err.Error())
-	}
-	s.records[r.ID] = r
-	return nil
 }
 
 // file is the name of a record's file.
@@ -117,6 +71,7 @@ func (s *Store) Create(r Record) error {
 	if _, ok := s.Get(r.ID); ok {
 		return fmt.Errorf("create session %s: it exists", r.ID)
 	}
+	r = r.Clone() // writing brings its times to UTC, also behind its pointers
 	return s.write(&r)
 }
 
@@ -156,8 +111,26 @@ func (s *Store) worker(id uuid.UUID) chan struct{} {
 	return slot
 }
 
+// refusal says why the file of a record must not be touched, if that is so: it
+// may also be one that a newer program wrote and that was not loaded.
+func (s *Store) refusal(id uuid.UUID) error {
+	switch {
+	case s.readOnly:
+		return ErrReadOnly
+	case slices.ContainsFunc(s.aside, func(a Aside) bool { return a.Newer && a.ID == id }):
+		return ErrNewer
+	}
+	return nil
+}
+
+// write puts the record on disk first. If that fails the file and the memory
+// are as they were.
 func (s *Store) write(r *Record) error {
-	r.Version, r.UpdatedAt = Version, s.now().UTC()
+	if err := s.refusal(r.ID); err != nil {
+		return fmt.Errorf("write session %s: %w", r.ID, err)
+	}
+	r.Version, r.UpdatedAt = Version, s.now()
+	r.inUTC()
 	if err := r.check(); err != nil {
 		return fmt.Errorf("write session %s: %w", r.ID, err)
 	}
@@ -166,7 +139,7 @@ func (s *Store) write(r *Record) error {
 		return fmt.Errorf("write session %s: %w", r.ID, err)
 	}
 	if err := s.folder.Put(file(r.ID), append(data, '\n')); err != nil {
-		return fmt.Errorf("write session %s: %w", r.ID, err)
+		return fmt.Errorf("write session record %s: %w", filepath.Join(s.folder.Path, file(r.ID)), err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,6 +151,9 @@ func (s *Store) write(r *Record) error {
 // waits for the record's worker, whose save would bring the record back, so it
 // must not be called inside Do.
 func (s *Store) Remove(id uuid.UUID) error {
+	if err := s.refusal(id); err != nil {
+		return fmt.Errorf("remove session %s: %w", id, err)
+	}
 	slot := s.worker(id)
 	slot <- struct{}{}
 	defer func() { <-slot }()
@@ -189,6 +165,9 @@ func (s *Store) Remove(id uuid.UUID) error {
 // the deletion; it must not call Do, Remove or Purge for the same record. An
 // error of may deletes nothing.
 func (s *Store) Purge(ctx context.Context, id uuid.UUID, may func(Record) (bool, error)) (purged bool, err error) {
+	if err := s.refusal(id); err != nil {
+		return false, fmt.Errorf("remove session %s: %w", id, err)
+	}
 	err = s.Do(ctx, id, func(r *Record, _ func() error) error {
 		ok, err := may(*r)
 		if err != nil || !ok {
@@ -206,7 +185,7 @@ func (s *Store) Purge(ctx context.Context, id uuid.UUID, may func(Record) (bool,
 // forget is called on the record's worker.
 func (s *Store) forget(id uuid.UUID) error {
 	if err := s.folder.Remove(file(id)); err != nil {
-		return fmt.Errorf("remove session %s: %w", id, err)
+		return fmt.Errorf("remove session record %s: %w", filepath.Join(s.folder.Path, file(id)), err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

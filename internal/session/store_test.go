@@ -600,6 +600,11 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte(`{"version":9}`))
 	f.Add([]byte(strings.Repeat("\x00", 8)))
 	f.Add([]byte(`{"version":1,"ID":"x","binding":null,"history":[{}]}`))
+	for _, tt := range fixtures {
+		old, err := os.ReadFile(filepath.Join("testdata", tt.name+".json"))
+		require.NoError(f, err)
+		f.Add(old)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var r Record
 		if json.Unmarshal(data, &r) != nil {

@@ -1,0 +1,158 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// patience is how long git may take in all; a huge tree on a cold disk takes longer.
+	patience = 2 * time.Second
+	// afterwards is how long what git may have left behind can hold its output.
+	afterwards = 200 * time.Millisecond
+	// maxOutput is what is kept of an answer: all that matters stands at its start.
+	maxOutput = 64 << 10
+)
+
+// ErrFilter says that the repository has a filter whose name cannot be switched off safely.
+var ErrFilter = errors.New("git: a filter has a strange name")
+
+// Look tells the state of the repository that dir is in; nil without an error says that it is in none, or that there
+// is no git. env is git's whole environment, but for variables that would lead it elsewhere.
+func Look(ctx context.Context, dir string, env []string) (*State, error) {
+	root, ok := findRoot(dir)
+	if !ok {
+		return nil, nil
+	}
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	g := caller{program: program, dir: root, env: clean(env)}
+	off, err := g.filtersOff(ctx)
+	if err != nil {
+		return nil, err
+	}
+	said, err := g.run(ctx, append(off, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal",
+		"--ignore-submodules=all", "--no-renames")...)
+	if err != nil {
+		return nil, err
+	}
+	s := parse(said)
+	s.Root, s.At = root, time.Now().UTC()
+	return &s, nil
+}
+
+// findRoot looks upwards for what git takes for a repository, so that most directories cost no process.
+func findRoot(dir string) (string, bool) {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil || !filepath.IsAbs(dir) {
+		return "", false
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		mark := filepath.Join(dir, ".git")
+		info, err := os.Stat(mark)
+		if err == nil && info.IsDir() {
+			_, err = os.Lstat(filepath.Join(mark, "HEAD")) // else git passes it over
+		}
+		if err == nil && (info.IsDir() || info.Mode().IsRegular()) {
+			return dir, true
+		}
+		if dir == filepath.Dir(dir) {
+			return "", false
+		}
+	}
+}
+
+// caller runs git in one repository.
+type caller struct {
+	program, dir string
+	env          []string
+}
+
+// always stands before every command: nothing is locked or written, no hook and no file system monitor runs.
+var always = []string{"--no-optional-locks", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"}
+
+// run gives the start of what git said.
+func (g caller) run(ctx context.Context, args ...string) ([]byte, error) {
+	said := &start{limit: maxOutput}
+	cmd := exec.CommandContext(ctx, g.program, slices.Concat(always, args)...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.WaitDelay = g.dir, g.env, said, afterwards
+	if err := cmd.Run(); err != nil {
+		if late := ctx.Err(); late != nil {
+			err = late
+		}
+		return nil, fmt.Errorf("git in %s: %w", g.dir, err)
+	}
+	return said.Bytes(), nil
+}
+
+// filtersOff are options that switch off the programs that the configuration names for the conversion of files: to see
+// whether a file has changed git would run them. With git-lfs a touched file may then look changed.
+func (g caller) filtersOff(ctx context.Context) ([]string, error) {
+	said, err := g.run(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\..*\.(clean|process)$`)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return nil, nil // there are none
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(said) == maxOutput {
+		return nil, ErrFilter // not all of them are known
+	}
+	var off []string
+	for key := range strings.SplitSeq(strings.TrimSuffix(string(said), "\x00"), "\x00") {
+		driver := key[:max(0, strings.LastIndexByte(key, '.'))]
+		if strings.ContainsAny(driver, "=\n") {
+			return nil, fmt.Errorf("%w: %q", ErrFilter, driver) // -c would take it for something else
+		}
+		off = append(off, "-c", key+"=", "-c", driver+".required=false")
+	}
+	return off, nil
+}
+
+// clean is an environment without git's own variables, in which git asks nobody and fetches nothing.
+func clean(env []string) []string {
+	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		return strings.HasPrefix(kv, "GIT_") || strings.HasPrefix(kv, "LC_ALL=")
+	})
+	// A repository that was cloned in part would fetch what it lacks, by whatever program its configuration names.
+	return append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
+}
+
+// parse reads the porcelain format, version 2, with NUL behind each line.
+func parse(said []byte) (s State) {
+	for line := range bytes.SplitSeq(said, []byte{0}) {
+		text := string(line)
+		if oid, ok := strings.CutPrefix(text, "# branch.oid "); ok && oid != "(initial)" {
+			s.Head = oid
+		}
+		if branch, ok := strings.CutPrefix(text, "# branch.head "); ok && branch != "(detached)" {
+			s.Branch = branch
+		}
+		s.Dirty = s.Dirty || text != "" && !strings.HasPrefix(text, "# ")
+	}
+	return s
+}
+
+// start keeps the first bytes of what is written to it.
+type start struct {
+	bytes.Buffer
+	limit int
+}
+
+func (s *start) Write(p []byte) (int, error) {
+	s.Buffer.Write(p[:min(len(p), s.limit-s.Len())])
+	return len(p), nil
+}

@@ -1,0 +1,110 @@
+package disktest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// childEnv is the mount point, in the environment of the child.
+	childEnv = "CCBOT_DISKTEST"
+	// The child says one of these at last; without either it died, or no test ran.
+	saysDone    = "disktest: done\n"
+	saysMissing = "disktest: no disk: "
+)
+
+// Run has body run in a child process of this test, with an empty disk of size
+// bytes at dir. The test must not be a subtest. Where this user may not mount
+// anything the test is skipped, or fails when CCBOT_REQUIRE is "all".
+func Run(t *testing.T, size int, body func(dir string)) {
+	t.Helper()
+	if dir := os.Getenv(childEnv); dir != "" {
+		if err := mount(dir, size); err != nil {
+			say(saysMissing + err.Error() + "\n")
+			return
+		}
+		body(dir)
+		if !t.Failed() {
+			say(saysDone)
+		}
+		return
+	}
+	out, err := child(t, t.TempDir()).CombinedOutput()
+	if why := refused(string(out), err); why != "" {
+		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), why)
+		t.Skip(why)
+	}
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), saysDone, "the test has not run to its end in the child")
+}
+
+// say tells the parent, which reads the child's output.
+func say(line string) { _, _ = os.Stdout.WriteString(line) }
+
+// child is this test once more, in a mount namespace of its own, and in a user
+// namespace where that is needed for one.
+func child(t *testing.T, dir string) *exec.Cmd {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), self, "-test.run=^"+regexp.QuoteMeta(t.Name())+"$", "-test.count=1")
+	cmd.Env = append(cmd.Environ(), childEnv+"="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
+	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
+		cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+		cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_DAC_OVERRIDE}
+	}
+	return cmd
+}
+
+// refused says why there can be no disk here, "" if that was not the matter.
+func refused(out string, err error) string {
+	if m := regexp.MustCompile(saysMissing + `(.*)`).FindStringSubmatch(out); m != nil {
+		return "no disk of its own for this test: " + m[1]
+	}
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSPC) {
+		return "no namespace for a disk: " + err.Error() // ENOSPC: the limit of namespaces
+	}
+	return ""
+}
+
+// mount keeps the disk from the other namespaces first.
+func mount(dir string, size int) error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("make mounts private: %w", err)
+	}
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0700", size)); err != nil {
+		return fmt.Errorf("mount: %w", err)
+	}
+	return nil
+}
+
+// ReadOnly makes the disk at dir one that cannot be written, also not by root.
+func ReadOnly(t *testing.T, dir string) {
+	t.Helper()
+	require.NoError(t, unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+}
+
+// Fill takes all the room that is left on the disk at dir. free gives it back.
+func Fill(t *testing.T, dir string) (free func()) {
+	t.Helper()
+	path := filepath.Join(dir, ".filler")
+	file, err := os.Create(path)
+	require.NoError(t, err)
+	for err == nil {
+		_, err = file.Write(make([]byte, os.Getpagesize()))
+	}
+	require.ErrorIs(t, err, unix.ENOSPC)
+	require.NoError(t, file.Close())
+	return func() { require.NoError(t, os.Remove(path)) }
+}

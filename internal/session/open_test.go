@@ -1,0 +1,192 @@
+package session
+
+import (
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func (f folders) openReadOnly(t *testing.T) *Store {
+	t.Helper()
+	s, err := OpenReadOnly(f.dir, func() time.Time { return noon.Add(time.Hour) }, slog.New(slog.NewTextHandler(f.log, nil)))
+	require.NoError(t, err)
+	return s
+}
+
+// listing is all that a change of a folder would show: names, kinds, dates, bytes.
+func listing(t *testing.T, dir string) (lines []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		require.NoError(t, err)
+		line := fmt.Sprint(path, " ", info.Mode(), " ", info.ModTime())
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(path)
+			require.NoError(t, err)
+			line += " " + string(data)
+		}
+		lines = append(lines, line)
+		return nil
+	}))
+	return lines
+}
+
+// putOddities puts beside the records what is none, and gives what has to be
+// told of it.
+func (f folders) putOddities(t *testing.T) []Aside {
+	t.Helper()
+	newer, broken := uuid.MustParse("00000000-0000-7000-8000-000000000001"), uuid.MustParse("00000000-0000-7000-8000-000000000002")
+	pipe := uuid.MustParse("00000000-0000-7000-8000-000000000003")
+	f.put(t, file(newer), fmt.Sprintf(`{"version":%d,"id":5}`, Version+1))
+	f.put(t, file(broken), `{"version":`)
+	f.put(t, "notes.json", "{}")
+	f.put(t, "00000000-0000-7000-8000-00000000000A.json", "{}") // not as an id is written
+	f.put(t, ".tmp.json", "{")
+	f.put(t, "README", "")
+	require.NoError(t, syscall.Mkfifo(filepath.Join(f.dir, file(pipe)), 0o600))
+	return []Aside{
+		{File: file(newer), ID: newer, Newer: true, Why: fmt.Sprintf("version %d: written by a newer ccbot", Version+1)},
+		{File: file(broken), ID: broken, Why: "unexpected end of JSON input"},
+		{File: file(pipe), ID: pipe, Why: "not a regular file of this user"},
+		{File: "00000000-0000-7000-8000-00000000000A.json", Why: "id is missing"},
+		{File: "notes.json", Why: "id is missing"},
+	}
+}
+
+func assertAside(t *testing.T, want, got []Aside) {
+	t.Helper()
+	require.Len(t, got, len(want))
+	for i := range want {
+		assert.Contains(t, got[i].Why, want[i].Why)
+		want[i].Why, got[i].Why = "", ""
+	}
+	assert.Equal(t, want, got)
+}
+
+func TestP8_OpenTellsWhatItSetAside(t *testing.T) {
+	f := newFolders(t)
+	good := created(t, f.open(t))
+	assert.Empty(t, f.open(t).Aside())
+	want := f.putOddities(t)
+	s := f.open(t)
+	assertAside(t, want, s.Aside())
+	s.Aside()[0].File = "changed"
+	assert.Equal(t, want[0].File, s.Aside()[0].File, "it is a copy")
+	_, ok := s.Get(good.ID)
+	assert.True(t, ok)
+	assert.Len(t, f.quarantined(t), 4)
+
+	s = f.open(t)
+	require.Len(t, s.Aside(), 1, "what is in quarantine is told once")
+	assert.True(t, s.Aside()[0].Newer)
+}
+
+func TestP8_AReadOnlyStoreMovesNothing(t *testing.T) {
+	f := newFolders(t)
+	good := created(t, f.open(t))
+	want := f.putOddities(t)
+	before := listing(t, filepath.Dir(f.dir))
+	s := f.openReadOnly(t)
+	assertAside(t, want, s.Aside())
+	require.Len(t, s.List(), 1)
+	got, ok := s.Get(good.ID)
+	require.True(t, ok)
+	assert.Equal(t, good.ClaudeSessionID, got.ClaudeSessionID)
+	assert.Equal(t, before, listing(t, filepath.Dir(f.dir)))
+	assert.NotContains(t, f.log.String(), "moved_to")
+}
+
+func TestP8_AReadOnlyStoreMakesNoFolder(t *testing.T) {
+	f := newFolders(t)
+	assert.Empty(t, f.openReadOnly(t).List())
+	assert.NoDirExists(t, f.dir)
+	_, err := OpenReadOnly(filepath.Join(os.DevNull, "sessions"), time.Now, slog.New(slog.DiscardHandler))
+	assert.Error(t, err, "a folder that cannot be read is not an empty one")
+}
+
+func TestP8_AReadOnlyStoreRefusesChanges(t *testing.T) {
+	f := newFolders(t)
+	owner := f.open(t)
+	r := created(t, owner)
+	before := listing(t, f.dir)
+	s := f.openReadOnly(t)
+	tests := []struct {
+		name   string
+		change func() error
+	}{
+		{"create", func() error { return s.Create(record()) }},
+		{"save", func() error {
+			return s.Do(t.Context(), r.ID, func(r *Record, save func() error) error {
+				r.Name = "new"
+				return save()
+			})
+		}},
+		{"remove", func() error { return s.Remove(r.ID) }},
+		{"purge", func() error {
+			_, err := s.Purge(t.Context(), r.ID, func(Record) (bool, error) { t.Error("asked"); return true, nil })
+			return err
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			require.ErrorIs(t, tt.change(), ErrReadOnly)
+			got, ok := s.Get(r.ID)
+			require.True(t, ok)
+			assert.Equal(t, "api", got.Name)
+			assert.Len(t, s.List(), 1)
+			assert.Equal(t, before, listing(t, f.dir))
+		})
+	}
+	assert.NoError(t, s.Do(t.Context(), r.ID, func(*Record, func() error) error { return nil }), "looking is no change")
+	assert.NoError(t, owner.Do(t.Context(), r.ID, func(_ *Record, save func() error) error { return save() }), "the owner goes on")
+}
+
+// The owner may remove a record while another reads the folder, and a file may
+// be unreadable for a moment. Neither keeps a reader from the others; the owner
+// gives no session up for it.
+func TestAFileThatCannotBeReadAtThisMoment(t *testing.T) {
+	f := newFolders(t)
+	created(t, f.open(t))
+	gone, tooLong := file(uuid.New()), strings.Repeat("x", 300)+".json"
+	reader := f.openReadOnly(t)
+	require.NoError(t, reader.load(gone))
+	assert.Empty(t, reader.Aside())
+	require.NoError(t, reader.load(tooLong))
+	require.Len(t, reader.Aside(), 1)
+	assert.Contains(t, reader.Aside()[0].Why, "name too long")
+
+	owner := f.open(t)
+	assert.ErrorIs(t, owner.load(gone), fs.ErrNotExist)
+	assert.ErrorContains(t, owner.load(tooLong), "name too long")
+	assert.Empty(t, owner.Aside())
+}
+
+// Whoever comes to know its id, nothing here writes or deletes the file of a
+// newer program.
+func TestP8_NoChangeReachesANewerRecord(t *testing.T) {
+	f := newFolders(t)
+	r := record()
+	content := fmt.Sprintf(`{"version":%d}`, Version+1)
+	f.put(t, file(r.ID), content)
+	s := f.open(t)
+	assert.ErrorIs(t, s.Create(r), ErrNewer)
+	assert.ErrorIs(t, s.Remove(r.ID), ErrNewer)
+	_, err := s.Purge(t.Context(), r.ID, func(Record) (bool, error) { t.Error("asked"); return true, nil })
+	assert.ErrorIs(t, err, ErrNewer)
+	data, err := os.ReadFile(filepath.Join(f.dir, file(r.ID)))
+	require.NoError(t, err)
+	assert.Equal(t, content, string(data))
+}

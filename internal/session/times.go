@@ -1,0 +1,38 @@
+package session
+
+import "time"
+
+// inUTC brings every time of the record to UTC: files and those who read them
+// know no other zone. The moment stays the same.
+func (r *Record) inUTC() {
+	for _, at := range r.times() {
+		*at = at.UTC()
+	}
+}
+
+// times are all times of the record.
+func (r *Record) times() []*time.Time {
+	all := []*time.Time{&r.CreatedAt, &r.UpdatedAt, &r.StartedAt, &r.ReportsAt, &r.ReadyAt, &r.EndedAt, &r.PhaseAt, &r.Progress.LastTurn}
+	if r.Binding != nil {
+		all = append(all, &r.Binding.BoundAt)
+	}
+	if r.Exit != nil {
+		all = append(all, &r.Exit.At)
+	}
+	if r.Cleanup != nil {
+		all = append(all, &r.Cleanup.NotBefore)
+	}
+	if r.Usage != nil {
+		all = append(all, &r.Usage.At)
+	}
+	if r.GitStart != nil {
+		all = append(all, &r.GitStart.At)
+	}
+	if r.GitNow != nil {
+		all = append(all, &r.GitNow.At)
+	}
+	for i := range r.History {
+		all = append(all, &r.History[i].At)
+	}
+	return all
+}

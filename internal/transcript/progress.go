@@ -1,0 +1,84 @@
+package transcript
+
+import (
+	"errors"
+	"slices"
+	"time"
+)
+
+// Progress is what a transcript tells of the work so far, up to an offset.
+type Progress struct {
+	Path   string `json:"path"`
+	Offset int64  `json:"offset"`
+	Turns  int    `json:"turns"` // that have ended
+	// LastTurn is when the last turn ended.
+	LastTurn time.Time `json:"last_turn_at,omitzero"`
+	Model    string    `json:"model,omitempty"` // id, of the last answer
+	// Requested is that model as --model takes it: the answer's id lacks a "[1m]", and may be another one where a gateway
+	// stands between. Versions before 2.1.328 do not tell it.
+	Requested      string `json:"requested_model,omitempty"`
+	PermissionMode string `json:"permission_mode,omitempty"` // Claude Code's, the last that it noted
+	Tasks          []Task `json:"tasks,omitempty"`           // the agent's own to-do items
+	Tokens         Tokens `json:"tokens"`
+	LastMessage    string `json:"last_message,omitempty"` // the last one whose tokens are counted: its lines repeat them
+}
+
+// Task is one to-do item of the agent.
+type Task struct {
+	ID     string `json:"id,omitempty"`
+	Text   string `json:"text"`
+	Status string `json:"status"` // pending, in_progress, completed, or a later version's word
+}
+
+// Tokens are summed over the answers of a conversation.
+type Tokens struct {
+	Input         int64 `json:"input"`
+	CacheCreation int64 `json:"cache_creation"`
+	CacheRead     int64 `json:"cache_read"`
+	Output        int64 `json:"output"`
+}
+
+// Same says whether two tell the same of the work, wherever they were read up to.
+func (p Progress) Same(other Progress) bool {
+	return p.Path == other.Path && p.Turns == other.Turns && p.LastTurn.Equal(other.LastTurn) && p.Model == other.Model &&
+		p.Requested == other.Requested && p.PermissionMode == other.PermissionMode && p.Tokens == other.Tokens && slices.Equal(p.Tasks, other.Tasks)
+}
+
+// Advance reads on to the present end of a transcript, by whole lines. Another path than before is another
+// conversation, and a file that was cut is read anew. Without a file p comes back as it is, as it does with an error.
+// A call of a task tool whose result is not written yet is left, with all behind it, for the next time.
+func (p Progress) Advance(path string) (Progress, error) {
+	if path == "" {
+		return p, nil
+	}
+	from := p
+	if path != p.Path {
+		from = Progress{Path: path}
+	}
+	next, found, err := from.read()
+	if errors.Is(err, ErrTruncated) {
+		next, found, err = Progress{Path: path}.read()
+	}
+	if err != nil || !found {
+		return p, err
+	}
+	return next, nil
+}
+
+func (p Progress) read() (next Progress, found bool, err error) {
+	r := Open(Cursor{Path: p.Path, Offset: p.Offset})
+	defer r.Close()
+	t := newTally(p)
+	for {
+		line, size, ok, err := r.readLine()
+		if err != nil {
+			return p, false, err
+		}
+		if !ok {
+			return t.end(), r.file != nil, nil
+		}
+		t.take(line)
+		t.Offset += size
+		r.next = t.Offset
+	}
+}

@@ -1,0 +1,373 @@
+package transcript
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// inProgress are recordings of Claude Code 2.1.328 and 2.1.197; long lines that nothing is read from were taken out.
+const inProgress = "testdata/progress"
+
+func recording(t testing.TB, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(inProgress, name))
+	require.NoError(t, err)
+	return string(data)
+}
+
+// advanced is the progress of one whole transcript.
+func advanced(t testing.TB, content string) Progress {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	p, err := Progress{}.Advance(path)
+	require.NoError(t, err)
+	assert.Equal(t, path, p.Path)
+	p.Path = ""
+	return p
+}
+
+func at(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+func TestProgressOfRecordings(t *testing.T) {
+	tests := []struct {
+		file string
+		want Progress
+	}{
+		{"tasks.jsonl", Progress{Turns: 5, LastTurn: at("2026-11-20T17:28:38.484Z"), Model: "claude-opus-5-5", Tokens: Tokens{250, 0, 432770, 80},
+			Tasks: []Task{{"1", "Write the reader", "completed"}, {"2", "Test the reader well", "completed"},
+				{"4", "no subject", "completed"}, {"5", "Another round", "pending"}, {"6", "After all done", "pending"},
+				{"7", "After a resume", "pending"}}}},
+		{"todo.jsonl", Progress{Turns: 1, LastTurn: at("2026-11-20T17:28:43.81Z"), Model: "claude-opus-5-5", Tokens: Tokens{60, 0, 87267, 19},
+			Tasks: []Task{{"", "Write the reader", "completed"}, {"", "Test the reader", "completed"}}}},
+		{"old.jsonl", Progress{Turns: 1, LastTurn: at("2026-11-20T17:30:30.041Z"), Model: "claude-opus-4-8", Tokens: Tokens{50, 0, 112334, 16},
+			Tasks: []Task{{"1", "One", "in_progress"}}}},
+		// Three ended by themselves, one by an error of the API, two by Esc.
+		{"ends.jsonl", Progress{Turns: 6, LastTurn: at("2026-11-20T17:29:30.227Z"), Model: "claude-opus-5-5", Tokens: Tokens{60, 0, 83436, 28}}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.file, func(t *testing.T) {
+			content := recording(t, tc.file)
+			got := advanced(t, content)
+			tc.want.PermissionMode, tc.want.Offset, tc.want.LastMessage = "default", int64(len(content)), got.LastMessage
+			if tc.file != "old.jsonl" {
+				tc.want.Requested = tc.want.Model
+			}
+			assert.Equal(t, tc.want, got)
+		})
+	}
+}
+
+// Read in pieces, wherever they end, it comes to the same as read at once.
+func TestProgressGoesOnWhereItWas(t *testing.T) {
+	for _, name := range []string{"tasks.jsonl", "todo.jsonl", "old.jsonl", "ends.jsonl"} {
+		t.Run(name, func(t *testing.T) {
+			content := recording(t, name)
+			whole := advanced(t, content)
+			path := filepath.Join(t.TempDir(), "a.jsonl")
+			rapid.Check(t, func(t *rapid.T) {
+				cuts := rapid.SliceOfN(rapid.IntRange(0, len(content)), 0, 12).Draw(t, "cuts")
+				slices.Sort(cuts)
+				write(t, path, "")
+				var p Progress
+				for i, cut := range append(cuts, len(content)) {
+					before := 0
+					if i > 0 {
+						before = cuts[i-1]
+					}
+					appendTo(t, path, content[before:cut])
+					next, err := p.Advance(path)
+					require.NoError(t, err)
+					require.LessOrEqual(t, p.Offset, next.Offset)
+					require.LessOrEqual(t, next.Offset, int64(cut))
+					p = next
+				}
+				p.Path = ""
+				require.Equal(t, whole, p)
+			})
+		})
+	}
+}
+
+func TestProgressIsUnchanged(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.jsonl")
+	write(t, path, recording(t, "todo.jsonl"))
+	p, err := Progress{}.Advance(path)
+	require.NoError(t, err)
+	for name, other := range map[string]string{"no path": "", "no file": filepath.Join(dir, "none.jsonl")} {
+		t.Run(name, func(t *testing.T) {
+			got, err := p.Advance(other)
+			require.NoError(t, err)
+			assert.Equal(t, p, got)
+		})
+	}
+	t.Run("nothing new", func(t *testing.T) {
+		got, err := p.Advance(path)
+		require.NoError(t, err)
+		assert.Equal(t, p, got)
+	})
+	t.Run("no regular file", func(t *testing.T) {
+		got, err := p.Advance(dir)
+		require.Error(t, err)
+		assert.Equal(t, p, got)
+	})
+	t.Run("half a line", func(t *testing.T) {
+		appendTo(t, path, `{"type":"permission-mode","permissionMode":"plan"}`)
+		got, err := p.Advance(path)
+		require.NoError(t, err)
+		assert.Equal(t, p, got)
+		appendTo(t, path, "\n")
+		got, err = p.Advance(path)
+		require.NoError(t, err)
+		assert.Equal(t, "plan", got.PermissionMode)
+	})
+	t.Run("the file is gone", func(t *testing.T) {
+		require.NoError(t, os.Remove(path))
+		got, err := p.Advance(path)
+		require.NoError(t, err)
+		assert.Equal(t, p, got)
+	})
+}
+
+func TestProgressBeginsAnew(t *testing.T) {
+	dir := t.TempDir()
+	path, other := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
+	write(t, path, recording(t, "tasks.jsonl"))
+	write(t, other, recording(t, "todo.jsonl"))
+	p, err := Progress{}.Advance(path)
+	require.NoError(t, err)
+
+	after, err := p.Advance(other)
+	require.NoError(t, err)
+	assert.Equal(t, 1, after.Turns, "another conversation")
+	assert.Equal(t, other, after.Path)
+
+	write(t, path, recording(t, "todo.jsonl"))
+	cut, err := p.Advance(path)
+	require.NoError(t, err)
+	after.Path = path
+	assert.Equal(t, after, cut, "a file that was cut")
+}
+
+const (
+	turnEnd   = `{"type":"system","subtype":"turn_duration","timestamp":"2026-11-20T17:28:43.81Z"}` + "\n"
+	interrupt = `{"type":"user","timestamp":"2026-11-20T17:28:44Z","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}}` + "\n"
+	planMode  = `{"type":"permission-mode","permissionMode":"plan"}` + "\n"
+	ofNoModel = `{"type":"assistant","message":{"id":"s","model":"<synthetic>","content":[],"usage":{"output_tokens":0}}}` + "\n"
+)
+
+// calls is a line in which the agent calls a tool.
+func calls(id, tool, input string) string {
+	return fmt.Sprintf(`{"type":"assistant","message":{"id":"m-%s","model":"claude-x","content":[{"type":"tool_use","id":%q,"name":%q,"input":%s}],"usage":{"output_tokens":1}}}`,
+		id, id, tool, input) + "\n"
+}
+
+// returns is a line in which the tool has answered.
+func returns(id, text, result string) string {
+	return fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":%q,"content":%q}]},"toolUseResult":%s}`, id, text, result) + "\n"
+}
+
+func fails(id string) string {
+	return fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":%q,"content":"no","is_error":true}]},"toolUseResult":"Error"}`, id) + "\n"
+}
+
+func creates(id, task, text string) string {
+	return calls(id, "TaskCreate", fmt.Sprintf(`{"subject":%q}`, text)) + returns(id, "Task #"+task+" created successfully: "+text, "{}")
+}
+
+func TestProgressOfLines(t *testing.T) {
+	one := []Task{{"1", "one", "pending"}}
+	aside := func(line string) string { return strings.Replace(line, `{`, `{"isSidechain":true,`, 1) }
+	tests := []struct {
+		name    string
+		content string
+		want    Progress // Offset and LastMessage aside
+	}{
+		{"nothing", "", Progress{}},
+		{"broken lines are passed", "no json\n\n[1]\n\x00\x00\n{\"type\":\n" + turnEnd, Progress{Turns: 1, LastTurn: at("2026-11-20T17:28:43.81Z")}},
+		{"an interrupted turn has ended", interrupt, Progress{Turns: 1, LastTurn: at("2026-11-20T17:28:44Z")}},
+		{"a time that cannot be read", strings.Replace(turnEnd, "2026", "soon", 1), Progress{Turns: 1}},
+		{"a person's text that looks like an interrupt is none", strings.Replace(interrupt, `{`, `{"origin":{"kind":"human"},`, 1), Progress{}},
+		{"the lines of one answer tell its tokens once", reply("m", "a") + reply("m", "b") + reply("n", "c"), Progress{Tokens: Tokens{Output: 14}}},
+		{"the model that was asked for", strings.Replace(calls("a", "Bash", "{}"), `{`, `{"requestedModel":"claude-x[1m]",`, 1),
+			Progress{Model: "claude-x", Requested: "claude-x[1m]", Tokens: Tokens{Output: 1}}},
+		{"one that an older version answers with is not known so", strings.Replace(calls("a", "Bash", "{}"), `{`, `{"requestedModel":"claude-x[1m]",`, 1) +
+			strings.Replace(calls("b", "Bash", "{}"), "claude-x", "claude-y", 1), Progress{Model: "claude-y", Tokens: Tokens{Output: 2}}},
+		{"what Claude Code says itself is of no model", calls("a", "Bash", "{}") + ofNoModel, Progress{Model: "claude-x", Tokens: Tokens{Output: 1}}},
+		{"no name is cut", strings.Replace(calls("a", "Bash", "{}"), `{`, `{"requestedModel":"`+strings.Repeat("x", 300)+`",`, 1),
+			Progress{Model: "claude-x", Tokens: Tokens{Output: 1}}},
+		{"the mode is the last one", planMode + `{"type":"user","permissionMode":"acceptEdits","message":{"content":"hi"}}` + "\n",
+			Progress{PermissionMode: "acceptEdits"}},
+		{"of a subagent the tokens count only", aside(calls("a", "TodoWrite", `{"todos":[{"content":"x","status":"pending"}]}`)) +
+			aside(returns("a", "ok", "{}")) + aside(turnEnd) + aside(interrupt) + aside(planMode), Progress{Tokens: Tokens{Output: 1}}},
+		{"the id stands in the text where nothing else says it", creates("a", "1", "one"), Progress{Model: "claude-x", Tokens: Tokens{Output: 1}, Tasks: one}},
+		{"a call that failed has done nothing", creates("a", "1", "one") + calls("b", "TaskUpdate", `{"taskId":"1","status":"completed"}`) + fails("b") +
+			calls("c", "TodoWrite", `{"todos":[]}`) + fails("c") + calls("d", "TaskCreate", `{"subject":"x"}`) + fails("d"),
+			Progress{Model: "claude-x", Tokens: Tokens{Output: 4}, Tasks: one}},
+		{"a task that is not there", creates("a", "1", "one") + calls("b", "TaskUpdate", `{"taskId":"2","status":"completed"}`) + returns("b", "", `{"success":false}`) +
+			calls("c", "TaskUpdate", `{"taskId":"3","status":"completed"}`) + returns("c", "", `{"success":true}`),
+			Progress{Model: "claude-x", Tokens: Tokens{Output: 3}, Tasks: one}},
+		{"a later version's word", creates("a", "1", "one") + calls("b", "TaskUpdate", `{"taskId":"1","status":"blocked"}`) + returns("b", "", `{"success":true}`),
+			Progress{Model: "claude-x", Tokens: Tokens{Output: 2}, Tasks: []Task{{"1", "one", "blocked"}}}},
+		{"a list tells all of them", creates("a", "1", "one") + calls("b", "TaskList", "{}") +
+			returns("b", "", `{"tasks":[{"id":"7","subject":"seven","status":"completed"}]}`),
+			Progress{Model: "claude-x", Tokens: Tokens{Output: 2}, Tasks: []Task{{"7", "seven", "completed"}}}},
+		{"and an empty one none", creates("a", "1", "one") + calls("b", "TaskList", "{}") + returns("b", "", `{"tasks":[]}`),
+			Progress{Model: "claude-x", Tokens: Tokens{Output: 2}}},
+		{"a result of another tool is none of it", creates("a", "1", "one") + calls("b", "mcp__x__TaskList", "{}") + returns("b", "", `{"tasks":[]}`),
+			Progress{Model: "claude-x", Tokens: Tokens{Output: 2}, Tasks: one}},
+		{"no call at all", creates("a", "1", "one") + returns("x", "", `{"tasks":[]}`), Progress{Model: "claude-x", Tokens: Tokens{Output: 1}, Tasks: one}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			got := advanced(t, tc.content)
+			tc.want.Offset, tc.want.LastMessage = int64(len(tc.content)), got.LastMessage
+			assert.Equal(t, tc.want, got)
+		})
+	}
+}
+
+// A call and its result may come in two looks.
+func TestProgressWaitsForAResult(t *testing.T) {
+	call := calls("b", "TaskUpdate", `{"taskId":"1","status":"completed"}`)
+	tests := []struct {
+		name   string
+		behind string // the call
+		held   bool
+		status string
+	}{
+		{"nothing yet", "", true, "pending"},
+		{"another answer", reply("m", "a"), true, "pending"},
+		{"its result", returns("b", "", `{"success":true}`), false, "completed"},
+		{"the end of the turn", turnEnd, false, "pending"},
+		{"an interrupt", interrupt, false, "pending"},
+		{"a prompt", prompt("next"), false, "pending"},
+		{"something injected", prompt("<system-reminder>x</system-reminder>"), true, "pending"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.jsonl")
+			first := creates("a", "1", "one")
+			write(t, path, first+call+tc.behind)
+			p, err := Progress{}.Advance(path)
+			require.NoError(t, err)
+			assert.Equal(t, tc.status, p.Tasks[0].Status)
+			want := int64(len(first + call + tc.behind))
+			if tc.held {
+				want = int64(len(first))
+			}
+			assert.Equal(t, want, p.Offset)
+			appendTo(t, path, turnEnd)
+			p, err = p.Advance(path)
+			require.NoError(t, err)
+			assert.Greater(t, p.Offset, want)
+			assert.Equal(t, tc.status, p.Tasks[0].Status)
+		})
+	}
+}
+
+func TestProgressIsBounded(t *testing.T) {
+	var content strings.Builder
+	for i := range 130 {
+		content.WriteString(creates(fmt.Sprint("c", i), fmt.Sprint(i), strings.Repeat("ä", 500)))
+		if i < 10 {
+			content.WriteString(calls(fmt.Sprint("u", i), "TaskUpdate", fmt.Sprintf(`{"taskId":"%d","status":"completed"}`, 2*i)) +
+				returns(fmt.Sprint("u", i), "", `{"success":true}`))
+		}
+	}
+	p := advanced(t, content.String())
+	require.Len(t, p.Tasks, maxTasks)
+	assert.Equal(t, strings.Repeat("ä", maxText), p.Tasks[0].Text)
+	assert.Equal(t, "129", p.Tasks[99].ID)
+	for _, task := range p.Tasks {
+		assert.Equal(t, "pending", task.Status, "finished ones go first")
+	}
+}
+
+// An earlier value stays what it was: it may be a record's that others read.
+func TestProgressChangesNoEarlierValue(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	write(t, path, creates("a", "1", "one")+creates("b", "2", "two"))
+	p, err := Progress{}.Advance(path)
+	require.NoError(t, err)
+	before := slices.Clone(p.Tasks)
+	appendTo(t, path, calls("c", "TaskUpdate", `{"taskId":"1","status":"completed"}`)+returns("c", "", "{}")+
+		calls("d", "TaskUpdate", `{"taskId":"2","status":"deleted"}`)+returns("d", "", "{}")+creates("e", "3", "three"))
+	next, err := p.Advance(path)
+	require.NoError(t, err)
+	assert.Equal(t, before, p.Tasks)
+	assert.Equal(t, []Task{{"1", "one", "completed"}, {"3", "three", "pending"}}, next.Tasks)
+}
+
+func TestProgressSame(t *testing.T) {
+	p := Progress{Path: "a", Offset: 1, Turns: 1, LastTurn: at("2026-11-20T17:28:44Z"), Model: "m", PermissionMode: "plan", Tasks: []Task{{"1", "one", "pending"}}}
+	tests := []struct {
+		name   string
+		change func(p *Progress)
+		same   bool
+	}{
+		{"nothing", func(*Progress) {}, true},
+		{"read further", func(p *Progress) { p.Offset++ }, true},
+		{"another zone", func(p *Progress) { p.LastTurn = p.LastTurn.In(time.FixedZone("", 3600)) }, true},
+		{"another conversation", func(p *Progress) { p.Path = "b" }, false},
+		{"a turn", func(p *Progress) { p.Turns++ }, false},
+		{"its end", func(p *Progress) { p.LastTurn = p.LastTurn.Add(1) }, false},
+		{"model", func(p *Progress) { p.Model = "n" }, false},
+		{"the model asked for", func(p *Progress) { p.Requested = "m[1m]" }, false},
+		{"mode", func(p *Progress) { p.PermissionMode = "" }, false},
+		{"tokens", func(p *Progress) { p.Tokens.Output++ }, false},
+		{"a task", func(p *Progress) { p.Tasks = []Task{{"1", "one", "completed"}} }, false},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			q := p
+			tc.change(&q)
+			assert.Equal(t, tc.same, p.Same(q))
+		})
+	}
+}
+
+func FuzzProgress(f *testing.F) {
+	for _, name := range []string{"todo.jsonl", "ends.jsonl"} {
+		f.Add(recording(f, name))
+	}
+	f.Add(creates("a", "1", "one") + calls("b", "TaskList", "{}") + returns("b", "", `{"tasks":[{"id":1}]}`))
+	f.Fuzz(func(t *testing.T, content string) {
+		p := advanced(t, content)
+		assert.LessOrEqual(t, len(p.Tasks), maxTasks)
+		assert.LessOrEqual(t, p.Offset, int64(len(content)))
+	})
+}
+
+// Most of a long transcript is what tools have read and printed.
+func BenchmarkProgress(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "a.jsonl")
+	var content strings.Builder
+	for i := range 1000 {
+		content.WriteString(creates(fmt.Sprint("c", i), fmt.Sprint(i), "text") + calls(fmt.Sprint("b", i), "Bash", "{}") +
+			returns(fmt.Sprint("b", i), strings.Repeat("x", 20_000), "{}") + turnEnd)
+	}
+	write(b, path, content.String())
+	b.SetBytes(int64(content.Len()))
+	for b.Loop() {
+		if p, err := (Progress{}).Advance(path); err != nil || p.Turns != 1000 {
+			b.Fatal(p.Turns, err)
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package transcript
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"time"
+)
+
+const (
+	// maxTasks is how many to-do items are kept: finished ones go first, then the oldest.
+	maxTasks = 100
+	// maxText is the longest text that is kept, in characters.
+	maxText = 200
+)
+
+// tally sums up the lines of a transcript.
+type tally struct {
+	Progress
+	seen usageSeen
+	open map[string]taskCall // calls of task tools that have no result yet, by their ids
+	held *Progress           // as it was before the first of them
+}
+
+// taskCall is a call of one of the tools that keep the agent's to-do items.
+type taskCall struct {
+	tool  string
+	input taskInput
+}
+
+// taskInput is the input of any of these tools.
+type taskInput struct {
+	Todos           []struct{ Content, Status string } // TodoWrite
+	TaskID          string                             // TaskUpdate
+	Subject, Status string                             // TaskCreate, TaskUpdate
+}
+
+// taskResult is what a line with a result of theirs says of it.
+type taskResult struct {
+	Success *bool                                  // TaskUpdate
+	TaskID  string                                 // TaskUpdate
+	Task    struct{ ID, Subject string }           // TaskCreate
+	Tasks   []struct{ ID, Subject, Status string } // TaskList
+}
+
+// tallied is what is used of a line beside what the reader of items uses.
+type tallied struct {
+	entry
+	RequestedModel string
+	PermissionMode string
+	ToolUseResult  json.RawMessage
+}
+
+func newTally(p Progress) *tally {
+	t := &tally{Progress: p, open: make(map[string]taskCall)}
+	t.seen.first(p.LastMessage)
+	return t
+}
+
+// end is what the lines came to.
+func (t *tally) end() Progress {
+	if t.held != nil {
+		return *t.held
+	}
+	return t.Progress
+}
+
+// marks are in the lines that matter while no call waits for its result. Those with what tools have read and printed
+// are the long ones, and have none of them.
+var marks = [][]byte{[]byte(`"usage"`), []byte(`"permissionMode"`), []byte(`"turn_duration"`), []byte(interrupted)}
+
+func (t *tally) take(line []byte) {
+	has := func(mark []byte) bool { return bytes.Contains(line, mark) }
+	if len(t.open) == 0 && !slices.ContainsFunc(marks, has) || slices.ContainsFunc(bulk, func(b []byte) bool { return bytes.HasPrefix(line, b) }) {
+		return
+	}
+	var l tallied
+	if line = bytes.TrimSpace(line); len(line) == 0 || line[0] != '{' || decode(line, &l) != nil {
+		return // a broken line must not stop a session
+	}
+	before := t.Progress
+	t.count(l)
+	if l.IsSidechain {
+		return
+	}
+	if l.PermissionMode != "" {
+		t.PermissionMode = clip(l.PermissionMode, maxText)
+	}
+	switch l.Type {
+	case "assistant":
+		t.answered(l)
+	case "user":
+		t.heard(l)
+	case "system":
+		if l.Subtype == "turn_duration" {
+			t.turnEnded(l)
+		}
+	}
+	if t.held == nil && len(t.open) > 0 {
+		t.held = &before
+	}
+}
+
+// count adds the tokens of an answer. Its lines, one per block, stand close together and all tell them.
+func (t *tally) count(l tallied) {
+	u := l.Message.Usage
+	if u == nil || l.Message.ID == "" || !t.seen.first(l.Message.ID) {
+		return
+	}
+	t.LastMessage = clip(l.Message.ID, maxText)
+	t.Tokens.Input += u.Input
+	t.Tokens.CacheCreation += u.CacheCreation
+	t.Tokens.CacheRead += u.CacheRead
+	t.Tokens.Output += u.Output
+}
+
+// synthetic is in the place of a model where Claude Code itself speaks.
+const synthetic = "<synthetic>"
+
+func (t *tally) answered(l tallied) {
+	if model := l.Message.Model; model != "" && model != synthetic {
+		t.Model = clip(model, maxText)
+		if t.Requested = l.RequestedModel; len(t.Requested) > maxText {
+			t.Requested = "" // half a name is none
+		}
+	}
+	if l.IsAPIErrorMessage {
+		t.turnEnded(l) // there is no other sign of its end
+	}
+	for _, b := range blocks(l.Message.Content) {
+		if b.Type != "tool_use" || b.Name != "TodoWrite" && b.Name != "TaskCreate" && b.Name != "TaskUpdate" && b.Name != "TaskList" {
+			continue
+		}
+		c := taskCall{tool: b.Name}
+		if len(b.Input) > 0 && decode(b.Input, &c.input) != nil {
+			continue
+		}
+		t.open[b.ID] = c
+	}
+}
+
+func (t *tally) heard(l tallied) {
+	for _, b := range blocks(l.Message.Content) {
+		if b.Type == "tool_result" {
+			t.result(b, l.ToolUseResult)
+		}
+		if b.Type != "text" {
+			continue
+		}
+		switch l.said(b.Text).Kind {
+		case Interrupt:
+			t.turnEnded(l)
+		case UserPrompt:
+			t.release() // what has no result by now gets none
+		}
+	}
+}
+
+func (t *tally) turnEnded(l tallied) {
+	t.Turns++
+	t.LastTurn, _ = time.Parse(time.RFC3339Nano, l.Timestamp) // a time that cannot be read is none
+	t.LastTurn = t.LastTurn.UTC()
+	t.release()
+}
+
+// release stops waiting for results.
+func (t *tally) release() {
+	clear(t.open)
+	t.held = nil
+}
+
+func (t *tally) result(b block, raw json.RawMessage) {
+	c, ok := t.open[b.ToolUseID]
+	if !ok {
+		return
+	}
+	if !b.IsError {
+		t.apply(c, b, raw)
+	}
+	if delete(t.open, b.ToolUseID); len(t.open) == 0 {
+		t.release()
+	}
+}
+
+// createdTask is how the result of a TaskCreate begins.
+var createdTask = regexp.MustCompile(`^Task #(\S{1,20}) `)
+
+// apply does to the items what a call that succeeded has done.
+func (t *tally) apply(c taskCall, b block, raw json.RawMessage) {
+	var said taskResult
+	if len(raw) > 0 && decode(raw, &said) != nil {
+		return // cannot be: the line was checked as a whole
+	}
+	switch c.tool {
+	case "TodoWrite":
+		t.Tasks = nil
+		for _, todo := range c.input.Todos {
+			t.add("", todo.Content, todo.Status)
+		}
+	case "TaskCreate":
+		id := said.Task.ID
+		if text, _ := texts(b.Content); id == "" {
+			if m := createdTask.FindStringSubmatch(text); m != nil {
+				id = m[1]
+			}
+		}
+		t.add(id, cmp.Or(said.Task.Subject, c.input.Subject), "pending")
+	case "TaskUpdate":
+		if said.Success == nil || *said.Success {
+			t.update(cmp.Or(said.TaskID, c.input.TaskID), c.input)
+		}
+	case "TaskList":
+		if said.Tasks != nil { // it tells all of them
+			t.Tasks = nil
+			for _, task := range said.Tasks {
+				t.add(task.ID, task.Subject, task.Status)
+			}
+		}
+	}
+}
+
+// add makes a new slice each time: an earlier value of the progress may hold the old one.
+func (t *tally) add(id, text, status string) {
+	t.Tasks = append(slices.Clone(t.Tasks), Task{ID: clip(id, maxText), Text: clip(text, maxText), Status: clip(status, maxText)})
+	if len(t.Tasks) > maxTasks {
+		oldest := max(0, slices.IndexFunc(t.Tasks, func(k Task) bool { return k.Status == "completed" }))
+		t.Tasks = slices.Delete(t.Tasks, oldest, oldest+1)
+	}
+}
+
+func (t *tally) update(id string, in taskInput) {
+	i := slices.IndexFunc(t.Tasks, func(k Task) bool { return k.ID != "" && k.ID == id })
+	if i < 0 {
+		return
+	}
+	t.Tasks = slices.Clone(t.Tasks)
+	if in.Status == "deleted" {
+		t.Tasks = slices.Delete(t.Tasks, i, i+1)
+		return
+	}
+	t.Tasks[i].Text = cmp.Or(clip(in.Subject, maxText), t.Tasks[i].Text)
+	t.Tasks[i].Status = cmp.Or(clip(in.Status, maxText), t.Tasks[i].Status)
+}
+
+// clip is the start of a text, n characters at most.
+func clip(s string, n int) string {
+	count := 0
+	for i := range s {
+		if count == n {
+			return s[:i]
+		}
+		count++
+	}
+	return s
+}
