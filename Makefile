@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test lint bench e2e build clean install-tmux
+.PHONY: help try test crash lint bench e2e build clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -19,6 +19,9 @@ try: build install-tmux ## try ccbot in a browser: no Telegram, no token, no Cla
 
 test: ## all tests with the race detector; what is not installed is skipped and listed (CCBOT_REQUIRE=all: fails)
 	@$(GOTEST) -timeout 15m $(PKG)
+
+crash: ## kill ccbot at every persisted step, see that nothing is lost, and write docs/CRASH-MATRIX.md
+	@CCBOT_CRASH_MATRIX='$(CURDIR)/docs/CRASH-MATRIX.md' $(GOTEST) -timeout 15m -run '^TestP8_CrashMatrix$$' ./e2e/
 
 e2e: ## the tests with the real Claude Code CLI, which is installed into a cache folder first
 	@e2e/install.sh

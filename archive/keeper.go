@@ -129,20 +129,20 @@ func (k *Keeper) purge(ctx context.Context) {
 	if k.PurgeAfter <= 0 {
 		return
 	}
-	for _, id := range Expired(k.Now(), k.PurgeAfter, k.Records.List()) {
+	for _, old := range Expired(k.Now(), k.PurgeAfter, k.Records.List()) {
 		if ctx.Err() != nil {
 			return
 		}
 		purged := false
 		err := contain(func() (err error) {
-			purged, err = k.Records.Purge(ctx, id, func(r session.Record) (bool, error) { return k.letGo(ctx, r) })
+			purged, err = k.Records.Purge(ctx, old.ID, func(r session.Record) (bool, error) { return k.letGo(ctx, r) })
 			return err
 		})
 		switch {
 		case err != nil && ctx.Err() == nil:
-			k.Log.Warn("purge_failed", "session_id", id.String(), "error", err.Error())
+			k.Log.Warn("purge_failed", "session_id", old.ID.String(), "error", err.Error())
 		case purged:
-			k.Log.Info("session_purged", "session_id", id.String())
+			k.Log.Info("session_purged", "session_id", old.ID.String())
 		}
 	}
 }

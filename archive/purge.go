@@ -8,17 +8,23 @@ import (
 	"ccbot/internal/session"
 )
 
+// Aged is a record whose time is over.
+type Aged struct {
+	ID    uuid.UUID
+	Ended time.Time // as well as its record knows
+}
+
 // Expired gives the records that have been over for at least after; with 0 there
 // are none. One that may still run, or whose clean-up failed, stays however old
 // it is. A clock that stands before a record's end lets nothing expire.
-func Expired(now time.Time, after time.Duration, records []session.Record) []uuid.UUID {
-	var ids []uuid.UUID
+func Expired(now time.Time, after time.Duration, records []session.Record) []Aged {
+	var aged []Aged
 	for _, r := range records {
 		if expired(now, after, r) {
-			ids = append(ids, r.ID)
+			aged = append(aged, Aged{ID: r.ID, Ended: ended(r)})
 		}
 	}
-	return ids
+	return aged
 }
 
 func expired(now time.Time, after time.Duration, r session.Record) bool {

@@ -61,7 +61,11 @@ func TestExpiredByAge(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := overRecord(noon)
 			tt.set(&r)
-			assert.Equal(t, tt.want, len(Expired(noon, tt.after, []session.Record{r})) == 1)
+			var want []Aged
+			if tt.want {
+				want = []Aged{{ID: r.ID, Ended: old}} // the time that decided is told, for a dry run
+			}
+			assert.Equal(t, want, Expired(noon, tt.after, []session.Record{r}))
 		})
 	}
 }
@@ -79,13 +83,14 @@ func TestExpiredKeepsWhatIsYoungOrAlive(t *testing.T) {
 			records[r.ID], list = r, append(list, r)
 		}
 		gone := Expired(now, after, list)
-		for _, id := range gone {
-			r := records[id]
+		for _, aged := range gone {
+			r := records[aged.ID]
+			require.Equal(t, r.EndedAt, aged.Ended)
 			require.False(t, r.State.Live())
 			require.NotEqual(t, session.CleanupFailed, r.State)
 			require.Positive(t, after)
 			require.False(t, now.Before(r.EndedAt.Add(after)))
-			delete(records, id)
+			delete(records, aged.ID)
 		}
 		require.Len(t, records, len(list)-len(gone), "none twice")
 		for _, r := range records {

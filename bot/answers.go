@@ -26,11 +26,13 @@ type answers struct {
 
 	mu      sync.Mutex
 	news    map[uuid.UUID]chan struct{} // tells a session's reader to look at its record again
+	left    map[uuid.UUID]chan struct{} // of the same readers: closed when it leaves
 	waiting []uuid.UUID                 // sessions that have no reader yet
 }
 
 func newAnswers(b *Bot) *answers {
-	return &answers{Bot: b, wake: make(chan struct{}, 1), news: make(map[uuid.UUID]chan struct{})}
+	return &answers{Bot: b, wake: make(chan struct{}, 1), news: make(map[uuid.UUID]chan struct{}),
+		left: make(map[uuid.UUID]chan struct{})}
 }
 
 // follow makes sure that a session has a reader, and tells it to look again: a
@@ -40,7 +42,7 @@ func (a *answers) follow(r session.Record) {
 	news, ok := a.news[r.ID]
 	if !ok {
 		news = make(chan struct{}, 1)
-		a.news[r.ID] = news
+		a.news[r.ID], a.left[r.ID] = news, make(chan struct{})
 		a.waiting = append(a.waiting, r.ID)
 	}
 	poke(news) // with the lock held: the reader must not leave in between
@@ -90,6 +92,7 @@ func (a *answers) read(ctx context.Context, id uuid.UUID) error {
 	a.mu.Lock()
 	news := a.news[id]
 	a.mu.Unlock()
+	a.awaitSource(ctx, id)
 	for ctx.Err() == nil {
 		r, ok := a.Records.Get(id)
 		if !ok || len(r.Cursors) == 0 {
@@ -144,7 +147,9 @@ func (a *answers) leave(id uuid.UUID, news chan struct{}) bool {
 		<-news
 		return false
 	}
+	close(a.left[id])
 	delete(a.news, id)
+	delete(a.left, id)
 	return true
 }
 
@@ -327,6 +332,9 @@ func (a *answers) send(ctx context.Context, r session.Record, part render.Text) 
 // disk.
 func (a *answers) advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) bool {
 	err := a.Sessions.Advance(context.WithoutCancel(ctx), id, c)
+	if r, ok := a.Records.Get(id); err == nil && ok && a.successor(r).ID != id {
+		err = a.Sessions.Advance(context.WithoutCancel(ctx), a.successor(r).ID, c) // which has the cursors by now
+	}
 	if err != nil && !errors.Is(err, session.ErrNotFound) {
 		a.Log.Error("cursor_not_saved", "session_id", id.String(), "error", err.Error())
 		return false

@@ -629,7 +629,7 @@ func TestP5_NewsIsNotLostBetweenTwoReaders(t *testing.T) {
 	for n := range 50_000 {
 		news := make(chan struct{}, 1)
 		a.mu.Lock()
-		a.news[r.ID] = news
+		a.news[r.ID], a.left[r.ID] = news, make(chan struct{})
 		a.mu.Unlock()
 		var both sync.WaitGroup
 		var left bool
@@ -645,6 +645,7 @@ func TestP5_NewsIsNotLostBetweenTwoReaders(t *testing.T) {
 			require.Contains(t, a.news, r.ID)
 		}
 		delete(a.news, r.ID)
+		delete(a.left, r.ID)
 	}
 }
 

@@ -25,6 +25,7 @@ type comeback struct {
 	from   int64
 	before []string // lines above the outcome: what was done for it
 	undo   bool     // it takes its old place only: another session that is current stays so
+	many   bool     // it is one of several: the same, and that it comes back was said of all at once
 }
 
 // resume brings a session back, or shows those that can come back. A path after
@@ -33,7 +34,7 @@ func (b *Bot) resume(ctx context.Context, in incoming, arg string) error {
 	if arg == "" {
 		return b.pickResume(ctx, in)
 	}
-	r, ok, err := b.find(in.to, arg, resumable)
+	r, ok, err := b.find(in.to, arg, comesBack)
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (b *Bot) resumeElsewhere(in incoming, arg string) (c comeback, ok bool, err
 	if name == "" || path == "" {
 		return comeback{}, false, nil
 	}
-	r, ok, err := b.find(in.to, name, resumable)
+	r, ok, err := b.find(in.to, name, comesBack)
 	if err != nil || !ok {
 		return comeback{}, false, err
 	}
@@ -94,7 +95,7 @@ func (b *Bot) resumeOpen(ctx context.Context, in incoming, arg string) error {
 		wanted = append(wanted, name)
 	}
 	for _, name := range wanted {
-		for _, fits := range []func(session.State) bool{live, endable} {
+		for _, fits := range []func(session.Record) bool{live, endable} {
 			r, ok, err := b.find(in.to, name, fits)
 			if err != nil {
 				return err
@@ -123,20 +124,29 @@ const shownToResume = 10
 func (b *Bot) pickResume(ctx context.Context, in incoming) error {
 	var list []session.Record
 	for _, r := range b.Records.List() {
-		if r.State.Resumable() {
+		if resumable(r) {
 			list = append(list, r)
 		}
 	}
 	if len(list) == 0 {
 		return b.say(ctx, in.to, b.words.Say(i18n.ResumeNone))
 	}
+	return b.postPick(ctx, in.to, list)
+}
+
+// postPick shows sessions to choose one from, the latest end first.
+func (b *Bot) postPick(ctx context.Context, to session.Conversation, list []session.Record) error {
 	slices.SortFunc(list, func(a, c session.Record) int { return c.EndedAt.Compare(a.EndedAt) })
 	var buttons []outbox.Button
+	question := b.words.Say(i18n.ResumePick)
+	if more := len(list) - shownToResume; more > 0 {
+		question += "\n" + b.words.Say(i18n.ResumeMore, i18n.Args{"Count": more})
+	}
 	for _, r := range list[:min(len(list), shownToResume)] {
 		text := fmt.Sprintf("%s, %s", r.Name, b.age(b.Now().Sub(r.EndedAt)))
 		buttons = append(buttons, outbox.Button{Text: text, Data: "res:" + ref(r.ID)})
 	}
-	return b.post(ctx, in.to, plain(b.words.Say(i18n.ResumePick)), rows(1, buttons...))
+	return b.post(ctx, to, plain(question), rows(1, buttons...))
 }
 
 // bringBack brings a session back. Where it cannot come back, that is told, with
@@ -149,15 +159,22 @@ func (b *Bot) bringBack(ctx context.Context, c comeback) (back bool, err error) 
 	if ended := b.leftoversLine(restored.Ended); ended != "" {
 		c.before = append(c.before, ended)
 	}
+	if next, ok := b.movedTo(err); ok {
+		c.r, c.session = next, next.ID
+		return b.bringBack(ctx, c)
+	}
 	if state := (*lifecycle.StateError)(nil); errors.As(err, &state) && state.State.Live() && state.State != session.Stopping {
+		if c.many {
+			return true, nil
+		}
 		return true, b.open(ctx, c)
 	}
 	if err != nil {
 		return false, b.explain(ctx, c.to, b.restoreFailure(c, err))
 	}
 	note, err := b.takePlace(ctx, c)
-	if err != nil {
-		return false, err
+	if err != nil || c.many && len(c.before) == 0 {
+		return err == nil, err
 	}
 	dir := b.short(restored.Record.Dir)
 	text := b.words.Say(i18n.Resuming, i18n.Args{"Name": restored.Record.Name, "Dir": dir})
@@ -179,6 +196,9 @@ func (c comeback) above(text string) string {
 // the current one there. An undo leaves another session that is current by then
 // where it is, and says so.
 func (b *Bot) takePlace(ctx context.Context, c comeback) (note string, err error) {
+	if c.many {
+		return "", b.show(ctx, c.to, c.r)
+	}
 	other, ok, err := b.current(c.to)
 	if err != nil {
 		return "", err
@@ -207,7 +227,7 @@ func (b *Bot) resumeButton(r session.Record) [][]outbox.Button {
 	switch {
 	case r.State == session.CleanupFailed:
 		return b.retryButton(r)
-	case !r.State.Resumable():
+	case !resumable(r):
 		return nil
 	}
 	return rows(1, b.button(i18n.ButtonResume, "res:"+ref(r.ID), outbox.Primary))

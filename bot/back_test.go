@@ -225,6 +225,41 @@ func TestResumeCommand(t *testing.T) {
 	assert.Contains(t, w.sessions.done(), "restore "+old.ID.String())
 }
 
+// A restore without a window may have been cut short: whether it goes on, or is open
+// already, is for the session's worker to say.
+func TestP8_AResumeThatWasCutShortIsResumed(t *testing.T) {
+	for _, tt := range []struct {
+		name, command string
+		state         session.State
+		bound         bool
+		want          string // asked of lifecycle; empty: it is open already
+	}{
+		{"cut short", "/resume api", session.Restoring, false, "restore %s"},
+		{"cut short, elsewhere", "/resume api /srv", session.Restoring, false, "restore %s in /srv"},
+		{"in its window", "/resume api", session.Restoring, true, ""},
+		{"a new one", "/resume api", session.Starting, false, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.session(t, "api", tt.state)
+			w.records.change(r.ID, func(r *session.Record) {
+				if tt.bound {
+					r.Binding = &session.Binding{Window: "@21"}
+				}
+			})
+			w.mustHear(t, tt.command)
+			w.currentIs(t, r.ID)
+			if tt.want == "" {
+				assert.Empty(t, w.sessions.done())
+				assert.Equal(t, []string{w.named(i18n.ResumeAlreadyOpen, "api")}, w.sender.texts())
+				return
+			}
+			assert.Equal(t, []string{fmt.Sprintf(tt.want, r.ID)}, w.sessions.done())
+			assert.Contains(t, w.sender.last(t).Text.Text, "api is coming back in ")
+		})
+	}
+}
+
 func TestResumeElsewhere(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"/resume old /srv/x", " in /srv/x"},
@@ -268,7 +303,7 @@ func TestResumePicksTheLatest(t *testing.T) {
 	w.session(t, "open", session.Running)
 	w.mustHear(t, "/resume")
 	m := w.sender.last(t)
-	assert.Equal(t, w.word(i18n.ResumePick), m.Text.Text)
+	assert.Equal(t, lines(w.word(i18n.ResumePick), w.word(i18n.ResumeMore, i18n.Args{"Count": 2})), m.Text.Text)
 	assert.Equal(t, ids[:10], data(m))
 	assert.True(t, strings.HasPrefix(m.Buttons[0][0].Text, "s11, "), m.Buttons[0][0].Text)
 	for _, row := range m.Buttons {

@@ -20,7 +20,6 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
-	"ccbot/tmux"
 )
 
 // Sessions is the chat's whole view of sessions: plain values in and out, so
@@ -31,7 +30,8 @@ type Sessions interface {
 	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
 	Writers(ctx context.Context, id uuid.UUID) ([]lifecycle.Writer, error)
 	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error)
-	Adopt(ctx context.Context, id uuid.UUID, who process.Identity) (session.Record, error)
+	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
+	Reported(ctx context.Context, id uuid.UUID) error
 	Queue(ctx context.Context, id uuid.UUID, key string) error
 	SendAgain(ctx context.Context, id uuid.UUID, key string) error
 	SendAnyway(ctx context.Context, id uuid.UUID, key string) error
@@ -60,6 +60,17 @@ type Relay interface {
 	Decide(id string, d hooks.Decision) error
 	Leave(id string)
 	Waiting(session uuid.UUID) []hooks.Request
+}
+
+// Windows are those of ccbot's tmux session that belong to no session.
+type Windows interface {
+	// Orphans are all of them but the ignored ones.
+	Orphans(ctx context.Context) ([]lifecycle.Window, error)
+	// Ignore has a window mentioned no more as long as it lives.
+	Ignore(ctx context.Context, w lifecycle.Window) error
+	// NewOrphans are those of which the chat was not told yet; Told notes it.
+	NewOrphans(ctx context.Context, of []lifecycle.Window) ([]lifecycle.Window, error)
+	Told(ctx context.Context, all []lifecycle.Window) error
 }
 
 // Records reads the sessions there are.
@@ -97,7 +108,17 @@ type Config struct {
 	Home     string   // where /new goes without a path
 	Roots    []string // directories that sessions may be opened in; none: all
 	StateDir string   // ccbot's own files, of which none is ever sent
+	// ResumeOnStart says what becomes of sessions that were lost with the machine:
+	// ResumeAll, ResumeNever, or anything else to ask.
+	ResumeOnStart string
 }
+
+// What Config.ResumeOnStart may be.
+const (
+	ResumeAsk   = "ask"
+	ResumeAll   = "all"
+	ResumeNever = "never"
+)
 
 // Deps are what a Bot works with.
 type Deps struct {
@@ -109,7 +130,7 @@ type Deps struct {
 	Relay    Relay
 	Asks     *ask.Store
 	Dialogs  *Dialogs
-	Orphans  func(ctx context.Context) []tmux.Pane // windows that belong to no session
+	Windows  Windows
 	Words    *i18n.Catalog
 	Now      func() time.Time
 	Log      *slog.Logger
@@ -142,9 +163,7 @@ func New(c Config, d Deps) *Bot {
 
 // Connect gives the bot what can only be made after it: lifecycle tells the bot
 // its news, and the bot speaks to lifecycle.
-func (b *Bot) Connect(s Sessions, orphans func(ctx context.Context) []tmux.Pane) {
-	b.Sessions, b.Orphans = s, orphans
-}
+func (b *Bot) Connect(s Sessions, w Windows) { b.Sessions, b.Windows = s, w }
 
 // Run shows what agents answer and ask until ctx ends.
 func (b *Bot) Run(ctx context.Context) error {

@@ -61,6 +61,23 @@ func (c *Chats) SetCurrent(to session.Conversation, id uuid.UUID) error {
 	return c.change(to, func(f *chat) { f.Current = id })
 }
 
+// Conversations are those that have a file.
+func (c *Chats) Conversations() ([]session.Conversation, error) {
+	files, err := os.ReadDir(c.dir)
+	if err != nil {
+		return nil, fmt.Errorf("read chats: %w", err)
+	}
+	var all []session.Conversation
+	for _, f := range files {
+		var to session.Conversation
+		n, err := fmt.Sscanf(f.Name(), "%d-%d.json", &to.ChatID, &to.ThreadID)
+		if err == nil && n == 2 && c.path(to) == filepath.Join(c.dir, f.Name()) {
+			all = append(all, to)
+		}
+	}
+	return all, nil
+}
+
 // Dirs are directories that sessions were asked back in, newest first.
 func (c *Chats) Dirs(to session.Conversation) ([]string, error) {
 	c.mu.Lock()

@@ -27,6 +27,7 @@ func (b *Bot) commandTable() map[string]command {
 		"kill":   {b.kill, true},
 		"done":   {b.done, true},
 		"resume": {b.resume, true},
+		"why":    {b.why, true},
 		"help":   {b.help, true},
 		"start":  {b.help, false}, // what Telegram sends when a person opens the bot
 	}
@@ -130,11 +131,14 @@ func (b *Bot) outsideRoots(dir string) string {
 	return b.words.Say(i18n.PathNotAllowed, i18n.Args{"Path": dir, "Roots": strings.Join(b.Roots, ", ")})
 }
 
-// inRoots says whether sessions may be opened in dir. Links are resolved, so
-// that none leads out.
-func (b *Bot) inRoots(dir string) bool {
+func (b *Bot) inRoots(dir string) bool { return InRoots(b.Roots, dir) }
+
+// InRoots says whether sessions may be opened in dir: below one of the roots,
+// which have no links in them; without roots anywhere. The links of dir are
+// resolved as far as it exists, so that none leads out.
+func InRoots(roots []string, dir string) bool {
 	real := resolved(dir)
-	return len(b.Roots) == 0 || slices.ContainsFunc(b.Roots, func(root string) bool {
+	return len(roots) == 0 || slices.ContainsFunc(roots, func(root string) bool {
 		rel, err := filepath.Rel(root, real)
 		return err == nil && filepath.IsLocal(rel)
 	})
@@ -181,7 +185,7 @@ func (b *Bot) noSession(ctx context.Context, in incoming, wanted string) error {
 
 func (b *Bot) noSessionText() string {
 	for _, r := range b.Records.List() {
-		if r.State.Resumable() {
+		if resumable(r) {
 			return b.words.Say(i18n.NoSessionArchived)
 		}
 	}

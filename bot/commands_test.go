@@ -204,7 +204,7 @@ func TestFind(t *testing.T) {
 	current := w.currentSession(t, "web site", session.Running)
 	for _, tt := range []struct {
 		name, arg string
-		fits      func(session.State) bool
+		fits      func(session.Record) bool
 		want      session.Record
 	}{
 		{"none: the current one", "", live, current},
@@ -330,20 +330,6 @@ func TestTheListRetriesWhatIsNotClean(t *testing.T) {
 	assert.Equal(t, []string{"Retry: stuck", "Retry: worse"}, []string{row[0].Text, row[1].Text})
 }
 
-func TestListShowsWindowsOfNobody(t *testing.T) {
-	w := newWorld(t)
-	window, err := tmux.ParseWindowID("@9")
-	require.NoError(t, err)
-	w.sessions.orphans = []tmux.Pane{
-		{Window: window, WindowName: "vim", Command: "vim", Path: "/home/alice/x"},
-		{Window: window, WindowName: "top", Command: "htop", Path: "/"},
-	}
-	w.mustHear(t, "/list")
-	assert.Equal(t, []string{lines(w.word(i18n.ListEmpty), "", w.word(i18n.ListUnbound, i18n.Args{"Count": 2}),
-		"• @9 vim: vim, ~/x", "• @9 top: htop, /")}, w.sender.texts())
-	assert.Empty(t, data(w.sender.last(t)), "they are only shown")
-}
-
 func TestShort(t *testing.T) {
 	w := newWorld(t)
 	for dir, want := range map[string]string{"/home/alice": "~", "/home/alice/x y": "~/x y", "/home/alicea": "/home/alicea",
@@ -371,7 +357,7 @@ func TestHelpAndMenu(t *testing.T) {
 	w.mustHear(t, "/start")
 	assert.Equal(t, []string{w.word(i18n.Help), w.word(i18n.Help)}, w.sender.texts())
 	menu := w.Published()
-	assert.Len(t, menu, 7)
+	assert.Len(t, menu, 8)
 	for name, text := range menu {
 		assert.Contains(t, w.word(i18n.Help), "/"+name, "the help names it")
 		assert.NotContains(t, text, "menu_")

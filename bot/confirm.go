@@ -96,7 +96,7 @@ func (b *Bot) askEndWriters(ctx context.Context, t tapEvent, a about) error {
 		question = i18n.TakeOnlyConfirm
 	case ghost:
 		question, word = i18n.StopConfirm, i18n.ButtonStopIt
-		if !a.r.State.Resumable() { // then /resume would be refused
+		if !a.r.Resumable() { // then /resume would be refused
 			question = i18n.StopOnlyConfirm
 		}
 	}
@@ -242,7 +242,8 @@ func (b *Bot) adopt(ctx context.Context, t tapEvent, a about) error {
 		b.Sender.Answer(ctx, t.to, t.query, "", false)
 		return b.say(ctx, t.to, b.outsideRoots(dir))
 	}
-	r, err := b.Sessions.Adopt(ctx, a.r.ID, one.Identity)
+	r, err := b.Sessions.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Identity, Claude: a.r.ClaudeSessionID, From: a.r.ID,
+		Asked: true, Rule: "chat.adopt", Why: fmt.Sprintf("asked for by %d", t.from)})
 	if err != nil {
 		return b.notAdopted(ctx, t, a, err)
 	}
@@ -250,21 +251,26 @@ func (b *Bot) adopt(ctx context.Context, t tapEvent, a about) error {
 	if err := b.use(ctx, t.to, r); err != nil {
 		return err
 	}
-	word := i18n.Adopted
-	if r.Binding == nil || r.Binding.Shell == 0 { // no shell keeps the window
-		word = i18n.AdoptedBare
-	}
-	text := b.words.Say(word, i18n.Args{"Name": r.Name, "Window": visible(one.Pane.WindowName)})
-	if err := b.say(ctx, t.to, text); err != nil {
+	if err := b.say(ctx, t.to, b.adoptedText(i18n.Adopted, r, one.Pane.WindowName)); err != nil {
 		return err
 	}
 	return b.spend(ctx, t)
 }
 
+// adoptedText says that a session goes on in a window that a person opened, and
+// what is different there.
+func (b *Bot) adoptedText(head i18n.Key, r session.Record, window string) string {
+	text := []string{b.words.Say(head, i18n.Args{"Name": r.Name, "Window": visible(window)})}
+	if r.Binding == nil || r.Binding.Shell == 0 { // no shell keeps the window
+		text = append(text, b.words.Say(i18n.AdoptedBare, i18n.Args{"Name": r.Name}))
+	}
+	return strings.Join(append(text, b.words.Say(i18n.AdoptedAsks)), " ")
+}
+
 // notAdopted explains why a session could not be adopted; mostly because it is
 // not any more what the person saw.
 func (b *Bot) notAdopted(ctx context.Context, t tapEvent, a about, why error) error {
-	state, others := (*lifecycle.StateError)(nil), (*lifecycle.WriterError)(nil)
+	state, others, moved := (*lifecycle.StateError)(nil), (*lifecycle.WriterError)(nil), (*lifecycle.MovedError)(nil)
 	switch {
 	case errors.Is(why, lifecycle.ErrNoTerminal):
 		b.alert(ctx, t, i18n.FootAdoptElsewhere)
@@ -273,7 +279,8 @@ func (b *Bot) notAdopted(ctx context.Context, t tapEvent, a about, why error) er
 		b.Log.Warn("writers_unknown", "session_id", a.r.ID.String(), "error", why.Error())
 		b.alert(ctx, t, i18n.WritersUnknown, i18n.Args{"Name": a.r.Name})
 		return nil
-	case errors.Is(why, lifecycle.ErrChanged), errors.As(why, &others), errors.As(why, &state), errors.Is(why, session.ErrNotFound):
+	case errors.Is(why, lifecycle.ErrChanged), errors.As(why, &others), errors.As(why, &state), errors.As(why, &moved),
+		errors.Is(why, session.ErrNotFound):
 		a, ok, err := b.lookAgain(ctx, t)
 		if err != nil || !ok {
 			return err

@@ -410,25 +410,25 @@ func TestAdopt(t *testing.T) {
 	w.again()
 	tap := dataOf(t, w, m, i18n.ButtonAdopt)
 	require.NoError(t, w.tap(t, bob, tap))
-	assert.Equal(t, []string{"adopt 4123@41230 as " + r.ID.String(), "move " + r.ID.String() + " to 7"}, w.doing(r))
-	assert.Equal(t, w.word(i18n.AdoptedBare, i18n.Args{"Name": "api", "Window": "mine"}), w.sender.last(t).Text.Text)
-	w.currentIs(t, r.ID)
+	target := w.successor(w.record(t, r.ID))
+	assert.Equal(t, []string{"adopt 4123@41230 from " + r.ID.String(), "move " + target.ID.String() + " to 7"}, w.sessions.done())
+	assert.Equal(t, "api is back: I type into the window where you run it (mine), and never close it. "+
+		"No shell is in that window, so tmux closes it when api ends. "+
+		"Permission questions show here only as a screen until you /kill and /resume it.", w.sender.last(t).Text.Text)
+	w.currentIs(t, target.ID)
 	assert.Equal(t, 1, w.sender.spent)
 	w.write() // now it is the session's own agent
 	require.NoError(t, w.tap(t, bob, tap), "a double tap")
-	assert.Len(t, w.doing(r), 2)
+	assert.Len(t, w.sessions.done(), 2)
 }
 
 func TestP10_AnAdoptionSaysWhetherTheWindowStays(t *testing.T) {
-	for shell, want := range map[int]i18n.Key{0: i18n.AdoptedBare, 99: i18n.Adopted} {
+	for shell, closes := range map[int]bool{0: true, 99: false} {
 		w := newWorld(t)
 		_, m := w.told(t, ghost, inWindow(t, 4123))
-		w.sessions.adopt = func(id uuid.UUID) error {
-			w.records.change(id, func(r *session.Record) { r.Binding = &session.Binding{Adopted: true, Shell: shell} })
-			return nil
-		}
+		w.sessions.shell = shell
 		require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonAdopt)))
-		assert.Equal(t, w.word(want, i18n.Args{"Name": "api", "Window": "mine"}), w.sender.last(t).Text.Text)
+		assert.Equal(t, closes, strings.Contains(w.sender.last(t).Text.Text, w.named(i18n.AdoptedBare, "api")))
 	}
 }
 
@@ -441,6 +441,7 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 		{"it changed", lifecycle.ErrChanged, i18n.WritersChanged},
 		{"others write too", &lifecycle.WriterError{Writers: []lifecycle.Writer{desk(5)}}, i18n.WritersChanged},
 		{"it came back", &lifecycle.StateError{State: session.Running}, i18n.WritersChanged},
+		{"it goes on elsewhere", &lifecycle.MovedError{To: uuid.New()}, i18n.WritersChanged},
 		{"it was purged", session.ErrNotFound, i18n.WritersChanged},
 		{"no terminal", lifecycle.ErrNoTerminal, i18n.FootAdoptElsewhere},
 		{"nobody sees who writes", lifecycle.ErrEvidence, i18n.WritersUnknown},
@@ -449,7 +450,7 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			_, m := w.told(t, ghost, inWindow(t, 4123))
-			w.sessions.adopt = func(uuid.UUID) error { return deep(tt.err) }
+			w.sessions.adopt = func(lifecycle.AdoptRequest) error { return deep(tt.err) }
 			err := w.tap(t, alice, dataOf(t, w, m, i18n.ButtonAdopt))
 			if tt.want == "" {
 				assert.ErrorIs(t, err, errDisk, "the person is told that it failed")

@@ -48,7 +48,7 @@ func (b *Bot) cancelButton(asked int64) outbox.Button {
 // end archives a session that a person confirmed, and gives the receipt.
 func (b *Bot) end(ctx context.Context, t tapEvent, id uuid.UUID, final session.State) error {
 	r, ok := b.Records.Get(id)
-	if !ok || !endable(r.State) {
+	if !ok || !endable(r) {
 		return b.stale(ctx, t)
 	}
 	b.Sender.Answer(ctx, t.to, t.query, "", false)

@@ -28,7 +28,6 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
-	"ccbot/tmux"
 )
 
 const (
@@ -49,6 +48,7 @@ type world struct {
 	*Bot
 	records  *fakeRecords
 	sessions *fakeSessions
+	windows  *fakeWindows
 	sender   *fakeSender
 	entries  *fakeEntries
 	relay    *fakeRelay
@@ -74,12 +74,13 @@ func newWorld(t *testing.T) *world {
 	w.sender = &fakeSender{events: w.events}
 	w.Bot = New(
 		Config{Allowed: map[int64]bool{alice: true, bob: true}, Groups: map[int64]bool{ours: true},
-			Username: "cc_bot", Lang: "en", Home: w.home},
+			Username: "cc_bot", Lang: "en", Home: w.home, StateDir: filepath.Join(w.home, ".ccbot")},
 		Deps{Records: w.records, Sender: w.sender, Entries: w.entries, Chats: chats, Words: words, Relay: w.relay,
 			Now: func() time.Time { return started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)})
 	w.asks.patience = 0
 	w.open(t)
-	w.Connect(w.sessions, func(context.Context) []tmux.Pane { return w.sessions.orphans })
+	w.windows = &fakeWindows{told: make(map[string]bool)}
+	w.Connect(w.sessions, w.windows)
 	return w
 }
 
@@ -117,6 +118,14 @@ func (w *world) currentSession(t *testing.T, name string, state session.State, c
 	t.Helper()
 	r := w.session(t, name, state, cursors...)
 	require.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
+	return r
+}
+
+// record is a session as it is now.
+func (w *world) record(t *testing.T, id uuid.UUID) session.Record {
+	t.Helper()
+	r, ok := w.records.Get(id)
+	require.True(t, ok)
 	return r
 }
 
@@ -239,14 +248,15 @@ type fakeSessions struct {
 	log
 	records   *fakeRecords
 	events    chan string
-	orphans   []tmux.Pane
 	start     func(q lifecycle.StartRequest) (session.Record, error)
 	restore   func(id uuid.UUID) (session.Record, error)
 	leftovers []lifecycle.Ending // that a restore ends first
 	archive   func(id uuid.UUID) error
 	writers   func(id uuid.UUID) ([]lifecycle.Writer, error)
 	ends      func(who []process.Identity) ([]lifecycle.Ending, error)
-	adopt     func(id uuid.UUID) error
+	adopt     func(q lifecycle.AdoptRequest) error
+	shell     int // below which an adopted agent runs
+	reported  func(id uuid.UUID) error
 	queue     func(id uuid.UUID, key string) error
 	decide    func(id uuid.UUID, key string) error // SendAgain, SendAnyway and Drop
 	move      func(id uuid.UUID, to session.Conversation) error
@@ -313,16 +323,32 @@ func (f *fakeSessions) EndWriters(_ context.Context, id uuid.UUID, who []process
 	return ended, nil
 }
 
-func (f *fakeSessions) Adopt(_ context.Context, id uuid.UUID, who process.Identity) (session.Record, error) {
-	f.add("adopt %s as %s", who, id)
+// Adopt makes a record for the agent and closes the one that it took over from.
+func (f *fakeSessions) Adopt(_ context.Context, q lifecycle.AdoptRequest) (session.Record, error) {
+	f.add("adopt %s from %s", q.Agent, q.From)
 	if f.adopt != nil {
-		if err := f.adopt(id); err != nil {
+		if err := f.adopt(q); err != nil {
 			return session.Record{}, err
 		}
 	}
-	f.records.change(id, func(r *session.Record) { r.State = session.Running })
-	r, _ := f.records.Get(id)
+	r := session.Record{ID: uuid.New(), ClaudeSessionID: q.Claude, Name: "mine", Conversation: q.Conversation, Owner: q.Owner}
+	if from, ok := f.records.Get(q.From); ok {
+		r.Name, r.Conversation, r.TookOver = from.Name, from.Conversation, from.ID
+		f.records.change(from.ID, func(r *session.Record) { r.Closed = session.ClosedTransferred })
+	}
+	r.State, r.CreatedAt = session.Running, started.Add(24*time.Hour)
+	r.Binding = &session.Binding{Adopted: true, Shell: f.shell, Window: "@4"}
+	f.records.put(r)
 	return r, nil
+}
+
+func (f *fakeSessions) Reported(_ context.Context, id uuid.UUID) error {
+	f.add("reported %s", id)
+	if f.reported != nil {
+		return f.reported(id)
+	}
+	f.records.change(id, func(r *session.Record) { r.Unreported = false })
+	return nil
 }
 
 func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.State, _ string) error {
@@ -432,6 +458,33 @@ func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
 }
 
 func (f *fakeSessions) Attach(r session.Record) string { return "tmux attach -t " + r.Name }
+
+// fakeWindows are windows that belong to no session.
+type fakeWindows struct {
+	all  []lifecycle.Window
+	told map[string]bool
+	err  error // of every method
+}
+
+func (f *fakeWindows) Orphans(context.Context) ([]lifecycle.Window, error) {
+	return slices.Clone(f.all), f.err
+}
+
+func (f *fakeWindows) Ignore(_ context.Context, w lifecycle.Window) error {
+	f.all = slices.DeleteFunc(f.all, func(k lifecycle.Window) bool { return k.Pane.Window == w.Pane.Window })
+	return f.err
+}
+
+func (f *fakeWindows) NewOrphans(_ context.Context, of []lifecycle.Window) ([]lifecycle.Window, error) {
+	return slices.DeleteFunc(slices.Clone(of), func(w lifecycle.Window) bool { return f.told[w.Pane.Window.String()] }), f.err
+}
+
+func (f *fakeWindows) Told(_ context.Context, all []lifecycle.Window) error {
+	for _, w := range all {
+		f.told[w.Pane.Window.String()] = true
+	}
+	return f.err
+}
 
 // fakeRelay has the hooks that a test lets wait. A decision or a leave ends the
 // wait.

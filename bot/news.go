@@ -61,6 +61,8 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 		return b.tellStopped(ctx, n)
 	case lifecycle.NoteEnded:
 		return b.tellEnded(ctx, n)
+	case lifecycle.NoteTransferred:
+		return b.tellMoved(ctx, n)
 	}
 	return fmt.Errorf("unknown news %q", n.Kind)
 }
@@ -78,6 +80,9 @@ func (b *Bot) closeOver(ctx context.Context, n lifecycle.Note) error {
 	case lifecycle.NoteEnded, lifecycle.NoteLost, lifecycle.NoteStopped, lifecycle.NoteFailed:
 		b.asks.look(n.Session.ID, true)
 		return b.dialogs.close(ctx, n.Session.ID)
+	case lifecycle.NoteTransferred:
+		b.asks.look(n.From.ID, true)
+		return b.dialogs.close(ctx, n.From.ID)
 	}
 	return nil
 }

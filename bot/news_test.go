@@ -62,7 +62,7 @@ func newsTable() map[lifecycle.NoteKind]told {
 		return func(w *world) []string {
 			var all []string
 			for _, key := range keys {
-				all = append(all, w.word(key, i18n.Args{"Name": "api", "Command": "tmux attach", "Count": 2,
+				all = append(all, w.word(key, i18n.Args{"Name": "api", "Command": "tmux attach", "Count": 2, "Window": "@21",
 					"State": w.word(i18n.StateArchived), "Seconds": int(lifecycle.StartNotice.Seconds()), "Time": started.Local().Format("15:04")}))
 			}
 			return all
@@ -88,6 +88,7 @@ func newsTable() map[lifecycle.NoteKind]told {
 		lifecycle.NoteStopped:      {says: name(i18n.ReceiptArchived), buttons: []string{"undo"}},
 		lifecycle.NoteDelivered:    {}, // a reaction
 		lifecycle.NoteTranscript:   {}, // what the transcript says
+		lifecycle.NoteTransferred:  {says: name(i18n.Moved, i18n.AdoptedAsks)},
 	}
 }
 
@@ -96,7 +97,7 @@ func newsTable() map[lifecycle.NoteKind]told {
 func (w *world) news(t *testing.T, kind lifecycle.NoteKind) lifecycle.Note {
 	t.Helper()
 	r := w.session(t, "api", session.Archived)
-	r.Conversation, r.Prompts = inGroup, []string{"1", "2"}
+	r.Conversation, r.Prompts, r.Binding = inGroup, []string{"1", "2"}, &session.Binding{Window: "@21"}
 	e := w.prompt(t, r, "the prompt", inbox.Typing)
 	return lifecycle.Note{Kind: kind, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: e.Text}, Screen: "the screen\n\n",
 		Attach: "tmux attach", Asks: true, Receipt: &lifecycle.Receipt{}, Draft: "a draft", Writers: []lifecycle.Writer{desk(4123)}}

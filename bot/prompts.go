@@ -58,7 +58,11 @@ func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
 		return err
 	}
 	b.at("prompt-saved")
-	if err := b.Sessions.Queue(ctx, r.ID, in.key); err != nil {
+	err = b.Sessions.Queue(ctx, r.ID, in.key)
+	if errors.Is(err, lifecycle.ErrNoAgent) && b.moved(r.ID) {
+		return b.promptAgain(ctx, in, e, text)
+	}
+	if err != nil {
 		return b.notQueued(ctx, in, r, e, err)
 	}
 	b.Sender.React(ctx, in.to, in.message, reactionStored)
@@ -67,6 +71,16 @@ func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
 		return b.asks.offer(e, asked.Request.ID)
 	}
 	return nil
+}
+
+// promptAgain gives a prompt to the session with which the conversation goes on
+// since a moment. The entry is as it came, in case that one has ended, too.
+func (b *Bot) promptAgain(ctx context.Context, in incoming, e inbox.Entry, text string) error {
+	e.State = inbox.Accepted
+	if err := b.Entries.Save(e); err != nil {
+		return err
+	}
+	return b.prompt(ctx, in, text)
 }
 
 // notQueued finishes a prompt whose agent has ended meanwhile, once that is
@@ -167,6 +181,24 @@ func (p Prompts) SavePrompt(q lifecycle.Prompt) error {
 		e.Typing = &inbox.Mark{At: m.At, Path: m.Path, Offset: m.Offset, Enters: m.Enters, Retreat: m.Retreat}
 	}
 	return p.Inbox.Save(e)
+}
+
+// MovePrompt makes a prompt another session's, durably; once more is nothing.
+// fs.ErrNotExist says that it is finished.
+func (p Prompts) MovePrompt(key string, to uuid.UUID) error {
+	e, err := p.Inbox.Load(key)
+	if errors.Is(err, inbox.ErrNoEntry) {
+		return fs.ErrNotExist
+	}
+	if err != nil || e.Session == to {
+		return err
+	}
+	e.Session = to
+	err = p.Inbox.Save(e)
+	if errors.Is(err, inbox.ErrNoEntry) { // finished since
+		return fs.ErrNotExist
+	}
+	return err
 }
 
 // FinishPrompt ends a prompt for good.

@@ -88,6 +88,18 @@ func tightScreen(screen string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
+// paragraphs are texts with an empty line between them. Of an empty one nothing
+// is seen.
+func paragraphs(parts ...render.Text) (text render.Text) {
+	for _, p := range parts {
+		if text.Text != "" && p.Text != "" {
+			text = render.Join(text, plain("\n\n"))
+		}
+		text = render.Join(text, p)
+	}
+	return text
+}
+
 // rule is a line across the terminal.
 var rule = regexp.MustCompile(`([─╌▔])[─╌▔]{11,}`)
 

@@ -24,7 +24,7 @@ func (b *Bot) current(to session.Conversation) (session.Record, bool, error) {
 		return session.Record{}, false, err
 	}
 	r, ok := b.Records.Get(id)
-	return r, ok, nil
+	return b.successor(r), ok, nil
 }
 
 // use makes a session the current one of a conversation, and shows it there
@@ -58,36 +58,56 @@ func (b *Bot) show(ctx context.Context, to session.Conversation, r session.Recor
 
 // isCurrent says whether a session is the current one of a conversation.
 func (b *Bot) isCurrent(to session.Conversation, r session.Record) bool {
-	id, err := b.Chats.Current(to)
-	return err == nil && id == r.ID
+	now := b.currentID(to)
+	return now != uuid.Nil && now == b.successor(r).ID
+}
+
+// currentID is uuid.Nil where there is none, or where it cannot be read.
+func (b *Bot) currentID(to session.Conversation) uuid.UUID {
+	now, ok, err := b.current(to)
+	if err != nil || !ok {
+		return uuid.Nil
+	}
+	return now.ID
 }
 
 // find looks a session up by name or by the beginning of its id; without an
 // argument it is the current one. Of several with the same name the newest that
-// fits counts.
-func (b *Bot) find(to session.Conversation, arg string, fits func(session.State) bool) (session.Record, bool, error) {
+// fits counts. One whose conversation another session goes on with leads to that.
+func (b *Bot) find(to session.Conversation, arg string, fits func(session.Record) bool) (session.Record, bool, error) {
 	if arg == "" {
 		r, ok, err := b.current(to)
-		return r, ok && fits(r.State), err
+		return r, ok && fits(r), err
 	}
-	list := b.Records.List()
-	slices.Reverse(list)
-	for _, r := range list {
-		if (strings.EqualFold(r.Name, arg) || strings.HasPrefix(r.ID.String(), arg) && len(arg) >= 8) && fits(r.State) {
+	all := b.Records.List()
+	for _, r := range slices.Backward(all) {
+		if !strings.EqualFold(r.Name, arg) && !isIDOf(r, arg) {
+			continue
+		}
+		if r = successorIn(all, r); fits(r) {
 			return r, true, nil
 		}
 	}
 	return session.Record{}, false, nil
 }
 
-func live(s session.State) bool      { return s.Live() }
-func resumable(s session.State) bool { return s.Resumable() }
+// isIDOf says whether a text is enough of a session's id to mean it.
+func isIDOf(r session.Record, text string) bool {
+	return len(text) >= 8 && strings.HasPrefix(r.ID.String(), text)
+}
+
+func live(r session.Record) bool      { return r.State.Live() }
+func resumable(r session.Record) bool { return r.Resumable() }
+
+// comesBack are the sessions that a resume brings back; one that is on its way may
+// have been cut short.
+func comesBack(r session.Record) bool { return r.Resumable() || r.Interrupted() }
 
 // endable are the sessions that can still be archived.
-func endable(s session.State) bool { return s.Live() || s == session.CleanupFailed }
+func endable(r session.Record) bool { return r.State.Live() || r.State == session.CleanupFailed }
 
-// list shows the sessions with a button each, and the windows that are not
-// ours.
+// list shows the sessions with a button each, and the windows that belong to
+// none.
 func (b *Bot) list(ctx context.Context, in incoming, _ string) error {
 	text, buttons := b.listText(ctx, in.to)
 	return b.post(ctx, in.to, text, buttons)
@@ -96,14 +116,16 @@ func (b *Bot) list(ctx context.Context, in incoming, _ string) error {
 func (b *Bot) listText(ctx context.Context, to session.Conversation) (render.Text, [][]outbox.Button) {
 	var lines, dirs []string
 	var buttons []outbox.Button
-	ended := 0
+	ended, now := 0, b.currentID(to)
 	for _, r := range b.Records.List() {
-		if !endable(r.State) {
+		if resumable(r) {
 			ended++
+		}
+		if !endable(r) {
 			continue
 		}
-		lines, dirs = append(lines, b.listLine(ctx, to, r)), append(dirs, b.short(r.Dir))
-		buttons = append(buttons, b.listButton(to, r))
+		lines, dirs = append(lines, b.listLine(ctx, r, r.ID == now)), append(dirs, b.short(r.Dir))
+		buttons = append(buttons, b.listButton(r, r.ID == now))
 	}
 	text := b.words.Say(i18n.ListEmpty)
 	if len(lines) > 0 {
@@ -112,10 +134,11 @@ func (b *Bot) listText(ctx context.Context, to session.Conversation) (render.Tex
 	if ended > 0 {
 		text += "\n\n" + b.words.Say(i18n.ListArchived, i18n.Args{"Count": ended})
 	}
-	return render.Join(marked(text, dirs...), b.orphanText(ctx)), rows(2, buttons...)
+	orphans := b.orphans(ctx)
+	return paragraphs(marked(text, dirs...), b.windowsText(orphans)), append(rows(2, buttons...), b.windowButtons(orphans, inList)...)
 }
 
-func (b *Bot) listLine(ctx context.Context, to session.Conversation, r session.Record) string {
+func (b *Bot) listLine(ctx context.Context, r session.Record, current bool) string {
 	state := b.words.Say(i18n.StateKey(string(r.State)))
 	switch {
 	case r.State == session.Running:
@@ -124,7 +147,7 @@ func (b *Bot) listLine(ctx context.Context, to session.Conversation, r session.R
 		state += " (" + b.notCleanDetails(r)[0] + ")" // the first reason is enough here
 	}
 	mark := "•"
-	if b.isCurrent(to, r) {
+	if current {
 		mark = "✓"
 	}
 	return fmt.Sprintf("%s %s: %s, %s", mark, r.Name, state, b.short(r.Dir))
@@ -166,12 +189,12 @@ func (b *Bot) usageText(u *session.Usage) (text []string) {
 
 // listButton makes a session the current one; of one that is not cleaned up,
 // tries that again.
-func (b *Bot) listButton(to session.Conversation, r session.Record) outbox.Button {
+func (b *Bot) listButton(r session.Record, current bool) outbox.Button {
 	if r.State == session.CleanupFailed {
 		return outbox.Button{Text: b.retryWord(r), Data: "try:" + ref(r.ID)}
 	}
 	name := r.Name
-	if b.isCurrent(to, r) {
+	if current {
 		name = "✓ " + name
 	}
 	return outbox.Button{Text: name, Data: "cur:" + ref(r.ID)}
@@ -194,17 +217,4 @@ func (b *Bot) short(dir string) string {
 		return "~" + rest
 	}
 	return dir
-}
-
-// orphanText lists windows that belong to no session; they are only shown.
-func (b *Bot) orphanText(ctx context.Context) render.Text {
-	orphans := b.Orphans(ctx)
-	if len(orphans) == 0 {
-		return render.Text{}
-	}
-	text := "\n\n" + b.words.Say(i18n.ListUnbound, i18n.Args{"Count": len(orphans)})
-	for _, p := range orphans {
-		text += fmt.Sprintf("\n• %s %s: %s, %s", p.Window, p.WindowName, p.Command, b.short(p.Path))
-	}
-	return plain(text)
 }

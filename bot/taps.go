@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +29,7 @@ type tapEvent struct {
 	to      session.Conversation
 	message int
 	text    string // of the message that the button is under
+	buttons [][]outbox.Button
 	args    []string
 }
 
@@ -36,9 +38,10 @@ type tap func(ctx context.Context, t tapEvent) error
 
 // tapTable says what each verb does. SESSION is a session's id, WISH one with
 // where and how to resume it, WRITERS a hash of the processes that the message
-// shows, MARK one of what the terminal shows, BY the person who was asked. The
-// verbs about writers begin with the letter of their scene; behind WRITERS may
-// stand that nobody had asked.
+// shows, MARK one of what the terminal or the window shows, PLACE the message
+// that the button is under, BY the person who was asked. The verbs about writers
+// begin with the letter of their scene; behind WRITERS may stand that nobody had
+// asked.
 func (b *Bot) tapTable() map[string]tap {
 	return map[string]tap{
 		"cur":   b.tapCurrent,                                     // SESSION: make it the current one
@@ -72,6 +75,12 @@ func (b *Bot) tapTable() map[string]tap {
 		"gas":   b.onWriters(ghost, b.askEndWriters),              // SESSION:WRITERS: ask whether to end them
 		"gdo":   b.byAsker(2, b.onWriters(ghost, b.endWriters)),   // SESSION:WRITERS:BY: end them
 		"gad":   b.onWriters(ghost, b.adopt),                      // SESSION:WRITERS: go on where it runs
+		"rall":  b.tapResumeAll,                                   // TIME: bring back what was lost here since then, seconds since 1970
+		"rpick": b.tapPick,                                        // TIME: show what was lost here since then
+		"wad":   b.onWindow(b.adoptWindow),                        // WINDOW:MARK:PLACE: make it a session's
+		"war":   b.onWindow(b.askArchiveWindow),                   // WINDOW:MARK:PLACE: ask whether to archive what runs in it
+		"wyes":  b.byAsker(3, b.onWindow(b.archiveWindow)),        // WINDOW:MARK:PLACE:BY: archive what runs in it
+		"wig":   b.onWindow(b.ignoreWindow),                       // WINDOW:MARK:PLACE: mention it no more
 	}
 }
 
@@ -86,8 +95,8 @@ func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
 	}
 	m := q.Message.Message
 	parts := strings.Split(q.Data, ":")
-	t := tapEvent{query: q.ID, from: q.From.ID, name: q.From.FirstName, message: m.ID, text: m.Text, args: parts[1:],
-		to: inbox.ConversationOf(m)}
+	t := tapEvent{query: q.ID, from: q.From.ID, name: q.From.FirstName, message: m.ID, text: m.Text, buttons: buttonsOf(m),
+		args: parts[1:], to: inbox.ConversationOf(m)}
 	do, ok := b.taps[parts[0]]
 	if !ok {
 		return b.stale(ctx, t)
@@ -119,6 +128,34 @@ func (b *Bot) stale(ctx context.Context, t tapEvent) error {
 // spend takes the buttons off the message.
 func (b *Bot) spend(ctx context.Context, t tapEvent) error {
 	return edited(b.Sender.EditButtons(ctx, t.to, t.message, nil))
+}
+
+// takeOff takes the rows of some buttons off the message, by their verb and first
+// argument. Others stay as they were when the person tapped.
+func (b *Bot) takeOff(ctx context.Context, t tapEvent, which func(verb, first string) bool) error {
+	rest := slices.DeleteFunc(slices.Clone(t.buttons), func(row []outbox.Button) bool {
+		return slices.ContainsFunc(row, func(one outbox.Button) bool {
+			verb, args, _ := strings.Cut(one.Data, ":")
+			first, _, _ := strings.Cut(args, ":")
+			return which(verb, first)
+		})
+	})
+	return edited(b.Sender.EditButtons(ctx, t.to, t.message, rest))
+}
+
+// buttonsOf are the buttons that a message has.
+func buttonsOf(m *models.Message) (rows [][]outbox.Button) {
+	if m.ReplyMarkup == nil {
+		return nil
+	}
+	for _, keys := range m.ReplyMarkup.InlineKeyboard {
+		var row []outbox.Button
+		for _, k := range keys {
+			row = append(row, outbox.Button{Text: k.Text, Data: k.CallbackData, Style: outbox.Style(k.Style)})
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // replace sets the text of the message that was tapped, without buttons.
@@ -158,13 +195,18 @@ func (b *Bot) session(t tapEvent) (session.Record, bool) {
 
 func (b *Bot) tapCurrent(ctx context.Context, t tapEvent) error {
 	r, ok := b.session(t)
-	if !ok || !endable(r.State) {
+	if r = b.successor(r); !ok || !endable(r) {
 		return b.stale(ctx, t)
 	}
 	if err := b.use(ctx, t.to, r); err != nil {
 		return err
 	}
 	b.Sender.Answer(ctx, t.to, t.query, "→ "+r.Name, false)
+	return b.redrawList(ctx, t)
+}
+
+// redrawList sets the message to the list as it is now.
+func (b *Bot) redrawList(ctx context.Context, t tapEvent) error {
 	text, buttons := b.listText(ctx, t.to)
 	parts := text.Split(limit) // the buttons stand under the last one
 	return edited(b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: parts[len(parts)-1], Buttons: buttons}))

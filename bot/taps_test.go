@@ -22,6 +22,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/recovery"
 )
 
 func TestStaleButtons(t *testing.T) {
@@ -167,6 +168,7 @@ func TestCallbackDataFits(t *testing.T) {
 	w.commands64(t, old)
 	w.taps64(t)
 	w.files64(t, r)
+	w.recovery64(t)
 	seen := make(map[string]bool)
 	for _, m := range slices.Concat(w.sender.posted, w.sender.edited, w.sender.sent) {
 		for _, d := range data(m) {
@@ -202,6 +204,18 @@ func (w *world) news64(t *testing.T, r, old, stuck session.Record) {
 	for _, s := range []session.Record{old, stuck} {
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: s, Receipt: &lifecycle.Receipt{}}))
 	}
+}
+
+// recovery64 tells what a start found: sessions that went down, and a window.
+func (w *world) recovery64(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"one", "two"} {
+		r := w.lost(t, name, session.ClosedReboot)
+		w.records.change(r.ID, func(r *session.Record) { r.EndedAt = time.Unix(math.MaxInt32*2, 0) })
+	}
+	w.windows.all = []lifecycle.Window{agentWindow(t, "@2147483646", math.MaxInt32)}
+	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
+	require.NoError(t, w.tap(t, math.MaxInt64, dataOf(t, w, w.sender.last(t), i18n.ButtonArchive)))
 }
 
 // asks64 tells what asks: a request, a prompt behind it, a dialog with many options.
@@ -275,7 +289,8 @@ func TestP9_EveryVerbIsForAllowedPeople(t *testing.T) {
 
 // A button that somebody cut, or wrote by hand, does nothing.
 func FuzzTapData(f *testing.F) {
-	for _, seed := range []string{"res:x", "undo:AAAAAAAAAAAAAAAAAAAAAA:5", "rdo:AAAAAAAAAAAAAAAAAAAAAA..c:12345678:7", ":::", "gad:.:"} {
+	for _, seed := range []string{"res:x", "undo:AAAAAAAAAAAAAAAAAAAAAA:5", "rdo:AAAAAAAAAAAAAAAAAAAAAA..c:12345678:7", ":::", "gad:.:",
+		"rall:0", "rpick:-1", "wad:@21:12345678:l", "wyes:@21:12345678:q:7", "war::", "wig:@:x:r"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, data string) {
@@ -284,8 +299,10 @@ func FuzzTapData(f *testing.F) {
 		}
 		w := newWorld(t)
 		w.session(t, "api", session.Running)
+		w.windows.all = []lifecycle.Window{agentWindow(t, "@21", 4123)}
 		require.NoError(t, w.tap(t, alice, data))
 		require.Empty(t, w.sessions.done())
+		require.Len(t, w.windows.all, 1)
 	})
 }
 
@@ -316,7 +333,7 @@ func TestAlertsFit(t *testing.T) {
 		w := newWorld(t)
 		w.words = w.Words.For(lang)
 		for _, key := range []i18n.Key{i18n.BoxBusy, i18n.DraftHidden, i18n.AlreadyEnded, i18n.WritersUnknown, i18n.WritersChanged,
-			i18n.UndoOver, i18n.FootAdoptElsewhere, i18n.NotForYou, i18n.StaleButton, i18n.Retrying, i18n.InternalError} {
+			i18n.UndoOver, i18n.FootAdoptElsewhere, i18n.RecoveredOver, i18n.WindowsUnknown, i18n.WindowIgnored, i18n.NotForYou, i18n.StaleButton, i18n.Retrying, i18n.InternalError} {
 			assert.LessOrEqual(t, plain(w.named(key, "a-name-as-they-are")).Length(), alertLimit, "%s %s", lang, key)
 		}
 		w.alert(t.Context(), tapEvent{query: "q"}, i18n.WritersUnknown, i18n.Args{"Name": strings.Repeat("long", 100)})

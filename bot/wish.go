@@ -87,7 +87,8 @@ func (q wish) data() string {
 }
 
 // wished reads a wish from argument 0; false where the session or the directory
-// is not known any more.
+// is not known any more. Of a conversation that moved to another session it is
+// that one which is wanted.
 func (b *Bot) wished(t tapEvent) (q wish, r session.Record, ok bool) {
 	if len(t.args) == 0 {
 		return wish{}, session.Record{}, false
@@ -107,6 +108,8 @@ func (b *Bot) wished(t tapEvent) (q wish, r session.Record, ok bool) {
 		}
 	}
 	r, ok = b.Records.Get(q.session)
+	r = b.successor(r)
+	q.session = r.ID
 	return q, r, ok
 }
 

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/recovery"
 )
 
 // TestEverySentenceIsSaidInEveryLanguage says what this package can say and looks
@@ -39,6 +41,8 @@ func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
 				w.sayWriters(t, k)
 			}
 			w.sayAsks(t)
+			w.sayRecovery(t)
+			w.sayWindows(t)
 			var said []string
 			for _, m := range slices.Concat(w.sender.posted, w.sender.edited, w.sender.sent) {
 				said = append(said, m.Text.Text)
@@ -135,6 +139,58 @@ func (w *world) sayWriters(t *testing.T, k scene) {
 		delete(w.records.all, r.ID)
 	}
 	w.sessions.restore = nil
+}
+
+// sayRecovery tells of a start everything that it can have found.
+func (w *world) sayRecovery(t *testing.T) {
+	t.Helper()
+	rep := recovery.Report{Results: []recovery.Result{{Err: errDisk}},
+		Notices: []recovery.Notice{{Kind: recovery.Newer}, {Kind: recovery.Unreadable}}}
+	open := w.session(t, "open", session.Running)
+	rep.Results = append(rep.Results, report(recovery.Reattach, open).Results...)
+	rep.Notices = append(rep.Notices, recovery.Notice{Kind: recovery.Unclear, Record: open.ID})
+	w.sessions.look = lifecycle.Look{Phase: lifecycle.PhaseWaitingAnswer}
+	for _, w.ResumeOnStart = range []string{ResumeAsk, ResumeAll} {
+		for _, closed := range []string{session.ClosedReboot, session.ClosedTmux, ""} {
+			w.lost(t, "lost", closed)
+		}
+		for _, state := range []session.State{session.Abandoned, session.Failed} {
+			r := w.lost(t, "over", "")
+			w.records.change(r.ID, func(r *session.Record) { r.State = state })
+		}
+		require.NoError(t, w.Recovered(t.Context(), rep))
+	}
+	require.NoError(t, w.tap(t, alice, "rall:0:9000000000000"))
+	require.NoError(t, w.tap(t, alice, "rpick:0:9000000000000"))
+	_, target := w.transferred(t, "api")
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteTransferred, Session: target}))
+}
+
+// sayWindows shows windows of nobody and taps on all that they offer, and tells
+// histories.
+func (w *world) sayWindows(t *testing.T) {
+	t.Helper()
+	dead := shellWindow(t, "@22")
+	dead.Pane.Dead = true
+	for _, ours := range []bool{false, true} {
+		one := agentWindow(t, "@21", 4123)
+		if one.Ours = ours; ours {
+			one.Agent.Pane.PID = one.Agent.PID
+		}
+		m := w.unbound(t, one, dead)
+		for _, d := range data(m)[len(data(m))-3:] { // [Archive] and the two [Ignore]
+			require.NoError(t, w.tap(t, alice, d))
+		}
+		w.windows.all = []lifecycle.Window{one}
+		require.NoError(t, w.tap(t, alice, fmt.Sprintf("wad:@21:%s:l", windowMark(one))))
+		delete(w.records.all, w.records.List()[len(w.records.List())-1].ID)
+	}
+	w.windows.err = errTable
+	require.NoError(t, w.tap(t, alice, "wig:@21:x:l"))
+	source, _ := w.transferred(t, "api")
+	w.records.change(source.ID, func(r *session.Record) { r.History = make([]session.Change, 50) })
+	w.mustHear(t, "/why "+source.ID.String())
+	w.mustHear(t, "/why api")
 }
 
 // sayAsks lets agents ask, and taps on what that shows.

@@ -11,6 +11,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/tmux"
 )
 
 // scene is what a message about writers of a conversation is about. Its letter
@@ -93,7 +94,7 @@ func (b *Bot) writersMessage(a about, asker int64) (render.Text, [][]outbox.Butt
 func (b *Bot) nobodyMessage(a about) (render.Text, [][]outbox.Button) {
 	text := plain(b.words.Say(i18n.WritersNone, i18n.Args{"Name": a.r.Name}))
 	buttons := b.resumeButton(a.r)
-	if a.scene == refused && a.r.State.Resumable() {
+	if a.scene == refused && a.r.Resumable() {
 		buttons = rows(1, b.button(i18n.ButtonResume, "res:"+a.wish.data(), outbox.Primary))
 	}
 	return text, buttons
@@ -142,7 +143,7 @@ func (b *Bot) dirText(dir string) string { return clip(visible(b.short(dir)), 60
 func (b *Bot) writerDetails(w lifecycle.Writer) (lines []string, command string) {
 	lines = append(lines, b.words.Say(i18n.WriterSource, i18n.Args{"Source": b.sourceText(w)}))
 	if w.InTmux {
-		command = b.attachTo(w)
+		command = b.attachTo(w.Pane)
 		lines = append(lines, b.words.Say(i18n.WriterTmux, i18n.Args{"Window": visible(w.Pane.WindowName), "Command": command}))
 	}
 	if !w.Endable() {
@@ -154,9 +155,9 @@ func (b *Bot) writerDetails(w lifecycle.Writer) (lines []string, command string)
 	return lines, command
 }
 
-// attachTo is the command that shows a writer's window at the desk.
-func (b *Bot) attachTo(w lifecycle.Writer) string {
-	return b.Sessions.Attach(session.Record{Name: w.Pane.WindowName, Binding: &session.Binding{Window: w.Pane.Window.String()}})
+// attachTo is the command that shows a window at the desk.
+func (b *Bot) attachTo(p tmux.Pane) string {
+	return b.Sessions.Attach(session.Record{Name: p.WindowName, Binding: &session.Binding{Window: p.Window.String()}})
 }
 
 // sourceText says by what a writer was recognised.
@@ -223,11 +224,9 @@ func adoptWords(a about) []i18n.Key {
 	return nil // why it is not ended says it all
 }
 
-// adoptable says whether a session in this state can go on where somebody runs
-// it. One that is not cleaned up cannot, before it is.
-func adoptable(r session.Record) bool {
-	return !r.State.Live() && r.State.CanBecome(session.Running)
-}
+// adoptable says whether a session can go on where somebody runs it. One that is
+// not cleaned up cannot, before it is.
+func adoptable(r session.Record) bool { return resumable(r) }
 
 // canAdopt says whether the writer can be made the session's agent.
 func (a about) canAdopt() bool {

@@ -153,7 +153,7 @@ func (w *world) decoys(n int, claudeID string) []decoy {
 func (w *world) decoy(cmd *exec.Cmd) decoy {
 	w.t.Helper()
 	require.NoError(w.t, cmd.Start())
-	w.t.Cleanup(func() {
+	w.whole.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})

@@ -34,9 +34,9 @@ type desk struct {
 // env adds to the environment of what runs there.
 func (w *world) newDesk(env ...string) *desk {
 	w.t.Helper()
-	d := &desk{w: w, socket: "ccbot-test-desk-" + uuid.NewString()[:8], sent: filepath.Join(w.t.TempDir(), "desk.jsonl")}
+	d := &desk{w: w, socket: "ccbot-test-desk-" + uuid.NewString()[:8], sent: filepath.Join(w.whole.TempDir(), "desk.jsonl")}
 	d.env = append(append(w.agentEnv(), "DEMOAGENT_LOG="+d.sent), env...)
-	w.t.Cleanup(func() {
+	w.whole.Cleanup(func() {
 		_ = exec.Command("tmux", "-L", d.socket, "kill-server").Run()
 		_ = os.Remove(fmt.Sprintf("/tmp/tmux-%d/%s", os.Getuid(), d.socket))
 	})
@@ -128,7 +128,7 @@ func (w *world) typeAtDesk(name, line string) {
 
 // endLater ends a process that the test started, if it lives at the test's end.
 func (w *world) endLater(id process.Identity) {
-	w.t.Cleanup(func() {
+	w.whole.Cleanup(func() {
 		if w.table.Liveness(id) != process.Alive {
 			return
 		}
@@ -238,10 +238,11 @@ func says(text, want string) bool {
 }
 
 // record is the record of the session with that name; without one it is empty.
+// One whose conversation goes on in another record is none.
 func (w *world) record(name string) session.Record {
 	w.t.Helper()
 	for _, r := range w.records() {
-		if r.Name == name {
+		if r.Name == name && r.Closed != session.ClosedTransferred {
 			return r
 		}
 	}

@@ -3,11 +3,13 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +36,13 @@ func TestMain(m *testing.M) {
 	os.Exit(buildAndRun(m))
 }
 
+// binariesEnv hands the binaries on to a test that runs in a child process.
+const binariesEnv = "CCBOT_E2E_BINARIES"
+
 func buildAndRun(m *testing.M) int {
+	if binaries = os.Getenv(binariesEnv); binaries != "" {
+		return m.Run()
+	}
 	dir, err := os.MkdirTemp("", "ccbot-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -51,7 +59,23 @@ func buildAndRun(m *testing.M) int {
 		}
 	}
 	binaries = dir
+	if err := os.Setenv(binariesEnv, dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	flag.Parse()
+	if !isSet("test.parallel") {
+		_ = flag.Set("test.parallel", strconv.Itoa(max(worlds, runtime.GOMAXPROCS(0)))) // it exists
+	}
 	return m.Run()
+}
+
+// worlds is how many tests run side by side: they wait most of the time.
+const worlds = 6
+
+func isSet(name string) (set bool) {
+	flag.Visit(func(f *flag.Flag) { set = set || f.Name == name })
+	return set
 }
 
 // patience is how long a test waits for what must happen. It is no measure of
@@ -61,11 +85,12 @@ const patience = 40 * time.Second
 // world is one ccbot with everything of its own: Bot API, state folder, tmux
 // server, agent.
 type world struct {
-	t      *testing.T
-	dir    string // project folder of the sessions
-	state  string // CCBOT_DIR
-	claude string // CLAUDE_CONFIG_DIR
-	sent   string // what the demo agent got, one JSON line each
+	t      *testing.T // of what runs now
+	whole  *testing.T // of all of it: what the world has started ends with it
+	dir    string     // project folder of the sessions
+	state  string     // CCBOT_DIR
+	claude string     // CLAUDE_CONFIG_DIR
+	sent   string     // what the demo agent got, one JSON line each
 	socket string
 	api    *sandbox.Server
 	person *sandbox.Person
@@ -106,7 +131,7 @@ func newWorld(t *testing.T, env ...string) *world {
 	t.Helper()
 	requireTmux(t)
 	root := shortDir(t)
-	w := &world{t: t, dir: filepath.Join(root, "work"), state: filepath.Join(root, "state"),
+	w := &world{t: t, whole: t, dir: filepath.Join(root, "work"), state: filepath.Join(root, "state"),
 		claude: filepath.Join(root, "config"), sent: filepath.Join(root, "sent.jsonl"),
 		socket: "ccbot-test-" + uuid.NewString()[:8], api: sandboxtest.Start(t, sandbox.Options{})}
 	w.person = w.api.PagePerson()
@@ -160,11 +185,14 @@ func (w *world) start(env ...string) *botProcess {
 }
 
 // launch runs ccbot and waits for nothing.
-func (w *world) launch(env ...string) *botProcess {
+func (w *world) launch(env ...string) *botProcess { return w.run(nil, env...) }
+
+// run runs a verb of ccbot, and waits for nothing.
+func (w *world) run(args []string, env ...string) *botProcess {
 	w.t.Helper()
-	b := &botProcess{cmd: exec.Command(filepath.Join(binaries, "ccbot")), log: &lockedBuffer{}, done: make(chan struct{})}
+	b := &botProcess{cmd: exec.Command(filepath.Join(binaries, "ccbot"), args...), log: &lockedBuffer{}, done: make(chan struct{})}
 	b.cmd.Env = append(slices.Clone(w.env), env...)
-	b.cmd.Stderr = b.log
+	b.cmd.Stdout, b.cmd.Stderr = b.log, b.log
 	require.NoError(w.t, b.cmd.Start())
 	go func() { _ = b.cmd.Wait(); close(b.done) }()
 	w.bot = b
@@ -216,9 +244,13 @@ func (w *world) close() {
 		w.t.Errorf("data race in the bot:\n%s", w.bot.log)
 	}
 	if w.t.Failed() && w.bot != nil {
+		calls := w.api.Calls()
+		for _, c := range calls[max(0, len(calls)-20):] {
+			w.t.Logf("call %s %s", c.Method, clipped(fmt.Sprint(c.Params)))
+		}
 		w.t.Logf("the bot's log:\n%s", lastKB(w.bot.log.String(), 24))
 		for _, m := range w.api.Messages(w.chat()) {
-			w.t.Logf("message %d bot=%t %q", m.ID, m.FromBot, clipped(m.Text))
+			w.t.Logf("message %d bot=%t buttons=%d %q", m.ID, m.FromBot, len(m.Keyboard), clipped(m.Text))
 		}
 	}
 }
@@ -354,10 +386,10 @@ func (w *world) records() []session.Record {
 	return store.List()
 }
 
-// claudeID is the Claude session id of the world's only record.
+// claudeID is the Claude session id of the world's only session.
 func (w *world) claudeID() string {
 	w.t.Helper()
-	records := w.records()
+	records := slices.DeleteFunc(w.records(), func(r session.Record) bool { return r.Closed == session.ClosedTransferred })
 	require.Len(w.t, records, 1)
 	return records[0].ClaudeSessionID.String()
 }

@@ -41,17 +41,21 @@ func (w *world) tapLike(m sandbox.Message, text string) {
 // crash before that sends it once more.
 func (w *world) shownIs(m sandbox.Message) {
 	w.t.Helper()
-	w.until("the message is noted", func() bool {
-		cards, err := filepath.Glob(filepath.Join(w.state, "asks", "*.json"))
-		require.NoError(w.t, err)
-		for _, card := range cards {
-			data, err := os.ReadFile(card)
-			if err == nil && strings.Contains(string(data), fmt.Sprintf(`"message":%d`, m.ID)) {
-				return true
-			}
+	w.until("the message is noted", func() bool { return w.noted(m) })
+}
+
+// noted says whether that is on disk.
+func (w *world) noted(m sandbox.Message) bool {
+	w.t.Helper()
+	cards, err := filepath.Glob(filepath.Join(w.state, "asks", "*.json"))
+	require.NoError(w.t, err)
+	for _, card := range cards {
+		data, err := os.ReadFile(card)
+		if err == nil && strings.Contains(string(data), fmt.Sprintf(`"message":%d`, m.ID)) {
+			return true
 		}
-		return false
-	})
+	}
+	return false
 }
 
 // screenHas says whether the window of a session shows a text.

@@ -29,21 +29,25 @@ func (w *world) becomes(m sandbox.Message, text string, spent bool) sandbox.Mess
 	return now
 }
 
-// waitsForPermission waits until an agent's presence file says that it waits.
+// waitsFor waits until an agent's presence file says that it waits.
 func (w *world) waitsFor(what string) {
 	w.t.Helper()
-	w.until("the agent waits: "+what, func() bool {
-		files, err := filepath.Glob(filepath.Join(w.claude, "sessions", "*.json"))
-		require.NoError(w.t, err)
-		for _, file := range files {
-			var p struct{ Status, WaitingFor string }
-			data, err := os.ReadFile(file)
-			if err == nil && json.Unmarshal(data, &p) == nil && p.Status == "waiting" && p.WaitingFor == what {
-				return true
-			}
+	w.until("the agent waits: "+what, func() bool { return w.waits(what) })
+}
+
+// waits says whether an agent's presence file does.
+func (w *world) waits(what string) bool {
+	w.t.Helper()
+	files, err := filepath.Glob(filepath.Join(w.claude, "sessions", "*.json"))
+	require.NoError(w.t, err)
+	for _, file := range files {
+		var p struct{ Status, WaitingFor string }
+		data, err := os.ReadFile(file)
+		if err == nil && json.Unmarshal(data, &p) == nil && p.Status == "waiting" && p.WaitingFor == what {
+			return true
 		}
-		return false
-	})
+	}
+	return false
 }
 
 // answerAtDesk presses a key in the permission dialog of a session's window, as
@@ -209,45 +213,6 @@ func TestP4_APlanIsApprovedOrSentBack(t *testing.T) {
 	w.becomes(asked, "Approved in the chat", true)
 	w.hear(asked.ID, "Plan approved")
 	w.stop()
-}
-
-// TestP8_ARequestSurvivesACrash kills the bot with -9 while a request waits. The
-// dialog stands meanwhile; afterwards the same message is right.
-func TestP8_ARequestSurvivesACrash(t *testing.T) {
-	for _, tt := range []struct {
-		name    string
-		between func(*world)
-		after   func(*world, sandbox.Message)
-	}{
-		{"answered afterwards", func(*world) {}, func(w *world, asked sandbox.Message) {
-			w.tap(asked, "Allow")
-			w.becomes(asked, "Allowed in the chat", true)
-		}},
-		{"answered at the desk meanwhile", func(w *world) { w.answerAtDesk("work", "1") }, func(w *world, asked sandbox.Message) {
-			w.becomes(asked, "Allowed at the desk", true)
-		}},
-		{"interrupted meanwhile", func(w *world) { w.answerAtDesk("work", "Escape") }, func(w *world, asked sandbox.Message) {
-			w.becomes(asked, "Interrupted", true)
-		}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.start()
-			w.open("work", w.dir)
-			asked := w.hear(w.say("bash touch survivor"), "wants to run a command")
-			w.waitsFor("permission prompt")
-			w.shownIs(asked)
-			w.kill9()
-			w.until("the dialog stands", func() bool { return w.screenHas("work", "Do you want to proceed?") })
-			tt.between(w)
-			w.start()
-			tt.after(w, asked)
-			assert.Equal(t, 1, w.heard("survivor\n"), "one message for one request")
-			w.hear(w.say("say goes on"), "goes on")
-			w.stop()
-		})
-	}
 }
 
 // TestP4_AnArchiveEndsARequest: the buttons go with the session.

@@ -125,23 +125,6 @@ func TestP9_TheTokenIsNowhere(t *testing.T) {
 	}))
 }
 
-// TestP2_WindowsThatAreNotOursAreOnlyShown puts a person's window into ccbot's
-// tmux session: it is warned about once per start, listed, and never touched.
-func TestP2_WindowsThatAreNotOursAreOnlyShown(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	w.tmux("new-window", "-d", "-t", "=ccbot:", "-n", "mine", "sleep 1000")
-	w.stop()
-	w.start()
-	assert.Equal(t, 1, strings.Count(w.bot.log.String(), "orphan_window"))
-	assert.Contains(t, w.bot.log.String(), `note="no Session record references it"`)
-	w.hear(w.say("/list"), "belongs to no session")
-	assert.Equal(t, []string{"mine"}, w.windows())
-	w.stop()
-	assert.Equal(t, []string{"mine"}, w.windows())
-}
-
 // TestP2_ASplitWindowKeepsThePersonsPane kills a session whose window a person
 // has split.
 func TestP2_ASplitWindowKeepsThePersonsPane(t *testing.T) {

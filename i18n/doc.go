@@ -1,7 +1,7 @@
 // Package i18n holds every sentence that ccbot says in the chat, in English,
 // Russian and Chinese.
 //
-// It promises that a key of keys.go has a sentence in every language, with the
+// It promises that every key has a sentence in every language, with the
 // same blanks to fill in and the plural forms that the language needs, and that
 // saying one never fails. The sentences are plain text: what is filled in is not
 // escaped, and whoever sends one decides how it looks.

@@ -15,7 +15,7 @@ import (
 //go:embed locales/*.json
 var locales embed.FS
 
-// Key names one sentence, see keys.go.
+// Key names one sentence, see keys.go and askkeys.go.
 type Key string
 
 // Args fills the blanks of a sentence by name. "Count" must be a whole number

@@ -1,10 +1,12 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
 	"time"
@@ -16,102 +18,225 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// Adopt makes a process that goes on with the conversation of a session that is
-// over the session's agent, in the terminal where it runs: a person has decided.
-// The pane is the person's and stays theirs. ErrChanged: it is not the proven
-// writer any more; ErrNoTerminal: it runs where ccbot cannot type; a WriterError:
-// somebody else writes the conversation too.
-func (s *Service) Adopt(ctx context.Context, id uuid.UUID, who process.Identity) (session.Record, error) {
-	err := s.do(ctx, id, func(w *work) error {
-		if w.r.State.Live() || !w.r.State.CanBecome(session.Running) {
-			return &StateError{State: w.r.State, Want: "adopted"}
-		}
-		release, err := s.holdConversation(ctx, w.r.ClaudeSessionID)
-		if err != nil {
-			return err
-		}
-		defer release()
-		all, err := w.others(ctx)
-		if err != nil {
-			return err
-		}
-		var others, chosen []Writer
-		for _, one := range all {
-			if one.Identity == who {
-				chosen = append(chosen, one)
-			} else {
-				others = append(others, one)
-			}
-		}
-		switch {
-		case len(chosen) == 0 || !chosen[0].Endable():
-			return ErrChanged
-		case len(others) > 0:
-			return &WriterError{Writers: others}
-		case !chosen[0].InTmux:
-			return ErrNoTerminal
-		}
-		return w.adopt(ctx, chosen[0])
-	})
-	r, _ := s.Store.Get(id)
-	return r, err
+// AdoptRequest is a window in which a person runs Claude Code and that is to
+// become a session's.
+type AdoptRequest struct {
+	Agent  process.Identity
+	Claude uuid.UUID // the conversation that it must be proven to write
+	From   uuid.UUID // the record that had the conversation; nil: none
+	// Asked says that a person has decided: then the record may also be archived or
+	// completed, and the writer one that was told.
+	Asked        bool
+	Conversation session.Conversation // where it is shown if there is no From
+	Owner        int64
+	Rule         session.Rule
+	Why          string
+	Patience     time.Duration // for the worker of From; 0: as long as ctx. Then it is ErrBusy
 }
 
-func (w *work) adopt(ctx context.Context, agent Writer) error {
+// Adopt makes a session of its own for an agent that a person runs, in the
+// terminal where it runs. If the conversation was a session's that is over, the
+// new one goes on with it: with its name, its place in the chat and the prompts
+// that wait. The pane is the person's and stays theirs. A session that has that
+// agent already is given back as it is. ErrChanged: it is not the proven writer
+// any more; ErrNoTerminal: it runs where ccbot cannot type; ErrBusy: another
+// change of From took too long; a WriterError: somebody else writes the
+// conversation too, or the agent was told as a second writer and nobody asked; a
+// StateError: From is not over; a MovedError: From has a successor.
+func (s *Service) Adopt(ctx context.Context, q AdoptRequest) (adopted session.Record, err error) {
+	wait, done := patience(ctx, q.Patience)
+	defer done()
+	if q.From == uuid.Nil {
+		none := &session.Record{ID: uuid.New(), ClaudeSessionID: q.Claude}
+		w := &work{Service: s, r: none, save: func() error { return nil }}
+		return w.adopt(ctx, wait, q)
+	}
+	begun := false
+	err = s.do(wait, q.From, func(w *work) (err error) {
+		begun = true
+		adopted, err = w.adopt(ctx, wait, q)
+		return err
+	})
+	if !begun {
+		err = outOfPatience(ctx, wait, err)
+	}
+	return adopted, err
+}
+
+func patience(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if d <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, d)
+}
+
+// outOfPatience tells a wait that took too long from one that the caller ended.
+func outOfPatience(ctx, wait context.Context, err error) error {
+	if err != nil && ctx.Err() == nil && wait.Err() != nil {
+		return fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	return err
+}
+
+// adopt runs on the worker of the session that had the conversation, or for none.
+func (w *work) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record, error) {
+	release, err := w.holdConversation(wait, q.Claude)
+	if err != nil {
+		return session.Record{}, outOfPatience(ctx, wait, err)
+	}
+	defer release()
+	if r, ok := w.boundTo(q.Agent, q.Claude); ok { // by another call, or by one that was cut short
+		return r, w.finishTransfer(ctx, r)
+	}
+	if err := w.adoptable(q); err != nil {
+		return session.Record{}, err
+	}
+	agent, err := w.chosen(ctx, q)
+	if err != nil {
+		return session.Record{}, err
+	}
+	if err := w.settlePrompts(ctx); err != nil { // while it is their own agent that they were typed to
+		return session.Record{}, err
+	}
+	target, err := w.target(ctx, q, agent)
+	if err != nil {
+		return session.Record{}, fmt.Errorf("adopt: %w", err)
+	}
+	return w.create(ctx, target, q.Asked)
+}
+
+// boundTo finds the open session of a conversation whose agent a process is.
+func (s *Service) boundTo(agent process.Identity, claudeID uuid.UUID) (session.Record, bool) {
+	for _, r := range s.Store.List() {
+		if r.State.Live() && r.ClaudeSessionID == claudeID && r.Binding != nil && r.Binding.Agent == agent && agent.Valid() {
+			return r, true
+		}
+	}
+	return session.Record{}, false
+}
+
+// adoptable says why another session cannot go on with this one's conversation.
+func (w *work) adoptable(q AdoptRequest) error {
+	if q.From == uuid.Nil {
+		return nil
+	}
+	if to, moved := w.successor(w.r.ID); moved {
+		return &MovedError{To: to.ID}
+	}
+	if w.r.ClaudeSessionID != q.Claude {
+		return ErrChanged
+	}
+	refused := &StateError{State: w.r.State, Want: "adopted"}
+	if w.r.Closed == session.ClosedTransferred { // to one that was purged since
+		return refused
+	}
+	switch w.r.State {
+	case session.Lost, session.Failed, session.Abandoned:
+		return nil
+	case session.Archived, session.Completed: // on purpose
+		if q.Asked {
+			return nil
+		}
+	case session.Running:
+		if w.ownAgent(*w.r) == process.Gone {
+			return nil
+		}
+	}
+	return refused
+}
+
+// chosen is the writer that is to be adopted, if it is the only one.
+func (w *work) chosen(ctx context.Context, q AdoptRequest) (Writer, error) {
+	found, err := w.writers(ctx, q.Claude)
+	if err != nil {
+		return Writer{}, err
+	}
+	var chosen, others []Writer
+	for _, one := range w.beside(ctx, found) {
+		if one.Identity == q.Agent {
+			chosen = append(chosen, one)
+		} else {
+			others = append(others, one)
+		}
+	}
+	switch {
+	case len(chosen) == 0 || !chosen[0].Endable():
+		return Writer{}, ErrChanged
+	case len(others) > 0 && q.Asked:
+		return Writer{}, errors.Join(&WriterError{Writers: others}, w.noteShown(found))
+	case len(others) > 0:
+		return Writer{}, &WriterError{Writers: others}
+	case !chosen[0].InTmux:
+		return Writer{}, ErrNoTerminal
+	case q.Asked:
+		return chosen[0], nil
+	case slices.Contains(w.r.Seconds, q.Agent):
+		return Writer{}, &WriterError{Writers: chosen}
+	case chosen[0].Source == process.SourceArgv: // it may be stale
+		return Writer{}, ErrChanged
+	}
+	return chosen[0], nil
+}
+
+// target is the record of the session that an agent becomes.
+func (w *work) target(ctx context.Context, q AdoptRequest, agent Writer) (*session.Record, error) {
 	server, err := w.Tmux.Server(ctx)
 	if err != nil {
-		return fmt.Errorf("adopt: %w", err)
+		return nil, err
 	}
-	w.bindTo(server, agent.Pane, agent.Identity)
-	b := w.r.Binding
-	b.Adopted, b.Command = true, agent.Pane.Command
-	if agent.Pane.PID != agent.PID {
-		b.Shell = agent.Pane.PID
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, err
 	}
 	now := w.Now().UTC()
 	// No launch settings of ours: what is typed is proven by the transcript alone.
-	w.r.StartedAt, w.r.ReadyAt, w.r.ReportsAt, w.r.Exit = now, now, time.Time{}, nil
-	w.r.Seconds = slices.DeleteFunc(w.living(w.r.Seconds), func(id process.Identity) bool { return id == agent.Identity })
-	w.r.Haunted, w.r.Cleanup = false, nil
-	if err := w.followFromHere(); err != nil {
-		return err
+	t := &session.Record{ID: id, Host: w.Host, ClaudeSessionID: q.Claude, CreatedAt: now, StartedAt: now, ReadyAt: now, Since: w.moment()}
+	if q.From != uuid.Nil {
+		w.bequeath(t, q.Agent)
+	} else {
+		t.Dir = cmp.Or(agent.Cwd, agent.Pane.Path)
+		t.Name = w.freeName(StartRequest{Name: agent.Pane.WindowName, Dir: t.Dir})
+		t.Conversation, t.Owner = q.Conversation, q.Owner
 	}
-	if err := w.r.Become(session.Running, now, fmt.Sprintf("adopted process %d, asked for in the chat", agent.PID)); err != nil {
-		return err
+	if t.Cursors, err = w.cursorsFromHere(); err != nil {
+		return nil, err
 	}
-	w.remember(w.r.ID, func(m *memory) { *m = memory{} })
-	if err := w.saveAndFollow(ctx); err != nil {
-		return err
+	(&work{Service: w.Service, r: t}).bindTo(server, agent.Pane, agent.Identity)
+	t.Binding.Adopted, t.Binding.Command = true, agent.Pane.Command
+	if agent.Pane.PID != agent.PID {
+		t.Binding.Shell = agent.Pane.PID
 	}
-	w.Watch(w.r.Clone())
-	w.Wake(w.r.ID)
-	return nil
+	why := cmp.Or(q.Why, fmt.Sprintf("process %d writes its conversation: %s", agent.PID, agent.Why))
+	return t, t.Become(session.Running, now, cmp.Or(q.Rule, ruleAdopt), why)
 }
 
-// followFromHere shows the conversation from its present end on: what was said
-// at the desk before is history. While the chat has not shown everything from
-// before the session's end it goes on there (P5); a second cursor of the same
-// file would never be passed.
-func (w *work) followFromHere() error {
+// cursorsFromHere show the conversation from its present end on: what was said at
+// the desk before is history. While the chat has not shown everything from before
+// the session's end it goes on there (P5); a second cursor of the same file would
+// never be passed. Of a session that nobody knew to be over all of it is shown.
+func (w *work) cursorsFromHere() ([]transcript.Cursor, error) {
+	cursors, tail := slices.Clone(w.r.Cursors), w.r.Tail
+	if w.r.State.Live() {
+		tail = math.MaxInt64
+	}
 	path, err := transcript.Find(w.ProjectsDir, w.r.ClaudeSessionID)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return cursors, nil
 	}
 	if err != nil {
-		return fmt.Errorf("adopt: %w", err)
+		return nil, err
 	}
 	if c, ok := w.r.Cursor(); ok && c.Path == path {
-		if unsaid(c, w.r.Tail) {
-			return nil
+		if unsaid(c, tail) {
+			return cursors, nil
 		}
-		w.r.Cursors = w.r.Cursors[:len(w.r.Cursors)-1]
+		cursors = cursors[:len(cursors)-1]
 	}
 	end, err := transcript.End(path)
 	if err != nil {
-		return fmt.Errorf("adopt: %w", err)
+		return nil, err
 	}
-	w.r.Cursors = append(w.r.Cursors, end)
-	return nil
+	return append(cursors, end), nil
 }
 
 // unsaid says whether the chat may still have to show something that stands

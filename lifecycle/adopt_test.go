@@ -26,12 +26,18 @@ func (w *world) goneOn() (session.Record, hand) {
 	return w.get(r.ID), h
 }
 
+// adoptIt is [Adopt] tapped.
+func (w *world) adoptIt(r session.Record, who process.Identity) (session.Record, error) {
+	return w.Adopt(w.ctx, AdoptRequest{Agent: who, Claude: r.ClaudeSessionID, From: r.ID, Asked: true,
+		Rule: "chat.adopt", Why: "asked for by 7"})
+}
+
 // adopted is such a session after the tap.
 func (w *world) adopted() (session.Record, hand) {
 	w.t.Helper()
 	r, h := w.goneOn()
 	h.set(func(a *agent) { a.onEnter = func(a *agent) { w.write(r, userLine(a.said[len(a.said)-1])) } })
-	r, err := w.Adopt(w.ctx, r.ID, h.id)
+	r, err := w.adoptIt(r, h.id)
 	require.NoError(w.t, err)
 	w.pass(time.Second)
 	return r, h
@@ -41,7 +47,7 @@ func TestP1_AdoptTakesTheAgentInItsShell(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old, h := w.goneOn()
 		told := w.news.told(NoteTranscript)
-		r, err := w.Adopt(w.ctx, old.ID, h.id)
+		r, err := w.adoptIt(old, h.id)
 		require.NoError(t, err)
 		assert.Equal(t, session.Running, r.State)
 		b := r.Binding
@@ -55,9 +61,9 @@ func TestP1_AdoptTakesTheAgentInItsShell(t *testing.T) {
 		assert.False(t, r.Haunted)
 		assert.Empty(t, r.Seconds, "it is no second writer any more")
 		assert.True(t, r.ReportsAt.IsZero(), "no hook reports: the transcript proves")
-		assert.Equal(t, told+1, w.news.told(NoteTranscript))
+		assert.Equal(t, told+2, w.news.told(NoteTranscript), "of both")
 		assert.Len(t, w.tmux.windows(), 1)
-		assert.Equal(t, r, w.get(old.ID))
+		assert.Equal(t, r, w.get(r.ID))
 		w.pass(time.Hour)
 		assert.Zero(t, w.news.told(NoteSecondWriter))
 		assert.Equal(t, PhaseIdle, w.Look(w.ctx, w.get(r.ID)).Phase)
@@ -69,7 +75,7 @@ func TestP1_AdoptTakesThePanesOwnProcess(t *testing.T) {
 		r := w.archived()
 		w.pass(time.Minute)
 		a := w.tmux.inOwnWindow(resume(r.ClaudeSessionID)...)
-		r, err := w.Adopt(w.ctx, r.ID, a.id)
+		r, err := w.adoptIt(r, a.id)
 		require.NoError(t, err)
 		assert.Zero(t, r.Binding.Shell)
 		assert.Equal(t, a.id.PID, r.Binding.PanePID())
@@ -127,7 +133,7 @@ func TestP2_WhatCannotBeAdopted(t *testing.T) {
 				r, h := w.goneOn()
 				tc.spoil(w, r, h)
 				before := w.get(r.ID)
-				_, err := w.Adopt(w.ctx, r.ID, h.id)
+				_, err := w.adoptIt(r, h.id)
 				assert.ErrorIs(t, err, tc.want)
 				after := w.get(r.ID)
 				assert.Equal(t, before.State, after.State)
@@ -153,7 +159,7 @@ func TestP1_AdoptRefusesBesideAnotherWriter(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, h := w.goneOn()
 				tc.other(w, r)
-				_, err := w.Adopt(w.ctx, r.ID, h.id)
+				_, err := w.adoptIt(r, h.id)
 				var refused *WriterError
 				require.ErrorAs(t, err, &refused)
 				require.Len(t, refused.Writers, 1)
@@ -171,12 +177,12 @@ func TestP1_OnlyWhatIsOverIsAdopted(t *testing.T) {
 		for _, state := range []session.State{session.Running, session.Stopping, session.Starting, session.Restoring, session.CleanupFailed} {
 			w.restart() // no step in between
 			w.edit(r.ID, func(r *session.Record) { r.State = state })
-			_, err := w.Adopt(w.ctx, r.ID, h.id)
+			_, err := w.adoptIt(r, h.id)
 			var wrong *StateError
 			require.ErrorAs(t, err, &wrong, state)
 			assert.Equal(t, state, wrong.State)
 		}
-		_, err := w.Adopt(w.ctx, uuid.New(), h.id)
+		_, err := w.adoptIt(session.Record{ID: uuid.New()}, h.id)
 		assert.ErrorIs(t, err, session.ErrNotFound)
 	})
 }
@@ -349,11 +355,11 @@ func TestP2_AnAdoptedPaneWithTheSessionsTagStays(t *testing.T) {
 		split := w.tmux.Split(a.pane)
 		w.archive(r)
 		h := w.tmux.inShell(split, resume(r.ClaudeSessionID)...)
-		r, err := w.Adopt(w.ctx, r.ID, h.id)
+		r, err := w.adoptIt(r, h.id)
 		require.NoError(t, err)
 		pane, err := w.tmux.Fake.Pane(w.ctx, split)
 		require.NoError(t, err)
-		require.Equal(t, w.Tag(r.ID), pane.Tag)
+		require.Equal(t, w.Tag(r.TookOver), pane.Tag)
 		w.archive(r)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 		assert.False(t, w.processes.alive(h.id))

@@ -52,7 +52,7 @@ func (w *work) complete(ctx context.Context) error {
 	if err := w.closeOwn(ctx); err != nil {
 		return err
 	}
-	if err := w.r.Become(session.Completed, w.Now(), "its process is gone"); err != nil {
+	if err := w.r.Become(session.Completed, w.Now(), ruleEnded, "its process is gone"); err != nil {
 		return err
 	}
 	w.over(w.r.Asked)
@@ -109,7 +109,7 @@ func (w *work) lost(ctx context.Context) error {
 	if err := w.settlePrompts(ctx); err != nil {
 		return err
 	}
-	if err := w.r.Become(session.Lost, w.Now(), "pane and process are proven gone"); err != nil {
+	if err := w.r.Become(session.Lost, w.Now(), ruleLost, "pane and process are proven gone"); err != nil {
 		return err
 	}
 	w.over(w.endSeen())

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/google/uuid"
+
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
@@ -33,6 +35,9 @@ var (
 	// ErrUnseen means that the terminal cannot be seen now, so that nobody knows
 	// where a key would go.
 	ErrUnseen = errors.New("the terminal cannot be seen now")
+	// ErrBusy means that something else is being done with the session, and that it
+	// takes longer than the caller would wait.
+	ErrBusy = errors.New("something else is being done with the session")
 	// ErrIdle means that there is nothing to interrupt.
 	ErrIdle = errors.New("the agent is idle and asks nothing")
 )
@@ -62,6 +67,13 @@ type StateError struct {
 
 func (e *StateError) Error() string {
 	return fmt.Sprintf("the session is %s: it cannot be %s", e.State, e.Want)
+}
+
+// MovedError is an operation on a session that another one goes on with.
+type MovedError struct{ To uuid.UUID }
+
+func (e *MovedError) Error() string {
+	return fmt.Sprintf("session %s goes on with its conversation", e.To)
 }
 
 // WriterError is a refusal to start a second writer of a conversation: each of

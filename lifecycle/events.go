@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -59,15 +60,35 @@ func (w *work) hear(ctx context.Context, e hookwire.Event) error {
 	return errors.Join(w.follow(ctx, e), w.receive(ctx, e))
 }
 
-// reported notes that the agent is there, and which conversation it has.
+// reported notes that the agent is there, since when and in which window, and
+// which conversation it has.
 func (w *work) reported(ctx context.Context, e hookwire.Event) error {
-	if w.r.ReportsAt.IsZero() {
+	renewed, first := w.renewBinding(ctx, e.Received), w.r.ReportsAt.IsZero()
+	var err error
+	switch {
+	case first:
 		w.r.ReportsAt = e.Received.UTC()
-		if err := w.saveAndFollow(ctx); err != nil {
-			return err
-		}
+		err = w.saveAndFollow(ctx)
+	case renewed:
+		err = w.save()
+	}
+	if err != nil {
+		return err
 	}
 	return w.follow(ctx, e)
+}
+
+// renewBinding brings the binding up to what its agent has told at a moment, and
+// says whether that is new. Events of a spool come late, and may come twice.
+func (w *work) renewBinding(ctx context.Context, at time.Time) (renewed bool) {
+	b := w.r.Binding
+	if fate, p := w.pane(ctx, *b); fate == PaneOurs && p.Window.String() != b.Window {
+		b.Window, renewed = p.Window.String(), true // a person has moved its pane
+	}
+	if at.After(b.BoundAt) {
+		b.BoundAt, renewed = at.UTC(), true
+	}
+	return renewed
 }
 
 // follow keeps up with the conversation that the agent is in: /clear and an

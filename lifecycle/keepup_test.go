@@ -32,7 +32,7 @@ func TestP5_AnAdoptedConversationGoesOnWhereTheChatIs(t *testing.T) {
 				h := w.tmux.byHand(resume(r.ClaudeSessionID)...)
 				w.write(r, userLine("at the desk"))
 				w.write(r, assistantLine)
-				r, err = w.Adopt(w.ctx, r.ID, h.id)
+				r, err = w.adoptIt(r, h.id)
 				require.NoError(t, err)
 				want := transcript.Cursor{Path: path}
 				if shown {

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/internal/process"
+	"ccbot/internal/session"
 )
 
 // endRest ends what is left of the session beside its agent, and says what it
@@ -24,36 +27,119 @@ func (w *work) endRest(ctx context.Context, receipt *Receipt) {
 	receipt.Failures = append(receipt.Failures, append(failures, failed...)...)
 }
 
+// EndLeftovers ends what is left of a session that is over, and nobody else: not
+// who was told as a second writer, nor who only may write. What cannot be ended is
+// noted with the record, with the time before which it is not tried again. It is
+// not told.
+func (s *Service) EndLeftovers(ctx context.Context, id uuid.UUID, rule session.Rule) (ended []Ending, err error) {
+	err = s.do(ctx, id, func(w *work) error {
+		if w.r.State.Live() || w.r.State == session.CleanupFailed || w.r.Closed == session.ClosedTransferred {
+			return &StateError{State: w.r.State, Want: "cleaned up"}
+		}
+		l, err := w.leftovers(ctx)
+		if err != nil {
+			return err
+		}
+		if len(l.left) == 0 && len(l.unknown) == 0 {
+			return w.noteEnded(rule, nil, nil)
+		}
+		var failures []Failure
+		ended, failures = w.endWriting(ctx, l.left, w.proveLeftover(ctx))
+		below, failed := w.endBelow(ctx)
+		ended = append(ended, below...)
+		w.at("leftovers-ended")
+		return w.noteEnded(rule, ended, slices.Concat(l.unknown, failures, failed))
+	})
+	return ended, err
+}
+
+// noteEnded puts on disk what became of a session's leftovers.
+func (w *work) noteEnded(rule session.Rule, ended []Ending, failures []Failure) error {
+	if len(ended)+len(failures) == 0 && w.r.Cleanup == nil {
+		return nil
+	}
+	w.r.Bound = w.living(w.r.Bound)
+	w.r.Known, w.r.Haunted = w.transcriptSize(), false
+	why := endedText(ended)
+	if len(failures) == 0 {
+		w.r.Cleanup = nil
+	} else {
+		receipt := &Receipt{Failures: failures}
+		w.Log.Warn("cleanup_failed", "session_id", w.r.ID.String(), "reasons", receipt.reasons())
+		w.r.Cleanup = w.cleanup(receipt)
+		why += "; left: " + strings.Join(receipt.reasons(), ", ")
+	}
+	w.r.Note(w.Now(), rule, why)
+	return w.save()
+}
+
+// endedText is what a history says of processes that were ended.
+func endedText(endings []Ending) string {
+	var ended []string
+	for _, e := range endings {
+		if e.over() {
+			ended = append(ended, fmt.Sprintf("process %d (%s)", e.Process.PID, e.How))
+		}
+	}
+	if len(ended) == 0 {
+		return "nothing was ended"
+	}
+	return "ended: " + strings.Join(ended, ", ")
+}
+
 // endLeftovers ends every leftover of the session that still lives. Second
 // writers are spared, and so is whose evidence contradicts itself.
 func (w *work) endLeftovers(ctx context.Context) (ended []Ending, failures []Failure, err error) {
-	found, err := w.writers(ctx, w.r.ClaudeSessionID)
+	l, err := w.leftovers(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	now := w.moment()
-	leftovers, failures := w.boundBefore()
+	for _, p := range l.seconds {
+		out := process.Outcome{Process: p, Spared: "it is not the session's own", Reason: ReasonSecond}
+		w.logOutcome(out)
+		ended = append(ended, w.aged(out, now))
+	}
+	more, failed := w.endWriting(ctx, l.left, w.proveLeftover(ctx))
+	return append(ended, more...), slices.Concat(l.unknown, l.unclear, failed), nil
+}
+
+// leftovers are the processes around a session, by what is to become of them.
+type leftovers struct {
+	left    []process.Identity // are ended
+	unknown []Failure          // the record bound them, and nobody knows whether they live
+	seconds []process.Process  // are spared
+	unclear []Failure          // nobody knows whether they write
+}
+
+func (w *work) leftovers(ctx context.Context) (l leftovers, err error) {
+	found, err := w.writers(ctx, w.r.ClaudeSessionID)
+	if err != nil {
+		return leftovers{}, err
+	}
+	l.left, l.unknown = w.boundBefore()
 	for _, v := range found.verdicts {
 		switch standingOf(*w.r, v) {
 		case Leftover:
-			if !slices.Contains(leftovers, v.Process.Identity) {
-				leftovers = append(leftovers, v.Process.Identity)
+			if !slices.Contains(l.left, v.Process.Identity) {
+				l.left = append(l.left, v.Process.Identity)
 			}
 		case Second:
-			out := process.Outcome{Process: v.Process, Spared: "it is not the session's own", Reason: ReasonSecond}
-			w.logOutcome(out)
-			ended = append(ended, w.aged(out, now))
+			l.seconds = append(l.seconds, v.Process)
 		case Unclear:
-			failures = append(failures, failureOf(FailureUnknown, v.Process.Identity, "it may write the session: "+v.Why))
+			l.unclear = append(l.unclear, failureOf(FailureUnknown, v.Process.Identity, "it may write the session: "+v.Why))
 		case Agent: // endAgent has decided about it
 		}
 	}
-	more, failed := w.endWriting(ctx, leftovers, w.proveLeftover(ctx))
-	return append(ended, more...), append(failures, failed...), nil
+	return l, nil
 }
 
-// boundBefore are living agents that this record bound earlier.
+// boundBefore are living agents that this record bound earlier. Of a session that
+// was given up because nobody knew what had become of its agent it is no leftover.
 func (w *work) boundBefore() (alive []process.Identity, failures []Failure) {
+	if w.r.State == session.Abandoned {
+		return nil, nil
+	}
 	for _, id := range w.living(w.r.Bound) {
 		switch {
 		case w.r.Binding != nil && w.r.Binding.Agent == id:
@@ -111,15 +197,7 @@ func (w *work) guarded(ctx context.Context, p process.Process, except ...string)
 }
 
 func (w *work) sparedBy(table process.Snapshot, p process.Process, except ...string) *process.Spare {
-	guards := process.StandardGuards(w.Processes.Self(), w.agents())
-	guards = slices.DeleteFunc(guards, func(g process.Guard) bool { return slices.Contains(except, g.Name) })
-	if name, spared := process.SparedBy(p, table, guards); spared {
-		return &process.Spare{Reason: name, Detail: "guard " + name}
-	}
-	if name := w.agentOf(table, p); name != "" {
-		return &process.Spare{Reason: ReasonOtherAgent, Detail: "it is the agent of session " + name}
-	}
-	return nil
+	return w.scene(table, w.Store.List()).sparedBy(w.r.ID, p, except...)
 }
 
 // endWriting ends processes that write the conversation. One that still lives is

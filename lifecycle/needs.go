@@ -86,6 +86,9 @@ type Prompts interface {
 	Prompt(key string) (Prompt, error)
 	SavePrompt(p Prompt) error
 	FinishPrompt(key string) error
+	// MovePrompt makes a prompt another session's. It is durable when it returns,
+	// and once more is nothing.
+	MovePrompt(key string, to uuid.UUID) error
 }
 
 // News is told what happened to a session. It keeps what it is told before it
@@ -100,14 +103,16 @@ type News interface {
 type Note struct {
 	Kind    NoteKind
 	Session session.Record
-	Prompt  Prompt   // of Queued, Held…, Delivered and Unproven
-	Screen  string   // what the terminal shows, plain text; of Dialog only the dialog itself
-	Asks    bool     // of Dialog: it has options to choose from, and is not only shown
-	Attach  string   // command that shows the window at the desk
-	Receipt *Receipt // of Stopped
-	Writers []Writer // of SecondWriter and Ghost; none: it is not known who writes
-	Draft   string   // of DraftCleared: what a person had typed
-	Dialog  *Dialog  // of Dialog, and of NotReporting where the screen takes keys; buttons are drawn for it
+	From    session.Record // of Transferred: whose conversation the session goes on with; without an ID: nobody's
+	Asked   bool           // of Transferred: a person has decided it
+	Prompt  Prompt         // of Queued, Held…, Delivered and Unproven
+	Screen  string         // what the terminal shows, plain text; of Dialog only the dialog itself
+	Asks    bool           // of Dialog: it has options to choose from, and is not only shown
+	Attach  string         // command that shows the window at the desk
+	Receipt *Receipt       // of Stopped
+	Writers []Writer       // of SecondWriter and Ghost; none: it is not known who writes
+	Draft   string         // of DraftCleared: what a person had typed
+	Dialog  *Dialog        // of Dialog, and of NotReporting where the screen takes keys; buttons are drawn for it
 }
 
 // NoteKind says what a Note tells.
@@ -133,4 +138,5 @@ const (
 	NoteGhost        NoteKind = "ghost"         // somebody writes the conversation of a session that is over
 	NoteDraftCleared NoteKind = "draft_cleared" // a person's draft is about to be taken out of the box
 	NoteTranscript   NoteKind = "transcript"    // there is a transcript to follow
+	NoteTransferred  NoteKind = "transferred"   // the session goes on with another one's conversation, in a window that a person opened
 )

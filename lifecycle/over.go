@@ -43,6 +43,7 @@ func (s *Service) moment() process.Moment {
 // over notes that nothing of the session lives any more, since a moment.
 func (w *work) over(since process.Moment) {
 	w.keepUsage() // while it is known whose it is
+	w.keepProgress()
 	w.r.Ended, w.r.EndedAt = since, w.Now().UTC()
 	w.r.Binding, w.r.Cleanup = nil, nil
 	if w.r.Below = w.livingTools(); len(w.r.Below) > 0 {
@@ -55,8 +56,13 @@ func (w *work) over(since process.Moment) {
 
 // noteFailed keeps what could not be proven dead, and when to try again.
 func (w *work) noteFailed(receipt *Receipt) {
-	c := &session.CleanupError{Reason: receipt.Failures[0].String(), Failures: receipt.kept(), Attempts: 1}
 	w.r.Ended = w.end()
+	w.r.EndedAt, w.r.Cleanup = w.Now().UTC(), w.cleanup(receipt)
+}
+
+// cleanup is what is left after one more try that failed.
+func (w *work) cleanup(receipt *Receipt) *session.CleanupError {
+	c := &session.CleanupError{Reason: receipt.Failures[0].String(), Failures: receipt.kept(), Attempts: 1}
 	if w.r.Cleanup != nil {
 		c.Attempts += max(0, w.r.Cleanup.Attempts)
 	}
@@ -66,7 +72,7 @@ func (w *work) noteFailed(receipt *Receipt) {
 			c.Processes = append(c.Processes, f.ID)
 		}
 	}
-	w.r.EndedAt, w.r.Cleanup = w.Now().UTC(), c
+	return c
 }
 
 // retryAfter is the pause before the next try of a cleanup that failed: a

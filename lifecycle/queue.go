@@ -18,6 +18,12 @@ import (
 // be on disk already.
 func (s *Service) Queue(ctx context.Context, id uuid.UUID, key string) error {
 	err := s.do(ctx, id, func(w *work) error {
+		switch to, err := w.passOn(key); {
+		case err != nil:
+			return err
+		case to != uuid.Nil:
+			return s.Queue(ctx, to, key)
+		}
 		if !w.r.State.Live() {
 			return fmt.Errorf("queue: %w", ErrNoAgent)
 		}
@@ -131,6 +137,12 @@ func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) error {
 func (s *Service) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string) error {
 	defer s.Wake(id)
 	return s.do(ctx, id, func(w *work) error {
+		switch to, err := w.passOn(keys...); {
+		case err != nil:
+			return err
+		case to != uuid.Nil:
+			return s.SettlePrompts(ctx, to, keys)
+		}
 		changed := false
 		for _, key := range keys {
 			if !slices.Contains(w.r.Prompts, key) {

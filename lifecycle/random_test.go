@@ -78,7 +78,7 @@ type guest struct {
 	parent process.Identity
 }
 
-var acts = []string{"archive", "archive, killed", "restore", "take over", "wait", "restart", "agent ends"}
+var acts = []string{"archive", "archive, killed", "restore", "take over", "wait", "restart", "agent ends", "end leftovers"}
 
 // plan is a random world and what is done to it.
 type plan struct {
@@ -232,6 +232,8 @@ func (x *trial) act(act, point string) {
 		x.restored()
 	case "take over":
 		x.takeOver()
+	case "end leftovers":
+		_, _ = x.EndLeftovers(x.ctx, x.r.ID, testRule)
 	case "wait":
 		x.pass(3 * time.Hour)
 	case "restart":

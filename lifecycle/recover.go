@@ -1,10 +1,10 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -53,32 +53,158 @@ func (w *work) takeUp(ctx context.Context, pane tmux.Pane) error {
 // findWindow binds a launch whose outcome was lost to the window that it made. If
 // there is none after a while there never was.
 func (w *work) findWindow(ctx context.Context) error {
-	panes, err := w.Tmux.Panes(ctx)
-	if err != nil && !errors.Is(err, tmux.ErrNoServer) {
-		return fmt.Errorf("find the window of session %s: %w", w.r.ID, err)
+	if found, err := w.findLaunch(ctx); found || err != nil {
+		return err
 	}
-	for _, p := range panes {
-		if p.Tag == w.Tag(w.r.ID) && w.isLaunch(p.PID) {
-			return w.takeUp(ctx, p)
-		}
-	}
-	if launchAge(w.r, w.Now()) > unboundFor {
+	if launchAge(w.r, w.Now()) > w.OrphanGrace {
 		return w.failed(ctx, "its window was never made")
 	}
-	w.again = holdPace
+	w.again = min(holdPace, max(w.OrphanGrace, soon))
 	return nil
 }
 
-// unboundFor is how long the window of a launch is looked for.
-const unboundFor = 30 * time.Second
-
-// MarkLost notes that a session's pane and process are proven gone.
-func (s *Service) MarkLost(ctx context.Context, id uuid.UUID, why string) error {
-	return s.do(ctx, id, func(w *work) error {
-		if !w.r.State.CanBecome(session.Lost) {
-			return w.failed(ctx, why)
+// findLaunch binds a launch without a window that is known to the one that it made,
+// if it is there.
+func (w *work) findLaunch(ctx context.Context) (found bool, err error) {
+	if !w.unbound() {
+		return false, nil
+	}
+	panes, err := w.Tmux.Panes(ctx)
+	if err != nil && !errors.Is(err, tmux.ErrNoServer) {
+		return false, fmt.Errorf("find the window of session %s: %w", w.r.ID, err)
+	}
+	for _, p := range panes {
+		if p.Tag == w.Tag(w.r.ID) && w.isLaunch(p.PID) {
+			return true, w.takeUp(ctx, p)
 		}
-		return w.lost(ctx)
+	}
+	return false, nil
+}
+
+// FinishStop goes on with a stop that was interrupted. A session that is not being
+// stopped any more stays as it is.
+func (s *Service) FinishStop(ctx context.Context, id uuid.UUID) error {
+	defer s.Wake(id) // what failed halfway is finished by a step
+	return s.do(ctx, id, func(w *work) error {
+		if w.r.State != session.Stopping {
+			return nil
+		}
+		return w.stop(ctx, &Receipt{})
+	})
+}
+
+// Conclude finishes a session whose agent ended by itself while nobody looked, as
+// a step would. One that is not open any more stays as it is. ErrChanged: its end
+// is not proven, or not any more.
+func (s *Service) Conclude(ctx context.Context, id uuid.UUID) error {
+	defer s.Wake(id) // what failed halfway is finished by a step
+	return s.do(ctx, id, func(w *work) error {
+		if !w.r.State.Live() || w.r.State == session.Stopping {
+			return nil
+		}
+		w.view = w.View(ctx, *w.r)
+		d, over := decideEnd(*w.r, w.view)
+		if !over {
+			return fmt.Errorf("conclude session %s: %w", id, ErrChanged)
+		}
+		return w.act(ctx, d, nil)
+	})
+}
+
+// MarkLost notes that a session's pane and process are proven gone; one that was
+// never ready has failed. Nothing is told: the record is Unreported until
+// Reported. ErrChanged: its agent is not proven gone, or not any more.
+func (s *Service) MarkLost(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
+	return s.do(ctx, id, func(w *work) error {
+		next := session.Lost
+		if w.r.State == session.Starting || w.r.State == session.Restoring {
+			next = session.Failed
+		}
+		if !w.r.State.CanBecome(next) {
+			return &StateError{State: w.r.State, Want: string(next)}
+		}
+		if s.ownAgent(*w.r) != process.Gone {
+			return fmt.Errorf("mark session %s as %s: %w", id, next, ErrChanged)
+		}
+		return w.giveUp(ctx, next, rule, why, closed)
+	})
+}
+
+// Abandon gives up a session that is running, as far as anybody knows, or lost,
+// and of which there was no sign of life for too long. Nothing is told; one that
+// was running is Unreported until Reported. ErrChanged: its agent lives.
+func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
+	return s.do(ctx, id, func(w *work) error {
+		switch {
+		case !w.r.State.CanBecome(session.Abandoned):
+			return &StateError{State: w.r.State, Want: string(session.Abandoned)}
+		case w.r.State == session.Running && s.ownAgent(*w.r) == process.Alive:
+			return fmt.Errorf("abandon session %s: %w", id, ErrChanged)
+		case w.r.State == session.Running:
+			return w.giveUp(ctx, session.Abandoned, rule, why, closed)
+		}
+		w.r.Closed = cmp.Or(closed, w.r.Closed)
+		if err := w.r.Become(session.Abandoned, w.Now(), rule, why); err != nil {
+			return err
+		}
+		return w.save()
+	})
+}
+
+// ownAgent is what is known of a session's agent. One that ended before it
+// could be identified, or that never was, is gone.
+func (s *Service) ownAgent(r session.Record) process.Liveness {
+	if r.Binding == nil || !r.Binding.Agent.Valid() {
+		return process.Gone
+	}
+	return s.Processes.Liveness(r.Binding.Agent)
+}
+
+// giveUp ends the life of a session of which nothing is left, as far as anybody
+// knows, without a word: recovery tells of all of them at once.
+func (w *work) giveUp(ctx context.Context, next session.State, rule session.Rule, why, closed string) error {
+	if err := w.settlePrompts(ctx); err != nil {
+		return err
+	}
+	if err := w.r.Become(next, w.Now(), rule, why); err != nil {
+		return err
+	}
+	w.over(w.endSeen())
+	w.r.Closed, w.r.Unreported = closed, true
+	return w.saveAndFollow(ctx)
+}
+
+// Close notes why a session that is over is not meant any more; its state stays.
+func (s *Service) Close(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
+	return s.do(ctx, id, func(w *work) error {
+		switch {
+		case w.r.State.Live():
+			return &StateError{State: w.r.State, Want: "closed"}
+		case w.r.Closed == session.ClosedTransferred:
+			return nil // that leads to its successor
+		}
+		w.r.Closed = closed
+		w.r.Note(w.Now(), rule, why)
+		return w.save()
+	})
+}
+
+// Note adds a line to a session's history.
+func (s *Service) Note(ctx context.Context, id uuid.UUID, rule session.Rule, why string) error {
+	return s.do(ctx, id, func(w *work) error {
+		w.r.Note(w.Now(), rule, why)
+		return w.save()
+	})
+}
+
+// Reported notes that the chat was told what recovery did with a session.
+func (s *Service) Reported(ctx context.Context, id uuid.UUID) error {
+	return s.do(ctx, id, func(w *work) error {
+		if !w.r.Unreported {
+			return nil
+		}
+		w.r.Unreported = false
+		return w.save()
 	})
 }
 

@@ -271,15 +271,17 @@ func TestP2_BindRefusesWhatIsNotTheLaunch(t *testing.T) {
 func TestMarkLostAndFail(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.restart()
-		starting, _ := w.starting()
-		require.NoError(t, w.MarkLost(w.ctx, starting.ID, "gone"))
+		starting, a := w.starting()
+		w.processes.exit(a.id.PID)
+		require.NoError(t, w.MarkLost(w.ctx, starting.ID, "recovery.mark_lost", "gone", ""))
 		assert.Equal(t, session.Failed, w.get(starting.ID).State, "what was never ready has failed")
-		assert.Equal(t, 1, w.news.told(NoteFailed))
+		assert.Zero(t, w.news.told(NoteFailed), "recovery tells of all of them at once")
+		assert.True(t, w.get(starting.ID).Unreported)
 
 		interrupted, _ := w.starting()
 		require.NoError(t, w.Fail(w.ctx, interrupted.ID, "its window was never made"))
 		assert.Equal(t, session.Failed, w.get(interrupted.ID).State)
-		assert.Equal(t, 2, w.news.told(NoteFailed))
+		assert.Equal(t, 1, w.news.told(NoteFailed))
 	})
 }
 

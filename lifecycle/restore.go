@@ -39,11 +39,15 @@ type Restored struct {
 
 // Restore brings a session back in its first directory: the same conversation
 // in a new window. Leftovers of it are ended first; while any other process
-// writes it, or may, it refuses with a WriterError.
+// writes it, or may, it refuses with a WriterError. A restore that was cut short
+// before its window was known goes on.
 func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored, err error) {
 	err = s.do(ctx, q.Session, func(w *work) error {
-		if !w.r.State.Resumable() {
-			return &StateError{State: w.r.State, Want: "resumed"}
+		if err := w.resumable(); err != nil {
+			return err
+		}
+		if found, err := w.findLaunch(ctx); found || err != nil {
+			return err
 		}
 		dir := w.r.Dir
 		if q.Dir != "" {
@@ -135,6 +139,7 @@ func (w *work) changeID(id uuid.UUID) {
 }
 
 func (w *work) restore(ctx context.Context) error {
+	w.keepProgress() // somebody may have gone on at the desk
 	spec, err := w.prepare(ctx)
 	if err != nil {
 		return err // the state has not changed yet
@@ -145,11 +150,19 @@ func (w *work) restore(ctx context.Context) error {
 	if err := w.skipHistory(); err != nil {
 		return err
 	}
-	w.r.RestoredFrom, w.r.Binding, w.r.Exit = w.r.State, nil, nil
-	w.r.StartedAt, w.r.ReportsAt, w.r.ReadyAt = w.Now().UTC(), time.Time{}, time.Time{}
-	if err := w.r.Become(session.Restoring, w.Now(), "resume asked for"); err != nil {
-		return err
+	const why = "a resume was asked for"
+	if w.r.Interrupted() {
+		w.r.Note(w.Now(), ruleResume, why+" again; the one before made no window")
+	} else {
+		w.r.RestoredFrom = w.r.State
+		if err := w.r.Become(session.Restoring, w.Now(), ruleResume, why); err != nil {
+			return err
+		}
 	}
+	w.r.Binding, w.r.Exit = nil, nil
+	w.reopen()
+	w.r.StartedAt, w.r.ReportsAt, w.r.ReadyAt = w.Now().UTC(), time.Time{}, time.Time{}
+	w.r.Phase, w.r.PhaseAt = "", time.Time{} // of the agent before
 	if err := w.save(); err != nil {
 		return err
 	}
@@ -184,7 +197,7 @@ func (w *work) skipHistory() error {
 // was, apart from its state.
 func (w *work) fail(ctx context.Context, why string) error {
 	w.over(w.endSeen())
-	if err := w.r.Become(session.Failed, w.Now(), why); err != nil {
+	if err := w.r.Become(session.Failed, w.Now(), ruleFailed, why); err != nil {
 		return err
 	}
 	return w.saveAndFollow(ctx)

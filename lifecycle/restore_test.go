@@ -392,3 +392,52 @@ func TestARestoreOfAFork(t *testing.T) {
 		})
 	}
 }
+
+// A restore that was cut short before its window goes on when it is asked for
+// again: in the window if that came after all, else in a new one. Nobody who came
+// to the conversation meanwhile is ended.
+func TestP1_ARestoreThatWasCutShortGoesOn(t *testing.T) {
+	cut := func(w *world, point string) session.Record {
+		r := w.archived()
+		w.pass(time.Second)
+		w.crash(point, func() { _, _ = w.restoreIt(r.ID) })
+		return w.get(r.ID)
+	}
+	t.Run("no window was made", func(t *testing.T) {
+		inWorld(t, func(t *testing.T, w *world) {
+			r := cut(w, "restore-recorded")
+			windows := len(w.tmux.windows()) + 1
+			require.True(t, r.Interrupted())
+			r, err := w.restoreIt(r.ID)
+			require.NoError(t, err)
+			assert.NotNil(t, r.Binding)
+			assert.Equal(t, session.Archived, r.RestoredFrom)
+			assert.Len(t, w.tmux.windows(), windows)
+			_, err = w.restoreIt(r.ID)
+			var open *StateError
+			require.ErrorAs(t, err, &open)
+		})
+	})
+	t.Run("the window was made", func(t *testing.T) {
+		inWorld(t, func(t *testing.T, w *world) {
+			r := cut(w, "window-made")
+			windows := len(w.tmux.windows())
+			require.True(t, r.Interrupted())
+			r, err := w.restoreIt(r.ID)
+			require.NoError(t, err)
+			assert.NotNil(t, r.Binding)
+			assert.Len(t, w.tmux.windows(), windows)
+		})
+	})
+	t.Run("a person goes on at the desk", func(t *testing.T) {
+		inWorld(t, func(t *testing.T, w *world) {
+			r := cut(w, "restore-recorded")
+			desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+			w.pass(time.Second)
+			_, err := w.restoreIt(r.ID)
+			var refused *WriterError
+			require.ErrorAs(t, err, &refused)
+			assert.True(t, w.processes.alive(desk.id))
+		})
+	})
+}

@@ -24,26 +24,27 @@ const noticeEvery = time.Minute
 
 // NoticeWriters takes one look at all processes and tells every one that writes
 // the conversation of a session without being its agent, and every conversation
-// that goes on though its session is over. Nobody is told twice of the same
-// process, and nothing is ended.
+// that goes on though its session is over. One that has come to a session whose
+// own agent is gone may be the same person going on elsewhere: Came is asked
+// first. Nobody is told twice of the same process, and nothing is ended.
 func (s *Service) NoticeWriters(ctx context.Context) error {
-	records := slices.DeleteFunc(s.Store.List(), func(r session.Record) bool { return !noticed(r) })
+	tidied := s.tidyTransfers(ctx)
+	all := s.Store.List()
+	known := explained(all)
+	records := noticeable(all)
 	if len(records) == 0 {
-		return nil
+		return tidied
 	}
-	ids := make([]uuid.UUID, 0, len(records))
-	for _, r := range records {
-		ids = append(ids, r.ClaudeSessionID)
-	}
-	found, err := s.judge(ctx, ids...)
+	found, err := s.judge(ctx, conversations(records)...)
 	if err != nil {
-		return err
+		return errors.Join(tidied, err)
 	}
 	// Of two sessions with one conversation the open one is told.
 	slices.SortStableFunc(records, func(a, b session.Record) int { return cmp.Compare(closed(a), closed(b)) })
-	var failed []error
+	failed := []error{tidied}
 	for _, r := range records {
-		if len(newSeconds(r, found)) == 0 && !s.haunted(r) {
+		fresh := newSeconds(r, found)
+		if len(fresh) == 0 && !s.haunted(r, known[r.ClaudeSessionID]) || s.came(ctx, r, found.table, fresh) {
 			continue
 		}
 		err := s.do(ctx, r.ID, func(w *work) error { return w.noticeWriters(ctx) })
@@ -54,6 +55,32 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
+// came asks whether a session has moved to one of those who came to its
+// conversation. It runs on no worker: a session that moves needs its own.
+func (s *Service) came(ctx context.Context, r session.Record, table process.Snapshot, fresh []process.Verdict) bool {
+	fresh = slices.DeleteFunc(slices.Clone(fresh), func(v process.Verdict) bool { return v.Source != process.SourcePresence })
+	if s.Came == nil || len(fresh) == 0 || !s.mayMove(r) {
+		return false
+	}
+	for _, one := range s.scene(table, s.Store.List()).lookAround(ctx).describe(r, fresh) {
+		if one.Adoptable() && s.Came(ctx, one) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayMove says whether a session ended without anybody wanting it.
+func (s *Service) mayMove(r session.Record) bool {
+	switch r.State {
+	case session.Lost, session.Failed, session.Abandoned:
+		return true
+	case session.Running:
+		return s.ownAgent(r) == process.Gone
+	}
+	return false
+}
+
 func closed(r session.Record) int {
 	if r.State.Live() {
 		return 0
@@ -62,9 +89,23 @@ func closed(r session.Record) int {
 }
 
 // noticed says whether a session's second writers can be told from its own
-// agent: while it is being started or ended its worker decides.
+// agent: while it is being started or ended its worker decides. What another
+// session goes on with, or what is too old to be meant, is that one's to tell.
 func noticed(r session.Record) bool {
-	return r.State != session.Stopping && (!r.State.Live() || r.Binding != nil)
+	given := r.Closed == session.ClosedTransferred || r.Closed == session.ClosedStale
+	return r.State != session.Stopping && !given && (!r.State.Live() || r.Binding != nil)
+}
+
+// noticeable are the sessions that have something to tell of who else writes their
+// conversation. One that is over leaves that to an open one with the same.
+func noticeable(records []session.Record) []session.Record {
+	open := make(map[uuid.UUID]bool)
+	for _, r := range records {
+		if r.State.Live() {
+			open[r.ClaudeSessionID] = true
+		}
+	}
+	return slices.DeleteFunc(records, func(r session.Record) bool { return !noticed(r) || !r.State.Live() && open[r.ClaudeSessionID] })
 }
 
 // newSeconds are the proven writers of the record's conversation that are not
@@ -83,20 +124,30 @@ func newSeconds(r session.Record, found evidence) (fresh []process.Verdict) {
 	return fresh
 }
 
+// explained is up to where it is known who has written each conversation: another
+// session may have had it later, and ended later.
+func explained(records []session.Record) map[uuid.UUID]int64 {
+	known := make(map[uuid.UUID]int64)
+	for _, r := range records {
+		known[r.ClaudeSessionID] = max(known[r.ClaudeSessionID], r.Tail, r.Known)
+	}
+	return known
+}
+
 // haunted says whether the conversation of a session that is over has gone on,
 // and that was not told yet. Of a session that is not proven to be over its own
 // agent may write.
-func (s *Service) haunted(r session.Record) bool {
+func (s *Service) haunted(r session.Record, known int64) bool {
 	unknown := r.Tail == 0 && !r.Ended.Valid() // by a program that did not note it
 	if r.State.Live() || r.State == session.CleanupFailed || r.Haunted || unknown {
 		return false
 	}
 	path := s.transcriptPath(r)
 	info, err := os.Stat(path)
-	if err != nil || info.Size() <= max(r.Tail, r.Known) {
+	if err != nil || info.Size() <= known {
 		return false
 	}
-	grew, err := transcript.Grew(path, max(r.Tail, r.Known))
+	grew, err := transcript.Grew(path, known)
 	if err != nil {
 		s.Log.Warn("transcript_unreadable", "path", path, "error", err.Error())
 	}
@@ -105,7 +156,9 @@ func (s *Service) haunted(r session.Record) bool {
 
 // noticeWriters tells what is still true on the session's worker.
 func (w *work) noticeWriters(ctx context.Context) error {
-	if !noticed(*w.r) {
+	all := w.Store.List()
+	known := explained(all)[w.r.ClaudeSessionID]
+	if !slices.ContainsFunc(noticeable(all), func(r session.Record) bool { return r.ID == w.r.ID }) {
 		return nil
 	}
 	found, err := w.writers(ctx, w.r.ClaudeSessionID)
@@ -114,10 +167,10 @@ func (w *work) noticeWriters(ctx context.Context) error {
 	}
 	fresh := evidence{table: found.table, verdicts: newSeconds(*w.r, found)}
 	if len(fresh.verdicts) == 0 {
-		if !w.haunted(*w.r) {
+		if !w.haunted(*w.r, known) {
 			return nil
 		}
-		if slices.ContainsFunc(w.strangers(found).verdicts, func(v process.Verdict) bool { return v.Writer == process.Yes }) {
+		if slices.ContainsFunc(strangers(*w.r, found).verdicts, func(v process.Verdict) bool { return v.Writer == process.Yes }) {
 			w.r.Haunted = true // by somebody who was told already
 			return w.save()
 		}
@@ -127,7 +180,7 @@ func (w *work) noticeWriters(ctx context.Context) error {
 	}
 	n := Note{Kind: NoteGhost, Session: w.r.Clone()}
 	if len(fresh.verdicts) > 0 { // then all who write are shown, also those who were told before
-		n.Writers = w.describe(ctx, w.strangers(found))
+		n.Writers = w.describe(ctx, strangers(*w.r, found))
 	}
 	if w.r.State.Live() {
 		n.Kind = NoteSecondWriter

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/internal/git"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -20,16 +21,21 @@ import (
 
 // Config is what a launch looks like and how patient an archive is.
 type Config struct {
-	Instance    string            // random id of this ccbot, part of every window's tag
-	Host        string            // name of this machine
-	StateDir    string            // $CCBOT_DIR
-	Command     string            // Claude Code: a name on PATH or a path
-	Flags       []string          // CLAUDE_FLAGS
-	Env         map[string]string // variables a launch gets
-	Unset       []string          // variables a launch must not inherit
-	ProjectsDir string            // Claude Code's projects folder
+	Instance string   // random id of this ccbot, part of every window's tag
+	Host     string   // name of this machine
+	StateDir string   // $CCBOT_DIR
+	Command  string   // Claude Code: a name on PATH or a path
+	Flags    []string // CLAUDE_FLAGS
+	// PermissionMode is ccbot's own: ask or bypass.
+	PermissionMode string
+	Env            map[string]string // variables a launch gets
+	Unset          []string          // variables a launch must not inherit
+	ProjectsDir    string            // Claude Code's projects folder
 
 	KillGrace time.Duration
+	// OrphanGrace protects what was started a moment ago: for so long the window of
+	// a launch is looked for, and nothing of a session that has just ended is ended.
+	OrphanGrace time.Duration
 }
 
 // Deps are the effects a Service works with.
@@ -46,8 +52,15 @@ type Deps struct {
 	// Status is what the last status line of a launch told, fs.ErrNotExist where
 	// there was none. It may be nil.
 	Status func(recordID uuid.UUID) (hookwire.Status, error)
-	Now    func() time.Time
-	Log    *slog.Logger
+	// Git tells the state of the repository that a directory is in; nil: it is in
+	// none. It may be nil, and it may take its time.
+	Git func(ctx context.Context, dir string) (*git.State, error)
+	// Came is asked before a writer is told that has come to the conversation of a
+	// session whose own agent is gone, in a window of its own: handled says that the
+	// session has moved there, and nothing is told. It may be nil.
+	Came func(ctx context.Context, w Writer) (handled bool)
+	Now  func() time.Time
+	Log  *slog.Logger
 	// Failpoint is called at each persisted step with its name. It is nil but
 	// in programs built to die there.
 	Failpoint func(name string)
@@ -71,6 +84,8 @@ type Service struct {
 	held      map[uuid.UUID]chan struct{} // one slot for each conversation that was resumed or adopted
 	strangers map[int]bool                // pids whose presence file changed and that are no agent of ours
 	noticing  bool                        // NoticeWriters runs, or is about to
+	gits      map[uuid.UUID]bool          // sessions whose repository is to be looked at
+	looking   bool                        // one is looked at, or is about to be
 }
 
 // memory is what a Service remembers of a session between steps. It is lost in
@@ -84,10 +99,11 @@ type memory struct {
 	silent bool      // "is not ready" was told
 	head   string    // key of the prompt whose turn it is
 	headAt time.Time
-	// idle is whether the agent was at the last look, idleSince by which presence
-	// file; until toldBy its status line may still tell of the turn before.
-	idle              bool
-	idleSince, toldBy time.Time
+	// phase is what the agent was last seen doing, phaseAt since when; idleSince is
+	// by which presence file, and until toldBy more may come of the turn before.
+	phase                      Phase
+	phaseAt, idleSince, toldBy time.Time
+	git                        *gitLook // the newest look at the repository
 	// failures counts the steps that have failed in a row.
 	failures int
 	seen     process.Identity // the agent, alive
@@ -104,7 +120,8 @@ func New(c Config, d Deps) *Service {
 		wakes:   make(chan struct{}, 1),
 		pending: make(map[uuid.UUID]bool), busy: make(map[uuid.UUID]bool),
 		timers: make(map[uuid.UUID]*time.Timer), watched: make(map[process.Identity]bool),
-		memory: make(map[uuid.UUID]memory), strangers: make(map[int]bool), held: make(map[uuid.UUID]chan struct{})}
+		memory: make(map[uuid.UUID]memory), strangers: make(map[int]bool), held: make(map[uuid.UUID]chan struct{}),
+		gits: make(map[uuid.UUID]bool)}
 }
 
 // Run takes steps and watches agents until ctx ends.
@@ -121,6 +138,9 @@ func (s *Service) Run(ctx context.Context) error {
 		}
 		if pids := s.takeStrangers(); len(pids) > 0 {
 			g.Go(func() error { s.notice(ctx, pids); return nil })
+		}
+		if ids := s.takeGits(); len(ids) > 0 {
+			g.Go(func() error { s.lookAtGits(ctx, ids); return nil })
 		}
 		select {
 		case <-ctx.Done():

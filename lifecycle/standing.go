@@ -26,19 +26,23 @@ const (
 // A leftover is an agent that the record itself bound, or a proven writer that
 // was started for this conversation before the session's end and was never told
 // as a second writer. One that was there before the session came to the
-// conversation (through /resume inside its window) is somebody else's. One that came to the conversation later, through /resume
-// inside another session, does not show it on its command line: it is nobody's
-// leftover, whenever it started.
+// conversation (through /resume inside its window) is somebody else's. One that
+// came to the conversation later, through /resume inside another session, does not
+// show it on its command line: it is nobody's leftover, whenever it started. And
+// what a session had bound that was given up because nothing was known of it is
+// none: unknown ends nothing.
 func standingOf(r session.Record, v process.Verdict) Standing {
 	who := v.Process.Identity
 	end, over := endOf(r)
 	switch {
 	case r.Binding != nil && r.Binding.Agent == who:
 		return Agent
-	case slices.Contains(r.Bound, who):
+	case slices.Contains(r.Bound, who) && r.State != session.Abandoned:
 		return Leftover
 	case v.Writer != process.Yes:
 		return Unclear
+	case slices.Contains(r.Bound, who):
+		return Second
 	case slices.Contains(r.Seconds, who), !startedFor(v.Process, v.SessionID), who.StartedAfter(r.Since) == process.No:
 		return Second
 	case over && who.StartedAfter(end) != process.No:
@@ -59,7 +63,7 @@ func startedFor(p process.Process, claudeID uuid.UUID) bool {
 // and a person may go on at the desk meanwhile.
 func endOf(r session.Record) (end process.Moment, over bool) {
 	switch {
-	case !r.State.Live():
+	case !r.State.Live(), r.Interrupted(): // what is being restored has no agent yet
 		return r.Ended, true
 	case r.State == session.Stopping && r.Cleanup != nil: // another try
 		return r.Ended, true

@@ -46,8 +46,8 @@ func (s *Service) Start(ctx context.Context, q StartRequest) (session.Record, er
 	now := s.Now().UTC()
 	r := session.Record{ID: id, Name: s.freeName(q), Dir: filepath.Clean(q.Dir), Host: s.Host,
 		ClaudeSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
-		CreatedAt: now, StartedAt: now, Since: s.moment()}
-	if err := r.Become(session.Starting, now, "asked for in the chat"); err != nil {
+		CreatedAt: now, StartedAt: now, Since: s.moment(), Launch: s.configured()}
+	if err := r.Become(session.Starting, now, ruleStart, "a new session was asked for"); err != nil {
 		return session.Record{}, err
 	}
 	if err := s.Store.Create(r); err != nil {
@@ -82,6 +82,8 @@ func (w *work) start(ctx context.Context) error {
 	if err := w.unclaimed(ctx); err != nil {
 		return err
 	}
+	w.r.GitStart, _ = w.lookAtGit(ctx, *w.r) // before the agent can change anything; the binding's save keeps it
+	w.r.GitNow = w.r.GitStart
 	return w.launch(ctx, spec)
 }
 
@@ -120,7 +122,12 @@ func (w *work) launch(ctx context.Context, spec tmux.Spec) error {
 
 // spec is the window of a launch.
 func (w *work) spec() (tmux.Spec, error) {
-	command, err := w.command()
+	conversation, err := w.conversation()
+	if err != nil {
+		return tmux.Spec{}, fmt.Errorf("launch: look for the transcript: %w", err)
+	}
+	launch := relaunch(w.r.Launch, *w.configured(), w.lastSeen(conversation), w.Env["ANTHROPIC_MODEL"] != "")
+	command, err := w.command(&launch)
 	if err != nil {
 		return tmux.Spec{}, err
 	}
@@ -128,17 +135,14 @@ func (w *work) spec() (tmux.Spec, error) {
 	if err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
 	}
-	conversation, err := w.conversation()
-	if err != nil {
-		return tmux.Spec{}, fmt.Errorf("launch: look for the transcript: %w", err)
-	}
+	w.r.Launch = &launch
 	argv := append([]string{command, "--settings", settings}, conversation...)
 	env := map[string]string{"CCBOT_LAUNCH": w.r.ID.String(), "CCBOT_DIR": w.StateDir}
 	for k, v := range w.Env {
 		env[k] = v
 	}
 	return tmux.Spec{Name: w.r.Name, Key: "u-" + w.r.ID.String(), Tag: w.Tag(w.r.ID), Dir: w.r.Dir,
-		Env: env, Unset: w.Unset, Argv: append(argv, w.Flags...)}, nil
+		Env: env, Unset: w.Unset, Argv: append(argv, launch.Flags...)}, nil
 }
 
 // conversation are the arguments that say which conversation it is. Whether it
@@ -170,10 +174,15 @@ func (s *Service) hasTranscript(claudeID uuid.UUID) (bool, error) {
 	return err == nil, err
 }
 
-// command is the absolute path of Claude Code. It is looked up at each launch:
-// tmux would show a missing one as an empty dead window.
-func (s *Service) command() (string, error) {
-	path, err := exec.LookPath(s.Command)
+// command is the absolute path of Claude Code: of the command of before, or the
+// configured one where that is gone; launch then says so. It is looked up at each
+// launch: tmux would show a missing one as an empty dead window.
+func (s *Service) command(launch *session.Launch) (string, error) {
+	path, err := exec.LookPath(launch.Command)
+	if err != nil {
+		launch.Command = s.Command
+		path, err = exec.LookPath(s.Command)
+	}
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNoClaude, err)
 	}
@@ -203,8 +212,14 @@ func (w *work) bindTo(server tmux.ServerID, pane tmux.Pane, agent process.Identi
 		Server: session.Server{Socket: server.Socket, PID: server.PID, Start: server.Start},
 		Window: pane.Window.String(), Pane: pane.ID.String(), Agent: agent, BoundAt: w.Now().UTC()}
 	w.r.Bound = w.living(append(w.r.Bound, agent))
-	if p, err := w.Processes.Inspect(agent.PID); err == nil && p.Identity == agent {
-		w.r.Exe = p.Exe
+	w.bindProgram()
+}
+
+// bindProgram notes what the bound process runs.
+func (w *work) bindProgram() {
+	b := w.r.Binding
+	if p, err := w.Processes.Inspect(b.Agent.PID); err == nil && p.Identity == b.Agent {
+		w.r.Exe, b.Exe, b.Argv = p.Exe, p.Exe, process.ArgvHash(p.Args)
 	}
 }
 
@@ -259,7 +274,7 @@ func (s *Service) freeName(q StartRequest) string {
 	}
 	taken := make(map[string]bool)
 	for _, r := range s.Store.List() {
-		taken[r.Name] = taken[r.Name] || r.State.Live() || r.State.Resumable()
+		taken[r.Name] = taken[r.Name] || r.State.Live() || r.Resumable()
 	}
 	free := name
 	for n := 2; taken[free]; n++ {

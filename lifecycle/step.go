@@ -72,9 +72,12 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 			"agent", w.view.Agent.String(), "pane", int(w.view.Fate), "act", int(d.Act), "why", string(d.Why), "again", d.Again)
 		gone, err := w.noteGone(ctx)
 		err = errors.Join(err, w.act(ctx, d, head))
-		told, usageErr := w.noteUsage()
+		var told time.Duration
+		if err == nil { // else the record may be half changed, and is not to be saved
+			told, err = w.noteState() // last: what is typed must not wait for it
+		}
 		again = max(sooner(sooner(again, gone), told), w.again)
-		return errors.Join(err, usageErr)
+		return err
 	})
 	return again, err
 }
@@ -180,7 +183,8 @@ func (w *work) ready(ctx context.Context) error {
 	}
 	w.r.ReadyAt = w.Now().UTC()
 	w.r.Binding.Command = w.view.Pane.Command
-	if err := w.r.Become(session.Running, w.Now(), why); err != nil {
+	w.bindProgram() // it may still have been tmux's, or env's, when it was bound
+	if err := w.r.Become(session.Running, w.Now(), ruleReady, why); err != nil {
 		return err
 	}
 	if err := w.tell(ctx, NoteReady, Prompt{}); err != nil {

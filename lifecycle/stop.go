@@ -40,7 +40,7 @@ func (w *work) archive(ctx context.Context, final session.State, why string, rec
 
 // intend puts on disk that the session is to end, as what, and since when.
 func (w *work) intend(final session.State, why string, asked process.Moment) error {
-	if err := w.r.Become(session.Stopping, w.Now(), why); err != nil {
+	if err := w.r.Become(session.Stopping, w.Now(), ruleStop, why); err != nil {
 		return err
 	}
 	w.r.Final, w.r.Asked = final, asked
@@ -55,7 +55,7 @@ func (w *work) stop(ctx context.Context, receipt *Receipt) error {
 		return w.complete(ctx) // it ended by itself, that is told already
 	}
 	receipt.Waiting = len(w.r.Prompts)
-	receipt.Adopted = w.r.Binding != nil && w.r.Binding.Adopted
+	receipt.Adopted = w.r.Binding != nil && w.r.Binding.Adopted && !w.leftByUs()
 	receipt.Split = !receipt.Adopted && w.view.Pane.WindowPanes > 1
 	w.bindOwn(ctx)
 	w.endAgent(ctx, receipt)
@@ -108,7 +108,7 @@ func (w *work) endAgent(ctx context.Context, receipt *Receipt) {
 			return
 		}
 	}
-	if err := w.closeOwn(ctx); err != nil {
+	if err := errors.Join(w.closeOwn(ctx), w.closeLeft(ctx)); err != nil {
 		receipt.fail(FailureTmux, process.Identity{}, err.Error())
 	}
 }
@@ -177,10 +177,34 @@ func (w *work) closeOwn(ctx context.Context) error {
 	return w.closePane(ctx, w.view.Pane)
 }
 
-// closePane closes a pane that carries this session's tag. The guard is the
-// pane's process, so an id that was reused in between closes nothing.
+// closeLeft closes the adopted pane of an agent that was archived if an earlier
+// session of this ccbot has left it: nobody else would.
+func (w *work) closeLeft(ctx context.Context) error {
+	if !w.leftByUs() {
+		return nil
+	}
+	return w.hangUpPane(ctx, w.view.Pane)
+}
+
+// leftByUs says whether an adopted pane is one that ccbot itself once made: it has
+// this instance's tag, and the agent is the pane's own process and not in a shell.
+func (w *work) leftByUs() bool {
+	b := w.r.Binding
+	return b != nil && b.Adopted && b.Shell == 0 && w.ours(w.view.Pane) && w.view.Pane.PID == b.Agent.PID
+}
+
+// closePane closes a pane that carries this session's tag.
 func (w *work) closePane(ctx context.Context, p tmux.Pane) error {
-	if !p.ID.Valid() || p.Tag != w.Tag(w.r.ID) {
+	if p.Tag != w.Tag(w.r.ID) {
+		return nil
+	}
+	return w.hangUpPane(ctx, p)
+}
+
+// hangUpPane closes a pane. The guard is the pane's process, so an id that was
+// reused in between closes nothing.
+func (w *work) hangUpPane(ctx context.Context, p tmux.Pane) error {
+	if !p.ID.Valid() {
 		return nil
 	}
 	err := w.Tmux.ClosePane(ctx, tmux.Guard{Pane: p.ID, PID: p.PID})
@@ -212,7 +236,7 @@ func (w *work) finish(ctx context.Context, receipt *Receipt) error {
 	} else {
 		w.over(w.end())
 	}
-	if err := w.r.Become(next, w.Now(), why); err != nil {
+	if err := w.r.Become(next, w.Now(), ruleStopped, why); err != nil {
 		return err
 	}
 	if !told {

@@ -332,7 +332,7 @@ func TestP8_AnInterruptedArchiveIsFinishedByAStep(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		require.NoError(t, w.Store.Do(w.ctx, r.ID, func(r *session.Record, save func() error) error {
-			require.NoError(t, r.Become(session.Stopping, time.Now(), "asked"))
+			require.NoError(t, r.Become(session.Stopping, time.Now(), ruleStop, "asked"))
 			r.Final = session.Completed
 			return save()
 		}))

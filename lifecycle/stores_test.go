@@ -27,7 +27,39 @@ type prompts struct {
 	mu    sync.Mutex
 	all   map[string]Prompt
 	saved []Prompt
-	fail  error // of SavePrompt
+	fail  error                // of SavePrompt
+	of    map[string]uuid.UUID // whose it is, as far as it was moved
+	stuck error                // of MovePrompt
+}
+
+func (p *prompts) MovePrompt(key string, to uuid.UUID) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stuck != nil {
+		return p.stuck
+	}
+	if _, ok := p.all[key]; !ok {
+		return fs.ErrNotExist
+	}
+	if p.of == nil {
+		p.of = map[string]uuid.UUID{}
+	}
+	p.of[key] = to
+	p.order.add("move %s", key)
+	return nil
+}
+
+// owner is the session that a prompt was moved to; nil: to none.
+func (p *prompts) owner(key string) uuid.UUID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.of[key]
+}
+
+func (p *prompts) set(change func(p *prompts)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change(p)
 }
 
 func (p *prompts) put(q Prompt) {

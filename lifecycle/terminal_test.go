@@ -74,7 +74,9 @@ func newTerminal(t *testing.T, command, dir, config string, env map[string]strin
 	go func() { _ = w.Run(ctx); done <- struct{}{} }()
 	t.Cleanup(func() {
 		for _, r := range store.List() {
-			assert.NoError(t, w.Archive(ctx, r.ID, session.Archived, "the test is over"))
+			if r.State.Live() {
+				assert.NoError(t, w.Archive(ctx, r.ID, session.Archived, "the test is over"))
+			}
 		}
 		server, err := client.Server(ctx)
 		require.NoError(t, err)

@@ -129,7 +129,7 @@ func (s *Service) isNews(ctx context.Context, pid int) bool {
 	if err != nil {
 		return false // gone, or torn: the next look at all of them finds it
 	}
-	return slices.ContainsFunc(s.Store.List(), func(r session.Record) bool {
+	return slices.ContainsFunc(noticeable(s.Store.List()), func(r session.Record) bool {
 		is := func(id process.Identity) bool { return id.PID == pid && id.Start == f.ProcStart }
 		own := r.Binding != nil && is(r.Binding.Agent)
 		return r.ClaudeSessionID == f.SessionID && !own && !slices.ContainsFunc(r.Seconds, is)

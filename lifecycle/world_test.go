@@ -36,7 +36,10 @@ type world struct {
 	relays    *relays
 	status    *statuses
 	order     *order
-	stop      func() // ends the Service that runs
+	git       *repository
+	saves     *saves
+	come      func(Writer) bool // Came; nil: nothing is handled
+	stop      func()            // ends the Service that runs
 }
 
 // order is what happened, across all parts, one word each.
@@ -102,6 +105,7 @@ func newWorld(t *testing.T, base string) *world {
 	w.relays, w.status = &relays{}, &statuses{}
 	w.prompts = &prompts{all: map[string]Prompt{}, order: w.order}
 	w.news = &news{order: w.order}
+	w.git, w.saves = &repository{}, &saves{}
 	for _, dir := range []string{"src", "state", "projects/-src"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(base, dir), 0o700))
 	}
@@ -121,15 +125,22 @@ func (w *world) restart() {
 		w.pass(2 * oneTick)
 	}
 	log := slog.New(slog.DiscardHandler)
-	store, err := session.Open(filepath.Join(w.base, "state", "sessions"), filepath.Join(w.base, "state", "quarantine"), time.Now, log)
+	store, err := session.Open(filepath.Join(w.base, "state", "sessions"), filepath.Join(w.base, "state", "quarantine"), w.saves.now, log)
 	require.NoError(w.t, err)
 	w.Service = New(
 		Config{Instance: "4f0c", Host: "here", StateDir: filepath.Join(w.base, "state"), Command: filepath.Join(w.base, "claude"),
 			Env: map[string]string{"HOME": "/home/u"}, Unset: []string{"CLAUDECODE"},
-			ProjectsDir: filepath.Join(w.base, "projects"), KillGrace: 12 * time.Second},
+			ProjectsDir: filepath.Join(w.base, "projects"), KillGrace: 12 * time.Second, OrphanGrace: 30 * time.Second},
 		Deps{Store: store, Tmux: w.tmux, Processes: w.processes, Presences: w.presences, Launches: launches{w.base},
-			Relays: w.relays, Prompts: w.prompts, News: w.news, Bindings: w.bindings.read, Status: w.status.read,
-			Now: time.Now, Log: log, Failpoint: w.order.at})
+			Relays: w.relays, Prompts: w.prompts, News: w.news, Bindings: w.bindings.read, Status: w.status.read, Came: w.came,
+			Git: w.git.look, Now: time.Now, Log: log, Failpoint: w.order.at})
+}
+
+func (w *world) came(_ context.Context, who Writer) bool {
+	if w.come == nil {
+		return false
+	}
+	return w.come(who)
 }
 
 // run lets the Service run until the test ends or a restart.

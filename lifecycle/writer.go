@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,7 +16,8 @@ import (
 // Writer is a process that writes a session's conversation, or may, as a person
 // is shown it.
 type Writer struct {
-	process.Process // with Cwd where it may be read
+	process.Process           // with Cwd where it may be read
+	ClaudeSessionID uuid.UUID // the conversation
 	Age             time.Duration
 	Proven          bool
 	Source          process.Source // of the evidence that decided
@@ -46,11 +48,11 @@ func (s *Service) Writers(ctx context.Context, id uuid.UUID) (found []Writer, er
 }
 
 // strangers leaves the session's own agent out, and what a cleanup failed to end:
-// that was told with its receipt.
-func (w *work) strangers(all evidence) evidence {
+// that was told with its receipt. It is pure.
+func strangers(r session.Record, all evidence) evidence {
 	others := evidence{table: all.table}
 	for _, v := range all.verdicts {
-		own := isOwn(*w.r, all, v) || w.r.State == session.CleanupFailed && standingOf(*w.r, v) == Leftover
+		own := isOwn(r, all, v) || r.State == session.CleanupFailed && standingOf(r, v) == Leftover
 		if !own {
 			others.verdicts = append(others.verdicts, v)
 		}
@@ -88,42 +90,95 @@ func ancestor(table process.Snapshot, p process.Process, wanted process.Identity
 	return process.Process{}, false
 }
 
+// scene is one look at the machine, to tell of any number of processes what they
+// are beside writers.
+type scene struct {
+	*Service
+	table  process.Snapshot
+	guards []process.Guard
+	bound  map[process.Identity][]session.Record // agents of records
+	now    process.Moment
+	panes  []tmux.Pane
+}
+
+func (s *Service) scene(table process.Snapshot, records []session.Record) *scene {
+	c := &scene{Service: s, table: table, bound: make(map[process.Identity][]session.Record),
+		guards: process.StandardGuards(s.Processes.Self(), s.agentsOf(records))}
+	for _, r := range records {
+		if r.Binding != nil {
+			c.bound[r.Binding.Agent] = append(c.bound[r.Binding.Agent], r)
+		}
+	}
+	return c
+}
+
+// lookAround adds what is only shown.
+func (c *scene) lookAround(ctx context.Context) *scene {
+	c.now, _ = c.Processes.Moment() // without it no age is told
+	c.panes, _ = c.Tmux.Panes(ctx)  // without it no window is told
+	return c
+}
+
 func (w *work) describe(ctx context.Context, found evidence) []Writer {
-	now, _ := w.Processes.Moment() // without it no age is told
-	panes, _ := w.Tmux.Panes(ctx)  // without it no window is told
+	if len(found.verdicts) == 0 {
+		return nil
+	}
+	return w.scene(found.table, w.Store.List()).lookAround(ctx).describe(*w.r, found.verdicts)
+}
+
+// describe tells who they are to a session.
+func (c *scene) describe(r session.Record, verdicts []process.Verdict) []Writer {
 	var all []Writer
-	for _, v := range found.verdicts {
+	for _, v := range verdicts {
 		seen := v.Process
-		one := Writer{Process: seen, Proven: v.Writer == process.Yes, Source: v.Source, Why: v.Why,
-			Standing: standingOf(*w.r, v)}
-		one.Age, _ = v.Process.Age(now)
-		if p, err := w.Processes.Inspect(v.Process.PID); err == nil && p.Identity == v.Process.Identity {
+		one := Writer{Process: seen, ClaudeSessionID: v.SessionID, Proven: v.Writer == process.Yes, Source: v.Source, Why: v.Why,
+			Standing: standingOf(r, v)}
+		one.Age, _ = v.Process.Age(c.now)
+		if p, err := c.Processes.Inspect(v.Process.PID); err == nil && p.Identity == v.Process.Identity {
 			one.Cwd, seen = p.Cwd, p // with its executable, which a scan leaves out
 		}
-		one.Session = w.agentOf(found.table, v.Process)
-		if spare := w.sparedBy(found.table, seen); spare != nil {
+		one.Session = c.agentOf(r.ID, v.Process)
+		if spare := c.sparedBy(r.ID, seen); spare != nil {
 			one.Spared = spare.Reason
 		}
-		one.Pane, one.InTmux = paneOf(found.table, v.Process, panes)
+		one.Pane, one.InTmux = paneOf(c.table, v.Process, c.panes)
+		one.InTmux = one.InTmux && !c.foreign(one.Pane) // its window is another ccbot's
 		all = append(all, one)
 	}
 	return all
 }
 
-// agentOf is the name of another session whose bound agent the process is, or
-// runs below.
-func (w *work) agentOf(table process.Snapshot, p process.Process) string {
-	for _, r := range w.Store.List() {
-		if r.ID == w.r.ID || r.Binding == nil {
-			continue
-		}
-		_, below := ancestor(table, p, r.Binding.Agent)
-		if below || r.Binding.Agent == p.Identity {
-			return r.Name
+// agentOf is the name of a session, other than one, whose bound agent the process
+// is, or runs below.
+func (c *scene) agentOf(id uuid.UUID, p process.Process) string {
+	for _, above := range append([]process.Process{p}, c.table.Ancestors(p.PID)...) {
+		for _, r := range c.bound[above.Identity] {
+			if r.ID != id {
+				return r.Name
+			}
 		}
 	}
 	return ""
 }
+
+// sparedBy is why a process is not ended for a session, whatever it writes; nil
+// where nothing protects it.
+func (c *scene) sparedBy(id uuid.UUID, p process.Process, except ...string) *process.Spare {
+	guards := slices.DeleteFunc(slices.Clone(c.guards), func(g process.Guard) bool { return slices.Contains(except, g.Name) })
+	if name, spared := process.SparedBy(p, c.table, guards); spared {
+		return &process.Spare{Reason: name, Detail: "guard " + name}
+	}
+	if name := c.agentOf(id, p); name != "" {
+		return &process.Spare{Reason: ReasonOtherAgent, Detail: "it is the agent of session " + name}
+	}
+	return nil
+}
+
+// ours says whether a window carries this instance's tag, foreign whether it
+// carries another's.
+func (s *Service) ours(p tmux.Pane) bool { return strings.HasPrefix(p.Tag, s.Instance+"/") }
+
+func (s *Service) foreign(p tmux.Pane) bool { return p.Tag != "" && !s.ours(p) }
 
 // paneOf finds the pane in which the process runs in the foreground: the pane of
 // the nearest ancestor that shares its terminal. One that runs in a terminal

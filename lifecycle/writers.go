@@ -13,6 +13,7 @@ import (
 	"ccbot/hooks"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
+	"ccbot/internal/session"
 )
 
 // contradiction is how long two pieces of evidence may contradict each other:
@@ -43,47 +44,74 @@ func (s *Service) writers(ctx context.Context, claudeID uuid.UUID) (found eviden
 // write is left out. Evidence that cannot be read is no evidence of absence:
 // its process may be a writer.
 func (s *Service) judge(ctx context.Context, claudeIDs ...uuid.UUID) (evidence, error) {
-	snap, err := s.Processes.Snapshot(ctx)
+	t, err := s.testimony(ctx)
 	if err != nil {
-		return evidence{}, fmt.Errorf("%w: %w", ErrEvidence, err)
+		return evidence{}, err
 	}
-	presences, err := s.presenceClaims(ctx, snap, claudeIDs)
-	if err != nil {
-		return evidence{}, fmt.Errorf("%w: %w", ErrEvidence, err)
-	}
-	bindings, err := s.bindingClaims(snap, claudeIDs)
-	if err != nil {
-		return evidence{}, fmt.Errorf("%w: %w", ErrEvidence, err)
-	}
-	verdicts := process.Judge(snap, append(presences, bindings...), s.agents(), claudeIDs...)
-	verdicts = slices.DeleteFunc(verdicts, func(v process.Verdict) bool { return v.Writer == process.No })
-	return evidence{table: snap, verdicts: verdicts}, nil
+	return s.weigh(t, claudeIDs...), nil
 }
 
-// presenceClaims are what presence files say. A file of a process that is gone,
+// testimony is what there is to judge on, read once: the process table, and what
+// others say of its processes.
+type testimony struct {
+	table  process.Snapshot
+	claims []process.Claim
+	// doubts are claims of files that are there and cannot be read: they name a
+	// process, and may mean any conversation.
+	doubts []process.Claim
+}
+
+func (s *Service) testimony(ctx context.Context) (t testimony, err error) {
+	if t.table, err = s.Processes.Snapshot(ctx); err != nil {
+		return testimony{}, fmt.Errorf("%w: %w", ErrEvidence, err)
+	}
+	if err := s.readPresences(ctx, &t); err != nil {
+		return testimony{}, fmt.Errorf("%w: %w", ErrEvidence, err)
+	}
+	if err := s.readBindings(&t); err != nil {
+		return testimony{}, fmt.Errorf("%w: %w", ErrEvidence, err)
+	}
+	return t, nil
+}
+
+// weigh judges what was read for some conversations. The identity in a doubt is
+// incomplete, so the verdict on a living process of that pid is "unknown".
+func (s *Service) weigh(t testimony, claudeIDs ...uuid.UUID) evidence {
+	claims := slices.Clone(t.claims)
+	for _, doubt := range t.doubts {
+		for _, id := range claudeIDs {
+			doubt.SessionID = id
+			claims = append(claims, doubt)
+		}
+	}
+	verdicts := process.Judge(t.table, claims, s.agents(), claudeIDs...)
+	verdicts = slices.DeleteFunc(verdicts, func(v process.Verdict) bool { return v.Writer == process.No })
+	return evidence{table: t.table, verdicts: verdicts}
+}
+
+// readPresences takes what presence files say. A file of a process that is gone,
 // or of an earlier bearer of its pid, matches nothing in the snapshot. An error
 // is of the folder: then nothing is known of anybody.
-func (s *Service) presenceClaims(ctx context.Context, snap process.Snapshot, claudeIDs []uuid.UUID) ([]process.Claim, error) {
-	var claims []process.Claim
+func (s *Service) readPresences(ctx context.Context, t *testimony) error {
 	files, errs := s.Presences.List(ctx)
 	for _, f := range files {
-		if p, ok := snap.Find(f.PID); ok {
+		if p, ok := t.table.Find(f.PID); ok {
 			id := process.Identity{PID: f.PID, Start: f.ProcStart, Boot: p.Boot}
-			claims = append(claims, process.Claim{Process: id, SessionID: f.SessionID, Source: process.SourcePresence})
+			t.claims = append(t.claims, process.Claim{Process: id, SessionID: f.SessionID, Source: process.SourcePresence})
 		}
 	}
 	for _, err := range errs {
 		unreadable := (*presence.FileError)(nil)
 		if !errors.As(err, &unreadable) {
-			return nil, err
+			return err
 		}
-		if !s.maybeAgent(snap, unreadable.PID) {
+		if !s.maybeAgent(t.table, unreadable.PID) {
 			continue // left behind by an earlier bearer of the pid, or of another machine's process
 		}
 		s.Log.Warn("evidence_unreadable", "error", err.Error())
-		claims = append(claims, perhaps(unreadable.PID, claudeIDs, process.SourcePresence)...)
+		t.doubts = append(t.doubts, process.Claim{Process: process.Identity{PID: unreadable.PID}, Source: process.SourcePresence})
 	}
-	return claims, nil
+	return nil
 }
 
 // maybeAgent says whether the process that has a pid now is an agent.
@@ -98,9 +126,8 @@ func (s *Service) maybeAgent(snap process.Snapshot, pid int) bool {
 	return process.IsAgent(p, s.agents())
 }
 
-// bindingClaims are what hooks recorded.
-func (s *Service) bindingClaims(snap process.Snapshot, claudeIDs []uuid.UUID) ([]process.Claim, error) {
-	var claims []process.Claim
+// readBindings takes what hooks recorded.
+func (s *Service) readBindings(t *testimony) error {
 	bindings, errs := s.Bindings()
 	for _, b := range bindings {
 		id, err := uuid.Parse(b.SessionID)
@@ -108,38 +135,30 @@ func (s *Service) bindingClaims(snap process.Snapshot, claudeIDs []uuid.UUID) ([
 			errs = append(errs, &hooks.BindingError{Name: b.Name(), PID: b.PID, Start: b.Start, Boot: b.Boot, Err: err})
 			continue
 		}
-		claims = append(claims, process.Claim{SessionID: id, Source: process.SourceHook,
+		t.claims = append(t.claims, process.Claim{SessionID: id, Source: process.SourceHook,
 			Process: process.Identity{PID: b.PID, Start: b.Start, Boot: b.Boot}})
 	}
 	for _, err := range errs {
 		unreadable := (*hooks.BindingError)(nil)
 		if !errors.As(err, &unreadable) {
-			return nil, err
+			return err
 		}
-		if p, ok := snap.Find(unreadable.PID); !ok || p.Start != unreadable.Start || p.Boot != unreadable.Boot {
+		if p, ok := t.table.Find(unreadable.PID); !ok || p.Start != unreadable.Start || p.Boot != unreadable.Boot {
 			continue // of a process that is gone
 		}
 		s.Log.Warn("evidence_unreadable", "error", err.Error())
-		claims = append(claims, perhaps(unreadable.PID, claudeIDs, process.SourceHook)...)
+		t.doubts = append(t.doubts, process.Claim{Process: process.Identity{PID: unreadable.PID}, Source: process.SourceHook})
 	}
-	return claims, nil
-}
-
-// perhaps are the claims of a file that cannot be read: its identity is
-// incomplete, so the verdict on a living process of that pid is "unknown".
-func perhaps(pid int, claudeIDs []uuid.UUID, source process.Source) []process.Claim {
-	var claims []process.Claim
-	for _, id := range claudeIDs {
-		claims = append(claims, process.Claim{Process: process.Identity{PID: pid}, SessionID: id, Source: source})
-	}
-	return claims
+	return nil
 }
 
 // agents are the names of Claude Code's command, and the programs that agents of
 // ours were seen to be.
-func (s *Service) agents() process.AgentNames {
+func (s *Service) agents() process.AgentNames { return s.agentsOf(s.Store.List()) }
+
+func (s *Service) agentsOf(records []session.Record) process.AgentNames {
 	names := process.AgentNames{Names: []string{"claude", "claude.exe", filepath.Base(s.Command)}}
-	for _, r := range s.Store.List() {
+	for _, r := range records {
 		if r.Exe != "" && !slices.Contains(names.Exes, r.Exe) {
 			names.Exes = append(names.Exes, r.Exe)
 		}
@@ -187,14 +206,27 @@ func (w *work) others(ctx context.Context) ([]Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := w.strangers(all)
-	fresh := evidence{table: all.table, verdicts: newSeconds(*w.r, all)}
-	left := append(w.describe(ctx, found), w.unended(all)...)
-	left = append(left, w.elsewhere(left)...)
-	if len(fresh.verdicts) == 0 {
-		return left, nil
+	return w.beside(ctx, all), w.noteShown(all)
+}
+
+// beside are all who write this session's conversation beside its agent, or may.
+func (w *work) beside(ctx context.Context, all evidence) []Writer {
+	c := w.scene(all.table, w.Store.List())
+	found := strangers(*w.r, all)
+	if len(found.verdicts) > 0 {
+		c.lookAround(ctx)
 	}
-	return left, w.noteSeconds(fresh)
+	left := append(c.describe(*w.r, found.verdicts), c.unended(*w.r, all.verdicts)...)
+	return append(left, w.elsewhere(left)...)
+}
+
+// noteShown notes whom the person is about to be shown.
+func (w *work) noteShown(all evidence) error {
+	fresh := evidence{table: all.table, verdicts: newSeconds(*w.r, all)}
+	if len(fresh.verdicts) == 0 {
+		return nil
+	}
+	return w.noteSeconds(fresh)
 }
 
 // holdConversation keeps a conversation to one turn at a time, from the look at
@@ -224,7 +256,7 @@ func (w *work) elsewhere(known []Writer) (left []Writer) {
 		if r.ID == w.r.ID || !r.State.Live() || r.ClaudeSessionID != w.r.ClaudeSessionID {
 			continue
 		}
-		one := Writer{Proven: true, Standing: Second, Spared: ReasonOtherAgent, Session: r.Name, Why: "the agent of another session"}
+		one := Writer{ClaudeSessionID: r.ClaudeSessionID, Proven: true, Standing: Second, Spared: ReasonOtherAgent, Session: r.Name, Why: "the agent of another session"}
 		if r.Binding != nil {
 			one.Process = process.Process{Identity: r.Binding.Agent}
 		}
@@ -235,20 +267,20 @@ func (w *work) elsewhere(known []Writer) (left []Writer) {
 	return left
 }
 
-// unended are agents that this record bound earlier and that are not proven gone.
+// unended are agents that a record bound earlier and that are not proven gone.
 // Nothing else says that they write the conversation; but they did.
-func (w *work) unended(found evidence) (left []Writer) {
-	for _, id := range w.living(w.r.Bound) {
-		known := slices.ContainsFunc(found.verdicts, func(v process.Verdict) bool { return v.Process.Identity == id })
-		one := Writer{Process: process.Process{Identity: id}, Standing: Leftover, Why: "the record bound it, and it is not proven gone"}
-		if p, err := w.Processes.Inspect(id.PID); err == nil && p.Identity == id {
+func (c *scene) unended(r session.Record, known []process.Verdict) (left []Writer) {
+	for _, id := range c.living(r.Bound) {
+		one := Writer{Process: process.Process{Identity: id}, ClaudeSessionID: r.ClaudeSessionID, Standing: Leftover,
+			Why: "the record bound it, and it is not proven gone"}
+		if p, err := c.Processes.Inspect(id.PID); err == nil && p.Identity == id {
 			one.Process = p
 		}
-		own := w.r.Binding != nil && w.r.Binding.Agent == id
-		if known || own || w.agentOf(found.table, one.Process) != "" {
-			continue
+		judged := slices.ContainsFunc(known, func(v process.Verdict) bool { return v.Process.Identity == id })
+		own := r.Binding != nil && r.Binding.Agent == id
+		if !judged && !own && c.agentOf(r.ID, one.Process) == "" {
+			left = append(left, one)
 		}
-		left = append(left, one)
 	}
 	return left
 }

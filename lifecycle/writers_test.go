@@ -271,7 +271,7 @@ func TestP1_ThirtyTapsAtOnceEndInOneState(t *testing.T) {
 					func() { _ = w.NoticeWriters(w.ctx) },
 				}
 				if len(seen) > 0 {
-					taps[5] = func() { _, _ = w.Adopt(w.ctx, r.ID, seen[0]) }
+					taps[5] = func() { _, _ = w.adoptIt(r, seen[0]) }
 				}
 				var wg sync.WaitGroup
 				for i := range 30 {
@@ -280,6 +280,9 @@ func TestP1_ThirtyTapsAtOnceEndInOneState(t *testing.T) {
 				wg.Wait()
 				w.pass(time.Minute)
 				got := w.get(r.ID)
+				if to, ok := w.successor(r.ID); ok {
+					got = to
+				}
 				writers := w.writing(got.ClaudeSessionID)
 				assert.LessOrEqual(t, len(writers), 1, "%s with %v", got.State, writers)
 				if got.State.Live() {

@@ -9,158 +9,190 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
-	"ccbot/tmux"
 )
-
-// Tmux tells what windows there are.
-type Tmux interface {
-	Panes(ctx context.Context) ([]tmux.Pane, error)
-	Server(ctx context.Context) (tmux.ServerID, error)
-}
-
-// Processes tells whether a bound process still is.
-type Processes interface {
-	Liveness(id process.Identity) process.Liveness
-}
 
 // Recovery looks, plans and applies.
 type Recovery struct {
-	Instance  string
-	Session   string // tmux session
-	Store     *session.Store
+	Instance string
+	Session  string // tmux session
+	Dir      string // $CCBOT_DIR: windows.json is there
+	Limits   Limits
+	// Since is when this ccbot became the one that may change the records: what was
+	// launched later it has launched itself. Zero: it only looks.
+	Since time.Time
+
+	Store     Records
 	Tmux      Tmux
 	Processes Processes
-	Lifecycle *lifecycle.Service
+	Lifecycle Lifecycle
 	// Events has what hooks noted while ccbot was away taken in. It comes after
 	// the agents are bound again, and before a session is called over: its last
 	// events may say that it has moved to another conversation.
 	Events func(ctx context.Context) error
-	Now    func() time.Time
-	Log    *slog.Logger
+	// Backup copies the records before anything is changed.
+	Backup func(ctx context.Context) (name string, err error)
+	// Tell has the chat told what was done while no Run was under way; nil: nobody is
+	// told. What it does not get told stays noted in the records.
+	Tell func(ctx context.Context, r Report) error
+	// Failpoint is called at each persisted step with its name. It is nil but in
+	// programs built to die there.
+	Failpoint func(name string)
+	Now       func() time.Time
+	Log       *slog.Logger
 
 	mu      sync.Mutex
-	watched map[uuid.UUID]process.Identity // agents handed to Lifecycle
+	watched map[uuid.UUID]bool // handed to Lifecycle
+	running *run               // nil: none
+
+	one    sync.Mutex // held by a Run
+	moving sync.Mutex // held while it is decided whose a conversation is that came back
+	file   sync.Mutex // held while windows.json is read and written
 }
 
-// Look collects the world. The panes come first: a window that a start makes
-// meanwhile has its record already, the other way round it would look like an
-// orphan.
-func (v *Recovery) Look(ctx context.Context) World {
-	w := World{Now: v.Now(), Instance: v.Instance, Session: v.Session,
-		Alive: make(map[uuid.UUID]process.Liveness), Watched: make(map[uuid.UUID]bool)}
-	v.lookAtTmux(ctx, &w)
-	w.Records = v.Store.List()
-	v.mu.Lock()
-	defer v.mu.Unlock()
+// sideBySide is how many records are changed at a time.
+const sideBySide = 8
+
+// applyAll applies actions of different records side by side.
+func (v *Recovery) applyAll(ctx context.Context, w World, actions []Action) []Result {
+	planned := make(map[uuid.UUID]session.Record)
 	for _, r := range w.Records {
-		if r.Binding != nil {
-			w.Alive[r.ID] = v.Processes.Liveness(r.Binding.Agent)
-			w.Watched[r.ID] = v.watched[r.ID] == r.Binding.Agent
-		}
+		planned[r.ID] = r
 	}
-	return w
+	results := make([]Result, len(actions))
+	var g errgroup.Group
+	g.SetLimit(sideBySide)
+	for i, a := range actions {
+		g.Go(func() error {
+			results[i] = v.apply(ctx, a, planned[a.Record])
+			return nil
+		})
+	}
+	_ = g.Wait() // each has its error in its result
+	return results
 }
 
-func (v *Recovery) lookAtTmux(ctx context.Context, w *World) {
-	server, err := v.Tmux.Server(ctx)
-	if errors.Is(err, tmux.ErrNoServer) {
-		w.Tmux = TmuxAbsent
-		return
-	}
-	if err != nil {
-		v.Log.Warn("tmux_unclear", "error", err.Error())
-		return
-	}
-	panes, err := v.Tmux.Panes(ctx)
-	if err != nil {
-		v.Log.Warn("tmux_unclear", "error", err.Error())
-		return
-	}
-	w.Server, w.Panes, w.Tmux = server, panes, TmuxAnswers
-}
-
-// Run recovers: it is done before any update is handled. An action that fails
-// is logged and leaves its record as it is; the others go on.
-func (v *Recovery) Run(ctx context.Context) (World, error) {
+func (v *Recovery) apply(ctx context.Context, a Action, planned session.Record) Result {
 	started := v.Now()
-	w := v.Look(ctx)
-	actions, notices := Plan(w)
-	for _, n := range notices {
-		v.tell(n)
+	v.Log.Info("recovery_action", "do", string(a.Do), "session_id", a.Record.String(), "why", a.Why, "evidence", a.Evidence)
+	ended, err := v.noted(ctx, a, planned)
+	if err != nil {
+		v.Log.Error("recovery_failed", "do", string(a.Do), "session_id", a.Record.String(), "error", err.Error())
 	}
-	failed := v.applyAll(ctx, actions, binds)
-	if err := v.Events(ctx); err != nil {
-		v.Log.Error("events_not_taken_in", "error", err.Error()) // they stay, and are given again
-	}
-	failed += v.applyAll(ctx, actions, func(d Do) bool { return !binds(d) })
-	v.Log.Info("recovery_done", "duration", v.Now().Sub(started), "records", len(w.Records),
-		"actions", len(actions), "notices", len(notices), "failed", failed)
-	return w, ctx.Err()
+	return Result{Action: a, Err: err, Took: v.Now().Sub(started), Ended: ended}
 }
 
-// binds are the actions that connect a record with a process.
-func binds(d Do) bool { return d == Reattach || d == Bind || d == Conclude }
-
-// applyAll applies the actions that are wanted now and counts those that fail.
-func (v *Recovery) applyAll(ctx context.Context, actions []Action, wanted func(Do) bool) (failed int) {
-	for _, a := range actions {
-		if !wanted(a.Do) {
-			continue
-		}
-		v.Log.Info("recovery_action", "do", string(a.Do), "session_id", a.Record.String(), "why", a.Why)
-		if err := v.apply(ctx, a); err != nil {
-			failed++
-			v.Log.Error("recovery_failed", "do", string(a.Do), "session_id", a.Record.String(), "error", err.Error())
-		}
+// noted carries an action out between two lines of its record's history. One
+// that cannot be noted is not carried out.
+func (v *Recovery) noted(ctx context.Context, a Action, planned session.Record) (ended []lifecycle.Ending, err error) {
+	if !a.Do.Changes() {
+		return nil, v.watch(a.Record, v.Lifecycle.Reattach(ctx, a.Record))
 	}
-	return failed
+	if err := v.Lifecycle.Note(ctx, a.Record, a.rule(), "begins: "+a.Why+" ("+a.Evidence+")"); err != nil {
+		return nil, err
+	}
+	v.at("recovery-noted")
+	after := "done"
+	if v.overtaken(planned) {
+		after = "not needed any more"
+	} else if ended, err = v.carryOut(ctx, a); err != nil {
+		after = "failed: " + err.Error()
+	}
+	v.at("recovery-applied")
+	noted := v.Lifecycle.Note(ctx, a.Record, a.rule(), after)
+	if errors.Is(noted, session.ErrNotFound) {
+		noted = nil // it was discarded
+	}
+	return ended, errors.Join(err, noted)
 }
 
-func (v *Recovery) apply(ctx context.Context, a Action) error {
+// overtaken says whether a record was brought further since the plan was made:
+// while the bot runs others work on it too, and the first line of its history
+// may have waited for them.
+func (v *Recovery) overtaken(planned session.Record) bool {
+	r, ok := v.Store.Get(planned.ID)
+	return ok && (r.State != planned.State || agentOf(r) != agentOf(planned))
+}
+
+// rule names the action in a history.
+func (a Action) rule() session.Rule { return session.Rule("recovery." + string(a.Do)) }
+
+func (v *Recovery) carryOut(ctx context.Context, a Action) (ended []lifecycle.Ending, err error) {
 	switch a.Do {
-	case Reattach, Conclude:
-		return v.watch(a.Record, v.Lifecycle.Reattach(ctx, a.Record))
 	case Bind:
-		return v.watch(a.Record, v.Lifecycle.Bind(ctx, a.Record, a.Pane))
-	case MarkLost:
-		return v.Lifecycle.MarkLost(ctx, a.Record, a.Why)
+		return nil, v.watch(a.Record, v.Lifecycle.Bind(ctx, a.Record, a.Pane))
+	case Conclude:
+		return nil, v.Lifecycle.Conclude(ctx, a.Record)
 	case FinishStop:
-		return v.Lifecycle.Archive(ctx, a.Record, session.Archived, a.Why)
+		return nil, v.Lifecycle.FinishStop(ctx, a.Record)
 	case Discard:
-		return v.Store.Remove(a.Record)
+		return nil, v.Store.Remove(a.Record)
 	case Fail:
-		return v.Lifecycle.Fail(ctx, a.Record, a.Why)
+		return nil, v.Lifecycle.Fail(ctx, a.Record, a.Why)
+	case TidyTransfer:
+		return nil, v.Lifecycle.TidyTransfer(ctx, a.Target)
+	case MarkLost:
+		return nil, v.Lifecycle.MarkLost(ctx, a.Record, a.rule(), a.Why, a.Closed)
+	case TakeOver:
+		return nil, v.takeOver(ctx, a)
+	case Abandon:
+		return nil, v.Lifecycle.Abandon(ctx, a.Record, a.rule(), a.Why, "")
+	case EndLeftovers:
+		return v.Lifecycle.EndLeftovers(ctx, a.Record, a.rule())
 	}
-	return fmt.Errorf("unknown action %q", a.Do)
+	return nil, fmt.Errorf("unknown action %q", a.Do)
 }
 
-// watch notes that the lifecycle has taken a session's agent over, if it has.
+// takeOver adopts the agent that goes on with a session's conversation. Where
+// that fails the session is lost all the same: nothing would look at it again.
+func (v *Recovery) takeOver(ctx context.Context, a Action) error {
+	target, err := v.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: a.Agent, Claude: a.Claude, From: a.Record, Rule: a.rule(), Why: a.Why})
+	if target.ID == uuid.Nil {
+		return errors.Join(err, v.Lifecycle.MarkLost(ctx, a.Record, a.rule(), "its agent is gone", a.Closed))
+	}
+	return errors.Join(err, v.watch(target.ID, nil)) // with an error it is not tidy yet; the next plan sees to it
+}
+
+// watch notes that the lifecycle has taken a session over, if it has.
 func (v *Recovery) watch(id uuid.UUID, err error) error {
-	r, ok := v.Store.Get(id)
-	if err != nil || !ok || r.Binding == nil {
+	if err != nil {
 		return err
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.watched == nil {
-		v.watched = make(map[uuid.UUID]process.Identity)
+		v.watched = make(map[uuid.UUID]bool)
 	}
-	v.watched[id] = r.Binding.Agent
+	v.watched[id] = true
 	return nil
 }
 
-func (v *Recovery) tell(n Notice) {
-	switch n.Kind {
-	case OrphanWindow:
-		v.Log.Warn("orphan_window", "window_id", n.Pane.Window.String(), "name", n.Pane.WindowName,
-			"session_id", "unknown", "note", n.Why)
-	case StaleWindow:
-		v.Log.Info("Dropping stale window_state", "window_id", n.Window, "session_id", n.Record.String())
-	default:
-		v.Log.Warn("session_unclear", "session_id", n.Record.String(), "why", n.Why)
+// handedOver are the records that the lifecycle has taken over, or has launched
+// itself.
+func (v *Recovery) handedOver(w World) map[uuid.UUID]bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	watched := make(map[uuid.UUID]bool)
+	for _, r := range w.Records {
+		watched[r.ID] = v.watched[r.ID] || w.launchedHere(r)
+	}
+	return watched
+}
+
+// agentOf is a record's agent; of one that has none it is zero.
+func agentOf(r session.Record) process.Identity {
+	if r.Binding == nil {
+		return process.Identity{}
+	}
+	return r.Binding.Agent
+}
+
+func (v *Recovery) at(point string) {
+	if v.Failpoint != nil {
+		v.Failpoint(point)
 	}
 }

@@ -1,16 +1,9 @@
 package recovery
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io/fs"
-	"log/slog"
-	"os"
-	"path/filepath"
-	"slices"
-	"sync"
+	"strconv"
 	"testing"
 	"time"
 
@@ -18,104 +11,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/hookwire"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
-
-const boot = "8d6c7a52-0000-4000-8000-000000000001"
-
-// machine is what a start-up finds: real records, a fake tmux, fake processes.
-type machine struct {
-	*Recovery
-	t         *testing.T
-	base      string
-	tmux      *tmuxtest.Fake
-	processes *processes
-	log       *bytes.Buffer
-	told      []lifecycle.NoteKind
-}
-
-func newMachine(t *testing.T) *machine {
-	m := &machine{t: t, base: t.TempDir(), tmux: tmuxtest.NewFake(), processes: &processes{}}
-	m.tmux.Launch = func(p *tmuxtest.Process) { m.processes.start(p.PID, p.Spec.Argv) }
-	require.NoError(t, os.MkdirAll(filepath.Join(m.base, "src"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(m.base, "claude"), []byte("#!/bin/sh\n"), 0o700))
-	m.restart()
-	return m
-}
-
-// restart is another start of the program on the same disk and machine.
-func (m *machine) restart() {
-	m.log = &bytes.Buffer{}
-	log := slog.New(slog.NewJSONHandler(m.log, nil))
-	now := func() time.Time { return noon }
-	store, err := session.Open(filepath.Join(m.base, "sessions"), filepath.Join(m.base, "quarantine"), now, log)
-	require.NoError(m.t, err)
-	service := lifecycle.New(
-		lifecycle.Config{Instance: instance, StateDir: m.base, Command: filepath.Join(m.base, "claude"), ProjectsDir: m.base},
-		lifecycle.Deps{Store: store, Tmux: m.tmux, Processes: m.processes, Presences: presences{}, Launches: launches{m.base},
-			Prompts: prompts{}, News: m, Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Now: now, Log: log})
-	m.Recovery = &Recovery{Instance: instance, Session: tmuxtest.Session, Store: store, Tmux: m.tmux, Processes: m.processes,
-		Lifecycle: service, Events: func(context.Context) error { return nil }, Now: now, Log: log}
-}
-
-func (m *machine) SessionNews(_ context.Context, n lifecycle.Note) error {
-	m.told = append(m.told, n.Kind)
-	return nil
-}
-
-func (m *machine) recover() []Action {
-	m.t.Helper()
-	actions, _ := Plan(m.Look(m.t.Context()))
-	_, err := m.Run(m.t.Context())
-	require.NoError(m.t, err)
-	return actions
-}
-
-// start makes a session with a window, and puts it into a state.
-func (m *machine) start(change func(r *session.Record)) session.Record {
-	m.t.Helper()
-	r, err := m.Lifecycle.Start(m.t.Context(), lifecycle.StartRequest{Dir: filepath.Join(m.base, "src")})
-	require.NoError(m.t, err)
-	require.NoError(m.t, m.Store.Do(m.t.Context(), r.ID, func(r *session.Record, save func() error) error {
-		change(r)
-		return save()
-	}))
-	return m.get(r.ID)
-}
-
-func (m *machine) get(id uuid.UUID) session.Record {
-	r, ok := m.Store.Get(id)
-	require.True(m.t, ok)
-	return r
-}
-
-func (m *machine) paneOf(r session.Record) tmux.PaneID {
-	id, err := tmux.ParsePaneID(r.Binding.Pane)
-	require.NoError(m.t, err)
-	return id
-}
-
-// lines gives the log lines with this message.
-func (m *machine) lines(message string) (found []map[string]any) {
-	for line := range bytes.Lines(m.log.Bytes()) {
-		var attrs map[string]any
-		require.NoError(m.t, json.Unmarshal(line, &attrs))
-		if attrs["msg"] == message {
-			found = append(found, attrs)
-		}
-	}
-	return found
-}
-
-func running(r *session.Record)  { r.State = session.Running }
-func unbound(r *session.Record)  { r.Binding = nil }
-func stopping(r *session.Record) { r.State, r.Final = session.Stopping, session.Completed }
 
 func TestP8_RunningRecoveryAgainChangesNothing(t *testing.T) {
 	m := newMachine(t)
@@ -124,17 +25,23 @@ func TestP8_RunningRecoveryAgainChangesNothing(t *testing.T) {
 	m.processes.exit(ended.Binding.Agent.PID)
 	m.tmux.End(m.paneOf(ended), tmuxtest.Exit{Status: 1})
 	lost := m.start(running)
-	m.processes.exit(lost.Binding.Agent.PID)
-	m.tmux.ClosePaneByHand(m.paneOf(lost))
+	m.lose(lost)
 	left := m.start(unbound)
-	never := m.start(func(r *session.Record) {
-		r.State, r.RestoredFrom = session.Restoring, session.Archived
-		r.Binding = nil
-	})
-	m.closeTagged(never)
+	restoring := func(ago time.Duration) session.Record {
+		r := m.start(func(r *session.Record) {
+			r.State, r.RestoredFrom, r.Binding = session.Restoring, session.Archived, nil
+			r.StartedAt = noon.Add(-ago)
+		})
+		m.closeTagged(r)
+		return r
+	}
+	never, soon := restoring(time.Hour), restoring(time.Second)
 	nothing := m.start(unbound)
 	m.closeTagged(nothing)
 	stopped := m.start(stopping)
+	moved := m.start(running)
+	m.lose(moved)
+	agent := m.atTheDesk(moved.ClaudeSessionID)
 	m.restart()
 
 	did := map[uuid.UUID]Do{}
@@ -142,44 +49,31 @@ func TestP8_RunningRecoveryAgainChangesNothing(t *testing.T) {
 		did[a.Record] = a.Do
 	}
 	assert.Equal(t, map[uuid.UUID]Do{alive.ID: Reattach, ended.ID: Conclude, lost.ID: MarkLost, left.ID: Bind, never.ID: Fail,
-		nothing.ID: Discard, stopped.ID: FinishStop}, did)
+		soon.ID: Await, nothing.ID: Discard, stopped.ID: FinishStop, moved.ID: TakeOver}, did)
+	assert.Empty(t, m.lines("recovery_failed"))
 	assert.Equal(t, session.Running, m.get(alive.ID).State)
 	assert.Equal(t, session.Lost, m.get(lost.ID).State)
+	assert.True(t, m.get(lost.ID).Unreported)
 	assert.NotNil(t, m.get(left.ID).Binding)
 	assert.Equal(t, session.Failed, m.get(never.ID).State)
-	_, ok := m.Store.Get(nothing.ID)
+	assert.Equal(t, session.Restoring, m.get(soon.ID).State)
+	_, ok := m.store.Get(nothing.ID)
 	assert.False(t, ok, "its command comes again")
 	assert.Equal(t, session.Completed, m.get(stopped.ID).State)
-	assert.Contains(t, m.told, lifecycle.NoteLost)
-	assert.Contains(t, m.told, lifecycle.NoteFailed)
-	require.Len(t, m.lines("Dropping stale window_state"), 1)
-	assert.Equal(t, lost.Binding.Window, m.lines("Dropping stale window_state")[0]["window_id"])
-	assert.Empty(t, m.lines("recovery_failed"))
+	assert.Equal(t, session.ClosedTransferred, m.get(moved.ID).Closed)
+	target, ok := m.boundTo(arrival{agent: agent})
+	require.True(t, ok)
+	assert.Equal(t, moved.ID, target.TookOver)
+	assert.NotContains(t, m.told, lifecycle.NoteLost, "the report tells")
+	assert.Len(t, m.lines("Dropping stale window_state"), 2)
 
-	before, calls := m.Store.List(), m.changes()
+	before, calls := m.onDisk(), m.changes()
 	assert.Empty(t, m.recover())
 	m.restart() // and after another kill -9
 	m.recover()
-	assert.Equal(t, before, m.Store.List())
+	assert.Equal(t, before, m.onDisk())
 	assert.Equal(t, calls, m.changes())
-}
-
-// changes are the calls to tmux that do something.
-func (m *machine) changes() []string {
-	return slices.DeleteFunc(m.tmux.Calls(), func(op string) bool {
-		return slices.Contains([]string{"Server", "Panes", "Pane", "Capture", "Ensure"}, op)
-	})
-}
-
-func (m *machine) closeTagged(r session.Record) {
-	panes, err := m.tmux.Panes(m.t.Context())
-	require.NoError(m.t, err)
-	for _, p := range panes {
-		if p.Tag == tagOf(r) {
-			m.processes.exit(p.PID)
-			m.tmux.ClosePaneByHand(p.ID)
-		}
-	}
+	assert.Empty(t, m.points, "nothing was written")
 }
 
 func TestP2_OneWarningPerOrphanWindow(t *testing.T) {
@@ -222,6 +116,7 @@ func TestP2_ReusedIdsAreNotReattached(t *testing.T) {
 	m.restart()
 	m.recover()
 	assert.Equal(t, session.Lost, m.get(r.ID).State)
+	assert.Equal(t, session.ClosedTmux, m.get(r.ID).Closed)
 	assert.Empty(t, m.changes()[1:], "the other's pane is left alone")
 	assert.NotEmpty(t, m.lines("orphan_window"))
 }
@@ -236,21 +131,44 @@ func TestP6_WithoutAnAnswerOfTmuxNothingChanges(t *testing.T) {
 			gone := m.start(running)
 			m.processes.exit(gone.Binding.Agent.PID)
 			m.restart()
-			before, calls := m.Store.List(), m.changes()
-			m.tmux.Fail(op, tmux.ErrLost)
+			before, calls := m.store.List(), m.changes()
+			m.Tmux = silent{m.tmux, op}
 			_, err := m.Run(t.Context())
 			require.NoError(t, err)
-			assert.Equal(t, before, m.Store.List())
+			assert.Equal(t, before, m.store.List())
 			assert.Equal(t, calls, m.changes())
+			assert.Zero(t, m.backups)
 			assert.Len(t, m.lines("session_unclear"), 4)
-			assert.Len(t, m.lines("tmux_unclear"), 1)
+			assert.NotEmpty(t, m.lines("tmux_unclear"))
 			assert.Empty(t, m.told)
 
-			m.recover() // it answers again
+			m.Tmux = m.tmux // it answers again
+			m.recover()
 			assert.Empty(t, m.lines("recovery_failed"))
-			assert.NotEqual(t, before, m.Store.List())
+			assert.NotEqual(t, before, m.store.List())
+			assert.Equal(t, 1, m.backups)
 		})
 	}
+}
+
+// silent is a tmux that does not answer one question.
+type silent struct {
+	*tmuxtest.Fake
+	op string
+}
+
+func (s silent) Server(ctx context.Context) (tmux.ServerID, error) {
+	if s.op == "Server" {
+		return tmux.ServerID{}, tmux.ErrLost
+	}
+	return s.Fake.Server(ctx)
+}
+
+func (s silent) Panes(ctx context.Context) ([]tmux.Pane, error) {
+	if s.op == "Panes" {
+		return nil, tmux.ErrLost
+	}
+	return s.Fake.Panes(ctx)
 }
 
 // One that fails leaves its record as it is; the others go on.
@@ -265,119 +183,187 @@ func TestP8_AFailedActionDoesNotStopTheOthers(t *testing.T) {
 	assert.Len(t, m.lines("recovery_failed"), 1)
 	assert.Nil(t, m.get(broken.ID).Binding)
 	assert.Equal(t, session.Starting, m.get(broken.ID).State)
-	_, ok := m.Store.Get(other.ID)
+	history := m.get(broken.ID).History
+	assert.Contains(t, history[len(history)-1].Why, "failed: bind: inspect process")
+	_, ok := m.store.Get(other.ID)
 	assert.False(t, ok)
 	m.processes.fail = nil
 	m.recover()
 	assert.NotNil(t, m.get(broken.ID).Binding, "it is planned again")
 }
 
-// A look beside a start must not take its window for an orphan.
-func TestP2_AWindowThatIsJustMadeIsNoOrphan(t *testing.T) {
+// Each change stands in the history before it is made and after, with what it
+// rests on; what only watches leaves no line.
+func TestP8_EachChangeIsNotedBeforeAndAfter(t *testing.T) {
 	m := newMachine(t)
-	m.Recovery.Tmux = during{m.tmux, func() { m.start(func(*session.Record) {}) }}
-	assert.Empty(t, m.Look(t.Context()).Orphans())
-}
-
-// during starts a session right before the panes are read.
-type during struct {
-	*tmuxtest.Fake
-	start func()
-}
-
-func (d during) Panes(ctx context.Context) ([]tmux.Pane, error) {
-	d.start()
-	return d.Fake.Panes(ctx)
-}
-
-// ---- the rest of the machine
-
-type processes struct {
-	mu   sync.Mutex
-	all  []process.Process
-	fail error // of Inspect
-}
-
-func (ps *processes) start(pid int, argv []string) {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	ps.all = append(ps.all, process.Process{Identity: process.Identity{PID: pid, Start: uint64(pid) + 1, Boot: boot}, UID: 1000, State: 'S', Args: argv})
-}
-
-func (ps *processes) exit(pid int) {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	ps.all = slices.DeleteFunc(ps.all, func(p process.Process) bool { return p.PID == pid })
-}
-
-func (ps *processes) Moment() (process.Moment, error) {
-	return process.Moment{Boot: boot, Tick: 1 << 40}, nil
-}
-
-func (ps *processes) Self() process.Identity {
-	return process.Identity{PID: 4_000_000, Start: 1, Boot: boot}
-}
-
-func (ps *processes) Inspect(pid int) (process.Process, error) {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	if p, ok := (process.Snapshot{Processes: ps.all}).Find(pid); ok || ps.fail != nil {
-		return p, ps.fail
+	lost, alive := m.start(running), m.start(running)
+	m.lose(lost)
+	m.restart()
+	before := len(m.get(lost.ID).History)
+	m.recover()
+	var lines [][2]string
+	for _, c := range m.get(lost.ID).History[before:] {
+		assert.Equal(t, noon, c.At)
+		lines = append(lines, [2]string{string(c.Rule), c.Why})
 	}
-	return process.Process{}, process.ErrGone
+	evidence := "pane " + lost.Binding.Pane + " of tmux server " + strconv.Itoa(lost.Binding.Server.PID) + " is gone, process " + lost.Binding.Agent.String() + " is gone"
+	assert.Equal(t, [][2]string{
+		{"recovery.mark_lost", "begins: its pane and its process are gone (" + evidence + ")"},
+		{"recovery.mark_lost", "its pane and its process are gone"},
+		{"recovery.mark_lost", "done"},
+	}, lines)
+	assert.NotContains(t, rules(m.get(alive.ID)), session.Rule("recovery.reattach"))
+	assert.Equal(t, []string{"recovery-noted", "recovery-applied"}, m.points)
 }
 
-func (ps *processes) Snapshot(context.Context) (process.Snapshot, error) {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	me := process.Process{Identity: ps.Self(), UID: 1000, State: 'R', Args: []string{"ccbot"}}
-	return process.Snapshot{Processes: append(slices.Clone(ps.all), me)}, nil
-}
-
-func (ps *processes) Liveness(id process.Identity) process.Liveness {
-	if !id.Valid() {
-		return process.Unknown
+// The records are backed up before the first change, once, and not when nothing
+// changes.
+func TestBackupComesBeforeTheFirstChange(t *testing.T) {
+	m := newMachine(t)
+	lost, left := m.start(running), m.start(unbound)
+	m.lose(lost)
+	m.restart()
+	m.Backup = func(ctx context.Context) (string, error) {
+		assert.Empty(t, m.points)
+		assert.Equal(t, session.Running, m.get(lost.ID).State)
+		assert.Nil(t, m.get(left.ID).Binding)
+		return m.backUp(ctx)
 	}
-	if p, err := ps.Inspect(id.PID); err == nil && p.Identity == id {
-		return process.Alive
+	report, err := m.Run(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "2026-03-04T12-00-00.000Z", report.Backup)
+	report, err = m.Run(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, report.Backup)
+	assert.Equal(t, 1, m.backups)
+}
+
+// The disk is full, or the folder cannot be written.
+func TestP8_WithoutABackupNothingChanges(t *testing.T) {
+	m := newMachine(t)
+	m.lose(m.start(running))
+	m.start(unbound)
+	m.restart()
+	before := m.store.List()
+	m.Backup = func(context.Context) (string, error) { return "", errDisk }
+	m.Events = func(context.Context) error { t.Error("events are taken in"); return nil }
+	_, err := m.Run(t.Context())
+	require.ErrorIs(t, err, errDisk)
+	assert.ErrorContains(t, err, "nothing is lost")
+	assert.Equal(t, before, m.store.List())
+	assert.Empty(t, m.points)
+
+	m.restart()
+	m.Backup = func(context.Context) (string, error) { return "made", errors.New("an old one stays") }
+	report, err := m.Run(t.Context())
+	require.NoError(t, err, "the backup itself is good")
+	assert.Equal(t, "made", report.Backup)
+	assert.Len(t, m.lines("backups_not_pruned"), 1)
+}
+
+// What hooks told while ccbot was away may make another plan of it.
+func TestP1_EventsAreHeardBeforeASessionIsCalledOver(t *testing.T) {
+	m := newMachine(t)
+	lost := m.start(running)
+	m.lose(lost)
+	m.restart()
+	actions, _ := Plan(m.Look(t.Context()))
+	require.Equal(t, MarkLost, actions[0].Do)
+	var agent process.Identity
+	m.Events = func(ctx context.Context) error {
+		agent = m.atTheDesk(lost.ClaudeSessionID)
+		return m.HookEvent(ctx, sessionStart(agent, lost.ClaudeSessionID))
 	}
-	return process.Gone
+	report, err := m.Run(t.Context())
+	require.NoError(t, err)
+	require.Len(t, report.Results, 1)
+	assert.Equal(t, TakeOver, report.Results[0].Action.Do, "and not lost")
+	target, ok := m.boundTo(arrival{agent: agent})
+	require.True(t, ok)
+	assert.Equal(t, lost.ID, target.TookOver)
+	assert.Equal(t, session.ClosedTransferred, m.get(lost.ID).Closed)
 }
 
-func (ps *processes) Wait(ctx context.Context, _ process.Identity) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-func (ps *processes) End(ctx context.Context, id process.Identity, prove func(process.Process) error, hangUp func(context.Context) error, _ process.Grace) (process.Outcome, error) {
-	p, err := ps.Inspect(id.PID)
-	if err != nil {
-		return process.Outcome{How: process.HowAlreadyGone, Ended: true, Verified: true}, nil
+// A take-over that the lifecycle refuses leaves no session that nobody looks at.
+func TestP8_ARefusedTakeOverIsLost(t *testing.T) {
+	m := newMachine(t)
+	r := m.start(running)
+	m.lose(r)
+	agent := m.atTheDesk(r.ClaudeSessionID)
+	m.restart()
+	m.Failpoint = func(point string) {
+		if point == "recovery-noted" {
+			m.processes.exit(agent.PID)
+		}
 	}
-	if err := errors.Join(prove(p), hangUp(ctx)); err != nil {
-		return process.Outcome{Process: p, Spared: err.Error()}, nil
+	m.recover()
+	assert.Len(t, m.lines("recovery_failed"), 1)
+	assert.Equal(t, session.Lost, m.get(r.ID).State)
+	assert.Empty(t, m.recover())
+}
+
+// One that was cut short is no loss: the next plan tidies it.
+func TestP8_AHalfDoneTakeOverIsNotLost(t *testing.T) {
+	m := newMachine(t)
+	r := m.start(running)
+	m.lose(r)
+	m.atTheDesk(r.ClaudeSessionID)
+	m.restart()
+	m.Lifecycle = &refusing{Lifecycle: m.service, err: errDisk, half: session.Record{ID: uuid.New()}}
+	m.recover()
+	assert.Len(t, m.lines("recovery_failed"), 1)
+	assert.Equal(t, session.Running, m.get(r.ID).State)
+}
+
+// While the bot runs others work on the records too.
+func TestP8_WhatWasOvertakenIsLeftAlone(t *testing.T) {
+	m := newMachine(t)
+	r := m.start(stopping)
+	m.restart()
+	m.Failpoint = func(point string) {
+		if point == "recovery-noted" {
+			m.change(r.ID, func(r *session.Record) { r.State, r.Binding = session.Archived, nil })
+		}
 	}
-	ps.exit(id.PID)
-	return process.Outcome{Process: p, How: process.HowHangUp, Ended: true, Verified: true}, nil
+	m.recover()
+	assert.Empty(t, m.lines("recovery_failed"))
+	assert.Equal(t, session.Archived, m.get(r.ID).State)
+	history := m.get(r.ID).History
+	assert.Equal(t, "not needed any more", history[len(history)-1].Why)
 }
 
-type presences struct{}
-
-func (presences) Read(context.Context, int) (presence.File, error) {
-	return presence.File{}, fs.ErrNotExist
+// What the bot itself has launched since is not taken up again.
+func TestRecoveringAgainBesideTheBot(t *testing.T) {
+	m := newMachine(t)
+	m.start(running)
+	m.restart()
+	assert.Len(t, m.recover(), 1)
+	m.now = noon.Add(time.Minute)
+	m.start(running)
+	awaited := m.start(func(r *session.Record) { r.State, r.Binding = session.Restoring, nil })
+	m.closeTagged(awaited)
+	assert.Empty(t, m.recover())
+	m.now = noon.Add(time.Hour)
+	assert.Empty(t, m.recover(), "the lifecycle gives up looking for its window")
 }
-func (presences) List(context.Context) ([]presence.File, []error) { return nil, nil }
 
-type launches struct{ base string }
-
-func (l launches) Write(id uuid.UUID, _ string) (string, error) {
-	return filepath.Join(l.base, id.String()+".settings"), nil
+// The leftovers of what was archived end through the lifecycle, and the report
+// says how.
+func TestP3_LeftoversAreEndedAtTheStart(t *testing.T) {
+	m := newMachine(t)
+	r := m.start(running)
+	require.NoError(t, m.service.Archive(t.Context(), r.ID, session.Archived, "asked for"))
+	m.change(r.ID, func(r *session.Record) { r.EndedAt, r.Since = noon.Add(-time.Hour), process.Moment{} })
+	left := m.processes.start(77, []string{"claude", "--resume", r.ClaudeSessionID.String()})
+	other := m.processes.start(78, []string{"claude", "--resume", uuid.NewString()})
+	m.restart()
+	report, err := m.Run(t.Context())
+	require.NoError(t, err)
+	require.Len(t, report.Results, 1)
+	assert.Equal(t, EndLeftovers, report.Results[0].Action.Do)
+	require.Len(t, report.Results[0].Ended, 1)
+	assert.Equal(t, left, report.Results[0].Ended[0].Process.Identity)
+	assert.Equal(t, process.Gone, m.processes.Liveness(left))
+	assert.Equal(t, process.Alive, m.processes.Liveness(other))
+	assert.Empty(t, m.recover())
 }
-
-func (launches) Remove(uuid.UUID) error { return nil }
-
-type prompts struct{}
-
-func (prompts) Prompt(string) (lifecycle.Prompt, error) { return lifecycle.Prompt{}, fs.ErrNotExist }
-func (prompts) SavePrompt(lifecycle.Prompt) error       { return nil }
-func (prompts) FinishPrompt(string) error               { return nil }

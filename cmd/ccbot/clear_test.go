@@ -23,6 +23,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 )
 
 // forgetful is as much of a system as forgets records. Its outbox sends nothing.
@@ -114,6 +115,31 @@ func TestP4_WhatCannotBeToldIsNotForgotten(t *testing.T) {
 	_, err := f.inbox.Load(key)
 	assert.NoError(t, err)
 	assert.FileExists(t, settings)
+}
+
+// TestP4_PromptsOfARecordThatCannotBeReadWait: the record may come back, with a
+// newer ccbot or out of a backup. Those of one that is nowhere are told.
+func TestP4_PromptsOfARecordThatCannotBeReadWait(t *testing.T) {
+	f := newForgetful(t)
+	newer, newerKey, _ := f.waiting("for the newer one")
+	broken, brokenKey, _ := f.waiting("for the broken one")
+	_, nobodysKey, _ := f.waiting("for nobody")
+	sessions := filepath.Join(f.Dir, "sessions")
+	require.NoError(t, os.WriteFile(filepath.Join(sessions, newer.ID.String()+".json"), []byte(`{"version":9999}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(sessions, broken.ID.String()+".json"), []byte(`{"version":`), 0o600))
+	require.NoError(t, f.openStores())
+	require.Len(t, f.store.Aside(), 2)
+	f.lifecycle = lifecycle.New(lifecycle.Config{}, lifecycle.Deps{Store: f.store, Prompts: f.prompts, Now: time.Now, Log: f.log})
+
+	require.NoError(t, f.settle(t.Context()))
+	for _, key := range []string{newerKey, brokenKey} {
+		_, err := f.inbox.Load(key)
+		assert.NoError(t, err)
+	}
+	_, err := f.inbox.Load(nobodysKey)
+	assert.ErrorIs(t, err, inbox.ErrNoEntry)
+	assert.Contains(t, folder(t, f.out), "for nobody")
+	assert.NotContains(t, folder(t, f.out), "one")
 }
 
 // folder is the text of all files in a folder.

@@ -121,6 +121,20 @@ func TestLoadConfig(t *testing.T) {
 		{"centuries", "ARCHIVE_PURGE_AFTER=106751d", func(t *testing.T, c config) {
 			assert.Equal(t, 106751*24*time.Hour, time.Duration(c.PurgeAfter))
 		}},
+		{"no running session is given up", "STALE_RUNNING_AFTER=0", func(t *testing.T, c config) {
+			assert.Zero(t, c.limits().StaleRunning)
+		}},
+		{"no metrics", "METRICS_ADDR=", func(t *testing.T, c config) { assert.Empty(t, c.MetricsAddr) }},
+		{"metrics for this machine", "METRICS_ADDR=127.0.0.1:9095", func(t *testing.T, c config) {
+			assert.Equal(t, "127.0.0.1:9095", c.MetricsAddr)
+		}},
+		{"metrics for this machine, by its name", "METRICS_ADDR=localhost:9095", func(t *testing.T, c config) {
+			assert.Equal(t, "localhost:9095", c.MetricsAddr)
+		}},
+		{"metrics for this machine, IPv6", "METRICS_ADDR=[::1]:9095", func(t *testing.T, c config) {
+			assert.Equal(t, "[::1]:9095", c.MetricsAddr)
+		}},
+		{"all come back", "CCBOT_RESUME_ON_START=all", func(t *testing.T, c config) { assert.Equal(t, "all", c.ResumeOnStart) }},
 		{"roots", "CCBOT_ROOTS=" + root, func(t *testing.T, c config) { assert.Equal(t, []string{root}, c.roots) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -164,6 +178,20 @@ func TestP9_NoErrorShowsTheToken(t *testing.T) {
 		{"a word for a span", "ARCHIVE_PURGE_AFTER=never", "ARCHIVE_PURGE_AFTER"},
 		{"a span that would come out as another", "ARCHIVE_PURGE_AFTER=213504d", "ARCHIVE_PURGE_AFTER"},
 		{"a span without end", "IDLE_ARCHIVE_AFTER=99999999999999999999d", "IDLE_ARCHIVE_AFTER"},
+		{"an age without unit", "STALE_RUNNING_AFTER=30", "STALE_RUNNING_AFTER"},
+		{"an age of Go", "RESUME_STALE_AFTER=1h30m", "RESUME_STALE_AFTER"},
+		{"a negative grace", "ORPHAN_GRACE=-1s", "ORPHAN_GRACE"},
+		{"a resume that is none", "CCBOT_RESUME_ON_START=yes", "CCBOT_RESUME_ON_START"},
+		{"metrics for everybody", "METRICS_ADDR=:9095", "METRICS_ALLOW_REMOTE=1"},
+		{"metrics on all addresses", "METRICS_ADDR=0.0.0.0:9095", "METRICS_ADDR"},
+		{"metrics for the network", "METRICS_ADDR=192.0.2.1:9095", "METRICS_ADDR"},
+		{"metrics on a name that begins well", "METRICS_ADDR=localhost.example.com:9095", "METRICS_ADDR"},
+		{"metrics without a port", "METRICS_ADDR=127.0.0.1", "METRICS_ADDR"},
+		{"metrics on any port", "METRICS_ADDR=127.0.0.1:0", "METRICS_ADDR"},
+		{"metrics on a port by its name", "METRICS_ADDR=127.0.0.1:http", "METRICS_ADDR"},
+		{"the token as a port", "METRICS_ADDR=" + goodToken, "METRICS_ADDR"},
+		{"a word for yes", "METRICS_ALLOW_REMOTE=perhaps", "METRICS_ALLOW_REMOTE"},
+		{"the token for yes", "METRICS_ALLOW_REMOTE=" + goodToken, "METRICS_ALLOW_REMOTE"},
 		{"a language that is none", "CCBOT_LANG=xx", "CCBOT_LANG"},
 		{"a level that is none", "LOG_LEVEL=loud", "LOG_LEVEL"},
 		{"a format that is none", "LOG_FORMAT=xml", "LOG_FORMAT"},
@@ -213,4 +241,27 @@ func TestExitCodes(t *testing.T) {
 	assert.Equal(t, exitFailure, exitCode(errors.New("x")))
 	assert.Equal(t, exitUsage, exitCode(fmt.Errorf("x: %w", usage(errors.New("y")))))
 	assert.Equal(t, exitRunning, exitCode(fmt.Errorf("x: %w", errRunning)))
+}
+
+// TestP9_MetricsForOthersAreMeant: only with both variables.
+func TestP9_MetricsForOthersAreMeant(t *testing.T) {
+	for _, yes := range []string{"1", "true"} {
+		c, err := loadConfig(environment(t, "METRICS_ADDR=:9095", "METRICS_ALLOW_REMOTE="+yes))
+		require.NoError(t, err)
+		assert.Equal(t, ":9095", c.MetricsAddr)
+	}
+	_, err := loadConfig(environment(t, "METRICS_ADDR=:9095", "METRICS_ALLOW_REMOTE=0"))
+	require.Error(t, err)
+}
+
+// Who only reads needs neither token nor people; where things are it must know.
+func TestLoadForReading(t *testing.T) {
+	c, err := loadForReading([]string{"HOME=" + t.TempDir(), "STALE_RUNNING_AFTER=7d"})
+	require.NoError(t, err)
+	assert.Equal(t, 7*24*time.Hour, c.durations().StaleRunning)
+	for _, wrong := range []string{"CCBOT_DIR=here", "CCBOT_TMUX_SOCKET=/tmp/x", "ARCHIVE_PURGE_AFTER=never"} {
+		_, err := loadForReading([]string{"HOME=" + t.TempDir(), wrong})
+		require.Error(t, err, wrong)
+		assert.Equal(t, exitUsage, exitCode(err))
+	}
 }

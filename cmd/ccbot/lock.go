@@ -18,6 +18,9 @@ import (
 // errRunning means that a live ccbot holds the lock.
 var errRunning = errors.New("another one is running")
 
+// lockFile lies in CCBOT_DIR.
+const lockFile = "ccbot.lock"
+
 // holder is what the lock file says of who holds it.
 type holder struct {
 	role  string
@@ -28,7 +31,7 @@ type holder struct {
 // once; anybody else is waited for, since a command that changes something is
 // over soon.
 func lock(ctx context.Context, dir, role string, table *process.Table, patience time.Duration) (*flock.Flock, error) {
-	path := filepath.Join(dir, "ccbot.lock")
+	path := filepath.Join(dir, lockFile)
 	f := flock.New(path, flock.SetPermissions(0o600))
 	deadline := time.Now().Add(patience)
 	for {
@@ -37,7 +40,10 @@ func lock(ctx context.Context, dir, role string, table *process.Table, patience 
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
 		if ok {
-			return f, writeHolder(path, holder{role: role, agent: table.Self()})
+			if err := writeHolder(path, holder{role: role, agent: table.Self()}); err != nil {
+				return nil, errors.Join(err, f.Close())
+			}
+			return f, nil
 		}
 		first := readHolder(path)
 		if err := pause(ctx, time.Second); err != nil {
@@ -71,6 +77,19 @@ func writeHolder(path string, h holder) error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
+}
+
+// runningBot is the process of the live bot that holds the lock, and since when it
+// does; 0 where there is none. It only reads: the file is written when the lock is
+// taken, and then never again.
+func runningBot(dir string, table *process.Table) (pid int, since time.Time) {
+	path := filepath.Join(dir, lockFile)
+	h := readHolder(path)
+	info, err := os.Stat(path)
+	if err != nil || h.role != "run" || table.Liveness(h.agent) != process.Alive {
+		return 0, time.Time{}
+	}
+	return h.agent.PID, info.ModTime()
 }
 
 // readHolder reads what it can; a torn or empty file is nobody.

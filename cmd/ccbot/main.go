@@ -80,7 +80,8 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(runCommand(environ, stderr), tryCommand(environ, stdout, stderr), hooksCommand(environ, stdout),
-		sendCommand(environ, stdout), versionCommand(stdout))
+		sendCommand(environ, stdout), listCommand(environ, stdout, stderr), whyCommand(environ, stdout, stderr),
+		resumeCommand(environ, stdout, stderr), recoverCommand(environ, stdout, stderr), versionCommand(stdout))
 	return root
 }
 

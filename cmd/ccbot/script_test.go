@@ -2,9 +2,14 @@ package main
 
 import (
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -13,7 +18,30 @@ import (
 // beside it, so no script gets past its configuration: nothing of a real bot
 // is started.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ccbot": main})
+	testscript.Main(m, map[string]func(){"ccbot": main, "claude": main})
+}
+
+// installed is ccbot as a file with its hook binary beside it, run as a process of
+// its own. It gives all that was said.
+func installed(t *testing.T) func(t *testing.T, environ []string, code int, args ...string) (said string) {
+	t.Helper()
+	me, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "ccbot")
+	require.NoError(t, os.Link(me, path))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ccbot-hook"), []byte("#!/bin/sh\n"), 0o700))
+	return func(t *testing.T, environ []string, code int, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(path, args...)
+		cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, environ...)
+		out, err := cmd.CombinedOutput()
+		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) {
+			require.NoError(t, err)
+		}
+		assert.Equal(t, code, cmd.ProcessState.ExitCode(), "%s", out)
+		return string(out)
+	}
 }
 
 // TestScripts runs the command line as a person would.

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot"
+	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/lifecycle"
@@ -34,7 +35,12 @@ func serving(t *testing.T, a *around, dir string) (stop func()) {
 	t.Helper()
 	table, err := process.NewTable()
 	require.NoError(t, err)
-	server := a.socket().server(dir, table)
+	return runServer(t, a.socket().server(dir, table), dir)
+}
+
+// runServer runs a server of the socket in dir until stop, or the end of the test.
+func runServer(t *testing.T, server *control.Server, dir string) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(ctx) }()

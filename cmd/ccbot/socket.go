@@ -24,14 +24,16 @@ import (
 
 // socket answers what comes through ccbot.sock.
 type socket struct {
-	agents interface {
-		AgentAbove(ctx context.Context, chain []process.Process) (lifecycle.Above, error)
-	}
-	relay interface {
+	agents agents
+	relay  interface {
 		Wait(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error)
 	}
 	files interface {
 		SendFile(ctx context.Context, session uuid.UUID, path, caption string) (asked bool, err error)
+	}
+	changes interface {
+		recoverAgain(ctx context.Context) (account, error)
+		resume(ctx context.Context, what string) (resumed, error)
 	}
 	projects string // Claude Code's folder of transcripts
 	hook     string // path of our ccbot-hook, the one program that may ask for a permission
@@ -44,12 +46,16 @@ func (s socket) server(dir string, table control.Table) *control.Server {
 	server := control.NewServer(filepath.Join(dir, hookwire.SocketName), table, s.log)
 	server.HandleWaiting(hookwire.VerbPermission, s.checked(s.permission))
 	server.Handle(hookwire.VerbSend, s.checked(s.send))
+	server.Handle(verbPing, s.checked(s.ping))
+	server.Handle(verbRecover, s.checked(s.recover))
+	server.Handle(verbResume, s.checked(s.resume))
 	return server
 }
 
 // serveSocket runs the control socket. What is in its way is for a person to
 // mend.
 func (s *system) serveSocket(ctx context.Context) error {
+	s.lasting = lastingIn(ctx)
 	err := s.socket.Run(ctx)
 	switch {
 	case errors.Is(err, control.ErrLongPath):
@@ -86,7 +92,7 @@ func permitted(verb string, p control.Peer, above lifecycle.Above) error {
 		return refuse(codeForbidden, "no session of ccbot is above this program, so there is no chat to send to")
 	case forAgents:
 		return refuse(codeForbidden, "no session of ccbot is above this program")
-	case !p.Whole, p.Orphan(): // for verbs that change something; there is none yet, and a new one is kept by this
+	case !p.Whole, p.Orphan(): // for verbs that change something: every one that is not named above
 		return refuse(codeForbidden, "it cannot be told who has started this program; run it in a terminal")
 	}
 	return nil

@@ -58,6 +58,13 @@ func TestP9_WhoMayUseTheSocket(t *testing.T) {
 		{"an orphan", change, orphan, none, false},
 		{"nobody knows", change, hidden, none, false},
 		{"nobody", change, control.Peer{}, none, false},
+		{"a recovery for an agent", verbRecover, inTerminal, ours, false},
+		{"a recovery for an orphan", verbRecover, orphan, none, false},
+		{"a recovery for a person", verbRecover, inTerminal, none, true},
+		{"a resume for an agent", verbResume, inTerminal, ours, false},
+		{"a resume for an agent of nobody's", verbResume, inTerminal, nested, false},
+		{"a resume for who cannot be seen", verbResume, hidden, none, false},
+		{"a resume for a person", verbResume, inTerminal, none, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -82,8 +89,18 @@ type around struct {
 	wait    func(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error)
 	send    func(ctx context.Context) (bool, error)
 
+	changed func(ctx context.Context, what string) error
+
 	asked []hooks.Request
 	sent  []string
+}
+
+func (a *around) recoverAgain(ctx context.Context) (account, error) {
+	return account{Records: 7}, a.changed(ctx, "all")
+}
+
+func (a *around) resume(ctx context.Context, what string) (resumed, error) {
+	return resumed{Name: what, Dir: "/src", Attach: "tmux attach"}, a.changed(ctx, what)
 }
 
 func (a *around) AgentAbove(context.Context, []process.Process) (lifecycle.Above, error) {
@@ -101,7 +118,7 @@ func (a *around) SendFile(ctx context.Context, session uuid.UUID, path, caption 
 }
 
 func (a *around) socket() socket {
-	return socket{agents: a, relay: a, files: a, hook: orDefault(a.hook, hookPath), now: func() time.Time { return at }, log: slog.New(slog.DiscardHandler)}
+	return socket{agents: a, relay: a, files: a, changes: a, hook: orDefault(a.hook, hookPath), now: func() time.Time { return at }, log: slog.New(slog.DiscardHandler)}
 }
 
 var (

@@ -263,6 +263,10 @@ func (r *Record) note(c Change) {
 // on with its conversation.
 func (r *Record) Resumable() bool { return r.State.Resumable() && r.Closed != ClosedTransferred }
 
+// Interrupted says whether a restore has no window that is known: it was cut short,
+// or is about to make one.
+func (r *Record) Interrupted() bool { return r.State == Restoring && r.Binding == nil }
+
 // Cursor is the transcript position being followed; ok is false before the
 // transcript's path is known.
 func (r *Record) Cursor() (c transcript.Cursor, ok bool) {

@@ -1,0 +1,145 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sync/errgroup"
+
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+)
+
+// sideBySide is how many sessions come back at once.
+const sideBySide = 4
+
+// wentDown says whether a session was lost with the machine or with tmux, and is
+// not back.
+func wentDown(r session.Record) bool {
+	down := r.Closed == session.ClosedReboot || r.Closed == session.ClosedTmux
+	return down && (r.State == session.Lost || r.State == session.Failed)
+}
+
+// lostButtons bring back what went down with the machine or with tmux, unless it
+// comes back by itself. They name times and no sessions, of which a button has no
+// room for many: from the first end to the last of those that the message names.
+// So they mean the same after a restart, whatever of them is still lost, and
+// nothing that is lost later.
+func (b *Bot) lostButtons(a *account) [][]outbox.Button {
+	offered := slices.DeleteFunc(a.staying(), func(r session.Record) bool { return !wentDown(r) })
+	if b.ResumeOnStart == ResumeNever || len(offered) == 0 {
+		return nil
+	}
+	byEnd := func(a, c session.Record) int { return a.EndedAt.Compare(c.EndedAt) }
+	from, until := slices.MinFunc(offered, byEnd).EndedAt.UnixMilli(), slices.MaxFunc(offered, byEnd).EndedAt.UnixMilli()
+	all := b.button(i18n.ButtonResumeAll, fmt.Sprintf("rall:%d:%d", from, until), outbox.Primary)
+	if len(offered) == 1 {
+		all.Text = b.words.Say(i18n.ButtonResume)
+		return rows(1, all)
+	}
+	return rows(2, all, b.button(i18n.ButtonPick, fmt.Sprintf("rpick:%d:%d", from, until), ""))
+}
+
+// lostSince are the sessions of a conversation that a button is about, oldest
+// first; false: it is no button of ours. What has no conversation is in every
+// home.
+func (b *Bot) lostSince(t tapEvent) (list []session.Record, ok bool) {
+	if len(t.args) != 2 {
+		return nil, false
+	}
+	from, err1 := strconv.ParseInt(t.args[0], 10, 64)
+	until, err2 := strconv.ParseInt(t.args[1], 10, 64)
+	if err1 != nil || err2 != nil {
+		return nil, false
+	}
+	for _, r := range b.Records.List() {
+		here := r.Conversation == t.to || b.isHomeless(r) && b.isHome(t.to)
+		if at := r.EndedAt.UnixMilli(); here && wentDown(r) && from <= at && at <= until {
+			list = append(list, r)
+		}
+	}
+	return list, true
+}
+
+// stillLost is lostSince, and says so where it is none. An empty list is done with.
+func (b *Bot) stillLost(ctx context.Context, t tapEvent) ([]session.Record, error) {
+	list, ok := b.lostSince(t)
+	switch {
+	case !ok:
+		return nil, b.stale(ctx, t)
+	case len(list) == 0:
+		b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.RecoveredOver), false)
+		return nil, b.takeOff(ctx, t, isLostButton)
+	}
+	return list, nil
+}
+
+// tapResumeAll brings back all that is still lost. The buttons stay while there
+// is any.
+func (b *Bot) tapResumeAll(ctx context.Context, t tapEvent) error {
+	list, err := b.stillLost(ctx, t)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.RecoveredComing, i18n.Args{"Count": len(list)}), false)
+	if err := b.bringAllBack(ctx, t.to, t.from, list); err != nil {
+		return err
+	}
+	if rest, _ := b.lostSince(t); len(rest) > 0 {
+		return nil
+	}
+	return b.takeOff(ctx, t, isLostButton)
+}
+
+func isLostButton(verb, _ string) bool { return verb == "rall" || verb == "rpick" }
+
+// tapPick shows what is still lost, to choose from.
+func (b *Bot) tapPick(ctx context.Context, t tapEvent) error {
+	list, err := b.stillLost(ctx, t)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	b.Sender.Answer(ctx, t.to, t.query, "", false)
+	return b.postPick(ctx, t.to, list)
+}
+
+// bringAllBack brings sessions back, a few side by side. That they come was said
+// of all at once; each says for itself when it is ready, or why it is not back.
+// Without a person the questions that come of it are for the session's owner.
+func (b *Bot) bringAllBack(ctx context.Context, to session.Conversation, from int64, list []session.Record) error {
+	if len(list) == 0 {
+		return nil
+	}
+	var g errgroup.Group
+	g.SetLimit(sideBySide)
+	for _, r := range list {
+		g.Go(func() error {
+			asker := cmp.Or(from, r.Owner, to.ChatID)
+			_, err := b.bringBack(ctx, comeback{wish: wish{session: r.ID}, r: r, to: to, from: asker, many: true})
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return b.settleCurrent(ctx, to, list)
+}
+
+// settleCurrent makes one of the sessions that came back the current one, where
+// no open session is.
+func (b *Bot) settleCurrent(ctx context.Context, to session.Conversation, back []session.Record) error {
+	now, ok, err := b.current(to)
+	if err != nil || ok && now.State.Live() {
+		return err
+	}
+	for _, r := range slices.Backward(back) {
+		if r, ok := b.Records.Get(r.ID); ok && r.State.Live() {
+			return b.setCurrent(ctx, to, r.ID)
+		}
+	}
+	return nil
+}

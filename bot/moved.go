@@ -1,0 +1,99 @@
+package bot
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// successor is the session that goes on with the conversation of r: r itself
+// where nobody took it over, or where that one is not known any more.
+func (b *Bot) successor(r session.Record) session.Record { return successorIn(b.Records.List(), r) }
+
+// successorIn is successor for who asks for many: a list of all sessions is a
+// copy of all sessions.
+func successorIn(list []session.Record, r session.Record) session.Record {
+	if next, ok := session.Successor(list, r.ID); ok {
+		return next
+	}
+	return r
+}
+
+// moved says whether another session that is open goes on with the conversation.
+func (b *Bot) moved(id uuid.UUID) bool {
+	r, ok := b.Records.Get(id)
+	next := b.successor(r)
+	return ok && next.ID != id && next.State.Live()
+}
+
+// movedTo is the session that lifecycle refuses another one for: it goes on with
+// that one's conversation since a moment.
+func (b *Bot) movedTo(err error) (session.Record, bool) {
+	moved := (*lifecycle.MovedError)(nil)
+	if !errors.As(err, &moved) {
+		return session.Record{}, false
+	}
+	return b.Records.Get(moved.To)
+}
+
+// tellMoved lets a session take the place of the one whose conversation it goes
+// on with, and tells it where nobody has asked for it.
+func (b *Bot) tellMoved(ctx context.Context, n lifecycle.Note) error {
+	if n.From.ID != uuid.Nil {
+		if err := b.replaceCurrent(ctx, n.From.ID, n.Session.ID); err != nil {
+			return err
+		}
+		b.answers.follow(n.From) // which has nothing to read any more
+	}
+	b.answers.follow(n.Session)
+	if n.Asked {
+		return nil
+	}
+	window := ""
+	if n.Session.Binding != nil {
+		window = n.Session.Binding.Window
+	}
+	return b.say(ctx, n.Session.Conversation, b.adoptedText(i18n.Moved, n.Session, window))
+}
+
+// replaceCurrent makes a session current wherever another one is.
+func (b *Bot) replaceCurrent(ctx context.Context, from, to uuid.UUID) error {
+	chats, err := b.Chats.Conversations()
+	if err != nil {
+		return err
+	}
+	for _, chat := range chats {
+		id, err := b.Chats.Current(chat)
+		if err != nil {
+			return err
+		}
+		if id != from {
+			continue
+		}
+		if err := b.setCurrent(ctx, chat, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitSource waits for the reader of the session whose conversation this one
+// goes on with, or the part that it has in hand would be said twice.
+func (a *answers) awaitSource(ctx context.Context, id uuid.UUID) {
+	r, _ := a.Records.Get(id)
+	a.mu.Lock()
+	left := a.left[r.TookOver]
+	a.mu.Unlock()
+	if left == nil {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-left:
+	}
+}

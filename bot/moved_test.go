@@ -1,0 +1,289 @@
+package bot
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+)
+
+// transferred is a session whose conversation another one goes on with.
+func (w *world) transferred(t *testing.T, name string) (source, target session.Record) {
+	t.Helper()
+	source, target = w.session(t, name, session.Lost), w.session(t, name, session.Running)
+	w.records.change(source.ID, func(r *session.Record) { r.Closed = session.ClosedTransferred })
+	w.records.change(target.ID, func(r *session.Record) {
+		r.TookOver, r.ClaudeSessionID = source.ID, source.ClaudeSessionID
+		r.Binding = &session.Binding{Adopted: true, Window: "@21", Shell: 99}
+	})
+	return w.record(t, source.ID), w.record(t, target.ID)
+}
+
+func TestATransferMovesTheCurrentSessionAlong(t *testing.T) {
+	w := newWorld(t)
+	source, target := w.transferred(t, "api")
+	topic := session.Conversation{ChatID: alice, ThreadID: 3}
+	for _, to := range []session.Conversation{atAlice, topic} {
+		require.NoError(t, w.Chats.SetCurrent(to, source.ID))
+	}
+	web := w.session(t, "web", session.Running)
+	require.NoError(t, w.Chats.SetCurrent(inGroup, web.ID))
+	n := lifecycle.Note{Kind: lifecycle.NoteTransferred, Session: target, From: source}
+	require.NoError(t, w.SessionNews(t.Context(), n))
+	for to, want := range map[session.Conversation]uuid.UUID{atAlice: target.ID, topic: target.ID, inGroup: web.ID} {
+		got, err := w.Chats.Current(to)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+	assert.Equal(t, []string{"api goes on in the window @21; your messages reach it there. " +
+		"Permission questions show here only as a screen until you /kill and /resume it."}, w.sender.texts())
+
+	n.Asked = true
+	require.NoError(t, w.SessionNews(t.Context(), n))
+	assert.Len(t, w.sender.texts(), 1, "who asked for it was told")
+}
+
+func TestATransferFromNobodyTakesNoPlace(t *testing.T) {
+	w := newWorld(t)
+	_, target := w.transferred(t, "api")
+	require.NoError(t, w.Chats.SetCurrent(atAlice, uuid.Nil))
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteTransferred, Session: target, Asked: true}))
+	w.currentIs(t, uuid.Nil)
+	assert.Empty(t, w.sender.texts())
+}
+
+func TestWhatWasTakenOverLeadsToItsSuccessor(t *testing.T) {
+	t.Run("a text", func(t *testing.T) {
+		w := newWorld(t)
+		source, target := w.transferred(t, "api")
+		require.NoError(t, w.Chats.SetCurrent(atAlice, source.ID))
+		key := w.mustHear(t, "hi")
+		assert.Equal(t, []string{"queue " + key + " for " + target.ID.String()}, w.sessions.done())
+	})
+	t.Run("lists", func(t *testing.T) {
+		w := newWorld(t)
+		_, target := w.transferred(t, "api")
+		w.mustHear(t, "/list")
+		assert.NotContains(t, w.sender.last(t).Text.Text, "archived")
+		assert.Equal(t, []string{"cur:" + ref(target.ID)}, data(w.sender.last(t)))
+		w.mustHear(t, "/resume")
+		assert.Equal(t, w.word(i18n.ResumeNone), w.sender.last(t).Text.Text)
+	})
+	for name, ask := range map[string]func(w *world, source session.Record) error{
+		"an old button": func(w *world, source session.Record) error { return w.tap(t, alice, "res:"+ref(source.ID)) },
+		"an old undo":   func(w *world, source session.Record) error { return w.tap(t, alice, w.undo(source, 0)) },
+		"a name":        func(w *world, source session.Record) error { _, err := w.hear(t, "/resume "+source.Name); return err },
+		"an id": func(w *world, source session.Record) error {
+			_, err := w.hear(t, "/resume "+source.ID.String())
+			return err
+		},
+		"an old list": func(w *world, source session.Record) error { return w.tap(t, alice, "cur:"+ref(source.ID)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			source, target := w.transferred(t, "api")
+			w.sessions.restore = func(id uuid.UUID) (session.Record, error) {
+				assert.Equal(t, target.ID, id)
+				return target, deep(&lifecycle.StateError{State: session.Running})
+			}
+			require.NoError(t, ask(w, source))
+			w.currentIs(t, target.ID)
+			if name == "an old list" {
+				return
+			}
+			assert.Equal(t, []string{w.named(i18n.ResumeAlreadyOpen, "api")}, w.sender.texts())
+
+			w.records.change(target.ID, func(r *session.Record) { r.State = session.Archived })
+			w.sessions.restore = nil
+			require.NoError(t, ask(w, source))
+			assert.Contains(t, w.restored(), "restore "+target.ID.String(), "it comes back as the successor")
+
+			w.records.change(target.ID, func(r *session.Record) { r.State = session.Archived })
+			w.sessions.restore = func(uuid.UUID) (session.Record, error) {
+				return target, deep(&lifecycle.DirError{Dir: "/gone", Why: lifecycle.DirMissing})
+			}
+			require.NoError(t, ask(w, source))
+			assert.Equal(t, "mkd:"+ref(target.ID), data(w.sender.last(t))[0], "and so do its buttons")
+		})
+	}
+}
+
+// The conversation moves between the tap and the session's worker.
+func TestAResumeThatMeetsATransferGoesToTheSuccessor(t *testing.T) {
+	for _, state := range []session.State{session.Running, session.Archived} {
+		w := newWorld(t)
+		r, target := w.session(t, "api", session.Lost), w.session(t, "api", state)
+		w.sessions.restore = func(id uuid.UUID) (session.Record, error) {
+			switch {
+			case id == r.ID:
+				return r, deep(&lifecycle.MovedError{To: target.ID})
+			case state.Live():
+				return target, deep(&lifecycle.StateError{State: state})
+			}
+			return target, nil
+		}
+		require.NoError(t, w.tap(t, alice, "res:"+ref(r.ID)))
+		w.currentIs(t, target.ID)
+		assert.Equal(t, restores(r, target), w.restored())
+		want := w.restoring(target)
+		if state.Live() {
+			want = w.named(i18n.ResumeAlreadyOpen, "api")
+		}
+		assert.Equal(t, []string{want}, w.sender.texts())
+	}
+}
+
+func TestSuccessorsAreFollowedToTheEnd(t *testing.T) {
+	w := newWorld(t)
+	first, second := w.transferred(t, "api")
+	third := w.session(t, "api", session.Running)
+	w.records.change(second.ID, func(r *session.Record) { r.State, r.Closed = session.Lost, session.ClosedTransferred })
+	w.records.change(third.ID, func(r *session.Record) { r.TookOver = second.ID })
+	for _, r := range []session.Record{first, w.record(t, second.ID), third} {
+		assert.Equal(t, third.ID, w.successor(r).ID)
+	}
+	assert.True(t, w.moved(first.ID))
+	assert.False(t, w.moved(third.ID))
+	assert.False(t, w.moved(uuid.New()))
+
+	w.records.change(second.ID, func(r *session.Record) { r.Closed = "" })
+	assert.Equal(t, third.ID, w.successor(first).ID, "a crash may come before the source knows")
+
+	w.records.change(third.ID, func(r *session.Record) { r.Closed = session.ClosedTransferred })
+	assert.Equal(t, third.ID, w.successor(first).ID, "whoever went on is not known any more")
+	w.records.change(first.ID, func(r *session.Record) { r.TookOver = third.ID })
+	w.successor(first) // a ring ends somewhere
+	assert.Nil(t, w.resumeButton(w.record(t, third.ID)))
+}
+
+// The agent of a ghost's message is another session's by now: nothing is done.
+func TestP2_AnOldGhostButtonEndsNoSuccessor(t *testing.T) {
+	w := newWorld(t)
+	one := inWindow(t, 4123)
+	r, m := w.told(t, ghost, one)
+	target := w.session(t, "api", session.Running)
+	w.records.change(r.ID, func(r *session.Record) { r.Closed = session.ClosedTransferred })
+	w.records.change(target.ID, func(next *session.Record) { next.TookOver = r.ID })
+	for _, d := range data(m) {
+		require.NoError(t, w.tap(t, alice, d))
+	}
+	assert.Empty(t, w.sessions.done())
+}
+
+// A conversation moves between a text and its queue.
+func TestP4_ATextThatMeetsATransferGoesToTheSuccessor(t *testing.T) {
+	for _, state := range []session.State{session.Running, session.Archived} {
+		t.Run(string(state), func(t *testing.T) {
+			w := newWorld(t)
+			r := w.currentSession(t, "api", session.Running)
+			target := w.session(t, "api", state)
+			w.sessions.queue = func(id uuid.UUID, _ string) error {
+				if id == target.ID {
+					return nil
+				}
+				w.records.change(r.ID, func(r *session.Record) { r.State, r.Closed = session.Lost, session.ClosedTransferred })
+				w.records.change(target.ID, func(next *session.Record) { next.TookOver = r.ID })
+				return deep(lifecycle.ErrNoAgent)
+			}
+			key := w.mustHear(t, "hi")
+			e, err := w.entries.Load(key)
+			if state == session.Running {
+				require.NoError(t, err)
+				assert.Equal(t, []any{target.ID, inbox.Held, "hi"}, []any{e.Session, e.State, e.Text})
+				assert.Empty(t, w.sender.texts())
+				return
+			}
+			assert.ErrorIs(t, err, inbox.ErrNoEntry, "it was told")
+			assert.Contains(t, w.sender.last(t).Text.Text, w.word(i18n.NotDelivered))
+		})
+	}
+}
+
+func TestP4_PromptsMoveToTheSuccessor(t *testing.T) {
+	w := newWorld(t)
+	p := Prompts{Inbox: w.entries.Store}
+	r, to := w.session(t, "api", session.Lost), uuid.New()
+	var keys []string
+	for _, state := range []inbox.State{inbox.Held, inbox.Typing, inbox.Unproven} {
+		keys = append(keys, w.prompt(t, r, string(state), state).Key)
+	}
+	gone := w.prompt(t, r, "gone", inbox.Held)
+	require.NoError(t, p.FinishPrompt(gone.Key))
+	assert.ErrorIs(t, p.MovePrompt(gone.Key, to), fs.ErrNotExist)
+	assert.ErrorIs(t, p.MovePrompt("4711", to), fs.ErrNotExist)
+	for _, key := range keys {
+		before, err := w.entries.Load(key)
+		require.NoError(t, err)
+		require.NoError(t, p.MovePrompt(key, to))
+		require.NoError(t, p.MovePrompt(key, to), "once more is nothing")
+		after, err := w.entries.Load(key)
+		require.NoError(t, err)
+		before.Session = to
+		assert.Equal(t, before, after, "only the session is another one")
+	}
+	again, err := inbox.OpenStore(w.dir+"/inbox", w.Log)
+	require.NoError(t, err)
+	waiting, err := Prompts{Inbox: again}.Waiting()
+	require.NoError(t, err)
+	assert.Equal(t, map[uuid.UUID][]string{to: keys}, waiting, "in order, and on disk")
+}
+
+// The part that the reader of the source has in hand is not said again by that
+// of the target, which begins where the source's cursor was.
+func TestP5_ATransferSaysNoPartTwice(t *testing.T) {
+	w := newWorld(t)
+	c := transcriptOf(t, "t.jsonl", says("one"), says("two"))
+	source := w.currentSession(t, "api", session.Running, c)
+	sending, answer := make(chan struct{}), make(chan error)
+	first := true
+	w.sender.send = func(context.Context, outbox.Message) error {
+		if first {
+			first = false
+			close(sending)
+			return <-answer
+		}
+		return nil
+	}
+	w.running(t)
+	receive(t, sending)
+
+	target := source.Clone()
+	target.ID, target.TookOver, target.CreatedAt = uuid.New(), source.ID, started.Add(1)
+	w.records.put(target)
+	w.records.change(source.ID, func(r *session.Record) {
+		r.State, r.Closed, r.Cursors = session.Lost, session.ClosedTransferred, nil
+	})
+	w.answers.follow(target) // its transcript is told before the transfer
+	n := lifecycle.Note{Kind: lifecycle.NoteTransferred, Session: target, From: w.record(t, source.ID), Asked: true}
+	require.NoError(t, w.SessionNews(t.Context(), n))
+	answer <- nil
+
+	end := []transcript.Cursor{{Path: c.Path, Offset: int64(2 * len(says("one")))}}
+	require.Eventually(t, func() bool { return slices.Equal(end, w.cursors(target)) }, patience, time.Millisecond)
+	assert.Equal(t, []string{"one", "two"}, w.sender.answersSent())
+}
+
+// In a chat a second writer that is adopted is the same transfer.
+func TestAdoptAsksForTheTransfer(t *testing.T) {
+	w := newWorld(t)
+	one := inWindow(t, 4123)
+	r, m := w.told(t, ghost, one)
+	var asked lifecycle.AdoptRequest
+	w.sessions.adopt = func(q lifecycle.AdoptRequest) error { asked = q; return nil }
+	require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonAdopt)))
+	assert.Equal(t, lifecycle.AdoptRequest{Agent: process.Identity{PID: 4123, Start: 41230, Boot: "boot"}, Claude: r.ClaudeSessionID,
+		From: r.ID, Asked: true, Rule: "chat.adopt", Why: "asked for by 7"}, asked)
+}

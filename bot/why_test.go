@@ -1,0 +1,113 @@
+package bot
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/i18n"
+	"ccbot/internal/session"
+)
+
+// history makes a session with these changes, an hour apart.
+func (w *world) history(t *testing.T, changes ...session.Change) session.Record {
+	t.Helper()
+	r := w.currentSession(t, "api", session.Lost)
+	w.records.change(r.ID, func(r *session.Record) {
+		for n, c := range changes {
+			c.At = started.Add(time.Duration(n) * time.Hour)
+			r.History = append(r.History, c)
+		}
+	})
+	return w.record(t, r.ID)
+}
+
+// hour is the time of a change in history, as people read it.
+func hour(n int) string {
+	return started.Add(time.Duration(n) * time.Hour).Local().Format(time.DateTime)
+}
+
+func TestWhy(t *testing.T) {
+	w := newWorld(t)
+	r := w.history(t,
+		session.Change{To: session.Starting, Rule: "start", Why: "a new session was asked for"},
+		session.Change{From: session.Starting, To: session.Running, Why: "written by version 1"},
+		session.Change{From: session.Running, To: session.Running, Rule: "recovery.reattach"},
+		session.Change{From: session.Running, To: session.Lost, Rule: "recovery.mark_lost", Why: "pane %3 is gone"},
+		session.Change{From: session.Lost, To: "of_a_later_day"})
+	for _, asked := range []string{"/why", "/why api", "/why API", "/why " + r.ID.String()[:8]} {
+		w.mustHear(t, asked)
+		assert.Equal(t, lines("api is lost. This led to it:",
+			hour(0)+" → starting: a new session was asked for (start)",
+			hour(1)+" starting → running: written by version 1",
+			hour(2)+" • (recovery.reattach)",
+			hour(3)+" running → lost: pane %3 is gone (recovery.mark_lost)",
+			hour(4)+" lost → of_a_later_day"), w.sender.last(t).Text.Text, asked)
+		assert.Empty(t, w.sender.last(t).Buttons)
+	}
+	w.mustHear(t, "/why none such")
+	assert.Equal(t, w.named(i18n.NoSuchSession, "none such"), w.sender.last(t).Text.Text)
+
+	w = newWorld(t)
+	w.mustHear(t, "/why")
+	assert.Equal(t, w.word(i18n.NoSession), w.sender.last(t).Text.Text)
+	w.session(t, "web", session.Running)
+	w.mustHear(t, "/why web")
+	assert.Equal(t, "web is running. Nothing else is noted of it.", w.sender.last(t).Text.Text)
+}
+
+func TestWhyFitsOneMessage(t *testing.T) {
+	for name, why := range map[string]string{"many": "short", "long": strings.Repeat("long ", 1000), "wide": strings.Repeat("👩‍💻", 300)} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			var all []session.Change
+			for n := range 100 {
+				all = append(all, session.Change{From: session.Running, To: session.Running, Rule: "recovery.reattach", Why: fmt.Sprint(n, " ", why)})
+			}
+			r := w.history(t, all...)
+			w.records.change(r.ID, func(r *session.Record) { r.Name = strings.Repeat("n", 48) })
+			w.mustHear(t, "/why")
+			require.Len(t, w.sender.texts(), 1)
+			text := strings.Split(w.sender.texts()[0], "\n")
+			shown := len(text) - 2
+			assert.Equal(t, w.word(i18n.WhyMore, i18n.Args{"Count": 100 - shown, "Command": "ccbot why " + r.ID.String()}), text[1])
+			assert.Contains(t, text[len(text)-1], ": 99 ", "the newest is the last")
+			assert.Contains(t, text[2], fmt.Sprintf(": %d ", 100-shown))
+			assert.Greater(t, shown, 5)
+			assert.LessOrEqual(t, shown, shownChanges)
+			if name == "many" {
+				assert.Equal(t, shownChanges, shown)
+			}
+		})
+	}
+}
+
+// What was noted is foreign text: it makes no line, no link and no entity of its own.
+func TestP9_EvidenceIsData(t *testing.T) {
+	w := newWorld(t)
+	evil := "\u202e<b>x</b> *y* /kill @eve https://example.com\n2026-01-01 running → archived"
+	w.history(t, session.Change{From: session.Running, To: session.Lost, Rule: session.Rule("r\n/kill"), Why: evil})
+	w.mustHear(t, "/why")
+	m := w.sender.last(t)
+	text := strings.Split(m.Text.Text, "\n")
+	require.Len(t, text, 2)
+	assert.Equal(t, hour(0)+" running → lost: <b>x</b> *y* /kill @eve https://example.com 2026-01-01 running → archived (r /kill)", text[1])
+	require.Len(t, m.Text.Entities, 2)
+	for _, e := range m.Text.Entities {
+		assert.Equal(t, "code", string(e.Type), "so that nothing in it can be tapped")
+	}
+}
+
+func TestWhyNamesTheSuccessor(t *testing.T) {
+	w := newWorld(t)
+	source, target := w.transferred(t, "api")
+	w.mustHear(t, "/why "+source.ID.String())
+	assert.Equal(t, lines("api is lost. Nothing else is noted of it.",
+		"Its conversation goes on in another session: ccbot why "+target.ID.String()), w.sender.last(t).Text.Text)
+	w.mustHear(t, "/why api")
+	assert.Equal(t, "api is running. Nothing else is noted of it.", w.sender.last(t).Text.Text)
+}

@@ -1,0 +1,196 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// onWindow is a tap on a button about a window: it looks at it again, and does do
+// only if it is as the person saw it. Else it is drawn anew.
+func (b *Bot) onWindow(do func(ctx context.Context, t tapEvent, w lifecycle.Window) error) tap {
+	return func(ctx context.Context, t tapEvent) error {
+		if len(t.args) < 3 {
+			return b.stale(ctx, t)
+		}
+		all, err := b.Windows.Orphans(ctx)
+		if err != nil {
+			b.Log.Warn("windows_unknown", "error", err.Error())
+			b.alert(ctx, t, i18n.WindowsUnknown)
+			return nil
+		}
+		i := slices.IndexFunc(all, func(w lifecycle.Window) bool { return w.Pane.Window.String() == t.args[0] })
+		if i < 0 || windowMark(all[i]) != t.args[1] {
+			return b.windowChanged(ctx, t)
+		}
+		return do(ctx, t, all[i])
+	}
+}
+
+// windowChanged says that a window is not any more as the person saw it, and
+// shows how it is, if it still belongs to nobody.
+func (b *Bot) windowChanged(ctx context.Context, t tapEvent) error {
+	b.alert(ctx, t, i18n.WritersChanged)
+	if err := b.redrawWindows(ctx, t); err != nil || place(t.args[2]) == inList {
+		return err
+	}
+	now := slices.DeleteFunc(b.orphans(ctx), func(w lifecycle.Window) bool { return w.Pane.Window.String() != t.args[0] })
+	if len(now) == 0 {
+		return nil
+	}
+	return b.post(ctx, t.to, b.windowsText(now), b.windowButtons(now, inReport))
+}
+
+// redrawWindows takes what is done out of the message: the list is drawn again,
+// in another message only the window's own buttons go.
+func (b *Bot) redrawWindows(ctx context.Context, t tapEvent) error {
+	switch place(t.args[2]) {
+	case inList:
+		return b.redrawList(ctx, t)
+	case inQuestion:
+		return b.spend(ctx, t)
+	}
+	return b.takeOff(ctx, t, func(_, window string) bool { return window == t.args[0] })
+}
+
+// ignoreWindow mentions a window no more.
+func (b *Bot) ignoreWindow(ctx context.Context, t tapEvent, w lifecycle.Window) error {
+	if err := b.Windows.Ignore(ctx, w); err != nil {
+		return fmt.Errorf("ignore window %s: %w", w.Pane.Window, err)
+	}
+	b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.WindowIgnored, i18n.Args{"Window": windowName(w.Pane)}), false)
+	return b.redrawWindows(ctx, t)
+}
+
+// adoptWindow goes on from here in a window that a person opened.
+func (b *Bot) adoptWindow(ctx context.Context, t tapEvent, w lifecycle.Window) error {
+	if !canAdopt(w) {
+		return b.windowChanged(ctx, t)
+	}
+	if dir := windowDir(w); !b.inRoots(dir) {
+		b.Sender.Answer(ctx, t.to, t.query, "", false)
+		return b.say(ctx, t.to, b.outsideRoots(dir))
+	}
+	r, ok, err := b.takeWindow(ctx, t, w, "asked for")
+	if err != nil || !ok {
+		return err
+	}
+	b.Sender.Answer(ctx, t.to, t.query, "", false)
+	if err := b.use(ctx, t.to, r); err != nil {
+		return err
+	}
+	head := i18n.AdoptedNew
+	if r.TookOver != uuid.Nil {
+		head = i18n.Adopted
+	}
+	if err := b.say(ctx, t.to, b.adoptedText(head, r, w.Pane.WindowName)); err != nil {
+		return err
+	}
+	return b.redrawWindows(ctx, t)
+}
+
+// askArchiveWindow shows which process an archive ends and which stay; who
+// tapped may confirm.
+func (b *Bot) askArchiveWindow(ctx context.Context, t tapEvent, w lifecycle.Window) error {
+	if !canAdopt(w) {
+		return b.windowChanged(ctx, t)
+	}
+	b.Sender.Answer(ctx, t.to, t.query, "", false)
+	yes := fmt.Sprintf("wyes:%s:%s:%s:%d", w.Pane.Window, windowMark(w), inQuestion, t.from)
+	return b.post(ctx, t.to, plain(b.archiveQuestion(w)), rows(2,
+		b.button(i18n.ButtonYesArchive, yes, outbox.Danger), b.cancelButton(t.from)))
+}
+
+// archiveWindow makes a window's agent a session's and archives that, so that it
+// ends as any session does and leaves a receipt.
+func (b *Bot) archiveWindow(ctx context.Context, t tapEvent, w lifecycle.Window) error {
+	if !canAdopt(w) {
+		return b.windowChanged(ctx, t)
+	}
+	r, ok, err := b.takeWindow(ctx, t, w, "to be archived, asked for")
+	if err != nil || !ok {
+		return err
+	}
+	b.Sender.Answer(ctx, t.to, t.query, "", false)
+	b.progress(ctx, t, b.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name}))
+	if err := b.show(ctx, t.to, r); err != nil { // the receipt comes as news, to where the session is shown
+		return err
+	}
+	if err := b.Sessions.Archive(ctx, r.ID, session.Archived, fmt.Sprintf("asked for by %d", t.from)); err != nil {
+		return b.explain(ctx, t.to, b.agentFailure(r, err))
+	}
+	return nil
+}
+
+// takeWindow makes a window's agent a session's: that of the session which had
+// the conversation before, if there is one. Where that cannot be, the person is
+// told.
+func (b *Bot) takeWindow(ctx context.Context, t tapEvent, w lifecycle.Window, why string) (r session.Record, ok bool, err error) {
+	from, known := b.ownerOf(w.Agent.ClaudeSessionID)
+	if known && !resumable(from) {
+		b.alertText(ctx, t, b.notResumableText(from))
+		return session.Record{}, false, nil
+	}
+	r, err = b.Sessions.Adopt(ctx, lifecycle.AdoptRequest{Agent: w.Agent.Identity, Claude: w.Agent.ClaudeSessionID,
+		From: from.ID, Asked: true, Conversation: t.to, Owner: t.from, Rule: "chat.adopt", Why: fmt.Sprintf("%s by %d", why, t.from)})
+	if err != nil {
+		return session.Record{}, false, b.windowNotTaken(ctx, t, w, err)
+	}
+	return r, true, nil
+}
+
+// ownerOf is the session that has a conversation: an open one before one that is
+// over, and of those the newest.
+func (b *Bot) ownerOf(claude uuid.UUID) (found session.Record, ok bool) {
+	for _, r := range slices.Backward(b.Records.List()) {
+		if r.ClaudeSessionID != claude || r.Closed == session.ClosedTransferred {
+			continue
+		}
+		if !resumable(r) {
+			return r, true
+		}
+		if !ok {
+			found, ok = r, true
+		}
+	}
+	return found, ok
+}
+
+// notResumableText says why nothing takes a session's conversation over.
+func (b *Bot) notResumableText(r session.Record) render.Text {
+	switch r.State {
+	case session.CleanupFailed:
+		return plain(b.notCleanText(r))
+	case session.Stopping:
+		return plain(b.words.Say(i18n.StillEnding, i18n.Args{"Name": r.Name}))
+	}
+	return plain(b.words.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}))
+}
+
+// windowNotTaken explains why a window's agent could not be adopted; mostly
+// because it is not any more what the person saw.
+func (b *Bot) windowNotTaken(ctx context.Context, t tapEvent, w lifecycle.Window, why error) error {
+	state, others, moved := (*lifecycle.StateError)(nil), (*lifecycle.WriterError)(nil), (*lifecycle.MovedError)(nil)
+	switch {
+	case errors.Is(why, lifecycle.ErrNoTerminal):
+		b.alert(ctx, t, i18n.FootAdoptElsewhere)
+		return nil
+	case errors.Is(why, lifecycle.ErrEvidence):
+		b.Log.Warn("writers_unknown", "window_id", w.Pane.Window.String(), "error", why.Error())
+		b.alert(ctx, t, i18n.WindowsUnknown)
+		return nil
+	case errors.Is(why, lifecycle.ErrChanged), errors.As(why, &others), errors.As(why, &state), errors.As(why, &moved),
+		errors.Is(why, session.ErrNotFound):
+		return b.windowChanged(ctx, t)
+	}
+	return fmt.Errorf("adopt window %s: %w", w.Pane.Window, why)
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/recovery"
+	"ccbot/tmux"
+)
+
+// reported is a recovery in which something of everything happened.
+func reported(t *testing.T) (recovery.Report, func(uuid.UUID) string) {
+	t.Helper()
+	window, err := tmux.ParseWindowID("@21")
+	require.NoError(t, err)
+	names := map[uuid.UUID]string{idOf(1): "api", idOf(2): "web", idOf(3): "doc"}
+	gone := lifecycle.Ending{}
+	gone.Process.PID, gone.Process.Comm, gone.How, gone.Ended, gone.Verified = 7, "claude", process.HowTerm, true, true
+	spared := lifecycle.Ending{}
+	spared.Process.PID, spared.Spared = 8, "it is another agent"
+	return recovery.Report{At: noon, Took: 1500 * time.Millisecond, Records: 3,
+		States: map[session.State]int{session.Running: 1, session.Lost: 2}, Ages: []recovery.AgeBucket{{UpTo: time.Hour, Count: 1}, {Count: 2}},
+		Backup: "2026-03-04T12-00-00.000Z",
+		Results: []recovery.Result{
+			{Action: recovery.Action{Do: recovery.Reattach, Record: idOf(1), Why: "its pane is there", Evidence: "%3"}, Took: time.Second},
+			{Action: recovery.Action{Do: recovery.MarkLost, Record: idOf(2), Closed: session.ClosedReboot, Why: "its pane and its process are gone", Evidence: "boot \x1b[1mb"}},
+			{Action: recovery.Action{Do: recovery.EndLeftovers, Record: idOf(3), Why: "something of it still runs"}, Ended: []lifecycle.Ending{gone, spared}},
+			{Action: recovery.Action{Do: recovery.Discard, Record: idOf(4), Why: "its window was never made"}, Err: errors.New("no room")},
+		},
+		Notices: []recovery.Notice{
+			{Kind: recovery.OrphanWindow, Pane: tmux.Pane{Window: window, WindowName: "ccbot"}, Why: "no Session record references it"},
+			{Kind: recovery.StaleWindow, Record: idOf(2), Window: "@5", Why: "the window is gone"},
+			{Kind: recovery.Newer, File: "x.json", Why: "version 99"},
+		}}, func(id uuid.UUID) string { return names[id] }
+}
+
+func TestAReportForPeople(t *testing.T) {
+	var out strings.Builder
+	require.NoError(t, accountOf(reported(t)).print(&out))
+	assert.Equal(t, `web (019cb8f0-07d0): mark_lost
+    why:      its pane and its process are gone (reboot)
+    evidence: boot `+"\uFFFD"+`[1mb
+doc (019cb8f0-0bb8): end_leftovers
+    why:      something of it still runs
+    process 7 (claude) ended (term), verified gone
+    process 8 was spared: it is another agent
+no name (019cb8f0-0fa0): discard
+    why:      its window was never made
+    FAILED:   no room
+api (019cb8f0-03e8): reattach: its pane is there (%3)
+orphan_window @21 ccbot: no Session record references it
+stale_window @5 web (019cb8f0-07d0): the window is gone
+newer x.json: version 99
+2 changed, 1 failed, 3 notices; the records as they were: ccbot recover --restore 2026-03-04T12-00-00.000Z
+`, out.String())
+}
+
+// The bot's answer is what the command prints, whichever side it was made on.
+func TestAReportForPrograms(t *testing.T) {
+	a := accountOf(reported(t))
+	data, err := json.Marshal(a)
+	require.NoError(t, err)
+	var again account
+	require.NoError(t, json.Unmarshal(data, &again))
+	assert.Equal(t, a, again)
+	var got map[string]any
+	require.NoError(t, json.Unmarshal(data, &got))
+	assert.InDelta(t, 1.5, got["took_seconds"], 0)
+	assert.Equal(t, map[string]any{"running": 1.0, "lost": 2.0}, got["states"])
+	assert.Equal(t, []any{map[string]any{"up_to_seconds": 3600.0, "count": 1.0}, map[string]any{"count": 2.0}}, got["ages"])
+	assert.Equal(t, false, got["dry_run"])
+}
+
+// planned is a dry run in a folder with these records.
+func planned(t *testing.T, dir string, args ...string) (code int, stdout string) {
+	t.Helper()
+	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
+	code, stdout, errs := ccbot(environ, append([]string{"recover", "--dry-run"}, args...)...)
+	assert.Empty(t, errs)
+	return code, stdout
+}
+
+// TestDryRunReadsLikeAPlan: a session of before the last reboot, and one whose time
+// is over.
+func TestDryRunReadsLikeAPlan(t *testing.T) {
+	ran := one(1, "api", func(r *session.Record) {
+		r.State, r.EndedAt = session.Running, time.Time{}
+		r.Binding = &session.Binding{Window: "@3", Pane: "%3", Server: session.Server{PID: 1, Start: 1},
+			Agent: process.Identity{PID: 1, Start: 1, Boot: "an earlier boot"}}
+	})
+	old := one(2, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-15*24*time.Hour - time.Hour) })
+	fresh := one(3, "fresh", func(r *session.Record) { r.EndedAt = time.Now().Add(-time.Hour) })
+	dir := stateWith(t, ran, old, fresh)
+
+	code, out := planned(t, dir)
+	assert.Equal(t, exitOK, code)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	assert.Equal(t, "api ("+shortID(ran.ID)+"): mark_lost", lines[0])
+	assert.Contains(t, lines[1], "(reboot)")
+	assert.Contains(t, out, "evidence:")
+	assert.Contains(t, out, "stale_window @3 api")
+	assert.Contains(t, out, "old ("+shortID(old.ID)+"): is due to be forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d)\n")
+	assert.NotContains(t, out, "fresh")
+	assert.Equal(t, "1 to change, 1 notice; nothing was changed", lines[len(lines)-1])
+
+	code, out = planned(t, dir, "--json")
+	assert.Equal(t, exitOK, code)
+	var a account
+	require.NoError(t, json.Unmarshal([]byte(out), &a))
+	assert.True(t, a.DryRun)
+	require.Len(t, a.Actions, 1)
+	assert.Equal(t, "mark_lost", a.Actions[0].Do)
+	assert.Equal(t, ran.ID, a.Actions[0].ID)
+	assert.True(t, a.Actions[0].Changes)
+	assert.Equal(t, session.ClosedReboot, a.Actions[0].Closed)
+	assert.NotEmpty(t, a.Actions[0].Evidence)
+	require.Len(t, a.Purge, 1)
+	assert.Equal(t, old.ID, a.Purge[0].ID)
+	assert.Empty(t, a.Backup)
+}
+
+// TestDryRunBesideABot: what that one holds is not attached to again, and a launch
+// of its own that is under way is not taken for one that came to nothing.
+func TestDryRunBesideABot(t *testing.T) {
+	earlier := one(1, "earlier", func(r *session.Record) { r.State, r.StartedAt = session.Starting, time.Now().Add(-time.Hour) })
+	dir := stateWith(t, earlier)
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	held, err := lock(t.Context(), dir, "run", table, time.Second)
+	require.NoError(t, err)
+	defer held.Close()
+	store, err := session.Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), time.Now, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	underWay := one(2, "under way", func(r *session.Record) { r.State, r.StartedAt = session.Starting, time.Now() })
+	require.NoError(t, store.Create(underWay))
+
+	code, out := planned(t, dir)
+	assert.Equal(t, exitOK, code)
+	lines := strings.Split(out, "\n")
+	assert.Equal(t, fmt.Sprintf("ccbot runs as process %d and looks after its sessions; this is what `ccbot recover` would have it do now", os.Getpid()), lines[0])
+	assert.Equal(t, "earlier ("+shortID(earlier.ID)+"): discard", lines[1])
+	assert.NotContains(t, out, "under way (")
+
+	_, out = planned(t, dir, "--json")
+	var a account
+	require.NoError(t, json.Unmarshal([]byte(out), &a))
+	assert.Equal(t, os.Getpid(), a.Bot)
+	require.Len(t, a.Actions, 1)
+
+	path := filepath.Join(dir, lockFile)
+	require.NoError(t, writeHolder(path, holder{role: "run", agent: process.Identity{PID: os.Getpid(), Start: 1, Boot: table.Boot()}}))
+	_, out = planned(t, dir)
+	assert.NotContains(t, out, "ccbot runs as", "that bot is gone")
+	assert.Contains(t, out, "under way (", "and its launch came to nothing")
+}
+
+// A look refuses everything that is more than one.
+func TestP2_ALookCanDoNothing(t *testing.T) {
+	p, ctx := pictured{}, t.Context()
+	_, window := p.NewWindow(ctx, tmux.Spec{})
+	_, capture := p.Capture(ctx, tmux.PaneID{}, 1)
+	_, end := harmless{}.End(ctx, process.Identity{}, nil, nil, process.Grace{})
+	for _, err := range []error{p.Ensure(ctx), window, capture, p.Paste(ctx, tmux.Guard{}, "x"), p.Enter(ctx, tmux.Guard{}),
+		p.Press(ctx, tmux.Guard{}, tmux.KeyEscape), p.ClosePane(ctx, tmux.Guard{}), end} {
+		assert.ErrorIs(t, err, errOnlyLooks)
+	}
+}
+
+// TestRestoreBringsBackARecord also lists what there is, and refuses beside a bot.
+func TestRestoreBringsBackARecord(t *testing.T) {
+	dir := stateWith(t, one(1, "api"))
+	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
+	code, _, errs := ccbot(environ, "recover", "--restore", "2026")
+	assert.Equal(t, []any{exitFailure, "ccbot: there is no backup in " + filepath.Join(dir, "backups") + "\n"}, []any{code, errs})
+
+	name, err := config{Dir: dir}.backups().Make(t.Context())
+	require.NoError(t, err)
+	file := filepath.Join(dir, "sessions", idOf(1).String()+".json")
+	before, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(file))
+	for _, wrong := range []string{"1999", "", "../sessions"} {
+		code, _, errs = ccbot(environ, "recover", "--restore", wrong)
+		assert.Equal(t, exitFailure, code)
+		assert.Regexp(t, `^ccbot: "`+wrong+`" is no backup, or the beginning of several; there are:\n  `+name+`  \d+s ago, 1 record\n$`, errs)
+		assert.NoFileExists(t, file)
+	}
+
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	held, err := lock(t.Context(), dir, "run", table, time.Second)
+	require.NoError(t, err)
+	code, out, errs := ccbot(environ, "recover", "--restore", "list")
+	assert.Equal(t, exitOK, code, errs)
+	assert.Regexp(t, `^  `+name+`  \d+s ago, 1 record\n$`, out, "also beside a bot")
+	code, _, errs = ccbot(environ, "recover", "--restore", name)
+	assert.Equal(t, exitFailure, code)
+	assert.Regexp(t, `^ccbot: ccbot runs as process \d+ and has the records in use; stop it first\n$`, errs)
+	require.NoError(t, held.Close())
+
+	code, out, errs = ccbot(environ, "recover", "--restore", name)
+	require.Equal(t, exitOK, code, errs)
+	assert.Contains(t, out, "next: `ccbot recover --dry-run` shows")
+	after, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(before), string(after))
+
+	for _, args := range [][]string{{"--restore", name, "--json"}, {"--restore", name, "--dry-run"}, {"now"}} {
+		code, _, _ = ccbot(environ, append([]string{"recover"}, args...)...)
+		assert.Equal(t, exitUsage, code)
+	}
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/shell"
+)
+
+// forbiddenFlags would break the promise of one conversation per window.
+var forbiddenFlags = []string{"--resume", "-r", "--continue", "-c", "--session-id", "--fork-session", "--settings", "-p", "--print"}
+
+// tokenForm is what a bot token looks like.
+var tokenForm = regexp.MustCompile(`^\d+:[A-Za-z0-9_-]{20,}$`)
+
+// check finds what is missing or malformed, and resolves paths.
+func (c *config) check(file string, checks ...func() error) error {
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return usage(fmt.Errorf("%w (set it in the environment or in %s)", err, file))
+		}
+	}
+	return nil
+}
+
+// checkPeople wants a bot and somebody to speak to it.
+func (c *config) checkPeople() error {
+	switch {
+	case c.Token == "":
+		return errors.New("TELEGRAM_BOT_TOKEN is missing: ask @BotFather for one")
+	case !tokenForm.MatchString(string(c.Token)):
+		return errors.New("TELEGRAM_BOT_TOKEN is not a bot token: it looks like 123456789:AA…")
+	case len(c.AllowedUsers) == 0:
+		return errors.New("ALLOWED_USERS is empty: nobody could speak to the bot. @userinfobot tells your id")
+	case slices.ContainsFunc(c.AllowedUsers, func(id int64) bool { return id < 0 }):
+		return errors.New("ALLOWED_USERS has the id of a group; groups go into ALLOWED_CHATS")
+	}
+	return nil
+}
+
+// checkAPI keeps the token off the network in clear.
+func (c *config) checkAPI() error {
+	u, err := url.Parse(strings.TrimRight(c.APIURL, "/"))
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return errors.New("TELEGRAM_API_URL is not an http or https address")
+	}
+	ip := net.ParseIP(u.Hostname())
+	if u.Scheme == "http" && u.Hostname() != "localhost" && !ip.IsLoopback() {
+		return errors.New("TELEGRAM_API_URL: plain http would send the token in clear; use https, or a server on this machine")
+	}
+	c.APIURL = u.String()
+	return nil
+}
+
+// checkFlags splits the flags as a shell would, without expanding anything.
+func (c *config) checkFlags() error {
+	if strings.ContainsAny(c.ClaudeFlags, "$`") {
+		return errors.New("CLAUDE_FLAGS: there is no expansion, so $ and ` cannot be used")
+	}
+	words, err := shell.Fields(c.ClaudeFlags, func(string) string { return "" })
+	if err != nil {
+		return fmt.Errorf("CLAUDE_FLAGS cannot be split into words: %w", err)
+	}
+	for _, w := range words {
+		name, _, _ := strings.Cut(w, "=")
+		if slices.Contains(forbiddenFlags, name) {
+			return fmt.Errorf("CLAUDE_FLAGS: %s is ccbot's own business", name)
+		}
+	}
+	c.flags = words
+	return nil
+}
+
+func (c *config) checkMode() error {
+	switch {
+	case c.PermissionMode != "ask" && c.PermissionMode != "bypass":
+		return errors.New("CCBOT_PERMISSION_MODE is ask or bypass")
+	case c.PermissionMode == "bypass" && os.Geteuid() == 0:
+		return errors.New("CCBOT_PERMISSION_MODE: the agent refuses bypass as root; run ccbot as another user, or use ask")
+	case c.PermissionMode == "bypass":
+		c.flags = append(c.flags, "--dangerously-skip-permissions")
+	}
+	return nil
+}
+
+func (c *config) checkPaths() error {
+	c.Dir, c.ClaudeDir = expandHome(c.Dir, c.home), expandHome(c.ClaudeDir, c.home)
+	if !filepath.IsAbs(c.Dir) || !filepath.IsAbs(c.ClaudeDir) {
+		return errors.New("CCBOT_DIR and CLAUDE_CONFIG_DIR must be absolute paths")
+	}
+	return nil
+}
+
+// checkRoots resolves the roots, so that a link inside one cannot lead out.
+func (c *config) checkRoots() error {
+	for root := range strings.SplitSeq(c.Roots, ":") {
+		if root == "" {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(expandHome(root, c.home))
+		if err != nil || !filepath.IsAbs(real) {
+			return fmt.Errorf("CCBOT_ROOTS names %q, which is not there or not absolute", root)
+		}
+		c.roots = append(c.roots, real)
+	}
+	return nil
+}
+
+func (c *config) checkLog() error {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		return errors.New("LOG_LEVEL is debug, info, warn or error")
+	}
+	if !slices.Contains([]string{"auto", "text", "json"}, c.LogFormat) {
+		return errors.New("LOG_FORMAT is auto, text or json")
+	}
+	return nil
+}
+
+func (c *config) checkLang() error {
+	if !slices.Contains([]string{"en", "ru", "zh"}, c.Lang) {
+		return errors.New("CCBOT_LANG is en, ru or zh")
+	}
+	return nil
+}
+
+var tmuxName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+func (c *config) checkTmux() error {
+	if !tmuxName.MatchString(c.TmuxSession) || c.TmuxSocket != "" && !tmuxName.MatchString(c.TmuxSocket) {
+		return errors.New("TMUX_SESSION_NAME and CCBOT_TMUX_SOCKET have letters, digits, _ and - only")
+	}
+	return nil
+}
+
+func (c *config) checkResume() error {
+	if !slices.Contains([]string{"ask", "all", "never"}, c.ResumeOnStart) {
+		return errors.New("CCBOT_RESUME_ON_START is ask, all or never")
+	}
+	return nil
+}
+
+// checkMetrics keeps what ccbot does from other machines unless that is meant. A
+// name is not looked up: it may lead elsewhere at the next look.
+func (c *config) checkMetrics() error {
+	if c.MetricsAddr == "" {
+		return nil
+	}
+	host, port, err := net.SplitHostPort(c.MetricsAddr)
+	if n, numberErr := strconv.ParseUint(port, 10, 16); err != nil || numberErr != nil || n == 0 {
+		return errors.New("METRICS_ADDR is a host and a port, like 127.0.0.1:9095")
+	}
+	if host != "localhost" && !net.ParseIP(host).IsLoopback() && !bool(c.MetricsRemote) {
+		return errors.New("METRICS_ADDR would be reached from other machines; use 127.0.0.1, or set METRICS_ALLOW_REMOTE=1")
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// probe is written and removed at each start, in ccbot's folder.
+const probe = ".probe"
+
+// probeSize is room for some records and messages.
+const probeSize = 256 << 10
+
+// checkState wants a folder that can be written: a bot that could keep nothing
+// must not take anything on. The caller holds the lock.
+func checkState(dir string) error {
+	path := filepath.Join(dir, probe)
+	err := writeProbe(path)
+	if removed := os.Remove(path); err == nil && !errors.Is(removed, fs.ErrNotExist) {
+		err = removed
+	}
+	return stateError(dir, err)
+}
+
+func writeProbe(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, probeSize))
+	if err == nil {
+		err = f.Sync() // with delayed allocation only this says that there is room
+	}
+	return errors.Join(err, f.Close())
+}
+
+// stateError says in a sentence what a person has to mend where ccbot's own folder
+// is in the way, at a start or hours later; another error stays as it is.
+func stateError(dir string, err error) error {
+	if path := (*fs.PathError)(nil); !errors.As(err, &path) || !within(dir, path.Path) {
+		return err
+	}
+	var what string
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		what = "there is no room left; make some and start again"
+	case errors.Is(err, syscall.EROFS):
+		what = "it is read-only; mount it for writing, or set CCBOT_DIR to another folder"
+	case errors.Is(err, fs.ErrPermission):
+		what = "this user has no permission; mend that, or set CCBOT_DIR to another folder"
+	default:
+		return err
+	}
+	return fmt.Errorf("ccbot's folder %s cannot be used: %s; what was saved in it stays: %w", dir, what, err)
+}
+
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}

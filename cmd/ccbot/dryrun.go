@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/archive"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/recovery"
+	"ccbot/tmux"
+)
+
+// dryRun prints what a recovery would do now. It is the same look and the same plan,
+// with nothing behind them that could change anything. Beside a bot it is what
+// `ccbot recover` would have that one do.
+func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr io.Writer) error {
+	c, err := loadForReading(environ)
+	if err != nil {
+		return err
+	}
+	store, err := openRecords(c.Dir, io.Discard) // what it cannot read the plan tells
+	if err != nil {
+		return err
+	}
+	table, err := process.NewTable()
+	if err != nil {
+		return err
+	}
+	looking, err := c.looking(ctx, environ, store, table, quietLog(c, stderr))
+	if err != nil {
+		return err
+	}
+	var bot int
+	bot, looking.Since = runningBot(c.Dir, table)
+	w := looking.Look(ctx)
+	actions, notices := recovery.Plan(w)
+	name := func(id uuid.UUID) string { r, _ := store.Get(id); return r.Name }
+	a := account{DryRun: true, Bot: bot, At: w.Now.UTC(), Records: len(w.Records), States: make(map[session.State]int),
+		Actions: []accountAction{}, Notices: noticesOf(notices, name), Purge: c.purges(w)}
+	for _, r := range w.Records {
+		a.States[r.State]++
+	}
+	for _, action := range actions {
+		would := actionOf(action, name)
+		if bot != 0 && action.Do == recovery.Reattach {
+			would.Do = keep // it is attached to it already
+		}
+		a.Actions = append(a.Actions, would)
+	}
+	return a.show(asJSON, stdout)
+}
+
+// keep is what there is to do with a session that a running bot holds.
+const keep = "keep"
+
+// looking is a recovery that can look and do nothing else.
+func (c config) looking(ctx context.Context, environ []string, store *session.Store, table *process.Table, log *slog.Logger) (*recovery.Recovery, error) {
+	instance, err := readInstance(c.Dir) // empty before the first start: then no window is this ccbot's
+	if err != nil {
+		return nil, stateError(c.Dir, err)
+	}
+	seen := pictured{}
+	seen.server, seen.panes, seen.err = tmux.Look(ctx, tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession,
+		Env: serverEnv(environ), Log: log, Start: startOf(table)})
+	sessions := lifecycle.New(
+		lifecycle.Config{Instance: instance, StateDir: c.Dir, Command: expandHome(c.Claude, c.home), ProjectsDir: c.projectsDir(),
+			OrphanGrace: c.durations().OrphanGrace},
+		lifecycle.Deps{Store: store, Tmux: seen, Processes: harmless{table}, Presences: presence.Dir{Path: c.presenceDir()},
+			Bindings: c.bindings, Now: time.Now, Log: log})
+	return &recovery.Recovery{Instance: instance, Session: c.TmuxSession, Dir: c.Dir, Limits: c.limits(), Store: store,
+		Tmux: seen, Processes: table, Lifecycle: sessions, Now: time.Now, Log: log}, nil
+}
+
+// purges are the records that are due to be forgotten.
+func (c config) purges(w recovery.World) (purges []accountPurge) {
+	after := c.durations().PurgeAfter
+	names := make(map[uuid.UUID]string)
+	for _, r := range w.Records {
+		names[r.ID] = r.Name
+	}
+	for _, aged := range archive.Expired(w.Now, after, w.Records) {
+		old := w.Now.Sub(aged.Ended)
+		purges = append(purges, accountPurge{ID: aged.ID, Name: names[aged.ID], Ended: aged.Ended, Age: old.Seconds(),
+			Why: fmt.Sprintf("is due to be forgotten: ended %s ago (ARCHIVE_PURGE_AFTER %s)", age(old), age(after))})
+	}
+	return purges
+}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"ccbot/internal/git"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+)
+
+// listed is one session as `ccbot list --json` prints it, in an array, oldest
+// first. Times are RFC 3339 in UTC; what is not known, or never was, is left out.
+type listed struct {
+	ID    uuid.UUID     `json:"id"`
+	Name  string        `json:"name"`
+	Dir   string        `json:"dir"`
+	Host  string        `json:"host"`
+	State session.State `json:"state"`
+	// Phase is what the agent was last seen doing, PhaseAt since when.
+	Phase           string    `json:"phase,omitempty"`
+	PhaseAt         time.Time `json:"phase_at,omitzero"`
+	ClaudeSessionID uuid.UUID `json:"claude_session_id"`
+	CreatedAt       time.Time `json:"created_at"`
+	UpdatedAt       time.Time `json:"updated_at"`
+	StartedAt       time.Time `json:"started_at,omitzero"` // of the present launch
+	EndedAt         time.Time `json:"ended_at,omitzero"`
+	LastTurnAt      time.Time `json:"last_turn_at,omitzero"`
+	Turns           int       `json:"turns"`
+	Model           string    `json:"model,omitempty"`
+	// Context is how much of the context window is used, 0 to 100; Cost is in dollars.
+	Context *float64          `json:"context_percent,omitempty"`
+	Cost    *float64          `json:"cost_usd,omitempty"`
+	Tokens  transcript.Tokens `json:"tokens"`
+	Git     *git.State        `json:"git,omitempty"` // as last seen, after a turn or at the start
+	Tasks   listedTasks       `json:"tasks"`
+	PID     int               `json:"pid,omitempty"` // of the agent
+	// Alive is what the kernel says of exactly that process: alive, gone or unknown.
+	Alive  string `json:"alive,omitempty"`
+	Window string `json:"window,omitempty"` // tmux's id, "@21"
+	Held   int    `json:"held_prompts"`     // not delivered yet
+	// Closed is why the session is over for good, or how it was lost, where its
+	// state does not say it.
+	Closed   string    `json:"closed_reason,omitempty"`
+	TookOver uuid.UUID `json:"took_over_from,omitzero"`
+}
+
+// listedTasks counts the agent's own to-do items.
+type listedTasks struct {
+	Done  int `json:"done"`
+	Total int `json:"total"`
+}
+
+func listCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
+	var all, asJSON bool
+	cmd := &cobra.Command{Use: "list", Args: noArgs, Short: "List the sessions that are open; --all: every one of every project",
+		Long: `List the sessions that are open, with --all every record there is, over all projects.
+SEEN is the last sign of life, CTX how much of the context window is used, TASKS the
+agent's own to-do items. --json prints all that is known. It reads only: it needs no
+token, takes no lock, and may run beside the bot.`,
+		RunE: func(*cobra.Command, []string) error { return list(environ, all, asJSON, stdout, stderr) }}
+	cmd.Flags().BoolVar(&all, "all", false, "also what is over")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with everything that is known")
+	return cmd
+}
+
+func list(environ []string, all, asJSON bool, stdout, stderr io.Writer) error {
+	c, err := loadForReading(environ)
+	if err != nil {
+		return err
+	}
+	store, err := openRecords(c.Dir, stderr)
+	if err != nil {
+		return err
+	}
+	table, err := process.NewTable()
+	if err != nil {
+		return err
+	}
+	sessions := []listed{} // in JSON an empty list, not null
+	for _, r := range store.List() {
+		if all || isOpen(r) {
+			sessions = append(sessions, listingOf(r, table.Liveness))
+		}
+	}
+	if asJSON {
+		return printJSON(stdout, sessions)
+	}
+	return printList(stdout, sessions, time.Now(), c.home)
+}
+
+// isOpen says whether there is something to do for a session.
+func isOpen(r session.Record) bool { return r.State.Live() || r.State == session.CleanupFailed }
+
+// listingOf is what a record tells, and the kernel of its agent.
+func listingOf(r session.Record, alive func(process.Identity) process.Liveness) listed {
+	l := listed{ID: r.ID, Name: r.Name, Dir: r.Dir, Host: r.Host, State: r.State, Phase: r.Phase, PhaseAt: r.PhaseAt,
+		ClaudeSessionID: r.ClaudeSessionID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+		LastTurnAt: r.Progress.LastTurn, Turns: r.Progress.Turns, Model: r.Progress.Model, Tokens: r.Progress.Tokens,
+		Git: cmp.Or(r.GitNow, r.GitStart), Held: len(r.Prompts), Closed: r.Closed, TookOver: r.TookOver}
+	if u := r.Usage; u != nil {
+		l.Model, l.Cost = cmp.Or(l.Model, u.Model), &u.Cost
+		if u.Context >= 0 {
+			l.Context = &u.Context
+		}
+	}
+	for _, t := range r.Progress.Tasks {
+		l.Tasks.Total++
+		if t.Status == "completed" {
+			l.Tasks.Done++
+		}
+	}
+	if b := r.Binding; b != nil {
+		l.PID, l.Window, l.Alive = b.Agent.PID, b.Window, alive(b.Agent).String()
+	}
+	return l
+}
+
+// printJSON prints a value for programs, one field on a line.
+func printJSON(out io.Writer, v any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}
+
+// listWidth is how wide the table may be.
+const listWidth = 100
+
+// columns are the table's, each with the most cells that it takes; the folder gets
+// the rest, cut at its beginning.
+var columns = []struct {
+	title string
+	most  int
+	text  func(l listed, now time.Time) string
+}{
+	{"NAME", 20, func(l listed, _ time.Time) string { return l.Name }},
+	{"ID", 13, func(l listed, _ time.Time) string { return shortID(l.ID) }},
+	{"STATE", 24, func(l listed, _ time.Time) string { return stateText(l) }},
+	{"SEEN", 8, func(l listed, now time.Time) string { return age(now.Sub(lastSeen(l))) + " ago" }},
+	{"CTX", 4, func(l listed, _ time.Time) string { return percent(l.Context) }},
+	{"TASKS", 7, func(l listed, _ time.Time) string { return taskText(l.Tasks) }},
+}
+
+// phaseText is what the agent of a session that runs was last seen doing.
+func phaseText(phase string) string {
+	switch lifecycle.Phase(phase) {
+	case "", lifecycle.PhaseUnknown:
+		return string(session.Running)
+	case lifecycle.PhaseWaitingPermission:
+		return "asks for permission"
+	case lifecycle.PhaseWaitingAnswer:
+		return "asks a question"
+	}
+	return phase
+}
+
+// stateText is the state, and of a session that runs what its agent does: that it
+// lives goes without saying.
+func stateText(l listed) string {
+	switch {
+	case l.State.Live() && l.Alive != "" && l.Alive != process.Alive.String():
+		return fmt.Sprintf("%s, agent %s", l.State, l.Alive)
+	case l.State == session.Running:
+		return phaseText(l.Phase)
+	}
+	return string(l.State)
+}
+
+// lastSeen is the newest sign of life that the record tells.
+func lastSeen(l listed) time.Time {
+	return slices.MaxFunc([]time.Time{l.CreatedAt, l.StartedAt, l.PhaseAt, l.LastTurnAt, l.EndedAt}, time.Time.Compare)
+}
+
+func percent(n *float64) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.0f%%", *n)
+}
+
+func taskText(t listedTasks) string {
+	if t.Total == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", t.Done, t.Total)
+}
+
+// age is a time span in its largest unit.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", max(d, 0)/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return fmt.Sprintf("%dd", d/(24*time.Hour))
+}
+
+// printList prints the table for people.
+func printList(out io.Writer, sessions []listed, now time.Time, home string) error {
+	if len(sessions) == 0 {
+		_, err := fmt.Fprintln(out, "no sessions")
+		return err
+	}
+	rows, widths := [][]string{nil}, make([]int, len(columns))
+	for _, c := range columns {
+		rows[0] = append(rows[0], c.title)
+	}
+	for _, l := range sessions {
+		var row []string
+		for _, c := range columns {
+			row = append(row, ansi.Truncate(printable(orDefault(c.text(l, now), "-")), c.most, "…"))
+		}
+		rows = append(rows, row)
+	}
+	rest := listWidth
+	for i := range columns {
+		for _, row := range rows {
+			widths[i] = max(widths[i], ansi.StringWidth(row[i]))
+		}
+		rest -= widths[i] + len(gap)
+	}
+	for i, row := range rows {
+		dir := "DIR"
+		if i > 0 {
+			dir = shortDir(sessions[i-1].Dir, home, rest)
+		}
+		if _, err := fmt.Fprintln(out, line(row, widths)+dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const gap = "  " // between two columns
+
+func line(row []string, widths []int) string {
+	var b strings.Builder
+	for i, cell := range row {
+		b.WriteString(cell + strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)) + gap)
+	}
+	return b.String()
+}
+
+// shortDir is a folder in at most width cells; its end tells more than its
+// beginning.
+func shortDir(dir, home string, width int) string {
+	if rest, ok := strings.CutPrefix(dir, home+"/"); ok && home != "" {
+		dir = "~/" + rest
+	}
+	dir = printable(dir)
+	if over := ansi.StringWidth(dir) - width; over > 0 {
+		return ansi.TruncateLeft(dir, over+1, "…")
+	}
+	return dir
+}

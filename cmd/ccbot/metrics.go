@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"ccbot/internal/session"
+	"ccbot/recovery"
+)
+
+// metrics are what Prometheus may read of this ccbot. They hold counts and times,
+// no names and no texts.
+type metrics struct {
+	registry *prometheus.Registry
+	took     prometheus.Gauge
+	actions  *prometheus.CounterVec
+	notices  *prometheus.GaugeVec
+	ages     *ageMetric
+	listener net.Listener // nil: nobody may read them
+}
+
+// newMetrics makes them; states counts the sessions at each reading.
+func newMetrics(states func() map[session.State]int) *metrics {
+	m := &metrics{registry: prometheus.NewRegistry(), ages: newAgeMetric(),
+		took: prometheus.NewGauge(prometheus.GaugeOpts{Name: "ccbot_recovery_duration_seconds",
+			Help: "How long the last recovery took."}),
+		actions: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ccbot_recovery_actions_total",
+			Help: "What recoveries did with sessions; result is ok or failed."}, []string{"do", "result"}),
+		notices: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "ccbot_recovery_notices",
+			Help: "What the last recovery saw and left as it was."}, []string{"kind"})}
+	m.registry.MustRegister(m.took, m.actions, m.notices, m.ages, stateMetric{states, stateDesc()},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// recovered notes what a recovery did.
+func (m *metrics) recovered(r recovery.Report) {
+	m.took.Set(r.Took.Seconds())
+	m.acted(r.Results)
+	m.notices.Reset()
+	for _, n := range r.Notices {
+		m.notices.WithLabelValues(string(n.Kind)).Inc()
+	}
+	m.ages.set(r.Ages)
+}
+
+// acted counts what was done, also by a recovery that was cut short.
+func (m *metrics) acted(results []recovery.Result) {
+	for _, result := range results {
+		word := "ok"
+		if result.Err != nil {
+			word = "failed"
+		}
+		m.actions.WithLabelValues(string(result.Action.Do), word).Inc()
+	}
+}
+
+// listenMetrics opens METRICS_ADDR. What is in its way only a change of the
+// configuration mends.
+func (s *system) listenMetrics(ctx context.Context) (err error) {
+	if s.MetricsAddr == "" {
+		return nil
+	}
+	var lc net.ListenConfig
+	if s.metrics.listener, err = lc.Listen(ctx, "tcp", s.MetricsAddr); err != nil {
+		return usage(fmt.Errorf("METRICS_ADDR: %w", err))
+	}
+	return nil
+}
+
+// How long a reader of metrics may take for each part.
+const (
+	metricsHeader = 5 * time.Second
+	metricsReply  = 30 * time.Second
+	metricsIdle   = 2 * time.Minute
+)
+
+// Run serves /metrics until ctx ends.
+func (m *metrics) Run(ctx context.Context) error {
+	if m.listener == nil {
+		return nil
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: metricsReply}))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: metricsHeader, ReadTimeout: metricsHeader,
+		WriteTimeout: metricsReply + metricsHeader, IdleTimeout: metricsIdle, MaxHeaderBytes: 16 << 10}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(m.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("metrics: %w", err)
+	}
+	return nil
+}
+
+// states counts the sessions in each state, also in those that none is in.
+func (s *system) states() map[session.State]int {
+	counts := make(map[session.State]int)
+	for _, state := range session.States() {
+		counts[state] = 0
+	}
+	for _, r := range s.store.List() {
+		counts[r.State]++
+	}
+	return counts
+}
+
+// stateMetric counts the sessions when it is read.
+type stateMetric struct {
+	states func() map[session.State]int
+	desc   *prometheus.Desc
+}
+
+func stateDesc() *prometheus.Desc {
+	return prometheus.NewDesc("ccbot_sessions", "Sessions by state.", []string{"state"}, nil)
+}
+
+// Describe is of prometheus.Collector.
+func (m stateMetric) Describe(descs chan<- *prometheus.Desc) { descs <- m.desc }
+
+// Collect is of prometheus.Collector.
+func (m stateMetric) Collect(out chan<- prometheus.Metric) {
+	for state, n := range m.states() {
+		out <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, float64(n), string(state))
+	}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/session"
+	"ccbot/recovery"
+)
+
+// scrape reads the metrics as Prometheus does, by name and labels.
+func scrape(t *testing.T, addr string) map[string]string {
+	t.Helper()
+	resp, err := http.Get("http://" + addr + "/metrics")
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	values := make(map[string]string)
+	for line := range strings.Lines(string(text)) {
+		if i := strings.LastIndexByte(line, ' '); i > 0 && !strings.HasPrefix(line, "#") {
+			values[line[:i]] = strings.TrimSpace(line[i+1:])
+		}
+	}
+	return values
+}
+
+// TestMetricsTellTheReport, and the sessions as they are at the reading.
+func TestMetricsTellTheReport(t *testing.T) {
+	counts := map[session.State]int{session.Running: 1, session.Lost: 0}
+	m := newMetrics(func() map[session.State]int { return counts })
+	s := &system{config: config{MetricsAddr: "127.0.0.1:0"}, metrics: m}
+	require.NoError(t, s.listenMetrics(t.Context()))
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- m.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		assert.NoError(t, <-ended)
+	})
+	addr := m.listener.Addr().String()
+
+	report, _ := reported(t)
+	report.Ages = []recovery.AgeBucket{{UpTo: time.Hour, Count: 1}, {UpTo: 24 * time.Hour}, {Count: 2}}
+	m.recovered(report)
+	got := scrape(t, addr)
+	for name, want := range map[string]string{
+		`ccbot_recovery_duration_seconds`:                            "1.5",
+		`ccbot_recovery_actions_total{do="mark_lost",result="ok"}`:   "1",
+		`ccbot_recovery_actions_total{do="discard",result="failed"}`: "1",
+		`ccbot_recovery_notices{kind="orphan_window"}`:               "1",
+		`ccbot_recovery_session_age_seconds_bucket{le="3600"}`:       "1",
+		`ccbot_recovery_session_age_seconds_bucket{le="86400"}`:      "1",
+		`ccbot_recovery_session_age_seconds_bucket{le="+Inf"}`:       "3",
+		`ccbot_recovery_session_age_seconds_count`:                   "3",
+		`ccbot_sessions{state="running"}`:                            "1",
+		`ccbot_sessions{state="lost"}`:                               "0",
+	} {
+		assert.Equal(t, want, got[name], name)
+	}
+	assert.Contains(t, got, "go_goroutines")
+
+	counts = map[session.State]int{session.Running: 0, session.Lost: 1}
+	m.recovered(recovery.Report{Results: report.Results})
+	got = scrape(t, addr)
+	assert.Equal(t, "1", got[`ccbot_sessions{state="lost"}`], "at the reading, not at the recovery")
+	assert.Equal(t, "2", got[`ccbot_recovery_actions_total{do="mark_lost",result="ok"}`])
+	assert.NotContains(t, got, `ccbot_recovery_notices{kind="orphan_window"}`, "of the last one only")
+	assert.Equal(t, "0", got[`ccbot_recovery_session_age_seconds_count`])
+
+	m.acted(report.Results) // of one that was cut short
+	assert.Equal(t, "3", scrape(t, addr)[`ccbot_recovery_actions_total{do="mark_lost",result="ok"}`])
+
+	resp, err := http.Post("http://"+addr+"/metrics", "", nil)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, http.StatusMethodNotAllowed, resp.StatusCode)
+}
+
+// TestMetricsCountEveryState, also those that nobody is in: a gap in a graph means
+// that nobody knows.
+func TestMetricsCountEveryState(t *testing.T) {
+	f := newForgetful(t)
+	require.NoError(t, f.store.Create(one(1, "api")))
+	counts := f.states()
+	assert.Len(t, counts, len(session.States()))
+	assert.Equal(t, 1, counts[session.Archived])
+	assert.Zero(t, counts[session.Running])
+}
+
+func TestMetricsThatCannotBeServed(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	m := newMetrics(func() map[session.State]int { return nil })
+	s := &system{config: config{MetricsAddr: taken.Addr().String()}, metrics: m}
+	err = s.listenMetrics(t.Context())
+	require.ErrorContains(t, err, "METRICS_ADDR")
+	assert.Equal(t, exitUsage, exitCode(err))
+
+	off := &system{metrics: m}
+	require.NoError(t, off.listenMetrics(t.Context()))
+	require.NoError(t, m.Run(t.Context()), "nothing is served")
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"ccbot/bot"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/recovery"
+	"ccbot/tmux"
+)
+
+// resumeCall is the body of a resume: a name or an id.
+type resumeCall struct {
+	Session string `json:"session"`
+}
+
+// resumed is a session that came back.
+type resumed struct {
+	ID     uuid.UUID `json:"id"`
+	Name   string    `json:"name"`
+	Dir    string    `json:"dir"`
+	Attach string    `json:"attach"`          // the command that shows it
+	Ended  []string  `json:"ended,omitempty"` // what was left of its earlier life
+}
+
+func resumeCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
+	return &cobra.Command{Use: "resume NAME|ID", Args: oneSession("resume"), Short: "Bring a session back, with its conversation",
+		Long: `Bring a session back in its folder, with its conversation, its model and flags, and
+the messages that still wait for it. What has to be chosen (somebody else writes the
+conversation, its file is damaged, the folder is gone) is chosen in the chat.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return resume(cmd.Context(), environ, args[0], stdout, stderr)
+		}}
+}
+
+func resume(ctx context.Context, environ []string, what string, stdout, stderr io.Writer) error {
+	var back resumed
+	goesOn := "the chat goes on with it"
+	err := throughBot(ctx, environ, verbResume, resumeCall{what}, &back, func(ctx context.Context, c config) error {
+		if store, err := openRecords(c.Dir, stderr); err != nil {
+			return err
+		} else if _, err := find(store.List(), what); err != nil {
+			return err // before a tmux server is started for it
+		}
+		goesOn = "the chat goes on with it when ccbot runs"
+		return withoutBot(ctx, c, environ, stderr, func(ctx context.Context, s *system, _ recovery.Report) (err error) {
+			back, err = s.resume(ctx, what)
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	p := printer{out: stdout}
+	for _, ended := range back.Ended {
+		p.line("%s", printable(ended))
+	}
+	p.line("%s is back in %s; %s", printable(back.Name), printable(back.Dir), goesOn)
+	p.line("at the desk: %s", back.Attach)
+	return p.err
+}
+
+// resume brings a session back. Of two that want the same one at once, from the
+// chat or from here, the worker of its record lets one through.
+func (s *system) resume(ctx context.Context, what string) (resumed, error) {
+	records := s.store.List()
+	r, err := find(records, what)
+	if err != nil {
+		return resumed{}, refuse(codeRefused, err.Error())
+	}
+	if next, ok := session.Successor(records, r.ID); ok {
+		r = next
+	}
+	r, back, err := s.bringBack(ctx, s.lifecycle, s.store.Get, r)
+	now := back.Record
+	if now.ID == uuid.Nil {
+		now = r
+	}
+	if why := notResumed(now, s.lifecycle.Attach(now), err); why != "" {
+		return resumed{}, refuse(codeRefused, why)
+	}
+	if err != nil {
+		return resumed{}, fmt.Errorf("resume %s: %w", r.Name, err)
+	}
+	done := resumed{ID: now.ID, Name: now.Name, Dir: now.Dir, Attach: s.lifecycle.Attach(now)}
+	for _, e := range back.Ended {
+		done.Ended = append(done.Ended, endingText(e))
+	}
+	return done, nil
+}
+
+// restores brings sessions back.
+type restores interface {
+	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
+}
+
+// bringBack restores a session where one may be opened, or the one that goes on
+// with its conversation since the records were read; which says whose error it is.
+func (c config) bringBack(ctx context.Context, sessions restores, get func(uuid.UUID) (session.Record, bool),
+	r session.Record) (which session.Record, back lifecycle.Restored, err error) {
+	for range 2 { // two transfers within a moment are for a person to look at
+		if !bot.InRoots(c.roots, r.Dir) {
+			return r, lifecycle.Restored{}, refuse(codeRefused, fmt.Sprintf("%s is in %s, which is in none of CCBOT_ROOTS", r.Name, r.Dir))
+		}
+		back, err = sessions.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID})
+		moved := (*lifecycle.MovedError)(nil)
+		if !errors.As(err, &moved) {
+			break
+		}
+		next, ok := get(moved.To)
+		if !ok {
+			break
+		}
+		r = next
+	}
+	return r, back, err
+}
+
+// notResumed says in a sentence why a session did not come back, and where there is
+// a choice to make; empty for what only the log can say.
+func notResumed(r session.Record, attach string, err error) string {
+	moved, state, dir := (*lifecycle.MovedError)(nil), (*lifecycle.StateError)(nil), (*lifecycle.DirError)(nil)
+	writers, damaged := (*lifecycle.WriterError)(nil), (*lifecycle.TranscriptError)(nil)
+	switch {
+	case errors.As(err, &moved):
+		return fmt.Sprintf("another session goes on with the conversation of %s since a moment; `ccbot list` shows it", r.Name)
+	case errors.As(err, &state):
+		return notOver(r, state.State, attach)
+	case errors.As(err, &dir):
+		return fmt.Sprintf("%s cannot be opened in %s: %s; in the chat /resume %s PATH brings it back in another folder", r.Name, dir.Dir, dir.Why, r.Name)
+	case errors.As(err, &writers):
+		return fmt.Sprintf("%s; %s is not started a second time: the chat offers what can be done, /resume %s", writersText(writers.Writers), r.Name, r.Name)
+	case errors.As(err, &damaged) && damaged.Nothing:
+		return fmt.Sprintf("nothing is left in the transcript of %s; the chat offers to begin anew: /resume %s", r.Name, r.Name)
+	case errors.As(err, &damaged):
+		return fmt.Sprintf("the transcript of %s is damaged (%s); the chat offers a repaired copy: /resume %s", r.Name, damaged.Health.Path, r.Name)
+	case errors.Is(err, lifecycle.ErrNoClaude):
+		return fmt.Sprintf("%s cannot be started: %s; install Claude Code, or set CLAUDE_COMMAND to its path", r.Name, err)
+	case errors.Is(err, lifecycle.ErrEvidence):
+		return fmt.Sprintf("it cannot be seen who writes the conversation of %s, so it was not started: %s", r.Name, err)
+	case errors.Is(err, tmux.ErrNoTmux), errors.Is(err, tmux.ErrTooOld):
+		return machineError(err).Error()
+	case errors.Is(err, session.ErrNotFound):
+		return r.Name + " is forgotten by now"
+	}
+	return ""
+}
+
+// notOver is why a session in this state cannot be resumed.
+func notOver(r session.Record, state session.State, attach string) string {
+	switch {
+	case state == session.Stopping:
+		return r.Name + " is being ended at this moment; try again when it is over"
+	case state == session.CleanupFailed:
+		return fmt.Sprintf("what is left of %s is not proven to have ended, so it is not started again: the chat offers to try again; `ccbot why %s` says what it is", r.Name, r.ID)
+	case state.Live():
+		return fmt.Sprintf("%s is open already; at the desk: %s", r.Name, attach)
+	}
+	return fmt.Sprintf("%s is %s and cannot be resumed", r.Name, state)
+}
+
+// writersText says who writes a conversation, or may.
+func writersText(all []lifecycle.Writer) string {
+	if len(all) == 0 {
+		return "somebody else writes its conversation"
+	}
+	first, does := all[0], "may write"
+	if first.Proven {
+		does = "writes"
+	}
+	text := fmt.Sprintf("process %d %s its conversation", first.PID, does)
+	if first.InTmux {
+		text += " in tmux window " + first.Pane.Window.String()
+	}
+	if more := len(all) - 1; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
+}
+
+// resumeCalled serves a resume that came through the socket.
+func (s socket) resume(ctx context.Context, _ caller, c hookwire.Call) (any, error) {
+	var body resumeCall
+	if err := json.Unmarshal(c.Body, &body); err != nil || body.Session == "" {
+		return nil, refuse(codeMalformed, "not the name of a session")
+	}
+	return s.changes.resume(ctx, body.Session)
+}
+
+// recover serves a recovery that was asked for through the socket.
+func (s socket) recover(ctx context.Context, _ caller, _ hookwire.Call) (any, error) {
+	return s.changes.recoverAgain(ctx)
+}
+
+// ping says that the bot is there.
+func (s socket) ping(context.Context, caller, hookwire.Call) (any, error) { return struct{}{}, nil }

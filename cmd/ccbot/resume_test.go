@@ -1,0 +1,260 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/control"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+// TestWhyASessionDoesNotComeBack: one sentence each, and the chat where there is
+// something to choose.
+func TestWhyASessionDoesNotComeBack(t *testing.T) {
+	window, err := tmux.ParseWindowID("@21")
+	require.NoError(t, err)
+	writer := func(proven bool) lifecycle.Writer {
+		return lifecycle.Writer{Process: process.Process{Identity: process.Identity{PID: 7}}, Proven: proven}
+	}
+	inTmux := writer(true)
+	inTmux.InTmux, inTmux.Pane.Window = true, window
+	state := func(s session.State) error { return &lifecycle.StateError{State: s, Want: "resumed"} }
+	tests := []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"open", state(session.Running), "api is open already; at the desk: tmux attach"},
+		{"being brought back", state(session.Restoring), "api is open already; at the desk: tmux attach"},
+		{"being ended", state(session.Stopping), "api is being ended at this moment; try again when it is over"},
+		{"not clean", state(session.CleanupFailed), "what is left of api is not proven to have ended, so it is not started again: " +
+			"the chat offers to try again; `ccbot why " + idOf(1).String() + "` says what it is"},
+		{"moved on once more", &lifecycle.MovedError{To: idOf(2)}, "another session goes on with the conversation of api since a moment; `ccbot list` shows it"},
+		{"over for good", state(session.Lost), "api is lost and cannot be resumed"},
+		{"no folder", &lifecycle.DirError{Dir: "/src/api", Why: lifecycle.DirMissing},
+			"api cannot be opened in /src/api: missing; in the chat /resume api PATH brings it back in another folder"},
+		{"a writer", &lifecycle.WriterError{Writers: []lifecycle.Writer{inTmux, writer(true)}},
+			"process 7 writes its conversation in tmux window @21, and 1 more; api is not started a second time: the chat offers what can be done, /resume api"},
+		{"perhaps a writer", &lifecycle.WriterError{Writers: []lifecycle.Writer{writer(false)}},
+			"process 7 may write its conversation; api is not started a second time: the chat offers what can be done, /resume api"},
+		{"damaged", &lifecycle.TranscriptError{Health: transcript.Health{Path: "/t.jsonl"}},
+			"the transcript of api is damaged (/t.jsonl); the chat offers a repaired copy: /resume api"},
+		{"nothing left", &lifecycle.TranscriptError{Nothing: true}, "nothing is left in the transcript of api; the chat offers to begin anew: /resume api"},
+		{"no claude", lifecycle.ErrNoClaude, "api cannot be started: claude is not installed; install Claude Code, or set CLAUDE_COMMAND to its path"},
+		{"nobody knows", lifecycle.ErrEvidence, "it cannot be seen who writes the conversation of api, so it was not started: look for writers"},
+		{"forgotten", session.ErrNotFound, "api is forgotten by now"},
+		{"anything else", errors.New("x"), ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := fmt.Errorf("restore: %w", tt.err)
+			if tt.name == "no claude" || tt.name == "nobody knows" {
+				err = tt.err
+			}
+			assert.Equal(t, tt.want, notResumed(one(1, "api"), "tmux attach", err))
+		})
+	}
+}
+
+// moving are sessions whose conversation moves on at each resume.
+type moving map[uuid.UUID]uuid.UUID
+
+func (m moving) Restore(_ context.Context, q lifecycle.RestoreRequest) (back lifecycle.Restored, err error) {
+	if to, ok := m[q.Session]; ok {
+		return back, fmt.Errorf("restore: %w", &lifecycle.MovedError{To: to})
+	}
+	back.Record = one(0, "back", func(r *session.Record) { r.ID = q.Session })
+	return back, nil
+}
+
+// TestP1_AResumeFollowsAConversationThatHasJustMoved, once: nobody goes round.
+func TestP1_AResumeFollowsAConversationThatHasJustMoved(t *testing.T) {
+	get := func(id uuid.UUID) (session.Record, bool) {
+		return one(0, "next", func(r *session.Record) { r.ID, r.Dir = id, "/src/"+id.String() }), id != idOf(9)
+	}
+	tests := []struct {
+		name  string
+		moves moving
+		roots []string
+		want  uuid.UUID // who came back
+		err   string    // or why nobody did
+	}{
+		{"it has not", moving{}, nil, idOf(1), ""},
+		{"it has", moving{idOf(1): idOf(2)}, nil, idOf(2), ""},
+		{"and once more", moving{idOf(1): idOf(2), idOf(2): idOf(3)}, nil, uuid.Nil, "session " + idOf(3).String() + " goes on"},
+		{"in a ring", moving{idOf(1): idOf(2), idOf(2): idOf(1)}, nil, uuid.Nil, "session " + idOf(1).String() + " goes on"},
+		{"to one that is forgotten", moving{idOf(1): idOf(9)}, nil, uuid.Nil, "session " + idOf(9).String() + " goes on"},
+		{"to where none may be opened", moving{idOf(1): idOf(2)}, []string{"/src/api"}, uuid.Nil, "which is in none of CCBOT_ROOTS"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, back, err := config{roots: tt.roots}.bringBack(t.Context(), tt.moves, get, one(1, "api"))
+			assert.Equal(t, tt.want, back.Record.ID)
+			require.Equal(t, tt.err == "", err == nil)
+			if tt.err != "" {
+				require.ErrorContains(t, err, tt.err)
+			}
+		})
+	}
+}
+
+// TestP9_ChangesComeFromPeople: what the verbs do, and that none is done below an
+// agent, or for who cannot be seen.
+func TestP9_ChangesComeFromPeople(t *testing.T) {
+	person := control.Peer{Chain: []process.Process{{Identity: process.Identity{PID: 9}, TTY: 34816, SID: 9},
+		{Identity: process.Identity{PID: 1}}}, Whole: true}
+	tests := []struct {
+		name, verb, body string
+		above            lifecycle.Above
+		err              error
+		want, code, did  string
+	}{
+		{"a resume", verbResume, `{"session":"api"}`, lifecycle.Above{}, nil,
+			`{"id":"00000000-0000-0000-0000-000000000000","name":"api","dir":"/src","attach":"tmux attach"}`, "", "api"},
+		{"a refused one", verbResume, `{"session":"api"}`, lifecycle.Above{}, refuse(codeRefused, "no"), "", codeRefused, "api"},
+		{"a failed one", verbResume, `{"session":"api"}`, lifecycle.Above{}, errors.New("disk"), "", "", "api"},
+		{"of no session", verbResume, `{}`, lifecycle.Above{}, nil, "", codeMalformed, ""},
+		{"no body", verbResume, ``, lifecycle.Above{}, nil, "", codeMalformed, ""},
+		{"of an agent", verbResume, `{"session":"api"}`, lifecycle.Above{Found: true, Session: uuid.New()}, nil, "", codeForbidden, ""},
+		{"a recovery", verbRecover, `{}`, lifecycle.Above{}, nil,
+			`{"dry_run":false,"at":"0001-01-01T00:00:00Z","took_seconds":0,"records":7,"actions":null,"notices":null}`, "", "all"},
+		{"of an agent of nobody's", verbRecover, `{}`, lifecycle.Above{Found: true}, nil, "", codeForbidden, ""},
+		{"is it there", verbPing, ``, lifecycle.Above{}, nil, `{}`, "", ""},
+		{"for an agent", verbPing, ``, lifecycle.Above{Found: true}, nil, "", codeForbidden, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			did := ""
+			a := &around{above: tt.above, changed: func(_ context.Context, what string) error { did = what; return tt.err }}
+			s := a.socket()
+			serve := map[string]control.Handler{verbResume: s.checked(s.resume), verbRecover: s.checked(s.recover), verbPing: s.checked(s.ping)}[tt.verb]
+			body, err := serve(t.Context(), person, hookwire.Call{Verb: tt.verb, Body: json.RawMessage(tt.body)})
+			refusal := (*control.Refusal)(nil)
+			if errors.As(err, &refusal) {
+				assert.Equal(t, tt.code, refusal.Code)
+			}
+			assert.Equal(t, tt.want == "", err != nil)
+			if tt.want != "" {
+				assert.JSONEq(t, tt.want, string(body))
+			}
+			assert.Equal(t, tt.did, did)
+		})
+	}
+}
+
+// botThat answers the verbs of people as it is told to, whoever asks.
+func botThat(t *testing.T, dir string, answer func(verb string) (any, error)) {
+	t.Helper()
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	a := &around{}
+	server := control.NewServer(filepath.Join(dir, hookwire.SocketName), table, a.socket().log)
+	for _, verb := range []string{verbPing, verbRecover, verbResume} {
+		server.Handle(verb, func(context.Context, control.Peer, hookwire.Call) (json.RawMessage, error) {
+			reply, err := answer(verb)
+			if err != nil {
+				return nil, err
+			}
+			return json.Marshal(reply)
+		})
+	}
+	runServer(t, server, dir)
+}
+
+// TestChangesGoThroughTheBot prints what it answers. No configuration is needed.
+func TestChangesGoThroughTheBot(t *testing.T) {
+	dir := socketDir(t)
+	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir}
+	var no error
+	allowed := refuse(control.CodeUnknown, "I know no ping") // an answer all the same
+	botThat(t, dir, func(verb string) (any, error) {
+		switch verb {
+		case verbResume:
+			return resumed{Name: "api", Dir: "/src", Attach: "tmux attach", Ended: []string{"process 7 ended (term), verified gone"}}, no
+		case verbRecover:
+			return accountOf(reported(t)), no
+		}
+		return struct{}{}, allowed
+	})
+	code, out, errs := ccbot(environ, "resume", "api")
+	assert.Equal(t, exitOK, code, errs)
+	assert.Equal(t, "process 7 ended (term), verified gone\napi is back in /src; the chat goes on with it\nat the desk: tmux attach\n", out)
+
+	code, out, errs = ccbot(environ, "recover")
+	assert.Equal(t, exitFailure, code)
+	assert.Contains(t, out, "2 changed, 1 failed, 3 notices")
+	assert.Equal(t, "ccbot: 1 action failed; what could not be done stays as it is, and the next start tries again\n", errs)
+	code, out, _ = ccbot(environ, "recover", "--json")
+	assert.Equal(t, exitFailure, code)
+	assert.JSONEq(t, `"2026-03-04T12-00-00.000Z"`, backupIn(t, out))
+
+	no = refuse(codeRefused, "api is open already")
+	code, out, errs = ccbot(environ, "resume", "api")
+	assert.Equal(t, []any{exitFailure, "", "ccbot: api is open already\n"}, []any{code, out, errs})
+	allowed = refuse(codeForbidden, "an agent may not do this")
+	code, _, errs = ccbot(environ, "recover")
+	assert.Equal(t, []any{exitFailure, "ccbot: an agent may not do this\n"}, []any{code, errs})
+	allowed, no = nil, errors.New("secret")
+	code, _, errs = ccbot(environ, "resume", "api")
+	assert.Equal(t, []any{exitFailure, "ccbot: something went wrong in ccbot; its log says what\n"}, []any{code, errs})
+}
+
+func backupIn(t *testing.T, out string) string {
+	t.Helper()
+	var a map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal([]byte(out), &a))
+	return string(a["backup"])
+}
+
+// TestASilentBotIsNamed: it is stopped, or starts, and holds the lock.
+func TestASilentBotIsNamed(t *testing.T) {
+	dir := stateWith(t, one(1, "api"))
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	held, err := lock(t.Context(), dir, "run", table, time.Second)
+	require.NoError(t, err)
+	defer held.Close()
+	want := fmt.Sprintf("ccbot runs as process %d for %s and its socket says nothing", os.Getpid(), dir)
+
+	t.Run("no socket", func(t *testing.T) {
+		said := installed(t)(t, []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1"}, exitFailure, "resume", "api")
+		assert.Contains(t, said, want)
+	})
+	t.Run("nobody answers", func(t *testing.T) {
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, hookwire.SocketName), Net: "unix"})
+		require.NoError(t, err)
+		defer l.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		assert.ErrorContains(t, askBot(ctx, dir, verbResume, struct{}{}, &struct{}{}), want)
+	})
+}
+
+// Without a bot the whole configuration is needed, as for a start.
+func TestChangesWithoutABotNeedTheConfiguration(t *testing.T) {
+	home := t.TempDir()
+	ccbot := installed(t)
+	for _, args := range [][]string{{"resume", "api"}, {"recover"}} {
+		said := ccbot(t, []string{"HOME=" + home}, exitUsage, args...)
+		assert.Contains(t, said, "TELEGRAM_BOT_TOKEN is missing")
+	}
+	said := ccbot(t, []string{"HOME=" + home}, exitUsage, "resume")
+	assert.Contains(t, said, "say which session: ccbot resume NAME|ID")
+	assert.Empty(t, tree(t, home)[1:])
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"ccbot/hooks"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/recovery"
+)
+
+// recover makes the world right before anything new is taken on.
+func (s *system) recover(ctx context.Context) (recovery.Report, error) {
+	if err := s.tmux.Ensure(ctx); err != nil {
+		return recovery.Report{}, machineError(err)
+	}
+	if _, err := s.prompts.Waiting(); err != nil { // sets aside what cannot be read, before anything needs it
+		return recovery.Report{}, err
+	}
+	report, err := s.recovery.Run(ctx)
+	if err != nil {
+		return recovery.Report{}, err
+	}
+	s.metrics.recovered(report)
+	if err := hooks.PruneBindings(s.Dir, s.ended); err != nil {
+		s.log.Warn("bindings_not_pruned", "error", err.Error())
+	}
+	return report, s.settle(ctx)
+}
+
+// settle finds out what became of the prompts that were under way. Whose they are
+// is read only now: a recovery may have handed them on with their conversation.
+// Those of a record that could not be read wait: a newer ccbot reads it, or a
+// person brings it back out of a backup.
+func (s *system) settle(ctx context.Context) error {
+	waiting, err := s.prompts.Waiting()
+	if err != nil {
+		return err
+	}
+	aside := s.store.Aside()
+	for id, keys := range waiting {
+		if slices.ContainsFunc(aside, func(a session.Aside) bool { return a.ID == id }) {
+			continue
+		}
+		err := s.lifecycle.SettlePrompts(ctx, id, keys)
+		if errors.Is(err, session.ErrNotFound) {
+			err = s.bot.Homeless(ctx, keys)
+		}
+		if err != nil {
+			s.log.Error("prompts_not_settled", "session_id", id.String(), "error", err.Error())
+		}
+	}
+	return nil
+}
+
+// tell has the chat told what recovery did. It is on disk when tell returns, also
+// while Telegram is away. What could not be told stays noted in the records, and
+// the next start tells it.
+func (s *system) tell(ctx context.Context, report recovery.Report) {
+	if err := s.bot.Recovered(ctx, report); err != nil {
+		s.log.Error("recovery_not_told", "error", err.Error())
+	}
+}
+
+// recoverAgain recovers while the bot runs, for `ccbot recover`. Once begun it goes
+// on though who asked is gone, and what it did before an error is told as well:
+// nobody else would tell the chat.
+func (s *system) recoverAgain(ctx context.Context) (account, error) {
+	s.recovering.Lock()
+	defer s.recovering.Unlock()
+	if err := ctx.Err(); err != nil {
+		return account{}, err
+	}
+	ctx, done := s.lasting(ctx)
+	defer done()
+	report, err := s.recovery.Run(ctx)
+	if err == nil {
+		s.metrics.recovered(report)
+	} else {
+		s.metrics.acted(report.Results)
+	}
+	s.tell(ctx, report)
+	return accountOf(report, s.nameOf), err
+}
+
+// lastingIn makes contexts that end with the run, whatever becomes of the one that
+// they are made of.
+func lastingIn(run context.Context) func(context.Context) (context.Context, context.CancelFunc) {
+	return func(ctx context.Context) (context.Context, context.CancelFunc) {
+		lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		stop := context.AfterFunc(run, cancel)
+		return lasting, func() { stop(); cancel() }
+	}
+}
+
+// nameOf is empty for a session that is forgotten.
+func (s *system) nameOf(id uuid.UUID) string {
+	r, _ := s.store.Get(id)
+	return r.Name
+}
+
+// ended says whether the process of a hook's binding is proven gone.
+func (s *system) ended(b hookwire.Binding) bool {
+	return s.table.Liveness(process.Identity{PID: b.PID, Start: b.Start, Boot: b.Boot}) == process.Gone
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"ccbot/internal/session"
+)
+
+// told is what `ccbot why --json` prints: a session and what became of it, oldest
+// first. A line that changed nothing has the same state twice.
+type told struct {
+	ID       uuid.UUID        `json:"id"`
+	Name     string           `json:"name"`
+	State    session.State    `json:"state"`
+	Closed   string           `json:"closed_reason,omitempty"`
+	TookOver uuid.UUID        `json:"took_over_from,omitzero"` // the session whose conversation it goes on with
+	GoesOn   uuid.UUID        `json:"goes_on_as,omitzero"`     // the session that goes on with its conversation
+	History  []session.Change `json:"history"`                 // the newest hundred
+}
+
+func whyCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{Use: "why NAME|ID", Args: oneSession("why"), Short: "Say what became of a session, by which rule and on what evidence",
+		Long: `Say what became of a session: when, from which state to which, by which rule and on
+what evidence, oldest first. It reads only. Times are this machine's, with --json UTC.`,
+		RunE: func(_ *cobra.Command, args []string) error { return why(environ, args[0], asJSON, stdout, stderr) }}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// oneSession wants the name of one session.
+func oneSession(verb string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 || args[0] == "" {
+			return usage(fmt.Errorf("say which session: ccbot %s NAME|ID", verb))
+		}
+		return nil
+	}
+}
+
+func why(environ []string, what string, asJSON bool, stdout, stderr io.Writer) error {
+	c, err := loadForReading(environ)
+	if err != nil {
+		return err
+	}
+	store, err := openRecords(c.Dir, stderr)
+	if err != nil {
+		return err
+	}
+	records := store.List()
+	r, err := find(records, what)
+	if err != nil {
+		return err
+	}
+	t := told{ID: r.ID, Name: r.Name, State: r.State, Closed: r.Closed, TookOver: r.TookOver, History: r.History}
+	if t.History == nil {
+		t.History = []session.Change{}
+	}
+	if next, ok := session.Successor(records, r.ID); ok {
+		t.GoesOn = next.ID
+	}
+	if asJSON {
+		return printJSON(stdout, t)
+	}
+	return t.print(stdout)
+}
+
+// print prints it for people: when by their own clock, from → to, by which rule,
+// and the evidence on a line of its own.
+func (t told) print(out io.Writer) error {
+	p := printer{out: out}
+	p.line("%s  %s  %s%s", printable(t.Name), t.ID, t.State, inBrackets(t.Closed))
+	if t.TookOver != uuid.Nil {
+		p.line("goes on with the conversation of %s", t.TookOver)
+	}
+	if t.GoesOn != uuid.Nil {
+		p.line("goes on as %s", t.GoesOn)
+	}
+	for _, c := range t.History {
+		p.line("%s  %s  %s", c.At.Local().Format(time.DateTime), movement(c), orDefault(string(c.Rule), "-"))
+		p.line("    %s", printable(c.Why))
+	}
+	return p.err
+}
+
+func movement(c session.Change) string {
+	switch c.From {
+	case c.To:
+		return "stays " + string(c.To)
+	case "":
+		return "new → " + string(c.To)
+	}
+	return fmt.Sprintf("%s → %s", c.From, c.To)
+}
+
+func inBrackets(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " (" + s + ")"
+}
+
+// printer prints lines and keeps the first error.
+type printer struct {
+	out io.Writer
+	err error
+}
+
+func (p *printer) line(format string, args ...any) {
+	_, err := fmt.Fprintf(p.out, format+"\n", args...)
+	p.err = errors.Join(p.err, err)
+}

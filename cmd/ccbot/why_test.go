@@ -1,0 +1,56 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/session"
+)
+
+// TestWhyTellsTheHistory of a session that went on elsewhere.
+func TestWhyTellsTheHistory(t *testing.T) {
+	source := one(1, "api", func(r *session.Record) {
+		r.State, r.Closed = session.Lost, session.ClosedTransferred
+		r.History = []session.Change{
+			{At: noon, To: session.Starting, Rule: "start", Why: "a new session was asked for"},
+			{At: noon.Add(time.Second), From: session.Starting, To: session.Running, Why: "it is \x1b[1mready"},
+			{At: noon.Add(time.Minute), From: session.Running, To: session.Running, Rule: "recovery.take_over", Why: "begins: it went on"},
+			{At: noon.Add(time.Hour), From: session.Running, To: session.Lost, Rule: "transfer", Why: "process 7 has it"},
+		}
+	})
+	target := one(2, "api", func(r *session.Record) { r.TookOver = source.ID })
+	dir := stateWith(t, source, target)
+	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir}
+	code, out, errs := ccbot(environ, "why", source.ID.String())
+	require.Equal(t, exitOK, code, errs)
+	at := func(after time.Duration) string { return noon.Add(after).Local().Format("2006-01-02 15:04:05") }
+	assert.Equal(t, "api  "+source.ID.String()+`  lost (ownership_transferred)
+goes on as `+target.ID.String()+`
+`+at(0)+`  new → starting  start
+    a new session was asked for
+`+at(time.Second)+`  starting → running  -
+    it is `+"\uFFFD"+`[1mready
+`+at(time.Minute)+`  stays running  recovery.take_over
+    begins: it went on
+`+at(time.Hour)+`  running → lost  transfer
+    process 7 has it
+`, out)
+
+	code, out, errs = ccbot(environ, "why", "api", "--json")
+	require.Equal(t, exitOK, code, errs)
+	var got told
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	assert.Equal(t, told{ID: target.ID, Name: "api", State: session.Archived, TookOver: source.ID, History: []session.Change{}}, got)
+
+	code, _, errs = ccbot(environ, "why", "web")
+	assert.Equal(t, exitFailure, code)
+	assert.Equal(t, "ccbot: there is no session \"web\"; `ccbot list --all` shows all there are\n", errs)
+	for _, args := range [][]string{{"why"}, {"why", ""}, {"why", "a", "b"}} {
+		code, _, _ = ccbot(environ, args...)
+		assert.Equal(t, exitUsage, code)
+	}
+}

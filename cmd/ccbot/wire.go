@@ -1,0 +1,319 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/google/uuid"
+
+	"ccbot/archive"
+	"ccbot/bot"
+	"ccbot/bot/ask"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/hooks"
+	"ccbot/i18n"
+	"ccbot/internal/control"
+	"ccbot/internal/git"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/recovery"
+	"ccbot/tmux"
+)
+
+// system is every part of a running ccbot.
+type system struct {
+	config
+	log       *slog.Logger
+	tmux      *tmux.Client
+	store     *session.Store
+	inbox     *inbox.Store
+	outbox    *outbox.Outbox
+	lifecycle *lifecycle.Service
+	recovery  *recovery.Recovery
+	events    *hooks.Events
+	presence  *presence.Watcher
+	keeper    *archive.Keeper
+	bot       *bot.Bot
+	prompts   bot.Prompts
+	asks      *ask.Store
+	dialogs   *bot.Dialogs
+	table     *process.Table
+	relay     *hooks.Relay
+	socket    *control.Server
+	claude    *hooks.Binary
+	metrics   *metrics
+	start     func(ctx context.Context) (username string, menu func(map[string]string), err error)
+	end       func() // lets go of the lock
+
+	// lasting makes a context that outlives the client which has asked for
+	// something, and ends with the run.
+	lasting    func(ctx context.Context) (context.Context, context.CancelFunc)
+	recovering sync.Mutex // held by a recovery while the bot runs
+}
+
+// wire makes the parts and connects them; nothing runs yet. ctx is that of the run.
+func wire(ctx context.Context, c config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
+	s := &system{config: c, log: log, table: table, relay: hooks.NewRelay(time.Now, log)}
+	s.metrics = newMetrics(s.states)
+	instance, err := instanceID(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.openStores(); err != nil {
+		return nil, err
+	}
+	s.tmux, err = tmux.New(tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession, Instance: instance,
+		Env: serverEnv(environ), Log: log, Start: startOf(table)})
+	if err != nil {
+		return nil, machineError(err)
+	}
+	api, err := newTelegram(c)
+	if err != nil {
+		return nil, err
+	}
+	s.outbox = outbox.New(api, filepath.Join(c.Dir, "outbox"), log)
+	if err := s.wireChat(environ); err != nil {
+		return nil, err
+	}
+	if err := s.wireSessions(ctx, instance, environ, hook); err != nil {
+		return nil, err
+	}
+	s.wireRecovery(instance, environ)
+	s.wireSocket(hook)
+	s.start = func(ctx context.Context) (string, func(map[string]string), error) {
+		me, err := connect(ctx, api, log)
+		if err != nil {
+			return "", nil, err
+		}
+		return me.Username, func(menu map[string]string) { publish(ctx, api, menu, log) }, nil
+	}
+	return s, nil
+}
+
+func (s *system) openStores() (err error) {
+	s.store, err = session.Open(filepath.Join(s.Dir, "sessions"), filepath.Join(s.Dir, "quarantine"), time.Now, s.log)
+	if err != nil {
+		return err
+	}
+	s.inbox, err = inbox.OpenStore(filepath.Join(s.Dir, "inbox"), s.log)
+	if err != nil {
+		return err
+	}
+	s.prompts = bot.Prompts{Inbox: s.inbox}
+	return os.MkdirAll(filepath.Join(s.Dir, "events"), 0o700)
+}
+
+// openAsks reads what the chat shows of what agents and terminals ask.
+func (s *system) openAsks() (err error) {
+	aside := filepath.Join(s.Dir, "quarantine")
+	s.asks, err = ask.Open(filepath.Join(s.Dir, "asks"), aside, s.log)
+	if err != nil {
+		return err
+	}
+	s.dialogs, err = bot.OpenDialogs(filepath.Join(s.Dir, "dialogs"), aside, s.log)
+	return err
+}
+
+// wireChat makes the chat side.
+func (s *system) wireChat(environ []string) error {
+	words, err := i18n.Load()
+	if err != nil {
+		return err
+	}
+	chats, err := bot.OpenChats(filepath.Join(s.Dir, "chats"))
+	if err != nil {
+		return err
+	}
+	if err := s.openAsks(); err != nil {
+		return err
+	}
+	s.bot = bot.New(
+		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang, Home: s.home, Roots: s.roots,
+			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart},
+		bot.Deps{Records: s.store, Sender: s.outbox, Entries: s.inbox, Chats: chats, Relay: s.relay, Asks: s.asks,
+			Dialogs: s.dialogs, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
+	return nil
+}
+
+// wireSessions makes what runs the lives of sessions, and what puts them away.
+func (s *system) wireSessions(ctx context.Context, instance string, environ []string, hook string) error {
+	host, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("host name: %w", err)
+	}
+	env, unset := s.agentEnv(environ)
+	env["PATH"] = withFolder(env["PATH"], filepath.Dir(hook))
+	s.claude = s.installed(environ)
+	launches := hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir,
+		Version: func() string { return s.claude.Version(ctx) }}
+	times := s.durations()
+	s.lifecycle = lifecycle.New(
+		lifecycle.Config{Instance: instance, Host: host, StateDir: s.Dir, Command: expandHome(s.Claude, s.home),
+			Flags: s.flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset, ProjectsDir: s.projectsDir(),
+			KillGrace: times.KillGrace, OrphanGrace: times.OrphanGrace},
+		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: s.table, Presences: presence.Dir{Path: s.presenceDir()},
+			Launches: launches, Relays: s.relay, Prompts: s.prompts, News: s.bot,
+			Status:   func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(s.Dir, id) },
+			Bindings: s.bindings,
+			Git: func(ctx context.Context, dir string) (*git.State, error) {
+				return git.Look(ctx, dir, serverEnv(environ)) // what agents may not have, a hook of the repository may not either
+			},
+			Came: func(ctx context.Context, w lifecycle.Writer) bool { return s.recovery.Came(ctx, w) },
+			Now:  time.Now, Log: s.log, Failpoint: failpoint(environ)})
+	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Records: s.store, Clear: s.clear(launches),
+		IdleAfter: times.IdleAfter, PurgeAfter: times.PurgeAfter, Now: time.Now, Log: s.log}
+	s.presence = presence.NewWatcher(s.presenceDir(), s.lifecycle.WakeAgent, s.log)
+	s.tmux.OnChange(s.lifecycle.WakeAll)
+	return nil
+}
+
+// wireRecovery makes what puts things right, at a start and when a conversation
+// comes back elsewhere.
+func (s *system) wireRecovery(instance string, environ []string) {
+	backups := s.backups()
+	backups.Failpoint = failpoint(environ)
+	s.recovery = &recovery.Recovery{Instance: instance, Session: s.TmuxSession, Dir: s.Dir, Limits: s.limits(),
+		Store: unmade{s.store, hooks.Launch{Dir: s.Dir}}, Tmux: s.tmux, Processes: s.table, Lifecycle: s.lifecycle, Backup: backups.Make,
+		Now: time.Now, Log: s.log, Failpoint: failpoint(environ)}
+	s.events = hooks.NewEvents(s.Dir, s.recovery, s.log)
+	s.recovery.Events = s.events.Drain
+}
+
+// unmade are the records for recovery. What it removes are starts that came to
+// nothing; while the bot runs, one that looks so may only be under way.
+type unmade struct {
+	*session.Store
+	launches hooks.Launch
+}
+
+// Remove waits until nobody works on the record, and removes it only if there is
+// still nothing of it. Its launch settings go first: without the record nobody
+// would know of them.
+func (u unmade) Remove(id uuid.UUID) error {
+	removed, err := u.Purge(context.Background(), id, func(r session.Record) (bool, error) {
+		if r.State != session.Starting || r.Binding != nil {
+			return false, nil
+		}
+		return true, u.launches.Remove(id)
+	})
+	if err == nil && !removed {
+		err = fmt.Errorf("session %s is under way", id)
+	}
+	return err
+}
+
+func (c config) bindings() ([]hookwire.Binding, []error) { return hooks.Bindings(c.Dir) }
+
+// limits are the ages that recovery goes by.
+func (c config) limits() recovery.Limits {
+	times := c.durations()
+	return recovery.Limits{StaleRunning: times.StaleRunning, ResumeStale: times.ResumeStale, OrphanGrace: times.OrphanGrace}
+}
+
+// backups are the copies of the records that a recovery makes.
+func (c config) backups() recovery.Backups {
+	return recovery.Backups{Dir: filepath.Join(c.Dir, "backups"), Sessions: filepath.Join(c.Dir, "sessions"), Now: time.Now}
+}
+
+// wireSocket connects what can only be connected once all of it is there.
+func (s *system) wireSocket(hook string) {
+	s.bot.Connect(s.lifecycle, s.recovery)
+	s.relay.Connect(s.bot)
+	s.socket = socket{agents: s.lifecycle, relay: s.relay, files: s.bot, changes: s, projects: s.projectsDir(), hook: hook,
+		now: time.Now, log: s.log}.server(s.Dir, s.table)
+}
+
+// installed is the Claude Code that launches start. Asked for its version it gets
+// no secret, not even its own.
+func (s *system) installed(environ []string) *hooks.Binary {
+	env := append(serverEnv(environ), "DISABLE_AUTOUPDATER=1")
+	if s.claudeDirSet {
+		env = append(env, "CLAUDE_CONFIG_DIR="+s.ClaudeDir)
+	}
+	return &hooks.Binary{Command: expandHome(s.Claude, s.home), Env: env, Log: s.log}
+}
+
+// askVersion has the version known before the first launch wants it: a large
+// binary that is not in memory takes seconds.
+func (s *system) askVersion(ctx context.Context) error {
+	s.claude.Version(ctx)
+	return nil
+}
+
+// clear gives what comes before a record is forgotten: prompts that still wait
+// for it are told, then go what it asked, its launch settings and its status.
+func (s *system) clear(launches hooks.Launch) func(context.Context, session.Record) error {
+	return func(ctx context.Context, r session.Record) error {
+		waiting, err := s.prompts.Waiting()
+		if err != nil {
+			return err
+		}
+		if err := s.bot.Homeless(ctx, waiting[r.ID]); err != nil {
+			return err
+		}
+		return errors.Join(s.bot.Forget(r.ID), launches.Remove(r.ID))
+	}
+}
+
+func (c config) projectsDir() string { return filepath.Join(c.ClaudeDir, "projects") }
+
+func (c config) presenceDir() string { return filepath.Join(c.ClaudeDir, "sessions") }
+
+// startOf gives the start time of a process, which tells a tmux server from
+// the next one with its pid.
+func startOf(table *process.Table) func(int) (uint64, error) {
+	return func(pid int) (uint64, error) {
+		id, err := table.Identify(pid)
+		return id.Start, err
+	}
+}
+
+// machineError says what to install.
+func machineError(err error) error {
+	if errors.Is(err, tmux.ErrNoTmux) || errors.Is(err, tmux.ErrTooOld) {
+		return usage(fmt.Errorf("%w; on Debian or Ubuntu: sudo apt-get install tmux", err))
+	}
+	return err
+}
+
+// instanceID is the random name of this ccbot, made once: it tells its windows
+// from those of another ccbot on the same tmux server.
+func instanceID(dir string) (string, error) {
+	if id, err := readInstance(dir); id != "" || err != nil {
+		return id, err
+	}
+	path := filepath.Join(dir, instanceFile)
+	id := strings.ReplaceAll(uuid.NewString(), "-", "")[:12]
+	if err := renameio.WriteFile(path, []byte(id+"\n"), 0o600, renameio.WithTempDir(dir)); err != nil {
+		return "", fmt.Errorf("write %s: %w", path, err)
+	}
+	return id, nil
+}
+
+const instanceFile = "instance"
+
+// readInstance reads that name; before the first start it is empty.
+func readInstance(dir string) (string, error) {
+	path := filepath.Join(dir, instanceFile)
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	if id := strings.TrimSpace(string(data)); tmuxName.MatchString(id) {
+		return id, nil
+	}
+	return "", nil
+}

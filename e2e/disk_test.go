@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/session/disktest"
+)
+
+// onSmallDisk gives a world whose CCBOT_DIR is a small disk of its own.
+func onSmallDisk(t *testing.T, dir string) *world {
+	t.Helper()
+	w := newWorld(t, "CCBOT_DIR="+dir)
+	w.state = dir
+	return w
+}
+
+// startFails runs ccbot, which must end with 1, and gives what it says.
+func (w *world) startFails() string {
+	w.t.Helper()
+	b := w.launch()
+	w.until("ccbot has ended", b.over)
+	assert.Equal(w.t, 1, b.cmd.ProcessState.ExitCode(), b.log)
+	return b.log.String()
+}
+
+// TestP4_DiskFull sends messages while the disk is full: none is lost, and none
+// is typed twice, also with a restart in between. A start without room says so,
+// and changes nothing.
+func TestP4_DiskFull(t *testing.T) {
+	t.Parallel()
+	disktest.Run(t, 8<<20, func(dir string) {
+		w := onSmallDisk(t, dir)
+		w.start()
+		w.open("work", w.dir)
+		w.hear(w.say("say before"), "before")
+		w.drained()
+
+		free := disktest.Fill(t, dir)
+		id := w.say("say while the disk is full")
+		w.until("the bot has noticed", func() bool { return strings.Contains(w.bot.log.String(), "no space left on device") })
+		free()
+		w.hear(id, "while the disk is full")
+
+		free = disktest.Fill(t, dir)
+		id = w.say("say before a restart")
+		w.kill9()
+		records := w.recordBytes()
+		said := w.startFails()
+		assert.Contains(t, said, "there is no room left; make some and start again")
+		assert.Contains(t, said, dir)
+		assert.Equal(t, records, w.recordBytes())
+		free()
+		w.start()
+		w.hear(id, "before a restart")
+		w.hear(w.say("say after"), "after")
+		assert.Equal(t, []string{"say before", "say while the disk is full", "say before a restart", "say after"}, w.received())
+		assert.NoDirExists(t, filepath.Join(dir, "quarantine"))
+		w.stop()
+	})
+}
+
+// TestP8_ReadOnly starts on a folder that cannot be written: a sentence says what
+// to do, and nothing has changed.
+func TestP8_ReadOnly(t *testing.T) {
+	t.Parallel()
+	disktest.Run(t, 8<<20, func(dir string) {
+		w := onSmallDisk(t, dir)
+		w.start()
+		w.open("work", w.dir)
+		w.hear(w.say("say hello"), "hello")
+		w.stop()
+		records, agents := w.recordBytes(), w.agents()
+		disktest.ReadOnly(t, dir)
+		said := w.startFails()
+		assert.Contains(t, said, "it is read-only; mount it for writing, or set CCBOT_DIR to another folder")
+		assert.Contains(t, said, dir)
+		assert.Equal(t, records, w.recordBytes())
+		assert.Equal(t, agents, w.agents(), "the session runs on")
+	})
+}
+
+// recordBytes are the record files as they stand.
+func (w *world) recordBytes() map[string]string {
+	w.t.Helper()
+	files, err := filepath.Glob(filepath.Join(w.state, "sessions", "*.json"))
+	require.NoError(w.t, err)
+	all := make(map[string]string)
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		require.NoError(w.t, err)
+		all[f] = string(data)
+	}
+	return all
+}

@@ -1,0 +1,155 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/sandbox"
+)
+
+// asking kills the bot around a permission request: the dialog stands in the
+// terminal meanwhile, and the hook waits for the bot to come back.
+func asking() []life {
+	var asked sandbox.Message
+	allow := func(command string) func(*stage) {
+		return func(s *stage) {
+			s.t.Helper()
+			m := s.newestAsk(command)
+			s.tap(m, "Allow")
+			s.becomes(m, "Allowed in the chat", true)
+			s.pretended(command)
+		}
+	}
+	waits := func(command string) func(*stage) {
+		return func(s *stage) {
+			s.t.Helper()
+			asked = s.hear(s.prompt("bash "+command), "wants to run a command")
+		}
+	}
+	stands := func(s *stage) {
+		s.t.Helper()
+		s.until("the dialog stands", func() bool { return s.screenHas("work", "Do you want to proceed?") })
+	}
+	unshown := func(command string) func(*stage) {
+		return func(s *stage) {
+			s.t.Helper()
+			stands(s)
+			assert.NotRegexp(s.t, `"message": *[1-9]`, s.card(command), "no message is known")
+		}
+	}
+	decided := func(command, word string) func(*stage) {
+		return func(s *stage) {
+			s.t.Helper()
+			stands(s)
+			assert.Contains(s.t, s.card(command), word)
+		}
+	}
+	shown := func(s *stage) bool { return s.waits("permission prompt") && s.noted(asked) }
+	const card, shownCard = "the request; no message is known", "the request with its message"
+	return []life{{name: "permission", setup: working, rows: []crash{
+		{step: "permission", point: "ask-saved", when: "before it is shown", disk: card, fresh: "shows it; the hook dials again",
+			do: func(s *stage) { s.prompt("bash touch saved") }, dead: unshown("touch saved"), after: allow("touch saved")},
+		{step: "permission", point: "ask-sent", when: "shown, not noted", disk: card, fresh: "shows it once more; the newer message decides",
+			also: "two messages at most for one request",
+			do:   func(s *stage) { s.prompt("bash touch sent") }, dead: unshown("touch sent"),
+			after: both(allow("touch sent"), func(s *stage) { assert.LessOrEqual(s.t, s.heard("touch sent\n"), 2) })},
+		{step: "permission", when: "while it waits, answered afterwards", disk: shownCard, fresh: "goes on with the same message",
+			also: "one message for one request",
+			do:   waits("touch later"), until: shown, dead: stands,
+			after: func(s *stage) {
+				s.tap(asked, "Allow")
+				s.becomes(asked, "Allowed in the chat", true)
+				s.pretended("touch later")
+				assert.Equal(s.t, 1, s.heard("touch later\n"))
+			}},
+		{step: "permission", when: "while it waits, allowed at the desk meanwhile", disk: shownCard, fresh: "says in the same message what was decided at the desk",
+			also: "one message for one request",
+			do:   waits("touch desk"), until: shown, dead: func(s *stage) { stands(s); s.answerAtDesk("work", "1") },
+			after: func(s *stage) {
+				s.becomes(asked, "Allowed at the desk", true)
+				assert.Equal(s.t, 1, s.heard("touch desk\n"))
+			}},
+		{step: "permission", when: "while it waits, interrupted at the desk meanwhile", disk: shownCard, fresh: "says in the same message that it was interrupted",
+			also: "one message for one request",
+			do:   waits("touch never"), until: shown, dead: func(s *stage) { stands(s); s.answerAtDesk("work", "Escape") },
+			after: func(s *stage) {
+				s.becomes(asked, "Interrupted", true)
+				assert.Equal(s.t, 1, s.heard("touch never\n"))
+			}},
+	}}, {name: "permission with words", setup: working, rows: []crash{
+		{step: "permission", point: "ask-heard", when: "a reason was written, not given to the hook", disk: "the request with the decision and the reason", fresh: "gives the decision to the hook when it dials again; the text that comes again is known",
+			also: "the reason is not typed; the agent reads it once",
+			do: func(s *stage) {
+				waits("rm heard")(s)
+				s.tap(asked, "Deny and say why")
+				s.becomes(asked, "your next message", false)
+				s.say("use the bin for heard")
+			},
+			dead: decided("rm heard", "use the bin for heard"),
+			after: func(s *stage) {
+				s.becomes(asked, "Denied in the chat", true)
+				s.hear(asked.ID, "They wrote: use the bin for heard")
+			}},
+		{step: "permission", point: "ask-denied-with", when: "a waiting text became the reason, not yet taken from the queue", disk: "the request with the decision; the text still waits to be typed", fresh: "gives the decision to the hook; the text leaves the queue",
+			also: "the text is not typed; the agent reads it once",
+			do: func(s *stage) {
+				waits("make deploy")(s)
+				s.tapAside(s.hear(s.say("not on a Friday"), "waits"), "Deny with this")
+			},
+			dead: both(decided("make deploy", "not on a Friday"), func(s *stage) { assert.Contains(s.t, s.inboxStates(), "held") }),
+			after: func(s *stage) {
+				s.becomes(asked, "Denied in the chat", true)
+				s.hear(asked.ID, "not on a Friday")
+			}},
+	}}}
+}
+
+// newestAsk is the newest message of the request to run a command.
+func (s *stage) newestAsk(command string) (newest sandbox.Message) {
+	s.t.Helper()
+	s.until("the request is shown", func() bool {
+		n := 0
+		for _, m := range s.api.Messages(s.chat()) {
+			if _, ok := m.Find("Allow"); m.FromBot && ok && containsFold(m.Text, command) {
+				newest = m
+				n++
+			}
+		}
+		return n > 0 && s.noted(newest)
+	})
+	return newest
+}
+
+// pretended waits for the result of a command.
+func (s *stage) pretended(command string) {
+	s.t.Helper()
+	s.hear(s.mark, "(pretended: "+command+")")
+}
+
+// tapAside taps a button whose handler dies, so that nobody ever answers the tap.
+func (s *stage) tapAside(m sandbox.Message, label string) {
+	s.t.Helper()
+	b, ok := m.Find(label)
+	require.True(s.t, ok, "message %q has no button %q", m.Text, label)
+	s.aside.Go(func() { _, _ = s.person.Tap(s.chat(), m.ID, b.Data) })
+}
+
+// card is the file of the request to run a command.
+func (s *stage) card(command string) string {
+	s.t.Helper()
+	files, err := filepath.Glob(filepath.Join(s.state, "asks", "*.json"))
+	require.NoError(s.t, err)
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		require.NoError(s.t, err)
+		if strings.Contains(string(data), command) {
+			return string(data)
+		}
+	}
+	s.t.Fatalf("there is no request to run %s", command)
+	return ""
+}

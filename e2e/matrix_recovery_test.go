@@ -1,0 +1,409 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// loses closes the pane of a session without ccbot.
+func (s *stage) loses(name string) {
+	s.t.Helper()
+	b := s.open1(name).Binding
+	s.tmux("kill-pane", "-t", b.Pane)
+	s.until("its agent is gone", func() bool { return !s.alive(b.Agent) })
+}
+
+// open1 is the open session of that name.
+func (s *stage) open1(name string) session.Record {
+	s.t.Helper()
+	for _, r := range s.records() {
+		if r.Name == name && r.State.Live() {
+			return r
+		}
+	}
+	s.t.Fatalf("no session %s is open", name)
+	return session.Record{}
+}
+
+// byHand goes on with a conversation in a shell of a person's, on ccbot's server.
+func (s *stage) byHand(claudeID string) {
+	s.t.Helper()
+	if s.desk == nil {
+		s.desk = s.ccbotDesk()
+	}
+	pane, _ := s.desk.shell()
+	s.desk.enter(pane, s.agentPath()+" --resume "+claudeID)
+}
+
+// transferring kills the bot while a session that was lost goes on in a window of
+// a person's, with prompts that wait.
+func transferring() life {
+	row := func(name, point, when, disk, fresh string, dead func(*stage)) crash {
+		said := []string{"held at " + point, "held behind at " + point}
+		return crash{step: "transfer", point: point, when: when, disk: disk, fresh: fresh,
+			also: "the waiting prompts are typed in order, into the new window; it is told twice at most",
+			do: func(s *stage) {
+				id := s.open1(name).ClaudeSessionID.String()
+				s.use(name)
+				s.prompt("slow 3600")
+				s.until("the agent is busy", func() bool { return slices.Contains(s.received()[len(s.typed)-1:], "slow 3600") })
+				for _, text := range said {
+					s.prompt("say " + text)
+				}
+				s.until("they wait", func() bool { return len(s.open1(name).Prompts) == len(said) })
+				s.loses(name)
+				s.until("it is lost", func() bool { return s.stateOf(name) == "lost" })
+				s.byHand(id)
+			},
+			dead: dead,
+			after: func(s *stage) {
+				for _, text := range said {
+					s.answered(text)
+				}
+				hears(name + " goes on in the window")(s)
+			}}
+	}
+	whose := func(name string, target bool) func(*stage) {
+		return func(s *stage) {
+			s.t.Helper()
+			to := s.open1(name)
+			id := to.TookOver
+			if target {
+				id = to.ID
+			}
+			assert.Equal(s.t, []string{id.String(), id.String()}, s.fieldOfFiles("inbox", `"session":"`), "whose prompts they are")
+		}
+	}
+	target := func(name, closed string, prompts int) func(*stage) {
+		return func(s *stage) {
+			s.t.Helper()
+			to := s.open1(name)
+			from := s.byID(to.TookOver)
+			assert.Equal(s.t, session.Lost, from.State)
+			assert.Equal(s.t, closed, from.Closed)
+			assert.Len(s.t, from.Prompts, prompts)
+			assert.Len(s.t, to.Prompts, 2, "the new record has them from the beginning")
+		}
+	}
+	inRecovery := crash{step: "transfer", point: "target-recorded", when: "by the start itself: the agent went on in a person's window while no bot ran",
+		disk: "two records: the new one names the old one, which is still `running`", fresh: "closes the old record",
+		prepare: func(s *stage) {
+			id := s.open1("delta").ClaudeSessionID.String()
+			s.loses("delta")
+			s.byHand(id)
+			s.until("an agent writes it", func() bool {
+				w := s.writersOf(id)
+				return len(w) == 1 && s.presenceSays(w[0].PID, id, `"status":"idle"`)
+			})
+		},
+		dead: func(s *stage) {
+			to := s.taker()
+			assert.Equal(s.t, session.Running, to.State)
+			assert.Equal(s.t, session.Running, s.byID(to.TookOver).State)
+		},
+		after: func(s *stage) {
+			s.use("delta")
+			s.prompt("say in the person's window")
+			s.answered("in the person's window")
+			assert.Equal(s.t, session.ClosedTransferred, s.byID(s.taker().TookOver).Closed)
+		}}
+	return life{name: "transfer", setup: func(s *stage) {
+		for _, name := range []string{"alpha", "bravo", "charlie", "delta"} {
+			s.open(name, s.dir)
+			s.prompt("say hello from " + name)
+			s.answered("hello from " + name)
+		}
+	}, rows: []crash{
+		row("alpha", "target-recorded", "the new record is written", "two records: the new one has the prompts and names the old one, which still has them too; the prompts are the old one's",
+			"gives the prompts to the new record and closes the old one", both(target("alpha", "", 2), whose("alpha", false))),
+		row("bravo", "prompts-moved", "the prompts are the new record's", "two records; the prompts are the new one's, the old one is not closed", "closes the old record", both(target("bravo", "", 2), whose("bravo", true))),
+		row("charlie", "source-closed", "the old record is closed", "the old record is `lost` with `ownership_transferred`", "has nothing left to do but to type", both(target("charlie", session.ClosedTransferred, 0), whose("charlie", true))),
+		inRecovery,
+	}}
+}
+
+// taker is the newest record that took over from another one.
+func (s *stage) taker() session.Record {
+	s.t.Helper()
+	for _, r := range slices.Backward(s.records()) {
+		if r.TookOver != uuid.Nil {
+			return r
+		}
+	}
+	s.t.Fatal("no record took over from another one")
+	return session.Record{}
+}
+
+func (s *stage) byID(id uuid.UUID) session.Record {
+	s.t.Helper()
+	for _, r := range s.records() {
+		if r.ID == id {
+			return r
+		}
+	}
+	s.t.Fatalf("there is no record %s", id)
+	return session.Record{}
+}
+
+// recovering kills the bot inside a recovery. In each row one more session has
+// lost its window while no bot ran.
+func recovering() life {
+	row := func(name, point, when, disk, fresh, also string, dead func(*stage)) crash {
+		return crash{step: "recovery", point: point, when: when, disk: disk, fresh: fresh, also: also,
+			prepare: func(s *stage) { s.loses(name) }, dead: dead, after: hears("I did not close it: " + name)}
+	}
+	untouched := func(name string, complete, underWay int) func(*stage) {
+		return func(s *stage) {
+			s.t.Helper()
+			assert.Equal(s.t, session.Running, s.record(name).State)
+			full, half := s.backups()
+			assert.Len(s.t, full, complete)
+			assert.Len(s.t, half, underWay)
+		}
+	}
+	stands := func(name string, state session.State, note string) func(*stage) {
+		return func(s *stage) {
+			s.t.Helper()
+			r := s.record(name)
+			assert.Equal(s.t, state, r.State)
+			assert.Equal(s.t, state == session.Lost, r.Unreported, "nobody was told yet")
+			assert.True(s.t, slices.ContainsFunc(r.History, func(c session.Change) bool {
+				return c.Rule == "recovery.mark_lost" && strings.Contains(c.Why, note)
+			}), "%v", r.History)
+		}
+	}
+	const lost = "marks it lost and tells the chat in one message"
+	rows := []crash{
+		row("alpha", "backup-file", "in the midst of the backup", "half a backup under another name; no record has changed", "removes it, makes a whole one, "+lost,
+			"half a backup is never listed", untouched("alpha", 0, 1)),
+		row("bravo", "backup-made", "the backup is made", "a backup; no record has changed", "makes another backup, "+lost, "", untouched("bravo", 2, 0)),
+		row("charlie", "recovery-noted", "an action is announced in the history", "a `running` record with a last line `begins`", lost, "the history ends with `done`",
+			stands("charlie", session.Running, "begins")),
+		row("delta", "recovery-applied", "the action is carried out", "a `lost` record of which nobody was told", "tells the chat", "told once",
+			stands("delta", session.Lost, "begins")),
+		row("echo", "report-posted", "the message is posted, that is not recorded", "a `lost` record of which nobody was told, and the message in the outbox", "tells it once more", "told twice at most",
+			stands("echo", session.Lost, "done")),
+		removingBackups(),
+		endingLeftovers(),
+		restoringBackup(),
+	}
+	return life{name: "recovery", setup: func(s *stage) {
+		for _, name := range []string{"alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "hotel", "golf"} {
+			s.open(name, s.dir)
+		}
+		s.prompt("say hello")
+		s.answered("hello")
+	}, rows: rows}
+}
+
+// backups are the whole backups and those that were not finished.
+func (s *stage) backups() (whole, underWay []string) {
+	s.t.Helper()
+	files, err := os.ReadDir(filepath.Join(s.state, "backups"))
+	require.NoError(s.t, err)
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), ".") {
+			underWay = append(underWay, f.Name())
+			continue
+		}
+		whole = append(whole, f.Name())
+	}
+	return whole, underWay
+}
+
+// backupsKept is how many backups are kept.
+const backupsKept = 10
+
+func removingBackups() crash {
+	return crash{step: "recovery", point: "backup-removing", when: "an old backup is being removed",
+		disk: "a new backup; the oldest one under another name", fresh: "removes the rest of it", also: "the newest 10 backups are there, none half",
+		prepare: func(s *stage) {
+			s.loses("foxtrot")
+			whole, _ := s.backups()
+			for n := len(whole); n < backupsKept; n++ {
+				name := time.Date(2020, 1, n, 0, 0, 0, 0, time.UTC).Format("2006-01-02T15-04-05.000Z")
+				require.NoError(s.t, os.CopyFS(filepath.Join(s.state, "backups", name), os.DirFS(filepath.Join(s.state, "backups", whole[0]))))
+			}
+		},
+		dead: func(s *stage) {
+			_, half := s.backups()
+			assert.Len(s.t, half, 1)
+			assert.Equal(s.t, session.Running, s.record("foxtrot").State)
+		},
+		after: func(s *stage) {
+			hears("I did not close it: foxtrot")(s)
+			whole, half := s.backups()
+			assert.Len(s.t, whole, backupsKept)
+			assert.Empty(s.t, half)
+		}}
+}
+
+// endingLeftovers makes a session of which its record says that it is over,
+// while a process that was started for it before lives on.
+func endingLeftovers() crash {
+	var leftover process.Identity
+	return crash{step: "recovery", point: "leftovers-ended", when: "a leftover of an archived session is dead, nobody knows",
+		disk: "an `archived` record as it was", fresh: "finds nothing alive", also: "the leftover is dead",
+		prepare: func(s *stage) {
+			id := s.claudeIDOf("golf")
+			_, leftover = s.newDesk("DEMOAGENT_NO_PRESENCE=1").open(s.agentPath(), "--resume", id)
+			s.until("it has become the agent", func() bool { return slices.Contains(s.writersOf(id), leftover) })
+			s.loses("golf")
+			now, err := s.table.Moment()
+			require.NoError(s.t, err)
+			s.edit("golf", func(r recordFile) {
+				r.set("state", session.Archived)
+				r.set("ended_at", time.Now().Add(-time.Minute).UTC())
+				r.set("ended_moment", now)
+				delete(r, "binding")
+				delete(r, "bound")
+			})
+		},
+		dead: func(s *stage) {
+			assert.False(s.t, s.alive(leftover))
+			assert.Equal(s.t, session.Archived, s.record("golf").State)
+		},
+		after: func(s *stage) { s.hear(s.say("/list"), "session") }}
+}
+
+// restoringBackup kills `ccbot recover --restore` in the midst of it; the same
+// command finishes it.
+func restoringBackup() crash {
+	const edited = "restored by hand"
+	return crash{step: "recovery", point: "restore-file", when: "`ccbot recover --restore` has written one record of several",
+		disk: "a backup of what was there; one record is as in the backup", fresh: "the same command finishes it; the bot goes on with those records",
+		also: "what was there before is in a backup",
+		args: []string{"recover", "--restore", "2020"},
+		prepare: func(s *stage) {
+			require.NoError(s.t, os.CopyFS(filepath.Join(s.state, "backups", "2020-12-31T00-00-00.000Z"), os.DirFS(filepath.Join(s.state, "sessions"))))
+			whole, _ := s.backups()
+			for _, name := range whole {
+				if strings.HasPrefix(name, "2020-01") {
+					require.NoError(s.t, os.RemoveAll(filepath.Join(s.state, "backups", name)))
+				}
+			}
+			for _, name := range []string{"alpha", "bravo", "hotel"} {
+				s.edit(name, func(r recordFile) { r.set("host", edited) })
+			}
+		},
+		dead: func(s *stage) {
+			n := 0
+			for _, r := range s.records() {
+				if r.Host == edited {
+					n++
+				}
+			}
+			assert.Equal(s.t, 2, n, "two of three are not back yet")
+			b := s.run([]string{"recover", "--restore", "2020"})
+			s.until("it is done", b.over)
+			assert.Zero(s.t, b.cmd.ProcessState.ExitCode(), b.log)
+		},
+		after: func(s *stage) {
+			for _, r := range s.records() {
+				assert.NotEqual(s.t, edited, r.Host)
+			}
+			kept, err := filepath.Glob(filepath.Join(s.state, "backups", "*", s.record("hotel").ID.String()+".json"))
+			require.NoError(s.t, err)
+			assert.True(s.t, slices.ContainsFunc(kept, func(f string) bool {
+				data, err := os.ReadFile(f)
+				return err == nil && strings.Contains(string(data), edited)
+			}), "what was there is in a backup")
+			s.hear(s.say("/list"), "session")
+		}}
+}
+
+// set changes a field of a record file.
+func (r recordFile) set(key string, value any) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	r[key] = data
+}
+
+// edit changes a record on disk while no bot runs.
+func (s *stage) edit(name string, change func(recordFile)) { s.world.edit(s.record(name).ID, change) }
+
+func (w *world) edit(id uuid.UUID, change func(recordFile)) {
+	w.t.Helper()
+	path := filepath.Join(w.state, "sessions", id.String()+".json")
+	data, err := os.ReadFile(path)
+	require.NoError(w.t, err)
+	var r recordFile
+	require.NoError(w.t, json.Unmarshal(data, &r))
+	change(r)
+	data, err = json.MarshalIndent(r, "", "  ")
+	require.NoError(w.t, err)
+	require.NoError(w.t, os.WriteFile(path, data, 0o600))
+}
+
+// otherBoot has the records say that their agents ran before the machine was
+// started.
+func (w *world) otherBoot() {
+	w.t.Helper()
+	for _, r := range w.records() {
+		if !r.State.Live() || r.Binding == nil {
+			continue
+		}
+		old := r.Binding.Agent.Boot
+		w.edit(r.ID, func(f recordFile) {
+			for key, value := range f {
+				f[key] = json.RawMessage(strings.ReplaceAll(string(value), fmt.Sprintf("%q", old), `"11111111-2222-3333-4444-555555555555"`))
+			}
+		})
+	}
+}
+
+// rebooting brings sessions back by itself after a reboot, and dies there.
+func rebooting() life {
+	return life{name: "reboot", env: []string{"CCBOT_RESUME_ON_START=all"}, setup: func(s *stage) {
+		for _, name := range []string{"one", "two"} {
+			s.open(name, s.dir)
+			s.prompt("say hello from " + name)
+			s.answered("hello from " + name)
+		}
+	}, rows: []crash{{step: "recovery", point: "restore-recorded", when: "the sessions that a reboot took come back by themselves",
+		disk: "a `restoring` record without a window", fresh: "brings it back, at the latest after a tap on [Resume]",
+		prepare: func(s *stage) {
+			s.endTmux()
+			s.otherBoot()
+		},
+		dead: func(s *stage) {
+			states := []session.State{s.record("one").State, s.record("two").State}
+			assert.Contains(s.t, states, session.Restoring)
+		},
+		after: func(s *stage) {
+			for _, name := range []string{"one", "two"} {
+				s.comesBack(name)
+			}
+		}}}}
+}
+
+// comesBack waits for a session that was being restored at the crash: the fresh
+// start brings it back, or says that it did not start.
+func (s *stage) comesBack(name string) {
+	s.t.Helper()
+	tapped := false
+	s.until(name+" is back", func() bool {
+		for _, m := range s.api.Messages(s.chat()) {
+			_, ok := m.Find("Resume")
+			if !tapped && ok && m.ID > s.mark && strings.HasPrefix(m.Text, name+" ended before it was ready") {
+				tapped = true
+				s.tap(m, "Resume")
+			}
+		}
+		return s.record(name).State == session.Running
+	})
+}

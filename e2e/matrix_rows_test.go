@@ -1,0 +1,344 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/internal/sandbox"
+	"ccbot/internal/session"
+)
+
+// onDisk asserts the state of a session and whether it knows its window.
+func onDisk(name string, state session.State, bound bool) func(*stage) {
+	return func(s *stage) {
+		s.t.Helper()
+		r := s.record(name)
+		assert.Equal(s.t, state, r.State, "what is on disk of %s", name)
+		assert.Equal(s.t, bound, r.Binding != nil, "%s is bound", name)
+	}
+}
+
+// both does one after the other.
+func both(all ...func(*stage)) func(*stage) {
+	return func(s *stage) {
+		for _, f := range all {
+			f(s)
+		}
+	}
+}
+
+// hears waits for the end of a row: the bot says it, twice at most.
+func hears(text string) func(*stage) {
+	return func(s *stage) {
+		s.t.Helper()
+		s.hear(s.mark, text)
+		n := 0
+		for _, m := range s.api.Messages(s.chat()) {
+			if m.FromBot && m.ID > s.mark && strings.Contains(m.Text, text) {
+				n++
+			}
+		}
+		assert.LessOrEqual(s.t, n, 2, "a crash tells it twice at most: %s", text)
+	}
+}
+
+func opens(name string) func(*stage) {
+	return func(s *stage) { s.say("/new " + name + " " + s.dir) }
+}
+
+func resumes(name string) func(*stage) {
+	return func(s *stage) { s.say("/resume " + name) }
+}
+
+func kills(name string) func(*stage) {
+	return func(s *stage) {
+		s.t.Helper()
+		s.tap(s.hear(s.say("/kill "+name), "End "+name), "Kill")
+	}
+}
+
+// leaves ends the agent from inside, in the session that is current.
+func leaves(s *stage) { s.prompt("/exit") }
+
+// deadPane asserts that the pane of a session is there, and dead.
+func deadPane(name string) func(*stage) {
+	return func(s *stage) {
+		s.t.Helper()
+		id := s.record(name).ID.String()
+		assert.True(s.t, slices.ContainsFunc(s.taggedPanes(), func(p taggedPane) bool { return p.record == id && p.dead == "1" }))
+	}
+}
+
+// tagged asserts how many windows a session has.
+func tagged(name string, want int) func(*stage) {
+	return func(s *stage) {
+		s.t.Helper()
+		n := 0
+		for _, p := range s.taggedPanes() {
+			if p.record == s.record(name).ID.String() {
+				n++
+			}
+		}
+		assert.Equal(s.t, want, n, "windows of %s", name)
+	}
+}
+
+// birthAndEnd starts three sessions, ends them, brings them back and lets two
+// end by themselves.
+func birthAndEnd() life {
+	const starting, stopping, restoring = session.Starting, session.Stopping, session.Restoring
+	return life{name: "birth and end", rows: []crash{
+		{step: "start", point: "start-recorded", when: "before anything is made",
+			disk: "the command in the inbox; a `starting` record without a window", fresh: "drops the record; the command comes again and starts the session",
+			do: opens("one"), dead: both(onDisk("one", starting, false), tagged("one", 0)), after: hears("one is ready")},
+		{step: "start", point: "window-made", when: "between the window and its record",
+			disk: "the command; a `starting` record that knows no window, though one carries its tag", fresh: "binds the record to the window by its tag; the command that comes again finds the session",
+			do: opens("two"), dead: both(onDisk("two", starting, false), tagged("two", 1)), after: hears("two is ready")},
+		{step: "start", point: "bound", when: "the record knows its window",
+			disk: "the command; a `starting` record with pane and process", fresh: "watches the agent again and says when it is ready",
+			do: opens("three"), dead: both(onDisk("three", starting, true), tagged("three", 1)), after: hears("three is ready")},
+
+		{step: "archive", point: "stop-recorded", when: "before anything is ended",
+			disk: "a `stopping` record; its agent lives", fresh: "carries the archive out and tells the receipt",
+			do: kills("one"), dead: both(onDisk("one", stopping, true), tagged("one", 1)), after: hears("one is archived")},
+		{step: "archive", point: "ended", when: "the agent is dead, nobody knows",
+			disk: "a `stopping` record whose window is gone", fresh: "finds nothing alive and tells the receipt",
+			do: kills("two"), dead: both(onDisk("two", stopping, true), tagged("two", 0)), after: hears("two is archived")},
+		{step: "archive", point: "receipt-told", when: "the receipt is told, its end not recorded",
+			disk: "a `stopping` record; the receipt is sent", fresh: "finishes the archive",
+			also: "the receipt comes twice at most",
+			do:   kills("three"), dead: both(onDisk("three", stopping, true), tagged("three", 0)), after: hears("three is archived")},
+
+		{step: "restore", point: "restore-recorded", when: "before the window is made",
+			disk: "the command; a `restoring` record without a window", fresh: "brings it back, at the latest after a tap on [Resume]",
+			do: resumes("one"), dead: both(onDisk("one", restoring, false), tagged("one", 0)), after: func(s *stage) { s.comesBack("one") }},
+		{step: "restore", point: "window-made", when: "between the window and its record",
+			disk: "the command; a `restoring` record that knows no window, though one carries its tag", fresh: "binds the record to the window by its tag",
+			do: resumes("two"), dead: both(onDisk("two", restoring, false), tagged("two", 1)), after: hears("two is ready")},
+		{step: "restore", point: "bound", when: "the record knows its window",
+			disk: "the command; a `restoring` record with pane and process", fresh: "watches the agent again and says when it is ready",
+			do: resumes("three"), dead: both(onDisk("three", restoring, true), tagged("three", 1)), after: hears("three is ready")},
+
+		{step: "end by itself", point: "end-told", when: "the end is told, not recorded",
+			disk: "a `running` record with a dead pane; the news is sent", fresh: "reads the exit from the dead pane and completes the record",
+			also: "the news comes twice at most",
+			do:   leaves, dead: both(onDisk("three", session.Running, true), deadPane("three")), after: hears("three ended by itself")},
+		{step: "end by itself", point: "end-recorded", when: "the exit is recorded, its pane not closed",
+			disk: "a `stopping` record with the exit status; the dead pane", fresh: "closes the pane and completes the record",
+			prepare: func(s *stage) {
+				s.start()
+				s.hear(s.say("/resume three"), "three is ready")
+				s.rest()
+			},
+			do: leaves, dead: both(onDisk("three", stopping, true), deadPane("three")), after: hears("three ended by itself")},
+	}}
+}
+
+// working opens the session that most lives are about.
+func working(s *stage) { s.open("work", s.dir) }
+
+// prompting kills the bot between a message and the proof that the agent has it.
+func prompting() life {
+	row := func(point, when, disk, fresh string, dead, then func(*stage)) crash {
+		said := "token at " + point + " " + when
+		return crash{step: "prompt", point: point, when: when, disk: disk, fresh: fresh, dead: dead,
+			do: func(s *stage) { s.inFlight("say " + said) },
+			after: func(s *stage) {
+				if then != nil {
+					then(s)
+				}
+				s.answered(said)
+				next := "next after " + said
+				s.prompt("say " + next)
+				s.answered(next)
+			}}
+	}
+	again := func(s *stage) { s.tap(s.hear(s.mark, "I cannot prove"), "Send again") }
+	inbox := func(state string) func(*stage) {
+		return func(s *stage) {
+			s.t.Helper()
+			assert.Contains(s.t, s.inboxStates(), state, "states of what is in the inbox")
+		}
+	}
+	inBox := func(s *stage) { // the first word: a text of several lines shows as one row each
+		s.t.Helper()
+		assert.True(s.t, s.screenHas("work", "token at pasted") || s.screenHas("work", "line one"), "it stands in the box")
+	}
+	unlisted := func(s *stage) {
+		s.t.Helper()
+		assert.Empty(s.t, s.record("work").Prompts)
+	}
+	listed := func(s *stage) {
+		s.t.Helper()
+		assert.Len(s.t, s.record("work").Prompts, 1)
+		assert.Empty(s.t, s.inboxStates())
+	}
+	got := func(s *stage) {
+		s.t.Helper()
+		assert.Equal(s.t, s.typed, s.received())
+	}
+	const typing = "the text in the inbox, marked `typing`"
+	dropped := crash{step: "prompt", point: "pasted", when: "between paste and Enter, then given up",
+		disk: typing + "; it stands in the prompt box", fresh: "asks: [Send again] [Drop]; Drop clears the box",
+		also: "the text never reaches the agent, the next one arrives alone",
+		do:   func(s *stage) { s.say("line one\nline two\nline three") }, dead: both(inbox("typing"), inBox),
+		after: func(s *stage) {
+			s.tap(s.hear(s.mark, "I cannot prove"), "Drop")
+			s.prompt("say after the drop")
+			s.answered("after the drop")
+		}}
+	return life{name: "prompt", setup: working, rows: []crash{
+		row("accepted", "on disk, not handled", "the update in the inbox", "handles the update", inbox("accepted"), nil),
+		row("prompt-saved", "not in the session's queue", "the text in the inbox, held for the session; the record does not list it",
+			"handles the update once more", both(inbox("held"), unlisted), nil),
+		row("typing-marked", "nothing typed", typing+" with time and place", "asks: [Send again] [Drop]", inbox("typing"), again),
+		row("pasted", "between paste and Enter", typing+"; it stands in the prompt box", "asks: [Send again] [Drop]; the box is cleared before it is typed again",
+			both(inbox("typing"), inBox), again),
+		dropped,
+		row("entered", "between Enter and receipt", typing+"; the agent has it", "finds the proof in the hook's event or the transcript", both(inbox("typing"), got), nil),
+		row("prompt-finished", "proven, still in the record", "the text is done; the record still lists its key", "takes the key out of the record", listed, nil),
+	}}
+}
+
+// inboxStates are the states of the entries in the inbox.
+func (w *world) inboxStates() (states []string) {
+	w.t.Helper()
+	return w.fieldOfFiles("inbox", `"state":"`)
+}
+
+// fieldOfFiles are the values that follow a mark in the files of a state folder.
+func (w *world) fieldOfFiles(dir, mark string) (values []string) {
+	w.t.Helper()
+	files, err := filepath.Glob(filepath.Join(w.state, dir, "*.json"))
+	require.NoError(w.t, err)
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		require.NoError(w.t, err)
+		if _, rest, ok := strings.Cut(strings.ReplaceAll(string(data), `": "`, `":"`), mark); ok {
+			value, _, _ := strings.Cut(rest, `"`)
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// answering kills the bot while the Bot API holds an answer.
+func answering() life {
+	row := func(kind sandbox.FaultKind, when string) crash {
+		var withdraw func()
+		calls := 0
+		said := "the answer of " + string(kind)
+		return crash{step: "answer", when: when, disk: "the transcript's cursor before the answer", fresh: "sends the answer",
+			also: "this answer comes twice at most",
+			do: func(s *stage) {
+				calls = len(s.api.Calls())
+				withdraw = s.api.Fault(sandbox.Fault{Method: "sendMessage", Kind: kind})
+				s.inFlight("say " + said)
+			},
+			until: func(s *stage) bool {
+				for _, c := range s.api.Calls()[calls:] {
+					if c.Fault == kind {
+						return true
+					}
+				}
+				return kind == sandbox.FaultHang && slices.Contains(s.received(), "say "+said) && s.quietAgents()
+			},
+			dead: func(s *stage) {
+				withdraw()
+				r := s.record("work")
+				c, _ := r.Cursor()
+				info, err := os.Stat(c.Path)
+				require.NoError(s.t, err)
+				assert.Less(s.t, c.Offset, info.Size())
+			},
+			after: func(s *stage) {
+				s.answered(said)
+				s.prompt("say after " + said)
+				s.answered("after " + said)
+			}}
+	}
+	return life{name: "answer", setup: working, rows: []crash{
+		row(sandbox.FaultHang, "while the Bot API does not answer"),
+		row(sandbox.FaultResetAfter, "when the Bot API took it and the connection broke"),
+	}}
+}
+
+// quietAgents says whether all agents are idle.
+func (s *stage) quietAgents() bool {
+	return !slices.ContainsFunc(s.records(), func(r session.Record) bool {
+		return r.Binding != nil && !s.presenceSays(r.Binding.Agent.PID, `"status":"idle"`)
+	})
+}
+
+// secondWriters kills the bot between the message about a second writer and its
+// record.
+func secondWriters() life {
+	var second process.Identity
+	return life{name: "second writer", setup: func(s *stage) {
+		working(s)
+		s.prompt("say hello")
+		s.answered("hello")
+	}, rows: []crash{{step: "second writer", point: "second-told", when: "told, not recorded",
+		disk: "a `running` record that knows no second writer; the warning is sent", fresh: "tells it once more and notes it",
+		also: "told twice at most; a /kill later spares it and says so",
+		do: func(s *stage) {
+			second = s.newDesk().agent("--resume", s.claudeIDOf("work"))
+			s.seconds = append(s.seconds, second)
+		},
+		dead: func(s *stage) { assert.Empty(s.t, s.record("work").Seconds) },
+		after: func(s *stage) {
+			s.until("it is told and noted", func() bool {
+				return s.told(pid(second)) > 0 && slices.Contains(s.record("work").Seconds, second)
+			})
+			assert.LessOrEqual(s.t, s.told(pid(second)), 2)
+			assert.Contains(s.t, s.end("work").Text, pid(second))
+		}}}}
+}
+
+// deskResume goes on at the desk while an archive is interrupted.
+func deskResume() life {
+	var later process.Identity
+	return life{name: "desk resume", setup: func(s *stage) {
+		working(s)
+		s.prompt("say hello")
+		s.answered("hello")
+	}, rows: []crash{{step: "archive", point: "stop-recorded", when: "and the conversation goes on at the desk meanwhile",
+		disk: "a `stopping` record; its agent lives, and one that was started at the desk afterwards", fresh: "ends its own agent; the one at the desk knew of the end and is told: [Stop it]",
+		also: "the receipt names who was spared",
+		do:   kills("work"),
+		dead: func(s *stage) {
+			onDisk("work", session.Stopping, true)(s)
+			later = s.newDesk().agent("--resume", s.claudeIDOf("work"))
+			s.seconds = append(s.seconds, later)
+		},
+		after: func(s *stage) {
+			assert.Contains(s.t, s.hear(s.mark, "work is archived. ").Text, pid(later), "the receipt says who was spared")
+			assert.Contains(s.t, s.offered(s.mark, "Stop it").Text, pid(later))
+		}}}}
+}
+
+// stubbornTools has an agent killed whose tool would outlive it.
+func stubbornTools() life {
+	return life{name: "stubborn", env: stubborn, setup: working, rows: []crash{
+		{step: "archive", point: "below-recorded", when: "before the KILL",
+			disk: "a `stopping` record with the processes below the agent; agent and tool live", fresh: "kills the agent, then its tool",
+			also: "the tool's process is dead",
+			do: func(s *stage) {
+				s.typed = append(s.typed, "child 3600")
+				s.withChild()
+				kills("work")(s)
+			},
+			dead: func(s *stage) {
+				onDisk("work", session.Stopping, true)(s)
+				assert.NotEmpty(s.t, s.record("work").Below)
+				assert.NotEmpty(s.t, s.tools())
+			},
+			after: hears("work is archived")},
+	}}
+}

@@ -1,0 +1,245 @@
+package e2e
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// crash is one row of the matrix: the bot dies at a step with kill -9, a fresh
+// one recovers, and the promises are asserted. Words are for the document; the
+// functions beside them hold them to account.
+type crash struct {
+	step  string // what was going on
+	point string // the failpoint; empty for a moment that has none
+	when  string // the moment in words; together with step and point it names the row
+	disk  string // what is on disk then
+	fresh string // what the fresh start does
+	also  string // what is asserted beside the common promises
+
+	prepare func(*stage) // while no bot runs, before the one that dies
+	args    []string     // of the program that dies at its start; nil: the bot
+	do      func(*stage) // leads to the point; nil: the start itself does
+	until   func(*stage) bool
+	dead    func(*stage) // looks at the disk, and does what happens while no bot runs
+	after   func(*stage) // what the person does and hears then
+}
+
+func (c crash) name() string {
+	return strings.Join(strings.Fields(c.step+" "+cmp.Or(c.point, "moment")+" "+c.when), "_")
+}
+
+// life is a world in which the bot dies again and again, a row at a time.
+type life struct {
+	name  string
+	env   []string
+	setup func(*stage)
+	rows  []crash
+}
+
+// matrix are all lives. They run side by side; the rows of one come in turn.
+func matrix() []life {
+	return slices.Concat([]life{birthAndEnd(), prompting(), answering()}, asking(),
+		[]life{secondWriters(), deskResume(), stubbornTools(), transferring(), recovering(), rebooting()})
+}
+
+// TestP8_CrashMatrix kills the bot with -9 at every persisted step and asserts
+// the promises after a fresh start, and that a second one changes nothing. With
+// CCBOT_CRASH_MATRIX it writes the document of that name.
+//
+// It is not parallel to other tests: its worlds are the longest, and would begin
+// last.
+func TestP8_CrashMatrix(t *testing.T) {
+	var mu sync.Mutex
+	results := make(map[string]string)
+	t.Cleanup(func() {
+		if path := os.Getenv("CCBOT_CRASH_MATRIX"); path != "" {
+			assert.NoError(t, os.WriteFile(path, []byte(matrixDocument(results)), 0o644)) //nolint:gosec // for everybody to read
+		}
+	})
+	note := func(c crash, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		results[c.name()] = fails
+		if ok {
+			results[c.name()] = holds
+		}
+	}
+	for _, l := range matrix() {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, l)
+			for _, c := range l.rows {
+				ok := t.Run(c.name(), func(t *testing.T) { s.as(t, func() { s.crash(c) }) })
+				note(c, ok)
+				if !ok {
+					t.Fatalf("%s: the rows after it were not tried", c.name())
+				}
+			}
+			s.curtain()
+		})
+	}
+}
+
+// TestCrashMatrixKnowsEveryFailpoint compares the rows with the program: each
+// failpoint has a row, and each row's point is there.
+func TestCrashMatrixKnowsEveryFailpoint(t *testing.T) {
+	points, rows := failpoints(t), make(map[string]bool)
+	names := make(map[string]bool)
+	for _, l := range matrix() {
+		for _, c := range l.rows {
+			assert.False(t, names[c.name()], "two rows are named %s", c.name())
+			names[c.name()] = true
+			if c.point != "" {
+				rows[c.point] = true
+				assert.Contains(t, points, c.point, "no failpoint has the name of the row %s", c.name())
+			}
+		}
+	}
+	for point, where := range points {
+		assert.True(t, rows[point], "%s: the failpoint %q has no row in the crash matrix", where, point)
+	}
+}
+
+// failpoints are the names of the program's failpoints and where they stand.
+func failpoints(t *testing.T) map[string]string {
+	t.Helper()
+	points, fset := make(map[string]string), token.NewFileSet()
+	require.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (path == "../e2e" || path == "../tools" || strings.HasPrefix(d.Name(), ".git")) {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if point, ok := failpointOf(n); ok {
+				points[point] = fset.Position(n.Pos()).String()
+			}
+			return true
+		})
+		return nil
+	}))
+	require.NotEmpty(t, points)
+	return points
+}
+
+// failpointOf reads the name from a call of at("…") or Failpoint("…").
+func failpointOf(n ast.Node) (name string, ok bool) {
+	call, ok := n.(*ast.CallExpr)
+	if !ok || len(call.Args) != 1 {
+		return "", false
+	}
+	called := ""
+	switch f := call.Fun.(type) {
+	case *ast.SelectorExpr:
+		called = f.Sel.Name
+	case *ast.Ident:
+		called = f.Name
+	}
+	text, ok := call.Args[0].(*ast.BasicLit)
+	if !ok || text.Kind != token.STRING || called != "at" && called != "Failpoint" && called != "failpoint" {
+		return "", false
+	}
+	name, err := strconv.Unquote(text.Value)
+	return name, err == nil
+}
+
+// What came of a row.
+const (
+	holds = "holds"
+	fails = "**fails**"
+)
+
+// matrixFile is where the matrix is written down.
+const matrixFile = "../docs/CRASH-MATRIX.md"
+
+// TestCrashMatrixDocument finds a document that does not list exactly the rows
+// of the matrix, all of them as held.
+func TestCrashMatrixDocument(t *testing.T) {
+	all := make(map[string]string)
+	for _, l := range matrix() {
+		for _, c := range l.rows {
+			all[c.name()] = holds
+		}
+	}
+	data, err := os.ReadFile(matrixFile)
+	require.NoError(t, err)
+	assert.Equal(t, matrixDocument(all), string(data), "`make crash` writes it anew")
+}
+
+// matrixDocument is the matrix in Markdown, by what was going on. Nothing in it
+// depends on a run but the results.
+func matrixDocument(results map[string]string) string {
+	var steps []string
+	tables := make(map[string]*strings.Builder)
+	for _, l := range matrix() {
+		for _, c := range l.rows {
+			table, ok := tables[c.step]
+			if !ok {
+				table = &strings.Builder{}
+				steps, tables[c.step] = append(steps, c.step), table
+			}
+			table.WriteString(c.line(cmp.Or(results[c.name()], "**not tried**")))
+		}
+	}
+	var b strings.Builder
+	b.WriteString(matrixPreface)
+	for _, step := range steps {
+		fmt.Fprintf(&b, "\n## %s\n\n| where it dies | what is on disk then | what the fresh start does | asserted beside the common promises | result |\n"+
+			"|---|---|---|---|---|\n%s", strings.ToUpper(step[:1])+step[1:], tables[step])
+	}
+	return b.String()
+}
+
+// line is a row of the document.
+func (c crash) line(result string) string {
+	where := c.when
+	if c.point != "" {
+		where = "`" + c.point + "`: " + c.when
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s | %s |\n", where, c.disk, c.fresh, cmp.Or(c.also, "–"), result)
+}
+
+const matrixPreface = `# Crash matrix
+
+Written by ` + "`make crash`" + ` from the rows in ` + "`e2e`" + `; do not edit. Each row starts a ccbot with a sandbox Bot API, a private tmux
+server and the demo agent, leads it to one persisted step, kills it there with SIGKILL, looks at what is on disk, and
+starts a fresh one. Rows of one kind run one after another in one world, so each recovers beside what the earlier ones
+left. Every failpoint of the program has a row (` + "`TestCrashMatrixKnowsEveryFailpoint`" + `).
+
+After every row these are asserted:
+
+- P1: per Claude session id there is one process that writes it where the session runs, and none where it is over,
+  apart from second writers that the row itself started.
+- P2: a stranger's window in ccbot's tmux session, a window tagged by another ccbot, and a stranger's
+  ` + "`claude --resume`" + ` of another conversation are there with the same processes as at the beginning.
+- P3: no process of a tool outlives the agent that was ended.
+- P4: the agents got exactly what was sent to them, in order, each once; what could not be proven was asked about.
+- P5: every answer is in the chat, the one in flight at the crash at most twice, all others once.
+- P8: every state file can be read, nothing is in quarantine, nothing is left in the inbox or the outbox; every record
+  runs with exactly one pane and the bound agent in it, or is over, and no window with our tag belongs to no running
+  record. One more restart leaves every record as it is, apart from when it was written and what the agent's own status
+  line tells; the last one of each world says nothing either.
+- P9: the token is in no state file.
+`

@@ -1,0 +1,219 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/internal/sandbox"
+)
+
+// window opens a window in ccbot's tmux session, as a person does.
+func (w *world) window(name string, argv ...string) (id string, pane process.Identity) {
+	w.t.Helper()
+	args := []string{"new-window", "-d", "-P", "-F", "#{window_id} #{pane_pid}", "-t", "=ccbot:", "-n", name, "-c", w.dir}
+	for _, kv := range w.agentEnv() {
+		args = append(args, "-e", kv)
+	}
+	out := strings.Fields(w.tmux(append(append(args, "--"), argv...)...))
+	require.Len(w.t, out, 2)
+	pid, err := strconv.Atoi(out[1])
+	require.NoError(w.t, err)
+	pane, err = w.table.Identify(pid)
+	require.NoError(w.t, err)
+	w.endLater(pane)
+	return out[0], pane
+}
+
+// handmade is a window with a shell in which a person runs an agent in a
+// conversation of its own.
+func (w *world) handmade(name string) (id, claudeID string, shell, agent process.Identity) {
+	w.t.Helper()
+	claudeID = uuid.NewString()
+	id, shell = w.window(name, "/bin/bash", "--norc", "--noprofile")
+	w.tmux("send-keys", "-t", id, "-l", "--", w.agentPath()+" --session-id "+claudeID)
+	w.tmux("send-keys", "-t", id, "Enter")
+	w.until("the agent by hand is idle", func() bool {
+		all := w.writersOf(claudeID)
+		if len(all) == 1 {
+			agent = all[0]
+		}
+		return len(all) == 1 && w.presenceSays(agent.PID, claudeID, `"status":"idle"`)
+	})
+	w.endLater(agent)
+	return id, claudeID, shell, agent
+}
+
+// warnings counts the warnings of the present run about a window.
+func (w *world) warnings(id, name string) int {
+	line := fmt.Sprintf(`level=WARN msg=orphan_window window_id=%s name=%s session_id=unknown note="no Session record references it"`, id, name)
+	return strings.Count(w.bot.log.String(), line)
+}
+
+// TestP2_WindowsThatAreNotOursAreOnlyShown puts windows of other people into
+// ccbot's tmux session. Each that belongs to nobody is warned about once per
+// start, told once, listed with what can be done, and never touched. What another
+// ccbot has tagged, and reserved windows, are not mentioned.
+func TestP2_WindowsThatAreNotOursAreOnlyShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "ORPHAN_GRACE=2s")
+	w.start()
+	w.open("work", w.dir)
+	mine, sleeper := w.window("mine", "sleep", "36000")
+	theirs, other := w.window("theirs", "sleep", "36000")
+	w.tmux("set-option", "-w", "-t", theirs, "@ccbot_session", "other/"+uuid.NewString())
+	usage, reserved := w.window("ccbot-usage", "sleep", "36000")
+	hand, claudeID, shell, agent := w.handmade("hand")
+	w.stop()
+
+	w.start()
+	told := w.offered(0, "Adopt "+hand)
+	assert.Contains(t, told.Text, "2 windows belong to no session")
+	assert.Equal(t, 1, w.warnings(mine, "mine"))
+	assert.Equal(t, 1, w.warnings(hand, "hand"))
+	assert.Equal(t, 2, strings.Count(w.bot.log.String(), "orphan_window"))
+	list := w.offered(w.say("/list"), "Ignore "+mine)
+	for label, there := range map[string]bool{"Adopt " + hand: true, "Archive " + hand: true, "Ignore " + hand: true,
+		"Adopt " + mine: false, "Archive " + mine: false} {
+		_, ok := list.Find(label)
+		assert.Equal(t, there, ok, "button %s", label)
+	}
+	assert.Contains(t, list.Text, "conversation "+claudeID[:8])
+	assert.Contains(t, list.Text, fmt.Sprintf("tmux -L %s attach-session -t '%s'", w.socket, mine))
+	for _, one := range []string{theirs, usage} {
+		assert.NotRegexp(t, one+`\b`, list.Text+told.Text)
+	}
+	w.tap(list, "Ignore "+mine)
+	w.until("it is ignored", func() bool { return !w.lists("mine") })
+	w.stop()
+
+	before := w.lastID()
+	w.start()
+	w.hear(w.say("/list"), "1 window belongs to no session")
+	assert.Zero(t, w.warnings(mine, "mine"), "nobody wants to hear of it")
+	assert.Equal(t, 1, w.warnings(hand, "hand"))
+	mentions := 0
+	for _, m := range w.api.Messages(w.chat()) {
+		if m.FromBot && m.ID > before && strings.Contains(m.Text, "to no session") {
+			mentions++
+		}
+	}
+	assert.Equal(t, 1, mentions, "unasked a window is told once in its life")
+	for _, id := range []process.Identity{sleeper, other, reserved, shell, agent} {
+		assert.True(t, w.alive(id), "process %d", id.PID)
+	}
+	assert.ElementsMatch(t, []string{"work", "mine", "theirs", "ccbot-usage", "hand"}, w.windows())
+	w.stop()
+}
+
+// lists says whether the newest list names a window.
+func (w *world) lists(name string) bool {
+	newest := sandbox.Message{}
+	for _, m := range w.api.Messages(w.chat()) {
+		if m.FromBot && strings.Contains(m.Text, "session") && regexp.MustCompile(`(?m)^• @`).MatchString(m.Text) {
+			newest = m
+		}
+	}
+	return regexp.MustCompile(`(?m)^• @\d+ ` + name + `:`).MatchString(newest.Text)
+}
+
+// TestP2_AnOrphanWindowIsAdopted goes on with an agent that a person has started
+// by hand in ccbot's tmux session: it becomes a session, and its window stays the
+// person's, also after a restart and after the session's end.
+func TestP2_AnOrphanWindowIsAdopted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "ORPHAN_GRACE=2s", "KILL_GRACE=2s")
+	w.start()
+	hand, claudeID, shell, agent := w.handmade("hand")
+	list := w.offered(w.say("/list"), "Adopt")
+	w.tap(list, "Adopt")
+	w.hear(list.ID, "hand is a session now")
+	assert.Equal(t, claudeID, w.claudeIDOf("hand"))
+	assert.Equal(t, w.dir, w.record("hand").Dir)
+	w.hear(w.say("say from the chat"), "from the chat")
+	assert.Equal(t, []process.Identity{agent}, w.writersOf(claudeID))
+
+	w.stop()
+	w.start()
+	assert.Zero(t, strings.Count(w.bot.log.String(), "orphan_window"), "it belongs to a session now")
+	w.hear(w.say("say after a restart"), "after a restart")
+	assert.Equal(t, []string{"say from the chat", "say after a restart"}, w.received())
+	receipt := w.end("hand")
+	assert.Contains(t, receipt.Text, pid(agent))
+	assert.Equal(t, process.Gone, w.table.Liveness(agent))
+	assert.True(t, w.alive(shell), "the window is the person's")
+	assert.Contains(t, w.tmux("list-windows", "-t", "=ccbot:", "-F", "#{window_id}"), hand)
+	w.stop()
+}
+
+// TestP2_AnOrphanWindowIsArchived shows first which process an archive ends and
+// which stay, asks, and then ends exactly that one. Of two agents in one window
+// neither is offered.
+func TestP2_AnOrphanWindowIsArchived(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "ORPHAN_GRACE=2s", "KILL_GRACE=2s")
+	w.start()
+	hand, claudeID, shell, agent := w.handmade("hand")
+	w.tmux("split-window", "-d", "-t", hand, "sleep", "36000")
+	asked := w.offered(w.say("/list"), "Archive")
+	w.tap(asked, "Archive")
+	question := w.offered(asked.ID, "Yes, archive")
+	ends, stays, ok := strings.Cut(question.Text, "This stays:")
+	require.True(t, ok, question.Text)
+	assert.True(t, says(ends, pid(agent)), "%q names process %d", ends, agent.PID)
+	assert.True(t, says(stays, pid(shell)), "%q names process %d", stays, shell.PID)
+	assert.Contains(t, stays, "sleep")
+	assert.Contains(t, stays, "The window stays open")
+	assert.True(t, w.alive(agent), "nothing is ended before the confirmation")
+
+	w.tap(question, "Yes, archive")
+	receipt := w.hear(question.ID, "hand is archived")
+	assert.Contains(t, receipt.Text, pid(agent))
+	assert.Equal(t, process.Gone, w.table.Liveness(agent))
+	assert.Empty(t, w.writersOf(claudeID))
+	assert.True(t, w.alive(shell))
+	assert.Equal(t, "2", w.tmux("display-message", "-p", "-t", hand, "#{window_panes}"), "both panes stay")
+	w.until("it is on disk", func() bool { return w.stateOf("hand") == "archived" })
+	w.hear(w.say("/resume hand"), "hand is ready")
+	assert.Equal(t, claudeID, w.claudeIDOf("hand"))
+	w.stop()
+}
+
+// TestP2_AWindowOfOursWithoutARecordIsArchived loses the record of a session that
+// runs: its window carries our tag, so that its pane closes with the agent.
+func TestP2_AWindowOfOursWithoutARecordIsArchived(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "ORPHAN_GRACE=2s", "KILL_GRACE=2s")
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello"), "hello")
+	agents, r := w.agents(), w.record("work")
+	require.Len(t, agents, 1)
+	w.stop()
+	require.NoError(t, os.Remove(filepath.Join(w.state, "sessions", r.ID.String()+".json")))
+
+	w.start()
+	assert.Equal(t, 1, w.warnings(r.Binding.Window, "work"))
+	asked := w.offered(w.say("/list"), "Archive")
+	w.tap(asked, "Archive")
+	question := w.offered(asked.ID, "Yes, archive")
+	assert.True(t, says(question.Text, pid(agents[0])), question.Text)
+	assert.Contains(t, question.Text, "The agent's pane is mine and closes")
+	w.tap(question, "Yes, archive")
+	w.hear(question.ID, "work is archived")
+	assert.Equal(t, process.Gone, w.table.Liveness(agents[0]))
+	w.until("its window is closed", func() bool { return len(w.windows()) == 0 })
+	w.until("it is on disk", func() bool { return w.stateOf("work") == "archived" })
+	w.hear(w.say("/resume work"), "work is ready")
+	assert.Equal(t, r.ClaudeSessionID.String(), w.claudeIDOf("work"), "in the same conversation")
+	w.stop()
+}

@@ -1,0 +1,184 @@
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// Who comes to a session whose own agent is gone may be the session itself: that
+// is asked before a word is said, and not while its worker is held.
+func TestP1_WhoCameMayBeTheSessionItself(t *testing.T) {
+	for _, state := range []session.State{session.Running, session.Lost, session.Failed, session.Abandoned} {
+		t.Run(string(state), func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, h := w.wentOn()
+				w.edit(r.ID, func(r *session.Record) { r.State = state })
+				var asked []Writer
+				w.come = func(one Writer) bool {
+					asked = append(asked, one)
+					_, err := w.transfer(r, one.Identity)
+					assert.NoError(t, err)
+					return err == nil
+				}
+				require.NoError(t, w.NoticeWriters(w.ctx))
+				require.Len(t, asked, 1)
+				assert.Equal(t, h.id, asked[0].Identity)
+				assert.Equal(t, r.ClaudeSessionID, asked[0].ClaudeSessionID)
+				assert.Equal(t, process.SourcePresence, asked[0].Source)
+				assert.True(t, asked[0].Adoptable())
+				w.run()
+				w.write(r, assistantLine)
+				w.pass(time.Hour)
+				assert.Len(t, asked, 1)
+				assert.Zero(t, w.news.told(NoteSecondWriter)+w.news.told(NoteGhost))
+				assert.Equal(t, 1, w.news.told(NoteTransferred))
+			})
+		})
+	}
+}
+
+func TestP1_WhoIsNotAskedAbout(t *testing.T) {
+	state := func(s session.State) func(w *world, r session.Record, h hand) {
+		return func(w *world, r session.Record, _ hand) { w.edit(r.ID, func(r *session.Record) { r.State = s }) }
+	}
+	tests := []struct {
+		name  string
+		spoil func(w *world, r session.Record, h hand)
+	}{
+		{"archived", state(session.Archived)},
+		{"completed", state(session.Completed)},
+		{"its own agent lives", func(w *world, r session.Record, _ hand) {
+			w.edit(r.ID, func(r *session.Record) { r.Binding.Agent = w.processes.startNow(777, []string{"claude"}) })
+		}},
+		{"only its command line says so", func(_ *world, _ session.Record, h hand) { h.set(func(a *agent) { a.silent = true }) }},
+		{"in the background", func(w *world, _ session.Record, h hand) { w.tmux.suspend(h) }},
+		{"the agent of another session", func(w *world, _ session.Record, h hand) {
+			other, b := w.starting()
+			w.processes.exit(b.id.PID)
+			w.edit(other.ID, func(r *session.Record) { r.Binding.Agent = h.id })
+		}},
+		{"it may not be ended", func(w *world, _ session.Record, h hand) {
+			w.processes.change(w.Processes.Self().PID, below(h.id.PID))
+		}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, h := w.wentOn()
+				tc.spoil(w, r, h)
+				w.come = func(one Writer) bool { t.Errorf("asked about %s", one.Identity); return true }
+				require.NoError(t, w.NoticeWriters(w.ctx))
+				assert.Equal(t, 1, w.news.told(NoteSecondWriter)+w.news.told(NoteGhost), "it is told")
+			})
+		})
+	}
+}
+
+// What is not handled is told, once.
+func TestP1_WhoCameAndDoesNotMoveIsTold(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.wentOn()
+		asked := 0
+		w.come = func(Writer) bool { asked++; return false }
+		for range 3 {
+			require.NoError(t, w.NoticeWriters(w.ctx))
+		}
+		assert.Equal(t, 1, asked)
+		assert.Equal(t, 1, w.news.told(NoteSecondWriter))
+		assert.Equal(t, []process.Identity{h.id}, w.get(r.ID).Seconds)
+	})
+}
+
+// ---- sessions that have nothing to tell any more
+
+func TestP1_AClosedSessionTellsOfNobody(t *testing.T) {
+	tests := []struct {
+		closed string
+		told   int
+	}{{session.ClosedTransferred, 0}, {session.ClosedStale, 0}, {session.ClosedReboot, 1}, {session.ClosedTmux, 1}, {"", 1}}
+	for _, tc := range tests {
+		t.Run("closed "+tc.closed, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, h := w.wentOn()
+				w.edit(r.ID, func(r *session.Record) { r.State, r.Closed, r.Binding = session.Lost, tc.closed, nil })
+				w.run()
+				w.WakeAgent(h.id.PID)
+				w.pass(time.Hour)
+				assert.Equal(t, tc.told, w.news.told(NoteGhost))
+				assert.Empty(t, w.processes.signalled())
+			})
+		})
+	}
+}
+
+// The presence file of an agent changes with each turn: no look at all processes
+// for the session that it has come from.
+func TestAnAdoptedAgentsPresenceFileCostsNoLook(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.wentOn()
+		_, err := w.transfer(r, h.id)
+		require.NoError(t, err)
+		w.run()
+		w.pass(time.Second)
+		before := w.processes.scanned()
+		for range 5 {
+			w.WakeAgent(h.id.PID)
+			w.pass(time.Second)
+		}
+		assert.Equal(t, before, w.processes.scanned())
+	})
+}
+
+// Of two sessions with one conversation the open one tells.
+func TestP1_AnArchivedTwinOfAnOpenSessionTellsOfNobody(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		twin := w.archived()
+		r, _ := w.started()
+		w.edit(twin.ID, func(t *session.Record) { t.ClaudeSessionID = r.ClaudeSessionID })
+		w.write(r, assistantLine)
+		w.look()
+		assert.Zero(t, w.news.told(NoteGhost), "it is the open one's own agent")
+		before := w.processes.scanned()
+		w.WakeAgent(r.Binding.Agent.PID)
+		w.pass(time.Second)
+		assert.Equal(t, before, w.processes.scanned())
+		w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		w.look()
+		assert.Zero(t, w.news.told(NoteGhost))
+		assert.Equal(t, 1, w.news.told(NoteSecondWriter))
+		w.archive(r)
+		w.pass(time.Hour)
+		assert.Equal(t, 1, w.news.told(NoteGhost)+w.news.told(NoteSecondWriter), "it is known who has written it meanwhile")
+	})
+}
+
+// ---- where its window is
+
+// A person may move a pane to another window; an event tells when to look.
+func TestP1_ASessionFollowsItsPaneToAnotherWindow(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		other := w.tmux.Fake.AddWindow("work", "theirs")
+		pane, err := w.tmux.Fake.Pane(w.ctx, other.ID)
+		require.NoError(t, err)
+		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Window = pane.Window })
+		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source = "compact" })
+		assert.Equal(t, pane.Window.String(), w.get(r.ID).Binding.Window)
+		assert.Equal(t, a.pane.String(), w.get(r.ID).Binding.Pane)
+
+		before := w.get(r.ID).Binding
+		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { // a nested one, in a window of its own
+			e.ClaudePID, e.SessionID = 999, uuid.NewString()
+		})
+		assert.Equal(t, before, w.get(r.ID).Binding)
+	})
+}

@@ -1,0 +1,104 @@
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux/tmuxtest"
+)
+
+// Recovery has an end dealt with also where nobody steps the sessions.
+func TestP8_AnEndIsConcludedWithoutAStep(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.restart() // it does not run
+		w.tmux.die(a, tmuxtest.Exit{Status: 7})
+		require.NoError(t, w.Conclude(w.ctx, r.ID))
+		got := w.get(r.ID)
+		assert.Equal(t, session.Completed, got.State)
+		assert.Equal(t, 7, got.Exit.Status)
+		assert.Equal(t, 1, w.news.told(NoteEnded))
+		assert.Empty(t, w.tmux.windows(), "the dead pane is closed")
+
+		require.NoError(t, w.Conclude(w.ctx, r.ID))
+		assert.Equal(t, got, w.get(r.ID), "once more is nothing")
+	})
+}
+
+// In the meantime its pane may have gone as well: then it is lost.
+func TestP8_AnEndWhoseStatusNobodySawIsALoss(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.crashed()
+		require.NoError(t, w.Conclude(w.ctx, r.ID))
+		assert.Equal(t, session.Lost, w.get(r.ID).State)
+		assert.Equal(t, 1, w.news.told(NoteLost))
+	})
+}
+
+func TestP6_NothingIsConcludedThatIsNotProvenOver(t *testing.T) {
+	tests := map[string]func(w *world, r session.Record, a *agent){
+		"its agent lives": func(*world, session.Record, *agent) {},
+		"nobody knows of its agent": func(w *world, _ session.Record, a *agent) {
+			w.tmux.die(a, tmuxtest.Exit{})
+			w.processes.set(func(ps *processes) {
+				ps.liveness = func(process.Identity) process.Liveness { return process.Unknown }
+			})
+		},
+		"its pane says nothing yet": func(w *world, _ session.Record, a *agent) { w.processes.exit(a.id.PID) },
+		"it is bound to nothing": func(w *world, r session.Record, _ *agent) {
+			w.edit(r.ID, func(r *session.Record) { r.Binding = nil })
+		},
+	}
+	for name, spoil := range tests {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.restart()
+				spoil(w, r, a)
+				before := w.get(r.ID)
+				require.ErrorIs(t, w.Conclude(w.ctx, r.ID), ErrChanged)
+				assert.Equal(t, before, w.get(r.ID))
+				assert.Zero(t, w.news.told(NoteEnded)+w.news.told(NoteLost))
+			})
+		})
+	}
+}
+
+// A stop that is under way has its own end.
+func TestP3_AStopIsNotConcluded(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.restart()
+		w.tmux.die(a, tmuxtest.Exit{})
+		w.edit(r.ID, func(r *session.Record) { r.State, r.Final = session.Stopping, session.Archived })
+		before := w.get(r.ID)
+		require.NoError(t, w.Conclude(w.ctx, r.ID))
+		assert.Equal(t, before, w.get(r.ID))
+	})
+}
+
+// Whenever its agent begins, the binding gets the time of it.
+func TestTimestamps_ABindingIsAsNewAsItsAgentTells(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.pass(time.Hour)
+		at := time.Now().UTC()
+		begins := func(e *hookwire.Event) { e.Received, e.Source = at, "compact" }
+		w.hook(r, hookwire.SessionStart, begins)
+		got := w.get(r.ID)
+		assert.Equal(t, at, got.Binding.BoundAt)
+		assert.Equal(t, r.ReportsAt, got.ReportsAt, "that is of the launch")
+
+		w.hook(r, hookwire.SessionStart, begins)
+		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Received = at.Add(-time.Minute) }) // late
+		w.pass(time.Minute)
+		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+		assert.Equal(t, at, w.get(r.ID).Binding.BoundAt)
+	})
+}

@@ -1,0 +1,234 @@
+package lifecycle
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// haunt has a session archived, of which something was still left when ccbot died.
+// The Service does not run.
+func (w *world) haunt() (r session.Record, left process.Identity) {
+	w.t.Helper()
+	r, _ = w.started()
+	w.write(r, userLine("hello"))
+	w.stop()
+	left = w.leftover(777, r)
+	w.processes.set(func(ps *processes) { ps.hidden[777] = process.ErrGone }) // the archive does not see it
+	w.presences.claim()
+	w.edit(r.ID, func(r *session.Record) {
+		r.State, r.Ended, r.EndedAt, r.Binding = session.Archived, w.moment(), time.Now().UTC(), nil
+		r.Tail = w.tailOf(*r)
+	})
+	w.processes.set(func(ps *processes) { delete(ps.hidden, 777) })
+	if a := w.tmux.agentOf(r); w.processes.alive(a.id) {
+		w.processes.exit(a.id.PID)
+	}
+	w.pass(time.Minute)
+	return w.get(r.ID), left
+}
+
+func (w *world) tailOf(r session.Record) int64 {
+	return (&work{Service: w.Service, r: &r}).transcriptSize()
+}
+
+const testRule session.Rule = "recovery.end_leftovers"
+
+func TestP3_LeftoversOfWhatIsOverAreEnded(t *testing.T) {
+	for _, how := range []process.How{process.HowTerm, process.HowKill} {
+		t.Run(string(how), func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, left := w.haunt()
+				w.processes.yieldsTo(left.PID, how)
+				tool := w.processes.startNow(778, []string{"sleep"}, below(left.PID))
+				w.write(r, assistantLine) // it has gone on
+				ended, err := w.EndLeftovers(w.ctx, r.ID, testRule)
+				require.NoError(t, err)
+				require.NotEmpty(t, ended)
+				assert.Equal(t, left, ended[0].Process.Identity)
+				assert.Equal(t, how, ended[0].How)
+				assert.False(t, w.processes.alive(left))
+				assert.Equal(t, how != process.HowKill, w.processes.alive(tool), "what a kill has left running ends too")
+				got := w.get(r.ID)
+				assert.Equal(t, session.Archived, got.State)
+				assert.Equal(t, r.EndedAt, got.EndedAt)
+				assert.Nil(t, got.Cleanup)
+				last := got.History[len(got.History)-1]
+				assert.Equal(t, testRule, last.Rule)
+				assert.Equal(t, []session.State{session.Archived, session.Archived}, []session.State{last.From, last.To})
+				assert.Contains(t, last.Why, "process 777 ("+string(how)+")")
+				assert.Contains(t, w.order.all(), "at leftovers-ended")
+
+				again, err := w.EndLeftovers(w.ctx, r.ID, testRule)
+				require.NoError(t, err)
+				assert.Empty(t, again)
+				assert.Equal(t, got, w.get(r.ID), "once more is nothing")
+				w.run()
+				w.pass(time.Hour)
+				assert.Zero(t, w.news.told(NoteGhost), "what it had written is no news")
+				assert.Zero(t, w.news.told(NoteStopped))
+			})
+		})
+	}
+}
+
+func TestP2_OnlyLeftoversAreEnded(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(w *world, r session.Record, left process.Identity)
+	}{
+		{"one that was told as a second writer", func(w *world, r session.Record, left process.Identity) {
+			w.edit(r.ID, func(r *session.Record) { r.Seconds = []process.Identity{left} })
+		}},
+		{"one that was started after the end", func(w *world, r session.Record, left process.Identity) {
+			w.edit(r.ID, func(r *session.Record) { r.Ended = process.Moment{Boot: boot, Tick: left.Start} })
+		}},
+		{"one whose session's end nobody saw", func(w *world, r session.Record, _ process.Identity) {
+			w.edit(r.ID, func(r *session.Record) { r.Ended = process.Moment{} })
+		}},
+		{"one that has moved on", func(w *world, _ session.Record, left process.Identity) {
+			w.presences.claim(presence.File{PID: 777, ProcStart: left.Start, SessionID: uuid.New()})
+		}},
+		{"one that contradicts itself", func(w *world, r session.Record, left process.Identity) {
+			w.presences.claim(presence.File{PID: 777, ProcStart: left.Start, SessionID: r.ClaudeSessionID})
+			w.bindings.claim(left, uuid.New())
+		}},
+		{"another user's", func(w *world, _ session.Record, _ process.Identity) {
+			w.processes.change(777, func(p *process.Process) { p.UID = 0 })
+		}},
+		{"what ccbot was started by", func(w *world, _ session.Record, _ process.Identity) {
+			w.processes.change(w.Processes.Self().PID, below(777))
+		}},
+		{"the agent of another session", func(w *world, _ session.Record, left process.Identity) {
+			other, _ := w.starting()
+			w.edit(other.ID, func(r *session.Record) { r.Binding.Agent = left })
+		}},
+		{"no agent", func(w *world, _ session.Record, _ process.Identity) {
+			w.processes.change(777, func(p *process.Process) { p.Args = append([]string{"vim"}, p.Args[1:]...) })
+		}},
+		{"another one with its pid", func(w *world, _ session.Record, _ process.Identity) {
+			w.processes.exit(777)
+			w.processes.startNow(777, resume(uuid.New()))
+		}},
+		{"what a session had bound that was given up unknown", func(w *world, r session.Record, left process.Identity) {
+			w.edit(r.ID, func(r *session.Record) { r.State, r.Bound = session.Abandoned, []process.Identity{left} })
+		}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, left := w.haunt()
+				tc.spoil(w, r, left)
+				_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
+				require.NoError(t, err)
+				assert.Empty(t, w.processes.signalled())
+			})
+		})
+	}
+}
+
+func TestP6_WithoutEvidenceNothingIsEnded(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, left := w.haunt()
+		w.presences.fail(errors.New("permission denied"))
+		_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
+		require.ErrorIs(t, err, ErrEvidence)
+		assert.True(t, w.processes.alive(left))
+		assert.Equal(t, r.History, w.get(r.ID).History)
+		assert.Equal(t, r.UpdatedAt, w.get(r.ID).UpdatedAt)
+	})
+}
+
+// It is noted with the record, with the time of the next try, which comes later
+// each time. The record stays what it is.
+func TestP3_ALeftoverThatStaysIsNoted(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, left := w.haunt()
+		w.processes.yieldsTo(left.PID, never)
+		for attempt := range 3 {
+			_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
+			require.NoError(t, err)
+			got := w.get(r.ID)
+			assert.Equal(t, session.Archived, got.State)
+			assert.Equal(t, r.EndedAt, got.EndedAt)
+			assert.Equal(t, r.Ended, got.Ended)
+			require.NotNil(t, got.Cleanup)
+			assert.Equal(t, attempt+1, got.Cleanup.Attempts)
+			assert.Equal(t, []process.Identity{left}, got.Cleanup.Processes)
+			assert.Equal(t, time.Minute<<attempt, time.Until(got.Cleanup.NotBefore).Round(time.Second))
+			assert.Contains(t, got.History[len(got.History)-1].Why, "left: process "+strconv.Itoa(left.PID)+": it survived KILL")
+		}
+		w.run()
+		w.pass(3 * time.Hour)
+		assert.Equal(t, 3, w.get(r.ID).Cleanup.Attempts, "recovery tries again, and no step")
+		assert.Zero(t, w.news.told(NoteStopped))
+		w.processes.yieldsTo(left.PID, process.HowTerm)
+		_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
+		require.NoError(t, err)
+		assert.Nil(t, w.get(r.ID).Cleanup)
+	})
+}
+
+// A session that came back is ended as any other: what was noted before its new
+// life is of the old one.
+func TestP3_WhatWasNotedIsForgottenByARestore(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, left := w.haunt()
+		w.processes.yieldsTo(left.PID, never)
+		_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
+		require.NoError(t, err)
+		w.processes.exit(left.PID)
+		w.edit(r.ID, func(r *session.Record) { r.Closed, r.Unreported = session.ClosedReboot, true })
+		back, err := w.restoreIt(r.ID)
+		require.NoError(t, err)
+		assert.Nil(t, back.Cleanup)
+		assert.Empty(t, back.Closed)
+		assert.False(t, back.Unreported)
+		w.run()
+		w.report(back)
+		w.pass(time.Second)
+		own := w.leftover(779, back)
+		w.archive(w.get(r.ID))
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.False(t, w.processes.alive(own), "it was started in the new life")
+	})
+}
+
+func TestP2_LeftoversOfWhatIsNotOverAreNotEnded(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.haunt()
+		for _, state := range []session.State{session.Running, session.Starting, session.Restoring, session.Stopping, session.CleanupFailed} {
+			w.edit(r.ID, func(r *session.Record) { r.State = state })
+			_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
+			var wrong *StateError
+			require.ErrorAs(t, err, &wrong, state)
+		}
+		_, err := w.EndLeftovers(w.ctx, uuid.New(), testRule)
+		require.ErrorIs(t, err, session.ErrNotFound)
+		assert.Empty(t, w.processes.signalled())
+	})
+}
+
+func TestP8_ACrashAfterLeftoversWereEnded(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, left := w.haunt()
+		w.crash("leftovers-ended", func() {
+			_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
+			assert.Error(t, err)
+		})
+		assert.False(t, w.processes.alive(left))
+		_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
+		require.NoError(t, err)
+		assert.Equal(t, r.History, w.get(r.ID).History)
+		assert.Equal(t, r.UpdatedAt, w.get(r.ID).UpdatedAt)
+	})
+}

@@ -1,0 +1,187 @@
+package lifecycle
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/git"
+	"ccbot/internal/session"
+)
+
+// told is how long the last lines of a turn may take once the agent is idle: the
+// transcript's come up to 0.2 s later, the status line's 0.3 s (2.1.328).
+const told = time.Second
+
+// noteState keeps with the record what the agent is doing and how far it is, at
+// each change of its phase and at each end of a turn: a restore, or a person who
+// looks at the record, finds it when the agent is gone. One such moment is one
+// save, and nothing is saved when nothing has changed. again is when to look once
+// more, 0 when not: an agent is idle before all is told of its turn, and nobody
+// watches what that writes.
+func (w *work) noteState() (again time.Duration, err error) {
+	phase := w.view.Phase()
+	if w.r.State != session.Running || phase == PhaseUnknown {
+		return 0, nil // a torn read says nothing: what was seen last stays
+	}
+	seen := w.seePhase(phase)
+	if seen.fresh {
+		w.wantGit(w.r.ID)
+	}
+	if seen.left > 0 {
+		return seen.left, nil
+	}
+	news := w.keepGit()
+	if seen.changed || w.r.Phase != string(phase) {
+		w.r.Phase, w.r.PhaseAt = string(phase), seen.since.UTC()
+		news, seen.due = true, true
+	}
+	if seen.due {
+		news = w.keepProgress() || news
+	}
+	if phase == PhaseIdle {
+		news = w.keepUsage() || news
+	}
+	if news {
+		err = w.save()
+	}
+	if err == nil && phase == PhaseIdle {
+		w.remember(w.r.ID, func(m *memory) { m.toldBy = time.Time{} })
+	}
+	return 0, err
+}
+
+// sighting is what one look at the phase adds to those before.
+type sighting struct {
+	changed bool          // it was another one at the look before
+	fresh   bool          // a turn has ended, as far as this look can tell
+	since   time.Time     // since when it is this one
+	left    time.Duration // how long more may come of the turn
+	due     bool          // the turn is told, and not yet kept
+}
+
+// seePhase remembers the phase. A turn that was too short to be seen has left a
+// new presence file.
+func (w *work) seePhase(phase Phase) (seen sighting) {
+	now, by := w.view.Now, w.view.Presence.UpdatedAt
+	w.remember(w.r.ID, func(m *memory) {
+		seen.changed = m.phase != "" && m.phase != phase
+		seen.fresh = phase == PhaseIdle && (m.phase != phase || !m.idleSince.Equal(by))
+		if m.phase != phase {
+			m.phase, m.phaseAt = phase, now
+		}
+		seen.since = m.phaseAt
+		if phase != PhaseIdle {
+			return
+		}
+		if m.idleSince = by; seen.fresh {
+			m.toldBy = now.Add(told)
+		}
+		if seen.due = !m.toldBy.IsZero(); seen.due {
+			seen.left = max(0, min(m.toldBy.Sub(now), told)) // or the clock was set back
+		}
+	})
+	return seen
+}
+
+// keepProgress reads on in the transcript and says whether that tells anything
+// new; saving is the caller's.
+func (w *work) keepProgress() bool {
+	next, err := w.r.Progress.Advance(w.transcriptPath(*w.r))
+	if err != nil {
+		w.Log.Debug("transcript_unreadable", "session_id", w.r.ID.String(), "error", err.Error())
+		return false
+	}
+	news := !next.Same(w.r.Progress)
+	w.r.Progress = next
+	return news
+}
+
+// gitLook is one look at a session's repository.
+type gitLook struct{ state *git.State }
+
+// keepGit puts the newest look at the repository into the record, and says
+// whether it is another than before; saving is the caller's.
+func (w *work) keepGit() bool {
+	look := w.recall(w.r.ID).git
+	if look == nil || sameGit(look.state, w.r.GitNow) {
+		return false
+	}
+	w.r.GitNow = look.state
+	return true
+}
+
+// sameGit says whether two looks saw the same, whenever that was.
+func sameGit(a, b *git.State) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	one, other := *a, *b
+	one.At, other.At = time.Time{}, time.Time{}
+	return one == other
+}
+
+// wantGit asks for a look at a session's repository. It is not made on the
+// session's worker: in a large tree it takes seconds, and prompts would wait.
+func (s *Service) wantGit(id uuid.UUID) {
+	if s.Git == nil {
+		return
+	}
+	s.mu.Lock()
+	s.gits[id] = true
+	s.mu.Unlock()
+	s.signal()
+}
+
+// takeGits gives the sessions whose repositories are to be looked at, unless one
+// is at this moment: after a restart many come at once, and they are looked at
+// one by one.
+func (s *Service) takeGits() []uuid.UUID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.looking || len(s.gits) == 0 {
+		return nil
+	}
+	ids := slices.Collect(maps.Keys(s.gits))
+	clear(s.gits)
+	s.looking = true
+	return ids
+}
+
+func (s *Service) lookAtGits(ctx context.Context, ids []uuid.UUID) {
+	for _, id := range ids {
+		r, ok := s.Store.Get(id)
+		if !ok || ctx.Err() != nil {
+			continue
+		}
+		state, known := s.lookAtGit(ctx, r)
+		if !known {
+			continue
+		}
+		s.remember(id, func(m *memory) { m.git = &gitLook{state: state} })
+		if !sameGit(state, r.GitNow) {
+			s.Wake(id) // a step keeps it
+		}
+	}
+	s.mu.Lock()
+	s.looking = false
+	s.mu.Unlock()
+	s.signal()
+}
+
+// lookAtGit tells the state of a session's repository; known is false where git
+// did not say.
+func (s *Service) lookAtGit(ctx context.Context, r session.Record) (state *git.State, known bool) {
+	if s.Git == nil {
+		return nil, false
+	}
+	state, err := s.Git(ctx, r.Dir)
+	if err != nil {
+		s.Log.Debug("git_unknown", "session_id", r.ID.String(), "error", err.Error())
+		return nil, false
+	}
+	return state, true
+}

@@ -1,0 +1,209 @@
+package lifecycle
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// What recovery does with a session is told later, once and for all of them: until
+// then the record knows that it was not.
+func TestP8_WhatRecoveryEndsIsUnreportedUntilItIsTold(t *testing.T) {
+	tests := []struct {
+		name string
+		end  func(w *world, id uuid.UUID) error
+		want session.State
+	}{
+		{"lost", func(w *world, id uuid.UUID) error {
+			return w.MarkLost(w.ctx, id, "recovery.mark_lost", "both are gone", session.ClosedReboot)
+		}, session.Lost},
+		{"abandoned", func(w *world, id uuid.UUID) error {
+			return w.Abandon(w.ctx, id, "recovery.abandon", "both are gone", session.ClosedReboot)
+		}, session.Abandoned},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r := w.crashed()
+				w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: Typing, Mark: &Mark{At: time.Now()}})
+				w.edit(r.ID, func(r *session.Record) { r.Prompts = []string{"k", "next"} })
+				w.prompts.put(Prompt{Key: "next", Text: "next", Class: ClassPrompt, State: Held})
+				require.NoError(t, tc.end(w, r.ID))
+				got := w.get(r.ID)
+				assert.Equal(t, tc.want, got.State)
+				assert.Equal(t, session.ClosedReboot, got.Closed)
+				assert.True(t, got.Unreported)
+				assert.Nil(t, got.Binding)
+				assert.False(t, got.EndedAt.IsZero())
+				last := got.History[len(got.History)-1]
+				assert.Equal(t, session.Change{At: last.At, From: session.Running, To: tc.want, Rule: "recovery." + last.Rule[len("recovery."):], Why: "both are gone"}, last)
+				assert.Equal(t, Unproven, w.prompts.state("k"), "prompts are settled as ever")
+				assert.Equal(t, []string{"k", "next"}, got.Prompts)
+				assert.Zero(t, w.news.told(NoteLost)+w.news.told(NoteFailed)+w.news.told(NoteEnded))
+
+				w.restart()
+				assert.True(t, w.get(r.ID).Unreported)
+				require.NoError(t, w.Reported(w.ctx, r.ID))
+				reported := w.get(r.ID)
+				assert.False(t, reported.Unreported)
+				require.NoError(t, w.Reported(w.ctx, r.ID))
+				assert.Equal(t, reported, w.get(r.ID), "once more is not even written")
+			})
+		})
+	}
+}
+
+// A bot that runs tells at once.
+func TestP8_ALossThatTheBotSeesIsToldAtOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.tmux.ClosePaneByHand(a.pane)
+		w.processes.exit(a.id.PID)
+		w.pass(time.Minute)
+		got := w.get(r.ID)
+		assert.Equal(t, session.Lost, got.State)
+		assert.False(t, got.Unreported)
+		assert.Equal(t, 1, w.news.told(NoteLost))
+	})
+}
+
+func TestP6_NothingIsLostThatIsNotProvenGone(t *testing.T) {
+	tests := []struct {
+		name          string
+		spoil         func(w *world, r session.Record)
+		lost, abandon error
+	}{
+		{"its agent lives", func(w *world, r session.Record) {
+			w.edit(r.ID, func(r *session.Record) { r.Binding.Agent = w.processes.startNow(777, []string{"claude"}) })
+		}, ErrChanged, ErrChanged},
+		{"nobody knows", func(w *world, r session.Record) {
+			w.processes.set(func(ps *processes) { ps.hidden[r.Binding.Agent.PID] = errors.New("permission denied") })
+		}, ErrChanged, nil},
+		{"it was never identified", func(w *world, r session.Record) {
+			w.edit(r.ID, func(r *session.Record) { r.Binding.Agent = process.Identity{PID: r.Binding.Agent.PID} })
+		}, nil, nil},
+		{"it is bound to nothing", func(w *world, r session.Record) {
+			w.edit(r.ID, func(r *session.Record) { r.Binding = nil })
+		}, nil, nil},
+	}
+	for _, tc := range tests {
+		for name, do := range map[string]func(w *world, id uuid.UUID) error{
+			"lost":      func(w *world, id uuid.UUID) error { return w.MarkLost(w.ctx, id, "test", "gone", "") },
+			"abandoned": func(w *world, id uuid.UUID) error { return w.Abandon(w.ctx, id, "test", "stale", "") },
+		} {
+			t.Run(tc.name+", "+name, func(t *testing.T) {
+				inWorld(t, func(t *testing.T, w *world) {
+					r := w.crashed()
+					tc.spoil(w, r)
+					want := tc.lost
+					if name == "abandoned" {
+						want = tc.abandon
+					}
+					err := do(w, r.ID)
+					if want != nil {
+						require.ErrorIs(t, err, want)
+						assert.Equal(t, session.Running, w.get(r.ID).State)
+						return
+					}
+					require.NoError(t, err)
+					assert.Equal(t, session.State(name), w.get(r.ID).State)
+				})
+			})
+		}
+	}
+}
+
+// Nobody knew whether its agent lives; it does. Nothing of it is ended unasked,
+// and no second one is started beside it.
+func TestP6_TheAgentOfAnAbandonedSessionIsSpared(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.write(r, userLine("hello"))
+		w.stop()
+		w.processes.set(func(ps *processes) { ps.hidden[a.id.PID] = errors.New("permission denied") })
+		require.NoError(t, w.Abandon(w.ctx, r.ID, "recovery.abandon", "no sign of life", ""))
+		w.processes.set(func(ps *processes) { delete(ps.hidden, a.id.PID) })
+		writers := w.survey().Writers[r.ID]
+		require.Len(t, writers, 1)
+		assert.Equal(t, a.id, writers[0].Identity)
+		assert.Equal(t, Second, writers[0].Standing)
+		assert.True(t, writers[0].Adoptable())
+		_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
+		require.NoError(t, err)
+		_, err = w.restoreIt(r.ID)
+		var refused *WriterError
+		require.ErrorAs(t, err, &refused)
+		assert.Empty(t, w.processes.signalled())
+
+		w.edit(r.ID, func(r *session.Record) { r.Seconds = nil })
+		got, err := w.transfer(r, a.id)
+		require.NoError(t, err, "it goes on where it is")
+		assert.Equal(t, a.id, got.Binding.Agent)
+		assert.Zero(t, got.Binding.Shell)
+	})
+}
+
+func TestAbandonAndClose(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.crashed()
+		require.NoError(t, w.MarkLost(w.ctx, r.ID, "test", "gone", session.ClosedTmux))
+		require.NoError(t, w.Reported(w.ctx, r.ID))
+		before := w.get(r.ID)
+		require.NoError(t, w.Abandon(w.ctx, r.ID, "test", "stale", ""))
+		got := w.get(r.ID)
+		assert.Equal(t, session.Abandoned, got.State)
+		assert.Equal(t, session.ClosedTmux, got.Closed)
+		assert.False(t, got.Unreported, "that it was lost was told")
+		assert.Equal(t, before.EndedAt, got.EndedAt)
+		require.NoError(t, w.Close(w.ctx, r.ID, "test", "too old", session.ClosedStale))
+		got = w.get(r.ID)
+		assert.Equal(t, session.Abandoned, got.State)
+		assert.Equal(t, session.ClosedStale, got.Closed)
+		assert.Equal(t, "too old", got.History[len(got.History)-1].Why)
+		assert.True(t, got.Resumable(), "a person may mean it all the same")
+
+		require.NoError(t, w.Note(w.ctx, r.ID, "test", "a line"))
+		got = w.get(r.ID)
+		last := got.History[len(got.History)-1]
+		assert.Equal(t, session.Change{At: last.At, From: session.Abandoned, To: session.Abandoned, Rule: "test", Why: "a line"}, last)
+	})
+}
+
+func TestWhatCannotBeGivenUp(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r := w.crashed()
+		wrong := (*StateError)(nil)
+		for _, state := range session.States() {
+			w.edit(r.ID, func(r *session.Record) { r.State = state })
+			if state != session.Running && state != session.Starting && state != session.Restoring {
+				require.ErrorAs(t, w.MarkLost(w.ctx, r.ID, "test", "gone", ""), &wrong, state)
+			}
+			if state != session.Running && state != session.Lost {
+				require.ErrorAs(t, w.Abandon(w.ctx, r.ID, "test", "stale", ""), &wrong, state)
+			}
+			if state.Live() {
+				require.ErrorAs(t, w.Close(w.ctx, r.ID, "test", "stale", session.ClosedStale), &wrong, state)
+			}
+			assert.Equal(t, state, w.get(r.ID).State)
+		}
+		w.edit(r.ID, func(r *session.Record) { r.State, r.Closed = session.Lost, session.ClosedTransferred })
+		require.NoError(t, w.Close(w.ctx, r.ID, "test", "stale", session.ClosedStale))
+		assert.Equal(t, session.ClosedTransferred, w.get(r.ID).Closed, "that leads to its successor")
+		for _, do := range []func(id uuid.UUID) error{
+			func(id uuid.UUID) error { return w.MarkLost(w.ctx, id, "", "", "") },
+			func(id uuid.UUID) error { return w.Abandon(w.ctx, id, "", "", "") },
+			func(id uuid.UUID) error { return w.Close(w.ctx, id, "", "", "") },
+			func(id uuid.UUID) error { return w.Note(w.ctx, id, "", "") },
+			func(id uuid.UUID) error { return w.Reported(w.ctx, id) },
+		} {
+			assert.ErrorIs(t, do(uuid.New()), session.ErrNotFound)
+		}
+	})
+}

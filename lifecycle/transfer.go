@@ -1,0 +1,239 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// bequeath gives a new record what this one had, for as long as it is its own:
+// it is written once, with everything.
+func (w *work) bequeath(t *session.Record, agent process.Identity) {
+	w.keepUsage() // while it is known whose it is
+	from := w.r.Clone()
+	t.TookOver = from.ID
+	t.Name, t.Dir, t.Conversation, t.Owner = from.Name, from.Dir, from.Conversation, from.Owner
+	t.EarlierClaudeIDs, t.ForkOf = from.EarlierClaudeIDs, from.ForkOf
+	t.Prompts = from.Prompts
+	t.Launch, t.Progress, t.Usage, t.GitStart, t.GitNow = from.Launch, from.Progress, from.Usage, from.GitStart, from.GitNow
+	t.Seconds = slices.DeleteFunc(w.living(from.Seconds), func(id process.Identity) bool { return id == agent })
+}
+
+// create puts a session for an adopted agent on disk and hands over to it. From
+// then on it lives, whatever comes in between.
+func (w *work) create(ctx context.Context, t *session.Record, asked bool) (session.Record, error) {
+	steps := w.holdSteps(t.ID) // nothing is typed while the prompts are still another's
+	defer steps()
+	if err := w.Store.Create(*t); err != nil {
+		return session.Record{}, err
+	}
+	r, _ := w.Store.Get(t.ID)
+	w.at("target-recorded")
+	w.Watch(r)
+	w.Wake(r.ID)
+	if r.TookOver != uuid.Nil {
+		if err := w.handOver(ctx, r, asked); err != nil {
+			return r, err
+		}
+	}
+	return r, w.tellFollow(ctx, r)
+}
+
+// holdSteps keeps a session from being stepped until it is called back.
+func (s *Service) holdSteps(id uuid.UUID) (release func()) {
+	s.mu.Lock()
+	s.busy[id] = true
+	s.mu.Unlock()
+	return func() {
+		s.mu.Lock()
+		delete(s.busy, id)
+		s.mu.Unlock()
+		s.signal()
+	}
+}
+
+// handOver hands what this session still has over to its successor and closes it:
+// the prompts first, so that a crash at any point leaves each with one of the two.
+func (w *work) handOver(ctx context.Context, to session.Record, asked bool) error {
+	var moved []string
+	for _, key := range w.r.Prompts {
+		err := w.Prompts.MovePrompt(key, to.ID)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // finished
+		}
+		if err != nil {
+			return fmt.Errorf("transfer session %s: %w", w.r.ID, err)
+		}
+		moved = append(moved, key)
+	}
+	if err := w.take(ctx, to.ID, moved); err != nil {
+		return fmt.Errorf("transfer session %s: %w", w.r.ID, err)
+	}
+	w.at("prompts-moved")
+	if err := w.closeMoved(ctx, to); err != nil {
+		return err
+	}
+	n := Note{Kind: NoteTransferred, Session: to.Clone(), From: w.r.Clone(), Asked: asked, Attach: w.Attach(to)}
+	if err := w.News.SessionNews(ctx, n); err != nil {
+		return fmt.Errorf("tell %s of session %s: %w", n.Kind, to.ID, err)
+	}
+	if err := w.save(); err != nil {
+		return err
+	}
+	w.at("source-closed")
+	return w.tellFollow(ctx, w.r.Clone())
+}
+
+// take puts prompts at the end of another session's queue that are not in it: they
+// were accepted after its record was written.
+func (s *Service) take(ctx context.Context, id uuid.UUID, keys []string) error {
+	r, ok := s.Store.Get(id)
+	if !ok || !slices.ContainsFunc(keys, func(key string) bool { return !slices.Contains(r.Prompts, key) }) {
+		return nil
+	}
+	defer s.Wake(id)
+	return s.do(ctx, id, func(w *work) error {
+		for _, key := range keys {
+			if !slices.Contains(w.r.Prompts, key) {
+				w.r.Prompts = append(w.r.Prompts, key)
+			}
+		}
+		return w.save()
+	})
+}
+
+// closeMoved closes the record in memory. Its dead pane, if there is one, is not
+// needed any more.
+func (w *work) closeMoved(ctx context.Context, to session.Record) error {
+	rule, why := madeBy(to)
+	why = fmt.Sprintf("session %s goes on with its conversation: %s", to.ID, why)
+	if w.r.State == session.Running {
+		if w.view = w.View(ctx, *w.r); w.view.Fate == PaneDead {
+			if err := w.closeOwn(ctx); err != nil {
+				w.Log.Info("window_not_closed", "session_id", w.r.ID.String(), "error", err.Error())
+			}
+		}
+		if err := w.r.Become(session.Lost, w.Now(), rule, why); err != nil {
+			return err
+		}
+		w.over(w.endSeen())
+	} else {
+		w.r.Note(w.Now(), rule, why)
+	}
+	w.r.Closed, w.r.Unreported = session.ClosedTransferred, false
+	w.r.Binding, w.r.Cleanup, w.r.Haunted = nil, nil, false
+	w.r.Prompts, w.r.Cursors, w.r.Seconds = nil, nil, nil
+	return nil
+}
+
+// madeBy is what made a record, as its history tells.
+func madeBy(r session.Record) (session.Rule, string) {
+	for _, c := range r.History {
+		if c.From == "" {
+			return c.Rule, c.Why
+		}
+	}
+	return ruleAdopt, "its record says so"
+}
+
+// tellFollow says that the transcript of a session is to be looked at again.
+func (s *Service) tellFollow(ctx context.Context, r session.Record) error {
+	n := Note{Kind: NoteTranscript, Session: r, Attach: s.Attach(r)}
+	if err := s.News.SessionNews(ctx, n); err != nil {
+		return fmt.Errorf("tell %s of session %s: %w", n.Kind, r.ID, err)
+	}
+	return nil
+}
+
+// moved says whether a record is closed because another session goes on with its
+// conversation, and nothing is left in it that would be that one's.
+func moved(r session.Record) bool {
+	return r.Closed == session.ClosedTransferred && r.Binding == nil && len(r.Prompts)+len(r.Cursors)+len(r.Seconds) == 0
+}
+
+// successor finds the session that goes on with another one's conversation, or
+// with that of its successor.
+func (s *Service) successor(id uuid.UUID) (last session.Record, found bool) {
+	return session.Successor(s.Store.List(), id)
+}
+
+// resumable says why a session cannot be brought back.
+func (w *work) resumable() error {
+	if to, moved := w.successor(w.r.ID); moved {
+		return &MovedError{To: to.ID}
+	}
+	if !w.r.Resumable() && !w.r.Interrupted() {
+		return &StateError{State: w.r.State, Want: "resumed"}
+	}
+	return nil
+}
+
+// reopen forgets what only concerns a session that is over.
+func (w *work) reopen() { w.r.Closed, w.r.Unreported, w.r.Cleanup = "", false, nil }
+
+// passOn gives prompts that were meant for a session that has moved to its
+// successor; it is nil if there is none.
+func (w *work) passOn(keys ...string) (to uuid.UUID, err error) {
+	if w.r.Closed != session.ClosedTransferred {
+		return uuid.Nil, nil
+	}
+	successor, ok := w.successor(w.r.ID)
+	if !ok {
+		return uuid.Nil, nil
+	}
+	for _, key := range keys {
+		if err := w.Prompts.MovePrompt(key, successor.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return uuid.Nil, fmt.Errorf("pass prompt %s on to session %s: %w", key, successor.ID, err)
+		}
+	}
+	return successor.ID, nil
+}
+
+// TidyTransfer finishes what an Adopt left undone: the record that the target
+// took over from is closed, its prompts are the target's. Once more is nothing.
+func (s *Service) TidyTransfer(ctx context.Context, target uuid.UUID) error {
+	t, ok := s.Store.Get(target)
+	if !ok {
+		return fmt.Errorf("tidy the transfer to session %s: %w", target, session.ErrNotFound)
+	}
+	if t.TookOver == uuid.Nil {
+		return nil
+	}
+	err := s.do(ctx, t.TookOver, func(w *work) error { return w.finishTransfer(ctx, t) })
+	if errors.Is(err, session.ErrNotFound) {
+		return nil // it was purged
+	}
+	return err
+}
+
+// finishTransfer closes this session for its successor, unless that is done.
+func (w *work) finishTransfer(ctx context.Context, to session.Record) error {
+	if to.TookOver != w.r.ID || moved(*w.r) {
+		return nil
+	}
+	if w.r.State.Live() && (w.r.State != session.Running || w.ownAgent(*w.r) != process.Gone) {
+		return &StateError{State: w.r.State, Want: "closed"}
+	}
+	return w.handOver(ctx, to, false)
+}
+
+// tidyTransfers finishes every transfer that an error has cut short.
+func (s *Service) tidyTransfers(ctx context.Context) error {
+	var failed []error
+	for _, t := range s.Store.List() {
+		if t.TookOver == uuid.Nil {
+			continue
+		}
+		if from, ok := s.Store.Get(t.TookOver); ok && !moved(from) {
+			failed = append(failed, s.TidyTransfer(ctx, t.ID))
+		}
+	}
+	return errors.Join(failed...)
+}

@@ -1,0 +1,391 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/git"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+// crashed has a running session whose agent and window have gone while ccbot was
+// away. The Service does not run.
+func (w *world) crashed() session.Record {
+	w.t.Helper()
+	r, a := w.started()
+	w.write(r, userLine("earlier"))
+	w.restart()
+	w.processes.exit(a.id.PID)
+	w.tmux.ClosePaneByHand(a.pane)
+	return w.get(r.ID)
+}
+
+// wentOn is such a session with whose conversation a person goes on by hand.
+func (w *world) wentOn() (session.Record, hand) {
+	w.t.Helper()
+	r := w.crashed()
+	h := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+	h.set(func(a *agent) { a.onEnter = func(a *agent) { w.write(r, userLine(a.said[len(a.said)-1])) } })
+	return r, h
+}
+
+// wait puts held prompts into the queue of a session.
+func (w *world) wait(r session.Record, keys ...string) {
+	w.t.Helper()
+	for _, key := range keys {
+		w.held(r, key, "text of "+key)
+	}
+}
+
+func transferOf(r session.Record, who process.Identity) AdoptRequest {
+	return AdoptRequest{Agent: who, Claude: r.ClaudeSessionID, From: r.ID, Rule: "resume.test", Why: "it came back"}
+}
+
+// transfer is what recovery asks for.
+func (w *world) transfer(r session.Record, who process.Identity) (session.Record, error) {
+	return w.Adopt(w.ctx, transferOf(r, who))
+}
+
+func TestP1_ATransferIsOneNewRecordWithWhatTheOldOneHad(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.wentOn()
+		parent := uuid.New()
+		w.write(r, assistantLine) // the chat has yet to show it
+		w.edit(r.ID, func(r *session.Record) {
+			r.Name, r.Owner, r.Conversation = "mine", 8, session.Conversation{ChatID: -5, ThreadID: 3}
+			r.EarlierClaudeIDs, r.ForkOf = []uuid.UUID{parent}, parent
+			r.Launch = &session.Launch{Command: "claude", Flags: []string{"--model", "x"}, PermissionMode: "ask"}
+			r.Progress = transcript.Progress{Turns: 3, Tasks: []transcript.Task{{Text: "a", Status: "pending"}}}
+			r.Usage = &session.Usage{Model: "m", Cost: 2}
+			r.GitStart, r.GitNow = &git.State{Root: "/a"}, &git.State{Root: "/b"}
+			r.Origin = "u-1"
+		})
+		w.wait(r, "k1", "k2")
+		r = w.get(r.ID)
+		var first session.Record
+		w.order.onPoint(func(point string) {
+			if point == "target-recorded" {
+				first, _ = w.successor(r.ID)
+				assert.Equal(t, session.Running, w.get(r.ID).State, "the intent comes first")
+			}
+		})
+		got, err := w.transfer(r, h.id)
+		require.NoError(t, err)
+		assert.Equal(t, got, first, "it is written once, with everything")
+		assert.Equal(t, got, w.get(got.ID))
+		require.Len(t, w.Store.List(), 2)
+
+		assert.NotEqual(t, r.ID, got.ID)
+		assert.Equal(t, r.ID, got.TookOver)
+		assert.Equal(t, session.Running, got.State)
+		assert.Equal(t, []session.Change{{At: got.CreatedAt, To: session.Running, Rule: "resume.test", Why: "it came back"}}, got.History)
+		want := r
+		for _, field := range []struct{ want, got any }{
+			{want.Name, got.Name}, {want.Dir, got.Dir}, {want.Host, got.Host}, {want.Conversation, got.Conversation}, {want.Owner, got.Owner},
+			{want.ClaudeSessionID, got.ClaudeSessionID}, {want.EarlierClaudeIDs, got.EarlierClaudeIDs}, {want.ForkOf, got.ForkOf},
+			{want.Prompts, got.Prompts}, {want.Launch, got.Launch}, {want.Progress, got.Progress}, {want.Usage, got.Usage},
+			{want.GitStart, got.GitStart}, {want.GitNow, got.GitNow}, {want.Cursors, got.Cursors},
+		} {
+			assert.Equal(t, field.want, field.got)
+		}
+		assert.Empty(t, got.Origin, "a command that comes again finds the session that it has made")
+		assert.Equal(t, h.id, got.Binding.Agent)
+		assert.Equal(t, h.shell.PID, got.Binding.Shell)
+		assert.True(t, got.Binding.Adopted && got.Since.Valid())
+		assert.False(t, got.ReadyAt.IsZero() || got.StartedAt.IsZero())
+
+		old := w.get(r.ID)
+		assert.Equal(t, session.Lost, old.State)
+		assert.Equal(t, session.ClosedTransferred, old.Closed)
+		assert.True(t, moved(old))
+		assert.False(t, old.Resumable())
+		last := old.History[len(old.History)-1]
+		assert.Equal(t, session.Rule("resume.test"), last.Rule)
+		assert.Equal(t, "session "+got.ID.String()+" goes on with its conversation: it came back", last.Why)
+		n := w.news.last(NoteTransferred)
+		assert.Equal(t, got.ID, n.Session.ID)
+		assert.Equal(t, session.ClosedTransferred, n.From.Closed)
+		assert.False(t, n.Asked)
+		assert.NotEmpty(t, n.Attach)
+		assert.Equal(t, 1, w.news.told(NoteTransferred))
+		assert.Zero(t, w.news.told(NoteLost))
+	})
+}
+
+// The prompts that waited are typed where the session is now, in their order, and
+// each once.
+func TestP4_HeldPromptsMoveWithTheirSession(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.wentOn()
+		w.wait(r, "k1", "k2", "k3")
+		require.NoError(t, w.prompts.FinishPrompt("k2"))
+		got, err := w.transfer(r, h.id)
+		require.NoError(t, err)
+		assert.Equal(t, []any{got.ID, uuid.Nil, got.ID}, []any{w.prompts.owner("k1"), w.prompts.owner("k2"), w.prompts.owner("k3")})
+		w.run()
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"text of k1", "text of k3"}, h.heard())
+		assert.Empty(t, w.get(got.ID).Prompts)
+	})
+}
+
+// What was being typed when the agent ended is settled before: nothing that the
+// next agent shows proves it.
+func TestP4_WhatWasBeingTypedIsSettledBeforeATransfer(t *testing.T) {
+	for name, has := range map[string]bool{"received": true, "not received": false} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, h := w.wentOn()
+				w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: Typing, Mark: &Mark{At: time.Now(), Enters: 1}})
+				w.edit(r.ID, func(r *session.Record) { r.Prompts = []string{"k"} })
+				if has {
+					w.write(r, userLine(said))
+				}
+				got, err := w.transfer(r, h.id)
+				require.NoError(t, err)
+				w.run()
+				w.pass(time.Hour)
+				assert.Empty(t, h.heard(), "it is never typed again unasked")
+				if has {
+					assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+					return
+				}
+				assert.Equal(t, Unproven, w.prompts.state("k"))
+				assert.Equal(t, 1, w.news.told(NoteUnproven))
+				assert.Equal(t, got.ID, w.prompts.owner("k"))
+			})
+		})
+	}
+}
+
+// An answer that the chat did not show yet is shown by the new session; what was
+// shown is not shown again.
+func TestP5_ATransferGoesOnWhereTheChatIs(t *testing.T) {
+	for name, shown := range map[string]bool{"all of it was shown": true, "an answer was not shown yet": false} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, h := w.wentOn()
+				w.write(r, assistantLine)
+				path := w.transcript(r.ClaudeSessionID)
+				end, err := transcript.End(path)
+				require.NoError(t, err)
+				if shown {
+					require.NoError(t, w.Advance(w.ctx, r.ID, end))
+				}
+				got, err := w.transfer(r, h.id)
+				require.NoError(t, err)
+				want := transcript.Cursor{Path: path}
+				if shown {
+					want = end
+				}
+				assert.Equal(t, []transcript.Cursor{want}, got.Cursors)
+				assert.Empty(t, w.get(r.ID).Cursors)
+			})
+		})
+	}
+}
+
+func TestP1_WhoCanBeTransferred(t *testing.T) {
+	gone := func(*world, session.Record) {}
+	tests := []struct {
+		name         string
+		state        session.State
+		spoil        func(w *world, r session.Record)
+		asked, alone bool // it works when a person has asked, and when nobody has
+	}{
+		{"running, its agent is gone", session.Running, gone, true, true},
+		{"running, bound to nothing", session.Running, func(w *world, r session.Record) {
+			w.edit(r.ID, func(r *session.Record) { r.Binding = nil })
+		}, true, true},
+		{"running, nobody knows of its agent", session.Running, func(w *world, r session.Record) {
+			w.processes.set(func(ps *processes) { ps.hidden[r.Binding.Agent.PID] = errors.New("permission denied") })
+		}, false, false},
+		{"running, its agent lives", session.Running, func(w *world, r session.Record) {
+			w.edit(r.ID, func(r *session.Record) { r.Binding.Agent = w.processes.startNow(777, []string{"claude"}) })
+		}, false, false},
+		{"lost", session.Lost, gone, true, true},
+		{"failed", session.Failed, gone, true, true},
+		{"abandoned", session.Abandoned, gone, true, true},
+		{"archived", session.Archived, gone, true, false},
+		{"completed", session.Completed, gone, true, false},
+		{"cleanup failed", session.CleanupFailed, gone, false, false},
+		{"starting", session.Starting, gone, false, false},
+		{"restoring", session.Restoring, gone, false, false},
+		{"stopping", session.Stopping, gone, false, false},
+	}
+	for _, tc := range tests {
+		for name, asked := range map[string]bool{"asked": true, "unasked": false} {
+			t.Run(tc.name+", "+name, func(t *testing.T) {
+				inWorld(t, func(t *testing.T, w *world) {
+					r, h := w.wentOn()
+					tc.spoil(w, r)
+					w.edit(r.ID, func(r *session.Record) { r.State = tc.state })
+					q := transferOf(r, h.id)
+					q.Asked = asked
+					got, err := w.Adopt(w.ctx, q)
+					if asked && tc.asked || !asked && tc.alone {
+						require.NoError(t, err)
+						assert.Equal(t, r.ID, got.TookOver)
+						assert.Equal(t, asked, w.news.last(NoteTransferred).Asked)
+						return
+					}
+					var wrong *StateError
+					require.ErrorAs(t, err, &wrong)
+					assert.Equal(t, tc.state, wrong.State)
+					assert.Len(t, w.Store.List(), 1)
+				})
+			})
+		}
+	}
+}
+
+// Without a tap only what is proven now, and what was never told, moves.
+func TestP1_WhatDoesNotMoveUnasked(t *testing.T) {
+	told := (*WriterError)(nil)
+	tests := []struct {
+		name  string
+		spoil func(w *world, r session.Record, h hand) AdoptRequest
+		want  any
+	}{
+		{"who was told as a second writer", func(w *world, r session.Record, h hand) AdoptRequest {
+			w.edit(r.ID, func(r *session.Record) { r.Seconds = []process.Identity{h.id} })
+			return transferOf(r, h.id)
+		}, &told},
+		{"whom only its command line proves", func(_ *world, r session.Record, h hand) AdoptRequest {
+			h.set(func(a *agent) { a.silent = true })
+			return transferOf(r, h.id)
+		}, ErrChanged},
+		{"another conversation than the session's", func(_ *world, r session.Record, h hand) AdoptRequest {
+			q := transferOf(r, h.id)
+			q.Claude = uuid.New()
+			h.set(func(a *agent) { a.session = q.Claude })
+			return q
+		}, ErrChanged},
+		{"one that the session had earlier", func(w *world, r session.Record, h hand) AdoptRequest {
+			w.edit(r.ID, func(r *session.Record) {
+				r.EarlierClaudeIDs, r.ClaudeSessionID = []uuid.UUID{r.ClaudeSessionID}, uuid.New()
+			})
+			return transferOf(r, h.id)
+		}, ErrChanged},
+		{"a window of another ccbot", func(w *world, r session.Record, h hand) AdoptRequest {
+			w.tmux.Change(h.pane, tagged("other/"+uuid.NewString()))
+			return transferOf(r, h.id)
+		}, ErrNoTerminal},
+		{"beside another writer", func(w *world, r session.Record, h hand) AdoptRequest {
+			w.tmux.byHand(resume(r.ClaudeSessionID)...)
+			return transferOf(r, h.id)
+		}, &told},
+		{"beside an open session of the conversation", func(w *world, r session.Record, h hand) AdoptRequest {
+			other, _ := w.starting()
+			w.edit(other.ID, func(o *session.Record) { o.ClaudeSessionID = r.ClaudeSessionID })
+			return transferOf(r, h.id)
+		}, &told},
+		{"while the evidence cannot be read", func(w *world, r session.Record, h hand) AdoptRequest {
+			w.presences.fail(errors.New("permission denied"))
+			return transferOf(r, h.id)
+		}, ErrEvidence},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, h := w.wentOn()
+				q := tc.spoil(w, r, h)
+				before := w.Store.List()
+				_, err := w.Adopt(w.ctx, q)
+				if want, ok := tc.want.(error); ok {
+					require.ErrorIs(t, err, want)
+				} else {
+					require.ErrorAs(t, err, tc.want)
+				}
+				assert.Equal(t, before, w.Store.List(), "nothing has changed, and nobody counts as told")
+				assert.Zero(t, w.news.told(NoteTransferred))
+			})
+		})
+	}
+}
+
+// ---- at once
+
+func TestP1_OfManyTransfersAtOnceOneWins(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.wentOn()
+		w.wait(r, "k")
+		ids := make([]uuid.UUID, 12)
+		var wg sync.WaitGroup
+		for i := range ids {
+			wg.Go(func() {
+				q := transferOf(r, h.id)
+				q.Asked = rand.IntN(2) == 0
+				got, err := w.Adopt(w.ctx, q)
+				assert.NoError(t, err)
+				ids[i] = got.ID
+			})
+		}
+		wg.Wait()
+		require.Len(t, w.Store.List(), 2)
+		for _, id := range ids {
+			assert.Equal(t, ids[0], id)
+		}
+		assert.Equal(t, 1, w.news.told(NoteTransferred))
+		again, err := w.transfer(w.get(ids[0]), h.id)
+		require.NoError(t, err, "it is that session's agent already")
+		assert.Equal(t, ids[0], again.ID)
+	})
+}
+
+func TestP1_ATransferAndARestoreAtOnceMakeOneWriter(t *testing.T) {
+	for range 8 {
+		inWorld(t, func(t *testing.T, w *world) {
+			r, h := w.wentOn()
+			w.edit(r.ID, func(r *session.Record) { r.State = session.Lost })
+			var adopted session.Record
+			var wg sync.WaitGroup
+			var failed [2]error
+			wg.Go(func() { adopted, failed[0] = w.adoptIt(r, h.id) })
+			wg.Go(func() { _, failed[1] = w.restoreIt(r.ID) })
+			wg.Wait()
+			require.NoError(t, failed[0], "a restore beside a writer is refused, whoever is first")
+			assert.Error(t, failed[1])
+			assert.Equal(t, []process.Identity{h.id}, w.writing(r.ClaudeSessionID))
+			assert.Equal(t, h.id, adopted.Binding.Agent)
+			assert.Empty(t, w.tmux.windows()[1:])
+		})
+	}
+}
+
+func TestP8_AWorkerThatIsBusyIsNotWaitedForLonger(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.wentOn()
+		q := transferOf(r, h.id)
+		q.Patience = 5 * time.Second
+		hold := func(during func()) {
+			require.NoError(t, w.Store.Do(w.ctx, r.ID, func(*session.Record, func() error) error { during(); return nil }))
+		}
+		hold(func() {
+			_, err := w.Adopt(w.ctx, q)
+			require.ErrorIs(t, err, ErrBusy)
+			ended, cancel := context.WithTimeout(w.ctx, time.Second)
+			defer cancel()
+			_, err = w.Adopt(ended, q)
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.NotErrorIs(t, err, ErrBusy, "it is the caller who ended the wait")
+		})
+		release, err := w.holdConversation(w.ctx, r.ClaudeSessionID)
+		require.NoError(t, err)
+		_, err = w.Adopt(w.ctx, q)
+		require.ErrorIs(t, err, ErrBusy)
+		release()
+		_, err = w.Adopt(w.ctx, q)
+		assert.NoError(t, err)
+	})
+}

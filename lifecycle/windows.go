@@ -1,0 +1,133 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+)
+
+// Window is a window that belongs to no session.
+type Window struct {
+	Pane   tmux.Pane         // its first pane
+	Agent  *Writer           // the one process in front of its panes that is proven to write a conversation; nil: none, or several
+	Others []process.Process // what else runs in its panes, apart from what the agent has started
+	Ours   bool              // it carries this instance's tag
+}
+
+// Windows tells what runs in windows; panes are all panes of the windows asked
+// about.
+func (s *Service) Windows(ctx context.Context, panes []tmux.Pane) ([]Window, error) {
+	t, err := s.testimony(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look into windows: %w", err)
+	}
+	c := s.scene(t.table, s.Store.List())
+	c.now, _ = c.Processes.Moment()
+	c.panes = panes
+	writers := c.describe(session.Record{}, proven(s.weigh(t, t.mentioned()...)))
+	var windows []Window
+	for _, p := range panes {
+		if slices.ContainsFunc(windows, func(w Window) bool { return w.Pane.Window == p.Window }) {
+			continue
+		}
+		windows = append(windows, Window{Pane: p, Ours: s.ours(p), Agent: agentIn(p.Window, writers)})
+	}
+	others := c.beside(windows)
+	for i, w := range windows {
+		windows[i].Others = others[w.Pane.Window]
+	}
+	return windows, nil
+}
+
+// agentIn is the one writer in front of a pane of the window.
+func agentIn(window tmux.WindowID, writers []Writer) (agent *Writer) {
+	for _, one := range writers {
+		if !one.InTmux || one.Pane.Window != window {
+			continue
+		}
+		if agent != nil {
+			return nil
+		}
+		agent = &one
+	}
+	return agent
+}
+
+// mentioned are all conversations that anything speaks of.
+func (t testimony) mentioned() (ids []uuid.UUID) {
+	seen := map[uuid.UUID]bool{uuid.Nil: true}
+	add := func(id uuid.UUID) {
+		if !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	for _, claim := range t.claims {
+		add(claim.SessionID)
+	}
+	for _, p := range t.table.Processes {
+		if id, ok := process.SessionArg(p.Args); ok {
+			add(id)
+		}
+	}
+	return ids
+}
+
+// proven are the verdicts on processes that write for certain, and with a person
+// before them.
+func proven(all evidence) []process.Verdict {
+	return slices.DeleteFunc(all.verdicts, func(v process.Verdict) bool {
+		return v.Writer != process.Yes || prints(v.Process.Args)
+	})
+}
+
+// prints says whether a claude was started to print one answer. The value of
+// another option may look like -p: then its process is passed over too.
+func prints(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		letters := strings.TrimPrefix(arg, "-")
+		flags := letters[:len(letters)-len(strings.TrimLeft(letters, "pc"))]
+		return arg == "--print" || letters != arg && strings.Contains(flags, "p")
+	})
+}
+
+// beside are the processes in windows: below their panes, or in their terminals.
+// The pid of a dead pane may be anybody's.
+func (c *scene) beside(windows []Window) map[tmux.WindowID][]process.Process {
+	below, inside := map[int]tmux.WindowID{}, map[int]tmux.WindowID{}
+	for _, pane := range c.panes {
+		if p, ok := c.table.Find(pane.PID); ok && !pane.Dead {
+			below[p.PID] = pane.Window
+			inside[p.TTY] = pane.Window
+		}
+	}
+	delete(inside, 0) // no terminal
+	agents := map[process.Identity]bool{}
+	for _, w := range windows {
+		if w.Agent != nil {
+			agents[w.Agent.Identity] = true
+		}
+	}
+	found := map[tmux.WindowID][]process.Process{}
+	for _, p := range c.table.Processes {
+		window, in := inside[p.TTY]
+		ofAgent := false
+		for _, above := range append([]process.Process{p}, c.table.Ancestors(p.PID)...) {
+			ofAgent = ofAgent || agents[above.Identity]
+			if w, ok := below[above.PID]; ok && !in {
+				window, in = w, true
+			}
+		}
+		if in && !ofAgent && !p.Gone() {
+			found[window] = append(found[window], p)
+		}
+	}
+	return found
+}

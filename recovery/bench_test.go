@@ -1,0 +1,127 @@
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+	"ccbot/tmux/tmuxtest"
+)
+
+// A large household: 1,000 records of which 200 were running, in 200 windows; of
+// 50 the window is gone. The records are on a disk, and the processes of this
+// machine are looked at beside those that are made up.
+const (
+	benchRecords = 1000
+	benchWindows = 200
+	benchLost    = 50
+)
+
+// BenchmarkRecover is one start: look, plan, back up, apply 50 changes, look again.
+// The first backup of all writes and flushes every record, later ones what changed.
+func BenchmarkRecover(b *testing.B) {
+	b.Run("backed up before", func(b *testing.B) { benchmarkRecover(b, true) })
+	b.Run("first backup", func(b *testing.B) { benchmarkRecover(b, false) })
+}
+
+func benchmarkRecover(b *testing.B, before bool) {
+	var backups time.Duration
+	for range b.N {
+		b.StopTimer()
+		m := household(b)
+		backUp := m.Backup
+		if before {
+			_, err := backUp(b.Context())
+			require.NoError(b, err)
+		}
+		m.Backup = func(ctx context.Context) (string, error) {
+			started := time.Now()
+			defer func() { backups += time.Since(started) }()
+			return backUp(ctx)
+		}
+		b.StartTimer()
+		report, err := m.Run(b.Context())
+		b.StopTimer()
+		require.NoError(b, err)
+		require.Zero(b, report.Failed())
+		require.Equal(b, benchLost, report.States[session.Lost])
+		require.Len(b, report.Results, benchWindows)
+	}
+	b.ReportMetric(float64(backups.Milliseconds())/float64(b.N), "ms-backup/op")
+}
+
+// BenchmarkLookAndPlan is what a start without changes takes, and a dry run.
+func BenchmarkLookAndPlan(b *testing.B) {
+	m := household(b)
+	for b.Loop() {
+		actions, _ := Plan(m.Look(b.Context()))
+		require.Len(b, actions, benchWindows)
+	}
+}
+
+func household(b *testing.B) *machine {
+	m := newMachine(b)
+	table, err := process.NewTable()
+	require.NoError(b, err)
+	server, err := m.tmux.Server(b.Context())
+	require.NoError(b, err)
+	for i := range benchRecords {
+		r := record(session.Archived, nil)
+		r.Version, r.Name = session.Version, fmt.Sprintf("api-%d", i)
+		for n := range 30 {
+			r.Note(noon, "chat.note", fmt.Sprintf("line %d of a longer history", n))
+		}
+		if i < benchWindows {
+			r.State = session.Running
+			r.Binding = m.window(server, r.ID, r.ClaudeSessionID, i < benchLost)
+		}
+		data, err := json.Marshal(r)
+		require.NoError(b, err)
+		require.NoError(b, os.WriteFile(filepath.Join(m.base, "sessions", r.ID.String()+".json"), data, 0o600))
+	}
+	m.restart()
+	m.Processes, m.service.Processes = both{m.processes, table}, both{m.processes, table}
+	m.Backup = Backups{Dir: filepath.Join(m.base, "backups"), Sessions: filepath.Join(m.base, "sessions"), Now: time.Now}.Make
+	return m
+}
+
+// window makes a session's window with its agent, or what is left in a record of
+// one that is gone.
+func (m *machine) window(server tmux.ServerID, id, claude uuid.UUID, gone bool) *session.Binding {
+	p := m.tmux.AddWindow(tmuxtest.Session, "api")
+	agent := m.processes.start(p.PID, []string{"claude", "--session-id", claude.String()})
+	m.tmux.Change(p.ID, func(p *tmux.Pane) { p.Tag = instance + "/" + id.String() })
+	if gone {
+		m.processes.exit(p.PID)
+		m.tmux.Change(p.ID, func(p *tmux.Pane) { p.Tag, p.PID = "", p.PID+1_000_000 })
+	} else {
+		m.presences.put(agent, claude)
+	}
+	return &session.Binding{Server: session.Server(server), Window: p.Window.String(), Pane: p.ID.String(), Agent: agent, BoundAt: noon}
+}
+
+// both are made up processes and those of this machine.
+type both struct {
+	*processes
+	table *process.Table
+}
+
+func (p both) Snapshot(ctx context.Context) (process.Snapshot, error) {
+	real, err := p.table.Snapshot(ctx)
+	if err != nil {
+		return real, err
+	}
+	made, err := p.processes.Snapshot(ctx)
+	real.Processes = append(real.Processes, made.Processes...)
+	return real, err
+}

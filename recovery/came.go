@@ -1,0 +1,287 @@
+package recovery
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// patience is how long the worker of a session is waited for before its
+// conversation is left where it is, briefly before a line of its history is left
+// out. Whoever waits keeps all other conversations waiting.
+const (
+	patience = 5 * time.Second
+	briefly  = time.Second
+)
+
+// arrival is a process that says which conversation it has now.
+type arrival struct {
+	agent  process.Identity
+	claude uuid.UUID
+	launch uuid.UUID // the session that it was launched for; Nil: for none
+	starts bool
+}
+
+// HookEvent takes one event of Claude Code's hooks: the lifecycle first, then
+// the question whose conversation it is. It is the sink of package hooks. An
+// error means that the event is to be given again.
+func (v *Recovery) HookEvent(ctx context.Context, e hookwire.Event) error {
+	if e.Name != hookwire.SessionStart && e.Name != hookwire.UserPromptSubmit {
+		return v.Lifecycle.HookEvent(ctx, e)
+	}
+	a := arrival{agent: process.Identity{PID: e.ClaudePID, Start: e.ClaudeStart, Boot: e.Boot}, starts: e.Name == hookwire.SessionStart}
+	a.claude, _ = uuid.Parse(e.SessionID) // Nil is an outcome
+	a.launch, _ = uuid.Parse(e.Launch)    // Nil: started by hand
+	before, _ := v.boundTo(a)             // the lifecycle makes the session follow
+	if err := v.Lifecycle.HookEvent(ctx, e); err != nil {
+		return err
+	}
+	_, err := v.reconcile(ctx, a, before)
+	return err
+}
+
+// Came is told of a process that has come to the conversation of a session that
+// is not running. handled means that there is nothing to tell of it.
+func (v *Recovery) Came(ctx context.Context, w lifecycle.Writer) (handled bool) {
+	a := arrival{agent: w.Identity, claude: w.ClaudeSessionID}
+	bound, _ := v.boundTo(a)
+	d, err := v.reconcile(ctx, a, bound)
+	if err != nil {
+		v.Log.Warn("resume_unclear", "pid", w.PID, "claude_session_id", a.claude.String(), "error", err.Error())
+		return false
+	}
+	return slices.Contains([]Outcome{SessionResumed, SessionActive, SessionFollowed, AgentGone, LockTimeout}, d.Outcome)
+}
+
+// reconcile decides whose conversation it is and does what follows. before is
+// the session whose agent it is, as it was when the process had not yet told.
+func (v *Recovery) reconcile(ctx context.Context, a arrival, before session.Record) (Resume, error) {
+	d, done, err := v.decide(ctx, a, before)
+	v.tellOf(ctx, done)
+	return d, err
+}
+
+// decide is reconcile without a word to anybody. One after the other: two that
+// tell of the same must not both move it.
+func (v *Recovery) decide(ctx context.Context, a arrival, before session.Record) (d Resume, done []Result, err error) {
+	v.moving.Lock()
+	defer v.moving.Unlock()
+	f, err := v.facts(ctx, a, before)
+	if err != nil {
+		return d, nil, fmt.Errorf("whose conversation %s is: %w", a.claude, err)
+	}
+	if d = ReconcileResume(f); d.changes() {
+		if err := v.backUp(ctx); err != nil {
+			return d, nil, fmt.Errorf("conversation %s was left where it is, %w", a.claude, err)
+		}
+		if d, done, err = v.change(ctx, f, d); err != nil {
+			return d, done, err
+		}
+	}
+	v.Log.Debug("resume_reconciled", "outcome", string(d.Outcome), "reason", d.Why, "claude_session_id", a.claude.String(),
+		"pid", a.agent.PID, "session_id", cmp.Or(d.From, f.Bound).String(), "stale", len(d.Stale), "owners", len(f.Owners))
+	return d, done, v.note(ctx, d)
+}
+
+// change sets aside the sessions that are not meant, and moves the one that is.
+func (v *Recovery) change(ctx context.Context, f ResumeFacts, d Resume) (_ Resume, done []Result, err error) {
+	done, err = v.setAside(ctx, f, d)
+	if errors.Is(err, lifecycle.ErrBusy) {
+		return stays(LockTimeout, f.Owners, err.Error()), done, nil
+	}
+	if err != nil || d.From == uuid.Nil {
+		return d, done, err
+	}
+	started := v.Now()
+	moved, err := v.move(ctx, f, d)
+	if err == nil && moved.From != uuid.Nil {
+		a := Action{Do: TakeOver, Record: d.From, Agent: f.Agent, Claude: f.Claude, Why: d.Why, Evidence: "process " + f.Agent.String() + " has it"}
+		done = append(done, Result{Action: a, Took: v.Now().Sub(started)})
+	}
+	return moved, done, err
+}
+
+// setAside closes the sessions that are not meant any more. ErrBusy: somebody
+// else works on one of them for too long.
+func (v *Recovery) setAside(ctx context.Context, f ResumeFacts, d Resume) (done []Result, err error) {
+	wait, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	for _, s := range d.Stale {
+		setAside := v.Lifecycle.Close
+		if s.Abandon {
+			setAside = v.Lifecycle.Abandon
+		}
+		started := v.Now()
+		if err := setAside(wait, s.ID, d.rule(), s.Why, session.ClosedStale); err != nil {
+			if late(ctx, wait) {
+				err = lifecycle.ErrBusy
+			}
+			return done, fmt.Errorf("set session %s aside: %w", s.ID, err)
+		}
+		a := Action{Do: SetAside, Record: s.ID, Closed: session.ClosedStale, Why: s.Why, Evidence: "process " + f.Agent.String() + " has its conversation"}
+		done = append(done, Result{Action: a, Took: v.Now().Sub(started)})
+	}
+	return done, nil
+}
+
+// late says whether a wait has taken too long, and was not ended from outside.
+func late(ctx, wait context.Context) bool { return wait.Err() != nil && ctx.Err() == nil }
+
+// tellOf has it told what was done. A move the lifecycle tells itself.
+func (v *Recovery) tellOf(ctx context.Context, done []Result) {
+	if u := v.underWay(); len(done) == 0 || u != nil && u.add(done) {
+		return
+	}
+	aside := slices.ContainsFunc(done, func(r Result) bool { return r.Action.Do == SetAside })
+	if !aside || v.Tell == nil {
+		return
+	}
+	if err := v.Tell(ctx, Report{At: v.Now(), Results: done}); err != nil {
+		v.Log.Warn("set_aside_not_told", "error", err.Error()) // the next start tells it
+	}
+}
+
+// move lets a session go on in the process. Where the lifecycle refuses, because
+// it sees more or later, that is a fact too and is decided anew.
+func (v *Recovery) move(ctx context.Context, f ResumeFacts, d Resume) (Resume, error) {
+	target, err := v.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: f.Agent, Claude: f.Claude, From: d.From,
+		Rule: d.rule(), Why: d.Why, Patience: patience})
+	if err == nil {
+		return d, v.watch(target.ID, nil)
+	}
+	var (
+		writers *lifecycle.WriterError
+		state   *lifecycle.StateError
+		moved   *lifecycle.MovedError
+	)
+	switch {
+	case errors.Is(err, lifecycle.ErrBusy):
+		f.Busy = true
+	case errors.Is(err, lifecycle.ErrChanged), errors.Is(err, lifecycle.ErrNoTerminal),
+		errors.As(err, &writers), errors.As(err, &state), errors.As(err, &moved):
+		f.Objection = "the lifecycle refused it: " + err.Error()
+	default:
+		return d, fmt.Errorf("move session %s: %w", d.From, err)
+	}
+	return ReconcileResume(f), nil
+}
+
+// note puts the outcome into the histories that it concerns. Where somebody works
+// on a record for long, only the log has it.
+func (v *Recovery) note(ctx context.Context, d Resume) error {
+	var failed []error
+	for _, id := range d.Records {
+		failed = append(failed, v.noteIn(ctx, id, d))
+	}
+	return errors.Join(failed...)
+}
+
+func (v *Recovery) noteIn(ctx context.Context, id uuid.UUID, d Resume) error {
+	wait, stop := context.WithTimeout(ctx, briefly)
+	defer stop()
+	err := v.Lifecycle.Note(wait, id, d.rule(), d.Why)
+	switch {
+	case errors.Is(err, session.ErrNotFound):
+		return nil
+	case err != nil && late(ctx, wait):
+		v.Log.Info("resume_not_noted", "session_id", id.String(), "outcome", string(d.Outcome), "reason", d.Why)
+		return nil
+	}
+	return err
+}
+
+// rule names the decision in a history.
+func (d Resume) rule() session.Rule { return session.Rule("resume." + string(d.Outcome)) }
+
+// facts collects what decides. What is decided by little is not looked at
+// further: most events are of sessions' own agents, or of nobody's conversation,
+// and after a week many are of processes that are gone.
+func (v *Recovery) facts(ctx context.Context, a arrival, before session.Record) (ResumeFacts, error) {
+	f := ResumeFacts{Now: v.Now(), StaleAfter: v.Limits.ResumeStale, Agent: a.agent, Claude: a.claude, Starts: a.starts,
+		Alive: v.Processes.Liveness(a.agent)}
+	if bound, ok := v.boundTo(a); ok {
+		f.Bound, f.Elsewhere = bound.ID, bound.ClaudeSessionID != a.claude
+		f.Followed = !f.Elsewhere && before.ID == bound.ID && before.ClaudeSessionID != a.claude
+		return f, nil
+	}
+	f.Unreadable = a.launch != uuid.Nil && slices.ContainsFunc(v.Store.Aside(), func(s session.Aside) bool { return s.ID == a.launch })
+	if f.Unreadable {
+		return f, nil
+	}
+	if f.Alive != process.Alive {
+		if r, ok := v.Store.Get(a.launch); ok && isOwner(r, a.claude) {
+			f.Owners = []Owner{{ID: r.ID, State: r.State, Sign: SignOf(r)}}
+		}
+		return f, nil
+	}
+	records := v.Store.List()
+	owners := slices.DeleteFunc(slices.Clone(records), func(r session.Record) bool { return !isOwner(r, a.claude) })
+	if len(owners) == 0 {
+		return f, nil
+	}
+	var err error
+	if f.Nested, err = v.isBelow(ctx, a.agent); err != nil {
+		return f, err
+	}
+	survey, err := v.Lifecycle.Survey(ctx, owners)
+	if err != nil {
+		return f, err
+	}
+	for _, r := range owners {
+		f.Owners = append(f.Owners, Owner{ID: r.ID, State: r.State, Agent: survey.Agents[r.ID], Sign: SignOf(r)})
+	}
+	return f, v.factsOfWriters(ctx, &f, survey, records, owners)
+}
+
+// factsOfWriters tells the process that came from others that write the same.
+func (v *Recovery) factsOfWriters(ctx context.Context, f *ResumeFacts, survey lifecycle.Survey, records, owners []session.Record) error {
+	var came lifecycle.Writer
+	var told []process.Identity
+	others := make(map[process.Identity]bool)
+	for _, r := range owners {
+		told = append(told, r.Seconds...)
+		for _, w := range survey.Writers[r.ID] {
+			if w.Identity == f.Agent {
+				came = w
+			} else {
+				others[w.Identity] = true
+			}
+		}
+	}
+	f.Others, f.Proven = len(others), byPresence(came)
+	if f.Objection = objection(came, told, false); f.Objection != "" {
+		return nil
+	}
+	server, err := v.Tmux.Server(ctx)
+	if err == nil && taken(records, server, came.Pane.Window, owners...) {
+		f.Objection = "its window is that of another session"
+	}
+	return err
+}
+
+// boundTo is the open session whose agent the process is. One that was launched
+// by hand is looked for only while it lives.
+func (v *Recovery) boundTo(a arrival) (session.Record, bool) {
+	is := func(r session.Record) bool { return r.State.Live() && a.agent.Valid() && agentOf(r) == a.agent }
+	if r, ok := v.Store.Get(a.launch); ok && is(r) {
+		return r, true
+	}
+	if v.Processes.Liveness(a.agent) != process.Alive {
+		return session.Record{}, false
+	}
+	records := v.Store.List()
+	if i := slices.IndexFunc(records, is); i >= 0 {
+		return records[i], true
+	}
+	return session.Record{}, false
+}

@@ -1,0 +1,84 @@
+package recovery
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+// What was seen, in the words of a plan, a history and a log.
+
+func describePane(p tmux.Pane) string {
+	if p.Dead {
+		return describeDead(p)
+	}
+	return fmt.Sprintf("pane %s of window %s holds process %d", p.ID, p.Window, p.PID)
+}
+
+func describeDead(p tmux.Pane) string {
+	switch {
+	case p.DeadSignal != 0:
+		return fmt.Sprintf("pane %s of window %s is dead, signal %d", p.ID, p.Window, p.DeadSignal)
+	case p.DeadStatus >= 0:
+		return fmt.Sprintf("pane %s of window %s is dead, status %d", p.ID, p.Window, p.DeadStatus)
+	}
+	return fmt.Sprintf("pane %s of window %s is dead", p.ID, p.Window)
+}
+
+// describeAgent says of an agent that is gone how that is known.
+func describeAgent(b session.Binding) string {
+	if !b.Agent.Valid() {
+		return "its process had ended before it was known"
+	}
+	return "process " + b.Agent.String() + " is gone"
+}
+
+// describeGone says how it is known that a session's pane and process are gone.
+func (w World) describeGone(b session.Binding) string {
+	agent := describeAgent(b)
+	switch {
+	case w.closed(b) == session.ClosedReboot:
+		agent += ", the machine was started anew"
+	case w.Tmux == TmuxAbsent:
+		agent += ", no tmux server listens"
+	case !w.sameServer(b):
+		agent += fmt.Sprintf(", tmux server %d is another one", w.Server.PID)
+	}
+	return fmt.Sprintf("pane %s of tmux server %d is gone, %s", b.Pane, b.Server.PID, agent)
+}
+
+func describeWriter(w lifecycle.Writer) string {
+	where := ""
+	if w.InTmux {
+		where = " in window " + w.Pane.Window.String()
+	}
+	return fmt.Sprintf("process %s%s by its %s", w.Identity, where, source(w.Source))
+}
+
+func source(s process.Source) string {
+	if s == process.SourceArgv {
+		return "command line"
+	}
+	return string(s)
+}
+
+func describeAll(writers []lifecycle.Writer) string {
+	var all []string
+	for _, w := range writers {
+		all = append(all, describeWriter(w))
+	}
+	return strings.Join(all, "; ")
+}
+
+// describePending says what a clean-up waits for.
+func describePending(r session.Record) string {
+	if r.Cleanup == nil {
+		return "what is left of it could not be ended"
+	}
+	return fmt.Sprintf("%s; tried again after %s", r.Cleanup.Reason, r.Cleanup.NotBefore.UTC().Format(time.RFC3339))
+}

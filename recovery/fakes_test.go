@@ -1,0 +1,253 @@
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+// lives is a lifecycle that does what the model does, on real records, to a world
+// that is only described.
+type lives struct {
+	store *session.Store
+	mu    sync.Mutex
+	world World
+	fail  map[uuid.UUID]bool // records with which nothing can be done
+	ended []process.Identity
+}
+
+// inWorld is a recovery in a described world, with its records in dir.
+func inWorld(w World, dir string) (*Recovery, *lives, error) {
+	w = w.clone()
+	log := slog.New(slog.DiscardHandler)
+	now := func() time.Time { return w.Now }
+	store, err := session.Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), now, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range w.Records {
+		if err := store.Create(r); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := ignore(w, dir); err != nil {
+		return nil, nil, err
+	}
+	l := &lives{store: store, world: w, fail: make(map[uuid.UUID]bool)}
+	v := &Recovery{Instance: w.Instance, Session: w.Session, Dir: dir, Limits: w.Limits, Since: w.Since, Store: aside{store, w.Aside}, Tmux: still{w},
+		Processes: l, Lifecycle: l, Events: func(context.Context) error { return nil },
+		Backup: func(context.Context) (string, error) { return "made", nil }, Now: now, Log: log,
+		watched: maps.Clone(w.Watched)}
+	return v, l, nil
+}
+
+// ignore writes windows.json as the world has it.
+func ignore(w World, dir string) error {
+	list := windowList{Version: windowsVersion}
+	for _, p := range w.firstPanes() {
+		if w.Ignored[p.Window] {
+			list.Windows = append(list.Windows, knownWindow{Server: w.Server.PID, Start: w.Server.Start, Window: p.Window.String(), PID: p.PID, Ignored: true})
+		}
+	}
+	data, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, windowsFile), data, 0o600)
+}
+
+// still is a tmux in which nothing moves.
+type still struct{ w World }
+
+func (s still) Server(context.Context) (tmux.ServerID, error) {
+	return s.w.Server, map[TmuxFate]error{TmuxUnknown: tmux.ErrLost, TmuxAbsent: tmux.ErrNoServer}[s.w.Tmux]
+}
+
+func (s still) Panes(context.Context) ([]tmux.Pane, error) { return slices.Clone(s.w.Panes), nil }
+
+// ---- what there is to see
+
+func (l *lives) Self() process.Identity {
+	return process.Identity{PID: 4_000_000, Start: 1, Boot: l.world.Boot}
+}
+
+// below is the pid of the agent that a nested one runs below.
+const below = 1_000_000
+
+// Inspect shows a process, and an agent above it if it is nested.
+func (l *lives) Inspect(pid int) (process.Process, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := process.Process{Identity: process.Identity{PID: pid, Start: 1, Boot: l.world.Boot}}
+	for _, pane := range l.world.Panes {
+		held, seen := l.world.Holds[pane.ID]
+		if pane.PID == pid && !seen {
+			return process.Process{}, process.ErrGone
+		}
+		for _, r := range l.world.Records {
+			if pane.PID == pid && pane.Tag == l.world.tag(r.ID) && held {
+				p.Args = []string{"claude", "--session-id", r.ClaudeSessionID.String()}
+			}
+		}
+	}
+	for id, nested := range l.world.Below {
+		if id.PID == pid && nested {
+			p.PPID = below + pid
+		}
+	}
+	return p, nil
+}
+
+func (l *lives) Liveness(process.Identity) process.Liveness { return process.Unknown }
+
+func (l *lives) Survey(context.Context, []session.Record) (lifecycle.Survey, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.world.clone().Survey
+	if s.Writers == nil {
+		return s, lifecycle.ErrEvidence
+	}
+	return s, nil
+}
+
+func (l *lives) AgentAbove(_ context.Context, chain []process.Process) (lifecycle.Above, error) {
+	return lifecycle.Above{Found: slices.ContainsFunc(chain, func(p process.Process) bool { return p.PID > below })}, nil
+}
+
+func (l *lives) Windows(context.Context, []tmux.Pane) ([]lifecycle.Window, error) { return nil, nil }
+
+// ---- what is done
+
+// do changes a record as the model does.
+func (l *lives) do(ctx context.Context, id uuid.UUID, a Action) error {
+	if l.fail[id] {
+		return errDisk
+	}
+	return l.store.Do(ctx, id, func(r *session.Record, save func() error) error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		change(r, a, l.world)
+		if a.Do == FinishStop || a.Do == EndLeftovers {
+			l.ended = append(l.ended, l.world.endLeftovers(id)...)
+		}
+		if a.Do == Conclude {
+			l.world.noLeftovers(id)
+		}
+		return save()
+	})
+}
+
+func (l *lives) Reattach(context.Context, uuid.UUID) error { return nil }
+
+func (l *lives) Bind(ctx context.Context, id uuid.UUID, p tmux.Pane) error {
+	return l.do(ctx, id, Action{Do: Bind, Pane: p})
+}
+
+func (l *lives) MarkLost(ctx context.Context, id uuid.UUID, _ session.Rule, _, closed string) error {
+	return l.do(ctx, id, Action{Do: MarkLost, Closed: closed})
+}
+
+func (l *lives) Conclude(ctx context.Context, id uuid.UUID) error {
+	return l.do(ctx, id, Action{Do: Conclude})
+}
+
+func (l *lives) FinishStop(ctx context.Context, id uuid.UUID) error {
+	return l.do(ctx, id, Action{Do: FinishStop})
+}
+
+func (l *lives) Fail(ctx context.Context, id uuid.UUID, _ string) error {
+	return l.do(ctx, id, Action{Do: Fail})
+}
+
+func (l *lives) Abandon(ctx context.Context, id uuid.UUID, _ session.Rule, _, closed string) error {
+	if closed != "" {
+		return fmt.Errorf("recovery closes %s as %s", id, closed)
+	}
+	return l.do(ctx, id, Action{Do: Abandon})
+}
+
+func (l *lives) EndLeftovers(ctx context.Context, id uuid.UUID, _ session.Rule) ([]lifecycle.Ending, error) {
+	return nil, l.do(ctx, id, Action{Do: EndLeftovers})
+}
+
+func (l *lives) Note(ctx context.Context, id uuid.UUID, rule session.Rule, why string) error {
+	return l.store.Do(ctx, id, func(r *session.Record, save func() error) error {
+		r.Note(l.world.Now, rule, why)
+		return save()
+	})
+}
+
+func (l *lives) Adopt(ctx context.Context, q lifecycle.AdoptRequest) (target session.Record, err error) {
+	if l.fail[q.From] {
+		return session.Record{}, lifecycle.ErrChanged
+	}
+	return target, l.store.Do(ctx, q.From, func(r *session.Record, save func() error) error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		target = heirOf(*r, Action{Agent: q.Agent, Pane: l.paneOf(q.Agent)}, l.world)
+		if err := l.store.Create(target); err != nil {
+			return err
+		}
+		l.world.Records = append(l.world.Records, target)
+		l.world.adopted(target)
+		closeSource(r)
+		return save()
+	})
+}
+
+// paneOf is where a writer runs.
+func (l *lives) paneOf(agent process.Identity) tmux.Pane {
+	for _, writers := range l.world.Survey.Writers {
+		for _, w := range writers {
+			if w.Identity == agent {
+				return w.Pane
+			}
+		}
+	}
+	return tmux.Pane{}
+}
+
+func (l *lives) TidyTransfer(ctx context.Context, target uuid.UUID) error {
+	t, _ := l.store.Get(target)
+	if l.fail[t.TookOver] {
+		return errDisk
+	}
+	return l.store.Do(ctx, t.TookOver, func(r *session.Record, save func() error) error {
+		closeSource(r)
+		return save()
+	})
+}
+
+func (l *lives) Close(context.Context, uuid.UUID, session.Rule, string, string) error {
+	return fmt.Errorf("recovery closes nothing at a start")
+}
+
+func (l *lives) HookEvent(context.Context, hookwire.Event) error { return nil }
+
+// memoryDir is a folder that needs no disk, where there is one.
+func memoryDir(t testing.TB) string {
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		dir, err := os.MkdirTemp("/dev/shm", "recovery-*")
+		if err == nil {
+			t.Cleanup(func() { _ = os.RemoveAll(dir) })
+			return dir
+		}
+	}
+	return t.TempDir()
+}

@@ -1,0 +1,138 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+// Look collects the world and changes nothing. It lists tmux and the processes
+// once each, however many records there are. The panes come first: a window that
+// a start makes meanwhile has its record already, the other way round it would
+// look like an orphan.
+func (v *Recovery) Look(ctx context.Context) World {
+	w := v.lookAtWindows(ctx)
+	w.Boot, w.Limits = v.Processes.Self().Boot, v.Limits
+	w.Since, w.Signs = v.Since, signs(w.Records)
+	w.Holds = v.holds(w)
+	var err error
+	if w.Survey, err = v.Lifecycle.Survey(ctx, w.Records); err != nil {
+		v.Log.Warn("writers_unclear", "error", err.Error())
+	}
+	w.Below = v.below(ctx, w.Survey)
+	w.Watched = v.handedOver(w)
+	return w
+}
+
+// lookAtWindows collects what there is to know of windows.
+func (v *Recovery) lookAtWindows(ctx context.Context) World {
+	w := World{Now: v.Now(), Instance: v.Instance, Session: v.Session}
+	var err error
+	w.Server, w.Panes, err = v.panes(ctx)
+	switch {
+	case err == nil:
+		w.Tmux = TmuxAnswers
+	case errors.Is(err, tmux.ErrNoServer):
+		w.Tmux = TmuxAbsent
+	default:
+		v.Log.Warn("tmux_unclear", "error", err.Error())
+	}
+	w.Records, w.Aside = v.Store.List(), v.Store.Aside()
+	w.Ignored = v.ignored(w.Server, w.Panes)
+	return w
+}
+
+func (v *Recovery) panes(ctx context.Context) (tmux.ServerID, []tmux.Pane, error) {
+	server, err := v.Tmux.Server(ctx)
+	if err != nil {
+		return tmux.ServerID{}, nil, err
+	}
+	panes, err := v.Tmux.Panes(ctx)
+	if err != nil {
+		return tmux.ServerID{}, nil, err
+	}
+	return server, panes, nil
+}
+
+// holds looks into the panes that carry the tag of a session without a binding.
+func (v *Recovery) holds(w World) map[tmux.PaneID]bool {
+	unbound := make(map[string]uuid.UUID)
+	for _, r := range w.Records {
+		if r.State.Live() && r.Binding == nil {
+			unbound[w.tag(r.ID)] = r.ClaudeSessionID
+		}
+	}
+	holds := make(map[tmux.PaneID]bool)
+	for _, pane := range w.Panes {
+		claude, ours := unbound[pane.Tag]
+		if !ours {
+			continue
+		}
+		if p, err := v.Processes.Inspect(pane.PID); err == nil {
+			named, ok := process.SessionArg(p.Args)
+			holds[pane.ID] = ok && named == claude
+		}
+	}
+	return holds
+}
+
+// signs are the signs of life of all records. The transcript counts only for a
+// session that may be running: of one that is over, whoever goes on with its
+// conversation writes it.
+func signs(records []session.Record) map[uuid.UUID]Sign {
+	all := make(map[uuid.UUID]Sign, len(records))
+	for _, r := range records {
+		s := SignOf(r)
+		if c, ok := r.Cursor(); ok && r.State.Live() {
+			if info, err := os.Stat(c.Path); err == nil {
+				s.newer(info.ModTime(), "transcript")
+			}
+		}
+		all[r.ID] = s
+	}
+	return all
+}
+
+// below finds out which of the writers that could be taken over run below
+// another agent. Where nobody knows they count as such: they stay where they are.
+func (v *Recovery) below(ctx context.Context, s lifecycle.Survey) map[process.Identity]bool {
+	found := make(map[process.Identity]bool)
+	for _, writers := range s.Writers {
+		for _, w := range writers {
+			if _, known := found[w.Identity]; !known && w.Adoptable() {
+				below, err := v.isBelow(ctx, w.Identity)
+				found[w.Identity] = below || err != nil
+			}
+		}
+	}
+	return found
+}
+
+// isBelow says whether a process runs below an agent, as a nested one does that
+// a tool call has started.
+func (v *Recovery) isBelow(ctx context.Context, id process.Identity) (bool, error) {
+	above, err := v.Lifecycle.AgentAbove(ctx, v.ancestors(id.PID))
+	return above.Found, err
+}
+
+// ancestors are what a process runs below, nearest first. A parent that cannot be
+// read ends the line: it is another user's, and no agent of ours is above it.
+func (v *Recovery) ancestors(pid int) (line []process.Process) {
+	p, err := v.Processes.Inspect(pid)
+	for err == nil && p.PPID > 1 && len(line) < maxDepth {
+		if p, err = v.Processes.Inspect(p.PPID); err == nil {
+			line = append(line, p)
+		}
+	}
+	return line
+}
+
+// maxDepth ends a walk through a table that changes under it.
+const maxDepth = 64

@@ -1,0 +1,367 @@
+package recovery
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+	"ccbot/tmux/tmuxtest"
+)
+
+const boot = "8d6c7a52-0000-4000-8000-000000000001"
+
+// machine is what a start-up finds: real records and the real lifecycle, a fake
+// tmux, fake processes.
+type machine struct {
+	*Recovery
+	t         testing.TB
+	base      string
+	store     *session.Store
+	service   *lifecycle.Service
+	tmux      *tmuxtest.Fake
+	processes *processes
+	presences *presences
+	now       time.Time
+
+	log     *safeBuffer
+	mu      sync.Mutex
+	told    []lifecycle.NoteKind
+	points  []string // failpoints that were passed
+	backups int
+}
+
+func newMachine(t testing.TB) *machine {
+	m := &machine{t: t, base: t.TempDir(), tmux: tmuxtest.NewFake(), processes: &processes{}, presences: &presences{}, now: noon}
+	m.tmux.Launch = func(p *tmuxtest.Process) { m.processes.start(p.PID, p.Spec.Argv) }
+	require.NoError(t, os.MkdirAll(filepath.Join(m.base, "src"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(m.base, "claude"), []byte("#!/bin/sh\n"), 0o700))
+	m.restart()
+	return m
+}
+
+// restart is another start of the program on the same disk and machine.
+func (m *machine) restart() {
+	m.log, m.points, m.told = &safeBuffer{}, nil, nil
+	log := slog.New(slog.NewJSONHandler(m.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	now := func() time.Time { return m.now }
+	var err error
+	m.store, err = session.Open(filepath.Join(m.base, "sessions"), filepath.Join(m.base, "quarantine"), now, log)
+	require.NoError(m.t, err)
+	m.service = lifecycle.New(
+		lifecycle.Config{Instance: instance, StateDir: m.base, Command: filepath.Join(m.base, "claude"), ProjectsDir: m.base,
+			OrphanGrace: limits.OrphanGrace},
+		lifecycle.Deps{Store: m.store, Tmux: m.tmux, Processes: m.processes, Presences: m.presences, Launches: launches{m.base},
+			Prompts: prompts{}, News: m, Bindings: func() ([]hookwire.Binding, []error) { return nil, nil },
+			Came: func(ctx context.Context, w lifecycle.Writer) bool { return m.Came(ctx, w) }, Now: now, Log: log, Failpoint: m.at})
+	m.Recovery = &Recovery{Instance: instance, Session: tmuxtest.Session, Dir: m.base, Limits: limits, Since: m.now, Store: m.store, Tmux: m.tmux,
+		Processes: m.processes, Lifecycle: m.service, Events: func(context.Context) error { return nil },
+		Backup: m.backUp, Failpoint: m.at, Now: now, Log: log}
+}
+
+func (m *machine) at(point string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.points = append(m.points, point)
+}
+
+func (m *machine) backUp(context.Context) (string, error) {
+	m.backups++
+	return "2026-03-04T12-00-00.000Z", nil
+}
+
+func (m *machine) SessionNews(_ context.Context, n lifecycle.Note) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told = append(m.told, n.Kind)
+	return nil
+}
+
+// recover runs the whole of it and gives the plan that there was.
+func (m *machine) recover() []Action {
+	m.t.Helper()
+	actions, _ := Plan(m.Look(m.t.Context()))
+	_, err := m.Run(m.t.Context())
+	require.NoError(m.t, err)
+	return actions
+}
+
+// start makes a session with a window, and puts it into a state.
+func (m *machine) start(change func(r *session.Record)) session.Record {
+	m.t.Helper()
+	r, err := m.service.Start(m.t.Context(), lifecycle.StartRequest{Dir: filepath.Join(m.base, "src")})
+	require.NoError(m.t, err)
+	return m.change(r.ID, change)
+}
+
+func (m *machine) change(id uuid.UUID, change func(r *session.Record)) session.Record {
+	m.t.Helper()
+	require.NoError(m.t, m.store.Do(m.t.Context(), id, func(r *session.Record, save func() error) error {
+		change(r)
+		return save()
+	}))
+	return m.get(id)
+}
+
+func (m *machine) get(id uuid.UUID) session.Record {
+	m.t.Helper()
+	r, ok := m.store.Get(id)
+	require.True(m.t, ok)
+	return r
+}
+
+// onDisk are the files of all records.
+func (m *machine) onDisk() map[string]string {
+	m.t.Helper()
+	names, err := filepath.Glob(filepath.Join(m.base, "sessions", "*.json"))
+	require.NoError(m.t, err)
+	files := make(map[string]string)
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		require.NoError(m.t, err)
+		files[name] = string(data)
+	}
+	return files
+}
+
+func (m *machine) paneOf(r session.Record) tmux.PaneID {
+	id, err := tmux.ParsePaneID(r.Binding.Pane)
+	require.NoError(m.t, err)
+	return id
+}
+
+// lose ends a session's agent and takes its pane away.
+func (m *machine) lose(r session.Record) {
+	m.processes.exit(r.Binding.Agent.PID)
+	m.tmux.ClosePaneByHand(m.paneOf(r))
+}
+
+// closeTagged takes the windows of a session away that no record is bound to.
+func (m *machine) closeTagged(r session.Record) {
+	panes, err := m.tmux.Panes(m.t.Context())
+	require.NoError(m.t, err)
+	for _, p := range panes {
+		if p.Tag == tagOf(r) {
+			m.processes.exit(p.PID)
+			m.tmux.ClosePaneByHand(p.ID)
+		}
+	}
+}
+
+// atTheDesk is a person who goes on with a conversation in a window of theirs.
+func (m *machine) atTheDesk(claude uuid.UUID) process.Identity {
+	p := m.tmux.AddWindow("desk", "notes")
+	id := m.processes.start(p.PID, []string{"claude", "--resume", claude.String()})
+	m.presences.put(id, claude)
+	return id
+}
+
+// lines gives the log lines with this message.
+func (m *machine) lines(message string) (found []map[string]any) {
+	for line := range bytes.Lines(m.log.bytes()) {
+		var attrs map[string]any
+		require.NoError(m.t, json.Unmarshal(line, &attrs))
+		if attrs["msg"] == message {
+			found = append(found, attrs)
+		}
+	}
+	return found
+}
+
+// changes are the calls to tmux that do something.
+func (m *machine) changes() []string {
+	return slices.DeleteFunc(m.tmux.Calls(), func(op string) bool {
+		return slices.Contains([]string{"Server", "Panes", "Pane", "Capture", "Ensure"}, op)
+	})
+}
+
+// rules are the rules of a session's history, in order.
+func rules(r session.Record) (found []session.Rule) {
+	for _, c := range r.History {
+		found = append(found, c.Rule)
+	}
+	return found
+}
+
+func running(r *session.Record)  { r.State = session.Running }
+func unbound(r *session.Record)  { r.Binding = nil }
+func stopping(r *session.Record) { r.State, r.Final = session.Stopping, session.Completed }
+
+// ---- the rest of the machine
+
+type safeBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *safeBuffer) bytes() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return bytes.Clone(b.buf.Bytes())
+}
+
+type processes struct {
+	mu        sync.Mutex
+	all       []process.Process
+	fail      error // of Inspect
+	snapshots int
+	ended     []int
+}
+
+// start makes a process that leads its own terminal.
+func (ps *processes) start(pid int, argv []string) process.Identity {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	id := process.Identity{PID: pid, Start: uint64(pid) + 1, Boot: boot}
+	ps.all = append(ps.all, process.Process{Identity: id, UID: 1000, State: 'S', Args: argv, TTY: pid, PGID: pid, Foreground: pid,
+		Comm: "claude"})
+	return id
+}
+
+func (ps *processes) change(pid int, change func(*process.Process)) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	change(&ps.all[slices.IndexFunc(ps.all, func(p process.Process) bool { return p.PID == pid })])
+}
+
+func (ps *processes) exit(pid int) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.all = slices.DeleteFunc(ps.all, func(p process.Process) bool { return p.PID == pid })
+}
+
+func (ps *processes) Moment() (process.Moment, error) {
+	return process.Moment{Boot: boot, Tick: 1 << 40}, nil
+}
+
+func (ps *processes) Self() process.Identity {
+	return process.Identity{PID: 4_000_000, Start: 1, Boot: boot}
+}
+
+func (ps *processes) Inspect(pid int) (process.Process, error) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if p, ok := (process.Snapshot{Processes: ps.all}).Find(pid); ok || ps.fail != nil {
+		return p, ps.fail
+	}
+	return process.Process{}, process.ErrGone
+}
+
+func (ps *processes) Snapshot(context.Context) (process.Snapshot, error) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.snapshots++
+	me := process.Process{Identity: ps.Self(), UID: 1000, State: 'R', Args: []string{"ccbot"}}
+	return process.Snapshot{Processes: append(slices.Clone(ps.all), me)}, nil
+}
+
+func (ps *processes) Liveness(id process.Identity) process.Liveness {
+	if !id.Valid() {
+		return process.Unknown
+	}
+	if p, err := ps.Inspect(id.PID); err == nil && p.Identity == id {
+		return process.Alive
+	}
+	return process.Gone
+}
+
+func (ps *processes) Wait(ctx context.Context, _ process.Identity) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (ps *processes) End(ctx context.Context, id process.Identity, prove func(process.Process) error, hangUp func(context.Context) error, _ process.Grace) (process.Outcome, error) {
+	p, err := ps.Inspect(id.PID)
+	if err != nil {
+		return process.Outcome{How: process.HowAlreadyGone, Ended: true, Verified: true}, nil
+	}
+	err = prove(p)
+	if err == nil && hangUp != nil {
+		err = hangUp(ctx)
+	}
+	if err != nil {
+		return process.Outcome{Process: p, Spared: err.Error()}, nil
+	}
+	ps.exit(id.PID)
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.ended = append(ps.ended, id.PID)
+	return process.Outcome{Process: p, How: process.HowHangUp, Ended: true, Verified: true}, nil
+}
+
+// presences are Claude Code's own files.
+type presences struct {
+	mu    sync.Mutex
+	files []presence.File
+	fail  error // of List
+	torn  int   // pid whose file cannot be read
+}
+
+func (ps *presences) put(id process.Identity, claude uuid.UUID) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.files = append(ps.files, presence.File{PID: id.PID, ProcStart: id.Start, SessionID: claude, Status: presence.Idle})
+}
+
+func (ps *presences) Read(_ context.Context, pid int) (presence.File, error) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if pid == ps.torn {
+		return presence.File{}, presence.ErrTorn
+	}
+	i := slices.IndexFunc(ps.files, func(f presence.File) bool { return f.PID == pid })
+	if i < 0 {
+		return presence.File{}, fs.ErrNotExist
+	}
+	return ps.files[i], nil
+}
+
+func (ps *presences) List(context.Context) ([]presence.File, []error) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if ps.fail != nil {
+		return nil, []error{ps.fail}
+	}
+	return slices.Clone(ps.files), nil
+}
+
+type launches struct{ base string }
+
+func (l launches) Write(id uuid.UUID, _ string) (string, error) {
+	return filepath.Join(l.base, id.String()+".settings"), nil
+}
+
+func (launches) Remove(uuid.UUID) error { return nil }
+
+// prompts is a store with nothing in it.
+type prompts struct{}
+
+func (prompts) Prompt(string) (lifecycle.Prompt, error) { return lifecycle.Prompt{}, fs.ErrNotExist }
+func (prompts) SavePrompt(lifecycle.Prompt) error       { return nil }
+func (prompts) FinishPrompt(string) error               { return nil }
+func (prompts) MovePrompt(string, uuid.UUID) error      { return fs.ErrNotExist }
+
+var errDisk = errors.New("no space left on device")

@@ -1,0 +1,139 @@
+package recovery
+
+import (
+	"slices"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// after is the world as it is once the actions are carried out.
+func (w World) after(actions []Action) World {
+	w = w.clone()
+	for _, a := range actions {
+		i := slices.IndexFunc(w.Records, func(r session.Record) bool { return r.ID == a.Record })
+		r := &w.Records[i]
+		switch a.Do {
+		case Discard:
+			w.Records = slices.Delete(w.Records, i, i+1)
+			continue
+		case TakeOver:
+			target := heirOf(*r, a, w)
+			closeSource(r)
+			w.Records = append(w.Records, target)
+			w.adopted(target)
+			continue
+		case TidyTransfer:
+			closeSource(r)
+			continue
+		case FinishStop, EndLeftovers:
+			w.endLeftovers(r.ID)
+		case Conclude:
+			w.noLeftovers(r.ID)
+		}
+		change(r, a, w)
+		w.Watched[r.ID] = w.Watched[r.ID] || a.Do == Reattach || a.Do == Await || a.Do == Bind
+	}
+	return w
+}
+
+// change is what an action makes of its record. The model and the fake lifecycle
+// share it.
+func change(r *session.Record, a Action, w World) {
+	switch a.Do {
+	case Bind:
+		r.Binding = &session.Binding{Server: session.Server(w.Server), Window: a.Pane.Window.String(), Pane: a.Pane.ID.String(),
+			Agent: process.Identity{PID: a.Pane.PID, Start: 1, Boot: "boot"}}
+	case MarkLost:
+		if r.State != session.Running {
+			r.State = session.Failed // it was never ready
+		} else {
+			r.State = session.Lost
+		}
+		r.Binding, r.Closed = nil, a.Closed
+	case Conclude:
+		if r.State == session.Running {
+			r.State = session.Completed
+		} else {
+			r.State = session.Failed
+		}
+		r.Binding, r.EndedAt = nil, w.Now
+	case Abandon:
+		r.State, r.Binding, r.Closed = session.Abandoned, nil, ""
+	case Fail:
+		r.State, r.Binding = session.Failed, nil
+	case FinishStop:
+		r.State, r.Binding, r.EndedAt = session.Archived, nil, w.Now
+	case EndLeftovers:
+		r.Cleanup = nil
+	}
+}
+
+// closeSource is what is left of a session that another one goes on with.
+func closeSource(r *session.Record) {
+	if r.State == session.Running {
+		r.State = session.Lost
+	}
+	r.Closed, r.Binding, r.Prompts, r.Cursors, r.Seconds = session.ClosedTransferred, nil, nil, nil, nil
+}
+
+// heirOf is the record that takes over.
+func heirOf(from session.Record, a Action, w World) session.Record {
+	t := record(session.Running, nil)
+	t.ClaudeSessionID, t.TookOver, t.Prompts, t.Cursors = from.ClaudeSessionID, from.ID, from.Prompts, from.Cursors
+	t.Binding = &session.Binding{Server: session.Server(w.Server), Window: a.Pane.Window.String(), Pane: a.Pane.ID.String(), Agent: a.Agent,
+		Adopted: true, BoundAt: w.Now}
+	if a.Pane.PID != a.Agent.PID {
+		t.Binding.Shell = a.Pane.PID
+	}
+	return t
+}
+
+// adopted makes a process a session's agent: nobody else's writer may be ended.
+func (w World) adopted(target session.Record) {
+	w.Watched[target.ID], w.Survey.Agents[target.ID] = true, process.Alive
+	w.Signs[target.ID] = Sign{w.Now, "bound_at"}
+	for _, r := range w.Records {
+		for i, one := range w.Survey.Writers[r.ID] {
+			if one.Identity == target.Binding.Agent {
+				w.Survey.Writers[r.ID][i].Spared = lifecycle.ReasonOtherAgent
+			}
+		}
+	}
+}
+
+// noLeftovers makes every writer of a session a person's: nobody saw when it ended.
+func (w World) noLeftovers(id uuid.UUID) {
+	for i := range w.Survey.Writers[id] {
+		w.Survey.Writers[id][i].Standing = lifecycle.Second
+	}
+}
+
+// endLeftovers takes the leftovers of a session out of the world.
+func (w World) endLeftovers(id uuid.UUID) (ended []process.Identity) {
+	for _, one := range w.Survey.Writers[id] {
+		if one.Standing == lifecycle.Leftover && one.Endable() {
+			ended = append(ended, one.Identity)
+		}
+	}
+	for id := range w.Survey.Writers {
+		w.Survey.Writers[id] = slices.DeleteFunc(w.Survey.Writers[id], func(one lifecycle.Writer) bool { return slices.Contains(ended, one.Identity) })
+	}
+	return ended
+}
+
+// recovered is the world after a whole recovery: what connects records with
+// processes comes first, and then another plan is made. Nothing can be done with
+// the records in stuck but to remove them.
+func (w World) recovered(stuck map[uuid.UUID]bool) World {
+	for _, first := range []bool{true, false} {
+		actions, _ := Plan(w)
+		w = w.after(slices.DeleteFunc(actions, func(a Action) bool {
+			return binds(a.Do) != first || stuck[a.Record] && a.Do.Changes() && a.Do != Discard
+		}))
+	}
+	return w
+}

@@ -1,0 +1,69 @@
+package recovery
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+// Tmux tells what windows there are. tmux.ErrNoServer is proven; after any other
+// error nobody knows.
+type Tmux interface {
+	Panes(ctx context.Context) ([]tmux.Pane, error)
+	Server(ctx context.Context) (tmux.ServerID, error)
+}
+
+// Processes tells what the kernel knows of one process.
+type Processes interface {
+	Self() process.Identity
+	Inspect(pid int) (process.Process, error)
+	Liveness(id process.Identity) process.Liveness
+}
+
+// Records are all sessions.
+type Records interface {
+	List() []session.Record
+	Get(id uuid.UUID) (session.Record, bool)
+	Remove(id uuid.UUID) error
+	// Aside are the records that could not be read.
+	Aside() []session.Aside
+}
+
+// Evidence is what there is to see of agents. It changes nothing, and an error
+// means that nobody knows.
+type Evidence interface {
+	// Survey looks at all processes once. With an error it still tells who lives.
+	Survey(ctx context.Context, records []session.Record) (lifecycle.Survey, error)
+	Windows(ctx context.Context, panes []tmux.Pane) ([]lifecycle.Window, error)
+	AgentAbove(ctx context.Context, chain []process.Process) (lifecycle.Above, error)
+}
+
+// Lives are the changes to a session, each on its own worker. None of them tells
+// the chat what the Report tells.
+type Lives interface {
+	Reattach(ctx context.Context, id uuid.UUID) error
+	Conclude(ctx context.Context, id uuid.UUID) error
+	Bind(ctx context.Context, id uuid.UUID, pane tmux.Pane) error
+	MarkLost(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error
+	FinishStop(ctx context.Context, id uuid.UUID) error
+	Fail(ctx context.Context, id uuid.UUID, why string) error
+	Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error
+	Close(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error
+	Note(ctx context.Context, id uuid.UUID, rule session.Rule, why string) error
+	EndLeftovers(ctx context.Context, id uuid.UUID, rule session.Rule) ([]lifecycle.Ending, error)
+	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
+	TidyTransfer(ctx context.Context, target uuid.UUID) error
+	HookEvent(ctx context.Context, e hookwire.Event) error
+}
+
+// Lifecycle is lifecycle.Service as recovery needs it.
+type Lifecycle interface {
+	Evidence
+	Lives
+}

@@ -1,0 +1,152 @@
+package recovery
+
+import (
+	"log/slog"
+	"slices"
+	"time"
+
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// Report is what a recovery found and did.
+type Report struct {
+	At      time.Time
+	Took    time.Duration
+	Stages  Stages
+	Records int
+	States  map[session.State]int // after it
+	Ages    []AgeBucket           // of the open sessions, since their last sign of life
+	Results []Result
+	Notices []Notice
+	Backup  string // name of the backup that was made before; empty: nothing had to change
+}
+
+// Stages are how long the parts of a recovery took. What hooks told, and the
+// backup that it may need, counts in Events.
+type Stages struct{ Look, Backup, Events, Apply time.Duration }
+
+// Result is what became of one action.
+type Result struct {
+	Action Action
+	Err    error
+	Took   time.Duration
+	Ended  []lifecycle.Ending
+}
+
+// AgeBucket counts sessions whose age is at most UpTo; 0 is without bound.
+type AgeBucket struct {
+	UpTo  time.Duration
+	Count int
+}
+
+const day = 24 * time.Hour
+
+// ages are empty buckets.
+func ages() []AgeBucket {
+	return []AgeBucket{{UpTo: time.Hour}, {UpTo: day}, {UpTo: 7 * day}, {UpTo: 30 * day}, {}}
+}
+
+// finish counts what there is after a recovery, and logs it.
+func (v *Recovery) finish(report *Report, w World) {
+	report.States, report.Ages = make(map[session.State]int), ages()
+	for _, r := range v.Store.List() {
+		report.Records++
+		report.States[r.State]++
+		if r.State.Live() {
+			sign := SignOf(r)
+			sign.newer(w.Signs[r.ID].At, w.Signs[r.ID].Of)
+			count(report.Ages, w.Now.Sub(sign.At))
+		}
+	}
+	report.Took = v.Now().Sub(report.At)
+	failed := report.Failed()
+	v.Log.Info("recovery_done", "duration", report.Took, "stages", stages(report.Stages), "took", took(report.Results),
+		"records", report.Records, "states", states(report.States),
+		"ages", slog.GroupValue(ageAttrs(report.Ages)...), "actions", len(report.Results),
+		"succeeded", len(report.Results)-failed, "failed", failed, "notices", len(report.Notices), "backup", report.Backup)
+}
+
+// Failed counts the actions that failed.
+func (r Report) Failed() (failed int) {
+	for _, result := range r.Results {
+		if result.Err != nil {
+			failed++
+		}
+	}
+	return failed
+}
+
+func count(buckets []AgeBucket, age time.Duration) {
+	for i, b := range buckets {
+		if b.UpTo == 0 || age <= b.UpTo {
+			buckets[i].Count++
+			return
+		}
+	}
+}
+
+func stages(s Stages) slog.Value {
+	return slog.GroupValue(slog.Duration("look", s.Look), slog.Duration("backup", s.Backup),
+		slog.Duration("events", s.Events), slog.Duration("apply", s.Apply))
+}
+
+// took is how long the actions of each kind took together, in the order in which
+// the kinds came first.
+func took(results []Result) slog.Value {
+	var attrs []slog.Attr
+	for i, first := range results {
+		kind := first.Action.Do
+		is := func(r Result) bool { return r.Action.Do == kind }
+		if slices.ContainsFunc(results[:i], is) {
+			continue
+		}
+		sum := time.Duration(0)
+		for _, r := range results[i:] {
+			if is(r) {
+				sum += r.Took
+			}
+		}
+		attrs = append(attrs, slog.Duration(string(kind), sum))
+	}
+	return slog.GroupValue(attrs...)
+}
+
+// states and ageAttrs are the counts as groups of a log line, in a steady order.
+func states(counts map[session.State]int) slog.Value {
+	var attrs []slog.Attr
+	for _, s := range session.States() {
+		if counts[s] > 0 {
+			attrs = append(attrs, slog.Int(string(s), counts[s]))
+		}
+	}
+	return slog.GroupValue(attrs...)
+}
+
+func ageAttrs(buckets []AgeBucket) (attrs []slog.Attr) {
+	for _, b := range buckets {
+		name := "older"
+		if b.UpTo > 0 {
+			name = "up_to_" + span(b.UpTo)
+		}
+		attrs = append(attrs, slog.Int(name, b.Count))
+	}
+	return attrs
+}
+
+// tell logs a notice.
+func (v *Recovery) tell(n Notice) {
+	switch n.Kind {
+	case OrphanWindow:
+		v.Log.Warn("orphan_window", "window_id", n.Pane.Window.String(), "name", n.Pane.WindowName,
+			"session_id", "unknown", "note", n.Why)
+	case StaleWindow:
+		v.Log.Info("Dropping stale window_state", "window_id", n.Window, "session_id", n.Record.String())
+	case Pending:
+		v.Log.Info("cleanup_pending", "session_id", n.Record.String(), "why", n.Why)
+	case Newer, Unreadable:
+		v.Log.Warn("session_record_left", "file", n.File, "kind", string(n.Kind), "why", n.Why)
+	default:
+		v.Log.Warn("session_unclear", "session_id", n.Record.String(), "why", n.Why)
+	}
+}

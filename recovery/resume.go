@@ -1,0 +1,193 @@
+package recovery
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// Outcome is what becomes of a conversation that turns up in a process.
+type Outcome string
+
+const (
+	// The process is a session's agent already.
+	SessionActive   Outcome = "current_session_active"   // with the conversation that it had
+	SessionFollowed Outcome = "current_session_followed" // with another one: the session goes along
+
+	// A session goes on in it.
+	SessionResumed Outcome = "resumed_same_agent_session"
+
+	// Nothing moves.
+	NoSession         Outcome = "no_matching_prior_session"
+	ManySessions      Outcome = "multiple_matching_prior_sessions" // a person is asked
+	AllStale          Outcome = "matching_prior_session_abandoned_stale"
+	SecondWriter      Outcome = "second_writer"  // a person is told
+	AgentUnproven     Outcome = "agent_unproven" // its presence file, which comes a moment later, tells again
+	NestedAgent       Outcome = "nested_agent"
+	AgentGone         Outcome = "agent_gone"
+	IdentityMissing   Outcome = "agent_identity_missing"
+	SessionUnreadable Outcome = "current_session_unreadable"
+	LockTimeout       Outcome = "resume_lock_timeout" // the next event tries again
+)
+
+// ResumeFacts are all that decides about a process that says that it has a
+// conversation now.
+type ResumeFacts struct {
+	Now        time.Time
+	StaleAfter time.Duration // 0: nothing is stale
+
+	Agent  process.Identity // who says it; incomplete: nobody knows
+	Claude uuid.UUID        // the conversation; Nil: none was named
+	Starts bool             // it says so as it begins, and not in the midst of it
+	Alive  process.Liveness
+	Nested bool // it runs below another agent
+
+	Bound      uuid.UUID // the session whose agent it is; Nil: of none
+	Followed   bool      // and that session had another conversation until now
+	Elsewhere  bool      // and that session has another conversation still
+	Unreadable bool      // the record of the session that launched it cannot be read
+
+	Owners    []Owner // the sessions that have the conversation; of a process that is gone, as far as it tells
+	Others    int     // other processes that write the conversation, or may
+	Proven    bool    // its presence file says that it has the conversation
+	Objection string  // why it is not taken over unasked; empty: it may be
+	Busy      bool    // the worker of the session to move was not free
+}
+
+// Owner is a session that has the conversation and whose agent is another
+// process.
+type Owner struct {
+	ID    uuid.UUID
+	State session.State
+	Agent process.Liveness // of its bound agent
+	Sign  Sign             // without the transcript, which anybody may have written
+}
+
+// Resume is a decision with its reason.
+type Resume struct {
+	Outcome Outcome
+	Why     string
+	From    uuid.UUID   // the session that goes on in the process; Nil: none
+	Stale   []Stale     // sessions that are set aside before
+	Records []uuid.UUID // sessions whose history gets a line of it
+}
+
+// Stale is a session that is not meant any more when its conversation comes back.
+type Stale struct {
+	ID      uuid.UUID
+	Abandon bool // else it keeps its state
+	Why     string
+}
+
+// changes says whether a session is set aside or moves.
+func (d Resume) changes() bool { return d.From != uuid.Nil || len(d.Stale) > 0 }
+
+// ReconcileResume decides whose conversation it is that turned up. It is pure and
+// total. At most one session moves, only to a proven agent that nobody else
+// writes beside, and only one that did not end on purpose.
+func ReconcileResume(f ResumeFacts) Resume {
+	switch {
+	case !f.Agent.Valid() || f.Claude == uuid.Nil:
+		return Resume{Outcome: IdentityMissing, Why: "the event does not say which process or which conversation it is of"}
+	case f.Bound != uuid.Nil:
+		return f.current()
+	case f.Unreadable:
+		return Resume{Outcome: SessionUnreadable, Why: "the record of the session that it was launched for cannot be read"}
+	case f.Alive != process.Alive:
+		return stays(AgentGone, f.Owners, "the process is "+f.Alive.String())
+	case len(f.Owners) == 0:
+		return Resume{Outcome: NoSession, Why: "no session has this conversation"}
+	case f.Nested:
+		return stays(NestedAgent, f.Owners, "it runs below another agent")
+	case f.Others > 0:
+		return stays(SecondWriter, f.Owners, fmt.Sprintf("%d other processes write the conversation, or may", f.Others))
+	case !f.Proven:
+		return stays(AgentUnproven, f.Owners, f.Objection)
+	case f.Objection != "":
+		return stays(SecondWriter, f.Owners, f.Objection)
+	case slices.ContainsFunc(f.Owners, Owner.mayRun):
+		return stays(SecondWriter, f.Owners, "a session with this conversation is not proven to be over")
+	}
+	return f.choose()
+}
+
+// current is an agent that has a session. Prompts in the midst of a conversation
+// leave no line.
+func (f ResumeFacts) current() Resume {
+	bound := []uuid.UUID{f.Bound}
+	switch {
+	case f.Followed:
+		return Resume{Outcome: SessionFollowed, Why: "its agent is in another conversation now", Records: bound}
+	case f.Elsewhere: // an adopted one, whose presence file tells, or an event that comes late
+		return Resume{Outcome: SessionActive, Why: "its agent has told of another conversation, and the session has not followed", Records: bound}
+	case f.Starts:
+		return Resume{Outcome: SessionActive, Why: "its agent has begun", Records: bound}
+	}
+	return Resume{Outcome: SessionActive, Why: "its agent goes on"}
+}
+
+// choose finds the one session that is meant. A single one is, whatever its age;
+// of several, those without a sign of life for too long are not.
+func (f ResumeFacts) choose() Resume {
+	left, stale := f.Owners, []Stale(nil)
+	if len(f.Owners) > 1 {
+		left, stale = f.fresh()
+	}
+	var d Resume
+	switch {
+	case len(left) == 0:
+		d = Resume{Outcome: AllStale, Why: fmt.Sprintf("all %d sessions with this conversation are stale", len(f.Owners))}
+	case len(left) > 1:
+		d = stays(ManySessions, left, fmt.Sprintf("%d sessions have this conversation", len(left)))
+	case left[0].onPurpose():
+		d = stays(SecondWriter, left, "the session was ended on purpose")
+	case f.Busy:
+		d = stays(LockTimeout, left, "the session's worker was not free in time")
+	default:
+		d = Resume{Outcome: SessionResumed, Why: "the only session with this conversation goes on in its window", From: left[0].ID}
+	}
+	d.Stale = stale
+	return d
+}
+
+// fresh parts the owners by age.
+func (f ResumeFacts) fresh() (left []Owner, stale []Stale) {
+	for _, o := range f.Owners {
+		why, old := o.Sign.stale(f.Now, f.StaleAfter)
+		if !old {
+			left = append(left, o)
+			continue
+		}
+		stale = append(stale, Stale{ID: o.ID, Why: why, Abandon: o.State == session.Running || o.State == session.Lost})
+	}
+	return left, stale
+}
+
+// stays is an outcome that moves nothing; the sessions that it is about say so.
+func stays(outcome Outcome, owners []Owner, why string) Resume {
+	d := Resume{Outcome: outcome, Why: why}
+	for _, o := range owners {
+		d.Records = append(d.Records, o.ID)
+	}
+	return d
+}
+
+// mayRun says whether something of the session may still run, or is being ended.
+func (o Owner) mayRun() bool {
+	switch o.State {
+	case session.Running:
+		return o.Agent != process.Gone
+	case session.Archived, session.Completed, session.Lost, session.Failed, session.Abandoned:
+		return false
+	}
+	return true
+}
+
+// onPurpose says whether the session was ended by a person or by its own agent:
+// who goes on with its conversation has to say that it is meant.
+func (o Owner) onPurpose() bool { return o.State == session.Archived || o.State == session.Completed }

@@ -1,0 +1,142 @@
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// run is a Run that is under way. Conversations that come back meanwhile change
+// records too: they need the same backup, and stand in the same report.
+type run struct {
+	mu     sync.Mutex
+	report Report
+	over   bool
+}
+
+// Run recovers: it is done before any update is handled or any window is made.
+// An action that fails is in the report and leaves its record as it is; the
+// others go on. An error means that not all was done; the report says what was.
+// Without a backup nothing is changed.
+func (v *Recovery) Run(ctx context.Context) (Report, error) {
+	v.one.Lock()
+	defer v.one.Unlock()
+	u := v.begin()
+	defer v.end(u)
+	if _, _, err := v.pass(ctx, u, binds); err != nil {
+		return u.done(), err
+	}
+	started := v.Now()
+	if err := v.Events(ctx); err != nil {
+		v.Log.Error("events_not_taken_in", "error", err.Error()) // they stay, and are given again
+	}
+	v.took(u, &u.report.Stages.Events, started)
+	// What hooks told may have made another plan of it.
+	world, notices, err := v.pass(ctx, u, func(d Do) bool { return !binds(d) })
+	if err != nil {
+		return u.done(), err
+	}
+	for _, n := range notices {
+		v.tell(n)
+	}
+	report := u.done()
+	report.Notices = notices
+	v.finish(&report, world)
+	return report, ctx.Err()
+}
+
+// binds are the actions that connect a record with a process. They come before
+// events are taken in, which count only from a bound agent.
+func binds(d Do) bool { return d == Reattach || d == Bind }
+
+// pass looks, plans and applies those of the actions that are due.
+func (v *Recovery) pass(ctx context.Context, u *run, due func(Do) bool) (World, []Notice, error) {
+	started := v.Now()
+	w := v.Look(ctx)
+	actions, notices := Plan(w)
+	v.took(u, &u.report.Stages.Look, started)
+	if slices.ContainsFunc(actions, func(a Action) bool { return a.Do.Changes() }) {
+		if err := v.backUp(ctx); err != nil {
+			return w, notices, fmt.Errorf("recovery changed nothing, %w", err)
+		}
+	}
+	started = v.Now()
+	u.add(v.applyAll(ctx, w, slices.DeleteFunc(actions, func(a Action) bool { return !due(a.Do) })))
+	v.took(u, &u.report.Stages.Apply, started)
+	return w, notices, nil
+}
+
+func (v *Recovery) begin() *run {
+	u := &run{report: Report{At: v.Now()}}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.running = u
+	return u
+}
+
+func (v *Recovery) end(u *run) {
+	u.done()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.running = nil
+}
+
+// underWay is the Run that is under way; nil if there is none.
+func (v *Recovery) underWay() *run {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.running
+}
+
+// done gives what was done. What is done from then on is told otherwise.
+func (u *run) done() Report {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.over = true
+	return u.report
+}
+
+// add puts results into the report, unless it is given out already.
+func (u *run) add(results []Result) (added bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.over {
+		return false
+	}
+	u.report.Results = append(u.report.Results, results...)
+	return true
+}
+
+// took adds the time since a moment to a stage of the report.
+func (v *Recovery) took(u *run, stage *time.Duration, started time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	*stage += v.Now().Sub(started)
+}
+
+// backUp copies the records before the first change that a Run makes, or that is
+// made while it is under way. Afterwards, and without a Run, it does nothing.
+func (v *Recovery) backUp(ctx context.Context) error {
+	u := v.underWay()
+	if u == nil {
+		return nil
+	}
+	u.mu.Lock() // also against a change beside it
+	defer u.mu.Unlock()
+	if u.over || u.report.Backup != "" {
+		return nil
+	}
+	started := v.Now()
+	name, err := v.Backup(ctx)
+	u.report.Backup = name
+	u.report.Stages.Backup += v.Now().Sub(started)
+	switch {
+	case err != nil && name == "":
+		return fmt.Errorf("because the records could not be backed up; nothing is lost: %w", err)
+	case err != nil: // an older one could not be removed
+		v.Log.Warn("backups_not_pruned", "error", err.Error())
+	}
+	return nil
+}

@@ -1,0 +1,323 @@
+package recovery
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+	"ccbot/tmux/tmuxtest"
+)
+
+// Nobody steps the sessions when the bot does not run: what ended meanwhile is
+// over all the same when the recovery is.
+func TestP8_WhatEndedByItselfIsOverWithoutTheBot(t *testing.T) {
+	tests := []struct {
+		name  string
+		state session.State
+		end   func(m *machine, r session.Record)
+		want  session.State
+		told  lifecycle.NoteKind
+	}{
+		{"its pane is dead", session.Running, paneDead, session.Completed, lifecycle.NoteEnded},
+		{"before it was ready", session.Starting, paneDead, session.Failed, lifecycle.NoteFailed},
+		{"in a person's shell", session.Running, backInTheShell, session.Completed, lifecycle.NoteEnded},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			m := newMachine(t)
+			r := m.start(func(r *session.Record) { r.State = tc.state })
+			tc.end(m, r)
+			m.restart()
+			before := len(m.get(r.ID).History)
+			actions := m.recover()
+			require.Len(t, actions, 1)
+			assert.Equal(t, Conclude, actions[0].Do)
+			got := m.get(r.ID)
+			assert.Equal(t, tc.want, got.State)
+			assert.NotNil(t, got.Exit)
+			assert.Nil(t, got.Binding)
+			assert.Equal(t, 1, m.backups)
+			lines := rules(got)[before:]
+			assert.Equal(t, session.Rule("recovery.conclude"), lines[0])
+			assert.Equal(t, "done", lastLine(got).Why)
+			assert.Contains(t, m.told, tc.told)
+			assert.Empty(t, m.recover())
+			assert.Equal(t, 1, m.backups)
+		})
+	}
+}
+
+func paneDead(m *machine, r session.Record) {
+	m.processes.exit(r.Binding.Agent.PID)
+	m.tmux.End(m.paneOf(r), tmuxtest.Exit{Status: 1})
+}
+
+// backInTheShell is an adopted agent that a person has ended: its shell stays.
+func backInTheShell(m *machine, r session.Record) {
+	shell := m.tmux.AddWindow("desk", "notes")
+	m.processes.start(shell.PID, []string{"zsh"})
+	m.change(r.ID, func(r *session.Record) {
+		r.Binding.Adopted, r.Binding.Shell = true, shell.PID
+		r.Binding.Pane, r.Binding.Window = shell.ID.String(), shell.Window.String()
+	})
+	m.processes.exit(r.Binding.Agent.PID)
+}
+
+// `ccbot recover` beside the bot: a launch of the bot's own is not what a crash
+// left, at whatever point it is.
+func TestP8_AStartUnderWayIsLeftAlone(t *testing.T) {
+	for _, state := range []session.State{session.Starting, session.Restoring} {
+		t.Run(string(state), func(t *testing.T) {
+			m := newMachine(t)
+			m.recover()
+			m.now = noon.Add(time.Minute)
+			r := record(state, nil)
+			r.StartedAt = m.now
+			require.NoError(t, m.store.Create(r))
+			assert.Empty(t, m.recover(), "its window is not there yet")
+
+			window := m.tmux.AddWindow(m.Session, "api")
+			m.tmux.Change(window.ID, func(p *tmux.Pane) { p.Tag = tagOf(r) })
+			m.processes.start(window.PID, []string{"claude", "--session-id", r.ClaudeSessionID.String()})
+			assert.Empty(t, m.recover(), "its window is not in its record yet")
+			assert.Equal(t, r.History, m.get(r.ID).History)
+			assert.Zero(t, m.backups)
+
+			m.restart() // a crash: now it is
+			assert.Equal(t, Bind, m.recover()[0].Do)
+			assert.NotNil(t, m.get(r.ID).Binding)
+		})
+	}
+}
+
+func TestP8_WhatIsUnderWay(t *testing.T) {
+	tests := []struct {
+		name           string
+		since, started time.Time
+		want           Do
+	}{
+		{"launched before", noon.Add(-time.Minute), noon.Add(-time.Hour), Discard},
+		{"at that moment", noon.Add(-time.Minute), noon.Add(-time.Minute), Discard},
+		{"launched since", noon.Add(-time.Minute), noon.Add(-time.Second), ""},
+		{"by a clock that was set back", noon.Add(-time.Minute), noon.Add(time.Hour), Discard},
+		{"by nobody who only looks", time.Time{}, noon.Add(-time.Second), Discard},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			r := record(session.Starting, nil)
+			r.StartedAt = tc.started
+			w := world(r, process.Unknown)
+			w.Since = tc.since
+			assert.Equal(t, tc.want, only(t, w).Do)
+		})
+	}
+}
+
+// The launch has ended and its pane is closed; a shell that a person split off has
+// the tag of the window, and is not bound.
+func TestP8_AShellInTheLaunchsWindowIsNotBoundForEver(t *testing.T) {
+	for state, want := range map[session.State]Do{session.Starting: Discard, session.Restoring: Fail} {
+		t.Run(string(state), func(t *testing.T) {
+			m := newMachine(t)
+			r := m.start(func(r *session.Record) { r.State, r.Binding = state, nil })
+			m.closeTagged(r)
+			shell := m.tmux.AddWindow(m.Session, "api")
+			m.tmux.Change(shell.ID, func(p *tmux.Pane) { p.Tag = tagOf(r) })
+			m.processes.start(shell.PID, []string{"bash"})
+			m.now = noon.Add(time.Hour)
+			m.restart()
+			calls := m.changes()
+			actions := m.recover()
+			require.Len(t, actions, 1)
+			assert.Equal(t, want, actions[0].Do)
+			assert.Empty(t, m.lines("recovery_failed"))
+			assert.Empty(t, m.recover())
+			assert.Equal(t, calls, m.changes(), "the shell stays")
+		})
+	}
+}
+
+func TestP2_BindTakesThePaneThatHoldsTheLaunch(t *testing.T) {
+	r := record(session.Restoring, nil)
+	tag := tagged(tagOf(r))
+	in := func(window int) func(*tmux.Pane) { return func(p *tmux.Pane) { p.Window = windowID(window) } }
+	first, second, later := pane(5, tag), pane(6, tag, in(5)), pane(9, tag)
+	tests := []struct {
+		name  string
+		holds map[tmux.PaneID]bool
+		want  string // empty: none
+	}{
+		{"nobody sees what they hold", nil, "%9"},
+		{"the last of several", map[tmux.PaneID]bool{first.ID: true, second.ID: false, later.ID: true}, "%9"},
+		{"the last holds another", map[tmux.PaneID]bool{first.ID: true, second.ID: false, later.ID: false}, "%5"},
+		{"a pane was joined before it", map[tmux.PaneID]bool{first.ID: false, second.ID: true, later.ID: false}, "%6"},
+		{"what is seen comes before what is not", map[tmux.PaneID]bool{first.ID: true}, "%5"},
+		{"none", map[tmux.PaneID]bool{first.ID: false, second.ID: false, later.ID: false}, ""},
+		{"a second pane that nobody sees into", map[tmux.PaneID]bool{first.ID: false, later.ID: false}, ""},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			w := world(r, process.Unknown, later, second, first)
+			w.Holds = tc.holds
+			a := only(t, w)
+			if tc.want == "" {
+				assert.Equal(t, Fail, a.Do)
+				return
+			}
+			assert.Equal(t, Bind, a.Do)
+			assert.Equal(t, tc.want, a.Pane.ID.String())
+		})
+	}
+}
+
+// What hooks noted while ccbot was away moves a session only once the records are
+// backed up, and the report says so.
+func TestBackupComesBeforeAConversationMoves(t *testing.T) {
+	m := newMachine(t)
+	lost := m.lost(time.Hour)
+	stale := m.change(m.lost(9*day).ID, func(r *session.Record) { r.ClaudeSessionID = lost.ClaudeSessionID })
+	agent := m.atTheDesk(lost.ClaudeSessionID)
+	m.restart()
+	m.Events = func(ctx context.Context) error { return m.HookEvent(ctx, sessionStart(agent, lost.ClaudeSessionID)) }
+	m.Tell = func(context.Context, Report) error { t.Error("the report of the Run tells it"); return nil }
+	m.Backup = func(ctx context.Context) (string, error) {
+		assert.Len(t, m.store.List(), 2)
+		assert.Equal(t, session.Lost, m.get(stale.ID).State)
+		return m.backUp(ctx)
+	}
+	report, err := m.Run(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, 1, m.backups)
+	assert.NotEmpty(t, report.Backup)
+	did := map[uuid.UUID]Do{}
+	for _, r := range report.Results {
+		did[r.Action.Record] = r.Action.Do
+		assert.NotEmpty(t, r.Action.Why)
+		assert.NotEmpty(t, r.Action.Evidence)
+	}
+	assert.Equal(t, map[uuid.UUID]Do{lost.ID: TakeOver, stale.ID: SetAside}, did)
+	report, err = m.Run(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, report.Backup)
+}
+
+func TestP8_WithoutABackupNoConversationMoves(t *testing.T) {
+	m := newMachine(t)
+	lost := m.lost(time.Hour)
+	agent := m.atTheDesk(lost.ClaudeSessionID)
+	m.restart()
+	before := m.onDisk()
+	m.Backup = func(context.Context) (string, error) { return "", errDisk }
+	var heard error
+	m.Events = func(ctx context.Context) error {
+		heard = m.HookEvent(ctx, sessionStart(agent, lost.ClaudeSessionID))
+		return heard
+	}
+	_, err := m.Run(t.Context())
+	require.NoError(t, err, "nothing else had to change")
+	require.ErrorIs(t, heard, errDisk, "the event comes again")
+	assert.Equal(t, before, m.onDisk())
+}
+
+// Without a Run the records were backed up at the start, and nobody asks again.
+func TestAConversationThatComesBackLaterNeedsNoBackup(t *testing.T) {
+	m := newMachine(t)
+	m.recover()
+	lost := m.lost(time.Hour)
+	m.hear(sessionStart(m.atTheDesk(lost.ClaudeSessionID), lost.ClaudeSessionID))
+	assert.Equal(t, session.ClosedTransferred, m.get(lost.ID).Closed)
+	assert.Zero(t, m.backups)
+}
+
+// A running session that is set aside while the bot runs is told then, and not at
+// the next start.
+func TestWhatIsSetAsideLaterIsTold(t *testing.T) {
+	for name, broken := range map[string]error{"told": nil, "Telegram's outbox is full": errDisk} {
+		t.Run(name, func(t *testing.T) {
+			m := newMachine(t)
+			fresh, old := m.lost(time.Hour), m.start(running)
+			m.lose(old)
+			m.change(old.ID, func(r *session.Record) {
+				long := noon.Add(-9 * day)
+				r.ClaudeSessionID, r.CreatedAt, r.StartedAt, r.Binding.BoundAt = fresh.ClaudeSessionID, long, long, long
+			})
+			var told []Report
+			m.Tell = func(_ context.Context, r Report) error {
+				assert.True(t, m.moving.TryLock(), "others need not wait for it")
+				m.moving.Unlock()
+				assert.True(t, m.get(old.ID).Unreported)
+				told = append(told, r)
+				return broken
+			}
+			e := event(hookwire.UserPromptSubmit, m.atTheDesk(fresh.ClaudeSessionID), fresh.ClaudeSessionID)
+			outcome, _ := m.hear(e)
+			assert.Equal(t, SessionResumed, outcome)
+			assert.Equal(t, session.Abandoned, m.get(old.ID).State)
+			require.Len(t, told, 1)
+			require.Len(t, told[0].Results, 2)
+			assert.Equal(t, SetAside, told[0].Results[0].Action.Do)
+			assert.Equal(t, old.ID, told[0].Results[0].Action.Record)
+			m.hear(e)
+			assert.Len(t, told, 1)
+		})
+	}
+}
+
+// A move alone the lifecycle tells.
+func TestAMoveIsToldOnce(t *testing.T) {
+	m := newMachine(t)
+	lost := m.lost(time.Hour)
+	m.Tell = func(context.Context, Report) error { t.Error("it is told twice"); return nil }
+	m.hear(sessionStart(m.atTheDesk(lost.ClaudeSessionID), lost.ClaudeSessionID))
+	assert.Contains(t, m.told, lifecycle.NoteTransferred)
+}
+
+// The stages and the kinds of actions say where the time went.
+func TestMetrics_WhereTheTimeWent(t *testing.T) {
+	m := newMachine(t)
+	m.lose(m.start(running))
+	m.start(running)
+	m.restart()
+	m.Events = func(context.Context) error { m.now = m.now.Add(2 * time.Second); return nil }
+	m.Backup = func(ctx context.Context) (string, error) { m.now = m.now.Add(time.Second); return m.backUp(ctx) }
+	m.Failpoint = func(point string) {
+		if point == "recovery-noted" {
+			m.now = m.now.Add(3 * time.Second)
+		}
+	}
+	report, err := m.Run(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, Stages{Backup: time.Second, Events: 2 * time.Second, Apply: 3 * time.Second}, report.Stages)
+	line := m.lines("recovery_done")[0]
+	assert.Equal(t, map[string]any{"look": 0.0, "backup": 1e9, "events": 2e9, "apply": 3e9}, line["stages"])
+	assert.Equal(t, map[string]any{"reattach": 0.0, "mark_lost": 3e9}, line["took"])
+}
+
+// Also a recovery that is ended in the midst says what it has done.
+func TestARecoveryThatIsEndedSaysWhatItDid(t *testing.T) {
+	m := newMachine(t)
+	r := m.start(running)
+	m.lose(r)
+	m.restart()
+	ctx, stop := context.WithCancel(t.Context())
+	m.Failpoint = func(point string) {
+		if point == "recovery-applied" {
+			stop()
+		}
+	}
+	report, err := m.Run(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Len(t, report.Results, 1)
+	assert.Equal(t, r.ID, report.Results[0].Action.Record)
+	assert.NotEmpty(t, report.Backup)
+	assert.Equal(t, map[session.State]int{session.Lost: 1}, report.States)
+}

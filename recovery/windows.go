@@ -1,0 +1,158 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"ccbot/internal/keepjson"
+	"ccbot/internal/spool"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+// windowsFile is in $CCBOT_DIR.
+const windowsFile = "windows.json"
+
+// windowsVersion is the schema version of windows.json.
+const windowsVersion = 1
+
+// windowList is windows.json: the orphan windows that the chat was told of, or
+// that a person does not want to hear of. What is lost with it is a notice that
+// comes twice.
+type windowList struct {
+	Version int           `json:"version"`
+	Windows []knownWindow `json:"windows"`
+
+	unknown keepjson.Unknown
+}
+
+// knownWindow is one life of a window: its id is used again by the next server,
+// and its first pane may get another process.
+type knownWindow struct {
+	Server  int    `json:"server_pid"`
+	Start   uint64 `json:"server_start"`
+	Window  string `json:"window"`
+	PID     int    `json:"pane_pid"`
+	Told    bool   `json:"told,omitempty"`
+	Ignored bool   `json:"ignored,omitempty"`
+}
+
+// same says whether it is that window, whatever is known of it.
+func (k knownWindow) same(server tmux.ServerID, pane tmux.Pane) bool {
+	return k.Server == server.PID && k.Start == server.Start && k.Window == pane.Window.String() && k.PID == pane.PID
+}
+
+// Orphans are the windows that belong to no session and that nobody ignores, with
+// what runs in them.
+func (v *Recovery) Orphans(ctx context.Context) ([]lifecycle.Window, error) {
+	w := v.lookAtWindows(ctx)
+	if w.Tmux == TmuxUnknown {
+		return nil, errors.New("orphan windows: tmux did not answer")
+	}
+	orphans := w.Orphans()
+	if len(orphans) == 0 {
+		return nil, nil
+	}
+	return v.Lifecycle.Windows(ctx, slices.DeleteFunc(w.sortedPanes(), func(p tmux.Pane) bool {
+		return !slices.ContainsFunc(orphans, func(o tmux.Pane) bool { return o.Window == p.Window })
+	}))
+}
+
+// Ignore leaves a window out of Orphans and of the log, as long as it lives.
+func (v *Recovery) Ignore(ctx context.Context, w lifecycle.Window) error {
+	return v.know(ctx, []lifecycle.Window{w}, func(k *knownWindow) { k.Ignored = true })
+}
+
+// NewOrphans are those of the windows that the chat was not told of yet.
+func (v *Recovery) NewOrphans(ctx context.Context, windows []lifecycle.Window) ([]lifecycle.Window, error) {
+	server, err := v.Tmux.Server(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("new orphan windows: %w", err)
+	}
+	list, _ := v.readWindows() // what cannot be read was told to nobody
+	told := func(w lifecycle.Window) bool {
+		return slices.ContainsFunc(list.Windows, func(k knownWindow) bool { return k.Told && k.same(server, w.Pane) })
+	}
+	return slices.DeleteFunc(slices.Clone(windows), told), nil
+}
+
+// Told notes that the chat was told of the windows.
+func (v *Recovery) Told(ctx context.Context, windows []lifecycle.Window) error {
+	return v.know(ctx, windows, func(k *knownWindow) { k.Told = true })
+}
+
+// ignored are the windows on the list that are to be left out.
+func (v *Recovery) ignored(server tmux.ServerID, panes []tmux.Pane) map[tmux.WindowID]bool {
+	list, err := v.readWindows()
+	if err != nil {
+		v.Log.Warn("windows_unreadable", "file", windowsFile, "error", err.Error())
+	}
+	ignored := make(map[tmux.WindowID]bool)
+	for _, p := range (World{Panes: panes}).firstPanes() {
+		if slices.ContainsFunc(list.Windows, func(k knownWindow) bool { return k.Ignored && k.same(server, p) }) {
+			ignored[p.Window] = true
+		}
+	}
+	return ignored
+}
+
+// know notes something of windows, and forgets those that are not there any more.
+func (v *Recovery) know(ctx context.Context, windows []lifecycle.Window, note func(*knownWindow)) error {
+	server, panes, err := v.panes(ctx)
+	if err != nil {
+		return fmt.Errorf("note windows: %w", err)
+	}
+	v.file.Lock()
+	defer v.file.Unlock()
+	list, err := v.openWindows()
+	if err != nil {
+		return fmt.Errorf("note windows: %w", err)
+	}
+	list.Windows = slices.DeleteFunc(list.Windows, func(k knownWindow) bool {
+		return !slices.ContainsFunc(panes, func(p tmux.Pane) bool { return k.same(server, p) })
+	})
+	for _, w := range windows {
+		i := slices.IndexFunc(list.Windows, func(k knownWindow) bool { return k.same(server, w.Pane) })
+		if i < 0 {
+			i = len(list.Windows)
+			list.Windows = append(list.Windows, knownWindow{Server: server.PID, Start: server.Start, Window: w.Pane.Window.String(), PID: w.Pane.PID})
+		}
+		note(&list.Windows[i])
+	}
+	list.Version = windowsVersion
+	data, err := keepjson.Marshal(list, list.unknown)
+	if err != nil {
+		return fmt.Errorf("note windows: %w", err)
+	}
+	return v.folder().Put(windowsFile, append(data, '\n'))
+}
+
+func (v *Recovery) folder() spool.Folder { return spool.Folder{Path: v.Dir, Fsync: true} }
+
+// openWindows reads the list in order to write it: what cannot be read goes
+// to the quarantine first. The list of a newer ccbot stays as it is.
+func (v *Recovery) openWindows() (windowList, error) {
+	list, err := v.readWindows()
+	if err == nil || errors.Is(err, keepjson.ErrNewer) {
+		return list, err
+	}
+	return windowList{}, v.folder().Quarantine(windowsFile, filepath.Join(v.Dir, "quarantine"), err.Error())
+}
+
+func (v *Recovery) readWindows() (list windowList, err error) {
+	data, err := v.folder().Read(windowsFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return windowList{}, nil
+	}
+	if err == nil {
+		list.unknown, err = keepjson.Unmarshal(data, windowsVersion, &list)
+	}
+	if err != nil {
+		return windowList{}, err
+	}
+	return list, nil
+}

@@ -1,0 +1,166 @@
+package recovery
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+// World is everything that start-up decides on.
+type World struct {
+	Now      time.Time
+	Since    time.Time // this ccbot runs, and may launch, since then; zero: it only looks
+	Instance string    // of this ccbot; windows tagged by another are its business
+	Session  string    // ccbot's tmux session
+	Boot     string    // the kernel's id of this boot
+	Limits   Limits
+
+	Records []session.Record
+	Aside   []session.Aside // records that could not be read
+	Signs   map[uuid.UUID]Sign
+
+	Tmux    TmuxFate
+	Server  tmux.ServerID
+	Panes   []tmux.Pane            // of the whole server, valid with TmuxAnswers
+	Ignored map[tmux.WindowID]bool // windows that a person does not want to hear of
+	// Holds says of panes with the tag of a session that is bound to none whether
+	// they hold its launch, where that can be seen: a pane that a person split off
+	// has the tag of its window too.
+	Holds map[tmux.PaneID]bool
+
+	Survey lifecycle.Survey          // who lives, and who writes which conversation
+	Below  map[process.Identity]bool // writers that run below another agent
+
+	// Watched are the records that were handed to the lifecycle already: its steps
+	// decide from then on.
+	Watched map[uuid.UUID]bool
+}
+
+// Limits are how long start-up waits before it gives up. 0 is never, and no
+// grace.
+type Limits struct {
+	StaleRunning time.Duration // a running session of which nobody knows, without a sign of life
+	ResumeStale  time.Duration // one of several sessions whose conversation came back
+	OrphanGrace  time.Duration // what was just started, or has just ended
+}
+
+// TmuxFate is what is known of the tmux server.
+type TmuxFate int
+
+const (
+	TmuxUnknown TmuxFate = iota // it did not answer: nothing is decided on it
+	TmuxAnswers
+	TmuxAbsent // proven: no server listens
+)
+
+// tag is the mark of a record's windows.
+func (w World) tag(id uuid.UUID) string { return w.Instance + "/" + id.String() }
+
+// sameServer says whether the tmux server is still the one of a binding. Ids
+// start again with every server.
+func (w World) sameServer(b session.Binding) bool {
+	return w.Tmux == TmuxAnswers && sameServer(w.Server, b)
+}
+
+func sameServer(s tmux.ServerID, b session.Binding) bool {
+	return s.PID == b.Server.PID && s.Start == b.Server.Start
+}
+
+// reserved says whether a window name is never an orphan.
+func reserved(name string) bool { return name == "__main__" || name == "ccbot-usage" }
+
+// Orphans are the windows of ccbot's tmux session that no record is bound to,
+// that nobody has tagged and that nobody ignores, the first pane of each. A
+// window with this instance's own tag is an orphan if its record is over or
+// unknown; the record of a newer ccbot may well live.
+func (w World) Orphans() []tmux.Pane {
+	live := make(map[string]bool)
+	for _, r := range w.Records {
+		live[w.tag(r.ID)] = r.State.Live()
+	}
+	for _, a := range w.Aside {
+		live[w.tag(a.ID)] = a.Newer
+	}
+	bound := w.boundWindows()
+	var orphans []tmux.Pane
+	for _, p := range w.firstPanes() {
+		foreign := p.Tag != "" && !strings.HasPrefix(p.Tag, w.Instance+"/")
+		known := bound[p.Window.String()] || live[p.Tag] || w.Ignored[p.Window]
+		if p.Session == w.Session && !reserved(p.WindowName) && !foreign && !known {
+			orphans = append(orphans, p)
+		}
+	}
+	return orphans
+}
+
+// boundWindows are the windows of all bindings: those that the records name, and
+// those that their panes are in by now.
+func (w World) boundWindows() map[string]bool {
+	bound, panes := make(map[string]bool), make(map[paneKey]bool)
+	for _, r := range w.Records {
+		if r.Binding != nil && w.sameServer(*r.Binding) {
+			bound[r.Binding.Window] = true
+			panes[paneKey{r.Binding.Pane, r.Binding.PanePID()}] = true
+		}
+	}
+	for _, p := range w.Panes {
+		if panes[paneKey{p.ID.String(), p.PID}] {
+			bound[p.Window.String()] = true
+		}
+	}
+	return bound
+}
+
+// firstPanes are the oldest panes of all windows, in the order of the windows:
+// what was split off later is not what the window was made for.
+func (w World) firstPanes() []tmux.Pane {
+	return slices.CompactFunc(w.sortedPanes(), func(a, b tmux.Pane) bool { return a.Window == b.Window })
+}
+
+// sortedPanes are all panes, by the age of their windows and then their own.
+func (w World) sortedPanes() []tmux.Pane {
+	return slices.SortedFunc(slices.Values(w.Panes), func(a, b tmux.Pane) int {
+		return cmp.Or(compareIDs(a.Window.String(), b.Window.String()), compareIDs(a.ID.String(), b.ID.String()))
+	})
+}
+
+// compareIDs compares two of tmux's ids of one kind, "%9" before "%10".
+func compareIDs(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+}
+
+// isOwner says whether a conversation that comes back may be meant to be the
+// record's: it has it now, and was not set aside for another.
+func isOwner(r session.Record, claude uuid.UUID) bool {
+	return r.ClaudeSessionID == claude && r.Closed != session.ClosedTransferred && r.Closed != session.ClosedStale
+}
+
+// byPresence says whether Claude Code's own presence file says that the process
+// writes the conversation. Only that proves an interactive agent: a `claude -p`
+// has none, and what a hook or a command line said may be past.
+func byPresence(w lifecycle.Writer) bool { return w.Proven && w.Source == process.SourcePresence }
+
+// objection says why a process is not taken over unasked; empty: it may be.
+func objection(w lifecycle.Writer, told []process.Identity, below bool) string {
+	switch {
+	case !byPresence(w):
+		return "no presence file says that it has the conversation"
+	case slices.Contains(told, w.Identity):
+		return "it was told as a second writer"
+	case below:
+		return "it runs below another agent"
+	case w.Spared != "":
+		return "it is protected: " + w.Spared
+	case !w.Adoptable():
+		return "it runs in no window of ccbot's tmux server"
+	}
+	return ""
+}

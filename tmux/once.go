@@ -1,0 +1,97 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Look asks a server once, with one tmux command and no control client, who it is and what panes it
+// has, as Client.Server and Client.Panes tell it. It changes nothing: no server is started, no session
+// made, no dead pane nudged for its status. Of cfg it takes Socket, Session (may be empty), Env and
+// Start. The errors are ErrNoTmux, ErrTooOld, ErrDefaultSocket and ErrNoServer, which is proven; after
+// any other nothing is known.
+func Look(ctx context.Context, cfg Config) (ServerID, []Pane, error) {
+	c, err := onlooker(cfg)
+	if err != nil {
+		return ServerID{}, nil, err
+	}
+	if c.absent() {
+		return ServerID{}, nil, fmt.Errorf("%w on %s", ErrNoServer, c.socket)
+	}
+	sep := "ccbot-" + rand.Text() + "|"
+	out, err := c.ask(ctx, "display-message", "-p", "#{pid} #{version}", ";", "list-panes", "-a", "-F", paneFormat(sep))
+	switch {
+	case err != nil && c.absent(): // it has ended meanwhile
+		return ServerID{}, nil, fmt.Errorf("%w on %s", ErrNoServer, c.socket)
+	case err != nil:
+		return ServerID{}, nil, fmt.Errorf("look at tmux: %w", err)
+	}
+	server, panes, err := c.readLook(out, sep)
+	if err != nil {
+		return ServerID{}, nil, fmt.Errorf("look at tmux: %w", err)
+	}
+	return server, panes, nil
+}
+
+// onlooker is a Client that never connects.
+func onlooker(cfg Config) (*Client, error) {
+	switch {
+	case testing.Testing() && (cfg.Socket == "" || cfg.Socket == "default"):
+		return nil, ErrDefaultSocket
+	case strings.ContainsAny(cfg.Socket, "/\x00"):
+		return nil, fmt.Errorf("tmux socket %q: want a name, not a path", cfg.Socket)
+	case cfg.Start == nil:
+		return nil, errors.New("tmux: Config.Start is missing")
+	}
+	binary, err := exec.LookPath("tmux")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoTmux, err)
+	}
+	return &Client{cfg: cfg, binary: binary, socket: socketPath(cfg.Socket, os.Getenv("TMUX_TMPDIR"), os.Getuid())}, nil
+}
+
+// ask runs one tmux command list and gives what it printed. -N: a server that ends at this moment is
+// not started again.
+func (c *Client) ask(ctx context.Context, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.binary, append([]string{"-u", "-N", "-S", c.socket}, args...)...)
+	cmd.Env, cmd.Dir = c.environment(), "/"
+	cmd.WaitDelay = closeGrace
+	var fails bytes.Buffer
+	cmd.Stderr = &fails
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", errors.Join(err, ctx.Err()), strings.TrimSpace(fails.String()))
+	}
+	return string(out), nil
+}
+
+// readLook reads a line about the server and the records of its panes.
+func (c *Client) readLook(out, sep string) (ServerID, []Pane, error) {
+	hello, rows, _ := strings.Cut(out, "\n")
+	var pid int
+	var release string
+	if _, err := fmt.Sscan(hello, &pid, &release); err != nil {
+		return ServerID{}, nil, fmt.Errorf("the server says %.80q: %w", hello, err)
+	}
+	if err := tooOld(release); err != nil {
+		return ServerID{}, nil, fmt.Errorf("running server: %w", err)
+	}
+	start, err := c.cfg.Start(pid)
+	if err != nil {
+		return ServerID{}, nil, fmt.Errorf("start time of tmux server %d: %w", pid, err)
+	}
+	panes, err := parsePanes(strings.TrimSuffix(rows, "\n"), sep)
+	if err != nil {
+		return ServerID{}, nil, err
+	}
+	return ServerID{Socket: c.socket, PID: pid, Start: start}, c.once(panes), nil
+}

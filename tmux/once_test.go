@@ -1,0 +1,90 @@
+package tmux_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/tmux"
+)
+
+// A look from outside tells what the control client tells, whatever windows and folders are called.
+func TestLookTellsWhatTheClientTells(t *testing.T) {
+	r := ensured(t)
+	odd := filepath.Join(t.TempDir(), "two\nlines|#{pid} é;")
+	require.NoError(t, os.Mkdir(odd, 0o700))
+	odd, err := filepath.EvalSymlinks(odd)
+	require.NoError(t, err)
+	for i, name := range []string{"api", `$x "|" ;`, "каталог", "#(id)"} {
+		key := "u-" + string(rune('a'+i))
+		_, err := r.NewWindow(t.Context(), tmux.Spec{Name: name, Key: key, Tag: "test/" + key, Dir: odd, Argv: []string{"/bin/sleep", "1000"}})
+		require.NoError(t, err)
+	}
+	r.tmux(t, "split-window", "-d", "-t", "=ccbot:api", "sleep", "1000")
+	gone, err := r.NewWindow(t.Context(), tmux.Spec{Name: "gone", Key: "u-gone", Tag: "test/gone", Dir: "/", Argv: []string{"/bin/sh", "-c", "exit 7"}})
+	require.NoError(t, err)
+	eventually(t, func() bool {
+		p, err := r.Pane(t.Context(), gone.ID)
+		return err == nil && p.Dead && p.DeadStatus == 7
+	})
+
+	want, err := r.Panes(t.Context())
+	require.NoError(t, err)
+	server, err := r.Server(t.Context())
+	require.NoError(t, err)
+	eventually(t, func() bool { // a process that has just started is called otherwise for a moment
+		_, got, err := tmux.Look(t.Context(), r.config())
+		want, again := r.Panes(t.Context())
+		return err == nil && again == nil && assert.ObjectsAreEqual(want, got)
+	})
+	seen, got, err := tmux.Look(t.Context(), r.config())
+	require.NoError(t, err)
+	assert.Equal(t, server, seen)
+	assert.Len(t, got, len(want))
+	assert.GreaterOrEqual(t, len(got), 7)
+}
+
+// Nothing is started by a look: neither where no server ever was nor where one has ended.
+func TestP6_LookStartsNoServer(t *testing.T) {
+	r := open(t)
+	_, panes, err := tmux.Look(t.Context(), r.config())
+	require.ErrorIs(t, err, tmux.ErrNoServer)
+	assert.Empty(t, panes)
+	assert.NoFileExists(t, r.socket)
+
+	require.NoError(t, r.Ensure(t.Context()))
+	_, _, err = tmux.Look(t.Context(), r.config())
+	require.NoError(t, err)
+	r.stopServer(t)
+	_, _, err = tmux.Look(t.Context(), r.config())
+	require.ErrorIs(t, err, tmux.ErrNoServer)
+}
+
+// A server that does not answer is not one that is not there.
+func TestP6_AStoppedServerIsUnknownToALook(t *testing.T) {
+	r := ensured(t)
+	server, err := r.Server(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(server.PID, syscall.SIGSTOP))
+	t.Cleanup(func() { _ = syscall.Kill(server.PID, syscall.SIGCONT) })
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	_, _, err = tmux.Look(ctx, r.config())
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.NotErrorIs(t, err, tmux.ErrNoServer)
+}
+
+func TestLookRefusesTheDefaultServer(t *testing.T) {
+	for _, name := range []string{"", "default"} {
+		_, _, err := tmux.Look(t.Context(), tmux.Config{Socket: name, Start: startTime})
+		require.ErrorIs(t, err, tmux.ErrDefaultSocket)
+	}
+	_, _, err := tmux.Look(t.Context(), tmux.Config{Socket: "a/b", Start: startTime})
+	require.Error(t, err)
+}
