@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -207,6 +209,31 @@ func (b *Bot) takePlace(ctx context.Context, c comeback) (note string, err error
 		return "", b.use(ctx, c.to, c.r)
 	}
 	return " " + b.words.Say(i18n.StillCurrent, i18n.Args{"Name": other.Name}), b.show(ctx, c.to, c.r)
+}
+
+// BroughtBack takes a session that was brought back at the desk as one that came
+// back, and says so in its conversation: where the current session is not open it
+// becomes the current one. current is the one that texts there go to from now on;
+// it is the zero record where no conversation shows the session.
+func (b *Bot) BroughtBack(ctx context.Context, id uuid.UUID) (current session.Record, err error) {
+	r, ok := b.Records.Get(id)
+	if r = b.successor(r); !ok || b.isHomeless(r) {
+		return session.Record{}, nil
+	}
+	to := r.Conversation
+	if err := b.settleCurrent(ctx, to, []session.Record{r}); err != nil {
+		return session.Record{}, err
+	}
+	current, _, err = b.current(to)
+	if err != nil {
+		return session.Record{}, err
+	}
+	dir, note := b.short(r.Dir), ""
+	if current.ID != r.ID {
+		note = " " + b.words.Say(i18n.StillCurrent, i18n.Args{"Name": current.Name})
+	}
+	text := b.words.Say(i18n.Resuming, i18n.Args{"Name": r.Name, "Dir": dir}) + note
+	return current, b.post(ctx, to, marked(text, dir), nil)
 }
 
 // open takes a session that is open already as one that came back.

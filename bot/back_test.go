@@ -493,3 +493,51 @@ func TestATranscriptWithNothingLeftBeginsAnew(t *testing.T) {
 	assert.Equal(t, []string{head, head + " as copy"}, w.sessions.done())
 	w.currentIs(t, r.ID)
 }
+
+// TestBroughtBackAtTheDesk: texts go to what is open, and the chat says to which.
+func TestBroughtBackAtTheDesk(t *testing.T) {
+	tests := []struct {
+		name   string
+		before session.State // of the current session; empty: there is none
+		takes  bool
+	}{
+		{"there is none", "", true},
+		{"the current one is lost", session.Lost, true},
+		{"it is archived", session.Archived, true},
+		{"it is open", session.Running, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			want, note := w.session(t, "api", session.Restoring), ""
+			back := want
+			require.NoError(t, w.Chats.SetCurrent(atAlice, uuid.Nil))
+			if tt.before != "" {
+				other := w.session(t, "other", tt.before)
+				require.NoError(t, w.Chats.SetCurrent(atAlice, other.ID))
+				if !tt.takes {
+					want, note = other, " "+w.named(i18n.StillCurrent, "other")
+				}
+			}
+			current, err := w.BroughtBack(t.Context(), back.ID)
+			require.NoError(t, err)
+			assert.Equal(t, want.ID, current.ID)
+			now, err := w.Chats.Current(atAlice)
+			require.NoError(t, err)
+			assert.Equal(t, want.ID, now)
+			assert.Equal(t, w.word(i18n.Resuming, i18n.Args{"Name": "api", "Dir": w.short(back.Dir)})+note, w.sender.last(t).Text.Text)
+		})
+	}
+}
+
+func TestBroughtBackWithoutAChat(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Restoring)
+	w.records.change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{} })
+	for _, id := range []uuid.UUID{r.ID, uuid.New()} {
+		current, err := w.BroughtBack(t.Context(), id)
+		require.NoError(t, err)
+		assert.Equal(t, uuid.Nil, current.ID)
+	}
+	assert.Empty(t, w.sender.texts())
+}

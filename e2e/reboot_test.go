@@ -57,7 +57,9 @@ func TestP8_AfterARebootAllComesBack(t *testing.T) {
 	w.until("it works", func() bool { return len(w.received()) == 4 })
 	w.say("say the first that waited")
 	w.say("say the second that waited")
-	w.until("both wait", func() bool { return slices.Equal(w.inboxStates(), []string{"held", "held"}) })
+	w.until("both wait", func() bool {
+		return slices.Equal(w.inboxStates(), []string{"held", "held"}) && len(w.record("busy").Prompts) == 2
+	})
 	w.stop()
 	w.reboot()
 
@@ -97,6 +99,10 @@ func TestP8_AfterARebootAllComesBack(t *testing.T) {
 	assert.Empty(t, told.Keyboard)
 	w.hear(w.say("/resume two"), "two is ready")
 	assert.Equal(t, []string{"two"}, w.windows())
+
+	before = w.lastID()
+	w.tmux("kill-server") // and with the bot running
+	w.hear(before, "1 session was lost when tmux ended: two.")
 	w.stop()
 }
 

@@ -2,10 +2,12 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"ccbot/internal/claudeui"
 	"ccbot/internal/session"
+	"ccbot/tmux"
 )
 
 // screenLines is how much of what scrolled off a dead pane is kept with it.
@@ -106,10 +108,17 @@ func (w *work) exit() *session.Exit {
 
 // lost notes that the pane went away without us and its agent with it.
 func (w *work) lost(ctx context.Context) error {
+	const why = "pane and process are proven gone"
+	all := w.tmuxEnded(ctx)
+	w.Log.Warn("session_lost", "session_id", w.r.ID.String(), "tmux_ended", all)
+	if all && w.Lost != nil {
+		defer w.Lost()
+		return w.giveUp(ctx, session.Lost, ruleLost, why+", and so is their tmux server", session.ClosedTmux)
+	}
 	if err := w.settlePrompts(ctx); err != nil {
 		return err
 	}
-	if err := w.r.Become(session.Lost, w.Now(), ruleLost, "pane and process are proven gone"); err != nil {
+	if err := w.r.Become(session.Lost, w.Now(), ruleLost, why); err != nil {
 		return err
 	}
 	w.over(w.endSeen())
@@ -117,6 +126,19 @@ func (w *work) lost(ctx context.Context) error {
 		return err
 	}
 	return w.saveAndFollow(ctx)
+}
+
+// tmuxEnded says whether the tmux server that the session's pane was on has ended.
+func (w *work) tmuxEnded(ctx context.Context) bool {
+	server, err := w.Tmux.Server(ctx)
+	if err != nil {
+		return errors.Is(err, tmux.ErrNoServer)
+	}
+	return w.r.Binding != nil && !onServer(server, *w.r.Binding)
+}
+
+func onServer(s tmux.ServerID, b session.Binding) bool {
+	return s.PID == b.Server.PID && s.Start == b.Server.Start
 }
 
 // settlePrompts asks the transcript once more about prompts that were being

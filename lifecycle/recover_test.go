@@ -84,10 +84,17 @@ func TestLost(t *testing.T) {
 func TestLostWithItsServer(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
+		lost := 0
+		w.Lost = func() { lost++ }
 		w.tmux.StopServer()
 		w.processes.exit(a.id.PID)
 		w.pass(time.Minute)
-		assert.Equal(t, session.Lost, w.get(r.ID).State)
+		got := w.get(r.ID)
+		assert.Equal(t, session.Lost, got.State)
+		assert.Equal(t, session.ClosedTmux, got.Closed)
+		assert.True(t, got.Unreported)
+		assert.Equal(t, 1, lost)
+		assert.Zero(t, w.news.told(NoteLost), "all that were lost are told at once")
 	})
 }
 

@@ -59,6 +59,10 @@ type Deps struct {
 	// session whose own agent is gone, in a window of its own: handled says that the
 	// session has moved there, and nothing is told. It may be nil.
 	Came func(ctx context.Context, w Writer) (handled bool)
+	// Lost is called when a session was lost together with its tmux server, quietly:
+	// the others are in a moment, and the chat is told of all of them at once. It
+	// must be quick; nil: each is told for itself.
+	Lost func()
 	Now  func() time.Time
 	Log  *slog.Logger
 	// Failpoint is called at each persisted step with its name. It is nil but
@@ -320,7 +324,7 @@ func (s *Service) pane(ctx context.Context, b session.Binding) (PaneFate, tmux.P
 		return PaneGone, tmux.Pane{}
 	case err != nil:
 		return PaneUnknown, tmux.Pane{}
-	case server.PID != b.Server.PID || server.Start != b.Server.Start:
+	case !onServer(server, b):
 		return PaneGone, tmux.Pane{}
 	}
 	id, err := tmux.ParsePaneID(b.Pane)

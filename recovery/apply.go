@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/tmux"
 )
 
 // Recovery looks, plans and applies.
@@ -131,6 +132,8 @@ func (v *Recovery) carryOut(ctx context.Context, a Action) (ended []lifecycle.En
 		return nil, v.Lifecycle.FinishStop(ctx, a.Record)
 	case Discard:
 		return nil, v.Store.Remove(a.Record)
+	case FinishRestore:
+		return nil, v.finishRestore(ctx, a.Record)
 	case Fail:
 		return nil, v.Lifecycle.Fail(ctx, a.Record, a.Why)
 	case TidyTransfer:
@@ -145,6 +148,17 @@ func (v *Recovery) carryOut(ctx context.Context, a Action) (ended []lifecycle.En
 		return v.Lifecycle.EndLeftovers(ctx, a.Record, a.rule())
 	}
 	return nil, fmt.Errorf("unknown action %q", a.Do)
+}
+
+// finishRestore goes on with a restore. Whoever asked for it hears if that fails,
+// and tmux that lost the answer may have made the window: the lifecycle looks for it.
+func (v *Recovery) finishRestore(ctx context.Context, id uuid.UUID) error {
+	_, err := v.Lifecycle.Restore(ctx, lifecycle.RestoreRequest{Session: id})
+	r, ok := v.Store.Get(id)
+	if err == nil || !ok || !r.Interrupted() || errors.Is(err, tmux.ErrLost) {
+		return v.watch(id, err)
+	}
+	return errors.Join(err, v.Lifecycle.Fail(ctx, id, "it could not be brought back: "+err.Error()))
 }
 
 // takeOver adopts the agent that goes on with a session's conversation. Where

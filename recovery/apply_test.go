@@ -49,7 +49,7 @@ func TestP8_RunningRecoveryAgainChangesNothing(t *testing.T) {
 		did[a.Record] = a.Do
 	}
 	assert.Equal(t, map[uuid.UUID]Do{alive.ID: Reattach, ended.ID: Conclude, lost.ID: MarkLost, left.ID: Bind, never.ID: Fail,
-		soon.ID: Await, nothing.ID: Discard, stopped.ID: FinishStop, moved.ID: TakeOver}, did)
+		soon.ID: FinishRestore, nothing.ID: Discard, stopped.ID: FinishStop, moved.ID: TakeOver}, did)
 	assert.Empty(t, m.lines("recovery_failed"))
 	assert.Equal(t, session.Running, m.get(alive.ID).State)
 	assert.Equal(t, session.Lost, m.get(lost.ID).State)
@@ -57,6 +57,7 @@ func TestP8_RunningRecoveryAgainChangesNothing(t *testing.T) {
 	assert.NotNil(t, m.get(left.ID).Binding)
 	assert.Equal(t, session.Failed, m.get(never.ID).State)
 	assert.Equal(t, session.Restoring, m.get(soon.ID).State)
+	assert.NotNil(t, m.get(soon.ID).Binding, "it goes on")
 	_, ok := m.store.Get(nothing.ID)
 	assert.False(t, ok, "its command comes again")
 	assert.Equal(t, session.Completed, m.get(stopped.ID).State)

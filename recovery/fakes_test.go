@@ -171,6 +171,11 @@ func (l *lives) FinishStop(ctx context.Context, id uuid.UUID) error {
 	return l.do(ctx, id, Action{Do: FinishStop})
 }
 
+// Restore makes a launch that ends at once.
+func (l *lives) Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error) {
+	return lifecycle.Restored{}, l.do(ctx, q.Session, Action{Do: FinishRestore})
+}
+
 func (l *lives) Fail(ctx context.Context, id uuid.UUID, _ string) error {
 	return l.do(ctx, id, Action{Do: Fail})
 }

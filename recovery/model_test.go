@@ -35,7 +35,7 @@ func (w World) after(actions []Action) World {
 			w.noLeftovers(r.ID)
 		}
 		change(r, a, w)
-		w.Watched[r.ID] = w.Watched[r.ID] || a.Do == Reattach || a.Do == Await || a.Do == Bind
+		w.Watched[r.ID] = w.Watched[r.ID] || a.Do == Reattach || a.Do == Bind
 	}
 	return w
 }
@@ -63,7 +63,7 @@ func change(r *session.Record, a Action, w World) {
 		r.Binding, r.EndedAt = nil, w.Now
 	case Abandon:
 		r.State, r.Binding, r.Closed = session.Abandoned, nil, ""
-	case Fail:
+	case Fail, FinishRestore: // its launch ends at once
 		r.State, r.Binding = session.Failed, nil
 	case FinishStop:
 		r.State, r.Binding, r.EndedAt = session.Archived, nil, w.Now

@@ -52,6 +52,7 @@ type Lives interface {
 	Bind(ctx context.Context, id uuid.UUID, pane tmux.Pane) error
 	MarkLost(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error
 	FinishStop(ctx context.Context, id uuid.UUID) error
+	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
 	Fail(ctx context.Context, id uuid.UUID, why string) error
 	Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error
 	Close(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error

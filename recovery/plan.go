@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,14 +18,16 @@ type Do string
 const (
 	// What the lifecycle goes on with; its steps say in the history what they do.
 	Reattach Do = "reattach" // its agent lives in its pane: watch it again
-	Await    Do = "await"    // its window was asked for a moment ago and may still come
 
 	// What was left half done.
-	Bind         Do = "bind"          // its window was made, the crash came before the record knew
-	FinishStop   Do = "finish_stop"   // an archive was interrupted
-	Discard      Do = "discard"       // a start was interrupted before there was anything: its command comes again
-	Fail         Do = "fail"          // a restore was interrupted before there was a window
-	TidyTransfer Do = "tidy_transfer" // another record goes on with its conversation: close it
+	Bind       Do = "bind"        // its window was made, the crash came before the record knew
+	FinishStop Do = "finish_stop" // an archive was interrupted
+	Discard    Do = "discard"     // a start was interrupted before there was anything: its command comes again
+	// FinishRestore is for a restore that was interrupted a moment ago, before there
+	// was a window; Fail for one that nobody waits for any more.
+	FinishRestore Do = "finish_restore"
+	Fail          Do = "fail"
+	TidyTransfer  Do = "tidy_transfer" // another record goes on with its conversation: close it
 
 	// What happened while ccbot was away.
 	Conclude     Do = "conclude"      // its agent ended by itself: read the exit, close the pane, tell
@@ -39,7 +42,7 @@ const (
 
 // Changes says whether the action itself changes a record. Then it stands in the
 // record's history, before and after, and the records are backed up first.
-func (d Do) Changes() bool { return d != Reattach && d != Await }
+func (d Do) Changes() bool { return d != Reattach }
 
 // Action is one thing to do with one record.
 type Action struct {
@@ -92,6 +95,9 @@ func Plan(w World) (actions []Action, notices []Notice) {
 		}
 	}
 	for _, pane := range w.Orphans() {
+		if slices.ContainsFunc(actions, func(a Action) bool { return a.Pane.Window == pane.Window }) {
+			continue // it is a session's in a moment
+		}
 		notices = append(notices, Notice{Kind: OrphanWindow, Pane: pane, Why: "no Session record references it"})
 	}
 	for _, a := range w.Aside {
@@ -238,12 +244,10 @@ func (p plan) unbound(r session.Record) (*Action, *Notice) {
 		return &Action{Do: MarkLost, Why: "it is bound to nothing", Evidence: none}, nil
 	case r.State == session.Starting:
 		return &Action{Do: Discard, Why: never, Evidence: none}, nil
-	case !p.young(r.StartedAt):
-		return &Action{Do: Fail, Why: never, Evidence: none}, nil
-	case p.Watched[r.ID]:
-		return nil, nil
+	case p.young(r.StartedAt):
+		return &Action{Do: FinishRestore, Why: "it was asked for a moment ago, and " + never, Evidence: none}, nil
 	}
-	return &Action{Do: Await, Why: "it was started a moment ago", Evidence: none + " yet"}, nil
+	return &Action{Do: Fail, Why: never, Evidence: none}, nil
 }
 
 // launchedHere says whether this very ccbot has launched the session's agent. What

@@ -213,20 +213,13 @@ func TestPlan(t *testing.T) {
 			world: func(s session.State) World { return world(record(s, binding(3)), process.Alive, pane(3)) }},
 		{name: "an archive was interrupted, unbound", states: []session.State{session.Stopping}, do: FinishStop,
 			world: func(s session.State) World { return world(record(s, nil), process.Unknown) }},
-		{name: "unbound, asked for a moment ago", states: []session.State{restoring}, do: Await,
+		{name: "unbound, asked for a moment ago", states: []session.State{restoring}, do: FinishRestore,
 			world: func(s session.State) World { return world(young(record(s, nil)), process.Unknown) }},
 		{name: "unbound, asked for a moment ago by a clock that was set back since", states: []session.State{restoring}, do: Fail,
 			world: func(s session.State) World {
 				r := record(s, nil)
 				r.StartedAt = noon.Add(time.Hour)
 				return world(r, process.Unknown)
-			}},
-		{name: "unbound, and awaited already", states: []session.State{restoring},
-			world: func(s session.State) World {
-				r := young(record(s, nil))
-				w := world(r, process.Unknown)
-				w.Watched = map[uuid.UUID]bool{r.ID: true}
-				return w
 			}},
 		{name: "unbound, a moment ago", states: []session.State{starting}, do: Discard,
 			world: func(s session.State) World { return world(young(record(s, nil)), process.Unknown) }},

@@ -335,7 +335,7 @@ func (w World) fault(a Action) string {
 		return unless((held || !seen) && !bound && a.Pane.Tag == tagOf(r) && r.State.Live(), "it is not its window")
 	case Discard:
 		return unless(!bound && !there && r.State == session.Starting, "there is something of it")
-	case Fail, Await:
+	case Fail, FinishRestore:
 		return unless(!bound && !there && r.State == session.Restoring, "there is something of it")
 	case MarkLost:
 		return unless(gone && !there && r.State.Live() && r.State != session.Stopping && w.Tmux != TmuxUnknown, "it is not proven gone")

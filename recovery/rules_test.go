@@ -256,7 +256,7 @@ func TestGracePeriod_WhatIsJustNowIsLeftAlone(t *testing.T) {
 		actions, _ := Plan(writes(w, over, writer(7, leftover)))
 		if tc.young {
 			require.Len(t, actions, 1)
-			assert.Equal(t, Await, actions[0].Do)
+			assert.Equal(t, FinishRestore, actions[0].Do)
 			continue
 		}
 		require.Len(t, actions, 2, "%s of %s", tc.ago, tc.grace)

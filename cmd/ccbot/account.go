@@ -20,7 +20,9 @@ type account struct {
 	DryRun bool `json:"dry_run"`
 	// Bot is the process of a bot that runs beside a dry run. What it holds then has
 	// the action "keep".
-	Bot     int       `json:"bot_pid,omitempty"`
+	Bot int `json:"bot_pid,omitempty"`
+	// Tmux is where a dry run has looked.
+	Tmux    string    `json:"tmux,omitempty"`
 	At      time.Time `json:"at"`
 	Took    float64   `json:"took_seconds"`
 	Records int       `json:"records"`
@@ -169,6 +171,9 @@ func (a account) print(out io.Writer) error {
 	if a.Bot != 0 {
 		p.line("ccbot runs as process %d and looks after its sessions; this is what `ccbot recover` would have it do now", a.Bot)
 	}
+	if a.Tmux != "" {
+		p.line("looked at %s", a.Tmux)
+	}
 	for _, changes := range []bool{true, false} {
 		for _, did := range a.Actions {
 			if did.Changes == changes {
@@ -222,11 +227,25 @@ func (n accountNotice) text() string {
 	return strings.Join(words, " ") + ": " + printable(n.Why)
 }
 
+// aside counts the records that a start moves away, because nobody can read them.
+func (a account) aside() (n int) {
+	for _, notice := range a.Notices {
+		if notice.Kind == string(recovery.Unreadable) {
+			n++
+		}
+	}
+	return n
+}
+
 func (a account) sum() string {
 	notices := several(len(a.Notices), "notice")
 	if a.DryRun {
 		changes := a.count(func(did accountAction) bool { return did.Changes })
-		return fmt.Sprintf("%d to change, %s; nothing was changed", changes, notices)
+		sum := fmt.Sprintf("%d to change, ", changes)
+		if aside := a.aside(); aside > 0 {
+			sum += fmt.Sprintf("%d to set aside, ", aside)
+		}
+		return sum + notices + "; nothing was changed"
 	}
 	changed := a.count(func(did accountAction) bool { return did.Changes && did.Error == "" })
 	sum := fmt.Sprintf("%d changed, %d failed, %s", changed, a.failed(), notices)

@@ -108,7 +108,9 @@ func TestDryRunReadsLikeAPlan(t *testing.T) {
 
 	code, out := planned(t, dir)
 	assert.Equal(t, exitOK, code)
-	lines := strings.Split(strings.TrimSpace(out), "\n")
+	where := "looked at tmux -L ccbot-none-" + filepath.Base(dir) + ", session ccbot\n"
+	require.True(t, strings.HasPrefix(out, where), out)
+	lines := strings.Split(strings.TrimSpace(strings.TrimPrefix(out, where)), "\n")
 	assert.Equal(t, "api ("+shortID(ran.ID)+"): mark_lost", lines[0])
 	assert.Contains(t, lines[1], "(reboot)")
 	assert.Contains(t, out, "evidence:")
@@ -152,7 +154,8 @@ func TestDryRunBesideABot(t *testing.T) {
 	assert.Equal(t, exitOK, code)
 	lines := strings.Split(out, "\n")
 	assert.Equal(t, fmt.Sprintf("ccbot runs as process %d and looks after its sessions; this is what `ccbot recover` would have it do now", os.Getpid()), lines[0])
-	assert.Equal(t, "earlier ("+shortID(earlier.ID)+"): discard", lines[1])
+	assert.Contains(t, lines[1], "looked at tmux -L ")
+	assert.Equal(t, "earlier ("+shortID(earlier.ID)+"): discard", lines[2])
 	assert.NotContains(t, out, "under way (")
 
 	_, out = planned(t, dir, "--json")
@@ -166,6 +169,17 @@ func TestDryRunBesideABot(t *testing.T) {
 	_, out = planned(t, dir)
 	assert.NotContains(t, out, "ccbot runs as", "that bot is gone")
 	assert.Contains(t, out, "under way (", "and its launch came to nothing")
+}
+
+// TestDryRunSaysWhatIsSetAside once: a start moves such a record away.
+func TestDryRunSaysWhatIsSetAside(t *testing.T) {
+	dir := stateWith(t, one(1, "api"))
+	junk := idOf(2).String() + ".json"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sessions", junk), []byte("{"), 0o600))
+	code, out := planned(t, dir)
+	assert.Equal(t, exitOK, code)
+	assert.Equal(t, 1, strings.Count(out, junk), out)
+	assert.Contains(t, out, "\n0 to change, 1 to set aside, 1 notice; nothing was changed\n")
 }
 
 // A look refuses everything that is more than one.
@@ -214,7 +228,7 @@ func TestRestoreBringsBackARecord(t *testing.T) {
 
 	code, out, errs = ccbot(environ, "recover", "--restore", name)
 	require.Equal(t, exitOK, code, errs)
-	assert.Contains(t, out, "next: `ccbot recover --dry-run` shows")
+	assert.Regexp(t, "^restored: 1 record of backup "+name+"; what was there before is in backup 20\\S+Z \\(0 records\\)\nnext: `ccbot recover --dry-run` shows", out)
 	after, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Equal(t, string(before), string(after))

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,11 +19,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/bot"
 	"ccbot/internal/demoagent"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/recovery"
+	"ccbot/tmux"
 )
 
 var servers atomic.Int64
@@ -152,7 +155,7 @@ func TestResumeWithoutABot(t *testing.T) {
 	assert.Contains(t, ccbot(t, environ, exitFailure, "resume", "nobody"), "there is no session \"nobody\"")
 	assert.Contains(t, ccbot(t, environ, exitFailure, "resume", "web"), "web cannot be opened in "+missing.Dir+": missing; in the chat /resume web PATH")
 	said := ccbot(t, environ, exitOK, "resume", "api")
-	assert.Contains(t, said, "api is back in "+r.Dir+"; the chat goes on with it when ccbot runs\nat the desk: tmux -L ")
+	assert.Contains(t, said, "api is back in "+r.Dir+"; in the chat, choose it with /list, once ccbot runs\nat the desk: tmux -L ")
 
 	said = ccbot(t, environ, exitOK, "list")
 	assert.Regexp(t, `(?m)^api +`+shortID(r.ID)+` +restoring +\d+s ago `, said)
@@ -167,6 +170,81 @@ func TestResumeWithoutABot(t *testing.T) {
 	assert.Contains(t, said, "api ("+shortID(r.ID)+"): keep: its pane is there (", "a bot that runs has it already")
 	require.NoError(t, held.Close())
 	assert.Contains(t, ccbot(t, environ, exitFailure, "resume", "api"), "api is open already; at the desk: tmux -L ")
+}
+
+// TestAResumeAtTheDeskTakesItsPlaceInTheChat, unless another session there is open.
+// Nobody loses a word though the bot does not run: the message waits for it.
+func TestAResumeAtTheDeskTakesItsPlaceInTheChat(t *testing.T) {
+	here := session.Conversation{ChatID: 1}
+	in := func(r *session.Record) { r.Dir, r.Conversation = t.TempDir(), here }
+	before, api, web := one(1, "before", in), one(2, "api", in), one(3, "web", in)
+	environ := machine(t, before, api, web)
+	err := aside(t, environ, func(ctx context.Context, s *system, _ recovery.Report) error {
+		chats, err := bot.OpenChats(filepath.Join(s.Dir, "chats"))
+		require.NoError(t, err)
+		require.NoError(t, chats.SetCurrent(here, before.ID))
+		back, err := s.resume(ctx, "api")
+		require.NoError(t, err)
+		assert.Equal(t, "its chat goes on with it", back.Chat)
+		back, err = s.resume(ctx, "web")
+		require.NoError(t, err)
+		assert.Equal(t, "in its chat api stays the current one, /list there switches", back.Chat)
+		current, err := chats.Current(here)
+		require.NoError(t, err)
+		assert.Equal(t, api.ID, current)
+		assert.Contains(t, folder(t, filepath.Join(s.Dir, "outbox")), "web is coming back")
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+// TestAHangingTmuxIsNamed: a start says which server it is and what can be done.
+func TestAHangingTmuxIsNamed(t *testing.T) {
+	environ := machine(t)
+	c, err := loadConfig(environ)
+	require.NoError(t, err)
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	require.NoError(t, err)
+	defer log.Close()
+	s, err := begin(t.Context(), c, "cli", "/bin/true", environ, slog.New(slog.NewTextHandler(log, nil)))
+	require.NoError(t, err)
+	defer s.end()
+	pid := serverOf(t, s)
+	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+	defer func() { require.NoError(t, syscall.Kill(pid, syscall.SIGCONT)) }()
+
+	err = s.alone(t.Context(), func(context.Context, *system, recovery.Report) error { return nil })
+	require.ErrorContains(t, err, "tmux does not answer (server -L "+c.TmuxSocket+"). Look with `tmux -L "+c.TmuxSocket+" ls`")
+	assert.Equal(t, exitFailure, exitCode(err))
+	said, err := os.ReadFile(log.Name())
+	require.NoError(t, err)
+	assert.Contains(t, string(said), `level=WARN msg=tmux_does_not_answer server="tmux -L `+c.TmuxSocket)
+}
+
+// serverOf starts a system's tmux server, and gives its process.
+func serverOf(t *testing.T, s *system) (pid int) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	var g errgroup.Group
+	g.Go(func() error { return s.tmux.Run(ctx) })
+	require.NoError(t, s.tmux.Ensure(ctx))
+	server, err := s.tmux.Server(ctx)
+	require.NoError(t, err)
+	stop()
+	require.NoError(t, g.Wait())
+	return server.PID
+}
+
+func TestWhatTmuxIsToldToDo(t *testing.T) {
+	for _, err := range []error{tmux.ErrNotSent, tmux.ErrLost, context.DeadlineExceeded} {
+		said := config{}.machineError(fmt.Errorf("ensure: %w", err))
+		assert.ErrorContains(t, said, "tmux does not answer (the default server, CCBOT_TMUX_SOCKET is not set). Look with `tmux ls`")
+		assert.ErrorIs(t, said, err)
+	}
+	other := errors.New("x")
+	assert.Equal(t, other, config{}.machineError(other))
+	assert.NoError(t, config{}.machineError(nil))
+	assert.Equal(t, exitUsage, exitCode(config{}.machineError(tmux.ErrNoTmux)))
 }
 
 // TestP8_RecoverWithoutABot: once more it has nothing to do, the chat hears of it

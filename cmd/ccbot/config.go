@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strconv"
@@ -133,7 +134,7 @@ func parseConfig(environ []string) (c *config, file string, err error) {
 	file = filepath.Join(expandHome(orDefault(vars["CCBOT_DIR"], "~/.ccbot"), home), configFile)
 	fromFile, err := godotenv.Read(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, "", usage(fmt.Errorf("%s cannot be read: not KEY=value lines, or no permission", file))
+		return nil, "", usage(fileError(file, err))
 	}
 	merged := make(map[string]string)
 	maps.Copy(merged, fromFile)
@@ -143,6 +144,31 @@ func parseConfig(environ []string) (c *config, file string, err error) {
 		return nil, "", usage(describe(err, file))
 	}
 	return c, file, nil
+}
+
+// fileError says where the file is wrong, never what stands there: the line may be
+// the token's.
+func fileError(file string, err error) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return fmt.Errorf("%s cannot be read: %w", file, path.Err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("%s cannot be read: it has changed meanwhile", file)
+	}
+	return fmt.Errorf("%s cannot be read: line %d is not KEY=value, or opens a quote that is not closed", file, junkLine(string(data)))
+}
+
+// junkLine is the first line that cannot be read: what is before it can be, and
+// nothing that has it.
+func junkLine(text string) int {
+	lines := strings.SplitAfter(text, "\n")
+	for good := len(lines) - 1; good > 0; good-- {
+		if _, err := godotenv.Unmarshal(strings.Join(lines[:good], "")); err == nil {
+			return good + 1
+		}
+	}
+	return 1
 }
 
 // describe names the variables of a parse error without their values' secrets.

@@ -22,6 +22,18 @@ var forbiddenFlags = []string{"--resume", "-r", "--continue", "-c", "--session-i
 // tokenForm is what a bot token looks like.
 var tokenForm = regexp.MustCompile(`^\d+:[A-Za-z0-9_-]{20,}$`)
 
+// longestShown is shorter than the secret half of any token.
+const longestShown = 20
+
+// butIs quotes what was given instead. What may be a token in the wrong line, or a
+// part of one, is never shown.
+func butIs(value string) string {
+	if len(value) > longestShown || strings.ContainsAny(value, ":0123456789") {
+		return ""
+	}
+	return fmt.Sprintf(", not %q", value)
+}
+
 // check finds what is missing or malformed, and resolves paths.
 func (c *config) check(file string, checks ...func() error) error {
 	for _, check := range checks {
@@ -83,7 +95,7 @@ func (c *config) checkFlags() error {
 func (c *config) checkMode() error {
 	switch {
 	case c.PermissionMode != "ask" && c.PermissionMode != "bypass":
-		return errors.New("CCBOT_PERMISSION_MODE is ask or bypass")
+		return fmt.Errorf("CCBOT_PERMISSION_MODE is ask or bypass%s", butIs(c.PermissionMode))
 	case c.PermissionMode == "bypass" && os.Geteuid() == 0:
 		return errors.New("CCBOT_PERMISSION_MODE: the agent refuses bypass as root; run ccbot as another user, or use ask")
 	case c.PermissionMode == "bypass":
@@ -118,17 +130,17 @@ func (c *config) checkRoots() error {
 func (c *config) checkLog() error {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
-		return errors.New("LOG_LEVEL is debug, info, warn or error")
+		return fmt.Errorf("LOG_LEVEL is debug, info, warn or error%s", butIs(c.LogLevel))
 	}
 	if !slices.Contains([]string{"auto", "text", "json"}, c.LogFormat) {
-		return errors.New("LOG_FORMAT is auto, text or json")
+		return fmt.Errorf("LOG_FORMAT is auto, text or json%s", butIs(c.LogFormat))
 	}
 	return nil
 }
 
 func (c *config) checkLang() error {
 	if !slices.Contains([]string{"en", "ru", "zh"}, c.Lang) {
-		return errors.New("CCBOT_LANG is en, ru or zh")
+		return fmt.Errorf("CCBOT_LANG is en, ru or zh%s", butIs(c.Lang))
 	}
 	return nil
 }
@@ -144,7 +156,7 @@ func (c *config) checkTmux() error {
 
 func (c *config) checkResume() error {
 	if !slices.Contains([]string{"ask", "all", "never"}, c.ResumeOnStart) {
-		return errors.New("CCBOT_RESUME_ON_START is ask, all or never")
+		return fmt.Errorf("CCBOT_RESUME_ON_START is ask, all or never%s", butIs(c.ResumeOnStart))
 	}
 	return nil
 }

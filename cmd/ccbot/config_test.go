@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/joho/godotenv"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -172,6 +173,9 @@ func TestP9_NoErrorShowsTheToken(t *testing.T) {
 		{"a root that is not there", "CCBOT_ROOTS=/does/not/exist", "CCBOT_ROOTS"},
 		{"a session name that tmux would read", "TMUX_SESSION_NAME=a:b", "TMUX_SESSION_NAME"},
 		{"a socket that is a path", "CCBOT_TMUX_SOCKET=/tmp/x", "CCBOT_TMUX_SOCKET"},
+		{"the token for a span", "KILL_GRACE=" + goodToken, "KILL_GRACE"},
+		{"the token for a language", "CCBOT_LANG=" + goodToken, "CCBOT_LANG"},
+		{"half a token for a level", "LOG_LEVEL=" + goodToken[10:], "LOG_LEVEL"},
 		{"a span without unit", "KILL_GRACE=12", "KILL_GRACE"},
 		{"a span of Go", "KILL_GRACE=1h30m", "KILL_GRACE"},
 		{"a negative span", "IDLE_ARCHIVE_AFTER=-6h", "IDLE_ARCHIVE_AFTER"},
@@ -223,8 +227,47 @@ func TestConfigFile(t *testing.T) {
 	_, err = loadConfig([]string{"HOME=" + home})
 	require.Error(t, err)
 	assert.Equal(t, exitUsage, exitCode(err))
-	assert.Contains(t, err.Error(), file+" cannot be read")
+	assert.Contains(t, err.Error(), file+" cannot be read: line 1 is not KEY=value")
 	assert.NotContains(t, err.Error(), tokenSecret)
+}
+
+func TestWhereTheFileIsWrong(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       int
+	}{
+		{"the first line", "junk\nA=1\n", 1},
+		{"in the middle", "# mine\nA=1\njunk here\nB=2\n", 3},
+		{"the last line", "A=1\n\njunk\n", 3},
+		{"after a value of several lines", "A=\"1\n2\"\njunk\n", 3},
+		{"a quote without an end", "A=1\nB=\"x\nC=3\n", 2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "ccbot.env")
+			require.NoError(t, os.WriteFile(file, []byte(tt.text), 0o600))
+			_, err := godotenv.Read(file)
+			require.Error(t, err)
+			assert.ErrorContains(t, fileError(file, err), fmt.Sprintf("line %d is not", tt.want))
+		})
+	}
+	_, err := godotenv.Read(t.TempDir())
+	require.Error(t, err)
+	assert.ErrorContains(t, fileError("/x", err), "/x cannot be read: is a directory")
+}
+
+// TestErrorsQuoteWhatWasGiven where that cannot be a secret.
+func TestErrorsQuoteWhatWasGiven(t *testing.T) {
+	for change, want := range map[string]string{
+		"CCBOT_PERMISSION_MODE=yes": `is ask or bypass, not "yes"`,
+		"CCBOT_RESUME_ON_START=yes": `is ask, all or never, not "yes"`,
+		"CCBOT_LANG=xx":             `is en, ru or zh, not "xx"`,
+		"LOG_LEVEL=loud":            `is debug, info, warn or error, not "loud"`,
+		"LOG_FORMAT=xml":            `is auto, text or json, not "xml"`,
+	} {
+		_, err := loadConfig(environment(t, change))
+		assert.ErrorContains(t, err, want)
+	}
 }
 
 // TestSecretIsRedacted prints a configuration in every way there is.

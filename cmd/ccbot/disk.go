@@ -41,13 +41,17 @@ func writeProbe(path string) error {
 // stateError says in a sentence what a person has to mend where ccbot's own folder
 // is in the way, at a start or hours later; another error stays as it is.
 func stateError(dir string, err error) error {
-	if path := (*fs.PathError)(nil); !errors.As(err, &path) || !within(dir, path.Path) {
+	if told := (*folderError)(nil); errors.As(err, &told) {
+		return err
+	}
+	path := (*fs.PathError)(nil)
+	if !errors.As(err, &path) || !within(dir, path.Path) {
 		return err
 	}
 	var what string
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		what = "there is no room left; make some and start again"
+		what = fmt.Sprintf("there is no room left; make some and start again (it takes %d KiB to start)", probeSize>>10)
 	case errors.Is(err, syscall.EROFS):
 		what = "it is read-only; mount it for writing, or set CCBOT_DIR to another folder"
 	case errors.Is(err, fs.ErrPermission):
@@ -55,8 +59,23 @@ func stateError(dir string, err error) error {
 	default:
 		return err
 	}
-	return fmt.Errorf("ccbot's folder %s cannot be used: %s; what was saved in it stays: %w", dir, what, err)
+	detail := err.Error()
+	if filepath.Base(path.Path) == probe { // nobody knows that file
+		detail = path.Err.Error()
+	}
+	return &folderError{fmt.Sprintf("ccbot's folder %s cannot be used: %s; what was saved in it stays: %s", dir, what, detail), err}
 }
+
+// folderError is the whole sentence: what is in the way of ccbot's folder passes
+// several places that would say it.
+type folderError struct {
+	text  string
+	cause error
+}
+
+func (e *folderError) Error() string { return e.text }
+
+func (e *folderError) Unwrap() error { return e.cause }
 
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)

@@ -35,6 +35,9 @@ func TestStateErrorSaysWhatToMend(t *testing.T) {
 		{"of no file", errors.New("x"), ""},
 		{"none", nil, ""},
 	}
+	once := stateError("/state", stateError("/state", at("/state/"+probe, syscall.ENOSPC)))
+	assert.EqualError(t, stateError("/state", fmt.Errorf("CCBOT_DIR: %w", once)), "CCBOT_DIR: ccbot's folder /state cannot be used: there is no room left; "+
+		"make some and start again (it takes 256 KiB to start); what was saved in it stays: no space left on device", "it is said once")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			err := stateError("/state", tt.err)

@@ -43,7 +43,7 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 	w := looking.Look(ctx)
 	actions, notices := recovery.Plan(w)
 	name := func(id uuid.UUID) string { r, _ := store.Get(id); return r.Name }
-	a := account{DryRun: true, Bot: bot, At: w.Now.UTC(), Records: len(w.Records), States: make(map[session.State]int),
+	a := account{DryRun: true, Bot: bot, Tmux: fmt.Sprintf("%s, session %s", c.tmuxCommand(), c.TmuxSession), At: w.Now.UTC(), Records: len(w.Records), States: make(map[session.State]int),
 		Actions: []accountAction{}, Notices: noticesOf(notices, name), Purge: c.purges(w)}
 	for _, r := range w.Records {
 		a.States[r.State]++

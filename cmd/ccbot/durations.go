@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -36,6 +37,9 @@ func (d *duration) UnmarshalText(text []byte) error {
 	if string(text) == "0" {
 		*d = 0
 		return nil
+	}
+	if len(text) > longestShown {
+		return errors.New("it is not a time span like 12s, 5m, 6h or 14d") // it may be a token in the wrong line
 	}
 	m := durationForm.FindStringSubmatch(string(text))
 	if m == nil {

@@ -89,7 +89,8 @@ func list(environ []string, all, asJSON bool, stdout, stderr io.Writer) error {
 		return err
 	}
 	sessions := []listed{} // in JSON an empty list, not null
-	for _, r := range store.List() {
+	records := store.List()
+	for _, r := range records {
 		if all || isOpen(r) {
 			sessions = append(sessions, listingOf(r, table.Liveness))
 		}
@@ -97,7 +98,20 @@ func list(environ []string, all, asJSON bool, stdout, stderr io.Writer) error {
 	if asJSON {
 		return printJSON(stdout, sessions)
 	}
+	if len(sessions) == 0 {
+		return printNone(stdout, len(records))
+	}
 	return printList(stdout, sessions, time.Now(), c.home)
+}
+
+// printNone says that none is open, and where the others are.
+func printNone(out io.Writer, others int) error {
+	text := "no sessions"
+	if others > 0 {
+		text = fmt.Sprintf("no open sessions; %s: ccbot list --all", several(others, "other"))
+	}
+	_, err := fmt.Fprintln(out, text)
+	return err
 }
 
 // isOpen says whether there is something to do for a session.
@@ -175,7 +189,25 @@ func stateText(l listed) string {
 	case l.State == session.Running:
 		return phaseText(l.Phase)
 	}
-	return string(l.State)
+	return string(l.State) + closedText(l)
+}
+
+// closedText tells apart what is over with the same state, such as a lost session
+// and the one that its conversation went on in.
+func closedText(l listed) string {
+	switch {
+	case l.State.Live(), l.State == session.CleanupFailed: // not over yet
+		return ""
+	case l.Closed == session.ClosedTransferred:
+		return ", moved"
+	case l.Closed == session.ClosedStale:
+		return ", stale"
+	case l.Closed == session.ClosedReboot:
+		return ", reboot"
+	case l.Closed == session.ClosedTmux:
+		return ", tmux ended"
+	}
+	return ""
 }
 
 // lastSeen is the newest sign of life that the record tells.
@@ -212,10 +244,6 @@ func age(d time.Duration) string {
 
 // printList prints the table for people.
 func printList(out io.Writer, sessions []listed, now time.Time, home string) error {
-	if len(sessions) == 0 {
-		_, err := fmt.Fprintln(out, "no sessions")
-		return err
-	}
 	rows, widths := [][]string{nil}, make([]int, len(columns))
 	for _, c := range columns {
 		rows[0] = append(rows[0], c.title)

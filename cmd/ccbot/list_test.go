@@ -148,6 +148,35 @@ func TestListSaysWhatTheAgentDoes(t *testing.T) {
 	}
 }
 
+// TestListTellsTwinsApart: a lost session, and the one that goes on with it.
+func TestListTellsTwinsApart(t *testing.T) {
+	for closed, want := range map[string]string{"": "lost", session.ClosedTransferred: "lost, moved", session.ClosedReboot: "lost, reboot",
+		session.ClosedTmux: "lost, tmux ended", session.ClosedStale: "lost, stale", "of a later ccbot": "lost"} {
+		assert.Equal(t, want, stateText(listed{State: session.Lost, Closed: closed}))
+	}
+	assert.Equal(t, "idle", stateText(listed{State: session.Running, Phase: "idle", Closed: session.ClosedReboot}))
+	abandoned := stateText(listed{State: session.Abandoned, Closed: session.ClosedTmux})
+	assert.LessOrEqual(t, len(abandoned), 24, "it is not cut")
+}
+
+func TestListOfNone(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		records []session.Record
+		want    string
+	}{
+		{"none at all", nil, "no sessions\n"},
+		{"one is over", []session.Record{one(1, "a")}, "no open sessions; 1 other: ccbot list --all\n"},
+		{"several are", []session.Record{one(1, "a"), one(2, "b")}, "no open sessions; 2 others: ccbot list --all\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := stateWith(t, tt.records...)
+			code, out, errs := ccbot([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, "list")
+			assert.Equal(t, []any{exitOK, tt.want, ""}, []any{code, out, errs})
+		})
+	}
+}
+
 func TestAge(t *testing.T) {
 	for d, want := range map[time.Duration]string{-time.Second: "0s", 59 * time.Second: "59s", 90 * time.Second: "1m", 23 * time.Hour: "23h",
 		24 * time.Hour: "1d", 15*24*time.Hour + time.Hour: "15d"} {

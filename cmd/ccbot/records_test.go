@@ -165,6 +165,6 @@ func TestReadingVerbsMakeNoFolder(t *testing.T) {
 	code, out, errs = ccbot(environ, "list", "--json")
 	assert.Equal(t, []any{exitOK, "[]\n", ""}, []any{code, out, errs})
 	code, out, errs = ccbot(environ, "recover", "--dry-run")
-	assert.Equal(t, []any{exitOK, "0 to change, 0 notices; nothing was changed\n", ""}, []any{code, out, errs})
+	assert.Equal(t, []any{exitOK, "looked at tmux -L ccbot-none-" + filepath.Base(home) + ", session ccbot\n0 to change, 0 notices; nothing was changed\n", ""}, []any{code, out, errs})
 	assert.Empty(t, tree(t, home)[1:])
 }

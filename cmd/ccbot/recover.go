@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"ccbot/internal/process"
 	"ccbot/recovery"
 )
 
@@ -71,81 +67,4 @@ func recoverNow(ctx context.Context, environ []string, asJSON bool, stdout, stde
 		return fmt.Errorf("%s failed; what could not be done stays as it is, and the next start tries again", several(n, "action"))
 	}
 	return nil
-}
-
-// restoreBackup brings back the records of a backup. The bot has them in use while
-// it runs, so this takes the lock.
-func restoreBackup(ctx context.Context, environ []string, name string, stdout, stderr io.Writer) error {
-	c, err := loadForReading(environ)
-	if err != nil {
-		return err
-	}
-	list, err := c.backups().List()
-	if err != nil {
-		return stateError(c.Dir, err)
-	}
-	if len(list) == 0 {
-		return fmt.Errorf("there is no backup in %s", c.backups().Dir)
-	}
-	if name == "list" {
-		_, err := fmt.Fprintln(stdout, backupLines(list))
-		return err
-	}
-	let, err := c.lockRecords(ctx, environ, stderr)
-	if err != nil {
-		return err
-	}
-	defer let()
-	before, err := c.backups().Restore(ctx, name)
-	if errors.Is(err, recovery.ErrNoBackup) {
-		return fmt.Errorf("%q is no backup, or the beginning of several; there are:\n%s", name, backupLines(list))
-	}
-	if err != nil {
-		return stateError(c.Dir, err)
-	}
-	_, err = fmt.Fprintf(stdout, "the records of backup %s are back; as they were before that they are in backup %s (%s)\n"+
-		"next: `ccbot recover --dry-run` shows what a start will make of them, then start ccbot\n", name, before.Name, several(before.Records, "record"))
-	return err
-}
-
-// lockRecords takes the lock where no bot runs and no agent asks.
-func (c config) lockRecords(ctx context.Context, environ []string, stderr io.Writer) (let func(), err error) {
-	table, err := process.NewTable()
-	if err != nil {
-		return nil, err
-	}
-	held, err := lock(ctx, c.Dir, "cli", table, c.durations().KillGrace+lockPatience)
-	if errors.Is(err, errRunning) {
-		h := readHolder(filepath.Join(c.Dir, lockFile))
-		return nil, fmt.Errorf("ccbot runs as process %d and has the records in use; stop it first", h.agent.PID)
-	}
-	if err != nil {
-		return nil, stateError(c.Dir, err)
-	}
-	if err := c.refuseAgents(ctx, environ, table, stderr); err != nil {
-		return nil, errors.Join(err, held.Close())
-	}
-	return func() { _ = held.Close() }, nil // the process ends too, and the lock with it
-}
-
-// refuseAgents looks for them without a bot.
-func (c config) refuseAgents(ctx context.Context, environ []string, table *process.Table, stderr io.Writer) error {
-	store, err := openRecords(c.Dir, io.Discard)
-	if err != nil {
-		return err
-	}
-	looking, err := c.looking(ctx, environ, store, table, quietLog(c, stderr))
-	if err != nil {
-		return err
-	}
-	return refuseAgents(ctx, looking.Lifecycle, table)
-}
-
-// backupLines lists the backups there are, the newest first.
-func backupLines(list []recovery.Backup) string {
-	var lines []string
-	for _, b := range list {
-		lines = append(lines, fmt.Sprintf("  %s  %s ago, %s", b.Name, age(time.Since(b.At)), several(b.Records, "record")))
-	}
-	return strings.Join(lines, "\n")
 }

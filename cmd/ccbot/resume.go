@@ -30,6 +30,7 @@ type resumed struct {
 	Dir    string    `json:"dir"`
 	Attach string    `json:"attach"`          // the command that shows it
 	Ended  []string  `json:"ended,omitempty"` // what was left of its earlier life
+	Chat   string    `json:"chat,omitempty"`  // where its chat stands now
 }
 
 func resumeCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
@@ -44,14 +45,14 @@ conversation, its file is damaged, the folder is gone) is chosen in the chat.`,
 
 func resume(ctx context.Context, environ []string, what string, stdout, stderr io.Writer) error {
 	var back resumed
-	goesOn := "the chat goes on with it"
+	later := ""
 	err := throughBot(ctx, environ, verbResume, resumeCall{what}, &back, func(ctx context.Context, c config) error {
 		if store, err := openRecords(c.Dir, stderr); err != nil {
 			return err
 		} else if _, err := find(store.List(), what); err != nil {
 			return err // before a tmux server is started for it
 		}
-		goesOn = "the chat goes on with it when ccbot runs"
+		later = ", once ccbot runs"
 		return withoutBot(ctx, c, environ, stderr, func(ctx context.Context, s *system, _ recovery.Report) (err error) {
 			back, err = s.resume(ctx, what)
 			return err
@@ -64,7 +65,7 @@ func resume(ctx context.Context, environ []string, what string, stdout, stderr i
 	for _, ended := range back.Ended {
 		p.line("%s", printable(ended))
 	}
-	p.line("%s is back in %s; %s", printable(back.Name), printable(back.Dir), goesOn)
+	p.line("%s is back in %s; %s%s", printable(back.Name), printable(back.Dir), printable(orDefault(back.Chat, chosenByHand)), later)
 	p.line("at the desk: %s", back.Attach)
 	return p.err
 }
@@ -91,11 +92,32 @@ func (s *system) resume(ctx context.Context, what string) (resumed, error) {
 	if err != nil {
 		return resumed{}, fmt.Errorf("resume %s: %w", r.Name, err)
 	}
-	done := resumed{ID: now.ID, Name: now.Name, Dir: now.Dir, Attach: s.lifecycle.Attach(now)}
+	done := resumed{ID: now.ID, Name: now.Name, Dir: now.Dir, Attach: s.lifecycle.Attach(now), Chat: s.tellBack(ctx, now.ID)}
 	for _, e := range back.Ended {
 		done.Ended = append(done.Ended, endingText(e))
 	}
 	return done, nil
+}
+
+// chosenByHand is for a session that is not the current one of a chat.
+const chosenByHand = "in the chat, choose it with /list"
+
+// tellBack has the chat told that a session is back, though who asked may be gone
+// by now, and says what its texts go to. The session is back whatever comes of it.
+func (s *system) tellBack(ctx context.Context, id uuid.UUID) string {
+	ctx, done := s.lasting(ctx)
+	defer done()
+	current, err := s.bot.BroughtBack(ctx, id)
+	switch {
+	case err != nil:
+		s.log.Error("comeback_not_told", "session_id", id.String(), "error", err.Error())
+		return chosenByHand
+	case current.ID == uuid.Nil:
+		return chosenByHand
+	case current.ID != id:
+		return fmt.Sprintf("in its chat %s stays the current one, /list there switches", current.Name)
+	}
+	return "its chat goes on with it"
 }
 
 // restores brings sessions back.
@@ -148,7 +170,7 @@ func notResumed(r session.Record, attach string, err error) string {
 	case errors.Is(err, lifecycle.ErrEvidence):
 		return fmt.Sprintf("it cannot be seen who writes the conversation of %s, so it was not started: %s", r.Name, err)
 	case errors.Is(err, tmux.ErrNoTmux), errors.Is(err, tmux.ErrTooOld):
-		return machineError(err).Error()
+		return toInstall(err).Error()
 	case errors.Is(err, session.ErrNotFound):
 		return r.Name + " is forgotten by now"
 	}

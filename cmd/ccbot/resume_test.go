@@ -182,11 +182,12 @@ func TestChangesGoThroughTheBot(t *testing.T) {
 	dir := socketDir(t)
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir}
 	var no error
+	chat := "its chat goes on with it"
 	allowed := refuse(control.CodeUnknown, "I know no ping") // an answer all the same
 	botThat(t, dir, func(verb string) (any, error) {
 		switch verb {
 		case verbResume:
-			return resumed{Name: "api", Dir: "/src", Attach: "tmux attach", Ended: []string{"process 7 ended (term), verified gone"}}, no
+			return resumed{Name: "api", Dir: "/src", Attach: "tmux attach", Chat: chat, Ended: []string{"process 7 ended (term), verified gone"}}, no
 		case verbRecover:
 			return accountOf(reported(t)), no
 		}
@@ -194,7 +195,10 @@ func TestChangesGoThroughTheBot(t *testing.T) {
 	})
 	code, out, errs := ccbot(environ, "resume", "api")
 	assert.Equal(t, exitOK, code, errs)
-	assert.Equal(t, "process 7 ended (term), verified gone\napi is back in /src; the chat goes on with it\nat the desk: tmux attach\n", out)
+	assert.Equal(t, "process 7 ended (term), verified gone\napi is back in /src; its chat goes on with it\nat the desk: tmux attach\n", out)
+	chat = "" // of an earlier ccbot, too
+	_, out, _ = ccbot(environ, "resume", "api")
+	assert.Contains(t, out, "api is back in /src; in the chat, choose it with /list\n")
 
 	code, out, errs = ccbot(environ, "recover")
 	assert.Equal(t, exitFailure, code)

@@ -16,8 +16,8 @@ import (
 
 // recover makes the world right before anything new is taken on.
 func (s *system) recover(ctx context.Context) (recovery.Report, error) {
-	if err := s.tmux.Ensure(ctx); err != nil {
-		return recovery.Report{}, machineError(err)
+	if err := s.ensureTmux(ctx); err != nil {
+		return recovery.Report{}, err
 	}
 	if _, err := s.prompts.Waiting(); err != nil { // sets aside what cannot be read, before anything needs it
 		return recovery.Report{}, err

@@ -72,7 +72,7 @@ func checkTry(o tryOptions) error {
 		return usage(fmt.Errorf("--agent is demo or claude, not %q", o.agent))
 	}
 	if _, err := exec.LookPath("tmux"); err != nil {
-		return machineError(tmux.ErrNoTmux)
+		return toInstall(tmux.ErrNoTmux)
 	}
 	if _, err := hookBinary(); err != nil {
 		return err

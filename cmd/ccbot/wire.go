@@ -42,6 +42,7 @@ type system struct {
 	inbox     *inbox.Store
 	outbox    *outbox.Outbox
 	lifecycle *lifecycle.Service
+	losses    losses
 	recovery  *recovery.Recovery
 	events    *hooks.Events
 	presence  *presence.Watcher
@@ -66,8 +67,9 @@ type system struct {
 
 // wire makes the parts and connects them; nothing runs yet. ctx is that of the run.
 func wire(ctx context.Context, c config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
-	s := &system{config: c, log: log, table: table, relay: hooks.NewRelay(time.Now, log)}
+	s := &system{config: c, log: log, table: table, losses: newLosses(), relay: hooks.NewRelay(time.Now, log)}
 	s.metrics = newMetrics(s.states)
+	s.lasting = lastingIn(ctx)
 	instance, err := instanceID(c.Dir)
 	if err != nil {
 		return nil, err
@@ -78,7 +80,7 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 	s.tmux, err = tmux.New(tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession, Instance: instance,
 		Env: serverEnv(environ), Log: log, Start: startOf(table)})
 	if err != nil {
-		return nil, machineError(err)
+		return nil, toInstall(err)
 	}
 	api, err := newTelegram(c)
 	if err != nil {
@@ -171,6 +173,7 @@ func (s *system) wireSessions(ctx context.Context, instance string, environ []st
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
 				return git.Look(ctx, dir, serverEnv(environ)) // what agents may not have, a hook of the repository may not either
 			},
+			Lost: s.losses.note,
 			Came: func(ctx context.Context, w lifecycle.Writer) bool { return s.recovery.Came(ctx, w) },
 			Now:  time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Records: s.store, Clear: s.clear(launches),
@@ -281,8 +284,8 @@ func startOf(table *process.Table) func(int) (uint64, error) {
 	}
 }
 
-// machineError says what to install.
-func machineError(err error) error {
+// toInstall says what to install.
+func toInstall(err error) error {
 	if errors.Is(err, tmux.ErrNoTmux) || errors.Is(err, tmux.ErrTooOld) {
 		return usage(fmt.Errorf("%w; on Debian or Ubuntu: sudo apt-get install tmux", err))
 	}

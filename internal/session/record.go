@@ -183,7 +183,7 @@ type Record struct {
 	// Progress is what the transcript tells of the work: turns, to-do items, tokens.
 	Progress transcript.Progress `json:"progress,omitzero"`
 	// GitStart and GitNow are the directory's repository at the first launch and at
-	// the last phase change; nil: there is none, or it did not answer.
+	// the end of the last turn; nil: there is none, or it did not answer.
 	GitStart *git.State `json:"git_start,omitempty"`
 	GitNow   *git.State `json:"git_now,omitempty"`
 	// Closed is one of the Closed… reasons, or empty.

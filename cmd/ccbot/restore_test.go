@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestRestoreSaysWhatDidNotComeBack: records that the backup lacks, and those that
+// nobody can read.
+func TestRestoreSaysWhatDidNotComeBack(t *testing.T) {
+	dir := stateWith(t, one(1, "api"))
+	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
+	record := func(second int) string { return filepath.Join(dir, "sessions", idOf(second).String()+".json") }
+	require.NoError(t, os.WriteFile(record(2), []byte("{"), 0o600))
+	name, err := config{Dir: dir}.backups().Make(t.Context())
+	require.NoError(t, err)
+	for _, second := range []int{3, 4} {
+		require.NoError(t, os.WriteFile(record(second), []byte("{}"), 0o600))
+	}
+
+	code, out, errs := ccbot(environ, "recover", "--restore", name)
+	require.Equal(t, exitOK, code, errs)
+	assert.Regexp(t, `^restored: 2 records of backup `+name+`; what was there before is in backup (\S+Z) \(4 records\)
+not in it: 2 records of what was there; backup \S+Z has that
+not readable by this ccbot: 1 of the restored
+next: `, out)
+	assert.NoFileExists(t, record(3))
+	data, err := os.ReadFile(record(2))
+	require.NoError(t, err)
+	assert.Equal(t, "{", string(data), "it is back as it was")
+}
+
+// TestNoRestoreOfNothing: an empty backup would take all sessions away.
+func TestNoRestoreOfNothing(t *testing.T) {
+	dir := stateWith(t)
+	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
+	name, err := config{Dir: dir}.backups().Make(t.Context())
+	require.NoError(t, err)
+	file := filepath.Join(dir, "sessions", idOf(1).String()+".json")
+	require.NoError(t, os.WriteFile(file, []byte("{}"), 0o600))
+	code, out, errs := ccbot(environ, "recover", "--restore", name)
+	assert.Equal(t, []any{exitFailure, ""}, []any{code, out})
+	assert.Contains(t, errs, "backup "+name+" has no record in it; nothing was changed. There are:\n")
+	assert.FileExists(t, file)
+}

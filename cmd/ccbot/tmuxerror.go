@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ccbot/tmux"
+)
+
+// tmuxPatience is how long a start waits for tmux without a word: it answers
+// within milliseconds, or hangs.
+const tmuxPatience = 2 * time.Second
+
+// ensureTmux makes sure of the server and the session, and says what to look at
+// when tmux hangs.
+func (s *system) ensureTmux(ctx context.Context) error {
+	slow := time.AfterFunc(tmuxPatience, func() {
+		s.log.Warn("tmux_does_not_answer", "server", s.tmuxCommand(), "look", s.tmuxCommand()+" ls")
+	})
+	defer slow.Stop()
+	err := s.tmux.Ensure(ctx)
+	if ctx.Err() != nil { // a stop is none of tmux's
+		return err
+	}
+	return s.machineError(err)
+}
+
+// tmuxCommand is tmux as a person calls it for the server that is used.
+func (c config) tmuxCommand() string {
+	if c.TmuxSocket == "" {
+		return "tmux"
+	}
+	return "tmux -L " + c.TmuxSocket
+}
+
+// machineError says what a person can do about tmux.
+func (c config) machineError(err error) error {
+	silent := errors.Is(err, tmux.ErrNotSent) || errors.Is(err, tmux.ErrLost) || errors.Is(err, context.DeadlineExceeded)
+	if !silent {
+		return toInstall(err)
+	}
+	server := "the default server, CCBOT_TMUX_SOCKET is not set"
+	if c.TmuxSocket != "" {
+		server = "server -L " + c.TmuxSocket
+	}
+	return fmt.Errorf("tmux does not answer (%s). Look with `%s ls`; where that hangs too, a client or the server does: "+
+		"`ps -ef | grep tmux` shows them. ccbot ends neither: end a client that hangs by hand, then start again; "+
+		"ending the server ends its sessions: %w", server, c.tmuxCommand(), err)
+}
