@@ -28,6 +28,7 @@ type comeback struct {
 	before []string // lines above the outcome: what was done for it
 	undo   bool     // it takes its old place only: another session that is current stays so
 	many   bool     // it is one of several: the same, and that it comes back was said of all at once
+	moved  bool     // it was another session's, which this one goes on with
 }
 
 // resume brings a session back, or shows those that can come back. A path after
@@ -161,8 +162,8 @@ func (b *Bot) bringBack(ctx context.Context, c comeback) (back bool, err error) 
 	if ended := b.leftoversLine(restored.Ended); ended != "" {
 		c.before = append(c.before, ended)
 	}
-	if next, ok := b.movedTo(err); ok {
-		c.r, c.session = next, next.ID
+	if next, ok := b.movedTo(err); ok && !c.moved { // files that were edited may name a ring
+		c.r, c.session, c.moved = next, next.ID, true
 		return b.bringBack(ctx, c)
 	}
 	if state := (*lifecycle.StateError)(nil); errors.As(err, &state) && state.State.Live() && state.State != session.Stopping {

@@ -86,6 +86,9 @@ func (b *Bot) replaceCurrent(ctx context.Context, from, to uuid.UUID) error {
 // goes on with, or the part that it has in hand would be said twice.
 func (a *answers) awaitSource(ctx context.Context, id uuid.UUID) {
 	r, _ := a.Records.Get(id)
+	if r.TookOver == id { // a file that was edited: it would wait for itself
+		return
+	}
 	a.mu.Lock()
 	left := a.left[r.TookOver]
 	a.mu.Unlock()

@@ -146,6 +146,31 @@ func TestAResumeThatMeetsATransferGoesToTheSuccessor(t *testing.T) {
 	}
 }
 
+// Files that were edited may name each other: the person is told, once.
+func TestAResumeInARingOfTransfersEnds(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.session(t, "api", session.Lost), w.session(t, "web", session.Lost)
+	w.sessions.restore = func(id uuid.UUID) (session.Record, error) {
+		if id == a.ID {
+			return a, deep(&lifecycle.MovedError{To: b.ID})
+		}
+		return b, deep(&lifecycle.MovedError{To: a.ID})
+	}
+	require.NoError(t, w.tap(t, alice, "res:"+ref(a.ID)))
+	assert.Equal(t, restores(a, b), w.restored())
+	assert.Len(t, w.sender.texts(), 1)
+}
+
+func TestASessionThatNamesItselfIsNotWaitedFor(t *testing.T) {
+	w := newWorld(t)
+	c := transcriptOf(t, "t.jsonl", says("one"))
+	r := w.currentSession(t, "api", session.Running, c)
+	w.records.change(r.ID, func(r *session.Record) { r.TookOver = r.ID })
+	assert.Equal(t, r.ID, w.successor(r).ID)
+	w.running(t)
+	require.Eventually(t, func() bool { return slices.Equal([]string{"one"}, w.sender.answersSent()) }, patience, time.Millisecond)
+}
+
 func TestSuccessorsAreFollowedToTheEnd(t *testing.T) {
 	w := newWorld(t)
 	first, second := w.transferred(t, "api")

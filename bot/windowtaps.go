@@ -80,7 +80,7 @@ func (b *Bot) adoptWindow(ctx context.Context, t tapEvent, w lifecycle.Window) e
 		b.Sender.Answer(ctx, t.to, t.query, "", false)
 		return b.say(ctx, t.to, b.outsideRoots(dir))
 	}
-	r, ok, err := b.takeWindow(ctx, t, w, "asked for")
+	r, ok, err := b.takeWindow(ctx, t, w, goesOn)
 	if err != nil || !ok {
 		return err
 	}
@@ -116,7 +116,7 @@ func (b *Bot) archiveWindow(ctx context.Context, t tapEvent, w lifecycle.Window)
 	if !canAdopt(w) {
 		return b.windowChanged(ctx, t)
 	}
-	r, ok, err := b.takeWindow(ctx, t, w, "to be archived, asked for")
+	r, ok, err := b.takeWindow(ctx, t, w, archives)
 	if err != nil || !ok {
 		return err
 	}
@@ -131,14 +131,24 @@ func (b *Bot) archiveWindow(ctx context.Context, t tapEvent, w lifecycle.Window)
 	return nil
 }
 
+// What a window's agent is taken for.
+const (
+	goesOn   = "asked for"
+	archives = "to be archived, asked for"
+)
+
 // takeWindow makes a window's agent a session's: that of the session which had
-// the conversation before, if there is one. Where that cannot be, the person is
-// told.
+// the conversation before, if there is one. An agent that is only to end takes
+// nothing over: the prompts that wait there would be typed to it. Where that cannot
+// be, the person is told.
 func (b *Bot) takeWindow(ctx context.Context, t tapEvent, w lifecycle.Window, why string) (r session.Record, ok bool, err error) {
 	from, known := b.ownerOf(w.Agent.ClaudeSessionID)
 	if known && !resumable(from) {
 		b.alertText(ctx, t, b.notResumableText(from))
 		return session.Record{}, false, nil
+	}
+	if why == archives {
+		from = session.Record{}
 	}
 	r, err = b.Sessions.Adopt(ctx, lifecycle.AdoptRequest{Agent: w.Agent.Identity, Claude: w.Agent.ClaudeSessionID,
 		From: from.ID, Asked: true, Conversation: t.to, Owner: t.from, Rule: "chat.adopt", Why: fmt.Sprintf("%s by %d", why, t.from)})

@@ -102,3 +102,43 @@ func TestTimestamps_ABindingIsAsNewAsItsAgentTells(t *testing.T) {
 		assert.Equal(t, at, w.get(r.ID).Binding.BoundAt)
 	})
 }
+
+// An exit that was not forgotten says nothing of an agent that lives.
+func TestP3_AnOldExitDoesNotReplaceAStop(t *testing.T) {
+	for name, state := range map[string]session.State{"running": session.Running, "stopping": session.Stopping} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				w.restart()
+				r, a := w.starting()
+				w.edit(r.ID, func(r *session.Record) {
+					r.State, r.Final, r.Exit = state, session.Archived, &session.Exit{Known: true}
+				})
+				receipt := &Receipt{}
+				require.NoError(t, w.do(w.ctx, r.ID, func(k *work) error { return k.archive(w.ctx, session.Archived, "asked", receipt) }))
+				assert.Equal(t, session.Archived, w.get(r.ID).State)
+				assert.NotNil(t, receipt.Agent)
+				assert.False(t, w.processes.alive(a.id))
+				assert.Equal(t, 1, w.news.told(NoteStopped))
+			})
+		})
+	}
+}
+
+// A file that was edited may name any state as what a stop ends in.
+func TestP3_AStopEndsInAStateThatThereIs(t *testing.T) {
+	for _, final := range append(session.States(), "", "unheard of") {
+		t.Run(string(final), func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				w.restart()
+				r, _ := w.starting()
+				w.edit(r.ID, func(r *session.Record) { r.State, r.Final = session.Stopping, final })
+				require.NoError(t, w.FinishStop(w.ctx, r.ID))
+				want := session.Archived
+				if final == session.Completed {
+					want = final
+				}
+				assert.Equal(t, want, w.get(r.ID).State)
+			})
+		})
+	}
+}

@@ -117,12 +117,16 @@ func (s *Service) lastActive(r session.Record, v View) time.Time {
 
 // ArchiveQuiet archives a session in which nothing has happened for that long.
 // It looks once more on the session's worker: if anything has happened since the
-// look that the decision was made on, or nobody knows, done is false.
+// look that the decision was made on, or nobody knows, done is false. So it is for
+// an agent in a pane that a person has opened: only a person ends it.
 func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Time, quiet time.Duration) (done bool, err error) {
 	defer s.Wake(id)
 	err = s.do(ctx, id, func(w *work) error {
 		l := s.Look(ctx, *w.r)
 		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(since) {
+			return nil
+		}
+		if w.view = w.View(ctx, *w.r); w.r.Binding.Adopted && !w.leftByUs() {
 			return nil
 		}
 		all, err := w.writers(ctx, w.r.ClaudeSessionID)

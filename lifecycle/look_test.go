@@ -226,6 +226,33 @@ func TestP3_OnlyWhatRunsIsArchivedAsQuiet(t *testing.T) {
 	})
 }
 
+// Its terminal is the person's: that nobody looks at it says nothing. What ccbot
+// has made, and an adopted agent was left in, is its own to close.
+func TestP2_AQuietAgentOfAPersonStays(t *testing.T) {
+	for name, left := range map[string]bool{"in a person's window": false, "in a window that ccbot has made": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				id := uuid.New()
+				w.write(session.Record{ClaudeSessionID: id}, assistantLine)
+				a := w.tmux.inOwnWindow(resume(id)...)
+				if left {
+					w.tmux.Change(a.pane, tagged("4f0c/"+uuid.NewString()))
+				}
+				r, err := w.Adopt(w.ctx, orphanOf(*w.windowsOf(a.pane)[0].Agent))
+				require.NoError(t, err)
+				w.pass(time.Second)
+				l := w.Look(w.ctx, w.get(r.ID))
+				require.True(t, l.Quiet())
+				w.pass(6 * time.Hour)
+				done, err := w.ArchiveQuiet(w.ctx, r.ID, w.Look(w.ctx, w.get(r.ID)).Active, 6*time.Hour)
+				require.NoError(t, err)
+				assert.Equal(t, left, done)
+				assert.Equal(t, !left, w.processes.alive(a.id))
+			})
+		})
+	}
+}
+
 // Nobody has attached to an adopted pane's window when its agent was put behind
 // the shell: what cannot be seen is not idle.
 func TestLookAtAnAdoptedAgentBehindItsShell(t *testing.T) {

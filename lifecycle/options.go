@@ -3,13 +3,16 @@ package lifecycle
 import (
 	"slices"
 	"strings"
+
+	"ccbot/internal/process"
 )
 
 // options are the flags of a launch, taken apart.
 type options []option
 
 // option is one option with its values. One without a name is a text that stands
-// between them, or all that stands behind "--".
+// between them, all that stands behind "--", or an option whose value is missing. A
+// text may be the value of an option that is not known here: it stays where it is.
 type option struct {
 	name  string
 	words []string
@@ -28,18 +31,14 @@ func parseOptions(flags []string) (all options) {
 		if flags[i] == "--" {
 			return append(all, option{words: flags[i:]})
 		}
-		name, _, joined := strings.Cut(flags[i], "=")
-		n := 1
-		switch {
-		case !strings.HasPrefix(name, "-"):
-			name = ""
-		case joined:
-		case slices.Contains(granted, name): // these take several
-			for i+n < len(flags) && !strings.HasPrefix(flags[i+n], "-") {
+		name, n := process.Option(flags[i:])
+		if i+n > len(flags) {
+			return append(all, option{words: flags[i:]})
+		}
+		if slices.Contains(granted, name) && n > 1 { // these take several
+			for i+n < len(flags) && isText(flags[i+n]) {
 				n++
 			}
-		case takesOne(name) && i+n < len(flags):
-			n++
 		}
 		all = append(all, option{name: name, words: flags[i : i+n]})
 		i += n
@@ -47,14 +46,18 @@ func parseOptions(flags []string) (all options) {
 	return all
 }
 
-// takesOne says whether the next element is an option's value whatever it looks
-// like: of those that are asked about, and of those whose value is any text.
-func takesOne(name string) bool {
-	switch name {
-	case optModel, optMode, "--append-system-prompt", "--system-prompt", "--name", "-n", "--agents", "--agent":
+func isText(word string) bool { return len(word) < 2 || word[0] != '-' }
+
+func (o option) isText() bool { return o.name == "" && isText(o.words[0]) }
+
+// own says whether the option is ccbot's own business: which conversation it is, and
+// how ccbot takes part. Behind -p and -c more letters may stand.
+func (o option) own() bool {
+	switch o.name {
+	case "--resume", "--continue", "--session-id", "--fork-session", "--settings", "--print":
 		return true
 	}
-	return false
+	return o.name != "" && (strings.HasPrefix(o.words[0], "-p") || strings.HasPrefix(o.words[0], "-c"))
 }
 
 func (o options) has(name string) bool {
@@ -76,24 +79,63 @@ func (o options) only(names ...string) options {
 }
 
 func (o options) without(names ...string) options {
-	return slices.DeleteFunc(slices.Clone(o), func(one option) bool { return slices.Contains(names, one.name) })
+	return o.drop(func(one option) bool { return slices.Contains(names, one.name) })
 }
 
-// with sets an option, once.
-func (o options) with(name, value string) options {
-	return append(options{{name: name, words: []string{name, value}}}, o.without(name)...)
-}
-
-// words are the flags again. What stood between options stands before them: some
-// options take as many words as follow.
-func (o options) words() (words []string) {
-	text := func(one option) bool { return one.name == "" && one.words[0] != "--" }
-	for _, first := range []bool{true, false} {
-		for _, one := range o {
-			if text(one) == first {
-				words = append(words, one.words...)
-			}
+// drop leaves options away. A text behind one goes to the front: what stands before
+// it now might take it for a value.
+func (o options) drop(these func(option) bool) (left options) {
+	behind := false
+	for _, one := range o {
+		switch {
+		case these(one):
+			behind = true
+		case behind && one.isText():
+			left = slices.Insert(left, left.texts(), one)
+		default:
+			left, behind = append(left, one), false
 		}
+	}
+	return left
+}
+
+// texts is how many texts stand before all options.
+func (o options) texts() int {
+	for n, one := range o {
+		if !one.isText() {
+			return n
+		}
+	}
+	return len(o)
+}
+
+// with sets an option, each time that it stands there: that moves no word.
+func (o options) with(name, value string) options {
+	if o.value(name) == value {
+		return o
+	}
+	set := option{name: name, words: []string{name, value}}
+	if !o.has(name) {
+		return append(options{set}, o...)
+	}
+	return o.replaced(set, name)
+}
+
+// replaced puts an option in the place of others.
+func (o options) replaced(by option, names ...string) options {
+	o = slices.Clone(o)
+	for i := range o {
+		if slices.Contains(names, o[i].name) {
+			o[i] = by
+		}
+	}
+	return o
+}
+
+// words are the flags again, in their order.
+func (o options) words() (words []string) {
+	for _, one := range o {
+		words = append(words, one.words...)
 	}
 	return words
 }

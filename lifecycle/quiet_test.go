@@ -207,3 +207,22 @@ func TestWhatCannotBeGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// Pid, start and boot stay when a process executes another program: then nobody
+// knows what has become of the agent, and it is given up as one of whom nothing
+// can be known.
+func TestP6_AnAgentThatBecameAnotherProgramIsGivenUpAndSpared(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.stop()
+		argv := []string{"claude", "--session-id", r.ClaudeSessionID.String()}
+		w.edit(r.ID, func(r *session.Record) { r.Binding.Exe, r.Binding.Argv = "/opt/claude/bin", process.ArgvHash(argv) })
+		w.processes.change(a.id.PID, func(p *process.Process) { p.Exe, p.Args = "/opt/claude/bin", argv })
+		require.ErrorIs(t, w.Abandon(w.ctx, r.ID, "test", "no sign of life", ""), ErrChanged)
+		w.processes.change(a.id.PID, func(p *process.Process) { p.Exe, p.Args = "/bin/bash", []string{"bash"} })
+		require.NoError(t, w.Abandon(w.ctx, r.ID, "test", "no sign of life", ""))
+		assert.Equal(t, session.Abandoned, w.get(r.ID).State)
+		assert.True(t, w.get(r.ID).Unreported)
+		assert.Empty(t, w.processes.signalled())
+	})
+}

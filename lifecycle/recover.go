@@ -132,13 +132,14 @@ func (s *Service) MarkLost(ctx context.Context, id uuid.UUID, rule session.Rule,
 
 // Abandon gives up a session that is running, as far as anybody knows, or lost,
 // and of which there was no sign of life for too long. Nothing is told; one that
-// was running is Unreported until Reported. ErrChanged: its agent lives.
+// was running is Unreported until Reported. ErrChanged: its agent lives, as a
+// Survey tells it.
 func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
 	return s.do(ctx, id, func(w *work) error {
 		switch {
 		case !w.r.State.CanBecome(session.Abandoned):
 			return &StateError{State: w.r.State, Want: string(session.Abandoned)}
-		case w.r.State == session.Running && s.ownAgent(*w.r) == process.Alive:
+		case w.r.State == session.Running && s.agentsAlive([]session.Record{*w.r})[id] == process.Alive:
 			return fmt.Errorf("abandon session %s: %w", id, ErrChanged)
 		case w.r.State == session.Running:
 			return w.giveUp(ctx, session.Abandoned, rule, why, closed)
@@ -209,9 +210,14 @@ func (s *Service) Reported(ctx context.Context, id uuid.UUID) error {
 }
 
 // Fail ends a start or a restore that was interrupted before it had a window,
-// and tells it.
+// and tells it. One that has a window by now, or that has ended, stays as it is.
 func (s *Service) Fail(ctx context.Context, id uuid.UUID, why string) error {
-	return s.do(ctx, id, func(w *work) error { return w.failed(ctx, why) })
+	return s.do(ctx, id, func(w *work) error {
+		if !w.unbound() {
+			return nil
+		}
+		return w.failed(ctx, why)
+	})
 }
 
 func (w *work) failed(ctx context.Context, why string) error {

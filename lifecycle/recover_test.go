@@ -285,7 +285,16 @@ func TestMarkLostAndFail(t *testing.T) {
 		assert.Zero(t, w.news.told(NoteFailed), "recovery tells of all of them at once")
 		assert.True(t, w.get(starting.ID).Unreported)
 
-		interrupted, _ := w.starting()
+		interrupted, b := w.starting()
+		require.NoError(t, w.Fail(w.ctx, interrupted.ID, "its window was never made"))
+		assert.Equal(t, session.Starting, w.get(interrupted.ID).State, "it has a window")
+		assert.True(t, w.processes.alive(b.id))
+		w.edit(interrupted.ID, func(r *session.Record) { r.State = session.Running })
+		require.NoError(t, w.Fail(w.ctx, interrupted.ID, "its window was never made"))
+		assert.Equal(t, session.Running, w.get(interrupted.ID).State)
+		assert.Zero(t, w.news.told(NoteFailed))
+
+		w.edit(interrupted.ID, func(r *session.Record) { r.State, r.Binding = session.Starting, nil })
 		require.NoError(t, w.Fail(w.ctx, interrupted.ID, "its window was never made"))
 		assert.Equal(t, session.Failed, w.get(interrupted.ID).State)
 		assert.Equal(t, 1, w.news.told(NoteFailed))

@@ -59,15 +59,23 @@ func (l launching) bypasses() bool {
 	return l.PermissionMode == "bypass" || l.flags.has(optBypass) || l.flags.has(optMayBypass) || l.flags.value(optMode) == modeBypass
 }
 
-// relaunch decides how an agent is started again: as it was (nil: nobody noted
-// it), with the model and the permission mode that it was last seen in, and with
-// no more allowed than a new session would be. modelSet says that the environment
-// names a model. It is pure.
-func relaunch(recorded *session.Launch, configured session.Launch, seen transcript.Progress, modelSet bool) session.Launch {
+// circumstances are what else decides how an agent is started.
+type circumstances struct {
+	modelSet bool // the environment names a model
+	resumes  bool // it goes on with a conversation, and with the mode that it had
+}
+
+// relaunch decides how an agent is started again: with the flags of before (nil:
+// nobody noted them), with the model and the permission mode that it was last seen
+// in, and with no more allowed than a new session would be. The command is the
+// configured one: that of before may be what allowed more. It is pure.
+func relaunch(recorded *session.Launch, configured session.Launch, seen transcript.Progress, c circumstances) session.Launch {
 	present := takeApart(configured)
 	l := present
 	if recorded != nil {
 		l = takeApart(*recorded)
+		l.Command = configured.Command
+		l.flags = l.flags.drop(option.own)
 		l.regrant(present)
 	}
 	if l.bypasses() && !present.bypasses() {
@@ -76,39 +84,52 @@ func relaunch(recorded *session.Launch, configured session.Launch, seen transcri
 			l.flags = l.flags.without(optMode)
 		}
 	}
-	l.setMode(present, seen.PermissionMode)
-	l.setModel(seen.Requested, modelSet)
+	l.setMode(present, seen.PermissionMode, c.resumes)
+	l.setModel(seen.Requested, c.modelSet)
 	l.Flags = l.flags.words()
 	return l.Launch
 }
 
-// regrant replaces what the recorded flags grant by what the present ones do.
+// regrant replaces what the recorded flags grant by what the present ones do. These
+// take all texts that follow, so they stand behind those in front.
 func (l *launching) regrant(present launching) {
 	now := present.flags.only(granted...)
 	if !slices.Equal(l.flags.only(granted...).words(), now.words()) {
-		l.flags = slices.Concat(now, l.flags.without(granted...))
+		l.flags = l.flags.without(granted...)
+		l.flags = slices.Insert(l.flags, l.flags.texts(), now...)
 	}
 }
 
 // setMode has the agent start in the mode that it was seen in. Claude Code goes
 // on in it by itself, but 2.1.197 not in plan mode, a flag overrules it, and
 // "auto", which asks nobody, would come back whatever the settings of the launch
-// say: a mode that is not known to ask is not taken over.
-func (l *launching) setMode(present launching, seen string) {
+// say: a mode that is not known to ask is not taken over, and none is left to it.
+func (l *launching) setMode(present launching, seen string, resumes bool) {
 	want := seen
 	if want == "" {
 		want = l.flags.value(optMode)
 	}
-	if !l.mayBe(want, present) || want == "" && present.bypasses() && !l.bypasses() { // then the settings name no mode
+	unsaid := want == "" && !l.bypasses() && (resumes || present.bypasses()) // then the settings do not count, or name none
+	if unsaid || !l.mayBe(want, present) {
 		want = modeDefault
 	}
 	if want == "" || want == modeBypass {
 		return
 	}
 	if l.bypasses() { // its flags would win over the mode
-		l.flags = append(options{{name: optMayBypass, words: []string{optMayBypass}}}, l.flags.without(optBypass, optMayBypass)...)
+		l.allowBypass()
 	}
 	l.flags = l.flags.with(optMode, want)
+}
+
+// allowBypass leaves bypass one key away.
+func (l *launching) allowBypass() {
+	may := option{name: optMayBypass, words: []string{optMayBypass}}
+	if l.flags.has(optBypass) || l.flags.has(optMayBypass) {
+		l.flags = l.flags.replaced(may, optBypass, optMayBypass)
+		return
+	}
+	l.flags = append(options{may}, l.flags...)
 }
 
 // mayBe says whether a mode may be taken over.

@@ -159,7 +159,7 @@ func TestADamagedTranscriptIsResumedAsItIs(t *testing.T) {
 				back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID, Damaged: UseAsItIs})
 				require.NoError(t, err)
 				assert.Equal(t, r.ClaudeSessionID, back.Record.ClaudeSessionID)
-				assert.Equal(t, []string{"--resume", r.ClaudeSessionID.String()}, w.argvOf(back.Record))
+				assert.Equal(t, []string{"--resume", r.ClaudeSessionID.String(), "--permission-mode", "default"}, w.argvOf(back.Record))
 				after, err := os.ReadFile(w.transcript(r.ClaudeSessionID))
 				require.NoError(t, err)
 				assert.Equal(t, before, after)
@@ -183,7 +183,7 @@ func TestARepairedCopyIsResumed(t *testing.T) {
 				got := back.Record
 				require.NotEqual(t, r.ClaudeSessionID, got.ClaudeSessionID)
 				assert.Equal(t, []uuid.UUID{r.ClaudeSessionID}, got.EarlierClaudeIDs)
-				assert.Equal(t, []string{"--resume", got.ClaudeSessionID.String()}, w.argvOf(got))
+				assert.Equal(t, []string{"--resume", got.ClaudeSessionID.String(), "--permission-mode", "default"}, w.argvOf(got))
 				after, err := os.ReadFile(w.transcript(r.ClaudeSessionID))
 				require.NoError(t, err)
 				assert.Equal(t, before, after, "the original stays as it is")
@@ -250,7 +250,7 @@ func TestATranscriptWithNothingInIt(t *testing.T) {
 				}
 				require.NoError(t, err)
 				if !tc.anew {
-					assert.Equal(t, []string{"--resume", r.ClaudeSessionID.String()}, w.argvOf(back.Record))
+					assert.Equal(t, []string{"--resume", r.ClaudeSessionID.String(), "--permission-mode", "default"}, w.argvOf(back.Record))
 					return
 				}
 				assert.Equal(t, []uuid.UUID{r.ClaudeSessionID}, back.Record.EarlierClaudeIDs)
@@ -309,7 +309,8 @@ func TestAForkBeginsWithACopy(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, original.ClaudeSessionID, r.ForkOf)
 		require.NotEqual(t, original.ClaudeSessionID, r.ClaudeSessionID)
-		assert.Equal(t, []string{"--resume", original.ClaudeSessionID.String(), "--fork-session", "--session-id", r.ClaudeSessionID.String()}, w.argvOf(r))
+		assert.Equal(t, []string{"--resume", original.ClaudeSessionID.String(), "--fork-session", "--session-id", r.ClaudeSessionID.String(),
+			"--permission-mode", "default"}, w.argvOf(r))
 
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source, e.TranscriptSize = "fork", 17 })
 		w.pass(time.Second)
@@ -387,7 +388,7 @@ func TestARestoreOfAFork(t *testing.T) {
 				w.archive(w.get(r.ID))
 				back, err := w.restoreIt(r.ID)
 				require.NoError(t, err)
-				assert.Equal(t, tc.want(original, back), w.argvOf(back))
+				assert.Equal(t, append(tc.want(original, back), "--permission-mode", "default"), w.argvOf(back))
 			})
 		})
 	}

@@ -38,7 +38,7 @@ func TestRestore(t *testing.T) {
 		assert.Equal(t, session.Archived, r.RestoredFrom)
 		assert.Equal(t, old.ClaudeSessionID, r.ClaudeSessionID)
 		argv := w.tmux.Process(w.tmux.agentOf(r).pane).Spec.Argv
-		assert.Equal(t, []string{"--resume", old.ClaudeSessionID.String()}, argv[len(argv)-2:])
+		assert.Equal(t, []string{"--resume", old.ClaudeSessionID.String(), "--permission-mode", "default"}, argv[len(argv)-4:])
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source = "resume" })
 		w.pass(time.Second)
 		assert.Equal(t, session.Running, w.get(r.ID).State)

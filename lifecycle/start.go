@@ -126,8 +126,9 @@ func (w *work) spec() (tmux.Spec, error) {
 	if err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: look for the transcript: %w", err)
 	}
-	launch := relaunch(w.r.Launch, *w.configured(), w.lastSeen(conversation), w.Env["ANTHROPIC_MODEL"] != "")
-	command, err := w.command(&launch)
+	launch := relaunch(w.r.Launch, *w.configured(), w.lastSeen(conversation),
+		circumstances{modelSet: w.Env["ANTHROPIC_MODEL"] != "", resumes: conversation[0] == "--resume"})
+	command, err := claudePath(launch.Command)
 	if err != nil {
 		return tmux.Spec{}, err
 	}
@@ -174,15 +175,10 @@ func (s *Service) hasTranscript(claudeID uuid.UUID) (bool, error) {
 	return err == nil, err
 }
 
-// command is the absolute path of Claude Code: of the command of before, or the
-// configured one where that is gone; launch then says so. It is looked up at each
-// launch: tmux would show a missing one as an empty dead window.
-func (s *Service) command(launch *session.Launch) (string, error) {
-	path, err := exec.LookPath(launch.Command)
-	if err != nil {
-		launch.Command = s.Command
-		path, err = exec.LookPath(s.Command)
-	}
+// claudePath is the absolute path of Claude Code. It is looked up at each launch: tmux
+// would show a missing one as an empty dead window.
+func claudePath(name string) (string, error) {
+	path, err := exec.LookPath(name)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNoClaude, err)
 	}

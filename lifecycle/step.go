@@ -46,10 +46,20 @@ func (s *Service) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) 
 
 // step looks, decides and acts, once.
 func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, err error) {
-	if r, ok := s.Store.Get(id); !ok || !stepped(r) {
+	r, ok := s.Store.Get(id)
+	if !ok || !stepped(r) {
 		return 0, nil
 	}
+	if target, half := s.halfMoved(r); half {
+		if err := s.TidyTransfer(ctx, target); err != nil {
+			return 0, err
+		}
+	}
 	err = s.do(ctx, id, func(w *work) error {
+		if _, half := s.halfMoved(*w.r); half { // since a moment: the next step finishes it
+			again = soon
+			return nil
+		}
 		head, err := w.head()
 		if err != nil {
 			return err

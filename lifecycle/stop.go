@@ -30,6 +30,9 @@ func (w *work) archive(ctx context.Context, final session.State, why string, rec
 		if !w.r.State.CanBecome(session.Stopping) {
 			return &StateError{State: w.r.State, Want: string(final)}
 		}
+		if w.r.State.Live() {
+			w.r.Exit = nil // of an earlier life: this one is ended here
+		}
 		if err := w.intend(final, why, w.moment()); err != nil {
 			return err
 		}
@@ -51,7 +54,7 @@ func (w *work) intend(final session.State, why string, asked process.Moment) err
 // a crash at any point: what has ended stays ended.
 func (w *work) stop(ctx context.Context, receipt *Receipt) error {
 	w.view = w.View(ctx, *w.r)
-	if w.r.Exit != nil {
+	if w.r.Exit != nil && w.r.Binding != nil && w.view.Agent == process.Gone {
 		return w.complete(ctx) // it ended by itself, that is told already
 	}
 	receipt.Waiting = len(w.r.Prompts)
@@ -224,7 +227,7 @@ func (w *work) grace() process.Grace {
 // finish tells the result and puts it on disk.
 func (w *work) finish(ctx context.Context, receipt *Receipt) error {
 	next, why := w.r.Final, "nothing of it lives"
-	if next == "" {
+	if next != session.Completed { // also in a file that was edited
 		next = session.Archived
 	}
 	told := false

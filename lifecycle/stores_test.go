@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,6 +23,8 @@ func (l launches) Remove(id uuid.UUID) error {
 	return os.RemoveAll(filepath.Join(l.base, id.String()+".settings"))
 }
 
+var errUnreadable = errors.New("it is not JSON")
+
 type prompts struct {
 	order *order
 	mu    sync.Mutex
@@ -30,6 +33,8 @@ type prompts struct {
 	fail  error                // of SavePrompt
 	of    map[string]uuid.UUID // whose it is, as far as it was moved
 	stuck error                // of MovePrompt
+	// unreadable is a key whose entry cannot be read.
+	unreadable string
 }
 
 func (p *prompts) MovePrompt(key string, to uuid.UUID) error {
@@ -37,6 +42,9 @@ func (p *prompts) MovePrompt(key string, to uuid.UUID) error {
 	defer p.mu.Unlock()
 	if p.stuck != nil {
 		return p.stuck
+	}
+	if key == p.unreadable {
+		return errUnreadable
 	}
 	if _, ok := p.all[key]; !ok {
 		return fs.ErrNotExist
@@ -71,6 +79,9 @@ func (p *prompts) put(q Prompt) {
 func (p *prompts) Prompt(key string) (Prompt, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if key == p.unreadable {
+		return Prompt{}, errUnreadable
+	}
 	q, ok := p.all[key]
 	if !ok {
 		return Prompt{}, fs.ErrNotExist

@@ -2,7 +2,9 @@ package lifecycle
 
 import (
 	"errors"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -137,6 +139,104 @@ func TestP8_ATransferThatFailedHalfwayIsFinished(t *testing.T) {
 				assert.Equal(t, got.ID, w.prompts.owner("k"))
 				assert.Equal(t, 1, w.news.told(NoteTransferred))
 			})
+		})
+	}
+}
+
+// While both records live, each prompt is still the source's: the target types
+// nothing, and the source calls nothing lost. Their steps finish the transfer.
+func TestP4_AHalfTransferIsFinishedBeforeAnythingElse(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.wentOn()
+		w.wait(r, "k1", "k2")
+		w.run()
+		w.prompts.set(func(p *prompts) { p.stuck = errors.New("disk full") })
+		to, err := w.transfer(r, h.id)
+		require.Error(t, err)
+		w.Wake(r.ID)
+		w.pass(3 * time.Minute)
+		assert.Empty(t, h.heard())
+		assert.Equal(t, session.Running, w.get(r.ID).State)
+		assert.Zero(t, w.news.told(NoteLost)+w.news.told(NoteUnproven)+w.news.told(NoteTransferred))
+
+		w.prompts.set(func(p *prompts) { p.stuck = nil })
+		w.pass(10 * time.Minute)
+		assert.True(t, moved(w.get(r.ID)))
+		assert.Equal(t, []string{"text of k1", "text of k2"}, h.heard())
+		assert.Equal(t, to.ID, w.get(to.ID).ID)
+		assert.Zero(t, w.news.told(NoteLost)+w.news.told(NoteUnproven))
+		assert.Equal(t, 1, w.news.told(NoteTransferred))
+	})
+}
+
+// The source's step may have waited for its worker while the transfer failed.
+func TestP4_AStepThatWaitedBehindAHalfTransferDoesNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.wentOn()
+		w.wait(r, "k1")
+		w.prompts.set(func(p *prompts) { p.stuck = errors.New("disk full") })
+		release, err := w.holdConversation(w.ctx, r.ClaudeSessionID)
+		require.NoError(t, err)
+		var failed error
+		var wg sync.WaitGroup
+		wg.Go(func() { _, failed = w.transfer(r, h.id) })
+		synctest.Wait() // it has the worker
+		wg.Go(func() {
+			again, err := w.step(w.ctx, r.ID)
+			assert.NoError(t, err)
+			assert.NotZero(t, again)
+		})
+		synctest.Wait() // it has seen no transfer
+		release()
+		wg.Wait()
+		require.Error(t, failed)
+		assert.Equal(t, session.Running, w.get(r.ID).State)
+		assert.Zero(t, w.news.told(NoteLost))
+	})
+}
+
+// What cannot be read now must not keep the session in two records.
+func TestP4_AnUnreadablePromptDoesNotHoldUpATransfer(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.wentOn()
+		w.wait(r, "bad", "k")
+		w.prompts.set(func(p *prompts) { p.unreadable = "bad" })
+		to, err := w.transfer(r, h.id)
+		require.NoError(t, err)
+		assert.True(t, moved(w.get(r.ID)))
+		assert.Equal(t, to.ID, w.prompts.owner("k"))
+		assert.Equal(t, []string{"bad", "k"}, w.get(to.ID).Prompts, "it is tried again")
+		w.run()
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"text of k"}, h.heard())
+	})
+}
+
+// A file that was edited may name itself, or a ring: nobody took over there.
+func TestP8_ARingOfTransfersClosesNothing(t *testing.T) {
+	for n := 1; n <= 3; n++ {
+		inWorld(t, func(t *testing.T, w *world) {
+			all := []session.Record{w.crashed()}
+			for range n - 1 {
+				w.run()
+				r, a := w.started()
+				w.restart()
+				w.processes.exit(a.id.PID)
+				w.tmux.ClosePaneByHand(a.pane)
+				all = append(all, r)
+			}
+			for i, r := range all {
+				w.edit(r.ID, func(r *session.Record) { r.TookOver = all[(i+1)%n].ID })
+				w.wait(r, "k"+r.ID.String())
+			}
+			require.NoError(t, w.NoticeWriters(w.ctx))
+			for _, r := range all {
+				require.NoError(t, w.TidyTransfer(w.ctx, r.ID))
+				_, half := w.halfMoved(w.get(r.ID))
+				assert.False(t, half)
+				assert.Empty(t, w.get(r.ID).Closed)
+			}
+			assert.Zero(t, w.news.told(NoteTransferred))
 		})
 	}
 }

@@ -64,6 +64,11 @@ func (s *Service) holdSteps(id uuid.UUID) (release func()) {
 func (w *work) handOver(ctx context.Context, to session.Record, asked bool) error {
 	var moved []string
 	for _, key := range w.r.Prompts {
+		if _, err := w.Prompts.Prompt(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			w.Log.Error("prompt_unreadable", "key", key, "error", err.Error())
+			moved = append(moved, key) // it must not keep the session in two records
+			continue
+		}
 		err := w.Prompts.MovePrompt(key, to.ID)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // finished
@@ -203,14 +208,58 @@ func (s *Service) TidyTransfer(ctx context.Context, target uuid.UUID) error {
 	if !ok {
 		return fmt.Errorf("tidy the transfer to session %s: %w", target, session.ErrNotFound)
 	}
-	if t.TookOver == uuid.Nil {
-		return nil
+	if _, ok := s.source(t); !ok {
+		return nil // nobody's, or it was purged
 	}
 	err := s.do(ctx, t.TookOver, func(w *work) error { return w.finishTransfer(ctx, t) })
 	if errors.Is(err, session.ErrNotFound) {
-		return nil // it was purged
+		return nil // a moment ago
 	}
 	return err
+}
+
+// source is the record that another one took over from. A file that was edited
+// may name itself, or a ring: there nobody took over.
+func (s *Service) source(t session.Record) (from session.Record, ok bool) {
+	if t.TookOver == uuid.Nil {
+		return session.Record{}, false
+	}
+	from, ok = s.Store.Get(t.TookOver)
+	var seen []uuid.UUID
+	for at, there := from, ok; there && !slices.Contains(seen, at.ID); at, there = s.Store.Get(at.TookOver) {
+		if at.ID == t.ID {
+			return session.Record{}, false
+		}
+		seen = append(seen, at.ID)
+	}
+	return from, ok
+}
+
+// halfMoved finds the transfer that has this record as its target or its source and
+// that an error has cut short. Until it is finished each prompt may be the one's or
+// the other's, so neither does anything else.
+func (s *Service) halfMoved(r session.Record) (target uuid.UUID, half bool) {
+	if from, ok := s.source(r); ok && !moved(from) && !s.goesOn(from) {
+		return r.ID, true
+	}
+	if moved(r) || s.goesOn(r) {
+		return uuid.Nil, false
+	}
+	for _, t := range slices.Backward(s.Store.List()) {
+		if t.TookOver != r.ID {
+			continue
+		}
+		if _, ok := s.source(t); ok {
+			return t.ID, true
+		}
+	}
+	return uuid.Nil, false
+}
+
+// goesOn says whether a session is not one that could be handed over: its agent
+// lives, or its worker is about to start or to end one.
+func (s *Service) goesOn(r session.Record) bool {
+	return r.State.Live() && (r.State != session.Running || s.ownAgent(r) == process.Alive)
 }
 
 // finishTransfer closes this session for its successor, unless that is done.
@@ -228,10 +277,7 @@ func (w *work) finishTransfer(ctx context.Context, to session.Record) error {
 func (s *Service) tidyTransfers(ctx context.Context) error {
 	var failed []error
 	for _, t := range s.Store.List() {
-		if t.TookOver == uuid.Nil {
-			continue
-		}
-		if from, ok := s.Store.Get(t.TookOver); ok && !moved(from) {
+		if from, ok := s.source(t); ok && !moved(from) {
 			failed = append(failed, s.TidyTransfer(ctx, t.ID))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -271,4 +272,26 @@ func TestP2_AnArchivedOrphanTakesOnlyItsOwnPaneAlong(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The session that had the conversation keeps what waits for it: the agent in the
+// window is only to end.
+func TestP4_AnArchivedOrphanHearsNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		old, h := w.goneOn()
+		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: Held})
+		w.edit(old.ID, func(r *session.Record) { r.Prompts = []string{"k"} })
+		r, err := w.Adopt(w.ctx, orphanOf(*w.windowsOf(h.pane)[0].Agent))
+		require.NoError(t, err)
+		w.pass(time.Minute)
+		w.archive(r)
+		assert.Empty(t, h.heard())
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.False(t, w.processes.alive(h.id))
+		assert.Equal(t, []string{"k"}, w.get(old.ID).Prompts)
+		assert.Equal(t, Held, w.prompts.state("k"))
+		assert.True(t, w.get(old.ID).State.Resumable())
+		_, err = w.restoreIt(old.ID)
+		assert.NoError(t, err)
+	})
 }

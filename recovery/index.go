@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -50,7 +51,21 @@ func index(w World) plan {
 			p.owners[r.ClaudeSessionID]++
 		}
 	}
+	all := maps.Clone(p.successors)
+	maps.DeleteFunc(p.successors, func(from, to uuid.UUID) bool { return ring(all, from, to) })
 	return p
+}
+
+// ring says whether a record is its own successor in the end, as files that were
+// edited may say: then none of them took over.
+func ring(successors map[uuid.UUID]uuid.UUID, from, to uuid.UUID) bool {
+	for range successors {
+		if to == from {
+			return true
+		}
+		to = successors[to]
+	}
+	return false
 }
 
 // pane looks for a binding's pane; tmux has answered. Another server's pane of

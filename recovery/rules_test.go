@@ -343,3 +343,18 @@ func TestEvidenceIsTold(t *testing.T) {
 		writer(8, leftover, func(w *lifecycle.Writer) { w.InTmux = false }))
 	assert.Equal(t, "process 3007@8 in window @7 by its command line; process 3008@9 by its presence", only(t, left).Evidence)
 }
+
+// Records that name each other, as files that were edited may, took nothing over.
+func TestP8_ARingOfTransfersPlansNothing(t *testing.T) {
+	for size := 1; size <= 3; size++ {
+		w := world(record(session.Archived, nil), process.Unknown)
+		for len(w.Records) < size {
+			w.Records = append(w.Records, record(session.Lost, nil))
+		}
+		for i := range w.Records {
+			w.Records[i].TookOver = w.Records[(i+1)%size].ID
+		}
+		actions, _ := Plan(w)
+		assert.Empty(t, actions, "a ring of %d", size)
+	}
+}

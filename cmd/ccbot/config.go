@@ -36,7 +36,7 @@ type config struct {
 	PurgeAfter     duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"14d" doc:"a session that ended this long ago is forgotten, never its transcript; 0: never"`
 	StaleRunning   duration `env:"STALE_RUNNING_AFTER" envDefault:"30d" doc:"a running session of which nothing was seen for this long, and of whose agent nothing can be known, is given up at a start; 0: never"`
 	ResumeStale    duration `env:"RESUME_STALE_AFTER" envDefault:"24h" doc:"of several sessions that could have come back elsewhere, those without a sign of life for this long are not meant; 0: none is too old"`
-	OrphanGrace    duration `env:"ORPHAN_GRACE" envDefault:"30s" doc:"how long the window of a launch that was interrupted is looked for, and what has just ended is left alone; 0: not at all"`
+	OrphanGrace    duration `env:"ORPHAN_GRACE" envDefault:"30s" doc:"a launch that was cut short is looked for or gone on with for that long, and what has just ended is left alone; 0: not at all"`
 	ResumeOnStart  string   `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"sessions that ran when the machine or tmux went down: ask: the chat offers to bring them back; all: those of a reboot come back at once; never: neither"`
 	Lang           string   `env:"CCBOT_LANG" envDefault:"en" doc:"language of the bot's sentences: en, ru or zh"`
 	LogLevel       string   `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error"`

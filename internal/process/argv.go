@@ -49,6 +49,25 @@ func sessionArgs(args []string) []uuid.UUID {
 	return resumed
 }
 
+// Option reads the option that a part of a command line begins with: its name, the long one where SessionArg knows it,
+// and how many elements it is with its value; more than there are if that is missing. Of several values only the first
+// counts. Without a name the element is no option.
+func Option(args []string) (name string, n int) {
+	if len(args) == 0 || len(args[0]) < 2 || args[0][0] != '-' {
+		return "", 1
+	}
+	name, _, joined := splitOption(args[0])
+	switch {
+	case name == "":
+		return args[0], 1
+	case joined:
+		return name, 1
+	case requiresValue(name), len(args) > 1 && takesNext(name, args[1]):
+		return name, 2
+	}
+	return name, 1
+}
+
 // splitOption gives the long name of the option in one element, with the value that is joined to it; no name for any
 // other element.
 func splitOption(arg string) (name, value string, joined bool) {

@@ -275,3 +275,35 @@ func TestSessionArg_onlyTheOptionCounts(t *testing.T) {
 		}
 	})
 }
+
+func TestOption(t *testing.T) {
+	tests := []struct {
+		name   string
+		args   []string
+		option string
+		n      int
+	}{
+		{"nothing", nil, "", 1},
+		{"a text", []string{"text", "x"}, "", 1},
+		{"a dash", []string{"-", "x"}, "", 1},
+		{"a value", []string{"--effort", "high"}, "--effort", 2},
+		{"that looks like an option", []string{"--effort", "--"}, "--effort", 2},
+		{"that is missing", []string{"--effort"}, "--effort", 2},
+		{"that is joined", []string{"--effort=high", "x"}, "--effort", 1},
+		{"one of several", []string{"--add-dir", "a", "b"}, "--add-dir", 2},
+		{"one that may be left out", []string{"-r", "x"}, "--resume", 2},
+		{"and is", []string{"-r", "-d"}, "--resume", 1},
+		{"at the end", []string{"-r"}, "--resume", 1},
+		{"behind its letter", []string{"-rx", "y"}, "--resume", 1},
+		{"letters", []string{"-pc", "y"}, "-pc", 1},
+		{"letters with a value", []string{"-pn", "y"}, "--name", 2},
+		{"not known", []string{"--later", "y"}, "--later", 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if option, n := Option(tt.args); option != tt.option || n != tt.n {
+				t.Fatalf("%q gives %q, %d", tt.args, option, n)
+			}
+		})
+	}
+}

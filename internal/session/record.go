@@ -80,7 +80,7 @@ type Change struct {
 	Why  string    `json:"why"`            // the evidence, in English
 }
 
-// Launch is how an agent was started; a restore starts it the same way.
+// Launch is how an agent was started; a restore gives it the same flags.
 type Launch struct {
 	Command        string   `json:"command"` // as configured: a name on PATH or a path
 	Flags          []string `json:"flags,omitempty"`

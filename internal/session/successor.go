@@ -25,13 +25,14 @@ func Successor(records []Record, id uuid.UUID) (last Record, ok bool) {
 	}
 }
 
-// taker is the newest record that says that it took over from another one.
+// taker is the newest record that says that it took over from another one, not
+// from itself.
 func taker(records []Record, from uuid.UUID) (Record, bool) {
 	if from == uuid.Nil {
 		return Record{}, false
 	}
 	for _, r := range slices.Backward(records) {
-		if r.TookOver == from {
+		if r.TookOver == from && r.ID != from {
 			return r, true
 		}
 	}

@@ -26,6 +26,7 @@ func TestSuccessor(t *testing.T) {
 		{"the newer one of two", []session.Record{record(a, uuid.Nil), record(b, a), record(c, a)}, a, c},
 		{"a ring ends before it begins again", []session.Record{record(a, c), record(b, a), record(c, b)}, a, c},
 		{"a ring that it is not in", []session.Record{record(b, d), record(c, b), record(d, c), record(a, uuid.Nil)}, b, d},
+		{"itself, and another one before", []session.Record{record(b, a), record(a, a)}, a, b},
 		{"itself", []session.Record{record(a, a)}, a, uuid.Nil},
 		{"of no session", []session.Record{record(a, uuid.Nil)}, uuid.Nil, uuid.Nil},
 	} {

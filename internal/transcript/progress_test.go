@@ -282,6 +282,26 @@ func TestProgressWaitsForAResult(t *testing.T) {
 	}
 }
 
+// The mode waits for no result: the process may be gone, and what it was switched to
+// last is all that a restore goes by.
+func TestProgressTakesTheModeBehindACall(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	first := creates("a", "1", "one") + `{"type":"permission-mode","permissionMode":"acceptEdits"}` + "\n"
+	write(t, path, first+calls("b", "TodoWrite", `{"todos":[]}`)+planMode)
+	p, err := Progress{}.Advance(path)
+	require.NoError(t, err)
+	assert.Equal(t, "plan", p.PermissionMode)
+	assert.Equal(t, int64(len(first)), p.Offset, "the call is left for the next time")
+	p, err = p.Advance(path)
+	require.NoError(t, err)
+	assert.Equal(t, "plan", p.PermissionMode)
+	appendTo(t, path, returns("b", "", "{}"))
+	p, err = p.Advance(path)
+	require.NoError(t, err)
+	assert.Equal(t, "plan", p.PermissionMode)
+	assert.Empty(t, p.Tasks)
+}
+
 func TestProgressIsBounded(t *testing.T) {
 	var content strings.Builder
 	for i := range 130 {

@@ -59,10 +59,12 @@ func newTally(p Progress) *tally {
 	return t
 }
 
-// end is what the lines came to.
+// end is what the lines came to. The mode waits for no result, which may never come.
 func (t *tally) end() Progress {
 	if t.held != nil {
-		return *t.held
+		held := *t.held
+		held.PermissionMode = t.PermissionMode
+		return held
 	}
 	return t.Progress
 }

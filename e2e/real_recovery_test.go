@@ -1,0 +1,97 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// TestRealConversationComesBackElsewhere loses a session's window while no bot
+// runs. A person resumes the conversation by hand on ccbot's tmux server: ccbot
+// goes on with it there by itself, in a new record, and says so once.
+func TestRealConversationComesBackElsewhere(t *testing.T) {
+	t.Parallel()
+	w, api := newRealWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say before the loss"), "before the loss")
+	before := w.record("work")
+	require.NotNil(t, before.Binding)
+	w.stop()
+	w.tmux("kill-pane", "-t", before.Binding.Pane)
+	w.until("the agent is gone", func() bool { return !w.alive(before.Binding.Agent) })
+	w.start()
+	w.hear(0, "I did not close it: work")
+	assert.Equal(t, string(session.Lost), w.stateOf("work"))
+
+	id, desk := before.ClaudeSessionID.String(), w.ccbotDesk()
+	pane, _ := desk.shell()
+	desk.enter(pane, w.agentPath()+" --resume "+id)
+	told := w.hear(0, "work goes on in the window")
+	writers := w.writersOf(id)
+	require.Len(t, writers, 1)
+	w.endLater(writers[0])
+	after := w.record("work")
+	assert.Equal(t, before.ID, after.TookOver)
+	assert.Equal(t, session.Running, after.State)
+	assert.Equal(t, id, after.ClaudeSessionID.String())
+	assert.Contains(t, told.Text, after.Binding.Window)
+
+	w.hear(w.say("say at the desk"), "at the desk")
+	asked, ok := api.Asked("say at the desk")
+	require.True(t, ok)
+	assert.True(t, asked.Says("before the loss"), "the model sees what was said before")
+	assert.Contains(t, desk.screen(pane), "say at the desk")
+	assert.Equal(t, []process.Identity{writers[0]}, w.writersOf(id), "nobody else writes it")
+	assert.Empty(t, w.windows(), "ccbot has started none")
+	assert.Equal(t, 1, w.told("work goes on in the window"))
+	w.stop()
+}
+
+// TestRealRebootRestoresAll takes the machine down under a session whose model
+// came by a flag and whose mode was switched at the desk. A tap brings back the
+// conversation, the mode and the model, though new sessions get another one.
+func TestRealRebootRestoresAll(t *testing.T) {
+	t.Parallel()
+	const model, another = "claude-sonnet-4-5", "claude-opus-4-5"
+	w, api := newRealWorld(t)
+	w.start("CLAUDE_FLAGS=--model " + model)
+	w.open("work", w.dir)
+	for _, footer := range []string{"accept edits on", "plan mode on"} {
+		w.tmux("send-keys", "-t", "=ccbot:=work", "BTab")
+		w.until("the footer says "+footer, func() bool { return w.screenHas("work", footer) })
+	}
+	w.hear(w.say("say before the reboot"), "before the reboot")
+	asked, ok := api.Asked("say before the reboot")
+	require.True(t, ok)
+	require.Equal(t, model, asked.Model)
+	id := w.claudeID()
+	w.stop()
+	w.reboot()
+
+	before := w.lastID()
+	w.start("CLAUDE_FLAGS=--model " + another)
+	told := w.offered(before, "Resume")
+	assert.Contains(t, told.Text, "1 session was lost when the machine went down: work.")
+	require.Len(t, told.Keyboard, 1)
+	assert.Len(t, told.Keyboard[0], 1, "one session: one button")
+	assert.Empty(t, w.windows(), "nothing comes back unasked")
+	w.tap(told, "Resume")
+	w.allAreBack([]string{"work"}, told.ID)
+	assert.Equal(t, id, w.claudeID())
+	assert.Equal(t, uuid.Nil, w.record("work").TookOver, "in the same record")
+	w.until("it plans again", func() bool { return w.screenHas("work", "plan mode on") })
+
+	w.hear(w.say("say after the reboot"), "after the reboot")
+	asked, ok = api.Asked("say after the reboot")
+	require.True(t, ok)
+	assert.Equal(t, model, asked.Model)
+	assert.True(t, asked.Says("before the reboot"), "the model sees what was said before")
+	assert.True(t, w.screenHas("work", "plan mode on"))
+	w.stop()
+}
