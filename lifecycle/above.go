@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/process"
+	"ccbot/internal/session"
 )
 
 // Above is the agent that a process runs below.
@@ -20,13 +21,14 @@ type Above struct {
 
 // AgentAbove tells below which agent a process runs. chain is the process, its
 // parent and so on, each proven from the kernel. The nearest agent counts: one
-// that is bound to a record of ours that is live, or that has a presence file in
+// that is bound to a record of ours that is live or not cleaned up, or that has a presence file in
 // our Claude Code's folder. Another claude, such as a developer's own elsewhere,
 // is none. An error says that nobody knows.
 func (s *Service) AgentAbove(ctx context.Context, chain []process.Process) (Above, error) {
 	bound := make(map[process.Identity]uuid.UUID)
 	for _, r := range s.Store.List() {
-		if r.State.Live() && r.Binding != nil && r.Binding.Agent.Valid() {
+		mayLive := r.State.Live() || r.State == session.CleanupFailed
+		if mayLive && r.Binding != nil && r.Binding.Agent.Valid() {
 			bound[r.Binding.Agent] = r.ID
 		}
 	}

@@ -59,6 +59,11 @@ func TestP9_TheAgentAboveIsTheNearestOne(t *testing.T) {
 			w.edit(r.ID, func(r *session.Record) { r.State = session.Lost })
 		}, func(a *agent) []process.Process { return []process.Process{hook, ours(a), init} }, true, false,
 			func(a *agent) process.Identity { return a.id }, false},
+		{"the agent of a session that is not cleaned up", func(w *world, r session.Record, a *agent) {
+			w.edit(r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
+			a.set(func(a *agent) { a.silent = true })
+		}, func(a *agent) []process.Process { return []process.Process{hook, ours(a), init} }, true, true,
+			func(a *agent) process.Identity { return a.id }, false},
 		{"a presence file that cannot be read", func(w *world, r session.Record, a *agent) {
 			w.edit(r.ID, func(r *session.Record) { r.State = session.Lost })
 			a.set(func(a *agent) { a.unreadable = presence.ErrTorn })

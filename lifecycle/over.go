@@ -75,8 +75,11 @@ func (w *work) cleanup(receipt *Receipt) *session.CleanupError {
 	return c
 }
 
+// RetryMost is the longest pause between two tries of a cleanup.
+const RetryMost = time.Hour
+
 // retryAfter is the pause before the next try of a cleanup that failed: a
 // minute, doubled each time, an hour at most.
 func retryAfter(attempts int) time.Duration {
-	return min(time.Minute<<min(max(attempts-1, 0), 6), time.Hour)
+	return min(time.Minute<<min(max(attempts-1, 0), 6), RetryMost)
 }

@@ -43,6 +43,9 @@ func (w *work) archive(ctx context.Context, final session.State, why string, rec
 
 // intend puts on disk that the session is to end, as what, and since when.
 func (w *work) intend(final session.State, why string, asked process.Moment) error {
+	if w.r.Interrupted() {
+		asked = w.r.Ended // who came since then came to a session that was over
+	}
 	if err := w.r.Become(session.Stopping, w.Now(), ruleStop, why); err != nil {
 		return err
 	}

@@ -263,6 +263,13 @@ func (p plan) young(at time.Time) bool {
 	return age >= 0 && age < p.Limits.OrphanGrace
 }
 
+// waits says whether a time is still to come. One that is further off than any try
+// is put off was written by a clock that was wrong.
+func (p plan) waits(until time.Time) bool {
+	left := until.Sub(p.Now)
+	return left > 0 && left <= lifecycle.RetryMost
+}
+
 // over decides a session that has ended. Only what was ended on purpose has
 // leftovers: who goes on with one that was lost may be a person at the desk.
 func (p plan) over(r session.Record) (*Action, *Notice) {
@@ -276,7 +283,7 @@ func (p plan) over(r session.Record) (*Action, *Notice) {
 	switch {
 	case len(left) == 0 || p.young(r.EndedAt):
 		return nil, nil
-	case r.Cleanup != nil && p.Now.Before(r.Cleanup.NotBefore):
+	case r.Cleanup != nil && p.waits(r.Cleanup.NotBefore):
 		return nil, &Notice{Kind: Pending, Why: describePending(r)}
 	}
 	return &Action{Do: EndLeftovers, Why: "it is over, and something of it still runs", Evidence: describeAll(left)}, nil

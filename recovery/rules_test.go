@@ -358,3 +358,15 @@ func TestP8_ARingOfTransfersPlansNothing(t *testing.T) {
 		assert.Empty(t, actions, "a ring of %d", size)
 	}
 }
+
+// A next try that is further off than any try is put off was noted by a clock that
+// was wrong.
+func TestP3_AFarOffTryIsDueNow(t *testing.T) {
+	for off, due := range map[time.Duration]bool{-time.Second: true, time.Minute: false, lifecycle.RetryMost: false, 24 * time.Hour: true} {
+		r := record(session.Archived, nil)
+		r.EndedAt, r.Cleanup = noon.Add(-time.Hour), &session.CleanupError{NotBefore: noon.Add(off)}
+		w := world(r, process.Unknown)
+		actions, _ := Plan(writes(w, r, writer(7, leftover)))
+		assert.Equal(t, due, len(actions) == 1, off)
+	}
+}

@@ -31,10 +31,13 @@ func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
 		c.cfg.Log.WarnContext(ctx, "Window keeps its key for a name", "key", s.Key, "err", err)
 		err = nil
 	}
+	text, made := a.after(call.marker + "-new")
+	if err != nil && made {
+		return Pane{}, c.undoWindow(ctx, text, err)
+	}
 	if err != nil {
 		return Pane{}, err
 	}
-	text, _ := a.after(call.marker + "-new")
 	id, err := ParsePaneID(text)
 	if err != nil {
 		return Pane{}, fmt.Errorf("tmux new-window: answer %q: %w", a.lines, err)
@@ -44,6 +47,23 @@ func (c *Client) NewWindow(ctx context.Context, s Spec) (Pane, error) {
 		return Pane{}, fmt.Errorf("tmux new-window: read it back: %w: %s", ErrLost, err.Error()) // whatever kept the answer, it may not read as "nothing happened"
 	}
 	return p, nil
+}
+
+// undoWindow closes a window that was made and then could not be marked, as where a hook of the
+// person's renames every new window: without its tag nobody would know whose it is.
+func (c *Client) undoWindow(ctx context.Context, pane string, why error) error {
+	id, err := ParsePaneID(pane)
+	if err != nil {
+		return fmt.Errorf("%w: %w: its answer was %q", ErrLost, why, pane)
+	}
+	p, err := c.Pane(ctx, id)
+	if err == nil {
+		err = c.ClosePane(ctx, Guard{Pane: id, PID: p.PID})
+	}
+	if err != nil && !errors.Is(err, ErrNoPane) && !errors.Is(err, ErrNoServer) {
+		return fmt.Errorf("%w: %w: close it again: %s", ErrLost, why, err.Error())
+	}
+	return why
 }
 
 // Validate tells what is wrong with a Spec, before anything is sent.

@@ -153,3 +153,18 @@ func TestAttachCommand(t *testing.T) {
 		})
 	}
 }
+
+// A hook of the person's renames each new window before it has its tag: the window
+// cannot be marked, and does not stay without a mark.
+func TestP1_AWindowThatCannotBeMarkedDoesNotStay(t *testing.T) {
+	r := ensured(t)
+	before, err := r.Panes(t.Context())
+	require.NoError(t, err)
+	r.tmux(t, "set-hook", "-g", "after-new-window", "rename-window mine")
+	_, err = r.NewWindow(t.Context(), tmux.Spec{Name: "api", Key: "u-1", Tag: "t/1", Dir: "/", Argv: []string{"/bin/sleep", "1000"}})
+	require.Error(t, err)
+	require.NotErrorIs(t, err, tmux.ErrLost, "nothing of it is left")
+	after, err := r.Panes(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, after, len(before))
+}

@@ -112,7 +112,22 @@ func understand(name string, data []byte) (Record, error) {
 	if file(r.ID) != name {
 		return Record{}, fmt.Errorf("the file is named %s, but its id is %s", name, r.ID)
 	}
+	r.straighten()
 	return r, nil
+}
+
+// straighten mends what only an edited file says: a session that is over has no
+// agent of its own any more, and a transcript begins at 0.
+func (r *Record) straighten() {
+	if r.Binding != nil && !r.State.Live() && r.State != CleanupFailed {
+		if !slices.Contains(r.Bound, r.Binding.Agent) {
+			r.Bound = append(r.Bound, r.Binding.Agent)
+		}
+		r.Binding = nil
+	}
+	for i, c := range r.Cursors {
+		r.Cursors[i].Offset, r.Cursors[i].Block, r.Cursors[i].Part = max(c.Offset, 0), max(c.Block, 0), max(c.Part, 0)
+	}
 }
 
 // setAside leaves a newer program's record where it is and moves what cannot be

@@ -14,6 +14,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/internal/transcript"
 )
 
 func (f folders) openReadOnly(t *testing.T) *Store {
@@ -189,4 +192,26 @@ func TestP8_NoChangeReachesANewerRecord(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(f.dir, file(r.ID)))
 	require.NoError(t, err)
 	assert.Equal(t, content, string(data))
+}
+
+// A file that was edited may say of a session that is over that it has an agent:
+// that is one it had, and whoever brings the session back has to see it gone.
+func TestP1_WhatIsOverHasNoAgentOfItsOwn(t *testing.T) {
+	agent := process.Identity{PID: 7, Start: 8, Boot: "b"}
+	for _, state := range States() {
+		f := newFolders(t)
+		r := record()
+		r.State, r.Binding = state, &Binding{Agent: agent, BoundAt: noon}
+		r.Cursors = []transcript.Cursor{{Path: "/t", Offset: -1, Block: -2, Part: -3}}
+		f.put(t, r.ID.String()+".json", text(t, r))
+		got, ok := f.open(t).Get(r.ID)
+		require.True(t, ok)
+		if state.Live() || state == CleanupFailed {
+			assert.NotNil(t, got.Binding, state)
+		} else {
+			assert.Nil(t, got.Binding, state)
+			assert.Equal(t, []process.Identity{agent}, got.Bound, state)
+		}
+		assert.Equal(t, []transcript.Cursor{{Path: "/t"}}, got.Cursors, "no reader stumbles over it")
+	}
 }
