@@ -112,7 +112,7 @@ func (w *world) allAreBack(names []string, after int) {
 	for _, name := range names {
 		w.hear(after, name+" is ready")
 	}
-	assert.Equal(w.t, names, w.inState(session.Running))
+	w.until("all run", func() bool { return slices.Equal(names, w.inState(session.Running)) }) // told before it is on disk
 	assert.ElementsMatch(w.t, names, w.windows())
 	for _, r := range w.records() {
 		require.NotNil(w.t, r.Binding, r.Name)

@@ -184,6 +184,9 @@ func decideDialog(r session.Record, v View, head *Prompt) Decision {
 	case held:
 		return Decision{Act: ActDialog, Why: NoteHeldDialog, Again: slow}
 	}
+	if head.entered() && v.Now.Sub(head.Mark.At) < ProofWait {
+		return Decision{Act: ActDialog, Again: EnterRetry} // its proof may still come
+	}
 	return Decision{Act: ActDialog, Again: slow}
 }
 

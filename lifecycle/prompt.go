@@ -52,6 +52,11 @@ func (p *Prompt) submitted() bool {
 	return p.State == Typing && p.Class == ClassCommand && p.Mark != nil && p.Mark.Enters > 0
 }
 
+// entered says whether Enter was pressed after the text and no proof was seen yet.
+func (p *Prompt) entered() bool {
+	return p != nil && p.State == Typing && p.Mark != nil && p.Mark.Enters > 0
+}
+
 // shows says whether the text stands in the box. In bash mode the box shows its
 // "!" as the sign.
 func (p Prompt) shows(b claudeui.Box) bool {

@@ -179,6 +179,16 @@ func (w *work) settlePrompt(ctx context.Context, p Prompt) error {
 	return w.unproven(ctx, p)
 }
 
+// seekBehind looks for the proof of the prompt that has led to a dialog: the dialog
+// may stand before any hook or transcript was seen to tell of it.
+func (w *work) seekBehind(ctx context.Context, head *Prompt) error {
+	if !head.entered() {
+		return nil
+	}
+	_, err := w.seek(ctx, *head)
+	return err
+}
+
 // seek looks for a typed prompt in the transcript, from where it stood when the
 // typing began. A transcript that no hook has named is looked up by the
 // session's id, and followed from its beginning.

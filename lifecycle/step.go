@@ -124,7 +124,7 @@ func (w *work) act(ctx context.Context, d Decision, head *Prompt) error {
 	case ActNotReport:
 		return w.tellOnce(ctx, NoteNotReporting)
 	case ActDialog:
-		return errors.Join(w.tellDialog(ctx), w.hold(ctx, d, head))
+		return errors.Join(w.tellDialog(ctx), w.seekBehind(ctx, head), w.hold(ctx, d, head))
 	case ActHold:
 		return w.hold(ctx, d, head)
 	case ActType:
