@@ -298,3 +298,22 @@ func TestAnAgentThatIsNotReadyShowsWhatTakesKeys(t *testing.T) {
 		assert.Equal(t, []string{"Console"}, chosen)
 	})
 }
+
+// A dialog may stand before the transcript shows the prompt that led to it: that
+// one is proven all the same, and the next one is told that it waits.
+func TestP4_APromptIsProvenBehindItsDialog(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.adopted()
+		h.set(func(a *agent) { a.onEnter = func(a *agent) { a.dialog, a.status = true, presence.Waiting } })
+		w.held(r, "one", "run it")
+		w.Wake(r.ID)
+		w.pass(2 * time.Second)
+		require.Zero(t, w.news.told(NoteDelivered))
+		w.write(r, userLine("run it"))
+		w.held(w.get(r.ID), "two", "and then")
+		w.Wake(r.ID)
+		w.pass(2 * EnterRetry)
+		assert.Equal(t, 1, w.news.told(NoteDelivered))
+		assert.Equal(t, 1, w.news.told(NoteHeldDialog))
+	})
+}
