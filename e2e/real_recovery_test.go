@@ -36,6 +36,7 @@ func TestRealConversationComesBackElsewhere(t *testing.T) {
 	writers := w.writersOf(id)
 	require.Len(t, writers, 1)
 	w.endLater(writers[0])
+	w.until("the one before is closed", func() bool { return w.record("work").ID != before.ID }) // told before it is on disk
 	after := w.record("work")
 	assert.Equal(t, before.ID, after.TookOver)
 	assert.Equal(t, session.Running, after.State)
