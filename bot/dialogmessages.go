@@ -100,6 +100,8 @@ func (d *dialogMessages) send(ctx context.Context, id uuid.UUID) {
 	err = d.Dialogs.change(id, func(now shownDialog, c dialogChange) error {
 		ours := now.ID == 0 && now.shows(one)
 		switch {
+		case err == nil && now.ID == sent: // a tap on it was quicker
+			return nil
 		case err != nil && ours:
 			return c.remove()
 		case err != nil: // another dialog is remembered by now, which has a job of its own
@@ -117,10 +119,26 @@ func (d *dialogMessages) send(ctx context.Context, id uuid.UUID) {
 	}
 }
 
-// isOpen says whether the message of a tap shows the session's dialog now.
-func (d *dialogMessages) isOpen(id uuid.UUID, t tapEvent) bool {
-	one, ok := d.Dialogs.get(id)
-	return ok && !one.Closed && one.to() == t.to && one.ID == t.message
+// isOpen says whether the message of a tap shows the session's dialog now. A tap
+// may come before the answer that says which message it is.
+func (d *dialogMessages) isOpen(id uuid.UUID, t tapEvent, mark string) (open bool) {
+	err := d.Dialogs.change(id, func(one shownDialog, c dialogChange) error {
+		if one.Session == uuid.Nil || one.Closed || one.to() != t.to {
+			return nil
+		}
+		if one.ID == 0 && one.Mark == mark {
+			one.ID = t.message
+			if err := c.put(one); err != nil {
+				return err
+			}
+		}
+		open = one.ID == t.message
+		return nil
+	})
+	if err != nil {
+		d.Log.Error("dialog_not_saved", "session_id", id.String(), "error", err.Error())
+	}
+	return open
 }
 
 // redraw sets the message of a tap to what the terminal shows now.

@@ -163,7 +163,7 @@ func (b *Bot) tapOption(ctx context.Context, t tapEvent) error {
 // one is of a dialog that has gone.
 func (b *Bot) onDialog(ctx context.Context, t tapEvent, do func(id uuid.UUID, mark, arg string) (lifecycle.Dialog, error)) error {
 	r, ok := b.session(t)
-	if !ok || len(t.args) != 3 || !b.dialogs.isOpen(r.ID, t) {
+	if !ok || len(t.args) != 3 || !b.dialogs.isOpen(r.ID, t, t.args[1]) {
 		return b.staleSaying(ctx, t, i18n.DialogStale)
 	}
 	now, err := do(r.ID, t.args[1], t.args[2])

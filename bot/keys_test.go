@@ -289,6 +289,27 @@ func TestADialogThatWentBeforeItWasShown(t *testing.T) {
 	assert.Empty(t, w.sender.lastEdit(t).Buttons)
 }
 
+// A person may tap before Telegram's answer says which message it is.
+func TestATapBeforeTheAnswerToItsMessageCounts(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	moved := trust
+	moved.Selected, moved.Mark = 0, "mark-two-012"
+	w.sessions.dialog = moved
+	w.sender.send = func(context.Context, outbox.Message) error {
+		w.tapAt(t, alice, privateChat(alice), 1, "key:"+ref(r.ID)+":"+trust.Mark+":up")
+		return nil
+	}
+	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+	w.work(t)
+	assert.NotEmpty(t, w.sessions.done())
+	list := w.Dialogs.list()
+	require.Len(t, list, 1)
+	assert.Equal(t, 1, list[0].ID)
+	assert.Equal(t, moved.Mark, list[0].Mark)
+	assert.NotEmpty(t, w.sender.lastEdit(t).Buttons, "it stays open")
+}
+
 func TestADialogTelegramDoesNotTake(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Running)

@@ -315,9 +315,9 @@ func TestP1_AGhostThatNobodySeesIsToldOnce(t *testing.T) {
 	grow("two")
 	w.start()
 	w.hear(0, "two is archived, but its conversation goes on")
+	w.stop()
 	assert.Equal(t, 1, w.told("one is archived, but its conversation goes on"))
 	assert.Equal(t, 1, w.told("two is archived, but its conversation goes on"))
-	w.stop()
 }
 
 // lastSaid is the last line of a transcript that the agent has said.

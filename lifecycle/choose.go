@@ -61,11 +61,18 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 		if option < 0 || option >= len(d.Options) {
 			return d, fmt.Errorf("choose option %d of %d: %w", option, len(d.Options), ErrChanged)
 		}
-		d, err = w.moveTo(ctx, d, option)
-		if err != nil {
-			return d, err
+		asked := w.view.Screen.Dialog
+		for range lateMoves {
+			d, err = w.moveTo(ctx, asked, d, option)
+			if err != nil {
+				return d, err
+			}
+			d, err = w.dialogWith(ctx, d.Mark, keyEnter)
+			if !errors.Is(err, ErrChanged) || !asked.Asks(w.view.Screen.Dialog) {
+				break
+			}
 		}
-		if d, err = w.dialogWith(ctx, d.Mark, keyEnter); err != nil {
+		if err != nil {
 			return d, err
 		}
 		if err := w.pressInDialog(ctx, keyEnter); err != nil {
@@ -167,14 +174,18 @@ func (w *work) afterKey(ctx context.Context, before string) (d Dialog, err error
 const (
 	pressesPerOption = 3 // a person may move the cursor the other way meanwhile
 	idlePresses      = 3 // presses in a row that change nothing: the dialog does not take them
+	lateMoves        = 3 // times the cursor may leave the option again right before the Enter
 	settled          = 150 * time.Millisecond
 )
 
 // moveTo moves the cursor to an option with Up and Down and sees it rest there: a
 // dialog takes no key right after it is drawn, and an arrow that is taken late
 // would lead the Enter elsewhere.
-func (w *work) moveTo(ctx context.Context, d Dialog, option int) (Dialog, error) {
-	asked, idle, quiet := w.view.Screen.Dialog, 0, settled
+func (w *work) moveTo(ctx context.Context, asked *claudeui.Dialog, d Dialog, option int) (Dialog, error) {
+	idle, quiet := 0, settled
+	if !w.view.Present {
+		quiet = keyWait // a question before the first presence file is drawn anew while the agent starts
+	}
 	for range pressesPerOption*len(d.Options) + 1 {
 		if d.Selected == option {
 			rests, err := w.awaitMove(ctx, asked, d, quiet)

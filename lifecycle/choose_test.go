@@ -165,6 +165,29 @@ func TestP7_ThePersonMovesTheCursorBeforeTheEnter(t *testing.T) {
 	})
 }
 
+// A question of the start is drawn anew after the cursor has moved.
+func TestP7_AStartThatIsDrawnAnewTakesTheCursorBack(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		m := &menu{head: []string{" Accessing workspace:"}, options: []string{"No, exit", "Yes, I trust this folder"}, foot: " Enter to confirm · Esc to cancel"}
+		m.onTaken = func(a *agent) { a.silent = false }
+		w.tmux.onLaunch = func(a *agent, _ *tmuxtest.Process) { a.menu, a.silent = m, true }
+		r, a := w.starting()
+		w.pass(time.Minute)
+		d, err := w.Dialog(w.ctx, r.ID)
+		require.NoError(t, err)
+		m.slow = func(int) time.Duration { return 2 * settled }
+		m.onKey = func(m *menu, _ string) {
+			if len(m.pressed) == 1 {
+				time.AfterFunc(4*settled, func() { a.set(func(*agent) { m.selected = 0 }) })
+			}
+		}
+		_, err = w.Choose(w.ctx, r.ID, d.Mark, 1)
+		require.NoError(t, err)
+		_, chosen := a.took(m)
+		assert.Equal(t, []string{m.options[1]}, chosen)
+	})
+}
+
 // What comes between the arrows and the Enter gets no Enter.
 func TestP7_WhatComesInBetweenGetsNoEnter(t *testing.T) {
 	tests := []struct {

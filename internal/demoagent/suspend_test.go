@@ -62,6 +62,7 @@ func TestSuspendWithoutAShell(t *testing.T) {
 	w.Press("C-z")
 	w.WaitFor("Claude Code is suspended.")
 	w.Submit("say nothing")
+	w.WaitFor("say nothing") // the terminal has it, and will drop it
 	signalPID(t, "-CONT", w.PID())
 	w.WaitFor("manual mode on")
 	w.Submit("say back")
