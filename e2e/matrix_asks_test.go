@@ -14,7 +14,6 @@ import (
 // asking kills the bot around a permission request: the dialog stands in the
 // terminal meanwhile, and the hook waits for the bot to come back.
 func asking() []life {
-	var asked sandbox.Message
 	allow := func(command string) func(*stage) {
 		return func(s *stage) {
 			s.t.Helper()
@@ -27,7 +26,7 @@ func asking() []life {
 	waits := func(command string) func(*stage) {
 		return func(s *stage) {
 			s.t.Helper()
-			asked = s.hear(s.prompt("bash "+command), "wants to run a command")
+			s.asked = s.hear(s.prompt("bash "+command), "wants to run a command")
 		}
 	}
 	stands := func(s *stage) {
@@ -48,7 +47,7 @@ func asking() []life {
 			assert.Contains(s.t, s.card(command), word)
 		}
 	}
-	shown := func(s *stage) bool { return s.waits("permission prompt") && s.noted(asked) }
+	shown := func(s *stage) bool { return s.waits("permission prompt") && s.noted(s.asked) }
 	const card, shownCard = "the request; no message is known", "the request with its message"
 	return []life{{name: "permission", setup: working, rows: []crash{
 		{step: "permission", point: "ask-saved", when: "before it is shown", disk: card, fresh: "shows it; the hook dials again",
@@ -61,8 +60,8 @@ func asking() []life {
 			also: "one message for one request",
 			do:   waits("touch later"), until: shown, dead: stands,
 			after: func(s *stage) {
-				s.tap(asked, "Allow")
-				s.becomes(asked, "Allowed in the chat", true)
+				s.tap(s.asked, "Allow")
+				s.becomes(s.asked, "Allowed in the chat", true)
 				s.pretended("touch later")
 				assert.Equal(s.t, 1, s.heard("touch later\n"))
 			}},
@@ -70,14 +69,14 @@ func asking() []life {
 			also: "one message for one request",
 			do:   waits("touch desk"), until: shown, dead: func(s *stage) { stands(s); s.answerAtDesk("work", "1") },
 			after: func(s *stage) {
-				s.becomes(asked, "Allowed at the desk", true)
+				s.becomes(s.asked, "Allowed at the desk", true)
 				assert.Equal(s.t, 1, s.heard("touch desk\n"))
 			}},
 		{step: "permission", when: "while it waits, interrupted at the desk meanwhile", disk: shownCard, fresh: "says in the same message that it was interrupted",
 			also: "one message for one request",
 			do:   waits("touch never"), until: shown, dead: func(s *stage) { stands(s); s.answerAtDesk("work", "Escape") },
 			after: func(s *stage) {
-				s.becomes(asked, "Interrupted", true)
+				s.becomes(s.asked, "Interrupted", true)
 				assert.Equal(s.t, 1, s.heard("touch never\n"))
 			}},
 	}}, {name: "permission with words", setup: working, rows: []crash{
@@ -85,14 +84,14 @@ func asking() []life {
 			also: "the reason is not typed; the agent reads it once",
 			do: func(s *stage) {
 				waits("rm heard")(s)
-				s.tap(asked, "Deny and say why")
-				s.becomes(asked, "your next message", false)
+				s.tap(s.asked, "Deny and say why")
+				s.becomes(s.asked, "your next message", false)
 				s.say("use the bin for heard")
 			},
 			dead: decided("rm heard", "use the bin for heard"),
 			after: func(s *stage) {
-				s.becomes(asked, "Denied in the chat", true)
-				s.hear(asked.ID, "They wrote: use the bin for heard")
+				s.becomes(s.asked, "Denied in the chat", true)
+				s.hear(s.asked.ID, "They wrote: use the bin for heard")
 			}},
 		{step: "permission", point: "ask-denied-with", when: "a waiting text became the reason, not yet taken from the queue", disk: "the request with the decision; the text still waits to be typed", fresh: "gives the decision to the hook; the text leaves the queue",
 			also: "the text is not typed; the agent reads it once",
@@ -102,8 +101,8 @@ func asking() []life {
 			},
 			dead: both(decided("make deploy", "not on a Friday"), func(s *stage) { assert.Contains(s.t, s.inboxStates(), "held") }),
 			after: func(s *stage) {
-				s.becomes(asked, "Denied in the chat", true)
-				s.hear(asked.ID, "not on a Friday")
+				s.becomes(s.asked, "Denied in the chat", true)
+				s.hear(s.asked.ID, "not on a Friday")
 			}},
 	}}}
 }

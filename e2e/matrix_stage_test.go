@@ -34,6 +34,7 @@ type stage struct {
 	left    map[string]recordFile       // records as the last run left them
 	aside   sync.WaitGroup              // taps that nobody answers
 	desk    *desk                       // of a person, on ccbot's tmux server
+	asked   sandbox.Message             // the request that is shown
 }
 
 func newStage(t *testing.T, l life) *stage {
