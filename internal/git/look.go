@@ -94,7 +94,7 @@ func (g caller) run(ctx context.Context, args ...string) ([]byte, error) {
 		}
 		return nil, fmt.Errorf("git in %s: %w", g.dir, err)
 	}
-	return said.Bytes(), nil
+	return said.kept.Bytes(), nil
 }
 
 // filtersOff are options that switch off the programs that the configuration names for the conversion of files: to see
@@ -146,13 +146,14 @@ func parse(said []byte) (s State) {
 	return s
 }
 
-// start keeps the first bytes of what is written to it.
+// start keeps the first bytes of what is written to it. The buffer is not embedded: io.Copy would use its ReadFrom, which
+// knows no limit.
 type start struct {
-	bytes.Buffer
+	kept  bytes.Buffer
 	limit int
 }
 
 func (s *start) Write(p []byte) (int, error) {
-	s.Buffer.Write(p[:min(len(p), s.limit-s.Len())])
+	s.kept.Write(p[:min(len(p), s.limit-s.kept.Len())])
 	return len(p), nil
 }

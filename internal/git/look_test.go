@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -279,7 +280,7 @@ func TestOnlyTheStartOfAnAnswerIsKept(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, 3, n)
 	}
-	assert.Equal(t, "abcde", s.String())
+	assert.Equal(t, "abcde", s.kept.String())
 }
 
 func FuzzParse(f *testing.F) {
@@ -289,4 +290,13 @@ func FuzzParse(f *testing.F) {
 		s := parse(said)
 		assert.False(t, s.Head == "(initial)" || s.Branch == "(detached)")
 	})
+}
+
+// What runs copies its output into it as io.Copy does.
+func TestOnlyTheStartIsKept(t *testing.T) {
+	s := &start{limit: 10}
+	n, err := io.Copy(s, strings.NewReader(strings.Repeat("x", 1<<20)))
+	require.NoError(t, err)
+	assert.EqualValues(t, 1<<20, n)
+	assert.Equal(t, 10, s.kept.Len())
 }
