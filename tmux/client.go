@@ -59,7 +59,7 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoTmux, err)
 	}
-	if err := checkVersion(binary); err != nil {
+	if err := checkVersion(binary, cfg.Env); err != nil {
 		return nil, err
 	}
 	envTool, err := exec.LookPath("env")

@@ -16,8 +16,11 @@ const MinVersion = "3.2"
 // any of them.
 var release = regexp.MustCompile(`^(?:next-)?(\d+)\.(\d+)`)
 
-func checkVersion(binary string) error {
-	out, err := exec.Command(binary, "-V").Output()
+// checkVersion asks tmux for its version, with the environment that all tmux processes of ours get.
+func checkVersion(binary string, env []string) error {
+	cmd := exec.Command(binary, "-V")
+	cmd.Env = append([]string{}, env...) // never nil: os/exec takes nil for our own
+	out, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("%w: ask %s for its version: %w", ErrNoTmux, binary, err)
 	}

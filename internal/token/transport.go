@@ -1,0 +1,112 @@
+package token
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Standin stands in the URLs of requests where the token belongs: it is what the
+// clients of the Bot API have for a token.
+const Standin = "redacted"
+
+// Where a token stands in a path: of a method, and of a file.
+const (
+	methodMark = "/bot" + Standin + "/"
+	fileMark   = "/file/bot" + Standin + "/"
+)
+
+// maxAnswer bounds an answer of the Bot API that is not a file: 100 updates of the
+// longest texts are well below it.
+const maxAnswer = 64 << 20
+
+// Transport puts the token into requests to the Bot API at this address, and takes
+// it out of what is answered: a proxy's page may say what it was asked for. Any
+// other address is refused, so nobody can have the token sent elsewhere; where the
+// address is none, all are.
+func (t Token) Transport(api string, next http.RoundTripper) http.RoundTripper {
+	u, err := url.Parse(api)
+	if err != nil {
+		u = &url.URL{}
+	}
+	return &transport{token: t, scheme: u.Scheme, host: u.Host, next: next}
+}
+
+type transport struct {
+	token        Token
+	scheme, host string
+	next         http.RoundTripper
+}
+
+// RoundTrip sends a copy of the request: who made it must not find the token in it.
+func (t *transport) RoundTrip(q *http.Request) (*http.Response, error) {
+	if t.host == "" || q.URL.Scheme != t.scheme || q.URL.Host != t.host {
+		if q.Body != nil {
+			_ = q.Body.Close() // a round trip closes it, whatever comes
+		}
+		return nil, fmt.Errorf("%s is not the Bot API's address", q.URL.Host)
+	}
+	resp, err := t.next.RoundTrip(t.filled(q))
+	if err != nil {
+		return nil, t.token.CleanError(err)
+	}
+	resp.Request = q
+	for _, values := range resp.Header { // a redirect says where to, with what it was asked for
+		for i, v := range values {
+			values[i] = t.token.Clean(v)
+		}
+	}
+	if resp.StatusCode >= http.StatusMultipleChoices || !strings.Contains(q.URL.Path, fileMark) {
+		resp.Body = &cleanBody{ReadCloser: resp.Body, token: t.token}
+		resp.ContentLength = -1
+	}
+	return resp, nil
+}
+
+// filled is the request with the token in its path.
+func (t *transport) filled(q *http.Request) *http.Request {
+	sent := q.Clone(q.Context())
+	if t.token.Empty() {
+		return sent
+	}
+	for _, mark := range []string{fileMark, methodMark} {
+		if before, after, ok := strings.Cut(q.URL.Path, mark); ok {
+			sent.URL.Path = before + strings.Replace(mark, Standin, t.token.reveal(), 1) + after
+			sent.URL.RawPath = ""
+			break
+		}
+	}
+	return sent
+}
+
+// CloseIdleConnections is for http.Client's method of that name.
+func (t *transport) CloseIdleConnections() {
+	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// cleanBody is an answer without the token. All of it is read at the first Read,
+// because the token may lie across two.
+type cleanBody struct {
+	io.ReadCloser
+	token Token
+	rest  *strings.Reader
+	end   error
+}
+
+func (b *cleanBody) Read(p []byte) (int, error) {
+	if b.rest == nil {
+		data, err := io.ReadAll(io.LimitReader(b.ReadCloser, maxAnswer))
+		b.rest, b.end = strings.NewReader(b.token.Clean(string(data))), io.EOF
+		if err != nil {
+			b.end = b.token.CleanError(err)
+		}
+	}
+	if b.rest.Len() == 0 {
+		return 0, b.end
+	}
+	return b.rest.Read(p)
+}
