@@ -74,7 +74,7 @@ func locked(f func(s *Server, p params) (any, *apiError)) method {
 }
 
 // lookup finds a method by its lower-case name: Telegram does not care about case.
-func lookup(name string) (method, bool) {
+func (s *Server) lookup(name string) (method, bool) {
 	switch name {
 	case "getupdates":
 		return (*Server).getUpdates, true
@@ -85,7 +85,11 @@ func lookup(name string) (method, bool) {
 	case "getwebhookinfo":
 		return locked((*Server).getWebhookInfo), true
 	}
-	for _, group := range []map[string]func(*Server, params) (any, *apiError){messageMethods, fileMethods, chatMethods} {
+	groups := []map[string]func(*Server, params) (any, *apiError){messageMethods, fileMethods, chatMethods}
+	if s.opt.Rich {
+		groups = append(groups, richMethods)
+	}
+	for _, group := range groups {
 		if f, ok := group[name]; ok {
 			return locked(f), true
 		}
@@ -107,19 +111,21 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	call.Params = p.summary()
-	run, known := lookup(strings.ToLower(name))
+	run, known := s.lookup(strings.ToLower(name))
 	if !known {
 		s.opt.Log.Warn("sandbox: unknown method", "method", name)
 		s.finish(w, call, http.StatusNotFound, errNotFound().body())
 		return
 	}
-	fault := s.takeFault(name)
+	fault := s.takeFault(call)
 	call.Fault = fault.Kind
 	if fault.spoilsBefore() {
 		s.playBefore(w, r, call, fault)
 		return
 	}
-	status, body := answer(run(s, r.Context(), p))
+	result, refusal := run(s, r.Context(), p)
+	call.Applied = refusal == nil
+	status, body := answer(result, refusal)
 	switch {
 	case status == 0 || fault.Kind == FaultResetAfter:
 		s.cut(w, call)
@@ -142,21 +148,22 @@ func answer(result any, refusal *apiError) (int, []byte) {
 
 // finish logs the call before the answer leaves, so that who got the answer finds it in Calls.
 func (s *Server) finish(w http.ResponseWriter, call Call, status int, body []byte) {
+	call.RetryAfter = retryAfter(body)
 	s.record(call, status)
 	if status != http.StatusOK {
 		s.opt.Log.Debug("sandbox: refused", "method", call.Method, "status", status, "body", string(body))
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	if retry := retryAfter(body); status == http.StatusTooManyRequests && retry > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(retry))
+	if status == http.StatusTooManyRequests && call.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(call.RetryAfter))
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a client that left has its own error
 }
 
 func (s *Server) record(call Call, status int) {
-	call.Status = status
+	call.Status, call.Ended = status, s.opt.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.logCallLocked(call)

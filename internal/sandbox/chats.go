@@ -78,10 +78,7 @@ func (s *Server) openTopic(c *chat, m *Message, name string, color int) *Message
 	made := s.newMessageLocked(c, s.bot, 0)
 	m.ID, m.From, m.FromBot, m.Date = made.ID, made.From, true, made.Date
 	m.Thread, m.IsTopicMessage = m.ID, true
-	if c.topics == nil {
-		c.topics = map[int]*topic{}
-	}
-	c.topics[m.ID] = &topic{ID: m.ID, Name: name, Color: color}
+	c.addTopic(&topic{ID: m.ID, Name: name, Color: color})
 	s.publishLocked(c.ID, event{Type: "topics", Topics: c.topicList()})
 	s.postLocked(m)
 	return m
@@ -138,13 +135,7 @@ func (s *Server) deleteForumTopic(p params) (any, *apiError) {
 	if refusal != nil {
 		return nil, refusal
 	}
-	delete(c.topics, t.ID)
-	for _, m := range slices.Clone(c.messages) {
-		if m.Thread == t.ID {
-			s.deleteLocked(m)
-		}
-	}
-	s.publishLocked(c.ID, event{Type: "topics", Topics: c.topicList()})
+	s.dropTopicLocked(c, t.ID)
 	return true, nil
 }
 
@@ -212,13 +203,4 @@ func (s *Server) menuLocked(u User) []Command {
 
 func (s *Server) publishCommandsLocked() {
 	s.publishLocked(s.opt.Person.ID, event{Type: "commands", Commands: s.menuLocked(s.opt.Person)})
-}
-
-func (c *chat) topicList() []topicView {
-	out := []topicView{}
-	for _, t := range c.topics {
-		out = append(out, topicView{ID: t.ID, Name: t.Name, Closed: t.Closed})
-	}
-	slices.SortFunc(out, func(a, b topicView) int { return a.ID - b.ID })
-	return out
 }

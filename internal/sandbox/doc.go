@@ -9,8 +9,11 @@
 // tdlib/telegram-bot-api and tdlib/td.
 //
 // People act through [Person] in tests and through the chat page in a browser; both see the same state. Faults are
-// injected with [Server.Fault].
+// injected with [Server.Fault] and [Server.Spoil], those of the delivery of updates with [Server.Redeliver],
+// [Server.ShuffleUpdates] and [Server.Inject].
 //
-// It does not keep anything on disk, does not know webhooks, inline mode, payments or rich messages (their methods answer
-// 404, as an older server does), does not delay a conflicting poller, and never listens on anything but loopback.
+// Rich messages are there with Options.Rich only: it checks their limits, counts their blocks roughly, and keeps and shows
+// their source as it is. Without it, and for webhooks, inline mode, payments and drafts always, their methods answer 404,
+// as an older server does. It does not keep anything on disk, does not delay a conflicting poller, and never listens on
+// anything but loopback.
 package sandbox

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // Fault makes the next calls fail. Faults of one method are played in the order in which they were asked for. The
@@ -23,12 +24,20 @@ func (s *Server) Fault(f Fault) (withdraw func()) {
 	}
 }
 
+// Spoil asks choose for each call, getUpdates and files ("file") included, which fault is played on it; the zero Fault
+// plays none. Faults that were asked for with [Server.Fault] go first; nil ends it. choose must not call the server.
+func (s *Server) Spoil(choose func(Call) Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spoil = choose
+}
+
 // takeFault uses up one play of the first fault that fits; the zero Fault when there is none.
-func (s *Server) takeFault(name string) Fault {
+func (s *Server) takeFault(call Call) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.faults {
-		if f.Times == 0 || !f.fits(name) {
+		if f.Times == 0 || !f.fits(call.Method) {
 			continue
 		}
 		if f.Skip > 0 {
@@ -39,6 +48,9 @@ func (s *Server) takeFault(name string) Fault {
 			f.Times--
 		}
 		return *f
+	}
+	if s.spoil != nil {
+		return s.spoil(call)
 	}
 	return Fault{}
 }
@@ -58,10 +70,7 @@ func (f Fault) spoilsBefore() bool {
 func (s *Server) playBefore(w http.ResponseWriter, r *http.Request, call Call, f Fault) {
 	switch f.Kind {
 	case FaultHang:
-		select {
-		case <-r.Context().Done():
-		case <-s.closed:
-		}
+		s.hold(r, f.Hold)
 		s.cut(w, call)
 	case FaultResetBefore:
 		s.cut(w, call)
@@ -70,6 +79,21 @@ func (s *Server) playBefore(w http.ResponseWriter, r *http.Request, call Call, f
 	default:
 		e := f.refusal()
 		s.finish(w, call, e.code, e.body())
+	}
+}
+
+// hold waits until the client gives up, or for d when that is not 0.
+func (s *Server) hold(r *http.Request, d time.Duration) {
+	var over <-chan time.Time // nil is never
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case <-over:
+	case <-r.Context().Done():
+	case <-s.closed:
 	}
 }
 
@@ -87,8 +111,7 @@ func (f Fault) refusal() *apiError {
 	case FaultForbidden:
 		e = errBlocked()
 	case FaultMigrate:
-		e = badRequest("group chat was upgraded to a supergroup chat")
-		e.migrateTo = f.MigrateTo
+		e = errMoved(f.MigrateTo)
 	}
 	if f.Description != "" {
 		e.description = f.Description

@@ -54,6 +54,7 @@ func TestFaults(t *testing.T) {
 			assert.Len(t, srv.Messages(alice), tt.applied)
 			calls := srv.Calls()
 			assert.Equal(t, tt.fault.Kind, calls[len(calls)-1].Fault)
+			assert.Equal(t, tt.applied == 1, calls[len(calls)-1].Applied)
 			_, err = b.SendMessage(t.Context(), &tgbot.SendMessageParams{ChatID: alice, Text: "y"})
 			require.NoError(t, err, "a fault is played once")
 		})

@@ -33,12 +33,15 @@ type file struct {
 	id, path   string
 	name, mime string
 	data       []byte
+	declared   int64 // size that is told when there are no bytes; for files too large to hold
 }
+
+func (f *file) size() int64 { return max(f.declared, int64(len(f.data))) }
 
 func (f *file) unique() string { return "u" + f.id }
 
 func (f *file) document() *Document {
-	return &Document{FileID: f.id, FileUniqueID: f.unique(), FileName: f.name, MimeType: f.mime, FileSize: int64(len(f.data))}
+	return &Document{FileID: f.id, FileUniqueID: f.unique(), FileName: f.name, MimeType: f.mime, FileSize: f.size()}
 }
 
 func (s *Server) addFileLocked(folder, name, kind string, data []byte) *file {
@@ -238,10 +241,10 @@ func (s *Server) getFile(p params) (any, *apiError) {
 	if f == nil {
 		return nil, badRequest("invalid file_id")
 	}
-	if len(f.data) > maxDownload {
+	if f.size() > maxDownload {
 		return nil, badRequest("file is too big")
 	}
-	return map[string]any{"file_id": f.id, "file_unique_id": f.unique(), "file_size": len(f.data), "file_path": f.path}, nil
+	return map[string]any{"file_id": f.id, "file_unique_id": f.unique(), "file_size": f.size(), "file_path": f.path}, nil
 }
 
 // serveFile answers GET /file/bot<token>/<file_path>.
@@ -252,7 +255,7 @@ func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
 		s.finish(w, call, refusal.code, refusal.body())
 		return
 	}
-	fault := s.takeFault("file")
+	fault := s.takeFault(Call{At: call.At, Method: "file"})
 	if call.Fault = fault.Kind; fault.spoilsBefore() {
 		s.playBefore(w, r, call, fault)
 		return

@@ -35,13 +35,21 @@ func (s *Server) chatOf(p params) (*chat, *apiError) {
 		return nil, badRequest("chat_id is empty")
 	}
 	c := s.chats[p.int64("chat_id")]
-	if c == nil {
+	switch {
+	case c == nil:
 		return nil, badRequest("chat not found")
-	}
-	if c.blocked {
+	case c.movedTo != 0:
+		return nil, errMoved(c.movedTo)
+	case c.blocked:
 		return nil, errBlocked()
 	}
 	return c, nil
+}
+
+func errMoved(to int64) *apiError {
+	e := badRequest("group chat was upgraded to a supergroup chat")
+	e.migrateTo = to
+	return e
 }
 
 // draft makes the message of a send call: chat, topic, reply, keyboard. It is not in the chat yet.
@@ -181,6 +189,7 @@ func (s *Server) target(p params) (*Message, *apiError) {
 // change is what an edit leaves behind; Telegram compares content and keyboard together.
 type change struct {
 	text, caption   string
+	rich            string // what a rich message is made of
 	textEntities    []Entity
 	captionEntities []Entity
 	photo           []PhotoSize
@@ -202,6 +211,7 @@ func (s *Server) edit(p params, m *Message, c change) (any, *apiError) {
 	}
 	m.Text, m.Entities, m.Caption, m.CaptionEntities = c.text, c.textEntities, c.caption, c.captionEntities
 	m.Photo, m.Document = c.photo, c.document
+	m.setRich(c.rich)
 	m.ReplyMarkup, m.Keyboard = markup, keyboard
 	m.Edits++
 	if !c.onlyKeyboard {
@@ -214,17 +224,21 @@ func (s *Server) edit(p params, m *Message, c change) (any, *apiError) {
 func same(m *Message, c change, markup json.RawMessage) bool {
 	samePhoto := slices.Equal(m.Photo, c.photo)
 	sameDocument := m.Document == c.document
-	return m.Text == c.text && m.Caption == c.caption && samePhoto && sameDocument && bytes.Equal(m.ReplyMarkup, markup) &&
+	return m.Text == c.text && m.RichMarkdown == c.rich && m.Caption == c.caption && samePhoto && sameDocument && bytes.Equal(m.ReplyMarkup, markup) &&
 		bytes.Equal(mustJSON(m.Entities), mustJSON(c.textEntities)) &&
 		bytes.Equal(mustJSON(m.CaptionEntities), mustJSON(c.captionEntities))
 }
 
 func unchanged(m *Message) change {
-	return change{text: m.Text, textEntities: m.Entities, caption: m.Caption, captionEntities: m.CaptionEntities, photo: m.Photo, document: m.Document}
+	return change{
+		text: m.Text, textEntities: m.Entities, rich: m.RichMarkdown,
+		caption: m.Caption, captionEntities: m.CaptionEntities, photo: m.Photo, document: m.Document,
+	}
 }
 
+// editMessageText also makes a rich message of a text, and back.
 func (s *Server) editMessageText(p params) (any, *apiError) {
-	text, entities, refusal := p.text()
+	c, refusal := s.newText(p)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -232,10 +246,22 @@ func (s *Server) editMessageText(p params) (any, *apiError) {
 	if refusal != nil {
 		return nil, refusal
 	}
-	if m.Text == "" {
+	if m.Text == "" && m.Rich == nil {
 		return nil, badRequest("there is no text in the message to edit")
 	}
-	return s.edit(p, m, change{text: text, textEntities: entities})
+	return s.edit(p, m, c)
+}
+
+func (s *Server) newText(p params) (c change, refusal *apiError) {
+	if s.opt.Rich && p.has("rich_message") { // an older server does not know the field
+		if p.has("text") {
+			return c, badRequest("sandbox: text and rich_message are both given")
+		}
+		c.rich, refusal = p.rich()
+		return c, refusal
+	}
+	c.text, c.textEntities, refusal = p.text()
+	return c, refusal
 }
 
 func (s *Server) editMessageCaption(p params) (any, *apiError) {

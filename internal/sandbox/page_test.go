@@ -163,6 +163,26 @@ func TestPageFollowsTheBot(t *testing.T) {
 	assert.Empty(t, page.Problems())
 }
 
+// TestPageShowsWhatItDoesNotDraw has rich messages as their source, and words for kinds that people do not send from here.
+func TestPageShowsWhatItDoesNotDraw(t *testing.T) {
+	srv := sandboxtest.Start(t, sandbox.Options{Rich: true})
+	b := newBot(t, srv)
+	me := srv.PagePerson()
+	place := me.SendLocation(me.ID(), 52.5, 13.4)
+	me.SendSticker(me.ID(), "🙂")
+	me.SendContact(me.ID(), "Bob", "+1")
+	me.SendVideo(me.ID(), "film.mp4", []byte("v"), "")
+	page := pagetest.Open(t, srv, pagetest.Look{})
+	_, err := b.SendRichMessage(t.Context(), &tgbot.SendRichMessageParams{ChatID: me.ID(),
+		RichMessage: models.InputRichMessage{Markdown: "# Heading\n\n<b>no HTML</b>"}, ReplyParameters: &models.ReplyParameters{MessageID: place}})
+	require.NoError(t, err)
+	for _, text := range []string{"# Heading", "<b>no HTML</b>", "Location 52.50000, 13.40000", "🙂 Sticker", "Contact Bob, +1"} {
+		page.WaitText(text)
+	}
+	page.Wait(`document.getElementById("list").innerText.includes("film.mp4")`)
+	assert.Empty(t, page.Problems())
+}
+
 func TestPageScreenshots(t *testing.T) {
 	dir := os.Getenv(shotsVariable)
 	if dir == "" {

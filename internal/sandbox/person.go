@@ -29,17 +29,6 @@ func (s *Server) PagePerson() *Person { return s.Person(s.opt.Person.ID, "") }
 // ID is the person's user id, which is also the id of their private chat.
 func (p *Person) ID() int64 { return p.user.ID }
 
-// Group makes a group (id below 0) that the bot and everybody belongs to. A forum has topics.
-func (s *Server) Group(id int64, title string, forum bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	kind := "group"
-	if id < supergroupBelow || forum {
-		kind = "supergroup"
-	}
-	s.chats[id] = &chat{Chat: Chat{ID: id, Type: kind, Title: title, IsForum: forum}}
-}
-
 // Start lets the bot write to the person without any update.
 func (p *Person) Start() {
 	p.srv.mu.Lock()

@@ -30,6 +30,8 @@ type Options struct {
 	// RealLimits makes the server answer 429 like Telegram: about 1 message a second in a chat (burst 3), 20 a minute
 	// in a group, 30 a second in all.
 	RealLimits bool
+	// Rich gives the server rich messages (Bot API 10.1); without it their methods are unknown, as at an older server.
+	Rich bool
 	// TapTimeout is how long Person.Tap waits for the bot's answer; 10 s when 0.
 	TapTimeout time.Duration
 	// Now is the clock of message dates; time.Now when nil.

@@ -25,6 +25,7 @@ type state struct {
 	nextID   int64 // of queries, files, albums
 	commands map[string][]Command
 	faults   []*Fault
+	spoil    func(Call) Fault
 	calls    []Call
 	pace     *pace
 	changed  chan struct{} // closed and replaced whenever anything a waiter looks at changes
@@ -38,6 +39,7 @@ type chat struct {
 	lastID   int        // supergroups only
 	topics   map[int]*topic
 	blocked  bool
+	movedTo  int64 // the supergroup that a group has become
 }
 
 type topic struct {

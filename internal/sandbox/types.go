@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"time"
@@ -60,9 +61,19 @@ type Message struct {
 	Document        *Document       `json:"document,omitempty"`
 	Photo           []PhotoSize     `json:"photo,omitempty"`
 	Voice           *Voice          `json:"voice,omitempty"`
+	Video           *Video          `json:"video,omitempty"`
+	Sticker         *Sticker        `json:"sticker,omitempty"`
+	Location        *Location       `json:"location,omitempty"`
+	Contact         *Contact        `json:"contact,omitempty"`
+	ForwardOrigin   *ForwardOrigin  `json:"forward_origin,omitempty"`
 	TopicCreated    *TopicCreated   `json:"forum_topic_created,omitempty"`
+	MigratedTo      int64           `json:"migrate_to_chat_id,omitempty"`
+	MigratedFrom    int64           `json:"migrate_from_chat_id,omitempty"`
+	Rich            *RichMessage    `json:"rich_message,omitempty"`
 	ReplyMarkup     json.RawMessage `json:"reply_markup,omitempty"`
 
+	// RichMarkdown is a rich message as the bot gave it: the Markdown, or else the HTML or the blocks' JSON.
+	RichMarkdown string `json:"-"`
 	// Keyboard is ReplyMarkup, read.
 	Keyboard [][]Button `json:"-"`
 	// Reactions are the bot's and the people's, by who gave them.
@@ -77,13 +88,8 @@ type Message struct {
 	Pinned bool `json:"-"`
 }
 
-// Body is the text, or the caption of a file.
-func (m Message) Body() string {
-	if m.Text != "" {
-		return m.Text
-	}
-	return m.Caption
-}
+// Body is the text, what a rich message was made of, or the caption of a file.
+func (m Message) Body() string { return cmp.Or(m.Text, m.RichMarkdown, m.Caption) }
 
 // Button is one key of an inline keyboard.
 type Button struct {
@@ -140,6 +146,62 @@ type Voice struct {
 	FileSize     int64  `json:"file_size,omitempty"`
 }
 
+// Video is https://core.telegram.org/bots/api#video.
+type Video struct {
+	FileID       string `json:"file_id"`
+	FileUniqueID string `json:"file_unique_id"`
+	Width        int    `json:"width"`
+	Height       int    `json:"height"`
+	Duration     int    `json:"duration"`
+	FileName     string `json:"file_name,omitempty"`
+	MimeType     string `json:"mime_type,omitempty"`
+	FileSize     int64  `json:"file_size,omitempty"`
+}
+
+// Sticker is https://core.telegram.org/bots/api#sticker.
+type Sticker struct {
+	FileID       string `json:"file_id"`
+	FileUniqueID string `json:"file_unique_id"`
+	Type         string `json:"type"`
+	Width        int    `json:"width"`
+	Height       int    `json:"height"`
+	IsAnimated   bool   `json:"is_animated"`
+	IsVideo      bool   `json:"is_video"`
+	Emoji        string `json:"emoji,omitempty"`
+	FileSize     int64  `json:"file_size,omitempty"`
+}
+
+// Location is https://core.telegram.org/bots/api#location.
+type Location struct {
+	Latitude  float64 `json:"latitude"`
+	Longitude float64 `json:"longitude"`
+}
+
+// Contact is https://core.telegram.org/bots/api#contact.
+type Contact struct {
+	PhoneNumber string `json:"phone_number"`
+	FirstName   string `json:"first_name"`
+}
+
+// ForwardOrigin is https://core.telegram.org/bots/api#messageorigin, as far as the sandbox makes it.
+type ForwardOrigin struct {
+	Type           string `json:"type"` // hidden_user, or what no library knows yet
+	Date           int64  `json:"date"`
+	SenderUserName string `json:"sender_user_name,omitempty"`
+}
+
+// RichMessage is https://core.telegram.org/bots/api#richmessage. The sandbox does not parse what it was given: all of it
+// stands in one paragraph.
+type RichMessage struct {
+	Blocks []RichBlock `json:"blocks"`
+}
+
+// RichBlock is https://core.telegram.org/bots/api#richblock.
+type RichBlock struct {
+	Type string `json:"type"` // paragraph
+	Text string `json:"text"`
+}
+
 // TopicCreated is the service message that opens a topic.
 type TopicCreated struct {
 	Name      string `json:"name"`
@@ -154,11 +216,16 @@ type Command struct {
 
 // Call is one request to the Bot API, as it ended.
 type Call struct {
-	At     time.Time
+	At     time.Time         // when it came
+	Ended  time.Time         // when its answer was ready
 	Method string            // as the client wrote it
 	Status int               // HTTP status; 0 when the connection was cut instead
 	Params map[string]string // fields as sent, files as "@name"
 	Fault  FaultKind         // the fault that was played, if any
+	// Applied says that it was carried out, whatever became of the answer.
+	Applied bool
+	// RetryAfter is how many seconds the answer said to wait.
+	RetryAfter int
 }
 
 // Answer is what the bot showed after a tap.
@@ -178,7 +245,7 @@ const (
 	FaultHTML502      FaultKind = "html502"         // a proxy's page instead of JSON
 	FaultResetBefore  FaultKind = "reset_before"    // connection cut, nothing applied
 	FaultResetAfter   FaultKind = "reset_after"     // applied, then the connection is cut
-	FaultHang         FaultKind = "hang"            // no answer until the client gives up, nothing applied
+	FaultHang         FaultKind = "hang"            // no answer until the client gives up, or the connection is cut after Hold; nothing applied
 	FaultTruncated    FaultKind = "truncated"       // applied, half of the body arrives
 	FaultConflict     FaultKind = "conflict409"     // another poller
 	FaultUnauthorized FaultKind = "unauthorized401" // the token was revoked
@@ -193,8 +260,9 @@ type Fault struct {
 	Times       int    // how often; 0 is once, negative is until withdrawn
 	Skip        int    // calls that go through before
 	Kind        FaultKind
-	Status      int    // for FaultStatus; otherwise the kind's own
-	RetryAfter  int    // seconds; 0 is 1
-	MigrateTo   int64  // for FaultMigrate
-	Description string // replaces the kind's own
+	Status      int           // for FaultStatus; otherwise the kind's own
+	RetryAfter  int           // seconds; 0 is 1
+	MigrateTo   int64         // for FaultMigrate
+	Description string        // replaces the kind's own
+	Hold        time.Duration // for FaultHang; 0 is until the client gives up
 }

@@ -20,6 +20,7 @@ type updateQueue struct {
 	next    int64    // id of the next update
 	allowed []string // empty: everything but unasked
 	poller  *poller  // who waits now
+	delivery
 }
 
 type queued struct {
@@ -83,21 +84,26 @@ func (q *updateQueue) wants(kind string) bool {
 func (q *updateQueue) take(offset int64, limit int) []json.RawMessage {
 	switch {
 	case offset < 0:
-		if keep := int(min(-offset, int64(len(q.pending)))); keep < len(q.pending) {
-			q.pending = slices.Clone(q.pending[len(q.pending)-keep:])
-		}
+		keep := min(-offset, int64(len(q.pending)))
+		q.confirm(q.pending[:len(q.pending)-int(keep)])
 	case offset > q.next+10: // tdlib's TQueue: "from_id is in the future"
 	case offset > 0:
-		q.pending = slices.DeleteFunc(q.pending, func(u queued) bool { return u.id < offset })
+		q.confirm(slices.DeleteFunc(slices.Clone(q.pending), func(u queued) bool { return u.id >= offset }))
 	}
-	out := []json.RawMessage{}
-	for _, u := range q.pending {
-		if len(out) == limit {
-			break
-		}
-		out = append(out, u.raw)
+	return q.answer(q.pending[:min(limit, len(q.pending))])
+}
+
+// confirm takes updates out of the queue.
+func (q *updateQueue) confirm(done []queued) {
+	if len(done) == 0 {
+		return
 	}
-	return out
+	gone := make(map[int64]bool, len(done))
+	for _, u := range done {
+		gone[u.id] = true
+	}
+	q.keep(done)
+	q.pending = slices.DeleteFunc(slices.Clone(q.pending), func(u queued) bool { return gone[u.id] })
 }
 
 func (s *Server) getUpdates(ctx context.Context, p params) (any, *apiError) {

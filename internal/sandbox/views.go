@@ -1,5 +1,7 @@
 package sandbox
 
+import "fmt"
+
 // messageView is a message as the page draws it.
 type messageView struct {
 	ID        int            `json:"id"`
@@ -64,10 +66,18 @@ func (s *Server) viewLocked(m *Message) *messageView {
 		Edited: m.EditDate != 0, Text: m.Text, Entities: m.Entities, Keyboard: buttonViews(m.Keyboard),
 		Reactions: s.reactionViews(m.Reactions), Reply: replyTo(m.ReplyTo),
 	}
-	if m.Text == "" {
+	switch {
+	case m.Rich != nil:
+		v.Text = m.RichMarkdown // as it is: the page draws no rich messages
+	case m.Text == "" && m.Caption != "":
 		v.Text, v.Entities = m.Caption, m.CaptionEntities
+	case m.Text == "":
+		v.Text = otherKind(m)
 	}
 	if d := m.Document; d != nil {
+		v.File = &fileView{Name: d.FileName, Size: d.FileSize, URL: mediaPath + d.FileID}
+	}
+	if d := m.Video; d != nil {
 		v.File = &fileView{Name: d.FileName, Size: d.FileSize, URL: mediaPath + d.FileID}
 	}
 	if len(m.Photo) > 0 {
@@ -81,6 +91,21 @@ func (s *Server) viewLocked(m *Message) *messageView {
 		v.Topic = m.TopicCreated.Name
 	}
 	return v
+}
+
+// otherKind names what the page does not draw; "" for all else.
+func otherKind(m *Message) string {
+	switch {
+	case m.Sticker != nil:
+		return m.Sticker.Emoji + " Sticker"
+	case m.Location != nil:
+		return fmt.Sprintf("Location %.5f, %.5f", m.Location.Latitude, m.Location.Longitude)
+	case m.Contact != nil:
+		return "Contact " + m.Contact.FirstName + ", " + m.Contact.PhoneNumber
+	case m.MigratedTo != 0, m.MigratedFrom != 0:
+		return "This group has become a supergroup."
+	}
+	return ""
 }
 
 func buttonViews(keyboard [][]Button) [][]buttonView {
@@ -125,6 +150,8 @@ func replyTo(m *Message) *replyView {
 		text = "Photo"
 	case m.Voice != nil:
 		text = "Voice message"
+	default:
+		text = otherKind(m)
 	}
 	if short := []rune(text); len(short) > 200 {
 		text = string(short[:200])
