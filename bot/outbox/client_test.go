@@ -73,7 +73,7 @@ func TestRealClient(t *testing.T) {
 	bot, err := tgbot.New(testToken, tgbot.WithSkipGetMe(), tgbot.WithServerURL(server.URL), tgbot.WithHTTPClient(0, server.Client()))
 	require.NoError(t, err)
 	var log strings.Builder
-	b := &bench{Outbox: New(bot, filepath.Join(t.TempDir(), "outbox"), slog.New(slog.NewTextHandler(&log, nil)))}
+	b := &bench{Outbox: New(bot, server.URL, filepath.Join(t.TempDir(), "outbox"), slog.New(slog.NewTextHandler(&log, nil)))}
 	b.jitter = func() float64 { return 0 }
 	b.run(t)
 
@@ -115,7 +115,7 @@ func TestRealClient(t *testing.T) {
 	b.React(t.Context(), to(8), 77, "👍")
 	require.NoError(t, b.Edit(t.Context(), to(8), 77, say(8, "new")))
 	require.NoError(t, b.EditButtons(t.Context(), to(8), 78, nil))
-	require.NoError(t, b.Delete(t.Context(), to(8), 77))
+	require.NoError(t, b.Delete(t.Context(), to(8), 79))
 	require.NoError(t, b.stop())
 
 	calls := strings.Join(api.calls["8"], "\n")

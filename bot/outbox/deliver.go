@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	tgbot "github.com/go-telegram/bot"
@@ -17,16 +18,45 @@ const (
 // nothing overtakes it.
 func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job) {
 	if attempt.kind == post && !o.fetch(&attempt) {
-		o.settle(l, j, attempt, 0, verdict{answer: taken}) // nothing to send any more
+		o.settle(l, j, attempt, 0, verdict{answer: vanished})
 		return
 	}
 	id, err := o.call(calls, attempt)
 	v := judge(err, &attempt)
+	if v.answer == unknown {
+		v = o.unknownMethod(calls, err)
+	}
 	o.report(calls, l, attempt, v, err)
 	if attempt.kind == post {
 		o.file(attempt, v)
 	}
-	o.settle(l, j, attempt, id, v)
+	o.note(l, &attempt, v)
+	if v.answer == taken && attempt.isNew() && id != 0 && o.OnSent != nil {
+		m := attempt.change.message
+		m.To = attempt.to
+		o.OnSent(m, id)
+	}
+	if tell := o.settle(l, j, attempt, id, v); tell != nil {
+		tell()
+	}
+}
+
+// note keeps what an answer means for the chat, or for the server, in the next run, too.
+func (o *Outbox) note(l *lane, j *job, v verdict) {
+	switch {
+	case v.answer == taken && j.isNew():
+		o.unmark(j.to.ChatID)
+		if j.isRich() {
+			o.noteRich(true)
+		}
+	case v.answer == pause:
+		o.hold(l, v.wait)
+		o.noteHold(j.to.ChatID, v.wait)
+	case v.answer == blocked:
+		o.mark(j.to.ChatID, v.err)
+	case v.answer == refused && errors.Is(v.err, ErrNoRich) && o.TakesRich():
+		o.noteRich(false)
+	}
 }
 
 // patience bounds one attempt.
@@ -56,9 +86,16 @@ func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 		return j.messageID, err
 	}
 	var sent *models.Message
-	if j.kind == upload {
+	switch {
+	case j.isPhoto():
+		sent, err = o.api.SendPhoto(ctx, photoParams(j.to, j.body, m))
+	case j.kind == upload:
 		sent, err = o.api.SendDocument(ctx, documentParams(j.to, j.body, m))
-	} else {
+	case j.isRich() && !o.TakesRich():
+		err = ErrNoRich
+	case j.isRich():
+		sent, err = o.api.SendRichMessage(ctx, richParams(j.to, m))
+	default:
 		sent, err = o.api.SendMessage(ctx, sendParams(j.to, m))
 	}
 	if sent != nil && sent.ID != 0 {
@@ -72,8 +109,7 @@ func (o *Outbox) report(calls context.Context, l *lane, j job, v verdict, err er
 	if v.answer == taken || calls.Err() != nil {
 		return
 	}
-	text := err.Error()
-	log := o.log.With("chat_id", j.to.ChatID, "kind", j.kind.String(), "error", text[:min(len(text), maxReason)])
+	log := o.log.With("chat_id", j.to.ChatID, "kind", j.kind.String(), "error", inBrief(err))
 	switch v.answer {
 	case later:
 		o.mu.Lock()
@@ -86,8 +122,14 @@ func (o *Outbox) report(calls context.Context, l *lane, j job, v verdict, err er
 		log.Warn("chat must wait", "wait", v.wait)
 	case plain:
 		log.Warn("formatting refused, sending plain text")
+	case document:
+		log.Warn("photo refused, sending it as a document")
 	case refused:
-		log.Warn("message refused")
+		if !errors.Is(v.err, ErrNoRich) { // which is told once, and not as trouble
+			log.Warn("message refused")
+		}
+	case topicGone:
+		log.Info("topic is gone", "topic", j.to.ThreadID)
 	case moved:
 		log.Info("group has a new id", "new_chat_id", v.chat)
 	case revoked:
@@ -95,22 +137,29 @@ func (o *Outbox) report(calls context.Context, l *lane, j job, v verdict, err er
 	}
 }
 
-// settle enters the outcome of an attempt into the queue.
-func (o *Outbox) settle(l *lane, j *job, attempt job, id int, v verdict) {
+// settle enters the outcome of an attempt into the queue. tell is what others are to hear of it.
+func (o *Outbox) settle(l *lane, j *job, attempt job, id int, v verdict) (tell func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.flying--
 	l.flying, j.flying = false, false
 	j.change = attempt.change // a post has its message now; it is read once
 	switch v.answer {
-	case taken, refused:
+	case taken, vanished, refused:
+		l.parked = l.parked && !(v.answer == taken && j.isNew())
 		o.finishLocked(l, j, id, v)
+	case blocked:
+		o.blockedLocked(l, j, v)
 	case plain:
 		j.plain = true
+	case document:
+		j.asDocument = true
 	case revoked:
 		o.fatal = v.err
 	case moved:
-		o.migrateLocked(l, j, v.chat)
+		tell = o.movedLocked(l, j, v)
+	case topicGone:
+		tell = o.topicGoneLocked(l, j)
 	case pause, later:
 		o.retryLocked(l, j, v)
 	}
@@ -118,18 +167,30 @@ func (o *Outbox) settle(l *lane, j *job, attempt job, id int, v verdict) {
 		o.catchUpLocked(j)
 	}
 	o.news()
+	return tell
 }
 
-func (v verdict) final() bool { return v.answer == taken || v.answer == refused }
+// final says that the job is not in the queue any more.
+func (v verdict) final() bool {
+	return v.answer == taken || v.answer == vanished || v.answer == refused
+}
 
 func (o *Outbox) retryLocked(l *lane, j *job, v verdict) {
-	wait := v.wait
-	if v.answer == later {
-		l.failures++
-		j.unsure = true
-		wait = backoff(l.failures, o.jitter())
+	if v.answer == pause {
+		return // note holds the lane
 	}
-	l.until = time.Now().Add(wait)
+	l.failures++
+	j.unsure = true
+	l.again = time.Now().Add(backoff(l.failures, o.jitter()))
+}
+
+// blockedLocked parks the chat. What was under way ends as all that waits there, a post stays.
+func (o *Outbox) blockedLocked(l *lane, j *job, v verdict) {
+	if j.kind != post {
+		o.dropLocked(j)
+		j.finish(result{err: &Refused{v.err}})
+	}
+	o.parkLocked(l)
 }
 
 // catchUpLocked prepares the next attempt: nobody waits for an abandoned job, and an edit takes what came meanwhile.
@@ -139,6 +200,7 @@ func (o *Outbox) catchUpLocked(j *job) {
 		return
 	}
 	if j.newer != nil {
+		j.rank = max(j.rank, j.newer.message.Rank)
 		j.change, j.newer, j.plain = j.change.then(*j.newer), nil, false
 	}
 }
@@ -152,8 +214,9 @@ func (o *Outbox) finishLocked(l *lane, j *job, id int, v verdict) {
 		r.err = &Refused{v.err}
 	}
 	o.learnLocked(j, id, r.err)
-	if j.newer != nil {
+	if j.newer != nil && !l.parked {
 		again := &job{kind: edit, to: j.to, messageID: j.messageID, change: *j.newer}
+		again.rank = o.known.rank(again.ref(), again.change.message.Rank)
 		o.edits[again.ref()] = again
 		o.addLocked(again)
 	}
@@ -165,78 +228,10 @@ func (o *Outbox) learnLocked(j *job, id int, err error) {
 	refusal, _ := err.(*Refused) //nolint:errorlint // made one line above
 	switch {
 	case j.kind == edit && refusal != nil && j.newer == nil:
-		o.known.note(j.ref(), fact{refusal: refusal})
+		o.known.note(j.ref(), fact{refusal: refusal, rank: o.known.rank(j.ref(), j.rank)})
 	case j.kind == edit && refusal == nil:
-		o.known.note(j.ref(), fact{looks: o.known.looks(j.ref()).after(j.change)})
-	case j.kind == send && refusal == nil:
-		o.known.note(refOf(j.to, id), fact{looks: looksOf(j.change)})
+		o.known.note(j.ref(), fact{looks: o.known.looks(j.ref()).after(j.change), rank: o.known.rank(j.ref(), j.rank)})
+	case (j.kind == send || j.kind == post) && refusal == nil && id != 0:
+		o.known.note(refOf(j.to, id), fact{looks: looksOf(j.change), rank: j.rank})
 	}
-}
-
-// migrateLocked moves a chat's queue to the chat that the group has become, in front of what waits there.
-func (o *Outbox) migrateLocked(l *lane, j *job, chat int64) {
-	if chat == 0 || chat == l.chat {
-		o.retryLocked(l, j, verdict{answer: later}) // nonsense; asking again is all there is
-		return
-	}
-	for from, to := range o.newChat {
-		if to == l.chat {
-			o.newChat[from] = chat
-		}
-	}
-	o.newChat[l.chat] = chat
-	delete(o.newChat, chat)
-	target := o.laneLocked(chat)
-	for _, q := range l.queue {
-		if q.kind == edit {
-			delete(o.edits, q.ref())
-		}
-		q.to.ChatID = chat
-		if q.kind == edit {
-			o.edits[q.ref()] = q
-		}
-	}
-	// The head of the target may be under way; it must stay the head.
-	at := 0
-	if target.flying {
-		at = 1
-	}
-	target.queue = append(target.queue[:at:at], append(l.queue, target.queue[at:]...)...)
-	l.queue = nil
-	if o.OnMigrate != nil {
-		o.OnMigrate(l.chat, chat)
-	}
-}
-
-// beginAside gives the work of a lane's first aside.
-func (o *Outbox) beginAside(calls context.Context, l *lane) func() {
-	a := l.asides[0]
-	l.asides = l.asides[1:]
-	l.beside = true
-	return func() {
-		ctx, cancel := context.WithTimeout(calls, callTimeout)
-		defer cancel()
-		err := a.call(ctx, l.chat)
-		o.settleAside(l, err)
-	}
-}
-
-// settleAside ends an aside. It is not tried again, but its answer holds for the chat.
-func (o *Outbox) settleAside(l *lane, err error) {
-	v := judge(err, &job{kind: send})
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.flying--
-	l.beside = false
-	switch v.answer {
-	case pause:
-		l.until = time.Now().Add(v.wait)
-	case revoked:
-		o.fatal = v.err
-	}
-	if err != nil {
-		text := err.Error()
-		o.log.Debug("best effort call failed", "chat_id", l.chat, "error", text[:min(len(text), maxReason)])
-	}
-	o.news()
 }

@@ -7,6 +7,8 @@ import (
 var (
 	// ErrBlocked is inside a Refused whose chat takes nothing from this bot (403: blocked, kicked, never started).
 	ErrBlocked = errors.New("the chat does not accept messages of this bot")
+	// ErrNoRich says that the server has no rich messages; it is known from then on, see TakesRich.
+	ErrNoRich = errors.New("the server has no rich messages")
 	// ErrRevoked says that Telegram does not know the bot token (401 or 404); nothing can be sent any more.
 	ErrRevoked = errors.New("the bot token is not valid")
 	// ErrClosed says that Run has ended.

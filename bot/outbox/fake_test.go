@@ -26,6 +26,8 @@ type call struct {
 	chat     int64
 	message  int
 	text     string
+	thread   int
+	reply    int
 	entities int
 	buttons  string
 	taken    bool
@@ -88,24 +90,56 @@ func buttonsOf(m models.ReplyMarkup) string {
 }
 
 func (f *fake) SendMessage(ctx context.Context, p *tgbot.SendMessageParams) (*models.Message, error) {
-	id, err := f.do(ctx, call{method: "send", chat: p.ChatID.(int64), text: p.Text, entities: len(p.Entities), buttons: buttonsOf(p.ReplyMarkup)})
+	id, err := f.do(ctx, call{method: "send", chat: p.ChatID.(int64), thread: p.MessageThreadID, reply: replyOf(p.ReplyParameters), text: p.Text, entities: len(p.Entities), buttons: buttonsOf(p.ReplyMarkup)})
+	return &models.Message{ID: id}, err
+}
+
+func (f *fake) SendRichMessage(ctx context.Context, p *tgbot.SendRichMessageParams) (*models.Message, error) {
+	id, err := f.do(ctx, call{method: "rich", chat: p.ChatID.(int64), thread: p.MessageThreadID, reply: replyOf(p.ReplyParameters), text: p.RichMessage.Markdown, buttons: buttonsOf(p.ReplyMarkup)})
 	return &models.Message{ID: id}, err
 }
 
 func (f *fake) SendDocument(ctx context.Context, p *tgbot.SendDocumentParams) (*models.Message, error) {
-	up := p.Document.(*models.InputFileUpload)
+	return f.file(ctx, call{method: "file", chat: p.ChatID.(int64), thread: p.MessageThreadID, entities: len(p.CaptionEntities)}, p.Document, p.Caption)
+}
+
+func (f *fake) SendPhoto(ctx context.Context, p *tgbot.SendPhotoParams) (*models.Message, error) {
+	return f.file(ctx, call{method: "photo", chat: p.ChatID.(int64), thread: p.MessageThreadID, entities: len(p.CaptionEntities)}, p.Photo, p.Caption)
+}
+
+func (f *fake) file(ctx context.Context, c call, file models.InputFile, caption string) (*models.Message, error) {
+	up := file.(*models.InputFileUpload)
 	body, err := io.ReadAll(up.Data)
 	if err != nil {
 		return nil, err
 	}
-	text := fmt.Sprintf("%s: %s (%s)", up.Filename, body, p.Caption)
-	id, err := f.do(ctx, call{method: "file", chat: p.ChatID.(int64), text: text, entities: len(p.CaptionEntities)})
+	c.text = fmt.Sprintf("%s: %s (%s)", up.Filename, body[:min(len(body), 20)], caption)
+	id, err := f.do(ctx, c)
 	return &models.Message{ID: id}, err
 }
 
+func (f *fake) GetMe(ctx context.Context) (*models.User, error) {
+	_, err := f.do(ctx, call{method: "me"})
+	return &models.User{ID: 42}, err
+}
+
+func replyOf(p *models.ReplyParameters) int {
+	if p == nil {
+		return 0
+	}
+	return p.MessageID
+}
+
 func (f *fake) EditMessageText(ctx context.Context, p *tgbot.EditMessageTextParams) (*models.Message, error) {
-	_, err := f.do(ctx, call{method: "edit", chat: p.ChatID.(int64), message: p.MessageID, text: p.Text, entities: len(p.Entities), buttons: buttonsOf(p.ReplyMarkup)})
+	_, err := f.do(ctx, call{method: "edit", chat: p.ChatID.(int64), message: p.MessageID, text: p.Text + richOf(p.RichMessage), entities: len(p.Entities), buttons: buttonsOf(p.ReplyMarkup)})
 	return nil, err
+}
+
+func richOf(m *models.InputRichMessage) string {
+	if m == nil {
+		return ""
+	}
+	return m.Markdown
 }
 
 func (f *fake) EditMessageReplyMarkup(ctx context.Context, p *tgbot.EditMessageReplyMarkupParams) (*models.Message, error) {
@@ -119,7 +153,7 @@ func (f *fake) DeleteMessage(ctx context.Context, p *tgbot.DeleteMessageParams) 
 }
 
 func (f *fake) SendChatAction(ctx context.Context, p *tgbot.SendChatActionParams) (bool, error) {
-	_, err := f.do(ctx, call{method: "typing", chat: p.ChatID.(int64)})
+	_, err := f.do(ctx, call{method: "typing", chat: p.ChatID.(int64), thread: p.MessageThreadID})
 	return err == nil, err
 }
 
@@ -145,6 +179,9 @@ var (
 	errGone      = fmt.Errorf("%w, %s", tgbot.ErrorBadRequest, "Bad Request: message to edit not found")
 	errSame      = fmt.Errorf("%w, %s", tgbot.ErrorBadRequest, "Bad Request: message is not modified: specified new message content …")
 	errForbidden = fmt.Errorf("%w, %s", tgbot.ErrorForbidden, "Forbidden: bot was blocked by the user")
+	errMissing   = fmt.Errorf("%w, %s", tgbot.ErrorNotFound, "Not Found: method not found")
+	errNoTopic   = fmt.Errorf("%w, %s", tgbot.ErrorBadRequest, "Bad Request: message thread not found")
+	errPhoto     = fmt.Errorf("%w, %s", tgbot.ErrorBadRequest, "Bad Request: PHOTO_INVALID_DIMENSIONS")
 	errToken     = fmt.Errorf("%w, %s", tgbot.ErrorUnauthorized, "Unauthorized")
 )
 
@@ -173,7 +210,7 @@ func (b *bench) idle(d time.Duration) {
 func newBench(t *testing.T, dir string, reply func(context.Context, int, call) error) *bench {
 	t.Helper()
 	f := &fake{reply: reply, start: time.Now()}
-	o := New(f, filepath.Join(dir, "outbox"), slog.New(slog.DiscardHandler))
+	o := New(f, "https://api.example", filepath.Join(dir, "outbox"), slog.New(slog.DiscardHandler))
 	o.jitter = func() float64 { return 0.5 } // backoffs of 1, 2, 4 … seconds
 	return &bench{Outbox: o, fake: f, dir: dir}
 }

@@ -1,9 +1,6 @@
 package outbox
 
 import (
-	"context"
-	"time"
-
 	"ccbot/internal/session"
 )
 
@@ -23,6 +20,7 @@ func (k kind) String() string { return [...]string{"send", "post", "edit", "dele
 // has a copy.
 type job struct {
 	kind      kind
+	rank      Rank
 	to        session.Conversation
 	change    change      // send: the message; edit: what to change; upload: its caption
 	messageID int         // edit, remove
@@ -30,11 +28,12 @@ type job struct {
 	body      *File       // upload
 	done      chan result // send, remove, upload: one result, buffered
 
-	plain     bool // formatting was refused
-	unsure    bool // a call broke: it may have been carried out
-	abandoned bool // the caller is gone; the call under way is the last one
-	flying    bool
-	newer     *change // edit: what came while it was flying
+	plain      bool // formatting was refused
+	asDocument bool // upload: it was refused as a photo
+	unsure     bool // a call broke: it may have been carried out
+	abandoned  bool // the caller is gone; the call under way is the last one
+	flying     bool
+	newer      *change // edit: what came while it was flying
 }
 
 type result struct {
@@ -42,8 +41,15 @@ type result struct {
 	err       error
 }
 
+// isNew says whether it brings a message into the chat.
+func (j *job) isNew() bool { return j.kind == send || j.kind == post || j.kind == upload }
+
+func (j *job) isRich() bool { return !j.change.buttonsOnly && j.change.message.Rich != "" }
+
+func (j *job) isPhoto() bool { return j.kind == upload && j.body.isPhoto() && !j.asDocument }
+
 func (j *job) formatted() bool {
-	return !j.change.buttonsOnly && len(j.change.message.Text.Entities) > 0
+	return !j.change.buttonsOnly && !j.isRich() && len(j.change.message.Text.Entities) > 0
 }
 
 // message is what to say in this attempt.
@@ -60,38 +66,4 @@ func (j *job) finish(r result) {
 	if j.done != nil {
 		j.done <- r
 	}
-}
-
-// aside is a best-effort call outside the queue. A newer one with the same key replaces it; after expires it is
-// pointless.
-type aside struct {
-	key     string
-	expires time.Time
-	call    func(ctx context.Context, to int64) error
-}
-
-// put adds an aside; the oldest goes when there are too many.
-func (l *lane) put(a *aside) {
-	for i, old := range l.asides {
-		if old.key == a.key {
-			l.asides[i] = a
-			return
-		}
-	}
-	if len(l.asides) >= maxAsides {
-		l.asides = l.asides[1:]
-	}
-	l.asides = append(l.asides, a)
-}
-
-// expire drops the asides that are too old to be of use.
-func (l *lane) expire(now time.Time) {
-	kept := l.asides[:0]
-	for _, a := range l.asides {
-		if now.Before(a.expires) {
-			kept = append(kept, a)
-		}
-	}
-	clear(l.asides[len(kept):])
-	l.asides = kept
 }

@@ -19,10 +19,14 @@ type memory struct {
 
 type fact struct {
 	looks   shown
+	rank    Rank     // what it was sent with, or edited with since
 	refusal *Refused // of an edit; not told yet
 }
 
 func (m *memory) looks(at ref) shown { return m.facts[at].looks }
+
+// rank is that of an edit of a message: a card stays one.
+func (m *memory) rank(at ref, asked Rank) Rank { return max(asked, m.facts[at].rank) }
 
 func (m *memory) note(at ref, f fact) {
 	if m.facts == nil {
@@ -44,6 +48,6 @@ func (m *memory) takeRefusal(at ref) error {
 	if f.refusal == nil {
 		return nil
 	}
-	m.facts[at] = fact{}
+	m.facts[at] = fact{rank: f.rank}
 	return f.refusal
 }

@@ -3,9 +3,11 @@ package outbox
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"strings"
 
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
 
 	"ccbot/bot/render"
 	"ccbot/internal/session"
@@ -39,7 +41,33 @@ type Message struct {
 	Buttons [][]Button           `json:"buttons,omitempty"`
 	ReplyTo int                  `json:"reply_to,omitempty"`
 	Silent  bool                 `json:"silent,omitempty"`
+	// Rich is the text as Markdown, up to 32,768 characters: then the message goes as a rich one, and Text is not sent.
+	// Post sends the Text.
+	Rich string `json:"rich,omitempty"`
+	// Session is whose message it is; OnSent hears of it.
+	Session uuid.UUID `json:"session,omitzero"`
+	// Rank says what goes first within a chat. An edit of a message has the rank of the message, or its own when that
+	// comes later.
+	Rank Rank `json:"rank,omitempty"`
 }
+
+// blank says whether there is nothing to see in it.
+func (m Message) blank() bool {
+	if m.Rich != "" {
+		return strings.TrimSpace(m.Rich) == ""
+	}
+	return m.Text.Blank()
+}
+
+// Rank says which of a chat's messages goes first. Those of one rank keep their order.
+type Rank int
+
+// The ranks, the first one first.
+const (
+	Now   Rank = iota // answers of the current session, dialogs, receipts, what a person has asked for
+	Later             // what other sessions have to tell
+	Card              // shows how things go and is drawn again and again: sent when nothing else waits for the chat
+)
 
 // change is what an edit asks for: a new message, or only new buttons under the old text.
 type change struct {
@@ -61,7 +89,11 @@ type shown struct{ text, buttons [sha256.Size]byte }
 
 func looksOf(c change) shown {
 	s := shown{buttons: digest(c.message.Buttons)}
-	if !c.buttonsOnly {
+	switch {
+	case c.buttonsOnly:
+	case c.message.Rich != "":
+		s.text = digest(c.message.Rich)
+	default:
 		s.text = digest(c.message.Text)
 	}
 	return s
@@ -109,20 +141,39 @@ func noPreview() *models.LinkPreviewOptions {
 	return &models.LinkPreviewOptions{IsDisabled: tgbot.True()}
 }
 
+func replyTo(m Message) *models.ReplyParameters {
+	if m.ReplyTo == 0 {
+		return nil
+	}
+	return &models.ReplyParameters{MessageID: m.ReplyTo, AllowSendingWithoutReply: true}
+}
+
 func sendParams(to session.Conversation, m Message) *tgbot.SendMessageParams {
-	p := &tgbot.SendMessageParams{
+	return &tgbot.SendMessageParams{
 		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Text: m.Text.Text, Entities: m.Text.Entities,
-		LinkPreviewOptions: noPreview(), DisableNotification: m.Silent, ReplyMarkup: keyboard(m.Buttons),
+		LinkPreviewOptions: noPreview(), DisableNotification: m.Silent, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
 	}
-	if m.ReplyTo != 0 {
-		p.ReplyParameters = &models.ReplyParameters{MessageID: m.ReplyTo, AllowSendingWithoutReply: true}
+}
+
+// inputRich is a rich message as it is written: what an agent quotes mentions nobody, and is no command of a bot.
+func inputRich(markdown string) models.InputRichMessage {
+	return models.InputRichMessage{Markdown: markdown, SkipEntityDetection: true}
+}
+
+func richParams(to session.Conversation, m Message) *tgbot.SendRichMessageParams {
+	return &tgbot.SendRichMessageParams{
+		ChatID: to.ChatID, MessageThreadID: to.ThreadID, RichMessage: inputRich(m.Rich),
+		DisableNotification: m.Silent, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
 	}
-	return p
 }
 
 func editParams(chat int64, messageID int, m Message) *tgbot.EditMessageTextParams {
-	return &tgbot.EditMessageTextParams{
-		ChatID: chat, MessageID: messageID, Text: m.Text.Text, Entities: m.Text.Entities,
-		LinkPreviewOptions: noPreview(), ReplyMarkup: keyboard(m.Buttons),
+	p := &tgbot.EditMessageTextParams{ChatID: chat, MessageID: messageID, ReplyMarkup: keyboard(m.Buttons)}
+	if m.Rich != "" {
+		rich := inputRich(m.Rich)
+		p.RichMessage = &rich
+		return p
 	}
+	p.Text, p.Entities, p.LinkPreviewOptions = m.Text.Text, m.Text.Entities, noPreview()
+	return p
 }

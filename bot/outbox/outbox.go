@@ -22,28 +22,43 @@ import (
 // API is what the outbox uses of the Bot API; *tgbot.Bot has it.
 type API interface {
 	SendMessage(ctx context.Context, params *tgbot.SendMessageParams) (*models.Message, error)
+	SendRichMessage(ctx context.Context, params *tgbot.SendRichMessageParams) (*models.Message, error)
 	SendDocument(ctx context.Context, params *tgbot.SendDocumentParams) (*models.Message, error)
+	SendPhoto(ctx context.Context, params *tgbot.SendPhotoParams) (*models.Message, error)
 	EditMessageText(ctx context.Context, params *tgbot.EditMessageTextParams) (*models.Message, error)
 	EditMessageReplyMarkup(ctx context.Context, params *tgbot.EditMessageReplyMarkupParams) (*models.Message, error)
 	DeleteMessage(ctx context.Context, params *tgbot.DeleteMessageParams) (bool, error)
 	SendChatAction(ctx context.Context, params *tgbot.SendChatActionParams) (bool, error)
 	SetMessageReaction(ctx context.Context, params *tgbot.SetMessageReactionParams) (bool, error)
 	AnswerCallbackQuery(ctx context.Context, params *tgbot.AnswerCallbackQueryParams) (bool, error)
+	GetMe(ctx context.Context) (*models.User, error)
 }
 
 // Outbox sends through one bot. Its methods may be called from anywhere, also before Run; what they ask for is done
 // while Run runs.
 type Outbox struct {
-	// OnMigrate, when set before Run, is told that a group became another chat. It must not block; the outbox itself
-	// sends to the new one from then on, until the program ends.
+	// OnSent, when set before Run, is told the id of each message that the chat has, before who sent it hears of it. m.To
+	// is where it stands. It must be quick.
+	OnSent func(m Message, messageID int)
+
+	// OnMigrate, when set before Run, is told that a group became another chat. It must not wait; the outbox itself
+	// sends to the new one from then on, until the program ends. The next run is told again.
 	OnMigrate func(from, to int64)
 
+	// OnTopicGone, when set before Run, is told that a topic is not there any more. It must not wait; the outbox itself
+	// sends to its chat from then on, until the program ends or somebody writes there.
+	OnTopicGone func(gone session.Conversation)
+
 	api        API
+	server     string
 	folder     spool.Folder
 	quarantine string
 	log        *slog.Logger
 	jitter     func() float64
 	wake       chan struct{}
+	parked     *facts[time.Time]
+	rich       *facts[richFact]
+	holds      *facts[hold]
 
 	posting  sync.Mutex // held over disk writes, so that names and the queue have the same order; before mu
 	loaded   bool       // what earlier runs left is in the queues
@@ -58,18 +73,24 @@ type Outbox struct {
 	edits   map[ref]*job // the one edit of a message that waits or flies
 	known   memory
 	newChat map[int64]int64
-	fatal   error // why Run must end
-	closed  error // why nothing can be sent any more
+	gone    map[session.Conversation]bool // topics
+	fatal   error                         // why Run must end
+	closed  error                         // why nothing can be sent any more
 }
 
-// New makes an outbox that keeps posts in dir (made when missing). Posts refused for good go to quarantine/ beside it.
-func New(api API, dir string, log *slog.Logger) *Outbox {
+// New makes an outbox that keeps posts in dir (made when missing), and beside it what it must know in the next run, too.
+// Posts refused for good go to quarantine/ there. server is the address that api speaks to, without a token.
+func New(api API, server, dir string, log *slog.Logger) *Outbox {
+	home := spool.Folder{Path: filepath.Dir(dir), MaxSize: maxPost, Fsync: true}
 	return &Outbox{
-		api: api, log: log, jitter: rand.Float64,
+		api: api, server: server, log: log, jitter: rand.Float64,
 		folder:     spool.Folder{Path: dir, MaxSize: maxPost, Fsync: true},
-		quarantine: filepath.Join(filepath.Dir(dir), "quarantine"),
+		quarantine: filepath.Join(home.Path, "quarantine"),
 		wake:       make(chan struct{}, 1),
-		lanes:      map[int64]*lane{}, edits: map[ref]*job{}, newChat: map[int64]int64{},
+		parked:     openFacts[time.Time](home, parkedFile, log),
+		rich:       openFacts[richFact](home, richFile, log),
+		holds:      openFacts[hold](home, holdsFile, log),
+		lanes:      map[int64]*lane{}, edits: map[ref]*job{}, newChat: map[int64]int64{}, gone: map[session.Conversation]bool{},
 		all: rate.NewLimiter(allRate, allBurst),
 	}
 }
@@ -139,12 +160,12 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration, 
 	}
 	o.all.AllowN(now, 1)
 	o.flying++
-	if t.aside {
-		return o.beginAside(calls, t.lane), 0, nil
-	}
-	l, j := t.lane, t.lane.queue[0]
-	l.budget.AllowN(now, 1)
 	o.turns++
+	if t.aside != nil {
+		return o.beginAside(calls, t.lane, t.aside), 0, nil
+	}
+	l, j := t.lane, t.job
+	l.budget.AllowN(now, 1)
 	l.served, l.flying, j.flying = o.turns, true, true
 	attempt := *j
 	return func() { o.deliver(calls, l, j, attempt) }, 0, nil
@@ -171,8 +192,8 @@ func (o *Outbox) end() error {
 
 // add puts a job at the end of its chat's queue.
 func (o *Outbox) addLocked(j *job) {
+	j.settleIn(o.placeLocked(j.to))
 	l := o.laneLocked(j.to.ChatID)
-	j.to.ChatID = l.chat
 	l.queue = append(l.queue, j)
 	o.news()
 }
@@ -183,17 +204,13 @@ func (o *Outbox) laneLocked(chat int64) *lane {
 	l, ok := o.lanes[chat]
 	if !ok {
 		l = newLane(chat)
+		if d := o.heldFor(chat, time.Now()); d > 0 {
+			l.until = time.Now().Add(d)
+		}
 		o.lanes[chat] = l
 		o.order = append(o.order, l)
 	}
 	return l
-}
-
-func (o *Outbox) chatLocked(chat int64) int64 {
-	if to, ok := o.newChat[chat]; ok {
-		return to
-	}
-	return chat
 }
 
 // news wakes the schedule; one wake is enough for any number of news.

@@ -29,8 +29,9 @@ type letter struct {
 }
 
 // Post is for what nothing can repeat (receipts, notices): when it returns nil the message is on disk and will be sent,
-// in order within its chat, by this run or a later one. A kill while it is being sent makes it come twice at most. A text
-// that is too long is split, the buttons under the last part. When Telegram refuses it for good it goes to quarantine.
+// in order within its chat and rank, by this run or a later one; in a parked chat it waits. A kill while it is being sent
+// makes it come twice at most. A text that is too long is split, the buttons under the last part. When Telegram refuses it
+// for good it goes to quarantine.
 // Post works without Run, and after it.
 func (o *Outbox) Post(ctx context.Context, m Message) error {
 	if m.Text.Blank() {
@@ -45,7 +46,7 @@ func (o *Outbox) Post(ctx context.Context, m Message) error {
 		return fmt.Errorf("post: %w", err)
 	}
 	var names []string
-	for _, part := range inParts(m) {
+	for _, part := range Parts(m) {
 		name, err := o.write(part)
 		if err != nil {
 			return fmt.Errorf("post: %w", errors.Join(err, o.unwrite(names)))
@@ -58,16 +59,17 @@ func (o *Outbox) Post(ctx context.Context, m Message) error {
 		return nil // for the next run
 	}
 	for _, name := range names {
-		o.addLocked(&job{kind: post, to: m.To, file: name})
+		o.addLocked(&job{kind: post, rank: m.Rank, to: m.To, file: name})
 	}
 	return nil
 }
 
-func inParts(m Message) []Message {
+// Parts is what Post sends of a message: one or more, cut to size, the buttons under the last.
+func Parts(m Message) []Message {
 	texts := m.Text.Split(render.Limit)
 	parts := make([]Message, len(texts))
 	for i, text := range texts {
-		parts[i] = Message{To: m.To, Text: text, Silent: m.Silent}
+		parts[i] = Message{To: m.To, Text: text, Silent: m.Silent, Session: m.Session, Rank: m.Rank}
 	}
 	parts[0].ReplyTo = m.ReplyTo // not blank: there is a part
 	parts[len(parts)-1].Buttons = m.Buttons
@@ -120,7 +122,7 @@ func (o *Outbox) loadHeld() error {
 			continue
 		}
 		o.mu.Lock()
-		o.addLocked(&job{kind: post, to: m.To, file: name})
+		o.addLocked(&job{kind: post, rank: m.Rank, to: m.To, file: name})
 		o.mu.Unlock()
 	}
 	o.loaded = true
@@ -171,6 +173,9 @@ func (o *Outbox) fetch(j *job) bool {
 			o.putAside(j.file, err)
 		}
 		return false
+	}
+	if m.To != j.to { // it goes elsewhere by now, where there is nothing to answer
+		m.ReplyTo = 0
 	}
 	j.change = change{message: m}
 	return true

@@ -94,8 +94,27 @@ func TestPostOfALongText(t *testing.T) {
 	})
 }
 
+// TestAPostThatFailsInTheMiddleLeavesNoPart: who posts it again must not repeat the first part.
+func TestAPostThatFailsInTheMiddleLeavesNoPart(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, dir, nil)
+		require.NoError(t, b.load())
+		second := filepath.Join(b.folder.Path, fmt.Sprintf("%020d.json", time.Now().UnixNano()+1))
+		require.NoError(t, os.MkdirAll(filepath.Join(second, "in the way"), 0o700))
+		m := say(5, strings.Repeat("word ", 2000))
+		require.Error(t, b.Post(t.Context(), m))
+		require.NoError(t, os.RemoveAll(second))
+		assert.Empty(t, files(t, b.folder.Path))
+		require.NoError(t, b.Post(t.Context(), m))
+		b.run(t)
+		b.idle(time.Minute)
+		assert.Equal(t, strings.TrimSpace(m.Text.Text), strings.Join(texts(b.seen("send", true)), " "))
+	})
+}
+
 func TestPostRefusedGoesToQuarantine(t *testing.T) {
-	inBubble(t, func(context.Context, int, call) error { return errForbidden }, func(t *testing.T, b *bench) {
+	inBubble(t, func(context.Context, int, call) error { return errEntities }, func(t *testing.T, b *bench) {
 		require.NoError(t, b.Post(t.Context(), say(5, "x")))
 		b.idle(time.Minute)
 		assert.Empty(t, files(t, b.folder.Path))
@@ -150,4 +169,9 @@ func TestPostWhenTheDiskFails(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	assert.ErrorIs(t, b.Post(ended, say(5, "x")), context.Canceled)
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }

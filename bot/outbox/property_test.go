@@ -2,100 +2,274 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	tgbot "github.com/go-telegram/bot"
 	"pgregory.net/rapid"
 )
 
 // step is one thing a random program does with an outbox.
 type step struct {
-	what  int // 0 send, 1 post, 2 edit, 3 time passes
+	what  int // 0 send, 1 post, 2 edit, 3 time passes, 4 react, 5 type
 	chat  int64
+	rank  Rank
 	after time.Duration
 }
 
-// Whatever is asked in whatever order, and however the Bot API fails: every message arrives, in order within its
-// chat, once when the API says clearly what it did not do; and a message that is edited ends as it was meant last.
+func steps(chats ...int64) *rapid.Generator[[]step] {
+	return rapid.SliceOfN(rapid.Custom(func(r *rapid.T) step {
+		return step{
+			what: rapid.IntRange(0, 5).Draw(r, "what"), chat: rapid.SampledFrom(chats).Draw(r, "chat"),
+			rank:  rapid.SampledFrom([]Rank{Now, Later, Card}).Draw(r, "rank"),
+			after: time.Duration(rapid.IntRange(0, 5000).Draw(r, "ms")) * time.Millisecond,
+		}
+	}), 0, 30)
+}
+
+// callTakes is how long the Bot API takes to answer in these tests.
+const callTakes = 50 * time.Millisecond
+
+// asked is a message that must arrive, and when it was asked for.
+type asked struct {
+	chat int64
+	rank Rank
+	text string
+	at   time.Duration
+}
+
+// played is what a random program has asked for.
+type played struct {
+	asked   []asked
+	edited  map[int64]string
+	waiting []<-chan result
+}
+
+// play does the steps, one after another, and waits until all is over.
+func play(t *testing.T, b *bench, steps []step) (p played, err error) {
+	p.edited = map[int64]string{}
+	for i, s := range steps {
+		text := fmt.Sprint(i)
+		m := say(s.chat, text)
+		m.Rank = s.rank
+		if s.what < 2 {
+			p.asked = append(p.asked, asked{s.chat, s.rank, text, time.Since(b.start)})
+		}
+		switch s.what {
+		case 0:
+			p.waiting = append(p.waiting, b.sendLater(t.Context(), m))
+		case 1:
+			err = b.Post(t.Context(), m)
+		case 2:
+			err = b.Edit(t.Context(), to(s.chat), 1_000_000, m)
+			p.edited[s.chat] = text
+		case 3:
+			b.idle(s.after)
+		case 4:
+			b.React(t.Context(), to(s.chat), i, "👀")
+		case 5:
+			b.Typing(t.Context(), to(s.chat))
+		}
+		if err != nil && !isRefusal(err) {
+			return p, err
+		}
+		err = nil
+	}
+	b.idle(6 * time.Hour)
+	return p, nil
+}
+
+// Whatever is asked in whatever order, and however the Bot API fails: every message arrives, in order within its chat and
+// rank, once when the API says clearly what it did not do; and a message that is edited ends as it was meant last.
 func TestOutboxProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		steps := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) step {
-			return step{
-				what: rapid.IntRange(0, 3).Draw(r, "what"), chat: rapid.SampledFrom([]int64{5, 6, -7}).Draw(r, "chat"),
-				after: time.Duration(rapid.IntRange(0, 5000).Draw(r, "ms")) * time.Millisecond,
-			}
-		}), 0, 30).Draw(r, "steps")
-		failures := rapid.SliceOfN(rapid.SampledFrom([]error{nil, errServer, errBroken, tooMany(3)}), 0, 30).Draw(r, "failures")
+		steps := steps(5, 6, -7).Draw(r, "steps")
+		// A broken connection and a 500 have not done anything here, so each message arrives exactly once.
+		failures := rapid.SliceOfN(rapid.SampledFrom([]error{nil, errServer, errBroken, tooMany(3), tooMany(40)}), 0, 40).Draw(r, "failures")
 		var fault string
-		synctest.Test(t, func(t *testing.T) { fault = play(t, steps, failures) })
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t, t.TempDir(), func(_ context.Context, n int, c call) error {
+				<-time.After(callTakes)
+				if n <= len(failures) {
+					return failures[n-1]
+				}
+				return nil
+			})
+			b.run(t)
+			p, err := play(t, b, steps)
+			if err != nil {
+				fault = err.Error()
+				return
+			}
+			fault = firstOf(allArrived(b, p), inOrder(b, p), holdsKept(b, failures))
+		})
 		if fault != "" {
 			r.Fatal(fault)
 		}
 	})
 }
 
-func play(t *testing.T, steps []step, failures []error) string {
-	b := newBench(t, t.TempDir(), func(_ context.Context, n int, c call) error {
-		<-time.After(50 * time.Millisecond)
-		if n <= len(failures) {
-			return failures[n-1]
-		}
-		return nil
-	})
-	b.run(t)
-	said, edited := map[int64][]string{}, map[int64]string{}
-	var waiting []<-chan result
-	for i, s := range steps {
-		text := fmt.Sprint(i)
-		switch s.what {
-		case 0:
-			waiting = append(waiting, b.sendLater(t.Context(), say(s.chat, text)))
-			said[s.chat] = append(said[s.chat], text)
-		case 1:
-			if err := b.Post(t.Context(), say(s.chat, text)); err != nil {
-				return err.Error()
-			}
-			said[s.chat] = append(said[s.chat], text)
-		case 2:
-			if err := b.Edit(t.Context(), to(s.chat), 1_000_000, say(s.chat, text)); err != nil {
-				return err.Error()
-			}
-			edited[s.chat] = text
-		case 3:
-			b.idle(s.after)
+func firstOf(faults ...string) string {
+	for _, f := range faults {
+		if f != "" {
+			return f
 		}
 	}
-	b.idle(time.Hour)
-	return outcome(b, said, edited, waiting)
+	return ""
 }
 
-func outcome(b *bench, said map[int64][]string, edited map[int64]string, waiting []<-chan result) string {
-	got, last := map[int64][]string{}, map[int64]string{}
-	for _, c := range b.seen("", true) {
-		if c.method == "send" {
-			got[c.chat] = append(got[c.chat], c.text)
-		} else {
-			last[c.chat] = c.text
+func allArrived(b *bench, p played) string {
+	said, got, last := map[string][]string{}, map[string][]string{}, map[int64]string{}
+	place := map[string]string{}
+	for _, a := range p.asked {
+		place[a.text] = fmt.Sprint("chat ", a.chat, " rank ", a.rank)
+		said[place[a.text]] = append(said[place[a.text]], a.text)
+	}
+	for _, c := range b.seen("send", true) {
+		got[place[c.text]] = append(got[place[c.text]], c.text)
+	}
+	for _, c := range b.seen("edit", true) {
+		last[c.chat] = c.text
+	}
+	for where, texts := range said {
+		if !slices.Equal(texts, got[where]) {
+			return fmt.Sprintf("%s: said %v, arrived %v", where, texts, got[where])
 		}
 	}
-	for _, chat := range []int64{5, 6, -7} {
-		if !slices.Equal(said[chat], got[chat]) {
-			return fmt.Sprintf("chat %d: said %v, arrived %v", chat, said[chat], got[chat])
-		}
-		if edited[chat] != last[chat] {
-			return fmt.Sprintf("chat %d: edited to %q, shows %q", chat, edited[chat], last[chat])
+	for chat, text := range p.edited {
+		if text != last[chat] {
+			return fmt.Sprintf("chat %d: edited to %q, shows %q", chat, text, last[chat])
 		}
 	}
-	for _, w := range waiting {
+	for _, w := range p.waiting {
 		if r := <-w; r.err != nil || r.messageID == 0 {
 			return fmt.Sprintf("send: %+v", r)
 		}
 	}
 	if n := len(b.edits); n != 0 {
 		return fmt.Sprintf("%d edits are left", n)
+	}
+	return ""
+}
+
+// inOrder says that nothing was tried for a chat while something of a lesser rank waited there.
+func inOrder(b *bench, p played) string {
+	calls := b.seen("send", false)
+	arrived := map[string]time.Duration{}
+	for _, c := range b.seen("send", true) {
+		arrived[c.text] = c.at
+	}
+	for _, c := range calls {
+		i := slices.IndexFunc(p.asked, func(a asked) bool { return a.text == c.text })
+		for _, a := range p.asked {
+			at, ok := arrived[a.text]
+			if a.chat == p.asked[i].chat && a.rank < p.asked[i].rank && a.at < c.at && (!ok || at > c.at) {
+				return fmt.Sprintf("%s of rank %d was tried at %s, %s of rank %d waited since %s", c.text, p.asked[i].rank, c.at, a.text, a.rank, a.at)
+			}
+		}
+	}
+	return ""
+}
+
+// holdsKept says that no call to a chat began within what Telegram had asked to wait.
+func holdsKept(b *bench, failures []error) string {
+	calls := b.seen("", false)
+	for i, c := range calls {
+		var wait time.Duration
+		if i < len(failures) {
+			wait = judge(failures[i], &job{}).wait
+		}
+		told := c.at + callTakes
+		for _, later := range calls {
+			if wait > 0 && later.chat == c.chat && later.at > told && later.at < told+wait {
+				return fmt.Sprintf("chat %d was to wait %s from %s, and was called at %s", c.chat, wait, told, later.at)
+			}
+		}
+	}
+	return ""
+}
+
+// Whatever Telegram answers, refusals for good, chats that move and topics that go included: what it took came in order
+// within its chat and rank and at most once, every caller hears, posts are taken or kept, and nothing is tried for ever.
+func TestP5_OutboxPropertiesUnderAnyAnswer(t *testing.T) {
+	verdicts := []error{nil, nil, errServer, errBroken, tooMany(3), tooMany(40), errEntities, errForbidden, errNoTopic,
+		&tgbot.MigrateError{MigrateToChatID: -700}}
+	rapid.Check(t, func(r *rapid.T) {
+		steps := steps(5, -7).Draw(r, "steps")
+		answers := rapid.SliceOfN(rapid.SampledFrom(verdicts), 0, 40).Draw(r, "answers")
+		var fault string
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t, t.TempDir(), func(_ context.Context, n int, c call) error {
+				<-time.After(callTakes)
+				if n > len(answers) {
+					return nil
+				}
+				if c.chat != -7 && judge(answers[n-1], &job{}).answer == moved {
+					return nil
+				}
+				return answers[n-1]
+			})
+			b.run(t)
+			p, err := play(t, b, steps)
+			if err != nil {
+				fault = err.Error()
+				return
+			}
+			for range len(answers) + 1 { // what was kept goes now
+				b.Unpark(5)
+				b.Unpark(-7)
+				b.idle(time.Hour)
+			}
+			fault = firstOf(keptOrder(b, p), holdsKept(b, answers), allHeard(t, b, p))
+		})
+		if fault != "" {
+			r.Fatal(fault)
+		}
+	})
+}
+
+func isRefusal(err error) bool {
+	refused := (*Refused)(nil)
+	return errors.As(err, &refused)
+}
+
+func keptOrder(b *bench, p played) string {
+	last := map[string]int{}
+	for _, c := range b.seen("send", true) {
+		i := slices.IndexFunc(p.asked, func(a asked) bool { return a.text == c.text })
+		where := fmt.Sprint("chat ", p.asked[i].chat, " rank ", p.asked[i].rank)
+		if before, ok := last[where]; ok && before >= i {
+			return fmt.Sprintf("%s: %s came after %s", where, c.text, p.asked[before].text)
+		}
+		last[where] = i
+	}
+	return ""
+}
+
+func allHeard(t *testing.T, b *bench, p played) string {
+	for _, w := range p.waiting {
+		select {
+		case <-w:
+		default:
+			return "a caller waits for ever"
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, l := range b.order {
+		if len(l.queue)+len(l.asides) > 0 || l.flying || l.beside {
+			return fmt.Sprintf("chat %d is not done: %d jobs, %d asides", l.chat, len(l.queue), len(l.asides))
+		}
+	}
+	if n := len(files(t, b.folder.Path)); n > 0 {
+		return fmt.Sprintf("%d posts are left", n)
+	}
+	if b.flying != 0 || len(b.edits) != 0 {
+		return "something is left"
 	}
 	return ""
 }

@@ -4,27 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"time"
-
-	tgbot "github.com/go-telegram/bot"
-	"github.com/go-telegram/bot/models"
 
 	"ccbot/internal/session"
 )
 
 var errBlank = errors.New("there is nothing to see in the text")
 
-// Send sends one message and waits for its id. Errors: *Refused when Telegram will never take it; ErrRevoked or
-// ErrClosed when nothing can be sent any more; ctx's when that ended first. A message that was still waiting when ctx
-// ended is never sent. If a call was under way, or an earlier one broke, the error is also ErrUnsure: the message may or
-// may not be in the chat, and no further attempt is made. The id is 0 when Telegram said yes in words the library cannot
-// read.
+// Send sends one message and waits for its id. Errors: *Refused when Telegram will never take it, with ErrBlocked inside
+// as long as the chat is parked and ErrNoRich when the server has no rich messages; ErrRevoked or ErrClosed when nothing
+// can be sent any more; ctx's when that ended first. A message that was still waiting when ctx ended is never sent. If a
+// call was under way, or an earlier one broke, the error is also ErrUnsure: the message may or may not be in the chat, and
+// no further attempt is made. The id is 0 when Telegram said yes in words the library cannot read.
 func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error) {
-	if m.Text.Blank() {
+	if m.blank() {
 		return 0, &Refused{errBlank}
 	}
-	id, err := o.ask(ctx, &job{kind: send, to: m.To, change: change{message: m}})
+	id, err := o.ask(ctx, &job{kind: send, rank: m.Rank, to: m.To, change: change{message: m}})
 	if err != nil {
 		return 0, fmt.Errorf("send: %w", err)
 	}
@@ -52,14 +47,35 @@ func (o *Outbox) ask(ctx context.Context, j *job) (int, error) {
 		defer o.mu.Unlock()
 		return 0, o.closed
 	}
-	o.addLocked(j)
+	err := o.admitLocked(j)
 	o.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
 	select {
 	case r := <-j.done:
 		return r.messageID, r.err
 	case <-ctx.Done():
 		return o.abandon(j, context.Cause(ctx))
 	}
+}
+
+// admitLocked queues a job that a caller waits for, unless there is nothing to wait for.
+func (o *Outbox) admitLocked(j *job) error {
+	if _, moved := o.newChat[j.to.ChatID]; moved && !j.isNew() {
+		return &Refused{errMoved}
+	}
+	if l := o.laneLocked(j.to.ChatID); l.parked {
+		return errParked(l.chat)
+	}
+	if j.kind == remove {
+		j.rank = o.known.rank(j.ref(), Now)
+		if e := o.edits[j.ref()]; e != nil && !e.flying { // there will be nothing to edit
+			o.dropLocked(e)
+		}
+	}
+	o.addLocked(j)
+	return nil
 }
 
 // abandon gives up on a job, unless its result came at the same moment.
@@ -89,10 +105,13 @@ func (j *job) doubt(err error) error {
 // Edit replaces text and buttons of a message and does not wait: of the edits of a message that wait only the newest is
 // sent, and none that changes nothing. When an earlier edit of this message was refused for good, Edit returns that
 // *Refused once and queues nothing: the message is gone or cannot be edited, send a new one. Edits that wait are lost
-// when the program ends. ctx counts only when it is over already.
+// when the program ends; those of a parked chat are dropped. ctx counts only when it is over already.
 func (o *Outbox) Edit(ctx context.Context, to session.Conversation, messageID int, m Message) error {
-	if m.Text.Blank() {
+	switch {
+	case m.blank():
 		return &Refused{errBlank}
+	case m.Rich != "" && !o.TakesRich():
+		return &Refused{ErrNoRich}
 	}
 	return o.edit(ctx, to, messageID, change{message: m})
 }
@@ -111,27 +130,35 @@ func (o *Outbox) edit(ctx context.Context, to session.Conversation, messageID in
 	if o.closed != nil {
 		return fmt.Errorf("edit: %w", o.closed)
 	}
-	to.ChatID = o.chatLocked(to.ChatID)
+	if _, moved := o.newChat[to.ChatID]; moved {
+		return fmt.Errorf("edit: %w", &Refused{errMoved})
+	}
 	at := refOf(to, messageID)
 	if err := o.known.takeRefusal(at); err != nil {
 		return fmt.Errorf("edit: %w", err)
 	}
-	looks := o.known.looks(at)
+	if !o.laneLocked(to.ChatID).parked {
+		o.editLocked(to, at, c)
+	}
+	return nil
+}
+
+func (o *Outbox) editLocked(to session.Conversation, at ref, c change) {
+	looks, rank := o.known.looks(at), o.known.rank(at, c.message.Rank)
 	j := o.edits[at]
 	switch {
 	case j != nil && j.flying:
 		j.follow(c, looks)
 	case j != nil:
-		j.change, j.plain = j.change.then(c), false
+		j.change, j.plain, j.rank = j.change.then(c), false, max(j.rank, rank)
 		if !j.unsure && !looks.changedBy(j.change) {
 			o.dropLocked(j)
 		}
 	case looks.changedBy(c):
-		j = &job{kind: edit, to: to, messageID: messageID, change: c}
+		j = &job{kind: edit, rank: rank, to: to, messageID: at.message, change: c}
 		o.edits[at] = j
 		o.addLocked(j)
 	}
-	return nil
 }
 
 // follow notes what to change after the call under way.
@@ -142,51 +169,4 @@ func (j *job) follow(c change, looks shown) {
 	if j.newer = &c; !looks.after(j.change).changedBy(c) {
 		j.newer = nil
 	}
-}
-
-// React puts an emoji on a message, "" takes it away. Best effort: it does not wait, is tried once, and is dropped
-// when the chat cannot be reached within a minute.
-func (o *Outbox) React(ctx context.Context, to session.Conversation, messageID int, emoji string) {
-	p := &tgbot.SetMessageReactionParams{MessageID: messageID}
-	if emoji != "" {
-		p.Reaction = []models.ReactionType{{
-			Type: models.ReactionTypeTypeEmoji, ReactionTypeEmoji: &models.ReactionTypeEmoji{Emoji: emoji},
-		}}
-	}
-	o.beside(ctx, to, "react "+strconv.Itoa(messageID), reactLife, func(ctx context.Context, chat int64) error {
-		p.ChatID = chat
-		_, err := o.api.SetMessageReaction(ctx, p)
-		return err
-	})
-}
-
-// Typing shows "typing…" for five seconds or until the next message. Best effort.
-func (o *Outbox) Typing(ctx context.Context, to session.Conversation) {
-	o.beside(ctx, to, "typing "+strconv.Itoa(to.ThreadID), typingLife, func(ctx context.Context, chat int64) error {
-		_, err := o.api.SendChatAction(ctx, &tgbot.SendChatActionParams{
-			ChatID: chat, MessageThreadID: to.ThreadID, Action: models.ChatActionTyping,
-		})
-		return err
-	})
-}
-
-// Answer answers a tap on a button (the app shows a spinner until then), with a short notice (at most 200 characters)
-// or, with alert, a dialog. to is where the button is. Best effort.
-func (o *Outbox) Answer(ctx context.Context, to session.Conversation, queryID, text string, alert bool) {
-	o.beside(ctx, to, "answer "+queryID, answerLife, func(ctx context.Context, _ int64) error {
-		_, err := o.api.AnswerCallbackQuery(ctx, &tgbot.AnswerCallbackQueryParams{
-			CallbackQueryID: queryID, Text: text, ShowAlert: alert,
-		})
-		return err
-	})
-}
-
-func (o *Outbox) beside(ctx context.Context, to session.Conversation, key string, life time.Duration, call func(context.Context, int64) error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if ctx.Err() != nil || o.closed != nil {
-		return
-	}
-	o.laneLocked(to.ChatID).put(&aside{key: key, expires: time.Now().Add(life), call: call})
-	o.news()
 }

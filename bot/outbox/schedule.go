@@ -22,17 +22,26 @@ const (
 	answerLife = 15 * time.Second // later the app has given up on the tap
 )
 
+// forCards is what a chat's budget must have left before a card is sent: the answer that comes right after it goes at once.
+const forCards = 2
+
+// reactPatience is how long a reaction lets messages go first; then it goes before them. People read it as a receipt.
+const reactPatience = 2 * time.Second
+
 // lane is one chat: its queue, its budget, and when it may go on.
 type lane struct {
 	chat     int64
-	queue    []*job
-	asides   []*aside // reactions, typing, answers to taps: best effort, beside the queue
-	flying   bool     // the head of the queue is under way
-	beside   bool     // an aside is under way
-	until    time.Time
-	failures int // in a row
+	queue    []*job    // in the order of asking; what goes next depends on the ranks, too
+	asides   []*aside  // reactions, typing, answers to taps: best effort, beside the queue
+	flying   bool      // one job of the queue is under way
+	beside   bool      // an aside is under way
+	parked   bool      // the chat takes nothing
+	until    time.Time // Telegram has said so: nothing is sent before
+	again    time.Time // of the queue, after a failure
+	failures int       // in a row
 	budget   *rate.Limiter
-	served   uint64 // when it had its turn last
+	served   uint64 // when its queue had its turn last
+	attended uint64 // when an aside had
 }
 
 func newLane(chat int64) *lane {
@@ -43,66 +52,137 @@ func newLane(chat int64) *lane {
 	return &lane{chat: chat, budget: rate.NewLimiter(limit, chatBurst)}
 }
 
-// turn is what to do now: begin the head of a lane's queue, begin its first aside, or (lane nil) look again after a
-// while; wait 0 means when there is news.
+// class is the order of what several chats, or the queue and the asides of one, would do at the same moment.
+type class int
+
+const (
+	urgent   class = iota // answers to taps: a person waits; reactions that have waited too long
+	words                 // messages, their edits, files
+	receipts              // reactions
+	cards                 // messages of rank Card
+	signs                 // typing
+)
+
+// turn is what to do now: call for a job or for an aside of a lane, or (lane nil) look again after a while; wait 0 means
+// when there is news.
 type turn struct {
 	lane  *lane
-	aside bool
+	job   *job
+	aside *aside
+	class class
 	wait  time.Duration
 }
 
-// next decides. It changes nothing: whoever carries the turn out takes from the budgets. Among chats that may send,
-// asides come first (they are short and get old), then the chat that has waited longest for its turn.
+// never is the wait for what only news can bring.
+const never = time.Duration(math.MaxInt64)
+
+// next decides. It changes nothing: whoever carries the turn out takes from the budgets. Among chats that may send, the
+// least class goes first; within a class the chat that has waited longest for its turn.
 func next(now time.Time, lanes []*lane, all *rate.Limiter, flying int) turn {
 	if flying >= maxFlying {
 		return turn{}
 	}
 	var best turn
-	wait := time.Duration(math.MaxInt64)
+	wait := never
 	for _, l := range lanes {
-		t, ready := l.turn(now)
+		t, d := l.turn(now)
 		switch {
-		case !ready:
-			continue
-		case t.wait > 0:
-			wait = min(wait, t.wait)
-		case best.lane == nil || t.aside && !best.aside || t.aside == best.aside && l.served < best.lane.served:
+		case d > 0:
+			wait = min(wait, d)
+		case best.lane == nil || t.before(best):
 			best = t
 		}
 	}
-	if best.lane == nil && wait == math.MaxInt64 {
+	switch {
+	case best.lane == nil && wait == never:
 		return turn{}
-	}
-	if best.lane == nil {
+	case best.lane == nil:
 		return turn{wait: wait}
 	}
-	if d := untilToken(now, all); d > 0 {
+	if d := untilTokens(now, all, 1); d > 0 {
 		return turn{wait: d}
 	}
 	return best
 }
 
-// turn is what this chat would do, or how long until it may; not ready means that only news can change that.
-func (l *lane) turn(now time.Time) (t turn, ready bool) {
-	pause := l.until.Sub(now)
-	switch {
-	case len(l.asides) > 0 && !l.beside && pause <= 0:
-		return turn{lane: l, aside: true}, true
-	case len(l.queue) == 0 || l.flying:
-		if len(l.asides) > 0 && !l.beside {
-			return turn{wait: pause}, true
-		}
-		return turn{}, false
+func (t turn) before(o turn) bool {
+	if t.class != o.class {
+		return t.class < o.class
 	}
-	if d := max(pause, untilToken(now, l.budget)); d > 0 {
-		return turn{wait: d}, true
-	}
-	return turn{lane: l}, true
+	return t.since() < o.since()
 }
 
-// untilToken is how long until the budget allows one more, 0 when it does. Rounded up: an early timer would spin.
-func untilToken(now time.Time, b *rate.Limiter) time.Duration {
-	missing := 1 - b.TokensAt(now)
+func (t turn) since() uint64 {
+	if t.aside != nil {
+		return t.lane.attended
+	}
+	return t.lane.served
+}
+
+// turn is what this chat would do now (wait 0), or how long until it may do something.
+func (l *lane) turn(now time.Time) (t turn, wait time.Duration) {
+	if l.parked {
+		return turn{}, never
+	}
+	t, wait = l.jobTurn(now)
+	a, d := l.asideTurn(now)
+	switch {
+	case wait > 0 && d > 0:
+		return turn{}, min(wait, d)
+	case wait > 0, d == 0 && a.class < t.class:
+		return a, 0
+	}
+	return t, 0
+}
+
+// jobTurn is the turn of the queue: of the jobs with the least rank the first one.
+func (l *lane) jobTurn(now time.Time) (turn, time.Duration) {
+	if l.flying || len(l.queue) == 0 {
+		return turn{}, never
+	}
+	j := l.queue[0]
+	for _, q := range l.queue {
+		if q.rank < j.rank {
+			j = q
+		}
+	}
+	t, tokens := turn{lane: l, job: j, class: words}, 1
+	if j.rank >= Card {
+		t.class, tokens = cards, forCards
+	}
+	return t, max(l.until.Sub(now), l.again.Sub(now), untilTokens(now, l.budget, tokens), 0)
+}
+
+// asideTurn is the turn of the asides: an answer before a reaction before typing, each in the order of asking. They take
+// nothing from the chat's budget, so they go while the queue waits for its own. Typing is for a chat with nothing to say.
+func (l *lane) asideTurn(now time.Time) (turn, time.Duration) {
+	if l.beside {
+		return turn{}, never
+	}
+	var best turn
+	wait := never
+	for _, a := range l.asides {
+		c := a.class(now)
+		if c == signs && len(l.queue) > 0 {
+			continue
+		}
+		if d := max(l.until.Sub(now), a.after.Sub(now)); d > 0 {
+			wait = min(wait, d)
+			continue
+		}
+		if best.lane == nil || c < best.class {
+			best = turn{lane: l, aside: a, class: c}
+		}
+	}
+	if best.lane == nil {
+		return turn{}, wait
+	}
+	return best, 0
+}
+
+// untilTokens is how long until the budget allows n more, 0 when it does. Rounded up: an early timer would spin.
+func untilTokens(now time.Time, b *rate.Limiter, n int) time.Duration {
+	missing := float64(n) - b.TokensAt(now)
 	if missing <= 0 {
 		return 0
 	}

@@ -1,53 +1,103 @@
 package outbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"testing"
 	"time"
 
 	tgbot "github.com/go-telegram/bot"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/time/rate"
 	"pgregory.net/rapid"
 
 	"ccbot/bot/render"
+	"ccbot/internal/session"
 )
 
 func TestNext(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
-	waiting := func(edit func(*lane)) *lane {
-		l := newLane(1)
-		l.queue = []*job{{}}
-		if edit != nil {
-			edit(l)
+	in := func(chat int64, edit ...func(*lane)) *lane {
+		l := newLane(chat)
+		for _, e := range edit {
+			e(l)
 		}
 		return l
 	}
-	spent := func(l *lane) { l.budget.AllowN(now, chatBurst) }
-	first, second := waiting(func(l *lane) { l.served = 7 }), waiting(func(l *lane) { l.served = 3 })
-	withAside := waiting(func(l *lane) { l.served, l.asides = 9, []*aside{{}} })
+	jobs := func(ranks ...Rank) func(*lane) {
+		return func(l *lane) {
+			for _, r := range ranks {
+				l.queue = append(l.queue, &job{rank: r})
+			}
+		}
+	}
+	beside := func(kinds ...asideKind) func(*lane) {
+		return func(l *lane) {
+			for _, k := range kinds {
+				l.asides = append(l.asides, &aside{kind: k, since: now})
+			}
+		}
+	}
+	spent := func(n int) func(*lane) { return func(l *lane) { l.budget.AllowN(now, n) } }
+	until := func(d time.Duration) func(*lane) { return func(l *lane) { l.until = now.Add(d) } }
+	again := func(d time.Duration) func(*lane) { return func(l *lane) { l.again = now.Add(d) } }
+	served := func(n uint64) func(*lane) { return func(l *lane) { l.served = n } }
+	flying := func(l *lane) { l.flying, l.queue[0].flying = true, true }
+	old := func(l *lane) { l.asides[0].since = now.Add(-reactPatience) }
+	late := func(l *lane) { l.asides[0].after = now.Add(7 * time.Second) }
+	parked := func(l *lane) { l.parked = true }
+	const tick = time.Second + time.Millisecond
+	// what goes: its lane's chat, and "job <n>" or "aside <n>"; or how long nothing does.
 	tests := []struct {
 		name   string
 		lanes  []*lane
 		flying int
 		empty  bool // the budget of all chats is spent
-		want   turn
+		want   string
 	}{
-		{"nothing", nil, 0, false, turn{}},
-		{"empty lane", []*lane{newLane(1)}, 0, false, turn{}},
-		{"longest without a turn", []*lane{first, second}, 0, false, turn{lane: second}},
-		{"aside before all", []*lane{second, withAside}, 0, false, turn{lane: withAside, aside: true}},
-		{"one at a time in a chat", []*lane{waiting(func(l *lane) { l.flying = true })}, 1, false, turn{}},
-		{"too many calls under way", []*lane{first}, maxFlying, false, turn{}},
-		{"paused", []*lane{waiting(func(l *lane) { l.until = now.Add(137 * time.Second) })}, 0, false, turn{wait: 137 * time.Second}},
-		{"paused one does not hold up others", []*lane{waiting(func(l *lane) { l.until = now.Add(time.Hour) }), first}, 0, false, turn{lane: first}},
-		{"budget of the chat spent", []*lane{waiting(spent)}, 0, false, turn{wait: time.Second + time.Millisecond}},
-		{"shortest wait", []*lane{waiting(spent), waiting(func(l *lane) { l.until = now.Add(time.Hour) })}, 0, false, turn{wait: time.Second + time.Millisecond}},
-		{"pause and budget", []*lane{waiting(func(l *lane) { spent(l); l.until = now.Add(time.Minute) })}, 0, false, turn{wait: time.Minute}},
-		{"budget of all spent", []*lane{first}, 0, true, turn{wait: 41 * time.Millisecond}},
-		{"aside of a paused chat waits", []*lane{{asides: []*aside{{}}, until: now.Add(time.Second), budget: newLane(1).budget}}, 0, false, turn{wait: time.Second}},
+		{"nothing", nil, 0, false, "news"},
+		{"empty lane", []*lane{in(1)}, 0, false, "news"},
+		{"longest without a turn", []*lane{in(1, jobs(Now), served(7)), in(2, jobs(Now), served(3))}, 0, false, "2 job 0"},
+		{"in the order of asking", []*lane{in(1, jobs(Now, Now))}, 0, false, "1 job 0"},
+		{"the present session first", []*lane{in(1, jobs(Card, Later, Now, Now))}, 0, false, "1 job 2"},
+		{"others before cards", []*lane{in(1, jobs(Card, Later, Later))}, 0, false, "1 job 1"},
+		{"others of one chat and the present one of another are equal", []*lane{in(1, jobs(Now), served(7)), in(2, jobs(Later), served(3))}, 0, false, "2 job 0"},
+		{"the card of one chat after the message of another", []*lane{in(1, jobs(Card)), in(2, jobs(Later), served(9))}, 0, false, "2 job 0"},
+		{"a card leaves the budget for an answer", []*lane{in(1, jobs(Card), spent(2))}, 0, false, tick.String()},
+		{"a card with enough budget", []*lane{in(1, jobs(Card), spent(1))}, 0, false, "1 job 0"},
+		{"an answer to a tap before all", []*lane{in(2, jobs(Now)), in(1, jobs(Now), beside(tapAnswer))}, 0, false, "1 aside 0"},
+		{"an answer before a reaction before typing", []*lane{in(1, beside(typing, reaction, tapAnswer))}, 0, false, "1 aside 2"},
+		{"messages before reactions", []*lane{in(1, jobs(Later), beside(reaction))}, 0, false, "1 job 0"},
+		{"messages of another chat before reactions", []*lane{in(1, beside(reaction)), in(2, jobs(Later), served(9))}, 0, false, "2 job 0"},
+		{"reactions while the budget is spent", []*lane{in(1, jobs(Now), spent(3), beside(reaction))}, 0, false, "1 aside 0"},
+		{"reactions while a message is under way", []*lane{in(1, jobs(Now), flying, beside(reaction))}, 1, false, "1 aside 0"},
+		{"a reaction that has waited too long", []*lane{in(2, jobs(Now)), in(1, jobs(Now), beside(reaction), old)}, 0, false, "1 aside 0"},
+		{"reactions before cards", []*lane{in(1, jobs(Card), beside(reaction))}, 0, false, "1 aside 0"},
+		{"cards before typing", []*lane{in(1, jobs(Card), spent(3), beside(typing))}, 0, false, (2*time.Second + time.Millisecond).String()},
+		{"typing is for a chat with nothing to say", []*lane{in(1, jobs(Now), flying, beside(typing))}, 1, false, "news"},
+		{"typing last", []*lane{in(1, beside(typing)), in(2, jobs(Card), served(9))}, 0, false, "2 job 0"},
+		{"typing", []*lane{in(1, beside(typing))}, 0, false, "1 aside 0"},
+		{"a reaction that failed waits, typing does not", []*lane{in(1, beside(reaction, typing), late)}, 0, false, "1 aside 1"},
+		{"a reaction that failed", []*lane{in(1, beside(reaction), late)}, 0, false, "7s"},
+		{"one at a time in a chat", []*lane{in(1, jobs(Now, Now), flying)}, 1, false, "news"},
+		{"one aside at a time in a chat", []*lane{in(1, beside(tapAnswer), func(l *lane) { l.beside = true })}, 1, false, "news"},
+		{"too many calls under way", []*lane{in(1, jobs(Now))}, maxFlying, false, "news"},
+		{"paused", []*lane{in(1, jobs(Now), until(137*time.Second))}, 0, false, "2m17s"},
+		{"paused one does not hold up others", []*lane{in(1, jobs(Now), until(time.Hour)), in(2, jobs(Now))}, 0, false, "2 job 0"},
+		{"aside of a paused chat waits", []*lane{in(1, beside(tapAnswer), until(time.Second))}, 0, false, "1s"},
+		{"failed", []*lane{in(1, jobs(Now), again(4*time.Second))}, 0, false, "4s"},
+		{"failed and paused", []*lane{in(1, jobs(Now), again(4*time.Second), until(9*time.Second))}, 0, false, "9s"},
+		{"asides of a chat whose message failed", []*lane{in(1, jobs(Now), again(time.Hour), beside(reaction))}, 0, false, "1 aside 0"},
+		{"budget of the chat spent", []*lane{in(1, jobs(Now), spent(3))}, 0, false, tick.String()},
+		{"shortest wait", []*lane{in(1, jobs(Now), spent(3)), in(2, jobs(Now), until(time.Hour))}, 0, false, tick.String()},
+		{"pause and budget", []*lane{in(1, jobs(Now), spent(3), until(time.Minute))}, 0, false, "1m0s"},
+		{"budget of all spent", []*lane{in(1, jobs(Now))}, 0, true, "41ms"},
+		{"parked", []*lane{in(1, jobs(Now), beside(tapAnswer), parked)}, 0, false, "news"},
+		{"parked one does not hold up others", []*lane{in(1, jobs(Now), parked), in(2, jobs(Card))}, 0, false, "2 job 0"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -56,14 +106,51 @@ func TestNext(t *testing.T) {
 				all.AllowN(now, allBurst)
 			}
 			got := next(now, tt.lanes, all, tt.flying)
-			assert.Equal(t, tt.want, got)
+			assert.Equal(t, tt.want, got.shown())
 			assert.Equal(t, got, next(now, tt.lanes, all, tt.flying), "it changes nothing")
 		})
 	}
 }
 
+// shown is a turn in words.
+func (t turn) shown() string {
+	switch {
+	case t.job != nil:
+		return fmt.Sprintf("%d job %d", t.lane.chat, slices.Index(t.lane.queue, t.job))
+	case t.aside != nil:
+		return fmt.Sprintf("%d aside %d", t.lane.chat, slices.Index(t.lane.asides, t.aside))
+	case t.wait > 0:
+		return t.wait.String()
+	}
+	return "news"
+}
+
+func TestAsidesThatAreTooMany(t *testing.T) {
+	l := newLane(1)
+	l.put(&aside{key: "answer", kind: tapAnswer})
+	l.put(&aside{key: "typing", kind: typing})
+	for i := range maxAsides + 1 {
+		l.put(&aside{key: fmt.Sprint(i), kind: reaction})
+	}
+	l.put(&aside{key: "typing again", kind: typing})
+	require.Len(t, l.asides, maxAsides)
+	var keys []string
+	for _, a := range l.asides {
+		keys = append(keys, a.key)
+	}
+	assert.Equal(t, []string{"answer", "2", "3"}, keys[:3], "first typing goes, then the oldest reactions")
+	assert.NotContains(t, keys, "typing again")
+	newer := &aside{key: "7", kind: reaction}
+	l.put(newer)
+	assert.Len(t, l.asides, maxAsides)
+	assert.Contains(t, l.asides, newer)
+	l.putBack(&aside{key: "7", kind: reaction, tries: 1})
+	assert.Len(t, l.asides, maxAsides, "a newer one has come")
+}
+
 func TestJudge(t *testing.T) {
 	styled := &job{change: change{message: Message{Text: render.Bold("x")}}}
+	rich, topic := &job{change: change{message: Message{Rich: "**x**"}}}, &job{to: session.Conversation{ChatID: -5, ThreadID: 9}}
 	tests := []struct {
 		name string
 		err  error
@@ -75,8 +162,22 @@ func TestJudge(t *testing.T) {
 		{"429 wrapped", fmt.Errorf("x: %w", tooMany(0)), &job{}, pause},
 		{"migrated", &tgbot.MigrateError{MigrateToChatID: -100500}, &job{}, moved},
 		{"401", errToken, &job{}, revoked},
-		{"404", fmt.Errorf("%w, Not Found", tgbot.ErrorNotFound), &job{}, revoked},
-		{"403", errForbidden, &job{}, refused},
+		{"404", errMissing, &job{}, revoked},
+		{"404 for a rich message", errMissing, rich, unknown},
+		{"401 for a rich message", errToken, rich, revoked},
+		{"400 for a rich message", errEntities, rich, refused},
+		{"known to be missing", ErrNoRich, rich, refused},
+		{"topic that is gone", errNoTopic, topic, topicGone},
+		{"topic that is gone, in other words", fmt.Errorf("%w, Bad Request: TOPIC_DELETED", tgbot.ErrorBadRequest), topic, topicGone},
+		{"topic that is gone, and none was named", errNoTopic, &job{}, refused},
+		{"topic that is gone, with formatting", errNoTopic, &job{to: topic.to, change: styled.change}, topicGone},
+		{"topic that is closed", fmt.Errorf("%w, Bad Request: TOPIC_CLOSED", tgbot.ErrorBadRequest), topic, refused},
+		{"edit in a topic that is gone", errNoTopic, &job{kind: edit, to: topic.to}, refused},
+		{"photo", errPhoto, &job{kind: upload, body: &File{Photo: true}}, document},
+		{"photo whose caption is refused", errEntities, &job{kind: upload, body: &File{Photo: true}, change: styled.change}, plain},
+		{"photo as a document", errPhoto, &job{kind: upload, body: &File{Photo: true}, asDocument: true}, refused},
+		{"photo that is too large for one", errPhoto, &job{kind: upload, body: &File{Photo: true, Size: MaxPhoto + 1}}, refused},
+		{"403", errForbidden, &job{}, blocked},
 		{"400", errEntities, &job{}, refused},
 		{"400 with formatting", errEntities, styled, plain},
 		{"400 again", errEntities, &job{change: styled.change, plain: true}, refused},
@@ -88,6 +189,11 @@ func TestJudge(t *testing.T) {
 		{"500", errServer, &job{}, later},
 		{"html", errors.New("error decode response body for method sendMessage, <html>502</html>, invalid character '<'"), &job{}, later},
 		{"yes that cannot be read", errors.New("error decode response result for method sendMessage, json: unknown type"), &job{}, taken},
+		{"yes to an edit that cannot be read", errors.New(`unsupported RichBlock type "x"`), &job{kind: edit}, taken},
+		{"500 to an edit", errServer, &job{kind: edit}, later},
+		{"reset of an edit", errBroken, &job{kind: edit}, later},
+		{"cut off", context.Canceled, &job{kind: edit}, later},
+		{"409 to an edit", fmt.Errorf("%w, x", tgbot.ErrorConflict), &job{kind: edit}, later},
 		{"reset", fmt.Errorf("error do request for method sendMessage, %w", io.ErrUnexpectedEOF), &job{}, later},
 	}
 	for _, tt := range tests {

@@ -9,14 +9,16 @@ import (
 
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
 
 	"ccbot/bot/render"
 	"ccbot/internal/session"
 )
 
-// Limits of a file (core.telegram.org/bots/api#senddocument): bytes, and UTF-16 units of its caption.
+// Limits of a file (core.telegram.org/bots/api#senddocument, #sendphoto): bytes, and UTF-16 units of its caption.
 const (
 	MaxFile    = 50 << 20
+	MaxPhoto   = 10 << 20
 	MaxCaption = 1024
 )
 
@@ -33,7 +35,13 @@ type File struct {
 	Size    int64
 	ReplyTo int
 	Silent  bool
+	Photo   bool      // a picture to look at; where Telegram does not take it for one it goes as a document
+	Session uuid.UUID // as of Message
+	Rank    Rank      // as of Message
 }
+
+// isPhoto says whether it goes as a photo: a larger one would be refused.
+func (f *File) isPhoto() bool { return f.Photo && f.Size <= MaxPhoto }
 
 var (
 	errFileSize = fmt.Errorf("a file has 1 to %d bytes", MaxFile)
@@ -65,23 +73,29 @@ func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error
 		return 0, &Refused{errNameless}
 	}
 	// The caption stands where a message has its text: formatting that is refused is left out in the next attempt.
-	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Silent: f.Silent}
-	id, err := o.ask(ctx, &job{kind: upload, to: f.To, change: change{message: m}, body: &f})
+	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Silent: f.Silent, Session: f.Session, Rank: f.Rank}
+	id, err := o.ask(ctx, &job{kind: upload, rank: m.Rank, to: f.To, change: change{message: m}, body: &f})
 	if err != nil {
 		return 0, fmt.Errorf("send file: %w", err)
 	}
 	return id, nil
 }
 
-// documentParams is one attempt. It has a reader of its own: that of an attempt that failed may still be read from.
+// contents is the file for one attempt. It has a reader of its own: that of an attempt that failed may still be read from.
+func (f *File) contents() *models.InputFileUpload {
+	return &models.InputFileUpload{Filename: f.Name, Data: source{io.NewSectionReader(f.Body, 0, f.Size)}}
+}
+
 func documentParams(to session.Conversation, f *File, m Message) *tgbot.SendDocumentParams {
-	body := source{io.NewSectionReader(f.Body, 0, f.Size)}
-	p := &tgbot.SendDocumentParams{
-		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Document: &models.InputFileUpload{Filename: f.Name, Data: body},
-		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: m.Silent,
+	return &tgbot.SendDocumentParams{
+		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Document: f.contents(),
+		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: m.Silent, ReplyParameters: replyTo(m),
 	}
-	if m.ReplyTo != 0 {
-		p.ReplyParameters = &models.ReplyParameters{MessageID: m.ReplyTo, AllowSendingWithoutReply: true}
+}
+
+func photoParams(to session.Conversation, f *File, m Message) *tgbot.SendPhotoParams {
+	return &tgbot.SendPhotoParams{
+		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Photo: f.contents(),
+		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: m.Silent, ReplyParameters: replyTo(m),
 	}
-	return p
 }

@@ -158,7 +158,7 @@ func TestRealClientSendsAFile(t *testing.T) {
 	t.Cleanup(server.Close)
 	bot, err := tgbot.New(testToken, tgbot.WithSkipGetMe(), tgbot.WithServerURL(server.URL), tgbot.WithHTTPClient(0, server.Client()))
 	require.NoError(t, err)
-	b := &bench{Outbox: New(bot, filepath.Join(t.TempDir(), "outbox"), slog.New(slog.DiscardHandler))}
+	b := &bench{Outbox: New(bot, server.URL, filepath.Join(t.TempDir(), "outbox"), slog.New(slog.DiscardHandler))}
 	b.run(t)
 	id, err := b.SendFile(t.Context(), File{To: to(5), Name: `a "b".txt`, Caption: render.Plain("hi"), Body: bytesOf{}, Size: 3 << 20})
 	require.NoError(t, err)
@@ -186,11 +186,51 @@ func TestRealClientGivesAnUnreadableFileUp(t *testing.T) {
 	t.Cleanup(server.Close)
 	bot, err := tgbot.New(testToken, tgbot.WithSkipGetMe(), tgbot.WithServerURL(server.URL), tgbot.WithHTTPClient(0, server.Client()))
 	require.NoError(t, err)
-	b := &bench{Outbox: New(bot, filepath.Join(t.TempDir(), "outbox"), slog.New(slog.DiscardHandler))}
+	b := &bench{Outbox: New(bot, server.URL, filepath.Join(t.TempDir(), "outbox"), slog.New(slog.DiscardHandler))}
 	b.run(t)
 	_, err = b.SendFile(t.Context(), File{To: to(5), Name: "a", Body: unreadable{}, Size: 3 << 20})
 	refused := (*Refused)(nil)
 	require.ErrorAs(t, err, &refused)
 	require.ErrorIs(t, err, errUnread)
 	assert.NotContains(t, err.Error(), testToken)
+}
+
+func TestPhotos(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(f *File)
+		errs   []error
+		want   []string // methods
+		ok     bool
+	}{
+		{"fine", func(*File) {}, nil, []string{"photo"}, true},
+		{"refused", func(*File) {}, []error{errPhoto}, []string{"photo", "file"}, true},
+		{"refused as a document, too", func(*File) {}, []error{errPhoto, errPhoto}, []string{"photo", "file"}, false},
+		{"the caption is refused", func(f *File) { f.Caption = render.Bold("x") }, []error{errEntities}, []string{"photo", "photo"}, true},
+		{"photo and caption are refused", func(f *File) { f.Caption = render.Bold("x") }, []error{errPhoto, errEntities}, []string{"photo", "file", "file"}, true},
+		{"too large for a photo", func(f *File) { f.Body, f.Size = bytesOf{}, MaxPhoto+1 }, nil, []string{"file"}, true},
+		{"the server fails", func(*File) {}, []error{errServer, tooMany(1)}, []string{"photo", "photo", "photo"}, true},
+		{"blocked", func(*File) {}, []error{errForbidden}, []string{"photo"}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, func(_ context.Context, n int, _ call) error {
+				if n <= len(tt.errs) {
+					return tt.errs[n-1]
+				}
+				return nil
+			}, func(t *testing.T, b *bench) {
+				f := file(5, "hello")
+				f.Photo = true
+				tt.change(&f)
+				_, err := b.SendFile(t.Context(), f)
+				assert.Equal(t, tt.ok, err == nil, "%v", err)
+				var methods []string
+				for _, c := range b.seen("", false) {
+					methods = append(methods, c.method)
+				}
+				assert.Equal(t, tt.want, methods)
+			})
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -14,28 +15,42 @@ import (
 type answer int
 
 const (
-	later   answer = iota // ask again after a while; it is not known whether Telegram did it
-	taken                 // done, or as good as done
-	pause                 // not done; this chat must wait
-	plain                 // not done; try once without formatting
-	refused               // never
-	moved                 // the group has a new id
-	revoked               // the token is dead
+	later     answer = iota // ask again after a while; it is not known whether Telegram did it
+	taken                   // done, or as good as done
+	pause                   // not done; this chat must wait
+	plain                   // not done; try once without formatting
+	document                // not done; try once as a document instead of a photo
+	refused                 // never
+	blocked                 // not as long as the chat takes nothing
+	moved                   // the group has a new id
+	topicGone               // the topic is not there
+	vanished                // there is nothing to ask for any more
+	unknown                 // the method, or the token
+	revoked                 // the token is dead
 )
 
 type verdict struct {
 	answer answer
 	wait   time.Duration // pause
 	chat   int64         // moved
-	err    error         // refused, revoked: why
+	err    error         // refused, blocked, revoked: why
 }
 
 // clientError matches the library's text for codes it has no type for; 4xx will not get better by asking again.
 var clientError = regexp.MustCompile(`^error response from telegram for method \w+, 4\d\d `)
 
 // unreadableYes is the library's text when Telegram said ok and the rest of the answer is of a kind the library does not
-// know. Asking again would send the message again, for ever.
-const unreadableYes = "error decode response result for method "
+// know. Asking again would send the message again, for ever. Of an edit the library gives the decoder's own error: then
+// everything is such a yes that does not begin as the errors of a call do.
+const (
+	unreadableYes = "error decode response result for method "
+	callError     = "error "
+)
+
+func isUnreadableYes(err error, j *job) bool {
+	text := err.Error()
+	return strings.HasPrefix(text, unreadableYes) || j.kind == edit && !strings.HasPrefix(text, callError)
+}
 
 // judge reads the error of a call. How the library reports errors is found by experiment: 429 is a type that
 // errors.Is does not match with its own sentinel, "not modified" is a bad request told by its text only, a 5xx and a
@@ -46,19 +61,23 @@ func judge(err error, j *job) verdict {
 	switch {
 	case err == nil:
 		return verdict{answer: taken}
-	case errors.Is(err, errUnread):
+	case errors.Is(err, errUnread), errors.Is(err, ErrNoRich):
 		return verdict{answer: refused, err: err}
 	case errors.As(err, &tooMany):
 		return verdict{answer: pause, wait: time.Duration(max(tooMany.RetryAfter, 1)) * time.Second}
 	case errors.As(err, &migrated):
 		return verdict{answer: moved, chat: int64(migrated.MigrateToChatID)}
+	case errors.Is(err, tgbot.ErrorNotFound) && j.isRich():
+		return verdict{answer: unknown}
 	case errors.Is(err, tgbot.ErrorUnauthorized), errors.Is(err, tgbot.ErrorNotFound):
 		return verdict{answer: revoked, err: fmt.Errorf("%w: %w", ErrRevoked, err)}
 	case errors.Is(err, tgbot.ErrorForbidden):
-		return verdict{answer: refused, err: fmt.Errorf("%w: %w", ErrBlocked, err)}
+		return verdict{answer: blocked, err: fmt.Errorf("%w: %w", ErrBlocked, err)}
 	case errors.Is(err, tgbot.ErrorBadRequest):
 		return badRequest(err, j)
-	case strings.HasPrefix(err.Error(), unreadableYes):
+	case errors.Is(err, tgbot.ErrorConflict), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return verdict{answer: later}
+	case isUnreadableYes(err, j):
 		return verdict{answer: taken}
 	case clientError.MatchString(err.Error()):
 		return verdict{answer: refused, err: err}
@@ -67,15 +86,31 @@ func judge(err error, j *job) verdict {
 }
 
 func badRequest(err error, j *job) verdict {
-	text := err.Error()
+	text := strings.ToLower(err.Error())
 	switch {
 	case j.kind == edit && strings.Contains(text, "message is not modified"),
 		j.kind == remove && strings.Contains(text, "message to delete not found"):
 		return verdict{answer: taken}
+	case j.isNew() && j.to.ThreadID != 0 && isTopicGone(text):
+		return verdict{answer: topicGone}
+	case j.isPhoto() && !strings.Contains(text, "entit"): // else it is the caption
+		return verdict{answer: document, err: err}
 	case j.formatted() && !j.plain:
 		return verdict{answer: plain, err: err}
 	}
 	return verdict{answer: refused, err: err}
+}
+
+// isTopicGone reads what Telegram says of a topic that was deleted: the Bot API server itself, or the servers behind it
+// (tdlib/telegram-bot-api, Client.cpp, check_message_topic; reports of bots). One that is only closed is there.
+func isTopicGone(text string) bool {
+	return strings.Contains(text, "message thread not found") || strings.Contains(text, "topic_deleted")
+}
+
+// inBrief is an error in the log.
+func inBrief(err error) string {
+	text := err.Error()
+	return text[:min(len(text), maxReason)]
 }
 
 const (

@@ -1,0 +1,205 @@
+package outbox
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	tgbot "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/session"
+)
+
+// aside is a best-effort call beside the queue. A newer one with the same key replaces it.
+type aside struct {
+	key     string
+	kind    asideKind
+	to      session.Conversation
+	since   time.Time
+	after   time.Time // not before, because the last try failed
+	expires time.Time
+	tries   int
+	call    func(ctx context.Context, to session.Conversation) error
+}
+
+// asideKind is what an aside is about; the zero value is typing.
+type asideKind int
+
+const (
+	typing asideKind = iota
+	reaction
+	tapAnswer
+)
+
+func (a *aside) class(now time.Time) class {
+	switch {
+	case a.kind == typing:
+		return signs
+	case a.kind == reaction && now.Sub(a.since) < reactPatience:
+		return receipts
+	}
+	return urgent
+}
+
+// put adds an aside. When there are too many, the oldest of those that matter least goes.
+func (l *lane) put(a *aside) {
+	least := a
+	for i, old := range l.asides {
+		if old.key == a.key {
+			l.asides[i] = a
+			return
+		}
+		if least == a && old.kind <= a.kind || old.kind < least.kind {
+			least = old
+		}
+	}
+	l.asides = append(l.asides, a)
+	if len(l.asides) > maxAsides {
+		l.take(least)
+	}
+}
+
+// putBack adds an aside that failed and is worth another try, unless a newer one has come.
+func (l *lane) putBack(a *aside) {
+	for _, newer := range l.asides {
+		if newer.key == a.key {
+			return
+		}
+	}
+	l.asides = append([]*aside{a}, l.asides...)
+}
+
+func (l *lane) take(a *aside) {
+	kept := l.asides[:0]
+	for _, one := range l.asides {
+		if one != a {
+			kept = append(kept, one)
+		}
+	}
+	clear(l.asides[len(kept):])
+	l.asides = kept
+}
+
+// expire drops the asides that are too old to be of use.
+func (l *lane) expire(now time.Time) {
+	kept := l.asides[:0]
+	for _, a := range l.asides {
+		if now.Before(a.expires) {
+			kept = append(kept, a)
+		}
+	}
+	clear(l.asides[len(kept):])
+	l.asides = kept
+}
+
+// React puts an emoji on a message, "" takes it away. Best effort: it does not wait, and is dropped when the chat cannot
+// be reached within a minute. The newest of a message counts.
+func (o *Outbox) React(ctx context.Context, to session.Conversation, messageID int, emoji string) {
+	var list []models.ReactionType
+	if emoji != "" {
+		list = []models.ReactionType{{
+			Type: models.ReactionTypeTypeEmoji, ReactionTypeEmoji: &models.ReactionTypeEmoji{Emoji: emoji},
+		}}
+	}
+	a := &aside{key: "react " + strconv.Itoa(messageID), kind: reaction, to: to}
+	a.call = func(ctx context.Context, to session.Conversation) error {
+		_, err := o.api.SetMessageReaction(ctx, &tgbot.SetMessageReactionParams{
+			ChatID: to.ChatID, MessageID: messageID, Reaction: list,
+		})
+		return err
+	}
+	o.beside(ctx, a, reactLife)
+}
+
+// Typing shows "typing…" for five seconds or until the next message. Best effort.
+func (o *Outbox) Typing(ctx context.Context, to session.Conversation) {
+	a := &aside{key: "typing " + strconv.Itoa(to.ThreadID), kind: typing, to: to}
+	a.call = func(ctx context.Context, to session.Conversation) error {
+		_, err := o.api.SendChatAction(ctx, &tgbot.SendChatActionParams{
+			ChatID: to.ChatID, MessageThreadID: to.ThreadID, Action: models.ChatActionTyping,
+		})
+		return err
+	}
+	o.beside(ctx, a, typingLife)
+}
+
+// Answer answers a tap on a button (the app shows a spinner until then), with a short notice (at most 200 characters)
+// or, with alert, a dialog. to is where the button is. Best effort.
+func (o *Outbox) Answer(ctx context.Context, to session.Conversation, queryID, text string, alert bool) {
+	a := &aside{key: "answer " + queryID, kind: tapAnswer, to: to}
+	a.call = func(ctx context.Context, _ session.Conversation) error {
+		_, err := o.api.AnswerCallbackQuery(ctx, &tgbot.AnswerCallbackQueryParams{
+			CallbackQueryID: queryID, Text: text, ShowAlert: alert,
+		})
+		return err
+	}
+	o.beside(ctx, a, answerLife)
+}
+
+func (o *Outbox) beside(ctx context.Context, a *aside, life time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if ctx.Err() != nil || o.closed != nil {
+		return
+	}
+	if _, moved := o.newChat[a.to.ChatID]; moved && a.kind == reaction {
+		return // the message is not in the new chat
+	}
+	l := o.laneLocked(a.to.ChatID)
+	if l.parked {
+		return
+	}
+	a.since = time.Now()
+	a.expires = a.since.Add(life)
+	l.put(a)
+	o.news()
+}
+
+// beginAside gives the work of an aside.
+func (o *Outbox) beginAside(calls context.Context, l *lane, a *aside) func() {
+	l.take(a)
+	l.beside, l.attended = true, o.turns
+	to := o.placeLocked(a.to)
+	return func() {
+		ctx, cancel := context.WithTimeout(calls, callTimeout)
+		defer cancel()
+		err := a.call(ctx, to)
+		v := judge(err, &job{kind: send})
+		if v.answer == blocked && a.kind == tapAnswer {
+			v.answer = refused // of the tap, not of the chat
+		}
+		o.note(l, &job{to: to}, v)
+		if o.settleAside(l, a, v) {
+			o.OnMigrate(l.chat, v.chat)
+		}
+		if err != nil && calls.Err() == nil {
+			o.log.Debug("best effort call failed", "chat_id", to.ChatID, "error", inBrief(err))
+		}
+	}
+}
+
+// settleAside ends a try of an aside. What is worth it is tried again while it is of use.
+func (o *Outbox) settleAside(l *lane, a *aside, v verdict) (tellMove bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.flying--
+	l.beside = false
+	switch v.answer {
+	case later:
+		a.tries++
+		a.after = time.Now().Add(backoff(a.tries, o.jitter()))
+	case revoked:
+		o.fatal = v.err
+	case blocked:
+		o.parkLocked(l)
+	case moved:
+		// A job under way has to come to its end in this lane; it finds out, too.
+		tellMove = !l.flying && o.migrateLocked(l, v.chat) && o.OnMigrate != nil
+	}
+	if (v.answer == pause || v.answer == later) && a.kind != typing && o.closed == nil && !l.parked {
+		l.putBack(a)
+	}
+	o.news()
+	return tellMove
+}

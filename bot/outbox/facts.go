@@ -1,0 +1,70 @@
+package outbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync"
+
+	"ccbot/internal/spool"
+)
+
+// facts is one small file of what must be known in the next run, too. A file that cannot be read counts as empty: all of
+// it is found out again.
+type facts[T any] struct {
+	folder spool.Folder
+	name   string
+	log    *slog.Logger
+
+	writing sync.Mutex // held over the disk; before mu
+	mu      sync.Mutex
+	all     map[string]T
+}
+
+func openFacts[T any](folder spool.Folder, name string, log *slog.Logger) *facts[T] {
+	f := &facts[T]{folder: folder, name: name, log: log, all: map[string]T{}}
+	data, err := folder.Read(name)
+	if err == nil {
+		err = json.Unmarshal(data, &f.all)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		log.Warn("outbox_state_unreadable", "file", name, "error", err.Error())
+	}
+	if err != nil || f.all == nil {
+		f.all = map[string]T{}
+	}
+	return f
+}
+
+func (f *facts[T]) get(key string) (T, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v, ok := f.all[key]
+	return v, ok
+}
+
+// change changes the facts, and writes them when do says so. What the disk does not take is known until the program ends.
+func (f *facts[T]) change(do func(all map[string]T) (changed bool)) {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	f.mu.Lock()
+	changed := do(f.all)
+	data, err := json.Marshal(f.all)
+	empty := len(f.all) == 0
+	f.mu.Unlock()
+	switch {
+	case !changed:
+		return
+	case err != nil:
+		err = fmt.Errorf("write %s: %w", f.name, err)
+	case empty:
+		err = f.folder.Remove(f.name)
+	default:
+		err = f.folder.Put(f.name, append(data, '\n'))
+	}
+	if err != nil {
+		f.log.Error("outbox_state_not_saved", "file", f.name, "error", err.Error())
+	}
+}

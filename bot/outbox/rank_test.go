@@ -1,0 +1,273 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/render"
+)
+
+func ranked(text string, r Rank) Message {
+	m := say(5, text)
+	m.Rank = r
+	return m
+}
+
+// once refuses or delays the first call.
+func once(err error) func(context.Context, int, call) error {
+	return func(_ context.Context, n int, _ call) error {
+		if n == 1 {
+			return err
+		}
+		return nil
+	}
+}
+
+func TestWhatMattersMoreGoesFirst(t *testing.T) {
+	inBubble(t, once(tooMany(60)), func(t *testing.T, b *bench) {
+		ctx := t.Context()
+		b.sendLater(ctx, ranked("first", Now))
+		b.sendLater(ctx, ranked("card", Card))
+		b.sendLater(ctx, ranked("other 1", Later))
+		require.NoError(t, b.Post(ctx, ranked("other 2", Later)))
+		require.NoError(t, b.Edit(ctx, to(5), 900, ranked("edit of a card", Card)))
+		require.NoError(t, b.Post(ctx, ranked("receipt", Now)))
+		b.sendLater(ctx, ranked("answer", Now))
+		b.React(ctx, to(5), 4, "👀")
+		b.Typing(ctx, to(5))
+		b.idle(50 * time.Second)
+		b.Typing(ctx, to(5)) // else it is too old
+		b.React(ctx, to(5), 5, "👀")
+		b.idle(7 * time.Second)
+		b.Typing(ctx, to(5))
+		b.idle(time.Minute)
+		calls := b.seen("", true)
+		assert.Equal(t, []string{"first", "receipt", "answer", "other 1", "other 2", "card", "edit of a card"},
+			texts(append(b.seen("send", true), b.seen("edit", true)...)))
+		assert.Len(t, b.seen("react", true), 1)
+		for _, c := range calls {
+			assert.NotEqual(t, "typing", c.method, "there was always something to say")
+		}
+	})
+}
+
+func TestAnEditHasTheRankOfItsMessage(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, b *bench) {
+		ctx := t.Context()
+		card, err := b.Send(ctx, ranked("card", Card))
+		require.NoError(t, err)
+		b.reply = func(ctx context.Context, n int, c call) error { return once(tooMany(30))(ctx, n-1, c) }
+		b.sendLater(ctx, ranked("first", Now))
+		require.NoError(t, b.EditButtons(ctx, to(5), card, [][]Button{{{Text: "x", Data: "d"}}}))
+		require.NoError(t, b.Edit(ctx, to(5), 900, ranked("edit", Now)))
+		require.NoError(t, b.Edit(ctx, to(5), 900, ranked("edit, as a card", Card)))
+		require.NoError(t, b.Edit(ctx, to(5), 901, ranked("edit of a dialog", Now)))
+		b.sendLater(ctx, ranked("answer", Now))
+		b.idle(time.Minute)
+		var order []string
+		for _, c := range b.seen("", true)[1:] {
+			order = append(order, c.method+" "+c.text+c.buttons)
+		}
+		assert.Equal(t, []string{"send first", "edit edit of a dialog", "send answer", "buttons x", "edit edit, as a card"}, order)
+	})
+}
+
+func TestAFileHasARank(t *testing.T) {
+	inBubble(t, once(tooMany(60)), func(t *testing.T, b *bench) {
+		ctx := t.Context()
+		b.sendLater(ctx, ranked("first", Now))
+		sent := make(chan error, 1)
+		f := file(5, "other")
+		f.Rank = Later
+		go func() {
+			_, err := b.SendFile(ctx, f)
+			sent <- err
+		}()
+		synctest.Wait()
+		b.sendLater(ctx, ranked("answer", Now))
+		require.NoError(t, <-sent)
+		assert.Equal(t, []string{"first", "answer", "a.txt: other ()"}, texts(b.seen("", true)))
+	})
+}
+
+// A card that is drawn all the time must not use up what the answer needs.
+func TestAnAnswerNeverWaitsForACard(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, b *bench) {
+		chat := int64(-5) // a group: 17 a minute
+		ctx, stop := context.WithCancel(t.Context())
+		drawn := make(chan struct{})
+		go func() {
+			defer close(drawn)
+			for i := 0; ctx.Err() == nil; i++ {
+				m := say(chat, fmt.Sprint(i))
+				m.Rank = Card
+				assert.NoError(t, b.Edit(t.Context(), to(chat), 900, m))
+				<-time.After(100 * time.Millisecond)
+			}
+		}()
+		for range 10 {
+			b.idle(20 * time.Second)
+			before := time.Now()
+			_, err := b.Send(t.Context(), say(chat, "answer"))
+			require.NoError(t, err)
+			assert.LessOrEqual(t, time.Since(before), 50*time.Millisecond)
+		}
+		stop()
+		<-drawn
+		assert.Greater(t, len(b.seen("edit", true)), 20, "the card is drawn all the same")
+	})
+}
+
+// A queue that never gets empty must not keep receipts away.
+func TestReactionsAreNotStarved(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, b *bench) {
+		ctx := t.Context()
+		for chat := range int64(60) { // more than the budget of all chats can serve
+			for i := range 4 {
+				require.NoError(t, b.Post(ctx, say(chat+1, fmt.Sprint(i))))
+			}
+		}
+		synctest.Wait()
+		b.React(ctx, to(7), 4, "👀")
+		asked := time.Since(b.start)
+		b.idle(5 * time.Second)
+		reactions := b.seen("react", true)
+		require.Len(t, reactions, 1)
+		assert.LessOrEqual(t, reactions[0].at-asked, reactPatience+time.Second)
+		assert.Less(t, len(b.seen("send", true)), 200, "the queues are still full")
+	})
+}
+
+func TestAReactionIsTriedAgain(t *testing.T) {
+	tests := []struct {
+		name  string
+		err   error
+		tries int
+	}{
+		{"the chat must wait", tooMany(20), 2},
+		{"the server fails", errServer, 2},
+		{"the connection breaks", errBroken, 2},
+		{"Telegram does not want it", errEntities, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, once(tt.err), func(t *testing.T, b *bench) {
+				b.React(t.Context(), to(5), 4, "👀")
+				b.idle(time.Minute)
+				assert.Len(t, b.seen("react", false), tt.tries)
+			})
+		})
+	}
+	t.Run("not when a newer one has come", func(t *testing.T) {
+		inBubble(t, func(_ context.Context, n int, _ call) error {
+			<-time.After(time.Second)
+			return once(errServer)(nil, n, call{})
+		}, func(t *testing.T, b *bench) {
+			b.React(t.Context(), to(5), 4, "👀")
+			synctest.Wait()
+			b.React(t.Context(), to(5), 4, "👌")
+			b.idle(time.Minute)
+			assert.Equal(t, []string{"👀", "👌"}, texts(b.seen("react", false)))
+		})
+	})
+	t.Run("typing is not", func(t *testing.T) {
+		inBubble(t, once(errServer), func(t *testing.T, b *bench) {
+			b.Typing(t.Context(), to(5))
+			b.idle(time.Minute)
+			assert.Len(t, b.seen("typing", false), 1)
+		})
+	})
+}
+
+// TestP5_WhoseMessageItIsIsToldBeforeTheSenderHears: a reply may come as soon as the message can be seen.
+func TestP5_WhoseMessageItIsIsToldBeforeTheSenderHears(t *testing.T) {
+	inBubble(t, once(errServer), func(t *testing.T, b *bench) {
+		var told []string
+		b.OnSent = func(m Message, id int) { told = append(told, fmt.Sprint(m.Session, " ", m.To.ThreadID, " ", id)) }
+		one, two, three := uuid.New(), uuid.New(), uuid.New()
+		m := inTopic(5, 9, "a")
+		m.Session = one
+		_, err := b.Send(t.Context(), m)
+		require.NoError(t, err)
+		want := []string{fmt.Sprint(one, " ", 9, " ", 1)}
+		assert.Equal(t, want, told)
+		m.Session = two
+		require.NoError(t, b.Post(t.Context(), m))
+		b.idle(time.Minute)
+		want = append(want, fmt.Sprint(two, " ", 9, " ", 2))
+		assert.Equal(t, want, told)
+		f := file(5, "x")
+		f.Session = three
+		_, err = b.SendFile(t.Context(), f)
+		require.NoError(t, err)
+		want = append(want, fmt.Sprint(three, " ", 0, " ", 3))
+		assert.Equal(t, want, told)
+		require.NoError(t, b.Edit(t.Context(), to(5), 1, say(0, "b")))
+		b.idle(time.Minute)
+		assert.Equal(t, want, told)
+	})
+}
+
+func TestPostsKeepTheirSessionAndRank(t *testing.T) {
+	b := newBench(t, t.TempDir(), nil)
+	m := Message{To: to(5), Text: render.Plain("receipt"), Session: uuid.New(), Rank: Later}
+	require.NoError(t, b.Post(t.Context(), m))
+	got, err := b.read(files(t, b.folder.Path)[0])
+	require.NoError(t, err)
+	assert.Equal(t, m, got)
+	// As the program before wrote it.
+	name := fmt.Sprintf("%020d.json", 1)
+	write(t, filepath.Join(b.folder.Path, name), `{"version":1,"created":"2026-01-01T00:00:00Z","message":{"to":{"chat_id":5},"text":{"text":"old"}}}`)
+	got, err = b.read(name)
+	require.NoError(t, err)
+	assert.Equal(t, say(5, "old"), got)
+	data, err := os.ReadFile(filepath.Join(b.folder.Path, files(t, b.folder.Path)[1]))
+	require.NoError(t, err)
+	assert.Contains(t, string(data), m.Session.String())
+}
+
+func TestWhatWaitsToBeEditedAndIsDeleted(t *testing.T) {
+	inBubble(t, once(tooMany(10)), func(t *testing.T, b *bench) {
+		b.sendLater(t.Context(), ranked("first", Now))
+		require.NoError(t, b.Edit(t.Context(), to(5), 7, ranked("x", Card)))
+		require.NoError(t, b.Delete(t.Context(), to(5), 7))
+		b.idle(time.Minute)
+		assert.Empty(t, b.seen("edit", false))
+		assert.Empty(t, b.edits)
+	})
+}
+
+// TestP4_ThePersonIsHeardAtOnceWhenTheAPIComesBack: who writes proves that it is in reach.
+func TestP4_ThePersonIsHeardAtOnceWhenTheAPIComesBack(t *testing.T) {
+	down := true
+	inBubble(t, func(context.Context, int, call) error {
+		if down {
+			return errBroken
+		}
+		return nil
+	}, func(t *testing.T, b *bench) {
+		waiting := b.sendLater(t.Context(), say(5, "x"))
+		b.idle(time.Hour)
+		down = false
+		back := time.Now()
+		b.Unpark(5)
+		require.NoError(t, (<-waiting).err)
+		assert.Zero(t, time.Since(back))
+	})
+	inBubble(t, once(tooMany(60)), func(t *testing.T, b *bench) {
+		waiting := b.sendLater(t.Context(), say(5, "x"))
+		b.Unpark(5)
+		require.NoError(t, errors.Join((<-waiting).err))
+		assert.Equal(t, time.Minute, time.Since(b.start), "what Telegram has asked for is kept")
+	})
+}
