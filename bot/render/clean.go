@@ -8,19 +8,23 @@ import (
 
 // escapes matches terminal escape sequences that are complete. An unfinished one loses only its ESC, below: a
 // parser that waits for the end of a control string would swallow the rest of an answer.
-var escapes = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]` + // CSI: colours, cursor
-	`|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)` + // OSC and the other strings: titles, links
-	`|\x1b[()*+][0-9A-Za-z]` + // character sets
+var escapes = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]` + // CSI: colours, cursor
+	`|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\x{9c}\n]*(?:\x07|\x1b\\|\x{9c})` + // OSC and the other strings: titles, links
+	`|\x1b[()*+#%][0-9A-Za-z@]` + // character sets
 	`|\x1b[=>78cDEHMNOZ]`)
 
-// clean makes s safe to send: UTF-8, LF line ends, no terminal escapes, no control characters but LF and TAB.
+// lineEnds are those of a terminal; one carriage return too many comes from a program that writes CRLF itself.
+var lineEnds = regexp.MustCompile(`\r+\n`)
+
+// clean makes s safe to send: UTF-8, LF line ends, no terminal escapes, no control characters but LF and TAB. What a
+// lone carriage return would have had overwritten stays, as a line of its own: no text is lost.
 func clean(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.IndexFunc(s, foreign) < 0 {
 		return s
 	}
 	s = escapes.ReplaceAllLiteralString(s, "")
-	s = strings.ReplaceAll(s, "\r\n", "\n")
+	s = lineEnds.ReplaceAllLiteralString(s, "\n")
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\r':

@@ -27,7 +27,7 @@ func (m *markdown) inline(n ast.Node, depth int) {
 	case *ast.String:
 		m.write(string(n.Value))
 	case *ast.CodeSpan:
-		m.codeSpan(n)
+		m.codeText(spanBody(n, m.source))
 	case *ast.Emphasis:
 		style := italic
 		if n.Level >= 2 {
@@ -43,7 +43,9 @@ func (m *markdown) inline(n ast.Node, depth int) {
 	case *ast.Image:
 		m.link(string(n.Destination), func() { m.write("🖼 "); children() })
 	case *ast.RawHTML:
-		m.write(string(n.Segments.Value(m.source)))
+		m.rawHTML(string(n.Segments.Value(m.source)))
+	case *formula:
+		m.codeText(n.body)
 	case *east.TaskCheckBox:
 		m.write(map[bool]string{true: "☑ ", false: "☐ "}[n.IsChecked])
 	default:
@@ -62,16 +64,32 @@ func (m *markdown) textNode(n *ast.Text) {
 	}
 }
 
-// codeSpan keeps its backticks inside a quotation: code may not be part of a quote, and without any mark a name
-// would drown in the sentence.
-func (m *markdown) codeSpan(n ast.Node) {
+// rawHTML is shown as it is written, but for the tag that only breaks a line.
+func (m *markdown) rawHTML(tag string) {
+	if isBreak(tag) {
+		tag = "\n"
+	}
+	m.write(tag)
+}
+
+func isBreak(tag string) bool {
+	return len(tag) <= len("<br />") && strings.EqualFold(strings.NewReplacer(" ", "", "/", "").Replace(tag), "<br>")
+}
+
+// spanBody is the code of a code span.
+func spanBody(n ast.Node, source []byte) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if t, ok := c.(*ast.Text); ok {
-			b.Write(t.Segment.Value(m.source))
+			b.Write(t.Segment.Value(source))
 		}
 	}
-	body := strings.ReplaceAll(b.String(), "\n", " ") // CommonMark: a line end in a code span is a space
+	return strings.ReplaceAll(b.String(), "\n", " ") // CommonMark: a line end in a code span is a space
+}
+
+// codeText keeps its backticks inside a quotation: code may not be part of a quote, and without any mark a name
+// would drown in the sentence.
+func (m *markdown) codeText(body string) {
 	if m.quotes > 0 {
 		m.write("`" + body + "`")
 		return
@@ -81,16 +99,21 @@ func (m *markdown) codeSpan(n ast.Node) {
 }
 
 func (m *markdown) autoLink(n *ast.AutoLink) {
-	target := string(n.URL(m.source))
-	if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(target, "mailto:") {
-		target = "mailto:" + target
-	}
+	target := autoTarget(n, m.source)
 	label := func() { m.write(string(n.Label(m.source))) }
 	if !opens(target) {
 		label()
 		return
 	}
 	m.as(entity{Type: link, URL: target}, label)
+}
+
+func autoTarget(n *ast.AutoLink, source []byte) string {
+	target := string(n.URL(source))
+	if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(target, "mailto:") {
+		return "mailto:" + target
+	}
+	return target
 }
 
 // link marks the label. A target Telegram does not open (a path in the repository, a script) is written behind it.
@@ -111,7 +134,7 @@ func (m *markdown) link(target string, label func()) {
 	}
 }
 
-// opens says that a tap on the target is safe and does something.
+// opens says that a tap on the target is safe and does something. tg: is not: it mentions people and leads into bots.
 func opens(target string) bool {
 	u, err := url.Parse(target)
 	if err != nil || strings.ContainsAny(target, " \n\t") {
@@ -120,8 +143,6 @@ func opens(target string) bool {
 	switch strings.ToLower(u.Scheme) {
 	case "http", "https":
 		return u.Hostname() != ""
-	case "tg":
-		return u.Host != ""
 	case "mailto":
 		return u.Opaque != ""
 	}

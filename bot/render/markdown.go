@@ -24,60 +24,83 @@ const (
 )
 
 // Markdown turns an agent's GitHub-flavoured Markdown into text and entities: headings become bold lines, lists get
-// bullets and numbers, tables are aligned (or listed when too wide for a phone), code keeps its language. HTML is
-// shown as text. Terminal escapes are removed. It never fails: what it cannot format it shows as written. Its time and
-// memory grow with the length of src, whatever is in it: a long one is formatted in pieces, so that a link by reference
-// finds its address only in its own.
+// bullets and numbers, tables are aligned (or listed when too wide for a phone), code keeps its language, formulas are
+// code. HTML is shown as text, but for the titles of sections that fold. Terminal escapes are removed. It never fails:
+// what it cannot format it shows as written. It hides nothing: what folds or becomes a file does so in an answer only, see
+// Entities. Its time and memory grow with the length of src, whatever is in it: a long one is formatted in pieces, so
+// that a link by reference finds its address only in its own.
 func Markdown(src string) Text {
 	src = clean(src)
 	if len(src) > maxSource {
 		return Plain(src)
 	}
-	return inPieces(src, maxPiece)
+	return formatter{size: maxPiece, parser: newParser()}.format(src)
 }
 
-func inPieces(src string, size int) Text {
-	list := pieces(src, size)
+// formatter formats a source in pieces.
+type formatter struct {
+	size   int
+	parser parser.Parser
+	answer *attachments // nil: nothing becomes a file, and nothing folds
+}
+
+func (f formatter) format(src string) Text {
+	list := pieces(unfold(src), f.size)
 	if len(list) == 1 {
-		return list[0].format(size)
+		return f.piece(list[0])
 	}
 	var all []Text
+	add := func(t Text) {
+		all = append(all, t)
+		if f.answer != nil {
+			f.answer.base += t.Length()
+		}
+	}
 	for _, p := range list {
 		if blank(p.text) {
 			continue
 		}
 		if len(all) > 0 {
-			all = append(all, Plain(p.gap))
+			add(Plain(p.gap))
 		}
 		p.text = strings.Trim(p.text, "\n")
-		all = append(all, p.format(size))
+		add(f.piece(p))
 	}
 	return Join(all...)
 }
 
-// format is the piece with its formatting, or as it is written.
-func (p piece) format(size int) (out Text) {
-	if !p.parsed(size) {
+// piece is a piece with its formatting, or as it is written.
+func (f formatter) piece(p piece) (out Text) {
+	if !p.parsed(f.size) {
+		if f.answer.takesTable(p.text) {
+			return Text{}
+		}
 		return Plain(p.text)
 	}
 	// goldmark is foreign code over foreign bytes; an answer without formatting is better than no answer.
+	files := f.answer.count()
 	defer func() {
 		if recover() != nil {
+			f.answer.keep(files)
 			out = Plain(p.text)
 		}
 	}()
 	source := []byte(p.text)
-	m := markdown{source: source, writer: &writer{room: maxGrowth(len(source))}}
-	m.blocks(newParser().Parse(text.NewReader(source)), 2, 0)
-	if out = m.result(); m.room < 0 || out.Blank() {
+	m := markdown{source: source, writer: &writer{room: maxGrowth(len(source))}, answer: f.answer}
+	m.blocks(f.parser.Parse(text.NewReader(source)), 2, 0)
+	if out = m.result(); m.room < 0 || out.Blank() && f.answer.count() == files {
+		f.answer.keep(files)
 		return Plain(p.text) // it became absurdly long; or nothing but markup, such as a lone fence
 	}
+	f.answer.within(files, out.Length())
 	return out
 }
 
 func newParser() parser.Parser {
 	return goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(
-		parser.WithParagraphTransformers(util.Prioritized(hugeTables{}, beforeTables)))).Parser()
+		parser.WithParagraphTransformers(util.Prioritized(hugeTables{}, beforeTables)),
+		parser.WithBlockParsers(util.Prioritized(formulaBlocks{}, beforeEscapes)),
+		parser.WithInlineParsers(util.Prioritized(formulas{}, beforeEscapes)))).Parser()
 }
 
 // maxGrowth is how long a source of n bytes may become, with its links. A few bytes may name a long address, or the head of a
@@ -87,6 +110,7 @@ func maxGrowth(n int) int { return 8*n + 4<<10 }
 type markdown struct {
 	*writer
 	source []byte
+	answer *attachments
 }
 
 // blocks writes the children of n, gap line ends between them.
@@ -113,7 +137,9 @@ func (m *markdown) block(n ast.Node, gap, depth int) {
 	case *ast.FencedCodeBlock:
 		m.fenced(n, gap)
 	case *ast.CodeBlock:
-		m.code(n.Lines(), "", gap)
+		m.code(string(n.Lines().Value(m.source)), "", "", gap)
+	case *formulaBlock:
+		m.code(n.source(), "math", "", gap)
 	case *ast.HTMLBlock:
 		m.html(n, gap)
 	case *ast.LinkReferenceDefinition:
@@ -132,30 +158,39 @@ func (m *markdown) block(n ast.Node, gap, depth int) {
 
 // fenced shows what the info string says beyond a language (a path, a line number) as a line of its own.
 func (m *markdown) fenced(n *ast.FencedCodeBlock, gap int) {
-	var info string
-	if n.Info != nil {
-		info = strings.TrimSpace(string(n.Info.Segment.Value(m.source)))
-	}
-	first, rest, _ := strings.Cut(info, " ")
-	lang := language(first)
-	if lang == "" || blank(string(n.Lines().Value(m.source))) {
-		rest = info
-	}
-	if rest = unescape(strings.TrimSpace(rest)); rest != "" {
+	lang, rest := fenceInfo(n, m.source)
+	if rest != "" {
 		m.apart(gap)
 		m.write(rest)
 		gap = 1
 	}
-	m.code(n.Lines(), lang, gap)
+	m.code(string(n.Lines().Value(m.source)), lang, rest, gap)
 }
 
-// code writes a block of code. It begins at the margin even inside a list: a block is one entity.
-func (m *markdown) code(lines *text.Segments, lang string, gap int) {
-	body := strings.TrimRight(string(lines.Value(m.source)), "\n")
+// fenceInfo reads an info string: a language, and what else there is.
+func fenceInfo(n *ast.FencedCodeBlock, source []byte) (lang, rest string) {
+	var info string
+	if n.Info != nil {
+		info = strings.TrimSpace(string(n.Info.Segment.Value(source)))
+	}
+	first, rest, _ := strings.Cut(info, " ")
+	lang = language(first)
+	if lang == "" || blank(string(n.Lines().Value(source))) {
+		rest = info
+	}
+	return lang, unescape(strings.TrimSpace(rest))
+}
+
+// code writes a block of code, or has it become a file. It begins at the margin even inside a list: a block is one entity.
+func (m *markdown) code(body, lang, name string, gap int) {
+	body = strings.TrimRight(body, "\n")
 	if body == "" {
 		return
 	}
 	m.ownLine(gap)
+	if m.answer.takes(m.units, func(caption int) (Part, bool) { return codeFile(spread(body), lang, name, caption) }) {
+		return
+	}
 	m.as(entity{Type: pre, Language: lang}, func() { m.raw(body) })
 }
 
@@ -171,12 +206,26 @@ func language(name string) string {
 }
 
 func (m *markdown) html(n *ast.HTMLBlock, gap int) {
-	m.apart(gap)
-	body := string(n.Lines().Value(m.source))
-	if n.HasClosure() {
-		body += string(n.ClosureLine.Value(m.source))
+	body := htmlBody(n, m.source)
+	if title, ok := foldedTitle(body); ok {
+		m.apart(2)
+		m.as(entity{Type: bold}, func() { m.write("▸ " + title) })
+		return
 	}
-	m.write(strings.TrimRight(body, "\n"))
+	if endsFold(body) {
+		m.lineEnds(2)
+		return
+	}
+	m.apart(gap)
+	m.write(body)
+}
+
+func htmlBody(n *ast.HTMLBlock, source []byte) string {
+	body := string(n.Lines().Value(source))
+	if n.HasClosure() {
+		body += string(n.ClosureLine.Value(source))
+	}
+	return strings.TrimRight(body, "\n")
 }
 
 // definition shows "[x]: address" as written: it may be meant as text, and nothing of an answer may vanish.
@@ -188,7 +237,8 @@ func (m *markdown) definition(n ast.Node, gap int) {
 	m.write(strings.TrimRight(string(n.Lines().Value(m.source)), "\n"))
 }
 
-// quotation: quotes cannot be nested in Telegram, an inner one gets a mark in front of its lines.
+// quotation: quotes cannot be nested in Telegram, an inner one gets a mark in front of its lines. A long one is folded in
+// an answer.
 func (m *markdown) quotation(n ast.Node, gap, depth int) {
 	m.ownLine(gap)
 	indent := m.indent
@@ -197,11 +247,18 @@ func (m *markdown) quotation(n ast.Node, gap, depth int) {
 	}
 	m.quotes++
 	m.marker = true // the quote's own first line needs no distance
+	from := m.text.Len()
 	m.as(entity{Type: quote}, func() { m.blocks(n, 2, depth) })
+	if last := len(m.list) - 1; last >= 0 && m.answer != nil && isLongQuote(m.text.String()[from:]) {
+		m.list[last].Type = quoteX
+	}
 	m.quotes--
 	m.marker = false
 	m.indent = indent
 }
+
+// isLongQuote: Telegram shows three lines of a folded one.
+func isLongQuote(s string) bool { return strings.Count(s, "\n") >= 6 || len(s) > 800 }
 
 func (m *markdown) items(l *ast.List, gap, depth int) {
 	between := 2

@@ -6,6 +6,13 @@ import "strings"
 // for 32 KB of "![]("); piece by piece it grows with their number.
 const maxPiece = 8 << 10
 
+// A table stays whole up to maxTableSource bytes, if its lines are short: without its head it is none. What is slow in goldmark
+// is slow within a cell.
+const (
+	maxTableSource = 32 << 10
+	maxTableLine   = 2 << 10
+)
+
 // piece is a part of the source that is formatted on its own.
 type piece struct {
 	text string
@@ -13,8 +20,8 @@ type piece struct {
 }
 
 // pieces cuts a source longer than size where a block begins, and only inside a block longer than a piece after one of its lines. A
-// fence stays whole, however long it is: nothing in it is parsed. A line stays whole too, and one that is longer than a
-// piece is one alone.
+// fence stays whole, however long it is: nothing in it is parsed; so does a table. A line stays whole too, and one that is
+// longer than a piece is one alone.
 func pieces(src string, size int) []piece {
 	if len(src) <= size {
 		return []piece{{text: src}}
@@ -33,7 +40,7 @@ func pieces(src string, size int) []piece {
 
 // parsed says whether a piece goes to the parser: not a line that is too long, and what would be nested absurdly.
 func (p piece) parsed(size int) bool {
-	return (len(p.text) <= size || fenceAt(p.text).length > 0) && !tooDeep(p.text)
+	return (len(p.text) <= size || fenceAt(p.text).length > 0 || isParsedTable(p.text)) && !tooDeep(p.text)
 }
 
 // unitsOf are the smallest stretches that may become a piece: blocks, and the lines of a block that is too long. They
@@ -45,13 +52,60 @@ func unitsOf(src string, size int) []piece {
 			all = append(all, piece{block, "\n\n"})
 			continue
 		}
-		gap := "\n\n"
-		for line := range strings.Lines(block) {
-			all = append(all, piece{line, gap})
-			gap = "\n"
+		from, to, ok := tableIn(block)
+		if !ok {
+			from = len(block)
+		}
+		all = appendLines(all, block[:from])
+		if ok {
+			all = appendLines(append(all, piece{block[from:to], "\n\n"}), block[to:])
 		}
 	}
 	return all
+}
+
+func appendLines(all []piece, block string) []piece {
+	gap := "\n\n"
+	for line := range strings.Lines(block) {
+		all = append(all, piece{line, gap})
+		gap = "\n"
+	}
+	return all
+}
+
+// tableIn finds the lines of a table in a block, from its head to where it ends.
+func tableIn(block string) (from, to int, ok bool) {
+	at, before := 0, ""
+	for line := range strings.Lines(block) {
+		switch {
+		case ok && strings.TrimSpace(line) == "":
+			return from, at, true
+		case !ok && strings.Contains(before, "|") && strings.Contains(line, "|") && isDelimiter([]byte(line)):
+			from, ok = at-len(before), true
+		}
+		before = line
+		at += len(line)
+	}
+	return from, at, ok
+}
+
+// isWholeTable says that s is a table from its first line to its last.
+func isWholeTable(s string) bool {
+	s = strings.TrimRight(s, "\n")
+	from, to, ok := tableIn(s)
+	return ok && from == 0 && to == len(s)
+}
+
+func isParsedTable(s string) bool {
+	if len(s) > maxTableSource || !isWholeTable(s) {
+		return false
+	}
+	for line := range strings.Lines(s) {
+		if len(line) > maxTableLine {
+			return false
+		}
+	}
+	return true
 }
 
 // blocksOf cuts at the fences, and at blank lines before what is not indented: that is no part of a list's item.

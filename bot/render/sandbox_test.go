@@ -36,12 +36,40 @@ func TestTheBotAPITakesEveryPart(t *testing.T) {
 	})
 }
 
+// So it does with what the renderers make of an answer, as rich messages and without.
+func TestTheBotAPITakesEveryAnswer(t *testing.T) {
+	const alice = 7
+	srv := sandboxtest.Start(t, sandbox.Options{Rich: true})
+	srv.Person(alice, "Alice").Start()
+	bot, err := tgbot.New(srv.Token(), tgbot.WithSkipGetMe(), tgbot.WithServerURL(srv.URL()))
+	require.NoError(t, err)
+	rapid.Check(t, func(r *rapid.T) {
+		n := nasty{t: r}
+		n.blocks("", 14)
+		for name, renderer := range renderers() {
+			for _, p := range renderer.Render(n.out.String(), 0) {
+				var err error
+				switch {
+				case p.File != nil: // the sandbox does not look into files
+				case p.Rich != "":
+					_, err = bot.SendRichMessage(t.Context(), &tgbot.SendRichMessageParams{ChatID: alice, RichMessage: models.InputRichMessage{Markdown: p.Rich, SkipEntityDetection: true}})
+				default:
+					_, err = bot.SendMessage(t.Context(), &tgbot.SendMessageParams{ChatID: alice, Text: p.Text.Text, Entities: p.Text.Entities})
+				}
+				if err != nil {
+					r.Fatalf("%s: %q %q: %v", name, p.Rich, show(p.Text), err)
+				}
+			}
+		}
+	})
+}
+
 // ours leaves out what Telegram finds by itself (addresses, commands).
 func ours(list []models.MessageEntity) []models.MessageEntity {
 	var out []models.MessageEntity
 	for _, e := range list {
 		switch e.Type {
-		case bold, italic, strike, code, pre, quote, link:
+		case bold, italic, strike, code, pre, quote, quoteX, link:
 			out = append(out, e)
 		}
 	}

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"bytes"
+	"math"
 	"slices"
 	"strings"
 
@@ -12,9 +14,29 @@ import (
 // maxTable is the widest table, in columns, that is drawn as one; a phone scrolls or wraps what is wider.
 const maxTable = 60
 
-// table draws a small table in monospace. A wide one becomes a list, one paragraph per row, each cell behind its
-// column's name: a wrapped table cannot be read.
+// table draws a small table in monospace. A wide one becomes a picture or a file in an answer, else a list, one paragraph
+// per row, each cell behind its column's name: a wrapped table cannot be read.
 func (m *markdown) table(t *east.Table, gap, depth int) {
+	rows := m.rows(t, depth)
+	if len(rows) == 0 {
+		return
+	}
+	g := newGrid(rows, t.Alignments)
+	if m.answer != nil {
+		m.ownLine(gap)
+		if m.answer.takes(m.units, g.part) {
+			return
+		}
+	}
+	if g.fits() {
+		m.ownLine(gap)
+		m.as(entity{Type: pre}, func() { m.raw(drawn(g)) })
+		return
+	}
+	m.listed(rows, gap, math.MaxInt)
+}
+
+func (m *markdown) rows(t *east.Table, depth int) [][]Text {
 	var rows [][]Text
 	for r := t.FirstChild(); r != nil && m.room >= 0; r = r.NextSibling() {
 		var row []Text
@@ -26,32 +48,7 @@ func (m *markdown) table(t *east.Table, gap, depth int) {
 		}
 		rows = append(rows, row)
 	}
-	if len(rows) == 0 {
-		return
-	}
-	widths := columnWidths(rows)
-	total := 3 * (len(widths) - 1)
-	for _, w := range widths {
-		total += w
-	}
-	if total <= maxTable && !linked(rows) {
-		m.ownLine(gap)
-		m.as(entity{Type: pre}, func() { m.raw(drawn(rows, widths, t.Alignments)) })
-		return
-	}
-	m.listed(rows, gap)
-}
-
-// linked finds a cell with a link: there are no links inside code, and its target would be lost.
-func linked(rows [][]Text) bool {
-	for _, row := range rows {
-		for _, c := range row {
-			if slices.ContainsFunc(c.Entities, func(e entity) bool { return e.Type == link && !strings.Contains(c.Text, e.URL) }) {
-				return true
-			}
-		}
-	}
-	return false
+	return rows
 }
 
 // excess is what a row has beyond the columns of the head. Markdown drops it, but an answer with a | inside code has
@@ -61,8 +58,8 @@ func (m *markdown) excess(row ast.Node) string {
 	if last == nil || last.Lines().Len() == 0 {
 		return ""
 	}
-	rest, _, _ := strings.Cut(string(m.source[last.Lines().At(0).Stop:]), "\n")
-	return strings.Trim(rest, "| \t")
+	rest, _, _ := bytes.Cut(m.source[last.Lines().At(0).Stop:], []byte("\n"))
+	return unescape(strings.Trim(string(rest), "| \t"))
 }
 
 // cell renders a cell on its own, to one line.
@@ -74,24 +71,11 @@ func (m *markdown) cell(c ast.Node, depth int) Text {
 	return out
 }
 
-func columnWidths(rows [][]Text) []int {
-	var widths []int
-	for _, row := range rows {
-		for i, c := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], ansi.StringWidth(c.Text))
-		}
-	}
-	return widths
-}
-
-func drawn(rows [][]Text, widths []int, alignments []east.Alignment) string {
+func drawn(g grid) string {
 	var b strings.Builder
-	for n, row := range rows {
+	for n, row := range g.rows {
 		var line strings.Builder
-		for i, width := range widths {
+		for i, width := range g.widths {
 			if i > 0 {
 				line.WriteString(" │ ")
 			}
@@ -99,15 +83,11 @@ func drawn(rows [][]Text, widths []int, alignments []east.Alignment) string {
 			if i < len(row) {
 				c = row[i]
 			}
-			a := east.AlignNone
-			if i < len(alignments) {
-				a = alignments[i]
-			}
-			line.WriteString(padded(c.Text, width, a))
+			line.WriteString(padded(c.Text, width, g.align(i)))
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 		if n == 0 {
-			b.WriteString(headRule(widths) + "\n")
+			b.WriteString(headRule(g.widths) + "\n")
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")
@@ -133,21 +113,25 @@ func padded(s string, width int, a east.Alignment) string {
 	return strings.Repeat(" ", left) + s + strings.Repeat(" ", room-left)
 }
 
-func (m *markdown) listed(rows [][]Text, gap int) {
+// listed writes a table as a list, one paragraph per row, each cell behind its column's name; no more than enough units.
+func (m *markdown) listed(rows [][]Text, gap, enough int) {
 	head := rows[0]
 	if len(rows) == 1 {
 		rows = [][]Text{nil, head} // only a head: show it
 		head = nil
 	}
 	for n, row := range rows[1:] {
-		if n == 0 {
+		switch {
+		case m.units > enough:
+			return
+		case n == 0:
 			m.apart(gap)
-		} else {
+		default:
 			m.lineEnds(2)
 		}
 		for i, c := range row {
-			if c.Text == "" {
-				continue
+			if c.Text == "" && (n > 0 || filled(rows[1:], i)) {
+				continue // a column without any cell is named once
 			}
 			m.apart(1)
 			if i < len(head) && head[i].Text != "" {
@@ -157,6 +141,10 @@ func (m *markdown) listed(rows [][]Text, gap int) {
 			m.insert(c)
 		}
 	}
+}
+
+func filled(rows [][]Text, column int) bool {
+	return slices.ContainsFunc(rows, func(row []Text) bool { return column < len(row) && row[column].Text != "" })
 }
 
 // insert writes a text that has entities of its own; it has no line ends.

@@ -1,0 +1,117 @@
+package render
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// escape writes text for a rich message so that nothing in it is markup. It uses character references, which are text
+// for every parser: Telegram reads HTML before it looks at backslashes, so that \< would not stop a tag, and it pairs ||
+// over a backslash. It knows few names, but all numbers (core.telegram.org/bots/api#rich-html-style). start says that a
+// line begins here, last is the character before.
+func escape(b *strings.Builder, s string, start bool, last rune) {
+	digits := start
+	for i, r := range s {
+		after, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
+		switch {
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '>':
+			b.WriteString("&gt;")
+		case r == '&':
+			b.WriteString("&amp;")
+		case special(r, last, after, start, i == 0), digits && i > 0 && (r == '.' || r == ')'):
+			b.WriteString(referenceTo(r))
+		default:
+			b.WriteRune(r)
+		}
+		digits = digits && r >= '0' && r <= '9'
+		start, last = false, r
+	}
+}
+
+// special says that a character may be markup where it is: at the start of a line, at the edge of a text (where its
+// neighbour is not known), between two others.
+func special(r, before, after rune, start, edge bool) bool {
+	switch r {
+	case '\\', '`', '*', '[', ']', '$', '|', '~':
+		return true
+	case '_':
+		return edge || !wordly(before) || !wordly(after)
+	case '=':
+		return start || before == '=' || after == '=' || edge || after == utf8.RuneError
+	case '#':
+		return edge || unicode.IsSpace(before) || before == '#'
+	case '+', '-':
+		return start
+	case '!':
+		return after == utf8.RuneError // a link may follow, and would be a picture
+	case '\u00a0':
+		return true // some take it for a blank
+	}
+	return false
+}
+
+func referenceTo(r rune) string { return "&#" + strconv.Itoa(int(r)) + ";" }
+
+// Literal is a text as Markdown in which nothing is markup, for what is put before or between the parts of Rich. Line ends
+// stay.
+func Literal(s string) string {
+	return strings.Join(broken(strings.Split(escapedLines(clean(s)), "\n")), "\n")
+}
+
+// escaped is one line of text. Blanks at its beginning are kept.
+func escaped(line string) string {
+	var b strings.Builder
+	line = strings.TrimRight(spread(line), " ")
+	rest := strings.TrimLeft(line, " ")
+	b.WriteString(strings.Repeat(referenceTo('\u00a0'), len(line)-len(rest)))
+	escape(&b, rest, len(rest) == len(line), 0)
+	return b.String()
+}
+
+// span is code within a line. In a table a bar has to be escaped even there.
+func span(body string, table bool) string {
+	if body == "" {
+		return ""
+	}
+	marks := strings.Repeat("`", longestRun(body, '`')+1)
+	inside := strings.Trim(body, " ") != "" && body[0] == ' ' && body[len(body)-1] == ' '
+	if inside || body[0] == '`' || body[len(body)-1] == '`' {
+		body = " " + body + " "
+	}
+	if table {
+		body = strings.ReplaceAll(body, "|", `\|`)
+	}
+	return marks + body + marks
+}
+
+func longestRun(s string, c byte) int {
+	most, now := 0, 0
+	for i := range len(s) {
+		if now++; s[i] != c {
+			now = 0
+		}
+		most = max(most, now)
+	}
+	return most
+}
+
+// address writes the target of a link so that no character of it ends the link or is markup.
+func address(target string) string {
+	var b strings.Builder
+	for i := range len(target) {
+		switch c := target[i]; {
+		case strings.IndexByte("()<>\\`\"|$*[]^{}~", c) >= 0, c <= ' ', c == '=' && i > 0 && target[i-1] == '=', c == '_' && i > 0 && target[i-1] == '_':
+			fmt.Fprintf(&b, "%%%02X", c)
+		case c == '&':
+			b.WriteString("&amp;")
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,320 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+)
+
+// rich writes a parsed answer as Markdown again, in a form that Telegram reads as it was meant: one spelling for each
+// thing, and nothing of the text is markup.
+type rich struct {
+	*pages
+	parser parser.Parser
+	source []byte
+	room   int // bytes that the piece may still become
+	answer *attachments
+	folds  []*frame // sections that are open; nil is one that would be too deep
+	ended  ended
+	before string // what a flattened item has before its text
+}
+
+// blocks writes the children of n, gap line ends between them.
+func (r *rich) blocks(n ast.Node, gap, depth int) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if c != n.FirstChild() {
+			r.apart(gap)
+		}
+		if depth > maxDepth {
+			r.prose(string(c.Text(r.source))) //nolint:staticcheck // the only way to the raw text of any subtree
+			continue
+		}
+		r.block(c, depth+1)
+	}
+}
+
+func (r *rich) block(n ast.Node, depth int) {
+	switch n := n.(type) {
+	case *ast.Heading:
+		r.heading(n, depth)
+	case *ast.ThematicBreak:
+		r.apart(2)
+		r.write([]string{"***"}, 1) // behind the mark of an item, dashes would be part of it
+		r.apart(2)
+	case *ast.FencedCodeBlock:
+		lang, rest := fenceInfo(n, r.source)
+		r.prose(rest)
+		r.code(string(n.Lines().Value(r.source)), lang)
+	case *ast.CodeBlock:
+		r.code(string(n.Lines().Value(r.source)), "")
+	case *formulaBlock:
+		r.code(latex(n.source()), "math")
+	case *ast.HTMLBlock:
+		r.html(htmlBody(n, r.source))
+	case *ast.LinkReferenceDefinition:
+		r.prose(strings.TrimRight(string(n.Lines().Value(r.source)), "\n"))
+	case *ast.Blockquote:
+		r.apart(2)
+		r.within(frame{first: "> ", rest: "> ", blocks: 1, depth: 1}, func() { r.blocks(n, 2, depth) })
+		r.apart(2)
+	case *ast.List:
+		r.list(n, depth)
+	case *east.Table:
+		r.table(n, depth)
+	default: // paragraphs, and blocks this program does not know
+		r.paragraph(n, depth)
+	}
+}
+
+// within writes something inside a frame; without it where that would be too deep.
+func (r *rich) within(f frame, inside func()) {
+	if !r.push(f) {
+		inside()
+		return
+	}
+	open := len(r.stack)
+	inside()
+	for len(r.stack) >= open { // and the sections that were not closed in it
+		r.pop()
+	}
+}
+
+func (r *rich) heading(n *ast.Heading, depth int) {
+	if text := strings.ReplaceAll(r.text(n.FirstChild(), false, depth), "\n", " "); !blank(text) {
+		r.apart(2)
+		r.lines([]string{strings.Repeat("#", n.Level) + " " + text}, func() Text { return r.plainText(n, depth) })
+		r.apart(2)
+	}
+}
+
+func (r *rich) paragraph(n ast.Node, depth int) {
+	text := r.text(n.FirstChild(), false, depth)
+	switch {
+	case text == "" && itemBox(n.Parent()) != nil && n.PreviousSibling() == nil:
+		r.write(nil, 0) // the box alone
+		return
+	case text == "" && r.before == "":
+		return
+	}
+	lines := strings.Split(text, "\n")
+	lines[0] = r.before + lines[0]
+	r.before = ""
+	r.lines(broken(lines), func() Text { return r.plainText(n, depth) })
+}
+
+func (r *rich) plainText(n ast.Node, depth int) Text {
+	t, _ := r.plain(n.FirstChild(), depth)
+	return t
+}
+
+// broken has the sign of a break at the end of each line but the last: without it Telegram makes one line of them.
+func broken(lines []string) []string {
+	out := make([]string, 0, len(lines))
+	for _, l := range lines {
+		if l = strings.TrimRight(l, " "); l != "" {
+			out = append(out, l+"  ")
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	out[len(out)-1] = strings.TrimRight(out[len(out)-1], " ")
+	return out
+}
+
+// lines writes a block that fits, and as plain text one that does not.
+func (r *rich) lines(lines []string, plain func() Text) {
+	if len(lines) == 0 {
+		return
+	}
+	if r.cost(lines) <= r.capacity() {
+		r.write(lines, 1)
+		return
+	}
+	r.prose(plain().Text)
+}
+
+// prose writes text without formatting.
+func (r *rich) prose(s string) {
+	s = r.before + s
+	r.before = ""
+	r.chunks(Plain(s), r.capacity()/2)
+	r.apart(2)
+}
+
+// chunks writes text in blocks of at most some units, or in smaller ones where so much of it has to be escaped that they
+// do not fit.
+func (r *rich) chunks(t Text, size int) {
+	for i, part := range t.Split(size) {
+		if i > 0 {
+			r.apart(2)
+		}
+		for j, paragraph := range strings.Split(part.Text, "\n\n") {
+			if j > 0 {
+				r.apart(2)
+			}
+			lines := broken(strings.Split(escapedLines(paragraph), "\n"))
+			switch {
+			case len(lines) == 0:
+			case size > 64 && r.cost(lines) > r.capacity():
+				r.chunks(Text{Text: paragraph}, size/4)
+			default:
+				r.write(lines, 1)
+			}
+		}
+	}
+}
+
+// code writes a block of code line by line, so that it may go on on the next page.
+func (r *rich) code(body, lang string) {
+	body = strings.TrimRight(body, "\n")
+	if blank(body) {
+		return
+	}
+	fence := strings.Repeat("`", max(3, longestRun(body, '`')+1))
+	if len(fence) > 100 {
+		r.prose(body)
+		return
+	}
+	r.apart(2)
+	if !r.push(frame{open: fence + lang, shut: fence, gap: 1, blocks: 1}) {
+		r.prose(body)
+		return
+	}
+	most := r.capacity() / 2
+	for line := range strings.SplitSeq(body, "\n") {
+		for len(line) > most {
+			n := most
+			for !utf8.RuneStart(line[n]) {
+				n--
+			}
+			r.write([]string{line[:n]}, 0)
+			line = line[n:]
+		}
+		r.write([]string{line}, 0)
+	}
+	r.pop()
+	r.apart(2)
+}
+
+// html shows HTML as it is written, but for the sections that fold.
+func (r *rich) html(body string) {
+	title, begins := foldedTitle(body)
+	switch {
+	case begins:
+		r.apart(2)
+		r.fold(title)
+	case endsFold(body):
+		r.unfold()
+		r.apart(2)
+	default:
+		r.apart(2)
+		r.prose(body)
+	}
+}
+
+func (r *rich) fold(title string) {
+	var open *frame
+	if r.push(fold(title)) {
+		open = r.stack[len(r.stack)-1]
+	}
+	if open == nil || len(title) > maxTitle {
+		r.prose(title)
+	}
+	r.folds = append(r.folds, open)
+}
+
+// unfold ends the last section, unless it ended with the item it was in.
+func (r *rich) unfold() {
+	last, top := len(r.folds)-1, len(r.stack)-1
+	if last >= 0 && top >= 0 && r.folds[last] == r.stack[top] {
+		r.pop()
+	}
+	r.folds = r.folds[:max(last, 0)]
+}
+
+const maxTitle = 200 // bytes of the title of a section: it is written again on every page
+
+func fold(title string) frame {
+	if len(title) > maxTitle {
+		title = title[:prefix(title, maxTitle/4)] + "…"
+	}
+	return frame{open: "<details><summary>" + escaped(title) + "</summary>", shut: "</details>", gap: 2, blocks: 2, depth: 1}
+}
+
+func (r *rich) list(l *ast.List, depth int) {
+	between := 2
+	if l.IsTight {
+		between = 1
+	}
+	if _, nested := l.Parent().(*ast.ListItem); !nested {
+		r.apart(2)
+	}
+	number, other := l.Start, r.needsOther(l)
+	r.within(frame{blocks: 1, depth: 1}, func() {
+		for item := l.FirstChild(); item != nil; item = item.NextSibling() {
+			if item != l.FirstChild() {
+				r.apart(between)
+			}
+			r.item(item, marker(l, number, other), between, depth)
+			number++
+		}
+	})
+	r.apart(between)
+	r.ended = ended{l.IsOrdered(), other, len(r.stack), r.writes}
+}
+
+// ended is the list that was written last. One of the same kind right behind it needs other marks, else they would be one.
+type ended struct {
+	ordered, other bool
+	depth, writes  int
+}
+
+func (r *rich) needsOther(l *ast.List) bool {
+	e := r.ended
+	return e.writes > 0 && e.writes == r.writes && e.depth == len(r.stack) && e.ordered == l.IsOrdered() && !e.other
+}
+
+func marker(l *ast.List, number int, other bool) string {
+	switch {
+	case l.IsOrdered() && other:
+		return strconv.Itoa(number) + ") "
+	case l.IsOrdered():
+		return strconv.Itoa(number) + ". "
+	case other:
+		return "+ "
+	}
+	return "- "
+}
+
+func (r *rich) item(n ast.Node, mark string, gap, depth int) {
+	f := frame{first: mark, rest: strings.Repeat(" ", len(mark)), again: mark, blocks: 1, depth: 1}
+	box := ""
+	if b := itemBox(n); b != nil {
+		f.first += map[bool]string{true: "[x] ", false: "[ ] "}[b.IsChecked]
+		box = map[bool]string{true: "☑ ", false: "☐ "}[b.IsChecked]
+	}
+	if r.push(f) {
+		open := len(r.stack)
+		r.blocks(n, gap, depth)
+		for len(r.stack) >= open {
+			r.pop()
+		}
+		return
+	}
+	r.before = strings.Replace(escaped(strings.TrimSpace(mark)), "&#45;", "•", 1) + " " + box
+	r.blocks(n, gap, depth)
+	r.before = ""
+}
+
+// itemBox is the box of a task, when it is the mark of an item and not something in a heading.
+func itemBox(n ast.Node) *east.TaskCheckBox {
+	if n == nil || n.Kind() != ast.KindListItem || !isTask(n) || n.FirstChild().Kind() == ast.KindHeading {
+		return nil
+	}
+	return n.FirstChild().FirstChild().(*east.TaskCheckBox)
+}
