@@ -6,13 +6,18 @@
 // was not is handled at least once, whatever crashes in between. Updates of one
 // conversation are handled one after another in the order of their ids,
 // conversations run beside each other, and taps never wait behind a message.
-// One update that cannot be read or handled is set aside with the reason, told,
-// and does not hold up the others. No error and no log line carries the bot's
+// One update that cannot be read or handled, or that ends the program again and
+// again, is set aside with the reason, told, and does not hold up the others. No error and no log line carries the bot's
 // token or a URL.
 //
 // Taps (callback queries) are the exception to the first: they are handled at
 // once and never written, so a crash forgets them, and a crash right after one
-// may bring it a second time.
+// may bring it a second time. They have no date: after two minutes without an
+// answer of Telegram's, those that waited there are told, not handled. What comes
+// from somebody who may not speak leaves no trace.
+//
+// A poll ends at its deadline; one that does not is left to itself, and the next
+// one has connections of its own. Pulse tells whether that goes on.
 //
 // It does not decide who may speak, does not understand a message, and sends
 // nothing.

@@ -32,6 +32,8 @@ type seen struct {
 	where   session.Conversation
 	message int
 	from    int64
+	place   models.ChatType // what kind of chat it is
+	was, is int64           // a group that has become another chat; 0: no such news
 }
 
 type seenMessage struct {
@@ -40,10 +42,13 @@ type seenMessage struct {
 	Topic  bool  `json:"is_topic_message"`
 	Chat   idRef `json:"chat"`
 	From   idRef `json:"from"`
+	Was    int64 `json:"migrate_from_chat_id"`
+	Is     int64 `json:"migrate_to_chat_id"`
 }
 
 type idRef struct {
-	ID int64 `json:"id"`
+	ID   int64           `json:"id"`
+	Type models.ChatType `json:"type"` // of a chat
 }
 
 // glance reads what it can; what it cannot stays zero.
@@ -78,6 +83,13 @@ func (s *seen) read(content json.RawMessage) {
 		at = c.Tapped
 	}
 	s.where = conversation(at.Chat.ID, at.Thread, at.Topic)
+	s.place = at.Chat.Type
 	s.message = at.ID
 	s.from = c.From.ID
+	switch {
+	case at.Was != 0:
+		s.was, s.is = at.Was, at.Chat.ID
+	case at.Is != 0:
+		s.was, s.is = at.Chat.ID, at.Is
+	}
 }

@@ -41,9 +41,11 @@ type Reporter interface {
 // Failure is an update that was given up.
 type Failure struct {
 	Key          string
-	Update       *models.Update // nil for a p- key, and when it could not be decoded
+	Update       *models.Update // nil for a p- key, when it could not be decoded, and when it is deadly
 	Unreadable   bool           // it could not be decoded
+	Deadly       bool           // the program ended each time it was handled
 	Tap          bool
+	Late         bool // a tap that may be older than two minutes; it was not handed on
 	Conversation session.Conversation
 	MessageID    int   // the message, or the one tapped
 	From         int64 // user id of the sender; 0 when unknown
@@ -84,6 +86,10 @@ func (i *Intake) do(ctx context.Context, in lane, j job) {
 	case e.State != Accepted:
 		return
 	}
+	if j.left {
+		i.doLeft(ctx, e)
+		return
+	}
 	i.doEntry(ctx, e)
 }
 
@@ -111,7 +117,7 @@ func (i *Intake) doEntry(ctx context.Context, e Entry) {
 func (i *Intake) settle(ctx context.Context, f Failure) {
 	pauses := backoff{min: time.Second, max: 30 * time.Second}
 	for {
-		if f.Unreadable {
+		if f.Unreadable || f.Deadly {
 			f.Update = nil
 		} else if f.Err = i.attempt(ctx, f.Key, f.Update); f.Err == nil {
 			return
@@ -184,13 +190,15 @@ func (i *Intake) giveUp(ctx context.Context, f Failure) bool {
 // doTap handles a tap once: what it asked for may have half happened, and the
 // person can tap again.
 func (i *Intake) doTap(ctx context.Context, in lane, j job) {
-	err := contained(func() error { return i.handler.Handle(ctx, j.key, j.tap) })
-	if err == nil || ctx.Err() != nil {
-		return
-	}
-	i.logFailure(ctx, "tap_failed", j.key, 1, err)
 	f := Failure{Key: j.key, Update: j.tap, Tap: true, Conversation: in.where, MessageID: in.on,
-		From: j.tap.CallbackQuery.From.ID, Err: err}
+		From: j.tap.CallbackQuery.From.ID, Late: j.late, Err: errLate}
+	if !j.late {
+		f.Err = contained(func() error { return i.handler.Handle(ctx, j.key, j.tap) })
+		if f.Err == nil || ctx.Err() != nil {
+			return
+		}
+		i.logFailure(ctx, "tap_failed", j.key, 1, f.Err)
+	}
 	if err := contained(func() error { return i.reporter.UpdateFailed(ctx, f) }); err != nil {
 		i.logFailure(ctx, "update_report_failed", j.key, 1, err)
 	}

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-telegram/bot/models"
@@ -24,11 +24,13 @@ var ErrRevoked = errors.New("telegram refuses the bot token: ask @BotFather for 
 // confirmed then, and ids may start anew at a smaller number after a week.
 const quiet = time.Hour
 
-// Config is what an Intake needs. Client's transport redacts the token; Token
-// stands in no error and no log line of this package.
+// Config is what an Intake needs. Token is what stands in the URL: the bot's, or
+// a stand-in that Client's transport puts the bot's for. It is in no error and no
+// log line of this package.
 type Config struct {
 	Client   *http.Client
-	API      string // https://api.telegram.org
+	Connect  func() *http.Client // a client with connections of its own, after a poll that hung; nil: Client again
+	API      string              // https://api.telegram.org
 	Token    string
 	Store    *Store
 	Handler  Handler
@@ -37,6 +39,14 @@ type Config struct {
 	Allowed  []string      // allowed_updates; none: message, edited_message, callback_query. Others are finished unseen
 	Timeout  time.Duration // of one long poll, whole seconds; 0: 50 s
 	Parallel int           // conversations at work at once, and tapped messages at once; 0: 16
+	// Hears says whether somebody may speak in a chat. What comes from others leaves
+	// no trace. It is asked again when an update is handled. nil: everybody.
+	Hears func(person int64, chat models.Chat) bool
+	// Moves says whether a group that has become another chat is one of ours: that
+	// news is taken whoever has caused it. nil: it is as any other message.
+	Moves func(from, to int64) bool
+	Seen  time.Time // when an earlier run was last alive; zero: not known
+	Pulse *Pulse    // is told how the polls go; nil: nobody looks
 }
 
 // Intake polls Telegram, keeps what comes and hands it on.
@@ -45,17 +55,26 @@ type Intake struct {
 	handler  Handler
 	reporter Reporter
 	log      *slog.Logger
-	poller   *poller
+	poller   *poller           // of the loop alone
+	polls    []<-chan struct{} // each is closed when its poll has ended; of the loop alone
+	timeout  time.Duration
+	pulse    *Pulse
+	hears    func(person int64, chat models.Chat) bool
+	moves    func(from, to int64) bool
+	seen     time.Time // when an earlier run was last alive
 	allowed  []string
 	lanes    lanes
 	parallel int
-	lastPoll atomic.Int64 // Unix nanoseconds, 0: none
+	suspect  chan struct{} // one slot, see doLeft
 }
 
 // NewIntake makes an intake; Run, called once, starts it.
 func NewIntake(cfg Config) *Intake {
 	cfg.API = strings.TrimRight(cfg.API, "/")
-	cfg.Timeout = cmp.Or(cfg.Timeout, 50*time.Second)
+	cfg.Timeout = cmp.Or(cfg.Timeout, pollTime)
+	if cfg.Pulse == nil {
+		cfg.Pulse = &Pulse{}
+	}
 	if len(cfg.Allowed) == 0 {
 		cfg.Allowed = []string{models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery}
 	}
@@ -65,33 +84,21 @@ func NewIntake(cfg Config) *Intake {
 		reporter: cfg.Reporter,
 		log:      cfg.Log,
 		poller:   newPoller(cfg),
+		timeout:  cfg.Timeout,
+		pulse:    cfg.Pulse,
+		hears:    cfg.Hears,
+		moves:    cfg.Moves,
+		seen:     cfg.Seen,
 		allowed:  cfg.Allowed,
 		lanes:    lanes{queue: make(map[lane][]job)},
 		parallel: cmp.Or(cfg.Parallel, 16),
+		suspect:  make(chan struct{}, 1),
 	}
-}
-
-// LastPoll is when Telegram last answered a poll; zero when it never has.
-func (i *Intake) LastPoll() time.Time {
-	if at := i.lastPoll.Load(); at != 0 {
-		return time.Unix(0, at)
-	}
-	return time.Time{}
-}
-
-// Enqueue hands on an entry that Store.Add put on disk in state accepted, behind
-// what its conversation has waiting.
-func (i *Intake) Enqueue(key string) error {
-	e, err := i.store.Load(key)
-	if err != nil {
-		return fmt.Errorf("enqueue: %w", err)
-	}
-	i.lanes.add(lane{where: e.Conversation}, job{key: key})
-	return nil
 }
 
 // Run hands on what an earlier run left, then polls until ctx ends (nil) or the
-// token is refused (ErrRevoked). When it returns no handler runs any more.
+// token is refused (ErrRevoked). When it returns no handler runs any more, and no
+// poll but one that hangs.
 func (i *Intake) Run(ctx context.Context) error {
 	left, err := i.store.List()
 	if err != nil {
@@ -99,11 +106,12 @@ func (i *Intake) Run(ctx context.Context) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer i.lanes.close()
+	defer i.awaitPolls()
 	defer stop()
 	i.lanes.open(ctx, i.parallel, i.do)
 	for _, e := range left {
 		if e.State == Accepted {
-			i.lanes.add(lane{where: e.Conversation}, job{key: e.Key})
+			i.lanes.add(lane{where: e.Conversation}, job{key: e.Key, left: true})
 		}
 	}
 	return i.pollOn(ctx)
@@ -116,6 +124,8 @@ type polling struct {
 	taps     map[int64]bool             // handed on, not confirmed: redelivered when a write failed
 	nameless map[[sha256.Size]byte]bool // set aside: nothing confirms them
 	newest   time.Time                  // of the last update
+	answered time.Time                  // when Telegram last answered; zero: not known
+	late     bool                       // what comes may be older than tapLife
 	trouble  repeats
 	failing  backoff
 	rival    backoff // slower: two pollers that fight get nothing at all
@@ -126,6 +136,7 @@ func (i *Intake) pollOn(ctx context.Context) error {
 		taps:     make(map[int64]bool),
 		nameless: make(map[[sha256.Size]byte]bool),
 		newest:   time.Now(),
+		answered: i.seen,
 		trouble:  repeats{log: i.log},
 		failing:  backoff{min: 500 * time.Millisecond, max: 30 * time.Second},
 		rival:    backoff{min: 5 * time.Second, max: time.Minute},
@@ -141,9 +152,12 @@ func (i *Intake) pollOn(ctx context.Context) error {
 			p.rival.reset()
 			continue
 		}
-		pause, err := i.explain(ctx, p, err)
-		if err != nil {
-			return err
+		pause, final := i.explain(ctx, p, err)
+		if final != nil {
+			return final
+		}
+		if !errors.Is(err, errHung) { // else nothing has ended
+			i.pulse.Rest(time.Now(), pause)
 		}
 		if wait(ctx, pause) != nil {
 			return nil
@@ -154,6 +168,10 @@ func (i *Intake) pollOn(ctx context.Context) error {
 
 // explain logs a failure and says how long to wait. An error is final.
 func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Duration, error) {
+	if errors.Is(err, errHung) {
+		p.trouble.warn(ctx, slog.LevelWarn, "poll_restarted", err)
+		return p.failing.next(), nil
+	}
 	failed, ok := errors.AsType[*pollError](err)
 	if !ok {
 		p.trouble.warn(ctx, slog.LevelError, "inbox_write_failed", err)
@@ -178,11 +196,12 @@ func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Durat
 
 // pollOnce asks once and moves the offset when all that came is safe.
 func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
-	batch, err := i.poller.poll(ctx, p.offset)
+	batch, err := i.ask(ctx, p.offset, i.patience(p))
 	if err != nil {
 		return err
 	}
-	i.lastPoll.Store(time.Now().UnixNano())
+	p.answered = time.Now()
+	defer p.caughtUp(len(batch))
 	if err := i.confirm(p); err != nil {
 		i.log.Warn("inbox_markers_left", "error", err.Error())
 	}
@@ -216,18 +235,17 @@ func (i *Intake) confirm(p *polling) error {
 // overtake; taps need no disk.
 func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err error) {
 	var failed error
-	for _, raw := range batch {
-		g := glance(raw)
+	for _, u := range byID(batch) {
 		switch {
-		case !g.hasID:
-			i.takeNameless(p, raw)
+		case !u.hasID:
+			i.takeNameless(p, u.raw)
 			continue
-		case g.tap():
-			i.takeTap(p, g, raw)
+		case u.tap():
+			i.takeTap(p, u.seen, u.raw)
 		case failed == nil:
-			failed = i.takeEntry(g, raw)
+			failed = i.takeEntry(u.seen, u.raw)
 		}
-		next = max(next, g.id+1)
+		next = max(next, u.id+1)
 	}
 	if failed != nil {
 		return 0, failed
@@ -238,7 +256,27 @@ func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err erro
 	return next, nil
 }
 
+// arrival is one update of an answer.
+type arrival struct {
+	seen
+	raw json.RawMessage
+}
+
+// byID sorts the updates of an answer: a proxy, or a server that catches up, may
+// have mixed them.
+func byID(batch []json.RawMessage) []arrival {
+	var all []arrival
+	for _, raw := range batch {
+		all = append(all, arrival{glance(raw), raw})
+	}
+	slices.SortStableFunc(all, func(a, b arrival) int { return cmp.Compare(a.id, b.id) })
+	return all
+}
+
 func (i *Intake) takeEntry(g seen, raw json.RawMessage) error {
+	if !i.hearsOf(g) {
+		return nil
+	}
 	fresh, err := i.store.Accept(UpdateKey(g.id), raw)
 	if err == nil && fresh {
 		i.lanes.add(lane{where: g.where}, job{key: UpdateKey(g.id)})
@@ -247,17 +285,20 @@ func (i *Intake) takeEntry(g seen, raw json.RawMessage) error {
 }
 
 func (i *Intake) takeTap(p *polling, g seen, raw json.RawMessage) {
-	if p.taps[g.id] {
+	if p.taps[g.id] || g.id < p.offset { // it comes again, though it was confirmed
 		return
 	}
 	p.taps[g.id] = true
+	if !i.hearsOf(g) {
+		return
+	}
 	var u models.Update
 	if err := json.Unmarshal(raw, &u); err != nil || u.CallbackQuery == nil {
 		reason := fmt.Sprintf("a tap that cannot be decoded: %v", err)
 		i.giveUpRaw(fmt.Sprintf("tap-%d", g.id), raw, reason)
 		return
 	}
-	i.lanes.add(lane{where: g.where, taps: true, on: g.message}, job{key: UpdateKey(g.id), tap: &u})
+	i.lanes.add(lane{where: g.where, taps: true, on: g.message}, job{key: UpdateKey(g.id), tap: &u, late: p.late})
 }
 
 // takeNameless keeps an update that has no id once, however often it comes.

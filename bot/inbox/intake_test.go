@@ -79,16 +79,13 @@ func TestP4_OverHTTP(t *testing.T) {
 	r := newRig(t, dir, tg, j)
 	r.intake = NewIntake(Config{Client: server.Client(), API: server.URL, Token: testToken, Store: r.store, Handler: j,
 		Reporter: r.reports, Log: r.log.logger()})
-	assert.Zero(t, r.intake.LastPoll())
 	tg.deliver(message(10, 5, "a"), message(9, 5, "b"), message(11, 5, "c"))
 	stop := r.start(t)
 	require.Eventually(t, func() bool { return len(j.keys()) == 3 && len(tg.unconfirmed()) == 0 }, 10*time.Second, time.Millisecond)
 	assert.Equal(t, []string{"9", "10", "11"}, j.keys())
-	assert.NotZero(t, r.intake.LastPoll())
 	tg.deliver(message(12, 5, "d"))
 	require.Eventually(t, func() bool { return len(j.keys()) == 4 }, 10*time.Second, time.Millisecond)
 	stop()
-	assert.NotContains(t, files(t, dir), "11.done", "its confirmation was answered")
 	assert.Equal(t, []int64{0, 12}, tg.polls()[:2], "no offset at the start")
 }
 
@@ -180,7 +177,7 @@ func TestP4_PoisonIsSetAside(t *testing.T) {
 		stop()
 		assert.Equal(t, []string{"1", "3", "6"}, j.keys())
 		assert.Empty(t, tg.unconfirmed())
-		assert.Empty(t, files(t, dir), "all finished and confirmed")
+		assert.Empty(t, unfinished(t, dir))
 		assert.Equal(t, []string{"inbox-2.json", "inbox-2.json.reason", "inbox-tap-4.json", "inbox-tap-4.json.reason"},
 			files(t, filepath.Join(dir, "../quarantine")))
 		require.Len(t, r.reports.all(), 1)
@@ -246,7 +243,7 @@ func TestFailuresAreTriedThreeTimesThenSetAside(t *testing.T) {
 				assert.Equal(t, 10, f.MessageID)
 				require.ErrorContains(t, f.Err, tt.cause)
 				assert.Equal(t, tt.stack, strings.Contains(r.log.String(), "handle.go"))
-				assert.Empty(t, files(t, dir), "finished and confirmed")
+				assert.Empty(t, unfinished(t, dir))
 				quarantine := filepath.Join(dir, "../quarantine")
 				assert.Equal(t, []string{"inbox-1.json", "inbox-1.json.reason"}, files(t, quarantine))
 				reason, err := os.ReadFile(filepath.Join(quarantine, "inbox-1.json.reason"))
@@ -399,30 +396,4 @@ func TestOrderAndBounds(t *testing.T) {
 		assert.Len(t, ids, each)
 		assert.IsIncreasing(t, ids, "chat %d", chat)
 	}
-}
-
-func TestEnqueueHandsOnAPrompt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		dir := filepath.Join(t.TempDir(), "inbox")
-		tg := newTelegram()
-		var got []string
-		r := newRig(t, dir, tg, handlerFunc(func(_ context.Context, key string, u *models.Update) error {
-			assert.Nil(t, u)
-			got = append(got, key)
-			return nil
-		}))
-		early, late := NewPromptKey(), NewPromptKey()
-		for _, key := range []string{early, late} {
-			_, err := r.store.Add(Entry{Key: key, Text: "go on"})
-			require.NoError(t, err)
-			if key == early {
-				require.NoError(t, r.intake.Enqueue(key), "before Run")
-			}
-		}
-		stop := r.start(t)
-		synctest.Wait()
-		require.ErrorIs(t, r.intake.Enqueue(late), ErrNoEntry, "it was left from before and is done")
-		assert.Equal(t, []string{early, late}, got)
-		stop()
-	})
 }

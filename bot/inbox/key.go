@@ -8,14 +8,12 @@ import (
 	"github.com/google/uuid"
 )
 
+// promptPrefix begins the key of a prompt that was no update. This program makes
+// none, but the files may hold one.
 const promptPrefix = "p-"
 
 // UpdateKey is the key of the update with this id.
 func UpdateKey(updateID int64) string { return strconv.FormatInt(updateID, 10) }
-
-// NewPromptKey makes a key for a prompt that is not an update: one from the
-// command line or from a button.
-func NewPromptKey() string { return promptPrefix + uuid.NewString() }
 
 // updateID reads an update's key. Only the one spelling that UpdateKey makes
 // counts, so a key is also a safe file name.

@@ -20,8 +20,10 @@ type lane struct {
 
 // job is one update to handle: an entry's key, or a tap itself.
 type job struct {
-	key string
-	tap *models.Update
+	key  string
+	tap  *models.Update
+	left bool // an entry that an earlier run has left behind
+	late bool // a tap that may be too old to be meant
 }
 
 // lanes queues jobs. A lane has a worker while it has jobs, and none when it is

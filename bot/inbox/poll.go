@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,9 @@ import (
 )
 
 const (
+	// pollTime is how long Telegram waits for an update; it cuts longer ones.
+	pollTime = 50 * time.Second
+
 	// slack is what an answer may take beyond the long poll itself. A connection
 	// that went deaf is given up then.
 	slack = 10 * time.Second
@@ -50,47 +54,64 @@ func (e *pollError) Error() string { return "getUpdates: " + e.text }
 // confirms an update before it was handled.
 type poller struct {
 	client  *http.Client
+	connect func() *http.Client // a client with connections of its own; nil: there is none
 	url     string
 	token   string
 	allowed []string
-	timeout time.Duration
 }
 
 func newPoller(cfg Config) *poller {
-	client := *cfg.Client
-	client.Timeout = 0 // each poll has its own deadline
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &poller{
-		client:  &client,
+		client:  forPolls(cfg.Client),
+		connect: cfg.Connect,
 		url:     cfg.API + "/bot" + cfg.Token + "/getUpdates",
 		token:   cfg.Token,
 		allowed: cfg.Allowed,
-		timeout: cfg.Timeout,
 	}
 }
 
+// forPolls is a client that waits as long as each poll says, and goes nowhere else.
+func forPolls(c *http.Client) *http.Client {
+	client := *c
+	client.Timeout = 0
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &client
+}
+
+// anew is the poller with connections of its own. The old one, which may still be
+// at work somewhere, keeps what it has.
+func (p *poller) anew() *poller {
+	p.client.CloseIdleConnections()
+	next := *p
+	if p.connect != nil {
+		next.client = forPolls(p.connect())
+	}
+	return &next
+}
+
 // poll returns the updates from offset on, each as Telegram sent it, and
-// confirms all below it. Offset 0 confirms nothing. The error is a *pollError.
-func (p *poller) poll(ctx context.Context, offset int64) ([]json.RawMessage, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.timeout+slack)
+// confirms all below it. Offset 0 confirms nothing. Without any Telegram waits for
+// one, as long as timeout says in whole seconds. The error is a *pollError.
+func (p *poller) poll(ctx context.Context, offset int64, timeout time.Duration) ([]json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout+slack)
 	defer cancel()
-	status, body, err := p.post(ctx, offset)
+	status, body, err := p.post(ctx, offset, timeout)
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			p.client.CloseIdleConnections() // an HTTP/2 connection survives its request
-			err = fmt.Errorf("no answer within %s", p.timeout+slack)
+			err = fmt.Errorf("no answer within %s", timeout+slack)
 		}
 		return nil, &pollError{text: p.clean(err)}
 	}
 	return p.read(status, body)
 }
 
-func (p *poller) post(ctx context.Context, offset int64) (status int, body []byte, err error) {
+func (p *poller) post(ctx context.Context, offset int64, timeout time.Duration) (status int, body []byte, err error) {
 	ask, err := json.Marshal(struct {
 		Offset  int64    `json:"offset,omitempty"`
 		Timeout int      `json:"timeout"`
 		Allowed []string `json:"allowed_updates"`
-	}{offset, int(p.timeout / time.Second), p.allowed})
+	}{offset, int(timeout / time.Second), p.allowed})
 	if err != nil {
 		return 0, nil, err
 	}
@@ -155,12 +176,9 @@ func (p *poller) clean(err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
-	text := err.Error()
-	for _, secret := range []string{p.url, p.token, url.QueryEscape(p.token)} {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "[redacted]")
-		}
-	}
+	const hole = "[redacted]" // first of all, because a stand-in for the token may be in it
+	token := cmp.Or(p.token, hole)
+	text := strings.NewReplacer(hole, hole, p.url, hole, token, hole, url.QueryEscape(token), hole).Replace(err.Error())
 	if len(text) > maxDescription {
 		text = strings.ToValidUTF8(text[:maxDescription], "") + "…"
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"ccbot/internal/session"
 	"ccbot/internal/spool"
 )
 
@@ -32,6 +33,10 @@ const (
 	// an update after 24 h. Without this a marker could meet another update, since
 	// ids start anew at a random number after a week of silence.
 	redelivery = 48 * time.Hour
+
+	// forgotten is for how long a marker stays though Telegram was told to forget
+	// the update: a server that has lost that sends it once more.
+	forgotten = time.Hour
 )
 
 // Store keeps the entries of one ccbot, one file each. It is safe for
@@ -95,9 +100,8 @@ func (s *Store) Accept(key string, raw json.RawMessage) (fresh bool, err error) 
 	return s.Add(Entry{Key: key, Update: raw, Conversation: g.where, MessageID: g.message})
 }
 
-// Add puts an entry on disk that did not come as an update, under a key of
-// NewPromptKey. A zero Received is now, an empty State accepted. fresh is as for
-// Accept, so a key that is sent twice counts once.
+// Add is Accept for an entry that is made already. A zero Received is now, an empty State accepted. fresh is as for
+// Accept: a key that comes twice counts once.
 func (s *Store) Add(e Entry) (fresh bool, err error) {
 	if e.State == "" {
 		e.State = Accepted
@@ -152,11 +156,61 @@ func (s *Store) Save(e Entry) error {
 	return nil
 }
 
+// Change rewrites an entry as change leaves it, with nobody in between; it is on
+// disk when Change returns. After an error of change, which is returned as it is,
+// nothing is written. ErrNoEntry is as for Save.
+func (s *Store) Change(key string, change func(e *Entry) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, err := s.Load(key)
+	if err != nil {
+		return fmt.Errorf("change: %w", err)
+	}
+	if err := change(&e); err != nil {
+		return err
+	}
+	if err := s.writeLocked(e); err != nil {
+		return fmt.Errorf("change %s: %w", key, err)
+	}
+	return nil
+}
+
+// Find is the unfinished entry that was made of a message; ErrNoEntry when there
+// is none. Those that only wait to be handled do not count: the edit of a message
+// is one of them.
+func (s *Store) Find(to session.Conversation, message int) (Entry, error) {
+	entries, err := s.List()
+	if err != nil {
+		return Entry{}, err
+	}
+	for _, e := range entries {
+		if e.State != Accepted && e.Conversation == to && e.MessageID == message && message != 0 {
+			return e, nil
+		}
+	}
+	return Entry{}, fmt.Errorf("message %d of chat %d: %w", message, to.ChatID, ErrNoEntry)
+}
+
 // Finish says that nothing more is to be done for key: it is never handed on
 // again. Finishing twice, or what never was, is fine.
 func (s *Store) Finish(key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.finishLocked(key)
+}
+
+// FinishIn is Finish for an entry that is in a state, with nobody in between;
+// ErrNoEntry when it is in another one, or finished.
+func (s *Store) FinishIn(key string, state State) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, err := s.Load(key)
+	if err == nil && e.State != state {
+		err = fmt.Errorf("entry %s is %s: %w", key, e.State, ErrNoEntry)
+	}
+	if err != nil {
+		return fmt.Errorf("finish: %w", err)
+	}
 	return s.finishLocked(key)
 }
 
@@ -262,15 +316,18 @@ func (s *Store) setAsideRaw(name string, raw json.RawMessage, reason string) err
 }
 
 // confirmed removes the markers of updates below offset, which Telegram has
-// forgotten, and those too old to be of use. A marker that comes back after a
-// power cut does no harm, so nothing is synced.
+// forgotten for a while, and those too old to be of use. A marker that comes back
+// after a power cut does no harm, so nothing is synced.
 func (s *Store) confirmed(offset int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
 	for key, since := range s.done {
-		id, isUpdate := updateID(key)
-		if !(isUpdate && id < offset) && time.Since(since) < redelivery {
+		life := redelivery
+		if id, isUpdate := updateID(key); isUpdate && id < offset {
+			life = forgotten
+		}
+		if time.Since(since) < life {
 			continue
 		}
 		err := os.Remove(filepath.Join(s.folder.Path, key+doneSuffix))

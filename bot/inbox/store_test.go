@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -25,6 +27,8 @@ func openStore(t *testing.T) (*Store, string) {
 	require.NoError(t, err)
 	return s, dir
 }
+
+func newPromptKey() string { return promptPrefix + uuid.NewString() }
 
 func keys(entries []Entry) []string {
 	names := []string{}
@@ -43,7 +47,7 @@ func TestKeys(t *testing.T) {
 		{"update", "123", true},
 		{"zero", "0", true},
 		{"prompt", "p-" + id, true},
-		{"fresh prompt", NewPromptKey(), true},
+		{"fresh prompt", newPromptKey(), true},
 		{"negative", "-1", false},
 		{"leading zero", "01", false},
 		{"plus", "+1", false},
@@ -112,7 +116,7 @@ func TestFilesArePrivate(t *testing.T) {
 
 func TestAddPrompt(t *testing.T) {
 	s, dir := openStore(t)
-	key := NewPromptKey()
+	key := newPromptKey()
 	fresh, err := s.Add(Entry{Key: key, Text: "go on", State: Held, Conversation: session.Conversation{ChatID: 5, ThreadID: 2}})
 	require.NoError(t, err)
 	require.True(t, fresh)
@@ -127,14 +131,14 @@ func TestAddPrompt(t *testing.T) {
 
 	_, err = s.Add(Entry{Key: "x", Text: "go on"})
 	require.Error(t, err)
-	_, err = s.Add(Entry{Key: NewPromptKey(), State: "guessed"})
+	_, err = s.Add(Entry{Key: newPromptKey(), State: "guessed"})
 	require.Error(t, err)
 	assert.Len(t, files(t, dir), 1)
 }
 
 func TestListOrder(t *testing.T) {
 	s, _ := openStore(t)
-	early, late := NewPromptKey(), NewPromptKey()
+	early, late := newPromptKey(), newPromptKey()
 	now := time.Now().UTC()
 	for _, e := range []Entry{{Key: late, Received: now}, {Key: early, Received: now.Add(-time.Hour)}} {
 		_, err := s.Add(e)
@@ -228,7 +232,7 @@ func TestOpenClearsWritesCutShort(t *testing.T) {
 
 func TestConfirmedRemovesMarkers(t *testing.T) {
 	s, dir := openStore(t)
-	prompt := NewPromptKey()
+	prompt := newPromptKey()
 	for _, id := range []int64{7, 8, 9} {
 		_, err := s.Accept(UpdateKey(id), json.RawMessage(message(id, 5, "x")))
 		require.NoError(t, err)
@@ -244,11 +248,81 @@ func TestConfirmedRemovesMarkers(t *testing.T) {
 
 	s, err = OpenStore(dir, new(logBuffer).logger())
 	require.NoError(t, err)
+	require.NoError(t, s.confirmed(10))
+	assert.ElementsMatch(t, []string{"7.done", "8.json", "9.done", prompt + ".done"}, files(t, dir),
+		"what was confirmed a moment ago stays, for a server that forgets that; what is too old goes")
+	past := time.Now().Add(-forgotten - time.Minute)
+	for _, name := range []string{"7.done", "8.json", "9.done", prompt + ".done"} {
+		require.NoError(t, os.Chtimes(filepath.Join(dir, name), past, past))
+	}
+	s, err = OpenStore(dir, new(logBuffer).logger())
+	require.NoError(t, err)
 	require.NoError(t, s.confirmed(9))
 	assert.ElementsMatch(t, []string{"8.json", "9.done", prompt + ".done"}, files(t, dir),
-		"the unfinished stays, so do the unconfirmed and the fresh prompt; what is too old goes")
+		"the unfinished stays, so do the unconfirmed and the prompt")
 	require.NoError(t, s.confirmed(10))
 	assert.NotContains(t, files(t, dir), "9.done")
+}
+
+func TestChangeLetsNobodyInBetween(t *testing.T) {
+	s, _ := openStore(t)
+	_, err := s.Accept("7", json.RawMessage(message(7, 5, "x")))
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			assert.NoError(t, s.Change("7", func(e *Entry) error { e.Tries++; return nil }))
+		})
+	}
+	wg.Wait()
+	errNo := errors.New("no")
+	require.ErrorIs(t, s.Change("7", func(e *Entry) error { e.Tries = 99; return errNo }), errNo)
+	e, err := s.Load("7")
+	require.NoError(t, err)
+	assert.Equal(t, 8, e.Tries)
+	require.NoError(t, s.Finish("7"))
+	assert.ErrorIs(t, s.Change("7", func(*Entry) error { return nil }), ErrNoEntry)
+}
+
+// The edit of a message has its conversation and its id, too, and is not meant.
+func TestFindKnowsAPromptByItsMessage(t *testing.T) {
+	s, _ := openStore(t)
+	chat := session.Conversation{ChatID: 5}
+	for _, e := range []Entry{
+		{Key: "1", State: Held, Conversation: chat, MessageID: 10, Text: "the one"},
+		{Key: "2", State: Asked, Conversation: session.Conversation{ChatID: 5, ThreadID: 3}, MessageID: 10},
+		{Key: "3", State: Typing, Conversation: chat, MessageID: 11},
+		{Key: "4", State: Accepted, Conversation: chat, MessageID: 10},
+		{Key: "5", State: Accepted, Conversation: chat, MessageID: 12},
+		{Key: newPromptKey(), State: Held, Conversation: chat},
+	} {
+		_, err := s.Add(e)
+		require.NoError(t, err)
+	}
+	tests := []struct {
+		name    string
+		to      session.Conversation
+		message int
+		want    string
+	}{
+		{"held", chat, 10, "1"},
+		{"in a topic", session.Conversation{ChatID: 5, ThreadID: 3}, 10, "2"},
+		{"being typed", chat, 11, "3"},
+		{"not handled yet", chat, 12, ""},
+		{"another chat", session.Conversation{ChatID: 6}, 10, ""},
+		{"no message", chat, 0, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e, err := s.Find(tt.to, tt.message)
+			if tt.want == "" {
+				require.ErrorIs(t, err, ErrNoEntry)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, e.Key)
+		})
+	}
 }
 
 // TestP4_OneAcceptWins: of several at once exactly one is fresh, and what one
@@ -289,6 +363,18 @@ func TestFinishAcceptedSparesWhatWasTakenOver(t *testing.T) {
 	require.NoError(t, err)
 }
 
+func TestFinishInFinishesOneStateOnly(t *testing.T) {
+	s, dir := openStore(t)
+	_, err := s.Accept("7", json.RawMessage(message(7, 5, "x")))
+	require.NoError(t, err)
+	require.ErrorIs(t, s.FinishIn("7", Asked), ErrNoEntry)
+	_, err = s.Load("7")
+	require.NoError(t, err)
+	require.NoError(t, s.FinishIn("7", Accepted))
+	assert.Equal(t, []string{"7.done"}, files(t, dir))
+	require.ErrorIs(t, s.FinishIn("7", Accepted), ErrNoEntry)
+}
+
 func FuzzEntry(f *testing.F) {
 	f.Add([]byte(`{"version":1,"key":"7","received":"2026-01-02T03:04:05Z","state":"held","conversation":{"chat_id":5},"x":1}`))
 	f.Add([]byte(`{"version":1,"key":"7","update":{"update_id":7},"received":"2026-01-02T03:04:05Z","state":"typing","typing":{"at":"2026-01-02T03:04:05Z"}}`))
@@ -323,8 +409,10 @@ func TestGlance(t *testing.T) {
 		name, raw string
 		want      seen
 	}{
-		{"message", message(1, 2, "x"), seen{id: 1, hasID: true, kind: "message", where: session.Conversation{ChatID: 2}, message: 10, from: 77}},
-		{"tap", tap(1, 2, 3, "x"), seen{id: 1, hasID: true, kind: "callback_query", where: session.Conversation{ChatID: 2}, message: 3, from: 77}},
+		{"message", message(1, 2, "x"), seen{id: 1, hasID: true, kind: "message", where: session.Conversation{ChatID: 2}, message: 10, from: 77,
+			place: models.ChatTypePrivate}},
+		{"tap", tap(1, 2, 3, "x"), seen{id: 1, hasID: true, kind: "callback_query", where: session.Conversation{ChatID: 2}, message: 3, from: 77,
+			place: models.ChatTypePrivate}},
 		{"tap on nothing", `{"update_id":1,"callback_query":{"id":"1","from":{"id":7}}}`, seen{id: 1, hasID: true, kind: "callback_query", from: 7}},
 		{"topic", `{"update_id":1,"message":{"message_id":4,"message_thread_id":9,"is_topic_message":true,"chat":{"id":-5}}}`,
 			seen{id: 1, hasID: true, kind: "message", where: topic, message: 4}},

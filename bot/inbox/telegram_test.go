@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,6 +29,8 @@ const testToken = "12345:SECRET-token"
 type telegram struct {
 	mu      sync.Mutex
 	pending map[int64]string
+	again   []string                                     // comes with the next answer, though it was confirmed
+	shuffle *rand.Rand                                   // mixes every answer
 	news    chan struct{}                                // closed when pending grows
 	offsets []int64                                      // of every poll
 	asked   []time.Time                                  // when
@@ -45,6 +48,15 @@ func (g *telegram) deliver(updates ...string) {
 	for _, u := range updates {
 		g.pending[glance(json.RawMessage(u)).id] = u
 	}
+	close(g.news)
+	g.news = make(chan struct{})
+}
+
+// redeliver is what a server does that has lost a confirmation.
+func (g *telegram) redeliver(updates ...string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.again = append(g.again, updates...)
 	close(g.news)
 	g.news = make(chan struct{})
 }
@@ -113,6 +125,10 @@ func (g *telegram) serve(ctx context.Context, w http.ResponseWriter, offset int6
 		var batch []string
 		for _, id := range ids {
 			batch = append(batch, g.pending[id])
+		}
+		batch, g.again = append(batch, g.again...), nil
+		if g.shuffle != nil {
+			g.shuffle.Shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
 		}
 		g.mu.Unlock()
 		if len(batch) > 0 {
@@ -253,6 +269,12 @@ func (r *rig) start(t testing.TB) (stop func()) {
 	}
 	t.Cleanup(stop)
 	return stop
+}
+
+// unfinished are the entries of a folder that wait for something.
+func unfinished(t testing.TB, dir string) []string {
+	t.Helper()
+	return slices.DeleteFunc(files(t, dir), func(name string) bool { return strings.HasSuffix(name, doneSuffix) })
 }
 
 // files lists a folder; one that is not there is empty.

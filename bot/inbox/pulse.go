@@ -1,0 +1,44 @@
+package inbox
+
+import (
+	"sync"
+	"time"
+)
+
+// Silence is for how long nothing may be heard of a loop that polls before it is
+// stuck: two polls in a row that had to be given up.
+const Silence = 2 * (pollTime + 2*slack + lookEvery)
+
+// Pulse tells from outside whether a loop that polls goes on. That nobody answers
+// is no reason to be stuck: a poll that fails has ended, and a rest is on purpose.
+// The zero value is one of which nothing is known.
+type Pulse struct {
+	mu    sync.Mutex
+	beat  time.Time // when the last try ended, well or badly
+	until time.Time // the end of a rest; before beat: there is none
+}
+
+// Beat notes that a try has ended, well or badly.
+func (p *Pulse) Beat(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.beat, p.until = now, now
+}
+
+// Rest notes that nothing is tried for a while, after a failure.
+func (p *Pulse) Rest(now time.Time, d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.until = now.Add(d)
+}
+
+// State says whether the loop goes on, and whether the last try was a failure.
+func (p *Pulse) State(now time.Time) (goesOn, failing bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	since := p.beat
+	if p.until.After(since) {
+		since = p.until
+	}
+	return now.Sub(since) <= Silence, p.until.After(p.beat)
+}

@@ -1,0 +1,129 @@
+package inbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+)
+
+const (
+	// lookEvery is how often a poll under way is looked at.
+	lookEvery = 30 * time.Second
+
+	// tapLife is how old a tap may be. After a longer time without an answer of
+	// Telegram's, taps are older than that, or may be: a callback query has no date.
+	tapLife = 2 * time.Minute
+)
+
+// errHung is a poll that was given up.
+var errHung = errors.New("the poll did not end by itself")
+
+// errLate is why a tap was not handed on.
+var errLate = errors.New("the tap may be too old to be meant")
+
+// apart is the time between two moments by the clock that runs on while the
+// machine sleeps, or by the one that nobody can set, whichever says more.
+func apart(begun, now time.Time) time.Duration {
+	return max(now.Sub(begun), now.Round(0).Sub(begun.Round(0)))
+}
+
+// hung says that a poll has outlived its own deadline by far: its transport does
+// not heed it, or the machine slept and the connection is gone.
+func hung(begun, now time.Time, timeout time.Duration) bool {
+	return apart(begun, now) > timeout+2*slack
+}
+
+// ask polls once. A poll that hangs is left to itself, and the next one has
+// connections of its own; what it may still bring comes again, because nothing
+// confirms it. Handlers notice nothing.
+func (i *Intake) ask(ctx context.Context, offset int64, timeout time.Duration) ([]json.RawMessage, error) {
+	type answer struct {
+		batch []json.RawMessage
+		err   error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	poller, answered, ended, begun := i.poller, make(chan answer, 1), make(chan struct{}), time.Now()
+	go func() {
+		defer close(ended)
+		batch, err := poller.poll(ctx, offset, timeout)
+		answered <- answer{batch, err}
+	}()
+	i.polls = append(slices.DeleteFunc(i.polls, over), ended)
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		select {
+		case a := <-answered:
+			i.pulse.Beat(time.Now())
+			return a.batch, a.err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case now := <-look.C:
+			if hung(begun, now, timeout) {
+				i.poller = poller.anew()
+				return nil, errHung
+			}
+		}
+	}
+}
+
+// over says that a poll has ended.
+func over(ended <-chan struct{}) bool {
+	select {
+	case <-ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// awaitPolls waits for the polls that the end of their context has ended. One that
+// hangs may outlive Run: nothing but the end of the process ends a transport that
+// heeds no context, and its answer is nobody's.
+func (i *Intake) awaitPolls() {
+	left := time.NewTimer(slack)
+	defer left.Stop()
+	for _, ended := range i.polls {
+		select {
+		case <-ended:
+		case <-left.C:
+			return
+		}
+	}
+}
+
+// patience is how long Telegram may wait for an update. After a long silence it
+// does not: what it has by then is too old for a tap.
+func (i *Intake) patience(p *polling) time.Duration {
+	if !p.answered.IsZero() && apart(p.answered, time.Now()) > tapLife {
+		p.late = true
+	}
+	if p.late {
+		return 0
+	}
+	return i.timeout
+}
+
+// fullAnswer is how many updates Telegram gives at once, and then there may be more.
+const fullAnswer = 100
+
+// caughtUp notes that what waits at Telegram is as young as the last poll.
+func (p *polling) caughtUp(updates int) {
+	if updates < fullAnswer {
+		p.late = false
+	}
+}
+
+// hearsOf says whether an update is of somebody who may speak there, or tells that
+// one of our groups has become another chat.
+func (i *Intake) hearsOf(s seen) bool {
+	if s.kind == models.AllowedUpdateMessage && s.was != 0 && i.moves != nil && i.moves(s.was, s.is) {
+		return true
+	}
+	return i.hears == nil || i.hears(s.from, models.Chat{ID: s.where.ChatID, Type: s.place})
+}

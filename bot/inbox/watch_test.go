@@ -1,0 +1,340 @@
+package inbox
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestHung(t *testing.T) {
+	begun := time.Now()
+	slept := func(d time.Duration) time.Time { // the wall's clock alone goes on
+		return begun.Round(0).Add(d)
+	}
+	const timeout = 50 * time.Second
+	tests := []struct {
+		name string
+		now  time.Time
+		want bool
+	}{
+		{"at once", begun, false},
+		{"a long poll", begun.Add(timeout), false},
+		{"at its own deadline", begun.Add(timeout + slack), false},
+		{"at the limit", begun.Add(timeout + 2*slack), false},
+		{"beyond it", begun.Add(timeout + 2*slack + 1), true},
+		{"after a sleep of the machine", slept(time.Hour), true},
+		{"the clock was set back", slept(-time.Hour), false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, hung(begun, tt.now, timeout)) })
+	}
+}
+
+// wedged is a transport that does not heed the context, until it is let go.
+type wedged struct {
+	asked atomic.Int32
+	free  chan struct{}
+}
+
+func (w *wedged) RoundTrip(*http.Request) (*http.Response, error) {
+	w.asked.Add(1)
+	<-w.free
+	return nil, fmt.Errorf("too late")
+}
+
+// TestP4_AWedgedPollIsLeftAlone: a transport that never comes back stops nothing.
+// The next poll has connections of its own, the handler at work notices nothing,
+// and what the old poll still brings counts for nothing.
+func TestP4_AWedgedPollIsLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tg, stuck := newTelegram(), &wedged{free: make(chan struct{})}
+		working, end := make(chan struct{}), make(chan struct{})
+		var cut atomic.Bool
+		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, handlerFunc(func(ctx context.Context, key string, _ *models.Update) error {
+			if key == "1" {
+				close(working)
+				<-end
+				cut.Store(ctx.Err() != nil)
+			}
+			return nil
+		}))
+		var connects atomic.Int32
+		r.intake.poller.connect = func() *http.Client { connects.Add(1); return &http.Client{Transport: tg} }
+		tg.onPoll = func(offset int64) {
+			if offset == 2 && connects.Load() == 0 {
+				r.intake.poller.client.Transport = stuck // the poll after this one hangs
+			}
+		}
+		tg.deliver(message(1, 5, "at work"))
+		stop := r.start(t)
+		<-working
+		time.Sleep(51 * time.Second) // the poll with offset 2 ends empty
+		tg.deliver(message(2, 6, "meanwhile"))
+		time.Sleep(69 * time.Second)
+		assert.EqualValues(t, 1, stuck.asked.Load())
+		assert.Zero(t, connects.Load())
+		time.Sleep(40 * time.Second)
+		assert.EqualValues(t, 1, connects.Load())
+		assert.Equal(t, 1, strings.Count(r.log.String(), "msg=poll_restarted"))
+		assert.Equal(t, 1, strings.Count(r.log.String(), "msg=poll_recovered"))
+		assert.Empty(t, tg.unconfirmed(), "the next poll took what came")
+		close(stuck.free)
+		synctest.Wait()
+		close(end)
+		synctest.Wait()
+		assert.False(t, cut.Load(), "the handler was left alone")
+		stop()
+		assert.Equal(t, []string{"1.done", "2.done"}, files(t, r.dir))
+	})
+}
+
+func TestAWedgedPollDoesNotHoldUpAStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stuck := &wedged{free: make(chan struct{})}
+		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), newTelegram(), &journal{})
+		r.intake.poller.client.Transport = stuck
+		stop := r.start(t)
+		time.Sleep(time.Second)
+		stop()
+		close(stuck.free)
+	})
+}
+
+// leisurely is a transport that heeds the context, in its own time.
+type leisurely struct{ ended atomic.Int32 }
+
+func (l *leisurely) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	time.Sleep(slack - time.Second)
+	l.ended.Add(1)
+	return nil, r.Context().Err()
+}
+
+func TestAPollIsAwaitedAtAStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &leisurely{}
+		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), newTelegram(), &journal{})
+		r.intake.poller.client.Transport = slow
+		stop := r.start(t)
+		time.Sleep(time.Second)
+		stop()
+		assert.EqualValues(t, 1, slow.ended.Load())
+	})
+}
+
+// TestPulse: nobody who cannot answer makes a loop stuck; a loop that does nothing
+// is.
+func TestPulse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tg := newTelegram()
+		var down atomic.Bool
+		tg.answer = func(w http.ResponseWriter, _ int) bool {
+			if down.Load() {
+				fail(w, 502, "Bad Gateway", "")
+			}
+			return down.Load()
+		}
+		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, &journal{})
+		pulse := r.intake.pulse
+		goesOn, _ := pulse.State(time.Now())
+		assert.False(t, goesOn, "nothing is known of it")
+		stop := r.start(t)
+		state := func() string {
+			goesOn, failing := pulse.State(time.Now())
+			return fmt.Sprintf("goes on %t, failing %t", goesOn, failing)
+		}
+		for range 100 {
+			time.Sleep(time.Minute)
+			require.Equal(t, "goes on true, failing false", state())
+		}
+		down.Store(true)
+		time.Sleep(time.Minute)
+		for range 600 {
+			time.Sleep(time.Minute)
+			require.Contains(t, state(), "goes on true")
+		}
+		down.Store(false)
+		time.Sleep(2 * time.Minute)
+		require.Equal(t, "goes on true, failing false", state())
+		stop()
+		time.Sleep(Silence + time.Minute)
+		require.Equal(t, "goes on false, failing false", state())
+	})
+}
+
+// TestPulseOfPollsThatHang: one that is given up is no end of a poll. If all of them
+// hang, whatever connections they have, the loop is stuck.
+func TestPulseOfPollsThatHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stuck := &wedged{free: make(chan struct{})}
+		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), newTelegram(), &journal{})
+		r.intake.poller.client.Transport = stuck
+		r.intake.pulse.Beat(time.Now()) // of the call that asked who the bot is
+		stop := r.start(t)
+		time.Sleep(Silence - time.Second)
+		goesOn, _ := r.intake.pulse.State(time.Now())
+		assert.True(t, goesOn)
+		time.Sleep(2 * time.Second)
+		goesOn, _ = r.intake.pulse.State(time.Now())
+		assert.False(t, goesOn)
+		assert.Greater(t, stuck.asked.Load(), int32(1))
+		stop()
+		close(stuck.free)
+	})
+}
+
+func TestPulseRestsOnPurpose(t *testing.T) {
+	var p Pulse
+	now := time.Now()
+	p.Beat(now)
+	p.Rest(now, time.Hour)
+	goesOn, failing := p.State(now.Add(time.Hour))
+	assert.True(t, goesOn, "Telegram said: retry after an hour")
+	assert.True(t, failing)
+	goesOn, _ = p.State(now.Add(time.Hour + Silence + 1))
+	assert.False(t, goesOn)
+	p.Beat(now.Add(2 * time.Hour))
+	goesOn, failing = p.State(now.Add(2*time.Hour + 1))
+	assert.True(t, goesOn)
+	assert.False(t, failing)
+}
+
+// TestP9_TapsOfLongAgoAreNotDone: a callback query has no date, so after a silence
+// what waits at Telegram is only told. What is tapped from then on counts.
+func TestP9_TapsOfLongAgoAreNotDone(t *testing.T) {
+	tests := []struct {
+		name   string
+		seen   time.Duration // before the start; 0: not known
+		silent time.Duration // of Telegram, while it runs
+		late   bool
+	}{
+		{"nothing is known", 0, 0, false},
+		{"a quick restart", time.Minute, 0, false},
+		{"after an hour", time.Hour, 0, true},
+		{"a short silence", time.Minute, 30 * time.Second, false},
+		{"a long silence", time.Minute, time.Hour, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tg, j := newTelegram(), &journal{}
+				var down atomic.Bool
+				tg.answer = func(w http.ResponseWriter, _ int) bool {
+					if down.Load() {
+						fail(w, 502, "Bad Gateway", "")
+					}
+					return down.Load()
+				}
+				r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
+				if tt.seen > 0 {
+					r.intake.seen = time.Now().Add(-tt.seen).Round(0)
+				}
+				old := func() { tg.deliver(tap(2, 5, 100, "old"), message(3, 5, "text")) }
+				if tt.silent == 0 {
+					old()
+				}
+				stop := r.start(t)
+				synctest.Wait()
+				if tt.silent > 0 {
+					down.Store(true)
+					time.Sleep(time.Minute) // the poll under way ends
+					old()
+					time.Sleep(tt.silent)
+					down.Store(false)
+					time.Sleep(time.Minute)
+				}
+				synctest.Wait()
+				tg.deliver(tap(4, 5, 100, "new"))
+				synctest.Wait()
+				if !tt.late {
+					assert.ElementsMatch(t, []string{"2", "3", "4"}, j.keys())
+					assert.Empty(t, r.reports.all())
+				} else {
+					assert.ElementsMatch(t, []string{"3", "4"}, j.keys())
+					require.Len(t, r.reports.all(), 1)
+					f := r.reports.all()[0]
+					assert.True(t, f.Late && f.Tap)
+					assert.Equal(t, "old", f.Update.CallbackQuery.Data)
+				}
+				stop()
+			})
+		})
+	}
+}
+
+// TestP9_StrangersLeaveNoTrace: no file, no marker, no handler, no report, no line
+// in the log, also of what cannot be decoded; their updates are confirmed.
+func TestP9_StrangersLeaveNoTrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tg, j := newTelegram(), &journal{}
+		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
+		var asked []string
+		r.intake.hears = func(person int64, chat models.Chat) bool {
+			asked = append(asked, fmt.Sprint(person, " ", chat.ID, " ", chat.Type))
+			return false
+		}
+		var written []string
+		tg.onPoll = func(int64) {
+			list, err := os.ReadDir(r.dir)
+			if err == nil && len(list) > 0 {
+				written = append(written, list[0].Name())
+			}
+		}
+		tg.deliver(message(1, 5, "hello"), tap(2, 5, 1, "kill:x"), poison(3, 5),
+			`{"update_id":4,"callback_query":{"id":[],"from":{"id":77},"data":7}}`,
+			`{"update_id":5,"edited_message":{"message_id":4,"from":{"id":77},"chat":{"id":-9,"type":"group"},"text":"x"}}`,
+			`{"update_id":6,"channel_post":{"message_id":4,"chat":{"id":-9,"type":"channel"}}}`,
+			`{"update_id":7,"message":{"message_id":"x","document":{},"from":{"id":77},"chat":{"id":77,"type":"private"}}}`)
+		stop := r.start(t)
+		time.Sleep(5 * time.Minute)
+		stop()
+		assert.Empty(t, j.keys())
+		assert.Empty(t, r.reports.all())
+		assert.Empty(t, written)
+		assert.Empty(t, files(t, r.dir))
+		assert.NoDirExists(t, filepath.Join(filepath.Dir(r.dir), "quarantine"))
+		assert.Empty(t, r.log.String())
+		assert.Empty(t, tg.unconfirmed())
+		assert.Equal(t, []string{"77 5 private", "77 5 private", "77 5 private", "77 0 ", "77 -9 group", "0 -9 channel", "77 77 private"}, asked)
+	})
+}
+
+// TestTheRivalGoes: 409 is waited for, slower and slower, and passes by itself.
+func TestTheRivalGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tg, j := newTelegram(), &journal{}
+		var rival atomic.Bool
+		rival.Store(true)
+		tg.answer = func(w http.ResponseWriter, _ int) bool {
+			if rival.Load() {
+				fail(w, 409, "Conflict: terminated by other getUpdates request", "")
+			}
+			return rival.Load()
+		}
+		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
+		stop := r.start(t)
+		time.Sleep(20 * time.Minute)
+		at := tg.times()
+		require.Greater(t, len(at), 5)
+		for n := 5; n < len(at)-1; n++ {
+			assert.GreaterOrEqual(t, at[n+1].Sub(at[n]), 30*time.Second, "no fight")
+		}
+		rival.Store(false)
+		tg.deliver(message(1, 5, "a"))
+		time.Sleep(2 * time.Minute)
+		assert.Equal(t, []string{"1"}, j.keys())
+		assert.Contains(t, r.log.String(), `poll_recovered after="another poller uses this bot token"`)
+		stop()
+	})
+}
