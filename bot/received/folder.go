@@ -1,0 +1,159 @@
+package received
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// Folder is the folder below a session's directory that files from the chat lie in.
+const Folder = ".ccbot-inbox"
+
+// ErrNotOurs says that what has the name of the folder is not a directory of ours: a link, a file, another user's
+// directory, or something that has changed while we looked.
+var ErrNotOurs = errors.New(Folder + " is not a directory of ours")
+
+// openFolder opens the folder of a session's directory and makes it where it is missing. What is done through the root
+// lands in the directory that was checked, whatever has its name by then.
+func openFolder(dir string, make bool) (*os.Root, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if make {
+		if err := root.Mkdir(Folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+	named, err := look(root)
+	if err != nil {
+		return nil, err
+	}
+	return enter(root, named)
+}
+
+// look finds what has the folder's name and refuses what is not a directory of ours.
+func look(root *os.Root) (fs.FileInfo, error) {
+	named, err := root.Lstat(Folder)
+	if err == nil && (!named.IsDir() || !isOurs(named)) {
+		err = ErrNotOurs
+	}
+	return named, err
+}
+
+// enter opens the directory that was looked at, and no other that has its name by now.
+func enter(root *os.Root, named fs.FileInfo) (*os.Root, error) {
+	box, err := root.OpenRoot(Folder)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := box.Stat(".")
+	if err == nil && !os.SameFile(named, opened) {
+		err = ErrNotOurs
+	}
+	if err == nil && opened.Mode().Perm()&0o077 != 0 { // a repository's, and files of a chat are nobody else's business
+		err = box.Chmod(".", 0o700)
+	}
+	if err != nil {
+		return nil, errors.Join(err, box.Close())
+	}
+	return box, nil
+}
+
+// inPlace makes sure that the folder still has its name: it is by this that the agent finds the file.
+func inPlace(dir string, box *os.Root) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	named, err := root.Lstat(Folder)
+	if err != nil {
+		return err
+	}
+	opened, err := box.Stat(".")
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(named, opened) {
+		return ErrNotOurs
+	}
+	return nil
+}
+
+func isOurs(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}
+
+// inode tells a file from the next one of its name; 0 where the system does not say.
+func inode(info fs.FileInfo) uint64 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return stat.Ino
+	}
+	return 0
+}
+
+// ignoreAll is what git reads in the folder: nothing in it belongs into a commit.
+const ignoreAll = "*\n"
+
+// ignore writes the folder's .gitignore, through a name that is free. One that is there stays, whatever it is.
+func ignore(box *os.Root, part string, link linker) error {
+	const name = ".gitignore"
+	if _, err := box.Lstat(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := create(box, part)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(ignoreAll)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = publish(box, part, name, link)
+	}
+	if errors.Is(err, fs.ErrExist) { // since a moment
+		err = nil
+	}
+	return errors.Join(err, remove(box, part))
+}
+
+func create(box *os.Root, name string) (*os.File, error) {
+	return box.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// linker gives a file a second name, as (*os.Root).Link does.
+type linker func(box *os.Root, from, to string) error
+
+// publish gives a file its name, which is fs.ErrExist where something has it. The name that it had may stay.
+func publish(box *os.Root, part, name string, link linker) error {
+	err := link(box, part, name)
+	if !errors.Is(err, syscall.EPERM) && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EMLINK) {
+		return err
+	}
+	// A file system without hard links. The name is taken first: a rename takes the place of what it finds.
+	f, err := create(box, name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), box.Rename(part, name))
+}
+
+// remove takes a name away, never what a link leads to; one that is not there is fine.
+func remove(box *os.Root, name string) error {
+	if err := box.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove: %w", err)
+	}
+	return nil
+}
+
+// syncNames puts the folder's names on disk.
+func syncNames(box *os.Root) error {
+	f, err := box.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,85 @@
+package received
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxName is the longest name of a file, in bytes.
+const MaxName = 80
+
+// maxExtension is the longest ending that survives the shortening of a name, in bytes.
+const maxExtension = 16
+
+// nameless is what a file is called of whose name nothing is left.
+const nameless = "file"
+
+// SafeName makes a harmless name of one that somebody else has chosen: its last element without what cannot be seen,
+// with _ for blanks and for what a shell reads, readable in every script. It has at most MaxName bytes and keeps its
+// ending.
+func SafeName(name string) string {
+	name = strings.ToValidUTF8(name, "")
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	name = strings.Map(harmless, strings.TrimSpace(name))
+	name = strings.TrimRight(strings.TrimLeft(name, ".-@~"), ".")
+	if name == "" {
+		name = nameless
+	}
+	if instructs(name) {
+		name = nameless + "-" + name
+	}
+	return numbered(name, 1)
+}
+
+// harmless drops what has no shape of its own and replaces what means something to a shell.
+func harmless(r rune) rune {
+	switch {
+	case unicode.IsSpace(r), strings.ContainsRune("$`\"'|&;<>*?!#:\u2800", r): // the last one looks like a blank
+		return '_'
+	case !unicode.IsGraphic(r), unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
+		return -1
+	}
+	return r
+}
+
+// instructs says whether agents read a file of this name as instructions, unasked, because of where it lies.
+func instructs(name string) bool {
+	switch strings.ToLower(name) {
+	case "claude.md", "claude.local.md", "agents.md", "agent.md", "gemini.md":
+		return true
+	}
+	return false
+}
+
+// numbered is the n-th name of those that a file may have: the first is its own.
+func numbered(name string, n int) string {
+	stem, ending := split(name)
+	number := ""
+	if n > 1 {
+		number = fmt.Sprintf("-%d", n)
+	}
+	return strings.TrimRight(cut(stem, MaxName-len(number)-len(ending)), ".") + number + ending
+}
+
+// split takes a name's ending off, if it is one that programs go by.
+func split(name string) (stem, ending string) {
+	ending = path.Ext(name)
+	if len(ending) < 2 || len(ending) > maxExtension || len(ending) == len(name) {
+		return name, ""
+	}
+	return strings.TrimSuffix(name, ending), ending
+}
+
+// cut is the beginning of s, at most limit bytes of whole characters.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}

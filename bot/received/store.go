@@ -1,0 +1,290 @@
+package received
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"ccbot/internal/keepjson"
+	"ccbot/internal/spool"
+)
+
+// version is the schema version of a record that this program writes.
+const version = 1
+
+// record is one file of $CCBOT_DIR/received: what was put where. It is on disk before the file is there.
+type record struct {
+	Version int    `json:"version"`
+	Dir     string `json:"dir"`            // the session's directory
+	Part    string `json:"part"`           // name of the file as long as it is not whole
+	Name    string `json:"name,omitempty"` // below Folder; empty as long as there is none
+	// What tells the file from another of its name. A device's number is no part of it: it may change with a reboot.
+	Inode   uint64    `json:"inode,omitempty"`
+	Size    int64     `json:"size,omitempty"`
+	Written time.Time `json:"written,omitzero"` // the file's modification time
+	At      time.Time `json:"at"`               // when its time began
+
+	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
+}
+
+type plain record
+
+// MarshalJSON writes the record together with the fields it did not know when it was read.
+func (r record) MarshalJSON() ([]byte, error) { return keepjson.Marshal(plain(r), r.unknown) }
+
+// UnmarshalJSON reads a record and keeps the fields it does not know.
+func (r *record) UnmarshalJSON(data []byte) error {
+	var p plain
+	unknown, err := keepjson.Unmarshal(data, version, &p)
+	if err != nil {
+		return err
+	}
+	p.unknown = unknown
+	*r = record(p)
+	if !filepath.IsAbs(r.Dir) || !filepath.IsLocal(r.Part) || r.Name != "" && !filepath.IsLocal(r.Name) {
+		return errors.New("dir, part or name is not one")
+	}
+	return nil
+}
+
+// is says whether a file is the one on record, unchanged.
+func (r record) is(info fs.FileInfo) bool {
+	return info.Mode().IsRegular() && inode(info) == r.Inode && info.Size() == r.Size && info.ModTime().Equal(r.Written)
+}
+
+// Unfilled is what the source of a file said: nothing is wrong here.
+type Unfilled struct{ Err error }
+
+func (e *Unfilled) Error() string { return e.Err.Error() }
+
+// Unwrap is the source's error.
+func (e *Unfilled) Unwrap() error { return e.Err }
+
+// Store keeps what files lie in which folders. It is safe for concurrent use; no other process may write its own folder.
+type Store struct {
+	records spool.Folder
+	aside   string // where records go that cannot be read
+	now     func() time.Time
+	log     *slog.Logger
+	link    linker
+
+	mu   sync.Mutex
+	free *sync.Cond      // somebody is done with a record
+	busy map[string]bool // records that somebody works on
+}
+
+// Open opens dir ($CCBOT_DIR/received) and makes it where it is missing. Records that cannot be read go to the folder
+// "quarantine" beside it.
+func Open(dir string, now func() time.Time, log *slog.Logger) (*Store, error) {
+	s := &Store{records: spool.Folder{Path: dir, Fsync: true}, aside: filepath.Join(filepath.Dir(dir), "quarantine"),
+		now: now, log: log, link: (*os.Root).Link, busy: make(map[string]bool)}
+	s.free = sync.NewCond(&s.mu)
+	if err := s.records.Make(); err != nil {
+		return nil, fmt.Errorf("open received: %w", err)
+	}
+	return s, nil
+}
+
+const recordSuffix = ".json"
+
+// keyOf names the record of one file in one directory.
+func keyOf(dir, id string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return id + "-" + hex.EncodeToString(sum[:4])
+}
+
+// Put puts a file into the folder of a session's directory and returns its name there. fill writes it and says how it is
+// to be called. Where the file of that id lies there already, fill is not called. The id is a part of file names.
+//
+// Errors: [ErrNotOurs]; *[Unfilled] with fill's own; all others are those of the disk. Then nothing is left there.
+func (s *Store) Put(dir, id string, fill func(io.Writer) (name string, err error)) (name string, err error) {
+	key := keyOf(dir, id)
+	s.take(key)
+	defer s.release(key)
+	box, err := openFolder(dir, true)
+	if err != nil {
+		return "", fmt.Errorf("put a file into %s: %w", filepath.Join(dir, Folder), err)
+	}
+	defer box.Close()
+	if name, ok := s.already(box, key); ok {
+		return name, nil
+	}
+	r := record{Dir: dir, Part: ".part-" + key, At: s.now().UTC()}
+	if err := s.save(key, r); err != nil {
+		return "", err
+	}
+	name, err = s.put(box, key, r, fill)
+	if err != nil {
+		return "", errors.Join(err, s.undo(box, key))
+	}
+	return name, nil
+}
+
+// take waits until nobody else works on a record.
+func (s *Store) take(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.busy[key] {
+		s.free.Wait()
+	}
+	s.busy[key] = true
+}
+
+func (s *Store) release(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.busy, key)
+	s.free.Broadcast()
+}
+
+// tryTake takes a record if nobody works on it.
+func (s *Store) tryTake(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	free := !s.busy[key]
+	s.busy[key] = true
+	return free
+}
+
+// undo takes away what a try has left. What cannot be taken away stays on record, for the next sweep.
+func (s *Store) undo(box *os.Root, key string) error {
+	r, err := s.load(key)
+	if err == nil {
+		err = s.clearIn(box, r, r.Name != "")
+	}
+	if err == nil {
+		err = s.forget(key)
+	}
+	return err
+}
+
+// already finds the file that an earlier try has put there. Of a try that came to nothing the rest is taken away.
+func (s *Store) already(box *os.Root, key string) (name string, ok bool) {
+	r, err := s.load(key)
+	if err != nil {
+		return "", false
+	}
+	if err := remove(box, r.Part); err != nil || r.Name == "" {
+		return "", false
+	}
+	info, err := box.Lstat(r.Name)
+	return r.Name, err == nil && r.is(info)
+}
+
+// sink remembers what the disk said: a source that reports it as its own failure would be asked again.
+type sink struct {
+	io.Writer
+	err error
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	n, err := s.Writer.Write(p)
+	s.err = errors.Join(s.err, err)
+	return n, err
+}
+
+// put fills the file under its temporary name and gives it its own.
+func (s *Store) put(box *os.Root, key string, r record, fill func(io.Writer) (string, error)) (string, error) {
+	if err := ignore(box, r.Part, s.link); err != nil {
+		return "", fmt.Errorf("write .gitignore: %w", err)
+	}
+	f, err := create(box, r.Part)
+	if err != nil {
+		return "", fmt.Errorf("make a file: %w", err)
+	}
+	defer f.Close() // a second time where all went well
+	to := &sink{Writer: f}
+	wished, err := fill(to)
+	if to.err != nil {
+		return "", fmt.Errorf("write a file: %w", to.err)
+	}
+	if err != nil {
+		return "", &Unfilled{err}
+	}
+	if err := f.Sync(); err != nil {
+		return "", fmt.Errorf("write a file: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	r.Inode, r.Size, r.Written = inode(info), info.Size(), info.ModTime().UTC()
+	name, err := s.name(box, key, r, SafeName(wished))
+	if err != nil {
+		return "", err
+	}
+	return name, s.check(box, r, name)
+}
+
+// names is how many of a kind there may be.
+const names = 1000
+
+// name gives a whole file the first name that is free, on record before it has it.
+func (s *Store) name(box *os.Root, key string, r record, wished string) (string, error) {
+	for n := 1; n <= names; n++ {
+		r.Name = numbered(wished, n)
+		if _, err := box.Lstat(r.Name); err == nil {
+			continue
+		}
+		if err := s.save(key, r); err != nil {
+			return "", err
+		}
+		err := publish(box, r.Part, r.Name, s.link)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("name a file: %w", err)
+		}
+		return r.Name, errors.Join(remove(box, r.Part), syncNames(box))
+	}
+	return "", fmt.Errorf("name a file: there are %d of that name", names)
+}
+
+// check makes sure that what has the name now is the file that was written, where the agent looks for it. If it is not,
+// it is not the agent's to have.
+func (s *Store) check(box *os.Root, r record, name string) error {
+	info, err := box.Lstat(name)
+	if err != nil {
+		return fmt.Errorf("look for a file: %w", err)
+	}
+	if !r.is(info) {
+		return ErrNotOurs
+	}
+	return inPlace(r.Dir, box)
+}
+
+func (s *Store) load(key string) (record, error) {
+	data, err := s.records.Read(key + recordSuffix)
+	if err != nil {
+		return record{}, err
+	}
+	var r record
+	if err := json.Unmarshal(data, &r); err != nil {
+		return record{}, err
+	}
+	return r, nil
+}
+
+func (s *Store) save(key string, r record) error {
+	r.Version = version
+	data, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("note a file: %w", err)
+	}
+	if err := s.records.Put(key+recordSuffix, append(data, '\n')); err != nil {
+		return fmt.Errorf("note a file: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) forget(key string) error { return s.records.Remove(key + recordSuffix) }

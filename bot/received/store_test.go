@@ -1,0 +1,495 @@
+package received
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var errSource = errors.New("the source is gone")
+
+// world is a store, and a session's directory.
+type world struct {
+	*Store
+	records, dir string
+	at           time.Time
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	root := t.TempDir()
+	w := &world{records: filepath.Join(root, "state", "received"), dir: filepath.Join(root, "work"),
+		at: time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)}
+	require.NoError(t, os.Mkdir(w.dir, 0o755))
+	w.again(t)
+	return w
+}
+
+// again is the store after a restart.
+func (w *world) again(t *testing.T) {
+	t.Helper()
+	var err error
+	w.Store, err = Open(w.records, func() time.Time { return w.at }, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+}
+
+func of(name, text string) func(io.Writer) (string, error) {
+	return func(to io.Writer) (string, error) {
+		_, err := io.WriteString(to, text)
+		return name, err
+	}
+}
+
+func (w *world) put(t *testing.T, id, name, text string) string {
+	t.Helper()
+	name, err := w.Put(w.dir, id, of(name, text))
+	require.NoError(t, err)
+	return name
+}
+
+func (w *world) path(name string) string { return filepath.Join(w.dir, Folder, name) }
+
+// names are those in the folder, without .gitignore.
+func (w *world) names(t *testing.T) (names []string) {
+	t.Helper()
+	files, err := os.ReadDir(filepath.Join(w.dir, Folder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	require.NoError(t, err)
+	for _, f := range files {
+		if f.Name() != ".gitignore" {
+			names = append(names, f.Name())
+		}
+	}
+	return names
+}
+
+func (w *world) noted(t *testing.T) int {
+	t.Helper()
+	items, err := w.Store.records.List()
+	require.NoError(t, err)
+	return len(items)
+}
+
+func TestPutAFile(t *testing.T) {
+	w := newWorld(t)
+	assert.Equal(t, "a.txt", w.put(t, "1", "a.txt", "one"))
+	assert.Equal(t, "a-2.txt", w.put(t, "2", "a.txt", "two"), "another file keeps its name")
+	assert.Equal(t, "passwd", w.put(t, "3", "../../etc/passwd", "three"))
+	assert.Equal(t, []string{"a-2.txt", "a.txt", "passwd"}, w.names(t))
+	for name, want := range map[string]string{"a.txt": "one", "a-2.txt": "two", ".gitignore": "*\n"} {
+		data, err := os.ReadFile(w.path(name))
+		require.NoError(t, err)
+		assert.Equal(t, want, string(data), name)
+		info, err := os.Lstat(w.path(name))
+		require.NoError(t, err)
+		assert.Equal(t, fs.FileMode(0o600), info.Mode(), name)
+		assert.EqualValues(t, 1, info.Sys().(*syscall.Stat_t).Nlink, name)
+	}
+	info, err := os.Lstat(filepath.Join(w.dir, Folder))
+	require.NoError(t, err)
+	assert.Equal(t, fs.ModeDir|0o700, info.Mode())
+	assert.Equal(t, 3, w.noted(t))
+}
+
+func TestP4_AFileIsPutOnceHoweverOftenItIsTried(t *testing.T) {
+	w := newWorld(t)
+	name := w.put(t, "1", "a.txt", "one")
+	w.again(t)
+	again, err := w.Put(w.dir, "1", func(io.Writer) (string, error) { return "", errSource })
+	require.NoError(t, err, "it is there: the source is not asked")
+	assert.Equal(t, name, again)
+	assert.Equal(t, []string{name}, w.names(t))
+
+	other := t.TempDir()
+	_, err = w.Put(other, "1", of("a.txt", "one"))
+	require.NoError(t, err)
+	assert.FileExists(t, filepath.Join(other, Folder, "a.txt"), "another directory needs a file of its own")
+
+	require.NoError(t, os.WriteFile(w.path(name), []byte("somebody else's"), 0o600))
+	assert.Equal(t, "a-2.txt", w.put(t, "1", "a.txt", "one"), "what has changed is not it any more")
+}
+
+// TestP4_ACrashLeavesNothingOfAFile stops a put at each thing that it does, as a crash would.
+func TestP4_ACrashLeavesNothingOfAFile(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		crash func(w *world)
+	}{
+		{"while it is filled", func(w *world) {
+			_, _ = w.Put(w.dir, "1", func(to io.Writer) (string, error) {
+				_, _ = io.WriteString(to, "half")
+				panic("crash")
+			})
+		}},
+		{"before it has its name", func(w *world) {
+			w.link = func(box *os.Root, from, to string) error {
+				if to == ".gitignore" {
+					return box.Link(from, to)
+				}
+				panic("crash")
+			}
+			_, _ = w.Put(w.dir, "1", of("a.txt", "one"))
+		}},
+		{"when it has both names", func(w *world) {
+			w.link = func(box *os.Root, from, to string) error {
+				if err := box.Link(from, to); err != nil || to == ".gitignore" {
+					return err
+				}
+				panic("crash")
+			}
+			_, _ = w.Put(w.dir, "1", of("a.txt", "one"))
+		}},
+		{"while .gitignore is written", func(w *world) {
+			w.link = func(box *os.Root, from, to string) error { panic("crash") }
+			_, _ = w.Put(w.dir, "1", of("a.txt", "one"))
+		}},
+	} {
+		crashed := func(t *testing.T) *world {
+			w := newWorld(t)
+			assert.PanicsWithValue(t, "crash", func() { tt.crash(w) })
+			w.again(t)
+			return w
+		}
+		t.Run(tt.name+", then tried again", func(t *testing.T) {
+			w := crashed(t)
+			assert.Equal(t, "a.txt", w.put(t, "1", "a.txt", "one"))
+			assert.Equal(t, []string{"a.txt"}, w.names(t))
+			data, err := os.ReadFile(w.path("a.txt"))
+			require.NoError(t, err)
+			assert.Equal(t, "one", string(data))
+		})
+		t.Run(tt.name+", then swept", func(t *testing.T) {
+			w := crashed(t)
+			require.NoError(t, w.Sweep(time.Hour, nil))
+			for _, name := range w.names(t) {
+				assert.Equal(t, "a.txt", name, "what is whole has its time, what is not goes at once")
+			}
+			w.at = w.at.Add(2 * time.Hour)
+			require.NoError(t, w.Sweep(time.Hour, nil))
+			assert.Empty(t, w.names(t))
+			assert.Zero(t, w.noted(t))
+		})
+	}
+}
+
+func TestWhatDoesNotComeLeavesNothing(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.Put(w.dir, "1", func(to io.Writer) (string, error) {
+		_, err := io.Copy(to, io.MultiReader(strings.NewReader("half"), iotest.ErrReader(errSource)))
+		return "", err
+	})
+	unfilled := (*Unfilled)(nil)
+	require.ErrorAs(t, err, &unfilled)
+	require.ErrorIs(t, err, errSource)
+	assert.Empty(t, w.names(t))
+	assert.Zero(t, w.noted(t))
+	assert.Equal(t, "a.txt", w.put(t, "1", "a.txt", "one"))
+
+	_, err = w.Put(filepath.Join(w.dir, "gone"), "2", of("a.txt", "one"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	assert.NotErrorAs(t, err, &unfilled)
+	assert.Equal(t, 1, w.noted(t))
+}
+
+// A file that stood there with the name of what is being written is not ours.
+func TestP9_ANameInTheWayIsNotTakenOver(t *testing.T) {
+	w := newWorld(t)
+	target := filepath.Join(w.dir, "target")
+	require.NoError(t, os.WriteFile(target, []byte("mine"), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(w.dir, Folder), 0o755))
+	require.NoError(t, os.Symlink(target, w.path(".part-"+keyOf(w.dir, "1"))))
+	_, err := w.Put(w.dir, "1", of("a.txt", "one"))
+	require.ErrorIs(t, err, fs.ErrExist)
+	require.NoError(t, os.Symlink(target, w.path("b.txt")))
+	assert.Equal(t, "b-2.txt", w.put(t, "2", "b.txt", "two"))
+	data, err := os.ReadFile(target)
+	require.NoError(t, err)
+	assert.Equal(t, "mine", string(data))
+}
+
+func TestP9_AFolderThatIsNotOursIsRefused(t *testing.T) {
+	elsewhere := t.TempDir()
+	for _, tt := range []struct {
+		name string
+		ship func(t *testing.T, folder string)
+	}{
+		{"a link out of the directory", func(t *testing.T, folder string) { require.NoError(t, os.Symlink(elsewhere, folder)) }},
+		{"a link within the directory", func(t *testing.T, folder string) {
+			require.NoError(t, os.Mkdir(filepath.Join(filepath.Dir(folder), "src"), 0o755))
+			require.NoError(t, os.Symlink("src", folder))
+		}},
+		{"a link to nothing", func(t *testing.T, folder string) { require.NoError(t, os.Symlink("nothing", folder)) }},
+		{"a file", func(t *testing.T, folder string) { require.NoError(t, os.WriteFile(folder, nil, 0o600)) }},
+		{"a pipe", func(t *testing.T, folder string) { require.NoError(t, syscall.Mkfifo(folder, 0o600)) }},
+		{"somebody else's directory", func(t *testing.T, folder string) {
+			if os.Geteuid() != 0 {
+				t.Skip("SKIPPED: only root can give a directory away")
+			}
+			require.NoError(t, os.Mkdir(folder, 0o777))
+			require.NoError(t, os.Chown(folder, 12345, 12345))
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			tt.ship(t, filepath.Join(w.dir, Folder))
+			_, err := w.Put(w.dir, "1", of("a.txt", "one"))
+			require.ErrorIs(t, err, ErrNotOurs)
+			assert.Zero(t, w.noted(t))
+			require.NoError(t, w.Sweep(time.Nanosecond, nil))
+			for _, dir := range []string{elsewhere, filepath.Join(w.dir, "src")} {
+				files, _ := os.ReadDir(dir)
+				assert.Empty(t, files)
+			}
+		})
+	}
+}
+
+// Whoever puts another folder in the place of the checked one gets nothing.
+func TestP9_AFolderThatIsSwappedGetsNothing(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		swap func(w *world) error
+	}{
+		{"for a link", func(w *world) error {
+			return errors.Join(os.Rename(filepath.Join(w.dir, Folder), filepath.Join(w.dir, "old")),
+				os.Mkdir(filepath.Join(w.dir, "target"), 0o755), os.Symlink("target", filepath.Join(w.dir, Folder)))
+		}},
+		{"for another directory", func(w *world) error {
+			return errors.Join(os.Rename(filepath.Join(w.dir, Folder), filepath.Join(w.dir, "old")),
+				os.Mkdir(filepath.Join(w.dir, Folder), 0o755))
+		}},
+		{"for nothing", func(w *world) error {
+			return os.Rename(filepath.Join(w.dir, Folder), filepath.Join(w.dir, "old"))
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			_, err := w.Put(w.dir, "1", func(to io.Writer) (string, error) {
+				require.NoError(t, tt.swap(w))
+				_, err := io.WriteString(to, "secret")
+				return "a.txt", err
+			})
+			require.Error(t, err)
+			require.NoError(t, filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
+				if err == nil && d.Type().IsRegular() {
+					assert.Equal(t, ".gitignore", d.Name(), path)
+				}
+				return err
+			}))
+			assert.Zero(t, w.noted(t))
+		})
+	}
+}
+
+// It is looked at, then something else takes its place, then it is opened.
+func TestP9_WhatWasCheckedIsWhatIsOpened(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		swap func(t *testing.T, dir string)
+	}{
+		{"a link within the directory", func(t *testing.T, dir string) {
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "src"), 0o755))
+			require.NoError(t, os.Symlink("src", filepath.Join(dir, Folder)))
+		}},
+		{"a link out of the directory", func(t *testing.T, dir string) {
+			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(dir, Folder)))
+		}},
+		{"another directory", func(t *testing.T, dir string) { require.NoError(t, os.Mkdir(filepath.Join(dir, Folder), 0o755)) }},
+		{"a file", func(t *testing.T, dir string) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, Folder), nil, 0o600))
+		}},
+		{"nothing", func(*testing.T, string) {}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, os.Mkdir(filepath.Join(dir, Folder), 0o700))
+			root, err := os.OpenRoot(dir)
+			require.NoError(t, err)
+			defer root.Close()
+			named, err := look(root)
+			require.NoError(t, err)
+			require.NoError(t, os.Rename(filepath.Join(dir, Folder), filepath.Join(dir, "old")))
+			tt.swap(t, dir)
+			_, err = enter(root, named)
+			require.Error(t, err)
+			info, err := os.Stat(filepath.Join(dir, "src"))
+			if err == nil {
+				assert.Equal(t, fs.FileMode(0o755), info.Mode().Perm(), "not even its mode is changed")
+			}
+		})
+	}
+}
+
+func TestP9_ALinkInPlaceOfGitignoreIsNotFollowed(t *testing.T) {
+	for _, target := range []string{"../src.go", "nothing", "/tmp/nothing-of-ours"} {
+		t.Run(target, func(t *testing.T) {
+			w := newWorld(t)
+			source := filepath.Join(w.dir, "src.go")
+			require.NoError(t, os.WriteFile(source, []byte("package p"), 0o644))
+			require.NoError(t, os.Mkdir(filepath.Join(w.dir, Folder), 0o755))
+			require.NoError(t, os.Symlink(target, w.path(".gitignore")))
+			w.put(t, "1", "a.txt", "one")
+			data, err := os.ReadFile(source)
+			require.NoError(t, err)
+			assert.Equal(t, "package p", string(data))
+			assert.NoFileExists(t, w.path("nothing"))
+			assert.NoFileExists(t, "/tmp/nothing-of-ours")
+			link, err := os.Readlink(w.path(".gitignore"))
+			require.NoError(t, err)
+			assert.Equal(t, target, link)
+			info, err := os.Lstat(filepath.Join(w.dir, Folder))
+			require.NoError(t, err)
+			assert.Equal(t, fs.FileMode(0o700), info.Mode().Perm(), "a repository's folder is closed")
+		})
+	}
+}
+
+func TestOnlyWhatIsOnRecordIsCleaned(t *testing.T) {
+	w := newWorld(t)
+	later := func(d time.Duration) {
+		w.at = w.at.Add(d)
+		w.again(t)
+		require.NoError(t, w.Sweep(24*time.Hour, map[string]bool{"waits.txt": true}))
+	}
+	for _, name := range []string{"a.txt", "waits.txt", "edited.txt", "replaced.txt", "linked.txt", "gone.txt", "same-size.txt"} {
+		w.put(t, name, name, "text of "+name)
+	}
+	require.NoError(t, os.WriteFile(w.path("foreign.txt"), []byte("a person's"), 0o600))
+	require.NoError(t, os.WriteFile(w.path("edited.txt"), []byte("worked on"), 0o600))
+	require.NoError(t, os.Chtimes(w.path("same-size.txt"), time.Time{}, time.Now().Add(time.Minute)))
+	require.NoError(t, os.WriteFile(w.path("new"), []byte("text of replaced.txt"), 0o600))
+	require.NoError(t, os.Rename(w.path("new"), w.path("replaced.txt")))
+	require.NoError(t, os.Remove(w.path("linked.txt")))
+	require.NoError(t, os.Symlink("foreign.txt", w.path("linked.txt")))
+	require.NoError(t, os.Remove(w.path("gone.txt")))
+
+	later(23 * time.Hour)
+	assert.Contains(t, w.names(t), "a.txt")
+	assert.Equal(t, 7, w.noted(t))
+	later(2 * time.Hour)
+	left := []string{"edited.txt", "foreign.txt", "linked.txt", "replaced.txt", "same-size.txt", "waits.txt"}
+	assert.Equal(t, left, w.names(t))
+	assert.Equal(t, 1, w.noted(t), "what is not ours any more is forgotten")
+	require.NoError(t, w.Sweep(24*time.Hour, nil))
+	assert.Contains(t, w.names(t), "waits.txt", "its time begins when its prompt is typed")
+	w.at = w.at.Add(25 * time.Hour)
+	require.NoError(t, w.Sweep(0, nil))
+	assert.Contains(t, w.names(t), "waits.txt", "0: never")
+	require.NoError(t, w.Sweep(24*time.Hour, nil))
+	assert.NotContains(t, w.names(t), "waits.txt")
+	assert.Zero(t, w.noted(t))
+}
+
+func TestASweepOutlivesWhatHasGone(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, "1", "a.txt", "one")
+	require.NoError(t, os.RemoveAll(w.dir))
+	require.NoError(t, os.WriteFile(filepath.Join(w.records, "bad.json"), []byte(`{"version":1,"dir":"/x","part":"../../y","at":"2026-05-04T10:00:00Z"}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(w.records, "new.json"), []byte(`{"version":99}`), 0o600))
+	w.at = w.at.Add(time.Hour)
+	require.NoError(t, w.Sweep(time.Minute, nil))
+	assert.Equal(t, 1, w.noted(t), "a newer program's stays")
+	aside, err := filepath.Glob(filepath.Join(w.records, "..", "quarantine", "*bad.json"))
+	require.NoError(t, err)
+	assert.NotEmpty(t, aside)
+}
+
+func TestAFileThatIsBeingPutIsNotSwept(t *testing.T) {
+	w := newWorld(t)
+	name, err := w.Put(w.dir, "1", func(to io.Writer) (string, error) {
+		assert.NoError(t, w.Sweep(time.Nanosecond, nil))
+		_, err := io.WriteString(to, "one")
+		return "a.txt", err
+	})
+	require.NoError(t, err)
+	assert.FileExists(t, w.path(name))
+}
+
+func TestManyAtOnce(t *testing.T) {
+	w := newWorld(t)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			_, err := w.Put(w.dir, string(rune('a'+i)), of("a.txt", "one"))
+			assert.NoError(t, err)
+		})
+	}
+	for range 8 {
+		all.Go(func() {
+			_, err := w.Put(w.dir, "same", of("b.txt", "two"))
+			assert.NoError(t, err)
+		})
+	}
+	all.Wait()
+	assert.Len(t, w.names(t), 9)
+}
+
+func TestWithoutHardLinks(t *testing.T) {
+	w := newWorld(t)
+	for _, refusal := range []error{syscall.EPERM, syscall.ENOTSUP, syscall.EMLINK} {
+		w.link = func(*os.Root, string, string) error { return &os.LinkError{Op: "linkat", Err: refusal} }
+		w.put(t, refusal.Error(), "a.txt", "one")
+	}
+	assert.Equal(t, []string{"a-2.txt", "a-3.txt", "a.txt"}, w.names(t))
+	data, err := os.ReadFile(w.path("a-3.txt"))
+	require.NoError(t, err)
+	assert.Equal(t, "one", string(data))
+	w.at = w.at.Add(time.Hour)
+	require.NoError(t, w.Sweep(time.Minute, nil))
+	assert.Empty(t, w.names(t))
+}
+
+func TestAWriteThatFailsIsNotTheSources(t *testing.T) {
+	full := &sink{Writer: failing{}}
+	_, err := io.Copy(full, bytes.NewReader(make([]byte, 100)))
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	assert.ErrorIs(t, full.err, syscall.ENOSPC)
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestRunLooksAtOnceAndEveryHour(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, "1", "a.txt", "one")
+	synctest.Test(t, func(t *testing.T) {
+		w.again(t) // its locks are of this test's
+		ctx, cancel := context.WithCancel(t.Context())
+		looks, done := make(chan error), make(chan error, 1)
+		go func() {
+			done <- w.Run(ctx, 24*time.Hour, func() (map[string]bool, error) { return nil, <-looks })
+		}()
+		begun := time.Now()
+		looks <- nil
+		assert.Zero(t, time.Since(begun))
+		synctest.Wait()
+		w.at = w.at.Add(25 * time.Hour)
+		looks <- errSource // what waits is not known: nothing is removed
+		assert.Equal(t, every, time.Since(begun))
+		synctest.Wait()
+		assert.FileExists(t, w.path("a.txt"))
+		looks <- nil
+		synctest.Wait()
+		assert.NoFileExists(t, w.path("a.txt"))
+		cancel()
+		require.NoError(t, <-done)
+	})
+}

@@ -1,0 +1,111 @@
+package received
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ccbot/internal/keepjson"
+)
+
+// every is how often Run looks for files whose time is over.
+const every = time.Hour
+
+// Run removes files whose time is over, now and every hour, until ctx ends. waits says which names a prompt has that is
+// still to be typed.
+func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[string]bool, error)) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		names, err := waits()
+		if err == nil {
+			err = s.Sweep(ttl, names)
+		}
+		if err != nil {
+			s.log.Warn("inbox_not_cleaned", "error", err.Error())
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Sweep removes the files that are older than ttl; with 0 none. The time of those that a prompt waits with begins anew.
+// What a crash has left of a file that did not become whole goes at once.
+func (s *Store) Sweep(ttl time.Duration, waiting map[string]bool) error {
+	items, err := s.records.List()
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	var errs []error
+	for _, item := range items {
+		key, ok := strings.CutSuffix(item, recordSuffix)
+		if !ok || !s.tryTake(key) {
+			continue
+		}
+		errs = append(errs, s.sweepOne(key, ttl, waiting))
+		s.release(key)
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Store) sweepOne(key string, ttl time.Duration, waiting map[string]bool) error {
+	r, err := s.load(key)
+	now := s.now().UTC()
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, keepjson.ErrNewer):
+		return nil
+	case err != nil:
+		return s.records.Quarantine(key+recordSuffix, s.aside, err.Error())
+	}
+	over := ttl > 0 && now.Sub(r.At) >= ttl && !waiting[r.Name]
+	if err := s.clear(r, r.Name != "" && over); err != nil {
+		return fmt.Errorf("sweep %s: %w", key, err)
+	}
+	switch {
+	case r.Name == "" || over:
+		return s.forget(key)
+	case waiting[r.Name]:
+		r.At = now
+		return s.save(key, r)
+	}
+	return nil
+}
+
+// clear removes what a try has left beside a file, and with whole the file, if it is still the one that was put there. A
+// folder that is not ours any more has none of ours.
+func (s *Store) clear(r record, whole bool) error {
+	box, err := openFolder(r.Dir, false)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotOurs) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer box.Close()
+	return s.clearIn(box, r, whole)
+}
+
+func (s *Store) clearIn(box *os.Root, r record, whole bool) error {
+	if err := remove(box, r.Part); err != nil || !whole {
+		return err
+	}
+	info, err := box.Lstat(r.Name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !r.is(info):
+		s.log.Info("inbox_file_left", "file", filepath.Join(r.Dir, Folder, r.Name), "why", "it has changed since it came")
+		return nil
+	}
+	return remove(box, r.Name)
+}
