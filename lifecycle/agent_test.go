@@ -25,7 +25,8 @@ type agent struct {
 	pane       tmux.PaneID
 	session    uuid.UUID // its presence file says so
 	box        string
-	shell      bool // bash mode: "!" stands where the prompt sign stood
+	shell      bool   // bash mode: "!" stands where the prompt sign stood
+	running    string // the command of bash mode that runs
 	status     presence.Status
 	waitingFor string
 	since      time.Time // updatedAt of the presence file
@@ -82,6 +83,7 @@ func (a *agent) input(data string) {
 	case data == "\x15" && a.dialog:
 	case data == "\x15":
 		a.cleared++
+		a.shell = a.shell && a.box != ""
 		if !a.stuck {
 			a.box = ""
 		}
@@ -90,6 +92,9 @@ func (a *agent) input(data string) {
 		}
 	case data == "\x1b":
 		a.escapes++
+		if a.running != "" {
+			a.box, a.shell, a.running, a.status = a.running, true, "", presence.Idle
+		}
 	case a.dialog:
 		a.strayed += data
 	default:
@@ -131,7 +136,11 @@ func (a *agent) screen() string {
 	if a.shell {
 		sign = "!"
 	}
-	return "● hello\n\n" + rule + "\n" + sign + "\u00a0" + strings.ReplaceAll(box, "\n", "\n  ") + "\n" + rule + "\n" + footer + "\n"
+	said := "● hello\n\n"
+	if a.running != "" {
+		said += "! " + a.running + "\n  ⎿  one\n     two\n     … +3 lines (2s)\n     (ctrl+b ctrl+b (twice) to run in background)\n\n"
+	}
+	return said + rule + "\n" + sign + "\u00a0" + strings.ReplaceAll(box, "\n", "\n  ") + "\n" + rule + "\n" + footer + "\n"
 }
 
 // TestTheAgentLooksReal holds the stand-in to what the reader of screens sees.

@@ -30,7 +30,7 @@ const (
 	ActType           // type the head prompt
 	ActClear          // empty the box of our own pasted text, then hold
 	ActEnter          // Enter was lost: press it once more
-	ActProven         // the screen proves that a slash command was taken
+	ActProven         // the screen proves that a slash command was taken, or that a command of bash mode runs
 	ActSeek           // no hook reports: look for the proof in the transcript
 	ActUnproven       // no proof: tell, and let the person decide
 	ActConclude       // the agent ended by itself
@@ -222,7 +222,7 @@ func decideTyping(v View, p *Prompt, hooked bool) Decision {
 		return Decision{Act: ActHold, Why: NoteQueued, Again: slow}
 	case p.Mark.Retreat:
 		return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: slow}
-	case p.submitted() && age >= soon && boxWithout(v, p):
+	case p.submitted() && age >= soon && boxWithout(v, p), p.runs(v):
 		return Decision{Act: ActProven}
 	case inBox && age >= EnterRetry*time.Duration(p.Mark.Enters) && p.Mark.Enters < maxEnters:
 		return Decision{Act: ActEnter, Again: EnterRetry}

@@ -80,8 +80,8 @@ type Relays interface {
 }
 
 // Prompts is the one store of prompts and their state. SavePrompt and
-// FinishPrompt are durable when they return. A prompt that was finished is
-// fs.ErrNotExist.
+// FinishPrompt are durable when they return. A prompt that was finished, or that
+// is not to be typed before a person has said so, is fs.ErrNotExist.
 type Prompts interface {
 	Prompt(key string) (Prompt, error)
 	SavePrompt(p Prompt) error
@@ -105,7 +105,8 @@ type Note struct {
 	Session session.Record
 	From    session.Record // of Transferred: whose conversation the session goes on with; without an ID: nobody's
 	Asked   bool           // of Transferred: a person has decided it
-	Prompt  Prompt         // of Queued, Held…, Delivered and Unproven
+	Prompt  Prompt         // of Queued, Held…, Typed, Delivered and Unproven
+	InBox   bool           // of Unproven: the text is seen in the prompt box, not submitted
 	Screen  string         // what the terminal shows, plain text; of Dialog only the dialog itself
 	Asks    bool           // of Dialog: it has options to choose from, and is not only shown
 	Attach  string         // command that shows the window at the desk
@@ -132,6 +133,7 @@ const (
 	NoteHeldBash     NoteKind = "held_bash"     // the prompt waits, because the box is in bash mode
 	NoteHeldUnknown  NoteKind = "held_unknown"  // the prompt waits, because it is not known what the agent shows
 	NoteHeldDialog   NoteKind = "held_dialog"   // the prompt waits behind a dialog
+	NoteTyped        NoteKind = "typed"         // Enter was pressed after the prompt; each time, if one is lost
 	NoteDelivered    NoteKind = "delivered"     // proof that the agent has the prompt
 	NoteUnproven     NoteKind = "unproven"      // typed perhaps, no proof: the person decides
 	NoteSecondWriter NoteKind = "second_writer" // another process writes the running session's conversation

@@ -93,6 +93,29 @@ func (s *Service) Withdraw(ctx context.Context, id uuid.UUID, key string) error 
 	})
 }
 
+// Reword gives a prompt that is held another text: the person has edited the
+// message. fs.ErrNotExist: it is not held any more, and may have been typed.
+func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, class Class) error {
+	defer s.Wake(id)
+	return s.do(ctx, id, func(w *work) error {
+		switch to, err := w.passOn(key); {
+		case err != nil:
+			return err
+		case to != uuid.Nil:
+			return s.Reword(ctx, to, key, text, class)
+		}
+		p, err := w.Prompts.Prompt(key)
+		if err != nil {
+			return fmt.Errorf("reword prompt %s: %w", key, err)
+		}
+		if p.State != Held {
+			return fmt.Errorf("reword prompt %s, which is %s: %w", key, p.State, fs.ErrNotExist)
+		}
+		p.Text, p.Class = text, class
+		return w.Prompts.SavePrompt(p)
+	})
+}
+
 // resolve changes a prompt that waits for a person. fs.ErrNotExist means that
 // it is finished; any other state is a StateError.
 func (s *Service) resolve(ctx context.Context, id uuid.UUID, key string, change func(*work, Prompt) error) error {
@@ -123,9 +146,16 @@ func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) error {
 		if w.view.TypeSafe() {
 			return ErrIdle // two Esc at an empty box open a menu
 		}
+		if err := w.noteShell(ctx); err != nil {
+			return err
+		}
+		shell := w.view.Screen.Shell
 		err := w.press(func(g tmux.Guard) error { return s.Tmux.Press(ctx, g, tmux.KeyEscape) })
 		if errors.Is(err, tmux.ErrNoPane) {
 			return ErrNoAgent
+		}
+		if err == nil && shell != nil {
+			w.takeBack(ctx, shell)
 		}
 		return err
 	})
@@ -175,6 +205,9 @@ func (w *work) settlePrompt(ctx context.Context, p Prompt) error {
 	found, err := w.seek(ctx, p)
 	if found || err != nil {
 		return err
+	}
+	if w.view = w.View(ctx, *w.r); p.runs(w.view) { // else the box may have it
+		return w.proven(ctx, p)
 	}
 	return w.unproven(ctx, p)
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/tmux"
 )
@@ -139,5 +141,78 @@ func TestP4_WithdrawTakesAHeldPromptOnly(t *testing.T) {
 		w.prompts.put(Prompt{Key: "other", Text: said, State: Held})
 		require.ErrorIs(t, w.Withdraw(w.ctx, r.ID, "other"), fs.ErrNotExist, "it is another session's")
 		assert.Equal(t, Held, w.prompts.state("other"))
+	})
+}
+
+func TestP4_RewordChangesAHeldPromptOnly(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(works)
+		w.held(r, "k", said)
+		w.pass(time.Minute)
+		require.NoError(t, w.Reword(w.ctx, r.ID, "k", "!ls", ClassBash))
+		p, err := w.prompts.Prompt("k")
+		require.NoError(t, err)
+		assert.Equal(t, []any{"!ls", ClassBash, Held, []NoteKind{NoteQueued}}, []any{p.Text, p.Class, p.State, p.Told})
+		a.set(func(a *agent) { a.status = presence.Idle })
+		w.WakeAgent(a.id.PID)
+		w.pass(time.Second)
+		assert.Equal(t, []string{"ls"}, a.heard())
+		require.ErrorIs(t, w.Reword(w.ctx, r.ID, "k", "late", ClassPrompt), fs.ErrNotExist, "it is being typed")
+		w.pass(time.Minute)
+		require.Equal(t, Unproven, w.prompts.state("k"))
+		require.ErrorIs(t, w.Reword(w.ctx, r.ID, "k", "late", ClassPrompt), fs.ErrNotExist, "a person is asked about it")
+		require.NoError(t, w.Drop(w.ctx, r.ID, "k"))
+		require.ErrorIs(t, w.Reword(w.ctx, r.ID, "k", "late", ClassPrompt), fs.ErrNotExist, "it is finished")
+		assert.Equal(t, []string{"ls"}, a.heard())
+	})
+}
+
+// A prompt that waits for a session to come back can be changed meanwhile.
+func TestP4_RewordReachesAPromptOfASessionThatIsOver(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.write(r, userLine("hello"))
+		a.set(works)
+		w.held(r, "k", said)
+		w.archive(r)
+		require.NoError(t, w.Reword(w.ctx, r.ID, "k", "another text", ClassPrompt))
+		back, err := w.restoreIt(r.ID)
+		require.NoError(t, err)
+		w.report(back)
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"another text"}, w.tmux.agentOf(w.get(r.ID)).heard())
+	})
+}
+
+// A person is asked about a prompt that lies outside the queue: it is not typed,
+// and what comes behind it is.
+func TestP4_WhatIsAskedAboutLeavesTheQueue(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.status, a.onEnter = presence.Busy, works })
+		for _, key := range []string{"one", "old", "two"} {
+			w.held(r, key, key)
+		}
+		w.restart()
+		asked, err := w.prompts.Prompt("old")
+		require.NoError(t, err)
+		require.NoError(t, w.prompts.FinishPrompt("old")) // as a prompt that is asked about looks from here
+		require.NoError(t, w.Reattach(w.ctx, r.ID))
+		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"one", "two"}))
+		assert.Equal(t, []string{"one", "two"}, w.get(r.ID).Prompts)
+		w.run()
+		for range 2 {
+			a.set(func(a *agent) { a.status = presence.Idle })
+			w.WakeAgent(a.id.PID)
+			w.pass(time.Second)
+			w.hook(r, hookwire.UserPromptSubmit, prompted(a.heard()[len(a.heard())-1]))
+		}
+		w.prompts.put(asked) // the person says yes
+		require.NoError(t, w.Queue(w.ctx, r.ID, "old"))
+		a.set(func(a *agent) { a.status = presence.Idle })
+		w.WakeAgent(a.id.PID)
+		w.pass(time.Second)
+		assert.Equal(t, []string{"one", "two", "old"}, a.heard())
 	})
 }

@@ -111,6 +111,7 @@ type memory struct {
 	// failures counts the steps that have failed in a row.
 	failures int
 	seen     process.Identity // the agent, alive
+	shell    string           // the command of bash mode that ccbot has typed last
 }
 
 type watch struct {

@@ -222,8 +222,11 @@ func (w *work) tell(ctx context.Context, kind NoteKind, p Prompt) error {
 	if w.view.Captured {
 		n.Screen = w.view.Screen.Text
 	}
-	if kind == NoteDialog || kind == NoteNotReporting {
+	switch kind {
+	case NoteDialog, NoteNotReporting:
 		n.Dialog = w.shownDialog()
+	case NoteUnproven:
+		n.InBox = w.view.boxFree() && p.shows(w.view.Screen.Box)
 	}
 	if kind == NoteDialog {
 		n.Asks = true // also what is not recognised
@@ -275,6 +278,7 @@ func (w *work) hold(ctx context.Context, d Decision, head *Prompt) error {
 // proven finishes a prompt that the agent has: the prompt first, so that a
 // crash in between leaves a key without a prompt, which is nothing.
 func (w *work) proven(ctx context.Context, p Prompt) error {
+	w.noteTyped(p)
 	if err := w.tell(ctx, NoteDelivered, p); err != nil {
 		return err
 	}
@@ -286,7 +290,8 @@ func (w *work) proven(ctx context.Context, p Prompt) error {
 	return w.dequeue(p.Key)
 }
 
-// unproven hands a prompt to the person: it is never typed again unasked.
+// unproven hands a prompt to the person: it is never typed again unasked. A crash
+// between paste and Enter leaves it in the box, where it holds up what comes next.
 func (w *work) unproven(ctx context.Context, p Prompt) error {
 	if err := w.tell(ctx, NoteUnproven, p); err != nil {
 		return err

@@ -113,11 +113,14 @@ func (w *work) enter(ctx context.Context, p Prompt) error {
 		return nil // the disk took its time, and something came in between
 	}
 	err := w.press(func(g tmux.Guard) error { return w.Tmux.Enter(ctx, g) })
-	if err != nil && !errors.Is(err, tmux.ErrGuard) {
+	if errors.Is(err, tmux.ErrGuard) {
+		return nil // it was not pressed
+	}
+	if err != nil {
 		return err
 	}
 	w.at("entered")
-	return nil
+	return w.tell(ctx, NoteTyped, p)
 }
 
 // enterAgain presses Enter once more when the text still stands in the box of

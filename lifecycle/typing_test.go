@@ -47,7 +47,7 @@ func TestP4_TheMarkIsOnDiskBeforeThePaste(t *testing.T) {
 		w.held(r, "k", said)
 		w.pass(time.Second)
 		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
-		assert.Equal(t, []string{"save k typing", "at typing-marked", "paste " + said, "at pasted", "save k typing", "enter", "at entered",
+		assert.Equal(t, []string{"save k typing", "at typing-marked", "paste " + said, "at pasted", "save k typing", "enter", "at entered", "tell typed",
 			"tell delivered", "finish k", "at prompt-finished"}, w.order.after("save k typing"))
 		marks := w.prompts.saved
 		require.Len(t, marks, 2)

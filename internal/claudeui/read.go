@@ -28,6 +28,9 @@ func Read(capture string) Screen {
 	}
 	s.Box = readBox(lines[top+1 : bottom])
 	s.Busy = interruptible(footer) || spinning(lines[:top])
+	if interruptible(footer) {
+		s.Shell = runningShell(lines[:top])
+	}
 	return s
 }
 

@@ -328,6 +328,7 @@ func (a *agent) show() {
 	}
 	if a.turn != nil {
 		v.streaming, v.working, v.waitingHook = a.turn.streamed, time.Since(a.turn.started), a.turn.hook
+		v.shell = a.turn.shell.view()
 	}
 	a.term.paint(v.lines())
 }

@@ -2,6 +2,7 @@ package demoagent
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -63,4 +64,48 @@ func TestScreensReadAsTheRealOnes(t *testing.T) {
 	w.WaitFor("Press up to edit queued messages")
 	queued := read()
 	assert.True(t, queued.Box.Present && queued.Box.Empty && queued.Busy, "%+v", queued.Box)
+}
+
+// A slow command of bash mode shows what it prints while it runs, writes nothing
+// before it has ended, and stands in the box again when it is interrupted.
+func TestASlowCommandIsDrawnAsTheRealOneDoes(t *testing.T) {
+	s := newStage(t)
+	w, p := s.idle()
+	const command = "for i in 1 2 3 4 5 6 7 8; do echo row $i; sleep 0.3; done"
+	w.Submit("!" + command)
+	running := func(lines int) func() bool {
+		return func() bool {
+			screen := claudeui.Read(w.Colours())
+			return screen.Busy && screen.Shell.Runs(command) && len(screen.Shell.Lines) >= lines
+		}
+	}
+	require.Eventually(t, running(0), 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, running(4), 20*time.Second, 20*time.Millisecond)
+	assert.NoFileExists(t, transcriptPath(s.config, s.cwd, p.SessionID))
+	w.WaitFor("⎿ \u00a0row 1", "     row 8", "Seen:")
+	s.waitStatus(w, "idle")
+	assert.Nil(t, claudeui.Read(w.Colours()).Shell)
+	assert.Contains(t, s.shape(p.SessionID), "user <bash-input>"+command+"</bash-input>\nuser <bash-stdout>row 1\nrow 2")
+	before := s.shape(p.SessionID)
+
+	w.Submit("!while :; do echo again; sleep 0.2; done")
+	w.WaitFor("     again", "lines (")
+	w.Press("Escape")
+	s.waitStatus(w, "idle")
+	require.Eventually(t, func() bool {
+		box := claudeui.Read(w.Colours()).Box
+		return box.Bash && box.Holds("while :; do echo again; sleep 0.2; done")
+	}, 20*time.Second, 20*time.Millisecond)
+	assert.Equal(t, before, s.shape(p.SessionID))
+}
+
+func TestACommandThatFailsHasErrorsOnly(t *testing.T) {
+	s := newStage(t)
+	w, p := s.idle()
+	w.Submit("!echo out; echo err >&2; exit 3")
+	w.WaitFor("Seen:")
+	s.waitStatus(w, "idle")
+	assert.Contains(t, s.shape(p.SessionID), "user <bash-stdout></bash-stdout><bash-stderr>out\nerr</bash-stderr>")
+	w.Submit("!true")
+	w.WaitFor("(Bash completed with no output)", "Seen: `true`")
 }

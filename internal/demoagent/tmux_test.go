@@ -220,7 +220,7 @@ func TestBoxAsThePersonSeesIt(t *testing.T) {
 	require.Eventually(t, func() bool { return !strings.Contains(w.Screen(), "  second") }, 20*time.Second, 20*time.Millisecond)
 
 	w.Submit("!echo $((20+3)); pwd")
-	w.WaitFor("! echo $((20+3)); pwd", "⎿  23")
+	w.WaitFor("! echo $((20+3)); pwd", "⎿ \u00a023")
 	s.waitStatus(w, "idle")
 	assert.Contains(t, s.shape(p.SessionID), "user <bash-input>echo $((20+3)); pwd</bash-input>\nuser <bash-stdout>23\n"+s.cwd+"</bash-stdout>")
 }

@@ -4,13 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"strings"
 	"syscall"
-	"time"
 )
-
-// shellLimit bounds a command of bash mode.
-const shellLimit = 2 * time.Minute
 
 // call asks for permission and pretends to run the tool. The dialog is open while the PermissionRequest
 // hooks run; whoever answers first wins.
@@ -203,33 +198,5 @@ func (a *agent) runChild(t *turn, c Call) {
 		if a.turn == t {
 			a.ran(t, c, Result{Text: "(no output)"})
 		}
-	})
-}
-
-// runShell is bash mode: the command is really run, without any hook but the Stop at the end.
-func (a *agent) runShell(p prompt) {
-	t := a.newTurn()
-	command := strings.TrimSpace(p.plain)
-	a.say(bashEntry, command)
-	a.write(a.transcript.note("<bash-input>"+command+"</bash-input>", nil))
-	var out, errOut strings.Builder
-	a.async(func() {
-		ctx, cancel := context.WithTimeout(t.ctx, shellLimit)
-		defer cancel()
-		cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command) //nolint:gosec // the person asked for it
-		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = a.cwd, a.env, &out, &errOut
-		cmd.WaitDelay = 200 * time.Millisecond
-		if err := cmd.Run(); err != nil && errOut.Len() == 0 {
-			errOut.WriteString(err.Error())
-		}
-	}, func() {
-		if a.turn != t {
-			return
-		}
-		stdout, stderr := strings.TrimRight(out.String(), "\n"), strings.TrimRight(errOut.String(), "\n")
-		a.write(a.transcript.note(fmt.Sprintf("<bash-stdout>%s</bash-stdout><bash-stderr>%s</bash-stderr>", stdout, stderr), nil))
-		a.say(noteEntry, firstOf(strings.TrimSpace(stdout+"\n"+stderr), "(No output)"))
-		t.steps = []Step{{Text: fmt.Sprintf("Seen: `%s` ran in your shell.", command)}}
-		a.after(thinking, func() { a.step(t) })
 	})
 }

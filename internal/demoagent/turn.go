@@ -43,6 +43,8 @@ type turn struct {
 	decided  string // when, as a line's timestamp
 	dialog   dialog
 	stopHook context.CancelFunc
+
+	shell *shell // the command of bash mode that runs
 }
 
 var slashCommand = regexp.MustCompile(`^\s*/([a-zA-Z][\w:-]*)(\s|$)`)
@@ -331,6 +333,10 @@ func (a *agent) rest(t *turn) {
 // interrupt is Esc while working: neither Stop nor StopFailure runs.
 func (a *agent) interrupt() {
 	t := a.turn
+	if t.shell != nil {
+		a.interruptShell(t)
+		return
+	}
 	text := "[Request interrupted by user]"
 	switch {
 	case t.callID != "":

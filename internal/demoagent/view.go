@@ -41,6 +41,7 @@ const (
 	noteEntry  // hangs below the entry before: "⎿  Interrupted"
 	errorEntry // an API error
 	bashEntry  // "! command"
+	outEntry   // what it has printed
 	endEntry   // "✻ Worked for 3s"
 )
 
@@ -57,9 +58,10 @@ type view struct {
 	box           *box
 	dialog        dialog
 	mode          string
-	hint          string   // replaces the footer for a moment
-	statusLine    []string // nil: none is configured; one that prints nothing still takes a row
-	background    int      // subagents at work
+	hint          string     // replaces the footer for a moment
+	statusLine    []string   // nil: none is configured; one that prints nothing still takes a row
+	background    int        // subagents at work
+	shell         *shellView // a command of bash mode that runs
 	unsaved       bool
 	starting      bool // a dialog before the session: nothing else is drawn
 }
@@ -99,12 +101,12 @@ func (v view) withBox() []string {
 func (v view) body() []string {
 	lines := v.header()
 	for i, e := range v.entries {
-		if e.kind != noteEntry && i > 0 {
+		if e.kind != noteEntry && e.kind != outEntry && i > 0 {
 			lines = append(lines, "")
 		}
 		lines = append(lines, e.lines(v.width)...)
 	}
-	lines = append(lines, "")
+	lines = append(append(lines, v.shell.lines(v.width)...), "")
 	if v.streaming != "" {
 		lines = append(append(lines, entry{assistantEntry, v.streaming}.lines(v.width)...), "")
 	}
@@ -126,7 +128,7 @@ func (v view) activity() []string {
 	if !v.busy && v.background > 0 && v.dialog == nil {
 		return []string{grey + fmt.Sprintf("✻ Waiting for %d background agent to finish", v.background) + plain, ""}
 	}
-	if !v.busy || v.dialog != nil {
+	if !v.busy || v.dialog != nil || v.shell != nil {
 		return nil
 	}
 	var lines []string
@@ -225,6 +227,8 @@ func (e entry) lines(width int) []string {
 		return hang(e.text, width, userRow+grey+"❯ "+bright, plain)
 	case bashEntry:
 		return hang(e.text, width, "\x1b[48;5;59m"+pink+"! "+bright, plain)
+	case outEntry:
+		return shellRows(e.text, width)
 	case errorEntry:
 		return hang(e.text, width, yellow+"● ", plain)
 	case endEntry:

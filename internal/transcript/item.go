@@ -18,6 +18,8 @@ type Cursor struct {
 	Offset int64  `json:"offset"` // start of the first line that is not fully handled, in bytes
 	Block  int    `json:"block"`  // first item of that line that is not fully handled
 	Part   int    `json:"part"`   // parts of that item already handled; the caller counts them
+	// Form says what Part counts: parts of another form are other parts.
+	Form string `json:"form,omitempty"`
 }
 
 // Kind says what an item is.
@@ -55,7 +57,7 @@ func (k Kind) String() string {
 
 // Item is one content block of a transcript line.
 type Item struct {
-	At   Cursor // where this item stands; Part is not 0 only when the reader was opened there
+	At   Cursor // where this item stands; Part and Form are set only when the reader was opened there
 	Next Cursor // where to continue after it
 
 	Kind      Kind

@@ -56,7 +56,7 @@ func (r *Reader) Next() (Item, bool, error) {
 		if err != nil || !ok {
 			return Item{}, false, err
 		}
-		items, err := ParseLine(line)
+		items, err := parse(line)
 		if err != nil {
 			r.broken++ // told by Broken: one bad line must not stop a session
 		}
@@ -66,6 +66,17 @@ func (r *Reader) Next() (Item, bool, error) {
 	item := r.queue[0]
 	r.queue = r.queue[1:]
 	return item, true, nil
+}
+
+// parse is ParseLine for a reader that must go on: what is in a line is a program's that changes with each version, and
+// a mistake of ours about it is one more broken line.
+func parse(line []byte) (items []Item, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			items, err = nil, fmt.Errorf("parse transcript line: %v", p)
+		}
+	}()
+	return ParseLine(line)
 }
 
 // Close closes the file. Next then returns fs.ErrClosed.
@@ -97,7 +108,7 @@ func (r *Reader) place(items []Item, offset, size int64) []Item {
 		items[len(items)-1].Next = Cursor{Path: r.start.Path, Offset: offset + size}
 	}
 	if offset == r.start.Offset && first < len(items) {
-		items[first].At.Part = r.start.Part
+		items[first].At.Part, items[first].At.Form = r.start.Part, r.start.Form
 	}
 	return items[first:]
 }

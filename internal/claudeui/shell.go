@@ -1,0 +1,101 @@
+package claudeui
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Shell is a command of bash mode that runs ("! make test"), as the screen shows it: what it has printed is redrawn
+// about once a second, and only its last few rows.
+type Shell struct {
+	Command string   // without the sign; its rows joined by a space
+	Lines   []string // the last of what it has printed, row by row; none: nothing yet
+	Above   int      // lines above them that are not shown
+}
+
+var (
+	// shellClock is the last row of a command that runs: "(4s)", "… +12 lines (1m 2s)".
+	shellClock = regexp.MustCompile(`^(?:… \+(\d+) lines? )?\((?:\d+[dhms] ?)+\)$`)
+	// shellHint is the row below it.
+	shellHint = regexp.MustCompile(`^\(ctrl\+`)
+)
+
+const (
+	shellSilent = "Running…" // stands where a command has printed nothing yet
+	shellHook   = '⎿'
+	shellIndent = 5 // of what it has printed
+)
+
+// Runs reports whether this is the command, with or without its sign. Rows wrap anywhere, so white space is left out.
+func (s *Shell) Runs(command string) bool {
+	if s == nil {
+		return false
+	}
+	command = strings.TrimPrefix(command, string(bashSign))
+	shown, want := squeeze(s.Command), squeeze(command)
+	if want == "" {
+		return strings.Join(strings.Fields(s.Command), "") == strings.Join(strings.Fields(command), "")
+	}
+	return shown == want
+}
+
+// runningShell reads the command of bash mode that runs, from the rows above the box: it is the last thing there, and
+// its last row is a clock. A command that has ended has none.
+func runningShell(above []line) *Shell {
+	at := -1
+	for i, l := range above {
+		if l.indent() == 0 {
+			at = i
+		}
+	}
+	if at < 0 || above[at][0].r != bashSign || !hasSign(above[at]) {
+		return nil
+	}
+	block := above[at:]
+	if end := slices.IndexFunc(block, func(l line) bool { return l.indent() < 0 }); end >= 0 {
+		block = block[:end]
+	}
+	hook := slices.IndexFunc(block, func(l line) bool { return l.first() == shellHook && l.indent() < shellIndent })
+	if hook < 1 {
+		return nil
+	}
+	s := &Shell{Command: commandOf(block[:hook])}
+	if !s.readOutput(block[hook:]) {
+		return nil
+	}
+	return s
+}
+
+func commandOf(rows []line) string {
+	var words []string
+	for _, l := range rows {
+		words = append(words, strings.TrimSpace(strings.ReplaceAll(l[min(2, len(l)):].String(), "\u00a0", " ")))
+	}
+	return strings.Join(words, " ")
+}
+
+// readOutput reads what a command has printed; false: it does not run.
+func (s *Shell) readOutput(rows []line) bool {
+	var out []string
+	for _, l := range rows {
+		out = append(out, l[min(shellIndent, len(l)):].String())
+	}
+	if hint := slices.IndexFunc(out, shellHint.MatchString); hint > 0 {
+		out = out[:hint]
+	}
+	if len(out) == 1 && out[0] == shellSilent {
+		return true
+	}
+	last := len(out) - 1
+	clock := shellClock.FindStringSubmatch(out[last])
+	if clock == nil {
+		return false
+	}
+	s.Above, _ = strconv.Atoi(clock[1]) // empty: all of it is shown
+	if s.Lines = out[:last]; last == 1 && out[0] == shellSilent {
+		s.Lines = nil
+	}
+	return true
+}

@@ -1,0 +1,35 @@
+package transcript
+
+import (
+	"bytes"
+	"os"
+)
+
+// bashWindow is how far before an output its command is looked for: Claude Code writes the two right after each other,
+// once the command has ended.
+const bashWindow = 256 << 10
+
+// BashCommand is the command of bash mode ("!make test") whose output stands at a place, empty where it is not found.
+func BashCommand(at Cursor) string {
+	file, err := os.Open(at.Path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	start := max(0, at.Offset-bashWindow)
+	before := make([]byte, at.Offset-start)
+	if _, err := file.ReadAt(before, start); err != nil {
+		return ""
+	}
+	lines := bytes.Split(before, []byte("\n"))
+	for i := len(lines) - 1; i >= 0; i-- {
+		if !bytes.Contains(lines[i], []byte("bash-input")) {
+			continue
+		}
+		items, err := ParseLine(lines[i])
+		if err == nil && len(items) == 1 && items[0].Kind == LocalCommand && items[0].Command == "!" {
+			return items[0].Text
+		}
+	}
+	return ""
+}

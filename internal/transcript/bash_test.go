@@ -1,0 +1,40 @@
+package transcript
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestBashCommandIsTheOneBeforeTheOutput(t *testing.T) {
+	line := func(content string) string {
+		return `{"type":"user","uuid":"u","message":{"role":"user","content":"` + content + `"}}` + "\n"
+	}
+	said := line("they said <bash-input>not a command</bash-input>")
+	first := line("<bash-input>make test</bash-input>")
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	text := said + first + line("<bash-stdout>one</bash-stdout><bash-stderr></bash-stderr>") +
+		line("<bash-input>ls</bash-input>") + strings.Repeat(line("filler"), 10) + said + line("<bash-stdout>two</bash-stdout>")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	reader := Open(Cursor{Path: path})
+	defer reader.Close()
+	var commands []string
+	for {
+		item, ok, err := reader.Next()
+		require.NoError(t, err)
+		if !ok {
+			break
+		}
+		if item.Kind == LocalOutput {
+			commands = append(commands, BashCommand(item.At))
+		}
+	}
+	assert.Equal(t, []string{"!make test", "!ls"}, commands)
+	assert.Empty(t, BashCommand(Cursor{Path: path, Offset: int64(len(said))}))
+	assert.Empty(t, BashCommand(Cursor{Path: path, Offset: int64(len(text)) + 1}))
+	assert.Empty(t, BashCommand(Cursor{Path: path + "x", Offset: 5}))
+}

@@ -1,0 +1,90 @@
+package transcript
+
+import (
+	"errors"
+	"fmt"
+)
+
+const (
+	// lastWindow is how far before a cursor the last answer is searched first; mostly it stands right there.
+	lastWindow = 2 << 20
+	// lastFarthest is where the search ends: a turn may hold many megabytes of pictures behind its words.
+	lastFarthest = 32 << 20
+)
+
+// LastAnswer is what was said last before a cursor, oldest first: the texts, and what local commands printed, of the
+// newest turn that has any. Of a turn that is longer than the part that is read (32 MiB at most) it is the end. None is
+// no error, and neither is a file that is not there.
+func LastAnswer(before Cursor) ([]Item, error) {
+	for window := int64(lastWindow); ; window *= 4 {
+		items, err := lastWithin(before, window)
+		if err != nil {
+			return nil, fmt.Errorf("find the last answer: %w", err)
+		}
+		if len(items) > 0 || window >= before.Offset || window >= lastFarthest {
+			return items, nil
+		}
+	}
+}
+
+// Said is what was said from one place on and before another one of the same file, oldest first: the texts, and what
+// local commands printed. Of more than 32 MiB it is the end.
+func Said(from, before Cursor) (items []Item, err error) {
+	r := Open(Cursor{Path: from.Path, Offset: max(from.Offset, before.Offset-lastFarthest)})
+	r.loose = true
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for {
+		item, ok, err := r.Next()
+		if err != nil {
+			return nil, fmt.Errorf("find what was said: %w", err)
+		}
+		if !ok || !item.At.precedes(before) {
+			return items, nil
+		}
+		if !item.At.precedes(from) && item.Spoken() && item.says() {
+			items = append(items, item)
+		}
+	}
+}
+
+func lastWithin(before Cursor, window int64) (items []Item, err error) {
+	r := Open(Cursor{Path: before.Path, Offset: max(0, before.Offset-window)})
+	r.loose = true
+	defer func() { err = errors.Join(err, r.Close()) }()
+	over := false // the turn of items has ended
+	for {
+		item, ok, err := r.Next()
+		if err != nil {
+			return nil, err
+		}
+		if !ok || !item.At.precedes(before) {
+			return items, nil
+		}
+		switch {
+		case item.Sidechain || item.Meta:
+		case item.Spoken() && item.says():
+			if over {
+				items, over = nil, false
+			}
+			items = append(items, item)
+		case item.borders():
+			over = true
+		}
+	}
+}
+
+// precedes compares two places of one file. An item of which only some parts were handled lies behind its cursor.
+func (c Cursor) precedes(other Cursor) bool {
+	return c.Offset < other.Offset || c.Offset == other.Offset && c.Block < other.Block
+}
+
+func (i Item) says() bool { return i.Kind == Text || i.Kind == LocalOutput }
+
+// borders says whether a turn begins or ends with an item.
+func (i Item) borders() bool {
+	switch i.Kind {
+	case UserPrompt, LocalCommand, TurnEnd, Interrupt, APIError:
+		return true
+	}
+	return false
+}

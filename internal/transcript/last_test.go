@@ -1,0 +1,89 @@
+package transcript
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const endOfTurn = `{"type":"system","subtype":"turn_duration","durationMs":5}` + "\n"
+
+func TestLastAnswer(t *testing.T) {
+	output := `{"type":"user","message":{"content":"<bash-stdout>out</bash-stdout>"}}` + "\n"
+	aside := `{"type":"assistant","isSidechain":true,"message":{"content":[{"type":"text","text":"aside"}]}}` + "\n"
+	call := `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","id":"t"}]}}` + "\n"
+	for _, tt := range []struct {
+		name   string
+		lines  []string
+		behind []string // the cursor
+		want   []string
+	}{
+		{name: "nothing"},
+		{name: "only a prompt", lines: []string{prompt("p")}},
+		{name: "one answer", lines: []string{prompt("p"), reply("m", "one"), endOfTurn}, want: []string{"one"}},
+		{name: "all of the turn", lines: []string{prompt("p"), reply("m", "one"), call, aside, reply("m2", "two", "three"), endOfTurn}, want: []string{"one", "two", "three"}},
+		{name: "not the turn before", lines: []string{prompt("p"), reply("m", "one"), prompt("q"), reply("m2", "two")}, want: []string{"two"}},
+		{name: "a turn without an answer behind it", lines: []string{reply("m", "one"), endOfTurn, prompt("q"), call, endOfTurn}, want: []string{"one"}},
+		{name: "a command's output", lines: []string{reply("m", "one"), prompt("q"), output}, want: []string{"out"}},
+		{name: "not what comes behind the cursor", lines: []string{prompt("p"), reply("m", "one")},
+			behind: []string{reply("m2", "two"), prompt("q"), reply("m3", "three")}, want: []string{"one"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "t.jsonl")
+			before := strings.Join(tt.lines, "")
+			write(t, path, before+strings.Join(tt.behind, ""))
+			items, err := LastAnswer(Cursor{Path: path, Offset: int64(len(before))})
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, said(items))
+		})
+	}
+	items, err := LastAnswer(Cursor{Path: filepath.Join(t.TempDir(), "none"), Offset: 7})
+	require.NoError(t, err)
+	assert.Empty(t, items)
+}
+
+func TestLastAnswerStopsInsideALine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	write(t, path, reply("m", "one", "two", "three"))
+	items, err := LastAnswer(Cursor{Path: path, Block: 2, Part: 1})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"one", "two"}, said(items))
+}
+
+// Pictures of tools are megabytes; what was said before them is found all the same,
+// but not at any price.
+func TestLastAnswerReadsOnlyWhatIsNear(t *testing.T) {
+	picture := fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"image","source":{"data":%q}}]}]}}`,
+		strings.Repeat("A", 1<<20)) + "\n"
+	for _, tt := range []struct {
+		name     string
+		pictures int
+		want     []string
+	}{
+		{"near", 1, []string{"one"}},
+		{"farther", 12, []string{"one"}},
+		{"too far", 40, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "t.jsonl")
+			content := reply("m", "one") + strings.Repeat(picture, tt.pictures)
+			write(t, path, content)
+			items, err := LastAnswer(Cursor{Path: path, Offset: int64(len(content))})
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, said(items))
+		})
+	}
+}
+
+func TestPartsAndFormComeBackWithTheirItem(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	write(t, path, reply("m", "one", "two"))
+	items := drain(t, Open(Cursor{Path: path, Block: 1, Part: 3, Form: "rich"}))
+	require.Len(t, items, 1)
+	assert.Equal(t, Cursor{Path: path, Block: 1, Part: 3, Form: "rich"}, items[0].At)
+	assert.Empty(t, items[0].Next.Form)
+}

@@ -1,0 +1,34 @@
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A prompt for a session that is over is typed once the session is back, in a
+// later run, too.
+func TestP4_AKeptPromptIsTypedOnceItsSessionIsBack(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		w.write(r, userLine("hello"))
+		w.archive(r)
+		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: Held})
+		require.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), ErrNoAgent)
+		for range 2 {
+			require.NoError(t, w.Keep(w.ctx, r.ID, "k"))
+		}
+		assert.Equal(t, []string{"k"}, w.get(r.ID).Prompts)
+		w.restart()
+		w.run()
+		w.pass(time.Hour)
+		assert.Equal(t, Held, w.prompts.state("k"), "nothing brings it back but a person")
+		back, err := w.restoreIt(r.ID)
+		require.NoError(t, err)
+		w.report(back)
+		w.pass(time.Minute)
+		assert.Equal(t, []string{said}, w.tmux.agentOf(w.get(r.ID)).heard())
+	})
+}

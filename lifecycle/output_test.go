@@ -1,0 +1,116 @@
+package lifecycle
+
+import (
+	"io/fs"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/presence"
+)
+
+// runsIt lets an agent run what was entered, as Claude Code's bash mode does.
+func runsIt(a *agent) {
+	a.running, a.status = a.said[len(a.said)-1], presence.Busy
+}
+
+// The transcript has nothing of a command of bash mode before its end: that it
+// runs is the proof, however long it takes.
+func TestP4_ACommandThatRunsLongIsProven(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onEnter = runsIt })
+		w.held(r, "k", "!make test")
+		w.pass(time.Second)
+		_, err := w.prompts.Prompt("k")
+		require.ErrorIs(t, err, fs.ErrNotExist, "finished")
+		w.pass(10 * time.Minute)
+		assert.Equal(t, 1, w.news.told(NoteDelivered))
+		assert.Zero(t, w.news.told(NoteUnproven))
+		assert.Equal(t, []string{"make test"}, a.heard())
+	})
+}
+
+// After a restart the command that still runs is proven by that, too: nobody is
+// asked whether to run it a second time.
+func TestP4_ACommandThatRunsIsProvenAfterARestart(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onEnter = runsIt })
+		w.crash("entered", func() {
+			w.run()
+			w.held(r, "k", "!make test")
+			w.pass(time.Second)
+		})
+		w.comeBack()
+		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
+		w.pass(time.Minute)
+		assert.Zero(t, w.news.told(NoteUnproven))
+		assert.Equal(t, 1, w.news.told(NoteDelivered))
+		assert.Equal(t, []string{"make test"}, a.heard())
+	})
+}
+
+func TestP4_AnotherCommandThatRunsProvesNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) {
+			a.onEnter = func(a *agent) { a.running, a.status = "make all", presence.Busy }
+		})
+		w.held(r, "k", "!make test")
+		w.pass(time.Minute)
+		assert.Zero(t, w.news.told(NoteDelivered))
+		assert.Equal(t, Unproven, w.prompts.state("k"))
+	})
+}
+
+// What Esc interrupts comes back into the box, where an Enter would run it again:
+// it is taken out there, and what comes next is typed.
+func TestP4_AnInterruptedCommandIsNotRunAgain(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onEnter = runsIt })
+		w.held(r, "k", "!rm -rf build")
+		w.pass(200 * time.Millisecond)
+		require.NoError(t, w.Interrupt(w.ctx, r.ID))
+		assert.Equal(t, 1, w.news.told(NoteDelivered))
+		a.set(func(a *agent) {
+			assert.False(t, a.shell, "the box has left bash mode")
+			assert.Empty(t, a.box)
+			a.onEnter = works
+		})
+		w.pass(time.Minute)
+		w.held(r, "next", said)
+		w.pass(time.Second)
+		assert.Equal(t, []string{"rm -rf build", said}, a.heard())
+	})
+}
+
+// A command that a person has typed at the desk is theirs: it stays in the box.
+func TestACommandOfTheDeskStaysInTheBox(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.running, a.status = "make mine", presence.Busy })
+		require.NoError(t, w.Interrupt(w.ctx, r.ID))
+		a.set(func(a *agent) { assert.Equal(t, "make mine", a.box) })
+		assert.Zero(t, a.cleared)
+	})
+}
+
+func TestOutputIsWhatTheTerminalShows(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		assert.Equal(t, Output{Idle: true}, w.Output(w.ctx, r, "!make test"))
+		a.set(func(a *agent) { a.running, a.status = "make test", presence.Busy })
+		assert.Equal(t, Output{Runs: true, Lines: []string{"one", "two"}, Above: 3}, w.Output(w.ctx, r, "!make test"))
+		assert.Equal(t, Output{}, w.Output(w.ctx, r, "!make"), "another one")
+		a.set(func(a *agent) { a.running = "" })
+		assert.Equal(t, Output{}, w.Output(w.ctx, r, "!make test"), "it works on something else")
+		a.set(func(a *agent) { a.hidden = true })
+		assert.Equal(t, Output{}, w.Output(w.ctx, r, "!make test"))
+		w.archive(r)
+		assert.Equal(t, Output{}, w.Output(w.ctx, w.get(r.ID), "!make test"))
+	})
+}
