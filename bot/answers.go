@@ -3,36 +3,36 @@ package bot
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"ccbot/bot/outbox"
-	"ccbot/bot/render"
-	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
 
 // answers shows in the chat what agents write into their transcripts: one
 // reader per session. A cursor advances only after the Bot API took the part or
-// refused it for good (P5).
+// refused it for good, or after the notice that counts as the answer (P5).
 type answers struct {
 	*Bot
-	wake chan struct{}
+	wake   chan struct{}
+	settle time.Duration // settleAfter
 
 	mu      sync.Mutex
-	news    map[uuid.UUID]chan struct{} // tells a session's reader to look at its record again
-	left    map[uuid.UUID]chan struct{} // of the same readers: closed when it leaves
-	waiting []uuid.UUID                 // sessions that have no reader yet
+	news    map[uuid.UUID]chan struct{}        // tells a session's reader to look at its record again
+	left    map[uuid.UUID]chan struct{}        // of the same readers: closed when it leaves
+	waiting []uuid.UUID                        // sessions that have no reader yet
+	opened  map[uuid.UUID]session.Conversation // where people want to see a session's last answer
+	parked  map[int64]chan struct{}            // of chats that a reader waits for: closed when somebody there has written
 }
 
 func newAnswers(b *Bot) *answers {
-	return &answers{Bot: b, wake: make(chan struct{}, 1), news: make(map[uuid.UUID]chan struct{}),
-		left: make(map[uuid.UUID]chan struct{})}
+	return &answers{Bot: b, wake: make(chan struct{}, 1), settle: settleAfter, news: make(map[uuid.UUID]chan struct{}),
+		left: make(map[uuid.UUID]chan struct{}), opened: make(map[uuid.UUID]session.Conversation),
+		parked: make(map[int64]chan struct{})}
 }
 
 // follow makes sure that a session has a reader, and tells it to look again: a
@@ -48,6 +48,15 @@ func (a *answers) follow(r session.Record) {
 	poke(news) // with the lock held: the reader must not leave in between
 	a.mu.Unlock()
 	poke(a.wake)
+}
+
+// nudge tells a session's reader, if it has one, to look again.
+func (a *answers) nudge(id uuid.UUID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if news, ok := a.news[id]; ok {
+		poke(news)
+	}
 }
 
 func poke(c chan struct{}) {
@@ -93,36 +102,45 @@ func (a *answers) read(ctx context.Context, id uuid.UUID) error {
 	news := a.news[id]
 	a.mu.Unlock()
 	a.awaitSource(ctx, id)
+	var s setbacks
 	for ctx.Err() == nil {
 		r, ok := a.Records.Get(id)
-		if !ok || len(r.Cursors) == 0 {
+		a.showRecalled(ctx, r)
+		if !ok || len(r.Cursors) == 0 || !a.mayShow(r.Conversation) {
 			if !a.sleep(ctx, id, news, ok && r.State.Live()) {
 				return nil
 			}
 			continue
 		}
-		if !a.mayShow(r.Conversation) {
-			if !a.sleep(ctx, id, news, r.State.Live()) {
-				return nil
-			}
+		if a.Sender.Parked(r.Conversation.ChatID) {
+			a.awaitUnparked(ctx, r.Conversation.ChatID, news)
 			continue
 		}
 		last := len(r.Cursors) == 1
-		if err := a.readFile(ctx, r, news, last && r.State.Live()); ctx.Err() != nil {
+		err := a.readOne(ctx, r, news)
+		switch {
+		case ctx.Err() != nil:
 			return nil
-		} else if err != nil {
-			a.Log.Error("transcript_unreadable", "session_id", id.String(), "error", err.Error())
-			a.pause(ctx)
+		case err != nil:
+			a.stumble(ctx, r, news, &s, err)
 			continue
-		}
-		if last && !r.State.Live() && a.leave(id, news) {
+		case last && !r.State.Live() && a.leave(id, news):
 			return nil
 		}
-		if !last && !a.advance(ctx, id, r.Cursors[1]) {
-			a.pause(ctx)
-		}
+		s.same = streak{}
 	}
 	return nil
+}
+
+// readOne shows the first of the record's transcripts, and goes on to the next
+// where there is one.
+func (a *answers) readOne(ctx context.Context, r session.Record, news chan struct{}) error {
+	last := len(r.Cursors) == 1
+	err := a.readFile(ctx, r, news, last && r.State.Live())
+	if err == nil && !last && ctx.Err() == nil && !a.advance(ctx, r.ID, r.Cursors[1]) {
+		return errNotSaved
+	}
+	return err
 }
 
 // sleep waits for news of a session that has nothing to read; without life in
@@ -153,181 +171,6 @@ func (a *answers) leave(id uuid.UUID, news chan struct{}) bool {
 	return true
 }
 
-// readFile shows one transcript from its cursor on. With stay it waits for more
-// until there is news; else it stops at the present end.
-func (a *answers) readFile(ctx context.Context, r session.Record, news chan struct{}, stay bool) error {
-	if stay {
-		return a.followFile(ctx, r, news)
-	}
-	return a.drain(ctx, r)
-}
-
-// drain shows what the transcript has now.
-func (a *answers) drain(ctx context.Context, r session.Record) error {
-	reader := transcript.Open(r.Cursors[0])
-	defer reader.Close()
-	for ctx.Err() == nil {
-		item, ok, err := reader.Next()
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !ok {
-			return nil
-		}
-		if errors.Is(err, transcript.ErrTruncated) {
-			return a.replaced(ctx, r)
-		}
-		if err != nil {
-			return err
-		}
-		if isAfterTheEnd(r, item) {
-			return nil
-		}
-		if err := a.show(ctx, r.ID, item); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// isAfterTheEnd says whether somebody else has written an item: the session was
-// over. What is said at the desk is not brought into the chat unasked.
-func isAfterTheEnd(r session.Record, item transcript.Item) bool {
-	last, ok := r.Cursor()
-	return ok && !r.State.Live() && r.Tail > 0 && item.At.Path == last.Path && item.At.Offset >= r.Tail
-}
-
-// replaced goes on at the end of a transcript that is not the one that was read
-// so far: from its beginning everything would be said again.
-func (a *answers) replaced(ctx context.Context, r session.Record) error {
-	end, err := transcript.End(r.Cursors[0].Path)
-	if err != nil {
-		return err
-	}
-	if err := a.say(ctx, r.Conversation, a.words.Say(i18n.TranscriptReplaced, i18n.Args{"Name": r.Name})); err != nil {
-		return err
-	}
-	if !a.advance(ctx, r.ID, end) {
-		a.pause(ctx) // else it is told again at once
-	}
-	return nil
-}
-
-// followFile shows a transcript as it grows, until there is news of the
-// session. News ends the waiting for more, never a send that is under way.
-func (a *answers) followFile(ctx context.Context, r session.Record, news chan struct{}) error {
-	waiting, stop := context.WithCancel(ctx)
-	defer stop()
-	var g errgroup.Group
-	g.Go(func() error {
-		select {
-		case <-waiting.Done():
-		case <-news:
-			stop()
-		}
-		return nil
-	})
-	f := transcript.NewFollower(r.Cursors[0], a.Log)
-	err := a.showAll(ctx, waiting, r, f)
-	stop()
-	return errors.Join(err, g.Wait(), f.Close())
-}
-
-func (a *answers) showAll(ctx, waiting context.Context, r session.Record, f *transcript.Follower) error {
-	for {
-		item, err := f.Next(waiting)
-		if waiting.Err() != nil {
-			return nil
-		}
-		if errors.Is(err, transcript.ErrTruncated) {
-			return a.replaced(ctx, r)
-		}
-		if err != nil {
-			return err
-		}
-		if err := a.show(ctx, r.ID, item); err != nil {
-			return err
-		}
-	}
-}
-
-// pause keeps a transcript that cannot be read from being tried in a hot loop.
-func (a *answers) pause(ctx context.Context) {
-	t := time.NewTimer(time.Second)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
-}
-
-// show sends what one item of a transcript says, part by part. Parts that the
-// chat has already are in the cursor.
-func (a *answers) show(ctx context.Context, id uuid.UUID, item transcript.Item) error {
-	r, ok := a.Records.Get(id)
-	if !ok {
-		return nil
-	}
-	switch item.Kind {
-	case transcript.ToolResult, transcript.PermissionDecision, transcript.Interrupt, transcript.TurnEnd:
-		a.asks.look(id, false) // a request may be settled
-	case transcript.ToolUse:
-		a.asks.called(id, item)
-	}
-	text := a.itemText(r, item)
-	if text.Blank() {
-		if item.Kind == transcript.ToolUse || item.Kind == transcript.Thinking {
-			a.Sender.Typing(ctx, r.Conversation)
-		}
-		if item.Kind == transcript.TurnEnd {
-			a.advance(ctx, id, item.Next)
-		}
-		return nil
-	}
-	parts := text.Split(limit - nameRoom)
-	for i := min(item.At.Part, len(parts)); i < len(parts); i++ {
-		part := parts[i]
-		if i == 0 && (item.Kind == transcript.Text || item.Kind == transcript.LocalOutput) { // the others name it themselves
-			part = render.Join(a.heading(r), part)
-		}
-		if err := a.send(ctx, r, part); err != nil {
-			return err
-		}
-		next := item.Next
-		if i < len(parts)-1 {
-			next = item.At
-			next.Part = i + 1
-		}
-		a.advance(ctx, id, next)
-	}
-	return nil
-}
-
-// nameRoom is kept free for the heading, in UTF-16 units: where a text is cut
-// must not depend on whether it has one, because a cursor counts the parts.
-const nameRoom = 200
-
-// heading is the name above an answer of a session that is not the current one.
-func (a *answers) heading(r session.Record) render.Text {
-	if a.isCurrent(r.Conversation, r) || r.Conversation.ThreadID != 0 {
-		return render.Text{}
-	}
-	name := render.Bold(r.Name).Split(nameRoom - 2)
-	if len(name) == 0 {
-		return render.Text{} // nothing of it can be seen
-	}
-	return render.Join(name[0], plain("\n"))
-}
-
-// send waits for the Bot API's yes. A refusal for good is recorded and passed,
-// so that one bad part cannot dam the rest. At a stop the outbox lets a call
-// that is under way finish, and so does this.
-func (a *answers) send(ctx context.Context, r session.Record, part render.Text) error {
-	_, err := a.Sender.Send(context.WithoutCancel(ctx), outbox.Message{To: r.Conversation, Text: part})
-	if refused := (*outbox.Refused)(nil); errors.As(err, &refused) {
-		a.Log.Error("answer_refused", "session_id", r.ID.String(), "error", err.Error())
-		return nil
-	}
-	return err
-}
-
 // advance notes how far the chat has a transcript; false says that it is not on
 // disk.
 func (a *answers) advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) bool {
@@ -342,38 +185,39 @@ func (a *answers) advance(ctx context.Context, id uuid.UUID, c transcript.Cursor
 	return true
 }
 
-// itemText is what the chat shows of an item; most kinds show nothing.
-func (a *answers) itemText(r session.Record, item transcript.Item) render.Text {
-	if item.Sidechain || item.Meta || isHistory(r, item) {
-		return render.Text{}
+// parkedLook is how often a reader looks at a chat that takes nothing, in case
+// that nobody told it of a change.
+const parkedLook = time.Minute
+
+// awaitUnparked waits until somebody in a chat that takes nothing has written, or
+// there is news of the session: it may be shown elsewhere by now.
+func (a *answers) awaitUnparked(ctx context.Context, chat int64, news chan struct{}) {
+	a.mu.Lock()
+	c, ok := a.parked[chat]
+	if !ok {
+		c = make(chan struct{})
+		a.parked[chat] = c
 	}
-	name := i18n.Args{"Name": r.Name, "Reason": item.Text}
-	switch item.Kind {
-	case transcript.Text:
-		return render.Markdown(item.Text)
-	case transcript.APIError:
-		return plain(a.words.Say(i18n.APIError, name))
-	case transcript.Interrupt:
-		return plain(a.words.Say(i18n.Interrupted, name) + a.goingNow(r))
-	case transcript.LocalOutput:
-		if out := plain(item.Text); !out.Blank() {
-			return render.Pre(out.Text, "")
-		}
+	a.mu.Unlock()
+	if !a.Sender.Parked(chat) {
+		return // since the channel is there nothing is missed
 	}
-	return render.Text{}
+	t := time.NewTimer(parkedLook)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-c:
+	case <-news:
+	case <-t.C:
+	}
 }
 
-// isHistory says whether a conversation that began as a copy has an item from the
-// one it was copied from: its file is made at the first prompt, with all of that.
-func isHistory(r session.Record, item transcript.Item) bool {
-	return r.ForkOf != uuid.Nil && !item.Time.IsZero() && item.Time.Before(r.CreatedAt)
-}
-
-// goingNow says that prompts waited behind an interrupted turn: they are typed
-// now.
-func (a *answers) goingNow(r session.Record) string {
-	if len(r.Prompts) == 0 {
-		return ""
+// unparked hears that a chat may take messages again.
+func (a *answers) unparked(chat int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c, ok := a.parked[chat]; ok {
+		close(c)
+		delete(a.parked, chat)
 	}
-	return " " + a.words.Say(i18n.InterruptedQueue, i18n.Args{"Count": len(r.Prompts)})
 }

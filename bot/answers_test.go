@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/outbox"
-	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -218,20 +217,29 @@ func TestP5_AStopDoesNotPassTheRestOfAnEarlierTranscript(t *testing.T) {
 	assert.Equal(t, []string{"one", "two", "three"}, w.sender.answersSent())
 }
 
+// In every form, and as a file: then the chat is told, and the rest comes.
 func TestP5_ARefusedPartIsPassed(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("one"), says("bad"), says("three")))
+	refusal := fmt.Errorf("send: %w", &outbox.Refused{Err: errors.New("bad request")})
 	w.sender.send = func(_ context.Context, m outbox.Message) error {
 		if m.Text.Text == "bad" {
-			return fmt.Errorf("send: %w", &outbox.Refused{Err: outbox.ErrBlocked})
+			return refusal
 		}
 		return nil
 	}
+	w.sender.upload = func(outbox.File) error { return refusal }
 	w.drained(t, r)
 	assert.Equal(t, []string{"one", "three"}, w.sender.answersSent())
+	assert.Equal(t, []string{w.marker(r)}, w.sender.texts())
 	info, err := os.Stat(r.Cursors[0].Path)
 	require.NoError(t, err)
 	assert.Equal(t, info.Size(), w.cursors(r)[0].Offset)
+}
+
+// marker is what stands where a part is missing.
+func (w *world) marker(r session.Record) string {
+	return w.word(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": "tmux attach -t " + r.Name})
 }
 
 // long is a text of several parts, each word once.
@@ -244,27 +252,17 @@ func long(words int) string {
 }
 
 // TestP5_ALongAnswerGoesOnWhereItStopped stops at every part of a long answer,
-// before and after the Bot API took it, and starts again; meanwhile the session
-// became current, or another one did.
+// before and after the Bot API took it, and starts again. Meanwhile another
+// session may have become the current one: what was begun is shown to its end,
+// what was not gets its notice.
 func TestP5_ALongAnswerGoesOnWhereItStopped(t *testing.T) {
 	text := long(1500)
-	for _, tt := range []struct {
-		name          string
-		before, after bool // is it the current session?
-	}{{"current", true, true}, {"not current", false, false}, {"became current", false, true}, {"another became current", true, false}} {
+	for _, stays := range []bool{true, false} {
 		for stop := range 5 {
 			for _, taken := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s, stop %d, taken %v", tt.name, stop, taken), func(t *testing.T) {
+				t.Run(fmt.Sprintf("stays current %v, stop %d, taken %v", stays, stop, taken), func(t *testing.T) {
 					w := newWorld(t)
-					r := w.session(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("before", text, "after")))
-					current := func(is bool) {
-						id := uuid.New()
-						if is {
-							id = r.ID
-						}
-						require.NoError(t, w.Chats.SetCurrent(atAlice, id))
-					}
-					current(tt.before)
+					r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("before", text, "after")))
 					ctx, cancel := context.WithCancel(t.Context())
 					sent := 0
 					w.sender.send = func(context.Context, outbox.Message) error {
@@ -279,15 +277,27 @@ func TestP5_ALongAnswerGoesOnWhereItStopped(t *testing.T) {
 					}
 					require.NoError(t, w.Run(ctx))
 					w.sender.send = nil
-					current(tt.after)
+					begun := w.cursors(r)[0].Part > 0
+					if !stays {
+						require.NoError(t, w.Chats.SetCurrent(atAlice, uuid.New()))
+					}
 					w.again()
 					w.drained(t, r)
 					var shown []string
 					for _, m := range w.sender.sent {
 						assert.LessOrEqual(t, m.Text.Length(), 4096)
-						shown = append(shown, strings.Fields(strings.TrimPrefix(m.Text.Text, "api\n"))...)
+						shown = append(shown, strings.Fields(m.Text.Text)...)
 					}
-					assert.Equal(t, strings.Fields("before "+text+" after"), shown, "nothing is lost, nothing comes twice")
+					all := strings.Fields("before " + text + " after")
+					switch {
+					case stays:
+						assert.Equal(t, all, shown, "nothing is lost, nothing comes twice")
+					case begun:
+						assert.Equal(t, all[:len(all)-1], shown, "what was begun is shown to its end")
+					default:
+						assert.Equal(t, all[:len(shown)], shown)
+					}
+					assert.Equal(t, len(shown) < len(all), len(w.sender.texts()) == 1, "one notice for the rest")
 				})
 			}
 		}
@@ -379,41 +389,6 @@ func contains(list []string, line string) bool {
 	return false
 }
 
-func TestTheAnswerOfAnotherSessionCarriesItsName(t *testing.T) {
-	topic := session.Conversation{ChatID: ours, ThreadID: 5}
-	for _, tt := range []struct {
-		name, session string
-		to            session.Conversation
-		current       bool
-		want          string
-	}{
-		{"the current one", "api", atAlice, true, "done"},
-		{"another one", "api", atAlice, false, "api\ndone"},
-		{"its own topic", "api", topic, false, "done"},
-		{"a name of two lines' length", strings.Repeat("x", 500), atAlice, false, strings.Repeat("x", 198) + "\ndone"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.session(t, tt.session, session.Completed, transcriptOf(t, "t.jsonl", says("done")))
-			w.records.change(r.ID, func(r *session.Record) { r.Conversation = tt.to })
-			if tt.current {
-				require.NoError(t, w.Chats.SetCurrent(tt.to, r.ID))
-			}
-			w.drained(t, r)
-			assert.Equal(t, []string{tt.want}, w.sender.answersSent())
-			assert.Equal(t, tt.to, w.sender.sent[0].To)
-		})
-	}
-}
-
-func TestANameThatCannotBeSeenIsNoHeading(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "\u2800", session.Completed, transcriptOf(t, "t.jsonl", says("done")))
-	w.drained(t, r)
-	require.Len(t, w.sender.answersSent(), 1)
-	assert.Equal(t, "done", strings.TrimSpace(strings.Trim(w.sender.answersSent()[0], "\u2800")))
-}
-
 func TestP5_NewsDoesNotCancelASend(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Running, transcriptOf(t, "t.jsonl", says("one"), says("two")))
@@ -426,7 +401,7 @@ func TestP5_NewsDoesNotCancelASend(t *testing.T) {
 		return <-answer
 	}
 	news, done := make(chan struct{}, 1), make(chan error, 1)
-	go func() { done <- w.answers.followFile(t.Context(), r, news) }()
+	go func() { done <- w.answers.readFile(t.Context(), r, news, true) }()
 	ctx := receive(t, sending)
 	news <- struct{}{}
 	require.Eventually(t, func() bool { return len(news) == 0 }, patience, time.Millisecond, "the news is taken while the send lasts")
@@ -500,8 +475,8 @@ func TestP5_TheTailIsShownAndTheReaderLeaves(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- w.answers.read(t.Context(), r.ID) }()
 	w.expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(says("one"))))
-	w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
 	grow(t, c, says("two"), says("three"))
+	w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
 	w.answers.follow(r)
 	require.NoError(t, receive(t, done))
 	assert.Equal(t, []string{"one", "two", "three"}, w.sender.answersSent())
@@ -701,13 +676,4 @@ func TestACursorThatCannotBeSavedIsNotTriedInAHotLoop(t *testing.T) {
 		w.sessions.advance = func(uuid.UUID, transcript.Cursor) error { return again() }
 		w.currentSession(t, "api", session.Archived, transcriptOf(t, "one.jsonl"), transcriptOf(t, "two.jsonl"))
 	})
-}
-
-func TestAHeadingLeavesRoomForItsPart(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, strings.Repeat("n", 1000), session.Completed, transcriptOf(t, "t.jsonl", says(long(2000))))
-	w.drained(t, r)
-	for _, m := range w.sender.sent {
-		assert.LessOrEqual(t, m.Text.Length(), render.Limit)
-	}
 }

@@ -115,7 +115,7 @@ func (a *asks) notice(c ask.Card) outbox.Message {
 	}
 	buttons = append(buttons, a.button(i18n.ButtonDenyWith, "dw:"+id+":"+key, outbox.Danger), a.button(i18n.ButtonSendAfter, "sa:"+key, ""))
 	return outbox.Message{To: c.Conversation, Text: plain(a.words.Say(i18n.HeldAsk, i18n.Args{"Name": a.nameOf(c), "What": what})),
-		ReplyTo: c.Notice.Under, Silent: true, Buttons: rows(2, buttons...)}
+		ReplyTo: c.Notice.Under, Silent: true, Session: c.Request.Session, Buttons: rows(2, buttons...)}
 }
 
 // closeNotice says under a text that it waits no more, once its request is over.

@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/ask"
-	"ccbot/bot/outbox"
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -204,8 +203,7 @@ func (a *asks) tellUnread(ctx context.Context, c ask.Card) error {
 	if broken := c.Outcome.What == ask.Unknown || c.Outcome.What == ask.Interrupted; broken && !c.Given.IsZero() {
 		key = i18n.AskTextUnsure // a hook has it
 	}
-	return a.postUnder(ctx, outbox.Message{To: c.Conversation, Text: plain(a.words.Say(key, i18n.Args{"Name": a.nameOf(c)})),
-		ReplyTo: max(c.Message, 0)})
+	return a.failed(ctx, c.Conversation, c.Text, plain(a.words.Say(key, i18n.Args{"Name": a.nameOf(c)})), nil)
 }
 
 // dialogGone ends the wait for what the terminal does not ask any more. A request

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -481,7 +482,7 @@ func TestASubagentsRequestStaysUntilItIsLeftToTheDesk(t *testing.T) {
 
 func TestARequestTheChatDoesNotTakeIsLeftToTheTerminal(t *testing.T) {
 	w := newWorld(t)
-	w.sender.send = func(context.Context, outbox.Message) error { return &outbox.Refused{Err: outbox.ErrBlocked} }
+	w.sender.send = func(context.Context, outbox.Message) error { return &outbox.Refused{Err: errors.New("bad request")} }
 	r, q := w.asking(t)
 	assert.Equal(t, []string{"leave"}, w.relay.done())
 	assert.Contains(t, w.sessions.done(), "wake "+r.ID.String())
@@ -735,11 +736,12 @@ func TestP8_ACrashInDenyWithThisIsFinishedAtTheRedial(t *testing.T) {
 func TestP4_AReasonThatWasNotReadIsTold(t *testing.T) {
 	w := newWorld(t)
 	r, q := w.asking(t)
-	_, buttons := w.heldBehind(t, r)
+	e, buttons := w.heldBehind(t, r)
 	w.tapAt(t, alice, privateChat(alice), 90, buttons[0])
 	w.result(t, q, "", "it ran", false)
-	assert.Equal(t, w.named(i18n.AskTextLost, "api"), w.sender.last(t).Text.Text)
-	assert.Equal(t, w.card(t, q).Message, w.sender.last(t).ReplyTo)
+	assert.Equal(t, warning+w.named(i18n.AskTextLost, "api"), w.sender.last(t).Text.Text)
+	assert.Equal(t, e.MessageID, w.sender.last(t).ReplyTo, "under the text itself")
+	assert.Equal(t, reactionNone, w.sender.reaction(e.MessageID))
 }
 
 func TestAPromptIsOfferedAsAReasonOnlyWhereItCanBeOne(t *testing.T) {
@@ -975,7 +977,7 @@ func TestTheTranscriptTellsTheOutcome(t *testing.T) {
 	for _, item := range []transcript.Item{{Kind: transcript.ToolResult}, {Kind: transcript.PermissionDecision},
 		{Kind: transcript.Interrupt}, {Kind: transcript.TurnEnd}} {
 		w.asks.due = make(map[uuid.UUID]bool)
-		require.NoError(t, w.answers.show(t.Context(), r.ID, item))
+		require.NoError(t, (&passage{answers: w.answers, id: r.ID}).take(t.Context(), item))
 		assert.Contains(t, w.asks.due, r.ID, item.Kind.String())
 	}
 }

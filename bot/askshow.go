@@ -13,8 +13,8 @@ import (
 	"ccbot/i18n"
 )
 
-// unseen is the id of a message that Telegram refused, or of which it did not
-// say one.
+// unseen is the id of a message that Telegram refused for good, or of which it did
+// not say one.
 const unseen = -1
 
 var errNotShown = errors.New("nobody in that conversation is allowed any more")
@@ -54,6 +54,11 @@ func isDue(c ask.Card) bool {
 	return c.Message == 0 && (c.State == ask.StateOpen || c.State == ask.StateSent || c.AllShown)
 }
 
+// isReady is isDue where the chat takes messages. Else unparked sends it.
+func (a *asks) isReady(c ask.Card) bool {
+	return isDue(c) && !a.Sender.Parked(c.Conversation.ChatID)
+}
+
 // found adds the message that Telegram took while the disk was full: it is not
 // sent again in this run.
 func (a *asks) found(c ask.Card) ask.Card {
@@ -85,8 +90,7 @@ func (a *asks) rehomed(c ask.Card) ask.Card {
 	if !ok || !a.mayShow(r.Conversation) {
 		return ask.Leave(c, ask.ToDesk)
 	}
-	c.Conversation, c.Message, c.AllShown, c.Why, c.Notice = r.Conversation, 0, false, nil, ask.Notice{}
-	return c
+	return inPlace(c, r.Conversation)
 }
 
 func (a *asks) message(c ask.Card) outbox.Message {
@@ -99,11 +103,11 @@ func (a *asks) drawn(c ask.Card, draw func() ask.View) (m outbox.Message) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.Log.Error("ask_not_drawn", "request", c.Request.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			m = outbox.Message{To: c.Conversation, Text: plain(a.nameOf(c) + ": " + a.words.Say(i18n.AskAtDesk))}
+			m = outbox.Message{To: c.Conversation, Text: plain(a.nameOf(c) + ": " + a.words.Say(i18n.AskAtDesk)), Session: c.Request.Session}
 		}
 	}()
 	v := draw()
-	m = outbox.Message{To: c.Conversation, Text: v.Text}
+	m = outbox.Message{To: c.Conversation, Text: v.Text, Session: c.Request.Session}
 	for _, row := range v.Buttons {
 		var buttons []outbox.Button
 		for _, one := range row {
@@ -122,9 +126,10 @@ func (a *asks) nameOf(c ask.Card) string {
 }
 
 // send brings a card's message into the chat. One that Telegram does not take is
-// left to the terminal, whose own dialog is told then.
+// left to the terminal, whose own dialog is told then; one that only waits until
+// the chat takes messages again is kept, and its hook too.
 func (a *asks) send(ctx context.Context, id string) {
-	if c, ok := a.Asks.Get(id); ok {
+	if c, ok := a.Asks.Get(id); ok && a.isReady(c) {
 		a.awaitLead(ctx, c)
 	}
 	m, ok := a.takeOff(id)
@@ -161,23 +166,23 @@ func (a *asks) takeOff(id string) (outbox.Message, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	c, ok := a.Asks.Get(id)
-	if !ok || !isDue(c) {
+	if !ok || !a.isReady(c) {
 		delete(a.sending, id)
 		return outbox.Message{}, false
 	}
-	a.flying[id] = true
+	a.sending[id], a.flying[id] = true, true
 	return a.message(c), true
 }
 
 // deliverMessage gives the id of the message; 0 says that nobody knows whether
-// it was taken, so that it is sent again.
+// it was taken, or that the chat takes nothing now, so that it is sent again.
 func (a *asks) deliverMessage(ctx context.Context, m outbox.Message) (int, error) {
 	if !a.mayShow(m.To) {
 		return unseen, errNotShown
 	}
 	sent, err := a.Sender.Send(context.WithoutCancel(ctx), m)
 	a.at("ask-sent")
-	if refused := (*outbox.Refused)(nil); errors.As(err, &refused) {
+	if isForGood(err) {
 		return unseen, err
 	}
 	if err == nil && sent == 0 {

@@ -33,7 +33,7 @@ func (a *asks) strayed(ctx context.Context, in incoming, text string) (taken boo
 	}
 	e.Session, e.Conversation, e.MessageID = r.ID, in.to, in.message
 	e.Text, e.Class, e.State = typed, string(class), inbox.Unproven // never typed unasked
-	if err := a.postUnder(ctx, outbox.Message{To: in.to, ReplyTo: in.message,
+	if err := a.postUnder(ctx, outbox.Message{To: in.to, ReplyTo: in.message, Session: r.ID,
 		Text: plain(a.words.Say(i18n.AskStray, i18n.Args{"Name": a.nameOf(c)})), Buttons: rows(2,
 			outbox.Button{Text: a.words.Say(i18n.ButtonSendTo, i18n.Args{"Name": clipEnd(visible(r.Name), 30)}),
 				Data: ask.Verb + ":" + c.Request.ID + ":" + tapStray + ":" + in.key, Style: outbox.Primary},

@@ -158,10 +158,10 @@ func (a *asks) deliverAll(ctx context.Context, t tapEvent, c ask.Card) error {
 		if now, ok := a.Asks.Get(c.Request.ID); !ok || now.State != ask.StateOpen || ctx.Err() != nil {
 			return nil
 		}
-		_, err := a.Sender.Send(ctx, outbox.Message{To: t.to, Text: part, ReplyTo: t.message, Silent: true})
+		_, err := a.Sender.Send(ctx, outbox.Message{To: t.to, Text: part, ReplyTo: t.message, Silent: true, Session: c.Request.Session})
 		if refused := (*outbox.Refused)(nil); errors.As(err, &refused) {
 			a.Log.Warn("ask_not_shown", "request", c.Request.ID, "error", err.Error())
-			return a.say(ctx, t.to, a.words.Say(i18n.AskNotShown))
+			return a.of(c.Request.Session).say(ctx, t.to, a.words.Say(i18n.AskNotShown))
 		}
 		if err != nil {
 			return ignoringEnd(ctx, err)
@@ -224,14 +224,14 @@ func (b *Bot) openAsk(id uuid.UUID, to session.Conversation) (ask.Card, bool) {
 
 // tapSendAfter lets a prompt wait, as it does anyway.
 func (b *Bot) tapSendAfter(ctx context.Context, t tapEvent) error {
-	key, id, err := b.unproven(t)
+	e, err := b.unproven(t)
 	if err != nil {
 		return b.stale(ctx, t)
 	}
-	if err := b.asks.freeNotice(id, key); err != nil {
+	if err := b.asks.freeNotice(e.Session, e.Key); err != nil {
 		return err
 	}
-	r, _ := b.Records.Get(id)
+	r, _ := b.Records.Get(e.Session)
 	b.Sender.Answer(ctx, t.to, t.query, "", false)
 	return b.replace(ctx, t, b.words.Say(i18n.SendAfter, i18n.Args{"Name": r.Name}))
 }

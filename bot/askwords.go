@@ -24,10 +24,13 @@ func (a *asks) hear(ctx context.Context, in incoming, text string) (taken bool, 
 		return false, nil
 	}
 	c, ok := a.awaits(in)
-	if !ok {
+	r, answers, _ := a.answered(in)
+	switch {
+	case answers && (!ok || c.Request.Session != r.ID):
+		return false, nil // it says itself whose it is
+	case !ok:
 		return a.strayed(ctx, in, text)
-	}
-	if !a.isMeant(c) {
+	case !answers && !a.isMeant(c):
 		return false, a.becomeLocked(ctx, c, ask.GiveUp(c))
 	}
 	next, effect := ask.Say(c, in.from, text, a.Now())

@@ -115,7 +115,7 @@ func TestP4_ATextThatAHookHasMayHaveBeenRead(t *testing.T) {
 			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteEnded, Session: r}))
 			w.work(t)
 			require.Equal(t, ask.Unknown, w.card(t, q).Outcome.What)
-			assert.Contains(t, w.sender.texts(), w.named(tt.want, "api"))
+			assert.Contains(t, w.sender.texts(), warning+w.named(tt.want, "api"))
 		})
 	}
 }

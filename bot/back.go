@@ -114,9 +114,9 @@ func (b *Bot) resumeOpen(ctx context.Context, in incoming, arg string) error {
 func (b *Bot) tellOpen(ctx context.Context, in incoming, r session.Record) error {
 	switch r.State {
 	case session.CleanupFailed:
-		return b.post(ctx, in.to, plain(b.notCleanText(r)), b.retryButton(r))
+		return b.of(r.ID).post(ctx, in.to, plain(b.notCleanText(r)), b.retryButton(r))
 	case session.Stopping:
-		return b.say(ctx, in.to, b.words.Say(i18n.StillEnding, i18n.Args{"Name": r.Name}))
+		return b.of(r.ID).say(ctx, in.to, b.words.Say(i18n.StillEnding, i18n.Args{"Name": r.Name}))
 	}
 	return b.open(ctx, comeback{r: r, to: in.to})
 }
@@ -156,7 +156,7 @@ func (b *Bot) postPick(ctx context.Context, to session.Conversation, list []sess
 // what can be done about it.
 func (b *Bot) bringBack(ctx context.Context, c comeback) (back bool, err error) {
 	if dir := cmp.Or(c.dir, c.r.Dir); !b.inRoots(dir) {
-		return false, b.post(ctx, c.to, plain(c.above(b.outsideRoots(dir))), nil)
+		return false, b.of(c.r.ID).post(ctx, c.to, plain(c.above(b.outsideRoots(dir))), nil)
 	}
 	restored, err := b.Sessions.Restore(ctx, lifecycle.RestoreRequest{Session: c.r.ID, Dir: c.dir, Damaged: c.damaged})
 	if ended := b.leftoversLine(restored.Ended); ended != "" {
@@ -181,7 +181,7 @@ func (b *Bot) bringBack(ctx context.Context, c comeback) (back bool, err error) 
 	}
 	dir := b.short(restored.Record.Dir)
 	text := b.words.Say(i18n.Resuming, i18n.Args{"Name": restored.Record.Name, "Dir": dir})
-	return true, b.post(ctx, c.to, marked(c.above(text+note), dir), nil)
+	return true, b.of(c.r.ID).post(ctx, c.to, marked(c.above(text+note), dir), nil)
 }
 
 // leftoversLine says which leftovers ended. What was spared is why the resume is
@@ -234,11 +234,14 @@ func (b *Bot) BroughtBack(ctx context.Context, id uuid.UUID) (current session.Re
 		note = " " + b.words.Say(i18n.StillCurrent, i18n.Args{"Name": current.Name})
 	}
 	text := b.words.Say(i18n.Resuming, i18n.Args{"Name": r.Name, "Dir": dir}) + note
-	return current, b.post(ctx, to, marked(text, dir), nil)
+	return current, b.of(r.ID).post(ctx, to, marked(text, dir), nil)
 }
 
 // open takes a session that is open already as one that came back.
 func (b *Bot) open(ctx context.Context, c comeback) error {
+	if !c.undo && !b.isCurrent(c.to, c.r) {
+		b.answers.recall(c.r, c.to)
+	}
 	note, err := b.takePlace(ctx, c)
 	if err != nil {
 		return err
@@ -247,7 +250,7 @@ func (b *Bot) open(ctx context.Context, c comeback) error {
 	if note != "" {
 		key = i18n.AlreadyOpen
 	}
-	return b.say(ctx, c.to, c.above(b.words.Say(key, i18n.Args{"Name": c.r.Name})+note))
+	return b.of(c.r.ID).say(ctx, c.to, c.above(b.words.Say(key, i18n.Args{"Name": c.r.Name})+note))
 }
 
 // resumeButton brings a session back, or tries to end what is left of it first.

@@ -199,7 +199,7 @@ func TestResumeOfWhatIsNotCleanedUpIsExplained(t *testing.T) {
 	w.mustHear(t, "/resume api")
 	require.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
 	w.mustHear(t, "a prompt")
-	assert.Equal(t, []string{want, want, lines(want, w.word(i18n.NotDelivered))}, w.sender.texts())
+	assert.Equal(t, []string{want, want, lines(warning+want, w.word(i18n.NotDelivered))}, w.sender.texts())
 	for _, m := range w.sender.posted {
 		assert.Equal(t, []string{"try:" + ref(r.ID)}, data(m))
 	}

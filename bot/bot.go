@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"regexp"
 	"strings"
@@ -33,6 +34,7 @@ type Sessions interface {
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
 	Reported(ctx context.Context, id uuid.UUID) error
 	Queue(ctx context.Context, id uuid.UUID, key string) error
+	Keep(ctx context.Context, id uuid.UUID, key string) error
 	SendAgain(ctx context.Context, id uuid.UUID, key string) error
 	SendAnyway(ctx context.Context, id uuid.UUID, key string) error
 	Drop(ctx context.Context, id uuid.UUID, key string) error
@@ -42,7 +44,9 @@ type Sessions interface {
 	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
 	Attach(r session.Record) string
 	Withdraw(ctx context.Context, id uuid.UUID, key string) error
+	Reword(ctx context.Context, id uuid.UUID, key, text string, class lifecycle.Class) error
 	Wake(id uuid.UUID)
+	Output(ctx context.Context, r session.Record, command string) lifecycle.Output
 	Keys
 }
 
@@ -86,17 +90,25 @@ type Sender interface {
 	SendFile(ctx context.Context, f outbox.File) (int, error)
 	Post(ctx context.Context, m outbox.Message) error
 	Edit(ctx context.Context, to session.Conversation, messageID int, m outbox.Message) error
+	EditNow(ctx context.Context, to session.Conversation, messageID int, m outbox.Message) error
 	EditButtons(ctx context.Context, to session.Conversation, messageID int, buttons [][]outbox.Button) error
 	React(ctx context.Context, to session.Conversation, messageID int, emoji string)
 	Typing(ctx context.Context, to session.Conversation)
 	Answer(ctx context.Context, to session.Conversation, queryID, text string, alert bool)
+	Parked(chat int64) bool
+	Unpark(chat int64)
+	TakesRich() bool
 }
 
 // Entries is the inbox as the chat uses it.
 type Entries interface {
 	Load(key string) (inbox.Entry, error)
+	Find(to session.Conversation, message int) (inbox.Entry, error)
+	List() ([]inbox.Entry, error)
 	Save(e inbox.Entry) error
+	Change(key string, change func(e *inbox.Entry) error) error
 	Finish(key string) error
+	FinishIn(key string, state inbox.State) error
 }
 
 // Config is who may speak, and how they are spoken to.
@@ -111,6 +123,9 @@ type Config struct {
 	// ResumeOnStart says what becomes of sessions that were lost with the machine:
 	// ResumeAll, ResumeNever, or anything else to ask.
 	ResumeOnStart string
+	Rich          bool          // rich messages where the server has them
+	Thinking      bool          // what an agent thinks is shown, too
+	InboxTTL      time.Duration // how long files from the chat stay; 0: for ever
 }
 
 // What Config.ResumeOnStart may be.
@@ -131,9 +146,14 @@ type Deps struct {
 	Asks     *ask.Store
 	Dialogs  *Dialogs
 	Windows  Windows
-	Words    *i18n.Catalog
-	Now      func() time.Time
-	Log      *slog.Logger
+	// What people send beside text goes through these. Voice is nil where nothing
+	// writes voice messages down.
+	Downloader Downloader
+	Files      Files
+	Voice      Transcriber
+	Words      *i18n.Catalog
+	Now        func() time.Time
+	Log        *slog.Logger
 	// Failpoint is called at each persisted step with its name. It is nil but
 	// in programs built to die there.
 	Failpoint func(name string)
@@ -143,13 +163,19 @@ type Deps struct {
 type Bot struct {
 	Config
 	Deps
-	commands map[string]command
-	taps     map[string]tap
-	words    i18n.Words
-	answers  *answers
-	files    fileOffers
-	asks     *asks
-	dialogs  *dialogMessages
+	commands  map[string]command
+	taps      map[string]tap
+	words     i18n.Words
+	answers   *answers
+	files     fileOffers
+	asks      *asks
+	dialogs   *dialogMessages
+	strangers strangers
+	heard     *heard
+	albums    *albums
+	bangs     *bangs
+	rehomes   *rehomes
+	unqueued  *unqueued
 }
 
 // New returns a Bot; Run makes the answers of agents flow.
@@ -158,6 +184,8 @@ func New(c Config, d Deps) *Bot {
 	b.commands = b.commandTable()
 	b.taps = b.tapTable()
 	b.answers, b.asks, b.dialogs = newAnswers(b), newAsks(b), newDialogMessages(b)
+	b.heard, b.albums, b.rehomes = newHeard(), newAlbums(b), newRehomes(b)
+	b.bangs, b.unqueued = newBangs(b), newUnqueued(b)
 	return b
 }
 
@@ -168,7 +196,8 @@ func (b *Bot) Connect(s Sessions, w Windows) { b.Sessions, b.Windows = s, w }
 // Run shows what agents answer and ask until ctx ends.
 func (b *Bot) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, part := range []func(context.Context) error{b.answers.Run, b.asks.Run, b.dialogs.Run} {
+	for _, part := range []func(context.Context) error{b.answers.Run, b.asks.Run, b.dialogs.Run,
+		b.albums.Run, b.cleanFiles, b.rehomes.Run, b.bangs.Run, b.unqueued.Run} {
 		g.Go(func() error { return part(ctx) })
 	}
 	return g.Wait()
@@ -183,39 +212,71 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update) error {
 	if u.CallbackQuery != nil {
 		return b.tapped(ctx, u.CallbackQuery)
 	}
-	m := u.Message
+	m, edited := u.Message, false
+	if m == nil {
+		m, edited = u.EditedMessage, true
+	}
+	if m != nil && b.tookMove(m) {
+		return nil
+	}
 	if m == nil || m.From == nil || !b.mayHear(m.From.ID, m.Chat) {
 		return nil
 	}
+	if err := b.rehomes.settle(ctx, m.Chat.ID); err != nil {
+		return err
+	}
 	b.at("accepted")
-	in := incoming{key: key, from: m.From.ID, message: m.ID, to: inbox.ConversationOf(m)}
-	if m.Text == "" && isService(m) {
+	b.unpark(m.Chat.ID)
+	in := b.atHome(incomingOf(key, m))
+	switch {
+	case edited:
+		return b.edited(ctx, in, m)
+	case m.Text == "" && isService(m):
 		return nil
 	}
+	b.heard.note(in.to, m)
+	b.albums.flush(ctx, in.to, m.MediaGroupID)
 	if m.Text == "" {
-		return b.say(ctx, in.to, b.words.Say(i18n.TextOnly))
+		return b.media(ctx, in, m)
 	}
-	return b.text(ctx, in, m.Text)
+	return b.text(ctx, in, withLinks(m.Text, m.Entities))
 }
 
 // incoming is one message of an allowed person.
 type incoming struct {
-	key     string // inbox key
-	from    int64
-	message int
-	to      session.Conversation // where it came from and the answer goes
+	key       string // inbox key
+	from      int64
+	message   int
+	to        session.Conversation // where it came from and the answer goes
+	sent      time.Time
+	repliedTo int       // the message that it answers, 0: none
+	repliedOf string    // username of the bot that wrote that one; empty: a person
+	files     []string  // names below .ccbot-inbox that came with it
+	session   uuid.UUID // with files: whose directory they lie in
+	dir       string    // that directory
+}
+
+func incomingOf(key string, m *models.Message) incoming {
+	in := incoming{key: key, from: m.From.ID, message: m.ID, to: inbox.ConversationOf(m), sent: time.Unix(int64(m.Date), 0)}
+	if to := m.ReplyToMessage; to != nil {
+		in.repliedTo = to.ID
+		if to.From != nil && to.From.IsBot && to.ForumTopicCreated == nil { // that one is "answered" by all of its topic
+			in.repliedOf = to.From.Username
+		}
+	}
+	return in
 }
 
 // mayHear says whether a person may speak in a chat: an allowed person, in a
 // private chat or in an allowed group.
 func (b *Bot) mayHear(person int64, chat models.Chat) bool {
-	return b.Allowed[person] && (chat.Type == models.ChatTypePrivate || b.Groups[chat.ID])
+	return b.Allowed[person] && (chat.Type == models.ChatTypePrivate || b.inGroup(chat.ID))
 }
 
 // mayShow says whether a conversation still belongs to people who are allowed:
 // who was taken off the list gets nothing more.
 func (b *Bot) mayShow(to session.Conversation) bool {
-	return b.Allowed[to.ChatID] || b.Groups[to.ChatID]
+	return b.Allowed[to.ChatID] || b.inGroup(to.ChatID)
 }
 
 func (b *Bot) at(point string) {
@@ -244,7 +305,7 @@ func (b *Bot) text(ctx context.Context, in incoming, text string) error {
 		return nil // a command for another bot of the group
 	}
 	if c, ok := b.commands[name]; ok && ours {
-		return c.run(ctx, in, strings.TrimSpace(rest))
+		return b.command(ctx, in, name, c, strings.TrimSpace(rest))
 	}
 	if to != "" && ours {
 		text = "/" + name + rest
@@ -285,14 +346,25 @@ func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 		return nil
 	}
 	if f.Tap {
+		word := i18n.InternalError
+		if f.Late {
+			word = i18n.TapLate
+		}
 		if f.Update != nil && f.Update.CallbackQuery != nil {
-			b.Sender.Answer(ctx, f.Conversation, f.Update.CallbackQuery.ID, b.words.Say(i18n.InternalError), true)
+			b.Sender.Answer(ctx, f.Conversation, f.Update.CallbackQuery.ID, b.words.Say(word), true)
 		}
 		return nil
 	}
+	if e, ok := errors.AsType[*fetchError](f.Err); ok {
+		text := b.words.Say(i18n.FileNotFetched, i18n.Args{"Name": e.name}) + "\n" + b.words.Say(i18n.NotDelivered)
+		return b.failed(ctx, f.Conversation, f.MessageID, plain(text), nil)
+	}
 	key := i18n.UpdateFailed
-	if f.Update == nil {
+	if f.Unreadable {
 		key = i18n.Unreadable
 	}
-	return b.post(ctx, f.Conversation, plain(b.words.Say(key)), nil)
+	if f.Update != nil && f.Update.EditedMessage != nil { // the message itself may be where it belongs
+		return b.warn(ctx, f.Conversation, f.MessageID, plain(b.words.Say(key)), nil)
+	}
+	return b.failed(ctx, f.Conversation, f.MessageID, plain(b.words.Say(key)), nil)
 }

@@ -21,7 +21,10 @@ import (
 // lost without losing a message.
 type Chats struct {
 	dir string
-	mu  sync.Mutex
+
+	mu    sync.Mutex
+	known map[string]chat // the files, as this process has read or written them; nobody else writes
+	moved moves           // groups that have become other chats
 }
 
 // chat is one file of chats/.
@@ -31,6 +34,21 @@ type chat struct {
 	// Dirs are directories that a session was asked back in, newest first: a
 	// button names one by its hash.
 	Dirs []string `json:"dirs,omitempty"`
+	// Ring says whose the last messages are.
+	Ring ring `json:"ring,omitzero"`
+	// Turns are of sessions that are shown in full for one turn.
+	Turns []turn `json:"turns,omitempty"`
+	// Outputs are the messages that grow with a command of bash mode.
+	Outputs []output `json:"outputs,omitempty"`
+	// Had says how much is there of what sessions have said.
+	Had []had `json:"had,omitempty"`
+}
+
+// clone shares nothing with f.
+func (f chat) clone() chat {
+	f.Dirs, f.Turns, f.Outputs = slices.Clone(f.Dirs), slices.Clone(f.Turns), slices.Clone(f.Outputs)
+	f.Ring, f.Had = f.Ring.clone(), slices.Clone(f.Had)
+	return f
 }
 
 // keptDirs bounds chat.Dirs.
@@ -41,7 +59,8 @@ func OpenChats(dir string) (*Chats, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open chats: %w", err)
 	}
-	return &Chats{dir: dir}, nil
+	c := &Chats{dir: dir, known: make(map[string]chat)}
+	return c, c.readMoves()
 }
 
 func (c *Chats) path(to session.Conversation) string {
@@ -56,9 +75,10 @@ func (c *Chats) Current(to session.Conversation) (uuid.UUID, error) {
 	return f.Current, err
 }
 
-// SetCurrent makes a session the current one of a conversation.
+// SetCurrent makes a session the current one of a conversation. Others that were
+// to be shown in full are not any more.
 func (c *Chats) SetCurrent(to session.Conversation, id uuid.UUID) error {
-	return c.change(to, func(f *chat) { f.Current = id })
+	return c.change(to, func(f *chat) { f.Current, f.Turns = id, nil })
 }
 
 // Conversations are those that have a file.
@@ -83,7 +103,7 @@ func (c *Chats) Dirs(to session.Conversation) ([]string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f, err := c.readLocked(to)
-	return f.Dirs, err
+	return slices.Clone(f.Dirs), err
 }
 
 // NoteDir remembers a directory that a session was asked back in.
@@ -94,10 +114,14 @@ func (c *Chats) NoteDir(to session.Conversation, dir string) error {
 	})
 }
 
-// readLocked reads a conversation's file. One that cannot be understood counts
-// as none: the person picks again.
+// readLocked reads a conversation's file; what it gives is not to be changed. One
+// that cannot be understood counts as none: the person picks again.
 func (c *Chats) readLocked(to session.Conversation) (chat, error) {
-	data, err := os.ReadFile(c.path(to))
+	path := c.path(to)
+	if f, ok := c.known[path]; ok {
+		return f, nil
+	}
+	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return chat{}, nil
 	}
@@ -108,16 +132,22 @@ func (c *Chats) readLocked(to session.Conversation) (chat, error) {
 	if err := json.Unmarshal(data, &f); err != nil {
 		return chat{}, nil
 	}
+	c.known[path] = f
 	return f, nil
 }
 
 func (c *Chats) change(to session.Conversation, change func(*chat)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.changeLocked(to, change)
+}
+
+func (c *Chats) changeLocked(to session.Conversation, change func(*chat)) error {
 	f, err := c.readLocked(to)
 	if err != nil {
 		return err
 	}
+	f = f.clone()
 	f.Version = 1
 	change(&f)
 	data, err := json.Marshal(f)
@@ -127,5 +157,6 @@ func (c *Chats) change(to session.Conversation, change func(*chat)) error {
 	if err := renameio.WriteFile(c.path(to), append(data, '\n'), 0o600, renameio.WithTempDir(c.dir)); err != nil {
 		return fmt.Errorf("write chat: %w", err)
 	}
+	c.known[c.path(to)] = f
 	return nil
 }

@@ -17,20 +17,31 @@ import (
 type command struct {
 	run       func(ctx context.Context, in incoming, args string) error
 	published bool
+	now       bool // it means the turn that runs: an old one would hit another
 }
 
 func (b *Bot) commandTable() map[string]command {
 	return map[string]command{
-		"new":    {b.newSession, true},
-		"list":   {b.list, true},
-		"stop":   {b.stop, true},
-		"kill":   {b.kill, true},
-		"done":   {b.done, true},
-		"resume": {b.resume, true},
-		"why":    {b.why, true},
-		"help":   {b.help, true},
-		"start":  {b.help, false}, // what Telegram sends when a person opens the bot
+		"new":    {run: b.newSession, published: true},
+		"list":   {run: b.list, published: true},
+		"stop":   {run: b.stop, published: true, now: true},
+		"kill":   {run: b.kill, published: true},
+		"done":   {run: b.done, published: true},
+		"resume": {run: b.resume, published: true},
+		"why":    {run: b.why, published: true},
+		"help":   {run: b.help, published: true},
+		"start":  {run: b.help}, // what Telegram sends when a person opens the bot
 	}
+}
+
+// command runs a command, unless it comes too late.
+func (b *Bot) command(ctx context.Context, in incoming, name string, c command, args string) error {
+	if c.now {
+		if told, err := b.tooLate(ctx, in, name); told || err != nil {
+			return err
+		}
+	}
+	return c.run(ctx, in, args)
 }
 
 // Published are the commands that Telegram's menu shows, with their sentence.
@@ -71,7 +82,7 @@ func (b *Bot) newSession(ctx context.Context, in incoming, args string) error {
 	if name != "" && r.Name != name {
 		text = b.words.Say(i18n.NameTaken, i18n.Args{"Name": r.Name, "Wanted": name}) + "\n" + text
 	}
-	return b.post(ctx, in.to, marked(text, b.short(r.Dir)), nil)
+	return b.of(r.ID).post(ctx, in.to, marked(text, b.short(r.Dir)), nil)
 }
 
 // splitNew tells the name from the path. Quotes around either go: they are what
@@ -157,7 +168,7 @@ func resolved(dir string) string {
 
 // stop sends Esc: it interrupts a turn, or denies an open dialog.
 func (b *Bot) stop(ctx context.Context, in incoming, args string) error {
-	r, ok, err := b.find(in.to, args, live)
+	r, ok, err := b.findFor(in, args, live)
 	if err != nil {
 		return err
 	}
@@ -166,7 +177,7 @@ func (b *Bot) stop(ctx context.Context, in incoming, args string) error {
 	}
 	err = b.interrupt(ctx, r.ID)
 	if errors.Is(err, lifecycle.ErrIdle) {
-		return b.say(ctx, in.to, b.words.Say(i18n.StopNothing, i18n.Args{"Name": r.Name}))
+		return b.of(r.ID).say(ctx, in.to, b.words.Say(i18n.StopNothing, i18n.Args{"Name": r.Name}))
 	}
 	if err != nil {
 		return b.explain(ctx, in.to, b.agentFailure(r, err))

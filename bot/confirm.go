@@ -102,7 +102,7 @@ func (b *Bot) askEndWriters(ctx context.Context, t tapEvent, a about) error {
 	}
 	text := b.words.Say(question, i18n.Args{"Name": a.r.Name, "Processes": b.writerNames(a.writers)})
 	yes := fmt.Sprintf("%sdo:%s:%s:%d", a.scene, a.wish.data(), writersMark(identities(a.writers)), t.from)
-	return b.post(ctx, t.to, plain(text), rows(2, b.button(word, yes, outbox.Danger), b.cancelButton(t.from)))
+	return b.of(a.r.ID).post(ctx, t.to, plain(text), rows(2, b.button(word, yes, outbox.Danger), b.cancelButton(t.from)))
 }
 
 func (b *Bot) writerNames(all []lifecycle.Writer) string {
@@ -157,7 +157,7 @@ func (b *Bot) goOn(ctx context.Context, t tapEvent, a about, said []string) erro
 		return err
 	}
 	text, buttons := b.nobodyMessage(a)
-	return b.post(ctx, t.to, render.Join(plain(strings.Join(said, "\n")+"\n"), text), buttons)
+	return b.of(a.r.ID).post(ctx, t.to, render.Join(plain(strings.Join(said, "\n")+"\n"), text), buttons)
 }
 
 // notEnded says who was not ended and why, and what can still be done.
@@ -166,11 +166,11 @@ func (b *Bot) notEnded(ctx context.Context, t tapEvent, a about, said []string) 
 	now, err := b.Sessions.Writers(ctx, a.r.ID)
 	if err != nil {
 		b.Log.Warn("writers_unknown", "session_id", a.r.ID.String(), "error", err.Error())
-		return b.post(ctx, t.to, text, nil)
+		return b.of(a.r.ID).post(ctx, t.to, text, nil)
 	}
 	a.writers = now
 	rest, buttons := b.writersMessage(a, t.from)
-	return b.post(ctx, t.to, render.Join(text, plain("\n\n"), rest), buttons)
+	return b.of(a.r.ID).post(ctx, t.to, render.Join(text, plain("\n\n"), rest), buttons)
 }
 
 // fork starts a session that begins with a copy of the conversation. An open
@@ -201,7 +201,7 @@ func (b *Bot) fork(ctx context.Context, t tapEvent, a about) error {
 		return err
 	}
 	text := b.words.Say(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": a.r.Name, "Dir": b.short(r.Dir)})
-	if err := b.post(ctx, t.to, marked(text, b.short(r.Dir)), nil); err != nil {
+	if err := b.of(r.ID).post(ctx, t.to, marked(text, b.short(r.Dir)), nil); err != nil {
 		return err
 	}
 	return b.spend(ctx, t)
@@ -251,7 +251,7 @@ func (b *Bot) adopt(ctx context.Context, t tapEvent, a about) error {
 	if err := b.use(ctx, t.to, r); err != nil {
 		return err
 	}
-	if err := b.say(ctx, t.to, b.adoptedText(i18n.Adopted, r, one.Pane.WindowName)); err != nil {
+	if err := b.of(r.ID).say(ctx, t.to, b.adoptedText(i18n.Adopted, r, one.Pane.WindowName)); err != nil {
 		return err
 	}
 	return b.spend(ctx, t)

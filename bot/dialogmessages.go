@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 
 	"github.com/google/uuid"
 
@@ -56,6 +55,7 @@ func (d *dialogMessages) open(ctx context.Context, id uuid.UUID, mark string, m 
 		d.Log.Info("not_told", "chat_id", m.To.ChatID, "why", "nobody there is allowed any more")
 		return nil
 	}
+	m.Session = id
 	return d.Dialogs.change(id, func(old shownDialog, c dialogChange) error {
 		one := shownDialog{Session: id, Mark: mark, Message: m}
 		same := one.shows(old)
@@ -93,8 +93,8 @@ func (d *dialogMessages) send(ctx context.Context, id uuid.UUID) {
 	sent, err := d.Sender.Send(context.WithoutCancel(ctx), one.Message)
 	if err != nil {
 		d.Log.Warn("dialog_not_sent", "session_id", id.String(), "error", err.Error())
-		if refused := (*outbox.Refused)(nil); !errors.As(err, &refused) {
-			return // the next start sends it
+		if !isForGood(err) {
+			return // unparked or the next start sends it
 		}
 	}
 	err = d.Dialogs.change(id, func(now shownDialog, c dialogChange) error {

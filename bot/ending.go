@@ -24,14 +24,14 @@ func (b *Bot) done(ctx context.Context, in incoming, arg string) error {
 
 // askEnd asks first; only who asked may confirm, so their id is in the button.
 func (b *Bot) askEnd(ctx context.Context, in incoming, arg, verb string, question, word i18n.Key) error {
-	r, ok, err := b.find(in.to, arg, endable)
+	r, ok, err := b.findFor(in, arg, endable)
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return b.noSession(ctx, in, arg)
 	}
-	return b.post(ctx, in.to, plain(b.words.Say(question, i18n.Args{"Name": r.Name})), rows(2,
+	return b.of(r.ID).post(ctx, in.to, plain(b.words.Say(question, i18n.Args{"Name": r.Name})), rows(2,
 		b.button(word, fmt.Sprintf("%s:%s:%d:%s", verb, ref(r.ID), in.from, life(r)), outbox.Danger),
 		b.cancelButton(in.from)))
 }

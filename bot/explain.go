@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -20,7 +22,8 @@ type failure struct {
 	text     render.Text
 	buttons  [][]outbox.Button // what can be done
 	err      error
-	internal bool // nobody but the log can say more
+	internal bool      // nobody but the log can say more
+	session  uuid.UUID // whose failure it is
 }
 
 func (b *Bot) internal(err error) failure {
@@ -34,7 +37,7 @@ func (b *Bot) explain(ctx context.Context, to session.Conversation, f failure) e
 		level = slog.LevelError
 	}
 	b.Log.Log(ctx, level, "request_refused", "error", f.err.Error())
-	return b.post(ctx, to, f.text, f.buttons)
+	return b.of(f.session).post(ctx, to, f.text, f.buttons)
 }
 
 // startFailure explains why a session could not be started.
@@ -84,7 +87,7 @@ func (b *Bot) dirFailure(e *lifecycle.DirError) string {
 // be done.
 func (b *Bot) restoreFailure(c comeback, err error) failure {
 	f := b.restoreRefusal(c, err)
-	f.err = err
+	f.err, f.session = err, c.r.ID
 	if len(c.before) > 0 {
 		f.text = render.Join(plain(c.above("")), f.text)
 	}
@@ -118,6 +121,12 @@ func (b *Bot) restoreRefusal(c comeback, err error) failure {
 
 // agentFailure explains why something could not be done with an agent.
 func (b *Bot) agentFailure(r session.Record, err error) failure {
+	f := b.agentRefusal(r, err)
+	f.session = r.ID
+	return f
+}
+
+func (b *Bot) agentRefusal(r session.Record, err error) failure {
 	state := (*lifecycle.StateError)(nil)
 	switch {
 	case errors.Is(err, lifecycle.ErrNoAgent), errors.Is(err, tmux.ErrNoPane):

@@ -169,7 +169,11 @@ func (w *world) tap(t *testing.T, from int64, data string) error {
 	return w.Handle(t.Context(), "1", tapOn(from, m, data))
 }
 
+// tapOn is a tap on a button of a message, which gets it if it has none at all.
 func tapOn(from int64, m *models.Message, data string) *models.Update {
+	if m.ReplyMarkup == nil {
+		m.ReplyMarkup = &models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{{{Text: "x", CallbackData: data}}}}
+	}
 	return &models.Update{CallbackQuery: &models.CallbackQuery{ID: "query", From: models.User{ID: from}, Data: data,
 		Message: models.MaybeInaccessibleMessage{Message: m}}}
 }
@@ -259,6 +263,7 @@ type fakeSessions struct {
 	reported  func(id uuid.UUID) error
 	queue     func(id uuid.UUID, key string) error
 	decide    func(id uuid.UUID, key string) error // SendAgain, SendAnyway and Drop
+	reword    func(key, text string) error
 	move      func(id uuid.UUID, to session.Conversation) error
 	interrupt func(id uuid.UUID) error
 	look      lifecycle.Look
@@ -266,6 +271,7 @@ type fakeSessions struct {
 	withdraw  func(id uuid.UUID, key string) error
 	dialog    lifecycle.Dialog // what the terminal shows
 	press     func(mark string) (lifecycle.Dialog, error)
+	output    func() lifecycle.Output
 }
 
 func (f *fakeSessions) Start(_ context.Context, q lifecycle.StartRequest) (session.Record, error) {
@@ -367,6 +373,14 @@ func (f *fakeSessions) Queue(_ context.Context, id uuid.UUID, key string) error 
 	return nil
 }
 
+func (f *fakeSessions) Keep(_ context.Context, id uuid.UUID, key string) error {
+	f.add("keep %s for %s", key, id)
+	if f.queue != nil {
+		return f.queue(id, key)
+	}
+	return nil
+}
+
 func (f *fakeSessions) SendAgain(_ context.Context, id uuid.UUID, key string) error {
 	f.add("send again %s for %s", key, id)
 	if f.decide != nil {
@@ -432,6 +446,21 @@ func (f *fakeSessions) Withdraw(_ context.Context, id uuid.UUID, key string) err
 		return f.withdraw(id, key)
 	}
 	return nil
+}
+
+func (f *fakeSessions) Reword(_ context.Context, id uuid.UUID, key, text string, class lifecycle.Class) error {
+	f.add("reword %s of %s as %s %q", key, id, class, text)
+	if f.reword != nil {
+		return f.reword(key, text)
+	}
+	return nil
+}
+
+func (f *fakeSessions) Output(context.Context, session.Record, string) lifecycle.Output {
+	if f.output != nil {
+		return f.output()
+	}
+	return lifecycle.Output{}
 }
 
 func (f *fakeSessions) Wake(id uuid.UUID) { f.add("wake %s", id) }
@@ -534,11 +563,18 @@ type fakeSender struct {
 	send   func(ctx context.Context, m outbox.Message) error
 	post   func(m outbox.Message) error
 	edit   func(m outbox.Message) error
+	upload func(f outbox.File) error
+
+	editNow func(m outbox.Message) error
 
 	sent, posted, edited []outbox.Message
+	ended                []outbox.Message // of EditNow
+	files                []outbox.File
 	buttons              [][]outbox.Button // what EditButtons set last
 	spent                int               // how often buttons were taken off
 	alerts               int               // how often a person had to close a sentence
+	parked               map[int64]bool
+	rich                 bool
 }
 
 func (f *fakeSender) keep(list *[]outbox.Message, what string, m outbox.Message) {
@@ -567,7 +603,16 @@ func (f *fakeSender) lastID() int {
 }
 
 func (f *fakeSender) SendFile(_ context.Context, m outbox.File) (int, error) {
+	if f.upload != nil {
+		if err := f.upload(m); err != nil {
+			return 0, err
+		}
+	}
 	f.add("file %s", m.Name)
+	f.mu.Lock()
+	f.files = append(f.files, m)
+	f.mu.Unlock()
+	f.events <- "file " + m.Name
 	return 1, nil
 }
 
@@ -580,7 +625,9 @@ func (f *fakeSender) Post(ctx context.Context, m outbox.Message) error {
 			return err
 		}
 	}
-	f.keep(&f.posted, "post", m)
+	for _, part := range outbox.Parts(m) { // as the outbox does
+		f.keep(&f.posted, "post", part)
+	}
 	f.events <- "post " + m.Text.Text
 	return nil
 }
@@ -593,6 +640,18 @@ func (f *fakeSender) Edit(_ context.Context, to session.Conversation, id int, m 
 	}
 	m.To, m.ReplyTo = to, id
 	f.keep(&f.edited, "edit", m)
+	return nil
+}
+
+func (f *fakeSender) EditNow(_ context.Context, to session.Conversation, id int, m outbox.Message) error {
+	if f.editNow != nil {
+		if err := f.editNow(m); err != nil {
+			return err
+		}
+	}
+	m.To, m.ReplyTo = to, id
+	f.keep(&f.ended, "edit now", m)
+	f.events <- "edit now " + m.Text.Text
 	return nil
 }
 
@@ -620,6 +679,21 @@ func (f *fakeSender) Typing(_ context.Context, to session.Conversation) {
 	f.add("typing in %d", to.ChatID)
 }
 
+// Parked says which chats take nothing.
+func (f *fakeSender) Parked(chat int64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.parked[chat]
+}
+
+func (f *fakeSender) Unpark(chat int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.parked, chat)
+}
+
+func (f *fakeSender) TakesRich() bool { return f.rich }
+
 func (f *fakeSender) Answer(_ context.Context, _ session.Conversation, query, text string, alert bool) {
 	if alert {
 		f.mu.Lock()
@@ -627,6 +701,26 @@ func (f *fakeSender) Answer(_ context.Context, _ session.Conversation, query, te
 		f.mu.Unlock()
 	}
 	f.add("answer %s: %s", query, text)
+}
+
+// reaction is the one that a message has; "none yet" where none was ever put there.
+func (f *fakeSender) reaction(message int) string {
+	all := f.reactions(message)
+	if len(all) == 0 {
+		return "none yet"
+	}
+	return all[len(all)-1]
+}
+
+// reactions are those that a message had, one after the other.
+func (f *fakeSender) reactions(message int) (all []string) {
+	for _, line := range f.done() {
+		rest, ok := strings.CutPrefix(line, "react ")
+		if emoji, at, _ := strings.Cut(rest, " to "); ok && strings.HasPrefix(at, strconv.Itoa(message)+" ") {
+			all = append(all, emoji)
+		}
+	}
+	return all
 }
 
 // texts are the messages posted so far.
@@ -701,6 +795,24 @@ func (f *fakeEntries) Finish(key string) error {
 		}
 	}
 	return f.Store.Finish(key)
+}
+
+func (f *fakeEntries) FinishIn(key string, state inbox.State) error {
+	if f.finish != nil {
+		if err := f.finish(key); err != nil {
+			return err
+		}
+	}
+	return f.Store.FinishIn(key, state)
+}
+
+func (f *fakeEntries) Change(key string, change func(e *inbox.Entry) error) error {
+	return f.Store.Change(key, func(e *inbox.Entry) error {
+		if err := change(e); err != nil || f.save == nil {
+			return err
+		}
+		return f.save(*e)
+	})
 }
 
 // prompt puts an entry into the inbox that is a prompt of a session.

@@ -96,21 +96,29 @@ func TestP9_OnlyAllowedPeopleAreToldOfFailures(t *testing.T) {
 				w.silent(t)
 				return
 			}
-			assert.Equal(t, w.word(i18n.Unreadable), w.sender.last(t).Text.Text)
+			assert.Equal(t, warning+w.word(i18n.Unreadable), w.sender.last(t).Text.Text)
 		})
 	}
 }
 
 func TestP4_AFailedUpdateIsToldDurablyOrStays(t *testing.T) {
 	w := newWorld(t)
-	f := inbox.Failure{From: alice, Conversation: atAlice, Update: &models.Update{}, Err: errors.New("no")}
+	f := inbox.Failure{From: alice, Conversation: atAlice, MessageID: 77, Update: &models.Update{}, Err: errors.New("no")}
 	require.NoError(t, w.UpdateFailed(t.Context(), f))
-	assert.Equal(t, []string{w.word(i18n.UpdateFailed)}, w.sender.texts())
+	assert.Equal(t, []string{warning + w.word(i18n.UpdateFailed)}, w.sender.texts())
+	assert.Equal(t, []any{77, reactionNone}, []any{w.sender.last(t).ReplyTo, w.sender.reaction(77)})
+	f.Deadly, f.Update, f.MessageID = true, nil, 78
+	require.NoError(t, w.UpdateFailed(t.Context(), f))
+	assert.Equal(t, warning+w.word(i18n.UpdateFailed), w.sender.last(t).Text.Text, "it was readable")
+	f.Deadly, f.Update, f.MessageID = false, &models.Update{EditedMessage: &models.Message{}}, 79
+	require.NoError(t, w.UpdateFailed(t.Context(), f))
+	assert.Equal(t, 79, w.sender.last(t).ReplyTo)
+	assert.Equal(t, "none yet", w.sender.reaction(79), "the message itself may have arrived")
 	w.sender.post = refuse
 	assert.ErrorIs(t, w.UpdateFailed(t.Context(), f), errDisk)
 	f.Tap, f.Update = true, tapOn(alice, &models.Message{}, "x")
 	assert.NoError(t, w.UpdateFailed(t.Context(), f), "a person taps again")
-	assert.Len(t, w.sender.texts(), 1)
+	assert.Len(t, w.sender.texts(), 3)
 	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.InternalError))
 }
 
@@ -145,16 +153,6 @@ func TestThreads(t *testing.T) {
 			assert.Equal(t, r.ID, current)
 		})
 	}
-}
-
-func TestOnlyTextIsPassedOn(t *testing.T) {
-	w := newWorld(t)
-	w.currentSession(t, "api", session.Running)
-	key, u := w.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Caption: "look",
-		Photo: []models.PhotoSize{{FileID: "f"}}})
-	require.NoError(t, w.Handle(t.Context(), key, u))
-	assert.Equal(t, []string{w.word(i18n.TextOnly)}, w.sender.texts())
-	assert.Empty(t, w.sessions.done())
 }
 
 func TestServiceMessagesAreNotAnswered(t *testing.T) {

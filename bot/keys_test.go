@@ -316,7 +316,7 @@ func TestADialogTelegramDoesNotTake(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
 		kept int
-	}{{errors.New("closed"), 1}, {&outbox.Refused{Err: outbox.ErrBlocked}, 0}} {
+	}{{errors.New("closed"), 1}, {&outbox.Refused{Err: errors.New("bad request")}, 0}} {
 		w.sender.send = func(context.Context, outbox.Message) error { return tt.err }
 		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
 		w.work(t)

@@ -58,7 +58,7 @@ func (b *Bot) tellMoved(ctx context.Context, n lifecycle.Note) error {
 	if n.Session.Binding != nil {
 		window = n.Session.Binding.Window
 	}
-	return b.say(ctx, n.Session.Conversation, b.adoptedText(i18n.Moved, n.Session, window))
+	return b.of(n.Session.ID).say(ctx, n.Session.Conversation, b.adoptedText(i18n.Moved, n.Session, window))
 }
 
 // replaceCurrent makes a session current wherever another one is.

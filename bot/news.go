@@ -24,11 +24,16 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 	case lifecycle.NoteTranscript:
 		b.answers.follow(n.Session)
 		return nil
+	case lifecycle.NoteTyped:
+		b.markPrompt(ctx, n, reactionTyped)
+		return nil
 	case lifecycle.NoteDelivered:
-		b.delivered(ctx, n)
+		b.turnBegun(n)
+		b.bangs.begun(ctx, n)
+		b.markPrompt(ctx, n, reactionReceived)
 		return nil
 	case lifecycle.NoteReady:
-		return b.say(ctx, to, b.words.Say(i18n.Ready, name))
+		return b.of(n.Session.ID).say(ctx, to, b.words.Say(i18n.Ready, name))
 	case lifecycle.NoteNotReporting:
 		return b.tellNotReady(ctx, n)
 	case lifecycle.NoteDialog:
@@ -56,7 +61,7 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 	case lifecycle.NoteFailed:
 		return b.postScreen(ctx, n, b.words.Say(i18n.FailedScreen, name), b.waiting(n))
 	case lifecycle.NoteLost:
-		return b.post(ctx, to, plain(b.words.Say(i18n.Lost, name)+b.waiting(n)), b.comeBack(n))
+		return b.of(n.Session.ID).post(ctx, to, plain(b.words.Say(i18n.Lost, name)+b.waiting(n)), b.comeBack(n))
 	case lifecycle.NoteStopped:
 		return b.tellStopped(ctx, n)
 	case lifecycle.NoteEnded:
@@ -107,7 +112,7 @@ func (b *Bot) postScreen(ctx context.Context, n lifecycle.Note, head, foot strin
 	if n.Kind == lifecycle.NoteFailed || n.Kind == lifecycle.NoteEnded {
 		buttons = b.comeBack(n)
 	}
-	return b.post(ctx, n.Session.Conversation, text, buttons)
+	return b.of(n.Session.ID).post(ctx, n.Session.Conversation, text, buttons)
 }
 
 // comeBack is the [Resume] under the news of an end.
@@ -119,7 +124,7 @@ func (b *Bot) tellEnded(ctx context.Context, n lifecycle.Note) error {
 	e := n.Session.Exit
 	args := i18n.Args{"Name": n.Session.Name}
 	if e == nil || !e.Crashed() {
-		return b.post(ctx, n.Session.Conversation, plain(b.words.Say(i18n.Ended, args)+b.waiting(n)), b.comeBack(n))
+		return b.of(n.Session.ID).post(ctx, n.Session.Conversation, plain(b.words.Say(i18n.Ended, args)+b.waiting(n)), b.comeBack(n))
 	}
 	args["Status"], args["Signal"] = e.Status, e.Signal
 	key := i18n.CrashedStatus
@@ -141,7 +146,7 @@ func (b *Bot) waiting(n lifecycle.Note) string {
 // be taken out there.
 func (b *Bot) tellDraft(ctx context.Context, n lifecycle.Note) error {
 	head := plain(b.words.Say(i18n.DraftCleared, i18n.Args{"Name": n.Session.Name}) + "\n")
-	return b.post(ctx, n.Session.Conversation, render.Join(head, render.Pre(n.Draft, "")), nil)
+	return b.of(n.Session.ID).post(ctx, n.Session.Conversation, render.Join(head, render.Pre(n.Draft, "")), nil)
 }
 
 // reply says something about one message, under it.
@@ -153,23 +158,21 @@ func (b *Bot) reply(ctx context.Context, n lifecycle.Note, text string, buttons 
 	return b.postUnder(ctx, outbox.Message{To: e.Conversation, Text: plain(text), ReplyTo: e.MessageID, Silent: true, Buttons: rows(2, buttons...)})
 }
 
-// delivered marks the message that the agent has.
-func (b *Bot) delivered(ctx context.Context, n lifecycle.Note) {
+// markPrompt says with a reaction how far a prompt is.
+func (b *Bot) markPrompt(ctx context.Context, n lifecycle.Note, reaction string) {
 	e, err := b.Entries.Load(n.Prompt.Key)
 	if err != nil {
 		b.Log.Debug("receipt_without_entry", "error", err.Error())
 		return
 	}
-	if !b.mayShow(e.Conversation) {
-		return
+	b.mark(ctx, e.Conversation, e.MessageID, reaction)
+	if b.mayShow(e.Conversation) {
+		b.Sender.Typing(ctx, e.Conversation)
 	}
-	if e.MessageID != 0 {
-		b.Sender.React(ctx, e.Conversation, e.MessageID, reactionReceived)
-	}
-	b.Sender.Typing(ctx, e.Conversation)
 }
 
-// tellUnproven asks what to do with a prompt that may have been typed.
+// tellUnproven asks what to do with a prompt that may have been typed, and says
+// whether it is known where it stands.
 func (b *Bot) tellUnproven(ctx context.Context, n lifecycle.Note) error {
 	e, err := b.Entries.Load(n.Prompt.Key)
 	if err != nil {
@@ -177,7 +180,10 @@ func (b *Bot) tellUnproven(ctx context.Context, n lifecycle.Note) error {
 	}
 	head := b.words.Say(i18n.Unproven, i18n.Args{"Name": n.Session.Name, "Time": e.Received.Local().Format("15:04")})
 	text := render.Join(plain(head+"\n"), quoted(n.Prompt.Text))
-	return b.postUnder(ctx, outbox.Message{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Buttons: rows(2,
+	if n.InBox {
+		text = render.Join(text, plain("\n"+b.words.Say(i18n.UnprovenInBox)))
+	}
+	return b.failed(ctx, e.Conversation, e.MessageID, text, rows(2,
 		b.button(i18n.ButtonSendAgain, "again:"+e.Key, outbox.Primary),
-		b.button(i18n.ButtonDrop, "drop:"+e.Key, ""))})
+		b.button(i18n.ButtonDrop, "drop:"+e.Key, "")))
 }

@@ -86,6 +86,7 @@ func newsTable() map[lifecycle.NoteKind]told {
 		lifecycle.NoteLost:         {says: name(i18n.Lost, i18n.ReceiptWaiting), buttons: []string{"res"}},
 		lifecycle.NoteEnded:        {says: name(i18n.Ended, i18n.ReceiptWaiting), buttons: []string{"res"}},
 		lifecycle.NoteStopped:      {says: name(i18n.ReceiptArchived), buttons: []string{"undo"}},
+		lifecycle.NoteTyped:        {}, // a reaction
 		lifecycle.NoteDelivered:    {}, // a reaction
 		lifecycle.NoteTranscript:   {}, // what the transcript says
 		lifecycle.NoteTransferred:  {says: name(i18n.Moved, i18n.AdoptedAsks)},
@@ -171,6 +172,9 @@ func TestDeliveredIsAReaction(t *testing.T) {
 	n := w.news(t, lifecycle.NoteDelivered)
 	require.NoError(t, w.SessionNews(t.Context(), n))
 	assert.Equal(t, []string{"react 👌 to 77 in 7", "typing in 7"}, w.sender.done())
+	n.Kind = lifecycle.NoteTyped
+	require.NoError(t, w.SessionNews(t.Context(), n))
+	assert.Equal(t, reactionTyped, w.sender.reaction(77))
 	require.NoError(t, w.entries.Store.Finish(n.Prompt.Key))
 	assert.NoError(t, w.SessionNews(t.Context(), n), "a receipt without an entry is nothing to fail on")
 }
@@ -239,9 +243,20 @@ func TestP4_TheUnprovenIsQuoted(t *testing.T) {
 			assert.LessOrEqual(t, m.Text.Length(), 4096)
 			assert.Equal(t, []string{"again:" + n.Prompt.Key, "drop:" + n.Prompt.Key}, data(m))
 			head, quote, _ := strings.Cut(m.Text.Text, "\n")
-			assert.Equal(t, w.word(i18n.Unproven, i18n.Args{"Name": "api", "Time": started.Local().Format("15:04")}), head)
+			assert.Equal(t, warning+w.word(i18n.Unproven, i18n.Args{"Name": "api", "Time": started.Local().Format("15:04")}), head)
 			assert.True(t, strings.HasPrefix(text, strings.TrimSpace(quote)))
+			assert.Equal(t, reactionNone, w.sender.reaction(77))
 		})
+	}
+}
+
+func TestP4_TheUnprovenIsSaidToStandInTheBoxWhereItIsSeen(t *testing.T) {
+	for _, seen := range []bool{true, false} {
+		w := newWorld(t)
+		n := w.news(t, lifecycle.NoteUnproven)
+		n.InBox = seen
+		require.NoError(t, w.SessionNews(t.Context(), n))
+		assert.Equal(t, seen, strings.HasSuffix(w.sender.last(t).Text.Text, "\n"+w.word(i18n.UnprovenInBox)))
 	}
 }
 

@@ -168,6 +168,8 @@ func TestChats(t *testing.T) {
 		assert.Equal(t, want.ID, id)
 	}
 	require.NoError(t, os.WriteFile(c.path(inGroup), []byte("{half"), 0o600))
+	c, err = OpenChats(dir)
+	require.NoError(t, err)
 	id, err := c.Current(inGroup)
 	require.NoError(t, err, "the person picks again")
 	assert.Zero(t, id)

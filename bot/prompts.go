@@ -17,38 +17,48 @@ import (
 	"ccbot/lifecycle"
 )
 
-// Reactions that say how far a message is. Both are in Telegram's list.
-const (
-	reactionStored   = "👀" // on disk, waits to be typed
-	reactionReceived = "👌" // proof that the agent has it
-)
-
 // prompt passes a text to the current session. It stays in the inbox until
 // there is proof that the agent has it, or it leaves with a sentence.
 func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
-	r, ok, err := b.current(in.to)
+	r, ok, err := b.addressed(in)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return b.notDelivered(ctx, in, b.noSessionText(), nil)
+		return b.notDelivered(ctx, in, b.nowhereText(in), nil)
 	}
-	if !r.State.Live() {
+	if !r.State.Live() && !resumable(r) {
 		return b.agentGone(ctx, in, r)
 	}
-	typed, class, ok := lifecycle.Normalise(text)
+	typed, class, ok := lifecycle.Normalise(b.withFiles(text, in.filesFor(r)))
 	if !ok {
-		return b.say(ctx, in.to, b.words.Say(i18n.BlankText))
-	}
-	if err := b.show(ctx, in.to, r); err != nil { // the answer comes to where the text came from
-		return err
+		return b.failed(ctx, in.to, in.message, plain(b.words.Say(i18n.BlankText)), nil)
 	}
 	e, err := b.Entries.Load(in.key)
 	if err != nil {
 		return err
 	}
 	e.Session, e.Conversation, e.MessageID = r.ID, in.to, in.message
-	e.Text, e.Class, e.State = typed, string(class), inbox.Held
+	e.Text, e.Class, e.Sent, e.Files = typed, string(class), sentAt(in), in.filesFor(r)
+	b.noteTarget(in.to, in.message, in.key, r)
+	switch {
+	case !r.State.Live():
+		return b.askResume(ctx, e, r)
+	case aged(e):
+		return b.askAged(ctx, e, r)
+	}
+	return b.hold(ctx, in, r, e, text)
+}
+
+// hold puts a prompt on disk as one of its session's, and then into its queue.
+func (b *Bot) hold(ctx context.Context, in incoming, r session.Record, e inbox.Entry, text string) error {
+	if err := b.show(ctx, in.to, r); err != nil { // the answer comes to where the text came from
+		return err
+	}
+	if err := b.unqueued.settle(ctx, r.ID); err != nil {
+		return err
+	}
+	e.State = inbox.Held
 	asked, behind := b.behind(e)
 	e.Note = "" // nothing was told of it as a prompt
 	if behind {
@@ -58,14 +68,14 @@ func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
 		return err
 	}
 	b.at("prompt-saved")
-	err = b.Sessions.Queue(ctx, r.ID, in.key)
+	b.mark(ctx, in.to, in.message, reactionStored) // before it is queued: what comes of it marks it next
+	err := b.Sessions.Queue(ctx, r.ID, in.key)
 	if errors.Is(err, lifecycle.ErrNoAgent) && b.moved(r.ID) {
 		return b.promptAgain(ctx, in, e, text)
 	}
 	if err != nil {
 		return b.notQueued(ctx, in, r, e, err)
 	}
-	b.Sender.React(ctx, in.to, in.message, reactionStored)
 	b.Sender.Typing(ctx, in.to)
 	if behind {
 		return b.asks.offer(e, asked.Request.ID)
@@ -78,27 +88,35 @@ func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
 func (b *Bot) promptAgain(ctx context.Context, in incoming, e inbox.Entry, text string) error {
 	e.State = inbox.Accepted
 	if err := b.Entries.Save(e); err != nil {
-		return err
+		return b.unqueued.unless(e.Key, e.Session, nil, err)
 	}
 	return b.prompt(ctx, in, text)
 }
 
-// notQueued finishes a prompt whose agent has ended meanwhile, once that is
-// told. After any other error it is as it came, to be tried again.
+// notQueued tells that the agent of a prompt has ended meanwhile. After any other error it is as it came, to be tried again; or it is
+// tried again as it is, where not even that can be written.
 func (b *Bot) notQueued(ctx context.Context, in incoming, r session.Record, e inbox.Entry, why error) error {
 	if errors.Is(why, lifecycle.ErrNoAgent) {
 		if now, ok := b.Records.Get(r.ID); ok {
 			r = now // it has ended since
 		}
-		if why = b.agentGone(ctx, in, r); why == nil {
-			why = b.Entries.Finish(in.key)
-		}
-		if why == nil {
+		if why = b.endPrompt(ctx, in, r, e); why == nil {
 			return nil
 		}
 	}
 	e.State = inbox.Accepted
-	return errors.Join(why, b.Entries.Save(e))
+	return b.unqueued.unless(e.Key, r.ID, why, b.Entries.Save(e))
+}
+
+// endPrompt tells that the agent has ended before a prompt could be queued for it.
+func (b *Bot) endPrompt(ctx context.Context, in incoming, r session.Record, e inbox.Entry) error {
+	if resumable(r) {
+		return b.askResume(ctx, e, r)
+	}
+	if err := b.agentGone(ctx, in, r); err != nil {
+		return err
+	}
+	return b.Entries.Finish(in.key)
 }
 
 // Homeless tells of prompts whose session is not there any more, and ends them.
@@ -109,7 +127,7 @@ func (b *Bot) Homeless(ctx context.Context, keys []string) error {
 			return err
 		}
 		text := render.Join(plain(b.words.Say(i18n.NotDelivered)+"\n"), quoted(e.Text))
-		if err := b.post(ctx, e.Conversation, text, nil); err != nil {
+		if err := b.failed(ctx, e.Conversation, e.MessageID, text, nil); err != nil {
 			return err
 		}
 		if err := b.Entries.Finish(key); err != nil {
@@ -131,7 +149,7 @@ func quoted(text string) render.Text {
 
 // notDelivered says that a text went nowhere, and what to do.
 func (b *Bot) notDelivered(ctx context.Context, in incoming, why string, buttons [][]outbox.Button) error {
-	return b.post(ctx, in.to, plain(why+"\n"+b.words.Say(i18n.NotDelivered)), buttons)
+	return b.failed(ctx, in.to, in.message, plain(why+"\n"+b.words.Say(i18n.NotDelivered)), buttons)
 }
 
 func (b *Bot) agentGone(ctx context.Context, in incoming, r session.Record) error {
@@ -145,8 +163,9 @@ func (b *Bot) agentGone(ctx context.Context, in incoming, r session.Record) erro
 // Prompts shows the inbox to lifecycle as the store of prompts.
 type Prompts struct{ Inbox *inbox.Store }
 
-// Prompt reads one; fs.ErrNotExist says that it is finished. Told has words of the
-// chat's own, too, which come back with SavePrompt.
+// Prompt reads one; fs.ErrNotExist says that it is finished, or that a person is
+// asked whether it is to be typed at all. Told has words of the chat's own, too,
+// which come back with SavePrompt.
 func (p Prompts) Prompt(key string) (lifecycle.Prompt, error) {
 	e, err := p.Inbox.Load(key)
 	if errors.Is(err, inbox.ErrNoEntry) {
@@ -154,6 +173,9 @@ func (p Prompts) Prompt(key string) (lifecycle.Prompt, error) {
 	}
 	if err != nil {
 		return lifecycle.Prompt{}, err
+	}
+	if e.State == inbox.Asked {
+		return lifecycle.Prompt{}, fs.ErrNotExist
 	}
 	q := lifecycle.Prompt{Key: key, Text: e.Text, Since: e.Received, Class: lifecycle.Class(e.Class),
 		State: lifecycle.PromptState(e.State)}
@@ -168,53 +190,66 @@ func (p Prompts) Prompt(key string) (lifecycle.Prompt, error) {
 
 // SavePrompt puts a prompt's new state on disk.
 func (p Prompts) SavePrompt(q lifecycle.Prompt) error {
-	e, err := p.Inbox.Load(q.Key)
-	if err != nil {
-		return err
-	}
 	var told []string
 	for _, kind := range q.Told {
 		told = append(told, string(kind))
 	}
-	e.State, e.Note, e.Typing = inbox.State(q.State), strings.Join(told, " "), nil
-	if m := q.Mark; m != nil {
-		e.Typing = &inbox.Mark{At: m.At, Path: m.Path, Offset: m.Offset, Enters: m.Enters, Retreat: m.Retreat}
-	}
-	return p.Inbox.Save(e)
+	return p.Inbox.Change(q.Key, func(e *inbox.Entry) error {
+		e.State, e.Note, e.Typing = inbox.State(q.State), strings.Join(told, " "), nil
+		e.Text, e.Class = q.Text, string(q.Class) // which Reword changes
+		if m := q.Mark; m != nil {
+			e.Typing = &inbox.Mark{At: m.At, Path: m.Path, Offset: m.Offset, Enters: m.Enters, Retreat: m.Retreat}
+		}
+		return nil
+	})
 }
 
 // MovePrompt makes a prompt another session's, durably; once more is nothing.
 // fs.ErrNotExist says that it is finished.
 func (p Prompts) MovePrompt(key string, to uuid.UUID) error {
-	e, err := p.Inbox.Load(key)
-	if errors.Is(err, inbox.ErrNoEntry) {
-		return fs.ErrNotExist
-	}
-	if err != nil || e.Session == to {
-		return err
-	}
-	e.Session = to
-	err = p.Inbox.Save(e)
-	if errors.Is(err, inbox.ErrNoEntry) { // finished since
+	err := p.Inbox.Change(key, func(e *inbox.Entry) error {
+		if e.Session == to {
+			return errUnchanged
+		}
+		e.Session = to
+		return nil
+	})
+	switch {
+	case errors.Is(err, errUnchanged):
+		return nil
+	case errors.Is(err, inbox.ErrNoEntry):
 		return fs.ErrNotExist
 	}
 	return err
 }
 
+var errUnchanged = errors.New("the entry is so already")
+
 // FinishPrompt ends a prompt for good.
 func (p Prompts) FinishPrompt(key string) error { return p.Inbox.Finish(key) }
 
-// Waiting lists the unfinished prompts of each session, in order.
+// Waiting lists the unfinished prompts of each session, in order. Those that a
+// person is asked about lie in no queue, and are none of them.
 func (p Prompts) Waiting() (map[uuid.UUID][]string, error) {
+	return p.bySession(inbox.Held, inbox.Typing, inbox.Unproven)
+}
+
+// Left is Waiting with those that a person is asked about: what has to be told
+// before a session is forgotten.
+func (p Prompts) Left() (map[uuid.UUID][]string, error) {
+	return p.bySession(inbox.Held, inbox.Typing, inbox.Unproven, inbox.Asked)
+}
+
+func (p Prompts) bySession(states ...inbox.State) (map[uuid.UUID][]string, error) {
 	entries, err := p.Inbox.List()
 	if err != nil {
 		return nil, err
 	}
-	waiting := make(map[uuid.UUID][]string)
+	all := make(map[uuid.UUID][]string)
 	for _, e := range entries {
-		if slices.Contains([]inbox.State{inbox.Held, inbox.Typing, inbox.Unproven}, e.State) {
-			waiting[e.Session] = append(waiting[e.Session], e.Key)
+		if slices.Contains(states, e.State) {
+			all[e.Session] = append(all[e.Session], e.Key)
 		}
 	}
-	return waiting, nil
+	return all, nil
 }

@@ -101,19 +101,17 @@ func TestP4_ATextThatGoesNowhereIsTold(t *testing.T) {
 		buttons int
 	}{
 		{"no session at all", func(*world) {}, "hi",
-			func(w *world) []string { return []string{lines(w.word(i18n.NoSession), w.word(i18n.NotDelivered))} }, 0},
+			func(w *world) []string {
+				return []string{lines(warning+w.word(i18n.NoSession), w.word(i18n.NotDelivered))}
+			}, 0},
 		{"one that could come back", func(w *world) { w.session(t, "old", session.Archived) }, "hi",
 			func(w *world) []string {
-				return []string{lines(w.word(i18n.NoSessionArchived), w.word(i18n.NotDelivered))}
+				return []string{lines(warning+w.word(i18n.NoSessionArchived), w.word(i18n.NotDelivered))}
 			}, 0},
-		{"an ended session", func(w *world) { w.currentSession(t, "api", session.Completed) }, "hi",
-			func(w *world) []string {
-				return []string{lines(w.named(i18n.AlreadyEnded, "api"), w.word(i18n.NotDelivered))}
-			}, 1},
 		{"blank", func(w *world) { w.currentSession(t, "api", session.Running) }, " \n\t ",
-			func(w *world) []string { return []string{w.word(i18n.BlankText)} }, 0},
+			func(w *world) []string { return []string{warning + w.word(i18n.BlankText)} }, 0},
 		{"control characters only", func(w *world) { w.currentSession(t, "api", session.Running) }, "\x1b\x07",
-			func(w *world) []string { return []string{w.word(i18n.BlankText)} }, 0},
+			func(w *world) []string { return []string{warning + w.word(i18n.BlankText)} }, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -121,6 +119,8 @@ func TestP4_ATextThatGoesNowhereIsTold(t *testing.T) {
 			key := w.mustHear(t, tt.text)
 			assert.Equal(t, tt.want(w), w.sender.texts())
 			assert.Len(t, data(w.sender.last(t)), tt.buttons)
+			assert.Equal(t, 1001, w.sender.last(t).ReplyTo, "under the message")
+			assert.Equal(t, reactionNone, w.sender.reaction(1001))
 			assert.Empty(t, w.sessions.done())
 			e, err := w.entries.Load(key)
 			require.NoError(t, err)
@@ -148,7 +148,7 @@ func TestP4_ATextThatIsNotToldStays(t *testing.T) {
 	}
 }
 
-func TestP4_ARefusedPromptIsToldAndFinished(t *testing.T) {
+func TestP4_ARefusedPromptIsToldAndKept(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Running)
 	w.sessions.queue = func(uuid.UUID, string) error {
@@ -156,20 +156,25 @@ func TestP4_ARefusedPromptIsToldAndFinished(t *testing.T) {
 		return lifecycle.ErrNoAgent
 	}
 	key := w.mustHear(t, "hi")
-	assert.Equal(t, []string{lines(w.named(i18n.AlreadyEnded, "api"), w.word(i18n.NotDelivered))}, w.sender.texts())
-	_, err := w.entries.Load(key)
-	assert.ErrorIs(t, err, inbox.ErrNoEntry)
+	assert.Equal(t, []string{lines(warning+w.named(i18n.AlreadyEnded, "api"), w.word(i18n.NotDelivered))}, w.sender.texts())
+	assert.Equal(t, []string{reactionStored, reactionNone}, w.sender.reactions(1001))
+	e, err := w.entries.Load(key)
+	require.NoError(t, err)
+	assert.Equal(t, []any{inbox.Asked, r.ID, "hi"}, []any{e.State, e.Session, e.Text})
+	assert.Equal(t, []string{"rns:" + key, "old:drop:" + key}, data(w.sender.last(t)))
 }
 
-func TestARefusedPromptCanBeResumed(t *testing.T) {
+func TestP4_ARefusedPromptIsFinishedWhereNothingBringsItsSessionBack(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Running)
 	w.sessions.queue = func(uuid.UUID, string) error {
-		w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
+		w.records.change(r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
 		return lifecycle.ErrNoAgent
 	}
-	w.mustHear(t, "hi")
-	assert.Equal(t, []string{"res:" + ref(r.ID)}, data(w.sender.last(t)))
+	key := w.mustHear(t, "hi")
+	assert.Contains(t, w.sender.last(t).Text.Text, w.word(i18n.NotDelivered))
+	_, err := w.entries.Load(key)
+	assert.ErrorIs(t, err, inbox.ErrNoEntry)
 }
 
 func TestP4_ARefusedPromptIsFinishedOnlyWhenTold(t *testing.T) {
@@ -229,7 +234,8 @@ func TestP4_APromptWithoutASessionIsTold(t *testing.T) {
 	one := w.prompt(t, session.Record{ID: uuid.New()}, "one", inbox.Held)
 	blank := w.prompt(t, session.Record{ID: uuid.New()}, "\u2800", inbox.Held)
 	require.NoError(t, w.Homeless(t.Context(), []string{one.Key, blank.Key}))
-	assert.Equal(t, []string{lines(w.word(i18n.NotDelivered), "one"), w.word(i18n.NotDelivered)}, w.sender.texts())
+	assert.Equal(t, []string{warning + lines(w.word(i18n.NotDelivered), "one"), warning + w.word(i18n.NotDelivered)}, w.sender.texts())
+	assert.Equal(t, []any{one.MessageID, reactionNone}, []any{w.sender.last(t).ReplyTo, w.sender.reaction(one.MessageID)})
 	for _, key := range []string{one.Key, blank.Key} {
 		_, err := w.entries.Load(key)
 		assert.ErrorIs(t, err, inbox.ErrNoEntry)

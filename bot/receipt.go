@@ -18,7 +18,7 @@ import (
 
 // tellStopped gives the receipt of an archive, with what can be done about it.
 func (b *Bot) tellStopped(ctx context.Context, n lifecycle.Note) error {
-	return b.post(ctx, n.Session.Conversation, plain(b.receiptText(n.Session, *n.Receipt)), b.afterEnd(n.Session, *n.Receipt))
+	return b.of(n.Session.ID).post(ctx, n.Session.Conversation, plain(b.receiptText(n.Session, *n.Receipt)), b.afterEnd(n.Session, *n.Receipt))
 }
 
 // afterEnd is the button under a receipt.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -20,26 +22,22 @@ func plain(text string) render.Text { return render.Plain(text) }
 // post sends a text that no transcript can repeat: it is on disk when post
 // returns. Buttons stand under its last part.
 func (b *Bot) post(ctx context.Context, to session.Conversation, text render.Text, buttons [][]outbox.Button) error {
-	parts := text.Split(limit)
-	for i, part := range parts {
-		m := outbox.Message{To: to, Text: part}
-		if i == len(parts)-1 {
-			m.Buttons = buttons
-		}
-		if err := b.postUnder(ctx, m); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.of(uuid.Nil).post(ctx, to, text, buttons)
 }
 
-// postUnder posts one message, under the one that it is about if it names one.
-// Who was taken off the list gets nothing.
+// postUnder posts one message, under the one that it is about if it names one. The
+// outbox splits what is too long: all of it is posted, or nothing, so that a retry
+// repeats no part. Of a blank text there is nothing to post. Who was taken off the
+// list gets nothing.
 func (b *Bot) postUnder(ctx context.Context, m outbox.Message) error {
+	if m.Text.Blank() {
+		return nil
+	}
 	if !b.mayShow(m.To) {
 		b.Log.Info("not_told", "chat_id", m.To.ChatID, "why", "nobody there is allowed any more")
 		return nil
 	}
+	m.Session = b.sessionUnder(m)
 	if err := b.Sender.Post(ctx, m); err != nil {
 		return fmt.Errorf("post: %w", err)
 	}

@@ -69,7 +69,7 @@ func (b *Bot) upload(ctx context.Context, r session.Record, to session.Conversat
 	ctx, cancel := context.WithTimeoutCause(ctx, uploadFor, errSlow)
 	defer cancel()
 	_, err := b.Sender.SendFile(ctx, outbox.File{To: to, Name: shownFileName(f.path), Caption: b.captionText(r, caption),
-		Body: f.File, Size: f.info.Size()})
+		Body: f.File, Size: f.info.Size(), Session: r.ID})
 	refused := (*outbox.Refused)(nil)
 	switch {
 	case errors.As(err, &refused):
@@ -127,7 +127,7 @@ func (b *Bot) offerFile(ctx context.Context, r session.Record, f foundFile, capt
 	}
 	shown := shownPath(b.short(f.path))
 	args := i18n.Args{"Name": r.Name, "Path": shown, "Size": bytesText(f.info.Size())}
-	err = b.post(ctx, o.to, marked(b.words.Say(i18n.FileAsk, args), shown), rows(2,
+	err = b.of(r.ID).post(ctx, o.to, marked(b.words.Say(i18n.FileAsk, args), shown), rows(2,
 		b.button(i18n.ButtonSendIt, "snd:"+mark, outbox.Primary), b.button(i18n.ButtonNo, "snx:"+mark, "")))
 	if err != nil {
 		b.files.drop(mark)

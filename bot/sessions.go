@@ -41,6 +41,7 @@ func (b *Bot) setCurrent(ctx context.Context, to session.Conversation, id uuid.U
 	if err := b.Chats.SetCurrent(to, id); err != nil {
 		return err
 	}
+	b.answers.nudge(id) // what it has said since its last notice is shown now
 	return b.asks.switched(ctx, to, id)
 }
 

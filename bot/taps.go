@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/go-telegram/bot/models"
-	"github.com/google/uuid"
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
@@ -50,10 +49,12 @@ func (b *Bot) tapTable() map[string]tap {
 		"no":    b.tapCancel,                                      // BY: take the question back
 		"undo":  b.tapUndo,                                        // SESSION:TIME: take the end back that was then, seconds since 1970
 		"res":   b.tapResume,                                      // WISH: bring it back
+		"rns":   b.tapResumeAndSend,                               // KEY: bring its session back, and type it then
 		"mkd":   b.tapMakeDir,                                     // WISH: make its directory again, then bring it back
 		"try":   b.tapRetry,                                       // SESSION: try again to end what is left of it
 		"again": b.tapAgain,                                       // KEY: type an unproven prompt again
 		"drop":  b.tapDrop,                                        // KEY: give an unproven prompt up
+		"old":   b.tapOld,                                         // DECISION:KEY: type an old prompt, or give it up
 		"any":   b.tapAnyway,                                      // KEY: type a prompt that waits behind a draft
 		"p":     b.tapAsk,                                         // REQUEST:VERB:…: answer a permission request
 		"dw":    b.tapDenyWith,                                    // REQUEST:KEY: deny it, with a prompt that waits as the reason
@@ -94,14 +95,27 @@ func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
 		return nil
 	}
 	m := q.Message.Message
+	b.unpark(m.Chat.ID)
 	parts := strings.Split(q.Data, ":")
 	t := tapEvent{query: q.ID, from: q.From.ID, name: q.From.FirstName, message: m.ID, text: m.Text, buttons: buttonsOf(m),
 		args: parts[1:], to: inbox.ConversationOf(m)}
+	if !t.shown(q.Data) { // the message has other buttons by now, which stay; or somebody made it up
+		b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.StaleButton), false)
+		return nil
+	}
 	do, ok := b.taps[parts[0]]
 	if !ok {
 		return b.stale(ctx, t)
 	}
 	return do(ctx, t)
+}
+
+// shown says whether the message has a button with these data, as Telegram has it:
+// an app may send any data for any message of the bot's.
+func (t tapEvent) shown(data string) bool {
+	return slices.ContainsFunc(t.buttons, func(row []outbox.Button) bool {
+		return slices.ContainsFunc(row, func(one outbox.Button) bool { return one.Data == data })
+	})
 }
 
 // alert answers a tap with a sentence that the person has to close.
@@ -193,15 +207,27 @@ func (b *Bot) session(t tapEvent) (session.Record, bool) {
 	return b.Records.Get(id)
 }
 
+// tapCurrent opens a session: from the list, or from the notice that it has
+// answered. Of one that is over only the answer is shown.
 func (b *Bot) tapCurrent(ctx context.Context, t tapEvent) error {
 	r, ok := b.session(t)
-	if r = b.successor(r); !ok || !endable(r) {
+	r = b.successor(r)
+	noticed := len(t.args) > 1 && t.args[1] == fromNotice
+	if !ok || !noticed && !endable(r) {
 		return b.stale(ctx, t)
 	}
-	if err := b.use(ctx, t.to, r); err != nil {
-		return err
+	if noticed || !b.isCurrent(t.to, r) {
+		b.answers.recall(r, t.to) // before it is current: then its reader shows what is newer
+	}
+	if endable(r) {
+		if err := b.use(ctx, t.to, r); err != nil {
+			return err
+		}
 	}
 	b.Sender.Answer(ctx, t.to, t.query, "→ "+r.Name, false)
+	if noticed {
+		return b.spend(ctx, t)
+	}
 	return b.redrawList(ctx, t)
 }
 
@@ -237,38 +263,52 @@ func (b *Bot) tapCancel(ctx context.Context, t tapEvent) error {
 }
 
 // unproven finds the prompt that a question is about.
-func (b *Bot) unproven(t tapEvent) (key string, id uuid.UUID, err error) {
+func (b *Bot) unproven(t tapEvent) (inbox.Entry, error) {
 	if len(t.args) == 0 {
-		return "", uuid.Nil, fs.ErrNotExist
+		return inbox.Entry{}, fs.ErrNotExist
 	}
-	e, err := b.Entries.Load(t.args[0])
-	if err != nil {
-		return "", uuid.Nil, err
-	}
-	return e.Key, e.Session, nil
+	return b.Entries.Load(t.args[0])
 }
 
 func (b *Bot) tapAgain(ctx context.Context, t tapEvent) error {
-	return b.decide(ctx, t, b.Sessions.SendAgain, i18n.SentAgain)
+	return b.decide(ctx, t, func(ctx context.Context, e inbox.Entry) error {
+		if e.State != inbox.Unproven {
+			return fs.ErrNotExist
+		}
+		b.mark(ctx, e.Conversation, e.MessageID, reactionStored) // before: what comes of it marks it next
+		err := b.Sessions.SendAgain(ctx, e.Session, e.Key)
+		if err != nil {
+			b.mark(ctx, e.Conversation, e.MessageID, reactionNone)
+		}
+		return err
+	}, i18n.SentAgain)
 }
 
 // tapAnyway types a prompt although a person's draft is in the box. What stood
 // there comes as news.
 func (b *Bot) tapAnyway(ctx context.Context, t tapEvent) error {
-	return b.decide(ctx, t, b.Sessions.SendAnyway, i18n.SentAnyway)
+	return b.decide(ctx, t, func(ctx context.Context, e inbox.Entry) error {
+		return b.Sessions.SendAnyway(ctx, e.Session, e.Key)
+	}, i18n.SentAnyway)
 }
 
 func (b *Bot) tapDrop(ctx context.Context, t tapEvent) error {
-	return b.decide(ctx, t, b.Sessions.Drop, i18n.Dropped)
+	return b.decide(ctx, t, func(ctx context.Context, e inbox.Entry) error {
+		err := b.Sessions.Drop(ctx, e.Session, e.Key)
+		if err == nil {
+			b.mark(ctx, e.Conversation, e.MessageID, reactionNone)
+		}
+		return err
+	}, i18n.Dropped)
 }
 
 // decide carries out a person's decision on a prompt that waits for one.
-func (b *Bot) decide(ctx context.Context, t tapEvent, do func(context.Context, uuid.UUID, string) error, said i18n.Key) error {
-	key, id, err := b.unproven(t)
+func (b *Bot) decide(ctx context.Context, t tapEvent, do func(context.Context, inbox.Entry) error, said i18n.Key) error {
+	e, err := b.unproven(t)
 	if err == nil {
-		err = do(ctx, id, key)
+		err = do(ctx, e)
 	}
-	r, _ := b.Records.Get(id)
+	r, _ := b.Records.Get(e.Session)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, inbox.ErrNoEntry), errors.Is(err, session.ErrNotFound):
 		return b.stale(ctx, t)

@@ -108,9 +108,10 @@ func TestP4_APersonDecidesAboutTheUnproven(t *testing.T) {
 	for _, tt := range []struct {
 		verb, call string
 		said       i18n.Key
+		reaction   string
 	}{
-		{"again", "send again", i18n.SentAgain},
-		{"drop", "drop", i18n.Dropped},
+		{"again", "send again", i18n.SentAgain, reactionStored},
+		{"drop", "drop", i18n.Dropped, reactionNone},
 	} {
 		t.Run(tt.verb, func(t *testing.T) {
 			w := newWorld(t)
@@ -120,6 +121,7 @@ func TestP4_APersonDecidesAboutTheUnproven(t *testing.T) {
 			assert.Equal(t, []string{tt.call + " " + e.Key + " for " + r.ID.String()}, w.sessions.done())
 			assert.Equal(t, lines("the question", "", w.named(tt.said, "api")), w.sender.lastEdit(t).Text.Text)
 			assert.Empty(t, w.sender.lastEdit(t).Buttons)
+			assert.Equal(t, []string{tt.reaction}, w.sender.reactions(e.MessageID))
 		})
 	}
 }
@@ -185,13 +187,23 @@ func TestCallbackDataFits(t *testing.T) {
 // news64 tells all news that have buttons.
 func (w *world) news64(t *testing.T, r, old, stuck session.Record) {
 	t.Helper()
-	for _, key := range []string{inbox.UpdateKey(math.MaxInt64), inbox.NewPromptKey()} {
+	for _, key := range []string{inbox.UpdateKey(math.MaxInt64), "p-" + uuid.NewString()} {
 		_, err := w.entries.Add(inbox.Entry{Key: key, State: inbox.Unproven, Session: r.ID, Conversation: atAlice, Text: "x"})
 		require.NoError(t, err)
 		for _, kind := range []lifecycle.NoteKind{lifecycle.NoteUnproven, lifecycle.NoteHeldDraft} {
 			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Prompt: lifecycle.Prompt{Key: key, Text: "x"}}))
 		}
 	}
+	old64 := inbox.Entry{Key: "p-" + uuid.NewString(), State: inbox.Held, Session: r.ID, Conversation: atAlice, Text: "x"}
+	_, err := w.entries.Add(old64)
+	require.NoError(t, err)
+	require.NoError(t, w.AskAged(t.Context(), 2*Old))
+	over := inbox.Entry{Key: "p-" + uuid.NewString(), State: inbox.Accepted, Session: old.ID, Conversation: atAlice, Text: "x"}
+	_, err = w.entries.Add(over)
+	require.NoError(t, err)
+	over, err = w.entries.Load(over.Key)
+	require.NoError(t, err)
+	require.NoError(t, w.askResume(t.Context(), over, old))
 	w.asks64(t, r)
 	one := inWindow(t, math.MaxInt32)
 	one.Start, one.Boot = math.MaxUint64, strings.Repeat("b", 36)
@@ -226,7 +238,7 @@ func (w *world) asks64(t *testing.T, r session.Record) {
 		w.tapsOn(t, alice, q, verb)
 	}
 	w.asksFor(t, r, "ExitPlanMode", `{"plan":"`+strings.Repeat("long ", 2000)+`"}`)
-	e := inbox.Entry{Key: inbox.NewPromptKey(), State: inbox.Held, Session: r.ID, Conversation: atAlice, Text: "x",
+	e := inbox.Entry{Key: "p-" + uuid.NewString(), State: inbox.Held, Session: r.ID, Conversation: atAlice, Text: "x",
 		Class: string(lifecycle.ClassPrompt)}
 	_, err := w.entries.Add(e)
 	require.NoError(t, err)

@@ -19,25 +19,25 @@ const (
 
 // why tells what happened to a session, from its history.
 func (b *Bot) why(ctx context.Context, in incoming, arg string) error {
-	r, ok, err := b.findToExplain(in.to, arg)
+	r, ok, err := b.findToExplain(in, arg)
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return b.noSession(ctx, in, arg)
 	}
-	return b.post(ctx, in.to, b.historyText(r), nil)
+	return b.of(r.ID).post(ctx, in.to, b.historyText(r), nil)
 }
 
 // findToExplain finds a session as find does. An id means that very session, also
 // when another one goes on with its conversation.
-func (b *Bot) findToExplain(to session.Conversation, arg string) (session.Record, bool, error) {
+func (b *Bot) findToExplain(in incoming, arg string) (session.Record, bool, error) {
 	for _, r := range slices.Backward(b.Records.List()) {
 		if isIDOf(r, arg) {
 			return r, true, nil
 		}
 	}
-	return b.find(to, arg, func(session.Record) bool { return true })
+	return b.findFor(in, arg, func(session.Record) bool { return true })
 }
 
 // historyText is a session's history, newest last, as far as it fits one message.

@@ -92,7 +92,7 @@ func (b *Bot) adoptWindow(ctx context.Context, t tapEvent, w lifecycle.Window) e
 	if r.TookOver != uuid.Nil {
 		head = i18n.Adopted
 	}
-	if err := b.say(ctx, t.to, b.adoptedText(head, r, w.Pane.WindowName)); err != nil {
+	if err := b.of(r.ID).say(ctx, t.to, b.adoptedText(head, r, w.Pane.WindowName)); err != nil {
 		return err
 	}
 	return b.redrawWindows(ctx, t)

@@ -56,12 +56,12 @@ func (b *Bot) tellGhost(ctx context.Context, n lifecycle.Note) error {
 	if len(n.Writers) > 0 {
 		return b.tellWriters(ctx, ghost, n)
 	}
-	return b.say(ctx, n.Session.Conversation, b.words.Say(i18n.GhostUnseen, b.stateArgs(n.Session)))
+	return b.of(n.Session.ID).say(ctx, n.Session.Conversation, b.words.Say(i18n.GhostUnseen, b.stateArgs(n.Session)))
 }
 
 func (b *Bot) tellWriters(ctx context.Context, k scene, n lifecycle.Note) error {
 	text, buttons := b.writersMessage(about{scene: k, wish: wish{session: n.Session.ID}, r: n.Session, writers: n.Writers}, 0)
-	return b.post(ctx, n.Session.Conversation, text, buttons)
+	return b.of(n.Session.ID).post(ctx, n.Session.Conversation, text, buttons)
 }
 
 // writersMessage is the message about writers with its buttons. asker may cancel

@@ -60,7 +60,6 @@ const (
 	ScreenStopHint     Key = "screen_stop_hint"
 	DialogStopHint     Key = "dialog_stop_hint"
 	BlankText          Key = "blank_text"
-	TextOnly           Key = "text_only"
 	Unproven           Key = "unproven" // Name, Time
 	Dropped            Key = "dropped"
 	SentAgain          Key = "sent_again"          // Name

@@ -1,0 +1,228 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// Old is the age at which a message is not acted on unasked any more: so long
+// after it was sent ccbot first read it, or so long ccbot was away while it was
+// not typed. What waits for a turn to end is never old.
+const Old = 15 * time.Minute
+
+// noteAged stands in the note of an entry that waited while ccbot was away for so
+// long, until a person is asked about it.
+const noteAged = "aged"
+
+// aged says whether a person is to be asked before a message is acted on. A clock
+// that was wrong makes nothing old: what was sent later than it came is fresh.
+func aged(e inbox.Entry) bool {
+	return waited(e) || !e.Sent.IsZero() && e.Received.Sub(e.Sent) > Old
+}
+
+// waited says whether an entry waited while ccbot was away.
+func waited(e inbox.Entry) bool { return slices.Contains(strings.Fields(e.Note), noteAged) }
+
+// sentAt is when a message was sent, zero where that is not known.
+func sentAt(in incoming) time.Time {
+	if in.sent.Unix() <= 0 {
+		return time.Time{}
+	}
+	return in.sent.UTC()
+}
+
+// tooLate says under a command that means the turn that runs that it is too old
+// for that.
+func (b *Bot) tooLate(ctx context.Context, in incoming, command string) (told bool, err error) {
+	e, err := b.Entries.Load(in.key)
+	if err != nil {
+		return false, err
+	}
+	e.Sent = sentAt(in)
+	if !aged(e) {
+		return false, nil
+	}
+	said := i18n.Args{"Command": command, "Time": b.moment(sentOf(e))}
+	return true, b.failed(ctx, in.to, in.message, plain(b.words.Say(i18n.AgedCommand, said)), nil)
+}
+
+// sentOf is when a message was sent, or else when it was first seen.
+func sentOf(e inbox.Entry) time.Time {
+	if e.Sent.IsZero() {
+		return e.Received
+	}
+	return e.Sent
+}
+
+// AskAged asks about the prompts that were not typed yet when ccbot was away for
+// longer than Old. It belongs before the prompts are handed to their sessions.
+// What only was to be handled is asked about when its turn comes.
+func (b *Bot) AskAged(ctx context.Context, away time.Duration) error {
+	entries, err := b.Entries.List()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		waits := e.State == inbox.Held || e.State == inbox.Accepted || e.State == inbox.Gathered
+		if waits && away > Old && !waited(e) { // also where a person has said yes before that
+			if err := b.noteAged(e.Key); err != nil {
+				return err
+			}
+			e.Note = noteAged
+		}
+		r, known := b.Records.Get(e.Session)
+		if e.State != inbox.Held || !waited(e) || !known || !b.mayShow(e.Conversation) {
+			continue // or nobody knows the session, or nobody may be asked
+		}
+		if err := b.askAged(ctx, e, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Bot) noteAged(key string) error {
+	return b.Entries.Change(key, func(e *inbox.Entry) error {
+		e.Note = strings.TrimSpace(e.Note + " " + noteAged)
+		return nil
+	})
+}
+
+// askAged asks whether a prompt is still to be typed. Until a person has said so
+// it is in no queue. A crash between the question and its note asks once more.
+func (b *Bot) askAged(ctx context.Context, e inbox.Entry, r session.Record) error {
+	if now := b.successor(r); resumable(now) {
+		return b.askResume(ctx, e, now)
+	}
+	head := b.words.Say(i18n.AgedAsk, i18n.Args{"Name": b.successor(r).Name, "Time": b.moment(sentOf(e))})
+	err := b.postReply(ctx, e.Conversation, e.MessageID, render.Join(plain(head+"\n"), quoted(e.Text)), rows(2,
+		b.button(i18n.ButtonSend, tapOldVerb+":"+tapOldSend+":"+e.Key, outbox.Primary),
+		b.button(i18n.ButtonDrop, tapOldVerb+":"+tapOldDrop+":"+e.Key, "")))
+	if err != nil {
+		return err
+	}
+	e.State, e.Note, e.Typing = inbox.Asked, "", nil
+	if err := b.Entries.Save(e); err != nil {
+		return err
+	}
+	b.mark(ctx, e.Conversation, e.MessageID, reactionStored)
+	return nil
+}
+
+// moment is a time as people are told it: of another day than today with its date.
+func (b *Bot) moment(at time.Time) string {
+	at, now := at.Local(), b.Now().Local()
+	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return at.Format("15:04")
+	}
+	return at.Format("2006-01-02 15:04")
+}
+
+// Data of the buttons under a question about an old prompt.
+const (
+	tapOldVerb = "old"
+	tapOldSend = "send"
+	tapOldDrop = "drop"
+)
+
+// tapOld decides about an old prompt. Any allowed person of its chat may.
+func (b *Bot) tapOld(ctx context.Context, t tapEvent) error {
+	if len(t.args) != 2 {
+		return b.stale(ctx, t)
+	}
+	e, err := b.Entries.Load(t.args[1])
+	switch {
+	case errors.Is(err, inbox.ErrNoEntry):
+		return b.stale(ctx, t)
+	case err != nil:
+		return err
+	case e.State != inbox.Asked || e.Conversation.ChatID != t.to.ChatID:
+		return b.stale(ctx, t)
+	case t.args[0] == tapOldSend:
+		return b.sendOld(ctx, t, e)
+	case t.args[0] == tapOldDrop:
+		return b.dropOld(ctx, t, e)
+	}
+	return b.stale(ctx, t)
+}
+
+func (b *Bot) dropOld(ctx context.Context, t tapEvent, e inbox.Entry) error {
+	err := b.Entries.FinishIn(e.Key, inbox.Asked)
+	switch {
+	case isGone(err): // [Send] under another question about it was quicker
+		return b.stale(ctx, t)
+	case err != nil:
+		return err
+	}
+	b.mark(ctx, e.Conversation, e.MessageID, reactionNone)
+	b.Sender.Answer(ctx, t.to, t.query, "", false)
+	return b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.text, b.words.Say(i18n.Dropped)))
+}
+
+// sendOld puts an old prompt at the end of its session's queue. While the session
+// is over the question stays: the person may bring it back first.
+func (b *Bot) sendOld(ctx context.Context, t tapEvent, e inbox.Entry) error {
+	r, ok := b.Records.Get(e.Session)
+	if !ok {
+		return errors.Join(b.Homeless(ctx, []string{e.Key}), b.stale(ctx, t))
+	}
+	r = b.successor(r)
+	name := i18n.Args{"Name": r.Name}
+	err := lifecycle.ErrNoAgent
+	if r.State.Live() {
+		err = b.queueOld(ctx, e, r)
+	}
+	switch {
+	case isGone(err):
+		return b.stale(ctx, t)
+	case errors.Is(err, lifecycle.ErrNoAgent):
+		b.alert(ctx, t, i18n.AlreadyEnded, name)
+		return nil
+	case err != nil:
+		return err
+	}
+	b.Sender.Answer(ctx, t.to, t.query, "", false)
+	return b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.text, b.words.Say(i18n.AgedSent, name)))
+}
+
+// queueOld has a prompt held for a session again. Where that cannot be queued, the
+// person stays asked.
+func (b *Bot) queueOld(ctx context.Context, e inbox.Entry, r session.Record) error {
+	if err := b.show(ctx, e.Conversation, r); err != nil { // the answer comes to where the text came from
+		return err
+	}
+	if err := b.restate(e.Key, inbox.Asked, inbox.Held, r.ID); err != nil {
+		return err
+	}
+	err := b.Sessions.Queue(ctx, r.ID, e.Key)
+	if err != nil {
+		return b.unqueued.unless(e.Key, r.ID, err, b.restate(e.Key, inbox.Held, inbox.Asked, r.ID))
+	}
+	return nil
+}
+
+// restate moves an entry from one state to another; fs.ErrNotExist: it is in a
+// third one.
+func (b *Bot) restate(key string, from, to inbox.State, session uuid.UUID) error {
+	return b.Entries.Change(key, func(e *inbox.Entry) error {
+		if e.State != from {
+			return fmt.Errorf("entry %s is %s: %w", key, e.State, fs.ErrNotExist)
+		}
+		e.State, e.Session = to, session
+		return nil
+	})
+}

@@ -1,0 +1,329 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+)
+
+const (
+	interrupt = `{"type":"user","message":{"content":"[Request interrupted by user]"}}` + "\n"
+	apiError  = `{"type":"assistant","isApiErrorMessage":true,"message":{"content":[{"type":"text","text":"529"}]}}` + "\n"
+	toolUse   = `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","id":"t"}]}}` + "\n"
+)
+
+func promptLine(text string) string {
+	content, _ := json.Marshal(text)
+	return fmt.Sprintf(`{"type":"user","message":{"content":%s}}`, content) + "\n"
+}
+
+// notice is what the chat is told of an answer whose first line it is.
+func (w *world) notice(name, line string) string {
+	return w.named(i18n.AnswerNotice, name) + "\n" + line
+}
+
+// beside is a session that is not the current one of Alice's chat.
+func (w *world) beside(t *testing.T, state session.State, lines ...string) session.Record {
+	t.Helper()
+	w.currentSession(t, "front", session.Running)
+	return w.session(t, "api", state, transcriptOf(t, "t.jsonl", lines...))
+}
+
+// readAll lets a reader of a session that is open read what there is now.
+func (w *world) readAll(t *testing.T, r session.Record) {
+	t.Helper()
+	r, _ = w.records.Get(r.ID)
+	p := &passage{answers: w.answers, id: r.ID}
+	reader := transcript.Open(r.Cursors[0])
+	defer reader.Close()
+	for {
+		item, ok, err := reader.Next()
+		require.NoError(t, err)
+		if !ok {
+			return
+		}
+		require.NoError(t, p.take(t.Context(), item))
+	}
+}
+
+func TestP5_AnotherSessionsAnswerIsOneNoticeAtTheEndOfItsTurn(t *testing.T) {
+	w := newWorld(t)
+	lines := []string{says("Let me look."), toolUse, says("# Done\n\nAll **tests** pass."), turnEnd}
+	r := w.beside(t, session.Running, lines[:3]...)
+	w.readAll(t, r)
+	assert.Empty(t, w.sender.texts(), "the turn goes on")
+	assert.Equal(t, r.Cursors, w.cursors(r), "and nothing counts as said")
+
+	grow(t, r.Cursors[0], lines[3])
+	w.readAll(t, r)
+	assert.Empty(t, w.sender.answersSent())
+	m := w.sender.last(t)
+	assert.Equal(t, []string{w.notice("api", "Done")}, w.sender.texts())
+	assert.Equal(t, outbox.Message{To: atAlice, Text: m.Text, Buttons: m.Buttons, Silent: true, Session: r.ID, Rank: outbox.Later}, m)
+	assert.Equal(t, []string{"cur:" + ref(r.ID) + ":n"}, data(m))
+	assert.Equal(t, int64(len(strings.Join(lines, ""))), w.cursors(r)[0].Offset)
+
+	w.readAll(t, r)
+	assert.Len(t, w.sender.texts(), 1, "and it comes once")
+}
+
+func TestP5_WhatEndsAnotherSessionsTurn(t *testing.T) {
+	interrupted := "api was interrupted. Send it what to do instead."
+	failed := "api stopped with an error from Claude: 529. Send the message again to go on."
+	for _, tt := range []struct {
+		name  string
+		state session.State
+		lines []string
+		want  []string // notices
+		sent  []string
+	}{
+		{"its end", session.Running, []string{says("one"), says("two"), turnEnd}, []string{"two"}, nil},
+		{"two turns", session.Running, []string{says("one"), turnEnd, says("two"), turnEnd}, []string{"one", "two"}, nil},
+		{"an interrupt", session.Running, []string{says("one"), interrupt}, []string{"one"}, []string{interrupted}},
+		{"an error of Claude's", session.Running, []string{says("one"), apiError}, []string{"one"}, []string{failed}},
+		{"nothing was said", session.Running, []string{toolUse, turnEnd, interrupt}, nil, []string{interrupted}},
+		{"the turn goes on", session.Running, []string{says("one"), toolUse, promptLine("more")}, nil, nil},
+		{"the end of the session", session.Completed, []string{says("one"), toolUse, says("two")}, []string{"two"}, nil},
+		{"a turn and the end of the session", session.Completed, []string{says("one"), turnEnd, says("two")}, []string{"one", "two"}, nil},
+		{"a subagent's interrupt is none", session.Running,
+			[]string{says("one"), strings.Replace(interrupt, "{", `{"isSidechain":true,`, 1)}, nil, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.beside(t, tt.state, tt.lines...)
+			if tt.state.Live() {
+				w.readAll(t, r)
+			} else {
+				w.drained(t, r)
+				assert.Equal(t, int64(len(strings.Join(tt.lines, ""))), w.cursors(r)[0].Offset)
+			}
+			var want []string
+			for _, line := range tt.want {
+				want = append(want, w.notice("api", line))
+			}
+			assert.Equal(t, want, w.sender.texts())
+			assert.Equal(t, tt.sent, w.sender.answersSent())
+		})
+	}
+}
+
+// Earlier versions write no end of a turn, and neither do commands of the terminal.
+func TestP5_AnIdleAgentHasEndedItsTurn(t *testing.T) {
+	w := newWorld(t)
+	w.answers.settle = time.Millisecond
+	w.sessions.look = lifecycle.Look{Phase: lifecycle.PhaseIdle}
+	r := w.beside(t, session.Running, says("one"), toolUse, says("two"))
+	w.running(t)
+	w.expect(t, "post "+w.notice("api", "two"), fmt.Sprintf("advance t.jsonl %d/0/0", len(says("one")+toolUse+says("two"))))
+	grow(t, r.Cursors[0], says("three"))
+	w.expect(t, "post "+w.notice("api", "three"))
+}
+
+func TestP5_AnAgentThatWorksHasNotEndedItsTurn(t *testing.T) {
+	w := newWorld(t)
+	r := w.beside(t, session.Running, says("one"))
+	for _, phase := range []lifecycle.Phase{lifecycle.PhaseWorking, lifecycle.PhaseWaitingPermission, lifecycle.PhaseUnknown} {
+		w.sessions.look = lifecycle.Look{Phase: phase}
+		p := &passage{answers: w.answers, id: r.ID, held: held{next: r.Cursors[0], line: "one"}}
+		require.NoError(t, p.lookQuiet(t.Context()))
+		assert.True(t, p.held.any())
+		assert.Equal(t, settleAgain, p.held.patience, "and it is not looked at often")
+	}
+	assert.Empty(t, w.sender.texts())
+}
+
+func TestP5_WhatBecomesCurrentIsShownInFull(t *testing.T) {
+	w := newWorld(t)
+	c := transcriptOf(t, "t.jsonl", says("one"), toolUse, says("two"))
+	front := w.currentSession(t, "front", session.Running)
+	r := w.session(t, "api", session.Running, c)
+	w.running(t)
+	require.Eventually(t, func() bool { return contains(w.sender.done(), "typing in 7") }, patience, time.Millisecond, "it has read past the first")
+	require.NoError(t, w.tap(t, alice, "cur:"+ref(r.ID)))
+	w.expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(says("one"))), "send two")
+	<-w.events
+	grow(t, c, says("three"))
+	w.expect(t, "send three")
+	<-w.events
+
+	require.NoError(t, w.tap(t, alice, "cur:"+ref(front.ID)))
+	grow(t, c, says("four"), turnEnd)
+	w.expect(t, "post "+w.notice("api", "four"))
+	assert.Equal(t, []string{w.notice("api", "four")}, w.sender.texts(), "one notice in all")
+}
+
+// It becomes current in another way than by a tap, and says nothing more.
+func TestP5_WhatIsHeldIsShownWithoutAnotherLine(t *testing.T) {
+	w := newWorld(t)
+	w.answers.settle = time.Hour
+	r := w.beside(t, session.Running, says("one"), toolUse)
+	w.running(t)
+	require.Eventually(t, func() bool { return contains(w.sender.done(), "typing in 7") }, patience, time.Millisecond, "it has read past the text")
+	require.NoError(t, w.setCurrent(t.Context(), atAlice, r.ID))
+	w.expect(t, "send one")
+}
+
+// The next line comes before the reader has heard that its session is current.
+func TestP5_NothingOvertakesWhatIsHeld(t *testing.T) {
+	w := newWorld(t)
+	r := w.beside(t, session.Running, says("one"), says("two"), turnEnd)
+	p := &passage{answers: w.answers, id: r.ID}
+	reader := transcript.Open(r.Cursors[0])
+	defer reader.Close()
+	item, _, err := reader.Next()
+	require.NoError(t, err)
+	require.NoError(t, p.take(t.Context(), item))
+	require.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
+	for range 2 { // the second text, the end of the turn
+		item, _, err = reader.Next()
+		require.NoError(t, err)
+		require.ErrorIs(t, p.take(t.Context(), item), errAgain)
+	}
+	assert.Empty(t, w.sender.done())
+	assert.Equal(t, r.Cursors, w.cursors(r))
+	w.readAll(t, r)
+	assert.Equal(t, []string{"one", "two"}, w.sender.answersSent())
+}
+
+func TestP5_ACrashRepeatsAtMostTheNotice(t *testing.T) {
+	w := newWorld(t)
+	r := w.beside(t, session.Running, says("one"), turnEnd)
+	w.sessions.advance = func(uuid.UUID, transcript.Cursor) error { return errDisk } // killed before it was on disk
+	w.readAll(t, r)
+	w.sessions.advance = nil
+	w.again()
+	w.readAll(t, r)
+	w.again()
+	w.readAll(t, r)
+	assert.Equal(t, []string{w.notice("api", "one"), w.notice("api", "one")}, w.sender.texts())
+}
+
+func TestP5_ANoticeThatIsNotOnDiskIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		r := w.beside(t, session.Completed, says("one"), turnEnd, says("two"))
+		failing := 2
+		w.sender.post = func(outbox.Message) error {
+			if failing--; failing >= 0 {
+				assert.Equal(t, r.Cursors, w.cursors(r))
+				return errDisk
+			}
+			return nil
+		}
+		w.drained(t, r)
+		assert.Equal(t, []string{w.notice("api", "one"), w.notice("api", "two")}, w.sender.texts())
+	})
+}
+
+func TestP5_ATopicGetsItsAnswersInFull(t *testing.T) {
+	w := newWorld(t)
+	r := w.beside(t, session.Completed, says("one"), turnEnd)
+	topic := session.Conversation{ChatID: ours, ThreadID: 5}
+	w.records.change(r.ID, func(r *session.Record) { r.Conversation = topic })
+	w.drained(t, r)
+	require.Equal(t, []string{"one"}, w.sender.answersSent())
+	assert.Equal(t, outbox.Message{To: topic, Text: w.sender.sent[0].Text, Session: r.ID, Rank: outbox.Now}, w.sender.sent[0])
+	assert.Empty(t, w.sender.texts())
+}
+
+// What a /clear leaves behind gets its notice before the next transcript comes.
+func TestP5_HeldBeforeAClear(t *testing.T) {
+	w := newWorld(t)
+	w.currentSession(t, "front", session.Running)
+	one, two := transcriptOf(t, "one.jsonl", says("one")), transcriptOf(t, "two.jsonl", says("two"), turnEnd)
+	r := w.session(t, "api", session.Completed, one, two)
+	w.drained(t, r)
+	assert.Equal(t, []string{w.notice("api", "one"), w.notice("api", "two")}, w.sender.texts())
+}
+
+func TestP5_HeldBeforeAReplacedTranscript(t *testing.T) {
+	w := newWorld(t)
+	r := w.beside(t, session.Running, says("one"), says("two"))
+	news := make(chan struct{}, 1)
+	grow(t, r.Cursors[0], toolUse)
+	done := make(chan error, 1)
+	go func() { done <- w.answers.readFile(t.Context(), r, news, true) }()
+	require.Eventually(t, func() bool { return contains(w.sender.done(), "typing in 7") }, patience, time.Millisecond, "it has read past the texts")
+	require.NoError(t, os.WriteFile(r.Cursors[0].Path+".new", []byte(says("another")), 0o600))
+	require.NoError(t, os.Rename(r.Cursors[0].Path+".new", r.Cursors[0].Path))
+	require.NoError(t, receive(t, done))
+	assert.Equal(t, []string{w.notice("api", "two"), w.named(i18n.TranscriptReplaced, "api")}, w.sender.texts())
+}
+
+// A chat that takes nothing is no reason to pass anything: after the block all of it
+// comes, in order.
+func TestP5_ABlockedChatGetsWhatItMissed(t *testing.T) {
+	w := newWorld(t)
+	c := transcriptOf(t, "t.jsonl", says("one"), says("two"), says("three"))
+	r := w.currentSession(t, "api", session.Running, c)
+	park := func(parked bool) {
+		w.sender.mu.Lock()
+		defer w.sender.mu.Unlock()
+		w.sender.parked = map[int64]bool{alice: parked}
+	}
+	blocked := make(chan struct{}, 10)
+	blocking := true
+	w.sender.send = func(_ context.Context, m outbox.Message) error {
+		if blocking && m.Text.Text == "two" {
+			park(true)
+			blocked <- struct{}{}
+			return fmt.Errorf("send: %w", &outbox.Refused{Err: outbox.ErrBlocked})
+		}
+		return nil
+	}
+	w.running(t)
+	receive(t, blocked)
+	require.Eventually(t, func() bool {
+		w.answers.mu.Lock()
+		defer w.answers.mu.Unlock()
+		return len(w.answers.parked) == 1
+	}, patience, time.Millisecond)
+	w.answers.nudge(r.ID)
+	assert.Equal(t, []string{"one"}, w.sender.answersSent())
+	assert.Equal(t, int64(len(says("one"))), w.cursors(r)[0].Offset, "and nothing is passed")
+	blocking = false
+	w.mustHear(t, "/list") // which ends the block
+	require.Eventually(t, func() bool { return len(w.sender.answersSent()) == 3 }, patience, time.Millisecond)
+	assert.Equal(t, []string{"one", "two", "three"}, w.sender.answersSent())
+	assert.Empty(t, blocked)
+}
+
+func TestP5_ABlockedChatGetsNoNotices(t *testing.T) {
+	w := newWorld(t)
+	r := w.beside(t, session.Running, says("one"))
+	w.sender.parked = map[int64]bool{alice: true}
+	p := &passage{answers: w.answers, id: r.ID, held: held{next: r.Cursors[0], line: "one"}}
+	require.ErrorIs(t, p.conclude(t.Context()), outbox.ErrBlocked)
+	assert.Empty(t, w.sender.texts())
+	assert.Equal(t, r.Cursors, w.cursors(r))
+}
+
+func TestFirstLine(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"a sentence", "All done.", "All done."},
+		{"a heading", "# Result\n\nmore", "Result"},
+		{"formatting", "**Bold** and `code`", "Bold and code"},
+		{"a list", "- first\n- second", "• first"},
+		{"blank lines", "\n\n  \n x", "x"},
+		{"a long line", strings.Repeat("word ", 100), strings.Repeat("word ", 100)[:119] + "…"},
+		{"a mark that turns the line around", "abc\u202edef", "abcdef"},
+		{"cut in a letter", strings.Repeat("é", 5000), strings.Repeat("é", 119) + "…"},
+	} {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, firstLine(tt.text)) })
+	}
+}

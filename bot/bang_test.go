@@ -1,0 +1,363 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+)
+
+// shell is a world in which a session runs a command of bash mode.
+type shell struct {
+	*world
+	t    *testing.T
+	r    session.Record
+	stop func()
+
+	mu  sync.Mutex
+	now lifecycle.Output // what the terminal shows
+
+	looks int // how often it was looked at
+}
+
+// inShell runs a test with a session whose transcript begins with these lines.
+func inShell(t *testing.T, test func(t *testing.T, s *shell), lines ...string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &shell{world: newWorld(t), t: t}
+		s.r = s.currentSession(t, "api", session.Running, transcriptOf(t, "t.jsonl", lines...))
+		s.sessions.output = func() lifecycle.Output {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.looks++
+			return s.now
+		}
+		s.run()
+		test(t, s)
+		s.stop()
+	})
+}
+
+// run follows commands until stop.
+func (s *shell) run() {
+	ctx, cancel := context.WithCancel(s.t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); assert.NoError(s.t, s.bangs.Run(ctx)) }()
+	s.stop = func() { cancel(); <-done }
+}
+
+// types lets the agent have a command of bash mode.
+func (s *shell) types(command string) {
+	s.t.Helper()
+	e := s.prompt(s.t, s.r, command, inbox.Typing)
+	size := int64(0)
+	if info, err := os.Stat(s.r.Cursors[0].Path); err == nil {
+		size = info.Size()
+	}
+	require.NoError(s.t, s.SessionNews(s.t.Context(), lifecycle.Note{Kind: lifecycle.NoteDelivered, Session: s.r,
+		Prompt: lifecycle.Prompt{Key: e.Key, Text: command, Class: lifecycle.ClassBash,
+			Mark: &lifecycle.Mark{At: started, Path: s.r.Cursors[0].Path, Offset: size}}}))
+}
+
+func (s *shell) shows(now lifecycle.Output) {
+	s.mu.Lock()
+	s.now = now
+	s.mu.Unlock()
+	time.Sleep(outputPace)
+	synctest.Wait()
+}
+
+// prints is what a transcript has of a command once it has ended.
+func prints(command, out string) string {
+	return promptLine("<bash-input>"+command+"</bash-input>") + promptLine("<bash-stdout>"+out+"</bash-stdout><bash-stderr></bash-stderr>")
+}
+
+func (s *shell) ends(lines ...string) {
+	s.t.Helper()
+	grow(s.t, s.r.Cursors[0], lines...)
+	s.records.change(s.r.ID, func(r *session.Record) { r.State = session.Completed })
+	s.drained(s.t, s.record(s.t, s.r.ID))
+}
+
+func (s *shell) rows(rows ...string) lifecycle.Output {
+	return lifecycle.Output{Runs: true, Lines: rows}
+}
+
+func TestP5_TheOutputOfACommandIsOneMessage(t *testing.T) {
+	inShell(t, func(t *testing.T, s *shell) {
+		s.types("!make test")
+		s.types("!make test") // news that comes twice
+		s.shows(s.rows("one"))
+		require.Len(t, s.sender.sent, 1)
+		card := s.sender.sent[0]
+		assert.Equal(t, lines("$ make test", "one", s.word(i18n.OutputRuns)), card.Text.Text)
+		assert.Equal(t, []any{77, true, outbox.Card, s.r.ID}, []any{card.ReplyTo, card.Silent, card.Rank, card.Session})
+		s.shows(s.rows("one"))
+		s.shows(s.rows("one"))
+		assert.Empty(t, s.sender.edited, "nothing has changed")
+		s.shows(s.rows("one", "two"))
+		require.Len(t, s.sender.edited, 1)
+		assert.Equal(t, []any{1, lines("$ make test", "one", "two", s.word(i18n.OutputRuns))},
+			[]any{s.sender.edited[0].ReplyTo, s.sender.edited[0].Text.Text})
+
+		s.happened()
+		s.sender.editNow = func(outbox.Message) error {
+			assert.Equal(t, s.r.Cursors, s.cursors(s.r), "the cursor waits for the yes")
+			return nil
+		}
+		s.ends(prints("make test", "one\ntwo\nthree"))
+		require.Len(t, s.sender.ended, 1)
+		assert.Equal(t, []any{1, lines("$ make test", "one", "two", "three")}, []any{s.sender.ended[0].ReplyTo, s.sender.ended[0].Text.Text})
+		assert.Len(t, s.sender.sent, 1, "one message in the end")
+		all := s.happened()
+		assert.True(t, strings.HasPrefix(all[0], "edit now") && strings.HasPrefix(all[1], "advance"), "%q", all)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Len(t, s.sender.edited, 1, "it is left alone from then on")
+	})
+}
+
+// A message that an earlier run has left is found again and ends as it should.
+func TestP5_AGrowingMessageOutlivesARestart(t *testing.T) {
+	inShell(t, func(t *testing.T, s *shell) {
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		s.stop()
+		s.reopened(t)
+		s.run()
+		s.shows(s.rows("one", "two"))
+		assert.Equal(t, []any{1, lines("$ make test", "one", "two", s.word(i18n.OutputRuns))},
+			[]any{s.sender.lastEdit(t).ReplyTo, s.sender.lastEdit(t).Text.Text})
+		s.stop()
+		s.reopened(t)
+		s.ends(prints("make test", "all of it"))
+		require.Len(t, s.sender.ended, 1)
+
+		s.reopened(t) // a crash before the cursor was on disk
+		s.records.change(s.r.ID, func(r *session.Record) { r.Cursors = s.r.Cursors })
+		s.drained(t, s.record(t, s.r.ID))
+		require.Len(t, s.sender.ended, 2)
+		assert.Equal(t, s.sender.ended[0], s.sender.ended[1], "the same edit, which changes nothing")
+		assert.Len(t, s.sender.sent, 1)
+	})
+}
+
+func TestP5_AGrowingMessageThatIsGoneIsSentAnew(t *testing.T) {
+	inShell(t, func(t *testing.T, s *shell) {
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		s.sender.editNow = func(outbox.Message) error { return &outbox.Refused{Err: errors.New("message to edit not found")} }
+		s.ends(prints("make test", "all of it"))
+		assert.Equal(t, "all of it", s.sender.answersSent()[1])
+	})
+}
+
+func TestP5_AnEditThatFailsIsTriedAgain(t *testing.T) {
+	inShell(t, func(t *testing.T, s *shell) {
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		failed := false
+		s.sender.editNow = func(outbox.Message) error {
+			if failed {
+				return nil
+			}
+			failed = true
+			assert.Equal(t, s.r.Cursors, s.cursors(s.r))
+			return outbox.ErrUnsure
+		}
+		s.ends(prints("make test", "all of it"))
+		assert.Len(t, s.sender.ended, 1)
+		assert.Len(t, s.sender.sent, 1)
+	})
+}
+
+func TestAQuickCommandHasNoMessageOfItsOwn(t *testing.T) {
+	inShell(t, func(t *testing.T, s *shell) {
+		s.types("!ls")
+		s.shows(lifecycle.Output{})
+		assert.Empty(t, s.sender.sent)
+		s.ends(prints("ls", "a  b"))
+		assert.Equal(t, []string{"a  b"}, s.sender.answersSent())
+		assert.Empty(t, s.bangs.all)
+	})
+}
+
+// Claude Code forgets a command that was stopped. What another one prints later is
+// not taken for its output.
+func TestAStoppedCommandIsToldAndForgotten(t *testing.T) {
+	inShell(t, func(t *testing.T, s *shell) {
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		for range idleLooks {
+			s.shows(lifecycle.Output{Idle: true})
+		}
+		assert.Equal(t, lines("$ make test", "one", s.word(i18n.OutputStopped)), s.sender.lastEdit(t).Text.Text)
+		s.ends(prints("make other", "of another"))
+		assert.Empty(t, s.sender.ended)
+		assert.Equal(t, "of another", s.sender.answersSent()[1])
+	})
+}
+
+func TestAStopFromTheChatIsToldAtOnce(t *testing.T) {
+	inShell(t, func(t *testing.T, s *shell) {
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		s.mu.Lock()
+		s.now = lifecycle.Output{Idle: true}
+		s.mu.Unlock()
+		s.mustHear(t, "/stop")
+		assert.Equal(t, lines("$ make test", "one", s.word(i18n.OutputStopped)), s.sender.lastEdit(t).Text.Text)
+	})
+}
+
+// The session may have ended with its command.
+func TestACommandEndsWithItsSession(t *testing.T) {
+	inShell(t, func(t *testing.T, s *shell) {
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		s.records.change(s.r.ID, func(r *session.Record) { r.State = session.Archived })
+		s.shows(lifecycle.Output{})
+		assert.Contains(t, s.sender.lastEdit(t).Text.Text, s.word(i18n.OutputStopped))
+		s.ends(prints("make test", "it had ended before"))
+		assert.Equal(t, lines("$ make test", "it had ended before"), s.sender.ended[0].Text.Text, "what the transcript says counts")
+	})
+}
+
+// Of a session that is not the current one the notice is the answer; the message
+// that has grown ends all the same.
+func TestACommandOfAnotherSessionEndsInItsMessage(t *testing.T) {
+	inShell(t, func(t *testing.T, s *shell) {
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		s.currentSession(t, "other", session.Running)
+		s.ends(prints("make test", "all of it"), turnEnd)
+		require.Len(t, s.sender.ended, 1)
+		assert.Equal(t, lines("$ make test", "all of it"), s.sender.ended[0].Text.Text)
+		assert.Len(t, s.sender.sent, 1)
+		assert.Equal(t, []string{s.notice("api", "all of it")}, s.sender.texts())
+	})
+}
+
+func TestTwoCommandsHaveTheirOwnMessages(t *testing.T) {
+	inShell(t, func(t *testing.T, s *shell) {
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		grow(t, s.r.Cursors[0], prints("make test", "first"))
+		s.types("!make test")
+		s.shows(s.rows("two"))
+		s.ends(prints("make test", "second"))
+		require.Len(t, s.sender.ended, 2)
+		assert.Equal(t, []any{1, lines("$ make test", "first"), 2, lines("$ make test", "second")},
+			[]any{s.sender.ended[0].ReplyTo, s.sender.ended[0].Text.Text, s.sender.ended[1].ReplyTo, s.sender.ended[1].Text.Text})
+	})
+}
+
+func TestACommandWithoutOutputEndsItsMessage(t *testing.T) {
+	inShell(t, func(t *testing.T, s *shell) {
+		s.types("!false")
+		s.shows(s.rows())
+		s.ends(prints("false", ""))
+		assert.Equal(t, lines("$ false", s.word(i18n.OutputNone)), s.sender.ended[0].Text.Text)
+	})
+	inShell(t, func(t *testing.T, s *shell) {
+		s.ends(prints("false", ""))
+		assert.Empty(t, s.sender.sent, "it had no message, and has nothing to say")
+	})
+}
+
+func TestRowsAreJoined(t *testing.T) {
+	numbers := func(from, to int) (rows []string) {
+		for n := from; n <= to; n++ {
+			rows = append(rows, fmt.Sprint(n))
+		}
+		return rows
+	}
+	for _, tt := range []struct {
+		name       string
+		seen, now  []string
+		above      int
+		want       []string
+		isTheSame  bool
+		beginsWith string
+	}{
+		{name: "nothing yet"},
+		{name: "all is shown", seen: numbers(1, 2), now: numbers(1, 4), want: numbers(1, 4)},
+		{name: "the end is shown", seen: numbers(1, 4), now: numbers(3, 6), above: 3, want: numbers(1, 6)},
+		{name: "the same again", seen: numbers(1, 4), now: numbers(2, 4), above: 2, want: numbers(1, 4)},
+		{name: "some were not seen", seen: numbers(1, 2), now: numbers(5, 7), above: 5, want: append(append(numbers(1, 2), outputGap), numbers(5, 7)...)},
+		{name: "the beginning was not seen", now: numbers(5, 7), above: 4, want: append([]string{outputGap}, numbers(5, 7)...)},
+		{name: "many", seen: numbers(1, growRows), now: numbers(growRows-1, growRows+3), above: growRows,
+			want: append([]string{outputGap}, numbers(5, growRows+3)...)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			before := strings.Join(tt.seen, " ")
+			assert.Equal(t, tt.want, joinRows(tt.seen, tt.now, tt.above))
+			assert.Equal(t, before, strings.Join(tt.seen, " "))
+		})
+	}
+}
+
+func TestALongOutputIsItsEndsAndAFile(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Running)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "t.jsonl")
+	results := filepath.Join(dir, "t", "tool-results")
+	require.NoError(t, os.MkdirAll(results, 0o700))
+	var whole []string
+	for n := range 3000 {
+		whole = append(whole, fmt.Sprint("line ", n))
+	}
+	text := strings.Join(whole, "\n")
+	require.NoError(t, os.WriteFile(filepath.Join(results, "x.txt"), []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("secret"), 0o600))
+	require.NoError(t, os.Symlink(filepath.Join(dir, "secret"), filepath.Join(results, "link.txt")))
+	saved := func(path string) string {
+		return "<persisted-output>\nOutput too large (106.3KB). Full output saved to: " + path + "\n\nPreview (first 2KB):\nline 0\nline 1\n...\n</persisted-output>"
+	}
+	for _, tt := range []struct {
+		name, text string
+		head, tail string
+		file       string
+	}{
+		{"short", "one\ntwo", "one", "two", ""},
+		{"colours and a moving cursor", "\x1b[31mred\x1b[0m\n10%\r100%\r\ndone\n", "red\n100%", "done", ""},
+		{"long", text, "line 0\nline 1", "line 2998\nline 2999", text + "\n"},
+		{"kept in a file", saved(filepath.Join(results, "x.txt")), "line 0\nline 1", "line 2998\nline 2999", text + "\n"},
+		{"a file elsewhere", saved(filepath.Join(dir, "secret")), "line 0\nline 1", "106.3KB, which Telegram does not take.", ""},
+		{"a link", saved(filepath.Join(results, "link.txt")), "line 0\nline 1", "106.3KB, which Telegram does not take.", ""},
+		{"a path that climbs", saved(results + "/../../secret"), "line 0\nline 1", "106.3KB, which Telegram does not take.", ""},
+		{"one endless line", strings.Repeat("x", 100_000), "… 1 line more", "", strings.Repeat("x", 100_000) + "\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			parts := w.bangs.parts(r, transcript.Item{Kind: transcript.LocalOutput, Command: "!", Text: tt.text,
+				At: transcript.Cursor{Path: path, Offset: 5}})
+			require.NotEmpty(t, parts)
+			assert.True(t, strings.HasPrefix(parts[0].Text.Text, tt.head), "%.200q", parts[0].Text.Text)
+			assert.True(t, strings.HasSuffix(parts[0].Text.Text, tt.tail), "%.200q", parts[0].Text.Text)
+			assert.LessOrEqual(t, parts[0].Text.Length(), limit-nameRoom-shownCommand)
+			if tt.file == "" {
+				assert.Len(t, parts, 1)
+				return
+			}
+			require.Len(t, parts, 2)
+			assert.Equal(t, tt.file, string(parts[1].File.Data))
+		})
+	}
+}

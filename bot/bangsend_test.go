@@ -1,0 +1,266 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// damsCards lets cards wait, as behind a retry_after, until nobody waits for them
+// any more; after is what becomes of one then.
+func (s *shell) damsCards(after error) {
+	s.sender.send = func(ctx context.Context, m outbox.Message) error {
+		if m.Rank != outbox.Card {
+			return nil
+		}
+		<-ctx.Done()
+		return after
+	}
+}
+
+// slowCards lets cards take a while.
+func (s *shell) slowCards(d time.Duration) {
+	s.sender.send = func(ctx context.Context, m outbox.Message) error {
+		if m.Rank == outbox.Card {
+			time.Sleep(d)
+		}
+		return nil
+	}
+}
+
+func TestP4_AStopDoesNotWaitForTheMessageOfACommand(t *testing.T) {
+	for _, after := range []error{context.Canceled, fmt.Errorf("%w: %w", outbox.ErrUnsure, context.Canceled)} {
+		inShell(t, func(t *testing.T, s *shell) {
+			s.damsCards(after)
+			s.types("!make test")
+			s.shows(s.rows("one"))
+			s.mu.Lock()
+			s.now = lifecycle.Output{Idle: true}
+			s.mu.Unlock()
+			begun := time.Now()
+			s.mustHear(t, "/stop")
+			assert.Zero(t, time.Since(begun), "of the bubble's clock")
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			assert.Empty(t, s.sender.sent, "the card is given up")
+			assert.Empty(t, s.bangs.all)
+		})
+	}
+}
+
+// A card that comes through after all says how it ended.
+func TestACardThatComesLateTellsOfTheStop(t *testing.T) {
+	inShell(t, func(t *testing.T, s *shell) {
+		s.slowCards(outputFirst + outputPace)
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		s.mu.Lock()
+		s.now = lifecycle.Output{Idle: true}
+		s.mu.Unlock()
+		s.mustHear(t, "/stop")
+		assert.Empty(t, s.sender.answersSent())
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Len(t, s.sender.sent, 1)
+		assert.Equal(t, lines("$ make test", "one", s.word(i18n.OutputStopped)), s.sender.lastEdit(t).Text.Text)
+	})
+}
+
+func TestP5_AnOutputDoesNotWaitForItsCard(t *testing.T) {
+	for _, after := range []error{context.Canceled, fmt.Errorf("%w: %w", outbox.ErrUnsure, context.Canceled)} {
+		inShell(t, func(t *testing.T, s *shell) {
+			s.damsCards(after)
+			s.types("!make test")
+			s.shows(s.rows("one"))
+			begun := time.Now()
+			s.ends(prints("make test", "all of it"))
+			assert.LessOrEqual(t, time.Since(begun), cardGrace, "of the bubble's clock")
+			assert.Equal(t, []string{"all of it"}, s.sender.answersSent())
+			assert.Empty(t, s.sender.ended)
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			assert.Len(t, s.sender.sent, 1, "the card is given up")
+			assert.Empty(t, s.bangs.all)
+		})
+	}
+}
+
+// A card that is about to be there gets the output: given up, it would say for ever
+// that the command runs.
+func TestP5_AnOutputTakesTheCardThatIsOnItsWay(t *testing.T) {
+	inShell(t, func(t *testing.T, s *shell) {
+		s.slowCards(outputPace)
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		s.ends(prints("make test", "all of it"))
+		assert.Len(t, s.sender.sent, 1)
+		require.Len(t, s.sender.ended, 1)
+		assert.Equal(t, lines("$ make test", "all of it"), s.sender.ended[0].Text.Text)
+	})
+}
+
+// The end of a message waits for the chat, a stop does not.
+func TestP4_AStopDoesNotWaitForTheEndOfAnOutput(t *testing.T) {
+	inShell(t, func(t *testing.T, s *shell) {
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		s.sender.editNow = func(outbox.Message) error { time.Sleep(time.Hour); return nil }
+		go s.ends(prints("make test", "all of it"))
+		synctest.Wait()
+		s.mu.Lock()
+		s.now = lifecycle.Output{Idle: true}
+		s.mu.Unlock()
+		begun := time.Now()
+		s.mustHear(t, "/stop")
+		assert.Zero(t, time.Since(begun), "of the bubble's clock")
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		assert.Len(t, s.sender.ended, 1)
+		assert.Empty(t, s.sender.edited, "nothing is written over the output")
+	})
+}
+
+func (s *shell) looked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.looks
+}
+
+// A dialog that stays open over night is not looked at every other second.
+func TestACommandThatIsNotSeenIsLookedAtSeldom(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		now  lifecycle.Output
+	}{
+		{"neither running nor idle", lifecycle.Output{}},
+		{"it runs and prints nothing", lifecycle.Output{Runs: true, Lines: []string{"one"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inShell(t, func(t *testing.T, s *shell) {
+				s.types("!make test")
+				s.shows(s.rows("one"))
+				s.shows(tt.now)
+				time.Sleep(2 * quietLooks * outputPace)
+				synctest.Wait()
+				before := s.looked()
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				assert.InDelta(t, 120, s.looked()-before, 1)
+				s.records.change(s.r.ID, func(r *session.Record) { r.State = session.Archived })
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				assert.Contains(t, s.sender.lastEdit(t).Text.Text, s.word(i18n.OutputStopped))
+				assert.Empty(t, s.bangs.all)
+			})
+		})
+	}
+}
+
+// printsAt is prints with the time at which a command has ended.
+func printsAt(at time.Time, command, out string) (all string) {
+	for _, text := range []string{"<bash-input>" + command + "</bash-input>", "<bash-stdout>" + out + "</bash-stdout><bash-stderr></bash-stderr>"} {
+		content, _ := json.Marshal(text)
+		all += fmt.Sprintf(`{"type":"user","timestamp":%q,"message":{"content":%s}}`, at.Format(time.RFC3339Nano), content) + "\n"
+	}
+	return all
+}
+
+// The message of a command that was stopped is far above when the same command
+// prints something the next day.
+func TestP5_AStoppedCommandTakesNoOutputOfALaterOne(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		after time.Duration // between the stop and the output
+		ended bool
+	}{
+		{"its own, which is read late", -time.Second, true},
+		{"of a later one", time.Minute, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inShell(t, func(t *testing.T, s *shell) {
+				s.types("!make test")
+				s.shows(s.rows("one"))
+				for range idleLooks {
+					s.shows(lifecycle.Output{Idle: true})
+				}
+				s.reopened(t)
+				s.ends(printsAt(s.Now().Add(tt.after), "make test", "all of it"))
+				if tt.ended {
+					assert.Len(t, s.sender.ended, 1)
+					return
+				}
+				assert.Empty(t, s.sender.ended)
+				assert.Equal(t, "all of it", s.sender.answersSent()[1])
+			})
+		})
+	}
+}
+
+// The same command again, before the first one is seen to be stopped: the agent was
+// idle when it was typed.
+func TestP5_TheSameCommandAgainEndsTheFirst(t *testing.T) {
+	inShell(t, func(t *testing.T, s *shell) {
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		s.types("!make test")
+		assert.Equal(t, lines("$ make test", "one", s.word(i18n.OutputStopped)), s.sender.lastEdit(t).Text.Text)
+		s.shows(lifecycle.Output{Idle: true}) // it was quick
+		s.ends(printsAt(started.Add(time.Second), "make test", "of the second"))
+		assert.Empty(t, s.sender.ended)
+		assert.Equal(t, "of the second", s.sender.answersSent()[1])
+	})
+}
+
+// Where the messages of a session stand is read once.
+func TestTheMessagesOfASessionAreKnownByIt(t *testing.T) {
+	w := newWorld(t)
+	r, other := w.session(t, "api", session.Running), w.session(t, "other", session.Running)
+	require.NoError(t, w.Chats.noteOutput(atAlice, output{Session: r.ID, Message: 1}))
+	require.NoError(t, w.Chats.noteOutput(inGroup, output{Session: other.ID, Message: 2}))
+	left := func() (messages []int) {
+		for _, g := range w.bangs.left(r) {
+			messages = append(messages, g.message)
+		}
+		return messages
+	}
+	assert.Equal(t, []int{1}, left())
+	require.NoError(t, w.bangs.keep(inGroup, output{Session: r.ID, Message: 3}))
+	assert.ElementsMatch(t, []int{1, 3}, left())
+	require.NoError(t, w.Chats.Rehome(atAlice, session.Conversation{ChatID: bob}))
+	assert.Equal(t, []int{3}, left())
+	next := w.session(t, "next", session.Running)
+	w.records.change(next.ID, func(next *session.Record) { next.TookOver = r.ID })
+	r = next
+	assert.Equal(t, []int{3}, left(), "it goes on with the conversation")
+}
+
+func TestACardThatIsRefusedIsNotTriedAgain(t *testing.T) {
+	inShell(t, func(t *testing.T, s *shell) {
+		tries := 0
+		s.sender.send = func(_ context.Context, m outbox.Message) error {
+			if m.Rank != outbox.Card {
+				return nil
+			}
+			tries++
+			return &outbox.Refused{Err: errors.New("no")}
+		}
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		s.shows(s.rows("one", "two"))
+		assert.Equal(t, 1, tries)
+		s.ends(prints("make test", "all of it"))
+		assert.Equal(t, []string{"all of it"}, s.sender.answersSent())
+	})
+}

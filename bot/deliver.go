@@ -1,0 +1,122 @@
+package bot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+)
+
+// way is one of the ways to show a part of an answer.
+type way string
+
+const (
+	byRich     way = "rich"     // a rich message
+	byEntities way = "entities" // the same as text with entities, which may be several messages
+	byText     way = "text"     // the outbox tries it once more without its formatting
+	byFile     way = "file"     // the outbox tries a picture once more as a document
+)
+
+// waysOf are the ways that a part has, the best first. Each is for when the one
+// before it was refused.
+func waysOf(p render.Part, rich bool) []way {
+	switch {
+	case p.File != nil:
+		return []way{byFile}
+	case p.Rich != "" && rich:
+		return []way{byRich, byEntities}
+	case p.Rich != "":
+		return []way{byEntities}
+	}
+	return []way{byText, byFile}
+}
+
+// isRefused says whether an error is about this way to show a part only. In a chat
+// that takes nothing at all, or without a connection, no other way is better; and
+// on a server without rich messages all that is rich is to be shown otherwise.
+func isRefused(err error) bool {
+	return isForGood(err) && !errors.Is(err, outbox.ErrNoRich)
+}
+
+// deliver shows a part in the best way that the Bot API takes, on any server.
+func (a *answers) deliver(ctx context.Context, r session.Record, p render.Part) error {
+	err := a.descend(ctx, r, p, a.Sender.TakesRich())
+	if errors.Is(err, outbox.ErrNoRich) {
+		return a.descend(ctx, r, p, false)
+	}
+	return err
+}
+
+// descend tries one way after the other. A part that the Bot API takes in no way is
+// recorded and passed, so that it dams nothing. At a stop the outbox lets a call
+// that is under way finish, and so does this.
+func (a *answers) descend(ctx context.Context, r session.Record, p render.Part, rich bool) error {
+	var refusal error
+	for _, w := range waysOf(p, rich) {
+		err := a.try(context.WithoutCancel(ctx), r, p, w)
+		if !isRefused(err) {
+			return err
+		}
+		a.Log.Warn("answer_refused_once", "session_id", r.ID.String(), "way", string(w), "error", err.Error())
+		refusal = err
+	}
+	return a.giveUp(ctx, r, p, refusal)
+}
+
+// try shows a part in one way.
+func (a *answers) try(ctx context.Context, r session.Record, p render.Part, w way) (err error) {
+	m := outbox.Message{To: r.Conversation, Text: p.Text, Session: r.ID, Rank: a.rank(r)}
+	switch w {
+	case byFile:
+		return a.sendPart(ctx, r, p)
+	case byEntities:
+		return a.deliverAll(ctx, r, visibleParts(render.Entities{}.Render(p.Rich, nameRoom)))
+	case byRich:
+		m.Rich = p.Rich
+	}
+	_, err = a.Sender.Send(ctx, m)
+	return err
+}
+
+func (a *answers) deliverAll(ctx context.Context, r session.Record, parts []render.Part) error {
+	for _, p := range parts {
+		if err := a.deliver(ctx, r, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sendPart sends a part as a file: the one that it is, or one of its text.
+func (a *answers) sendPart(ctx context.Context, r session.Record, p render.Part) error {
+	f, caption := render.AsFile(p, "answer"), render.Text{}
+	if p.File != nil {
+		f, caption = *p.File, p.Text
+	}
+	_, err := a.Sender.SendFile(ctx, outbox.File{To: r.Conversation, Name: f.Name, Caption: caption,
+		Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)), Photo: f.Photo, Session: r.ID, Rank: a.rank(r)})
+	return err
+}
+
+// giveUp records that a part cannot be shown, and says so in the chat. What is said
+// of a file is shown without it.
+func (a *answers) giveUp(ctx context.Context, r session.Record, p render.Part, why error) error {
+	a.Log.Error("answer_refused", "session_id", r.ID.String(), "error", why.Error())
+	if p.File != nil && !p.Text.Blank() {
+		if err := a.deliver(ctx, r, render.Part{Text: p.Text}); err != nil {
+			return err
+		}
+	}
+	return a.postMarker(ctx, r)
+}
+
+// postMarker stands where a part of an answer is missing.
+func (a *answers) postMarker(ctx context.Context, r session.Record) error {
+	desk := a.Sessions.Attach(r)
+	text := a.words.Say(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": desk})
+	return a.postUnder(ctx, outbox.Message{To: r.Conversation, Text: marked(text, desk), Session: r.ID, Rank: a.rank(r)})
+}

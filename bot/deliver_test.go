@@ -1,0 +1,357 @@
+package bot
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+var errRefused = fmt.Errorf("send: %w", &outbox.Refused{Err: errors.New("bad request")})
+
+func TestWaysOf(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		part render.Part
+		rich bool
+		want []way
+	}{
+		{"text", render.Part{Text: plain("x")}, false, []way{byText, byFile}},
+		{"text of a server with rich messages", render.Part{Text: plain("x")}, true, []way{byText, byFile}},
+		{"rich", render.Part{Rich: "x"}, true, []way{byRich, byEntities}},
+		{"rich, and the server has lost them", render.Part{Rich: "x"}, false, []way{byEntities}},
+		{"a picture", render.Part{File: &render.File{Photo: true}}, true, []way{byFile}},
+		{"a file", render.Part{Text: plain("x"), File: &render.File{}}, true, []way{byFile}},
+	} {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, waysOf(tt.part, tt.rich)) })
+	}
+}
+
+func TestIsRefused(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		err  error
+		want bool
+	}{
+		{"yes", nil, false},
+		{"a refusal for good", errRefused, true},
+		{"no rich messages", fmt.Errorf("send: %w", &outbox.Refused{Err: outbox.ErrNoRich}), false},
+		{"blocked", fmt.Errorf("send: %w", &outbox.Refused{Err: outbox.ErrBlocked}), false},
+		{"a stop", outbox.ErrClosed, false},
+		{"a dead token", outbox.ErrRevoked, false},
+		{"not known", errors.Join(outbox.ErrUnsure, context.Canceled), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, isRefused(tt.err)) })
+	}
+}
+
+// TestP5_TheLadder refuses the first ways to show a part, and shows it in the next.
+func TestP5_TheLadder(t *testing.T) {
+	text := render.Part{Text: plain("the bad one")}
+	rich := render.Part{Rich: "the **bad** one"}
+	for _, tt := range []struct {
+		name   string
+		part   render.Part
+		refuse []string // rich, text, file
+		noRich bool     // the server does not know the method
+		want   []string // what the chat has
+	}{
+		{name: "text", part: text, want: []string{"send the bad one"}},
+		{name: "text is refused", part: text, refuse: []string{"text"}, want: []string{"file answer.txt"}},
+		{name: "text is refused in every form", part: text, refuse: []string{"text", "file"}, want: []string{"marker"}},
+		{name: "rich", part: rich, want: []string{"send rich the **bad** one"}},
+		{name: "no rich messages there", part: rich, noRich: true, want: []string{"send the bad one"}},
+		{name: "rich is refused", part: rich, refuse: []string{"rich"}, want: []string{"send the bad one"}},
+		{name: "rich and text are refused", part: rich, refuse: []string{"rich", "text"}, want: []string{"file answer.txt"}},
+		{name: "rich is refused in every form", part: rich, refuse: []string{"rich", "text", "file"}, want: []string{"marker"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.sender.rich = true
+			r := w.currentSession(t, "api", session.Running)
+			refused := func(what string) error {
+				if slices.Contains(tt.refuse, what) {
+					return errRefused
+				}
+				return nil
+			}
+			w.sender.send = func(_ context.Context, m outbox.Message) error {
+				switch {
+				case m.Rich != "" && tt.noRich:
+					return fmt.Errorf("send: %w", &outbox.Refused{Err: outbox.ErrNoRich})
+				case m.Rich != "":
+					return refused("rich")
+				}
+				return refused("text")
+			}
+			w.sender.upload = func(outbox.File) error { return refused("file") }
+			require.NoError(t, w.answers.deliver(t.Context(), r, tt.part))
+			assert.Equal(t, tt.want, w.inTheChat(t, r))
+		})
+	}
+}
+
+// inTheChat is what the chat has of a session. Each message names the session.
+func (w *world) inTheChat(t *testing.T, r session.Record) (all []string) {
+	t.Helper()
+	for _, m := range w.sender.sent {
+		assert.Equal(t, r.ID, m.Session)
+		text := m.Text.Text
+		if m.Rich != "" {
+			text = "rich " + m.Rich
+		}
+		all = append(all, "send "+text)
+	}
+	for _, f := range w.sender.files {
+		assert.Equal(t, r.ID, f.Session)
+		assert.Equal(t, "the bad one\n", content(t, f))
+		all = append(all, "file "+f.Name)
+	}
+	for _, m := range w.sender.posted {
+		assert.Equal(t, r.ID, m.Session)
+		assert.Equal(t, w.marker(r), m.Text.Text)
+		all = append(all, "marker")
+	}
+	return all
+}
+
+func content(t *testing.T, f outbox.File) string {
+	t.Helper()
+	data, err := io.ReadAll(io.NewSectionReader(f.Body, 0, f.Size))
+	require.NoError(t, err)
+	return string(data)
+}
+
+// A part whose file is refused keeps what was said about it.
+func TestP5_ARefusedFileKeepsItsCaption(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	w.sender.upload = func(outbox.File) error { return errRefused }
+	require.NoError(t, w.answers.deliver(t.Context(), r, render.Part{Text: plain("a table"), File: &render.File{Name: "t.png", Data: []byte("x"), Photo: true}}))
+	assert.Equal(t, []string{"send a table", "post " + w.marker(r)}, w.happened())
+}
+
+func TestP5_AWayThatFailsOtherwiseIsNotLeft(t *testing.T) {
+	for _, failure := range []error{outbox.ErrClosed, outbox.ErrRevoked, &outbox.Refused{Err: outbox.ErrBlocked}} {
+		w := newWorld(t)
+		r := w.currentSession(t, "api", session.Running)
+		w.sender.send = func(context.Context, outbox.Message) error { return failure }
+		require.ErrorIs(t, w.answers.deliver(t.Context(), r, render.Part{Text: plain("x")}), failure)
+		assert.Empty(t, w.happened())
+	}
+}
+
+// A cursor counts the parts of one form. The server has got rich messages since, or
+// lost them: then the item begins anew.
+func TestP5_PartsOfAnotherFormBeginAnew(t *testing.T) {
+	text := long(1500)
+	for _, tt := range []struct {
+		name string
+		part int
+		form string
+		want string // the first word that is shown
+	}{
+		{"the same form", 1, "", ""},
+		{"another form", 1, formRich, "word00000"},
+		{"more parts than there are", 70, "", "word00000"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			c := transcriptOf(t, "t.jsonl", says(text))
+			c.Part, c.Form = tt.part, tt.form
+			r := w.currentSession(t, "api", session.Completed, c)
+			w.drained(t, r)
+			require.NotEmpty(t, w.sender.answersSent())
+			first, _, _ := strings.Cut(w.sender.answersSent()[0], " ")
+			if tt.want == "" {
+				assert.NotEqual(t, "word00000", first)
+			} else {
+				assert.Equal(t, tt.want, first)
+			}
+			last := w.cursors(r)[0]
+			assert.Equal(t, transcript.Cursor{Path: c.Path, Offset: int64(len(says(text)))}, last, "behind an item there is no form")
+		})
+	}
+}
+
+// pictured is a transcript line with what a tool has shown.
+func pictured(mediaTypes ...string) string {
+	var blocks []string
+	for i, mediaType := range mediaTypes {
+		blocks = append(blocks, fmt.Sprintf(`{"type":"image","source":{"type":"base64","media_type":%q,"data":%q}}`,
+			mediaType, base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "picture %d", i+1))))
+	}
+	return fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[%s]}]}}`,
+		strings.Join(blocks, ",")) + "\n"
+}
+
+func TestP5_PicturesOfToolsAreShown(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("look"),
+		pictured("image/png", "image/jpeg", "image/tiff", "image/webp", "image/gif"), says("nice")))
+	w.drained(t, r)
+	var got []string
+	for i, f := range w.sender.files {
+		got = append(got, fmt.Sprintf("%s photo=%v", f.Name, f.Photo))
+		assert.Equal(t, fmt.Sprintf("picture %d", i+1), content(t, f))
+		assert.Equal(t, r.ID, f.Session)
+	}
+	assert.Equal(t, []string{"image-1.png photo=true", "image-2.jpg photo=true", "image-3 photo=false",
+		"image-4.webp photo=false", "image-5.gif photo=false"}, got)
+	assert.Equal(t, []string{"look", "nice"}, w.sender.answersSent())
+}
+
+func TestPicturesThatAreNone(t *testing.T) {
+	assert.Empty(t, pictures([]transcript.Image{{MediaType: "image/png", Data: "%%%"}, {MediaType: "image/png"}}))
+	large := pictures([]transcript.Image{{MediaType: "image/png", Data: base64.StdEncoding.EncodeToString(make([]byte, outbox.MaxPhoto+1))}})
+	assert.False(t, large[0].File.Photo)
+}
+
+func TestThinkingIsFolded(t *testing.T) {
+	w := newWorld(t)
+	w.Bot.Thinking = true
+	w.drained(t, w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", thinks)))
+	require.Equal(t, []string{"hm\nso"}, w.sender.answersSent())
+	require.Len(t, w.sender.sent[0].Text.Entities, 1)
+	assert.EqualValues(t, "expandable_blockquote", w.sender.sent[0].Text.Entities[0].Type)
+
+	w.Bot.Rich, w.sender.rich = true, true
+	w.drained(t, w.currentSession(t, "rich", session.Completed, transcriptOf(t, "t.jsonl", thinks)))
+	require.Len(t, w.sender.sent, 2)
+	assert.Contains(t, w.sender.sent[1].Rich, "<summary>"+w.word(i18n.Thought)+"</summary>")
+}
+
+// A file of a session that is not read now does not go before what is.
+func TestAFileHasTheRankOfItsSession(t *testing.T) {
+	w := newWorld(t)
+	file := render.Part{File: &render.File{Name: "a.txt", Data: []byte("a")}}
+	require.NoError(t, w.answers.deliver(t.Context(), w.currentSession(t, "front", session.Running), file))
+	require.NoError(t, w.answers.deliver(t.Context(), w.session(t, "api", session.Running), file))
+	require.Len(t, w.sender.files, 2)
+	assert.Equal(t, []outbox.Rank{outbox.Now, outbox.Later}, []outbox.Rank{w.sender.files[0].Rank, w.sender.files[1].Rank})
+}
+
+func TestFenced(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"plain", "out\n", "```\nout\n```"},
+		{"with a fence", "```\nx\n```", "````\n```\nx\n```\n````"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, fenced(tt.text))
+			assert.Equal(t, strings.TrimSpace(tt.text), render.Markdown(fenced(tt.text)).Text)
+		})
+	}
+}
+
+// A command of the terminal may print more than anybody reads in a chat.
+func TestLongOutputIsAFile(t *testing.T) {
+	var out strings.Builder
+	for n := range 2000 {
+		fmt.Fprintf(&out, "line %d\n", n)
+	}
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", promptLine("<bash-stdout>"+out.String()+"</bash-stdout>")))
+	w.drained(t, r)
+	require.Len(t, w.sender.files, 1)
+	assert.Contains(t, content(t, w.sender.files[0]), strings.TrimSpace(out.String()))
+	shown := strings.Join(append(w.sender.answersSent(), w.sender.files[0].Caption.Text), "\n")
+	assert.Contains(t, shown, "line 0\nline 1\n")
+	assert.NotContains(t, shown, "line 1900")
+}
+
+// A reader that crashes does not end the bot: it tries again, and after the third
+// time the item is passed and told.
+func TestP5_AnItemThatCrashesIsPassed(t *testing.T) {
+	for _, times := range []int{1, 2, 3, 100} {
+		t.Run(fmt.Sprint(times), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("one"), says("bad"), says("three")))
+				crashes := 0
+				w.sender.send = func(_ context.Context, m outbox.Message) error {
+					if m.Text.Text == "bad" && crashes < times {
+						crashes++
+						panic("a mistake of ours")
+					}
+					return nil
+				}
+				w.drained(t, r)
+				assert.Equal(t, min(times, mostCrashes), crashes)
+				if times < mostCrashes {
+					assert.Equal(t, []string{"one", "bad", "three"}, w.sender.answersSent())
+					assert.Empty(t, w.sender.texts())
+				} else {
+					assert.Equal(t, []string{"one", "three"}, w.sender.answersSent())
+					assert.Equal(t, []string{w.marker(r)}, w.sender.texts())
+				}
+			})
+		})
+	}
+}
+
+// What is held before the item that crashes gets its notice.
+func TestP5_ACrashPassesNothingThatIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		r := w.beside(t, session.Completed, says("one"), toolUse, says("two"))
+		w.Bot.asks = nil // whoever asks it crashes
+		w.drained(t, r)
+		assert.Empty(t, w.sender.answersSent())
+		assert.Equal(t, []string{w.notice("api", "one"), w.marker(r), w.notice("api", "two")}, w.sender.texts())
+	})
+}
+
+// Found out at its first part, an item is counted in plain messages: a crash repeats
+// one of those, not all of them.
+func TestP5_AServerWithoutRichMessages(t *testing.T) {
+	w := newWorld(t)
+	w.Bot.Rich, w.sender.rich = true, true
+	c := transcriptOf(t, "t.jsonl", says(long(1500)))
+	r := w.currentSession(t, "api", session.Completed, c)
+	tried := 0
+	w.sender.send = func(_ context.Context, m outbox.Message) error {
+		if m.Rich != "" {
+			tried++
+			w.sender.rich = false
+			return fmt.Errorf("send: %w", &outbox.Refused{Err: outbox.ErrNoRich})
+		}
+		return nil
+	}
+	w.drained(t, r)
+	assert.Equal(t, 1, tried)
+	assert.Equal(t, strings.Fields(long(1500)), strings.Fields(strings.Join(w.sender.answersSent(), " ")))
+	assert.Contains(t, w.happened(), "advance t.jsonl 0/0/2")
+	assert.Empty(t, w.cursors(r)[0].Form)
+}
+
+func TestP5_RichMessagesWhereTheServerHasThem(t *testing.T) {
+	table := "| a | b |\n|---|---|\n| 1 | 2 |"
+	for _, tt := range []struct {
+		name           string
+		config, server bool
+		want           bool
+	}{{"both", true, true, true}, {"switched off", false, true, false}, {"an older server", true, false, false}} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.Bot.Rich, w.sender.rich = tt.config, tt.server
+			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says(table)))
+			w.drained(t, r)
+			require.Len(t, w.sender.sent, 1)
+			assert.Equal(t, tt.want, w.sender.sent[0].Rich != "")
+		})
+	}
+}

@@ -1,0 +1,125 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"unicode/utf8"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+// recall has the last answer of a session shown in a conversation where a person
+// opens it. The session's reader does it: it knows what it is about to show.
+func (a *answers) recall(r session.Record, to session.Conversation) {
+	a.mu.Lock()
+	a.opened[r.ID] = to
+	a.mu.Unlock()
+	a.follow(r)
+}
+
+// showRecalled shows the last answer of a session that was opened since. It is shown
+// once, and moves no cursor: after a crash the person opens the session again.
+func (a *answers) showRecalled(ctx context.Context, r session.Record) {
+	a.mu.Lock()
+	to, ok := a.opened[r.ID]
+	delete(a.opened, r.ID)
+	a.mu.Unlock()
+	if !ok || len(r.Cursors) == 0 || !a.mayShow(to) {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			a.Log.Error("answer_crashed", "session_id", r.ID.String(), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		}
+	}()
+	r.Conversation = to
+	if err := a.showLast(ctx, r); err != nil {
+		a.Log.Warn("last_answer_not_shown", "session_id", r.ID.String(), "error", err.Error())
+	}
+}
+
+// showLast shows what the conversation has only notices of, under the session's
+// name; of a session that it knows nothing of, what was said last.
+func (a *answers) showLast(ctx context.Context, r session.Record) error {
+	items, err := a.missed(r)
+	if err != nil {
+		return err
+	}
+	var parts []render.Part
+	for _, item := range items {
+		parts = append(parts, a.parts(r, item).parts...)
+	}
+	parts = merged(parts)
+	if over := len(parts) - mostRecalled; over > 0 {
+		parts = append([]render.Part{{Text: plain(a.words.Say(i18n.AnswersBefore))}}, parts[over:]...)
+	}
+	if len(parts) > 0 {
+		if err := a.deliverAll(ctx, r, headed(r, parts)); err != nil {
+			return err
+		}
+	}
+	return a.Chats.NoteOpened(r.Conversation, r.ID)
+}
+
+// mostRecalled bounds what the opening of a session shows, in messages.
+const mostRecalled = 20
+
+// missed is what was said before the cursor and is not in the conversation in full.
+func (a *answers) missed(r session.Record) ([]transcript.Item, error) {
+	before := r.Cursors[0]
+	had, known := a.Chats.hadOf(r.Conversation, r.ID)
+	switch {
+	case known && had.Since == nil:
+		return nil, nil
+	case known && had.Since.Path == before.Path:
+		return transcript.Said(*had.Since, before)
+	}
+	return transcript.LastAnswer(before)
+}
+
+// merged puts the texts of a turn together, as far as a message holds them: between
+// its calls an agent says a line at a time.
+func merged(all []render.Part) (parts []render.Part) {
+	for _, p := range all {
+		if n := len(parts); n > 0 && fitTogether(parts[n-1], p) {
+			last := &parts[n-1]
+			last.Text = paragraphs(last.Text, p.Text)
+			if last.Rich != "" {
+				last.Rich += "\n\n" + p.Rich
+			}
+			continue
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// mergedLimit leaves the pieces of a long answer as they are.
+const mergedLimit = 2000
+
+func fitTogether(a, b render.Part) bool {
+	return a.File == nil && b.File == nil && (a.Rich == "") == (b.Rich == "") &&
+		a.Text.Length()+b.Text.Length() <= mergedLimit && len(a.Text.Entities)+len(b.Text.Entities) <= 90 &&
+		utf8.RuneCountInString(a.Rich)+utf8.RuneCountInString(b.Rich) <= mergedLimit
+}
+
+// headed puts a session's name above the first part.
+func headed(r session.Record, parts []render.Part) []render.Part {
+	name, first := title(r), parts[0]
+	switch {
+	case name.Blank():
+		return parts
+	case first.File != nil && render.Join(name, first.Text).Length() > outbox.MaxCaption:
+		return append([]render.Part{{Text: name}}, parts...)
+	case first.Rich != "":
+		first.Rich = "**" + render.Literal(strings.TrimSpace(name.Text)) + "**\n\n" + first.Rich
+	}
+	first.Text = render.Join(name, first.Text)
+	return append([]render.Part{first}, parts[1:]...)
+}

@@ -1,0 +1,168 @@
+package bot
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/internal/session"
+)
+
+// seen waits until the chat has so many answers, and gives them.
+func (w *world) seen(t *testing.T, count int) []string {
+	t.Helper()
+	require.Eventually(t, func() bool { return len(w.sender.answersSent()) >= count }, patience, time.Millisecond, "%v", w.sender.done())
+	return w.sender.answersSent()
+}
+
+func TestP5_ANoticedAnswerIsShownInFullWhenItIsOpened(t *testing.T) {
+	answer := long(1200)
+	for _, state := range []session.State{session.Running, session.Completed} {
+		t.Run(string(state), func(t *testing.T) {
+			w := newWorld(t)
+			r := w.beside(t, state, promptLine("first"), says("old"), turnEnd, promptLine("second"), says("Let me look."), toolUse, says(answer), turnEnd)
+			front := w.currentID(atAlice)
+			w.running(t)
+			require.Eventually(t, func() bool { return len(w.sender.texts()) == 2 }, patience, time.Millisecond)
+			cursors := w.cursors(r)
+
+			require.NoError(t, w.tap(t, alice, data(w.sender.last(t))[0]))
+			got := strings.Fields(strings.Join(w.seen(t, 3), " "))
+			assert.Equal(t, append([]string{"api", "old", "Let", "me", "look."}, strings.Fields(answer)...), got, "under its name, all that had only a notice")
+			assert.Equal(t, cursors, w.cursors(r), "no cursor moves")
+			assert.Equal(t, 1, w.sender.spent, "the button is used up")
+			if state.Live() {
+				assert.Equal(t, r.ID, w.currentID(atAlice))
+			} else {
+				assert.Equal(t, front, w.currentID(atAlice), "what is over does not become current")
+			}
+			for _, m := range w.sender.sent {
+				assert.Equal(t, r.ID, m.Session)
+			}
+		})
+	}
+}
+
+func TestP5_OpeningShowsOnlyWhatTheChatLacks(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		open func(t *testing.T, w *world, r session.Record) error
+	}{
+		{"in the list", func(t *testing.T, w *world, r session.Record) error { return w.tap(t, alice, "cur:"+ref(r.ID)) }},
+		{"by its name", func(t *testing.T, w *world, r session.Record) error { _, err := w.hear(t, "/resume api"); return err }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			c := transcriptOf(t, "t.jsonl", promptLine("first"), says("one"), turnEnd)
+			front := w.currentSession(t, "front", session.Running)
+			r := w.session(t, "api", session.Running, c)
+			w.running(t)
+			require.Eventually(t, func() bool { return len(w.sender.texts()) == 1 }, patience, time.Millisecond)
+			require.NoError(t, tt.open(t, w, r))
+			assert.Equal(t, []string{"api\none"}, w.seen(t, 1))
+
+			grow(t, c, promptLine("second"), says("two"))
+			assert.Equal(t, []string{"api\none", "two"}, w.seen(t, 2), "it is current now")
+			require.NoError(t, w.tap(t, alice, "cur:"+ref(r.ID)))
+			require.NoError(t, w.tap(t, alice, "cur:"+ref(front.ID)))
+			grow(t, c, says("three"))
+			require.NoError(t, tt.open(t, w, r))
+			grow(t, c, says("four"))
+			assert.Equal(t, []string{"api\none", "two", "three", "four"}, w.seen(t, 4), "what was shown in full is not shown again before what is newer")
+		})
+	}
+}
+
+// Of several answers that had only their notice the first [Open] shows all, and no
+// other one anything again, also after a restart.
+func TestP5_OpeningShowsAllThatWasOnlyNoticed(t *testing.T) {
+	w := newWorld(t)
+	c := transcriptOf(t, "t.jsonl", promptLine("first"), says("one"), turnEnd, promptLine("second"), says("two"), turnEnd)
+	front := w.currentSession(t, "front", session.Running)
+	r := w.session(t, "api", session.Running, c)
+	w.running(t)
+	require.Eventually(t, func() bool { return len(w.sender.texts()) == 2 }, patience, time.Millisecond)
+	require.NoError(t, w.tap(t, alice, data(w.sender.last(t))[0]))
+	assert.Equal(t, []string{"api\none\n\ntwo"}, w.seen(t, 1))
+
+	require.Eventually(t, func() bool {
+		next, err := OpenChats(filepath.Join(w.dir, "chats")) // as a restart would
+		require.NoError(t, err)
+		had, known := next.hadOf(atAlice, r.ID)
+		return known && had.Since == nil
+	}, patience, time.Millisecond)
+	require.NoError(t, w.tap(t, alice, "cur:"+ref(front.ID)))
+	require.NoError(t, w.tap(t, alice, "cur:"+ref(r.ID)))
+	grow(t, c, promptLine("third"), says("three"))
+	assert.Equal(t, []string{"api\none\n\ntwo", "three"}, w.seen(t, 2), "nothing again")
+}
+
+func TestOpeningASessionThatSaidNothing(t *testing.T) {
+	w := newWorld(t)
+	c := transcriptOf(t, "t.jsonl")
+	w.currentSession(t, "front", session.Running)
+	r := w.session(t, "api", session.Running, c)
+	w.running(t)
+	require.NoError(t, w.tap(t, alice, "cur:"+ref(r.ID)))
+	grow(t, c, says("one"))
+	assert.Equal(t, []string{"one"}, w.seen(t, 1))
+}
+
+func TestP9_TheLastAnswerIsNotShownToStrangers(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Completed, transcriptOf(t, "t.jsonl"))
+	w.answers.recall(r, session.Conversation{ChatID: eve})
+	w.answers.showRecalled(t.Context(), r)
+	assert.Empty(t, w.sender.done())
+}
+
+func TestMerged(t *testing.T) {
+	text := func(s string) render.Part { return render.Part{Text: plain(s)} }
+	file := render.Part{File: &render.File{Name: "x"}}
+	big := strings.Repeat("x", mergedLimit)
+	for _, tt := range []struct {
+		name string
+		all  []render.Part
+		want []render.Part
+	}{
+		{"one", []render.Part{text("a")}, []render.Part{text("a")}},
+		{"short texts", []render.Part{text("a"), text("b"), text("c")}, []render.Part{text("a\n\nb\n\nc")}},
+		{"a file between", []render.Part{text("a"), file, text("b")}, []render.Part{text("a"), file, text("b")}},
+		{"too long together", []render.Part{text(big), text("b"), text("c")}, []render.Part{text(big), text("b\n\nc")}},
+		{"rich", []render.Part{{Rich: "a"}, {Rich: "b"}}, []render.Part{{Rich: "a\n\nb"}}},
+		{"rich and not", []render.Part{{Rich: "a"}, text("b")}, []render.Part{{Rich: "a"}, text("b")}},
+	} {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, merged(tt.all)) })
+	}
+}
+
+func TestHeaded(t *testing.T) {
+	r := session.Record{Name: "a*b"}
+	for _, tt := range []struct {
+		name string
+		part render.Part
+		text string
+		rich string
+		more int
+	}{
+		{"text", render.Part{Text: plain("x")}, "a*b\nx", "", 0},
+		{"rich", render.Part{Text: plain("x"), Rich: "x"}, "a*b\nx", "**" + render.Literal("a*b") + "**\n\nx", 0},
+		{"a file", render.Part{Text: plain("x"), File: &render.File{}}, "a*b\nx", "", 0},
+		{"a file with a long caption", render.Part{Text: plain(strings.Repeat("x", outbox.MaxCaption)), File: &render.File{}}, "a*b\n", "", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			parts := headed(r, []render.Part{tt.part})
+			require.Len(t, parts, 1+tt.more)
+			assert.Equal(t, tt.text, parts[0].Text.Text)
+			assert.Equal(t, tt.rich, parts[0].Rich)
+		})
+	}
+	blank := []render.Part{{Text: plain("x")}}
+	assert.Equal(t, blank, headed(session.Record{Name: "\u200b"}, blank), "a name that cannot be seen is no heading")
+}

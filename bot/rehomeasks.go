@@ -1,0 +1,64 @@
+package bot
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/ask"
+	"ccbot/internal/session"
+)
+
+// rehome shows the requests of one place in another. Their messages stay behind:
+// those that are open are sent anew, the others have said what they had to say.
+func (a *asks) rehome(ctx context.Context, one rehome) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var errs []error
+	for _, c := range a.Asks.List() {
+		to, moves := one.of(c.Conversation)
+		if !moves {
+			continue
+		}
+		delete(a.took, c.Request.ID)
+		next := inPlace(c, to)
+		if c.State != ask.StateOpen && c.State != ask.StateSent {
+			next.Message = unseen
+			errs = append(errs, a.Asks.Save(next))
+			continue
+		}
+		errs = append(errs, a.becomeLocked(ctx, c, next))
+	}
+	return errors.Join(errs...)
+}
+
+// inPlace is a card that is to be shown in another place, where nobody has seen
+// anything of it.
+func inPlace(c ask.Card, to session.Conversation) ask.Card {
+	c.Conversation, c.Message, c.AllShown, c.Why, c.Notice, c.Text = to, 0, false, nil, ask.Notice{}, 0
+	return c
+}
+
+// rehome shows the dialogs of one place in another.
+func (d *dialogMessages) rehome(one rehome) error {
+	var errs []error
+	for _, was := range d.Dialogs.list() {
+		errs = append(errs, d.Dialogs.change(was.Session, func(now shownDialog, c dialogChange) error {
+			to, moves := one.of(now.to())
+			switch {
+			case now.Session == uuid.Nil || !moves:
+				return nil
+			case now.Closed:
+				return c.remove() // its message cannot be changed any more
+			}
+			now.ID, now.Message.To, now.Message.ReplyTo = 0, to, 0
+			if err := c.put(now); err != nil {
+				return err
+			}
+			d.sendLater(now)
+			return nil
+		}))
+	}
+	return errors.Join(errs...)
+}

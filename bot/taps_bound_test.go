@@ -1,0 +1,243 @@
+package bot
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+)
+
+// anyone may tap a button; a number is the argument with the id of the one person
+// who may.
+const anyone = -1
+
+// whoMayTap has a line for every verb, so that nobody adds one without asking who
+// may tap it. A tap that ends, kills or archives something in its second step is
+// for who tapped the first.
+var whoMayTap = map[string]int{
+	"kill": 1, "done": 1, "no": 0, "rdo": 2, "sdo": 2, "gdo": 2, "wyes": 3,
+
+	"cur": anyone, "undo": anyone, "res": anyone, "mkd": anyone, "try": anyone, "rall": anyone, "rpick": anyone,
+	"again": anyone, "drop": anyone, "old": anyone, "rns": anyone, "any": anyone, "p": anyone, "dw": anyone, "sa": anyone, "opt": anyone, "key": anyone,
+	"snd": anyone, "snx": anyone,
+	"rsh": anyone, "ras": anyone, "rfk": anyone, "ssh": anyone, "sas": anyone, "sfk": anyone, "sno": anyone,
+	"gsh": anyone, "gas": anyone, "gad": anyone, "wad": anyone, "war": anyone, "wig": anyone,
+}
+
+func TestEveryTapHasItsRule(t *testing.T) {
+	for verb := range newWorld(t).taps {
+		assert.Contains(t, whoMayTap, verb, "who may tap it?")
+	}
+}
+
+// onButton is a button of a real message.
+type onButton struct {
+	message outbox.Message
+	data    string
+}
+
+// buttonsOfAll is a world in which every button there is was shown, and one of each
+// verb. That it is every one is what TestCallbackDataFits sees to.
+func buttonsOfAll(t *testing.T) (*world, map[string]onButton) {
+	t.Helper()
+	w := newWorld(t)
+	w.Allowed[math.MaxInt64] = true
+	r := w.currentSession(t, "api", session.Running)
+	old := w.session(t, "old", session.Archived)
+	stuck := w.session(t, "stuck", session.CleanupFailed)
+	w.news64(t, r, old, stuck)
+	w.commands64(t, old)
+	w.taps64(t)
+	w.files64(t, r)
+	w.recovery64(t)
+	all := make(map[string]onButton)
+	for _, m := range slices.Concat(w.sender.sent, w.sender.edited, w.sender.posted) {
+		for _, d := range data(m) {
+			verb, _, _ := strings.Cut(d, ":")
+			all[verb] = onButton{m, d}
+		}
+	}
+	for verb := range w.taps {
+		require.Contains(t, all, verb, "no message has such a button")
+	}
+	return w, all
+}
+
+// inChat is the message as Telegram gives it with a tap.
+func inChat(chat models.Chat, m outbox.Message) *models.Message {
+	keys := [][]models.InlineKeyboardButton{}
+	for _, row := range m.Buttons {
+		var line []models.InlineKeyboardButton
+		for _, b := range row {
+			line = append(line, models.InlineKeyboardButton{Text: b.Text, CallbackData: b.Data})
+		}
+		keys = append(keys, line)
+	}
+	return &models.Message{ID: 55, Chat: chat, Text: m.Text.Text, ReplyMarkup: &models.InlineKeyboardMarkup{InlineKeyboard: keys}}
+}
+
+// unchanged requires that nothing that a tap could change is another than it was.
+func (w *world) unchanged(t *testing.T, was []string) {
+	t.Helper()
+	is := w.state(t)
+	assert.Len(t, is, len(was))
+	assert.Empty(t, slices.DeleteFunc(is, func(one string) bool { return slices.Contains(was, one) }))
+}
+
+// state is all that a tap could change.
+func (w *world) state(t *testing.T) []string {
+	t.Helper()
+	all := slices.Clone(w.sessions.done())
+	for _, r := range w.records.List() {
+		data, err := json.Marshal(r)
+		require.NoError(t, err)
+		all = append(all, string(data))
+	}
+	for _, one := range w.windows.all {
+		all = append(all, one.Pane.Window.String())
+	}
+	require.NoError(t, filepath.WalkDir(w.dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		all = append(all, path+": "+string(data))
+		return err
+	}))
+	return all
+}
+
+// TestP9_AForgedTapDoesNothing taps, for every verb there is, what no button of the
+// message says: an app may send any data for any message of the bot's. Strangers,
+// and anybody in a group that is not listed, get not even an answer.
+func TestP9_AForgedTapDoesNothing(t *testing.T) {
+	w, all := buttonsOfAll(t)
+	other := w.session(t, "other", session.Running)
+	bare := outbox.Message{Text: plain("a message of ours")}
+	for verb, real := range all {
+		var another outbox.Message
+		for v, one := range all {
+			if v != verb && !slices.Contains(data(one.message), real.data) {
+				another = one.message
+			}
+		}
+		forgeries := []struct {
+			name string
+			from int64
+			on   *models.Message
+			data string
+			says i18n.Key // empty: nothing at all
+		}{
+			{"a message without buttons", alice, inChat(privateChat(alice), bare), real.data, i18n.StaleButton},
+			{"a message with no keyboard at all", alice, &models.Message{ID: 55, Chat: privateChat(alice), ReplyMarkup: &models.InlineKeyboardMarkup{}}, real.data, i18n.StaleButton},
+			{"another message", alice, inChat(privateChat(alice), another), real.data, i18n.StaleButton},
+			{"a message of another chat", bob, inChat(privateChat(bob), bare), real.data, i18n.StaleButton},
+			{"another session", alice, inChat(privateChat(alice), real.message), forSession(real.data, other.ID), i18n.StaleButton},
+			{"another person", bob, inChat(privateChat(alice), bare), forPerson(verb, real.data, bob), i18n.StaleButton},
+			{"cut", alice, inChat(privateChat(alice), real.message), real.data[:len(real.data)*2/3], i18n.StaleButton},
+			{"longer", alice, inChat(privateChat(alice), real.message), real.data + ":x", i18n.StaleButton},
+			{"much too long", alice, inChat(privateChat(alice), real.message), real.data + strings.Repeat("x", 5000), i18n.StaleButton},
+			{"only the verb", alice, inChat(privateChat(alice), real.message), verb, i18n.StaleButton},
+			{"a stranger, on the button", eve, inChat(groupChat(ours), real.message), real.data, ""},
+			{"a stranger, in private", eve, inChat(privateChat(eve), real.message), real.data, ""},
+			{"a group that is not listed", alice, inChat(groupChat(-200), real.message), real.data, ""},
+		}
+		for _, f := range forgeries {
+			t.Run(verb+": "+f.name, func(t *testing.T) {
+				before, said := w.state(t), len(w.sender.done())
+				require.NoError(t, w.Handle(t.Context(), "1", &models.Update{CallbackQuery: &models.CallbackQuery{ID: "query",
+					From: models.User{ID: f.from}, Data: f.data, Message: models.MaybeInaccessibleMessage{Message: f.on}}}))
+				w.unchanged(t, before)
+				var want []string
+				if f.says != "" {
+					want = []string{"answer query: " + w.word(f.says)}
+				}
+				assert.ElementsMatch(t, want, w.sender.done()[said:], "the message keeps its own buttons")
+			})
+		}
+	}
+}
+
+// forSession is the data of a button, for another session.
+func forSession(data string, id uuid.UUID) string {
+	parts := strings.Split(data, ":")
+	if len(parts) < 2 {
+		return data + ":" + ref(id)
+	}
+	parts[1] = ref(id)
+	return strings.Join(parts, ":")
+}
+
+// forPerson is the data of a button as if it had been made for another person.
+func forPerson(verb, data string, person int64) string {
+	parts := strings.Split(data, ":")
+	if i := whoMayTap[verb]; i >= 0 && i+1 < len(parts) {
+		parts[i+1] = strconv.FormatInt(person, 10)
+	}
+	return strings.Join(parts, ":")
+}
+
+// TestP9_AConfirmationIsForWhoAsked: another allowed person, on the real button, in
+// the same chat.
+func TestP9_AConfirmationIsForWhoAsked(t *testing.T) {
+	w, all := buttonsOfAll(t)
+	for verb, i := range whoMayTap {
+		real, ok := all[verb]
+		if i == anyone || !ok {
+			continue
+		}
+		t.Run(verb, func(t *testing.T) {
+			asker := strings.Split(real.data, ":")[i+1]
+			require.NotEqual(t, id(bob), asker)
+			before, said := w.state(t), len(w.sender.done())
+			require.NoError(t, w.Handle(t.Context(), "1", tapOn(bob, inChat(privateChat(alice), real.message), real.data)))
+			w.unchanged(t, before)
+			assert.Equal(t, []string{"answer query: " + w.word(i18n.NotForYou)}, w.sender.done()[said:])
+		})
+	}
+}
+
+// TestP9_GarbageInAButtonDoesNothing calls every verb past the look at the buttons,
+// as a message of an earlier version might: arguments that name nothing.
+func TestP9_GarbageInAButtonDoesNothing(t *testing.T) {
+	w, all := buttonsOfAll(t)
+	for verb := range all {
+		if verb == "no" { // it names nothing: it takes its own question back
+			continue
+		}
+		for _, args := range []string{"", ":", ":x", ":x:y:z:7", ":" + ref(uuid.New()), ":" + uuid.NewString() + ":7:x", ":../../x:1", ":%s:%n",
+			":" + strings.Repeat("A", 22) + "..z:7:7"} {
+			t.Run(verb+args, func(t *testing.T) {
+				before := w.state(t)
+				require.NoError(t, w.tap(t, alice, verb+args))
+				w.unchanged(t, before)
+			})
+		}
+	}
+}
+
+// TestP9_ATapWithoutAMessageIsNobodys: from an inline message, which is in a chat
+// that nobody knows.
+func TestP9_ATapWithoutAMessageIsNobodys(t *testing.T) {
+	w, all := buttonsOfAll(t)
+	for _, real := range all {
+		before, said := w.state(t), len(w.sender.done())
+		require.NoError(t, w.Handle(t.Context(), "1", &models.Update{CallbackQuery: &models.CallbackQuery{ID: "query",
+			From: models.User{ID: alice}, Data: real.data, InlineMessageID: "x"}}))
+		w.unchanged(t, before)
+		assert.Len(t, w.sender.done(), said)
+	}
+}

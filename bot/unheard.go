@@ -1,0 +1,51 @@
+package bot
+
+import (
+	"context"
+	"log/slog"
+
+	"ccbot/bot/inbox"
+)
+
+// EndUnheard ends the prompts that are not typed yet and whose sender may not speak
+// any more: who was taken off the list while they waited. It tells nobody, and the
+// log once. It belongs before any prompt is asked about or handed to its session.
+// What may be typed already stays, and so do prompts that no person has sent.
+func (b *Bot) EndUnheard(ctx context.Context) error {
+	entries, err := b.Entries.List()
+	if err != nil {
+		return err
+	}
+	ended := 0
+	for _, e := range entries {
+		waits := e.State == inbox.Held || e.State == inbox.Asked || e.State == inbox.Gathered
+		if !waits || len(e.Update) == 0 || b.stillHears(e) {
+			continue
+		}
+		if err := b.Entries.Finish(e.Key); err != nil {
+			return err // else it would be typed
+		}
+		ended++
+	}
+	if ended > 0 {
+		b.Log.LogAttrs(ctx, slog.LevelWarn, "not_typed", slog.Int("prompts", ended), slog.String("why", "who sent them is not allowed any more"))
+	}
+	return nil
+}
+
+// stillHears is mayHear for the sender of an entry. The entry may have moved with
+// its group, or is about to; its update has the number that the group had.
+func (b *Bot) stillHears(e inbox.Entry) bool {
+	m, err := messageOf(e)
+	if err != nil {
+		return false // nobody knows who has sent it
+	}
+	if b.mayHear(m.From.ID, m.Chat) {
+		return true
+	}
+	is := e.Conversation.ChatID
+	if to, moved := b.Chats.Moves()[is]; moved {
+		is = to
+	}
+	return b.Allowed[m.From.ID] && b.inGroup(is)
+}

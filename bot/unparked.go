@@ -1,0 +1,49 @@
+package bot
+
+import (
+	"context"
+	"errors"
+
+	"ccbot/bot/outbox"
+)
+
+// isForGood says whether Telegram will never take a message. From a chat that takes
+// nothing now it is only kept away until somebody there speaks again.
+func isForGood(err error) bool {
+	refused := (*outbox.Refused)(nil)
+	return errors.As(err, &refused) && !errors.Is(err, outbox.ErrBlocked)
+}
+
+// unpark hears that somebody in a chat has written or tapped: it takes messages
+// again, and gets what it missed.
+func (b *Bot) unpark(chat int64) {
+	b.Sender.Unpark(chat)
+	b.answers.unparked(chat)
+	b.asks.unparked(chat)
+	b.dialogs.unparked(chat)
+}
+
+// unparked sends the questions that a chat has not got. One whose refusal is still
+// on its way has a second job here, behind the first in the same lane: whichever
+// comes too late finds nothing to do.
+func (a *asks) unparked(chat int64) {
+	for _, c := range a.Asks.Unsettled() {
+		if c.Conversation.ChatID != chat {
+			continue
+		}
+		if isDue(c) {
+			id := c.Request.ID
+			a.lanes.add(c.Conversation, func(ctx context.Context) { a.send(ctx, id) })
+		}
+		a.sendNotice(c)
+	}
+}
+
+// unparked sends the dialogs that a chat has not got, as that of asks does.
+func (d *dialogMessages) unparked(chat int64) {
+	for _, one := range d.Dialogs.list() {
+		if one.to().ChatID == chat && !one.Closed {
+			d.sendLater(one)
+		}
+	}
+}

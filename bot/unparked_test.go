@@ -1,0 +1,163 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/ask"
+	"ccbot/bot/outbox"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// blocks lets Alice block the bot. What it gives back unblocks it, by a message of
+// hers.
+func (w *world) blocks(t *testing.T) (unblock func()) {
+	t.Helper()
+	w.sender.send = func(context.Context, outbox.Message) error {
+		w.sender.mu.Lock()
+		defer w.sender.mu.Unlock()
+		w.sender.parked = map[int64]bool{alice: true}
+		return fmt.Errorf("send: %w", &outbox.Refused{Err: outbox.ErrBlocked})
+	}
+	return func() {
+		w.sender.send = nil
+		w.mustHear(t, "/list")
+		w.work(t)
+	}
+}
+
+func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {
+	t.Run("a permission", func(t *testing.T) {
+		w := newWorld(t)
+		unblock := w.blocks(t)
+		_, q := w.asking(t)
+		assert.Empty(t, w.relay.done(), "its hook waits on")
+		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+		unblock()
+		require.Len(t, w.sender.sent, 1)
+		assert.Contains(t, data(w.sender.sent[0]), "p:"+q.ID+":ok")
+		assert.Equal(t, 1, w.card(t, q).Message)
+		w.mustHear(t, "/list")
+		w.work(t)
+		assert.Len(t, w.sender.sent, 1, "it comes once")
+		w.tapsOn(t, alice, q, "ok")
+		assert.Equal(t, []string{"allow "}, w.relay.done())
+	})
+	t.Run("a dialog", func(t *testing.T) {
+		w := newWorld(t)
+		unblock := w.blocks(t)
+		r := w.currentSession(t, "api", session.Running)
+		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+		w.work(t)
+		unblock()
+		require.Len(t, w.sender.sent, 1)
+		assert.Contains(t, data(w.sender.sent[0]), "opt:"+ref(r.ID)+":"+trust.Mark+":0")
+		w.mustHear(t, "/list")
+		w.work(t)
+		assert.Len(t, w.sender.sent, 1, "it comes once")
+	})
+	t.Run("what is said under a text that waits", func(t *testing.T) {
+		w := newWorld(t)
+		r, q := w.asking(t)
+		unblock := w.blocks(t)
+		e, _ := w.heldBehind(t, r)
+		unblock()
+		assert.Equal(t, []string{"dw:" + q.ID + ":" + e.Key, "sa:" + e.Key}, data(w.lastSent(t)))
+		assert.Equal(t, 2, w.card(t, q).Notice.Message)
+	})
+	t.Run("a tap unblocks too", func(t *testing.T) {
+		w := newWorld(t)
+		w.blocks(t)
+		_, q := w.asking(t)
+		w.sender.send = nil
+		w.tapAt(t, alice, privateChat(alice), 77, "no such verb")
+		assert.Equal(t, 1, w.card(t, q).Message)
+	})
+	t.Run("after a restart, too", func(t *testing.T) {
+		w := newWorld(t)
+		w.blocks(t)
+		_, q := w.asking(t)
+		w.open(t)
+		w.again()
+		unblock := w.blocks(t)
+		w.sender.parked = nil // a start tries each chat once
+		w.asks.begin(t.Context())
+		w.work(t)
+		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+		assert.True(t, w.sender.Parked(alice))
+		unblock()
+		assert.Equal(t, 1, w.card(t, q).Message)
+	})
+}
+
+// The chat is unblocked while the refusal is on its way.
+func TestP5_AQuestionIsNotLostBetweenARefusalAndTheUnblocking(t *testing.T) {
+	w := newWorld(t)
+	refusals := 0
+	w.sender.send = func(context.Context, outbox.Message) error {
+		if refusals++; refusals > 2 {
+			return nil
+		}
+		w.unpark(alice)
+		return &outbox.Refused{Err: outbox.ErrBlocked}
+	}
+	r, q := w.asking(t)
+	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+	w.work(t)
+	assert.Len(t, w.sender.sent, 2)
+	assert.NotZero(t, w.card(t, q).Message)
+	assert.NotZero(t, w.Dialogs.list()[0].ID)
+}
+
+func TestWhatWasAnsweredWhileTheChatWasBlockedIsNotAskedThere(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		ends func(t *testing.T, w *world, r session.Record, q asked)
+	}{
+		{"the transcript says so", func(t *testing.T, w *world, _ session.Record, q asked) { w.result(t, q, "", "ok", false) }},
+		{"its hook is gone", func(t *testing.T, w *world, _ session.Record, q asked) {
+			w.hangsUp(q)
+			w.Left(t.Context(), q.Request)
+			w.work(t)
+		}},
+		{"the terminal does not ask any more", func(t *testing.T, w *world, r session.Record, _ asked) {
+			w.later(time.Minute)
+			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+			w.work(t)
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			unblock := w.blocks(t)
+			r, q := w.asking(t)
+			tt.ends(t, w, r, q)
+			unblock()
+			assert.Empty(t, w.sender.sent)
+		})
+	}
+	w := newWorld(t)
+	unblock := w.blocks(t)
+	r := w.currentSession(t, "api", session.Running)
+	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+	w.work(t)
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+	unblock()
+	assert.Empty(t, w.sender.sent, "a dialog that is gone")
+	assert.Empty(t, w.Dialogs.list())
+}
+
+// A chat that takes nothing is not tried again and again.
+func TestAQuestionIsNotTriedWhileItsChatIsBlocked(t *testing.T) {
+	w := newWorld(t)
+	w.blocks(t)
+	w.asking(t)
+	w.sender.send = func(context.Context, outbox.Message) error { t.Error("tried"); return nil }
+	w.asks.lookAtAll(t.Context())
+	w.work(t)
+}

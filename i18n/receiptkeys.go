@@ -1,0 +1,12 @@
+package i18n
+
+// What becomes of a person's message.
+const (
+	AgedAsk       Key = "aged_ask"     // Name, Time
+	AgedSent      Key = "aged_sent"    // Name
+	AgedCommand   Key = "aged_command" // Command, Time
+	EditIsCommand Key = "edit_is_command"
+	EditTooLate   Key = "edit_too_late"
+	UnprovenInBox Key = "unproven_in_box"
+	ButtonSend    Key = "button_send"
+)

@@ -1,0 +1,6 @@
+package i18n
+
+// Taps.
+const (
+	TapLate Key = "tap_late"
+)
