@@ -37,7 +37,7 @@ func throughBot(ctx context.Context, environ []string, verb string, body, reply 
 	if errors.Is(err, errRunning) {
 		return silentError(c.Dir)
 	}
-	return sentence(err)
+	return sentence(c.Token.CleanError(err))
 }
 
 // sentence is an error for a person: of a refusal its text alone.

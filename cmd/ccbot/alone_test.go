@@ -189,6 +189,8 @@ func TestAResumeAtTheDeskTakesItsPlaceInTheChat(t *testing.T) {
 		back, err = s.resume(ctx, "web")
 		require.NoError(t, err)
 		assert.Equal(t, "in its chat api stays the current one, /list there switches", back.Chat)
+		chats, err = bot.OpenChats(filepath.Join(s.Dir, "chats")) // the bot's own has written since
+		require.NoError(t, err)
 		current, err := chats.Current(here)
 		require.NoError(t, err)
 		assert.Equal(t, api.ID, current)

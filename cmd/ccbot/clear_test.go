@@ -44,7 +44,7 @@ func newForgetful(t *testing.T) forgetful {
 	require.NoError(t, err)
 	out := filepath.Join(dir, "outbox")
 	s.bot = bot.New(bot.Config{Allowed: map[int64]bool{1: true}, Lang: "en"},
-		bot.Deps{Records: s.store, Sender: outbox.New(nil, out, log), Entries: s.inbox, Asks: s.asks, Dialogs: s.dialogs,
+		bot.Deps{Records: s.store, Sender: outbox.New(nil, "", out, log), Entries: s.inbox, Asks: s.asks, Dialogs: s.dialogs,
 			Words: words, Now: time.Now, Log: log})
 	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}
 }
@@ -52,7 +52,7 @@ func newForgetful(t *testing.T) forgetful {
 // waiting is a session with a prompt that waits for it.
 func (f forgetful) waiting(text string) (r session.Record, key, settings string) {
 	f.t.Helper()
-	r, key = session.Record{ID: uuid.New()}, inbox.NewPromptKey()
+	r, key = session.Record{ID: uuid.New()}, "p-"+uuid.NewString()
 	_, err := f.inbox.Add(inbox.Entry{Key: key, State: inbox.Held, Session: r.ID, Text: text,
 		Conversation: session.Conversation{ChatID: 1}})
 	require.NoError(f.t, err)

@@ -19,9 +19,6 @@ import (
 // forbiddenFlags would break the promise of one conversation per window.
 var forbiddenFlags = []string{"--resume", "-r", "--continue", "-c", "--session-id", "--fork-session", "--settings", "-p", "--print"}
 
-// tokenForm is what a bot token looks like.
-var tokenForm = regexp.MustCompile(`^\d+:[A-Za-z0-9_-]{20,}$`)
-
 // longestShown is shorter than the secret half of any token.
 const longestShown = 20
 
@@ -47,9 +44,9 @@ func (c *config) check(file string, checks ...func() error) error {
 // checkPeople wants a bot and somebody to speak to it.
 func (c *config) checkPeople() error {
 	switch {
-	case c.Token == "":
+	case c.Token.Empty():
 		return errors.New("TELEGRAM_BOT_TOKEN is missing: ask @BotFather for one")
-	case !tokenForm.MatchString(string(c.Token)):
+	case !c.Token.Valid():
 		return errors.New("TELEGRAM_BOT_TOKEN is not a bot token: it looks like 123456789:AA…")
 	case len(c.AllowedUsers) == 0:
 		return errors.New("ALLOWED_USERS is empty: nobody could speak to the bot. @userinfobot tells your id")
@@ -134,6 +131,13 @@ func (c *config) checkLog() error {
 	}
 	if !slices.Contains([]string{"auto", "text", "json"}, c.LogFormat) {
 		return fmt.Errorf("LOG_FORMAT is auto, text or json%s", butIs(c.LogFormat))
+	}
+	return nil
+}
+
+func (c *config) checkRich() error {
+	if c.Rich != "auto" && c.Rich != "off" {
+		return fmt.Errorf("CCBOT_RICH_MESSAGES is auto or off%s", butIs(c.Rich))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"github.com/joho/godotenv"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/token"
 )
 
 // goodToken has the form of a token and is nobody's.
@@ -219,7 +222,7 @@ func TestConfigFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("# mine\nTELEGRAM_BOT_TOKEN="+goodToken+"\nALLOWED_USERS=7\nLOG_LEVEL=debug\n"), 0o600))
 	c, err := loadConfig([]string{"HOME=" + home, "LOG_LEVEL=warn"})
 	require.NoError(t, err)
-	assert.Equal(t, secret(goodToken), c.Token)
+	assert.Equal(t, token.Hole, c.Token.Clean(goodToken))
 	assert.Equal(t, ids{7}, c.AllowedUsers)
 	assert.Equal(t, "warn", c.LogLevel, "the environment wins")
 
@@ -270,14 +273,24 @@ func TestErrorsQuoteWhatWasGiven(t *testing.T) {
 	}
 }
 
-// TestSecretIsRedacted prints a configuration in every way there is.
-func TestSecretIsRedacted(t *testing.T) {
-	c := config{Token: goodToken}
-	for _, form := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
-		assert.NotContains(t, fmt.Sprintf(form, c.Token), tokenSecret, form)
-		assert.NotContains(t, fmt.Sprintf(form, c), tokenSecret, form)
+// TestP9_AConfigurationShowsNoToken in whatever way it is printed.
+func TestP9_AConfigurationShowsNoToken(t *testing.T) {
+	c, err := loadConfig(environment(t))
+	require.NoError(t, err)
+	inside := struct{ hidden config }{c}
+	for _, form := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%t"} {
+		for _, what := range []any{c.Token, c, &c, inside, &inside, []any{c}, map[string]config{"c": c}} {
+			assert.NotContains(t, fmt.Sprintf(form, what), tokenSecret, form)
+		}
 	}
-	assert.Equal(t, "redacted", c.Token.LogValue().String())
+	data, err := json.Marshal(c)
+	require.NoError(t, err)
+	assert.NotContains(t, string(data), tokenSecret)
+	for _, format := range []string{"text", "json"} {
+		var out strings.Builder
+		newLog(config{LogFormat: format, LogLevel: "debug"}, &out).Info("x", "config", c, "token", c.Token, "inside", inside)
+		assert.NotContains(t, out.String(), tokenSecret, "a log that knows of no token")
+	}
 }
 
 func TestExitCodes(t *testing.T) {

@@ -18,13 +18,15 @@ type durations struct {
 	StaleRunning time.Duration // without a sign of life, until a running session is given up; 0: never
 	ResumeStale  time.Duration // without one, until a session is not meant by who comes back; 0: never
 	OrphanGrace  time.Duration // for what was just started or has just ended
+	InboxTTL     time.Duration // until a file from the chat is removed; 0: never
 }
 
 // durations resolves all of them.
 func (c config) durations() durations {
 	return durations{KillGrace: time.Duration(c.KillGrace), IdleAfter: time.Duration(c.IdleAfter),
 		PurgeAfter: time.Duration(c.PurgeAfter), StaleRunning: time.Duration(c.StaleRunning),
-		ResumeStale: time.Duration(c.ResumeStale), OrphanGrace: time.Duration(c.OrphanGrace)}
+		ResumeStale: time.Duration(c.ResumeStale), OrphanGrace: time.Duration(c.OrphanGrace),
+		InboxTTL: time.Duration(c.InboxTTL)}
 }
 
 // duration is a time span with the units s, m, h and d.

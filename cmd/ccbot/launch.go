@@ -7,10 +7,11 @@ import (
 )
 
 // agentUnset are the variables that an agent must not inherit: ccbot's own
-// secrets, and what Claude Code tells its children. A claude that sees the
-// latter takes itself for a child and saves no transcript.
+// secrets, the way to its service manager, and what Claude Code tells its children.
+// A claude that sees the last takes itself for a child and saves no transcript.
 var agentUnset = []string{
 	"TELEGRAM_BOT_TOKEN", "ALLOWED_USERS", "ALLOWED_CHATS",
+	"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID",
 	"CLAUDECODE", "CLAUDE_PID", "CLAUDE_EFFORT", "AI_AGENT",
 	"CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH",
 	"CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN", "CLAUDE_CODE_SESSION_ATTENDED",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	stdlog "log"
 	"log/slog"
 	"os"
 
@@ -10,19 +11,25 @@ import (
 )
 
 // newLog makes the program's log: colours for a person at a terminal, else
-// key=value lines, or JSON.
+// key=value lines, or JSON. Each line is written whole, and loses the token on its
+// way out, however it came there.
 func newLog(c config, out io.Writer) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		level = slog.LevelInfo // check has refused anything else
 	}
 	options := &slog.HandlerOptions{Level: level}
+	clean := c.Token.Writer(out)
 	f, isFile := out.(*os.File)
 	switch {
 	case c.LogFormat == "json":
-		return slog.New(slog.NewJSONHandler(out, options))
+		return slog.New(slog.NewJSONHandler(clean, options))
 	case c.LogFormat == "auto" && isFile && isatty.IsTerminal(f.Fd()):
-		return slog.New(tint.NewTextHandler(out, &tint.Options{Level: level, TimeFormat: "15:04:05"}))
+		return slog.New(tint.NewTextHandler(clean, &tint.Options{Level: level, TimeFormat: "15:04:05"}))
 	}
-	return slog.New(slog.NewTextHandler(out, options))
+	return slog.New(slog.NewTextHandler(clean, options))
 }
+
+// foreignLog is where libraries say what they say by themselves, such as net/http
+// with GODEBUG=http2debug=1, which shows every URL.
+func foreignLog(c config, out io.Writer) { stdlog.SetOutput(c.Token.Writer(out)) }

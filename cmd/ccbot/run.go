@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,13 +17,15 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/hooks"
 	"ccbot/internal/process"
+	"ccbot/internal/token"
 )
 
 // lockPatience is added to KILL_GRACE: how long another ccbot that holds the
 // lock is waited for.
 const lockPatience = 10 * time.Second
 
-// runBot runs the bot until ctx ends.
+// runBot runs the bot until ctx ends. Its error does not have the token in it,
+// whatever it is made of.
 func runBot(ctx context.Context, environ []string, stderr io.Writer) error {
 	if err := harden(); err != nil {
 		return err
@@ -33,7 +34,12 @@ func runBot(ctx context.Context, environ []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	return c.Token.CleanError(runWith(ctx, c, environ, stderr))
+}
+
+func runWith(ctx context.Context, c config, environ []string, stderr io.Writer) error {
 	log := newLog(c, stderr)
+	foreignLog(c, stderr)
 	c.warn(log)
 	hook, err := hookBinary()
 	if err != nil {
@@ -118,6 +124,7 @@ func (s *system) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.tmux.Run(ctx) })
 	g.Go(func() error { return s.metrics.Run(ctx) })
+	g.Go(func() error { return s.service.Run(ctx) })
 	g.Go(func() error { return s.serve(ctx, g) })
 	err := g.Wait()
 	if errors.Is(err, context.Canceled) {
@@ -137,7 +144,7 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 	s.tell(ctx, report)
 	s.recovery.Tell = s.bot.Recovered // not before: this one message tells all of the start
 	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.watchPresence,
-		s.keeper.Run, s.serveSocket, s.askVersion, s.tellLosses} {
+		s.keeper.Run, s.serveSocket, s.askVersion, s.tellLosses, s.keepAlive} {
 		g.Go(func() error { return part(ctx) })
 	}
 	username, publishMenu, err := s.start(ctx)
@@ -146,9 +153,11 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 	}
 	s.bot.Username = username
 	publishMenu(s.bot.Published())
-	intake := inbox.NewIntake(inbox.Config{Client: &http.Client{}, API: s.APIURL, Token: string(s.Token),
-		Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log, Allowed: []string{"message", "callback_query"}})
+	intake := inbox.NewIntake(inbox.Config{Client: s.apiClient(), Connect: s.apiClient, API: s.APIURL, Token: token.Standin,
+		Pulse: s.service.pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log,
+		Allowed: []string{"message", "edited_message", "callback_query"}})
 	g.Go(func() error { return s.bot.Run(ctx) })
+	s.service.begun(username)
 	s.log.Info("ready", "bot", username, "dir", s.Dir, "sessions", len(s.store.List()))
 	return intake.Run(ctx)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,10 +14,34 @@ import (
 
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/token"
 )
 
-// redacting is an http client whose errors have no URL: net/http puts it there,
-// and Telegram's has the token in it.
+// apiClient makes a client for the Bot API with connections of its own. It sends the
+// token where token.Standin stands in a URL, to TELEGRAM_API_URL only, and follows
+// no redirect: the Bot API has none, and a captive portal's would be sent the call.
+func (c config) apiClient() *http.Client {
+	connections := &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 10 * time.Second,
+		IdleConnTimeout:     90 * time.Second,
+		ForceAttemptHTTP2:   true,
+		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingWithin},
+	}
+	return &http.Client{Transport: c.Token.Transport(c.APIURL, connections),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// A connection that nothing comes through is asked whether it lives: one that died
+// unseen, as while the machine slept, would be used again and again.
+const (
+	pingAfter  = 30 * time.Second
+	pingWithin = 15 * time.Second
+)
+
+// redacting is an http client whose errors have no URL, which only makes them long.
 type redacting struct{ client *http.Client }
 
 // Do sends a request.
@@ -38,10 +63,11 @@ func withoutURL(err error) error {
 // its own, and an upload takes longer.
 const callTimeout = 60 * time.Second
 
-func newTelegram(c config) (*tgbot.Bot, error) {
-	client := redacting{&http.Client{}}
-	api, err := tgbot.New(string(c.Token), tgbot.WithServerURL(c.APIURL), tgbot.WithSkipGetMe(),
-		tgbot.WithHTTPClient(callTimeout, client))
+// newTelegram makes the Bot API. It does not have the token; see apiClient.
+func newTelegram(c config, log *slog.Logger) (*tgbot.Bot, error) {
+	api, err := tgbot.New(token.Standin, tgbot.WithServerURL(c.APIURL), tgbot.WithSkipGetMe(),
+		tgbot.WithHTTPClient(callTimeout, redacting{c.apiClient()}),
+		tgbot.WithErrorsHandler(func(err error) { log.Debug("telegram_client", "error", err.Error()) }))
 	if err != nil {
 		return nil, fmt.Errorf("telegram: %w", err)
 	}
@@ -53,22 +79,34 @@ var errRevoked = usage(errors.New("telegram does not know TELEGRAM_BOT_TOKEN: as
 
 // connect asks who the bot is, as long as it takes: at boot the network may
 // come later than ccbot. A token that Telegram does not know is final.
-func connect(ctx context.Context, api *tgbot.Bot, log *slog.Logger) (*models.User, error) {
+func connect(ctx context.Context, api *tgbot.Bot, s *service, log *slog.Logger) (*models.User, error) {
 	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
 		me, err := whoAmI(ctx, api)
 		switch {
 		case err == nil:
+			s.tried(0)
 			return me, nil
 		case errors.Is(err, tgbot.ErrorUnauthorized), errors.Is(err, tgbot.ErrorNotFound):
 			return nil, errRevoked
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		}
-		log.Warn("telegram_unreachable", "retry_in", wait.String(), "error", err.Error())
-		if err := pause(ctx, wait); err != nil {
+		again := waitAfter(err, wait)
+		s.tried(again)
+		log.Warn("telegram_unreachable", "retry_in", again.String(), "error", err.Error())
+		if err := pause(ctx, again); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// waitAfter is how long to wait after a call that failed: as long as Telegram says,
+// if that is longer.
+func waitAfter(err error, wait time.Duration) time.Duration {
+	if limited, ok := errors.AsType[*tgbot.TooManyRequestsError](err); ok {
+		return max(wait, time.Duration(limited.RetryAfter)*time.Second)
+	}
+	return wait
 }
 
 func whoAmI(ctx context.Context, api *tgbot.Bot) (*models.User, error) {

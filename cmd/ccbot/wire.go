@@ -20,6 +20,7 @@ import (
 	"ccbot/bot/ask"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/received"
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/control"
@@ -56,6 +57,9 @@ type system struct {
 	socket    *control.Server
 	claude    *hooks.Binary
 	metrics   *metrics
+	service   *service
+	away      time.Duration // how long no ccbot was there before this one
+	seen      time.Time     // since when; zero: not known
 	start     func(ctx context.Context) (username string, menu func(map[string]string), err error)
 	end       func() // lets go of the lock
 
@@ -69,6 +73,8 @@ type system struct {
 func wire(ctx context.Context, c config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
 	s := &system{config: c, log: log, table: table, losses: newLosses(), relay: hooks.NewRelay(time.Now, log)}
 	s.metrics = newMetrics(s.states)
+	s.service = newService(environ, log)
+	s.away, s.seen = absence(c.Dir, time.Now())
 	s.lasting = lastingIn(ctx)
 	instance, err := instanceID(c.Dir)
 	if err != nil {
@@ -82,21 +88,22 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 	if err != nil {
 		return nil, toInstall(err)
 	}
-	api, err := newTelegram(c)
+	api, err := newTelegram(c, log)
 	if err != nil {
 		return nil, err
 	}
-	s.outbox = outbox.New(api, filepath.Join(c.Dir, "outbox"), log)
+	s.outbox = outbox.New(api, c.APIURL, filepath.Join(c.Dir, "outbox"), log)
 	if err := s.wireChat(environ); err != nil {
 		return nil, err
 	}
 	if err := s.wireSessions(ctx, instance, environ, hook); err != nil {
 		return nil, err
 	}
+	s.outbox.OnSent, s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Sent, s.bot.Migrated, s.bot.TopicGone
 	s.wireRecovery(instance, environ)
 	s.wireSocket(hook)
 	s.start = func(ctx context.Context) (string, func(map[string]string), error) {
-		me, err := connect(ctx, api, log)
+		me, err := connect(ctx, api, s.service, log)
 		if err != nil {
 			return "", nil, err
 		}
@@ -142,11 +149,17 @@ func (s *system) wireChat(environ []string) error {
 	if err := s.openAsks(); err != nil {
 		return err
 	}
+	files, err := received.Open(filepath.Join(s.Dir, "received"), time.Now, s.log)
+	if err != nil {
+		return err
+	}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang, Home: s.home, Roots: s.roots,
-			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart},
+			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, Rich: s.Rich == "auto", Thinking: bool(s.Thinking),
+			InboxTTL: s.durations().InboxTTL},
 		bot.Deps{Records: s.store, Sender: s.outbox, Entries: s.inbox, Chats: chats, Relay: s.relay, Asks: s.asks,
-			Dialogs: s.dialogs, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
+			Dialogs: s.dialogs, Downloader: newDownloads(s.config), Files: files, Voice: s.transcriber(environ),
+			Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	return nil
 }
 
@@ -260,11 +273,11 @@ func (s *system) askVersion(ctx context.Context) error {
 // for it are told, then go what it asked, its launch settings and its status.
 func (s *system) clear(launches hooks.Launch) func(context.Context, session.Record) error {
 	return func(ctx context.Context, r session.Record) error {
-		waiting, err := s.prompts.Waiting()
+		left, err := s.prompts.Left()
 		if err != nil {
 			return err
 		}
-		if err := s.bot.Homeless(ctx, waiting[r.ID]); err != nil {
+		if err := s.bot.Homeless(ctx, left[r.ID]); err != nil {
 			return err
 		}
 		return errors.Join(s.bot.Forget(r.ID), launches.Remove(r.ID))

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// aliveFile has no content: its time says when ccbot was last there.
+const aliveFile = "alive"
+
+// alivePace is how often that is noted, and so how much longer than it was an
+// absence may look.
+const alivePace = time.Minute
+
+// absence is how long no ccbot was there, and since when; both are zero also where
+// that is not known, as at the first start or when the clock was set back. It is
+// read once, before the file is touched: all who go by it go by the same.
+func absence(dir string, now time.Time) (away time.Duration, seen time.Time) {
+	info, err := os.Stat(filepath.Join(dir, aliveFile))
+	if err != nil {
+		return 0, time.Time{}
+	}
+	if away = now.Sub(info.ModTime()); away <= 0 {
+		return 0, time.Time{}
+	}
+	return away, now.Add(-away)
+}
+
+// keepAlive notes that ccbot is there, until it is not. It belongs behind the look
+// at how long it was away.
+func (s *system) keepAlive(ctx context.Context) error {
+	tick := time.NewTicker(alivePace)
+	defer tick.Stop()
+	failing := false
+	for over := false; !over; {
+		err := touch(filepath.Join(s.Dir, aliveFile), time.Now())
+		if err != nil && !failing {
+			s.log.Warn("presence_not_noted", "error", err.Error(), "consequence", "after a restart old prompts are asked about")
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+			over = true
+		case <-tick.C:
+		}
+	}
+	_ = touch(filepath.Join(s.Dir, aliveFile), time.Now()) // a failure was told
+	return ctx.Err()
+}
+
+// touch sets a file's time and makes the file where it is missing. Setting it
+// works on a full disk.
+func touch(path string, at time.Time) error {
+	err := os.Chtimes(path, at, at)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Chtimes(path, at, at))
+}

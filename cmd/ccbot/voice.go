@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"mvdan.cc/sh/v3/shell"
+
+	"ccbot/bot"
+	"ccbot/internal/process"
+)
+
+const (
+	voiceFor  = 2 * time.Minute // what comes after a voice message in its chat waits for its text
+	voiceRest = 2 * time.Second // how long what the command leaves behind may hold its output, and may take to end
+	voiceMax  = 64 << 10        // bytes of text
+)
+
+var (
+	errVoiceSlow = errors.New("it takes too long")
+	errVoiceLong = errors.New("it writes too much")
+)
+
+// voice is VOICE_COMMAND. What it is given is a file; nothing of a message is ever a
+// part of the command.
+type voice struct {
+	words []string
+	env   []string // all that it gets; nothing secret belongs here
+	dir   string
+	table *process.Table
+	limit time.Duration
+}
+
+// checkVoice splits the command as a shell would, without expanding anything.
+func (c *config) checkVoice() error {
+	if strings.ContainsAny(c.Voice, "$`") {
+		return errors.New("VOICE_COMMAND: there is no expansion, so $ and ` cannot be used; write a script")
+	}
+	words, err := shell.Fields(c.Voice, func(name string) string {
+		if name == "HOME" { // of ~
+			return c.home
+		}
+		return ""
+	})
+	if err != nil {
+		return fmt.Errorf("VOICE_COMMAND cannot be split into words: %w", err)
+	}
+	c.voice = words
+	return nil
+}
+
+// transcriber is what VOICE_COMMAND is to the chat: nil where it is not set.
+func (s *system) transcriber(environ []string) bot.Transcriber {
+	if len(s.voice) == 0 {
+		return nil
+	}
+	return voice{words: s.voice, env: serverEnv(environ), dir: s.home, table: s.table, limit: voiceFor}
+}
+
+// Text runs the command with the file as its last argument and returns what it
+// writes. Nothing of it goes on running when it is called off.
+func (v voice) Text(ctx context.Context, file string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, v.limit, errVoiceSlow)
+	defer cancel()
+	said := &text{}
+	cmd := exec.CommandContext(ctx, v.words[0], append(v.words[1:len(v.words):len(v.words)], file)...)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.WaitDelay = v.env, v.dir, said, voiceRest
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var leader atomic.Pointer[process.Identity] // of its group; the end may be asked for before it is known
+	cmd.Cancel = func() error { return v.end(context.WithoutCancel(ctx), leader.Load()) }
+	if err := cmd.Start(); err != nil {
+		return "", fmt.Errorf("VOICE_COMMAND: %w", err)
+	}
+	if id, err := v.table.Identify(cmd.Process.Pid); err == nil {
+		leader.Store(&id)
+	}
+	err := cmd.Wait()
+	switch {
+	case said.over:
+		err = errVoiceLong
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case errors.Is(err, exec.ErrWaitDelay): // it has done its work
+		err = nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("VOICE_COMMAND: %w", err)
+	}
+	return said.buffer.String(), nil
+}
+
+// end ends the command and all of its process group. While the leader is there, be
+// it as a zombie that nobody has collected yet, the group's number is its own.
+func (v voice) end(ctx context.Context, leader *process.Identity) error {
+	if leader == nil {
+		return nil // os/exec ends the process that it has started
+	}
+	snap, err := v.table.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if p, ok := snap.Find(leader.PID); !ok || p.Identity != *leader {
+		return nil
+	}
+	ours := func(p process.Process) error {
+		if p.PGID != leader.PID {
+			return &process.Spare{Reason: process.ReasonUnproven, Detail: "it has left the command's group"}
+		}
+		return nil
+	}
+	var errs []error
+	for _, p := range snap.Processes {
+		if p.PGID != leader.PID || p.Gone() {
+			continue
+		}
+		_, err := v.table.End(ctx, p.Identity, ours, nil, process.Grace{Kill: voiceRest})
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// text is what the command writes. More than fits is an error: then it is none. The
+// buffer is no part of its methods: io.Copy would use its own, which knows no limit.
+type text struct {
+	buffer bytes.Buffer
+	over   bool
+}
+
+func (t *text) Write(p []byte) (int, error) {
+	if t.buffer.Len()+len(p) > voiceMax {
+		t.over = true
+		return 0, errVoiceLong
+	}
+	return t.buffer.Write(p)
+}
