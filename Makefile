@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test crash lint bench e2e build clean install-tmux
+.PHONY: help try test crash chaos lint bench e2e build clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -22,6 +22,10 @@ test: ## all tests with the race detector; what is not installed is skipped and 
 
 crash: ## kill ccbot at every persisted step, see that nothing is lost, and write docs/CRASH-MATRIX.md
 	@CCBOT_CRASH_MATRIX='$(CURDIR)/docs/CRASH-MATRIX.md' $(GOTEST) -timeout 15m -run '^TestP8_CrashMatrix$$' ./e2e/
+
+chaos: ## let all go wrong at random while people write, see that nothing is lost, and write docs/RELIABILITY.md
+	@CCBOT_CHAOS_REPORT='$(CURDIR)/docs/RELIABILITY.md' $(GOTEST) -timeout 30m -run '^TestP4_ChaosLosesNothing$$' ./e2e/
+	@sed -n '/^| /p' docs/RELIABILITY.md
 
 e2e: ## the tests with the real Claude Code CLI, which is installed into a cache folder first
 	@e2e/install.sh

@@ -24,7 +24,7 @@ var floors = [][]string{
 	{"e2e"}, // tests of the whole
 	{"cmd/ccbot", "cmd/ccbot-hook"},
 	{"bot"},
-	{"bot/ask", "bot/card", "bot/inbox", "bot/outbox", "bot/render", "bot/screen"},
+	{"bot/ask", "bot/card", "bot/inbox", "bot/outbox", "bot/received", "bot/render", "bot/screen"},
 	{"archive", "recovery"},
 	{"lifecycle"},
 	{"hooks", "tmux"},

@@ -129,11 +129,17 @@ func (b *lockedBuffer) String() string {
 // environment.
 func newWorld(t *testing.T, env ...string) *world {
 	t.Helper()
+	return newWorldAt(t, sandbox.Options{}, env...)
+}
+
+// newWorldAt is newWorld with a Bot API server of another kind.
+func newWorldAt(t *testing.T, server sandbox.Options, env ...string) *world {
+	t.Helper()
 	requireTmux(t)
 	root := shortDir(t)
 	w := &world{t: t, whole: t, dir: filepath.Join(root, "work"), state: filepath.Join(root, "state"),
 		claude: filepath.Join(root, "config"), sent: filepath.Join(root, "sent.jsonl"),
-		socket: "ccbot-test-" + uuid.NewString()[:8], api: sandboxtest.Start(t, sandbox.Options{})}
+		socket: "ccbot-test-" + uuid.NewString()[:8], api: sandboxtest.Start(t, server)}
 	w.person = w.api.PagePerson()
 	require.NoError(t, os.MkdirAll(w.dir, 0o755))
 	link := filepath.Join(root, demoagent.Name)

@@ -1,0 +1,61 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// withText are the bot's messages that contain a text.
+func (w *world) withText(text string) (texts []string) {
+	for _, m := range w.api.Messages(w.chat()) {
+		if m.FromBot && strings.Contains(m.Text, text) {
+			texts = append(texts, m.Text)
+		}
+	}
+	return texts
+}
+
+// TestP5_ASlowCommandGrowsInOneMessage runs a command in Claude's bash mode: what it
+// prints is seen while it runs, and stands in one message in the end, although ccbot
+// is killed in between.
+func TestP5_ASlowCommandGrowsInOneMessage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	id := w.say("!for i in 1 2 3 4 5 6 7 8 9 10; do echo row $i; sleep 1; done; echo the end")
+	grown := w.hear(id, "row 2")
+	assert.Equal(t, id, grown.ReplyTo.ID)
+	assert.Contains(t, grown.Text, "$ for i in")
+	assert.Contains(t, grown.Text, "Running…")
+	w.until("it grows", func() bool { return strings.Contains(w.withText("$ for i in")[0], "row 4") })
+	w.kill9()
+	w.start()
+	w.hear(id, "Seen:") // what the agent says to it
+	w.until("it has ended", func() bool { return strings.Contains(w.withText("$ for i in")[0], "the end") })
+	end := w.withText("row 1\n")
+	if assert.Len(t, end, 1, "one message") {
+		assert.Contains(t, end[0], "row 1\nrow 2\nrow 3\nrow 4\nrow 5\nrow 6\nrow 7\nrow 8\nrow 9\nrow 10\nthe end")
+		assert.NotContains(t, end[0], "Running…")
+	}
+	assert.Len(t, w.received(), 1, "it ran once")
+	w.stop()
+}
+
+// TestP4_AStoppedCommandIsNotRunAgain stops a command from the chat: Claude puts it
+// back into its prompt box, where it must neither run again nor be in the way.
+func TestP4_AStoppedCommandIsNotRunAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	id := w.say("!while :; do echo again; sleep 0.3; done")
+	grown := w.hear(id, "again")
+	w.say("/stop")
+	w.shows(grown.ID, "Stopped")
+	w.hear(w.say("say what comes next"), "what comes next")
+	assert.Len(t, w.received(), 2)
+	w.stop()
+}

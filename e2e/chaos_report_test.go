@@ -1,0 +1,128 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// reportLine is a row of a table.
+func reportLine(b *strings.Builder, what string, figure any) {
+	fmt.Fprintf(b, "| %s | %v |\n", what, figure)
+}
+
+// table is all figures.
+func (f figures) table() string { return f.injected() + "\n" + f.results() }
+
+// injected is what went wrong on purpose.
+func (f figures) injected() string {
+	var b strings.Builder
+	b.WriteString("| what went in | how often |\n|---|---:|\n")
+	reportLine(&b, "prompts", f.prompts.sent)
+	reportLine(&b, "sessions", len(f.sessions))
+	reportLine(&b, "SIGKILLs of the bot", f.kills)
+	reportLine(&b, "… of them before it was ready", f.early)
+	reportLine(&b, "calls of the Bot API", f.calls.all)
+	reportLine(&b, "… of them spoiled", f.calls.spoiled)
+	for _, kind := range slices.Sorted(maps.Keys(f.calls.kinds)) {
+		reportLine(&b, "… with `"+string(kind)+"`", f.calls.kinds[kind])
+	}
+	reportLine(&b, "… carried out, and the answer was spoiled", f.calls.applied)
+	for _, what := range slices.Sorted(maps.Keys(f.upsets)) {
+		reportLine(&b, what, f.upsets[what])
+	}
+	return b.String()
+}
+
+// results is what came of it.
+func (f figures) results() string {
+	var b strings.Builder
+	b.WriteString("| what came of it | how often |\n|---|---:|\n")
+	reportLine(&b, "prompts lost", len(f.prompts.lost))
+	reportLine(&b, "prompts typed twice", len(f.prompts.twice))
+	reportLine(&b, "prompts out of order", len(f.prompts.disorder))
+	reportLine(&b, "prompts typed once", f.prompts.typed)
+	reportLine(&b, "… of them asked about, because nothing proved that the agent had them", f.prompts.asked)
+	reportLine(&b, "… and the agent did not have it: sent again", f.prompts.again)
+	reportLine(&b, "… and the agent had it: dropped", f.prompts.dropped)
+	reportLine(&b, "answers lost", len(f.answers.lost))
+	reportLine(&b, "answers out of order", len(f.answers.disorder))
+	reportLine(&b, "answers in the chat", f.answers.written-len(f.answers.lost))
+	reportLine(&b, "… in so many messages", f.answers.messages)
+	reportLine(&b, "messages repeated after a kill", f.answers.byKill)
+	reportLine(&b, "messages repeated after a call that was carried out and spoiled", f.answers.byCall)
+	reportLine(&b, "messages repeated without a reason", len(f.answers.unexplained))
+	reportLine(&b, "answers 429", f.pace.limited)
+	reportLine(&b, "… of them because the bot was too fast", len(f.pace.own))
+	reportLine(&b, "`retry_after` broken", len(f.pace.broken))
+	reportLine(&b, "calls of a fresh start within a `retry_after` that a poll was told, or that was not on disk yet", len(f.pace.forgotten))
+	reportLine(&b, "times the bot ended by itself", f.ownExits)
+	reportLine(&b, "state files that cannot be read, or have the token in them", len(f.unsound))
+	reportLine(&b, fmt.Sprintf("highest resident memory of all runs, of %d MB allowed (median of the runs)", f.size.memory),
+		fmt.Sprintf("%d MB (%d MB)", f.memory, f.medianMemory))
+	reportLine(&b, "minutes", fmt.Sprintf("%.1f", f.took.Round(time.Second).Minutes()))
+	return b.String()
+}
+
+// document is what `make chaos` writes.
+func (f figures) document() string {
+	form := "entities"
+	if f.rich {
+		form = "rich messages"
+	}
+	return reliabilityPreface + fmt.Sprintf("\n## The last run\n\nSeed %d, answers as %s.\n\n%s\n%s", f.seed, form, f.injected(), f.results())
+}
+
+const reliabilityFile = "../docs/RELIABILITY.md"
+
+const reliabilityPreface = `# Reliability
+
+Written by ` + "`make chaos`" + `; do not edit. It runs ` + "`TestP4_ChaosLosesNothing`" + ` in its long form: ccbot as it is built for people, with
+demo agents in a private tmux server and the strict sandbox Bot API, while all of this happens at random:
+
+- Calls fail before they are carried out (429 with ` + "`retry_after`" + `, 500, a proxy's HTML page with 502, a reset, a connection that
+  hangs and is cut) or after (a reset, half of the answer), polls for updates included; now and then nothing works at all
+  for some seconds. The sandbox keeps Telegram's limits of pace, too.
+- Updates come once more after they were confirmed, in a random order within an answer, of kinds nobody knows, and with
+  parts that the library cannot decode.
+- ccbot is killed with SIGKILL, also before it is ready, and started again.
+
+Each prompt and each answer has words of its own. One in ten is longer than a message. What ccbot asks about a prompt,
+because nothing proves that the agent has it, is answered as a person would: by looking at the terminal. Judged at the
+end, when all has come to rest:
+
+- Every prompt is in exactly one transcript exactly once, in the order in which it was sent; those asked about have no
+  order.
+- Every word of every answer is in its chat, in order. A message comes again only where a kill stood between, or where
+  the call was carried out and its answer spoiled: then nobody can know, and ccbot sends it again rather than not at all.
+- No call goes to a chat before the ` + "`retry_after`" + ` is over that it was told, also after a kill, and no poll starts before that
+  of a poll is over. (A call that came within half a second of the 429 had left before. A fresh start polls at once, and
+  does not know what was told within half a second before the kill.)
+- No run needs more memory than a fixed bound, and none ends by itself.
+- Every state file can be read, none has the token in it, and nothing is in quarantine but what cannot be decoded.
+
+` + "`make chaos`" + ` runs it; ` + "`CCBOT_CHAOS_SEED=n`" + ` repeats the choices of a run, though not who is faster in between. A short form (30
+prompts, 4 kills, 2 sessions, with the race detector) runs with ` + "`make test`" + `.
+`
+
+// TestReliabilityDocument finds a document that another test has written, or one
+// of a run in which something was lost.
+func TestReliabilityDocument(t *testing.T) {
+	data, err := os.ReadFile(reliabilityFile)
+	require.NoError(t, err)
+	text := string(data)
+	assert.True(t, strings.HasPrefix(text, reliabilityPreface), "`make chaos` writes it anew")
+	size := longChaos()
+	for what, figure := range map[string]int{"prompts": size.prompts, "sessions": size.sessions, "SIGKILLs of the bot": size.kills,
+		"prompts lost": 0, "prompts typed twice": 0, "prompts out of order": 0, "answers lost": 0, "answers out of order": 0,
+		"messages repeated without a reason": 0, "`retry_after` broken": 0, "times the bot ended by itself": 0} {
+		assert.Contains(t, text, fmt.Sprintf("\n| %s | %d |\n", what, figure))
+	}
+}

@@ -1,0 +1,345 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/sandbox"
+)
+
+const (
+	look = 60 * time.Millisecond // how often the test looks at what there is
+	// ahead is how many prompts of a session wait for their answers at most, so
+	// that kills and faults meet all of the way.
+	ahead   = 4
+	stalled = 20 * time.Second // then another prompt is sent all the same
+)
+
+// faults spoils calls at random.
+type faults struct {
+	mu     sync.Mutex
+	rng    *rand.Rand
+	outage time.Time // until when nothing works at all
+	hangs  int       // messages that are to hang until ccbot gives up
+}
+
+func newFaults(seed uint64) *faults {
+	return &faults{rng: rand.New(rand.NewPCG(seed, 2))} //nolint:gosec // repeatable
+}
+
+// spoiledShare is the part of the calls that is spoiled outside of outages.
+const spoiledShare = 0.08
+
+// choose decides about one call.
+func (f *faults) choose(c sandbox.Call) sandbox.Fault {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	kinds := []sandbox.FaultKind{sandbox.FaultTooMany, sandbox.FaultInternal, sandbox.FaultHTML502, sandbox.FaultResetBefore,
+		sandbox.FaultResetAfter, sandbox.FaultTruncated, sandbox.FaultHang}
+	message := strings.HasPrefix(c.Method, "send") && c.Method != "sendChatAction"
+	switch {
+	case f.hangs > 0 && message:
+		f.hangs--
+		return sandbox.Fault{Kind: sandbox.FaultHang}
+	case c.At.Before(f.outage):
+		kinds = kinds[1:4]
+	case f.rng.Float64() >= spoiledShare:
+		return sandbox.Fault{}
+	}
+	return sandbox.Fault{Kind: kinds[f.rng.IntN(len(kinds))], RetryAfter: 1 + f.rng.IntN(3),
+		Hold: time.Duration(500+f.rng.IntN(2500)) * time.Millisecond}
+}
+
+func (f *faults) hang() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.hangs++
+}
+
+func (f *faults) breakDown(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.outage = time.Now().Add(d)
+}
+
+// step is something that happens once so many prompts are sent.
+type step struct {
+	after int
+	what  string
+}
+
+// What happens beside prompts and spoiled calls.
+const (
+	kill        = "kills"
+	outage      = "outages"
+	timeout     = "calls without an answer until ccbot gave up, or was killed"
+	duplicates  = "updates sent again"
+	unknownKind = "updates of an unknown kind"
+	unreadable  = "updates that no library can decode"
+)
+
+// makePlan spreads over the prompts what is to happen.
+func (c *chaos) makePlan() {
+	add := func(what string, times int) {
+		for range times {
+			c.plan = append(c.plan, step{1 + c.rng.IntN(c.size.prompts-1), what})
+		}
+	}
+	add(kill, c.size.kills)
+	add(timeout, c.size.timeouts)
+	for _, what := range []string{outage, duplicates, unknownKind, unreadable} {
+		add(what, c.size.upsets)
+	}
+	slices.SortStableFunc(c.plan, func(a, b step) int { return a.after - b.after })
+}
+
+// storm goes on until all is sent and all has happened.
+func (c *chaos) storm() {
+	c.t.Helper()
+	c.api.Spoil(c.faults.choose)
+	c.api.ShuffleUpdates(rand.New(rand.NewPCG(c.seed, 3))) //nolint:gosec // repeatable
+	c.untilFor(c.size.deadline, "all is sent and all has happened", func() bool {
+		c.listen()
+		c.lifeAndDeath()
+		c.happen()
+		c.write()
+		c.decide()
+		time.Sleep(look)
+		return c.sent() == c.size.prompts && len(c.plan) == 0 && c.waiting.kill.IsZero() && c.running()
+	})
+}
+
+// calm lets everything come to rest. What is asked is answered still.
+func (c *chaos) calm() {
+	c.t.Helper()
+	c.api.Spoil(nil)
+	c.api.ShuffleUpdates(nil)
+	left := c.size.deadline - time.Since(c.began)
+	c.untilFor(left, "everything has settled: "+c.unsettled(), func() bool {
+		c.listen()
+		c.lifeAndDeath()
+		c.decide()
+		time.Sleep(look)
+		return c.running() && c.now().bot.ready() && c.api.Pending() == 0 && c.quiet()
+	})
+	r := c.now()
+	r.memory = highestMemory(r.bot.cmd.Process.Pid)
+	c.stop()
+	r.ended = time.Now()
+}
+
+// unsettled is what the inbox and the outbox hold.
+func (c *chaos) unsettled() string {
+	var all []string
+	for _, dir := range []string{"inbox", "outbox", "events"} {
+		files, _ := filepath.Glob(filepath.Join(c.state, dir, "*.json"))
+		all = append(all, fmt.Sprintf("%d in %s", len(files), dir))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (c *chaos) sent() (n int) {
+	for _, s := range c.sessions {
+		n += len(s.sent)
+	}
+	return n
+}
+
+// lifeAndDeath kills the bot and starts it again when it is time.
+func (c *chaos) lifeAndDeath() {
+	switch w := &c.waiting; {
+	case !c.running():
+		if time.Now().Before(w.start) {
+			return
+		}
+		c.begin()
+		if c.soon = !w.kill.IsZero() && c.rng.IntN(3) == 0; c.soon {
+			w.kill = time.Now().Add(c.upTo(800 * time.Millisecond))
+		}
+	case w.kill.IsZero() || time.Now().Before(w.kill) || !c.soon && !c.now().bot.ready():
+		return
+	default:
+		c.crashNow()
+		w.kill, c.soon = time.Time{}, false
+		w.start = time.Now().Add(c.upTo(700 * time.Millisecond))
+	}
+}
+
+func (c *chaos) upTo(d time.Duration) time.Duration { return time.Duration(c.rng.Int64N(int64(d))) }
+
+// happen does what the plan has for now.
+func (c *chaos) happen() {
+	for len(c.plan) > 0 && c.plan[0].after <= c.sent() {
+		next := c.plan[0]
+		if next.what == kill {
+			if !c.waiting.kill.IsZero() {
+				return // one at a time
+			}
+			c.waiting.kill = time.Now().Add(c.upTo(1500 * time.Millisecond))
+		} else {
+			c.upset(next.what)
+		}
+		c.plan = c.plan[1:]
+	}
+}
+
+func (c *chaos) upset(what string) {
+	s := c.sessions[c.rng.IntN(len(c.sessions))]
+	count := 1
+	switch what {
+	case outage:
+		c.faults.breakDown(time.Second + c.upTo(3*time.Second))
+	case timeout:
+		c.faults.hang()
+	case duplicates:
+		count = c.api.Redeliver(1 + c.rng.IntN(10))
+	case unknownKind:
+		_, err := c.api.Inject([]byte(`{"telepathy":{"from":` + fmt.Sprint(s.person.ID()) + `}}`))
+		require.NoError(c.t, err)
+	case unreadable:
+		s.person.ForwardFromTheFuture(s.person.ID(), "from the future")
+	}
+	c.upsets[what] += count
+}
+
+// write sends the next prompts: a few at once, to a session that does not have
+// many to answer.
+func (c *chaos) write() {
+	s := c.sessions[c.rng.IntN(len(c.sessions))]
+	open := len(s.sent) - len(s.heard)
+	if open >= ahead && time.Since(s.last) < stalled {
+		return
+	}
+	for range min(1+c.rng.IntN(3), c.size.prompts-c.sent()) {
+		length := 20 + c.rng.IntN(80)
+		if c.rng.IntN(10) == 0 {
+			length = 4000 // a message, but an answer with its heading is more than one
+		}
+		p := newPrompt(s.name, len(s.sent), length)
+		s.sent = append(s.sent, p)
+		s.person.SendIn(s.person.ID(), s.thread, p.text)
+		s.last = time.Now()
+	}
+}
+
+// newPrompt is one of about that many characters, whose answer is its words.
+func newPrompt(session string, n, length int) chaosPrompt {
+	text := "say"
+	for i := 0; len(text) < length; i++ {
+		text += fmt.Sprintf(" %sp%dw%d", session, n, i)
+	}
+	return chaosPrompt{id: strings.Fields(text)[1], text: text}
+}
+
+var (
+	chaosWord  = regexp.MustCompile(`^s\d+p\d+w\d+$`)
+	firstWords = regexp.MustCompile(`\bs\d+p\d+w0\b`)
+)
+
+// answerWords are the words of a message that has nothing else in it.
+func answerWords(text string) []string {
+	words := strings.Fields(text)
+	if slices.ContainsFunc(words, func(w string) bool { return !chaosWord.MatchString(w) }) {
+		return nil
+	}
+	return words
+}
+
+// listen notes which answers have come.
+func (c *chaos) listen() {
+	for _, s := range c.sessions {
+		for _, m := range c.messages(s) {
+			if m.ID <= s.seen {
+				continue
+			}
+			s.seen = m.ID
+			if words := answerWords(m.Body()); len(words) > 0 && firstWords.MatchString(words[0]) {
+				s.heard[words[0]] = true
+			}
+		}
+	}
+}
+
+// question is the bot's about one prompt: it cannot prove that the agent has it.
+type question struct {
+	prompt  string // first word
+	tapping atomic.Bool
+	again   int // how often it was sent once more
+	dropped int
+}
+
+// decide answers what the bot asks about prompts, as a person does: by looking.
+func (c *chaos) decide() {
+	if !c.running() || !c.now().bot.ready() {
+		return
+	}
+	for _, s := range c.sessions {
+		for _, m := range c.messages(s) {
+			if again := dataWith(m, "again:"); again != "" {
+				c.decideOn(s, m, again)
+			}
+		}
+	}
+}
+
+// dataWith is the data of a message's button that begins so.
+func dataWith(m sandbox.Message, prefix string) string {
+	for _, row := range m.Keyboard {
+		for _, b := range row {
+			if strings.HasPrefix(b.Data, prefix) {
+				return b.Data
+			}
+		}
+	}
+	return ""
+}
+
+func (c *chaos) decideOn(s *chaosChat, m sandbox.Message, again string) {
+	id := firstWords.FindString(m.Body())
+	q := c.asked[id]
+	if q == nil {
+		q = &question{prompt: id}
+		c.asked[id] = q
+	}
+	if q.tapping.Load() {
+		return
+	}
+	data, count := again, &q.again
+	if strings.Contains(c.allTranscripts(), id) {
+		data, count = strings.Replace(again, "again:", "drop:", 1), &q.dropped
+	}
+	if _, ok := m.Find(data); !ok {
+		c.t.Errorf("message %d has no button %q: %v", m.ID, data, m.Keyboard)
+		return
+	}
+	*count++
+	q.tapping.Store(true)
+	c.aside.Go(func() {
+		_, _ = s.person.Tap(s.person.ID(), m.ID, data) // while it is killed nobody answers; then the question stays
+		time.Sleep(time.Second)                        // the message changes a moment after the answer
+		q.tapping.Store(false)
+	})
+}
+
+// allTranscripts is what all agents have written.
+func (c *chaos) allTranscripts() string {
+	files, err := filepath.Glob(filepath.Join(c.claude, "projects", "*", "*.jsonl"))
+	require.NoError(c.t, err)
+	var all strings.Builder
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		require.NoError(c.t, err)
+		all.Write(data)
+	}
+	return all.String()
+}

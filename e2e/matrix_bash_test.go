@@ -1,0 +1,40 @@
+package e2e
+
+import (
+	"strings"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// bashMode runs slow commands in Claude's bash mode, whose output grows in one
+// message.
+func bashMode() life {
+	row := func(point, when, disk, fresh, also string, messages int) crash {
+		word := "row-of-" + point
+		command := "for i in 1 2 3 4; do echo " + word + " $i; sleep 1; done; echo " + word + " all"
+		return crash{step: "bash mode", point: point, when: when, disk: disk, fresh: fresh, also: also,
+			do: func(s *stage) { s.prompt("!" + command) },
+			after: func(s *stage) {
+				s.t.Helper()
+				s.hear(s.mark, "Seen: "+command)
+				whole := word + " 1\n" + word + " 2\n" + word + " 3\n" + word + " 4\n" + word + " all"
+				s.hear(s.mark, whole)
+				assert.LessOrEqual(s.t, len(s.withText(word+" ")), messages+1, "messages, and what the agent says to it")
+				ended := 0
+				for _, text := range s.withText(whole) {
+					if !strings.Contains(text, "Running…") {
+						ended++
+					}
+				}
+				assert.Equal(s.t, 1, ended, "P5: the output is there once")
+				s.prompt("say after " + word)
+				s.answered("after " + word)
+			}}
+	}
+	return life{name: "bash mode", setup: working, rows: []crash{
+		row("output-sent", "the message is there, not noted", "the prompt is done; no message that grows is known",
+			"sends what the command has printed as an answer", "the message that was sent stays as it was", 2),
+		row("output-ended", "the message has the output, the cursor is before it", "the message that grows, and the cursor before the output",
+			"makes the same edit, which changes nothing, and goes on", "one message in the end", 1),
+	}}
+}

@@ -1,0 +1,256 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/sandbox"
+)
+
+// reactionsOf are those that the bot put on a message, one after the other; "" is
+// none.
+func (w *world) reactionsOf(message int) (all []string) {
+	w.t.Helper()
+	for _, c := range w.api.Calls() {
+		if !strings.EqualFold(c.Method, "setMessageReaction") || c.Params["message_id"] != itoa(message) || c.Status != 200 {
+			continue
+		}
+		var list []struct{ Emoji string }
+		if raw := c.Params["reaction"]; raw != "" {
+			require.NoError(w.t, json.Unmarshal([]byte(raw), &list))
+		}
+		emoji := ""
+		if len(list) > 0 {
+			emoji = list[0].Emoji
+		}
+		all = append(all, emoji)
+	}
+	return slices.Compact(all)
+}
+
+// reaction waits until a message has that reaction.
+func (w *world) reaction(message int, emoji string) {
+	w.t.Helper()
+	w.until("the reaction "+emoji, func() bool {
+		all := w.reactionsOf(message)
+		return len(all) > 0 && all[len(all)-1] == emoji
+	})
+}
+
+// warned waits for the reply to a message that says that nothing comes of it.
+func (w *world) warned(message int, text string) sandbox.Message {
+	w.t.Helper()
+	m := w.hear(message, text)
+	assert.True(w.t, strings.HasPrefix(m.Text, "⚠ "), "%q begins with a warning", m.Text)
+	if assert.NotNil(w.t, m.ReplyTo, "%q is a reply", m.Text) {
+		assert.Equal(w.t, message, m.ReplyTo.ID)
+	}
+	return m
+}
+
+// TestP4_AReactionShowsHowFarAMessageIs: on disk, typed, proven; and nothing of it
+// stays where a message goes nowhere.
+func TestP4_AReactionShowsHowFarAMessageIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	early := w.say("say too early")
+	w.warned(early, "No session is open")
+	w.open("work", w.dir)
+
+	w.say("slow 2")
+	id := w.say("say hello") // which waits for that turn to end
+	w.hear(id, "hello")
+	w.reaction(id, "👌")
+	assert.Equal(t, []string{"👀", "✍", "👌"}, w.reactionsOf(id))
+
+	held := w.say("bash rm -rf build")
+	w.tap(w.hear(held, "wants to run a command"), "Deny")
+	w.reaction(held, "👌")
+
+	w.tap(w.hear(w.say("/kill work"), "End work"), "Kill")
+	w.hear(held, "work is archived")
+	late := w.say("say too late")
+	w.warned(late, "work has ended already")
+	for _, id := range []int{early, late} {
+		assert.NotContains(t, w.reactionsOf(id), "👌")
+		w.reaction(id, "")
+	}
+	assert.Equal(t, []string{"slow 2", "say hello", "bash rm -rf build"}, w.received())
+	w.stop()
+}
+
+// dialog leads the agent to a dialog of which no hook tells, so that prompts wait
+// behind it.
+func (w *world) dialog() {
+	w.t.Helper()
+	w.hear(w.say("bash rm -rf build"), "waits for an answer in its terminal")
+}
+
+// noHooks is the agent that dialog needs.
+const noHooks = "DEMOAGENT_NO_HOOKS=1"
+
+// TestP4_AnEditOfAMessageCounts while it is not typed; later it is told that it
+// does not.
+func TestP4_AnEditOfAMessageCounts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, noHooks)
+	w.start()
+	w.open("work", w.dir)
+	w.dialog()
+	id := w.say("say the first text")
+	w.reaction(id, "👀")
+	w.until("it is held", func() bool { return slices.Contains(w.inboxStates(), "held") })
+	require.NoError(t, w.person.Edit(w.chat(), id, "say the second text"))
+	w.until("the edit is on disk", func() bool {
+		return slices.Contains(w.fieldOfFiles("inbox", `"text":"`), "say the second text")
+	})
+	w.say("/stop")
+	w.hear(id, "the second text")
+	w.reaction(id, "👌")
+	assert.Equal(t, []string{"bash rm -rf build", "say the second text"}, w.received())
+
+	require.NoError(t, w.person.Edit(w.chat(), id, "say the third text"))
+	w.warned(id, "the edit changes nothing")
+	assert.Equal(t, "👌", w.reactionsOf(id)[len(w.reactionsOf(id))-1], "it stays where it is")
+	stop := w.say("/stop")
+	require.NoError(t, w.person.Edit(w.chat(), stop, "say that a command is a prompt now"))
+	w.hear(w.say("say the end"), "the end")
+	assert.Equal(t, 1, w.heard("the edit changes nothing"))
+	assert.Equal(t, []string{"bash rm -rf build", "say the second text", "say the end"}, w.received())
+	w.stop()
+}
+
+// longAgo has it look as if ccbot was last there sixteen minutes ago.
+func (w *world) longAgo() {
+	w.t.Helper()
+	past := time.Now().Add(-16 * time.Minute)
+	require.NoError(w.t, os.Chtimes(filepath.Join(w.state, "alive"), past, past))
+}
+
+const isOld = "is old by now"
+
+// TestP4_AfterAnAbsenceOldPromptsAreAskedAbout, each once, and what comes later
+// does not wait for the answer.
+func TestP4_AfterAnAbsenceOldPromptsAreAskedAbout(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, noHooks)
+	w.start()
+	w.open("work", w.dir)
+	w.dialog()
+	one, two, three := w.say("say one"), w.say("say two"), w.say("say three")
+	w.until("they are held", func() bool { return slices.Equal(w.inboxStates(), []string{"held", "held", "held"}) })
+	w.kill9()
+	w.start()
+	w.drained()
+	assert.Zero(t, w.heard(isOld), "it was away for a moment")
+
+	w.kill9()
+	w.longAgo()
+	w.start()
+	w.until("all are asked about", func() bool { return w.heard(isOld) == 3 })
+	for range 2 { // once more is nothing, also after another absence
+		w.kill9()
+		w.longAgo()
+		w.start()
+		w.drained()
+	}
+	require.Equal(t, 3, w.heard(isOld))
+
+	w.say("/stop")
+	answer := w.hear(w.say("say fresh"), "fresh")
+	questions := make(map[int]sandbox.Message)
+	for _, m := range w.api.Messages(w.chat()) {
+		if m.FromBot && strings.Contains(m.Text, isOld) {
+			require.NotNil(t, m.ReplyTo)
+			questions[m.ReplyTo.ID] = m
+		}
+	}
+	w.tap(questions[three], "Send")
+	answer = w.hear(answer.ID, "three")
+	w.reaction(three, "👌")
+	w.tap(questions[one], "Drop")
+	w.reaction(one, "")
+	w.stop() // the one that nobody has decided about waits on
+	w.start()
+	w.tap(questions[two], "Send")
+	w.hear(answer.ID, "two")
+	w.reaction(two, "👌")
+	assert.Equal(t, []string{"bash rm -rf build", "say fresh", "say three", "say two"}, w.received())
+	assert.Empty(t, w.inboxStates())
+	w.stop()
+}
+
+// TestP4_OldMessagesAreAskedAbout and not acted on unasked.
+func TestP4_OldMessagesAreAskedAbout(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.injectAt("say of the morning", time.Now().Add(-16*time.Minute))
+	first := w.hear(0, isOld)
+	assert.Contains(t, first.Text, "say of the morning")
+	w.injectAt("say of the evening", time.Now().Add(-24*time.Hour))
+	second := w.hear(first.ID, isOld)
+	w.injectAt("/stop", time.Now().Add(-time.Hour))
+	w.hear(second.ID, "I did not carry out this /stop")
+	w.injectAt("say of tomorrow", time.Now().Add(24*time.Hour))
+	w.hear(second.ID, "of tomorrow")
+	w.tap(second, "Drop")
+	w.tap(first, "Send")
+	w.hear(second.ID, "of the morning")
+	assert.Equal(t, []string{"say of tomorrow", "say of the morning"}, w.received())
+	w.stop()
+}
+
+// injectAt delivers a text as if it was sent at a time.
+func (w *world) injectAt(text string, at time.Time) {
+	w.t.Helper()
+	update, err := json.Marshal(map[string]any{"message": map[string]any{
+		"message_id": 200_000 + len(w.api.Calls()), "date": at.Unix(), "text": text,
+		"from": map[string]any{"id": w.person.ID(), "first_name": "You"},
+		"chat": map[string]any{"id": w.chat(), "type": "private", "first_name": "You"},
+	}})
+	require.NoError(w.t, err)
+	_, err = w.api.Inject(update)
+	require.NoError(w.t, err)
+}
+
+// TestP4_AMessageThatEndsTheProgramIsSetAside, and the next one of its
+// conversation is typed.
+func TestP4_AMessageThatEndsTheProgramIsSetAside(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.stop()
+	deadly := 0
+	for life := range 4 {
+		file := filepath.Join(t.TempDir(), strconv.Itoa(life))
+		w.start("CCBOT_FAILPOINT=accepted", "CCBOT_FAILFILE="+file)
+		if life == 0 {
+			deadly = w.say("say it is deadly")
+			w.say("say it is not")
+		}
+		w.until("it is being handled", func() bool { _, err := os.Stat(file); return err == nil })
+		w.until("both are on disk", func() bool { return len(w.inboxStates()) == 2 })
+		w.kill9()
+	}
+	w.start()
+	w.warned(deadly, "I could not handle this message")
+	w.hear(deadly, "it is not")
+	assert.Equal(t, []string{"say it is not"}, w.received())
+	left, err := filepath.Glob(filepath.Join(w.state, "quarantine", "inbox-*.json"))
+	require.NoError(t, err)
+	assert.Len(t, left, 1)
+	w.stop()
+}
