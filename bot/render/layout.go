@@ -295,12 +295,18 @@ func (f *fonts) wrap(words []word, width int) []line {
 	return lines
 }
 
-// broken is as much of a word as fits, one letter at least, and the rest of it.
+// broken is as much of a word as fits, one letter at least, and the rest of it. A path is broken behind one of its signs.
 func (f *fonts) broken(w word, width int) (head, rest word) {
 	letters := []rune(w.text)
 	n := 1
 	for n < len(letters)-1 && f.width(string(letters[:n+1]), w.style) <= width {
 		n++
+	}
+	for i := n; i > n/2; i-- {
+		if strings.ContainsRune("/_-.:,=&?", letters[i-1]) {
+			n = i
+			break
+		}
 	}
 	head, rest = w, w
 	head.text, rest.text = string(letters[:n]), string(letters[n:])
