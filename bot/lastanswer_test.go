@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/internal/session"
+	"ccbot/internal/transcript"
 )
 
 // seen waits until the chat has so many answers, and gives them.
@@ -30,6 +31,9 @@ func TestP5_ANoticedAnswerIsShownInFullWhenItIsOpened(t *testing.T) {
 			front := w.currentID(atAlice)
 			w.running(t)
 			require.Eventually(t, func() bool { return len(w.sender.texts()) == 2 }, patience, time.Millisecond)
+			end, err := transcript.End(w.cursors(r)[0].Path)
+			require.NoError(t, err)
+			require.Eventually(t, func() bool { return w.cursors(r)[0] == end }, patience, time.Millisecond)
 			cursors := w.cursors(r)
 
 			require.NoError(t, w.tap(t, alice, data(w.sender.last(t))[0]))

@@ -64,6 +64,8 @@ type Outbox struct {
 	loaded   bool       // what earlier runs left is in the queues
 	lastName int64
 
+	began time.Time // about when this run did
+
 	mu      sync.Mutex
 	lanes   map[int64]*lane
 	order   []*lane // the same, oldest first
@@ -87,6 +89,7 @@ func New(api API, server, dir string, log *slog.Logger) *Outbox {
 		folder:     spool.Folder{Path: dir, MaxSize: maxPost, Fsync: true},
 		quarantine: filepath.Join(home.Path, "quarantine"),
 		wake:       make(chan struct{}, 1),
+		began:      time.Now(),
 		parked:     openFacts[time.Time](home, parkedFile, log),
 		rich:       openFacts[richFact](home, richFile, log),
 		holds:      openFacts[hold](home, holdsFile, log),
@@ -204,6 +207,9 @@ func (o *Outbox) laneLocked(chat int64) *lane {
 	l, ok := o.lanes[chat]
 	if !ok {
 		l = newLane(chat)
+		if now := time.Now(); now.Sub(o.began) < chatBurst*chatEach {
+			l.budget.AllowN(now, chatBurst-1) // an earlier run may have used its burst a moment ago
+		}
 		if d := o.heldFor(chat, time.Now()); d > 0 {
 			l.until = time.Now().Add(d)
 		}

@@ -58,6 +58,20 @@ func TestPaceInAChat(t *testing.T) {
 	}
 }
 
+// An earlier run may have used the burst of a chat right before it was killed.
+func TestARunBeginsWithoutABurst(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, b *bench) {
+		b.began = time.Now()
+		for i := range 5 {
+			require.NoError(t, b.Post(t.Context(), say(5, fmt.Sprint(i))))
+		}
+		b.idle(time.Minute)
+		calls := b.seen("send", true)
+		require.Len(t, calls, 5)
+		assert.Equal(t, 1, busiest(calls, chatEach-time.Millisecond))
+	})
+}
+
 func TestPaceOfAllChats(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, b *bench) {
 		for i := range 200 {
