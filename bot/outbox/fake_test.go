@@ -211,7 +211,7 @@ func newBench(t *testing.T, dir string, reply func(context.Context, int, call) e
 	t.Helper()
 	f := &fake{reply: reply, start: time.Now()}
 	o := New(f, "https://api.example", filepath.Join(dir, "outbox"), slog.New(slog.DiscardHandler))
-	o.began = o.began.Add(-time.Hour) // no earlier run was just there
+	o.began = o.began.Add(-time.Hour)        // no earlier run was just there
 	o.jitter = func() float64 { return 0.5 } // backoffs of 1, 2, 4 … seconds
 	return &bench{Outbox: o, fake: f, dir: dir}
 }
