@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,8 +37,13 @@ func TestIdleCostsNothing(t *testing.T) {
 		w.hear(0, fmt.Sprintf("idle-%d is ready", i))
 	}
 	w.untilFor(3*patience, "the last update is finished", func() bool {
-		left, err := filepath.Glob(filepath.Join(w.state, "inbox", "*.json"))
+		left, err := filepath.Glob(filepath.Join(w.state, "*box", "*.json"))
 		return err == nil && len(left) == 0
+	})
+	w.untilFor(3*patience, "what follows the last message is written, too", func() bool {
+		before := w.files()
+		time.Sleep(time.Second)
+		return maps.Equal(before, w.files())
 	})
 
 	files, spawned := w.files(), w.spawned()

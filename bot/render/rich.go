@@ -102,8 +102,17 @@ func withTexts(parts []Part, room int) []Part {
 				continue
 			}
 			p.Text = texts[0]
+			if len(texts) == 1 && isOnlyMarks(p.Text.Text) {
+				p.Rich = ""
+			}
 		}
 		shown = append(shown, p)
 	}
 	return shown
+}
+
+// isOnlyMarks says that there is nothing but the signs of lists and lines: Telegram refuses a rich message without
+// content.
+func isOnlyMarks(s string) bool {
+	return strings.Trim(s, "•◦▪☐☑✅─—–-*.)0123456789 \t\n") == ""
 }

@@ -158,3 +158,13 @@ func TestLiteral(t *testing.T) {
 		assert.Empty(t, wrongRich(Literal(s), 0))
 	}
 }
+
+// A rich message of marks alone would be refused.
+func TestMarksAloneAreNotRich(t *testing.T) {
+	for _, src := range []string{"-", "- \n- ", "1.", "* [ ] ", "---"} {
+		for _, p := range (Rich{}).Render(src, 0) {
+			assert.Empty(t, p.Rich, "%q", src)
+			assert.False(t, p.Text.Blank(), "%q", src)
+		}
+	}
+}
