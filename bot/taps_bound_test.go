@@ -2,7 +2,6 @@ package bot
 
 import (
 	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,16 +52,7 @@ type onButton struct {
 // verb. That it is every one is what TestCallbackDataFits sees to.
 func buttonsOfAll(t *testing.T) (*world, map[string]onButton) {
 	t.Helper()
-	w := newWorld(t)
-	w.Allowed[math.MaxInt64] = true
-	r := w.currentSession(t, "api", session.Running)
-	old := w.session(t, "old", session.Archived)
-	stuck := w.session(t, "stuck", session.CleanupFailed)
-	w.news64(t, r, old, stuck)
-	w.commands64(t, old)
-	w.taps64(t)
-	w.files64(t, r)
-	w.recovery64(t)
+	w := showsAllButtons(t)
 	all := make(map[string]onButton)
 	for _, m := range slices.Concat(w.sender.sent, w.sender.edited, w.sender.posted) {
 		for _, d := range data(m) {

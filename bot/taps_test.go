@@ -158,9 +158,10 @@ func TestP4_ADecisionThatFailsLeavesTheButtons(t *testing.T) {
 	}
 }
 
-// Telegram refuses a button whose data has more than 64 bytes. Every button of
-// every message is looked at, with the largest ids.
-func TestCallbackDataFits(t *testing.T) {
+// showsAllButtons is a world in which every button there is was shown, with the
+// largest ids.
+func showsAllButtons(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t)
 	w.Allowed[math.MaxInt64] = true
 	r := w.currentSession(t, "api", session.Running)
@@ -171,6 +172,13 @@ func TestCallbackDataFits(t *testing.T) {
 	w.taps64(t)
 	w.files64(t, r)
 	w.recovery64(t)
+	return w
+}
+
+// Telegram refuses a button whose data has more than 64 bytes. Every button of
+// every message is looked at, with the largest ids.
+func TestCallbackDataFits(t *testing.T) {
+	w := showsAllButtons(t)
 	seen := make(map[string]bool)
 	for _, m := range slices.Concat(w.sender.posted, w.sender.edited, w.sender.sent) {
 		for _, d := range data(m) {
