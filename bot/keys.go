@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -64,26 +63,9 @@ func (b *Bot) dialogMessage(head, hint string, r session.Record, d lifecycle.Dia
 // cannot be seen. It is not whole where something of what an answer would allow
 // may be out of sight: then nothing may be chosen from the chat.
 func shownDialogText(d lifecycle.Dialog) (text render.Text, whole bool) {
-	rows := strings.Split(strings.Trim(d.Screen, "\n"), "\n")
-	lines := d.Lines
-	whole = !scrolledAway(d.Lines, rows)
-	if n := len(rows) - len(lines); len(d.Options) == 0 && n >= 0 && slices.Equal(rows[n:], lines) {
-		lines, whole = rows, true // it is not recognised: only all of the screen is enough
-	}
-	screen := tightScreen(strings.Join(lines, "\n"))
+	screen := tightScreen(strings.Join(d.Lines, "\n"))
 	signs := ask.Visible(screen)
-	return render.Pre(signs, ""), whole && signs == screen
-}
-
-// scrolledAway says that the head of a dialog may be above the screen: nothing is
-// seen there, neither its edge nor what was said before it.
-func scrolledAway(lines, rows []string) bool {
-	for _, row := range rows {
-		if row = strings.TrimSpace(row); row != "" {
-			return len(lines) > 0 && row == strings.TrimSpace(lines[0])
-		}
-	}
-	return true
+	return render.Pre(signs, ""), d.Whole && signs == screen
 }
 
 // askingMessage is dialogMessage of a dialog: it asks, or is only shown.

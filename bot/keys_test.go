@@ -22,10 +22,7 @@ import (
 )
 
 var trust = lifecycle.Dialog{Open: true, Lines: []string{"Do you trust this folder?", "  1. No, exit", "❯ 2. Yes, I trust it"},
-	Options: []string{"No, exit", "Yes, I trust it"}, Selected: 1, Mark: "mark-one-012", Screen: edge + "Do you trust this folder?\n  1. No, exit\n❯ 2. Yes, I trust it"}
-
-// edge is what a terminal shows above a dialog.
-var edge = "\n" + strings.Repeat("─", 80) + "\n"
+	Options: []string{"No, exit", "Yes, I trust it"}, Selected: 1, Whole: true, Mark: "mark-one-012"}
 
 // dialogNote tells that a session's terminal asks something.
 func dialogNote(r session.Record, d lifecycle.Dialog) lifecycle.Note {
@@ -75,27 +72,26 @@ func TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat(t *testing.T) {
 	long := asks(strings.Repeat("wide 😀 ", 2000))
 	tests := []struct {
 		name          string
-		above         string
+		seen          bool // the terminal shows all of it
 		lines, labels []string
 		whole         bool
 		shows         string
 	}{
-		{"short", edge, asks("   ls"), []string{"Yes", "No"}, true, " Bash command\n   ls\n"},
-		{"more lines than a terminal has", edge, asks(command...), []string{"Yes", "No"}, true, "   line 0 of the command\n"},
-		{"what was said before is seen", "● I run it\n", asks("   ls"), []string{"Yes", "No"}, true, "   ls\n"},
-		{"longer than a message", edge, long, []string{"Yes", "No"}, false, "   2. No"},
-		{"its head is above the screen", "", asks("   ls"), []string{"Yes", "No"}, false, "   ls\n"},
-		{"nothing but blank rows above", "\n  \n", asks("   ls"), []string{"Yes", "No"}, false, "   ls\n"},
-		{"it turns around", edge, asks("   rm \u202etxt.a"), []string{"Yes", "No"}, false, "rm ⟨U+202E⟩txt.a"},
-		{"it is not seen", edge, asks("   rm \u200b/"), []string{"Yes", "No"}, false, "rm ⟨U+200B⟩/"},
-		{"it is far to the right", edge, asks("   ls" + strings.Repeat(" ", 60) + "; rm"), []string{"Yes", "No"}, false, "ls⟨60×␠⟩; rm"},
-		{"a page that is not recognised and too long", edge, long, nil, false, "   2. No"},
-		{"a page that is not recognised", "Welcome\n", asks("   ls"), nil, true, "Welcome\n Bash command"},
+		{"short", true, asks("   ls"), []string{"Yes", "No"}, true, " Bash command\n   ls\n"},
+		{"more lines than a terminal has", true, asks(command...), []string{"Yes", "No"}, true, "   line 0 of the command\n"},
+		{"longer than a message", true, long, []string{"Yes", "No"}, false, "   2. No"},
+		{"a part of it is hidden", false, asks("   ls"), []string{"Yes", "No"}, false, "   ls\n"},
+		{"it turns around", true, asks("   rm \u202etxt.a"), []string{"Yes", "No"}, false, "rm ⟨U+202E⟩txt.a"},
+		{"it is not seen", true, asks("   rm \u200b/"), []string{"Yes", "No"}, false, "rm ⟨U+200B⟩/"},
+		{"it is far to the right", true, asks("   ls" + strings.Repeat(" ", 60) + "; rm"), []string{"Yes", "No"}, false, "ls⟨60×␠⟩; rm"},
+		{"a page that is too long", true, long, nil, false, "   2. No"},
+		{"a page without options", true, asks("   ls"), nil, true, " Bash command"},
+		{"a page of which a part is hidden", false, asks("   ls"), nil, false, " Bash command"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			d := lifecycle.Dialog{Open: true, Lines: tt.lines, Options: tt.labels, Mark: "mark-one-012", Screen: tt.above + strings.Join(tt.lines, "\n")}
+			d := lifecycle.Dialog{Open: true, Lines: tt.lines, Options: tt.labels, Mark: "mark-one-012", Whole: tt.seen}
 			m := w.askingMessage(w.session(t, "api", session.Running), d, true)
 			assert.Contains(t, m.Text.Text, tt.shows)
 			assert.Equal(t, !tt.whole, strings.Contains(m.Text.Text, w.word(i18n.DialogNotWhole)))
@@ -365,12 +361,12 @@ func TestP9_ADialogIsNotShownToWhoIsNotAllowedAnyMore(t *testing.T) {
 func TestAnAgentThatIsNotReadyHasKeys(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Starting)
-	n := dialogNote(r, lifecycle.Dialog{Open: true, Lines: []string{"Press Enter to go on"}, Selected: -1, Mark: "mark-one-012", Screen: "\nWelcome\nPress Enter to go on"})
+	n := dialogNote(r, lifecycle.Dialog{Open: true, Lines: []string{"Press Enter to go on"}, Selected: -1, Whole: true, Mark: "mark-one-012"})
 	n.Kind = lifecycle.NoteNotReporting
 	require.NoError(t, w.SessionNews(t.Context(), n))
 	w.work(t)
 	m := w.sender.sent[0]
-	assert.Contains(t, m.Text.Text, "Welcome\nPress Enter to go on", "all of the screen, because nobody knows where it begins")
+	assert.Contains(t, m.Text.Text, "Press Enter to go on")
 	assert.Contains(t, data(m), "key:"+ref(r.ID)+":mark-one-012:enter")
 }
 

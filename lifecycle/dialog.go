@@ -17,13 +17,13 @@ import (
 
 // Dialog is what the terminal asks, as a person is shown it.
 type Dialog struct {
-	Open     bool     // something takes the keys instead of the prompt box; when not, only Screen is set
-	Lines    []string // what it shows; where it is not recognised, the last rows of the screen
+	Open     bool     // something takes the keys instead of the prompt box; when not, nothing else is set
+	Lines    []string // what it shows; where it is not recognised, all rows of the screen
 	Options  []string // labels as shown; none: a page, or it is not recognised
 	Selected int      // index into Options; -1 without options
+	Whole    bool     // Lines are all of it: nothing has left the screen, and no row says that others are hidden
 	Mark     string   // changes with anything that is shown: a button with another one is of before; 12 characters, no ':'
 	Relayed  bool     // a permission request of the agent waits for the chat
-	Screen   string   // all of the screen, plain text
 }
 
 // Dialog looks at what a session's terminal asks. ErrNoAgent: the agent is not
@@ -55,22 +55,19 @@ func (w *work) lookAtDialog(ctx context.Context) (Dialog, error) {
 	return dialogOf(*w.r, v), nil
 }
 
-// shownRows is how much is shown of a screen on which no dialog is recognised.
-const shownRows = 24
-
 // dialogOf is pure.
 func dialogOf(r session.Record, v View) Dialog {
-	d := Dialog{Selected: -1, Relayed: v.Relayed, Screen: v.Screen.Text}
+	d := Dialog{Selected: -1, Relayed: v.Relayed}
 	if !v.Captured || !v.DialogOpen() && !unready(r, v) {
 		return d
 	}
 	d.Open, d.Mark = true, markOf(r, v.Screen)
 	if s := v.Screen.Dialog; s != nil {
-		d.Lines, d.Options, d.Selected = s.Lines, s.Options, s.Selected
+		d.Lines, d.Options, d.Selected, d.Whole = s.Lines, s.Options, s.Selected, s.Whole
 		return d
 	}
-	rows := strings.Split(strings.Trim(v.Screen.Text, "\n"), "\n")
-	d.Lines = rows[max(0, len(rows)-shownRows):]
+	d.Lines = strings.Split(strings.Trim(v.Screen.Text, "\n"), "\n")
+	d.Whole = v.Pane.Scrolled == 0 && !v.Screen.HidesRows() // the edge of what is not recognised is not known
 	return d
 }
 

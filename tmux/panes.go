@@ -19,12 +19,12 @@ const reapDelay = 30 * time.Millisecond
 func paneFormat(sep string) string {
 	return recordFormat(sep,
 		"#{pane_id}|#{window_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|"+
-			"#{pane_in_mode}|#{session_attached}|#{pane_active}|#{window_panes}|#{window_index}",
+			"#{pane_in_mode}|#{session_attached}|#{pane_active}|#{window_panes}|#{window_index}|#{history_size}",
 		"#{session_name}", "#{window_name}", "#{pane_current_command}", "#{pane_current_path}", "#{@ccbot_session}")
 }
 
 const (
-	paneNumbers = 11
+	paneNumbers = 12
 	paneStrings = 5
 )
 
@@ -173,6 +173,9 @@ func paneOf(fields []string) (p Pane, err error) {
 	}
 	if p.WindowIndex, err = strconv.Atoi(fields[10]); err != nil {
 		return Pane{}, fmt.Errorf("window index of %s: %w", p.ID, err)
+	}
+	if p.Scrolled, err = strconv.Atoi(fields[11]); err != nil {
+		return Pane{}, fmt.Errorf("history of %s: %w", p.ID, err)
 	}
 	return p, nil
 }

@@ -55,6 +55,7 @@ type Pane struct {
 	Active   bool // the active pane of its window
 	// WindowPanes is how many panes the window has: more than one when a person has split it.
 	WindowPanes int
+	Scrolled    int // rows that have left the pane at its top; a capture has only those below them
 }
 
 // Viewer is a terminal that is attached to the tmux server: a person at the desk.

@@ -40,7 +40,7 @@ func dialogBelow(rows []line) *Dialog {
 	if d := findDialog(rows); d != nil {
 		return d
 	}
-	return newDialog(rows, optionList{selected: -1})
+	return newDialog(rows, noList)
 }
 
 // findDialog reads the dialog at the foot of the screen: a list with a selected option, or a page with
@@ -48,40 +48,88 @@ func dialogBelow(rows []line) *Dialog {
 // versions.
 func findDialog(lines []line) *Dialog {
 	hinted := keyHint.MatchString(fold(foot(lines)))
-	if sel := lastSelected(lines, numberedOption); sel >= 0 {
-		list := numberedList(lines, sel)
-		// From the first option up: a question has a rule inside its list, above "Chat about this".
-		top, edged := topEdge(lines, list.row)
-		if !hinted && !edged {
-			return nil
-		}
-		return newDialog(lines[top:], list.below(top))
-	}
-	if !hinted {
+	list, listed := cursorList(lines)
+	if !listed && !hinted {
 		return nil
 	}
 	anchor := len(lines) - 1
-	list := optionList{selected: -1}
-	if sel := lastSelected(lines, plainOption); sel >= 0 {
-		anchor, list = sel, plainList(lines, sel)
+	if listed {
+		anchor = list.row
 	}
 	top, edged := topEdge(lines, anchor)
-	for edged && top > 0 && goesOn(lines[top:]) {
+	for edged && ruleInList(lines, top) {
 		top, edged = topEdge(lines, top)
 	}
-	return newDialog(lines[top:], list.below(top))
+	if !hinted && !edged {
+		return nil
+	}
+	rows := lines[top:]
+	sure := cursors(rows) <= 1
+	if !sure {
+		list = noList
+	}
+	d := newDialog(rows, list.below(top))
+	d.Whole = sure && edged && list.first <= 1 && !slices.ContainsFunc(rows, hidesRows)
+	return d
 }
 
-// goesOn reports whether a list of options has begun above these rows: a question has a rule inside its list,
-// and its cursor may stand on a row that is none of the options.
-func goesOn(lines []line) bool {
-	for _, l := range lines {
-		if _, n, _, ok := parseNumbered(l); ok {
-			return n > 1
+// cursorList finds the list that the lowest cursor of the screen stands in; false when that cursor stands on
+// no option. Below the cursor nothing may stand that a dialog begins with, or that the agent said.
+func cursorList(lines []line) (optionList, bool) {
+	for i := len(lines) - 1; i >= 0; i-- {
+		l := lines[i]
+		switch {
+		case l.first() == promptSign && numberedOption(l):
+			return numberedList(lines, i), true
+		case l.first() == promptSign && plainOption(l):
+			if !keyHint.MatchString(fold(foot(lines))) {
+				return noList, false
+			}
+			return plainList(lines, i), true
+		case l.first() == promptSign, isHistory(l), isEdge(l) && !ruleInList(lines, i):
+			return noList, false
+		}
+	}
+	return noList, false
+}
+
+// cursors counts the rows that begin with the cursor's sign. An agent may write that sign into what a dialog
+// shows: then it is not known which row is selected.
+func cursors(rows []line) int {
+	n := 0
+	for _, l := range rows {
+		if l.first() == promptSign {
+			n++
+		}
+	}
+	return n
+}
+
+// ruleInList reports whether the rule in row i parts one list of numbered options: a question has one above
+// "Chat about this". The number of the option below it follows the number of the last option above it.
+func ruleInList(lines []line, i int) bool {
+	if !isRule(lines[i]) || i+1 >= len(lines) {
+		return false
+	}
+	column, n, _, ok := parseNumbered(lines[i+1])
+	if !ok || n < 2 {
+		return false
+	}
+	for i--; i >= 0 && !isHistory(lines[i]) && !isEdge(lines[i]); i-- {
+		if c, k, _, ok := parseNumbered(lines[i]); ok && c == column {
+			return k == n-1
 		}
 	}
 	return false
 }
+
+// hidden finds what Claude Code draws in place of rows that it does not show: "↑ 22 more lines",
+// "… +12 lines", "… (+3 more lines)", "↓ 4 more", "more below", or an arrow alone.
+var hidden = regexp.MustCompile(`(?i)(?:[↑↓…⋮]|\.\.\.)\s*\(?\+?\d+\s*(?:more|lines?|rows?|hidden|above|below|\)|$)|` +
+	`\b\d+ (?:more|hidden|other) (?:lines?|rows?)\b|\bmore (?:above|below)\b|^\s*[↑↓]\s*$`)
+
+// hidesRows reports whether a row stands for others that are not shown.
+func hidesRows(l line) bool { return hidden.MatchString(l.String()) }
 
 // foot is the last rows that are not blank.
 func foot(lines []line) []line {
@@ -100,7 +148,7 @@ func foot(lines []line) []line {
 func topEdge(lines []line, i int) (top int, edged bool) {
 	for i--; i >= 0; i-- {
 		l := lines[i]
-		if isRule(l) || l.indent() == 0 && l.only("▔") {
+		if isEdge(l) {
 			return i, true
 		}
 		if isHistory(l) {
@@ -109,6 +157,9 @@ func topEdge(lines []line, i int) (top int, edged bool) {
 	}
 	return 0, false
 }
+
+// isEdge reports whether a row is the upper edge of a dialog. What an agent says is indented, so it draws none.
+func isEdge(l line) bool { return isRule(l) || l.indent() == 0 && l.only("▔") }
 
 // isHistory reports whether a row is the first one of something the agent said or of a turn's end.
 func isHistory(l line) bool {

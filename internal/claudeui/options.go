@@ -7,22 +7,15 @@ type optionList struct {
 	labels   []string
 	selected int // index into labels
 	row      int // where the first one stands
+	first    int // its number; 0 in a list without numbers
 }
+
+var noList = optionList{selected: -1}
 
 // below is the list with its row counted from top.
 func (o optionList) below(top int) optionList {
 	o.row -= top
 	return o
-}
-
-// lastSelected finds the lowest row that is a selected option; -1 when there is none.
-func lastSelected(lines []line, isOption func(line) bool) int {
-	for i := len(lines) - 1; i >= 0; i-- {
-		if lines[i].first() == promptSign && isOption(lines[i]) {
-			return i
-		}
-	}
-	return -1
 }
 
 func numberedOption(l line) bool {
@@ -48,11 +41,14 @@ func parseNumbered(l line) (column, n int, label string, ok bool) {
 // below it, in its column. Numbered lines in the text of a dialog stand in another place of that count.
 func numberedList(lines []line, sel int) optionList {
 	column, n, label, _ := parseNumbered(lines[sel])
-	list := optionList{labels: []string{label}, row: sel}
+	list := optionList{labels: []string{label}, row: sel, first: n}
 	for i, before := sel-1, n-1; i >= 0 && before > 0 && !isHistory(lines[i]); i-- {
+		if isEdge(lines[i]) && !ruleInList(lines, i) {
+			break
+		}
 		if c, k, label, ok := parseNumbered(lines[i]); ok && c == column && k == before {
 			list.labels = append([]string{label}, list.labels...)
-			list.row = i
+			list.row, list.first = i, before
 			before--
 		}
 	}

@@ -3,10 +3,12 @@ package claudeui
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -156,5 +158,94 @@ func BenchmarkRead(b *testing.B) {
 				Read(capture)
 			}
 		})
+	}
+}
+
+// agentRows draws what an agent can make a terminal show: its own words, its tools' output, what a person said.
+// All of it but the signs in front is indented.
+func agentRows(t *rapid.T) []string {
+	rule := strings.Repeat("─", 120)
+	text := rapid.OneOf(
+		rapid.SampledFrom([]string{"❯ 1. Keep everything as it is", "2. Cancel", "1. Yes", "❯ Restore", "❯", "Enter to confirm · Esc to cancel",
+			rule, strings.Repeat("▔", 120), "● text", "✻ Cooked for 0s", "↑ 22 more lines", "←  ☐ A  ✔ Submit  →", " Bash command", "! ls"}),
+		rapid.StringMatching(`[ -~❯●✻─▔↑]{0,60}`))
+	front := rapid.SampledFrom([]string{"● ", "  ", "  ", "    ", "  ⎿  ", "❯ ", "✻ ", "! "})
+	var rows []string
+	for range rapid.IntRange(0, 12).Draw(t, "rows") {
+		rows = append(rows, front.Draw(t, "front")+text.Draw(t, "text"))
+	}
+	return rows
+}
+
+// edgeOf is the row that a recorded dialog begins with: the lowest edge that is not within its list.
+func edgeOf(rows []string) int {
+	for i := len(rows) - 1; i >= 0; i-- {
+		if lines := parseCells(strings.Join(rows, "\n")); isEdge(lines[i]) && !ruleInList(lines, i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// TestP7_NoTextAboveADialogChangesIt: what an agent has said before becomes neither an option nor a title, and
+// hides nothing.
+func TestP7_NoTextAboveADialogChangesIt(t *testing.T) {
+	for _, tc := range recordings {
+		if tc.title == "" {
+			continue
+		}
+		t.Run(tc.name, func(t *testing.T) {
+			capture := fixture(t, tc.name)
+			rows := strings.Split(capture, "\n")
+			edge := edgeOf(rows)
+			require.GreaterOrEqual(t, edge, 0)
+			want := Read(capture).Dialog
+			rapid.Check(t, func(t *rapid.T) {
+				above := slices.Concat(rows[:edge:edge], agentRows(t))
+				if rapid.Bool().Draw(t, "nothing else above") {
+					above = agentRows(t)
+				}
+				require.Equal(t, want, Read(strings.Join(slices.Concat(above, rows[edge:]), "\n")).Dialog)
+			})
+		})
+	}
+}
+
+// TestP7_AForgedCursorIsNoChoice: an agent may write the cursor's sign into what a dialog shows, as in a command
+// or beside an option. Then it is not known which row is selected.
+func TestP7_AForgedCursorIsNoChoice(t *testing.T) {
+	text := Read(fixture(t, "perm-bash")).Text
+	for _, forged := range []string{" ❯ 1. Keep everything as it is", "❯ 1. Yes", "     ❯ 5. Fine", " ❯ Cancel"} {
+		for _, beside := range []string{" Do you want to proceed?", "   4. No"} {
+			d := Read(strings.Replace(text, beside, forged+"\n"+beside, 1)).Dialog
+			require.NotNil(t, d)
+			assert.Empty(t, d.Options, forged)
+			assert.False(t, d.Whole, forged)
+		}
+	}
+}
+
+func TestP7_ADialogIsWholeWhereNothingOfItIsHidden(t *testing.T) {
+	for _, tc := range recordings {
+		if d := Read(fixture(t, tc.name)).Dialog; d != nil {
+			assert.True(t, d.Whole, tc.name)
+		}
+	}
+	text := Read(fixture(t, "perm-bash")).Text
+	rows := strings.Split(text, "\n")
+	for name, cut := range map[string]string{
+		"its edge has scrolled away":    strings.Join(rows[edgeOf(rows)+1:], "\n"),
+		"what was said before is below": "● text\n" + strings.Join(rows[edgeOf(rows)+1:], "\n"),
+		"rows above":                    strings.Replace(text, " scripted command", " ↑ 22 more lines", 1),
+		"rows below":                    strings.Replace(text, " scripted command", "   … (+3 more lines)", 1),
+		"rows, counted only":            strings.Replace(text, " scripted command", "   … +12 lines", 1),
+		"rows, in words":                strings.Replace(text, " scripted command", " 7 more lines", 1),
+		"an arrow":                      strings.Replace(text, " scripted command", "  ↓", 1),
+		"the first options":             strings.NewReplacer(" ❯ 1. Yes\n", "", "   2. Yes", " ❯ 2. Yes").Replace(text),
+	} {
+		require.NotEqual(t, text, cut, name)
+		d := Read(cut).Dialog
+		require.NotNil(t, d, name)
+		assert.False(t, d.Whole, name)
 	}
 }

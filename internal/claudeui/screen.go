@@ -30,6 +30,7 @@ type Dialog struct {
 	Lines    []string // everything it shows, options and key hints included, without rules
 	Options  []string // labels as shown, first line of each, without numbers
 	Selected int      // index into Options; -1 when there are none
+	Whole    bool     // its upper edge is on the screen, and none of its rows says that others are hidden
 	head     int      // how many of Lines stand above the first option; all when there are none
 }
 
@@ -51,6 +52,11 @@ func (s Screen) Steady() string {
 		}
 	}
 	return strings.Join(rows, "\n")
+}
+
+// HidesRows reports whether a row of the screen says that others are not shown.
+func (s Screen) HidesRows() bool {
+	return slices.ContainsFunc(strings.Split(s.Text, "\n"), hidden.MatchString)
 }
 
 // ReadyToType reports whether text and Enter would go into the prompt box and nowhere else: the box is

@@ -125,7 +125,7 @@ func fileMenu(c Call) *menu {
 func planMenu(c Call) *menu {
 	return &menu{
 		head: func(width int) []string {
-			lines := []string{"  " + blue + ruler(width-4) + plain, "   " + bold + "Ready to code?" + plain, "", "   Here is Claude's plan:",
+			lines := []string{blue + strings.Repeat("▔", width) + plain, "", "  " + blue + ruler(width-4) + plain, "   " + bold + "Ready to code?" + plain, "", "   Here is Claude's plan:",
 				"  " + dark + strings.Repeat("╌", max(width-4, 0)) + plain}
 			for l := range strings.SplitSeq(strings.TrimSpace(c.Plan), "\n") {
 				lines = append(lines, "   "+strings.TrimPrefix(l, "# "))
