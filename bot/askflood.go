@@ -7,45 +7,80 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/time/rate"
 
+	"ccbot/bot/ask"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 )
 
 // An agent may ask for a lot; a chat is read by people.
 const (
-	maxUnsettled = 32 // of one session
-	maxFresh     = 60 // of one session, in freshSpan
-	freshSpan    = 10 * time.Minute
+	maxUnsettled = 32               // requests of one session that are not settled
+	askBurst     = 60               // messages about requests of one session at once, and
+	askRefill    = 10 * time.Second // how long it takes until one more may be sent
+	floodSpan    = 10 * time.Minute // how long a session that had a request refused counts as flooding
 )
 
 var errFlood = errors.New("its session asks too often")
 
-// recent is what a session asked of late.
-type recent struct {
-	asked []time.Time
-	told  time.Time // when the chat was told that it is too much
+// volume is what a session asks of late.
+type volume struct {
+	messages *rate.Limiter // also of requests whose hook was killed since: a flood pays for all of it
+	refused  time.Time     // when a request was last refused
+	told     time.Time     // when the chat was told that it is too much
 }
 
-// admitLocked says whether the chat takes one more request of a session. One that
-// it does not take is left to the terminal.
+func (a *asks) volumeLocked(id uuid.UUID) *volume {
+	if a.recent[id] == nil {
+		a.recent[id] = &volume{messages: rate.NewLimiter(rate.Every(askRefill), askBurst)}
+	}
+	return a.recent[id]
+}
+
+// admitLocked makes room for one more request of a session. The oldest one whose hook has left gives way. Where
+// every hook still waits, the request is left to the terminal, from where nothing is chosen by the chat then:
+// whoever floods must not be asked in a weaker way for it.
 func (a *asks) admitLocked(ctx context.Context, r session.Record) error {
-	now := a.Now()
-	late := a.recent[r.ID]
-	late.asked = slices.DeleteFunc(late.asked, func(at time.Time) bool { return now.Sub(at) >= freshSpan })
-	if len(late.asked) < maxFresh && len(a.cardsOf(r.ID)) < maxUnsettled {
-		late.asked = append(late.asked, now)
-		a.recent[r.ID] = late
+	cards := a.cardsOf(r.ID)
+	if len(cards) < maxUnsettled {
 		return nil
 	}
-	if now.Sub(late.told) >= freshSpan {
-		late.told = now
-		if err := a.say(ctx, r.Conversation, a.words.Say(i18n.AskFlood, i18n.Args{"Name": r.Name})); err != nil {
-			return errors.Join(errFlood, err)
-		}
+	if i := slices.IndexFunc(cards, func(c ask.Card) bool { return c.State == ask.StateAway }); i >= 0 {
+		return a.becomeLocked(ctx, cards[i], ask.GiveWay(cards[i], a.Now()))
 	}
-	a.recent[r.ID] = late
-	return errFlood
+	a.volumeLocked(r.ID).refused = a.Now()
+	return errors.Join(errFlood, a.tellFloodLocked(ctx, r))
+}
+
+// maySendLocked says whether the message of a request may be sent now. Until it may, the request waits with its
+// hook, and asks again at the next round.
+func (a *asks) maySendLocked(ctx context.Context, c ask.Card) bool {
+	if a.volumeLocked(c.Request.Session).messages.AllowN(a.Now(), 1) {
+		return true
+	}
+	if r, ok := a.Records.Get(c.Request.Session); ok {
+		a.note(a.tellFloodLocked(ctx, r), c.Request.ID)
+	}
+	return false
+}
+
+// tellFloodLocked tells once in a while that a session asks too often.
+func (a *asks) tellFloodLocked(ctx context.Context, r session.Record) error {
+	late := a.volumeLocked(r.ID)
+	if a.Now().Sub(late.told) < floodSpan {
+		return nil
+	}
+	late.told = a.Now()
+	return a.say(ctx, r.Conversation, a.words.Say(i18n.AskFlood, i18n.Args{"Name": r.Name}))
+}
+
+// floods says whether a request of a session was refused of late.
+func (a *asks) floods(id uuid.UUID) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	late := a.recent[id]
+	return late != nil && !late.refused.IsZero() && a.Now().Sub(late.refused) < floodSpan
 }
 
 func (a *asks) forget(id uuid.UUID) {

@@ -6,36 +6,79 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/ask"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 )
 
-func TestAFloodOfRequestsIsLeftToTheTerminal(t *testing.T) {
-	t.Run("that nobody answers", func(t *testing.T) {
+// TestP7_KilledRequestsDoNotCloseTheWay: a program below an agent may ask with ccbot-hook and kill it, again and
+// again. What Claude Code itself asks comes to the chat all the same, and not by way of the terminal's screen.
+func TestP7_KilledRequestsDoNotCloseTheWay(t *testing.T) {
+	for _, seen := range []bool{true, false} {
 		w := newWorld(t)
 		r := w.currentSession(t, "api", session.Running)
-		for range maxUnsettled {
-			w.asksFor(t, r, "Bash", bash)
-		}
-		for range 3 {
-			require.ErrorIs(t, w.Asked(t.Context(), w.request(t, r, "Bash", bash).Request), errFlood)
+		for range 75 {
+			q := w.request(t, r, "Bash", bash)
+			require.NoError(t, w.Asked(t.Context(), q.Request))
+			if seen {
+				w.work(t)
+			}
+			w.relay.end(q.ID)
+			w.Left(t.Context(), q.Request)
+			w.asks.catchUp(t.Context())
 		}
 		w.work(t)
-		assert.Len(t, w.sender.sent, maxUnsettled)
-		assert.Equal(t, []string{w.named(i18n.AskFlood, "api")}, w.sender.texts(), "told once")
-		other := w.session(t, "web", session.Running)
-		w.asksFor(t, other, "Bash", bash)
-	})
-	t.Run("one after the other", func(t *testing.T) {
-		w := newWorld(t)
-		r := w.currentSession(t, "api", session.Running)
-		for range maxFresh {
-			w.result(t, w.asksFor(t, r, "Bash", bash), "", "ok", false)
+		assert.LessOrEqual(t, len(w.asks.cardsOf(r.ID)), maxUnsettled)
+		assert.LessOrEqual(t, len(w.sender.sent), askBurst)
+		if seen {
+			assert.Equal(t, []string{w.named(i18n.AskFlood, "api")}, w.sender.texts(), "told once")
 		}
-		q := w.request(t, r, "Bash", bash)
-		require.ErrorIs(t, w.Asked(t.Context(), q.Request), errFlood)
-		w.later(freshSpan)
-		require.NoError(t, w.Asked(t.Context(), q.Request), "after a while it is shown again")
-		assert.Len(t, w.sender.texts(), 1)
-	})
+		sent := len(w.sender.sent)
+		q := w.asksFor(t, r, "Bash", bash)
+		w.later(askRefill)
+		w.asks.lookAtAll(t.Context())
+		w.work(t)
+		require.Len(t, w.sender.sent, sent+1)
+		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+		assert.True(t, w.asks.waits(w.card(t, q)))
+		assert.False(t, w.asks.floods(r.ID))
+	}
+}
+
+// TestP7_WhoFloodsIsNotAskedInAWeakerWay: where so many hooks wait that one is refused, the terminal's own dialog
+// has no button that approves.
+func TestP7_WhoFloodsIsNotAskedInAWeakerWay(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	for range maxUnsettled {
+		w.asksFor(t, r, "Bash", bash)
+	}
+	for range 3 {
+		require.ErrorIs(t, w.Asked(t.Context(), w.request(t, r, "Bash", bash).Request), errFlood)
+	}
+	w.work(t)
+	assert.Len(t, w.sender.sent, maxUnsettled)
+	assert.Equal(t, []string{w.named(i18n.AskFlood, "api")}, w.sender.texts(), "told once")
+	other := w.session(t, "web", session.Running)
+	w.asksFor(t, other, "Bash", bash)
+
+	m := w.askingMessage(r, trust, true)
+	assert.Empty(t, choices(m))
+	assert.Contains(t, m.Text.Text, w.named(i18n.AskFlood, "api"))
+	assert.NotEmpty(t, choices(w.askingMessage(other, trust, true)), "another session is asked as ever")
+	w.later(floodSpan)
+	assert.NotEmpty(t, choices(w.askingMessage(r, trust, true)))
+}
+
+// TestManyRequestsThatArePermittedAreAllShown: a person who answers quickly meets no bound.
+func TestManyRequestsThatArePermittedAreAllShown(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	for range 3 * askBurst {
+		w.result(t, w.asksFor(t, r, "Bash", bash), "", "ok", false)
+		w.later(askRefill)
+	}
+	w.work(t)
+	assert.Len(t, w.sender.sent, 3*askBurst)
+	assert.Empty(t, w.sender.texts())
 }

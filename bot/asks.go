@@ -41,7 +41,7 @@ type asks struct {
 	renewed map[string]time.Time // when a message that was deleted was last sent anew
 	busy    map[string]bool      // decisions that a tap has not given to the relay yet
 	shows   map[string]bool      // requests of which everything is being shown
-	recent  map[uuid.UUID]recent
+	recent  map[uuid.UUID]*volume
 	due     map[uuid.UUID]bool // sessions whose cards are to be looked at; true: the agent has ended
 	left    map[string]bool    // requests whose hook has gone
 
@@ -53,7 +53,7 @@ type asks struct {
 func newAsks(b *Bot) *asks {
 	return &asks{Bot: b, lanes: newLanes(), parts: newLanes(), wake: make(chan struct{}, 1), sending: make(map[string]bool),
 		flying: make(map[string]bool), took: make(map[string]int), renewed: make(map[string]time.Time),
-		halves: make(map[string]time.Time), busy: make(map[string]bool), shows: make(map[string]bool), recent: make(map[uuid.UUID]recent),
+		halves: make(map[string]time.Time), busy: make(map[string]bool), shows: make(map[string]bool), recent: make(map[uuid.UUID]*volume),
 		due: make(map[uuid.UUID]bool), left: make(map[string]bool), patience: askLead, calls: make(map[uuid.UUID]transcript.Item), leads: make(map[string]lead)}
 }
 

@@ -42,7 +42,7 @@ func (a *asks) showLocked(ctx context.Context, c ask.Card) {
 			return
 		}
 	}
-	if isDue(c) && !a.sending[id] {
+	if isDue(c) && !a.sending[id] && a.maySendLocked(ctx, c) {
 		a.sending[id] = true
 		a.lanes.add(c.Conversation, func(ctx context.Context) { a.send(ctx, id) })
 	}

@@ -46,14 +46,18 @@ const closedRoom = 300
 func (b *Bot) dialogMessage(head, hint string, r session.Record, d lifecycle.Dialog) outbox.Message {
 	attach := b.Sessions.Attach(r)
 	foot := marked("\n"+b.words.Say(i18n.AttachHint, i18n.Args{"Command": attach})+hint, attach)
+	floods := b.asks.floods(r.ID)
 	warning := plain("\n" + b.words.Say(i18n.DialogNotWhole))
+	if floods {
+		warning = plain("\n" + b.words.Say(i18n.AskFlood, i18n.Args{"Name": r.Name}))
+	}
 	text := []render.Text{plain(head)}
 	shown, whole := shownDialogText(d)
 	parts := shown.Split(limit - closedRoom - text[0].Length() - foot.Length() - warning.Length())
 	if len(parts) > 0 {
 		text = append(text, plain("\n"), parts[len(parts)-1]) // the options stand at the end
 	}
-	if whole = whole && len(parts) < 2; !whole {
+	if whole = whole && len(parts) < 2 && !floods; !whole {
 		text = append(text, warning)
 	}
 	return outbox.Message{To: r.Conversation, Text: render.Join(append(text, foot)...), Buttons: dialogButtons(r.ID, d, whole)}

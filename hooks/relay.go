@@ -19,9 +19,6 @@ var (
 	ErrRefused    = errors.New("the request is refused")
 )
 
-// maxWaiting bounds the open requests of one session; Claude Code itself shows one dialog at a time.
-const maxWaiting = 32
-
 // Listener is told of requests. The calls about one request come one after the other, those about several at once.
 type Listener interface {
 	// Asked: a request waits; the same again after its hook has redialled. It is durable when Asked returns. An error
@@ -70,7 +67,7 @@ func (r *Relay) Connect(l Listener) { r.listener = l }
 
 // Wait tells the listener of a request and waits for its decision; false means to leave the request to the terminal.
 // ctx is the connection's: when it ends, the listener hears Left. A newer connection of the same hook replaces an older
-// one, which then returns false. ErrRefused when another process holds that id, and when the session has too many.
+// one, which then returns false. ErrRefused when another process holds that id.
 func (r *Relay) Wait(ctx context.Context, q Request) (Decision, bool, error) {
 	if err := q.Check(); err != nil {
 		return Decision{}, false, err
@@ -101,8 +98,6 @@ func (r *Relay) enter(q Request) (*request, *connection, error) {
 		if old := req.current.q; old.Hook != q.Hook || old.Session != q.Session {
 			return nil, nil, fmt.Errorf("request %s of %s is held by %s: %w", q.ID, q.Hook, old.Hook, ErrRefused)
 		}
-	} else if n := len(r.waitingLocked(q.Session)); n >= maxWaiting {
-		return nil, nil, fmt.Errorf("session %s has %d open requests: %w", q.Session, n, ErrRefused)
 	}
 	if req == nil {
 		req = &request{turn: make(chan struct{}, 1)}

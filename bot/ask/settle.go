@@ -43,6 +43,13 @@ func Settle(c Card, o transcript.Outcome, found bool, gone bool, now time.Time) 
 	default:
 		outcome = Outcome{What: Unknown}
 	}
+	return c.over(outcome, now)
+}
+
+// GiveWay is for a card that nobody may decide any more and that takes the place of a new one.
+func GiveWay(c Card, now time.Time) Card { return c.over(Outcome{What: Unknown}, now) }
+
+func (c Card) over(outcome Outcome, now time.Time) Card {
 	c = c.clone()
 	c.State, c.Outcome, c.Over, c.Why, c.Unheard, c.Away = StateOver, outcome, now.UTC(), nil, false, ""
 	return c
