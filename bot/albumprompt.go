@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 )
 
 // Words in the note of a gathered entry.
@@ -59,7 +60,7 @@ func (a *albums) gather(ctx context.Context, in incoming, m *models.Message, fil
 	return a.Entries.Change(in.key, func(e *inbox.Entry) error {
 		e.State, e.Album, e.Session, e.Files = inbox.Gathered, k.id, r.ID, in.files
 		e.Conversation, e.MessageID, e.Sent = in.to, in.message, sentAt(in)
-		e.Text = withLinks(m.Caption, m.CaptionEntities)
+		e.Text = textOf(m)
 		e.Note = withNote(e.Note, note)
 		return nil
 	})
@@ -253,6 +254,10 @@ func (a *albums) reword(key, caption string) error {
 			return fmt.Errorf("entry %s is %s: %w", key, e.State, fs.ErrNotExist)
 		case e.Text == caption:
 			return errSameText
+		}
+		_, was, _ := lifecycle.Normalise(e.Text + "\n.") // files stand below it
+		if _, class, _ := lifecycle.Normalise(caption + "\n."); mayBecome(string(was), class) != nil {
+			return errBecomesCommand
 		}
 		e.Text = caption
 		return nil

@@ -239,7 +239,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update) error {
 	if m.Text == "" {
 		return b.media(ctx, in, m)
 	}
-	return b.text(ctx, in, withLinks(m.Text, m.Entities))
+	return b.text(ctx, in, textOf(m))
 }
 
 // incoming is one message of an allowed person.
@@ -251,13 +251,14 @@ type incoming struct {
 	sent      time.Time
 	repliedTo int       // the message that it answers, 0: none
 	repliedOf string    // username of the bot that wrote that one; empty: a person
+	quoted    bool      // its words are not the sender's own: they are typed as a quotation, and run nothing
 	files     []string  // names below .ccbot-inbox that came with it
 	session   uuid.UUID // with files: whose directory they lie in
 	dir       string    // that directory
 }
 
 func incomingOf(key string, m *models.Message) incoming {
-	in := incoming{key: key, from: m.From.ID, message: m.ID, to: inbox.ConversationOf(m), sent: time.Unix(int64(m.Date), 0)}
+	in := incoming{key: key, from: m.From.ID, message: m.ID, to: inbox.ConversationOf(m), sent: time.Unix(int64(m.Date), 0), quoted: sourceOf(m) != ""}
 	if to := m.ReplyToMessage; to != nil {
 		in.repliedTo = to.ID
 		if to.From != nil && to.From.IsBot && to.ForumTopicCreated == nil { // that one is "answered" by all of its topic
@@ -297,8 +298,12 @@ func isService(m *models.Message) bool {
 }
 
 // text runs a command of ours or passes the text on to the agent, with nothing
-// changed but our own name cut out.
+// changed but our own name cut out. The words of others run no command, and answer
+// no request.
 func (b *Bot) text(ctx context.Context, in incoming, text string) error {
+	if in.quoted {
+		return b.prompt(ctx, in, text)
+	}
 	name, to, rest := splitCommand(text)
 	ours := to == "" || strings.EqualFold(to, b.Username)
 	if !ours && in.to.ChatID != in.from && addressed.MatchString(name+"@"+to) {

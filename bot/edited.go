@@ -18,13 +18,18 @@ import (
 	"ccbot/lifecycle"
 )
 
-// edited hears that a person has changed a message. A prompt that is not typed
-// yet gets the new text; of any other it is told that the edit changes nothing.
-// An edit makes no command of a prompt, and no prompt of a command.
+// edited hears that a message was changed. A prompt that is not typed yet gets the
+// new text; of any other it is told that the edit changes nothing. An edit makes
+// no command of a prompt, and no prompt of a command; and nothing at all of a
+// message that is not the person's own words, for another bot may have edited it.
 func (b *Bot) edited(ctx context.Context, in incoming, m *models.Message) error {
 	text, ok := b.editedText(in, m)
 	e, err := b.Entries.Find(in.to, in.message)
 	switch {
+	case in.quoted && err == nil && e.State.Waits() && !b.heard.same(in.to, m):
+		return b.tellEdit(ctx, in, m, i18n.EditOfQuoted)
+	case in.quoted:
+		return nil
 	case ok:
 	case err == nil && e.State.Waits() && !b.heard.same(in.to, m): // it would be typed as it was
 		return b.tellEdit(ctx, in, m, i18n.EditIsCommand)
@@ -40,6 +45,10 @@ func (b *Bot) edited(ctx context.Context, in incoming, m *models.Message) error 
 	switch {
 	case errors.Is(err, errSameText):
 		return nil
+	case errors.Is(err, errBecomesCommand) && b.heard.same(in.to, m):
+		return nil
+	case errors.Is(err, errBecomesCommand):
+		return b.tellEdit(ctx, in, m, i18n.EditIsCommand)
 	case isGone(err):
 		return b.tellTooLate(ctx, in, m)
 	case err != nil:
@@ -53,10 +62,7 @@ func (b *Bot) edited(ctx context.Context, in incoming, m *models.Message) error 
 // editedText is the text that an edit gives a prompt. It is false where the
 // message is none any more: a command, or nothing.
 func (b *Bot) editedText(in incoming, m *models.Message) (text string, ok bool) {
-	text = withLinks(m.Caption, m.CaptionEntities)
-	if m.Text != "" {
-		text = withLinks(m.Text, m.Entities)
-	}
+	text = textOf(m)
 	if m.Text == "" {
 		return text, true // a caption is no command
 	}
@@ -74,8 +80,20 @@ func (b *Bot) editedText(in incoming, m *models.Message) (text string, ok bool) 
 	return text, true
 }
 
-// errSameText says that an edit has changed nothing that is typed.
-var errSameText = errors.New("the text is the same")
+// Why an edit changes nothing.
+var (
+	errSameText       = errors.New("the text is the same")
+	errBecomesCommand = errors.New("an edit makes no command of a text")
+)
+
+// mayBecome says whether an edit may give a prompt that is typed as one class a
+// text of another one: what runs a command is written as a message of its own.
+func mayBecome(was string, class lifecycle.Class) error {
+	if class != lifecycle.ClassPrompt && string(class) != was {
+		return errBecomesCommand
+	}
+	return nil
+}
 
 // reword gives a prompt another text. isGone of the error: it was typed, or may
 // have been.
@@ -94,6 +112,9 @@ func (b *Bot) reword(ctx context.Context, e inbox.Entry, text string, m *models.
 	typed, class, ok := lifecycle.Normalise(b.reworded(e, text))
 	if !ok || typed == e.Text {
 		return errSameText // what is blank is not typed either
+	}
+	if err := mayBecome(e.Class, class); err != nil {
+		return err
 	}
 	if e.State == inbox.Held {
 		if err := b.Sessions.Reword(ctx, e.Session, e.Key, typed, class); err != nil {
@@ -117,7 +138,7 @@ func (b *Bot) reworded(e inbox.Entry, text string) string {
 		return text
 	}
 	if m, err := messageOf(e); err == nil {
-		if rest, ok := textBehind(e.Text, withLinks(m.Caption, m.CaptionEntities)); ok {
+		if rest, ok := textBehind(e.Text, textOf(m)); ok {
 			return strings.TrimPrefix(text+"\n"+rest, "\n")
 		}
 	}
@@ -219,6 +240,11 @@ func (h *heard) same(to session.Conversation, m *models.Message) bool {
 	return known && was == textDigest(m)
 }
 
+// textDigest is one for all edits of a message that is not the person's own words:
+// they are ignored, and told once.
 func textDigest(m *models.Message) [sha256.Size]byte {
+	if sourceOf(m) != "" {
+		return sha256.Sum256(fmt.Append(nil, "edited: ", m.EditDate != 0))
+	}
 	return sha256.Sum256([]byte(m.Text + "\x00" + m.Caption))
 }

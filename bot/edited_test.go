@@ -38,9 +38,7 @@ func TestP4_AnEditOfAHeldPromptReplacesIt(t *testing.T) {
 		class      lifecycle.Class
 	}{
 		{"fix\r\nthat", "fix\nthat", lifecycle.ClassPrompt},
-		{"!ls", "!ls", lifecycle.ClassBash},
-		{"/compact@cc_bot now", "/compact now", lifecycle.ClassCommand},
-		{"//help", "/help", lifecycle.ClassCommand},
+		{" !ls", " !ls", lifecycle.ClassPrompt},
 	} {
 		require.NoError(t, w.edit(t, 1001, tt.text))
 		want := fmt.Sprintf("reword %s of %s as %s %q", key, r.ID, tt.class, tt.want)
@@ -54,10 +52,10 @@ func TestP4_AnEditOfAnOldPromptReplacesItBeforeAPersonDecides(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Running)
 	e := w.prompt(t, r, "fix it", inbox.Asked)
-	require.NoError(t, w.edit(t, e.MessageID, "/compact"))
+	require.NoError(t, w.edit(t, e.MessageID, "fix that"))
 	now, err := w.entries.Load(e.Key)
 	require.NoError(t, err)
-	assert.Equal(t, []any{"/compact", string(lifecycle.ClassCommand), inbox.Asked}, []any{now.Text, now.Class, now.State})
+	assert.Equal(t, []any{"fix that", string(lifecycle.ClassPrompt), inbox.Asked}, []any{now.Text, now.Class, now.State})
 	assert.Equal(t, reactionStored, w.sender.reaction(e.MessageID))
 	assert.Empty(t, w.sessions.done())
 }

@@ -120,7 +120,7 @@ func (b *Bot) media(ctx context.Context, in incoming, m *models.Message) error {
 	if err != nil {
 		return err
 	}
-	text := withLinks(m.Caption, m.CaptionEntities)
+	text := textOf(m)
 	if a.spoken && b.Voice != nil {
 		if text, err = b.withSpeech(ctx, in, text); err != nil {
 			return err

@@ -15,9 +15,13 @@ type Transcriber interface {
 	Text(ctx context.Context, file string) (string, error)
 }
 
+// speech is the source of what is said in a voice message.
+const speech = "Transcript of a voice message"
+
 var errSaidNothing = errors.New("it wrote nothing")
 
-// withSpeech is the text of a voice message: its caption, and what is said in it.
+// withSpeech is the text of a voice message: its caption, and what is said in it as a
+// quotation, for a program has written that down.
 // Where that cannot be had, the agent gets the file alone, and the person is told.
 func (b *Bot) withSpeech(ctx context.Context, in incoming, caption string) (string, error) {
 	said, err := b.Voice.Text(ctx, filepath.Join(in.dir, received.Folder, in.files[0]))
@@ -32,7 +36,7 @@ func (b *Bot) withSpeech(ctx context.Context, in incoming, caption string) (stri
 		b.Log.Warn("voice_not_written_down", "error", err.Error())
 		return caption, b.warn(ctx, in.to, in.message, plain(b.words.Say(i18n.VoiceFailed)), nil)
 	case caption == "":
-		return said, nil
+		return quotation(speech, said), nil
 	}
-	return caption + "\n" + said, nil
+	return caption + "\n" + quotation(speech, said), nil
 }

@@ -7,6 +7,7 @@ const (
 	AgedCommand   Key = "aged_command" // Command, Time
 	EditIsCommand Key = "edit_is_command"
 	EditTooLate   Key = "edit_too_late"
+	EditOfQuoted  Key = "edit_of_quoted"
 	UnprovenInBox Key = "unproven_in_box"
 	ButtonSend    Key = "button_send"
 )

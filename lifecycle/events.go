@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"slices"
+
 	"strings"
 	"time"
 
@@ -164,7 +164,7 @@ func (w *work) receive(ctx context.Context, e hookwire.Event) error {
 // happen to contain it.
 func proves(submitted string, p Prompt) bool {
 	if p.State == Unproven && !strings.Contains(submitted, "<pasted_content") {
-		return slices.Equal(strings.Fields(submitted), strings.Fields(p.Text))
+		return transcript.Same(submitted, p.Text)
 	}
 	return transcript.Contains(submitted, p.Text)
 }

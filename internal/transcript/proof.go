@@ -2,19 +2,36 @@ package transcript
 
 import (
 	"errors"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // Contains reports whether a prompt as Claude Code has it contains what was sent, with white space folded:
 // a long paste comes back inside a <pasted_content> wrapper, tabs as spaces, queued prompts joined. Only
 // whole words count, so that "ok" is not found in "look". Blank text is contained in nothing.
 func Contains(promptInTranscript, sent string) bool {
-	want := strings.Join(strings.Fields(sent), " ")
+	want := strings.Join(words(sent), " ")
 	if want == "" {
 		return false
 	}
-	have := strings.Join(strings.Fields(promptInTranscript), " ")
+	have := strings.Join(words(promptInTranscript), " ")
 	return strings.Contains(" "+have+" ", " "+want+" ")
+}
+
+// Same is Contains for a prompt that must be all of what was sent.
+func Same(promptInTranscript, sent string) bool { return slices.Equal(words(promptInTranscript), words(sent)) }
+
+// words are the words of a text without what Claude Code drops from a prompt: characters that have no shape, and
+// those that Unicode has not assigned. It keeps them in some places, as in an emoji, so neither side counts them.
+func words(text string) []string {
+	return strings.Fields(strings.Map(func(r rune) rune {
+		shapeless := unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+		if !unicode.IsSpace(r) && (!unicode.IsGraphic(r) || shapeless) {
+			return -1
+		}
+		return r
+	}, text))
 }
 
 // HasPrompt searches the transcript from offset to its present end for proof that Claude Code has text: a
