@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,9 +102,13 @@ func FindHookBinary(self string) (string, error) {
 // The shape of Claude Code's settings file, as far as it is written here.
 type (
 	settings struct {
-		Hooks       map[string][]matcher `json:"hooks"`
-		Permissions permissions          `json:"permissions"`
-		StatusLine  statusLine           `json:"statusLine"`
+		DisableAllHooks bool                 `json:"disableAllHooks"`
+		Hooks           map[string][]matcher `json:"hooks"`
+		Permissions     permissions          `json:"permissions"`
+		StatusLine      statusLine           `json:"statusLine"`
+		Sandbox         *sandbox             `json:"sandbox,omitempty"`
+		Env             map[string]string    `json:"env"`
+		QuestionTimeout string               `json:"askUserQuestionTimeout"`
 	}
 	matcher struct {
 		Hooks []command `json:"hooks"`
@@ -117,6 +122,9 @@ type (
 		DefaultMode string   `json:"defaultMode,omitempty"`
 		Deny        []string `json:"deny"`
 	}
+	sandbox struct {
+		AutoAllow bool `json:"autoAllowBashIfSandboxed"`
+	}
 	// Claude Code merges it with the one of lower settings field by field: padding and the like stay the person's.
 	statusLine struct {
 		Type    string `json:"type"`
@@ -124,18 +132,31 @@ type (
 	}
 )
 
+// pinned are variables that a repository could set in its settings, each with what it would take from ccbot.
+var pinned = map[string]string{
+	"CLAUDE_CODE_SHELL_PREFIX":        "",  // no hook and no status line is run
+	"CLAUDE_CODE_CHILD_SESSION":       "0", // no transcript and no presence file
+	"CLAUDE_CODE_SKIP_PROMPT_HISTORY": "0", // no transcript
+	"CLAUDE_CODE_SIMPLE":              "0", // no hooks
+	"CLAUDE_CODE_SAFE_MODE":           "0", // no hooks and no status line
+}
+
 func (l Launch) settings(dir string) (settings, error) {
 	if !filepath.IsAbs(l.Dir) || !filepath.IsAbs(l.HookBinary) {
 		return settings{}, fmt.Errorf("paths must be absolute: %q, %q", l.Dir, l.HookBinary)
 	}
+	// What is set to Claude Code's own default here wins over a repository that sets it otherwise (2.1.328): hooks that
+	// are switched off, questions that answer themselves.
 	out := settings{
 		Hooks: map[string][]matcher{}, Permissions: permissions{Deny: denyBelow(l.Dir)},
 		StatusLine: statusLine{Type: "command", Command: l.statusCommand(ownStatusLine(dir, l.ConfigDir))},
+		Env:        maps.Clone(pinned), QuestionTimeout: "never",
 	}
 	switch l.Mode {
 	case ModeAsk:
 		// Newer versions start in auto mode, which asks nobody.
 		out.Permissions.DefaultMode = "default"
+		out.Sandbox = &sandbox{AutoAllow: false} // else a repository switches a sandbox on in which nothing is asked
 	case ModeBypass: // is a flag of the launch, not a setting; denials hold there too
 	default:
 		return settings{}, fmt.Errorf("permission mode %q", l.Mode)

@@ -54,6 +54,12 @@ func TestLaunch_Settings(t *testing.T) {
 					Deny:        []string{"Read(/" + dir + "/**)", "Edit(/" + dir + "/**)"},
 				},
 				StatusLine: statusLine{Type: "command", Command: "'/opt/ccbot-hook' --dir '" + dir + "' --status >/dev/null 2>&1 || :"},
+				Env: map[string]string{"CLAUDE_CODE_SHELL_PREFIX": "", "CLAUDE_CODE_CHILD_SESSION": "0", "CLAUDE_CODE_SKIP_PROMPT_HISTORY": "0",
+					"CLAUDE_CODE_SIMPLE": "0", "CLAUDE_CODE_SAFE_MODE": "0"},
+				QuestionTimeout: "never",
+			}
+			if tt.mode == ModeAsk {
+				want.Sandbox = &sandbox{}
 			}
 			for _, name := range tt.events {
 				want.Hooks[name] = []matcher{{Hooks: []command{{

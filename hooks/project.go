@@ -1,0 +1,84 @@
+package hooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Answerer is something in a project's own settings that may answer a permission request before a person does, so that
+// the request never comes to the chat or is over at once. No setting of a launch takes it away (2.1.328).
+type Answerer string
+
+const (
+	AnswersByRule   Answerer = "rules"   // permissions.allow: nothing is asked
+	AnswersByHook   Answerer = "hooks"   // a PermissionRequest or PreToolUse hook of the project
+	AnswersByPlugin Answerer = "plugins" // a plugin that the project switches on brings hooks of its own
+)
+
+// ProjectAnswerers are those of the project in dir, as its settings are now: Claude Code takes a change over while it
+// runs. Of the settings beside the work tree's root only the local ones count, as Claude Code reads them. A file that
+// cannot be read has none: Claude Code shows its own complaint.
+func ProjectAnswerers(dir string) []Answerer {
+	files := []string{filepath.Join(dir, ".claude", "settings.json"), filepath.Join(dir, ".claude", "settings.local.json")}
+	if root := workTree(dir); root != "" && root != dir {
+		files = append(files, filepath.Join(root, ".claude", "settings.local.json"))
+	}
+	var all []Answerer
+	for _, file := range files {
+		all = append(all, answerersIn(file)...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func answerersIn(file string) (all []Answerer) {
+	data, err := readUserSettings(file)
+	if err != nil {
+		return nil
+	}
+	var project struct {
+		Permissions struct {
+			Allow []json.RawMessage `json:"allow"`
+		} `json:"permissions"`
+		Hooks          map[string]json.RawMessage `json:"hooks"`
+		EnabledPlugins map[string]json.RawMessage `json:"enabledPlugins"`
+	}
+	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &project) != nil {
+		return nil
+	}
+	if len(project.Permissions.Allow) > 0 {
+		all = append(all, AnswersByRule)
+	}
+	if has(project.Hooks["PermissionRequest"]) || has(project.Hooks["PreToolUse"]) {
+		all = append(all, AnswersByHook)
+	}
+	for _, on := range project.EnabledPlugins {
+		if string(on) != "false" {
+			return append(all, AnswersByPlugin)
+		}
+	}
+	return all
+}
+
+// has says whether a list of hooks has anything in it.
+func has(list json.RawMessage) bool {
+	var matchers []json.RawMessage
+	return json.Unmarshal(list, &matchers) == nil && len(matchers) > 0
+}
+
+// workTree is the root of the git work tree that dir is in; empty when it is in none.
+func workTree(dir string) string {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+}
