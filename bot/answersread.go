@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
@@ -250,10 +251,9 @@ func (a *answers) heading(r session.Record) render.Text {
 	return title(r)
 }
 
-// title is a session's name above what it has said; empty where nothing of the
-// name can be seen.
+// title is a session's name above what it has said; empty for a blank one.
 func title(r session.Record) render.Text {
-	name := render.Bold(r.Name).Split(nameRoom - 2)
+	name := render.Bold(glyph.Name(r.Name)).Split(nameRoom - 2)
 	if len(name) == 0 {
 		return render.Text{}
 	}

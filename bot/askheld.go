@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/lifecycle"
 )
 
@@ -102,7 +103,7 @@ func (a *asks) deliverNotice(ctx context.Context, id string) {
 
 func (a *asks) notice(c ask.Card) outbox.Message {
 	id, key := c.Request.ID, c.Notice.Prompt
-	what := a.words.Say(i18n.HeldAskPermission, i18n.Args{"Tool": clipEnd(visible(c.Request.Tool), 60)})
+	what := a.words.Say(i18n.HeldAskPermission, i18n.Args{"Tool": clipEnd(glyph.Name(c.Request.Tool), 60)})
 	switch {
 	case c.Request.IsQuestion():
 		what = a.words.Say(i18n.HeldAskQuestion)

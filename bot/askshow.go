@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/ask"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 )
 
 // unseen is the id of a message that Telegram refused for good, or of which it did
@@ -122,7 +123,7 @@ func (a *asks) viewer() ask.Viewer { return ask.Viewer{Words: a.words, Home: a.H
 
 func (a *asks) nameOf(c ask.Card) string {
 	r, _ := a.Records.Get(c.Request.Session)
-	return r.Name
+	return glyph.Name(r.Name)
 }
 
 // send brings a card's message into the chat. One that Telegram does not take is

@@ -8,6 +8,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/lifecycle"
 )
 
@@ -35,7 +36,7 @@ func (a *asks) strayed(ctx context.Context, in incoming, text string) (taken boo
 	e.Text, e.Class, e.State = typed, string(class), inbox.Unproven // never typed unasked
 	if err := a.postUnder(ctx, outbox.Message{To: in.to, ReplyTo: in.message, Session: r.ID,
 		Text: plain(a.words.Say(i18n.AskStray, i18n.Args{"Name": a.nameOf(c)})), Buttons: rows(2,
-			outbox.Button{Text: a.words.Say(i18n.ButtonSendTo, i18n.Args{"Name": clipEnd(visible(r.Name), 30)}),
+			outbox.Button{Text: a.words.Say(i18n.ButtonSendTo, i18n.Args{"Name": clipEnd(glyph.Name(r.Name), 30)}),
 				Data: ask.Verb + ":" + c.Request.ID + ":" + tapStray + ":" + in.key, Style: outbox.Primary},
 			a.button(i18n.ButtonDrop, "drop:"+in.key, ""))}); err != nil {
 		return false, err

@@ -14,6 +14,7 @@ import (
 
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -146,7 +147,7 @@ func (b *Bot) postPick(ctx context.Context, to session.Conversation, list []sess
 		question += "\n" + b.words.Say(i18n.ResumeMore, i18n.Args{"Count": more})
 	}
 	for _, r := range list[:min(len(list), shownToResume)] {
-		text := fmt.Sprintf("%s, %s", r.Name, b.age(b.Now().Sub(r.EndedAt)))
+		text := fmt.Sprintf("%s, %s", glyph.Name(r.Name), b.age(b.Now().Sub(r.EndedAt)))
 		buttons = append(buttons, outbox.Button{Text: text, Data: "res:" + ref(r.ID)})
 	}
 	return b.post(ctx, to, plain(question), rows(1, buttons...))

@@ -260,7 +260,7 @@ func (b *Bot) adopt(ctx context.Context, t tapEvent, a about) error {
 // adoptedText says that a session goes on in a window that a person opened, and
 // what is different there.
 func (b *Bot) adoptedText(head i18n.Key, r session.Record, window string) string {
-	text := []string{b.words.Say(head, i18n.Args{"Name": r.Name, "Window": visible(window)})}
+	text := []string{b.words.Say(head, i18n.Args{"Name": r.Name, "Window": window})}
 	if r.Binding == nil || r.Binding.Shell == 0 { // no shell keeps the window
 		text = append(text, b.words.Say(i18n.AdoptedBare, i18n.Args{"Name": r.Name}))
 	}

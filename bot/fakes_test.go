@@ -254,6 +254,7 @@ type fakeSessions struct {
 	events    chan string
 	start     func(q lifecycle.StartRequest) (session.Record, error)
 	restore   func(id uuid.UUID) (session.Record, error)
+	byWindow  bool               // Attach names the window, as the real one does
 	leftovers []lifecycle.Ending // that a restore ends first
 	archive   func(id uuid.UUID) error
 	writers   func(id uuid.UUID) ([]lifecycle.Writer, error)
@@ -486,7 +487,12 @@ func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
 	return f.dialog, nil
 }
 
-func (f *fakeSessions) Attach(r session.Record) string { return "tmux attach -t " + r.Name }
+func (f *fakeSessions) Attach(r session.Record) string {
+	if f.byWindow && r.Binding != nil {
+		return "tmux attach -t " + r.Binding.Window
+	}
+	return "tmux attach -t " + r.Name
+}
 
 // fakeWindows are windows that belong to no session.
 type fakeWindows struct {

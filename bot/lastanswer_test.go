@@ -170,7 +170,8 @@ func TestHeaded(t *testing.T) {
 		})
 	}
 	blank := []render.Part{{Text: plain("x")}}
-	assert.Equal(t, blank, headed(session.Record{Name: "\u200b"}, blank), "a name that cannot be seen is no heading")
+	assert.Equal(t, blank, headed(session.Record{Name: " "}, blank), "a blank is no heading")
+	assert.Equal(t, "·\nx", headed(session.Record{Name: "\u200b"}, blank)[0].Text.Text, "a name that cannot be seen is one")
 }
 
 func last(words []string) string {

@@ -12,6 +12,7 @@ import (
 
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 )
@@ -30,7 +31,7 @@ func (b *Bot) dirRefusal(c comeback, e *lifecycle.DirError) failure {
 	for _, dir := range b.otherDirs(e.Dir) {
 		q := c.wish
 		q.dir = dir
-		buttons = append(buttons, outbox.Button{Text: clip(visible(b.short(dir)), 40), Data: "res:" + q.data()})
+		buttons = append(buttons, outbox.Button{Text: clip(b.short(dir), 40), Data: "res:" + q.data()})
 	}
 	text := b.words.Say(word, i18n.Args{"Name": c.r.Name, "Dir": b.short(e.Dir)})
 	return failure{text: marked(text, b.short(e.Dir)), buttons: rows(1, buttons...)}
@@ -100,7 +101,7 @@ func reason(err error) string {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		return path.Err.Error()
 	}
-	return err.Error()
+	return glyph.Name(err.Error())
 }
 
 // damagedRefusal says what is wrong with a transcript, and asks how to go on.

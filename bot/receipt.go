@@ -11,6 +11,7 @@ import (
 
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -137,7 +138,7 @@ func (b *Bot) failureTexts(failures []lifecycle.Failure) []string {
 		case f.PID == 0 && f.Kind == lifecycle.FailureUnknown:
 			text = b.words.Say(i18n.FailureSome)
 		case text == string(key): // of a later day
-			text = visible(f.String())
+			text = glyph.Name(f.String())
 		}
 		if !slices.Contains(all, text) {
 			all = append(all, text)
@@ -216,7 +217,7 @@ func (b *Bot) reasonText(code, english string) string {
 	if text := b.words.Say(key); text != string(key) {
 		return text
 	}
-	return visible(english)
+	return glyph.Name(english)
 }
 
 // processText names a process: its program, pid, age and terminal.
@@ -238,14 +239,14 @@ func (b *Bot) processText(p process.Process, age time.Duration) string {
 func program(p process.Process) string {
 	for _, name := range append(slices.Clone(p.Args[:min(len(p.Args), 1)]), p.Exe, p.Comm) {
 		if name != "" {
-			return clip(visible(filepath.Base(name)), 24)
+			return clip(glyph.Name(filepath.Base(name)), 24)
 		}
 	}
 	return ""
 }
 
-// visible takes out of a foreign text what does not show, or would turn around
-// what stands behind it on the screen.
+// visible takes out of somebody's words what does not show, or would turn around
+// what stands behind it on the screen. Names are shown by glyph.Name.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

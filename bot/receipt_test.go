@@ -256,7 +256,7 @@ func TestProcessText(t *testing.T) {
 		{"no arguments", process.Process{Identity: process.Identity{PID: 1}, Exe: "/usr/bin/node", Comm: "x"}, 0, "node, pid 1"},
 		{"only a short name", process.Process{Identity: process.Identity{PID: 1}, Comm: "MainThread"}, 0, "MainThread, pid 1"},
 		{"an empty first argument", process.Process{Identity: process.Identity{PID: 1}, Args: []string{""}, Comm: "x"}, 0, "x, pid 1"},
-		{"a name that turns the line around", process.Process{Identity: process.Identity{PID: 1}, Args: []string{"cla\u202eude\nx"}}, 0, "claude x, pid 1"},
+		{"a name that turns the line around", process.Process{Identity: process.Identity{PID: 1}, Args: []string{"cla\u202eude\nx"}}, 0, "cla·ude·x, pid 1"},
 		{"a long name", process.Process{Identity: process.Identity{PID: 1}, Args: []string{strings.Repeat("x", 30) + "end"}}, 0,
 			"…" + strings.Repeat("x", 20) + "end, pid 1"},
 	} {

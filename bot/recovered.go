@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/recovery"
@@ -193,4 +194,4 @@ func (b *Bot) namesLine(word i18n.Key, names []string) string {
 }
 
 // shownName is a session's name in a sentence that is not about it alone.
-func shownName(name string) string { return clipEnd(visible(name), maxName) }
+func shownName(name string) string { return clipEnd(glyph.Name(name), maxName) }

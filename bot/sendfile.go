@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/session"
 )
 
@@ -90,14 +91,14 @@ func (b *Bot) captionText(r session.Record, caption string) render.Text {
 	return text
 }
 
-// shownFileName is the name that the chat shows: the last part of the path,
-// without what does not show or would turn the name around.
+// shownFileName is the name that the chat shows: the last part of the path, with
+// nothing in it hidden.
 func shownFileName(path string) string {
-	name := strings.TrimSpace(visible(strings.ToValidUTF8(filepath.Base(path), "\uFFFD")))
+	name := filepath.Base(path)
 	if plain(name).Blank() {
 		return "file"
 	}
-	return name
+	return strings.TrimSpace(glyph.Name(name))
 }
 
 // fileOffer is a file outside of its session's directory that a person was asked
@@ -125,7 +126,7 @@ func (b *Bot) offerFile(ctx context.Context, r session.Record, f foundFile, capt
 	if err != nil || !fresh {
 		return err
 	}
-	shown := shownPath(b.short(f.path))
+	shown := shownPath(b.fromHome(f.path))
 	args := i18n.Args{"Name": r.Name, "Path": shown, "Size": bytesText(f.info.Size())}
 	err = b.of(r.ID).post(ctx, o.to, marked(b.words.Say(i18n.FileAsk, args), shown), rows(2,
 		b.button(i18n.ButtonSendIt, "snd:"+mark, outbox.Primary), b.button(i18n.ButtonNo, "snx:"+mark, "")))

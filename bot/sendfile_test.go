@@ -102,7 +102,7 @@ func TestSendFile(t *testing.T) {
 		{"in a folder, with a caption", "out/b c.png", "look", "file b c.png to 7: hello (look)"},
 		{"a long caption", "a", strings.Repeat("😀", 512), "file a to 7: hello (" + strings.Repeat("😀", 512) + ")"},
 		{"a hidden file", ".env", "", "file .env to 7: hello ()"},
-		{"a name that turns around", "a\u202egnp.exe\n", "", "file agnp.exe to 7: hello ()"},
+		{"a name that turns around", "a\u202egnp.exe\n", "", "file a·gnp.exe· to 7: hello ()"},
 		{"a name that is not seen", "\u2060", "", "file file to 7: hello ()"},
 		{"a name that is no text", "\xff.txt", "", "file \uFFFD.txt to 7: hello ()"},
 	}
@@ -430,7 +430,7 @@ func TestAFileFromElsewhereIsAskedAbout(t *testing.T) {
 	d.asks(t, path)
 	assert.Len(t, d.sender.posted, 1, "once about the same file")
 	require.NoError(t, d.tap(t, bob, data(m)[0]))
-	assert.Contains(t, d.sender.done(), "file ab.txt to 7: hello (look)")
+	assert.Contains(t, d.sender.done(), "file a·b.txt to 7: hello (look)")
 	assert.Equal(t, "the question\n\n"+d.word(i18n.FileSent), d.sender.lastEdit(t).Text.Text)
 	lines := len(d.sender.done())
 	require.NoError(t, d.tap(t, alice, data(m)[0]), "the second tap")

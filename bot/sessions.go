@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -151,7 +152,7 @@ func (b *Bot) listLine(ctx context.Context, r session.Record, current bool) stri
 	if current {
 		mark = "✓"
 	}
-	return fmt.Sprintf("%s %s: %s, %s", mark, r.Name, state, b.short(r.Dir))
+	return fmt.Sprintf("%s %s: %s, %s", mark, glyph.Name(r.Name), state, b.short(r.Dir))
 }
 
 // lookText says what an agent is doing, and whether a person is at its window.
@@ -179,7 +180,7 @@ func (b *Bot) usageText(u *session.Usage) (text []string) {
 	if u == nil {
 		return nil
 	}
-	if model := clipEnd(visible(u.Model), 24); model != "" {
+	if model := clipEnd(glyph.Name(u.Model), 24); model != "" {
 		text = append(text, model)
 	}
 	if u.Context >= 0 {
@@ -194,7 +195,7 @@ func (b *Bot) listButton(r session.Record, current bool) outbox.Button {
 	if r.State == session.CleanupFailed {
 		return outbox.Button{Text: b.retryWord(r), Data: "try:" + ref(r.ID)}
 	}
-	name := r.Name
+	name := glyph.Name(r.Name)
 	if current {
 		name = "✓ " + name
 	}
@@ -206,14 +207,17 @@ func (b *Bot) retryWord(r session.Record) string {
 	word := b.words.Say(i18n.ButtonRetry)
 	for _, other := range b.Records.List() {
 		if other.State == session.CleanupFailed && other.ID != r.ID {
-			return word + ": " + r.Name
+			return word + ": " + glyph.Name(r.Name)
 		}
 	}
 	return word
 }
 
-// short writes the home directory as ~.
-func (b *Bot) short(dir string) string {
+// short is a folder as the chat shows it: the home directory as ~, and nothing in it hidden.
+func (b *Bot) short(dir string) string { return glyph.Name(b.fromHome(dir)) }
+
+// fromHome writes the home directory as ~.
+func (b *Bot) fromHome(dir string) string {
 	if rest, ok := strings.CutPrefix(dir, b.Home); ok && (rest == "" || rest[0] == '/') {
 		return "~" + rest
 	}

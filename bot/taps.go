@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -224,7 +225,7 @@ func (b *Bot) tapCurrent(ctx context.Context, t tapEvent) error {
 			return err
 		}
 	}
-	b.Sender.Answer(ctx, t.to, t.query, "→ "+r.Name, false)
+	b.Sender.Answer(ctx, t.to, t.query, "→ "+glyph.Name(r.Name), false)
 	if noticed {
 		return b.spend(ctx, t)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/session"
 )
 
@@ -90,10 +91,10 @@ func (b *Bot) changeLine(c session.Change) render.Text {
 		what = b.stateText(c.From) + " → " + b.stateText(c.To)
 	}
 	line := plain("\n" + c.At.Local().Format(time.DateTime) + " " + what)
-	if why := clipEnd(strings.TrimSpace(visible(c.Why)), shownEvidence); why != "" {
+	if why := clipEnd(strings.TrimSpace(glyph.Name(c.Why)), shownEvidence); why != "" {
 		line = render.Join(line, plain(": "), render.Code(why))
 	}
-	if rule := clipEnd(visible(string(c.Rule)), maxName); rule != "" {
+	if rule := clipEnd(glyph.Name(string(c.Rule)), maxName); rule != "" {
 		line = render.Join(line, plain(" ("), render.Code(rule), plain(")"))
 	}
 	return line
@@ -105,5 +106,5 @@ func (b *Bot) stateText(s session.State) string {
 	if text := b.words.Say(key); text != string(key) {
 		return text
 	}
-	return visible(string(s))
+	return glyph.Name(string(s))
 }

@@ -95,7 +95,7 @@ func TestP9_EvidenceIsData(t *testing.T) {
 	m := w.sender.last(t)
 	text := strings.Split(m.Text.Text, "\n")
 	require.Len(t, text, 2)
-	assert.Equal(t, hour(0)+" running → lost: <b>x</b> *y* /kill @eve https://example.com 2026-01-01 running → archived (r /kill)", text[1])
+	assert.Equal(t, hour(0)+" running → lost: ·<b>x</b> *y* /kill @eve https://example.com·2026-01-01 running → archived (r·/kill)", text[1])
 	require.Len(t, m.Text.Entities, 2)
 	for _, e := range m.Text.Entities {
 		assert.Equal(t, "code", string(e.Type), "so that nothing in it can be tapped")

@@ -8,6 +8,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/process"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
@@ -61,7 +62,7 @@ func (b *Bot) windowsText(all []lifecycle.Window) render.Text {
 // windowLine is one window in one line: its id and name, what runs in it and
 // where, and of a proven agent which conversation it writes.
 func (b *Bot) windowLine(w lifecycle.Window) string {
-	parts := []string{clip(visible(w.Pane.Command), 24)}
+	parts := []string{clip(glyph.Name(w.Pane.Command), 24)}
 	switch {
 	case w.Agent != nil:
 		parts[0] = b.processText(w.Agent.Process, w.Agent.Age)
@@ -74,7 +75,7 @@ func (b *Bot) windowLine(w lifecycle.Window) string {
 	if w.Agent != nil {
 		parts = append(parts, b.words.Say(i18n.WindowConversation, i18n.Args{"ID": w.Agent.ClaudeSessionID.String()[:8]}))
 	}
-	return fmt.Sprintf("• %s %s: %s", w.Pane.Window, clip(visible(w.Pane.WindowName), 40), strings.Join(parts, ", "))
+	return fmt.Sprintf("• %s %s: %s", w.Pane.Window, clip(glyph.Name(w.Pane.WindowName), 40), strings.Join(parts, ", "))
 }
 
 // windowDir is where the work in a window is done.
@@ -149,5 +150,5 @@ func (b *Bot) processNames(all []process.Process) []string {
 
 // windowName is what people know a window by.
 func windowName(p tmux.Pane) string {
-	return strings.TrimSpace(p.Window.String() + " " + clip(visible(p.WindowName), 40))
+	return strings.TrimSpace(p.Window.String() + " " + clip(glyph.Name(p.WindowName), 40))
 }

@@ -125,7 +125,7 @@ func (b *Bot) stateArgs(r session.Record) i18n.Args {
 func (b *Bot) writerLine(w lifecycle.Writer) string {
 	text := b.processText(w.Process, w.Age)
 	if w.Session != "" {
-		text += ", " + b.words.Say(i18n.WriterSession, i18n.Args{"Name": visible(w.Session)})
+		text += ", " + b.words.Say(i18n.WriterSession, i18n.Args{"Name": w.Session})
 	}
 	if dir := b.dirText(w.Cwd); dir != "" {
 		text += ", " + dir
@@ -136,7 +136,7 @@ func (b *Bot) writerLine(w lifecycle.Writer) string {
 	return text
 }
 
-func (b *Bot) dirText(dir string) string { return clip(visible(b.short(dir)), 60) }
+func (b *Bot) dirText(dir string) string { return clip(b.short(dir), 60) }
 
 // writerDetails is what else is known of a writer, and the command that shows
 // its window.
@@ -144,7 +144,7 @@ func (b *Bot) writerDetails(w lifecycle.Writer) (lines []string, command string)
 	lines = append(lines, b.words.Say(i18n.WriterSource, i18n.Args{"Source": b.sourceText(w)}))
 	if w.InTmux {
 		command = b.attachTo(w.Pane)
-		lines = append(lines, b.words.Say(i18n.WriterTmux, i18n.Args{"Window": visible(w.Pane.WindowName), "Command": command}))
+		lines = append(lines, b.words.Say(i18n.WriterTmux, i18n.Args{"Window": w.Pane.WindowName, "Command": command}))
 	}
 	if !w.Endable() {
 		lines = append(lines, b.words.Say(i18n.WriterKept, i18n.Args{"Reason": b.keptReason(w)}))

@@ -14,6 +14,7 @@ import (
 
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -145,7 +146,7 @@ func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
 				"I cannot end it; Show says why. Fork instead goes on here in a copy and leaves api to the other one."},
 			[]string{"ssh", "sfk", "sno"}},
 		{"a ghost elsewhere", ghost, []lifecycle.Writer{odd},
-			[]string{"api is archived, but its conversation goes on:", "• pid 7, pts/3, /srv/ab c",
+			[]string{"api is archived, but its conversation goes on:", "• pid 7, pts/3, /srv/a·b·c",
 				"Stop it ends it there. I cannot adopt it: it runs outside of my tmux server, or in the background."},
 			[]string{"gas", "gsh"}},
 		{"a ghost in our tmux", ghost, []lifecycle.Writer{inWindow(t, 4123)},
@@ -259,6 +260,7 @@ func TestNamesWithFormatCharacters(t *testing.T) {
 		w.records.put(r)
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteSecondWriter, Session: r, Writers: []lifecycle.Writer{desk(4123)}}))
 		m := w.sender.last(t)
+		name := glyph.Name(name)
 		assert.Equal(t, w.word(i18n.WritersSecond, i18n.Args{"Name": name}), strings.Split(m.Text.Text, "\n")[0])
 		for _, e := range m.Text.Entities {
 			assert.Equal(t, "code", string(e.Type), "%q: only directories stand out", name)

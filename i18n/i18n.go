@@ -7,6 +7,8 @@ import (
 
 	goi18n "github.com/nicksnyder/go-i18n/v2/i18n"
 	"golang.org/x/text/language"
+
+	"ccbot/internal/glyph"
 )
 
 // locales is one file per language: a sentence per key, or an object with the
@@ -19,8 +21,12 @@ var locales embed.FS
 type Key string
 
 // Args fills the blanks of a sentence by name. "Count" must be a whole number
-// of Go's; it also picks the plural form.
+// of Go's; it also picks the plural form. What is in names is shown by glyph.Name.
 type Args map[string]any
+
+// names are the blanks for what somebody else has named: sessions, folders, files,
+// windows, people, tools. All others are ccbot's own words, or must stay exact.
+var names = []string{"Dir", "From", "Name", "Names", "Path", "Person", "Roots", "Server", "Tool", "Type", "Wanted", "Window"}
 
 // Languages are the codes a person can choose from; the first is the default.
 func Languages() []string { return []string{"en", "ru", "zh"} }
@@ -68,7 +74,8 @@ type Words struct {
 // Lang is the language's code, one of Languages.
 func (w Words) Lang() string { return w.lang }
 
-// Say returns the sentence with its blanks filled; later args win. It never
+// Say returns the sentence with its blanks filled; later args win. In a name
+// nothing is hidden: each character that cannot be seen is a dot. It never
 // fails: a key without a sentence, which a test rules out, says itself.
 func (w Words) Say(key Key, args ...Args) string {
 	if w.localizer == nil {
@@ -77,6 +84,11 @@ func (w Words) Say(key Key, args ...Args) string {
 	filled := make(Args)
 	for _, a := range args {
 		maps.Copy(filled, a)
+	}
+	for _, blank := range names {
+		if name, ok := filled[blank].(string); ok {
+			filled[blank] = glyph.Name(name)
+		}
 	}
 	say := goi18n.LocalizeConfig{MessageID: string(key), TemplateData: filled, PluralCount: filled["Count"]}
 	text, err := w.localizer.Localize(&say)

@@ -215,6 +215,28 @@ func TestSay(t *testing.T) {
 	}
 }
 
+// TestP9_NoSentenceHidesANamesCharacters: a new blank is a name, or is known not to be one.
+func TestP9_NoSentenceHidesANamesCharacters(t *testing.T) {
+	ours := strings.Fields("Age Command Count Details How ID PID Page Pages Percent Process Processes Reason Seconds Signal Size Source State Status Time To What")
+	c, err := Load()
+	require.NoError(t, err)
+	for _, lang := range Languages() {
+		for key, f := range sentences(t, lang) {
+			for _, name := range blanks(f["other"]) {
+				isName := slices.Contains(names, name)
+				assert.NotEqual(t, isName, slices.Contains(ours, name), "is {{.%s}} of %s a name?", name, key)
+				text := c.For(lang).Say(Key(key), Args{"Count": 1, name: "a\u202eb\nc\u200d"})
+				if isName {
+					assert.NotContains(t, text, "\u202e", key)
+					assert.Contains(t, text, "a·b·c·", key)
+				} else if name != "Count" {
+					assert.Contains(t, text, "a\u202eb\nc\u200d", "%s: it stays exact", key)
+				}
+			}
+		}
+	}
+}
+
 // TestNamesFromOtherPackages: keys made from a state, phase or outcome exist.
 func TestNamesFromOtherPackages(t *testing.T) {
 	var keys []Key

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ccbot/internal/glyph"
 )
 
 const (
@@ -95,22 +97,16 @@ func appendBlanks(runs []run, at int, blanks string) []run {
 	return append(runs, run{from: at, to: at + len(blanks), sign: fmt.Sprintf("⟨%d×␠⟩", n)})
 }
 
-// unseen says that r leaves no mark of its own: control and format characters (those that turn the direction and join
-// among them), line separators, what is not assigned, and blanks that count as letters.
+// unseen says that r leaves no mark of its own, or one that means nothing to anybody: for private use, or in place of what
+// is not known.
 func unseen(r, before rune) bool {
-	switch {
-	case r == '\n', r == '\t', r >= ' ' && r <= '~':
+	switch r {
+	case '\n', '\t':
 		return false
-	case r == '\u115F', r == '\u1160', r == '\u2800', r == '\u3164', r == '\uFFA0', // blank letters
-		r == '\u034F', r == '\u17B4', r == '\u17B5', // marks without a shape
-		r == utf8.RuneError: // what was here is not known
-		return true
-	case r == '\uFE0E', r == '\uFE0F': // how the emoji before it looks
+	case '\uFE0E', '\uFE0F': // how the emoji before it looks
 		return !emojiBase(before)
-	case unicode.Is(unicode.Variation_Selector, r):
-		return true
 	}
-	return !unicode.IsGraphic(r)
+	return glyph.Unseen(r) || unicode.Is(unicode.Co, r) || r == utf8.RuneError
 }
 
 // joins says that the character at byte i of s makes one picture of the two around it, such as a family or a keycap.

@@ -48,6 +48,7 @@ type config struct {
 	LogFormat      string      `env:"LOG_FORMAT" envDefault:"auto" doc:"auto: colours on a terminal, else text; text; json"`
 	MetricsAddr    string      `env:"METRICS_ADDR" doc:"host:port for Prometheus at /metrics, on loopback; empty: none"`
 	MetricsRemote  yes         `env:"METRICS_ALLOW_REMOTE" envDefault:"0" doc:"1: METRICS_ADDR may be reached from other machines"`
+	ReadableEnv    yes         `env:"CCBOT_ALLOW_READABLE_ENV" envDefault:"0" doc:"1: ccbot.env may be readable by other users; only in the environment, in the file it counts for nothing"`
 
 	home         string
 	flags        []string
@@ -58,6 +59,9 @@ type config struct {
 
 // configFile lies in CCBOT_DIR.
 const configFile = "ccbot.env"
+
+// readableVariable says that others may read configFile. In that file it counts for nothing.
+const readableVariable = "CCBOT_ALLOW_READABLE_ENV"
 
 // ids is a comma list of Telegram ids.
 type ids []int64
@@ -125,19 +129,39 @@ func parseConfig(environ []string) (c *config, file string, err error) {
 	if home == "" {
 		return nil, "", usage(errors.New("HOME is not set"))
 	}
-	file = filepath.Join(expandHome(orDefault(vars["CCBOT_DIR"], "~/.ccbot"), home), configFile)
-	fromFile, err := godotenv.Read(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, "", usage(fileError(file, err))
+	merged, file, err := withFile(vars, home)
+	if err != nil {
+		return nil, "", err
 	}
-	merged := make(map[string]string)
-	maps.Copy(merged, fromFile)
-	maps.Copy(merged, vars)
 	c = &config{home: home, claudeDirSet: merged["CLAUDE_CONFIG_DIR"] != ""}
 	if err := env.ParseWithOptions(c, env.Options{Environment: merged}); err != nil {
 		return nil, "", usage(describe(err, file))
 	}
-	return c, file, nil
+	if dir := expandHome(c.Dir, home); filepath.IsAbs(dir) { // the file may name another folder
+		err = refuseOthers(dir, bool(c.ReadableEnv))
+	}
+	return c, file, err
+}
+
+// withFile gives the environment with what ccbot.env has below it, and that file's path. It refuses a file that
+// another user could have written before it reads it: the file says what ccbot runs.
+func withFile(vars map[string]string, home string) (merged map[string]string, file string, err error) {
+	dir := expandHome(orDefault(vars["CCBOT_DIR"], "~/.ccbot"), home)
+	file, merged = filepath.Join(dir, configFile), make(map[string]string)
+	if filepath.IsAbs(dir) { // any other is refused by its own check
+		mayRead, _ := strconv.ParseBool(vars[readableVariable])
+		if err := refuseOthers(dir, mayRead); err != nil {
+			return nil, "", err
+		}
+		fromFile, err := godotenv.Read(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, "", usage(fileError(file, err))
+		}
+		delete(fromFile, readableVariable)
+		maps.Copy(merged, fromFile)
+	}
+	maps.Copy(merged, vars)
+	return merged, file, nil
 }
 
 // fileError says where the file is wrong, never what stands there: the line may be

@@ -58,7 +58,9 @@ func used(t *testing.T, disk string) (dir string, environ []string) {
 	t.Helper()
 	dir = filepath.Join(disk, "state")
 	require.NoError(t, os.CopyFS(dir, os.DirFS(stateWith(t, one(1, "api"), one(2, "web")))))
-	require.NoError(t, os.Chmod(dir, 0o700))
+	for _, folder := range []string{dir, filepath.Join(dir, "sessions")} {
+		require.NoError(t, os.Chmod(folder, 0o700))
+	}
 	return dir, []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1",
 		"CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(t.TempDir()), "PATH=" + os.Getenv("PATH")}
 }

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"maps"
 	"path/filepath"
 
 	"github.com/caarlos0/env/v11"
-	"github.com/joho/godotenv"
 	"github.com/spf13/cobra"
 
 	"ccbot/hooks"
@@ -50,15 +47,10 @@ func hookFolders(environ []string) (dir, claudeDir string, err error) {
 	if home == "" {
 		return "", "", usage(errors.New("HOME is not set"))
 	}
-	file := filepath.Join(expandHome(orDefault(vars["CCBOT_DIR"], "~/.ccbot"), home), configFile)
-	merged, err := godotenv.Read(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", "", usage(fmt.Errorf("%s cannot be read: not KEY=value lines, or no permission", file))
+	merged, _, err := withFile(vars, home)
+	if err != nil {
+		return "", "", err
 	}
-	if merged == nil {
-		merged = make(map[string]string)
-	}
-	maps.Copy(merged, vars)
 	dir = expandHome(orDefault(merged["CCBOT_DIR"], "~/.ccbot"), home)
 	claudeDir = expandHome(orDefault(merged["CLAUDE_CONFIG_DIR"], "~/.claude"), home)
 	if !filepath.IsAbs(dir) || !filepath.IsAbs(claudeDir) {

@@ -118,6 +118,9 @@ func lacking(in, of string) (n int, err error) {
 
 // lockRecords takes the lock where no bot runs and no agent asks.
 func (c config) lockRecords(ctx context.Context, environ []string, stderr io.Writer) (let func(), err error) {
+	if err := ownFolder(c.Dir, quietLog(c, stderr)); err != nil {
+		return nil, fmt.Errorf("CCBOT_DIR: %w", stateError(c.Dir, err))
+	}
 	table, err := process.NewTable()
 	if err != nil {
 		return nil, err

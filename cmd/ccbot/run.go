@@ -58,7 +58,7 @@ func runWith(ctx context.Context, c config, environ []string, stderr io.Writer) 
 
 // begin takes the lock and makes all parts; nothing runs yet.
 func begin(ctx context.Context, c config, role, hook string, environ []string, log *slog.Logger) (*system, error) {
-	if err := privateDir(c.Dir); err != nil {
+	if err := ownFolder(c.Dir, log); err != nil {
 		return nil, fmt.Errorf("CCBOT_DIR: %w", stateError(c.Dir, err))
 	}
 	table, err := process.NewTable()
@@ -92,19 +92,6 @@ func (c config) warn(log *slog.Logger) {
 	if _, err := exec.LookPath(expandHome(c.Claude, c.home)); err != nil {
 		log.Warn("claude_missing", "command", c.Claude, "mend", "install Claude Code, or set CLAUDE_COMMAND to its path")
 	}
-}
-
-// privateDir makes a folder that only its owner can look into, and closes one
-// that others could.
-func privateDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	info, err := os.Stat(dir)
-	if err != nil || info.Mode().Perm()&0o077 == 0 {
-		return err
-	}
-	return os.Chmod(dir, 0o700)
 }
 
 func hookBinary() (string, error) {

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,6 +19,7 @@ import (
 // beside it, so no script gets past its configuration: nothing of a real bot
 // is started.
 func TestMain(m *testing.M) {
+	syscall.Umask(0o022) // with 002 the folders of a test could be written by the group
 	testscript.Main(m, map[string]func(){"ccbot": main, "claude": main})
 }
 

@@ -37,6 +37,7 @@ type socket struct {
 	}
 	projects string // Claude Code's folder of transcripts
 	hook     string // path of our ccbot-hook, the one program that may ask for a permission
+	refused  *refusals
 	now      func() time.Time
 	log      *slog.Logger
 }
@@ -159,7 +160,7 @@ func (s socket) checked(serve func(context.Context, caller, hookwire.Call) (any,
 			return nil, fmt.Errorf("%s: %w", c.Verb, err)
 		}
 		if err := permitted(c.Verb, p, above); err != nil {
-			s.log.Warn("control_refused", "verb", c.Verb, "pid", p.PID, "why", err.Error())
+			s.refused.note("verb", c.Verb, "pid", p.PID, "why", err.Error())
 			return nil, err
 		}
 		reply, err := serve(ctx, caller{p.Chain[0].Identity, p.Chain, above}, c)
@@ -175,7 +176,7 @@ func (s socket) checked(serve func(context.Context, caller, hookwire.Call) (any,
 // connection, or with this program, has no answer at all: the hook asks again.
 func (s socket) permission(ctx context.Context, who caller, c hookwire.Call) (any, error) {
 	if !fromHook(who.chain, who.above.Agent, s.hook) {
-		s.log.Warn("control_refused", "verb", c.Verb, "pid", who.process.PID, "why", "not our hook", "exe", who.chain[0].Exe)
+		s.refused.note("verb", c.Verb, "pid", who.process.PID, "why", "not our hook", "exe", who.chain[0].Exe)
 		return nil, refuse(codeForbidden, "only ccbot-hook, run by the agent, asks for a permission")
 	}
 	if !hookwire.IsRequestID(c.ID) {

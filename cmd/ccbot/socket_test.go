@@ -118,7 +118,8 @@ func (a *around) SendFile(ctx context.Context, session uuid.UUID, path, caption 
 }
 
 func (a *around) socket() socket {
-	return socket{agents: a, relay: a, files: a, changes: a, hook: orDefault(a.hook, hookPath), now: func() time.Time { return at }, log: slog.New(slog.DiscardHandler)}
+	now, log := func() time.Time { return at }, slog.New(slog.DiscardHandler)
+	return socket{agents: a, relay: a, files: a, changes: a, hook: orDefault(a.hook, hookPath), refused: &refusals{now: now, log: log}, now: now, log: log}
 }
 
 var (

@@ -249,7 +249,7 @@ func (s *system) wireSocket(hook string) {
 	s.bot.Connect(s.lifecycle, s.recovery)
 	s.relay.Connect(s.bot)
 	s.socket = socket{agents: s.lifecycle, relay: s.relay, files: s.bot, changes: s, projects: s.projectsDir(), hook: hook,
-		now: time.Now, log: s.log}.server(s.Dir, s.table)
+		refused: &refusals{now: time.Now, log: s.log}, now: time.Now, log: s.log}.server(s.Dir, s.table)
 }
 
 // installed is the Claude Code that launches start. Asked for its version it gets

@@ -99,7 +99,7 @@ func ReadOnly(t *testing.T, dir string) {
 func Fill(t *testing.T, dir string) (free func()) {
 	t.Helper()
 	path := filepath.Join(dir, ".filler")
-	file, err := os.Create(path)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	require.NoError(t, err)
 	for err == nil {
 		_, err = file.Write(make([]byte, os.Getpagesize()))

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// subfolders are those that ccbot makes in its folder.
+var subfolders = []string{"asks", "backups", "bindings", "chats", "dialogs", "events", "inbox", "launch", "outbox", "quarantine",
+	"received", "sessions", "status"}
+
+// mostLooked is how many entries of a folder are looked at. A folder that only its owner may write has nothing of
+// others' in it, unless it was open once; and of hook events and messages there may be very many.
+const mostLooked = 1000
+
+// look is a viewer at the disk.
+func look(mayRead bool) (viewer, error) {
+	info, err := os.Stat("/")
+	if err != nil {
+		return viewer{}, err
+	}
+	return viewer{uid: os.Geteuid(), root: ownerOf(info), mayRead: mayRead}, nil
+}
+
+func ownerOf(info fs.FileInfo) int {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(stat.Uid)
+	}
+	return -1 // nobody's
+}
+
+// refuseOthers looks at what stands above ccbot's folder, at the folder and at ccbot.env, and refuses what other users
+// could have written. It reads none of it and changes nothing. What is not there yet is fine.
+func refuseOthers(dir string, mayRead bool) error {
+	v, err := look(mayRead)
+	if err != nil {
+		return err
+	}
+	entries, real, err := wayTo(dir, placeFolder)
+	if err == nil && real != "" {
+		var env []entry
+		env, _, err = wayTo(filepath.Join(real, configFile), placeSettings)
+		entries = append(entries, env...)
+	}
+	if err != nil {
+		return usage(fmt.Errorf("CCBOT_DIR: %w", err))
+	}
+	return refusal(real, entries, v)
+}
+
+// ownFolder makes ccbot's folder where it is missing, refuses one that has something in it which other users could
+// have written, and closes it and the folders in it that others may merely read.
+func ownFolder(dir string, log *slog.Logger) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	v, err := look(true) // ccbot.env was judged before it was read
+	if err != nil {
+		return err
+	}
+	entries, real, err := wayTo(dir, placeFolder)
+	if err != nil {
+		return err
+	}
+	inside, err := entriesIn(real)
+	if err != nil {
+		return err
+	}
+	entries = append(entries, inside...)
+	if err := refusal(real, entries, v); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.what != placeFolder && e.what != placeBelow || !e.mode.IsDir() || e.mode.Perm()&0o077 == 0 {
+			continue
+		}
+		if err := os.Chmod(e.path, 0o700); err != nil {
+			return err
+		}
+		log.Info("folder_closed", "folder", e.path, "was", e.mode.Perm().String())
+	}
+	return nil
+}
+
+// mostLinks are as many as the kernel follows.
+const mostLinks = 40
+
+// wayTo gives every folder and link from / to path, and path itself as last. real is path without links, empty where it
+// is not there; then the entries end with what is.
+func wayTo(path string, last place) (entries []entry, real string, err error) {
+	if entries, err = addEntry(nil, "/", placeAbove); err != nil {
+		return nil, "", err
+	}
+	at, rest, links := "/", strings.Split(path, "/"), 0
+	for len(rest) > 0 {
+		name := rest[0]
+		rest = rest[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at) // no link is in it any more
+			continue
+		}
+		next := filepath.Join(at, name)
+		entries, err = addEntry(entries, next, placeAbove)
+		if errors.Is(err, fs.ErrNotExist) {
+			return entries, "", nil
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		if entries[len(entries)-1].mode.Type() != fs.ModeSymlink {
+			at = next
+			continue
+		}
+		if links++; links > mostLinks {
+			return nil, "", &fs.PathError{Op: "follow", Path: path, Err: syscall.ELOOP}
+		}
+		to, err := os.Readlink(next)
+		if err != nil {
+			return nil, "", err
+		}
+		if filepath.IsAbs(to) {
+			at = "/"
+		}
+		rest = append(strings.Split(to, "/"), rest...)
+	}
+	for i := range entries {
+		if entries[i].path == at {
+			entries[i].what = last
+		}
+	}
+	return entries, at, nil
+}
+
+// addEntry looks at a path and follows no link.
+func addEntry(entries []entry, path string, what place) ([]entry, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return entries, err
+	}
+	return append(entries, entry{path: path, what: what, uid: ownerOf(info), mode: info.Mode()}), nil
+}
+
+// entriesIn gives what lies in ccbot's folder, and in the folders in it that ccbot makes, also where a link leads to
+// them. What goes meanwhile, as hook events do, is not there.
+func entriesIn(dir string) (entries []entry, err error) {
+	names, err := someOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		path, real := filepath.Join(dir, name), ""
+		if slices.Contains(subfolders, name) {
+			var way []entry
+			if way, real, err = wayTo(path, placeBelow); err != nil {
+				return nil, err
+			}
+			entries = append(entries, way...)
+		} else if entries, err = addEntry(entries, path, placePart); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if real == "" {
+			continue
+		}
+		inside, err := someOf(real)
+		if err != nil && !errors.Is(err, syscall.ENOTDIR) { // a file in a folder's place is told by who needs the folder
+			return nil, err
+		}
+		for _, name := range inside {
+			if entries, err = addEntry(entries, filepath.Join(real, name), placePart); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+		}
+	}
+	return entries, nil
+}
+
+// someOf are the names in a folder, at most mostLooked.
+func someOf(dir string) ([]string, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(mostLooked)
+	if errors.Is(err, io.EOF) { // it is empty
+		return nil, nil
+	}
+	return names, err
+}
