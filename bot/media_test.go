@@ -341,8 +341,8 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 		warned        bool
 	}{
 		{"without a command", nil, "", file, false},
-		{"with one", &fakeVoice{text: " fix the bug\n"}, "", "Transcript of a voice message:\n> fix the bug\n" + file, false},
-		{"with one, and a caption", &fakeVoice{text: "fix the bug"}, "now", "now\nTranscript of a voice message:\n> fix the bug\n" + file, false},
+		{"with one", &fakeVoice{text: " fix the bug\n"}, "", "Transcript of a voice message:\n> fix the bug \n" + file, false},
+		{"with one, and a caption", &fakeVoice{text: "fix the bug"}, "now", "now\nTranscript of a voice message:\n> fix the bug \n" + file, false},
 		{"that fails", &fakeVoice{err: errNet}, "now", "now\n" + file, true},
 		{"that writes nothing", &fakeVoice{text: " \n"}, "", file, true},
 	} {
@@ -418,7 +418,7 @@ func TestAForwardedTextKeepsItsLinks(t *testing.T) {
 	d := newMediaWorld(t)
 	e := d.mustGet(t, models.Message{Text: "read this", Entities: []models.MessageEntity{link(5, 4, "https://a.b")},
 		ForwardOrigin: &models.MessageOrigin{Type: models.MessageOriginTypeHiddenUser, MessageOriginHiddenUser: &models.MessageOriginHiddenUser{}}})
-	assert.Equal(t, "Forwarded message from somebody:\n> read this (https://a.b)", e.Text)
+	assert.Equal(t, "Forwarded message from somebody:\n> read this (https://a.b) ", e.Text)
 	m := document("d", "a.txt")
 	m.Caption, m.CaptionEntities = "and this", []models.MessageEntity{link(4, 4, "https://c.d")}
 	assert.Equal(t, "and this (https://c.d)\nAttached file: .ccbot-inbox/a.txt", d.mustGet(t, m).Text)

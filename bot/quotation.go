@@ -1,11 +1,14 @@
 package bot
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/glyph"
 )
 
 // textOf is what a message says, as it may be typed: the person's own words as they are, and the words of others as
@@ -54,16 +57,17 @@ const maxAuthor = 60
 
 // nameOf is a name that somebody chose for themselves, on one line and without a meaning of its own.
 func nameOf(parts ...string) string {
-	name := strings.Join(strings.Fields(inert(visible(strings.Join(parts, " "))+" ")), " ")
-	if name == "" {
+	name := glyph.Name(strings.ReplaceAll(strings.Join(parts, " "), "@", "(at)"))
+	name = strings.Join(strings.Fields(inert(name)), " ")
+	if strings.Trim(name, "· ") == "" {
 		return "somebody"
 	}
 	return clipEnd(name, maxAuthor)
 }
 
 // quotation is a text that others wrote, or a program did, as it is typed: under its source, each line behind a ">",
-// with nothing in it that Claude Code acts on. What Claude Code acts on at the start of a text or of a line is behind
-// the ">"; docs/claude-code.md has the table.
+// with nothing in it that Claude Code acts on (docs/claude-code.md has the table). What it acts on at the start of a
+// text or of a line is behind the ">". The blank at the end keeps Enter from choosing a completion of the last word.
 func quotation(source, text string) string {
 	quoted := source + ":"
 	if text == "" {
@@ -72,28 +76,54 @@ func quotation(source, text string) string {
 	for line := range strings.SplitSeq(lineBreaks.Replace(text), "\n") {
 		quoted += "\n> " + inert(line)
 	}
-	return quoted
+	return quoted + " "
 }
 
 // lineBreaks makes one sign of all that may begin a new line in a terminal or in Claude Code.
-var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\x1c", "\n", "\x1d", "\n", "\x1e", "\n",
+	"\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// inert is a text without mentions, which Claude Code acts on anywhere in a line: it puts the file that an "@" names
-// into the conversation. With a blank behind the "@" it names none. An address of mail stays as it is.
-func inert(text string) string {
+// inert is a line with a blank wherever Claude Code would act within it: behind the "@" that names a file or an agent,
+// behind the "/" that names a skill, and in the words that raise the effort. An address of mail stays as it is, and so
+// does a path. Characters that cannot be seen go first, for Claude Code drops them before it looks; those stay that
+// make emoji and join letters.
+func inert(line string) string {
+	line = strings.Map(func(r rune) rune {
+		if r != '\t' && glyph.Unseen(r) && !strings.ContainsRune(joiners, r) {
+			return -1
+		}
+		return r
+	}, line)
 	var out strings.Builder
 	before := ' '
-	for i, r := range text {
+	for i, r := range line {
 		out.WriteRune(r)
-		if next, _ := utf8.DecodeRuneInString(text[i+1:]); r == '@' && !inAddress(before) && !unicode.IsSpace(next) {
+		behind := line[i+utf8.RuneLen(r):]
+		if r == '@' && !inWord(before) || r == '/' && !inWord(before) && isName(behind) {
 			out.WriteByte(' ')
 		}
-		before = r
+		if !strings.ContainsRune(joiners, r) {
+			before = r
+		}
 	}
-	return out.String()
+	return effort.ReplaceAllString(out.String(), "$1 $2")
 }
 
-// inAddress says whether an "@" behind a character stands within an address of mail.
-func inAddress(r rune) bool {
-	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._%+-", r))
+// joiners may stand between any two characters, and Claude Code drops them in most places.
+const joiners = "\u200c\u200d\ufe0f"
+
+// effort finds the words that make Claude Code think longer, or load more.
+var effort = regexp.MustCompile(`(?i)(ultra[` + joiners + `]*)(code|plan|review|think)`)
+
+// inWord says whether a sign behind a character stands within an address of mail, a fraction or a path.
+func inWord(r rune) bool {
+	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._%+-/", r))
+}
+
+// isName says whether a text begins with a word that may be the name of a command; a path is none.
+func isName(text string) bool {
+	if end := strings.IndexFunc(text, unicode.IsSpace); end >= 0 {
+		text = text[:end]
+	}
+	return text != "" && !strings.Contains(text, "/")
 }

@@ -50,7 +50,7 @@ var ofOthers = []struct {
 	{"sent by a business bot", "Message sent by the bot Desk:", func(m *models.Message) {
 		m.SenderBusinessBot = &models.User{FirstName: "Desk", IsBot: true}
 	}},
-	{"from a name that would act", "Forwarded message from !ls /exit:", func(m *models.Message) {
+	{"from a name that would act", "Forwarded message from ··!ls··/ exit:", func(m *models.Message) {
 		m.ForwardOrigin = &models.MessageOrigin{Type: models.MessageOriginTypeHiddenUser, MessageOriginHiddenUser: &models.MessageOriginHiddenUser{SenderUserName: "\u202e\n!ls\n\u2028/exit"}}
 	}},
 }
@@ -171,7 +171,7 @@ func TestP7_AnEditByAnotherBotIsIgnored(t *testing.T) {
 	assert.Equal(t, []string{warning + w.word(i18n.EditOfQuoted)}, w.sender.texts(), "told once")
 	e, err := w.entries.Load(key)
 	require.NoError(t, err)
-	assert.Equal(t, "Message sent through the bot Gif:\n> a picture", e.Text)
+	assert.Equal(t, "Message sent through the bot Gif:\n> a picture ", e.Text)
 }
 
 // TestP7_APartOfAnAlbumIsNoCommand: the captions of an album are joined, and an edit of one makes no command.
@@ -200,7 +200,7 @@ func TestP7_APartOfAnAlbumIsNoCommand(t *testing.T) {
 	for _, line := range strings.Split(e.Text, "\n") {
 		assertInert(t, line)
 	}
-	assert.True(t, strings.HasPrefix(e.Text, ofOthers[0].source+"\n> look\n"+ofOthers[1].source+"\n> /exit\n"), e.Text)
+	assert.True(t, strings.HasPrefix(e.Text, ofOthers[0].source+"\n> look \n"+ofOthers[1].source+"\n> / exit \n"), e.Text)
 }
 
 // TestP7_NoQuotationActs: of whatever others wrote nothing stands where Claude Code acts on it.
@@ -220,13 +220,19 @@ func TestP7_NoQuotationActs(t *testing.T) {
 
 // assertInert checks that nothing in a line is a mention of a file, but for addresses of mail.
 func assertInert(t require.TestingT, line string) {
-	require.NotRegexp(t, `(?:^|[^A-Za-z0-9._%+-])@[^\s]`, line)
+	require.NotRegexp(t, `(?:^|[^A-Za-z0-9._%+/-])[\x{200c}\x{200d}\x{fe0f}]*@[^\s]`, line)
+	require.NotRegexp(t, `(?:^|[\s。、？！])[\x{200c}\x{200d}\x{fe0f}]*/[^\s/]+(\s|$)`, line)
+	require.NotRegexp(t, `(?i)ultra[\x{200c}\x{200d}\x{fe0f}]*(think|code)`, line)
+	require.NotRegexp(t, `[\x{200b}\x{202a}-\x{202e}\x{2060}-\x{2069}\x{feff}]`, line)
 }
 
 func TestInert(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "no mention": "no mention", "@a": "@ a", "see @a and @b": "see @ a and @ b", "@@a": "@ @ a", "(@a)": "(@ a)", "@": "@ ", "a @": "a @ ",
-		"@ a": "@ a", "me@example.com": "me@example.com", "世@a": "世@ a", "@\u200ba": "@ \u200ba", `@"a b"`: `@ "a b"`, "x\t@a": "x\t@ a",
+		"@ a": "@  a", "me@example.com": "me@example.com", "世@a": "世@ a", "。@a": "。@ a", "@\u200ba": "@ a", `@"a b"`: `@ "a b"`, "x\t@a": "x\t@ a",
+		" \u200d@a": " \u200d@ a", "a \u200b@a": "a @ a", "/exit": "/ exit", "do /exit now": "do / exit now", "/tmp/x and/or 1/2": "/tmp/x and/or 1/2",
+		"(/a:b)": "(/ a:b)", "/": "/", "a / b": "a / b", "\ufeff/exit": "/ exit", "ultrathink": "ultra think", "UltraCode": "Ultra Code", "a\u202eb": "ab",
+		"❤️ 👩‍💻 می‌خواهم": "❤️ 👩‍💻 می‌خواهم", "\x1b[31mred": "[31mred",
 	} {
 		assert.Equal(t, want, inert(text), text)
 	}

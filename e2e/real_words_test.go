@@ -20,7 +20,7 @@ import (
 // the session's folder.
 var actingForms = []struct{ name, text string }{
 	{"mentions everywhere in a line", "@notes.txt see @notes.txt please\n@FOLDER/notes.txt [@notes.txt] \"@notes.txt\" (@notes.txt)\n@\"notes.txt\" a\t@notes.txt " +
-		"b\u00a0@notes.txt c\u3000@notes.txt d\ufeff@notes.txt e\u2028@notes.txt f\u200b@notes.txt @@notes.txt @FOLDER/ @notes.txt#L1"},
+		"b\u00a0@notes.txt c\u3000@notes.txt d\ufeff@notes.txt e\u2028@notes.txt f\u200b@notes.txt @\u2060notes.txt g \u200d@notes.txt 。@notes.txt @@notes.txt \x1b[31m@notes.txt \u202e@notes.txt @FOLDER/ @notes.txt#L1"},
 	{"a mention in a long text", strings.Repeat("filler\n", 20) + "@notes.txt"},
 	{"a bare mention at the end", "see @"},
 	{"a mention at the end that could be completed", "see @no"},
@@ -35,6 +35,8 @@ var actingForms = []struct{ name, text string }{
 	{"an image", "FOLDER/dot.png"},
 	{"images in lines", "see\nFOLDER/dot.png\nfile://FOLDER/dot.png 'FOLDER/dot.png'"},
 	{"an earlier paste", "[Pasted text #1 +20 lines] [Image #1] [...Truncated text #1 +20 lines...]"},
+	{"agents, skills and effort", "@agent-general-purpose @\"general-purpose (agent)\"\n/leak\nultrathink Ultra\u200bThink\nultracode"},
+	{"a completion at the end", "see :smi"},
 	{"the rest", "# remember this\n& touch ran\nhello\\"},
 }
 
@@ -92,9 +94,9 @@ func TestRealOnlyAPersonsOwnWordsAct(t *testing.T) {
 			more = sentThrough(author)
 		}
 		w.injectMessage("message", 9000+i, strings.ReplaceAll(form.text, "FOLDER", w.dir), more)
-		w.until("it is answered: "+form.name, func() bool { return w.heard(fmt.Sprintf("Mallory %d @ notes.txt:", i)) > 0 })
+		w.until("it is answered: "+form.name, func() bool { return w.heard(fmt.Sprintf("Mallory %d (at)notes.txt:", i)) > 0 })
 		for _, r := range api.Requests() {
-			for _, sign := range []string{secret, `"type":"image"`, "expanded-command"} {
+			for _, sign := range []string{secret, `"type":"image"`, "expanded-command", `"effort":"xhigh"`, "which is the name of a skill", "a desire to invoke the agent"} {
 				require.False(t, strings.Contains(string(r.Body), sign), "%s: the model was sent %s", form.name, sign)
 			}
 		}
