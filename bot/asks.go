@@ -109,6 +109,7 @@ func (a *asks) freshLocked(ctx context.Context, q hooks.Request) error {
 		return fmt.Errorf("request %s: %w", q.ID, err)
 	}
 	c := ask.New(q, r.Conversation)
+	c.Project = a.Sessions.Answerers(r)
 	if err := a.Asks.Save(c); err != nil {
 		return err
 	}

@@ -1038,3 +1038,19 @@ func TestARefusalAtTheDeskMayBeAnInterrupt(t *testing.T) {
 		})
 	}
 }
+
+// TestP7_AProjectThatAnswersItselfIsTold: a repository's own hooks may answer before a person does, and its rules have
+// nothing asked. No setting of a launch takes them away.
+func TestP7_AProjectThatAnswersItselfIsTold(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Starting)
+	w.sessions.answerers = []hooks.Answerer{hooks.AnswersByHook, hooks.AnswersByRule}
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteReady, Session: r}))
+	assert.Equal(t, w.named(i18n.Ready, "api")+"\n⚠ This project's own settings answer permission requests: hooks, allow rules.", w.sender.last(t).Text.Text)
+	w.asksFor(t, r, "Bash", bash)
+	const line = "⚠ This project's own settings answer permission requests: hooks."
+	assert.Contains(t, w.sender.sent[0].Text.Text, line, "a rule says nothing of what is asked")
+	w.sessions.answerers = []hooks.Answerer{hooks.AnswersByRule}
+	w.asksFor(t, r, "Bash", bash)
+	assert.NotContains(t, w.sender.sent[1].Text.Text, "own settings")
+}

@@ -43,6 +43,7 @@ type Sessions interface {
 	Look(ctx context.Context, r session.Record) lifecycle.Look
 	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
 	Attach(r session.Record) string
+	Answerers(r session.Record) []hooks.Answerer
 	Withdraw(ctx context.Context, id uuid.UUID, key string) error
 	Reword(ctx context.Context, id uuid.UUID, key, text string, class lifecycle.Class) error
 	Wake(id uuid.UUID)

@@ -24,6 +24,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/hooks"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -60,7 +61,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	words, err := i18n.Load()
+	words, err := i18n.Load(glyph.Name)
 	require.NoError(t, err)
 	dir := t.TempDir()
 	chats, err := OpenChats(filepath.Join(dir, "chats"))
@@ -249,6 +250,7 @@ func (l *log) done() []string {
 // fakeSessions does what a test gives it. Without that it says yes; Move and
 // Advance change the record as lifecycle does.
 type fakeSessions struct {
+	answerers []hooks.Answerer
 	log
 	records   *fakeRecords
 	events    chan string
@@ -486,6 +488,8 @@ func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
 	}
 	return f.dialog, nil
 }
+
+func (f *fakeSessions) Answerers(session.Record) []hooks.Answerer { return f.answerers }
 
 func (f *fakeSessions) Attach(r session.Record) string {
 	if f.byWindow && r.Binding != nil {

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"strings"
 
+	"ccbot/bot/ask"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
 
@@ -33,7 +35,7 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 		b.markPrompt(ctx, n, reactionReceived)
 		return nil
 	case lifecycle.NoteReady:
-		return b.of(n.Session.ID).say(ctx, to, b.words.Say(i18n.Ready, name))
+		return b.tellReady(ctx, n.Session)
 	case lifecycle.NoteNotReporting:
 		return b.tellNotReady(ctx, n)
 	case lifecycle.NoteDialog:
@@ -75,6 +77,15 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 // dialogGone hears that the terminal does not ask any more what it asked.
 func (b *Bot) dialogGone(ctx context.Context, n lifecycle.Note) error {
 	return errors.Join(b.asks.dialogGone(ctx, n.Session.ID), b.dialogs.close(ctx, n.Session.ID))
+}
+
+// tellReady says that a session takes prompts, and what in its project may keep permission requests from the chat.
+func (b *Bot) tellReady(ctx context.Context, r session.Record) error {
+	text := b.words.Say(i18n.Ready, i18n.Args{"Name": r.Name})
+	if all := b.Sessions.Answerers(r); len(all) > 0 {
+		text += "\n" + ask.ProjectAnswers(b.words, all)
+	}
+	return b.of(r.ID).say(ctx, r.Conversation, text)
 }
 
 // closeOver ends what waits for an answer of a session that is over.

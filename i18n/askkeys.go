@@ -53,8 +53,12 @@ const (
 	AskPlan            Key = "ask_plan"          // Name
 	AskBackground      Key = "ask_background"
 	AskReplaceAll      Key = "ask_replace_all"
-	AskLines           Key = "ask_lines"    // Count
-	AskIn              Key = "ask_in"       // Dir
+	AskLines           Key = "ask_lines"       // Count
+	AskIn              Key = "ask_in"          // Dir
+	ProjectAnswers     Key = "project_answers" // What
+	AnswersByRules     Key = "answers_by_rules"
+	AnswersByHooks     Key = "answers_by_hooks"
+	AnswersByPlugins   Key = "answers_by_plugins"
 	AskSubagent        Key = "ask_subagent" // Type
 	AskSubagentUnnamed Key = "ask_subagent_unnamed"
 	AskSessionRules    Key = "ask_session_rules"

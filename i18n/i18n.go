@@ -7,8 +7,6 @@ import (
 
 	goi18n "github.com/nicksnyder/go-i18n/v2/i18n"
 	"golang.org/x/text/language"
-
-	"ccbot/internal/glyph"
 )
 
 // locales is one file per language: a sentence per key, or an object with the
@@ -21,7 +19,7 @@ var locales embed.FS
 type Key string
 
 // Args fills the blanks of a sentence by name. "Count" must be a whole number
-// of Go's; it also picks the plural form. What is in names is shown by glyph.Name.
+// of Go's; it also picks the plural form. What is in names is shown as Load was told.
 type Args map[string]any
 
 // names are the blanks for what somebody else has named: sessions, folders, files,
@@ -38,7 +36,7 @@ type Catalog struct {
 
 // Load reads the sentences that are built into the program. An error means a
 // broken build.
-func Load() (*Catalog, error) {
+func Load(show func(name string) string) (*Catalog, error) {
 	bundle := goi18n.NewBundle(language.English)
 	c := &Catalog{words: make(map[string]Words)}
 	for _, lang := range Languages() {
@@ -47,7 +45,7 @@ func Load() (*Catalog, error) {
 		}
 	}
 	for _, lang := range Languages() {
-		c.words[lang] = Words{lang: lang, localizer: goi18n.NewLocalizer(bundle, lang)}
+		c.words[lang] = Words{lang: lang, show: show, localizer: goi18n.NewLocalizer(bundle, lang)}
 	}
 	return c, nil
 }
@@ -69,6 +67,7 @@ func (c *Catalog) For(lang string) Words {
 type Words struct {
 	lang      string
 	localizer *goi18n.Localizer
+	show      func(name string) string // of a name that somebody else has chosen
 }
 
 // Lang is the language's code, one of Languages.
@@ -87,7 +86,7 @@ func (w Words) Say(key Key, args ...Args) string {
 	}
 	for _, blank := range names {
 		if name, ok := filled[blank].(string); ok {
-			filled[blank] = glyph.Name(name)
+			filled[blank] = w.show(name)
 		}
 	}
 	say := goi18n.LocalizeConfig{MessageID: string(key), TemplateData: filled, PluralCount: filled["Count"]}

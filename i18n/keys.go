@@ -352,3 +352,6 @@ func SourceKey(source string) Key { return Key("source_" + source) }
 
 // FaultKey is the key of what is wrong with a transcript, such as "nul".
 func FaultKey(fault string) Key { return Key("fault_" + fault) }
+
+// AnswererKey says what else answers permission requests, see hooks.Answerer.
+func AnswererKey(what string) Key { return Key("answers_by_" + what) }

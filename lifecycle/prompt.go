@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"ccbot/internal/claudeui"
+	"ccbot/internal/glyph"
 )
 
 // PromptState is where a prompt is between the chat and the agent.
@@ -84,7 +85,7 @@ func Normalise(text string) (typed string, class Class, ok bool) {
 	switch {
 	case strings.HasPrefix(text, "//"):
 		text, class = text[1:], ClassCommand
-	case strings.HasPrefix(text, "/"):
+	case strings.HasPrefix(strings.TrimLeftFunc(text, unnoticed), "/"), leaves[strings.TrimFunc(text, unnoticed)]:
 		class = ClassCommand
 	case isBash(text):
 		class = ClassBash
@@ -96,6 +97,12 @@ func Normalise(text string) (typed string, class Class, ok bool) {
 	}
 	return text, class, true
 }
+
+// unnoticed says that Claude Code does not look at a character at the start of a text when it looks for a command.
+func unnoticed(r rune) bool { return unicode.IsSpace(r) || glyph.Unseen(r) }
+
+// leaves are words that end Claude Code where nothing else stands in the text.
+var leaves = map[string]bool{"exit": true, "quit": true, ":q": true, ":q!": true, ":wq": true, ":wq!": true}
 
 func dropControl(r rune) rune {
 	if r != '\n' && r != '\t' && unicode.IsControl(r) {

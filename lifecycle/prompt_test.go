@@ -37,6 +37,12 @@ func TestNormalise(t *testing.T) {
 		{"backslash that ends with a dropped character", "a\\\x1b", `a\ `, ClassPrompt},
 		{"command", "/compact now", "/compact now", ClassCommand},
 		{"command of many lines", "/review\nthis", "/review\nthis", ClassCommand},
+		{"command behind blanks", " \n\u00a0/exit", " \n\u00a0/exit", ClassCommand},
+		{"command behind what is not seen", "\u200b\ufeff/exit", "\u200b\ufeff/exit", ClassCommand},
+		{"command in the second line", "see\n/exit", "see\n/exit", ClassPrompt},
+		{"a word that ends", "exit", "exit", ClassCommand},
+		{"a word that ends, among blanks", "\n :q! ", "\n :q! ", ClassCommand},
+		{"a word that ends nothing", "exit.", "exit.", ClassPrompt},
 		{"the agent's own", "//clear", "/clear", ClassCommand},
 		{"three slashes lose one", "///x", "//x", ClassCommand},
 		{"slash inside", "see a/b", "see a/b", ClassPrompt},
@@ -88,7 +94,8 @@ func checkNormalised(t require.TestingT, in string) {
 	require.NotEmpty(t, strings.TrimSpace(out))
 	require.False(t, strings.HasSuffix(out, `\`), "%q would not be submitted", out)
 	require.Equal(t, class == ClassBash, strings.HasPrefix(out, "!"), "%q is %s", out, class)
-	require.Equal(t, class == ClassCommand, strings.HasPrefix(out, "/"), "%q is %s", out, class)
+	commands := strings.HasPrefix(strings.TrimLeftFunc(out, unnoticed), "/") || leaves[strings.TrimFunc(out, unnoticed)]
+	require.Equal(t, class == ClassCommand, commands, "%q is %s", out, class)
 	if !strings.HasPrefix(out, "//") { // there each pass takes one, as documented
 		again, classAgain, _ := Normalise(out)
 		require.Equal(t, out, again, "typing %q again", in)

@@ -12,6 +12,7 @@ import (
 
 	"ccbot/hooks"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -39,7 +40,7 @@ func cardOf(tool, input string, suggestions ...string) Card {
 
 func viewer(t testing.TB, lang string) Viewer {
 	t.Helper()
-	c, err := i18n.Load()
+	c, err := i18n.Load(glyph.Name)
 	require.NoError(t, err)
 	return Viewer{Words: c.For(lang), Home: "/home/u"}
 }

@@ -49,10 +49,11 @@ type Card struct {
 	Missed       Missed               `json:"missed,omitzero"`     // whose Why ended under their fingers
 	Progress     Progress             `json:"progress,omitzero"`
 	Outcome      Outcome              `json:"outcome,omitzero"`
-	Over         time.Time            `json:"over,omitzero"`    // when it came to be over
-	Prompt       string               `json:"prompt,omitempty"` // inbox key of the text that became the reason
-	Text         int                  `json:"text,omitempty"`   // message of that text
-	Notice       Notice               `json:"notice,omitzero"`  // under the text that waits behind this card
+	Over         time.Time            `json:"over,omitzero"`     // when it came to be over
+	Prompt       string               `json:"prompt,omitempty"`  // inbox key of the text that became the reason
+	Text         int                  `json:"text,omitempty"`    // message of that text
+	Notice       Notice               `json:"notice,omitzero"`   // under the text that waits behind this card
+	Project      []hooks.Answerer     `json:"project,omitempty"` // what else may answer, as the project's settings were
 
 	unknown keepjson.Unknown
 }

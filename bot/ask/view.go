@@ -221,7 +221,20 @@ func (v Viewer) foot(c Card, s sheet) []render.Text {
 	if c.State == StateOpen && c.Why == nil {
 		blocks = append(blocks, v.rules(q, i18n.AskSessionRules)...)
 	}
+	// A rule that allows has nothing asked, so it says nothing of what is asked.
+	if others := slices.DeleteFunc(slices.Clone(c.Project), func(a hooks.Answerer) bool { return a == hooks.AnswersByRule }); len(others) > 0 {
+		blocks = append(blocks, render.Plain(ProjectAnswers(v.Words, others)))
+	}
 	return blocks
+}
+
+// ProjectAnswers says what in a project's own settings answers permission requests.
+func ProjectAnswers(words i18n.Words, all []hooks.Answerer) string {
+	var what []string
+	for _, a := range all {
+		what = append(what, words.Say(i18n.AnswererKey(string(a))))
+	}
+	return "⚠ " + words.Say(i18n.ProjectAnswers, i18n.Args{"What": strings.Join(what, ", ")})
 }
 
 // tooMuchAround says that a line around the body would be clipped.

@@ -20,6 +20,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/hooks"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -40,7 +41,7 @@ func newForgetful(t *testing.T) forgetful {
 	s := &system{config: config{Dir: dir}, log: log}
 	require.NoError(t, s.openStores())
 	require.NoError(t, s.openAsks())
-	words, err := i18n.Load()
+	words, err := i18n.Load(glyph.Name)
 	require.NoError(t, err)
 	out := filepath.Join(dir, "outbox")
 	s.bot = bot.New(bot.Config{Allowed: map[int64]bool{1: true}, Lang: "en"},

@@ -25,6 +25,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/control"
 	"ccbot/internal/git"
+	"ccbot/internal/glyph"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -138,7 +139,7 @@ func (s *system) openAsks() (err error) {
 
 // wireChat makes the chat side.
 func (s *system) wireChat(environ []string) error {
-	words, err := i18n.Load()
+	words, err := i18n.Load(glyph.Name)
 	if err != nil {
 		return err
 	}

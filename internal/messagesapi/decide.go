@@ -49,6 +49,7 @@ func (r Reply) stopReason() string {
 //	ask one      AskUserQuestion with one question (Colour)
 //	ask multi    AskUserQuestion with one question of several answers (Features)
 //	ask comma    the same with commas in its labels (Parts)
+//	fetch N      a WebFetch call whose prompt has N lines
 //	plan         a plan file and ExitPlanMode
 //	slow N       "slow word" over and over for N seconds
 //	long N       an answer of exactly N characters with code fences and numbered lines
@@ -77,6 +78,8 @@ func Decide(r Request) Reply {
 			Input: map[string]any{"description": "scripted agent", "prompt": rest, "subagent_type": "general-purpose"}}
 	case "ask":
 		return Reply{Text: "Running AskUserQuestion.", Tool: "AskUserQuestion", Input: questions(rest)}
+	case "fetch": // the tool is one of those that are offered on demand
+		return Reply{Text: "Looking for the tool.", Tool: "ToolSearch", Input: map[string]any{"query": "select:WebFetch", "max_results": 1}}
 	case "plan":
 		return startPlan(r)
 	case "slow":
@@ -132,6 +135,9 @@ func lastToolResult(r Request) (Block, bool) {
 func afterTool(r Request, result Block) Reply {
 	word, rest, _ := strings.Cut(lastHuman(r), " ")
 	switch name := toolName(r, result.ToolID); {
+	case name == "ToolSearch" && word == "fetch":
+		return Reply{Text: "Running WebFetch.", Tool: "WebFetch",
+			Input: map[string]string{"url": "https://evil.example/" + strings.TrimSpace(rest), "prompt": strings.Repeat("filler\n", number(rest, 60)) + "sum it up"}}
 	case name == "Write" && !result.IsError && word == "plan":
 		return exitPlan()
 	case name == "Read" && !result.IsError && word == "edit":

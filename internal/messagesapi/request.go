@@ -69,11 +69,11 @@ var (
 
 // HumanText cuts what Claude Code adds around a person's words: <system-reminder> blocks vanish and
 // <pasted_content> is unwrapped. An empty result means that nobody wrote this block, which is also
-// said of the marks that an interrupted turn leaves behind.
+// said of the marks that an interrupted turn and a tool that was looked up leave behind.
 func HumanText(s string) string {
 	s = reminder.ReplaceAllString(s, "")
 	s = strings.TrimSpace(pasted.ReplaceAllString(s, "$1"))
-	if strings.HasPrefix(s, "[Request interrupted by user") {
+	if strings.HasPrefix(s, "[Request interrupted by user") || s == "Tool loaded." {
 		return ""
 	}
 	return s

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"ccbot/internal/glyph"
 )
 
 // Contains reports whether a prompt as Claude Code has it contains what was sent, with white space folded:
@@ -20,14 +22,16 @@ func Contains(promptInTranscript, sent string) bool {
 }
 
 // Same is Contains for a prompt that must be all of what was sent.
-func Same(promptInTranscript, sent string) bool { return slices.Equal(words(promptInTranscript), words(sent)) }
+func Same(promptInTranscript, sent string) bool {
+	return slices.Equal(words(promptInTranscript), words(sent))
+}
 
-// words are the words of a text without what Claude Code drops from a prompt: characters that have no shape, and
-// those that Unicode has not assigned. It keeps them in some places, as in an emoji, so neither side counts them.
+// words are the words of a text without what Claude Code changes in a prompt: it drops characters that cannot be seen,
+// though not those that join an emoji, so neither side counts any; and it writes `<\` where "<" begins a mark of its own.
 func words(text string) []string {
+	text = strings.ReplaceAll(text, `<\`, "<")
 	return strings.Fields(strings.Map(func(r rune) rune {
-		shapeless := unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
-		if !unicode.IsSpace(r) && (!unicode.IsGraphic(r) || shapeless) {
+		if !unicode.IsSpace(r) && glyph.Unseen(r) {
 			return -1
 		}
 		return r
