@@ -168,6 +168,11 @@ func TestOtherKindsGetOnePoliteSentence(t *testing.T) {
 		"a poll":     {Poll: &models.Poll{}},
 		"a dice":     {Dice: &models.Dice{}},
 		"a game":     {Game: &models.Game{}},
+		"a venue":    {Venue: &models.Venue{}},
+		"a story":    {Story: &models.Story{}},
+		"paid media": {PaidMedia: &models.PaidMediaInfo{}, Caption: "!ls"},
+		"a list":     {Checklist: &models.Checklist{}},
+		"rich text":  {RichMessage: &models.RichMessage{}},
 		"an unknown": {},
 	} {
 		t.Run(name, func(t *testing.T) {
