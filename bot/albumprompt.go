@@ -190,7 +190,7 @@ func (a *albums) promptFor(ctx context.Context, first inbox.Entry, all []inbox.E
 	if err != nil {
 		return err
 	}
-	if !a.mayHear(m.From.ID, m.Chat) {
+	if !a.Hears(m.From.ID, m.Chat) {
 		return nil // since a restart
 	}
 	in := incomingOf(first.Key, m)

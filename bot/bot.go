@@ -164,19 +164,18 @@ type Deps struct {
 type Bot struct {
 	Config
 	Deps
-	commands  map[string]command
-	taps      map[string]tap
-	words     i18n.Words
-	answers   *answers
-	files     fileOffers
-	asks      *asks
-	dialogs   *dialogMessages
-	strangers strangers
-	heard     *heard
-	albums    *albums
-	bangs     *bangs
-	rehomes   *rehomes
-	unqueued  *unqueued
+	commands map[string]command
+	taps     map[string]tap
+	words    i18n.Words
+	answers  *answers
+	files    fileOffers
+	asks     *asks
+	dialogs  *dialogMessages
+	heard    *heard
+	albums   *albums
+	bangs    *bangs
+	rehomes  *rehomes
+	unqueued *unqueued
 }
 
 // New returns a Bot; Run makes the answers of agents flow.
@@ -220,7 +219,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update) error {
 	if m != nil && b.tookMove(m) {
 		return nil
 	}
-	if m == nil || m.From == nil || !b.mayHear(m.From.ID, m.Chat) {
+	if m == nil || m.From == nil || !b.Hears(m.From.ID, m.Chat) {
 		return nil
 	}
 	if err := b.rehomes.settle(ctx, m.Chat.ID); err != nil {
@@ -269,9 +268,10 @@ func incomingOf(key string, m *models.Message) incoming {
 	return in
 }
 
-// mayHear says whether a person may speak in a chat: an allowed person, in a
-// private chat or in an allowed group.
-func (b *Bot) mayHear(person int64, chat models.Chat) bool {
+// Hears says whether a person may speak in a chat: an allowed person, in a private
+// chat or in an allowed group. Who may not hears nothing at all: no answer, no
+// reaction, not even the end of a tap's waiting.
+func (b *Bot) Hears(person int64, chat models.Chat) bool {
 	return b.Allowed[person] && (chat.Type == models.ChatTypePrivate || b.inGroup(chat.ID))
 }
 

@@ -89,7 +89,7 @@ func TestP5_AGroupThatBecomesASupergroupTakesEverythingAlong(t *testing.T) {
 	over := w.session(t, "old", session.Archived)
 	w.records.change(over.ID, func(r *session.Record) { r.Conversation = inGroup })
 	mine := w.session(t, "mine", session.Running)
-	require.False(t, w.mayHear(alice, groupChat(grown)))
+	require.False(t, w.Hears(alice, groupChat(grown)))
 	w.Migrated(ours, grown)
 	require.True(t, w.rehomed(t))
 
@@ -124,8 +124,8 @@ func TestP4_AGroupStaysAllowedUnderItsNewNumber(t *testing.T) {
 	require.NoError(t, err)
 	w.Chats = chats
 	w.restart(t)
-	assert.True(t, w.mayHear(alice, groupChat(grown)))
-	assert.False(t, w.mayHear(eve, groupChat(grown)))
+	assert.True(t, w.Hears(alice, groupChat(grown)))
+	assert.False(t, w.Hears(eve, groupChat(grown)))
 	assert.True(t, w.mayShow(inGrown))
 
 	for from, to := range w.Chats.Moves() { // as a start does
@@ -144,9 +144,9 @@ func TestP4_AGroupStaysAllowedUnderItsNewNumber(t *testing.T) {
 	assert.Equal(t, "none yet", w.sender.reaction(900), "there is another message of that number, or none")
 
 	delete(w.Groups, ours)
-	assert.False(t, w.mayHear(alice, groupChat(grown)), "who takes the group off the list means it")
+	assert.False(t, w.Hears(alice, groupChat(grown)), "who takes the group off the list means it")
 	w.Groups[grown] = true
-	assert.True(t, w.mayHear(alice, groupChat(grown)))
+	assert.True(t, w.Hears(alice, groupChat(grown)))
 }
 
 func TestGroupsThatMove(t *testing.T) {
@@ -199,8 +199,8 @@ func TestP9_AStrangersGroupStaysStrange(t *testing.T) {
 			key, u := w.accept(t, &tt.m)
 			require.NoError(t, w.Handle(t.Context(), key, u))
 			require.True(t, w.rehomed(t))
-			assert.Equal(t, tt.moves, w.mayHear(alice, groupChat(grown)))
-			assert.False(t, w.mayHear(alice, groupChat(-301)))
+			assert.Equal(t, tt.moves, w.Hears(alice, groupChat(grown)))
+			assert.False(t, w.Hears(alice, groupChat(-301)))
 			assert.Equal(t, tt.moves, w.record(t, r.ID).Conversation == inGrown)
 			if !tt.moves {
 				w.silent(t)

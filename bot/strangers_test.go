@@ -2,12 +2,8 @@ package bot
 
 import (
 	"errors"
-	"fmt"
-	"log/slog"
 	"os"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/assert"
@@ -17,42 +13,6 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 )
-
-func TestP9_StrangersAreMentionedOnceAnHour(t *testing.T) {
-	at := time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
-	var s strangers
-	var lines []string
-	for _, minutes := range []int{0, 1, 59, 60, 61, 30 /* the clock was set back */, 119, 120, 600} {
-		if n, say := s.came(at.Add(time.Duration(minutes) * time.Minute)); say {
-			lines = append(lines, fmt.Sprintf("at %d: %d", minutes, n))
-		}
-	}
-	assert.Equal(t, []string{"at 0: 1", "at 60: 3", "at 120: 4", "at 600: 1"}, lines)
-}
-
-// TestP9_AFloodOfStrangersIsOneLine: all of them together, at debug, whatever they
-// send and wherever.
-func TestP9_AFloodOfStrangersIsOneLine(t *testing.T) {
-	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo} {
-		w := newWorld(t)
-		var log strings.Builder
-		w.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: level}))
-		for n := range int64(10_000) {
-			assert.False(t, w.Hears(1000+n, privateChat(1000+n)))
-			assert.False(t, w.Hears(alice, groupChat(-1000-n)))
-		}
-		assert.True(t, w.Hears(alice, privateChat(alice)))
-		want := 0
-		if level == slog.LevelDebug {
-			want = 1
-		}
-		assert.Equal(t, want, strings.Count(log.String(), "\n"), log.String())
-		w.later(time.Hour)
-		w.Hears(eve, privateChat(eve))
-		assert.Equal(t, 2*want, strings.Count(log.String(), "\n"))
-		assert.Equal(t, want, strings.Count(log.String(), "updates=20000"))
-	}
-}
 
 // TestP9_NothingOfAStrangerIsHeard: all that a person can send, from a stranger, in
 // private, in an allowed group and elsewhere; and from an allowed person in a group

@@ -87,12 +87,12 @@ func (b *Bot) tapTable() map[string]tap {
 }
 
 func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
-	if old := q.Message.InaccessibleMessage; old != nil && b.mayHear(q.From.ID, old.Chat) {
+	if old := q.Message.InaccessibleMessage; old != nil && b.Hears(q.From.ID, old.Chat) {
 		// Telegram does not say any more in which topic it stands, so nothing is done
 		b.Sender.Answer(ctx, session.Conversation{ChatID: old.Chat.ID}, q.ID, b.words.Say(i18n.StaleButton), true)
 		return nil
 	}
-	if q.Message.Message == nil || !b.mayHear(q.From.ID, q.Message.Message.Chat) {
+	if q.Message.Message == nil || !b.Hears(q.From.ID, q.Message.Message.Chat) {
 		return nil
 	}
 	m := q.Message.Message

@@ -33,14 +33,14 @@ func (b *Bot) EndUnheard(ctx context.Context) error {
 	return nil
 }
 
-// stillHears is mayHear for the sender of an entry. The entry may have moved with
+// stillHears is Hears for the sender of an entry. The entry may have moved with
 // its group, or is about to; its update has the number that the group had.
 func (b *Bot) stillHears(e inbox.Entry) bool {
 	m, err := messageOf(e)
 	if err != nil {
 		return false // nobody knows who has sent it
 	}
-	if b.mayHear(m.From.ID, m.Chat) {
+	if b.Hears(m.From.ID, m.Chat) {
 		return true
 	}
 	is := e.Conversation.ChatID
