@@ -168,8 +168,6 @@ func (p *passage) listen(item transcript.Item) {
 	switch item.Kind {
 	case transcript.ToolResult, transcript.PermissionDecision, transcript.Interrupt, transcript.TurnEnd:
 		p.asks.look(p.id, false) // a request may be settled
-	case transcript.ToolUse:
-		p.asks.called(p.id, item)
 	}
 }
 

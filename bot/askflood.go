@@ -87,5 +87,4 @@ func (a *asks) forget(id uuid.UUID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.recent, id)
-	delete(a.calls, id)
 }

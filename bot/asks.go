@@ -14,7 +14,6 @@ import (
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 )
 
 // asks keeps the one message of each permission request as its card says. A card
@@ -44,17 +43,13 @@ type asks struct {
 	recent  map[uuid.UUID]*volume
 	due     map[uuid.UUID]bool // sessions whose cards are to be looked at; true: the agent has ended
 	left    map[string]bool    // requests whose hook has gone
-
-	patience time.Duration                 // askLead
-	calls    map[uuid.UUID]transcript.Item // the last call of each session that the chat has come to
-	leads    map[string]lead
 }
 
 func newAsks(b *Bot) *asks {
 	return &asks{Bot: b, lanes: newLanes(), parts: newLanes(), wake: make(chan struct{}, 1), sending: make(map[string]bool),
 		flying: make(map[string]bool), took: make(map[string]int), renewed: make(map[string]time.Time),
 		halves: make(map[string]time.Time), busy: make(map[string]bool), shows: make(map[string]bool), recent: make(map[uuid.UUID]*volume),
-		due: make(map[uuid.UUID]bool), left: make(map[string]bool), patience: askLead, calls: make(map[uuid.UUID]transcript.Item), leads: make(map[string]lead)}
+		due: make(map[uuid.UUID]bool), left: make(map[string]bool)}
 }
 
 // Asked takes a request that waits, or that waits again after its hook has

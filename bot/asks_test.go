@@ -433,30 +433,6 @@ func TestADialogThatIsGoneEndsTheWait(t *testing.T) {
 	assert.Equal(t, ask.Allowed, w.card(t, q).Outcome.What)
 }
 
-// TestWhatTheAgentSaidComesBeforeItsRequest: the hook starts a little before the
-// transcript has the agent's words, and the chat shows them in their order.
-func TestWhatTheAgentSaidComesBeforeItsRequest(t *testing.T) {
-	w := newWorld(t)
-	w.asks.patience = time.Hour
-	r := w.currentSession(t, "api", session.Running)
-	q := w.request(t, r, "Bash", bash)
-	require.NoError(t, w.Asked(t.Context(), q.Request))
-	sent := make(chan struct{})
-	go func() { w.work(t); close(sent) }()
-	other := transcript.Item{Kind: transcript.ToolUse, Tool: &transcript.Tool{Name: "Bash"}, Time: q.Asked.Add(-time.Minute)}
-	call := transcript.Item{Kind: transcript.ToolUse, Tool: &transcript.Tool{Name: "Bash"}, Time: q.Asked}
-	w.asks.called(r.ID, other)
-	assert.Empty(t, w.sender.done(), "an earlier call of the same tool is another one")
-	w.asks.called(r.ID, call)
-	<-sent
-	assert.Len(t, w.sender.sent, 1)
-
-	again := w.request(t, r, "Bash", `{"command":"ls"}`)
-	require.NoError(t, w.Asked(t.Context(), again.Request))
-	w.work(t)
-	assert.Len(t, w.sender.sent, 2, "the chat has the words already")
-}
-
 // TestASubagentsRequestStaysUntilItIsLeftToTheDesk: no dialog of it is drawn while
 // its hook waits, so that the terminal says nothing about it.
 func TestASubagentsRequestStaysUntilItIsLeftToTheDesk(t *testing.T) {

@@ -130,9 +130,6 @@ func (a *asks) nameOf(c ask.Card) string {
 // left to the terminal, whose own dialog is told then; one that only waits until
 // the chat takes messages again is kept, and its hook too.
 func (a *asks) send(ctx context.Context, id string) {
-	if c, ok := a.Asks.Get(id); ok && a.isReady(c) {
-		a.awaitLead(ctx, c)
-	}
 	m, ok := a.takeOff(id)
 	if !ok {
 		return

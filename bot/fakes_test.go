@@ -78,7 +78,6 @@ func newWorld(t *testing.T) *world {
 			Username: "cc_bot", Lang: "en", Home: w.home, StateDir: filepath.Join(w.home, ".ccbot")},
 		Deps{Records: w.records, Sender: w.sender, Entries: w.entries, Chats: chats, Words: words, Relay: w.relay,
 			Now: func() time.Time { return started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)})
-	w.asks.patience = 0
 	w.open(t)
 	w.windows = &fakeWindows{told: make(map[string]bool)}
 	w.Connect(w.sessions, w.windows)
@@ -88,7 +87,6 @@ func newWorld(t *testing.T) *world {
 // again is the same world after a restart of the program.
 func (w *world) again() {
 	w.Bot = New(w.Config, w.Deps)
-	w.asks.patience = 0
 }
 
 // open reads the folders that a start reads.
