@@ -201,9 +201,8 @@ func (a *albums) promptFor(ctx context.Context, first inbox.Entry, all []inbox.E
 	if err != nil || !ok {
 		return err
 	}
-	var captions, problems []string
+	var problems []string
 	for _, e := range all {
-		captions = append(captions, e.Text)
 		in.files = append(in.files, a.filesOf(e, r)...)
 		if problem, ok := noted(e, notedProblem); ok {
 			problem, _ = url.PathUnescape(problem) // it was escaped here
@@ -218,8 +217,7 @@ func (a *albums) promptFor(ctx context.Context, first inbox.Entry, all []inbox.E
 	if err := a.tellProblems(ctx, in, first, slices.Compact(problems)); err != nil {
 		return err
 	}
-	captions = slices.DeleteFunc(captions, func(c string) bool { return c == "" })
-	return a.prompt(ctx, in, strings.Join(captions, "\n"))
+	return a.prompt(ctx, in, captionsOf(all))
 }
 
 // tellProblems says which files of an album the agent does not get.
@@ -248,6 +246,10 @@ func (a *albums) filesOf(e inbox.Entry, r session.Record) []string {
 func (a *albums) reword(key, caption string) error {
 	a.one.Lock()
 	defer a.one.Unlock()
+	was, class, err := a.classes(key, caption)
+	if err != nil {
+		return err
+	}
 	return a.Entries.Change(key, func(e *inbox.Entry) error {
 		switch {
 		case e.State != inbox.Gathered:
@@ -255,11 +257,40 @@ func (a *albums) reword(key, caption string) error {
 		case e.Text == caption:
 			return errSameText
 		}
-		_, was, _ := lifecycle.Normalise(e.Text + "\n.") // files stand below it
-		if _, class, _ := lifecycle.Normalise(caption + "\n."); mayBecome(string(was), class) != nil {
-			return errBecomesCommand
-		}
 		e.Text = caption
-		return nil
+		return mayBecome(string(was), class)
 	})
+}
+
+// classes are those of an album's prompt as it is gathered now, and with another caption of one of its messages: the
+// captions are joined, so an edit of one may bring another to the start.
+func (a *albums) classes(key, caption string) (was, class lifecycle.Class, err error) {
+	e, err := a.Entries.Load(key)
+	if err != nil {
+		return "", "", err
+	}
+	all, _, err := a.members(album{e.Conversation, e.Album})
+	if err != nil {
+		return "", "", err
+	}
+	classOf := func() lifecycle.Class {
+		_, class, _ := lifecycle.Normalise(captionsOf(all) + "\n.") // files stand below
+		return class
+	}
+	was = classOf()
+	if i := slices.IndexFunc(all, func(e inbox.Entry) bool { return e.Key == key }); i >= 0 {
+		all[i].Text = caption
+	}
+	return was, classOf(), nil
+}
+
+// captionsOf are the captions of an album, one per line.
+func captionsOf(all []inbox.Entry) string {
+	var captions []string
+	for _, e := range all {
+		if e.Text != "" {
+			captions = append(captions, e.Text)
+		}
+	}
+	return strings.Join(captions, "\n")
 }

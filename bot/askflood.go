@@ -46,7 +46,7 @@ func (a *asks) admitLocked(ctx context.Context, r session.Record) error {
 	if len(cards) < maxUnsettled {
 		return nil
 	}
-	if i := slices.IndexFunc(cards, func(c ask.Card) bool { return c.State == ask.StateAway }); i >= 0 {
+	if i := slices.IndexFunc(cards, isAway); i >= 0 {
 		return a.becomeLocked(ctx, cards[i], ask.GiveWay(cards[i], a.Now()))
 	}
 	a.volumeLocked(r.ID).refused = a.Now()
@@ -54,9 +54,13 @@ func (a *asks) admitLocked(ctx context.Context, r session.Record) error {
 }
 
 // maySendLocked says whether the message of a request may be sent now. Until it may, the request waits with its
-// hook, and asks again at the next round.
+// hook, and asks again at the next round. The oldest goes first: a newer one does not take its turn.
 func (a *asks) maySendLocked(ctx context.Context, c ask.Card) bool {
-	if a.volumeLocked(c.Request.Session).messages.AllowN(a.Now(), 1) {
+	waits := func(older ask.Card) bool { return isDue(older) && !a.sending[older.Request.ID] }
+	cards := a.cardsOf(c.Request.Session)
+	first := slices.IndexFunc(cards, waits)
+	turn := first < 0 || cards[first].Request.ID == c.Request.ID
+	if turn && a.volumeLocked(c.Request.Session).messages.AllowN(a.Now(), 1) {
 		return true
 	}
 	if r, ok := a.Records.Get(c.Request.Session); ok {
@@ -75,13 +79,16 @@ func (a *asks) tellFloodLocked(ctx context.Context, r session.Record) error {
 	return a.say(ctx, r.Conversation, a.words.Say(i18n.AskFlood, i18n.Args{"Name": r.Name}))
 }
 
-// floods says whether a request of a session was refused of late.
+// floods says whether a request of a session was refused of late, or would be now.
 func (a *asks) floods(id uuid.UUID) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	late := a.recent[id]
-	return late != nil && !late.refused.IsZero() && a.Now().Sub(late.refused) < floodSpan
+	late, cards := a.recent[id], a.cardsOf(id)
+	full := len(cards) >= maxUnsettled && !slices.ContainsFunc(cards, isAway)
+	return full || late != nil && !late.refused.IsZero() && a.Now().Sub(late.refused) < floodSpan
 }
+
+func isAway(c ask.Card) bool { return c.State == ask.StateAway }
 
 func (a *asks) forget(id uuid.UUID) {
 	a.mu.Lock()

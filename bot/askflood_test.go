@@ -50,7 +50,8 @@ func TestP7_KilledRequestsDoNotCloseTheWay(t *testing.T) {
 func TestP7_WhoFloodsIsNotAskedInAWeakerWay(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Running)
-	for range maxUnsettled {
+	first := w.asksFor(t, r, "Bash", bash)
+	for range maxUnsettled - 1 {
 		w.asksFor(t, r, "Bash", bash)
 	}
 	for range 3 {
@@ -67,7 +68,34 @@ func TestP7_WhoFloodsIsNotAskedInAWeakerWay(t *testing.T) {
 	assert.Contains(t, m.Text.Text, w.named(i18n.AskFlood, "api"))
 	assert.NotEmpty(t, choices(w.askingMessage(other, trust, true)), "another session is asked as ever")
 	w.later(floodSpan)
+	assert.Empty(t, choices(w.askingMessage(r, trust, true)), "all of them wait still")
+	w.result(t, first, "", "ok", false)
 	assert.NotEmpty(t, choices(w.askingMessage(r, trust, true)))
+}
+
+// TestP7_ANewerRequestDoesNotTakeTheTurn: one that is asked and killed again and again, each time when a message may be
+// sent, does not keep an older one from the chat.
+func TestP7_ANewerRequestDoesNotTakeTheTurn(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	killed := func() {
+		q := w.request(t, r, "Bash", bash)
+		require.NoError(t, w.Asked(t.Context(), q.Request))
+		w.relay.end(q.ID)
+		w.Left(t.Context(), q.Request)
+		w.asks.catchUp(t.Context())
+	}
+	for range 2 * askBurst {
+		killed()
+	}
+	w.work(t)
+	q := w.asksFor(t, r, "Bash", bash)
+	require.Zero(t, w.card(t, q).Message)
+	w.later(askRefill)
+	killed()
+	w.asks.lookAtAll(t.Context())
+	w.work(t)
+	assert.NotZero(t, w.card(t, q).Message)
 }
 
 // TestManyRequestsThatArePermittedAreAllShown: a person who answers quickly meets no bound.

@@ -20,11 +20,14 @@ import (
 
 // edited hears that a message was changed. A prompt that is not typed yet gets the
 // new text; of any other it is told that the edit changes nothing. An edit makes
-// no command of a prompt, and no prompt of a command; and nothing at all of a
-// message that is not the person's own words, for another bot may have edited it.
+// no command of a prompt; and nothing at all of a message that is not the person's
+// own words, for another bot may have edited it.
 func (b *Bot) edited(ctx context.Context, in incoming, m *models.Message) error {
 	text, ok := b.editedText(in, m)
 	e, err := b.Entries.Find(in.to, in.message)
+	if first, unread := messageOf(e); err == nil && unread == nil && sourceOf(first) != "" {
+		in.quoted = true // also where the edit does not say so
+	}
 	switch {
 	case in.quoted && err == nil && e.State.Waits() && !b.heard.same(in.to, m):
 		return b.tellEdit(ctx, in, m, i18n.EditOfQuoted)

@@ -88,12 +88,12 @@ var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f",
 // does a path. Characters that cannot be seen go first, for Claude Code drops them before it looks; those stay that
 // make emoji and join letters.
 func inert(line string) string {
-	line = strings.Map(func(r rune) rune {
+	line = joined.ReplaceAllString(strings.Map(func(r rune) rune {
 		if r != '\t' && glyph.Unseen(r) && !strings.ContainsRune(joiners, r) {
 			return -1
 		}
 		return r
-	}, line)
+	}, line), "$1")
 	var out strings.Builder
 	before := ' '
 	for i, r := range line {
@@ -102,18 +102,19 @@ func inert(line string) string {
 		if r == '@' && !inWord(before) || r == '/' && !inWord(before) && isName(behind) {
 			out.WriteByte(' ')
 		}
-		if !strings.ContainsRune(joiners, r) {
-			before = r
-		}
+		before = r
 	}
 	return effort.ReplaceAllString(out.String(), "$1 $2")
 }
 
-// joiners may stand between any two characters, and Claude Code drops them in most places.
 const joiners = "\u200c\u200d\ufe0f"
 
+// joined finds what joins nothing: joiners at the start of a line, and those on a character that is neither a letter of
+// a script that joins nor an emoji.
+var joined = regexp.MustCompile(`(^|[\x00-\x7f\p{Z}\p{P}])[` + joiners + `]+`)
+
 // effort finds the words that make Claude Code think longer, or load more.
-var effort = regexp.MustCompile(`(?i)(ultra[` + joiners + `]*)(code|plan|review|think)`)
+var effort = regexp.MustCompile(`(?i)(ultra)(code|plan|review|think)`)
 
 // inWord says whether a sign behind a character stands within an address of mail, a fraction or a path.
 func inWord(r rune) bool {
@@ -125,5 +126,5 @@ func isName(text string) bool {
 	if end := strings.IndexFunc(text, unicode.IsSpace); end >= 0 {
 		text = text[:end]
 	}
-	return text != "" && !strings.Contains(text, "/")
+	return text != "" && !strings.Contains(strings.TrimRight(text, "/"), "/")
 }

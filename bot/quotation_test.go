@@ -189,7 +189,7 @@ func TestP7_APartOfAnAlbumIsNoCommand(t *testing.T) {
 	first := parts[0]
 	first.Caption, first.EditDate, first.From, first.Chat = "/exit", 5, &models.User{ID: alice}, privateChat(alice)
 	require.NoError(t, d.editAs(t, &first))
-	first.ForwardOrigin = nil
+	first.ForwardOrigin = nil // an edit that does not say what the message said
 	require.NoError(t, d.editAs(t, &first))
 	d.whole(t)
 	entries, err := d.entries.List()
@@ -201,6 +201,30 @@ func TestP7_APartOfAnAlbumIsNoCommand(t *testing.T) {
 		assertInert(t, line)
 	}
 	assert.True(t, strings.HasPrefix(e.Text, ofOthers[0].source+"\n> look \n"+ofOthers[1].source+"\n> / exit \n"), e.Text)
+}
+
+// TestP7_AnEditBringsNoCommandToTheStart: an album's captions are joined, so where the first one goes the second is first.
+func TestP7_AnEditBringsNoCommandToTheStart(t *testing.T) {
+	d := newMediaWorld(t)
+	var first models.Message
+	for i, caption := range []string{"look", "/exit"} {
+		m := withCaption(document("d", "a.txt"), caption)
+		m.MediaGroupID, m.ID = "g", 501+i
+		_, err := d.get(t, m)
+		require.NoError(t, err)
+		if i == 0 {
+			first = m
+		}
+	}
+	first.Caption, first.EditDate, first.From, first.Chat = "", 5, &models.User{ID: alice}, privateChat(alice)
+	require.NoError(t, d.editAs(t, &first))
+	assert.Equal(t, []string{warning + d.word(i18n.EditIsCommand)}, d.sender.texts())
+	d.whole(t)
+	entries, err := d.entries.List()
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	assert.Equal(t, string(lifecycle.ClassPrompt), entries[0].Class)
+	assert.True(t, strings.HasPrefix(entries[0].Text, "look\n/exit\n"))
 }
 
 // TestP7_NoQuotationActs: of whatever others wrote nothing stands where Claude Code acts on it.
@@ -220,9 +244,10 @@ func TestP7_NoQuotationActs(t *testing.T) {
 
 // assertInert checks that nothing in a line is a mention of a file, but for addresses of mail.
 func assertInert(t require.TestingT, line string) {
-	require.NotRegexp(t, `(?:^|[^A-Za-z0-9._%+/-])[\x{200c}\x{200d}\x{fe0f}]*@[^\s]`, line)
-	require.NotRegexp(t, `(?:^|[\s。、？！])[\x{200c}\x{200d}\x{fe0f}]*/[^\s/]+(\s|$)`, line)
-	require.NotRegexp(t, `(?i)ultra[\x{200c}\x{200d}\x{fe0f}]*(think|code)`, line)
+	require.NotRegexp(t, `(?:^|[^A-Za-z0-9._%+/-])@[^\s]`, line)
+	require.NotRegexp(t, `(?:^|[\s。、？！])/[^\s\p{Z}/:]+(\s|$)`, line)
+	require.NotRegexp(t, `(?i)ultra(think|code)`, line)
+	require.NotRegexp(t, `(^|[\x00-\x7f])[\x{200c}\x{200d}\x{fe0f}]`, line)
 	require.NotRegexp(t, `[\x{200b}\x{202a}-\x{202e}\x{2060}-\x{2069}\x{feff}]`, line)
 }
 
@@ -231,7 +256,7 @@ func TestInert(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "no mention": "no mention", "@a": "@ a", "see @a and @b": "see @ a and @ b", "@@a": "@ @ a", "(@a)": "(@ a)", "@": "@ ", "a @": "a @ ",
 		"@ a": "@  a", "me@example.com": "me@example.com", "世@a": "世@ a", "。@a": "。@ a", "@\u200ba": "@ a", `@"a b"`: `@ "a b"`, "x\t@a": "x\t@ a",
-		" \u200d@a": " \u200d@ a", "a \u200b@a": "a @ a", "/exit": "/ exit", "do /exit now": "do / exit now", "/tmp/x and/or 1/2": "/tmp/x and/or 1/2",
+		" \u200d@a": " @ a", "u\u200dltrathi\u200cnk": "ultra think", "ult\ufe0fracode": "ultra code", "/leak/": "/ leak/", "。\u200d@a": "。@ a", "a \u200b@a": "a @ a", "/exit": "/ exit", "do /exit now": "do / exit now", "/tmp/x and/or 1/2": "/tmp/x and/or 1/2",
 		"(/a:b)": "(/ a:b)", "/": "/", "a / b": "a / b", "\ufeff/exit": "/ exit", "ultrathink": "ultra think", "UltraCode": "Ultra Code", "a\u202eb": "ab",
 		joined: joined, "\x1b[31mred": "[31mred",
 	} {

@@ -270,7 +270,11 @@ func TestIdleSessionsAreArchived(t *testing.T) {
 // use makes a session the current one by a tap in the list.
 func (w *world) use(name string) {
 	w.t.Helper()
-	list := w.hear(w.say("/list"), "session")
+	asked := w.say("/list")
+	list := w.find("a list with "+name, func(m sandbox.Message) bool {
+		_, offered := m.Find(name)
+		return m.FromBot && m.ID > asked && offered
+	})
 	w.tap(list, name)
 	w.until(name+" is current", func() bool { return w.current() == name })
 }

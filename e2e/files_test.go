@@ -66,7 +66,7 @@ func TestFilesReachTheAgent(t *testing.T) {
 
 	w.person.SendVoice(w.chat(), 3, []byte("hello from afar"))
 	text, files = w.gets(3)
-	assert.Regexp(t, `^say hello from afar\nAttached file: \.ccbot-inbox/voice-\d+\.oga$`, text)
+	assert.Regexp(t, `^Transcript of a voice message:\n> say hello from afar \nAttached file: \.ccbot-inbox/voice-\d+\.oga$`, text)
 	assert.Equal(t, []string{"hello from afar"}, files)
 	w.hear(0, "hello from afar")
 

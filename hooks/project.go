@@ -39,23 +39,14 @@ func answerersIn(file string) (all []Answerer) {
 	if err != nil {
 		return nil
 	}
-	var project struct {
-		Permissions struct {
-			Allow []json.RawMessage `json:"allow"`
-		} `json:"permissions"`
-		Hooks          map[string]json.RawMessage `json:"hooks"`
-		EnabledPlugins map[string]json.RawMessage `json:"enabledPlugins"`
-	}
-	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &project) != nil {
-		return nil
-	}
-	if len(project.Permissions.Allow) > 0 {
+	project := fields(bytes.TrimPrefix(data, []byte("\ufeff")))
+	if has(fields(project["permissions"])["allow"]) {
 		all = append(all, AnswersByRule)
 	}
-	if has(project.Hooks["PermissionRequest"]) || has(project.Hooks["PreToolUse"]) {
+	if hooks := fields(project["hooks"]); has(hooks["PermissionRequest"]) || has(hooks["PreToolUse"]) {
 		all = append(all, AnswersByHook)
 	}
-	for _, on := range project.EnabledPlugins {
+	for _, on := range fields(project["enabledPlugins"]) {
 		if string(on) != "false" {
 			return append(all, AnswersByPlugin)
 		}
@@ -63,10 +54,17 @@ func answerersIn(file string) (all []Answerer) {
 	return all
 }
 
-// has says whether a list of hooks has anything in it.
+// fields are those of an object by their exact names: a repository must not hide one behind another that is written in
+// other letters, or behind one of a wrong type.
+func fields(object json.RawMessage) (all map[string]json.RawMessage) {
+	_ = json.Unmarshal(object, &all) // what is no object has none
+	return all
+}
+
+// has says whether a list has anything in it.
 func has(list json.RawMessage) bool {
-	var matchers []json.RawMessage
-	return json.Unmarshal(list, &matchers) == nil && len(matchers) > 0
+	var items []json.RawMessage
+	return json.Unmarshal(list, &items) == nil && len(items) > 0
 }
 
 // workTree is the root of the git work tree that dir is in; empty when it is in none.

@@ -26,6 +26,9 @@ func TestProjectAnswerers(t *testing.T) {
 			[]Answerer{AnswersByHook, AnswersByPlugin, AnswersByRule}},
 		{"what Claude Code does not read", map[string]string{".claude/settings.json": allow}, nil},
 		{"nothing in it", map[string]string{"sub/.claude/settings.json": `{"permissions":{"allow":[]},"hooks":{"PermissionRequest":[],"Stop":[{}]},"enabledPlugins":{"a@b":false}}`}, nil},
+		{"hidden behind other letters", map[string]string{"sub/.claude/settings.json": `{"permissions":{"allow":["Bash"]},"Permissions":{"allow":[]},
+			"hooks":{"PermissionRequest":[{}]},"HOOKS":7,"enabledPlugins":{"a@b":true},"EnabledPlugins":{"a@b":false}}`}, []Answerer{AnswersByHook, AnswersByPlugin, AnswersByRule}},
+		{"one of a wrong type", map[string]string{"sub/.claude/settings.json": `{"permissions":7,"hooks":{"PreToolUse":[{}]}}`}, []Answerer{AnswersByHook}},
 		{"no JSON", map[string]string{"sub/.claude/settings.json": "{"}, nil},
 		{"other types", map[string]string{"sub/.claude/settings.json": `{"permissions":7,"hooks":[]}`}, nil},
 	} {

@@ -128,6 +128,8 @@ func mayPress(v View, d Dialog, k tmux.Key) error {
 		return ErrNoDialog
 	case d.Relayed && k == keyEnter:
 		return ErrRelayed
+	case !d.Whole && (k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab): // the person has not seen what it would agree to
+		return ErrChanged
 	case v.Present && said != presence.Waiting && v.Now.Sub(v.Presence.UpdatedAt) < drawn:
 		return ErrChanged
 	case boxed && k != tmux.KeyEscape: // it says that it waits, and does not show for what: any other key goes into the box

@@ -526,7 +526,7 @@ func TestTheMarkIsOfTheDialogAlone(t *testing.T) {
 		return claudeui.Read(m.screen())
 	}
 	r := in(session.Running)
-	mark := markOf(r, shown(func(*menu) {}))
+	mark := markOf(r, shown(func(*menu) {}), true)
 	assert.Len(t, mark, 12)
 	assert.NotContains(t, mark, ":")
 	tests := []struct {
@@ -546,15 +546,15 @@ func TestTheMarkIsOfTheDialogAlone(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			assert.Equal(t, tc.same, mark == markOf(r, shown(tc.change)))
+			assert.Equal(t, tc.same, mark == markOf(r, shown(tc.change), true))
 		})
 	}
 	other := in(session.Running)
 	other.Binding.Agent = process.Identity{PID: 7, Start: 8, Boot: boot}
-	assert.NotEqual(t, mark, markOf(other, shown(func(*menu) {})), "another launch")
+	assert.NotEqual(t, mark, markOf(other, shown(func(*menu) {}), true), "another launch")
 	unknown := func(text string) claudeui.Screen { return claudeui.Screen{Text: text} }
-	assert.Equal(t, markOf(r, unknown("● Running\n✶ Zesting… (5s)\nwhat?")), markOf(r, unknown("  Running\n✻ Baking… (6s)\nwhat?")))
-	assert.NotEqual(t, markOf(r, unknown("what?")), markOf(r, unknown("what!")))
+	assert.Equal(t, markOf(r, unknown("● Running\n✶ Zesting… (5s)\nwhat?"), true), markOf(r, unknown("  Running\n✻ Baking… (6s)\nwhat?"), true))
+	assert.NotEqual(t, markOf(r, unknown("what?"), true), markOf(r, unknown("what!"), true))
 }
 
 func TestAKeyThatTmuxCannotSendIsToldSo(t *testing.T) {
@@ -590,5 +590,23 @@ func TestP7_WhatIsNotRecognisedIsWholeOnlyIfNothingOfItIsHidden(t *testing.T) {
 			assert.Equal(t, strings.Split(tt.screen, "\n"), d.Lines)
 			assert.Equal(t, tt.whole, d.Whole)
 		})
+	}
+}
+
+// TestP7_WhatIsNotSeenWholeTakesNoEnter: what stood on the screen may leave it between the message and the tap.
+func TestP7_WhatIsNotSeenWholeTakesNoEnter(t *testing.T) {
+	v := View{Agent: process.Alive, Fate: PaneOurs, Captured: true, Present: true, Screen: claudeui.Read("Press any key"),
+		Presence: presence.File{Status: presence.Waiting}}
+	r := session.Record{State: session.Running}
+	whole := dialogOf(r, v)
+	require.NoError(t, mayPress(v, whole, keyEnter))
+	v.Pane.Scrolled = 1
+	cut := dialogOf(r, v)
+	assert.NotEqual(t, whole.Mark, cut.Mark)
+	for _, k := range []tmux.Key{keyEnter, tmux.KeySpace, tmux.KeyTab} {
+		require.ErrorIs(t, mayPress(v, cut, k), ErrChanged)
+	}
+	for _, k := range []tmux.Key{tmux.KeyEscape, tmux.KeyUp} {
+		require.NoError(t, mayPress(v, cut, k))
 	}
 }

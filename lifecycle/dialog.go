@@ -61,13 +61,14 @@ func dialogOf(r session.Record, v View) Dialog {
 	if !v.Captured || !v.DialogOpen() && !unready(r, v) {
 		return d
 	}
-	d.Open, d.Mark = true, markOf(r, v.Screen)
+	d.Open = true
 	if s := v.Screen.Dialog; s != nil {
 		d.Lines, d.Options, d.Selected, d.Whole = s.Lines, s.Options, s.Selected, s.Whole
-		return d
+	} else {
+		d.Lines = strings.Split(strings.Trim(v.Screen.Text, "\n"), "\n")
+		d.Whole = v.Pane.Scrolled == 0 && !v.Screen.HidesRows() // the edge of what is not recognised is not known
 	}
-	d.Lines = strings.Split(strings.Trim(v.Screen.Text, "\n"), "\n")
-	d.Whole = v.Pane.Scrolled == 0 && !v.Screen.HidesRows() // the edge of what is not recognised is not known
+	d.Mark = markOf(r, v.Screen, d.Whole)
 	return d
 }
 
@@ -80,13 +81,14 @@ func unready(r session.Record, v View) bool {
 }
 
 // markOf is the hash of what the keys would go to: the dialog with its cursor and
-// ticks, and whose it is; one that is not recognised is the whole screen. What
+// ticks, whether that is all of it, and whose it is; one that is not recognised is the whole screen. What
 // moves beside a dialog by itself is not in it.
-func markOf(r session.Record, s claudeui.Screen) string {
+func markOf(r session.Record, s claudeui.Screen, whole bool) string {
 	h := sha256.New()
 	if r.Binding != nil {
 		fmt.Fprintf(h, "%s ", r.Binding.Agent) // the next launch may ask the same
 	}
+	fmt.Fprintf(h, "%t ", whole)
 	if d := s.Dialog; d != nil {
 		fmt.Fprintf(h, "%q %q %d", d.Lines, d.Options, d.Selected)
 	} else {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 var (
@@ -69,7 +71,9 @@ func findDialog(lines []line) *Dialog {
 		list = noList
 	}
 	d := newDialog(rows, list.below(top))
-	d.Whole = sure && edged && list.first <= 1 && !slices.ContainsFunc(rows, hidesRows)
+	_, forged := topEdge(lines, top) // an agent writes questions in the first column, where an edge stands
+	cut := slices.ContainsFunc(rows, func(l line) bool { return hidesRows(l, len(rows[0])) || isSpinner([]rune(l.String())) })
+	d.Whole = sure && edged && !forged && list.first <= 1 && !cut
 	return d
 }
 
@@ -123,13 +127,19 @@ func ruleInList(lines []line, i int) bool {
 	return false
 }
 
-// hidden finds what Claude Code draws in place of rows that it does not show: "↑ 22 more lines",
-// "… +12 lines", "… (+3 more lines)", "↓ 4 more", "more below", or an arrow alone.
-var hidden = regexp.MustCompile(`(?i)(?:[↑↓…⋮]|\.\.\.)\s*\(?\+?\d+\s*(?:more|lines?|rows?|hidden|above|below|\)|$)|` +
-	`\b\d+ (?:more|hidden|other) (?:lines?|rows?)\b|\bmore (?:above|below)\b|^\s*[↑↓]\s*$`)
+// hidden finds what Claude Code draws in place of rows that it does not show: "↑ 22 more lines", "… +1,204 lines",
+// "… (+3 more lines)", "↓ 4 more", "more below", "[truncated at 2000 bytes]", an arrow in the place of the cursor. A
+// row that only looks like one costs a button.
+var hidden = regexp.MustCompile(`(?i)(?:[↑↓▲▼…⋮]|\.\.\.)\s*\(?\+?\d[\d,.]*\s*(?:more|lines?|rows?|hidden|above|below|\)|$)|` +
+	`\d (?:(?:more|hidden|other) (?:lines?|rows?)|(?:lines?|rows?) (?:hidden|more|above|below|omitted))\b|\+\d[\d,.]* (?:more|lines?|rows?)\b|` +
+	`\bmore (?:above|below)\b|\btruncated\b|^\s*[↑↓▲▼](?:\s|$)`)
 
-// hidesRows reports whether a row stands for others that are not shown.
-func hidesRows(l line) bool { return hidden.MatchString(l.String()) }
+// hidesRows reports whether a row of a dialog stands for others that are not shown, or is cut at the width of the
+// dialog.
+func hidesRows(l line, width int) bool {
+	text := l.String()
+	return hidden.MatchString(text) || strings.HasSuffix(text, "…") && ansi.StringWidth(text) >= width-2
+}
 
 // foot is the last rows that are not blank.
 func foot(lines []line) []line {
@@ -158,7 +168,8 @@ func topEdge(lines []line, i int) (top int, edged bool) {
 	return 0, false
 }
 
-// isEdge reports whether a row is the upper edge of a dialog. What an agent says is indented, so it draws none.
+// isEdge reports whether a row is the upper edge of a dialog. What an agent says is indented, so it draws none above a
+// dialog; in the text of a question it can.
 func isEdge(l line) bool { return isRule(l) || l.indent() == 0 && l.only("▔") }
 
 // isHistory reports whether a row is the first one of something the agent said or of a turn's end.

@@ -234,14 +234,21 @@ func TestP7_ADialogIsWholeWhereNothingOfItIsHidden(t *testing.T) {
 	text := Read(fixture(t, "perm-bash")).Text
 	rows := strings.Split(text, "\n")
 	for name, cut := range map[string]string{
-		"its edge has scrolled away":    strings.Join(rows[edgeOf(rows)+1:], "\n"),
-		"what was said before is below": "● text\n" + strings.Join(rows[edgeOf(rows)+1:], "\n"),
-		"rows above":                    strings.Replace(text, " scripted command", " ↑ 22 more lines", 1),
-		"rows below":                    strings.Replace(text, " scripted command", "   … (+3 more lines)", 1),
-		"rows, counted only":            strings.Replace(text, " scripted command", "   … +12 lines", 1),
-		"rows, in words":                strings.Replace(text, " scripted command", " 7 more lines", 1),
-		"an arrow":                      strings.Replace(text, " scripted command", "  ↓", 1),
-		"the first options":             strings.NewReplacer(" ❯ 1. Yes\n", "", "   2. Yes", " ❯ 2. Yes").Replace(text),
+		"its edge has scrolled away":      strings.Join(rows[edgeOf(rows)+1:], "\n"),
+		"what was said before is below":   "● text\n" + strings.Join(rows[edgeOf(rows)+1:], "\n"),
+		"rows above":                      strings.Replace(text, " scripted command", " ↑ 22 more lines", 1),
+		"rows below":                      strings.Replace(text, " scripted command", "   … (+3 more lines)", 1),
+		"rows, counted only":              strings.Replace(text, " scripted command", "   … +12 lines", 1),
+		"rows, in words":                  strings.Replace(text, " scripted command", " 7 more lines", 1),
+		"an arrow":                        strings.Replace(text, " scripted command", "  ↓", 1),
+		"an arrow for the cursor":         strings.Replace(text, "   2. Yes", " ↓ 2. Yes", 1),
+		"a number with a comma":           strings.Replace(text, " scripted command", " … +1,204 lines", 1),
+		"hidden lines":                    strings.Replace(text, " scripted command", " 22 lines hidden", 1),
+		"what is truncated":               strings.Replace(text, " scripted command", " …[truncated at 2000 bytes of 9000 bytes]", 1),
+		"the end of a row":                strings.Replace(text, " scripted command", " "+strings.Repeat("x", 118)+"…", 1),
+		"a row that looks like a spinner": strings.Replace(text, " scripted command", "* deletes everything… (yes)", 1),
+		"what a forged edge parts off":    strings.Replace(text, " scripted command", strings.Repeat("─", 120)+"\n harmless", 1),
+		"the first options":               strings.NewReplacer(" ❯ 1. Yes\n", "", "   2. Yes", " ❯ 2. Yes").Replace(text),
 	} {
 		require.NotEqual(t, text, cut, name)
 		d := Read(cut).Dialog
