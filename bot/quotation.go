@@ -94,17 +94,25 @@ func inert(line string) string {
 		}
 		return r
 	}, line), "$1")
+	for before := ""; line != before; { // a blank may make the start of a word of what stands behind it
+		before = line
+		line = apart(apart(line, '@', isWord), '/', isName)
+	}
+	return effort.ReplaceAllString(line, "$1 $2")
+}
+
+// apart puts a blank behind a sign that begins a word, where what stands behind it acts.
+func apart(line string, sign rune, acts func(behind string) bool) string {
 	var out strings.Builder
 	before := ' '
 	for i, r := range line {
 		out.WriteRune(r)
-		behind := line[i+utf8.RuneLen(r):]
-		if r == '@' && !inWord(before) || r == '/' && !inWord(before) && isName(behind) {
+		if r == sign && !inWord(before) && acts(line[i+1:]) {
 			out.WriteByte(' ')
 		}
 		before = r
 	}
-	return effort.ReplaceAllString(out.String(), "$1 $2")
+	return out.String()
 }
 
 const joiners = "\u200c\u200d\ufe0f"
@@ -120,6 +128,9 @@ var effort = regexp.MustCompile(`(?i)(ultra)(code|plan|review|think)`)
 func inWord(r rune) bool {
 	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._%+-/", r))
 }
+
+// isWord says whether a text begins with anything but a blank.
+func isWord(text string) bool { return text != "" && strings.IndexFunc(text, unicode.IsSpace) != 0 }
 
 // isName says whether a text begins with a word that may be the name of a command; a path is none.
 func isName(text string) bool {

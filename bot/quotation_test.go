@@ -244,7 +244,7 @@ func TestP7_NoQuotationActs(t *testing.T) {
 
 // assertInert checks that nothing in a line is a mention of a file, but for addresses of mail.
 func assertInert(t require.TestingT, line string) {
-	require.NotRegexp(t, `(?:^|[^A-Za-z0-9._%+/-])@[^\s]`, line)
+	require.NotRegexp(t, `(?:^|[^A-Za-z0-9._%+/-])@[^\s\p{Z}]`, line)
 	require.NotRegexp(t, `(?:^|[\s。、？！])/[^\s\p{Z}/:]+(\s|$)`, line)
 	require.NotRegexp(t, `(?i)ultra(think|code)`, line)
 	require.NotRegexp(t, `(^|[\x00-\x7f])[\x{200c}\x{200d}\x{fe0f}]`, line)
@@ -254,8 +254,8 @@ func assertInert(t require.TestingT, line string) {
 func TestInert(t *testing.T) {
 	const joined = "\u2764\ufe0f \U0001f469\u200d\U0001f4bb \u0645\u06cc\u200c\u062e"
 	for text, want := range map[string]string{
-		"": "", "no mention": "no mention", "@a": "@ a", "see @a and @b": "see @ a and @ b", "@@a": "@ @ a", "(@a)": "(@ a)", "@": "@ ", "a @": "a @ ",
-		"@ a": "@  a", "me@example.com": "me@example.com", "世@a": "世@ a", "。@a": "。@ a", "@\u200ba": "@ a", `@"a b"`: `@ "a b"`, "x\t@a": "x\t@ a",
+		"": "", "no mention": "no mention", "@a": "@ a", "see @a and @b": "see @ a and @ b", "@@a": "@ @ a", "(@a)": "(@ a)", "@": "@", "a @": "a @",
+		"@ a": "@ a", "me@example.com": "me@example.com", "世@a": "世@ a", "。@a": "。@ a", "@\u200ba": "@ a", `@"a b"`: `@ "a b"`, "x\t@a": "x\t@ a",
 		" \u200d@a": " @ a", "u\u200dltrathi\u200cnk": "ultra think", "ult\ufe0fracode": "ultra code", "/leak/": "/ leak/", "。\u200d@a": "。@ a", "a \u200b@a": "a @ a", "/exit": "/ exit", "do /exit now": "do / exit now", "/tmp/x and/or 1/2": "/tmp/x and/or 1/2",
 		"(/a:b)": "(/ a:b)", "/": "/", "a / b": "a / b", "\ufeff/exit": "/ exit", "ultrathink": "ultra think", "UltraCode": "Ultra Code", "a\u202eb": "ab",
 		joined: joined, "\x1b[31mred": "[31mred",
