@@ -137,40 +137,63 @@ func parseConfig(environ []string) (c *config, file string, err error) {
 	if err := env.ParseWithOptions(c, env.Options{Environment: merged}); err != nil {
 		return nil, "", usage(describe(err, file))
 	}
-	if dir := expandHome(c.Dir, home); filepath.IsAbs(dir) { // the file may name another folder
-		err = refuseOthers(dir, bool(c.ReadableEnv))
-	}
-	return c, file, err
+	return c, file, nil
 }
 
 // withFile gives the environment with what ccbot.env has below it, and that file's path. It refuses a file that
-// another user could have written before it reads it: the file says what ccbot runs.
+// another user could have written before it reads it: the file says what ccbot runs. The file may name another folder,
+// which is looked at in the same way; nothing is read from there.
 func withFile(vars map[string]string, home string) (merged map[string]string, file string, err error) {
-	dir := expandHome(orDefault(vars["CCBOT_DIR"], "~/.ccbot"), home)
+	dir, mayRead := stateFolder(vars, home), false
 	file, merged = filepath.Join(dir, configFile), make(map[string]string)
 	if filepath.IsAbs(dir) { // any other is refused by its own check
-		mayRead, _ := strconv.ParseBool(vars[readableVariable])
-		if err := refuseOthers(dir, mayRead); err != nil {
+		mayRead, _ = strconv.ParseBool(vars[readableVariable])
+		real, err := refuseOthers(dir, mayRead)
+		if err != nil {
 			return nil, "", err
 		}
-		fromFile, err := godotenv.Read(file)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, "", usage(fileError(file, err))
+		if merged, err = readSettings(file, real); err != nil {
+			return nil, "", usage(err)
 		}
-		delete(fromFile, readableVariable)
-		maps.Copy(merged, fromFile)
+		delete(merged, readableVariable)
 	}
 	maps.Copy(merged, vars)
+	if named := stateFolder(merged, home); named != dir && filepath.IsAbs(named) {
+		if _, err := refuseOthers(named, mayRead); err != nil {
+			return nil, "", err
+		}
+	}
 	return merged, file, nil
 }
 
+// stateFolder is ccbot's folder as vars name it. It is clean, as all that use it have it: the kernel would follow a
+// link before a "..", and then one folder would be looked at and another one used.
+func stateFolder(vars map[string]string, home string) string {
+	return filepath.Clean(expandHome(orDefault(vars["CCBOT_DIR"], "~/.ccbot"), home))
+}
+
+// readSettings reads ccbot.env from where it really lies; that is empty where there is none. Errors name file.
+func readSettings(file, real string) (map[string]string, error) {
+	if real == "" {
+		return make(map[string]string), nil
+	}
+	vars, err := godotenv.Read(real)
+	if errors.Is(err, fs.ErrNotExist) { // it went meanwhile
+		return make(map[string]string), nil
+	}
+	if err != nil {
+		return nil, fileError(file, real, err)
+	}
+	return vars, nil
+}
+
 // fileError says where the file is wrong, never what stands there: the line may be
-// the token's.
-func fileError(file string, err error) error {
+// the token's. real is where it lies.
+func fileError(file, real string, err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		return fmt.Errorf("%s cannot be read: %w", file, path.Err)
 	}
-	data, err := os.ReadFile(file)
+	data, err := os.ReadFile(real)
 	if err != nil {
 		return fmt.Errorf("%s cannot be read: it has changed meanwhile", file)
 	}

@@ -251,12 +251,12 @@ func TestWhereTheFileIsWrong(t *testing.T) {
 			require.NoError(t, os.WriteFile(file, []byte(tt.text), 0o600))
 			_, err := godotenv.Read(file)
 			require.Error(t, err)
-			assert.ErrorContains(t, fileError(file, err), fmt.Sprintf("line %d is not", tt.want))
+			assert.ErrorContains(t, fileError(file, file, err), fmt.Sprintf("line %d is not", tt.want))
 		})
 	}
 	_, err := godotenv.Read(t.TempDir())
 	require.Error(t, err)
-	assert.ErrorContains(t, fileError("/x", err), "/x cannot be read: is a directory")
+	assert.ErrorContains(t, fileError("/x", "/x", err), "/x cannot be read: is a directory")
 }
 
 // TestErrorsQuoteWhatWasGiven where that cannot be a secret.

@@ -51,12 +51,12 @@ func hookFolders(environ []string) (dir, claudeDir string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	dir = expandHome(orDefault(merged["CCBOT_DIR"], "~/.ccbot"), home)
+	dir = stateFolder(merged, home)
 	claudeDir = expandHome(orDefault(merged["CLAUDE_CONFIG_DIR"], "~/.claude"), home)
 	if !filepath.IsAbs(dir) || !filepath.IsAbs(claudeDir) {
 		return "", "", usage(errors.New("CCBOT_DIR and CLAUDE_CONFIG_DIR must be absolute paths"))
 	}
-	return filepath.Clean(dir), filepath.Clean(claudeDir), nil
+	return dir, filepath.Clean(claudeDir), nil
 }
 
 func hooksInstall(environ []string, stdout, stderr io.Writer) error {

@@ -8,14 +8,22 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
+
+	"ccbot/internal/hookwire"
 )
 
 // subfolders are those that ccbot makes in its folder.
 var subfolders = []string{"asks", "backups", "bindings", "chats", "dialogs", "events", "inbox", "launch", "outbox", "quarantine",
 	"received", "sessions", "status"}
+
+// ownFiles are those that ccbot makes beside them. ccbot.env is not among them: it is a person's.
+var ownFiles = []string{lockFile, instanceFile, aliveFile, probe, hookwire.SocketName, hookwire.SocketName + "~",
+	"holds.json", "parked.json", "rich.json", "windows.json"}
+
+// volumeFolder is root's in each volume of its own, and nothing of ccbot's.
+const volumeFolder = "lost+found"
 
 // mostLooked is how many entries of a folder are looked at. A folder that only its owner may write has nothing of
 // others' in it, unless it was open once; and of hook events and messages there may be very many.
@@ -38,22 +46,26 @@ func ownerOf(info fs.FileInfo) int {
 }
 
 // refuseOthers looks at what stands above ccbot's folder, at the folder and at ccbot.env, and refuses what other users
-// could have written. It reads none of it and changes nothing. What is not there yet is fine.
-func refuseOthers(dir string, mayRead bool) error {
+// could have written. It reads none of it and changes nothing. What is not there yet is fine. env is the ccbot.env that
+// was looked at, by a path without links, and empty where there is none: nothing else may be read.
+func refuseOthers(dir string, mayRead bool) (env string, err error) {
 	v, err := look(mayRead)
 	if err != nil {
-		return err
+		return "", err
 	}
 	entries, real, err := wayTo(dir, placeFolder)
 	if err == nil && real != "" {
-		var env []entry
-		env, _, err = wayTo(filepath.Join(real, configFile), placeSettings)
-		entries = append(entries, env...)
+		var more []entry
+		more, env, err = wayTo(filepath.Join(real, configFile), placeSettings)
+		entries = append(entries, more...)
 	}
 	if err != nil {
-		return usage(fmt.Errorf("CCBOT_DIR: %w", err))
+		return "", usage(fmt.Errorf("CCBOT_DIR: %w", err))
 	}
-	return refusal(real, entries, v)
+	if err := refusal(real, entries, v); err != nil {
+		return "", err
+	}
+	return env, nil
 }
 
 // ownFolder makes ccbot's folder where it is missing, refuses one that has something in it which other users could
@@ -62,7 +74,7 @@ func ownFolder(dir string, log *slog.Logger) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	v, err := look(true) // ccbot.env was judged before it was read
+	v, err := look(true) // whether ccbot.env may be readable was judged before it was read
 	if err != nil {
 		return err
 	}
@@ -151,24 +163,30 @@ func addEntry(entries []entry, path string, what place) ([]entry, error) {
 	return append(entries, entry{path: path, what: what, uid: ownerOf(info), mode: info.Mode()}), nil
 }
 
-// entriesIn gives what lies in ccbot's folder, and in the folders in it that ccbot makes, also where a link leads to
-// them. What goes meanwhile, as hook events do, is not there.
+// entriesIn gives what ccbot uses in its folder, and what lies in the folders in it that ccbot makes, also where a link
+// leads to them. Whatever else a person keeps there is not looked at, since ccbot does not either. What goes meanwhile,
+// as hook events do, is not there.
 func entriesIn(dir string) (entries []entry, err error) {
-	names, err := someOf(dir)
-	if err != nil {
+	add := func(path string, what place) (err error) {
+		if entries, err = addEntry(entries, path, what); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	if err := add(filepath.Join(dir, configFile), placeSettings); err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		path, real := filepath.Join(dir, name), ""
-		if slices.Contains(subfolders, name) {
-			var way []entry
-			if way, real, err = wayTo(path, placeBelow); err != nil {
-				return nil, err
-			}
-			entries = append(entries, way...)
-		} else if entries, err = addEntry(entries, path, placePart); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, name := range ownFiles {
+		if err := add(filepath.Join(dir, name), placePart); err != nil {
 			return nil, err
 		}
+	}
+	for _, name := range subfolders {
+		way, real, err := wayTo(filepath.Join(dir, name), placeBelow)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, way...)
 		if real == "" {
 			continue
 		}
@@ -177,7 +195,10 @@ func entriesIn(dir string) (entries []entry, err error) {
 			return nil, err
 		}
 		for _, name := range inside {
-			if entries, err = addEntry(entries, filepath.Join(real, name), placePart); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if name == volumeFolder {
+				continue
+			}
+			if err := add(filepath.Join(real, name), placePart); err != nil {
 				return nil, err
 			}
 		}

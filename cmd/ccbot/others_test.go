@@ -1,23 +1,29 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 )
 
 // TestP9_WhatOthersCouldHaveWrittenIsNotUsed is the whole rule.
 func TestP9_WhatOthersCouldHaveWrittenIsNotUsed(t *testing.T) {
 	const me, other, nobody = 1000, 1001, 65534
+	const elsewhere, asThem, meant = "choose another CCBOT_DIR", "or run ccbot as that user", "if that is meant, set CCBOT_ALLOW_READABLE_ENV=1 in the environment"
 	dir, sticky, link, socket := fs.ModeDir, fs.ModeDir|fs.ModeSticky, fs.ModeSymlink, fs.ModeSocket
 	tests := []struct {
 		name    string
@@ -27,57 +33,95 @@ func TestP9_WhatOthersCouldHaveWrittenIsNotUsed(t *testing.T) {
 		mayRead bool
 		root    int // who owns /
 		me      int
-		mend    string // empty: it is used
+		command string // with instead empty: it is used
+		instead string
 	}{
-		{"a folder of mine", placeFolder, me, dir | 0o700, false, 0, me, ""},
-		{"a folder that others may read", placeFolder, me, dir | 0o755, false, 0, me, ""},
-		{"a folder that the group may write", placeFolder, me, dir | 0o770, false, 0, me, "chmod go-w"},
-		{"a folder that others may write", placeFolder, me, dir | 0o702, false, 0, me, "chmod go-w"},
-		{"a folder of everybody's, sticky", placeFolder, me, sticky | 0o777, false, 0, me, "chmod go-w"},
-		{"a folder of another user's", placeFolder, other, dir | 0o700, false, 0, me, "sudo chown -R 1000"},
-		{"a folder of root's", placeFolder, 0, dir | 0o700, false, 0, me, "sudo chown -R 1000"},
-		{"a folder of a user's, for root", placeFolder, me, dir | 0o700, false, 0, 0, "sudo chown -R 0"},
-		{"both", placeFolder, other, dir | 0o777, false, 0, me, "sudo chown -R 1000"},
+		{"a folder of mine", placeFolder, me, dir | 0o700, false, 0, me, "", ""},
+		{"a folder that others may read", placeFolder, me, dir | 0o755, false, 0, me, "", ""},
+		{"a folder that the group may write", placeFolder, me, dir | 0o770, false, 0, me, "chmod go-w", ""},
+		{"a folder that others may write", placeFolder, me, dir | 0o702, false, 0, me, "chmod go-w", ""},
+		{"a folder of everybody's, sticky", placeFolder, me, sticky | 0o777, false, 0, me, "chmod go-w", ""},
+		{"a folder of another user's", placeFolder, other, dir | 0o700, false, 0, me, "sudo chown -R 1000", ""},
+		{"a folder of root's", placeFolder, 0, dir | 0o700, false, 0, me, "sudo chown -R 1000", ""},
+		{"a folder of a user's, for root", placeFolder, me, dir | 0o700, false, 0, 0, "sudo chown -R 0", asThem},
+		{"both", placeFolder, other, dir | 0o777, false, 0, me, "sudo chown -R 1000", ""},
 
-		{"a folder above of mine", placeAbove, me, dir | 0o755, false, 0, me, ""},
-		{"a folder above of root's", placeAbove, 0, dir | 0o755, false, 0, me, ""},
-		{"a folder above of root's, in a user namespace", placeAbove, nobody, dir | 0o755, false, nobody, me, ""},
-		{"a folder above of nobody's", placeAbove, nobody, dir | 0o755, false, 0, me, "sudo chown 1000"},
-		{"/tmp", placeAbove, 0, sticky | 0o777, false, 0, me, ""},
-		{"a /tmp of another user's", placeAbove, other, sticky | 0o777, false, 0, me, "sudo chown 1000"},
-		{"a folder above of another user's", placeAbove, other, dir | 0o755, false, 0, me, "sudo chown 1000"},
-		{"a folder above of a user's, for root", placeAbove, other, dir | 0o755, false, 0, 0, "sudo chown 0"},
-		{"a folder above that the group may write", placeAbove, me, dir | 0o775, false, 0, me, "chmod go-w"},
-		{"a folder above of root's that others may write", placeAbove, 0, dir | 0o757, false, 0, me, "sudo chmod go-w"},
-		{"a link of mine on the way", placeAbove, me, link | 0o777, false, 0, me, ""},
-		{"a link of root's on the way", placeAbove, 0, link | 0o777, false, 0, me, ""},
-		{"a link of another user's on the way", placeAbove, other, link | 0o777, false, 0, me, "sudo chown 1000"},
+		{"a folder above of mine", placeAbove, me, dir | 0o755, false, 0, me, "", ""},
+		{"a folder above of root's", placeAbove, 0, dir | 0o755, false, 0, me, "", ""},
+		{"a folder above of root's, in a user namespace", placeAbove, nobody, dir | 0o755, false, nobody, me, "", ""},
+		{"a folder above of nobody's", placeAbove, nobody, dir | 0o755, false, 0, me, "", elsewhere},
+		{"a folder above of nobody's, for root", placeAbove, nobody, dir | 0o755, false, 0, 0, "", elsewhere},
+		{"/tmp", placeAbove, 0, sticky | 0o777, false, 0, me, "", ""},
+		{"a /tmp of another user's", placeAbove, other, sticky | 0o777, false, 0, me, "", elsewhere},
+		{"a folder above of another user's", placeAbove, other, dir | 0o755, false, 0, me, "", elsewhere},
+		{"a folder above of a user's, for root", placeAbove, other, dir | 0o755, false, 0, 0, "", elsewhere + ", " + asThem},
+		{"a folder above that the group may write", placeAbove, me, dir | 0o775, false, 0, me, "", ""},
+		{"a folder above of root's that the group may write", placeAbove, 0, dir | fs.ModeSetgid | 0o775, false, 0, me, "", ""},
+		{"a folder above of another user's that the group may write", placeAbove, other, dir | 0o775, false, 0, me, "", elsewhere},
+		{"a folder above that others may write", placeAbove, me, dir | 0o777, false, 0, me, "chmod o-w", ""},
+		{"a folder above of root's that others may write", placeAbove, 0, dir | 0o757, false, 0, me, "sudo chmod o-w", "or " + elsewhere},
+		{"a link of mine on the way", placeAbove, me, link | 0o777, false, 0, me, "", ""},
+		{"a link of root's on the way", placeAbove, 0, link | 0o777, false, 0, me, "", ""},
+		{"a link of another user's on the way", placeAbove, other, link | 0o777, false, 0, me, "", elsewhere},
 
-		{"a file of mine", placePart, me, 0o600, false, 0, me, ""},
-		{"a file that others may read", placePart, me, 0o644, false, 0, me, ""},
-		{"a file that the group may write", placePart, me, 0o660, false, 0, me, "chmod go-w"},
-		{"a file of root's", placePart, 0, 0o600, false, 0, me, "sudo chown -R 1000"},
-		{"a link of mine in it", placePart, me, link | 0o777, false, 0, me, ""},
-		{"a link of another user's in it", placePart, other, link | 0o777, false, 0, me, "sudo chown -R 1000"},
-		{"a socket of a start that was killed", placePart, me, socket | 0o775, false, 0, me, ""},
-		{"a socket of another user's", placePart, other, socket | 0o600, false, 0, me, "sudo chown -R 1000"},
-		{"a folder in it", placeBelow, me, dir | 0o755, false, 0, me, ""},
-		{"a folder in it that others may write", placeBelow, me, dir | 0o777, false, 0, me, "chmod go-w"},
-		{"a folder in it of another user's", placeBelow, other, dir | 0o700, false, 0, me, "sudo chown -R 1000"},
+		{"a file of mine", placePart, me, 0o600, false, 0, me, "", ""},
+		{"a file that others may read", placePart, me, 0o644, false, 0, me, "", ""},
+		{"a file that the group may write", placePart, me, 0o660, false, 0, me, "chmod go-w", ""},
+		{"a file of root's", placePart, 0, 0o600, false, 0, me, "sudo chown -R 1000", ""},
+		{"a link of mine in it", placePart, me, link | 0o777, false, 0, me, "", ""},
+		{"a link of another user's in it", placePart, other, link | 0o777, false, 0, me, "sudo chown -R 1000", ""},
+		{"a socket of a start that was killed", placePart, me, socket | 0o775, false, 0, me, "", ""},
+		{"a socket of another user's", placePart, other, socket | 0o600, false, 0, me, "sudo chown -R 1000", ""},
+		{"a folder in it", placeBelow, me, dir | 0o755, false, 0, me, "", ""},
+		{"a folder in it that others may write", placeBelow, me, dir | 0o777, false, 0, me, "chmod go-w", ""},
+		{"a folder in it of another user's", placeBelow, other, dir | 0o700, false, 0, me, "sudo chown -R 1000", ""},
 
-		{"ccbot.env", placeSettings, me, 0o600, false, 0, me, ""},
-		{"ccbot.env that the group may read", placeSettings, me, 0o640, false, 0, me, "chmod 600"},
-		{"ccbot.env that others may read", placeSettings, me, 0o604, false, 0, me, "chmod 600"},
-		{"ccbot.env that others may read, and that is meant", placeSettings, me, 0o644, true, 0, me, ""},
-		{"ccbot.env that others may write, whatever is meant", placeSettings, me, 0o646, true, 0, me, "chmod 600"},
-		{"ccbot.env of another user's", placeSettings, other, 0o600, true, 0, me, "sudo chown -R 1000"},
-		{"ccbot.env of root's", placeSettings, 0, 0o644, true, 0, me, "sudo chown -R 1000"},
+		{"ccbot.env", placeSettings, me, 0o600, false, 0, me, "", ""},
+		{"ccbot.env that the group may read", placeSettings, me, 0o640, false, 0, me, "chmod 600", meant},
+		{"ccbot.env that others may read", placeSettings, me, 0o604, false, 0, me, "chmod 600", meant},
+		{"ccbot.env that others may read, and that is meant", placeSettings, me, 0o644, true, 0, me, "", ""},
+		{"ccbot.env that others may write, whatever is meant", placeSettings, me, 0o646, true, 0, me, "chmod 600", ""},
+		{"ccbot.env of another user's", placeSettings, other, 0o600, true, 0, me, "sudo chown -R 1000", ""},
+		{"ccbot.env of another user's, for root", placeSettings, other, 0o600, true, 0, 0, "sudo chown -R 0", ""},
+		{"ccbot.env of nobody's, in a user namespace", placeSettings, nobody, 0o644, true, nobody, me, "sudo chown -R 1000", ""},
+		{"ccbot.env of root's", placeSettings, 0, 0o600, false, 0, me, "", ""},
+		{"ccbot.env of root's that the group may read", placeSettings, 0, 0o640, false, 0, me, "", meant},
+		{"ccbot.env of root's that others may read, and that is meant", placeSettings, 0, 0o644, true, 0, me, "", ""},
+		{"ccbot.env of root's that the group may write, whatever is meant", placeSettings, 0, 0o660, true, 0, me, "sudo chmod go-w", ""},
+		{"ccbot.env of root's that others may write, for root", placeSettings, 0, 0o646, true, 0, 0, "chmod 600", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			why, mend := entry{"/x", tt.what, tt.uid, tt.mode}.objection(viewer{tt.me, tt.root, tt.mayRead})
-			assert.Equal(t, tt.mend, mend)
-			assert.Equal(t, tt.mend == "", why == "", why)
+			o := entry{"/x", tt.what, tt.uid, tt.mode}.objection(viewer{tt.me, tt.root, tt.mayRead})
+			assert.Equal(t, []string{tt.command, tt.instead}, []string{o.command, o.instead})
+			assert.Equal(t, tt.command+tt.instead == "", o.why == "", o.why)
+		})
+	}
+}
+
+// TestP9_WhatIsRefusedIsOneSentence: it ends with what a person does about it.
+func TestP9_WhatIsRefusedIsOneSentence(t *testing.T) {
+	folder := entry{"/home", placeAbove, 0, fs.ModeDir | 0o755}
+	tests := []struct {
+		name string
+		me   int
+		of   entry
+		end  string
+	}{
+		{"a home", 0, entry{"/home/u", placeAbove, 1001, fs.ModeDir | 0o755},
+			"/home/u belongs to user 1001, who could put another folder in ccbot's place: choose another CCBOT_DIR, or run ccbot as that user"},
+		{"a folder of root's", 1000, entry{"/srv/all", placeAbove, 0, fs.ModeDir | 0o777},
+			"others may write /srv/all, and so put another folder in ccbot's place: `sudo chmod o-w /srv/all` mends that, or choose another CCBOT_DIR"},
+		{"a file", 1000, entry{"/home/u/my state/alive", placePart, 1000, 0o620},
+			"group or others may write /home/u/my state/alive, and ccbot would take what they write for its own: `chmod go-w '/home/u/my state/alive'` mends that"},
+		{"a secret", 1000, entry{"/run/ccbot.env", placeSettings, 0, 0o640},
+			"group or others may read /run/ccbot.env, where the token is: if that is meant, set CCBOT_ALLOW_READABLE_ENV=1 in the environment"},
+		{"an own file", 1000, entry{"/x/ccbot.env", placeSettings, 1000, 0o640},
+			"group or others may read /x/ccbot.env, where the token is: `chmod 600 /x/ccbot.env` mends that; if that is meant, set CCBOT_ALLOW_READABLE_ENV=1 in the environment"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.EqualError(t, refusal("/x", []entry{folder, tt.of}, viewer{uid: tt.me}), tt.end)
 		})
 	}
 }
@@ -103,7 +147,9 @@ func TestP9_TheWayToTheFolderIsLookedAt(t *testing.T) {
 	}
 	home := mkdir(0o755, "home")
 	state := mkdir(0o700, "home", "state")
-	mkdir(0o775, "shared")
+	mkdir(0o777, "shared")
+	mkdir(0o775|fs.ModeSetgid, "group")
+	inGroup := mkdir(0o700, "group", "state")
 	inShared := mkdir(0o700, "shared", "state")
 	mkdir(0o777|fs.ModeSticky, "sticky")
 	inSticky := mkdir(0o700, "sticky", "state")
@@ -112,9 +158,9 @@ func TestP9_TheWayToTheFolderIsLookedAt(t *testing.T) {
 	require.NoError(t, os.Symlink("../home/../home/link", filepath.Join(real, "shared", "link")))
 	require.NoError(t, os.Symlink(real+"/shared", filepath.Join(home, "into")))
 	require.NoError(t, os.Symlink("loop", filepath.Join(home, "loop")))
-	sharedMend := "chmod go-w " + filepath.Join(real, "shared")
+	sharedMend := "chmod o-w " + filepath.Join(real, "shared")
 	for path, mend := range map[string]string{
-		state: "", home + "/link": "", home + "/none/at/all": "", inSticky: "",
+		state: "", home + "/link": "", home + "/none/at/all": "", inSticky: "", inGroup: "",
 		inShared: sharedMend, real + "/shared/link": sharedMend, real + "/shared/none": sharedMend,
 		home + "/into/state": sharedMend, home + "/into/link": sharedMend,
 		open: "chmod go-w " + open,
@@ -134,6 +180,55 @@ func TestP9_TheWayToTheFolderIsLookedAt(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(mkdir(0o700, "home", ".ccbot"), configFile), []byte("CCBOT_DIR="+inShared+"\n"), 0o600))
 	_, err = loadForReading([]string{"HOME=" + home})
 	refused(t, err, sharedMend)
+	_, _, err = hookFolders([]string{"HOME=" + home})
+	refused(t, err, sharedMend)
+}
+
+// TestP9_WhatIsReadIsWhatWasLookedAt: a link before a ".." leads the kernel elsewhere than the words do.
+func TestP9_WhatIsReadIsWhatWasLookedAt(t *testing.T) {
+	real, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	state := func(mode fs.FileMode, lang string, names ...string) string {
+		path := filepath.Join(append([]string{real}, names...)...)
+		require.NoError(t, os.MkdirAll(path, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(path, configFile), []byte("CCBOT_LANG="+lang+"\n"), 0o600))
+		require.NoError(t, os.Chmod(path, mode))
+		return path
+	}
+	open := state(0o777, "zh", "home", "open")
+	state(0o700, "ru", "elsewhere", "open")
+	state(0o700, "ru", "home", "closed")
+	state(0o777, "zh", "elsewhere", "closed")
+	state(0o700, "zh", "elsewhere", "none")
+	require.NoError(t, os.Mkdir(filepath.Join(real, "elsewhere", "deep"), 0o700))
+	home := filepath.Join(real, "home")
+	require.NoError(t, os.Symlink("../elsewhere/deep", filepath.Join(home, "link")))
+	for _, prefix := range []string{home, "~"} {
+		_, err = loadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + prefix + "/link/../open"})
+		refused(t, err, "chmod go-w "+open)
+		c, err := loadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + prefix + "/link/../closed"})
+		require.NoError(t, err)
+		assert.Equal(t, []string{home + "/closed", "ru"}, []string{c.Dir, c.Lang})
+		c, err = loadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + prefix + "/link/../none"})
+		require.NoError(t, err)
+		assert.Equal(t, []string{home + "/none", "en"}, []string{c.Dir, c.Lang})
+	}
+
+	secret := filepath.Join(real, "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("CCBOT_LANG=zh\n"), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(home, "linked"), 0o700))
+	require.NoError(t, os.Symlink("../../secret", filepath.Join(home, "linked", configFile)))
+	env, err := refuseOthers(filepath.Join(home, "linked"), false)
+	require.NoError(t, err)
+	assert.Equal(t, secret, env, "the file itself, so that no link is followed twice")
+	c, err := loadForReading([]string{"HOME=" + home, "CCBOT_DIR=~/linked"})
+	require.NoError(t, err)
+	assert.Equal(t, "zh", c.Lang)
+	for _, dir := range []string{filepath.Join(home, "none"), filepath.Join(real, "elsewhere", "deep")} {
+		env, err = refuseOthers(dir, false)
+		require.NoError(t, err)
+		assert.Empty(t, env, "what was not there is not read")
+	}
 }
 
 // TestP9_AReadableConfigurationIsRefused, by everything that reads it.
@@ -251,7 +346,9 @@ func TestP9_AnotherUsersFilesAreRefused(t *testing.T) {
 			_, err := loadForReading([]string{"HOME=" + dir, "CCBOT_DIR=" + dir})
 			refused(t, err, mend)
 			_, err = loadForReading([]string{"HOME=/root", "CCBOT_DIR=" + filepath.Join(dir, "none")})
-			refused(t, err, "sudo chown 0 "+dir)
+			require.ErrorContains(t, err, dir+" belongs to user 4711")
+			require.ErrorContains(t, err, ": choose another CCBOT_DIR, or run ccbot as that user")
+			assert.NotContains(t, err.Error(), "chown")
 		})
 	}
 }
@@ -278,18 +375,83 @@ func TestAFolderThatOthersMayReadIsClosed(t *testing.T) {
 	assert.NotContains(t, log, "folder_closed")
 }
 
-// TestTheFoldersAreKnown: one that a start makes is looked into by the next.
-func TestTheFoldersAreKnown(t *testing.T) {
+// TestP9_WhatCcbotMakesIsItsUsersOnly whatever the umask is, so that no start refuses what another one made.
+func TestP9_WhatCcbotMakesIsItsUsersOnly(t *testing.T) {
+	for _, umask := range []int{0o000, 0o002, 0o022, 0o077} {
+		t.Run(fmt.Sprintf("%03o", umask), func(t *testing.T) {
+			dir := filepath.Join(socketDir(t), "made", "state")
+			before := syscall.Umask(umask)
+			defer syscall.Umask(before)
+			_, err := begun(t, dir)
+			require.NoError(t, err)
+			store, err := session.Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), time.Now, slog.New(slog.DiscardHandler))
+			require.NoError(t, err)
+			require.NoError(t, store.Create(one(1, "api")))
+			_, err = config{Dir: dir}.backups().Make(t.Context())
+			require.NoError(t, err)
+			require.NoError(t, hookwire.WriteEvent(dir, hookwire.Event{}))
+			require.NoError(t, touch(filepath.Join(dir, aliveFile), at))
+			log, err := begun(t, dir)
+			require.NoError(t, err)
+			assert.NotContains(t, log, "folder_closed")
+			require.NoError(t, filepath.WalkDir(filepath.Dir(dir), func(path string, d fs.DirEntry, err error) error {
+				require.NoError(t, err)
+				info, err := d.Info()
+				require.NoError(t, err)
+				assert.Zero(t, info.Mode().Perm()&0o077, "%s: %s", path, info.Mode())
+				return nil
+			}))
+		})
+	}
+}
+
+// TestWhatIsNotCcbotsIsLeftAlone: a folder may be a volume of its own, and a note in it somebody else's.
+func TestWhatIsNotCcbotsIsLeftAlone(t *testing.T) {
+	dir := stateWith(t, one(1, "api"))
+	for _, name := range []string{"lost+found", "sessions/lost+found"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o700))
+		require.NoError(t, os.Chmod(filepath.Join(dir, name), 0o777))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "state.tar.gz"), nil, 0o600))
+	require.NoError(t, os.Chmod(filepath.Join(dir, "state.tar.gz"), 0o666))
+	if os.Geteuid() == 0 {
+		require.NoError(t, os.Chown(filepath.Join(dir, "lost+found"), 4711, 4711))
+		require.NoError(t, os.Chown(filepath.Join(dir, "state.tar.gz"), 4711, 4711))
+	}
+	_, err := begun(t, dir)
+	require.NoError(t, err)
+}
+
+// TestWhatLiesInTheFolderIsKnown: what a start makes is looked at by the next, and so is every file that has a name
+// in the code that makes it.
+func TestWhatLiesInTheFolderIsKnown(t *testing.T) {
 	dir := stateWith(t, one(1, "api", func(r *session.Record) { r.State = session.Running }))
 	_, err := begun(t, dir)
 	require.NoError(t, err)
 	all, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	for _, e := range all {
+		known := ownFiles
 		if e.IsDir() {
-			assert.True(t, slices.Contains(subfolders, e.Name()), "%s is not in folders", e.Name())
+			known = subfolders
+		}
+		assert.True(t, slices.Contains(known, e.Name()), "%s is not known", e.Name())
+	}
+	name := regexp.MustCompile(`(?m)^(?:const |\t)\w*File\s+= "([^"]+)"`)
+	found := 0
+	for _, folder := range []string{".", "../../bot/outbox", "../../recovery"} {
+		sources, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		require.NoError(t, err)
+		for _, source := range sources {
+			text, err := os.ReadFile(source)
+			require.NoError(t, err)
+			for _, m := range name.FindAllStringSubmatch(string(text), -1) {
+				found++
+				assert.True(t, slices.Contains(ownFiles, m[1]) || m[1] == configFile, "%s of %s is not known", m[1], source)
+			}
 		}
 	}
+	assert.GreaterOrEqual(t, found, 8)
 }
 
 // TestALookIntoTheFolderIsBounded: there may be very many events.

@@ -7,7 +7,8 @@ import (
 )
 
 // refusals logs who was refused at the socket, at most one line a second: a program that asks in a loop must not fill
-// the log. Every line counts all that were refused since the one before, itself included.
+// the log. Every line counts all that were refused since the one before, itself included. Those after the last line
+// are in none: nothing but another refusal makes a line.
 type refusals struct {
 	now func() time.Time
 	log *slog.Logger
@@ -20,7 +21,7 @@ type refusals struct {
 // refusalEvery is how often a line is logged at most.
 const refusalEvery = time.Second
 
-// note logs a refusal, or counts it for the next line, which is about its own refusal only.
+// note logs a refusal, or only counts it: should another one be logged later, that line says how many there were.
 func (r *refusals) note(attributes ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

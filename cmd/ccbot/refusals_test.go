@@ -17,7 +17,7 @@ import (
 	"ccbot/lifecycle"
 )
 
-// TestP9_RefusalsDoNotFillTheLog, and none of them is uncounted for ever.
+// TestP9_RefusalsDoNotFillTheLog: the next refusal that has a line counts those before it that had none.
 func TestP9_RefusalsDoNotFillTheLog(t *testing.T) {
 	var log strings.Builder
 	now := at
