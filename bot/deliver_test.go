@@ -307,7 +307,8 @@ func TestP5_AnItemThatCrashesIsPassed(t *testing.T) {
 func TestP5_ACrashPassesNothingThatIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		r := w.beside(t, session.Completed, says("one"), toolUse, says("two"))
+		const result = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}}` + "\n"
+		r := w.beside(t, session.Completed, says("one"), result, says("two"))
 		w.Bot.asks = nil // whoever asks it crashes
 		w.drained(t, r)
 		assert.Empty(t, w.sender.answersSent())
