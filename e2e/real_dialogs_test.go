@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -38,6 +39,22 @@ func (w *world) endHooks() {
 	}
 }
 
+// escape taps [Esc] under a dialog until it is gone: the terminal may not take a key that comes right after it was drawn.
+func (w *world) escape(m sandbox.Message) {
+	w.t.Helper()
+	tapped := time.Time{}
+	w.until("the dialog is left", func() bool {
+		now, _ := w.api.Message(w.chat(), m.ID)
+		button, open := now.Find("Esc")
+		if open && time.Since(tapped) > 5*time.Second {
+			tapped = time.Now()
+			_, err := w.person.Tap(w.chat(), m.ID, button.Data)
+			require.NoError(w.t, err)
+		}
+		return !open
+	})
+}
+
 // TestRealDialogsAreWhatTheyShow opens dialogs of the real CLI that an agent would like to pass off as others: with
 // options in its own answer, and with what it asks for out of sight.
 func TestRealDialogsAreWhatTheyShow(t *testing.T) {
@@ -54,8 +71,7 @@ func TestRealDialogsAreWhatTheyShow(t *testing.T) {
 		assert.NotContains(t, label, "Cancel")
 	}
 	assert.NotContains(t, asked.Text, "Keep everything as it is\n  2. Cancel", "what stands above the dialog is no part of it")
-	w.tap(asked, "Esc")
-	w.becomes(asked, "Answered or gone: the terminal does not ask this any more.", true)
+	w.escape(asked)
 
 	card := w.hear(w.say("fetch 60"), "wants to open a web page")
 	w.endHooks() // as an agent may: then the chat has the terminal's own dialog
@@ -64,8 +80,7 @@ func TestRealDialogsAreWhatTheyShow(t *testing.T) {
 	for _, label := range labels(dialog) {
 		assert.NotContains(t, label, "Yes")
 	}
-	w.tap(dialog, "Esc")
-	w.becomes(dialog, "Answered or gone: the terminal does not ask this any more.", true)
+	w.escape(dialog)
 	w.stop()
 }
 
