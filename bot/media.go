@@ -19,6 +19,7 @@ import (
 	"ccbot/bot/received"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 )
 
 // Downloader fetches files that people send from the Bot API server.
@@ -207,7 +208,8 @@ func (b *Bot) tooBig(a attachment) error {
 
 // withLinks is a text with the addresses of its links, which Telegram keeps
 // beside it: each behind the words that it is under. Offsets count UTF-16 units;
-// what is not in the text is passed over.
+// what is not in the text is passed over. Nobody sees an address before it is
+// typed, so one that would act is passed over, too, and a command gets none.
 func withLinks(text string, entities []models.MessageEntity) string {
 	var links []models.MessageEntity
 	for _, e := range entities {
@@ -215,7 +217,7 @@ func withLinks(text string, entities []models.MessageEntity) string {
 			links = append(links, e)
 		}
 	}
-	if len(links) == 0 {
+	if _, class, _ := lifecycle.Normalise(text); len(links) == 0 || class != lifecycle.ClassPrompt {
 		return text
 	}
 	slices.SortStableFunc(links, func(a, b models.MessageEntity) int { return a.Offset + a.Length - b.Offset - b.Length })
@@ -225,7 +227,7 @@ func withLinks(text string, entities []models.MessageEntity) string {
 	for _, e := range links {
 		end := e.Offset + e.Length
 		if e.Offset < 0 || e.Length <= 0 || end > len(units) || string(utf16.Decode(units[e.Offset:end])) == e.URL ||
-			strings.ContainsFunc(e.URL, unicode.IsSpace) || within16(units, end) {
+			strings.ContainsFunc(e.URL, unicode.IsSpace) || inert(e.URL) != e.URL || within16(units, end) {
 			continue
 		}
 		out = append(append(out, units[done:end]...), utf16.Encode([]rune(" ("+e.URL+")"))...)

@@ -263,3 +263,18 @@ func TestInert(t *testing.T) {
 		assert.Equal(t, want, inert(text), text)
 	}
 }
+
+// TestP7_AnAddressThatNobodySeesRunsNothing: formatted text brings addresses along that its sender does not see.
+func TestP7_AnAddressThatNobodySeesRunsNothing(t *testing.T) {
+	d := newMediaWorld(t)
+	for _, tt := range []struct{ text, url, want string }{
+		{"see page", "http://e.com/。@notes.txt", "see page"},
+		{"see page", "http://e.com/?ultrathink", "see page"},
+		{"!echo page", "http://e.com/$(touch${IFS}ran)", "!echo page"},
+		{"/review page", "http://e.com/x", "/review page"},
+		{"see page", "https://e.com/@me/x?y=z", "see page (https://e.com/@me/x?y=z)"},
+	} {
+		e := d.mustGet(t, models.Message{Text: tt.text, Entities: []models.MessageEntity{link(len(tt.text)-4, 4, tt.url)}})
+		assert.Equal(t, tt.want, e.Text)
+	}
+}

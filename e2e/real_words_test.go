@@ -104,6 +104,12 @@ func TestRealOnlyAPersonsOwnWordsAct(t *testing.T) {
 	}
 	assert.Zero(t, w.heard("cannot prove"), "every one of them arrived as a prompt")
 
+	w.hear(w.person.SendFile(w.chat(), "a。@notes.txt", "text/plain", []byte("x"), "say a file came"), "a file came")
+	w.hear(w.say("say cafe\u0301 \u212a"), "café")
+	for _, r := range api.Requests() {
+		require.False(t, strings.Contains(string(r.Body), secret), "a file's name mentions a file")
+	}
+
 	busy := w.say("slow 6")
 	w.injectMessage("message", 9900, "a picture", sentThrough("Gif"))
 	w.injectMessage("edited_message", 9900, "!touch ran", map[string]any{"via_bot": sentThrough("Gif")["via_bot"], "edit_date": time.Now().Unix()})

@@ -18,13 +18,14 @@ const maxExtension = 16
 const nameless = "file"
 
 // SafeName makes a harmless name of one that somebody else has chosen: its last element without what cannot be seen,
-// with _ for blanks and for what a shell reads, readable in every script. It has at most MaxName bytes and keeps its
+// with _ for blanks, for what a shell reads and for the @ that an agent takes for a mention of a file, readable in every script. It has at most MaxName bytes and keeps its
 // ending.
 func SafeName(name string) string {
 	name = strings.ToValidUTF8(name, "")
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(harmless, strings.TrimSpace(name))
 	name = strings.TrimRight(strings.TrimLeft(name, ".-@~"), ".")
+	name = strings.ReplaceAll(name, "@", "_")
 	if name == "" {
 		name = nameless
 	}

@@ -30,6 +30,7 @@ func TestP9_HostileNamesAreMadeHarmless(t *testing.T) {
 		{"a blank that is a shape", "\u2800.txt", "_.txt"},
 		{"an option", "--upload-pack=x", "upload-pack=x"},
 		{"a mention", "@CHANGELOG.md", "CHANGELOG.md"},
+		{"a mention within", "a。@notes.txt", "a。_notes.txt"},
 		{"all of these", " .@-~_x", "_x"},
 		{"another line", "a\nAttached file: .env", "a_Attached_file__.env"},
 		{"a carriage return and a bell", "a\r\x07b", "a_b"},

@@ -162,6 +162,7 @@ func TestHolds(t *testing.T) {
 		{"inside a person's draft", Box{Present: true, Text: "look at this"}, "ok", false},
 		{"after a draft", Box{Present: true, Text: "draft hello"}, "hello", false},
 		{"a paste beside a draft", Box{Present: true, Text: "see [Pasted text #1 +89 lines]"}, long, false},
+		{"letters are composed", Box{Present: true, Text: "caf\u00e9 K"}, "cafe\u0301 \u212a", true},
 		{"other text", Box{Present: true, Text: "good bye"}, "hello", false},
 		{"cut", Box{Present: true, Text: "hello wor"}, "hello world", false},
 		{"blank text proves nothing", Box{Present: true, Text: "x"}, " \n", false},

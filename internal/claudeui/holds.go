@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // pasted finds what Claude Code shows for something long or not textual in the box.
@@ -64,12 +66,13 @@ func surrounds(before, after, want string) bool {
 
 // squeeze leaves what every terminal draws alike: letters, digits and ASCII.
 // White space goes because rows wrap anywhere; pictures, joiners and combining
-// marks go because tmux cuts long sequences of them.
+// marks go because tmux cuts long sequences of them. Claude Code composes letters
+// and their marks where it can.
 func squeeze(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsNumber(r) || r > ' ' && r < unicode.MaxASCII {
 			return r
 		}
 		return -1
-	}, s)
+	}, norm.NFC.String(s))
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+
 	"ccbot/internal/glyph"
 )
 
@@ -27,9 +29,9 @@ func Same(promptInTranscript, sent string) bool {
 }
 
 // words are the words of a text without what Claude Code changes in a prompt: it drops characters that cannot be seen,
-// though not those that join an emoji, so neither side counts any; and it writes `<\` where "<" begins a mark of its own.
+// though not those that join an emoji, so neither side counts any; it composes letters and their marks; and it writes `<\` where "<" begins a mark of its own.
 func words(text string) []string {
-	text = strings.ReplaceAll(text, `<\`, "<")
+	text = norm.NFC.String(strings.ReplaceAll(text, `<\`, "<"))
 	return strings.Fields(strings.Map(func(r rune) rune {
 		if !unicode.IsSpace(r) && glyph.Unseen(r) {
 			return -1

@@ -23,6 +23,8 @@ func TestContains(t *testing.T) {
 		{"pasted", "\n\n<pasted_content id=\"ab8c\">\nfirst\nlast\n</pasted_content>", "first\nlast", true},
 		{"several queued prompts", "say one\nsay two", "say two", true},
 		{"part of a word", "look here", "ok", false},
+		{"letters were composed", "caf\u00e9 K", "cafe\u0301 \u212a", true},
+		{"a mark of its own", "see <\\pasted_content id", "see <pasted_content id", true},
 		{"what has no shape was dropped", "say ab 👩‍💻 c", "say a\u200b\u00adb 👩\u200d💻 c\ufe0f\ufeff\U000e0041", true},
 		{"cut", "say on", "say one", false},
 		{"other case", "Say one", "say one", false},
