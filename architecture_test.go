@@ -24,6 +24,7 @@ var floors = [][]string{
 	{"e2e"}, // tests of the whole
 	{"cmd/ccbot", "cmd/ccbot-hook"},
 	{"bot"},
+	{"bot/chat", "bot/conversation"},
 	{"bot/ask", "bot/card", "bot/inbox", "bot/outbox", "bot/received", "bot/render", "bot/screen"},
 	{"archive", "recovery"},
 	{"lifecycle"},

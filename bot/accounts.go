@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -76,7 +77,7 @@ func compareConversations(a, b session.Conversation) int {
 // homes are the private chats that are known of allowed people. What belongs to
 // no conversation is told there.
 func (b *Bot) homes() (homes []session.Conversation, err error) {
-	known, err := b.Chats.Conversations()
+	known, err := b.Chats.All()
 	if err != nil {
 		return nil, err
 	}
@@ -85,16 +86,13 @@ func (b *Bot) homes() (homes []session.Conversation, err error) {
 	}
 	for _, to := range known {
 		home := session.Conversation{ChatID: to.ChatID}
-		if b.isHome(home) && !slices.Contains(homes, home) {
+		if b.IsPrivate(home) && !slices.Contains(homes, home) {
 			homes = append(homes, home)
 		}
 	}
 	slices.SortFunc(homes, compareConversations)
 	return homes, nil
 }
-
-// isHome says whether a conversation is the private chat of an allowed person.
-func (b *Bot) isHome(to session.Conversation) bool { return b.Allowed[to.ChatID] && to.ThreadID == 0 }
 
 // lookFor bounds the looks at terminals for one account.
 const lookFor = 3 * time.Second
@@ -190,7 +188,7 @@ func (g *gathering) results(all []recovery.Result) {
 		if !known {
 			r = session.Record{ID: done.Action.Record, Name: done.Action.Record.String()[:8]}
 		}
-		if r = successorIn(list, r); slices.Contains(seen, r.ID) {
+		if r = conversation.SuccessorIn(list, r); slices.Contains(seen, r.ID) {
 			continue
 		}
 		switch {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -56,8 +57,8 @@ func (b *Bot) tooLate(ctx context.Context, in incoming, command string) (told bo
 	if !aged(e) {
 		return false, nil
 	}
-	said := i18n.Args{"Command": command, "Time": b.moment(sentOf(e))}
-	return true, b.failed(ctx, in.to, in.message, plain(b.words.Say(i18n.AgedCommand, said)), nil)
+	said := i18n.Args{"Command": command, "Time": b.Moment(sentOf(e))}
+	return true, b.Fail(ctx, in.to, in.message, render.Plain(b.words.Say(i18n.AgedCommand, said)), nil)
 }
 
 // sentOf is when a message was sent, or else when it was first seen.
@@ -85,7 +86,7 @@ func (b *Bot) AskAged(ctx context.Context, away time.Duration) error {
 			e.Note = noteAged
 		}
 		r, known := b.Records.Get(e.Session)
-		if e.State != inbox.Held || !waited(e) || !known || !b.mayShow(e.Conversation) {
+		if e.State != inbox.Held || !waited(e) || !known || !b.MayShow(e.Conversation) {
 			continue // or nobody knows the session, or nobody may be asked
 		}
 		if err := b.askAged(ctx, e, r); err != nil {
@@ -105,13 +106,13 @@ func (b *Bot) noteAged(key string) error {
 // askAged asks whether a prompt is still to be typed. Until a person has said so
 // it is in no queue. A crash between the question and its note asks once more.
 func (b *Bot) askAged(ctx context.Context, e inbox.Entry, r session.Record) error {
-	if now := b.successor(r); resumable(now) {
+	if now := b.Successor(r); resumable(now) {
 		return b.askResume(ctx, e, now)
 	}
-	head := b.words.Say(i18n.AgedAsk, i18n.Args{"Name": b.successor(r).Name, "Time": b.moment(sentOf(e))})
-	err := b.postReply(ctx, e.Conversation, e.MessageID, render.Join(plain(head+"\n"), quoted(e.Text)), rows(2,
-		b.button(i18n.ButtonSend, tapOldVerb+":"+tapOldSend+":"+e.Key, outbox.Primary),
-		b.button(i18n.ButtonDrop, tapOldVerb+":"+tapOldDrop+":"+e.Key, "")))
+	head := b.words.Say(i18n.AgedAsk, i18n.Args{"Name": b.Successor(r).Name, "Time": b.Moment(sentOf(e))})
+	err := b.Reply(ctx, e.Conversation, e.MessageID, render.Join(render.Plain(head+"\n"), chat.Quoted(e.Text)), chat.Rows(2,
+		b.Button(i18n.ButtonSend, tapOldVerb+":"+tapOldSend+":"+e.Key, outbox.Primary),
+		b.Button(i18n.ButtonDrop, tapOldVerb+":"+tapOldDrop+":"+e.Key, "")))
 	if err != nil {
 		return err
 	}
@@ -119,17 +120,8 @@ func (b *Bot) askAged(ctx context.Context, e inbox.Entry, r session.Record) erro
 	if err := b.Entries.Save(e); err != nil {
 		return err
 	}
-	b.mark(ctx, e.Conversation, e.MessageID, reactionStored)
+	b.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
 	return nil
-}
-
-// moment is a time as people are told it: of another day than today with its date.
-func (b *Bot) moment(at time.Time) string {
-	at, now := at.Local(), b.Now().Local()
-	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return at.Format("15:04")
-	}
-	return at.Format("2006-01-02 15:04")
 }
 
 // Data of the buttons under a question about an old prompt.
@@ -168,7 +160,7 @@ func (b *Bot) dropOld(ctx context.Context, t tapEvent, e inbox.Entry) error {
 	case err != nil:
 		return err
 	}
-	b.mark(ctx, e.Conversation, e.MessageID, reactionNone)
+	b.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 	b.Sender.Answer(ctx, t.to, t.query, "", false)
 	return b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.text, b.words.Say(i18n.Dropped)))
 }
@@ -180,7 +172,7 @@ func (b *Bot) sendOld(ctx context.Context, t tapEvent, e inbox.Entry) error {
 	if !ok {
 		return errors.Join(b.Homeless(ctx, []string{e.Key}), b.stale(ctx, t))
 	}
-	r = b.successor(r)
+	r = b.Successor(r)
 	name := i18n.Args{"Name": r.Name}
 	err := lifecycle.ErrNoAgent
 	if r.State.Live() {

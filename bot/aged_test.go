@@ -59,7 +59,7 @@ func TestP4_WhatWasSentLongAgoIsAskedAbout(t *testing.T) {
 			}
 			assert.Empty(t, w.sessions.done(), "it is in no queue")
 			m := w.sender.last(t)
-			head := w.word(i18n.AgedAsk, i18n.Args{"Name": "api", "Time": w.moment(tt.sent)})
+			head := w.word(i18n.AgedAsk, i18n.Args{"Name": "api", "Time": w.Moment(tt.sent)})
 			assert.Equal(t, lines(head, "fix", "it"), m.Text.Text)
 			assert.Equal(t, []any{1001, []string{"old:send:" + key, "old:drop:" + key}}, []any{m.ReplyTo, data(m)})
 			e, err := w.entries.Load(key)
@@ -72,8 +72,8 @@ func TestP4_WhatWasSentLongAgoIsAskedAbout(t *testing.T) {
 func TestMomentsOfAnotherDayHaveTheirDate(t *testing.T) {
 	w := newWorld(t)
 	today := w.Now().Local()
-	assert.Equal(t, today.Format("15:04"), w.moment(today))
-	assert.Equal(t, today.AddDate(0, 0, -2).Format("2006-01-02 15:04"), w.moment(today.AddDate(0, 0, -2)))
+	assert.Equal(t, today.Format("15:04"), w.Moment(today))
+	assert.Equal(t, today.AddDate(0, 0, -2).Format("2006-01-02 15:04"), w.Moment(today.AddDate(0, 0, -2)))
 }
 
 func TestP4_WhatWaitedWhileCcbotWasAwayIsAskedAbout(t *testing.T) {

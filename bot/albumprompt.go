@@ -13,6 +13,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/bot/inbox"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -212,7 +213,7 @@ func (a *albums) promptFor(ctx context.Context, first inbox.Entry, all []inbox.E
 	in.dir = r.Dir
 	if len(in.files) == 0 {
 		problems = append(slices.Compact(problems), a.words.Say(i18n.NotDelivered))
-		return a.failed(ctx, in.to, in.message, plain(strings.Join(problems, "\n")), nil)
+		return a.Fail(ctx, in.to, in.message, render.Plain(strings.Join(problems, "\n")), nil)
 	}
 	if err := a.tellProblems(ctx, in, first, slices.Compact(problems)); err != nil {
 		return err
@@ -226,7 +227,7 @@ func (a *albums) tellProblems(ctx context.Context, in incoming, first inbox.Entr
 		return nil
 	}
 	text := strings.Join(append(problems, a.words.Say(i18n.AlbumRest)), "\n")
-	if err := a.warn(ctx, in.to, in.message, plain(text), nil); err != nil {
+	if err := a.Warn(ctx, in.to, in.message, render.Plain(text), nil); err != nil {
 		return err
 	}
 	return a.note(first.Key, notedTold)

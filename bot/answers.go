@@ -106,7 +106,7 @@ func (a *answers) read(ctx context.Context, id uuid.UUID) error {
 	for ctx.Err() == nil {
 		r, ok := a.Records.Get(id)
 		a.showRecalled(ctx, r)
-		if !ok || len(r.Cursors) == 0 || !a.mayShow(r.Conversation) {
+		if !ok || len(r.Cursors) == 0 || !a.MayShow(r.Conversation) {
 			if !a.sleep(ctx, id, news, ok && r.State.Live()) {
 				return nil
 			}
@@ -175,8 +175,8 @@ func (a *answers) leave(id uuid.UUID, news chan struct{}) bool {
 // disk.
 func (a *answers) advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) bool {
 	err := a.Sessions.Advance(context.WithoutCancel(ctx), id, c)
-	if r, ok := a.Records.Get(id); err == nil && ok && a.successor(r).ID != id {
-		err = a.Sessions.Advance(context.WithoutCancel(ctx), a.successor(r).ID, c) // which has the cursors by now
+	if r, ok := a.Records.Get(id); err == nil && ok && a.Successor(r).ID != id {
+		err = a.Sessions.Advance(context.WithoutCancel(ctx), a.Successor(r).ID, c) // which has the cursors by now
 	}
 	if err != nil && !errors.Is(err, session.ErrNotFound) {
 		a.Log.Error("cursor_not_saved", "session_id", id.String(), "error", err.Error())

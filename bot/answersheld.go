@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -65,8 +66,8 @@ func firstLine(markdown string) string {
 	const enough = 8 << 10 // bytes: what is longer needs no more to have a first line
 	text := render.Markdown(strings.ToValidUTF8(markdown[:min(len(markdown), enough)], "")).Text
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(visible(line)); !plain(line).Blank() {
-			return clipEnd(line, lineLimit)
+		if line = strings.TrimSpace(chat.Visible(line)); !render.Plain(line).Blank() {
+			return chat.Head(line, lineLimit)
 		}
 	}
 	return ""
@@ -88,7 +89,7 @@ func (p *passage) conclude(ctx context.Context) error {
 	}
 	r, ok := p.Records.Get(p.id)
 	switch {
-	case !ok || !p.mayShow(r.Conversation):
+	case !ok || !p.MayShow(r.Conversation):
 		return nil
 	case p.shownInFull(r):
 		return errAgain
@@ -98,7 +99,7 @@ func (p *passage) conclude(ctx context.Context) error {
 	if err := p.Chats.NoteNoticed(r.Conversation, p.id, p.held.from); err != nil {
 		return err
 	}
-	if err := p.postUnder(ctx, p.notice(r)); err != nil {
+	if err := p.PostMessage(ctx, p.notice(r)); err != nil {
 		return err
 	}
 	p.advance(ctx, p.id, p.held.next)
@@ -108,12 +109,12 @@ func (p *passage) conclude(ctx context.Context) error {
 
 // notice says that a session which is not the current one has answered.
 func (p *passage) notice(r session.Record) outbox.Message {
-	text := plain(p.words.Say(i18n.AnswerNotice, i18n.Args{"Name": r.Name}))
+	text := render.Plain(p.words.Say(i18n.AnswerNotice, i18n.Args{"Name": r.Name}))
 	if p.held.line != "" {
-		text = render.Join(text, plain("\n"+p.held.line))
+		text = render.Join(text, render.Plain("\n"+p.held.line))
 	}
 	return outbox.Message{To: r.Conversation, Text: text, Silent: true, Session: r.ID, Rank: outbox.Later,
-		Buttons: rows(1, p.button(i18n.ButtonOpen, "cur:"+ref(r.ID)+":"+fromNotice, outbox.Primary))}
+		Buttons: chat.Rows(1, p.Button(i18n.ButtonOpen, "cur:"+ref(r.ID)+":"+fromNotice, outbox.Primary))}
 }
 
 // fromNotice is the word in a button that stands under a notice, not in the list.

@@ -43,13 +43,13 @@ func (a *answers) parts(r session.Record, item transcript.Item) said {
 		if item.Command == bashSign {
 			return said{parts: a.bangs.parts(r, item)}
 		}
-		if !plain(item.Text).Blank() {
+		if !render.Plain(item.Text).Blank() {
 			return a.rendered(fenced(item.Text))
 		}
 	case transcript.APIError:
-		return inParts(plain(a.words.Say(i18n.APIError, name)))
+		return inParts(render.Plain(a.words.Say(i18n.APIError, name)))
 	case transcript.Interrupt:
-		return inParts(plain(a.words.Say(i18n.Interrupted, name) + a.goingNow(r)))
+		return inParts(render.Plain(a.words.Say(i18n.Interrupted, name) + a.goingNow(r)))
 	case transcript.Thinking:
 		if a.Thinking {
 			return a.thought(item.Text)
@@ -95,7 +95,7 @@ func (a *answers) renderer() (form string, as render.Renderer) {
 // visibleParts leaves out parts of which nothing is seen.
 func visibleParts(all []render.Part) (parts []render.Part) {
 	for _, p := range all {
-		if p.File != nil || !p.Text.Blank() || !plain(p.Rich).Blank() {
+		if p.File != nil || !p.Text.Blank() || !render.Plain(p.Rich).Blank() {
 			parts = append(parts, p)
 		}
 	}
@@ -104,7 +104,7 @@ func visibleParts(all []render.Part) (parts []render.Part) {
 
 // inParts is a text as it is, on every server.
 func inParts(text render.Text) (s said) {
-	for _, t := range text.Split(limit - nameRoom) {
+	for _, t := range text.Split(render.Limit - nameRoom) {
 		s.parts = append(s.parts, render.Part{Text: t})
 	}
 	return s
@@ -164,7 +164,7 @@ func (a *answers) goingNow(r session.Record) string {
 // named puts a session's name above an answer that is shown although another
 // session is the current one.
 func (p *passage) named(r session.Record, part render.Part, i int) render.Part {
-	if i > 0 || !isAnswer(p.item) || p.inFront(r) {
+	if i > 0 || !isAnswer(p.item) || p.IsInFront(r) {
 		return part
 	}
 	if all := headed(r, []render.Part{part}); len(all) == 1 {

@@ -79,7 +79,7 @@ func (p *passage) replaced(ctx context.Context, r session.Record) error {
 	if err != nil {
 		return err
 	}
-	if err := p.of(r.ID).say(ctx, r.Conversation, p.words.Say(i18n.TranscriptReplaced, i18n.Args{"Name": r.Name})); err != nil {
+	if err := p.For(r.ID).Say(ctx, r.Conversation, p.words.Say(i18n.TranscriptReplaced, i18n.Args{"Name": r.Name})); err != nil {
 		return err
 	}
 	if !p.advance(ctx, r.ID, end) {
@@ -243,7 +243,7 @@ func (p *passage) pass(ctx context.Context, r session.Record) error {
 
 // heading is the name above what a session shows that is not the current one.
 func (a *answers) heading(r session.Record) render.Text {
-	if a.inFront(r) {
+	if a.IsInFront(r) {
 		return render.Text{}
 	}
 	return title(r)
@@ -255,18 +255,12 @@ func title(r session.Record) render.Text {
 	if len(name) == 0 {
 		return render.Text{}
 	}
-	return render.Join(name[0], plain("\n"))
+	return render.Join(name[0], render.Plain("\n"))
 }
 
 // nameRoom is kept free for the heading, in UTF-16 units: where a text is cut
 // must not depend on whether it has one, because a cursor counts the parts.
 const nameRoom = 200
-
-// inFront says whether a session is the one that is read in its conversation:
-// the current one, or that of a topic.
-func (a *answers) inFront(r session.Record) bool {
-	return r.Conversation.ThreadID != 0 || a.isCurrent(r.Conversation, r)
-}
 
 // rank is where a session's messages stand among those of its chat.
 func (a *answers) rank(r session.Record) outbox.Rank {

@@ -76,7 +76,7 @@ func (a *asks) tellFloodLocked(ctx context.Context, r session.Record) error {
 		return nil
 	}
 	late.told = a.Now()
-	return a.say(ctx, r.Conversation, a.words.Say(i18n.AskFlood, i18n.Args{"Name": r.Name}))
+	return a.Say(ctx, r.Conversation, a.words.Say(i18n.AskFlood, i18n.Args{"Name": r.Name}))
 }
 
 // floods says whether a request of a session was refused of late, or would be now.

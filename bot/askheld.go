@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -103,7 +104,7 @@ func (a *asks) deliverNotice(ctx context.Context, id string) {
 
 func (a *asks) notice(c ask.Card) outbox.Message {
 	id, key := c.Request.ID, c.Notice.Prompt
-	what := a.words.Say(i18n.HeldAskPermission, i18n.Args{"Tool": clipEnd(glyph.Name(c.Request.Tool), 60)})
+	what := a.words.Say(i18n.HeldAskPermission, i18n.Args{"Tool": chat.Head(glyph.Name(c.Request.Tool), 60)})
 	switch {
 	case c.Request.IsQuestion():
 		what = a.words.Say(i18n.HeldAskQuestion)
@@ -112,18 +113,18 @@ func (a *asks) notice(c ask.Card) outbox.Message {
 	}
 	var buttons []outbox.Button
 	if c.OneLeft() {
-		buttons = append(buttons, a.button(i18n.ButtonAnswerWith, ask.Verb+":"+id+":"+tapAnswerWith+":"+key, outbox.Success))
+		buttons = append(buttons, a.Button(i18n.ButtonAnswerWith, ask.Verb+":"+id+":"+tapAnswerWith+":"+key, outbox.Success))
 	}
-	buttons = append(buttons, a.button(i18n.ButtonDenyWith, "dw:"+id+":"+key, outbox.Danger), a.button(i18n.ButtonSendAfter, "sa:"+key, ""))
-	return outbox.Message{To: c.Conversation, Text: plain(a.words.Say(i18n.HeldAsk, i18n.Args{"Name": a.nameOf(c), "What": what})),
-		ReplyTo: c.Notice.Under, Silent: true, Session: c.Request.Session, Buttons: rows(2, buttons...)}
+	buttons = append(buttons, a.Button(i18n.ButtonDenyWith, "dw:"+id+":"+key, outbox.Danger), a.Button(i18n.ButtonSendAfter, "sa:"+key, ""))
+	return outbox.Message{To: c.Conversation, Text: render.Plain(a.words.Say(i18n.HeldAsk, i18n.Args{"Name": a.nameOf(c), "What": what})),
+		ReplyTo: c.Notice.Under, Silent: true, Session: c.Request.Session, Buttons: chat.Rows(2, buttons...)}
 }
 
 // closeNotice says under a text that it waits no more, once its request is over.
 // One that became the reason, or the answer, has been told so.
 func (a *asks) closeNotice(ctx context.Context, c ask.Card) {
 	n := c.Notice
-	if n.Message <= 0 || n.Prompt == c.Prompt || !a.mayShow(c.Conversation) {
+	if n.Message <= 0 || n.Prompt == c.Prompt || !a.MayShow(c.Conversation) {
 		return
 	}
 	key := i18n.HeldAskOver
@@ -133,7 +134,7 @@ func (a *asks) closeNotice(ctx context.Context, c ask.Card) {
 	if e, err := a.Entries.Load(n.Prompt); err != nil || e.State != inbox.Held {
 		key = i18n.HeldAskGone
 	}
-	m := outbox.Message{To: c.Conversation, Text: plain(a.words.Say(key))}
+	m := outbox.Message{To: c.Conversation, Text: render.Plain(a.words.Say(key))}
 	if err := a.Sender.Edit(ctx, c.Conversation, n.Message, m); err != nil {
 		a.Log.Debug("edit_failed", "error", err.Error())
 	}
@@ -190,7 +191,7 @@ func (a *asks) tapWith(ctx context.Context, t tapEvent, key string, said i18n.Ke
 	case isGone(err): // the prompt was typed
 		return a.stale(ctx, t)
 	case errors.Is(err, ask.ErrOver), errors.Is(err, ask.ErrNotNow):
-		a.alertText(ctx, t, render.Join(a.viewer().Status(c), plain("\n"+a.words.Say(i18n.AskTooLate))))
+		a.alertText(ctx, t, render.Join(a.viewer().Status(c), render.Plain("\n"+a.words.Say(i18n.AskTooLate))))
 		return a.spend(ctx, t)
 	case err != nil:
 		return err
@@ -212,7 +213,7 @@ func (a *asks) decideWith(ctx context.Context, t tapEvent, e inbox.Entry, turn t
 	if err != nil {
 		return c, err
 	}
-	a.at("ask-denied-with")
+	a.At("ask-denied-with")
 	if err := a.withdraw(ctx, c); err != nil {
 		defer a.unbusy(c.Request.ID)
 		undone := a.become(ctx, c.Request.ID, func(now ask.Card) ask.Card {

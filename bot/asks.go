@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/render"
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -97,7 +98,7 @@ func (a *asks) freshLocked(ctx context.Context, q hooks.Request) error {
 	if !ok {
 		return fmt.Errorf("request %s: %w", q.ID, session.ErrNotFound)
 	}
-	if !a.mayShow(r.Conversation) {
+	if !a.MayShow(r.Conversation) {
 		return fmt.Errorf("request %s: %w", q.ID, errNotShown)
 	}
 	if err := a.admitLocked(ctx, r); err != nil {
@@ -108,7 +109,7 @@ func (a *asks) freshLocked(ctx context.Context, q hooks.Request) error {
 	if err := a.Asks.Save(c); err != nil {
 		return err
 	}
-	a.at("ask-saved")
+	a.At("ask-saved")
 	a.showLocked(ctx, c)
 	return nil
 }
@@ -199,7 +200,7 @@ func (a *asks) tellUnread(ctx context.Context, c ask.Card) error {
 	if broken := c.Outcome.What == ask.Unknown || c.Outcome.What == ask.Interrupted; broken && !c.Given.IsZero() {
 		key = i18n.AskTextUnsure // a hook has it
 	}
-	return a.failed(ctx, c.Conversation, c.Text, plain(a.words.Say(key, i18n.Args{"Name": a.nameOf(c)})), nil)
+	return a.Fail(ctx, c.Conversation, c.Text, render.Plain(a.words.Say(key, i18n.Args{"Name": a.nameOf(c)})), nil)
 }
 
 // dialogGone ends the wait for what the terminal does not ask any more. A request

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/hooks"
 	"ccbot/internal/session"
@@ -298,7 +299,7 @@ func (a *asks) give(ctx context.Context, c ask.Card) (ask.Card, error) {
 	}
 	next := ask.Give(now, a.Now())
 	if next.Text != 0 {
-		a.Sender.React(ctx, next.Conversation, next.Text, reactionReceived)
+		a.Sender.React(ctx, next.Conversation, next.Text, chat.ReactionReceived)
 	}
 	return next, a.becomeLocked(ctx, now, next)
 }

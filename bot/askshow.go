@@ -10,6 +10,7 @@ import (
 
 	"ccbot/bot/ask"
 	"ccbot/bot/outbox"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 )
@@ -27,7 +28,7 @@ const renewPace = time.Minute
 func (a *asks) showLocked(ctx context.Context, c ask.Card) {
 	id := c.Request.ID
 	c = a.found(c)
-	if c.Message > 0 && a.mayShow(c.Conversation) {
+	if c.Message > 0 && a.MayShow(c.Conversation) {
 		err := a.Sender.Edit(ctx, c.Conversation, c.Message, a.message(c))
 		if err == nil {
 			return
@@ -84,11 +85,11 @@ func (a *asks) isDeleted(c ask.Card, err error) bool {
 // rehomed is a card that the conversation it stands in may not show any more: it
 // goes to where its session is by now, or to the desk.
 func (a *asks) rehomed(c ask.Card) ask.Card {
-	if c.State != ask.StateOpen && c.State != ask.StateSent || a.mayShow(c.Conversation) {
+	if c.State != ask.StateOpen && c.State != ask.StateSent || a.MayShow(c.Conversation) {
 		return c
 	}
 	r, ok := a.Records.Get(c.Request.Session)
-	if !ok || !a.mayShow(r.Conversation) {
+	if !ok || !a.MayShow(r.Conversation) {
 		return ask.Leave(c, ask.ToDesk)
 	}
 	return inPlace(c, r.Conversation)
@@ -104,7 +105,7 @@ func (a *asks) drawn(c ask.Card, draw func() ask.View) (m outbox.Message) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.Log.Error("ask_not_drawn", "request", c.Request.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			m = outbox.Message{To: c.Conversation, Text: plain(a.nameOf(c) + ": " + a.words.Say(i18n.AskAtDesk)), Session: c.Request.Session}
+			m = outbox.Message{To: c.Conversation, Text: render.Plain(a.nameOf(c) + ": " + a.words.Say(i18n.AskAtDesk)), Session: c.Request.Session}
 		}
 	}()
 	v := draw()
@@ -175,11 +176,11 @@ func (a *asks) takeOff(id string) (outbox.Message, bool) {
 // deliverMessage gives the id of the message; 0 says that nobody knows whether
 // it was taken, or that the chat takes nothing now, so that it is sent again.
 func (a *asks) deliverMessage(ctx context.Context, m outbox.Message) (int, error) {
-	if !a.mayShow(m.To) {
+	if !a.MayShow(m.To) {
 		return unseen, errNotShown
 	}
 	sent, err := a.Sender.Send(context.WithoutCancel(ctx), m)
-	a.at("ask-sent")
+	a.At("ask-sent")
 	if isForGood(err) {
 		return unseen, err
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/lifecycle"
@@ -23,7 +25,7 @@ func (a *asks) strayed(ctx context.Context, in incoming, text string) (taken boo
 	if !ok {
 		return false, nil
 	}
-	r, ok, err := a.current(in.to)
+	r, ok, err := a.CurrentSession(in.to)
 	typed, class, some := lifecycle.Normalise(text)
 	if err != nil || !ok || !some || !r.State.Live() {
 		return false, err // it cannot be typed anyway, which is said
@@ -34,11 +36,11 @@ func (a *asks) strayed(ctx context.Context, in incoming, text string) (taken boo
 	}
 	e.Session, e.Conversation, e.MessageID = r.ID, in.to, in.message
 	e.Text, e.Class, e.State = typed, string(class), inbox.Unproven // never typed unasked
-	if err := a.postUnder(ctx, outbox.Message{To: in.to, ReplyTo: in.message, Session: r.ID,
-		Text: plain(a.words.Say(i18n.AskStray, i18n.Args{"Name": a.nameOf(c)})), Buttons: rows(2,
-			outbox.Button{Text: a.words.Say(i18n.ButtonSendTo, i18n.Args{"Name": clipEnd(glyph.Name(r.Name), 30)}),
+	if err := a.PostMessage(ctx, outbox.Message{To: in.to, ReplyTo: in.message, Session: r.ID,
+		Text: render.Plain(a.words.Say(i18n.AskStray, i18n.Args{"Name": a.nameOf(c)})), Buttons: chat.Rows(2,
+			outbox.Button{Text: a.words.Say(i18n.ButtonSendTo, i18n.Args{"Name": chat.Head(glyph.Name(r.Name), 30)}),
 				Data: ask.Verb + ":" + c.Request.ID + ":" + tapStray + ":" + in.key, Style: outbox.Primary},
-			a.button(i18n.ButtonDrop, "drop:"+in.key, ""))}); err != nil {
+			a.Button(i18n.ButtonDrop, "drop:"+in.key, ""))}); err != nil {
 		return false, err
 	}
 	if err := a.Entries.Save(e); err != nil {
@@ -90,7 +92,7 @@ func (a *asks) tapStray(ctx context.Context, t tapEvent) error {
 		e.State = inbox.Unproven
 		return errors.Join(err, a.Entries.Save(e))
 	}
-	a.Sender.React(ctx, e.Conversation, e.MessageID, reactionStored)
+	a.Sender.React(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
 	a.Sender.Answer(ctx, t.to, t.query, "", false)
 	return a.replace(ctx, t, a.words.Say(i18n.SendAfter, i18n.Args{"Name": r.Name}))
 }

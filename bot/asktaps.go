@@ -102,7 +102,7 @@ func (a *asks) notTaken(ctx context.Context, t tapEvent, c ask.Card, why error) 
 	case errors.Is(why, ask.ErrOver), errors.Is(why, ask.ErrNotNow):
 		text := a.viewer().Status(c) // what was decided, or is to be done first
 		if text.Blank() {
-			text = plain(a.words.Say(i18n.AskShowFirst))
+			text = render.Plain(a.words.Say(i18n.AskShowFirst))
 		}
 		a.toast(ctx, t, text)
 	case errors.Is(why, ask.ErrStale):
@@ -130,7 +130,7 @@ func (a *asks) decided(ctx context.Context, t tapEvent, c ask.Card) error {
 	case c.State == ask.StateSent && c.Given.IsZero(): // it goes out when the hook redials
 		a.toast(ctx, t, a.viewer().Status(c))
 	case c.Missed.By != 0 && c.Missed.By != t.from:
-		a.toast(ctx, t, plain(a.words.Say(i18n.AskWriterCut)))
+		a.toast(ctx, t, render.Plain(a.words.Say(i18n.AskWriterCut)))
 	default:
 		a.Sender.Answer(ctx, t.to, t.query, "", false)
 	}
@@ -161,7 +161,7 @@ func (a *asks) deliverAll(ctx context.Context, t tapEvent, c ask.Card) error {
 		_, err := a.Sender.Send(ctx, outbox.Message{To: t.to, Text: part, ReplyTo: t.message, Silent: true, Session: c.Request.Session})
 		if refused := (*outbox.Refused)(nil); errors.As(err, &refused) {
 			a.Log.Warn("ask_not_shown", "request", c.Request.ID, "error", err.Error())
-			return a.of(c.Request.Session).say(ctx, t.to, a.words.Say(i18n.AskNotShown))
+			return a.For(c.Request.Session).Say(ctx, t.to, a.words.Say(i18n.AskNotShown))
 		}
 		if err != nil {
 			return ignoringEnd(ctx, err)
@@ -190,7 +190,7 @@ func (a *asks) shownAll(ctx context.Context, id string) error {
 	if err := a.becomeLocked(ctx, old, next); err != nil || old.Message <= 0 {
 		return err
 	}
-	below := plain(a.words.Say(i18n.AskSeeBelow, i18n.Args{"Name": a.nameOf(old)}))
+	below := render.Plain(a.words.Say(i18n.AskSeeBelow, i18n.Args{"Name": a.nameOf(old)}))
 	return edited(a.Sender.Edit(ctx, old.Conversation, old.Message, outbox.Message{To: old.Conversation, Text: below}))
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/chat"
 	"ccbot/internal/session"
 )
 
@@ -24,7 +25,7 @@ func (a *asks) hear(ctx context.Context, in incoming, text string) (taken bool, 
 		return false, nil
 	}
 	c, ok := a.awaits(in)
-	r, answers, _ := a.answered(in)
+	r, answers, _ := a.Answered(a.meant(in))
 	switch {
 	case answers && (!ok || c.Request.Session != r.ID):
 		return false, nil // it says itself whose it is
@@ -41,8 +42,8 @@ func (a *asks) hear(ctx context.Context, in incoming, text string) (taken bool, 
 	if err := a.putLocked(ctx, c, next, effect); err != nil {
 		return false, err
 	}
-	a.at("ask-heard")
-	a.Sender.React(ctx, in.to, in.message, reactionStored)
+	a.At("ask-heard")
+	a.Sender.React(ctx, in.to, in.message, chat.ReactionStored)
 	a.lookLocked(c.Request.Session, false) // which gives the decision to the hook
 	return true, nil
 }
@@ -64,7 +65,7 @@ func (a *asks) isMeant(c ask.Card) bool {
 	if !ok {
 		return false
 	}
-	return a.isCurrent(c.Conversation, r) || c.Conversation.ThreadID != 0 && r.Conversation == c.Conversation
+	return a.IsCurrent(c.Conversation, r) || c.Conversation.ThreadID != 0 && r.Conversation == c.Conversation
 }
 
 // heed ends the wait for a text that came too late, or is not meant for the card

@@ -12,7 +12,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/internal/session"
@@ -38,7 +40,7 @@ func (b *Bot) resume(ctx context.Context, in incoming, arg string) error {
 	if arg == "" {
 		return b.pickResume(ctx, in)
 	}
-	r, ok, err := b.find(in.to, arg, comesBack)
+	r, ok, err := b.Find(in.to, arg, comesBack)
 	if err != nil {
 		return err
 	}
@@ -62,7 +64,7 @@ func (b *Bot) resumeElsewhere(in incoming, arg string) (c comeback, ok bool, err
 	if name == "" || path == "" {
 		return comeback{}, false, nil
 	}
-	r, ok, err := b.find(in.to, name, comesBack)
+	r, ok, err := b.Find(in.to, name, comesBack)
 	if err != nil || !ok {
 		return comeback{}, false, err
 	}
@@ -100,7 +102,7 @@ func (b *Bot) resumeOpen(ctx context.Context, in incoming, arg string) error {
 	}
 	for _, name := range wanted {
 		for _, fits := range []func(session.Record) bool{live, endable} {
-			r, ok, err := b.find(in.to, name, fits)
+			r, ok, err := b.Find(in.to, name, fits)
 			if err != nil {
 				return err
 			}
@@ -115,9 +117,9 @@ func (b *Bot) resumeOpen(ctx context.Context, in incoming, arg string) error {
 func (b *Bot) tellOpen(ctx context.Context, in incoming, r session.Record) error {
 	switch r.State {
 	case session.CleanupFailed:
-		return b.of(r.ID).post(ctx, in.to, plain(b.notCleanText(r)), b.retryButton(r))
+		return b.For(r.ID).Post(ctx, in.to, render.Plain(b.notCleanText(r)), b.retryButton(r))
 	case session.Stopping:
-		return b.of(r.ID).say(ctx, in.to, b.words.Say(i18n.StillEnding, i18n.Args{"Name": r.Name}))
+		return b.For(r.ID).Say(ctx, in.to, b.words.Say(i18n.StillEnding, i18n.Args{"Name": r.Name}))
 	}
 	return b.open(ctx, comeback{r: r, to: in.to})
 }
@@ -133,7 +135,7 @@ func (b *Bot) pickResume(ctx context.Context, in incoming) error {
 		}
 	}
 	if len(list) == 0 {
-		return b.say(ctx, in.to, b.words.Say(i18n.ResumeNone))
+		return b.Say(ctx, in.to, b.words.Say(i18n.ResumeNone))
 	}
 	return b.postPick(ctx, in.to, list)
 }
@@ -147,17 +149,17 @@ func (b *Bot) postPick(ctx context.Context, to session.Conversation, list []sess
 		question += "\n" + b.words.Say(i18n.ResumeMore, i18n.Args{"Count": more})
 	}
 	for _, r := range list[:min(len(list), shownToResume)] {
-		text := fmt.Sprintf("%s, %s", glyph.Name(r.Name), b.age(b.Now().Sub(r.EndedAt)))
+		text := fmt.Sprintf("%s, %s", glyph.Name(r.Name), b.Age(b.Now().Sub(r.EndedAt)))
 		buttons = append(buttons, outbox.Button{Text: text, Data: "res:" + ref(r.ID)})
 	}
-	return b.post(ctx, to, plain(question), rows(1, buttons...))
+	return b.Post(ctx, to, render.Plain(question), chat.Rows(1, buttons...))
 }
 
 // bringBack brings a session back. Where it cannot come back, that is told, with
 // what can be done about it.
 func (b *Bot) bringBack(ctx context.Context, c comeback) (back bool, err error) {
 	if dir := cmp.Or(c.dir, c.r.Dir); !b.inRoots(dir) {
-		return false, b.of(c.r.ID).post(ctx, c.to, plain(c.above(b.outsideRoots(dir))), nil)
+		return false, b.For(c.r.ID).Post(ctx, c.to, render.Plain(c.above(b.outsideRoots(dir))), nil)
 	}
 	restored, err := b.Sessions.Restore(ctx, lifecycle.RestoreRequest{Session: c.r.ID, Dir: c.dir, Damaged: c.damaged})
 	if ended := b.leftoversLine(restored.Ended); ended != "" {
@@ -174,15 +176,15 @@ func (b *Bot) bringBack(ctx context.Context, c comeback) (back bool, err error) 
 		return true, b.open(ctx, c)
 	}
 	if err != nil {
-		return false, b.explain(ctx, c.to, b.restoreFailure(c, err))
+		return false, b.Explain(ctx, c.to, b.restoreFailure(c, err))
 	}
 	note, err := b.takePlace(ctx, c)
 	if err != nil || c.many && len(c.before) == 0 {
 		return err == nil, err
 	}
-	dir := b.short(restored.Record.Dir)
+	dir := b.Short(restored.Record.Dir)
 	text := b.words.Say(i18n.Resuming, i18n.Args{"Name": restored.Record.Name, "Dir": dir})
-	return true, b.of(c.r.ID).post(ctx, c.to, marked(c.above(text+note), dir), nil)
+	return true, b.For(c.r.ID).Post(ctx, c.to, chat.Marked(c.above(text+note), dir), nil)
 }
 
 // leftoversLine says which leftovers ended. What was spared is why the resume is
@@ -203,7 +205,7 @@ func (b *Bot) takePlace(ctx context.Context, c comeback) (note string, err error
 	if c.many {
 		return "", b.show(ctx, c.to, c.r)
 	}
-	other, ok, err := b.current(c.to)
+	other, ok, err := b.CurrentSession(c.to)
 	if err != nil {
 		return "", err
 	}
@@ -219,28 +221,28 @@ func (b *Bot) takePlace(ctx context.Context, c comeback) (note string, err error
 // it is the zero record where no conversation shows the session.
 func (b *Bot) BroughtBack(ctx context.Context, id uuid.UUID) (current session.Record, err error) {
 	r, ok := b.Records.Get(id)
-	if r = b.successor(r); !ok || b.isHomeless(r) {
+	if r = b.Successor(r); !ok || b.isHomeless(r) {
 		return session.Record{}, nil
 	}
 	to := r.Conversation
 	if err := b.settleCurrent(ctx, to, []session.Record{r}); err != nil {
 		return session.Record{}, err
 	}
-	current, _, err = b.current(to)
+	current, _, err = b.CurrentSession(to)
 	if err != nil {
 		return session.Record{}, err
 	}
-	dir, note := b.short(r.Dir), ""
+	dir, note := b.Short(r.Dir), ""
 	if current.ID != r.ID {
 		note = " " + b.words.Say(i18n.StillCurrent, i18n.Args{"Name": current.Name})
 	}
 	text := b.words.Say(i18n.Resuming, i18n.Args{"Name": r.Name, "Dir": dir}) + note
-	return current, b.of(r.ID).post(ctx, to, marked(text, dir), nil)
+	return current, b.For(r.ID).Post(ctx, to, chat.Marked(text, dir), nil)
 }
 
 // open takes a session that is open already as one that came back.
 func (b *Bot) open(ctx context.Context, c comeback) error {
-	if !c.undo && !b.isCurrent(c.to, c.r) {
+	if !c.undo && !b.IsCurrent(c.to, c.r) {
 		b.answers.recall(c.r, c.to)
 	}
 	note, err := b.takePlace(ctx, c)
@@ -251,7 +253,7 @@ func (b *Bot) open(ctx context.Context, c comeback) error {
 	if note != "" {
 		key = i18n.AlreadyOpen
 	}
-	return b.of(c.r.ID).say(ctx, c.to, c.above(b.words.Say(key, i18n.Args{"Name": c.r.Name})+note))
+	return b.For(c.r.ID).Say(ctx, c.to, c.above(b.words.Say(key, i18n.Args{"Name": c.r.Name})+note))
 }
 
 // resumeButton brings a session back, or tries to end what is left of it first.
@@ -262,7 +264,7 @@ func (b *Bot) resumeButton(r session.Record) [][]outbox.Button {
 	case !resumable(r):
 		return nil
 	}
-	return rows(1, b.button(i18n.ButtonResume, "res:"+ref(r.ID), outbox.Primary))
+	return chat.Rows(1, b.Button(i18n.ButtonResume, "res:"+ref(r.ID), outbox.Primary))
 }
 
 // tapResume brings a session back: [Resume], [Restore], and the choices under a
@@ -316,18 +318,4 @@ func (b *Bot) undoable(t tapEvent) bool {
 	}
 	end, err := strconv.ParseInt(t.args[1], 10, 64)
 	return err == nil && b.Now().Sub(time.Unix(end, 0)) <= undoFor
-}
-
-// age says a duration in its largest unit.
-func (b *Bot) age(d time.Duration) string {
-	unit, n := i18n.AgeDays, int(d/(24*time.Hour))
-	switch {
-	case d < time.Minute:
-		unit, n = i18n.AgeSeconds, int(d/time.Second)
-	case d < time.Hour:
-		unit, n = i18n.AgeMinutes, int(d/time.Minute)
-	case d < 24*time.Hour:
-		unit, n = i18n.AgeHours, int(d/time.Hour)
-	}
-	return b.words.Say(unit, i18n.Args{"Count": max(n, 0)})
 }

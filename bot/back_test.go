@@ -317,7 +317,8 @@ func dirGone(t *testing.T) (*world, session.Record) {
 	w := newWorld(t)
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	w.home, w.Home = home, home
+	w.home = home
+	w.setHome(home)
 	r := w.session(t, "api", session.Archived)
 	w.sessions.restore = func(id uuid.UUID) (session.Record, error) {
 		now, _ := w.records.Get(id)
@@ -440,7 +441,7 @@ func TestATypedDirectoryIsRemembered(t *testing.T) {
 	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton), "forgotten by now")
 	dirs, err := w.Chats.Dirs(atAlice)
 	require.NoError(t, err)
-	assert.Len(t, dirs, keptDirs)
+	assert.Len(t, dirs, 8)
 	assert.Equal(t, "/srv/19", dirs[0])
 	w.currentIs(t, r.ID)
 }
@@ -525,7 +526,7 @@ func TestBroughtBackAtTheDesk(t *testing.T) {
 			now, err := w.Chats.Current(atAlice)
 			require.NoError(t, err)
 			assert.Equal(t, want.ID, now)
-			assert.Equal(t, w.word(i18n.Resuming, i18n.Args{"Name": "api", "Dir": w.short(back.Dir)})+note, w.sender.last(t).Text.Text)
+			assert.Equal(t, w.word(i18n.Resuming, i18n.Args{"Name": "api", "Dir": w.Short(back.Dir)})+note, w.sender.last(t).Text.Text)
 		})
 	}
 }

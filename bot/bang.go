@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/internal/session"
@@ -49,8 +50,8 @@ type bangs struct {
 // may take none for hours.
 type growth struct {
 	to    session.Conversation
-	under int    // the person's message
-	of    output // as it was when this run heard of it
+	under int                 // the person's message
+	of    conversation.Output // as it was when this run heard of it
 
 	mu      sync.Mutex
 	message int // 0: there is none
@@ -72,10 +73,10 @@ func (b *bangs) begun(ctx context.Context, n lifecycle.Note) {
 		return
 	}
 	e, err := b.Entries.Load(n.Prompt.Key)
-	if err != nil || !b.mayShow(e.Conversation) {
+	if err != nil || !b.MayShow(e.Conversation) {
 		return
 	}
-	o, typed := output{Session: n.Session.ID, Prompt: n.Prompt.Key, Command: n.Prompt.Text}, b.Now()
+	o, typed := conversation.Output{Session: n.Session.ID, Prompt: n.Prompt.Key, Command: n.Prompt.Text}, b.Now()
 	if m := n.Prompt.Mark; m != nil {
 		o.Path, o.Offset, typed = m.Path, m.Offset, m.At
 	}
@@ -92,7 +93,7 @@ func (b *bangs) begun(ctx context.Context, n lifecycle.Note) {
 func (b *bangs) add(g *growth) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if slices.ContainsFunc(b.all, func(k *growth) bool { return k.of.isOf(g.of) }) {
+	if slices.ContainsFunc(b.all, func(k *growth) bool { return k.of.Same(g.of) }) {
 		return false
 	}
 	b.all, b.fresh = append(b.all, g), append(b.fresh, g)
@@ -115,7 +116,7 @@ func (b *bangs) remove(g *growth) {
 
 // Run follows commands until ctx ends, those first that an earlier run has left.
 func (b *bangs) Run(ctx context.Context) error {
-	left, err := b.Chats.outputs()
+	left, err := b.Chats.Outputs()
 	if err != nil {
 		b.Log.Warn("chats_unreadable", "error", err.Error())
 	}
@@ -153,7 +154,7 @@ func (b *bangs) follow(ctx context.Context, g *growth) {
 	idle, quiet := 0, 0
 	for wait := b.first; b.sleep(ctx, wait) && !g.isOver(); wait = b.waitAfter(quiet) {
 		r, ok := b.Records.Get(g.of.Session)
-		if r = b.successor(r); !ok || !r.State.Live() {
+		if r = b.Successor(r); !ok || !r.State.Live() {
 			b.stop(ctx, g, b.Now())
 			return
 		}
@@ -241,8 +242,8 @@ func (b *bangs) finish(ctx context.Context, r session.Record, item transcript.It
 	if err != nil {
 		return false, err
 	}
-	b.at("output-ended")
-	return true, b.Chats.changeOutput(g.to, message, func(o *output) bool { o.Ended = item.At.Offset; return true })
+	b.At("output-ended")
+	return true, b.Chats.ChangeOutput(g.to, message, func(o *conversation.Output) bool { o.Ended = item.At.Offset; return true })
 }
 
 // grownWith finds the message that has grown with the command whose output an item
@@ -251,13 +252,13 @@ func (b *bangs) grownWith(r session.Record, item transcript.Item) (found *growth
 	command, looked := "", false
 	for _, g := range b.left(r) {
 		o := g.of
-		if !o.takes(item) || found != nil && o.Offset < found.of.Offset {
+		if !o.Takes(item) || found != nil && o.Offset < found.of.Offset {
 			continue
 		}
 		if !looked {
 			command, looked = transcript.BashCommand(item.At), true
 		}
-		if o.isCommand(command) {
+		if o.IsCommand(command) {
 			found = g
 		}
 	}

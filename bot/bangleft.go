@@ -3,12 +3,13 @@ package bot
 import (
 	"github.com/google/uuid"
 
+	"ccbot/bot/conversation"
 	"ccbot/internal/session"
 )
 
 // keep notes a message that grows, and where its session has one.
-func (b *bangs) keep(to session.Conversation, o output) error {
-	if err := b.Chats.noteOutput(to, o); err != nil {
+func (b *bangs) keep(to session.Conversation, o conversation.Output) error {
+	if err := b.Chats.NoteOutput(to, o); err != nil {
 		return err
 	}
 	b.mu.Lock()
@@ -53,7 +54,7 @@ func (b *bangs) left(r session.Record) (all []*growth) {
 // onDiskLocked reads the messages of a session where it has some.
 func (b *bangs) onDiskLocked(id uuid.UUID) (all []*growth) {
 	for to := range b.places[id] {
-		outputs, err := b.Chats.outputsOf(to, id)
+		outputs, err := b.Chats.OutputsOf(to, id)
 		if err != nil {
 			b.Log.Warn("chats_unreadable", "error", err.Error())
 			continue
@@ -76,7 +77,7 @@ func (b *bangs) readPlacesLocked() {
 	if b.places != nil {
 		return
 	}
-	left, err := b.Chats.outputs()
+	left, err := b.Chats.Outputs()
 	if err != nil {
 		b.Log.Warn("chats_unreadable", "error", err.Error())
 		return
@@ -93,8 +94,8 @@ func (b *bangs) readPlacesLocked() {
 // same one.
 func (b *bangs) sameConversation(r session.Record) func(id uuid.UUID) bool {
 	list := b.Records.List()
-	last := successorIn(list, r).ID
+	last := conversation.SuccessorIn(list, r).ID
 	return func(id uuid.UUID) bool {
-		return id == r.ID || successorIn(list, session.Record{ID: id}).ID == last
+		return id == r.ID || conversation.SuccessorIn(list, session.Record{ID: id}).ID == last
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -48,9 +49,9 @@ func (b *bangs) parts(r session.Record, item transcript.Item) []render.Part {
 	case shown.Blank() && b.grownWith(r, item) == nil:
 		return nil
 	case shown.Blank():
-		return []render.Part{{Text: plain(b.words.Say(i18n.OutputNone))}}
+		return []render.Part{{Text: render.Plain(b.words.Say(i18n.OutputNone))}}
 	case note != "":
-		return []render.Part{{Text: render.Join(firstPart(shown), plain("\n"+note))}}
+		return []render.Part{{Text: render.Join(firstPart(shown), render.Plain("\n"+note))}}
 	case shown.Length() <= outputUnits && strings.Count(text, "\n") < outputHead+outputLines:
 		return []render.Part{{Text: shown}}
 	}
@@ -67,22 +68,22 @@ func (b *bangs) longParts(text string) []render.Part {
 	tail := atMost(rest[max(0, len(rest)-outputLines):], outputUnits, true)
 	parts := []render.Text{render.Pre(strings.Join(head, "\n"), "")}
 	if more := len(rest) - len(tail); more > 0 {
-		parts = append(parts, plain("\n"+b.words.Say(i18n.OutputMore, i18n.Args{"Count": more})+"\n"))
+		parts = append(parts, render.Plain("\n"+b.words.Say(i18n.OutputMore, i18n.Args{"Count": more})+"\n"))
 	}
 	parts = append(parts, render.Pre(strings.Join(tail, "\n"), ""))
 	if len(head)+len(tail) == 0 { // lines that are longer than a message
-		parts = []render.Text{plain(b.words.Say(i18n.OutputMore, i18n.Args{"Count": len(lines)}))}
+		parts = []render.Text{render.Plain(b.words.Say(i18n.OutputMore, i18n.Args{"Count": len(lines)}))}
 	}
 	return []render.Part{
 		{Text: render.Join(parts...)},
-		{Text: plain(b.words.Say(i18n.OutputFull, i18n.Args{"Count": len(lines)})),
+		{Text: render.Plain(b.words.Say(i18n.OutputFull, i18n.Args{"Count": len(lines)})),
 			File: &render.File{Name: "output.txt", Data: []byte(text + "\n")}},
 	}
 }
 
 // atMost is how many of the first lines, or of the last, a message has room for.
 func atMost(lines []string, units int, last bool) []string {
-	for len(lines) > 0 && plain(strings.Join(lines, "\n")).Length() > units {
+	for len(lines) > 0 && render.Plain(strings.Join(lines, "\n")).Length() > units {
 		if last {
 			lines = lines[1:]
 			continue
@@ -131,7 +132,7 @@ func readPersisted(transcript, path string) (string, error) {
 
 // commandText is a command as the first line of a message.
 func commandText(command string) render.Text {
-	return render.Join(render.Code("$ "+clipEnd(visible(strings.TrimPrefix(command, "!")), shownCommand)), plain("\n"))
+	return render.Join(render.Code("$ "+chat.Head(chat.Visible(strings.TrimPrefix(command, "!")), shownCommand)), render.Plain("\n"))
 }
 
 // shownCommand is how much of a command stands above what it has printed.
@@ -141,9 +142,9 @@ const shownCommand = 120
 func outputText(command string, rows []string, state string) render.Text {
 	text := commandText(command)
 	if out := render.Pre(strings.Join(rows, "\n"), ""); !out.Blank() {
-		text = render.Join(text, out, plain("\n"))
+		text = render.Join(text, out, render.Plain("\n"))
 	}
-	return render.Join(text, plain(state))
+	return render.Join(text, render.Plain(state))
 }
 
 func sameText(a, b render.Text) bool {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/lifecycle"
@@ -79,7 +80,7 @@ func (b *bangs) send(ctx context.Context, g *growth, m outbox.Message) error {
 		err = errors.New("its id is not known")
 	}
 	if err == nil {
-		b.at("output-sent")
+		b.At("output-sent")
 		o := g.of
 		o.Message = id
 		err = b.keep(g.to, o)
@@ -103,7 +104,7 @@ func (b *bangs) forgetLocked(g *growth) {
 	if g.message == 0 {
 		return
 	}
-	if err := b.Chats.changeOutput(g.to, g.message, func(*output) bool { return false }); err != nil {
+	if err := b.Chats.ChangeOutput(g.to, g.message, func(*conversation.Output) bool { return false }); err != nil {
 		b.Log.Warn("output_not_noted", "error", err.Error())
 	}
 	g.message = 0
@@ -134,7 +135,7 @@ func (b *bangs) tellStoppedLocked(ctx context.Context, g *growth) {
 	if err := b.Sender.Edit(ctx, g.to, g.message, outbox.Message{To: g.to, Text: text}); err != nil {
 		b.Log.Debug("edit_failed", "error", err.Error())
 	}
-	err := b.Chats.changeOutput(g.to, g.message, func(o *output) bool { o.Over, o.OverAt = true, g.stopped; return true })
+	err := b.Chats.ChangeOutput(g.to, g.message, func(o *conversation.Output) bool { o.Over, o.OverAt = true, g.stopped; return true })
 	if err != nil {
 		b.Log.Warn("output_not_noted", "error", err.Error())
 	}

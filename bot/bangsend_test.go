@@ -227,8 +227,8 @@ func TestP5_TheSameCommandAgainEndsTheFirst(t *testing.T) {
 func TestTheMessagesOfASessionAreKnownByIt(t *testing.T) {
 	w := newWorld(t)
 	r, other := w.session(t, "api", session.Running), w.session(t, "other", session.Running)
-	require.NoError(t, w.Chats.noteOutput(atAlice, output{Session: r.ID, Message: 1}))
-	require.NoError(t, w.Chats.noteOutput(inGroup, output{Session: other.ID, Message: 2}))
+	require.NoError(t, w.Chats.NoteOutput(atAlice, output{Session: r.ID, Message: 1}))
+	require.NoError(t, w.Chats.NoteOutput(inGroup, output{Session: other.ID, Message: 2}))
 	left := func() (messages []int) {
 		for _, g := range w.bangs.left(r) {
 			messages = append(messages, g.message)

@@ -13,8 +13,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/render"
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/process"
@@ -78,12 +81,6 @@ type Windows interface {
 	Told(ctx context.Context, all []lifecycle.Window) error
 }
 
-// Records reads the sessions there are.
-type Records interface {
-	Get(id uuid.UUID) (session.Record, bool)
-	List() []session.Record
-}
-
 // Sender is the outbox as the chat uses it. Post is durable when it returns;
 // Send returns when the Bot API took the message or refused it for good.
 type Sender interface {
@@ -139,10 +136,10 @@ const (
 // Deps are what a Bot works with.
 type Deps struct {
 	Sessions Sessions
-	Records  Records
+	Records  conversation.Records
 	Sender   Sender
 	Entries  Entries
-	Chats    *Chats
+	Chats    *conversation.Store
 	Relay    Relay
 	Asks     *ask.Store
 	Dialogs  *Dialogs
@@ -160,10 +157,17 @@ type Deps struct {
 	Failpoint func(name string)
 }
 
+// kernel is what every feature may use: how to speak, and what is known of conversations.
+type kernel struct {
+	*chat.Chat
+	*conversation.Book
+}
+
 // Bot answers people.
 type Bot struct {
 	Config
 	Deps
+	kernel
 	commands map[string]command
 	taps     map[string]tap
 	words    i18n.Words
@@ -181,6 +185,10 @@ type Bot struct {
 // New returns a Bot; Run makes the answers of agents flow.
 func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
+	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records,
+		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
+	b.Chat = &chat.Chat{Sender: d.Sender, Audience: b.Book, Words: b.words, Home: c.Home,
+		Now: func() time.Time { return b.Now() }, Log: d.Log, Failpoint: func(point string) { b.pass(point) }}
 	b.commands = b.commandTable()
 	b.taps = b.tapTable()
 	b.answers, b.asks, b.dialogs = newAnswers(b), newAsks(b), newDialogMessages(b)
@@ -225,7 +233,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update) error {
 	if err := b.rehomes.settle(ctx, m.Chat.ID); err != nil {
 		return err
 	}
-	b.at("accepted")
+	b.At("accepted")
 	b.unpark(m.Chat.ID)
 	in := b.atHome(incomingOf(key, m))
 	switch {
@@ -257,6 +265,12 @@ type incoming struct {
 	dir       string    // that directory
 }
 
+// meant is an incoming message as far as it says which session its sender means.
+func (b *Bot) meant(in incoming) conversation.Message {
+	ofBot := in.repliedOf != "" && strings.EqualFold(in.repliedOf, b.Username)
+	return conversation.Message{To: in.to, ReplyTo: in.repliedTo, OfBot: ofBot}
+}
+
 func incomingOf(key string, m *models.Message) incoming {
 	in := incoming{key: key, from: m.From.ID, message: m.ID, to: inbox.ConversationOf(m), sent: time.Unix(int64(m.Date), 0), quoted: sourceOf(m) != ""}
 	if to := m.ReplyToMessage; to != nil {
@@ -268,20 +282,7 @@ func incomingOf(key string, m *models.Message) incoming {
 	return in
 }
 
-// Hears says whether a person may speak in a chat: an allowed person, in a private
-// chat or in an allowed group. Who may not hears nothing at all: no answer, no
-// reaction, not even the end of a tap's waiting.
-func (b *Bot) Hears(person int64, chat models.Chat) bool {
-	return b.Allowed[person] && (chat.Type == models.ChatTypePrivate || b.inGroup(chat.ID))
-}
-
-// mayShow says whether a conversation still belongs to people who are allowed:
-// who was taken off the list gets nothing more.
-func (b *Bot) mayShow(to session.Conversation) bool {
-	return b.Allowed[to.ChatID] || b.inGroup(to.ChatID)
-}
-
-func (b *Bot) at(point string) {
+func (b *Bot) pass(point string) {
 	if b.Failpoint != nil {
 		b.Failpoint(point)
 	}
@@ -341,14 +342,9 @@ func splitCommand(text string) (name, to, rest string) {
 	return name, to, rest
 }
 
-// say posts one plain sentence: it is on disk when say returns.
-func (b *Bot) say(ctx context.Context, to session.Conversation, text string) error {
-	return b.post(ctx, to, plain(text), nil)
-}
-
 // UpdateFailed tells a person that a message of theirs was set aside.
 func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
-	if !b.Allowed[f.From] || !b.mayShow(f.Conversation) {
+	if !b.Allowed[f.From] || !b.MayShow(f.Conversation) {
 		return nil
 	}
 	if f.Tap {
@@ -363,14 +359,14 @@ func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 	}
 	if e, ok := errors.AsType[*fetchError](f.Err); ok {
 		text := b.words.Say(i18n.FileNotFetched, i18n.Args{"Name": e.name}) + "\n" + b.words.Say(i18n.NotDelivered)
-		return b.failed(ctx, f.Conversation, f.MessageID, plain(text), nil)
+		return b.Fail(ctx, f.Conversation, f.MessageID, render.Plain(text), nil)
 	}
 	key := i18n.UpdateFailed
 	if f.Unreadable {
 		key = i18n.Unreadable
 	}
 	if f.Update != nil && f.Update.EditedMessage != nil { // the message itself may be where it belongs
-		return b.warn(ctx, f.Conversation, f.MessageID, plain(b.words.Say(key)), nil)
+		return b.Warn(ctx, f.Conversation, f.MessageID, render.Plain(b.words.Say(key)), nil)
 	}
-	return b.failed(ctx, f.Conversation, f.MessageID, plain(b.words.Say(key)), nil)
+	return b.Fail(ctx, f.Conversation, f.MessageID, render.Plain(b.words.Say(key)), nil)
 }

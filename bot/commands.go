@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"ccbot/bot/chat"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -56,7 +57,7 @@ func (b *Bot) Published() map[string]string {
 }
 
 func (b *Bot) help(ctx context.Context, in incoming, _ string) error {
-	return b.say(ctx, in.to, b.words.Say(i18n.Help))
+	return b.Say(ctx, in.to, b.words.Say(i18n.Help))
 }
 
 // newSession opens a session: /new [name] [path]. The path is what begins with
@@ -68,21 +69,21 @@ func (b *Bot) newSession(ctx context.Context, in incoming, args string) error {
 		return err
 	}
 	if !b.inRoots(dir) {
-		return b.say(ctx, in.to, b.outsideRoots(dir))
+		return b.Say(ctx, in.to, b.outsideRoots(dir))
 	}
 	r, err := b.Sessions.Start(ctx, lifecycle.StartRequest{Name: name, Dir: dir,
 		Conversation: in.to, Owner: in.from, Origin: in.key})
 	if err != nil {
-		return b.explain(ctx, in.to, b.startFailure(err))
+		return b.Explain(ctx, in.to, b.startFailure(err))
 	}
 	if err := b.setCurrent(ctx, in.to, r.ID); err != nil {
 		return err
 	}
-	text := b.words.Say(i18n.Started, i18n.Args{"Name": r.Name, "Dir": b.short(r.Dir)})
+	text := b.words.Say(i18n.Started, i18n.Args{"Name": r.Name, "Dir": b.Short(r.Dir)})
 	if name != "" && r.Name != name {
 		text = b.words.Say(i18n.NameTaken, i18n.Args{"Name": r.Name, "Wanted": name}) + "\n" + text
 	}
-	return b.of(r.ID).post(ctx, in.to, marked(text, b.short(r.Dir)), nil)
+	return b.For(r.ID).Post(ctx, in.to, chat.Marked(text, b.Short(r.Dir)), nil)
 }
 
 // splitNew tells the name from the path. Quotes around either go: they are what
@@ -102,7 +103,7 @@ func splitNew(args string) (name, path string) {
 	if quoted {
 		path = strings.TrimRight(path, quotes)
 	}
-	return clipName(strings.Join(strings.Fields(visible(name)), "-")), path
+	return clipName(strings.Join(strings.Fields(chat.Visible(name)), "-")), path
 }
 
 // maxName is how long a name may be, in letters: it stands on buttons.
@@ -120,7 +121,7 @@ const quotes = "\"'“”„«»‘’"
 // current session's directory, and none is that directory itself, or home.
 func (b *Bot) resolveDir(to session.Conversation, path string) (string, error) {
 	base := b.Home
-	r, ok, err := b.current(to)
+	r, ok, err := b.CurrentSession(to)
 	if err != nil {
 		return "", err
 	}
@@ -168,7 +169,7 @@ func resolved(dir string) string {
 
 // stop sends Esc: it interrupts a turn, or denies an open dialog.
 func (b *Bot) stop(ctx context.Context, in incoming, args string) error {
-	r, ok, err := b.findFor(in, args, live)
+	r, ok, err := b.FindFor(b.meant(in), args, live)
 	if err != nil {
 		return err
 	}
@@ -177,21 +178,21 @@ func (b *Bot) stop(ctx context.Context, in incoming, args string) error {
 	}
 	err = b.interrupt(ctx, r.ID)
 	if errors.Is(err, lifecycle.ErrIdle) {
-		return b.of(r.ID).say(ctx, in.to, b.words.Say(i18n.StopNothing, i18n.Args{"Name": r.Name}))
+		return b.For(r.ID).Say(ctx, in.to, b.words.Say(i18n.StopNothing, i18n.Args{"Name": r.Name}))
 	}
 	if err != nil {
-		return b.explain(ctx, in.to, b.agentFailure(r, err))
+		return b.Explain(ctx, in.to, b.agentFailure(r, err))
 	}
-	b.Sender.React(ctx, in.to, in.message, reactionReceived) // what comes of it is told by the transcript
+	b.Sender.React(ctx, in.to, in.message, chat.ReactionReceived) // what comes of it is told by the transcript
 	return nil
 }
 
 // noSession says that there is no session to do it with, and what to do.
 func (b *Bot) noSession(ctx context.Context, in incoming, wanted string) error {
 	if wanted != "" {
-		return b.say(ctx, in.to, b.words.Say(i18n.NoSuchSession, i18n.Args{"Name": wanted}))
+		return b.Say(ctx, in.to, b.words.Say(i18n.NoSuchSession, i18n.Args{"Name": wanted}))
 	}
-	return b.say(ctx, in.to, b.noSessionText())
+	return b.Say(ctx, in.to, b.noSessionText())
 }
 
 func (b *Bot) noSessionText() string {

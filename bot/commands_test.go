@@ -34,7 +34,7 @@ func TestNewSession(t *testing.T) {
 		Owner: alice, Origin: key}, asked)
 	assert.Equal(t, []string{lines(w.word(i18n.NameTaken, i18n.Args{"Name": "api-2", "Wanted": "the-api"}),
 		w.word(i18n.Started, i18n.Args{"Name": "api-2", "Dir": "~/my code"}))}, w.sender.texts())
-	r, ok, err := w.current(atAlice)
+	r, ok, err := w.CurrentSession(atAlice)
 	require.NoError(t, err)
 	assert.True(t, ok)
 	assert.Equal(t, "api-2", r.Name)
@@ -98,7 +98,7 @@ func TestEveryStartFailureIsASentence(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			assert.Equal(t, tt.want(w), w.startFailure(deep(tt.err)).text.Text)
+			assert.Equal(t, tt.want(w), w.startFailure(deep(tt.err)).Text.Text)
 			w.sessions.start = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, deep(tt.err) }
 			w.mustHear(t, "/new x")
 			assert.Equal(t, []string{tt.want(w)}, w.sender.texts())
@@ -114,7 +114,7 @@ func TestMissingClaudeIsNamedAsConfigured(t *testing.T) {
 	_, err := exec.LookPath("/opt/none/claude-nightly")
 	require.Error(t, err)
 	err = fmt.Errorf("%w: %w", lifecycle.ErrNoClaude, err)
-	assert.Equal(t, w.word(i18n.ClaudeMissing, i18n.Args{"Command": "/opt/none/claude-nightly"}), w.startFailure(err).text.Text)
+	assert.Equal(t, w.word(i18n.ClaudeMissing, i18n.Args{"Command": "/opt/none/claude-nightly"}), w.startFailure(err).Text.Text)
 }
 
 // The roots may have been drawn tighter since the session was started.
@@ -219,7 +219,7 @@ func TestFind(t *testing.T) {
 		{"another case, as phones write it", "API", resumable, third},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, ok, err := w.find(atAlice, tt.arg, tt.fits)
+			r, ok, err := w.Find(atAlice, tt.arg, tt.fits)
 			require.NoError(t, err)
 			assert.Equal(t, tt.want.ID != uuid.Nil, ok)
 			if ok {
@@ -334,7 +334,7 @@ func TestShort(t *testing.T) {
 	w := newWorld(t)
 	for dir, want := range map[string]string{"/home/alice": "~", "/home/alice/x y": "~/x y", "/home/alicea": "/home/alicea",
 		"/home": "/home", "/": "/", "": ""} {
-		assert.Equal(t, want, w.short(dir), dir)
+		assert.Equal(t, want, w.Short(dir), dir)
 	}
 }
 
@@ -371,7 +371,7 @@ func TestAge(t *testing.T) {
 	for d, want := range map[time.Duration]string{-time.Hour: "0 s", 0: "0 s", time.Second: "1 s",
 		59 * time.Second: "59 s", time.Minute: "1 min", 59*time.Minute + 59*time.Second: "59 min",
 		time.Hour: "1 h", 23 * time.Hour: "23 h", 24 * time.Hour: "1 d", 240 * time.Hour: "10 d"} {
-		assert.Equal(t, want, w.age(d))
+		assert.Equal(t, want, w.Age(d))
 	}
 }
 
@@ -382,5 +382,5 @@ func TestAPathBelowAFileIsExplained(t *testing.T) {
 	err := lifecycle.CheckDir(filepath.Join(file, "below"))
 	require.Error(t, err)
 	w := newWorld(t)
-	assert.NotEqual(t, w.word(i18n.InternalError), w.startFailure(err).text.Text)
+	assert.NotEqual(t, w.word(i18n.InternalError), w.startFailure(err).Text.Text)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -73,7 +74,7 @@ func (b *Bot) changed(ctx context.Context, t tapEvent, a about) error {
 // redraw sets the message to what is true now.
 func (b *Bot) redraw(ctx context.Context, t tapEvent, a about) error {
 	text, buttons := b.writersMessage(a, t.from)
-	first := text.Split(limit)[0]
+	first := text.Split(render.Limit)[0]
 	return edited(b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: first, Buttons: buttons}))
 }
 
@@ -102,7 +103,7 @@ func (b *Bot) askEndWriters(ctx context.Context, t tapEvent, a about) error {
 	}
 	text := b.words.Say(question, i18n.Args{"Name": a.r.Name, "Processes": b.writerNames(a.writers)})
 	yes := fmt.Sprintf("%sdo:%s:%s:%d", a.scene, a.wish.data(), writersMark(identities(a.writers)), t.from)
-	return b.of(a.r.ID).post(ctx, t.to, plain(text), rows(2, b.button(word, yes, outbox.Danger), b.cancelButton(t.from)))
+	return b.For(a.r.ID).Post(ctx, t.to, render.Plain(text), chat.Rows(2, b.Button(word, yes, outbox.Danger), b.cancelButton(t.from)))
 }
 
 func (b *Bot) writerNames(all []lifecycle.Writer) string {
@@ -110,7 +111,7 @@ func (b *Bot) writerNames(all []lifecycle.Writer) string {
 	for _, w := range all {
 		names = append(names, b.processText(w.Process, w.Age))
 	}
-	return b.some(names, "; ")
+	return b.Some(names, "; ")
 }
 
 // endWriters ends the writers that a person has confirmed, and nothing else. A
@@ -125,7 +126,7 @@ func (b *Bot) endWriters(ctx context.Context, t tapEvent, a about) error {
 	endings, err := b.Sessions.EndWriters(ctx, a.r.ID, identities(a.writers))
 	if err != nil && len(endings) == 0 {
 		b.progress(ctx, t, b.words.Say(i18n.TakingFailed, names))
-		return b.explain(ctx, t.to, b.internal(err))
+		return b.Explain(ctx, t.to, b.Internal(err))
 	} else if err != nil { // what has ended is told all the same
 		b.Log.Error("record_not_saved", "session_id", a.r.ID.String(), "error", err.Error())
 	}
@@ -157,20 +158,20 @@ func (b *Bot) goOn(ctx context.Context, t tapEvent, a about, said []string) erro
 		return err
 	}
 	text, buttons := b.nobodyMessage(a)
-	return b.of(a.r.ID).post(ctx, t.to, render.Join(plain(strings.Join(said, "\n")+"\n"), text), buttons)
+	return b.For(a.r.ID).Post(ctx, t.to, render.Join(render.Plain(strings.Join(said, "\n")+"\n"), text), buttons)
 }
 
 // notEnded says who was not ended and why, and what can still be done.
 func (b *Bot) notEnded(ctx context.Context, t tapEvent, a about, said []string) error {
-	text := plain(strings.Join(said, "\n"))
+	text := render.Plain(strings.Join(said, "\n"))
 	now, err := b.Sessions.Writers(ctx, a.r.ID)
 	if err != nil {
 		b.Log.Warn("writers_unknown", "session_id", a.r.ID.String(), "error", err.Error())
-		return b.of(a.r.ID).post(ctx, t.to, text, nil)
+		return b.For(a.r.ID).Post(ctx, t.to, text, nil)
 	}
 	a.writers = now
 	rest, buttons := b.writersMessage(a, t.from)
-	return b.of(a.r.ID).post(ctx, t.to, render.Join(text, plain("\n\n"), rest), buttons)
+	return b.For(a.r.ID).Post(ctx, t.to, render.Join(text, render.Plain("\n\n"), rest), buttons)
 }
 
 // fork starts a session that begins with a copy of the conversation. An open
@@ -184,24 +185,24 @@ func (b *Bot) fork(ctx context.Context, t tapEvent, a about) error {
 	}
 	b.Sender.Answer(ctx, t.to, t.query, "", false)
 	if !b.inRoots(dir) {
-		return b.say(ctx, t.to, b.outsideRoots(dir))
+		return b.Say(ctx, t.to, b.outsideRoots(dir))
 	}
 	if a.scene == second {
 		why := fmt.Sprintf("left to another writer, asked for by %d", t.from)
 		if err := b.Sessions.Archive(ctx, a.r.ID, session.Archived, why); err != nil {
-			return b.explain(ctx, t.to, b.agentFailure(a.r, err))
+			return b.Explain(ctx, t.to, b.agentFailure(a.r, err))
 		}
 	}
 	r, err := b.Sessions.Start(ctx, lifecycle.StartRequest{Name: a.r.Name + "-fork", Dir: dir, Conversation: t.to,
 		Owner: t.from, Origin: origin, ForkOf: a.r.ClaudeSessionID})
 	if err != nil {
-		return b.explain(ctx, t.to, b.forkFailure(a, err))
+		return b.Explain(ctx, t.to, b.forkFailure(a, err))
 	}
 	if err := b.setCurrent(ctx, t.to, r.ID); err != nil {
 		return err
 	}
-	text := b.words.Say(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": a.r.Name, "Dir": b.short(r.Dir)})
-	if err := b.of(r.ID).post(ctx, t.to, marked(text, b.short(r.Dir)), nil); err != nil {
+	text := b.words.Say(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": a.r.Name, "Dir": b.Short(r.Dir)})
+	if err := b.For(r.ID).Post(ctx, t.to, chat.Marked(text, b.Short(r.Dir)), nil); err != nil {
 		return err
 	}
 	return b.spend(ctx, t)
@@ -209,15 +210,15 @@ func (b *Bot) fork(ctx context.Context, t tapEvent, a about) error {
 
 // forkFailure explains why a copy was not started. An open session was given up
 // for it already.
-func (b *Bot) forkFailure(a about, err error) failure {
+func (b *Bot) forkFailure(a about, err error) chat.Failure {
 	f := b.startFailure(err)
 	if a.scene != second {
 		return f
 	}
 	head := b.words.Say(i18n.ForkFailed, i18n.Args{"Name": a.r.Name})
-	f.text = render.Join(plain(head+"\n"), f.text)
+	f.Text = render.Join(render.Plain(head+"\n"), f.Text)
 	if now, ok := b.Records.Get(a.r.ID); ok {
-		f.buttons = b.resumeButton(now)
+		f.Buttons = b.resumeButton(now)
 	}
 	return f
 }
@@ -240,7 +241,7 @@ func (b *Bot) adopt(ctx context.Context, t tapEvent, a about) error {
 	one := a.writers[0]
 	if dir := cmp.Or(one.Cwd, a.r.Dir); !b.inRoots(dir) {
 		b.Sender.Answer(ctx, t.to, t.query, "", false)
-		return b.say(ctx, t.to, b.outsideRoots(dir))
+		return b.Say(ctx, t.to, b.outsideRoots(dir))
 	}
 	r, err := b.Sessions.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Identity, Claude: a.r.ClaudeSessionID, From: a.r.ID,
 		Asked: true, Rule: "chat.adopt", Why: fmt.Sprintf("asked for by %d", t.from)})
@@ -251,7 +252,7 @@ func (b *Bot) adopt(ctx context.Context, t tapEvent, a about) error {
 	if err := b.use(ctx, t.to, r); err != nil {
 		return err
 	}
-	if err := b.of(r.ID).say(ctx, t.to, b.adoptedText(i18n.Adopted, r, one.Pane.WindowName)); err != nil {
+	if err := b.For(r.ID).Say(ctx, t.to, b.adoptedText(i18n.Adopted, r, one.Pane.WindowName)); err != nil {
 		return err
 	}
 	return b.spend(ctx, t)

@@ -410,7 +410,7 @@ func TestAdopt(t *testing.T) {
 	w.again()
 	tap := dataOf(t, w, m, i18n.ButtonAdopt)
 	require.NoError(t, w.tap(t, bob, tap))
-	target := w.successor(w.record(t, r.ID))
+	target := w.Successor(w.record(t, r.ID))
 	assert.Equal(t, []string{"adopt 4123@41230 from " + r.ID.String(), "move " + target.ID.String() + " to 7"}, w.sessions.done())
 	assert.Equal(t, "api is back: I type into the window where you run it (mine), and never close it. "+
 		"No shell is in that window, so tmux closes it when api ends. "+

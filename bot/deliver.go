@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -118,5 +119,5 @@ func (a *answers) giveUp(ctx context.Context, r session.Record, p render.Part, w
 func (a *answers) postMarker(ctx context.Context, r session.Record) error {
 	desk := a.Sessions.Attach(r)
 	text := a.words.Say(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": desk})
-	return a.postUnder(ctx, outbox.Message{To: r.Conversation, Text: marked(text, desk), Session: r.ID, Rank: a.rank(r)})
+	return a.PostMessage(ctx, outbox.Message{To: r.Conversation, Text: chat.Marked(text, desk), Session: r.ID, Rank: a.rank(r)})
 }

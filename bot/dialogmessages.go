@@ -51,7 +51,7 @@ func (d *dialogMessages) takeUp(ctx context.Context, one shownDialog) error {
 // open shows a dialog. One that is shown already, as after a restart, stays in
 // its message; another one has a message of its own, which makes a sound.
 func (d *dialogMessages) open(ctx context.Context, id uuid.UUID, mark string, m outbox.Message) error {
-	if !d.mayShow(m.To) {
+	if !d.MayShow(m.To) {
 		d.Log.Info("not_told", "chat_id", m.To.ChatID, "why", "nobody there is allowed any more")
 		return nil
 	}
@@ -179,13 +179,13 @@ func (d *dialogMessages) close(ctx context.Context, id uuid.UUID) error {
 func (d *dialogMessages) closed(one shownDialog) shownDialog {
 	one.Closed = true
 	one.Message.Buttons = nil
-	one.Message.Text = render.Join(one.Message.Text, plain("\n\n"+d.words.Say(i18n.DialogClosed)))
+	one.Message.Text = render.Join(one.Message.Text, render.Plain("\n\n"+d.words.Say(i18n.DialogClosed)))
 	return one
 }
 
 // edit shows a message as it is now. It does not wait.
 func (d *dialogMessages) edit(ctx context.Context, one shownDialog) {
-	if one.ID == 0 || !d.mayShow(one.to()) {
+	if one.ID == 0 || !d.MayShow(one.to()) {
 		return
 	}
 	if err := d.Sender.Edit(ctx, one.to(), one.ID, one.Message); err != nil {

@@ -12,7 +12,9 @@ import (
 
 	"github.com/go-telegram/bot/models"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -58,7 +60,7 @@ func (b *Bot) edited(ctx context.Context, in incoming, m *models.Message) error 
 		return err
 	}
 	b.heard.note(in.to, m)
-	b.mark(ctx, in.to, in.message, reactionStored)
+	b.Mark(ctx, in.to, in.message, chat.ReactionStored)
 	return nil
 }
 
@@ -196,7 +198,7 @@ func (b *Bot) tellTooLate(ctx context.Context, in incoming, m *models.Message) e
 
 // tellEdit says what an edit does not change, once.
 func (b *Bot) tellEdit(ctx context.Context, in incoming, m *models.Message, why i18n.Key) error {
-	if err := b.warn(ctx, in.to, in.message, plain(b.words.Say(why)), nil); err != nil {
+	if err := b.Warn(ctx, in.to, in.message, render.Plain(b.words.Say(why)), nil); err != nil {
 		return err
 	}
 	b.heard.note(in.to, m)

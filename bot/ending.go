@@ -7,7 +7,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 )
@@ -24,15 +26,15 @@ func (b *Bot) done(ctx context.Context, in incoming, arg string) error {
 
 // askEnd asks first; only who asked may confirm, so their id is in the button.
 func (b *Bot) askEnd(ctx context.Context, in incoming, arg, verb string, question, word i18n.Key) error {
-	r, ok, err := b.findFor(in, arg, endable)
+	r, ok, err := b.FindFor(b.meant(in), arg, endable)
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return b.noSession(ctx, in, arg)
 	}
-	return b.of(r.ID).post(ctx, in.to, plain(b.words.Say(question, i18n.Args{"Name": r.Name})), rows(2,
-		b.button(word, fmt.Sprintf("%s:%s:%d:%s", verb, ref(r.ID), in.from, life(r)), outbox.Danger),
+	return b.For(r.ID).Post(ctx, in.to, render.Plain(b.words.Say(question, i18n.Args{"Name": r.Name})), chat.Rows(2,
+		b.Button(word, fmt.Sprintf("%s:%s:%d:%s", verb, ref(r.ID), in.from, life(r)), outbox.Danger),
 		b.cancelButton(in.from)))
 }
 
@@ -42,7 +44,7 @@ func life(r session.Record) string { return strconv.FormatInt(r.StartedAt.Unix()
 
 // cancelButton takes a question back; only who was asked may.
 func (b *Bot) cancelButton(asked int64) outbox.Button {
-	return b.button(i18n.ButtonCancel, fmt.Sprintf("no:%d", asked), "")
+	return b.Button(i18n.ButtonCancel, fmt.Sprintf("no:%d", asked), "")
 }
 
 // end archives a session that a person confirmed, and gives the receipt.
@@ -52,7 +54,7 @@ func (b *Bot) end(ctx context.Context, t tapEvent, id uuid.UUID, final session.S
 		return b.stale(ctx, t)
 	}
 	b.Sender.Answer(ctx, t.to, t.query, "", false)
-	ending := plain(b.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name}))
+	ending := render.Plain(b.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name}))
 	if err := b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: ending}); err != nil {
 		b.Log.Debug("edit_failed", "error", err.Error())
 	}
@@ -60,7 +62,7 @@ func (b *Bot) end(ctx context.Context, t tapEvent, id uuid.UUID, final session.S
 		return err
 	}
 	if err := b.Sessions.Archive(ctx, id, final, fmt.Sprintf("asked for by %d", t.from)); err != nil {
-		return b.explain(ctx, t.to, b.agentFailure(r, err))
+		return b.Explain(ctx, t.to, b.agentFailure(r, err))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -27,14 +28,6 @@ var keyRows = [][][2]string{
 // lookRows are those of them that choose nothing.
 var lookRows = [][][2]string{keyRows[0], {{"Esc", "esc"}}}
 
-// clipEnd keeps the beginning of a text.
-func clipEnd(text string, letters int) string {
-	if all := []rune(text); len(all) > letters {
-		return string(all[:letters-1]) + "…"
-	}
-	return text
-}
-
 // shownOptions bounds the options that have a button; the keys reach any other.
 const shownOptions = 12
 
@@ -45,17 +38,17 @@ const closedRoom = 300
 // button per option it shows, and keys. Each button names what it was drawn for.
 func (b *Bot) dialogMessage(head, hint string, r session.Record, d lifecycle.Dialog) outbox.Message {
 	attach := b.Sessions.Attach(r)
-	foot := marked("\n"+b.words.Say(i18n.AttachHint, i18n.Args{"Command": attach})+hint, attach)
+	foot := chat.Marked("\n"+b.words.Say(i18n.AttachHint, i18n.Args{"Command": attach})+hint, attach)
 	floods := b.asks.floods(r.ID)
-	warning := plain("\n" + b.words.Say(i18n.DialogNotWhole))
+	warning := render.Plain("\n" + b.words.Say(i18n.DialogNotWhole))
 	if floods {
-		warning = plain("\n" + b.words.Say(i18n.AskFlood, i18n.Args{"Name": r.Name}))
+		warning = render.Plain("\n" + b.words.Say(i18n.AskFlood, i18n.Args{"Name": r.Name}))
 	}
-	text := []render.Text{plain(head)}
+	text := []render.Text{render.Plain(head)}
 	shown, whole := shownDialogText(d)
-	parts := shown.Split(limit - closedRoom - text[0].Length() - foot.Length() - warning.Length())
+	parts := shown.Split(render.Limit - closedRoom - text[0].Length() - foot.Length() - warning.Length())
 	if len(parts) > 0 {
-		text = append(text, plain("\n"), parts[len(parts)-1]) // the options stand at the end
+		text = append(text, render.Plain("\n"), parts[len(parts)-1]) // the options stand at the end
 	}
 	if whole = whole && len(parts) < 2 && !floods; !whole {
 		text = append(text, warning)
@@ -67,7 +60,7 @@ func (b *Bot) dialogMessage(head, hint string, r session.Record, d lifecycle.Dia
 // cannot be seen. It is not whole where something of what an answer would allow
 // may be out of sight: then nothing may be chosen from the chat.
 func shownDialogText(d lifecycle.Dialog) (text render.Text, whole bool) {
-	screen := tightScreen(strings.Join(d.Lines, "\n"))
+	screen := chat.TightScreen(strings.Join(d.Lines, "\n"))
 	signs := ask.Visible(screen)
 	return render.Pre(signs, ""), d.Whole && signs == screen
 }
@@ -90,7 +83,7 @@ func dialogButtons(id uuid.UUID, d lifecycle.Dialog, whole bool) [][]outbox.Butt
 	}
 	var all [][]outbox.Button
 	for i, label := range options {
-		text := clipEnd(visible(label), 60)
+		text := chat.Head(chat.Visible(label), 60)
 		if text == "" {
 			text = strconv.Itoa(i + 1)
 		}

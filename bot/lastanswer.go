@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -30,7 +31,7 @@ func (a *answers) showRecalled(ctx context.Context, r session.Record) {
 	to, ok := a.opened[r.ID]
 	delete(a.opened, r.ID)
 	a.mu.Unlock()
-	if !ok || len(r.Cursors) == 0 || !a.mayShow(to) {
+	if !ok || len(r.Cursors) == 0 || !a.MayShow(to) {
 		return
 	}
 	defer func() {
@@ -57,7 +58,7 @@ func (a *answers) showLast(ctx context.Context, r session.Record) error {
 	}
 	parts = merged(parts)
 	if over := len(parts) - mostRecalled; over > 0 {
-		parts = append([]render.Part{{Text: plain(a.words.Say(i18n.AnswersBefore))}}, parts[over:]...)
+		parts = append([]render.Part{{Text: render.Plain(a.words.Say(i18n.AnswersBefore))}}, parts[over:]...)
 	}
 	if len(parts) > 0 {
 		if err := a.deliverAll(ctx, r, headed(r, parts)); err != nil {
@@ -73,7 +74,7 @@ const mostRecalled = 20
 // missed is what was said before the cursor and is not in the conversation in full.
 func (a *answers) missed(r session.Record) ([]transcript.Item, error) {
 	before := r.Cursors[0]
-	had, known := a.Chats.hadOf(r.Conversation, r.ID)
+	had, known := a.Chats.ReadMarkOf(r.Conversation, r.ID)
 	switch {
 	case known && had.Since == nil:
 		return nil, nil
@@ -89,7 +90,7 @@ func merged(all []render.Part) (parts []render.Part) {
 	for _, p := range all {
 		if n := len(parts); n > 0 && fitTogether(parts[n-1], p) {
 			last := &parts[n-1]
-			last.Text = paragraphs(last.Text, p.Text)
+			last.Text = chat.Paragraphs(last.Text, p.Text)
 			if last.Rich != "" {
 				last.Rich += "\n\n" + p.Rich
 			}

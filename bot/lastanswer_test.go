@@ -28,7 +28,7 @@ func TestP5_ANoticedAnswerIsShownInFullWhenItIsOpened(t *testing.T) {
 		t.Run(string(state), func(t *testing.T) {
 			w := newWorld(t)
 			r := w.beside(t, state, promptLine("first"), says("old"), turnEnd, promptLine("second"), says("Let me look."), toolUse, says(answer), turnEnd)
-			front := w.currentID(atAlice)
+			front := w.CurrentID(atAlice)
 			w.running(t)
 			require.Eventually(t, func() bool { return len(w.sender.texts()) == 2 }, patience, time.Millisecond)
 			end, err := transcript.End(w.cursors(r)[0].Path)
@@ -44,9 +44,9 @@ func TestP5_ANoticedAnswerIsShownInFullWhenItIsOpened(t *testing.T) {
 			assert.Equal(t, cursors, w.cursors(r), "no cursor moves")
 			assert.Equal(t, 1, w.sender.spent, "the button is used up")
 			if state.Live() {
-				assert.Equal(t, r.ID, w.currentID(atAlice))
+				assert.Equal(t, r.ID, w.CurrentID(atAlice))
 			} else {
-				assert.Equal(t, front, w.currentID(atAlice), "what is over does not become current")
+				assert.Equal(t, front, w.CurrentID(atAlice), "what is over does not become current")
 			}
 			for _, m := range w.sender.sent {
 				assert.Equal(t, r.ID, m.Session)
@@ -100,7 +100,7 @@ func TestP5_OpeningShowsAllThatWasOnlyNoticed(t *testing.T) {
 	require.Eventually(t, func() bool {
 		next, err := OpenChats(filepath.Join(w.dir, "chats")) // as a restart would
 		require.NoError(t, err)
-		had, known := next.hadOf(atAlice, r.ID)
+		had, known := next.ReadMarkOf(atAlice, r.ID)
 		return known && had.Since == nil
 	}, patience, time.Millisecond)
 	require.NoError(t, w.tap(t, alice, "cur:"+ref(front.ID)))

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -36,12 +37,12 @@ func (b *Bot) lostButtons(a *account) [][]outbox.Button {
 	}
 	byEnd := func(a, c session.Record) int { return a.EndedAt.Compare(c.EndedAt) }
 	from, until := slices.MinFunc(offered, byEnd).EndedAt.UnixMilli(), slices.MaxFunc(offered, byEnd).EndedAt.UnixMilli()
-	all := b.button(i18n.ButtonResumeAll, fmt.Sprintf("rall:%d:%d", from, until), outbox.Primary)
+	all := b.Button(i18n.ButtonResumeAll, fmt.Sprintf("rall:%d:%d", from, until), outbox.Primary)
 	if len(offered) == 1 {
 		all.Text = b.words.Say(i18n.ButtonResume)
-		return rows(1, all)
+		return chat.Rows(1, all)
 	}
-	return rows(2, all, b.button(i18n.ButtonPick, fmt.Sprintf("rpick:%d:%d", from, until), ""))
+	return chat.Rows(2, all, b.Button(i18n.ButtonPick, fmt.Sprintf("rpick:%d:%d", from, until), ""))
 }
 
 // lostSince are the sessions of a conversation that a button is about, oldest
@@ -57,7 +58,7 @@ func (b *Bot) lostSince(t tapEvent) (list []session.Record, ok bool) {
 		return nil, false
 	}
 	for _, r := range b.Records.List() {
-		here := r.Conversation == t.to || b.isHomeless(r) && b.isHome(t.to)
+		here := r.Conversation == t.to || b.isHomeless(r) && b.IsPrivate(t.to)
 		if at := r.EndedAt.UnixMilli(); here && wentDown(r) && from <= at && at <= until {
 			list = append(list, r)
 		}
@@ -132,7 +133,7 @@ func (b *Bot) bringAllBack(ctx context.Context, to session.Conversation, from in
 // settleCurrent makes one of the sessions that came back the current one, where
 // no open session is.
 func (b *Bot) settleCurrent(ctx context.Context, to session.Conversation, back []session.Record) error {
-	now, ok, err := b.current(to)
+	now, ok, err := b.CurrentSession(to)
 	if err != nil || ok && now.State.Live() {
 		return err
 	}

@@ -145,7 +145,7 @@ func TestResumeAllLeavesTheCurrentSession(t *testing.T) {
 	w, _, m = wentDownWorld(t)
 	w.currentSession(t, "ended", session.Archived)
 	require.NoError(t, w.tapIn(t, alice, atAlice, m, dataOf(t, w, m, i18n.ButtonResumeAll)))
-	now, ok, err := w.current(atAlice)
+	now, ok, err := w.CurrentSession(atAlice)
 	require.NoError(t, err)
 	assert.True(t, ok && now.State.Live(), "one of them takes an ended one's place")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/received"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -105,7 +106,7 @@ func (a attachment) shown() string { return received.SafeName(a.called("")) }
 func (b *Bot) media(ctx context.Context, in incoming, m *models.Message) error {
 	a, ok := attached(m)
 	if !ok {
-		return b.failed(ctx, in.to, in.message, plain(b.words.Say(i18n.MediaUnknown)), nil)
+		return b.Fail(ctx, in.to, in.message, render.Plain(b.words.Say(i18n.MediaUnknown)), nil)
 	}
 	if m.MediaGroupID != "" {
 		return b.albums.gather(ctx, in, m, a)
@@ -116,7 +117,7 @@ func (b *Bot) media(ctx context.Context, in incoming, m *models.Message) error {
 	}
 	in, err = b.receive(ctx, in, r, a)
 	if problem := (*fileProblem)(nil); errors.As(err, &problem) {
-		return b.failed(ctx, in.to, in.message, plain(problem.text+"\n"+b.words.Say(i18n.NotDelivered)), nil)
+		return b.Fail(ctx, in.to, in.message, render.Plain(problem.text+"\n"+b.words.Say(i18n.NotDelivered)), nil)
 	}
 	if err != nil {
 		return err
@@ -151,10 +152,10 @@ func takesFiles(r session.Record) bool { return r.State.Live() || resumable(r) }
 // or that goes on with that one's conversation.
 func (b *Bot) addressed(in incoming) (session.Record, bool, error) {
 	if in.session == uuid.Nil {
-		return b.target(in)
+		return b.Target(b.meant(in))
 	}
 	r, ok := b.Records.Get(in.session)
-	return b.successor(r), ok, nil
+	return b.Successor(r), ok, nil
 }
 
 // fileProblem is why a file is not passed on: a sentence for who sent it.

@@ -11,26 +11,6 @@ import (
 	"ccbot/lifecycle"
 )
 
-// successor is the session that goes on with the conversation of r: r itself
-// where nobody took it over, or where that one is not known any more.
-func (b *Bot) successor(r session.Record) session.Record { return successorIn(b.Records.List(), r) }
-
-// successorIn is successor for who asks for many: a list of all sessions is a
-// copy of all sessions.
-func successorIn(list []session.Record, r session.Record) session.Record {
-	if next, ok := session.Successor(list, r.ID); ok {
-		return next
-	}
-	return r
-}
-
-// moved says whether another session that is open goes on with the conversation.
-func (b *Bot) moved(id uuid.UUID) bool {
-	r, ok := b.Records.Get(id)
-	next := b.successor(r)
-	return ok && next.ID != id && next.State.Live()
-}
-
 // movedTo is the session that lifecycle refuses another one for: it goes on with
 // that one's conversation since a moment.
 func (b *Bot) movedTo(err error) (session.Record, bool) {
@@ -58,12 +38,12 @@ func (b *Bot) tellMoved(ctx context.Context, n lifecycle.Note) error {
 	if n.Session.Binding != nil {
 		window = n.Session.Binding.Window
 	}
-	return b.of(n.Session.ID).say(ctx, n.Session.Conversation, b.adoptedText(i18n.Moved, n.Session, window))
+	return b.For(n.Session.ID).Say(ctx, n.Session.Conversation, b.adoptedText(i18n.Moved, n.Session, window))
 }
 
 // replaceCurrent makes a session current wherever another one is.
 func (b *Bot) replaceCurrent(ctx context.Context, from, to uuid.UUID) error {
-	chats, err := b.Chats.Conversations()
+	chats, err := b.Chats.All()
 	if err != nil {
 		return err
 	}

@@ -166,7 +166,7 @@ func TestASessionThatNamesItselfIsNotWaitedFor(t *testing.T) {
 	c := transcriptOf(t, "t.jsonl", says("one"))
 	r := w.currentSession(t, "api", session.Running, c)
 	w.records.change(r.ID, func(r *session.Record) { r.TookOver = r.ID })
-	assert.Equal(t, r.ID, w.successor(r).ID)
+	assert.Equal(t, r.ID, w.Successor(r).ID)
 	w.running(t)
 	require.Eventually(t, func() bool { return slices.Equal([]string{"one"}, w.sender.answersSent()) }, patience, time.Millisecond)
 }
@@ -178,19 +178,19 @@ func TestSuccessorsAreFollowedToTheEnd(t *testing.T) {
 	w.records.change(second.ID, func(r *session.Record) { r.State, r.Closed = session.Lost, session.ClosedTransferred })
 	w.records.change(third.ID, func(r *session.Record) { r.TookOver = second.ID })
 	for _, r := range []session.Record{first, w.record(t, second.ID), third} {
-		assert.Equal(t, third.ID, w.successor(r).ID)
+		assert.Equal(t, third.ID, w.Successor(r).ID)
 	}
-	assert.True(t, w.moved(first.ID))
-	assert.False(t, w.moved(third.ID))
-	assert.False(t, w.moved(uuid.New()))
+	assert.True(t, w.GoesOn(first.ID))
+	assert.False(t, w.GoesOn(third.ID))
+	assert.False(t, w.GoesOn(uuid.New()))
 
 	w.records.change(second.ID, func(r *session.Record) { r.Closed = "" })
-	assert.Equal(t, third.ID, w.successor(first).ID, "a crash may come before the source knows")
+	assert.Equal(t, third.ID, w.Successor(first).ID, "a crash may come before the source knows")
 
 	w.records.change(third.ID, func(r *session.Record) { r.Closed = session.ClosedTransferred })
-	assert.Equal(t, third.ID, w.successor(first).ID, "whoever went on is not known any more")
+	assert.Equal(t, third.ID, w.Successor(first).ID, "whoever went on is not known any more")
 	w.records.change(first.ID, func(r *session.Record) { r.TookOver = third.ID })
-	w.successor(first) // a ring ends somewhere
+	w.Successor(first) // a ring ends somewhere
 	assert.Nil(t, w.resumeButton(w.record(t, third.ID)))
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -27,12 +28,12 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 		b.answers.follow(n.Session)
 		return nil
 	case lifecycle.NoteTyped:
-		b.markPrompt(ctx, n, reactionTyped)
+		b.markPrompt(ctx, n, chat.ReactionTyped)
 		return nil
 	case lifecycle.NoteDelivered:
 		b.turnBegun(n)
 		b.bangs.begun(ctx, n)
-		b.markPrompt(ctx, n, reactionReceived)
+		b.markPrompt(ctx, n, chat.ReactionReceived)
 		return nil
 	case lifecycle.NoteReady:
 		return b.tellReady(ctx, n.Session)
@@ -51,7 +52,7 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 	case lifecycle.NoteHeldBash:
 		return b.reply(ctx, n, b.words.Say(i18n.HeldBash, name))
 	case lifecycle.NoteHeldDraft:
-		return b.reply(ctx, n, b.words.Say(i18n.HeldDraft, name), b.button(i18n.ButtonSendAnyway, "any:"+n.Prompt.Key, ""))
+		return b.reply(ctx, n, b.words.Say(i18n.HeldDraft, name), b.Button(i18n.ButtonSendAnyway, "any:"+n.Prompt.Key, ""))
 	case lifecycle.NoteDraftCleared:
 		return b.tellDraft(ctx, n)
 	case lifecycle.NoteSecondWriter:
@@ -63,7 +64,7 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 	case lifecycle.NoteFailed:
 		return b.postScreen(ctx, n, b.words.Say(i18n.FailedScreen, name), b.waiting(n))
 	case lifecycle.NoteLost:
-		return b.of(n.Session.ID).post(ctx, to, plain(b.words.Say(i18n.Lost, name)+b.waiting(n)), b.comeBack(n))
+		return b.For(n.Session.ID).Post(ctx, to, render.Plain(b.words.Say(i18n.Lost, name)+b.waiting(n)), b.comeBack(n))
 	case lifecycle.NoteStopped:
 		return b.tellStopped(ctx, n)
 	case lifecycle.NoteEnded:
@@ -85,7 +86,7 @@ func (b *Bot) tellReady(ctx context.Context, r session.Record) error {
 	if all := b.Sessions.Answerers(r); len(all) > 0 {
 		text += "\n" + ask.ProjectAnswers(b.words, all)
 	}
-	return b.of(r.ID).say(ctx, r.Conversation, text)
+	return b.For(r.ID).Say(ctx, r.Conversation, text)
 }
 
 // closeOver ends what waits for an answer of a session that is over.
@@ -109,33 +110,33 @@ func (b *Bot) attachHint(n lifecycle.Note) string {
 
 // postScreen tells something with the terminal's screen below it.
 func (b *Bot) postScreen(ctx context.Context, n lifecycle.Note, head, foot string) error {
-	text := plain(head)
-	if screen := screenText(n.Screen); !screen.Blank() {
+	text := render.Plain(head)
+	if screen := chat.Screen(n.Screen); !screen.Blank() {
 		if over := n.Session.Exit != nil; over {
-			text = plain(head + " " + b.words.Say(i18n.LastScreen))
+			text = render.Plain(head + " " + b.words.Say(i18n.LastScreen))
 		}
-		text = render.Join(text, plain("\n"), screen)
+		text = render.Join(text, render.Plain("\n"), screen)
 	}
 	if foot != "" {
-		text = render.Join(text, marked("\n"+strings.TrimPrefix(foot, "\n"), n.Attach))
+		text = render.Join(text, chat.Marked("\n"+strings.TrimPrefix(foot, "\n"), n.Attach))
 	}
 	var buttons [][]outbox.Button
 	if n.Kind == lifecycle.NoteFailed || n.Kind == lifecycle.NoteEnded {
 		buttons = b.comeBack(n)
 	}
-	return b.of(n.Session.ID).post(ctx, n.Session.Conversation, text, buttons)
+	return b.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, buttons)
 }
 
 // comeBack is the [Resume] under the news of an end.
 func (b *Bot) comeBack(n lifecycle.Note) [][]outbox.Button {
-	return rows(1, b.button(i18n.ButtonResume, "res:"+ref(n.Session.ID), outbox.Primary))
+	return chat.Rows(1, b.Button(i18n.ButtonResume, "res:"+ref(n.Session.ID), outbox.Primary))
 }
 
 func (b *Bot) tellEnded(ctx context.Context, n lifecycle.Note) error {
 	e := n.Session.Exit
 	args := i18n.Args{"Name": n.Session.Name}
 	if e == nil || !e.Crashed() {
-		return b.of(n.Session.ID).post(ctx, n.Session.Conversation, plain(b.words.Say(i18n.Ended, args)+b.waiting(n)), b.comeBack(n))
+		return b.For(n.Session.ID).Post(ctx, n.Session.Conversation, render.Plain(b.words.Say(i18n.Ended, args)+b.waiting(n)), b.comeBack(n))
 	}
 	args["Status"], args["Signal"] = e.Status, e.Signal
 	key := i18n.CrashedStatus
@@ -156,8 +157,8 @@ func (b *Bot) waiting(n lifecycle.Note) string {
 // tellDraft shows what a person had typed into the box, in full: it is about to
 // be taken out there.
 func (b *Bot) tellDraft(ctx context.Context, n lifecycle.Note) error {
-	head := plain(b.words.Say(i18n.DraftCleared, i18n.Args{"Name": n.Session.Name}) + "\n")
-	return b.of(n.Session.ID).post(ctx, n.Session.Conversation, render.Join(head, render.Pre(n.Draft, "")), nil)
+	head := render.Plain(b.words.Say(i18n.DraftCleared, i18n.Args{"Name": n.Session.Name}) + "\n")
+	return b.For(n.Session.ID).Post(ctx, n.Session.Conversation, render.Join(head, render.Pre(n.Draft, "")), nil)
 }
 
 // reply says something about one message, under it.
@@ -166,7 +167,7 @@ func (b *Bot) reply(ctx context.Context, n lifecycle.Note, text string, buttons 
 	if err != nil {
 		return err
 	}
-	return b.postUnder(ctx, outbox.Message{To: e.Conversation, Text: plain(text), ReplyTo: e.MessageID, Silent: true, Buttons: rows(2, buttons...)})
+	return b.PostMessage(ctx, outbox.Message{To: e.Conversation, Text: render.Plain(text), ReplyTo: e.MessageID, Silent: true, Buttons: chat.Rows(2, buttons...)})
 }
 
 // markPrompt says with a reaction how far a prompt is.
@@ -176,8 +177,8 @@ func (b *Bot) markPrompt(ctx context.Context, n lifecycle.Note, reaction string)
 		b.Log.Debug("receipt_without_entry", "error", err.Error())
 		return
 	}
-	b.mark(ctx, e.Conversation, e.MessageID, reaction)
-	if b.mayShow(e.Conversation) {
+	b.Mark(ctx, e.Conversation, e.MessageID, reaction)
+	if b.MayShow(e.Conversation) {
 		b.Sender.Typing(ctx, e.Conversation)
 	}
 }
@@ -190,11 +191,11 @@ func (b *Bot) tellUnproven(ctx context.Context, n lifecycle.Note) error {
 		return err
 	}
 	head := b.words.Say(i18n.Unproven, i18n.Args{"Name": n.Session.Name, "Time": e.Received.Local().Format("15:04")})
-	text := render.Join(plain(head+"\n"), quoted(n.Prompt.Text))
+	text := render.Join(render.Plain(head+"\n"), chat.Quoted(n.Prompt.Text))
 	if n.InBox {
-		text = render.Join(text, plain("\n"+b.words.Say(i18n.UnprovenInBox)))
+		text = render.Join(text, render.Plain("\n"+b.words.Say(i18n.UnprovenInBox)))
 	}
-	return b.failed(ctx, e.Conversation, e.MessageID, text, rows(2,
-		b.button(i18n.ButtonSendAgain, "again:"+e.Key, outbox.Primary),
-		b.button(i18n.ButtonDrop, "drop:"+e.Key, "")))
+	return b.Fail(ctx, e.Conversation, e.MessageID, text, chat.Rows(2,
+		b.Button(i18n.ButtonSendAgain, "again:"+e.Key, outbox.Primary),
+		b.Button(i18n.ButtonDrop, "drop:"+e.Key, "")))
 }

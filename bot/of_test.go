@@ -20,9 +20,9 @@ func TestALongNoticeIsOnePost(t *testing.T) {
 		posted = append(posted, m)
 		return nil
 	}
-	require.NoError(t, w.warn(t.Context(), atAlice, 7, long, buttons))
-	require.NoError(t, w.post(t.Context(), atAlice, long, buttons))
-	require.NoError(t, w.post(t.Context(), atAlice, plain(" "), nil), "there is nothing to see in it")
+	require.NoError(t, w.Warn(t.Context(), atAlice, 7, long, buttons))
+	require.NoError(t, w.Post(t.Context(), atAlice, long, buttons))
+	require.NoError(t, w.Post(t.Context(), atAlice, plain(" "), nil), "there is nothing to see in it")
 	require.Len(t, posted, 2)
 	assert.Equal(t, 7, posted[0].ReplyTo)
 	assert.Equal(t, long.Text, posted[1].Text.Text)

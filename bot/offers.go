@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/internal/transcript"
@@ -18,23 +20,23 @@ import (
 )
 
 // dirRefusal says that a session's directory cannot be used, and offers others.
-func (b *Bot) dirRefusal(c comeback, e *lifecycle.DirError) failure {
+func (b *Bot) dirRefusal(c comeback, e *lifecycle.DirError) chat.Failure {
 	word := i18n.DirNoAccess
 	var buttons []outbox.Button
 	switch e.Why {
 	case lifecycle.DirMissing:
 		word = i18n.DirGone
-		buttons = append(buttons, b.button(i18n.ButtonMakeDir, "mkd:"+c.data(), ""))
+		buttons = append(buttons, b.Button(i18n.ButtonMakeDir, "mkd:"+c.data(), ""))
 	case lifecycle.DirNotADir:
 		word = i18n.DirNotADir
 	}
 	for _, dir := range b.otherDirs(e.Dir) {
 		q := c.wish
 		q.dir = dir
-		buttons = append(buttons, outbox.Button{Text: clip(b.short(dir), 40), Data: "res:" + q.data()})
+		buttons = append(buttons, outbox.Button{Text: chat.Tail(b.Short(dir), 40), Data: "res:" + q.data()})
 	}
-	text := b.words.Say(word, i18n.Args{"Name": c.r.Name, "Dir": b.short(e.Dir)})
-	return failure{text: marked(text, b.short(e.Dir)), buttons: rows(1, buttons...)}
+	text := b.words.Say(word, i18n.Args{"Name": c.r.Name, "Dir": b.Short(e.Dir)})
+	return chat.Failure{Text: chat.Marked(text, b.Short(e.Dir)), Buttons: chat.Rows(1, buttons...)}
 }
 
 // shownDirs bounds the directories that are offered; a path reaches any other.
@@ -69,8 +71,8 @@ func (b *Bot) tapMakeDir(ctx context.Context, t tapEvent) error {
 	}
 	if err := b.makeDir(dir); err != nil {
 		b.Sender.Answer(ctx, t.to, t.query, "", false)
-		args := i18n.Args{"Path": b.short(dir), "Reason": reason(err)}
-		return b.explain(ctx, t.to, failure{text: plain(b.words.Say(i18n.MakeDirFailed, args)), err: err})
+		args := i18n.Args{"Path": b.Short(dir), "Reason": reason(err)}
+		return b.Explain(ctx, t.to, chat.Failure{Text: render.Plain(b.words.Say(i18n.MakeDirFailed, args)), Err: err})
 	}
 	return b.tapBack(ctx, t, c)
 }
@@ -106,12 +108,12 @@ func reason(err error) string {
 
 // damagedRefusal says what is wrong with a transcript, and asks how to go on.
 // Whatever is chosen, the original stays.
-func (b *Bot) damagedRefusal(c comeback, e *lifecycle.TranscriptError) failure {
+func (b *Bot) damagedRefusal(c comeback, e *lifecycle.TranscriptError) chat.Failure {
 	mended, asIs := c.wish, c.wish
 	mended.damaged, asIs.damaged = lifecycle.UseCopy, lifecycle.UseAsItIs
 	if e.Nothing { // a copy of nothing is a new conversation
-		return failure{text: plain(b.words.Say(i18n.TranscriptEmpty, i18n.Args{"Name": c.r.Name})), buttons: rows(1,
-			b.button(i18n.ButtonBeginAnew, "res:"+mended.data(), outbox.Primary),
+		return chat.Failure{Text: render.Plain(b.words.Say(i18n.TranscriptEmpty, i18n.Args{"Name": c.r.Name})), Buttons: chat.Rows(1,
+			b.Button(i18n.ButtonBeginAnew, "res:"+mended.data(), outbox.Primary),
 			b.cancelButton(c.from))}
 	}
 	var faults []string
@@ -119,9 +121,9 @@ func (b *Bot) damagedRefusal(c comeback, e *lifecycle.TranscriptError) failure {
 		faults = append(faults, b.faultText(f))
 	}
 	text := b.words.Say(i18n.TranscriptDamaged, i18n.Args{"Name": c.r.Name, "Details": strings.Join(faults, "; ")})
-	return failure{text: plain(text), buttons: rows(1,
-		b.button(i18n.ButtonUseCopy, "res:"+mended.data(), outbox.Primary),
-		b.button(i18n.ButtonUseAsIs, "res:"+asIs.data(), ""),
+	return chat.Failure{Text: render.Plain(text), Buttons: chat.Rows(1,
+		b.Button(i18n.ButtonUseCopy, "res:"+mended.data(), outbox.Primary),
+		b.Button(i18n.ButtonUseAsIs, "res:"+asIs.data(), ""),
 		b.cancelButton(c.from))}
 }
 

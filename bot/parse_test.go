@@ -167,13 +167,14 @@ func TestChats(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want.ID, id)
 	}
-	require.NoError(t, os.WriteFile(c.path(inGroup), []byte("{half"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "-100-0.json"), []byte("{half"), 0o600))
 	c, err = OpenChats(dir)
 	require.NoError(t, err)
 	id, err := c.Current(inGroup)
 	require.NoError(t, err, "the person picks again")
 	assert.Zero(t, id)
 	require.NoError(t, os.RemoveAll(dir))
+	require.NoError(t, os.WriteFile(dir, nil, 0o600)) // nothing can be written there any more
 	assert.Error(t, c.SetCurrent(inGroup, one.ID))
 	_, err = OpenChats(filepath.Join(dir, "\x00"))
 	assert.Error(t, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -32,7 +33,7 @@ func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
 	}
 	typed, class, ok := lifecycle.Normalise(b.withFiles(text, in.filesFor(r)))
 	if !ok {
-		return b.failed(ctx, in.to, in.message, plain(b.words.Say(i18n.BlankText)), nil)
+		return b.Fail(ctx, in.to, in.message, render.Plain(b.words.Say(i18n.BlankText)), nil)
 	}
 	e, err := b.Entries.Load(in.key)
 	if err != nil {
@@ -67,10 +68,10 @@ func (b *Bot) hold(ctx context.Context, in incoming, r session.Record, e inbox.E
 	if err := b.Entries.Save(e); err != nil {
 		return err
 	}
-	b.at("prompt-saved")
-	b.mark(ctx, in.to, in.message, reactionStored) // before it is queued: what comes of it marks it next
+	b.At("prompt-saved")
+	b.Mark(ctx, in.to, in.message, chat.ReactionStored) // before it is queued: what comes of it marks it next
 	err := b.Sessions.Queue(ctx, r.ID, in.key)
-	if errors.Is(err, lifecycle.ErrNoAgent) && b.moved(r.ID) {
+	if errors.Is(err, lifecycle.ErrNoAgent) && b.GoesOn(r.ID) {
 		return b.promptAgain(ctx, in, e, text)
 	}
 	if err != nil {
@@ -126,8 +127,8 @@ func (b *Bot) Homeless(ctx context.Context, keys []string) error {
 		if err != nil {
 			return err
 		}
-		text := render.Join(plain(b.words.Say(i18n.NotDelivered)+"\n"), quoted(e.Text))
-		if err := b.failed(ctx, e.Conversation, e.MessageID, text, nil); err != nil {
+		text := render.Join(render.Plain(b.words.Say(i18n.NotDelivered)+"\n"), chat.Quoted(e.Text))
+		if err := b.Fail(ctx, e.Conversation, e.MessageID, text, nil); err != nil {
 			return err
 		}
 		if err := b.Entries.Finish(key); err != nil {
@@ -137,19 +138,9 @@ func (b *Bot) Homeless(ctx context.Context, keys []string) error {
 	return nil
 }
 
-// quoted is the beginning of a text as a quotation; empty where nothing of it
-// can be seen.
-func quoted(text string) render.Text {
-	parts := render.Quote(text).Split(limit / 2)
-	if len(parts) == 0 {
-		return render.Text{}
-	}
-	return parts[0]
-}
-
 // notDelivered says that a text went nowhere, and what to do.
 func (b *Bot) notDelivered(ctx context.Context, in incoming, why string, buttons [][]outbox.Button) error {
-	return b.failed(ctx, in.to, in.message, plain(why+"\n"+b.words.Say(i18n.NotDelivered)), buttons)
+	return b.Fail(ctx, in.to, in.message, render.Plain(why+"\n"+b.words.Say(i18n.NotDelivered)), buttons)
 }
 
 func (b *Bot) agentGone(ctx context.Context, in incoming, r session.Record) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-telegram/bot/models"
 
+	"ccbot/bot/chat"
 	"ccbot/internal/glyph"
 )
 
@@ -62,7 +63,7 @@ func nameOf(parts ...string) string {
 	if strings.Trim(name, "· ") == "" {
 		return "somebody"
 	}
-	return clipEnd(name, maxAuthor)
+	return chat.Head(name, maxAuthor)
 }
 
 // quotation is a text that others wrote, or a program did, as it is typed: under its source, each line behind a ">",

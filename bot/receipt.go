@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/internal/process"
@@ -19,7 +20,7 @@ import (
 
 // tellStopped gives the receipt of an archive, with what can be done about it.
 func (b *Bot) tellStopped(ctx context.Context, n lifecycle.Note) error {
-	return b.of(n.Session.ID).post(ctx, n.Session.Conversation, plain(b.receiptText(n.Session, *n.Receipt)), b.afterEnd(n.Session, *n.Receipt))
+	return b.For(n.Session.ID).Post(ctx, n.Session.Conversation, render.Plain(b.receiptText(n.Session, *n.Receipt)), b.afterEnd(n.Session, *n.Receipt))
 }
 
 // afterEnd is the button under a receipt.
@@ -28,9 +29,9 @@ func (b *Bot) afterEnd(r session.Record, receipt lifecycle.Receipt) [][]outbox.B
 	case !r.State.Resumable():
 		return b.retryButton(r)
 	case receipt.Quiet > 0: // nobody did it by mistake
-		return rows(1, b.button(i18n.ButtonRestore, "res:"+ref(r.ID), outbox.Primary))
+		return chat.Rows(1, b.Button(i18n.ButtonRestore, "res:"+ref(r.ID), outbox.Primary))
 	}
-	return rows(1, b.button(i18n.ButtonUndo, fmt.Sprintf("undo:%s:%d", ref(r.ID), b.endOf(r).Unix()), ""))
+	return chat.Rows(1, b.Button(i18n.ButtonUndo, fmt.Sprintf("undo:%s:%d", ref(r.ID), b.endOf(r).Unix()), ""))
 }
 
 // endOf is when a session ended.
@@ -69,7 +70,7 @@ func (b *Bot) endLine(r session.Record, receipt lifecycle.Receipt) string {
 	case r.State == session.CleanupFailed:
 		line = b.cleanupText(r, b.failureTexts(receipt.Failures))
 	case receipt.Quiet > 0:
-		args["Age"] = b.age(receipt.Quiet)
+		args["Age"] = b.Age(receipt.Quiet)
 		line = b.words.Say(i18n.ReceiptQuiet, args)
 	case r.State == session.Completed:
 		line = b.words.Say(i18n.ReceiptCompleted, args)
@@ -103,7 +104,7 @@ func (b *Bot) othersLine(others []lifecycle.Ending) string {
 		who  []string
 	}{{i18n.ReceiptTermed, termed}, {i18n.ReceiptKilled, killed}, {i18n.ReceiptSpared, spared}} {
 		if len(part.who) > 0 {
-			parts = append(parts, b.words.Say(part.word, i18n.Args{"Count": len(part.who), "Details": b.some(part.who, "; ")}))
+			parts = append(parts, b.words.Say(part.word, i18n.Args{"Count": len(part.who), "Details": b.Some(part.who, "; ")}))
 		}
 	}
 	if len(parts) == 0 {
@@ -112,20 +113,9 @@ func (b *Bot) othersLine(others []lifecycle.Ending) string {
 	return b.words.Say(i18n.ReceiptOthers, i18n.Args{"Details": strings.Join(parts, "; ")})
 }
 
-// shownProcesses bounds a list of processes; the rest is counted.
-const shownProcesses = 6
-
-// some joins the first of a list and says how many more there are.
-func (b *Bot) some(list []string, between string) string {
-	if more := len(list) - shownProcesses; more > 0 {
-		list = append(slices.Clone(list[:shownProcesses]), b.words.Say(i18n.AndMore, i18n.Args{"Count": more}))
-	}
-	return strings.Join(list, between)
-}
-
 // cleanupText says that an end is not proven.
 func (b *Bot) cleanupText(r session.Record, details []string) string {
-	return b.words.Say(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Details": b.some(details, "; ")})
+	return b.words.Say(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Details": b.Some(details, "; ")})
 }
 
 // failureTexts say what could not be proven, each once.
@@ -170,7 +160,7 @@ func (b *Bot) notCleanDetails(r session.Record) []string {
 
 // retryButton is under what says that a session is not cleaned up.
 func (b *Bot) retryButton(r session.Record) [][]outbox.Button {
-	return rows(1, b.button(i18n.ButtonRetry, "try:"+ref(r.ID), ""))
+	return chat.Rows(1, b.Button(i18n.ButtonRetry, "try:"+ref(r.ID), ""))
 }
 
 // tapRetry tries again to end what is left of a session. The receipt comes as
@@ -189,7 +179,7 @@ func (b *Bot) tapRetry(ctx context.Context, t tapEvent) error {
 		final = session.Archived
 	}
 	if err := b.Sessions.Archive(ctx, r.ID, final, fmt.Sprintf("another try, asked for by %d", t.from)); err != nil {
-		return b.explain(ctx, t.to, b.agentFailure(r, err))
+		return b.Explain(ctx, t.to, b.agentFailure(r, err))
 	}
 	return nil
 }
@@ -227,7 +217,7 @@ func (b *Bot) processText(p process.Process, age time.Duration) string {
 		parts = append([]string{name}, parts...)
 	}
 	if age > 0 {
-		parts = append(parts, b.age(age))
+		parts = append(parts, b.Age(age))
 	}
 	if tty := p.Terminal(); tty != "" {
 		parts = append(parts, tty)
@@ -239,30 +229,8 @@ func (b *Bot) processText(p process.Process, age time.Duration) string {
 func program(p process.Process) string {
 	for _, name := range append(slices.Clone(p.Args[:min(len(p.Args), 1)]), p.Exe, p.Comm) {
 		if name != "" {
-			return clip(glyph.Name(filepath.Base(name)), 24)
+			return chat.Tail(glyph.Name(filepath.Base(name)), 24)
 		}
 	}
 	return ""
-}
-
-// visible takes out of somebody's words what does not show, or would turn around
-// what stands behind it on the screen. Names are shown by glyph.Name.
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsControl(r):
-			return ' '
-		case unicode.Is(unicode.Cf, r) && r != '\u200d': // joiners make pictures
-			return -1
-		}
-		return r
-	}, text)
-}
-
-// clip keeps the end of a text, which tells paths apart.
-func clip(text string, letters int) string {
-	if all := []rune(text); len(all) > letters {
-		return "…" + string(all[len(all)-letters+1:])
-	}
-	return text
 }

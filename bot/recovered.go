@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -58,10 +59,10 @@ func (b *Bot) tellRecovered(ctx context.Context, a *account) error {
 	}
 	a.waiting = b.waitingIn(ctx, a.to)
 	text, buttons := b.accountMessage(a)
-	if err := b.post(ctx, a.to, text, buttons); err != nil {
+	if err := b.Post(ctx, a.to, text, buttons); err != nil {
 		return err
 	}
-	b.at("report-posted")
+	b.At("report-posted")
 	return b.bringAllBack(ctx, a.to, 0, a.brings)
 }
 
@@ -85,7 +86,7 @@ func (b *Bot) windowsTold(ctx context.Context, all []lifecycle.Window) error {
 
 // isHomeless says whether a session has no conversation that may still see it:
 // none at all, or that of people who are not allowed any more.
-func (b *Bot) isHomeless(r session.Record) bool { return !b.mayShow(r.Conversation) }
+func (b *Bot) isHomeless(r session.Record) bool { return !b.MayShow(r.Conversation) }
 
 // accountMessage is the account with the buttons for what can be done. A single
 // line needs no heading.
@@ -100,8 +101,8 @@ func (b *Bot) accountMessage(a *account) (render.Text, [][]outbox.Button) {
 	if foot := b.foot(a); foot != "" {
 		lines = append(lines, foot)
 	}
-	text := marked(strings.Join(lines, "\n"), b.asideDir(newerFolder), b.asideDir(unreadableFolder))
-	return paragraphs(text, b.windowsText(a.windows)), append(b.lostButtons(a), b.windowButtons(a.windows, inReport)...)
+	text := chat.Marked(strings.Join(lines, "\n"), b.asideDir(newerFolder), b.asideDir(unreadableFolder))
+	return chat.Paragraphs(text, b.windowsText(a.windows)), append(b.lostButtons(a), b.windowButtons(a.windows, inReport)...)
 }
 
 // foot says what can be done about what is closed and does not come back by itself.
@@ -178,7 +179,7 @@ const (
 )
 
 // asideDir is such a folder, as people copy it.
-func (b *Bot) asideDir(folder string) string { return b.short(filepath.Join(b.StateDir, folder)) }
+func (b *Bot) asideDir(folder string) string { return b.Short(filepath.Join(b.StateDir, folder)) }
 
 // namesLine says something of sessions, by name as far as there is room; empty
 // without any.
@@ -190,8 +191,8 @@ func (b *Bot) namesLine(word i18n.Key, names []string) string {
 	for _, name := range names {
 		shown = append(shown, shownName(name))
 	}
-	return b.words.Say(word, i18n.Args{"Count": len(names), "Names": b.some(shown, ", ")})
+	return b.words.Say(word, i18n.Args{"Count": len(names), "Names": b.Some(shown, ", ")})
 }
 
 // shownName is a session's name in a sentence that is not about it alone.
-func shownName(name string) string { return clipEnd(glyph.Name(name), maxName) }
+func shownName(name string) string { return chat.Head(glyph.Name(name), maxName) }

@@ -67,7 +67,7 @@ func (b *Bot) TopicGone(gone session.Conversation) {
 // of ours. People who may not speak cause it, too. It is kept at once: what is
 // said in the new chat may come right behind it, and is heard.
 func (b *Bot) Moves(from, to int64) bool {
-	if !b.inGroup(from) && !b.inGroup(to) {
+	if !b.InGroup(from) && !b.InGroup(to) {
 		return false
 	}
 	b.Migrated(from, to)
@@ -101,16 +101,6 @@ func (b *Bot) atHome(in incoming) incoming {
 		in.to.ChatID, in.message, in.repliedTo = to, 0, 0
 	}
 	return in
-}
-
-// inGroup says whether a chat is a group that is allowed, or was one under its
-// earlier number.
-func (b *Bot) inGroup(chat int64) bool {
-	if b.Groups[chat] {
-		return true
-	}
-	from, moved := b.Chats.MovedFrom(chat)
-	return moved && b.Groups[from]
 }
 
 func (r *rehomes) add(one rehome) {
@@ -214,13 +204,13 @@ func (r *rehomes) tell(ctx context.Context, one rehome) error {
 		return nil
 	}
 	r.Log.Warn("topic_gone", "chat_id", one.from.ChatID, "topic", one.from.ThreadID, "sessions", len(names))
-	return r.say(ctx, one.to, r.words.Say(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": r.some(names, ", ")}))
+	return r.Say(ctx, one.to, r.words.Say(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": r.Some(names, ", ")}))
 }
 
 // tellGroup keeps that a group has become another chat, so that it stays allowed,
 // and tells it there. One that is not allowed is none of ours.
 func (r *rehomes) tellGroup(ctx context.Context, from, to int64) error {
-	if !r.inGroup(from) && !r.inGroup(to) {
+	if !r.InGroup(from) && !r.InGroup(to) {
 		return nil
 	}
 	if err := r.Chats.NoteMove(from, to); err != nil {
@@ -231,15 +221,15 @@ func (r *rehomes) tellGroup(ctx context.Context, from, to int64) error {
 	}
 	r.Log.Warn("group_moved", "chat_id", from, "new_chat_id", to, "mend", fmt.Sprintf("put %d in place of %d in ALLOWED_CHATS", to, from))
 	text := r.words.Say(i18n.GroupMoved, i18n.Args{"From": strconv.FormatInt(from, 10), "To": strconv.FormatInt(to, 10)})
-	if err := r.say(ctx, session.Conversation{ChatID: to}, text); err != nil {
+	if err := r.Say(ctx, session.Conversation{ChatID: to}, text); err != nil {
 		return err
 	}
-	r.at("move-told")
+	r.At("move-told")
 	return r.Chats.NoteMoveTold(from, to)
 }
 
 func (r *rehomes) moveChats(one rehome) error {
-	all, err := r.Chats.Conversations()
+	all, err := r.Chats.All()
 	if err != nil {
 		return err
 	}

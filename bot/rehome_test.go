@@ -126,7 +126,7 @@ func TestP4_AGroupStaysAllowedUnderItsNewNumber(t *testing.T) {
 	w.restart(t)
 	assert.True(t, w.Hears(alice, groupChat(grown)))
 	assert.False(t, w.Hears(eve, groupChat(grown)))
-	assert.True(t, w.mayShow(inGrown))
+	assert.True(t, w.MayShow(inGrown))
 
 	for from, to := range w.Chats.Moves() { // as a start does
 		w.Migrated(from, to)
@@ -172,7 +172,7 @@ func TestGroupsThatMove(t *testing.T) {
 			require.True(t, w.rehomed(t))
 			assert.Len(t, w.sender.texts(), tt.told)
 			assert.Equal(t, tt.moves, w.record(t, r.ID).Conversation == inGrown)
-			_, err := os.Stat(filepath.Join(w.dir, "chats", movesFile))
+			_, err := os.Stat(filepath.Join(w.dir, "chats", "moved.json"))
 			assert.Equal(t, tt.moves, err == nil)
 		})
 	}
@@ -231,7 +231,7 @@ func TestP5_ADeletedTopicLeadsToItsChat(t *testing.T) {
 	w.TopicGone(inTopic)
 	require.True(t, w.rehomed(t))
 	assert.Len(t, w.sender.texts(), 1, "it is told once")
-	conversations, err := w.Chats.Conversations()
+	conversations, err := w.Chats.All()
 	require.NoError(t, err)
 	assert.NotContains(t, conversations, inTopic)
 }

@@ -173,11 +173,11 @@ func TestWhatStandsUnderAPromptIsItsSessions(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Running)
 	w.mustHear(t, "one")
-	require.NoError(t, w.postUnder(t.Context(), outbox.Message{To: atAlice, Text: plain("waits"), ReplyTo: 1001}))
+	require.NoError(t, w.PostMessage(t.Context(), outbox.Message{To: atAlice, Text: plain("waits"), ReplyTo: 1001}))
 	assert.Equal(t, r.ID, w.sender.last(t).Session)
-	require.NoError(t, w.say(t.Context(), atAlice, "of none"))
+	require.NoError(t, w.Say(t.Context(), atAlice, "of none"))
 	assert.Equal(t, uuid.Nil, w.sender.last(t).Session)
-	require.NoError(t, w.of(r.ID).say(t.Context(), atAlice, "of it"))
+	require.NoError(t, w.For(r.ID).Say(t.Context(), atAlice, "of it"))
 	assert.Equal(t, r.ID, w.sender.last(t).Session)
 }
 

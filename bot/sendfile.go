@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -46,9 +47,9 @@ func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) 
 	switch {
 	case !ok || !r.State.Live():
 		return false, refuseFile("the session is over")
-	case !b.mayShow(r.Conversation):
+	case !b.MayShow(r.Conversation):
 		return false, refuseFile("nobody is allowed any more in the chat that the session is shown in")
-	case plain(caption).Length() > outbox.MaxCaption:
+	case render.Plain(caption).Length() > outbox.MaxCaption:
 		return false, refuseFile("the caption has more than %d characters", outbox.MaxCaption)
 	}
 	f, err := b.openFile(path, r.Dir)
@@ -84,7 +85,7 @@ func (b *Bot) upload(ctx context.Context, r session.Record, to session.Conversat
 // captionText is the caption, below the session's name where it is not plain
 // whose file it is.
 func (b *Bot) captionText(r session.Record, caption string) render.Text {
-	text := plain(caption)
+	text := render.Plain(caption)
 	if headed := render.Join(b.answers.heading(r), text); headed.Length() <= outbox.MaxCaption {
 		return headed
 	}
@@ -95,7 +96,7 @@ func (b *Bot) captionText(r session.Record, caption string) render.Text {
 // nothing in it hidden.
 func shownFileName(path string) string {
 	name := filepath.Base(path)
-	if plain(name).Blank() {
+	if render.Plain(name).Blank() {
 		return "file"
 	}
 	return strings.TrimSpace(glyph.Name(name))
@@ -126,10 +127,10 @@ func (b *Bot) offerFile(ctx context.Context, r session.Record, f foundFile, capt
 	if err != nil || !fresh {
 		return err
 	}
-	shown := shownPath(b.fromHome(f.path))
+	shown := shownPath(b.FromHome(f.path))
 	args := i18n.Args{"Name": r.Name, "Path": shown, "Size": bytesText(f.info.Size())}
-	err = b.of(r.ID).post(ctx, o.to, marked(b.words.Say(i18n.FileAsk, args), shown), rows(2,
-		b.button(i18n.ButtonSendIt, "snd:"+mark, outbox.Primary), b.button(i18n.ButtonNo, "snx:"+mark, "")))
+	err = b.For(r.ID).Post(ctx, o.to, chat.Marked(b.words.Say(i18n.FileAsk, args), shown), chat.Rows(2,
+		b.Button(i18n.ButtonSendIt, "snd:"+mark, outbox.Primary), b.Button(i18n.ButtonNo, "snx:"+mark, "")))
 	if err != nil {
 		b.files.drop(mark)
 	}

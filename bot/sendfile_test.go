@@ -58,8 +58,9 @@ func newFileWorld(t *testing.T) *fileWorld {
 	home, err := filepath.EvalSymlinks(t.TempDir()) // a session's directory counts only where no link leads to it
 	require.NoError(t, err)
 	d := &fileWorld{world: w, sends: &fileSender{fakeSender: w.sender}, dir: filepath.Join(home, "api"), elsewhere: filepath.Join(home, "elsewhere")}
-	w.Sender = d.sends
-	w.StateDir, w.Home = filepath.Join(home, ".ccbot"), home
+	w.setSender(d.sends)
+	w.StateDir = filepath.Join(home, ".ccbot")
+	w.setHome(home)
 	for _, dir := range []string{d.dir, d.elsewhere, w.StateDir} {
 		require.NoError(t, os.Mkdir(dir, 0o700))
 	}

@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -17,16 +17,6 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
-
-// current is the session that a text in this conversation goes to.
-func (b *Bot) current(to session.Conversation) (session.Record, bool, error) {
-	id, err := b.Chats.Current(to)
-	if err != nil {
-		return session.Record{}, false, err
-	}
-	r, ok := b.Records.Get(id)
-	return b.successor(r), ok, nil
-}
 
 // use makes a session the current one of a conversation, and shows it there
 // from now on: a session is shown in one place, where it was last used.
@@ -58,46 +48,6 @@ func (b *Bot) show(ctx context.Context, to session.Conversation, r session.Recor
 	return nil
 }
 
-// isCurrent says whether a session is the current one of a conversation.
-func (b *Bot) isCurrent(to session.Conversation, r session.Record) bool {
-	now := b.currentID(to)
-	return now != uuid.Nil && now == b.successor(r).ID
-}
-
-// currentID is uuid.Nil where there is none, or where it cannot be read.
-func (b *Bot) currentID(to session.Conversation) uuid.UUID {
-	now, ok, err := b.current(to)
-	if err != nil || !ok {
-		return uuid.Nil
-	}
-	return now.ID
-}
-
-// find looks a session up by name or by the beginning of its id; without an
-// argument it is the current one. Of several with the same name the newest that
-// fits counts. One whose conversation another session goes on with leads to that.
-func (b *Bot) find(to session.Conversation, arg string, fits func(session.Record) bool) (session.Record, bool, error) {
-	if arg == "" {
-		r, ok, err := b.current(to)
-		return r, ok && fits(r), err
-	}
-	all := b.Records.List()
-	for _, r := range slices.Backward(all) {
-		if !strings.EqualFold(r.Name, arg) && !isIDOf(r, arg) {
-			continue
-		}
-		if r = successorIn(all, r); fits(r) {
-			return r, true, nil
-		}
-	}
-	return session.Record{}, false, nil
-}
-
-// isIDOf says whether a text is enough of a session's id to mean it.
-func isIDOf(r session.Record, text string) bool {
-	return len(text) >= 8 && strings.HasPrefix(r.ID.String(), text)
-}
-
 func live(r session.Record) bool      { return r.State.Live() }
 func resumable(r session.Record) bool { return r.Resumable() }
 
@@ -112,13 +62,13 @@ func endable(r session.Record) bool { return r.State.Live() || r.State == sessio
 // none.
 func (b *Bot) list(ctx context.Context, in incoming, _ string) error {
 	text, buttons := b.listText(ctx, in.to)
-	return b.post(ctx, in.to, text, buttons)
+	return b.Post(ctx, in.to, text, buttons)
 }
 
 func (b *Bot) listText(ctx context.Context, to session.Conversation) (render.Text, [][]outbox.Button) {
 	var lines, dirs []string
 	var buttons []outbox.Button
-	ended, now := 0, b.currentID(to)
+	ended, now := 0, b.CurrentID(to)
 	for _, r := range b.Records.List() {
 		if resumable(r) {
 			ended++
@@ -126,7 +76,7 @@ func (b *Bot) listText(ctx context.Context, to session.Conversation) (render.Tex
 		if !endable(r) {
 			continue
 		}
-		lines, dirs = append(lines, b.listLine(ctx, r, r.ID == now)), append(dirs, b.short(r.Dir))
+		lines, dirs = append(lines, b.listLine(ctx, r, r.ID == now)), append(dirs, b.Short(r.Dir))
 		buttons = append(buttons, b.listButton(r, r.ID == now))
 	}
 	text := b.words.Say(i18n.ListEmpty)
@@ -137,7 +87,7 @@ func (b *Bot) listText(ctx context.Context, to session.Conversation) (render.Tex
 		text += "\n\n" + b.words.Say(i18n.ListArchived, i18n.Args{"Count": ended})
 	}
 	orphans := b.orphans(ctx)
-	return paragraphs(marked(text, dirs...), b.windowsText(orphans)), append(rows(2, buttons...), b.windowButtons(orphans, inList)...)
+	return chat.Paragraphs(chat.Marked(text, dirs...), b.windowsText(orphans)), append(chat.Rows(2, buttons...), b.windowButtons(orphans, inList)...)
 }
 
 func (b *Bot) listLine(ctx context.Context, r session.Record, current bool) string {
@@ -152,7 +102,7 @@ func (b *Bot) listLine(ctx context.Context, r session.Record, current bool) stri
 	if current {
 		mark = "✓"
 	}
-	return fmt.Sprintf("%s %s: %s, %s", mark, glyph.Name(r.Name), state, b.short(r.Dir))
+	return fmt.Sprintf("%s %s: %s, %s", mark, glyph.Name(r.Name), state, b.Short(r.Dir))
 }
 
 // lookText says what an agent is doing, and whether a person is at its window.
@@ -180,7 +130,7 @@ func (b *Bot) usageText(u *session.Usage) (text []string) {
 	if u == nil {
 		return nil
 	}
-	if model := clipEnd(glyph.Name(u.Model), 24); model != "" {
+	if model := chat.Head(glyph.Name(u.Model), 24); model != "" {
 		text = append(text, model)
 	}
 	if u.Context >= 0 {
@@ -211,15 +161,4 @@ func (b *Bot) retryWord(r session.Record) string {
 		}
 	}
 	return word
-}
-
-// short is a folder as the chat shows it: the home directory as ~, and nothing in it hidden.
-func (b *Bot) short(dir string) string { return glyph.Name(b.fromHome(dir)) }
-
-// fromHome writes the home directory as ~.
-func (b *Bot) fromHome(dir string) string {
-	if rest, ok := strings.CutPrefix(dir, b.Home); ok && (rest == "" || rest[0] == '/') {
-		return "~" + rest
-	}
-	return dir
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-telegram/bot/models"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -121,7 +122,7 @@ func (t tapEvent) shown(data string) bool {
 
 // alert answers a tap with a sentence that the person has to close.
 func (b *Bot) alert(ctx context.Context, t tapEvent, key i18n.Key, args ...i18n.Args) {
-	b.alertText(ctx, t, plain(b.words.Say(key, args...)))
+	b.alertText(ctx, t, render.Plain(b.words.Say(key, args...)))
 }
 
 func (b *Bot) alertText(ctx context.Context, t tapEvent, text render.Text) {
@@ -131,7 +132,7 @@ func (b *Bot) alertText(ctx context.Context, t tapEvent, text render.Text) {
 	b.Sender.Answer(ctx, t.to, t.query, text.Text, true)
 }
 
-// alertLimit is Telegram's limit of the answer to a tap.
+// alertLimit is Telegram's render.Limit of the answer to a tap.
 const alertLimit = 200
 
 // stale answers a tap on a button whose time has passed.
@@ -175,7 +176,7 @@ func buttonsOf(m *models.Message) (rows [][]outbox.Button) {
 
 // replace sets the text of the message that was tapped, without buttons.
 func (b *Bot) replace(ctx context.Context, t tapEvent, text string) error {
-	return edited(b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: plain(text)}))
+	return edited(b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: render.Plain(text)}))
 }
 
 // edited passes over a message that is gone, or too old to be edited.
@@ -212,12 +213,12 @@ func (b *Bot) session(t tapEvent) (session.Record, bool) {
 // answered. Of one that is over only the answer is shown.
 func (b *Bot) tapCurrent(ctx context.Context, t tapEvent) error {
 	r, ok := b.session(t)
-	r = b.successor(r)
+	r = b.Successor(r)
 	noticed := len(t.args) > 1 && t.args[1] == fromNotice
 	if !ok || !noticed && !endable(r) {
 		return b.stale(ctx, t)
 	}
-	if noticed || !b.isCurrent(t.to, r) {
+	if noticed || !b.IsCurrent(t.to, r) {
 		b.answers.recall(r, t.to) // before it is current: then its reader shows what is newer
 	}
 	if endable(r) {
@@ -235,7 +236,7 @@ func (b *Bot) tapCurrent(ctx context.Context, t tapEvent) error {
 // redrawList sets the message to the list as it is now.
 func (b *Bot) redrawList(ctx context.Context, t tapEvent) error {
 	text, buttons := b.listText(ctx, t.to)
-	parts := text.Split(limit) // the buttons stand under the last one
+	parts := text.Split(render.Limit) // the buttons stand under the last one
 	return edited(b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: parts[len(parts)-1], Buttons: buttons}))
 }
 
@@ -276,10 +277,10 @@ func (b *Bot) tapAgain(ctx context.Context, t tapEvent) error {
 		if e.State != inbox.Unproven {
 			return fs.ErrNotExist
 		}
-		b.mark(ctx, e.Conversation, e.MessageID, reactionStored) // before: what comes of it marks it next
+		b.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionStored) // before: what comes of it marks it next
 		err := b.Sessions.SendAgain(ctx, e.Session, e.Key)
 		if err != nil {
-			b.mark(ctx, e.Conversation, e.MessageID, reactionNone)
+			b.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 		}
 		return err
 	}, i18n.SentAgain)
@@ -297,7 +298,7 @@ func (b *Bot) tapDrop(ctx context.Context, t tapEvent) error {
 	return b.decide(ctx, t, func(ctx context.Context, e inbox.Entry) error {
 		err := b.Sessions.Drop(ctx, e.Session, e.Key)
 		if err == nil {
-			b.mark(ctx, e.Conversation, e.MessageID, reactionNone)
+			b.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 		}
 		return err
 	}, i18n.Dropped)
@@ -327,4 +328,10 @@ func (b *Bot) decide(ctx context.Context, t tapEvent, do func(context.Context, i
 	}
 	b.Sender.Answer(ctx, t.to, t.query, "", false)
 	return b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.text, b.words.Say(said, i18n.Args{"Name": r.Name})))
+}
+
+// staleSaying answers a tap on a button whose time has passed, and says what to do instead.
+func (b *Bot) staleSaying(ctx context.Context, t tapEvent, what i18n.Key) error {
+	b.Sender.Answer(ctx, t.to, t.query, b.words.Say(what), false)
+	return b.spend(ctx, t)
 }

@@ -47,5 +47,5 @@ func (b *Bot) stillHears(e inbox.Entry) bool {
 	if to, moved := b.Chats.Moves()[is]; moved {
 		is = to
 	}
-	return b.Allowed[m.From.ID] && b.inGroup(is)
+	return b.Allowed[m.From.ID] && b.InGroup(is)
 }

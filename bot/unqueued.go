@@ -130,7 +130,7 @@ func (u *unqueued) queue(ctx context.Context, key string) error {
 	if !ok {
 		return u.Homeless(ctx, []string{key})
 	}
-	if r = u.successor(r); r.ID != e.Session {
+	if r = u.Successor(r); r.ID != e.Session {
 		if err := u.restate(key, inbox.Held, inbox.Held, r.ID); err != nil {
 			return err
 		}

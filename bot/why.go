@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
@@ -27,18 +29,18 @@ func (b *Bot) why(ctx context.Context, in incoming, arg string) error {
 	if !ok {
 		return b.noSession(ctx, in, arg)
 	}
-	return b.of(r.ID).post(ctx, in.to, b.historyText(r), nil)
+	return b.For(r.ID).Post(ctx, in.to, b.historyText(r), nil)
 }
 
 // findToExplain finds a session as find does. An id means that very session, also
 // when another one goes on with its conversation.
 func (b *Bot) findToExplain(in incoming, arg string) (session.Record, bool, error) {
 	for _, r := range slices.Backward(b.Records.List()) {
-		if isIDOf(r, arg) {
+		if conversation.IsIDOf(r, arg) {
 			return r, true, nil
 		}
 	}
-	return b.findFor(in, arg, func(session.Record) bool { return true })
+	return b.FindFor(b.meant(in), arg, func(session.Record) bool { return true })
 }
 
 // historyText is a session's history, newest last, as far as it fits one message.
@@ -47,17 +49,17 @@ func (b *Bot) historyText(r session.Record) render.Text {
 	if len(r.History) == 0 {
 		head = i18n.WhyNothing
 	}
-	if next := b.successor(r); next.ID != r.ID {
+	if next := b.Successor(r); next.ID != r.ID {
 		command := "ccbot why " + next.ID.String()
-		foot = marked("\n"+b.words.Say(i18n.WhyGoesOn, i18n.Args{"Command": command}), command)
+		foot = chat.Marked("\n"+b.words.Say(i18n.WhyGoesOn, i18n.Args{"Command": command}), command)
 	}
-	text := plain(b.words.Say(head, b.stateArgs(r)))
-	room := limit - text.Length() - foot.Length() - moreRoom
+	text := render.Plain(b.words.Say(head, b.stateArgs(r)))
+	room := render.Limit - text.Length() - foot.Length() - moreRoom
 	shown := b.changeLines(r.History, room)
 	if left := len(r.History) - len(shown); left > 0 {
 		command := "ccbot why " + r.ID.String()
 		args := i18n.Args{"Count": left, "Command": command}
-		text = render.Join(text, marked("\n"+b.words.Say(i18n.WhyMore, args), command))
+		text = render.Join(text, chat.Marked("\n"+b.words.Say(i18n.WhyMore, args), command))
 	}
 	return render.Join(text, render.Join(shown...), foot)
 }
@@ -90,12 +92,12 @@ func (b *Bot) changeLine(c session.Change) render.Text {
 	case c.From != c.To:
 		what = b.stateText(c.From) + " → " + b.stateText(c.To)
 	}
-	line := plain("\n" + c.At.Local().Format(time.DateTime) + " " + what)
-	if why := clipEnd(strings.TrimSpace(glyph.Name(c.Why)), shownEvidence); why != "" {
-		line = render.Join(line, plain(": "), render.Code(why))
+	line := render.Plain("\n" + c.At.Local().Format(time.DateTime) + " " + what)
+	if why := chat.Head(strings.TrimSpace(glyph.Name(c.Why)), shownEvidence); why != "" {
+		line = render.Join(line, render.Plain(": "), render.Code(why))
 	}
-	if rule := clipEnd(glyph.Name(string(c.Rule)), maxName); rule != "" {
-		line = render.Join(line, plain(" ("), render.Code(rule), plain(")"))
+	if rule := chat.Head(glyph.Name(string(c.Rule)), maxName); rule != "" {
+		line = render.Join(line, render.Plain(" ("), render.Code(rule), render.Plain(")"))
 	}
 	return line
 }

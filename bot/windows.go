@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -46,7 +47,7 @@ func (b *Bot) windowsText(all []lifecycle.Window) render.Text {
 	lines := []string{b.words.Say(i18n.ListUnbound, i18n.Args{"Count": len(all)})}
 	var copied []string // what people copy
 	for _, w := range all[:min(len(all), shownWindows)] {
-		lines, copied = append(lines, b.windowLine(w)), append(copied, b.dirText(windowDir(w)))
+		lines, copied = append(lines, b.windowLine(w)), append(copied, b.ShortTail(windowDir(w)))
 		if !canAdopt(w) { // only the desk can tell what it is
 			command := b.attachTo(w.Pane)
 			lines = append(lines, "   "+b.words.Say(i18n.AttachHint, i18n.Args{"Command": command}))
@@ -56,26 +57,26 @@ func (b *Bot) windowsText(all []lifecycle.Window) render.Text {
 	if more := len(all) - shownWindows; more > 0 {
 		lines = append(lines, "• "+b.words.Say(i18n.AndMore, i18n.Args{"Count": more}))
 	}
-	return marked(strings.Join(lines, "\n"), copied...)
+	return chat.Marked(strings.Join(lines, "\n"), copied...)
 }
 
 // windowLine is one window in one line: its id and name, what runs in it and
 // where, and of a proven agent which conversation it writes.
 func (b *Bot) windowLine(w lifecycle.Window) string {
-	parts := []string{clip(glyph.Name(w.Pane.Command), 24)}
+	parts := []string{chat.Tail(glyph.Name(w.Pane.Command), 24)}
 	switch {
 	case w.Agent != nil:
 		parts[0] = b.processText(w.Agent.Process, w.Agent.Age)
 	case w.Pane.Dead:
 		parts[0] = b.words.Say(i18n.WindowDead)
 	}
-	if dir := b.dirText(windowDir(w)); dir != "" {
+	if dir := b.ShortTail(windowDir(w)); dir != "" {
 		parts = append(parts, dir)
 	}
 	if w.Agent != nil {
 		parts = append(parts, b.words.Say(i18n.WindowConversation, i18n.Args{"ID": w.Agent.ClaudeSessionID.String()[:8]}))
 	}
-	return fmt.Sprintf("• %s %s: %s", w.Pane.Window, clip(glyph.Name(w.Pane.WindowName), 40), strings.Join(parts, ", "))
+	return fmt.Sprintf("• %s %s: %s", w.Pane.Window, chat.Tail(glyph.Name(w.Pane.WindowName), 40), strings.Join(parts, ", "))
 }
 
 // windowDir is where the work in a window is done.
@@ -106,7 +107,7 @@ func (b *Bot) windowButtons(all []lifecycle.Window, at place) (rows [][]outbox.B
 	for _, w := range all[:min(len(all), shownWindows)] {
 		var row []outbox.Button
 		add := func(word i18n.Key, verb string, style outbox.Style) {
-			one := b.button(word, fmt.Sprintf("%s:%s:%s:%s", verb, w.Pane.Window, windowMark(w), at), style)
+			one := b.Button(word, fmt.Sprintf("%s:%s:%s:%s", verb, w.Pane.Window, windowMark(w), at), style)
 			if len(all) > 1 {
 				one.Text += " " + w.Pane.Window.String()
 			}
@@ -127,7 +128,7 @@ func (b *Bot) archiveQuestion(w lifecycle.Window) string {
 	text := []string{b.words.Say(i18n.WindowArchive, i18n.Args{"Window": windowName(w.Pane),
 		"Process": b.processText(w.Agent.Process, w.Agent.Age)})}
 	if len(w.Others) > 0 {
-		text = append(text, b.words.Say(i18n.WindowStays, i18n.Args{"Details": b.some(b.processNames(w.Others), "; ")}))
+		text = append(text, b.words.Say(i18n.WindowStays, i18n.Args{"Details": b.Some(b.processNames(w.Others), "; ")}))
 	}
 	end := i18n.WindowKept
 	if closesPane(w) {
@@ -150,5 +151,5 @@ func (b *Bot) processNames(all []process.Process) []string {
 
 // windowName is what people know a window by.
 func windowName(p tmux.Pane) string {
-	return strings.TrimSpace(p.Window.String() + " " + clip(glyph.Name(p.WindowName), 40))
+	return strings.TrimSpace(p.Window.String() + " " + chat.Tail(glyph.Name(p.WindowName), 40))
 }

@@ -124,7 +124,7 @@ func TestAdoptAWindow(t *testing.T) {
 		Rule: "chat.adopt", Why: "asked for by 8"}, asked)
 	assert.Equal(t, "mine is a session now: I type into the window where you run it (mine), and never close it. "+
 		w.word(i18n.AdoptedAsks), w.sender.last(t).Text.Text)
-	now, ok, err := w.current(atAlice)
+	now, ok, err := w.CurrentSession(atAlice)
 	require.NoError(t, err)
 	assert.True(t, ok && now.ClaudeSessionID == theirs)
 	list := w.sender.lastEdit(t)
@@ -241,7 +241,7 @@ func TestP4_AnArchivedWindowTakesNoSessionOver(t *testing.T) {
 	require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonArchive)))
 	w.sessions.archive = func(uuid.UUID) error { return lifecycle.ErrEvidence }
 	require.NoError(t, w.tap(t, alice, dataOf(t, w, w.sender.last(t), i18n.ButtonYesArchive)))
-	assert.Equal(t, r.ID, w.successor(w.record(t, r.ID)).ID)
+	assert.Equal(t, r.ID, w.Successor(w.record(t, r.ID)).ID)
 	done := w.sessions.done()
 	require.Len(t, done, 2)
 	assert.Equal(t, "adopt 4123@41230 from "+uuid.Nil.String(), done[0])

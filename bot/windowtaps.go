@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -47,7 +48,7 @@ func (b *Bot) windowChanged(ctx context.Context, t tapEvent) error {
 	if len(now) == 0 {
 		return nil
 	}
-	return b.post(ctx, t.to, b.windowsText(now), b.windowButtons(now, inReport))
+	return b.Post(ctx, t.to, b.windowsText(now), b.windowButtons(now, inReport))
 }
 
 // redrawWindows takes what is done out of the message: the list is drawn again,
@@ -78,7 +79,7 @@ func (b *Bot) adoptWindow(ctx context.Context, t tapEvent, w lifecycle.Window) e
 	}
 	if dir := windowDir(w); !b.inRoots(dir) {
 		b.Sender.Answer(ctx, t.to, t.query, "", false)
-		return b.say(ctx, t.to, b.outsideRoots(dir))
+		return b.Say(ctx, t.to, b.outsideRoots(dir))
 	}
 	r, ok, err := b.takeWindow(ctx, t, w, goesOn)
 	if err != nil || !ok {
@@ -92,7 +93,7 @@ func (b *Bot) adoptWindow(ctx context.Context, t tapEvent, w lifecycle.Window) e
 	if r.TookOver != uuid.Nil {
 		head = i18n.Adopted
 	}
-	if err := b.of(r.ID).say(ctx, t.to, b.adoptedText(head, r, w.Pane.WindowName)); err != nil {
+	if err := b.For(r.ID).Say(ctx, t.to, b.adoptedText(head, r, w.Pane.WindowName)); err != nil {
 		return err
 	}
 	return b.redrawWindows(ctx, t)
@@ -106,8 +107,8 @@ func (b *Bot) askArchiveWindow(ctx context.Context, t tapEvent, w lifecycle.Wind
 	}
 	b.Sender.Answer(ctx, t.to, t.query, "", false)
 	yes := fmt.Sprintf("wyes:%s:%s:%s:%d", w.Pane.Window, windowMark(w), inQuestion, t.from)
-	return b.post(ctx, t.to, plain(b.archiveQuestion(w)), rows(2,
-		b.button(i18n.ButtonYesArchive, yes, outbox.Danger), b.cancelButton(t.from)))
+	return b.Post(ctx, t.to, render.Plain(b.archiveQuestion(w)), chat.Rows(2,
+		b.Button(i18n.ButtonYesArchive, yes, outbox.Danger), b.cancelButton(t.from)))
 }
 
 // archiveWindow makes a window's agent a session's and archives that, so that it
@@ -126,7 +127,7 @@ func (b *Bot) archiveWindow(ctx context.Context, t tapEvent, w lifecycle.Window)
 		return err
 	}
 	if err := b.Sessions.Archive(ctx, r.ID, session.Archived, fmt.Sprintf("asked for by %d", t.from)); err != nil {
-		return b.explain(ctx, t.to, b.agentFailure(r, err))
+		return b.Explain(ctx, t.to, b.agentFailure(r, err))
 	}
 	return nil
 }
@@ -179,11 +180,11 @@ func (b *Bot) ownerOf(claude uuid.UUID) (found session.Record, ok bool) {
 func (b *Bot) notResumableText(r session.Record) render.Text {
 	switch r.State {
 	case session.CleanupFailed:
-		return plain(b.notCleanText(r))
+		return render.Plain(b.notCleanText(r))
 	case session.Stopping:
-		return plain(b.words.Say(i18n.StillEnding, i18n.Args{"Name": r.Name}))
+		return render.Plain(b.words.Say(i18n.StillEnding, i18n.Args{"Name": r.Name}))
 	}
-	return plain(b.words.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}))
+	return render.Plain(b.words.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}))
 }
 
 // windowNotTaken explains why a window's agent could not be adopted; mostly

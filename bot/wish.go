@@ -108,7 +108,7 @@ func (b *Bot) wished(t tapEvent) (q wish, r session.Record, ok bool) {
 		}
 	}
 	r, ok = b.Records.Get(q.session)
-	r = b.successor(r)
+	r = b.Successor(r)
 	q.session = r.ID
 	return q, r, ok
 }

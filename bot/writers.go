@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -56,12 +57,12 @@ func (b *Bot) tellGhost(ctx context.Context, n lifecycle.Note) error {
 	if len(n.Writers) > 0 {
 		return b.tellWriters(ctx, ghost, n)
 	}
-	return b.of(n.Session.ID).say(ctx, n.Session.Conversation, b.words.Say(i18n.GhostUnseen, b.stateArgs(n.Session)))
+	return b.For(n.Session.ID).Say(ctx, n.Session.Conversation, b.words.Say(i18n.GhostUnseen, b.stateArgs(n.Session)))
 }
 
 func (b *Bot) tellWriters(ctx context.Context, k scene, n lifecycle.Note) error {
 	text, buttons := b.writersMessage(about{scene: k, wish: wish{session: n.Session.ID}, r: n.Session, writers: n.Writers}, 0)
-	return b.of(n.Session.ID).post(ctx, n.Session.Conversation, text, buttons)
+	return b.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, buttons)
 }
 
 // writersMessage is the message about writers with its buttons. asker may cancel
@@ -72,30 +73,30 @@ func (b *Bot) writersMessage(a about, asker int64) (render.Text, [][]outbox.Butt
 	}
 	head := b.words.Say(headOf(a), b.stateArgs(a.r))
 	var lines, copied []string // copied: what people copy
-	for _, w := range a.writers[:min(len(a.writers), shownProcesses)] {
+	for _, w := range a.writers[:min(len(a.writers), chat.MaxListed)] {
 		lines = append(lines, "• "+b.writerLine(w))
-		copied = append(copied, b.dirText(w.Cwd))
+		copied = append(copied, b.ShortTail(w.Cwd))
 		if a.details {
 			more, command := b.writerDetails(w)
 			lines, copied = append(lines, more...), append(copied, command)
 		}
 	}
-	if more := len(a.writers) - shownProcesses; more > 0 {
+	if more := len(a.writers) - chat.MaxListed; more > 0 {
 		lines = append(lines, "• "+b.words.Say(i18n.AndMore, i18n.Args{"Count": more}))
 	}
 	if can := b.whatCanBeDone(a); can != "" {
 		lines = append(lines, can)
 	}
-	text := render.Join(plain(head), marked("\n"+strings.Join(lines, "\n"), copied...))
+	text := render.Join(render.Plain(head), chat.Marked("\n"+strings.Join(lines, "\n"), copied...))
 	return text, b.writersButtons(a, asker)
 }
 
 // nobodyMessage says that nobody else writes any more.
 func (b *Bot) nobodyMessage(a about) (render.Text, [][]outbox.Button) {
-	text := plain(b.words.Say(i18n.WritersNone, i18n.Args{"Name": a.r.Name}))
+	text := render.Plain(b.words.Say(i18n.WritersNone, i18n.Args{"Name": a.r.Name}))
 	buttons := b.resumeButton(a.r)
 	if a.scene == refused && a.r.Resumable() {
-		buttons = rows(1, b.button(i18n.ButtonResume, "res:"+a.wish.data(), outbox.Primary))
+		buttons = chat.Rows(1, b.Button(i18n.ButtonResume, "res:"+a.wish.data(), outbox.Primary))
 	}
 	return text, buttons
 }
@@ -127,7 +128,7 @@ func (b *Bot) writerLine(w lifecycle.Writer) string {
 	if w.Session != "" {
 		text += ", " + b.words.Say(i18n.WriterSession, i18n.Args{"Name": w.Session})
 	}
-	if dir := b.dirText(w.Cwd); dir != "" {
+	if dir := b.ShortTail(w.Cwd); dir != "" {
 		text += ", " + dir
 	}
 	if !w.Proven {
@@ -135,8 +136,6 @@ func (b *Bot) writerLine(w lifecycle.Writer) string {
 	}
 	return text
 }
-
-func (b *Bot) dirText(dir string) string { return clip(b.short(dir), 60) }
 
 // writerDetails is what else is known of a writer, and the command that shows
 // its window.
@@ -246,38 +245,38 @@ func (b *Bot) writersButtons(a about, asker int64) [][]outbox.Button {
 		mark += ":" + unaskedMark
 	}
 	data := func(verb string) string { return fmt.Sprintf("%s%s:%s:%s", a.scene, verb, a.wish.data(), mark) }
-	show := b.button(i18n.ButtonShow, data("sh"), "")
+	show := b.Button(i18n.ButtonShow, data("sh"), "")
 	if a.scene == ghost {
 		return b.ghostButtons(a, data, show)
 	}
 	first := []outbox.Button{show}
 	if canEnd(a.writers) {
-		first = append(first, b.button(i18n.ButtonTakeOver, data("as"), outbox.Danger))
+		first = append(first, b.Button(i18n.ButtonTakeOver, data("as"), outbox.Danger))
 	}
 	cancel := b.cancelButton(asker)
 	if a.scene == second {
-		cancel = b.button(i18n.ButtonCancel, "sno:"+ref(a.r.ID), "") // nobody asked, so anybody may
+		cancel = b.Button(i18n.ButtonCancel, "sno:"+ref(a.r.ID), "") // nobody asked, so anybody may
 	}
-	return [][]outbox.Button{first, {b.button(i18n.ButtonForkInstead, data("fk"), ""), cancel}}
+	return [][]outbox.Button{first, {b.Button(i18n.ButtonForkInstead, data("fk"), ""), cancel}}
 }
 
 func (b *Bot) ghostButtons(a about, data func(verb string) string, show outbox.Button) [][]outbox.Button {
 	var buttons []outbox.Button
 	if canEnd(a.writers) {
-		buttons = append(buttons, b.button(i18n.ButtonStopIt, data("as"), outbox.Danger))
+		buttons = append(buttons, b.Button(i18n.ButtonStopIt, data("as"), outbox.Danger))
 	}
 	if a.canAdopt() {
-		buttons = append(buttons, b.button(i18n.ButtonAdopt, data("ad"), outbox.Primary))
+		buttons = append(buttons, b.Button(i18n.ButtonAdopt, data("ad"), outbox.Primary))
 	}
-	return rows(2, append(buttons, show)...)
+	return chat.Rows(2, append(buttons, show)...)
 }
 
 // unsureText says that a session is not started, because somebody may write its
 // conversation.
 func (b *Bot) unsureText(all []lifecycle.Writer) render.Text {
 	lines := []string{b.words.Say(i18n.StartUnsure)}
-	for _, w := range all[:min(len(all), shownProcesses)] {
+	for _, w := range all[:min(len(all), chat.MaxListed)] {
 		lines = append(lines, "• "+b.writerLine(w))
 	}
-	return plain(strings.Join(lines, "\n"))
+	return render.Plain(strings.Join(lines, "\n"))
 }

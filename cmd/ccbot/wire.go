@@ -18,6 +18,7 @@ import (
 	"ccbot/archive"
 	"ccbot/bot"
 	"ccbot/bot/ask"
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/received"
@@ -143,7 +144,7 @@ func (s *system) wireChat(environ []string) error {
 	if err != nil {
 		return err
 	}
-	chats, err := bot.OpenChats(filepath.Join(s.Dir, "chats"))
+	chats, err := conversation.Open(filepath.Join(s.Dir, "chats"))
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,9 @@
-package bot
+package conversation
 
 import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/uuid"
@@ -15,7 +14,7 @@ import (
 	"ccbot/internal/session"
 )
 
-// The ring is a map that forgets all but the last thousand, also on its way
+// The owners is a map that forgets all but the last thousand, also on its way
 // through a file.
 func TestTheRingKeepsTheLastThousand(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -23,24 +22,24 @@ func TestTheRingKeepsTheLastThousand(t *testing.T) {
 		for i := range ids {
 			ids[i] = uuid.New()
 		}
-		r, want, order := ring{}, map[int]uuid.UUID{}, []int(nil)
+		r, want, order := owners{}, map[int]uuid.UUID{}, []int(nil)
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)) //nolint:gosec // a test
-		for range rapid.IntRange(0, 2*kept).Draw(t, "messages") {
-			message, id := 1+random.IntN(2*kept), ids[random.IntN(len(ids))]
+		for range rapid.IntRange(0, 2*maxOwners).Draw(t, "messages") {
+			message, id := 1+random.IntN(2*maxOwners), ids[random.IntN(len(ids))]
 			r.note(message, id)
 			want[message] = id
 			order = append(order, message)
 		}
 		last := map[int]bool{}
-		for i := len(order) - 1; i >= 0 && len(last) < kept; i-- {
+		for i := len(order) - 1; i >= 0 && len(last) < maxOwners; i-- {
 			last[order[i]] = true
 		}
 		data, err := json.Marshal(r)
 		require.NoError(t, err)
-		var read ring
+		var read owners
 		require.NoError(t, json.Unmarshal(data, &read))
 		for message := range want {
-			for _, one := range []ring{r, read, r.clone()} {
+			for _, one := range []owners{r, read, r.clone()} {
 				id, ok := one.of(message)
 				assert.Equal(t, last[message], ok)
 				if ok {
@@ -56,7 +55,7 @@ func TestTheRingKeepsTheLastThousand(t *testing.T) {
 func TestADamagedRingIsEmpty(t *testing.T) {
 	id := uuid.New()
 	for _, data := range []string{`"x"`, `{"sessions":["x"]}`, `{"sessions":[],"messages":[[1,0],[2,-1]]}`, `[]`} {
-		r := ring{}
+		r := owners{}
 		r.note(1, id)
 		require.NoError(t, json.Unmarshal([]byte(data), &r), data)
 		assert.True(t, r.IsZero(), data)
@@ -66,11 +65,16 @@ func TestADamagedRingIsEmpty(t *testing.T) {
 	}
 }
 
+var (
+	atAlice = session.Conversation{ChatID: 7}
+	inGroup = session.Conversation{ChatID: -100}
+)
+
 func TestChatsKeepWhoseAMessageIs(t *testing.T) {
 	dir := t.TempDir()
-	c, err := OpenChats(dir)
+	c, err := Open(dir)
 	require.NoError(t, err)
-	one, two, topic := uuid.New(), uuid.New(), session.Conversation{ChatID: ours, ThreadID: 5}
+	one, two, topic := uuid.New(), uuid.New(), session.Conversation{ChatID: -100, ThreadID: 5}
 	require.NoError(t, c.SetCurrent(atAlice, two))
 	require.NoError(t, c.NoteMessage(atAlice, 5, one))
 	require.NoError(t, c.NoteMessage(atAlice, 6, two))
@@ -90,12 +94,12 @@ func TestChatsKeepWhoseAMessageIs(t *testing.T) {
 		now, err := c.Current(atAlice)
 		require.NoError(t, err)
 		assert.Equal(t, two, now)
-		c, err = OpenChats(dir) // a restart
+		c, err = Open(dir) // a restart
 		require.NoError(t, err)
 	}
 	require.NoError(t, os.RemoveAll(dir))
+	require.NoError(t, os.WriteFile(dir, nil, 0o600)) // nothing can be written there any more
 	require.Error(t, c.NoteMessage(atAlice, 8, one))
 	_, ok := c.SessionOf(atAlice, 8)
 	assert.False(t, ok, "what is not on disk is not known")
-	assert.NoFileExists(t, filepath.Join(dir, "7-0.json"))
 }

@@ -1,0 +1,98 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+)
+
+// Sender is the outbox as the chat speaks through it. Post is durable when it returns; Edit and
+// React do not wait.
+type Sender interface {
+	Post(ctx context.Context, m outbox.Message) error
+	Edit(ctx context.Context, to outbox.Conversation, message int, m outbox.Message) error
+	React(ctx context.Context, to outbox.Conversation, message int, emoji string)
+}
+
+// Audience knows who may read a conversation, and which session a message of it belongs to.
+type Audience interface {
+	MayShow(to outbox.Conversation) bool
+	SessionOf(to outbox.Conversation, message int) (uuid.UUID, bool)
+}
+
+// Chat speaks to people. Its methods may be called from anywhere.
+type Chat struct {
+	Sender   Sender
+	Audience Audience
+	Words    i18n.Words
+	Home     string // of the person whose machine this is; it is shown as ~
+	Now      func() time.Time
+	Log      *slog.Logger
+	// Failpoint is called at each persisted step with its name. It is nil but in programs built to
+	// die there.
+	Failpoint func(name string)
+}
+
+// At passes a persisted step.
+func (c *Chat) At(point string) {
+	if c.Failpoint != nil {
+		c.Failpoint(point)
+	}
+}
+
+// Say posts one plain sentence.
+func (c *Chat) Say(ctx context.Context, to outbox.Conversation, text string) error {
+	return c.Post(ctx, to, render.Plain(text), nil)
+}
+
+// Post posts a text that no transcript can repeat: it is on disk when Post returns. The buttons
+// stand under its last part.
+func (c *Chat) Post(ctx context.Context, to outbox.Conversation, text render.Text, buttons [][]outbox.Button) error {
+	return c.PostMessage(ctx, outbox.Message{To: to, Text: text, Buttons: buttons})
+}
+
+// PostMessage posts one message, under the message that it is about if it names one. The outbox
+// splits what is too long: all of it is posted, or nothing, so that a retry repeats no part. Of a
+// blank text nothing is posted, and people who were taken off the list get nothing.
+func (c *Chat) PostMessage(ctx context.Context, m outbox.Message) error {
+	if m.Text.Blank() {
+		return nil
+	}
+	if !c.Audience.MayShow(m.To) {
+		c.Log.Info("not_told", "chat_id", m.To.ChatID, "why", "nobody there is allowed any more")
+		return nil
+	}
+	if m.Session == uuid.Nil && m.ReplyTo != 0 {
+		m.Session, _ = c.Audience.SessionOf(m.To, m.ReplyTo)
+	}
+	if err := c.Sender.Post(ctx, m); err != nil {
+		return fmt.Errorf("post: %w", err)
+	}
+	return nil
+}
+
+// For speaks of one session: a person who answers such a message means that session.
+func (c *Chat) For(session uuid.UUID) Speaker { return Speaker{chat: c, session: session} }
+
+// Speaker speaks of one session.
+type Speaker struct {
+	chat    *Chat
+	session uuid.UUID
+}
+
+// Say is Chat.Say about the session.
+func (s Speaker) Say(ctx context.Context, to outbox.Conversation, text string) error {
+	return s.Post(ctx, to, render.Plain(text), nil)
+}
+
+// Post is Chat.Post about the session.
+func (s Speaker) Post(ctx context.Context, to outbox.Conversation, text render.Text, buttons [][]outbox.Button) error {
+	return s.chat.PostMessage(ctx, outbox.Message{To: to, Text: text, Buttons: buttons, Session: s.session})
+}

@@ -1,0 +1,9 @@
+// Package chat is how a feature of the chat speaks, and what a feature is.
+//
+// It promises that what is said is on disk when the call returns, that nobody who was taken off the
+// list is told anything, and that every sentence comes from package i18n. A message that is about a
+// session is noted as that session's, so that a person who answers the message means the session.
+//
+// It keeps no state, starts no goroutine and knows no feature. What is known of a conversation is
+// kept by package conversation; a message that changes later is a card.
+package chat

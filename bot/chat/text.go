@@ -1,0 +1,151 @@
+package chat
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+)
+
+// Rows lays buttons out, a few per row.
+func Rows(perRow int, buttons ...outbox.Button) [][]outbox.Button {
+	var all [][]outbox.Button
+	for len(buttons) > perRow {
+		all, buttons = append(all, buttons[:perRow]), buttons[perRow:]
+	}
+	if len(buttons) == 0 {
+		return all
+	}
+	return append(all, buttons)
+}
+
+// Button is one button: its word, and the data that a tap brings back.
+func (c *Chat) Button(word i18n.Key, data string, style outbox.Style) outbox.Button {
+	return outbox.Button{Text: c.Words.Say(word), Data: data, Style: style}
+}
+
+// Paragraphs are texts with an empty line between them. An empty text leaves no gap.
+func Paragraphs(parts ...render.Text) (text render.Text) {
+	for _, p := range parts {
+		if text.Text != "" && p.Text != "" {
+			text = render.Join(text, render.Plain("\n\n"))
+		}
+		text = render.Join(text, p)
+	}
+	return text
+}
+
+// Marked is a sentence in which some values stand as code: values that people copy, and that
+// Telegram would take for commands. Of several that begin at one place the longest counts.
+func Marked(text string, values ...string) render.Text {
+	at, found := len(text), ""
+	for _, v := range values {
+		i := strings.Index(text, v)
+		if v != "" && i >= 0 && (i < at || i == at && len(v) > len(found)) {
+			at, found = i, v
+		}
+	}
+	if found == "" {
+		return render.Plain(text)
+	}
+	return render.Join(render.Plain(text[:at]), render.Code(found), Marked(text[at+len(found):], values...))
+}
+
+// Quoted is the beginning of a text as a quotation; empty where nothing of the text can be seen.
+func Quoted(text string) render.Text {
+	parts := render.Quote(text).Split(render.Limit / 2)
+	if len(parts) == 0 {
+		return render.Text{}
+	}
+	return parts[0]
+}
+
+// Head keeps the beginning of a text, in letters.
+func Head(text string, letters int) string {
+	if all := []rune(text); len(all) > letters {
+		return string(all[:letters-1]) + "…"
+	}
+	return text
+}
+
+// Tail keeps the end of a text, in letters: the end distinguishes paths.
+func Tail(text string, letters int) string {
+	if all := []rune(text); len(all) > letters {
+		return "…" + string(all[len(all)-letters+1:])
+	}
+	return text
+}
+
+// LastLines keeps the last lines of a text.
+func LastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimRight(text, "\n "), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// Visible takes out of somebody's words what does not show, and what would turn around the words
+// behind it on the screen. Names are shown by glyph.Name.
+func Visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r):
+			return ' '
+		case unicode.Is(unicode.Cf, r) && r != '\u200d': // joiners make pictures
+			return -1
+		}
+		return r
+	}, text)
+}
+
+
+// MaxListed bounds a list of processes or names in a sentence; the rest is counted.
+const MaxListed = 6
+
+// Some joins the first entries of a list and says how many more there are.
+func (c *Chat) Some(list []string, between string) string {
+	if more := len(list) - MaxListed; more > 0 {
+		list = append(slices.Clone(list[:MaxListed]), c.Words.Say(i18n.AndMore, i18n.Args{"Count": more}))
+	}
+	return strings.Join(list, between)
+}
+
+// Age says a duration in its largest unit.
+func (c *Chat) Age(d time.Duration) string {
+	unit, n := i18n.AgeDays, int(d/(24*time.Hour))
+	switch {
+	case d < time.Minute:
+		unit, n = i18n.AgeSeconds, int(d/time.Second)
+	case d < time.Hour:
+		unit, n = i18n.AgeMinutes, int(d/time.Minute)
+	case d < 24*time.Hour:
+		unit, n = i18n.AgeHours, int(d/time.Hour)
+	}
+	return c.Words.Say(unit, i18n.Args{"Count": max(n, 0)})
+}
+
+// Moment is a time as people are told it; a time of another day than today has its date.
+func (c *Chat) Moment(at time.Time) string {
+	at, now := at.Local(), c.Now().Local()
+	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return at.Format("15:04")
+	}
+	return at.Format("2006-01-02 15:04")
+}
+
+// Short is a folder as the chat shows it: the home directory as ~, and nothing in it hidden.
+func (c *Chat) Short(dir string) string { return glyph.Name(c.FromHome(dir)) }
+
+// FromHome writes the home directory as ~.
+func (c *Chat) FromHome(dir string) string {
+	if rest, ok := strings.CutPrefix(dir, c.Home); ok && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return dir
+}
+
+// ShortTail is Short for a line with other things in it.
+func (c *Chat) ShortTail(dir string) string { return Tail(c.Short(dir), 60) }

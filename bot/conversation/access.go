@@ -1,0 +1,40 @@
+package conversation
+
+import (
+	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/session"
+)
+
+// Access says who may speak. The lists do not change while the program runs.
+type Access struct {
+	People map[int64]bool
+	Groups map[int64]bool // groups in which those people may speak; private chats need none
+}
+
+// Hears reports whether a person may speak in a chat: an allowed person, in a private chat or in an
+// allowed group. Anybody else gets nothing at all: no answer, no reaction, not even the end of a
+// tap's waiting.
+func (b *Book) Hears(person int64, chat models.Chat) bool {
+	return b.People[person] && (chat.Type == models.ChatTypePrivate || b.InGroup(chat.ID))
+}
+
+// MayShow reports whether a conversation still belongs to people who are allowed. People who were
+// taken off the list get nothing more.
+func (b *Book) MayShow(to session.Conversation) bool {
+	return b.People[to.ChatID] || b.InGroup(to.ChatID)
+}
+
+// InGroup reports whether a chat is an allowed group, or was one under its earlier number.
+func (b *Book) InGroup(chat int64) bool {
+	if b.Groups[chat] {
+		return true
+	}
+	from, moved := b.MovedFrom(chat)
+	return moved && b.Groups[from]
+}
+
+// IsPrivate reports whether a conversation is the private chat of an allowed person.
+func (b *Book) IsPrivate(to session.Conversation) bool {
+	return b.People[to.ChatID] && to.ThreadID == 0
+}

@@ -1,0 +1,170 @@
+package conversation
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/session"
+	"ccbot/internal/spool"
+)
+
+// Store keeps one small file for each conversation.
+type Store struct {
+	folder spool.Folder
+
+	mu    sync.Mutex
+	known map[string]file // the files by name, as this process has read or written them; nobody else writes
+	moves moves
+}
+
+// file is what is kept of one conversation.
+type file struct {
+	Version int       `json:"version"`
+	Current uuid.UUID `json:"current"`
+	// Dirs are directories that a session was asked back in, newest first: a
+	// button names one by its hash.
+	Dirs []string `json:"dirs,omitempty"`
+	// Owners says whose the last messages are.
+	Owners owners `json:"ring,omitzero"`
+	// Turns are of sessions that are shown in full for one turn.
+	Turns []Turn `json:"turns,omitempty"`
+	// Outputs are the messages that grow with a command of bash mode.
+	Outputs []Output `json:"outputs,omitempty"`
+	// Unread says how much of what sessions have said is in the conversation.
+	Unread []ReadMark `json:"had,omitempty"`
+}
+
+// clone shares nothing with f.
+func (f file) clone() file {
+	f.Dirs, f.Turns, f.Outputs = slices.Clone(f.Dirs), slices.Clone(f.Turns), slices.Clone(f.Outputs)
+	f.Owners, f.Unread = f.Owners.clone(), slices.Clone(f.Unread)
+	return f
+}
+
+// maxDirs bounds file.Dirs.
+const maxDirs = 8
+
+// maxFile is the size of the largest file: a thousand messages of a thousand sessions.
+const maxFile = 4 << 20
+
+// Open opens the folder, making it if needed.
+func Open(dir string) (*Store, error) {
+	c := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile}, known: make(map[string]file)}
+	if err := c.folder.Make(); err != nil {
+		return nil, fmt.Errorf("open chats: %w", err)
+	}
+	return c, c.readMoves()
+}
+
+func nameOf(to session.Conversation) string { return fmt.Sprintf("%d-%d.json", to.ChatID, to.ThreadID) }
+
+// Current is the current session of a conversation, uuid.Nil if there is none.
+func (c *Store) Current(to session.Conversation) (uuid.UUID, error) {
+	f, err := c.read(to)
+	return f.Current, err
+}
+
+// SetCurrent makes a session the current one of a conversation. Other sessions that were to be
+// shown in full are not shown in full any more.
+func (c *Store) SetCurrent(to session.Conversation, id uuid.UUID) error {
+	return c.change(to, func(f *file) { f.Current, f.Turns = id, nil })
+}
+
+// All are the conversations that have a file.
+func (c *Store) All() ([]session.Conversation, error) {
+	names, err := c.folder.List()
+	if err != nil {
+		return nil, fmt.Errorf("read chats: %w", err)
+	}
+	var all []session.Conversation
+	for _, name := range names {
+		var to session.Conversation
+		n, err := fmt.Sscanf(name, "%d-%d.json", &to.ChatID, &to.ThreadID)
+		if err == nil && n == 2 && nameOf(to) == name {
+			all = append(all, to)
+		}
+	}
+	return all, nil
+}
+
+// Dirs are directories that sessions were asked back in, newest first.
+func (c *Store) Dirs(to session.Conversation) ([]string, error) {
+	f, err := c.read(to)
+	return slices.Clone(f.Dirs), err
+}
+
+// NoteDir notes a directory that a session was asked back in.
+func (c *Store) NoteDir(to session.Conversation, dir string) error {
+	return c.change(to, func(f *file) {
+		others := slices.DeleteFunc(f.Dirs, func(known string) bool { return known == dir })
+		f.Dirs = append([]string{dir}, others[:min(len(others), maxDirs-1)]...)
+	})
+}
+
+// read is a conversation's file; what it gives is not to be changed.
+func (c *Store) read(to session.Conversation) (file, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.readLocked(to)
+}
+
+// readLocked reads a conversation's file. A file that cannot be understood counts as none: the
+// person picks a session again.
+func (c *Store) readLocked(to session.Conversation) (file, error) {
+	name := nameOf(to)
+	if f, ok := c.known[name]; ok {
+		return f, nil
+	}
+	data, err := c.folder.Read(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, spool.ErrForeign), errors.Is(err, spool.ErrTooBig):
+		return file{}, nil
+	case err != nil:
+		return file{}, fmt.Errorf("read chat: %w", err)
+	}
+	var f file
+	if err := json.Unmarshal(data, &f); err != nil {
+		return file{}, nil
+	}
+	c.known[name] = f
+	return f, nil
+}
+
+func (c *Store) change(to session.Conversation, change func(*file)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.changeLocked(to, change)
+}
+
+func (c *Store) changeLocked(to session.Conversation, change func(*file)) error {
+	f, err := c.readLocked(to)
+	if err != nil {
+		return err
+	}
+	f = f.clone()
+	f.Version = 1
+	change(&f)
+	data, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("write chat: %w", err)
+	}
+	if err := c.folder.Put(nameOf(to), append(data, '\n')); err != nil {
+		return fmt.Errorf("write chat: %w", err)
+	}
+	c.known[nameOf(to)] = f
+	return nil
+}
+
+func (c *Store) removeLocked(to session.Conversation) error {
+	delete(c.known, nameOf(to))
+	if err := c.folder.Remove(nameOf(to)); err != nil {
+		return fmt.Errorf("remove chat: %w", err)
+	}
+	return nil
+}
