@@ -132,63 +132,65 @@ const (
 )
 
 // tapOld decides about an old prompt. Any allowed person of its chat may.
-func (b *Bot) tapOld(ctx context.Context, t tapEvent) error {
-	if len(t.args) != 2 {
-		return b.stale(ctx, t)
+func (b *Bot) tapOld(_ context.Context, t chat.Tap) (chat.Answer, error) {
+	if len(t.Args) != 2 {
+		return b.stale(t)
 	}
-	e, err := b.Entries.Load(t.args[1])
+	e, err := b.Entries.Load(t.Args[1])
 	switch {
 	case errors.Is(err, inbox.ErrNoEntry):
-		return b.stale(ctx, t)
+		return b.stale(t)
 	case err != nil:
-		return err
-	case e.State != inbox.Asked || e.Conversation.ChatID != t.to.ChatID:
-		return b.stale(ctx, t)
-	case t.args[0] == tapOldSend:
-		return b.sendOld(ctx, t, e)
-	case t.args[0] == tapOldDrop:
-		return b.dropOld(ctx, t, e)
+		return chat.Answer{}, err
+	case e.State != inbox.Asked || e.Conversation.ChatID != t.To.ChatID:
+		return b.stale(t)
+	case t.Args[0] == tapOldSend:
+		return b.sendOld(t, e)
+	case t.Args[0] == tapOldDrop:
+		return b.dropOld(t, e)
 	}
-	return b.stale(ctx, t)
+	return b.stale(t)
 }
 
-func (b *Bot) dropOld(ctx context.Context, t tapEvent, e inbox.Entry) error {
+func (b *Bot) dropOld(t chat.Tap, e inbox.Entry) (chat.Answer, error) {
 	err := b.Entries.FinishIn(e.Key, inbox.Asked)
 	switch {
 	case isGone(err): // [Send] under another question about it was quicker
-		return b.stale(ctx, t)
+		return b.stale(t)
 	case err != nil:
-		return err
+		return chat.Answer{}, err
 	}
-	b.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
-	b.Sender.Answer(ctx, t.to, t.query, "", false)
-	return b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.text, b.words.Say(i18n.Dropped)))
+	return chat.Do(func(ctx context.Context) error {
+		b.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
+		return b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.Text, b.words.Say(i18n.Dropped)))
+	})
 }
 
-// sendOld puts an old prompt at the end of its session's queue. While the session
-// is over the question stays: the person may bring it back first.
-func (b *Bot) sendOld(ctx context.Context, t tapEvent, e inbox.Entry) error {
+// sendOld puts an old prompt at the end of its session's queue. While the session is over the
+// question stays: the person may bring it back first.
+func (b *Bot) sendOld(t chat.Tap, e inbox.Entry) (chat.Answer, error) {
 	r, ok := b.Records.Get(e.Session)
 	if !ok {
-		return errors.Join(b.Homeless(ctx, []string{e.Key}), b.stale(ctx, t))
+		return chat.Answer{Text: b.words.Say(i18n.StaleButton), Then: func(ctx context.Context) error {
+			return errors.Join(b.Homeless(ctx, []string{e.Key}), b.spend(ctx, t))
+		}}, nil
 	}
 	r = b.Successor(r)
 	name := i18n.Args{"Name": r.Name}
-	err := lifecycle.ErrNoAgent
-	if r.State.Live() {
-		err = b.queueOld(ctx, e, r)
+	if !r.State.Live() {
+		return b.alert(i18n.AlreadyEnded, name)
 	}
-	switch {
-	case isGone(err):
-		return b.stale(ctx, t)
-	case errors.Is(err, lifecycle.ErrNoAgent):
-		b.alert(ctx, t, i18n.AlreadyEnded, name)
-		return nil
-	case err != nil:
-		return err
-	}
-	b.Sender.Answer(ctx, t.to, t.query, "", false)
-	return b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.text, b.words.Say(i18n.AgedSent, name)))
+	return chat.Do(func(ctx context.Context) error {
+		switch err := b.queueOld(ctx, e, r); {
+		case isGone(err):
+			return b.overtaken(ctx, t)
+		case errors.Is(err, lifecycle.ErrNoAgent):
+			return b.tell(ctx, t, i18n.AlreadyEnded, name)
+		case err != nil:
+			return err
+		}
+		return b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.Text, b.words.Say(i18n.AgedSent, name)))
+	})
 }
 
 // queueOld has a prompt held for a session again. Where that cannot be queued, the

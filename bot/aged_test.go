@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -270,7 +271,8 @@ func TestP4_ADropAfterASendDropsNothing(t *testing.T) {
 	r := w.currentSession(t, "api", session.Running)
 	e := w.prompt(t, r, "old text", inbox.Asked)
 	require.NoError(t, w.tap(t, alice, "old:send:"+e.Key))
-	require.NoError(t, w.dropOld(t.Context(), tapEvent{to: atAlice, query: "query"}, e), "which was read before that")
+	answer, err := w.dropOld(chat.Tap{To: atAlice}, e)
+	require.NoError(t, err, "which was read before that")
 	assert.Equal(t, inbox.Held, w.entryState(e.Key))
-	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton))
+	assert.Equal(t, w.word(i18n.StaleButton), answer.Text)
 }

@@ -159,85 +159,88 @@ func (a *asks) freeNotice(session uuid.UUID, key string) error {
 // tapDenyWith denies a request with a prompt that waits behind it. The prompt
 // leaves the queue before the hook hears of it. One that has left already was
 // typed: then nothing is denied.
-func (b *Bot) tapDenyWith(ctx context.Context, t tapEvent) error {
-	if len(t.args) != 2 {
-		return b.stale(ctx, t)
+func (b *Bot) tapDenyWith(ctx context.Context, t chat.Tap) (chat.Answer, error) {
+	if len(t.Args) != 2 {
+		return b.stale(t)
 	}
-	return b.asks.tapWith(ctx, t, t.args[1], i18n.DeniedWith, ask.DenyWith)
+	return b.asks.tapWith(ctx, t, t.Args[1], i18n.DeniedWith, ask.DenyWith)
 }
 
 // tapAnswerWith answers a question with a prompt that waits behind it.
-func (a *asks) tapAnswerWith(ctx context.Context, t tapEvent) error {
-	if len(t.args) != 3 {
-		return a.stale(ctx, t)
+func (a *asks) tapAnswerWith(ctx context.Context, t chat.Tap) (chat.Answer, error) {
+	if len(t.Args) != 3 {
+		return a.stale(t)
 	}
-	return a.tapWith(ctx, t, t.args[2], i18n.AnsweredWith, ask.AnswerWith)
+	return a.tapWith(ctx, t, t.Args[2], i18n.AnsweredWith, ask.AnswerWith)
 }
 
-func (a *asks) tapWith(ctx context.Context, t tapEvent, key string, said i18n.Key, turn textTurn) error {
-	before, ok := a.tapped(t)
+func (a *asks) tapWith(ctx context.Context, t chat.Tap, key string, said i18n.Key, turn textTurn) (chat.Answer, error) {
+	card, ok := a.tapped(t)
 	if !ok {
-		return a.stale(ctx, t)
+		return a.stale(t)
 	}
 	e, err := a.Entries.Load(key)
-	if errors.Is(err, inbox.ErrNoEntry) || err == nil && (e.State != inbox.Held || e.Session != before.Request.Session) {
-		return a.stale(ctx, t)
+	if errors.Is(err, inbox.ErrNoEntry) || err == nil && (e.State != inbox.Held || e.Session != card.Request.Session) {
+		return a.stale(t)
 	}
 	if err != nil {
-		return err
+		return chat.Answer{}, err
 	}
-	c, err := a.decideWith(ctx, t, e, turn)
+	before, c, err := a.noteDecision(ctx, t, e, turn)
 	switch {
-	case isGone(err): // the prompt was typed
-		return a.stale(ctx, t)
 	case errors.Is(err, ask.ErrOver), errors.Is(err, ask.ErrNotNow):
-		a.alertText(ctx, t, render.Join(a.viewer().Status(c), render.Plain("\n"+a.words.Say(i18n.AskTooLate))))
-		return a.spend(ctx, t)
+		text := render.Join(a.viewer().Status(c), render.Plain("\n"+a.words.Say(i18n.AskTooLate)))
+		return chat.Answer{Text: text.Text, Alert: true, Then: func(ctx context.Context) error { return a.spend(ctx, t) }}, nil
 	case err != nil:
-		return err
+		return chat.Answer{}, err
 	}
-	defer a.unbusy(c.Request.ID)
-	if err := a.decided(ctx, t, c); err != nil {
-		return err
+	a.At("ask-denied-with")
+	answer := a.decided(t, c)
+	give := answer.Then
+	answer.Then = func(ctx context.Context) error {
+		switch err := a.withdrawFor(ctx, before, c); {
+		case isGone(err): // the prompt was typed
+			return a.overtaken(ctx, t)
+		case err != nil:
+			return err
+		}
+		if err := give(ctx); err != nil {
+			return err
+		}
+		return a.replace(ctx, t, a.words.Say(said, i18n.Args{"Name": a.nameOf(c)}))
 	}
-	return a.replace(ctx, t, a.words.Say(said, i18n.Args{"Name": a.nameOf(c)}))
+	return answer, nil
 }
 
 // textTurn decides a card with a text that waits.
 type textTurn func(c ask.Card, by int64, text, prompt string, now time.Time) (ask.Card, ask.Effect, error)
 
-// decideWith puts the decision on disk, then takes the prompt out of the queue.
-// Where that cannot be done, the request is as it was.
-func (a *asks) decideWith(ctx context.Context, t tapEvent, e inbox.Entry, turn textTurn) (ask.Card, error) {
-	before, c, err := a.noteDecision(ctx, t, e, turn)
-	if err != nil {
-		return c, err
+// withdrawFor takes the prompt that became a reason out of the queue. Where that cannot be done, the
+// request is as it was.
+func (a *asks) withdrawFor(ctx context.Context, before, c ask.Card) error {
+	err := a.withdraw(ctx, c)
+	if err == nil {
+		return nil
 	}
-	a.At("ask-denied-with")
-	if err := a.withdraw(ctx, c); err != nil {
-		defer a.unbusy(c.Request.ID)
-		undone := a.become(ctx, c.Request.ID, func(now ask.Card) ask.Card {
-			undo := before
-			undo.Message, undo.AllShown, undo.Notice = now.Message, now.AllShown, now.Notice
-			return undo
-		})
-		return c, errors.Join(err, undone)
-	}
-	return c, nil
+	defer a.unbusy(c.Request.ID)
+	return errors.Join(err, a.become(ctx, c.Request.ID, func(now ask.Card) ask.Card {
+		undo := before
+		undo.Message, undo.AllShown, undo.Notice = now.Message, now.AllShown, now.Notice
+		return undo
+	}))
 }
 
-// noteDecision is the first half of decideWith. Where it succeeds, the card is busy
-// from then on.
-func (a *asks) noteDecision(ctx context.Context, t tapEvent, e inbox.Entry, turn textTurn) (before, c ask.Card, err error) {
+// noteDecision puts a decision with a text on disk. Where it succeeds, the card is busy from then on.
+func (a *asks) noteDecision(ctx context.Context, t chat.Tap, e inbox.Entry, turn textTurn) (before, c ask.Card, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	before, _ = a.Asks.Get(t.args[0])
-	c, effect, err := turn(before, t.from, e.Text, e.Key, a.Now())
+	before, _ = a.Asks.Get(t.Args[0])
+	c, effect, err := turn(before, t.From, e.Text, e.Key, a.Now())
 	if err != nil {
 		return before, before, err
 	}
 	c.Text = e.MessageID
-	if w := before.Why; w != nil && w.By != t.from {
+	if w := before.Why; w != nil && w.By != t.From {
 		c = ask.Miss(c, w.By, a.Now())
 	}
 	if err := a.putLocked(ctx, before, c, effect); err != nil {

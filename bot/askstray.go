@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
 
@@ -65,23 +66,26 @@ func (a *asks) missed(in incoming) (ask.Card, bool) {
 }
 
 // tapStray types a text that was held after all.
-func (a *asks) tapStray(ctx context.Context, t tapEvent) error {
-	if len(t.args) != 3 {
-		return a.stale(ctx, t)
+func (a *asks) tapStray(t chat.Tap) (chat.Answer, error) {
+	if len(t.Args) != 3 {
+		return a.stale(t)
 	}
-	e, err := a.Entries.Load(t.args[2])
-	if errors.Is(err, inbox.ErrNoEntry) || err == nil && (e.State != inbox.Unproven || e.Typing != nil || e.Conversation != t.to) {
-		return a.stale(ctx, t)
+	e, err := a.Entries.Load(t.Args[2])
+	if errors.Is(err, inbox.ErrNoEntry) || err == nil && (e.State != inbox.Unproven || e.Typing != nil || e.Conversation != t.To) {
+		return a.stale(t)
 	}
 	if err != nil {
-		return err
+		return chat.Answer{}, err
 	}
 	r, ok := a.Records.Get(e.Session)
 	if !ok || !r.State.Live() {
-		a.alert(ctx, t, i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
-		return nil
+		return a.alert(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
 	}
-	if err := a.show(ctx, t.to, r); err != nil { // the answer comes to where the text came from
+	return chat.Do(func(ctx context.Context) error { return a.queueStray(ctx, t, e, r) })
+}
+
+func (a *asks) queueStray(ctx context.Context, t chat.Tap, e inbox.Entry, r session.Record) error {
+	if err := a.show(ctx, t.To, r); err != nil { // the answer comes to where the text came from
 		return err
 	}
 	e.State, e.Note = inbox.Held, ""
@@ -93,6 +97,5 @@ func (a *asks) tapStray(ctx context.Context, t tapEvent) error {
 		return errors.Join(err, a.Entries.Save(e))
 	}
 	a.Sender.React(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
-	a.Sender.Answer(ctx, t.to, t.query, "", false)
 	return a.replace(ctx, t, a.words.Say(i18n.SendAfter, i18n.Args{"Name": r.Name}))
 }

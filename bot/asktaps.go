@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -16,74 +17,71 @@ import (
 
 // tapAsk is a tap on the message of a permission request. It counts in the
 // conversation where the request is shown, whoever of the allowed people taps.
-func (b *Bot) tapAsk(ctx context.Context, t tapEvent) error {
+func (b *Bot) tapAsk(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	a := b.asks
 	c, ok := a.tapped(t)
-	if !ok || len(t.args) < 2 {
-		return b.stale(ctx, t)
+	if !ok || len(t.Args) < 2 {
+		return b.stale(t)
 	}
-	switch t.args[1] {
+	switch t.Args[1] {
 	case tapStray:
-		return a.tapStray(ctx, t)
+		return a.tapStray(t)
 	case tapAnswerWith:
 		return a.tapAnswerWith(ctx, t)
 	}
 	next, effect, err := a.take(ctx, t)
-	if err == nil && effect == ask.SendDecision {
-		defer a.unbusy(c.Request.ID)
-	}
-	if c.Message > 0 && c.Message != t.message { // it was sent twice, in a crash
-		if err := b.spend(ctx, t); err != nil {
-			return err
-		}
-	}
+	answer := chat.Answer{}
 	switch {
 	case err != nil:
-		return a.notTaken(ctx, t, next, err)
+		if answer, err = a.notTaken(next, err); err != nil {
+			return answer, err
+		}
 	case effect == ask.SendDecision:
-		return a.decided(ctx, t, next)
+		answer = a.decided(t, next)
 	case effect == ask.ShowAll:
-		a.showAll(ctx, t, next)
-		return nil
+		answer.Then = func(context.Context) error { a.showAll(t, next); return nil }
 	case effect == ask.AskWhy:
-		b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.AskWriteNow), false)
-		return nil
+		answer.Text = b.words.Say(i18n.AskWriteNow)
 	}
-	b.Sender.Answer(ctx, t.to, t.query, "", false)
-	return nil
+	if c.Message > 0 && c.Message != t.Message { // it was sent twice, in a crash
+		if err := b.spend(ctx, t); err != nil {
+			return answer, err
+		}
+	}
+	return answer, nil
 }
 
 // tapped is the card of a button, if the tap is in its conversation.
-func (a *asks) tapped(t tapEvent) (ask.Card, bool) {
-	if len(t.args) == 0 {
+func (a *asks) tapped(t chat.Tap) (ask.Card, bool) {
+	if len(t.Args) == 0 {
 		return ask.Card{}, false
 	}
-	c, ok := a.Asks.Get(t.args[0])
-	return c, ok && c.Conversation == t.to
+	c, ok := a.Asks.Get(t.Args[0])
+	return c, ok && c.Conversation == t.To
 }
 
 // take makes the card what the tap says, on disk and in the chat. The hook has
 // not heard of it then.
-func (a *asks) take(ctx context.Context, t tapEvent) (ask.Card, ask.Effect, error) {
+func (a *asks) take(ctx context.Context, t chat.Tap) (ask.Card, ask.Effect, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	c, _ := a.Asks.Get(t.args[0])
-	next, effect, err := ask.Tap(c, t.from, t.args[1], t.args[2:], a.Now())
+	c, _ := a.Asks.Get(t.Args[0])
+	next, effect, err := ask.Tap(c, t.From, t.Args[1], t.Args[2:], a.Now())
 	if err != nil {
 		a.showLocked(ctx, c) // as it is by now
 		return c, effect, err
 	}
 	if c.Message == unseen {
-		next.Message = t.message // the tap says which one it is
+		next.Message = t.Message // the tap says which one it is
 	}
-	if c.Why != nil && c.Why.By != t.from && next.Why == nil {
+	if c.Why != nil && c.Why.By != t.From && next.Why == nil {
 		next = ask.Miss(next, c.Why.By, a.Now())
 	}
 	if effect == ask.AskWhy {
-		if t.to.ChatID != t.from { // others read it, too
-			next.Why.Name = t.name
+		if t.To.ChatID != t.From { // others read it, too
+			next.Why.Name = t.Name
 		}
-		if err := a.onlyFor(ctx, next, t.from); err != nil {
+		if err := a.onlyFor(ctx, next, t.From); err != nil {
 			return c, ask.None, err
 		}
 	}
@@ -97,54 +95,43 @@ func (a *asks) take(ctx context.Context, t tapEvent) (ask.Card, ask.Effect, erro
 }
 
 // notTaken says why a tap changes nothing.
-func (a *asks) notTaken(ctx context.Context, t tapEvent, c ask.Card, why error) error {
+func (a *asks) notTaken(c ask.Card, why error) (chat.Answer, error) {
 	switch {
 	case errors.Is(why, ask.ErrOver), errors.Is(why, ask.ErrNotNow):
 		text := a.viewer().Status(c) // what was decided, or is to be done first
 		if text.Blank() {
-			text = render.Plain(a.words.Say(i18n.AskShowFirst))
+			return a.toast(i18n.AskShowFirst)
 		}
-		a.toast(ctx, t, text)
+		return chat.Answer{Text: text.Text}, nil
 	case errors.Is(why, ask.ErrStale):
-		a.Sender.Answer(ctx, t.to, t.query, a.words.Say(i18n.AskChanged), false)
-	default:
-		return why
+		return a.toast(i18n.AskChanged)
 	}
-	return nil
+	return chat.Answer{}, why
 }
 
-// toast answers a tap with a text that goes away by itself.
-func (a *asks) toast(ctx context.Context, t tapEvent, text render.Text) {
-	if parts := text.Split(alertLimit); len(parts) > 0 {
-		text = parts[0]
+// decided gives the decision of a card, which is on disk, to its hook. Until that is done nobody else
+// does it.
+func (a *asks) decided(t chat.Tap, c ask.Card) chat.Answer {
+	answer := chat.Answer{Then: func(ctx context.Context) error {
+		defer a.unbusy(c.Request.ID)
+		if _, err := a.give(ctx, c); err != nil {
+			return err
+		}
+		a.look(c.Request.Session, false)
+		return nil
+	}}
+	if c.Missed.By != 0 && c.Missed.By != t.From {
+		answer.Text = a.words.Say(i18n.AskWriterCut)
 	}
-	a.Sender.Answer(ctx, t.to, t.query, text.Text, false)
-}
-
-// decided gives the decision of a card, which is on disk, to its hook.
-func (a *asks) decided(ctx context.Context, t tapEvent, c ask.Card) error {
-	c, err := a.give(ctx, c)
-	switch {
-	case err != nil:
-		return err
-	case c.State == ask.StateSent && c.Given.IsZero(): // it goes out when the hook redials
-		a.toast(ctx, t, a.viewer().Status(c))
-	case c.Missed.By != 0 && c.Missed.By != t.from:
-		a.toast(ctx, t, render.Plain(a.words.Say(i18n.AskWriterCut)))
-	default:
-		a.Sender.Answer(ctx, t.to, t.query, "", false)
-	}
-	a.look(c.Request.Session, false)
-	return nil
+	return answer
 }
 
 // showAll lets everything that a request says be sent, one delivery at a time.
-func (a *asks) showAll(ctx context.Context, t tapEvent, c ask.Card) {
-	a.Sender.Answer(ctx, t.to, t.query, "", false)
+func (a *asks) showAll(t chat.Tap, c ask.Card) {
 	if !a.beginShow(c.Request.ID) {
 		return
 	}
-	a.parts.add(t.to, func(ctx context.Context) {
+	a.parts.add(t.To, func(ctx context.Context) {
 		defer a.endShow(c.Request.ID)
 		a.note(a.deliverAll(ctx, t, c), c.Request.ID)
 	})
@@ -153,15 +140,15 @@ func (a *asks) showAll(ctx context.Context, t tapEvent, c ask.Card) {
 // deliverAll sends it while the request is open. Only when Telegram has taken all
 // of it can the request be allowed; then its message comes again below, so that
 // the buttons are where the reading ends.
-func (a *asks) deliverAll(ctx context.Context, t tapEvent, c ask.Card) error {
+func (a *asks) deliverAll(ctx context.Context, t chat.Tap, c ask.Card) error {
 	for _, part := range a.viewer().All(c) {
 		if now, ok := a.Asks.Get(c.Request.ID); !ok || now.State != ask.StateOpen || ctx.Err() != nil {
 			return nil
 		}
-		_, err := a.Sender.Send(ctx, outbox.Message{To: t.to, Text: part, ReplyTo: t.message, Silent: true, Session: c.Request.Session})
+		_, err := a.Sender.Send(ctx, outbox.Message{To: t.To, Text: part, ReplyTo: t.Message, Silent: true, Session: c.Request.Session})
 		if refused := (*outbox.Refused)(nil); errors.As(err, &refused) {
 			a.Log.Warn("ask_not_shown", "request", c.Request.ID, "error", err.Error())
-			return a.For(c.Request.Session).Say(ctx, t.to, a.words.Say(i18n.AskNotShown))
+			return a.For(c.Request.Session).Say(ctx, t.To, a.words.Say(i18n.AskNotShown))
 		}
 		if err != nil {
 			return ignoringEnd(ctx, err)
@@ -223,17 +210,18 @@ func (b *Bot) openAsk(id uuid.UUID, to session.Conversation) (ask.Card, bool) {
 }
 
 // tapSendAfter lets a prompt wait, as it does anyway.
-func (b *Bot) tapSendAfter(ctx context.Context, t tapEvent) error {
-	e, err := b.unproven(t)
+func (b *Bot) tapSendAfter(_ context.Context, t chat.Tap) (chat.Answer, error) {
+	e, err := b.entryOf(t)
 	if err != nil {
-		return b.stale(ctx, t)
+		return b.stale(t)
 	}
 	if err := b.asks.freeNotice(e.Session, e.Key); err != nil {
-		return err
+		return chat.Answer{}, err
 	}
 	r, _ := b.Records.Get(e.Session)
-	b.Sender.Answer(ctx, t.to, t.query, "", false)
-	return b.replace(ctx, t, b.words.Say(i18n.SendAfter, i18n.Args{"Name": r.Name}))
+	return chat.Do(func(ctx context.Context) error {
+		return b.replace(ctx, t, b.words.Say(i18n.SendAfter, i18n.Args{"Name": r.Name}))
+	})
 }
 
 // unbusy lets others give a card's decision to its hook.

@@ -271,20 +271,21 @@ func (b *Bot) resumeButton(r session.Record) [][]outbox.Button {
 // resume that was refused. Whether it can come back is for the session's worker
 // to say: news of an end is told before the end is on disk, and a person may be
 // quicker than that.
-func (b *Bot) tapResume(ctx context.Context, t tapEvent) error {
+func (b *Bot) tapResume(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	q, r, ok := b.wished(t)
 	if !ok {
-		return b.stale(ctx, t)
+		return b.stale(t)
 	}
-	return b.tapBack(ctx, t, comeback{wish: q, r: r, to: t.to, from: t.from})
+	return b.tapBack(t, comeback{wish: q, r: r, to: t.To, from: t.From})
 }
 
-func (b *Bot) tapBack(ctx context.Context, t tapEvent, c comeback) error {
-	b.Sender.Answer(ctx, t.to, t.query, "", false)
-	if back, err := b.bringBack(ctx, c); err != nil || !back {
-		return err
-	}
-	return b.spend(ctx, t)
+func (b *Bot) tapBack(t chat.Tap, c comeback) (chat.Answer, error) {
+	return chat.Do(func(ctx context.Context) error {
+		if back, err := b.bringBack(ctx, c); err != nil || !back {
+			return err
+		}
+		return b.spend(ctx, t)
+	})
 }
 
 // undoFor is how long after an end [Undo] works. The time of the end is in the
@@ -293,29 +294,30 @@ const undoFor = time.Minute
 
 // tapUndo takes an end back: name, directory and place are as before. Later on
 // the button becomes [Resume].
-func (b *Bot) tapUndo(ctx context.Context, t tapEvent) error {
+func (b *Bot) tapUndo(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	q, r, ok := b.wished(t)
 	if !ok {
-		return b.stale(ctx, t)
+		return b.stale(t)
 	}
 	later := b.resumeButton(r)
 	switch {
 	case b.undoable(t):
 	case later == nil: // it is open again
-		return b.stale(ctx, t)
+		return b.stale(t)
 	default:
-		b.alert(ctx, t, i18n.UndoOver)
-		return edited(b.Sender.EditButtons(ctx, t.to, t.message, later))
+		return chat.Answer{Text: b.words.Say(i18n.UndoOver), Alert: true, Then: func(ctx context.Context) error {
+			return edited(b.Sender.EditButtons(ctx, t.To, t.Message, later))
+		}}, nil
 	}
-	return b.tapBack(ctx, t, comeback{wish: q, r: r, to: t.to, from: t.from, undo: true})
+	return b.tapBack(t, comeback{wish: q, r: r, to: t.To, from: t.From, undo: true})
 }
 
 // undoable says whether the time of the end, argument 1, is not over. A button
 // without one is of an earlier version.
-func (b *Bot) undoable(t tapEvent) bool {
-	if len(t.args) < 2 {
+func (b *Bot) undoable(t chat.Tap) bool {
+	if len(t.Args) < 2 {
 		return false
 	}
-	end, err := strconv.ParseInt(t.args[1], 10, 64)
+	end, err := strconv.ParseInt(t.Args[1], 10, 64)
 	return err == nil && b.Now().Sub(time.Unix(end, 0)) <= undoFor
 }

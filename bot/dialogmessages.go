@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -121,18 +122,18 @@ func (d *dialogMessages) send(ctx context.Context, id uuid.UUID) {
 
 // isOpen says whether the message of a tap shows the session's dialog now. A tap
 // may come before the answer that says which message it is.
-func (d *dialogMessages) isOpen(id uuid.UUID, t tapEvent, mark string) (open bool) {
+func (d *dialogMessages) isOpen(id uuid.UUID, t chat.Tap, mark string) (open bool) {
 	err := d.Dialogs.change(id, func(one shownDialog, c dialogChange) error {
-		if one.Session == uuid.Nil || one.Closed || one.to() != t.to {
+		if one.Session == uuid.Nil || one.Closed || one.to() != t.To {
 			return nil
 		}
 		if one.ID == 0 && one.Mark == mark {
-			one.ID = t.message
+			one.ID = t.Message
 			if err := c.put(one); err != nil {
 				return err
 			}
 		}
-		open = one.ID == t.message
+		open = one.ID == t.Message
 		return nil
 	})
 	if err != nil {
@@ -142,9 +143,9 @@ func (d *dialogMessages) isOpen(id uuid.UUID, t tapEvent, mark string) (open boo
 }
 
 // redraw sets the message of a tap to what the terminal shows now.
-func (d *dialogMessages) redraw(ctx context.Context, t tapEvent, id uuid.UUID, mark string, m outbox.Message) error {
+func (d *dialogMessages) redraw(ctx context.Context, t chat.Tap, id uuid.UUID, mark string, m outbox.Message) error {
 	return d.Dialogs.change(id, func(one shownDialog, c dialogChange) error {
-		if one.Closed || one.ID == 0 || one.ID != t.message {
+		if one.Closed || one.ID == 0 || one.ID != t.Message {
 			return nil // it was closed, or another message shows the dialog by now
 		}
 		one.Mark, one.Message = mark, m

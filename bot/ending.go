@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -47,22 +45,17 @@ func (b *Bot) cancelButton(asked int64) outbox.Button {
 	return b.Button(i18n.ButtonCancel, fmt.Sprintf("no:%d", asked), "")
 }
 
-// end archives a session that a person confirmed, and gives the receipt.
-func (b *Bot) end(ctx context.Context, t tapEvent, id uuid.UUID, final session.State) error {
-	r, ok := b.Records.Get(id)
-	if !ok || !endable(r) {
-		return b.stale(ctx, t)
-	}
-	b.Sender.Answer(ctx, t.to, t.query, "", false)
+// end archives a session that a person confirmed. The receipt comes as news.
+func (b *Bot) end(ctx context.Context, t chat.Tap, r session.Record, final session.State) error {
 	ending := render.Plain(b.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name}))
-	if err := b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: ending}); err != nil {
+	if err := b.Sender.Edit(ctx, t.To, t.Message, outbox.Message{To: t.To, Text: ending}); err != nil {
 		b.Log.Debug("edit_failed", "error", err.Error())
 	}
-	if err := b.show(ctx, t.to, r); err != nil { // the receipt comes as news, to where the session is shown
+	if err := b.show(ctx, t.To, r); err != nil { // the receipt comes as news, to where the session is shown
 		return err
 	}
-	if err := b.Sessions.Archive(ctx, id, final, fmt.Sprintf("asked for by %d", t.from)); err != nil {
-		return b.Explain(ctx, t.to, b.agentFailure(r, err))
+	if err := b.Sessions.Archive(ctx, r.ID, final, fmt.Sprintf("asked for by %d", t.From)); err != nil {
+		return b.Explain(ctx, t.To, b.agentFailure(r, err))
 	}
 	return nil
 }

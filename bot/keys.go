@@ -120,15 +120,15 @@ func (b *Bot) tellNotReady(ctx context.Context, n lifecycle.Note) error {
 }
 
 // tapKey presses a key in the dialog that the button was drawn for.
-func (b *Bot) tapKey(ctx context.Context, t tapEvent) error {
-	return b.onDialog(ctx, t, func(id uuid.UUID, mark, key string) (lifecycle.Dialog, error) {
+func (b *Bot) tapKey(_ context.Context, t chat.Tap) (chat.Answer, error) {
+	return b.onDialog(t, func(ctx context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error) {
 		return b.Sessions.Press(ctx, id, mark, key)
 	})
 }
 
 // tapOption chooses an option of the dialog that the button was drawn for.
-func (b *Bot) tapOption(ctx context.Context, t tapEvent) error {
-	return b.onDialog(ctx, t, func(id uuid.UUID, mark, option string) (lifecycle.Dialog, error) {
+func (b *Bot) tapOption(_ context.Context, t chat.Tap) (chat.Answer, error) {
+	return b.onDialog(t, func(ctx context.Context, id uuid.UUID, mark, option string) (lifecycle.Dialog, error) {
 		i, err := strconv.Atoi(option)
 		if err != nil {
 			return lifecycle.Dialog{}, lifecycle.ErrNoDialog
@@ -137,42 +137,37 @@ func (b *Bot) tapOption(ctx context.Context, t tapEvent) error {
 	})
 }
 
-// onDialog does what a button under a dialog says, and draws the message as the
-// terminal is then. Only a button of the message that is open counts: an older
-// one is of a dialog that has gone.
-func (b *Bot) onDialog(ctx context.Context, t tapEvent, do func(id uuid.UUID, mark, arg string) (lifecycle.Dialog, error)) error {
+// onDialog does what a button under a dialog says, and draws the message as the terminal is then.
+// Only a button of the message that is open counts: an older one is of a dialog that has gone.
+func (b *Bot) onDialog(t chat.Tap, do func(ctx context.Context, id uuid.UUID, mark, arg string) (lifecycle.Dialog, error)) (chat.Answer, error) {
 	r, ok := b.session(t)
-	if !ok || len(t.args) != 3 || !b.dialogs.isOpen(r.ID, t, t.args[1]) {
-		return b.staleSaying(ctx, t, i18n.DialogStale)
+	if !ok || len(t.Args) != 3 || !b.dialogs.isOpen(r.ID, t, t.Args[1]) {
+		return b.staleSaying(t, i18n.DialogStale)
 	}
-	now, err := do(r.ID, t.args[1], t.args[2])
-	name := i18n.Args{"Name": r.Name, "Command": b.Sessions.Attach(r)}
-	switch {
-	case errors.Is(err, lifecycle.ErrRelayed):
-		b.alert(ctx, t, i18n.KeysRelayed)
-		return nil
-	case errors.Is(err, lifecycle.ErrNoDialog):
-		b.alert(ctx, t, i18n.KeysNoDialog, name)
-		return b.dialogs.close(ctx, r.ID)
-	case errors.Is(err, lifecycle.ErrNoAgent), errors.Is(err, tmux.ErrNoPane), errors.Is(err, session.ErrNotFound):
-		b.alert(ctx, t, i18n.AlreadyEnded, name)
-		return b.dialogs.close(ctx, r.ID)
-	case errors.Is(err, lifecycle.ErrUnseen):
-		b.alert(ctx, t, i18n.KeysUnseen, name)
-		return nil
-	case errors.Is(err, tmux.ErrGuard):
-		b.alert(ctx, t, i18n.StopRefused, name)
-		return nil
-	case errors.Is(err, lifecycle.ErrChanged):
-		b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.KeysChanged), false)
-	case err != nil:
-		return err
-	default:
-		b.Sender.Answer(ctx, t.to, t.query, "", false)
-	}
-	if !now.Open {
-		return b.dialogs.close(ctx, r.ID)
-	}
-	r.Conversation = t.to // where the message stands
-	return b.dialogs.redraw(ctx, t, r.ID, now.Mark, b.askingMessage(r, now, len(now.Options) > 0))
+	return chat.Do(func(ctx context.Context) error {
+		now, err := do(ctx, r.ID, t.Args[1], t.Args[2])
+		name := i18n.Args{"Name": r.Name, "Command": b.Sessions.Attach(r)}
+		switch {
+		case errors.Is(err, lifecycle.ErrRelayed):
+			return b.tell(ctx, t, i18n.KeysRelayed)
+		case errors.Is(err, lifecycle.ErrNoDialog):
+			return errors.Join(b.tell(ctx, t, i18n.KeysNoDialog, name), b.dialogs.close(ctx, r.ID))
+		case errors.Is(err, lifecycle.ErrNoAgent), errors.Is(err, tmux.ErrNoPane), errors.Is(err, session.ErrNotFound):
+			return errors.Join(b.tell(ctx, t, i18n.AlreadyEnded, name), b.dialogs.close(ctx, r.ID))
+		case errors.Is(err, lifecycle.ErrUnseen):
+			return b.tell(ctx, t, i18n.KeysUnseen, name)
+		case errors.Is(err, tmux.ErrGuard):
+			return b.tell(ctx, t, i18n.StopRefused, name)
+		case errors.Is(err, lifecycle.ErrChanged):
+			err = b.tell(ctx, t, i18n.KeysChanged)
+		}
+		if err != nil {
+			return err
+		}
+		if !now.Open {
+			return b.dialogs.close(ctx, r.ID)
+		}
+		r.Conversation = t.To // where the message stands
+		return b.dialogs.redraw(ctx, t, r.ID, now.Mark, b.askingMessage(r, now, len(now.Options) > 0))
+	})
 }

@@ -48,17 +48,17 @@ func (b *Bot) lostButtons(a *account) [][]outbox.Button {
 // lostSince are the sessions of a conversation that a button is about, oldest
 // first; false: it is no button of ours. What has no conversation is in every
 // home.
-func (b *Bot) lostSince(t tapEvent) (list []session.Record, ok bool) {
-	if len(t.args) != 2 {
+func (b *Bot) lostSince(t chat.Tap) (list []session.Record, ok bool) {
+	if len(t.Args) != 2 {
 		return nil, false
 	}
-	from, err1 := strconv.ParseInt(t.args[0], 10, 64)
-	until, err2 := strconv.ParseInt(t.args[1], 10, 64)
+	from, err1 := strconv.ParseInt(t.Args[0], 10, 64)
+	until, err2 := strconv.ParseInt(t.Args[1], 10, 64)
 	if err1 != nil || err2 != nil {
 		return nil, false
 	}
 	for _, r := range b.Records.List() {
-		here := r.Conversation == t.to || b.isHomeless(r) && b.IsPrivate(t.to)
+		here := r.Conversation == t.To || b.isHomeless(r) && b.IsPrivate(t.To)
 		if at := r.EndedAt.UnixMilli(); here && wentDown(r) && from <= at && at <= until {
 			list = append(list, r)
 		}
@@ -66,46 +66,40 @@ func (b *Bot) lostSince(t tapEvent) (list []session.Record, ok bool) {
 	return list, true
 }
 
-// stillLost is lostSince, and says so where it is none. An empty list is done with.
-func (b *Bot) stillLost(ctx context.Context, t tapEvent) ([]session.Record, error) {
-	list, ok := b.lostSince(t)
-	switch {
-	case !ok:
-		return nil, b.stale(ctx, t)
-	case len(list) == 0:
-		b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.RecoveredOver), false)
-		return nil, b.takeOff(ctx, t, isLostButton)
+// whileLost is a tap about what is still lost, and says so where nothing is.
+func (b *Bot) whileLost(do func(t chat.Tap, list []session.Record) (chat.Answer, error)) tap {
+	return func(_ context.Context, t chat.Tap) (chat.Answer, error) {
+		list, ok := b.lostSince(t)
+		switch {
+		case !ok:
+			return b.stale(t)
+		case len(list) == 0:
+			return chat.Answer{Text: b.words.Say(i18n.RecoveredOver), Then: func(ctx context.Context) error {
+				return b.takeOff(ctx, t, isLostButton)
+			}}, nil
+		}
+		return do(t, list)
 	}
-	return list, nil
 }
 
-// tapResumeAll brings back all that is still lost. The buttons stay while there
-// is any.
-func (b *Bot) tapResumeAll(ctx context.Context, t tapEvent) error {
-	list, err := b.stillLost(ctx, t)
-	if err != nil || len(list) == 0 {
-		return err
-	}
-	b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.RecoveredComing, i18n.Args{"Count": len(list)}), false)
-	if err := b.bringAllBack(ctx, t.to, t.from, list); err != nil {
-		return err
-	}
-	if rest, _ := b.lostSince(t); len(rest) > 0 {
-		return nil
-	}
-	return b.takeOff(ctx, t, isLostButton)
+// tapResumeAll brings back all that is still lost. The buttons stay while there is any.
+func (b *Bot) tapResumeAll(t chat.Tap, list []session.Record) (chat.Answer, error) {
+	return chat.Answer{Text: b.words.Say(i18n.RecoveredComing, i18n.Args{"Count": len(list)}), Then: func(ctx context.Context) error {
+		if err := b.bringAllBack(ctx, t.To, t.From, list); err != nil {
+			return err
+		}
+		if rest, _ := b.lostSince(t); len(rest) > 0 {
+			return nil
+		}
+		return b.takeOff(ctx, t, isLostButton)
+	}}, nil
 }
 
 func isLostButton(verb, _ string) bool { return verb == "rall" || verb == "rpick" }
 
 // tapPick shows what is still lost, to choose from.
-func (b *Bot) tapPick(ctx context.Context, t tapEvent) error {
-	list, err := b.stillLost(ctx, t)
-	if err != nil || len(list) == 0 {
-		return err
-	}
-	b.Sender.Answer(ctx, t.to, t.query, "", false)
-	return b.postPick(ctx, t.to, list)
+func (b *Bot) tapPick(t chat.Tap, list []session.Record) (chat.Answer, error) {
+	return chat.Do(func(ctx context.Context) error { return b.postPick(ctx, t.To, list) })
 }
 
 // bringAllBack brings sessions back, a few side by side. That they come was said

@@ -59,22 +59,24 @@ func (b *Bot) otherDirs(but string) []string {
 
 // tapMakeDir makes a directory that is gone again, and brings the session back
 // in it.
-func (b *Bot) tapMakeDir(ctx context.Context, t tapEvent) error {
+func (b *Bot) tapMakeDir(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	q, r, ok := b.wished(t)
 	if !ok {
-		return b.stale(ctx, t)
+		return b.stale(t)
 	}
-	c := comeback{wish: q, r: r, to: t.to, from: t.from}
+	c := comeback{wish: q, r: r, to: t.To, from: t.From}
 	dir := cmp.Or(q.dir, r.Dir)
 	if !b.inRoots(dir) {
-		return b.tapBack(ctx, t, c) // which says so
+		return b.tapBack(t, c) // which says so
 	}
-	if err := b.makeDir(dir); err != nil {
-		b.Sender.Answer(ctx, t.to, t.query, "", false)
-		args := i18n.Args{"Path": b.Short(dir), "Reason": reason(err)}
-		return b.Explain(ctx, t.to, chat.Failure{Text: render.Plain(b.words.Say(i18n.MakeDirFailed, args)), Err: err})
-	}
-	return b.tapBack(ctx, t, c)
+	back, err := b.tapBack(t, c)
+	return chat.Answer{Then: func(ctx context.Context) error {
+		if err := b.makeDir(dir); err != nil {
+			args := i18n.Args{"Path": b.Short(dir), "Reason": reason(err)}
+			return b.Explain(ctx, t.To, chat.Failure{Text: render.Plain(b.words.Say(i18n.MakeDirFailed, args)), Err: err})
+		}
+		return back.Then(ctx)
+	}}, err
 }
 
 // makeDir makes a directory, inside the roots if there are any: a link on the

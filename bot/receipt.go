@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -163,25 +164,23 @@ func (b *Bot) retryButton(r session.Record) [][]outbox.Button {
 	return chat.Rows(1, b.Button(i18n.ButtonRetry, "try:"+ref(r.ID), ""))
 }
 
-// tapRetry tries again to end what is left of a session. The receipt comes as
-// news; the message stays as it is, because it may be the list.
-func (b *Bot) tapRetry(ctx context.Context, t tapEvent) error {
+// tapRetry tries again to end what is left of a session. The receipt comes as news; the message
+// stays as it is, because it may be the list.
+func (b *Bot) tapRetry(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	r, ok := b.session(t)
 	if !ok || r.State != session.CleanupFailed {
-		return b.stale(ctx, t)
+		return b.stale(t)
 	}
-	b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.Retrying), false)
-	if err := b.show(ctx, t.to, r); err != nil { // the receipt comes to where the session is shown
-		return err
-	}
-	final := r.Final
-	if final == "" {
-		final = session.Archived
-	}
-	if err := b.Sessions.Archive(ctx, r.ID, final, fmt.Sprintf("another try, asked for by %d", t.from)); err != nil {
-		return b.Explain(ctx, t.to, b.agentFailure(r, err))
-	}
-	return nil
+	return chat.Answer{Text: b.words.Say(i18n.Retrying), Then: func(ctx context.Context) error {
+		if err := b.show(ctx, t.To, r); err != nil { // the receipt comes to where the session is shown
+			return err
+		}
+		final := cmp.Or(r.Final, session.Archived)
+		if err := b.Sessions.Archive(ctx, r.ID, final, fmt.Sprintf("another try, asked for by %d", t.From)); err != nil {
+			return b.Explain(ctx, t.To, b.agentFailure(r, err))
+		}
+		return nil
+	}}, nil
 }
 
 // endingLine says what became of one process that a person wanted ended.

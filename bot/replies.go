@@ -118,34 +118,37 @@ const tapResumeAndSendVerb = "rns"
 // tapResumeAndSend brings a session back and has the prompt typed once it is ready.
 // The prompt is in its queue first: whatever a resume asks before it succeeds, the
 // prompt waits there.
-func (b *Bot) tapResumeAndSend(ctx context.Context, t tapEvent) error {
-	if len(t.args) != 1 {
-		return b.stale(ctx, t)
+func (b *Bot) tapResumeAndSend(_ context.Context, t chat.Tap) (chat.Answer, error) {
+	if len(t.Args) != 1 {
+		return b.stale(t)
 	}
-	e, err := b.Entries.Load(t.args[0])
+	e, err := b.Entries.Load(t.Args[0])
 	r, known := b.Records.Get(e.Session)
 	r = b.Successor(r)
 	switch {
-	case isGone(err), err == nil && (e.State != inbox.Asked || e.Conversation.ChatID != t.to.ChatID || !known):
-		return b.stale(ctx, t)
-	case err == nil:
-		err = b.keep(ctx, e, r)
+	case isGone(err), err == nil && (e.State != inbox.Asked || e.Conversation.ChatID != t.To.ChatID || !known):
+		return b.stale(t)
+	case err != nil:
+		return chat.Answer{}, err
 	}
-	switch {
+	return chat.Do(func(ctx context.Context) error { return b.resumeAndSend(ctx, t, e, r) })
+}
+
+func (b *Bot) resumeAndSend(ctx context.Context, t chat.Tap, e inbox.Entry, r session.Record) error {
+	switch err := b.keep(ctx, e, r); {
 	case isGone(err):
-		return b.stale(ctx, t)
+		return b.overtaken(ctx, t)
 	case err != nil:
 		return err
 	}
-	b.Sender.Answer(ctx, t.to, t.query, "", false)
 	said := b.words.Say(i18n.ResumeAndSend, i18n.Args{"Name": r.Name})
-	if err := b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.text, said)); err != nil {
+	if err := b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.Text, said)); err != nil {
 		return err
 	}
 	if r.State.Live() {
 		return nil
 	}
-	_, err = b.bringBack(ctx, comeback{wish: wish{session: r.ID}, r: r, to: e.Conversation, from: t.from, undo: b.otherIsOpen(e.Conversation, r)})
+	_, err := b.bringBack(ctx, comeback{wish: wish{session: r.ID}, r: r, to: e.Conversation, from: t.From, undo: b.otherIsOpen(e.Conversation, r)})
 	return err
 }
 

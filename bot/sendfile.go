@@ -146,18 +146,20 @@ var inOneLine = strings.NewReplacer("\n", "⟨U+000A⟩", "\t", "⟨U+0009⟩")
 // tapSendFile sends a file that was asked about, if it is still the very same.
 // The question keeps its buttons until it is known what became of it: a stop in
 // the middle leaves no message behind that says for ever that it is under way.
-func (b *Bot) tapSendFile(ctx context.Context, t tapEvent) error {
+func (b *Bot) tapSendFile(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	o, mark, state := b.offered(t)
 	if state != offerOpen {
-		return b.noOffer(ctx, t, state)
+		return b.noOffer(t, state)
 	}
-	defer b.files.drop(mark)
 	r, ok := b.Records.Get(o.session)
 	if !ok {
-		return b.staleSaying(ctx, t, i18n.FileStale)
+		b.files.drop(mark)
+		return b.staleSaying(t, i18n.FileStale)
 	}
-	b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.FileSending), false)
-	return b.fileAnswered(context.WithoutCancel(ctx), t, b.sendOffered(ctx, t.to, r, o, mark))
+	return chat.Answer{Text: b.words.Say(i18n.FileSending), Then: func(ctx context.Context) error {
+		defer b.files.drop(mark)
+		return b.fileAnswered(context.WithoutCancel(ctx), t, b.sendOffered(ctx, t.To, r, o, mark))
+	}}, nil
 }
 
 // sendOffered sends a file that was asked about and says what became of it.
@@ -177,32 +179,30 @@ func (b *Bot) sendOffered(ctx context.Context, to session.Conversation, r sessio
 }
 
 // tapLeaveFile answers the question about a file with no.
-func (b *Bot) tapLeaveFile(ctx context.Context, t tapEvent) error {
+func (b *Bot) tapLeaveFile(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	_, mark, state := b.offered(t)
 	if state != offerOpen {
-		return b.noOffer(ctx, t, state)
+		return b.noOffer(t, state)
 	}
 	b.files.drop(mark)
-	b.Sender.Answer(ctx, t.to, t.query, "", false)
-	return b.fileAnswered(ctx, t, b.words.Say(i18n.FileLeft))
+	return chat.Do(func(ctx context.Context) error { return b.fileAnswered(ctx, t, b.words.Say(i18n.FileLeft)) })
 }
 
 // offered takes the offer that a button names: it can be answered once.
-func (b *Bot) offered(t tapEvent) (o fileOffer, mark string, state offerState) {
-	if len(t.args) == 0 {
+func (b *Bot) offered(t chat.Tap) (o fileOffer, mark string, state offerState) {
+	if len(t.Args) == 0 {
 		return fileOffer{}, "", offerGone
 	}
-	o, state = b.files.take(t.args[0], t.to, b.Now())
-	return o, t.args[0], state
+	o, state = b.files.take(t.Args[0], t.To, b.Now())
+	return o, t.Args[0], state
 }
 
 // noOffer answers a tap on a question that cannot be answered any more.
-func (b *Bot) noOffer(ctx context.Context, t tapEvent, state offerState) error {
+func (b *Bot) noOffer(t chat.Tap, state offerState) (chat.Answer, error) {
 	if state == offerTaken {
-		b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.FileSending), false)
-		return nil
+		return b.toast(i18n.FileSending)
 	}
-	return b.staleSaying(ctx, t, i18n.FileStale)
+	return b.staleSaying(t, i18n.FileStale)
 }
 
 // fileNotSent says why a file was not sent after all.
@@ -215,8 +215,8 @@ func (b *Bot) fileNotSent(r session.Record, err error) string {
 }
 
 // fileAnswered says below a question what became of it.
-func (b *Bot) fileAnswered(ctx context.Context, t tapEvent, what string) error {
-	return b.replace(ctx, t, t.text+"\n\n"+what)
+func (b *Bot) fileAnswered(ctx context.Context, t chat.Tap, what string) error {
+	return b.replace(ctx, t, t.Text+"\n\n"+what)
 }
 
 // fileReason is what the system says of a file that cannot be had.

@@ -21,21 +21,8 @@ import (
 	"ccbot/lifecycle"
 )
 
-// tapEvent is a button tapped by an allowed person. Taps are handled at once
-// and never written: a person who sees nothing happen taps again.
-type tapEvent struct {
-	query   string
-	from    int64
-	name    string // of that person
-	to      session.Conversation
-	message int
-	text    string // of the message that the button is under
-	buttons [][]outbox.Button
-	args    []string
-}
-
-// tap does what a button says. Its data is "verb:argument:…".
-type tap func(ctx context.Context, t tapEvent) error
+// tap decides what a button says. Its data is "verb:argument:…".
+type tap func(ctx context.Context, t chat.Tap) (chat.Answer, error)
 
 // tapTable says what each verb does. SESSION is a session's id, WISH one with
 // where and how to resume it, WRITERS a hash of the processes that the message
@@ -48,7 +35,7 @@ func (b *Bot) tapTable() map[string]tap {
 		"cur":   b.tapCurrent,                                     // SESSION: make it the current one
 		"kill":  b.tapEnd(session.Archived),                       // SESSION:BY: end it, as archived
 		"done":  b.tapEnd(session.Completed),                      // SESSION:BY: end it, as completed
-		"no":    b.tapCancel,                                      // BY: take the question back
+		"no":    b.byAsker(0, b.tapCancel),                        // BY: take the question back
 		"undo":  b.tapUndo,                                        // SESSION:TIME: take the end back that was then, seconds since 1970
 		"res":   b.tapResume,                                      // WISH: bring it back
 		"rns":   b.tapResumeAndSend,                               // KEY: bring its session back, and type it then
@@ -78,8 +65,8 @@ func (b *Bot) tapTable() map[string]tap {
 		"gas":   b.onWriters(ghost, b.askEndWriters),              // SESSION:WRITERS: ask whether to end them
 		"gdo":   b.byAsker(2, b.onWriters(ghost, b.endWriters)),   // SESSION:WRITERS:BY: end them
 		"gad":   b.onWriters(ghost, b.adopt),                      // SESSION:WRITERS: go on where it runs
-		"rall":  b.tapResumeAll,                                   // TIME: bring back what was lost here since then, seconds since 1970
-		"rpick": b.tapPick,                                        // TIME: show what was lost here since then
+		"rall":  b.whileLost(b.tapResumeAll),                      // TIME: bring back what was lost here since then, seconds since 1970
+		"rpick": b.whileLost(b.tapPick),                           // TIME: show what was lost here since then
 		"wad":   b.onWindow(b.adoptWindow),                        // WINDOW:MARK:PLACE: make it a session's
 		"war":   b.onWindow(b.askArchiveWindow),                   // WINDOW:MARK:PLACE: ask whether to archive what runs in it
 		"wyes":  b.byAsker(3, b.onWindow(b.archiveWindow)),        // WINDOW:MARK:PLACE:BY: archive what runs in it
@@ -87,9 +74,10 @@ func (b *Bot) tapTable() map[string]tap {
 	}
 }
 
+// tapped answers a tap, and then does what the tap asks for. No feature answers a tap itself.
 func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
 	if old := q.Message.InaccessibleMessage; old != nil && b.Hears(q.From.ID, old.Chat) {
-		// Telegram does not say any more in which topic it stands, so nothing is done
+		// Telegram does not say any more in which topic the message stands, so nothing is done
 		b.Sender.Answer(ctx, session.Conversation{ChatID: old.Chat.ID}, q.ID, b.words.Say(i18n.StaleButton), true)
 		return nil
 	}
@@ -98,65 +86,90 @@ func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
 	}
 	m := q.Message.Message
 	b.unpark(m.Chat.ID)
-	parts := strings.Split(q.Data, ":")
-	t := tapEvent{query: q.ID, from: q.From.ID, name: q.From.FirstName, message: m.ID, text: m.Text, buttons: buttonsOf(m),
-		args: parts[1:], to: inbox.ConversationOf(m)}
-	if !t.shown(q.Data) { // the message has other buttons by now, which stay; or somebody made it up
-		b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.StaleButton), false)
+	t := chat.Tap{From: q.From.ID, Name: q.From.FirstName, To: inbox.ConversationOf(m), Message: m.ID, Text: m.Text,
+		Buttons: buttonsOf(m)}
+	a, err := b.answerTap(ctx, t, q.Data)
+	if err != nil {
+		return err // which is told as the answer
+	}
+	a = a.Fit()
+	b.Sender.Answer(ctx, t.To, q.ID, a.Text, a.Alert)
+	if a.Then == nil {
 		return nil
 	}
+	if err := a.Then(ctx); err != nil && ctx.Err() == nil { // the tap has its answer
+		return b.Explain(ctx, t.To, b.Internal(err))
+	}
+	return nil
+}
+
+// answerTap finds what a button does. A message that has other buttons by now keeps them; data that
+// no button of the message has were made up.
+func (b *Bot) answerTap(ctx context.Context, t chat.Tap, data string) (chat.Answer, error) {
+	if !hasButton(t.Buttons, data) {
+		return chat.Answer{Text: b.words.Say(i18n.StaleButton)}, nil
+	}
+	parts := strings.Split(data, ":")
+	t.Args = parts[1:]
 	do, ok := b.taps[parts[0]]
 	if !ok {
-		return b.stale(ctx, t)
+		return b.stale(t)
 	}
 	return do(ctx, t)
 }
 
-// shown says whether the message has a button with these data, as Telegram has it:
-// an app may send any data for any message of the bot's.
-func (t tapEvent) shown(data string) bool {
-	return slices.ContainsFunc(t.buttons, func(row []outbox.Button) bool {
+// hasButton reports whether a message has a button with these data, as Telegram has the message: an
+// app may send any data for any message of the bot's.
+func hasButton(rows [][]outbox.Button, data string) bool {
+	return slices.ContainsFunc(rows, func(row []outbox.Button) bool {
 		return slices.ContainsFunc(row, func(one outbox.Button) bool { return one.Data == data })
 	})
 }
 
-// alert answers a tap with a sentence that the person has to close.
-func (b *Bot) alert(ctx context.Context, t tapEvent, key i18n.Key, args ...i18n.Args) {
-	b.alertText(ctx, t, render.Plain(b.words.Say(key, args...)))
+// alert is an answer that the person has to close.
+func (b *Bot) alert(key i18n.Key, args ...i18n.Args) (chat.Answer, error) {
+	return chat.Answer{Text: b.words.Say(key, args...), Alert: true}, nil
 }
 
-func (b *Bot) alertText(ctx context.Context, t tapEvent, text render.Text) {
-	if parts := text.Split(alertLimit); len(parts) > 0 {
-		text = parts[0]
-	}
-	b.Sender.Answer(ctx, t.to, t.query, text.Text, true)
+// toast is an answer that goes away by itself.
+func (b *Bot) toast(key i18n.Key, args ...i18n.Args) (chat.Answer, error) {
+	return chat.Answer{Text: b.words.Say(key, args...)}, nil
 }
 
-// alertLimit is Telegram's render.Limit of the answer to a tap.
-const alertLimit = 200
+// tell says under a tapped message what came of the tap.
+func (b *Bot) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18n.Args) error {
+	return b.Tell(ctx, t, b.words.Say(key, args...))
+}
 
 // stale answers a tap on a button whose time has passed.
-func (b *Bot) stale(ctx context.Context, t tapEvent) error {
-	b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.StaleButton), false)
-	return b.spend(ctx, t)
+func (b *Bot) stale(t chat.Tap) (chat.Answer, error) { return b.staleSaying(t, i18n.StaleButton) }
+
+// staleSaying is stale with what to do instead.
+func (b *Bot) staleSaying(t chat.Tap, what i18n.Key) (chat.Answer, error) {
+	return chat.Answer{Text: b.words.Say(what), Then: func(ctx context.Context) error { return b.spend(ctx, t) }}, nil
+}
+
+// overtaken takes the buttons off a message of which something else was quicker than the tap.
+func (b *Bot) overtaken(ctx context.Context, t chat.Tap) error {
+	return errors.Join(b.tell(ctx, t, i18n.StaleButton), b.spend(ctx, t))
 }
 
 // spend takes the buttons off the message.
-func (b *Bot) spend(ctx context.Context, t tapEvent) error {
-	return edited(b.Sender.EditButtons(ctx, t.to, t.message, nil))
+func (b *Bot) spend(ctx context.Context, t chat.Tap) error {
+	return edited(b.Sender.EditButtons(ctx, t.To, t.Message, nil))
 }
 
 // takeOff takes the rows of some buttons off the message, by their verb and first
 // argument. Others stay as they were when the person tapped.
-func (b *Bot) takeOff(ctx context.Context, t tapEvent, which func(verb, first string) bool) error {
-	rest := slices.DeleteFunc(slices.Clone(t.buttons), func(row []outbox.Button) bool {
+func (b *Bot) takeOff(ctx context.Context, t chat.Tap, which func(verb, first string) bool) error {
+	rest := slices.DeleteFunc(slices.Clone(t.Buttons), func(row []outbox.Button) bool {
 		return slices.ContainsFunc(row, func(one outbox.Button) bool {
 			verb, args, _ := strings.Cut(one.Data, ":")
 			first, _, _ := strings.Cut(args, ":")
 			return which(verb, first)
 		})
 	})
-	return edited(b.Sender.EditButtons(ctx, t.to, t.message, rest))
+	return edited(b.Sender.EditButtons(ctx, t.To, t.Message, rest))
 }
 
 // buttonsOf are the buttons that a message has.
@@ -175,8 +188,8 @@ func buttonsOf(m *models.Message) (rows [][]outbox.Button) {
 }
 
 // replace sets the text of the message that was tapped, without buttons.
-func (b *Bot) replace(ctx context.Context, t tapEvent, text string) error {
-	return edited(b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: render.Plain(text)}))
+func (b *Bot) replace(ctx context.Context, t chat.Tap, text string) error {
+	return edited(b.Sender.Edit(ctx, t.To, t.Message, outbox.Message{To: t.To, Text: render.Plain(text)}))
 }
 
 // edited passes over a message that is gone, or too old to be edited.
@@ -187,93 +200,94 @@ func edited(err error) error {
 	return err
 }
 
-// mine says whether the tapping person is the one who was asked, whose id is
-// argument i.
-func (b *Bot) mine(ctx context.Context, t tapEvent, i int) bool {
-	if i < len(t.args) && t.args[i] == strconv.FormatInt(t.from, 10) {
-		return true
+// isAsker reports whether the person who taps is the one who was asked, whose id is argument i.
+func isAsker(t chat.Tap, i int) bool {
+	return i < len(t.Args) && t.Args[i] == strconv.FormatInt(t.From, 10)
+}
+
+// byAsker is a tap that only the person may do whose id is argument i.
+func (b *Bot) byAsker(i int, do tap) tap {
+	return func(ctx context.Context, t chat.Tap) (chat.Answer, error) {
+		if !isAsker(t, i) {
+			return b.toast(i18n.NotForYou)
+		}
+		return do(ctx, t)
 	}
-	b.Sender.Answer(ctx, t.to, t.query, b.words.Say(i18n.NotForYou), false)
-	return false
 }
 
 // session is the session that argument 0 names.
-func (b *Bot) session(t tapEvent) (session.Record, bool) {
-	if len(t.args) == 0 {
+func (b *Bot) session(t chat.Tap) (session.Record, bool) {
+	if len(t.Args) == 0 {
 		return session.Record{}, false
 	}
-	id, ok := parseRef(t.args[0])
+	id, ok := parseRef(t.Args[0])
 	if !ok {
 		return session.Record{}, false
 	}
 	return b.Records.Get(id)
 }
 
-// tapCurrent opens a session: from the list, or from the notice that it has
-// answered. Of one that is over only the answer is shown.
-func (b *Bot) tapCurrent(ctx context.Context, t tapEvent) error {
+// tapCurrent opens a session: from the list, or from the notice that it has answered. Of a session
+// that is over only the answer is shown.
+func (b *Bot) tapCurrent(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	r, ok := b.session(t)
 	r = b.Successor(r)
-	noticed := len(t.args) > 1 && t.args[1] == fromNotice
+	noticed := len(t.Args) > 1 && t.Args[1] == fromNotice
 	if !ok || !noticed && !endable(r) {
-		return b.stale(ctx, t)
+		return b.stale(t)
 	}
-	if noticed || !b.IsCurrent(t.to, r) {
-		b.answers.recall(r, t.to) // before it is current: then its reader shows what is newer
-	}
-	if endable(r) {
-		if err := b.use(ctx, t.to, r); err != nil {
-			return err
+	return chat.Answer{Text: "→ " + glyph.Name(r.Name), Then: func(ctx context.Context) error {
+		if noticed || !b.IsCurrent(t.To, r) {
+			b.answers.recall(r, t.To) // before it is current: then its reader shows what is newer
 		}
-	}
-	b.Sender.Answer(ctx, t.to, t.query, "→ "+glyph.Name(r.Name), false)
-	if noticed {
-		return b.spend(ctx, t)
-	}
-	return b.redrawList(ctx, t)
+		if endable(r) {
+			if err := b.use(ctx, t.To, r); err != nil {
+				return err
+			}
+		}
+		if noticed {
+			return b.spend(ctx, t)
+		}
+		return b.redrawList(ctx, t)
+	}}, nil
 }
 
 // redrawList sets the message to the list as it is now.
-func (b *Bot) redrawList(ctx context.Context, t tapEvent) error {
-	text, buttons := b.listText(ctx, t.to)
+func (b *Bot) redrawList(ctx context.Context, t chat.Tap) error {
+	text, buttons := b.listText(ctx, t.To)
 	parts := text.Split(render.Limit) // the buttons stand under the last one
-	return edited(b.Sender.Edit(ctx, t.to, t.message, outbox.Message{To: t.to, Text: parts[len(parts)-1], Buttons: buttons}))
+	return edited(b.Sender.Edit(ctx, t.To, t.Message, outbox.Message{To: t.To, Text: parts[len(parts)-1], Buttons: buttons}))
 }
 
 func (b *Bot) tapEnd(final session.State) tap {
-	return func(ctx context.Context, t tapEvent) error {
+	return func(_ context.Context, t chat.Tap) (chat.Answer, error) {
 		r, ok := b.session(t)
-		if !ok {
-			return b.stale(ctx, t)
+		switch {
+		case !ok:
+			return b.stale(t)
+		case !isAsker(t, 1):
+			return b.toast(i18n.NotForYou)
+		case len(t.Args) > 2 && t.Args[2] != life(r), !endable(r):
+			return b.stale(t)
 		}
-		if !b.mine(ctx, t, 1) {
-			return nil
-		}
-		if len(t.args) > 2 && t.args[2] != life(r) {
-			return b.stale(ctx, t)
-		}
-		return b.end(ctx, t, r.ID, final)
+		return chat.Do(func(ctx context.Context) error { return b.end(ctx, t, r, final) })
 	}
 }
 
-func (b *Bot) tapCancel(ctx context.Context, t tapEvent) error {
-	if !b.mine(ctx, t, 0) {
-		return nil
-	}
-	b.Sender.Answer(ctx, t.to, t.query, "", false)
-	return b.replace(ctx, t, b.words.Say(i18n.Cancelled))
+func (b *Bot) tapCancel(_ context.Context, t chat.Tap) (chat.Answer, error) {
+	return chat.Do(func(ctx context.Context) error { return b.replace(ctx, t, b.words.Say(i18n.Cancelled)) })
 }
 
-// unproven finds the prompt that a question is about.
-func (b *Bot) unproven(t tapEvent) (inbox.Entry, error) {
-	if len(t.args) == 0 {
+// entryOf finds the prompt that a question is about.
+func (b *Bot) entryOf(t chat.Tap) (inbox.Entry, error) {
+	if len(t.Args) == 0 {
 		return inbox.Entry{}, fs.ErrNotExist
 	}
-	return b.Entries.Load(t.args[0])
+	return b.Entries.Load(t.Args[0])
 }
 
-func (b *Bot) tapAgain(ctx context.Context, t tapEvent) error {
-	return b.decide(ctx, t, func(ctx context.Context, e inbox.Entry) error {
+func (b *Bot) tapAgain(_ context.Context, t chat.Tap) (chat.Answer, error) {
+	return b.decide(t, func(ctx context.Context, e inbox.Entry) error {
 		if e.State != inbox.Unproven {
 			return fs.ErrNotExist
 		}
@@ -286,16 +300,15 @@ func (b *Bot) tapAgain(ctx context.Context, t tapEvent) error {
 	}, i18n.SentAgain)
 }
 
-// tapAnyway types a prompt although a person's draft is in the box. What stood
-// there comes as news.
-func (b *Bot) tapAnyway(ctx context.Context, t tapEvent) error {
-	return b.decide(ctx, t, func(ctx context.Context, e inbox.Entry) error {
+// tapAnyway types a prompt although a person's draft is in the box. What stood there comes as news.
+func (b *Bot) tapAnyway(_ context.Context, t chat.Tap) (chat.Answer, error) {
+	return b.decide(t, func(ctx context.Context, e inbox.Entry) error {
 		return b.Sessions.SendAnyway(ctx, e.Session, e.Key)
 	}, i18n.SentAnyway)
 }
 
-func (b *Bot) tapDrop(ctx context.Context, t tapEvent) error {
-	return b.decide(ctx, t, func(ctx context.Context, e inbox.Entry) error {
+func (b *Bot) tapDrop(_ context.Context, t chat.Tap) (chat.Answer, error) {
+	return b.decide(t, func(ctx context.Context, e inbox.Entry) error {
 		err := b.Sessions.Drop(ctx, e.Session, e.Key)
 		if err == nil {
 			b.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
@@ -305,33 +318,29 @@ func (b *Bot) tapDrop(ctx context.Context, t tapEvent) error {
 }
 
 // decide carries out a person's decision on a prompt that waits for one.
-func (b *Bot) decide(ctx context.Context, t tapEvent, do func(context.Context, inbox.Entry) error, said i18n.Key) error {
-	e, err := b.unproven(t)
-	if err == nil {
-		err = do(ctx, e)
-	}
-	r, _ := b.Records.Get(e.Session)
+func (b *Bot) decide(t chat.Tap, do func(context.Context, inbox.Entry) error, said i18n.Key) (chat.Answer, error) {
+	e, err := b.entryOf(t)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, inbox.ErrNoEntry), errors.Is(err, session.ErrNotFound):
-		return b.stale(ctx, t)
-	case errors.Is(err, lifecycle.ErrNoAgent):
-		b.alert(ctx, t, i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
-		return nil
-	case errors.Is(err, lifecycle.ErrBoxBusy):
-		b.alert(ctx, t, i18n.BoxBusy, i18n.Args{"Name": r.Name})
-		return nil
-	case errors.Is(err, lifecycle.ErrDraftHidden):
-		b.alert(ctx, t, i18n.DraftHidden, i18n.Args{"Name": r.Name})
-		return nil
+	case isGone(err):
+		return b.stale(t)
 	case err != nil:
-		return err
+		return chat.Answer{}, err
 	}
-	b.Sender.Answer(ctx, t.to, t.query, "", false)
-	return b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.text, b.words.Say(said, i18n.Args{"Name": r.Name})))
-}
-
-// staleSaying answers a tap on a button whose time has passed, and says what to do instead.
-func (b *Bot) staleSaying(ctx context.Context, t tapEvent, what i18n.Key) error {
-	b.Sender.Answer(ctx, t.to, t.query, b.words.Say(what), false)
-	return b.spend(ctx, t)
+	return chat.Do(func(ctx context.Context) error {
+		r, _ := b.Records.Get(e.Session)
+		name := i18n.Args{"Name": r.Name}
+		switch err := do(ctx, e); {
+		case isGone(err):
+			return b.overtaken(ctx, t)
+		case errors.Is(err, lifecycle.ErrNoAgent):
+			return b.tell(ctx, t, i18n.AlreadyEnded, name)
+		case errors.Is(err, lifecycle.ErrBoxBusy):
+			return b.tell(ctx, t, i18n.BoxBusy, name)
+		case errors.Is(err, lifecycle.ErrDraftHidden):
+			return b.tell(ctx, t, i18n.DraftHidden, name)
+		case err != nil:
+			return err
+		}
+		return b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.Text, b.words.Say(said, name)))
+	})
 }

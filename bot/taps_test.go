@@ -348,6 +348,8 @@ func TestSendAnyway(t *testing.T) {
 
 // Telegram refuses an answer to a tap of more than 200 letters, and then the
 // person sees nothing at all.
+const alertLimit = 200
+
 func TestAlertsFit(t *testing.T) {
 	for _, lang := range i18n.Languages() {
 		w := newWorld(t)
@@ -356,7 +358,8 @@ func TestAlertsFit(t *testing.T) {
 			i18n.UndoOver, i18n.FootAdoptElsewhere, i18n.RecoveredOver, i18n.WindowsUnknown, i18n.WindowIgnored, i18n.NotForYou, i18n.StaleButton, i18n.Retrying, i18n.InternalError} {
 			assert.LessOrEqual(t, plain(w.named(key, "a-name-as-they-are")).Length(), alertLimit, "%s %s", lang, key)
 		}
-		w.alert(t.Context(), tapEvent{query: "q"}, i18n.WritersUnknown, i18n.Args{"Name": strings.Repeat("long", 100)})
-		assert.LessOrEqual(t, plain(w.sender.done()[0]).Length(), alertLimit+len("answer q: "))
+		answer, err := w.alert(i18n.WritersUnknown, i18n.Args{"Name": strings.Repeat("long", 100)})
+		require.NoError(t, err)
+		assert.LessOrEqual(t, plain(answer.Fit().Text).Length(), alertLimit)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/chat"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -89,16 +90,16 @@ func (q wish) data() string {
 // wished reads a wish from argument 0; false where the session or the directory
 // is not known any more. Of a conversation that moved to another session it is
 // that one which is wanted.
-func (b *Bot) wished(t tapEvent) (q wish, r session.Record, ok bool) {
-	if len(t.args) == 0 {
+func (b *Bot) wished(t chat.Tap) (q wish, r session.Record, ok bool) {
+	if len(t.Args) == 0 {
 		return wish{}, session.Record{}, false
 	}
-	parts := strings.Split(t.args[0], ".")
+	parts := strings.Split(t.Args[0], ".")
 	if q.session, ok = parseRef(parts[0]); !ok || len(parts) > 3 {
 		return wish{}, session.Record{}, false
 	}
 	if len(parts) > 1 && parts[1] != "" {
-		if q.dir, ok = b.dirOf(t.to, parts[1]); !ok {
+		if q.dir, ok = b.dirOf(t.To, parts[1]); !ok {
 			return wish{}, session.Record{}, false
 		}
 	}
