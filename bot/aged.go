@@ -39,17 +39,17 @@ func aged(e inbox.Entry) bool {
 func waited(e inbox.Entry) bool { return slices.Contains(strings.Fields(e.Note), noteAged) }
 
 // sentAt is when a message was sent, zero where that is not known.
-func sentAt(in incoming) time.Time {
-	if in.sent.Unix() <= 0 {
+func sentAt(in chat.Incoming) time.Time {
+	if in.Sent.Unix() <= 0 {
 		return time.Time{}
 	}
-	return in.sent.UTC()
+	return in.Sent.UTC()
 }
 
 // tooLate says under a command that means the turn that runs that it is too old
 // for that.
-func (b *Bot) tooLate(ctx context.Context, in incoming, command string) (told bool, err error) {
-	e, err := b.Entries.Load(in.key)
+func (b *Bot) tooLate(ctx context.Context, in chat.Incoming, command string) (told bool, err error) {
+	e, err := b.Entries.Load(in.Key)
 	if err != nil {
 		return false, err
 	}
@@ -58,7 +58,7 @@ func (b *Bot) tooLate(ctx context.Context, in incoming, command string) (told bo
 		return false, nil
 	}
 	said := i18n.Args{"Command": command, "Time": b.Moment(sentOf(e))}
-	return true, b.Fail(ctx, in.to, in.message, render.Plain(b.words.Say(i18n.AgedCommand, said)), nil)
+	return true, b.Fail(ctx, in.To, in.MessageID, render.Plain(b.words.Say(i18n.AgedCommand, said)), nil)
 }
 
 // sentOf is when a message was sent, or else when it was first seen.
@@ -196,7 +196,7 @@ func (b *Bot) sendOld(t chat.Tap, e inbox.Entry) (chat.Answer, error) {
 // queueOld has a prompt held for a session again. Where that cannot be queued, the
 // person stays asked.
 func (b *Bot) queueOld(ctx context.Context, e inbox.Entry, r session.Record) error {
-	if err := b.show(ctx, e.Conversation, r); err != nil { // the answer comes to where the text came from
+	if err := b.MoveTo(ctx, e.Conversation, r); err != nil { // the answer comes to where the text came from
 		return err
 	}
 	if err := b.restate(e.Key, inbox.Asked, inbox.Held, r.ID); err != nil {

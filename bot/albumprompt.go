@@ -41,7 +41,7 @@ func withNote(note, word string) string { return strings.TrimSpace(note + " " + 
 // gather fetches the file of one message of an album and keeps it until the album
 // is whole. What cannot be had is noted: the album is told of once.
 func (a *albums) gather(ctx context.Context, in incoming, m *models.Message, file attachment) error {
-	k := album{in.to, m.MediaGroupID}
+	k := album{in.To, m.MediaGroupID}
 	a.begin(k)
 	defer a.end(k)
 	r, ok, err := a.home(in, k)
@@ -58,9 +58,9 @@ func (a *albums) gather(ctx context.Context, in incoming, m *models.Message, fil
 			return err
 		}
 	}
-	return a.Entries.Change(in.key, func(e *inbox.Entry) error {
+	return a.Entries.Change(in.Key, func(e *inbox.Entry) error {
 		e.State, e.Album, e.Session, e.Files = inbox.Gathered, k.id, r.ID, in.files
-		e.Conversation, e.MessageID, e.Sent = in.to, in.message, sentAt(in)
+		e.Conversation, e.MessageID, e.Sent = in.To, in.MessageID, sentAt(in.Incoming)
 		e.Text = textOf(m)
 		e.Note = withNote(e.Note, note)
 		return nil
@@ -85,10 +85,10 @@ func (a *albums) home(in incoming, k album) (r session.Record, ok bool, err erro
 func (a *albums) problem(in incoming, err error) (text string, final bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.tries[in.key]++
-	tries := a.tries[in.key]
+	a.tries[in.Key]++
+	tries := a.tries[in.Key]
 	if err == nil || tries == fetchTries {
-		delete(a.tries, in.key)
+		delete(a.tries, in.Key)
 	}
 	if p, ok := errors.AsType[*fileProblem](err); ok {
 		return p.text, true
@@ -194,7 +194,7 @@ func (a *albums) promptFor(ctx context.Context, first inbox.Entry, all []inbox.E
 	if !a.Hears(m.From.ID, m.Chat) {
 		return nil // since a restart
 	}
-	in := incomingOf(first.Key, m)
+	in := a.incomingOf(first.Key, m)
 	for _, e := range all {
 		in.session = cmp.Or(in.session, e.Session)
 	}
@@ -213,7 +213,7 @@ func (a *albums) promptFor(ctx context.Context, first inbox.Entry, all []inbox.E
 	in.dir = r.Dir
 	if len(in.files) == 0 {
 		problems = append(slices.Compact(problems), a.words.Say(i18n.NotDelivered))
-		return a.Fail(ctx, in.to, in.message, render.Plain(strings.Join(problems, "\n")), nil)
+		return a.Fail(ctx, in.To, in.MessageID, render.Plain(strings.Join(problems, "\n")), nil)
 	}
 	if err := a.tellProblems(ctx, in, first, slices.Compact(problems)); err != nil {
 		return err
@@ -227,7 +227,7 @@ func (a *albums) tellProblems(ctx context.Context, in incoming, first inbox.Entr
 		return nil
 	}
 	text := strings.Join(append(problems, a.words.Say(i18n.AlbumRest)), "\n")
-	if err := a.Warn(ctx, in.to, in.message, render.Plain(text), nil); err != nil {
+	if err := a.Warn(ctx, in.To, in.MessageID, render.Plain(text), nil); err != nil {
 		return err
 	}
 	return a.note(first.Key, notedTold)

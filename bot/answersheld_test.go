@@ -174,7 +174,7 @@ func TestP5_WhatIsHeldIsShownWithoutAnotherLine(t *testing.T) {
 	r := w.beside(t, session.Running, says("one"), toolUse)
 	w.running(t)
 	require.Eventually(t, func() bool { return contains(w.sender.done(), "typing in 7") }, patience, time.Millisecond, "it has read past the text")
-	require.NoError(t, w.setCurrent(t.Context(), atAlice, r.ID))
+	require.NoError(t, w.MakeCurrent(t.Context(), atAlice, r.ID))
 	w.expect(t, "send one")
 }
 

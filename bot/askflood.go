@@ -90,8 +90,10 @@ func (a *asks) floods(id uuid.UUID) bool {
 
 func isAway(c ask.Card) bool { return c.State == ask.StateAway }
 
-func (a *asks) forget(id uuid.UUID) {
+// forget takes away what is kept of a session's requests.
+func (a *asks) forget(id uuid.UUID) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.recent, id)
+	return a.Asks.Forget(id)
 }

@@ -236,8 +236,13 @@ func (a *asks) cardsOf(id uuid.UUID) []ask.Card {
 
 // Forget takes away what is kept of a session that is itself forgotten.
 func (b *Bot) Forget(id uuid.UUID) error {
-	b.asks.forget(id)
-	return errors.Join(b.Asks.Forget(id), b.Dialogs.Forget(id))
+	var errs []error
+	for _, f := range b.rooms {
+		if f.Forget != nil {
+			errs = append(errs, f.Forget(id))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // look asks for another look at what became of a session's requests.

@@ -21,27 +21,27 @@ const tapStray = "st"
 // strayed takes a text that was being written for a card when something else ended
 // it: typed as a prompt it would say something that nobody asked. It is held until
 // its writer says what it is; the note in the inbox makes that outlast a restart.
-func (a *asks) strayed(ctx context.Context, in incoming, text string) (taken bool, err error) {
+func (a *asks) strayed(ctx context.Context, in chat.Incoming, text string) (taken bool, err error) {
 	c, ok := a.missed(in)
 	if !ok {
 		return false, nil
 	}
-	r, ok, err := a.CurrentSession(in.to)
+	r, ok, err := a.CurrentSession(in.To)
 	typed, class, some := lifecycle.Normalise(text)
 	if err != nil || !ok || !some || !r.State.Live() {
 		return false, err // it cannot be typed anyway, which is said
 	}
-	e, err := a.Entries.Load(in.key)
+	e, err := a.Entries.Load(in.Key)
 	if err != nil {
 		return false, err
 	}
-	e.Session, e.Conversation, e.MessageID = r.ID, in.to, in.message
+	e.Session, e.Conversation, e.MessageID = r.ID, in.To, in.MessageID
 	e.Text, e.Class, e.State = typed, string(class), inbox.Unproven // never typed unasked
-	if err := a.PostMessage(ctx, outbox.Message{To: in.to, ReplyTo: in.message, Session: r.ID,
+	if err := a.PostMessage(ctx, outbox.Message{To: in.To, ReplyTo: in.MessageID, Session: r.ID,
 		Text: render.Plain(a.words.Say(i18n.AskStray, i18n.Args{"Name": a.nameOf(c)})), Buttons: chat.Rows(2,
 			outbox.Button{Text: a.words.Say(i18n.ButtonSendTo, i18n.Args{"Name": chat.Head(glyph.Name(r.Name), 30)}),
-				Data: ask.Verb + ":" + c.Request.ID + ":" + tapStray + ":" + in.key, Style: outbox.Primary},
-			a.Button(i18n.ButtonDrop, "drop:"+in.key, ""))}); err != nil {
+				Data: ask.Verb + ":" + c.Request.ID + ":" + tapStray + ":" + in.Key, Style: outbox.Primary},
+			a.Button(i18n.ButtonDrop, "drop:"+in.Key, ""))}); err != nil {
 		return false, err
 	}
 	if err := a.Entries.Save(e); err != nil {
@@ -56,9 +56,9 @@ func (a *asks) strayed(ctx context.Context, in incoming, text string) (taken boo
 }
 
 // missed finds the card that a person was writing for when it ended.
-func (a *asks) missed(in incoming) (ask.Card, bool) {
+func (a *asks) missed(in chat.Incoming) (ask.Card, bool) {
 	for _, c := range a.Asks.List() {
-		if c.Conversation == in.to && c.Misses(in.from, a.Now()) {
+		if c.Conversation == in.To && c.Misses(in.From, a.Now()) {
 			return c, true
 		}
 	}
@@ -85,7 +85,7 @@ func (a *asks) tapStray(t chat.Tap) (chat.Answer, error) {
 }
 
 func (a *asks) queueStray(ctx context.Context, t chat.Tap, e inbox.Entry, r session.Record) error {
-	if err := a.show(ctx, t.To, r); err != nil { // the answer comes to where the text came from
+	if err := a.MoveTo(ctx, t.To, r); err != nil { // the answer comes to where the text came from
 		return err
 	}
 	e.State, e.Note = inbox.Held, ""

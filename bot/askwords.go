@@ -14,10 +14,10 @@ import (
 // hear takes a text that a card waits for: the reason of a denial, or an answer
 // in the person's own words. Commands go where they always go. The card notes
 // the text's key, because after a crash the text comes again.
-func (a *asks) hear(ctx context.Context, in incoming, text string) (taken bool, err error) {
+func (a *asks) hear(ctx context.Context, in chat.Incoming, text string) (taken bool, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if c, again := a.Asks.ByPrompt(in.key); again && c.Conversation == in.to && a.Now().Sub(c.Request.Asked) < askKeep {
+	if c, again := a.Asks.ByPrompt(in.Key); again && c.Conversation == in.To && a.Now().Sub(c.Request.Asked) < askKeep {
 		a.lookLocked(c.Request.Session, false)
 		return true, nil
 	}
@@ -25,7 +25,7 @@ func (a *asks) hear(ctx context.Context, in incoming, text string) (taken bool, 
 		return false, nil
 	}
 	c, ok := a.awaits(in)
-	r, answers, _ := a.Answered(a.meant(in))
+	r, answers, _ := a.Answered(in.Message)
 	switch {
 	case answers && (!ok || c.Request.Session != r.ID):
 		return false, nil // it says itself whose it is
@@ -34,24 +34,24 @@ func (a *asks) hear(ctx context.Context, in incoming, text string) (taken bool, 
 	case !answers && !a.isMeant(c):
 		return false, a.becomeLocked(ctx, c, ask.GiveUp(c))
 	}
-	next, effect := ask.Say(c, in.from, text, a.Now())
+	next, effect := ask.Say(c, in.From, text, a.Now())
 	if effect == ask.None {
 		return false, nil
 	}
-	next.Prompt, next.Text = in.key, in.message
+	next.Prompt, next.Text = in.Key, in.MessageID
 	if err := a.putLocked(ctx, c, next, effect); err != nil {
 		return false, err
 	}
 	a.At("ask-heard")
-	a.Sender.React(ctx, in.to, in.message, chat.ReactionStored)
+	a.Sender.React(ctx, in.To, in.MessageID, chat.ReactionStored)
 	a.lookLocked(c.Request.Session, false) // which gives the decision to the hook
 	return true, nil
 }
 
 // awaits finds the card that waits for a person's text.
-func (a *asks) awaits(in incoming) (ask.Card, bool) {
+func (a *asks) awaits(in chat.Incoming) (ask.Card, bool) {
 	for _, c := range a.Asks.Unsettled() {
-		if c.Conversation == in.to && c.Awaits(in.from, a.Now()) {
+		if c.Conversation == in.To && c.Awaits(in.From, a.Now()) {
 			return c, true
 		}
 	}

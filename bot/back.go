@@ -36,15 +36,15 @@ type comeback struct {
 
 // resume brings a session back, or shows those that can come back. A path after
 // the name brings it back in another directory.
-func (b *Bot) resume(ctx context.Context, in incoming, arg string) error {
+func (b *Bot) resume(ctx context.Context, in chat.Incoming, arg string) error {
 	if arg == "" {
 		return b.pickResume(ctx, in)
 	}
-	r, ok, err := b.Find(in.to, arg, comesBack)
+	r, ok, err := b.Find(in.To, arg, comesBack)
 	if err != nil {
 		return err
 	}
-	c := comeback{wish: wish{session: r.ID}, r: r, to: in.to, from: in.from}
+	c := comeback{wish: wish{session: r.ID}, r: r, to: in.To, from: in.From}
 	if !ok {
 		if c, ok, err = b.resumeElsewhere(in, arg); err != nil {
 			return err
@@ -59,25 +59,25 @@ func (b *Bot) resume(ctx context.Context, in incoming, arg string) error {
 
 // resumeElsewhere reads "name path". The path is remembered, because buttons may
 // have to name it.
-func (b *Bot) resumeElsewhere(in incoming, arg string) (c comeback, ok bool, err error) {
+func (b *Bot) resumeElsewhere(in chat.Incoming, arg string) (c comeback, ok bool, err error) {
 	name, path := splitResume(arg)
 	if name == "" || path == "" {
 		return comeback{}, false, nil
 	}
-	r, ok, err := b.Find(in.to, name, comesBack)
+	r, ok, err := b.Find(in.To, name, comesBack)
 	if err != nil || !ok {
 		return comeback{}, false, err
 	}
-	dir, err := b.resolveDir(in.to, path)
+	dir, err := b.resolveDir(in.To, path)
 	if err != nil {
 		return comeback{}, false, err
 	}
 	if dir == r.Dir {
 		dir = ""
-	} else if err := b.Chats.NoteDir(in.to, dir); err != nil {
+	} else if err := b.Chats.NoteDir(in.To, dir); err != nil {
 		return comeback{}, false, err
 	}
-	return comeback{wish: wish{session: r.ID, dir: dir}, r: r, to: in.to, from: in.from}, true, nil
+	return comeback{wish: wish{session: r.ID, dir: dir}, r: r, to: in.To, from: in.From}, true, nil
 }
 
 // splitResume tells the name from the path. A name may look like a path: without
@@ -95,14 +95,14 @@ func splitResume(arg string) (name, path string) {
 
 // resumeOpen says what a session is that is not over, and makes one that is open
 // the current one.
-func (b *Bot) resumeOpen(ctx context.Context, in incoming, arg string) error {
+func (b *Bot) resumeOpen(ctx context.Context, in chat.Incoming, arg string) error {
 	wanted := []string{arg}
 	if name, path := splitResume(arg); name != "" && path != "" {
 		wanted = append(wanted, name)
 	}
 	for _, name := range wanted {
 		for _, fits := range []func(session.Record) bool{live, endable} {
-			r, ok, err := b.Find(in.to, name, fits)
+			r, ok, err := b.Find(in.To, name, fits)
 			if err != nil {
 				return err
 			}
@@ -114,20 +114,20 @@ func (b *Bot) resumeOpen(ctx context.Context, in incoming, arg string) error {
 	return b.noSession(ctx, in, arg)
 }
 
-func (b *Bot) tellOpen(ctx context.Context, in incoming, r session.Record) error {
+func (b *Bot) tellOpen(ctx context.Context, in chat.Incoming, r session.Record) error {
 	switch r.State {
 	case session.CleanupFailed:
-		return b.For(r.ID).Post(ctx, in.to, render.Plain(b.notCleanText(r)), b.retryButton(r))
+		return b.For(r.ID).Post(ctx, in.To, render.Plain(b.notCleanText(r)), b.retryButton(r))
 	case session.Stopping:
-		return b.For(r.ID).Say(ctx, in.to, b.words.Say(i18n.StillEnding, i18n.Args{"Name": r.Name}))
+		return b.For(r.ID).Say(ctx, in.To, b.words.Say(i18n.StillEnding, i18n.Args{"Name": r.Name}))
 	}
-	return b.open(ctx, comeback{r: r, to: in.to})
+	return b.open(ctx, comeback{r: r, to: in.To})
 }
 
 // shownToResume bounds the buttons of /resume; a name reaches any session.
 const shownToResume = 10
 
-func (b *Bot) pickResume(ctx context.Context, in incoming) error {
+func (b *Bot) pickResume(ctx context.Context, in chat.Incoming) error {
 	var list []session.Record
 	for _, r := range b.Records.List() {
 		if resumable(r) {
@@ -135,9 +135,9 @@ func (b *Bot) pickResume(ctx context.Context, in incoming) error {
 		}
 	}
 	if len(list) == 0 {
-		return b.Say(ctx, in.to, b.words.Say(i18n.ResumeNone))
+		return b.Say(ctx, in.To, b.words.Say(i18n.ResumeNone))
 	}
-	return b.postPick(ctx, in.to, list)
+	return b.postPick(ctx, in.To, list)
 }
 
 // postPick shows sessions to choose one from, the latest end first.
@@ -203,16 +203,16 @@ func (c comeback) above(text string) string {
 // where it is, and says so.
 func (b *Bot) takePlace(ctx context.Context, c comeback) (note string, err error) {
 	if c.many {
-		return "", b.show(ctx, c.to, c.r)
+		return "", b.MoveTo(ctx, c.to, c.r)
 	}
 	other, ok, err := b.CurrentSession(c.to)
 	if err != nil {
 		return "", err
 	}
 	if !c.undo || !ok || other.ID == c.r.ID {
-		return "", b.use(ctx, c.to, c.r)
+		return "", b.Use(ctx, c.to, c.r)
 	}
-	return " " + b.words.Say(i18n.StillCurrent, i18n.Args{"Name": other.Name}), b.show(ctx, c.to, c.r)
+	return " " + b.words.Say(i18n.StillCurrent, i18n.Args{"Name": other.Name}), b.MoveTo(ctx, c.to, c.r)
 }
 
 // BroughtBack takes a session that was brought back at the desk as one that came

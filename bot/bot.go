@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"regexp"
 	"strings"
 	"time"
@@ -168,8 +169,10 @@ type Bot struct {
 	Config
 	Deps
 	kernel
-	commands map[string]command
-	taps     map[string]tap
+	rooms    []chat.Feature
+	commands map[string]chat.Command
+	taps     taps
+	news     news
 	words    i18n.Words
 	answers  *answers
 	files    fileOffers
@@ -187,26 +190,50 @@ func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
 	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records,
 		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
-	b.Chat = &chat.Chat{Sender: d.Sender, Audience: b.Book, Words: b.words, Home: c.Home,
+	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Words: b.words, Home: c.Home,
 		Now: func() time.Time { return b.Now() }, Log: d.Log, Failpoint: func(point string) { b.pass(point) }}
-	b.commands = b.commandTable()
-	b.taps = b.tapTable()
 	b.answers, b.asks, b.dialogs = newAnswers(b), newAsks(b), newDialogMessages(b)
 	b.heard, b.albums, b.rehomes = newHeard(), newAlbums(b), newRehomes(b)
 	b.bangs, b.unqueued = newBangs(b), newUnqueued(b)
+	if d.Sessions != nil {
+		b.Mover = d.Sessions
+	}
+	b.Events = conversation.Events{
+		Current: []func(context.Context, session.Conversation, uuid.UUID) error{
+			func(_ context.Context, _ session.Conversation, id uuid.UUID) error { b.answers.nudge(id); return nil },
+			b.asks.switched,
+		},
+		Shown: []func(session.Record){b.answers.follow}, // it may have waited for a place where it may be shown
+	}
+	b.install(b.features())
 	return b
+}
+
+// install builds the tables of what the features do.
+func (b *Bot) install(rooms []chat.Feature) {
+	b.rooms, b.commands, b.taps, b.news = rooms, make(map[string]chat.Command), make(taps), make(news)
+	for _, f := range rooms {
+		for _, c := range f.Commands {
+			b.commands[c.Name] = c
+		}
+		maps.Copy(b.taps, f.Taps)
+		maps.Copy(b.news, f.News)
+	}
 }
 
 // Connect gives the bot what can only be made after it: lifecycle tells the bot
 // its news, and the bot speaks to lifecycle.
-func (b *Bot) Connect(s Sessions, w Windows) { b.Sessions, b.Windows = s, w }
+func (b *Bot) Connect(s Sessions, w Windows) { b.Sessions, b.Windows, b.Mover = s, w, s }
 
 // Run shows what agents answer and ask until ctx ends.
 func (b *Bot) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, part := range []func(context.Context) error{b.answers.Run, b.asks.Run, b.dialogs.Run,
-		b.albums.Run, b.cleanFiles, b.rehomes.Run, b.bangs.Run, b.unqueued.Run} {
-		g.Go(func() error { return part(ctx) })
+	run := func(part func(context.Context) error) { g.Go(func() error { return part(ctx) }) }
+	run(b.rehomes.Run)
+	for _, f := range b.rooms {
+		if f.Run != nil {
+			run(f.Run)
+		}
 	}
 	return g.Wait()
 }
@@ -235,51 +262,38 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update) error {
 	}
 	b.At("accepted")
 	b.unpark(m.Chat.ID)
-	in := b.atHome(incomingOf(key, m))
+	in := b.atHome(b.incomingOf(key, m))
 	switch {
 	case edited:
 		return b.edited(ctx, in, m)
 	case m.Text == "" && isService(m):
 		return nil
 	}
-	b.heard.note(in.to, m)
-	b.albums.flush(ctx, in.to, m.MediaGroupID)
+	b.heard.note(in.To, m)
+	b.albums.flush(ctx, in.To, m.MediaGroupID)
 	if m.Text == "" {
 		return b.media(ctx, in, m)
 	}
 	return b.text(ctx, in, textOf(m))
 }
 
-// incoming is one message of an allowed person.
+// incoming is one message of an allowed person, with the files that came with it.
 type incoming struct {
-	key       string // inbox key
-	from      int64
-	message   int
-	to        session.Conversation // where it came from and the answer goes
-	sent      time.Time
-	repliedTo int       // the message that it answers, 0: none
-	repliedOf string    // username of the bot that wrote that one; empty: a person
-	quoted    bool      // its words are not the sender's own: they are typed as a quotation, and run nothing
-	files     []string  // names below .ccbot-inbox that came with it
-	session   uuid.UUID // with files: whose directory they lie in
-	dir       string    // that directory
+	chat.Incoming
+	files   []string  // names below .ccbot-inbox
+	session uuid.UUID // with files: whose directory they lie in
+	dir     string    // that directory
 }
 
-// meant is an incoming message as far as it says which session its sender means.
-func (b *Bot) meant(in incoming) conversation.Message {
-	ofBot := in.repliedOf != "" && strings.EqualFold(in.repliedOf, b.Username)
-	return conversation.Message{To: in.to, ReplyTo: in.repliedTo, OfBot: ofBot}
-}
-
-func incomingOf(key string, m *models.Message) incoming {
-	in := incoming{key: key, from: m.From.ID, message: m.ID, to: inbox.ConversationOf(m), sent: time.Unix(int64(m.Date), 0), quoted: sourceOf(m) != ""}
+func (b *Bot) incomingOf(key string, m *models.Message) incoming {
+	in := chat.Incoming{Message: conversation.Message{To: inbox.ConversationOf(m)}, Key: key, From: m.From.ID,
+		MessageID: m.ID, Sent: time.Unix(int64(m.Date), 0), Quoted: sourceOf(m) != ""}
 	if to := m.ReplyToMessage; to != nil {
-		in.repliedTo = to.ID
-		if to.From != nil && to.From.IsBot && to.ForumTopicCreated == nil { // that one is "answered" by all of its topic
-			in.repliedOf = to.From.Username
-		}
+		in.ReplyTo = to.ID
+		// what opens a topic is "answered" by all messages of the topic
+		in.OfBot = to.From != nil && to.From.IsBot && to.ForumTopicCreated == nil && strings.EqualFold(to.From.Username, b.Username)
 	}
-	return in
+	return incoming{Incoming: in}
 }
 
 func (b *Bot) pass(point string) {
@@ -303,22 +317,27 @@ func isService(m *models.Message) bool {
 // changed but our own name cut out. The words of others run no command, and answer
 // no request.
 func (b *Bot) text(ctx context.Context, in incoming, text string) error {
-	if in.quoted {
+	if in.Quoted {
 		return b.prompt(ctx, in, text)
 	}
 	name, to, rest := splitCommand(text)
 	ours := to == "" || strings.EqualFold(to, b.Username)
-	if !ours && in.to.ChatID != in.from && addressed.MatchString(name+"@"+to) {
+	if !ours && in.To.ChatID != in.From && addressed.MatchString(name+"@"+to) {
 		return nil // a command for another bot of the group
 	}
 	if c, ok := b.commands[name]; ok && ours {
-		return b.command(ctx, in, name, c, strings.TrimSpace(rest))
+		return b.command(ctx, in.Incoming, c, strings.TrimSpace(rest))
 	}
 	if to != "" && ours {
 		text = "/" + name + rest
 	}
-	if taken, err := b.asks.hear(ctx, in, text); taken || err != nil {
-		return err
+	for _, f := range b.rooms {
+		if f.Text == nil {
+			continue
+		}
+		if taken, err := f.Text(ctx, in.Incoming, text); taken || err != nil {
+			return err
+		}
 	}
 	return b.prompt(ctx, in, text)
 }

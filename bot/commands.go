@@ -14,76 +14,55 @@ import (
 	"ccbot/lifecycle"
 )
 
-// command is one slash command of ours.
-type command struct {
-	run       func(ctx context.Context, in incoming, args string) error
-	published bool
-	now       bool // it means the turn that runs: an old one would hit another
-}
-
-func (b *Bot) commandTable() map[string]command {
-	return map[string]command{
-		"new":    {run: b.newSession, published: true},
-		"list":   {run: b.list, published: true},
-		"stop":   {run: b.stop, published: true, now: true},
-		"kill":   {run: b.kill, published: true},
-		"done":   {run: b.done, published: true},
-		"resume": {run: b.resume, published: true},
-		"why":    {run: b.why, published: true},
-		"help":   {run: b.help, published: true},
-		"start":  {run: b.help}, // what Telegram sends when a person opens the bot
-	}
-}
-
 // command runs a command, unless it comes too late.
-func (b *Bot) command(ctx context.Context, in incoming, name string, c command, args string) error {
-	if c.now {
-		if told, err := b.tooLate(ctx, in, name); told || err != nil {
+func (b *Bot) command(ctx context.Context, in chat.Incoming, c chat.Command, args string) error {
+	if c.Now {
+		if told, err := b.tooLate(ctx, in, c.Name); told || err != nil {
 			return err
 		}
 	}
-	return c.run(ctx, in, args)
+	return c.Run(ctx, in, args)
 }
 
 // Published are the commands that Telegram's menu shows, with their sentence.
 func (b *Bot) Published() map[string]string {
 	menu := make(map[string]string)
 	for name, c := range b.commands {
-		if c.published {
+		if !c.Hidden {
 			menu[name] = b.words.Say(i18n.MenuKey(name))
 		}
 	}
 	return menu
 }
 
-func (b *Bot) help(ctx context.Context, in incoming, _ string) error {
-	return b.Say(ctx, in.to, b.words.Say(i18n.Help))
+func (b *Bot) help(ctx context.Context, in chat.Incoming, _ string) error {
+	return b.Say(ctx, in.To, b.words.Say(i18n.Help))
 }
 
 // newSession opens a session: /new [name] [path]. The path is what begins with
 // /, ~ or . and goes on to the end of the line.
-func (b *Bot) newSession(ctx context.Context, in incoming, args string) error {
+func (b *Bot) newSession(ctx context.Context, in chat.Incoming, args string) error {
 	name, path := splitNew(args)
-	dir, err := b.resolveDir(in.to, path)
+	dir, err := b.resolveDir(in.To, path)
 	if err != nil {
 		return err
 	}
 	if !b.inRoots(dir) {
-		return b.Say(ctx, in.to, b.outsideRoots(dir))
+		return b.Say(ctx, in.To, b.outsideRoots(dir))
 	}
 	r, err := b.Sessions.Start(ctx, lifecycle.StartRequest{Name: name, Dir: dir,
-		Conversation: in.to, Owner: in.from, Origin: in.key})
+		Conversation: in.To, Owner: in.From, Origin: in.Key})
 	if err != nil {
-		return b.Explain(ctx, in.to, b.startFailure(err))
+		return b.Explain(ctx, in.To, b.startFailure(err))
 	}
-	if err := b.setCurrent(ctx, in.to, r.ID); err != nil {
+	if err := b.MakeCurrent(ctx, in.To, r.ID); err != nil {
 		return err
 	}
 	text := b.words.Say(i18n.Started, i18n.Args{"Name": r.Name, "Dir": b.Short(r.Dir)})
 	if name != "" && r.Name != name {
 		text = b.words.Say(i18n.NameTaken, i18n.Args{"Name": r.Name, "Wanted": name}) + "\n" + text
 	}
-	return b.For(r.ID).Post(ctx, in.to, chat.Marked(text, b.Short(r.Dir)), nil)
+	return b.For(r.ID).Post(ctx, in.To, chat.Marked(text, b.Short(r.Dir)), nil)
 }
 
 // splitNew tells the name from the path. Quotes around either go: they are what
@@ -168,8 +147,8 @@ func resolved(dir string) string {
 }
 
 // stop sends Esc: it interrupts a turn, or denies an open dialog.
-func (b *Bot) stop(ctx context.Context, in incoming, args string) error {
-	r, ok, err := b.FindFor(b.meant(in), args, live)
+func (b *Bot) stop(ctx context.Context, in chat.Incoming, args string) error {
+	r, ok, err := b.FindFor(in.Message, args, live)
 	if err != nil {
 		return err
 	}
@@ -178,21 +157,21 @@ func (b *Bot) stop(ctx context.Context, in incoming, args string) error {
 	}
 	err = b.interrupt(ctx, r.ID)
 	if errors.Is(err, lifecycle.ErrIdle) {
-		return b.For(r.ID).Say(ctx, in.to, b.words.Say(i18n.StopNothing, i18n.Args{"Name": r.Name}))
+		return b.For(r.ID).Say(ctx, in.To, b.words.Say(i18n.StopNothing, i18n.Args{"Name": r.Name}))
 	}
 	if err != nil {
-		return b.Explain(ctx, in.to, b.agentFailure(r, err))
+		return b.Explain(ctx, in.To, b.agentFailure(r, err))
 	}
-	b.Sender.React(ctx, in.to, in.message, chat.ReactionReceived) // what comes of it is told by the transcript
+	b.Sender.React(ctx, in.To, in.MessageID, chat.ReactionReceived) // what comes of it is told by the transcript
 	return nil
 }
 
 // noSession says that there is no session to do it with, and what to do.
-func (b *Bot) noSession(ctx context.Context, in incoming, wanted string) error {
+func (b *Bot) noSession(ctx context.Context, in chat.Incoming, wanted string) error {
 	if wanted != "" {
-		return b.Say(ctx, in.to, b.words.Say(i18n.NoSuchSession, i18n.Args{"Name": wanted}))
+		return b.Say(ctx, in.To, b.words.Say(i18n.NoSuchSession, i18n.Args{"Name": wanted}))
 	}
-	return b.Say(ctx, in.to, b.noSessionText())
+	return b.Say(ctx, in.To, b.noSessionText())
 }
 
 func (b *Bot) noSessionText() string {

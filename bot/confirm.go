@@ -183,7 +183,7 @@ func (b *Bot) fork(ctx context.Context, t chat.Tap, a about) error {
 	if err != nil {
 		return b.Explain(ctx, t.To, b.forkFailure(a, err))
 	}
-	if err := b.setCurrent(ctx, t.To, r.ID); err != nil {
+	if err := b.MakeCurrent(ctx, t.To, r.ID); err != nil {
 		return err
 	}
 	text := b.words.Say(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": a.r.Name, "Dir": b.Short(r.Dir)})
@@ -232,7 +232,7 @@ func (b *Bot) adopt(ctx context.Context, t chat.Tap, a about) error {
 	if err != nil {
 		return b.notAdopted(ctx, t, a, err)
 	}
-	if err := b.use(ctx, t.To, r); err != nil {
+	if err := b.Use(ctx, t.To, r); err != nil {
 		return err
 	}
 	if err := b.For(r.ID).Say(ctx, t.To, b.adoptedText(i18n.Adopted, r, one.Pane.WindowName)); err != nil {

@@ -26,17 +26,17 @@ import (
 // own words, for another bot may have edited it.
 func (b *Bot) edited(ctx context.Context, in incoming, m *models.Message) error {
 	text, ok := b.editedText(in, m)
-	e, err := b.Entries.Find(in.to, in.message)
+	e, err := b.Entries.Find(in.To, in.MessageID)
 	if first, unread := messageOf(e); err == nil && unread == nil && sourceOf(first) != "" {
-		in.quoted = true // also where the edit does not say so
+		in.Quoted = true // also where the edit does not say so
 	}
 	switch {
-	case in.quoted && err == nil && e.State.Waits() && !b.heard.same(in.to, m):
+	case in.Quoted && err == nil && e.State.Waits() && !b.heard.same(in.To, m):
 		return b.tellEdit(ctx, in, m, i18n.EditOfQuoted)
-	case in.quoted:
+	case in.Quoted:
 		return nil
 	case ok:
-	case err == nil && e.State.Waits() && !b.heard.same(in.to, m): // it would be typed as it was
+	case err == nil && e.State.Waits() && !b.heard.same(in.To, m): // it would be typed as it was
 		return b.tellEdit(ctx, in, m, i18n.EditIsCommand)
 	default:
 		return nil
@@ -50,7 +50,7 @@ func (b *Bot) edited(ctx context.Context, in incoming, m *models.Message) error 
 	switch {
 	case errors.Is(err, errSameText):
 		return nil
-	case errors.Is(err, errBecomesCommand) && b.heard.same(in.to, m):
+	case errors.Is(err, errBecomesCommand) && b.heard.same(in.To, m):
 		return nil
 	case errors.Is(err, errBecomesCommand):
 		return b.tellEdit(ctx, in, m, i18n.EditIsCommand)
@@ -59,8 +59,8 @@ func (b *Bot) edited(ctx context.Context, in incoming, m *models.Message) error 
 	case err != nil:
 		return err
 	}
-	b.heard.note(in.to, m)
-	b.Mark(ctx, in.to, in.message, chat.ReactionStored)
+	b.heard.note(in.To, m)
+	b.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
 	return nil
 }
 
@@ -73,7 +73,7 @@ func (b *Bot) editedText(in incoming, m *models.Message) (text string, ok bool) 
 	}
 	name, to, rest := splitCommand(text)
 	ours := to == "" || strings.EqualFold(to, b.Username)
-	if !ours && in.to.ChatID != in.from && addressed.MatchString(name+"@"+to) {
+	if !ours && in.To.ChatID != in.From && addressed.MatchString(name+"@"+to) {
 		return "", false
 	}
 	if _, command := b.commands[name]; command && ours {
@@ -180,7 +180,7 @@ func asEdited(e *inbox.Entry, m *models.Message) error {
 // editedLate hears of a message that has left the inbox. Which of them were
 // prompts the conversation's ring tells.
 func (b *Bot) editedLate(ctx context.Context, in incoming, m *models.Message) error {
-	if _, prompt := b.Chats.SessionOf(in.to, in.message); !prompt {
+	if _, prompt := b.Chats.SessionOf(in.To, in.MessageID); !prompt {
 		return nil
 	}
 	return b.tellTooLate(ctx, in, m)
@@ -190,7 +190,7 @@ func (b *Bot) editedLate(ctx context.Context, in incoming, m *models.Message) er
 // has the earlier text it does not say: the prompt may have been dropped. Telegram tells of an edit also where only the looks of a message have changed:
 // then it names no time of the edit, or the text is as it was.
 func (b *Bot) tellTooLate(ctx context.Context, in incoming, m *models.Message) error {
-	if m.EditDate == 0 || b.heard.same(in.to, m) {
+	if m.EditDate == 0 || b.heard.same(in.To, m) {
 		return nil
 	}
 	return b.tellEdit(ctx, in, m, i18n.EditTooLate)
@@ -198,10 +198,10 @@ func (b *Bot) tellTooLate(ctx context.Context, in incoming, m *models.Message) e
 
 // tellEdit says what an edit does not change, once.
 func (b *Bot) tellEdit(ctx context.Context, in incoming, m *models.Message, why i18n.Key) error {
-	if err := b.Warn(ctx, in.to, in.message, render.Plain(b.words.Say(why)), nil); err != nil {
+	if err := b.Warn(ctx, in.To, in.MessageID, render.Plain(b.words.Say(why)), nil); err != nil {
 		return err
 	}
-	b.heard.note(in.to, m)
+	b.heard.note(in.To, m)
 	return nil
 }
 

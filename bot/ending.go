@@ -13,27 +13,27 @@ import (
 )
 
 // kill asks whether to end a session and archive it.
-func (b *Bot) kill(ctx context.Context, in incoming, arg string) error {
+func (b *Bot) kill(ctx context.Context, in chat.Incoming, arg string) error {
 	return b.askEnd(ctx, in, arg, "kill", i18n.KillConfirm, i18n.ButtonKill)
 }
 
 // done asks whether to end a session as completed.
-func (b *Bot) done(ctx context.Context, in incoming, arg string) error {
+func (b *Bot) done(ctx context.Context, in chat.Incoming, arg string) error {
 	return b.askEnd(ctx, in, arg, "done", i18n.DoneConfirm, i18n.ButtonDone)
 }
 
 // askEnd asks first; only who asked may confirm, so their id is in the button.
-func (b *Bot) askEnd(ctx context.Context, in incoming, arg, verb string, question, word i18n.Key) error {
-	r, ok, err := b.FindFor(b.meant(in), arg, endable)
+func (b *Bot) askEnd(ctx context.Context, in chat.Incoming, arg, verb string, question, word i18n.Key) error {
+	r, ok, err := b.FindFor(in.Message, arg, endable)
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return b.noSession(ctx, in, arg)
 	}
-	return b.For(r.ID).Post(ctx, in.to, render.Plain(b.words.Say(question, i18n.Args{"Name": r.Name})), chat.Rows(2,
-		b.Button(word, fmt.Sprintf("%s:%s:%d:%s", verb, ref(r.ID), in.from, life(r)), outbox.Danger),
-		b.cancelButton(in.from)))
+	return b.For(r.ID).Post(ctx, in.To, render.Plain(b.words.Say(question, i18n.Args{"Name": r.Name})), chat.Rows(2,
+		b.Button(word, fmt.Sprintf("%s:%s:%d:%s", verb, ref(r.ID), in.From, life(r)), outbox.Danger),
+		b.cancelButton(in.From)))
 }
 
 // life names one launch of a session: what was asked about it is not confirmed for
@@ -51,7 +51,7 @@ func (b *Bot) end(ctx context.Context, t chat.Tap, r session.Record, final sessi
 	if err := b.Sender.Edit(ctx, t.To, t.Message, outbox.Message{To: t.To, Text: ending}); err != nil {
 		b.Log.Debug("edit_failed", "error", err.Error())
 	}
-	if err := b.show(ctx, t.To, r); err != nil { // the receipt comes as news, to where the session is shown
+	if err := b.MoveTo(ctx, t.To, r); err != nil { // the receipt comes as news, to where the session is shown
 		return err
 	}
 	if err := b.Sessions.Archive(ctx, r.ID, final, fmt.Sprintf("asked for by %d", t.From)); err != nil {

@@ -133,7 +133,7 @@ func (b *Bot) settleCurrent(ctx context.Context, to session.Conversation, back [
 	}
 	for _, r := range slices.Backward(back) {
 		if r, ok := b.Records.Get(r.ID); ok && r.State.Live() {
-			return b.setCurrent(ctx, to, r.ID)
+			return b.MakeCurrent(ctx, to, r.ID)
 		}
 	}
 	return nil

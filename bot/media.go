@@ -106,7 +106,7 @@ func (a attachment) shown() string { return received.SafeName(a.called("")) }
 func (b *Bot) media(ctx context.Context, in incoming, m *models.Message) error {
 	a, ok := attached(m)
 	if !ok {
-		return b.Fail(ctx, in.to, in.message, render.Plain(b.words.Say(i18n.MediaUnknown)), nil)
+		return b.Fail(ctx, in.To, in.MessageID, render.Plain(b.words.Say(i18n.MediaUnknown)), nil)
 	}
 	if m.MediaGroupID != "" {
 		return b.albums.gather(ctx, in, m, a)
@@ -117,7 +117,7 @@ func (b *Bot) media(ctx context.Context, in incoming, m *models.Message) error {
 	}
 	in, err = b.receive(ctx, in, r, a)
 	if problem := (*fileProblem)(nil); errors.As(err, &problem) {
-		return b.Fail(ctx, in.to, in.message, render.Plain(problem.text+"\n"+b.words.Say(i18n.NotDelivered)), nil)
+		return b.Fail(ctx, in.To, in.MessageID, render.Plain(problem.text+"\n"+b.words.Say(i18n.NotDelivered)), nil)
 	}
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func takesFiles(r session.Record) bool { return r.State.Live() || resumable(r) }
 // or that goes on with that one's conversation.
 func (b *Bot) addressed(in incoming) (session.Record, bool, error) {
 	if in.session == uuid.Nil {
-		return b.Target(b.meant(in))
+		return b.Target(in.Message)
 	}
 	r, ok := b.Records.Get(in.session)
 	return b.Successor(r), ok, nil
@@ -179,8 +179,8 @@ func (b *Bot) receive(ctx context.Context, in incoming, r session.Record, a atta
 	if a.size > b.Downloader.Limit() {
 		return in, b.tooBig(a)
 	}
-	b.Sender.Typing(ctx, in.to)
-	id := fmt.Sprintf("%s-%d", in.key, in.sent.Unix()) // an update's id may come again after a quiet week
+	b.Sender.Typing(ctx, in.To)
+	id := fmt.Sprintf("%s-%d", in.Key, in.Sent.Unix()) // an update's id may come again after a quiet week
 	name, err := b.Files.Put(r.Dir, id, func(to io.Writer) (string, error) {
 		ending, err := b.Downloader.Download(ctx, a.id, to)
 		return a.called(ending), err

@@ -25,7 +25,7 @@ func (b *Bot) movedTo(err error) (session.Record, bool) {
 // on with, and tells it where nobody has asked for it.
 func (b *Bot) tellMoved(ctx context.Context, n lifecycle.Note) error {
 	if n.From.ID != uuid.Nil {
-		if err := b.replaceCurrent(ctx, n.From.ID, n.Session.ID); err != nil {
+		if err := b.ReplaceCurrent(ctx, n.From.ID, n.Session.ID); err != nil {
 			return err
 		}
 		b.answers.follow(n.From) // which has nothing to read any more
@@ -39,27 +39,6 @@ func (b *Bot) tellMoved(ctx context.Context, n lifecycle.Note) error {
 		window = n.Session.Binding.Window
 	}
 	return b.For(n.Session.ID).Say(ctx, n.Session.Conversation, b.adoptedText(i18n.Moved, n.Session, window))
-}
-
-// replaceCurrent makes a session current wherever another one is.
-func (b *Bot) replaceCurrent(ctx context.Context, from, to uuid.UUID) error {
-	chats, err := b.Chats.All()
-	if err != nil {
-		return err
-	}
-	for _, chat := range chats {
-		id, err := b.Chats.Current(chat)
-		if err != nil {
-			return err
-		}
-		if id != from {
-			continue
-		}
-		if err := b.setCurrent(ctx, chat, to); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // awaitSource waits for the reader of the session whose conversation this one

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -15,69 +14,103 @@ import (
 	"ccbot/lifecycle"
 )
 
-// SessionNews tells the chat what happened to a session. What it tells is on
-// disk when it returns.
+// SessionNews tells the chat what happened to a session. What it tells is on disk when it returns.
 func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
-	name := i18n.Args{"Name": n.Session.Name}
-	to := n.Session.Conversation
-	if err := b.closeOver(ctx, n); err != nil {
-		return err
+	tell, ok := b.news[n.Kind]
+	if !ok {
+		return fmt.Errorf("unknown news %q", n.Kind)
 	}
-	switch n.Kind {
-	case lifecycle.NoteTranscript:
-		b.answers.follow(n.Session)
-		return nil
-	case lifecycle.NoteTyped:
-		b.markPrompt(ctx, n, chat.ReactionTyped)
-		return nil
-	case lifecycle.NoteDelivered:
-		b.turnBegun(n)
-		b.bangs.begun(ctx, n)
-		b.markPrompt(ctx, n, chat.ReactionReceived)
-		return nil
-	case lifecycle.NoteReady:
-		return b.tellReady(ctx, n.Session)
-	case lifecycle.NoteNotReporting:
-		return b.tellNotReady(ctx, n)
-	case lifecycle.NoteDialog:
-		return b.tellDialog(ctx, n)
-	case lifecycle.NoteDialogGone:
-		return b.dialogGone(ctx, n)
-	case lifecycle.NoteQueued:
-		return b.reply(ctx, n, b.words.Say(i18n.Queued, name))
-	case lifecycle.NoteHeldDialog:
-		return b.tellHeldDialog(ctx, n)
-	case lifecycle.NoteHeldUnknown:
-		return b.reply(ctx, n, b.words.Say(i18n.HeldUnknown, name))
-	case lifecycle.NoteHeldBash:
-		return b.reply(ctx, n, b.words.Say(i18n.HeldBash, name))
-	case lifecycle.NoteHeldDraft:
-		return b.reply(ctx, n, b.words.Say(i18n.HeldDraft, name), b.Button(i18n.ButtonSendAnyway, "any:"+n.Prompt.Key, ""))
-	case lifecycle.NoteDraftCleared:
-		return b.tellDraft(ctx, n)
-	case lifecycle.NoteSecondWriter:
-		return b.tellSecond(ctx, n)
-	case lifecycle.NoteGhost:
-		return b.tellGhost(ctx, n)
-	case lifecycle.NoteUnproven:
-		return b.tellUnproven(ctx, n)
-	case lifecycle.NoteFailed:
-		return b.postScreen(ctx, n, b.words.Say(i18n.FailedScreen, name), b.waiting(n))
-	case lifecycle.NoteLost:
-		return b.For(n.Session.ID).Post(ctx, to, render.Plain(b.words.Say(i18n.Lost, name)+b.waiting(n)), b.comeBack(n))
-	case lifecycle.NoteStopped:
-		return b.tellStopped(ctx, n)
-	case lifecycle.NoteEnded:
-		return b.tellEnded(ctx, n)
-	case lifecycle.NoteTransferred:
-		return b.tellMoved(ctx, n)
+	for _, f := range b.rooms {
+		if f.Heard == nil {
+			continue
+		}
+		if err := f.Heard(ctx, n); err != nil {
+			return err
+		}
 	}
-	return fmt.Errorf("unknown news %q", n.Kind)
+	return tell(ctx, n)
 }
 
-// dialogGone hears that the terminal does not ask any more what it asked.
-func (b *Bot) dialogGone(ctx context.Context, n lifecycle.Note) error {
-	return errors.Join(b.asks.dialogGone(ctx, n.Session.ID), b.dialogs.close(ctx, n.Session.ID))
+// heardNews notes since when a prompt's own turn runs.
+func (a *answers) heardNews(_ context.Context, n lifecycle.Note) error {
+	if n.Kind == lifecycle.NoteDelivered {
+		a.turnBegun(n)
+	}
+	return nil
+}
+
+// heardNews follows a command that the agent has.
+func (b *bangs) heardNews(ctx context.Context, n lifecycle.Note) error {
+	if n.Kind == lifecycle.NoteDelivered {
+		b.begun(ctx, n)
+	}
+	return nil
+}
+
+// heardNews ends what waits for an answer of a session that is over.
+func (a *asks) heardNews(ctx context.Context, n lifecycle.Note) error {
+	switch n.Kind {
+	case lifecycle.NoteDialogGone:
+		return a.dialogGone(ctx, n.Session.ID)
+	case lifecycle.NoteEnded, lifecycle.NoteLost, lifecycle.NoteStopped, lifecycle.NoteFailed:
+		a.look(n.Session.ID, true)
+	case lifecycle.NoteTransferred:
+		a.look(n.From.ID, true)
+	}
+	return nil
+}
+
+// heardNews closes the dialog of a session that is ready or over: what was shown is not there any
+// more.
+func (d *dialogMessages) heardNews(ctx context.Context, n lifecycle.Note) error {
+	switch n.Kind {
+	case lifecycle.NoteReady, lifecycle.NoteEnded, lifecycle.NoteLost, lifecycle.NoteStopped, lifecycle.NoteFailed:
+		return d.close(ctx, n.Session.ID)
+	case lifecycle.NoteTransferred:
+		return d.close(ctx, n.From.ID)
+	}
+	return nil
+}
+
+// The news about prompts that a sentence or a reaction tells.
+
+func (b *Bot) markTyped(ctx context.Context, n lifecycle.Note) error {
+	b.markPrompt(ctx, n, chat.ReactionTyped)
+	return nil
+}
+
+func (b *Bot) markReceived(ctx context.Context, n lifecycle.Note) error {
+	b.markPrompt(ctx, n, chat.ReactionReceived)
+	return nil
+}
+
+func (b *Bot) tellQueued(ctx context.Context, n lifecycle.Note) error {
+	return b.replyNamed(ctx, n, i18n.Queued)
+}
+
+func (b *Bot) tellHeldUnknown(ctx context.Context, n lifecycle.Note) error {
+	return b.replyNamed(ctx, n, i18n.HeldUnknown)
+}
+
+func (b *Bot) tellHeldBash(ctx context.Context, n lifecycle.Note) error {
+	return b.replyNamed(ctx, n, i18n.HeldBash)
+}
+
+func (b *Bot) tellHeldDraft(ctx context.Context, n lifecycle.Note) error {
+	return b.replyNamed(ctx, n, i18n.HeldDraft, b.Button(i18n.ButtonSendAnyway, "any:"+n.Prompt.Key, ""))
+}
+
+func (b *Bot) replyNamed(ctx context.Context, n lifecycle.Note, word i18n.Key, buttons ...outbox.Button) error {
+	return b.reply(ctx, n, b.words.Say(word, i18n.Args{"Name": n.Session.Name}), buttons...)
+}
+
+func (b *Bot) tellFailed(ctx context.Context, n lifecycle.Note) error {
+	return b.postScreen(ctx, n, b.words.Say(i18n.FailedScreen, i18n.Args{"Name": n.Session.Name}), b.waiting(n))
+}
+
+func (b *Bot) tellLost(ctx context.Context, n lifecycle.Note) error {
+	text := b.words.Say(i18n.Lost, i18n.Args{"Name": n.Session.Name}) + b.waiting(n)
+	return b.For(n.Session.ID).Post(ctx, n.Session.Conversation, render.Plain(text), b.comeBack(n))
 }
 
 // tellReady says that a session takes prompts, and what in its project may keep permission requests from the chat.
@@ -87,21 +120,6 @@ func (b *Bot) tellReady(ctx context.Context, r session.Record) error {
 		text += "\n" + ask.ProjectAnswers(b.words, all)
 	}
 	return b.For(r.ID).Say(ctx, r.Conversation, text)
-}
-
-// closeOver ends what waits for an answer of a session that is over.
-func (b *Bot) closeOver(ctx context.Context, n lifecycle.Note) error {
-	switch n.Kind {
-	case lifecycle.NoteReady: // what was shown of its start is not there any more
-		return b.dialogs.close(ctx, n.Session.ID)
-	case lifecycle.NoteEnded, lifecycle.NoteLost, lifecycle.NoteStopped, lifecycle.NoteFailed:
-		b.asks.look(n.Session.ID, true)
-		return b.dialogs.close(ctx, n.Session.ID)
-	case lifecycle.NoteTransferred:
-		b.asks.look(n.From.ID, true)
-		return b.dialogs.close(ctx, n.From.ID)
-	}
-	return nil
 }
 
 func (b *Bot) attachHint(n lifecycle.Note) string {

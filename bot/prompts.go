@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
@@ -33,15 +34,15 @@ func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
 	}
 	typed, class, ok := lifecycle.Normalise(b.withFiles(text, in.filesFor(r)))
 	if !ok {
-		return b.Fail(ctx, in.to, in.message, render.Plain(b.words.Say(i18n.BlankText)), nil)
+		return b.Fail(ctx, in.To, in.MessageID, render.Plain(b.words.Say(i18n.BlankText)), nil)
 	}
-	e, err := b.Entries.Load(in.key)
+	e, err := b.Entries.Load(in.Key)
 	if err != nil {
 		return err
 	}
-	e.Session, e.Conversation, e.MessageID = r.ID, in.to, in.message
-	e.Text, e.Class, e.Sent, e.Files = typed, string(class), sentAt(in), in.filesFor(r)
-	b.noteTarget(in.to, in.message, in.key, r)
+	e.Session, e.Conversation, e.MessageID = r.ID, in.To, in.MessageID
+	e.Text, e.Class, e.Sent, e.Files = typed, string(class), sentAt(in.Incoming), in.filesFor(r)
+	b.noteTarget(in.To, in.MessageID, in.Key, r)
 	switch {
 	case !r.State.Live():
 		return b.askResume(ctx, e, r)
@@ -53,7 +54,7 @@ func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
 
 // hold puts a prompt on disk as one of its session's, and then into its queue.
 func (b *Bot) hold(ctx context.Context, in incoming, r session.Record, e inbox.Entry, text string) error {
-	if err := b.show(ctx, in.to, r); err != nil { // the answer comes to where the text came from
+	if err := b.MoveTo(ctx, in.To, r); err != nil { // the answer comes to where the text came from
 		return err
 	}
 	if err := b.unqueued.settle(ctx, r.ID); err != nil {
@@ -69,15 +70,15 @@ func (b *Bot) hold(ctx context.Context, in incoming, r session.Record, e inbox.E
 		return err
 	}
 	b.At("prompt-saved")
-	b.Mark(ctx, in.to, in.message, chat.ReactionStored) // before it is queued: what comes of it marks it next
-	err := b.Sessions.Queue(ctx, r.ID, in.key)
+	b.Mark(ctx, in.To, in.MessageID, chat.ReactionStored) // before it is queued: what comes of it marks it next
+	err := b.Sessions.Queue(ctx, r.ID, in.Key)
 	if errors.Is(err, lifecycle.ErrNoAgent) && b.GoesOn(r.ID) {
 		return b.promptAgain(ctx, in, e, text)
 	}
 	if err != nil {
 		return b.notQueued(ctx, in, r, e, err)
 	}
-	b.Sender.Typing(ctx, in.to)
+	b.Sender.Typing(ctx, in.To)
 	if behind {
 		return b.asks.offer(e, asked.Request.ID)
 	}
@@ -117,7 +118,7 @@ func (b *Bot) endPrompt(ctx context.Context, in incoming, r session.Record, e in
 	if err := b.agentGone(ctx, in, r); err != nil {
 		return err
 	}
-	return b.Entries.Finish(in.key)
+	return b.Entries.Finish(in.Key)
 }
 
 // Homeless tells of prompts whose session is not there any more, and ends them.
@@ -140,7 +141,7 @@ func (b *Bot) Homeless(ctx context.Context, keys []string) error {
 
 // notDelivered says that a text went nowhere, and what to do.
 func (b *Bot) notDelivered(ctx context.Context, in incoming, why string, buttons [][]outbox.Button) error {
-	return b.Fail(ctx, in.to, in.message, render.Plain(why+"\n"+b.words.Say(i18n.NotDelivered)), buttons)
+	return b.Fail(ctx, in.To, in.MessageID, render.Plain(why+"\n"+b.words.Say(i18n.NotDelivered)), buttons)
 }
 
 func (b *Bot) agentGone(ctx context.Context, in incoming, r session.Record) error {
@@ -149,6 +150,15 @@ func (b *Bot) agentGone(ctx context.Context, in incoming, r session.Record) erro
 		why = b.notCleanText(r)
 	}
 	return b.notDelivered(ctx, in, why, b.resumeButton(r))
+}
+
+// runPrompts makes prompts of albums, queues what could not be queued, and takes old files away.
+func (b *Bot) runPrompts(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, part := range []func(context.Context) error{b.albums.Run, b.unqueued.Run, b.cleanFiles} {
+		g.Go(func() error { return part(ctx) })
+	}
+	return g.Wait()
 }
 
 // Prompts shows the inbox to lifecycle as the store of prompts.

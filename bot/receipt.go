@@ -172,7 +172,7 @@ func (b *Bot) tapRetry(_ context.Context, t chat.Tap) (chat.Answer, error) {
 		return b.stale(t)
 	}
 	return chat.Answer{Text: b.words.Say(i18n.Retrying), Then: func(ctx context.Context) error {
-		if err := b.show(ctx, t.To, r); err != nil { // the receipt comes to where the session is shown
+		if err := b.MoveTo(ctx, t.To, r); err != nil { // the receipt comes to where the session is shown
 			return err
 		}
 		final := cmp.Or(r.Final, session.Archived)

@@ -95,10 +95,10 @@ func (b *Bot) tookMove(m *models.Message) bool {
 // has become. Nothing there has its number.
 func (b *Bot) atHome(in incoming) incoming {
 	b.rehomes.mu.Lock()
-	to, moved := b.rehomes.moved[in.to.ChatID]
+	to, moved := b.rehomes.moved[in.To.ChatID]
 	b.rehomes.mu.Unlock()
 	if moved {
-		in.to.ChatID, in.message, in.repliedTo = to, 0, 0
+		in.To.ChatID, in.MessageID, in.ReplyTo = to, 0, 0
 	}
 	return in
 }
@@ -248,7 +248,7 @@ func (r *rehomes) moveSessions(ctx context.Context, one rehome) error {
 		if !moves {
 			continue
 		}
-		if err := r.show(ctx, to, s); err != nil && !errors.Is(err, session.ErrNotFound) {
+		if err := r.MoveTo(ctx, to, s); err != nil && !errors.Is(err, session.ErrNotFound) {
 			errs = append(errs, fmt.Errorf("move %s: %w", s.ID, err))
 		}
 	}

@@ -17,10 +17,10 @@ import (
 
 // nowhereText says why a text has no session that it could go to.
 func (b *Bot) nowhereText(in incoming) string {
-	if _, answered, _ := b.Answered(b.meant(in)); answered {
+	if _, answered, _ := b.Answered(in.Message); answered {
 		return b.words.Say(i18n.ReplyForgotten)
 	}
-	if now, ok, err := b.CurrentSession(in.to); err == nil && ok && b.Unsure(b.meant(in), now) {
+	if now, ok, err := b.CurrentSession(in.To); err == nil && ok && b.Unsure(in.Message, now) {
 		return b.words.Say(i18n.ReplyUnknown)
 	}
 	return b.noSessionText()

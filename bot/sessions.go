@@ -7,8 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -17,36 +15,6 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
-
-// use makes a session the current one of a conversation, and shows it there
-// from now on: a session is shown in one place, where it was last used.
-func (b *Bot) use(ctx context.Context, to session.Conversation, r session.Record) error {
-	if err := b.show(ctx, to, r); err != nil {
-		return err
-	}
-	return b.setCurrent(ctx, to, r.ID)
-}
-
-// setCurrent makes a session the current one of a conversation.
-func (b *Bot) setCurrent(ctx context.Context, to session.Conversation, id uuid.UUID) error {
-	if err := b.Chats.SetCurrent(to, id); err != nil {
-		return err
-	}
-	b.answers.nudge(id) // what it has said since its last notice is shown now
-	return b.asks.switched(ctx, to, id)
-}
-
-// show moves a session to another conversation.
-func (b *Bot) show(ctx context.Context, to session.Conversation, r session.Record) error {
-	if r.Conversation == to {
-		return nil
-	}
-	if err := b.Sessions.Move(ctx, r.ID, to); err != nil {
-		return err
-	}
-	b.answers.follow(r) // it may have waited for a place where it may be shown
-	return nil
-}
 
 func live(r session.Record) bool      { return r.State.Live() }
 func resumable(r session.Record) bool { return r.Resumable() }
@@ -60,9 +28,9 @@ func endable(r session.Record) bool { return r.State.Live() || r.State == sessio
 
 // list shows the sessions with a button each, and the windows that belong to
 // none.
-func (b *Bot) list(ctx context.Context, in incoming, _ string) error {
-	text, buttons := b.listText(ctx, in.to)
-	return b.Post(ctx, in.to, text, buttons)
+func (b *Bot) list(ctx context.Context, in chat.Incoming, _ string) error {
+	text, buttons := b.listText(ctx, in.To)
+	return b.Post(ctx, in.To, text, buttons)
 }
 
 func (b *Bot) listText(ctx context.Context, to session.Conversation) (render.Text, [][]outbox.Button) {

@@ -22,57 +22,7 @@ import (
 )
 
 // tap decides what a button says. Its data is "verb:argument:…".
-type tap func(ctx context.Context, t chat.Tap) (chat.Answer, error)
-
-// tapTable says what each verb does. SESSION is a session's id, WISH one with
-// where and how to resume it, WRITERS a hash of the processes that the message
-// shows, MARK one of what the terminal or the window shows, PLACE the message
-// that the button is under, BY the person who was asked. The verbs about writers
-// begin with the letter of their scene; behind WRITERS may stand that nobody had
-// asked.
-func (b *Bot) tapTable() map[string]tap {
-	return map[string]tap{
-		"cur":   b.tapCurrent,                                     // SESSION: make it the current one
-		"kill":  b.tapEnd(session.Archived),                       // SESSION:BY: end it, as archived
-		"done":  b.tapEnd(session.Completed),                      // SESSION:BY: end it, as completed
-		"no":    b.byAsker(0, b.tapCancel),                        // BY: take the question back
-		"undo":  b.tapUndo,                                        // SESSION:TIME: take the end back that was then, seconds since 1970
-		"res":   b.tapResume,                                      // WISH: bring it back
-		"rns":   b.tapResumeAndSend,                               // KEY: bring its session back, and type it then
-		"mkd":   b.tapMakeDir,                                     // WISH: make its directory again, then bring it back
-		"try":   b.tapRetry,                                       // SESSION: try again to end what is left of it
-		"again": b.tapAgain,                                       // KEY: type an unproven prompt again
-		"drop":  b.tapDrop,                                        // KEY: give an unproven prompt up
-		"old":   b.tapOld,                                         // DECISION:KEY: type an old prompt, or give it up
-		"any":   b.tapAnyway,                                      // KEY: type a prompt that waits behind a draft
-		"p":     b.tapAsk,                                         // REQUEST:VERB:…: answer a permission request
-		"dw":    b.tapDenyWith,                                    // REQUEST:KEY: deny it, with a prompt that waits as the reason
-		"sa":    b.tapSendAfter,                                   // KEY: let a prompt wait behind the dialog
-		"opt":   b.tapOption,                                      // SESSION:MARK:OPTION: choose it in the terminal
-		"key":   b.tapKey,                                         // SESSION:MARK:KEY: press it in the terminal
-		"snd":   b.tapSendFile,                                    // OFFER: send a file that lies elsewhere
-		"snx":   b.tapLeaveFile,                                   // OFFER: do not send it
-		"rsh":   b.onWriters(refused, b.showWriters),              // WISH:WRITERS: show all that is known
-		"ras":   b.onWriters(refused, b.askEndWriters),            // WISH:WRITERS: ask whether to end them and resume
-		"rdo":   b.byAsker(2, b.onWriters(refused, b.endWriters)), // WISH:WRITERS:BY: end them and resume
-		"rfk":   b.onWriters(refused, b.fork),                     // WISH:WRITERS: go on with a copy
-		"ssh":   b.onWriters(second, b.showWriters),               // SESSION:WRITERS: show all that is known
-		"sas":   b.onWriters(second, b.askEndWriters),             // SESSION:WRITERS: ask whether to end them
-		"sdo":   b.byAsker(2, b.onWriters(second, b.endWriters)),  // SESSION:WRITERS:BY: end them
-		"sfk":   b.onWriters(second, b.fork),                      // SESSION:WRITERS: go on with a copy, archive the session
-		"sno":   b.tapLeaveSecond,                                 // SESSION: leave both
-		"gsh":   b.onWriters(ghost, b.showWriters),                // SESSION:WRITERS: show all that is known
-		"gas":   b.onWriters(ghost, b.askEndWriters),              // SESSION:WRITERS: ask whether to end them
-		"gdo":   b.byAsker(2, b.onWriters(ghost, b.endWriters)),   // SESSION:WRITERS:BY: end them
-		"gad":   b.onWriters(ghost, b.adopt),                      // SESSION:WRITERS: go on where it runs
-		"rall":  b.whileLost(b.tapResumeAll),                      // TIME: bring back what was lost here since then, seconds since 1970
-		"rpick": b.whileLost(b.tapPick),                           // TIME: show what was lost here since then
-		"wad":   b.onWindow(b.adoptWindow),                        // WINDOW:MARK:PLACE: make it a session's
-		"war":   b.onWindow(b.askArchiveWindow),                   // WINDOW:MARK:PLACE: ask whether to archive what runs in it
-		"wyes":  b.byAsker(3, b.onWindow(b.archiveWindow)),        // WINDOW:MARK:PLACE:BY: archive what runs in it
-		"wig":   b.onWindow(b.ignoreWindow),                       // WINDOW:MARK:PLACE: mention it no more
-	}
-}
+type tap = func(ctx context.Context, t chat.Tap) (chat.Answer, error)
 
 // tapped answers a tap, and then does what the tap asks for. No feature answers a tap itself.
 func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
@@ -241,7 +191,7 @@ func (b *Bot) tapCurrent(_ context.Context, t chat.Tap) (chat.Answer, error) {
 			b.answers.recall(r, t.To) // before it is current: then its reader shows what is newer
 		}
 		if endable(r) {
-			if err := b.use(ctx, t.To, r); err != nil {
+			if err := b.Use(ctx, t.To, r); err != nil {
 				return err
 			}
 		}

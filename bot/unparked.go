@@ -18,9 +18,11 @@ func isForGood(err error) bool {
 // again, and gets what it missed.
 func (b *Bot) unpark(chat int64) {
 	b.Sender.Unpark(chat)
-	b.answers.unparked(chat)
-	b.asks.unparked(chat)
-	b.dialogs.unparked(chat)
+	for _, f := range b.rooms {
+		if f.Unparked != nil {
+			f.Unparked(chat)
+		}
+	}
 }
 
 // unparked sends the questions that a chat has not got. One whose refusal is still

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/lifecycle"
 )
@@ -142,5 +144,5 @@ func (u *unqueued) queue(ctx context.Context, key string) error {
 	if r, ok = u.Records.Get(r.ID); !ok || r.State.Live() {
 		return errNotQueued // it has changed at this moment
 	}
-	return u.endPrompt(ctx, incoming{key: key, to: e.Conversation, message: e.MessageID}, r, e)
+	return u.endPrompt(ctx, incoming{Incoming: chat.Incoming{Message: conversation.Message{To: e.Conversation}, Key: key, MessageID: e.MessageID}}, r, e)
 }

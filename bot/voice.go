@@ -35,7 +35,7 @@ func (b *Bot) withSpeech(ctx context.Context, in incoming, caption string) (stri
 		return "", ctx.Err()
 	case err != nil:
 		b.Log.Warn("voice_not_written_down", "error", err.Error())
-		return caption, b.Warn(ctx, in.to, in.message, render.Plain(b.words.Say(i18n.VoiceFailed)), nil)
+		return caption, b.Warn(ctx, in.To, in.MessageID, render.Plain(b.words.Say(i18n.VoiceFailed)), nil)
 	case caption == "":
 		return quotation(speech, said), nil
 	}

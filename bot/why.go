@@ -21,7 +21,7 @@ const (
 )
 
 // why tells what happened to a session, from its history.
-func (b *Bot) why(ctx context.Context, in incoming, arg string) error {
+func (b *Bot) why(ctx context.Context, in chat.Incoming, arg string) error {
 	r, ok, err := b.findToExplain(in, arg)
 	if err != nil {
 		return err
@@ -29,18 +29,18 @@ func (b *Bot) why(ctx context.Context, in incoming, arg string) error {
 	if !ok {
 		return b.noSession(ctx, in, arg)
 	}
-	return b.For(r.ID).Post(ctx, in.to, b.historyText(r), nil)
+	return b.For(r.ID).Post(ctx, in.To, b.historyText(r), nil)
 }
 
 // findToExplain finds a session as find does. An id means that very session, also
 // when another one goes on with its conversation.
-func (b *Bot) findToExplain(in incoming, arg string) (session.Record, bool, error) {
+func (b *Bot) findToExplain(in chat.Incoming, arg string) (session.Record, bool, error) {
 	for _, r := range slices.Backward(b.Records.List()) {
 		if conversation.IsIDOf(r, arg) {
 			return r, true, nil
 		}
 	}
-	return b.FindFor(b.meant(in), arg, func(session.Record) bool { return true })
+	return b.FindFor(in.Message, arg, func(session.Record) bool { return true })
 }
 
 // historyText is a session's history, newest last, as far as it fits one message.

@@ -83,7 +83,7 @@ func (b *Bot) adoptWindow(ctx context.Context, t chat.Tap, w lifecycle.Window) e
 	if err != nil || !ok {
 		return err
 	}
-	if err := b.use(ctx, t.To, r); err != nil {
+	if err := b.Use(ctx, t.To, r); err != nil {
 		return err
 	}
 	head := i18n.AdoptedNew
@@ -118,7 +118,7 @@ func (b *Bot) archiveWindow(ctx context.Context, t chat.Tap, w lifecycle.Window)
 		return err
 	}
 	b.progress(ctx, t, b.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name}))
-	if err := b.show(ctx, t.To, r); err != nil { // the receipt comes as news, to where the session is shown
+	if err := b.MoveTo(ctx, t.To, r); err != nil { // the receipt comes as news, to where the session is shown
 		return err
 	}
 	if err := b.Sessions.Archive(ctx, r.ID, session.Archived, fmt.Sprintf("asked for by %d", t.From)); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -21,20 +22,14 @@ type Sender interface {
 	React(ctx context.Context, to outbox.Conversation, message int, emoji string)
 }
 
-// Audience knows who may read a conversation, and which session a message of it belongs to.
-type Audience interface {
-	MayShow(to outbox.Conversation) bool
-	SessionOf(to outbox.Conversation, message int) (uuid.UUID, bool)
-}
-
 // Chat speaks to people. Its methods may be called from anywhere.
 type Chat struct {
-	Sender   Sender
-	Audience Audience
-	Words    i18n.Words
-	Home     string // of the person whose machine this is; it is shown as ~
-	Now      func() time.Time
-	Log      *slog.Logger
+	Sender Sender
+	Book   *conversation.Book // who may read what, and whose a message is
+	Words  i18n.Words
+	Home   string // of the person whose machine this is; it is shown as ~
+	Now    func() time.Time
+	Log    *slog.Logger
 	// Failpoint is called at each persisted step with its name. It is nil but in programs built to
 	// die there.
 	Failpoint func(name string)
@@ -65,12 +60,12 @@ func (c *Chat) PostMessage(ctx context.Context, m outbox.Message) error {
 	if m.Text.Blank() {
 		return nil
 	}
-	if !c.Audience.MayShow(m.To) {
+	if !c.Book.MayShow(m.To) {
 		c.Log.Info("not_told", "chat_id", m.To.ChatID, "why", "nobody there is allowed any more")
 		return nil
 	}
 	if m.Session == uuid.Nil && m.ReplyTo != 0 {
-		m.Session, _ = c.Audience.SessionOf(m.To, m.ReplyTo)
+		m.Session, _ = c.Book.SessionOf(m.To, m.ReplyTo)
 	}
 	if err := c.Sender.Post(ctx, m); err != nil {
 		return fmt.Errorf("post: %w", err)

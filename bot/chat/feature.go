@@ -2,10 +2,53 @@ package chat
 
 import (
 	"context"
+	"time"
+
+	"ccbot/bot/conversation"
+
+	"github.com/google/uuid"
 
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
+	"ccbot/lifecycle"
 )
+
+// Feature is what the roof knows of one feature. Every field may be empty.
+type Feature struct {
+	Commands []Command
+	Taps     map[string]func(ctx context.Context, t Tap) (Answer, error) // by the verb of a button
+	// News tells what happened to a session: each kind has one feature that tells it. What it tells is
+	// on disk when it returns.
+	News map[lifecycle.NoteKind]func(ctx context.Context, n lifecycle.Note) error
+	// Heard is told of all news, before the feature that tells the news: it changes only what the
+	// feature shows already.
+	Heard func(ctx context.Context, n lifecycle.Note) error
+	// Text is asked whether a text of a person is meant for the feature, before the text is a prompt.
+	Text     func(ctx context.Context, in Incoming, text string) (taken bool, err error)
+	Run      func(ctx context.Context) error
+	Unparked func(chat int64)              // somebody in the chat has written or tapped: the chat takes messages again
+	Forget   func(session uuid.UUID) error // takes away what is kept of a session that is forgotten
+}
+
+// Incoming is one message of an allowed person.
+type Incoming struct {
+	conversation.Message
+	Key       string // in the inbox
+	From      int64
+	MessageID int
+	Sent      time.Time
+	// Quoted says that the words are not the sender's own: they are typed as a quotation, and run
+	// nothing.
+	Quoted bool
+}
+
+// Command is one slash command of ours.
+type Command struct {
+	Name   string
+	Hidden bool // it is not in Telegram's menu
+	Now    bool // it means the turn that runs: an old one would hit another
+	Run    func(ctx context.Context, in Incoming, args string) error
+}
 
 // Tap is a button tapped by an allowed person. Taps are handled at once and never written: a person
 // who sees nothing happen taps again.

@@ -39,7 +39,7 @@ func (c *Chat) Reply(ctx context.Context, to outbox.Conversation, message int, t
 
 // Mark puts a reaction under a message. Message 0 is none.
 func (c *Chat) Mark(ctx context.Context, to outbox.Conversation, message int, reaction string) {
-	if message != 0 && c.Audience.MayShow(to) {
+	if message != 0 && c.Book.MayShow(to) {
 		c.Sender.React(ctx, to, message, reaction)
 	}
 }

@@ -101,7 +101,6 @@ func Visible(text string) string {
 	}, text)
 }
 
-
 // MaxListed bounds a list of processes or names in a sentence; the rest is counted.
 const MaxListed = 6
 

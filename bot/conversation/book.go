@@ -20,6 +20,8 @@ type Book struct {
 	*Store
 	Access
 	Records Records
+	Mover   Mover
+	Events  Events
 }
 
 // CurrentSession is the session that a text in a conversation goes to; false: there is none.

@@ -6,5 +6,5 @@
 // that the person answers, and says who may speak and read in a place. A damaged file costs a
 // person one tap more, and never a message.
 //
-// It sends nothing, changes no session and starts no goroutine.
+// It sends nothing and starts no goroutine. Of a session it changes only where it is shown.
 package conversation

@@ -1,0 +1,80 @@
+package conversation
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/session"
+)
+
+// Mover changes the conversation that a session is shown in.
+type Mover interface {
+	Move(ctx context.Context, session uuid.UUID, to session.Conversation) error
+}
+
+// Events are told as they happen, and may come twice. Who hears one calls no session from it:
+// sessions tell their news while they work.
+type Events struct {
+	// Current is told which session is the current one of a conversation now.
+	Current []func(ctx context.Context, to session.Conversation, id uuid.UUID) error
+	// Shown is told of a session that is shown in another conversation now.
+	Shown []func(r session.Record)
+}
+
+// MakeCurrent makes a session the current one of a conversation.
+func (b *Book) MakeCurrent(ctx context.Context, to session.Conversation, id uuid.UUID) error {
+	if err := b.SetCurrent(to, id); err != nil {
+		return err
+	}
+	for _, hear := range b.Events.Current {
+		if err := hear(ctx, to, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MoveTo shows a session in a conversation from now on.
+func (b *Book) MoveTo(ctx context.Context, to session.Conversation, r session.Record) error {
+	if r.Conversation == to {
+		return nil
+	}
+	if err := b.Mover.Move(ctx, r.ID, to); err != nil {
+		return err
+	}
+	for _, hear := range b.Events.Shown {
+		hear(r)
+	}
+	return nil
+}
+
+// Use makes a session the current one of a conversation, and shows it there from now on: a session
+// is shown in one place, where it was last used.
+func (b *Book) Use(ctx context.Context, to session.Conversation, r session.Record) error {
+	if err := b.MoveTo(ctx, to, r); err != nil {
+		return err
+	}
+	return b.MakeCurrent(ctx, to, r.ID)
+}
+
+// ReplaceCurrent makes a session current wherever another one is.
+func (b *Book) ReplaceCurrent(ctx context.Context, from, to uuid.UUID) error {
+	all, err := b.All()
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		id, err := b.Current(one)
+		if err != nil {
+			return err
+		}
+		if id != from {
+			continue
+		}
+		if err := b.MakeCurrent(ctx, one, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
