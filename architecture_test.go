@@ -76,6 +76,7 @@ const module = "ccbot/"
 func sources(t *testing.T) []source {
 	t.Helper()
 	var all []source
+	fset := token.NewFileSet()
 	require.NoError(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -86,7 +87,7 @@ func sources(t *testing.T) []source {
 		if d.IsDir() || filepath.Ext(name) != ".go" {
 			return nil
 		}
-		s, err := parse(filepath.ToSlash(name))
+		s, err := parse(fset, filepath.ToSlash(name))
 		all = append(all, s)
 		return err
 	}))
@@ -100,8 +101,8 @@ func skipped(name, base string) bool {
 	return strings.HasPrefix(base, ".") || base == "testdata" || base == "node_modules" || name == "bin" || name == "tools"
 }
 
-func parse(name string) (source, error) {
-	s := source{path: name, pkg: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), fset: token.NewFileSet()}
+func parse(fset *token.FileSet, name string) (source, error) {
+	s := source{path: name, pkg: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), fset: fset}
 	var err error
 	s.file, err = parser.ParseFile(s.fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {

@@ -1,0 +1,322 @@
+package ccbot_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// Limits of a room. A room is a package that a newcomer can hold in mind.
+const (
+	maxMethods      = 40 // of one type
+	maxCircle       = 20 // files of one package that use each other's names in a loop
+	maxDependencies = 8  // of one constructor
+	maxInterface    = 3  // methods of an interface in bot/…
+	maxRoom         = 1500
+)
+
+// roomLines are the rooms of the chat that may be larger than maxRoom, with their limit.
+var roomLines = map[string]int{"bot/ask": 3300, "bot/outbox": 2350, "bot/inbox": 1900, "bot/render": 4000}
+
+// wideInterfaces are the interfaces of the chat with more than three methods, each with its reason.
+var wideInterfaces = map[string]string{
+	"bot/outbox.API": "the calls of the Bot API that the outbox makes",
+}
+
+// The offenders of today. A number is the most that is allowed: it only shrinks, and who is within
+// the limit is taken off the list.
+var (
+	tooManyMethods = map[string]int{
+		"bot.Bot": 296, "bot.asks": 85, "bot/outbox.Outbox": 61, "lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
+	}
+	tooLargeCircles     = map[string]int{"bot": 61, "lifecycle": 31, "cmd/ccbot": 32}
+	tooManyDependencies = map[string]int{"bot.New": 18, "lifecycle.New": 20}
+	tooWideInterfaces   = map[string]int{"bot.Sessions": 25, "bot.Sender": 12, "bot.Entries": 7, "bot.Windows": 4}
+	tooLargeRooms       = map[string]int{"bot": 11400}
+)
+
+// within compares a figure with its limit and with what is allowed today.
+func within(t *testing.T, what, room string, got, limit int, today map[string]int) {
+	t.Helper()
+	allowed, listed := today[room]
+	switch {
+	case listed && got <= limit:
+		t.Errorf("%s has %d %s, within the limit of %d: take it off the list", room, got, what, limit)
+	case listed && got > allowed:
+		t.Errorf("%s has %d %s: %d are allowed, and the limit is %d", room, got, what, allowed, limit)
+	case !listed && got > limit:
+		t.Errorf("%s has %d %s: the limit is %d", room, got, what, limit)
+	}
+}
+
+// TestRooms compares the figures of each package with the limits of a room.
+func TestRooms(t *testing.T) {
+	house := checkedHouse(t)
+	for _, pkg := range slices.Sorted(maps.Keys(house)) {
+		room := house[pkg]
+		for name, n := range room.methods() {
+			within(t, "methods", pkg+"."+name, n, maxMethods, tooManyMethods)
+		}
+		within(t, "files in a circle", pkg, room.circle(), maxCircle, tooLargeCircles)
+		for name, n := range room.dependencies() {
+			within(t, "dependencies", pkg+"."+name, n, maxDependencies, tooManyDependencies)
+		}
+		if pkg != "bot" && !strings.HasPrefix(pkg, "bot/") {
+			continue
+		}
+		for name, n := range room.interfaces() {
+			if full := pkg + "." + name; wideInterfaces[full] == "" {
+				within(t, "methods", full, n, maxInterface, tooWideInterfaces)
+			}
+		}
+		limit := maxRoom
+		if n, ok := roomLines[pkg]; ok {
+			limit = n
+		}
+		within(t, "lines", pkg, room.lines, limit, tooLargeRooms)
+	}
+}
+
+// checked is one package with its types. What comes from other modules is not known in it.
+type checked struct {
+	files []source
+	lines int
+	pkg   *types.Package
+	info  *types.Info
+}
+
+// house is the tree while it is checked; it is the importer of its packages.
+type house map[string]*checked
+
+// checkedHouse type-checks the product, without what is made for tests.
+func checkedHouse(t *testing.T) house {
+	t.Helper()
+	h := make(house)
+	for _, s := range sources(t) {
+		if s.test || s.pkg == "." || isSupport(s.pkg) || isStandIn(s.pkg) {
+			continue
+		}
+		if h[s.pkg] == nil {
+			h[s.pkg] = &checked{}
+		}
+		h[s.pkg].files = append(h[s.pkg].files, s)
+		h[s.pkg].lines += s.fset.File(s.file.FileStart).LineCount()
+	}
+	for pkg := range h {
+		h.check(pkg)
+	}
+	assert.NotEmpty(t, h)
+	return h
+}
+
+// isStandIn reports whether a package is a program that plays a part of the world in tests.
+func isStandIn(pkg string) bool {
+	return pkg == "e2e" || strings.HasPrefix(pkg, "e2e/") || strings.Contains(pkg, "demoagent") || strings.Contains(pkg, "sandbox") ||
+		strings.Contains(pkg, "messagesapi") || strings.Contains(pkg, "standin")
+}
+
+// Import gives a package of the tree with its types, and an empty one for any other.
+func (h house) Import(path string) (*types.Package, error) {
+	if ours, ok := strings.CutPrefix(path, module); ok && h[ours] != nil {
+		return h.check(ours), nil
+	}
+	empty := types.NewPackage(path, path[strings.LastIndexByte(path, '/')+1:])
+	empty.MarkComplete()
+	return empty, nil
+}
+
+func (h house) check(pkg string) *types.Package {
+	room := h[pkg]
+	if room.pkg != nil {
+		return room.pkg
+	}
+	room.info = &types.Info{Defs: make(map[*ast.Ident]types.Object), Uses: make(map[*ast.Ident]types.Object),
+		Selections: make(map[*ast.SelectorExpr]*types.Selection)}
+	c := types.Config{Importer: h, Error: func(error) {}, FakeImportC: true} // other modules are not known
+	var files []*ast.File
+	for _, s := range room.files {
+		files = append(files, s.file)
+	}
+	room.pkg, _ = c.Check(module+pkg, room.files[0].fset, files, room.info)
+	return room.pkg
+}
+
+// methods are the methods that each type declares.
+func (c *checked) methods() map[string]int {
+	all := make(map[string]int)
+	for _, s := range c.files {
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
+				all[receiver(f.Recv.List[0].Type)]++
+			}
+		}
+	}
+	return all
+}
+
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return fmt.Sprintf("%T", e)
+}
+
+// interfaces are the interfaces with their methods, those of embedded ones of the tree included.
+func (c *checked) interfaces() map[string]int {
+	all := make(map[string]int)
+	for _, name := range c.pkg.Scope().Names() {
+		if i, ok := c.pkg.Scope().Lookup(name).Type().Underlying().(*types.Interface); ok && isType(c.pkg.Scope().Lookup(name)) {
+			all[name] = i.NumMethods()
+		}
+	}
+	return all
+}
+
+func isType(o types.Object) bool {
+	_, ok := o.(*types.TypeName)
+	return ok
+}
+
+// dependencies are what each constructor takes that does something: its parameters, and the fields of
+// a parameter that is a struct. Plain values are settings.
+func (c *checked) dependencies() map[string]int {
+	all := make(map[string]int)
+	for _, name := range c.pkg.Scope().Names() {
+		f, ok := c.pkg.Scope().Lookup(name).(*types.Func)
+		if !ok || !strings.HasPrefix(name, "New") && !strings.HasPrefix(name, "new") {
+			continue
+		}
+		n := 0
+		for i := range f.Signature().Params().Len() {
+			n += weight(f.Signature().Params().At(i).Type())
+		}
+		all[name] = n
+	}
+	return all
+}
+
+// weight is how many dependencies one parameter is.
+func weight(param types.Type) (n int) {
+	switch under := param.Underlying().(type) {
+	case *types.Interface, *types.Signature, *types.Pointer, *types.Chan:
+		return 1
+	case *types.Struct:
+		for i := range under.NumFields() {
+			if _, nested := under.Field(i).Type().Underlying().(*types.Struct); !nested {
+				n += weight(under.Field(i).Type())
+			}
+		}
+	}
+	return n
+}
+
+// circle is the largest set of files that use each other's names in a loop.
+func (c *checked) circle() int {
+	owner := make(map[types.Object]int)
+	for id, o := range c.info.Defs {
+		if o == nil || o.Pkg() != c.pkg || !isMember(o) {
+			continue
+		}
+		owner[o] = c.fileAt(id.Pos())
+	}
+	edges := make([]map[int]bool, len(c.files))
+	for i := range edges {
+		edges[i] = make(map[int]bool)
+	}
+	for id, o := range c.info.Uses {
+		if to, ok := owner[origin(o)]; ok {
+			if from := c.fileAt(id.Pos()); from != to {
+				edges[from][to] = true
+			}
+		}
+	}
+	return largestLoop(edges)
+}
+
+// origin is the object that a use is about: the method of a generic type as it is declared.
+func origin(o types.Object) types.Object {
+	if f, ok := o.(*types.Func); ok {
+		return f.Origin()
+	}
+	return o
+}
+
+// isMember reports whether an object is declared in the package itself, not within a function. Fields
+// belong to the file of their type.
+func isMember(o types.Object) bool {
+	switch o := o.(type) {
+	case *types.Var:
+		return o.IsField() || o.Parent() == o.Pkg().Scope()
+	case *types.Func:
+		return true
+	}
+	return o.Parent() == o.Pkg().Scope()
+}
+
+func (c *checked) fileAt(pos token.Pos) int {
+	return slices.IndexFunc(c.files, func(s source) bool { return s.file.FileStart <= pos && pos < s.file.FileEnd })
+}
+
+// largestLoop is the size of the largest strongly connected set of a graph (Tarjan).
+func largestLoop(edges []map[int]bool) int {
+	index, low, on := make([]int, len(edges)), make([]int, len(edges)), make([]bool, len(edges))
+	var stack []int
+	next, largest := 1, 0
+	var visit func(v int)
+	visit = func(v int) {
+		index[v], low[v] = next, next
+		next++
+		stack, on[v] = append(stack, v), true
+		for w := range edges[v] {
+			if index[w] == 0 {
+				visit(w)
+				low[v] = min(low[v], low[w])
+			} else if on[w] {
+				low[v] = min(low[v], index[w])
+			}
+		}
+		if low[v] != index[v] {
+			return
+		}
+		at := slices.Index(stack, v)
+		for _, w := range stack[at:] {
+			on[w] = false
+		}
+		largest, stack = max(largest, len(stack)-at), stack[:at]
+	}
+	for v := range edges {
+		if index[v] == 0 {
+			visit(v)
+		}
+	}
+	return largest
+}
+
+func TestLargestLoop(t *testing.T) {
+	graph := func(all ...[]int) (edges []map[int]bool) {
+		for _, to := range all {
+			m := make(map[int]bool)
+			for _, one := range to {
+				m[one] = true
+			}
+			edges = append(edges, m)
+		}
+		return edges
+	}
+	assert.Equal(t, 0, largestLoop(nil))
+	assert.Equal(t, 1, largestLoop(graph([]int{1}, []int{2}, nil)))
+	assert.Equal(t, 3, largestLoop(graph([]int{1}, []int{2}, []int{0}, []int{0})))
+	assert.Equal(t, 2, largestLoop(graph([]int{1}, []int{0, 2}, []int{3}, nil)))
+}
