@@ -23,7 +23,7 @@ func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job) {
 		m.To = attempt.to
 		o.OnSent(m, id)
 	}
-	again := attempt.kind == post && o.file(attempt, id, v)
+	again := attempt.kind == post && o.file(calls, attempt, id, v)
 	o.note(l, &attempt, v)
 	if tell := o.settle(l, j, attempt, id, v); tell != nil {
 		tell()

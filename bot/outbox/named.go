@@ -1,6 +1,8 @@
 package outbox
 
 import (
+	"context"
+
 	"ccbot/bot/render"
 	"ccbot/internal/session"
 )
@@ -16,9 +18,9 @@ type Owner interface {
 	// Sent reports that m is in the chat (id 0: Telegram did not say which), and returns nil when
 	// that is on disk. After an error the post's file stays for the next run; in this run the
 	// message is not sent again.
-	Sent(name string, to session.Conversation, messageID int, m Message) error
+	Sent(ctx context.Context, name string, to session.Conversation, messageID int, m Message) error
 	// Refused reports that Telegram will never take the message; the post is over.
-	Refused(name string, why error)
+	Refused(ctx context.Context, name string, why error)
 }
 
 // partsHeld is what a post writes: of a named one its name, unless that waits already.
@@ -54,12 +56,12 @@ func (o *Outbox) fetchNamed(j *job) bool {
 
 // fileNamed ends a named post: the owner hears of it, then the file goes. again: the name was posted
 // after the owner had been asked, so the file stays.
-func (o *Outbox) fileNamed(j job, id int, v verdict) (again bool, err error) {
+func (o *Outbox) fileNamed(ctx context.Context, j job, id int, v verdict) (again bool, err error) {
 	switch v.answer {
 	case taken:
-		err = o.Named.Sent(j.name, j.to, id, j.change.message)
+		err = o.Named.Sent(ctx, j.name, j.to, id, j.change.message)
 	case refused:
-		o.Named.Refused(j.name, v.err)
+		o.Named.Refused(ctx, j.name, v.err)
 	}
 	o.posting.Lock()
 	defer o.posting.Unlock()

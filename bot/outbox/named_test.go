@@ -42,7 +42,7 @@ func (o *owner) Current(name string, to Conversation) (Message, bool) {
 	return Message{To: to, Text: render.Bold(text), ReplyTo: 3}, text != ""
 }
 
-func (o *owner) Sent(name string, to Conversation, id int, m Message) error {
+func (o *owner) Sent(_ context.Context, name string, to Conversation, id int, m Message) error {
 	o.note(fmt.Sprintf("%s: %q is %d in %d", name, m.Text.Text, id, to.ChatID))
 	if o.sentErr == nil {
 		o.set(name, "") // it is in the chat: nothing more to send
@@ -50,7 +50,7 @@ func (o *owner) Sent(name string, to Conversation, id int, m Message) error {
 	return o.sentErr
 }
 
-func (o *owner) Refused(name string, why error) { o.note(name + ": " + why.Error()) }
+func (o *owner) Refused(_ context.Context, name string, why error) { o.note(name + ": " + why.Error()) }
 
 func (o *owner) note(line string) {
 	o.mu.Lock()

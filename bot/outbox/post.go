@@ -188,11 +188,11 @@ func (o *Outbox) fetch(j *job) bool {
 }
 
 // file does to the file of a post what the answer means. again: it stays, and has another turn.
-func (o *Outbox) file(j job, id int, v verdict) (again bool) {
+func (o *Outbox) file(ctx context.Context, j job, id int, v verdict) (again bool) {
 	var err error
 	switch {
 	case j.name != "" && v.final():
-		again, err = o.fileNamed(j, id, v)
+		again, err = o.fileNamed(ctx, j, id, v)
 	case v.answer == taken:
 		err = o.folder.Remove(j.file)
 	case v.answer == refused:
