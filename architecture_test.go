@@ -36,6 +36,8 @@ var floors = [][]string{
 // one that is not needed any more fails the test.
 var sideways = map[[2]string]string{
 	{"bot/ask", "bot/render"}:                   "a question is shown as a rendered text",
+	{"bot/card", "bot/outbox"}:                  "a card is sent as a named post, and edited",
+	{"bot/card", "bot/render"}:                  "a card's text is a rendered one",
 	{"bot/outbox", "bot/render"}:                "a message's text is a rendered one",
 	{"internal/transcript", "internal/glyph"}:   "a prompt is compared by what can be seen of it",
 	{"internal/control", "internal/hookwire"}:   "the socket speaks in its lines",

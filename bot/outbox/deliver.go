@@ -17,28 +17,33 @@ const (
 // deliver does one attempt and what it means on disk, then tells the queue. The lane is flying all the time, so
 // nothing overtakes it.
 func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job) {
-	if attempt.kind == post && !o.fetch(&attempt) {
-		o.settle(l, j, attempt, 0, verdict{answer: vanished})
-		return
-	}
-	id, err := o.call(calls, attempt)
-	v := judge(err, &attempt)
-	if v.answer == unknown {
-		v = o.unknownMethod(calls, err)
-	}
-	o.report(calls, l, attempt, v, err)
-	if attempt.kind == post {
-		o.file(attempt, v)
-	}
-	o.note(l, &attempt, v)
+	id, v := o.attempt(calls, l, &attempt)
 	if v.answer == taken && attempt.isNew() && id != 0 && o.OnSent != nil {
 		m := attempt.change.message
 		m.To = attempt.to
 		o.OnSent(m, id)
 	}
+	again := attempt.kind == post && o.file(calls, attempt, id, v)
+	o.note(l, &attempt, v)
 	if tell := o.settle(l, j, attempt, id, v); tell != nil {
 		tell()
 	}
+	if again {
+		o.requeue(attempt)
+	}
+}
+
+// attempt does the call, of a post with the message that it has by now.
+func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int, v verdict) {
+	if j.kind == post && !o.fetch(j) {
+		return 0, verdict{answer: vanished}
+	}
+	id, err := o.call(calls, *j)
+	if v = judge(err, j); v.answer == unknown {
+		v = o.unknownMethod(calls, err)
+	}
+	o.report(calls, l, *j, v, err)
+	return id, v
 }
 
 // note keeps what an answer means for the chat, or for the server, in the next run, too.
@@ -143,7 +148,7 @@ func (o *Outbox) settle(l *lane, j *job, attempt job, id int, v verdict) (tell f
 	defer o.mu.Unlock()
 	o.flying--
 	l.flying, j.flying = false, false
-	j.change = attempt.change // a post has its message now; it is read once
+	j.change, j.plain = attempt.change, attempt.plain // a post has its message now
 	switch v.answer {
 	case taken, vanished, refused:
 		l.parked = l.parked && !(v.answer == taken && j.isNew())

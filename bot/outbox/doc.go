@@ -2,7 +2,7 @@
 //
 // It promises: what it accepts reaches a chat, in the order it was given within a rank, however long the Bot API is down;
 // Send returns only after Telegram took the message or refused it for good; Post survives kill -9 and repeats at most the
-// one message under way then; a newer edit of a message replaces an older one that waits, and an edit that changes nothing
+// one message under way then, and sends a named message as it should look when its turn comes; a newer edit of a message replaces an older one that waits, and an edit that changes nothing
 // is never sent; one chat that must wait (retry_after) holds up no other, and waits in full, also over a restart; memory
 // does not grow while the Bot API is unreachable (edits collapse, posts are files of which only the name is kept, callers
 // of Send wait).

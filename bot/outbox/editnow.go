@@ -31,7 +31,7 @@ func (o *Outbox) overtake(at ref) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if _, moved := o.newChat[at.chat]; moved {
-		return &Refused{errMoved}
+		return &Refused{ErrMoved}
 	}
 	j := o.edits[at]
 	switch {

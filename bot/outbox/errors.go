@@ -7,6 +7,9 @@ import (
 var (
 	// ErrBlocked is inside a Refused whose chat takes nothing from this bot (403: blocked, kicked, never started).
 	ErrBlocked = errors.New("the chat does not accept messages of this bot")
+	// ErrMoved is inside a Refused about a message of a group that became another chat: that chat
+	// does not have the message, and another message may have its id.
+	ErrMoved = errors.New("the group has become another chat, which does not have this message")
 	// ErrNoRich says that the server has no rich messages; it is known from then on, see TakesRich.
 	ErrNoRich = errors.New("the server has no rich messages")
 	// ErrRevoked says that Telegram does not know the bot token (401 or 404); nothing can be sent any more.

@@ -25,6 +25,7 @@ type job struct {
 	change    change      // send: the message; edit: what to change; upload: its caption
 	messageID int         // edit, remove
 	file      string      // post: the name of its file
+	name      string      // post: what its owner calls the message; empty: the file has the message
 	body      *File       // upload
 	done      chan result // send, remove, upload: one result, buffered
 

@@ -41,6 +41,9 @@ type Outbox struct {
 	// is where it stands. It must be quick.
 	OnSent func(m Message, messageID int)
 
+	// Named, set before Run, knows the messages of named posts.
+	Named Owner
+
 	// OnMigrate, when set before Run, is told that a group became another chat. It must not wait; the outbox itself
 	// sends to the new one from then on, until the program ends. The next run is told again.
 	OnMigrate func(from, to int64)
@@ -63,6 +66,7 @@ type Outbox struct {
 	posting  sync.Mutex // held over disk writes, so that names and the queue have the same order; before mu
 	loaded   bool       // what earlier runs left is in the queues
 	lastName int64
+	named    map[string]bool // names that wait; true: posted since the owner was asked
 
 	began time.Time // about when this run did
 
@@ -93,6 +97,7 @@ func New(api API, server, dir string, log *slog.Logger) *Outbox {
 		parked:     openFacts[time.Time](home, parkedFile, log),
 		rich:       openFacts[richFact](home, richFile, log),
 		holds:      openFacts[hold](home, holdsFile, log),
+		named:      map[string]bool{},
 		lanes:      map[int64]*lane{}, edits: map[ref]*job{}, newChat: map[int64]int64{}, gone: map[session.Conversation]bool{},
 		all: rate.NewLimiter(allRate, allBurst),
 	}

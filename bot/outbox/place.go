@@ -1,15 +1,10 @@
 package outbox
 
 import (
-	"errors"
 	"slices"
 
 	"ccbot/internal/session"
 )
-
-// errMoved refuses what is about a message of a group that became another chat: the message is not there, and another one
-// may have its id.
-var errMoved = errors.New("the group has become another chat, which does not have this message")
 
 func (o *Outbox) chatLocked(chat int64) int64 {
 	if to, ok := o.newChat[chat]; ok {
@@ -67,7 +62,7 @@ func (o *Outbox) migrateLocked(l *lane, chat int64) bool {
 			if o.edits[j.ref()] == j {
 				delete(o.edits, j.ref())
 			}
-			j.finish(result{err: &Refused{errMoved}})
+			j.finish(result{err: &Refused{ErrMoved}})
 		default:
 			j.settleIn(o.placeLocked(j.to))
 			moving = append(moving, j)

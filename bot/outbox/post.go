@@ -31,10 +31,10 @@ type letter struct {
 // Post is for what nothing can repeat (receipts, notices): when it returns nil the message is on disk and will be sent,
 // in order within its chat and rank, by this run or a later one; in a parked chat it waits. A kill while it is being sent
 // makes it come twice at most. A text that is too long is split, the buttons under the last part. When Telegram refuses it
-// for good it goes to quarantine.
+// for good it goes to quarantine. Of a message with a Name only Name, To and Rank count, see Owner.
 // Post works without Run, and after it.
 func (o *Outbox) Post(ctx context.Context, m Message) error {
-	if m.Text.Blank() {
+	if m.Text.Blank() && m.Name == "" {
 		return &Refused{errBlank}
 	}
 	if ctx.Err() != nil {
@@ -45,21 +45,23 @@ func (o *Outbox) Post(ctx context.Context, m Message) error {
 	if err := o.loadHeld(); err != nil {
 		return fmt.Errorf("post: %w", err)
 	}
+	parts := o.partsHeld(m)
 	var names []string
-	for _, part := range Parts(m) {
+	for _, part := range parts {
 		name, err := o.write(part)
 		if err != nil {
 			return fmt.Errorf("post: %w", errors.Join(err, o.unwrite(names)))
 		}
 		names = append(names, name)
 	}
+	o.named[m.Name] = true
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed != nil {
 		return nil // for the next run
 	}
 	for _, name := range names {
-		o.addLocked(&job{kind: post, rank: m.Rank, to: m.To, file: name})
+		o.addLocked(&job{kind: post, rank: m.Rank, to: m.To, file: name, name: m.Name})
 	}
 	return nil
 }
@@ -121,8 +123,9 @@ func (o *Outbox) loadHeld() error {
 			o.putAside(name, err)
 			continue
 		}
+		o.named[m.Name] = true
 		o.mu.Lock()
-		o.addLocked(&job{kind: post, rank: m.Rank, to: m.To, file: name})
+		o.addLocked(&job{kind: post, rank: m.Rank, to: m.To, file: name, name: m.Name})
 		o.mu.Unlock()
 	}
 	o.loaded = true
@@ -140,7 +143,7 @@ func (o *Outbox) read(name string) (Message, error) {
 	if err := json.Unmarshal(data, &l); err != nil {
 		return Message{}, fmt.Errorf("%w: %w", errLetter, err)
 	}
-	if l.Version != postVersion || l.Message.To.ChatID == 0 || l.Message.Text.Blank() {
+	if l.Version != postVersion || l.Message.To.ChatID == 0 || l.Message.Text.Blank() && l.Message.Name == "" {
 		return Message{}, errLetter
 	}
 	return l.Message, nil
@@ -164,6 +167,9 @@ func (o *Outbox) putAside(name string, why error) {
 
 // fetch reads the message of a post when its turn comes; false: there is nothing to send.
 func (o *Outbox) fetch(j *job) bool {
+	if j.name != "" {
+		return o.fetchNamed(j)
+	}
 	if !j.change.message.Text.Blank() {
 		return true // an earlier attempt read it
 	}
@@ -181,17 +187,20 @@ func (o *Outbox) fetch(j *job) bool {
 	return true
 }
 
-// file does to the file of a post what the answer means.
-func (o *Outbox) file(j job, v verdict) {
+// file does to the file of a post what the answer means. again: it stays, and has another turn.
+func (o *Outbox) file(ctx context.Context, j job, id int, v verdict) (again bool) {
 	var err error
-	switch v.answer {
-	case taken:
+	switch {
+	case j.name != "" && v.final():
+		again, err = o.fileNamed(ctx, j, id, v)
+	case v.answer == taken:
 		err = o.folder.Remove(j.file)
-	case refused:
+	case v.answer == refused:
 		err = o.folder.Quarantine(j.file, o.quarantine, v.err.Error())
 	}
 	if err != nil {
 		// The message is in the chat, or never will be; the next start tries it once more.
 		o.log.Error("sent message is still on disk", "file", j.file, "error", err)
 	}
+	return again
 }

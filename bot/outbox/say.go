@@ -63,7 +63,7 @@ func (o *Outbox) ask(ctx context.Context, j *job) (int, error) {
 // admitLocked queues a job that a caller waits for, unless there is nothing to wait for.
 func (o *Outbox) admitLocked(j *job) error {
 	if _, moved := o.newChat[j.to.ChatID]; moved && !j.isNew() {
-		return &Refused{errMoved}
+		return &Refused{ErrMoved}
 	}
 	if l := o.laneLocked(j.to.ChatID); l.parked {
 		return errParked(l.chat)
@@ -131,7 +131,7 @@ func (o *Outbox) edit(ctx context.Context, to session.Conversation, messageID in
 		return fmt.Errorf("edit: %w", o.closed)
 	}
 	if _, moved := o.newChat[to.ChatID]; moved {
-		return fmt.Errorf("edit: %w", &Refused{errMoved})
+		return fmt.Errorf("edit: %w", &Refused{ErrMoved})
 	}
 	at := refOf(to, messageID)
 	if err := o.known.takeRefusal(at); err != nil {

@@ -1,0 +1,339 @@
+package card
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/internal/spool"
+)
+
+const (
+	renewPace  = time.Minute      // a message that people delete is not sent anew more often
+	checkAfter = 30 * time.Second // an edit that was refused is known by then
+	keepClosed = time.Hour        // the last edit of a closed card is repeated after it
+)
+
+// ErrUnsent is why ShowNow did not wait: the card has no message in the chat, or may not be shown there.
+var ErrUnsent = errors.New("the card is not in the chat")
+
+var errBlank = errors.New("the card has no text")
+
+// Sender brings messages into the chat; *outbox.Outbox is one. Post and Edit do not wait.
+type Sender interface {
+	Post(ctx context.Context, m outbox.Message) error
+	Edit(ctx context.Context, to outbox.Conversation, messageID int, m outbox.Message) error
+	EditNow(ctx context.Context, to outbox.Conversation, messageID int, m outbox.Message) error
+}
+
+// Board has all cards, and is the Owner of their posts. Its methods may be called from anywhere, also
+// before Run.
+type Board struct {
+	folder  spool.Folder
+	sender  Sender
+	mayShow func(outbox.Conversation) bool
+	log     *slog.Logger
+	wake    chan struct{}
+
+	mu      sync.Mutex // held over disk writes, Post and Edit; never over a call that waits
+	cards   map[string]record
+	refused map[string]func(ctx context.Context, c record, why error) // by kind
+}
+
+// Open reads the cards of dir. mayShow says whether a place may see cards: where it may not, nothing is
+// sent or edited. It must be quick and call no method of the board.
+func Open(dir, quarantine string, sender Sender, mayShow func(outbox.Conversation) bool, log *slog.Logger) (*Board, error) {
+	b := &Board{
+		folder: spool.Folder{Path: dir, MaxSize: maxSize, Fsync: true},
+		sender: sender, mayShow: mayShow, log: log, wake: make(chan struct{}, 1),
+		cards: map[string]record{}, refused: map[string]func(context.Context, record, error){},
+	}
+	if err := b.load(quarantine); err != nil {
+		return nil, fmt.Errorf("open cards: %w", err)
+	}
+	return b, nil
+}
+
+// openLocked is the card of a name that is not closed.
+func (b *Board) openLocked(kind, key string) (record, bool) {
+	for _, c := range b.cards {
+		if c.Kind == kind && c.Key == key && !c.Closed {
+			return c, true
+		}
+	}
+	return record{}, false
+}
+
+// listLocked gives copies of the cards in a fixed order.
+func (b *Board) listLocked() []record {
+	all := make([]record, 0, len(b.cards))
+	for _, c := range b.cards {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(x, y record) int { return cmp.Compare(x.ID, y.ID) })
+	return all
+}
+
+func (b *Board) show(ctx context.Context, kind, key string, l Look, payload any) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c, changed, err := b.saveLocked(ctx, kind, key, l, payload)
+	switch {
+	case err != nil:
+		return err
+	case c.Message == 0:
+		return b.postLocked(ctx, c)
+	case changed:
+		b.drawLocked(ctx, c)
+	}
+	return nil
+}
+
+// showNow is show that waits until Telegram has the edit.
+func (b *Board) showNow(ctx context.Context, kind, key string, l Look, payload any) error {
+	b.mu.Lock()
+	c, _, err := b.saveLocked(ctx, kind, key, l, payload)
+	if err == nil && c.Message == 0 {
+		err = b.postLocked(ctx, c)
+	}
+	b.mu.Unlock()
+	switch {
+	case err != nil:
+		return err
+	case c.Message <= 0 || !b.mayShow(c.At):
+		return ErrUnsent
+	case c.Drawn:
+		return nil
+	}
+	err = b.sender.EditNow(ctx, c.At, c.Message, c.message())
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now, ok := b.cards[c.ID]
+	switch {
+	case !ok || now.Message != c.Message: // forgotten or moved meanwhile
+		b.stripLocked(ctx, c.At, c.Message, c.message())
+	case now.Closed || now.Revision != c.Revision: // a newer edit may have been overtaken
+		b.drawLocked(ctx, now)
+	case err != nil:
+		b.failedLocked(ctx, now, err)
+	default:
+		now.Drawn = true
+		b.cards[c.ID] = now
+	}
+	return err
+}
+
+// saveLocked keeps what a card should look like. A place that is not the one asked for until now needs a
+// message of its own; the old message loses its buttons.
+func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payload any) (c record, changed bool, err error) {
+	data, err := json.Marshal(payload)
+	if err != nil {
+		return c, false, fmt.Errorf("payload of a card: %w", err)
+	}
+	l = l.fitting()
+	if l.Text.Blank() {
+		return c, false, errBlank
+	}
+	old, ok := b.openLocked(kind, key)
+	c = old
+	if !ok {
+		c = record{Version: version, ID: rand.Text()[:idLength], Kind: kind, Key: key}
+	}
+	c.Look, c.Payload, c.Revision = l, data, revisionOf(l, data)
+	if l.To != old.Look.To && c.place() != l.To {
+		c = c.unsent()
+	}
+	if changed = c.Revision != old.Revision; changed {
+		c.Drawn = false
+	}
+	if ok && digest(c) == digest(old) {
+		return c, false, nil
+	}
+	if err := b.putLocked(c); err != nil {
+		return c, false, err
+	}
+	if c.Message != old.Message {
+		b.stripLocked(ctx, old.At, old.Message, old.message())
+	}
+	return c, changed, nil
+}
+
+// unsent is the card when it needs a new message.
+func (c record) unsent() record {
+	c.Message, c.At, c.Drawn = 0, outbox.Conversation{}, false
+	return c
+}
+
+// postLocked has the card sent. The outbox asks for it when its turn comes; a post that waits already is
+// not doubled.
+func (b *Board) postLocked(ctx context.Context, c record) error {
+	if !b.mayShow(c.Look.To) {
+		b.log.Info("card_not_shown", "kind", c.Kind, "chat_id", c.Look.To.ChatID, "why", "nobody there is allowed any more")
+		return nil
+	}
+	if time.Now().Before(c.NotSoon) {
+		return nil // Run posts it then
+	}
+	return b.sender.Post(ctx, outbox.Message{Name: c.post(), To: c.Look.To, Rank: c.Look.Rank})
+}
+
+// drawLocked edits the card's message to what it should look like, and has Run check later what became
+// of the edit.
+func (b *Board) drawLocked(ctx context.Context, c record) {
+	wait := checkAfter
+	if c.Closed {
+		wait = keepClosed
+	}
+	c.check = time.Now().Add(wait)
+	b.noteLocked(c)
+	b.editLocked(ctx, c)
+}
+
+func (b *Board) editLocked(ctx context.Context, c record) {
+	if c.Message <= 0 || !b.mayShow(c.At) {
+		return
+	}
+	if err := b.sender.Edit(ctx, c.At, c.Message, c.message()); err != nil {
+		b.failedLocked(ctx, c, err)
+	}
+}
+
+// stripLocked takes the buttons off a message that is not the card's, or not any more.
+func (b *Board) stripLocked(ctx context.Context, to outbox.Conversation, message int, m outbox.Message) {
+	m.Buttons = nil
+	if message <= 0 || !b.mayShow(to) {
+		return
+	}
+	if err := b.sender.Edit(ctx, to, message, m); err != nil {
+		b.log.Debug("card_not_stripped", "chat_id", to.ChatID, "error", err.Error())
+	}
+}
+
+// failedLocked takes in that an edit failed. One that was refused for good says that people have deleted
+// the message, unless the chat takes nothing now or has become another one.
+func (b *Board) failedLocked(ctx context.Context, c record, why error) {
+	b.log.Debug("card_not_edited", "kind", c.Kind, "chat_id", c.At.ChatID, "error", why.Error())
+	refused := (*outbox.Refused)(nil)
+	if !errors.As(why, &refused) || errors.Is(why, outbox.ErrBlocked) || errors.Is(why, outbox.ErrMoved) {
+		return
+	}
+	err := b.lostLocked(ctx, c)
+	if err != nil {
+		b.log.Error("card_not_saved", "kind", c.Kind, "error", err.Error())
+	}
+}
+
+// lostLocked sends a card anew whose message is gone, or forgets it.
+func (b *Board) lostLocked(ctx context.Context, c record) error {
+	if c.Closed || !c.Look.Renew {
+		return b.removeLocked(c)
+	}
+	c = c.unsent()
+	now := time.Now()
+	if c.NotSoon = c.NotSoon.Add(renewPace); c.NotSoon.Before(now) {
+		c.NotSoon = now.UTC().Round(0)
+	}
+	c.check = c.NotSoon
+	if err := b.putLocked(c); err != nil {
+		return err
+	}
+	return b.postLocked(ctx, c)
+}
+
+func (b *Board) close(ctx context.Context, kind, key string, last render.Text) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c, ok := b.openLocked(kind, key)
+	if !ok {
+		return nil
+	}
+	return b.closeLocked(ctx, c, last)
+}
+
+// closeLocked takes the buttons off. A card that was never sent is removed, and the outbox, when it asks
+// for the message, has nothing to send.
+func (b *Board) closeLocked(ctx context.Context, c record, last render.Text) error {
+	if c.Message == 0 && c.offered == "" {
+		return b.removeLocked(c)
+	}
+	c.Closed = true
+	if !last.Blank() {
+		c.Look.Text = fit(last)
+	}
+	if err := b.putLocked(c); err != nil {
+		return err
+	}
+	b.drawLocked(ctx, c)
+	return nil
+}
+
+// Forget takes away all cards of a session; their messages lose their buttons.
+func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var errs []error
+	for _, c := range b.listLocked() {
+		if c.Look.Session == session {
+			b.stripLocked(ctx, c.At, c.Message, c.message())
+			errs = append(errs, b.removeLocked(c))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Moved shows the open cards of a place in the place that it has become, each in a new message unless it
+// is there already, and forgets the closed ones. It may be called again after an error.
+func (b *Board) Moved(ctx context.Context, from, to outbox.Conversation) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var errs []error
+	for _, c := range b.listLocked() {
+		if c.place() == from || c.Look.To == from {
+			errs = append(errs, b.moveLocked(ctx, c, to))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (b *Board) moveLocked(ctx context.Context, c record, to outbox.Conversation) error {
+	if c.Closed {
+		return b.removeLocked(c)
+	}
+	old := c
+	c.Look.To = to
+	if c.place() != to {
+		c = c.unsent()
+		c.Look.ReplyTo = 0
+	}
+	if err := b.putLocked(c); err != nil {
+		return err
+	}
+	if c.Message != 0 {
+		return nil
+	}
+	b.stripLocked(ctx, old.At, old.Message, old.message())
+	return b.postLocked(ctx, c)
+}
+
+// Reachable draws the cards of a chat again that takes messages after it took none: their edits were
+// dropped meanwhile, their posts were not.
+func (b *Board) Reachable(ctx context.Context, chat int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.listLocked() {
+		if c.At.ChatID == chat && (c.Closed || !c.Drawn) {
+			b.drawLocked(ctx, c)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package card
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"ccbot/bot/render"
+)
+
+// Kind is the cards of one feature, each with a payload of type P, which goes over the disk as JSON and
+// comes back with a tap.
+type Kind[P any] struct {
+	board *Board
+	name  string
+}
+
+// Card is a card that is not closed.
+type Card[P any] struct {
+	Key     string
+	Look    Look
+	Payload P
+}
+
+// NewKind gives the cards of a kind, before Run. refused, when set, hears of a card that Telegram will
+// never take; the card is forgotten then.
+func NewKind[P any](b *Board, name string, refused func(ctx context.Context, c Card[P], why error)) Kind[P] {
+	k := Kind[P]{board: b, name: name}
+	if refused == nil {
+		return k
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.refused[name] = func(ctx context.Context, r record, why error) {
+		if c, err := k.card(r); err == nil {
+			refused(ctx, c, why)
+		}
+	}
+	return k
+}
+
+// Show keeps what the card of a key looks like and means, and brings it into the chat: in a new message,
+// or as an edit of the card's message. Showing what is shown already does nothing. It is on disk when
+// Show returns nil, and does not wait for the chat.
+func (k Kind[P]) Show(ctx context.Context, key string, l Look, payload P) error {
+	return k.board.show(ctx, k.name, key, l, payload)
+}
+
+// ShowNow is Show that waits until Telegram has the edit. ErrUnsent: there is no message to edit; the card
+// is kept and sent as by Show. Other errors are those of Outbox.EditNow, and the card is kept, too.
+func (k Kind[P]) ShowNow(ctx context.Context, key string, l Look, payload P) error {
+	return k.board.showNow(ctx, k.name, key, l, payload)
+}
+
+// Close takes the buttons off a card and, unless last is blank, gives it a last text. A card that was
+// never sent is removed. Closing what is not open does nothing.
+func (k Kind[P]) Close(ctx context.Context, key string, last render.Text) error {
+	return k.board.close(ctx, k.name, key, last)
+}
+
+// List gives the open cards.
+func (k Kind[P]) List() []Card[P] {
+	k.board.mu.Lock()
+	defer k.board.mu.Unlock()
+	var all []Card[P]
+	for _, r := range k.board.listLocked() {
+		if r.Kind != k.name || r.Closed {
+			continue
+		}
+		if c, err := k.card(r); err == nil {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// Get gives the open card of a key.
+func (k Kind[P]) Get(key string) (Card[P], bool) {
+	k.board.mu.Lock()
+	defer k.board.mu.Unlock()
+	r, ok := k.board.openLocked(k.name, key)
+	if !ok {
+		return Card[P]{}, false
+	}
+	c, err := k.card(r)
+	return c, err == nil
+}
+
+// Payload is what a tapped card meant when it was drawn.
+func (k Kind[P]) Payload(t Tapped) (P, error) { return decode[P](t.payload) }
+
+// card is a record as the feature knows it. An error is logged: the payload is not of this program.
+func (k Kind[P]) card(r record) (Card[P], error) {
+	p, err := decode[P](r.Payload)
+	if err != nil {
+		k.board.log.Error("card_payload_unreadable", "kind", k.name, "error", err.Error())
+	}
+	return Card[P]{Key: r.Key, Look: r.Look, Payload: p}, err
+}
+
+func decode[P any](data json.RawMessage) (P, error) {
+	var p P
+	if err := json.Unmarshal(data, &p); err != nil {
+		return p, fmt.Errorf("payload of a card: %w", err)
+	}
+	return p, nil
+}

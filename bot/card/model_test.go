@@ -1,0 +1,330 @@
+package card
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+)
+
+// Places of the model: a private chat, a topic of it, and a group that may become another chat.
+var places = []outbox.Conversation{{ChatID: 5}, {ChatID: 5, ThreadID: 3}, {ChatID: -6}}
+
+var moved = outbox.Conversation{ChatID: -600} // what the group becomes
+
+// wanted is what a card should look like.
+type wanted struct {
+	open    bool
+	look    Look
+	n       int
+	deleted bool // people have deleted its message, and it is not one to be renewed
+}
+
+// model is a random life of a board: what was asked for, and what people see.
+type model struct {
+	t      *testing.T
+	draws  []int // what chance has drawn for the step
+	chat   *telegram
+	now    *process
+	cards  map[string]*wanted
+	copies int // how many messages a kill or a parked chat may have left behind
+	fault  string
+}
+
+func (m *model) failf(format string, args ...any) {
+	if m.fault == "" {
+		m.fault = fmt.Sprintf(format, args...)
+	}
+}
+
+// pick is the next choice that chance has made, below n.
+func (m *model) pick(n int) int {
+	c := m.draws[0] % n
+	m.draws = m.draws[1:]
+	return c
+}
+
+func (m *model) place() outbox.Conversation {
+	to := places[m.pick(len(places))]
+	if _, gone := m.chat.became[to.ChatID]; gone {
+		return moved
+	}
+	return to
+}
+
+// wordsOf are the words of a button: all that a tap on it may mean.
+func wordsOf(key string, n int, value string) string { return fmt.Sprintf("%s/%d/%s", key, n, value) }
+
+func (m *model) show() {
+	key, n := []string{"a", "b"}[m.pick(2)], m.pick(3)
+	look := Look{To: m.place(), Text: render.Plain(fmt.Sprint("text of ", key, n/2)), Renew: key == "a"}
+	for _, value := range []string{"yes", "no"} {
+		look.Options = append(look.Options, []Option{{Text: wordsOf(key, n, value), Value: value}})
+	}
+	if m.pick(4) == 0 {
+		look.Until = time.Now().Add(40 * time.Second)
+	}
+	if err := m.now.kind.Show(m.t.Context(), key, look, payload{n}); err != nil {
+		m.failf("show: %v", err)
+	}
+	w := m.cards[key]
+	if !w.open || w.look.To != look.To {
+		w.deleted = false
+	}
+	w.open, w.look, w.n = true, look, n
+}
+
+func (m *model) close() {
+	key := []string{"a", "b"}[m.pick(2)]
+	if err := m.now.kind.Close(m.t.Context(), key, render.Plain("over "+key)); err != nil {
+		m.failf("close: %v", err)
+	}
+	*m.cards[key] = wanted{}
+}
+
+// tap taps any button that was ever drawn on any message.
+func (m *model) tap() {
+	seen := m.chat.seen()
+	var data []string
+	m.chat.do(func() { data = append(data, m.chat.order...) })
+	if len(seen) == 0 || len(data) == 0 {
+		return
+	}
+	m.tapOn(seen[m.pick(len(seen))], data[m.pick(len(data))])
+}
+
+// tapOn taps one button. A tap that counts is on what its words say, which is what is wanted now.
+func (m *model) tapOn(on shownMessage, data string) bool {
+	words := ""
+	m.chat.do(func() { words = m.chat.drawn[data] })
+	tapped, ok := m.now.board.Tap(m.t.Context(), on.at, on.id, data)
+	if !ok {
+		return false
+	}
+	p, err := m.now.kind.Payload(tapped)
+	if err != nil || wordsOf(tapped.Key, p.N, tapped.Option) != words {
+		m.failf("a tap on %q means %+v, payload %d (%v)", words, tapped, p.N, err)
+	}
+	w := m.cards[tapped.Key]
+	if !w.open || m.over(w) || w.n != p.N || w.look.To != on.at {
+		m.failf("a tap on %q in %v counts, wanted is %+v", words, on.at, w)
+	}
+	return true
+}
+
+func (m *model) over(w *wanted) bool {
+	return !w.look.Until.IsZero() && !time.Now().Before(w.look.Until)
+}
+
+// delete deletes a message, as people may.
+func (m *model) delete() {
+	m.chat.do(func() {
+		if len(m.chat.messages) == 0 {
+			return
+		}
+		one := m.chat.messages[m.pick(len(m.chat.messages))]
+		one.deleted = true
+		for key, w := range m.cards {
+			if c, ok := m.known(key); ok && c.Message == one.id {
+				w.deleted = true
+			}
+		}
+	})
+}
+
+// known is the card as the board knows it.
+func (m *model) known(key string) (record, bool) {
+	m.now.board.mu.Lock()
+	defer m.now.board.mu.Unlock()
+	return m.now.board.openLocked("test", key)
+}
+
+// move moves a place, or has the group become another chat.
+func (m *model) move() {
+	from, to := m.place(), m.place()
+	if m.pick(3) == 0 {
+		m.chat.do(func() { m.chat.became[places[2].ChatID] = moved.ChatID })
+		from, to = places[2], moved
+		m.copies += 2 // the messages of the old group cannot be edited any more
+	}
+	m.moveTo(from, to)
+}
+
+func (m *model) moveTo(from, to outbox.Conversation) {
+	if from == to {
+		return
+	}
+	if err := m.now.board.Moved(m.t.Context(), from, to); err != nil {
+		m.failf("move: %v", err)
+	}
+	for _, w := range m.cards {
+		if w.look.To == from {
+			w.look.To, w.deleted = to, false
+		}
+	}
+}
+
+// draws is how much chance a step needs at most.
+const draws = 7
+
+func (m *model) step() {
+	switch m.pick(14) {
+	case 0, 1, 2, 3:
+		m.show()
+	case 4:
+		m.close()
+	case 5, 6:
+		m.tap()
+	case 7:
+		m.delete()
+	case 8:
+		m.chat.do(func() { m.chat.blocked[5] = true })
+		m.copies += 2 // of each card the edit that strips an old message may be dropped
+	case 9:
+		m.reach()
+	case 10:
+		m.move()
+	case 11:
+		m.restart()
+	case 12:
+		m.now.killAt.Store([]int32{beforeNote, afterNote}[m.pick(2)])
+	case 13:
+		m.chat.do(func() { m.chat.refuse = true })
+	}
+	m.pass([]time.Duration{0, callTakes / 2, time.Second, 35 * time.Second}[m.pick(4)])
+}
+
+// reach has the chats take messages again.
+func (m *model) reach() {
+	m.chat.do(func() { clear(m.chat.blocked) })
+	for _, chat := range []int64{5, -6, -600} {
+		m.now.Unpark(chat)
+		m.now.board.Reachable(m.t.Context(), chat)
+	}
+}
+
+// restart kills the process and starts another one.
+func (m *model) restart() {
+	m.now = m.now.restarted(m.t, m.chat, anywhere)
+	m.copies += 2 // of each card a message may be on its way
+}
+
+// pass lets time pass; what the process was told and what became of it is taken in.
+func (m *model) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+	if m.now.dead.Load() {
+		m.restart()
+	}
+	m.now.mu.Lock()
+	refused, moves := m.now.refused, m.now.moves
+	m.now.refused, m.now.moves = nil, nil
+	m.now.mu.Unlock()
+	for _, key := range refused {
+		*m.cards[key] = wanted{}
+	}
+	for _, one := range moves {
+		m.moveTo(outbox.Conversation{ChatID: one[0]}, outbox.Conversation{ChatID: one[1]})
+	}
+}
+
+// check lets all come to rest and compares what people see with what is wanted.
+func (m *model) check() {
+	m.now.killAt.Store(notKilled)
+	m.chat.do(func() { m.chat.refuse = false })
+	for range 3 {
+		m.reach()
+		m.pass(3 * time.Minute)
+	}
+	left := 0
+	known := map[int]bool{}
+	for key, w := range m.cards {
+		c, ok := m.known(key)
+		if w.deleted && !w.look.Renew {
+			continue // forgotten once an edit finds out
+		}
+		if ok != (w.open && !m.over(w)) {
+			m.failf("card %s: known %v, wanted %+v", key, ok, w)
+		}
+		if ok {
+			known[c.Message] = true
+			m.checkCard(key, w, c)
+		}
+	}
+	for _, one := range m.chat.seen() {
+		if len(one.buttons) == 0 || known[one.id] {
+			continue
+		}
+		left++
+		for _, b := range one.buttons {
+			if m.tapOn(one, b.CallbackData) {
+				m.failf("a tap on the old message %d counts", one.id)
+			}
+		}
+	}
+	if left > m.copies {
+		m.failf("%d messages are left with buttons, %d may be", left, m.copies)
+	}
+	if names := filesIn(m.t, m.now.dir+"/outbox"); len(names) > 0 {
+		m.failf("posts are left: %v", names)
+	}
+}
+
+// checkCard looks at the one message of an open card.
+func (m *model) checkCard(key string, w *wanted, c record) {
+	var at *shownMessage
+	for _, one := range m.chat.seen() {
+		if one.id == c.Message {
+			at = &one
+		}
+	}
+	switch {
+	case at == nil && w.deleted:
+		return // no edit has found out yet
+	case at == nil:
+		m.failf("card %s has no message: %+v", key, c)
+	case at.at != w.look.To || at.text != w.look.Text.Text || len(at.buttons) != 2:
+		m.failf("card %s: wanted %+v, seen %+v", key, w, at)
+	default:
+		for i, value := range []string{"yes", "no"} {
+			if at.buttons[i].Text != wordsOf(key, w.n, value) || !m.tapOn(*at, at.buttons[i].CallbackData) {
+				m.failf("card %s: button %+v, wanted %+v", key, at.buttons[i], w)
+			}
+		}
+	}
+}
+
+// TestP8_CardsAreKeptAsTheyShouldLook: whatever is shown, closed, tapped, deleted, moved, refused and killed
+// in whatever order, no tap acts on anything but what its revision drew, and of the message that a card
+// knows there is exactly one, which shows the last state.
+func TestP8_CardsAreKeptAsTheyShouldLook(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		home, err := os.MkdirTemp(t.TempDir(), "life")
+		if err != nil {
+			r.Fatal(err)
+		}
+		draws := rapid.SliceOfN(rapid.IntRange(0, 59), draws, draws)
+		steps := rapid.SliceOfN(draws, 1, 25).Draw(r, "steps")
+		var fault string
+		synctest.Test(t, func(t *testing.T) {
+			m := &model{t: t, chat: newTelegram(), cards: map[string]*wanted{"a": {}, "b": {}}}
+			m.now = startProcess(t, home, m.chat, anywhere)
+			for _, m.draws = range steps {
+				m.step()
+			}
+			m.check()
+			m.restart()
+			m.check()
+			fault = m.fault
+		})
+		if fault != "" {
+			r.Fatal(fault)
+		}
+	})
+}

@@ -1,0 +1,82 @@
+package card
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"ccbot/bot/outbox"
+)
+
+var _ outbox.Owner = (*Board)(nil)
+
+// postedLocked is the card that a post brings into the chat.
+func (b *Board) postedLocked(post string) (record, bool) {
+	id, _, _ := strings.Cut(post, "@")
+	c, ok := b.cards[id]
+	return c, ok
+}
+
+// Current gives a card that waits for its post as it looks now.
+func (b *Board) Current(post string, to outbox.Conversation) (outbox.Message, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c, ok := b.postedLocked(post)
+	if !ok || c.Message != 0 || c.post() != post || !c.alive(time.Now()) || !b.mayShow(to) {
+		return outbox.Message{}, false
+	}
+	c.offered = c.Revision
+	b.cards[c.ID] = c
+	return c.message(), true
+}
+
+// Sent notes the id of a card's message. A message that the card does not know, because the card was
+// closed, moved or found in another copy meanwhile, loses its buttons.
+func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, messageID int, m outbox.Message) error {
+	if messageID == 0 {
+		messageID = unknownID
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c, ok := b.postedLocked(post)
+	waits := ok && c.Message == 0 && (c.post() == post || c.Look.To == to)
+	if !waits && !(ok && c.Message == messageID && c.At == to) {
+		b.stripLocked(ctx, to, messageID, m)
+		return nil
+	}
+	c.Message, c.At, c.Drawn, c.offered = messageID, to, c.isShownBy(m), ""
+	err := b.putLocked(c)
+	b.noteLocked(c) // also when the disk did not take it: this run must not send it again
+	if !c.Drawn {
+		b.drawLocked(ctx, c)
+	}
+	return err
+}
+
+// Refused forgets a card whose message Telegram will never take, and tells its kind. One that has changed
+// since it was refused is tried again.
+func (b *Board) Refused(ctx context.Context, post string, why error) {
+	c, tell := b.giveUp(ctx, post)
+	if tell != nil {
+		tell(ctx, c, why)
+	}
+}
+
+func (b *Board) giveUp(ctx context.Context, post string) (c record, tell func(context.Context, record, error)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c, ok := b.postedLocked(post)
+	if !ok || c.Message != 0 || c.post() != post {
+		return c, nil
+	}
+	var err error
+	if c.offered != c.Revision && !c.Closed {
+		err = b.postLocked(ctx, c)
+	} else if err = b.removeLocked(c); err == nil && !c.Closed {
+		tell = b.refused[c.Kind]
+	}
+	if err != nil {
+		b.log.Error("card_not_saved", "kind", c.Kind, "error", err.Error())
+	}
+	return c, tell
+}

@@ -1,0 +1,193 @@
+package card
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"ccbot/bot/outbox"
+	"ccbot/internal/keepjson"
+	"ccbot/internal/spool"
+)
+
+const (
+	version = 1
+	suffix  = ".json"
+	maxSize = 1 << 20 // bytes of a file; a message has a fraction of it, the rest is for the payload
+)
+
+// unknownID is the id of a message that is in the chat under an id that Telegram did not say.
+const unknownID = -1
+
+// record is one card, and its file.
+type record struct {
+	Version  int                 `json:"version"`
+	ID       string              `json:"id"`
+	Kind     string              `json:"kind"`
+	Key      string              `json:"key"`
+	Look     Look                `json:"look"`
+	Payload  json.RawMessage     `json:"payload,omitempty"`
+	Revision string              `json:"revision"`
+	Message  int                 `json:"message,omitempty"` // id of the message; 0: it is not in the chat yet
+	At       outbox.Conversation `json:"at,omitzero"`       // where the message is
+	Drawn    bool                `json:"drawn,omitempty"`   // the message is known to show the revision
+	Closed   bool                `json:"closed,omitempty"`
+	NotSoon  time.Time           `json:"not_soon,omitzero"` // the message is not sent anew before
+
+	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
+	offered string           // the revision that the outbox may be sending
+	check   time.Time        // when Run looks at the card again; zero: no need
+}
+
+type plainRecord record
+
+// MarshalJSON writes the file, with the fields that this program does not know.
+func (c record) MarshalJSON() ([]byte, error) { return keepjson.Marshal(plainRecord(c), c.unknown) }
+
+// UnmarshalJSON reads one; keepjson.ErrNewer: a newer program wrote it.
+func (c *record) UnmarshalJSON(data []byte) error {
+	var p plainRecord
+	unknown, err := keepjson.Unmarshal(data, version, &p)
+	if err != nil {
+		return err
+	}
+	*c = record(p)
+	c.unknown = unknown
+	return nil
+}
+
+// post is the name of the post that brings the card into its place.
+func (c record) post() string {
+	return c.ID + "@" + strconv.FormatInt(c.Look.To.ChatID, 10) + "." + strconv.Itoa(c.Look.To.ThreadID)
+}
+
+// place is where the message is, or is to be.
+func (c record) place() outbox.Conversation {
+	if c.Message == 0 {
+		return c.Look.To
+	}
+	return c.At
+}
+
+// alive says whether taps count.
+func (c record) alive(now time.Time) bool {
+	return !c.Closed && (c.Look.Until.IsZero() || now.Before(c.Look.Until))
+}
+
+// message is the card as it should look; a closed one has no buttons.
+func (c record) message() outbox.Message {
+	l := c.Look
+	m := outbox.Message{Name: c.post(), To: l.To, Text: l.Text, Session: l.Session, ReplyTo: l.ReplyTo, Silent: l.Silent, Rank: l.Rank}
+	if c.Closed {
+		return m
+	}
+	b := button{card: c.ID, revision: c.Revision}
+	for _, row := range l.Options {
+		var buttons []outbox.Button
+		for _, o := range row {
+			buttons = append(buttons, outbox.Button{Text: o.Text, Data: b.data(), Style: o.Style})
+			b.option++
+		}
+		m.Buttons = append(m.Buttons, buttons)
+	}
+	return m
+}
+
+// isShownBy says whether a message looks as the card should.
+func (c record) isShownBy(m outbox.Message) bool {
+	now := c.message()
+	return digest(now.Text) == digest(m.Text) && digest(now.Buttons) == digest(m.Buttons)
+}
+
+func (c record) option(n int) (Option, bool) {
+	for _, row := range c.Look.Options {
+		if n < len(row) {
+			return row[n], true
+		}
+		n -= len(row)
+	}
+	return Option{}, false
+}
+
+// load reads the files. One that cannot be understood goes to quarantine, a newer program's stays where
+// it is. One that cannot be read now is an error: it may pass.
+func (b *Board) load(quarantine string) error {
+	names, err := b.folder.List()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if filepath.Ext(name) != suffix {
+			continue
+		}
+		c, err := b.read(name)
+		switch {
+		case errors.Is(err, keepjson.ErrNewer):
+			b.log.Warn("card_newer", "file", name, "error", err.Error())
+		case errors.Is(err, errRecord):
+			b.log.Error("card_unreadable", "file", name, "moved_to", quarantine, "error", err.Error())
+			if err := b.folder.Quarantine(name, quarantine, err.Error()); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		default:
+			b.cards[c.ID] = c
+		}
+	}
+	return nil
+}
+
+var errRecord = errors.New("not a card of this version")
+
+func (b *Board) read(name string) (c record, err error) {
+	data, err := b.folder.Read(name)
+	switch {
+	case errors.Is(err, spool.ErrForeign), errors.Is(err, spool.ErrTooBig):
+		return c, fmt.Errorf("%w: %w", errRecord, err)
+	case err != nil:
+		return c, err
+	}
+	if err := json.Unmarshal(data, &c); errors.Is(err, keepjson.ErrNewer) {
+		return c, err
+	} else if err != nil {
+		return c, fmt.Errorf("%w: %w", errRecord, err)
+	}
+	if c.Version != version || c.ID+suffix != name || len(c.ID) != idLength || c.Kind == "" || c.Look.Text.Blank() {
+		return c, errRecord
+	}
+	return c, nil
+}
+
+// putLocked keeps a card, on disk first.
+func (b *Board) putLocked(c record) error {
+	data, err := json.Marshal(c)
+	if err == nil {
+		err = b.folder.Put(c.ID+suffix, append(data, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write card: %w", err)
+	}
+	b.noteLocked(c)
+	return nil
+}
+
+// noteLocked keeps a card in memory, and has Run see when it is to be looked at.
+func (b *Board) noteLocked(c record) {
+	b.cards[c.ID] = c
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (b *Board) removeLocked(c record) error {
+	if err := b.folder.Remove(c.ID + suffix); err != nil {
+		return fmt.Errorf("remove card: %w", err)
+	}
+	delete(b.cards, c.ID)
+	return nil
+}

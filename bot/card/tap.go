@@ -1,0 +1,66 @@
+package card
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/outbox"
+)
+
+// Tapped is an option that a person has tapped, with the card as it was drawn.
+type Tapped struct {
+	Kind    string
+	Key     string
+	Session uuid.UUID
+	Option  string // its value
+	payload json.RawMessage
+}
+
+// Tap gives what a tap on a message means. False: the tap is stale, and nothing may follow from it. Then
+// the card is drawn again in its message, and another copy of the message loses its buttons. A tap may
+// come before the id of its message: then the tap says which message it is.
+func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, data string) (Tapped, bool) {
+	tapped, ok := parse(data)
+	if !ok {
+		return Tapped{}, false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c, ok := b.cards[tapped.card]
+	if !ok {
+		return Tapped{}, false
+	}
+	fresh := c.alive(time.Now()) && tapped.revision == c.Revision
+	if at == c.place() && (c.Message == 0 && fresh || c.Message == unknownID) {
+		c.Message, c.At = message, at
+		if err := b.putLocked(c); err != nil {
+			b.noteLocked(c)
+			b.log.Error("card_not_saved", "kind", c.Kind, "error", err.Error())
+		}
+	}
+	if c.Message != message || c.At != at {
+		if !b.isShownLocked(at, message) {
+			b.stripLocked(ctx, at, message, c.message())
+		}
+		return Tapped{}, false
+	}
+	option, ok := c.option(tapped.option)
+	if !fresh || !ok {
+		b.drawLocked(ctx, c)
+		return Tapped{}, false
+	}
+	return Tapped{Kind: c.Kind, Key: c.Key, Session: c.Look.Session, Option: option.Value, payload: c.Payload}, true
+}
+
+// isShownLocked says whether a message is that of a card: data can be tapped where it never stood.
+func (b *Board) isShownLocked(at outbox.Conversation, message int) bool {
+	for _, c := range b.cards {
+		if c.Message == message && c.At == at {
+			return true
+		}
+	}
+	return false
+}
