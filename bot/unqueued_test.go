@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -146,14 +147,15 @@ func TestP4_ATapThatTheDiskCutShortIsFinishedLater(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		state session.State
-		tap   string
-	}{{"send", session.Running, "old:send:"}, {"resume and send", session.Archived, "rns:"}} {
+		word  i18n.Key
+	}{{"send", session.Running, i18n.ButtonSend}, {"resume and send", session.Archived, i18n.ButtonResumeAndSend}} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			r := w.currentSession(t, "api", tt.state)
-			e := w.prompt(t, r, "old text", inbox.Asked)
+			e := w.prompt(t, r, "old text", inbox.Held)
+			require.NoError(t, w.AskAged(t.Context(), time.Hour))
 			mended := w.fullDisk(errDisk)
-			require.ErrorIs(t, w.tap(t, alice, tt.tap+e.Key), errDisk)
+			require.ErrorIs(t, w.tapShown(t, alice, w.sender.last(t), tt.word), errDisk)
 			require.Equal(t, inbox.Held, w.entryState(e.Key))
 			mended()
 			w.sessions.lines = nil
