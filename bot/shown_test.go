@@ -2,6 +2,7 @@ package bot
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/require"
@@ -158,6 +159,14 @@ func (w *world) quietly(t *testing.T) outbox.Message {
 	defer f.mu.Unlock()
 	f.posted, f.edited, f.buttons, f.spent, f.alerts = nil, nil, nil, 0, 0
 	return m
+}
+
+// settled runs the bot until it has nothing more to do at this moment of the bubble's clock.
+func (w *world) settled(t *testing.T) {
+	t.Helper()
+	stop := w.running(t)
+	synctest.Wait()
+	require.NoError(t, stop())
 }
 
 // forget empties the log.
