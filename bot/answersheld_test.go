@@ -75,7 +75,7 @@ func TestP5_AnotherSessionsAnswerIsOneNoticeAtTheEndOfItsTurn(t *testing.T) {
 	m := w.sender.last(t)
 	assert.Equal(t, []string{w.notice("api", "Done")}, w.sender.texts())
 	assert.Equal(t, outbox.Message{To: atAlice, Text: m.Text, Buttons: m.Buttons, Silent: true, Session: r.ID, Rank: outbox.Later}, m)
-	assert.Equal(t, []string{"cur:" + ref(r.ID) + ":n"}, data(m))
+	assert.Equal(t, w.wordsOf(i18n.ButtonOpen), words(m))
 	assert.Equal(t, int64(len(strings.Join(lines, ""))), w.cursors(r)[0].Offset)
 
 	w.readAll(t, r)
@@ -150,21 +150,23 @@ func TestP5_AnAgentThatWorksHasNotEndedItsTurn(t *testing.T) {
 func TestP5_WhatBecomesCurrentIsShownInFull(t *testing.T) {
 	w := newWorld(t)
 	c := transcriptOf(t, "t.jsonl", says("one"), toolUse, says("two"))
-	front := w.currentSession(t, "front", session.Running)
+	w.currentSession(t, "front", session.Running)
 	r := w.session(t, "api", session.Running, c)
 	w.running(t)
 	require.Eventually(t, func() bool { return contains(w.sender.done(), "typing in 7") }, patience, time.Millisecond, "it has read past the first")
-	require.NoError(t, w.tap(t, alice, "cur:"+ref(r.ID)))
+	inList := w.listed(t, r)
+	w.expect(t, "post "+inList.on.Text.Text)
+	require.NoError(t, w.tapSpot(t, alice, inList))
 	w.expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(says("one"))), "send two")
 	<-w.events
 	grow(t, c, says("three"))
 	w.expect(t, "send three")
 	<-w.events
 
-	require.NoError(t, w.tap(t, alice, "cur:"+ref(front.ID)))
+	require.NoError(t, w.tapShown(t, alice, inList.on, "✓ front"))
 	grow(t, c, says("four"), turnEnd)
 	w.expect(t, "post "+w.notice("api", "four"))
-	assert.Equal(t, []string{w.notice("api", "four")}, w.sender.texts(), "one notice in all")
+	assert.Equal(t, []string{inList.on.Text.Text, w.notice("api", "four")}, w.sender.texts(), "one notice in all")
 }
 
 // It becomes current in another way than by a tap, and says nothing more.

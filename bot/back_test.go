@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,9 +20,11 @@ import (
 	"ccbot/lifecycle"
 )
 
-// undo is the data of an [Undo] so long after the end.
-func (w *world) undo(r session.Record, later time.Duration) string {
-	return "undo:" + ref(r.ID) + ":" + strconv.FormatInt(w.Now().Add(-later).Unix(), 10)
+// undoShown is the receipt of a session that was archived so long ago.
+func (w *world) undoShown(t *testing.T, r session.Record, ago time.Duration) outbox.Message {
+	t.Helper()
+	r.EndedAt = w.Now().Add(-ago)
+	return w.receiptShown(t, r)
 }
 
 func (w *world) restoring(r session.Record) string {
@@ -38,17 +39,17 @@ func (w *world) currentIs(t *testing.T, want uuid.UUID) {
 }
 
 func TestUndoAndResumeBringBack(t *testing.T) {
-	for _, verb := range []string{"undo", "res", "an earlier version's res"} {
-		t.Run(verb, func(t *testing.T) {
+	for _, word := range []i18n.Key{i18n.ButtonUndo, i18n.ButtonResume} {
+		t.Run(string(word), func(t *testing.T) {
 			w := newWorld(t)
 			r := w.session(t, "api", session.Archived)
-			w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
-			data := map[string]string{"undo": w.undo(r, time.Minute), "res": "res:" + ref(r.ID)}[verb]
-			if data == "" {
-				data = "res:" + r.ID.String()
+			m := w.lostShown(t, r)
+			if word == i18n.ButtonUndo {
+				m = w.undoShown(t, r, time.Minute)
 			}
+			w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
 			w.again()
-			require.NoError(t, w.tap(t, bob, data), "any allowed person may, after a restart too")
+			require.NoError(t, w.tapShown(t, bob, m, word), "any allowed person may, after a restart too")
 			assert.Equal(t, []string{"restore " + r.ID.String(), "move " + r.ID.String() + " to 7"}, w.sessions.done())
 			assert.Equal(t, []string{w.restoring(r)}, w.sender.texts())
 			assert.Equal(t, 1, w.sender.spent)
@@ -89,7 +90,7 @@ func TestUndoRestoresThePlace(t *testing.T) {
 					}
 					said, beside = w.named(i18n.ResumeAlreadyOpen, "api"), w.named(i18n.AlreadyOpen, "api")+" "+w.named(i18n.StillCurrent, "web")
 				}
-				require.NoError(t, w.tap(t, alice, w.undo(r, 0)))
+				require.NoError(t, w.tapShown(t, alice, w.undoShown(t, r, 0), i18n.ButtonUndo))
 				w.currentIs(t, current.ID)
 				if tt.beside {
 					said = beside
@@ -104,44 +105,41 @@ func TestUndoIsOverAfterAMinute(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.Archived)
 	stuck := w.session(t, "stuck", session.CleanupFailed)
-	for data, want := range map[string]string{
-		w.undo(r, 61*time.Second):           "res:" + ref(r.ID),
-		"undo:" + r.ID.String():             "res:" + ref(r.ID), // of an earlier version
-		"undo:" + ref(r.ID) + ":soon":       "res:" + ref(r.ID),
-		w.undo(stuck, time.Hour):            "try:" + ref(stuck.ID),
-		"undo:" + ref(r.ID) + ":-99999999":  "res:" + ref(r.ID),
-		"undo:" + ref(r.ID) + ":1e9":        "res:" + ref(r.ID),
-		"undo:" + ref(r.ID) + ":" + huge(9): "res:" + ref(r.ID),
+	for _, tt := range []struct {
+		r     session.Record
+		later time.Duration
+		want  i18n.Key
+		does  string // what the button became
+	}{
+		{r, 61 * time.Second, i18n.ButtonResume, "restore " + r.ID.String()},
+		{stuck, time.Hour, i18n.ButtonRetry, "archive " + stuck.ID.String() + " as archived"},
 	} {
-		w.sender.buttons = nil
-		require.NoError(t, w.tap(t, alice, data))
-		assert.Equal(t, []string{want}, data2(w.sender.buttons), data)
+		w.sessions.forget()
+		require.NoError(t, w.tapShown(t, alice, w.undoShown(t, tt.r, tt.later), i18n.ButtonUndo))
+		assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.UndoOver))
+		assert.Empty(t, w.sessions.done())
+		assert.Equal(t, w.wordsOf(tt.want), words(w.left()))
+		require.NoError(t, w.tapShown(t, alice, w.left(), tt.want), "what the button became works")
+		assert.Equal(t, []string{tt.does}, w.sessions.done())
 	}
-	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.UndoOver))
-	assert.Empty(t, w.sessions.done())
-	require.NoError(t, w.tap(t, alice, "res:"+ref(r.ID)), "what the button became works")
-	assert.Equal(t, []string{"restore " + r.ID.String()}, w.sessions.done())
 }
-
-func huge(digit int) string { return strings.Repeat(strconv.Itoa(digit), 30) }
-
-func data2(buttons [][]outbox.Button) []string { return data(outbox.Message{Buttons: buttons}) }
 
 func TestALateUndoOfWhatIsOpenAgainIsStale(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.Running)
-	require.NoError(t, w.tap(t, alice, w.undo(r, time.Hour)))
+	require.NoError(t, w.tapShown(t, alice, w.undoShown(t, r, time.Hour), i18n.ButtonUndo))
 	assert.Equal(t, []string{"answer query: " + w.word(i18n.StaleButton), "buttons of 55: 0"}, w.sender.done())
 }
 
 func TestADoubleTapOnResumeBringsBackOnce(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.Archived)
-	require.NoError(t, w.tap(t, alice, "res:"+ref(r.ID)))
+	m := w.lostShown(t, r)
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonResume))
 	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
 		return r, &lifecycle.StateError{State: session.Restoring, Want: "resumed"}
 	}
-	require.NoError(t, w.tap(t, alice, "res:"+ref(r.ID)))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonResume))
 	assert.Equal(t, []string{w.restoring(r), w.named(i18n.ResumeAlreadyOpen, "api")}, w.sender.texts())
 }
 
@@ -149,7 +147,7 @@ func TestAResumeThatFailsCanBeTappedAgain(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.Archived)
 	w.sessions.restore = func(uuid.UUID) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
-	require.NoError(t, w.tap(t, alice, "res:"+ref(r.ID)))
+	require.NoError(t, w.tapShown(t, alice, w.lostShown(t, r), i18n.ButtonResume))
 	assert.Len(t, w.sender.texts(), 1)
 	assert.Zero(t, w.sender.spent)
 	w.currentIs(t, uuid.Nil)
@@ -163,7 +161,7 @@ func TestAResumeOfAnOpenSessionMakesItCurrent(t *testing.T) {
 	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
 		return r, deep(&lifecycle.StateError{State: session.Running, Want: "resumed"})
 	}
-	require.NoError(t, w.tap(t, alice, "res:"+ref(r.ID)))
+	require.NoError(t, w.tapShown(t, alice, w.lostShown(t, r), i18n.ButtonResume))
 	assert.Equal(t, []string{w.named(i18n.ResumeAlreadyOpen, "api")}, w.sender.texts())
 	w.currentIs(t, r.ID)
 }
@@ -195,13 +193,16 @@ func TestResumeOfWhatIsNotCleanedUpIsExplained(t *testing.T) {
 		return r, &lifecycle.StateError{State: session.CleanupFailed, Want: "resumed"}
 	}
 	want := w.word(i18n.CleanupFailed, i18n.Args{"Name": "api", "Details": "pid 5 is alive even after KILL"})
-	require.NoError(t, w.tap(t, alice, w.undo(r, 0)))
+	require.NoError(t, w.tapShown(t, alice, w.undoShown(t, r, 0), i18n.ButtonUndo))
 	w.mustHear(t, "/resume api")
 	require.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
 	w.mustHear(t, "a prompt")
 	assert.Equal(t, []string{want, want, lines(warning+want, w.word(i18n.NotDelivered))}, w.sender.texts())
 	for _, m := range w.sender.posted {
-		assert.Equal(t, []string{"try:" + ref(r.ID)}, data(m))
+		assert.Equal(t, w.wordsOf(i18n.ButtonRetry), words(m))
+		w.sessions.forget()
+		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonRetry))
+		assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.sessions.done())
 	}
 }
 
@@ -295,17 +296,20 @@ func TestResumeElsewhere(t *testing.T) {
 
 func TestResumePicksTheLatest(t *testing.T) {
 	w := newWorld(t)
-	var ids []string
+	var latest []string
 	for n := range 12 {
 		r := w.session(t, fmt.Sprintf("s%d", n), session.Archived)
-		ids = append([]string{"res:" + ref(r.ID)}, ids...)
+		latest = append([]string{"restore " + r.ID.String()}, latest...)
 	}
 	w.session(t, "open", session.Running)
 	w.mustHear(t, "/resume")
 	m := w.sender.last(t)
 	assert.Equal(t, lines(w.word(i18n.ResumePick), w.word(i18n.ResumeMore, i18n.Args{"Count": 2})), m.Text.Text)
-	assert.Equal(t, ids[:10], data(m))
 	assert.True(t, strings.HasPrefix(m.Buttons[0][0].Text, "s11, "), m.Buttons[0][0].Text)
+	for _, s := range spots(m) {
+		require.NoError(t, w.tapSpot(t, alice, s))
+	}
+	assert.Equal(t, latest[:10], w.sessions.done())
 	for _, row := range m.Buttons {
 		assert.Len(t, row, 1)
 	}
@@ -340,9 +344,9 @@ func TestADirectoryThatIsGoneCanBeMadeAgain(t *testing.T) {
 	w.mustHear(t, "/resume api")
 	m := w.sender.last(t)
 	assert.Equal(t, w.word(i18n.DirGone, i18n.Args{"Name": "api", "Dir": "~/api"}), m.Text.Text)
-	assert.Equal(t, []string{"mkd:" + ref(r.ID), "res:" + ref(r.ID) + "." + dirMark(w.home)}, data(m))
+	assert.Equal(t, w.wordsOf(i18n.ButtonMakeDir, "~"), words(m))
 	w.again()
-	require.NoError(t, w.tap(t, bob, data(m)[0]))
+	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonMakeDir))
 	assert.DirExists(t, r.Dir)
 	assert.Equal(t, w.restoring(r), w.sender.last(t).Text.Text)
 	assert.Equal(t, 1, w.sender.spent)
@@ -351,21 +355,21 @@ func TestADirectoryThatIsGoneCanBeMadeAgain(t *testing.T) {
 
 func TestAnotherDirectoryIsOffered(t *testing.T) {
 	w, r := dirGone(t)
-	var want []string
+	var want []i18n.Key
 	for n := range 6 {
 		other := w.session(t, fmt.Sprintf("s%d", n), session.Running)
 		if n == 4 {
 			continue // its directory is gone too
 		}
 		require.NoError(t, os.MkdirAll(other.Dir, 0o700))
-		want = append([]string{"res:" + ref(r.ID) + "." + dirMark(other.Dir)}, want...)
+		want = append([]i18n.Key{i18n.Key("~/" + other.Name)}, want...)
 	}
 	w.mustHear(t, "/resume api")
 	m := w.sender.last(t)
-	assert.Equal(t, append([]string{"mkd:" + ref(r.ID)}, append(want[:3], "res:"+ref(r.ID)+"."+dirMark(w.home))...), data(m))
+	assert.Equal(t, w.wordsOf(append([]i18n.Key{i18n.ButtonMakeDir}, append(want[:3], "~")...)...), words(m))
 	assert.Equal(t, "~/s5", m.Buttons[1][0].Text)
 	w.again()
-	require.NoError(t, w.tap(t, alice, data(m)[2]))
+	require.NoError(t, w.tapShown(t, alice, m, "~/s3"))
 	assert.Contains(t, w.sessions.done(), "restore "+r.ID.String()+" in "+filepath.Join(w.home, "s3"))
 	assert.Equal(t, w.word(i18n.Resuming, i18n.Args{"Name": "api", "Dir": "~/s3"}), w.sender.last(t).Text.Text)
 }
@@ -376,10 +380,11 @@ func TestADirectoryOutsideTheRootsIsNeitherOfferedNorMade(t *testing.T) {
 	root := filepath.Join(w.home, "root")
 	require.NoError(t, os.MkdirAll(root, 0o700))
 	require.NoError(t, os.Symlink(outside, filepath.Join(root, "leads-out")))
+	old := w.heardShown(t, "/resume api")
 	w.Roots = []string{root}
 	for _, dir := range []string{filepath.Join(root, "leads-out", "new"), filepath.Join(w.home, "api"), filepath.Join(root, "..", "x")} {
 		w.records.change(r.ID, func(r *session.Record) { r.Dir = dir })
-		require.NoError(t, w.tap(t, alice, "mkd:"+ref(r.ID)))
+		require.NoError(t, w.tapShown(t, alice, old, i18n.ButtonMakeDir))
 		assert.NoDirExists(t, dir)
 		assert.Equal(t, w.outsideRoots(dir), w.sender.last(t).Text.Text)
 	}
@@ -388,20 +393,22 @@ func TestADirectoryOutsideTheRootsIsNeitherOfferedNorMade(t *testing.T) {
 	in := filepath.Join(root, "a", "b")
 	w.records.change(r.ID, func(r *session.Record) { r.Dir = in })
 	w.mustHear(t, "/resume api")
-	assert.Equal(t, []string{"mkd:" + ref(r.ID)}, data(w.sender.last(t)), "home is outside")
-	require.NoError(t, w.tap(t, alice, "mkd:"+ref(r.ID)))
+	m := w.sender.last(t)
+	assert.Equal(t, w.wordsOf(i18n.ButtonMakeDir), words(m), "home is outside")
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonMakeDir))
 	assert.DirExists(t, in)
 }
 
 func TestADirectoryThatCannotBeMadeIsTold(t *testing.T) {
 	for _, roots := range []bool{false, true} {
 		w, r := dirGone(t)
+		m := w.heardShown(t, "/resume api")
 		if roots {
 			w.Roots = []string{w.home}
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(w.home, "file"), nil, 0o600))
 		w.records.change(r.ID, func(r *session.Record) { r.Dir = filepath.Join(w.home, "file", "below") })
-		require.NoError(t, w.tap(t, alice, "mkd:"+ref(r.ID)))
+		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonMakeDir))
 		assert.Equal(t, []string{w.word(i18n.MakeDirFailed, i18n.Args{"Path": "~/file/below", "Reason": "not a directory"})}, w.sender.texts())
 		assert.Zero(t, w.sender.spent)
 		assert.Empty(t, w.sessions.done())
@@ -416,7 +423,7 @@ func TestEveryFaultOfADirectoryIsTold(t *testing.T) {
 		w.mustHear(t, "/resume api")
 		m := w.sender.last(t)
 		assert.Equal(t, w.word(want, i18n.Args{"Name": "api", "Dir": "~/api"}), m.Text.Text)
-		assert.Equal(t, why == lifecycle.DirMissing, strings.HasPrefix(data(m)[0], "mkd:"))
+		assert.Equal(t, why == lifecycle.DirMissing, words(m)[0] == w.word(i18n.ButtonMakeDir))
 	}
 }
 
@@ -427,9 +434,8 @@ func TestATypedDirectoryIsRemembered(t *testing.T) {
 	w.mustHear(t, "/resume api "+dir)
 	m := w.sender.last(t)
 	assert.Contains(t, m.Text.Text, "~/typed/new")
-	assert.Equal(t, "mkd:"+ref(r.ID)+"."+dirMark(dir), data(m)[0])
 	w.again()
-	require.NoError(t, w.tap(t, alice, data(m)[0]))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonMakeDir))
 	assert.DirExists(t, dir)
 	assert.Contains(t, w.sessions.done(), "restore "+r.ID.String()+" in "+dir)
 
@@ -437,7 +443,7 @@ func TestATypedDirectoryIsRemembered(t *testing.T) {
 	for n := range 20 {
 		require.NoError(t, w.Chats.NoteDir(atAlice, fmt.Sprintf("/srv/%d", n)))
 	}
-	require.NoError(t, w.tap(t, alice, data(m)[0]))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonMakeDir))
 	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton), "forgotten by now")
 	dirs, err := w.Chats.Dirs(atAlice)
 	require.NoError(t, err)
@@ -461,15 +467,16 @@ func TestADamagedTranscriptIsAskedAbout(t *testing.T) {
 	m := w.sender.last(t)
 	assert.Equal(t, w.word(i18n.TranscriptDamaged, i18n.Args{"Name": "api", "Details": lines(w.word(i18n.FaultHalfLine) + "; " +
 		w.word(i18n.FaultNUL) + "; " + w.word(i18n.FaultDuplicate))}), m.Text.Text)
-	q := "res:" + ref(r.ID) + "." + dirMark("/srv/x")
-	assert.Equal(t, []string{q + ".c", q + ".a", "no:7"}, data(m))
+	assert.Equal(t, w.wordsOf(i18n.ButtonUseCopy, i18n.ButtonUseAsIs, i18n.ButtonCancel), words(m))
+	w.mustHear(t, "/resume api")
+	here := w.sender.last(t)
 	w.again()
 	fault = false
-	require.NoError(t, w.tap(t, bob, q+".c"))
-	require.NoError(t, w.tap(t, alice, q+".a"))
-	require.NoError(t, w.tap(t, alice, "res:"+ref(r.ID)+"..c"), "where it was")
+	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonUseCopy))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonUseAsIs))
+	require.NoError(t, w.tapShown(t, alice, here, i18n.ButtonUseCopy), "where it was")
 	head := "restore " + r.ID.String()
-	assert.Equal(t, []string{head + " in /srv/x", head + " in /srv/x as copy", head + " in /srv/x as as_is", head + " as copy"}, w.sessions.done())
+	assert.Equal(t, []string{head + " in /srv/x", head, head + " in /srv/x as copy", head + " in /srv/x as as_is", head + " as copy"}, w.sessions.done())
 }
 
 func TestATranscriptWithNothingLeftBeginsAnew(t *testing.T) {
@@ -485,11 +492,10 @@ func TestATranscriptWithNothingLeftBeginsAnew(t *testing.T) {
 	w.mustHear(t, "/resume api")
 	m := w.sender.last(t)
 	assert.Equal(t, w.named(i18n.TranscriptEmpty, "api"), m.Text.Text)
-	assert.Equal(t, "res:"+ref(r.ID)+"..c", dataOf(t, w, m, i18n.ButtonBeginAnew))
-	assert.Equal(t, []string{"res:" + ref(r.ID) + "..c", "no:7"}, data(m))
+	assert.Equal(t, w.wordsOf(i18n.ButtonBeginAnew, i18n.ButtonCancel), words(m))
 	w.again()
 	nothing = false
-	require.NoError(t, w.tap(t, bob, data(m)[0]))
+	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonBeginAnew))
 	head := "restore " + r.ID.String()
 	assert.Equal(t, []string{head, head + " as copy"}, w.sessions.done())
 	w.currentIs(t, r.ID)

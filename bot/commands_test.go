@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -257,13 +258,16 @@ func TestListText(t *testing.T) {
 		w.session(t, "old", s)
 	}
 	require.NoError(t, w.Chats.SetCurrent(inGroup, web.ID))
+	var shown []spot
 	list := func(to session.Conversation, marks ...string) {
 		text, buttons := w.listText(t.Context(), to)
 		assert.Equal(t, lines(w.word(i18n.ListTitle, i18n.Args{"Count": 3}),
 			marks[0]+" api: working, ~/api", marks[1]+" web: starting, ~/web", marks[2]+" stuck: not cleaned up, ~/stuck",
 			"", w.word(i18n.ListArchived, i18n.Args{"Count": 5})), text.Text)
-		assert.Equal(t, []string{"cur:" + ref(api.ID), "cur:" + ref(web.ID), "try:" + ref(stuck.ID)},
-			data(message(text, buttons)))
+		m := outbox.Message{To: atAlice, Buttons: buttons}
+		assert.Equal(t, []string{strings.TrimPrefix(marks[0]+" api", "• "), strings.TrimPrefix(marks[1]+" web", "• "),
+			w.word(i18n.ButtonRetry)}, words(m))
+		shown = spots(m)
 		var names []string
 		for i, row := range buttons {
 			assert.LessOrEqual(t, len(row), 2)
@@ -278,6 +282,13 @@ func TestListText(t *testing.T) {
 	list(atAlice, "✓", "•", "•")
 	list(inGroup, "•", "✓", "•")
 	list(session.Conversation{ChatID: 99}, "•", "•", "•")
+	for i, r := range []session.Record{api, web, api} {
+		require.NoError(t, w.tapSpot(t, alice, shown[i%2]))
+		w.currentIs(t, r.ID)
+	}
+	w.sessions.forget()
+	require.NoError(t, w.tapSpot(t, alice, shown[2]))
+	assert.Equal(t, []string{"archive " + stuck.ID.String() + " as archived"}, w.sessions.done())
 }
 
 func TestTheListSaysWhoIsAtTheDesk(t *testing.T) {
@@ -320,7 +331,7 @@ func TestTheListRetriesWhatIsNotClean(t *testing.T) {
 	w.mustHear(t, "/list")
 	m := w.sender.last(t)
 	assert.Equal(t, "Retry", m.Buttons[0][0].Text)
-	require.NoError(t, w.tap(t, alice, data(m)[0]))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonRetry))
 	assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.sessions.done())
 	assert.Zero(t, w.sender.spent, "the list keeps its buttons")
 

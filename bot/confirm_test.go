@@ -29,13 +29,20 @@ func ending(r session.Record, who ...lifecycle.Writer) string {
 	return fmt.Sprintf("end %v of %s", identities(who), r.ID)
 }
 
-// takeOver taps [Take over] or [Stop it] and gives the data of the confirmation.
-func (w *world) takeOver(t *testing.T, m outbox.Message, word i18n.Key) string {
+// takeOver taps [Take over] or [Stop it] and gives the question.
+func (w *world) takeOver(t *testing.T, m outbox.Message, word i18n.Key) outbox.Message {
 	t.Helper()
-	require.NoError(t, w.tap(t, alice, dataOf(t, w, m, word)))
+	require.NoError(t, w.tapShown(t, alice, m, word))
 	asked := w.sender.last(t)
-	assert.Equal(t, []string{dataOf(t, w, asked, word), "no:7"}, data(asked))
-	return data(asked)[0]
+	assert.Equal(t, w.wordsOf(word, i18n.ButtonCancel), words(asked))
+	return asked
+}
+
+// looks are the buttons of a scene's message and of its question that look at the writers:
+// all but [Cancel].
+func (w *world) looks(m, asked outbox.Message) []spot {
+	cancel := w.word(i18n.ButtonCancel)
+	return slices.DeleteFunc(spots(m, asked), func(s spot) bool { return s.button.Text == cancel })
 }
 
 func takeWord(k scene) i18n.Key {
@@ -50,15 +57,15 @@ func TestP2_TakeOverEndsNothingBeforeTheAnswer(t *testing.T) {
 		t.Run(string(k), func(t *testing.T) {
 			w := newWorld(t)
 			r, m := w.told(t, k, desk(4123))
-			yes := w.takeOver(t, m, takeWord(k))
+			asked := w.takeOver(t, m, takeWord(k))
 			assert.Equal(t, w.word(question, i18n.Args{"Name": "api", "Processes": "claude, pid 4123, 2 h, pts/3"}), w.sender.last(t).Text.Text)
 			assert.Empty(t, w.doing(r))
 
-			require.NoError(t, w.tap(t, bob, yes))
+			require.NoError(t, w.tapShown(t, bob, asked, takeWord(k)))
 			assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.NotForYou))
 			assert.Empty(t, w.doing(r), "only who asked")
 
-			require.NoError(t, w.tap(t, alice, "no:7"))
+			require.NoError(t, w.tapShown(t, alice, asked, i18n.ButtonCancel))
 			assert.Equal(t, w.word(i18n.Cancelled), w.sender.lastEdit(t).Text.Text)
 			assert.Empty(t, w.doing(r))
 		})
@@ -70,13 +77,13 @@ func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
 		t.Run(string(k), func(t *testing.T) {
 			w := newWorld(t)
 			r, m := w.told(t, k, desk(4123), desk(4124))
-			yes := w.takeOver(t, m, takeWord(k))
+			asked := w.takeOver(t, m, takeWord(k))
 			w.again()
 			w.sessions.ends = func(who []process.Identity) ([]lifecycle.Ending, error) {
 				w.write()
 				return []lifecycle.Ending{ended(4123, process.HowTerm, 0), ended(4124, process.HowAlreadyGone, 0)}, nil
 			}
-			require.NoError(t, w.tap(t, alice, yes))
+			require.NoError(t, w.tapShown(t, alice, asked, takeWord(k)))
 			said := lines("claude, pid 4123 ended with TERM.", "claude, pid 4124 was gone already.")
 			assert.Equal(t, []string{w.word(i18n.Taking, i18n.Args{"Processes": "claude, pid 4123, 2 h, pts/3; claude, pid 4124, 2 h, pts/3"}), said},
 				textsOf(w.sender, &w.sender.edited))
@@ -90,14 +97,14 @@ func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
 			case second:
 				said = lines(said, w.named(i18n.WritersNone, "api"))
 			case ghost:
-				said, after = lines(said, w.named(i18n.WritersNone, "api")), []string{"res:" + ref(r.ID)}
+				said, after = lines(said, w.named(i18n.WritersNone, "api")), w.wordsOf(i18n.ButtonResume)
 			}
 			assert.Equal(t, want, w.doing(r), "nothing else is ended")
 			assert.Equal(t, said, w.sender.last(t).Text.Text)
-			assert.Equal(t, after, data(w.sender.last(t)))
+			assert.Equal(t, after, words(w.sender.last(t)))
 
 			posted := len(w.sender.texts())
-			require.NoError(t, w.tap(t, alice, yes), "a double tap")
+			require.NoError(t, w.tapShown(t, alice, asked, takeWord(k)), "a double tap")
 			assert.Equal(t, want, w.doing(r))
 			assert.Len(t, w.sender.texts(), posted)
 		})
@@ -109,19 +116,19 @@ func TestP2_WhoDidNotEndIsTold(t *testing.T) {
 		t.Run(string(k), func(t *testing.T) {
 			w := newWorld(t)
 			r, m := w.told(t, k, desk(1), desk(2))
-			yes := w.takeOver(t, m, takeWord(k))
+			asked := w.takeOver(t, m, takeWord(k))
 			w.sessions.ends = func([]process.Identity) ([]lifecycle.Ending, error) {
 				w.write(desk(2))
 				return []lifecycle.Ending{ended(1, process.HowKill, 0), spared(2, process.ReasonUnproven)}, nil
 			}
-			require.NoError(t, w.tap(t, alice, yes))
+			require.NoError(t, w.tapShown(t, alice, asked, takeWord(k)))
 			last := w.sender.last(t)
 			assert.True(t, strings.HasPrefix(last.Text.Text, lines("claude, pid 1 ended with KILL.",
 				"claude, pid 2 was left alone: it is not proven to write this session.", "")), last.Text.Text)
 			assert.Equal(t, lines("claude, pid 1 ended with KILL.", "claude, pid 2 was left alone: it is not proven to write this session."),
 				w.sender.lastEdit(t).Text.Text, "it does not stay at the beginning")
 			assert.Contains(t, last.Text.Text, "• claude, pid 2, 2 h")
-			assert.Equal(t, verbs(m), verbs(last), "it can be tried again")
+			assert.Equal(t, words(m), words(last), "it can be tried again")
 			assert.Len(t, w.sessions.done(), map[scene]int{refused: 2, second: 1, ghost: 1}[k], "it does not come back beside the other one")
 			assert.Equal(t, ending(r, desk(1), desk(2)), w.doing(r)[0])
 		})
@@ -146,13 +153,13 @@ func TestAnEndThatBreaksIsTold(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			_, m := w.told(t, second, desk(1))
-			yes := w.takeOver(t, m, i18n.ButtonTakeOver)
+			asked := w.takeOver(t, m, i18n.ButtonTakeOver)
 			w.sessions.ends = func([]process.Identity) ([]lifecycle.Ending, error) {
 				w.sessions.writers = func(uuid.UUID) ([]lifecycle.Writer, error) { return nil, errTable }
 				return tt.endings, tt.err
 			}
 			w.sender.edit = func(outbox.Message) error { return &outbox.Refused{Err: errDisk} }
-			require.NoError(t, w.tap(t, alice, yes))
+			require.NoError(t, w.tapShown(t, alice, asked, i18n.ButtonTakeOver))
 			assert.Contains(t, w.sender.last(t).Text.Text, w.word(tt.want, i18n.Args{"Name": "api", "Process": "claude, pid 1"}))
 		})
 	}
@@ -162,9 +169,9 @@ func TestP2_AnEndThatWasNotTriedIsTold(t *testing.T) {
 	for _, k := range []scene{refused, second, ghost} {
 		w := newWorld(t)
 		_, m := w.told(t, k, desk(1))
-		yes := w.takeOver(t, m, takeWord(k))
+		asked := w.takeOver(t, m, takeWord(k))
 		w.sessions.ends = func([]process.Identity) ([]lifecycle.Ending, error) { return nil, errDisk }
-		require.NoError(t, w.tap(t, alice, yes))
+		require.NoError(t, w.tapShown(t, alice, asked, takeWord(k)))
 		assert.Equal(t, "I did not end claude, pid 1, 2 h, pts/3.", w.sender.lastEdit(t).Text.Text)
 		assert.Equal(t, w.word(i18n.InternalError), w.sender.last(t).Text.Text)
 	}
@@ -199,9 +206,7 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 				w := newWorld(t)
 				one := inWindow(t, 4123)
 				r, m := w.told(t, k, one)
-				taps := data(m)
-				taps = append(taps, w.takeOver(t, m, takeWord(k)))
-				taps = slices.DeleteFunc(taps, func(d string) bool { return d == "no:7" || strings.HasPrefix(d, "sno") })
+				taps := w.looks(m, w.takeOver(t, m, takeWord(k)))
 				if tt.state != "" {
 					w.records.change(r.ID, func(r *session.Record) { r.State = tt.state })
 				}
@@ -213,12 +218,12 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 				}
 				w.write(tt.writers...)
 				w.again()
-				for _, d := range taps {
+				for _, s := range taps {
 					w.sender.edited = nil
-					require.NoError(t, w.tap(t, alice, d))
+					require.NoError(t, w.tapSpot(t, alice, s))
 					if tt.says != "" {
 						head, _, _ := strings.Cut(w.sender.lastEdit(t).Text.Text, "\n")
-						assert.Equal(t, w.word(tt.says, i18n.Args{"Name": "api", "State": w.word(i18n.StateArchived)}), head, d)
+						assert.Equal(t, w.word(tt.says, i18n.Args{"Name": "api", "State": w.word(i18n.StateArchived)}), head, s.button.Text)
 					}
 					for _, one := range tt.writers {
 						assert.Contains(t, w.sender.lastEdit(t).Text.Text, fmt.Sprintf("pid %d", one.PID))
@@ -231,12 +236,12 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 		t.Run(string(k)+": the same, but protected now", func(t *testing.T) {
 			w := newWorld(t)
 			r, m := w.told(t, k, desk(4123))
-			ask, yes := dataOf(t, w, m, takeWord(k)), w.takeOver(t, m, takeWord(k))
+			asked := w.takeOver(t, m, takeWord(k))
 			w.write(protected)
-			require.NoError(t, w.tap(t, alice, ask))
-			require.NoError(t, w.tap(t, alice, yes))
+			require.NoError(t, w.tapShown(t, alice, m, takeWord(k)))
+			require.NoError(t, w.tapShown(t, alice, asked, takeWord(k)))
 			assert.Empty(t, w.doing(r))
-			assert.NotContains(t, verbs(w.sender.lastEdit(t)), string(k)+"as")
+			assert.NotContains(t, words(w.sender.lastEdit(t)), w.word(takeWord(k)))
 		})
 	}
 }
@@ -251,18 +256,18 @@ func TestASecondWriterOfWhatHasEndedIsToldWithoutARefusal(t *testing.T) {
 		w := newWorld(t)
 		r, m := w.told(t, second, tt.writer)
 		w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
-		require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonShow)))
+		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonShow))
 		for range 2 { // the head stays, whatever is tapped
 			m = w.sender.lastEdit(t)
 			head, _, _ := strings.Cut(m.Text.Text, "\n")
 			assert.Equal(t, tt.want, head)
 			w.again()
-			require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonShow)))
+			require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonShow))
 		}
 		for _, d := range data(m) {
 			assert.LessOrEqual(t, len(d), 64)
 		}
-		require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonForkInstead)), "its buttons work")
+		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonForkInstead), "its buttons work")
 		assert.Equal(t, []string{`start "api-fork" in ` + r.Dir, "fork of " + r.ClaudeSessionID.String()}, w.sessions.done())
 	}
 }
@@ -272,12 +277,10 @@ func TestP6_WhereNobodyCanTellNothingIsDone(t *testing.T) {
 		for _, why := range []error{errTable, session.ErrNotFound} {
 			w := newWorld(t)
 			r, m := w.told(t, k, inWindow(t, 4123))
-			taps := append(data(m), w.takeOver(t, m, takeWord(k)))
+			taps := w.looks(m, w.takeOver(t, m, takeWord(k)))
 			w.sessions.writers = func(uuid.UUID) ([]lifecycle.Writer, error) { return nil, deep(why) }
-			for _, d := range taps {
-				if d != "no:7" && !strings.HasPrefix(d, "sno") {
-					require.NoError(t, w.tap(t, alice, d))
-				}
+			for _, s := range taps {
+				require.NoError(t, w.tapSpot(t, alice, s))
 			}
 			assert.Empty(t, w.doing(r))
 			want := w.named(i18n.WritersUnknown, "api")
@@ -293,14 +296,15 @@ func TestWritersOfASessionThatWasPurged(t *testing.T) {
 	for _, k := range []scene{refused, second, ghost} {
 		w := newWorld(t)
 		r, m := w.told(t, k, inWindow(t, 4123))
-		taps := append(data(m), w.takeOver(t, m, takeWord(k)))
+		taps := w.looks(m, w.takeOver(t, m, takeWord(k)))
+		if k == second { // there [Cancel] leaves the session to both
+			taps = append(taps, w.spot(t, m, i18n.ButtonCancel))
+		}
 		delete(w.records.all, r.ID)
-		for _, d := range taps {
-			if d != "no:7" {
-				w.sender.spent = 0
-				require.NoError(t, w.tap(t, alice, d))
-				assert.Equal(t, 1, w.sender.spent, d)
-			}
+		for _, s := range taps {
+			w.sender.spent = 0
+			require.NoError(t, w.tapSpot(t, alice, s))
+			assert.Equal(t, 1, w.sender.spent, s.button.Text)
 		}
 		assert.Empty(t, w.doing(r))
 	}
@@ -313,8 +317,7 @@ func TestP1_ForkLeavesTheOriginalToTheOther(t *testing.T) {
 			r, m := w.told(t, k, unsure(4123)) // nothing has to be proven: nothing is ended
 			require.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
 			w.again()
-			tap := dataOf(t, w, m, i18n.ButtonForkInstead)
-			require.NoError(t, w.tap(t, bob, tap))
+			require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonForkInstead))
 			want := []string{`start "api-fork" in ` + r.Dir, "fork of " + r.ClaudeSessionID.String()}
 			if k == second { // a crash in between leaves the other one alone with it
 				want = append([]string{"archive " + r.ID.String() + " as archived"}, want...)
@@ -328,7 +331,7 @@ func TestP1_ForkLeavesTheOriginalToTheOther(t *testing.T) {
 			assert.Equal(t, "api-fork", fork.Name)
 			assert.Equal(t, bob, fork.Owner)
 
-			require.NoError(t, w.tap(t, bob, tap), "a double tap")
+			require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonForkInstead), "a double tap")
 			assert.Equal(t, want, w.doing(r), "one fork")
 		})
 	}
@@ -343,25 +346,24 @@ func TestAForkThatFailsSaysWhatWasDone(t *testing.T) {
 			w.records.change(id, func(r *session.Record) { r.State = session.Archived })
 			return nil
 		}
-		tap := dataOf(t, w, m, i18n.ButtonForkInstead)
 		why, after := w.word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}), []string(nil)
 		w.Roots = []string{"/srv"}
-		require.NoError(t, w.tap(t, alice, tap))
+		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonForkInstead))
 		assert.Equal(t, w.outsideRoots(r.Dir), w.sender.last(t).Text.Text)
 		assert.Empty(t, w.doing(r), "what cannot be started archives nothing")
 
 		w.Roots = nil
-		require.NoError(t, w.tap(t, alice, tap))
+		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonForkInstead))
 		if k == second {
-			why, after = lines(w.named(i18n.ForkFailed, "api"), why), []string{"res:" + ref(r.ID)}
+			why, after = lines(w.named(i18n.ForkFailed, "api"), why), w.wordsOf(i18n.ButtonResume)
 		}
 		assert.Equal(t, why, w.sender.last(t).Text.Text)
-		assert.Equal(t, after, data(w.sender.last(t)))
+		assert.Equal(t, after, words(w.sender.last(t)))
 		assert.Zero(t, w.sender.spent, "it can be tapped again")
 		w.sessions.start = nil
-		require.NoError(t, w.tap(t, alice, tap))
+		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonForkInstead))
 		if k == second { // it is over by now, so the message is drawn anew
-			require.NoError(t, w.tap(t, alice, dataOf(t, w, w.sender.lastEdit(t), i18n.ButtonForkInstead)))
+			require.NoError(t, w.tapShown(t, alice, w.sender.lastEdit(t), i18n.ButtonForkInstead))
 		}
 		assert.Equal(t, w.word(i18n.ForkStarted, i18n.Args{"Name": "api-fork", "From": "api", "Dir": "~/api"}), w.sender.last(t).Text.Text)
 	}
@@ -371,7 +373,7 @@ func TestP1_WhatIsNotArchivedIsNotForked(t *testing.T) {
 	w := newWorld(t)
 	r, m := w.told(t, second, desk(4123))
 	w.sessions.archive = func(uuid.UUID) error { return deep(errDisk) }
-	require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonForkInstead)))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonForkInstead))
 	assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.sessions.done())
 	assert.Equal(t, w.word(i18n.InternalError), w.sender.last(t).Text.Text)
 }
@@ -381,14 +383,14 @@ func TestTheWishSurvivesATakeOver(t *testing.T) {
 	r := w.session(t, "api", session.Archived)
 	w.refuse(desk(1))
 	w.mustHear(t, "/resume api /srv/x")
-	yes := w.takeOver(t, w.sender.last(t), i18n.ButtonTakeOver)
+	asked := w.takeOver(t, w.sender.last(t), i18n.ButtonTakeOver)
 	w.write(desk(1))
 	w.sessions.ends = func([]process.Identity) ([]lifecycle.Ending, error) {
 		w.write()
 		return []lifecycle.Ending{ended(1, process.HowTerm, 0)}, nil
 	}
 	w.again()
-	require.NoError(t, w.tap(t, alice, yes))
+	require.NoError(t, w.tapShown(t, alice, asked, i18n.ButtonTakeOver))
 	done := w.sessions.done()
 	assert.Equal(t, "restore "+r.ID.String()+" in /srv/x", done[len(done)-1])
 }
@@ -396,7 +398,7 @@ func TestTheWishSurvivesATakeOver(t *testing.T) {
 func TestASecondWriterIsLeft(t *testing.T) {
 	w := newWorld(t)
 	_, m := w.told(t, second, desk(1))
-	require.NoError(t, w.tap(t, bob, dataOf(t, w, m, i18n.ButtonCancel)))
+	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonCancel))
 	assert.Equal(t, w.named(i18n.SecondLeft, "api"), w.sender.lastEdit(t).Text.Text)
 	assert.Empty(t, w.sender.lastEdit(t).Buttons)
 	assert.Empty(t, w.sessions.done())
@@ -408,8 +410,7 @@ func TestAdopt(t *testing.T) {
 	r, m := w.told(t, ghost, one)
 	w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
 	w.again()
-	tap := dataOf(t, w, m, i18n.ButtonAdopt)
-	require.NoError(t, w.tap(t, bob, tap))
+	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonAdopt))
 	target := w.Successor(w.record(t, r.ID))
 	assert.Equal(t, []string{"adopt 4123@41230 from " + r.ID.String(), "move " + target.ID.String() + " to 7"}, w.sessions.done())
 	assert.Equal(t, "api is back: I type into the window where you run it (mine), and never close it. "+
@@ -418,7 +419,7 @@ func TestAdopt(t *testing.T) {
 	w.currentIs(t, target.ID)
 	assert.Equal(t, 1, w.sender.spent)
 	w.write() // now it is the session's own agent
-	require.NoError(t, w.tap(t, bob, tap), "a double tap")
+	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonAdopt), "a double tap")
 	assert.Len(t, w.sessions.done(), 2)
 }
 
@@ -427,7 +428,7 @@ func TestP10_AnAdoptionSaysWhetherTheWindowStays(t *testing.T) {
 		w := newWorld(t)
 		_, m := w.told(t, ghost, inWindow(t, 4123))
 		w.sessions.shell = shell
-		require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonAdopt)))
+		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))
 		assert.Equal(t, closes, strings.Contains(w.sender.last(t).Text.Text, w.named(i18n.AdoptedBare, "api")))
 	}
 }
@@ -451,7 +452,7 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 			w := newWorld(t)
 			_, m := w.told(t, ghost, inWindow(t, 4123))
 			w.sessions.adopt = func(lifecycle.AdoptRequest) error { return deep(tt.err) }
-			err := w.tap(t, alice, dataOf(t, w, m, i18n.ButtonAdopt))
+			err := w.tapShown(t, alice, m, i18n.ButtonAdopt)
 			if tt.want == "" {
 				assert.ErrorIs(t, err, errDisk, "the person is told that it failed")
 				return
@@ -463,13 +464,12 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 	}
 	w := newWorld(t)
 	_, m := w.told(t, ghost, inWindow(t, 4123))
-	tap := dataOf(t, w, m, i18n.ButtonAdopt)
 	w.write(desk(4123)) // the same process, not in the foreground any more
-	require.NoError(t, w.tap(t, alice, tap))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))
 	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.WritersChanged))
 	w.write(inWindow(t, 4123))
 	w.Roots = []string{filepath.Join(w.home, "api")}
-	require.NoError(t, w.tap(t, alice, tap))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))
 	assert.Equal(t, w.outsideRoots("/home/alice/proj"), w.sender.last(t).Text.Text)
 	assert.Empty(t, w.sessions.done())
 }

@@ -11,6 +11,7 @@ import (
 
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
+	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
@@ -36,7 +37,7 @@ func TestP5_ANoticedAnswerIsShownInFullWhenItIsOpened(t *testing.T) {
 			require.Eventually(t, func() bool { return w.cursors(r)[0] == end }, patience, time.Millisecond)
 			cursors := w.cursors(r)
 
-			require.NoError(t, w.tap(t, alice, data(w.sender.last(t))[0]))
+			require.NoError(t, w.tapShown(t, alice, w.sender.last(t), i18n.ButtonOpen))
 			all := func() []string { return strings.Fields(strings.Join(w.sender.answersSent(), " ")) }
 			require.Eventually(t, func() bool { return strings.HasSuffix(answer, last(all())) }, patience, time.Millisecond)
 			got := all()
@@ -60,7 +61,7 @@ func TestP5_OpeningShowsOnlyWhatTheChatLacks(t *testing.T) {
 		name string
 		open func(t *testing.T, w *world, r session.Record) error
 	}{
-		{"in the list", func(t *testing.T, w *world, r session.Record) error { return w.tap(t, alice, "cur:"+ref(r.ID)) }},
+		{"in the list", func(t *testing.T, w *world, r session.Record) error { return w.tapSpot(t, alice, w.listed(t, r)) }},
 		{"by its name", func(t *testing.T, w *world, r session.Record) error { _, err := w.hear(t, "/resume api"); return err }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -75,8 +76,8 @@ func TestP5_OpeningShowsOnlyWhatTheChatLacks(t *testing.T) {
 
 			grow(t, c, promptLine("second"), says("two"))
 			assert.Equal(t, []string{"api\none", "two"}, w.seen(t, 2), "it is current now")
-			require.NoError(t, w.tap(t, alice, "cur:"+ref(r.ID)))
-			require.NoError(t, w.tap(t, alice, "cur:"+ref(front.ID)))
+			require.NoError(t, w.tapSpot(t, alice, w.listed(t, r)))
+			require.NoError(t, w.tapSpot(t, alice, w.listed(t, front)))
 			grow(t, c, says("three"))
 			require.NoError(t, tt.open(t, w, r))
 			grow(t, c, says("four"))
@@ -94,7 +95,7 @@ func TestP5_OpeningShowsAllThatWasOnlyNoticed(t *testing.T) {
 	r := w.session(t, "api", session.Running, c)
 	w.running(t)
 	require.Eventually(t, func() bool { return len(w.sender.texts()) == 2 }, patience, time.Millisecond)
-	require.NoError(t, w.tap(t, alice, data(w.sender.last(t))[0]))
+	require.NoError(t, w.tapShown(t, alice, w.sender.last(t), i18n.ButtonOpen))
 	assert.Equal(t, []string{"api\none\n\ntwo"}, w.seen(t, 1))
 
 	require.Eventually(t, func() bool {
@@ -103,8 +104,8 @@ func TestP5_OpeningShowsAllThatWasOnlyNoticed(t *testing.T) {
 		had, known := next.ReadMarkOf(atAlice, r.ID)
 		return known && had.Since == nil
 	}, patience, time.Millisecond)
-	require.NoError(t, w.tap(t, alice, "cur:"+ref(front.ID)))
-	require.NoError(t, w.tap(t, alice, "cur:"+ref(r.ID)))
+	require.NoError(t, w.tapSpot(t, alice, w.listed(t, front)))
+	require.NoError(t, w.tapSpot(t, alice, w.listed(t, r)))
 	grow(t, c, promptLine("third"), says("three"))
 	assert.Equal(t, []string{"api\none\n\ntwo", "three"}, w.seen(t, 2), "nothing again")
 }
@@ -115,7 +116,7 @@ func TestOpeningASessionThatSaidNothing(t *testing.T) {
 	w.currentSession(t, "front", session.Running)
 	r := w.session(t, "api", session.Running, c)
 	w.running(t)
-	require.NoError(t, w.tap(t, alice, "cur:"+ref(r.ID)))
+	require.NoError(t, w.tapSpot(t, alice, w.listed(t, r)))
 	grow(t, c, says("one"))
 	assert.Equal(t, []string{"one"}, w.seen(t, 1))
 }

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -23,13 +24,23 @@ import (
 // transferred is a session whose conversation another one goes on with.
 func (w *world) transferred(t *testing.T, name string) (source, target session.Record) {
 	t.Helper()
-	source, target = w.session(t, name, session.Lost), w.session(t, name, session.Running)
-	w.records.change(source.ID, func(r *session.Record) { r.Closed = session.ClosedTransferred })
+	source = w.session(t, name, session.Lost)
+	target = w.transfer(t, source)
+	return w.record(t, source.ID), target
+}
+
+// transfer lets another session go on with the conversation of one.
+func (w *world) transfer(t *testing.T, source session.Record) (target session.Record) {
+	t.Helper()
+	target = w.session(t, source.Name, session.Running)
+	w.records.change(source.ID, func(r *session.Record) {
+		r.State, r.Closed = session.Lost, session.ClosedTransferred
+	})
 	w.records.change(target.ID, func(r *session.Record) {
 		r.TookOver, r.ClaudeSessionID = source.ID, source.ClaudeSessionID
 		r.Binding = &session.Binding{Adopted: true, Window: "@21", Shell: 99}
 	})
-	return w.record(t, source.ID), w.record(t, target.ID)
+	return w.record(t, target.ID)
 }
 
 func TestATransferMovesTheCurrentSessionAlong(t *testing.T) {
@@ -78,28 +89,50 @@ func TestWhatWasTakenOverLeadsToItsSuccessor(t *testing.T) {
 		_, target := w.transferred(t, "api")
 		w.mustHear(t, "/list")
 		assert.NotContains(t, w.sender.last(t).Text.Text, "archived")
-		assert.Equal(t, []string{"cur:" + ref(target.ID)}, data(w.sender.last(t)))
+		m := w.sender.last(t)
+		assert.Equal(t, []string{"api"}, words(m))
 		w.mustHear(t, "/resume")
 		assert.Equal(t, w.word(i18n.ResumeNone), w.sender.last(t).Text.Text)
+		require.NoError(t, w.tapShown(t, alice, m, "api"))
+		w.currentIs(t, target.ID)
 	})
-	for name, ask := range map[string]func(w *world, source session.Record) error{
-		"an old button": func(w *world, source session.Record) error { return w.tap(t, alice, "res:"+ref(source.ID)) },
-		"an old undo":   func(w *world, source session.Record) error { return w.tap(t, alice, w.undo(source, 0)) },
-		"a name":        func(w *world, source session.Record) error { _, err := w.hear(t, "/resume "+source.Name); return err },
-		"an id": func(w *world, source session.Record) error {
-			_, err := w.hear(t, "/resume "+source.ID.String())
-			return err
-		},
-		"an old list": func(w *world, source session.Record) error { return w.tap(t, alice, "cur:"+ref(source.ID)) },
+	// Each prepares what a person does after the transfer, with what was shown before it.
+	type prepare func(t *testing.T, w *world, source session.Record) (ask func() error)
+	says := func(text func(source session.Record) string) prepare {
+		return func(t *testing.T, w *world, source session.Record) func() error {
+			return func() error { _, err := w.hear(t, text(source)); return err }
+		}
+	}
+	taps := func(button func(t *testing.T, w *world, source session.Record) spot) prepare {
+		return func(t *testing.T, w *world, source session.Record) func() error {
+			s := button(t, w, source)
+			return func() error { return w.tapSpot(t, alice, s) }
+		}
+	}
+	for name, prepared := range map[string]prepare{
+		"an old button": taps(func(t *testing.T, w *world, source session.Record) spot {
+			return w.spot(t, w.lostShown(t, source), i18n.ButtonResume)
+		}),
+		"an old undo": taps(func(t *testing.T, w *world, source session.Record) spot {
+			return w.spot(t, w.undoShown(t, source, 0), i18n.ButtonUndo)
+		}),
+		"a name": says(func(source session.Record) string { return "/resume " + source.Name }),
+		"an id":  says(func(source session.Record) string { return "/resume " + source.ID.String() }),
+		"an old list": taps(func(t *testing.T, w *world, source session.Record) spot {
+			defer w.quietly(t)
+			return w.listed(t, source)
+		}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			source, target := w.transferred(t, "api")
+			source := w.session(t, "api", session.Running)
+			ask := prepared(t, w, source)
+			target := w.transfer(t, source)
 			w.sessions.restore = func(id uuid.UUID) (session.Record, error) {
 				assert.Equal(t, target.ID, id)
 				return target, deep(&lifecycle.StateError{State: session.Running})
 			}
-			require.NoError(t, ask(w, source))
+			require.NoError(t, ask())
 			w.currentIs(t, target.ID)
 			if name == "an old list" {
 				return
@@ -108,15 +141,20 @@ func TestWhatWasTakenOverLeadsToItsSuccessor(t *testing.T) {
 
 			w.records.change(target.ID, func(r *session.Record) { r.State = session.Archived })
 			w.sessions.restore = nil
-			require.NoError(t, ask(w, source))
+			require.NoError(t, ask())
 			assert.Contains(t, w.restored(), "restore "+target.ID.String(), "it comes back as the successor")
 
 			w.records.change(target.ID, func(r *session.Record) { r.State = session.Archived })
 			w.sessions.restore = func(uuid.UUID) (session.Record, error) {
 				return target, deep(&lifecycle.DirError{Dir: "/gone", Why: lifecycle.DirMissing})
 			}
-			require.NoError(t, ask(w, source))
-			assert.Equal(t, "mkd:"+ref(target.ID), data(w.sender.last(t))[0], "and so do its buttons")
+			require.NoError(t, ask())
+			m := w.sender.last(t)
+			assert.Equal(t, w.word(i18n.ButtonMakeDir), words(m)[0])
+			dir := filepath.Join(t.TempDir(), "gone")
+			w.records.change(target.ID, func(r *session.Record) { r.Dir = dir })
+			require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonMakeDir))
+			assert.DirExists(t, dir, "and so do its buttons")
 		})
 	}
 }
@@ -135,7 +173,7 @@ func TestAResumeThatMeetsATransferGoesToTheSuccessor(t *testing.T) {
 			}
 			return target, nil
 		}
-		require.NoError(t, w.tap(t, alice, "res:"+ref(r.ID)))
+		require.NoError(t, w.tapShown(t, alice, w.lostShown(t, r), i18n.ButtonResume))
 		w.currentIs(t, target.ID)
 		assert.Equal(t, restores(r, target), w.restored())
 		want := w.restoring(target)
@@ -156,7 +194,7 @@ func TestAResumeInARingOfTransfersEnds(t *testing.T) {
 		}
 		return b, deep(&lifecycle.MovedError{To: a.ID})
 	}
-	require.NoError(t, w.tap(t, alice, "res:"+ref(a.ID)))
+	require.NoError(t, w.tapShown(t, alice, w.lostShown(t, a), i18n.ButtonResume))
 	assert.Equal(t, restores(a, b), w.restored())
 	assert.Len(t, w.sender.texts(), 1)
 }
@@ -202,8 +240,8 @@ func TestP2_AnOldGhostButtonEndsNoSuccessor(t *testing.T) {
 	target := w.session(t, "api", session.Running)
 	w.records.change(r.ID, func(r *session.Record) { r.Closed = session.ClosedTransferred })
 	w.records.change(target.ID, func(next *session.Record) { next.TookOver = r.ID })
-	for _, d := range data(m) {
-		require.NoError(t, w.tap(t, alice, d))
+	for _, s := range spots(m) {
+		require.NoError(t, w.tapSpot(t, alice, s))
 	}
 	assert.Empty(t, w.sessions.done())
 }
@@ -308,7 +346,7 @@ func TestAdoptAsksForTheTransfer(t *testing.T) {
 	r, m := w.told(t, ghost, one)
 	var asked lifecycle.AdoptRequest
 	w.sessions.adopt = func(q lifecycle.AdoptRequest) error { asked = q; return nil }
-	require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonAdopt)))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))
 	assert.Equal(t, lifecycle.AdoptRequest{Agent: process.Identity{PID: 4123, Start: 41230, Boot: "boot"}, Claude: r.ClaudeSessionID,
 		From: r.ID, Asked: true, Rule: "chat.adopt", Why: "asked for by 7"}, asked)
 }

@@ -50,10 +50,10 @@ func noteKinds(t *testing.T) []lifecycle.NoteKind {
 	return kinds
 }
 
-// told is what one kind of news says: its words, where, and the buttons' verbs.
+// told is what one kind of news says: its words, where, and its buttons.
 type told struct {
 	says    func(w *world) []string
-	buttons []string
+	buttons []i18n.Key
 	reply   bool // under the message that it is about, in that message's chat
 }
 
@@ -76,20 +76,21 @@ func newsTable() map[lifecycle.NoteKind]told {
 		lifecycle.NoteQueued:       {says: name(i18n.Queued), reply: true},
 		lifecycle.NoteHeldDialog:   {says: name(i18n.HeldDialog), reply: true},
 		lifecycle.NoteHeldBash:     {says: name(i18n.HeldBash), reply: true},
-		lifecycle.NoteHeldDraft:    {says: name(i18n.HeldDraft), reply: true, buttons: []string{"any"}},
+		lifecycle.NoteHeldDraft:    {says: name(i18n.HeldDraft), reply: true, buttons: []i18n.Key{i18n.ButtonSendAnyway}},
 		lifecycle.NoteDraftCleared: {says: name(i18n.DraftCleared)},
-		lifecycle.NoteSecondWriter: {says: name(i18n.WritersSecond), buttons: []string{"ssh", "sas", "sfk", "sno"}},
-		lifecycle.NoteGhost:        {says: name(i18n.WritersGhost), buttons: []string{"gas", "gsh"}},
-		"held_unknown":             {says: name(i18n.HeldUnknown), reply: true},
-		lifecycle.NoteUnproven:     {says: name(i18n.Unproven), reply: true, buttons: []string{"again", "drop"}},
-		lifecycle.NoteFailed:       {says: name(i18n.FailedScreen, i18n.ReceiptWaiting), buttons: []string{"res"}},
-		lifecycle.NoteLost:         {says: name(i18n.Lost, i18n.ReceiptWaiting), buttons: []string{"res"}},
-		lifecycle.NoteEnded:        {says: name(i18n.Ended, i18n.ReceiptWaiting), buttons: []string{"res"}},
-		lifecycle.NoteStopped:      {says: name(i18n.ReceiptArchived), buttons: []string{"undo"}},
-		lifecycle.NoteTyped:        {}, // a reaction
-		lifecycle.NoteDelivered:    {}, // a reaction
-		lifecycle.NoteTranscript:   {}, // what the transcript says
-		lifecycle.NoteTransferred:  {says: name(i18n.Moved, i18n.AdoptedAsks)},
+		lifecycle.NoteSecondWriter: {says: name(i18n.WritersSecond),
+			buttons: []i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
+		lifecycle.NoteGhost:       {says: name(i18n.WritersGhost), buttons: []i18n.Key{i18n.ButtonStopIt, i18n.ButtonShow}},
+		"held_unknown":            {says: name(i18n.HeldUnknown), reply: true},
+		lifecycle.NoteUnproven:    {says: name(i18n.Unproven), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
+		lifecycle.NoteFailed:      {says: name(i18n.FailedScreen, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
+		lifecycle.NoteLost:        {says: name(i18n.Lost, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
+		lifecycle.NoteEnded:       {says: name(i18n.Ended, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
+		lifecycle.NoteStopped:     {says: name(i18n.ReceiptArchived), buttons: []i18n.Key{i18n.ButtonUndo}},
+		lifecycle.NoteTyped:       {}, // a reaction
+		lifecycle.NoteDelivered:   {}, // a reaction
+		lifecycle.NoteTranscript:  {}, // what the transcript says
+		lifecycle.NoteTransferred: {says: name(i18n.Moved, i18n.AdoptedAsks)},
 	}
 }
 
@@ -122,12 +123,7 @@ func TestEveryKindOfNewsIsTold(t *testing.T) {
 			for _, text := range want.says(w) {
 				assert.Contains(t, m.Text.Text, text)
 			}
-			var verbs []string
-			for _, d := range data(m) {
-				verb, _, _ := strings.Cut(d, ":")
-				verbs = append(verbs, verb)
-			}
-			assert.Equal(t, want.buttons, verbs)
+			assert.Equal(t, w.wordsOf(want.buttons...), words(m))
 			if want.reply {
 				assert.Equal(t, []any{atAlice, 77}, []any{m.To, m.ReplyTo}, "under the message it is about")
 				return
@@ -211,7 +207,8 @@ func TestHowAnAgentEnded(t *testing.T) {
 			}
 			assert.Equal(t, text, w.sender.last(t).Text.Text)
 			assert.Equal(t, tt.screen, len(w.sender.last(t).Text.Entities) > 0, "the screen is monospace")
-			assert.Equal(t, []string{"res:" + ref(n.Session.ID)}, data(w.sender.last(t)))
+			require.NoError(t, w.tapShown(t, alice, w.sender.last(t), i18n.ButtonResume))
+			assert.Contains(t, w.sessions.done(), "restore "+n.Session.ID.String())
 		})
 	}
 }
@@ -241,7 +238,7 @@ func TestP4_TheUnprovenIsQuoted(t *testing.T) {
 			require.NoError(t, w.SessionNews(t.Context(), n))
 			m := w.sender.last(t)
 			assert.LessOrEqual(t, m.Text.Length(), 4096)
-			assert.Equal(t, []string{"again:" + n.Prompt.Key, "drop:" + n.Prompt.Key}, data(m))
+			assert.Equal(t, w.wordsOf(i18n.ButtonSendAgain, i18n.ButtonDrop), words(m))
 			head, quote, _ := strings.Cut(m.Text.Text, "\n")
 			assert.Equal(t, warning+w.word(i18n.Unproven, i18n.Args{"Name": "api", "Time": started.Local().Format("15:04")}), head)
 			assert.True(t, strings.HasPrefix(text, strings.TrimSpace(quote)))

@@ -160,27 +160,35 @@ func TestP3_ReceiptOffersWhatFits(t *testing.T) {
 		state   session.State
 		receipt lifecycle.Receipt
 		word    i18n.Key
-		data    string
+		does    string
+		later   string // the same more than a minute after the end
 	}{
-		{"archived", session.Archived, lifecycle.Receipt{}, i18n.ButtonUndo, "undo:%s:" + strconv.FormatInt(end.Unix(), 10)},
-		{"completed", session.Completed, lifecycle.Receipt{}, i18n.ButtonUndo, "undo:%s:" + strconv.FormatInt(end.Unix(), 10)},
-		{"quiet", session.Archived, lifecycle.Receipt{Quiet: time.Hour}, i18n.ButtonRestore, "res:%s"},
-		{"not clean", session.CleanupFailed, lifecycle.Receipt{}, i18n.ButtonRetry, "try:%s"},
+		{"archived", session.Archived, lifecycle.Receipt{}, i18n.ButtonUndo, "restore %s", ""},
+		{"completed", session.Completed, lifecycle.Receipt{}, i18n.ButtonUndo, "restore %s", ""},
+		{"quiet", session.Archived, lifecycle.Receipt{Quiet: time.Hour}, i18n.ButtonRestore, "restore %s", "restore %s"},
+		{"not clean", session.CleanupFailed, lifecycle.Receipt{}, i18n.ButtonRetry, "archive %s as archived", "archive %s as archived"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.session(t, "api", tt.state)
-			r.EndedAt = end
-			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &tt.receipt}))
-			assert.Equal(t, [][]outbox.Button{{b(w, tt.word, strings.ReplaceAll(tt.data, "%s", ref(r.ID)), w.sender.last(t).Buttons[0][0].Style)}},
-				w.sender.last(t).Buttons)
+			for after, does := range map[time.Duration]string{time.Minute: tt.does, 61 * time.Second: tt.later} {
+				w := newWorld(t)
+				w.Now = func() time.Time { return end.Add(after) }
+				r := w.session(t, "api", tt.state)
+				r.EndedAt = end
+				require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &tt.receipt}))
+				assert.Equal(t, w.wordsOf(tt.word), words(w.sender.last(t)))
+				require.NoError(t, w.tapShown(t, alice, w.sender.last(t), tt.word))
+				assert.Equal(t, strings.ReplaceAll(does, "%s", r.ID.String()), strings.Join(w.sessions.done(), "\n"), after)
+			}
 		})
 	}
 }
 
-// b is a button as the bot makes it.
-func b(w *world, word i18n.Key, data string, style outbox.Style) outbox.Button {
-	return outbox.Button{Text: w.word(word), Data: data, Style: style}
+// notCleanShown is the receipt of a session that is not cleaned up, with [Retry].
+func (w *world) notCleanShown(t *testing.T, r session.Record) outbox.Message {
+	t.Helper()
+	r.State = session.CleanupFailed
+	return w.shown(t, lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r,
+		Receipt: &lifecycle.Receipt{}})
 }
 
 func TestP3_RetryTriesAgain(t *testing.T) {
@@ -194,9 +202,10 @@ func TestP3_RetryTriesAgain(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			r := w.session(t, "api", session.CleanupFailed)
+			m := w.notCleanShown(t, r)
 			w.records.change(r.ID, func(r *session.Record) { r.Final, r.Conversation = tt.final, inGroup })
 			w.again()
-			require.NoError(t, w.tap(t, bob, "try:"+ref(r.ID)), "any allowed person may, after a restart too")
+			require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonRetry), "any allowed person may, after a restart too")
 			assert.Equal(t, []string{"move " + r.ID.String() + " to 7", "archive " + r.ID.String() + " as " + string(tt.want)}, w.sessions.done())
 			assert.Equal(t, []string{"answer query: " + w.word(i18n.Retrying)}, w.sender.done(), "the receipt comes as news")
 		})
@@ -207,14 +216,14 @@ func TestARetryThatIsOverIsStale(t *testing.T) {
 	for _, state := range []session.State{session.Archived, session.Running, session.Stopping} {
 		w := newWorld(t)
 		r := w.session(t, "api", state)
-		require.NoError(t, w.tap(t, alice, "try:"+ref(r.ID)))
+		require.NoError(t, w.tapShown(t, alice, w.notCleanShown(t, r), i18n.ButtonRetry))
 		assert.Empty(t, w.sessions.done(), state)
 		assert.Equal(t, 1, w.sender.spent)
 	}
 	w := newWorld(t)
 	r := w.session(t, "api", session.CleanupFailed)
 	w.sessions.archive = func(uuid.UUID) error { return errors.New("no") }
-	require.NoError(t, w.tap(t, alice, "try:"+ref(r.ID)))
+	require.NoError(t, w.tapShown(t, alice, w.notCleanShown(t, r), i18n.ButtonRetry))
 	assert.Equal(t, []string{w.word(i18n.InternalError)}, w.sender.texts())
 }
 

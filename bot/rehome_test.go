@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 )
 
 const grown = int64(-1001234567890) // what the group becomes
@@ -27,14 +27,6 @@ var (
 	inGrown = session.Conversation{ChatID: grown}
 	inTopic = session.Conversation{ChatID: alice, ThreadID: 9}
 )
-
-// rehomed does what the goroutines of a running bot would do by now.
-func (w *world) rehomed(t *testing.T) (done bool) {
-	t.Helper()
-	done = w.rehomes.work(t.Context())
-	w.work(t)
-	return done
-}
 
 // settledIn is a session with everything that may be shown of one in a conversation.
 func (w *world) settledIn(t *testing.T, to session.Conversation) (r session.Record, held inbox.Entry, q asked) {
@@ -73,9 +65,11 @@ func (w *world) isIn(t *testing.T, to session.Conversation, r session.Record, he
 	require.Len(t, w.sender.sent, 4, "the request and the dialog are shown anew")
 	assert.Equal(t, to, w.sender.sent[2].To)
 	assert.Equal(t, to, w.sender.sent[3].To)
-	assert.Equal(t, 3, c.Message)
-	assert.Equal(t, to, w.Dialogs.list()[0].to())
-	assert.Equal(t, 4, w.Dialogs.list()[0].ID)
+	dialog := w.Dialogs.list()[0]
+	assert.Equal(t, to, dialog.to())
+	require.ElementsMatch(t, []int{3, 4}, []int{c.Message, dialog.ID}, "in any order")
+	assert.Contains(t, w.sender.sent[c.Message-1].Text.Text, "go test")
+	assert.Contains(t, w.sender.sent[dialog.ID-1].Text.Text, "Do you trust")
 	dirs, err := w.Chats.Dirs(to)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"/srv"}, dirs)
@@ -84,69 +78,74 @@ func (w *world) isIn(t *testing.T, to session.Conversation, r session.Record, he
 // TestP5_AGroupThatBecomesASupergroupTakesEverythingAlong: what waits there is
 // shown and answered in the new chat, which is allowed because the old one was.
 func TestP5_AGroupThatBecomesASupergroupTakesEverythingAlong(t *testing.T) {
-	w := newWorld(t)
-	r, held, q := w.settledIn(t, inGroup)
-	over := w.session(t, "old", session.Archived)
-	w.records.change(over.ID, func(r *session.Record) { r.Conversation = inGroup })
-	mine := w.session(t, "mine", session.Running)
-	require.False(t, w.Hears(alice, groupChat(grown)))
-	w.Migrated(ours, grown)
-	require.True(t, w.rehomed(t))
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		r, held, q := w.settledIn(t, inGroup)
+		over := w.session(t, "old", session.Archived)
+		w.records.change(over.ID, func(r *session.Record) { r.Conversation = inGroup })
+		mine := w.session(t, "mine", session.Running)
+		require.False(t, w.Hears(alice, groupChat(grown)))
+		w.Migrated(ours, grown)
+		w.settled(t)
 
-	w.isIn(t, inGrown, r, held, q)
-	assert.Equal(t, inGrown, w.record(t, over.ID).Conversation)
-	assert.Equal(t, atAlice, w.record(t, mine.ID).Conversation)
-	w.tapAt(t, bob, groupChat(grown), 3, "p:"+q.ID+":ok")
-	assert.Equal(t, []string{"allow "}, w.relay.done())
-	now, err := w.Chats.Current(inGrown)
-	require.NoError(t, err)
-	assert.Equal(t, r.ID, now)
-	_, known := w.Chats.SessionOf(inGrown, 77)
-	assert.False(t, known, "another message may have that number there")
-	said := w.sender.last(t)
-	assert.Equal(t, inGrown, said.To)
-	assert.Equal(t, w.word(i18n.GroupMoved, i18n.Args{"From": strconv.FormatInt(ours, 10), "To": strconv.FormatInt(grown, 10)}), said.Text.Text)
+		w.isIn(t, inGrown, r, held, q)
+		assert.Equal(t, inGrown, w.record(t, over.ID).Conversation)
+		assert.Equal(t, atAlice, w.record(t, mine.ID).Conversation)
+		require.NoError(t, w.tapShown(t, bob, w.sender.sent[w.card(t, q).Message-1], i18n.AskAllow))
+		w.settled(t)
+		assert.Equal(t, []string{"allow "}, w.relay.done())
+		now, err := w.Chats.Current(inGrown)
+		require.NoError(t, err)
+		assert.Equal(t, r.ID, now)
+		_, known := w.Chats.SessionOf(inGrown, 77)
+		assert.False(t, known, "another message may have that number there")
+		said := w.sender.last(t)
+		assert.Equal(t, inGrown, said.To)
+		assert.Equal(t, w.word(i18n.GroupMoved, i18n.Args{"From": strconv.FormatInt(ours, 10), "To": strconv.FormatInt(grown, 10)}), said.Text.Text)
 
-	w.Migrated(ours, grown)
-	require.True(t, w.rehomed(t))
-	assert.Len(t, w.sender.texts(), 1, "it is told once")
-	assert.Len(t, w.sender.sent, 4)
+		w.Migrated(ours, grown)
+		w.settled(t)
+		assert.Len(t, w.sender.texts(), 1, "it is told once")
+		assert.Len(t, w.sender.sent, 4)
+	})
 }
 
 // TestP4_AGroupStaysAllowedUnderItsNewNumber: also after a restart, and as long as
 // the old number is on the list.
 func TestP4_AGroupStaysAllowedUnderItsNewNumber(t *testing.T) {
-	w := newWorld(t)
-	r, _, _ := w.settledIn(t, inGroup)
-	w.Migrated(ours, grown)
-	require.True(t, w.rehomed(t))
-	chats, err := OpenChats(filepath.Join(w.dir, "chats"))
-	require.NoError(t, err)
-	w.Chats = chats
-	w.restart(t)
-	assert.True(t, w.Hears(alice, groupChat(grown)))
-	assert.False(t, w.Hears(eve, groupChat(grown)))
-	assert.True(t, w.MayShow(inGrown))
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		r, _, _ := w.settledIn(t, inGroup)
+		w.Migrated(ours, grown)
+		w.settled(t)
+		chats, err := OpenChats(filepath.Join(w.dir, "chats"))
+		require.NoError(t, err)
+		w.Chats = chats
+		w.restart(t)
+		assert.True(t, w.Hears(alice, groupChat(grown)))
+		assert.False(t, w.Hears(eve, groupChat(grown)))
+		assert.True(t, w.MayShow(inGrown))
 
-	for from, to := range w.Chats.Moves() { // as a start does
-		w.Migrated(from, to)
-	}
-	require.True(t, w.rehomed(t))
-	// What was written in the old chat, and waited, is answered in the new one.
-	m := &models.Message{ID: 900, From: &models.User{ID: alice}, Chat: groupChat(ours), Text: "more"}
-	key, u := w.accept(t, m)
-	require.NoError(t, w.Handle(t.Context(), key, u))
-	assert.Equal(t, inGrown, w.record(t, r.ID).Conversation)
-	e, err := w.entries.Load(key)
-	require.NoError(t, err)
-	assert.Equal(t, inGrown, e.Conversation)
-	assert.Equal(t, r.ID, e.Session)
-	assert.Equal(t, "none yet", w.sender.reaction(900), "there is another message of that number, or none")
+		for from, to := range w.Chats.Moves() { // as a start does
+			w.Migrated(from, to)
+		}
+		w.settled(t)
+		// What was written in the old chat, and waited, is answered in the new one.
+		m := &models.Message{ID: 900, From: &models.User{ID: alice}, Chat: groupChat(ours), Text: "more"}
+		key, u := w.accept(t, m)
+		require.NoError(t, w.Handle(t.Context(), key, u))
+		assert.Equal(t, inGrown, w.record(t, r.ID).Conversation)
+		e, err := w.entries.Load(key)
+		require.NoError(t, err)
+		assert.Equal(t, inGrown, e.Conversation)
+		assert.Equal(t, r.ID, e.Session)
+		assert.Equal(t, "none yet", w.sender.reaction(900), "there is another message of that number, or none")
 
-	delete(w.Groups, ours)
-	assert.False(t, w.Hears(alice, groupChat(grown)), "who takes the group off the list means it")
-	w.Groups[grown] = true
-	assert.True(t, w.Hears(alice, groupChat(grown)))
+		delete(w.Groups, ours)
+		assert.False(t, w.Hears(alice, groupChat(grown)), "who takes the group off the list means it")
+		w.Groups[grown] = true
+		assert.True(t, w.Hears(alice, groupChat(grown)))
+	})
 }
 
 func TestGroupsThatMove(t *testing.T) {
@@ -164,16 +163,18 @@ func TestGroupsThatMove(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			tt.change(w)
-			r := w.session(t, "api", session.Running)
-			w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
-			w.Migrated(tt.from, tt.to)
-			require.True(t, w.rehomed(t))
-			assert.Len(t, w.sender.texts(), tt.told)
-			assert.Equal(t, tt.moves, w.record(t, r.ID).Conversation == inGrown)
-			_, err := os.Stat(filepath.Join(w.dir, "chats", "moved.json"))
-			assert.Equal(t, tt.moves, err == nil)
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				tt.change(w)
+				r := w.session(t, "api", session.Running)
+				w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
+				w.Migrated(tt.from, tt.to)
+				w.settled(t)
+				assert.Len(t, w.sender.texts(), tt.told)
+				assert.Equal(t, tt.moves, w.record(t, r.ID).Conversation == inGrown)
+				_, err := os.Stat(filepath.Join(w.dir, "chats", "moved.json"))
+				assert.Equal(t, tt.moves, err == nil)
+			})
 		})
 	}
 }
@@ -193,93 +194,103 @@ func TestP9_AStrangersGroupStaysStrange(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.session(t, "api", session.Running)
-			w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
-			key, u := w.accept(t, &tt.m)
-			require.NoError(t, w.Handle(t.Context(), key, u))
-			require.True(t, w.rehomed(t))
-			assert.Equal(t, tt.moves, w.Hears(alice, groupChat(grown)))
-			assert.False(t, w.Hears(alice, groupChat(-301)))
-			assert.Equal(t, tt.moves, w.record(t, r.ID).Conversation == inGrown)
-			if !tt.moves {
-				w.silent(t)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				r := w.session(t, "api", session.Running)
+				w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
+				key, u := w.accept(t, &tt.m)
+				require.NoError(t, w.Handle(t.Context(), key, u))
+				w.settled(t)
+				assert.Equal(t, tt.moves, w.Hears(alice, groupChat(grown)))
+				assert.False(t, w.Hears(alice, groupChat(-301)))
+				assert.Equal(t, tt.moves, w.record(t, r.ID).Conversation == inGrown)
+				if !tt.moves {
+					w.silent(t)
+				}
+			})
 		})
 	}
 }
 
 // TestP5_ADeletedTopicLeadsToItsChat: what is shown there is shown in the chat.
 func TestP5_ADeletedTopicLeadsToItsChat(t *testing.T) {
-	w := newWorld(t)
-	mine := w.currentSession(t, "mine", session.Running)
-	r, held, q := w.settledIn(t, inTopic)
-	w.TopicGone(inTopic)
-	w.TopicGone(session.Conversation{ChatID: alice, ThreadID: 10})
-	require.True(t, w.rehomed(t))
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		mine := w.currentSession(t, "mine", session.Running)
+		r, held, q := w.settledIn(t, inTopic)
+		w.TopicGone(inTopic)
+		w.TopicGone(session.Conversation{ChatID: alice, ThreadID: 10})
+		w.settled(t)
 
-	w.isIn(t, atAlice, r, held, q)
-	now, err := w.Chats.Current(atAlice)
-	require.NoError(t, err)
-	assert.Equal(t, mine.ID, now, "the chat keeps its own")
-	whose, known := w.Chats.SessionOf(atAlice, 77)
-	assert.True(t, known)
-	assert.Equal(t, r.ID, whose)
-	assert.Equal(t, []string{w.word(i18n.TopicLost, i18n.Args{"Count": 1, "Names": "api"})}, w.sender.texts())
-	assert.Equal(t, atAlice, w.sender.last(t).To)
+		w.isIn(t, atAlice, r, held, q)
+		now, err := w.Chats.Current(atAlice)
+		require.NoError(t, err)
+		assert.Equal(t, mine.ID, now, "the chat keeps its own")
+		whose, known := w.Chats.SessionOf(atAlice, 77)
+		assert.True(t, known)
+		assert.Equal(t, r.ID, whose)
+		assert.Equal(t, []string{w.word(i18n.TopicLost, i18n.Args{"Count": 1, "Names": "api"})}, w.sender.texts())
+		assert.Equal(t, atAlice, w.sender.last(t).To)
 
-	w.TopicGone(inTopic)
-	require.True(t, w.rehomed(t))
-	assert.Len(t, w.sender.texts(), 1, "it is told once")
-	conversations, err := w.Chats.All()
-	require.NoError(t, err)
-	assert.NotContains(t, conversations, inTopic)
+		w.TopicGone(inTopic)
+		w.settled(t)
+		assert.Len(t, w.sender.texts(), 1, "it is told once")
+		conversations, err := w.Chats.All()
+		require.NoError(t, err)
+		assert.NotContains(t, conversations, inTopic)
+	})
 }
 
 // TestP8_AMoveThatIsCutShortIsFinished: a crash repeats one sentence at most.
 func TestP8_AMoveThatIsCutShortIsFinished(t *testing.T) {
-	w := newWorld(t)
-	r, held, q := w.settledIn(t, inGroup)
-	w.Migrated(ours, grown)
-	w.Failpoint = func(name string) {
-		if name == "move-told" {
-			panic("killed")
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		r, held, q := w.settledIn(t, inGroup)
+		w.Migrated(ours, grown)
+		w.Failpoint = func(name string) {
+			if name == "move-told" {
+				panic("killed")
+			}
 		}
-	}
-	require.Panics(t, func() { w.rehomed(t) })
-	w.Failpoint = nil
-	assert.Equal(t, inGroup, w.record(t, r.ID).Conversation)
+		joined := models.Message{From: &models.User{ID: alice}, Chat: groupChat(ours), NewChatMembers: []models.User{{ID: bob}}}
+		require.Panics(t, func() { _ = w.Handle(t.Context(), "1", &models.Update{Message: &joined}) }, "before it is heard")
+		w.Failpoint = nil
+		assert.Equal(t, inGroup, w.record(t, r.ID).Conversation)
 
-	// Nothing tells of it again: the next start goes on by what was kept.
-	w.restart(t)
-	assert.True(t, w.Hears(alice, models.Chat{ID: grown, Type: models.ChatTypeSupergroup}))
-	for from, to := range w.Chats.Moves() {
-		w.Migrated(from, to)
-	}
-	require.True(t, w.rehomed(t))
-	w.isIn(t, inGrown, r, held, q)
-	assert.Len(t, w.sender.texts(), 2)
+		// Nothing tells of it again: the next start goes on by what was kept.
+		w.restart(t)
+		assert.True(t, w.Hears(alice, models.Chat{ID: grown, Type: models.ChatTypeSupergroup}))
+		for from, to := range w.Chats.Moves() {
+			w.Migrated(from, to)
+		}
+		w.settled(t)
+		w.isIn(t, inGrown, r, held, q)
+		assert.Len(t, w.sender.texts(), 2)
 
-	// Killed after it was kept, before all was moved: the next start goes on.
-	w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
-	w.restart(t)
-	for from, to := range w.Chats.Moves() {
-		w.Migrated(from, to)
-	}
-	require.True(t, w.rehomed(t))
-	assert.Equal(t, inGrown, w.record(t, r.ID).Conversation)
-	assert.Len(t, w.sender.texts(), 2)
+		// Killed after it was kept, before all was moved: the next start goes on.
+		w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
+		w.restart(t)
+		for from, to := range w.Chats.Moves() {
+			w.Migrated(from, to)
+		}
+		w.settled(t)
+		assert.Equal(t, inGrown, w.record(t, r.ID).Conversation)
+		assert.Len(t, w.sender.texts(), 2)
+	})
 }
 
 func TestAMoveThatFailsIsTriedAgain(t *testing.T) {
-	w := newWorld(t)
-	r, held, q := w.settledIn(t, inTopic)
-	w.sessions.move = func(uuid.UUID, session.Conversation) error { return errors.New("disk full") }
-	w.TopicGone(inTopic)
-	require.False(t, w.rehomed(t))
-	w.sessions.move = nil
-	require.True(t, w.rehomed(t))
-	w.isIn(t, atAlice, r, held, q)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		r, held, q := w.settledIn(t, inTopic)
+		w.sessions.move = func(uuid.UUID, session.Conversation) error { return errors.New("disk full") }
+		w.TopicGone(inTopic)
+		w.settled(t)
+		assert.Equal(t, inTopic, w.record(t, r.ID).Conversation)
+		w.sessions.move = nil
+		w.settled(t)
+		w.isIn(t, atAlice, r, held, q)
+	})
 }
 
 // TestP8_AStartFinishesWhatAnEarlierOneBegan: without being told again, and as often
@@ -299,34 +310,36 @@ func TestP8_AStartFinishesWhatAnEarlierOneBegan(t *testing.T) {
 			w.records.change(id, func(r *session.Record) { r.Conversation = to })
 			return nil
 		}
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- w.rehomes.Run(ctx) }()
+		stop := w.running(t)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		assert.Equal(t, inGrown, w.record(t, r.ID).Conversation)
 		assert.Equal(t, 3, failed)
 		w.TopicGone(inTopic)
 		synctest.Wait()
-		stop()
-		require.NoError(t, <-ended)
+		require.NoError(t, stop())
 	})
 	assert.Empty(t, w.sender.texts())
 }
 
 func TestWhatIsOverStaysBehind(t *testing.T) {
-	w := newWorld(t)
-	r, _, q := w.settledIn(t, inGroup)
-	c := w.card(t, q)
-	c.State, c.Outcome.What, c.Over = ask.StateOver, ask.Allowed, w.Now()
-	require.NoError(t, w.Asks.Save(c))
-	require.NoError(t, w.dialogs.close(t.Context(), r.ID))
-	w.sender.edited = nil
-	w.Migrated(ours, grown)
-	require.True(t, w.rehomed(t))
-	assert.Equal(t, unseen, w.card(t, q).Message)
-	assert.Empty(t, w.Dialogs.list())
-	w.restart(t)
-	assert.Len(t, w.sender.sent, 2, "nothing is shown anew")
-	assert.Empty(t, w.sender.edited, "and nothing is changed that is not there")
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		r, _, q := w.settledIn(t, inGroup)
+		c := w.card(t, q)
+		c.State, c.Outcome.What, c.Over = ask.StateOver, ask.Allowed, w.Now()
+		require.NoError(t, w.Asks.Save(c))
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+		stop := w.running(t)
+		synctest.Wait()
+		w.sender.edited = nil
+		w.Migrated(ours, grown)
+		synctest.Wait()
+		require.NoError(t, stop())
+		assert.Equal(t, unseen, w.card(t, q).Message)
+		assert.Empty(t, w.Dialogs.list())
+		w.restart(t)
+		assert.Len(t, w.sender.sent, 2, "nothing is shown anew")
+		assert.Empty(t, w.sender.edited, "and nothing is changed that is not there")
+	})
 }

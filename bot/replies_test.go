@@ -133,7 +133,7 @@ func TestP4_AReplyToAMessageOfNobodyKnowsWhomIsTold(t *testing.T) {
 			}
 			assert.Empty(t, w.sessions.done())
 			assert.Equal(t, []string{lines(warning+w.word(i18n.ReplyUnknown), w.word(i18n.NotDelivered))}, w.sender.texts())
-			assert.Empty(t, data(w.sender.last(t)))
+			assert.Empty(t, words(w.sender.last(t)))
 			assert.Equal(t, inbox.Accepted, w.entryState(key), "the intake finishes it: it is told")
 		})
 	}
@@ -282,20 +282,20 @@ func TestP4_APromptForASessionThatIsOverWaitsForADecision(t *testing.T) {
 			m := w.sender.last(t)
 			assert.Equal(t, lines(warning+w.named(i18n.AlreadyEnded, "api"), w.word(i18n.NotDelivered)), m.Text.Text)
 			assert.Equal(t, []any{1001, r.ID}, []any{m.ReplyTo, m.Session})
-			assert.Equal(t, []string{"rns:" + key, "old:drop:" + key}, data(m))
+			assert.Equal(t, w.wordsOf(i18n.ButtonResumeAndSend, i18n.ButtonDrop), words(m))
 			e, err := w.entries.Load(key)
 			require.NoError(t, err)
 			assert.Equal(t, []any{inbox.Asked, r.ID, "hi"}, []any{e.State, e.Session, e.Text})
 			assert.Empty(t, w.sessions.done(), "it is in no queue")
 
 			w.reopened(t)
-			require.NoError(t, w.tap(t, bob, "rns:"+key), "any allowed person of that chat may")
+			require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonResumeAndSend), "any allowed person of that chat may")
 			assert.Equal(t, []string{"keep " + key + " for " + r.ID.String(), "restore " + r.ID.String()}, w.sessions.done())
 			assert.Equal(t, inbox.Held, w.entryState(key))
-			assert.Equal(t, lines("the question", "", w.named(i18n.ResumeAndSend, "api")), w.sender.lastEdit(t).Text.Text)
+			assert.Equal(t, lines(m.Text.Text, "", w.named(i18n.ResumeAndSend, "api")), w.sender.lastEdit(t).Text.Text)
 			assert.Equal(t, reactionStored, w.sender.reaction(1001))
 
-			require.NoError(t, w.tap(t, bob, "rns:"+key))
+			require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonResumeAndSend))
 			assert.Len(t, w.sessions.done(), 2, "a second tap changes nothing")
 		})
 	}
@@ -305,7 +305,7 @@ func TestP4_APromptForASessionThatIsOverCanBeDropped(t *testing.T) {
 	w := newWorld(t)
 	w.currentSession(t, "api", session.Archived)
 	key := w.mustHear(t, "hi")
-	require.NoError(t, w.tap(t, alice, "old:drop:"+key))
+	require.NoError(t, w.tapShown(t, alice, w.sender.last(t), i18n.ButtonDrop))
 	assert.Empty(t, w.entryState(key))
 	assert.Empty(t, w.sessions.done())
 }
@@ -323,7 +323,7 @@ func TestAReplyToASessionThatIsOverBringsItBackBesideTheCurrentOne(t *testing.T)
 			now := w.currentSession(t, "now", tt.state)
 			w.says55(old)
 			key := w.answer(t, 55, "go on")
-			require.NoError(t, w.tap(t, alice, "rns:"+key))
+			require.NoError(t, w.tapShown(t, alice, w.sender.last(t), i18n.ButtonResumeAndSend))
 			w.becomes(t, key, inbox.Typing)
 			current, err := w.Chats.Current(atAlice)
 			require.NoError(t, err)
@@ -342,8 +342,8 @@ func TestP4_AResumeThatIsRefusedKeepsThePrompt(t *testing.T) {
 	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
 		return session.Record{}, &lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirMissing}
 	}
-	require.NoError(t, w.tap(t, alice, "rns:"+key))
-	assert.Contains(t, data(w.sender.last(t))[0], "mkd:", "the question of /resume")
+	require.NoError(t, w.tapShown(t, alice, w.sender.last(t), i18n.ButtonResumeAndSend))
+	assert.Equal(t, w.word(i18n.ButtonMakeDir), words(w.sender.last(t))[0], "the question of /resume")
 	assert.Equal(t, inbox.Held, w.entryState(key))
 }
 
@@ -351,13 +351,15 @@ func TestP4_APromptThatCannotBeQueuedStaysAsked(t *testing.T) {
 	w := newWorld(t)
 	w.currentSession(t, "api", session.Archived)
 	key := w.mustHear(t, "hi")
+	m := w.sender.last(t)
 	w.sessions.queue = func(uuid.UUID, string) error { return errDisk }
-	require.ErrorIs(t, w.tap(t, alice, "rns:"+key), errDisk)
+	require.ErrorIs(t, w.tapShown(t, alice, m, i18n.ButtonResumeAndSend), errDisk)
 	assert.Equal(t, inbox.Asked, w.entryState(key))
 	w.sessions.queue = nil
-	require.NoError(t, w.tap(t, alice, "rns:"+key))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonResumeAndSend))
 	assert.Equal(t, inbox.Held, w.entryState(key))
-	require.NoError(t, w.tap(t, alice, "rns:999"))
+	require.NoError(t, w.entries.Finish(key))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonResumeAndSend))
 	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton))
 }
 
@@ -367,7 +369,7 @@ func TestResumeAndSendToASessionThatIsBack(t *testing.T) {
 	r := w.currentSession(t, "api", session.Archived)
 	key := w.mustHear(t, "hi")
 	w.records.change(r.ID, func(r *session.Record) { r.State = session.Running })
-	require.NoError(t, w.tap(t, alice, "rns:"+key))
+	require.NoError(t, w.tapShown(t, alice, w.sender.last(t), i18n.ButtonResumeAndSend))
 	assert.Equal(t, []string{"keep " + key + " for " + r.ID.String()}, w.sessions.done())
 }
 
@@ -378,6 +380,6 @@ func TestP4_AnAgedPromptOfASessionThatIsOverOffersBoth(t *testing.T) {
 	r := w.session(t, "api", session.Lost)
 	e := w.prompt(t, r, "old text", inbox.Held)
 	require.NoError(t, w.AskAged(t.Context(), time.Hour))
-	assert.Equal(t, []string{"rns:" + e.Key, "old:drop:" + e.Key}, data(w.sender.last(t)))
+	assert.Equal(t, w.wordsOf(i18n.ButtonResumeAndSend, i18n.ButtonDrop), words(w.sender.last(t)))
 	assert.Equal(t, inbox.Asked, w.entryState(e.Key))
 }

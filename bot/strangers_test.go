@@ -27,6 +27,7 @@ func TestP9_NothingOfAStrangerIsHeard(t *testing.T) {
 			w := newWorld(t)
 			r := w.currentSession(t, "api", session.Running)
 			require.NoError(t, w.Chats.SetCurrent(session.Conversation{ChatID: tt.chat.ID}, r.ID))
+			list := w.heardShown(t, "/list")
 			before, err := os.ReadDir(w.dir)
 			require.NoError(t, err)
 			from := &models.User{ID: tt.from}
@@ -41,7 +42,9 @@ func TestP9_NothingOfAStrangerIsHeard(t *testing.T) {
 				edited := m
 				require.NoError(t, w.Handle(t.Context(), inbox.UpdateKey(int64(100+n)), &models.Update{EditedMessage: &edited}))
 			}
-			require.NoError(t, w.Handle(t.Context(), "1", tapOn(tt.from, &models.Message{ID: 5, Chat: tt.chat}, "cur:"+ref(r.ID))))
+			on := asTelegram(list)
+			on.Chat = tt.chat
+			require.NoError(t, w.Handle(t.Context(), "1", tapOn(tt.from, on, spots(list)[0].button.Data)))
 			old := &models.InaccessibleMessage{Chat: tt.chat, MessageID: 5}
 			require.NoError(t, w.Handle(t.Context(), "1", &models.Update{CallbackQuery: &models.CallbackQuery{ID: "q", From: *from,
 				Message: models.MaybeInaccessibleMessage{InaccessibleMessage: old}}}))

@@ -1,9 +1,9 @@
 package bot
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -40,18 +40,22 @@ func (w *world) stranded(t *testing.T, why error) (key string) {
 }
 
 func TestP4_APromptThatTheDiskLeftInNoQueueIsQueuedLater(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	key := w.stranded(t, errDisk)
-	w.sessions.queue = func(uuid.UUID, string) error { return errDisk }
-	assert.False(t, w.unqueued.work(t.Context()))
-	w.sessions.queue = nil
-	assert.True(t, w.unqueued.work(t.Context()))
-	queued := "queue " + key + " for " + r.ID.String()
-	assert.Equal(t, []string{queued, queued}, w.sessions.done())
-	assert.True(t, w.unqueued.work(t.Context()), "and then no more")
-	assert.Len(t, w.sessions.done(), 2)
-	assert.Empty(t, w.sender.texts())
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		r := w.currentSession(t, "api", session.Running)
+		key := w.stranded(t, errDisk)
+		w.sessions.queue = func(uuid.UUID, string) error { return errDisk }
+		w.settled(t)
+		queued := "queue " + key + " for " + r.ID.String()
+		assert.Contains(t, w.sessions.done(), queued)
+		w.sessions.forget()
+		w.sessions.queue = nil
+		w.settled(t)
+		assert.Equal(t, []string{queued}, w.sessions.done())
+		w.settled(t)
+		assert.Len(t, w.sessions.done(), 1, "and then no more")
+		assert.Empty(t, w.sender.texts())
+	})
 }
 
 // It is tried until it succeeds, without anybody asking for it.
@@ -59,8 +63,6 @@ func TestP4_WhatIsInNoQueueIsTriedAgainAndAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.currentSession(t, "api", session.Running)
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
 		tries, queued := 0, make(chan struct{})
 		w.stranded(t, errDisk)
 		w.sessions.queue = func(uuid.UUID, string) error {
@@ -70,10 +72,9 @@ func TestP4_WhatIsInNoQueueIsTriedAgainAndAgain(t *testing.T) {
 			close(queued)
 			return nil
 		}
-		go func() { assert.NoError(t, w.unqueued.Run(ctx)) }()
+		stop := w.running(t)
 		<-queued
-		cancel()
-		synctest.Wait()
+		require.NoError(t, stop())
 		assert.Equal(t, 5, tries)
 	})
 }
@@ -108,13 +109,18 @@ func TestP4_WhatIsInNoQueueIsTold(t *testing.T) {
 		}, "", func(*world) []string { return nil }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.currentSession(t, "api", session.Running)
-			key := w.stranded(t, errDisk)
-			tt.change(w, r, key)
-			assert.True(t, w.unqueued.work(t.Context()))
-			assert.Equal(t, tt.state, w.entryState(key))
-			assert.Equal(t, tt.told(w), w.sender.texts())
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				r := w.currentSession(t, "api", session.Running)
+				key := w.stranded(t, errDisk)
+				tt.change(w, r, key)
+				w.settled(t)
+				assert.Equal(t, tt.state, w.entryState(key))
+				assert.Equal(t, tt.told(w), w.sender.texts())
+				tries := len(w.sessions.done())
+				w.settled(t)
+				assert.Len(t, w.sessions.done(), tries, "and then no more")
+			})
 		})
 	}
 }
@@ -146,19 +152,25 @@ func TestP4_ATapThatTheDiskCutShortIsFinishedLater(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		state session.State
-		tap   string
-	}{{"send", session.Running, "old:send:"}, {"resume and send", session.Archived, "rns:"}} {
+		word  i18n.Key
+	}{{"send", session.Running, i18n.ButtonSend}, {"resume and send", session.Archived, i18n.ButtonResumeAndSend}} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.currentSession(t, "api", tt.state)
-			e := w.prompt(t, r, "old text", inbox.Asked)
-			mended := w.fullDisk(errDisk)
-			require.ErrorIs(t, w.tap(t, alice, tt.tap+e.Key), errDisk)
-			require.Equal(t, inbox.Held, w.entryState(e.Key))
-			mended()
-			w.sessions.lines = nil
-			assert.True(t, w.unqueued.work(t.Context()))
-			assert.Equal(t, []string{"queue " + e.Key + " for " + r.ID.String()}, w.sessions.done())
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				r := w.currentSession(t, "api", tt.state)
+				e := w.prompt(t, r, "old text", inbox.Held)
+				require.NoError(t, w.AskAged(t.Context(), time.Hour))
+				mended := w.fullDisk(errDisk)
+				require.ErrorIs(t, w.tapShown(t, alice, w.sender.last(t), tt.word), errDisk)
+				require.Equal(t, inbox.Held, w.entryState(e.Key))
+				mended()
+				w.sessions.forget()
+				queued := []string{"queue " + e.Key + " for " + r.ID.String()}
+				w.settled(t)
+				assert.Equal(t, queued, w.sessions.done())
+				w.settled(t)
+				assert.Equal(t, queued, w.sessions.done(), "and then no more")
+			})
 		})
 	}
 }

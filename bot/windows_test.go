@@ -2,6 +2,7 @@ package bot
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,14 +78,21 @@ func TestP2_OnlyWhatIsProvenCanBeArchived(t *testing.T) {
 			head := []string{w.word(i18n.ListEmpty), "", "1 window belongs to no session; I leave it alone:"}
 			assert.Equal(t, lines(append(head, tt.says...)...), m.Text.Text)
 			assert.Equal(t, tt.words, words(m))
-			mark := windowMark(tt.window)
-			for _, verb := range []string{"wad", "war", "wyes"} { // a button that somebody has made up
-				if !canAdopt(tt.window) {
-					require.NoError(t, w.tap(t, alice, fmt.Sprintf("%s:@21:%s:l:7", verb, mark)))
-				}
-			}
 			assert.Empty(t, w.sessions.done())
 			assert.Len(t, w.sender.texts(), 1)
+			if slices.Equal(tt.words, []string{"Ignore"}) { // the buttons of what could be archived before
+				w = newWorld(t)
+				old := w.unbound(t, agentWindow(t, "@21", 4123))
+				require.NoError(t, w.tapShown(t, alice, old, i18n.ButtonArchive))
+				asked := w.quietly(t)
+				w.windows.all = []lifecycle.Window{tt.window}
+				require.NoError(t, w.tapShown(t, alice, old, i18n.ButtonAdopt))
+				require.NoError(t, w.tapShown(t, alice, old, i18n.ButtonArchive))
+				assert.Empty(t, w.sender.texts(), "the list is drawn again")
+				require.NoError(t, w.tapShown(t, alice, asked, i18n.ButtonYesArchive))
+				assert.Len(t, w.sender.texts(), 1, "the window is shown as it is")
+				assert.Empty(t, w.sessions.done())
+			}
 		})
 	}
 }
@@ -119,7 +127,7 @@ func TestAdoptAWindow(t *testing.T) {
 	var asked lifecycle.AdoptRequest
 	w.sessions.adopt, w.sessions.shell = func(q lifecycle.AdoptRequest) error { asked = q; w.windows.all = nil; return nil }, 99
 	w.again()
-	require.NoError(t, w.tap(t, bob, dataOf(t, w, m, i18n.ButtonAdopt)), "any allowed person may, after a restart too")
+	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonAdopt), "any allowed person may, after a restart too")
 	assert.Equal(t, lifecycle.AdoptRequest{Agent: desk(4123).Identity, Claude: theirs, Asked: true, Conversation: atAlice, Owner: bob,
 		Rule: "chat.adopt", Why: "asked for by 8"}, asked)
 	assert.Equal(t, "mine is a session now: I type into the window where you run it (mine), and never close it. "+
@@ -164,7 +172,7 @@ func TestAWindowsConversationHasAnOwner(t *testing.T) {
 			m := w.unbound(t, agentWindow(t, "@21", 4123))
 			var asked *lifecycle.AdoptRequest
 			w.sessions.adopt = func(q lifecycle.AdoptRequest) error { asked = &q; return nil }
-			require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonAdopt)))
+			require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))
 			if tt.says != nil {
 				assert.Nil(t, asked)
 				assert.Contains(t, w.sender.done(), "answer query: "+tt.says(w))
@@ -185,7 +193,7 @@ func TestAWindowOutsideOfTheRootsIsNotAdopted(t *testing.T) {
 	w := newWorld(t)
 	w.Roots = []string{"/srv"}
 	m := w.unbound(t, agentWindow(t, "@21", 4123))
-	require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonAdopt)))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))
 	assert.Equal(t, w.outsideRoots("/home/alice/proj"), w.sender.last(t).Text.Text)
 	assert.Empty(t, w.sessions.done())
 }
@@ -208,19 +216,18 @@ func TestP2_ArchiveAWindowShowsFirstWhatEnds(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			m := w.unbound(t, tt.window)
-			require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonArchive)))
+			require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonArchive))
 			asked := w.sender.last(t)
 			assert.Equal(t, lines(tt.says...), asked.Text.Text)
 			assert.Equal(t, []string{"Yes, archive", "Cancel"}, words(asked))
 			assert.Empty(t, w.sessions.done(), "nothing is done yet")
 
 			w.again()
-			yes := dataOf(t, w, asked, i18n.ButtonYesArchive)
-			require.NoError(t, w.tap(t, bob, yes))
+			require.NoError(t, w.tapShown(t, bob, asked, i18n.ButtonYesArchive))
 			assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.NotForYou), "only who asked may")
 			assert.Empty(t, w.sessions.done())
 
-			require.NoError(t, w.tap(t, alice, yes))
+			require.NoError(t, w.tapShown(t, alice, asked, i18n.ButtonYesArchive))
 			done := w.sessions.done()
 			require.Len(t, done, 2)
 			assert.Equal(t, "adopt 4123@41230 from "+uuid.Nil.String(), done[0])
@@ -238,9 +245,9 @@ func TestP4_AnArchivedWindowTakesNoSessionOver(t *testing.T) {
 	r := w.session(t, "api", session.Archived)
 	w.records.change(r.ID, func(r *session.Record) { r.ClaudeSessionID, r.Conversation = theirs, inGroup })
 	m := w.unbound(t, agentWindow(t, "@21", 4123))
-	require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonArchive)))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonArchive))
 	w.sessions.archive = func(uuid.UUID) error { return lifecycle.ErrEvidence }
-	require.NoError(t, w.tap(t, alice, dataOf(t, w, w.sender.last(t), i18n.ButtonYesArchive)))
+	require.NoError(t, w.tapShown(t, alice, w.sender.last(t), i18n.ButtonYesArchive))
 	assert.Equal(t, r.ID, w.Successor(w.record(t, r.ID)).ID)
 	done := w.sessions.done()
 	require.Len(t, done, 2)
@@ -262,13 +269,13 @@ func TestP2_AChangedWindowIsDrawnAgain(t *testing.T) {
 			w := newWorld(t)
 			m := w.unbound(t, agentWindow(t, "@21", 4123))
 			w.windows.all = now
-			require.NoError(t, w.tapIn(t, alice, atAlice, m, dataOf(t, w, m, word)))
+			require.NoError(t, w.tapShown(t, alice, m, word))
 			assert.Empty(t, w.sessions.done())
 			assert.Len(t, w.windows.all, len(now), "nothing is ignored")
 			assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.WritersChanged), name)
 			text, buttons := w.listText(t.Context(), atAlice)
 			assert.Equal(t, text, w.sender.lastEdit(t).Text, name)
-			assert.Equal(t, buttons, w.sender.lastEdit(t).Buttons)
+			assert.Equal(t, faces(buttons), faces(w.sender.lastEdit(t).Buttons))
 		}
 	}
 }
@@ -276,10 +283,10 @@ func TestP2_AChangedWindowIsDrawnAgain(t *testing.T) {
 func TestP2_AnArchiveIsNotConfirmedForAnother(t *testing.T) {
 	w := newWorld(t)
 	m := w.unbound(t, agentWindow(t, "@21", 4123))
-	require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonArchive)))
-	yes := dataOf(t, w, w.sender.last(t), i18n.ButtonYesArchive)
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonArchive))
+	asked := w.sender.last(t)
 	w.windows.all = []lifecycle.Window{agentWindow(t, "@21", 5000)}
-	require.NoError(t, w.tap(t, alice, yes))
+	require.NoError(t, w.tapShown(t, alice, asked, i18n.ButtonYesArchive))
 	assert.Empty(t, w.sessions.done())
 	assert.Equal(t, 1, w.sender.spent, "the question is over")
 	assert.Contains(t, w.sender.last(t).Text.Text, "pid 5000", "and the window is shown as it is")
@@ -292,18 +299,18 @@ func TestAWindowInAReportLosesOnlyItsButtons(t *testing.T) {
 	w.windows.all = []lifecycle.Window{agentWindow(t, "@21", 4123), shellWindow(t, "@22")}
 	rep := w.recoveredMessage(t)
 	assert.Equal(t, []string{"Resume", "Adopt @21", "Archive @21", "Ignore @21", "Ignore @22"}, words(rep))
-	require.NoError(t, w.tapIn(t, alice, atAlice, rep, data(rep)[4]))
+	require.NoError(t, w.tapShown(t, alice, rep, "Ignore @22"))
 	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.WindowIgnored, i18n.Args{"Window": "@22 mine"}))
-	assert.Equal(t, rep.Buttons[:2], w.sender.buttons, "with their colours")
+	assert.Equal(t, faces(rep.Buttons[:2]), faces(w.sender.buttons), "with their colours")
 	assert.Len(t, w.windows.all, 1)
 
 	w.windows.all = []lifecycle.Window{agentWindow(t, "@21", 5000)} // changed
-	require.NoError(t, w.tapIn(t, alice, atAlice, rep, data(rep)[1]))
+	require.NoError(t, w.tapShown(t, alice, rep, "Adopt @21"))
 	assert.Empty(t, w.sessions.done()[1:])
-	assert.Equal(t, [][]outbox.Button{rep.Buttons[0], rep.Buttons[2]}, w.sender.buttons)
+	assert.Equal(t, faces([][]outbox.Button{rep.Buttons[0], rep.Buttons[2]}), faces(w.sender.buttons))
 	anew := w.sender.last(t)
 	assert.Equal(t, []string{"Adopt", "Archive", "Ignore"}, words(anew))
-	require.NoError(t, w.tapIn(t, alice, atAlice, anew, data(anew)[0]))
+	require.NoError(t, w.tapShown(t, alice, anew, i18n.ButtonAdopt))
 	assert.Equal(t, "adopt 5000@50000 from "+uuid.Nil.String(), w.sessions.done()[1])
 	assert.Empty(t, w.sender.edited, "a report keeps its text")
 	assert.Equal(t, session.Lost, w.record(t, r.ID).State)
@@ -328,13 +335,13 @@ func TestAWindowThatCannotBeTakenIsExplained(t *testing.T) {
 			for _, word := range []i18n.Key{i18n.ButtonAdopt, i18n.ButtonArchive} {
 				w := newWorld(t)
 				m := w.unbound(t, agentWindow(t, "@21", 4123))
-				data := dataOf(t, w, m, word)
+				button := w.spot(t, m, word)
 				if word == i18n.ButtonArchive {
-					require.NoError(t, w.tap(t, alice, data))
-					data = dataOf(t, w, w.sender.last(t), i18n.ButtonYesArchive)
+					require.NoError(t, w.tapSpot(t, alice, button))
+					button = w.spot(t, w.sender.last(t), i18n.ButtonYesArchive)
 				}
 				w.sessions.adopt = func(lifecycle.AdoptRequest) error { return deep(tt.err) }
-				err := w.tap(t, alice, data)
+				err := w.tapSpot(t, alice, button)
 				assert.Len(t, w.sessions.done(), 1, "nothing is archived")
 				if tt.want == "" {
 					assert.ErrorIs(t, err, errDisk, "the person is told that it failed")
@@ -348,7 +355,7 @@ func TestAWindowThatCannotBeTakenIsExplained(t *testing.T) {
 	w := newWorld(t)
 	m := w.unbound(t, agentWindow(t, "@21", 4123))
 	w.windows.err = errTable
-	require.NoError(t, w.tap(t, alice, data(m)[0]))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))
 	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.WindowsUnknown))
 	assert.Empty(t, w.sessions.done())
 }
@@ -356,15 +363,13 @@ func TestAWindowThatCannotBeTakenIsExplained(t *testing.T) {
 func TestP9_StrangersTouchNoWindow(t *testing.T) {
 	w := newWorld(t)
 	m := w.unbound(t, agentWindow(t, "@21", 4123))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonArchive))
+	asked := w.sender.last(t)
 	said := len(w.sender.done())
-	for _, d := range append(data(m), "wyes:@21:"+windowMark(w.windows.all[0])+":q:13") {
-		require.NoError(t, w.tapIn(t, eve, atAlice, m, d))
+	for _, s := range spots(m, asked) {
+		require.NoError(t, w.tapSpot(t, eve, s))
 	}
 	assert.Len(t, w.sender.done(), said, "strangers get silence")
 	assert.Empty(t, w.sessions.done())
 	assert.Len(t, w.windows.all, 1)
-	for _, bad := range []string{"wad", "wad:@21", "wad:@21:x", "wad::x:l", "wyes:@21:" + windowMark(w.windows.all[0]) + ":q"} {
-		require.NoError(t, w.tap(t, alice, bad))
-	}
-	assert.Empty(t, w.sessions.done())
 }

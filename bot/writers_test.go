@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
@@ -84,27 +83,10 @@ func (w *world) told(t *testing.T, k scene, all ...lifecycle.Writer) (session.Re
 	return r, w.sender.last(t)
 }
 
-// dataOf is the data of the button with this word.
-func dataOf(t *testing.T, w *world, m outbox.Message, word i18n.Key) string {
+// ghostShown is the message that these write the conversation of a session that is over.
+func (w *world) ghostShown(t *testing.T, r session.Record, all ...lifecycle.Writer) outbox.Message {
 	t.Helper()
-	for _, row := range m.Buttons {
-		for _, b := range row {
-			if b.Text == w.word(word) {
-				return b.Data
-			}
-		}
-	}
-	require.Fail(t, "there is no such button", "%s in %v", word, m.Buttons)
-	return ""
-}
-
-func verbs(m outbox.Message) []string {
-	var all []string
-	for _, d := range data(m) {
-		verb, _, _ := strings.Cut(d, ":")
-		all = append(all, verb)
-	}
-	return all
+	return w.shown(t, lifecycle.Note{Kind: lifecycle.NoteGhost, Session: r, Writers: all})
 }
 
 func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
@@ -117,57 +99,57 @@ func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
 		scene   scene
 		writers []lifecycle.Writer
 		want    []string
-		verbs   []string
+		words   []i18n.Key
 	}{
 		{"a resume is refused", refused, []lifecycle.Writer{desk(4123)},
 			[]string{"api is open elsewhere, so I did not bring it back:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
 				"Take over ends it there and brings api back here. Fork instead starts a new session here with a copy."},
-			[]string{"rsh", "ras", "rfk", "no"}},
+			[]i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"refused, nobody can tell", refused, []lifecycle.Writer{desk(4123), unsure(99)},
 			[]string{"api is open elsewhere, so I did not bring it back:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
 				"• claude, pid 99, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
 				"I cannot end it; Show says why. Fork instead starts a new session here with a copy."},
-			[]string{"rsh", "rfk", "no"}},
+			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"refused, and nothing is sure", refused, []lifecycle.Writer{unsure(98), unsure(99)},
 			[]string{"api may be open elsewhere, so I did not bring it back:",
 				"• claude, pid 98, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
 				"• claude, pid 99, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
 				"I cannot end it; Show says why. Fork instead starts a new session here with a copy."},
-			[]string{"rsh", "rfk", "no"}},
+			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"refused, another session's agent", refused, []lifecycle.Writer{agentOf(5, "web")},
 			[]string{"api is open elsewhere, so I did not bring it back:", "• claude, pid 5, 2 h, pts/3, in session web, ~/proj",
 				"I cannot end it; Show says why. Fork instead starts a new session here with a copy."},
-			[]string{"rsh", "rfk", "no"}},
+			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"a second writer", second, []lifecycle.Writer{desk(4123)},
 			[]string{"⚠ Somebody else writes api now. Two writers split the conversation:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
 				"Take over ends the other one and nothing else. Fork instead goes on here in a copy and leaves api to the other one."},
-			[]string{"ssh", "sas", "sfk", "sno"}},
+			[]i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"a second writer that is protected", second, []lifecycle.Writer{tmuxed},
 			[]string{"⚠ Somebody else writes api now. Two writers split the conversation:", "• claude, pid 8, 2 h, pts/3, ~/proj",
 				"I cannot end it; Show says why. Fork instead goes on here in a copy and leaves api to the other one."},
-			[]string{"ssh", "sfk", "sno"}},
+			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"a ghost elsewhere", ghost, []lifecycle.Writer{odd},
 			[]string{"api is archived, but its conversation goes on:", "• pid 7, pts/3, /srv/a·b·c",
 				"Stop it ends it there. I cannot adopt it: it runs outside of my tmux server, or in the background."},
-			[]string{"gas", "gsh"}},
+			[]i18n.Key{i18n.ButtonStopIt, i18n.ButtonShow}},
 		{"a ghost in our tmux", ghost, []lifecycle.Writer{inWindow(t, 4123)},
 			[]string{"api is archived, but its conversation goes on:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
 				"Stop it ends it there. Adopt goes on from here in the window where it runs."},
-			[]string{"gas", "gad", "gsh"}},
+			[]i18n.Key{i18n.ButtonStopIt, i18n.ButtonAdopt, i18n.ButtonShow}},
 		{"two ghosts", ghost, []lifecycle.Writer{inWindow(t, 1), inWindow(t, 2)},
 			[]string{"api is archived, but its conversation goes on:", "• claude, pid 1, 2 h, pts/3, ~/proj", "• claude, pid 2, 2 h, pts/3, ~/proj",
 				"Stop it ends it there. I can adopt only one, and several write."},
-			[]string{"gas", "gsh"}},
+			[]i18n.Key{i18n.ButtonStopIt, i18n.ButtonShow}},
 		{"a ghost that is another session's agent", ghost, []lifecycle.Writer{agentOf(5, "web")},
 			[]string{"api is archived, but its conversation goes on:", "• claude, pid 5, 2 h, pts/3, in session web, ~/proj",
 				"I cannot end it; Show says why."},
-			[]string{"gsh"}},
+			[]i18n.Key{i18n.ButtonShow}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			_, m := w.told(t, tt.scene, tt.writers...)
 			assert.Equal(t, lines(tt.want...), m.Text.Text)
-			assert.Equal(t, tt.verbs, verbs(m))
+			assert.Equal(t, w.wordsOf(tt.words...), words(m))
 			for _, row := range m.Buttons {
 				assert.LessOrEqual(t, len(row), 2)
 			}
@@ -180,11 +162,14 @@ func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
 func TestP3_AGhostOfWhatIsNotCleanPromisesNothing(t *testing.T) {
 	for _, all := range [][]lifecycle.Writer{{inWindow(t, 1)}, {desk(1)}, {desk(1), desk(2)}} {
 		w := newWorld(t)
-		r := w.session(t, "api", session.CleanupFailed)
+		r := w.session(t, "api", session.Archived)
+		old := w.ghostShown(t, r, inWindow(t, 1))
+		w.records.change(r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
+		r = w.record(t, r.ID)
 		w.write(all...)
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteGhost, Session: r, Writers: all}))
 		m := w.sender.last(t)
-		assert.Equal(t, []string{"gas", "gsh"}, verbs(m))
+		assert.Equal(t, w.wordsOf(i18n.ButtonStopIt, i18n.ButtonShow), words(m))
 		assert.True(t, strings.HasSuffix(m.Text.Text, "\nStop it ends it there."), m.Text.Text)
 
 		w.takeOver(t, m, i18n.ButtonStopIt)
@@ -192,8 +177,7 @@ func TestP3_AGhostOfWhatIsNotCleanPromisesNothing(t *testing.T) {
 		assert.Equal(t, w.word(i18n.StopOnlyConfirm, i18n.Args{"Processes": w.writerNames(all)}), question)
 		assert.NotContains(t, question, "/resume")
 
-		old := fmt.Sprintf("gad:%s:%s", ref(r.ID), writersMark(identities(all)))
-		require.NoError(t, w.tap(t, alice, old), "a button from before the cleanup failed")
+		require.NoError(t, w.tapShown(t, alice, old, i18n.ButtonAdopt), "a button from before the cleanup failed")
 		assert.Empty(t, w.sessions.done())
 		assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.WritersChanged))
 	}
@@ -214,7 +198,7 @@ func TestP1_ShowTellsAllThatIsKnown(t *testing.T) {
 			w := newWorld(t)
 			_, m := w.told(t, k, desk(1), protected, agentOf(3, "web"), unsure(4))
 			w.again()
-			require.NoError(t, w.tap(t, bob, dataOf(t, w, m, i18n.ButtonShow)), "any allowed person may, after a restart too")
+			require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonShow), "any allowed person may, after a restart too")
 			shown := w.sender.lastEdit(t)
 			assert.Contains(t, w.sender.done(), "answer query: ")
 			body := shown.Text.Text[strings.Index(shown.Text.Text, "\n")+1:]
@@ -226,10 +210,7 @@ func TestP1_ShowTellsAllThatIsKnown(t *testing.T) {
 				"• claude, pid 4, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
 				"   Recognised by signs that contradict each other or cannot be read.",
 				"   I cannot end it: nobody can tell what it writes."), strings.Join(strings.Split(body, "\n")[:12], "\n"))
-			if k != refused { // there the asker is in a button
-				assert.Equal(t, m.Buttons, shown.Buttons, "the buttons stay")
-			}
-			assert.Equal(t, verbs(m), verbs(shown))
+			assert.Equal(t, faces(m.Buttons), faces(shown.Buttons), "the buttons stay")
 			assert.Equal(t, 5, len(shown.Text.Entities), "directories and the command are code")
 			assert.Empty(t, slices.DeleteFunc(w.sessions.done(), func(s string) bool { return strings.HasPrefix(s, "restore") }))
 		})
@@ -246,10 +227,10 @@ func TestManyWritersFitOneMessage(t *testing.T) {
 	}
 	_, m := w.told(t, ghost, all...)
 	assert.Contains(t, m.Text.Text, "and 44 more")
-	require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonShow)))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonShow))
 	shown := w.sender.lastEdit(t)
 	assert.LessOrEqual(t, shown.Text.Length(), limit)
-	assert.Equal(t, data(m), data(shown))
+	assert.Equal(t, faces(m.Buttons), faces(shown.Buttons))
 }
 
 // What a name holds must not become a template, an entity or another button.
@@ -266,58 +247,12 @@ func TestNamesWithFormatCharacters(t *testing.T) {
 		for _, e := range m.Text.Entities {
 			assert.Equal(t, "code", string(e.Type), "%q: only directories stand out", name)
 		}
-		require.NoError(t, w.tap(t, alice, dataOf(t, w, m, i18n.ButtonTakeOver)))
+		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonTakeOver))
 		question := w.sender.last(t)
 		assert.Contains(t, question.Text.Text, name)
-		require.NoError(t, w.tap(t, alice, data(question)[0]))
+		require.NoError(t, w.tapShown(t, alice, question, i18n.ButtonTakeOver))
 		assert.Contains(t, w.sessions.done(), fmt.Sprintf("end %v of %s", []process.Identity{desk(4123).Identity}, r.ID))
 	}
-}
-
-func TestHashesTellWritersApart(t *testing.T) {
-	a, c := process.Identity{PID: 1, Start: 2, Boot: "x"}, process.Identity{PID: 3, Start: 4, Boot: "x"}
-	mark := writersMark([]process.Identity{a, c})
-	assert.Equal(t, mark, writersMark([]process.Identity{c, a}), "in any order")
-	assert.Len(t, mark, 8)
-	seen := map[string]bool{mark: true}
-	for _, other := range [][]process.Identity{nil, {a}, {c}, {a, a}, {a, c, c},
-		{{PID: 1, Start: 3, Boot: "x"}, c}, {{PID: 1, Start: 2, Boot: "y"}, c}, {{PID: 2, Start: 2, Boot: "x"}, c}} {
-		other := writersMark(other)
-		assert.False(t, seen[other])
-		seen[other] = true
-	}
-}
-
-func TestWishesReadBack(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Archived)
-	other := w.session(t, "web", session.Running)
-	for _, q := range []wish{{session: r.ID}, {session: r.ID, dir: other.Dir}, {session: r.ID, dir: w.home},
-		{session: r.ID, damaged: lifecycle.UseCopy}, {session: r.ID, dir: other.Dir, damaged: lifecycle.UseAsItIs}} {
-		got, found, ok := w.wished(chat.Tap{To: atAlice, Args: []string{q.data(), "x"}})
-		require.True(t, ok, q.data())
-		assert.Equal(t, q, got)
-		assert.Equal(t, r.ID, found.ID)
-		assert.LessOrEqual(t, len(q.data()), 31)
-	}
-	for _, bad := range []string{"", ".", "x", ref(uuid.New()), ref(r.ID) + ".x", ref(r.ID) + "..x", ref(r.ID) + "..c.", ref(r.ID) + "=",
-		ref(r.ID)[:21], strings.ToUpper(r.ID.String()), "{" + r.ID.String() + "}", "urn:uuid:" + r.ID.String()} {
-		_, _, ok := w.wished(chat.Tap{To: atAlice, Args: []string{bad}})
-		assert.False(t, ok, bad)
-	}
-	_, _, ok := w.wished(chat.Tap{})
-	assert.False(t, ok)
-}
-
-func FuzzParseRef(f *testing.F) {
-	f.Add("AAAAAAAAAAAAAAAAAAAAAA")
-	f.Add("000000000000000000000\rA")
-	f.Add(uuid.NewString())
-	f.Fuzz(func(t *testing.T, text string) {
-		if id, ok := parseRef(text); ok {
-			assert.Contains(t, []string{ref(id), id.String()}, text, "one spelling each")
-		}
-	})
 }
 
 func TestP6_AStartThatIsNotSureIsExplained(t *testing.T) {
