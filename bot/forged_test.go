@@ -160,7 +160,7 @@ func TestWishesReadBack(t *testing.T) {
 	other := w.session(t, "web", session.Running)
 	for _, q := range []wish{{session: r.ID}, {session: r.ID, dir: other.Dir}, {session: r.ID, dir: w.home},
 		{session: r.ID, damaged: lifecycle.UseCopy}, {session: r.ID, dir: other.Dir, damaged: lifecycle.UseAsItIs}} {
-		got, found, ok := w.wished(tapEvent{to: atAlice, args: []string{q.data(), "x"}})
+		got, found, ok := w.wished(chat.Tap{To: atAlice, Args: []string{q.data(), "x"}})
 		require.True(t, ok, q.data())
 		assert.Equal(t, q, got)
 		assert.Equal(t, r.ID, found.ID)
@@ -168,7 +168,7 @@ func TestWishesReadBack(t *testing.T) {
 	}
 	for _, bad := range []string{"", ".", "x", ref(uuid.New()), ref(r.ID) + ".x", ref(r.ID) + "..x", ref(r.ID) + "..c.", ref(r.ID) + "=",
 		ref(r.ID)[:21], strings.ToUpper(r.ID.String()), "{" + r.ID.String() + "}", "urn:uuid:" + r.ID.String()} {
-		_, _, ok := w.wished(tapEvent{to: atAlice, args: []string{bad}})
+		_, _, ok := w.wished(chat.Tap{To: atAlice, Args: []string{bad}})
 		assert.False(t, ok, bad)
 	}
 	_, _, ok := w.wished(chat.Tap{})
