@@ -106,7 +106,7 @@ func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
 			posted := len(w.sender.texts())
 			require.NoError(t, w.tapShown(t, alice, asked, takeWord(k)), "a double tap")
 			assert.Equal(t, want, w.doing(r))
-			assert.Len(t, w.sender.texts(), posted)
+			assert.Equal(t, []string{w.word(i18n.WritersChanged)}, w.sender.texts()[posted:])
 		})
 	}
 }
@@ -230,7 +230,7 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 					}
 				}
 				assert.Empty(t, w.doing(r))
-				assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.WritersChanged))
+				assert.Contains(t, w.sender.done(), "post "+w.word(i18n.WritersChanged))
 			})
 		}
 		t.Run(string(k)+": the same, but protected now", func(t *testing.T) {
@@ -287,7 +287,7 @@ func TestP6_WhereNobodyCanTellNothingIsDone(t *testing.T) {
 			if errors.Is(why, session.ErrNotFound) {
 				want = w.word(i18n.StaleButton)
 			}
-			assert.Contains(t, w.sender.done(), "answer query: "+want)
+			assert.Contains(t, w.sender.done(), "post "+want)
 		}
 	}
 }
@@ -454,11 +454,11 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 			w.sessions.adopt = func(lifecycle.AdoptRequest) error { return deep(tt.err) }
 			err := w.tapShown(t, alice, m, i18n.ButtonAdopt)
 			if tt.want == "" {
-				assert.ErrorIs(t, err, errDisk, "the person is told that it failed")
+				w.toldOfError(t, err)
 				return
 			}
 			require.NoError(t, err)
-			assert.Contains(t, w.sender.done(), "answer query: "+w.named(tt.want, "api"))
+			assert.Contains(t, w.sender.done(), "post "+w.named(tt.want, "api"))
 			assert.Zero(t, w.sender.spent)
 		})
 	}
@@ -466,7 +466,7 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 	_, m := w.told(t, ghost, inWindow(t, 4123))
 	w.write(desk(4123)) // the same process, not in the foreground any more
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))
-	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.WritersChanged))
+	assert.Contains(t, w.sender.done(), "post "+w.word(i18n.WritersChanged))
 	w.write(inWindow(t, 4123))
 	w.Roots = []string{filepath.Join(w.home, "api")}
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/ask"
@@ -182,6 +183,14 @@ func (w *world) word(key i18n.Key, args ...i18n.Args) string { return w.words.Sa
 
 // named is the sentence with a session's name.
 func (w *world) named(key i18n.Key, name string) string { return w.word(key, i18n.Args{"Name": name}) }
+
+// toldOfError requires that a person was told in the chat that a tap failed: the tap itself had its
+// answer before.
+func (w *world) toldOfError(t *testing.T, err error) {
+	t.Helper()
+	require.NoError(t, err)
+	assert.Contains(t, w.sender.texts(), w.word(i18n.InternalError))
+}
 
 // silent requires that nothing at all was said or shown.
 func (w *world) silent(t *testing.T) {

@@ -353,7 +353,7 @@ func TestP4_APromptThatCannotBeQueuedStaysAsked(t *testing.T) {
 	key := w.mustHear(t, "hi")
 	m := w.sender.last(t)
 	w.sessions.queue = func(uuid.UUID, string) error { return errDisk }
-	require.ErrorIs(t, w.tapShown(t, alice, m, i18n.ButtonResumeAndSend), errDisk)
+	w.toldOfError(t, w.tapShown(t, alice, m, i18n.ButtonResumeAndSend))
 	assert.Equal(t, inbox.Asked, w.entryState(key))
 	w.sessions.queue = nil
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonResumeAndSend))

@@ -64,7 +64,7 @@ func TestAMessageThatIsGoneIsPassedOver(t *testing.T) {
 		w.sender.edit = func(outbox.Message) error { return fmt.Errorf("edit: %w", &outbox.Refused{Err: errors.New("gone")}) }
 		require.NoError(t, w.tap(t, alice, verb))
 		w.sender.edit = func(outbox.Message) error { return outbox.ErrClosed }
-		assert.ErrorIs(t, w.tap(t, alice, verb), outbox.ErrClosed)
+		w.toldOfError(t, w.tap(t, alice, verb))
 	}
 }
 
@@ -84,7 +84,7 @@ func TestTapCurrentSwitches(t *testing.T) {
 
 	w.sessions.move = func(uuid.UUID, session.Conversation) error { return errDisk }
 	w.records.change(web.ID, func(r *session.Record) { r.Conversation = inGroup })
-	assert.ErrorIs(t, w.tap(t, alice, "cur:"+web.ID.String()), errDisk)
+	w.toldOfError(t, w.tap(t, alice, "cur:"+web.ID.String()))
 }
 
 func TestTapCurrentOnAListThatIsGone(t *testing.T) {
@@ -146,7 +146,7 @@ func TestP4_ADecisionThatFailsLeavesTheButtons(t *testing.T) {
 				w.sessions.decide = func(uuid.UUID, string) error { return deep(tt.err) }
 				err := w.tap(t, alice, verb+":"+e.Key)
 				if errors.Is(tt.err, errDisk) {
-					assert.ErrorIs(t, err, errDisk)
+					w.toldOfError(t, err)
 				} else {
 					require.NoError(t, err)
 					assert.NotEmpty(t, w.sender.done())
@@ -340,7 +340,7 @@ func TestSendAnyway(t *testing.T) {
 		i18n.AlreadyEnded: lifecycle.ErrNoAgent, i18n.StaleButton: fs.ErrNotExist} {
 		w.sessions.decide = func(uuid.UUID, string) error { return deep(err) }
 		require.NoError(t, w.tap(t, bob, "any:"+e.Key))
-		assert.Contains(t, w.sender.done(), "answer query: "+w.named(want, "api"))
+		assert.Contains(t, w.sender.done(), "post "+w.named(want, "api"))
 	}
 	assert.Len(t, w.sender.edited, 1, "what was refused stays as it is")
 	assert.Equal(t, 1, w.sender.spent, "but what is over")

@@ -161,7 +161,7 @@ func TestP4_ATapThatTheDiskCutShortIsFinishedLater(t *testing.T) {
 				e := w.prompt(t, r, "old text", inbox.Held)
 				require.NoError(t, w.AskAged(t.Context(), time.Hour))
 				mended := w.fullDisk(errDisk)
-				require.ErrorIs(t, w.tapShown(t, alice, w.sender.last(t), tt.word), errDisk)
+				w.toldOfError(t, w.tapShown(t, alice, w.sender.last(t), tt.word))
 				require.Equal(t, inbox.Held, w.entryState(e.Key))
 				mended()
 				w.sessions.forget()

@@ -179,7 +179,7 @@ func TestP3_AGhostOfWhatIsNotCleanPromisesNothing(t *testing.T) {
 
 		require.NoError(t, w.tapShown(t, alice, old, i18n.ButtonAdopt), "a button from before the cleanup failed")
 		assert.Empty(t, w.sessions.done())
-		assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.WritersChanged))
+		assert.Contains(t, w.sender.done(), "post "+w.word(i18n.WritersChanged))
 	}
 }
 
