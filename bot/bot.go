@@ -168,7 +168,6 @@ type Bot struct {
 	taps     map[string]tap
 	words    i18n.Words
 	answers  *answers
-	files    fileOffers
 	asks     *asks
 	dialogs  *dialogMessages
 	heard    *heard

@@ -1,33 +1,27 @@
 package bot
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
-	"time"
 
 	"ccbot/bot/outbox"
-	"ccbot/internal/session"
 )
 
 // foundFile is an open file that may be sent. What was checked is its
 // descriptor, so nothing that happens to its name later matters.
 type foundFile struct {
 	*os.File
-	path   string // without links
-	info   fs.FileInfo
-	inside bool // it lies in the session's directory
+	path string // without links
+	info fs.FileInfo
 }
 
 // openFile opens a regular file of a size that can be sent. Links are followed
-// first, and where they lead decides whether it is inside. Files of ccbot's own
-// are refused, wherever they seem to lie.
+// first, and where they lead decides whether the file is inside. Files of ccbot's
+// own are refused, wherever they seem to lie.
 func (b *Bot) openFile(path, dir string) (foundFile, error) {
 	if !filepath.IsAbs(path) {
 		return foundFile{}, refuseFile("the path is not absolute")
@@ -66,29 +60,33 @@ func within(folder, path string) (rel string, ok bool) {
 	return rel, err == nil && filepath.IsLocal(rel)
 }
 
-// openInside opens a file through the session's directory, which a link that
-// has appeared by now cannot lead out of; one that lies elsewhere through its own
-// folder. A directory that is reached through a link counts as elsewhere: the
-// record has only its name, and an agent can make a link of it that leads to all
-// there is.
+// openInside opens a file through the session's folder, which a link that has
+// appeared by now cannot lead out of. A folder that is reached through a link gives
+// nothing: the record has only its name, and an agent can make a link of it that
+// leads to all there is.
 func openInside(dir, path string) (foundFile, error) {
 	base := filepath.Clean(dir)
-	rel, inside := within(base, path)
-	if inside = inside && withoutLinks(base); !inside {
-		base, rel = filepath.Dir(path), filepath.Base(path)
-	}
 	root, err := os.OpenRoot(base)
 	if err != nil {
 		return foundFile{}, fileReason(err)
 	}
 	defer root.Close()
-	f, err := openRegular(root, rel)
-	if err == nil && inside && !isRoot(root, base) {
-		return foundFile{}, errors.Join(refuseFile("the session's directory changed just now"), f.Close())
+	if !isRoot(root, base) {
+		return foundFile{}, refuseFile("the session's folder is reached through a link: nothing is sent from there")
 	}
-	f.path, f.inside = path, inside
+	rel, inside := within(base, path)
+	if !inside {
+		return foundFile{}, refuseFile(outsideFile)
+	}
+	f, err := openRegular(root, rel)
+	if err == nil && !isRoot(root, base) {
+		return foundFile{}, errors.Join(refuseFile("the session's folder changed just now"), f.Close())
+	}
+	f.path = path
 	return f, err
 }
+
+const outsideFile = "it lies outside of the session's folder: copy it into the folder first"
 
 // withoutLinks says that a folder is where its name says.
 func withoutLinks(dir string) bool {
@@ -182,87 +180,4 @@ func bytesText(n int64) string {
 		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
 	}
 	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-}
-
-// mark names an offer in its buttons: exactly this file, as it is now.
-func (o fileOffer) mark(info fs.FileInfo) string {
-	var device, inode any
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		device, inode = s.Dev, s.Ino
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %v %q %q %d %d %v %v", o.session, o.to, o.path, o.caption,
-		info.Size(), info.ModTime().UnixNano(), device, inode))
-	return base64.RawURLEncoding.EncodeToString(sum[:16])
-}
-
-// fileOffers are the open questions about files. The zero value has none.
-type fileOffers struct {
-	mu   sync.Mutex
-	open map[string]fileOffer
-}
-
-// put adds an offer; not fresh: it is open already.
-func (f *fileOffers) put(mark string, o fileOffer, now time.Time) (fresh bool, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.expireLocked(now)
-	if _, ok := f.open[mark]; ok {
-		return false, nil
-	}
-	n := 0
-	for _, other := range f.open {
-		if other.session == o.session {
-			n++
-		}
-	}
-	if n >= maxOffers {
-		return false, refuseFile("%d files wait for a person's answer already", n)
-	}
-	if f.open == nil {
-		f.open = make(map[string]fileOffer)
-	}
-	f.open[mark] = o
-	return true, nil
-}
-
-// offerState is what a tap finds of an offer.
-type offerState int
-
-const (
-	offerGone  offerState = iota // never made, answered, too old, or of before a restart
-	offerOpen                    // and now taken: it is for who has tapped first
-	offerTaken                   // its file is under way
-)
-
-// take takes an offer for an answer, in the conversation that it was made in.
-// Whoever gets it drops it when that is done.
-func (f *fileOffers) take(mark string, to session.Conversation, now time.Time) (fileOffer, offerState) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.expireLocked(now)
-	o, ok := f.open[mark]
-	switch {
-	case !ok || o.to != to:
-		return fileOffer{}, offerGone
-	case o.sending:
-		return fileOffer{}, offerTaken
-	}
-	o.sending = true
-	f.open[mark] = o
-	return o, offerOpen
-}
-
-// drop forgets an offer.
-func (f *fileOffers) drop(mark string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.open, mark)
-}
-
-func (f *fileOffers) expireLocked(now time.Time) {
-	for mark, o := range f.open {
-		if now.After(o.until) && !o.sending {
-			delete(f.open, mark)
-		}
-	}
 }

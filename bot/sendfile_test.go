@@ -11,15 +11,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
-	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/outbox"
-	"ccbot/bot/render"
-	"ccbot/i18n"
 	"ccbot/internal/session"
 )
 
@@ -109,9 +105,7 @@ func TestSendFile(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newFileWorld(t)
-			asked, err := d.SendFile(t.Context(), d.r.ID, d.inside(t, tt.file, "hello"), tt.caption)
-			require.NoError(t, err)
-			assert.False(t, asked)
+			require.NoError(t, d.SendFile(t.Context(), d.r.ID, d.inside(t, tt.file, "hello"), tt.caption))
 			assert.Equal(t, []string{tt.want}, d.sender.done())
 		})
 	}
@@ -119,79 +113,69 @@ func TestSendFile(t *testing.T) {
 		d := newFileWorld(t)
 		d.currentSession(t, "web", session.Running)
 		path := d.inside(t, "a.txt", "hello")
-		_, err := d.SendFile(t.Context(), d.r.ID, path, "look")
-		require.NoError(t, err)
-		_, err = d.SendFile(t.Context(), d.r.ID, path, strings.Repeat("x", 1024))
-		require.NoError(t, err, "a caption that fits alone is sent alone")
+		require.NoError(t, d.SendFile(t.Context(), d.r.ID, path, "look"))
+		require.NoError(t, d.SendFile(t.Context(), d.r.ID, path, strings.Repeat("x", 1024)), "a caption that fits alone is sent alone")
 		assert.Equal(t, []string{"file a.txt to 7: hello (api\nlook)",
 			"file a.txt to 7: hello (" + strings.Repeat("x", 1024) + ")"}, d.sender.done())
 	})
 }
 
-// TestP9_OnlyRegularFilesOfTheSessionAreSent: everything else is refused, and
-// what lies elsewhere asked about.
+// TestP9_OnlyRegularFilesOfTheSessionAreSent: everything else is refused.
 func TestP9_OnlyRegularFilesOfTheSessionAreSent(t *testing.T) {
 	tests := []struct {
-		name  string
-		make  func(t *testing.T, d *fileWorld, path string) string // gives the path to ask for
-		asked bool
-		why   string // of the refusal
+		name string
+		make func(t *testing.T, d *fileWorld, path string) string // gives the path to ask for
+		why  string                                               // of the refusal
 	}{
 		{"a FIFO", func(t *testing.T, _ *fileWorld, path string) string {
 			require.NoError(t, syscall.Mkfifo(path, 0o600))
 			return path
-		}, false, "it is not a regular file"},
-		{"a directory", func(_ *testing.T, d *fileWorld, _ string) string { return d.dir }, false, "it is not a regular file"},
-		{"a device", func(*testing.T, *fileWorld, string) string { return "/dev/zero" }, false, "it is not a regular file"},
+		}, "it is not a regular file"},
+		{"a directory", func(_ *testing.T, d *fileWorld, _ string) string { return d.dir }, "it is not a regular file"},
+		{"a device", func(*testing.T, *fileWorld, string) string { return "/dev/zero" }, outsideFile},
 		{"a link to a device", func(t *testing.T, _ *fileWorld, path string) string {
 			require.NoError(t, os.Symlink("/dev/zero", path))
 			return path
-		}, false, "it is not a regular file"},
-		{"empty", func(t *testing.T, d *fileWorld, _ string) string { return d.inside(t, "x", "") }, false, "it is empty"},
+		}, outsideFile},
+		{"empty", func(t *testing.T, d *fileWorld, _ string) string { return d.inside(t, "x", "") }, "it is empty"},
 		{"too large", func(t *testing.T, d *fileWorld, _ string) string {
 			path := d.inside(t, "x", "x")
 			require.NoError(t, os.Truncate(path, outbox.MaxFile+1))
 			return path
-		}, false, "it has 50.0 MB, and Telegram takes 50.0 MB"},
-		{"not there", func(_ *testing.T, _ *fileWorld, path string) string { return path }, false, "there is no such file"},
+		}, "it has 50.0 MB, and Telegram takes 50.0 MB"},
+		{"not there", func(_ *testing.T, _ *fileWorld, path string) string { return path }, "there is no such file"},
 		{"below a file", func(t *testing.T, d *fileWorld, _ string) string {
 			return filepath.Join(d.inside(t, "x", "x"), "y")
-		}, false, "not a directory"},
+		}, "not a directory"},
 		{"relative", func(t *testing.T, d *fileWorld, _ string) string {
 			d.inside(t, "x", "x")
 			return "x"
-		}, false, "the path is not absolute"},
-		{"elsewhere", func(t *testing.T, d *fileWorld, _ string) string { return d.outside(t, "x", "x") }, true, ""},
+		}, "the path is not absolute"},
+		{"elsewhere", func(t *testing.T, d *fileWorld, _ string) string { return d.outside(t, "x", "x") }, outsideFile},
 		{"a link that leads out", func(t *testing.T, d *fileWorld, path string) string {
 			require.NoError(t, os.Symlink(d.outside(t, "x", "x"), path))
 			return path
-		}, true, ""},
+		}, outsideFile},
 		{"a link of a folder that leads out", func(t *testing.T, d *fileWorld, path string) string {
 			d.outside(t, "x", "x")
 			require.NoError(t, os.Symlink(d.elsewhere, path))
 			return filepath.Join(path, "x")
-		}, true, ""},
+		}, outsideFile},
 		{"up and out", func(t *testing.T, d *fileWorld, _ string) string {
 			d.outside(t, "x", "x")
 			return d.dir + "/../elsewhere/x"
-		}, true, ""},
+		}, outsideFile},
 		{"a folder whose name begins like the session's", func(t *testing.T, d *fileWorld, _ string) string {
 			return d.write(t, d.dir+"-2/x", "x")
-		}, true, ""},
+		}, outsideFile},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newFileWorld(t)
 			path := tt.make(t, d, filepath.Join(d.dir, "made"))
-			asked, err := d.SendFile(t.Context(), d.r.ID, path, "")
-			assert.Equal(t, tt.asked, asked)
 			refusal := (*FileRefusal)(nil)
-			if tt.why == "" {
-				require.NoError(t, err)
-			} else {
-				require.ErrorAs(t, err, &refusal)
-				assert.Equal(t, tt.why, refusal.Text)
-			}
+			require.ErrorAs(t, d.SendFile(t.Context(), d.r.ID, path, ""), &refusal)
+			assert.Equal(t, tt.why, refusal.Text)
 			d.nothingSent(t)
 		})
 	}
@@ -205,14 +189,10 @@ func TestSendFileThroughTheDirectorysOwnLinks(t *testing.T) {
 	require.NoError(t, os.Symlink(d.dir, link))
 	require.NoError(t, os.Symlink("a.txt", filepath.Join(d.dir, "newest")))
 	for _, p := range []string{filepath.Join(link, "a.txt"), filepath.Join(d.dir, "newest"), path} {
-		asked, err := d.SendFile(t.Context(), d.r.ID, p, "")
-		require.NoError(t, err)
-		assert.False(t, asked)
+		require.NoError(t, d.SendFile(t.Context(), d.r.ID, p, ""))
 	}
 	d.records.change(d.r.ID, func(r *session.Record) { r.Dir += "/" })
-	asked, err := d.SendFile(t.Context(), d.r.ID, path, "")
-	require.NoError(t, err)
-	assert.False(t, asked)
+	require.NoError(t, d.SendFile(t.Context(), d.r.ID, path, ""))
 	assert.Len(t, d.sender.done(), 4)
 }
 
@@ -242,9 +222,9 @@ func TestP9_ADirectoryThatBecameALinkOpensNothing(t *testing.T) {
 			d := newFileWorld(t)
 			path := d.outside(t, "a.txt", "hello")
 			tt.swap(t, d)
-			asked, err := d.SendFile(t.Context(), d.r.ID, path, "")
-			require.NoError(t, err)
-			assert.True(t, asked)
+			refusal := (*FileRefusal)(nil)
+			require.ErrorAs(t, d.SendFile(t.Context(), d.r.ID, path, ""), &refusal)
+			assert.Equal(t, "the session's folder is reached through a link: nothing is sent from there", refusal.Text)
 			d.nothingSent(t)
 		})
 	}
@@ -298,12 +278,10 @@ func TestP9_CcbotsOwnFilesAreNeverSent(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newFileWorld(t)
-			asked, err := d.SendFile(t.Context(), d.r.ID, tt.path(t, d), "")
 			refusal := (*FileRefusal)(nil)
-			require.ErrorAs(t, err, &refusal)
+			require.ErrorAs(t, d.SendFile(t.Context(), d.r.ID, tt.path(t, d), ""), &refusal)
 			assert.Equal(t, ownFile, refusal.Text)
-			assert.False(t, asked)
-			assert.Empty(t, d.sender.done(), "nobody is asked either")
+			assert.Empty(t, d.sender.done())
 		})
 	}
 	t.Run("nothing is sent where the state folder is not known", func(t *testing.T) {
@@ -311,8 +289,7 @@ func TestP9_CcbotsOwnFilesAreNeverSent(t *testing.T) {
 		path := d.inside(t, "x", "x")
 		for _, dir := range []string{"", filepath.Join(d.elsewhere, "gone")} {
 			d.StateDir = dir
-			_, err := d.SendFile(t.Context(), d.r.ID, path, "")
-			require.Error(t, err)
+			require.Error(t, d.SendFile(t.Context(), d.r.ID, path, ""))
 		}
 		assert.Empty(t, d.sender.done())
 	})
@@ -328,9 +305,7 @@ func TestP9_TheEnvironmentOfCcbotIsNeverSent(t *testing.T) {
 	link := filepath.Join(d.dir, "x")
 	require.NoError(t, os.Symlink("/proc/self/environ", link))
 	for _, path := range []string{"/proc/self/environ", "/proc/thread-self/environ", fmt.Sprintf("/proc/%d/environ", os.Getpid()), link} {
-		asked, err := d.SendFile(t.Context(), d.r.ID, path, "")
-		require.Error(t, err, path)
-		assert.False(t, asked)
+		require.Error(t, d.SendFile(t.Context(), d.r.ID, path, ""), path)
 	}
 	assert.Empty(t, d.sender.done())
 }
@@ -345,8 +320,7 @@ func TestP9_TheCheckedFileIsTheOneThatIsSent(t *testing.T) {
 		require.NoError(t, os.Symlink(filepath.Join(d.StateDir, "ccbot.env"), path))
 		return nil
 	}
-	_, err := d.SendFile(t.Context(), d.r.ID, path, "")
-	require.NoError(t, err)
+	require.NoError(t, d.SendFile(t.Context(), d.r.ID, path, ""))
 	assert.Equal(t, []string{"file a.txt to 7: good ()"}, d.sender.done())
 	info, err := os.Stat(d.inside(t, "b", "b"))
 	require.NoError(t, err)
@@ -366,8 +340,7 @@ func TestAFileThatGrowsIsSentAsItWas(t *testing.T) {
 		_, err = f.WriteString(" and more")
 		return errors.Join(err, f.Close())
 	}
-	_, err := d.SendFile(t.Context(), d.r.ID, path, "")
-	require.NoError(t, err)
+	require.NoError(t, d.SendFile(t.Context(), d.r.ID, path, ""))
 	assert.Equal(t, []string{"file a.log to 7: good ()"}, d.sender.done())
 }
 
@@ -397,194 +370,16 @@ func TestSendFileIsRefused(t *testing.T) {
 			d := newFileWorld(t)
 			path := d.inside(t, "a.txt", "hello")
 			tt.change(d)
-			_, err := d.SendFile(t.Context(), d.r.ID, path, tt.cap)
 			refusal := (*FileRefusal)(nil)
-			require.ErrorAs(t, err, &refusal)
+			require.ErrorAs(t, d.SendFile(t.Context(), d.r.ID, path, tt.cap), &refusal)
 			assert.Equal(t, tt.want, refusal.Text)
 			assert.Empty(t, d.sender.done())
 		})
 	}
 }
 
-// asks sends a file from elsewhere and gives the question.
-func (d *fileWorld) asks(t *testing.T, path string) outbox.Message {
-	t.Helper()
-	asked, err := d.SendFile(t.Context(), d.r.ID, path, "look")
-	require.NoError(t, err)
-	require.True(t, asked)
-	return d.sender.last(t)
-}
-
-func TestAFileFromElsewhereIsAskedAbout(t *testing.T) {
-	d := newFileWorld(t)
-	path := d.outside(t, "a\u202eb.txt", "hello")
-	m := d.asks(t, path)
-	shown := "~/elsewhere/a⟨U+202E⟩b.txt"
-	assert.Equal(t, d.word(i18n.FileAsk, i18n.Args{"Name": "api", "Path": shown, "Size": "5 B"}), m.Text.Text)
-	assert.Equal(t, render.Code(shown).Entities[0].Type, m.Text.Entities[0].Type)
-	require.Len(t, data(m), 2)
-	for _, button := range data(m) {
-		assert.LessOrEqual(t, len(button), 64)
-	}
-	d.nothingSent(t)
-	d.asks(t, path)
-	assert.Len(t, d.sender.posted, 1, "once about the same file")
-	require.NoError(t, d.tap(t, bob, data(m)[0]))
-	assert.Contains(t, d.sender.done(), "file a·b.txt to 7: hello (look)")
-	assert.Equal(t, "the question\n\n"+d.word(i18n.FileSent), d.sender.lastEdit(t).Text.Text)
-	lines := len(d.sender.done())
-	require.NoError(t, d.tap(t, alice, data(m)[0]), "the second tap")
-	assert.Equal(t, []string{"answer query: " + d.word(i18n.FileStale), "buttons of 55: 0"}, d.sender.done()[lines:])
-}
-
-// TestP9_OnlyATapForThisVeryFileSendsIt: what else may come from a chat does not.
-func TestP9_OnlyATapForThisVeryFileSendsIt(t *testing.T) {
-	tests := []struct {
-		name string
-		do   func(t *testing.T, d *fileWorld, path string, yes, no string)
-	}{
-		{"no", func(t *testing.T, d *fileWorld, _ string, yes, no string) {
-			require.NoError(t, d.tap(t, alice, no))
-			assert.Equal(t, "the question\n\n"+d.word(i18n.FileLeft), d.sender.lastEdit(t).Text.Text)
-			require.NoError(t, d.tap(t, alice, yes), "too late")
-		}},
-		{"a stranger", func(t *testing.T, d *fileWorld, _ string, yes, _ string) { require.NoError(t, d.tap(t, eve, yes)) }},
-		{"another chat", func(t *testing.T, d *fileWorld, _ string, yes, _ string) {
-			m := &models.Message{ID: 55, Chat: groupChat(ours), Text: "the question"}
-			require.NoError(t, d.Handle(t.Context(), "1", tapOn(alice, m, yes)))
-		}},
-		{"too late", func(t *testing.T, d *fileWorld, _ string, yes, _ string) {
-			d.Now = func() time.Time { return started.Add(3 * time.Hour) }
-			require.NoError(t, d.tap(t, alice, yes))
-		}},
-		{"after a restart", func(t *testing.T, d *fileWorld, _ string, yes, _ string) {
-			d.again()
-			require.NoError(t, d.tap(t, alice, yes))
-			assert.Contains(t, d.sender.done(), "answer query: "+d.word(i18n.FileStale))
-		}},
-		{"a made-up button", func(t *testing.T, d *fileWorld, _ string, _, _ string) {
-			for _, data := range []string{"snd", "snd:", "snd:x", "snx:x"} {
-				require.NoError(t, d.tap(t, alice, data))
-			}
-		}},
-		{"the file has changed", func(t *testing.T, d *fileWorld, path string, yes, _ string) {
-			d.write(t, path, "something else")
-			require.NoError(t, d.tap(t, alice, yes))
-			assert.Equal(t, "the question\n\n"+d.word(i18n.FileChanged), d.sender.lastEdit(t).Text.Text)
-		}},
-		{"another file has its name", func(t *testing.T, d *fileWorld, path string, yes, _ string) {
-			info, err := os.Stat(path)
-			require.NoError(t, err)
-			require.NoError(t, os.Rename(path, path+".old"))
-			d.write(t, path, "HELLO")
-			require.NoError(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
-			require.NoError(t, d.tap(t, alice, yes))
-			assert.Equal(t, "the question\n\n"+d.word(i18n.FileChanged), d.sender.lastEdit(t).Text.Text)
-		}},
-		{"a link has its name", func(t *testing.T, d *fileWorld, path string, yes, _ string) {
-			require.NoError(t, os.Rename(path, path+".old"))
-			require.NoError(t, os.Symlink(path+".old", path))
-			require.NoError(t, d.tap(t, alice, yes))
-			assert.Equal(t, "the question\n\n"+d.word(i18n.FileChanged), d.sender.lastEdit(t).Text.Text)
-		}},
-		{"it is gone", func(t *testing.T, d *fileWorld, path string, yes, _ string) {
-			require.NoError(t, os.Remove(path))
-			require.NoError(t, d.tap(t, alice, yes))
-			assert.Contains(t, d.sender.lastEdit(t).Text.Text, "there is no such file")
-		}},
-		{"it is ccbot's own by now", func(t *testing.T, d *fileWorld, path string, yes, _ string) {
-			require.NoError(t, os.Link(path, filepath.Join(d.StateDir, "linked")))
-			require.NoError(t, d.tap(t, alice, yes))
-			assert.Contains(t, d.sender.lastEdit(t).Text.Text, ownFile)
-		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			d := newFileWorld(t)
-			path := d.outside(t, "a.txt", "hello")
-			buttons := data(d.asks(t, path))
-			tt.do(t, d, path, buttons[0], buttons[1])
-			d.nothingSent(t)
-		})
-	}
-}
-
-// The question never says for good that the file is under way.
-func TestAnUploadThatBreaksOffIsTold(t *testing.T) {
-	tests := []struct {
-		name string
-		err  error
-		want i18n.Key
-		args i18n.Args
-	}{
-		{"the bot stops", context.Canceled, i18n.FileUnsure, nil},
-		{"nobody knows", outbox.ErrUnsure, i18n.FileUnsure, nil},
-		{"refused", &outbox.Refused{Err: errors.New("too big")}, i18n.FileFailed, i18n.Args{"Reason": "Telegram does not take it: too big"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			d := newFileWorld(t)
-			yes := data(d.asks(t, d.outside(t, "a.txt", "hello")))[0]
-			ctx, stop := context.WithCancel(t.Context())
-			defer stop()
-			d.sends.before = func() error {
-				assert.Empty(t, d.sender.edited, "a stop just now must leave the question as it was")
-				require.NoError(t, d.tap(t, bob, yes), "a second tap")
-				assert.Contains(t, d.sender.done(), "answer query: "+d.word(i18n.FileSending))
-				stop()
-				return tt.err
-			}
-			m := &models.Message{ID: 55, Chat: privateChat(alice), Text: "the question"}
-			require.NoError(t, d.Handle(ctx, "1", tapOn(alice, m, yes)))
-			assert.Equal(t, "the question\n\n"+d.word(tt.want, tt.args), d.sender.lastEdit(t).Text.Text)
-			d.nothingSent(t)
-			require.NoError(t, d.tap(t, alice, yes))
-			assert.Contains(t, d.sender.done(), "answer query: "+d.word(i18n.FileStale))
-		})
-	}
-}
-
-func TestShownPath(t *testing.T) {
-	assert.Equal(t, "/a⟨U+000A⟩b⟨U+0009⟩⟨U+200B⟩⟨0xFF⟩⟨U+001B⟩ c", shownPath("/a\nb\t\u200b\xff\x1b c"))
-}
-
-// An agent cannot flood the chat with questions; what is answered makes room.
-func TestQuestionsAboutFilesAreFew(t *testing.T) {
-	d := newFileWorld(t)
-	var buttons []string
-	for i := range maxOffers {
-		buttons = data(d.asks(t, d.outside(t, fmt.Sprint(i), "x")))
-	}
-	more := d.outside(t, "more", "x")
-	_, err := d.SendFile(t.Context(), d.r.ID, more, "")
-	refusal := (*FileRefusal)(nil)
-	require.ErrorAs(t, err, &refusal)
-	require.NoError(t, d.tap(t, alice, buttons[1]))
-	d.asks(t, more)
-	assert.Len(t, d.sender.posted, maxOffers+1)
-}
-
-// A question that could not be posted is no open one.
-func TestAQuestionThatFailsIsAskedAgain(t *testing.T) {
-	d := newFileWorld(t)
-	path := d.outside(t, "a.txt", "x")
-	d.sender.post = func(outbox.Message) error { return outbox.ErrClosed }
-	_, err := d.SendFile(t.Context(), d.r.ID, path, "look")
-	require.ErrorIs(t, err, outbox.ErrClosed)
-	d.sender.post = nil
-	d.asks(t, path)
-}
-
 func TestBytesText(t *testing.T) {
 	for n, want := range map[int64]string{1: "1 B", 1023: "1023 B", 1536: "1.5 KB", 50 << 20: "50.0 MB"} {
 		assert.Equal(t, want, bytesText(n))
 	}
-}
-
-// files64 asks about a file, for its buttons.
-func (w *world) files64(t *testing.T, r session.Record) {
-	t.Helper()
-	info, err := os.Stat(t.TempDir())
-	require.NoError(t, err)
-	require.NoError(t, w.offerFile(t.Context(), r, foundFile{path: "/etc/hostname", info: info}, ""))
 }

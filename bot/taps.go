@@ -62,8 +62,6 @@ func (b *Bot) tapTable() map[string]tap {
 		"sa":    b.tapSendAfter,                                   // KEY: let a prompt wait behind the dialog
 		"opt":   b.tapOption,                                      // SESSION:MARK:OPTION: choose it in the terminal
 		"key":   b.tapKey,                                         // SESSION:MARK:KEY: press it in the terminal
-		"snd":   b.tapSendFile,                                    // OFFER: send a file that lies elsewhere
-		"snx":   b.tapLeaveFile,                                   // OFFER: do not send it
 		"rsh":   b.onWriters(refused, b.showWriters),              // WISH:WRITERS: show all that is known
 		"ras":   b.onWriters(refused, b.askEndWriters),            // WISH:WRITERS: ask whether to end them and resume
 		"rdo":   b.byAsker(2, b.onWriters(refused, b.endWriters)), // WISH:WRITERS:BY: end them and resume
