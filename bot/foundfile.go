@@ -20,8 +20,8 @@ type foundFile struct {
 }
 
 // openFile opens a regular file of a size that can be sent. Links are followed
-// first, and where they lead decides whether the file is inside. Files of ccbot's
-// own are refused, wherever they seem to lie.
+// first, and where they lead decides whether the file is inside, or one of ccbot's
+// own.
 func (b *Bot) openFile(path, dir string) (foundFile, error) {
 	if !filepath.IsAbs(path) {
 		return foundFile{}, refuseFile("the path is not absolute")
@@ -37,18 +37,7 @@ func (b *Bot) openFile(path, dir string) (foundFile, error) {
 	if _, below := within(own, path); below {
 		return foundFile{}, refuseFile(ownFile)
 	}
-	f, err := openInside(dir, path)
-	if err != nil {
-		return foundFile{}, err
-	}
-	if mine, err := holds(own, f.info); err != nil || mine {
-		_ = f.Close() // nothing was written
-		if err != nil {
-			return foundFile{}, fmt.Errorf("look through CCBOT_DIR: %w", err)
-		}
-		return foundFile{}, refuseFile(ownFile)
-	}
-	return f, nil
+	return openInside(dir, path)
 }
 
 const ownFile = "files of ccbot's own are never sent"
@@ -135,6 +124,8 @@ func checkFile(before, info fs.FileInfo) error {
 		return refuseFile("it is not a regular file")
 	case !os.SameFile(before, info): // a link, or another file
 		return refuseFile("it changed just now")
+	case !hasOneName(info): // the other may be that of a file of ccbot's own
+		return refuseFile("it has more than one name, by a hard link: copy it first")
 	case info.Size() == 0: // also those of /proc, in which our own environment is
 		return refuseFile("it is empty")
 	case info.Size() > outbox.MaxFile:
@@ -143,32 +134,10 @@ func checkFile(before, info fs.FileInfo) error {
 	return nil
 }
 
-// holds looks for a file in a folder by what it is, not by its name: a hard link,
-// or a folder mounted elsewhere, gives it another one.
-func holds(folder string, file fs.FileInfo) (found bool, err error) {
-	err = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return passGone(err)
-		}
-		info, err := d.Info()
-		if err != nil {
-			return passGone(err)
-		}
-		if os.SameFile(info, file) {
-			found = true
-			return filepath.SkipAll
-		}
-		return nil
-	})
-	return found, err
-}
-
-// passGone passes over what has gone meanwhile, as ccbot's files do all the time.
-func passGone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+// hasOneName says whether no hard link gives a file a second name.
+func hasOneName(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && s.Nlink == 1
 }
 
 // bytesText is a size as people read it.
