@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/ask"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/places"
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/process"
@@ -118,9 +119,7 @@ type Config struct {
 	Groups   map[int64]bool // groups in which they may speak; private chats need none
 	Username string         // of the bot, without @
 	Lang     string
-	Home     string   // where /new goes without a path
-	Roots    []string // directories that sessions may be opened in; none: all
-	StateDir string   // ccbot's own files, of which none is ever sent
+	StateDir string // ccbot's own files, of which none is ever sent
 	// ResumeOnStart says what becomes of sessions that were lost with the machine:
 	// ResumeAll, ResumeNever, or anything else to ask.
 	ResumeOnStart string
@@ -147,6 +146,7 @@ type Deps struct {
 	Asks     *ask.Store
 	Dialogs  *Dialogs
 	Windows  Windows
+	Places   places.Places
 	// What people send beside text goes through these. Voice is nil where nothing
 	// writes voice messages down.
 	Downloader Downloader

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"ccbot/bot/outbox"
+	"ccbot/internal/glyph"
 )
 
 // foundFile is an open file that may be sent. What was checked is its
@@ -138,6 +139,15 @@ func checkFile(before, info fs.FileInfo) error {
 func hasOneName(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && s.Nlink == 1
+}
+
+// reason is what the system says of a failure, without the path that the reader
+// knows anyway.
+func reason(err error) string {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return glyph.Name(err.Error())
 }
 
 // bytesText is a size as people read it.

@@ -218,7 +218,7 @@ func (b *Bot) short(dir string) string { return glyph.Name(b.fromHome(dir)) }
 
 // fromHome writes the home directory as ~.
 func (b *Bot) fromHome(dir string) string {
-	if rest, ok := strings.CutPrefix(dir, b.Home); ok && (rest == "" || rest[0] == '/') {
+	if rest, ok := strings.CutPrefix(dir, b.Places.Bounds().Home); ok && (rest == "" || rest[0] == '/') {
 		return "~" + rest
 	}
 	return dir

@@ -22,6 +22,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/received"
 	"ccbot/hooks"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/control"
 	"ccbot/internal/git"
@@ -154,12 +155,13 @@ func (s *system) wireChat(environ []string) error {
 	if err != nil {
 		return err
 	}
+	machine := &host.Machine{Home: host.WithoutLinks(s.home), Roots: s.roots}
 	s.bot = bot.New(
-		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang, Home: s.home, Roots: s.roots,
+		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, Rich: s.Rich == "auto", Thinking: bool(s.Thinking),
 			InboxTTL: s.durations().InboxTTL},
 		bot.Deps{Records: s.store, Sender: s.outbox, Entries: s.inbox, Chats: chats, Relay: s.relay, Asks: s.asks,
-			Dialogs: s.dialogs, Downloader: newDownloads(s.config), Files: files, Voice: s.transcriber(environ),
+			Dialogs: s.dialogs, Places: machine, Downloader: newDownloads(s.config), Files: files, Voice: s.transcriber(environ),
 			Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	return nil
 }
