@@ -24,10 +24,10 @@ var floors = [][]string{
 	{"e2e"}, // tests of the whole
 	{"cmd/ccbot", "cmd/ccbot-hook"},
 	{"bot"},
-	{"bot/ask", "bot/card", "bot/inbox", "bot/outbox", "bot/received", "bot/render", "bot/screen"},
+	{"bot/ask", "bot/card", "bot/inbox", "bot/outbox", "bot/render", "bot/screen"},
 	{"archive", "host", "recovery"},
 	{"lifecycle"},
-	{"bot/port", "hooks", "tmux"},
+	{"bot/port", "hooks", "host/received", "tmux"},
 	{"i18n", "internal"},
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/inbox"
-	"ccbot/bot/received"
+	"ccbot/host/received"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"

@@ -16,7 +16,7 @@ import (
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 
-	"ccbot/bot/received"
+	"ccbot/host/received"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"

@@ -19,7 +19,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/received"
+	"ccbot/host/received"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ccbot/bot/received"
+	"ccbot/host/received"
 	"ccbot/i18n"
 )
 
