@@ -26,8 +26,8 @@ var floors = [][]string{
 	{"bot"},
 	{"bot/ask", "bot/card", "bot/inbox", "bot/outbox", "bot/render", "bot/screen"},
 	{"archive", "host", "recovery"},
-	{"lifecycle"},
-	{"bot/port", "hooks", "host/received", "tmux"},
+	{"host/received", "lifecycle"},
+	{"bot/port", "hooks", "tmux"},
 	{"i18n", "internal"},
 }
 

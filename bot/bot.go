@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/ask"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/files"
 	"ccbot/bot/port/places"
 	"ccbot/hooks"
 	"ccbot/i18n"
@@ -123,9 +124,8 @@ type Config struct {
 	// ResumeOnStart says what becomes of sessions that were lost with the machine:
 	// ResumeAll, ResumeNever, or anything else to ask.
 	ResumeOnStart string
-	Rich          bool          // rich messages where the server has them
-	Thinking      bool          // what an agent thinks is shown, too
-	InboxTTL      time.Duration // how long files from the chat stay; 0: for ever
+	Rich          bool // rich messages where the server has them
+	Thinking      bool // what an agent thinks is shown, too
 }
 
 // What Config.ResumeOnStart may be.
@@ -147,10 +147,10 @@ type Deps struct {
 	Dialogs  *Dialogs
 	Windows  Windows
 	Places   places.Places
+	Files    files.Files
 	// What people send beside text goes through these. Voice is nil where nothing
 	// writes voice messages down.
 	Downloader Downloader
-	Files      Files
 	Voice      Transcriber
 	Words      *i18n.Catalog
 	Now        func() time.Time
@@ -196,7 +196,7 @@ func (b *Bot) Connect(s Sessions, w Windows) { b.Sessions, b.Windows = s, w }
 func (b *Bot) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, part := range []func(context.Context) error{b.answers.Run, b.asks.Run, b.dialogs.Run,
-		b.albums.Run, b.cleanFiles, b.rehomes.Run, b.bangs.Run, b.unqueued.Run} {
+		b.albums.Run, b.rehomes.Run, b.bangs.Run, b.unqueued.Run} {
 		g.Go(func() error { return part(ctx) })
 	}
 	return g.Wait()

@@ -6,18 +6,17 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf16"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 
-	"ccbot/host/received"
+	"ccbot/bot/port/files"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -33,13 +32,6 @@ type Downloader interface {
 
 // ErrFileTooBig says that the Bot API server does not give a file, for its size.
 var ErrFileTooBig = errors.New("the file is too big for the Bot API server")
-
-// Files puts what was fetched into a session's directory; see received.Store.
-type Files interface {
-	Put(dir, id string, fill func(io.Writer) (name string, err error)) (name string, err error)
-	// Run takes them away again when their time is over, until ctx ends.
-	Run(ctx context.Context, ttl time.Duration, awaited func() (map[string]bool, error)) error
-}
 
 // attachment is the file of a message.
 type attachment struct {
@@ -98,7 +90,9 @@ func (a attachment) called(ending string) string {
 }
 
 // shown is its name in a sentence.
-func (a attachment) shown() string { return received.SafeName(a.called("")) }
+func (a attachment) shown() string { return clip(glyph.Name(path.Base(a.called(""))), maxShownName) }
+
+const maxShownName = 80 // letters
 
 // media takes a message that is no text. Its file goes into the directory of the
 // session that it is for, and the prompt names it there.
@@ -172,7 +166,7 @@ func (e *fetchError) Error() string { return "fetch a file: " + e.err.Error() }
 
 func (e *fetchError) Unwrap() error { return e.err }
 
-// receive puts a message's file into a session's directory, once for each message
+// receive puts a message's file into a session's folder, once for each message
 // however often it is handled. Errors: *fileProblem, *fetchError.
 func (b *Bot) receive(ctx context.Context, in incoming, r session.Record, a attachment) (incoming, error) {
 	if a.size > b.Downloader.Limit() {
@@ -180,26 +174,35 @@ func (b *Bot) receive(ctx context.Context, in incoming, r session.Record, a atta
 	}
 	b.Sender.Typing(ctx, in.to)
 	id := fmt.Sprintf("%s-%d", in.key, in.sent.Unix()) // an update's id may come again after a quiet week
-	name, err := b.Files.Put(r.Dir, id, func(to io.Writer) (string, error) {
-		ending, err := b.Downloader.Download(ctx, a.id, to)
-		return a.called(ending), err
-	})
+	got, err := b.Files.Put(r.ID, id, func(to io.Writer) (string, error) { return b.download(ctx, a, to) })
 	if err == nil {
-		in.files, in.session, in.dir = []string{name}, r.ID, r.Dir
+		in.files, in.session, in.dir = []string{got.Name}, r.ID, got.Dir
 		return in, nil
 	}
-	folder := filepath.Join(r.Dir, received.Folder)
-	unfilled := (*received.Unfilled)(nil)
-	switch {
-	case errors.Is(err, ErrFileTooBig):
-		return in, b.tooBig(a)
-	case errors.As(err, &unfilled):
-		return in, &fetchError{name: a.shown(), err: err}
-	case errors.Is(err, received.ErrNotOurs):
+	refused, ok := errors.AsType[*files.PutError](err)
+	if !ok {
+		return in, err
+	}
+	folder := path.Join(r.Dir, files.Folder)
+	if refused.Code == files.NotOurs {
 		return in, &fileProblem{b.words.Say(i18n.InboxNotOurs, i18n.Args{"Path": folder})}
 	}
 	b.Log.Error("file_not_kept", "session_id", r.ID.String(), "error", err.Error())
-	return in, &fileProblem{b.words.Say(i18n.InboxUnwritable, i18n.Args{"Path": folder, "Reason": reason(err)})}
+	args := i18n.Args{"Path": folder, "Reason": refused.Reason}
+	return in, &fileProblem{b.words.Say(i18n.InboxUnwritable, args)}
+}
+
+// download fetches a file and says how it is to be called. Errors: *fileProblem,
+// *fetchError.
+func (b *Bot) download(ctx context.Context, a attachment, to io.Writer) (name string, err error) {
+	ending, err := b.Downloader.Download(ctx, a.id, to)
+	switch {
+	case errors.Is(err, ErrFileTooBig):
+		return "", b.tooBig(a)
+	case err != nil:
+		return "", &fetchError{name: a.shown(), err: err}
+	}
+	return a.called(ending), nil
 }
 
 func (b *Bot) tooBig(a attachment) error {
@@ -244,14 +247,14 @@ func within16(units []uint16, at int) bool {
 
 // withFiles is a prompt that names the files that came with it, one per line. The
 // words are for the agent: they are the same in every language.
-func (b *Bot) withFiles(text string, files []string) string {
+func (b *Bot) withFiles(text string, names []string) string {
 	var all []string
 	if text != "" {
 		all = []string{text}
 	}
-	for _, f := range files {
-		if !filepath.IsAbs(f) {
-			f = received.Folder + "/" + f
+	for _, f := range names {
+		if !path.IsAbs(f) {
+			f = files.Folder + "/" + f
 		}
 		all = append(all, "Attached file: "+f)
 	}
@@ -267,14 +270,14 @@ func (in incoming) filesFor(r session.Record) []string {
 	}
 	var all []string
 	for _, f := range in.files {
-		all = append(all, filepath.Join(in.dir, received.Folder, f))
+		all = append(all, path.Join(in.dir, files.Folder, f))
 	}
 	return all
 }
 
-// awaited are the names of files that a prompt has which is not typed yet, or not
+// Awaited are the names of files that a prompt has which is not typed yet, or not
 // proven: they are not cleaned away.
-func (b *Bot) awaited() (map[string]bool, error) {
+func (b *Bot) Awaited() (map[string]bool, error) {
 	entries, err := b.Entries.List()
 	if err != nil {
 		return nil, err
@@ -282,16 +285,8 @@ func (b *Bot) awaited() (map[string]bool, error) {
 	names := make(map[string]bool)
 	for _, e := range entries {
 		for _, f := range e.Files {
-			names[filepath.Base(f)] = true
+			names[path.Base(f)] = true
 		}
 	}
 	return names, nil
-}
-
-// cleanFiles takes files from the chat away when their time is over.
-func (b *Bot) cleanFiles(ctx context.Context) error {
-	if b.Files == nil {
-		return nil
-	}
-	return b.Files.Run(ctx, b.InboxTTL, b.awaited)
 }

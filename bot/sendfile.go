@@ -4,39 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/files"
 	"ccbot/bot/render"
 	"ccbot/internal/glyph"
 	"ccbot/internal/session"
 )
 
-// FileRefusal says why a file is not sent. Its text is for the program that
-// asked, which is an agent's.
-type FileRefusal struct {
-	Text string
-	Err  error // the reason, if it is not in the text
-}
-
-func (e *FileRefusal) Error() string { return e.Text }
-
-func (e *FileRefusal) Unwrap() error { return e.Err }
-
 // errSlow ends an upload that takes too long.
 var errSlow = errors.New("the upload takes too long")
 
 func refuseFile(format string, args ...any) error {
-	return &FileRefusal{Text: fmt.Sprintf(format, args...)}
+	return &files.Refusal{Text: fmt.Sprintf(format, args...)}
 }
 
 // SendFile sends a file of a session's folder into its chat and returns when
-// Telegram took it. Errors: *FileRefusal, or what the outbox fails with.
+// Telegram took it. Errors: *files.Refusal, or what the outbox fails with.
 func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
 	r, ok := b.Records.Get(id)
 	switch {
@@ -47,11 +35,14 @@ func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) 
 	case plain(caption).Length() > outbox.MaxCaption:
 		return refuseFile("the caption has more than %d characters", outbox.MaxCaption)
 	}
-	f, err := b.openFile(path, r.Dir)
+	f, err := b.Files.Open(id, path)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer f.Body.Close()
+	if f.Size > outbox.MaxFile {
+		return refuseFile("it has %s, and Telegram takes %s", bytesText(f.Size), bytesText(outbox.MaxFile))
+	}
 	return b.upload(ctx, r, f, caption)
 }
 
@@ -59,17 +50,17 @@ func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) 
 const uploadFor = 10 * time.Minute
 
 // upload sends the file that was checked: by its descriptor, not by its name.
-func (b *Bot) upload(ctx context.Context, r session.Record, f foundFile, caption string) error {
+func (b *Bot) upload(ctx context.Context, r session.Record, f files.File, caption string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, uploadFor, errSlow)
 	defer cancel()
-	_, err := b.Sender.SendFile(ctx, outbox.File{To: r.Conversation, Name: shownFileName(f.path), Caption: b.captionText(r, caption),
-		Body: f.File, Size: f.info.Size(), Session: r.ID})
+	_, err := b.Sender.SendFile(ctx, outbox.File{To: r.Conversation, Name: shownFileName(f.Name), Caption: b.captionText(r, caption),
+		Body: f.Body, Size: f.Size, Session: r.ID})
 	refused := (*outbox.Refused)(nil)
 	switch {
 	case errors.As(err, &refused):
-		return &FileRefusal{Text: "Telegram does not take it: " + refused.Err.Error(), Err: err}
+		return &files.Refusal{Text: "Telegram does not take it: " + refused.Err.Error(), Err: err}
 	case errors.Is(err, errSlow):
-		return &FileRefusal{Text: "Telegram did not take it in ten minutes, and I gave up", Err: err}
+		return &files.Refusal{Text: "Telegram did not take it in ten minutes, and I gave up", Err: err}
 	}
 	return err
 }
@@ -84,21 +75,21 @@ func (b *Bot) captionText(r session.Record, caption string) render.Text {
 	return text
 }
 
-// shownFileName is the name that the chat shows: the last part of the path, with
-// nothing in it hidden.
-func shownFileName(path string) string {
-	name := filepath.Base(path)
+// shownFileName is a file's name as the chat shows it, with nothing in it hidden.
+func shownFileName(name string) string {
 	if plain(name).Blank() {
 		return "file"
 	}
 	return strings.TrimSpace(glyph.Name(name))
 }
 
-// fileReason is what the system says of a file that cannot be had.
-func fileReason(err error) error {
-	text := reason(err)
-	if errors.Is(err, fs.ErrNotExist) {
-		text = "there is no such file"
+// bytesText is a size as people read it.
+func bytesText(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
 	}
-	return &FileRefusal{Text: text, Err: err}
+	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 }

@@ -3,10 +3,10 @@ package bot
 import (
 	"context"
 	"errors"
-	"path/filepath"
+	"path"
 	"strings"
 
-	"ccbot/host/received"
+	"ccbot/bot/port/files"
 	"ccbot/i18n"
 )
 
@@ -24,7 +24,7 @@ var errSaidNothing = errors.New("it wrote nothing")
 // quotation, for a program has written that down.
 // Where that cannot be had, the agent gets the file alone, and the person is told.
 func (b *Bot) withSpeech(ctx context.Context, in incoming, caption string) (string, error) {
-	said, err := b.Voice.Text(ctx, filepath.Join(in.dir, received.Folder, in.files[0]))
+	said, err := b.Voice.Text(ctx, path.Join(in.dir, files.Folder, in.files[0]))
 	said = strings.TrimSpace(said)
 	if err == nil && said == "" {
 		err = errSaidNothing

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot"
+	"ccbot/bot/port/files"
 	"ccbot/hooks"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
@@ -240,7 +240,7 @@ func (s socket) send(ctx context.Context, who caller, c hookwire.Call) (any, err
 		return nil, refuse(codeMalformed, "not a path and a caption")
 	}
 	err := s.files.SendFile(ctx, who.above.Session, body.Path, body.Caption)
-	if refusal := (*bot.FileRefusal)(nil); errors.As(err, &refusal) {
+	if refusal := (*files.Refusal)(nil); errors.As(err, &refusal) {
 		return nil, refuse(codeRefused, refusal.Text)
 	}
 	return struct{}{}, err

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot"
+	"ccbot/bot/port/files"
 	"ccbot/hooks"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
@@ -414,7 +414,7 @@ func TestSendThroughTheSocket(t *testing.T) {
 		code string
 	}{
 		{"sent", `{"path":"/a b","caption":"c","session":"another"}`, nil, `{}`, ""},
-		{"refused", `{"path":"/a b","caption":"c"}`, &bot.FileRefusal{Text: "it is empty"}, "", codeRefused},
+		{"refused", `{"path":"/a b","caption":"c"}`, &files.Refusal{Text: "it is empty"}, "", codeRefused},
 		{"failed", `{"path":"/a b","caption":"c"}`, errors.New("disk"), "", ""},
 		{"malformed", `[]`, nil, "", codeMalformed},
 		{"no body", ``, nil, "", codeMalformed},
