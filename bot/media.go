@@ -108,18 +108,17 @@ func (b *Bot) media(ctx context.Context, in incoming, m *models.Message) error {
 	if err != nil || !ok {
 		return err
 	}
-	in, err = b.receive(ctx, in, r, a)
+	text := textOf(m)
+	if a.spoken && b.Voice != nil && a.size <= maxRecording {
+		in, text, err = b.receiveSpeech(ctx, in, r, a, text)
+	} else {
+		in, err = b.receive(ctx, in, r, a)
+	}
 	if problem := (*fileProblem)(nil); errors.As(err, &problem) {
 		return b.failed(ctx, in.to, in.message, plain(problem.text+"\n"+b.words.Say(i18n.NotDelivered)), nil)
 	}
 	if err != nil {
 		return err
-	}
-	text := textOf(m)
-	if a.spoken && b.Voice != nil {
-		if text, err = b.withSpeech(ctx, in, text); err != nil {
-			return err
-		}
 	}
 	return b.prompt(ctx, in, text)
 }
@@ -173,8 +172,14 @@ func (b *Bot) receive(ctx context.Context, in incoming, r session.Record, a atta
 		return in, b.tooBig(a)
 	}
 	b.Sender.Typing(ctx, in.to)
+	return b.put(in, r, func(to io.Writer) (string, error) { return b.download(ctx, a, to) })
+}
+
+// put puts the file that fill writes into a session's folder. Errors: *fileProblem,
+// or fill's own.
+func (b *Bot) put(in incoming, r session.Record, fill func(io.Writer) (string, error)) (incoming, error) {
 	id := fmt.Sprintf("%s-%d", in.key, in.sent.Unix()) // an update's id may come again after a quiet week
-	got, err := b.Files.Put(r.ID, id, func(to io.Writer) (string, error) { return b.download(ctx, a, to) })
+	got, err := b.Files.Put(r.ID, id, fill)
 	if err == nil {
 		in.files, in.session, in.dir = []string{got.Name}, r.ID, got.Dir
 		return in, nil

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -34,10 +35,11 @@ type fakeDownloads struct {
 	mu     sync.Mutex
 	asked  []string
 	fails  map[string]error
+	limit  int64 // 0: 20 MB
 	during func(id string)
 }
 
-func (f *fakeDownloads) Limit() int64 { return 20 << 20 }
+func (f *fakeDownloads) Limit() int64 { return cmp.Or(f.limit, 20<<20) }
 
 func (f *fakeDownloads) Download(_ context.Context, id string, to io.Writer) (string, error) {
 	f.mu.Lock()
@@ -331,11 +333,15 @@ func TestAFileOfAMovedConversationIsNamedByItsWholePath(t *testing.T) {
 type fakeVoice struct {
 	text string
 	err  error
-	file string
+	got  []string
+	then func()
 }
 
-func (f *fakeVoice) Text(_ context.Context, file string) (string, error) {
-	f.file = file
+func (f *fakeVoice) Text(_ context.Context, name string, recording []byte) (string, error) {
+	f.got = append(f.got, name+": "+string(recording))
+	if f.then != nil {
+		f.then()
+	}
 	return f.text, f.err
 }
 
@@ -357,12 +363,16 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 			d := newMediaWorld(t)
 			if tt.voice != nil {
 				d.Voice = tt.voice
+				tt.voice.then = func() { assert.Empty(t, d.received(t), "the agent has no recording yet") }
 			}
 			e := d.mustGet(t, models.Message{Caption: tt.caption, Voice: &models.Voice{FileID: "v"}})
 			assert.Equal(t, tt.want, e.Text)
 			if tt.voice != nil {
-				assert.Equal(t, filepath.Join(d.dir, files.Folder, "voice-1001.png"), tt.voice.file)
+				assert.Equal(t, []string{"voice-1001.png: bytes of v"}, tt.voice.got)
 			}
+			data, err := os.ReadFile(filepath.Join(d.dir, files.Folder, "voice-1001.png"))
+			require.NoError(t, err)
+			assert.Equal(t, "bytes of v", string(data))
 			var want []string
 			if tt.warned {
 				want = []string{warning + d.word(i18n.VoiceFailed)}
@@ -370,6 +380,14 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 			assert.Equal(t, want, d.sender.texts())
 		})
 	}
+	t.Run("not a recording of many hours", func(t *testing.T) {
+		d := newMediaWorld(t)
+		d.Voice = &fakeVoice{err: errNet}
+		d.downloads.limit = maxRecording + 1
+		e := d.mustGet(t, models.Message{Voice: &models.Voice{FileID: "v", FileSize: maxRecording + 1}})
+		assert.Equal(t, file, e.Text)
+		assert.Empty(t, d.sender.texts())
+	})
 	t.Run("only what is spoken", func(t *testing.T) {
 		d := newMediaWorld(t)
 		d.Voice = &fakeVoice{err: errNet}
