@@ -25,10 +25,10 @@ var floors = [][]string{
 	{"cmd/ccbot", "cmd/ccbot-hook"},
 	{"bot"},
 	{"bot/chat", "bot/conversation"},
-	{"bot/ask", "bot/card", "bot/inbox", "bot/outbox", "bot/received", "bot/render", "bot/screen"},
-	{"archive", "recovery"},
-	{"lifecycle"},
-	{"hooks", "tmux"},
+	{"bot/ask", "bot/card", "bot/inbox", "bot/outbox", "bot/render", "bot/screen"},
+	{"archive", "host", "recovery"},
+	{"host/received", "lifecycle"},
+	{"bot/port", "hooks", "tmux"},
 	{"i18n", "internal"},
 }
 
@@ -54,6 +54,12 @@ var only = map[string][]string{
 	"cmd/ccbot-hook":    {"internal/hookwire"}, // it starts at every prompt: small, and nothing that can wait
 	"i18n":              nil,
 	"internal/hookwire": nil,
+}
+
+// users are the only packages that may import one: the chat knows its machine by
+// ports.
+var users = map[string][]string{
+	"host": {"cmd/ccbot"},
 }
 
 // Limits of size. A function or file beyond them is two things.
@@ -142,6 +148,7 @@ func isSupport(pkg string) bool {
 // is made for tests may import what stands beside them too.
 func objection(from, to string, test bool) string {
 	allowed, limited := only[from]
+	may, kept := users[to]
 	up, down := floorOf(from), floorOf(to)
 	switch {
 	case down < 0:
@@ -153,6 +160,8 @@ func objection(from, to string, test bool) string {
 		return ""
 	case limited && !slices.Contains(allowed, to):
 		return "is not in its short list"
+	case kept && !slices.Contains(may, from):
+		return "is not for it"
 	case isSupport(to):
 		return "is for tests only"
 	case down < up:
@@ -204,6 +213,8 @@ func TestArchitectureObjects(t *testing.T) {
 		{"test support in a test", "lifecycle", "tmux/tmuxtest", true, ""},
 		{"a test beside", "hooks", "tmux", true, ""},
 		{"a test up", "hooks", "bot", true, "points up"},
+		{"what a port stands for", "bot", "host", false, "is not for it"},
+		{"a port", "bot", "bot/port/places", false, ""},
 		{"unknown", "bot", "helpers", false, "has no floor in this file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

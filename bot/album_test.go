@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/inbox"
-	"ccbot/bot/received"
+	"ccbot/bot/port/files"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -285,9 +285,9 @@ func TestP4_AnAlbumThatGoesNowhereIsToldOnce(t *testing.T) {
 			return []string{d.notCleanText(r)}
 		}},
 		{"a folder that is not ours", func(t *testing.T, d *mediaWorld) {
-			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(d.dir, received.Folder)))
+			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(d.dir, files.Folder)))
 		}, func(d *mediaWorld) []string {
-			return []string{d.word(i18n.InboxNotOurs, i18n.Args{"Path": filepath.Join(d.dir, received.Folder)})}
+			return []string{d.word(i18n.InboxNotOurs, i18n.Args{"Path": filepath.Join(d.dir, files.Folder)})}
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -33,6 +33,5 @@ const (
 
 type output = conversation.Output
 
-func (w *world) setHome(dir string) { w.Home, w.Chat.Home = dir, dir }
 
 func (w *world) setSender(s Sender) { w.Sender, w.Chat.Sender = s, s }

@@ -120,7 +120,9 @@ func (a *asks) drawn(c ask.Card, draw func() ask.View) (m outbox.Message) {
 	return m
 }
 
-func (a *asks) viewer() ask.Viewer { return ask.Viewer{Words: a.words, Home: a.Home} }
+func (a *asks) viewer() ask.Viewer {
+	return ask.Viewer{Words: a.words, Home: a.Places.Bounds().Home}
+}
 
 func (a *asks) nameOf(c ask.Card) string {
 	r, _ := a.Records.Get(c.Request.Session)

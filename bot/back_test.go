@@ -322,7 +322,6 @@ func dirGone(t *testing.T) (*world, session.Record) {
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	w.home = home
-	w.setHome(home)
 	r := w.session(t, "api", session.Archived)
 	w.sessions.restore = func(id uuid.UUID) (session.Record, error) {
 		now, _ := w.records.Get(id)

@@ -1,10 +1,6 @@
 package bot
 
 import (
-	"errors"
-	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -38,7 +34,7 @@ var persisted = regexp.MustCompile(`(?s)^\s*<persisted-output>\nOutput too large
 func (b *bangs) parts(r session.Record, item transcript.Item) []render.Part {
 	text, note := item.Text, ""
 	if m := persisted.FindStringSubmatch(text); m != nil {
-		whole, err := readPersisted(item.At.Path, m[2])
+		whole, err := b.Files.Read(item.At.Path, m[2], outputFile)
 		if text = whole; err != nil {
 			b.Log.Warn("output_unreadable", "session_id", r.ID.String(), "error", err.Error())
 			text, note = m[3]+"\n"+outputGap, b.words.Say(i18n.OutputTooLong, i18n.Args{"Size": m[1]})
@@ -103,31 +99,6 @@ func printedText(text string) string {
 		lines[i] = l[strings.LastIndexByte(l, '\r')+1:]
 	}
 	return strings.Join(lines, "\n")
-}
-
-// readPersisted reads an output that a transcript names. Commands print what they
-// like, so only what lies where Claude Code puts it, beside that transcript, is
-// read.
-func readPersisted(transcript, path string) (string, error) {
-	folder := filepath.Join(strings.TrimSuffix(transcript, ".jsonl"), "tool-results")
-	if filepath.Dir(path) != folder {
-		return "", errors.New("it is not beside the transcript")
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	f, err := openRegular(root, filepath.Base(path))
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	if f.info.Size() > outputFile {
-		return "", errors.New("it is too long")
-	}
-	data, err := io.ReadAll(io.LimitReader(f.File, outputFile))
-	return string(data), err
 }
 
 // commandText is a command as the first line of a message.

@@ -18,6 +18,8 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/files"
+	"ccbot/bot/port/places"
 	"ccbot/bot/render"
 	"ccbot/hooks"
 	"ccbot/i18n"
@@ -116,15 +118,12 @@ type Config struct {
 	Groups   map[int64]bool // groups in which they may speak; private chats need none
 	Username string         // of the bot, without @
 	Lang     string
-	Home     string   // where /new goes without a path
-	Roots    []string // directories that sessions may be opened in; none: all
-	StateDir string   // ccbot's own files, of which none is ever sent
+	StateDir string // ccbot's own files, of which none is ever sent
 	// ResumeOnStart says what becomes of sessions that were lost with the machine:
 	// ResumeAll, ResumeNever, or anything else to ask.
 	ResumeOnStart string
-	Rich          bool          // rich messages where the server has them
-	Thinking      bool          // what an agent thinks is shown, too
-	InboxTTL      time.Duration // how long files from the chat stay; 0: for ever
+	Rich          bool // rich messages where the server has them
+	Thinking      bool // what an agent thinks is shown, too
 }
 
 // What Config.ResumeOnStart may be.
@@ -145,10 +144,11 @@ type Deps struct {
 	Asks     *ask.Store
 	Dialogs  *Dialogs
 	Windows  Windows
+	Places   places.Places
+	Files    files.Files
 	// What people send beside text goes through these. Voice is nil where nothing
 	// writes voice messages down.
 	Downloader Downloader
-	Files      Files
 	Voice      Transcriber
 	Words      *i18n.Catalog
 	Now        func() time.Time
@@ -175,7 +175,6 @@ type Bot struct {
 	news     news
 	words    i18n.Words
 	answers  *answers
-	files    fileOffers
 	asks     *asks
 	dialogs  *dialogMessages
 	heard    *heard
@@ -190,7 +189,7 @@ func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
 	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records,
 		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
-	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Words: b.words, Home: c.Home,
+	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Words: b.words, Home: func() string { return b.Places.Bounds().Home },
 		Now: func() time.Time { return b.Now() }, Log: d.Log, Failpoint: func(point string) { b.pass(point) }}
 	b.answers, b.asks, b.dialogs = newAnswers(b), newAsks(b), newDialogMessages(b)
 	b.heard, b.albums, b.rehomes = newHeard(), newAlbums(b), newRehomes(b)

@@ -3,12 +3,11 @@ package bot
 import (
 	"context"
 	"errors"
-	"path/filepath"
-	"slices"
 	"strings"
 	"unicode"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/port/places"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -96,54 +95,36 @@ func clipName(name string) string {
 // quotes are what keyboards write around a text; phones curve them.
 const quotes = "\"'“”„«»‘’"
 
-// resolveDir makes a path absolute: ~ is home, a relative one starts at the
-// current session's directory, and none is that directory itself, or home.
+// resolveDir gives the folder that a typed path names: a relative path begins at
+// the current session's folder, and without a path it is that folder itself, or
+// home. Whether a session can work there is said where one is to.
 func (b *Bot) resolveDir(to session.Conversation, path string) (string, error) {
-	base := b.Home
-	r, ok, err := b.CurrentSession(to)
+	r, _, err := b.CurrentSession(to)
 	if err != nil {
 		return "", err
 	}
-	if ok {
-		base = r.Dir
+	dir, err := b.Places.Resolve(r.Dir, path)
+	if dir == "" {
+		return "", err
 	}
-	switch {
-	case path == "":
-		return base, nil
-	case path == "~" || strings.HasPrefix(path, "~/"):
-		return filepath.Join(b.Home, path[1:]), nil
-	case filepath.IsAbs(path):
-		return filepath.Clean(path), nil
-	}
-	return filepath.Join(base, path), nil
+	return dir, nil
 }
 
 func (b *Bot) outsideRoots(dir string) string {
-	return b.words.Say(i18n.PathNotAllowed, i18n.Args{"Path": dir, "Roots": strings.Join(b.Roots, ", ")})
+	roots := strings.Join(b.Places.Bounds().Roots, ", ")
+	return b.words.Say(i18n.PathNotAllowed, i18n.Args{"Path": dir, "Roots": roots})
 }
 
-func (b *Bot) inRoots(dir string) bool { return InRoots(b.Roots, dir) }
-
-// InRoots says whether sessions may be opened in dir: below one of the roots,
-// which have no links in them; without roots anywhere. The links of dir are
-// resolved as far as it exists, so that none leads out.
-func InRoots(roots []string, dir string) bool {
-	real := resolved(dir)
-	return len(roots) == 0 || slices.ContainsFunc(roots, func(root string) bool {
-		rel, err := filepath.Rel(root, real)
-		return err == nil && filepath.IsLocal(rel)
-	})
+// inRoots says whether sessions may be opened in a folder.
+func (b *Bot) inRoots(dir string) bool {
+	found, err := b.Places.Resolve("/", dir)
+	return found != "" && places.CodeOf(err) != places.Outside
 }
 
-// resolved is dir without links, as far as it exists.
-func resolved(dir string) string {
-	real, err := filepath.EvalSymlinks(dir)
-	if parent := filepath.Dir(dir); err != nil && parent != dir {
-		return filepath.Join(resolved(parent), filepath.Base(dir))
-	} else if err != nil {
-		return dir
-	}
-	return real
+// usable says whether a session can be opened in a folder.
+func (b *Bot) usable(dir string) bool {
+	_, err := b.Places.Resolve("/", dir)
+	return err == nil
 }
 
 // stop sends Esc: it interrupts a turn, or denies an open dialog.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -22,8 +23,11 @@ import (
 	"ccbot/bot/ask"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/files"
+	"ccbot/bot/port/places"
 	"ccbot/bot/render"
 	"ccbot/hooks"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/internal/process"
@@ -56,6 +60,8 @@ type world struct {
 	relay    *fakeRelay
 	dir      string // of what is on disk
 	home     string
+	Home     string   // as the chat knows it
+	Roots    []string // that sessions may be opened in; none: anywhere
 	updates  int64
 	events   chan string // "send …" and "advance …", in the order in which they were done
 }
@@ -71,18 +77,44 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, err)
 	w := &world{records: &fakeRecords{all: make(map[uuid.UUID]session.Record)}, entries: &fakeEntries{Store: store},
 		relay: &fakeRelay{waiting: make(map[string]hooks.Request)}, dir: dir,
-		home: "/home/alice", events: make(chan string, 10_000)}
+		home: "/home/alice", Home: "/home/alice", events: make(chan string, 10_000)}
 	w.sessions = &fakeSessions{records: w.records, events: w.events}
 	w.sender = &fakeSender{events: w.events}
 	w.Bot = New(
 		Config{Allowed: map[int64]bool{alice: true, bob: true}, Groups: map[int64]bool{ours: true},
-			Username: "cc_bot", Lang: "en", Home: w.home, StateDir: filepath.Join(w.home, ".ccbot")},
+			Username: "cc_bot", Lang: "en", StateDir: filepath.Join(w.home, ".ccbot")},
 		Deps{Records: w.records, Sender: w.sender, Entries: w.entries, Chats: chats, Words: words, Relay: w.relay,
+			Places: machine{w}, Files: machine{w},
 			Now: func() time.Time { return started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)})
 	w.open(t)
 	w.windows = &fakeWindows{told: make(map[string]bool)}
 	w.Connect(w.sessions, w.windows)
 	return w
+}
+
+// machine is the machine of the agents as the world has it now.
+type machine struct{ *world }
+
+func (m machine) now() *host.Machine {
+	return &host.Machine{Home: m.Home, Roots: m.Roots, StateDir: m.StateDir, Records: m.records}
+}
+
+func (m machine) Bounds() places.Bounds { return m.now().Bounds() }
+
+func (m machine) Resolve(base, path string) (string, error) { return m.now().Resolve(base, path) }
+
+func (m machine) Make(dir string) error { return m.now().Make(dir) }
+
+func (m machine) Open(session uuid.UUID, path string) (files.File, error) {
+	return m.now().Open(session, path)
+}
+
+func (m machine) Put(session uuid.UUID, id string, fill func(io.Writer) (string, error)) (files.Received, error) {
+	return m.now().Put(session, id, fill)
+}
+
+func (m machine) Read(transcript, path string, most int64) (string, error) {
+	return m.now().Read(transcript, path, most)
 }
 
 // again is the same world after a restart of the program.

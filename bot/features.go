@@ -21,7 +21,7 @@ type (
 // features are all that the bot can do, in the order in which a text is offered to them.
 func (b *Bot) features() []chat.Feature {
 	return []chat.Feature{b.asksFeature(), b.answersFeature(), b.shellFeature(), b.dialogFeature(), b.sessionsFeature(),
-		b.writersFeature(), b.reportFeature(), b.filesFeature(), b.promptFeature()}
+		b.writersFeature(), b.reportFeature(), b.promptFeature()}
 }
 
 // sessionsFeature starts, shows, ends and resumes sessions.
@@ -162,13 +162,5 @@ func (b *Bot) reportFeature() chat.Feature {
 	return chat.Feature{Taps: taps{
 		"rall":  b.whileLost(b.tapResumeAll), // FROM:UNTIL: bring back what was lost here then, milliseconds since 1970
 		"rpick": b.whileLost(b.tapPick),      // FROM:UNTIL: show what was lost here then
-	}}
-}
-
-// filesFeature brings files of agents into the chat.
-func (b *Bot) filesFeature() chat.Feature {
-	return chat.Feature{Taps: taps{
-		"snd": b.tapSendFile,  // OFFER: send a file that lies elsewhere
-		"snx": b.tapLeaveFile, // OFFER: do not send it
 	}}
 }

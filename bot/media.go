@@ -6,19 +6,19 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf16"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 
-	"ccbot/bot/received"
+	"ccbot/bot/chat"
+	"ccbot/bot/port/files"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -34,13 +34,6 @@ type Downloader interface {
 
 // ErrFileTooBig says that the Bot API server does not give a file, for its size.
 var ErrFileTooBig = errors.New("the file is too big for the Bot API server")
-
-// Files puts what was fetched into a session's directory; see received.Store.
-type Files interface {
-	Put(dir, id string, fill func(io.Writer) (name string, err error)) (name string, err error)
-	// Run takes them away again when their time is over, until ctx ends.
-	Run(ctx context.Context, ttl time.Duration, awaited func() (map[string]bool, error)) error
-}
 
 // attachment is the file of a message.
 type attachment struct {
@@ -99,7 +92,11 @@ func (a attachment) called(ending string) string {
 }
 
 // shown is its name in a sentence.
-func (a attachment) shown() string { return received.SafeName(a.called("")) }
+func (a attachment) shown() string {
+	return chat.Tail(glyph.Name(path.Base(a.called(""))), maxShownName)
+}
+
+const maxShownName = 80 // letters
 
 // media takes a message that is no text. Its file goes into the directory of the
 // session that it is for, and the prompt names it there.
@@ -115,18 +112,17 @@ func (b *Bot) media(ctx context.Context, in incoming, m *models.Message) error {
 	if err != nil || !ok {
 		return err
 	}
-	in, err = b.receive(ctx, in, r, a)
+	text := textOf(m)
+	if a.spoken && b.Voice != nil && a.size <= maxRecording {
+		in, text, err = b.receiveSpeech(ctx, in, r, a, text)
+	} else {
+		in, err = b.receive(ctx, in, r, a)
+	}
 	if problem := (*fileProblem)(nil); errors.As(err, &problem) {
 		return b.Fail(ctx, in.To, in.MessageID, render.Plain(problem.text+"\n"+b.words.Say(i18n.NotDelivered)), nil)
 	}
 	if err != nil {
 		return err
-	}
-	text := textOf(m)
-	if a.spoken && b.Voice != nil {
-		if text, err = b.withSpeech(ctx, in, text); err != nil {
-			return err
-		}
 	}
 	return b.prompt(ctx, in, text)
 }
@@ -173,34 +169,49 @@ func (e *fetchError) Error() string { return "fetch a file: " + e.err.Error() }
 
 func (e *fetchError) Unwrap() error { return e.err }
 
-// receive puts a message's file into a session's directory, once for each message
+// receive puts a message's file into a session's folder, once for each message
 // however often it is handled. Errors: *fileProblem, *fetchError.
 func (b *Bot) receive(ctx context.Context, in incoming, r session.Record, a attachment) (incoming, error) {
 	if a.size > b.Downloader.Limit() {
 		return in, b.tooBig(a)
 	}
 	b.Sender.Typing(ctx, in.To)
+	return b.put(in, r, func(to io.Writer) (string, error) { return b.download(ctx, a, to) })
+}
+
+// put puts the file that fill writes into a session's folder. Errors: *fileProblem,
+// or fill's own.
+func (b *Bot) put(in incoming, r session.Record, fill func(io.Writer) (string, error)) (incoming, error) {
 	id := fmt.Sprintf("%s-%d", in.Key, in.Sent.Unix()) // an update's id may come again after a quiet week
-	name, err := b.Files.Put(r.Dir, id, func(to io.Writer) (string, error) {
-		ending, err := b.Downloader.Download(ctx, a.id, to)
-		return a.called(ending), err
-	})
+	got, err := b.Files.Put(r.ID, id, fill)
 	if err == nil {
-		in.files, in.session, in.dir = []string{name}, r.ID, r.Dir
+		in.files, in.session, in.dir = []string{got.Name}, r.ID, got.Dir
 		return in, nil
 	}
-	folder := filepath.Join(r.Dir, received.Folder)
-	unfilled := (*received.Unfilled)(nil)
-	switch {
-	case errors.Is(err, ErrFileTooBig):
-		return in, b.tooBig(a)
-	case errors.As(err, &unfilled):
-		return in, &fetchError{name: a.shown(), err: err}
-	case errors.Is(err, received.ErrNotOurs):
+	refused, ok := errors.AsType[*files.PutError](err)
+	if !ok {
+		return in, err
+	}
+	folder := path.Join(r.Dir, files.Folder)
+	if refused.Code == files.NotOurs {
 		return in, &fileProblem{b.words.Say(i18n.InboxNotOurs, i18n.Args{"Path": folder})}
 	}
 	b.Log.Error("file_not_kept", "session_id", r.ID.String(), "error", err.Error())
-	return in, &fileProblem{b.words.Say(i18n.InboxUnwritable, i18n.Args{"Path": folder, "Reason": reason(err)})}
+	args := i18n.Args{"Path": folder, "Reason": refused.Reason}
+	return in, &fileProblem{b.words.Say(i18n.InboxUnwritable, args)}
+}
+
+// download fetches a file and says how it is to be called. Errors: *fileProblem,
+// *fetchError.
+func (b *Bot) download(ctx context.Context, a attachment, to io.Writer) (name string, err error) {
+	ending, err := b.Downloader.Download(ctx, a.id, to)
+	switch {
+	case errors.Is(err, ErrFileTooBig):
+		return "", b.tooBig(a)
+	case err != nil:
+		return "", &fetchError{name: a.shown(), err: err}
+	}
+	return a.called(ending), nil
 }
 
 func (b *Bot) tooBig(a attachment) error {
@@ -245,14 +256,14 @@ func within16(units []uint16, at int) bool {
 
 // withFiles is a prompt that names the files that came with it, one per line. The
 // words are for the agent: they are the same in every language.
-func (b *Bot) withFiles(text string, files []string) string {
+func (b *Bot) withFiles(text string, names []string) string {
 	var all []string
 	if text != "" {
 		all = []string{text}
 	}
-	for _, f := range files {
-		if !filepath.IsAbs(f) {
-			f = received.Folder + "/" + f
+	for _, f := range names {
+		if !path.IsAbs(f) {
+			f = files.Folder + "/" + f
 		}
 		all = append(all, "Attached file: "+f)
 	}
@@ -268,14 +279,14 @@ func (in incoming) filesFor(r session.Record) []string {
 	}
 	var all []string
 	for _, f := range in.files {
-		all = append(all, filepath.Join(in.dir, received.Folder, f))
+		all = append(all, path.Join(in.dir, files.Folder, f))
 	}
 	return all
 }
 
-// awaited are the names of files that a prompt has which is not typed yet, or not
+// Awaited are the names of files that a prompt has which is not typed yet, or not
 // proven: they are not cleaned away.
-func (b *Bot) awaited() (map[string]bool, error) {
+func (b *Bot) Awaited() (map[string]bool, error) {
 	entries, err := b.Entries.List()
 	if err != nil {
 		return nil, err
@@ -283,16 +294,8 @@ func (b *Bot) awaited() (map[string]bool, error) {
 	names := make(map[string]bool)
 	for _, e := range entries {
 		for _, f := range e.Files {
-			names[filepath.Base(f)] = true
+			names[path.Base(f)] = true
 		}
 	}
 	return names, nil
-}
-
-// cleanFiles takes files from the chat away when their time is over.
-func (b *Bot) cleanFiles(ctx context.Context) error {
-	if b.Files == nil {
-		return nil
-	}
-	return b.Files.Run(ctx, b.InboxTTL, b.awaited)
 }

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -19,7 +20,9 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/received"
+	"ccbot/bot/port/files"
+	"ccbot/host"
+	"ccbot/host/received"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -32,10 +35,11 @@ type fakeDownloads struct {
 	mu     sync.Mutex
 	asked  []string
 	fails  map[string]error
+	limit  int64 // 0: 20 MB
 	during func(id string)
 }
 
-func (f *fakeDownloads) Limit() int64 { return 20 << 20 }
+func (f *fakeDownloads) Limit() int64 { return cmp.Or(f.limit, 20<<20) }
 
 func (f *fakeDownloads) Download(_ context.Context, id string, to io.Writer) (string, error) {
 	f.mu.Lock()
@@ -75,9 +79,9 @@ func newMediaWorld(t *testing.T) *mediaWorld {
 	t.Helper()
 	w := newWorld(t)
 	d := &mediaWorld{world: w, dir: t.TempDir(), downloads: &fakeDownloads{fails: make(map[string]error)}}
-	files, err := received.Open(filepath.Join(w.dir, "received"), w.Now, slog.New(slog.DiscardHandler))
+	store, err := received.Open(filepath.Join(w.dir, "received"), w.Now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	w.Files, w.Downloader = files, d.downloads
+	w.Files, w.Downloader = &host.Machine{Records: w.records, Received: store}, d.downloads
 	d.r = w.currentSession(t, "api", session.Running)
 	w.records.change(d.r.ID, func(r *session.Record) { r.Dir = d.dir })
 	return d
@@ -103,7 +107,7 @@ func (d *mediaWorld) mustGet(t *testing.T, m models.Message) inbox.Entry {
 // received are the names in the session's folder.
 func (d *mediaWorld) received(t *testing.T) (names []string) {
 	t.Helper()
-	files, err := os.ReadDir(filepath.Join(d.dir, received.Folder))
+	files, err := os.ReadDir(filepath.Join(d.dir, files.Folder))
 	if err != nil {
 		return nil
 	}
@@ -149,7 +153,7 @@ func TestAFileIsAPromptThatNamesIt(t *testing.T) {
 				}
 				assert.Equal(t, want, e.Text)
 				assert.Equal(t, []any{inbox.Held, d.r.ID, []string{name}, string(lifecycle.ClassPrompt)}, []any{e.State, e.Session, e.Files, e.Class})
-				data, err := os.ReadFile(filepath.Join(d.dir, received.Folder, name))
+				data, err := os.ReadFile(filepath.Join(d.dir, files.Folder, name))
 				require.NoError(t, err)
 				assert.Equal(t, "bytes of "+id, string(data))
 				assert.Equal(t, []string{"queue " + e.Key + " for " + d.r.ID.String()}, d.sessions.done())
@@ -210,13 +214,13 @@ func TestP4_AFileThatGoesNowhereIsTold(t *testing.T) {
 		{"too big, as it says when asked", func(_ *testing.T, d *mediaWorld) { d.downloads.fail("d", ErrFileTooBig) }, document("d", "../big.zip"),
 			func(d *mediaWorld) string { return d.word(i18n.FileTooBig, i18n.Args{"Name": "big.zip"}) }, 1},
 		{"a link in the folder's place", func(t *testing.T, d *mediaWorld) {
-			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(d.dir, received.Folder)))
+			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(d.dir, files.Folder)))
 		}, document("d", "a"), func(d *mediaWorld) string {
-			return d.word(i18n.InboxNotOurs, i18n.Args{"Path": filepath.Join(d.dir, received.Folder)})
+			return d.word(i18n.InboxNotOurs, i18n.Args{"Path": filepath.Join(d.dir, files.Folder)})
 		}, 0},
 		{"a directory that is gone", func(t *testing.T, d *mediaWorld) { require.NoError(t, os.Remove(d.dir)) }, document("d", "a"),
 			func(d *mediaWorld) string {
-				return d.word(i18n.InboxUnwritable, i18n.Args{"Path": filepath.Join(d.dir, received.Folder), "Reason": "no such file or directory"})
+				return d.word(i18n.InboxUnwritable, i18n.Args{"Path": filepath.Join(d.dir, files.Folder), "Reason": "no such file or directory"})
 			}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -281,7 +285,7 @@ func TestAFileForASessionThatIsOverWaitsForIt(t *testing.T) {
 	assert.Equal(t, []any{inbox.Asked, d.r.ID, "read it\nAttached file: .ccbot-inbox/a.txt"}, []any{e.State, e.Session, e.Text})
 	assert.NotEmpty(t, data(d.sender.last(t)))
 	assert.Equal(t, []string{"a.txt"}, d.received(t))
-	awaited, err := d.awaited()
+	awaited, err := d.Awaited()
 	require.NoError(t, err)
 	assert.Equal(t, map[string]bool{"a.txt": true}, awaited)
 }
@@ -319,8 +323,8 @@ func TestAFileOfAMovedConversationIsNamedByItsWholePath(t *testing.T) {
 	}
 	e := d.mustGet(t, document("d", "a.txt"))
 	assert.Equal(t, next.ID, e.Session)
-	assert.Equal(t, "Attached file: "+filepath.Join(d.dir, received.Folder, "a.txt"), e.Text)
-	awaited, err := d.awaited()
+	assert.Equal(t, "Attached file: "+filepath.Join(d.dir, files.Folder, "a.txt"), e.Text)
+	awaited, err := d.Awaited()
 	require.NoError(t, err)
 	assert.Equal(t, map[string]bool{"a.txt": true}, awaited, "it is not cleaned before it is typed")
 }
@@ -329,11 +333,15 @@ func TestAFileOfAMovedConversationIsNamedByItsWholePath(t *testing.T) {
 type fakeVoice struct {
 	text string
 	err  error
-	file string
+	got  []string
+	then func()
 }
 
-func (f *fakeVoice) Text(_ context.Context, file string) (string, error) {
-	f.file = file
+func (f *fakeVoice) Text(_ context.Context, name string, recording []byte) (string, error) {
+	f.got = append(f.got, name+": "+string(recording))
+	if f.then != nil {
+		f.then()
+	}
 	return f.text, f.err
 }
 
@@ -355,12 +363,16 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 			d := newMediaWorld(t)
 			if tt.voice != nil {
 				d.Voice = tt.voice
+				tt.voice.then = func() { assert.Empty(t, d.received(t), "the agent has no recording yet") }
 			}
 			e := d.mustGet(t, models.Message{Caption: tt.caption, Voice: &models.Voice{FileID: "v"}})
 			assert.Equal(t, tt.want, e.Text)
 			if tt.voice != nil {
-				assert.Equal(t, filepath.Join(d.dir, received.Folder, "voice-1001.png"), tt.voice.file)
+				assert.Equal(t, []string{"voice-1001.png: bytes of v"}, tt.voice.got)
 			}
+			data, err := os.ReadFile(filepath.Join(d.dir, files.Folder, "voice-1001.png"))
+			require.NoError(t, err)
+			assert.Equal(t, "bytes of v", string(data))
 			var want []string
 			if tt.warned {
 				want = []string{warning + d.word(i18n.VoiceFailed)}
@@ -368,6 +380,14 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 			assert.Equal(t, want, d.sender.texts())
 		})
 	}
+	t.Run("not a recording of many hours", func(t *testing.T) {
+		d := newMediaWorld(t)
+		d.Voice = &fakeVoice{err: errNet}
+		d.downloads.limit = maxRecording + 1
+		e := d.mustGet(t, models.Message{Voice: &models.Voice{FileID: "v", FileSize: maxRecording + 1}})
+		assert.Equal(t, file, e.Text)
+		assert.Empty(t, d.sender.texts())
+	})
 	t.Run("only what is spoken", func(t *testing.T) {
 		d := newMediaWorld(t)
 		d.Voice = &fakeVoice{err: errNet}

@@ -3,18 +3,14 @@ package bot
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/places"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/glyph"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 )
@@ -47,11 +43,11 @@ const shownDirs = 4
 func (b *Bot) otherDirs(but string) []string {
 	var usable []string
 	for _, dir := range b.usedDirs() {
-		if dir != but && !slices.Contains(usable, dir) && b.inRoots(dir) && lifecycle.CheckDir(dir) == nil {
+		if dir != but && !slices.Contains(usable, dir) && b.usable(dir) {
 			usable = append(usable, dir)
 		}
 	}
-	if last := len(usable) - 1; last >= shownDirs && usable[last] == b.Home {
+	if last := len(usable) - 1; last >= shownDirs && usable[last] == b.Places.Bounds().Home {
 		usable = slices.Delete(usable, shownDirs-1, last)
 	}
 	return usable[:min(len(usable), shownDirs)]
@@ -71,41 +67,12 @@ func (b *Bot) tapMakeDir(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	}
 	back, err := b.tapBack(t, c)
 	return chat.Answer{Then: func(ctx context.Context) error {
-		if err := b.makeDir(dir); err != nil {
-			args := i18n.Args{"Path": b.Short(dir), "Reason": reason(err)}
+		if err := b.Places.Make(dir); err != nil {
+			args := i18n.Args{"Path": b.Short(dir), "Reason": places.ReasonOf(err)}
 			return b.Explain(ctx, t.To, chat.Failure{Text: render.Plain(b.words.Say(i18n.MakeDirFailed, args)), Err: err})
 		}
 		return back.Then(ctx)
 	}}, err
-}
-
-// makeDir makes a directory, inside the roots if there are any: a link on the
-// way that is made to lead out at this moment is not followed.
-func (b *Bot) makeDir(dir string) error {
-	if len(b.Roots) == 0 {
-		return os.MkdirAll(dir, 0o755)
-	}
-	for _, path := range b.Roots {
-		rel, err := filepath.Rel(path, resolved(dir))
-		if err != nil || !filepath.IsLocal(rel) {
-			continue
-		}
-		root, err := os.OpenRoot(path)
-		if err != nil {
-			return err
-		}
-		return errors.Join(root.MkdirAll(rel, 0o755), root.Close())
-	}
-	return errors.New("it is outside of CCBOT_ROOTS")
-}
-
-// reason is what the system says of a failure, without the path that the person
-// is told anyway.
-func reason(err error) string {
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		return path.Err.Error()
-	}
-	return glyph.Name(err.Error())
 }
 
 // damagedRefusal says what is wrong with a transcript, and asks how to go on.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/host"
 	"ccbot/internal/session"
 )
 
@@ -109,40 +110,18 @@ func TestResolveDir(t *testing.T) {
 	}
 }
 
-func TestInRoots(t *testing.T) {
-	base, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
-	at := func(name string) string { return filepath.Join(base, name) }
-	for _, dir := range []string{"root/in", "root2", "rootless", "out/deep"} {
-		require.NoError(t, os.MkdirAll(at(dir), 0o700))
-	}
-	require.NoError(t, os.Symlink(at("out"), at("root/leads-out")))
-	require.NoError(t, os.Symlink(at("root/in"), at("root/stays-in")))
-	require.NoError(t, os.Symlink(at("root/in"), at("out/leads-in")))
-	for _, tt := range []struct {
-		name, dir string
-		want      bool
-	}{
-		{"the root itself", "root", true},
-		{"below it", "root/in", true},
-		{"another root", "root2", true},
-		{"above it", ".", false},
-		{"beside it", "out", false},
-		{"a name that begins like a root's", "rootless", false},
-		{"a link out", "root/leads-out", false},
-		{"below a link out", "root/leads-out/deep", false},
-		{"a link inside", "root/stays-in", true},
-		{"a link in from outside", "out/leads-in", true},
-		{"missing, inside: that it is missing is told later", "root/none", true},
-		{"missing, outside", "none", false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			assert.True(t, w.inRoots(at(tt.dir)), "no roots: all are allowed")
-			w.Roots = []string{at("root"), at("root2")}
-			assert.Equal(t, tt.want, w.inRoots(at(tt.dir)))
-		})
-	}
+// A session's record has a folder without links, so that what it sends lies inside.
+func TestASessionWorksInAFolderWithoutLinks(t *testing.T) {
+	w := newWorld(t)
+	real := host.WithoutLinks(t.TempDir())
+	link := filepath.Join(real, "link")
+	require.NoError(t, os.Mkdir(filepath.Join(real, "project"), 0o700))
+	require.NoError(t, os.Symlink("project", link))
+	w.mustHear(t, "/new api "+link)
+	old := w.session(t, "old", session.Archived)
+	w.mustHear(t, "/resume old "+link)
+	project := filepath.Join(real, "project")
+	assert.Equal(t, []string{`start "api" in ` + project, "restore " + old.ID.String() + " in " + project}, w.sessions.done())
 }
 
 func TestLastLines(t *testing.T) {

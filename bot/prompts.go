@@ -152,10 +152,10 @@ func (b *Bot) agentGone(ctx context.Context, in incoming, r session.Record) erro
 	return b.notDelivered(ctx, in, why, b.resumeButton(r))
 }
 
-// runPrompts makes prompts of albums, queues what could not be queued, and takes old files away.
+// runPrompts makes prompts of albums and queues what could not be queued.
 func (b *Bot) runPrompts(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, part := range []func(context.Context) error{b.albums.Run, b.unqueued.Run, b.cleanFiles} {
+	for _, part := range []func(context.Context) error{b.albums.Run, b.unqueued.Run} {
 		g.Go(func() error { return part(ctx) })
 	}
 	return g.Wait()

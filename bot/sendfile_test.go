@@ -7,19 +7,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
-	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/outbox"
-	"ccbot/bot/render"
-	"ccbot/i18n"
+	"ccbot/bot/port/files"
 	"ccbot/internal/session"
 )
 
@@ -60,7 +55,6 @@ func newFileWorld(t *testing.T) *fileWorld {
 	d := &fileWorld{world: w, sends: &fileSender{fakeSender: w.sender}, dir: filepath.Join(home, "api"), elsewhere: filepath.Join(home, "elsewhere")}
 	w.setSender(d.sends)
 	w.StateDir = filepath.Join(home, ".ccbot")
-	w.setHome(home)
 	for _, dir := range []string{d.dir, d.elsewhere, w.StateDir} {
 		require.NoError(t, os.Mkdir(dir, 0o700))
 	}
@@ -82,19 +76,6 @@ func (d *fileWorld) inside(t *testing.T, name, text string) string {
 	return d.write(t, filepath.Join(d.dir, name), text)
 }
 
-func (d *fileWorld) outside(t *testing.T, name, text string) string {
-	t.Helper()
-	return d.write(t, filepath.Join(d.elsewhere, name), text)
-}
-
-// nothingSent requires that no file left.
-func (d *fileWorld) nothingSent(t *testing.T) {
-	t.Helper()
-	for _, line := range d.sender.done() {
-		assert.False(t, strings.HasPrefix(line, "file "), line)
-	}
-}
-
 func TestSendFile(t *testing.T) {
 	tests := []struct {
 		name, file, caption, want string
@@ -110,9 +91,7 @@ func TestSendFile(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newFileWorld(t)
-			asked, err := d.SendFile(t.Context(), d.r.ID, d.inside(t, tt.file, "hello"), tt.caption)
-			require.NoError(t, err)
-			assert.False(t, asked)
+			require.NoError(t, d.SendFile(t.Context(), d.r.ID, d.inside(t, tt.file, "hello"), tt.caption))
 			assert.Equal(t, []string{tt.want}, d.sender.done())
 		})
 	}
@@ -120,241 +99,11 @@ func TestSendFile(t *testing.T) {
 		d := newFileWorld(t)
 		d.currentSession(t, "web", session.Running)
 		path := d.inside(t, "a.txt", "hello")
-		_, err := d.SendFile(t.Context(), d.r.ID, path, "look")
-		require.NoError(t, err)
-		_, err = d.SendFile(t.Context(), d.r.ID, path, strings.Repeat("x", 1024))
-		require.NoError(t, err, "a caption that fits alone is sent alone")
+		require.NoError(t, d.SendFile(t.Context(), d.r.ID, path, "look"))
+		require.NoError(t, d.SendFile(t.Context(), d.r.ID, path, strings.Repeat("x", 1024)), "a caption that fits alone is sent alone")
 		assert.Equal(t, []string{"file a.txt to 7: hello (api\nlook)",
 			"file a.txt to 7: hello (" + strings.Repeat("x", 1024) + ")"}, d.sender.done())
 	})
-}
-
-// TestP9_OnlyRegularFilesOfTheSessionAreSent: everything else is refused, and
-// what lies elsewhere asked about.
-func TestP9_OnlyRegularFilesOfTheSessionAreSent(t *testing.T) {
-	tests := []struct {
-		name  string
-		make  func(t *testing.T, d *fileWorld, path string) string // gives the path to ask for
-		asked bool
-		why   string // of the refusal
-	}{
-		{"a FIFO", func(t *testing.T, _ *fileWorld, path string) string {
-			require.NoError(t, syscall.Mkfifo(path, 0o600))
-			return path
-		}, false, "it is not a regular file"},
-		{"a directory", func(_ *testing.T, d *fileWorld, _ string) string { return d.dir }, false, "it is not a regular file"},
-		{"a device", func(*testing.T, *fileWorld, string) string { return "/dev/zero" }, false, "it is not a regular file"},
-		{"a link to a device", func(t *testing.T, _ *fileWorld, path string) string {
-			require.NoError(t, os.Symlink("/dev/zero", path))
-			return path
-		}, false, "it is not a regular file"},
-		{"empty", func(t *testing.T, d *fileWorld, _ string) string { return d.inside(t, "x", "") }, false, "it is empty"},
-		{"too large", func(t *testing.T, d *fileWorld, _ string) string {
-			path := d.inside(t, "x", "x")
-			require.NoError(t, os.Truncate(path, outbox.MaxFile+1))
-			return path
-		}, false, "it has 50.0 MB, and Telegram takes 50.0 MB"},
-		{"not there", func(_ *testing.T, _ *fileWorld, path string) string { return path }, false, "there is no such file"},
-		{"below a file", func(t *testing.T, d *fileWorld, _ string) string {
-			return filepath.Join(d.inside(t, "x", "x"), "y")
-		}, false, "not a directory"},
-		{"relative", func(t *testing.T, d *fileWorld, _ string) string {
-			d.inside(t, "x", "x")
-			return "x"
-		}, false, "the path is not absolute"},
-		{"elsewhere", func(t *testing.T, d *fileWorld, _ string) string { return d.outside(t, "x", "x") }, true, ""},
-		{"a link that leads out", func(t *testing.T, d *fileWorld, path string) string {
-			require.NoError(t, os.Symlink(d.outside(t, "x", "x"), path))
-			return path
-		}, true, ""},
-		{"a link of a folder that leads out", func(t *testing.T, d *fileWorld, path string) string {
-			d.outside(t, "x", "x")
-			require.NoError(t, os.Symlink(d.elsewhere, path))
-			return filepath.Join(path, "x")
-		}, true, ""},
-		{"up and out", func(t *testing.T, d *fileWorld, _ string) string {
-			d.outside(t, "x", "x")
-			return d.dir + "/../elsewhere/x"
-		}, true, ""},
-		{"a folder whose name begins like the session's", func(t *testing.T, d *fileWorld, _ string) string {
-			return d.write(t, d.dir+"-2/x", "x")
-		}, true, ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			d := newFileWorld(t)
-			path := tt.make(t, d, filepath.Join(d.dir, "made"))
-			asked, err := d.SendFile(t.Context(), d.r.ID, path, "")
-			assert.Equal(t, tt.asked, asked)
-			refusal := (*FileRefusal)(nil)
-			if tt.why == "" {
-				require.NoError(t, err)
-			} else {
-				require.ErrorAs(t, err, &refusal)
-				assert.Equal(t, tt.why, refusal.Text)
-			}
-			d.nothingSent(t)
-		})
-	}
-}
-
-// A file that is reached through a link is the session's own where it lies counts.
-func TestSendFileThroughTheDirectorysOwnLinks(t *testing.T) {
-	d := newFileWorld(t)
-	path := d.inside(t, "a.txt", "hello")
-	link := d.dir + "-link"
-	require.NoError(t, os.Symlink(d.dir, link))
-	require.NoError(t, os.Symlink("a.txt", filepath.Join(d.dir, "newest")))
-	for _, p := range []string{filepath.Join(link, "a.txt"), filepath.Join(d.dir, "newest"), path} {
-		asked, err := d.SendFile(t.Context(), d.r.ID, p, "")
-		require.NoError(t, err)
-		assert.False(t, asked)
-	}
-	d.records.change(d.r.ID, func(r *session.Record) { r.Dir += "/" })
-	asked, err := d.SendFile(t.Context(), d.r.ID, path, "")
-	require.NoError(t, err)
-	assert.False(t, asked)
-	assert.Len(t, d.sender.done(), 4)
-}
-
-// TestP9_ADirectoryThatBecameALinkOpensNothing: the agent puts a link in the place
-// of its directory, or of one above, so that all there is would be inside.
-func TestP9_ADirectoryThatBecameALinkOpensNothing(t *testing.T) {
-	tests := []struct {
-		name string
-		swap func(t *testing.T, d *fileWorld)
-	}{
-		{"the directory", func(t *testing.T, d *fileWorld) {
-			require.NoError(t, os.Rename(d.dir, d.dir+"-real"))
-			require.NoError(t, os.Symlink(filepath.Dir(d.dir), d.dir))
-		}},
-		{"one above", func(t *testing.T, d *fileWorld) {
-			d.records.change(d.r.ID, func(r *session.Record) { r.Dir = filepath.Join(d.dir, "x") })
-			require.NoError(t, os.Symlink(filepath.Dir(d.dir), filepath.Join(d.dir, "up")))
-			require.NoError(t, os.Symlink("up", filepath.Join(d.dir, "x")))
-		}},
-		{"it was one when the session began", func(t *testing.T, d *fileWorld) { // nobody can tell the two apart
-			require.NoError(t, os.Symlink(d.elsewhere, d.dir+"-link"))
-			d.records.change(d.r.ID, func(r *session.Record) { r.Dir = d.dir + "-link" })
-		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			d := newFileWorld(t)
-			path := d.outside(t, "a.txt", "hello")
-			tt.swap(t, d)
-			asked, err := d.SendFile(t.Context(), d.r.ID, path, "")
-			require.NoError(t, err)
-			assert.True(t, asked)
-			d.nothingSent(t)
-		})
-	}
-	d := newFileWorld(t)
-	root, err := os.OpenRoot(d.dir)
-	require.NoError(t, err)
-	defer root.Close()
-	assert.True(t, isRoot(root, d.dir))
-	require.NoError(t, os.Rename(d.dir, d.dir+"-real"))
-	assert.False(t, isRoot(root, d.dir), "it went while it was opened")
-	require.NoError(t, os.Symlink(d.dir+"-real", d.dir))
-	assert.False(t, isRoot(root, d.dir))
-}
-
-// TestP9_CcbotsOwnFilesAreNeverSent: by whatever name, whoever asks, and also
-// where the session's directory is above or in it.
-func TestP9_CcbotsOwnFilesAreNeverSent(t *testing.T) {
-	tests := []struct {
-		name string
-		path func(t *testing.T, d *fileWorld) string
-	}{
-		{"by its name", func(_ *testing.T, d *fileWorld) string { return filepath.Join(d.StateDir, "ccbot.env") }},
-		{"up and down", func(_ *testing.T, d *fileWorld) string { return d.dir + "/../.ccbot/ccbot.env" }},
-		{"by a link", func(t *testing.T, d *fileWorld) string {
-			require.NoError(t, os.Symlink(filepath.Join(d.StateDir, "ccbot.env"), filepath.Join(d.dir, "x")))
-			return filepath.Join(d.dir, "x")
-		}},
-		{"by a link of the folder", func(t *testing.T, d *fileWorld) string {
-			require.NoError(t, os.Symlink(d.StateDir, filepath.Join(d.dir, "x")))
-			return filepath.Join(d.dir, "x", "ccbot.env")
-		}},
-		{"by another name of the file", func(t *testing.T, d *fileWorld) string {
-			require.NoError(t, os.Link(filepath.Join(d.StateDir, "ccbot.env"), filepath.Join(d.dir, "x")))
-			return filepath.Join(d.dir, "x")
-		}},
-		{"where the state folder is a link itself", func(t *testing.T, d *fileWorld) string {
-			real := d.StateDir
-			d.StateDir = real + "-link"
-			require.NoError(t, os.Symlink(real, d.StateDir))
-			return filepath.Join(real, "ccbot.env")
-		}},
-		{"of a session that works there", func(_ *testing.T, d *fileWorld) string {
-			d.records.change(d.r.ID, func(r *session.Record) { r.Dir = d.StateDir })
-			return filepath.Join(d.StateDir, "ccbot.env")
-		}},
-		{"of a session that works above", func(_ *testing.T, d *fileWorld) string {
-			d.records.change(d.r.ID, func(r *session.Record) { r.Dir = filepath.Dir(d.StateDir) })
-			return filepath.Join(d.StateDir, "ccbot.env")
-		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			d := newFileWorld(t)
-			asked, err := d.SendFile(t.Context(), d.r.ID, tt.path(t, d), "")
-			refusal := (*FileRefusal)(nil)
-			require.ErrorAs(t, err, &refusal)
-			assert.Equal(t, ownFile, refusal.Text)
-			assert.False(t, asked)
-			assert.Empty(t, d.sender.done(), "nobody is asked either")
-		})
-	}
-	t.Run("nothing is sent where the state folder is not known", func(t *testing.T) {
-		d := newFileWorld(t)
-		path := d.inside(t, "x", "x")
-		for _, dir := range []string{"", filepath.Join(d.elsewhere, "gone")} {
-			d.StateDir = dir
-			_, err := d.SendFile(t.Context(), d.r.ID, path, "")
-			require.Error(t, err)
-		}
-		assert.Empty(t, d.sender.done())
-	})
-}
-
-// TestP9_TheEnvironmentOfCcbotIsNeverSent: in /proc/self lies the bot's own, with
-// the token in it.
-func TestP9_TheEnvironmentOfCcbotIsNeverSent(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("there is no /proc here")
-	}
-	d := newFileWorld(t)
-	link := filepath.Join(d.dir, "x")
-	require.NoError(t, os.Symlink("/proc/self/environ", link))
-	for _, path := range []string{"/proc/self/environ", "/proc/thread-self/environ", fmt.Sprintf("/proc/%d/environ", os.Getpid()), link} {
-		asked, err := d.SendFile(t.Context(), d.r.ID, path, "")
-		require.Error(t, err, path)
-		assert.False(t, asked)
-	}
-	assert.Empty(t, d.sender.done())
-}
-
-// TestP9_TheCheckedFileIsTheOneThatIsSent: another file takes its name between
-// the check and the upload.
-func TestP9_TheCheckedFileIsTheOneThatIsSent(t *testing.T) {
-	d := newFileWorld(t)
-	path := d.inside(t, "a.txt", "good")
-	d.sends.before = func() error {
-		require.NoError(t, os.Remove(path))
-		require.NoError(t, os.Symlink(filepath.Join(d.StateDir, "ccbot.env"), path))
-		return nil
-	}
-	_, err := d.SendFile(t.Context(), d.r.ID, path, "")
-	require.NoError(t, err)
-	assert.Equal(t, []string{"file a.txt to 7: good ()"}, d.sender.done())
-	info, err := os.Stat(d.inside(t, "b", "b"))
-	require.NoError(t, err)
-	other, err := os.Stat(d.inside(t, "c", "c"))
-	require.NoError(t, err)
-	assert.Error(t, checkFile(info, other), "a name that was swapped between the two looks")
-	assert.NoError(t, checkFile(info, info))
 }
 
 // A file that grows meanwhile is sent as long as it was.
@@ -367,8 +116,7 @@ func TestAFileThatGrowsIsSentAsItWas(t *testing.T) {
 		_, err = f.WriteString(" and more")
 		return errors.Join(err, f.Close())
 	}
-	_, err := d.SendFile(t.Context(), d.r.ID, path, "")
-	require.NoError(t, err)
+	require.NoError(t, d.SendFile(t.Context(), d.r.ID, path, ""))
 	assert.Equal(t, []string{"file a.log to 7: good ()"}, d.sender.done())
 }
 
@@ -386,6 +134,14 @@ func TestSendFileIsRefused(t *testing.T) {
 			d.records.change(d.r.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: eve} })
 		}, "nobody is allowed any more in the chat that the session is shown in", ""},
 		{"a caption that is too long", func(*fileWorld) {}, "the caption has more than 1024 characters", strings.Repeat("😀", 512) + "x"},
+		{"a file of elsewhere", func(d *fileWorld) {
+			d.records.change(d.r.ID, func(r *session.Record) { r.Dir = d.elsewhere })
+		}, "it lies outside of the session's folder: copy it into the folder first", ""},
+		{"a file that is too large", func(d *fileWorld) {
+			if err := os.Truncate(filepath.Join(d.dir, "a.txt"), outbox.MaxFile+1); err != nil {
+				panic(err)
+			}
+		}, "it has 50.0 MB, and Telegram takes 50.0 MB", ""},
 		{"telegram is slow", func(d *fileWorld) {
 			d.sends.before = func() error { return fmt.Errorf("send file: %w: %w", outbox.ErrUnsure, errSlow) }
 		}, "Telegram did not take it in ten minutes, and I gave up", ""},
@@ -398,194 +154,16 @@ func TestSendFileIsRefused(t *testing.T) {
 			d := newFileWorld(t)
 			path := d.inside(t, "a.txt", "hello")
 			tt.change(d)
-			_, err := d.SendFile(t.Context(), d.r.ID, path, tt.cap)
-			refusal := (*FileRefusal)(nil)
-			require.ErrorAs(t, err, &refusal)
+			refusal := (*files.Refusal)(nil)
+			require.ErrorAs(t, d.SendFile(t.Context(), d.r.ID, path, tt.cap), &refusal)
 			assert.Equal(t, tt.want, refusal.Text)
 			assert.Empty(t, d.sender.done())
 		})
 	}
 }
 
-// asks sends a file from elsewhere and gives the question.
-func (d *fileWorld) asks(t *testing.T, path string) outbox.Message {
-	t.Helper()
-	asked, err := d.SendFile(t.Context(), d.r.ID, path, "look")
-	require.NoError(t, err)
-	require.True(t, asked)
-	return d.sender.last(t)
-}
-
-func TestAFileFromElsewhereIsAskedAbout(t *testing.T) {
-	d := newFileWorld(t)
-	path := d.outside(t, "a\u202eb.txt", "hello")
-	m := d.asks(t, path)
-	shown := "~/elsewhere/a⟨U+202E⟩b.txt"
-	assert.Equal(t, d.word(i18n.FileAsk, i18n.Args{"Name": "api", "Path": shown, "Size": "5 B"}), m.Text.Text)
-	assert.Equal(t, render.Code(shown).Entities[0].Type, m.Text.Entities[0].Type)
-	require.Len(t, data(m), 2)
-	for _, button := range data(m) {
-		assert.LessOrEqual(t, len(button), 64)
-	}
-	d.nothingSent(t)
-	d.asks(t, path)
-	assert.Len(t, d.sender.posted, 1, "once about the same file")
-	require.NoError(t, d.tap(t, bob, data(m)[0]))
-	assert.Contains(t, d.sender.done(), "file a·b.txt to 7: hello (look)")
-	assert.Equal(t, "the question\n\n"+d.word(i18n.FileSent), d.sender.lastEdit(t).Text.Text)
-	lines := len(d.sender.done())
-	require.NoError(t, d.tap(t, alice, data(m)[0]), "the second tap")
-	assert.Equal(t, []string{"answer query: " + d.word(i18n.FileStale), "buttons of 55: 0"}, d.sender.done()[lines:])
-}
-
-// TestP9_OnlyATapForThisVeryFileSendsIt: what else may come from a chat does not.
-func TestP9_OnlyATapForThisVeryFileSendsIt(t *testing.T) {
-	tests := []struct {
-		name string
-		do   func(t *testing.T, d *fileWorld, path string, yes, no string)
-	}{
-		{"no", func(t *testing.T, d *fileWorld, _ string, yes, no string) {
-			require.NoError(t, d.tap(t, alice, no))
-			assert.Equal(t, "the question\n\n"+d.word(i18n.FileLeft), d.sender.lastEdit(t).Text.Text)
-			require.NoError(t, d.tap(t, alice, yes), "too late")
-		}},
-		{"a stranger", func(t *testing.T, d *fileWorld, _ string, yes, _ string) { require.NoError(t, d.tap(t, eve, yes)) }},
-		{"another chat", func(t *testing.T, d *fileWorld, _ string, yes, _ string) {
-			m := &models.Message{ID: 55, Chat: groupChat(ours), Text: "the question"}
-			require.NoError(t, d.Handle(t.Context(), "1", tapOn(alice, m, yes)))
-		}},
-		{"too late", func(t *testing.T, d *fileWorld, _ string, yes, _ string) {
-			d.Now = func() time.Time { return started.Add(3 * time.Hour) }
-			require.NoError(t, d.tap(t, alice, yes))
-		}},
-		{"after a restart", func(t *testing.T, d *fileWorld, _ string, yes, _ string) {
-			d.again()
-			require.NoError(t, d.tap(t, alice, yes))
-			assert.Contains(t, d.sender.done(), "answer query: "+d.word(i18n.FileStale))
-		}},
-		{"a made-up button", func(t *testing.T, d *fileWorld, _ string, _, _ string) {
-			for _, data := range []string{"snd", "snd:", "snd:x", "snx:x"} {
-				require.NoError(t, d.tap(t, alice, data))
-			}
-		}},
-		{"the file has changed", func(t *testing.T, d *fileWorld, path string, yes, _ string) {
-			d.write(t, path, "something else")
-			require.NoError(t, d.tap(t, alice, yes))
-			assert.Equal(t, "the question\n\n"+d.word(i18n.FileChanged), d.sender.lastEdit(t).Text.Text)
-		}},
-		{"another file has its name", func(t *testing.T, d *fileWorld, path string, yes, _ string) {
-			info, err := os.Stat(path)
-			require.NoError(t, err)
-			require.NoError(t, os.Rename(path, path+".old"))
-			d.write(t, path, "HELLO")
-			require.NoError(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
-			require.NoError(t, d.tap(t, alice, yes))
-			assert.Equal(t, "the question\n\n"+d.word(i18n.FileChanged), d.sender.lastEdit(t).Text.Text)
-		}},
-		{"a link has its name", func(t *testing.T, d *fileWorld, path string, yes, _ string) {
-			require.NoError(t, os.Rename(path, path+".old"))
-			require.NoError(t, os.Symlink(path+".old", path))
-			require.NoError(t, d.tap(t, alice, yes))
-			assert.Equal(t, "the question\n\n"+d.word(i18n.FileChanged), d.sender.lastEdit(t).Text.Text)
-		}},
-		{"it is gone", func(t *testing.T, d *fileWorld, path string, yes, _ string) {
-			require.NoError(t, os.Remove(path))
-			require.NoError(t, d.tap(t, alice, yes))
-			assert.Contains(t, d.sender.lastEdit(t).Text.Text, "there is no such file")
-		}},
-		{"it is ccbot's own by now", func(t *testing.T, d *fileWorld, path string, yes, _ string) {
-			require.NoError(t, os.Link(path, filepath.Join(d.StateDir, "linked")))
-			require.NoError(t, d.tap(t, alice, yes))
-			assert.Contains(t, d.sender.lastEdit(t).Text.Text, ownFile)
-		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			d := newFileWorld(t)
-			path := d.outside(t, "a.txt", "hello")
-			buttons := data(d.asks(t, path))
-			tt.do(t, d, path, buttons[0], buttons[1])
-			d.nothingSent(t)
-		})
-	}
-}
-
-// The question never says for good that the file is under way.
-func TestAnUploadThatBreaksOffIsTold(t *testing.T) {
-	tests := []struct {
-		name string
-		err  error
-		want i18n.Key
-		args i18n.Args
-	}{
-		{"the bot stops", context.Canceled, i18n.FileUnsure, nil},
-		{"nobody knows", outbox.ErrUnsure, i18n.FileUnsure, nil},
-		{"refused", &outbox.Refused{Err: errors.New("too big")}, i18n.FileFailed, i18n.Args{"Reason": "Telegram does not take it: too big"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			d := newFileWorld(t)
-			yes := data(d.asks(t, d.outside(t, "a.txt", "hello")))[0]
-			ctx, stop := context.WithCancel(t.Context())
-			defer stop()
-			d.sends.before = func() error {
-				assert.Empty(t, d.sender.edited, "a stop just now must leave the question as it was")
-				require.NoError(t, d.tap(t, bob, yes), "a second tap")
-				assert.Contains(t, d.sender.done(), "answer query: "+d.word(i18n.FileSending))
-				stop()
-				return tt.err
-			}
-			m := &models.Message{ID: 55, Chat: privateChat(alice), Text: "the question"}
-			require.NoError(t, d.Handle(ctx, "1", tapOn(alice, m, yes)))
-			assert.Equal(t, "the question\n\n"+d.word(tt.want, tt.args), d.sender.lastEdit(t).Text.Text)
-			d.nothingSent(t)
-			require.NoError(t, d.tap(t, alice, yes))
-			assert.Contains(t, d.sender.done(), "answer query: "+d.word(i18n.FileStale))
-		})
-	}
-}
-
-func TestShownPath(t *testing.T) {
-	assert.Equal(t, "/a⟨U+000A⟩b⟨U+0009⟩⟨U+200B⟩⟨0xFF⟩⟨U+001B⟩ c", shownPath("/a\nb\t\u200b\xff\x1b c"))
-}
-
-// An agent cannot flood the chat with questions; what is answered makes room.
-func TestQuestionsAboutFilesAreFew(t *testing.T) {
-	d := newFileWorld(t)
-	var buttons []string
-	for i := range maxOffers {
-		buttons = data(d.asks(t, d.outside(t, fmt.Sprint(i), "x")))
-	}
-	more := d.outside(t, "more", "x")
-	_, err := d.SendFile(t.Context(), d.r.ID, more, "")
-	refusal := (*FileRefusal)(nil)
-	require.ErrorAs(t, err, &refusal)
-	require.NoError(t, d.tap(t, alice, buttons[1]))
-	d.asks(t, more)
-	assert.Len(t, d.sender.posted, maxOffers+1)
-}
-
-// A question that could not be posted is no open one.
-func TestAQuestionThatFailsIsAskedAgain(t *testing.T) {
-	d := newFileWorld(t)
-	path := d.outside(t, "a.txt", "x")
-	d.sender.post = func(outbox.Message) error { return outbox.ErrClosed }
-	_, err := d.SendFile(t.Context(), d.r.ID, path, "look")
-	require.ErrorIs(t, err, outbox.ErrClosed)
-	d.sender.post = nil
-	d.asks(t, path)
-}
-
 func TestBytesText(t *testing.T) {
 	for n, want := range map[int64]string{1: "1 B", 1023: "1023 B", 1536: "1.5 KB", 50 << 20: "50.0 MB"} {
 		assert.Equal(t, want, bytesText(n))
 	}
-}
-
-// files64 asks about a file, for its buttons.
-func (w *world) files64(t *testing.T, r session.Record) {
-	t.Helper()
-	info, err := os.Stat(t.TempDir())
-	require.NoError(t, err)
-	require.NoError(t, w.offerFile(t.Context(), r, foundFile{path: "/etc/hostname", info: info}, ""))
 }

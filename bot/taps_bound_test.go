@@ -31,7 +31,6 @@ var whoMayTap = map[string]int{
 
 	"cur": anyone, "undo": anyone, "res": anyone, "mkd": anyone, "try": anyone, "rall": anyone, "rpick": anyone,
 	"again": anyone, "drop": anyone, "old": anyone, "rns": anyone, "any": anyone, "p": anyone, "dw": anyone, "sa": anyone, "opt": anyone, "key": anyone,
-	"snd": anyone, "snx": anyone,
 	"rsh": anyone, "ras": anyone, "rfk": anyone, "ssh": anyone, "sas": anyone, "sfk": anyone, "sno": anyone,
 	"gsh": anyone, "gas": anyone, "gad": anyone, "wad": anyone, "war": anyone, "wig": anyone,
 }

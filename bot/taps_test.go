@@ -170,7 +170,6 @@ func showsAllButtons(t *testing.T) *world {
 	w.news64(t, r, old, stuck)
 	w.commands64(t, old)
 	w.taps64(t)
-	w.files64(t, r)
 	w.recovery64(t)
 	return w
 }

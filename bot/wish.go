@@ -136,5 +136,5 @@ func (b *Bot) usedDirs() []string {
 			dirs = append(dirs, r.Dir)
 		}
 	}
-	return append(dirs, b.Home)
+	return append(dirs, b.Places.Bounds().Home)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/received"
+	"ccbot/host/received"
 	"ccbot/internal/sandbox"
 )
 

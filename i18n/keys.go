@@ -276,18 +276,6 @@ const (
 	WhyGoesOn  Key = "why_goes_on" // Command
 )
 
-// Files that an agent sends.
-const (
-	FileAsk     Key = "file_ask" // Name, Path, Size
-	FileSending Key = "file_sending"
-	FileSent    Key = "file_sent"
-	FileLeft    Key = "file_left"
-	FileChanged Key = "file_changed"
-	FileFailed  Key = "file_failed" // Reason
-	FileUnsure  Key = "file_unsure"
-	FileStale   Key = "file_stale"
-)
-
 // Ages, as in a receipt.
 const (
 	AgeSeconds Key = "age_seconds" // Count
@@ -320,8 +308,6 @@ const (
 	ButtonUseCopy     Key = "button_use_copy"
 	ButtonUseAsIs     Key = "button_use_as_is"
 	ButtonBeginAnew   Key = "button_begin_anew"
-	ButtonSendIt      Key = "button_send_it"
-	ButtonNo          Key = "button_no"
 	ButtonResumeAll   Key = "button_resume_all"
 	ButtonPick        Key = "button_pick"
 	ButtonArchive     Key = "button_archive"

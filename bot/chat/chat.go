@@ -27,7 +27,7 @@ type Chat struct {
 	Sender Sender
 	Book   *conversation.Book // who may read what, and whose a message is
 	Words  i18n.Words
-	Home   string // of the person whose machine this is; it is shown as ~
+	Home   func() string // the home directory on the agent's machine; it is shown as ~
 	Now    func() time.Time
 	Log    *slog.Logger
 	// Failpoint is called at each persisted step with its name. It is nil but in programs built to

@@ -140,7 +140,7 @@ func (c *Chat) Short(dir string) string { return glyph.Name(c.FromHome(dir)) }
 
 // FromHome writes the home directory as ~.
 func (c *Chat) FromHome(dir string) string {
-	if rest, ok := strings.CutPrefix(dir, c.Home); ok && (rest == "" || rest[0] == '/') {
+	if rest, ok := strings.CutPrefix(dir, c.Home()); ok && (rest == "" || rest[0] == '/') {
 		return "~" + rest
 	}
 	return dir

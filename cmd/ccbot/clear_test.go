@@ -19,6 +19,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/hooks"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/internal/hookwire"
@@ -46,7 +47,7 @@ func newForgetful(t *testing.T) forgetful {
 	out := filepath.Join(dir, "outbox")
 	s.bot = bot.New(bot.Config{Allowed: map[int64]bool{1: true}, Lang: "en"},
 		bot.Deps{Records: s.store, Sender: outbox.New(nil, "", out, log), Entries: s.inbox, Asks: s.asks, Dialogs: s.dialogs,
-			Words: words, Now: time.Now, Log: log})
+			Places: &host.Machine{}, Words: words, Now: time.Now, Log: log})
 	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}
 }
 

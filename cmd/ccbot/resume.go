@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"ccbot/bot"
+	"ccbot/host"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -130,7 +130,7 @@ type restores interface {
 func (c config) bringBack(ctx context.Context, sessions restores, get func(uuid.UUID) (session.Record, bool),
 	r session.Record) (which session.Record, back lifecycle.Restored, err error) {
 	for range 2 { // two transfers within a moment are for a person to look at
-		if !bot.InRoots(c.roots, r.Dir) {
+		if !host.InRoots(c.roots, r.Dir) {
 			return r, lifecycle.Restored{}, refuse(codeRefused, fmt.Sprintf("%s is in %s, which is in none of CCBOT_ROOTS", r.Name, r.Dir))
 		}
 		back, err = sessions.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID})

@@ -22,9 +22,8 @@ func sendCommand(environ []string, stdout io.Writer) *cobra.Command {
 		Long: `Send a file into the chat of the session that this command runs in. It is for the
 agent: "ccbot send report.pdf --caption 'the report'".
 
-The file is a regular one of at most 50 MB in the session's directory. For one that
-lies elsewhere a person is asked in the chat first, and this command does not wait
-for the answer. Files of ccbot's own are never sent.`,
+The file is a regular one of at most 50 MB in the session's folder; copy a file from
+elsewhere into the folder first. Files of ccbot's own are never sent.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return sendFile(cmd.Context(), environ, args[0], caption, stdout)
 		}}
@@ -57,17 +56,9 @@ func sendFile(ctx context.Context, environ []string, file, caption string, stdou
 	if err != nil {
 		return err
 	}
-	raw, err := control.Do(ctx, filepath.Join(dir, hookwire.SocketName), hookwire.Call{Verb: hookwire.VerbSend, Body: body})
-	if err != nil {
+	call := hookwire.Call{Verb: hookwire.VerbSend, Body: body}
+	if _, err := control.Do(ctx, filepath.Join(dir, hookwire.SocketName), call); err != nil {
 		return sendFailure(file, dir, err)
-	}
-	var reply sendReply
-	if err := json.Unmarshal(raw, &reply); err != nil {
-		return fmt.Errorf("%s may have been sent: ccbot's answer cannot be read: %w", file, err)
-	}
-	if reply.Asked {
-		_, err = fmt.Fprintf(stdout, "%s is outside the session's directory: the person was asked in the chat, and it is sent if they say yes\n", file)
-		return err
 	}
 	_, err = fmt.Fprintf(stdout, "%s is in the chat\n", file)
 	return err

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot"
+	"ccbot/bot/port/files"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
@@ -65,24 +65,21 @@ func TestSendSaysWhatBecameOfIt(t *testing.T) {
 		name       string
 		args       []string
 		above      lifecycle.Above
-		asked      bool
 		err        error
 		code       int
 		said, sent string
 	}{
-		{"sent", []string{"a.txt"}, inside, false, nil, 0, "a.txt is in the chat\n", here + "/a.txt "},
-		{"a caption", []string{"--caption", "look <b>", "/x/../a.txt"}, inside, false, nil, 0, "/x/../a.txt is in the chat\n", "/a.txt look <b>"},
-		{"asked", []string{"/etc/hosts"}, inside, true, nil, 0,
-			"/etc/hosts is outside the session's directory: the person was asked in the chat, and it is sent if they say yes\n", "/etc/hosts "},
-		{"refused", []string{"/a"}, inside, false, &bot.FileRefusal{Text: "it is empty"}, 1, "ccbot: /a was not sent: it is empty\n", "/a "},
-		{"failed", []string{"/a"}, inside, false, errors.New("secret"), 1,
+		{"sent", []string{"a.txt"}, inside, nil, 0, "a.txt is in the chat\n", here + "/a.txt "},
+		{"a caption", []string{"--caption", "look <b>", "/x/../a.txt"}, inside, nil, 0, "/x/../a.txt is in the chat\n", "/a.txt look <b>"},
+		{"refused", []string{"/a"}, inside, &files.Refusal{Text: "it is empty"}, 1, "ccbot: /a was not sent: it is empty\n", "/a "},
+		{"failed", []string{"/a"}, inside, errors.New("secret"), 1,
 			"ccbot: /a was not sent: something went wrong in ccbot; its log says what\n", "/a "},
-		{"not below an agent", []string{"/a"}, lifecycle.Above{}, false, nil, 1,
+		{"not below an agent", []string{"/a"}, lifecycle.Above{}, nil, 1,
 			"ccbot: /a was not sent: no session of ccbot is above this program, so there is no chat to send to\n", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a := &around{above: tt.above, send: func(context.Context) (bool, error) { return tt.asked, tt.err }}
+			a := &around{above: tt.above, send: func(context.Context) error { return tt.err }}
 			dir := socketDir(t)
 			serving(t, a, dir)
 			var out strings.Builder
@@ -102,10 +99,10 @@ func TestSendSaysWhatBecameOfIt(t *testing.T) {
 func TestSendThatLosesTheBot(t *testing.T) {
 	dir, sending := socketDir(t), make(chan struct{})
 	a := &around{above: lifecycle.Above{Found: true, Session: uuid.New()}}
-	a.send = func(ctx context.Context) (bool, error) {
+	a.send = func(ctx context.Context) error {
 		close(sending)
 		<-ctx.Done()
-		return false, ctx.Err()
+		return ctx.Err()
 	}
 	stop := serving(t, a, dir)
 	var out strings.Builder

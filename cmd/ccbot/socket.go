@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot"
+	"ccbot/bot/port/files"
 	"ccbot/hooks"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
@@ -29,7 +29,7 @@ type socket struct {
 		Wait(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error)
 	}
 	files interface {
-		SendFile(ctx context.Context, session uuid.UUID, path, caption string) (asked bool, err error)
+		SendFile(ctx context.Context, session uuid.UUID, path, caption string) error
 	}
 	changes interface {
 		recoverAgain(ctx context.Context) (account, error)
@@ -233,20 +233,15 @@ type sendCall struct {
 	Caption string `json:"caption,omitempty"`
 }
 
-// sendReply says what became of it.
-type sendReply struct {
-	Asked bool `json:"asked"` // a person has to say yes first
-}
-
 // send sends a file into the chat of the session that the caller runs in.
 func (s socket) send(ctx context.Context, who caller, c hookwire.Call) (any, error) {
 	var body sendCall
 	if err := json.Unmarshal(c.Body, &body); err != nil {
 		return nil, refuse(codeMalformed, "not a path and a caption")
 	}
-	asked, err := s.files.SendFile(ctx, who.above.Session, body.Path, body.Caption)
-	if refusal := (*bot.FileRefusal)(nil); errors.As(err, &refusal) {
+	err := s.files.SendFile(ctx, who.above.Session, body.Path, body.Caption)
+	if refusal := (*files.Refusal)(nil); errors.As(err, &refusal) {
 		return nil, refuse(codeRefused, refusal.Text)
 	}
-	return sendReply{Asked: asked}, err
+	return struct{}{}, err
 }

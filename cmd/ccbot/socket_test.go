@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot"
+	"ccbot/bot/port/files"
 	"ccbot/hooks"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
@@ -87,7 +87,7 @@ type around struct {
 	unknown error
 	hook    string // its path; hookPath without one
 	wait    func(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error)
-	send    func(ctx context.Context) (bool, error)
+	send    func(ctx context.Context) error
 
 	changed func(ctx context.Context, what string) error
 
@@ -112,7 +112,7 @@ func (a *around) Wait(ctx context.Context, q hooks.Request) (hooks.Decision, boo
 	return a.wait(ctx, q)
 }
 
-func (a *around) SendFile(ctx context.Context, session uuid.UUID, path, caption string) (bool, error) {
+func (a *around) SendFile(ctx context.Context, session uuid.UUID, path, caption string) error {
 	a.sent = append(a.sent, fmt.Sprintf("%s %s %s", session, path, caption))
 	return a.send(ctx)
 }
@@ -407,24 +407,22 @@ func TestARequestThatTheRelayRefuses(t *testing.T) {
 
 func TestSendThroughTheSocket(t *testing.T) {
 	tests := []struct {
-		name  string
-		body  string
-		asked bool
-		err   error
-		want  string
-		code  string
+		name string
+		body string
+		err  error
+		want string
+		code string
 	}{
-		{"sent", `{"path":"/a b","caption":"c","session":"another"}`, false, nil, `{"asked":false}`, ""},
-		{"asked", `{"path":"/a b","caption":"c"}`, true, nil, `{"asked":true}`, ""},
-		{"refused", `{"path":"/a b","caption":"c"}`, false, &bot.FileRefusal{Text: "it is empty"}, "", codeRefused},
-		{"failed", `{"path":"/a b","caption":"c"}`, false, errors.New("disk"), "", ""},
-		{"malformed", `[]`, false, nil, "", codeMalformed},
-		{"no body", ``, false, nil, "", codeMalformed},
+		{"sent", `{"path":"/a b","caption":"c","session":"another"}`, nil, `{}`, ""},
+		{"refused", `{"path":"/a b","caption":"c"}`, &files.Refusal{Text: "it is empty"}, "", codeRefused},
+		{"failed", `{"path":"/a b","caption":"c"}`, errors.New("disk"), "", ""},
+		{"malformed", `[]`, nil, "", codeMalformed},
+		{"no body", ``, nil, "", codeMalformed},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a := &around{above: lifecycle.Above{Found: true, Session: uuid.New(), Agent: agent}}
-			a.send = func(context.Context) (bool, error) { return tt.asked, tt.err }
+			a.send = func(context.Context) error { return tt.err }
 			s := a.socket()
 			body, err := s.checked(s.send)(t.Context(), peerBelow(), hookwire.Call{Verb: hookwire.VerbSend, Body: json.RawMessage(tt.body)})
 			refusal := (*control.Refusal)(nil)

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -64,9 +66,23 @@ func (s *system) transcriber(environ []string) bot.Transcriber {
 	return voice{words: s.voice, env: serverEnv(environ), dir: s.home, table: s.table, limit: voiceFor}
 }
 
-// Text runs the command with the file as its last argument and returns what it
+// Text has the command write down a recording, which is a file for as long.
+func (v voice) Text(ctx context.Context, name string, recording []byte) (said string, err error) {
+	dir, err := os.MkdirTemp("", "ccbot-voice-")
+	if err != nil {
+		return "", fmt.Errorf("VOICE_COMMAND: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	file := filepath.Join(dir, filepath.Base(name))
+	if err := os.WriteFile(file, recording, 0o600); err != nil {
+		return "", fmt.Errorf("VOICE_COMMAND: %w", err)
+	}
+	return v.run(ctx, file)
+}
+
+// run runs the command with the file as its last argument and returns what it
 // writes. Nothing of it goes on running when it is called off.
-func (v voice) Text(ctx context.Context, file string) (string, error) {
+func (v voice) run(ctx context.Context, file string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, v.limit, errVoiceSlow)
 	defer cancel()
 	said := &text{}

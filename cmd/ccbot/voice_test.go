@@ -41,7 +41,7 @@ func TestVoiceCommand(t *testing.T) {
 		{"it asks", `read answer; echo "got $answer"`, "got \n", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			said, err := voiceOf(t, tt.script).Text(t.Context(), file)
+			said, err := voiceOf(t, tt.script).run(t.Context(), file)
 			if tt.fails != "" {
 				require.ErrorContains(t, err, tt.fails)
 				assert.Empty(t, said)
@@ -54,13 +54,25 @@ func TestVoiceCommand(t *testing.T) {
 	t.Run("it is not there", func(t *testing.T) {
 		v := voiceOf(t, "")
 		v.words = []string{"/nowhere/whisper"}
-		_, err := v.Text(t.Context(), file)
+		_, err := v.run(t.Context(), file)
 		require.ErrorIs(t, err, os.ErrNotExist)
 	})
 }
 
+// The command has the recording in a file of its own, which goes with its end.
+func TestAVoiceCommandIsGivenTheRecording(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	said, err := voiceOf(t, `basename "$3"; cat "$3"`).Text(t.Context(), "../voice-7.oga", []byte("hello"))
+	require.NoError(t, err)
+	assert.Equal(t, "voice-7.oga\nhello", said)
+	left, err := os.ReadDir(temp)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
 func TestP9_TheVoiceCommandGetsNoSecret(t *testing.T) {
-	said, err := voiceOf(t, "env").Text(t.Context(), "x")
+	said, err := voiceOf(t, "env").run(t.Context(), "x")
 	require.NoError(t, err)
 	assert.NotContains(t, said, "secret")
 }
@@ -81,7 +93,7 @@ func TestAVoiceCommandThatTakesTooLongEnds(t *testing.T) {
 			pids := filepath.Join(v.dir, "pids")
 			done := make(chan error, 1)
 			go func() {
-				_, err := v.Text(ctx, "x")
+				_, err := v.run(ctx, "x")
 				done <- err
 			}()
 			want := 1 + strings.Count(script, ">>")
@@ -105,7 +117,7 @@ func TestAVoiceCommandThatTakesTooLongEnds(t *testing.T) {
 	t.Run("by its time", func(t *testing.T) {
 		v := voiceOf(t, "sleep 1000")
 		v.limit = 50 * time.Millisecond
-		_, err := v.Text(t.Context(), "x")
+		_, err := v.run(t.Context(), "x")
 		require.ErrorIs(t, err, errVoiceSlow)
 	})
 }

@@ -21,8 +21,9 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/received"
 	"ccbot/hooks"
+	"ccbot/host"
+	"ccbot/host/received"
 	"ccbot/i18n"
 	"ccbot/internal/control"
 	"ccbot/internal/git"
@@ -50,6 +51,7 @@ type system struct {
 	events    *hooks.Events
 	presence  *presence.Watcher
 	keeper    *archive.Keeper
+	machine   *host.Machine // as the chat sees it
 	bot       *bot.Bot
 	prompts   bot.Prompts
 	asks      *ask.Store
@@ -151,16 +153,16 @@ func (s *system) wireChat(environ []string) error {
 	if err := s.openAsks(); err != nil {
 		return err
 	}
-	files, err := received.Open(filepath.Join(s.Dir, "received"), time.Now, s.log)
+	s.machine = &host.Machine{Home: host.WithoutLinks(s.home), Roots: s.roots, StateDir: s.Dir, Records: s.store}
+	s.machine.Received, err = received.Open(filepath.Join(s.Dir, "received"), time.Now, s.log)
 	if err != nil {
 		return err
 	}
 	s.bot = bot.New(
-		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang, Home: s.home, Roots: s.roots,
-			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, Rich: s.Rich == "auto", Thinking: bool(s.Thinking),
-			InboxTTL: s.durations().InboxTTL},
+		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
+			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},
 		bot.Deps{Records: s.store, Sender: s.outbox, Entries: s.inbox, Chats: chats, Relay: s.relay, Asks: s.asks,
-			Dialogs: s.dialogs, Downloader: newDownloads(s.config), Files: files, Voice: s.transcriber(environ),
+			Dialogs: s.dialogs, Places: s.machine, Files: s.machine, Downloader: newDownloads(s.config), Voice: s.transcriber(environ),
 			Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	return nil
 }

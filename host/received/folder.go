@@ -6,10 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"ccbot/bot/port/files"
 )
 
 // Folder is the folder below a session's directory that files from the chat lie in.
-const Folder = ".ccbot-inbox"
+const Folder = files.Folder
 
 // ErrNotOurs says that what has the name of the folder is not a directory of ours: a link, a file, another user's
 // directory, or something that has changed while we looked.

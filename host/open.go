@@ -1,0 +1,143 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/files"
+)
+
+// What is said of files that are refused for where they lie.
+const (
+	ownFile     = "files of ccbot's own are never sent"
+	outsideFile = "it lies outside of the session's folder: copy it into the folder first"
+	linkedDir   = "the session's folder is reached through a link: nothing is sent from there"
+)
+
+// Open implements [files.Files]. Links are followed first, and where they lead
+// decides whether the file is inside, or one of ccbot's own. What was checked is a
+// descriptor.
+func (m *Machine) Open(session uuid.UUID, path string) (files.File, error) {
+	r, ok := m.Records.Get(session)
+	if !ok {
+		return files.File{}, refuse("there is no such session")
+	}
+	if !filepath.IsAbs(path) {
+		return files.File{}, refuse("the path is not absolute")
+	}
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return files.File{}, fileReason(err)
+	}
+	own, err := filepath.EvalSymlinks(m.StateDir)
+	if err != nil || m.StateDir == "" { // then nothing could be told from ccbot's own
+		return files.File{}, fmt.Errorf("find CCBOT_DIR %q: %w", m.StateDir, errors.Join(err, fs.ErrInvalid))
+	}
+	if _, below := within(own, path); below {
+		return files.File{}, refuse(ownFile)
+	}
+	return openInside(r.Dir, path)
+}
+
+func refuse(text string) error { return &files.Refusal{Text: text} }
+
+// openInside opens a file through the session's folder, which a link that has
+// appeared by now cannot lead out of. A folder that is reached through a link gives
+// nothing: the record has only its name, and an agent can make a link of it that
+// leads to all there is.
+func openInside(dir, path string) (files.File, error) {
+	base := filepath.Clean(dir)
+	root, err := os.OpenRoot(base)
+	if err != nil {
+		return files.File{}, fileReason(err)
+	}
+	defer root.Close()
+	if !isRoot(root, base) {
+		return files.File{}, refuse(linkedDir)
+	}
+	rel, inside := within(base, path)
+	if !inside {
+		return files.File{}, refuse(outsideFile)
+	}
+	f, err := openRegular(root, rel)
+	if err == nil && !isRoot(root, base) {
+		return files.File{}, errors.Join(refuse("the session's folder changed just now"), f.Body.Close())
+	}
+	return f, err
+}
+
+// withoutLinks says that a folder is where its name says.
+func withoutLinks(dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	return err == nil && real == dir
+}
+
+// isRoot says that what was opened is still what has the name.
+func isRoot(root *os.Root, dir string) bool {
+	opened, err := root.Stat(".")
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(dir)
+	return err == nil && os.SameFile(opened, named) && withoutLinks(dir)
+}
+
+// openRegular looks before it opens, because opening a device does things, and
+// looks at what it has opened, because that is what is sent.
+func openRegular(root *os.Root, name string) (files.File, error) {
+	before, err := root.Lstat(name)
+	if err != nil {
+		return files.File{}, fileReason(err)
+	}
+	if !before.Mode().IsRegular() {
+		return files.File{}, refuse("it is not a regular file")
+	}
+	// A FIFO that takes its place just now must not hold us up.
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return files.File{}, fileReason(err)
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = checkFile(before, info)
+	}
+	if err != nil {
+		return files.File{}, errors.Join(err, f.Close())
+	}
+	return files.File{Name: filepath.Base(name), Size: info.Size(), Body: f}, nil
+}
+
+func checkFile(before, info fs.FileInfo) error {
+	switch {
+	case !info.Mode().IsRegular():
+		return refuse("it is not a regular file")
+	case !os.SameFile(before, info): // a link, or another file
+		return refuse("it changed just now")
+	case !hasOneName(info): // the other may be that of a file of ccbot's own
+		return refuse("it has more than one name, by a hard link: copy it first")
+	case info.Size() == 0: // also those of /proc, in which our own environment is
+		return refuse("it is empty")
+	}
+	return nil
+}
+
+// hasOneName says whether no hard link gives a file a second name.
+func hasOneName(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && s.Nlink == 1
+}
+
+// fileReason is what the system says of a file that cannot be had.
+func fileReason(err error) error {
+	text := reason(err)
+	if errors.Is(err, fs.ErrNotExist) {
+		text = "there is no such file"
+	}
+	return &files.Refusal{Text: text, Err: err}
+}

@@ -1,0 +1,276 @@
+package host
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/files"
+	"ccbot/internal/session"
+)
+
+// records has one session.
+type records struct{ one session.Record }
+
+func (r *records) Get(id uuid.UUID) (session.Record, bool) { return r.one, id == r.one.ID }
+
+// opens is a machine with a session whose folder exists, and folders beside it.
+type opens struct {
+	*Machine
+	records        *records
+	dir, elsewhere string
+}
+
+func newOpens(t *testing.T) *opens {
+	t.Helper()
+	home := tree(t, []string{"api", "elsewhere", ".ccbot"}, nil)
+	d := &opens{records: &records{session.Record{ID: uuid.New(), Dir: filepath.Join(home, "api")}},
+		dir: filepath.Join(home, "api"), elsewhere: filepath.Join(home, "elsewhere")}
+	d.Machine = &Machine{Home: home, StateDir: filepath.Join(home, ".ccbot"), Records: d.records}
+	d.write(t, filepath.Join(d.StateDir, "ccbot.env"), "a secret")
+	return d
+}
+
+func (d *opens) write(t *testing.T, path, text string) string {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func (d *opens) inside(t *testing.T, name, text string) string {
+	t.Helper()
+	return d.write(t, filepath.Join(d.dir, name), text)
+}
+
+func (d *opens) outside(t *testing.T, name, text string) string {
+	t.Helper()
+	return d.write(t, filepath.Join(d.elsewhere, name), text)
+}
+
+// workIn gives the session another folder.
+func (d *opens) workIn(dir string) { d.records.one.Dir = dir }
+
+// open opens a file of the session.
+func (d *opens) open(t *testing.T, path string) files.File {
+	t.Helper()
+	f, err := d.Open(d.records.one.ID, path)
+	require.NoError(t, err, path)
+	t.Cleanup(func() { assert.NoError(t, f.Body.Close()) })
+	return f
+}
+
+// refusal is the sentence with which a file is refused.
+func (d *opens) refusal(t *testing.T, path string) string {
+	t.Helper()
+	_, err := d.Open(d.records.one.ID, path)
+	refusal := (*files.Refusal)(nil)
+	require.ErrorAs(t, err, &refusal, path)
+	return refusal.Text
+}
+
+// TestP9_OnlyRegularFilesOfTheSessionAreSent: everything else is refused.
+func TestP9_OnlyRegularFilesOfTheSessionAreSent(t *testing.T) {
+	tests := []struct {
+		name string
+		make func(t *testing.T, d *opens, path string) string // gives the path to ask for
+		why  string                                           // of the refusal
+	}{
+		{"a FIFO", func(t *testing.T, _ *opens, path string) string {
+			require.NoError(t, syscall.Mkfifo(path, 0o600))
+			return path
+		}, "it is not a regular file"},
+		{"a directory", func(_ *testing.T, d *opens, _ string) string { return d.dir }, "it is not a regular file"},
+		{"a device", func(*testing.T, *opens, string) string { return "/dev/zero" }, outsideFile},
+		{"a link to a device", func(t *testing.T, _ *opens, path string) string {
+			require.NoError(t, os.Symlink("/dev/zero", path))
+			return path
+		}, outsideFile},
+		{"with two names, of which one may be ccbot's", func(t *testing.T, d *opens, path string) string {
+			require.NoError(t, os.Link(filepath.Join(d.StateDir, "ccbot.env"), path))
+			return path
+		}, "it has more than one name, by a hard link: copy it first"},
+		{"empty", func(t *testing.T, d *opens, _ string) string { return d.inside(t, "x", "") }, "it is empty"},
+		{"not there", func(_ *testing.T, _ *opens, path string) string { return path }, "there is no such file"},
+		{"below a file", func(t *testing.T, d *opens, _ string) string {
+			return filepath.Join(d.inside(t, "x", "x"), "y")
+		}, "not a directory"},
+		{"relative", func(t *testing.T, d *opens, _ string) string {
+			d.inside(t, "x", "x")
+			return "x"
+		}, "the path is not absolute"},
+		{"elsewhere", func(t *testing.T, d *opens, _ string) string { return d.outside(t, "x", "x") }, outsideFile},
+		{"a link that leads out", func(t *testing.T, d *opens, path string) string {
+			require.NoError(t, os.Symlink(d.outside(t, "x", "x"), path))
+			return path
+		}, outsideFile},
+		{"a link of a folder that leads out", func(t *testing.T, d *opens, path string) string {
+			d.outside(t, "x", "x")
+			require.NoError(t, os.Symlink(d.elsewhere, path))
+			return filepath.Join(path, "x")
+		}, outsideFile},
+		{"up and out", func(t *testing.T, d *opens, _ string) string {
+			d.outside(t, "x", "x")
+			return d.dir + "/../elsewhere/x"
+		}, outsideFile},
+		{"a folder whose name begins like the session's", func(t *testing.T, d *opens, _ string) string {
+			return d.write(t, d.dir+"-2/x", "x")
+		}, outsideFile},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newOpens(t)
+			path := tt.make(t, d, filepath.Join(d.dir, "made"))
+			assert.Equal(t, tt.why, d.refusal(t, path))
+		})
+	}
+}
+
+// A file that is reached through a link is the session's own where it lies counts.
+func TestOpenThroughTheFoldersOwnLinks(t *testing.T) {
+	d := newOpens(t)
+	path := d.inside(t, "a.txt", "hello")
+	link := d.dir + "-link"
+	require.NoError(t, os.Symlink(d.dir, link))
+	require.NoError(t, os.Symlink("a.txt", filepath.Join(d.dir, "newest")))
+	for _, p := range []string{filepath.Join(link, "a.txt"), filepath.Join(d.dir, "newest"), path} {
+		f := d.open(t, p)
+		assert.Equal(t, "a.txt 5", fmt.Sprint(f.Name, " ", f.Size))
+	}
+	d.workIn(d.dir + "/")
+	d.open(t, path)
+	_, err := d.Open(uuid.New(), path)
+	require.Error(t, err, "a session that is not known has no folder")
+}
+
+// TestP9_ADirectoryThatBecameALinkOpensNothing: the agent puts a link in the place
+// of its directory, or of one above, so that all there is would be inside.
+func TestP9_ADirectoryThatBecameALinkOpensNothing(t *testing.T) {
+	tests := []struct {
+		name string
+		swap func(t *testing.T, d *opens)
+	}{
+		{"the directory", func(t *testing.T, d *opens) {
+			require.NoError(t, os.Rename(d.dir, d.dir+"-real"))
+			require.NoError(t, os.Symlink(filepath.Dir(d.dir), d.dir))
+		}},
+		{"one above", func(t *testing.T, d *opens) {
+			d.workIn(filepath.Join(d.dir, "x"))
+			require.NoError(t, os.Symlink(filepath.Dir(d.dir), filepath.Join(d.dir, "up")))
+			require.NoError(t, os.Symlink("up", filepath.Join(d.dir, "x")))
+		}},
+		{"it was one when the session began", func(t *testing.T, d *opens) { // nobody can tell the two apart
+			require.NoError(t, os.Symlink(d.elsewhere, d.dir+"-link"))
+			d.workIn(d.dir + "-link")
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newOpens(t)
+			path := d.outside(t, "a.txt", "hello")
+			tt.swap(t, d)
+			assert.Equal(t, linkedDir, d.refusal(t, path))
+		})
+	}
+	d := newOpens(t)
+	root, err := os.OpenRoot(d.dir)
+	require.NoError(t, err)
+	defer root.Close()
+	assert.True(t, isRoot(root, d.dir))
+	require.NoError(t, os.Rename(d.dir, d.dir+"-real"))
+	assert.False(t, isRoot(root, d.dir), "it went while it was opened")
+	require.NoError(t, os.Symlink(d.dir+"-real", d.dir))
+	assert.False(t, isRoot(root, d.dir))
+}
+
+// TestP9_CcbotsOwnFilesAreNeverSent: whoever asks, and also where the session's
+// folder is above or in ccbot's own.
+func TestP9_CcbotsOwnFilesAreNeverSent(t *testing.T) {
+	tests := []struct {
+		name string
+		path func(t *testing.T, d *opens) string
+	}{
+		{"by its name", func(_ *testing.T, d *opens) string { return filepath.Join(d.StateDir, "ccbot.env") }},
+		{"up and down", func(_ *testing.T, d *opens) string { return d.dir + "/../.ccbot/ccbot.env" }},
+		{"by a link", func(t *testing.T, d *opens) string {
+			require.NoError(t, os.Symlink(filepath.Join(d.StateDir, "ccbot.env"), filepath.Join(d.dir, "x")))
+			return filepath.Join(d.dir, "x")
+		}},
+		{"by a link of the folder", func(t *testing.T, d *opens) string {
+			require.NoError(t, os.Symlink(d.StateDir, filepath.Join(d.dir, "x")))
+			return filepath.Join(d.dir, "x", "ccbot.env")
+		}},
+		{"where the state folder is a link itself", func(t *testing.T, d *opens) string {
+			real := d.StateDir
+			d.StateDir = real + "-link"
+			require.NoError(t, os.Symlink(real, d.StateDir))
+			return filepath.Join(real, "ccbot.env")
+		}},
+		{"of a session that works there", func(_ *testing.T, d *opens) string {
+			d.workIn(d.StateDir)
+			return filepath.Join(d.StateDir, "ccbot.env")
+		}},
+		{"of a session that works above", func(_ *testing.T, d *opens) string {
+			d.workIn(filepath.Dir(d.StateDir))
+			return filepath.Join(d.StateDir, "ccbot.env")
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newOpens(t)
+			assert.Equal(t, ownFile, d.refusal(t, tt.path(t, d)))
+		})
+	}
+	t.Run("nothing is sent where the state folder is not known", func(t *testing.T) {
+		d := newOpens(t)
+		path := d.inside(t, "x", "x")
+		for _, dir := range []string{"", filepath.Join(d.elsewhere, "gone")} {
+			d.StateDir = dir
+			_, err := d.Open(d.records.one.ID, path)
+			require.Error(t, err)
+		}
+	})
+}
+
+// TestP9_TheEnvironmentOfCcbotIsNeverSent: in /proc/self lies the bot's own, with
+// the token in it.
+func TestP9_TheEnvironmentOfCcbotIsNeverSent(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("there is no /proc here")
+	}
+	d := newOpens(t)
+	link := filepath.Join(d.dir, "x")
+	require.NoError(t, os.Symlink("/proc/self/environ", link))
+	for _, path := range []string{"/proc/self/environ", "/proc/thread-self/environ", fmt.Sprintf("/proc/%d/environ", os.Getpid()), link} {
+		assert.Equal(t, outsideFile, d.refusal(t, path))
+	}
+	d.workIn(WithoutLinks("/proc/self"))
+	assert.Equal(t, "it is empty", d.refusal(t, "/proc/self/environ"))
+}
+
+// TestP9_TheCheckedFileIsTheOneThatIsSent: another file takes its name between
+// the check and the upload.
+func TestP9_TheCheckedFileIsTheOneThatIsSent(t *testing.T) {
+	d := newOpens(t)
+	path := d.inside(t, "a.txt", "good")
+	f := d.open(t, path)
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, os.Symlink(filepath.Join(d.StateDir, "ccbot.env"), path))
+	data, err := io.ReadAll(io.NewSectionReader(f.Body, 0, f.Size))
+	require.NoError(t, err)
+	assert.Equal(t, "good", string(data))
+	info, err := os.Stat(d.inside(t, "b", "b"))
+	require.NoError(t, err)
+	other, err := os.Stat(d.inside(t, "c", "c"))
+	require.NoError(t, err)
+	assert.Error(t, checkFile(info, other), "a name that was swapped between the two looks")
+	assert.NoError(t, checkFile(info, info))
+}

@@ -1,0 +1,112 @@
+package host
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ccbot/bot/port/places"
+	"ccbot/lifecycle"
+)
+
+// Bounds implements [places.Places].
+func (m *Machine) Bounds() places.Bounds { return places.Bounds{Home: m.Home, Roots: m.Roots} }
+
+// Resolve implements [places.Places].
+func (m *Machine) Resolve(base, path string) (dir string, err error) {
+	switch base = cmp.Or(base, m.Home); {
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		path = filepath.Join(m.Home, path[1:])
+	case !filepath.IsAbs(path):
+		path = filepath.Join(base, path)
+	}
+	dir = WithoutLinks(filepath.Clean(path))
+	if !m.inRoots(dir) {
+		return dir, errOutside
+	}
+	return dir, checkDir(dir)
+}
+
+var errOutside = &places.Error{Code: places.Outside, Reason: "it is outside of CCBOT_ROOTS"}
+
+// checkDir says with a code why no session can be opened in a folder.
+func checkDir(dir string) error {
+	err := lifecycle.CheckDir(dir)
+	if err == nil {
+		return nil
+	}
+	code := places.Unknown
+	if fault, ok := errors.AsType[*lifecycle.DirError](err); ok {
+		switch fault.Why {
+		case lifecycle.DirMissing:
+			code = places.Missing
+		case lifecycle.DirNotADir:
+			code = places.NotADir
+		case lifecycle.DirNoAccess:
+			code = places.NoAccess
+		}
+	}
+	return &places.Error{Code: code, Reason: reason(err)}
+}
+
+// Make implements [places.Places]. Inside the roots a link on the way that is made
+// to lead out at this moment is not followed.
+func (m *Machine) Make(dir string) error {
+	err := m.make(dir)
+	if err == nil || places.CodeOf(err) == places.Outside {
+		return err
+	}
+	return &places.Error{Code: places.NoAccess, Reason: reason(err)}
+}
+
+func (m *Machine) make(dir string) error {
+	if len(m.Roots) == 0 {
+		return os.MkdirAll(dir, 0o755)
+	}
+	for _, path := range m.Roots {
+		rel, inside := within(path, WithoutLinks(dir))
+		if !inside {
+			continue
+		}
+		root, err := os.OpenRoot(path)
+		if err != nil {
+			return err
+		}
+		return errors.Join(root.MkdirAll(rel, 0o755), root.Close())
+	}
+	return errOutside
+}
+
+func (m *Machine) inRoots(dir string) bool { return InRoots(m.Roots, dir) }
+
+// InRoots says whether sessions may be opened in dir: below one of the roots,
+// which have no links in them; without roots anywhere. The links of dir are
+// resolved as far as the path exists, so that none leads out.
+func InRoots(roots []string, dir string) bool {
+	real := WithoutLinks(dir)
+	return len(roots) == 0 || slices.ContainsFunc(roots, func(root string) bool {
+		_, inside := within(root, real)
+		return inside
+	})
+}
+
+// within says whether a path lies in a folder, and where there. Both are without
+// links.
+func within(folder, path string) (rel string, ok bool) {
+	rel, err := filepath.Rel(folder, path)
+	return rel, err == nil && filepath.IsLocal(rel)
+}
+
+// WithoutLinks is a path with its links resolved, as far as the path exists.
+func WithoutLinks(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if parent := filepath.Dir(path); err != nil && parent != path {
+		return filepath.Join(WithoutLinks(parent), filepath.Base(path))
+	} else if err != nil {
+		return path
+	}
+	return real
+}

@@ -1,0 +1,119 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/places"
+)
+
+// tree makes folders, and links with what they lead to; it gives their base.
+func tree(t *testing.T, dirs []string, links map[string]string) (base string) {
+	t.Helper()
+	base = WithoutLinks(t.TempDir())
+	for _, dir := range dirs {
+		require.NoError(t, os.MkdirAll(filepath.Join(base, dir), 0o700))
+	}
+	for link, to := range links {
+		require.NoError(t, os.Symlink(filepath.Join(base, to), filepath.Join(base, link)))
+	}
+	return base
+}
+
+func TestInRoots(t *testing.T) {
+	base := tree(t, []string{"root/in", "root2", "rootless", "out/deep"},
+		map[string]string{"root/leads-out": "out", "root/stays-in": "root/in", "out/leads-in": "root/in"})
+	at := func(name string) string { return filepath.Join(base, name) }
+	roots := []string{at("root"), at("root2")}
+	for _, tt := range []struct {
+		name, dir string
+		want      bool
+	}{
+		{"the root itself", "root", true},
+		{"below it", "root/in", true},
+		{"another root", "root2", true},
+		{"above it", ".", false},
+		{"beside it", "out", false},
+		{"a name that begins like a root's", "rootless", false},
+		{"a link out", "root/leads-out", false},
+		{"below a link out", "root/leads-out/deep", false},
+		{"a link inside", "root/stays-in", true},
+		{"a link in from outside", "out/leads-in", true},
+		{"missing, inside: that it is missing is told later", "root/none", true},
+		{"missing, outside", "none", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.True(t, InRoots(nil, at(tt.dir)), "no roots: all are allowed")
+			assert.Equal(t, tt.want, InRoots(roots, at(tt.dir)))
+			_, err := (&Machine{Roots: roots}).Resolve("", at(tt.dir))
+			assert.Equal(t, tt.want, places.CodeOf(err) != places.Outside)
+		})
+	}
+}
+
+func TestResolve(t *testing.T) {
+	base := tree(t, []string{"home/project", "away"}, map[string]string{"home/link": "away", "home/gone": "nowhere"})
+	require.NoError(t, os.WriteFile(filepath.Join(base, "home/file"), nil, 0o600))
+	m := &Machine{Home: filepath.Join(base, "home")}
+	for _, tt := range []struct {
+		name, base, path string
+		want             string
+		code             places.Code
+	}{
+		{"nothing: home", "", "", "home", places.Fine},
+		{"nothing: the base", "home/project", "", "home/project", places.Fine},
+		{"home", "home/project", "~", "home", places.Fine},
+		{"a link", "", "link", "away", places.Fine},
+		{"a base that is a link", "home/link", ".", "away", places.Fine},
+		{"above a link, as it was typed", "home/link", "..", "home", places.Fine},
+		{"below a link, missing", "", "~/link/new/deep", "away/new/deep", places.Missing},
+		{"a link to nothing", "", "gone", "home/gone", places.Missing},
+		{"a file", "", "file", "home/file", places.NotADir},
+		{"below a file", "", "file/x", "home/file/x", places.NotADir},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.base != "" {
+				tt.base = filepath.Join(base, tt.base)
+			}
+			dir, err := m.Resolve(tt.base, tt.path)
+			assert.Equal(t, filepath.Join(base, tt.want), dir)
+			assert.Equal(t, tt.code, places.CodeOf(err))
+		})
+	}
+}
+
+func TestMake(t *testing.T) {
+	base := tree(t, []string{"root", "out"}, map[string]string{"root/leads-out": "out"})
+	require.NoError(t, os.WriteFile(filepath.Join(base, "root/file"), nil, 0o600))
+	for _, tt := range []struct {
+		name, dir string
+		code      places.Code
+	}{
+		{"inside", "root/a/b", places.Fine},
+		{"there already", "root", places.Fine},
+		{"outside", "out/a", places.Outside},
+		{"a link out", "root/leads-out/a", places.Outside},
+		{"below a file", "root/file/a", places.NoAccess},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := filepath.Join(base, tt.dir)
+			err := (&Machine{Roots: []string{filepath.Join(base, "root")}}).Make(dir)
+			assert.Equal(t, tt.code, places.CodeOf(err))
+			if err == nil {
+				assert.DirExists(t, dir)
+				return
+			}
+			assert.NoDirExists(t, dir)
+			if tt.code == places.NoAccess {
+				assert.Equal(t, "not a directory", places.ReasonOf(err))
+			}
+		})
+	}
+	dir := filepath.Join(base, "anywhere", "deep")
+	require.NoError(t, (&Machine{}).Make(dir))
+	assert.DirExists(t, dir)
+}

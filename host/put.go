@@ -1,0 +1,35 @@
+package host
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/files"
+	"ccbot/host/received"
+)
+
+// Put implements [files.Files].
+func (m *Machine) Put(session uuid.UUID, id string, fill func(io.Writer) (string, error)) (files.Received, error) {
+	r, ok := m.Records.Get(session)
+	if !ok {
+		return files.Received{}, putError(fs.ErrNotExist)
+	}
+	name, err := m.Received.Put(r.Dir, id, fill)
+	if err != nil {
+		return files.Received{}, putError(err)
+	}
+	return files.Received{Dir: r.Dir, Name: name}, nil
+}
+
+func putError(err error) error {
+	switch {
+	case errors.As(err, new(*received.Unfilled)):
+		return err
+	case errors.Is(err, received.ErrNotOurs):
+		return &files.PutError{Code: files.NotOurs, Reason: reason(err), Err: err}
+	}
+	return &files.PutError{Code: files.Unwritable, Reason: reason(err), Err: err}
+}
