@@ -558,7 +558,7 @@ func TestReadersAreOnlyForWhatIsAllowed(t *testing.T) {
 	r := w.session(t, "api", session.Running, c)
 	w.records.change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: eve} })
 	w.running(t)
-	require.NoError(t, w.tap(t, alice, "cur:"+r.ID.String()))
+	require.NoError(t, w.tap(t, alice, "cur:"+ref(r.ID)))
 	assert.Contains(t, receive(t, w.events), "secret") // with its name above it until it is current
 	assert.Equal(t, atAlice, w.sender.sent[0].To, "P9: not before it was moved to who may see it")
 }

@@ -293,7 +293,7 @@ const undoFor = time.Minute
 // the button becomes [Resume].
 func (b *Bot) tapUndo(ctx context.Context, t tapEvent) error {
 	q, r, ok := b.wished(t)
-	if !ok {
+	if !ok || len(t.args) != 2 {
 		return b.stale(ctx, t)
 	}
 	later := b.resumeButton(r)
@@ -308,12 +308,8 @@ func (b *Bot) tapUndo(ctx context.Context, t tapEvent) error {
 	return b.tapBack(ctx, t, comeback{wish: q, r: r, to: t.to, from: t.from, undo: true})
 }
 
-// undoable says whether the time of the end, argument 1, is not over. A button
-// without one is of an earlier version.
+// undoable says whether the time of the end, argument 1, is not over.
 func (b *Bot) undoable(t tapEvent) bool {
-	if len(t.args) < 2 {
-		return false
-	}
 	end, err := strconv.ParseInt(t.args[1], 10, 64)
 	return err == nil && b.Now().Sub(time.Unix(end, 0)) <= undoFor
 }

@@ -65,7 +65,7 @@ func TestWhoCanBeEnded(t *testing.T) {
 			w.mustHear(t, "/kill api")
 			asked := len(data(w.sender.last(t))) > 0
 			assert.Equal(t, s.Live() || s == session.CleanupFailed, asked)
-			require.NoError(t, w.tap(t, alice, "kill:"+r.ID.String()+":7"))
+			require.NoError(t, w.tap(t, alice, "kill:"+ref(r.ID)+":7:"+life(r)))
 			assert.Equal(t, asked, len(w.sessions.done()) > 0, "an old button does no more than the command")
 			if !asked {
 				assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton))
@@ -81,7 +81,7 @@ func TestEndingAnotherSessionKeepsTheCurrentOne(t *testing.T) {
 	current := w.currentSession(t, "web", session.Running)
 	r := w.session(t, "api", session.Running)
 	w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
-	require.NoError(t, w.tap(t, alice, "kill:"+r.ID.String()+":7"))
+	require.NoError(t, w.tap(t, alice, "kill:"+ref(r.ID)+":7:"+life(r)))
 	assert.Equal(t, []string{"move " + r.ID.String() + " to 7", "archive " + r.ID.String() + " as archived"}, w.sessions.done())
 	got, err := w.Chats.Current(atAlice)
 	require.NoError(t, err)
@@ -93,10 +93,10 @@ func TestAnEndThatFailsIsTold(t *testing.T) {
 	r := w.currentSession(t, "api", session.Running)
 	w.sessions.archive = func(uuid.UUID) error { return deep(&lifecycle.StateError{State: session.Archived}) }
 	w.sender.edit = func(outbox.Message) error { return &outbox.Refused{Err: errDisk} }
-	require.NoError(t, w.tap(t, alice, "kill:"+r.ID.String()+":7"))
+	require.NoError(t, w.tap(t, alice, "kill:"+ref(r.ID)+":7:"+life(r)))
 	assert.Equal(t, []string{w.named(i18n.AlreadyEnded, "api")}, w.sender.texts())
 	w.sessions.archive = func(uuid.UUID) error { return errDisk }
-	require.NoError(t, w.tap(t, alice, "done:"+r.ID.String()+":7"))
+	require.NoError(t, w.tap(t, alice, "done:"+ref(r.ID)+":7:"+life(r)))
 	assert.Equal(t, w.word(i18n.InternalError), w.sender.last(t).Text.Text)
 }
 

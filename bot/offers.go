@@ -13,7 +13,6 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 )
 
@@ -116,19 +115,11 @@ func (b *Bot) damagedRefusal(c comeback, e *lifecycle.TranscriptError) failure {
 	}
 	var faults []string
 	for _, f := range e.Health.Faults {
-		faults = append(faults, b.faultText(f))
+		faults = append(faults, b.words.Say(i18n.FaultKey(string(f))))
 	}
 	text := b.words.Say(i18n.TranscriptDamaged, i18n.Args{"Name": c.r.Name, "Details": strings.Join(faults, "; ")})
 	return failure{text: plain(text), buttons: rows(1,
 		b.button(i18n.ButtonUseCopy, "res:"+mended.data(), outbox.Primary),
 		b.button(i18n.ButtonUseAsIs, "res:"+asIs.data(), ""),
 		b.cancelButton(c.from))}
-}
-
-func (b *Bot) faultText(f transcript.Fault) string {
-	key := i18n.FaultKey(string(f))
-	if text := b.words.Say(key); text != string(key) {
-		return text
-	}
-	return string(f) // of a later day
 }

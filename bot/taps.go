@@ -39,14 +39,14 @@ type tap func(ctx context.Context, t tapEvent) error
 // tapTable says what each verb does. SESSION is a session's id, WISH one with
 // where and how to resume it, WRITERS a hash of the processes that the message
 // shows, MARK one of what the terminal or the window shows, PLACE the message
-// that the button is under, BY the person who was asked. The verbs about writers
-// begin with the letter of their scene; behind WRITERS may stand that nobody had
-// asked.
+// that the button is under, BY the person who was asked, LIFE the launch that the
+// question is about. The verbs about writers begin with the letter of their scene;
+// behind WRITERS may stand that nobody had asked.
 func (b *Bot) tapTable() map[string]tap {
 	return map[string]tap{
 		"cur":   b.tapCurrent,                                     // SESSION: make it the current one
-		"kill":  b.tapEnd(session.Archived),                       // SESSION:BY: end it, as archived
-		"done":  b.tapEnd(session.Completed),                      // SESSION:BY: end it, as completed
+		"kill":  b.tapEnd(session.Archived),                       // SESSION:BY:LIFE: end it, as archived
+		"done":  b.tapEnd(session.Completed),                      // SESSION:BY:LIFE: end it, as completed
 		"no":    b.tapCancel,                                      // BY: take the question back
 		"undo":  b.tapUndo,                                        // SESSION:TIME: take the end back that was then, seconds since 1970
 		"res":   b.tapResume,                                      // WISH: bring it back
@@ -248,7 +248,7 @@ func (b *Bot) tapEnd(final session.State) tap {
 		if !b.mine(ctx, t, 1) {
 			return nil
 		}
-		if len(t.args) > 2 && t.args[2] != life(r) {
+		if len(t.args) != 3 || t.args[2] != life(r) {
 			return b.stale(ctx, t)
 		}
 		return b.end(ctx, t, r.ID, final)

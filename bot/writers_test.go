@@ -300,7 +300,7 @@ func TestWishesReadBack(t *testing.T) {
 		assert.LessOrEqual(t, len(q.data()), 31)
 	}
 	for _, bad := range []string{"", ".", "x", ref(uuid.New()), ref(r.ID) + ".x", ref(r.ID) + "..x", ref(r.ID) + "..c.", ref(r.ID) + "=",
-		ref(r.ID)[:21], strings.ToUpper(r.ID.String()), "{" + r.ID.String() + "}", "urn:uuid:" + r.ID.String()} {
+		ref(r.ID)[:21], r.ID.String(), strings.ToUpper(r.ID.String()), "{" + r.ID.String() + "}", "urn:uuid:" + r.ID.String()} {
 		_, _, ok := w.wished(tapEvent{to: atAlice, args: []string{bad}})
 		assert.False(t, ok, bad)
 	}
@@ -314,7 +314,7 @@ func FuzzParseRef(f *testing.F) {
 	f.Add(uuid.NewString())
 	f.Fuzz(func(t *testing.T, text string) {
 		if id, ok := parseRef(text); ok {
-			assert.Contains(t, []string{ref(id), id.String()}, text, "one spelling each")
+			assert.Equal(t, ref(id), text, "one spelling")
 		}
 	})
 }
