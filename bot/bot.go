@@ -171,7 +171,6 @@ type Bot struct {
 	files    fileOffers
 	asks     *asks
 	dialogs  *dialogMessages
-	heard    *heard
 	albums   *albums
 	bangs    *bangs
 	rehomes  *rehomes
@@ -184,7 +183,7 @@ func New(c Config, d Deps) *Bot {
 	b.commands = b.commandTable()
 	b.taps = b.tapTable()
 	b.answers, b.asks, b.dialogs = newAnswers(b), newAsks(b), newDialogMessages(b)
-	b.heard, b.albums, b.rehomes = newHeard(), newAlbums(b), newRehomes(b)
+	b.albums, b.rehomes = newAlbums(b), newRehomes(b)
 	b.bangs, b.unqueued = newBangs(b), newUnqueued(b)
 	return b
 }
@@ -234,7 +233,6 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update) error {
 	case m.Text == "" && isService(m):
 		return nil
 	}
-	b.heard.note(in.to, m)
 	b.albums.flush(ctx, in.to, m.MediaGroupID)
 	if m.Text == "" {
 		return b.media(ctx, in, m)

@@ -77,7 +77,7 @@ func TestP9_WhatNobodySaysIsNotHeard(t *testing.T) {
 		"an empty update":    {},
 		"no sender":          {Message: &models.Message{Chat: groupChat(ours), Text: "/list"}},
 		"a channel post":     {ChannelPost: &models.Message{Chat: models.Chat{ID: ours, Type: models.ChatTypeChannel}, Text: "/list"}},
-		"an edited message":  {EditedMessage: &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: "/list"}},
+		"an edited message":  {EditedMessage: &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: "/list", EditDate: 5}},
 		"an anonymous admin": {Message: &models.Message{From: &models.User{ID: 1087968824}, SenderChat: &models.Chat{ID: ours}, Chat: groupChat(ours), Text: "/list"}},
 		"an inline tap":      {CallbackQuery: &models.CallbackQuery{From: models.User{ID: alice}, InlineMessageID: "x", Data: "no:7"}},
 	} {
