@@ -33,5 +33,4 @@ const (
 
 type output = conversation.Output
 
-
 func (w *world) setSender(s Sender) { w.Sender, w.Chat.Sender = s, s }

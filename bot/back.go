@@ -296,7 +296,7 @@ const undoFor = time.Minute
 // the button becomes [Resume].
 func (b *Bot) tapUndo(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	q, r, ok := b.wished(t)
-	if !ok {
+	if !ok || len(t.Args) != 2 {
 		return b.stale(t)
 	}
 	later := b.resumeButton(r)
@@ -312,12 +312,8 @@ func (b *Bot) tapUndo(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	return b.tapBack(t, comeback{wish: q, r: r, to: t.To, from: t.From, undo: true})
 }
 
-// undoable says whether the time of the end, argument 1, is not over. A button
-// without one is of an earlier version.
+// undoable says whether the time of the end, argument 1, is not over.
 func (b *Bot) undoable(t chat.Tap) bool {
-	if len(t.Args) < 2 {
-		return false
-	}
 	end, err := strconv.ParseInt(t.Args[1], 10, 64)
 	return err == nil && b.Now().Sub(time.Unix(end, 0)) <= undoFor
 }

@@ -177,7 +177,6 @@ type Bot struct {
 	answers  *answers
 	asks     *asks
 	dialogs  *dialogMessages
-	heard    *heard
 	albums   *albums
 	bangs    *bangs
 	rehomes  *rehomes
@@ -192,7 +191,7 @@ func New(c Config, d Deps) *Bot {
 	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Words: b.words, Home: func() string { return b.Places.Bounds().Home },
 		Now: func() time.Time { return b.Now() }, Log: d.Log, Failpoint: func(point string) { b.pass(point) }}
 	b.answers, b.asks, b.dialogs = newAnswers(b), newAsks(b), newDialogMessages(b)
-	b.heard, b.albums, b.rehomes = newHeard(), newAlbums(b), newRehomes(b)
+	b.albums, b.rehomes = newAlbums(b), newRehomes(b)
 	b.bangs, b.unqueued = newBangs(b), newUnqueued(b)
 	if d.Sessions != nil {
 		b.Mover = d.Sessions
@@ -268,7 +267,6 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update) error {
 	case m.Text == "" && isService(m):
 		return nil
 	}
-	b.heard.note(in.To, m)
 	b.albums.flush(ctx, in.To, m.MediaGroupID)
 	if m.Text == "" {
 		return b.media(ctx, in, m)

@@ -97,8 +97,8 @@ func (d *Dialogs) load(name, quarantine string, log *slog.Logger) error {
 	if err == nil {
 		err = json.Unmarshal(data, &one)
 	}
-	if err == nil && (one.Version != dialogVersion || dialogFile(one.Session) != name || one.Message.Text.Blank()) {
-		err = errors.New("not a dialog of this version")
+	if err == nil && (dialogFile(one.Session) != name || one.Message.Text.Blank()) {
+		err = errors.New("it is not the dialog of its session")
 	}
 	switch {
 	case errors.Is(err, keepjson.ErrNewer):

@@ -2,13 +2,11 @@ package bot
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
-	"sync"
 
 	"github.com/go-telegram/bot/models"
 
@@ -16,33 +14,36 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
 
 // edited hears that a message was changed. A prompt that is not typed yet gets the
 // new text; of any other it is told that the edit changes nothing. An edit makes
 // no command of a prompt; and nothing at all of a message that is not the person's
-// own words, for another bot may have edited it.
+// own words, for another bot may have edited it. Without a time of the edit only the
+// looks of the message have changed.
 func (b *Bot) edited(ctx context.Context, in incoming, m *models.Message) error {
+	if m.EditDate == 0 {
+		return nil
+	}
 	text, ok := b.editedText(in, m)
 	e, err := b.Entries.Find(in.To, in.MessageID)
 	if first, unread := messageOf(e); err == nil && unread == nil && sourceOf(first) != "" {
 		in.Quoted = true // also where the edit does not say so
 	}
 	switch {
-	case in.Quoted && err == nil && e.State.Waits() && !b.heard.same(in.To, m):
-		return b.tellEdit(ctx, in, m, i18n.EditOfQuoted)
+	case in.Quoted && err == nil && e.State.Waits() && e.ToldEdit == "": // that bot may edit it without end
+		return b.tellEdit(ctx, in, e, m, i18n.EditOfQuoted)
 	case in.Quoted:
 		return nil
 	case ok:
-	case err == nil && e.State.Waits() && !b.heard.same(in.To, m): // it would be typed as it was
-		return b.tellEdit(ctx, in, m, i18n.EditIsCommand)
+	case err == nil && e.State.Waits(): // it would be typed as it was
+		return b.tellEdit(ctx, in, e, m, i18n.EditIsCommand)
 	default:
 		return nil
 	}
 	if errors.Is(err, inbox.ErrNoEntry) {
-		return b.editedLate(ctx, in, m)
+		return b.editedLate(ctx, in)
 	}
 	if err == nil {
 		err = b.reword(ctx, e, text, m)
@@ -50,16 +51,13 @@ func (b *Bot) edited(ctx context.Context, in incoming, m *models.Message) error 
 	switch {
 	case errors.Is(err, errSameText):
 		return nil
-	case errors.Is(err, errBecomesCommand) && b.heard.same(in.To, m):
-		return nil
 	case errors.Is(err, errBecomesCommand):
-		return b.tellEdit(ctx, in, m, i18n.EditIsCommand)
+		return b.tellEdit(ctx, in, e, m, i18n.EditIsCommand)
 	case isGone(err):
-		return b.tellTooLate(ctx, in, m)
+		return b.tellEdit(ctx, in, e, m, i18n.EditTooLate)
 	case err != nil:
 		return err
 	}
-	b.heard.note(in.To, m)
 	b.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
 	return nil
 }
@@ -172,84 +170,38 @@ func (b *Bot) noteEdit(key string, m *models.Message) error {
 func asEdited(e *inbox.Entry, m *models.Message) error {
 	raw, err := json.Marshal(models.Update{Message: m})
 	if err == nil {
-		e.Update = raw
+		e.Update, e.ToldEdit = raw, ""
 	}
 	return err
 }
 
-// editedLate hears of a message that has left the inbox. Which of them were
-// prompts the conversation's ring tells.
-func (b *Bot) editedLate(ctx context.Context, in incoming, m *models.Message) error {
+// editedLate says that an edit comes too late, of a message that has left the inbox.
+// Which of them were prompts the conversation's ring tells. Whether the agent has the
+// earlier text is not said: the prompt may have been dropped.
+func (b *Bot) editedLate(ctx context.Context, in incoming) error {
 	if _, prompt := b.Chats.SessionOf(in.To, in.MessageID); !prompt {
 		return nil
 	}
-	return b.tellTooLate(ctx, in, m)
+	return b.warnOfEdit(ctx, in, i18n.EditTooLate)
 }
 
-// tellTooLate says once for each edit that it changes nothing. Whether the agent
-// has the earlier text it does not say: the prompt may have been dropped. Telegram tells of an edit also where only the looks of a message have changed:
-// then it names no time of the edit, or the text is as it was.
-func (b *Bot) tellTooLate(ctx context.Context, in incoming, m *models.Message) error {
-	if m.EditDate == 0 || b.heard.same(in.To, m) {
+// tellEdit says once what an edit of a message in the inbox does not change. Telegram
+// reports the same edit again where only the looks of the message change later.
+func (b *Bot) tellEdit(ctx context.Context, in incoming, e inbox.Entry, m *models.Message, why i18n.Key) error {
+	mark := digest(fmt.Sprint(m.EditDate, "\n", m.Text, m.Caption), 22)
+	if e.ToldEdit == mark {
 		return nil
 	}
-	return b.tellEdit(ctx, in, m, i18n.EditTooLate)
-}
-
-// tellEdit says what an edit does not change, once.
-func (b *Bot) tellEdit(ctx context.Context, in incoming, m *models.Message, why i18n.Key) error {
-	if err := b.Warn(ctx, in.To, in.MessageID, render.Plain(b.words.Say(why)), nil); err != nil {
+	if err := b.warnOfEdit(ctx, in, why); err != nil {
 		return err
 	}
-	b.heard.note(in.To, m)
-	return nil
-}
-
-// heard remembers the last texts that came, to know which edit changes one. It is
-// lost in a restart: then an edit that changes nothing may be taken for one.
-type heard struct {
-	mu    sync.Mutex
-	texts map[heardAt][sha256.Size]byte
-	order []heardAt // oldest first
-}
-
-type heardAt struct {
-	to      session.Conversation
-	message int
-}
-
-// keptTexts bounds heard.
-const keptTexts = 1000
-
-func newHeard() *heard { return &heard{texts: make(map[heardAt][sha256.Size]byte)} }
-
-func (h *heard) note(to session.Conversation, m *models.Message) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	at := heardAt{to, m.ID}
-	if _, known := h.texts[at]; !known {
-		h.order = append(h.order, at)
+	err := b.Entries.Change(e.Key, func(e *inbox.Entry) error { e.ToldEdit = mark; return nil })
+	if errors.Is(err, inbox.ErrNoEntry) {
+		return nil
 	}
-	h.texts[at] = textDigest(m)
-	if len(h.order) > keptTexts {
-		delete(h.texts, h.order[0])
-		h.order = h.order[1:]
-	}
+	return err
 }
 
-// same says whether it is known that the text of a message is as it was.
-func (h *heard) same(to session.Conversation, m *models.Message) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	was, known := h.texts[heardAt{to, m.ID}]
-	return known && was == textDigest(m)
-}
-
-// textDigest is one for all edits of a message that is not the person's own words:
-// they are ignored, and told once.
-func textDigest(m *models.Message) [sha256.Size]byte {
-	if sourceOf(m) != "" {
-		return sha256.Sum256(fmt.Append(nil, "edited: ", m.EditDate != 0))
-	}
-	return sha256.Sum256([]byte(m.Text + "\x00" + m.Caption))
+func (b *Bot) warnOfEdit(ctx context.Context, in incoming, why i18n.Key) error {
+	return b.Warn(ctx, in.To, in.MessageID, render.Plain(b.words.Say(why)), nil)
 }

@@ -133,11 +133,13 @@ func TestP4_AnEditOfAFinishedPromptIsTold(t *testing.T) {
 	w.currentSession(t, "api", session.Running)
 	key := w.mustHear(t, "fix it")
 	require.NoError(t, w.entries.Store.Finish(key))
-	require.NoError(t, w.edit(t, 1001, "fix it"))
 	require.NoError(t, w.editAs(t, &models.Message{ID: 1001, From: &models.User{ID: alice}, Chat: privateChat(alice), Text: "as it was, more or less"}))
 	assert.Empty(t, w.sender.texts(), "nobody has edited it")
+	told := warning + w.word(i18n.EditTooLate)
 	require.NoError(t, w.edit(t, 1001, "fix that"))
-	assert.Equal(t, []string{warning + w.word(i18n.EditTooLate)}, w.sender.texts())
+	assert.Equal(t, []string{told}, w.sender.texts())
+	require.NoError(t, w.edit(t, 1001, "fix it"))
+	assert.Equal(t, []string{told, told}, w.sender.texts(), "each edit by itself: what the text was is not known any more")
 	w.mustHear(t, "/list")
 	w.sender.posted = nil
 	require.NoError(t, w.edit(t, 1002, "/stop"))
@@ -182,18 +184,27 @@ func TestP4_AnEditThatCannotBeKeptIsTriedAgain(t *testing.T) {
 	require.ErrorIs(t, w.edit(t, 79, "fix that"), errDisk)
 }
 
-func TestTheTextsHeardAreBounded(t *testing.T) {
-	h := newHeard()
-	for id := range 3 * keptTexts {
-		h.note(atAlice, &models.Message{ID: id, Text: "x"})
-		h.note(atAlice, &models.Message{ID: id, Text: "y"})
+// Telegram reports an edit again where only the looks of the message change later, with the time of the edit or none.
+func TestARefusedEditIsToldOnce(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	e := w.prompt(t, r, "fix it", inbox.Asked)
+	edit := func(date int, text string) {
+		t.Helper()
+		w.again()
+		require.NoError(t, w.editAs(t, &models.Message{ID: e.MessageID, From: &models.User{ID: alice}, Chat: privateChat(alice), Text: text, EditDate: date}))
 	}
-	assert.Len(t, h.texts, keptTexts)
-	assert.Len(t, h.order, keptTexts)
-	assert.True(t, h.same(atAlice, &models.Message{ID: 3*keptTexts - 1, Text: "y"}))
-	assert.False(t, h.same(atAlice, &models.Message{ID: 3*keptTexts - 1, Text: "x"}))
-	assert.False(t, h.same(inGroup, &models.Message{ID: 3*keptTexts - 1, Text: "y"}))
-	assert.False(t, h.same(atAlice, &models.Message{ID: 0, Text: "y"}), "forgotten")
+	edit(0, "/stop")
+	assert.Empty(t, w.sender.texts(), "nobody has edited it")
+	edit(5, "/stop")
+	edit(5, "/stop")
+	assert.Len(t, w.sender.texts(), 1, "after a restart too")
+	edit(6, "/stop")
+	assert.Len(t, w.sender.texts(), 2, "another edit")
+	edit(7, "fix that")
+	edit(7, "fix that")
+	edit(6, "/stop")
+	assert.Len(t, w.sender.texts(), 3, "the text was another one meanwhile")
 }
 
 // What a file has brought along stays, however often its caption is edited.

@@ -57,8 +57,8 @@ func TestP9_OnlyAllowedPeopleMayTap(t *testing.T) {
 			w := newWorld(t)
 			r := w.session(t, "api", session.Running)
 			e := w.prompt(t, r, "text", inbox.Unproven)
-			for _, data := range []string{"cur:" + r.ID.String(), "kill:" + r.ID.String() + ":" + id(tt.from), "no:" + id(tt.from),
-				"res:" + r.ID.String(), "undo:" + r.ID.String(), "again:" + e.Key, "drop:" + e.Key, "what", ""} {
+			for _, data := range []string{"cur:" + ref(r.ID), "kill:" + ref(r.ID) + ":" + id(tt.from), "no:" + id(tt.from),
+				"res:" + ref(r.ID), "undo:" + ref(r.ID), "again:" + e.Key, "drop:" + e.Key, "what", ""} {
 				require.NoError(t, w.Handle(t.Context(), "1", tapOn(tt.from, &models.Message{ID: 5, Chat: tt.chat}, data)))
 			}
 			if !tt.heard {
@@ -77,7 +77,7 @@ func TestP9_WhatNobodySaysIsNotHeard(t *testing.T) {
 		"an empty update":    {},
 		"no sender":          {Message: &models.Message{Chat: groupChat(ours), Text: "/list"}},
 		"a channel post":     {ChannelPost: &models.Message{Chat: models.Chat{ID: ours, Type: models.ChatTypeChannel}, Text: "/list"}},
-		"an edited message":  {EditedMessage: &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: "/list"}},
+		"an edited message":  {EditedMessage: &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: "/list", EditDate: 5}},
 		"an anonymous admin": {Message: &models.Message{From: &models.User{ID: 1087968824}, SenderChat: &models.Chat{ID: ours}, Chat: groupChat(ours), Text: "/list"}},
 		"an inline tap":      {CallbackQuery: &models.CallbackQuery{From: models.User{ID: alice}, InlineMessageID: "x", Data: "no:7"}},
 	} {
@@ -147,7 +147,7 @@ func TestThreads(t *testing.T) {
 			assert.Equal(t, want, inbox.ConversationOf(m), "the inbox sees it the same way")
 
 			r := w.session(t, "api", session.Running)
-			require.NoError(t, w.Handle(t.Context(), "1", tapOn(alice, m, "cur:"+r.ID.String())))
+			require.NoError(t, w.Handle(t.Context(), "1", tapOn(alice, m, "cur:"+ref(r.ID))))
 			current, err := w.Chats.Current(want)
 			require.NoError(t, err)
 			assert.Equal(t, r.ID, current)

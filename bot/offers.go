@@ -11,7 +11,6 @@ import (
 	"ccbot/bot/port/places"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 )
 
@@ -87,19 +86,11 @@ func (b *Bot) damagedRefusal(c comeback, e *lifecycle.TranscriptError) chat.Fail
 	}
 	var faults []string
 	for _, f := range e.Health.Faults {
-		faults = append(faults, b.faultText(f))
+		faults = append(faults, b.words.Say(i18n.FaultKey(string(f))))
 	}
 	text := b.words.Say(i18n.TranscriptDamaged, i18n.Args{"Name": c.r.Name, "Details": strings.Join(faults, "; ")})
 	return chat.Failure{Text: render.Plain(text), Buttons: chat.Rows(1,
 		b.Button(i18n.ButtonUseCopy, "res:"+mended.data(), outbox.Primary),
 		b.Button(i18n.ButtonUseAsIs, "res:"+asIs.data(), ""),
 		b.cancelButton(c.from))}
-}
-
-func (b *Bot) faultText(f transcript.Fault) string {
-	key := i18n.FaultKey(string(f))
-	if text := b.words.Say(key); text != string(key) {
-		return text
-	}
-	return string(f) // of a later day
 }

@@ -95,8 +95,8 @@ func (b *Bot) othersLine(others []lifecycle.Ending) string {
 			killed = append(killed, who)
 		case e.Ended:
 			termed = append(termed, who)
-		case e.Reason != "" || e.Spared != "": // else it is among the failures
-			spared = append(spared, who+": "+b.reasonText(e.Reason, e.Spared))
+		case e.Reason != "": // else it is among the failures
+			spared = append(spared, who+": "+b.reasonText(e.Reason))
 		}
 	}
 	var parts []string
@@ -128,7 +128,7 @@ func (b *Bot) failureTexts(failures []lifecycle.Failure) []string {
 		switch {
 		case f.PID == 0 && f.Kind == lifecycle.FailureUnknown:
 			text = b.words.Say(i18n.FailureSome)
-		case text == string(key): // of a later day
+		case text == string(key): // a record may be of a later program
 			text = glyph.Name(f.String())
 		}
 		if !slices.Contains(all, text) {
@@ -144,8 +144,7 @@ func (b *Bot) notCleanText(r session.Record) string {
 }
 
 // notCleanDetails say what the record keeps of what could not be proven: the
-// same as the receipt. A file that was edited, or is of an earlier version, may
-// keep nothing.
+// same as the receipt. A file that was edited may keep nothing.
 func (b *Bot) notCleanDetails(r session.Record) []string {
 	var failures []lifecycle.Failure
 	if r.Cleanup != nil {
@@ -190,8 +189,8 @@ func (b *Bot) endingLine(e lifecycle.Ending) string {
 	case e.Ended && e.Verified:
 		args["How"] = b.howText(e.How)
 		return b.words.Say(i18n.EndingDone, args)
-	case e.Reason != "" || e.Spared != "":
-		args["Reason"] = b.reasonText(e.Reason, e.Spared)
+	case e.Reason != "":
+		args["Reason"] = b.reasonText(e.Reason)
 		return b.words.Say(i18n.EndingSpared, args)
 	}
 	return b.words.Say(i18n.EndingUnknown, args)
@@ -199,15 +198,8 @@ func (b *Bot) endingLine(e lifecycle.Ending) string {
 
 func (b *Bot) howText(how process.How) string { return b.words.Say(i18n.HowKey(string(how))) }
 
-// reasonText says why a process was left alone. A reason of a later day has no
-// sentence here; then the English one must do.
-func (b *Bot) reasonText(code, english string) string {
-	key := i18n.ReasonKey(code)
-	if text := b.words.Say(key); text != string(key) {
-		return text
-	}
-	return glyph.Name(english)
-}
+// reasonText says why a process was left alone.
+func (b *Bot) reasonText(code string) string { return b.words.Say(i18n.ReasonKey(code)) }
 
 // processText names a process: its program, pid, age and terminal.
 func (b *Bot) processText(p process.Process, age time.Duration) string {

@@ -140,17 +140,15 @@ func TestEveryCodeHasASentence(t *testing.T) {
 	for _, how := range consts(t, "../internal/process", "How") {
 		keys = append(keys, i18n.HowKey(how))
 	}
+	for _, state := range session.States() {
+		keys = append(keys, i18n.StateKey(string(state)))
+	}
 	for _, lang := range i18n.Languages() {
 		for _, key := range keys {
 			assert.NotEqual(t, string(key), w.Words.For(lang).Say(key), "%s %s", lang, key)
 		}
 	}
-}
-
-func TestAReasonOfALaterDayIsToldInEnglish(t *testing.T) {
-	w := newWorld(t)
-	assert.Equal(t, "in English", w.reasonText("of_a_later_day", "in English"))
-	assert.Equal(t, "of_a_later_day", w.faultText("of_a_later_day"))
+	assert.Equal(t, w.word(i18n.SourceUnclear), w.sourceText(lifecycle.Writer{Proven: true}), "no code at all")
 }
 
 func TestP3_ReceiptOffersWhatFits(t *testing.T) {
@@ -232,7 +230,7 @@ func TestWhatIsNotCleanIsToldByItsRecord(t *testing.T) {
 	r := session.Record{Name: "api"}
 	assert.Contains(t, w.notCleanText(r), w.word(i18n.FailureSome), "a file that was edited")
 	r.Cleanup = &session.CleanupError{Reason: "in English", Processes: []process.Identity{{PID: 5}, {PID: 6}}}
-	assert.Contains(t, w.notCleanText(r), w.word(i18n.FailureSome), "a record of an earlier version")
+	assert.Contains(t, w.notCleanText(r), w.word(i18n.FailureSome))
 	assert.NotContains(t, w.notCleanText(r), "in English")
 }
 

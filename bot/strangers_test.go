@@ -40,6 +40,7 @@ func TestP9_NothingOfAStrangerIsHeard(t *testing.T) {
 				m.ID, m.From, m.Chat = 10+n, from, tt.chat
 				require.NoError(t, w.Handle(t.Context(), inbox.UpdateKey(int64(n)), &models.Update{Message: &m}))
 				edited := m
+				edited.EditDate = 5
 				require.NoError(t, w.Handle(t.Context(), inbox.UpdateKey(int64(100+n)), &models.Update{EditedMessage: &edited}))
 			}
 			on := asTelegram(list)

@@ -217,7 +217,7 @@ func (b *Bot) tapEnd(final session.State) tap {
 			return b.stale(t)
 		case !isAsker(t, 1):
 			return b.toast(i18n.NotForYou)
-		case len(t.Args) > 2 && t.Args[2] != life(r), !endable(r):
+		case len(t.Args) != 3 || t.Args[2] != life(r) || !endable(r):
 			return b.stale(t)
 		}
 		return chat.Do(func(ctx context.Context) error { return b.end(ctx, t, r, final) })

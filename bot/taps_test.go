@@ -43,7 +43,7 @@ func TestStaleButtons(t *testing.T) {
 func TestConfirmationsWithoutAnAskerAreNobodys(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.Running)
-	for _, data := range []string{"kill:" + r.ID.String(), "done:" + r.ID.String() + ":", "kill:" + r.ID.String() + ":8:7", "no", "no:", "no:07"} {
+	for _, data := range []string{"kill:" + ref(r.ID), "done:" + ref(r.ID) + ":", "kill:" + ref(r.ID) + ":8:7", "no", "no:", "no:07"} {
 		require.NoError(t, w.tap(t, alice, data))
 	}
 	assert.Empty(t, w.sessions.done())
@@ -59,7 +59,7 @@ func TestAMessageThatIsGoneIsPassedOver(t *testing.T) {
 		w := newWorld(t)
 		r := w.session(t, "api", session.Archived)
 		if verb == "res" {
-			verb += ":" + r.ID.String()
+			verb += ":" + ref(r.ID)
 		}
 		w.sender.edit = func(outbox.Message) error { return fmt.Errorf("edit: %w", &outbox.Refused{Err: errors.New("gone")}) }
 		require.NoError(t, w.tap(t, alice, verb))
@@ -73,7 +73,7 @@ func TestTapCurrentSwitches(t *testing.T) {
 	w.currentSession(t, "api", session.Running)
 	web := w.session(t, "web", session.Running)
 	w.records.change(web.ID, func(r *session.Record) { r.Conversation = inGroup })
-	require.NoError(t, w.tap(t, alice, "cur:"+web.ID.String()))
+	require.NoError(t, w.tap(t, alice, "cur:"+ref(web.ID)))
 	current, err := w.Chats.Current(atAlice)
 	require.NoError(t, err)
 	assert.Equal(t, web.ID, current)
@@ -84,14 +84,14 @@ func TestTapCurrentSwitches(t *testing.T) {
 
 	w.sessions.move = func(uuid.UUID, session.Conversation) error { return errDisk }
 	w.records.change(web.ID, func(r *session.Record) { r.Conversation = inGroup })
-	w.toldOfError(t, w.tap(t, alice, "cur:"+web.ID.String()))
+	w.toldOfError(t, w.tap(t, alice, "cur:"+ref(web.ID)))
 }
 
 func TestTapCurrentOnAListThatIsGone(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.Running)
 	w.sender.edit = func(outbox.Message) error { return &outbox.Refused{Err: errors.New("gone")} }
-	assert.NoError(t, w.tap(t, alice, "cur:"+r.ID.String()))
+	assert.NoError(t, w.tap(t, alice, "cur:"+ref(r.ID)))
 }
 
 func TestTapCurrentOnALongListStaysWithinTheLimit(t *testing.T) {
@@ -100,7 +100,7 @@ func TestTapCurrentOnALongListStaysWithinTheLimit(t *testing.T) {
 	for n := range 100 {
 		last = w.session(t, fmt.Sprintf("a-long-name-for-a-session-that-fills-the-list-%02d", n), session.Starting)
 	}
-	require.NoError(t, w.tap(t, alice, "cur:"+last.ID.String()))
+	require.NoError(t, w.tap(t, alice, "cur:"+ref(last.ID)))
 	assert.LessOrEqual(t, w.sender.lastEdit(t).Text.Length(), 4096)
 }
 

@@ -102,11 +102,4 @@ func (b *Bot) changeLine(c session.Change) render.Text {
 	return line
 }
 
-// stateText is a state as people are told it. One of a later day says itself.
-func (b *Bot) stateText(s session.State) string {
-	key := i18n.StateKey(string(s))
-	if text := b.words.Say(key); text != string(key) {
-		return text
-	}
-	return glyph.Name(string(s))
-}
+func (b *Bot) stateText(s session.State) string { return b.words.Say(i18n.StateKey(string(s))) }

@@ -35,18 +35,16 @@ func TestWhy(t *testing.T) {
 	w := newWorld(t)
 	r := w.history(t,
 		session.Change{To: session.Starting, Rule: "start", Why: "a new session was asked for"},
-		session.Change{From: session.Starting, To: session.Running, Why: "written by version 1"},
+		session.Change{From: session.Starting, To: session.Running, Why: "without a rule"},
 		session.Change{From: session.Running, To: session.Running, Rule: "recovery.reattach"},
-		session.Change{From: session.Running, To: session.Lost, Rule: "recovery.mark_lost", Why: "pane %3 is gone"},
-		session.Change{From: session.Lost, To: "of_a_later_day"})
+		session.Change{From: session.Running, To: session.Lost, Rule: "recovery.mark_lost", Why: "pane %3 is gone"})
 	for _, asked := range []string{"/why", "/why api", "/why API", "/why " + r.ID.String()[:8]} {
 		w.mustHear(t, asked)
 		assert.Equal(t, lines("api is lost. This led to it:",
 			hour(0)+" → starting: a new session was asked for (start)",
-			hour(1)+" starting → running: written by version 1",
+			hour(1)+" starting → running: without a rule",
 			hour(2)+" • (recovery.reattach)",
-			hour(3)+" running → lost: pane %3 is gone (recovery.mark_lost)",
-			hour(4)+" lost → of_a_later_day"), w.sender.last(t).Text.Text, asked)
+			hour(3)+" running → lost: pane %3 is gone (recovery.mark_lost)"), w.sender.last(t).Text.Text, asked)
 		assert.Empty(t, w.sender.last(t).Buttons)
 	}
 	w.mustHear(t, "/why none such")

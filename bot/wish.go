@@ -20,15 +20,14 @@ import (
 // that what else the button says fits into Telegram's 64 bytes.
 func ref(id uuid.UUID) string { return base64.RawURLEncoding.EncodeToString(id[:]) }
 
-// parseRef reads an id as ref writes it, or in the long form of earlier buttons.
+// parseRef reads an id as ref writes it.
 func parseRef(text string) (uuid.UUID, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err == nil && len(raw) == len(uuid.UUID{}) {
-		id := uuid.UUID(raw)
-		return id, ref(id) == text // line breaks and loose bits are passed over in decoding
+	if err != nil || len(raw) != len(uuid.UUID{}) {
+		return uuid.Nil, false
 	}
-	id, err := uuid.Parse(text)
-	return id, err == nil && id.String() == text
+	id := uuid.UUID(raw)
+	return id, ref(id) == text // line breaks and loose bits are passed over in decoding
 }
 
 // digest is a short hash: it tells a handful of things apart, and that

@@ -161,22 +161,21 @@ func (b *Bot) attachTo(p tmux.Pane) string {
 
 // sourceText says by what a writer was recognised.
 func (b *Bot) sourceText(w lifecycle.Writer) string {
-	key := i18n.SourceKey(string(w.Source))
-	if text := b.words.Say(key); w.Proven && text != string(key) {
-		return text
+	if !w.Proven || w.Source == "" { // of the agent of another session only its record is known
+		return b.words.Say(i18n.SourceUnclear)
 	}
-	return b.words.Say(i18n.SourceUnclear)
+	return b.words.Say(i18n.SourceKey(string(w.Source)))
 }
 
 // keptReason says why no tap ends a writer.
 func (b *Bot) keptReason(w lifecycle.Writer) string {
 	switch {
 	case w.Session != "":
-		return b.reasonText(lifecycle.ReasonOtherAgent, "")
+		return b.reasonText(lifecycle.ReasonOtherAgent)
 	case !w.Proven:
-		return b.reasonText(lifecycle.ReasonUnclear, "")
+		return b.reasonText(lifecycle.ReasonUnclear)
 	}
-	return b.reasonText(w.Spared, w.Spared)
+	return b.reasonText(w.Spared)
 }
 
 // whatCanBeDone says what the buttons do, and why one is not there.

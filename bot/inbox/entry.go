@@ -74,6 +74,8 @@ type Entry struct {
 	Tries int       `json:"tries,omitempty"` // starts of ccbot that found it accepted: it may be what ends the program
 	Album string    `json:"album,omitempty"` // Telegram's media_group_id
 	Files []string  `json:"files,omitempty"` // names below .ccbot-inbox that came with it
+	// ToldEdit names the last edit of the message of which the chat was told that it changes nothing.
+	ToldEdit string `json:"told_edit,omitempty"`
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 }

@@ -1,5 +1,5 @@
 // Package keepjson reads and writes versioned JSON objects without losing what
 // this program does not know: fields of a later one survive a rewrite.
 //
-// It does not migrate older versions and does not look into fields.
+// It reads one version and no earlier one, and does not look into fields.
 package keepjson

@@ -31,8 +31,8 @@ func Marshal(v any, unknown Unknown) ([]byte, error) {
 }
 
 // Unmarshal reads an object into the struct that v points to, and returns the
-// fields that have no place in it. version is the newest that this program
-// knows; a higher "version" in the object is ErrNewer.
+// fields that have no place in it. version is the only one that this program
+// reads: a higher "version" in the object is ErrNewer, a lower one another error.
 func Unmarshal(data []byte, version int, v any) (Unknown, error) {
 	var head struct {
 		Version int `json:"version"`
@@ -42,6 +42,9 @@ func Unmarshal(data []byte, version int, v any) (Unknown, error) {
 	}
 	if head.Version > version {
 		return nil, fmt.Errorf("version %d: %w", head.Version, ErrNewer)
+	}
+	if head.Version < version {
+		return nil, fmt.Errorf("version %d is not read any more: this ccbot has version %d", head.Version, version)
 	}
 	if err := json.Unmarshal(data, v); err != nil {
 		return nil, err

@@ -28,11 +28,20 @@ func TestANewerVersionIsLeftAlone(t *testing.T) {
 	require.ErrorIs(t, err, ErrNewer)
 }
 
+func TestAnEarlierVersionIsNotRead(t *testing.T) {
+	for _, old := range []string{`{"version":1,"name":"a"}`, `{"name":"a"}`} {
+		var v sample
+		_, err := Unmarshal([]byte(old), 2, &v)
+		require.ErrorContains(t, err, "is not read any more")
+		assert.NotErrorIs(t, err, ErrNewer)
+		assert.Zero(t, v)
+	}
+}
+
 func TestBadInput(t *testing.T) {
 	for _, bad := range []string{"", "null", "[]", "{", `{"version":"x"}`, "\x00"} {
 		var v sample
-		if _, err := Unmarshal([]byte(bad), 1, &v); bad != "null" {
-			assert.Error(t, err, "%q", bad)
-		}
+		_, err := Unmarshal([]byte(bad), 1, &v)
+		assert.Error(t, err, "%q", bad)
 	}
 }

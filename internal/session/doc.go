@@ -5,9 +5,9 @@
 // table. All changes of one record happen one after another, on that record's
 // worker, and are on disk (one JSON file per record, written by rename and
 // fsynced) before the next step of the change is taken. What cannot be read is
-// moved to quarantine with the reason, and all other records load; what an
-// earlier version wrote is brought to the present form, and what a newer one
-// wrote is left alone. docs/session-schema.md is the contract of the files.
+// moved to quarantine with the reason, what an earlier version wrote included,
+// and all other records load; what a newer version wrote is left alone.
+// docs/session-schema.md is the contract of the files.
 //
 // It does not start, end or look at any process, and knows nothing of tmux or
 // of the chat beyond the plain values it stores.

@@ -14,9 +14,8 @@ type plain Record
 // it was read.
 func (r Record) MarshalJSON() ([]byte, error) { return keepjson.Marshal(plain(r), r.unknown) }
 
-// UnmarshalJSON reads a record of this or an earlier version and keeps the
-// fields it does not know. Times must be RFC 3339; anything else is an error,
-// not a zero time.
+// UnmarshalJSON reads a record of this version and keeps the fields it does not
+// know. Times must be RFC 3339; anything else is an error, not a zero time.
 func (r *Record) UnmarshalJSON(data []byte) error {
 	var p plain
 	unknown, err := keepjson.Unmarshal(data, Version, &p)
@@ -25,11 +24,6 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 	}
 	p.unknown = unknown
 	*r = Record(p)
-	if r.Version < Version {
-		if err := r.fromVersion1(data); err != nil {
-			return err
-		}
-	}
 	r.inUTC()
 	return r.check()
 }

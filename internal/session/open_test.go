@@ -55,8 +55,8 @@ func (f folders) putOddities(t *testing.T) []Aside {
 	pipe := uuid.MustParse("00000000-0000-7000-8000-000000000003")
 	f.put(t, file(newer), fmt.Sprintf(`{"version":%d,"id":5}`, Version+1))
 	f.put(t, file(broken), `{"version":`)
-	f.put(t, "notes.json", "{}")
-	f.put(t, "00000000-0000-7000-8000-00000000000A.json", "{}") // not as an id is written
+	f.put(t, "notes.json", `{"version":2}`)
+	f.put(t, "00000000-0000-7000-8000-00000000000A.json", `{"version":2}`) // not as an id is written
 	f.put(t, ".tmp.json", "{")
 	f.put(t, "README", "")
 	require.NoError(t, syscall.Mkfifo(filepath.Join(f.dir, file(pipe)), 0o600))

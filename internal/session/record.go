@@ -76,8 +76,8 @@ type Change struct {
 	At   time.Time `json:"at"`
 	From State     `json:"from"`
 	To   State     `json:"to"`
-	Rule Rule      `json:"rule,omitempty"` // of version 2 on
-	Why  string    `json:"why"`            // the evidence, in English
+	Rule Rule      `json:"rule,omitempty"`
+	Why  string    `json:"why"` // the evidence, in English
 }
 
 // Launch is how an agent was started; a restore gives it the same flags.
@@ -174,8 +174,7 @@ type Record struct {
 	Tail    int64 `json:"transcript_end,omitempty"`
 	Known   int64 `json:"transcript_known,omitempty"`
 	Haunted bool  `json:"haunted,omitempty"`
-	// Launch is how the present or last agent was started; nil: by a program that
-	// did not note it, or not by ccbot.
+	// Launch is how the present or last agent was started; nil: not by ccbot.
 	Launch *Launch `json:"launch,omitempty"`
 	// Phase is what the agent was last seen doing (a lifecycle.Phase), PhaseAt since when.
 	Phase   string    `json:"phase,omitempty"`

@@ -1,13 +1,11 @@
 package session
 
 import (
-	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -52,7 +50,7 @@ func rowsOf(t *testing.T, heading string) (rows [][]string) {
 }
 
 // field is a row of a type's table, but for its meaning.
-type field struct{ name, kind, omitted, since string }
+type field struct{ name, kind, omitted string }
 
 // typesOf gives all struct types that a record is made of, by their names.
 func typesOf(t *testing.T, from reflect.Type, found map[string]reflect.Type) {
@@ -105,7 +103,7 @@ func kindOf(t *testing.T, g reflect.Type) string {
 }
 
 // fieldsOf are the rows that a type's table must have.
-func fieldsOf(t *testing.T, g reflect.Type, sinceOne map[string]bool) (want []field) {
+func fieldsOf(t *testing.T, g reflect.Type) (want []field) {
 	t.Helper()
 	for f := range g.Fields() {
 		if !f.IsExported() {
@@ -113,73 +111,31 @@ func fieldsOf(t *testing.T, g reflect.Type, sinceOne map[string]bool) (want []fi
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		require.NotEmpty(t, name, "%s.%s", g, f.Name)
-		row := field{name: "`" + name + "`", kind: kindOf(t, f.Type), omitted: "no", since: "2"}
+		row := field{name: "`" + name + "`", kind: kindOf(t, f.Type), omitted: "no"}
 		if strings.Contains(options, "omit") {
 			row.omitted = "yes"
-		}
-		if sinceOne[g.String()+" "+name] {
-			row.since = "1"
 		}
 		want = append(want, row)
 	}
 	return want
 }
 
-// writtenByVersion1 are the fields of each type that the fixtures show.
-func writtenByVersion1(t *testing.T) map[string]bool {
-	t.Helper()
-	files, err := filepath.Glob("testdata/v1-*.json")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	seen := make(map[string]bool)
-	for _, name := range files {
-		data, err := os.ReadFile(name)
-		require.NoError(t, err)
-		var value any
-		require.NoError(t, json.Unmarshal(data, &value))
-		seeFields(reflect.TypeFor[Record](), value, seen)
-	}
-	return seen
-}
-
-// seeFields follows a value along the type that it is read into.
-func seeFields(g reflect.Type, value any, seen map[string]bool) {
-	switch v := value.(type) {
-	case []any:
-		for _, element := range v {
-			seeFields(g.Elem(), element, seen)
-		}
-	case map[string]any:
-		if g.Kind() == reflect.Pointer {
-			g = g.Elem()
-		}
-		for f := range g.Fields() {
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if inner, ok := v[name]; ok {
-				seen[g.String()+" "+name] = true
-				seeFields(f.Type, inner, seen)
-			}
-		}
-	}
-}
-
 // TestSchemaDocumentMatchesTheTypes compares every type that a record is made of
-// with its table, both ways and in order: names, types, whether empty fields are
-// left out, and the version that wrote them first.
+// with its table, both ways and in order: names, types and whether empty fields
+// are left out.
 func TestSchemaDocumentMatchesTheTypes(t *testing.T) {
 	types := make(map[string]reflect.Type)
 	typesOf(t, reflect.TypeFor[Record](), types)
 	require.Greater(t, len(types), 12, "the walk must reach the nested types")
-	seen := writtenByVersion1(t)
 	for name, g := range types {
 		t.Run(name, func(t *testing.T) {
 			var got []field
 			for _, row := range rowsOf(t, "### `"+name+"`") {
-				require.Len(t, row, 5, "%v", row)
-				assert.NotEmpty(t, row[4], "%s means nothing", row[0])
-				got = append(got, field{name: row[0], kind: row[1], omitted: row[2], since: row[3]})
+				require.Len(t, row, 4, "%v", row)
+				assert.NotEmpty(t, row[3], "%s means nothing", row[0])
+				got = append(got, field{name: row[0], kind: row[1], omitted: row[2]})
 			}
-			assert.Equal(t, fieldsOf(t, g, seen), got)
+			assert.Equal(t, fieldsOf(t, g), got)
 		})
 	}
 
@@ -189,7 +145,6 @@ func TestSchemaDocumentMatchesTheTypes(t *testing.T) {
 		assert.Contains(t, types, m[1], "no record has it")
 	}
 	assert.Contains(t, string(data), fmt.Sprintf("of this schema; now %d |", Version))
-	assert.Len(t, rowsOf(t, "## Versions"), Version)
 }
 
 func TestSchemaDocumentHasTheStates(t *testing.T) {
