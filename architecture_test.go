@@ -62,6 +62,34 @@ var users = map[string][]string{
 	"host": {"cmd/ccbot"},
 }
 
+// machinery are the packages of the agent's machine, each with the files of package
+// bot that still import it. The chat is to know its machine by ports: a list only gets
+// shorter.
+var machinery = map[string]string{
+	"os":                     "chatmoves chats",
+	"os/exec":                "explain",
+	"path/filepath":          "chatmoves chats dialogs receipt recovered",
+	"syscall":                "",
+	"ccbot/tmux":             "explain keys windows writers",
+	"ccbot/recovery":         "accounts recovered",
+	"ccbot/hooks":            "asks asksettle bot",
+	"ccbot/internal/process": "bot receipt windows wish",
+	"ccbot/internal/transcript": `
+		answers answersagain answersheld answersparts answersread asksettle bang bangparts
+		bangshow bot lastanswer missed offers outputs replies`,
+	"ccbot/internal/presence": "",
+	"ccbot/lifecycle": `
+		accounts aged albumprompt answersheld askheld askstray back bang bangsend bot commands
+		confirm edited explain keys media moved news offers prompts receipt recovered replies
+		sessions taps unqueued windows windowtaps wish writers`,
+	"ccbot/internal/session": `
+		accounts aged album albumprompt answers answersagain answersheld answersparts answersread
+		askflood asks asksettle asktaps askwords back bang bangleft bangparts bangshow bot
+		chatmoves chats commands confirm deliver dialogs edited ending explain failed keys lanes
+		lastanswer lost media missed moved news of outputs prompts receipt recovered rehome
+		rehomeasks replies ring say sendfile sessions taps voice why windowtaps wish writers`,
+}
+
 // Limits of size. A function or file beyond them is two things.
 const (
 	maxFunctionLines = 60
@@ -188,6 +216,30 @@ func TestArchitecture(t *testing.T) {
 	}
 	for arrow := range sideways {
 		assert.True(t, used[arrow], "%s does not import %s any more: take it off the list", arrow[0], arrow[1])
+	}
+}
+
+// TestArchitectureOfTheChat compares the files of package bot that import a package of
+// the machine with the list.
+func TestArchitectureOfTheChat(t *testing.T) {
+	found := make(map[string][]string)
+	for _, s := range sources(t) {
+		for _, spec := range s.file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			require.NoError(t, err)
+			if _, ok := machinery[name]; ok && s.pkg == "bot" && !s.test {
+				found[name] = append(found[name], strings.TrimSuffix(path.Base(s.path), ".go"))
+			}
+		}
+	}
+	for name, files := range machinery {
+		listed := strings.Fields(files)
+		for _, file := range found[name] {
+			assert.Contains(t, listed, file, "bot/%s.go imports %s: use a port", file, name)
+		}
+		for _, file := range listed {
+			assert.Contains(t, found[name], file, "bot/%s.go does not import %s: take it off the list", file, name)
+		}
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 // Files are the files in the folders of sessions.
 type Files interface {
 	// Open opens a file of a session's folder, to be sent; path is absolute. What
-	// happens to the file's name later does not matter. Errors: *Refusal.
+	// happens to the file's name later does not matter. Errors: *Refusal, or one of the
+	// machine that is for the log only.
 	Open(session uuid.UUID, path string) (File, error)
 	// Put puts a file that fill writes into [Folder] of a session's folder, under the
 	// name that fill gives or one like it. Once there is a file of that id, fill is not
