@@ -11,7 +11,8 @@
 // copy; else nothing comes twice.
 //
 // A closed card has no buttons. Its last edit is repeated after an hour or at the next start, then the
-// card is forgotten: in a chat that takes nothing for longer its buttons stay, and are stale.
+// card is forgotten: in a chat that takes nothing for longer its buttons stay, and are stale. So may
+// those of a message that a card has left, when a kill or a chat that takes nothing loses the edit.
 //
 // It does not know what options and payloads mean, who may tap, or what a place is for; it renders
 // nothing, and keeps no goroutine but the Run of its caller. A deleted message is noticed by an edit,

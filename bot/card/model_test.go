@@ -151,7 +151,7 @@ func (m *model) move() {
 	if m.pick(3) == 0 {
 		m.chat.do(func() { m.chat.became[places[2].ChatID] = moved.ChatID })
 		from, to = places[2], moved
-		m.copies += 2 // the messages of the old group cannot be edited any more
+		m.leave()
 	}
 	m.moveTo(from, to)
 }
@@ -185,7 +185,7 @@ func (m *model) step() {
 		m.delete()
 	case 8:
 		m.chat.do(func() { m.chat.blocked[5] = true })
-		m.copies += 2 // of each card the edit that strips an old message may be dropped
+		m.leave()
 	case 9:
 		m.reach()
 	case 10:
@@ -211,8 +211,21 @@ func (m *model) reach() {
 
 // restart kills the process and starts another one.
 func (m *model) restart() {
-	m.now = m.now.restarted(m.t, m.chat, anywhere)
-	m.copies += 2 // of each card a message may be on its way
+	m.leave()
+	old := m.now
+	m.now = old.restarted(m.t, m.chat, anywhere)
+	m.take(old)
+}
+
+// leave takes in that edits may be lost: each message that is or comes into the chat now may keep its
+// buttons, and each card may have a message that it does not know.
+func (m *model) leave() {
+	m.copies += len(m.cards)
+	for _, one := range m.chat.seen() {
+		if len(one.buttons) > 0 {
+			m.copies++
+		}
+	}
 }
 
 // pass lets time pass; what the process was told and what became of it is taken in.
@@ -222,12 +235,20 @@ func (m *model) pass(d time.Duration) {
 	if m.now.dead.Load() {
 		m.restart()
 	}
-	m.now.mu.Lock()
-	refused, moves := m.now.refused, m.now.moves
-	m.now.refused, m.now.moves = nil, nil
-	m.now.mu.Unlock()
+	m.take(m.now)
+}
+
+// take takes in what a process has found out. What was refused while the process was killed may be known
+// to the next one.
+func (m *model) take(p *process) {
+	p.mu.Lock()
+	refused, moves := p.refused, p.moves
+	p.refused, p.moves = nil, nil
+	p.mu.Unlock()
 	for _, key := range refused {
-		*m.cards[key] = wanted{}
+		if _, ok := m.known(key); !ok {
+			*m.cards[key] = wanted{}
+		}
 	}
 	for _, one := range moves {
 		m.moveTo(outbox.Conversation{ChatID: one[0]}, outbox.Conversation{ChatID: one[1]})
@@ -246,8 +267,9 @@ func (m *model) check() {
 	known := map[int]bool{}
 	for key, w := range m.cards {
 		c, ok := m.known(key)
-		if w.deleted && !w.look.Renew {
-			continue // forgotten once an edit finds out
+		if w.deleted && !w.look.Renew { // forgotten once an edit finds out, and new when it is shown then
+			known[c.Message] = ok
+			continue
 		}
 		if ok != (w.open && !m.over(w)) {
 			m.failf("card %s: known %v, wanted %+v", key, ok, w)

@@ -30,7 +30,7 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c, ok := b.cards[tapped.card]
-	if !ok {
+	if !ok || b.isOtherLocked(c, at, message) {
 		return Tapped{}, false
 	}
 	fresh := c.alive(time.Now()) && tapped.revision == c.Revision
@@ -42,9 +42,7 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 		}
 	}
 	if c.Message != message || c.At != at {
-		if !b.isShownLocked(at, message) {
-			b.stripLocked(ctx, at, message, c.message())
-		}
+		b.stripLocked(ctx, at, message, c.message())
 		return Tapped{}, false
 	}
 	option, ok := c.option(tapped.option)
@@ -55,10 +53,11 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 	return Tapped{Kind: c.Kind, Key: c.Key, Session: c.Look.Session, Option: option.Value, payload: c.Payload}, true
 }
 
-// isShownLocked says whether a message is that of a card: data can be tapped where it never stood.
-func (b *Board) isShownLocked(at outbox.Conversation, message int) bool {
-	for _, c := range b.cards {
-		if c.Message == message && c.At == at {
+// isOtherLocked says whether a message is that of another card: data can be sent for a message that never
+// had it.
+func (b *Board) isOtherLocked(c record, at outbox.Conversation, message int) bool {
+	for _, o := range b.cards {
+		if o.ID != c.ID && o.Message == message && o.At == at {
 			return true
 		}
 	}
