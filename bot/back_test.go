@@ -321,7 +321,7 @@ func dirGone(t *testing.T) (*world, session.Record) {
 	w := newWorld(t)
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	w.home = home
+	w.home, w.Home = home, home
 	r := w.session(t, "api", session.Archived)
 	w.sessions.restore = func(id uuid.UUID) (session.Record, error) {
 		now, _ := w.records.Get(id)
