@@ -49,46 +49,6 @@ func (w *world) undo(r session.Record, later time.Duration) string {
 	return "undo:" + ref(r.ID) + ":" + strconv.FormatInt(w.Now().Add(-later).Unix(), 10)
 }
 
-func TestAResumeOfAnEarlierVersionBringsBack(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Archived)
-	w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
-	w.again()
-	require.NoError(t, w.tap(t, bob, "res:"+r.ID.String()), "any allowed person may, after a restart too")
-	assert.Equal(t, []string{"restore " + r.ID.String(), "move " + r.ID.String() + " to 7"}, w.sessions.done())
-	assert.Equal(t, []string{w.restoring(r)}, w.sender.texts())
-	assert.Equal(t, 1, w.sender.spent)
-	w.currentIs(t, r.ID)
-}
-
-func TestAnUndoWithoutATimeIsOver(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Archived)
-	for _, data := range []string{
-		"undo:" + r.ID.String(), // of an earlier version
-		"undo:" + ref(r.ID) + ":soon",
-		"undo:" + ref(r.ID) + ":-99999999",
-		"undo:" + ref(r.ID) + ":1e9",
-		"undo:" + ref(r.ID) + ":" + strings.Repeat("9", 30),
-	} {
-		w.sender.buttons = nil
-		require.NoError(t, w.tap(t, alice, data))
-		assert.Equal(t, w.wordsOf(i18n.ButtonResume), words(w.left()), data)
-	}
-	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.UndoOver))
-	assert.Empty(t, w.sessions.done())
-}
-
-// An end of an earlier version names no launch of its session.
-func TestAnEndOfAnEarlierVersionEnds(t *testing.T) {
-	for _, s := range session.States() {
-		w := newWorld(t)
-		r := w.session(t, "api", s)
-		require.NoError(t, w.tap(t, alice, "kill:"+r.ID.String()+":7"))
-		assert.Equal(t, s.Live() || s == session.CleanupFailed, len(w.sessions.done()) > 0, "it does no more than the command")
-	}
-}
-
 func TestAMadeUpButtonOfAWindowDoesNothing(t *testing.T) {
 	protected := agentWindow(t, "@21", 4123)
 	protected.Agent.Spared = process.GuardAncestor
