@@ -102,7 +102,7 @@ func (a *answers) read(ctx context.Context, id uuid.UUID) error {
 	news := a.news[id]
 	a.mu.Unlock()
 	a.awaitSource(ctx, id)
-	var s setbacks
+	var s streak
 	for ctx.Err() == nil {
 		r, ok := a.Records.Get(id)
 		a.showRecalled(ctx, r)
@@ -127,7 +127,7 @@ func (a *answers) read(ctx context.Context, id uuid.UUID) error {
 		case last && !r.State.Live() && a.leave(id, news):
 			return nil
 		}
-		s.same = streak{}
+		s = streak{}
 	}
 	return nil
 }

@@ -17,27 +17,16 @@ var errAgain = errors.New("to be read again")
 // errNotSaved says that a cursor is not on disk; advance has logged it.
 var errNotSaved = errors.New("the cursor is not saved")
 
-// setbacks are what keeps a reader from going on.
-type setbacks struct {
-	bad  trouble
-	same streak
-}
-
 // stumble does what a reader can do about an error before it begins again at
 // its cursor.
-func (a *answers) stumble(ctx context.Context, r session.Record, news chan struct{}, s *setbacks, err error) {
+func (a *answers) stumble(ctx context.Context, r session.Record, news chan struct{}, s *streak, err error) {
 	chat := r.Conversation.ChatID
-	var crash *crash
 	switch {
 	case errors.Is(err, outbox.ErrBlocked) && a.Sender.Parked(chat):
 		a.awaitUnparked(ctx, chat, news)
-	case errors.As(err, &crash):
-		if err := a.overcome(ctx, r, &s.bad, crash); err != nil {
-			a.stumble(ctx, r, news, s, err)
-		}
 	default:
-		wait := s.same.after(r.Cursors[0], err)
-		if s.same.untold(err) {
+		wait := s.after(r.Cursors[0], err)
+		if s.untold(err) {
 			a.Log.Error("transcript_unreadable", "session_id", r.ID.String(), "error", err.Error())
 		}
 		a.pause(ctx, news, wait)
@@ -93,37 +82,4 @@ func (a *answers) pause(ctx context.Context, news <-chan struct{}, d time.Durati
 	case <-news:
 	case <-t.C:
 	}
-}
-
-// crash is a panic of a reader, and where it was then.
-type crash struct {
-	at         *passage
-	why, stack string
-}
-
-func (c *crash) Error() string { return "panic: " + c.why }
-
-// trouble is an item at which a reader has crashed again and again.
-type trouble struct {
-	at    transcript.Cursor
-	times int
-}
-
-// mostCrashes is how often an item is tried: then it is passed.
-const mostCrashes = 3
-
-// overcome lets a reader try again after a while what it has crashed at. One bad
-// item must not end the bot, nor dam what comes after it.
-func (a *answers) overcome(ctx context.Context, r session.Record, bad *trouble, c *crash) error {
-	item := c.at.item
-	a.Log.Error("answer_crashed", "session_id", r.ID.String(), "offset", item.At.Offset, "block", item.At.Block,
-		"panic", c.why, "stack", c.stack)
-	if bad.at != item.At {
-		*bad = trouble{at: item.At}
-	}
-	if bad.times++; bad.times < mostCrashes || item.At.Path == "" {
-		a.pause(ctx, nil, time.Second<<min(bad.times-1, 6))
-		return nil
-	}
-	return c.at.pass(ctx, r)
 }

@@ -76,7 +76,7 @@ func TestP5_WhatIsReadAgainAtTheSamePlaceIsNoHotLoop(t *testing.T) {
 				r := w.beside(t, session.Running, says("one"))
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
-				var s setbacks
+				var s streak
 				passes := 0
 				for ; ctx.Err() == nil && passes < 1000; passes++ {
 					w.answers.stumble(ctx, r, nil, &s, errAgain)

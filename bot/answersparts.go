@@ -21,8 +21,11 @@ type said struct {
 	parts []render.Part
 }
 
-// formRich is the form of a cursor that counts rich messages.
-const formRich = "rich"
+// The forms of a cursor that counts other messages than plain ones.
+const (
+	formRich       = "rich"
+	formUnrendered = "unrendered" // the words of an item as they are
+)
 
 // counts says whether the parts of a cursor are these: the server may have got
 // rich messages since, or the program another renderer.
@@ -76,6 +79,15 @@ func isHistory(r session.Record, item transcript.Item) bool {
 func (a *answers) rendered(markdown string) said {
 	form, as := a.renderer()
 	return said{form: form, parts: visibleParts(as.Render(markdown, nameRoom))}
+}
+
+// unrendered are an answer's words as they are, where rendering them panics.
+func unrendered(r session.Record, item transcript.Item) said {
+	if isForeign(r, item) {
+		return said{}
+	}
+	all := inParts(plain(strings.ToValidUTF8(item.Text, "\uFFFD")))
+	return said{form: formUnrendered, parts: visibleParts(all.parts)}
 }
 
 // thought is what an agent thought, folded until somebody opens it.

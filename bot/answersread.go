@@ -27,14 +27,9 @@ type passage struct {
 }
 
 // readFile shows one transcript from its cursor on. With stay it waits for more
-// until there is news; else it stops at the present end. A panic is a *crash.
-func (a *answers) readFile(ctx context.Context, r session.Record, news chan struct{}, stay bool) (err error) {
+// until there is news; else it stops at the present end.
+func (a *answers) readFile(ctx context.Context, r session.Record, news chan struct{}, stay bool) error {
 	p := &passage{answers: a, id: r.ID, held: held{patience: a.settle}}
-	defer func() {
-		if v := recover(); v != nil {
-			err = &crash{at: p, why: fmt.Sprint(v), stack: string(debug.Stack())}
-		}
-	}()
 	if stay {
 		return p.followFile(ctx, r, news)
 	}
@@ -128,15 +123,44 @@ func (p *passage) showAll(ctx, waiting context.Context, r session.Record, f *tra
 	}
 }
 
-// take does what one item of a transcript asks for.
+// take does what one item of a transcript asks for. One bad item must not end the
+// bot, nor dam what comes behind it: where rendering it panics its words are sent as
+// they are, and where that panics too a sentence stands in its place.
 func (p *passage) take(ctx context.Context, item transcript.Item) error {
 	p.item = item
+	err := p.attempt(p.id, item, func() error { return p.handle(ctx, item, p.parts) })
+	if errors.Is(err, errPanic) && isAnswer(item) {
+		err = p.attempt(p.id, item, func() error { return p.handle(ctx, item, unrendered) })
+	}
+	if errors.Is(err, errPanic) {
+		return p.pass(ctx, item)
+	}
+	return err
+}
+
+// errPanic says that there was a panic at an item, which is logged.
+var errPanic = errors.New("panic")
+
+// attempt makes errPanic of a panic at an item of a session's transcript.
+func (a *answers) attempt(id uuid.UUID, item transcript.Item, do func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			a.Log.Error("answer_crashed", "session_id", id.String(), "offset", item.At.Offset, "block", item.At.Block,
+				"panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			err = errPanic
+		}
+	}()
+	return do()
+}
+
+// handle shows an item, or holds it, or passes it.
+func (p *passage) handle(ctx context.Context, item transcript.Item, parts func(session.Record, transcript.Item) said) error {
 	r, ok := p.Records.Get(p.id)
 	if !ok {
 		return nil
 	}
 	p.listen(item)
-	said := p.parts(r, item)
+	said := parts(r, item)
 	if p.holds(r, item, said) {
 		if err := p.endOutput(ctx, r, item, said); err != nil {
 			return err
@@ -229,15 +253,18 @@ func (p *passage) showPart(ctx context.Context, r session.Record, said said, i i
 
 // pass goes on behind an item that cannot be shown. What was held before it gets
 // its notice first.
-func (p *passage) pass(ctx context.Context, r session.Record) error {
+func (p *passage) pass(ctx context.Context, item transcript.Item) error {
 	if err := p.conclude(ctx); err != nil {
 		return err
 	}
-	p.Log.Error("answer_refused", "session_id", r.ID.String(), "error", "it cannot be rendered")
+	r, ok := p.Records.Get(p.id)
+	if !ok {
+		return nil
+	}
 	if err := p.postMarker(ctx, r); err != nil {
 		return err
 	}
-	p.advance(ctx, p.id, p.item.Next)
+	p.advance(ctx, p.id, item.Next)
 	return nil
 }
 

@@ -2,8 +2,7 @@ package bot
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
+	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -34,13 +33,12 @@ func (a *answers) showRecalled(ctx context.Context, r session.Record) {
 	if !ok || len(r.Cursors) == 0 || !a.MayShow(to) {
 		return
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			a.Log.Error("answer_crashed", "session_id", r.ID.String(), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		}
-	}()
 	r.Conversation = to
-	if err := a.showLast(ctx, r); err != nil {
+	err := a.attempt(r.ID, transcript.Item{At: r.Cursors[0]}, func() error { return a.showLast(ctx, r) })
+	if errors.Is(err, errPanic) {
+		err = a.postMarker(ctx, r)
+	}
+	if err != nil {
 		a.Log.Warn("last_answer_not_shown", "session_id", r.ID.String(), "error", err.Error())
 	}
 }
@@ -54,7 +52,7 @@ func (a *answers) showLast(ctx context.Context, r session.Record) error {
 	}
 	var parts []render.Part
 	for _, item := range items {
-		parts = append(parts, a.parts(r, item).parts...)
+		parts = append(parts, a.partsAgain(r, item)...)
 	}
 	parts = merged(parts)
 	if over := len(parts) - mostRecalled; over > 0 {
@@ -66,6 +64,19 @@ func (a *answers) showLast(ctx context.Context, r session.Record) error {
 		}
 	}
 	return a.Chats.NoteOpened(r.Conversation, r.ID)
+}
+
+// partsAgain are what the chat shows of an item that was passed already: its words
+// as they are where rendering it panics.
+func (a *answers) partsAgain(r session.Record, item transcript.Item) (parts []render.Part) {
+	err := a.attempt(r.ID, item, func() error {
+		parts = a.parts(r, item).parts
+		return nil
+	})
+	if err != nil {
+		return unrendered(r, item).parts
+	}
+	return parts
 }
 
 // mostRecalled bounds what the opening of a session shows, in messages.

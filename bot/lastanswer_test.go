@@ -2,6 +2,7 @@ package bot
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -180,4 +181,20 @@ func last(words []string) string {
 		return "nothing"
 	}
 	return words[len(words)-1]
+}
+
+// What cannot be rendered does not end the bot when a person opens the session.
+func TestP5_OpeningShowsWhatCannotBeRenderedAsItIs(t *testing.T) {
+	for times, want := range [][]string{{"api\none"}, {"api\n**one**"}, nil} {
+		w := newWorld(t)
+		r := w.beside(t, session.Completed, says("**one**"), turnEnd)
+		w.drained(t, r)
+		require.Len(t, w.sender.texts(), 1, "the notice")
+		w.Bot.Rich, w.Bot.Sender = true, &renderCrash{w.Bot.Sender, times}
+		require.NoError(t, w.tap(t, alice, data(w.sender.last(t))[0]))
+		w.drained(t, r)
+		assert.Equal(t, want, w.sender.answersSent())
+		told := w.sender.texts()[1:]
+		assert.Equal(t, want == nil, slices.Contains(told, w.marker(r)), "%v", told)
+	}
 }
