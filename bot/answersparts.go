@@ -86,7 +86,7 @@ func unrendered(r session.Record, item transcript.Item) said {
 	if isForeign(r, item) {
 		return said{}
 	}
-	all := inParts(plain(strings.ToValidUTF8(item.Text, "\uFFFD")))
+	all := inParts(render.Plain(strings.ToValidUTF8(item.Text, "\uFFFD")))
 	return said{form: formUnrendered, parts: visibleParts(all.parts)}
 }
 
