@@ -123,10 +123,19 @@ func TestOpeningASessionThatSaidNothing(t *testing.T) {
 
 func TestP9_TheLastAnswerIsNotShownToStrangers(t *testing.T) {
 	w := newWorld(t)
-	r := w.session(t, "api", session.Completed, transcriptOf(t, "t.jsonl"))
-	w.answers.recall(r, session.Conversation{ChatID: eve})
-	w.answers.showRecalled(t.Context(), r)
+	r := w.beside(t, session.Completed, says("secret"))
+	w.readNow(t, r)
+	m := w.quietly(t)
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonOpen))
+	w.sender.forget()
+	delete(w.Allowed, alice) // before it is shown
+	w.readNow(t, r)
 	assert.Empty(t, w.sender.done())
+
+	w.Allowed[alice] = true
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonOpen))
+	w.readNow(t, r)
+	assert.Equal(t, []string{"api\nsecret"}, w.sender.answersSent(), "who may see it gets it")
 }
 
 func TestMerged(t *testing.T) {
