@@ -391,16 +391,16 @@ func TestP5_NewsDoesNotCancelASend(t *testing.T) {
 		sending <- ctx
 		return <-answer
 	}
-	w.running(t)
+	tell, done := w.readsOnce(t, r)
 	ctx := receive(t, sending)
-	w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
-	w.newTranscript(t, r)
-	require.Eventually(t, func() bool { return w.newsTaken(r) }, patience, time.Millisecond, "the news is taken while the send lasts")
+	tell() // the news is taken while the send lasts
 	assert.NoError(t, ctx.Err())
-	left := w.readerOf(r)
 	answer <- nil
+	require.NoError(t, receive(t, done), "then it ends the waiting for more")
 	w.expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(says("one"))))
-	receive(t, left) // then it ends the waiting for more
+
+	w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
+	w.readNow(t, r)
 	assert.Equal(t, []string{"one", "two"}, w.sender.answersSent(), "each once")
 }
 

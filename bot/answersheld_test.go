@@ -235,7 +235,7 @@ func TestP5_HeldBeforeAReplacedTranscript(t *testing.T) {
 	w := newWorld(t)
 	r := w.beside(t, session.Running, says("one"), says("two"))
 	grow(t, r.Cursors[0], toolUse)
-	done := w.readsOnce(t, r)
+	_, done := w.readsOnce(t, r)
 	require.Eventually(t, func() bool { return contains(w.sender.done(), "typing in 7") }, patience, time.Millisecond, "it has read past the texts")
 	require.NoError(t, os.WriteFile(r.Cursors[0].Path+".new", []byte(says("another")), 0o600))
 	require.NoError(t, os.Rename(r.Cursors[0].Path+".new", r.Cursors[0].Path))

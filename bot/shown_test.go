@@ -203,14 +203,6 @@ func (w *world) readerOf(r session.Record) <-chan struct{} {
 	return none
 }
 
-// newsTaken says whether the reader of a session has heard all news of it.
-func (w *world) newsTaken(r session.Record) bool {
-	w.answers.mu.Lock()
-	defer w.answers.mu.Unlock()
-	news, ok := w.answers.news[r.ID]
-	return ok && len(news) == 0
-}
-
 // leaving is a session whose reader has nothing more to read: leave lets the reader leave if
 // there is no news, and forget takes the session away and says whether there was a reader, whether
 // another one was to start, and whether there was news that no reader had heard.
@@ -274,13 +266,20 @@ func (w *world) readAll(t *testing.T, r session.Record) {
 	}
 }
 
-// readsOnce follows the transcript of a session that is open until it is another one: the reader
-// of a running bot may begin once more just before that, and has read nothing of the first then.
-func (w *world) readsOnce(t *testing.T, r session.Record) (done <-chan error) {
+// readsOnce follows the transcript of a session that is open until there is news, which tell
+// brings, or the transcript is another one. The reader of a running bot may begin once more at any
+// moment, so that a test of it does not know what that reader has passed already.
+func (w *world) readsOnce(t *testing.T, r session.Record) (tell func(), done <-chan error) {
 	t.Helper()
-	end := make(chan error, 1)
-	go func() { end <- w.answers.readFile(t.Context(), r, make(chan struct{}), true) }()
-	return end
+	news, end := make(chan struct{}), make(chan error, 1)
+	go func() { end <- w.answers.readFile(t.Context(), r, news, true) }()
+	return func() {
+		select {
+		case news <- struct{}{}:
+		case <-time.After(patience):
+			require.FailNow(t, "nobody takes the news")
+		}
+	}, end
 }
 
 // outputsOf are the messages in which commands of a session show what they print.
