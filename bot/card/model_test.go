@@ -33,6 +33,7 @@ type model struct {
 	chat   *telegram
 	now    *process
 	cards  map[string]*wanted
+	sends  int // how many messages there may be at most
 	copies int // how many messages a kill or a parked chat may have left behind
 	fault  string
 }
@@ -69,6 +70,9 @@ func (m *model) show() {
 	}
 	if m.pick(4) == 0 {
 		look.Until = time.Now().Add(40 * time.Second)
+	}
+	if c, ok := m.known(key); !ok || c.Look.To != look.To {
+		m.sends++
 	}
 	if err := m.now.kind.Show(m.t.Context(), key, look, payload{n}); err != nil {
 		m.failf("show: %v", err)
@@ -130,6 +134,7 @@ func (m *model) delete() {
 		}
 		one := m.chat.messages[m.pick(len(m.chat.messages))]
 		one.deleted = true
+		m.sends++
 		for key, w := range m.cards {
 			if c, ok := m.known(key); ok && c.Message == one.id {
 				w.deleted = true
@@ -160,12 +165,14 @@ func (m *model) moveTo(from, to outbox.Conversation) {
 	if from == to {
 		return
 	}
+	m.sends += len(m.cards)
 	if err := m.now.board.Moved(m.t.Context(), from, to); err != nil {
 		m.failf("move: %v", err)
 	}
-	for _, w := range m.cards {
+	for key, w := range m.cards {
 		if w.look.To == from {
-			w.look.To, w.deleted = to, false
+			_, ok := m.known(key)
+			w.look.To, w.deleted = to, w.deleted && !ok // what is forgotten does not come anew
 		}
 	}
 }
@@ -214,7 +221,18 @@ func (m *model) restart() {
 	m.leave()
 	old := m.now
 	m.now = old.restarted(m.t, m.chat, anywhere)
+	for id, c := range old.board.cards { // a message may be in the chat whose id is not on disk
+		if (c.offered != "" || c.Message > 0) && m.now.board.get(id).Message == 0 {
+			m.sends++
+		}
+	}
 	m.take(old)
+}
+
+func (b *Board) get(id string) record {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.cards[id]
 }
 
 // leave takes in that edits may be lost: each message that is or comes into the chat now may keep its
@@ -260,8 +278,13 @@ func (m *model) check() {
 	m.now.killAt.Store(notKilled)
 	m.chat.do(func() { m.chat.refuse = false })
 	for range 3 {
-		m.reach()
+		if len(m.chat.blocked) > 0 {
+			m.reach()
+		}
 		m.pass(3 * time.Minute)
+	}
+	if m.chat.sends > m.sends {
+		m.failf("%d messages were sent, %d should be", m.chat.sends, m.sends)
 	}
 	left := 0
 	known := map[int]bool{}

@@ -1,0 +1,425 @@
+package card
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+)
+
+var (
+	here    = outbox.Conversation{ChatID: 5}
+	there   = outbox.Conversation{ChatID: 5, ThreadID: 3}
+	session = uuid.MustParse("01890000-0000-7000-8000-000000000001")
+)
+
+// question is a card with two options.
+func question(text string) Look {
+	return Look{To: here, Session: session, Text: render.Plain(text), Options: [][]Option{
+		{{Text: "Yes", Value: "yes", Style: outbox.Success}, {Text: "No", Value: "no"}},
+	}}
+}
+
+// world is a running bot and what people see of it.
+type world struct {
+	*testing.T
+	*process
+	chat *telegram
+}
+
+func inWorld(t *testing.T, test func(w *world)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t, chat: newTelegram()}
+		w.process = startProcess(t, dir, w.chat, anywhere)
+		test(w)
+	})
+}
+
+func (w *world) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (w *world) restart() { w.process = w.restarted(w.T, w.chat, anywhere) }
+
+func (w *world) show(key string, l Look) {
+	w.Helper()
+	require.NoError(w, w.kind.Show(w.Context(), key, l, payload{1}))
+}
+
+// shown shows a card and waits until it is in the chat.
+func (w *world) shown(key string, l Look) {
+	w.Helper()
+	w.show(key, l)
+	w.pass(10 * time.Second)
+}
+
+func (w *world) tap(m shownMessage, option int) (Tapped, bool) {
+	return w.board.Tap(w.Context(), m.at, m.id, m.buttons[option].CallbackData)
+}
+
+// looks are the texts that people see, with the words of the buttons.
+func (w *world) looks() []string {
+	var all []string
+	for _, m := range w.chat.seen() {
+		text := m.text
+		for _, b := range m.buttons {
+			text += " [" + b.Text + "]"
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+func TestACardFromShowToClose(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.shown("k", question("one"))
+		require.Equal(t, []string{"one [Yes] [No]"}, w.looks())
+		first := w.chat.seen()[0]
+
+		w.shown("k", question("one"))
+		assert.Zero(t, w.chat.edits, "what is shown already is not drawn")
+		tapped, ok := w.tap(first, 1)
+		require.True(t, ok)
+		p, err := w.kind.Payload(tapped)
+		require.NoError(t, err)
+		assert.Equal(t, payload{1}, p)
+		assert.Equal(t, []any{"test", "k", session, "no"}, []any{tapped.Kind, tapped.Key, tapped.Session, tapped.Option})
+
+		w.shown("k", question("two"))
+		assert.Equal(t, []string{"two [Yes] [No]"}, w.looks())
+		_, ok = w.tap(first, 1)
+		assert.False(t, ok, "it was drawn for another text")
+		c, ok := w.kind.Get("k")
+		require.True(t, ok)
+		assert.Equal(t, []Card[payload]{c}, w.kind.List())
+
+		require.NoError(t, w.kind.Close(w.Context(), "k", render.Text{}))
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{"two"}, w.looks())
+		assert.Len(t, filesIn(t, w.dir+"/cards"), 1, "the edit may be lost")
+		w.pass(keepClosed)
+		assert.Empty(t, filesIn(t, w.dir+"/cards"))
+	})
+}
+
+func TestACardThatChangesWhileItWaitsComesOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.chat.do(func() { w.chat.blocked[5] = true })
+		w.shown("k", question("one"))
+		w.shown("gone", question("x"))
+		w.shown("k", question("two"))
+		require.NoError(t, w.kind.Close(w.Context(), "gone", render.Plain("over")))
+		w.restart()
+		w.chat.do(func() { clear(w.chat.blocked) })
+		w.Unpark(5)
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"two [Yes] [No]"}, w.looks())
+		assert.Empty(t, filesIn(t, w.dir+"/outbox"))
+	})
+}
+
+func TestACardThatClosesWhileItIsSentSaysSo(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.show("k", question("one"))
+		w.pass(callTakes / 2)
+		require.NoError(t, w.kind.Close(w.Context(), "k", render.Plain("over")))
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{"over"}, w.looks())
+	})
+}
+
+// A tap may be quicker than the note of the message's id, and than a restart.
+func TestATapTeachesTheMessage(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.killAt.Store(beforeNote)
+		w.shown("k", question("one"))
+		w.restart()
+		_, ok := w.tap(w.chat.seen()[0], 0)
+		assert.True(t, ok)
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"one [Yes] [No]"}, w.looks())
+		assert.Empty(t, filesIn(t, w.dir+"/outbox"))
+	})
+}
+
+func TestAnOlderCopyLosesItsButtonsAtATap(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.killAt.Store(beforeNote)
+		w.shown("k", question("one"))
+		w.restart()
+		w.pass(time.Minute)
+		require.Equal(t, []string{"one [Yes] [No]", "one [Yes] [No]"}, w.looks())
+		_, ok := w.tap(w.chat.seen()[0], 0)
+		assert.False(t, ok)
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"one", "one [Yes] [No]"}, w.looks())
+	})
+}
+
+func TestStaleTaps(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.shown("k", question("one"))
+		m := w.chat.seen()[0]
+		data := m.buttons[0].CallbackData
+		for _, tt := range []struct {
+			name    string
+			at      outbox.Conversation
+			message int
+			data    string
+		}{
+			{"not a card's", here, m.id, "p:1"},
+			{"unknown card", here, m.id, "AAAAAAAAAAAAA" + data[idLength:]},
+			{"another revision", here, m.id, data[:idLength+1] + strings.Repeat("A", revisionLength) + ":0"},
+			{"no such option", here, m.id, strings.TrimSuffix(data, "0") + "2"},
+			{"an option in other digits", here, m.id, strings.TrimSuffix(data, "0") + "00"},
+			{"another place", there, m.id, data},
+			{"another message", here, m.id + 1, data},
+		} {
+			_, ok := w.board.Tap(w.Context(), tt.at, tt.message, tt.data)
+			assert.False(t, ok, tt.name)
+		}
+		_, ok := w.tap(m, 0)
+		assert.True(t, ok)
+	})
+}
+
+func TestACardExpiresAlsoOverARestart(t *testing.T) {
+	inWorld(t, func(w *world) {
+		l := question("one")
+		l.Until = time.Now().Add(time.Minute)
+		w.shown("now", l)
+		m := w.chat.seen()[0]
+		l.Until = time.Now().Add(time.Hour)
+		w.shown("later", l)
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"one", "one [Yes] [No]"}, w.looks())
+		_, ok := w.tap(m, 0)
+		assert.False(t, ok)
+		w.restart()
+		w.pass(time.Hour)
+		assert.Equal(t, []string{"one", "one"}, w.looks())
+		assert.Empty(t, w.kind.List())
+	})
+}
+
+// A message that people delete comes again once a minute, where the card says so.
+func TestADeletedMessage(t *testing.T) {
+	for _, renew := range []bool{true, false} {
+		inWorld(t, func(w *world) {
+			erase := func() {
+				w.chat.do(func() { w.chat.messages[len(w.chat.messages)-1].deleted = true })
+			}
+			l := question("one")
+			l.Renew = renew
+			w.shown("k", l)
+			erase()
+			l.Text = render.Plain("two")
+			w.shown("k", l)
+			w.pass(checkAfter)
+			if !renew {
+				assert.Empty(t, w.looks())
+				assert.Empty(t, w.kind.List())
+				return
+			}
+			assert.Equal(t, []string{"two [Yes] [No]"}, w.looks())
+			erase()
+			l.Text = render.Plain("three")
+			w.shown("k", l)
+			w.pass(30 * time.Second)
+			assert.Empty(t, w.looks(), "not so soon")
+			w.pass(time.Minute)
+			assert.Equal(t, []string{"three [Yes] [No]"}, w.looks())
+		})
+	}
+}
+
+func TestMovedCardsComeAnewAndClosedOnesAreForgotten(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.shown("k", question("one"))
+		w.shown("over", question("x"))
+		require.NoError(t, w.kind.Close(w.Context(), "over", render.Text{}))
+		require.NoError(t, w.board.Moved(w.Context(), here, there))
+		require.NoError(t, w.board.Moved(w.Context(), here, there), "it may come twice")
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"one", "x", "one [Yes] [No]"}, w.looks())
+		assert.Equal(t, there, w.chat.seen()[2].at)
+		assert.Len(t, filesIn(t, w.dir+"/cards"), 1)
+	})
+}
+
+func TestForgetLeavesNoFileOfTheSession(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.shown("k", question("one"))
+		other := question("other")
+		other.Session = uuid.Nil
+		w.shown("other", other)
+		w.show("waits", question("two"))
+		w.pass(callTakes / 2)
+		require.NoError(t, w.board.Forget(w.Context(), session))
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"one", "other [Yes] [No]", "two"}, w.looks(), "the last one was on its way")
+		assert.Len(t, filesIn(t, w.dir+"/cards"), 1)
+		assert.Empty(t, filesIn(t, w.dir+"/outbox"))
+	})
+}
+
+func TestShowNowWaitsForTheEdit(t *testing.T) {
+	inWorld(t, func(w *world) {
+		require.ErrorIs(t, w.kind.ShowNow(w.Context(), "k", question("one"), payload{1}), ErrUnsent)
+		w.pass(10 * time.Second)
+		require.NoError(t, w.kind.ShowNow(w.Context(), "k", question("two"), payload{1}))
+		assert.Equal(t, []string{"two [Yes] [No]"}, w.looks())
+		require.NoError(t, w.kind.ShowNow(w.Context(), "k", question("two"), payload{1}))
+		assert.Equal(t, 1, w.chat.edits)
+
+		go func() {
+			time.Sleep(callTakes / 2) // while the edit is under way
+			assert.NoError(t, w.kind.Close(w.Context(), "k", render.Plain("over")))
+		}()
+		require.NoError(t, w.kind.ShowNow(w.Context(), "k", question("three"), payload{1}))
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"over"}, w.looks())
+	})
+}
+
+func TestARefusedCardIsForgottenAndItsKindHears(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.chat.do(func() { w.chat.refuse = true })
+		w.shown("k", question("one"))
+		assert.Equal(t, []string{"k"}, w.refused)
+		assert.Empty(t, filesIn(t, w.dir+"/cards"))
+
+		w.chat.do(func() { w.chat.refuse = true })
+		w.show("k", question("one"))
+		w.pass(callTakes / 2)
+		w.show("k", question("two")) // what is refused is the old look
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"two [Yes] [No]"}, w.looks())
+		assert.Len(t, w.refused, 1)
+	})
+}
+
+func TestWhatMayNotBeShownIsNeitherSentNorEdited(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		chat, allowed := newTelegram(), true
+		w := &world{T: t, chat: chat}
+		w.process = startProcess(t, dir, chat, func(outbox.Conversation) bool { return allowed })
+		w.shown("k", question("one"))
+		allowed = false
+		w.shown("k", question("two"))
+		w.shown("new", question("new"))
+		require.ErrorIs(t, w.kind.ShowNow(t.Context(), "k", question("three"), payload{1}), ErrUnsent)
+		require.NoError(t, w.kind.Close(t.Context(), "k", render.Text{}))
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"one [Yes] [No]"}, w.looks())
+	})
+}
+
+func TestADiskThatFails(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.shown("k", question("one"))
+		cards := w.dir + "/cards"
+		require.NoError(t, os.Rename(cards, cards+".away"))
+		require.NoError(t, os.WriteFile(cards, nil, 0o600))
+		assert.Error(t, w.kind.Show(w.Context(), "k", question("two"), payload{1}))
+		assert.Error(t, w.kind.Close(w.Context(), "k", render.Text{}))
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"one [Yes] [No]"}, w.looks(), "what is not on disk is not shown")
+
+		require.NoError(t, os.Remove(cards))
+		require.NoError(t, os.Rename(cards+".away", cards))
+		w.show("new", question("new"))
+		w.pass(callTakes / 2)
+		require.NoError(t, os.Rename(cards, cards+".away"))
+		require.NoError(t, os.WriteFile(cards, nil, 0o600))
+		w.pass(time.Minute)
+		require.NoError(t, os.Remove(cards))
+		require.NoError(t, os.Rename(cards+".away", cards))
+		w.shown("new", question("newer"))
+		assert.Equal(t, []string{"one [Yes] [No]", "newer [Yes] [No]"}, w.looks(), "it is sent once")
+	})
+}
+
+func TestForeignFiles(t *testing.T) {
+	dir := t.TempDir()
+	inFolder := func(name string) string { return filepath.Join(dir, "cards", name) }
+	require.NoError(t, os.MkdirAll(inFolder(""), 0o700))
+	newer := `{"version":2,"id":"AAAAAAAAAAAAA"}`
+	for name, text := range map[string]string{"x.json": "{", "AAAAAAAAAAAAA.json": newer, "y.json": `{"version":1}`} {
+		require.NoError(t, os.WriteFile(inFolder(name), []byte(text), 0o600))
+	}
+	kept := `{"version":1,"id":"BBBBBBBBBBBBB","kind":"test","key":"k","revision":"r","payload":{"n":1},"later":7,` +
+		`"look":{"to":{"chat_id":5},"text":{"text":"one"}}}`
+	require.NoError(t, os.WriteFile(inFolder("BBBBBBBBBBBBB.json"), []byte(kept), 0o600))
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t, chat: newTelegram()}
+		w.process = startProcess(t, dir, w.chat, anywhere)
+		w.shown("k", question("two"))
+		assert.Equal(t, []string{"two [Yes] [No]"}, w.looks())
+		data, err := os.ReadFile(inFolder("BBBBBBBBBBBBB.json"))
+		require.NoError(t, err)
+		assert.Contains(t, string(data), `"later":7`)
+		assert.Equal(t, []string{"AAAAAAAAAAAAA.json", "BBBBBBBBBBBBB.json"}, filesIn(t, inFolder("")))
+		assert.Len(t, filesIn(t, filepath.Join(dir, "quarantine")), 4)
+	})
+}
+
+// silent is a Sender that takes everything.
+type silent struct{}
+
+func (silent) Post(context.Context, outbox.Message) error { return nil }
+func (silent) Edit(context.Context, outbox.Conversation, int, outbox.Message) error {
+	return errors.New("not called")
+}
+func (silent) EditNow(context.Context, outbox.Conversation, int, outbox.Message) error {
+	return errors.New("not called")
+}
+
+// Whatever a card says and means, its buttons have 1 to 64 bytes, lead back to their options, and its text
+// fits one message.
+func TestEveryButtonFits(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		option := rapid.Custom(func(r *rapid.T) Option {
+			return Option{Text: rapid.String().Draw(r, "words"), Value: rapid.StringN(0, 300, -1).Draw(r, "value")}
+		})
+		l := Look{To: here, Text: render.Plain("x" + rapid.StringN(0, 9000, -1).Draw(r, "text"))}
+		l.Options = rapid.SliceOfN(rapid.SliceOfN(option, 0, 4), 0, 30).Draw(r, "options")
+		c := record{ID: "AAAAAAAAAAAAA", Look: l.fitting(), Revision: revisionOf(l, nil)}
+		if n := c.Look.Text.Length(); n > render.Limit {
+			r.Fatalf("a text of %d", n)
+		}
+		for i, row := range c.message().Buttons {
+			for j, b := range row {
+				back, ok := parse(b.Data)
+				o, found := c.option(back.option)
+				if len(b.Data) > 64 || !ok || !found || o != l.Options[i][j] || back.revision != c.Revision {
+					r.Fatalf("%q leads to %+v", b.Data, o)
+				}
+			}
+		}
+	})
+}
+
+func TestWhatCannotBeShown(t *testing.T) {
+	b, err := Open(filepath.Join(t.TempDir(), "cards"), "", silent{}, anywhere, nil)
+	require.NoError(t, err)
+	require.ErrorIs(t, NewKind[payload](b, "k", nil).Show(t.Context(), "k", Look{To: here}, payload{}), errBlank)
+	require.Error(t, NewKind[func()](b, "f", nil).Show(t.Context(), "k", question("x"), func() {}))
+	assert.Empty(t, b.cards)
+}
