@@ -91,7 +91,7 @@ func (a *asks) floods(id uuid.UUID) bool {
 func isAway(c ask.Card) bool { return c.State == ask.StateAway }
 
 // forget takes away what is kept of a session's requests.
-func (a *asks) forget(id uuid.UUID) error {
+func (a *asks) forget(_ context.Context, id uuid.UUID) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.recent, id)

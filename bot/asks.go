@@ -235,11 +235,11 @@ func (a *asks) cardsOf(id uuid.UUID) []ask.Card {
 }
 
 // Forget takes away what is kept of a session that is itself forgotten.
-func (b *Bot) Forget(id uuid.UUID) error {
-	var errs []error
+func (b *Bot) Forget(ctx context.Context, id uuid.UUID) error {
+	errs := []error{b.Deps.Cards.Forget(ctx, id)}
 	for _, f := range b.rooms {
 		if f.Forget != nil {
-			errs = append(errs, f.Forget(id))
+			errs = append(errs, f.Forget(ctx, id))
 		}
 	}
 	return errors.Join(errs...)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
@@ -142,6 +143,7 @@ type Deps struct {
 	Chats    *conversation.Store
 	Relay    Relay
 	Asks     *ask.Store
+	Cards    *card.Board
 	Dialogs  *Dialogs
 	Windows  Windows
 	Places   places.Places
@@ -172,6 +174,7 @@ type Bot struct {
 	rooms    []chat.Feature
 	commands map[string]chat.Command
 	taps     taps
+	cards    taps // by the kind of a card
 	news     news
 	words    i18n.Words
 	answers  *answers
@@ -188,7 +191,7 @@ func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
 	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records,
 		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
-	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Words: b.words, Home: func() string { return b.Places.Bounds().Home },
+	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Words: b.words, Home: func() string { return b.Places.Bounds().Home },
 		Now: func() time.Time { return b.Now() }, Log: d.Log, Failpoint: func(point string) { b.pass(point) }}
 	b.answers, b.asks, b.dialogs = newAnswers(b), newAsks(b), newDialogMessages(b)
 	b.albums, b.rehomes = newAlbums(b), newRehomes(b)
@@ -209,12 +212,14 @@ func New(c Config, d Deps) *Bot {
 
 // install builds the tables of what the features do.
 func (b *Bot) install(rooms []chat.Feature) {
-	b.rooms, b.commands, b.taps, b.news = rooms, make(map[string]chat.Command), make(taps), make(news)
+	b.rooms, b.commands, b.news = rooms, make(map[string]chat.Command), make(news)
+	b.taps, b.cards = make(taps), make(taps)
 	for _, f := range rooms {
 		for _, c := range f.Commands {
 			b.commands[c.Name] = c
 		}
 		maps.Copy(b.taps, f.Taps)
+		maps.Copy(b.cards, f.Cards)
 		maps.Copy(b.news, f.News)
 	}
 }
@@ -227,6 +232,7 @@ func (b *Bot) Connect(s Sessions, w Windows) { b.Sessions, b.Windows, b.Mover = 
 func (b *Bot) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	run := func(part func(context.Context) error) { g.Go(func() error { return part(ctx) }) }
+	run(b.Deps.Cards.Run)
 	run(b.rehomes.Run)
 	for _, f := range b.rooms {
 		if f.Run != nil {
@@ -259,7 +265,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update) error {
 		return err
 	}
 	b.At("accepted")
-	b.unpark(m.Chat.ID)
+	b.unpark(ctx, m.Chat.ID)
 	in := b.atHome(b.incomingOf(key, m))
 	switch {
 	case edited:

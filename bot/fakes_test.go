@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -21,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/card"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/files"
@@ -80,13 +82,15 @@ func newWorld(t *testing.T) *world {
 		home: "/home/alice", Home: "/home/alice", events: make(chan string, 10_000)}
 	w.sessions = &fakeSessions{records: w.records, events: w.events}
 	w.sender = &fakeSender{events: w.events}
-	w.Bot = New(
-		Config{Allowed: map[int64]bool{alice: true, bob: true}, Groups: map[int64]bool{ours: true},
+	w.Bot = &Bot{
+		Config: Config{Allowed: map[int64]bool{alice: true, bob: true}, Groups: map[int64]bool{ours: true},
 			Username: "cc_bot", Lang: "en", StateDir: filepath.Join(w.home, ".ccbot")},
-		Deps{Records: w.records, Sender: w.sender, Entries: w.entries, Chats: chats, Words: words, Relay: w.relay,
+		Deps: Deps{Records: w.records, Sender: w.sender, Entries: w.entries, Chats: chats, Words: words, Relay: w.relay,
 			Places: machine{w}, Files: machine{w},
-			Now: func() time.Time { return started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)})
+			Now: func() time.Time { return started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)},
+	}
 	w.open(t)
+	w.again()
 	w.windows = &fakeWindows{told: make(map[string]bool)}
 	w.Connect(w.sessions, w.windows)
 	return w
@@ -119,7 +123,17 @@ func (m machine) Read(transcript, path string, most int64) (string, error) {
 
 // again is the same world after a restart of the program.
 func (w *world) again() {
+	w.openCards()
 	w.Bot = New(w.Config, w.Deps)
+}
+
+func (w *world) openCards() {
+	cards, err := card.Open(filepath.Join(w.dir, "cards"), filepath.Join(w.dir, "quarantine"), w.sender,
+		func(to session.Conversation) bool { return w.MayShow(to) }, w.Log)
+	if err != nil {
+		panic(err) // a folder of the test cannot be read
+	}
+	w.Deps.Cards, w.sender.named = cards, cards
 }
 
 // open reads the folders that a start reads.
@@ -151,6 +165,19 @@ func (w *world) currentSession(t *testing.T, name string, state session.State, c
 	r := w.session(t, name, state, cursors...)
 	require.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
 	return r
+}
+
+// Handle and the other doors are those of the bot; named posts are sent then.
+func (w *world) Handle(ctx context.Context, key string, u *models.Update) error {
+	err := w.Bot.Handle(ctx, key, u)
+	w.sender.deliver(context.WithoutCancel(ctx))
+	return err
+}
+
+func (w *world) SessionNews(ctx context.Context, n lifecycle.Note) error {
+	err := w.Bot.SessionNews(ctx, n)
+	w.sender.deliver(context.WithoutCancel(ctx))
+	return err
 }
 
 // record is a session as it is now.
@@ -605,6 +632,32 @@ func (f *fakeRelay) Waiting(id uuid.UUID) []hooks.Request {
 	return all
 }
 
+// deliver sends the named posts that wait, as the outbox does when their turn comes.
+func (f *fakeSender) deliver(ctx context.Context) {
+	f.mu.Lock()
+	waiting := f.waiting
+	f.waiting = nil
+	f.mu.Unlock()
+	for _, post := range waiting {
+		m, wanted := f.named.Current(post.Name, post.To)
+		switch {
+		case !wanted:
+			continue
+		case f.Parked(m.To.ChatID):
+			f.mu.Lock()
+			f.waiting = append(f.waiting, post)
+			f.mu.Unlock()
+			continue
+		}
+		id, err := f.Send(ctx, m)
+		if refused := (*outbox.Refused)(nil); errors.As(err, &refused) {
+			f.named.Refused(ctx, post.Name, err)
+		} else if err == nil {
+			_ = f.named.Sent(ctx, post.Name, m.To, id, m) // the next run tells of it
+		}
+	}
+}
+
 // fakeSender keeps what it is given; a function of the test may refuse it.
 type fakeSender struct {
 	log
@@ -616,6 +669,9 @@ type fakeSender struct {
 	typing func()
 
 	editNow func(m outbox.Message) error
+
+	named   outbox.Owner
+	waiting []outbox.Message // named posts whose turn has not come
 
 	sent, posted, edited []outbox.Message
 	ended                []outbox.Message // of EditNow
@@ -674,6 +730,14 @@ func (f *fakeSender) Post(ctx context.Context, m outbox.Message) error {
 		if err := f.post(m); err != nil {
 			return err
 		}
+	}
+	if m.Name != "" {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if !slices.ContainsFunc(f.waiting, func(k outbox.Message) bool { return k.Name == m.Name }) {
+			f.waiting = append(f.waiting, m)
+		}
+		return nil
 	}
 	for _, part := range outbox.Parts(m) { // as the outbox does
 		f.keep(&f.posted, "post", part)

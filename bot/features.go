@@ -6,6 +6,8 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+
+	"github.com/google/uuid"
 )
 
 // In the lines about buttons SESSION is a session's id, WISH one with where and how to resume it,
@@ -123,7 +125,7 @@ func (b *Bot) dialogFeature() chat.Feature {
 		Heard:    b.dialogs.heardNews,
 		Run:      b.dialogs.Run,
 		Unparked: b.dialogs.unparked,
-		Forget:   b.Dialogs.Forget,
+		Forget:   func(_ context.Context, id uuid.UUID) error { return b.Dialogs.Forget(id) },
 	}
 }
 

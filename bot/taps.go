@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-telegram/bot/models"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
@@ -35,7 +36,7 @@ func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
 		return nil
 	}
 	m := q.Message.Message
-	b.unpark(m.Chat.ID)
+	b.unpark(ctx, m.Chat.ID)
 	t := chat.Tap{From: q.From.ID, Name: q.From.FirstName, To: inbox.ConversationOf(m), Message: m.ID, Text: m.Text,
 		Buttons: buttonsOf(m)}
 	a, err := b.answerTap(ctx, t, q.Data)
@@ -59,12 +60,27 @@ func (b *Bot) answerTap(ctx context.Context, t chat.Tap, data string) (chat.Answ
 	if !hasButton(t.Buttons, data) {
 		return chat.Answer{Text: b.words.Say(i18n.StaleButton)}, nil
 	}
+	if card.IsButton(data) {
+		return b.answerCard(ctx, t, data)
+	}
 	parts := strings.Split(data, ":")
 	t.Args = parts[1:]
 	do, ok := b.taps[parts[0]]
 	if !ok {
 		return b.stale(t)
 	}
+	return do(ctx, t)
+}
+
+// answerCard finds what an option of a card does. A tap on what is not drawn any more does nothing: the
+// card is drawn again.
+func (b *Bot) answerCard(ctx context.Context, t chat.Tap, data string) (chat.Answer, error) {
+	tapped, ok := b.Deps.Cards.Tap(ctx, t.To, t.Message, data)
+	do, known := b.cards[tapped.Kind]
+	if !ok || !known {
+		return chat.Answer{Text: b.words.Say(i18n.StaleButton)}, nil
+	}
+	t.Card = tapped
 	return do(ctx, t)
 }
 

@@ -16,8 +16,9 @@ func isForGood(err error) bool {
 
 // unpark hears that somebody in a chat has written or tapped: it takes messages
 // again, and gets what it missed.
-func (b *Bot) unpark(chat int64) {
+func (b *Bot) unpark(ctx context.Context, chat int64) {
 	b.Sender.Unpark(chat)
+	b.Deps.Cards.Reachable(ctx, chat)
 	for _, f := range b.rooms {
 		if f.Unparked != nil {
 			f.Unparked(chat)

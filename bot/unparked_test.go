@@ -104,7 +104,7 @@ func TestP5_AQuestionIsNotLostBetweenARefusalAndTheUnblocking(t *testing.T) {
 		if refusals++; refusals > 2 {
 			return nil
 		}
-		w.unpark(alice)
+		w.unpark(t.Context(), alice)
 		return &outbox.Refused{Err: outbox.ErrBlocked}
 	}
 	r, q := w.asking(t)

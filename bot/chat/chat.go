@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -26,6 +27,7 @@ type Sender interface {
 type Chat struct {
 	Sender Sender
 	Book   *conversation.Book // who may read what, and whose a message is
+	Cards  *card.Board        // messages that change later
 	Words  i18n.Words
 	Home   func() string // the home directory on the agent's machine; it is shown as ~
 	Now    func() time.Time

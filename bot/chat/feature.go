@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"ccbot/bot/card"
 	"ccbot/bot/conversation"
 
 	"github.com/google/uuid"
@@ -17,6 +18,7 @@ import (
 type Feature struct {
 	Commands []Command
 	Taps     map[string]func(ctx context.Context, t Tap) (Answer, error) // by the verb of a button
+	Cards    map[string]func(ctx context.Context, t Tap) (Answer, error) // by the kind of a card
 	// News tells what happened to a session: each kind has one feature that tells it. What it tells is
 	// on disk when it returns.
 	News map[lifecycle.NoteKind]func(ctx context.Context, n lifecycle.Note) error
@@ -26,8 +28,8 @@ type Feature struct {
 	// Text is asked whether a text of a person is meant for the feature, before the text is a prompt.
 	Text     func(ctx context.Context, in Incoming, text string) (taken bool, err error)
 	Run      func(ctx context.Context) error
-	Unparked func(chat int64)              // somebody in the chat has written or tapped: the chat takes messages again
-	Forget   func(session uuid.UUID) error // takes away what is kept of a session that is forgotten
+	Unparked func(chat int64)                                   // somebody in the chat has written or tapped: the chat takes messages again
+	Forget   func(ctx context.Context, session uuid.UUID) error // takes away what is kept of a session that is forgotten
 }
 
 // Incoming is one message of an allowed person.
@@ -60,6 +62,7 @@ type Tap struct {
 	Text    string // of the message that the button is under
 	Buttons [][]outbox.Button
 	Args    []string
+	Card    card.Tapped // of a button under a card: the option, and the card as it was drawn
 }
 
 // Answer is what a tap gets at once. The zero value only ends the waiting on the button.

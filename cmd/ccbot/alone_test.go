@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"ccbot/bot"
+	"ccbot/bot/conversation"
 	"ccbot/internal/demoagent"
 	"ccbot/internal/process"
 	"ccbot/internal/session"

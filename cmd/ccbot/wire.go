@@ -18,6 +18,7 @@ import (
 	"ccbot/archive"
 	"ccbot/bot"
 	"ccbot/bot/ask"
+	"ccbot/bot/card"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
@@ -55,6 +56,7 @@ type system struct {
 	bot       *bot.Bot
 	prompts   bot.Prompts
 	asks      *ask.Store
+	cards     *card.Board
 	dialogs   *bot.Dialogs
 	table     *process.Table
 	relay     *hooks.Relay
@@ -103,6 +105,7 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 	if err := s.wireSessions(ctx, instance, environ, hook); err != nil {
 		return nil, err
 	}
+	s.outbox.Named = s.cards
 	s.outbox.OnSent, s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Sent, s.bot.Migrated, s.bot.TopicGone
 	s.wireRecovery(instance, environ)
 	s.wireSocket(hook)
@@ -158,12 +161,17 @@ func (s *system) wireChat(environ []string) error {
 	if err != nil {
 		return err
 	}
+	mayShow := func(to session.Conversation) bool { return s.bot.MayShow(to) }
+	s.cards, err = card.Open(filepath.Join(s.Dir, "cards"), filepath.Join(s.Dir, "quarantine"), s.outbox, mayShow, s.log)
+	if err != nil {
+		return err
+	}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},
 		bot.Deps{Records: s.store, Sender: s.outbox, Entries: s.inbox, Chats: chats, Relay: s.relay, Asks: s.asks,
 			Dialogs: s.dialogs, Places: s.machine, Files: s.machine, Downloader: newDownloads(s.config), Voice: s.transcriber(environ),
-			Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
+			Cards: s.cards, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	return nil
 }
 
@@ -284,7 +292,7 @@ func (s *system) clear(launches hooks.Launch) func(context.Context, session.Reco
 		if err := s.bot.Homeless(ctx, left[r.ID]); err != nil {
 			return err
 		}
-		return errors.Join(s.bot.Forget(r.ID), launches.Remove(r.ID))
+		return errors.Join(s.bot.Forget(ctx, r.ID), launches.Remove(r.ID))
 	}
 }
 
