@@ -34,7 +34,7 @@ var wideInterfaces = map[string]string{
 // the limit is taken off the list.
 var (
 	tooManyMethods = map[string]int{
-		"bot.Bot": 296, "bot.asks": 85, "bot/outbox.Outbox": 61, "lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
+		"bot.Bot": 296, "bot.asks": 85, "bot/outbox.Outbox": 66, "lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
 	}
 	tooLargeCircles     = map[string]int{"bot": 61, "lifecycle": 31, "cmd/ccbot": 32}
 	tooManyDependencies = map[string]int{"bot.New": 18, "lifecycle.New": 20}

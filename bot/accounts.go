@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -54,7 +53,7 @@ type accounts struct {
 
 // accountsOf sorts what a recovery found and did by who is told of it.
 func (b *Bot) accountsOf(ctx context.Context, rep recovery.Report) (accounts, error) {
-	homes, err := b.homes()
+	homes, err := b.PrivateChats()
 	if err != nil {
 		return accounts{}, err
 	}
@@ -66,32 +65,8 @@ func (b *Bot) accountsOf(ctx context.Context, rep recovery.Report) (accounts, er
 	g.results(rep.Results)
 	g.notices(rep.Notices)
 	g.orphans(ctx)
-	slices.SortFunc(g.found.all, func(a, c *account) int { return compareConversations(a.to, c.to) })
+	slices.SortFunc(g.found.all, func(a, c *account) int { return conversation.Compare(a.to, c.to) })
 	return g.found, nil
-}
-
-func compareConversations(a, b session.Conversation) int {
-	return cmp.Or(cmp.Compare(a.ChatID, b.ChatID), cmp.Compare(a.ThreadID, b.ThreadID))
-}
-
-// homes are the private chats that are known of allowed people. What belongs to
-// no conversation is told there.
-func (b *Bot) homes() (homes []session.Conversation, err error) {
-	known, err := b.Chats.All()
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range b.Records.List() {
-		known = append(known, r.Conversation)
-	}
-	for _, to := range known {
-		home := session.Conversation{ChatID: to.ChatID}
-		if b.IsPrivate(home) && !slices.Contains(homes, home) {
-			homes = append(homes, home)
-		}
-	}
-	slices.SortFunc(homes, compareConversations)
-	return homes, nil
 }
 
 // lookFor bounds the looks at terminals for one account.

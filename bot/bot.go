@@ -236,7 +236,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	run(b.rehomes.Run)
 	for _, f := range b.rooms {
 		if f.Run != nil {
-			run(f.Run)
+			run(func(ctx context.Context) error { return b.runs(ctx, f) })
 		}
 	}
 	return g.Wait()

@@ -316,6 +316,7 @@ func (l *log) done() []string {
 // fakeSessions does what a test gives it. Without that it says yes; Move and
 // Advance change the record as lifecycle does.
 type fakeSessions struct {
+	hangs     chan struct{} // every call waits for its end
 	answerers []hooks.Answerer
 	log
 	records   *fakeRecords
@@ -343,7 +344,15 @@ type fakeSessions struct {
 	output    func() lifecycle.Output
 }
 
+// wait keeps a call until the machine answers.
+func (f *fakeSessions) wait() {
+	if f.hangs != nil {
+		<-f.hangs
+	}
+}
+
 func (f *fakeSessions) Start(_ context.Context, q lifecycle.StartRequest) (session.Record, error) {
+	f.wait()
 	f.add("start %q in %s", q.Name, q.Dir)
 	if q.ForkOf != uuid.Nil {
 		f.add("fork of %s", q.ForkOf)
@@ -358,6 +367,7 @@ func (f *fakeSessions) Start(_ context.Context, q lifecycle.StartRequest) (sessi
 }
 
 func (f *fakeSessions) Restore(_ context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error) {
+	f.wait()
 	line := "restore " + q.Session.String()
 	if q.Dir != "" {
 		line += " in " + q.Dir
@@ -379,6 +389,7 @@ func (f *fakeSessions) Restore(_ context.Context, q lifecycle.RestoreRequest) (l
 }
 
 func (f *fakeSessions) Writers(_ context.Context, id uuid.UUID) ([]lifecycle.Writer, error) {
+	f.wait()
 	if f.writers != nil {
 		return f.writers(id)
 	}
@@ -386,6 +397,7 @@ func (f *fakeSessions) Writers(_ context.Context, id uuid.UUID) ([]lifecycle.Wri
 }
 
 func (f *fakeSessions) EndWriters(_ context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error) {
+	f.wait()
 	f.add("end %v of %s", who, id)
 	if f.ends != nil {
 		return f.ends(who)
@@ -400,6 +412,7 @@ func (f *fakeSessions) EndWriters(_ context.Context, id uuid.UUID, who []process
 
 // Adopt makes a record for the agent and closes the one that it took over from.
 func (f *fakeSessions) Adopt(_ context.Context, q lifecycle.AdoptRequest) (session.Record, error) {
+	f.wait()
 	f.add("adopt %s from %s", q.Agent, q.From)
 	if f.adopt != nil {
 		if err := f.adopt(q); err != nil {
@@ -418,6 +431,7 @@ func (f *fakeSessions) Adopt(_ context.Context, q lifecycle.AdoptRequest) (sessi
 }
 
 func (f *fakeSessions) Reported(_ context.Context, id uuid.UUID) error {
+	f.wait()
 	f.add("reported %s", id)
 	if f.reported != nil {
 		return f.reported(id)
@@ -427,6 +441,7 @@ func (f *fakeSessions) Reported(_ context.Context, id uuid.UUID) error {
 }
 
 func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.State, _ string) error {
+	f.wait()
 	f.add("archive %s as %s", id, final)
 	if f.archive != nil {
 		return f.archive(id)
@@ -435,6 +450,7 @@ func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.St
 }
 
 func (f *fakeSessions) Queue(_ context.Context, id uuid.UUID, key string) error {
+	f.wait()
 	f.add("queue %s for %s", key, id)
 	if f.queue != nil {
 		return f.queue(id, key)
@@ -443,6 +459,7 @@ func (f *fakeSessions) Queue(_ context.Context, id uuid.UUID, key string) error 
 }
 
 func (f *fakeSessions) Keep(_ context.Context, id uuid.UUID, key string) error {
+	f.wait()
 	f.add("keep %s for %s", key, id)
 	if f.queue != nil {
 		return f.queue(id, key)
@@ -451,6 +468,7 @@ func (f *fakeSessions) Keep(_ context.Context, id uuid.UUID, key string) error {
 }
 
 func (f *fakeSessions) SendAgain(_ context.Context, id uuid.UUID, key string) error {
+	f.wait()
 	f.add("send again %s for %s", key, id)
 	if f.decide != nil {
 		return f.decide(id, key)
@@ -459,6 +477,7 @@ func (f *fakeSessions) SendAgain(_ context.Context, id uuid.UUID, key string) er
 }
 
 func (f *fakeSessions) SendAnyway(_ context.Context, id uuid.UUID, key string) error {
+	f.wait()
 	f.add("send anyway %s for %s", key, id)
 	if f.decide != nil {
 		return f.decide(id, key)
@@ -467,6 +486,7 @@ func (f *fakeSessions) SendAnyway(_ context.Context, id uuid.UUID, key string) e
 }
 
 func (f *fakeSessions) Drop(_ context.Context, id uuid.UUID, key string) error {
+	f.wait()
 	f.add("drop %s for %s", key, id)
 	if f.decide != nil {
 		return f.decide(id, key)
@@ -475,6 +495,7 @@ func (f *fakeSessions) Drop(_ context.Context, id uuid.UUID, key string) error {
 }
 
 func (f *fakeSessions) Move(_ context.Context, id uuid.UUID, to session.Conversation) error {
+	f.wait()
 	f.add("move %s to %d", id, to.ChatID)
 	if f.move != nil {
 		return f.move(id, to)
@@ -484,6 +505,7 @@ func (f *fakeSessions) Move(_ context.Context, id uuid.UUID, to session.Conversa
 }
 
 func (f *fakeSessions) Interrupt(_ context.Context, id uuid.UUID) error {
+	f.wait()
 	f.add("interrupt %s", id)
 	if f.interrupt != nil {
 		return f.interrupt(id)
@@ -491,9 +513,13 @@ func (f *fakeSessions) Interrupt(_ context.Context, id uuid.UUID) error {
 	return nil
 }
 
-func (f *fakeSessions) Look(context.Context, session.Record) lifecycle.Look { return f.look }
+func (f *fakeSessions) Look(context.Context, session.Record) lifecycle.Look {
+	f.wait()
+	return f.look
+}
 
 func (f *fakeSessions) Advance(_ context.Context, id uuid.UUID, c transcript.Cursor) error {
+	f.wait()
 	if f.advance != nil {
 		if err := f.advance(id, c); err != nil {
 			return err
@@ -510,6 +536,7 @@ func (f *fakeSessions) Advance(_ context.Context, id uuid.UUID, c transcript.Cur
 }
 
 func (f *fakeSessions) Withdraw(_ context.Context, id uuid.UUID, key string) error {
+	f.wait()
 	f.add("withdraw %s of %s", key, id)
 	if f.withdraw != nil {
 		return f.withdraw(id, key)
@@ -518,6 +545,7 @@ func (f *fakeSessions) Withdraw(_ context.Context, id uuid.UUID, key string) err
 }
 
 func (f *fakeSessions) Reword(_ context.Context, id uuid.UUID, key, text string, class lifecycle.Class) error {
+	f.wait()
 	f.add("reword %s of %s as %s %q", key, id, class, text)
 	if f.reword != nil {
 		return f.reword(key, text)
@@ -526,24 +554,31 @@ func (f *fakeSessions) Reword(_ context.Context, id uuid.UUID, key, text string,
 }
 
 func (f *fakeSessions) Output(context.Context, session.Record, string) lifecycle.Output {
+	f.wait()
 	if f.output != nil {
 		return f.output()
 	}
 	return lifecycle.Output{}
 }
 
-func (f *fakeSessions) Wake(id uuid.UUID) { f.add("wake %s", id) }
+func (f *fakeSessions) Wake(id uuid.UUID) {
+	f.wait()
+	f.add("wake %s", id)
+}
 
 func (f *fakeSessions) Dialog(context.Context, uuid.UUID) (lifecycle.Dialog, error) {
+	f.wait()
 	return f.dialog, nil
 }
 
 func (f *fakeSessions) Press(_ context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error) {
+	f.wait()
 	f.add("press %s of %s for %s", key, id, mark)
 	return f.pressed(mark)
 }
 
 func (f *fakeSessions) Choose(_ context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error) {
+	f.wait()
 	f.add("choose %d of %s for %s", option, id, mark)
 	return f.pressed(mark)
 }
@@ -555,9 +590,13 @@ func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
 	return f.dialog, nil
 }
 
-func (f *fakeSessions) Answerers(session.Record) []hooks.Answerer { return f.answerers }
+func (f *fakeSessions) Answerers(session.Record) []hooks.Answerer {
+	f.wait()
+	return f.answerers
+}
 
 func (f *fakeSessions) Attach(r session.Record) string {
+	f.wait()
 	if f.byWindow && r.Binding != nil {
 		return "tmux attach -t " + r.Binding.Window
 	}
@@ -566,12 +605,16 @@ func (f *fakeSessions) Attach(r session.Record) string {
 
 // fakeWindows are windows that belong to no session.
 type fakeWindows struct {
-	all  []lifecycle.Window
-	told map[string]bool
-	err  error // of every method
+	hangs chan struct{} // every look waits for its end
+	all   []lifecycle.Window
+	told  map[string]bool
+	err   error // of every method
 }
 
 func (f *fakeWindows) Orphans(context.Context) ([]lifecycle.Window, error) {
+	if f.hangs != nil {
+		<-f.hangs
+	}
 	return slices.Clone(f.all), f.err
 }
 

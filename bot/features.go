@@ -28,7 +28,7 @@ func (b *Bot) features() []chat.Feature {
 
 // sessionsFeature starts, shows, ends and resumes sessions.
 func (b *Bot) sessionsFeature() chat.Feature {
-	return chat.Feature{
+	return chat.Feature{Name: "sessions",
 		Commands: []chat.Command{{Name: "new", Run: b.newSession}, {Name: "list", Run: b.list}, {Name: "stop", Run: b.stop, Now: true},
 			{Name: "kill", Run: b.kill}, {Name: "done", Run: b.done}, {Name: "resume", Run: b.resume}, {Name: "why", Run: b.why},
 			{Name: "help", Run: b.help}, {Name: "start", Run: b.help, Hidden: true}}, // which Telegram sends when a person opens the bot
@@ -54,7 +54,7 @@ func (b *Bot) sessionsFeature() chat.Feature {
 
 // promptFeature brings what people write to the agent, and asks them about what cannot be brought.
 func (b *Bot) promptFeature() chat.Feature {
-	return chat.Feature{
+	return chat.Feature{Name: "prompt",
 		Taps: taps{
 			"rns":   b.tapResumeAndSend, // KEY: bring its session back, and type it then
 			"again": b.tapAgain,         // KEY: type an unproven prompt again
@@ -79,7 +79,7 @@ func (b *Bot) promptFeature() chat.Feature {
 
 // answersFeature shows what agents write.
 func (b *Bot) answersFeature() chat.Feature {
-	return chat.Feature{
+	return chat.Feature{Name: "answers",
 		News: news{
 			lifecycle.NoteTranscript: func(_ context.Context, n lifecycle.Note) error { b.answers.follow(n.Session); return nil },
 		},
@@ -91,12 +91,12 @@ func (b *Bot) answersFeature() chat.Feature {
 
 // shellFeature shows the output of a command of bash mode while it grows.
 func (b *Bot) shellFeature() chat.Feature {
-	return chat.Feature{Heard: b.bangs.heardNews, Run: b.bangs.Run}
+	return chat.Feature{Name: "shell", Heard: b.bangs.heardNews, Run: b.bangs.Run}
 }
 
 // asksFeature shows permission requests, questions and plans, and gives what people decide to the hooks.
 func (b *Bot) asksFeature() chat.Feature {
-	return chat.Feature{
+	return chat.Feature{Name: "asks",
 		Taps: taps{
 			"p":  b.tapAsk,       // REQUEST:VERB:…: answer a permission request
 			"dw": b.tapDenyWith,  // REQUEST:KEY: deny it, with a prompt that waits as the reason
@@ -112,7 +112,7 @@ func (b *Bot) asksFeature() chat.Feature {
 
 // dialogFeature shows what a terminal asks, with its keys.
 func (b *Bot) dialogFeature() chat.Feature {
-	return chat.Feature{
+	return chat.Feature{Name: "dialog",
 		Taps: taps{
 			"opt": b.tapOption, // SESSION:MARK:OPTION: choose it in the terminal
 			"key": b.tapKey,    // SESSION:MARK:KEY: press it in the terminal
@@ -131,7 +131,7 @@ func (b *Bot) dialogFeature() chat.Feature {
 
 // writersFeature shows who else writes a conversation, and which windows belong to no session.
 func (b *Bot) writersFeature() chat.Feature {
-	return chat.Feature{
+	return chat.Feature{Name: "writers",
 		Taps: taps{
 			"rsh":  b.onWriters(refused, b.showWriters),              // WISH:WRITERS: show all that is known
 			"ras":  b.onWriters(refused, b.askEndWriters),            // WISH:WRITERS: ask whether to end them and resume
@@ -161,7 +161,7 @@ func (b *Bot) writersFeature() chat.Feature {
 
 // reportFeature tells what a start found and did.
 func (b *Bot) reportFeature() chat.Feature {
-	return chat.Feature{Taps: taps{
+	return chat.Feature{Name: "report", Taps: taps{
 		"rall":  b.whileLost(b.tapResumeAll), // FROM:UNTIL: bring back what was lost here then, milliseconds since 1970
 		"rpick": b.whileLost(b.tapPick),      // FROM:UNTIL: show what was lost here then
 	}}

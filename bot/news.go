@@ -24,11 +24,21 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 		if f.Heard == nil {
 			continue
 		}
-		if err := f.Heard(ctx, n); err != nil {
+		if err := b.hear(ctx, n, f.Name, f.Heard); err != nil {
 			return err
 		}
 	}
-	return tell(ctx, n)
+	return b.hear(ctx, n, string(n.Kind), tell)
+}
+
+// hear gives news to one feature. News that a feature crashes at are told as an error of ours: told
+// again, the feature would crash again, and the session would wait for it.
+func (b *Bot) hear(ctx context.Context, n lifecycle.Note, who string, feature func(context.Context, lifecycle.Note) error) error {
+	err := guarded(func() error { return feature(ctx, n) })
+	if !b.logPanic(who, "news", err) {
+		return err
+	}
+	return b.For(n.Session.ID).Say(ctx, n.Session.Conversation, chat.Warning+b.words.Say(i18n.InternalError))
 }
 
 // heardNews notes since when a prompt's own turn runs.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
@@ -281,7 +282,7 @@ func TestChatsKnowTheirConversations(t *testing.T) {
 	}
 	got, err := w.Chats.All()
 	require.NoError(t, err)
-	slices.SortFunc(got, compareConversations)
+	slices.SortFunc(got, conversation.Compare)
 	assert.Equal(t, want, got)
 }
 

@@ -39,8 +39,10 @@ func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
 	b.unpark(ctx, m.Chat.ID)
 	t := chat.Tap{From: q.From.ID, Name: q.From.FirstName, To: inbox.ConversationOf(m), Message: m.ID, Text: m.Text,
 		Buttons: buttonsOf(m)}
-	a, err := b.answerTap(ctx, t, q.Data)
+	var a chat.Answer
+	err := guarded(func() (err error) { a, err = b.answerTap(ctx, t, q.Data); return err })
 	if err != nil {
+		b.logPanic(q.Data, "tap", err)
 		return err // which is told as the answer
 	}
 	a = a.Fit()
@@ -48,7 +50,8 @@ func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
 	if a.Then == nil {
 		return nil
 	}
-	if err := a.Then(ctx); err != nil && ctx.Err() == nil { // the tap has its answer
+	if err := guarded(func() error { return a.Then(ctx) }); err != nil && ctx.Err() == nil { // the tap has its answer
+		b.logPanic(q.Data, "tap", err)
 		return b.Explain(ctx, t.To, b.Internal(err))
 	}
 	return nil

@@ -2,14 +2,15 @@ package i18n
 
 // Help and words of general use.
 const (
-	Help          Key = "help"
-	AttachHint    Key = "attach_hint" // Command
-	Cancelled     Key = "cancelled"
-	NotForYou     Key = "not_for_you"
-	StaleButton   Key = "stale_button"
-	InternalError Key = "internal_error"
-	UpdateFailed  Key = "update_failed"
-	Unreadable    Key = "unreadable"
+	Help           Key = "help"
+	AttachHint     Key = "attach_hint" // Command
+	Cancelled      Key = "cancelled"
+	NotForYou      Key = "not_for_you"
+	StaleButton    Key = "stale_button"
+	InternalError  Key = "internal_error"
+	UpdateFailed   Key = "update_failed"
+	Unreadable     Key = "unreadable"
+	FeatureCrashed Key = "feature_crashed" // Feature
 )
 
 // Sentences of Telegram's command menu; MenuKey makes the key of a command.

@@ -16,6 +16,7 @@ import (
 
 // Feature is what the roof knows of one feature. Every field may be empty.
 type Feature struct {
+	Name     string
 	Commands []Command
 	Taps     map[string]func(ctx context.Context, t Tap) (Answer, error) // by the verb of a button
 	Cards    map[string]func(ctx context.Context, t Tap) (Answer, error) // by the kind of a card

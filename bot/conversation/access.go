@@ -1,6 +1,9 @@
 package conversation
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/internal/session"
@@ -37,4 +40,28 @@ func (b *Book) InGroup(chat int64) bool {
 // IsPrivate reports whether a conversation is the private chat of an allowed person.
 func (b *Book) IsPrivate(to session.Conversation) bool {
 	return b.People[to.ChatID] && to.ThreadID == 0
+}
+
+// PrivateChats are the private chats that are known of allowed people, in a fixed order.
+func (b *Book) PrivateChats() (all []session.Conversation, err error) {
+	known, err := b.All()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range b.Records.List() {
+		known = append(known, r.Conversation)
+	}
+	for _, to := range known {
+		one := session.Conversation{ChatID: to.ChatID}
+		if b.IsPrivate(one) && !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	slices.SortFunc(all, Compare)
+	return all, nil
+}
+
+// Compare orders conversations by chat and topic.
+func Compare(a, b session.Conversation) int {
+	return cmp.Or(cmp.Compare(a.ChatID, b.ChatID), cmp.Compare(a.ThreadID, b.ThreadID))
 }

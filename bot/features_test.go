@@ -1,0 +1,152 @@
+package bot
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// Every kind of news is told by one feature, and by no more than one.
+func TestFeatures_EachNewsHasOneOwner(t *testing.T) {
+	w := newWorld(t)
+	owners := make(map[lifecycle.NoteKind][]string)
+	for _, f := range w.rooms {
+		for kind := range f.News {
+			owners[kind] = append(owners[kind], f.Name)
+		}
+	}
+	for _, kind := range noteKinds(t) {
+		assert.Len(t, owners[kind], 1, kind)
+	}
+	assert.Len(t, owners, len(noteKinds(t)), "nobody tells what there is not")
+}
+
+// A command, a verb and a kind of card belong to one feature, and every feature has a name.
+func TestFeatures_NothingIsClaimedTwice(t *testing.T) {
+	w := newWorld(t)
+	owner := make(map[string]string)
+	claim := func(what, who string) {
+		assert.Empty(t, owner[what], what)
+		owner[what] = who
+	}
+	for _, f := range w.rooms {
+		require.NotEmpty(t, f.Name)
+		claim("feature "+f.Name, f.Name)
+		for _, c := range f.Commands {
+			claim("/"+c.Name, f.Name)
+		}
+		for verb := range f.Taps {
+			claim("verb "+verb, f.Name)
+		}
+		for kind := range f.Cards {
+			claim("card "+kind, f.Name)
+		}
+	}
+}
+
+// TestP7_ATapIsAnsweredWhileItsPortHangs: the person sees at once that the tap has come, however
+// long the agent's machine takes.
+func TestP7_ATapIsAnsweredWhileItsPortHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := showsAllButtons(t)
+		for _, m := range append(append(w.sender.posted, w.sender.sent...), w.sender.edited...) {
+			for _, one := range data(m) {
+				w.answersWhileItHangs(t, m, one)
+			}
+		}
+	})
+}
+
+// answersWhileItHangs taps a button while nothing that the tap asks for comes back.
+func (w *world) answersWhileItHangs(t *testing.T, m outbox.Message, data string) {
+	t.Helper()
+	hangs := make(chan struct{})
+	w.sessions.hangs, w.windows.hangs = hangs, hangs
+	before := len(w.sender.done())
+	over := make(chan error, 1)
+	go func() {
+		over <- w.Handle(context.WithoutCancel(t.Context()), "1", tapOn(alice, inChat(privateChat(alice), m), data))
+	}()
+	synctest.Wait()
+	var answers []string
+	for _, line := range w.sender.done()[before:] {
+		if strings.HasPrefix(line, "answer ") {
+			answers = append(answers, line)
+		}
+	}
+	assert.Len(t, answers, 1, "%s: %s", data, m.Text.Text)
+	w.sessions.hangs, w.windows.hangs = nil, nil
+	close(hangs)
+	assert.NoError(t, <-over, data)
+}
+
+// crashes has a feature crash in each of its doors.
+func crashes(f chat.Feature) chat.Feature {
+	for i := range f.Commands {
+		f.Commands[i].Run = func(context.Context, chat.Incoming, string) error { panic("a mistake of ours") }
+	}
+	tap := func(context.Context, chat.Tap) (chat.Answer, error) { panic("a mistake of ours") }
+	for verb := range f.Taps {
+		f.Taps[verb] = tap
+	}
+	for kind := range f.Cards {
+		f.Cards[kind] = tap
+	}
+	news := func(context.Context, lifecycle.Note) error { panic("a mistake of ours") }
+	for kind := range f.News {
+		f.News[kind] = news
+	}
+	if f.Heard != nil {
+		f.Heard = news
+	}
+	f.Run = func(context.Context) error { panic("a mistake of ours") }
+	return f
+}
+
+// TestP8_AFeatureThatCrashesEndsNothingElse: in each door, again and again, and after a restart.
+func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
+	for i, broken := range newWorld(t).rooms {
+		t.Run(broken.Name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				r := w.currentSession(t, "api", session.Running)
+				for range 2 {
+					w.again()
+					rooms := w.features()
+					rooms[i] = crashes(rooms[i])
+					others := 0
+					rooms = append(rooms, chat.Feature{Name: "another", Run: func(ctx context.Context) error {
+						others++
+						<-ctx.Done()
+						return nil
+					}})
+					w.install(rooms)
+					stop := w.running(t)
+					time.Sleep(10 * time.Second)
+					synctest.Wait()
+					for kind := range rooms[i].News {
+						assert.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r}), kind)
+						assert.Contains(t, w.sender.texts(), chat.Warning+w.word(i18n.InternalError))
+					}
+					for verb := range rooms[i].Taps {
+						assert.Error(t, w.tap(t, alice, verb+":x"), "which is the answer to the tap")
+					}
+					assert.Equal(t, 1, others, "the others run on")
+					assert.Contains(t, w.sender.texts(), chat.Warning+w.word(i18n.FeatureCrashed, i18n.Args{"Feature": broken.Name}))
+					require.NoError(t, stop())
+				}
+			})
+		})
+	}
+}
