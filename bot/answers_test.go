@@ -52,15 +52,6 @@ func grow(t *testing.T, c transcript.Cursor, lines ...string) {
 	require.NoError(t, err)
 }
 
-// drained runs the reader of a session that is over until it leaves.
-func (w *world) drained(t *testing.T, r session.Record) {
-	t.Helper()
-	w.answers.follow(r)
-	w.answers.takeWaiting()
-	require.NoError(t, w.answers.read(t.Context(), r.ID))
-	require.NotContains(t, w.answers.news, r.ID, "the reader has left")
-}
-
 // running runs the bot until the test, or stop, ends it; stop returns its error.
 func (w *world) running(t *testing.T) (stop func() error) {
 	t.Helper()
@@ -125,7 +116,7 @@ func TestP5_TheCursorFollowsTheYes(t *testing.T) {
 		before = append(before, w.cursors(r)[0])
 		return nil
 	}
-	w.drained(t, r)
+	w.readNow(t, r)
 	at := func(offset, block int) transcript.Cursor {
 		return transcript.Cursor{Path: c.Path, Offset: int64(offset), Block: block}
 	}
@@ -151,7 +142,7 @@ func TestP5_ASendThatFailsIsTriedAgainFromItsCursor(t *testing.T) {
 				}
 				return nil
 			}
-			w.drained(t, r)
+			w.readNow(t, r)
 			assert.Equal(t, []string{"one", "two", "three"}, w.sender.answersSent(), "in order, nothing overtakes")
 			assert.Zero(t, failing)
 		})
@@ -213,7 +204,7 @@ func TestP5_AStopDoesNotPassTheRestOfAnEarlierTranscript(t *testing.T) {
 	w.sender.send = nil
 	w.again()
 	w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
-	w.drained(t, r)
+	w.readNow(t, r)
 	assert.Equal(t, []string{"one", "two", "three"}, w.sender.answersSent())
 }
 
@@ -229,7 +220,7 @@ func TestP5_ARefusedPartIsPassed(t *testing.T) {
 		return nil
 	}
 	w.sender.upload = func(outbox.File) error { return refusal }
-	w.drained(t, r)
+	w.readNow(t, r)
 	assert.Equal(t, []string{"one", "three"}, w.sender.answersSent())
 	assert.Equal(t, []string{w.marker(r)}, w.sender.texts())
 	info, err := os.Stat(r.Cursors[0].Path)
@@ -282,7 +273,7 @@ func TestP5_ALongAnswerGoesOnWhereItStopped(t *testing.T) {
 						require.NoError(t, w.Chats.SetCurrent(atAlice, uuid.New()))
 					}
 					w.again()
-					w.drained(t, r)
+					w.readNow(t, r)
 					var shown []string
 					for _, m := range w.sender.sent {
 						assert.LessOrEqual(t, m.Text.Length(), 4096)
@@ -327,7 +318,7 @@ func TestP5_ACrashRepeatsAtMostThePartUnderWay(t *testing.T) {
 	require.NoError(t, w.Run(ctx))
 	w.sessions.advance, w.sender.send = nil, nil
 	w.again()
-	w.drained(t, r)
+	w.readNow(t, r)
 	got := w.sender.answersSent()
 	require.Greater(t, len(got), 3)
 	assert.Equal(t, got[1], got[2], "the part under way")
@@ -369,7 +360,7 @@ func TestWhatIsShown(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", tt.line, says("the next")))
-			w.drained(t, r)
+			w.readNow(t, r)
 			assert.Equal(t, append(tt.want, "the next"), w.sender.answersSent(), "and the next line is read")
 			assert.Equal(t, tt.typing, contains(w.sender.done(), "typing in 7"))
 			for _, m := range w.sender.sent {
@@ -400,18 +391,16 @@ func TestP5_NewsDoesNotCancelASend(t *testing.T) {
 		sending <- ctx
 		return <-answer
 	}
-	news, done := make(chan struct{}, 1), make(chan error, 1)
-	go func() { done <- w.answers.readFile(t.Context(), r, news, true) }()
+	tell, done := w.readsOnce(t, r)
 	ctx := receive(t, sending)
-	news <- struct{}{}
-	require.Eventually(t, func() bool { return len(news) == 0 }, patience, time.Millisecond, "the news is taken while the send lasts")
+	tell() // the news is taken while the send lasts
 	assert.NoError(t, ctx.Err())
 	answer <- nil
 	require.NoError(t, receive(t, done), "then it ends the waiting for more")
 	w.expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(says("one"))))
 
 	w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
-	w.drained(t, r)
+	w.readNow(t, r)
 	assert.Equal(t, []string{"one", "two"}, w.sender.answersSent(), "each once")
 }
 
@@ -439,7 +428,7 @@ func TestP5_TheNextTranscriptComesAfterTheFirst(t *testing.T) {
 
 	grow(t, one, says("two"))
 	w.records.change(r.ID, func(r *session.Record) { r.Cursors = append(r.Cursors, two, three) })
-	w.answers.follow(r)
+	w.newTranscript(t, r)
 	w.expect(t, "send two", fmt.Sprintf("advance one.jsonl %d/0/0", len(says("one"))+len(says("two"))),
 		"advance two.jsonl 0/0/0", "send three", fmt.Sprintf("advance two.jsonl %d/0/0", len(says("three"))), "advance three.jsonl 0/0/0")
 	require.NoError(t, os.WriteFile(three.Path, []byte(says("four")), 0o600))
@@ -457,12 +446,12 @@ func TestAForkDoesNotRepeatItsHistory(t *testing.T) {
 	}
 	copied := transcriptOf(t, "copy.jsonl", at(says("long ago"), r.CreatedAt.Add(-time.Second)), at(says("fresh"), r.CreatedAt.Add(time.Second)))
 	w.records.change(r.ID, func(r *session.Record) { r.ForkOf, r.Cursors = uuid.New(), []transcript.Cursor{copied} })
-	w.drained(t, r)
+	w.readNow(t, r)
 	assert.Contains(t, w.happened(), "send fresh")
 	assert.NotContains(t, w.happened(), "send long ago")
 
 	w.records.change(r.ID, func(r *session.Record) { r.ForkOf, r.Cursors = uuid.Nil, []transcript.Cursor{copied} })
-	w.drained(t, r)
+	w.readNow(t, r)
 	assert.Contains(t, w.happened(), "send long ago", "of a session that is no copy everything is shown")
 }
 
@@ -470,17 +459,15 @@ func TestP5_TheTailIsShownAndTheReaderLeaves(t *testing.T) {
 	w := newWorld(t)
 	c := transcriptOf(t, "t.jsonl", says("one"))
 	r := w.currentSession(t, "api", session.Running, c)
-	w.answers.follow(r)
-	w.answers.takeWaiting()
-	done := make(chan error, 1)
-	go func() { done <- w.answers.read(t.Context(), r.ID) }()
+	stop := w.running(t)
 	w.expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(says("one"))))
 	grow(t, c, says("two"), says("three"))
 	w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
-	w.answers.follow(r)
-	require.NoError(t, receive(t, done))
+	left := w.readerOf(r)
+	w.newTranscript(t, r)
+	receive(t, left)
 	assert.Equal(t, []string{"one", "two", "three"}, w.sender.answersSent())
-	assert.Empty(t, w.answers.news)
+	require.NoError(t, stop())
 
 	grow(t, c, says("four"))
 	w.records.change(r.ID, func(r *session.Record) { r.State = session.Restoring })
@@ -501,7 +488,7 @@ func TestP5_AReplacedTranscriptIsToldAndFollowedFromItsEnd(t *testing.T) {
 			assert.ElementsMatch(t, []string{"post " + w.named(i18n.TranscriptReplaced, "api"), fmt.Sprintf("advance t.jsonl %d/0/0", end)}, events)
 			grow(t, c, says("new"))
 			w.records.change(r.ID, func(r *session.Record) { r.State = session.Running })
-			w.answers.follow(r)
+			w.newTranscript(t, r)
 			w.expect(t, "send new")
 			assert.Len(t, w.sender.texts(), 1, "told once")
 		})
@@ -521,7 +508,7 @@ func TestP5_AReplacedTranscriptIsToldBeforeItIsPassed(t *testing.T) {
 			}
 			return nil
 		}
-		w.drained(t, r)
+		w.readNow(t, r)
 		assert.Equal(t, []string{w.named(i18n.TranscriptReplaced, "api")}, w.sender.texts())
 	})
 }
@@ -570,11 +557,7 @@ func TestP9_AnEndedSessionOfAnotherPlaceIsLeft(t *testing.T) {
 	r := w.session(t, "api", session.Archived, transcriptOf(t, "t.jsonl", says("secret")))
 	w.records.change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: eve} })
 	r, _ = w.records.Get(r.ID)
-	done := make(chan error, 1)
-	w.answers.follow(r)
-	w.answers.takeWaiting()
-	go func() { done <- w.answers.read(t.Context(), r.ID) }()
-	require.NoError(t, receive(t, done))
+	w.readNow(t, r)
 	assert.Empty(t, w.sender.done())
 	assert.Equal(t, r.Cursors, w.cursors(r), "it is shown when somebody takes it over")
 }
@@ -583,46 +566,30 @@ func TestP9_AnEndedSessionOfAnotherPlaceIsLeft(t *testing.T) {
 func TestAReaderWithNothingToReadLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- w.Run(ctx) }()
-		failed := w.session(t, "failed", session.Failed)
-		w.answers.follow(failed)
-		w.answers.follow(session.Record{ID: uuid.New()})
-		synctest.Wait()
-		w.answers.mu.Lock()
-		assert.Empty(t, w.answers.news, "all readers have left")
-		w.answers.mu.Unlock()
-		cancel()
-		require.NoError(t, <-done)
+		stop := w.running(t)
+		for _, r := range []session.Record{w.session(t, "failed", session.Failed), {ID: uuid.New()}} {
+			w.newTranscript(t, r)
+			receive(t, w.readerOf(r))
+		}
+		require.NoError(t, stop())
 	})
 }
 
 // TestP5_NewsIsNotLostBetweenTwoReaders lets a reader leave while there is news
 // for it: either it stays, or the next one starts.
 func TestP5_NewsIsNotLostBetweenTwoReaders(t *testing.T) {
-	w := newWorld(t)
-	a, r := w.answers, session.Record{ID: uuid.New()}
+	w, r := newWorld(t), session.Record{ID: uuid.New()}
 	for n := range 50_000 {
-		news := make(chan struct{}, 1)
-		a.mu.Lock()
-		a.news[r.ID], a.left[r.ID] = news, make(chan struct{})
-		a.mu.Unlock()
+		leave, forget := w.leaving(r)
 		var both sync.WaitGroup
 		var left bool
-		both.Go(func() { a.follow(r) })
-		both.Go(func() { left = a.leave(r.ID, news) })
+		both.Go(func() { w.newTranscript(t, r) })
+		both.Go(func() { left = leave() })
 		both.Wait()
-		next := a.takeWaiting()
-		if left {
-			require.Equal(t, []uuid.UUID{r.ID}, next, "round %d: it left, and nobody comes for the news", n)
-			require.Len(t, a.news[r.ID], 1)
-		} else {
-			require.Empty(t, next)
-			require.Contains(t, a.news, r.ID)
-		}
-		delete(a.news, r.ID)
-		delete(a.left, r.ID)
+		has, starts, unheard := forget()
+		require.True(t, has, "round %d: nobody comes for the news", n)
+		require.Equal(t, left, starts, "round %d: the next one starts if it left, and only then", n)
+		require.Equal(t, left, unheard, "round %d: the news is for the next one", n)
 	}
 }
 
@@ -635,7 +602,7 @@ func TestP5_WhateverComesDuringALeaveIsShown(t *testing.T) {
 	w.running(t)
 	for n := range 300 {
 		grow(t, c, says(fmt.Sprint(n)))
-		w.answers.follow(r)
+		w.newTranscript(t, r)
 		if n%3 == 0 { // else the next one meets a reader that is on its way out
 			require.Eventually(t, func() bool { return len(w.sender.answersSent()) == n+1 }, patience, 10*time.Microsecond)
 		}

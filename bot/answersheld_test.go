@@ -44,23 +44,6 @@ func (w *world) beside(t *testing.T, state session.State, lines ...string) sessi
 	return w.session(t, "api", state, transcriptOf(t, "t.jsonl", lines...))
 }
 
-// readAll lets a reader of a session that is open read what there is now.
-func (w *world) readAll(t *testing.T, r session.Record) {
-	t.Helper()
-	r, _ = w.records.Get(r.ID)
-	p := &passage{answers: w.answers, id: r.ID}
-	reader := transcript.Open(r.Cursors[0])
-	defer reader.Close()
-	for {
-		item, ok, err := reader.Next()
-		require.NoError(t, err)
-		if !ok {
-			return
-		}
-		require.NoError(t, p.take(t.Context(), item))
-	}
-}
-
 func TestP5_AnotherSessionsAnswerIsOneNoticeAtTheEndOfItsTurn(t *testing.T) {
 	w := newWorld(t)
 	lines := []string{says("Let me look."), toolUse, says("# Done\n\nAll **tests** pass."), turnEnd}
@@ -109,7 +92,7 @@ func TestP5_WhatEndsAnotherSessionsTurn(t *testing.T) {
 			if tt.state.Live() {
 				w.readAll(t, r)
 			} else {
-				w.drained(t, r)
+				w.readNow(t, r)
 				assert.Equal(t, int64(len(strings.Join(tt.lines, ""))), w.cursors(r)[0].Offset)
 			}
 			var want []string
@@ -125,7 +108,7 @@ func TestP5_WhatEndsAnotherSessionsTurn(t *testing.T) {
 // Earlier versions write no end of a turn, and neither do commands of the terminal.
 func TestP5_AnIdleAgentHasEndedItsTurn(t *testing.T) {
 	w := newWorld(t)
-	w.answers.settle = time.Millisecond
+	w.looksAfter(time.Millisecond)
 	w.sessions.look = lifecycle.Look{Phase: lifecycle.PhaseIdle}
 	r := w.beside(t, session.Running, says("one"), toolUse, says("two"))
 	w.running(t)
@@ -139,10 +122,9 @@ func TestP5_AnAgentThatWorksHasNotEndedItsTurn(t *testing.T) {
 	r := w.beside(t, session.Running, says("one"))
 	for _, phase := range []lifecycle.Phase{lifecycle.PhaseWorking, lifecycle.PhaseWaitingPermission, lifecycle.PhaseUnknown} {
 		w.sessions.look = lifecycle.Look{Phase: phase}
-		p := &passage{answers: w.answers, id: r.ID, held: held{next: r.Cursors[0], line: "one"}}
-		require.NoError(t, p.lookQuiet(t.Context()))
-		assert.True(t, p.held.any())
-		assert.Equal(t, settleAgain, p.held.patience, "and it is not looked at often")
+		holds, again := w.looksAt(t, r)
+		assert.True(t, holds)
+		assert.Equal(t, settleAgain, again, "and it is not looked at often")
 	}
 	assert.Empty(t, w.sender.texts())
 }
@@ -172,7 +154,7 @@ func TestP5_WhatBecomesCurrentIsShownInFull(t *testing.T) {
 // It becomes current in another way than by a tap, and says nothing more.
 func TestP5_WhatIsHeldIsShownWithoutAnotherLine(t *testing.T) {
 	w := newWorld(t)
-	w.answers.settle = time.Hour
+	w.looksAfter(time.Hour)
 	r := w.beside(t, session.Running, says("one"), toolUse)
 	w.running(t)
 	require.Eventually(t, func() bool { return contains(w.sender.done(), "typing in 7") }, patience, time.Millisecond, "it has read past the text")
@@ -184,17 +166,13 @@ func TestP5_WhatIsHeldIsShownWithoutAnotherLine(t *testing.T) {
 func TestP5_NothingOvertakesWhatIsHeld(t *testing.T) {
 	w := newWorld(t)
 	r := w.beside(t, session.Running, says("one"), says("two"), turnEnd)
-	p := &passage{answers: w.answers, id: r.ID}
-	reader := transcript.Open(r.Cursors[0])
-	defer reader.Close()
-	item, _, err := reader.Next()
+	next := w.reading(t, r)
+	_, err := next()
 	require.NoError(t, err)
-	require.NoError(t, p.take(t.Context(), item))
 	require.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
 	for range 2 { // the second text, the end of the turn
-		item, _, err = reader.Next()
-		require.NoError(t, err)
-		require.ErrorIs(t, p.take(t.Context(), item), errAgain)
+		_, err = next()
+		require.ErrorIs(t, err, errAgain)
 	}
 	assert.Empty(t, w.sender.done())
 	assert.Equal(t, r.Cursors, w.cursors(r))
@@ -227,7 +205,7 @@ func TestP5_ANoticeThatIsNotOnDiskIsTriedAgain(t *testing.T) {
 			}
 			return nil
 		}
-		w.drained(t, r)
+		w.readNow(t, r)
 		assert.Equal(t, []string{w.notice("api", "one"), w.notice("api", "two")}, w.sender.texts())
 	})
 }
@@ -237,7 +215,7 @@ func TestP5_ATopicGetsItsAnswersInFull(t *testing.T) {
 	r := w.beside(t, session.Completed, says("one"), turnEnd)
 	topic := session.Conversation{ChatID: ours, ThreadID: 5}
 	w.records.change(r.ID, func(r *session.Record) { r.Conversation = topic })
-	w.drained(t, r)
+	w.readNow(t, r)
 	require.Equal(t, []string{"one"}, w.sender.answersSent())
 	assert.Equal(t, outbox.Message{To: topic, Text: w.sender.sent[0].Text, Session: r.ID, Rank: outbox.Now}, w.sender.sent[0])
 	assert.Empty(t, w.sender.texts())
@@ -249,17 +227,15 @@ func TestP5_HeldBeforeAClear(t *testing.T) {
 	w.currentSession(t, "front", session.Running)
 	one, two := transcriptOf(t, "one.jsonl", says("one")), transcriptOf(t, "two.jsonl", says("two"), turnEnd)
 	r := w.session(t, "api", session.Completed, one, two)
-	w.drained(t, r)
+	w.readNow(t, r)
 	assert.Equal(t, []string{w.notice("api", "one"), w.notice("api", "two")}, w.sender.texts())
 }
 
 func TestP5_HeldBeforeAReplacedTranscript(t *testing.T) {
 	w := newWorld(t)
 	r := w.beside(t, session.Running, says("one"), says("two"))
-	news := make(chan struct{}, 1)
 	grow(t, r.Cursors[0], toolUse)
-	done := make(chan error, 1)
-	go func() { done <- w.answers.readFile(t.Context(), r, news, true) }()
+	_, done := w.readsOnce(t, r)
 	require.Eventually(t, func() bool { return contains(w.sender.done(), "typing in 7") }, patience, time.Millisecond, "it has read past the texts")
 	require.NoError(t, os.WriteFile(r.Cursors[0].Path+".new", []byte(says("another")), 0o600))
 	require.NoError(t, os.Rename(r.Cursors[0].Path+".new", r.Cursors[0].Path))
@@ -290,12 +266,8 @@ func TestP5_ABlockedChatGetsWhatItMissed(t *testing.T) {
 	}
 	w.running(t)
 	receive(t, blocked)
-	require.Eventually(t, func() bool {
-		w.answers.mu.Lock()
-		defer w.answers.mu.Unlock()
-		return len(w.answers.parked) == 1
-	}, patience, time.Millisecond)
-	w.answers.nudge(r.ID)
+	require.Eventually(t, w.awaitsPeople, patience, time.Millisecond)
+	w.newTranscript(t, r)
 	assert.Equal(t, []string{"one"}, w.sender.answersSent())
 	assert.Equal(t, int64(len(says("one"))), w.cursors(r)[0].Offset, "and nothing is passed")
 	blocking = false
@@ -307,10 +279,14 @@ func TestP5_ABlockedChatGetsWhatItMissed(t *testing.T) {
 
 func TestP5_ABlockedChatGetsNoNotices(t *testing.T) {
 	w := newWorld(t)
-	r := w.beside(t, session.Running, says("one"))
+	r := w.beside(t, session.Running, says("one"), toolUse)
+	w.running(t)
+	require.Eventually(t, func() bool { return contains(w.sender.done(), "typing in 7") }, patience, time.Millisecond, "it has read past the text")
+	w.sender.mu.Lock()
 	w.sender.parked = map[int64]bool{alice: true}
-	p := &passage{answers: w.answers, id: r.ID, held: held{next: r.Cursors[0], line: "one"}}
-	require.ErrorIs(t, p.conclude(t.Context()), outbox.ErrBlocked)
+	w.sender.mu.Unlock()
+	grow(t, r.Cursors[0], turnEnd)
+	require.Eventually(t, w.awaitsPeople, patience, time.Millisecond)
 	assert.Empty(t, w.sender.texts())
 	assert.Equal(t, r.Cursors, w.cursors(r))
 }

@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -42,6 +41,7 @@ func inShell(t *testing.T, test func(t *testing.T, s *shell), lines ...string) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shell{world: newWorld(t), t: t}
 		s.r = s.currentSession(t, "api", session.Running, transcriptOf(t, "t.jsonl", lines...))
+		s.records.change(s.r.ID, func(r *session.Record) { r.Cursors = nil }) // until it ends: a follower needs real time
 		s.sessions.output = func() lifecycle.Output {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -56,10 +56,8 @@ func inShell(t *testing.T, test func(t *testing.T, s *shell), lines ...string) {
 
 // run follows commands until stop.
 func (s *shell) run() {
-	ctx, cancel := context.WithCancel(s.t.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); assert.NoError(s.t, s.bangs.Run(ctx)) }()
-	s.stop = func() { cancel(); <-done }
+	stop := s.running(s.t)
+	s.stop = func() { assert.NoError(s.t, stop()) }
 }
 
 // types lets the agent have a command of bash mode.
@@ -91,8 +89,25 @@ func prints(command, out string) string {
 func (s *shell) ends(lines ...string) {
 	s.t.Helper()
 	grow(s.t, s.r.Cursors[0], lines...)
-	s.records.change(s.r.ID, func(r *session.Record) { r.State = session.Completed })
-	s.drained(s.t, s.record(s.t, s.r.ID))
+	s.records.change(s.r.ID, func(r *session.Record) {
+		if r.State = session.Completed; len(r.Cursors) == 0 {
+			r.Cursors = s.r.Cursors
+		}
+	})
+	s.newTranscript(s.t, s.record(s.t, s.r.ID))
+	<-s.readerOf(s.r)
+}
+
+// forgotten requires that no command is followed any more, nor known to a /stop.
+func (s *shell) forgotten() {
+	s.t.Helper()
+	before := s.looked()
+	time.Sleep(time.Hour)
+	synctest.Wait()
+	s.records.change(s.r.ID, func(r *session.Record) { r.State = session.Running })
+	s.mustHear(s.t, "/stop")
+	assert.Contains(s.t, s.sessions.done(), "interrupt "+s.r.ID.String())
+	assert.Equal(s.t, before, s.looked(), "nobody looks at its terminal")
 }
 
 func (s *shell) rows(rows ...string) lifecycle.Output {
@@ -146,12 +161,16 @@ func TestP5_AGrowingMessageOutlivesARestart(t *testing.T) {
 			[]any{s.sender.lastEdit(t).ReplyTo, s.sender.lastEdit(t).Text.Text})
 		s.stop()
 		s.reopened(t)
+		s.run()
 		s.ends(prints("make test", "all of it"))
 		require.Len(t, s.sender.ended, 1)
 
-		s.reopened(t) // a crash before the cursor was on disk
+		s.stop() // a crash before the cursor was on disk
+		s.reopened(t)
 		s.records.change(s.r.ID, func(r *session.Record) { r.Cursors = s.r.Cursors })
-		s.drained(t, s.record(t, s.r.ID))
+		s.run()
+		s.newTranscript(t, s.r)
+		<-s.readerOf(s.r)
 		require.Len(t, s.sender.ended, 2)
 		assert.Equal(t, s.sender.ended[0], s.sender.ended[1], "the same edit, which changes nothing")
 		assert.Len(t, s.sender.sent, 1)
@@ -194,7 +213,7 @@ func TestAQuickCommandHasNoMessageOfItsOwn(t *testing.T) {
 		assert.Empty(t, s.sender.sent)
 		s.ends(prints("ls", "a  b"))
 		assert.Equal(t, []string{"a  b"}, s.sender.answersSent())
-		assert.Empty(t, s.bangs.all)
+		s.forgotten()
 	})
 }
 
@@ -314,8 +333,6 @@ func TestRowsAreJoined(t *testing.T) {
 }
 
 func TestALongOutputIsItsEndsAndAFile(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Running)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "t.jsonl")
 	results := filepath.Join(dir, "t", "tool-results")
@@ -346,18 +363,20 @@ func TestALongOutputIsItsEndsAndAFile(t *testing.T) {
 		{"one endless line", strings.Repeat("x", 100_000), "… 1 line more", "", strings.Repeat("x", 100_000) + "\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			parts := w.bangs.parts(r, transcript.Item{Kind: transcript.LocalOutput, Command: "!", Text: tt.text,
-				At: transcript.Cursor{Path: path, Offset: 5}})
-			require.NotEmpty(t, parts)
-			assert.True(t, strings.HasPrefix(parts[0].Text.Text, tt.head), "%.200q", parts[0].Text.Text)
-			assert.True(t, strings.HasSuffix(parts[0].Text.Text, tt.tail), "%.200q", parts[0].Text.Text)
-			assert.LessOrEqual(t, parts[0].Text.Length(), limit-nameRoom-shownCommand)
+			w := newWorld(t)
+			require.NoError(t, os.WriteFile(path, []byte(prints("make test", tt.text)), 0o600))
+			w.readNow(t, w.currentSession(t, "api", session.Completed, transcript.Cursor{Path: path}))
+			require.Len(t, w.sender.sent, 1)
+			shown := w.sender.sent[0].Text
+			assert.True(t, strings.HasPrefix(shown.Text, tt.head), "%.200q", shown.Text)
+			assert.True(t, strings.HasSuffix(shown.Text, tt.tail), "%.200q", shown.Text)
+			assert.LessOrEqual(t, shown.Length(), limit-nameRoom-shownCommand)
 			if tt.file == "" {
-				assert.Len(t, parts, 1)
+				assert.Empty(t, w.sender.files)
 				return
 			}
-			require.Len(t, parts, 2)
-			assert.Equal(t, tt.file, string(parts[1].File.Data))
+			require.Len(t, w.sender.files, 1)
+			assert.Equal(t, tt.file, content(t, w.sender.files[0]))
 		})
 	}
 }

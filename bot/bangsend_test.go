@@ -55,7 +55,7 @@ func TestP4_AStopDoesNotWaitForTheMessageOfACommand(t *testing.T) {
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			assert.Empty(t, s.sender.sent, "the card is given up")
-			assert.Empty(t, s.bangs.all)
+			s.forgotten()
 		})
 	}
 }
@@ -92,7 +92,7 @@ func TestP5_AnOutputDoesNotWaitForItsCard(t *testing.T) {
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			assert.Len(t, s.sender.sent, 1, "the card is given up")
-			assert.Empty(t, s.bangs.all)
+			s.forgotten()
 		})
 	}
 }
@@ -162,7 +162,7 @@ func TestACommandThatIsNotSeenIsLookedAtSeldom(t *testing.T) {
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				assert.Contains(t, s.sender.lastEdit(t).Text.Text, s.word(i18n.OutputStopped))
-				assert.Empty(t, s.bangs.all)
+				s.forgotten()
 			})
 		})
 	}
@@ -195,7 +195,9 @@ func TestP5_AStoppedCommandTakesNoOutputOfALaterOne(t *testing.T) {
 				for range idleLooks {
 					s.shows(lifecycle.Output{Idle: true})
 				}
+				s.stop()
 				s.reopened(t)
+				s.run()
 				s.ends(printsAt(s.Now().Add(tt.after), "make test", "all of it"))
 				if tt.ended {
 					assert.Len(t, s.sender.ended, 1)
@@ -229,21 +231,15 @@ func TestTheMessagesOfASessionAreKnownByIt(t *testing.T) {
 	r, other := w.session(t, "api", session.Running), w.session(t, "other", session.Running)
 	require.NoError(t, w.Chats.NoteOutput(atAlice, output{Session: r.ID, Message: 1}))
 	require.NoError(t, w.Chats.NoteOutput(inGroup, output{Session: other.ID, Message: 2}))
-	left := func() (messages []int) {
-		for _, g := range w.bangs.left(r) {
-			messages = append(messages, g.message)
-		}
-		return messages
-	}
-	assert.Equal(t, []int{1}, left())
-	require.NoError(t, w.bangs.keep(inGroup, output{Session: r.ID, Message: 3}))
-	assert.ElementsMatch(t, []int{1, 3}, left())
+	assert.Equal(t, []int{1}, w.outputsOf(r))
+	require.NoError(t, w.keepOutput(inGroup, output{Session: r.ID, Message: 3}))
+	assert.ElementsMatch(t, []int{1, 3}, w.outputsOf(r))
 	require.NoError(t, w.Chats.Rehome(atAlice, session.Conversation{ChatID: bob}))
-	assert.Equal(t, []int{3}, left())
+	assert.Equal(t, []int{3}, w.outputsOf(r))
 	next := w.session(t, "next", session.Running)
 	w.records.change(next.ID, func(next *session.Record) { next.TookOver = r.ID })
 	r = next
-	assert.Equal(t, []int{3}, left(), "it goes on with the conversation")
+	assert.Equal(t, []int{3}, w.outputsOf(r), "it goes on with the conversation")
 }
 
 func TestACardThatIsRefusedIsNotTriedAgain(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -61,28 +62,26 @@ func TestIsRefused(t *testing.T) {
 
 // TestP5_TheLadder refuses the first ways to show a part, and shows it in the next.
 func TestP5_TheLadder(t *testing.T) {
-	text := render.Part{Text: plain("the bad one")}
-	rich := render.Part{Rich: "the **bad** one"}
 	for _, tt := range []struct {
 		name   string
-		part   render.Part
+		rich   bool     // it is written in the form of rich messages
 		refuse []string // rich, text, file
 		noRich bool     // the server does not know the method
 		want   []string // what the chat has
 	}{
-		{name: "text", part: text, want: []string{"send the bad one"}},
-		{name: "text is refused", part: text, refuse: []string{"text"}, want: []string{"file answer.txt"}},
-		{name: "text is refused in every form", part: text, refuse: []string{"text", "file"}, want: []string{"marker"}},
-		{name: "rich", part: rich, want: []string{"send rich the **bad** one"}},
-		{name: "no rich messages there", part: rich, noRich: true, want: []string{"send the bad one"}},
-		{name: "rich is refused", part: rich, refuse: []string{"rich"}, want: []string{"send the bad one"}},
-		{name: "rich and text are refused", part: rich, refuse: []string{"rich", "text"}, want: []string{"file answer.txt"}},
-		{name: "rich is refused in every form", part: rich, refuse: []string{"rich", "text", "file"}, want: []string{"marker"}},
+		{name: "text", want: []string{"send the bad one"}},
+		{name: "text is refused", refuse: []string{"text"}, want: []string{"file answer.txt"}},
+		{name: "text is refused in every form", refuse: []string{"text", "file"}, want: []string{"marker"}},
+		{name: "rich", rich: true, want: []string{"send rich the **bad** one"}},
+		{name: "no rich messages there", rich: true, noRich: true, want: []string{"send the bad one"}},
+		{name: "rich is refused", rich: true, refuse: []string{"rich"}, want: []string{"send the bad one"}},
+		{name: "rich and text are refused", rich: true, refuse: []string{"rich", "text"}, want: []string{"file answer.txt"}},
+		{name: "rich is refused in every form", rich: true, refuse: []string{"rich", "text", "file"}, want: []string{"marker"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			w.sender.rich = true
-			r := w.currentSession(t, "api", session.Running)
+			w.Bot.Rich, w.sender.rich = tt.rich, true
+			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("the **bad** one")))
 			refused := func(what string) error {
 				if slices.Contains(tt.refuse, what) {
 					return errRefused
@@ -99,7 +98,7 @@ func TestP5_TheLadder(t *testing.T) {
 				return refused("text")
 			}
 			w.sender.upload = func(outbox.File) error { return refused("file") }
-			require.NoError(t, w.answers.deliver(t.Context(), r, tt.part))
+			w.readNow(t, r)
 			assert.Equal(t, tt.want, w.inTheChat(t, r))
 		})
 	}
@@ -139,19 +138,27 @@ func content(t *testing.T, f outbox.File) string {
 // A part whose file is refused keeps what was said about it.
 func TestP5_ARefusedFileKeepsItsCaption(t *testing.T) {
 	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
+	r := w.currentSession(t, "api", session.Completed, manyLines(t, 0))
 	w.sender.upload = func(outbox.File) error { return errRefused }
-	require.NoError(t, w.answers.deliver(t.Context(), r, render.Part{Text: plain("a table"), File: &render.File{Name: "t.png", Data: []byte("x"), Photo: true}}))
-	assert.Equal(t, []string{"send a table", "post " + w.marker(r)}, w.happened())
+	w.readNow(t, r)
+	said := slices.DeleteFunc(w.happened(), func(e string) bool { return strings.HasPrefix(e, "advance") })
+	caption := w.word(i18n.OutputFull, i18n.Args{"Count": 100})
+	assert.Equal(t, []string{"send " + caption, "post " + w.marker(r)}, said[1:], "behind its beginning and its end")
 }
 
 func TestP5_AWayThatFailsOtherwiseIsNotLeft(t *testing.T) {
 	for _, failure := range []error{outbox.ErrClosed, outbox.ErrRevoked, &outbox.Refused{Err: outbox.ErrBlocked}} {
-		w := newWorld(t)
-		r := w.currentSession(t, "api", session.Running)
-		w.sender.send = func(context.Context, outbox.Message) error { return failure }
-		require.ErrorIs(t, w.answers.deliver(t.Context(), r, render.Part{Text: plain("x")}), failure)
-		assert.Empty(t, w.happened())
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("x")))
+			tries := 0
+			w.sender.send = func(context.Context, outbox.Message) error { tries++; return failure }
+			stop := w.running(t)
+			time.Sleep(time.Minute)
+			require.NoError(t, stop())
+			assert.Greater(t, tries, 1, "it is tried again in the same way")
+			assert.Empty(t, w.happened())
+		})
 	}
 }
 
@@ -174,7 +181,7 @@ func TestP5_PartsOfAnotherFormBeginAnew(t *testing.T) {
 			c := transcriptOf(t, "t.jsonl", says(text))
 			c.Part, c.Form = tt.part, tt.form
 			r := w.currentSession(t, "api", session.Completed, c)
-			w.drained(t, r)
+			w.readNow(t, r)
 			require.NotEmpty(t, w.sender.answersSent())
 			first, _, _ := strings.Cut(w.sender.answersSent()[0], " ")
 			if tt.want == "" {
@@ -203,7 +210,7 @@ func TestP5_PicturesOfToolsAreShown(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("look"),
 		pictured("image/png", "image/jpeg", "image/tiff", "image/webp", "image/gif"), says("nice")))
-	w.drained(t, r)
+	w.readNow(t, r)
 	var got []string
 	for i, f := range w.sender.files {
 		got = append(got, fmt.Sprintf("%s photo=%v", f.Name, f.Photo))
@@ -224,13 +231,13 @@ func TestPicturesThatAreNone(t *testing.T) {
 func TestThinkingIsFolded(t *testing.T) {
 	w := newWorld(t)
 	w.Bot.Thinking = true
-	w.drained(t, w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", thinks)))
+	w.readNow(t, w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", thinks)))
 	require.Equal(t, []string{"hm\nso"}, w.sender.answersSent())
 	require.Len(t, w.sender.sent[0].Text.Entities, 1)
 	assert.EqualValues(t, "expandable_blockquote", w.sender.sent[0].Text.Entities[0].Type)
 
 	w.Bot.Rich, w.sender.rich = true, true
-	w.drained(t, w.currentSession(t, "rich", session.Completed, transcriptOf(t, "t.jsonl", thinks)))
+	w.readNow(t, w.currentSession(t, "rich", session.Completed, transcriptOf(t, "t.jsonl", thinks)))
 	require.Len(t, w.sender.sent, 2)
 	assert.Contains(t, w.sender.sent[1].Rich, "<summary>"+w.word(i18n.Thought)+"</summary>")
 }
@@ -238,11 +245,20 @@ func TestThinkingIsFolded(t *testing.T) {
 // A file of a session that is not read now does not go before what is.
 func TestAFileHasTheRankOfItsSession(t *testing.T) {
 	w := newWorld(t)
-	file := render.Part{File: &render.File{Name: "a.txt", Data: []byte("a")}}
-	require.NoError(t, w.answers.deliver(t.Context(), w.currentSession(t, "front", session.Running), file))
-	require.NoError(t, w.answers.deliver(t.Context(), w.session(t, "api", session.Running), file))
+	w.readNow(t, w.currentSession(t, "front", session.Completed, manyLines(t, 1)))
+	w.readNow(t, w.session(t, "api", session.Completed, manyLines(t, 1)))
 	require.Len(t, w.sender.files, 2)
 	assert.Equal(t, []outbox.Rank{outbox.Now, outbox.Later}, []outbox.Rank{w.sender.files[0].Rank, w.sender.files[1].Rank})
+}
+
+// manyLines is a transcript with an output of two parts: its ends, and all of it as a file. The
+// chat has so many of them already.
+func manyLines(t *testing.T, shown int) transcript.Cursor {
+	t.Helper()
+	command, out := promptLine("<bash-input>x</bash-input>"), strings.TrimSpace(strings.Repeat("line\n", 100))
+	c := transcriptOf(t, "t.jsonl", command, promptLine("<bash-stdout>"+out+"</bash-stdout>"))
+	c.Offset, c.Part = int64(len(command)), shown
+	return c
 }
 
 func TestFenced(t *testing.T) {
@@ -265,7 +281,7 @@ func TestLongOutputIsAFile(t *testing.T) {
 	}
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", promptLine("<bash-stdout>"+out.String()+"</bash-stdout>")))
-	w.drained(t, r)
+	w.readNow(t, r)
 	require.Len(t, w.sender.files, 1)
 	assert.Contains(t, content(t, w.sender.files[0]), strings.TrimSpace(out.String()))
 	shown := strings.Join(append(w.sender.answersSent(), w.sender.files[0].Caption.Text), "\n")
@@ -289,7 +305,7 @@ func TestP5_AnItemThatCrashesIsPassed(t *testing.T) {
 					}
 					return nil
 				}
-				w.drained(t, r)
+				w.readNow(t, r)
 				assert.Equal(t, min(times, 2), crashes)
 				assert.Equal(t, r.Cursors[0].Path, w.cursors(r)[0].Path)
 				assert.Equal(t, int64(len(says("one")+says("bad")+says("three"))), w.cursors(r)[0].Offset)
@@ -334,7 +350,7 @@ func TestP5_WhatCannotBeRenderedIsSentAsItIs(t *testing.T) {
 			w := newWorld(t)
 			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("**one**"), says("**two**")))
 			w.Bot.Rich, w.Bot.Sender = true, &renderCrash{w.Bot.Sender, tt.times}
-			w.drained(t, r)
+			w.readNow(t, r)
 			assert.Equal(t, tt.want, w.sender.answersSent())
 			var told []string
 			if tt.told {
@@ -349,10 +365,9 @@ func TestP5_WhatCannotBeRenderedIsSentAsItIs(t *testing.T) {
 func TestP5_ACrashPassesNothingThatIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		const result = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}}` + "\n"
-		r := w.beside(t, session.Completed, says("one"), result, says("two"))
-		w.Bot.asks = nil // whoever asks it crashes
-		w.drained(t, r)
+		r := w.beside(t, session.Completed, says("one"), toolUse, says("two"))
+		w.sender.typing = func() { panic("a mistake of ours") }
+		w.readNow(t, r)
 		assert.Empty(t, w.sender.answersSent())
 		assert.Equal(t, []string{w.notice("api", "one"), w.marker(r), w.notice("api", "two")}, w.sender.texts())
 	})
@@ -374,7 +389,7 @@ func TestP5_AServerWithoutRichMessages(t *testing.T) {
 		}
 		return nil
 	}
-	w.drained(t, r)
+	w.readNow(t, r)
 	assert.Equal(t, 1, tried)
 	assert.Equal(t, strings.Fields(long(1500)), strings.Fields(strings.Join(w.sender.answersSent(), " ")))
 	assert.Contains(t, w.happened(), "advance t.jsonl 0/0/2")
@@ -392,7 +407,7 @@ func TestP5_RichMessagesWhereTheServerHasThem(t *testing.T) {
 			w := newWorld(t)
 			w.Bot.Rich, w.sender.rich = tt.config, tt.server
 			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says(table)))
-			w.drained(t, r)
+			w.readNow(t, r)
 			require.Len(t, w.sender.sent, 1)
 			assert.Equal(t, tt.want, w.sender.sent[0].Rich != "")
 		})

@@ -613,6 +613,7 @@ type fakeSender struct {
 	post   func(m outbox.Message) error
 	edit   func(m outbox.Message) error
 	upload func(f outbox.File) error
+	typing func()
 
 	editNow func(m outbox.Message) error
 
@@ -725,6 +726,9 @@ func (f *fakeSender) React(_ context.Context, to session.Conversation, id int, e
 }
 
 func (f *fakeSender) Typing(_ context.Context, to session.Conversation) {
+	if f.typing != nil {
+		f.typing()
+	}
 	f.add("typing in %d", to.ChatID)
 }
 

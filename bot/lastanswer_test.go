@@ -124,10 +124,19 @@ func TestOpeningASessionThatSaidNothing(t *testing.T) {
 
 func TestP9_TheLastAnswerIsNotShownToStrangers(t *testing.T) {
 	w := newWorld(t)
-	r := w.session(t, "api", session.Completed, transcriptOf(t, "t.jsonl"))
-	w.answers.recall(r, session.Conversation{ChatID: eve})
-	w.answers.showRecalled(t.Context(), r)
+	r := w.beside(t, session.Completed, says("secret"))
+	w.readNow(t, r)
+	m := w.quietly(t)
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonOpen))
+	w.sender.forget()
+	delete(w.Allowed, alice) // before it is shown
+	w.readNow(t, r)
 	assert.Empty(t, w.sender.done())
+
+	w.Allowed[alice] = true
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonOpen))
+	w.readNow(t, r)
+	assert.Equal(t, []string{"api\nsecret"}, w.sender.answersSent(), "who may see it gets it")
 }
 
 func TestMerged(t *testing.T) {
@@ -188,11 +197,11 @@ func TestP5_OpeningShowsWhatCannotBeRenderedAsItIs(t *testing.T) {
 	for times, want := range [][]string{{"api\none"}, {"api\n**one**"}, nil} {
 		w := newWorld(t)
 		r := w.beside(t, session.Completed, says("**one**"), turnEnd)
-		w.drained(t, r)
+		w.readNow(t, r)
 		require.Len(t, w.sender.texts(), 1, "the notice")
 		w.Bot.Rich, w.Bot.Sender = true, &renderCrash{w.Bot.Sender, times}
 		require.NoError(t, w.tap(t, alice, data(w.sender.last(t))[0]))
-		w.drained(t, r)
+		w.readNow(t, r)
 		assert.Equal(t, want, w.sender.answersSent())
 		told := w.sender.texts()[1:]
 		assert.Equal(t, want == nil, slices.Contains(told, w.marker(r)), "%v", told)

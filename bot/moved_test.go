@@ -329,7 +329,7 @@ func TestP5_ATransferSaysNoPartTwice(t *testing.T) {
 	w.records.change(source.ID, func(r *session.Record) {
 		r.State, r.Closed, r.Cursors = session.Lost, session.ClosedTransferred, nil
 	})
-	w.answers.follow(target) // its transcript is told before the transfer
+	w.newTranscript(t, target) // its transcript is told before the transfer
 	n := lifecycle.Note{Kind: lifecycle.NoteTransferred, Session: target, From: w.record(t, source.ID), Asked: true}
 	require.NoError(t, w.SessionNews(t.Context(), n))
 	answer <- nil

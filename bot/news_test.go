@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 )
 
@@ -177,10 +178,15 @@ func TestDeliveredIsAReaction(t *testing.T) {
 
 func TestNewsTranscriptStartsAReader(t *testing.T) {
 	w := newWorld(t)
+	w.running(t)
 	n := w.news(t, lifecycle.NoteTranscript)
 	require.NoError(t, w.SessionNews(t.Context(), n))
-	assert.Contains(t, w.answers.news, n.Session.ID)
+	receive(t, w.readerOf(n.Session)) // it has nothing to read
 	assert.Empty(t, w.sender.done())
+	c := transcriptOf(t, "t.jsonl", says("one"))
+	w.records.change(n.Session.ID, func(r *session.Record) { r.Cursors = []transcript.Cursor{c} })
+	require.NoError(t, w.SessionNews(t.Context(), n))
+	w.expect(t, "post "+w.notice("api", "one"))
 }
 
 func TestHowAnAgentEnded(t *testing.T) {
