@@ -24,7 +24,9 @@ var floors = [][]string{
 	{"e2e"}, // tests of the whole
 	{"cmd/ccbot", "cmd/ccbot-hook"},
 	{"bot"},
-	{"bot/chat", "bot/conversation"},
+	{"bot/answer"}, // features
+	{"bot/chat"},
+	{"bot/conversation"},
 	{"bot/ask", "bot/card", "bot/inbox", "bot/outbox", "bot/render", "bot/screen"},
 	{"archive", "host", "recovery"},
 	{"host/received", "lifecycle"},
@@ -66,28 +68,25 @@ var users = map[string][]string{
 // bot that still import it. The chat is to know its machine by ports: a list only gets
 // shorter.
 var machinery = map[string]string{
-	"os":                     "chatmoves chats",
-	"os/exec":                "explain",
-	"path/filepath":          "chatmoves chats dialogs receipt recovered",
-	"syscall":                "",
-	"ccbot/tmux":             "explain keys windows writers",
-	"ccbot/recovery":         "accounts recovered",
-	"ccbot/hooks":            "asks asksettle bot",
-	"ccbot/internal/process": "bot receipt windows wish",
-	"ccbot/internal/transcript": `
-		answers answersagain answersheld answersparts answersread asksettle bang bangparts
-		bangshow bot lastanswer missed offers outputs replies`,
-	"ccbot/internal/presence": "",
+	"os":                        "",
+	"os/exec":                   "explain",
+	"path/filepath":             "dialogs receipt recovered",
+	"syscall":                   "",
+	"ccbot/tmux":                "explain keys windows writers",
+	"ccbot/recovery":            "accounts recovered",
+	"ccbot/hooks":               "asks asksettle bot",
+	"ccbot/internal/process":    "bot receipt windows wish",
+	"ccbot/internal/transcript": "asksettle bang bangparts bot",
+	"ccbot/internal/presence":   "",
 	"ccbot/lifecycle": `
-		accounts aged albumprompt answersheld askheld askstray back bang bangsend bot commands
-		confirm edited explain keys media moved news offers prompts receipt recovered replies
+		accounts aged albumprompt askheld askstray back bang bangsend bot commands confirm
+		edited explain features keys media moved news offers prompts receipt recovered
 		sessions taps unqueued windows windowtaps wish writers`,
 	"ccbot/internal/session": `
-		accounts aged album albumprompt answers answersagain answersheld answersparts answersread
-		askflood asks asksettle asktaps askwords back bang bangleft bangparts bangshow bot
-		chatmoves chats commands confirm deliver dialogs edited ending explain failed keys lanes
-		lastanswer lost media missed moved news of outputs prompts receipt recovered rehome
-		rehomeasks replies ring say sendfile sessions taps voice why windowtaps wish writers`,
+		accounts aged album albumprompt askflood asks asksettle askstray asktaps askwords back
+		bang bangleft bangparts bot commands confirm dialogs ending explain features keys
+		lanes lost media moved news prompts receipt recovered rehome rehomeasks replies
+		sendfile sessions taps voice why windowtaps wish writers`,
 }
 
 // Limits of size. A function or file beyond them is two things.

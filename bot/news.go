@@ -31,14 +31,6 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 	return tell(ctx, n)
 }
 
-// heardNews notes since when a prompt's own turn runs.
-func (a *answers) heardNews(_ context.Context, n lifecycle.Note) error {
-	if n.Kind == lifecycle.NoteDelivered {
-		a.turnBegun(n)
-	}
-	return nil
-}
-
 // heardNews follows a command that the agent has.
 func (b *bangs) heardNews(ctx context.Context, n lifecycle.Note) error {
 	if n.Kind == lifecycle.NoteDelivered {
