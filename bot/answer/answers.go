@@ -50,7 +50,7 @@ type Outputs interface {
 	Parts(r session.Record, item transcript.Item) []render.Part
 	// Finish shows an output in the message that has grown with its command, and returns when the
 	// chat has the output there; false: there is no such message.
-	Finish(ctx context.Context, r session.Record, item transcript.Item, part render.Part) (done bool, err error)
+	Finish(ctx context.Context, r session.Record, item transcript.Item, part render.Part) (bool, error)
 }
 
 // Deps are what Answers work with.
@@ -77,7 +77,7 @@ type Answers struct {
 	readers map[uuid.UUID]*transcriptReader
 	waiting []*transcriptReader                // of readers: those that do not run yet
 	opened  map[uuid.UUID]session.Conversation // where people want to see a session's last answer
-	parked  map[int64]chan struct{}            // of chats that a reader waits for: closed when somebody there has written
+	parked  map[int64]chan struct{}            // of chats that readers wait for: closed when somebody writes there
 }
 
 // New returns Answers; Run shows what there is.

@@ -10,8 +10,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestP5_NewsIsNotLostBetweenTwoReaders lets a reader leave while there is news
-// for it: either it stays, or the next one starts.
+// TestP5_NewsIsNotLostBetweenTwoReaders lets a reader leave while there is news for it: either it
+// stays, or the next one starts.
 func TestP5_NewsIsNotLostBetweenTwoReaders(t *testing.T) {
 	a, r := New(Deps{}), session.Record{ID: uuid.New()}
 	for n := range 50_000 {

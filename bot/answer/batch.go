@@ -18,8 +18,8 @@ import (
 
 const (
 	// quietAfter is how long a session that is not the current one has been silent when a reader
-	// looks whether the session's turn is over: earlier versions of Claude Code, and commands of the
-	// terminal, write no end of a turn.
+	// looks whether the session's turn is over: earlier versions of Claude Code, and commands of
+	// the terminal, write no end of a turn.
 	quietAfter = 5 * time.Second
 	// quietAgain is the time between two of these looks while the agent works.
 	quietAgain = 30 * time.Second
@@ -81,8 +81,8 @@ func (t *transcriptReader) waits(r session.Record, item transcript.Item, said re
 	return len(said.parts) > 0 && !begun && !endsTurn(item) && !t.answers.InFull(r)
 }
 
-// notify posts the notice that stands for the batch. A crash before the cursor is on disk brings the
-// notice once more.
+// notify posts the notice that stands for the batch. A crash before the cursor is on disk brings
+// the notice once more.
 func (t *transcriptReader) notify(ctx context.Context) error {
 	if !t.batch.any() {
 		return nil
@@ -104,8 +104,8 @@ func (t *transcriptReader) notify(ctx context.Context) error {
 	if t.batch.line != "" {
 		text = render.Join(text, render.Plain("\n"+t.batch.line))
 	}
-	err := a.Chat.PostMessage(ctx, outbox.Message{To: r.Conversation, Text: text, Silent: true, Session: r.ID, Rank: outbox.Later,
-		Buttons: chat.Rows(1, a.Chat.OpenButton(r.ID))})
+	err := a.Chat.PostMessage(ctx, outbox.Message{To: r.Conversation, Text: text, Silent: true,
+		Session: r.ID, Rank: outbox.Later, Buttons: chat.Rows(1, a.Chat.OpenButton(r.ID))})
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type way string
 const (
 	byRich     way = "rich"     // a rich message
 	byEntities way = "entities" // the same as text with entities, which may be several messages
-	byText     way = "text"     // the outbox tries it once more without its formatting
+	byText     way = "text"     // the outbox tries once more without formatting
 	byFile     way = "file"     // the outbox tries a picture once more as a document
 )
 
@@ -36,9 +36,9 @@ func fallbacks(p render.Part, rich bool) []way {
 	return []way{byText, byFile}
 }
 
-// needsFallback reports whether an error is about this way to show a part only. In a chat that takes
-// nothing at all, or without a connection, no other way is better; and on a server without rich
-// messages every rich part is to be shown otherwise.
+// needsFallback reports whether an error is about this way to show a part only. In a chat that
+// takes nothing at all, or without a connection, no other way is better; and on a server without
+// rich messages every rich part is to be shown otherwise.
 func needsFallback(err error) bool {
 	return chat.IsRefused(err) && !errors.Is(err, outbox.ErrNoRich)
 }
@@ -52,8 +52,9 @@ func (a *Answers) deliver(ctx context.Context, r session.Record, p render.Part) 
 	return err
 }
 
-// sendWithFallback tries one way after the other. A part that the Bot API takes in no way is recorded
-// and passed, so that the part holds nothing up. At a stop a call that is under way finishes.
+// sendWithFallback tries one way after the other. A part that the Bot API takes in no way is
+// recorded and passed, so that the part holds nothing up. At a stop a call that is under way
+// finishes.
 func (a *Answers) sendWithFallback(ctx context.Context, r session.Record, p render.Part, rich bool) error {
 	var refusal error
 	for _, w := range fallbacks(p, rich) {
@@ -72,7 +73,7 @@ func (a *Answers) sendBy(ctx context.Context, r session.Record, p render.Part, w
 	m := outbox.Message{To: r.Conversation, Text: p.Text, Session: r.ID, Rank: a.rank(r)}
 	switch w {
 	case byFile:
-		return a.sendPart(ctx, r, p)
+		return a.sendFile(ctx, r, p)
 	case byEntities:
 		return a.deliverAll(ctx, r, visibleParts(render.Entities{}.Render(p.Rich, HeadingRoom)))
 	case byRich:
@@ -91,8 +92,8 @@ func (a *Answers) deliverAll(ctx context.Context, r session.Record, parts []rend
 	return nil
 }
 
-// sendPart sends a part as a file: the one that it is, or one of its text.
-func (a *Answers) sendPart(ctx context.Context, r session.Record, p render.Part) error {
+// sendFile sends a part as a file: the file of the part, or a file of its text.
+func (a *Answers) sendFile(ctx context.Context, r session.Record, p render.Part) error {
 	f, caption := render.AsFile(p, "answer"), render.Text{}
 	if p.File != nil {
 		f, caption = *p.File, p.Text
@@ -102,8 +103,8 @@ func (a *Answers) sendPart(ctx context.Context, r session.Record, p render.Part)
 	return err
 }
 
-// giveUp records that a part cannot be shown, and says so in the chat. The caption of a file is shown
-// without the file.
+// giveUp records that a part cannot be shown, and says so in the chat. The caption of a file is
+// shown without the file.
 func (a *Answers) giveUp(ctx context.Context, r session.Record, p render.Part, why error) error {
 	a.Chat.Log.Error("answer_refused", "session_id", r.ID.String(), "error", why.Error())
 	if p.File != nil && !p.Text.Blank() {
@@ -118,7 +119,8 @@ func (a *Answers) giveUp(ctx context.Context, r session.Record, p render.Part, w
 func (a *Answers) postMarker(ctx context.Context, r session.Record) error {
 	desk := a.Sessions.Attach(r)
 	text := a.Chat.Words.Say(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": desk})
-	return a.Chat.PostMessage(ctx, outbox.Message{To: r.Conversation, Text: chat.Marked(text, desk), Session: r.ID, Rank: a.rank(r)})
+	return a.Chat.PostMessage(ctx, outbox.Message{To: r.Conversation, Text: chat.Marked(text, desk),
+		Session: r.ID, Rank: a.rank(r)})
 }
 
 // rank is where a session's messages stand among those of its chat.

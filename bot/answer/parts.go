@@ -14,7 +14,8 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// rendition is what the chat shows of an item. form is that of the parts, as a cursor names the form.
+// rendition is what the chat shows of an item. form is that of the parts, as a cursor names the
+// form.
 type rendition struct {
 	form  string
 	parts []render.Part
@@ -97,7 +98,8 @@ func unrendered(r session.Record, item transcript.Item) rendition {
 // thought is what an agent thought, folded until somebody opens it.
 func (a *Answers) thought(text string) rendition {
 	form, as := a.renderer()
-	return rendition{form: form, parts: visibleParts(render.ThinkingParts(as, a.Chat.Words.Say(i18n.Thought), text, HeadingRoom))}
+	parts := render.ThinkingParts(as, a.Chat.Words.Say(i18n.Thought), text, HeadingRoom)
+	return rendition{form: form, parts: visibleParts(parts)}
 }
 
 // renderer is that of the form that the server takes.
@@ -152,8 +154,7 @@ func pictures(images []transcript.Image) (parts []render.Part) {
 	return parts
 }
 
-// suffixOf is the ending of a picture's name; empty for what Telegram shows no
-// photo of.
+// suffixOf is the ending of a picture's name; empty for what Telegram shows no photo of.
 func suffixOf(mediaType string) string {
 	switch mediaType {
 	case "image/png":

@@ -30,7 +30,8 @@ type transcriptReader struct {
 }
 
 // run reads the first of the record's transcripts to its end, waits there while the session lives
-// and no newer transcript is known, and goes on to the next. It returns with the end of the session.
+// and no newer transcript is known, and goes on to the next. It returns with the end of the
+// session.
 func (t *transcriptReader) run(ctx context.Context) {
 	t.awaitPredecessor(ctx)
 	for ctx.Err() == nil {
@@ -61,8 +62,8 @@ func (t *transcriptReader) run(ctx context.Context) {
 	}
 }
 
-// awaitPredecessor waits for the reader of the session whose conversation this session goes on with,
-// or the part that the other reader has in hand would be said twice.
+// awaitPredecessor waits for the reader of the session whose conversation this session goes on
+// with, or the part that the other reader has in hand would be said twice.
 func (t *transcriptReader) awaitPredecessor(ctx context.Context) {
 	r, _ := t.answers.Chat.Book.Records.Get(t.id)
 	left := t.answers.Left(r.TookOver)
@@ -75,8 +76,8 @@ func (t *transcriptReader) awaitPredecessor(ctx context.Context) {
 	}
 }
 
-// awaitNews waits for news of a session that has nothing to read. It is false where the reader is to
-// end: the session is over, or the context is.
+// awaitNews waits for news of a session that has nothing to read. It is false where the reader is
+// to end: the session is over, or the context is.
 func (t *transcriptReader) awaitNews(ctx context.Context, live bool) bool {
 	if !live {
 		return !t.answers.leave(t)
@@ -127,8 +128,8 @@ func (t *transcriptReader) readRest(ctx context.Context, r session.Record, strea
 	return nil
 }
 
-// isAfterTheEnd reports whether somebody has written an item at the desk after the session was over.
-// What is said at the desk is not brought into the chat unasked.
+// isAfterTheEnd reports whether somebody has written an item at the desk after the session was
+// over. What is said at the desk is not brought into the chat unasked.
 func isAfterTheEnd(r session.Record, item transcript.Item) bool {
 	last, ok := r.Cursor()
 	return ok && !r.State.Live() && r.Tail > 0 && item.At.Path == last.Path && item.At.Offset >= r.Tail
@@ -210,8 +211,8 @@ var errPanic = errors.New("panic")
 func (a *Answers) attempt(id uuid.UUID, item transcript.Item, do func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			a.Chat.Log.Error("answer_crashed", "session_id", id.String(), "offset", item.At.Offset, "block", item.At.Block,
-				"panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			a.Chat.Log.Error("answer_crashed", "session_id", id.String(), "offset", item.At.Offset,
+				"block", item.At.Block, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			err = errPanic
 		}
 	}()
@@ -219,7 +220,8 @@ func (a *Answers) attempt(id uuid.UUID, item transcript.Item, do func() error) (
 }
 
 // show sends an item, or puts it into the batch, or passes it.
-func (t *transcriptReader) show(ctx context.Context, item transcript.Item, parts func(session.Record, transcript.Item) rendition) error {
+func (t *transcriptReader) show(ctx context.Context, item transcript.Item,
+	parts func(session.Record, transcript.Item) rendition) error {
 	r, ok := t.answers.Chat.Book.Records.Get(t.id)
 	if !ok {
 		return nil
@@ -319,7 +321,8 @@ func (t *transcriptReader) sendPart(ctx context.Context, r session.Record, said 
 	return errReadAgain
 }
 
-// skip goes on behind an item that cannot be shown. The batch before the item gets its notice first.
+// skip goes on behind an item that cannot be shown. The batch before the item gets its notice
+// first.
 func (t *transcriptReader) skip(ctx context.Context, item transcript.Item) error {
 	if err := t.notify(ctx); err != nil {
 		return err
@@ -335,8 +338,8 @@ func (t *transcriptReader) skip(ctx context.Context, item transcript.Item) error
 	return nil
 }
 
-// noteShown keeps that the chat has in full what a session said last. Where that cannot be kept, the
-// same is shown once more when the session is opened.
+// noteShown keeps that the chat has in full what a session said last. Where that cannot be kept,
+// the same is shown once more when the session is opened.
 func (a *Answers) noteShown(r session.Record) {
 	if err := a.Chat.Book.NoteShown(r.Conversation, r.ID); err != nil {
 		a.Chat.Log.Warn("chat_not_saved", "session_id", r.ID.String(), "error", err.Error())

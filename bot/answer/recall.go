@@ -64,8 +64,8 @@ func (a *Answers) showLast(ctx context.Context, r session.Record) error {
 	return a.Chat.Book.NoteOpened(r.Conversation, r.ID)
 }
 
-// partsAgain are what the chat shows of an item that was passed already: the item's words as they are
-// where rendering the item panics.
+// partsAgain are what the chat shows of an item that was passed already: the item's words as they
+// are where rendering the item panics.
 func (a *Answers) partsAgain(r session.Record, item transcript.Item) (parts []render.Part) {
 	err := a.attempt(r.ID, item, func() error {
 		parts = a.parts(r, item).parts
@@ -93,8 +93,8 @@ func (a *Answers) unread(r session.Record) ([]transcript.Item, error) {
 	return a.Transcripts.Said(nil, before)
 }
 
-// merged puts the texts of a turn together, as far as a message holds them: between
-// its calls an agent says a line at a time.
+// merged puts the texts of a turn together, as far as a message holds them: between its calls an
+// agent says a line at a time.
 func merged(all []render.Part) (parts []render.Part) {
 	for _, p := range all {
 		if n := len(parts); n > 0 && fitTogether(parts[n-1], p) {

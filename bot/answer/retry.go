@@ -27,8 +27,8 @@ type retry struct {
 // longestPause is between two tries of what fails again and again.
 const longestPause = 30 * time.Second
 
-// pauseAfter is how long a reader waits before it begins at a cursor again. What is to be read again
-// needs no pause once: if that has not helped, another time would not.
+// pauseAfter is how long a reader waits before it begins at a cursor again. What is to be read
+// again needs no pause once: if that has not helped, another time would not.
 func (r *retry) pauseAfter(at transcript.Cursor, why error) time.Duration {
 	if r.at != at {
 		*r = retry{at: at}
@@ -46,15 +46,16 @@ func (r *retry) pauseAfter(at transcript.Cursor, why error) time.Duration {
 
 // needsLog reports whether an error is to be logged: the first one in a row that is not expected.
 func (r *retry) needsLog(why error) bool {
-	if r.logged || errors.Is(why, errReadAgain) || errors.Is(why, errNotSaved) || errors.Is(why, outbox.ErrBlocked) {
+	expected := errors.Is(why, errReadAgain) || errors.Is(why, errNotSaved) || errors.Is(why, outbox.ErrBlocked)
+	if r.logged || expected {
 		return false
 	}
 	r.logged = true
 	return true
 }
 
-// waitToRetry waits as long as an error asks for, before the reader begins again at its cursor. News may
-// have removed the reason.
+// waitToRetry waits as long as an error asks for, before the reader begins again at its cursor.
+// News may have removed the reason.
 func (t *transcriptReader) waitToRetry(ctx context.Context, r session.Record, err error) {
 	chat := r.Conversation.ChatID
 	if errors.Is(err, outbox.ErrBlocked) && t.answers.Limits.Parked(chat) {

@@ -48,8 +48,8 @@ func (a *Answers) beginTurn(n lifecycle.Note) {
 	a.setTurn(to, id, turn)
 }
 
-// endTurn ends what InFull says of a session's turn. An end from before the prompt was typed is that
-// of another turn.
+// endTurn ends what InFull says of a session's turn. An end from before the prompt was typed is
+// that of another turn.
 func (a *Answers) endTurn(r session.Record, end transcript.Item) {
 	id := a.Chat.Book.Successor(r).ID
 	turn, ok := a.Chat.Book.TurnOf(r.Conversation, id)

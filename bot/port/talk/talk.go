@@ -24,8 +24,8 @@ type Transcripts interface {
 // Stream is one open transcript, read by one goroutine. After an error that is not of a context it
 // is of no more use.
 type Stream interface {
-	// Next gives the next item, and waits for the item until the context ends. Errors: [ErrReplaced],
-	// that of the context, or one for the log.
+	// Next gives the next item, and waits for the item until the context ends. Errors:
+	// [ErrReplaced], that of the context, or one for the log.
 	Next(ctx context.Context) (transcript.Item, error)
 	// Now is Next without waiting; ok is false where there is no more for now.
 	Now() (item transcript.Item, ok bool, err error)
