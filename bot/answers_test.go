@@ -391,16 +391,13 @@ func TestP5_NewsDoesNotCancelASend(t *testing.T) {
 		sending <- ctx
 		return <-answer
 	}
-	tell, done := w.readsOnce(t, r)
+	w.running(t)
 	ctx := receive(t, sending)
-	tell() // the news is taken while the send lasts
+	w.newTranscript(t, r)
+	receive(t, w.talk.lastWaiting().Done()) // the news is taken while the send lasts
 	assert.NoError(t, ctx.Err())
 	answer <- nil
-	require.NoError(t, receive(t, done), "then it ends the waiting for more")
-	w.expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(says("one"))))
-
-	w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
-	w.readNow(t, r)
+	w.expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(says("one"))), "send two")
 	assert.Equal(t, []string{"one", "two"}, w.sender.answersSent(), "each once")
 }
 
@@ -573,24 +570,6 @@ func TestAReaderWithNothingToReadLeaves(t *testing.T) {
 		}
 		require.NoError(t, stop())
 	})
-}
-
-// TestP5_NewsIsNotLostBetweenTwoReaders lets a reader leave while there is news
-// for it: either it stays, or the next one starts.
-func TestP5_NewsIsNotLostBetweenTwoReaders(t *testing.T) {
-	w, r := newWorld(t), session.Record{ID: uuid.New()}
-	for n := range 50_000 {
-		leave, forget := w.leaving(r)
-		var both sync.WaitGroup
-		var left bool
-		both.Go(func() { w.newTranscript(t, r) })
-		both.Go(func() { left = leave() })
-		both.Wait()
-		has, starts, unheard := forget()
-		require.True(t, has, "round %d: nobody comes for the news", n)
-		require.Equal(t, left, starts, "round %d: the next one starts if it left, and only then", n)
-		require.Equal(t, left, unheard, "round %d: the news is for the next one", n)
-	}
 }
 
 // TestP5_WhateverComesDuringALeaveIsShown is the same with real readers: lines

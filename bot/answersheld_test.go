@@ -48,12 +48,12 @@ func TestP5_AnotherSessionsAnswerIsOneNoticeAtTheEndOfItsTurn(t *testing.T) {
 	w := newWorld(t)
 	lines := []string{says("Let me look."), toolUse, says("# Done\n\nAll **tests** pass."), turnEnd}
 	r := w.beside(t, session.Running, lines[:3]...)
-	w.readAll(t, r)
+	w.readAll(t)
 	assert.Empty(t, w.sender.texts(), "the turn goes on")
 	assert.Equal(t, r.Cursors, w.cursors(r), "and nothing counts as said")
 
 	grow(t, r.Cursors[0], lines[3])
-	w.readAll(t, r)
+	w.readAll(t)
 	assert.Empty(t, w.sender.answersSent())
 	m := w.sender.last(t)
 	assert.Equal(t, []string{w.notice("api", "Done")}, w.sender.texts())
@@ -61,7 +61,7 @@ func TestP5_AnotherSessionsAnswerIsOneNoticeAtTheEndOfItsTurn(t *testing.T) {
 	assert.Equal(t, w.wordsOf(i18n.ButtonOpen), words(m))
 	assert.Equal(t, int64(len(strings.Join(lines, ""))), w.cursors(r)[0].Offset)
 
-	w.readAll(t, r)
+	w.readAll(t)
 	assert.Len(t, w.sender.texts(), 1, "and it comes once")
 }
 
@@ -90,7 +90,7 @@ func TestP5_WhatEndsAnotherSessionsTurn(t *testing.T) {
 			w := newWorld(t)
 			r := w.beside(t, tt.state, tt.lines...)
 			if tt.state.Live() {
-				w.readAll(t, r)
+				w.readAll(t)
 			} else {
 				w.readNow(t, r)
 				assert.Equal(t, int64(len(strings.Join(tt.lines, ""))), w.cursors(r)[0].Offset)
@@ -107,26 +107,33 @@ func TestP5_WhatEndsAnotherSessionsTurn(t *testing.T) {
 
 // Earlier versions write no end of a turn, and neither do commands of the terminal.
 func TestP5_AnIdleAgentHasEndedItsTurn(t *testing.T) {
-	w := newWorld(t)
-	w.looksAfter(time.Millisecond)
-	w.sessions.look = lifecycle.Look{Phase: lifecycle.PhaseIdle}
-	r := w.beside(t, session.Running, says("one"), toolUse, says("two"))
-	w.running(t)
-	w.expect(t, "post "+w.notice("api", "two"), fmt.Sprintf("advance t.jsonl %d/0/0", len(says("one")+toolUse+says("two"))))
-	grow(t, r.Cursors[0], says("three"))
-	w.expect(t, "post "+w.notice("api", "three"))
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.talk.polls = true
+		w.sessions.look = lifecycle.Look{Phase: lifecycle.PhaseIdle}
+		r := w.beside(t, session.Running, says("one"), toolUse, says("two"))
+		w.running(t)
+		w.expect(t, "post "+w.notice("api", "two"), fmt.Sprintf("advance t.jsonl %d/0/0", len(says("one")+toolUse+says("two"))))
+		grow(t, r.Cursors[0], says("three"))
+		w.expect(t, "post "+w.notice("api", "three"))
+	})
 }
 
 func TestP5_AnAgentThatWorksHasNotEndedItsTurn(t *testing.T) {
-	w := newWorld(t)
-	r := w.beside(t, session.Running, says("one"))
 	for _, phase := range []lifecycle.Phase{lifecycle.PhaseWorking, lifecycle.PhaseWaitingPermission, lifecycle.PhaseUnknown} {
-		w.sessions.look = lifecycle.Look{Phase: phase}
-		holds, again := w.looksAt(t, r)
-		assert.True(t, holds)
-		assert.Equal(t, settleAgain, again, "and it is not looked at often")
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.talk.polls = true
+			w.sessions.look = lifecycle.Look{Phase: phase}
+			r := w.beside(t, session.Running, says("one"))
+			stop := w.running(t)
+			time.Sleep(100 * time.Second)
+			require.NoError(t, stop())
+			assert.Empty(t, w.sender.texts())
+			assert.Equal(t, r.Cursors, w.cursors(r))
+			assert.Equal(t, 4, w.sessions.looks, "and it is not looked at often")
+		})
 	}
-	assert.Empty(t, w.sender.texts())
 }
 
 func TestP5_WhatBecomesCurrentIsShownInFull(t *testing.T) {
@@ -153,43 +160,57 @@ func TestP5_WhatBecomesCurrentIsShownInFull(t *testing.T) {
 
 // It becomes current in another way than by a tap, and says nothing more.
 func TestP5_WhatIsHeldIsShownWithoutAnotherLine(t *testing.T) {
-	w := newWorld(t)
-	w.looksAfter(time.Hour)
-	r := w.beside(t, session.Running, says("one"), toolUse)
-	w.running(t)
-	require.Eventually(t, func() bool { return contains(w.sender.done(), "typing in 7") }, patience, time.Millisecond, "it has read past the text")
-	require.NoError(t, w.MakeCurrent(t.Context(), atAlice, r.ID))
-	w.expect(t, "send one")
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.talk.polls = true
+		r := w.beside(t, session.Running, says("one"), toolUse)
+		w.running(t)
+		synctest.Wait()
+		require.Contains(t, w.sender.done(), "typing in 7", "it has read past the text")
+		require.NoError(t, w.MakeCurrent(t.Context(), atAlice, r.ID))
+		synctest.Wait()
+		assert.Contains(t, w.happened(), "send one", "at once")
+	})
 }
 
 // The next line comes before the reader has heard that its session is current.
 func TestP5_NothingOvertakesWhatIsHeld(t *testing.T) {
-	w := newWorld(t)
-	r := w.beside(t, session.Running, says("one"), says("two"), turnEnd)
-	next := w.reading(t, r)
-	_, err := next()
-	require.NoError(t, err)
-	require.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
-	for range 2 { // the second text, the end of the turn
-		_, err = next()
-		require.ErrorIs(t, err, errAgain)
+	for _, tt := range []struct {
+		name string
+		next transcript.Kind
+	}{{"the second text", transcript.Text}, {"the end of the turn", transcript.TurnEnd}} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			first, second := says("one"), says("two")
+			r := w.beside(t, session.Running, first, second, turnEnd)
+			w.talk.gives = func(item transcript.Item) {
+				if item.Kind == tt.next && item.At.Offset > 0 {
+					assert.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
+				}
+			}
+			w.running(t)
+			w.expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(first)),
+				"send two", fmt.Sprintf("advance t.jsonl %d/0/0", len(first+second)),
+				fmt.Sprintf("advance t.jsonl %d/0/0", len(first+second+turnEnd)))
+			assert.Empty(t, w.sender.texts())
+		})
 	}
-	assert.Empty(t, w.sender.done())
-	assert.Equal(t, r.Cursors, w.cursors(r))
-	w.readAll(t, r)
-	assert.Equal(t, []string{"one", "two"}, w.sender.answersSent())
 }
 
 func TestP5_ACrashRepeatsAtMostTheNotice(t *testing.T) {
 	w := newWorld(t)
-	r := w.beside(t, session.Running, says("one"), turnEnd)
-	w.sessions.advance = func(uuid.UUID, transcript.Cursor) error { return errDisk } // killed before it was on disk
-	w.readAll(t, r)
+	w.beside(t, session.Running, says("one"), turnEnd)
+	ctx, cancel := context.WithCancel(t.Context())
+	w.sessions.advance = func(uuid.UUID, transcript.Cursor) error { // killed before it was on disk
+		cancel()
+		return errDisk
+	}
+	require.NoError(t, w.Run(ctx))
 	w.sessions.advance = nil
 	w.again()
-	w.readAll(t, r)
+	w.readAll(t)
 	w.again()
-	w.readAll(t, r)
+	w.readAll(t)
 	assert.Equal(t, []string{w.notice("api", "one"), w.notice("api", "one")}, w.sender.texts())
 }
 
@@ -232,15 +253,17 @@ func TestP5_HeldBeforeAClear(t *testing.T) {
 }
 
 func TestP5_HeldBeforeAReplacedTranscript(t *testing.T) {
-	w := newWorld(t)
-	r := w.beside(t, session.Running, says("one"), says("two"))
-	grow(t, r.Cursors[0], toolUse)
-	_, done := w.readsOnce(t, r)
-	require.Eventually(t, func() bool { return contains(w.sender.done(), "typing in 7") }, patience, time.Millisecond, "it has read past the texts")
-	require.NoError(t, os.WriteFile(r.Cursors[0].Path+".new", []byte(says("another")), 0o600))
-	require.NoError(t, os.Rename(r.Cursors[0].Path+".new", r.Cursors[0].Path))
-	require.NoError(t, receive(t, done))
-	assert.Equal(t, []string{w.notice("api", "two"), w.named(i18n.TranscriptReplaced, "api")}, w.sender.texts())
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.talk.polls = true
+		r := w.beside(t, session.Running, says("one"), says("two"))
+		w.running(t)
+		synctest.Wait()
+		require.NoError(t, os.WriteFile(r.Cursors[0].Path+".new", []byte(says("another")), 0o600))
+		require.NoError(t, os.Rename(r.Cursors[0].Path+".new", r.Cursors[0].Path))
+		time.Sleep(time.Second)
+		assert.Equal(t, []string{w.notice("api", "two"), w.named(i18n.TranscriptReplaced, "api")}, w.sender.texts())
+	})
 }
 
 // A chat that takes nothing is no reason to pass anything: after the block all of it
@@ -266,7 +289,7 @@ func TestP5_ABlockedChatGetsWhatItMissed(t *testing.T) {
 	}
 	w.running(t)
 	receive(t, blocked)
-	require.Eventually(t, w.awaitsPeople, patience, time.Millisecond)
+	w.findsParked(t, 2)
 	w.newTranscript(t, r)
 	assert.Equal(t, []string{"one"}, w.sender.answersSent())
 	assert.Equal(t, int64(len(says("one"))), w.cursors(r)[0].Offset, "and nothing is passed")
@@ -286,22 +309,7 @@ func TestP5_ABlockedChatGetsNoNotices(t *testing.T) {
 	w.sender.parked = map[int64]bool{alice: true}
 	w.sender.mu.Unlock()
 	grow(t, r.Cursors[0], turnEnd)
-	require.Eventually(t, w.awaitsPeople, patience, time.Millisecond)
+	w.findsParked(t, 3)
 	assert.Empty(t, w.sender.texts())
 	assert.Equal(t, r.Cursors, w.cursors(r))
-}
-
-func TestFirstLine(t *testing.T) {
-	for _, tt := range []struct{ name, text, want string }{
-		{"a sentence", "All done.", "All done."},
-		{"a heading", "# Result\n\nmore", "Result"},
-		{"formatting", "**Bold** and `code`", "Bold and code"},
-		{"a list", "- first\n- second", "• first"},
-		{"blank lines", "\n\n  \n x", "x"},
-		{"a long line", strings.Repeat("word ", 100), strings.Repeat("word ", 100)[:119] + "…"},
-		{"a mark that turns the line around", "abc\u202edef", "abcdef"},
-		{"cut in a letter", strings.Repeat("é", 5000), strings.Repeat("é", 119) + "…"},
-	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, firstLine(tt.text)) })
-	}
 }

@@ -243,7 +243,7 @@ func (b *Bot) BroughtBack(ctx context.Context, id uuid.UUID) (current session.Re
 // open takes a session that is open already as one that came back.
 func (b *Bot) open(ctx context.Context, c comeback) error {
 	if !c.undo && !b.IsCurrent(c.to, c.r) {
-		b.answers.recall(c.r, c.to)
+		b.answers.Recall(c.r, c.to)
 	}
 	note, err := b.takePlace(ctx, c)
 	if err != nil {

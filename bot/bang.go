@@ -220,10 +220,10 @@ func (b *bangs) interrupted(ctx context.Context, id uuid.UUID) {
 	}
 }
 
-// finish shows the output of a command in the message that has grown with it, and
+// Finish shows the output of a command in the message that has grown with it, and
 // waits until the chat has it there. It is false where there is no such message:
 // then the output is sent.
-func (b *bangs) finish(ctx context.Context, r session.Record, item transcript.Item, part render.Part) (done bool, err error) {
+func (b *bangs) Finish(ctx context.Context, r session.Record, item transcript.Item, part render.Part) (done bool, err error) {
 	g := b.grownWith(r, item)
 	if g == nil {
 		return false, nil
@@ -235,7 +235,7 @@ func (b *bangs) finish(ctx context.Context, r session.Record, item transcript.It
 	}
 	text := render.Join(commandText(g.of.Command), part.Text)
 	err = b.Sender.EditNow(context.WithoutCancel(ctx), g.to, message, outbox.Message{To: g.to, Text: text, Rank: outbox.Now})
-	if isRefused(err) {
+	if isForGood(err) {
 		b.forget(g)
 		return false, nil
 	}

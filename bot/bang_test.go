@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/answer"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
@@ -370,7 +371,7 @@ func TestALongOutputIsItsEndsAndAFile(t *testing.T) {
 			shown := w.sender.sent[0].Text
 			assert.True(t, strings.HasPrefix(shown.Text, tt.head), "%.200q", shown.Text)
 			assert.True(t, strings.HasSuffix(shown.Text, tt.tail), "%.200q", shown.Text)
-			assert.LessOrEqual(t, shown.Length(), limit-nameRoom-shownCommand)
+			assert.LessOrEqual(t, shown.Length(), limit-answer.HeadingRoom-shownCommand)
 			if tt.file == "" {
 				assert.Empty(t, w.sender.files)
 				return

@@ -29,9 +29,9 @@ const (
 var persisted = regexp.MustCompile(`(?s)^\s*<persisted-output>\nOutput too large \(([^)\n]*)\)\. Full output saved to: ([^\n]+)\n\n` +
 	`Preview \([^)\n]*\):\n(.*?)(?:\n\.\.\.)?\n?</persisted-output>\s*$`)
 
-// parts is what the chat shows of what a command of bash mode has printed: its
+// Parts is what the chat shows of what a command of bash mode has printed: its
 // beginning and its end, and all of it as a file where it is long.
-func (b *bangs) parts(r session.Record, item transcript.Item) []render.Part {
+func (b *bangs) Parts(r session.Record, item transcript.Item) []render.Part {
 	text, note := item.Text, ""
 	if m := persisted.FindStringSubmatch(text); m != nil {
 		whole, err := b.Files.Read(item.At.Path, m[2], outputFile)

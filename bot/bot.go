@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/bot/answer"
 	"ccbot/bot/ask"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -21,6 +22,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/files"
 	"ccbot/bot/port/places"
+	"ccbot/bot/port/talk"
 	"ccbot/bot/render"
 	"ccbot/hooks"
 	"ccbot/i18n"
@@ -148,6 +150,8 @@ type Deps struct {
 	Windows  Windows
 	Places   places.Places
 	Files    files.Files
+	// Transcripts are what agents write.
+	Transcripts talk.Transcripts
 	// What people send beside text goes through these. Voice is nil where nothing
 	// writes voice messages down.
 	Downloader Downloader
@@ -177,7 +181,7 @@ type Bot struct {
 	cards    taps // by the kind of a card
 	news     news
 	words    i18n.Words
-	answers  *answers
+	answers  *answer.Answers
 	asks     *asks
 	dialogs  *dialogMessages
 	albums   *albums
@@ -193,21 +197,32 @@ func New(c Config, d Deps) *Bot {
 		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
 	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Words: b.words, Home: func() string { return b.Places.Bounds().Home },
 		Now: func() time.Time { return b.Now() }, Log: d.Log, Failpoint: func(point string) { b.pass(point) }}
-	b.answers, b.asks, b.dialogs = newAnswers(b), newAsks(b), newDialogMessages(b)
+	b.asks, b.dialogs = newAsks(b), newDialogMessages(b)
 	b.albums, b.rehomes = newAlbums(b), newRehomes(b)
 	b.bangs, b.unqueued = newBangs(b), newUnqueued(b)
+	b.answers = answer.New(answer.Deps{Chat: b.Chat, Sender: d.Sender, Limits: d.Sender, Sessions: d.Sessions, Prompts: d.Entries,
+		Outputs: b.bangs, Transcripts: d.Transcripts, Items: []func(uuid.UUID, transcript.Item){b.heardItem},
+		Rich: c.Rich, Thinking: c.Thinking})
 	if d.Sessions != nil {
 		b.Mover = d.Sessions
 	}
 	b.Events = conversation.Events{
 		Current: []func(context.Context, session.Conversation, uuid.UUID) error{
-			func(_ context.Context, _ session.Conversation, id uuid.UUID) error { b.answers.nudge(id); return nil },
+			func(_ context.Context, _ session.Conversation, id uuid.UUID) error { b.answers.Nudge(id); return nil },
 			b.asks.switched,
 		},
-		Shown: []func(session.Record){b.answers.follow}, // it may have waited for a place where it may be shown
+		Shown: []func(session.Record){b.answers.Follow}, // it may have waited for a place where it may be shown
 	}
 	b.install(b.features())
 	return b
+}
+
+// heardItem looks at the requests of a session whose transcript may say what became of them.
+func (b *Bot) heardItem(session uuid.UUID, item transcript.Item) {
+	switch item.Kind {
+	case transcript.ToolResult, transcript.PermissionDecision, transcript.Interrupt, transcript.TurnEnd:
+		b.asks.look(session, false)
+	}
 }
 
 // install builds the tables of what the features do.
@@ -226,7 +241,9 @@ func (b *Bot) install(rooms []chat.Feature) {
 
 // Connect gives the bot what can only be made after it: lifecycle tells the bot
 // its news, and the bot speaks to lifecycle.
-func (b *Bot) Connect(s Sessions, w Windows) { b.Sessions, b.Windows, b.Mover = s, w, s }
+func (b *Bot) Connect(s Sessions, w Windows) {
+	b.Sessions, b.Windows, b.Mover, b.answers.Sessions = s, w, s, s
+}
 
 // Run shows what agents answer and ask until ctx ends.
 func (b *Bot) Run(ctx context.Context) error {

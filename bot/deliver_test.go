@@ -16,49 +16,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/outbox"
-	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
 
 var errRefused = fmt.Errorf("send: %w", &outbox.Refused{Err: errors.New("bad request")})
-
-func TestWaysOf(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		part render.Part
-		rich bool
-		want []way
-	}{
-		{"text", render.Part{Text: plain("x")}, false, []way{byText, byFile}},
-		{"text of a server with rich messages", render.Part{Text: plain("x")}, true, []way{byText, byFile}},
-		{"rich", render.Part{Rich: "x"}, true, []way{byRich, byEntities}},
-		{"rich, and the server has lost them", render.Part{Rich: "x"}, false, []way{byEntities}},
-		{"a picture", render.Part{File: &render.File{Photo: true}}, true, []way{byFile}},
-		{"a file", render.Part{Text: plain("x"), File: &render.File{}}, true, []way{byFile}},
-	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, waysOf(tt.part, tt.rich)) })
-	}
-}
-
-func TestIsRefused(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		err  error
-		want bool
-	}{
-		{"yes", nil, false},
-		{"a refusal for good", errRefused, true},
-		{"no rich messages", fmt.Errorf("send: %w", &outbox.Refused{Err: outbox.ErrNoRich}), false},
-		{"blocked", fmt.Errorf("send: %w", &outbox.Refused{Err: outbox.ErrBlocked}), false},
-		{"a stop", outbox.ErrClosed, false},
-		{"a dead token", outbox.ErrRevoked, false},
-		{"not known", errors.Join(outbox.ErrUnsure, context.Canceled), false},
-	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, isRefused(tt.err)) })
-	}
-}
 
 // TestP5_TheLadder refuses the first ways to show a part, and shows it in the next.
 func TestP5_TheLadder(t *testing.T) {
@@ -80,7 +43,7 @@ func TestP5_TheLadder(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			w.Bot.Rich, w.sender.rich = tt.rich, true
+			w.answers.Rich, w.sender.rich = tt.rich, true
 			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("the **bad** one")))
 			refused := func(what string) error {
 				if slices.Contains(tt.refuse, what) {
@@ -173,7 +136,7 @@ func TestP5_PartsOfAnotherFormBeginAnew(t *testing.T) {
 		want string // the first word that is shown
 	}{
 		{"the same form", 1, "", ""},
-		{"another form", 1, formRich, "word00000"},
+		{"another form", 1, "rich", "word00000"},
 		{"more parts than there are", 70, "", "word00000"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -222,21 +185,15 @@ func TestP5_PicturesOfToolsAreShown(t *testing.T) {
 	assert.Equal(t, []string{"look", "nice"}, w.sender.answersSent())
 }
 
-func TestPicturesThatAreNone(t *testing.T) {
-	assert.Empty(t, pictures([]transcript.Image{{MediaType: "image/png", Data: "%%%"}, {MediaType: "image/png"}}))
-	large := pictures([]transcript.Image{{MediaType: "image/png", Data: base64.StdEncoding.EncodeToString(make([]byte, outbox.MaxPhoto+1))}})
-	assert.False(t, large[0].File.Photo)
-}
-
 func TestThinkingIsFolded(t *testing.T) {
 	w := newWorld(t)
-	w.Bot.Thinking = true
+	w.answers.Thinking = true
 	w.readNow(t, w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", thinks)))
 	require.Equal(t, []string{"hm\nso"}, w.sender.answersSent())
 	require.Len(t, w.sender.sent[0].Text.Entities, 1)
 	assert.EqualValues(t, "expandable_blockquote", w.sender.sent[0].Text.Entities[0].Type)
 
-	w.Bot.Rich, w.sender.rich = true, true
+	w.answers.Rich, w.sender.rich = true, true
 	w.readNow(t, w.currentSession(t, "rich", session.Completed, transcriptOf(t, "t.jsonl", thinks)))
 	require.Len(t, w.sender.sent, 2)
 	assert.Contains(t, w.sender.sent[1].Rich, "<summary>"+w.word(i18n.Thought)+"</summary>")
@@ -259,18 +216,6 @@ func manyLines(t *testing.T, shown int) transcript.Cursor {
 	c := transcriptOf(t, "t.jsonl", command, promptLine("<bash-stdout>"+out+"</bash-stdout>"))
 	c.Offset, c.Part = int64(len(command)), shown
 	return c
-}
-
-func TestFenced(t *testing.T) {
-	for _, tt := range []struct{ name, text, want string }{
-		{"plain", "out\n", "```\nout\n```"},
-		{"with a fence", "```\nx\n```", "````\n```\nx\n```\n````"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, tt.want, fenced(tt.text))
-			assert.Equal(t, strings.TrimSpace(tt.text), render.Markdown(fenced(tt.text)).Text)
-		})
-	}
 }
 
 // A command of the terminal may print more than anybody reads in a chat.
@@ -321,7 +266,7 @@ func TestP5_AnItemThatCrashesIsPassed(t *testing.T) {
 
 // renderCrash panics where a text is rendered for it, as often as told.
 type renderCrash struct {
-	Sender
+	*fakeSender
 	times int
 }
 
@@ -347,7 +292,7 @@ func TestP5_WhatCannotBeRenderedIsSentAsItIs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("**one**"), says("**two**")))
-			w.Bot.Rich, w.Bot.Sender = true, &renderCrash{w.Bot.Sender, tt.times}
+			w.answers.Rich, w.answers.Limits = true, &renderCrash{w.sender, tt.times}
 			w.readNow(t, r)
 			assert.Equal(t, tt.want, w.sender.answersSent())
 			var told []string
@@ -375,7 +320,7 @@ func TestP5_ACrashPassesNothingThatIsHeld(t *testing.T) {
 // one of those, not all of them.
 func TestP5_AServerWithoutRichMessages(t *testing.T) {
 	w := newWorld(t)
-	w.Bot.Rich, w.sender.rich = true, true
+	w.answers.Rich, w.sender.rich = true, true
 	c := transcriptOf(t, "t.jsonl", says(long(1500)))
 	r := w.currentSession(t, "api", session.Completed, c)
 	tried := 0
@@ -403,7 +348,7 @@ func TestP5_RichMessagesWhereTheServerHasThem(t *testing.T) {
 	}{{"both", true, true, true}, {"switched off", false, true, false}, {"an older server", true, false, false}} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			w.Bot.Rich, w.sender.rich = tt.config, tt.server
+			w.answers.Rich, w.sender.rich = tt.config, tt.server
 			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says(table)))
 			w.readNow(t, r)
 			require.Len(t, w.sender.sent, 1)

@@ -60,6 +60,7 @@ type world struct {
 	sender   *fakeSender
 	entries  *fakeEntries
 	relay    *fakeRelay
+	talk     *transcripts
 	dir      string // of what is on disk
 	home     string
 	Home     string   // as the chat knows it
@@ -79,6 +80,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, err)
 	w := &world{records: &fakeRecords{all: make(map[uuid.UUID]session.Record)}, entries: &fakeEntries{Store: store},
 		relay: &fakeRelay{waiting: make(map[string]hooks.Request)}, dir: dir,
+		talk: &transcripts{Transcripts: host.Transcripts{Log: slog.New(slog.DiscardHandler)}},
 		home: "/home/alice", Home: "/home/alice", events: make(chan string, 10_000)}
 	w.sessions = &fakeSessions{records: w.records, events: w.events}
 	w.sender = &fakeSender{events: w.events}
@@ -86,7 +88,7 @@ func newWorld(t *testing.T) *world {
 		Config: Config{Allowed: map[int64]bool{alice: true, bob: true}, Groups: map[int64]bool{ours: true},
 			Username: "cc_bot", Lang: "en", StateDir: filepath.Join(w.home, ".ccbot")},
 		Deps: Deps{Records: w.records, Sender: w.sender, Entries: w.entries, Chats: chats, Words: words, Relay: w.relay,
-			Places: machine{w}, Files: machine{w},
+			Places: machine{w}, Files: machine{w}, Transcripts: w.talk,
 			Now: func() time.Time { return started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)},
 	}
 	w.open(t)
@@ -337,6 +339,7 @@ type fakeSessions struct {
 	move      func(id uuid.UUID, to session.Conversation) error
 	interrupt func(id uuid.UUID) error
 	look      lifecycle.Look
+	looks     int // how often somebody looked
 	advance   func(id uuid.UUID, c transcript.Cursor) error
 	withdraw  func(id uuid.UUID, key string) error
 	dialog    lifecycle.Dialog // what the terminal shows
@@ -515,6 +518,9 @@ func (f *fakeSessions) Interrupt(_ context.Context, id uuid.UUID) error {
 
 func (f *fakeSessions) Look(context.Context, session.Record) lifecycle.Look {
 	f.wait()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.looks++
 	return f.look
 }
 
@@ -711,6 +717,8 @@ type fakeSender struct {
 	upload func(f outbox.File) error
 	typing func()
 
+	foundParked int // how often somebody was told that a chat takes nothing
+
 	editNow func(m outbox.Message) error
 
 	named   outbox.Owner
@@ -843,6 +851,9 @@ func (f *fakeSender) Typing(_ context.Context, to session.Conversation) {
 func (f *fakeSender) Parked(chat int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.parked[chat] {
+		f.foundParked++
+	}
 	return f.parked[chat]
 }
 

@@ -81,11 +81,11 @@ func (b *Bot) promptFeature() chat.Feature {
 func (b *Bot) answersFeature() chat.Feature {
 	return chat.Feature{Name: "answers",
 		News: news{
-			lifecycle.NoteTranscript: func(_ context.Context, n lifecycle.Note) error { b.answers.follow(n.Session); return nil },
+			lifecycle.NoteTranscript: func(_ context.Context, n lifecycle.Note) error { b.answers.Follow(n.Session); return nil },
 		},
-		Heard:    b.answers.heardNews,
+		Heard:    b.answers.Heard,
 		Run:      b.answers.Run,
-		Unparked: b.answers.unparked,
+		Unparked: b.answers.Unparked,
 	}
 }
 

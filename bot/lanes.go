@@ -80,3 +80,11 @@ func (l *lanes) next(to session.Conversation) (func(ctx context.Context), bool) 
 	l.queue[to] = jobs[1:]
 	return jobs[0], true
 }
+
+// poke wakes who waits at a channel, unless that is under way already.
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

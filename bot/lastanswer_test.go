@@ -10,8 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/outbox"
-	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -139,52 +137,6 @@ func TestP9_TheLastAnswerIsNotShownToStrangers(t *testing.T) {
 	assert.Equal(t, []string{"api\nsecret"}, w.sender.answersSent(), "who may see it gets it")
 }
 
-func TestMerged(t *testing.T) {
-	text := func(s string) render.Part { return render.Part{Text: plain(s)} }
-	file := render.Part{File: &render.File{Name: "x"}}
-	big := strings.Repeat("x", mergedLimit)
-	for _, tt := range []struct {
-		name string
-		all  []render.Part
-		want []render.Part
-	}{
-		{"one", []render.Part{text("a")}, []render.Part{text("a")}},
-		{"short texts", []render.Part{text("a"), text("b"), text("c")}, []render.Part{text("a\n\nb\n\nc")}},
-		{"a file between", []render.Part{text("a"), file, text("b")}, []render.Part{text("a"), file, text("b")}},
-		{"too long together", []render.Part{text(big), text("b"), text("c")}, []render.Part{text(big), text("b\n\nc")}},
-		{"rich", []render.Part{{Rich: "a"}, {Rich: "b"}}, []render.Part{{Rich: "a\n\nb"}}},
-		{"rich and not", []render.Part{{Rich: "a"}, text("b")}, []render.Part{{Rich: "a"}, text("b")}},
-	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, merged(tt.all)) })
-	}
-}
-
-func TestHeaded(t *testing.T) {
-	r := session.Record{Name: "a*b"}
-	for _, tt := range []struct {
-		name string
-		part render.Part
-		text string
-		rich string
-		more int
-	}{
-		{"text", render.Part{Text: plain("x")}, "a*b\nx", "", 0},
-		{"rich", render.Part{Text: plain("x"), Rich: "x"}, "a*b\nx", "**" + render.Literal("a*b") + "**\n\nx", 0},
-		{"a file", render.Part{Text: plain("x"), File: &render.File{}}, "a*b\nx", "", 0},
-		{"a file with a long caption", render.Part{Text: plain(strings.Repeat("x", outbox.MaxCaption)), File: &render.File{}}, "a*b\n", "", 1},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			parts := headed(r, []render.Part{tt.part})
-			require.Len(t, parts, 1+tt.more)
-			assert.Equal(t, tt.text, parts[0].Text.Text)
-			assert.Equal(t, tt.rich, parts[0].Rich)
-		})
-	}
-	blank := []render.Part{{Text: plain("x")}}
-	assert.Equal(t, blank, headed(session.Record{Name: " "}, blank), "a blank is no heading")
-	assert.Equal(t, "·\nx", headed(session.Record{Name: "\u200b"}, blank)[0].Text.Text, "a name that cannot be seen is one")
-}
-
 func last(words []string) string {
 	if len(words) == 0 {
 		return "nothing"
@@ -199,7 +151,7 @@ func TestP5_OpeningShowsWhatCannotBeRenderedAsItIs(t *testing.T) {
 		r := w.beside(t, session.Completed, says("**one**"), turnEnd)
 		w.readNow(t, r)
 		require.Len(t, w.sender.texts(), 1, "the notice")
-		w.Bot.Rich, w.Bot.Sender = true, &renderCrash{w.Bot.Sender, times}
+		w.answers.Rich, w.answers.Limits = true, &renderCrash{w.sender, times}
 		require.NoError(t, w.tap(t, alice, data(w.sender.last(t))[0]))
 		w.readNow(t, r)
 		assert.Equal(t, want, w.sender.answersSent())

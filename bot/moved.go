@@ -28,9 +28,9 @@ func (b *Bot) tellMoved(ctx context.Context, n lifecycle.Note) error {
 		if err := b.ReplaceCurrent(ctx, n.From.ID, n.Session.ID); err != nil {
 			return err
 		}
-		b.answers.follow(n.From) // which has nothing to read any more
+		b.answers.Follow(n.From) // which has nothing to read any more
 	}
-	b.answers.follow(n.Session)
+	b.answers.Follow(n.Session)
 	if n.Asked {
 		return nil
 	}
@@ -39,23 +39,4 @@ func (b *Bot) tellMoved(ctx context.Context, n lifecycle.Note) error {
 		window = n.Session.Binding.Window
 	}
 	return b.For(n.Session.ID).Say(ctx, n.Session.Conversation, b.adoptedText(i18n.Moved, n.Session, window))
-}
-
-// awaitSource waits for the reader of the session whose conversation this one
-// goes on with, or the part that it has in hand would be said twice.
-func (a *answers) awaitSource(ctx context.Context, id uuid.UUID) {
-	r, _ := a.Records.Get(id)
-	if r.TookOver == id { // a file that was edited: it would wait for itself
-		return
-	}
-	a.mu.Lock()
-	left := a.left[r.TookOver]
-	a.mu.Unlock()
-	if left == nil {
-		return
-	}
-	select {
-	case <-ctx.Done():
-	case <-left:
-	}
 }

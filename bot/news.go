@@ -41,14 +41,6 @@ func (b *Bot) hear(ctx context.Context, n lifecycle.Note, who string, feature fu
 	return b.For(n.Session.ID).Say(ctx, n.Session.Conversation, chat.Warning+b.words.Say(i18n.InternalError))
 }
 
-// heardNews notes since when a prompt's own turn runs.
-func (a *answers) heardNews(_ context.Context, n lifecycle.Note) error {
-	if n.Kind == lifecycle.NoteDelivered {
-		a.turnBegun(n)
-	}
-	return nil
-}
-
 // heardNews follows a command that the agent has.
 func (b *bangs) heardNews(ctx context.Context, n lifecycle.Note) error {
 	if n.Kind == lifecycle.NoteDelivered {

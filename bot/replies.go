@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
@@ -11,8 +10,6 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
-	"ccbot/lifecycle"
 )
 
 // nowhereText says why a text has no session that it could go to.
@@ -41,56 +38,6 @@ func (b *Bot) noteTarget(to session.Conversation, message int, key string, r ses
 	}
 	if err := b.Chats.NotePrompt(to, message, key, r.ID); err != nil {
 		b.Log.Warn("message_not_noted", "chat_id", to.ChatID, "error", err.Error())
-	}
-}
-
-// shownInFull says whether all that a session says is shown where it belongs: it
-// is in a topic, or the current session, or in a turn whose prompt came as an
-// answer to one of its messages.
-func (b *Bot) shownInFull(r session.Record) bool {
-	if r.Conversation.ThreadID != 0 || b.IsCurrent(r.Conversation, r) {
-		return true
-	}
-	t, ok := b.Chats.TurnOf(r.Conversation, b.Successor(r).ID)
-	return ok && (!t.Since.IsZero() || b.isBeingTyped(t.Prompt))
-}
-
-// isBeingTyped says whether an agent may have a prompt any moment, or has it since a
-// moment: the answer can be there before the proof.
-func (b *Bot) isBeingTyped(key string) bool {
-	e, err := b.Entries.Load(key)
-	return err == nil && e.State == inbox.Typing
-}
-
-// turnBegun notes from when on the end of a turn is that of a prompt's own.
-func (b *Bot) turnBegun(n lifecycle.Note) {
-	to, id := n.Session.Conversation, n.Session.ID
-	t, ok := b.Chats.TurnOf(to, id)
-	if !ok {
-		return
-	}
-	if t.Prompt == n.Prompt.Key {
-		t.Prompt = ""
-	}
-	if t.Since = b.Now(); n.Prompt.Mark != nil {
-		t.Since = n.Prompt.Mark.At
-	}
-	if err := b.Chats.SetTurn(to, t); err != nil {
-		b.Log.Warn("turn_not_noted", "session_id", id.String(), "error", err.Error())
-	}
-}
-
-// turnOver ends what shownInFull said of a session's turn. The end of the turn
-// before the prompt was typed is of another one.
-func (b *Bot) turnOver(r session.Record, end transcript.Item) {
-	id := b.Successor(r).ID
-	t, ok := b.Chats.TurnOf(r.Conversation, id)
-	if !ok || t.Since.IsZero() || !end.Time.After(t.Since) {
-		return
-	}
-	t.Since = time.Time{}
-	if err := b.Chats.SetTurn(r.Conversation, t); err != nil {
-		b.Log.Warn("turn_not_noted", "session_id", id.String(), "error", err.Error())
 	}
 }
 

@@ -1,7 +1,9 @@
 package bot
 
 import (
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -183,36 +185,51 @@ func TestWhatStandsUnderAPromptIsItsSessions(t *testing.T) {
 
 func TestATurnThatAReplyBeganIsShownInFull(t *testing.T) {
 	at := func(seconds int) time.Time { return started.Add(time.Duration(seconds) * time.Second) }
-	end := func(seconds int) transcript.Item { return transcript.Item{Kind: transcript.TurnEnd, Time: at(seconds)} }
 	w := newWorld(t)
 	old := w.session(t, "old", session.Running)
 	now := w.currentSession(t, "now", session.Running)
 	w.says55(old)
-	assert.False(t, w.shownInFull(old))
-	assert.True(t, w.shownInFull(now))
+	assert.False(t, w.answers.InFull(old))
+	assert.True(t, w.answers.InFull(now))
 
 	key := w.answer(t, 55, "go on")
-	assert.False(t, w.shownInFull(old), "it waits")
+	assert.False(t, w.answers.InFull(old), "it waits")
 	w.becomes(t, key, inbox.Typing)
-	assert.True(t, w.shownInFull(old))
+	assert.True(t, w.answers.InFull(old))
 	w.reopened(t)
-	assert.True(t, w.shownInFull(old), "after a restart, too")
-	w.turnOver(old, end(5))
-	assert.True(t, w.shownInFull(old), "the turn before it")
-	w.turnBegun(lifecycle.Note{Session: old, Prompt: lifecycle.Prompt{Key: key, Mark: &lifecycle.Mark{At: at(10)}}})
+	assert.True(t, w.answers.InFull(old), "after a restart, too")
+	w.turnEnds(t, old, at(5))
+	assert.True(t, w.answers.InFull(old), "the turn before it")
+	w.delivered(t, old, key, at(10))
 	require.NoError(t, w.entries.Finish(key))
-	w.turnOver(old, end(9))
-	assert.True(t, w.shownInFull(old), "the turn before it, told late")
-	w.turnOver(old, end(11))
-	assert.False(t, w.shownInFull(old))
+	w.turnEnds(t, old, at(9))
+	assert.True(t, w.answers.InFull(old), "the turn before it, told late")
+	w.turnEnds(t, old, at(11))
+	assert.False(t, w.answers.InFull(old))
 
 	w.becomes(t, w.answer(t, 55, "go on"), inbox.Typing)
 	require.NoError(t, w.Chats.SetCurrent(atAlice, w.session(t, "third", session.Running).ID))
-	assert.False(t, w.shownInFull(old), "the person has turned to another one")
+	assert.False(t, w.answers.InFull(old), "the person has turned to another one")
 	require.NoError(t, w.Chats.SetCurrent(atAlice, old.ID))
 	w.becomes(t, w.answer(t, 55, "go on"), inbox.Typing)
 	require.NoError(t, w.Chats.SetCurrent(atAlice, now.ID))
-	assert.False(t, w.shownInFull(old), "it was the current one then")
+	assert.False(t, w.answers.InFull(old), "it was the current one then")
+}
+
+// delivered tells that the agent of a session has a prompt, which was typed then.
+func (w *world) delivered(t *testing.T, r session.Record, key string, typed time.Time) {
+	t.Helper()
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDelivered, Session: r,
+		Prompt: lifecycle.Prompt{Key: key, Mark: &lifecycle.Mark{At: typed}}}))
+}
+
+// turnEnds reads a transcript in which a turn of a session ended then.
+func (w *world) turnEnds(t *testing.T, r session.Record, at time.Time) {
+	t.Helper()
+	end := strings.Replace(turnEnd, "{", fmt.Sprintf(`{"timestamp":%q,`, at.Format(time.RFC3339Nano)), 1)
+	w.records.change(r.ID, func(r *session.Record) { r.Cursors = []transcript.Cursor{transcriptOf(t, "end.jsonl", end)} })
+	w.readAll(t)
+	w.records.change(r.ID, func(r *session.Record) { r.Cursors = nil })
 }
 
 // becomes puts a prompt into another state.
@@ -241,9 +258,9 @@ func TestAPromptThatIsNotDeliveredIsNoTurn(t *testing.T) {
 			key := w.answer(t, 55, "go on")
 			w.becomes(t, key, inbox.Typing)
 			require.NoError(t, tt.ends(w, key))
-			assert.False(t, w.shownInFull(old))
+			assert.False(t, w.answers.InFull(old))
 			w.reopened(t)
-			assert.False(t, w.shownInFull(old))
+			assert.False(t, w.answers.InFull(old))
 		})
 	}
 }
@@ -256,21 +273,21 @@ func TestATurnInFullOutlivesTheNextPrompt(t *testing.T) {
 	w.currentSession(t, "now", session.Running)
 	w.says55(old)
 	begins := func(key string, seconds int) {
-		w.turnBegun(lifecycle.Note{Session: old, Prompt: lifecycle.Prompt{Key: key, Mark: &lifecycle.Mark{At: at(seconds)}}})
+		w.delivered(t, old, key, at(seconds))
 		require.NoError(t, w.entries.Finish(key))
 	}
 	ends := func(seconds int) {
-		w.turnOver(old, transcript.Item{Kind: transcript.TurnEnd, Time: at(seconds)})
+		w.turnEnds(t, old, at(seconds))
 	}
 	begins(w.answer(t, 55, "one"), 10)
 	next := w.answer(t, 55, "two")
-	assert.True(t, w.shownInFull(old), "the first turn goes on")
+	assert.True(t, w.answers.InFull(old), "the first turn goes on")
 	ends(20)
-	assert.False(t, w.shownInFull(old), "the second has not begun")
+	assert.False(t, w.answers.InFull(old), "the second has not begun")
 	begins(next, 30)
-	assert.True(t, w.shownInFull(old))
+	assert.True(t, w.answers.InFull(old))
 	ends(40)
-	assert.False(t, w.shownInFull(old))
+	assert.False(t, w.answers.InFull(old))
 }
 
 func TestP4_APromptForASessionThatIsOverWaitsForADecision(t *testing.T) {
@@ -328,7 +345,7 @@ func TestAReplyToASessionThatIsOverBringsItBackBesideTheCurrentOne(t *testing.T)
 			current, err := w.Chats.Current(atAlice)
 			require.NoError(t, err)
 			assert.Equal(t, tt.stays, current == now.ID)
-			assert.True(t, w.shownInFull(w.record(t, old.ID)))
+			assert.True(t, w.answers.InFull(w.record(t, old.ID)))
 			assert.Contains(t, w.sender.last(t).Text.Text, "old")
 		})
 	}

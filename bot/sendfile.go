@@ -69,7 +69,7 @@ func (b *Bot) upload(ctx context.Context, r session.Record, f files.File, captio
 // whose file it is.
 func (b *Bot) captionText(r session.Record, caption string) render.Text {
 	text := render.Plain(caption)
-	if headed := render.Join(b.answers.heading(r), text); headed.Length() <= outbox.MaxCaption {
+	if headed := render.Join(b.answers.Heading(r), text); headed.Length() <= outbox.MaxCaption {
 		return headed
 	}
 	return text

@@ -1,19 +1,16 @@
 package bot
 
 import (
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-telegram/bot/models"
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 )
 
@@ -189,13 +186,9 @@ func (w *world) readNow(t *testing.T, r session.Record) {
 	require.NoError(t, stop())
 }
 
-// What follows looks into the reader of answers, which no door of Bot tells of.
-
 // readerOf is closed when the reader of a session leaves; it is closed where there is none.
 func (w *world) readerOf(r session.Record) <-chan struct{} {
-	w.answers.mu.Lock()
-	defer w.answers.mu.Unlock()
-	if left, ok := w.answers.left[r.ID]; ok {
+	if left := w.answers.Left(r.ID); left != nil {
 		return left
 	}
 	none := make(chan struct{})
@@ -203,83 +196,26 @@ func (w *world) readerOf(r session.Record) <-chan struct{} {
 	return none
 }
 
-// leaving is a session whose reader has nothing more to read: leave lets the reader leave if
-// there is no news, and forget takes the session away and says whether there was a reader, whether
-// another one was to start, and whether there was news that no reader had heard.
-func (w *world) leaving(r session.Record) (leave func() bool, forget func() (has, starts, unheard bool)) {
-	a, news := w.answers, make(chan struct{}, 1)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.news[r.ID], a.left[r.ID] = news, make(chan struct{})
-	return func() bool { return a.leave(r.ID, news) }, func() (has, starts, unheard bool) {
-		heard, has := a.news[r.ID]
-		starts = slices.Equal(a.takeWaiting(), []uuid.UUID{r.ID})
-		delete(a.news, r.ID)
-		delete(a.left, r.ID)
-		return has, starts, len(heard) == 1
-	}
-}
-
-// awaitsPeople says whether a reader waits until somebody writes in a chat that takes nothing.
-func (w *world) awaitsPeople() bool {
-	w.answers.mu.Lock()
-	defer w.answers.mu.Unlock()
-	return len(w.answers.parked) > 0
-}
-
-// looksAfter has readers look at an agent after that silence.
-func (w *world) looksAfter(d time.Duration) { w.answers.settle = d }
-
-// looksAt lets the reader of a session, which holds a text, look at a silent agent. It says
-// whether the text is held on, and after which silence the reader looks again.
-func (w *world) looksAt(t *testing.T, r session.Record) (holds bool, again time.Duration) {
+// findsParked waits until a reader has found at least so often that Alice's chat takes nothing. After the
+// last time the reader waits until somebody writes there.
+func (w *world) findsParked(t *testing.T, times int) {
 	t.Helper()
-	p := &passage{answers: w.answers, id: r.ID, held: held{next: r.Cursors[0], line: "one"}}
-	require.NoError(t, p.lookQuiet(t.Context()))
-	return p.held.any(), p.held.patience
+	require.Eventually(t, func() bool {
+		w.sender.mu.Lock()
+		defer w.sender.mu.Unlock()
+		return w.sender.foundParked >= times
+	}, patience, time.Millisecond)
 }
 
-// reading is a reader of a session that is open; next takes one more item of its transcript.
-func (w *world) reading(t *testing.T, r session.Record) (next func() (more bool, err error)) {
+// readAll runs the bot until a reader has read all that the transcript of a session has now, and
+// starts the bot anew.
+func (w *world) readAll(t *testing.T) {
 	t.Helper()
-	r, _ = w.records.Get(r.ID)
-	p := &passage{answers: w.answers, id: r.ID}
-	reader := transcript.Open(r.Cursors[0])
-	t.Cleanup(func() { _ = reader.Close() })
-	return func() (bool, error) {
-		item, ok, err := reader.Next()
-		if err != nil || !ok {
-			return false, err
-		}
-		return true, p.take(t.Context(), item)
-	}
-}
-
-// readAll lets a reader of a session that is open read what there is now.
-func (w *world) readAll(t *testing.T, r session.Record) {
-	t.Helper()
-	next, more := w.reading(t, r), true
-	for more {
-		var err error
-		more, err = next()
-		require.NoError(t, err)
-	}
-}
-
-// readsOnce follows the transcript of a session that is open until there is news, which tell
-// brings, or the transcript is another one. The reader of a running bot may begin once more at any
-// moment, so that a test of it does not know what that reader has passed already.
-func (w *world) readsOnce(t *testing.T, r session.Record) (tell func(), done <-chan error) {
-	t.Helper()
-	news, end := make(chan struct{}), make(chan error, 1)
-	go func() { end <- w.answers.readFile(t.Context(), r, news, true) }()
-	return func() {
-		select {
-		case news <- struct{}{}:
-		case <-time.After(patience):
-			require.FailNow(t, "nobody takes the news")
-		}
-	}, end
+	waits := w.talk.untilOneWaits()
+	stop := w.running(t)
+	receive(t, waits)
+	require.NoError(t, stop())
+	w.again()
 }
 
 // outputsOf are the messages in which commands of a session show what they print.

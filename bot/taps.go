@@ -201,13 +201,13 @@ func (b *Bot) session(t chat.Tap) (session.Record, bool) {
 func (b *Bot) tapCurrent(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	r, ok := b.session(t)
 	r = b.Successor(r)
-	noticed := len(t.Args) > 1 && t.Args[1] == fromNotice
+	noticed := len(t.Args) > 1 && t.Args[1] == chat.FromNotice
 	if !ok || !noticed && !endable(r) {
 		return b.stale(t)
 	}
 	return chat.Answer{Text: "→ " + glyph.Name(r.Name), Then: func(ctx context.Context) error {
 		if noticed || !b.IsCurrent(t.To, r) {
-			b.answers.recall(r, t.To) // before it is current: then its reader shows what is newer
+			b.answers.Recall(r, t.To) // before it is current: then its reader shows what is newer
 		}
 		if endable(r) {
 			if err := b.Use(ctx, t.To, r); err != nil {

@@ -2,17 +2,12 @@ package bot
 
 import (
 	"context"
-	"errors"
 
-	"ccbot/bot/outbox"
+	"ccbot/bot/chat"
 )
 
-// isForGood says whether Telegram will never take a message. From a chat that takes
-// nothing now it is only kept away until somebody there speaks again.
-func isForGood(err error) bool {
-	refused := (*outbox.Refused)(nil)
-	return errors.As(err, &refused) && !errors.Is(err, outbox.ErrBlocked)
-}
+// isForGood says whether Telegram will never take a message.
+func isForGood(err error) bool { return chat.IsRefused(err) }
 
 // unpark hears that somebody in a chat has written or tapped: it takes messages
 // again, and gets what it missed.

@@ -18,17 +18,10 @@ import (
 
 // ref is a session's id as it stands in a button: 22 letters instead of 36, so
 // that what else the button says fits into Telegram's 64 bytes.
-func ref(id uuid.UUID) string { return base64.RawURLEncoding.EncodeToString(id[:]) }
+func ref(id uuid.UUID) string { return chat.Ref(id) }
 
 // parseRef reads an id as ref writes it.
-func parseRef(text string) (uuid.UUID, bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || len(raw) != len(uuid.UUID{}) {
-		return uuid.Nil, false
-	}
-	id := uuid.UUID(raw)
-	return id, ref(id) == text // line breaks and loose bits are passed over in decoding
-}
+func parseRef(text string) (uuid.UUID, bool) { return chat.ParseRef(text) }
 
 // digest is a short hash: it tells a handful of things apart, and that
 // something has changed.

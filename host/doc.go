@@ -1,5 +1,5 @@
 // Package host is the agent's machine as the chat sees it: the folders that sessions
-// work in, and the files there.
+// work in, the files there, and the transcripts.
 //
 // It promises that a folder which it names has no links in its path, that nothing is
 // made outside of the roots, and that the chat gets regular files of a session's own

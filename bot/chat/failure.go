@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"github.com/google/uuid"
@@ -33,4 +34,11 @@ func (c *Chat) Explain(ctx context.Context, to outbox.Conversation, f Failure) e
 	}
 	c.Log.Log(ctx, level, "request_refused", "error", f.Err.Error())
 	return c.For(f.Session).Post(ctx, to, f.Text, f.Buttons)
+}
+
+// IsRefused reports whether Telegram will never take a message. From a chat that takes nothing now
+// the message is only kept away until somebody there writes again.
+func IsRefused(err error) bool {
+	refused := (*outbox.Refused)(nil)
+	return errors.As(err, &refused) && !errors.Is(err, outbox.ErrBlocked)
 }

@@ -170,8 +170,8 @@ func (s *system) wireChat(environ []string) error {
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},
 		bot.Deps{Records: s.store, Sender: s.outbox, Entries: s.inbox, Chats: chats, Relay: s.relay, Asks: s.asks,
-			Dialogs: s.dialogs, Places: s.machine, Files: s.machine, Downloader: newDownloads(s.config), Voice: s.transcriber(environ),
-			Cards: s.cards, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
+			Dialogs: s.dialogs, Cards: s.cards, Places: s.machine, Files: s.machine, Transcripts: host.Transcripts{Log: s.log},
+			Downloader: newDownloads(s.config), Voice: s.transcriber(environ), Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	return nil
 }
 

@@ -38,8 +38,7 @@ func (f *Follower) Next(ctx context.Context) (Item, error) {
 		if err := ctx.Err(); err != nil {
 			return Item{}, err
 		}
-		item, ok, err := f.reader.Next()
-		f.tellBroken()
+		item, ok, err := f.Now()
 		if err != nil || ok {
 			return item, err
 		}
@@ -55,6 +54,13 @@ func (f *Follower) Next(ctx context.Context) (Item, error) {
 			return Item{}, err
 		}
 	}
+}
+
+// Now is Next without waiting; false says that there is nothing more for now.
+func (f *Follower) Now() (Item, bool, error) {
+	item, ok, err := f.reader.Next()
+	f.tellBroken()
+	return item, ok, err
 }
 
 // Close releases the file and the watch. It must not run while Next does: end that by its context.

@@ -1,4 +1,4 @@
-package bot
+package answer
 
 import (
 	"encoding/base64"
@@ -14,9 +14,9 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// said is what the chat shows of an item. form is that of its parts, as a cursor
-// names it.
-type said struct {
+// rendition is what the chat shows of an item. form is that of the parts, as a cursor names the
+// form.
+type rendition struct {
 	form  string
 	parts []render.Part
 }
@@ -27,78 +27,84 @@ const (
 	formUnrendered = "unrendered" // the words of an item as they are
 )
 
-// counts says whether the parts of a cursor are these: the server may have got
-// rich messages since, or the program another renderer.
-func (s said) counts(c transcript.Cursor) bool {
+// counts reports whether a cursor counts these parts: the server may have got rich messages since,
+// or the program another renderer.
+func (s rendition) counts(c transcript.Cursor) bool {
 	return c.Form == s.form && c.Part < len(s.parts)
 }
 
 // parts are what the chat shows of an item; most kinds show nothing.
-func (a *answers) parts(r session.Record, item transcript.Item) said {
+func (a *Answers) parts(r session.Record, item transcript.Item) rendition {
 	if isForeign(r, item) {
-		return said{}
+		return rendition{}
 	}
 	name := i18n.Args{"Name": r.Name, "Reason": item.Text}
 	switch item.Kind {
 	case transcript.Text:
 		return a.rendered(item.Text)
 	case transcript.LocalOutput:
-		if item.Command == bashSign {
-			return said{parts: a.bangs.parts(r, item)}
+		if isOutput(item) {
+			return rendition{parts: a.Outputs.Parts(r, item)}
 		}
 		if !render.Plain(item.Text).Blank() {
 			return a.rendered(fenced(item.Text))
 		}
 	case transcript.APIError:
-		return inParts(render.Plain(a.words.Say(i18n.APIError, name)))
+		return inParts(render.Plain(a.Chat.Words.Say(i18n.APIError, name)))
 	case transcript.Interrupt:
-		return inParts(render.Plain(a.words.Say(i18n.Interrupted, name) + a.goingNow(r)))
+		return inParts(render.Plain(a.Chat.Words.Say(i18n.Interrupted, name) + a.queued(r)))
 	case transcript.Thinking:
 		if a.Thinking {
 			return a.thought(item.Text)
 		}
 	case transcript.ToolResult:
-		return said{parts: pictures(item.Images)}
+		return rendition{parts: pictures(item.Images)}
 	}
-	return said{}
+	return rendition{}
 }
 
-// isForeign says whether an item is not of the conversation that the chat shows:
-// a subagent's, injected, or of the one that this began as a copy of.
+// isOutput reports whether an item is what a command of bash mode has printed.
+func isOutput(item transcript.Item) bool {
+	return item.Kind == transcript.LocalOutput && item.Command == "!" // as transcripts have it
+}
+
+// isForeign reports whether an item is not of the conversation that the chat shows: the item is a
+// subagent's, or was injected, or is of the conversation that this one began as a copy of.
 func isForeign(r session.Record, item transcript.Item) bool {
 	return item.Sidechain || item.Meta || isHistory(r, item)
 }
 
-// isHistory says whether a conversation that began as a copy has an item from the
-// one it was copied from: its file is made at the first prompt, with all of that.
+// isHistory reports whether a conversation that began as a copy has an item from the original: the
+// file of a copy is made at the first prompt, with all of the original in it.
 func isHistory(r session.Record, item transcript.Item) bool {
 	return r.ForkOf != uuid.Nil && !item.Time.IsZero() && item.Time.Before(r.CreatedAt)
 }
 
 // rendered is Markdown in the form that the server takes.
-func (a *answers) rendered(markdown string) said {
+func (a *Answers) rendered(markdown string) rendition {
 	form, as := a.renderer()
-	return said{form: form, parts: visibleParts(as.Render(markdown, nameRoom))}
+	return rendition{form: form, parts: visibleParts(as.Render(markdown, HeadingRoom))}
 }
 
 // unrendered are an answer's words as they are, where rendering them panics.
-func unrendered(r session.Record, item transcript.Item) said {
+func unrendered(r session.Record, item transcript.Item) rendition {
 	if isForeign(r, item) {
-		return said{}
+		return rendition{}
 	}
 	all := inParts(render.Plain(strings.ToValidUTF8(item.Text, "\uFFFD")))
-	return said{form: formUnrendered, parts: visibleParts(all.parts)}
+	return rendition{form: formUnrendered, parts: visibleParts(all.parts)}
 }
 
 // thought is what an agent thought, folded until somebody opens it.
-func (a *answers) thought(text string) said {
+func (a *Answers) thought(text string) rendition {
 	form, as := a.renderer()
-	return said{form: form, parts: visibleParts(render.ThinkingParts(as, a.words.Say(i18n.Thought), text, nameRoom))}
+	parts := render.ThinkingParts(as, a.Chat.Words.Say(i18n.Thought), text, HeadingRoom)
+	return rendition{form: form, parts: visibleParts(parts)}
 }
 
 // renderer is that of the form that the server takes.
-func (a *answers) renderer() (form string, as render.Renderer) {
-	if a.Rich && a.Sender.TakesRich() {
+func (a *Answers) renderer() (form string, as render.Renderer) {
+	if a.Rich && a.Limits.TakesRich() {
 		return formRich, render.Rich{}
 	}
 	return "", render.Entities{}
@@ -115,8 +121,8 @@ func visibleParts(all []render.Part) (parts []render.Part) {
 }
 
 // inParts is a text as it is, on every server.
-func inParts(text render.Text) (s said) {
-	for _, t := range text.Split(render.Limit - nameRoom) {
+func inParts(text render.Text) (s rendition) {
+	for _, t := range text.Split(render.Limit - HeadingRoom) {
 		s.parts = append(s.parts, render.Part{Text: t})
 	}
 	return s
@@ -148,8 +154,7 @@ func pictures(images []transcript.Image) (parts []render.Part) {
 	return parts
 }
 
-// suffixOf is the ending of a picture's name; empty for what Telegram shows no
-// photo of.
+// suffixOf is the ending of a picture's name; empty for what Telegram shows no photo of.
 func suffixOf(mediaType string) string {
 	switch mediaType {
 	case "image/png":
@@ -164,23 +169,10 @@ func suffixOf(mediaType string) string {
 	return ""
 }
 
-// goingNow says that prompts waited behind an interrupted turn: they are typed
-// now.
-func (a *answers) goingNow(r session.Record) string {
+// queued says that prompts waited behind an interrupted turn: the prompts are typed now.
+func (a *Answers) queued(r session.Record) string {
 	if len(r.Prompts) == 0 {
 		return ""
 	}
-	return " " + a.words.Say(i18n.InterruptedQueue, i18n.Args{"Count": len(r.Prompts)})
-}
-
-// named puts a session's name above an answer that is shown although another
-// session is the current one.
-func (p *passage) named(r session.Record, part render.Part, i int) render.Part {
-	if i > 0 || !isAnswer(p.item) || p.IsInFront(r) {
-		return part
-	}
-	if all := headed(r, []render.Part{part}); len(all) == 1 {
-		return all[0]
-	}
-	return part
+	return " " + a.Chat.Words.Say(i18n.InterruptedQueue, i18n.Args{"Count": len(r.Prompts)})
 }
