@@ -269,47 +269,55 @@ func TestP5_HeldBeforeAReplacedTranscript(t *testing.T) {
 // A chat that takes nothing is no reason to pass anything: after the block all of it
 // comes, in order.
 func TestP5_ABlockedChatGetsWhatItMissed(t *testing.T) {
-	w := newWorld(t)
-	c := transcriptOf(t, "t.jsonl", says("one"), says("two"), says("three"))
-	r := w.currentSession(t, "api", session.Running, c)
-	park := func(parked bool) {
-		w.sender.mu.Lock()
-		defer w.sender.mu.Unlock()
-		w.sender.parked = map[int64]bool{alice: parked}
-	}
-	blocked := make(chan struct{}, 10)
-	blocking := true
-	w.sender.send = func(_ context.Context, m outbox.Message) error {
-		if blocking && m.Text.Text == "two" {
-			park(true)
-			blocked <- struct{}{}
-			return fmt.Errorf("send: %w", &outbox.Refused{Err: outbox.ErrBlocked})
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.talk.polls = true
+		c := transcriptOf(t, "t.jsonl", says("one"), says("two"), says("three"))
+		r := w.currentSession(t, "api", session.Running, c)
+		park := func(parked bool) {
+			w.sender.mu.Lock()
+			defer w.sender.mu.Unlock()
+			w.sender.parked = map[int64]bool{alice: parked}
 		}
-		return nil
-	}
-	w.running(t)
-	receive(t, blocked)
-	w.findsParked(t, 2)
-	w.newTranscript(t, r)
-	assert.Equal(t, []string{"one"}, w.sender.answersSent())
-	assert.Equal(t, int64(len(says("one"))), w.cursors(r)[0].Offset, "and nothing is passed")
-	blocking = false
-	w.mustHear(t, "/list") // which ends the block
-	require.Eventually(t, func() bool { return len(w.sender.answersSent()) == 3 }, patience, time.Millisecond)
-	assert.Equal(t, []string{"one", "two", "three"}, w.sender.answersSent())
-	assert.Empty(t, blocked)
+		blocked := make(chan struct{}, 10)
+		blocking := true
+		w.sender.send = func(_ context.Context, m outbox.Message) error {
+			if blocking && m.Text.Text == "two" {
+				park(true)
+				blocked <- struct{}{}
+				return fmt.Errorf("send: %w", &outbox.Refused{Err: outbox.ErrBlocked})
+			}
+			return nil
+		}
+		w.running(t)
+		receive(t, blocked)
+		synctest.Wait()
+		w.newTranscript(t, r)
+		synctest.Wait()
+		assert.Equal(t, []string{"one"}, w.sender.answersSent())
+		assert.Equal(t, int64(len(says("one"))), w.cursors(r)[0].Offset, "and nothing is passed")
+		blocking = false
+		w.mustHear(t, "/list") // which ends the block
+		require.Eventually(t, func() bool { return len(w.sender.answersSent()) == 3 }, patience, time.Millisecond)
+		assert.Equal(t, []string{"one", "two", "three"}, w.sender.answersSent())
+		assert.Empty(t, blocked)
+	})
 }
 
 func TestP5_ABlockedChatGetsNoNotices(t *testing.T) {
-	w := newWorld(t)
-	r := w.beside(t, session.Running, says("one"), toolUse)
-	w.running(t)
-	require.Eventually(t, func() bool { return contains(w.sender.done(), "typing in 7") }, patience, time.Millisecond, "it has read past the text")
-	w.sender.mu.Lock()
-	w.sender.parked = map[int64]bool{alice: true}
-	w.sender.mu.Unlock()
-	grow(t, r.Cursors[0], turnEnd)
-	w.findsParked(t, 2) // at the end of the turn, or before it is read
-	assert.Empty(t, w.sender.texts())
-	assert.Equal(t, r.Cursors, w.cursors(r))
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.talk.polls = true
+		r := w.beside(t, session.Running, says("one"), toolUse)
+		w.running(t)
+		synctest.Wait()
+		require.Contains(t, w.sender.done(), "typing in 7", "it has read past the text")
+		w.sender.mu.Lock()
+		w.sender.parked = map[int64]bool{alice: true}
+		w.sender.mu.Unlock()
+		grow(t, r.Cursors[0], turnEnd)
+		time.Sleep(time.Second)
+		assert.Empty(t, w.sender.texts())
+		assert.Equal(t, r.Cursors, w.cursors(r))
+	})
 }

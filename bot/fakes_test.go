@@ -717,8 +717,6 @@ type fakeSender struct {
 	upload func(f outbox.File) error
 	typing func()
 
-	foundParked int // how often somebody was told that a chat takes nothing
-
 	editNow func(m outbox.Message) error
 
 	named   outbox.Owner
@@ -851,9 +849,6 @@ func (f *fakeSender) Typing(_ context.Context, to session.Conversation) {
 func (f *fakeSender) Parked(chat int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.parked[chat] {
-		f.foundParked++
-	}
 	return f.parked[chat]
 }
 

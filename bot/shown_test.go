@@ -3,7 +3,6 @@ package bot
 import (
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/require"
@@ -194,17 +193,6 @@ func (w *world) readerOf(r session.Record) <-chan struct{} {
 	none := make(chan struct{})
 	close(none)
 	return none
-}
-
-// findsParked waits until a reader has found at least so often that Alice's chat takes nothing. After the
-// last time the reader waits until somebody writes there.
-func (w *world) findsParked(t *testing.T, times int) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		w.sender.mu.Lock()
-		defer w.sender.mu.Unlock()
-		return w.sender.foundParked >= times
-	}, patience, time.Millisecond)
 }
 
 // readAll runs the bot until a reader has read all that the transcript of a session has now, and
