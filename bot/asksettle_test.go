@@ -289,7 +289,7 @@ func TestP8_ACrashInDenyWithThisIsFinishedWithoutTheHook(t *testing.T) {
 			panic("killed")
 		}
 	}
-	assert.Panics(t, func() { _ = w.tap(t, alice, buttons[0]) })
+	w.dies(t, func() error { return w.tap(t, alice, buttons[0]) })
 	w.Failpoint = nil
 	w.restart(t)
 	assert.Contains(t, w.sessions.done(), "withdraw "+e.Key+" of "+r.ID.String())
@@ -305,7 +305,7 @@ func TestP8_ADecisionThatIsNotGivenIsNotSaidToBeSent(t *testing.T) {
 	w := newWorld(t)
 	_, q := w.asking(t)
 	w.Relay = brokenRelay{w.relay}
-	require.Error(t, w.tap(t, alice, fmt.Sprintf("p:%s:ok", q.ID)))
+	w.toldOfError(t, w.tap(t, alice, fmt.Sprintf("p:%s:ok", q.ID)))
 	assert.True(t, w.card(t, q).Given.IsZero())
 	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskNoted, i18n.AskDecidedAllow))
 	assert.False(t, w.asks.isBusy(q.ID))

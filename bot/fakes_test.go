@@ -253,6 +253,14 @@ func (w *world) toldOfError(t *testing.T, err error) {
 	assert.Contains(t, w.sender.texts(), w.word(i18n.InternalError))
 }
 
+// dies requires that something ended at a failpoint, where the program would have died.
+func (w *world) dies(t *testing.T, do func() error) {
+	t.Helper()
+	died := (*panicError)(nil)
+	require.ErrorAs(t, do(), &died)
+	require.Equal(t, "killed", died.value)
+}
+
 // silent requires that nothing at all was said or shown.
 func (w *world) silent(t *testing.T) {
 	t.Helper()
