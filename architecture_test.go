@@ -24,6 +24,7 @@ var floors = [][]string{
 	{"e2e"}, // tests of the whole
 	{"cmd/ccbot", "cmd/ccbot-hook"},
 	{"bot"},
+	{"bot/report", "bot/sessions", "bot/writers"}, // features
 	{"bot/chat", "bot/conversation"},
 	{"bot/ask", "bot/card", "bot/inbox", "bot/outbox", "bot/render", "bot/screen"},
 	{"archive", "host", "recovery"},
@@ -39,6 +40,7 @@ var sideways = map[[2]string]string{
 	{"bot/card", "bot/outbox"}:                  "a card is sent as a named post, and edited",
 	{"bot/card", "bot/render"}:                  "a card's text is a rendered one",
 	{"bot/outbox", "bot/render"}:                "a message's text is a rendered one",
+	{"bot/chat", "bot/conversation"}:            "who may read a message, and whose session it is",
 	{"internal/transcript", "internal/glyph"}:   "a prompt is compared by what can be seen of it",
 	{"internal/control", "internal/hookwire"}:   "the socket speaks in its lines",
 	{"internal/control", "internal/process"}:    "a peer is known by the processes above it",
@@ -66,28 +68,26 @@ var users = map[string][]string{
 // bot that still import it. The chat is to know its machine by ports: a list only gets
 // shorter.
 var machinery = map[string]string{
-	"os":                     "chatmoves chats",
-	"os/exec":                "explain",
-	"path/filepath":          "chatmoves chats dialogs receipt recovered",
+	"os":                     "",
+	"os/exec":                "",
+	"path/filepath":          "dialogs",
 	"syscall":                "",
-	"ccbot/tmux":             "explain keys windows writers",
-	"ccbot/recovery":         "accounts recovered",
+	"ccbot/tmux":             "keys",
+	"ccbot/recovery":         "life",
 	"ccbot/hooks":            "asks asksettle bot",
-	"ccbot/internal/process": "bot receipt windows wish",
+	"ccbot/internal/process": "bot",
 	"ccbot/internal/transcript": `
 		answers answersagain answersheld answersparts answersread asksettle bang bangparts
-		bangshow bot lastanswer missed offers outputs replies`,
+		bangshow bot lastanswer replies`,
 	"ccbot/internal/presence": "",
 	"ccbot/lifecycle": `
-		accounts aged albumprompt answersheld askheld askstray back bang bangsend bot commands
-		confirm edited explain keys media moved news offers prompts receipt recovered replies
-		sessions taps unqueued windows windowtaps wish writers`,
+		aged albumprompt answersheld askheld askstray bang bangsend bot edited features keys
+		life media news prompts replies taps unqueued`,
 	"ccbot/internal/session": `
-		accounts aged album albumprompt answers answersagain answersheld answersparts answersread
-		askflood asks asksettle asktaps askwords back bang bangleft bangparts bangshow bot
-		chatmoves chats commands confirm deliver dialogs edited ending explain failed keys lanes
-		lastanswer lost media missed moved news of outputs prompts receipt recovered rehome
-		rehomeasks replies ring say sendfile sessions taps voice why windowtaps wish writers`,
+		aged album albumprompt answers answersagain answersheld answersparts answersread
+		askflood asks asksettle askstray asktaps askwords bang bangleft bangparts bangshow
+		bot deliver dialogs keys lanes lastanswer life media prompts rehome rehomeasks
+		replies sendfile taps voice`,
 }
 
 // Limits of size. A function or file beyond them is two things.

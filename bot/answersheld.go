@@ -114,11 +114,11 @@ func (p *passage) notice(r session.Record) outbox.Message {
 		text = render.Join(text, render.Plain("\n"+p.held.line))
 	}
 	return outbox.Message{To: r.Conversation, Text: text, Silent: true, Session: r.ID, Rank: outbox.Later,
-		Buttons: chat.Rows(1, p.Button(i18n.ButtonOpen, "cur:"+ref(r.ID)+":"+fromNotice, outbox.Primary))}
+		Buttons: chat.Rows(1, p.Button(i18n.ButtonOpen, "cur:"+chat.Ref(r.ID)+":"+fromNotice, outbox.Primary))}
 }
 
 // fromNotice is the word in a button that stands under a notice, not in the list.
-const fromNotice = "n"
+const fromNotice = chat.FromNotice
 
 // next is the follower's next item. While something is held it is errQuiet after a
 // silence.

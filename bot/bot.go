@@ -21,6 +21,7 @@ import (
 	"ccbot/bot/port/files"
 	"ccbot/bot/port/places"
 	"ccbot/bot/render"
+	"ccbot/bot/report"
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/process"
@@ -128,9 +129,9 @@ type Config struct {
 
 // What Config.ResumeOnStart may be.
 const (
-	ResumeAsk   = "ask"
-	ResumeAll   = "all"
-	ResumeNever = "never"
+	ResumeAsk   = report.ResumeAsk
+	ResumeAll   = report.ResumeAll
+	ResumeNever = report.ResumeNever
 )
 
 // Deps are what a Bot works with.
@@ -169,6 +170,7 @@ type Bot struct {
 	Config
 	Deps
 	kernel
+	life
 	rooms    []chat.Feature
 	commands map[string]chat.Command
 	taps     taps
@@ -188,8 +190,9 @@ func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
 	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records,
 		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
-	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Words: b.words, Home: func() string { return b.Places.Bounds().Home },
-		Now: func() time.Time { return b.Now() }, Log: d.Log, Failpoint: func(point string) { b.pass(point) }}
+	b.Chat = &chat.Chat{Sender: d.Sender, Editor: d.Sender, Book: b.Book, Log: d.Log, Failpoint: func(point string) { b.pass(point) },
+		Phrases: chat.Phrases{Words: b.words, Places: d.Places, Now: func() time.Time { return b.Now() },
+			Attach: func(r session.Record) string { return b.Sessions.Attach(r) }}}
 	b.answers, b.asks, b.dialogs = newAnswers(b), newAsks(b), newDialogMessages(b)
 	b.albums, b.rehomes = newAlbums(b), newRehomes(b)
 	b.bangs, b.unqueued = newBangs(b), newUnqueued(b)
@@ -203,6 +206,7 @@ func New(c Config, d Deps) *Bot {
 		},
 		Shown: []func(session.Record){b.answers.follow}, // it may have waited for a place where it may be shown
 	}
+	b.life = newLife(b)
 	b.install(b.features())
 	return b
 }
@@ -221,7 +225,11 @@ func (b *Bot) install(rooms []chat.Feature) {
 
 // Connect gives the bot what can only be made after it: lifecycle tells the bot
 // its news, and the bot speaks to lifecycle.
-func (b *Bot) Connect(s Sessions, w Windows) { b.Sessions, b.Windows, b.Mover = s, w, s }
+func (b *Bot) Connect(s Sessions, w Windows) {
+	b.Sessions, b.Windows, b.Mover = s, w, s
+	b.life = newLife(b)
+	b.install(b.features())
+}
 
 // Run shows what agents answer and ask until ctx ends.
 func (b *Bot) Run(ctx context.Context) error {
