@@ -48,31 +48,31 @@ func (l life) features() []chat.Feature {
 }
 
 // agents are the agents of sessions as package sessions looks at them.
-type agents struct{ *Bot }
+type agents struct{ bot *Bot }
 
 func (a agents) Look(ctx context.Context, r session.Record) lifecycle.Look {
-	return a.Sessions.Look(ctx, r)
+	return a.bot.Sessions.Look(ctx, r)
 }
 
 func (a agents) ProjectAnswers(r session.Record) string {
-	all := a.Sessions.Answerers(r)
+	all := a.bot.Sessions.Answerers(r)
 	if len(all) == 0 {
 		return ""
 	}
-	return ask.ProjectAnswers(a.words, all)
+	return ask.ProjectAnswers(a.bot.words, all)
 }
 
 // interrupter sends Esc, of which requests and the output of commands are told.
-type interrupter struct{ *Bot }
+type interrupter struct{ bot *Bot }
 
-func (i interrupter) Interrupt(ctx context.Context, id uuid.UUID) error { return i.interrupt(ctx, id) }
+func (i interrupter) Interrupt(ctx context.Context, id uuid.UUID) error { return i.bot.interrupt(ctx, id) }
 
 // reader shows what agents write.
-type reader struct{ *Bot }
+type reader struct{ bot *Bot }
 
-func (r reader) Follow(of session.Record) { r.answers.follow(of) }
+func (r reader) Follow(of session.Record) { r.bot.answers.follow(of) }
 
-func (r reader) Recall(of session.Record, to session.Conversation) { r.answers.recall(of, to) }
+func (r reader) Recall(of session.Record, to session.Conversation) { r.bot.answers.recall(of, to) }
 
 // Recovered tells what a recovery found and did, and resumes what comes back by itself.
 func (b *Bot) Recovered(ctx context.Context, rep recovery.Report) error {

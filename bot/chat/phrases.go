@@ -102,7 +102,8 @@ func (p Phrases) NotCleanDetails(r session.Record) []string {
 	var failures []lifecycle.Failure
 	if r.Cleanup != nil {
 		for _, f := range r.Cleanup.Failures {
-			failures = append(failures, lifecycle.Failure{Kind: lifecycle.FailureKind(f.Kind), PID: f.PID, Detail: f.Detail})
+			one := lifecycle.Failure{Kind: lifecycle.FailureKind(f.Kind), PID: f.PID, Detail: f.Detail}
+			failures = append(failures, one)
 		}
 	}
 	if len(failures) == 0 {

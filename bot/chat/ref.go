@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Ref is the id of a session as it stands in a button: 22 letters instead of 36, so that the rest of
-// the button fits into Telegram's 64 bytes.
+// Ref is the id of a session as it stands in a button: 22 letters instead of 36, so that the rest
+// of the button fits into Telegram's 64 bytes.
 func Ref(id uuid.UUID) string { return base64.RawURLEncoding.EncodeToString(id[:]) }
 
 // ParseRef reads an id as Ref writes it; false for any other spelling.

@@ -18,11 +18,13 @@ type Resume struct {
 	From    int64               // the person who may cancel what the resume asks
 	Before  []string            // lines above the outcome: what was done before the resume
 	Undo    bool                // another session that is current stays the current one
-	Many    bool                // one of several sessions, of which one message has said that they come back
+	Many    bool                // one of several: one message has said that all of them come back
 }
 
 // damagedLetters stand in a button for a decision about a damaged transcript.
-var damagedLetters = map[string]lifecycle.Damaged{"": lifecycle.AskFirst, "c": lifecycle.UseCopy, "a": lifecycle.UseAsItIs}
+var damagedLetters = map[string]lifecycle.Damaged{
+	"": lifecycle.AskFirst, "c": lifecycle.UseCopy, "a": lifecycle.UseAsItIs,
+}
 
 // Data is the resume as one argument of a button: "session", "session.dir" or
 // "session.dir.damaged".

@@ -12,7 +12,8 @@ import (
 )
 
 // PostScreen tells news of a session with the terminal's screen between the two texts.
-func (c *Chat) PostScreen(ctx context.Context, n lifecycle.Note, head, foot string, buttons [][]outbox.Button) error {
+func (c *Chat) PostScreen(ctx context.Context, n lifecycle.Note, head, foot string,
+	buttons [][]outbox.Button) error {
 	text := render.Plain(head)
 	if screen := Screen(n.Screen); !screen.Blank() {
 		if over := n.Session.Exit != nil; over {

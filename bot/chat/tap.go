@@ -45,7 +45,8 @@ func (c *Chat) TappedSession(t Tap) (session.Record, bool) {
 
 // Stale answers a tap on a button whose time has passed, and takes the buttons off the message.
 func (c *Chat) Stale(t Tap) (Answer, error) {
-	return Answer{Text: c.Words.Say(i18n.StaleButton), Then: func(ctx context.Context) error { return c.Spend(ctx, t) }}, nil
+	spend := func(ctx context.Context) error { return c.Spend(ctx, t) }
+	return Answer{Text: c.Words.Say(i18n.StaleButton), Then: spend}, nil
 }
 
 // Overtaken takes the buttons off a message of which something else was quicker than the tap.
@@ -55,7 +56,8 @@ func (c *Chat) Overtaken(ctx context.Context, t Tap) error {
 
 // Tell says under a tapped message what came of the tap.
 func (c *Chat) Tell(ctx context.Context, t Tap, text string) error {
-	return c.PostMessage(ctx, outbox.Message{To: t.To, Text: render.Plain(text), ReplyTo: t.Message, Silent: true})
+	m := outbox.Message{To: t.To, Text: render.Plain(text), ReplyTo: t.Message, Silent: true}
+	return c.PostMessage(ctx, m)
 }
 
 // Spend takes the buttons off the tapped message.
@@ -81,7 +83,8 @@ func (c *Chat) TakeOff(ctx context.Context, t Tap, which func(verb, first string
 
 // Redraw sets the tapped message to another text and other buttons.
 func (c *Chat) Redraw(ctx context.Context, t Tap, text render.Text, buttons [][]outbox.Button) error {
-	return IgnoreRefused(c.Editor.Edit(ctx, t.To, t.Message, outbox.Message{To: t.To, Text: text, Buttons: buttons}))
+	m := outbox.Message{To: t.To, Text: text, Buttons: buttons}
+	return IgnoreRefused(c.Editor.Edit(ctx, t.To, t.Message, m))
 }
 
 // Replace sets the text of the tapped message, without buttons.

@@ -46,7 +46,7 @@ func (one *report) matters() bool {
 
 // collector sorts what a recovery found and did by who is told of it.
 type collector struct {
-	*Reports
+	of      *Reports
 	private []session.Conversation
 
 	all     []*report
@@ -60,7 +60,7 @@ func (p *Reports) collect(ctx context.Context, rep recovery.Report) (*collector,
 	if err != nil {
 		return nil, err
 	}
-	c := &collector{Reports: p, private: private}
+	c := &collector{of: p, private: private}
 	for _, to := range private {
 		c.reportOf(to).private = true
 	}
@@ -99,8 +99,9 @@ func (p *Reports) privateChats() (chats []session.Conversation, err error) {
 // lookFor bounds the looks at terminals for one report.
 const lookFor = 3 * time.Second
 
-// waitingIn names the sessions of a conversation that wait for a person: the terminal asks something,
-// or it is unknown whether a prompt was typed, so that a person has to say what becomes of the prompt.
+// waitingIn names the sessions of a conversation that wait for a person: the terminal asks
+// something, or it is unknown whether a prompt was typed, so that a person has to say what becomes
+// of the prompt.
 func (p *Reports) waitingIn(ctx context.Context, to session.Conversation) (names []string) {
 	looking, stop := context.WithTimeout(ctx, lookFor)
 	defer stop()
@@ -134,7 +135,7 @@ func (c *collector) reportOf(to session.Conversation) *report {
 // report of every private chat.
 func (c *collector) add(r session.Record, note func(*report)) {
 	places := c.private
-	if !c.isUnseen(r) {
+	if !c.of.isUnseen(r) {
 		places = []session.Conversation{r.Conversation}
 	}
 	for _, to := range places {
@@ -145,17 +146,17 @@ func (c *collector) add(r session.Record, note func(*report)) {
 // addClosed adds the sessions that recovery closed. A session that is open again, or goes on as
 // another, needs no word any more.
 func (c *collector) addClosed() {
-	for _, r := range c.book.Records.List() {
+	for _, r := range c.of.book.Records.List() {
 		switch {
 		case !r.Unreported:
 			continue
 		case !r.Resumable():
 			c.quiet = append(c.quiet, r)
 			continue
-		case c.isUnseen(r):
+		case c.of.isUnseen(r):
 			c.unseen = append(c.unseen, r)
 		}
-		returns := c.ResumeOnStart == ResumeAll && r.Closed == session.ClosedReboot && wentDown(r)
+		returns := c.of.ResumeOnStart == ResumeAll && r.Closed == session.ClosedReboot && wentDown(r)
 		taken := !returns
 		c.add(r, func(one *report) {
 			one.closed = append(one.closed, r)
@@ -172,9 +173,9 @@ func (c *collector) addClosed() {
 // addResults adds what was done. What failed is told; what is open is restored.
 func (c *collector) addResults(all []recovery.Result) {
 	var seen []uuid.UUID
-	list := c.book.Records.List()
+	list := c.of.book.Records.List()
 	for _, done := range all {
-		r, known := c.book.Records.Get(done.Action.Record)
+		r, known := c.of.book.Records.Get(done.Action.Record)
 		if !known {
 			r = session.Record{ID: done.Action.Record, Name: done.Action.Record.String()[:8]}
 		}
@@ -199,7 +200,7 @@ func (c *collector) addNotices(all []recovery.Notice) {
 	for _, n := range all {
 		switch n.Kind {
 		case recovery.Unclear:
-			if r, ok := c.book.Records.Get(n.Record); ok {
+			if r, ok := c.of.book.Records.Get(n.Record); ok {
 				c.add(r, func(one *report) { one.unclear = append(one.unclear, r.Name) })
 			}
 		case recovery.Newer:
@@ -216,13 +217,13 @@ func (c *collector) addNotices(all []recovery.Notice) {
 
 // addWindows adds the windows that belong to nobody and that nobody was told of.
 func (c *collector) addWindows(ctx context.Context) {
-	all := c.Windows.All(ctx)
+	all := c.of.Windows.All(ctx)
 	if len(all) == 0 {
 		return
 	}
-	fresh, err := c.ToldWindows.NewOrphans(ctx, all)
+	fresh, err := c.of.ToldWindows.NewOrphans(ctx, all)
 	if err != nil {
-		c.Chat.Log.Warn("windows_unknown", "error", err.Error())
+		c.of.Chat.Log.Warn("windows_unknown", "error", err.Error())
 		return
 	}
 	c.windows = fresh

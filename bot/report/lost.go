@@ -25,16 +25,17 @@ func wentDown(r session.Record) bool {
 }
 
 // lostButtons resume what went down with the machine or with tmux, unless it comes back by itself.
-// The buttons name times and no sessions, of which a button has no room for many: from the first end
-// to the last of the sessions that the message names. So the buttons mean the same after a restart,
-// whatever of the sessions is still lost, and nothing that is lost later.
+// The buttons name times and no sessions, of which a button has no room for many: from the first
+// end to the last of the sessions that the message names. So the buttons mean the same after a
+// restart, whatever of the sessions is still lost, and nothing that is lost later.
 func (p *Reports) lostButtons(one *report) [][]outbox.Button {
 	offered := slices.DeleteFunc(one.staying(), func(r session.Record) bool { return !wentDown(r) })
 	if p.ResumeOnStart == ResumeNever || len(offered) == 0 {
 		return nil
 	}
 	byEnd := func(a, b session.Record) int { return a.EndedAt.Compare(b.EndedAt) }
-	from, until := slices.MinFunc(offered, byEnd).EndedAt.UnixMilli(), slices.MaxFunc(offered, byEnd).EndedAt.UnixMilli()
+	from := slices.MinFunc(offered, byEnd).EndedAt.UnixMilli()
+	until := slices.MaxFunc(offered, byEnd).EndedAt.UnixMilli()
 	all := p.Chat.Button(i18n.ButtonResumeAll, fmt.Sprintf("rall:%d:%d", from, until), outbox.Primary)
 	if len(offered) == 1 {
 		all.Text = p.words.Say(i18n.ButtonResume)
@@ -43,8 +44,8 @@ func (p *Reports) lostButtons(one *report) [][]outbox.Button {
 	return chat.Rows(2, all, p.Chat.Button(i18n.ButtonPick, fmt.Sprintf("rpick:%d:%d", from, until), ""))
 }
 
-// lostSince are the sessions of a conversation that a button is about, oldest first; false: it is no
-// button of ours. What has no conversation is in every private chat.
+// lostSince are the sessions of a conversation that a button is about, oldest first; false: it is
+// no button of ours. What has no conversation is in every private chat.
 func (p *Reports) lostSince(t chat.Tap) (list []session.Record, ok bool) {
 	if len(t.Args) != 2 {
 		return nil, false
@@ -81,7 +82,8 @@ func (p *Reports) onLost(do func(t chat.Tap, list []session.Record) (chat.Answer
 
 // tapResumeAll resumes all that is still lost. The buttons stay while there is any.
 func (p *Reports) tapResumeAll(t chat.Tap, list []session.Record) (chat.Answer, error) {
-	return chat.Answer{Text: p.words.Say(i18n.RecoveredComing, i18n.Args{"Count": len(list)}), Then: func(ctx context.Context) error {
+	text := p.words.Say(i18n.RecoveredComing, i18n.Args{"Count": len(list)})
+	return chat.Answer{Text: text, Then: func(ctx context.Context) error {
 		if err := p.resumeAll(ctx, t.To, t.From, list); err != nil {
 			return err
 		}
@@ -100,9 +102,10 @@ func (p *Reports) tapPick(t chat.Tap, list []session.Record) (chat.Answer, error
 }
 
 // resumeAll resumes sessions, a few side by side. That they come was said of all at once; each says
-// for itself when it is ready, or why it is not back. Without a person the questions that come of it
-// are for the session's owner.
-func (p *Reports) resumeAll(ctx context.Context, to session.Conversation, from int64, list []session.Record) error {
+// for itself when it is ready, or why it is not back. Without a person the questions that come of
+// it are for the session's owner.
+func (p *Reports) resumeAll(ctx context.Context, to session.Conversation, from int64,
+	list []session.Record) error {
 	if len(list) == 0 {
 		return nil
 	}

@@ -12,8 +12,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// message is the report of a conversation with the buttons for what can be done. A single line needs
-// no heading.
+// message is the report of a conversation with the buttons for what can be done. A single line
+// needs no heading.
 func (p *Reports) message(one *report) (render.Text, [][]outbox.Button) {
 	lines := slices.Concat(p.closedLines(one), p.otherLines(one))
 	if len(lines) > 1 {
@@ -43,7 +43,8 @@ func (p *Reports) foot(one *report) string {
 }
 
 // causes are how a recovery closes sessions, in the order in which it is told.
-var causes = []i18n.Key{i18n.RecoveredReboot, i18n.RecoveredTmux, i18n.RecoveredLost, i18n.RecoveredAbandoned, i18n.RecoveredFailed}
+var causes = []i18n.Key{i18n.RecoveredReboot, i18n.RecoveredTmux, i18n.RecoveredLost,
+	i18n.RecoveredAbandoned, i18n.RecoveredFailed}
 
 // causeOf says how a session was closed.
 func causeOf(r session.Record) i18n.Key {
@@ -83,9 +84,14 @@ func (p *Reports) closedLines(one *report) (lines []string) {
 
 // otherLines say the rest, what is bad before what is good.
 func (p *Reports) otherLines(one *report) []string {
-	lines := []string{p.namesLine(i18n.RecoveredTrouble, one.trouble), p.namesLine(i18n.RecoveredUnclear, one.unclear),
-		p.folderLine(i18n.RecoveredNewer, one.newer, newerFolder), p.folderLine(i18n.RecoveredUnreadable, one.unreadable, unreadableFolder),
-		p.namesLine(i18n.RecoveredWaiting, one.waiting), p.namesLine(i18n.RecoveredRestored, one.restored)}
+	lines := []string{
+		p.namesLine(i18n.RecoveredTrouble, one.trouble),
+		p.namesLine(i18n.RecoveredUnclear, one.unclear),
+		p.folderLine(i18n.RecoveredNewer, one.newer, newerFolder),
+		p.folderLine(i18n.RecoveredUnreadable, one.unreadable, unreadableFolder),
+		p.namesLine(i18n.RecoveredWaiting, one.waiting),
+		p.namesLine(i18n.RecoveredRestored, one.restored),
+	}
 	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 }
 

@@ -86,10 +86,10 @@ func (p *Reports) Feature() chat.Feature {
 	}}
 }
 
-// Tell tells each conversation what a recovery found and did, in one message and only if that matters
-// to people. What was told is noted after the message is on disk, so that a crash in between repeats
-// a message and loses none. Where ResumeOnStart says so, sessions that went down with the machine
-// come back before Tell returns.
+// Tell tells each conversation what a recovery found and did, in one message and only if that
+// matters to people. What was told is noted after the message is on disk, so that a crash in
+// between repeats a message and loses none. Where ResumeOnStart says so, sessions that went down
+// with the machine come back before Tell returns.
 func (p *Reports) Tell(ctx context.Context, rep recovery.Report) error {
 	found, err := p.collect(ctx, rep)
 	if err != nil {
@@ -117,7 +117,8 @@ func (p *Reports) Tell(ctx context.Context, rep recovery.Report) error {
 			errs = append(errs, p.ToldWindows.Told(ctx, found.windows))
 		}
 	} else if private == 0 && len(found.unseen)+len(found.windows) > 0 {
-		p.Chat.Log.Warn("recovery_untold", "sessions", len(found.unseen), "windows", len(found.windows), "why", "no allowed person has a chat yet")
+		p.Chat.Log.Warn("recovery_untold", "sessions", len(found.unseen), "windows", len(found.windows),
+			"why", "no allowed person has a chat yet")
 	}
 	return errors.Join(errs...)
 }
@@ -147,6 +148,6 @@ func (p *Reports) noteReported(ctx context.Context, all []session.Record) error 
 	return errors.Join(errs...)
 }
 
-// isUnseen reports whether a session has no conversation that may still see it: none at all, or that
-// of people who are not allowed any more.
+// isUnseen reports whether a session has no conversation that may still see it: none at all, or
+// that of people who are not allowed any more.
 func (p *Reports) isUnseen(r session.Record) bool { return !p.book.MayShow(r.Conversation) }

@@ -23,8 +23,10 @@ func (s *Sessions) askDone(ctx context.Context, in chat.Incoming, arg string) er
 	return s.askEnd(ctx, in, arg, "done", i18n.DoneConfirm, i18n.ButtonDone)
 }
 
-// askEnd asks first; only the person who asked may confirm, so the id of that person is in the button.
-func (s *Sessions) askEnd(ctx context.Context, in chat.Incoming, arg, verb string, question, word i18n.Key) error {
+// askEnd asks first; only the person who asked may confirm, so the id of that person is in the
+// button.
+func (s *Sessions) askEnd(ctx context.Context, in chat.Incoming, arg, verb string,
+	question, word i18n.Key) error {
 	r, ok, err := s.book.FindFor(in.Message, arg, isEndable)
 	if err != nil {
 		return err
@@ -73,9 +75,10 @@ func (s *Sessions) tapRetry(_ context.Context, t chat.Tap) (chat.Answer, error) 
 	}}, nil
 }
 
-// archive ends a session, and shows it first where the person tapped: the receipt comes to where the
-// session is shown.
-func (s *Sessions) archive(ctx context.Context, t chat.Tap, r session.Record, final session.State, why string) error {
+// archive ends a session, and shows it first where the person tapped: the receipt comes to where
+// the session is shown.
+func (s *Sessions) archive(ctx context.Context, t chat.Tap, r session.Record, final session.State,
+	why string) error {
 	if err := s.book.MoveTo(ctx, t.To, r); err != nil {
 		return err
 	}

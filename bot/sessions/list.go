@@ -22,7 +22,8 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 	return s.chat.Post(ctx, in.To, text, buttons)
 }
 
-func (s *Sessions) listMessage(ctx context.Context, to session.Conversation) (render.Text, [][]outbox.Button) {
+func (s *Sessions) listMessage(ctx context.Context,
+	to session.Conversation) (render.Text, [][]outbox.Button) {
 	var lines, dirs []string
 	var buttons []outbox.Button
 	ended, now := 0, s.book.CurrentID(to)
@@ -44,7 +45,8 @@ func (s *Sessions) listMessage(ctx context.Context, to session.Conversation) (re
 		text += "\n\n" + s.words.Say(i18n.ListArchived, i18n.Args{"Count": ended})
 	}
 	windows, windowButtons := s.windows.Listed(ctx)
-	return chat.Paragraphs(chat.Marked(text, dirs...), windows), append(chat.Rows(2, buttons...), windowButtons...)
+	all := append(chat.Rows(2, buttons...), windowButtons...)
+	return chat.Paragraphs(chat.Marked(text, dirs...), windows), all
 }
 
 func (s *Sessions) listLine(ctx context.Context, r session.Record, current bool) string {

@@ -32,11 +32,12 @@ func (s *Sessions) afterEnd(r session.Record, receipt lifecycle.Receipt) [][]out
 	if end.IsZero() {
 		end = s.chat.Now()
 	}
-	return chat.Rows(1, s.chat.Button(i18n.ButtonUndo, fmt.Sprintf("undo:%s:%d", chat.Ref(r.ID), end.Unix()), ""))
+	undo := fmt.Sprintf("undo:%s:%d", chat.Ref(r.ID), end.Unix())
+	return chat.Rows(1, s.chat.Button(i18n.ButtonUndo, undo, ""))
 }
 
-// receiptText says what an archive did: the session and its agent in one line, the rest in one more,
-// and what stays behind.
+// receiptText says what an archive did: the session and its agent in one line, the rest in one
+// more, and what stays behind.
 func receiptText(p chat.Phrases, r session.Record, receipt lifecycle.Receipt) string {
 	text := []string{endLine(p, r, receipt)}
 	if others := othersLine(p, receipt.Others); others != "" {
@@ -71,7 +72,8 @@ func endLine(p chat.Phrases, r session.Record, receipt lifecycle.Receipt) string
 	}
 	if a := receipt.Agent; a != nil && a.Ended && a.How != process.HowAlreadyGone {
 		how := p.Words.Say(i18n.HowKey(string(a.How)))
-		line += " " + p.Words.Say(i18n.ReceiptAgent, i18n.Args{"Process": p.ProcessText(a.Process, a.Age), "How": how})
+		agent := i18n.Args{"Process": p.ProcessText(a.Process, a.Age), "How": how}
+		line += " " + p.Words.Say(i18n.ReceiptAgent, agent)
 	}
 	return line
 }
@@ -97,7 +99,8 @@ func othersLine(p chat.Phrases, others []lifecycle.Ending) string {
 		who  []string
 	}{{i18n.ReceiptTermed, termed}, {i18n.ReceiptKilled, killed}, {i18n.ReceiptSpared, spared}} {
 		if len(part.who) > 0 {
-			parts = append(parts, p.Words.Say(part.word, i18n.Args{"Count": len(part.who), "Details": p.Some(part.who, "; ")}))
+			args := i18n.Args{"Count": len(part.who), "Details": p.Some(part.who, "; ")}
+			parts = append(parts, p.Words.Say(part.word, args))
 		}
 	}
 	if len(parts) == 0 {

@@ -27,8 +27,11 @@ func (m *Resumer) restoreFailure(q chat.Resume, err error) chat.Failure {
 }
 
 func (m *Resumer) restoreRefusal(q chat.Resume, err error) chat.Failure {
-	dir, writer, state := (*lifecycle.DirError)(nil), (*lifecycle.WriterError)(nil), (*lifecycle.StateError)(nil)
-	damaged, name := (*lifecycle.TranscriptError)(nil), i18n.Args{"Name": q.Session.Name}
+	var dir *lifecycle.DirError
+	var writer *lifecycle.WriterError
+	var state *lifecycle.StateError
+	var damaged *lifecycle.TranscriptError
+	name := i18n.Args{"Name": q.Session.Name}
 	switch {
 	case errors.As(err, &dir):
 		return m.dirRefusal(q, dir)
@@ -65,7 +68,8 @@ func (m *Resumer) dirRefusal(q chat.Resume, e *lifecycle.DirError) chat.Failure 
 	for _, dir := range m.otherDirs(e.Dir) {
 		other := q
 		other.Dir = dir
-		buttons = append(buttons, outbox.Button{Text: chat.Tail(m.chat.Short(dir), 40), Data: "res:" + other.Data()})
+		text := chat.Tail(m.chat.Short(dir), 40)
+		buttons = append(buttons, outbox.Button{Text: text, Data: "res:" + other.Data()})
 	}
 	dir := m.chat.Short(e.Dir)
 	text := m.words.Say(word, i18n.Args{"Name": q.Session.Name, "Dir": dir})
@@ -102,15 +106,16 @@ func (m *Resumer) tapMakeDir(_ context.Context, t chat.Tap) (chat.Answer, error)
 		if m.chat.OutsideText(dir) == "" { // else the resume says so
 			if err := m.chat.Places.Make(dir); err != nil {
 				args := i18n.Args{"Path": m.chat.Short(dir), "Reason": places.ReasonOf(err)}
-				return m.chat.Explain(ctx, t.To, chat.Failure{Text: render.Plain(m.words.Say(i18n.MakeDirFailed, args)), Err: err})
+				text := render.Plain(m.words.Say(i18n.MakeDirFailed, args))
+				return m.chat.Explain(ctx, t.To, chat.Failure{Text: text, Err: err})
 			}
 		}
 		return m.resumeTapped(ctx, t, q)
 	})
 }
 
-// damagedRefusal says what is wrong with a transcript, and asks how to go on. Whatever is chosen, the
-// original stays.
+// damagedRefusal says what is wrong with a transcript, and asks how to go on. Whatever is chosen,
+// the original stays.
 func (m *Resumer) damagedRefusal(q chat.Resume, e *lifecycle.TranscriptError) chat.Failure {
 	mended, asIs := q, q
 	mended.Damaged, asIs.Damaged = lifecycle.UseCopy, lifecycle.UseAsItIs
@@ -124,7 +129,8 @@ func (m *Resumer) damagedRefusal(q chat.Resume, e *lifecycle.TranscriptError) ch
 	for _, f := range e.Health.Faults {
 		faults = append(faults, m.words.Say(i18n.FaultKey(string(f))))
 	}
-	text := m.words.Say(i18n.TranscriptDamaged, i18n.Args{"Name": q.Session.Name, "Details": strings.Join(faults, "; ")})
+	args := i18n.Args{"Name": q.Session.Name, "Details": strings.Join(faults, "; ")}
+	text := m.words.Say(i18n.TranscriptDamaged, args)
 	return chat.Failure{Text: render.Plain(text), Buttons: chat.Rows(1,
 		m.chat.Button(i18n.ButtonUseCopy, "res:"+mended.Data(), outbox.Primary),
 		m.chat.Button(i18n.ButtonUseAsIs, "res:"+asIs.Data(), ""),

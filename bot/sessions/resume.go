@@ -105,9 +105,11 @@ func (m *Resumer) resumeOpen(ctx context.Context, in chat.Incoming, arg string) 
 func (m *Resumer) tellOpen(ctx context.Context, in chat.Incoming, r session.Record) error {
 	switch r.State {
 	case session.CleanupFailed:
-		return m.chat.For(r.ID).Post(ctx, in.To, render.Plain(m.chat.NotCleanText(r)), m.chat.RetryButton(r))
+		text := render.Plain(m.chat.NotCleanText(r))
+		return m.chat.For(r.ID).Post(ctx, in.To, text, m.chat.RetryButton(r))
 	case session.Stopping:
-		return m.chat.For(r.ID).Say(ctx, in.To, m.words.Say(i18n.StillEnding, i18n.Args{"Name": r.Name}))
+		text := m.words.Say(i18n.StillEnding, i18n.Args{"Name": r.Name})
+		return m.chat.For(r.ID).Say(ctx, in.To, text)
 	}
 	return m.makeOpenCurrent(ctx, chat.Resume{Session: r, To: in.To})
 }
@@ -145,14 +147,15 @@ func (m *Resumer) Resume(ctx context.Context, q chat.Resume) (back bool, err err
 	return m.resumeOnce(ctx, q, false)
 }
 
-// resumeOnce is Resume; moved reports that the session is the one that goes on with the conversation
-// of the session that was asked for.
+// resumeOnce is Resume; moved reports that the session is the one that goes on with the
+// conversation of the session that was asked for.
 func (m *Resumer) resumeOnce(ctx context.Context, q chat.Resume, moved bool) (back bool, err error) {
 	r := q.Session
 	if outside := m.chat.OutsideText(cmp.Or(q.Dir, r.Dir)); outside != "" {
 		return false, m.chat.For(r.ID).Post(ctx, q.To, render.Plain(q.Above(outside)), nil)
 	}
-	restored, err := m.restorer.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID, Dir: q.Dir, Damaged: q.Damaged})
+	wanted := lifecycle.RestoreRequest{Session: r.ID, Dir: q.Dir, Damaged: q.Damaged}
+	restored, err := m.restorer.Restore(ctx, wanted)
 	if ended := m.leftoversLine(restored.Ended); ended != "" {
 		q.Before = append(q.Before, ended)
 	}
@@ -160,13 +163,13 @@ func (m *Resumer) resumeOnce(ctx context.Context, q chat.Resume, moved bool) (ba
 		q.Session = next
 		return m.resumeOnce(ctx, q, true)
 	}
-	if state := (*lifecycle.StateError)(nil); errors.As(err, &state) && state.State.Live() && state.State != session.Stopping {
-		if q.Many {
-			return true, nil
-		}
+	var state *lifecycle.StateError
+	switch open := errors.As(err, &state) && state.State.Live() && state.State != session.Stopping; {
+	case open && q.Many:
+		return true, nil
+	case open:
 		return true, m.makeOpenCurrent(ctx, q)
-	}
-	if err != nil {
+	case err != nil:
 		return false, m.chat.Explain(ctx, q.To, m.restoreFailure(q, err))
 	}
 	note, err := m.takePlace(ctx, q)
@@ -188,15 +191,15 @@ func (m *Resumer) successorIn(err error) (session.Record, bool) {
 	return m.book.Records.Get(moved.To)
 }
 
-// leftoversLine says which leftovers ended. What was spared is why the resume is refused, and stands
-// there.
+// leftoversLine says which leftovers ended. What was spared is why the resume is refused, and
+// stands there.
 func (m *Resumer) leftoversLine(all []lifecycle.Ending) string {
 	ended := slices.DeleteFunc(slices.Clone(all), func(e lifecycle.Ending) bool { return !e.Ended })
 	return othersLine(m.chat.Phrases, ended)
 }
 
-// takePlace shows a session that is back where it was asked for, and makes it the current one there.
-// An undo leaves another session that is current by then where it is, and says so.
+// takePlace shows a session that is back where it was asked for, and makes it the current one
+// there. An undo leaves another session that is current by then where it is, and says so.
 func (m *Resumer) takePlace(ctx context.Context, q chat.Resume) (note string, err error) {
 	if q.Many {
 		return "", m.book.MoveTo(ctx, q.To, q.Session)
@@ -216,10 +219,10 @@ func (m *Resumer) stillCurrent(other session.Record) string {
 	return " " + m.words.Say(i18n.StillCurrent, i18n.Args{"Name": other.Name})
 }
 
-// ResumedAtDesk takes a session that was resumed at the desk as one that came back, and says so in its
-// conversation: where the current session is not open it becomes the current one. current is the
-// session that texts there go to from then on; it is the zero record where no conversation shows the
-// session.
+// ResumedAtDesk takes a session that was resumed at the desk as one that came back, and says so in
+// its conversation: where the current session is not open it becomes the current one. current is
+// the session that texts there go to from then on; it is the zero record where no conversation
+// shows the session.
 func (m *Resumer) ResumedAtDesk(ctx context.Context, id uuid.UUID) (current session.Record, err error) {
 	r, ok := m.book.Records.Get(id)
 	if r = m.book.Successor(r); !ok || !m.book.MayShow(r.Conversation) {
@@ -258,9 +261,9 @@ func (m *Resumer) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
 	return m.chat.For(q.Session.ID).Say(ctx, q.To, text)
 }
 
-// tapResume resumes a session: [Resume], [Restore], and the choices under a resume that was refused.
-// Whether the session can come back is for the session's worker to say: news of an end is told before
-// the end is on disk, and a person may be quicker than that.
+// tapResume resumes a session: [Resume], [Restore], and the choices under a resume that was
+// refused. Whether the session can come back is for the session's worker to say: news of an end is
+// told before the end is on disk, and a person may be quicker than that.
 func (m *Resumer) tapResume(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	q, ok := m.chat.TappedResume(t)
 	if !ok {
@@ -295,9 +298,8 @@ func (m *Resumer) tapUndo(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	case later == nil: // it is open again
 		return m.chat.Stale(t)
 	default:
-		return chat.Answer{Text: m.words.Say(i18n.UndoOver), Alert: true, Then: func(ctx context.Context) error {
-			return m.chat.SetButtons(ctx, t, later)
-		}}, nil
+		show := func(ctx context.Context) error { return m.chat.SetButtons(ctx, t, later) }
+		return chat.Answer{Text: m.words.Say(i18n.UndoOver), Alert: true, Then: show}, nil
 	}
 	q.Undo = true
 	return chat.Do(func(ctx context.Context) error { return m.resumeTapped(ctx, t, q) })

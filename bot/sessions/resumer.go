@@ -51,7 +51,7 @@ func (m *Resumer) Feature() chat.Feature {
 	return chat.Feature{
 		Commands: []chat.Command{{Name: "resume", Run: m.resume}},
 		Taps: map[string]chat.OnTap{
-			"undo": m.tapUndo,    // SESSION:TIME: take the end back that was then, seconds since 1970
+			"undo": m.tapUndo,    // SESSION:TIME: take the end of then back, seconds since 1970
 			"res":  m.tapResume,  // RESUME: resume it
 			"mkd":  m.tapMakeDir, // RESUME: make its directory again, then resume it
 		},

@@ -26,8 +26,8 @@ type Life interface {
 // Agents are looked at.
 type Agents interface {
 	Look(ctx context.Context, r session.Record) lifecycle.Look
-	// ProjectAnswers says what in a session's project may answer permission requests before the chat;
-	// empty where nothing may.
+	// ProjectAnswers says what in a session's project may answer permission requests before the
+	// chat; empty where nothing may.
 	ProjectAnswers(r session.Record) string
 }
 
@@ -38,7 +38,8 @@ type Interrupter interface {
 
 // Reader shows what the agent of a session writes.
 type Reader interface {
-	// Recall has the last answer of a session shown in a conversation where a person opens the session.
+	// Recall has the last answer of a session shown in a conversation where a person opens the
+	// session.
 	Recall(r session.Record, to session.Conversation)
 }
 
@@ -81,8 +82,10 @@ func (s *Sessions) Connect(windows Windows) { s.windows = windows }
 // LAUNCH the start that a question is about, BY the person who was asked.
 func (s *Sessions) Feature() chat.Feature {
 	return chat.Feature{
-		Commands: []chat.Command{{Name: "new", Run: s.start}, {Name: "list", Run: s.list}, {Name: "stop", Run: s.stop, Now: true},
-			{Name: "kill", Run: s.askKill}, {Name: "done", Run: s.askDone}, {Name: "why", Run: s.why}},
+		Commands: []chat.Command{
+			{Name: "new", Run: s.start}, {Name: "list", Run: s.list}, {Name: "stop", Run: s.stop, Now: true},
+			{Name: "kill", Run: s.askKill}, {Name: "done", Run: s.askDone}, {Name: "why", Run: s.why},
+		},
 		Taps: map[string]chat.OnTap{
 			"cur":  s.tapCurrent,                   // SESSION: make it the current one
 			"kill": s.tapEnd(session.Archived),     // SESSION:BY:LAUNCH: end it, as archived
@@ -111,7 +114,8 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	if outside := s.chat.OutsideText(dir); outside != "" {
 		return s.chat.Say(ctx, in.To, outside)
 	}
-	r, err := s.life.Start(ctx, lifecycle.StartRequest{Name: name, Dir: dir, Conversation: in.To, Owner: in.From, Origin: in.Key})
+	r, err := s.life.Start(ctx, lifecycle.StartRequest{Name: name, Dir: dir, Conversation: in.To,
+		Owner: in.From, Origin: in.Key})
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.StartFailure(err))
 	}
@@ -151,8 +155,8 @@ func splitNameAndPath(args string) (name, path string) {
 const quotes = "\"'“”„«»‘’"
 
 // resolveDir gives the folder that a typed path names: a relative path begins at the current
-// session's folder, and without a path it is that folder itself, or home. Whether a session can work
-// there is said where one is to.
+// session's folder, and without a path it is that folder itself, or home. Whether a session can
+// work there is said where one is to.
 func resolveDir(c *chat.Chat, to session.Conversation, path string) (string, error) {
 	r, _, err := c.Book.CurrentSession(to)
 	if err != nil {
@@ -176,12 +180,14 @@ func (s *Sessions) stop(ctx context.Context, in chat.Incoming, args string) erro
 	}
 	err = s.interrupter.Interrupt(ctx, r.ID)
 	if errors.Is(err, lifecycle.ErrIdle) {
-		return s.chat.For(r.ID).Say(ctx, in.To, s.words.Say(i18n.StopNothing, i18n.Args{"Name": r.Name}))
+		text := s.words.Say(i18n.StopNothing, i18n.Args{"Name": r.Name})
+		return s.chat.For(r.ID).Say(ctx, in.To, text)
 	}
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.AgentFailure(r, err))
 	}
-	s.chat.Sender.React(ctx, in.To, in.MessageID, chat.ReactionReceived) // what comes of it is told by the transcript
+	// what comes of it is told by the transcript
+	s.chat.Sender.React(ctx, in.To, in.MessageID, chat.ReactionReceived)
 	return nil
 }
 

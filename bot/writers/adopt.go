@@ -29,14 +29,16 @@ type notAdopted struct {
 
 // explain does what belongs to the error. An error of another kind comes back.
 func (n notAdopted) explain(err error) error {
-	state, others, moved := (*lifecycle.StateError)(nil), (*lifecycle.WriterError)(nil), (*lifecycle.MovedError)(nil)
+	var state *lifecycle.StateError
+	var others *lifecycle.WriterError
+	var moved *lifecycle.MovedError
 	switch {
 	case errors.Is(err, lifecycle.ErrNoTerminal):
 		return n.noTerminal()
 	case errors.Is(err, lifecycle.ErrEvidence):
 		return n.unknown()
-	case errors.Is(err, lifecycle.ErrChanged), errors.As(err, &others), errors.As(err, &state), errors.As(err, &moved),
-		errors.Is(err, session.ErrNotFound):
+	case errors.Is(err, lifecycle.ErrChanged), errors.Is(err, session.ErrNotFound),
+		errors.As(err, &others), errors.As(err, &state), errors.As(err, &moved):
 		return n.changed()
 	}
 	return fmt.Errorf("adopt: %w", err)

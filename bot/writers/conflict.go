@@ -13,8 +13,8 @@ import (
 	"ccbot/lifecycle"
 )
 
-// kind is what a message about writers of a conversation is about. The letter of the kind begins the
-// verbs of the message's buttons.
+// kind is what a message about writers of a conversation is about. The letter of the kind begins
+// the verbs of the message's buttons.
 type kind string
 
 const (
@@ -104,8 +104,8 @@ func (c conflict) whetherAdoptable() []i18n.Key {
 	return nil // why the writer is not ended says it all
 }
 
-// canAdopt reports whether the writer can be made the session's agent. A session that is not cleaned
-// up has to be cleaned up first.
+// canAdopt reports whether the writer can be made the session's agent. A session that is not
+// cleaned up has to be cleaned up first.
 func (c conflict) canAdopt() bool {
 	return c.resume.Session.Resumable() && len(c.writers) == 1 && c.writers[0].Adoptable()
 }

@@ -66,7 +66,8 @@ func (w *Writers) details(one lifecycle.Writer) (lines []string, command string)
 	lines = append(lines, w.words.Say(i18n.WriterSource, i18n.Args{"Source": w.words.Say(source)}))
 	if one.InTmux {
 		command = attachCommand(w.chat, one.Pane)
-		lines = append(lines, w.words.Say(i18n.WriterTmux, i18n.Args{"Window": one.Pane.WindowName, "Command": command}))
+		args := i18n.Args{"Window": one.Pane.WindowName, "Command": command}
+		lines = append(lines, w.words.Say(i18n.WriterTmux, args))
 	}
 	if !one.Endable() {
 		reason := w.words.Say(i18n.ReasonKey(keptReason(one)))
@@ -101,7 +102,9 @@ func (w *Writers) buttons(c conflict, asker int64) [][]outbox.Button {
 	if c.unasked {
 		mark += ":" + unaskedMark
 	}
-	data := func(verb string) string { return fmt.Sprintf("%s%s:%s:%s", c.kind, verb, c.resume.Data(), mark) }
+	data := func(verb string) string {
+		return fmt.Sprintf("%s%s:%s:%s", c.kind, verb, c.resume.Data(), mark)
+	}
 	show := w.chat.Button(i18n.ButtonShow, data("sh"), "")
 	if c.kind == writerAfterEnd {
 		return w.afterEndButtons(c, data, show)
@@ -112,12 +115,15 @@ func (w *Writers) buttons(c conflict, asker int64) [][]outbox.Button {
 	}
 	cancel := w.chat.CancelButton(asker)
 	if c.kind == otherWriter {
-		cancel = w.chat.Button(i18n.ButtonCancel, "sno:"+chat.Ref(c.session().ID), "") // nobody asked, so anybody may
+		// nobody asked, so anybody may
+		cancel = w.chat.Button(i18n.ButtonCancel, "sno:"+chat.Ref(c.session().ID), "")
 	}
-	return [][]outbox.Button{first, {w.chat.Button(i18n.ButtonForkInstead, data("fk"), ""), cancel}}
+	fork := w.chat.Button(i18n.ButtonForkInstead, data("fk"), "")
+	return [][]outbox.Button{first, {fork, cancel}}
 }
 
-func (w *Writers) afterEndButtons(c conflict, data func(verb string) string, show outbox.Button) [][]outbox.Button {
+func (w *Writers) afterEndButtons(c conflict, data func(verb string) string,
+	show outbox.Button) [][]outbox.Button {
 	var buttons []outbox.Button
 	if c.canEnd() {
 		buttons = append(buttons, w.chat.Button(i18n.ButtonStopIt, data("as"), outbox.Danger))

@@ -30,7 +30,8 @@ func (w *Writers) onWriters(k kind, do func(ctx context.Context, t chat.Tap, c c
 				return err
 			}
 			c.kind = k.now(c.session())
-			c.unasked = c.kind == resumeRefused && (k == otherWriter || len(t.Args) > 2 && t.Args[2] == unaskedMark)
+			unasked := k == otherWriter || len(t.Args) > 2 && t.Args[2] == unaskedMark
+			c.unasked = c.kind == resumeRefused && unasked
 			if c.kind != k || len(t.Args) < 2 || t.Args[1] != Mark(c.identities()) {
 				return w.tellChanged(ctx, t, c)
 			}
@@ -47,7 +48,8 @@ func (w *Writers) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i1
 	return w.chat.Tell(ctx, t, w.words.Say(key, args...))
 }
 
-// look finds who else writes a session at this moment. Where that is unknown, the person is told so.
+// look finds who else writes a session at this moment. Where that is unknown, the person is told
+// so.
 func (w *Writers) look(ctx context.Context, t chat.Tap, c *conflict) (ok bool, err error) {
 	c.writers, err = w.agents.Writers(ctx, c.session().ID)
 	switch {
@@ -195,8 +197,8 @@ func (w *Writers) fork(ctx context.Context, t chat.Tap, c conflict) error {
 			return w.chat.Explain(ctx, t.To, w.chat.AgentFailure(from, err))
 		}
 	}
-	r, err := w.starter.Start(ctx, lifecycle.StartRequest{Name: from.Name + "-fork", Dir: dir, Conversation: t.To,
-		Owner: t.From, Origin: origin, ForkOf: from.ClaudeSessionID})
+	r, err := w.starter.Start(ctx, lifecycle.StartRequest{Name: from.Name + "-fork", Dir: dir,
+		Conversation: t.To, Owner: t.From, Origin: origin, ForkOf: from.ClaudeSessionID})
 	if err != nil {
 		return w.chat.Explain(ctx, t.To, w.forkFailure(c, err))
 	}
@@ -242,8 +244,9 @@ func (w *Writers) adopt(ctx context.Context, t chat.Tap, c conflict) error {
 	if outside := w.chat.OutsideText(cmp.Or(one.Cwd, from.Dir)); outside != "" {
 		return w.chat.Say(ctx, t.To, outside)
 	}
-	r, err := w.agents.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Identity, Claude: from.ClaudeSessionID, From: from.ID,
-		Asked: true, Rule: "chat.adopt", Why: fmt.Sprintf("asked for by %d", t.From)})
+	r, err := w.agents.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Identity,
+		Claude: from.ClaudeSessionID, From: from.ID, Asked: true, Rule: "chat.adopt",
+		Why: fmt.Sprintf("asked for by %d", t.From)})
 	if err != nil {
 		return notAdopted{
 			noTerminal: func() error { return w.tell(ctx, t, i18n.FootAdoptElsewhere) },

@@ -65,8 +65,8 @@ func NewWindows(d WindowDeps) *Windows {
 func (w *Windows) Feature() chat.Feature {
 	return chat.Feature{Taps: map[string]chat.OnTap{
 		"wad":  w.onWindow(w.adopt),                      // WINDOW:MARK:PLACE: make it a session's
-		"war":  w.onWindow(w.askArchive),                 // WINDOW:MARK:PLACE: ask whether to archive what runs in it
-		"wyes": w.chat.ByAsker(3, w.onWindow(w.archive)), // WINDOW:MARK:PLACE:BY: archive what runs in it
+		"war":  w.onWindow(w.askArchive),                 // WINDOW:MARK:PLACE: ask whether to archive it
+		"wyes": w.chat.ByAsker(3, w.onWindow(w.archive)), // WINDOW:MARK:PLACE:BY: archive it
 		"wig":  w.onWindow(w.ignore),                     // WINDOW:MARK:PLACE: mention it no more
 	}}
 }
@@ -74,8 +74,8 @@ func (w *Windows) Feature() chat.Feature {
 // shownWindows bounds the windows that are shown; the rest is counted.
 const shownWindows = 5
 
-// place is the message that the buttons of a window stand under. It decides how the message is drawn
-// again.
+// place is the message that the buttons of a window stand under. It decides how the message is
+// drawn again.
 type place string
 
 const (
@@ -203,7 +203,7 @@ func (w *Windows) archiveQuestion(one lifecycle.Window) string {
 		text = append(text, w.words.Say(i18n.WindowStays, i18n.Args{"Details": w.chat.Some(names, "; ")}))
 	}
 	end := i18n.WindowKept
-	if closesPane := one.Ours && one.Agent.Pane.PID == one.Agent.PID; closesPane { // it was made for that agent
+	if one.Ours && one.Agent.Pane.PID == one.Agent.PID { // the pane was made for that agent
 		end = i18n.WindowCloses
 	}
 	return strings.Join(append(text, w.words.Say(end)), "\n")

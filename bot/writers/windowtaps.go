@@ -16,8 +16,8 @@ import (
 	"ccbot/lifecycle"
 )
 
-// onWindow is a tap on a button about a window: the tap looks at the window again, and calls do only
-// if the window is as the person saw it. Else the window is drawn anew.
+// onWindow is a tap on a button about a window: the tap looks at the window again, and calls do
+// only if the window is as the person saw it. Else the window is drawn anew.
 func (w *Windows) onWindow(do func(ctx context.Context, t chat.Tap, one lifecycle.Window) error) chat.OnTap {
 	return func(_ context.Context, t chat.Tap) (chat.Answer, error) {
 		if len(t.Args) < 3 {
@@ -29,7 +29,9 @@ func (w *Windows) onWindow(do func(ctx context.Context, t chat.Tap, one lifecycl
 				w.chat.Log.Warn("windows_unknown", "error", err.Error())
 				return w.tell(ctx, t, i18n.WindowsUnknown)
 			}
-			i := slices.IndexFunc(all, func(one lifecycle.Window) bool { return one.Pane.Window.String() == t.Args[0] })
+			i := slices.IndexFunc(all, func(one lifecycle.Window) bool {
+				return one.Pane.Window.String() == t.Args[0]
+			})
 			if i < 0 || WindowMark(all[i]) != t.Args[1] {
 				return w.tellChanged(ctx, t)
 			}
@@ -45,10 +47,13 @@ func (w *Windows) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i1
 // tellChanged says that a window is not any more as the person saw it, and shows how the window is,
 // if the window still belongs to nobody.
 func (w *Windows) tellChanged(ctx context.Context, t chat.Tap) error {
-	if err := errors.Join(w.tell(ctx, t, i18n.WritersChanged), w.redraw(ctx, t)); err != nil || place(t.Args[2]) == inList {
+	err := errors.Join(w.tell(ctx, t, i18n.WritersChanged), w.redraw(ctx, t))
+	if err != nil || place(t.Args[2]) == inList {
 		return err
 	}
-	now := slices.DeleteFunc(w.All(ctx), func(one lifecycle.Window) bool { return one.Pane.Window.String() != t.Args[0] })
+	now := slices.DeleteFunc(w.All(ctx), func(one lifecycle.Window) bool {
+		return one.Pane.Window.String() != t.Args[0]
+	})
 	if len(now) == 0 {
 		return nil
 	}
@@ -56,8 +61,8 @@ func (w *Windows) tellChanged(ctx context.Context, t chat.Tap) error {
 	return w.chat.Post(ctx, t.To, text, buttons)
 }
 
-// redraw takes what is done out of the message: the list is drawn again, in another message only the
-// window's own buttons go.
+// redraw takes what is done out of the message: the list is drawn again, in another message only
+// the window's own buttons go.
 func (w *Windows) redraw(ctx context.Context, t chat.Tap) error {
 	switch place(t.Args[2]) {
 	case inList:
@@ -73,7 +78,8 @@ func (w *Windows) ignore(ctx context.Context, t chat.Tap, one lifecycle.Window) 
 	if err := w.orphans.Ignore(ctx, one); err != nil {
 		return fmt.Errorf("ignore window %s: %w", one.Pane.Window, err)
 	}
-	return errors.Join(w.tell(ctx, t, i18n.WindowIgnored, i18n.Args{"Window": nameOf(one)}), w.redraw(ctx, t))
+	name := i18n.Args{"Window": nameOf(one)}
+	return errors.Join(w.tell(ctx, t, i18n.WindowIgnored, name), w.redraw(ctx, t))
 }
 
 // adopt goes on from the chat in a window that a person opened.
@@ -102,8 +108,8 @@ func (w *Windows) adopt(ctx context.Context, t chat.Tap, one lifecycle.Window) e
 	return w.redraw(ctx, t)
 }
 
-// askArchive shows which process an archive ends and which processes stay; the person who tapped may
-// confirm.
+// askArchive shows which process an archive ends and which processes stay; the person who tapped
+// may confirm.
 func (w *Windows) askArchive(ctx context.Context, t chat.Tap, one lifecycle.Window) error {
 	if !canAdopt(one) {
 		return w.tellChanged(ctx, t)
@@ -124,10 +130,12 @@ func (w *Windows) archive(ctx context.Context, t chat.Tap, one lifecycle.Window)
 		return err
 	}
 	w.chat.Progress(ctx, t, w.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name}))
-	if err := w.book.MoveTo(ctx, t.To, r); err != nil { // the receipt comes as news, to where the session is shown
+	// the receipt comes as news, to where the session is shown
+	if err := w.book.MoveTo(ctx, t.To, r); err != nil {
 		return err
 	}
-	if err := w.adopter.Archive(ctx, r.ID, session.Archived, fmt.Sprintf("asked for by %d", t.From)); err != nil {
+	why := fmt.Sprintf("asked for by %d", t.From)
+	if err := w.adopter.Archive(ctx, r.ID, session.Archived, why); err != nil {
 		return w.chat.Explain(ctx, t.To, w.chat.AgentFailure(r, err))
 	}
 	return nil
@@ -140,9 +148,10 @@ const (
 )
 
 // makeSession makes a window's agent a session's: of the session which had the conversation before,
-// if there is one. An agent that is only to end takes nothing over: the prompts that wait there would
-// be typed to the agent. Where no session can be made, the person is told.
-func (w *Windows) makeSession(ctx context.Context, t chat.Tap, one lifecycle.Window, why string) (r session.Record, ok bool, err error) {
+// if there is one. An agent that is only to end takes nothing over: the prompts that wait there
+// would be typed to the agent. Where no session can be made, the person is told.
+func (w *Windows) makeSession(ctx context.Context, t chat.Tap, one lifecycle.Window,
+	why string) (r session.Record, ok bool, err error) {
 	from, known := w.ownerOf(one.Agent.ClaudeSessionID)
 	if known && !from.Resumable() {
 		return session.Record{}, false, w.chat.Tell(ctx, t, w.notResumableText(from))
@@ -150,8 +159,9 @@ func (w *Windows) makeSession(ctx context.Context, t chat.Tap, one lifecycle.Win
 	if why == toArchive {
 		from = session.Record{}
 	}
-	r, err = w.adopter.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Agent.Identity, Claude: one.Agent.ClaudeSessionID,
-		From: from.ID, Asked: true, Conversation: t.To, Owner: t.From, Rule: "chat.adopt", Why: fmt.Sprintf("%s by %d", why, t.From)})
+	r, err = w.adopter.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Agent.Identity,
+		Claude: one.Agent.ClaudeSessionID, From: from.ID, Asked: true, Conversation: t.To, Owner: t.From,
+		Rule: "chat.adopt", Why: fmt.Sprintf("%s by %d", why, t.From)})
 	if err != nil {
 		return session.Record{}, false, w.explain(ctx, t, one, err)
 	}

@@ -65,31 +65,39 @@ func New(d Deps) *Writers {
 
 // Feature is what the roof knows of Writers. In the lines about buttons RESUME is a session with
 // where and how to resume it, WRITERS a hash of the processes that the message shows, BY the person
-// who was asked. The verbs begin with the letter of their kind; behind WRITERS may stand that nobody
-// had asked.
+// who was asked. The verbs begin with the letter of their kind; behind WRITERS may stand that
+// nobody had asked.
 func (w *Writers) Feature() chat.Feature {
+	end := func(k kind) chat.OnTap { return w.chat.ByAsker(2, w.onWriters(k, w.endWriters)) }
 	return chat.Feature{
 		Taps: map[string]chat.OnTap{
-			"rsh": w.onWriters(resumeRefused, w.showDetails),                    // RESUME:WRITERS: show all that is known
-			"ras": w.onWriters(resumeRefused, w.askEnd),                         // RESUME:WRITERS: ask whether to end them and resume
-			"rdo": w.chat.ByAsker(2, w.onWriters(resumeRefused, w.endWriters)),  // RESUME:WRITERS:BY: end them and resume
-			"rfk": w.onWriters(resumeRefused, w.fork),                           // RESUME:WRITERS: go on with a copy
-			"ssh": w.onWriters(otherWriter, w.showDetails),                      // SESSION:WRITERS: show all that is known
-			"sas": w.onWriters(otherWriter, w.askEnd),                           // SESSION:WRITERS: ask whether to end them
-			"sdo": w.chat.ByAsker(2, w.onWriters(otherWriter, w.endWriters)),    // SESSION:WRITERS:BY: end them
-			"sfk": w.onWriters(otherWriter, w.fork),                             // SESSION:WRITERS: go on with a copy, archive the session
-			"sno": w.tapLeaveBoth,                                               // SESSION: leave both
-			"gsh": w.onWriters(writerAfterEnd, w.showDetails),                   // SESSION:WRITERS: show all that is known
-			"gas": w.onWriters(writerAfterEnd, w.askEnd),                        // SESSION:WRITERS: ask whether to end them
-			"gdo": w.chat.ByAsker(2, w.onWriters(writerAfterEnd, w.endWriters)), // SESSION:WRITERS:BY: end them
-			"gad": w.onWriters(writerAfterEnd, w.adopt),                         // SESSION:WRITERS: go on where it runs
+			"rsh": w.onWriters(resumeRefused, w.showDetails), // RESUME:WRITERS: show all that is known
+			"ras": w.onWriters(resumeRefused, w.askEnd),      // RESUME:WRITERS: ask whether to end them
+			"rdo": end(resumeRefused),                        // RESUME:WRITERS:BY: end them and resume
+			"rfk": w.onWriters(resumeRefused, w.fork),        // RESUME:WRITERS: go on with a copy
+
+			"ssh": w.onWriters(otherWriter, w.showDetails), // SESSION:WRITERS: show all that is known
+			"sas": w.onWriters(otherWriter, w.askEnd),      // SESSION:WRITERS: ask whether to end them
+			"sdo": end(otherWriter),                        // SESSION:WRITERS:BY: end them
+			"sfk": w.onWriters(otherWriter, w.fork),        // SESSION:WRITERS: archive it, go on with a copy
+			"sno": w.tapLeaveBoth,                          // SESSION: leave both
+
+			"gsh": w.onWriters(writerAfterEnd, w.showDetails), // SESSION:WRITERS: show all that is known
+			"gas": w.onWriters(writerAfterEnd, w.askEnd),      // SESSION:WRITERS: ask whether to end them
+			"gdo": end(writerAfterEnd),                        // SESSION:WRITERS:BY: end them
+			"gad": w.onWriters(writerAfterEnd, w.adopt),       // SESSION:WRITERS: go on where it runs
 		},
 		News: map[lifecycle.NoteKind]func(ctx context.Context, n lifecycle.Note) error{
-			lifecycle.NoteSecondWriter: func(ctx context.Context, n lifecycle.Note) error { return w.tellConflict(ctx, otherWriter, n) },
+			lifecycle.NoteSecondWriter: w.tellOtherWriter,
 			lifecycle.NoteGhost:        w.tellAfterEnd,
 			lifecycle.NoteTransferred:  w.tellTransferred,
 		},
 	}
+}
+
+// tellOtherWriter tells that somebody else writes a session that is open.
+func (w *Writers) tellOtherWriter(ctx context.Context, n lifecycle.Note) error {
+	return w.tellConflict(ctx, otherWriter, n)
 }
 
 // tellAfterEnd tells that the conversation of a session that is over goes on.
@@ -102,7 +110,8 @@ func (w *Writers) tellAfterEnd(ctx context.Context, n lifecycle.Note) error {
 }
 
 func (w *Writers) tellConflict(ctx context.Context, k kind, n lifecycle.Note) error {
-	text, buttons := w.message(conflict{kind: k, resume: chat.Resume{Session: n.Session}, writers: n.Writers}, 0)
+	c := conflict{kind: k, resume: chat.Resume{Session: n.Session}, writers: n.Writers}
+	text, buttons := w.message(c, 0)
 	return w.chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, buttons)
 }
 
@@ -123,5 +132,6 @@ func (w *Writers) tellTransferred(ctx context.Context, n lifecycle.Note) error {
 	if n.Session.Binding != nil {
 		window = n.Session.Binding.Window
 	}
-	return w.chat.For(n.Session.ID).Say(ctx, n.Session.Conversation, adoptedText(w.words, i18n.Moved, n.Session, window))
+	text := adoptedText(w.words, i18n.Moved, n.Session, window)
+	return w.chat.For(n.Session.ID).Say(ctx, n.Session.Conversation, text)
 }
