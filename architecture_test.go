@@ -41,6 +41,7 @@ var sideways = map[[2]string]string{
 	{"bot/card", "bot/outbox"}:                  "a card is sent as a named post, and edited",
 	{"bot/card", "bot/render"}:                  "a card's text is a rendered one",
 	{"bot/outbox", "bot/render"}:                "a message's text is a rendered one",
+	{"bot/chat", "bot/conversation"}:            "who may read a message, and whose session it is",
 	{"internal/transcript", "internal/glyph"}:   "a prompt is compared by what can be seen of it",
 	{"internal/control", "internal/hookwire"}:   "the socket speaks in its lines",
 	{"internal/control", "internal/process"}:    "a peer is known by the processes above it",

@@ -106,7 +106,7 @@ func (b *Bot) noteAged(key string) error {
 // askAged asks whether a prompt is still to be typed. Until a person has said so
 // it is in no queue. A crash between the question and its note asks once more.
 func (b *Bot) askAged(ctx context.Context, e inbox.Entry, r session.Record) error {
-	if now := b.Successor(r); resumable(now) {
+	if now := b.Successor(r); now.Resumable() {
 		return b.askResume(ctx, e, now)
 	}
 	head := b.words.Say(i18n.AgedAsk, i18n.Args{"Name": b.Successor(r).Name, "Time": b.Moment(sentOf(e))})

@@ -1,9 +1,18 @@
 package bot
 
 import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
+	"ccbot/bot/outbox"
 	"ccbot/bot/render"
+	"ccbot/bot/writers"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
 )
 
 // Names that tests use for what other packages have.
@@ -33,4 +42,45 @@ const (
 
 type output = conversation.Output
 
-func (w *world) setSender(s Sender) { w.Sender, w.Chat.Sender = s, s }
+func (w *world) setSender(s Sender) { w.Sender, w.Chat.Sender, w.Editor = s, s, s }
+
+var (
+	ref         = chat.Ref
+	parseRef    = chat.ParseRef
+	writersMark = writers.Mark
+	windowMark  = writers.WindowMark
+)
+
+func live(r session.Record) bool      { return r.State.Live() }
+func resumable(r session.Record) bool { return r.Resumable() }
+
+// identities are the processes of writers.
+func identities(all []lifecycle.Writer) (who []process.Identity) {
+	for _, one := range all {
+		who = append(who, one.Identity)
+	}
+	return who
+}
+
+// listText is the list that a person gets who asks for it in a conversation.
+func (w *world) listText(t *testing.T, to session.Conversation) (render.Text, [][]outbox.Button) {
+	t.Helper()
+	require.NoError(t, w.commands["list"].Run(t.Context(), chat.Incoming{Message: conversation.Message{To: to}}, ""))
+	m := w.sender.last(t)
+	return m.Text, m.Buttons
+}
+
+// conflict is what a message about writers is about.
+type conflict string
+
+const (
+	resumeRefused  conflict = "r" // a session that is over is not resumed: somebody else writes
+	otherWriter    conflict = "s" // somebody else writes a session that is open
+	writerAfterEnd conflict = "g" // somebody writes a session that is over
+)
+
+// resumeOnStart starts the program with another setting.
+func (w *world) resumeOnStart(what string) {
+	w.ResumeOnStart = what
+	w.again()
+}

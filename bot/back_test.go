@@ -385,7 +385,7 @@ func TestADirectoryOutsideTheRootsIsNeitherOfferedNorMade(t *testing.T) {
 		w.records.change(r.ID, func(r *session.Record) { r.Dir = dir })
 		require.NoError(t, w.tapShown(t, alice, old, i18n.ButtonMakeDir))
 		assert.NoDirExists(t, dir)
-		assert.Equal(t, w.outsideRoots(dir), w.sender.last(t).Text.Text)
+		assert.Equal(t, w.OutsideText(dir), w.sender.last(t).Text.Text)
 	}
 	assert.Empty(t, w.sessions.done())
 

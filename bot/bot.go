@@ -24,6 +24,7 @@ import (
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/render"
+	"ccbot/bot/report"
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/process"
@@ -131,9 +132,9 @@ type Config struct {
 
 // What Config.ResumeOnStart may be.
 const (
-	ResumeAsk   = "ask"
-	ResumeAll   = "all"
-	ResumeNever = "never"
+	ResumeAsk   = report.ResumeAsk
+	ResumeAll   = report.ResumeAll
+	ResumeNever = report.ResumeNever
 )
 
 // Deps are what a Bot works with.
@@ -175,6 +176,7 @@ type Bot struct {
 	Config
 	Deps
 	kernel
+	life
 	rooms    []chat.Feature
 	commands map[string]chat.Command
 	taps     taps
@@ -195,8 +197,10 @@ func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
 	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records,
 		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
-	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Words: b.words, Home: func() string { return b.Places.Bounds().Home },
-		Now: func() time.Time { return b.Now() }, Log: d.Log, Failpoint: func(point string) { b.pass(point) }}
+	b.Chat = &chat.Chat{Sender: d.Sender, Editor: d.Sender, Book: b.Book, Cards: d.Cards, Log: d.Log,
+		Failpoint: func(point string) { b.pass(point) },
+		Phrases: chat.Phrases{Words: b.words, Places: d.Places, Now: func() time.Time { return b.Now() },
+			Attach: func(r session.Record) string { return b.Sessions.Attach(r) }}}
 	b.asks, b.dialogs = newAsks(b), newDialogMessages(b)
 	b.albums, b.rehomes = newAlbums(b), newRehomes(b)
 	b.bangs, b.unqueued = newBangs(b), newUnqueued(b)
@@ -213,6 +217,7 @@ func New(c Config, d Deps) *Bot {
 		},
 		Shown: []func(session.Record){b.answers.Follow}, // it may have waited for a place where it may be shown
 	}
+	b.life = newLife(b)
 	b.install(b.features())
 	return b
 }
@@ -243,6 +248,8 @@ func (b *Bot) install(rooms []chat.Feature) {
 // its news, and the bot speaks to lifecycle.
 func (b *Bot) Connect(s Sessions, w Windows) {
 	b.Sessions, b.Windows, b.Mover, b.answers.Sessions = s, w, s, s
+	b.life = newLife(b)
+	b.install(b.features())
 }
 
 // Run shows what agents answer and ask until ctx ends.

@@ -99,7 +99,7 @@ func TestEveryStartFailureIsASentence(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			assert.Equal(t, tt.want(w), w.startFailure(deep(tt.err)).Text.Text)
+			assert.Equal(t, tt.want(w), w.StartFailure(deep(tt.err)).Text.Text)
 			w.sessions.start = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, deep(tt.err) }
 			w.mustHear(t, "/new x")
 			assert.Equal(t, []string{tt.want(w)}, w.sender.texts())
@@ -115,7 +115,7 @@ func TestMissingClaudeIsNamedAsConfigured(t *testing.T) {
 	_, err := exec.LookPath("/opt/none/claude-nightly")
 	require.Error(t, err)
 	err = fmt.Errorf("%w: %w", lifecycle.ErrNoClaude, err)
-	assert.Equal(t, w.word(i18n.ClaudeMissing, i18n.Args{"Command": "/opt/none/claude-nightly"}), w.startFailure(err).Text.Text)
+	assert.Equal(t, w.word(i18n.ClaudeMissing, i18n.Args{"Command": "/opt/none/claude-nightly"}), w.StartFailure(err).Text.Text)
 }
 
 // The roots may have been drawn tighter since the session was started.
@@ -246,7 +246,7 @@ func TestWhatIsNotThereIsTold(t *testing.T) {
 
 func TestListText(t *testing.T) {
 	w := newWorld(t)
-	text, buttons := w.listText(t.Context(), atAlice)
+	text, buttons := w.listText(t, atAlice)
 	assert.Equal(t, w.word(i18n.ListEmpty), text.Text)
 	assert.Empty(t, buttons)
 
@@ -260,7 +260,7 @@ func TestListText(t *testing.T) {
 	require.NoError(t, w.Chats.SetCurrent(inGroup, web.ID))
 	var shown []spot
 	list := func(to session.Conversation, marks ...string) {
-		text, buttons := w.listText(t.Context(), to)
+		text, buttons := w.listText(t, to)
 		assert.Equal(t, lines(w.word(i18n.ListTitle, i18n.Args{"Count": 3}),
 			marks[0]+" api: working, ~/api", marks[1]+" web: starting, ~/web", marks[2]+" stuck: not cleaned up, ~/stuck",
 			"", w.word(i18n.ListArchived, i18n.Args{"Count": 5})), text.Text)
@@ -281,7 +281,7 @@ func TestListText(t *testing.T) {
 	}
 	list(atAlice, "✓", "•", "•")
 	list(inGroup, "•", "✓", "•")
-	list(session.Conversation{ChatID: 99}, "•", "•", "•")
+	list(session.Conversation{ChatID: bob}, "•", "•", "•")
 	for i, r := range []session.Record{api, web, api} {
 		require.NoError(t, w.tapSpot(t, alice, shown[i%2]))
 		w.currentIs(t, r.ID)
@@ -393,5 +393,5 @@ func TestAPathBelowAFileIsExplained(t *testing.T) {
 	err := lifecycle.CheckDir(filepath.Join(file, "below"))
 	require.Error(t, err)
 	w := newWorld(t)
-	assert.NotEqual(t, w.word(i18n.InternalError), w.startFailure(err).Text.Text)
+	assert.NotEqual(t, w.word(i18n.InternalError), w.StartFailure(err).Text.Text)
 }

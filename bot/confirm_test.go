@@ -45,15 +45,15 @@ func (w *world) looks(m, asked outbox.Message) []spot {
 	return slices.DeleteFunc(spots(m, asked), func(s spot) bool { return s.button.Text == cancel })
 }
 
-func takeWord(k scene) i18n.Key {
-	if k == ghost {
+func takeWord(k conflict) i18n.Key {
+	if k == writerAfterEnd {
 		return i18n.ButtonStopIt
 	}
 	return i18n.ButtonTakeOver
 }
 
 func TestP2_TakeOverEndsNothingBeforeTheAnswer(t *testing.T) {
-	for k, question := range map[scene]i18n.Key{refused: i18n.TakeBackConfirm, second: i18n.TakeOnlyConfirm, ghost: i18n.StopConfirm} {
+	for k, question := range map[conflict]i18n.Key{resumeRefused: i18n.TakeBackConfirm, otherWriter: i18n.TakeOnlyConfirm, writerAfterEnd: i18n.StopConfirm} {
 		t.Run(string(k), func(t *testing.T) {
 			w := newWorld(t)
 			r, m := w.told(t, k, desk(4123))
@@ -73,7 +73,7 @@ func TestP2_TakeOverEndsNothingBeforeTheAnswer(t *testing.T) {
 }
 
 func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
-	for _, k := range []scene{refused, second, ghost} {
+	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
 		t.Run(string(k), func(t *testing.T) {
 			w := newWorld(t)
 			r, m := w.told(t, k, desk(4123), desk(4124))
@@ -90,13 +90,13 @@ func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
 			assert.Empty(t, w.sender.lastEdit(t).Buttons)
 			want, after := []string{ending(r, desk(4123), desk(4124))}, []string(nil)
 			switch k {
-			case refused:
+			case resumeRefused:
 				said = lines(said, w.restoring(r))
 				w.currentIs(t, r.ID)
 				assert.Contains(t, w.sessions.done()[1:], "restore "+r.ID.String())
-			case second:
+			case otherWriter:
 				said = lines(said, w.named(i18n.WritersNone, "api"))
-			case ghost:
+			case writerAfterEnd:
 				said, after = lines(said, w.named(i18n.WritersNone, "api")), w.wordsOf(i18n.ButtonResume)
 			}
 			assert.Equal(t, want, w.doing(r), "nothing else is ended")
@@ -112,7 +112,7 @@ func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
 }
 
 func TestP2_WhoDidNotEndIsTold(t *testing.T) {
-	for _, k := range []scene{refused, second, ghost} {
+	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
 		t.Run(string(k), func(t *testing.T) {
 			w := newWorld(t)
 			r, m := w.told(t, k, desk(1), desk(2))
@@ -129,7 +129,7 @@ func TestP2_WhoDidNotEndIsTold(t *testing.T) {
 				w.sender.lastEdit(t).Text.Text, "it does not stay at the beginning")
 			assert.Contains(t, last.Text.Text, "• claude, pid 2, 2 h")
 			assert.Equal(t, words(m), words(last), "it can be tried again")
-			assert.Len(t, w.sessions.done(), map[scene]int{refused: 2, second: 1, ghost: 1}[k], "it does not come back beside the other one")
+			assert.Len(t, w.sessions.done(), map[conflict]int{resumeRefused: 2, otherWriter: 1, writerAfterEnd: 1}[k], "it does not come back beside the other one")
 			assert.Equal(t, ending(r, desk(1), desk(2)), w.doing(r)[0])
 		})
 	}
@@ -152,7 +152,7 @@ func TestAnEndThatBreaksIsTold(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			_, m := w.told(t, second, desk(1))
+			_, m := w.told(t, otherWriter, desk(1))
 			asked := w.takeOver(t, m, i18n.ButtonTakeOver)
 			w.sessions.ends = func([]process.Identity) ([]lifecycle.Ending, error) {
 				w.sessions.writers = func(uuid.UUID) ([]lifecycle.Writer, error) { return nil, errTable }
@@ -166,7 +166,7 @@ func TestAnEndThatBreaksIsTold(t *testing.T) {
 }
 
 func TestP2_AnEndThatWasNotTriedIsTold(t *testing.T) {
-	for _, k := range []scene{refused, second, ghost} {
+	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
 		w := newWorld(t)
 		_, m := w.told(t, k, desk(1))
 		asked := w.takeOver(t, m, takeWord(k))
@@ -184,7 +184,7 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 	reborn.Start++
 	protected := desk(4123)
 	protected.Spared = process.GuardAncestor
-	for _, k := range []scene{refused, second, ghost} {
+	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
 		for _, tt := range []struct {
 			name    string
 			writers []lifecycle.Writer
@@ -199,7 +199,7 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 			{"it ended meanwhile", []lifecycle.Writer{desk(4123)}, session.Archived, i18n.WritersOver},
 			{"it came back, nobody else writes", nil, session.Running, i18n.WritersNone},
 		} {
-			if tt.state == session.Archived && k != second || tt.state == session.Running && k == second {
+			if tt.state == session.Archived && k != otherWriter || tt.state == session.Running && k == otherWriter {
 				continue // that is no change
 			}
 			t.Run(string(k)+": "+tt.name, func(t *testing.T) {
@@ -254,7 +254,7 @@ func TestASecondWriterOfWhatHasEndedIsToldWithoutARefusal(t *testing.T) {
 		want   string
 	}{{desk(4123), "api is archived here and open elsewhere:"}, {unsure(4123), "api is archived here and may be open elsewhere:"}} {
 		w := newWorld(t)
-		r, m := w.told(t, second, tt.writer)
+		r, m := w.told(t, otherWriter, tt.writer)
 		w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
 		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonShow))
 		for range 2 { // the head stays, whatever is tapped
@@ -273,7 +273,7 @@ func TestASecondWriterOfWhatHasEndedIsToldWithoutARefusal(t *testing.T) {
 }
 
 func TestP6_WhereNobodyCanTellNothingIsDone(t *testing.T) {
-	for _, k := range []scene{refused, second, ghost} {
+	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
 		for _, why := range []error{errTable, session.ErrNotFound} {
 			w := newWorld(t)
 			r, m := w.told(t, k, inWindow(t, 4123))
@@ -293,11 +293,11 @@ func TestP6_WhereNobodyCanTellNothingIsDone(t *testing.T) {
 }
 
 func TestWritersOfASessionThatWasPurged(t *testing.T) {
-	for _, k := range []scene{refused, second, ghost} {
+	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
 		w := newWorld(t)
 		r, m := w.told(t, k, inWindow(t, 4123))
 		taps := w.looks(m, w.takeOver(t, m, takeWord(k)))
-		if k == second { // there [Cancel] leaves the session to both
+		if k == otherWriter { // there [Cancel] leaves the session to both
 			taps = append(taps, w.spot(t, m, i18n.ButtonCancel))
 		}
 		delete(w.records.all, r.ID)
@@ -311,7 +311,7 @@ func TestWritersOfASessionThatWasPurged(t *testing.T) {
 }
 
 func TestP1_ForkLeavesTheOriginalToTheOther(t *testing.T) {
-	for _, k := range []scene{refused, second} {
+	for _, k := range []conflict{resumeRefused, otherWriter} {
 		t.Run(string(k), func(t *testing.T) {
 			w := newWorld(t)
 			r, m := w.told(t, k, unsure(4123)) // nothing has to be proven: nothing is ended
@@ -319,7 +319,7 @@ func TestP1_ForkLeavesTheOriginalToTheOther(t *testing.T) {
 			w.again()
 			require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonForkInstead))
 			want := []string{`start "api-fork" in ` + r.Dir, "fork of " + r.ClaudeSessionID.String()}
-			if k == second { // a crash in between leaves the other one alone with it
+			if k == otherWriter { // a crash in between leaves the other one alone with it
 				want = append([]string{"archive " + r.ID.String() + " as archived"}, want...)
 			}
 			assert.Equal(t, want, w.doing(r))
@@ -338,7 +338,7 @@ func TestP1_ForkLeavesTheOriginalToTheOther(t *testing.T) {
 }
 
 func TestAForkThatFailsSaysWhatWasDone(t *testing.T) {
-	for _, k := range []scene{refused, second} {
+	for _, k := range []conflict{resumeRefused, otherWriter} {
 		w := newWorld(t)
 		r, m := w.told(t, k, desk(4123))
 		w.sessions.start = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
@@ -349,12 +349,12 @@ func TestAForkThatFailsSaysWhatWasDone(t *testing.T) {
 		why, after := w.word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}), []string(nil)
 		w.Roots = []string{"/srv"}
 		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonForkInstead))
-		assert.Equal(t, w.outsideRoots(r.Dir), w.sender.last(t).Text.Text)
+		assert.Equal(t, w.OutsideText(r.Dir), w.sender.last(t).Text.Text)
 		assert.Empty(t, w.doing(r), "what cannot be started archives nothing")
 
 		w.Roots = nil
 		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonForkInstead))
-		if k == second {
+		if k == otherWriter {
 			why, after = lines(w.named(i18n.ForkFailed, "api"), why), w.wordsOf(i18n.ButtonResume)
 		}
 		assert.Equal(t, why, w.sender.last(t).Text.Text)
@@ -362,7 +362,7 @@ func TestAForkThatFailsSaysWhatWasDone(t *testing.T) {
 		assert.Zero(t, w.sender.spent, "it can be tapped again")
 		w.sessions.start = nil
 		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonForkInstead))
-		if k == second { // it is over by now, so the message is drawn anew
+		if k == otherWriter { // it is over by now, so the message is drawn anew
 			require.NoError(t, w.tapShown(t, alice, w.sender.lastEdit(t), i18n.ButtonForkInstead))
 		}
 		assert.Equal(t, w.word(i18n.ForkStarted, i18n.Args{"Name": "api-fork", "From": "api", "Dir": "~/api"}), w.sender.last(t).Text.Text)
@@ -371,7 +371,7 @@ func TestAForkThatFailsSaysWhatWasDone(t *testing.T) {
 
 func TestP1_WhatIsNotArchivedIsNotForked(t *testing.T) {
 	w := newWorld(t)
-	r, m := w.told(t, second, desk(4123))
+	r, m := w.told(t, otherWriter, desk(4123))
 	w.sessions.archive = func(uuid.UUID) error { return deep(errDisk) }
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonForkInstead))
 	assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.sessions.done())
@@ -397,7 +397,7 @@ func TestTheWishSurvivesATakeOver(t *testing.T) {
 
 func TestASecondWriterIsLeft(t *testing.T) {
 	w := newWorld(t)
-	_, m := w.told(t, second, desk(1))
+	_, m := w.told(t, otherWriter, desk(1))
 	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonCancel))
 	assert.Equal(t, w.named(i18n.SecondLeft, "api"), w.sender.lastEdit(t).Text.Text)
 	assert.Empty(t, w.sender.lastEdit(t).Buttons)
@@ -407,7 +407,7 @@ func TestASecondWriterIsLeft(t *testing.T) {
 func TestAdopt(t *testing.T) {
 	w := newWorld(t)
 	one := inWindow(t, 4123)
-	r, m := w.told(t, ghost, one)
+	r, m := w.told(t, writerAfterEnd, one)
 	w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
 	w.again()
 	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonAdopt))
@@ -426,7 +426,7 @@ func TestAdopt(t *testing.T) {
 func TestP10_AnAdoptionSaysWhetherTheWindowStays(t *testing.T) {
 	for shell, closes := range map[int]bool{0: true, 99: false} {
 		w := newWorld(t)
-		_, m := w.told(t, ghost, inWindow(t, 4123))
+		_, m := w.told(t, writerAfterEnd, inWindow(t, 4123))
 		w.sessions.shell = shell
 		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))
 		assert.Equal(t, closes, strings.Contains(w.sender.last(t).Text.Text, w.named(i18n.AdoptedBare, "api")))
@@ -450,7 +450,7 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			_, m := w.told(t, ghost, inWindow(t, 4123))
+			_, m := w.told(t, writerAfterEnd, inWindow(t, 4123))
 			w.sessions.adopt = func(lifecycle.AdoptRequest) error { return deep(tt.err) }
 			err := w.tapShown(t, alice, m, i18n.ButtonAdopt)
 			if tt.want == "" {
@@ -463,13 +463,13 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 		})
 	}
 	w := newWorld(t)
-	_, m := w.told(t, ghost, inWindow(t, 4123))
+	_, m := w.told(t, writerAfterEnd, inWindow(t, 4123))
 	w.write(desk(4123)) // the same process, not in the foreground any more
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))
 	assert.Contains(t, w.sender.done(), "post "+w.word(i18n.WritersChanged))
 	w.write(inWindow(t, 4123))
 	w.Roots = []string{filepath.Join(w.home, "api")}
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))
-	assert.Equal(t, w.outsideRoots("/home/alice/proj"), w.sender.last(t).Text.Text)
+	assert.Equal(t, w.OutsideText("/home/alice/proj"), w.sender.last(t).Text.Text)
 	assert.Empty(t, w.sessions.done())
 }

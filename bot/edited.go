@@ -188,7 +188,7 @@ func (b *Bot) editedLate(ctx context.Context, in incoming) error {
 // tellEdit says once what an edit of a message in the inbox does not change. Telegram
 // reports the same edit again where only the looks of the message change later.
 func (b *Bot) tellEdit(ctx context.Context, in incoming, e inbox.Entry, m *models.Message, why i18n.Key) error {
-	mark := digest(fmt.Sprint(m.EditDate, "\n", m.Text, m.Caption), 22)
+	mark := chat.Digest(fmt.Sprint(m.EditDate, "\n", m.Text, m.Caption), 22)
 	if e.ToldEdit == mark {
 		return nil
 	}

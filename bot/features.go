@@ -4,16 +4,12 @@ import (
 	"context"
 
 	"ccbot/bot/chat"
-	"ccbot/internal/session"
 	"ccbot/lifecycle"
 
 	"github.com/google/uuid"
 )
 
-// In the lines about buttons SESSION is a session's id, WISH one with where and how to resume it,
-// WRITERS a hash of the processes that the message shows, MARK one of what the terminal or the window
-// shows, PLACE the message that the button is under, BY the person who was asked. The verbs about
-// writers begin with the letter of their scene; behind WRITERS may stand that nobody had asked.
+// In the lines about buttons SESSION is a session's id, MARK a hash of what the terminal shows.
 
 type (
 	taps = map[string]tap
@@ -22,34 +18,11 @@ type (
 
 // features are all that the bot can do, in the order in which a text is offered to them.
 func (b *Bot) features() []chat.Feature {
-	return []chat.Feature{b.asksFeature(), b.answersFeature(), b.shellFeature(), b.dialogFeature(), b.sessionsFeature(),
-		b.writersFeature(), b.reportFeature(), b.promptFeature()}
-}
-
-// sessionsFeature starts, shows, ends and resumes sessions.
-func (b *Bot) sessionsFeature() chat.Feature {
-	return chat.Feature{Name: "sessions",
-		Commands: []chat.Command{{Name: "new", Run: b.newSession}, {Name: "list", Run: b.list}, {Name: "stop", Run: b.stop, Now: true},
-			{Name: "kill", Run: b.kill}, {Name: "done", Run: b.done}, {Name: "resume", Run: b.resume}, {Name: "why", Run: b.why},
-			{Name: "help", Run: b.help}, {Name: "start", Run: b.help, Hidden: true}}, // which Telegram sends when a person opens the bot
-		Taps: taps{
-			"cur":  b.tapCurrent,                // SESSION: make it the current one
-			"kill": b.tapEnd(session.Archived),  // SESSION:BY: end it, as archived
-			"done": b.tapEnd(session.Completed), // SESSION:BY: end it, as completed
-			"no":   b.byAsker(0, b.tapCancel),   // BY: take the question back
-			"undo": b.tapUndo,                   // SESSION:TIME: take the end back that was then, seconds since 1970
-			"res":  b.tapResume,                 // WISH: bring it back
-			"mkd":  b.tapMakeDir,                // WISH: make its directory again, then bring it back
-			"try":  b.tapRetry,                  // SESSION: try again to end what is left of it
-		},
-		News: news{
-			lifecycle.NoteReady:   func(ctx context.Context, n lifecycle.Note) error { return b.tellReady(ctx, n.Session) },
-			lifecycle.NoteFailed:  b.tellFailed,
-			lifecycle.NoteLost:    b.tellLost,
-			lifecycle.NoteStopped: b.tellStopped,
-			lifecycle.NoteEnded:   b.tellEnded,
-		},
-	}
+	return append(b.life.features(), b.asksFeature(), b.answersFeature(), b.shellFeature(), b.dialogFeature(), b.promptFeature(),
+		chat.Feature{Name: "help", Commands: []chat.Command{
+			{Name: "help", Run: b.help},
+			{Name: "start", Run: b.help, Hidden: true}, // which Telegram sends when a person opens the bot
+		}})
 }
 
 // promptFeature brings what people write to the agent, and asks them about what cannot be brought.
@@ -127,42 +100,4 @@ func (b *Bot) dialogFeature() chat.Feature {
 		Unparked: b.dialogs.unparked,
 		Forget:   func(_ context.Context, id uuid.UUID) error { return b.Dialogs.Forget(id) },
 	}
-}
-
-// writersFeature shows who else writes a conversation, and which windows belong to no session.
-func (b *Bot) writersFeature() chat.Feature {
-	return chat.Feature{Name: "writers",
-		Taps: taps{
-			"rsh":  b.onWriters(refused, b.showWriters),              // WISH:WRITERS: show all that is known
-			"ras":  b.onWriters(refused, b.askEndWriters),            // WISH:WRITERS: ask whether to end them and resume
-			"rdo":  b.byAsker(2, b.onWriters(refused, b.endWriters)), // WISH:WRITERS:BY: end them and resume
-			"rfk":  b.onWriters(refused, b.fork),                     // WISH:WRITERS: go on with a copy
-			"ssh":  b.onWriters(second, b.showWriters),               // SESSION:WRITERS: show all that is known
-			"sas":  b.onWriters(second, b.askEndWriters),             // SESSION:WRITERS: ask whether to end them
-			"sdo":  b.byAsker(2, b.onWriters(second, b.endWriters)),  // SESSION:WRITERS:BY: end them
-			"sfk":  b.onWriters(second, b.fork),                      // SESSION:WRITERS: go on with a copy, archive the session
-			"sno":  b.tapLeaveSecond,                                 // SESSION: leave both
-			"gsh":  b.onWriters(ghost, b.showWriters),                // SESSION:WRITERS: show all that is known
-			"gas":  b.onWriters(ghost, b.askEndWriters),              // SESSION:WRITERS: ask whether to end them
-			"gdo":  b.byAsker(2, b.onWriters(ghost, b.endWriters)),   // SESSION:WRITERS:BY: end them
-			"gad":  b.onWriters(ghost, b.adopt),                      // SESSION:WRITERS: go on where it runs
-			"wad":  b.onWindow(b.adoptWindow),                        // WINDOW:MARK:PLACE: make it a session's
-			"war":  b.onWindow(b.askArchiveWindow),                   // WINDOW:MARK:PLACE: ask whether to archive what runs in it
-			"wyes": b.byAsker(3, b.onWindow(b.archiveWindow)),        // WINDOW:MARK:PLACE:BY: archive what runs in it
-			"wig":  b.onWindow(b.ignoreWindow),                       // WINDOW:MARK:PLACE: mention it no more
-		},
-		News: news{
-			lifecycle.NoteSecondWriter: b.tellSecond,
-			lifecycle.NoteGhost:        b.tellGhost,
-			lifecycle.NoteTransferred:  b.tellMoved,
-		},
-	}
-}
-
-// reportFeature tells what a start found and did.
-func (b *Bot) reportFeature() chat.Feature {
-	return chat.Feature{Name: "report", Taps: taps{
-		"rall":  b.whileLost(b.tapResumeAll), // FROM:UNTIL: bring back what was lost here then, milliseconds since 1970
-		"rpick": b.whileLost(b.tapPick),      // FROM:UNTIL: show what was lost here then
-	}}
 }

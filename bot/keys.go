@@ -87,12 +87,12 @@ func dialogButtons(id uuid.UUID, d lifecycle.Dialog, whole bool) [][]outbox.Butt
 		if text == "" {
 			text = strconv.Itoa(i + 1)
 		}
-		all = append(all, []outbox.Button{{Text: text, Data: fmt.Sprintf("opt:%s:%s:%d", ref(id), d.Mark, i)}})
+		all = append(all, []outbox.Button{{Text: text, Data: fmt.Sprintf("opt:%s:%s:%d", chat.Ref(id), d.Mark, i)}})
 	}
 	for _, keys := range table {
 		var row []outbox.Button
 		for _, key := range keys {
-			row = append(row, outbox.Button{Text: key[0], Data: fmt.Sprintf("key:%s:%s:%s", ref(id), d.Mark, key[1])})
+			row = append(row, outbox.Button{Text: key[0], Data: fmt.Sprintf("key:%s:%s:%s", chat.Ref(id), d.Mark, key[1])})
 		}
 		all = append(all, row)
 	}

@@ -199,7 +199,7 @@ func TestP9_StrangersResumeNothing(t *testing.T) {
 
 func TestNeverAsksNothing(t *testing.T) {
 	w := newWorld(t)
-	w.ResumeOnStart = ResumeNever
+	w.resumeOnStart(ResumeNever)
 	w.lost(t, "api", session.ClosedReboot)
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 	assert.Empty(t, w.sender.last(t).Buttons)
@@ -211,7 +211,7 @@ func TestNeverAsksNothing(t *testing.T) {
 func TestAllComesBackByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.ResumeOnStart = ResumeAll
+		w.resumeOnStart(ResumeAll)
 		var all []session.Record
 		for n := range 9 {
 			all = append(all, w.lost(t, fmt.Sprint("api-", n), session.ClosedReboot))
@@ -228,7 +228,7 @@ func TestAllComesBackByItself(t *testing.T) {
 		}
 		require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 		assert.Equal(t, restores(all...), w.restored())
-		assert.EqualValues(t, sideBySide, most.Load())
+		assert.EqualValues(t, 4, most.Load())
 		said := w.sender.texts()
 		assert.Len(t, said, 1, "each speaks when it is ready")
 		assert.Contains(t, said[0], w.word(i18n.RecoveredComing, i18n.Args{"Count": 9}), "the message comes first, and says so")
@@ -241,7 +241,7 @@ func TestAllComesBackByItself(t *testing.T) {
 // What belongs to no conversation is told in every home, and comes back in one.
 func TestWhatComesBackByItselfIsOfferedNowhere(t *testing.T) {
 	w := newWorld(t)
-	w.ResumeOnStart = ResumeAll
+	w.resumeOnStart(ResumeAll)
 	for _, home := range []int64{alice, bob} {
 		require.NoError(t, w.Chats.SetCurrent(session.Conversation{ChatID: home}, uuid.New()))
 	}
@@ -259,20 +259,20 @@ func TestWhatComesBackByItselfIsOfferedNowhere(t *testing.T) {
 
 func TestPickSaysWhatItDoesNotShow(t *testing.T) {
 	w := newWorld(t)
-	for n := range shownToResume + 2 {
+	for n := range 12 {
 		w.lost(t, fmt.Sprint("api-", n), session.ClosedReboot)
 	}
 	m := w.recoveredMessage(t)
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonPick))
 	pick := w.sender.last(t)
-	assert.Len(t, pick.Buttons, shownToResume)
+	assert.Len(t, pick.Buttons, 10)
 	assert.Equal(t, "Which session shall I bring back?\n2 more are not shown; /resume NAME brings them back.", pick.Text.Text)
 }
 
 // A crash in the middle: what did not come back is tried by the next start.
 func TestP8_WhatDidNotComeBackIsTriedAgain(t *testing.T) {
 	w := newWorld(t)
-	w.ResumeOnStart = ResumeAll
+	w.resumeOnStart(ResumeAll)
 	api := w.lost(t, "api", session.ClosedReboot)
 	w.sessions.reported = func(uuid.UUID) error { return errDisk }
 	require.ErrorIs(t, w.Recovered(t.Context(), recovery.Report{}), errDisk)

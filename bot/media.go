@@ -142,7 +142,7 @@ func (b *Bot) addressee(ctx context.Context, in incoming) (r session.Record, ok 
 	return r, true, nil
 }
 
-func takesFiles(r session.Record) bool { return r.State.Live() || resumable(r) }
+func takesFiles(r session.Record) bool { return r.State.Live() || r.Resumable() }
 
 // addressed is the session that a message goes to: the one that its files lie with,
 // or that goes on with that one's conversation.

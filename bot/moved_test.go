@@ -229,14 +229,14 @@ func TestSuccessorsAreFollowedToTheEnd(t *testing.T) {
 	assert.Equal(t, third.ID, w.Successor(first).ID, "whoever went on is not known any more")
 	w.records.change(first.ID, func(r *session.Record) { r.TookOver = third.ID })
 	w.Successor(first) // a ring ends somewhere
-	assert.Nil(t, w.resumeButton(w.record(t, third.ID)))
+	assert.Nil(t, w.ResumeButton(w.record(t, third.ID)))
 }
 
 // The agent of a ghost's message is another session's by now: nothing is done.
 func TestP2_AnOldGhostButtonEndsNoSuccessor(t *testing.T) {
 	w := newWorld(t)
 	one := inWindow(t, 4123)
-	r, m := w.told(t, ghost, one)
+	r, m := w.told(t, writerAfterEnd, one)
 	target := w.session(t, "api", session.Running)
 	w.records.change(r.ID, func(r *session.Record) { r.Closed = session.ClosedTransferred })
 	w.records.change(target.ID, func(next *session.Record) { next.TookOver = r.ID })
@@ -343,7 +343,7 @@ func TestP5_ATransferSaysNoPartTwice(t *testing.T) {
 func TestAdoptAsksForTheTransfer(t *testing.T) {
 	w := newWorld(t)
 	one := inWindow(t, 4123)
-	r, m := w.told(t, ghost, one)
+	r, m := w.told(t, writerAfterEnd, one)
 	var asked lifecycle.AdoptRequest
 	w.sessions.adopt = func(q lifecycle.AdoptRequest) error { asked = q; return nil }
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))

@@ -3,14 +3,11 @@ package bot
 import (
 	"context"
 	"fmt"
-	"strings"
 
-	"ccbot/bot/ask"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
 
@@ -106,72 +103,13 @@ func (b *Bot) replyNamed(ctx context.Context, n lifecycle.Note, word i18n.Key, b
 	return b.reply(ctx, n, b.words.Say(word, i18n.Args{"Name": n.Session.Name}), buttons...)
 }
 
-func (b *Bot) tellFailed(ctx context.Context, n lifecycle.Note) error {
-	return b.postScreen(ctx, n, b.words.Say(i18n.FailedScreen, i18n.Args{"Name": n.Session.Name}), b.waiting(n))
-}
-
-func (b *Bot) tellLost(ctx context.Context, n lifecycle.Note) error {
-	text := b.words.Say(i18n.Lost, i18n.Args{"Name": n.Session.Name}) + b.waiting(n)
-	return b.For(n.Session.ID).Post(ctx, n.Session.Conversation, render.Plain(text), b.comeBack(n))
-}
-
-// tellReady says that a session takes prompts, and what in its project may keep permission requests from the chat.
-func (b *Bot) tellReady(ctx context.Context, r session.Record) error {
-	text := b.words.Say(i18n.Ready, i18n.Args{"Name": r.Name})
-	if all := b.Sessions.Answerers(r); len(all) > 0 {
-		text += "\n" + ask.ProjectAnswers(b.words, all)
-	}
-	return b.For(r.ID).Say(ctx, r.Conversation, text)
-}
-
 func (b *Bot) attachHint(n lifecycle.Note) string {
 	return b.words.Say(i18n.AttachHint, i18n.Args{"Command": n.Attach})
 }
 
 // postScreen tells something with the terminal's screen below it.
 func (b *Bot) postScreen(ctx context.Context, n lifecycle.Note, head, foot string) error {
-	text := render.Plain(head)
-	if screen := chat.Screen(n.Screen); !screen.Blank() {
-		if over := n.Session.Exit != nil; over {
-			text = render.Plain(head + " " + b.words.Say(i18n.LastScreen))
-		}
-		text = render.Join(text, render.Plain("\n"), screen)
-	}
-	if foot != "" {
-		text = render.Join(text, chat.Marked("\n"+strings.TrimPrefix(foot, "\n"), n.Attach))
-	}
-	var buttons [][]outbox.Button
-	if n.Kind == lifecycle.NoteFailed || n.Kind == lifecycle.NoteEnded {
-		buttons = b.comeBack(n)
-	}
-	return b.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, buttons)
-}
-
-// comeBack is the [Resume] under the news of an end.
-func (b *Bot) comeBack(n lifecycle.Note) [][]outbox.Button {
-	return chat.Rows(1, b.Button(i18n.ButtonResume, "res:"+ref(n.Session.ID), outbox.Primary))
-}
-
-func (b *Bot) tellEnded(ctx context.Context, n lifecycle.Note) error {
-	e := n.Session.Exit
-	args := i18n.Args{"Name": n.Session.Name}
-	if e == nil || !e.Crashed() {
-		return b.For(n.Session.ID).Post(ctx, n.Session.Conversation, render.Plain(b.words.Say(i18n.Ended, args)+b.waiting(n)), b.comeBack(n))
-	}
-	args["Status"], args["Signal"] = e.Status, e.Signal
-	key := i18n.CrashedStatus
-	if e.Signal != 0 {
-		key = i18n.CrashedSignal
-	}
-	return b.postScreen(ctx, n, b.words.Say(key, args), b.waiting(n))
-}
-
-// waiting says how many prompts wait for the session to come back.
-func (b *Bot) waiting(n lifecycle.Note) string {
-	if len(n.Session.Prompts) == 0 {
-		return ""
-	}
-	return "\n" + b.words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": len(n.Session.Prompts)})
+	return b.PostScreen(ctx, n, head, foot, nil)
 }
 
 // tellDraft shows what a person had typed into the box, in full: it is about to

@@ -41,45 +41,6 @@ func TestSplitCommand(t *testing.T) {
 	}
 }
 
-func TestSplitNew(t *testing.T) {
-	for _, tt := range []struct{ label, args, name, path string }{
-		{"nothing", "", "", ""},
-		{"a name", "api", "api", ""},
-		{"several words make one name", "the new api", "the-new-api", ""},
-		{"a path", "/srv/api", "", "/srv/api"},
-		{"a path with blanks", "/srv/my api/v 2", "", "/srv/my api/v 2"},
-		{"name and path", "api /srv/my api", "api", "/srv/my api"},
-		{"words and path", "the api ~/my api", "the-api", "~/my api"},
-		{"home", "~", "", "~"},
-		{"here", ".", "", "."},
-		{"name and here", "api .", "api", "."},
-		{"above", "api ..", "api", ".."},
-		{"relative", "api ./sub", "api", "./sub"},
-		{"a hidden folder", ".config", "", ".config"},
-		{"a dot in a name is no path", "v1.2", "v1.2", ""},
-		{"a slash in a name is no path", "feature/x", "feature/x", ""},
-		{"a tilde in a name is no path", "a~b", "a~b", ""},
-		{"the first of two paths begins it", "api /srv /etc", "api", "/srv /etc"},
-		{"quotes around the name go, inside a path they are letters", `"my api" /srv/"my api"`, "my-api", `/srv/"my api"`},
-		{"quotes around the path", `api "~/my proj"`, "api", "~/my proj"},
-		{"curved quotes around both", `“my api” “/srv/my proj”`, "my-api", "/srv/my proj"},
-		{"blanks around", "  api   /srv  ", "api", "/srv"},
-		{"letters of two bytes", "über /srv/ü", "über", "/srv/ü"},
-	} {
-		t.Run(tt.label, func(t *testing.T) {
-			name, path := splitNew(tt.args)
-			assert.Equal(t, []string{tt.name, tt.path}, []string{name, path})
-		})
-	}
-}
-
-func TestSplitNewAtAnyBlank(t *testing.T) {
-	for _, blank := range []string{"\n", "\t", "\u00a0"} {
-		name, path := splitNew("api" + blank + "/srv")
-		assert.Equal(t, []string{"api", "/srv"}, []string{name, path}, "%q", blank)
-	}
-}
-
 func TestResolveDir(t *testing.T) {
 	for _, tt := range []struct{ name, path, alone, beside string }{
 		{"none", "", "/home/alice", "/home/alice/api"},
@@ -96,16 +57,17 @@ func TestResolveDir(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			dir, err := w.resolveDir(atAlice, tt.path)
-			require.NoError(t, err)
-			assert.Equal(t, tt.alone, dir, "without a session")
+			w.mustHear(t, "/new "+tt.path)
+			assert.Equal(t, []string{`start "" in ` + tt.alone}, w.sessions.done(), "without a session")
+			w = newWorld(t)
 			w.currentSession(t, "api", session.Archived)
-			dir, err = w.resolveDir(atAlice, tt.path)
-			require.NoError(t, err)
-			assert.Equal(t, tt.beside, dir, "from the current session")
-			dir, err = w.resolveDir(inGroup, tt.path)
-			require.NoError(t, err)
-			assert.Equal(t, tt.alone, dir, "another conversation has its own")
+			w.mustHear(t, "/new "+tt.path)
+			assert.Equal(t, []string{`start "" in ` + tt.beside}, w.sessions.done(), "from the current session")
+			w = newWorld(t)
+			api := w.session(t, "api", session.Archived)
+			require.NoError(t, w.Chats.SetCurrent(inGroup, api.ID))
+			w.mustHear(t, "/new "+tt.path)
+			assert.Equal(t, []string{`start "" in ` + tt.alone}, w.sessions.done(), "another conversation has its own")
 		})
 	}
 }

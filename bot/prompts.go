@@ -29,7 +29,7 @@ func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
 	if !ok {
 		return b.notDelivered(ctx, in, b.nowhereText(in), nil)
 	}
-	if !r.State.Live() && !resumable(r) {
+	if !r.State.Live() && !r.Resumable() {
 		return b.agentGone(ctx, in, r)
 	}
 	typed, class, ok := lifecycle.Normalise(b.withFiles(text, in.filesFor(r)))
@@ -112,7 +112,7 @@ func (b *Bot) notQueued(ctx context.Context, in incoming, r session.Record, e in
 
 // endPrompt tells that the agent has ended before a prompt could be queued for it.
 func (b *Bot) endPrompt(ctx context.Context, in incoming, r session.Record, e inbox.Entry) error {
-	if resumable(r) {
+	if r.Resumable() {
 		return b.askResume(ctx, e, r)
 	}
 	if err := b.agentGone(ctx, in, r); err != nil {
@@ -147,9 +147,9 @@ func (b *Bot) notDelivered(ctx context.Context, in incoming, why string, buttons
 func (b *Bot) agentGone(ctx context.Context, in incoming, r session.Record) error {
 	why := b.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
 	if r.State == session.CleanupFailed {
-		why = b.notCleanText(r)
+		why = b.NotCleanText(r)
 	}
-	return b.notDelivered(ctx, in, why, b.resumeButton(r))
+	return b.notDelivered(ctx, in, why, b.ResumeButton(r))
 }
 
 // runPrompts makes prompts of albums and queues what could not be queued.

@@ -34,6 +34,13 @@ func spared(pid int, reason string) lifecycle.Ending {
 	return lifecycle.Ending{Outcome: process.Outcome{Process: claude(pid), Spared: "in English", Reason: reason}}
 }
 
+// receiptText is the receipt of an archive as Alice gets it.
+func (w *world) receiptText(t *testing.T, r session.Record, receipt lifecycle.Receipt) string {
+	t.Helper()
+	r.Conversation = atAlice
+	return w.shown(t, lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &receipt}).Text.Text
+}
+
 func TestReceiptText(t *testing.T) {
 	agent := ended(10, process.HowHangUp, 2*time.Hour)
 	gone := ended(10, process.HowAlreadyGone, 0)
@@ -73,7 +80,7 @@ func TestReceiptText(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			assert.Equal(t, lines(tt.want...), w.receiptText(session.Record{Name: "api", State: tt.state}, tt.receipt))
+			assert.Equal(t, lines(tt.want...), w.receiptText(t, session.Record{Name: "api", State: tt.state}, tt.receipt))
 		})
 	}
 }
@@ -84,7 +91,7 @@ func TestALongReceiptCountsTheRest(t *testing.T) {
 	for pid := range 200 {
 		receipt.Others = append(receipt.Others, spared(pid+1, lifecycle.ReasonSecond))
 	}
-	text := w.receiptText(session.Record{Name: "api", State: session.Archived}, receipt)
+	text := w.receiptText(t, session.Record{Name: "api", State: session.Archived}, receipt)
 	assert.Contains(t, text, "200 left alone")
 	assert.Contains(t, text, "and 194 more")
 	assert.Less(t, len(text), 1000)
@@ -148,7 +155,6 @@ func TestEveryCodeHasASentence(t *testing.T) {
 			assert.NotEqual(t, string(key), w.Words.For(lang).Say(key), "%s %s", lang, key)
 		}
 	}
-	assert.Equal(t, w.word(i18n.SourceUnclear), w.sourceText(lifecycle.Writer{Proven: true}), "no code at all")
 }
 
 func TestP3_ReceiptOffersWhatFits(t *testing.T) {
@@ -228,10 +234,10 @@ func TestARetryThatIsOverIsStale(t *testing.T) {
 func TestWhatIsNotCleanIsToldByItsRecord(t *testing.T) {
 	w := newWorld(t)
 	r := session.Record{Name: "api"}
-	assert.Contains(t, w.notCleanText(r), w.word(i18n.FailureSome), "a file that was edited")
+	assert.Contains(t, w.NotCleanText(r), w.word(i18n.FailureSome), "a file that was edited")
 	r.Cleanup = &session.CleanupError{Reason: "in English", Processes: []process.Identity{{PID: 5}, {PID: 6}}}
-	assert.Contains(t, w.notCleanText(r), w.word(i18n.FailureSome))
-	assert.NotContains(t, w.notCleanText(r), "in English")
+	assert.Contains(t, w.NotCleanText(r), w.word(i18n.FailureSome))
+	assert.NotContains(t, w.NotCleanText(r), "in English")
 }
 
 func TestP3_TheRecordSaysTheSameAsTheReceipt(t *testing.T) {
@@ -243,11 +249,11 @@ func TestP3_TheRecordSaysTheSameAsTheReceipt(t *testing.T) {
 		receipt.Failures = append(receipt.Failures, lifecycle.Failure{Kind: lifecycle.FailureKind(kind), PID: i, Detail: "in English"})
 		r.Cleanup.Failures = append(r.Cleanup.Failures, session.CleanupFailure{Kind: kind, PID: i, Detail: "in English"})
 	}
-	assert.Equal(t, w.receiptText(r, receipt), w.notCleanText(r))
-	assert.NotContains(t, w.notCleanText(r), "of_a_later_day")
+	assert.Equal(t, w.receiptText(t, r, receipt), w.NotCleanText(r))
+	assert.NotContains(t, w.NotCleanText(r), "of_a_later_day")
 
 	r.Cleanup.Failures = []session.CleanupFailure{{Kind: "unknown", PID: 5, Detail: "it may write the session"}, {Kind: "later", PID: 6, Detail: "odd"}}
-	assert.Contains(t, w.notCleanText(r), "pid 5: I cannot tell whether it writes this session; process 6: odd.")
+	assert.Contains(t, w.NotCleanText(r), "pid 5: I cannot tell whether it writes this session; process 6: odd.")
 }
 
 func TestProcessText(t *testing.T) {
@@ -267,6 +273,6 @@ func TestProcessText(t *testing.T) {
 		{"a long name", process.Process{Identity: process.Identity{PID: 1}, Args: []string{strings.Repeat("x", 30) + "end"}}, 0,
 			"…" + strings.Repeat("x", 20) + "end, pid 1"},
 	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, w.processText(tt.p, tt.age)) })
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, w.ProcessText(tt.p, tt.age)) })
 	}
 }

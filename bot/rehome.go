@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-telegram/bot/models"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -197,7 +198,7 @@ func (r *rehomes) tell(ctx context.Context, one rehome) error {
 	var names []string
 	for _, s := range r.Records.List() {
 		if _, moves := one.of(s.Conversation); moves {
-			names = append(names, shownName(s.Name))
+			names = append(names, chat.ShownName(s.Name))
 		}
 	}
 	if len(names) == 0 {

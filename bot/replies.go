@@ -20,7 +20,7 @@ func (b *Bot) nowhereText(in incoming) string {
 	if now, ok, err := b.CurrentSession(in.To); err == nil && ok && b.Unsure(in.Message, now) {
 		return b.words.Say(i18n.ReplyUnknown)
 	}
-	return b.noSessionText()
+	return b.NoSessionText()
 }
 
 // Sent hears which message the chat has, of a session or of none.
@@ -95,7 +95,7 @@ func (b *Bot) resumeAndSend(ctx context.Context, t chat.Tap, e inbox.Entry, r se
 	if r.State.Live() {
 		return nil
 	}
-	_, err := b.bringBack(ctx, comeback{wish: wish{session: r.ID}, r: r, to: e.Conversation, from: t.From, undo: b.otherIsOpen(e.Conversation, r)})
+	_, err := b.resumer.Resume(ctx, chat.Resume{Session: r, To: e.Conversation, From: t.From, Undo: b.otherIsOpen(e.Conversation, r)})
 	return err
 }
 

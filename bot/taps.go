@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-telegram/bot/models"
@@ -15,15 +14,13 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/glyph"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
 
 // tap decides what a button says. Its data is "verb:argument:…".
-type tap = func(ctx context.Context, t chat.Tap) (chat.Answer, error)
+type tap = chat.OnTap
 
 // tapped answers a tap, and then does what the tap asks for. No feature answers a tap itself.
 func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
@@ -111,35 +108,18 @@ func (b *Bot) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18n.A
 }
 
 // stale answers a tap on a button whose time has passed.
-func (b *Bot) stale(t chat.Tap) (chat.Answer, error) { return b.staleSaying(t, i18n.StaleButton) }
+func (b *Bot) stale(t chat.Tap) (chat.Answer, error) { return b.Stale(t) }
 
 // staleSaying is stale with what to do instead.
 func (b *Bot) staleSaying(t chat.Tap, what i18n.Key) (chat.Answer, error) {
-	return chat.Answer{Text: b.words.Say(what), Then: func(ctx context.Context) error { return b.spend(ctx, t) }}, nil
+	return chat.Answer{Text: b.words.Say(what), Then: func(ctx context.Context) error { return b.Spend(ctx, t) }}, nil
 }
 
 // overtaken takes the buttons off a message of which something else was quicker than the tap.
-func (b *Bot) overtaken(ctx context.Context, t chat.Tap) error {
-	return errors.Join(b.tell(ctx, t, i18n.StaleButton), b.spend(ctx, t))
-}
+func (b *Bot) overtaken(ctx context.Context, t chat.Tap) error { return b.Overtaken(ctx, t) }
 
 // spend takes the buttons off the message.
-func (b *Bot) spend(ctx context.Context, t chat.Tap) error {
-	return edited(b.Sender.EditButtons(ctx, t.To, t.Message, nil))
-}
-
-// takeOff takes the rows of some buttons off the message, by their verb and first
-// argument. Others stay as they were when the person tapped.
-func (b *Bot) takeOff(ctx context.Context, t chat.Tap, which func(verb, first string) bool) error {
-	rest := slices.DeleteFunc(slices.Clone(t.Buttons), func(row []outbox.Button) bool {
-		return slices.ContainsFunc(row, func(one outbox.Button) bool {
-			verb, args, _ := strings.Cut(one.Data, ":")
-			first, _, _ := strings.Cut(args, ":")
-			return which(verb, first)
-		})
-	})
-	return edited(b.Sender.EditButtons(ctx, t.To, t.Message, rest))
-}
+func (b *Bot) spend(ctx context.Context, t chat.Tap) error { return b.Spend(ctx, t) }
 
 // buttonsOf are the buttons that a message has.
 func buttonsOf(m *models.Message) (rows [][]outbox.Button) {
@@ -158,94 +138,14 @@ func buttonsOf(m *models.Message) (rows [][]outbox.Button) {
 
 // replace sets the text of the message that was tapped, without buttons.
 func (b *Bot) replace(ctx context.Context, t chat.Tap, text string) error {
-	return edited(b.Sender.Edit(ctx, t.To, t.Message, outbox.Message{To: t.To, Text: render.Plain(text)}))
+	return b.Replace(ctx, t, text)
 }
 
 // edited passes over a message that is gone, or too old to be edited.
-func edited(err error) error {
-	if refused := (*outbox.Refused)(nil); errors.As(err, &refused) {
-		return nil
-	}
-	return err
-}
-
-// isAsker reports whether the person who taps is the one who was asked, whose id is argument i.
-func isAsker(t chat.Tap, i int) bool {
-	return i < len(t.Args) && t.Args[i] == strconv.FormatInt(t.From, 10)
-}
-
-// byAsker is a tap that only the person may do whose id is argument i.
-func (b *Bot) byAsker(i int, do tap) tap {
-	return func(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-		if !isAsker(t, i) {
-			return b.toast(i18n.NotForYou)
-		}
-		return do(ctx, t)
-	}
-}
+func edited(err error) error { return chat.IgnoreRefused(err) }
 
 // session is the session that argument 0 names.
-func (b *Bot) session(t chat.Tap) (session.Record, bool) {
-	if len(t.Args) == 0 {
-		return session.Record{}, false
-	}
-	id, ok := parseRef(t.Args[0])
-	if !ok {
-		return session.Record{}, false
-	}
-	return b.Records.Get(id)
-}
-
-// tapCurrent opens a session: from the list, or from the notice that it has answered. Of a session
-// that is over only the answer is shown.
-func (b *Bot) tapCurrent(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	r, ok := b.session(t)
-	r = b.Successor(r)
-	noticed := len(t.Args) > 1 && t.Args[1] == chat.FromNotice
-	if !ok || !noticed && !endable(r) {
-		return b.stale(t)
-	}
-	return chat.Answer{Text: "→ " + glyph.Name(r.Name), Then: func(ctx context.Context) error {
-		if noticed || !b.IsCurrent(t.To, r) {
-			b.answers.Recall(r, t.To) // before it is current: then its reader shows what is newer
-		}
-		if endable(r) {
-			if err := b.Use(ctx, t.To, r); err != nil {
-				return err
-			}
-		}
-		if noticed {
-			return b.spend(ctx, t)
-		}
-		return b.redrawList(ctx, t)
-	}}, nil
-}
-
-// redrawList sets the message to the list as it is now.
-func (b *Bot) redrawList(ctx context.Context, t chat.Tap) error {
-	text, buttons := b.listText(ctx, t.To)
-	parts := text.Split(render.Limit) // the buttons stand under the last one
-	return edited(b.Sender.Edit(ctx, t.To, t.Message, outbox.Message{To: t.To, Text: parts[len(parts)-1], Buttons: buttons}))
-}
-
-func (b *Bot) tapEnd(final session.State) tap {
-	return func(_ context.Context, t chat.Tap) (chat.Answer, error) {
-		r, ok := b.session(t)
-		switch {
-		case !ok:
-			return b.stale(t)
-		case !isAsker(t, 1):
-			return b.toast(i18n.NotForYou)
-		case len(t.Args) != 3 || t.Args[2] != life(r) || !endable(r):
-			return b.stale(t)
-		}
-		return chat.Do(func(ctx context.Context) error { return b.end(ctx, t, r, final) })
-	}
-}
-
-func (b *Bot) tapCancel(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	return chat.Do(func(ctx context.Context) error { return b.replace(ctx, t, b.words.Say(i18n.Cancelled)) })
-}
+func (b *Bot) session(t chat.Tap) (session.Record, bool) { return b.TappedSession(t) }
 
 // entryOf finds the prompt that a question is about.
 func (b *Bot) entryOf(t chat.Tap) (inbox.Entry, error) {

@@ -78,7 +78,7 @@ func TestTapCurrentSwitches(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, web.ID, current)
 	assert.Equal(t, []string{"move " + web.ID.String() + " to 7"}, w.sessions.done(), "it is shown here from now on")
-	text, _ := w.listText(t.Context(), atAlice)
+	text, _ := w.listText(t, atAlice)
 	assert.Equal(t, text.Text, w.sender.lastEdit(t).Text.Text)
 	assert.Contains(t, w.sender.done(), "answer query: → web")
 

@@ -155,7 +155,7 @@ func TestAWindowsConversationHasAnOwner(t *testing.T) {
 		{"one that was taken over before", []session.State{session.Lost}, session.ClosedTransferred, -1, nil},
 		{"an open one", []session.State{session.Running, session.Archived}, "", -1, func(w *world) string { return w.named(i18n.AlreadyOpen, "api") }},
 		{"one that is ending", []session.State{session.Stopping}, "", -1, func(w *world) string { return w.named(i18n.StillEnding, "api") }},
-		{"one that is not clean", []session.State{session.CleanupFailed}, "", -1, func(w *world) string { return w.notCleanText(session.Record{Name: "api"}) }},
+		{"one that is not clean", []session.State{session.CleanupFailed}, "", -1, func(w *world) string { return w.NotCleanText(session.Record{Name: "api"}) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -195,7 +195,7 @@ func TestAWindowOutsideOfTheRootsIsNotAdopted(t *testing.T) {
 	w.Roots = []string{"/srv"}
 	m := w.unbound(t, agentWindow(t, "@21", 4123))
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))
-	assert.Equal(t, w.outsideRoots("/home/alice/proj"), w.sender.last(t).Text.Text)
+	assert.Equal(t, w.OutsideText("/home/alice/proj"), w.sender.last(t).Text.Text)
 	assert.Empty(t, w.sessions.done())
 }
 
@@ -274,7 +274,7 @@ func TestP2_AChangedWindowIsDrawnAgain(t *testing.T) {
 			assert.Empty(t, w.sessions.done())
 			assert.Len(t, w.windows.all, len(now), "nothing is ignored")
 			assert.Contains(t, w.sender.done(), "post "+w.word(i18n.WritersChanged), name)
-			text, buttons := w.listText(t.Context(), atAlice)
+			text, buttons := w.listText(t, atAlice)
 			assert.Equal(t, text, w.sender.lastEdit(t).Text, name)
 			assert.Equal(t, faces(buttons), faces(w.sender.lastEdit(t).Buttons))
 		}

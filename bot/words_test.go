@@ -37,7 +37,7 @@ func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
 			w.again()
 			w.sayReceipts(t)
 			w.sayRefusals(t)
-			for _, k := range []scene{refused, second, ghost} {
+			for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
 				w.sayWriters(t, k)
 			}
 			w.sayAsks(t)
@@ -119,7 +119,7 @@ func (w *world) sayRefusals(t *testing.T) {
 	}
 }
 
-func (w *world) sayWriters(t *testing.T, k scene) {
+func (w *world) sayWriters(t *testing.T, k conflict) {
 	t.Helper()
 	kept := inWindow(t, 3)
 	kept.Spared, kept.Source = process.GuardTmux, process.SourceHook
@@ -146,10 +146,11 @@ func (w *world) sayRecovery(t *testing.T) {
 	rep := recovery.Report{Results: []recovery.Result{{Err: errDisk}},
 		Notices: []recovery.Notice{{Kind: recovery.Newer}, {Kind: recovery.Unreadable}}}
 	open := w.session(t, "open", session.Running)
-	rep.Results = append(rep.Results, report(recovery.Reattach, open).Results...)
+	rep.Results = append(rep.Results, reportOf(recovery.Reattach, open).Results...)
 	rep.Notices = append(rep.Notices, recovery.Notice{Kind: recovery.Unclear, Record: open.ID})
 	w.sessions.look = lifecycle.Look{Phase: lifecycle.PhaseWaitingAnswer}
-	for _, w.ResumeOnStart = range []string{ResumeAsk, ResumeAll} {
+	for _, what := range []string{ResumeAsk, ResumeAll} {
+		w.resumeOnStart(what)
 		for _, closed := range []string{session.ClosedReboot, session.ClosedTmux, ""} {
 			w.lost(t, "lost", closed)
 		}

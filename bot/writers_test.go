@@ -69,16 +69,16 @@ func (w *world) refuse(all ...lifecycle.Writer) {
 }
 
 // told posts the message of a scene and gives it.
-func (w *world) told(t *testing.T, k scene, all ...lifecycle.Writer) (session.Record, outbox.Message) {
+func (w *world) told(t *testing.T, k conflict, all ...lifecycle.Writer) (session.Record, outbox.Message) {
 	t.Helper()
-	state := map[scene]session.State{refused: session.Archived, second: session.Running, ghost: session.Archived}[k]
+	state := map[conflict]session.State{resumeRefused: session.Archived, otherWriter: session.Running, writerAfterEnd: session.Archived}[k]
 	r := w.session(t, "api", state)
 	w.refuse(all...)
-	if k == refused {
+	if k == resumeRefused {
 		w.mustHear(t, "/resume api")
 		return r, w.sender.last(t)
 	}
-	kind := map[scene]lifecycle.NoteKind{second: lifecycle.NoteSecondWriter, ghost: lifecycle.NoteGhost}[k]
+	kind := map[conflict]lifecycle.NoteKind{otherWriter: lifecycle.NoteSecondWriter, writerAfterEnd: lifecycle.NoteGhost}[k]
 	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Writers: all}))
 	return r, w.sender.last(t)
 }
@@ -96,51 +96,51 @@ func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
 	tmuxed.Spared = process.GuardTmux
 	for _, tt := range []struct {
 		name    string
-		scene   scene
+		scene   conflict
 		writers []lifecycle.Writer
 		want    []string
 		words   []i18n.Key
 	}{
-		{"a resume is refused", refused, []lifecycle.Writer{desk(4123)},
+		{"a resume is refused", resumeRefused, []lifecycle.Writer{desk(4123)},
 			[]string{"api is open elsewhere, so I did not bring it back:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
 				"Take over ends it there and brings api back here. Fork instead starts a new session here with a copy."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		{"refused, nobody can tell", refused, []lifecycle.Writer{desk(4123), unsure(99)},
+		{"refused, nobody can tell", resumeRefused, []lifecycle.Writer{desk(4123), unsure(99)},
 			[]string{"api is open elsewhere, so I did not bring it back:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
 				"• claude, pid 99, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
 				"I cannot end it; Show says why. Fork instead starts a new session here with a copy."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		{"refused, and nothing is sure", refused, []lifecycle.Writer{unsure(98), unsure(99)},
+		{"refused, and nothing is sure", resumeRefused, []lifecycle.Writer{unsure(98), unsure(99)},
 			[]string{"api may be open elsewhere, so I did not bring it back:",
 				"• claude, pid 98, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
 				"• claude, pid 99, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
 				"I cannot end it; Show says why. Fork instead starts a new session here with a copy."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		{"refused, another session's agent", refused, []lifecycle.Writer{agentOf(5, "web")},
+		{"refused, another session's agent", resumeRefused, []lifecycle.Writer{agentOf(5, "web")},
 			[]string{"api is open elsewhere, so I did not bring it back:", "• claude, pid 5, 2 h, pts/3, in session web, ~/proj",
 				"I cannot end it; Show says why. Fork instead starts a new session here with a copy."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		{"a second writer", second, []lifecycle.Writer{desk(4123)},
+		{"a second writer", otherWriter, []lifecycle.Writer{desk(4123)},
 			[]string{"⚠ Somebody else writes api now. Two writers split the conversation:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
 				"Take over ends the other one and nothing else. Fork instead goes on here in a copy and leaves api to the other one."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		{"a second writer that is protected", second, []lifecycle.Writer{tmuxed},
+		{"a second writer that is protected", otherWriter, []lifecycle.Writer{tmuxed},
 			[]string{"⚠ Somebody else writes api now. Two writers split the conversation:", "• claude, pid 8, 2 h, pts/3, ~/proj",
 				"I cannot end it; Show says why. Fork instead goes on here in a copy and leaves api to the other one."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		{"a ghost elsewhere", ghost, []lifecycle.Writer{odd},
+		{"a ghost elsewhere", writerAfterEnd, []lifecycle.Writer{odd},
 			[]string{"api is archived, but its conversation goes on:", "• pid 7, pts/3, /srv/a·b·c",
 				"Stop it ends it there. I cannot adopt it: it runs outside of my tmux server, or in the background."},
 			[]i18n.Key{i18n.ButtonStopIt, i18n.ButtonShow}},
-		{"a ghost in our tmux", ghost, []lifecycle.Writer{inWindow(t, 4123)},
+		{"a ghost in our tmux", writerAfterEnd, []lifecycle.Writer{inWindow(t, 4123)},
 			[]string{"api is archived, but its conversation goes on:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
 				"Stop it ends it there. Adopt goes on from here in the window where it runs."},
 			[]i18n.Key{i18n.ButtonStopIt, i18n.ButtonAdopt, i18n.ButtonShow}},
-		{"two ghosts", ghost, []lifecycle.Writer{inWindow(t, 1), inWindow(t, 2)},
+		{"two ghosts", writerAfterEnd, []lifecycle.Writer{inWindow(t, 1), inWindow(t, 2)},
 			[]string{"api is archived, but its conversation goes on:", "• claude, pid 1, 2 h, pts/3, ~/proj", "• claude, pid 2, 2 h, pts/3, ~/proj",
 				"Stop it ends it there. I can adopt only one, and several write."},
 			[]i18n.Key{i18n.ButtonStopIt, i18n.ButtonShow}},
-		{"a ghost that is another session's agent", ghost, []lifecycle.Writer{agentOf(5, "web")},
+		{"a ghost that is another session's agent", writerAfterEnd, []lifecycle.Writer{agentOf(5, "web")},
 			[]string{"api is archived, but its conversation goes on:", "• claude, pid 5, 2 h, pts/3, in session web, ~/proj",
 				"I cannot end it; Show says why."},
 			[]i18n.Key{i18n.ButtonShow}},
@@ -174,7 +174,11 @@ func TestP3_AGhostOfWhatIsNotCleanPromisesNothing(t *testing.T) {
 
 		w.takeOver(t, m, i18n.ButtonStopIt)
 		question := w.sender.last(t).Text.Text
-		assert.Equal(t, w.word(i18n.StopOnlyConfirm, i18n.Args{"Processes": w.writerNames(all)}), question)
+		var names []string
+		for _, one := range all {
+			names = append(names, w.ProcessText(one.Process, one.Age))
+		}
+		assert.Equal(t, w.word(i18n.StopOnlyConfirm, i18n.Args{"Processes": strings.Join(names, "; ")}), question)
 		assert.NotContains(t, question, "/resume")
 
 		require.NoError(t, w.tapShown(t, alice, old, i18n.ButtonAdopt), "a button from before the cleanup failed")
@@ -185,7 +189,7 @@ func TestP3_AGhostOfWhatIsNotCleanPromisesNothing(t *testing.T) {
 
 func TestAGhostThatNobodySees(t *testing.T) {
 	w := newWorld(t)
-	_, m := w.told(t, ghost)
+	_, m := w.told(t, writerAfterEnd)
 	assert.Equal(t, "api is archived, but its conversation goes on, and I cannot see who writes it.", m.Text.Text)
 	assert.Empty(t, m.Buttons)
 }
@@ -193,7 +197,7 @@ func TestAGhostThatNobodySees(t *testing.T) {
 func TestP1_ShowTellsAllThatIsKnown(t *testing.T) {
 	protected := inWindow(t, 2)
 	protected.Spared, protected.Source = process.GuardAncestor, process.SourceArgv
-	for _, k := range []scene{refused, second, ghost} {
+	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
 		t.Run(string(k), func(t *testing.T) {
 			w := newWorld(t)
 			_, m := w.told(t, k, desk(1), protected, agentOf(3, "web"), unsure(4))
@@ -225,7 +229,7 @@ func TestManyWritersFitOneMessage(t *testing.T) {
 		one.Cwd, one.Pane.WindowName, one.Spared = "/"+strings.Repeat("deep/", 800), strings.Repeat("w", 400), process.GuardTmux
 		all = append(all, one)
 	}
-	_, m := w.told(t, ghost, all...)
+	_, m := w.told(t, writerAfterEnd, all...)
 	assert.Contains(t, m.Text.Text, "and 44 more")
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonShow))
 	shown := w.sender.lastEdit(t)
@@ -237,7 +241,7 @@ func TestManyWritersFitOneMessage(t *testing.T) {
 func TestNamesWithFormatCharacters(t *testing.T) {
 	for _, name := range []string{"{{.Name}}", "%s%d%!", "*_`[x](y)`", "<b>&", "a\u202eb", "a:b.c", "имя", "👩‍💻", strings.Repeat("long", 60)} {
 		w := newWorld(t)
-		r, _ := w.told(t, second, desk(4123))
+		r, _ := w.told(t, otherWriter, desk(4123))
 		r.Name = name
 		w.records.put(r)
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteSecondWriter, Session: r, Writers: []lifecycle.Writer{desk(4123)}}))

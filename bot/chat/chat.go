@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -12,25 +11,28 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
-	"ccbot/i18n"
 )
 
-// Sender is the outbox as the chat speaks through it. Post is durable when it returns; Edit and
-// React do not wait.
+// Sender is the outbox as the chat speaks through it. Post is durable when it returns; React does
+// not wait.
 type Sender interface {
 	Post(ctx context.Context, m outbox.Message) error
-	Edit(ctx context.Context, to outbox.Conversation, message int, m outbox.Message) error
 	React(ctx context.Context, to outbox.Conversation, message int, emoji string)
+}
+
+// Editor changes a message that the chat has. It does not wait for the Bot API.
+type Editor interface {
+	Edit(ctx context.Context, to outbox.Conversation, message int, m outbox.Message) error
+	EditButtons(ctx context.Context, to outbox.Conversation, message int, buttons [][]outbox.Button) error
 }
 
 // Chat speaks to people. Its methods may be called from anywhere.
 type Chat struct {
+	Phrases
 	Sender Sender
+	Editor Editor
 	Book   *conversation.Book // who may read what, and whose a message is
 	Cards  *card.Board        // messages that change later
-	Words  i18n.Words
-	Home   func() string // the home directory on the agent's machine; it is shown as ~
-	Now    func() time.Time
 	Log    *slog.Logger
 	// Failpoint is called at each persisted step with its name. It is nil but in programs built to
 	// die there.

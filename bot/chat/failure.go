@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os/exec"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
 )
 
 // Failure is what a person is told of an error; the log has the chain.
@@ -22,8 +26,62 @@ type Failure struct {
 }
 
 // Internal is the failure that a person cannot do anything about.
-func (c *Chat) Internal(err error) Failure {
-	return Failure{Text: render.Plain(c.Words.Say(i18n.InternalError)), Err: err, Internal: true}
+func (p Phrases) Internal(err error) Failure {
+	return Failure{Text: render.Plain(p.Words.Say(i18n.InternalError)), Err: err, Internal: true}
+}
+
+// StartFailure explains why a session could not be started.
+func (p Phrases) StartFailure(err error) Failure {
+	dir, writer := (*lifecycle.DirError)(nil), (*lifecycle.WriterError)(nil)
+	f := Failure{Err: err}
+	switch {
+	case errors.As(err, &dir):
+		f.Text = render.Plain(p.badDir(dir))
+	case errors.Is(err, tmux.ErrNoTmux):
+		f.Text = render.Plain(p.Words.Say(i18n.TmuxMissing))
+	case errors.Is(err, lifecycle.ErrNoClaude):
+		command := "claude"
+		if missing := (*exec.Error)(nil); errors.As(err, &missing) {
+			command = missing.Name
+		}
+		f.Text = render.Plain(p.Words.Say(i18n.ClaudeMissing, i18n.Args{"Command": command}))
+	case errors.As(err, &writer):
+		f.Text = p.unsure(writer.Writers)
+	case errors.Is(err, lifecycle.ErrEvidence):
+		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.EvidenceStart)), true
+	default:
+		return p.Internal(err)
+	}
+	return f
+}
+
+func (p Phrases) badDir(e *lifecycle.DirError) string {
+	args := i18n.Args{"Path": p.Short(e.Dir), "Reason": string(e.Why)}
+	switch e.Why {
+	case lifecycle.DirMissing:
+		return p.Words.Say(i18n.PathMissing, args)
+	case lifecycle.DirNotADir:
+		return p.Words.Say(i18n.PathNotDir, args)
+	}
+	return p.Words.Say(i18n.PathUnreadable, args)
+}
+
+// AgentFailure explains why something could not be done with the agent of a session.
+func (p Phrases) AgentFailure(r session.Record, err error) Failure {
+	state, word, internal := (*lifecycle.StateError)(nil), i18n.AlreadyEnded, false
+	switch {
+	case errors.Is(err, lifecycle.ErrNoAgent), errors.Is(err, tmux.ErrNoPane), errors.As(err, &state):
+	case errors.Is(err, tmux.ErrGuard):
+		word = i18n.StopRefused
+	case errors.Is(err, lifecycle.ErrEvidence):
+		word, internal = i18n.EvidenceArchive, true
+	default:
+		f := p.Internal(err)
+		f.Session = r.ID
+		return f
+	}
+	args := i18n.Args{"Name": r.Name, "Command": p.Attach(r)}
+	return Failure{Text: render.Plain(p.Words.Say(word, args)), Err: err, Internal: internal, Session: r.ID}
 }
 
 // Explain tells a failure. The update is handled with that.

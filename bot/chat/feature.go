@@ -88,8 +88,3 @@ func (a Answer) Fit() Answer {
 	}
 	return a
 }
-
-// Tell says under a tapped message what came of the tap.
-func (c *Chat) Tell(ctx context.Context, t Tap, text string) error {
-	return c.PostMessage(ctx, outbox.Message{To: t.To, Text: render.Plain(text), ReplyTo: t.Message, Silent: true})
-}

@@ -1,11 +1,31 @@
 package chat
 
 import (
+	"context"
 	"regexp"
 	"strings"
 
+	"ccbot/bot/outbox"
 	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/lifecycle"
 )
+
+// PostScreen tells news of a session with the terminal's screen between the two texts.
+func (c *Chat) PostScreen(ctx context.Context, n lifecycle.Note, head, foot string,
+	buttons [][]outbox.Button) error {
+	text := render.Plain(head)
+	if screen := Screen(n.Screen); !screen.Blank() {
+		if over := n.Session.Exit != nil; over {
+			text = render.Plain(head + " " + c.Words.Say(i18n.LastScreen))
+		}
+		text = render.Join(text, render.Plain("\n"), screen)
+	}
+	if foot != "" {
+		text = render.Join(text, Marked("\n"+strings.TrimPrefix(foot, "\n"), n.Attach))
+	}
+	return c.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, buttons)
+}
 
 // Screen is the end of a terminal's screen as a phone shows it, in monospace.
 func Screen(screen string) render.Text {

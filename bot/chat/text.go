@@ -25,8 +25,8 @@ func Rows(perRow int, buttons ...outbox.Button) [][]outbox.Button {
 }
 
 // Button is one button: its word, and the data that a tap brings back.
-func (c *Chat) Button(word i18n.Key, data string, style outbox.Style) outbox.Button {
-	return outbox.Button{Text: c.Words.Say(word), Data: data, Style: style}
+func (p Phrases) Button(word i18n.Key, data string, style outbox.Style) outbox.Button {
+	return outbox.Button{Text: p.Words.Say(word), Data: data, Style: style}
 }
 
 // Paragraphs are texts with an empty line between them. An empty text leaves no gap.
@@ -105,15 +105,15 @@ func Visible(text string) string {
 const MaxListed = 6
 
 // Some joins the first entries of a list and says how many more there are.
-func (c *Chat) Some(list []string, between string) string {
+func (p Phrases) Some(list []string, between string) string {
 	if more := len(list) - MaxListed; more > 0 {
-		list = append(slices.Clone(list[:MaxListed]), c.Words.Say(i18n.AndMore, i18n.Args{"Count": more}))
+		list = append(slices.Clone(list[:MaxListed]), p.Words.Say(i18n.AndMore, i18n.Args{"Count": more}))
 	}
 	return strings.Join(list, between)
 }
 
 // Age says a duration in its largest unit.
-func (c *Chat) Age(d time.Duration) string {
+func (p Phrases) Age(d time.Duration) string {
 	unit, n := i18n.AgeDays, int(d/(24*time.Hour))
 	switch {
 	case d < time.Minute:
@@ -123,12 +123,12 @@ func (c *Chat) Age(d time.Duration) string {
 	case d < 24*time.Hour:
 		unit, n = i18n.AgeHours, int(d/time.Hour)
 	}
-	return c.Words.Say(unit, i18n.Args{"Count": max(n, 0)})
+	return p.Words.Say(unit, i18n.Args{"Count": max(n, 0)})
 }
 
 // Moment is a time as people are told it; a time of another day than today has its date.
-func (c *Chat) Moment(at time.Time) string {
-	at, now := at.Local(), c.Now().Local()
+func (p Phrases) Moment(at time.Time) string {
+	at, now := at.Local(), p.Now().Local()
 	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
 		return at.Format("15:04")
 	}
@@ -136,15 +136,15 @@ func (c *Chat) Moment(at time.Time) string {
 }
 
 // Short is a folder as the chat shows it: the home directory as ~, and nothing in it hidden.
-func (c *Chat) Short(dir string) string { return glyph.Name(c.FromHome(dir)) }
+func (p Phrases) Short(dir string) string { return glyph.Name(p.FromHome(dir)) }
 
 // FromHome writes the home directory as ~.
-func (c *Chat) FromHome(dir string) string {
-	if rest, ok := strings.CutPrefix(dir, c.Home()); ok && (rest == "" || rest[0] == '/') {
+func (p Phrases) FromHome(dir string) string {
+	if rest, ok := strings.CutPrefix(dir, p.Places.Bounds().Home); ok && (rest == "" || rest[0] == '/') {
 		return "~" + rest
 	}
 	return dir
 }
 
 // ShortTail is Short for a line with other things in it.
-func (c *Chat) ShortTail(dir string) string { return Tail(c.Short(dir), 60) }
+func (p Phrases) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }

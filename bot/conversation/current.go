@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -74,6 +75,21 @@ func (b *Book) ReplaceCurrent(ctx context.Context, from, to uuid.UUID) error {
 		}
 		if err := b.MakeCurrent(ctx, one, to); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// SettleCurrent makes one of the sessions that came back the current one, the last one first, where
+// no open session is the current one.
+func (b *Book) SettleCurrent(ctx context.Context, to session.Conversation, back []session.Record) error {
+	now, ok, err := b.CurrentSession(to)
+	if err != nil || ok && now.State.Live() {
+		return err
+	}
+	for _, r := range slices.Backward(back) {
+		if r, ok := b.Records.Get(r.ID); ok && r.State.Live() {
+			return b.MakeCurrent(ctx, to, r.ID)
 		}
 	}
 	return nil

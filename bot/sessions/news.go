@@ -1,0 +1,61 @@
+package sessions
+
+import (
+	"context"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/lifecycle"
+)
+
+// tellReady says that a session takes prompts, and what in its project may keep permission requests
+// from the chat.
+func (s *Sessions) tellReady(ctx context.Context, n lifecycle.Note) error {
+	r := n.Session
+	text := s.words.Say(i18n.Ready, i18n.Args{"Name": r.Name})
+	if answers := s.agents.ProjectAnswers(r); answers != "" {
+		text += "\n" + answers
+	}
+	return s.chat.For(r.ID).Say(ctx, r.Conversation, text)
+}
+
+func (s *Sessions) tellFailed(ctx context.Context, n lifecycle.Note) error {
+	head := s.words.Say(i18n.FailedScreen, i18n.Args{"Name": n.Session.Name})
+	return s.chat.PostScreen(ctx, n, head, s.waiting(n), s.resumeButton(n))
+}
+
+func (s *Sessions) tellLost(ctx context.Context, n lifecycle.Note) error {
+	text := s.words.Say(i18n.Lost, i18n.Args{"Name": n.Session.Name}) + s.waiting(n)
+	return s.chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, render.Plain(text), s.resumeButton(n))
+}
+
+func (s *Sessions) tellEnded(ctx context.Context, n lifecycle.Note) error {
+	e := n.Session.Exit
+	args := i18n.Args{"Name": n.Session.Name}
+	if e == nil || !e.Crashed() {
+		text := render.Plain(s.words.Say(i18n.Ended, args) + s.waiting(n))
+		return s.chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, s.resumeButton(n))
+	}
+	args["Status"], args["Signal"] = e.Status, e.Signal
+	key := i18n.CrashedStatus
+	if e.Signal != 0 {
+		key = i18n.CrashedSignal
+	}
+	return s.chat.PostScreen(ctx, n, s.words.Say(key, args), s.waiting(n), s.resumeButton(n))
+}
+
+// resumeButton is the [Resume] under the news of an end, whatever the record says: the news come
+// before the end is in the record.
+func (s *Sessions) resumeButton(n lifecycle.Note) [][]outbox.Button {
+	return chat.Rows(1, s.chat.Button(i18n.ButtonResume, "res:"+chat.Ref(n.Session.ID), outbox.Primary))
+}
+
+// waiting says how many prompts wait for the session to come back.
+func (s *Sessions) waiting(n lifecycle.Note) string {
+	if len(n.Session.Prompts) == 0 {
+		return ""
+	}
+	return "\n" + s.words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": len(n.Session.Prompts)})
+}

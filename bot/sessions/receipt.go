@@ -1,0 +1,110 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// tellStopped gives the receipt of an archive, with what can be done about it.
+func (s *Sessions) tellStopped(ctx context.Context, n lifecycle.Note) error {
+	text := render.Plain(receiptText(s.chat.Phrases, n.Session, *n.Receipt))
+	return s.chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, s.afterEnd(n.Session, *n.Receipt))
+}
+
+// afterEnd is the button under a receipt.
+func (s *Sessions) afterEnd(r session.Record, receipt lifecycle.Receipt) [][]outbox.Button {
+	switch {
+	case !r.State.Resumable():
+		return s.chat.RetryButton(r)
+	case receipt.Quiet > 0: // nobody did it by mistake
+		return chat.Rows(1, s.chat.Button(i18n.ButtonRestore, "res:"+chat.Ref(r.ID), outbox.Primary))
+	}
+	end := r.EndedAt
+	if end.IsZero() {
+		end = s.chat.Now()
+	}
+	undo := fmt.Sprintf("undo:%s:%d", chat.Ref(r.ID), end.Unix())
+	return chat.Rows(1, s.chat.Button(i18n.ButtonUndo, undo, ""))
+}
+
+// receiptText says what an archive did: the session and its agent in one line, the rest in one
+// more, and what stays behind.
+func receiptText(p chat.Phrases, r session.Record, receipt lifecycle.Receipt) string {
+	text := []string{endLine(p, r, receipt)}
+	if others := othersLine(p, receipt.Others); others != "" {
+		text = append(text, others)
+	}
+	if receipt.Split {
+		text = append(text, p.Words.Say(i18n.ReceiptSplit))
+	}
+	if receipt.Adopted {
+		text = append(text, p.Words.Say(i18n.ReceiptAdopted))
+	}
+	if receipt.Waiting > 0 {
+		text = append(text, p.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": receipt.Waiting}))
+	}
+	return strings.Join(text, "\n")
+}
+
+// endLine says that the session is over, or that the end is not proven, and how the agent ended.
+func endLine(p chat.Phrases, r session.Record, receipt lifecycle.Receipt) string {
+	args := i18n.Args{"Name": r.Name}
+	var line string
+	switch {
+	case r.State == session.CleanupFailed:
+		line = p.NotProvenText(r, p.FailureTexts(receipt.Failures))
+	case receipt.Quiet > 0:
+		args["Age"] = p.Age(receipt.Quiet)
+		line = p.Words.Say(i18n.ReceiptQuiet, args)
+	case r.State == session.Completed:
+		line = p.Words.Say(i18n.ReceiptCompleted, args)
+	default:
+		line = p.Words.Say(i18n.ReceiptArchived, args)
+	}
+	if a := receipt.Agent; a != nil && a.Ended && a.How != process.HowAlreadyGone {
+		how := p.Words.Say(i18n.HowKey(string(a.How)))
+		agent := i18n.Args{"Process": p.ProcessText(a.Process, a.Age), "How": how}
+		line += " " + p.Words.Say(i18n.ReceiptAgent, agent)
+	}
+	return line
+}
+
+// othersLine says which leftovers ended, by what, and what was spared and why.
+func othersLine(p chat.Phrases, others []lifecycle.Ending) string {
+	var termed, killed, spared []string
+	for _, e := range others {
+		who := p.ProcessText(e.Process, e.Age)
+		switch {
+		case e.How == process.HowAlreadyGone:
+		case e.Ended && e.How == process.HowKill:
+			killed = append(killed, who)
+		case e.Ended:
+			termed = append(termed, who)
+		case e.Reason != "": // else it is among the failures
+			spared = append(spared, who+": "+p.Words.Say(i18n.ReasonKey(e.Reason)))
+		}
+	}
+	var parts []string
+	for _, part := range []struct {
+		word i18n.Key
+		who  []string
+	}{{i18n.ReceiptTermed, termed}, {i18n.ReceiptKilled, killed}, {i18n.ReceiptSpared, spared}} {
+		if len(part.who) > 0 {
+			args := i18n.Args{"Count": len(part.who), "Details": p.Some(part.who, "; ")}
+			parts = append(parts, p.Words.Say(part.word, args))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return p.Words.Say(i18n.ReceiptOthers, i18n.Args{"Details": strings.Join(parts, "; ")})
+}

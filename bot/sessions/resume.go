@@ -1,0 +1,306 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// resume resumes a session, or shows those that can be resumed. A path after the name resumes the
+// session in another directory.
+func (m *Resumer) resume(ctx context.Context, in chat.Incoming, arg string) error {
+	if arg == "" {
+		return m.pick(ctx, in)
+	}
+	q := chat.Resume{To: in.To, From: in.From}
+	r, ok, err := m.book.Find(in.To, arg, comesBack)
+	if err != nil {
+		return err
+	}
+	if q.Session = r; !ok {
+		if ok, err = m.readElsewhere(&q, arg); err != nil {
+			return err
+		}
+	}
+	if !ok {
+		return m.resumeOpen(ctx, in, arg)
+	}
+	_, err = m.Resume(ctx, q)
+	return err
+}
+
+// readElsewhere reads "name path". The path is noted, because buttons may have to name it.
+func (m *Resumer) readElsewhere(q *chat.Resume, arg string) (ok bool, err error) {
+	name, path := splitResume(arg)
+	if name == "" || path == "" {
+		return false, nil
+	}
+	r, ok, err := m.book.Find(q.To, name, comesBack)
+	if err != nil || !ok {
+		return false, err
+	}
+	dir, err := resolveDir(m.chat, q.To, path)
+	if err != nil {
+		return false, err
+	}
+	if dir != r.Dir {
+		if err := m.book.NoteDir(q.To, dir); err != nil {
+			return false, err
+		}
+		q.Dir = dir
+	}
+	q.Session = r
+	return true, nil
+}
+
+// splitResume tells the name from the path. A name may look like a path: without one of its own a
+// session is called like its directory.
+func splitResume(arg string) (name, path string) {
+	if name, path = splitNameAndPath(arg); name != "" {
+		return name, path
+	}
+	first, rest, _ := strings.Cut(path, " ")
+	if name, path = splitNameAndPath(rest); name != "" {
+		return "", ""
+	}
+	return first, path
+}
+
+// resumeOpen says what a session is that is not over, and makes a session that is open the current
+// one.
+func (m *Resumer) resumeOpen(ctx context.Context, in chat.Incoming, arg string) error {
+	wanted := []string{arg}
+	if name, path := splitResume(arg); name != "" && path != "" {
+		wanted = append(wanted, name)
+	}
+	for _, name := range wanted {
+		for _, fits := range []func(session.Record) bool{isLive, isEndable} {
+			r, ok, err := m.book.Find(in.To, name, fits)
+			if err != nil {
+				return err
+			}
+			if ok {
+				return m.tellOpen(ctx, in, r)
+			}
+		}
+	}
+	return tellNone(ctx, m.chat, in, arg)
+}
+
+func (m *Resumer) tellOpen(ctx context.Context, in chat.Incoming, r session.Record) error {
+	switch r.State {
+	case session.CleanupFailed:
+		text := render.Plain(m.chat.NotCleanText(r))
+		return m.chat.For(r.ID).Post(ctx, in.To, text, m.chat.RetryButton(r))
+	case session.Stopping:
+		text := m.words.Say(i18n.StillEnding, i18n.Args{"Name": r.Name})
+		return m.chat.For(r.ID).Say(ctx, in.To, text)
+	}
+	return m.makeOpenCurrent(ctx, chat.Resume{Session: r, To: in.To})
+}
+
+// shownToResume bounds the buttons of /resume; a name reaches any session.
+const shownToResume = 10
+
+func (m *Resumer) pick(ctx context.Context, in chat.Incoming) error {
+	list := m.book.Records.List()
+	list = slices.DeleteFunc(list, func(r session.Record) bool { return !r.Resumable() })
+	if len(list) == 0 {
+		return m.chat.Say(ctx, in.To, m.words.Say(i18n.ResumeNone))
+	}
+	return m.PostPick(ctx, in.To, list)
+}
+
+// PostPick shows sessions to choose one from, the latest end first.
+func (m *Resumer) PostPick(ctx context.Context, to session.Conversation, list []session.Record) error {
+	slices.SortFunc(list, func(a, b session.Record) int { return b.EndedAt.Compare(a.EndedAt) })
+	var buttons []outbox.Button
+	question := m.words.Say(i18n.ResumePick)
+	if more := len(list) - shownToResume; more > 0 {
+		question += "\n" + m.words.Say(i18n.ResumeMore, i18n.Args{"Count": more})
+	}
+	for _, r := range list[:min(len(list), shownToResume)] {
+		text := fmt.Sprintf("%s, %s", glyph.Name(r.Name), m.chat.Age(m.chat.Now().Sub(r.EndedAt)))
+		buttons = append(buttons, outbox.Button{Text: text, Data: "res:" + chat.Ref(r.ID)})
+	}
+	return m.chat.Post(ctx, to, render.Plain(question), chat.Rows(1, buttons...))
+}
+
+// Resume resumes a session. Where the session cannot come back, that is told, with what can be done
+// about it.
+func (m *Resumer) Resume(ctx context.Context, q chat.Resume) (back bool, err error) {
+	return m.resumeOnce(ctx, q, false)
+}
+
+// resumeOnce is Resume; moved reports that the session is the one that goes on with the
+// conversation of the session that was asked for.
+func (m *Resumer) resumeOnce(ctx context.Context, q chat.Resume, moved bool) (back bool, err error) {
+	r := q.Session
+	if outside := m.chat.OutsideText(cmp.Or(q.Dir, r.Dir)); outside != "" {
+		return false, m.chat.For(r.ID).Post(ctx, q.To, render.Plain(q.Above(outside)), nil)
+	}
+	wanted := lifecycle.RestoreRequest{Session: r.ID, Dir: q.Dir, Damaged: q.Damaged}
+	restored, err := m.restorer.Restore(ctx, wanted)
+	if ended := m.leftoversLine(restored.Ended); ended != "" {
+		q.Before = append(q.Before, ended)
+	}
+	if next, ok := m.successorIn(err); ok && !moved { // files that were edited may name a ring
+		q.Session = next
+		return m.resumeOnce(ctx, q, true)
+	}
+	var state *lifecycle.StateError
+	switch open := errors.As(err, &state) && state.State.Live() && state.State != session.Stopping; {
+	case open && q.Many:
+		return true, nil
+	case open:
+		return true, m.makeOpenCurrent(ctx, q)
+	case err != nil:
+		return false, m.chat.Explain(ctx, q.To, m.restoreFailure(q, err))
+	}
+	note, err := m.takePlace(ctx, q)
+	if err != nil || q.Many && len(q.Before) == 0 {
+		return err == nil, err
+	}
+	dir := m.chat.Short(restored.Record.Dir)
+	text := m.words.Say(i18n.Resuming, i18n.Args{"Name": restored.Record.Name, "Dir": dir})
+	return true, m.chat.For(r.ID).Post(ctx, q.To, chat.Marked(q.Above(text+note), dir), nil)
+}
+
+// successorIn is the session that an error of lifecycle names, which goes on with the conversation
+// of the session that was asked for.
+func (m *Resumer) successorIn(err error) (session.Record, bool) {
+	moved := (*lifecycle.MovedError)(nil)
+	if !errors.As(err, &moved) {
+		return session.Record{}, false
+	}
+	return m.book.Records.Get(moved.To)
+}
+
+// leftoversLine says which leftovers ended. What was spared is why the resume is refused, and
+// stands there.
+func (m *Resumer) leftoversLine(all []lifecycle.Ending) string {
+	ended := slices.DeleteFunc(slices.Clone(all), func(e lifecycle.Ending) bool { return !e.Ended })
+	return othersLine(m.chat.Phrases, ended)
+}
+
+// takePlace shows a session that is back where it was asked for, and makes it the current one
+// there. An undo leaves another session that is current by then where it is, and says so.
+func (m *Resumer) takePlace(ctx context.Context, q chat.Resume) (note string, err error) {
+	if q.Many {
+		return "", m.book.MoveTo(ctx, q.To, q.Session)
+	}
+	other, ok, err := m.book.CurrentSession(q.To)
+	if err != nil {
+		return "", err
+	}
+	if !q.Undo || !ok || other.ID == q.Session.ID {
+		return "", m.book.Use(ctx, q.To, q.Session)
+	}
+	return m.stillCurrent(other), m.book.MoveTo(ctx, q.To, q.Session)
+}
+
+// stillCurrent says that another session stays the current one.
+func (m *Resumer) stillCurrent(other session.Record) string {
+	return " " + m.words.Say(i18n.StillCurrent, i18n.Args{"Name": other.Name})
+}
+
+// ResumedAtDesk takes a session that was resumed at the desk as one that came back, and says so in
+// its conversation: where the current session is not open it becomes the current one. current is
+// the session that texts there go to from then on; it is the zero record where no conversation
+// shows the session.
+func (m *Resumer) ResumedAtDesk(ctx context.Context, id uuid.UUID) (current session.Record, err error) {
+	r, ok := m.book.Records.Get(id)
+	if r = m.book.Successor(r); !ok || !m.book.MayShow(r.Conversation) {
+		return session.Record{}, nil
+	}
+	to := r.Conversation
+	if err := m.book.SettleCurrent(ctx, to, []session.Record{r}); err != nil {
+		return session.Record{}, err
+	}
+	current, _, err = m.book.CurrentSession(to)
+	if err != nil {
+		return session.Record{}, err
+	}
+	dir, note := m.chat.Short(r.Dir), ""
+	if current.ID != r.ID {
+		note = m.stillCurrent(current)
+	}
+	text := m.words.Say(i18n.Resuming, i18n.Args{"Name": r.Name, "Dir": dir}) + note
+	return current, m.chat.For(r.ID).Post(ctx, to, chat.Marked(text, dir), nil)
+}
+
+// makeOpenCurrent takes a session that is open already as one that came back.
+func (m *Resumer) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
+	if !q.Undo && !m.book.IsCurrent(q.To, q.Session) {
+		m.reader.Recall(q.Session, q.To)
+	}
+	note, err := m.takePlace(ctx, q)
+	if err != nil {
+		return err
+	}
+	key := i18n.ResumeAlreadyOpen
+	if note != "" {
+		key = i18n.AlreadyOpen
+	}
+	text := q.Above(m.words.Say(key, i18n.Args{"Name": q.Session.Name}) + note)
+	return m.chat.For(q.Session.ID).Say(ctx, q.To, text)
+}
+
+// tapResume resumes a session: [Resume], [Restore], and the choices under a resume that was
+// refused. Whether the session can come back is for the session's worker to say: news of an end is
+// told before the end is on disk, and a person may be quicker than that.
+func (m *Resumer) tapResume(_ context.Context, t chat.Tap) (chat.Answer, error) {
+	q, ok := m.chat.TappedResume(t)
+	if !ok {
+		return m.chat.Stale(t)
+	}
+	return chat.Do(func(ctx context.Context) error { return m.resumeTapped(ctx, t, q) })
+}
+
+func (m *Resumer) resumeTapped(ctx context.Context, t chat.Tap, q chat.Resume) error {
+	if back, err := m.Resume(ctx, q); err != nil || !back {
+		return err
+	}
+	return m.chat.Spend(ctx, t)
+}
+
+// undoFor is how long after an end [Undo] works. The time of the end is in the button, so a restart
+// does not matter.
+const undoFor = time.Minute
+
+// tapUndo takes an end back: name, directory and place are as before. Later on the button becomes
+// [Resume].
+func (m *Resumer) tapUndo(_ context.Context, t chat.Tap) (chat.Answer, error) {
+	q, ok := m.chat.TappedResume(t)
+	if !ok || len(t.Args) != 2 {
+		return m.chat.Stale(t)
+	}
+	end, err := strconv.ParseInt(t.Args[1], 10, 64)
+	inTime := err == nil && m.chat.Now().Sub(time.Unix(end, 0)) <= undoFor
+	later := m.chat.ResumeButton(q.Session)
+	switch {
+	case inTime:
+	case later == nil: // it is open again
+		return m.chat.Stale(t)
+	default:
+		show := func(ctx context.Context) error { return m.chat.SetButtons(ctx, t, later) }
+		return chat.Answer{Text: m.words.Say(i18n.UndoOver), Alert: true, Then: show}, nil
+	}
+	q.Undo = true
+	return chat.Do(func(ctx context.Context) error { return m.resumeTapped(ctx, t, q) })
+}

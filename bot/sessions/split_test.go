@@ -1,0 +1,46 @@
+package sessions
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestSplitNameAndPath(t *testing.T) {
+	for _, tt := range []struct{ label, args, name, path string }{
+		{"nothing", "", "", ""},
+		{"a name", "api", "api", ""},
+		{"several words make one name", "the new api", "the-new-api", ""},
+		{"a path", "/srv/api", "", "/srv/api"},
+		{"a path with blanks", "/srv/my api/v 2", "", "/srv/my api/v 2"},
+		{"name and path", "api /srv/my api", "api", "/srv/my api"},
+		{"words and path", "the api ~/my api", "the-api", "~/my api"},
+		{"home", "~", "", "~"},
+		{"here", ".", "", "."},
+		{"name and here", "api .", "api", "."},
+		{"above", "api ..", "api", ".."},
+		{"relative", "api ./sub", "api", "./sub"},
+		{"a hidden folder", ".config", "", ".config"},
+		{"a dot in a name is no path", "v1.2", "v1.2", ""},
+		{"a slash in a name is no path", "feature/x", "feature/x", ""},
+		{"a tilde in a name is no path", "a~b", "a~b", ""},
+		{"the first of two paths begins it", "api /srv /etc", "api", "/srv /etc"},
+		{"quotes around the name go, inside a path they are letters", `"my api" /srv/"my api"`, "my-api", `/srv/"my api"`},
+		{"quotes around the path", `api "~/my proj"`, "api", "~/my proj"},
+		{"curved quotes around both", `“my api” “/srv/my proj”`, "my-api", "/srv/my proj"},
+		{"blanks around", "  api   /srv  ", "api", "/srv"},
+		{"letters of two bytes", "über /srv/ü", "über", "/srv/ü"},
+	} {
+		t.Run(tt.label, func(t *testing.T) {
+			name, path := splitNameAndPath(tt.args)
+			assert.Equal(t, []string{tt.name, tt.path}, []string{name, path})
+		})
+	}
+}
+
+func TestSplitNameAndPathAtAnyBlank(t *testing.T) {
+	for _, blank := range []string{"\n", "\t", "\u00a0"} {
+		name, path := splitNameAndPath("api" + blank + "/srv")
+		assert.Equal(t, []string{"api", "/srv"}, []string{name, path}, "%q", blank)
+	}
+}

@@ -1,0 +1,139 @@
+package writers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ccbot/bot/chat"
+	"ccbot/i18n"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// kind is what a message about writers of a conversation is about. The letter of the kind begins
+// the verbs of the message's buttons.
+type kind string
+
+const (
+	resumeRefused  kind = "r" // a session that is over is not resumed: somebody else writes
+	otherWriter    kind = "s" // somebody else writes a session that is open
+	writerAfterEnd kind = "g" // somebody writes a session that is over
+)
+
+// now is the kind as it is by the session's state: the session may have come back, or ended, since
+// the message was written.
+func (k kind) now(r session.Record) kind {
+	switch {
+	case r.State.Live():
+		return otherWriter
+	case k == otherWriter:
+		return resumeRefused
+	}
+	return k
+}
+
+// conflict is what a message about writers says: of which session, and who the writers are.
+type conflict struct {
+	kind    kind
+	resume  chat.Resume // what to go on with when nobody else writes any more
+	writers []lifecycle.Writer
+	details bool // everything that is known of the writers
+	unasked bool // resumeRefused: nobody had asked for the session to come back
+}
+
+// session is the session whose conversation is written.
+func (c conflict) session() session.Record { return c.resume.Session }
+
+func (c conflict) headline() i18n.Key {
+	maybe := !slices.ContainsFunc(c.writers, func(one lifecycle.Writer) bool { return one.Proven })
+	switch {
+	case c.kind == otherWriter:
+		return i18n.WritersSecond
+	case c.kind == writerAfterEnd:
+		return i18n.WritersGhost
+	case c.unasked && maybe:
+		return i18n.WritersOverMaybe
+	case c.unasked:
+		return i18n.WritersOver
+	case maybe:
+		return i18n.WritersMaybe
+	}
+	return i18n.WritersRefused
+}
+
+// whatCanBeDone says what the buttons do, and why one is not there.
+func (c conflict) whatCanBeDone() []i18n.Key {
+	var keys []i18n.Key
+	switch {
+	case !c.canEnd() && c.details:
+	case !c.canEnd():
+		keys = append(keys, i18n.FootKept)
+	case c.kind == resumeRefused:
+		keys = append(keys, i18n.FootTakeBack)
+	case c.kind == otherWriter:
+		keys = append(keys, i18n.FootTakeOnly)
+	default:
+		keys = append(keys, i18n.FootStop)
+	}
+	switch c.kind {
+	case resumeRefused:
+		keys = append(keys, i18n.FootFork)
+	case otherWriter:
+		keys = append(keys, i18n.FootForkLeave)
+	case writerAfterEnd:
+		keys = append(keys, c.whetherAdoptable()...)
+	}
+	return keys
+}
+
+// whetherAdoptable says whether the writer can be adopted, or why not.
+func (c conflict) whetherAdoptable() []i18n.Key {
+	switch one := c.writers[0]; {
+	case !c.resume.Session.Resumable(): // its state says why
+		return nil
+	case len(c.writers) > 1:
+		return []i18n.Key{i18n.FootAdoptMany}
+	case one.Adoptable():
+		return []i18n.Key{i18n.FootAdopt}
+	case one.Proven && one.Session == "":
+		return []i18n.Key{i18n.FootAdoptElsewhere}
+	}
+	return nil // why the writer is not ended says it all
+}
+
+// canAdopt reports whether the writer can be made the session's agent. A session that is not
+// cleaned up has to be cleaned up first.
+func (c conflict) canAdopt() bool {
+	return c.resume.Session.Resumable() && len(c.writers) == 1 && c.writers[0].Adoptable()
+}
+
+// canEnd reports whether a person may have all of the writers ended.
+func (c conflict) canEnd() bool {
+	kept := func(one lifecycle.Writer) bool { return !one.Endable() }
+	return len(c.writers) > 0 && !slices.ContainsFunc(c.writers, kept)
+}
+
+// identities are the processes of the writers.
+func (c conflict) identities() []process.Identity {
+	who := make([]process.Identity, 0, len(c.writers))
+	for _, one := range c.writers {
+		who = append(who, one.Identity)
+	}
+	return who
+}
+
+// Mark names exactly these processes in a button, in any order.
+func Mark(who []process.Identity) string {
+	who = slices.Clone(who)
+	slices.SortFunc(who, func(a, b process.Identity) int {
+		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Boot, b.Boot))
+	})
+	var text strings.Builder
+	for _, one := range who {
+		fmt.Fprintf(&text, "%d %d %s\n", one.PID, one.Start, one.Boot)
+	}
+	return chat.Digest(text.String(), 8)
+}

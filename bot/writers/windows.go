@@ -1,0 +1,215 @@
+package writers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// Orphans are the windows of ccbot's tmux session that belong to no session.
+type Orphans interface {
+	// Orphans are all of the windows but the ignored ones.
+	Orphans(ctx context.Context) ([]lifecycle.Window, error)
+	// Ignore has a window mentioned no more as long as the window lives.
+	Ignore(ctx context.Context, w lifecycle.Window) error
+}
+
+// Adopter makes a session of an agent that a person started, and ends sessions.
+type Adopter interface {
+	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
+	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
+}
+
+// List is the message that lists the sessions and the windows.
+type List interface {
+	RedrawList(ctx context.Context, t chat.Tap) error
+}
+
+// WindowDeps are what Windows work with.
+type WindowDeps struct {
+	Chat    *chat.Chat
+	Orphans Orphans
+	Adopter Adopter
+	List    List
+}
+
+// Windows show the windows that belong to no session.
+type Windows struct {
+	chat    *chat.Chat
+	book    *conversation.Book
+	words   i18n.Words
+	orphans Orphans
+	adopter Adopter
+	list    List
+}
+
+// NewWindows returns the Windows of a chat.
+func NewWindows(d WindowDeps) *Windows {
+	return &Windows{chat: d.Chat, book: d.Chat.Book, words: d.Chat.Words, orphans: d.Orphans, adopter: d.Adopter,
+		list: d.List}
+}
+
+// Feature is what the roof knows of Windows. MARK is a hash of what the window shows, PLACE the
+// message that the button stands under, BY the person who was asked.
+func (w *Windows) Feature() chat.Feature {
+	return chat.Feature{Name: "windows", Taps: map[string]chat.OnTap{
+		"wad":  w.onWindow(w.adopt),                      // WINDOW:MARK:PLACE: make it a session's
+		"war":  w.onWindow(w.askArchive),                 // WINDOW:MARK:PLACE: ask whether to archive it
+		"wyes": w.chat.ByAsker(3, w.onWindow(w.archive)), // WINDOW:MARK:PLACE:BY: archive it
+		"wig":  w.onWindow(w.ignore),                     // WINDOW:MARK:PLACE: mention it no more
+	}}
+}
+
+// shownWindows bounds the windows that are shown; the rest is counted.
+const shownWindows = 5
+
+// place is the message that the buttons of a window stand under. It decides how the message is
+// drawn again.
+type place string
+
+const (
+	inList     place = "l"
+	inReport   place = "r"
+	inQuestion place = "q"
+)
+
+// All are the windows that belong to no session. Where the windows cannot be seen there are none.
+func (w *Windows) All(ctx context.Context) []lifecycle.Window {
+	all, err := w.orphans.Orphans(ctx)
+	if err != nil {
+		w.chat.Log.Warn("windows_unknown", "error", err.Error())
+		return nil
+	}
+	return all
+}
+
+// Listed shows all windows that belong to no session as a part of the list of sessions.
+func (w *Windows) Listed(ctx context.Context) (render.Text, [][]outbox.Button) {
+	all := w.All(ctx)
+	return w.text(all), w.buttons(all, inList)
+}
+
+// Reported shows some windows as a part of another message than the list.
+func (w *Windows) Reported(all []lifecycle.Window) (render.Text, [][]outbox.Button) {
+	return w.text(all), w.buttons(all, inReport)
+}
+
+// text lists windows that belong to no session.
+func (w *Windows) text(all []lifecycle.Window) render.Text {
+	if len(all) == 0 {
+		return render.Text{}
+	}
+	lines := []string{w.words.Say(i18n.ListUnbound, i18n.Args{"Count": len(all)})}
+	var copied []string // what people copy
+	for _, one := range all[:min(len(all), shownWindows)] {
+		lines, copied = append(lines, w.line(one)), append(copied, w.chat.ShortTail(dirOf(one)))
+		if !canAdopt(one) { // only the desk can tell what it is
+			command := attachCommand(w.chat, one.Pane)
+			lines = append(lines, "   "+w.words.Say(i18n.AttachHint, i18n.Args{"Command": command}))
+			copied = append(copied, command)
+		}
+	}
+	if more := len(all) - shownWindows; more > 0 {
+		lines = append(lines, "• "+w.words.Say(i18n.AndMore, i18n.Args{"Count": more}))
+	}
+	return chat.Marked(strings.Join(lines, "\n"), copied...)
+}
+
+// line is one window in one line: the window's id and name, what runs in the window and where, and
+// of a proven agent which conversation the agent writes.
+func (w *Windows) line(one lifecycle.Window) string {
+	parts := []string{chat.Tail(glyph.Name(one.Pane.Command), 24)}
+	switch {
+	case one.Agent != nil:
+		parts[0] = w.chat.ProcessText(one.Agent.Process, one.Agent.Age)
+	case one.Pane.Dead:
+		parts[0] = w.words.Say(i18n.WindowDead)
+	}
+	if dir := w.chat.ShortTail(dirOf(one)); dir != "" {
+		parts = append(parts, dir)
+	}
+	if one.Agent != nil {
+		id := one.Agent.ClaudeSessionID.String()[:8]
+		parts = append(parts, w.words.Say(i18n.WindowConversation, i18n.Args{"ID": id}))
+	}
+	name := chat.Tail(glyph.Name(one.Pane.WindowName), 40)
+	return fmt.Sprintf("• %s %s: %s", one.Pane.Window, name, strings.Join(parts, ", "))
+}
+
+// dirOf is where the work in a window is done.
+func dirOf(one lifecycle.Window) string {
+	if one.Agent != nil && one.Agent.Cwd != "" {
+		return one.Agent.Cwd
+	}
+	return one.Pane.Path
+}
+
+// canAdopt reports whether a window's agent can be made a session's, and so be archived: the agent
+// is proven, protected by nothing, and in a terminal of ours.
+func canAdopt(one lifecycle.Window) bool { return one.Agent != nil && one.Agent.Adoptable() }
+
+// WindowMark names a window in a button as the window was shown: another process in the window, or
+// another conversation, has another mark.
+func WindowMark(one lifecycle.Window) string {
+	text := fmt.Sprintf("%s %d", one.Pane.Window, one.Pane.PID)
+	if a := one.Agent; a != nil {
+		text += fmt.Sprintf(" %d %d %s %s", a.PID, a.Start, a.Boot, a.ClaudeSessionID)
+	}
+	return chat.Digest(text, 8)
+}
+
+// buttons are a row for each window that is shown. Of several windows each button names its window.
+func (w *Windows) buttons(all []lifecycle.Window, at place) (rows [][]outbox.Button) {
+	for _, one := range all[:min(len(all), shownWindows)] {
+		var row []outbox.Button
+		add := func(word i18n.Key, verb string, style outbox.Style) {
+			data := fmt.Sprintf("%s:%s:%s:%s", verb, one.Pane.Window, WindowMark(one), at)
+			button := w.chat.Button(word, data, style)
+			if len(all) > 1 {
+				button.Text += " " + one.Pane.Window.String()
+			}
+			row = append(row, button)
+		}
+		if canAdopt(one) {
+			add(i18n.ButtonAdopt, "wad", outbox.Primary)
+			add(i18n.ButtonArchive, "war", outbox.Danger)
+		}
+		add(i18n.ButtonIgnore, "wig", "")
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// archiveQuestion says what an archive of a window's agent ends, and what stays.
+func (w *Windows) archiveQuestion(one lifecycle.Window) string {
+	text := []string{w.words.Say(i18n.WindowArchive, i18n.Args{"Window": nameOf(one),
+		"Process": w.chat.ProcessText(one.Agent.Process, one.Agent.Age)})}
+	if len(one.Others) > 0 {
+		var names []string
+		for _, p := range one.Others {
+			names = append(names, w.chat.ProcessText(p, 0))
+		}
+		text = append(text, w.words.Say(i18n.WindowStays, i18n.Args{"Details": w.chat.Some(names, "; ")}))
+	}
+	end := i18n.WindowKept
+	if one.Ours && one.Agent.Pane.PID == one.Agent.PID { // the pane was made for that agent
+		end = i18n.WindowCloses
+	}
+	return strings.Join(append(text, w.words.Say(end)), "\n")
+}
+
+// nameOf is what people know a window by.
+func nameOf(one lifecycle.Window) string {
+	return strings.TrimSpace(one.Pane.Window.String() + " " + chat.Tail(glyph.Name(one.Pane.WindowName), 40))
+}
