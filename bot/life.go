@@ -65,7 +65,9 @@ func (a agents) ProjectAnswers(r session.Record) string {
 // interrupter sends Esc, of which requests and the output of commands are told.
 type interrupter struct{ bot *Bot }
 
-func (i interrupter) Interrupt(ctx context.Context, id uuid.UUID) error { return i.bot.interrupt(ctx, id) }
+func (i interrupter) Interrupt(ctx context.Context, id uuid.UUID) error {
+	return i.bot.interrupt(ctx, id)
+}
 
 // reader shows what agents write.
 type reader struct{ bot *Bot }
