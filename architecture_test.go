@@ -24,6 +24,7 @@ var floors = [][]string{
 	{"e2e"}, // tests of the whole
 	{"cmd/ccbot", "cmd/ccbot-hook"},
 	{"bot"},
+	{"bot/dialog"},
 	{"bot/chat", "bot/conversation"},
 	{"bot/ask", "bot/card", "bot/inbox", "bot/outbox", "bot/render", "bot/screen"},
 	{"archive", "host", "recovery"},
@@ -68,9 +69,9 @@ var users = map[string][]string{
 var machinery = map[string]string{
 	"os":                     "chatmoves chats",
 	"os/exec":                "explain",
-	"path/filepath":          "chatmoves chats dialogs receipt recovered",
+	"path/filepath":          "chatmoves chats receipt recovered",
 	"syscall":                "",
-	"ccbot/tmux":             "explain keys windows writers",
+	"ccbot/tmux":             "explain windows writers",
 	"ccbot/recovery":         "accounts recovered",
 	"ccbot/hooks":            "asks asksettle bot",
 	"ccbot/internal/process": "bot receipt windows wish",
@@ -80,12 +81,12 @@ var machinery = map[string]string{
 	"ccbot/internal/presence": "",
 	"ccbot/lifecycle": `
 		accounts aged albumprompt answersheld askheld askstray back bang bangsend bot commands
-		confirm edited explain keys media moved news offers prompts receipt recovered replies
+		confirm edited explain media moved news offers prompts receipt recovered replies
 		sessions taps unqueued windows windowtaps wish writers`,
 	"ccbot/internal/session": `
 		accounts aged album albumprompt answers answersagain answersheld answersparts answersread
 		askflood asks asksettle asktaps askwords back bang bangleft bangparts bangshow bot
-		chatmoves chats commands confirm deliver dialogs edited ending explain failed keys lanes
+		chatmoves chats commands confirm deliver edited ending explain failed lanes
 		lastanswer lost media missed moved news of outputs prompts receipt recovered rehome
 		rehomeasks replies ring say sendfile sessions taps voice why windowtaps wish writers`,
 }

@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
+	"ccbot/bot/dialog"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/files"
@@ -55,15 +56,7 @@ type Sessions interface {
 	Reword(ctx context.Context, id uuid.UUID, key, text string, class lifecycle.Class) error
 	Wake(id uuid.UUID)
 	Output(ctx context.Context, r session.Record, command string) lifecycle.Output
-	Keys
-}
-
-// Keys answers what a terminal asks. mark says what the person saw: where the
-// terminal shows something else by now, nothing is pressed.
-type Keys interface {
-	Dialog(ctx context.Context, id uuid.UUID) (lifecycle.Dialog, error)
-	Press(ctx context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error)
-	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error)
+	dialog.Keys
 }
 
 // Relay gives the hooks that wait with a request what people decide.
@@ -144,7 +137,6 @@ type Deps struct {
 	Relay    Relay
 	Asks     *ask.Store
 	Cards    *card.Board
-	Dialogs  *Dialogs
 	Windows  Windows
 	Places   places.Places
 	Files    files.Files
@@ -179,7 +171,6 @@ type Bot struct {
 	words    i18n.Words
 	answers  *answers
 	asks     *asks
-	dialogs  *dialogMessages
 	albums   *albums
 	bangs    *bangs
 	rehomes  *rehomes
@@ -193,7 +184,7 @@ func New(c Config, d Deps) *Bot {
 		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
 	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Words: b.words, Home: func() string { return b.Places.Bounds().Home },
 		Now: func() time.Time { return b.Now() }, Log: d.Log, Failpoint: func(point string) { b.pass(point) }}
-	b.answers, b.asks, b.dialogs = newAnswers(b), newAsks(b), newDialogMessages(b)
+	b.answers, b.asks = newAnswers(b), newAsks(b)
 	b.albums, b.rehomes = newAlbums(b), newRehomes(b)
 	b.bangs, b.unqueued = newBangs(b), newUnqueued(b)
 	if d.Sessions != nil {

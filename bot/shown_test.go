@@ -80,6 +80,18 @@ func asTelegram(m outbox.Message) *models.Message {
 	return on
 }
 
+// now is a message that was sent, as the chat shows it by now.
+func (f *fakeSender) now(message int) outbox.Message {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range slices.Backward(f.edited) {
+		if m.ReplyTo == message {
+			return m
+		}
+	}
+	return f.sent[message-1]
+}
+
 // words are the texts on a message's buttons.
 func words(m outbox.Message) (all []string) {
 	for _, s := range spots(m) {
@@ -169,6 +181,8 @@ func (w *world) quietly(t *testing.T) outbox.Message {
 func (w *world) settled(t *testing.T) {
 	t.Helper()
 	stop := w.running(t)
+	synctest.Wait()
+	w.sender.deliver(t.Context())
 	synctest.Wait()
 	require.NoError(t, stop())
 }
