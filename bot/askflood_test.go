@@ -63,14 +63,20 @@ func TestP7_WhoFloodsIsNotAskedInAWeakerWay(t *testing.T) {
 	other := w.session(t, "web", session.Running)
 	w.asksFor(t, other, "Bash", bash)
 
-	m := w.askingMessage(r, trust, true)
-	assert.Empty(t, choices(m))
-	assert.Contains(t, m.Text.Text, w.named(i18n.AskFlood, "api"))
-	assert.NotEmpty(t, choices(w.askingMessage(other, trust, true)), "another session is asked as ever")
+	shown := func(r session.Record) (message int) {
+		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+		return w.sender.lastID()
+	}
+	message := shown(r)
+	assert.Empty(t, choices(w.sender.now(message)))
+	assert.Contains(t, w.sender.now(message).Text.Text, w.named(i18n.AskFlood, "api"))
+	assert.NotEmpty(t, choices(w.sender.now(shown(other))), "another session is asked as ever")
 	w.later(floodSpan)
-	assert.Empty(t, choices(w.askingMessage(r, trust, true)), "all of them wait still")
+	shown(r)
+	assert.Empty(t, choices(w.sender.now(message)), "all of them wait still")
 	w.result(t, first, "", "ok", false)
-	assert.NotEmpty(t, choices(w.askingMessage(r, trust, true)))
+	shown(r)
+	assert.NotEmpty(t, choices(w.sender.now(message)))
 }
 
 // TestP7_ANewerRequestDoesNotTakeTheTurn: one that is asked and killed again and again, each time when a message may be

@@ -93,7 +93,7 @@ func (w *world) result(t *testing.T, q asked, byHook string, text string, denied
 // work does what the goroutines of a running bot would do by now.
 func (w *world) work(t *testing.T) {
 	t.Helper()
-	for _, l := range []*lanes{w.asks.parts, w.asks.lanes, w.dialogs.lanes} {
+	for _, l := range []*lanes{w.asks.parts, w.asks.lanes} {
 		for _, to := range l.takeFresh() {
 			for job, ok := l.next(to); ok; job, ok = l.next(to) {
 				job(t.Context())
@@ -101,6 +101,7 @@ func (w *world) work(t *testing.T) {
 		}
 	}
 	w.asks.catchUp(t.Context())
+	w.sender.deliver(t.Context())
 }
 
 // restart is again, with what is on disk.

@@ -18,6 +18,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
+	"ccbot/bot/dialog"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/files"
@@ -58,15 +59,7 @@ type Sessions interface {
 	Reword(ctx context.Context, id uuid.UUID, key, text string, class lifecycle.Class) error
 	Wake(id uuid.UUID)
 	Output(ctx context.Context, r session.Record, command string) lifecycle.Output
-	Keys
-}
-
-// Keys answers what a terminal asks. mark says what the person saw: where the
-// terminal shows something else by now, nothing is pressed.
-type Keys interface {
-	Dialog(ctx context.Context, id uuid.UUID) (lifecycle.Dialog, error)
-	Press(ctx context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error)
-	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error)
+	dialog.Keys
 }
 
 // Relay gives the hooks that wait with a request what people decide.
@@ -147,7 +140,6 @@ type Deps struct {
 	Relay    Relay
 	Asks     *ask.Store
 	Cards    *card.Board
-	Dialogs  *Dialogs
 	Windows  Windows
 	Places   places.Places
 	Files    files.Files
@@ -185,7 +177,6 @@ type Bot struct {
 	words    i18n.Words
 	answers  *answer.Answers
 	asks     *asks
-	dialogs  *dialogMessages
 	albums   *albums
 	bangs    *bangs
 	rehomes  *rehomes
@@ -201,7 +192,7 @@ func New(c Config, d Deps) *Bot {
 		Failpoint: func(point string) { b.pass(point) },
 		Phrases: chat.Phrases{Words: b.words, Places: d.Places, Now: func() time.Time { return b.Now() },
 			Attach: func(r session.Record) string { return b.Sessions.Attach(r) }}}
-	b.asks, b.dialogs = newAsks(b), newDialogMessages(b)
+	b.asks = newAsks(b)
 	b.albums, b.rehomes = newAlbums(b), newRehomes(b)
 	b.bangs, b.unqueued = newBangs(b), newUnqueued(b)
 	b.answers = answer.New(answer.Deps{Chat: b.Chat, Sender: d.Sender, Limits: d.Sender, Sessions: d.Sessions, Prompts: d.Entries,

@@ -144,8 +144,6 @@ func (w *world) open(t *testing.T) {
 	var err error
 	w.Asks, err = ask.Open(filepath.Join(w.dir, "asks"), filepath.Join(w.dir, "quarantine"), w.Log)
 	require.NoError(t, err)
-	w.Dialogs, err = OpenDialogs(filepath.Join(w.dir, "dialogs"), filepath.Join(w.dir, "quarantine"), w.Log)
-	require.NoError(t, err)
 }
 
 // session puts a record there, the newest of all, and makes it nobody's current.
@@ -351,6 +349,7 @@ type fakeSessions struct {
 	advance   func(id uuid.UUID, c transcript.Cursor) error
 	withdraw  func(id uuid.UUID, key string) error
 	dialog    lifecycle.Dialog // what the terminal shows
+	dialogErr error            // why it cannot be seen
 	press     func(mark string) (lifecycle.Dialog, error)
 	output    func() lifecycle.Output
 }
@@ -582,7 +581,7 @@ func (f *fakeSessions) Wake(id uuid.UUID) {
 
 func (f *fakeSessions) Dialog(context.Context, uuid.UUID) (lifecycle.Dialog, error) {
 	f.wait()
-	return f.dialog, nil
+	return f.dialog, f.dialogErr
 }
 
 func (f *fakeSessions) Press(_ context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error) {
@@ -707,10 +706,16 @@ func (f *fakeSender) deliver(ctx context.Context) {
 			continue
 		}
 		id, err := f.Send(ctx, m)
-		if refused := (*outbox.Refused)(nil); errors.As(err, &refused) {
-			f.named.Refused(ctx, post.Name, err)
-		} else if err == nil {
+		refused := (*outbox.Refused)(nil)
+		switch {
+		case err == nil:
 			_ = f.named.Sent(ctx, post.Name, m.To, id, m) // the next run tells of it
+		case errors.Is(err, outbox.ErrBlocked): // the post waits on
+			f.mu.Lock()
+			f.waiting = append(f.waiting, post)
+			f.mu.Unlock()
+		case errors.As(err, &refused):
+			f.named.Refused(ctx, post.Name, err)
 		}
 	}
 }

@@ -4,9 +4,8 @@ import (
 	"context"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/dialog"
 	"ccbot/lifecycle"
-
-	"github.com/google/uuid"
 )
 
 // In the lines about buttons SESSION is a session's id, MARK a hash of what the terminal shows.
@@ -85,19 +84,5 @@ func (b *Bot) asksFeature() chat.Feature {
 
 // dialogFeature shows what a terminal asks, with its keys.
 func (b *Bot) dialogFeature() chat.Feature {
-	return chat.Feature{Name: "dialog",
-		Taps: taps{
-			"opt": b.tapOption, // SESSION:MARK:OPTION: choose it in the terminal
-			"key": b.tapKey,    // SESSION:MARK:KEY: press it in the terminal
-		},
-		News: news{
-			lifecycle.NoteNotReporting: b.tellNotReady,
-			lifecycle.NoteDialog:       b.tellDialog,
-			lifecycle.NoteDialogGone:   func(ctx context.Context, n lifecycle.Note) error { return b.dialogs.close(ctx, n.Session.ID) },
-		},
-		Heard:    b.dialogs.heardNews,
-		Run:      b.dialogs.Run,
-		Unparked: b.dialogs.unparked,
-		Forget:   func(_ context.Context, id uuid.UUID) error { return b.Dialogs.Forget(id) },
-	}
+	return dialog.New(b.Chat, func() dialog.Keys { return b.Sessions }, b.asks.floods)
 }

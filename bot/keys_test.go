@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
-	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/card"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -40,22 +41,36 @@ func (w *world) showsDialog(t *testing.T) session.Record {
 	return r
 }
 
+// presses taps a button of the message that shows a dialog in Alice's chat, by its word.
+func (w *world) presses(t *testing.T, from int64, message int, word string) {
+	t.Helper()
+	s := w.spot(t, w.sender.now(message), i18n.Key(word))
+	w.tapAt(t, from, privateChat(alice), message, s.button.Data)
+}
+
 func TestADialogHasAButtonPerOptionAndKeys(t *testing.T) {
 	w := newWorld(t)
 	r := w.showsDialog(t)
 	m := w.sender.sent[0]
 	assert.Contains(t, m.Text.Text, w.named(i18n.DialogOpen, "api"))
 	assert.Contains(t, m.Text.Text, "❯ 2. Yes, I trust it")
-	assert.Equal(t, "No, exit", m.Buttons[0][0].Text)
-	at := ref(r.ID) + ":" + trust.Mark + ":"
-	assert.Equal(t, []string{"opt:" + at + "0", "opt:" + at + "1", "key:" + at + "up", "key:" + at + "down", "key:" + at + "left",
-		"key:" + at + "right", "key:" + at + "space", "key:" + at + "tab", "key:" + at + "esc", "key:" + at + "enter"}, data(m))
+	assert.False(t, m.Silent)
+	assert.Equal(t, []string{"No, exit", "Yes, I trust it", "↑", "↓", "←", "→", "Space", "Tab", "Esc", "Enter"}, words(m))
+	var pressed []string
+	for _, what := range []string{"choose 0", "choose 1", "press up", "press down", "press left", "press right", "press space",
+		"press tab", "press esc", "press enter"} {
+		pressed = append(pressed, what+" of "+r.ID.String()+" for "+trust.Mark)
+	}
+	for _, word := range words(m) {
+		w.presses(t, alice, 1, word)
+	}
+	assert.Equal(t, pressed, w.sessions.done())
 }
 
 // choices are the buttons of a message that may agree to something.
 func choices(m outbox.Message) []string {
-	return slices.DeleteFunc(data(m), func(d string) bool {
-		return strings.HasPrefix(d, "key:") && !strings.HasSuffix(d, ":enter") && !strings.HasSuffix(d, ":space") && !strings.HasSuffix(d, ":tab")
+	return slices.DeleteFunc(words(m), func(word string) bool {
+		return slices.Contains([]string{"↑", "↓", "←", "→", "Esc"}, word)
 	})
 }
 
@@ -92,16 +107,21 @@ func TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			d := lifecycle.Dialog{Open: true, Lines: tt.lines, Options: tt.labels, Mark: "mark-one-012", Whole: tt.seen}
-			m := w.askingMessage(w.session(t, "api", session.Running), d, true)
+			r := w.session(t, "api", session.Running)
+			require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, d)))
+			m := w.sender.now(1)
 			assert.Contains(t, m.Text.Text, tt.shows)
 			assert.Equal(t, !tt.whole, strings.Contains(m.Text.Text, w.word(i18n.DialogNotWhole)))
-			assert.LessOrEqual(t, m.Text.Length(), limit-closedRoom)
 			if tt.whole {
 				assert.Len(t, choices(m), len(tt.labels)+3)
-				return
+			} else {
+				assert.Empty(t, choices(m))
+				assert.Len(t, words(m), 5, "one can look around, and leave it")
 			}
-			assert.Empty(t, choices(m))
-			assert.Len(t, data(m), 5, "one can look around, and leave it")
+			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+			closed := w.sender.now(1).Text
+			assert.Equal(t, m.Text.Text+"\n\n"+w.word(i18n.DialogClosed), closed.Text, "there is room for it")
+			assert.LessOrEqual(t, closed.Length(), limit)
 		})
 	}
 }
@@ -113,13 +133,12 @@ func TestADialogWithLongOptions(t *testing.T) {
 	for range 40 {
 		d.Options = append(d.Options, strings.Repeat("long ", 50), "\u202e")
 	}
-	m := w.askingMessage(w.session(t, "api", session.Running), d, true)
-	assert.Len(t, m.Buttons, shownOptions+2)
-	for _, row := range m.Buttons {
-		for _, b := range row {
-			assert.NotEmpty(t, b.Text)
-			assert.LessOrEqual(t, len([]rune(b.Text)), 60)
-		}
+	require.NoError(t, w.SessionNews(t.Context(), dialogNote(w.session(t, "api", session.Running), d)))
+	m := w.sender.now(1)
+	assert.Len(t, m.Buttons, 12+2)
+	for _, word := range words(m) {
+		assert.NotEmpty(t, word)
+		assert.LessOrEqual(t, len([]rune(word)), 60)
 	}
 }
 
@@ -129,26 +148,27 @@ func TestAKeyIsPressedForWhatThePersonSaw(t *testing.T) {
 	moved := trust
 	moved.Selected, moved.Mark, moved.Lines = 0, "mark-two-012", []string{"❯ 1. No, exit"}
 	w.sessions.dialog = moved
-	at := ref(r.ID) + ":" + trust.Mark
-	w.tapAt(t, alice, privateChat(alice), 1, "key:"+at+":up")
+	enter := w.spot(t, w.sender.now(1), "Enter").button.Data
+	w.presses(t, alice, 1, "↑")
 	assert.Contains(t, w.sessions.done(), "press up of "+r.ID.String()+" for "+trust.Mark)
-	m := w.sender.lastEdit(t)
-	assert.Contains(t, m.Text.Text, "❯ 1. No, exit")
-	assert.Contains(t, data(m), "opt:"+ref(r.ID)+":"+moved.Mark+":1", "drawn for what is shown now")
+	assert.Contains(t, w.sender.lastEdit(t).Text.Text, "❯ 1. No, exit")
+	before := len(w.sessions.done())
+	w.tapAt(t, alice, privateChat(alice), 1, enter)
+	assert.Len(t, w.sessions.done(), before, "no key for what is not shown any more")
 	w.sessions.dialog = lifecycle.Dialog{}
-	w.tapAt(t, bob, privateChat(alice), 1, "opt:"+ref(r.ID)+":"+moved.Mark+":1")
-	assert.Contains(t, w.sessions.done(), "choose 1 of "+r.ID.String()+" for "+moved.Mark)
-	m = w.sender.lastEdit(t)
+	w.presses(t, bob, 1, "Yes, I trust it")
+	assert.Contains(t, w.sessions.done(), "choose 1 of "+r.ID.String()+" for "+moved.Mark, "drawn for what is shown now")
+	m := w.sender.lastEdit(t)
 	assert.Contains(t, m.Text.Text, w.word(i18n.DialogClosed))
 	assert.Empty(t, m.Buttons)
-	before := len(w.sessions.done())
-	w.tapAt(t, alice, privateChat(alice), 1, "key:"+at+":enter")
+	before = len(w.sessions.done())
+	w.tapAt(t, alice, privateChat(alice), 1, enter)
 	assert.Len(t, w.sessions.done(), before, "no key for a dialog that is gone")
 }
 
 func TestAKeyThatIsNotPressedIsTold(t *testing.T) {
 	changed := trust
-	changed.Mark = "mark-two-012"
+	changed.Mark, changed.Lines = "mark-two-012", []string{"Something else"}
 	for _, tt := range []struct {
 		name   string
 		now    lifecycle.Dialog
@@ -167,90 +187,127 @@ func TestAKeyThatIsNotPressedIsTold(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			r := w.showsDialog(t)
+			w.showsDialog(t)
 			w.sessions.press = func(string) (lifecycle.Dialog, error) { return tt.now, tt.err }
-			w.tapAt(t, alice, privateChat(alice), 1, "key:"+ref(r.ID)+":"+trust.Mark+":enter")
-			says := w.word(tt.says, i18n.Args{"Name": "api", "Command": "tmux attach -t api"})
-			assert.Contains(t, w.sender.done(), "answer query: "+says)
+			w.presses(t, alice, 1, "Enter")
+			said := w.sender.last(t)
+			assert.Equal(t, w.word(tt.says, i18n.Args{"Name": "api", "Command": "tmux attach"}), said.Text.Text)
+			assert.Equal(t, 1, said.ReplyTo)
 			assert.Equal(t, tt.closed || tt.redraw, len(w.sender.edited) > 0)
 			if tt.closed {
-				assert.Empty(t, w.sender.lastEdit(t).Buttons)
+				assert.Empty(t, w.sender.now(1).Buttons)
 			}
 			if tt.redraw {
-				assert.Contains(t, data(w.sender.lastEdit(t)), "key:"+ref(r.ID)+":"+changed.Mark+":enter")
+				assert.Contains(t, w.sender.now(1).Text.Text, "Something else")
+				w.sessions.press = nil
+				w.presses(t, alice, 1, "Enter")
+				assert.Contains(t, strings.Join(w.sessions.done(), "\n"), "for "+changed.Mark)
 			}
 		})
 	}
 	w := newWorld(t)
-	r := w.showsDialog(t)
+	w.showsDialog(t)
 	w.sessions.press = func(string) (lifecycle.Dialog, error) { return lifecycle.Dialog{}, errDisk }
-	assert.ErrorIs(t, w.Handle(t.Context(), "1", tapOn(alice, &models.Message{ID: 1, Chat: privateChat(alice)}, "key:"+ref(r.ID)+":"+trust.Mark+":up")), errDisk)
+	w.presses(t, alice, 1, "↑")
+	w.toldOfError(t, nil)
 }
 
 func TestP9_KeysCountFromAllowedPeopleUnderTheirMessageOnly(t *testing.T) {
 	w := newWorld(t)
-	r := w.showsDialog(t)
-	at := ref(r.ID) + ":" + trust.Mark
-	for _, d := range []string{"key:" + at + ":enter", "opt:" + at + ":1"} {
+	w.showsDialog(t)
+	m := w.sender.now(1)
+	for _, word := range []string{"Enter", "Yes, I trust it"} {
+		d := w.spot(t, m, i18n.Key(word)).button.Data
 		w.tapAt(t, eve, privateChat(alice), 1, d)
 		w.tapAt(t, alice, groupChat(ours), 1, d)
 		w.tapAt(t, alice, privateChat(alice), 99, d)
 	}
-	for _, d := range []string{"key", "key:x", "key:" + ref(r.ID), "opt:" + at, "opt:" + at + ":one:two"} {
+	parts := strings.Split(data(m)[0], ":")
+	for _, d := range []string{parts[0], parts[0] + ":" + parts[1], data(m)[0] + ":1", parts[0] + ":" + parts[1] + ":x",
+		parts[0] + ":" + parts[1] + ":99", parts[0] + ":" + strings.Repeat("x", len(parts[1])) + ":0"} {
 		w.tapAt(t, alice, privateChat(alice), 1, d)
 	}
 	assert.Empty(t, w.sessions.done())
-	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.DialogStale))
-	w.tapAt(t, alice, privateChat(alice), 1, "opt:"+at+":x")
-	assert.Empty(t, w.sessions.done())
+	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton))
 }
 
 func TestP8_TheDialogsMessageOutlivesARestart(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	w.sessions.dialog = trust
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-	w.takeUp(t)
-	require.Len(t, w.sender.sent, 1, "it was on disk")
-	w.takeUp(t)
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)), "lifecycle tells it again")
-	w.work(t)
-	assert.Len(t, w.sender.sent, 1)
-	assert.Equal(t, data(w.sender.sent[0]), data(w.sender.lastEdit(t)))
-	w.sessions.dialog = lifecycle.Dialog{}
-	w.takeUp(t)
-	assert.Empty(t, w.sender.lastEdit(t).Buttons, "it went while nobody looked")
-	edits := len(w.sender.edited)
-	w.takeUp(t)
-	assert.Len(t, w.sender.edited, edits+1, "the last edit may have been lost")
-	w.takeUp(t)
-	assert.Len(t, w.sender.edited, edits+1)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		r := w.currentSession(t, "api", session.Running)
+		w.sessions.dialog = trust
+		require.NoError(t, w.Bot.SessionNews(t.Context(), dialogNote(r, trust)))
+		w.sender.waiting = nil
+		start := func() {
+			w.again()
+			w.settled(t)
+		}
+		start()
+		require.Len(t, w.sender.sent, 1, "it was on disk")
+		start()
+		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)), "lifecycle tells it again")
+		assert.Len(t, w.sender.sent, 1)
+		assert.Equal(t, data(w.sender.sent[0]), data(w.sender.now(1)))
+		w.presses(t, alice, 1, "↑")
+		assert.NotEmpty(t, w.sessions.done())
+		w.sessions.dialogErr = lifecycle.ErrUnseen
+		start()
+		assert.NotEmpty(t, w.sender.now(1).Buttons, "the terminal cannot be seen")
+		w.sessions.dialog, w.sessions.dialogErr = lifecycle.Dialog{}, nil
+		start()
+		assert.Empty(t, w.sender.now(1).Buttons, "it went while nobody looked")
+		assert.Contains(t, w.sender.now(1).Text.Text, w.word(i18n.DialogClosed))
+		start()
+		edits := len(w.sender.edited)
+		start()
+		assert.Len(t, w.sender.edited, edits)
+	})
 }
 
-// takeUp is a restart, as far as dialogs go.
-func (w *world) takeUp(t *testing.T) {
-	t.Helper()
-	w.open(t)
-	w.again()
-	for _, one := range w.Dialogs.list() {
-		require.NoError(t, w.dialogs.takeUp(t.Context(), one))
+func TestADialogOfASessionThatEndedUnseenIsClosedAtTheStart(t *testing.T) {
+	for _, err := range []error{lifecycle.ErrNoAgent, session.ErrNotFound} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.showsDialog(t)
+			w.sessions.dialogErr = err
+			w.again()
+			w.settled(t)
+			assert.Empty(t, w.sender.now(1).Buttons)
+		})
 	}
-	w.work(t)
 }
 
 func TestAnotherDialogHasAMessageOfItsOwn(t *testing.T) {
 	w := newWorld(t)
-	r := w.showsDialog(t)
+	w.showsDialog(t)
 	other := trust
 	other.Mark = "mark-two-012"
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, other)))
-	w.work(t)
-	assert.Len(t, w.sender.sent, 2)
-	assert.Empty(t, w.sender.lastEdit(t).Buttons, "the first one's are spent")
-	w.tapAt(t, alice, privateChat(alice), 1, "key:"+ref(r.ID)+":"+other.Mark+":up")
+	require.NoError(t, w.SessionNews(t.Context(), dialogNote(w.records.List()[0], other)))
+	require.Len(t, w.sender.sent, 2)
+	assert.False(t, w.sender.sent[1].Silent)
+	assert.Empty(t, w.sender.now(1).Buttons, "the first one's are spent")
+	assert.Contains(t, w.sender.now(1).Text.Text, w.word(i18n.DialogClosed))
+	w.tapAt(t, alice, privateChat(alice), 1, data(w.sender.now(2))[0])
 	assert.Empty(t, w.sessions.done())
-	w.tapAt(t, alice, privateChat(alice), 2, "key:"+ref(r.ID)+":"+other.Mark+":up")
+	w.presses(t, alice, 2, "↑")
 	assert.NotEmpty(t, w.sessions.done())
+}
+
+// Another dialog opens while a key is pressed in the first one.
+func TestATapOnAnEarlierDialogLeavesTheNewOneAlone(t *testing.T) {
+	for _, now := range []lifecycle.Dialog{{}, {Open: true, Lines: []string{"Something else"}, Mark: "mark-six-012"}} {
+		w := newWorld(t)
+		r := w.showsDialog(t)
+		other := trust
+		other.Mark = "mark-two-012"
+		w.sessions.press = func(string) (lifecycle.Dialog, error) {
+			return now, w.SessionNews(t.Context(), dialogNote(r, other))
+		}
+		w.presses(t, alice, 1, "↑")
+		require.Len(t, w.sender.sent, 2)
+		assert.Equal(t, w.sender.sent[1].Text, w.sender.now(2).Text)
+		assert.NotEmpty(t, w.sender.now(2).Buttons)
+	}
 }
 
 func TestADialogThatGoesIsClosed(t *testing.T) {
@@ -274,15 +331,13 @@ func TestADialogThatWentBeforeItWasShown(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Running)
 	gone := lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+	require.NoError(t, w.Bot.SessionNews(t.Context(), dialogNote(r, trust)))
 	require.NoError(t, w.SessionNews(t.Context(), gone))
-	w.work(t)
 	assert.Empty(t, w.sender.sent)
 	w.sender.send = func(context.Context, outbox.Message) error { return w.SessionNews(t.Context(), gone) }
 	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-	w.work(t)
 	require.Len(t, w.sender.sent, 1)
-	assert.Empty(t, w.sender.lastEdit(t).Buttons)
+	assert.Empty(t, w.sender.now(1).Buttons)
 }
 
 // A person may tap before Telegram's answer says which message it is.
@@ -290,33 +345,34 @@ func TestATapBeforeTheAnswerToItsMessageCounts(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Running)
 	moved := trust
-	moved.Selected, moved.Mark = 0, "mark-two-012"
+	moved.Selected, moved.Mark, moved.Lines = 0, "mark-two-012", []string{"❯ 1. No, exit"}
 	w.sessions.dialog = moved
-	w.sender.send = func(context.Context, outbox.Message) error {
-		w.tapAt(t, alice, privateChat(alice), 1, "key:"+ref(r.ID)+":"+trust.Mark+":up")
+	w.sender.send = func(_ context.Context, m outbox.Message) error {
+		w.tapAt(t, alice, privateChat(alice), 1, w.spot(t, m, "↑").button.Data)
 		return nil
 	}
 	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-	w.work(t)
 	assert.NotEmpty(t, w.sessions.done())
-	list := w.Dialogs.list()
-	require.Len(t, list, 1)
-	assert.Equal(t, 1, list[0].ID)
-	assert.Equal(t, moved.Mark, list[0].Mark)
-	assert.NotEmpty(t, w.sender.lastEdit(t).Buttons, "it stays open")
+	assert.Contains(t, w.sender.now(1).Text.Text, "❯ 1. No, exit")
+	assert.NotEmpty(t, w.sender.now(1).Buttons, "it stays open")
+	assert.Len(t, w.sender.sent, 1)
 }
 
 func TestADialogTelegramDoesNotTake(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
 	for _, tt := range []struct {
-		err  error
-		kept int
+		err   error
+		shown int
 	}{{errors.New("closed"), 1}, {&outbox.Refused{Err: errors.New("bad request")}, 0}} {
-		w.sender.send = func(context.Context, outbox.Message) error { return tt.err }
-		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-		w.work(t)
-		assert.Len(t, w.Dialogs.list(), tt.kept, "the next start sends it")
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.sessions.dialog = trust
+			w.sender.send = func(context.Context, outbox.Message) error { return tt.err }
+			require.NoError(t, w.SessionNews(t.Context(), dialogNote(w.currentSession(t, "api", session.Running), trust)))
+			w.sender.send = nil
+			w.again()
+			w.settled(t)
+			assert.Len(t, w.sender.sent, tt.shown, "the next start sends it")
+		})
 	}
 }
 
@@ -335,17 +391,16 @@ func TestARefusedDialogLeavesTheNextOneAlone(t *testing.T) {
 			first = false
 			require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, other)))
 			if refuses {
-				return &outbox.Refused{Err: outbox.ErrBlocked}
+				return &outbox.Refused{Err: errors.New("bad request")}
 			}
 			return nil
 		}
 		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-		w.work(t)
-		list := w.Dialogs.list()
-		require.Len(t, list, 1)
-		assert.Equal(t, other.Mark, list[0].Mark)
-		assert.NotZero(t, list[0].ID, "it is in the chat")
-		assert.FileExists(t, filepath.Join(w.dir, "dialogs", r.ID.String()+".json"))
+		w.presses(t, alice, 1, "↑")
+		assert.Equal(t, []string{"press up of " + r.ID.String() + " for " + other.Mark}, w.sessions.done())
+		if !refuses {
+			assert.Empty(t, w.sender.now(2).Buttons)
+		}
 	}
 }
 
@@ -364,23 +419,9 @@ func TestAnAgentThatIsNotReadyHasKeys(t *testing.T) {
 	n := dialogNote(r, lifecycle.Dialog{Open: true, Lines: []string{"Press Enter to go on"}, Selected: -1, Whole: true, Mark: "mark-one-012"})
 	n.Kind = lifecycle.NoteNotReporting
 	require.NoError(t, w.SessionNews(t.Context(), n))
-	w.work(t)
-	m := w.sender.sent[0]
-	assert.Contains(t, m.Text.Text, "Press Enter to go on")
-	assert.Contains(t, data(m), "key:"+ref(r.ID)+":mark-one-012:enter")
-}
-
-func TestDialogsThatCannotBeReadAreSetAside(t *testing.T) {
-	w := newWorld(t)
-	w.showsDialog(t)
-	dir := filepath.Join(w.dir, "dialogs")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "x.json"), []byte("{"), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "y.json"), []byte(`{"version":1}`), 0o600))
-	w.open(t)
-	assert.Len(t, w.Dialogs.list(), 1)
-	aside, err := filepath.Glob(filepath.Join(w.dir, "quarantine", "*.json"))
-	require.NoError(t, err)
-	assert.Len(t, aside, 2)
+	assert.Contains(t, w.sender.now(1).Text.Text, "Press Enter to go on")
+	w.presses(t, alice, 1, "Enter")
+	assert.Equal(t, []string{"press enter of " + r.ID.String() + " for mark-one-012"}, w.sessions.done())
 }
 
 // TestP8_ANewerProgramsDialogIsLeftAlone, and one that cannot be read for a moment
@@ -388,34 +429,25 @@ func TestDialogsThatCannotBeReadAreSetAside(t *testing.T) {
 func TestP8_ANewerProgramsDialogIsLeftAlone(t *testing.T) {
 	w := newWorld(t)
 	w.showsDialog(t)
-	dir := filepath.Join(w.dir, "dialogs")
-	newer := filepath.Join(dir, "x.json")
-	require.NoError(t, os.WriteFile(newer, []byte(`{"version":2,"session":7}`), 0o600))
-	w.open(t)
-	assert.Len(t, w.Dialogs.list(), 1)
-	assert.FileExists(t, newer)
-	require.NoError(t, os.Remove(newer))
+	dir := filepath.Join(w.dir, "cards")
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	mine, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	newer := strings.Replace(string(mine), `"version":1`, `"version":2`, 1)
+	require.NoError(t, os.WriteFile(files[0], []byte(newer), 0o600))
+	w.again()
+	w.presses(t, alice, 1, "Enter")
+	assert.Empty(t, w.sessions.done(), "its buttons mean what the newer program says")
+	kept, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	assert.Equal(t, newer, string(kept))
 
 	if os.Geteuid() != 0 { // root reads everything
-		require.NoError(t, os.WriteFile(newer, []byte(`{}`), 0o000))
-		_, err := OpenDialogs(dir, filepath.Join(w.dir, "quarantine"), w.Log)
+		require.NoError(t, os.Chmod(files[0], 0))
+		_, err := card.Open(dir, filepath.Join(w.dir, "quarantine"), w.sender, w.MayShow, w.Log)
 		require.ErrorIs(t, err, os.ErrPermission)
-		assert.FileExists(t, newer)
+		assert.FileExists(t, files[0])
 	}
-}
-
-// What a later program of the same version adds survives.
-func TestADialogsUnknownFieldsSurvive(t *testing.T) {
-	w := newWorld(t)
-	r := w.showsDialog(t)
-	path := filepath.Join(w.dir, "dialogs", r.ID.String()+".json")
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(data), "{", `{"later":1,`, 1)), 0o600))
-	w.open(t)
-	require.NoError(t, w.dialogs.close(t.Context(), r.ID))
-	data, err = os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Contains(t, string(data), `"later":1`)
-	assert.Contains(t, string(data), `"closed":true`)
 }

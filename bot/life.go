@@ -27,12 +27,12 @@ type life struct {
 // newLife makes these features and connects them with each other. They keep nothing, so that
 // Connect may make them anew.
 func newLife(b *Bot) (l life) {
-	l.resumer = sessions.NewResumer(sessions.ResumerDeps{Chat: b.Chat, Restorer: b.Sessions, Reader: reader{b}})
+	l.resumer = sessions.NewResumer(sessions.ResumerDeps{Chat: b.Chat, Restorer: b.Sessions, Reader: b.answers})
 	l.writers = writers.New(writers.Deps{Chat: b.Chat, Agents: b.Sessions, Starter: b.Sessions, Resumer: l.resumer,
-		Reader: reader{b}})
+		Reader: b.answers})
 	l.resumer.Connect(l.writers)
 	l.sessions = sessions.New(sessions.Deps{Chat: b.Chat, Life: b.Sessions, Agents: agents{b},
-		Interrupter: interrupter{b}, Reader: reader{b}})
+		Interrupter: interrupter{b}, Reader: b.answers})
 	l.windows = writers.NewWindows(writers.WindowDeps{Chat: b.Chat, Orphans: b.Windows, Adopter: b.Sessions,
 		List: l.sessions})
 	l.sessions.Connect(l.windows)
@@ -68,13 +68,6 @@ type interrupter struct{ bot *Bot }
 func (i interrupter) Interrupt(ctx context.Context, id uuid.UUID) error {
 	return i.bot.interrupt(ctx, id)
 }
-
-// reader shows what agents write.
-type reader struct{ bot *Bot }
-
-func (r reader) Follow(of session.Record) { r.bot.answers.Follow(of) }
-
-func (r reader) Recall(of session.Record, to session.Conversation) { r.bot.answers.Recall(of, to) }
 
 // Recovered tells what a recovery found and did, and resumes what comes back by itself.
 func (b *Bot) Recovered(ctx context.Context, rep recovery.Report) error {

@@ -59,18 +59,6 @@ func (a *asks) heardNews(ctx context.Context, n lifecycle.Note) error {
 	return nil
 }
 
-// heardNews closes the dialog of a session that is ready or over: what was shown is not there any
-// more.
-func (d *dialogMessages) heardNews(ctx context.Context, n lifecycle.Note) error {
-	switch n.Kind {
-	case lifecycle.NoteReady, lifecycle.NoteEnded, lifecycle.NoteLost, lifecycle.NoteStopped, lifecycle.NoteFailed:
-		return d.close(ctx, n.Session.ID)
-	case lifecycle.NoteTransferred:
-		return d.close(ctx, n.From.ID)
-	}
-	return nil
-}
-
 // The news about prompts that a sentence or a reaction tells.
 
 func (b *Bot) markTyped(ctx context.Context, n lifecycle.Note) error {

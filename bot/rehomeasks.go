@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/ask"
 	"ccbot/internal/session"
 )
@@ -38,27 +36,4 @@ func (a *asks) rehome(ctx context.Context, one rehome) error {
 func inPlace(c ask.Card, to session.Conversation) ask.Card {
 	c.Conversation, c.Message, c.AllShown, c.Why, c.Notice, c.Text = to, 0, false, nil, ask.Notice{}, 0
 	return c
-}
-
-// rehome shows the dialogs of one place in another.
-func (d *dialogMessages) rehome(one rehome) error {
-	var errs []error
-	for _, was := range d.Dialogs.list() {
-		errs = append(errs, d.Dialogs.change(was.Session, func(now shownDialog, c dialogChange) error {
-			to, moves := one.of(now.to())
-			switch {
-			case now.Session == uuid.Nil || !moves:
-				return nil
-			case now.Closed:
-				return c.remove() // its message cannot be changed any more
-			}
-			now.ID, now.Message.To, now.Message.ReplyTo = 0, to, 0
-			if err := c.put(now); err != nil {
-				return err
-			}
-			d.sendLater(now)
-			return nil
-		}))
-	}
-	return errors.Join(errs...)
 }

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -74,6 +75,18 @@ func asTelegram(m outbox.Message) *models.Message {
 		markup.InlineKeyboard = append(markup.InlineKeyboard, keys)
 	}
 	return on
+}
+
+// now is a message that was sent, as the chat shows it by now.
+func (f *fakeSender) now(message int) outbox.Message {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range slices.Backward(f.edited) {
+		if m.ReplyTo == message {
+			return m
+		}
+	}
+	return f.sent[message-1]
 }
 
 // words are the texts on a message's buttons.
@@ -165,6 +178,8 @@ func (w *world) quietly(t *testing.T) outbox.Message {
 func (w *world) settled(t *testing.T) {
 	t.Helper()
 	stop := w.running(t)
+	synctest.Wait()
+	w.sender.deliver(t.Context())
 	synctest.Wait()
 	require.NoError(t, stop())
 }

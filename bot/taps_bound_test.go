@@ -23,21 +23,25 @@ import (
 // who may.
 const anyone = -1
 
-// whoMayTap has a line for every verb, so that nobody adds one without asking who
+// whoMayTap has a line for every verb and kind of card, so that nobody adds one without asking who
 // may tap it. A tap that ends, kills or archives something in its second step is
 // for who tapped the first.
 var whoMayTap = map[string]int{
 	"kill": 1, "done": 1, "no": 0, "rdo": 2, "sdo": 2, "gdo": 2, "wyes": 3,
 
 	"cur": anyone, "undo": anyone, "res": anyone, "mkd": anyone, "try": anyone, "rall": anyone, "rpick": anyone,
-	"again": anyone, "drop": anyone, "old": anyone, "rns": anyone, "any": anyone, "p": anyone, "dw": anyone, "sa": anyone, "opt": anyone, "key": anyone,
+	"again": anyone, "drop": anyone, "old": anyone, "rns": anyone, "any": anyone, "p": anyone, "dw": anyone, "sa": anyone, "dialog": anyone,
 	"rsh": anyone, "ras": anyone, "rfk": anyone, "ssh": anyone, "sas": anyone, "sfk": anyone, "sno": anyone,
 	"gsh": anyone, "gas": anyone, "gad": anyone, "wad": anyone, "war": anyone, "wig": anyone,
 }
 
 func TestEveryTapHasItsRule(t *testing.T) {
-	for verb := range newWorld(t).taps {
+	w := newWorld(t)
+	for verb := range w.taps {
 		assert.Contains(t, whoMayTap, verb, "who may tap it?")
+	}
+	for kind := range w.cards {
+		assert.Contains(t, whoMayTap, kind, "who may tap it?")
 	}
 }
 

@@ -12,8 +12,11 @@ func isForGood(err error) bool { return chat.IsRefused(err) }
 // unpark hears that somebody in a chat has written or tapped: it takes messages
 // again, and gets what it missed.
 func (b *Bot) unpark(ctx context.Context, chat int64) {
+	parked := b.Sender.Parked(chat)
 	b.Sender.Unpark(chat)
-	b.Deps.Cards.Reachable(ctx, chat)
+	if parked {
+		b.Deps.Cards.Reachable(ctx, chat)
+	}
 	for _, f := range b.rooms {
 		if f.Unparked != nil {
 			f.Unparked(chat)
@@ -34,14 +37,5 @@ func (a *asks) unparked(chat int64) {
 			a.lanes.add(c.Conversation, func(ctx context.Context) { a.send(ctx, id) })
 		}
 		a.sendNotice(c)
-	}
-}
-
-// unparked sends the dialogs that a chat has not got, as that of asks does.
-func (d *dialogMessages) unparked(chat int64) {
-	for _, one := range d.Dialogs.list() {
-		if one.to().ChatID == chat && !one.Closed {
-			d.sendLater(one)
-		}
 	}
 }

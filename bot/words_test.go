@@ -212,12 +212,11 @@ func (w *world) sayAsks(t *testing.T) {
 	w.hangsUp(q)
 	w.tapsOn(t, alice, q, "no")
 	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-	w.work(t)
 	id := w.sender.lastID()
-	key := "key:" + ref(r.ID) + ":" + trust.Mark + ":up"
+	w.work(t)
 	for _, err := range []error{lifecycle.ErrRelayed, lifecycle.ErrUnseen, lifecycle.ErrNoDialog} {
 		w.sessions.press = func(string) (lifecycle.Dialog, error) { return trust, err }
-		w.tapAt(t, alice, privateChat(alice), id, key)
+		w.presses(t, alice, id, "↑")
 	}
 	w.sessions.look = lifecycle.Look{Usage: &session.Usage{Model: "Opus", Context: 41.7}}
 	w.mustHear(t, "/list")

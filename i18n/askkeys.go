@@ -28,7 +28,6 @@ const (
 	KeysChanged       Key = "keys_changed"
 	KeysUnseen        Key = "keys_unseen" // Name
 	DialogClosed      Key = "dialog_closed"
-	DialogStale       Key = "dialog_stale"
 	DialogNotWhole    Key = "dialog_not_whole"
 	ListContext       Key = "list_context" // Percent
 	ButtonDenyWith    Key = "button_deny_with"

@@ -292,14 +292,19 @@ func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 	return errors.Join(errs...)
 }
 
-// Moved shows the open cards of a place in the place that it has become, each in a new message unless it
-// is there already, and forgets the closed ones. It may be called again after an error.
-func (b *Board) Moved(ctx context.Context, from, to outbox.Conversation) error {
+// Moved shows the open cards of places that have become others, each in a new message unless it is there
+// already, and forgets the closed ones. where gives what a place has become; it must be quick. Moved may
+// be called again after an error.
+func (b *Board) Moved(ctx context.Context, where func(outbox.Conversation) (to outbox.Conversation, moves bool)) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var errs []error
 	for _, c := range b.listLocked() {
-		if c.place() == from || c.Look.To == from {
+		to, moves := where(c.place())
+		if !moves {
+			to, moves = where(c.Look.To)
+		}
+		if moves {
 			errs = append(errs, b.moveLocked(ctx, c, to))
 		}
 	}

@@ -248,13 +248,18 @@ func TestADeletedMessage(t *testing.T) {
 	}
 }
 
+// becomes is what Moved is given of one place that has become another.
+func becomes(from, to outbox.Conversation) func(outbox.Conversation) (outbox.Conversation, bool) {
+	return func(c outbox.Conversation) (outbox.Conversation, bool) { return to, c == from }
+}
+
 func TestMovedCardsComeAnewAndClosedOnesAreForgotten(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))
 		w.shown("over", question("x"))
 		require.NoError(t, w.kind.Close(w.Context(), "over", render.Text{}))
-		require.NoError(t, w.board.Moved(w.Context(), here, there))
-		require.NoError(t, w.board.Moved(w.Context(), here, there), "it may come twice")
+		require.NoError(t, w.board.Moved(w.Context(), becomes(here, there)))
+		require.NoError(t, w.board.Moved(w.Context(), becomes(here, there)), "it may come twice")
 		w.pass(time.Minute)
 		assert.Equal(t, []string{"one", "x", "one [Yes] [No]"}, w.looks())
 		assert.Equal(t, there, w.chat.seen()[2].at)

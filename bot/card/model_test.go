@@ -166,7 +166,7 @@ func (m *model) moveTo(from, to outbox.Conversation) {
 		return
 	}
 	m.sends += len(m.cards)
-	if err := m.now.board.Moved(m.t.Context(), from, to); err != nil {
+	if err := m.now.board.Moved(m.t.Context(), becomes(from, to)); err != nil {
 		m.failf("move: %v", err)
 	}
 	for key, w := range m.cards {

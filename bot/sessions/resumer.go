@@ -49,7 +49,7 @@ func (m *Resumer) Connect(writers Writers) { m.writers = writers }
 // Feature is what the roof knows of a Resumer. RESUME is a session with where and how to resume it.
 func (m *Resumer) Feature() chat.Feature {
 	return chat.Feature{
-		Name: "resume",
+		Name:     "resume",
 		Commands: []chat.Command{{Name: "resume", Run: m.resume}},
 		Taps: map[string]chat.OnTap{
 			"undo": m.tapUndo,    // SESSION:TIME: take the end of then back, seconds since 1970

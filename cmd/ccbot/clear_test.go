@@ -46,7 +46,7 @@ func newForgetful(t *testing.T) forgetful {
 	require.NoError(t, err)
 	out := filepath.Join(dir, "outbox")
 	s.bot = bot.New(bot.Config{Allowed: map[int64]bool{1: true}, Lang: "en"},
-		bot.Deps{Records: s.store, Sender: outbox.New(nil, "", out, log), Entries: s.inbox, Asks: s.asks, Dialogs: s.dialogs,
+		bot.Deps{Records: s.store, Sender: outbox.New(nil, "", out, log), Entries: s.inbox, Asks: s.asks,
 			Places: &host.Machine{}, Words: words, Now: time.Now, Log: log})
 	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}
 }

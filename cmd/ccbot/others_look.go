@@ -15,7 +15,7 @@ import (
 )
 
 // subfolders are those that ccbot makes in its folder.
-var subfolders = []string{"asks", "backups", "bindings", "chats", "dialogs", "events", "inbox", "launch", "outbox", "quarantine",
+var subfolders = []string{"asks", "backups", "bindings", "cards", "chats", "events", "inbox", "launch", "outbox", "quarantine",
 	"received", "sessions", "status"}
 
 // ownFiles are those that ccbot makes beside them. ccbot.env is not among them: it is a person's.

@@ -57,7 +57,6 @@ type system struct {
 	prompts   bot.Prompts
 	asks      *ask.Store
 	cards     *card.Board
-	dialogs   *bot.Dialogs
 	table     *process.Table
 	relay     *hooks.Relay
 	socket    *control.Server
@@ -132,14 +131,9 @@ func (s *system) openStores() (err error) {
 	return os.MkdirAll(filepath.Join(s.Dir, "events"), 0o700)
 }
 
-// openAsks reads what the chat shows of what agents and terminals ask.
+// openAsks reads what the chat shows of what agents ask.
 func (s *system) openAsks() (err error) {
-	aside := filepath.Join(s.Dir, "quarantine")
-	s.asks, err = ask.Open(filepath.Join(s.Dir, "asks"), aside, s.log)
-	if err != nil {
-		return err
-	}
-	s.dialogs, err = bot.OpenDialogs(filepath.Join(s.Dir, "dialogs"), aside, s.log)
+	s.asks, err = ask.Open(filepath.Join(s.Dir, "asks"), filepath.Join(s.Dir, "quarantine"), s.log)
 	return err
 }
 
@@ -170,7 +164,7 @@ func (s *system) wireChat(environ []string) error {
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},
 		bot.Deps{Records: s.store, Sender: s.outbox, Entries: s.inbox, Chats: chats, Relay: s.relay, Asks: s.asks,
-			Dialogs: s.dialogs, Cards: s.cards, Places: s.machine, Files: s.machine, Transcripts: host.Transcripts{Log: s.log},
+			Cards: s.cards, Places: s.machine, Files: s.machine, Transcripts: host.Transcripts{Log: s.log},
 			Downloader: newDownloads(s.config), Voice: s.transcriber(environ), Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	return nil
 }
