@@ -144,7 +144,7 @@ func failpoints(t *testing.T) map[string]string {
 	return points
 }
 
-// failpointOf reads the name from a call of at("…") or Failpoint("…").
+// failpointOf reads the name from a call of at("…"), At("…") or Failpoint("…").
 func failpointOf(n ast.Node) (name string, ok bool) {
 	call, ok := n.(*ast.CallExpr)
 	if !ok || len(call.Args) != 1 {
@@ -158,7 +158,7 @@ func failpointOf(n ast.Node) (name string, ok bool) {
 		called = f.Name
 	}
 	text, ok := call.Args[0].(*ast.BasicLit)
-	if !ok || text.Kind != token.STRING || called != "at" && called != "Failpoint" && called != "failpoint" {
+	if !ok || text.Kind != token.STRING || called != "at" && called != "At" && called != "Failpoint" && called != "failpoint" {
 		return "", false
 	}
 	name, err := strconv.Unquote(text.Value)
