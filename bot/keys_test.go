@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/outbox"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -41,22 +41,28 @@ func (w *world) showsDialog(t *testing.T) session.Record {
 }
 
 func TestADialogHasAButtonPerOptionAndKeys(t *testing.T) {
-	w := newWorld(t)
-	r := w.showsDialog(t)
-	m := w.sender.sent[0]
-	assert.Contains(t, m.Text.Text, w.named(i18n.DialogOpen, "api"))
-	assert.Contains(t, m.Text.Text, "❯ 2. Yes, I trust it")
-	assert.Equal(t, "No, exit", m.Buttons[0][0].Text)
-	at := ref(r.ID) + ":" + trust.Mark + ":"
-	assert.Equal(t, []string{"opt:" + at + "0", "opt:" + at + "1", "key:" + at + "up", "key:" + at + "down", "key:" + at + "left",
-		"key:" + at + "right", "key:" + at + "space", "key:" + at + "tab", "key:" + at + "esc", "key:" + at + "enter"}, data(m))
+	runs(t, func(t *testing.T, w *world) {
+		r := w.showsDialog(t)
+		m := w.sender.sent[0]
+		assert.Contains(t, m.Text.Text, w.named(i18n.DialogOpen, "api"))
+		assert.Contains(t, m.Text.Text, "❯ 2. Yes, I trust it")
+		assert.Equal(t, "No, exit", m.Buttons[0][0].Text)
+		assert.Equal(t, []string{"No, exit", "Yes, I trust it", "↑", "↓", "←", "→", "Space", "Tab", "Esc", "Enter"}, words(m))
+		var want []string
+		for _, does := range []string{"choose 0", "choose 1", "press up", "press down", "press left", "press right", "press space",
+			"press tab", "press esc", "press enter"} {
+			want = append(want, does+" of "+r.ID.String()+" for "+trust.Mark)
+		}
+		for _, text := range words(m) {
+			w.press(t, alice, 1, text)
+		}
+		assert.Equal(t, want, w.sessions.done())
+	})
 }
 
 // choices are the buttons of a message that may agree to something.
 func choices(m outbox.Message) []string {
-	return slices.DeleteFunc(data(m), func(d string) bool {
-		return strings.HasPrefix(d, "key:") && !strings.HasSuffix(d, ":enter") && !strings.HasSuffix(d, ":space") && !strings.HasSuffix(d, ":tab")
-	})
+	return slices.DeleteFunc(words(m), func(text string) bool { return slices.Contains([]string{"↑", "↓", "←", "→", "Esc"}, text) })
 }
 
 // TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat: what an answer would
@@ -89,61 +95,64 @@ func TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat(t *testing.T) {
 		{"a page of which a part is hidden", false, asks("   ls"), nil, false, " Bash command"},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			d := lifecycle.Dialog{Open: true, Lines: tt.lines, Options: tt.labels, Mark: "mark-one-012", Whole: tt.seen}
-			m := w.askingMessage(w.session(t, "api", session.Running), d, true)
+			r := w.session(t, "api", session.Running)
+			m := w.dialog(t, r, d)
 			assert.Contains(t, m.Text.Text, tt.shows)
 			assert.Equal(t, !tt.whole, strings.Contains(m.Text.Text, w.word(i18n.DialogNotWhole)))
-			assert.LessOrEqual(t, m.Text.Length(), limit-closedRoom)
 			if tt.whole {
 				assert.Len(t, choices(m), len(tt.labels)+3)
-				return
+			} else {
+				assert.Empty(t, choices(m))
+				assert.Len(t, words(m), 5, "one can look around, and leave it")
 			}
-			assert.Empty(t, choices(m))
-			assert.Len(t, data(m), 5, "one can look around, and leave it")
+			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+			closed := w.sender.lastEdit(t).Text
+			assert.Contains(t, closed.Text, w.word(i18n.DialogClosed))
+			assert.LessOrEqual(t, closed.Length(), render.Limit)
 		})
 	}
 }
 
 func TestADialogWithLongOptions(t *testing.T) {
-	w := newWorld(t)
-	d := trust
-	d.Options = nil
-	for range 40 {
-		d.Options = append(d.Options, strings.Repeat("long ", 50), "\u202e")
-	}
-	m := w.askingMessage(w.session(t, "api", session.Running), d, true)
-	assert.Len(t, m.Buttons, shownOptions+2)
-	for _, row := range m.Buttons {
-		for _, b := range row {
-			assert.NotEmpty(t, b.Text)
-			assert.LessOrEqual(t, len([]rune(b.Text)), 60)
+	runs(t, func(t *testing.T, w *world) {
+		d := trust
+		d.Options = nil
+		for range 40 {
+			d.Options = append(d.Options, strings.Repeat("long ", 50), "\u202e")
 		}
-	}
+		m := w.dialog(t, w.session(t, "api", session.Running), d)
+		assert.Len(t, m.Buttons, 12+2, "so many options, and the keys")
+		for _, row := range m.Buttons {
+			for _, b := range row {
+				assert.NotEmpty(t, b.Text)
+				assert.LessOrEqual(t, len([]rune(b.Text)), 60)
+			}
+		}
+	})
 }
 
 func TestAKeyIsPressedForWhatThePersonSaw(t *testing.T) {
-	w := newWorld(t)
-	r := w.showsDialog(t)
-	moved := trust
-	moved.Selected, moved.Mark, moved.Lines = 0, "mark-two-012", []string{"❯ 1. No, exit"}
-	w.sessions.dialog = moved
-	at := ref(r.ID) + ":" + trust.Mark
-	w.tapAt(t, alice, privateChat(alice), 1, "key:"+at+":up")
-	assert.Contains(t, w.sessions.done(), "press up of "+r.ID.String()+" for "+trust.Mark)
-	m := w.sender.lastEdit(t)
-	assert.Contains(t, m.Text.Text, "❯ 1. No, exit")
-	assert.Contains(t, data(m), "opt:"+ref(r.ID)+":"+moved.Mark+":1", "drawn for what is shown now")
-	w.sessions.dialog = lifecycle.Dialog{}
-	w.tapAt(t, bob, privateChat(alice), 1, "opt:"+ref(r.ID)+":"+moved.Mark+":1")
-	assert.Contains(t, w.sessions.done(), "choose 1 of "+r.ID.String()+" for "+moved.Mark)
-	m = w.sender.lastEdit(t)
-	assert.Contains(t, m.Text.Text, w.word(i18n.DialogClosed))
-	assert.Empty(t, m.Buttons)
-	before := len(w.sessions.done())
-	w.tapAt(t, alice, privateChat(alice), 1, "key:"+at+":enter")
-	assert.Len(t, w.sessions.done(), before, "no key for a dialog that is gone")
+	runs(t, func(t *testing.T, w *world) {
+		r := w.showsDialog(t)
+		moved := trust
+		moved.Selected, moved.Mark, moved.Lines = 0, "mark-two-012", []string{"❯ 1. No, exit"}
+		w.sessions.dialog = moved
+		w.press(t, alice, 1, "↑")
+		assert.Contains(t, w.sessions.done(), "press up of "+r.ID.String()+" for "+trust.Mark)
+		m := w.sender.lastEdit(t)
+		assert.Contains(t, m.Text.Text, "❯ 1. No, exit")
+		w.sessions.dialog = lifecycle.Dialog{}
+		w.press(t, bob, 1, moved.Options[1])
+		assert.Contains(t, w.sessions.done(), "choose 1 of "+r.ID.String()+" for "+moved.Mark, "drawn for what was shown then")
+		m = w.sender.lastEdit(t)
+		assert.Contains(t, m.Text.Text, w.word(i18n.DialogClosed))
+		assert.Empty(t, m.Buttons)
+		before := len(w.sessions.done())
+		w.pressLate(t, alice, 1, "Enter")
+		assert.Len(t, w.sessions.done(), before, "no key for a dialog that is gone")
+	})
 }
 
 func TestAKeyThatIsNotPressedIsTold(t *testing.T) {
@@ -165,11 +174,10 @@ func TestAKeyThatIsNotPressedIsTold(t *testing.T) {
 		{"no agent", lifecycle.Dialog{}, lifecycle.ErrNoAgent, i18n.AlreadyEnded, true, false},
 		{"tmux refuses", lifecycle.Dialog{}, tmux.ErrGuard, i18n.StopRefused, false, false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			r := w.showsDialog(t)
 			w.sessions.press = func(string) (lifecycle.Dialog, error) { return tt.now, tt.err }
-			w.tapAt(t, alice, privateChat(alice), 1, "key:"+ref(r.ID)+":"+trust.Mark+":enter")
+			w.press(t, alice, 1, "Enter")
 			says := w.word(tt.says, i18n.Args{"Name": "api", "Command": "tmux attach -t api"})
 			assert.Contains(t, w.sender.done(), "answer query: "+says)
 			assert.Equal(t, tt.closed || tt.redraw, len(w.sender.edited) > 0)
@@ -177,86 +185,81 @@ func TestAKeyThatIsNotPressedIsTold(t *testing.T) {
 				assert.Empty(t, w.sender.lastEdit(t).Buttons)
 			}
 			if tt.redraw {
-				assert.Contains(t, data(w.sender.lastEdit(t)), "key:"+ref(r.ID)+":"+changed.Mark+":enter")
+				w.press(t, alice, 1, "Enter")
+				assert.Contains(t, w.sessions.done(), "press enter of "+r.ID.String()+" for "+changed.Mark)
 			}
 		})
 	}
-	w := newWorld(t)
-	r := w.showsDialog(t)
-	w.sessions.press = func(string) (lifecycle.Dialog, error) { return lifecycle.Dialog{}, errDisk }
-	assert.ErrorIs(t, w.Handle(t.Context(), "1", tapOn(alice, &models.Message{ID: 1, Chat: privateChat(alice)}, "key:"+ref(r.ID)+":"+trust.Mark+":up")), errDisk)
+	runsAs(t, "the disk is full", func(t *testing.T, w *world) {
+		w.showsDialog(t)
+		w.sessions.press = func(string) (lifecycle.Dialog, error) { return lifecycle.Dialog{}, errDisk }
+		assert.ErrorIs(t, w.pressing(t, alice, 1, "↑"), errDisk)
+	})
 }
 
 func TestP9_KeysCountFromAllowedPeopleUnderTheirMessageOnly(t *testing.T) {
-	w := newWorld(t)
-	r := w.showsDialog(t)
-	at := ref(r.ID) + ":" + trust.Mark
-	for _, d := range []string{"key:" + at + ":enter", "opt:" + at + ":1"} {
-		w.tapAt(t, eve, privateChat(alice), 1, d)
-		w.tapAt(t, alice, groupChat(ours), 1, d)
-		w.tapAt(t, alice, privateChat(alice), 99, d)
-	}
-	for _, d := range []string{"key", "key:x", "key:" + ref(r.ID), "opt:" + at, "opt:" + at + ":one:two"} {
-		w.tapAt(t, alice, privateChat(alice), 1, d)
-	}
-	assert.Empty(t, w.sessions.done())
-	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.DialogStale))
-	w.tapAt(t, alice, privateChat(alice), 1, "opt:"+at+":x")
-	assert.Empty(t, w.sessions.done())
+	runs(t, func(t *testing.T, w *world) {
+		r := w.showsDialog(t)
+		at := ref(r.ID) + ":" + trust.Mark
+		for _, text := range []string{"Enter", trust.Options[1]} {
+			d := dataBehind(t, w.shows(t, 1), text)
+			w.tapAt(t, eve, privateChat(alice), 1, d)
+			w.tapAt(t, alice, groupChat(ours), 1, d)
+			w.tapAt(t, alice, privateChat(alice), 99, d)
+		}
+		for _, d := range []string{"key", "key:x", "key:" + ref(r.ID), "opt:" + at, "opt:" + at + ":one:two"} {
+			w.tapAt(t, alice, privateChat(alice), 1, d)
+		}
+		assert.Empty(t, w.sessions.done())
+		assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.DialogStale))
+		w.tapAt(t, alice, privateChat(alice), 1, "opt:"+at+":x")
+		assert.Empty(t, w.sessions.done())
+	})
 }
 
 func TestP8_TheDialogsMessageOutlivesARestart(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	w.sessions.dialog = trust
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-	w.takeUp(t)
-	require.Len(t, w.sender.sent, 1, "it was on disk")
-	w.takeUp(t)
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)), "lifecycle tells it again")
-	w.work(t)
-	assert.Len(t, w.sender.sent, 1)
-	assert.Equal(t, data(w.sender.sent[0]), data(w.sender.lastEdit(t)))
-	w.sessions.dialog = lifecycle.Dialog{}
-	w.takeUp(t)
-	assert.Empty(t, w.sender.lastEdit(t).Buttons, "it went while nobody looked")
-	edits := len(w.sender.edited)
-	w.takeUp(t)
-	assert.Len(t, w.sender.edited, edits+1, "the last edit may have been lost")
-	w.takeUp(t)
-	assert.Len(t, w.sender.edited, edits+1)
-}
-
-// takeUp is a restart, as far as dialogs go.
-func (w *world) takeUp(t *testing.T) {
-	t.Helper()
-	w.open(t)
-	w.again()
-	for _, one := range w.Dialogs.list() {
-		require.NoError(t, w.dialogs.takeUp(t.Context(), one))
-	}
-	w.work(t)
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		w.sessions.dialog = trust
+		w.stops(t)
+		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+		w.restart(t)
+		require.Len(t, w.sender.sent, 1, "it was on disk")
+		w.restart(t)
+		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)), "lifecycle tells it again")
+		w.work(t)
+		assert.Len(t, w.sender.sent, 1)
+		assert.Equal(t, w.sender.sent[0].Buttons, w.sender.lastEdit(t).Buttons)
+		w.sessions.dialog = lifecycle.Dialog{}
+		w.restart(t)
+		assert.Empty(t, w.sender.lastEdit(t).Buttons, "it went while nobody looked")
+		edits := len(w.sender.edited)
+		w.restart(t)
+		assert.Len(t, w.sender.edited, edits+1, "the last edit may have been lost")
+		w.restart(t)
+		assert.Len(t, w.sender.edited, edits+1)
+	})
 }
 
 func TestAnotherDialogHasAMessageOfItsOwn(t *testing.T) {
-	w := newWorld(t)
-	r := w.showsDialog(t)
-	other := trust
-	other.Mark = "mark-two-012"
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, other)))
-	w.work(t)
-	assert.Len(t, w.sender.sent, 2)
-	assert.Empty(t, w.sender.lastEdit(t).Buttons, "the first one's are spent")
-	w.tapAt(t, alice, privateChat(alice), 1, "key:"+ref(r.ID)+":"+other.Mark+":up")
-	assert.Empty(t, w.sessions.done())
-	w.tapAt(t, alice, privateChat(alice), 2, "key:"+ref(r.ID)+":"+other.Mark+":up")
-	assert.NotEmpty(t, w.sessions.done())
+	runs(t, func(t *testing.T, w *world) {
+		r := w.showsDialog(t)
+		other := trust
+		other.Mark = "mark-two-012"
+		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, other)))
+		w.work(t)
+		assert.Len(t, w.sender.sent, 2)
+		assert.Empty(t, w.sender.lastEdit(t).Buttons, "the first one's are spent")
+		w.tapAt(t, alice, privateChat(alice), 1, dataBehind(t, w.shows(t, 2), "↑"))
+		assert.Empty(t, w.sessions.done())
+		w.press(t, alice, 2, "↑")
+		assert.NotEmpty(t, w.sessions.done())
+	})
 }
 
 func TestADialogThatGoesIsClosed(t *testing.T) {
 	for _, kind := range []lifecycle.NoteKind{lifecycle.NoteDialogGone, lifecycle.NoteReady, lifecycle.NoteEnded, lifecycle.NoteStopped} {
-		t.Run(string(kind), func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, string(kind), func(t *testing.T, w *world) {
 			r := w.showsDialog(t)
 			n := lifecycle.Note{Kind: kind, Session: r, Receipt: &lifecycle.Receipt{}}
 			require.NoError(t, w.SessionNews(t.Context(), n))
@@ -271,151 +274,167 @@ func TestADialogThatGoesIsClosed(t *testing.T) {
 
 // It goes before Telegram has taken its message, or while that is under way.
 func TestADialogThatWentBeforeItWasShown(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	gone := lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-	require.NoError(t, w.SessionNews(t.Context(), gone))
-	w.work(t)
-	assert.Empty(t, w.sender.sent)
-	w.sender.send = func(context.Context, outbox.Message) error { return w.SessionNews(t.Context(), gone) }
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-	w.work(t)
-	require.Len(t, w.sender.sent, 1)
-	assert.Empty(t, w.sender.lastEdit(t).Buttons)
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		gone := lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}
+		taken := make(chan struct{})
+		w.sender.send = func(context.Context, outbox.Message) error { <-taken; return nil }
+		require.NoError(t, w.SessionNews(t.Context(), dialogNote(w.session(t, "slow", session.Running), trust)))
+		w.work(t)
+		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+		require.NoError(t, w.SessionNews(t.Context(), gone))
+		close(taken)
+		w.work(t)
+		assert.Len(t, w.sender.sent, 1, "the other one")
+		w.sender.send = func(context.Context, outbox.Message) error { return w.SessionNews(t.Context(), gone) }
+		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+		w.work(t)
+		require.Len(t, w.sender.sent, 2)
+		assert.Empty(t, w.sender.lastEdit(t).Buttons)
+	})
 }
 
 // A person may tap before Telegram's answer says which message it is.
 func TestATapBeforeTheAnswerToItsMessageCounts(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	moved := trust
-	moved.Selected, moved.Mark = 0, "mark-two-012"
-	w.sessions.dialog = moved
-	w.sender.send = func(context.Context, outbox.Message) error {
-		w.tapAt(t, alice, privateChat(alice), 1, "key:"+ref(r.ID)+":"+trust.Mark+":up")
-		return nil
-	}
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-	w.work(t)
-	assert.NotEmpty(t, w.sessions.done())
-	list := w.Dialogs.list()
-	require.Len(t, list, 1)
-	assert.Equal(t, 1, list[0].ID)
-	assert.Equal(t, moved.Mark, list[0].Mark)
-	assert.NotEmpty(t, w.sender.lastEdit(t).Buttons, "it stays open")
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		moved := trust
+		moved.Selected, moved.Mark = 0, "mark-two-012"
+		w.sessions.dialog = moved
+		w.sender.send = func(_ context.Context, m outbox.Message) error { return w.pressOn(t, alice, 1, m, "↑") }
+		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+		w.work(t)
+		assert.NotEmpty(t, w.sessions.done())
+		require.Len(t, w.dialogFiles(t), 1)
+		assert.Equal(t, 1, w.sender.lastEdit(t).ReplyTo)
+		assert.NotEmpty(t, w.sender.lastEdit(t).Buttons, "it stays open")
+		w.press(t, alice, 1, "↓")
+		assert.Contains(t, w.sessions.done(), "press down of "+r.ID.String()+" for "+moved.Mark)
+	})
 }
 
 func TestADialogTelegramDoesNotTake(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	for _, tt := range []struct {
-		err  error
-		kept int
-	}{{errors.New("closed"), 1}, {&outbox.Refused{Err: errors.New("bad request")}, 0}} {
-		w.sender.send = func(context.Context, outbox.Message) error { return tt.err }
-		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-		w.work(t)
-		assert.Len(t, w.Dialogs.list(), tt.kept, "the next start sends it")
-	}
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		for _, tt := range []struct {
+			err  error
+			kept int
+		}{{errors.New("closed"), 1}, {&outbox.Refused{Err: errors.New("bad request")}, 0}} {
+			w.sender.send = func(context.Context, outbox.Message) error { return tt.err }
+			require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+			w.work(t)
+			assert.Len(t, w.dialogFiles(t), tt.kept, "the next start sends it")
+		}
+	})
 }
 
 // Another dialog opens while Telegram is asked to take the first one's message.
 func TestARefusedDialogLeavesTheNextOneAlone(t *testing.T) {
 	for _, refuses := range []bool{true, false} {
-		w := newWorld(t)
-		r := w.currentSession(t, "api", session.Running)
-		other := trust
-		other.Mark = "mark-two-012"
-		first := true
-		w.sender.send = func(context.Context, outbox.Message) error {
-			if !first {
+		runs(t, func(t *testing.T, w *world) {
+			r := w.currentSession(t, "api", session.Running)
+			other := trust
+			other.Mark = "mark-two-012"
+			w.sessions.dialog = other
+			first := true
+			w.sender.send = func(context.Context, outbox.Message) error {
+				if !first {
+					return nil
+				}
+				first = false
+				require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, other)))
+				if refuses {
+					return &outbox.Refused{Err: outbox.ErrBlocked}
+				}
 				return nil
 			}
-			first = false
-			require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, other)))
-			if refuses {
-				return &outbox.Refused{Err: outbox.ErrBlocked}
-			}
-			return nil
-		}
-		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-		w.work(t)
-		list := w.Dialogs.list()
-		require.Len(t, list, 1)
-		assert.Equal(t, other.Mark, list[0].Mark)
-		assert.NotZero(t, list[0].ID, "it is in the chat")
-		assert.FileExists(t, filepath.Join(w.dir, "dialogs", r.ID.String()+".json"))
+			require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+			w.work(t)
+			assert.Equal(t, []string{filepath.Join(w.dir, "dialogs", r.ID.String()+".json")}, w.dialogFiles(t))
+			sent := w.sender.lastID()
+			w.restart(t)
+			require.Equal(t, sent, w.sender.lastID(), "it is known which message it is")
+			w.press(t, alice, sent, "↑")
+			assert.Equal(t, []string{"press up of " + r.ID.String() + " for " + other.Mark}, w.sessions.done())
+		})
 	}
 }
 
 func TestP9_ADialogIsNotShownToWhoIsNotAllowedAnyMore(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	delete(w.Allowed, alice)
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-	w.work(t)
-	w.silent(t)
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		delete(w.Allowed, alice)
+		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+		w.work(t)
+		w.silent(t)
+	})
 }
 
 func TestAnAgentThatIsNotReadyHasKeys(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Starting)
-	n := dialogNote(r, lifecycle.Dialog{Open: true, Lines: []string{"Press Enter to go on"}, Selected: -1, Whole: true, Mark: "mark-one-012"})
-	n.Kind = lifecycle.NoteNotReporting
-	require.NoError(t, w.SessionNews(t.Context(), n))
-	w.work(t)
-	m := w.sender.sent[0]
-	assert.Contains(t, m.Text.Text, "Press Enter to go on")
-	assert.Contains(t, data(m), "key:"+ref(r.ID)+":mark-one-012:enter")
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Starting)
+		n := dialogNote(r, lifecycle.Dialog{Open: true, Lines: []string{"Press Enter to go on"}, Selected: -1, Whole: true, Mark: "mark-one-012"})
+		n.Kind = lifecycle.NoteNotReporting
+		require.NoError(t, w.SessionNews(t.Context(), n))
+		w.work(t)
+		assert.Contains(t, w.sender.sent[0].Text.Text, "Press Enter to go on")
+		w.press(t, alice, 1, "Enter")
+		assert.Contains(t, w.sessions.done(), "press enter of "+r.ID.String()+" for mark-one-012")
+	})
 }
 
 func TestDialogsThatCannotBeReadAreSetAside(t *testing.T) {
-	w := newWorld(t)
-	w.showsDialog(t)
-	dir := filepath.Join(w.dir, "dialogs")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "x.json"), []byte("{"), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "y.json"), []byte(`{"version":1}`), 0o600))
-	w.open(t)
-	assert.Len(t, w.Dialogs.list(), 1)
-	aside, err := filepath.Glob(filepath.Join(w.dir, "quarantine", "*.json"))
-	require.NoError(t, err)
-	assert.Len(t, aside, 2)
+	runs(t, func(t *testing.T, w *world) {
+		r := w.showsDialog(t)
+		dir := filepath.Join(w.dir, "dialogs")
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "x.json"), []byte("{"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "y.json"), []byte(`{"version":1}`), 0o600))
+		w.restart(t)
+		w.dialog(t, r, trust)
+		assert.Len(t, w.sender.sent, 1, "the other one is known as before")
+		assert.Len(t, w.dialogFiles(t), 1)
+		aside, err := filepath.Glob(filepath.Join(w.dir, "quarantine", "*.json"))
+		require.NoError(t, err)
+		assert.Len(t, aside, 2)
+	})
 }
 
 // TestP8_ANewerProgramsDialogIsLeftAlone, and one that cannot be read for a moment
 // is not thrown away either.
 func TestP8_ANewerProgramsDialogIsLeftAlone(t *testing.T) {
-	w := newWorld(t)
-	w.showsDialog(t)
-	dir := filepath.Join(w.dir, "dialogs")
-	newer := filepath.Join(dir, "x.json")
-	require.NoError(t, os.WriteFile(newer, []byte(`{"version":2,"session":7}`), 0o600))
-	w.open(t)
-	assert.Len(t, w.Dialogs.list(), 1)
-	assert.FileExists(t, newer)
-	require.NoError(t, os.Remove(newer))
-
-	if os.Geteuid() != 0 { // root reads everything
-		require.NoError(t, os.WriteFile(newer, []byte(`{}`), 0o000))
-		_, err := OpenDialogs(dir, filepath.Join(w.dir, "quarantine"), w.Log)
-		require.ErrorIs(t, err, os.ErrPermission)
+	runs(t, func(t *testing.T, w *world) {
+		r := w.showsDialog(t)
+		dir := filepath.Join(w.dir, "dialogs")
+		newer := filepath.Join(dir, "x.json")
+		require.NoError(t, os.WriteFile(newer, []byte(`{"version":2,"session":7}`), 0o600))
+		w.restart(t)
+		w.dialog(t, r, trust)
+		assert.Len(t, w.sender.sent, 1, "the other one is known as before")
 		assert.FileExists(t, newer)
-	}
+		require.NoError(t, os.Remove(newer))
+
+		if os.Geteuid() != 0 { // root reads everything
+			require.NoError(t, os.WriteFile(newer, []byte(`{}`), 0o000))
+			_, err := OpenDialogs(dir, filepath.Join(w.dir, "quarantine"), w.Log)
+			require.ErrorIs(t, err, os.ErrPermission)
+			assert.FileExists(t, newer)
+		}
+	})
 }
 
 // What a later program of the same version adds survives.
 func TestADialogsUnknownFieldsSurvive(t *testing.T) {
-	w := newWorld(t)
-	r := w.showsDialog(t)
-	path := filepath.Join(w.dir, "dialogs", r.ID.String()+".json")
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(data), "{", `{"later":1,`, 1)), 0o600))
-	w.open(t)
-	require.NoError(t, w.dialogs.close(t.Context(), r.ID))
-	data, err = os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Contains(t, string(data), `"later":1`)
-	assert.Contains(t, string(data), `"closed":true`)
+	runs(t, func(t *testing.T, w *world) {
+		r := w.showsDialog(t)
+		path := filepath.Join(w.dir, "dialogs", r.ID.String()+".json")
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(data), "{", `{"later":1,`, 1)), 0o600))
+		w.restart(t)
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+		data, err = os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Contains(t, string(data), `"later":1`)
+		assert.Contains(t, string(data), `"closed":true`)
+	})
 }
