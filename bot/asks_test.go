@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -72,8 +73,15 @@ func (w *world) dials(q asked) {
 func (w *world) hangsUp(q asked) { w.relay.end(q.ID) }
 
 // result is the line that says what became of the request: by a hook's decision,
-// or by somebody at the desk.
+// or by somebody at the desk. The next round reads it.
 func (w *world) result(t *testing.T, q asked, byHook string, text string, denied bool) {
+	t.Helper()
+	w.writes(t, q, byHook, text, denied)
+	w.later(round)
+}
+
+// writes is result that nobody has read yet.
+func (w *world) writes(t *testing.T, q asked, byHook string, text string, denied bool) {
 	t.Helper()
 	raw, err := base64.RawURLEncoding.DecodeString(q.ID)
 	require.NoError(t, err)
@@ -86,36 +94,6 @@ func (w *world) result(t *testing.T, q asked, byHook string, text string, denied
 	line, _ := json.Marshal(map[string]any{"type": "user", "timestamp": at, "message": map[string]any{"role": "user",
 		"content": []any{map[string]any{"type": "tool_result", "tool_use_id": tool, "content": text, "is_error": denied}}}})
 	grow(t, q.cursor, string(line)+"\n")
-	w.asks.look(q.Session, false)
-	w.work(t)
-}
-
-// work does what the goroutines of a running bot would do by now.
-func (w *world) work(t *testing.T) {
-	t.Helper()
-	for _, l := range []*lanes{w.asks.parts, w.asks.lanes} {
-		for _, to := range l.takeFresh() {
-			for job, ok := l.next(to); ok; job, ok = l.next(to) {
-				job(t.Context())
-			}
-		}
-	}
-	w.asks.catchUp(t.Context())
-	w.sender.deliver(t.Context())
-}
-
-// restart is again, with what is on disk.
-func (w *world) restart(t *testing.T) {
-	t.Helper()
-	w.open(t)
-	w.again()
-	w.asks.begin(t.Context())
-	w.work(t)
-}
-
-func (w *world) later(d time.Duration) {
-	now := w.Now().Add(d)
-	w.Now = func() time.Time { return now }
 }
 
 func (w *world) card(t *testing.T, q asked) ask.Card {
@@ -123,19 +101,6 @@ func (w *world) card(t *testing.T, q asked) ask.Card {
 	c, ok := w.Asks.Get(q.ID)
 	require.True(t, ok)
 	return c
-}
-
-// tapAt taps a button under a message in a chat.
-func (w *world) tapAt(t *testing.T, from int64, chat models.Chat, message int, data string) {
-	t.Helper()
-	require.NoError(t, w.Handle(t.Context(), "1", tapOn(from, &models.Message{ID: message, Chat: chat, Text: "x"}, data)))
-	w.work(t)
-}
-
-// tapsOn taps a button of the request's own message.
-func (w *world) tapsOn(t *testing.T, from int64, q asked, verb string) {
-	t.Helper()
-	w.tapAt(t, from, privateChat(alice), w.card(t, q).Message, "p:"+q.ID+":"+verb)
 }
 
 // saying is what a card says of a decision that is on its way.
@@ -152,31 +117,33 @@ func (w *world) asking(t *testing.T) (session.Record, asked) {
 }
 
 func TestARequestIsOneMessageWithButtons(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	require.NoError(t, w.Asked(t.Context(), q.Request), "a redial")
-	w.work(t)
-	w.restart(t)
-	require.Len(t, w.sender.sent, 1)
-	m := w.sender.sent[0]
-	assert.Equal(t, atAlice, m.To)
-	assert.Contains(t, m.Text.Text, "go test ./...")
-	assert.Contains(t, data(m), "p:"+q.ID+":ok")
-	assert.Equal(t, 1, w.card(t, q).Message)
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		require.NoError(t, w.Asked(t.Context(), q.Request), "a redial")
+		w.work(t)
+		w.restart(t)
+		require.Len(t, w.sender.sent, 1)
+		m := w.sender.sent[0]
+		assert.Equal(t, atAlice, m.To)
+		assert.Contains(t, m.Text.Text, "go test ./...")
+		assert.True(t, w.has(m, i18n.AskAllow))
+		assert.Equal(t, 1, w.card(t, q).Message)
+	})
 }
 
 func TestAllowedInTheChat(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.tapsOn(t, bob, q, "ok")
-	assert.Equal(t, []string{"allow "}, w.relay.done())
-	m := w.sender.lastEdit(t)
-	assert.Contains(t, m.Text.Text, w.saying(i18n.AskSent, i18n.AskDecidedAllow))
-	assert.Empty(t, m.Buttons, "they are spent")
-	assert.Equal(t, bob, w.card(t, q).By)
-	w.result(t, q, "allow", "ok", false)
-	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAllowedChat))
-	assert.True(t, w.card(t, q).IsOver())
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.tapsOn(t, bob, q, i18n.AskAllow)
+		assert.Equal(t, []string{"allow "}, w.relay.done())
+		m := w.sender.lastEdit(t)
+		assert.Contains(t, m.Text.Text, w.saying(i18n.AskSent, i18n.AskDecidedAllow))
+		assert.Empty(t, m.Buttons, "they are spent")
+		assert.Equal(t, bob, w.card(t, q).By)
+		w.result(t, q, "allow", "ok", false)
+		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAllowedChat))
+		assert.True(t, w.card(t, q).IsOver())
+	})
 }
 
 func TestP9_ADecisionCountsFromAllowedPeopleInItsChatOnly(t *testing.T) {
@@ -195,18 +162,20 @@ func TestP9_ADecisionCountsFromAllowedPeopleInItsChatOnly(t *testing.T) {
 		{"from the group", alice, groupChat(ours), "", false},
 		{"another request's id", alice, privateChat(alice), strings.Repeat("A", 22), false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			_, q := w.asking(t)
 			id := q.ID
 			if tt.id != "" {
 				id = tt.id
 			}
-			for _, verb := range []string{"ok", "no", "why"} {
-				if tt.taken && verb != "ok" {
+			m := w.shows(t, 1)
+			for _, word := range []i18n.Key{i18n.AskAllow, i18n.AskDeny, i18n.AskDenyWhy} {
+				if tt.taken && word != i18n.AskAllow {
 					continue
 				}
-				w.tapAt(t, tt.from, tt.chat, 1, "p:"+id+":"+verb)
+				data := dataBehind(t, m, w.word(word))
+				require.Contains(t, data, q.ID)
+				w.tapAt(t, tt.from, tt.chat, 1, strings.ReplaceAll(data, q.ID, id))
 			}
 			if tt.taken {
 				assert.Len(t, w.relay.done(), 1)
@@ -223,119 +192,127 @@ func TestP9_ADecisionCountsFromAllowedPeopleInItsChatOnly(t *testing.T) {
 }
 
 func TestP9_ADecisionCountsOnce(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.tapsOn(t, alice, q, "ok")
-	w.tapsOn(t, alice, q, "ok")
-	w.tapsOn(t, bob, q, "no")
-	assert.Equal(t, []string{"allow "}, w.relay.done())
-	assert.Equal(t, alice, w.card(t, q).By)
-	said := w.sender.done()
-	assert.Contains(t, said[len(said)-1], w.saying(i18n.AskSent, i18n.AskDecidedAllow), "who taps second is told what was decided")
-	w.result(t, q, "allow", "ok", false)
-	w.tapsOn(t, bob, q, "no")
-	said = w.sender.done()
-	assert.Contains(t, said[len(said)-1], w.word(i18n.AskAllowedChat))
-	assert.Equal(t, []string{"allow "}, w.relay.done())
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.tapsOn(t, alice, q, i18n.AskAllow)
+		w.tapsLate(t, alice, q, i18n.AskAllow)
+		w.tapsLate(t, bob, q, i18n.AskDeny)
+		assert.Equal(t, []string{"allow "}, w.relay.done())
+		assert.Equal(t, alice, w.card(t, q).By)
+		said := w.sender.done()
+		assert.Contains(t, said[len(said)-1], w.saying(i18n.AskSent, i18n.AskDecidedAllow), "who taps second is told what was decided")
+		w.result(t, q, "allow", "ok", false)
+		w.tapsLate(t, bob, q, i18n.AskDeny)
+		said = w.sender.done()
+		assert.Contains(t, said[len(said)-1], w.word(i18n.AskAllowedChat))
+		assert.Equal(t, []string{"allow "}, w.relay.done())
+	})
 }
 
 func TestAnsweredAtTheDesk(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.result(t, q, "", "ok", false)
-	m := w.sender.lastEdit(t)
-	assert.Contains(t, m.Text.Text, w.word(i18n.AskAllowedDesk))
-	assert.Empty(t, m.Buttons)
-	assert.Equal(t, []string{"leave"}, w.relay.done(), "the hook need not wait any more")
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.result(t, q, "", "ok", false)
+		m := w.sender.lastEdit(t)
+		assert.Contains(t, m.Text.Text, w.word(i18n.AskAllowedDesk))
+		assert.Empty(t, m.Buttons)
+		assert.Equal(t, []string{"leave"}, w.relay.done(), "the hook need not wait any more")
+	})
 }
 
 // The terminal was quicker, and the hook still waited: its answer is ignored.
 func TestATapThatCameTooLateIsToldSo(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.tapsOn(t, alice, q, "no")
-	w.result(t, q, "", "it ran", false)
-	m := w.sender.lastEdit(t)
-	assert.Contains(t, m.Text.Text, w.word(i18n.AskAllowedDesk))
-	assert.Contains(t, m.Text.Text, w.word(i18n.AskLate))
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.tapsOn(t, alice, q, i18n.AskDeny)
+		w.result(t, q, "", "it ran", false)
+		m := w.sender.lastEdit(t)
+		assert.Contains(t, m.Text.Text, w.word(i18n.AskAllowedDesk))
+		assert.Contains(t, m.Text.Text, w.word(i18n.AskLate))
+	})
 }
 
 func TestP8_ACrashBeforeTheMessageSendsItOnce(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	q := w.request(t, r, "Bash", bash)
-	require.NoError(t, w.Asked(t.Context(), q.Request))
-	assert.Empty(t, w.sender.sent, "nothing waits for Telegram")
-	w.restart(t)
-	w.restart(t)
-	require.NoError(t, w.Asked(t.Context(), q.Request))
-	w.work(t)
-	assert.Len(t, w.sender.sent, 1)
+	runs(t, func(t *testing.T, w *world) {
+		w.stops(t)
+		r := w.currentSession(t, "api", session.Running)
+		q := w.request(t, r, "Bash", bash)
+		require.NoError(t, w.Asked(t.Context(), q.Request))
+		assert.Empty(t, w.sender.sent, "nothing waits for Telegram")
+		w.restart(t)
+		w.restart(t)
+		require.NoError(t, w.Asked(t.Context(), q.Request))
+		w.work(t)
+		assert.Len(t, w.sender.sent, 1)
+	})
 }
 
 func TestP8_ACrashAfterTheMessageRepeatsItAtMost(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	q := w.request(t, r, "Bash", bash)
-	w.Failpoint = func(name string) {
-		if name == "ask-sent" {
-			panic("killed")
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		q := w.request(t, r, "Bash", bash)
+		w.Failpoint = func(name string) {
+			if name == "ask-sent" {
+				runtime.Goexit() // killed
+			}
 		}
-	}
-	require.NoError(t, w.Asked(t.Context(), q.Request))
-	assert.Panics(t, func() { w.work(t) })
-	w.Failpoint = nil
-	w.restart(t)
-	w.restart(t)
-	assert.Len(t, w.sender.sent, 2)
-	w.tapAt(t, alice, privateChat(alice), 1, "p:"+q.ID+":ok") // the first one's button
-	assert.Equal(t, []string{"allow "}, w.relay.done())
-	assert.Equal(t, 1, w.sender.spent, "and it is spent, too")
+		require.NoError(t, w.Asked(t.Context(), q.Request))
+		w.work(t)
+		assert.Zero(t, w.card(t, q).Message)
+		w.Failpoint = nil
+		w.restart(t)
+		w.restart(t)
+		assert.Len(t, w.sender.sent, 2)
+		w.press(t, alice, 1, w.word(i18n.AskAllow)) // the first one's button
+		assert.Equal(t, []string{"allow "}, w.relay.done())
+		assert.Equal(t, 1, w.sender.spent, "and it is spent, too")
+	})
 }
 
 func TestP8_ADecisionThatWasNotDeliveredIsDeliveredAtTheRedial(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.hangsUp(q)
-	w.tapsOn(t, alice, q, "ok")
-	assert.Empty(t, w.relay.done())
-	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskNoted, i18n.AskDecidedAllow), "it is not sent yet")
-	w.restart(t)
-	assert.Empty(t, w.relay.done())
-	w.dials(q)
-	require.NoError(t, w.Asked(t.Context(), q.Request))
-	w.work(t)
-	assert.Equal(t, []string{"allow "}, w.relay.done())
-	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskSent, i18n.AskDecidedAllow))
-	assert.Len(t, w.sender.sent, 1)
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.hangsUp(q)
+		w.tapsOn(t, alice, q, i18n.AskAllow)
+		assert.Empty(t, w.relay.done())
+		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskNoted, i18n.AskDecidedAllow), "it is not sent yet")
+		w.restart(t)
+		assert.Empty(t, w.relay.done())
+		w.dials(q)
+		require.NoError(t, w.Asked(t.Context(), q.Request))
+		w.work(t)
+		assert.Equal(t, []string{"allow "}, w.relay.done())
+		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskSent, i18n.AskDecidedAllow))
+		assert.Len(t, w.sender.sent, 1)
+	})
 }
 
 func TestP8_TheCardIsOnDiskBeforeTheHookHears(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.hangsUp(q)
-	w.tapsOn(t, alice, q, "ok")
-	again, err := ask.Open(filepath.Join(w.dir, "asks"), w.dir, w.Log)
-	require.NoError(t, err)
-	c, ok := again.Get(q.ID)
-	require.True(t, ok)
-	assert.Equal(t, ask.StateSent, c.State)
-	assert.True(t, c.Decision.Allows())
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.hangsUp(q)
+		w.tapsOn(t, alice, q, i18n.AskAllow)
+		again, err := ask.Open(filepath.Join(w.dir, "asks"), w.dir, w.Log)
+		require.NoError(t, err)
+		c, ok := again.Get(q.ID)
+		require.True(t, ok)
+		assert.Equal(t, ask.StateSent, c.State)
+		assert.True(t, c.Decision.Allows())
+	})
 }
 
 func TestAHookThatDoesNotComeBack(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		tap    string
+		tap    i18n.Key
 		dialog bool
 		want   ask.State
 	}{
 		{"undecided", "", true, ask.StateAway},
-		{"decided, and the dialog still stands", "ok", true, ask.StateAway},
-		{"decided, and the dialog is gone", "ok", false, ask.StateSent},
+		{"decided, and the dialog still stands", i18n.AskAllow, true, ask.StateAway},
+		{"decided, and the dialog is gone", i18n.AskAllow, false, ask.StateSent},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			r, q := w.asking(t)
 			w.hangsUp(q)
 			if tt.tap != "" {
@@ -343,10 +320,9 @@ func TestAHookThatDoesNotComeBack(t *testing.T) {
 			}
 			w.sessions.dialog = lifecycle.Dialog{Open: tt.dialog}
 			w.restart(t)
-			w.asks.lookAtAll(t.Context())
+			w.later(round - time.Second)
 			assert.NotEqual(t, ask.StateAway, w.card(t, q).State, "it has some time to dial")
-			w.later(askPace)
-			w.asks.lookAtAll(t.Context())
+			w.later(2 * time.Second)
 			assert.Equal(t, tt.want, w.card(t, q).State)
 			if tt.want != ask.StateAway {
 				return
@@ -362,38 +338,41 @@ func TestAHookThatDoesNotComeBack(t *testing.T) {
 }
 
 func TestAHookThatLeft(t *testing.T) {
-	w := newWorld(t)
-	r, q := w.asking(t)
-	w.hangsUp(q)
-	w.Left(t.Context(), q.Request)
-	w.work(t)
-	assert.Equal(t, ask.StateAway, w.card(t, q).State)
-	assert.Empty(t, w.sender.lastEdit(t).Buttons)
-	assert.Contains(t, w.sessions.done(), "wake "+r.ID.String())
-	w.tapsOn(t, alice, q, "ok")
-	assert.Empty(t, w.relay.done())
-	w.dials(q)
-	require.NoError(t, w.Asked(t.Context(), q.Request))
-	w.work(t)
-	assert.Contains(t, data(w.sender.lastEdit(t)), "p:"+q.ID+":ok", "it is back, so it can be answered")
-	assert.Len(t, w.sender.sent, 1)
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		w.hangsUp(q)
+		w.Left(t.Context(), q.Request)
+		w.work(t)
+		assert.Equal(t, ask.StateAway, w.card(t, q).State)
+		assert.Empty(t, w.sender.lastEdit(t).Buttons)
+		assert.Contains(t, w.sessions.done(), "wake "+r.ID.String())
+		w.tapsLate(t, alice, q, i18n.AskAllow)
+		assert.Empty(t, w.relay.done())
+		w.dials(q)
+		require.NoError(t, w.Asked(t.Context(), q.Request))
+		w.work(t)
+		assert.True(t, w.has(w.sender.lastEdit(t), i18n.AskAllow), "it is back, so it can be answered")
+		assert.Len(t, w.sender.sent, 1)
+	})
 }
 
 // At a stop every connection ends, and the hooks redial later.
 func TestP8_AStopEndsNoRequest(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	w.Left(ctx, q.Request)
-	w.asks.catchUp(ctx)
-	assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+	for range 50 { // which of the two the bot sees first is not sure
+		runs(t, func(t *testing.T, w *world) {
+			_, q := w.asking(t)
+			w.hangsUp(q)
+			w.cancel()
+			w.Left(t.Context(), q.Request)
+			w.stops(t)
+			assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+		})
+	}
 }
 
 func TestTheEndOfASessionEndsItsRequests(t *testing.T) {
 	for _, kind := range []lifecycle.NoteKind{lifecycle.NoteStopped, lifecycle.NoteEnded, lifecycle.NoteLost, lifecycle.NoteFailed} {
-		t.Run(string(kind), func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, string(kind), func(t *testing.T, w *world) {
 			r, q := w.asking(t)
 			other := w.asksFor(t, w.session(t, "web", session.Running), "Bash", bash)
 			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Receipt: &lifecycle.Receipt{}}))
@@ -402,225 +381,248 @@ func TestTheEndOfASessionEndsItsRequests(t *testing.T) {
 			assert.Empty(t, w.sender.lastEdit(t).Buttons)
 			assert.Contains(t, w.relay.done(), "leave")
 			assert.Equal(t, ask.StateOpen, w.card(t, other).State)
-			w.tapsOn(t, alice, q, "ok")
+			w.tapsLate(t, alice, q, i18n.AskAllow)
 			assert.Equal(t, []string{"leave"}, w.relay.done())
 		})
 	}
 }
 
 func TestAnAgentThatIsAnotherOneHasEnded(t *testing.T) {
-	w := newWorld(t)
-	r, q := w.asking(t)
-	w.tapsOn(t, alice, q, "ok")
-	w.records.change(r.ID, func(r *session.Record) { r.Binding.Agent.Start++ })
-	w.asks.lookAtAll(t.Context())
-	assert.Equal(t, ask.Unknown, w.card(t, q).Outcome.What, "nobody knows whether it took the decision")
-	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskUnknown))
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		w.tapsOn(t, alice, q, i18n.AskAllow)
+		w.records.change(r.ID, func(r *session.Record) { r.Binding.Agent.Start++ })
+		w.later(round)
+		assert.Equal(t, ask.Unknown, w.card(t, q).Outcome.What, "nobody knows whether it took the decision")
+		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskUnknown))
+	})
 }
 
 func TestADialogThatIsGoneEndsTheWait(t *testing.T) {
-	w := newWorld(t)
-	r, q := w.asking(t)
-	w.later(time.Minute)
-	fresh := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
-	w.later(-2 * time.Second) // to the very moment at which it was asked
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
-	w.work(t)
-	assert.Equal(t, ask.StateAway, w.card(t, q).State)
-	assert.Equal(t, ask.StateOpen, w.card(t, fresh).State, "its dialog is another one")
-	assert.Equal(t, []string{"leave"}, w.relay.done())
-	w.result(t, q, "", "ok", false)
-	assert.Equal(t, ask.Allowed, w.card(t, q).Outcome.What)
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		w.later(time.Minute)
+		fresh := w.request(t, r, "Bash", `{"command":"ls"}`)
+		fresh.Asked = w.Now() // at this very moment
+		w.dials(fresh)
+		require.NoError(t, w.Asked(t.Context(), fresh.Request))
+		w.work(t)
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+		w.work(t)
+		assert.Equal(t, ask.StateAway, w.card(t, q).State)
+		assert.Equal(t, ask.StateOpen, w.card(t, fresh).State, "its dialog is another one")
+		assert.Equal(t, []string{"leave"}, w.relay.done())
+		w.result(t, q, "", "ok", false)
+		assert.Equal(t, ask.Allowed, w.card(t, q).Outcome.What)
+	})
 }
 
 // TestASubagentsRequestStaysUntilItIsLeftToTheDesk: no dialog of it is drawn while
 // its hook waits, so that the terminal says nothing about it.
 func TestASubagentsRequestStaysUntilItIsLeftToTheDesk(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	q := w.request(t, r, "Bash", bash)
-	q.SubagentID, q.Subagent = "ac2a379c5157a4c20", "general-purpose"
-	w.dials(q)
-	require.NoError(t, w.Asked(t.Context(), q.Request))
-	w.work(t)
-	w.later(time.Minute)
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
-	w.work(t)
-	assert.Equal(t, ask.StateOpen, w.card(t, q).State)
-	w.tapsOn(t, alice, q, "desk")
-	assert.Equal(t, ask.StateAway, w.card(t, q).State)
-	assert.Equal(t, []string{"leave"}, w.relay.done())
-	assert.Contains(t, w.sessions.done(), "wake "+r.ID.String(), "the terminal's own dialog is looked at")
-	_, main := w.asking(t)
-	w.tapsOn(t, alice, main, "desk")
-	assert.Equal(t, ask.StateOpen, w.card(t, main).State, "the terminal asks that one already")
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		q := w.request(t, r, "Bash", bash)
+		q.SubagentID, q.Subagent = "ac2a379c5157a4c20", "general-purpose"
+		w.dials(q)
+		require.NoError(t, w.Asked(t.Context(), q.Request))
+		w.work(t)
+		w.later(time.Minute)
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+		w.work(t)
+		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+		toDesk := dataBehind(t, w.shows(t, 1), w.word(i18n.AskDesk))
+		require.Contains(t, toDesk, q.ID)
+		w.tapsOn(t, alice, q, i18n.AskDesk)
+		assert.Equal(t, ask.StateAway, w.card(t, q).State)
+		assert.Equal(t, []string{"leave"}, w.relay.done())
+		assert.Contains(t, w.sessions.done(), "wake "+r.ID.String(), "the terminal's own dialog is looked at")
+		_, main := w.asking(t)
+		assert.False(t, w.has(w.shows(t, 2), i18n.AskDesk))
+		w.tapAt(t, alice, privateChat(alice), 2, strings.ReplaceAll(toDesk, q.ID, main.ID))
+		assert.Equal(t, ask.StateOpen, w.card(t, main).State, "the terminal asks that one already")
+	})
 }
 
 func TestARequestTheChatDoesNotTakeIsLeftToTheTerminal(t *testing.T) {
-	w := newWorld(t)
-	w.sender.send = func(context.Context, outbox.Message) error { return &outbox.Refused{Err: errors.New("bad request")} }
-	r, q := w.asking(t)
-	assert.Equal(t, []string{"leave"}, w.relay.done())
-	assert.Contains(t, w.sessions.done(), "wake "+r.ID.String())
-	w.restart(t)
-	assert.Equal(t, ask.StateAway, w.card(t, q).State)
-	assert.Empty(t, w.sender.sent, "it is not tried again")
-	w.dials(q)
-	require.NoError(t, w.Asked(t.Context(), q.Request))
-	w.work(t)
-	assert.Equal(t, []string{"leave", "leave"}, w.relay.done(), "nor is its hook kept")
+	runs(t, func(t *testing.T, w *world) {
+		w.sender.send = func(context.Context, outbox.Message) error { return &outbox.Refused{Err: errors.New("bad request")} }
+		r, q := w.asking(t)
+		assert.Equal(t, []string{"leave"}, w.relay.done())
+		assert.Contains(t, w.sessions.done(), "wake "+r.ID.String())
+		w.restart(t)
+		assert.Equal(t, ask.StateAway, w.card(t, q).State)
+		assert.Empty(t, w.sender.sent, "it is not tried again")
+		w.dials(q)
+		require.NoError(t, w.Asked(t.Context(), q.Request))
+		w.work(t)
+		assert.Equal(t, []string{"leave", "leave"}, w.relay.done(), "nor is its hook kept")
+	})
 }
 
 func TestP9_ARequestIsNotShownToWhoIsNotAllowedAnyMore(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	q := w.request(t, r, "Bash", bash)
-	delete(w.Allowed, alice)
-	require.Error(t, w.Asked(t.Context(), q.Request), "the terminal decides")
-	w.work(t)
-	w.silent(t)
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		q := w.request(t, r, "Bash", bash)
+		delete(w.Allowed, alice)
+		require.Error(t, w.Asked(t.Context(), q.Request), "the terminal decides")
+		w.work(t)
+		w.silent(t)
+	})
 }
 
 func TestAnotherRequestUnderAKnownIDIsRefused(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	q.Input = json.RawMessage(`{"command":"rm -rf /"}`)
-	require.Error(t, w.Asked(t.Context(), q.Request))
-	q = w.request(t, session.Record{ID: uuid.New()}, "Bash", bash)
-	w.records.all = nil
-	require.Error(t, w.Asked(t.Context(), q.Request), "a session that nobody knows")
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		q.Input = json.RawMessage(`{"command":"rm -rf /"}`)
+		require.Error(t, w.Asked(t.Context(), q.Request))
+		q = w.request(t, session.Record{ID: uuid.New()}, "Bash", bash)
+		w.records.all = nil
+		require.Error(t, w.Asked(t.Context(), q.Request), "a session that nobody knows")
+	})
 }
 
 func TestACardStaysWhereItIsShown(t *testing.T) {
-	w := newWorld(t)
-	r, q := w.asking(t)
-	w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
-	w.tapAt(t, bob, groupChat(ours), 1, "p:"+q.ID+":ok")
-	assert.Empty(t, w.relay.done(), "it is not shown there")
-	w.tapsOn(t, alice, q, "ok")
-	assert.Equal(t, []string{"allow "}, w.relay.done())
-	assert.Equal(t, atAlice, w.sender.lastEdit(t).To)
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
+		w.tapAt(t, bob, groupChat(ours), 1, dataBehind(t, w.shows(t, 1), w.word(i18n.AskAllow)))
+		assert.Empty(t, w.relay.done(), "it is not shown there")
+		w.tapsOn(t, alice, q, i18n.AskAllow)
+		assert.Equal(t, []string{"allow "}, w.relay.done())
+		assert.Equal(t, atAlice, w.sender.lastEdit(t).To)
+	})
 }
 
 func TestSeveralRequestsStandSideBySide(t *testing.T) {
-	w := newWorld(t)
-	r, one := w.asking(t)
-	two := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
-	w.tapsOn(t, alice, two, "no")
-	assert.Equal(t, ask.StateOpen, w.card(t, one).State)
-	assert.Equal(t, []string{"deny " + hooks.Denied}, w.relay.done())
-	w.tapsOn(t, alice, one, "ok")
-	assert.Len(t, w.relay.done(), 2)
-	assert.Len(t, w.sender.sent, 2)
+	runs(t, func(t *testing.T, w *world) {
+		r, one := w.asking(t)
+		two := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
+		w.tapsOn(t, alice, two, i18n.AskDeny)
+		assert.Equal(t, ask.StateOpen, w.card(t, one).State)
+		assert.Equal(t, []string{"deny " + hooks.Denied}, w.relay.done())
+		w.tapsOn(t, alice, one, i18n.AskAllow)
+		assert.Len(t, w.relay.done(), 2)
+		assert.Len(t, w.sender.sent, 2)
+	})
 }
 
 func TestShowAllAllowsOnlyWhatWasDelivered(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	q := w.asksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
-	assert.NotContains(t, data(w.sender.sent[0]), "p:"+q.ID+":ok")
-	w.tapsOn(t, alice, q, "ok")
-	assert.Empty(t, w.relay.done())
-	w.sender.send = func(context.Context, outbox.Message) error { return &outbox.Refused{Err: errDisk} }
-	w.tapsOn(t, alice, q, "all")
-	assert.False(t, w.card(t, q).AllShown)
-	assert.Contains(t, w.sender.texts(), w.word(i18n.AskNotShown))
-	w.sender.send = nil
-	w.tapsOn(t, alice, q, "all")
-	assert.Contains(t, w.sender.sent[1].Text.Text, "U+202E")
-	below := w.lastSent(t)
-	assert.Contains(t, data(below), "p:"+q.ID+":ok", "the message comes again below")
-	assert.Equal(t, len(w.sender.sent), w.card(t, q).Message)
-	assert.Equal(t, w.named(i18n.AskSeeBelow, "api"), w.sender.lastEdit(t).Text.Text)
-	assert.Empty(t, w.sender.lastEdit(t).Buttons)
-	w.tapsOn(t, alice, q, "ok")
-	assert.Equal(t, []string{"allow "}, w.relay.done())
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		q := w.asksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
+		assert.False(t, w.has(w.sender.sent[0], i18n.AskAllow))
+		other := w.asksFor(t, r, "Bash", bash)
+		allow := dataBehind(t, w.sender.sent[1], w.word(i18n.AskAllow))
+		require.Contains(t, allow, other.ID)
+		w.tapAt(t, alice, privateChat(alice), 1, strings.ReplaceAll(allow, other.ID, q.ID))
+		assert.Empty(t, w.relay.done())
+		w.sender.send = func(context.Context, outbox.Message) error { return &outbox.Refused{Err: errDisk} }
+		w.tapsOn(t, alice, q, i18n.AskShowAll)
+		assert.False(t, w.card(t, q).AllShown)
+		assert.Contains(t, w.sender.texts(), w.word(i18n.AskNotShown))
+		w.sender.send = nil
+		w.tapsOn(t, alice, q, i18n.AskShowAll)
+		assert.Contains(t, w.sender.sent[2].Text.Text, "U+202E")
+		below := w.lastSent(t)
+		assert.True(t, w.has(below, i18n.AskAllow), "the message comes again below")
+		assert.Equal(t, len(w.sender.sent), w.card(t, q).Message)
+		assert.Equal(t, w.named(i18n.AskSeeBelow, "api"), w.sender.lastEdit(t).Text.Text)
+		assert.Empty(t, w.sender.lastEdit(t).Buttons)
+		w.tapsOn(t, alice, q, i18n.AskAllow)
+		assert.Equal(t, []string{"allow "}, w.relay.done())
+	})
 }
 
 // What is read may take long; a denial does not wait for that, and ends it.
 func TestADenialEndsShowAll(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	q := w.asksFor(t, r, "Bash", `{"command":"`+strings.Repeat("echo hello; ", 2000)+`"}`)
-	w.sender.send = func(context.Context, outbox.Message) error {
-		w.sender.send = nil
-		require.NoError(t, w.tap(t, alice, "p:"+q.ID+":no"))
-		return nil
-	}
-	w.tapsOn(t, alice, q, "all")
-	assert.Len(t, w.sender.sent, 2, "one part")
-	assert.Len(t, w.relay.done(), 1)
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		q := w.asksFor(t, r, "Bash", `{"command":"`+strings.Repeat("echo hello; ", 2000)+`"}`)
+		w.sender.send = func(context.Context, outbox.Message) error {
+			w.sender.send = nil
+			require.NoError(t, w.pressing(t, alice, 1, w.word(i18n.AskDeny)))
+			return nil
+		}
+		w.tapsOn(t, alice, q, i18n.AskShowAll)
+		assert.Len(t, w.sender.sent, 2, "one part")
+		assert.Len(t, w.relay.done(), 1)
+	})
 }
 
 func TestP4_TheNextTextIsTheReason(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.tapsOn(t, alice, q, "why")
-	w.mustHear(t, "/list")
-	key := w.mustHear(t, "use make instead")
-	w.work(t)
-	require.Len(t, w.relay.done(), 1)
-	assert.Contains(t, w.relay.done()[0], "use make instead")
-	assert.Contains(t, strings.Join(w.sender.done(), "\n"), "react "+reactionReceived)
-	assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue")
-	assert.Equal(t, key, w.card(t, q).Prompt)
-	_, u := w.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: "use make instead"})
-	require.NoError(t, w.Handle(t.Context(), key, u), "a crash brings it again")
-	assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue", "it is not a prompt then either")
-	w.mustHear(t, "and now a prompt")
-	assert.Contains(t, strings.Join(w.sessions.done(), "\n"), "queue")
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+		w.mustHear(t, "/list")
+		key := w.mustHear(t, "use make instead")
+		w.work(t)
+		require.Len(t, w.relay.done(), 1)
+		assert.Contains(t, w.relay.done()[0], "use make instead")
+		assert.Contains(t, strings.Join(w.sender.done(), "\n"), "react "+reactionReceived)
+		assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue")
+		assert.Equal(t, key, w.card(t, q).Prompt)
+		_, u := w.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: "use make instead"})
+		require.NoError(t, w.Handle(t.Context(), key, u), "a crash brings it again")
+		assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue", "it is not a prompt then either")
+		w.mustHear(t, "and now a prompt")
+		assert.Contains(t, strings.Join(w.sessions.done(), "\n"), "queue")
+	})
 }
 
 func TestOnlyTheNextTextOfThatPersonIsTheReason(t *testing.T) {
-	w := newWorld(t)
-	r, q := w.asking(t)
-	w.tapsOn(t, alice, q, "why")
-	key, u := w.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Sticker: &models.Sticker{}})
-	require.NoError(t, w.Handle(t.Context(), key, u))
-	require.NoError(t, w.Chats.SetCurrent(session.Conversation{ChatID: bob}, r.ID))
-	for _, from := range []struct {
-		person int64
-		chat   models.Chat
-	}{{bob, privateChat(bob)}, {bob, privateChat(alice)}, {alice, groupChat(ours)}} {
-		key, u := w.accept(t, &models.Message{From: &models.User{ID: from.person}, Chat: from.chat, Text: "not for it"})
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+		key, u := w.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Sticker: &models.Sticker{}})
 		require.NoError(t, w.Handle(t.Context(), key, u))
-	}
-	assert.Empty(t, w.relay.done())
-	assert.NotNil(t, w.card(t, q).Why)
-	w.tapsOn(t, alice, q, "c")
-	assert.Nil(t, w.card(t, q).Why)
-	w.mustHear(t, "a prompt")
-	assert.Empty(t, w.relay.done())
+		require.NoError(t, w.Chats.SetCurrent(session.Conversation{ChatID: bob}, r.ID))
+		for _, from := range []struct {
+			person int64
+			chat   models.Chat
+		}{{bob, privateChat(bob)}, {bob, privateChat(alice)}, {alice, groupChat(ours)}} {
+			key, u := w.accept(t, &models.Message{From: &models.User{ID: from.person}, Chat: from.chat, Text: "not for it"})
+			require.NoError(t, w.Handle(t.Context(), key, u))
+		}
+		assert.Empty(t, w.relay.done())
+		assert.NotNil(t, w.card(t, q).Why)
+		w.tapsOn(t, alice, q, i18n.AskCancel)
+		assert.Nil(t, w.card(t, q).Why)
+		w.mustHear(t, "a prompt")
+		assert.Empty(t, w.relay.done())
+	})
 }
 
 func TestAPersonWritesForOneCardAtATime(t *testing.T) {
-	w := newWorld(t)
-	r, one := w.asking(t)
-	two := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
-	w.tapsOn(t, alice, one, "why")
-	w.tapsOn(t, alice, two, "why")
-	assert.Nil(t, w.card(t, one).Why)
-	w.mustHear(t, "no listing")
-	w.work(t)
-	assert.Equal(t, ask.StateSent, w.card(t, two).State)
-	assert.Equal(t, ask.StateOpen, w.card(t, one).State)
+	runs(t, func(t *testing.T, w *world) {
+		r, one := w.asking(t)
+		two := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
+		w.tapsOn(t, alice, one, i18n.AskDenyWhy)
+		w.tapsOn(t, alice, two, i18n.AskDenyWhy)
+		assert.Nil(t, w.card(t, one).Why)
+		w.mustHear(t, "no listing")
+		w.work(t)
+		assert.Equal(t, ask.StateSent, w.card(t, two).State)
+		assert.Equal(t, ask.StateOpen, w.card(t, one).State)
+	})
 }
 
 const questions = `{"questions":[{"question":"Which colour?","header":"Colour","multiSelect":false,"options":[{"label":"Red"},{"label":"Blue"}]},
 {"question":"Which size?","header":"Size","multiSelect":true,"options":[{"label":"S"},{"label":"M"},{"label":"L"}]}]}`
 
 func TestQuestionsAreAnsweredInTurn(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	q := w.asksFor(t, r, "AskUserQuestion", questions)
-	w.tapsOn(t, alice, q, "x:0")
-	w.mustHear(t, "Green")
-	w.tapsOn(t, alice, q, "o:1:0")
-	w.tapsOn(t, alice, q, "o:1:2")
-	assert.Empty(t, w.relay.done())
-	w.tapsOn(t, alice, q, "d:1")
-	require.Len(t, w.relay.done(), 1)
-	assert.JSONEq(t, `{"Which colour?":"Green","Which size?":"S, L"}`, string(answersOf(t, w.card(t, q))))
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		q := w.asksFor(t, r, "AskUserQuestion", questions)
+		w.tapsOn(t, alice, q, i18n.AskOther)
+		w.mustHear(t, "Green")
+		w.press(t, alice, 1, "☐ S")
+		w.press(t, alice, 1, "☐ L")
+		assert.Empty(t, w.relay.done())
+		w.tapsOn(t, alice, q, i18n.AskDone)
+		require.Len(t, w.relay.done(), 1)
+		assert.JSONEq(t, `{"Which colour?":"Green","Which size?":"S, L"}`, string(answersOf(t, w.card(t, q))))
+	})
 }
 
 func answersOf(t *testing.T, c ask.Card) json.RawMessage {
@@ -632,24 +634,25 @@ func answersOf(t *testing.T, c ask.Card) json.RawMessage {
 }
 
 func TestAPlanIsApproved(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	q := w.asksFor(t, r, "ExitPlanMode", `{"plan":"# Plan\n\n- one"}`)
-	w.tapsOn(t, alice, q, "plan")
-	assert.Equal(t, []string{"allow "}, w.relay.done())
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		q := w.asksFor(t, r, "ExitPlanMode", `{"plan":"# Plan\n\n- one"}`)
+		w.tapsOn(t, alice, q, i18n.AskApprove)
+		assert.Equal(t, []string{"allow "}, w.relay.done())
+	})
 }
 
-// heldBehind is a prompt that waits behind the dialog of a request, with the
-// buttons of what is said about it.
-func (w *world) heldBehind(t *testing.T, r session.Record) (inbox.Entry, []string) {
+// heldBehind is a prompt that waits behind the dialog of a request, with the id
+// of the message that says so.
+func (w *world) heldBehind(t *testing.T, r session.Record) (e inbox.Entry, notice int) {
 	t.Helper()
-	e := w.prompt(t, r, "use make", inbox.Held)
+	e = w.prompt(t, r, "use make", inbox.Held)
 	e.Class = string(lifecycle.ClassPrompt)
 	require.NoError(t, w.entries.Save(e))
 	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r,
 		Prompt: lifecycle.Prompt{Key: e.Key, Text: e.Text}}))
 	w.work(t)
-	return e, data(w.lastSent(t))
+	return e, w.sender.lastID()
 }
 
 func (w *world) lastSent(t *testing.T) outbox.Message {
@@ -659,81 +662,84 @@ func (w *world) lastSent(t *testing.T) outbox.Message {
 }
 
 func TestP4_DenyWithThisTakesThePromptOutOfTheQueueFirst(t *testing.T) {
-	w := newWorld(t)
-	r, q := w.asking(t)
-	e, buttons := w.heldBehind(t, r)
-	assert.Equal(t, []string{"dw:" + q.ID + ":" + e.Key, "sa:" + e.Key}, buttons)
-	w.sessions.withdraw = func(uuid.UUID, string) error {
-		assert.Empty(t, w.relay.done(), "Claude hears of it only when it is not typed any more")
-		assert.Equal(t, ask.StateSent, w.card(t, q).State, "and it is on disk by then")
-		return w.entries.Finish(e.Key)
-	}
-	w.tapAt(t, alice, privateChat(alice), 90, buttons[0])
-	require.Len(t, w.relay.done(), 1)
-	assert.Contains(t, w.relay.done()[0], "use make")
-	assert.Contains(t, w.sessions.done(), "withdraw "+e.Key+" of "+r.ID.String())
-	w.tapAt(t, alice, privateChat(alice), 90, buttons[0])
-	assert.Len(t, w.relay.done(), 1, "once")
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		e, notice := w.heldBehind(t, r)
+		assert.Equal(t, []string{w.word(i18n.ButtonDenyWith), w.word(i18n.ButtonSendAfter)}, words(w.shows(t, notice)))
+		w.sessions.withdraw = func(uuid.UUID, string) error {
+			assert.Empty(t, w.relay.done(), "Claude hears of it only when it is not typed any more")
+			assert.Equal(t, ask.StateSent, w.card(t, q).State, "and it is on disk by then")
+			return w.entries.Finish(e.Key)
+		}
+		w.press(t, alice, notice, w.word(i18n.ButtonDenyWith))
+		require.Len(t, w.relay.done(), 1)
+		assert.Contains(t, w.relay.done()[0], "use make")
+		assert.Contains(t, w.sessions.done(), "withdraw "+e.Key+" of "+r.ID.String())
+		w.pressLate(t, alice, notice, w.word(i18n.ButtonDenyWith))
+		assert.Len(t, w.relay.done(), 1, "once")
+	})
 }
 
 func TestP4_APromptThatWasTypedIsNoReason(t *testing.T) {
 	for err, failed := range map[error]bool{fs.ErrNotExist: false, errDisk: true} {
-		w := newWorld(t)
-		r, q := w.asking(t)
-		_, buttons := w.heldBehind(t, r)
-		w.sessions.withdraw = func(uuid.UUID, string) error { return err }
-		require.NoError(t, w.tap(t, alice, buttons[0]))
-		w.work(t)
-		assert.Equal(t, failed, contains(w.sender.texts(), w.word(i18n.InternalError)))
-		assert.Empty(t, w.relay.done(), "nothing is denied")
-		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
-		assert.Nil(t, w.card(t, q).Decision)
-		assert.Empty(t, w.card(t, q).Prompt)
+		runs(t, func(t *testing.T, w *world) {
+			r, q := w.asking(t)
+			_, notice := w.heldBehind(t, r)
+			w.sessions.withdraw = func(uuid.UUID, string) error { return err }
+			require.NoError(t, w.pressing(t, alice, notice, w.word(i18n.ButtonDenyWith)))
+			w.work(t)
+			assert.Equal(t, failed, contains(w.sender.texts(), w.word(i18n.InternalError)))
+			assert.Empty(t, w.relay.done(), "nothing is denied")
+			assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+			assert.Nil(t, w.card(t, q).Decision)
+			assert.Empty(t, w.card(t, q).Prompt)
+		})
 	}
 }
 
 func TestP8_ACrashInDenyWithThisIsFinishedAtTheRedial(t *testing.T) {
-	w := newWorld(t)
-	r, _ := w.asking(t)
-	e, buttons := w.heldBehind(t, r)
-	w.Failpoint = func(name string) {
-		if name == "ask-denied-with" {
-			panic("killed")
+	runs(t, func(t *testing.T, w *world) {
+		r, _ := w.asking(t)
+		e, notice := w.heldBehind(t, r)
+		w.Failpoint = func(name string) {
+			if name == "ask-denied-with" {
+				panic("killed")
+			}
 		}
-	}
-	w.dies(t, func() error { return w.tap(t, alice, buttons[0]) })
-	w.Failpoint = nil
-	w.restart(t)
-	assert.Contains(t, w.sessions.done(), "withdraw "+e.Key+" of "+r.ID.String())
-	require.Len(t, w.relay.done(), 1)
-	assert.Contains(t, w.relay.done()[0], "use make")
+		w.dies(t, func() error { return w.pressing(t, alice, notice, w.word(i18n.ButtonDenyWith)) })
+		w.Failpoint = nil
+		w.restart(t)
+		assert.Contains(t, w.sessions.done(), "withdraw "+e.Key+" of "+r.ID.String())
+		require.Len(t, w.relay.done(), 1)
+		assert.Contains(t, w.relay.done()[0], "use make")
+	})
 }
 
 func TestP4_AReasonThatWasNotReadIsTold(t *testing.T) {
-	w := newWorld(t)
-	r, q := w.asking(t)
-	e, buttons := w.heldBehind(t, r)
-	w.tapAt(t, alice, privateChat(alice), 90, buttons[0])
-	w.result(t, q, "", "it ran", false)
-	assert.Equal(t, warning+w.named(i18n.AskTextLost, "api"), w.sender.last(t).Text.Text)
-	assert.Equal(t, e.MessageID, w.sender.last(t).ReplyTo, "under the text itself")
-	assert.Equal(t, reactionNone, w.sender.reaction(e.MessageID))
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		e, notice := w.heldBehind(t, r)
+		w.press(t, alice, notice, w.word(i18n.ButtonDenyWith))
+		w.result(t, q, "", "it ran", false)
+		assert.Equal(t, warning+w.named(i18n.AskTextLost, "api"), w.sender.last(t).Text.Text)
+		assert.Equal(t, e.MessageID, w.sender.last(t).ReplyTo, "under the text itself")
+		assert.Equal(t, reactionNone, w.sender.reaction(e.MessageID))
+	})
 }
 
 func TestAPromptIsOfferedAsAReasonOnlyWhereItCanBeOne(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		class lifecycle.Class
-		tap   string
+		tap   i18n.Key
 		want  int
 	}{
 		{"a prompt", lifecycle.ClassPrompt, "", 2},
 		{"a command", lifecycle.ClassCommand, "", 0},
 		{"a line for the shell", lifecycle.ClassBash, "", 0},
-		{"decided by now", lifecycle.ClassPrompt, "ok", 0},
+		{"decided by now", lifecycle.ClassPrompt, i18n.AskAllow, 0},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			r, q := w.asking(t)
 			e := w.prompt(t, r, "x", inbox.Held)
 			e.Class = string(tt.class)
@@ -755,206 +761,245 @@ func TestAPromptIsOfferedAsAReasonOnlyWhereItCanBeOne(t *testing.T) {
 
 // One sentence is enough for all prompts that wait behind a request.
 func TestAPromptBehindARequestIsOfferedAtOnce(t *testing.T) {
-	w := newWorld(t)
-	r, q := w.asking(t)
-	var keys []string
-	for _, text := range []string{"first", "second"} {
-		key := w.mustHear(t, text)
-		w.work(t)
-		p, err := Prompts{Inbox: w.entries.Store}.Prompt(key)
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		var keys []string
+		for _, text := range []string{"first", "second"} {
+			key := w.mustHear(t, text)
+			w.work(t)
+			p, err := Prompts{Inbox: w.entries.Store}.Prompt(key)
+			require.NoError(t, err)
+			assert.NotContains(t, p.Told, lifecycle.NoteHeldDialog, "it may come to wait behind something else")
+			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: p}))
+			w.work(t)
+			keys = append(keys, key)
+		}
+		require.Len(t, w.sender.sent, 2)
+		m := w.lastSent(t)
+		assert.Contains(t, m.Text.Text, "api waits for your answer (a permission: Bash)")
+		assert.Equal(t, []string{w.word(i18n.ButtonDenyWith), w.word(i18n.ButtonSendAfter)}, words(m))
+		assert.Equal(t, keys[0], w.card(t, q).Notice.Prompt)
+		e, err := w.entries.Load(keys[0])
 		require.NoError(t, err)
-		assert.NotContains(t, p.Told, lifecycle.NoteHeldDialog, "it may come to wait behind something else")
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: p}))
-		w.work(t)
-		keys = append(keys, key)
-	}
-	require.Len(t, w.sender.sent, 2)
-	m := w.lastSent(t)
-	assert.Contains(t, m.Text.Text, "api waits for your answer (a permission: Bash)")
-	assert.Equal(t, []string{"dw:" + q.ID + ":" + keys[0], "sa:" + keys[0]}, data(m))
-	e, err := w.entries.Load(keys[0])
-	require.NoError(t, err)
-	assert.Equal(t, e.MessageID, m.ReplyTo)
-	assert.Empty(t, w.sender.posted)
-	w.result(t, q, "", "ok", false)
-	assert.Contains(t, w.sender.done(), "edit "+w.word(i18n.HeldAskOver), "its buttons are spent, too")
+		assert.Equal(t, e.MessageID, m.ReplyTo)
+		assert.Empty(t, w.sender.posted)
+		w.result(t, q, "", "ok", false)
+		assert.Contains(t, w.sender.done(), "edit "+w.word(i18n.HeldAskOver), "its buttons are spent, too")
+	})
 }
 
 func TestANoticeThatACrashKeptBackIsSentAtTheStart(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.mustHear(t, "use make")
-	w.restart(t)
-	w.restart(t)
-	assert.Len(t, w.sender.sent, 2, "once")
-	assert.NotZero(t, w.card(t, q).Notice.Message)
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.mustHear(t, "use make")
+		w.restart(t)
+		w.restart(t)
+		assert.Len(t, w.sender.sent, 2, "once")
+		assert.NotZero(t, w.card(t, q).Notice.Message)
+	})
 }
 
 func TestP4_AnswerWithThisAnswersTheLastQuestion(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	q := w.asksFor(t, r, "AskUserQuestion", `{"questions":[{"question":"Which colour?","multiSelect":false,"options":[{"label":"Red"},{"label":"Blue"}]}]}`)
-	e, buttons := w.heldBehind(t, r)
-	require.Equal(t, "p:"+q.ID+":aw:"+e.Key, buttons[0])
-	w.tapAt(t, bob, groupChat(ours), 90, buttons[0])
-	assert.Equal(t, ask.StateOpen, w.card(t, q).State, "it counts in its chat only")
-	w.tapAt(t, alice, privateChat(alice), 90, buttons[0])
-	assert.JSONEq(t, `{"Which colour?":"use make"}`, string(answersOf(t, w.card(t, q))))
-	assert.Contains(t, w.sessions.done(), "withdraw "+e.Key+" of "+r.ID.String())
-	assert.Equal(t, []string{"allow "}, w.relay.done())
-	assert.Contains(t, w.sender.done(), "react 👌 to 77 in 7", "the hook has it")
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		q := w.asksFor(t, r, "AskUserQuestion", `{"questions":[{"question":"Which colour?","multiSelect":false,"options":[{"label":"Red"},{"label":"Blue"}]}]}`)
+		e, notice := w.heldBehind(t, r)
+		w.tapAt(t, bob, groupChat(ours), notice, dataBehind(t, w.shows(t, notice), w.word(i18n.ButtonAnswerWith)))
+		assert.Equal(t, ask.StateOpen, w.card(t, q).State, "it counts in its chat only")
+		w.press(t, alice, notice, w.word(i18n.ButtonAnswerWith))
+		assert.JSONEq(t, `{"Which colour?":"use make"}`, string(answersOf(t, w.card(t, q))))
+		assert.Contains(t, w.sessions.done(), "withdraw "+e.Key+" of "+r.ID.String())
+		assert.Equal(t, []string{"allow "}, w.relay.done())
+		assert.Contains(t, w.sender.done(), "react 👌 to 77 in 7", "the hook has it")
+	})
 }
 
 func TestSendAfterLeavesThePromptInTheQueue(t *testing.T) {
-	w := newWorld(t)
-	r, q := w.asking(t)
-	_, buttons := w.heldBehind(t, r)
-	w.tapAt(t, alice, privateChat(alice), 90, buttons[1])
-	assert.Equal(t, w.named(i18n.SendAfter, "api"), w.sender.lastEdit(t).Text.Text)
-	assert.Empty(t, w.relay.done())
-	assert.Equal(t, ask.StateOpen, w.card(t, q).State)
-	w.tapAt(t, alice, privateChat(alice), 91, buttons[0])
-	assert.Len(t, w.relay.done(), 1, "and the other button may still be tapped under another message")
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		_, notice := w.heldBehind(t, r)
+		w.press(t, alice, notice, w.word(i18n.ButtonSendAfter))
+		assert.Equal(t, w.named(i18n.SendAfter, "api"), w.sender.lastEdit(t).Text.Text)
+		assert.Empty(t, w.relay.done())
+		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+		w.pressLate(t, alice, notice, w.word(i18n.ButtonDenyWith))
+		assert.Len(t, w.relay.done(), 1, "and the other button may still be tapped by who still sees it")
+	})
 }
 
 func TestAfterSendAfterTheNextTextIsOffered(t *testing.T) {
-	w := newWorld(t)
-	r, q := w.asking(t)
-	_, buttons := w.heldBehind(t, r)
-	w.tapAt(t, alice, privateChat(alice), w.sender.lastID(), buttons[1])
-	key := w.mustHear(t, "not on a Friday")
-	w.work(t)
-	assert.Contains(t, data(w.lastSent(t)), "dw:"+q.ID+":"+key)
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		_, notice := w.heldBehind(t, r)
+		w.press(t, alice, notice, w.word(i18n.ButtonSendAfter))
+		key := w.mustHear(t, "not on a Friday")
+		w.work(t)
+		assert.True(t, w.has(w.lastSent(t), i18n.ButtonDenyWith))
+		assert.Equal(t, key, w.card(t, q).Notice.Prompt)
+		w.press(t, alice, w.sender.lastID(), w.word(i18n.ButtonDenyWith))
+		require.Len(t, w.relay.done(), 1)
+		assert.Contains(t, w.relay.done()[0], "not on a Friday")
+	})
 }
 
 func TestP9_DenyWithThisCountsInItsChatOnly(t *testing.T) {
-	w := newWorld(t)
-	r, q := w.asking(t)
-	_, buttons := w.heldBehind(t, r)
-	w.tapAt(t, bob, groupChat(ours), 90, buttons[0])
-	w.tapAt(t, eve, privateChat(alice), 90, buttons[0])
-	other := w.prompt(t, w.session(t, "web", session.Running), "of another session", inbox.Held)
-	w.tapAt(t, alice, privateChat(alice), 90, "dw:"+q.ID+":"+other.Key)
-	assert.Empty(t, w.relay.done())
-	assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		e, notice := w.heldBehind(t, r)
+		data := dataBehind(t, w.shows(t, notice), w.word(i18n.ButtonDenyWith))
+		w.tapAt(t, bob, groupChat(ours), notice, data)
+		w.tapAt(t, eve, privateChat(alice), notice, data)
+		other := w.prompt(t, w.session(t, "web", session.Running), "of another session", inbox.Held)
+		require.Contains(t, data, e.Key)
+		w.tapAt(t, alice, privateChat(alice), notice, strings.ReplaceAll(data, e.Key, other.Key))
+		assert.Empty(t, w.relay.done())
+		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+	})
 }
 
 // The whole of it, as it runs: a hook waits in the relay, and its decision comes
 // from a tap.
 func TestARunningBotAnswersAHook(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	q := w.request(t, r, "Bash", bash)
-	relay := hooks.NewRelay(w.Now, w.Log)
-	w.Relay = relay
-	relay.Connect(w.Bot)
-	stop := w.running(t)
-	type answer struct {
-		d  hooks.Decision
-		ok bool
-	}
-	answers := make(chan answer, 1)
-	go func() {
-		d, ok, err := relay.Wait(t.Context(), q.Request)
-		assert.NoError(t, err)
-		answers <- answer{d, ok}
-	}()
-	assert.Contains(t, receive(t, w.events), "go test")
-	require.NoError(t, w.tap(t, alice, "p:"+q.ID+":ok"))
-	got := receive(t, answers)
-	assert.True(t, got.ok)
-	assert.True(t, got.d.Allows())
-	require.NoError(t, stop())
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		q := w.request(t, r, "Bash", bash)
+		relay := hooks.NewRelay(w.Now, w.Log)
+		w.Relay = relay
+		relay.Connect(w.Bot)
+		type answer struct {
+			d  hooks.Decision
+			ok bool
+		}
+		answers := make(chan answer, 1)
+		go func() {
+			d, ok, err := relay.Wait(t.Context(), q.Request)
+			assert.NoError(t, err)
+			answers <- answer{d, ok}
+		}()
+		w.work(t)
+		assert.Contains(t, w.lastSent(t).Text.Text, "go test")
+		w.tapsOn(t, alice, q, i18n.AskAllow)
+		got := receive(t, answers)
+		assert.True(t, got.ok)
+		assert.True(t, got.d.Allows())
+	})
 }
 
 func TestP8_TheLastEditIsDoneAgainAtAStart(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.result(t, q, "", "ok", false)
-	edits := len(w.sender.edited)
-	w.restart(t)
-	assert.Len(t, w.sender.edited, edits+1)
-	assert.Empty(t, w.sender.lastEdit(t).Buttons)
-	w.later(askKeep + time.Hour)
-	w.restart(t)
-	assert.Empty(t, w.Asks.List())
-	assert.Len(t, w.sender.edited, edits+1)
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.result(t, q, "", "ok", false)
+		edits := len(w.sender.edited)
+		w.restart(t)
+		assert.Len(t, w.sender.edited, edits+1)
+		assert.Empty(t, w.sender.lastEdit(t).Buttons)
+		w.stops(t)
+		w.later(7*24*time.Hour + time.Hour)
+		w.restart(t)
+		assert.Empty(t, w.Asks.List())
+		assert.Len(t, w.sender.edited, edits+1)
+	})
 }
 
 // What Telegram does not take for a while is tried again; nothing is decided by
 // that.
 func TestAMessageThatIsNotTakenIsTriedAgain(t *testing.T) {
-	w := newWorld(t)
-	w.sender.send = func(context.Context, outbox.Message) error { return outbox.ErrClosed }
-	_, q := w.asking(t)
-	assert.Zero(t, w.card(t, q).Message)
-	w.sender.send = nil
-	w.asks.lookAtAll(t.Context())
-	w.work(t)
-	assert.Len(t, w.sender.sent, 1)
-	assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+	runs(t, func(t *testing.T, w *world) {
+		w.sender.send = func(context.Context, outbox.Message) error { return outbox.ErrClosed }
+		_, q := w.asking(t)
+		assert.Zero(t, w.card(t, q).Message)
+		w.sender.send = nil
+		w.later(round)
+		w.work(t)
+		assert.Len(t, w.sender.sent, 1)
+		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+	})
 }
 
 // It is answered at the desk while Telegram does not take its message.
 func TestAMessageThatIsOldWhenItIsTakenIsBroughtUpToDate(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	q := w.request(t, r, "Bash", bash)
-	w.sender.send = func(context.Context, outbox.Message) error {
-		w.sender.send = nil
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		q := w.request(t, r, "Bash", bash)
+		taken := make(chan struct{})
+		w.sender.send = func(context.Context, outbox.Message) error { <-taken; return nil }
+		require.NoError(t, w.Asked(t.Context(), q.Request))
 		w.result(t, q, "", "ok", false)
-		return nil
-	}
-	require.NoError(t, w.Asked(t.Context(), q.Request))
-	w.work(t)
-	require.Len(t, w.sender.sent, 1)
-	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAllowedDesk))
-	assert.Empty(t, w.sender.lastEdit(t).Buttons)
+		require.Empty(t, w.sender.sent)
+		close(taken)
+		w.work(t)
+		require.Len(t, w.sender.sent, 1)
+		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAllowedDesk))
+		assert.Empty(t, w.sender.lastEdit(t).Buttons)
+	})
 }
 
 // What an agent writes must not bring the bot down, again at each start.
 func TestP8_ACardThatCannotBeDrawnIsLeftToTheDesk(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	m := w.asks.drawn(w.card(t, q), func() ask.View { panic("no") })
-	assert.Contains(t, m.Text.Text, w.word(i18n.AskAtDesk))
-	assert.Empty(t, m.Buttons)
-	assert.Equal(t, atAlice, m.To)
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		m := w.drawnBadly(t, q)
+		assert.Contains(t, m.Text.Text, w.word(i18n.AskAtDesk))
+		assert.Empty(t, m.Buttons)
+		assert.Equal(t, atAlice, m.To)
+	})
 }
 
 func TestAChatThatIsHeldUpHoldsUpNoOther(t *testing.T) {
-	w := newWorld(t)
-	r, group := w.session(t, "api", session.Running), w.session(t, "web", session.Running)
-	group.Conversation = inGroup
-	w.records.put(group)
-	held := make(chan struct{})
-	w.sender.send = func(_ context.Context, m outbox.Message) error {
-		if m.To == atAlice {
-			<-held
+	runs(t, func(t *testing.T, w *world) {
+		r, group := w.session(t, "api", session.Running), w.session(t, "web", session.Running)
+		group.Conversation = inGroup
+		w.records.put(group)
+		held := make(chan struct{})
+		w.sender.send = func(_ context.Context, m outbox.Message) error {
+			if m.To == atAlice {
+				<-held
+			}
+			return nil
 		}
-		return nil
-	}
-	one, two := w.request(t, r, "Bash", bash), w.request(t, group, "Bash", `{"command":"ls"}`)
-	stop := w.running(t)
-	require.NoError(t, w.Asked(t.Context(), one.Request), "nor the hook")
-	require.NoError(t, w.Asked(t.Context(), two.Request))
-	assert.Contains(t, receive(t, w.events), "ls")
-	close(held)
-	assert.Contains(t, receive(t, w.events), "go test")
-	require.NoError(t, stop())
+		one, two := w.request(t, r, "Bash", bash), w.request(t, group, "Bash", `{"command":"ls"}`)
+		require.NoError(t, w.Asked(t.Context(), one.Request), "nor the hook")
+		require.NoError(t, w.Asked(t.Context(), two.Request))
+		w.work(t)
+		require.Len(t, w.sender.sent, 1)
+		assert.Contains(t, w.lastSent(t).Text.Text, "ls")
+		close(held)
+		w.work(t)
+		assert.Contains(t, w.lastSent(t).Text.Text, "go test")
+	})
 }
 
-// The reader of the transcript tells that there is something to look at.
+// The reader of the transcript tells that there is something to look at. It waits for the file
+// itself, so no time is skipped here: the next round is far away.
 func TestTheTranscriptTellsTheOutcome(t *testing.T) {
-	w := newWorld(t)
-	r, q := w.asking(t)
-	w.records.change(r.ID, func(r *session.Record) { r.Cursors = []transcript.Cursor{q.cursor} })
-	w.relay.end(q.ID)
-	for _, item := range []transcript.Item{{Kind: transcript.ToolResult}, {Kind: transcript.PermissionDecision},
-		{Kind: transcript.Interrupt}, {Kind: transcript.TurnEnd}} {
-		w.asks.due = make(map[uuid.UUID]bool)
-		w.heardItem(r.ID, item)
-		assert.Contains(t, w.asks.due, r.ID, item.Kind.String())
+	const user = `{"type":"user","message":{"role":"user","content":[`
+	for name, line := range map[string]string{
+		"a tool's result": user + `{"type":"tool_result","tool_use_id":"toolu_other","content":"ok"}]}}`,
+		"a decision":      `{"type":"attachment","attachment":{"type":"hook_permission_decision","decision":"allow","toolUseID":"toolu_other"}}`,
+		"an interrupt":    user + `{"type":"text","text":"[Request interrupted by user]"}]}}`,
+		"a turn's end":    strings.TrimSpace(turnEnd),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			told := make(chan string, 10)
+			w.sender.edit = func(m outbox.Message) error { told <- m.Text.Text; return nil }
+			own := transcriptOf(t, "own.jsonl", says("hello"))
+			r := w.currentSession(t, "api", session.Running, own)
+			q := w.request(t, r, "Bash", bash)
+			w.running(t)
+			require.NoError(t, w.Asked(t.Context(), q.Request))
+			var sent []string
+			for range 2 { // what the agent said and what it asks, one after the other
+				sent = append(sent, receive(t, w.events))
+				if strings.HasPrefix(sent[len(sent)-1], "send hello") {
+					assert.Contains(t, receive(t, w.events), "advance")
+				}
+			}
+			require.Contains(t, strings.Join(sent, "\n"), "go test")
+			w.writes(t, q, "", "ok", false) // of which nothing tells
+			grow(t, own, line+"\n")
+			assert.Contains(t, receive(t, told), w.word(i18n.AskAllowedDesk))
+		})
 	}
 }
 
@@ -969,8 +1014,7 @@ func TestTheListShowsModelAndContext(t *testing.T) {
 		{"no answer yet", &session.Usage{Model: "Opus 5.5", Context: -1}, "idle, Opus 5.5, ~/api"},
 		{"no model", &session.Usage{Context: 0}, "idle, 0 % of context, ~/api"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			w.currentSession(t, "api", session.Running)
 			w.sessions.look = lifecycle.Look{Phase: lifecycle.PhaseIdle, Usage: tt.usage}
 			w.mustHear(t, "/list")
@@ -986,31 +1030,16 @@ func TestARefusalAtTheDeskMayBeAnInterrupt(t *testing.T) {
 		interrupt bool
 		want      ask.What
 	}{{"both lines come", true, ask.Interrupted}, {"only one does", false, ask.Denied}} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			_, q := w.asking(t)
-			raw, err := base64.RawURLEncoding.DecodeString(q.ID)
-			require.NoError(t, err)
-			at := w.Now().Format(time.RFC3339Nano)
-			line := func(content any, more string) string {
-				text, err := json.Marshal(content)
-				require.NoError(t, err)
-				return `{"type":"user","timestamp":"` + at + `"` + more + `,"message":{"role":"user","content":[` + string(text) + "]}}\n"
-			}
-			grow(t, q.cursor, line(map[string]any{"type": "tool_result", "tool_use_id": "toolu_" + uuid.UUID(raw).String(),
-				"content": "no", "is_error": true}, `,"toolDenialKind":"user-rejected"`))
-			w.asks.look(q.Session, false)
-			w.work(t)
+			w.refused(t, q, false)
+			w.later(round)
 			assert.Equal(t, ask.StateOpen, w.card(t, q).State, "the next line may be under way")
 			if tt.interrupt {
-				grow(t, q.cursor, line(map[string]any{"type": "text", "text": "[Request interrupted by user for tool use]"}, ""))
-			} else {
-				w.later(askHalf)
+				w.interrupted(t, q)
 			}
-			w.asks.look(q.Session, false)
-			w.work(t)
+			w.later(time.Second)
 			assert.Equal(t, tt.want, w.card(t, q).Outcome.What)
-			assert.Empty(t, w.asks.halves)
 		})
 	}
 }
@@ -1018,15 +1047,16 @@ func TestARefusalAtTheDeskMayBeAnInterrupt(t *testing.T) {
 // TestP7_AProjectThatAnswersItselfIsTold: a repository's own hooks may answer before a person does, and its rules have
 // nothing asked. No setting of a launch takes them away.
 func TestP7_AProjectThatAnswersItselfIsTold(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Starting)
-	w.sessions.answerers = []hooks.Answerer{hooks.AnswersByHook, hooks.AnswersByRule}
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteReady, Session: r}))
-	assert.Equal(t, w.named(i18n.Ready, "api")+"\n⚠ This project's own settings answer permission requests: hooks, allow rules.", w.sender.last(t).Text.Text)
-	w.asksFor(t, r, "Bash", bash)
-	const line = "⚠ This project's own settings answer permission requests: hooks."
-	assert.Contains(t, w.sender.sent[0].Text.Text, line, "a rule says nothing of what is asked")
-	w.sessions.answerers = []hooks.Answerer{hooks.AnswersByRule}
-	w.asksFor(t, r, "Bash", bash)
-	assert.NotContains(t, w.sender.sent[1].Text.Text, "own settings")
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Starting)
+		w.sessions.answerers = []hooks.Answerer{hooks.AnswersByHook, hooks.AnswersByRule}
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteReady, Session: r}))
+		assert.Equal(t, w.named(i18n.Ready, "api")+"\n⚠ This project's own settings answer permission requests: hooks, allow rules.", w.sender.last(t).Text.Text)
+		w.asksFor(t, r, "Bash", bash)
+		const line = "⚠ This project's own settings answer permission requests: hooks."
+		assert.Contains(t, w.sender.sent[0].Text.Text, line, "a rule says nothing of what is asked")
+		w.sessions.answerers = []hooks.Answerer{hooks.AnswersByRule}
+		w.asksFor(t, r, "Bash", bash)
+		assert.NotContains(t, w.sender.sent[1].Text.Text, "own settings")
+	})
 }

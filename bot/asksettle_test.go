@@ -5,10 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,44 +25,31 @@ import (
 // TestP8_NewsOfOtherSessionsHoldsNothingUp: there is news every second, and a hook
 // that did not come back is found all the same.
 func TestP8_NewsOfOtherSessionsHoldsNothingUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.Now = time.Now
+	runs(t, func(t *testing.T, w *world) {
 		_, q := w.asking(t)
+		other := w.asksFor(t, w.session(t, "web", session.Running), "Bash", bash)
 		w.hangsUp(q)
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- w.asks.follow(ctx) }()
-		other := w.session(t, "web", session.Running)
 		for range 40 {
-			w.asks.look(other.ID, false)
-			time.Sleep(time.Second)
+			require.NoError(t, w.Asked(t.Context(), other.Request))
+			w.later(time.Second)
 		}
-		synctest.Wait()
 		assert.Equal(t, ask.StateAway, w.card(t, q).State)
-		cancel()
-		require.NoError(t, <-done)
 	})
 }
 
 // TestP8_HalfOfAnOutcomeIsNotWaitedForForEver, although there is news all the time.
 func TestP8_HalfOfAnOutcomeIsNotWaitedForForEver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.Now = time.Now
+	runs(t, func(t *testing.T, w *world) {
 		_, q := w.asking(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- w.asks.follow(ctx) }()
+		other := w.asksFor(t, w.session(t, "web", session.Running), "Bash", bash)
 		w.refused(t, q, false)
+		w.later(round)
+		require.Equal(t, ask.StateOpen, w.card(t, q).State, "half of it is known")
 		for range 20 {
-			w.asks.look(uuid.New(), false)
-			time.Sleep(100 * time.Millisecond)
+			require.NoError(t, w.Asked(t.Context(), other.Request))
+			w.later(100 * time.Millisecond)
 		}
-		synctest.Wait()
 		assert.Equal(t, ask.Denied, w.card(t, q).Outcome.What)
-		cancel()
-		require.NoError(t, <-done)
 	})
 }
 
@@ -74,40 +59,51 @@ func (w *world) refused(t *testing.T, q asked, interrupt bool) {
 	t.Helper()
 	raw, err := base64.RawURLEncoding.DecodeString(q.ID)
 	require.NoError(t, err)
-	line := func(content any, more string) string {
-		text, err := json.Marshal(content)
-		require.NoError(t, err)
-		return `{"type":"user","timestamp":"` + w.Now().Format(time.RFC3339Nano) + `"` + more + `,"message":{"role":"user","content":[` + string(text) + "]}}\n"
-	}
-	text := line(map[string]any{"type": "tool_result", "tool_use_id": "toolu_" + uuid.UUID(raw).String(), "content": "no", "is_error": true},
+	w.userLine(t, q, map[string]any{"type": "tool_result", "tool_use_id": "toolu_" + uuid.UUID(raw).String(), "content": "no", "is_error": true},
 		`,"toolDenialKind":"user-rejected"`)
 	if interrupt {
-		text += line(map[string]any{"type": "text", "text": "[Request interrupted by user for tool use]"}, "")
+		w.interrupted(t, q)
 	}
-	grow(t, q.cursor, text)
-	w.asks.look(q.Session, false)
+}
+
+// interrupted is the second line of refused.
+func (w *world) interrupted(t *testing.T, q asked) {
+	t.Helper()
+	w.userLine(t, q, map[string]any{"type": "text", "text": "[Request interrupted by user for tool use]"}, "")
+}
+
+// userLine writes a line of a request's transcript that Claude Code ascribes to the user.
+func (w *world) userLine(t *testing.T, q asked, content any, more string) {
+	t.Helper()
+	text, err := json.Marshal(content)
+	require.NoError(t, err)
+	grow(t, q.cursor, `{"type":"user","timestamp":"`+w.Now().Format(time.RFC3339Nano)+`"`+more+
+		`,"message":{"role":"user","content":[`+string(text)+"]}}\n")
 }
 
 // TestP8_WhatAHookHasTakenIsKnownAfterARestart: then the message says sent.
 func TestP8_WhatAHookHasTakenIsKnownAfterARestart(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.tapsOn(t, alice, q, "ok")
-	edits := len(w.sender.edited)
-	assert.Equal(t, 1, edits, "one edit, and not two")
-	w.restart(t)
-	assert.False(t, w.card(t, q).Given.IsZero())
-	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskSent, i18n.AskDecidedAllow))
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.tapsOn(t, alice, q, i18n.AskAllow)
+		edits := len(w.sender.edited)
+		assert.Equal(t, 1, edits, "one edit, and not two")
+		w.restart(t)
+		assert.False(t, w.card(t, q).Given.IsZero())
+		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskSent, i18n.AskDecidedAllow))
+	})
 }
 
 func TestOldCardsAreForgottenWhileItRuns(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.restart(t)
-	w.result(t, q, "", "ok", false)
-	w.later(askKeep + time.Hour)
-	w.asks.prune()
-	assert.Empty(t, w.Asks.List())
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.restart(t)
+		w.result(t, q, "", "ok", false)
+		w.later(7*24*time.Hour - time.Hour)
+		assert.Len(t, w.Asks.List(), 1)
+		w.later(25*time.Hour + round) // it is looked at once a day
+		assert.Empty(t, w.Asks.List())
+	})
 }
 
 func TestTheCauseIsSaid(t *testing.T) {
@@ -125,20 +121,18 @@ func TestTheCauseIsSaid(t *testing.T) {
 			w.Left(context.Background(), q.Request)
 		}, ask.HookLeft, i18n.AskAway},
 		{"the hook waited for a day", func(w *world, _ session.Record, q asked) {
-			w.hangsUp(q)
 			w.later(24 * time.Hour)
+			w.hangsUp(q)
 			w.Left(context.Background(), q.Request)
 		}, ask.WaitedOut, i18n.AskAway},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			r, q := w.asking(t)
 			tt.do(w, r, q)
 			w.work(t)
 			assert.Equal(t, tt.away, w.card(t, q).Away)
 			assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(tt.want))
 			w.later(26 * time.Hour)
-			w.asks.lookAtAll(t.Context())
 			assert.Equal(t, tt.away == ask.WaitedOut, w.card(t, q).Outcome.What == ask.Expired)
 		})
 	}
@@ -156,18 +150,17 @@ func TestWhoInterrupted(t *testing.T) {
 			w.sessions.interrupt = func(uuid.UUID) error { return lifecycle.ErrIdle }
 			w.mustHear(t, "/stop")
 		}, i18n.AskInterrupted},
-		{"after it was allowed", func(t *testing.T, w *world, q asked) { w.tapsOn(t, alice, q, "ok") }, i18n.AskInterruptedAfter},
+		{"after it was allowed", func(t *testing.T, w *world, q asked) { w.tapsOn(t, alice, q, i18n.AskAllow) }, i18n.AskInterruptedAfter},
 		{"and no hook took that", func(t *testing.T, w *world, q asked) {
 			w.hangsUp(q)
-			w.tapsOn(t, alice, q, "ok")
+			w.tapsOn(t, alice, q, i18n.AskAllow)
 		}, i18n.AskInterrupted},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			_, q := w.asking(t)
 			tt.do(t, w, q)
 			w.refused(t, q, true)
-			w.work(t)
+			w.later(round)
 			assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(tt.want))
 		})
 	}
@@ -182,15 +175,16 @@ func TestDenyWithThisSaysWhyItDoesNot(t *testing.T) {
 		{"the dialog is gone", func(w *world, r session.Record, _ asked) {
 			_ = w.SessionNews(context.Background(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r})
 		}, i18n.AskAwayGone},
-		{"it is over", func(w *world, r session.Record, _ asked) { w.asks.look(r.ID, true) }, i18n.AskEnded},
+		{"it is over", func(w *world, r session.Record, _ asked) {
+			_ = w.SessionNews(context.Background(), lifecycle.Note{Kind: lifecycle.NoteEnded, Session: r})
+		}, i18n.AskEnded},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			r, q := w.asking(t)
-			_, buttons := w.heldBehind(t, r)
+			_, notice := w.heldBehind(t, r)
 			tt.do(w, r, q)
 			w.work(t)
-			require.NoError(t, w.tap(t, alice, buttons[0]))
+			w.pressLate(t, alice, notice, w.word(i18n.ButtonDenyWith))
 			assert.Contains(t, strings.Join(w.sender.done(), "\n"), "answer query: "+w.word(tt.want)+"\n"+w.word(i18n.AskTooLate))
 			assert.Equal(t, 1, w.sender.spent)
 		})
@@ -199,101 +193,136 @@ func TestDenyWithThisSaysWhyItDoesNot(t *testing.T) {
 
 // TestASubagentsRequestHoldsUpNoPrompt: the session takes prompts meanwhile.
 func TestASubagentsRequestHoldsUpNoPrompt(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	q := w.request(t, r, "Bash", bash)
-	q.SubagentID, q.Subagent = "ac2a379c5157a4c20", "general-purpose"
-	w.dials(q)
-	require.NoError(t, w.Asked(t.Context(), q.Request))
-	w.work(t)
-	key := w.mustHear(t, "a prompt")
-	assert.Empty(t, w.sender.posted)
-	e, err := w.entries.Load(key)
-	require.NoError(t, err)
-	assert.Empty(t, e.Note)
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: key}}))
-	assert.Equal(t, w.named(i18n.HeldDialog, "api"), w.sender.last(t).Text.Text)
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		q := w.request(t, r, "Bash", bash)
+		q.SubagentID, q.Subagent = "ac2a379c5157a4c20", "general-purpose"
+		w.dials(q)
+		require.NoError(t, w.Asked(t.Context(), q.Request))
+		w.work(t)
+		key := w.mustHear(t, "a prompt")
+		assert.Empty(t, w.sender.posted)
+		e, err := w.entries.Load(key)
+		require.NoError(t, err)
+		assert.Empty(t, e.Note)
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: key}}))
+		assert.Equal(t, w.named(i18n.HeldDialog, "api"), w.sender.last(t).Text.Text)
+	})
 }
 
 // A prompt that was offered behind one request may come to wait behind another.
 func TestAPromptIsOfferedForEachRequest(t *testing.T) {
-	w := newWorld(t)
-	r, one := w.asking(t)
-	key := w.mustHear(t, "use make")
-	w.result(t, one, "", "ok", false)
-	two := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: key}}))
-	w.work(t)
-	assert.Contains(t, data(w.lastSent(t)), "dw:"+two.ID+":"+key)
-	p, err := Prompts{Inbox: w.entries.Store}.Prompt(key)
-	require.NoError(t, err)
-	p.State = lifecycle.PromptState(inbox.Held)
-	require.NoError(t, Prompts{Inbox: w.entries.Store}.SavePrompt(p))
-	e, err := w.entries.Load(key)
-	require.NoError(t, err)
-	assert.Equal(t, "offered:"+one.ID, e.Note, "lifecycle keeps it")
+	runs(t, func(t *testing.T, w *world) {
+		r, one := w.asking(t)
+		key := w.mustHear(t, "use make")
+		w.result(t, one, "", "ok", false)
+		two := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: key}}))
+		w.work(t)
+		assert.Equal(t, key, w.card(t, two).Notice.Prompt)
+		e, err := w.entries.Load(key)
+		require.NoError(t, err)
+		assert.Equal(t, e.MessageID, w.lastSent(t).ReplyTo)
+		assert.True(t, w.has(w.lastSent(t), i18n.ButtonDenyWith))
+		p, err := Prompts{Inbox: w.entries.Store}.Prompt(key)
+		require.NoError(t, err)
+		p.State = lifecycle.PromptState(inbox.Held)
+		require.NoError(t, Prompts{Inbox: w.entries.Store}.SavePrompt(p))
+		e, err = w.entries.Load(key)
+		require.NoError(t, err)
+		assert.Equal(t, "offered:"+one.ID, e.Note, "lifecycle keeps it")
+		w.press(t, alice, w.sender.lastID(), w.word(i18n.ButtonDenyWith))
+		assert.Equal(t, ask.StateSent, w.card(t, two).State, "the second one is denied with it")
+	})
 }
 
 func TestEverythingIsShownOnceAtATime(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	input, err := json.Marshal(map[string]string{"command": strings.Repeat("echo hello\n", 500)})
-	require.NoError(t, err)
-	q := w.asksFor(t, r, "Bash", string(input))
-	before := len(w.sender.sent)
-	w.sender.send = func(context.Context, outbox.Message) error {
-		w.sender.send = nil
-		return w.tap(t, alice, "p:"+q.ID+":all") // while the first part is under way
-	}
-	w.tapsOn(t, alice, q, "all")
-	parts := len(w.sender.sent) - before
-	assert.Equal(t, len(w.asks.viewer().All(w.card(t, q)))+1, parts, "and the message again")
-	assert.NotContains(t, data(w.lastSent(t)), "p:"+q.ID+":all")
-	w.tapsOn(t, alice, q, "all")
-	assert.Len(t, w.sender.sent, before+parts)
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		input, err := json.Marshal(map[string]string{"command": strings.Repeat("echo hello\n", 500)})
+		require.NoError(t, err)
+		q := w.asksFor(t, r, "Bash", string(input))
+		before := len(w.sender.sent)
+		w.sender.send = func(context.Context, outbox.Message) error {
+			w.sender.send = nil
+			return w.pressing(t, alice, 1, w.word(i18n.AskShowAll)) // while the first part is under way
+		}
+		w.tapsOn(t, alice, q, i18n.AskShowAll)
+		parts := len(w.sender.sent) - before
+		all := ask.Viewer{Words: w.words, Home: w.Home}.All(w.card(t, q))
+		assert.Equal(t, len(all)+1, parts, "and the message again")
+		assert.False(t, w.has(w.lastSent(t), i18n.AskShowAll))
+		w.pressLate(t, alice, 1, w.word(i18n.AskShowAll))
+		assert.Len(t, w.sender.sent, before+parts)
+	})
 }
 
 // TestP8_ATapThatIsNotTakenLeavesTheOther to give its decision to the hook.
 func TestP8_ATapThatIsNotTakenLeavesTheOther(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.asks.busy[q.ID] = true
-	w.tapsOn(t, bob, q, "why")
-	w.tapsOn(t, bob, q, "c")
-	assert.True(t, w.asks.isBusy(q.ID))
-	delete(w.asks.busy, q.ID)
-	w.tapsOn(t, alice, q, "ok")
-	assert.False(t, w.asks.isBusy(q.ID))
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		slow := slowRelay{fakeRelay: w.relay, taken: make(chan struct{})}
+		w.Relay = slow
+		tapped := make(chan error)
+		go func() { tapped <- w.pressing(t, alice, 1, w.word(i18n.AskAllow)) }()
+		w.work(t)
+		w.pressLate(t, bob, 1, w.word(i18n.AskDenyWhy))
+		w.pressLate(t, bob, 1, w.word(i18n.AskDeny))
+		require.NoError(t, w.Asked(t.Context(), q.Request), "which has the request looked at")
+		w.work(t)
+		asked := func() int { return strings.Count(strings.Join(w.relay.done(), " "), "asked") }
+		assert.Equal(t, 1, asked(), "who tapped first gives it")
+		close(slow.taken)
+		require.NoError(t, <-tapped)
+		w.dials(q)
+		require.NoError(t, w.Asked(t.Context(), q.Request))
+		w.work(t)
+		assert.Equal(t, 2, asked(), "from then on others may")
+	})
+}
+
+// slowRelay is asked to give a decision, and takes its time.
+type slowRelay struct {
+	*fakeRelay
+	taken chan struct{}
+}
+
+func (r slowRelay) Decide(id string, d hooks.Decision) error {
+	r.add("asked")
+	<-r.taken
+	return r.fakeRelay.Decide(id, d)
 }
 
 // A redial of a request that was left to the desk shows no buttons again.
 func TestWhatWasLeftToTheDeskStaysThere(t *testing.T) {
-	w := newWorld(t)
-	r, q := w.asking(t)
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
-	w.dials(q)
-	require.NoError(t, w.Asked(t.Context(), q.Request))
-	assert.Equal(t, ask.StateAway, w.card(t, q).State)
-	assert.Equal(t, []string{"leave", "leave"}, w.relay.done())
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+		w.dials(q)
+		require.NoError(t, w.Asked(t.Context(), q.Request))
+		assert.Equal(t, ask.StateAway, w.card(t, q).State)
+		assert.Equal(t, []string{"leave", "leave"}, w.relay.done())
+	})
 }
 
 // TestP8_ACrashInDenyWithThisIsFinishedWithoutTheHook: else the text is typed, and
 // given as the reason as well when the hook redials.
 func TestP8_ACrashInDenyWithThisIsFinishedWithoutTheHook(t *testing.T) {
-	w := newWorld(t)
-	r, q := w.asking(t)
-	e, buttons := w.heldBehind(t, r)
-	w.hangsUp(q)
-	w.Failpoint = func(name string) {
-		if name == "ask-denied-with" {
-			panic("killed")
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		e, notice := w.heldBehind(t, r)
+		w.hangsUp(q)
+		w.Failpoint = func(name string) {
+			if name == "ask-denied-with" {
+				panic("killed")
+			}
 		}
-	}
-	w.dies(t, func() error { return w.tap(t, alice, buttons[0]) })
-	w.Failpoint = nil
-	w.restart(t)
-	assert.Contains(t, w.sessions.done(), "withdraw "+e.Key+" of "+r.ID.String())
-	assert.Empty(t, w.relay.done())
+		w.dies(t, func() error { return w.pressing(t, alice, notice, w.word(i18n.ButtonDenyWith)) })
+		w.Failpoint = nil
+		w.restart(t)
+		assert.Contains(t, w.sessions.done(), "withdraw "+e.Key+" of "+r.ID.String())
+		assert.Empty(t, w.relay.done())
+	})
 }
 
 // brokenRelay fails otherwise than a hook that does not wait.
@@ -302,11 +331,14 @@ type brokenRelay struct{ *fakeRelay }
 func (brokenRelay) Decide(string, hooks.Decision) error { return errors.New("broken") }
 
 func TestP8_ADecisionThatIsNotGivenIsNotSaidToBeSent(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.Relay = brokenRelay{w.relay}
-	w.toldOfError(t, w.tap(t, alice, fmt.Sprintf("p:%s:ok", q.ID)))
-	assert.True(t, w.card(t, q).Given.IsZero())
-	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskNoted, i18n.AskDecidedAllow))
-	assert.False(t, w.asks.isBusy(q.ID))
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.Relay = brokenRelay{w.relay}
+		w.toldOfError(t, w.pressing(t, alice, 1, w.word(i18n.AskAllow)))
+		assert.True(t, w.card(t, q).Given.IsZero())
+		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskNoted, i18n.AskDecidedAllow))
+		w.Relay = w.relay
+		w.later(round)
+		assert.Equal(t, []string{"allow "}, w.relay.done(), "the next look gives it")
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,8 +31,7 @@ func TestP9_ARequestMovesToWhereItsSessionIsShown(t *testing.T) {
 		{"at a redial", true, true, ask.StateOpen},
 		{"there is no other", false, false, ask.StateAway},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			r, q := w.asking(t)
 			delete(w.Allowed, alice)
 			if tt.elsewhere {
@@ -53,7 +53,7 @@ func TestP9_ARequestMovesToWhereItsSessionIsShown(t *testing.T) {
 			require.Len(t, w.sender.sent, 2)
 			assert.Equal(t, inGroup, w.sender.sent[1].To)
 			assert.Equal(t, inGroup, c.Conversation)
-			w.tapAt(t, bob, groupChat(ours), c.Message, "p:"+q.ID+":ok")
+			w.tapsOn(t, bob, q, i18n.AskAllow)
 			assert.Equal(t, []string{"allow "}, w.relay.done())
 		})
 	}
@@ -61,128 +61,154 @@ func TestP9_ARequestMovesToWhereItsSessionIsShown(t *testing.T) {
 
 // A full disk must not fill the chat as well.
 func TestP8_AMessageThatTheDiskDoesNotKnowIsNotSentAgain(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	q := w.request(t, r, "Bash", bash)
-	file := filepath.Join(w.dir, "asks", q.ID+".json")
-	w.sender.send = func(context.Context, outbox.Message) error { // what stands in the way of the next write
-		return errors.Join(os.Remove(file), os.Mkdir(file, 0o700))
-	}
-	require.NoError(t, w.Asked(t.Context(), q.Request))
-	w.work(t)
-	w.sender.send = nil
-	assert.Zero(t, w.card(t, q).Message)
-	w.asks.lookAtAll(t.Context())
-	w.work(t)
-	assert.Len(t, w.sender.sent, 1)
-	require.NoError(t, os.Remove(file))
-	w.asks.lookAtAll(t.Context())
-	w.work(t)
-	assert.Len(t, w.sender.sent, 1)
-	assert.Equal(t, 1, w.card(t, q).Message)
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		q := w.request(t, r, "Bash", bash)
+		file := filepath.Join(w.dir, "asks", q.ID+".json")
+		w.sender.send = func(context.Context, outbox.Message) error { // what stands in the way of the next write
+			return errors.Join(os.Remove(file), os.Mkdir(file, 0o700))
+		}
+		require.NoError(t, w.Asked(t.Context(), q.Request))
+		w.work(t)
+		w.sender.send = nil
+		assert.Zero(t, w.card(t, q).Message)
+		w.later(round)
+		assert.Len(t, w.sender.sent, 1)
+		require.NoError(t, os.Remove(file))
+		w.later(round)
+		assert.Len(t, w.sender.sent, 1)
+		assert.Equal(t, 1, w.card(t, q).Message)
+	})
 }
 
 func TestAMessageThatWasDeletedComesAgain(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.sender.edit = func(outbox.Message) error { return &outbox.Refused{Err: errDisk} }
-	for range 3 {
-		w.tapsOn(t, alice, q, "why")
-		w.tapsOn(t, alice, q, "c")
-	}
-	assert.Len(t, w.sender.sent, 2, "not more often than once a minute")
-	assert.Equal(t, 2, w.card(t, q).Message)
-	w.later(time.Minute)
-	w.tapsOn(t, alice, q, "why")
-	assert.Len(t, w.sender.sent, 3)
-	w.tapsOn(t, alice, q, "no")
-	assert.Len(t, w.sender.sent, 3, "what is decided is not")
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.sender.edit = func(outbox.Message) error { return &outbox.Refused{Err: errDisk} }
+		tap := func(id int, word i18n.Key) { // a button that one of the messages had
+			w.tapAt(t, alice, privateChat(alice), w.card(t, q).Message, dataBehind(t, w.shows(t, id), w.word(word)))
+		}
+		for range 3 {
+			tap(1, i18n.AskDenyWhy)
+			tap(2, i18n.AskCancel)
+		}
+		assert.Len(t, w.sender.sent, 2, "not more often than once a minute")
+		assert.Equal(t, 2, w.card(t, q).Message)
+		w.later(time.Minute)
+		tap(1, i18n.AskDenyWhy)
+		assert.Len(t, w.sender.sent, 3)
+		w.tapsOn(t, alice, q, i18n.AskDeny)
+		assert.Len(t, w.sender.sent, 3, "what is decided is not")
+	})
 }
 
 // The redial was quicker than the news that the connection before it had ended.
 func TestP8_AHookThatIsBackHasNotLeft(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.Left(t.Context(), q.Request)
-	w.work(t)
-	assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.Left(t.Context(), q.Request)
+		w.work(t)
+		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+	})
+}
+
+// heldUp has Telegram hold up Alice's chat at another session's request, until goOn.
+func (w *world) heldUp(t *testing.T) (goOn func()) {
+	t.Helper()
+	taken := make(chan struct{})
+	w.sender.send = func(_ context.Context, m outbox.Message) error {
+		if strings.Contains(m.Text.Text, "make slow") {
+			<-taken
+		}
+		return nil
+	}
+	w.asksFor(t, w.session(t, "slow", session.Running), "Bash", `{"command":"make slow"}`)
+	return func() {
+		close(taken)
+		w.work(t)
+	}
 }
 
 func TestARequestThatNobodySawLeavesNothing(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	q := w.request(t, r, "Bash", bash)
-	require.NoError(t, w.Asked(t.Context(), q.Request))
-	w.hangsUp(q)
-	w.Left(t.Context(), q.Request)
-	w.asks.catchUp(t.Context())
-	w.work(t)
-	assert.Empty(t, w.sender.sent)
-	assert.Empty(t, w.Asks.List())
-	w.dials(q)
-	require.NoError(t, w.Asked(t.Context(), q.Request))
-	w.work(t)
-	assert.Len(t, w.sender.sent, 1, "it is back")
+	runs(t, func(t *testing.T, w *world) {
+		goOn := w.heldUp(t)
+		r := w.currentSession(t, "api", session.Running)
+		q := w.asksFor(t, r, "Bash", bash)
+		w.hangsUp(q)
+		w.Left(t.Context(), q.Request)
+		w.work(t)
+		_, known := w.Asks.Get(q.ID)
+		assert.False(t, known)
+		goOn()
+		assert.Len(t, w.sender.sent, 1, "the other one")
+		w.dials(q)
+		require.NoError(t, w.Asked(t.Context(), q.Request))
+		w.work(t)
+		assert.Len(t, w.sender.sent, 2, "it is back")
+	})
 }
 
 func TestWhatWasLeftWithoutADecisionIsOverInTime(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.hangsUp(q)
-	w.Left(t.Context(), q.Request)
-	w.work(t)
-	w.later(29 * time.Minute)
-	w.asks.lookAtAll(t.Context())
-	assert.Equal(t, ask.StateAway, w.card(t, q).State)
-	w.later(time.Minute)
-	w.asks.lookAtAll(t.Context())
-	assert.Equal(t, ask.Unknown, w.card(t, q).Outcome.What)
-	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskUnknown))
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.hangsUp(q)
+		w.Left(t.Context(), q.Request)
+		w.work(t)
+		w.later(29 * time.Minute)
+		assert.Equal(t, ask.StateAway, w.card(t, q).State)
+		w.later(time.Minute)
+		w.later(round)
+		assert.Equal(t, ask.Unknown, w.card(t, q).Outcome.What)
+		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskUnknown))
+	})
 }
 
 // At a start people wait for what is open, not for what was.
 func TestOpenRequestsComeFirstAtAStart(t *testing.T) {
-	w := newWorld(t)
-	r, old := w.asking(t)
-	w.result(t, old, "", "ok", false)
-	w.later(11 * time.Minute)
-	late := w.asksFor(t, r, "Bash", `{"command":"late"}`)
-	w.result(t, late, "", "ok", false)
-	fresh := w.request(t, r, "Bash", `{"command":"fresh"}`)
-	require.NoError(t, w.Asked(t.Context(), fresh.Request))
-	edits, sent := len(w.sender.edited), len(w.sender.done())
-	w.restart(t)
-	said := w.sender.done()[sent:]
-	require.Len(t, said, 2)
-	assert.Contains(t, said[0], "send ")
-	assert.Contains(t, said[1], "late", "and what is over for long is left alone")
-	assert.Len(t, w.sender.edited, edits+1)
+	runs(t, func(t *testing.T, w *world) {
+		r, old := w.asking(t)
+		w.result(t, old, "", "ok", false)
+		w.later(11 * time.Minute)
+		late := w.asksFor(t, r, "Bash", `{"command":"late"}`)
+		w.result(t, late, "", "ok", false)
+		w.stops(t)
+		fresh := w.request(t, r, "Bash", `{"command":"fresh"}`)
+		require.NoError(t, w.Asked(t.Context(), fresh.Request))
+		edits, sent := len(w.sender.edited), len(w.sender.done())
+		w.restart(t)
+		said := w.sender.done()[sent:]
+		require.Len(t, said, 2)
+		assert.Contains(t, said[0], "send ")
+		assert.Contains(t, said[1], "late", "and what is over for long is left alone")
+		assert.Len(t, w.sender.edited, edits+1)
+	})
 }
 
 // The message that promised more below keeps its promise.
 func TestP8_ARequestThatIsShownAgainIsNotLost(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	q := w.asksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
-	require.NoError(t, w.tap(t, alice, "p:"+q.ID+":all"))
-	job, ok := w.asks.parts.next(w.asks.parts.takeFresh()[0])
-	require.True(t, ok)
-	job(t.Context())
-	w.hangsUp(q)
-	w.Left(t.Context(), q.Request)
-	w.asks.catchUp(t.Context())
-	w.work(t)
-	assert.Contains(t, w.lastSent(t).Text.Text, w.word(i18n.AskAway))
-	w.result(t, q, "", "ok", false)
-	assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAllowedDesk))
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		q := w.asksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
+		goOn := w.heldUp(t)
+		w.tapsOn(t, alice, q, i18n.AskShowAll)
+		require.True(t, w.card(t, q).AllShown)
+		w.hangsUp(q)
+		w.Left(t.Context(), q.Request)
+		w.work(t)
+		goOn()
+		assert.Contains(t, w.lastSent(t).Text.Text, w.word(i18n.AskAway))
+		w.result(t, q, "", "ok", false)
+		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAllowedDesk))
+	})
 }
 
 func TestWhoTapsSecondHasNothingToClose(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.tapsOn(t, alice, q, "ok")
-	w.tapsOn(t, bob, q, "no")
-	said := w.sender.done()
-	assert.Contains(t, said[len(said)-1], "Allowed here")
-	assert.Zero(t, w.sender.alerts)
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.tapsOn(t, alice, q, i18n.AskAllow)
+		w.tapsLate(t, bob, q, i18n.AskDeny)
+		said := w.sender.done()
+		assert.Contains(t, said[len(said)-1], "Allowed here")
+		assert.Zero(t, w.sender.alerts)
+	})
 }

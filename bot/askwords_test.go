@@ -22,7 +22,9 @@ func TestP4_TheNextTextIsTheReasonOnlyWhileItMayBeMeant(t *testing.T) {
 		then func(t *testing.T, w *world, other session.Record)
 	}{
 		{"another session in the list", func(t *testing.T, w *world, other session.Record) {
-			require.NoError(t, w.tap(t, alice, "cur:"+ref(other.ID)))
+			w.mustHear(t, "/list")
+			list := w.sender.last(t)
+			require.NoError(t, w.pressOn(t, alice, 55, list, wordWith(t, list, other.Name)))
 		}},
 		{"a new session", func(t *testing.T, w *world, _ session.Record) { w.mustHear(t, "/new") }},
 		{"a session that is back", func(t *testing.T, w *world, _ session.Record) {
@@ -32,21 +34,20 @@ func TestP4_TheNextTextIsTheReasonOnlyWhileItMayBeMeant(t *testing.T) {
 		}},
 		{"a switch that nobody told", func(t *testing.T, w *world, other session.Record) {
 			require.NoError(t, w.Chats.SetCurrent(atAlice, other.ID))
-			w.asks.lookAtAll(t.Context())
+			w.later(round)
 		}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			_, q := w.asking(t)
 			other := w.session(t, "web", session.Running)
-			w.tapsOn(t, alice, q, "why")
+			w.tapsOn(t, alice, q, i18n.AskDenyWhy)
 			require.NotNil(t, w.card(t, q).Why)
 			tt.then(t, w, other)
 			assert.Nil(t, w.card(t, q).Why)
 			m := w.sender.lastEdit(t)
 			if m.ReplyTo == w.card(t, q).Message {
 				assert.Contains(t, m.Text.Text, w.word(i18n.AskUnheard))
-				assert.Contains(t, data(m), "p:"+q.ID+":why", "it can be decided as before")
+				assert.True(t, w.has(m, i18n.AskDenyWhy), "it can be decided as before")
 			}
 			w.mustHear(t, "a prompt")
 			assert.Empty(t, w.relay.done())
@@ -57,15 +58,16 @@ func TestP4_TheNextTextIsTheReasonOnlyWhileItMayBeMeant(t *testing.T) {
 
 // TestP4_ATextForAnotherSessionIsAPrompt, also before anything else has noticed.
 func TestP4_ATextForAnotherSessionIsAPrompt(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	other := w.session(t, "web", session.Running)
-	w.tapsOn(t, alice, q, "why")
-	require.NoError(t, w.Chats.SetCurrent(atAlice, other.ID))
-	w.mustHear(t, "a prompt")
-	assert.Empty(t, w.relay.done())
-	assert.Nil(t, w.card(t, q).Why)
-	assert.Contains(t, strings.Join(w.sessions.done(), "\n"), " for "+other.ID.String())
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		other := w.session(t, "web", session.Running)
+		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+		require.NoError(t, w.Chats.SetCurrent(atAlice, other.ID))
+		w.mustHear(t, "a prompt")
+		assert.Empty(t, w.relay.done())
+		assert.Nil(t, w.card(t, q).Why)
+		assert.Contains(t, strings.Join(w.sessions.done(), "\n"), " for "+other.ID.String())
+	})
 }
 
 func TestAGroupIsToldWhoseMessageIsAwaited(t *testing.T) {
@@ -78,8 +80,7 @@ func TestAGroupIsToldWhoseMessageIsAwaited(t *testing.T) {
 		{"a group", inGroup, groupChat(ours), "Bob, write why"},
 		{"a private chat", atAlice, privateChat(alice), "Write why"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			r := w.currentSession(t, "api", session.Running)
 			r.Conversation = tt.to
 			w.records.put(r)
@@ -88,7 +89,8 @@ func TestAGroupIsToldWhoseMessageIsAwaited(t *testing.T) {
 			if tt.to == inGroup {
 				from = bob
 			}
-			u := tapOn(from, &models.Message{ID: 1, Chat: tt.chat}, "p:"+q.ID+":why")
+			m := w.shows(t, w.card(t, q).Message)
+			u := tapOn(from, telegrams(1, m), dataBehind(t, m, w.word(i18n.AskDenyWhy)))
 			u.CallbackQuery.From.FirstName = "Bob"
 			require.NoError(t, w.Handle(t.Context(), "1", u))
 			assert.Contains(t, w.sender.lastEdit(t).Text.Text, tt.want)
@@ -102,13 +104,12 @@ func TestP4_ATextThatAHookHasMayHaveBeenRead(t *testing.T) {
 		given bool
 		want  i18n.Key
 	}{{"a hook has it", true, i18n.AskTextUnsure}, {"no hook came for it", false, i18n.AskTextLost}} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			r, q := w.asking(t)
 			if !tt.given {
 				w.hangsUp(q)
 			}
-			w.tapsOn(t, alice, q, "why")
+			w.tapsOn(t, alice, q, i18n.AskDenyWhy)
 			w.mustHear(t, "use make")
 			w.work(t)
 			assert.Equal(t, tt.given, !w.card(t, q).Given.IsZero())
@@ -133,49 +134,52 @@ func TestP4_WordsForAQuestionThatIsOverAreNotTyped(t *testing.T) {
 			w.Left(t.Context(), q.Request)
 			w.work(t)
 		}},
-		{"somebody allowed it", func(t *testing.T, w *world, q asked) { w.tapsOn(t, bob, q, "ok") }},
+		{"somebody allowed it", func(t *testing.T, w *world, q asked) { w.tapsLate(t, bob, q, i18n.AskAllow) }},
 		{"ten minutes later", func(_ *testing.T, w *world, _ asked) { w.later(10 * time.Minute) }},
 		{"ten minutes later, which was seen", func(t *testing.T, w *world, _ asked) {
 			w.later(10 * time.Minute)
-			w.asks.lookAtAll(t.Context())
+			w.later(round)
 		}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
+			w.later(7 * time.Second) // ten minutes later is between two rounds
 			r, q := w.asking(t)
-			w.tapsOn(t, alice, q, "why")
+			w.tapsOn(t, alice, q, i18n.AskDenyWhy)
 			tt.then(t, w, q)
 			key := w.mustHear(t, "no, never")
 			assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue")
 			m := w.sender.last(t)
 			assert.Contains(t, m.Text.Text, "was probably meant for it")
-			assert.Equal(t, []string{"p:" + q.ID + ":st:" + key, "drop:" + key}, data(m))
+			sendTo := w.named(i18n.ButtonSendTo, r.Name)
+			assert.Equal(t, []string{sendTo, w.word(i18n.ButtonDrop)}, words(m))
 			e, err := w.entries.Load(key)
 			require.NoError(t, err)
 			assert.Equal(t, inbox.Unproven, e.State)
 			second := w.mustHear(t, "a prompt")
 			assert.Contains(t, w.sessions.done(), "queue "+second+" for "+r.ID.String(), "only the next text is")
-			w.tapAt(t, alice, privateChat(alice), 90, data(m)[0])
+			require.NoError(t, w.pressOn(t, alice, 90, m, sendTo))
 			assert.Contains(t, w.sessions.done(), "queue "+key+" for "+r.ID.String())
 		})
 	}
 }
 
 func TestAPromptLongAfterAQuestionIsTyped(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.tapsOn(t, alice, q, "why")
-	w.result(t, q, "", "ok", false)
-	w.later(2 * time.Minute)
-	w.mustHear(t, "a prompt")
-	assert.Contains(t, strings.Join(w.sessions.done(), "\n"), "queue")
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+		w.result(t, q, "", "ok", false)
+		w.later(2 * time.Minute)
+		w.mustHear(t, "a prompt")
+		assert.Contains(t, strings.Join(w.sessions.done(), "\n"), "queue")
+	})
 }
 
 func TestWhoEndsAnothersWritingIsTold(t *testing.T) {
-	w := newWorld(t)
-	_, q := w.asking(t)
-	w.tapsOn(t, alice, q, "why")
-	w.tapsOn(t, bob, q, "ok")
-	assert.Nil(t, w.card(t, q).Why)
-	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.AskWriterCut))
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+		w.tapsLate(t, bob, q, i18n.AskAllow)
+		assert.Nil(t, w.card(t, q).Why)
+		assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.AskWriterCut))
+	})
 }

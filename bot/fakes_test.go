@@ -67,6 +67,9 @@ type world struct {
 	Roots    []string // that sessions may be opened in; none: anywhere
 	updates  int64
 	events   chan string // "send …" and "advance …", in the order in which they were done
+	inBubble bool        // its bot runs, or has run, in a bubble
+	cancel   func()      // tells the bot that runs to end
+	ended    chan error  // what its Run returns; nil where none runs
 }
 
 func newWorld(t *testing.T) *world {

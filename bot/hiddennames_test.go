@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"unicode"
 
 	"github.com/go-telegram/bot/models"
@@ -75,25 +76,28 @@ func slyWorld(t *testing.T, lang string) (d *fileWorld, r, old session.Record) {
 func TestP9_NoNameHidesAnything(t *testing.T) {
 	for _, lang := range i18n.Languages() {
 		t.Run(lang, func(t *testing.T) {
-			d, r, old := slyWorld(t, lang)
-			w, id := d.world, r.ID.String()
-			for _, text := range []string{"/list", "/new " + r.Dir, "/new other " + r.Dir, "/new " + r.Dir + "/none", "/list", "/list " + id, "/why " + id,
-				"/why", "/resume", "/resume " + old.ID.String(), "/resume " + id, "/kill " + id, "/done " + id, "/stop " + id, "/kill " + sly, "/unknown " + sly, "hello"} {
-				w.mustHear(t, text)
-			}
-			d.slyNews(t, r, old)
-			w.asksFor(t, r, "Write", `{"file_path":"x","content":"x"}`)
-			w.asksFor(t, r, "Bash", `{"command":"ls"}`)
-			d.slyFiles(t, r)
-			w.lost(t, sly, session.ClosedReboot)
-			w.lost(t, sly, session.ClosedTmux)
-			require.NoError(t, w.Recovered(t.Context(), recovery.Report{Notices: []recovery.Notice{{Kind: recovery.Newer}}}))
-			for _, m := range slices.Concat(w.sender.posted, w.sender.sent) {
-				for _, one := range data(m) {
-					_ = w.tap(t, alice, one) // an error is a sentence, too
+			synctest.Test(t, func(t *testing.T) {
+				d, r, old := slyWorld(t, lang)
+				d.starts(t)
+				w, id := d.world, r.ID.String()
+				for _, text := range []string{"/list", "/new " + r.Dir, "/new other " + r.Dir, "/new " + r.Dir + "/none", "/list", "/list " + id, "/why " + id,
+					"/why", "/resume", "/resume " + old.ID.String(), "/resume " + id, "/kill " + id, "/done " + id, "/stop " + id, "/kill " + sly, "/unknown " + sly, "hello"} {
+					w.mustHear(t, text)
 				}
-			}
-			d.showsAll(t)
+				d.slyNews(t, r, old)
+				w.asksFor(t, r, "Write", `{"file_path":"x","content":"x"}`)
+				w.asksFor(t, r, "Bash", `{"command":"ls"}`)
+				d.slyFiles(t, r)
+				w.lost(t, sly, session.ClosedReboot)
+				w.lost(t, sly, session.ClosedTmux)
+				require.NoError(t, w.Recovered(t.Context(), recovery.Report{Notices: []recovery.Notice{{Kind: recovery.Newer}}}))
+				for _, m := range slices.Concat(w.sender.posted, w.sender.sent) {
+					for _, one := range data(m) {
+						_ = w.tap(t, alice, one) // an error is a sentence, too
+					}
+				}
+				d.showsAll(t)
+			})
 		})
 	}
 }

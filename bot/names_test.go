@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/assert"
@@ -39,8 +40,11 @@ func literal(t *testing.T, text string, entities []models.MessageEntity) {
 
 // TestP9_NamesAreData: of sessions, directories, files, windows and tools, through
 // all that the chat says about them.
-func TestP9_NamesAreData(t *testing.T) {
+func TestP9_NamesAreData(t *testing.T) { synctest.Test(t, testNamesAreData) }
+
+func testNamesAreData(t *testing.T) {
 	d := newFileWorld(t)
+	d.starts(t)
 	w := d.world
 	dir := filepath.Join(d.Home, nasty)
 	require.NoError(t, os.MkdirAll(dir, 0o700))

@@ -106,19 +106,19 @@ func TestP7_AForwardedFileWithoutACaptionNamesItsSource(t *testing.T) {
 
 // TestP7_WhatOthersWroteIsNoAnswer: a person who is asked why writes that themselves.
 func TestP7_WhatOthersWroteIsNoAnswer(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	q := w.asksFor(t, r, "Bash", bash)
-	w.tapsOn(t, alice, q, "why")
-	require.NotNil(t, w.card(t, q).Why)
-	m := &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: "do as it says"}
-	ofOthers[0].make(m)
-	key, u := w.accept(t, m)
-	require.NoError(t, w.Handle(t.Context(), key, u))
-	assert.Equal(t, ask.StateOpen, w.card(t, q).State)
-	e, err := w.entries.Load(key)
-	require.NoError(t, err)
-	assertQuoted(t, ofOthers[0].source, e)
+	runs(t, func(t *testing.T, w *world) {
+		_, q := w.asking(t)
+		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+		require.NotNil(t, w.card(t, q).Why)
+		m := &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: "do as it says"}
+		ofOthers[0].make(m)
+		key, u := w.accept(t, m)
+		require.NoError(t, w.Handle(t.Context(), key, u))
+		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
+		e, err := w.entries.Load(key)
+		require.NoError(t, err)
+		assertQuoted(t, ofOthers[0].source, e)
+	})
 }
 
 func TestP7_AVoiceMessageIsNoCommand(t *testing.T) {

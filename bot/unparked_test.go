@@ -11,6 +11,7 @@ import (
 
 	"ccbot/bot/ask"
 	"ccbot/bot/outbox"
+	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -33,24 +34,22 @@ func (w *world) blocks(t *testing.T) (unblock func()) {
 }
 
 func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {
-	t.Run("a permission", func(t *testing.T) {
-		w := newWorld(t)
+	runsAs(t, "a permission", func(t *testing.T, w *world) {
 		unblock := w.blocks(t)
 		_, q := w.asking(t)
 		assert.Empty(t, w.relay.done(), "its hook waits on")
 		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
 		unblock()
 		require.Len(t, w.sender.sent, 1)
-		assert.Contains(t, data(w.sender.sent[0]), "p:"+q.ID+":ok")
+		assert.True(t, w.has(w.sender.sent[0], i18n.AskAllow))
 		assert.Equal(t, 1, w.card(t, q).Message)
 		w.mustHear(t, "/list")
 		w.work(t)
 		assert.Len(t, w.sender.sent, 1, "it comes once")
-		w.tapsOn(t, alice, q, "ok")
+		w.tapsOn(t, alice, q, i18n.AskAllow)
 		assert.Equal(t, []string{"allow "}, w.relay.done())
 	})
-	t.Run("a dialog", func(t *testing.T) {
-		w := newWorld(t)
+	runsAs(t, "a dialog", func(t *testing.T, w *world) {
 		unblock := w.blocks(t)
 		r := w.currentSession(t, "api", session.Running)
 		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
@@ -62,33 +61,28 @@ func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {
 		w.work(t)
 		assert.Len(t, w.sender.sent, 1, "it comes once")
 	})
-	t.Run("what is said under a text that waits", func(t *testing.T) {
-		w := newWorld(t)
+	runsAs(t, "what is said under a text that waits", func(t *testing.T, w *world) {
 		r, q := w.asking(t)
 		unblock := w.blocks(t)
 		e, _ := w.heldBehind(t, r)
 		unblock()
-		assert.Equal(t, []string{"dw:" + q.ID + ":" + e.Key, "sa:" + e.Key}, data(w.lastSent(t)))
+		assert.Equal(t, e.MessageID, w.lastSent(t).ReplyTo)
+		assert.Equal(t, []string{w.word(i18n.ButtonDenyWith), w.word(i18n.ButtonSendAfter)}, words(w.lastSent(t)))
 		assert.Equal(t, 2, w.card(t, q).Notice.Message)
 	})
-	t.Run("a tap unblocks too", func(t *testing.T) {
-		w := newWorld(t)
+	runsAs(t, "a tap unblocks too", func(t *testing.T, w *world) {
 		w.blocks(t)
 		_, q := w.asking(t)
 		w.sender.send = nil
 		w.tapAt(t, alice, privateChat(alice), 77, "no such verb")
 		assert.Equal(t, 1, w.card(t, q).Message)
 	})
-	t.Run("after a restart, too", func(t *testing.T) {
-		w := newWorld(t)
-		w.blocks(t)
-		_, q := w.asking(t)
-		w.open(t)
-		w.again()
+	runsAs(t, "after a restart, too", func(t *testing.T, w *world) {
 		unblock := w.blocks(t)
+		_, q := w.asking(t)
+		w.stops(t)
 		w.sender.parked = nil // a start tries each chat once
-		w.asks.begin(t.Context())
-		w.work(t)
+		w.restart(t)
 		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
 		assert.True(t, w.sender.Parked(alice))
 		unblock()
@@ -98,21 +92,25 @@ func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {
 
 // The chat is unblocked while the refusal is on its way.
 func TestP5_AQuestionIsNotLostBetweenARefusalAndTheUnblocking(t *testing.T) {
-	w := newWorld(t)
-	refusals := 0
-	w.sender.send = func(context.Context, outbox.Message) error {
-		if refusals++; refusals > 2 {
-			return nil
+	runs(t, func(t *testing.T, w *world) {
+		refused := make(map[string]bool)
+		w.sender.send = func(_ context.Context, m outbox.Message) error {
+			if refused[m.Text.Text] {
+				return nil
+			}
+			refused[m.Text.Text] = true
+			w.mustHear(t, "/list")
+			return &outbox.Refused{Err: outbox.ErrBlocked}
 		}
-		w.unpark(t.Context(), alice)
-		return &outbox.Refused{Err: outbox.ErrBlocked}
-	}
-	r, q := w.asking(t)
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-	w.work(t)
-	assert.Len(t, w.sender.sent, 2)
-	assert.NotZero(t, w.card(t, q).Message)
-	assert.Contains(t, words(w.sender.sent[1]), trust.Options[0])
+		r, q := w.asking(t)
+		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+		w.work(t)
+		assert.Len(t, w.sender.sent, 2)
+		assert.NotZero(t, w.card(t, q).Message)
+		w.sessions.dialog = trust
+		w.restart(t)
+		assert.Len(t, w.sender.sent, 2, "it is known which messages they are")
+	})
 }
 
 func TestWhatWasAnsweredWhileTheChatWasBlockedIsNotAskedThere(t *testing.T) {
@@ -132,8 +130,7 @@ func TestWhatWasAnsweredWhileTheChatWasBlockedIsNotAskedThere(t *testing.T) {
 			w.work(t)
 		}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			unblock := w.blocks(t)
 			r, q := w.asking(t)
 			tt.ends(t, w, r, q)
@@ -141,22 +138,24 @@ func TestWhatWasAnsweredWhileTheChatWasBlockedIsNotAskedThere(t *testing.T) {
 			assert.Empty(t, w.sender.sent)
 		})
 	}
-	w := newWorld(t)
-	unblock := w.blocks(t)
-	r := w.currentSession(t, "api", session.Running)
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-	w.work(t)
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
-	unblock()
-	assert.Empty(t, w.sender.sent, "a dialog that is gone")
+	runsAs(t, "a dialog that is gone", func(t *testing.T, w *world) {
+		unblock := w.blocks(t)
+		r := w.currentSession(t, "api", session.Running)
+		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+		w.work(t)
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+		unblock()
+		assert.Empty(t, w.sender.sent)
+		assert.Empty(t, w.dialogFiles(t))
+	})
 }
 
 // A chat that takes nothing is not tried again and again.
 func TestAQuestionIsNotTriedWhileItsChatIsBlocked(t *testing.T) {
-	w := newWorld(t)
-	w.blocks(t)
-	w.asking(t)
-	w.sender.send = func(context.Context, outbox.Message) error { t.Error("tried"); return nil }
-	w.asks.lookAtAll(t.Context())
-	w.work(t)
+	runs(t, func(t *testing.T, w *world) {
+		w.blocks(t)
+		w.asking(t)
+		w.sender.send = func(context.Context, outbox.Message) error { t.Error("tried"); return nil }
+		w.later(round)
+	})
 }

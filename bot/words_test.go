@@ -31,10 +31,11 @@ func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
 		}
 	}
 	for _, lang := range i18n.Languages() {
-		t.Run(lang, func(t *testing.T) {
-			w := newWorld(t)
+		runsAs(t, lang, func(t *testing.T, w *world) {
+			w.stops(t)
 			w.Lang = lang
 			w.again()
+			w.starts(t)
 			w.sayReceipts(t)
 			w.sayRefusals(t)
 			for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
@@ -197,26 +198,28 @@ func (w *world) sayWindows(t *testing.T) {
 func (w *world) sayAsks(t *testing.T) {
 	t.Helper()
 	r, q := w.asking(t)
-	_, buttons := w.heldBehind(t, r)
-	w.tapAt(t, alice, privateChat(alice), 90, buttons[1])
-	w.tapsOn(t, alice, q, "why")
-	w.tapsOn(t, alice, q, "plan")
-	w.tapAt(t, alice, privateChat(alice), 90, buttons[0])
-	w.tapsOn(t, alice, q, "no")
+	allow := dataBehind(t, w.shows(t, w.card(t, q).Message), w.word(i18n.AskAllow))
+	_, notice := w.heldBehind(t, r)
+	w.press(t, alice, notice, w.word(i18n.ButtonSendAfter))
+	w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+	w.tapsOn(t, alice, q, i18n.AskCancel)
+	w.tapsLate(t, alice, q, i18n.AskCancel)
+	w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+	w.pressLate(t, alice, notice, w.word(i18n.ButtonDenyWith))
+	w.tapsLate(t, alice, q, i18n.AskDeny)
 	w.result(t, q, "", "it ran", false)
-	q = w.asksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
-	w.tapsOn(t, alice, q, "ok")
-	_, buttons = w.heldBehind(t, r)
+	hidden := w.asksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
+	w.tapAt(t, alice, privateChat(alice), w.card(t, hidden).Message, strings.ReplaceAll(allow, q.ID, hidden.ID))
+	_, notice = w.heldBehind(t, r)
 	w.sessions.withdraw = func(uuid.UUID, string) error { return fs.ErrNotExist }
-	w.tapAt(t, alice, privateChat(alice), 90, buttons[0])
-	w.hangsUp(q)
-	w.tapsOn(t, alice, q, "no")
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
+	w.press(t, alice, notice, w.word(i18n.ButtonDenyWith))
+	w.hangsUp(hidden)
+	w.tapsOn(t, alice, hidden, i18n.AskDeny)
+	w.dialog(t, r, trust)
 	id := w.sender.lastID()
-	w.work(t)
 	for _, err := range []error{lifecycle.ErrRelayed, lifecycle.ErrUnseen, lifecycle.ErrNoDialog} {
 		w.sessions.press = func(string) (lifecycle.Dialog, error) { return trust, err }
-		w.presses(t, alice, id, "↑")
+		w.press(t, alice, id, "↑")
 	}
 	w.sessions.look = lifecycle.Look{Usage: &session.Usage{Model: "Opus", Context: 41.7}}
 	w.mustHear(t, "/list")
