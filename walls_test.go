@@ -34,12 +34,12 @@ var wideInterfaces = map[string]string{
 // the limit is taken off the list.
 var (
 	tooManyMethods = map[string]int{
-		"bot.Bot": 296, "bot.asks": 85, "bot/outbox.Outbox": 61, "lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
+		"bot.Bot": 281, "bot.asks": 85, "bot/outbox.Outbox": 61, "lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
 	}
-	tooLargeCircles     = map[string]int{"bot": 61, "lifecycle": 31, "cmd/ccbot": 32}
-	tooManyDependencies = map[string]int{"bot.New": 18, "lifecycle.New": 20}
+	tooLargeCircles     = map[string]int{"bot": 56, "lifecycle": 31, "cmd/ccbot": 32}
+	tooManyDependencies = map[string]int{"bot.New": 16, "lifecycle.New": 20}
 	tooWideInterfaces   = map[string]int{"bot.Sessions": 25, "bot.Sender": 12, "bot.Entries": 7, "bot.Windows": 4}
-	tooLargeRooms       = map[string]int{"bot": 11400}
+	tooLargeRooms       = map[string]int{"bot": 10250}
 )
 
 // within compares a figure with its limit and with what is allowed today.

@@ -217,7 +217,10 @@ func (b *Bot) install(rooms []chat.Feature) {
 
 // Connect gives the bot what can only be made after it: lifecycle tells the bot
 // its news, and the bot speaks to lifecycle.
-func (b *Bot) Connect(s Sessions, w Windows) { b.Sessions, b.Windows, b.Mover = s, w, s }
+func (b *Bot) Connect(s Sessions, w Windows) {
+	b.Sessions, b.Windows, b.Mover = s, w, s
+	b.install(b.features())
+}
 
 // Run shows what agents answer and ask until ctx ends.
 func (b *Bot) Run(ctx context.Context) error {

@@ -111,7 +111,7 @@ func (b *Bot) asksFeature() chat.Feature {
 
 // dialogFeature shows what a terminal asks, with its keys.
 func (b *Bot) dialogFeature() chat.Feature {
-	return dialog.New(b.Chat, func() dialog.Keys { return b.Sessions }, b.asks.floods)
+	return dialog.New(b.Chat, b.Sessions, b.asks.floods)
 }
 
 // writersFeature shows who else writes a conversation, and which windows belong to no session.
