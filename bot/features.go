@@ -84,5 +84,5 @@ func (b *Bot) asksFeature() chat.Feature {
 
 // dialogFeature shows what a terminal asks, with its keys.
 func (b *Bot) dialogFeature() chat.Feature {
-	return dialog.New(b.Chat, func() dialog.Keys { return b.Sessions }, b.asks.floods)
+	return dialog.New(b.Chat, b.Sessions, b.asks.floods)
 }

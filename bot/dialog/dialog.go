@@ -40,15 +40,15 @@ type shown struct {
 // dialogs are the dialogs of all sessions.
 type dialogs struct {
 	chat   *chat.Chat
-	keys   func() Keys
+	keys   Keys
 	floods func(session uuid.UUID) bool
 	cards  card.Kind[shown]
 	mu     sync.Mutex // held from the look at a card to the change of the card
 }
 
-// New gives the feature. keys is called when there are sessions; floods says whether a session has asked
-// so much of late that nothing may be chosen from the chat.
-func New(c *chat.Chat, keys func() Keys, floods func(session uuid.UUID) bool) chat.Feature {
+// New gives the feature. floods says whether a session has asked so much of late that nothing may be
+// chosen from the chat.
+func New(c *chat.Chat, keys Keys, floods func(session uuid.UUID) bool) chat.Feature {
 	d := &dialogs{chat: c, keys: keys, floods: floods, cards: card.NewKind[shown](c.Cards, kind, nil)}
 	return chat.Feature{
 		Name:  "dialog",
@@ -78,8 +78,8 @@ func (d *dialogs) tellNotReady(ctx context.Context, n lifecycle.Note) error {
 	return d.open(ctx, n, d.chat.Words.Say(i18n.ClaudeNotReady, args), "")
 }
 
-// open shows a dialog. One that is shown already stays in its message; another one has a message of its
-// own. Where nothing takes keys only the screen is told.
+// open shows a dialog. A dialog that is shown already stays in its message; another one has a message of
+// its own. Where nothing takes keys only the screen is told.
 func (d *dialogs) open(ctx context.Context, n lifecycle.Note, head, hint string) error {
 	if n.Dialog == nil {
 		text := []render.Text{render.Plain(head)}
@@ -116,7 +116,7 @@ func (d *dialogs) hear(ctx context.Context, n lifecycle.Note) error {
 // dialog stays.
 func (d *dialogs) run(ctx context.Context) error {
 	for _, c := range d.cards.List() {
-		now, err := d.keys().Dialog(ctx, c.Look.Session)
+		now, err := d.keys.Dialog(ctx, c.Look.Session)
 		if err == nil && now.Open || err != nil && !isOver(err) {
 			continue
 		}
@@ -169,13 +169,13 @@ func (d *dialogs) tell(ctx context.Context, t chat.Tap, word i18n.Key, was shown
 // press presses the key or chooses the option of a button in the terminal.
 func (d *dialogs) press(ctx context.Context, c card.Tapped, mark string) (lifecycle.Dialog, error) {
 	if key, ok := strings.CutPrefix(c.Option, keyValue); ok {
-		return d.keys().Press(ctx, c.Session, mark, key)
+		return d.keys.Press(ctx, c.Session, mark, key)
 	}
 	i, err := strconv.Atoi(strings.TrimPrefix(c.Option, optionValue))
 	if err != nil {
 		return lifecycle.Dialog{}, fmt.Errorf("button of a dialog: %w", err)
 	}
-	return d.keys().Choose(ctx, c.Session, mark, i)
+	return d.keys.Choose(ctx, c.Session, mark, i)
 }
 
 // redraw shows what a terminal shows now in the card that was drawn for was. A card that was drawn anew

@@ -5,7 +5,7 @@
 // drawn anew. Nothing can be chosen where a part of the dialog may be out of sight, or where the session
 // has asked so often that a request was refused: a person may only look around, and leave the dialog.
 // A dialog is one card: it is on disk before it is shown, stays in its message over a restart, and loses
-// its buttons when it is gone. Another dialog has a message of its own, which makes a sound.
+// its buttons when the dialog is gone. Another dialog has a message of its own, which makes a sound.
 //
 // It does not look for dialogs: lifecycle tells them. Permission requests with a hook are package ask's.
 package dialog

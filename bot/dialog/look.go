@@ -33,7 +33,7 @@ const shownOptions = 12
 // closedRoom is kept free below a dialog for the sentence that the dialog is closed.
 const closedRoom = 300
 
-// asking is what stands above and below a dialog: it asks, or is only shown.
+// asking is what stands above and below a dialog, which asks, or is only shown.
 func (d *dialogs) asking(n lifecycle.Note) (head, hint string) {
 	above, below := i18n.DialogOpen, i18n.DialogStopHint
 	if !n.Asks {
