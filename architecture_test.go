@@ -24,6 +24,7 @@ var floors = [][]string{
 	{"e2e"}, // tests of the whole
 	{"cmd/ccbot", "cmd/ccbot-hook"},
 	{"bot"},
+	{"bot/shell"},
 	{"bot/chat", "bot/conversation"},
 	{"bot/ask", "bot/card", "bot/inbox", "bot/outbox", "bot/render", "bot/screen"},
 	{"archive", "host", "recovery"},
@@ -75,18 +76,18 @@ var machinery = map[string]string{
 	"ccbot/hooks":            "asks asksettle bot",
 	"ccbot/internal/process": "bot receipt windows wish",
 	"ccbot/internal/transcript": `
-		answers answersagain answersheld answersparts answersread asksettle bang bangparts
-		bangshow bot lastanswer missed offers outputs replies`,
+		answers answersagain answersheld answersparts answersread asksettle
+		bot lastanswer missed offers replies`,
 	"ccbot/internal/presence": "",
 	"ccbot/lifecycle": `
-		accounts aged albumprompt answersheld askheld askstray back bang bangsend bot commands
+		accounts aged albumprompt answersheld askheld askstray back bot commands
 		confirm edited explain keys media moved news offers prompts receipt recovered replies
 		sessions taps unqueued windows windowtaps wish writers`,
 	"ccbot/internal/session": `
 		accounts aged album albumprompt answers answersagain answersheld answersparts answersread
-		askflood asks asksettle asktaps askwords back bang bangleft bangparts bangshow bot
+		askflood asks asksettle asktaps askwords back bot
 		chatmoves chats commands confirm deliver dialogs edited ending explain failed keys lanes
-		lastanswer lost media missed moved news of outputs prompts receipt recovered rehome
+		lastanswer lost media missed moved news of prompts receipt recovered rehome
 		rehomeasks replies ring say sendfile sessions taps voice why windowtaps wish writers`,
 }
 

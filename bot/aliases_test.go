@@ -31,6 +31,4 @@ const (
 	warning          = chat.Warning
 )
 
-type output = conversation.Output
-
 func (w *world) setSender(s Sender) { w.Sender, w.Chat.Sender = s, s }

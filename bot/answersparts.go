@@ -43,8 +43,8 @@ func (a *answers) parts(r session.Record, item transcript.Item) said {
 	case transcript.Text:
 		return a.rendered(item.Text)
 	case transcript.LocalOutput:
-		if item.Command == bashSign {
-			return said{parts: a.bangs.parts(r, item)}
+		if isOutput(item) {
+			return said{parts: a.outputs.Parts(r, item)}
 		}
 		if !render.Plain(item.Text).Blank() {
 			return a.rendered(fenced(item.Text))
@@ -61,6 +61,11 @@ func (a *answers) parts(r session.Record, item transcript.Item) said {
 		return said{parts: pictures(item.Images)}
 	}
 	return said{}
+}
+
+// isOutput says whether an item is what a command of bash mode has printed.
+func isOutput(item transcript.Item) bool {
+	return item.Kind == transcript.LocalOutput && item.Command == "!" // as transcripts have it
 }
 
 // isForeign says whether an item is not of the conversation that the chat shows:

@@ -162,8 +162,10 @@ func (p *passage) handle(ctx context.Context, item transcript.Item, parts func(s
 	p.listen(item)
 	said := parts(r, item)
 	if p.holds(r, item, said) {
-		if err := p.endOutput(ctx, r, item, said); err != nil {
-			return err
+		if isOutput(item) { // the notice counts as the answer, but an output ends in its message
+			if _, err := p.outputs.Finish(ctx, r, item, said.parts[0]); err != nil {
+				return err
+			}
 		}
 		p.held.add(item, p.settle)
 		return nil
@@ -234,8 +236,10 @@ func (p *passage) show(ctx context.Context, r session.Record, item transcript.It
 // showPart shows one of an item's parts. Where the server turns out to have no rich
 // messages before anything of the item is shown, its parts are counted anew.
 func (p *passage) showPart(ctx context.Context, r session.Record, said said, i int) error {
-	if done, err := p.showOutput(ctx, r, said.parts[i], i); done || err != nil {
-		return err
+	if i == 0 && isOutput(p.item) {
+		if done, err := p.outputs.Finish(ctx, r, p.item, said.parts[0]); done || err != nil {
+			return err
+		}
 	}
 	part := p.named(r, said.parts[i], i)
 	if i > 0 || said.form != formRich {

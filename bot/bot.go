@@ -22,6 +22,7 @@ import (
 	"ccbot/bot/port/files"
 	"ccbot/bot/port/places"
 	"ccbot/bot/render"
+	"ccbot/bot/shell"
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/process"
@@ -181,7 +182,7 @@ type Bot struct {
 	asks     *asks
 	dialogs  *dialogMessages
 	albums   *albums
-	bangs    *bangs
+	outputs  *shell.Outputs
 	rehomes  *rehomes
 	unqueued *unqueued
 }
@@ -195,7 +196,10 @@ func New(c Config, d Deps) *Bot {
 		Now: func() time.Time { return b.Now() }, Log: d.Log, Failpoint: func(point string) { b.pass(point) }}
 	b.answers, b.asks, b.dialogs = newAnswers(b), newAsks(b), newDialogMessages(b)
 	b.albums, b.rehomes = newAlbums(b), newRehomes(b)
-	b.bangs, b.unqueued = newBangs(b), newUnqueued(b)
+	b.outputs = shell.New(b.Chat, func(ctx context.Context, r session.Record, command string) lifecycle.Output {
+		return b.Sessions.Output(ctx, r, command)
+	}, d.Entries, d.Files)
+	b.unqueued = newUnqueued(b)
 	if d.Sessions != nil {
 		b.Mover = d.Sessions
 	}

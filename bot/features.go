@@ -22,7 +22,7 @@ type (
 
 // features are all that the bot can do, in the order in which a text is offered to them.
 func (b *Bot) features() []chat.Feature {
-	return []chat.Feature{b.asksFeature(), b.answersFeature(), b.shellFeature(), b.dialogFeature(), b.sessionsFeature(),
+	return []chat.Feature{b.asksFeature(), b.answersFeature(), b.outputs.Feature(), b.dialogFeature(), b.sessionsFeature(),
 		b.writersFeature(), b.reportFeature(), b.promptFeature()}
 }
 
@@ -87,11 +87,6 @@ func (b *Bot) answersFeature() chat.Feature {
 		Run:      b.answers.Run,
 		Unparked: b.answers.unparked,
 	}
-}
-
-// shellFeature shows the output of a command of bash mode while it grows.
-func (b *Bot) shellFeature() chat.Feature {
-	return chat.Feature{Heard: b.bangs.heardNews, Run: b.bangs.Run}
 }
 
 // asksFeature shows permission requests, questions and plans, and gives what people decide to the hooks.

@@ -39,14 +39,6 @@ func (a *answers) heardNews(_ context.Context, n lifecycle.Note) error {
 	return nil
 }
 
-// heardNews follows a command that the agent has.
-func (b *bangs) heardNews(ctx context.Context, n lifecycle.Note) error {
-	if n.Kind == lifecycle.NoteDelivered {
-		b.begun(ctx, n)
-	}
-	return nil
-}
-
 // heardNews ends what waits for an answer of a session that is over.
 func (a *asks) heardNews(ctx context.Context, n lifecycle.Note) error {
 	switch n.Kind {
