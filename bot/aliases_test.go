@@ -40,8 +40,6 @@ const (
 	warning          = chat.Warning
 )
 
-type output = conversation.Output
-
 func (w *world) setSender(s Sender) { w.Sender, w.Chat.Sender, w.Editor = s, s, s }
 
 var (

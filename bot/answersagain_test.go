@@ -54,7 +54,7 @@ func TestP5_WhatAnotherSessionShowsBesidesItsWordsWaitsToo(t *testing.T) {
 }
 
 func TestP5_ACommandOfAnotherSessionThatPrintsNothingEndsInItsMessage(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!false")
 		s.shows(s.rows())
 		s.currentSession(t, "other", session.Running)

@@ -19,7 +19,7 @@ func (b *Bot) interrupt(ctx context.Context, id uuid.UUID) error {
 	if err := b.Sessions.Interrupt(ctx, id); err != nil {
 		return errors.Join(err, b.asks.undoStop(noted))
 	}
-	b.bangs.interrupted(ctx, id)
+	b.outputs.Interrupted(ctx, id)
 	return nil
 }
 

@@ -23,8 +23,8 @@ import (
 	"ccbot/lifecycle"
 )
 
-// shell is a world in which a session runs a command of bash mode.
-type shell struct {
+// bashWorld is a world in which a session runs a command of bash mode.
+type bashWorld struct {
 	*world
 	t    *testing.T
 	r    session.Record
@@ -37,10 +37,10 @@ type shell struct {
 }
 
 // inShell runs a test with a session whose transcript begins with these lines.
-func inShell(t *testing.T, test func(t *testing.T, s *shell), lines ...string) {
+func inShell(t *testing.T, test func(t *testing.T, s *bashWorld), lines ...string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &shell{world: newWorld(t), t: t}
+		s := &bashWorld{world: newWorld(t), t: t}
 		s.r = s.currentSession(t, "api", session.Running, transcriptOf(t, "t.jsonl", lines...))
 		s.records.change(s.r.ID, func(r *session.Record) { r.Cursors = nil }) // until it ends: a follower needs real time
 		s.sessions.output = func() lifecycle.Output {
@@ -56,13 +56,13 @@ func inShell(t *testing.T, test func(t *testing.T, s *shell), lines ...string) {
 }
 
 // run follows commands until stop.
-func (s *shell) run() {
+func (s *bashWorld) run() {
 	stop := s.running(s.t)
 	s.stop = func() { assert.NoError(s.t, stop()) }
 }
 
 // types lets the agent have a command of bash mode.
-func (s *shell) types(command string) {
+func (s *bashWorld) types(command string) {
 	s.t.Helper()
 	e := s.prompt(s.t, s.r, command, inbox.Typing)
 	size := int64(0)
@@ -74,20 +74,37 @@ func (s *shell) types(command string) {
 			Mark: &lifecycle.Mark{At: started, Path: s.r.Cursors[0].Path, Offset: size}}}))
 }
 
-func (s *shell) shows(now lifecycle.Output) {
+func (s *bashWorld) shows(now lifecycle.Output) {
 	s.mu.Lock()
 	s.now = now
 	s.mu.Unlock()
-	time.Sleep(outputPace)
+	time.Sleep(lookPace)
+	s.sends()
+}
+
+// sends lets the messages go that wait for their turn in the chat.
+func (s *bashWorld) sends() {
+	synctest.Wait()
+	go s.sender.deliver(s.t.Context())
 	synctest.Wait()
 }
+
+// As package shell has them.
+const (
+	firstLook    = time.Second
+	lookPace     = 2 * time.Second
+	quietLooks   = 15
+	idleLooks    = 4
+	cardGrace    = 2 * time.Second
+	shownCommand = 120
+)
 
 // prints is what a transcript has of a command once it has ended.
 func prints(command, out string) string {
 	return promptLine("<bash-input>"+command+"</bash-input>") + promptLine("<bash-stdout>"+out+"</bash-stdout><bash-stderr></bash-stderr>")
 }
 
-func (s *shell) ends(lines ...string) {
+func (s *bashWorld) ends(lines ...string) {
 	s.t.Helper()
 	grow(s.t, s.r.Cursors[0], lines...)
 	s.records.change(s.r.ID, func(r *session.Record) {
@@ -100,7 +117,7 @@ func (s *shell) ends(lines ...string) {
 }
 
 // forgotten requires that no command is followed any more, nor known to a /stop.
-func (s *shell) forgotten() {
+func (s *bashWorld) forgotten() {
 	s.t.Helper()
 	before := s.looked()
 	time.Sleep(time.Hour)
@@ -111,12 +128,12 @@ func (s *shell) forgotten() {
 	assert.Equal(s.t, before, s.looked(), "nobody looks at its terminal")
 }
 
-func (s *shell) rows(rows ...string) lifecycle.Output {
+func (s *bashWorld) rows(rows ...string) lifecycle.Output {
 	return lifecycle.Output{Runs: true, Lines: rows}
 }
 
 func TestP5_TheOutputOfACommandIsOneMessage(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!make test")
 		s.types("!make test") // news that comes twice
 		s.shows(s.rows("one"))
@@ -145,13 +162,15 @@ func TestP5_TheOutputOfACommandIsOneMessage(t *testing.T) {
 		assert.True(t, strings.HasPrefix(all[0], "edit now") && strings.HasPrefix(all[1], "advance"), "%q", all)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		assert.Len(t, s.sender.edited, 1, "it is left alone from then on")
+		for _, m := range s.sender.edited[1:] {
+			assert.Equal(t, s.sender.ended[0].Text, m.Text, "it is left alone from then on")
+		}
 	})
 }
 
 // A message that an earlier run has left is found again and ends as it should.
 func TestP5_AGrowingMessageOutlivesARestart(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!make test")
 		s.shows(s.rows("one"))
 		s.stop()
@@ -179,7 +198,7 @@ func TestP5_AGrowingMessageOutlivesARestart(t *testing.T) {
 }
 
 func TestP5_AGrowingMessageThatIsGoneIsSentAnew(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!make test")
 		s.shows(s.rows("one"))
 		s.sender.editNow = func(outbox.Message) error { return &outbox.Refused{Err: errors.New("message to edit not found")} }
@@ -189,7 +208,7 @@ func TestP5_AGrowingMessageThatIsGoneIsSentAnew(t *testing.T) {
 }
 
 func TestP5_AnEditThatFailsIsTriedAgain(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!make test")
 		s.shows(s.rows("one"))
 		failed := false
@@ -208,7 +227,7 @@ func TestP5_AnEditThatFailsIsTriedAgain(t *testing.T) {
 }
 
 func TestAQuickCommandHasNoMessageOfItsOwn(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!ls")
 		s.shows(lifecycle.Output{})
 		assert.Empty(t, s.sender.sent)
@@ -221,7 +240,7 @@ func TestAQuickCommandHasNoMessageOfItsOwn(t *testing.T) {
 // Claude Code forgets a command that was stopped. What another one prints later is
 // not taken for its output.
 func TestAStoppedCommandIsToldAndForgotten(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!make test")
 		s.shows(s.rows("one"))
 		for range idleLooks {
@@ -235,7 +254,7 @@ func TestAStoppedCommandIsToldAndForgotten(t *testing.T) {
 }
 
 func TestAStopFromTheChatIsToldAtOnce(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!make test")
 		s.shows(s.rows("one"))
 		s.mu.Lock()
@@ -248,7 +267,7 @@ func TestAStopFromTheChatIsToldAtOnce(t *testing.T) {
 
 // The session may have ended with its command.
 func TestACommandEndsWithItsSession(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!make test")
 		s.shows(s.rows("one"))
 		s.records.change(s.r.ID, func(r *session.Record) { r.State = session.Archived })
@@ -262,7 +281,7 @@ func TestACommandEndsWithItsSession(t *testing.T) {
 // Of a session that is not the current one the notice is the answer; the message
 // that has grown ends all the same.
 func TestACommandOfAnotherSessionEndsInItsMessage(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!make test")
 		s.shows(s.rows("one"))
 		s.currentSession(t, "other", session.Running)
@@ -275,7 +294,7 @@ func TestACommandOfAnotherSessionEndsInItsMessage(t *testing.T) {
 }
 
 func TestTwoCommandsHaveTheirOwnMessages(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!make test")
 		s.shows(s.rows("one"))
 		grow(t, s.r.Cursors[0], prints("make test", "first"))
@@ -289,48 +308,16 @@ func TestTwoCommandsHaveTheirOwnMessages(t *testing.T) {
 }
 
 func TestACommandWithoutOutputEndsItsMessage(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!false")
 		s.shows(s.rows())
 		s.ends(prints("false", ""))
 		assert.Equal(t, lines("$ false", s.word(i18n.OutputNone)), s.sender.ended[0].Text.Text)
 	})
-	inShell(t, func(t *testing.T, s *shell) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.ends(prints("false", ""))
 		assert.Empty(t, s.sender.sent, "it had no message, and has nothing to say")
 	})
-}
-
-func TestRowsAreJoined(t *testing.T) {
-	numbers := func(from, to int) (rows []string) {
-		for n := from; n <= to; n++ {
-			rows = append(rows, fmt.Sprint(n))
-		}
-		return rows
-	}
-	for _, tt := range []struct {
-		name       string
-		seen, now  []string
-		above      int
-		want       []string
-		isTheSame  bool
-		beginsWith string
-	}{
-		{name: "nothing yet"},
-		{name: "all is shown", seen: numbers(1, 2), now: numbers(1, 4), want: numbers(1, 4)},
-		{name: "the end is shown", seen: numbers(1, 4), now: numbers(3, 6), above: 3, want: numbers(1, 6)},
-		{name: "the same again", seen: numbers(1, 4), now: numbers(2, 4), above: 2, want: numbers(1, 4)},
-		{name: "some were not seen", seen: numbers(1, 2), now: numbers(5, 7), above: 5, want: append(append(numbers(1, 2), outputGap), numbers(5, 7)...)},
-		{name: "the beginning was not seen", now: numbers(5, 7), above: 4, want: append([]string{outputGap}, numbers(5, 7)...)},
-		{name: "many", seen: numbers(1, growRows), now: numbers(growRows-1, growRows+3), above: growRows,
-			want: append([]string{outputGap}, numbers(5, growRows+3)...)},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			before := strings.Join(tt.seen, " ")
-			assert.Equal(t, tt.want, joinRows(tt.seen, tt.now, tt.above))
-			assert.Equal(t, before, strings.Join(tt.seen, " "))
-		})
-	}
 }
 
 func TestALongOutputIsItsEndsAndAFile(t *testing.T) {

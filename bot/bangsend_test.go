@@ -18,20 +18,18 @@ import (
 	"ccbot/lifecycle"
 )
 
-// damsCards lets cards wait, as behind a retry_after, until nobody waits for them
-// any more; after is what becomes of one then.
-func (s *shell) damsCards(after error) {
-	s.sender.send = func(ctx context.Context, m outbox.Message) error {
+// damsCards lets no card into the chat, as behind a retry_after.
+func (s *bashWorld) damsCards(why error) {
+	s.sender.send = func(_ context.Context, m outbox.Message) error {
 		if m.Rank != outbox.Card {
 			return nil
 		}
-		<-ctx.Done()
-		return after
+		return why
 	}
 }
 
 // slowCards lets cards take a while.
-func (s *shell) slowCards(d time.Duration) {
+func (s *bashWorld) slowCards(d time.Duration) {
 	s.sender.send = func(ctx context.Context, m outbox.Message) error {
 		if m.Rank == outbox.Card {
 			time.Sleep(d)
@@ -42,7 +40,7 @@ func (s *shell) slowCards(d time.Duration) {
 
 func TestP4_AStopDoesNotWaitForTheMessageOfACommand(t *testing.T) {
 	for _, after := range []error{context.Canceled, fmt.Errorf("%w: %w", outbox.ErrUnsure, context.Canceled)} {
-		inShell(t, func(t *testing.T, s *shell) {
+		inShell(t, func(t *testing.T, s *bashWorld) {
 			s.damsCards(after)
 			s.types("!make test")
 			s.shows(s.rows("one"))
@@ -53,8 +51,12 @@ func TestP4_AStopDoesNotWaitForTheMessageOfACommand(t *testing.T) {
 			s.mustHear(t, "/stop")
 			assert.Zero(t, time.Since(begun), "of the bubble's clock")
 			time.Sleep(time.Minute)
-			synctest.Wait()
-			assert.Empty(t, s.sender.sent, "the card is given up")
+			s.sends()
+			assert.Empty(t, s.sender.sent)
+			s.sender.send = nil
+			s.sends()
+			assert.Equal(t, []string{lines("$ make test", "one", s.word(i18n.OutputStopped))}, s.sender.answersSent(),
+				"what comes late says how it ended")
 			s.forgotten()
 		})
 	}
@@ -62,8 +64,8 @@ func TestP4_AStopDoesNotWaitForTheMessageOfACommand(t *testing.T) {
 
 // A card that comes through after all says how it ended.
 func TestACardThatComesLateTellsOfTheStop(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
-		s.slowCards(outputFirst + outputPace)
+	inShell(t, func(t *testing.T, s *bashWorld) {
+		s.slowCards(lookPace)
 		s.types("!make test")
 		s.shows(s.rows("one"))
 		s.mu.Lock()
@@ -80,7 +82,7 @@ func TestACardThatComesLateTellsOfTheStop(t *testing.T) {
 
 func TestP5_AnOutputDoesNotWaitForItsCard(t *testing.T) {
 	for _, after := range []error{context.Canceled, fmt.Errorf("%w: %w", outbox.ErrUnsure, context.Canceled)} {
-		inShell(t, func(t *testing.T, s *shell) {
+		inShell(t, func(t *testing.T, s *bashWorld) {
 			s.damsCards(after)
 			s.types("!make test")
 			s.shows(s.rows("one"))
@@ -90,7 +92,8 @@ func TestP5_AnOutputDoesNotWaitForItsCard(t *testing.T) {
 			assert.Equal(t, []string{"all of it"}, s.sender.answersSent())
 			assert.Empty(t, s.sender.ended)
 			time.Sleep(time.Minute)
-			synctest.Wait()
+			s.sender.send = nil
+			s.sends()
 			assert.Len(t, s.sender.sent, 1, "the card is given up")
 			s.forgotten()
 		})
@@ -100,8 +103,8 @@ func TestP5_AnOutputDoesNotWaitForItsCard(t *testing.T) {
 // A card that is about to be there gets the output: given up, it would say for ever
 // that the command runs.
 func TestP5_AnOutputTakesTheCardThatIsOnItsWay(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
-		s.slowCards(outputPace)
+	inShell(t, func(t *testing.T, s *bashWorld) {
+		s.slowCards(lookPace / 2)
 		s.types("!make test")
 		s.shows(s.rows("one"))
 		s.ends(prints("make test", "all of it"))
@@ -113,7 +116,7 @@ func TestP5_AnOutputTakesTheCardThatIsOnItsWay(t *testing.T) {
 
 // The end of a message waits for the chat, a stop does not.
 func TestP4_AStopDoesNotWaitForTheEndOfAnOutput(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!make test")
 		s.shows(s.rows("one"))
 		s.sender.editNow = func(outbox.Message) error { time.Sleep(time.Hour); return nil }
@@ -128,11 +131,13 @@ func TestP4_AStopDoesNotWaitForTheEndOfAnOutput(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
 		assert.Len(t, s.sender.ended, 1)
-		assert.Empty(t, s.sender.edited, "nothing is written over the output")
+		for _, m := range s.sender.edited {
+			assert.Equal(t, s.sender.ended[0].Text, m.Text, "nothing is written over the output")
+		}
 	})
 }
 
-func (s *shell) looked() int {
+func (s *bashWorld) looked() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.looks
@@ -148,11 +153,11 @@ func TestACommandThatIsNotSeenIsLookedAtSeldom(t *testing.T) {
 		{"it runs and prints nothing", lifecycle.Output{Runs: true, Lines: []string{"one"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inShell(t, func(t *testing.T, s *shell) {
+			inShell(t, func(t *testing.T, s *bashWorld) {
 				s.types("!make test")
 				s.shows(s.rows("one"))
 				s.shows(tt.now)
-				time.Sleep(2 * quietLooks * outputPace)
+				time.Sleep(2 * quietLooks * lookPace)
 				synctest.Wait()
 				before := s.looked()
 				time.Sleep(time.Hour)
@@ -189,7 +194,7 @@ func TestP5_AStoppedCommandTakesNoOutputOfALaterOne(t *testing.T) {
 		{"of a later one", time.Minute, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inShell(t, func(t *testing.T, s *shell) {
+			inShell(t, func(t *testing.T, s *bashWorld) {
 				s.types("!make test")
 				s.shows(s.rows("one"))
 				for range idleLooks {
@@ -213,7 +218,7 @@ func TestP5_AStoppedCommandTakesNoOutputOfALaterOne(t *testing.T) {
 // The same command again, before the first one is seen to be stopped: the agent was
 // idle when it was typed.
 func TestP5_TheSameCommandAgainEndsTheFirst(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!make test")
 		s.shows(s.rows("one"))
 		s.types("!make test")
@@ -225,25 +230,40 @@ func TestP5_TheSameCommandAgainEndsTheFirst(t *testing.T) {
 	})
 }
 
-// Where the messages of a session stand is read once.
-func TestTheMessagesOfASessionAreKnownByIt(t *testing.T) {
-	w := newWorld(t)
-	r, other := w.session(t, "api", session.Running), w.session(t, "other", session.Running)
-	require.NoError(t, w.Chats.NoteOutput(atAlice, output{Session: r.ID, Message: 1}))
-	require.NoError(t, w.Chats.NoteOutput(inGroup, output{Session: other.ID, Message: 2}))
-	assert.Equal(t, []int{1}, w.outputsOf(r))
-	require.NoError(t, w.keepOutput(inGroup, output{Session: r.ID, Message: 3}))
-	assert.ElementsMatch(t, []int{1, 3}, w.outputsOf(r))
-	require.NoError(t, w.Chats.Rehome(atAlice, session.Conversation{ChatID: bob}))
-	assert.Equal(t, []int{3}, w.outputsOf(r))
-	next := w.session(t, "next", session.Running)
-	w.records.change(next.ID, func(next *session.Record) { next.TookOver = r.ID })
-	r = next
-	assert.Equal(t, []int{3}, w.outputsOf(r), "it goes on with the conversation")
+// Another session goes on with the conversation, and its transcript has the end.
+func TestAnOutputEndsInItsMessageWhereAnotherSessionGoesOn(t *testing.T) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		first := s.r
+		s.r = s.currentSession(t, "next", session.Running)
+		s.r.Cursors = first.Cursors
+		s.records.change(s.r.ID, func(r *session.Record) { r.TookOver = first.ID })
+		s.records.change(first.ID, func(r *session.Record) { r.State = session.Archived; r.Closed = session.ClosedTransferred })
+		s.ends(prints("make test", "all of it"))
+		require.Len(t, s.sender.ended, 1)
+		assert.Equal(t, []any{1, lines("$ make test", "all of it")}, []any{s.sender.ended[0].ReplyTo, s.sender.ended[0].Text.Text})
+		assert.Len(t, s.sender.sent, 1)
+	})
+}
+
+// People may delete a message that grows. It does not come again.
+func TestP5_AGrowingMessageThatPeopleDeleteEndsAsAnAnswer(t *testing.T) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		s.sender.edit = func(outbox.Message) error { return &outbox.Refused{Err: errors.New("message to edit not found")} }
+		s.shows(s.rows("one", "two"))
+		s.shows(s.rows("one", "two", "three"))
+		assert.Len(t, s.sender.sent, 1)
+		s.ends(prints("make test", "all of it"))
+		assert.Equal(t, "all of it", s.sender.answersSent()[1])
+		assert.Len(t, s.sender.sent, 2)
+	})
 }
 
 func TestACardThatIsRefusedIsNotTriedAgain(t *testing.T) {
-	inShell(t, func(t *testing.T, s *shell) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
 		tries := 0
 		s.sender.send = func(_ context.Context, m outbox.Message) error {
 			if m.Rank != outbox.Card {

@@ -26,6 +26,7 @@ import (
 	"ccbot/bot/port/talk"
 	"ccbot/bot/render"
 	"ccbot/bot/report"
+	"ccbot/bot/shell"
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/process"
@@ -178,7 +179,7 @@ type Bot struct {
 	answers  *answer.Answers
 	asks     *asks
 	albums   *albums
-	bangs    *bangs
+	outputs  *shell.Outputs
 	rehomes  *rehomes
 	unqueued *unqueued
 }
@@ -194,9 +195,12 @@ func New(c Config, d Deps) *Bot {
 			Attach: func(r session.Record) string { return b.Sessions.Attach(r) }}}
 	b.asks = newAsks(b)
 	b.albums, b.rehomes = newAlbums(b), newRehomes(b)
-	b.bangs, b.unqueued = newBangs(b), newUnqueued(b)
+	b.outputs = shell.New(b.Chat, func(ctx context.Context, r session.Record, command string) lifecycle.Output {
+		return b.Sessions.Output(ctx, r, command)
+	}, d.Entries, d.Files)
+	b.unqueued = newUnqueued(b)
 	b.answers = answer.New(answer.Deps{Chat: b.Chat, Sender: d.Sender, Limits: d.Sender, Sessions: d.Sessions, Prompts: d.Entries,
-		Outputs: b.bangs, Transcripts: d.Transcripts, Items: []func(uuid.UUID, transcript.Item){b.heardItem},
+		Outputs: b.outputs, Transcripts: d.Transcripts, Items: []func(uuid.UUID, transcript.Item){b.heardItem},
 		Rich: c.Rich, Thinking: c.Thinking})
 	if d.Sessions != nil {
 		b.Mover = d.Sessions

@@ -691,11 +691,18 @@ func (f *fakeRelay) Waiting(id uuid.UUID) []hooks.Request {
 	return all
 }
 
-// deliver sends the named posts that wait, as the outbox does when their turn comes.
+// deliver sends the named posts that wait, as the outbox does when their turn comes: what is under way
+// is not sent a second time, and what fails is tried again.
 func (f *fakeSender) deliver(ctx context.Context) {
 	f.mu.Lock()
-	waiting := f.waiting
-	f.waiting = nil
+	var waiting []outbox.Message
+	f.waiting = slices.DeleteFunc(f.waiting, func(m outbox.Message) bool {
+		if f.flying[m.Name] {
+			return false
+		}
+		waiting = append(waiting, m)
+		return true
+	})
 	f.mu.Unlock()
 	for _, post := range waiting {
 		m, wanted := f.named.Current(post.Name, post.To)
@@ -708,19 +715,30 @@ func (f *fakeSender) deliver(ctx context.Context) {
 			f.mu.Unlock()
 			continue
 		}
+		f.setFlying(post.Name, true)
 		id, err := f.Send(ctx, m)
 		refused := (*outbox.Refused)(nil)
 		switch {
 		case err == nil:
 			_ = f.named.Sent(ctx, post.Name, m.To, id, m) // the next run tells of it
-		case errors.Is(err, outbox.ErrBlocked): // the post waits on
+		case errors.As(err, &refused) && !errors.Is(err, outbox.ErrBlocked):
+			f.named.Refused(ctx, post.Name, err)
+		default: // the post waits on
 			f.mu.Lock()
 			f.waiting = append(f.waiting, post)
 			f.mu.Unlock()
-		case errors.As(err, &refused):
-			f.named.Refused(ctx, post.Name, err)
 		}
+		f.setFlying(post.Name, false)
 	}
+}
+
+func (f *fakeSender) setFlying(name string, flying bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.flying == nil {
+		f.flying = make(map[string]bool)
+	}
+	f.flying[name] = flying
 }
 
 // fakeSender keeps what it is given; a function of the test may refuse it.
@@ -737,6 +755,7 @@ type fakeSender struct {
 
 	named   outbox.Owner
 	waiting []outbox.Message // named posts whose turn has not come
+	flying  map[string]bool  // named posts that are being sent
 
 	sent, posted, edited []outbox.Message
 	ended                []outbox.Message // of EditNow

@@ -17,7 +17,7 @@ type (
 
 // features are all that the bot can do, in the order in which a text is offered to them.
 func (b *Bot) features() []chat.Feature {
-	return append(b.life.features(), b.asksFeature(), b.answersFeature(), b.shellFeature(), b.dialogFeature(), b.promptFeature(),
+	return append(b.life.features(), b.asksFeature(), b.answersFeature(), b.outputs.Feature(), b.dialogFeature(), b.promptFeature(),
 		chat.Feature{Name: "help", Commands: []chat.Command{
 			{Name: "help", Run: b.help},
 			{Name: "start", Run: b.help, Hidden: true}, // which Telegram sends when a person opens the bot
@@ -59,11 +59,6 @@ func (b *Bot) answersFeature() chat.Feature {
 		Run:      b.answers.Run,
 		Unparked: b.answers.Unparked,
 	}
-}
-
-// shellFeature shows the output of a command of bash mode while it grows.
-func (b *Bot) shellFeature() chat.Feature {
-	return chat.Feature{Name: "shell", Heard: b.bangs.heardNews, Run: b.bangs.Run}
 }
 
 // asksFeature shows permission requests, questions and plans, and gives what people decide to the hooks.

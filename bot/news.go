@@ -38,14 +38,6 @@ func (b *Bot) hear(ctx context.Context, n lifecycle.Note, who string, feature fu
 	return b.For(n.Session.ID).Say(ctx, n.Session.Conversation, chat.Warning+b.words.Say(i18n.InternalError))
 }
 
-// heardNews follows a command that the agent has.
-func (b *bangs) heardNews(ctx context.Context, n lifecycle.Note) error {
-	if n.Kind == lifecycle.NoteDelivered {
-		b.begun(ctx, n)
-	}
-	return nil
-}
-
 // heardNews ends what waits for an answer of a session that is over.
 func (a *asks) heardNews(ctx context.Context, n lifecycle.Note) error {
 	switch n.Kind {

@@ -221,17 +221,6 @@ func (w *world) readAll(t *testing.T) {
 	w.again()
 }
 
-// outputsOf are the messages in which commands of a session show what they print.
-func (w *world) outputsOf(r session.Record) (messages []int) {
-	for _, g := range w.bangs.left(r) {
-		messages = append(messages, g.message)
-	}
-	return messages
-}
-
-// keepOutput notes one more of these messages.
-func (w *world) keepOutput(to session.Conversation, o output) error { return w.bangs.keep(to, o) }
-
 // forget empties the log.
 func (l *log) forget() {
 	l.mu.Lock()

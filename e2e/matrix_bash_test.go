@@ -32,9 +32,9 @@ func bashMode() life {
 			}}
 	}
 	return life{name: "bash mode", setup: working, rows: []crash{
-		row("output-sent", "the message is there, not noted", "the prompt is done; no message that grows is known",
-			"sends what the command has printed as an answer", "the message that was sent stays as it was", 2),
-		row("output-ended", "the message has the output, the cursor is before it", "the message that grows, and the cursor before the output",
+		row("output-sent", "the message is there, not noted", "the prompt is done; the card, without its message",
+			"sends the card once more, and ends it", "the message that was sent stays as it was", 2),
+		row("output-ended", "the message has the output, the cursor is before it", "the card with its output, and the cursor before the output",
 			"makes the same edit, which changes nothing, and goes on", "one message in the end", 1),
 	}}
 }

@@ -40,6 +40,10 @@ type Sender interface {
 // Board has all cards, and is the Owner of their posts. Its methods may be called from anywhere, also
 // before Run.
 type Board struct {
+	// Failpoint is called at the persisted steps of a card, with "KIND-sent": the message is in the
+	// chat, its id is not noted. It is nil but in programs built to die there.
+	Failpoint func(name string)
+
 	folder  spool.Folder
 	sender  Sender
 	mayShow func(outbox.Conversation) bool

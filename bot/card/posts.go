@@ -39,6 +39,9 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c, ok := b.postedLocked(post)
+	if ok && b.Failpoint != nil {
+		b.Failpoint(c.Kind + "-sent")
+	}
 	waits := ok && c.Message == 0 && (c.post() == post || c.Look.To == to)
 	if !waits && !(ok && c.Message == messageID && c.At == to) {
 		b.stripLocked(ctx, to, messageID, m)

@@ -34,15 +34,13 @@ type file struct {
 	Owners owners `json:"ring,omitzero"`
 	// Turns are of sessions that are shown in full for one turn.
 	Turns []Turn `json:"turns,omitempty"`
-	// Outputs are the messages that grow with a command of bash mode.
-	Outputs []Output `json:"outputs,omitempty"`
 	// Unread says how much of what sessions have said is in the conversation.
 	Unread []ReadMark `json:"had,omitempty"`
 }
 
 // clone shares nothing with f.
 func (f file) clone() file {
-	f.Dirs, f.Turns, f.Outputs = slices.Clone(f.Dirs), slices.Clone(f.Turns), slices.Clone(f.Outputs)
+	f.Dirs, f.Turns = slices.Clone(f.Dirs), slices.Clone(f.Turns)
 	f.Owners, f.Unread = f.Owners.clone(), slices.Clone(f.Unread)
 	return f
 }

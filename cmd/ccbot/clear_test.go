@@ -16,6 +16,7 @@ import (
 
 	"ccbot/bot"
 	"ccbot/bot/ask"
+	"ccbot/bot/card"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/hooks"
@@ -45,9 +46,12 @@ func newForgetful(t *testing.T) forgetful {
 	words, err := i18n.Load(glyph.Name)
 	require.NoError(t, err)
 	out := filepath.Join(dir, "outbox")
+	mayShow := func(session.Conversation) bool { return true }
+	s.cards, err = card.Open(filepath.Join(dir, "cards"), filepath.Join(dir, "quarantine"), nil, mayShow, log)
+	require.NoError(t, err)
 	s.bot = bot.New(bot.Config{Allowed: map[int64]bool{1: true}, Lang: "en"},
 		bot.Deps{Records: s.store, Sender: outbox.New(nil, "", out, log), Entries: s.inbox, Asks: s.asks,
-			Places: &host.Machine{}, Words: words, Now: time.Now, Log: log})
+			Places: &host.Machine{}, Cards: s.cards, Words: words, Now: time.Now, Log: log})
 	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}
 }
 

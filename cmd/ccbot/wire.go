@@ -160,6 +160,7 @@ func (s *system) wireChat(environ []string) error {
 	if err != nil {
 		return err
 	}
+	s.cards.Failpoint = failpoint(environ)
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},

@@ -1,4 +1,4 @@
-package bot
+package shell
 
 import (
 	"regexp"
@@ -26,53 +26,54 @@ const (
 
 // persisted is what a transcript has of an output that is too long for it: where
 // all of it is, and how it begins (2.1.328, above 30,000 characters).
-var persisted = regexp.MustCompile(`(?s)^\s*<persisted-output>\nOutput too large \(([^)\n]*)\)\. Full output saved to: ([^\n]+)\n\n` +
+var persisted = regexp.MustCompile(`(?s)^\s*<persisted-output>\nOutput too large \(([^)\n]*)\)\. ` +
+	`Full output saved to: ([^\n]+)\n\n` +
 	`Preview \([^)\n]*\):\n(.*?)(?:\n\.\.\.)?\n?</persisted-output>\s*$`)
 
-// Parts is what the chat shows of what a command of bash mode has printed: its
-// beginning and its end, and all of it as a file where it is long.
-func (b *bangs) Parts(r session.Record, item transcript.Item) []render.Part {
+// Parts are what the chat shows of what a command has printed: its beginning and its end, and all
+// of it as a file where it is long. They leave room for the command.
+func (o *Outputs) Parts(r session.Record, item transcript.Item) []render.Part {
 	text, note := item.Text, ""
 	if m := persisted.FindStringSubmatch(text); m != nil {
-		whole, err := b.Files.Read(item.At.Path, m[2], outputFile)
+		whole, err := o.files.Read(item.At.Path, m[2], outputFile)
 		if text = whole; err != nil {
-			b.Log.Warn("output_unreadable", "session_id", r.ID.String(), "error", err.Error())
-			text, note = m[3]+"\n"+outputGap, b.words.Say(i18n.OutputTooLong, i18n.Args{"Size": m[1]})
+			o.chat.Log.Warn("output_unreadable", "session_id", r.ID.String(), "error", err.Error())
+			text, note = m[3]+"\n"+outputGap, o.chat.Words.Say(i18n.OutputTooLong, i18n.Args{"Size": m[1]})
 		}
 	}
 	text = printedText(text)
 	switch shown := render.Pre(text, ""); {
-	case shown.Blank() && b.grownWith(r, item) == nil:
-		return nil
 	case shown.Blank():
-		return []render.Part{{Text: render.Plain(b.words.Say(i18n.OutputNone))}}
+		if _, ok := o.match(r, item); !ok {
+			return nil
+		}
+		return []render.Part{{Text: render.Plain(o.chat.Words.Say(i18n.OutputNone))}}
 	case note != "":
-		return []render.Part{{Text: render.Join(firstPart(shown), render.Plain("\n"+note))}}
+		return []render.Part{{Text: render.Join(shown.Split(outputUnits)[0], render.Plain("\n"+note))}}
 	case shown.Length() <= outputUnits && strings.Count(text, "\n") < outputHead+outputLines:
 		return []render.Part{{Text: shown}}
 	}
-	return b.longParts(text)
+	return o.longParts(text)
 }
 
-func firstPart(text render.Text) render.Text { return text.Split(outputUnits)[0] }
-
 // longParts is how an output begins and ends, and all of it as a file.
-func (b *bangs) longParts(text string) []render.Part {
+func (o *Outputs) longParts(text string) []render.Part {
 	lines := strings.Split(text, "\n")
 	head := atMost(lines[:min(len(lines), outputHead)], outputUnits/4, false)
 	rest := lines[len(head):]
 	tail := atMost(rest[max(0, len(rest)-outputLines):], outputUnits, true)
 	parts := []render.Text{render.Pre(strings.Join(head, "\n"), "")}
+	left := func(n int) string { return o.chat.Words.Say(i18n.OutputMore, i18n.Args{"Count": n}) }
 	if more := len(rest) - len(tail); more > 0 {
-		parts = append(parts, render.Plain("\n"+b.words.Say(i18n.OutputMore, i18n.Args{"Count": more})+"\n"))
+		parts = append(parts, render.Plain("\n"+left(more)+"\n"))
 	}
 	parts = append(parts, render.Pre(strings.Join(tail, "\n"), ""))
 	if len(head)+len(tail) == 0 { // lines that are longer than a message
-		parts = []render.Text{render.Plain(b.words.Say(i18n.OutputMore, i18n.Args{"Count": len(lines)}))}
+		parts = []render.Text{render.Plain(left(len(lines)))}
 	}
 	return []render.Part{
 		{Text: render.Join(parts...)},
-		{Text: render.Plain(b.words.Say(i18n.OutputFull, i18n.Args{"Count": len(lines)})),
+		{Text: render.Plain(o.chat.Words.Say(i18n.OutputFull, i18n.Args{"Count": len(lines)})),
 			File: &render.File{Name: "output.txt", Data: []byte(text + "\n")}},
 	}
 }
@@ -101,25 +102,22 @@ func printedText(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// commandText is a command as the first line of a message.
-func commandText(command string) render.Text {
-	return render.Join(render.Code("$ "+chat.Head(chat.Visible(strings.TrimPrefix(command, "!")), shownCommand)), render.Plain("\n"))
+// title is a command as the first line of a message.
+func title(c command) render.Text {
+	text := chat.Head(chat.Visible(strings.TrimPrefix(c.Text, "!")), shownCommand)
+	return render.Join(render.Code("$ "+text), render.Plain("\n"))
 }
 
-// shownCommand is how much of a command stands above what it has printed.
+// shownCommand is how much of a command stands above what it has printed, in letters.
 const shownCommand = 120
 
-// outputText is a command, what it has printed so far, and how it is.
-func outputText(command string, rows []string, state string) render.Text {
-	text := commandText(command)
-	if out := render.Pre(strings.Join(rows, "\n"), ""); !out.Blank() {
+// growing is a command with what the terminal has shown of it, and how it is.
+func growing(c command, state string) render.Text {
+	text := title(c)
+	if out := render.Pre(strings.Join(c.Rows, "\n"), ""); !out.Blank() {
 		text = render.Join(text, out, render.Plain("\n"))
 	}
 	return render.Join(text, render.Plain(state))
-}
-
-func sameText(a, b render.Text) bool {
-	return a.Text == b.Text && len(a.Entities) == len(b.Entities)
 }
 
 // growRows bounds what is shown of a command that runs.
