@@ -30,16 +30,15 @@ var wideInterfaces = map[string]string{
 	"bot/outbox.API": "the calls of the Bot API that the outbox makes",
 }
 
-// The offenders of today. A number is the most that is allowed: it only shrinks, and who is within
-// the limit is taken off the list.
+// The offenders of today. A number only shrinks, and who is within the limit is taken off the list.
 var (
 	tooManyMethods = map[string]int{
-		"bot.Bot": 296, "bot.asks": 85, "bot/outbox.Outbox": 66, "lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
+		"bot.Bot": 112, "bot.asks": 85, "bot/outbox.Outbox": 66, "lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
 	}
-	tooLargeCircles     = map[string]int{"bot": 49, "lifecycle": 31, "cmd/ccbot": 32}
-	tooManyDependencies = map[string]int{"bot.New": 17, "lifecycle.New": 20}
+	tooLargeCircles     = map[string]int{"bot": 29, "lifecycle": 31, "cmd/ccbot": 32}
+	tooManyDependencies = map[string]int{"bot.New": 17, "lifecycle.New": 15}
 	tooWideInterfaces   = map[string]int{"bot.Sessions": 25, "bot.Sender": 12, "bot.Entries": 7, "bot.Windows": 4}
-	tooLargeRooms       = map[string]int{"bot": 9500}
+	tooLargeRooms       = map[string]int{"bot": 5257}
 )
 
 // within compares a figure with its limit and with what is allowed today.
@@ -49,8 +48,8 @@ func within(t *testing.T, what, room string, got, limit int, today map[string]in
 	switch {
 	case listed && got <= limit:
 		t.Errorf("%s has %d %s, within the limit of %d: take it off the list", room, got, what, limit)
-	case listed && got > allowed:
-		t.Errorf("%s has %d %s: %d are allowed, and the limit is %d", room, got, what, allowed, limit)
+	case listed && got != allowed:
+		t.Errorf("%s has %d %s, and %d are written down here: the number only shrinks", room, got, what, allowed)
 	case !listed && got > limit:
 		t.Errorf("%s has %d %s: the limit is %d", room, got, what, limit)
 	}

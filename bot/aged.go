@@ -134,35 +134,35 @@ const (
 // tapOld decides about an old prompt. Any allowed person of its chat may.
 func (b *Bot) tapOld(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	if len(t.Args) != 2 {
-		return b.stale(t)
+		return b.Stale(t)
 	}
 	e, err := b.Entries.Load(t.Args[1])
 	switch {
 	case errors.Is(err, inbox.ErrNoEntry):
-		return b.stale(t)
+		return b.Stale(t)
 	case err != nil:
 		return chat.Answer{}, err
 	case e.State != inbox.Asked || e.Conversation.ChatID != t.To.ChatID:
-		return b.stale(t)
+		return b.Stale(t)
 	case t.Args[0] == tapOldSend:
 		return b.sendOld(t, e)
 	case t.Args[0] == tapOldDrop:
 		return b.dropOld(t, e)
 	}
-	return b.stale(t)
+	return b.Stale(t)
 }
 
 func (b *Bot) dropOld(t chat.Tap, e inbox.Entry) (chat.Answer, error) {
 	err := b.Entries.FinishIn(e.Key, inbox.Asked)
 	switch {
 	case isGone(err): // [Send] under another question about it was quicker
-		return b.stale(t)
+		return b.Stale(t)
 	case err != nil:
 		return chat.Answer{}, err
 	}
 	return chat.Do(func(ctx context.Context) error {
 		b.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
-		return b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.Text, b.words.Say(i18n.Dropped)))
+		return b.Replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.Text, b.words.Say(i18n.Dropped)))
 	})
 }
 
@@ -172,7 +172,7 @@ func (b *Bot) sendOld(t chat.Tap, e inbox.Entry) (chat.Answer, error) {
 	r, ok := b.Records.Get(e.Session)
 	if !ok {
 		return chat.Answer{Text: b.words.Say(i18n.StaleButton), Then: func(ctx context.Context) error {
-			return errors.Join(b.Homeless(ctx, []string{e.Key}), b.spend(ctx, t))
+			return errors.Join(b.Homeless(ctx, []string{e.Key}), b.Spend(ctx, t))
 		}}, nil
 	}
 	r = b.Successor(r)
@@ -183,13 +183,13 @@ func (b *Bot) sendOld(t chat.Tap, e inbox.Entry) (chat.Answer, error) {
 	return chat.Do(func(ctx context.Context) error {
 		switch err := b.queueOld(ctx, e, r); {
 		case isGone(err):
-			return b.overtaken(ctx, t)
+			return b.Overtaken(ctx, t)
 		case errors.Is(err, lifecycle.ErrNoAgent):
 			return b.tell(ctx, t, i18n.AlreadyEnded, name)
 		case err != nil:
 			return err
 		}
-		return b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.Text, b.words.Say(i18n.AgedSent, name)))
+		return b.Replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.Text, b.words.Say(i18n.AgedSent, name)))
 	})
 }
 

@@ -18,16 +18,7 @@ import (
 // Names that tests use for what other packages have.
 var (
 	plain          = render.Plain
-	rows           = chat.Rows
-	marked         = chat.Marked
 	lastLines      = chat.LastLines
-	screenText     = chat.Screen
-	paragraphs     = chat.Paragraphs
-	quoted         = chat.Quoted
-	tightScreen    = chat.TightScreen
-	clip           = chat.Tail
-	clipEnd        = chat.Head
-	visible        = chat.Visible
 	OpenChats      = conversation.Open
 	reactionStored = chat.ReactionStored
 )

@@ -161,7 +161,7 @@ func (a *asks) freeNotice(session uuid.UUID, key string) error {
 // typed: then nothing is denied.
 func (b *Bot) tapDenyWith(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	if len(t.Args) != 2 {
-		return b.stale(t)
+		return b.Stale(t)
 	}
 	return b.asks.tapWith(ctx, t, t.Args[1], i18n.DeniedWith, ask.DenyWith)
 }
@@ -169,7 +169,7 @@ func (b *Bot) tapDenyWith(ctx context.Context, t chat.Tap) (chat.Answer, error) 
 // tapAnswerWith answers a question with a prompt that waits behind it.
 func (a *asks) tapAnswerWith(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	if len(t.Args) != 3 {
-		return a.stale(t)
+		return a.Stale(t)
 	}
 	return a.tapWith(ctx, t, t.Args[2], i18n.AnsweredWith, ask.AnswerWith)
 }
@@ -177,11 +177,11 @@ func (a *asks) tapAnswerWith(ctx context.Context, t chat.Tap) (chat.Answer, erro
 func (a *asks) tapWith(ctx context.Context, t chat.Tap, key string, said i18n.Key, turn textTurn) (chat.Answer, error) {
 	card, ok := a.tapped(t)
 	if !ok {
-		return a.stale(t)
+		return a.Stale(t)
 	}
 	e, err := a.Entries.Load(key)
 	if errors.Is(err, inbox.ErrNoEntry) || err == nil && (e.State != inbox.Held || e.Session != card.Request.Session) {
-		return a.stale(t)
+		return a.Stale(t)
 	}
 	if err != nil {
 		return chat.Answer{}, err
@@ -190,7 +190,7 @@ func (a *asks) tapWith(ctx context.Context, t chat.Tap, key string, said i18n.Ke
 	switch {
 	case errors.Is(err, ask.ErrOver), errors.Is(err, ask.ErrNotNow):
 		text := render.Join(a.viewer().Status(c), render.Plain("\n"+a.words.Say(i18n.AskTooLate)))
-		return chat.Answer{Text: text.Text, Alert: true, Then: func(ctx context.Context) error { return a.spend(ctx, t) }}, nil
+		return chat.Answer{Text: text.Text, Alert: true, Then: func(ctx context.Context) error { return a.Spend(ctx, t) }}, nil
 	case err != nil:
 		return chat.Answer{}, err
 	}
@@ -200,14 +200,14 @@ func (a *asks) tapWith(ctx context.Context, t chat.Tap, key string, said i18n.Ke
 	answer.Then = func(ctx context.Context) error {
 		switch err := a.withdrawFor(ctx, before, c); {
 		case isGone(err): // the prompt was typed
-			return a.overtaken(ctx, t)
+			return a.Overtaken(ctx, t)
 		case err != nil:
 			return err
 		}
 		if err := give(ctx); err != nil {
 			return err
 		}
-		return a.replace(ctx, t, a.words.Say(said, i18n.Args{"Name": a.nameOf(c)}))
+		return a.Replace(ctx, t, a.words.Say(said, i18n.Args{"Name": a.nameOf(c)}))
 	}
 	return answer, nil
 }

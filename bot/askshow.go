@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -183,7 +184,7 @@ func (a *asks) deliverMessage(ctx context.Context, m outbox.Message) (int, error
 	}
 	sent, err := a.Sender.Send(context.WithoutCancel(ctx), m)
 	a.At("ask-sent")
-	if isForGood(err) {
+	if chat.IsRefused(err) {
 		return unseen, err
 	}
 	if err == nil && sent == 0 {

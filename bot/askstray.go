@@ -68,11 +68,11 @@ func (a *asks) missed(in chat.Incoming) (ask.Card, bool) {
 // tapStray types a text that was held after all.
 func (a *asks) tapStray(t chat.Tap) (chat.Answer, error) {
 	if len(t.Args) != 3 {
-		return a.stale(t)
+		return a.Stale(t)
 	}
 	e, err := a.Entries.Load(t.Args[2])
 	if errors.Is(err, inbox.ErrNoEntry) || err == nil && (e.State != inbox.Unproven || e.Typing != nil || e.Conversation != t.To) {
-		return a.stale(t)
+		return a.Stale(t)
 	}
 	if err != nil {
 		return chat.Answer{}, err
@@ -97,5 +97,5 @@ func (a *asks) queueStray(ctx context.Context, t chat.Tap, e inbox.Entry, r sess
 		return errors.Join(err, a.Entries.Save(e))
 	}
 	a.Sender.React(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
-	return a.replace(ctx, t, a.words.Say(i18n.SendAfter, i18n.Args{"Name": r.Name}))
+	return a.Replace(ctx, t, a.words.Say(i18n.SendAfter, i18n.Args{"Name": r.Name}))
 }

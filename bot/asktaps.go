@@ -21,7 +21,7 @@ func (b *Bot) tapAsk(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	a := b.asks
 	c, ok := a.tapped(t)
 	if !ok || len(t.Args) < 2 {
-		return b.stale(t)
+		return b.Stale(t)
 	}
 	switch t.Args[1] {
 	case tapStray:
@@ -44,7 +44,7 @@ func (b *Bot) tapAsk(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 		answer.Text = b.words.Say(i18n.AskWriteNow)
 	}
 	if c.Message > 0 && c.Message != t.Message { // it was sent twice, in a crash
-		if err := b.spend(ctx, t); err != nil {
+		if err := b.Spend(ctx, t); err != nil {
 			return answer, err
 		}
 	}
@@ -178,7 +178,7 @@ func (a *asks) shownAll(ctx context.Context, id string) error {
 		return err
 	}
 	below := render.Plain(a.words.Say(i18n.AskSeeBelow, i18n.Args{"Name": a.nameOf(old)}))
-	return edited(a.Sender.Edit(ctx, old.Conversation, old.Message, outbox.Message{To: old.Conversation, Text: below}))
+	return chat.IgnoreRefused(a.Sender.Edit(ctx, old.Conversation, old.Message, outbox.Message{To: old.Conversation, Text: below}))
 }
 
 func (a *asks) beginShow(id string) bool {
@@ -213,14 +213,14 @@ func (b *Bot) openAsk(id uuid.UUID, to session.Conversation) (ask.Card, bool) {
 func (b *Bot) tapSendAfter(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	e, err := b.entryOf(t)
 	if err != nil {
-		return b.stale(t)
+		return b.Stale(t)
 	}
 	if err := b.asks.freeNotice(e.Session, e.Key); err != nil {
 		return chat.Answer{}, err
 	}
 	r, _ := b.Records.Get(e.Session)
 	return chat.Do(func(ctx context.Context) error {
-		return b.replace(ctx, t, b.words.Say(i18n.SendAfter, i18n.Args{"Name": r.Name}))
+		return b.Replace(ctx, t, b.words.Say(i18n.SendAfter, i18n.Args{"Name": r.Name}))
 	})
 }
 

@@ -1,14 +1,26 @@
-// Package bot is the chat: what each command, text and button does.
+// Package bot is the roof of the chat: it says who hears what.
 //
-// It promises that only allowed people are heard and everyone else gets
-// silence (P9), that a text leaves the inbox only as a prompt that lifecycle
-// keeps or with a sentence that says what became of it (P4), and that an answer
-// counts as shown only after the Bot API took it (P5). A process that is not a
-// session's own is ended only after the person who asked for it was shown exactly
-// that process and has confirmed (P2). A permission is given only by a tap of an
-// allowed person in the chat that shows the request, once; it is on disk before
-// the agent hears of it, and what is shown as its outcome is the transcript's.
-// Every sentence it says comes from package i18n.
+// One update, one tap or one piece of news goes from here to one feature. The roof promises that
+// only allowed people are heard and everybody else gets silence (P9), that a tap is answered at once
+// and does only what the message shows (P2, P7), and that a feature that crashes ends nothing else
+// (P8). It alone answers taps; what comes of a tap is said in the chat.
 //
-// It starts, ends and types nothing itself: that is lifecycle's.
+// The rooms below it:
+//
+//	answer         what agents write, in the chat once
+//	dialog         what a terminal asks, with its keys
+//	report         what a start found and did
+//	sessions       new, list, resume, end and why of a session
+//	shell          the output of a command of bash mode, growing
+//	writers        who else writes a conversation, and windows of nobody
+//	chat           how a feature speaks, and what a feature is
+//	card           messages that are kept as they should look
+//	conversation   what is known of one place
+//	ask            what a permission request shows, and what a tap decides
+//	inbox, outbox, render, port
+//
+// Two features still live under the roof itself: prompts (what people write, on its way to the
+// agent: a text leaves the inbox only as a prompt that lifecycle keeps or with a sentence that says
+// what became of it, P4) and the flow of permission requests (a permission is given only by a tap of
+// an allowed person in the chat that shows the request, once, on disk before the agent hears of it).
 package bot

@@ -27,7 +27,6 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/files"
 	"ccbot/bot/port/places"
-	"ccbot/bot/render"
 	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/i18n"
@@ -955,11 +954,6 @@ func (f *fakeSender) lastEdit(t *testing.T) outbox.Message {
 	defer f.mu.Unlock()
 	require.NotEmpty(t, f.edited, "nothing was edited")
 	return f.edited[len(f.edited)-1]
-}
-
-// message is a text with its buttons, as if it was posted.
-func message(text render.Text, buttons [][]outbox.Button) outbox.Message {
-	return outbox.Message{Text: text, Buttons: buttons}
 }
 
 // data are the callback data of a message's buttons.

@@ -83,15 +83,6 @@ func (b *Bot) replyNamed(ctx context.Context, n lifecycle.Note, word i18n.Key, b
 	return b.reply(ctx, n, b.words.Say(word, i18n.Args{"Name": n.Session.Name}), buttons...)
 }
 
-func (b *Bot) attachHint(n lifecycle.Note) string {
-	return b.words.Say(i18n.AttachHint, i18n.Args{"Command": n.Attach})
-}
-
-// postScreen tells something with the terminal's screen below it.
-func (b *Bot) postScreen(ctx context.Context, n lifecycle.Note, head, foot string) error {
-	return b.PostScreen(ctx, n, head, foot, nil)
-}
-
 // tellDraft shows what a person had typed into the box, in full: it is about to
 // be taken out there.
 func (b *Bot) tellDraft(ctx context.Context, n lifecycle.Note) error {

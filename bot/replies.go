@@ -67,14 +67,14 @@ const tapResumeAndSendVerb = "rns"
 // prompt waits there.
 func (b *Bot) tapResumeAndSend(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	if len(t.Args) != 1 {
-		return b.stale(t)
+		return b.Stale(t)
 	}
 	e, err := b.Entries.Load(t.Args[0])
 	r, known := b.Records.Get(e.Session)
 	r = b.Successor(r)
 	switch {
 	case isGone(err), err == nil && (e.State != inbox.Asked || e.Conversation.ChatID != t.To.ChatID || !known):
-		return b.stale(t)
+		return b.Stale(t)
 	case err != nil:
 		return chat.Answer{}, err
 	}
@@ -84,12 +84,12 @@ func (b *Bot) tapResumeAndSend(_ context.Context, t chat.Tap) (chat.Answer, erro
 func (b *Bot) resumeAndSend(ctx context.Context, t chat.Tap, e inbox.Entry, r session.Record) error {
 	switch err := b.keep(ctx, e, r); {
 	case isGone(err):
-		return b.overtaken(ctx, t)
+		return b.Overtaken(ctx, t)
 	case err != nil:
 		return err
 	}
 	said := b.words.Say(i18n.ResumeAndSend, i18n.Args{"Name": r.Name})
-	if err := b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.Text, said)); err != nil {
+	if err := b.Replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.Text, said)); err != nil {
 		return err
 	}
 	if r.State.Live() {

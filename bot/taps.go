@@ -67,7 +67,7 @@ func (b *Bot) answerTap(ctx context.Context, t chat.Tap, data string) (chat.Answ
 	t.Args = parts[1:]
 	do, ok := b.taps[parts[0]]
 	if !ok {
-		return b.stale(t)
+		return b.Stale(t)
 	}
 	return do(ctx, t)
 }
@@ -107,20 +107,6 @@ func (b *Bot) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18n.A
 	return b.Tell(ctx, t, b.words.Say(key, args...))
 }
 
-// stale answers a tap on a button whose time has passed.
-func (b *Bot) stale(t chat.Tap) (chat.Answer, error) { return b.Stale(t) }
-
-// staleSaying is stale with what to do instead.
-func (b *Bot) staleSaying(t chat.Tap, what i18n.Key) (chat.Answer, error) {
-	return chat.Answer{Text: b.words.Say(what), Then: func(ctx context.Context) error { return b.Spend(ctx, t) }}, nil
-}
-
-// overtaken takes the buttons off a message of which something else was quicker than the tap.
-func (b *Bot) overtaken(ctx context.Context, t chat.Tap) error { return b.Overtaken(ctx, t) }
-
-// spend takes the buttons off the message.
-func (b *Bot) spend(ctx context.Context, t chat.Tap) error { return b.Spend(ctx, t) }
-
 // buttonsOf are the buttons that a message has.
 func buttonsOf(m *models.Message) (rows [][]outbox.Button) {
 	if m.ReplyMarkup == nil {
@@ -135,17 +121,6 @@ func buttonsOf(m *models.Message) (rows [][]outbox.Button) {
 	}
 	return rows
 }
-
-// replace sets the text of the message that was tapped, without buttons.
-func (b *Bot) replace(ctx context.Context, t chat.Tap, text string) error {
-	return b.Replace(ctx, t, text)
-}
-
-// edited passes over a message that is gone, or too old to be edited.
-func edited(err error) error { return chat.IgnoreRefused(err) }
-
-// session is the session that argument 0 names.
-func (b *Bot) session(t chat.Tap) (session.Record, bool) { return b.TappedSession(t) }
 
 // entryOf finds the prompt that a question is about.
 func (b *Bot) entryOf(t chat.Tap) (inbox.Entry, error) {
@@ -191,7 +166,7 @@ func (b *Bot) decide(t chat.Tap, do func(context.Context, inbox.Entry) error, sa
 	e, err := b.entryOf(t)
 	switch {
 	case isGone(err):
-		return b.stale(t)
+		return b.Stale(t)
 	case err != nil:
 		return chat.Answer{}, err
 	}
@@ -200,7 +175,7 @@ func (b *Bot) decide(t chat.Tap, do func(context.Context, inbox.Entry) error, sa
 		name := i18n.Args{"Name": r.Name}
 		switch err := do(ctx, e); {
 		case isGone(err):
-			return b.overtaken(ctx, t)
+			return b.Overtaken(ctx, t)
 		case errors.Is(err, lifecycle.ErrNoAgent):
 			return b.tell(ctx, t, i18n.AlreadyEnded, name)
 		case errors.Is(err, lifecycle.ErrBoxBusy):
@@ -210,6 +185,6 @@ func (b *Bot) decide(t chat.Tap, do func(context.Context, inbox.Entry) error, sa
 		case err != nil:
 			return err
 		}
-		return b.replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.Text, b.words.Say(said, name)))
+		return b.Replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.Text, b.words.Say(said, name)))
 	})
 }

@@ -2,12 +2,7 @@ package bot
 
 import (
 	"context"
-
-	"ccbot/bot/chat"
 )
-
-// isForGood says whether Telegram will never take a message.
-func isForGood(err error) bool { return chat.IsRefused(err) }
 
 // unpark hears that somebody in a chat has written or tapped: it takes messages
 // again, and gets what it missed.

@@ -17,6 +17,7 @@ func (t Transcripts) Follow(from transcript.Cursor) talk.Stream {
 	return stream{transcript.NewFollower(from, t.Log)}
 }
 
+// Said reads what was said between two cursors, or the last answer.
 func (Transcripts) Said(from *transcript.Cursor, before transcript.Cursor) ([]transcript.Item, error) {
 	if from == nil {
 		return transcript.LastAnswer(before)
@@ -24,6 +25,7 @@ func (Transcripts) Said(from *transcript.Cursor, before transcript.Cursor) ([]tr
 	return transcript.Said(*from, before)
 }
 
+// End finds the present end of a transcript.
 func (Transcripts) End(of transcript.Cursor) (transcript.Cursor, error) {
 	return transcript.End(of.Path)
 }

@@ -69,7 +69,9 @@ func New(c *chat.Chat, t Terminal, p Prompts, f files.Files) *Outputs {
 }
 
 // Feature is what the roof knows of this package.
-func (o *Outputs) Feature() chat.Feature { return chat.Feature{Name: "shell", Heard: o.heard, Run: o.run} }
+func (o *Outputs) Feature() chat.Feature {
+	return chat.Feature{Name: "shell", Heard: o.heard, Run: o.run}
+}
 
 // heard follows a command that the agent has. Earlier ones of the session are over: a command is
 // typed when the agent is idle.
