@@ -137,7 +137,7 @@ func (s *stage) crash(c crash) {
 	}
 	s.until("the point is reached", reached)
 	if c.do != nil && c.until == nil {
-		s.drained()
+		s.drainedTo(c.posts)
 	}
 	s.kill9()
 	if c.dead != nil {

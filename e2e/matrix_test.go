@@ -34,6 +34,7 @@ type crash struct {
 	args    []string     // of the program that dies at its start; nil: the bot
 	do      func(*stage) // leads to the point; nil: the start itself does
 	until   func(*stage) bool
+	posts   int          // messages that are under way at the point
 	dead    func(*stage) // looks at the disk, and does what happens while no bot runs
 	after   func(*stage) // what the person does and hears then
 }

@@ -40,8 +40,8 @@ type Sender interface {
 // Board has all cards, and is the Owner of their posts. Its methods may be called from anywhere, also
 // before Run.
 type Board struct {
-	// Failpoint is called at the persisted steps of a card, with "KIND-sent": the message is in the
-	// chat, its id is not noted. It is nil but in programs built to die there.
+	// Failpoint is called with "card-sent" where Telegram has a card's message and the disk does not
+	// know that yet. It is nil but in programs built to die there.
 	Failpoint func(name string)
 
 	folder  spool.Folder

@@ -40,7 +40,7 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 	defer b.mu.Unlock()
 	c, ok := b.postedLocked(post)
 	if ok && b.Failpoint != nil {
-		b.Failpoint(c.Kind + "-sent")
+		b.Failpoint("card-sent")
 	}
 	waits := ok && c.Message == 0 && (c.post() == post || c.Look.To == to)
 	if !waits && !(ok && c.Message == messageID && c.At == to) {
