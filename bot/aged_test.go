@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -62,7 +61,7 @@ func TestP4_WhatWasSentLongAgoIsAskedAbout(t *testing.T) {
 			m := w.sender.last(t)
 			head := w.word(i18n.AgedAsk, i18n.Args{"Name": "api", "Time": w.Moment(tt.sent)})
 			assert.Equal(t, lines(head, "fix", "it"), m.Text.Text)
-			assert.Equal(t, []any{1001, []string{"old:send:" + key, "old:drop:" + key}}, []any{m.ReplyTo, data(m)})
+			assert.Equal(t, []any{1001, []string{w.word(i18n.ButtonSend), w.word(i18n.ButtonDrop)}}, []any{m.ReplyTo, words(m)})
 			e, err := w.entries.Load(key)
 			require.NoError(t, err)
 			assert.Equal(t, []any{r.ID, tt.sent.Unix()}, []any{e.Session, e.Sent.Unix()})
@@ -155,12 +154,13 @@ func TestP4_AnOldPromptIsTypedOrDroppedByAPerson(t *testing.T) {
 	}
 	t.Run("send", func(t *testing.T) {
 		w, r, key := ask(t)
-		require.NoError(t, w.tap(t, bob, "old:send:"+key), "any allowed person may")
+		question := w.sender.last(t)
+		require.NoError(t, w.pressOn(t, bob, 55, question, w.word(i18n.ButtonSend)), "any allowed person may")
 		assert.Equal(t, []string{"queue " + key + " for " + r.ID.String()}, w.sessions.done())
 		assert.Equal(t, inbox.Held, w.entryState(key))
-		assert.Equal(t, lines("the question", "", w.named(i18n.AgedSent, "api")), w.sender.lastEdit(t).Text.Text)
-		require.NoError(t, w.tap(t, bob, "old:drop:"+key))
-		require.NoError(t, w.tap(t, bob, "old:send:"+key))
+		assert.Equal(t, lines(question.Text.Text, "", w.named(i18n.AgedSent, "api")), w.sender.lastEdit(t).Text.Text)
+		require.NoError(t, w.pressOn(t, bob, 55, question, w.word(i18n.ButtonDrop)))
+		require.NoError(t, w.pressOn(t, bob, 55, question, w.word(i18n.ButtonSend)))
 		assert.Len(t, w.sessions.done(), 1, "once is enough")
 		assert.Equal(t, inbox.Held, w.entryState(key))
 		w.sender.posted = nil
@@ -171,41 +171,46 @@ func TestP4_AnOldPromptIsTypedOrDroppedByAPerson(t *testing.T) {
 	})
 	t.Run("drop", func(t *testing.T) {
 		w, _, key := ask(t)
-		require.NoError(t, w.tap(t, bob, "old:drop:"+key))
+		question := w.sender.last(t)
+		require.NoError(t, w.pressOn(t, bob, 55, question, w.word(i18n.ButtonDrop)))
 		assert.Empty(t, w.entryState(key))
 		assert.Equal(t, reactionNone, w.sender.reaction(1001))
-		assert.Equal(t, lines("the question", "", w.word(i18n.Dropped)), w.sender.lastEdit(t).Text.Text)
-		require.NoError(t, w.tap(t, bob, "old:send:"+key))
+		assert.Equal(t, lines(question.Text.Text, "", w.word(i18n.Dropped)), w.sender.lastEdit(t).Text.Text)
+		require.NoError(t, w.pressOn(t, bob, 55, question, w.word(i18n.ButtonSend)))
 		assert.Empty(t, w.sessions.done())
 	})
 	t.Run("in another chat", func(t *testing.T) {
 		w, _, key := ask(t)
+		question := w.sender.last(t)
 		m := &models.Message{ID: 5, Chat: groupChat(ours), Text: "x"}
-		require.NoError(t, w.Handle(t.Context(), "1", tapOn(bob, m, "old:send:"+key)))
+		require.NoError(t, w.Handle(t.Context(), "1", tapOn(bob, m, dataBehind(t, question, w.word(i18n.ButtonSend)))))
 		assert.Empty(t, w.sessions.done())
 		assert.Equal(t, inbox.Asked, w.entryState(key))
 	})
 	t.Run("while the session is over", func(t *testing.T) {
 		w, r, key := ask(t)
+		question := w.sender.last(t)
 		w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
-		require.NoError(t, w.tap(t, alice, "old:send:"+key))
+		require.NoError(t, w.pressOn(t, alice, 55, question, w.word(i18n.ButtonSend)))
 		assert.Contains(t, w.sender.done(), "answer query: "+w.named(i18n.AlreadyEnded, "api"))
 		assert.Equal(t, inbox.Asked, w.entryState(key))
 		assert.Zero(t, w.sender.spent, "the person may bring it back and tap again")
 	})
 	t.Run("that ends at this moment", func(t *testing.T) {
 		w, _, key := ask(t)
+		question := w.sender.last(t)
 		w.sessions.queue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
-		require.NoError(t, w.tap(t, alice, "old:send:"+key))
+		require.NoError(t, w.pressOn(t, alice, 55, question, w.word(i18n.ButtonSend)))
 		assert.Equal(t, inbox.Asked, w.entryState(key))
 		w.sessions.queue = func(uuid.UUID, string) error { return errDisk }
-		w.toldOfError(t, w.tap(t, alice, "old:send:"+key))
+		w.toldOfError(t, w.pressOn(t, alice, 55, question, w.word(i18n.ButtonSend)))
 		assert.Equal(t, inbox.Asked, w.entryState(key))
 	})
 	t.Run("of a session that is forgotten", func(t *testing.T) {
 		w, r, key := ask(t)
+		question := w.sender.last(t)
 		delete(w.records.all, r.ID)
-		require.NoError(t, w.tap(t, alice, "old:send:"+key))
+		require.NoError(t, w.pressOn(t, alice, 55, question, w.word(i18n.ButtonSend)))
 		assert.Empty(t, w.entryState(key))
 		assert.Equal(t, warning+lines(w.word(i18n.NotDelivered), "fix it"), w.sender.last(t).Text.Text)
 	})
@@ -246,7 +251,7 @@ func TestP4_AnOldPromptIsAskedAboutTwiceAtMost(t *testing.T) {
 	w.entries.save = nil
 	require.NoError(t, w.Handle(t.Context(), key, u), "the next start hands it on again")
 	assert.Len(t, w.sender.texts(), 2)
-	require.NoError(t, w.tap(t, alice, data(w.sender.posted[0])[0]), "the buttons of both are good")
+	require.NoError(t, w.pressOn(t, alice, 55, w.sender.posted[0], w.word(i18n.ButtonSend)), "the buttons of both are good")
 	assert.Equal(t, inbox.Held, w.entryState(key))
 }
 
@@ -268,11 +273,15 @@ func TestP4_AnAlbumThatWaitedIsAskedAboutOnce(t *testing.T) {
 // After a crash two questions about one prompt may stand in the chat.
 func TestP4_ADropAfterASendDropsNothing(t *testing.T) {
 	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	e := w.prompt(t, r, "old text", inbox.Asked)
-	require.NoError(t, w.tap(t, alice, "old:send:"+e.Key))
-	answer, err := w.dropOld(chat.Tap{To: atAlice}, e)
-	require.NoError(t, err, "which was read before that")
-	assert.Equal(t, inbox.Held, w.entryState(e.Key))
-	assert.Equal(t, w.word(i18n.StaleButton), answer.Text)
+	w.currentSession(t, "api", session.Running)
+	key := w.hearSent(t, "old text", time.Now().Add(-time.Hour))
+	question := w.sender.last(t)
+	w.entries.finish = func(string) error { // the drop has read the entry before that
+		w.entries.finish = nil
+		return w.pressOn(t, alice, 55, question, w.word(i18n.ButtonSend))
+	}
+	require.NoError(t, w.pressOn(t, alice, 56, question, w.word(i18n.ButtonDrop)))
+	assert.Nil(t, w.entries.finish)
+	assert.Equal(t, inbox.Held, w.entryState(key))
+	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton))
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -325,19 +326,28 @@ func TestP8_ACrashInDenyWithThisIsFinishedWithoutTheHook(t *testing.T) {
 	})
 }
 
-// brokenRelay fails otherwise than a hook that does not wait.
-type brokenRelay struct{ *fakeRelay }
+// brokenRelay fails otherwise than a hook that does not wait, until it is mended.
+type brokenRelay struct {
+	*fakeRelay
+	mended *atomic.Bool
+}
 
-func (brokenRelay) Decide(string, hooks.Decision) error { return errors.New("broken") }
+func (r brokenRelay) Decide(id string, d hooks.Decision) error {
+	if r.mended.Load() {
+		return r.fakeRelay.Decide(id, d)
+	}
+	return errors.New("broken")
+}
 
 func TestP8_ADecisionThatIsNotGivenIsNotSaidToBeSent(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		_, q := w.asking(t)
-		w.Relay = brokenRelay{w.relay}
+		relay := brokenRelay{w.relay, new(atomic.Bool)}
+		w.Relay = relay
 		w.toldOfError(t, w.pressing(t, alice, 1, w.word(i18n.AskAllow)))
 		assert.True(t, w.card(t, q).Given.IsZero())
 		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskNoted, i18n.AskDecidedAllow))
-		w.Relay = w.relay
+		relay.mended.Store(true)
 		w.later(round)
 		assert.Equal(t, []string{"allow "}, w.relay.done(), "the next look gives it")
 	})

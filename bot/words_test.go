@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -104,19 +103,20 @@ func (w *world) sayRefusals(t *testing.T) {
 	w.sessions.restore = nil
 	require.NoError(t, w.tap(t, alice, w.undo(r, time.Hour)))
 	require.NoError(t, w.tap(t, alice, w.undo(r, 0)))
-	stuck := w.session(t, "stuck", session.CleanupFailed)
+	w.session(t, "stuck", session.CleanupFailed)
 	w.mustHear(t, "/resume stuck")
 	w.sessions.archive = func(uuid.UUID) error { return lifecycle.ErrEvidence }
-	require.NoError(t, w.tap(t, alice, "try:"+ref(stuck.ID)))
+	require.NoError(t, w.pressOn(t, alice, 55, w.sender.last(t), w.word(i18n.ButtonRetry)))
 	w.sessions.archive = nil
 	e := w.prompt(t, r, "text", inbox.Held)
 	n := lifecycle.Note{Session: r, Prompt: lifecycle.Prompt{Key: e.Key}, Draft: "draft"}
-	for _, n.Kind = range []lifecycle.NoteKind{lifecycle.NoteHeldDraft, lifecycle.NoteHeldBash, lifecycle.NoteDraftCleared} {
+	for _, n.Kind = range []lifecycle.NoteKind{lifecycle.NoteHeldBash, lifecycle.NoteDraftCleared, lifecycle.NoteHeldDraft} {
 		require.NoError(t, w.SessionNews(t.Context(), n))
 	}
+	held := w.sender.last(t)
 	for _, err := range []error{nil, lifecycle.ErrBoxBusy, lifecycle.ErrDraftHidden} {
 		w.sessions.decide = func(uuid.UUID, string) error { return err }
-		require.NoError(t, w.tap(t, alice, "any:"+e.Key))
+		require.NoError(t, w.pressOn(t, alice, 55, held, w.word(i18n.ButtonSendAnyway)))
 	}
 }
 
@@ -183,7 +183,7 @@ func (w *world) sayWindows(t *testing.T) {
 			require.NoError(t, w.tap(t, alice, d))
 		}
 		w.windows.all = []lifecycle.Window{one}
-		require.NoError(t, w.tap(t, alice, fmt.Sprintf("wad:@21:%s:l", windowMark(one))))
+		require.NoError(t, w.pressOn(t, alice, 55, m, wordWith(t, m, w.word(i18n.ButtonAdopt))))
 		delete(w.records.all, w.records.List()[len(w.records.List())-1].ID)
 	}
 	w.windows.err = errTable
