@@ -99,6 +99,15 @@ func (w *world) work(t *testing.T) {
 	w.asks.catchUp(t.Context())
 }
 
+// looksAtTheStop has the bot look at what there was news of while it is being stopped. No door
+// leads there: whether a bot that runs sees the news or its end first is chance.
+func (w *world) looksAtTheStop(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w.asks.catchUp(ctx)
+}
+
 // drawnBadly is the message of a request whose card cannot be drawn. No door leads there: no input
 // is known that brings the drawing down.
 func (w *world) drawnBadly(t *testing.T, q asked) outbox.Message {
