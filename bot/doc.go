@@ -9,6 +9,7 @@
 //
 //	answer         what agents write, in the chat once
 //	dialog         what a terminal asks, with its keys
+//	files          a file of an agent, into the chat
 //	report         what a start found and did
 //	sessions       new, list, resume, end and why of a session
 //	shell          the output of a command of bash mode, growing

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -89,6 +90,32 @@ func (w *world) answersWhileItHangs(t *testing.T, m outbox.Message, data string)
 	w.sessions.hangs, w.windows.hangs = nil, nil
 	close(hangs)
 	assert.NoError(t, <-over, data)
+}
+
+// What a session that is forgotten has shown leaves no file; what is still to be sent stays.
+func TestFeatures_AForgottenSessionLeavesNoFile(t *testing.T) {
+	runs(t, func(t *testing.T, w *world) {
+		w.showsEveryButton(t)
+		folders := []string{"asks", "cards"}
+		kept := 0
+		for _, folder := range folders {
+			kept += len(filesIn(t, w.dir, folder))
+		}
+		require.NotZero(t, kept)
+		for _, r := range w.records.List() {
+			require.NoError(t, w.Forget(t.Context(), r.ID))
+		}
+		for _, folder := range folders {
+			assert.Empty(t, filesIn(t, w.dir, folder), folder)
+		}
+	})
+}
+
+func filesIn(t *testing.T, dir, folder string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, folder, "*.json"))
+	require.NoError(t, err)
+	return names
 }
 
 // crashes has a feature crash in each of its doors.

@@ -7,6 +7,7 @@ import (
 
 	"ccbot/bot/ask"
 	"ccbot/bot/chat"
+	"ccbot/bot/files"
 	"ccbot/bot/report"
 	"ccbot/bot/sessions"
 	"ccbot/bot/writers"
@@ -79,4 +80,10 @@ func (b *Bot) Recovered(ctx context.Context, rep recovery.Report) error {
 // conversation shows the session.
 func (b *Bot) BroughtBack(ctx context.Context, id uuid.UUID) (current session.Record, err error) {
 	return b.resumer.ResumedAtDesk(ctx, id)
+}
+
+// SendFile sends a file of a session's folder into its chat; see files.Files.
+func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
+	f := files.Files{Book: b.Book, Sender: b.Sender, Open: b.Files.Open, Heading: b.answers.Heading}
+	return f.Send(ctx, id, path, caption)
 }

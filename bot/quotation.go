@@ -95,11 +95,12 @@ func inert(line string) string {
 		}
 		return r
 	}, line), "$1")
+	line = effort.ReplaceAllString(line, "$1 $2")
 	for before := ""; line != before; { // a blank may make the start of a word of what stands behind it
 		before = line
 		line = apart(apart(line, '@', isWord), '/', isName)
 	}
-	return effort.ReplaceAllString(line, "$1 $2")
+	return line
 }
 
 // apart puts a blank behind a sign that begins a word, where what stands behind it acts.

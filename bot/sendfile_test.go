@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	upload "ccbot/bot/files"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/files"
 	"ccbot/internal/session"
@@ -143,7 +144,7 @@ func TestSendFileIsRefused(t *testing.T) {
 			}
 		}, "it has 50.0 MB, and Telegram takes 50.0 MB", ""},
 		{"telegram is slow", func(d *fileWorld) {
-			d.sends.before = func() error { return fmt.Errorf("send file: %w: %w", outbox.ErrUnsure, errSlow) }
+			d.sends.before = func() error { return fmt.Errorf("send file: %w: %w", outbox.ErrUnsure, upload.ErrSlow) }
 		}, "Telegram did not take it in ten minutes, and I gave up", ""},
 		{"telegram says no", func(d *fileWorld) {
 			d.sends.before = func() error { return fmt.Errorf("send: %w", &outbox.Refused{Err: errors.New("too big")}) }
@@ -159,11 +160,5 @@ func TestSendFileIsRefused(t *testing.T) {
 			assert.Equal(t, tt.want, refusal.Text)
 			assert.Empty(t, d.sender.done())
 		})
-	}
-}
-
-func TestBytesText(t *testing.T) {
-	for n, want := range map[int64]string{1: "1 B", 1023: "1023 B", 1536: "1.5 KB", 50 << 20: "50.0 MB"} {
-		assert.Equal(t, want, bytesText(n))
 	}
 }
