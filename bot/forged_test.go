@@ -121,8 +121,13 @@ func TestResumesReadBack(t *testing.T) {
 	r := w.session(t, "api", session.Archived)
 	other := w.session(t, "web", session.Running)
 	for _, q := range []chat.Resume{{}, {Dir: other.Dir}, {Dir: w.home}, {Damaged: lifecycle.UseCopy},
-		{Dir: other.Dir, Damaged: lifecycle.UseAsItIs}} {
+		{Dir: "/srv/other", Damaged: lifecycle.UseAsItIs}} {
 		q.Session, q.To, q.From = r, atAlice, alice
+		if q.Dir != "" {
+			_, ok := w.TappedResume(chat.Tap{To: atAlice, From: alice, Args: []string{q.Data()}})
+			require.False(t, ok, "nobody has typed that directory")
+			require.NoError(t, w.Chats.NoteDir(atAlice, q.Dir))
+		}
 		got, ok := w.TappedResume(chat.Tap{To: atAlice, From: alice, Args: []string{q.Data(), "x"}})
 		require.True(t, ok, q.Data())
 		assert.Equal(t, q, got)

@@ -77,27 +77,16 @@ func (c *Chat) TappedResume(t Tap) (Resume, bool) {
 	return q, ok
 }
 
-// dirOf finds the directory that a button names.
+// dirOf finds the directory that a button names: one that a person has typed after /resume.
 func (c *Chat) dirOf(to outbox.Conversation, mark string) (string, bool) {
 	typed, err := c.Book.Dirs(to)
 	if err != nil {
 		c.Log.Warn("chat_unreadable", "error", err.Error())
 	}
-	for _, dir := range append(c.UsedDirs(), typed...) {
+	for _, dir := range typed {
 		if dirMark(dir) == mark {
 			return dir, true
 		}
 	}
 	return "", false
-}
-
-// UsedDirs are the directories of all sessions, newest first, and the home directory.
-func (c *Chat) UsedDirs() []string {
-	var dirs []string
-	for _, r := range slices.Backward(c.Book.Records.List()) {
-		if !slices.Contains(dirs, r.Dir) {
-			dirs = append(dirs, r.Dir)
-		}
-	}
-	return append(dirs, c.Places.Bounds().Home)
 }

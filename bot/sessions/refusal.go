@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"ccbot/bot/chat"
@@ -54,7 +53,7 @@ func (m *Resumer) restoreRefusal(q chat.Resume, err error) chat.Failure {
 	return m.chat.StartFailure(err)
 }
 
-// dirRefusal says that a session's directory cannot be used, and offers others.
+// dirRefusal says that a session's directory cannot be used, and offers to make a missing one.
 func (m *Resumer) dirRefusal(q chat.Resume, e *lifecycle.DirError) chat.Failure {
 	word := i18n.DirNoAccess
 	var buttons []outbox.Button
@@ -65,34 +64,9 @@ func (m *Resumer) dirRefusal(q chat.Resume, e *lifecycle.DirError) chat.Failure 
 	case lifecycle.DirNotADir:
 		word = i18n.DirNotADir
 	}
-	for _, dir := range m.otherDirs(e.Dir) {
-		other := q
-		other.Dir = dir
-		text := chat.Tail(m.chat.Short(dir), 40)
-		buttons = append(buttons, outbox.Button{Text: text, Data: "res:" + other.Data()})
-	}
 	dir := m.chat.Short(e.Dir)
 	text := m.words.Say(word, i18n.Args{"Name": q.Session.Name, "Dir": dir})
 	return chat.Failure{Text: chat.Marked(text, dir), Buttons: chat.Rows(1, buttons...)}
-}
-
-// shownDirs bounds the directories that are offered; a path reaches any other.
-const shownDirs = 4
-
-// otherDirs are directories in which a session may come back instead: those of other sessions,
-// newest first, and home.
-func (m *Resumer) otherDirs(but string) []string {
-	var usable []string
-	for _, dir := range m.chat.UsedDirs() {
-		_, err := m.chat.Places.Resolve("/", dir)
-		if err == nil && dir != but && !slices.Contains(usable, dir) {
-			usable = append(usable, dir)
-		}
-	}
-	if last := len(usable) - 1; last >= shownDirs && usable[last] == m.chat.Places.Bounds().Home {
-		usable = slices.Delete(usable, shownDirs-1, last)
-	}
-	return usable[:min(len(usable), shownDirs)]
 }
 
 // tapMakeDir makes a directory that is gone again, and resumes the session in it.
