@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/google/uuid"
@@ -42,7 +43,11 @@ func (m *Machine) Open(session uuid.UUID, path string) (files.File, error) {
 	if _, below := within(own, path); below {
 		return files.File{}, refuse(ownFile)
 	}
-	return openInside(r.Dir, path)
+	ours, err := os.Stat(own)
+	if err != nil {
+		return files.File{}, fmt.Errorf("find CCBOT_DIR: %w", err)
+	}
+	return openInside(r.Dir, path, ours)
 }
 
 func refuse(text string) error { return &files.Refusal{Text: text} }
@@ -50,8 +55,9 @@ func refuse(text string) error { return &files.Refusal{Text: text} }
 // openInside opens a file through the session's folder, which a link that has
 // appeared by now cannot lead out of. A folder that is reached through a link gives
 // nothing: the record has only its name, and an agent can make a link of it that
-// leads to all there is.
-func openInside(dir, path string) (files.File, error) {
+// leads to all there is. Nothing below ours, the folder of ccbot's own, is given out, whatever name it
+// has.
+func openInside(dir, path string, ours fs.FileInfo) (files.File, error) {
 	base := filepath.Clean(dir)
 	root, err := os.OpenRoot(base)
 	if err != nil {
@@ -65,7 +71,7 @@ func openInside(dir, path string) (files.File, error) {
 	if !inside {
 		return files.File{}, refuse(outsideFile)
 	}
-	f, err := openRegular(root, rel)
+	f, err := openBelow(root, rel, ours)
 	if err == nil && !isRoot(root, base) {
 		return files.File{}, errors.Join(refuse("the session's folder changed just now"), f.Body.Close())
 	}
@@ -86,6 +92,36 @@ func isRoot(root *os.Root, dir string) bool {
 	}
 	named, err := os.Lstat(dir)
 	return err == nil && os.SameFile(opened, named) && withoutLinks(dir)
+}
+
+// openBelow opens a file a folder at a time. A link on the way, which was none when the path was
+// looked at, ends it; so does the folder of ccbot's own, also where it is mounted under another name
+// or spelt otherwise.
+func openBelow(root *os.Root, rel string, ours fs.FileInfo) (files.File, error) {
+	here, err := root.Stat(".")
+	if err != nil {
+		return files.File{}, fileReason(err)
+	}
+	if os.SameFile(here, ours) {
+		return files.File{}, refuse(ownFile)
+	}
+	folder, rest, deeper := strings.Cut(rel, string(filepath.Separator))
+	if !deeper {
+		return openRegular(root, rel)
+	}
+	named, err := root.Lstat(folder)
+	if err != nil {
+		return files.File{}, fileReason(err)
+	}
+	next, err := root.OpenRoot(folder)
+	if err != nil {
+		return files.File{}, fileReason(err)
+	}
+	defer next.Close()
+	if opened, err := next.Stat("."); err != nil || !os.SameFile(named, opened) {
+		return files.File{}, refuse("it changed just now")
+	}
+	return openBelow(next, rest, ours)
 }
 
 // openRegular looks before it opens, because opening a device does things, and

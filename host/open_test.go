@@ -274,3 +274,30 @@ func TestP9_TheCheckedFileIsTheOneThatIsSent(t *testing.T) {
 	assert.Error(t, checkFile(info, other), "a name that was swapped between the two looks")
 	assert.NoError(t, checkFile(info, info))
 }
+
+// TestP9_NoNameLeadsIntoCcbotsFolder: a link that takes a folder's place after the look at the path, and
+// a folder of ccbot's own under any name.
+func TestP9_NoNameLeadsIntoCcbotsFolder(t *testing.T) {
+	home := t.TempDir()
+	own := filepath.Join(home, "state")
+	require.NoError(t, os.MkdirAll(filepath.Join(own, "inbox"), 0o700))
+	for _, file := range []string{filepath.Join(own, "ccbot.env"), filepath.Join(own, "inbox", "1.json")} {
+		require.NoError(t, os.WriteFile(file, []byte("secret"), 0o600))
+	}
+	require.NoError(t, os.Symlink("state", filepath.Join(home, "swapped")))
+	require.NoError(t, os.Symlink(filepath.Join("state", "inbox"), filepath.Join(home, "deeper")))
+	ours, err := os.Stat(own)
+	require.NoError(t, err)
+	root, err := os.OpenRoot(home)
+	require.NoError(t, err)
+	defer root.Close()
+	for rel, want := range map[string]string{
+		"state/ccbot.env": ownFile, "state/inbox/1.json": ownFile,
+		"swapped/ccbot.env": "it changed just now", "deeper/1.json": "it changed just now",
+	} {
+		_, err := openBelow(root, rel, ours)
+		refusal := (*files.Refusal)(nil)
+		require.ErrorAs(t, err, &refusal, rel)
+		assert.Equal(t, want, refusal.Text, rel)
+	}
+}

@@ -48,7 +48,7 @@ func (t *transcriptReader) run(ctx context.Context) {
 			continue
 		}
 		last := len(r.Cursors) == 1
-		err := t.readFirst(ctx, r)
+		err := t.answers.attempt(t.id, t.item, func() error { return t.readFirst(ctx, r) })
 		switch {
 		case ctx.Err() != nil:
 			return

@@ -53,7 +53,7 @@ const maxFile = 4 << 20
 
 // Open opens the folder, making it if needed.
 func Open(dir string) (*Store, error) {
-	c := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile}, known: make(map[string]file)}
+	c := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile, Fsync: true}, known: make(map[string]file)}
 	if err := c.folder.Make(); err != nil {
 		return nil, fmt.Errorf("open chats: %w", err)
 	}

@@ -67,12 +67,12 @@ func (s *system) transcriber(environ []string) bot.Transcriber {
 }
 
 // Text has the command write down a recording, which is a file for as long.
-func (v voice) Text(ctx context.Context, name string, recording []byte) (said string, err error) {
+func (v voice) Text(ctx context.Context, name string, recording []byte) (string, error) {
 	dir, err := os.MkdirTemp("", "ccbot-voice-")
 	if err != nil {
 		return "", fmt.Errorf("VOICE_COMMAND: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer os.RemoveAll(dir) // what the command has left running may still write there
 	file := filepath.Join(dir, filepath.Base(name))
 	if err := os.WriteFile(file, recording, 0o600); err != nil {
 		return "", fmt.Errorf("VOICE_COMMAND: %w", err)
