@@ -198,6 +198,7 @@ func (a *asks) tapWith(ctx context.Context, t chat.Tap, key string, said i18n.Ke
 	answer := a.decided(t, c)
 	give := answer.Then
 	answer.Then = func(ctx context.Context) error {
+		defer a.unbusy(c.Request.ID)
 		switch err := a.withdrawFor(ctx, before, c); {
 		case isGone(err): // the prompt was typed
 			return a.Overtaken(ctx, t)

@@ -45,7 +45,7 @@ func (b *Bot) tapAsk(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	}
 	if c.Message > 0 && c.Message != t.Message { // it was sent twice, in a crash
 		if err := b.Spend(ctx, t); err != nil {
-			return answer, err
+			a.Log.Debug("edit_failed", "error", err.Error())
 		}
 	}
 	return answer, nil

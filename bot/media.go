@@ -113,7 +113,7 @@ func (b *Bot) media(ctx context.Context, in incoming, m *models.Message) error {
 		return err
 	}
 	text := textOf(m)
-	if a.spoken && b.Voice != nil && a.size > 0 && a.size <= maxRecording {
+	if a.spoken && b.Voice != nil && a.size <= maxRecording {
 		in, text, err = b.receiveSpeech(ctx, in, r, a, text)
 	} else {
 		in, err = b.receive(ctx, in, r, a)

@@ -75,6 +75,9 @@ func (b *Bot) answerTap(ctx context.Context, t chat.Tap, data string) (chat.Answ
 // answerCard finds what an option of a card does. A tap on what is not drawn any more does nothing: the
 // card is drawn again.
 func (b *Bot) answerCard(ctx context.Context, t chat.Tap, data string) (chat.Answer, error) {
+	if !b.Deps.Cards.Knows(data) {
+		return b.Stale(t)
+	}
 	tapped, ok := b.Deps.Cards.Tap(ctx, t.To, t.Message, data)
 	do, known := b.cards[tapped.Kind]
 	if !ok || !known {
@@ -131,6 +134,9 @@ func (b *Bot) entryOf(t chat.Tap) (inbox.Entry, error) {
 }
 
 func (b *Bot) tapAgain(_ context.Context, t chat.Tap) (chat.Answer, error) {
+	if e, err := b.entryOf(t); err == nil && e.State != inbox.Unproven { // a double tap
+		return b.Stale(t)
+	}
 	return b.decide(t, func(ctx context.Context, e inbox.Entry) error {
 		if e.State != inbox.Unproven {
 			return fs.ErrNotExist

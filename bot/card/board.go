@@ -104,14 +104,20 @@ func (b *Board) show(ctx context.Context, kind, key string, l Look, payload any)
 	return nil
 }
 
-// showNow is show that waits until Telegram has the edit.
-func (b *Board) showNow(ctx context.Context, kind, key string, l Look, payload any) error {
+// save keeps what a card looks like, and posts a card that has no message.
+func (b *Board) save(ctx context.Context, kind, key string, l Look, payload any) (record, error) {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	c, _, err := b.saveLocked(ctx, kind, key, l, payload)
 	if err == nil && c.Message == 0 {
 		err = b.postLocked(ctx, c)
 	}
-	b.mu.Unlock()
+	return c, err
+}
+
+// showNow is show that waits until Telegram has the edit.
+func (b *Board) showNow(ctx context.Context, kind, key string, l Look, payload any) error {
+	c, err := b.save(ctx, kind, key, l, payload)
 	switch {
 	case err != nil:
 		return err

@@ -53,6 +53,16 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 	return Tapped{Kind: c.Kind, Key: c.Key, Session: c.Look.Session, Option: option.Value, payload: c.Payload}, true
 }
 
+// Knows reports whether a button is of a card that is kept. Where it is not, nothing draws its message
+// any more.
+func (b *Board) Knows(data string) bool {
+	tapped, ok := parse(data)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, known := b.cards[tapped.card]
+	return ok && known
+}
+
 // isOtherLocked says whether a message is that of another card: data can be sent for a message that never
 // had it.
 func (b *Board) isOtherLocked(c record, at outbox.Conversation, message int) bool {
