@@ -71,8 +71,8 @@ func TestResumeWithoutItsDirectory(t *testing.T) {
 	assert.Equal(t, dir, where())
 
 	told = gone()
-	w.tap(told, "~")
-	w.hear(told.ID, "work is ready")
+	assert.Contains(t, told.Text, "/resume work PATH")
+	w.hear(w.say("/resume work ~"), "work is ready")
 	assert.Equal(t, filepath.Dir(w.dir), where(), "home")
 
 	w.end("work")
