@@ -261,14 +261,11 @@ func (b *Bot) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// Handle does what one update asks for. It is called at least once for each: a
+// Handle does what one message asks for. It is called at least once for each: a
 // message may come again after a crash.
 func (b *Bot) Handle(ctx context.Context, key string, u *models.Update) error {
 	if u == nil {
 		return nil
-	}
-	if u.CallbackQuery != nil {
-		return b.tapped(ctx, u.CallbackQuery)
 	}
 	m, edited := u.Message, false
 	if m == nil {

@@ -171,9 +171,15 @@ func (w *world) currentSession(t *testing.T, name string, state session.State, c
 
 // Handle and the other doors are those of the bot; named posts are sent then.
 func (w *world) Handle(ctx context.Context, key string, u *models.Update) error {
-	err := w.Bot.Handle(ctx, key, u)
-	w.sender.deliver(context.WithoutCancel(ctx))
-	return err
+	defer w.sender.deliver(context.WithoutCancel(ctx))
+	if u == nil || u.CallbackQuery == nil {
+		return w.Bot.Handle(ctx, key, u)
+	}
+	then, err := w.Tap(ctx, u)
+	if err != nil || then == nil {
+		return err
+	}
+	return then(ctx)
 }
 
 func (w *world) SessionNews(ctx context.Context, n lifecycle.Note) error {

@@ -22,36 +22,41 @@ import (
 // tap decides what a button says. Its data is "verb:argument:…".
 type tap = chat.OnTap
 
-// tapped answers a tap, and then does what the tap asks for. No feature answers a tap itself.
-func (b *Bot) tapped(ctx context.Context, q *models.CallbackQuery) error {
+// Tap answers a tap, and gives what the tap asks for then. No feature answers a tap itself.
+func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Context) error, err error) {
+	q := u.CallbackQuery
 	if old := q.Message.InaccessibleMessage; old != nil && b.Hears(q.From.ID, old.Chat) {
 		// Telegram does not say any more in which topic the message stands, so nothing is done
 		b.Sender.Answer(ctx, session.Conversation{ChatID: old.Chat.ID}, q.ID, b.words.Say(i18n.StaleButton), true)
-		return nil
+		return nil, nil
 	}
 	if q.Message.Message == nil || !b.Hears(q.From.ID, q.Message.Message.Chat) {
-		return nil
+		return nil, nil
 	}
 	m := q.Message.Message
 	b.unpark(ctx, m.Chat.ID)
 	t := chat.Tap{From: q.From.ID, Name: q.From.FirstName, To: inbox.ConversationOf(m), Message: m.ID, Text: m.Text,
 		Buttons: buttonsOf(m)}
 	var a chat.Answer
-	err := guarded(func() (err error) { a, err = b.answerTap(ctx, t, q.Data); return err })
+	err = guarded(func() (err error) { a, err = b.answerTap(ctx, t, q.Data); return err })
 	if err != nil {
 		b.logPanic(q.Data, "tap", err)
-		return err // which is told as the answer
+		return nil, err // which is told as the answer
 	}
 	a = a.Fit()
 	b.Sender.Answer(ctx, t.To, q.ID, a.Text, a.Alert)
 	if a.Then == nil {
+		return nil, nil
+	}
+	return func(ctx context.Context) error {
+		if err := guarded(func() error { return a.Then(ctx) }); err != nil && ctx.Err() == nil { // the tap has its answer
+			b.logPanic(q.Data, "tap", err)
+			if err := b.Explain(ctx, t.To, b.Internal(err)); err != nil {
+				b.Log.Error("tap_not_explained", "error", err.Error())
+			}
+		}
 		return nil
-	}
-	if err := guarded(func() error { return a.Then(ctx) }); err != nil && ctx.Err() == nil { // the tap has its answer
-		b.logPanic(q.Data, "tap", err)
-		return b.Explain(ctx, t.To, b.Internal(err))
-	}
-	return nil
+	}, nil
 }
 
 // answerTap finds what a button does. A message that has other buttons by now keeps them; data that

@@ -88,6 +88,21 @@ func TestTapCurrentSwitches(t *testing.T) {
 	w.toldOfError(t, w.tap(t, alice, "cur:"+ref(web.ID)))
 }
 
+// What the agent's machine is asked for after a tap holds up no text: the session that was tapped is
+// the current one as soon as the tap is decided.
+func TestP7_ATextBehindATapGoesToTheTappedSession(t *testing.T) {
+	w := newWorld(t)
+	w.currentSession(t, "api", session.Running)
+	web := w.session(t, "web", session.Running)
+	w.mustHear(t, "/list")
+	list := w.sender.last(t)
+	then, err := w.Tap(t.Context(), tapOn(alice, telegrams(55, list), dataBehind(t, list, "web")))
+	require.NoError(t, err)
+	key := w.mustHear(t, "for web")
+	assert.Contains(t, w.sessions.done(), "queue "+key+" for "+web.ID.String())
+	assert.NoError(t, then(t.Context()))
+}
+
 func TestTapCurrentOnAListThatIsGone(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.Running)

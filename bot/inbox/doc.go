@@ -5,8 +5,8 @@
 // forget it; an update that was finished is never handled again, and one that
 // was not is handled at least once, whatever crashes in between. Updates of one
 // conversation are handled one after another in the order of their ids,
-// conversations run beside each other, and taps never wait behind a message.
-// One update that cannot be read or handled, or that ends the program again and
+// conversations run beside each other, taps never wait behind a message, and a
+// message waits until the taps before it are decided. One update that cannot be read or handled, or that ends the program again and
 // again, is set aside with the reason, told, and does not hold up the others. No error and no log line carries the bot's
 // token or a URL.
 //

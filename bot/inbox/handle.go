@@ -24,10 +24,13 @@ type Handler interface {
 	// decoded update, of a kind in Config.Allowed, or nil for a p- key. nil means
 	// it is done, or that Handle saved the entry in another state. After an error
 	// or a panic it is called again, three times in all, unless it moved the entry
-	// to another state; then the update is given up. For a tap it is called once,
-	// with a CallbackQuery and the update's id, which names no entry. An error
-	// after ctx ended is no failure: the next start hands the entry on again.
+	// to another state; then the update is given up. An error after ctx ended is
+	// no failure: the next start hands the entry on again.
 	Handle(ctx context.Context, key string, u *models.Update) error
+	// Tap decides about a tap, a CallbackQuery, and waits for no more than the disk:
+	// later messages of the conversation wait for it, since what they mean may depend
+	// on it. What is left to do is then, nil for nothing. Each is called once.
+	Tap(ctx context.Context, u *models.Update) (then func(ctx context.Context) error, err error)
 }
 
 // Reporter is told of updates that were given up.
@@ -75,6 +78,13 @@ func (i *Intake) do(ctx context.Context, in lane, j job) {
 	if j.tap != nil {
 		i.doTap(ctx, in, j)
 		return
+	}
+	for _, tap := range j.after {
+		select {
+		case <-tap:
+		case <-ctx.Done():
+			return
+		}
 	}
 	e, err := i.store.Load(j.key)
 	switch {
@@ -190,10 +200,11 @@ func (i *Intake) giveUp(ctx context.Context, f Failure) bool {
 // doTap handles a tap once: what it asked for may have half happened, and the
 // person can tap again.
 func (i *Intake) doTap(ctx context.Context, in lane, j job) {
+	defer j.decided()
 	f := Failure{Key: j.key, Update: j.tap, Tap: true, Conversation: in.where, MessageID: in.on,
 		From: j.tap.CallbackQuery.From.ID, Late: j.late, Err: errLate}
 	if !j.late {
-		f.Err = contained(func() error { return i.handler.Handle(ctx, j.key, j.tap) })
+		f.Err = contained(func() error { return i.tap(ctx, j) })
 		if f.Err == nil || ctx.Err() != nil {
 			return
 		}
@@ -202,4 +213,14 @@ func (i *Intake) doTap(ctx context.Context, in lane, j job) {
 	if err := contained(func() error { return i.reporter.UpdateFailed(ctx, f) }); err != nil {
 		i.logFailure(ctx, "update_report_failed", j.key, 1, err)
 	}
+}
+
+// tap has a tap decided, lets the messages behind it go on, and has the rest done.
+func (i *Intake) tap(ctx context.Context, j job) error {
+	then, err := i.handler.Tap(ctx, j.tap)
+	j.decided()
+	if err != nil || then == nil {
+		return err
+	}
+	return then(ctx)
 }

@@ -90,7 +90,7 @@ func NewIntake(cfg Config) *Intake {
 		moves:    cfg.Moves,
 		seen:     cfg.Seen,
 		allowed:  cfg.Allowed,
-		lanes:    lanes{queue: make(map[lane][]job)},
+		lanes:    newLanes(),
 		parallel: cmp.Or(cfg.Parallel, 16),
 		suspect:  make(chan struct{}, 1),
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,10 @@ func (j *journal) Handle(_ context.Context, key string, u *models.Update) error 
 	defer j.mu.Unlock()
 	j.got = append(j.got, key)
 	return nil
+}
+
+func (j *journal) Tap(ctx context.Context, u *models.Update) (func(context.Context) error, error) {
+	return nil, j.Handle(ctx, UpdateKey(u.ID), u)
 }
 
 func (j *journal) keys() []string {
@@ -336,6 +341,39 @@ func TestTapsDoNotWait(t *testing.T) {
 		mu.Unlock()
 		stop()
 		assert.ElementsMatch(t, []string{"1.json", "5.json"}, files(t, dir))
+	})
+}
+
+// tapper decides taps when it is let, and then has something to do that never ends.
+type tapper struct {
+	journal
+	decide chan struct{}
+}
+
+func (p *tapper) Tap(ctx context.Context, u *models.Update) (func(context.Context) error, error) {
+	select {
+	case <-p.decide:
+	case <-ctx.Done():
+	}
+	return func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, p.journal.Handle(ctx, UpdateKey(u.ID), u)
+}
+
+// TestP7_AMessageWaitsUntilTheTapsBeforeItAreDecided: what a person taps and then
+// writes comes in this order, so the text goes to the session that was tapped.
+func TestP7_AMessageWaitsUntilTheTapsBeforeItAreDecided(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tg, p := newTelegram(), &tapper{decide: make(chan struct{})}
+		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, p)
+		tg.deliver(message(1, 5, "before"), tap(2, 5, 100, "open"), message(3, 5, "for it"), message(4, 6, "elsewhere"), tap(5, 5, 200, "more"))
+		stop := r.start(t)
+		synctest.Wait()
+		assert.ElementsMatch(t, []string{"1", "4"}, p.keys())
+		close(p.decide)
+		synctest.Wait()
+		assert.ElementsMatch(t, []string{"1", "4", "2", "3", "5"}, p.keys(), "what a tap does then holds up no message")
+		assert.Less(t, slices.Index(p.keys(), "2"), slices.Index(p.keys(), "3"))
+		stop()
+		assert.Empty(t, r.intake.lanes.taps)
 	})
 }
 

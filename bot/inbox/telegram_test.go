@@ -189,6 +189,11 @@ func (f handlerFunc) Handle(ctx context.Context, key string, u *models.Update) e
 	return f(ctx, key, u)
 }
 
+// Tap does all of it then.
+func (f handlerFunc) Tap(_ context.Context, u *models.Update) (func(context.Context) error, error) {
+	return func(ctx context.Context) error { return f(ctx, UpdateKey(u.ID), u) }, nil
+}
+
 // reports is a Reporter that remembers.
 type reports struct {
 	mu   sync.Mutex

@@ -116,19 +116,24 @@ func (s *Sessions) RedrawList(ctx context.Context, t chat.Tap) error {
 
 // tapCurrent opens a session: from the list, or from the notice that the session has answered. Of a
 // session that is over only the answer is shown.
-func (s *Sessions) tapCurrent(_ context.Context, t chat.Tap) (chat.Answer, error) {
+func (s *Sessions) tapCurrent(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	r, ok := s.chat.TappedSession(t)
 	r = s.book.Successor(r)
 	noticed := len(t.Args) > 1 && t.Args[1] == chat.FromNotice
 	if !ok || !noticed && !isEndable(r) {
 		return s.chat.Stale(t)
 	}
-	return chat.Answer{Text: "→ " + glyph.Name(r.Name), Then: func(ctx context.Context) error {
-		if noticed || !s.book.IsCurrent(t.To, r) {
-			s.reader.Recall(r, t.To) // before it is current: then its reader shows what is newer
+	if noticed || !s.book.IsCurrent(t.To, r) {
+		s.reader.Recall(r, t.To) // before it is current: then its reader shows what is newer
+	}
+	if isEndable(r) { // at once: a text that is sent next is meant for it
+		if err := s.book.MakeCurrent(ctx, t.To, r.ID); err != nil {
+			return chat.Answer{}, err
 		}
+	}
+	return chat.Answer{Text: "→ " + glyph.Name(r.Name), Then: func(ctx context.Context) error {
 		if isEndable(r) {
-			if err := s.book.Use(ctx, t.To, r); err != nil {
+			if err := s.book.MoveTo(ctx, t.To, r); err != nil {
 				return err
 			}
 		}
