@@ -21,7 +21,7 @@ import (
 
 const (
 	renewPace  = time.Minute      // a message that people delete is not sent anew more often
-	checkAfter = 30 * time.Second // an edit that was refused is known by then
+	checkAfter = 30 * time.Second // an edit that was refused is known by then, and a full disk may have room
 	keepClosed = time.Hour        // the last edit of a closed card is repeated after it
 )
 
@@ -195,7 +195,12 @@ func (b *Board) postLocked(ctx context.Context, c record) error {
 	if time.Now().Before(c.NotSoon) {
 		return nil // Run posts it then
 	}
-	return b.sender.Post(ctx, outbox.Message{Name: c.post(), To: c.Look.To, Rank: c.Look.Rank})
+	err := b.sender.Post(ctx, outbox.Message{Name: c.post(), To: c.Look.To, Rank: c.Look.Rank})
+	if err != nil { // a full disk, which may have room later
+		c.check = time.Now().Add(checkAfter)
+		b.noteLocked(c)
+	}
+	return err
 }
 
 // drawLocked edits the card's message to what it should look like, and has Run check later what became
@@ -214,7 +219,11 @@ func (b *Board) editLocked(ctx context.Context, c record) {
 	if c.Message <= 0 || !b.mayShow(c.At) {
 		return
 	}
-	if err := b.sender.Edit(ctx, c.At, c.Message, c.message()); err != nil {
+	err := b.sender.Edit(ctx, c.At, c.Message, c.message())
+	if refused := (*outbox.Refused)(nil); errors.As(err, &refused) && !errors.Is(err, outbox.ErrGone) {
+		err = b.sender.Edit(ctx, c.At, c.Message, c.message()) // what was refused is an earlier look
+	}
+	if err != nil {
 		b.failedLocked(ctx, c, err)
 	}
 }
@@ -230,16 +239,14 @@ func (b *Board) stripLocked(ctx context.Context, to outbox.Conversation, message
 	}
 }
 
-// failedLocked takes in that an edit failed. One that was refused for good says that people have deleted
-// the message, unless the chat takes nothing now or has become another one.
+// failedLocked takes in that an edit failed. Only where people have deleted the message the card needs
+// another one; an edit that was refused for another reason is tried again when the card changes.
 func (b *Board) failedLocked(ctx context.Context, c record, why error) {
 	b.log.Debug("card_not_edited", "kind", c.Kind, "chat_id", c.At.ChatID, "error", why.Error())
-	refused := (*outbox.Refused)(nil)
-	if !errors.As(why, &refused) || errors.Is(why, outbox.ErrBlocked) || errors.Is(why, outbox.ErrMoved) {
+	if !errors.Is(why, outbox.ErrGone) {
 		return
 	}
-	err := b.lostLocked(ctx, c)
-	if err != nil {
+	if err := b.lostLocked(ctx, c); err != nil {
 		b.log.Error("card_not_saved", "kind", c.Kind, "error", err.Error())
 	}
 }

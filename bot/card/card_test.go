@@ -336,6 +336,32 @@ func TestWhatMayNotBeShownIsNeitherSentNorEdited(t *testing.T) {
 	})
 }
 
+func TestAnEditThatIsRefusedIsNoLostMessage(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.shown("k", question("one"))
+		w.chat.do(func() { w.chat.noEdit = true })
+		w.shown("k", question("two"))
+		w.shown("k", question("three"))
+		assert.Equal(t, []string{"three [Yes] [No]"}, w.looks(), "in the same message")
+	})
+}
+
+func TestP8_ACardIsSentWhenTheDiskHasRoomAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.shown("first", question("first"))
+		posts := w.dir + "/outbox"
+		require.NoError(t, os.Rename(posts, posts+".away"))
+		require.NoError(t, os.WriteFile(posts, nil, 0o600))
+		require.Error(t, w.kind.Show(w.Context(), "k", question("one"), payload{1}))
+		w.pass(time.Minute)
+		assert.Len(t, w.looks(), 1)
+		require.NoError(t, os.Remove(posts))
+		require.NoError(t, os.Rename(posts+".away", posts))
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"first [Yes] [No]", "one [Yes] [No]"}, w.looks(), "once, without another Show")
+	})
+}
+
 func TestADiskThatFails(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))

@@ -50,6 +50,7 @@ type telegram struct {
 	blocked  map[int64]bool
 	became   map[int64]int64 // groups that are other chats by now
 	refuse   bool            // the next new message
+	noEdit   bool            // the next edit is refused
 	sends    int
 	edits    int
 }
@@ -102,6 +103,10 @@ func (c connection) EditMessageText(_ context.Context, p *tgbot.EditMessageTextP
 		return nil, err
 	}
 	c.edits++
+	if c.noEdit {
+		c.noEdit = false
+		return nil, errRefused
+	}
 	m := c.message(p.ChatID.(int64), p.MessageID)
 	if m == nil || m.deleted {
 		return nil, errGone

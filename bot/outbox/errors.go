@@ -10,6 +10,8 @@ var (
 	// ErrMoved is inside a Refused about a message of a group that became another chat: that chat
 	// does not have the message, and another message may have its id.
 	ErrMoved = errors.New("the group has become another chat, which does not have this message")
+	// ErrGone is inside a Refused edit whose message is not there any more, or can never be edited.
+	ErrGone = errors.New("the message to edit is gone")
 	// ErrNoRich says that the server has no rich messages; it is known from then on, see TakesRich.
 	ErrNoRich = errors.New("the server has no rich messages")
 	// ErrRevoked says that Telegram does not know the bot token (401 or 404); nothing can be sent any more.

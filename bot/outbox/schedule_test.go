@@ -183,6 +183,8 @@ func TestJudge(t *testing.T) {
 		{"400 again", errEntities, &job{change: styled.change, plain: true}, refused},
 		{"not modified", errSame, &job{kind: edit}, taken},
 		{"not modified with formatting", errSame, &job{kind: edit, change: styled.change}, taken},
+		{"edit of a deleted message", errGone, &job{kind: edit}, refused},
+		{"edit of a deleted message with formatting", errGone, &job{kind: edit, change: styled.change}, refused},
 		{"deleted already", fmt.Errorf("%w, message to delete not found", tgbot.ErrorBadRequest), &job{kind: remove}, taken},
 		{"409", fmt.Errorf("%w, x", tgbot.ErrorConflict), &job{}, later},
 		{"413", errors.New("error response from telegram for method sendMessage, 413 Request Entity Too Large"), &job{}, refused},
@@ -205,6 +207,8 @@ func TestJudge(t *testing.T) {
 	assert.Equal(t, int64(-100500), judge(&tgbot.MigrateError{MigrateToChatID: -100500}, &job{}).chat)
 	assert.ErrorIs(t, judge(errForbidden, &job{}).err, ErrBlocked)
 	assert.ErrorIs(t, judge(errToken, &job{}).err, ErrRevoked)
+	assert.ErrorIs(t, judge(errGone, &job{kind: edit}).err, ErrGone)
+	assert.NotErrorIs(t, judge(errEntities, &job{kind: edit}).err, ErrGone)
 }
 
 func TestBackoff(t *testing.T) {

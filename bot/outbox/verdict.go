@@ -91,6 +91,8 @@ func badRequest(err error, j *job) verdict {
 	case j.kind == edit && strings.Contains(text, "message is not modified"),
 		j.kind == remove && strings.Contains(text, "message to delete not found"):
 		return verdict{answer: taken}
+	case j.kind == edit && isMessageGone(text):
+		return verdict{answer: refused, err: fmt.Errorf("%w: %w", ErrGone, err)}
 	case j.isNew() && j.to.ThreadID != 0 && isTopicGone(text):
 		return verdict{answer: topicGone}
 	case j.isPhoto() && !strings.Contains(text, "entit"): // else it is the caption
@@ -99,6 +101,12 @@ func badRequest(err error, j *job) verdict {
 		return verdict{answer: plain, err: err}
 	}
 	return verdict{answer: refused, err: err}
+}
+
+// isMessageGone reads what Telegram says of a message that people have deleted.
+func isMessageGone(text string) bool {
+	return strings.Contains(text, "message to edit not found") || strings.Contains(text, "message can't be edited") ||
+		strings.Contains(text, "message_id_invalid")
 }
 
 // isTopicGone reads what Telegram says of a topic that was deleted: the Bot API server itself, or the servers behind it
