@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -71,26 +72,12 @@ func (l *lane) putBack(a *aside) {
 }
 
 func (l *lane) take(a *aside) {
-	kept := l.asides[:0]
-	for _, one := range l.asides {
-		if one != a {
-			kept = append(kept, one)
-		}
-	}
-	clear(l.asides[len(kept):])
-	l.asides = kept
+	l.asides = slices.DeleteFunc(l.asides, func(one *aside) bool { return one == a })
 }
 
 // expire drops the asides that are too old to be of use.
 func (l *lane) expire(now time.Time) {
-	kept := l.asides[:0]
-	for _, a := range l.asides {
-		if now.Before(a.expires) {
-			kept = append(kept, a)
-		}
-	}
-	clear(l.asides[len(kept):])
-	l.asides = kept
+	l.asides = slices.DeleteFunc(l.asides, func(one *aside) bool { return !now.Before(one.expires) })
 }
 
 // React puts an emoji on a message, "" takes it away. Best effort: it does not wait, and is dropped when the chat cannot

@@ -39,6 +39,13 @@ type verdict struct {
 // clientError matches the library's text for codes it has no type for; 4xx will not get better by asking again.
 var clientError = regexp.MustCompile(`^error response from telegram for method \w+, 4\d\d `)
 
+// What Telegram says of a message that people have deleted, and of a topic: the Bot API server itself, or the servers behind
+// it (tdlib/telegram-bot-api, Client.cpp, check_message_topic; reports of bots). A topic that is only closed is there.
+var (
+	messageGone   = regexp.MustCompile(`message to edit not found|message can't be edited|message_id_invalid`)
+	topicGoneText = regexp.MustCompile(`message thread not found|topic_deleted`)
+)
+
 // unreadableYes is the library's text when Telegram said ok and the rest of the answer is of a kind the library does not
 // know. Asking again would send the message again, for ever. Of an edit the library gives the decoder's own error: then
 // everything is such a yes that does not begin as the errors of a call do.
@@ -91,9 +98,9 @@ func badRequest(err error, j *job) verdict {
 	case j.kind == edit && strings.Contains(text, "message is not modified"),
 		j.kind == remove && strings.Contains(text, "message to delete not found"):
 		return verdict{answer: taken}
-	case j.kind == edit && isMessageGone(text):
+	case j.kind == edit && messageGone.MatchString(text):
 		return verdict{answer: refused, err: fmt.Errorf("%w: %w", ErrGone, err)}
-	case j.isNew() && j.to.ThreadID != 0 && isTopicGone(text):
+	case j.isNew() && j.to.ThreadID != 0 && topicGoneText.MatchString(text):
 		return verdict{answer: topicGone}
 	case j.isPhoto() && !strings.Contains(text, "entit"): // else it is the caption
 		return verdict{answer: document, err: err}
@@ -101,18 +108,6 @@ func badRequest(err error, j *job) verdict {
 		return verdict{answer: plain, err: err}
 	}
 	return verdict{answer: refused, err: err}
-}
-
-// isMessageGone reads what Telegram says of a message that people have deleted.
-func isMessageGone(text string) bool {
-	return strings.Contains(text, "message to edit not found") || strings.Contains(text, "message can't be edited") ||
-		strings.Contains(text, "message_id_invalid")
-}
-
-// isTopicGone reads what Telegram says of a topic that was deleted: the Bot API server itself, or the servers behind it
-// (tdlib/telegram-bot-api, Client.cpp, check_message_topic; reports of bots). One that is only closed is there.
-func isTopicGone(text string) bool {
-	return strings.Contains(text, "message thread not found") || strings.Contains(text, "topic_deleted")
 }
 
 // inBrief is an error in the log.
