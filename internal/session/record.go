@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/address"
 	"ccbot/internal/git"
 	"ccbot/internal/keepjson"
 	"ccbot/internal/process"
@@ -25,12 +26,8 @@ const (
 	whyLimit     = 1000 // bytes
 )
 
-// Conversation is where in the chat a session is shown. Thread 0 is the plain
-// chat; any other thread (a topic) belongs to one session.
-type Conversation struct {
-	ChatID   int64 `json:"chat_id"`
-	ThreadID int   `json:"thread_id,omitempty"`
-}
+// Conversation is where in the chat a session is shown.
+type Conversation = address.Conversation
 
 // Server is one life of a tmux server: its socket is reused after a restart,
 // its pid with the start time is not.

@@ -1,0 +1,100 @@
+package control
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/views"
+	"ccbot/internal/address"
+)
+
+// Starter makes agents run.
+type Starter interface {
+	Start(ctx context.Context, q Start) (views.Session, error)
+	// Restore brings a session back. Leftovers of it are ended first; while any other
+	// process writes its conversation, or may, it refuses.
+	Restore(ctx context.Context, q Restore) (Restored, error)
+	// Adopt makes a session of an agent that a person started.
+	Adopt(ctx context.Context, q Adopt) (views.Session, error)
+}
+
+// Ender ends agents.
+type Ender interface {
+	// Archive ends a session with proof; final is Archived or Completed. What it did comes as
+	// news with a receipt.
+	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
+	// EndWriters ends exactly these processes, each only while it is proven to write the
+	// session's conversation.
+	EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) ([]Ending, error)
+}
+
+// Keeper keeps what the chat decides about a session.
+type Keeper interface {
+	// Move has a session shown in another place.
+	Move(ctx context.Context, id uuid.UUID, to address.Conversation) error
+	// Reported notes that the chat was told of what a start did to a session.
+	Reported(ctx context.Context, id uuid.UUID) error
+}
+
+// Start is a session that a person wants.
+type Start struct {
+	Name         string // empty: the folder's name; taken: a number is added
+	Dir          string // absolute
+	Conversation address.Conversation
+	Owner        int64
+	Origin       string    // key of the message that asks for it
+	ForkOf       uuid.UUID // Claude's id of a conversation to begin with a copy of; nil: a new one
+}
+
+// Restore is a session that a person wants back.
+type Restore struct {
+	Session uuid.UUID
+	Dir     string // another than the session's own, absolute; empty: the session's own
+	Damaged Damaged
+}
+
+// Damaged says what to do with a transcript that a resume would stumble over.
+type Damaged string
+
+// What can be done with a damaged transcript.
+const (
+	AskFirst  Damaged = ""      // refuse
+	UseCopy   Damaged = "copy"  // resume a repaired copy; the original stays as it is
+	UseAsItIs Damaged = "as_is" // resume it all the same
+)
+
+// Restored is a session that came back.
+type Restored struct {
+	Session views.Session
+	Ended   []Ending // leftovers of its earlier life that were still there
+}
+
+// Adopt is an agent that a person started and wants as a session.
+type Adopt struct {
+	Agent        desk.ID
+	Claude       uuid.UUID // the conversation that it must be proven to write
+	From         uuid.UUID // the session that had the conversation; nil: none
+	Conversation address.Conversation
+	Owner        int64
+	Why          string
+}
+
+// Ending is what became of one process.
+type Ending struct {
+	Process  desk.Process
+	How      How
+	Ended    bool
+	Verified bool   // the kernel confirmed that it is gone
+	Reason   string // short code why it was left alone; empty otherwise
+}
+
+// How says how a process ended.
+type How string
+
+// The ways that the chat has sentences of its own for.
+const (
+	AlreadyGone How = "already_gone"
+	Killed      How = "kill"
+)

@@ -1,0 +1,60 @@
+package prompts
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Queue takes prompts for a session.
+type Queue interface {
+	// Queue has a prompt typed when its turn comes.
+	Queue(ctx context.Context, id uuid.UUID, key string) error
+	// Keep is Queue for a session that may be over: the prompt waits until it comes back.
+	Keep(ctx context.Context, id uuid.UUID, key string) error
+	// Wake has the session looked at now.
+	Wake(id uuid.UUID)
+}
+
+// Decisions are what people decide about a prompt that waits for them.
+type Decisions interface {
+	// SendAgain types an unproven prompt again.
+	SendAgain(ctx context.Context, id uuid.UUID, key string) error
+	// SendAnyway types a prompt although a person's draft is in the box.
+	SendAnyway(ctx context.Context, id uuid.UUID, key string) error
+	// Drop gives an unproven prompt up.
+	Drop(ctx context.Context, id uuid.UUID, key string) error
+}
+
+// Edits change prompts that were not typed.
+type Edits interface {
+	// Withdraw takes a prompt out of the queue.
+	Withdraw(ctx context.Context, id uuid.UUID, key string) error
+	Reword(ctx context.Context, id uuid.UUID, key, text string, class Class) error
+}
+
+// Prompt is one text on its way, as news tell of it.
+type Prompt struct {
+	Key   string
+	Text  string // as it is typed
+	Class Class
+	Mark  *Mark
+}
+
+// Mark says where the proof of a prompt begins that was typed.
+type Mark struct {
+	At     time.Time // proof is later
+	Path   string    // transcript, empty when there was none
+	Offset int64
+}
+
+// Class is how the agent takes a text.
+type Class string
+
+// The classes of texts.
+const (
+	Plain   Class = "prompt"
+	Command Class = "command" // a slash command
+	Bash    Class = "bash"    // a command of bash mode
+)

@@ -1,0 +1,82 @@
+// Package refusal says why the agent's machine does not do what the chat asks for.
+package refusal
+
+import (
+	"errors"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/views"
+)
+
+// Error is a refusal. Only the details that its code names are set.
+type Error struct {
+	Code    Code
+	Err     error         // for the log
+	Dir     string        // of the codes about a folder
+	Reason  string        // of the codes about a folder: what the system says
+	Command string        // of NoClaude: what is not to be found
+	State   views.State   // of WrongState
+	Writers []desk.Writer // of Writers
+	To      uuid.UUID     // of Moved: the session that goes on
+	Nothing bool          // of Damaged: nothing would be left
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Code is a kind of refusal.
+type Code string
+
+// The refusals.
+const (
+	Internal    Code = ""             // nobody foresaw it: the log says more
+	NotFound    Code = "not_found"    // the session, the prompt or the request is not there any more
+	NoAgent     Code = "no_agent"     // the session has no living agent
+	NoClaude    Code = "no_claude"    // Claude Code is not installed
+	NoTmux      Code = "no_tmux"      // tmux is not installed
+	NoEvidence  Code = "no_evidence"  // it cannot be seen who writes a conversation
+	Changed     Code = "changed"      // it is not any more what the person saw
+	NoTerminal  Code = "no_terminal"  // a process runs in no terminal that ccbot can type in
+	BoxBusy     Code = "box_busy"     // the prompt box cannot be cleared now
+	DraftHidden Code = "draft_hidden" // the draft holds more than the screen shows
+	NoDialog    Code = "no_dialog"    // the terminal asks nothing
+	Relayed     Code = "relayed"      // the chat has the question of the dialog itself
+	Unseen      Code = "unseen"       // the terminal cannot be seen now
+	Idle        Code = "idle"         // there is nothing to interrupt
+	Guarded     Code = "guarded"      // the terminal is not the session's any more, so nothing was typed
+	DirMissing  Code = "dir_missing"
+	DirNotADir  Code = "dir_not_a_dir"
+	DirNoAccess Code = "dir_no_access"
+	WrongState  Code = "wrong_state" // the session's state does not allow it
+	Moved       Code = "moved"       // another session goes on with the conversation
+	Writers     Code = "writers"     // other processes write the conversation, or may
+	Damaged     Code = "damaged"     // a resume would stumble over the transcript
+)
+
+// Of gives the code of an error: Internal of one that is no refusal, or of nil.
+func Of(err error) Code { return In(err).Code }
+
+// In gives the refusal in an error; without one an empty Error.
+func In(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Err: err}
+}
+
+// Is reports whether an error is one of these refusals.
+func Is(err error, codes ...Code) bool {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return false
+	}
+	for _, c := range codes {
+		if e.Code == c {
+			return true
+		}
+	}
+	return false
+}

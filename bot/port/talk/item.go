@@ -1,0 +1,52 @@
+package talk
+
+import "time"
+
+// Cursor is a place in a transcript. Only who has made one knows what it says; two cursors of one
+// transcript are in the order of their offsets.
+type Cursor struct {
+	Path   string `json:"path"`
+	Offset int64  `json:"offset"` // start of the first line that is not fully handled, in bytes
+	Block  int    `json:"block"`  // first item of that line that is not fully handled
+	Part   int    `json:"part"`   // parts of that item already handled; the chat counts them
+	// Form says what Part counts: parts of another form are other parts.
+	Form string `json:"form,omitempty"`
+}
+
+// Item is one thing that an agent or a person has said or done.
+type Item struct {
+	At   Cursor // where the item stands
+	Next Cursor // where to continue after it
+
+	Kind      Kind
+	Time      time.Time // zero: not known
+	Sidechain bool      // of a subagent
+	Meta      bool      // put there by a program, not typed by a person
+	Text      string
+	Command   string // of LocalCommand and LocalOutput: the command with its sign
+	Bash      string // of LocalOutput: the bash command that printed it, where that is known
+	Images    []Image
+}
+
+// Image is a picture in a transcript.
+type Image struct {
+	MediaType string // "image/png"
+	Data      string // base64
+}
+
+// Kind is what an item is.
+type Kind string
+
+// The kinds of items that the chat looks at; all others are Other.
+const (
+	Other              Kind = ""
+	Text               Kind = "text"     // of the agent
+	Thinking           Kind = "thinking" // of the agent
+	ToolUse            Kind = "tool_use"
+	ToolResult         Kind = "tool_result"
+	Interrupt          Kind = "interrupt" // a person has stopped the turn
+	APIError           Kind = "api_error" // the error as Claude Code shows it
+	TurnEnd            Kind = "turn_end"
+	LocalOutput        Kind = "local_output"        // what a command of the agent's own, or a bash command, has printed
+	PermissionDecision Kind = "permission_decision" // a hook's answer was taken
+)

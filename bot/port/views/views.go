@@ -1,0 +1,130 @@
+package views
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/talk"
+	"ccbot/internal/address"
+)
+
+// Views reads the sessions there are.
+type Views interface {
+	Get(id uuid.UUID) (Session, bool)
+	// List is all of them, oldest first.
+	List() []Session
+	// History is what happened to a session, oldest first.
+	History(id uuid.UUID) []Change
+}
+
+// Session is what the chat knows of one session. Its ID never changes.
+type Session struct {
+	ID              uuid.UUID
+	Name            string
+	Dir             string // absolute, without links
+	State           State
+	Live            bool // a process may be running for it
+	Resumable       bool // it can be brought back
+	Interrupted     bool // it was coming back when the program ended
+	ClaudeSessionID uuid.UUID
+	ForkOf          uuid.UUID // Claude's id of the conversation that it began as a copy of
+	TookOver        uuid.UUID // the session whose conversation this one goes on with
+	Conversation    address.Conversation
+	Owner           int64  // the person who started it
+	Origin          string // key of the message that made it: a replay finds it
+	Window          string // what its agent runs in, for people; empty: nothing known
+	Agent           string // its agent's process, opaque; empty: none
+	Shared          bool   // its agent runs in a person's shell, which stays
+	Final           State  // where stopping leads
+	Closed          Closed // why it is over, where the state does not say it
+	Exit            *Exit  // how its agent ended by itself
+	Failures        []Failure
+	Cursors         []talk.Cursor // up to where the chat has each transcript, the one being written last
+	Tail            int64         // size of the last transcript when the session ended; 0: not known
+	Prompts         []string      // keys of the prompts that wait, in order
+	Unreported      bool          // a start closed it, and the chat was not told yet
+	CreatedAt       time.Time
+	StartedAt       time.Time // of the present launch
+	EndedAt         time.Time
+}
+
+// Cursor is the cursor of the transcript that is being written.
+func (s Session) Cursor() (c talk.Cursor, ok bool) {
+	if len(s.Cursors) == 0 {
+		return c, false
+	}
+	return s.Cursors[len(s.Cursors)-1], true
+}
+
+// State is where a session is in its life.
+type State string
+
+// The states of a session.
+const (
+	Starting      State = "starting"
+	Running       State = "running"
+	Restoring     State = "restoring"
+	Stopping      State = "stopping"
+	Archived      State = "archived"
+	Completed     State = "completed"
+	CleanupFailed State = "cleanup_failed" // a process could not be proven dead
+	Lost          State = "lost"
+	Failed        State = "failed" // it ended before it was ever ready
+	Abandoned     State = "abandoned"
+)
+
+// Closed is why a session is over for good, or how it was lost.
+type Closed string
+
+// The reasons that a state does not say.
+const (
+	ClosedTransferred Closed = "ownership_transferred" // another session goes on with its conversation
+	ClosedReboot      Closed = "reboot"                // the machine went down while it ran
+	ClosedTmux        Closed = "tmux_ended"            // its tmux server went down while it ran
+)
+
+// Exit is how an agent ended by itself.
+type Exit struct {
+	Status  int
+	Signal  int  // 0: none
+	Crashed bool // in another way than by a clean exit
+}
+
+// Change is one line of a session's history; a note has the same state twice.
+type Change struct {
+	At       time.Time
+	From, To State
+	Rule     string // what decided it
+	Why      string // the evidence, in English
+}
+
+// Failure is one thing that an end could not prove.
+type Failure struct {
+	Kind   FailureKind
+	PID    int    // 0 where it is about no process
+	Detail string // English
+}
+
+// String is the failure in English.
+func (f Failure) String() string {
+	if f.PID == 0 {
+		return f.Detail
+	}
+	return fmt.Sprintf("process %d: %s", f.PID, f.Detail)
+}
+
+// FailureKind says what could not be proven.
+type FailureKind string
+
+// The kinds that the chat has sentences of its own for.
+const (
+	FailureUnknown FailureKind = "unknown" // whether a process lives, or writes
+)
+
+// Usage is what a session's agent last told of its use.
+type Usage struct {
+	Model   string
+	Context float64 // used of the context window, 0 to 100; -1: not known
+}

@@ -1,0 +1,167 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
+	"ccbot/internal/process"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+// programOf is the name by which a person knows a process.
+func programOf(p process.Process) string {
+	name := ""
+	if len(p.Args) > 0 {
+		name = p.Args[0]
+	}
+	if name = cmp.Or(name, p.Exe, p.Comm); name == "" {
+		return ""
+	}
+	return filepath.Base(name)
+}
+
+// Dialog gives what the terminal of a session asks.
+func (m Sessions) Dialog(ctx context.Context, id uuid.UUID) (desk.Dialog, error) {
+	d, err := m.Lifecycle.Dialog(ctx, id)
+	return desk.Dialog(d), m.refused(err)
+}
+
+// Press presses a key of a dialog.
+func (m Sessions) Press(ctx context.Context, id uuid.UUID, mark, key string) (desk.Dialog, error) {
+	d, err := m.Lifecycle.Press(ctx, id, mark, key)
+	return desk.Dialog(d), m.refused(err)
+}
+
+// Choose chooses an option of a dialog.
+func (m Sessions) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (desk.Dialog, error) {
+	d, err := m.Lifecycle.Choose(ctx, id, mark, option)
+	return desk.Dialog(d), m.refused(err)
+}
+
+// Look looks at what a session does.
+func (m Sessions) Look(ctx context.Context, id uuid.UUID) desk.Look {
+	r, ok := m.Records.Get(id)
+	if !ok {
+		return desk.Look{Phase: desk.Unknown}
+	}
+	l := m.Lifecycle.Look(ctx, r)
+	shown := desk.Look{Phase: cmp.Or(desk.Phase(l.Phase), desk.Unknown), Background: l.Background}
+	switch l.Desk {
+	case lifecycle.DeskAttached:
+		shown.Presence = desk.Attached
+	case lifecycle.DeskTyping:
+		shown.Presence = desk.Typing
+	}
+	if l.Usage != nil {
+		shown.Usage = &views.Usage{Model: l.Usage.Model, Context: l.Usage.Context}
+	}
+	return shown
+}
+
+// Output looks for what a command of bash mode prints.
+func (m Sessions) Output(ctx context.Context, id uuid.UUID, command string) desk.Output {
+	r, ok := m.Records.Get(id)
+	if !ok {
+		return desk.Output{}
+	}
+	return desk.Output(m.Lifecycle.Output(ctx, r, command))
+}
+
+// Interrupt presses Esc once, where an agent works.
+func (m Sessions) Interrupt(ctx context.Context, id uuid.UUID) error {
+	return m.refused(m.Lifecycle.Interrupt(ctx, id))
+}
+
+// Attach gives the command that shows a session at the desk.
+func (m Sessions) Attach(id uuid.UUID) string {
+	r, _ := m.Records.Get(id)
+	return m.Lifecycle.Attach(r)
+}
+
+// Writers gives who else writes a session's conversation.
+func (m Sessions) Writers(ctx context.Context, id uuid.UUID) ([]desk.Writer, error) {
+	all, err := m.Lifecycle.Writers(ctx, id)
+	return m.writersOf(all), m.refused(err)
+}
+
+// Orphans gives the windows that belong to no session.
+func (m Sessions) Orphans(ctx context.Context) ([]desk.Window, error) {
+	all, err := m.Windows.Orphans(ctx)
+	return m.windowsOf(all), m.refused(err)
+}
+
+// Ignore has a window mentioned no more.
+func (m Sessions) Ignore(ctx context.Context, w desk.Window) error {
+	known := windowsBehind([]desk.Window{w})
+	if len(known) == 0 {
+		return &refusal.Error{Code: refusal.Changed, Err: fmt.Errorf("window %q", w.ID)}
+	}
+	return m.refused(m.Windows.Ignore(ctx, known[0]))
+}
+
+// NewOrphans gives the windows of which the chat was not told yet.
+func (m Sessions) NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Window, error) {
+	fresh, err := m.Windows.NewOrphans(ctx, windowsBehind(of))
+	if err != nil {
+		return nil, m.refused(err)
+	}
+	var all []desk.Window
+	for _, w := range of {
+		for _, one := range fresh {
+			if w.ID == windowID(one.Pane) {
+				all = append(all, w)
+			}
+		}
+	}
+	return all, nil
+}
+
+// Told notes that the chat was told of windows.
+func (m Sessions) Told(ctx context.Context, all []desk.Window) error {
+	return m.refused(m.Windows.Told(ctx, windowsBehind(all)))
+}
+
+func (m Sessions) windowsOf(all []lifecycle.Window) (shown []desk.Window) {
+	for _, w := range all {
+		one := desk.Window{ID: windowID(w.Pane), Pane: m.paneOf(w.Pane), Command: w.Pane.Command, Dir: w.Pane.Path, Dead: w.Pane.Dead}
+		if w.Agent != nil {
+			agent := m.writerOf(*w.Agent)
+			one.Agent, one.Closes = &agent, w.Ours && w.Agent.Pane.PID == w.Agent.PID
+		}
+		for _, p := range w.Others {
+			one.Others = append(one.Others, processOf(p, 0))
+		}
+		shown = append(shown, one)
+	}
+	return shown
+}
+
+// windowID names a window by what it is known by: its number and its first process.
+func windowID(p tmux.Pane) desk.ID { return desk.ID(fmt.Sprintf("%s.%d", p.Window, p.PID)) }
+
+// windowsBehind are windows as recovery knows them: recovery looks itself whether they are there. An id
+// that nobody wrote here is no window.
+func windowsBehind(shown []desk.Window) (all []lifecycle.Window) {
+	for _, w := range shown {
+		number, pid, _ := strings.Cut(string(w.ID), ".")
+		var p tmux.Pane
+		var errs [2]error
+		p.Window, errs[0] = tmux.ParseWindowID(number)
+		p.PID, errs[1] = strconv.Atoi(pid)
+		if errors.Join(errs[:]...) == nil {
+			all = append(all, lifecycle.Window{Pane: p})
+		}
+	}
+	return all
+}

@@ -1,0 +1,68 @@
+package host
+
+import (
+	"context"
+
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/views"
+	"ccbot/lifecycle"
+)
+
+// Chat hears what happens to sessions.
+type Chat interface {
+	SessionNews(ctx context.Context, n news.Note) error
+}
+
+// News tells the chat what lifecycle tells.
+type News struct {
+	Sessions Sessions
+	Chat     Chat
+}
+
+// SessionNews tells one piece of news.
+func (n News) SessionNews(ctx context.Context, note lifecycle.Note) error {
+	return n.Chat.SessionNews(ctx, n.Sessions.Note(note))
+}
+
+// Note is a piece of news as the chat understands it.
+func (m Sessions) Note(n lifecycle.Note) news.Note {
+	shown := news.Note{Kind: news.Kind(n.Kind), Session: View(n.Session), From: View(n.From), Asked: n.Asked, InBox: n.InBox,
+		Screen: n.Screen, Asks: n.Asks, Attach: n.Attach, Draft: n.Draft, Writers: m.writersOf(n.Writers),
+		Prompt: promptOf(n.Prompt)}
+	if n.Dialog != nil {
+		dialog := desk.Dialog(*n.Dialog)
+		shown.Dialog = &dialog
+	}
+	if n.Receipt != nil {
+		receipt := receiptOf(*n.Receipt)
+		shown.Receipt = &receipt
+	}
+	return shown
+}
+
+func promptOf(p lifecycle.Prompt) prompts.Prompt {
+	shown := prompts.Prompt{Key: p.Key, Text: p.Text, Class: prompts.Class(p.Class)}
+	if p.Mark != nil {
+		shown.Mark = &prompts.Mark{At: p.Mark.At, Path: p.Mark.Path, Offset: p.Mark.Offset}
+	}
+	return shown
+}
+
+func receiptOf(r lifecycle.Receipt) news.Receipt {
+	shown := news.Receipt{Others: endingsOf(r.Others), Split: r.Split, Adopted: r.Adopted, Waiting: r.Waiting, Quiet: r.Quiet,
+		Failures: failuresOf(r.Failures)}
+	if r.Agent != nil {
+		agent := endingOf(*r.Agent)
+		shown.Agent = &agent
+	}
+	return shown
+}
+
+func failuresOf(all []lifecycle.Failure) (shown []views.Failure) {
+	for _, f := range all {
+		shown = append(shown, views.Failure{Kind: views.FailureKind(f.Kind), PID: f.PID, Detail: f.Detail})
+	}
+	return shown
+}

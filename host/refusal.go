@@ -1,0 +1,81 @@
+package host
+
+import (
+	"errors"
+	"io/fs"
+	"os/exec"
+
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
+	"ccbot/hooks"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+// codes are the refusals that need no details. Of an error that is two of them the first counts.
+var codes = []struct {
+	err  error
+	code refusal.Code
+}{
+	{session.ErrNotFound, refusal.NotFound},
+	{fs.ErrNotExist, refusal.NotFound},
+	{hooks.ErrNotWaiting, refusal.NotFound},
+	{lifecycle.ErrNoAgent, refusal.NoAgent},
+	{tmux.ErrNoPane, refusal.NoAgent},
+	{tmux.ErrNoTmux, refusal.NoTmux},
+	{lifecycle.ErrEvidence, refusal.NoEvidence},
+	{lifecycle.ErrChanged, refusal.Changed},
+	{lifecycle.ErrNoTerminal, refusal.NoTerminal},
+	{lifecycle.ErrBoxBusy, refusal.BoxBusy},
+	{lifecycle.ErrDraftHidden, refusal.DraftHidden},
+	{lifecycle.ErrNoDialog, refusal.NoDialog},
+	{lifecycle.ErrRelayed, refusal.Relayed},
+	{lifecycle.ErrUnseen, refusal.Unseen},
+	{lifecycle.ErrIdle, refusal.Idle},
+	{tmux.ErrGuard, refusal.Guarded},
+}
+
+// dirCodes are the refusals of folders.
+var dirCodes = map[lifecycle.DirFault]refusal.Code{
+	lifecycle.DirMissing: refusal.DirMissing, lifecycle.DirNotADir: refusal.DirNotADir, lifecycle.DirNoAccess: refusal.DirNoAccess,
+}
+
+// refused gives an error of this machine as the chat understands it. What nobody foresaw stays as it is.
+func (m Sessions) refused(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := &refusal.Error{Err: err}
+	var dir *lifecycle.DirError
+	var state *lifecycle.StateError
+	var writers *lifecycle.WriterError
+	var moved *lifecycle.MovedError
+	var damaged *lifecycle.TranscriptError
+	switch {
+	case errors.As(err, &dir):
+		e.Code, e.Dir, e.Reason = dirCodes[dir.Why], dir.Dir, string(dir.Why)
+	case errors.As(err, &state):
+		e.Code, e.State = refusal.WrongState, views.State(state.State)
+	case errors.As(err, &writers):
+		e.Code, e.Writers = refusal.Writers, m.writersOf(writers.Writers)
+	case errors.As(err, &moved):
+		e.Code, e.To = refusal.Moved, moved.To
+	case errors.As(err, &damaged):
+		e.Code, e.Nothing = refusal.Damaged, damaged.Nothing
+	case errors.Is(err, lifecycle.ErrNoClaude):
+		e.Code, e.Command = refusal.NoClaude, "claude"
+		if missing := (*exec.Error)(nil); errors.As(err, &missing) {
+			e.Command = missing.Name
+		}
+	default:
+		for _, one := range codes {
+			if errors.Is(err, one.err) {
+				e.Code = one.code
+				return e
+			}
+		}
+		return err
+	}
+	return e
+}

@@ -1,0 +1,203 @@
+package host
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/views"
+	"ccbot/internal/address"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+// Lifecycle is what this package asks of lifecycle.Service.
+type Lifecycle interface {
+	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
+	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
+	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
+	Writers(ctx context.Context, id uuid.UUID) ([]lifecycle.Writer, error)
+	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error)
+	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
+	Reported(ctx context.Context, id uuid.UUID) error
+	Queue(ctx context.Context, id uuid.UUID, key string) error
+	Keep(ctx context.Context, id uuid.UUID, key string) error
+	SendAgain(ctx context.Context, id uuid.UUID, key string) error
+	SendAnyway(ctx context.Context, id uuid.UUID, key string) error
+	Drop(ctx context.Context, id uuid.UUID, key string) error
+	Withdraw(ctx context.Context, id uuid.UUID, key string) error
+	Reword(ctx context.Context, id uuid.UUID, key, text string, class lifecycle.Class) error
+	Wake(id uuid.UUID)
+	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
+	Interrupt(ctx context.Context, id uuid.UUID) error
+	Look(ctx context.Context, r session.Record) lifecycle.Look
+	Output(ctx context.Context, r session.Record, command string) lifecycle.Output
+	Attach(r session.Record) string
+	Dialog(ctx context.Context, id uuid.UUID) (lifecycle.Dialog, error)
+	Press(ctx context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error)
+	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error)
+}
+
+// Orphans is what this package asks of recovery.Recovery.
+type Orphans interface {
+	Orphans(ctx context.Context) ([]lifecycle.Window, error)
+	Ignore(ctx context.Context, w lifecycle.Window) error
+	NewOrphans(ctx context.Context, of []lifecycle.Window) ([]lifecycle.Window, error)
+	Told(ctx context.Context, all []lifecycle.Window) error
+}
+
+// Sessions are the sessions and windows of this machine. It implements the chat's ports control, desk
+// and prompts.
+type Sessions struct {
+	Lifecycle Lifecycle
+	Windows   Orphans
+	Records   Records
+}
+
+var (
+	_ control.Starter   = Sessions{}
+	_ control.Ender     = Sessions{}
+	_ control.Keeper    = Sessions{}
+	_ prompts.Queue     = Sessions{}
+	_ prompts.Decisions = Sessions{}
+	_ prompts.Edits     = Sessions{}
+	_ desk.Keys         = Sessions{}
+	_ desk.Screens      = Sessions{}
+	_ desk.Neighbours   = Sessions{}
+	_ desk.Orphans      = Sessions{}
+	_ desk.Notices      = Sessions{}
+)
+
+// Start starts an agent in a new window.
+func (m Sessions) Start(ctx context.Context, q control.Start) (views.Session, error) {
+	r, err := m.Lifecycle.Start(ctx, lifecycle.StartRequest{Name: q.Name, Dir: q.Dir, Conversation: q.Conversation, Owner: q.Owner,
+		Origin: q.Origin, ForkOf: q.ForkOf})
+	return View(r), m.refused(err)
+}
+
+// Restore brings a session back.
+func (m Sessions) Restore(ctx context.Context, q control.Restore) (control.Restored, error) {
+	back, err := m.Lifecycle.Restore(ctx, lifecycle.RestoreRequest{Session: q.Session, Dir: q.Dir, Damaged: lifecycle.Damaged(q.Damaged)})
+	return control.Restored{Session: View(back.Record), Ended: endingsOf(back.Ended)}, m.refused(err)
+}
+
+// Adopt makes a session of an agent that a person started, because a person in the chat says so.
+func (m Sessions) Adopt(ctx context.Context, q control.Adopt) (views.Session, error) {
+	r, err := m.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: identityOf(q.Agent), Claude: q.Claude, From: q.From, Asked: true,
+		Conversation: q.Conversation, Owner: q.Owner, Rule: "chat.adopt", Why: q.Why})
+	return View(r), m.refused(err)
+}
+
+// Archive ends a session.
+func (m Sessions) Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error {
+	return m.refused(m.Lifecycle.Archive(ctx, id, session.State(final), why))
+}
+
+// EndWriters ends other writers of a session's conversation.
+func (m Sessions) EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) ([]control.Ending, error) {
+	var all []process.Identity
+	for _, one := range who {
+		all = append(all, identityOf(one))
+	}
+	ended, err := m.Lifecycle.EndWriters(ctx, id, all)
+	return endingsOf(ended), m.refused(err)
+}
+
+// Move has a session shown in another place.
+func (m Sessions) Move(ctx context.Context, id uuid.UUID, to address.Conversation) error {
+	return m.refused(m.Lifecycle.Move(ctx, id, to))
+}
+
+// Reported notes that the chat was told what a start did to a session.
+func (m Sessions) Reported(ctx context.Context, id uuid.UUID) error {
+	return m.refused(m.Lifecycle.Reported(ctx, id))
+}
+
+// Queue has a prompt typed when its turn comes.
+func (m Sessions) Queue(ctx context.Context, id uuid.UUID, key string) error {
+	return m.refused(m.Lifecycle.Queue(ctx, id, key))
+}
+
+// Keep has a prompt wait for a session that may be over.
+func (m Sessions) Keep(ctx context.Context, id uuid.UUID, key string) error {
+	return m.refused(m.Lifecycle.Keep(ctx, id, key))
+}
+
+// Wake has a session looked at now.
+func (m Sessions) Wake(id uuid.UUID) { m.Lifecycle.Wake(id) }
+
+// SendAgain types an unproven prompt again.
+func (m Sessions) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
+	return m.refused(m.Lifecycle.SendAgain(ctx, id, key))
+}
+
+// SendAnyway types a prompt although a person's draft is in the box.
+func (m Sessions) SendAnyway(ctx context.Context, id uuid.UUID, key string) error {
+	return m.refused(m.Lifecycle.SendAnyway(ctx, id, key))
+}
+
+// Drop gives an unproven prompt up.
+func (m Sessions) Drop(ctx context.Context, id uuid.UUID, key string) error {
+	return m.refused(m.Lifecycle.Drop(ctx, id, key))
+}
+
+// Withdraw takes a prompt out of the queue.
+func (m Sessions) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
+	return m.refused(m.Lifecycle.Withdraw(ctx, id, key))
+}
+
+// Reword changes a prompt that was not typed.
+func (m Sessions) Reword(ctx context.Context, id uuid.UUID, key, text string, class prompts.Class) error {
+	return m.refused(m.Lifecycle.Reword(ctx, id, key, text, lifecycle.Class(class)))
+}
+
+// endingsOf are processes that were ended, or left alone, as the chat sees them.
+func endingsOf(all []lifecycle.Ending) (shown []control.Ending) {
+	for _, e := range all {
+		shown = append(shown, endingOf(e))
+	}
+	return shown
+}
+
+func endingOf(e lifecycle.Ending) control.Ending {
+	return control.Ending{Process: processOf(e.Process, e.Age), How: control.How(e.How), Ended: e.Ended, Verified: e.Verified,
+		Reason: e.Reason}
+}
+
+func processOf(p process.Process, age time.Duration) desk.Process {
+	return desk.Process{ID: idOf(p.Identity), PID: p.PID, Program: programOf(p), Terminal: p.Terminal(), Age: age}
+}
+
+func (m Sessions) paneOf(p tmux.Pane) desk.Pane {
+	attach := m.Lifecycle.Attach(session.Record{Name: p.WindowName, Binding: &session.Binding{Window: p.Window.String()}})
+	return desk.Pane{Window: p.Window.String(), Name: p.WindowName, Attach: attach}
+}
+
+func (m Sessions) writersOf(all []lifecycle.Writer) (shown []desk.Writer) {
+	for _, w := range all {
+		shown = append(shown, m.writerOf(w))
+	}
+	return shown
+}
+
+func (m Sessions) writerOf(w lifecycle.Writer) desk.Writer {
+	shown := desk.Writer{Process: processOf(w.Process, w.Age), Dir: w.Cwd, Claude: w.ClaudeSessionID, Proven: w.Proven,
+		Endable: w.Endable(), Adoptable: w.Adoptable(), Source: string(w.Source), Kept: w.Spared, Session: w.Session}
+	switch {
+	case w.Session != "":
+		shown.Kept = lifecycle.ReasonOtherAgent
+	case !w.Proven:
+		shown.Kept = lifecycle.ReasonUnclear
+	}
+	if w.InTmux {
+		pane := m.paneOf(w.Pane)
+		shown.Window = &pane
+	}
+	return shown
+}

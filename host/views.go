@@ -1,0 +1,86 @@
+package host
+
+import (
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+)
+
+// Views shows the records of this machine to the chat.
+type Views struct{ Records AllRecords }
+
+// AllRecords reads the sessions there are, oldest first.
+type AllRecords interface {
+	Records
+	List() []session.Record
+}
+
+// Get gives one session.
+func (v Views) Get(id uuid.UUID) (views.Session, bool) {
+	r, ok := v.Records.Get(id)
+	return View(r), ok
+}
+
+// List gives all sessions, oldest first.
+func (v Views) List() []views.Session {
+	var all []views.Session
+	for _, r := range v.Records.List() {
+		all = append(all, View(r))
+	}
+	return all
+}
+
+// History gives what happened to a session, oldest first.
+func (v Views) History(id uuid.UUID) []views.Change {
+	r, _ := v.Records.Get(id)
+	var all []views.Change
+	for _, c := range r.History {
+		all = append(all, views.Change{At: c.At, From: views.State(c.From), To: views.State(c.To), Rule: string(c.Rule), Why: c.Why})
+	}
+	return all
+}
+
+// View is a record as the chat sees it.
+func View(r session.Record) views.Session {
+	s := views.Session{
+		ID: r.ID, Name: r.Name, Dir: r.Dir, State: views.State(r.State), Live: r.State.Live(), Resumable: r.Resumable(),
+		Interrupted: r.Interrupted(), ClaudeSessionID: r.ClaudeSessionID, ForkOf: r.ForkOf, TookOver: r.TookOver,
+		Conversation: r.Conversation, Owner: r.Owner, Origin: r.Origin, Final: views.State(r.Final),
+		Closed: views.Closed(r.Closed), Tail: r.Tail, Prompts: r.Prompts, Unreported: r.Unreported,
+		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+	}
+	for _, c := range r.Cursors {
+		s.Cursors = append(s.Cursors, talk.Cursor(c))
+	}
+	if b := r.Binding; b != nil {
+		s.Window, s.Agent, s.Shared = b.Window, string(idOf(b.Agent)), b.Shell != 0
+	}
+	if e := r.Exit; e != nil {
+		s.Exit = &views.Exit{Status: e.Status, Signal: e.Signal, Crashed: e.Crashed()}
+	}
+	if c := r.Cleanup; c != nil {
+		for _, f := range c.Failures {
+			s.Failures = append(s.Failures, views.Failure{Kind: views.FailureKind(f.Kind), PID: f.PID, Detail: f.Detail})
+		}
+	}
+	return s
+}
+
+// idOf names a process in a text that survives a restart.
+func idOf(id process.Identity) desk.ID {
+	return desk.ID(fmt.Sprintf("%d.%d.%s", id.PID, id.Start, id.Boot))
+}
+
+// identityOf reads what idOf has written. A text that nobody wrote here is no process that ever ran.
+func identityOf(id desk.ID) (p process.Identity) {
+	if n, err := fmt.Sscanf(string(id), "%d.%d.%s", &p.PID, &p.Start, &p.Boot); n != 3 || err != nil {
+		return process.Identity{}
+	}
+	return p
+}
