@@ -32,6 +32,7 @@ var floors = [][]string{
 	{"host/received", "lifecycle"},
 	{"bot/port", "hooks", "tmux"},
 	{"i18n", "internal"},
+	{"internal/address"},
 }
 
 // sideways are the imports between packages of one floor. Each has a reason;
@@ -171,6 +172,9 @@ func isSupport(pkg string) bool {
 	return strings.HasSuffix(pkg, "test") && strings.Contains(pkg, "/")
 }
 
+// isPort reports whether a package is a port. Ports use each other's types.
+func isPort(pkg string) bool { return strings.HasPrefix(pkg, "bot/port/") }
+
 // objection says what is wrong with an import, "" if nothing is. Tests and what
 // is made for tests may import what stands beside them too.
 func objection(from, to string, test bool) string {
@@ -193,7 +197,7 @@ func objection(from, to string, test bool) string {
 		return "is for tests only"
 	case down < up:
 		return "points up"
-	case down == up && from != to && sideways[[2]string{from, to}] == "":
+	case down == up && from != to && sideways[[2]string{from, to}] == "" && !(isPort(from) && isPort(to)):
 		return "points sideways"
 	}
 	return ""
