@@ -32,7 +32,7 @@ var floors = [][]string{
 	{"host/received", "lifecycle"},
 	{"bot/port", "hooks", "tmux"},
 	{"i18n", "internal"},
-	{"internal/address"},
+	{"internal/address", "internal/successor"},
 }
 
 // sideways are the imports between packages of one floor. Each has a reason;

@@ -8,6 +8,7 @@ import (
 
 	"ccbot/bot/port/talk"
 	"ccbot/internal/address"
+	"ccbot/internal/successor"
 )
 
 // Views reads the sessions there are.
@@ -56,6 +57,16 @@ func (s Session) Cursor() (c talk.Cursor, ok bool) {
 		return c, false
 	}
 	return s.Cursors[len(s.Cursors)-1], true
+}
+
+// Successor is the session of a list that goes on with the conversation of another one: that one
+// itself where nobody took it over.
+func Successor(list []Session, s Session) Session {
+	i := successor.Of(list, s.ID, func(s Session) successor.Link { return successor.Link{ID: s.ID, From: s.TookOver} })
+	if i < 0 {
+		return s
+	}
+	return list[i]
 }
 
 // State is where a session is in its life.
