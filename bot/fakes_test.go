@@ -170,8 +170,8 @@ func (w *world) currentSession(t *testing.T, name string, state session.State, c
 }
 
 // Handle and the other doors are those of the bot; named posts are sent then.
-func (w *world) Handle(ctx context.Context, key string, u *models.Update) error {
-	err := w.Bot.Handle(ctx, key, u)
+func (w *world) Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error {
+	err := w.Bot.Handle(ctx, key, u, rest...)
 	w.sender.deliver(context.WithoutCancel(ctx))
 	return err
 }
