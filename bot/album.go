@@ -81,7 +81,8 @@ func (b *Bot) album(ctx context.Context, in incoming, all []*models.Update) erro
 	return b.prompt(ctx, in, strings.Join(captions, "\n"))
 }
 
-// retried is what fetch returned at last: it is called again, a few times, when a download failed.
+// retried calls fetch, and again while its download fails, fetchTries times in all. It returns what
+// the last call returned.
 func retried(ctx context.Context, fetch func() (incoming, error)) (in incoming, err error) {
 	for try := 1; ; try++ {
 		in, err = fetch()

@@ -24,9 +24,9 @@ func jobOf(key string, raw json.RawMessage) job {
 	return job{key: key, came: time.Now(), from: g.from, album: g.album}
 }
 
-// firstOf is the first job of a lane, which of an album has all messages that are there, and the
-// jobs behind it. pause is how long more of the album may come: until albumQuiet after its last
-// message. Once its sender has written something else, no more of it comes.
+// firstOf returns the first job of a lane and the jobs behind it. The job of an album has all
+// messages of the album that are in the lane. pause is how long more of them may come: until
+// albumQuiet after the last one, or not at all once their sender has written something else.
 func firstOf(jobs []job, now time.Time) (first job, behind []job, pause time.Duration) {
 	first = jobs[0]
 	if first.album == "" {
@@ -34,7 +34,7 @@ func firstOf(jobs []job, now time.Time) (first job, behind []job, pause time.Dur
 	}
 	last, over := first.came, false
 	for _, j := range jobs[1:] {
-		if j.album == first.album {
+		if j.album == first.album && j.from == first.from {
 			first.rest, first.left, last = append(first.rest, j.key), first.left || j.left, j.came
 			continue
 		}
@@ -48,8 +48,8 @@ func firstOf(jobs []job, now time.Time) (first job, behind []job, pause time.Dur
 
 // join puts the updates of an album's accepted entries into the first of them, and then finishes
 // the others; ErrNoEntry when none is accepted. Nothing is handled before all of that is on disk,
-// so the first entry alone says what became of the album. After a crash in between, the others
-// come again: an update that the first one has already is only finished.
+// so the first entry alone says what became of the album. After a crash in between, the other
+// entries come again: one whose update the first entry has already is only finished.
 func (s *Store) join(keys []string, late bool) (first Entry, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -125,6 +125,11 @@ type sent struct {
 	Size int    // of an album
 }
 
+func drawSent(rt *rapid.T) sent {
+	kinds := []string{"message", "edit", "tap", "album", "album"}
+	return sent{Kind: rapid.SampledFrom(kinds).Draw(rt, "kind"), Size: rapid.IntRange(2, 4).Draw(rt, "size")}
+}
+
 // updatesOf mixes what people send. What one person sends into one chat keeps its order.
 func updatesOf(rt *rapid.T) (updates []string, want map[int64][]string) {
 	type arrival func(id int64)
@@ -135,9 +140,7 @@ func updatesOf(rt *rapid.T) (updates []string, want map[int64][]string) {
 	for _, chat := range []int64{5, 6} {
 		for _, from := range []int64{77, 78} {
 			var stream []arrival
-			for n, s := range rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) sent {
-				return sent{rapid.SampledFrom([]string{"message", "edit", "tap", "album", "album"}).Draw(rt, "kind"), rapid.IntRange(2, 4).Draw(rt, "size")}
-			}), 0, 3).Draw(rt, "sends") {
+			for n, s := range rapid.SliceOfN(rapid.Custom(drawSent), 0, 3).Draw(rt, "sends") {
 				job, size := fmt.Sprintf("%d-%d-%d", chat, from, n), 1
 				if s.Kind == "album" {
 					size = s.Size
@@ -187,7 +190,8 @@ func TestP4_EachAlbumIsOneJob(t *testing.T) {
 	root, run := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		updates, want := updatesOf(rt)
-		plan := rapid.SliceOfN(rapid.SampledFrom([]string{"", "error", "crash", "crash after the prompt"}), 0, attempts-1).Draw(rt, "plan")
+		plans := rapid.SampledFrom([]string{"", "error", "crash", "crash after the prompt"})
+		plan := rapid.SliceOfN(plans, 0, attempts-1).Draw(rt, "plan") // one more error, and it is given up
 		var batches []int
 		for left := len(updates); left > 0; left -= batches[len(batches)-1] {
 			batches = append(batches, rapid.IntRange(1, left).Draw(rt, "batch"))

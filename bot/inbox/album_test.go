@@ -33,12 +33,15 @@ func TestFirstOf(t *testing.T) {
 		pause  time.Duration
 	}{
 		{"a message", []job{of("1", "", 7, 0), of("2", "", 7, 0)}, nil, 1, 0},
-		{"more may come", []job{of("1", "a", 7, 2*time.Second), of("2", "a", 7, time.Second)}, []string{"2"}, 0, albumQuiet - time.Second},
+		{"more may come", []job{of("1", "a", 7, 2*time.Second), of("2", "a", 7, time.Second)}, []string{"2"}, 0,
+			albumQuiet - time.Second},
 		{"nothing more came", []job{of("1", "a", 7, 3*time.Second), of("2", "a", 7, albumQuiet)}, []string{"2"}, 0, 0},
 		{"its sender wrote something else", []job{of("1", "a", 7, 0), of("2", "", 7, 0)}, nil, 1, 0},
 		{"its sender sent another album", []job{of("1", "a", 7, 0), of("2", "b", 7, 0)}, nil, 1, 0},
 		{"another person wrote", []job{of("1", "a", 7, 0), of("2", "", 8, 0)}, nil, 1, albumQuiet},
-		{"another person wrote in between", []job{of("1", "a", 7, 0), of("2", "", 8, 0), of("3", "a", 7, 0)}, []string{"3"}, 1, albumQuiet},
+		{"another person wrote in between", []job{of("1", "a", 7, 0), of("2", "", 8, 0), of("3", "a", 7, 0)},
+			[]string{"3"}, 1, albumQuiet},
+		{"another person has an album of this name", []job{of("1", "a", 7, 0), of("2", "a", 8, 0)}, nil, 1, albumQuiet},
 		{"an edit", []job{of("1", "a", 7, 0), of("2", "", 0, 0)}, nil, 1, albumQuiet},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -72,7 +75,8 @@ func TestAnAlbumKeepsItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, j := albumRig(t)
 		stop := r.start(t)
-		r.tg.deliver(part(1, 5, 77, "a"), part(2, 5, 77, "a"), part(3, 5, 77, "b"), part(4, 5, 77, "b"), message(5, 5, "and then this"))
+		r.tg.deliver(part(1, 5, 77, "a"), part(2, 5, 77, "a"), part(3, 5, 77, "b"), part(4, 5, 77, "b"),
+			message(5, 5, "and then this"))
 		synctest.Wait()
 		assert.Equal(t, []string{"1+2", "3+4", "5"}, j.keys(), "at once")
 		stop()
@@ -148,9 +152,8 @@ func TestP4_AnUnreadableMessageOfAnAlbumFailsAlone(t *testing.T) {
 // TestP4_AnAlbumThatFailsIsToldOnce, and all of its updates are kept.
 func TestP4_AnAlbumThatFailsIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), newTelegram(), handlerFunc(func(context.Context, string, *models.Update) error {
-			return os.ErrInvalid
-		}))
+		fails := handlerFunc(func(context.Context, string, *models.Update) error { return os.ErrInvalid })
+		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), newTelegram(), fails)
 		stop := r.start(t)
 		r.tg.deliver(part(1, 5, 77, "a"), part(2, 5, 77, "a"))
 		time.Sleep(time.Minute)
@@ -213,6 +216,24 @@ func TestP4_AnAlbumSurvivesARestart(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestP4_AnAlbumThatTheDiskRefusesIsTriedAgain: nothing of it is handled before it is one entry on disk,
+// and nothing of its conversation overtakes it.
+func TestP4_AnAlbumThatTheDiskRefusesIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, j := albumRig(t)
+		inTheWay := filepath.Join(r.dir, "2"+doneSuffix)
+		require.NoError(t, os.Mkdir(inTheWay, 0o700))
+		stop := r.start(t)
+		r.tg.deliver(part(1, 5, 77, "a"), part(2, 5, 77, "a"), message(3, 5, "x"), message(4, 6, "y"))
+		time.Sleep(5 * time.Minute)
+		assert.Equal(t, []string{"4"}, j.keys())
+		require.NoError(t, os.Remove(inTheWay))
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"4", "1+2", "3"}, j.keys())
+		stop()
+	})
 }
 
 // put accepts updates.
