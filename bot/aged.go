@@ -78,7 +78,7 @@ func (b *Bot) AskAged(ctx context.Context, away time.Duration) error {
 		return err
 	}
 	for _, e := range entries {
-		waits := e.State == inbox.Held || e.State == inbox.Accepted || e.State == inbox.Gathered
+		waits := e.State == inbox.Held || e.State == inbox.Accepted
 		if waits && away > Old && !waited(e) { // also where a person has said yes before that
 			if err := b.noteAged(e.Key); err != nil {
 				return err

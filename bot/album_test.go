@@ -27,27 +27,28 @@ func part(group, id, caption string) models.Message {
 	return models.Message{MediaGroupID: group, Caption: caption, Photo: []models.PhotoSize{{FileID: id, Width: 1, Height: 1}}}
 }
 
-// whole makes prompts of all albums, as when nothing more of them came.
-func (d *mediaWorld) whole(t *testing.T) {
+// albumOf puts the messages of an album of Alice's into the inbox, where they have one entry as the
+// intake makes it. handle handles them, at the first try and after that.
+func (d *mediaWorld) albumOf(t *testing.T, parts ...models.Message) (key string, handle func(context.Context) error) {
 	t.Helper()
-	for _, k := range d.albums.take(func(album, albumWait) bool { return true }) {
-		d.albums.complete(t.Context(), k, true)
+	var all []*models.Update
+	for i, m := range parts {
+		m.From, m.Chat, m.Date = &models.User{ID: alice}, privateChat(alice), int(time.Now().Unix())
+		k, u := d.accept(t, &m)
+		all = append(all, u)
+		if i == 0 {
+			key = k
+			continue
+		}
+		require.NoError(t, d.entries.Finish(k))
 	}
+	return key, func(ctx context.Context) error { return d.Handle(ctx, key, all[0], all[1:]...) }
 }
 
-// album handles three messages of one album and returns their keys.
-func (d *mediaWorld) album(t *testing.T, caption string) (keys []string) {
+// album is albumOf with three messages.
+func (d *mediaWorld) album(t *testing.T, caption string) (key string, handle func(context.Context) error) {
 	t.Helper()
-	for i, id := range []string{"a", "b", "c"} {
-		text := ""
-		if i == 0 {
-			text = caption
-		}
-		key, err := d.get(t, part("g", id, text))
-		require.NoError(t, err)
-		keys = append(keys, key)
-	}
-	return keys
+	return d.albumOf(t, part("g", "a", caption), part("g", "b", ""), part("g", "c", ""))
 }
 
 func (d *mediaWorld) restart() {
@@ -71,105 +72,42 @@ func (d *mediaWorld) isOnePrompt(t *testing.T, first, want string) {
 
 func TestAnAlbumIsOnePrompt(t *testing.T) {
 	d := newMediaWorld(t)
-	keys := d.album(t, "compare")
-	assert.Empty(t, d.sessions.done(), "more of it may come")
-	d.whole(t)
-	d.isOnePrompt(t, keys[0], albumText)
-	assert.Equal(t, []string{"queue " + keys[0] + " for " + d.r.ID.String()}, d.sessions.done())
+	key, handle := d.album(t, "compare")
+	require.NoError(t, handle(t.Context()))
+	d.isOnePrompt(t, key, albumText)
+	assert.Equal(t, []string{"queue " + key + " for " + d.r.ID.String()}, d.sessions.done())
 	assert.Contains(t, d.sender.done(), "react 👀 to 1001 in 7")
 	assert.NotContains(t, d.sender.done(), "react 👀 to 1002 in 7")
 	assert.Empty(t, d.sender.texts())
-	d.whole(t)
-	assert.Len(t, d.sessions.done(), 1)
+	for _, id := range []int{1001, 1002, 1003} {
+		of, ok := d.Chats.SessionOf(atAlice, id)
+		assert.True(t, ok && of == d.r.ID, "a reply to message %d goes to the session", id)
+	}
 }
 
-func TestAnAlbumIsWholeWhenNothingMoreComes(t *testing.T) {
+// A message of an album that comes after the others were handled has nobody to go with.
+func TestALateMessageOfAnAlbumIsAPromptOfItsOwn(t *testing.T) {
 	d := newMediaWorld(t)
-	synctest.Test(t, func(t *testing.T) {
-		d.restart() // its timers are of this test's clock
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error)
-		go func() { done <- d.albums.Run(ctx) }()
-		for i, id := range []string{"a", "b", "c"} {
-			if i == 2 { // a download may take longer than the pause
-				d.downloads.during = func(string) { time.Sleep(3 * albumQuiet) }
-			}
-			_, err := d.get(t, part("g", id, ""))
-			require.NoError(t, err)
-			time.Sleep(albumQuiet - time.Millisecond)
-			synctest.Wait()
-			assert.Empty(t, d.sessions.done())
-		}
-		time.Sleep(2 * time.Millisecond)
-		synctest.Wait()
-		assert.Len(t, d.sessions.done(), 1)
-		cancel()
-		require.NoError(t, <-done)
-	})
-}
-
-// What is written after an album does not overtake it, and two albums do not mix.
-func TestAnAlbumKeepsItsPlace(t *testing.T) {
-	d := newMediaWorld(t)
-	first := d.album(t, "compare")[0]
-	second, err := d.get(t, part("h", "x", "other"))
-	require.NoError(t, err)
-	text := d.mustHear(t, "and then this")
-	id := " for " + d.r.ID.String()
-	assert.Equal(t, []string{"queue " + first + id, "queue " + second + id, "queue " + text + id}, d.sessions.done())
-}
-
-func TestP4_AnAlbumSurvivesARestart(t *testing.T) {
-	t.Run("between its messages", func(t *testing.T) {
-		d := newMediaWorld(t)
-		first, err := d.get(t, part("g", "a", "compare"))
-		require.NoError(t, err)
-		d.restart()
-		for _, id := range []string{"b", "c"} {
-			_, err := d.get(t, part("g", id, ""))
-			require.NoError(t, err)
-		}
-		d.whole(t)
-		d.isOnePrompt(t, first, albumText)
-	})
-	t.Run("before it is whole", func(t *testing.T) {
-		d := newMediaWorld(t)
-		keys := d.album(t, "compare")
-		d.restart()
-		d.currentSession(t, "web", session.Running)
-		d.whole(t)
-		d.isOnePrompt(t, keys[0], albumText)
-	})
-	t.Run("while a message of it waits in the inbox", func(t *testing.T) {
-		d := newMediaWorld(t)
-		first, err := d.get(t, part("g", "a", "compare"))
-		require.NoError(t, err)
-		_, err = d.get(t, part("g", "b", ""))
-		require.NoError(t, err)
-		m := part("g", "c", "")
-		m.From, m.Chat, m.Date = &models.User{ID: alice}, privateChat(alice), int(time.Now().Unix())
-		key, u := d.accept(t, &m)
-		d.restart()
-		d.whole(t)
-		assert.Empty(t, d.sessions.done())
-		require.NoError(t, d.Handle(t.Context(), key, u))
-		d.whole(t)
-		d.isOnePrompt(t, first, albumText)
-	})
+	key, handle := d.albumOf(t, part("g", "d", "and this"))
+	require.NoError(t, d.entries.Change(key, func(e *inbox.Entry) error { e.Late = true; return nil }))
+	require.NoError(t, handle(t.Context()))
+	d.isOnePrompt(t, key, "and this\nAttached file: .ccbot-inbox/photo-1001.png")
+	assert.Equal(t, []string{warning + d.word(i18n.AlbumLate)}, d.sender.texts())
+	assert.Equal(t, 1001, d.sender.last(t).ReplyTo)
 }
 
 var errCrash = errors.New("crash")
 
-// TestP4_ACrashMakesNoSecondPromptOfAnAlbum stops the program at each write that
-// makes a prompt of an album, and starts it again. Either the prompt was on disk or
-// it is made then, and no file is in two.
+// TestP4_ACrashMakesNoSecondPromptOfAnAlbum stops the program at each write that makes a prompt of
+// an album, and starts it again. Either the prompt was on disk or it is made then, and no file is
+// there twice.
 func TestP4_ACrashMakesNoSecondPromptOfAnAlbum(t *testing.T) {
 	for at := 1; ; at++ {
 		reached := false
 		for _, typed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("write %d, typed %t", at, typed), func(t *testing.T) {
 				d := newMediaWorld(t)
-				keys := d.album(t, "compare")
+				key, handle := d.album(t, "compare")
 				writes := 0
 				crash := func() error {
 					if writes++; writes == at {
@@ -182,30 +120,21 @@ func TestP4_ACrashMakesNoSecondPromptOfAnAlbum(t *testing.T) {
 				d.restart()
 				func() {
 					defer func() { _ = recover() }()
-					d.whole(t)
+					_ = handle(t.Context())
 				}()
 				d.Deps.Entries = d.entries
-				e, err := d.entries.Load(keys[0])
-				require.NoError(t, err)
-				saved := e.State == inbox.Held
-				if typed && saved { // before the chat is up: lifecycle types what is held at once
-					require.NoError(t, d.entries.Finish(keys[0]))
-				}
 				d.restart()
-				d.whole(t)
-				d.whole(t)
-				if !typed || !saved {
-					require.NoError(t, d.queued(keys[0]))
-					d.isOnePrompt(t, keys[0], albumText)
-					return
+				if d.entryState(key) == inbox.Accepted {
+					require.NoError(t, handle(t.Context()), "the intake hands on what was not handled")
 				}
-				entries, err := d.entries.List()
-				require.NoError(t, err)
-				assert.Empty(t, entries)
+				require.NoError(t, d.queued(key))
+				d.isOnePrompt(t, key, albumText)
+				assert.Len(t, d.received(t), 3)
+				assert.Len(t, d.downloads.done(), 3)
 			})
 		}
 		if !reached {
-			require.Greater(t, at, 5, "no crash was played")
+			require.Greater(t, at, 1, "no crash was played")
 			return
 		}
 	}
@@ -236,38 +165,48 @@ func (c crashing) Finish(key string) error {
 
 func TestP4_AnAlbumThatCannotBeQueuedIsTriedAgain(t *testing.T) {
 	d := newMediaWorld(t)
-	keys := d.album(t, "compare")
+	key, handle := d.album(t, "compare")
 	d.sessions.queue = func(uuid.UUID, string) error { return errNet }
-	d.whole(t)
-	d.whole(t)
+	require.ErrorIs(t, handle(t.Context()), errNet)
+	require.ErrorIs(t, handle(t.Context()), errNet)
 	d.sessions.queue = nil
-	d.whole(t)
-	d.isOnePrompt(t, keys[0], albumText)
+	require.NoError(t, handle(t.Context()))
+	d.isOnePrompt(t, key, albumText)
+	assert.Len(t, d.downloads.done(), 3, "no file is fetched twice")
 }
 
 func TestP4_AnAlbumGoesWithoutWhatDoesNotCome(t *testing.T) {
 	d := newMediaWorld(t)
 	d.downloads.fail("b", errNet)
-	m := part("g", "b", "")
-	m.From, m.Chat, m.Date = &models.User{ID: alice}, privateChat(alice), int(time.Now().Unix())
-	first, err := d.get(t, part("g", "a", "compare"))
-	require.NoError(t, err)
-	key, u := d.accept(t, &m)
-	for range fetchTries - 1 {
-		require.ErrorIs(t, d.Handle(t.Context(), key, u), errNet, "the intake tries again")
-		d.whole(t)
-	}
-	assert.Empty(t, d.sessions.done(), "it may still come")
-	require.NoError(t, d.Handle(t.Context(), key, u))
 	big := part("g", "c", "")
 	big.Photo[0].FileSize = 21 << 20
-	_, err = d.get(t, big)
-	require.NoError(t, err)
-	d.whole(t)
-	d.isOnePrompt(t, first, "compare\nAttached file: .ccbot-inbox/photo-1001.png")
+	key, handle := d.albumOf(t, part("g", "a", "compare"), part("g", "b", ""), big)
+	synctest.Test(t, func(t *testing.T) { require.NoError(t, handle(t.Context())) })
+	assert.Equal(t, []string{"a", "b", "b", "b"}, d.downloads.done())
+	d.isOnePrompt(t, key, "compare\nAttached file: .ccbot-inbox/photo-1001.png")
 	assert.Equal(t, []string{warning + lines(d.word(i18n.FileNotFetched, i18n.Args{"Name": "photo-1002.jpg"}),
 		d.word(i18n.FileTooBig, i18n.Args{"Name": "photo-1003.jpg"}), d.word(i18n.AlbumRest))}, d.sender.texts())
 	assert.Equal(t, 1001, d.sender.last(t).ReplyTo)
+}
+
+// A stop of ccbot is no reason to go without a file.
+func TestP4_AStopKeepsAnAlbumWhole(t *testing.T) {
+	d := newMediaWorld(t)
+	d.downloads.fail("b", errNet)
+	key, handle := d.album(t, "compare")
+	ctx, stop := context.WithCancel(t.Context())
+	d.downloads.during = func(id string) {
+		if id == "b" {
+			stop()
+		}
+	}
+	require.Error(t, handle(ctx))
+	assert.Equal(t, inbox.Accepted, d.entryState(key))
+	assert.Empty(t, d.sender.texts())
+	d.downloads.fail("b", nil)
+	d.restart()
+	require.NoError(t, handle(t.Context()))
+	d.isOnePrompt(t, key, albumText)
 }
 
 func TestP4_AnAlbumThatGoesNowhereIsToldOnce(t *testing.T) {
@@ -293,20 +232,18 @@ func TestP4_AnAlbumThatGoesNowhereIsToldOnce(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newMediaWorld(t)
 			tt.prepare(t, d)
-			d.album(t, "compare")
-			d.whole(t)
+			key, handle := d.album(t, "compare")
+			require.NoError(t, handle(t.Context()))
 			assert.Equal(t, []string{warning + lines(append(tt.want(d), d.word(i18n.NotDelivered))...)}, d.sender.texts())
 			assert.Empty(t, d.sessions.done())
-			entries, err := d.entries.List()
-			require.NoError(t, err)
-			assert.Empty(t, entries)
+			assert.Equal(t, inbox.Accepted, d.entryState(key), "the intake finishes it")
 		})
 	}
 	t.Run("its session ends before it is whole", func(t *testing.T) {
 		d := newMediaWorld(t)
-		d.album(t, "compare")
+		_, handle := d.album(t, "compare")
 		d.sessions.queue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
-		d.whole(t)
+		require.NoError(t, handle(t.Context()))
 		assert.Equal(t, []string{warning + lines(d.named(i18n.AlreadyEnded, "api"), d.word(i18n.NotDelivered))}, d.sender.texts())
 		entries, err := d.entries.List()
 		require.NoError(t, err)
@@ -316,25 +253,27 @@ func TestP4_AnAlbumThatGoesNowhereIsToldOnce(t *testing.T) {
 
 func TestP9_AnAlbumOfWhoIsNotAllowedAnyMoreIsForgotten(t *testing.T) {
 	d := newMediaWorld(t)
-	d.album(t, "compare")
+	key, handle := d.album(t, "compare")
 	d.restart()
 	before := len(d.sender.done())
 	delete(d.Allowed, alice)
-	d.whole(t)
+	require.NoError(t, handle(t.Context()))
 	assert.Len(t, d.sender.done(), before)
 	assert.Empty(t, d.sessions.done())
-	entries, err := d.entries.List()
-	require.NoError(t, err)
-	assert.Empty(t, entries)
+	assert.Empty(t, d.downloads.done())
+	assert.Equal(t, inbox.Accepted, d.entryState(key), "the intake finishes it")
 }
 
-func TestACaptionOfAnAlbumMayBeEditedWhileItIsGathered(t *testing.T) {
+// The edit comes behind the album, when the prompt is made.
+func TestACaptionOfAnAlbumMayBeEditedWhileItWaits(t *testing.T) {
 	d := newMediaWorld(t)
-	keys := d.album(t, "compar")
+	key, handle := d.album(t, "compar")
+	require.NoError(t, handle(t.Context()))
 	edit := part("g", "a", "compare")
 	edit.ID, edit.From, edit.Chat, edit.EditDate = 1001, &models.User{ID: alice}, privateChat(alice), 5
-	require.NoError(t, d.Handle(t.Context(), "99", &models.Update{EditedMessage: &edit}))
-	d.whole(t)
-	d.isOnePrompt(t, keys[0], albumText)
-	require.ErrorIs(t, d.albums.reword(keys[0], "late"), os.ErrNotExist, "it is a prompt now")
+	require.NoError(t, d.editAs(t, &edit))
+	assert.Contains(t, d.sessions.done(), fmt.Sprintf("reword %s of %s as %s %q", key, d.r.ID, lifecycle.ClassPrompt, albumText))
+	edit.ID, edit.Caption = 1002, "too"
+	require.NoError(t, d.editAs(t, &edit))
+	assert.Equal(t, []string{warning + d.word(i18n.EditTooLate)}, d.sender.texts(), "only the first message has an entry")
 }

@@ -178,7 +178,6 @@ type Bot struct {
 	words    i18n.Words
 	answers  *answer.Answers
 	asks     *asks
-	albums   *albums
 	outputs  *shell.Outputs
 	rehomes  *rehomes
 	unqueued *unqueued
@@ -194,7 +193,7 @@ func New(c Config, d Deps) *Bot {
 		Phrases: chat.Phrases{Words: b.words, Places: d.Places, Now: func() time.Time { return b.Now() },
 			Attach: func(r session.Record) string { return b.Sessions.Attach(r) }}}
 	b.asks = newAsks(b)
-	b.albums, b.rehomes = newAlbums(b), newRehomes(b)
+	b.rehomes = newRehomes(b)
 	b.outputs = shell.New(b.Chat, func(ctx context.Context, r session.Record, command string) lifecycle.Output {
 		return b.Sessions.Output(ctx, r, command)
 	}, d.Entries, d.Files)
@@ -261,9 +260,9 @@ func (b *Bot) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// Handle does what one message asks for. It is called at least once for each: a
-// message may come again after a crash.
-func (b *Bot) Handle(ctx context.Context, key string, u *models.Update) error {
+// Handle does what one message asks for; rest are the other messages of its album. It
+// is called at least once for each: a message may come again after a crash.
+func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error {
 	if u == nil {
 		return nil
 	}
@@ -289,8 +288,10 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update) error {
 	case m.Text == "" && isService(m):
 		return nil
 	}
-	b.albums.flush(ctx, in.To, m.MediaGroupID)
-	if m.Text == "" {
+	switch {
+	case m.MediaGroupID != "":
+		return b.album(ctx, in, append([]*models.Update{u}, rest...))
+	case m.Text == "":
 		return b.media(ctx, in, m)
 	}
 	return b.text(ctx, in, textOf(m))

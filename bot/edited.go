@@ -101,17 +101,6 @@ func mayBecome(was string, class lifecycle.Class) error {
 // reword gives a prompt another text. isGone of the error: it was typed, or may
 // have been.
 func (b *Bot) reword(ctx context.Context, e inbox.Entry, text string, m *models.Message) error {
-	if e.State == inbox.Gathered {
-		err := b.albums.reword(e.Key, text)
-		now, found := b.Entries.Find(e.Conversation, e.MessageID)
-		if isGone(err) && found == nil && now.State != inbox.Gathered { // it has become a prompt since
-			return b.reword(ctx, now, text, m)
-		}
-		if err != nil {
-			return err
-		}
-		return b.noteEdit(e.Key, m)
-	}
 	typed, class, ok := lifecycle.Normalise(b.reworded(e, text))
 	if !ok || typed == e.Text {
 		return errSameText // what is blank is not typed either
@@ -204,4 +193,17 @@ func (b *Bot) tellEdit(ctx context.Context, in incoming, e inbox.Entry, m *model
 
 func (b *Bot) warnOfEdit(ctx context.Context, in incoming, why i18n.Key) error {
 	return b.Warn(ctx, in.To, in.MessageID, render.Plain(b.words.Say(why)), nil)
+}
+
+var errNoMessage = errors.New("the entry has no message")
+
+func messageOf(e inbox.Entry) (*models.Message, error) {
+	var u models.Update
+	if err := json.Unmarshal(e.Update, &u); err != nil {
+		return nil, err
+	}
+	if u.Message == nil || u.Message.From == nil {
+		return nil, errNoMessage
+	}
+	return u.Message, nil
 }

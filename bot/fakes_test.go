@@ -170,10 +170,10 @@ func (w *world) currentSession(t *testing.T, name string, state session.State, c
 }
 
 // Handle and the other doors are those of the bot; named posts are sent then.
-func (w *world) Handle(ctx context.Context, key string, u *models.Update) error {
+func (w *world) Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error {
 	defer w.sender.deliver(context.WithoutCancel(ctx))
 	if u == nil || u.CallbackQuery == nil {
-		return w.Bot.Handle(ctx, key, u)
+		return w.Bot.Handle(ctx, key, u, rest...)
 	}
 	then, err := w.Tap(ctx, u)
 	if err != nil || then == nil {

@@ -105,9 +105,6 @@ func (b *Bot) media(ctx context.Context, in incoming, m *models.Message) error {
 	if !ok {
 		return b.Fail(ctx, in.To, in.MessageID, render.Plain(b.words.Say(i18n.MediaUnknown)), nil)
 	}
-	if m.MediaGroupID != "" {
-		return b.albums.gather(ctx, in, m, a)
-	}
 	r, ok, err := b.addressee(ctx, in)
 	if err != nil || !ok {
 		return err

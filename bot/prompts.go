@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
@@ -150,15 +149,6 @@ func (b *Bot) agentGone(ctx context.Context, in incoming, r session.Record) erro
 		why = b.NotCleanText(r)
 	}
 	return b.notDelivered(ctx, in, why, b.ResumeButton(r))
-}
-
-// runPrompts makes prompts of albums and queues what could not be queued.
-func (b *Bot) runPrompts(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	for _, part := range []func(context.Context) error{b.albums.Run, b.unqueued.Run} {
-		g.Go(func() error { return part(ctx) })
-	}
-	return g.Wait()
 }
 
 // Prompts shows the inbox to lifecycle as the store of prompts.

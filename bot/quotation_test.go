@@ -183,15 +183,14 @@ func TestP7_APartOfAnAlbumIsNoCommand(t *testing.T) {
 		m.MediaGroupID, m.ID = "g", 501+i
 		ofOthers[i].make(&m)
 		parts = append(parts, m)
-		_, err := d.get(t, m)
-		require.NoError(t, err)
 	}
+	_, handle := d.albumOf(t, parts...)
+	require.NoError(t, handle(t.Context()))
 	first := parts[0]
 	first.Caption, first.EditDate, first.From, first.Chat = "/exit", 5, &models.User{ID: alice}, privateChat(alice)
 	require.NoError(t, d.editAs(t, &first))
 	first.ForwardOrigin = nil // an edit that does not say what the message said
 	require.NoError(t, d.editAs(t, &first))
-	d.whole(t)
 	entries, err := d.entries.List()
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
@@ -206,20 +205,18 @@ func TestP7_APartOfAnAlbumIsNoCommand(t *testing.T) {
 // TestP7_AnEditBringsNoCommandToTheStart: an album's captions are joined, so where the first one goes the second is first.
 func TestP7_AnEditBringsNoCommandToTheStart(t *testing.T) {
 	d := newMediaWorld(t)
-	var first models.Message
+	var parts []models.Message
 	for i, caption := range []string{"look", "/exit"} {
 		m := withCaption(document("d", "a.txt"), caption)
 		m.MediaGroupID, m.ID = "g", 501+i
-		_, err := d.get(t, m)
-		require.NoError(t, err)
-		if i == 0 {
-			first = m
-		}
+		parts = append(parts, m)
 	}
+	_, handle := d.albumOf(t, parts...)
+	require.NoError(t, handle(t.Context()))
+	first := parts[0]
 	first.Caption, first.EditDate, first.From, first.Chat = "", 5, &models.User{ID: alice}, privateChat(alice)
 	require.NoError(t, d.editAs(t, &first))
 	assert.Equal(t, []string{warning + d.word(i18n.EditIsCommand)}, d.sender.texts())
-	d.whole(t)
 	entries, err := d.entries.List()
 	require.NoError(t, err)
 	require.Len(t, entries, 1)

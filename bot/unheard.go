@@ -18,7 +18,7 @@ func (b *Bot) EndUnheard(ctx context.Context) error {
 	}
 	ended := 0
 	for _, e := range entries {
-		waits := e.State == inbox.Held || e.State == inbox.Asked || e.State == inbox.Gathered
+		waits := e.State == inbox.Held || e.State == inbox.Asked
 		if !waits || len(e.Update) == 0 || b.stillHears(e) {
 			continue
 		}

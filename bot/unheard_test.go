@@ -38,7 +38,7 @@ func TestP9_PromptsOfAPersonTakenOffTheListAreNotTyped(t *testing.T) {
 		return key
 	}
 	var gone, stay []string
-	for _, state := range []inbox.State{inbox.Held, inbox.Asked, inbox.Gathered} {
+	for _, state := range []inbox.State{inbox.Held, inbox.Asked} {
 		gone = append(gone, put(state, eve, privateChat(eve), nil), put(state, eve, groupChat(ours), nil), put(state, alice, groupChat(-999), nil))
 		stay = append(stay, put(state, alice, privateChat(alice), nil), put(state, bob, groupChat(ours), nil), put(state, 0, privateChat(eve), nil))
 	}
@@ -57,7 +57,7 @@ func TestP9_PromptsOfAPersonTakenOffTheListAreNotTyped(t *testing.T) {
 	}
 	w.silent(t)
 	assert.Equal(t, 1, strings.Count(log.String(), "not_typed"), log.String())
-	assert.Contains(t, log.String(), "prompts=10")
+	assert.Contains(t, log.String(), "prompts=7")
 }
 
 // Prompts of a group that has become another chat stay, whichever number is listed.

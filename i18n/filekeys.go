@@ -8,5 +8,6 @@ const (
 	InboxNotOurs    Key = "inbox_not_ours"   // Path
 	InboxUnwritable Key = "inbox_unwritable" // Path, Reason
 	AlbumRest       Key = "album_rest"
+	AlbumLate       Key = "album_late"
 	VoiceFailed     Key = "voice_failed"
 )

@@ -10,6 +10,10 @@
 // again, is set aside with the reason, told, and does not hold up the others. No error and no log line carries the bot's
 // token or a URL.
 //
+// An album is one entry before it is handled. It waits in its conversation until nothing more of it
+// came for 1.5 s (after a start, too), or its sender wrote something else. What comes later is an
+// entry of its own, marked as late.
+//
 // Taps (callback queries) are the exception to the first: they are handled at
 // once and never written, so a crash forgets them, and a crash right after one
 // may bring it a second time. They have no date: after two minutes without an
@@ -19,6 +23,6 @@
 // A poll ends at its deadline; one that does not is left to itself, and the next
 // one has connections of its own. Pulse tells whether that goes on.
 //
-// It does not decide who may speak, does not understand a message, and sends
-// nothing.
+// It does not decide who may speak, understands nothing of a message but its album, and
+// sends nothing.
 package inbox

@@ -30,20 +30,19 @@ const (
 	Typing   State = "typing"   // a prompt being typed, see Mark
 	Unproven State = "unproven" // typed, and no proof that it arrived: never typed again unasked
 	Asked    State = "asked"    // a prompt that is too old to be typed unasked
-	Gathered State = "gathered" // one message of an album; its files are there, the others of it may still come
 )
 
 // Valid says whether s is one of the states above.
 func (s State) Valid() bool {
 	switch s {
-	case Accepted, Held, Typing, Unproven, Asked, Gathered:
+	case Accepted, Held, Typing, Unproven, Asked:
 		return true
 	}
 	return false
 }
 
 // Waits says whether nothing of an entry was typed yet, and it may be later.
-func (s State) Waits() bool { return s == Held || s == Asked || s == Gathered }
+func (s State) Waits() bool { return s == Held || s == Asked }
 
 // Mark is where a transcript stood when typing began: what proves the receipt
 // stands behind it.
@@ -72,8 +71,11 @@ type Entry struct {
 
 	Sent  time.Time `json:"sent,omitzero"`   // when the person sent it, by Telegram's clock
 	Tries int       `json:"tries,omitempty"` // starts of ccbot that found it accepted: it may be what ends the program
-	Album string    `json:"album,omitempty"` // Telegram's media_group_id
 	Files []string  `json:"files,omitempty"` // names below .ccbot-inbox that came with it
+
+	Album string            `json:"album,omitempty"` // Telegram's media_group_id
+	Rest  []json.RawMessage `json:"rest,omitempty"`  // the updates of the other messages of the album
+	Late  bool              `json:"late,omitempty"`  // came after its album was handed on
 	// ToldEdit names the last edit of the message of which the chat was told that it changes nothing.
 	ToldEdit string `json:"told_edit,omitempty"`
 

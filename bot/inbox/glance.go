@@ -32,18 +32,20 @@ type seen struct {
 	where   session.Conversation
 	message int
 	from    int64
+	album   string          // media_group_id
 	place   models.ChatType // what kind of chat it is
 	was, is int64           // a group that has become another chat; 0: no such news
 }
 
 type seenMessage struct {
-	ID     int   `json:"message_id"`
-	Thread int   `json:"message_thread_id"`
-	Topic  bool  `json:"is_topic_message"`
-	Chat   idRef `json:"chat"`
-	From   idRef `json:"from"`
-	Was    int64 `json:"migrate_from_chat_id"`
-	Is     int64 `json:"migrate_to_chat_id"`
+	ID     int    `json:"message_id"`
+	Thread int    `json:"message_thread_id"`
+	Topic  bool   `json:"is_topic_message"`
+	Chat   idRef  `json:"chat"`
+	From   idRef  `json:"from"`
+	Album  string `json:"media_group_id"`
+	Was    int64  `json:"migrate_from_chat_id"`
+	Is     int64  `json:"migrate_to_chat_id"`
 }
 
 type idRef struct {
@@ -86,6 +88,7 @@ func (s *seen) read(content json.RawMessage) {
 	s.place = at.Chat.Type
 	s.message = at.ID
 	s.from = c.From.ID
+	s.album = at.Album
 	switch {
 	case at.Was != 0:
 		s.was, s.is = at.Was, at.Chat.ID

@@ -24,9 +24,10 @@ type Handler interface {
 	// decoded update, of a kind in Config.Allowed, or nil for a p- key. nil means
 	// it is done, or that Handle saved the entry in another state. After an error
 	// or a panic it is called again, three times in all, unless it moved the entry
-	// to another state; then the update is given up. An error after ctx ended is
+	// to another state; then the update is given up. rest are the other messages of
+	// u's album in their order; they belong to u's entry. An error after ctx ended is
 	// no failure: the next start hands the entry on again.
-	Handle(ctx context.Context, key string, u *models.Update) error
+	Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error
 	// Tap decides about a tap, a CallbackQuery, and waits for no more than the disk:
 	// later messages of the conversation wait for it, since what they mean may depend
 	// on it. What is left to do is then, nil for nothing. Each is called once.
@@ -53,6 +54,7 @@ type Failure struct {
 	MessageID    int   // the message, or the one tapped
 	From         int64 // user id of the sender; 0 when unknown
 	Err          error
+	rest         []*models.Update // the other messages of the update's album
 }
 
 // panicError is a panic in a handler.
@@ -79,28 +81,21 @@ func (i *Intake) do(ctx context.Context, in lane, j job) {
 		i.doTap(ctx, in, j)
 		return
 	}
-	for _, tap := range j.after {
-		select {
-		case <-tap:
-		case <-ctx.Done():
+	keys, pauses := append([]string{j.key}, j.rest...), backoff{min: time.Second, max: 30 * time.Second}
+	e, err := i.store.join(keys, j.straggler)
+	for ; err != nil && !errors.Is(err, ErrNoEntry); e, err = i.store.join(keys, j.straggler) { // a full disk
+		i.log.Error("inbox_write_failed", "key", j.key, "error", err.Error())
+		if wait(ctx, pauses.next()) != nil { // what came later waits, too
 			return
 		}
 	}
-	e, err := i.store.Load(j.key)
 	switch {
-	case errors.Is(err, ErrNoEntry):
-		return
-	case err != nil: // it stays for the next start
-		i.log.Error("inbox_entry_unreadable", "key", j.key, "error", err.Error())
-		return
-	case e.State != Accepted:
-		return
-	}
-	if j.left {
+	case err != nil: // it is finished, or somebody else's
+	case j.left:
 		i.doLeft(ctx, e)
-		return
+	default:
+		i.doEntry(ctx, e)
 	}
-	i.doEntry(ctx, e)
 }
 
 func (i *Intake) doEntry(ctx context.Context, e Entry) {
@@ -117,6 +112,13 @@ func (i *Intake) doEntry(ctx context.Context, e Entry) {
 			f.Unreadable, f.Err = true, err
 		}
 		f.Update = u
+		for _, raw := range e.Rest {
+			part := new(models.Update)
+			if err := json.Unmarshal(raw, part); err != nil {
+				f.Unreadable, f.Err = true, err
+			}
+			f.rest = append(f.rest, part)
+		}
 	}
 	i.settle(ctx, f)
 }
@@ -129,7 +131,7 @@ func (i *Intake) settle(ctx context.Context, f Failure) {
 	for {
 		if f.Unreadable || f.Deadly {
 			f.Update = nil
-		} else if f.Err = i.attempt(ctx, f.Key, f.Update); f.Err == nil {
+		} else if f.Err = i.attempt(ctx, f.Key, f.Update, f.rest); f.Err == nil {
 			return
 		}
 		if i.giveUp(ctx, f) || wait(ctx, pauses.next()) != nil {
@@ -144,10 +146,10 @@ func failureOf(e Entry) Failure {
 
 // attempt hands an entry on until that succeeds, or the entry is somebody
 // else's, or ctx ends: all nil. The error is the last of three.
-func (i *Intake) attempt(ctx context.Context, key string, u *models.Update) error {
+func (i *Intake) attempt(ctx context.Context, key string, u *models.Update, rest []*models.Update) error {
 	pauses := backoff{min: 500 * time.Millisecond, max: 10 * time.Second}
 	for n := 1; ; n++ {
-		err := contained(func() error { return i.handler.Handle(ctx, key, u) })
+		err := contained(func() error { return i.handler.Handle(ctx, key, u, rest...) })
 		if err == nil {
 			i.finish(key)
 			return nil
@@ -178,7 +180,7 @@ func (i *Intake) logFailure(ctx context.Context, msg, key string, n int, err err
 
 // finish ends an entry that its handler left accepted.
 func (i *Intake) finish(key string) {
-	if err := i.store.finishAccepted(key); err != nil {
+	if err := i.store.FinishIn(key, Accepted); err != nil && !errors.Is(err, ErrNoEntry) {
 		i.log.Error("inbox_write_failed", "key", key, "error", err.Error())
 	}
 }

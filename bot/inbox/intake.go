@@ -108,12 +108,16 @@ func (i *Intake) Run(ctx context.Context) error {
 	defer i.lanes.close()
 	defer i.awaitPolls()
 	defer stop()
-	i.lanes.open(ctx, i.parallel, i.do)
 	for _, e := range left {
 		if e.State == Accepted {
-			i.lanes.add(lane{where: e.Conversation}, job{key: e.Key, left: true})
+			j := jobOf(e.Key, e.Update)
+			j.left = true
+			i.lanes.add(lane{where: e.Conversation}, j)
+			continue
 		}
+		i.lanes.passed[e.Album] = time.Now()
 	}
+	i.lanes.open(ctx, i.parallel, i.do)
 	return i.pollOn(ctx)
 }
 
@@ -279,7 +283,7 @@ func (i *Intake) takeEntry(g seen, raw json.RawMessage) error {
 	}
 	fresh, err := i.store.Accept(UpdateKey(g.id), raw)
 	if err == nil && fresh {
-		i.lanes.add(lane{where: g.where}, job{key: UpdateKey(g.id)})
+		i.lanes.add(lane{where: g.where}, jobOf(UpdateKey(g.id), raw))
 	}
 	return err
 }

@@ -29,15 +29,23 @@ type journal struct {
 	got []string
 }
 
-func (j *journal) Handle(_ context.Context, key string, u *models.Update) error {
+func (j *journal) Handle(_ context.Context, key string, _ *models.Update, rest ...*models.Update) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.got = append(j.got, key)
+	j.got = append(j.got, jobName(key, rest))
 	return nil
 }
 
 func (j *journal) Tap(ctx context.Context, u *models.Update) (func(context.Context) error, error) {
 	return nil, j.Handle(ctx, UpdateKey(u.ID), u)
+}
+
+// jobName is the key of an update, or the keys of an album's messages: 1+2+3.
+func jobName(key string, rest []*models.Update) string {
+	for _, u := range rest {
+		key += "+" + UpdateKey(u.ID)
+	}
+	return key
 }
 
 func (j *journal) keys() []string {

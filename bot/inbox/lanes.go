@@ -2,8 +2,10 @@ package inbox
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/go-telegram/bot/models"
 
@@ -20,30 +22,36 @@ type lane struct {
 	on    int // the message tapped
 }
 
-// job is one update to handle: an entry's key, or a tap itself.
+// job is one update to handle, or an album: an entry's key, or a tap itself.
 type job struct {
-	key  string
-	tap  *models.Update
-	left bool // an entry that an earlier run has left behind
-	late bool // a tap that may be too old to be meant
-	// decided is called when a tap is decided; after are the taps before a message,
-	// each closed when it is decided.
-	decided func()
-	after   []<-chan struct{}
+	key       string
+	tap       *models.Update
+	left      bool // an entry that an earlier run has left behind
+	late      bool // a tap that may be too old to be meant
+	came      time.Time
+	from      int64             // the sender of a new message; 0: unknown, or it is something else
+	album     string            // media_group_id of a new message
+	rest      []string          // the keys of the album's other messages
+	straggler bool              // the album was handed on before this came
+	decided   func()            // called when a tap is decided
+	after     []<-chan struct{} // the taps before a message, each closed when it is decided
 }
 
 // lanes queues jobs. A lane has a worker while it has jobs, and none when it is
 // idle.
 type lanes struct {
-	mu    sync.Mutex
-	work  func(lane) // starts a lane's worker; nil while nothing runs
-	queue map[lane][]job
-	taps  map[session.Conversation][]<-chan struct{} // not decided yet, in order
-	wg    sync.WaitGroup
+	mu     sync.Mutex
+	work   func(lane) // starts a lane's worker; nil while nothing runs
+	queue  map[lane][]job
+	taps   map[session.Conversation][]<-chan struct{} // not decided yet, in order
+	more   chan struct{}                              // closed when a job comes
+	passed map[string]time.Time                       // the albums of the last hour that were handed on
+	wg     sync.WaitGroup
 }
 
 func newLanes() lanes {
-	return lanes{queue: make(map[lane][]job), taps: make(map[session.Conversation][]<-chan struct{})}
+	return lanes{queue: make(map[lane][]job), taps: make(map[session.Conversation][]<-chan struct{}),
+		more: make(chan struct{}), passed: make(map[string]time.Time)}
 }
 
 // add queues a job; the first of an idle lane starts its worker.
@@ -57,6 +65,8 @@ func (l *lanes) add(in lane, j job) {
 	}
 	_, busy := l.queue[in]
 	l.queue[in] = append(l.queue[in], j)
+	close(l.more)
+	l.more = make(chan struct{})
 	if !busy && l.work != nil {
 		l.work(in)
 	}
@@ -78,17 +88,26 @@ func (l *lanes) undecidedLocked(where session.Conversation) (decided func()) {
 	})
 }
 
-// next takes the lane's next job; false ends the worker.
-func (l *lanes) next(in lane) (job, bool) {
+// next takes the lane's next job; one without a key ends the worker. With a pause nothing is taken:
+// an album may not be whole until then, or until another job has closed more.
+func (l *lanes) next(in lane) (j job, pause time.Duration, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	jobs := l.queue[in]
-	if len(jobs) == 0 {
+	if len(l.queue[in]) == 0 {
 		delete(l.queue, in)
-		return job{}, false
+		return job{}, 0, nil
 	}
-	l.queue[in] = jobs[1:]
-	return jobs[0], true
+	j, behind, pause := firstOf(l.queue[in], time.Now())
+	if pause > 0 {
+		return job{}, pause, l.more
+	}
+	l.queue[in] = behind
+	if j.album != "" {
+		maps.DeleteFunc(l.passed, func(_ string, at time.Time) bool { return time.Since(at) > quiet })
+		_, j.straggler = l.passed[j.album]
+		l.passed[j.album] = time.Now()
+	}
+	return j, 0, nil
 }
 
 // open lets workers run, each calling do until ctx ends. limit is how many lanes
@@ -111,9 +130,24 @@ func (l *lanes) open(ctx context.Context, limit int, do func(context.Context, la
 
 func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func(context.Context, lane, job)) {
 	for ctx.Err() == nil {
-		j, ok := l.next(in)
-		if !ok {
+		j, pause, more := l.next(in)
+		if pause > 0 { // without a slot: other conversations go on
+			select {
+			case <-time.After(pause):
+			case <-more:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		if j.key == "" {
 			return
+		}
+		for _, tap := range j.after {
+			select {
+			case <-tap:
+			case <-ctx.Done():
+				return
+			}
 		}
 		select {
 		case slots <- struct{}{}:

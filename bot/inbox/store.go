@@ -97,7 +97,7 @@ func (s *Store) open() error {
 // and message id are filled in as far as raw tells them.
 func (s *Store) Accept(key string, raw json.RawMessage) (fresh bool, err error) {
 	g := glance(raw)
-	return s.Add(Entry{Key: key, Update: raw, Conversation: g.where, MessageID: g.message})
+	return s.Add(Entry{Key: key, Update: raw, Conversation: g.where, MessageID: g.message, Album: g.album})
 }
 
 // Add is Accept for an entry that is made already. A zero Received is now, an empty State accepted. fresh is as for
@@ -210,20 +210,6 @@ func (s *Store) FinishIn(key string, state State) error {
 	}
 	if err != nil {
 		return fmt.Errorf("finish: %w", err)
-	}
-	return s.finishLocked(key)
-}
-
-// finishAccepted finishes an entry that nobody took over meanwhile.
-func (s *Store) finishAccepted(key string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e, err := s.Load(key)
-	if errors.Is(err, ErrNoEntry) {
-		return nil
-	}
-	if err != nil || e.State != Accepted {
-		return err
 	}
 	return s.finishLocked(key)
 }

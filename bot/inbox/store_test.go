@@ -350,19 +350,6 @@ func TestP4_OneAcceptWins(t *testing.T) {
 	assert.Equal(t, []string{"7.done"}, files(t, dir))
 }
 
-func TestFinishAcceptedSparesWhatWasTakenOver(t *testing.T) {
-	s, _ := openStore(t)
-	_, err := s.Accept("7", json.RawMessage(message(7, 5, "x")))
-	require.NoError(t, err)
-	e, err := s.Load("7")
-	require.NoError(t, err)
-	e.State = Held
-	require.NoError(t, s.Save(e))
-	require.NoError(t, s.finishAccepted("7"))
-	_, err = s.Load("7")
-	require.NoError(t, err)
-}
-
 func TestFinishInFinishesOneStateOnly(t *testing.T) {
 	s, dir := openStore(t)
 	_, err := s.Accept("7", json.RawMessage(message(7, 5, "x")))

@@ -170,6 +170,12 @@ func message(id, chat int64, text string) string {
 		`"from":{"id":77,"is_bot":false,"first_name":"A"},"text":%q}}`, id, id*10, chat, text)
 }
 
+// part is a message of an album in a private chat.
+func part(id, chat, from int64, album string) string {
+	return fmt.Sprintf(`{"update_id":%d,"message":{"message_id":%d,"date":1,"chat":{"id":%d,"type":"private"},`+
+		`"from":{"id":%d,"is_bot":false,"first_name":"A"},"media_group_id":%q,"caption":"x"}}`, id, id*10, chat, from, album)
+}
+
 // tap is a callback query on message on.
 func tap(id, chat int64, on int, data string) string {
 	return fmt.Sprintf(`{"update_id":%d,"callback_query":{"id":"q%d","from":{"id":77,"is_bot":false,"first_name":"A"},"chat_instance":"c",`+
@@ -185,7 +191,7 @@ func poison(id, chat int64) string {
 // handlerFunc is a Handler.
 type handlerFunc func(ctx context.Context, key string, u *models.Update) error
 
-func (f handlerFunc) Handle(ctx context.Context, key string, u *models.Update) error {
+func (f handlerFunc) Handle(ctx context.Context, key string, u *models.Update, _ ...*models.Update) error {
 	return f(ctx, key, u)
 }
 
