@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -201,7 +200,7 @@ func TestP5_AGrowingMessageThatIsGoneIsSentAnew(t *testing.T) {
 	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!make test")
 		s.shows(s.rows("one"))
-		s.sender.editNow = func(outbox.Message) error { return &outbox.Refused{Err: errors.New("message to edit not found")} }
+		s.sender.editNow = func(outbox.Message) error { return &outbox.Refused{Err: outbox.ErrGone} }
 		s.ends(prints("make test", "all of it"))
 		assert.Equal(t, "all of it", s.sender.answersSent()[1])
 	})

@@ -253,7 +253,7 @@ func TestP5_AGrowingMessageThatPeopleDeleteEndsAsAnAnswer(t *testing.T) {
 	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!make test")
 		s.shows(s.rows("one"))
-		s.sender.edit = func(outbox.Message) error { return &outbox.Refused{Err: errors.New("message to edit not found")} }
+		s.sender.edit = func(outbox.Message) error { return &outbox.Refused{Err: outbox.ErrGone} }
 		s.shows(s.rows("one", "two"))
 		s.shows(s.rows("one", "two", "three"))
 		assert.Len(t, s.sender.sent, 1)
