@@ -30,7 +30,7 @@ var floors = [][]string{
 	{"bot/ask", "bot/inbox", "bot/outbox", "bot/render", "bot/screen"},
 	{"archive", "host", "recovery"},
 	{"host/received", "lifecycle"},
-	{"bot/port", "hooks", "tmux"},
+	{"bot/alias", "bot/port", "hooks", "tmux"},
 	{"i18n", "internal"},
 }
 
