@@ -24,8 +24,8 @@ func (b *Bot) inside(m *models.Message) (to session.Conversation, message int) {
 	return to, message
 }
 
-// Moves keeps the news that a group has become another chat, if the group is one of ours. People who may
-// not speak cause such news, too.
+// Moves keeps the news that a group has become another chat, if the group is one of ours. People
+// who may not speak cause such news, too.
 func (b *Bot) Moves(from, to int64) (ours bool, err error) {
 	if !b.InGroup(from) && !b.InGroup(to) {
 		return false, nil
@@ -37,8 +37,8 @@ func (b *Bot) Moves(from, to int64) (ours bool, err error) {
 	return true, nil
 }
 
-// tookMove takes a message which only tells that a group has become another chat: the earlier chat is told
-// the new number, and the new chat the earlier one.
+// tookMove takes a message which only tells that a group has become another chat: the earlier chat
+// is told the new number, and the new chat the earlier one.
 func (b *Bot) tookMove(m *models.Message) (taken bool, err error) {
 	from, to := m.Chat.ID, m.MigrateToChatID
 	if m.MigrateFromChatID != 0 {
@@ -51,8 +51,9 @@ func (b *Bot) tookMove(m *models.Message) (taken bool, err error) {
 	return true, err
 }
 
-// rehomes shows elsewhere what is shown in a topic that was deleted, and posts the cards again that a
-// group has left behind in the chat that it was. Doing it twice is doing it once, so each start does it.
+// rehomes shows elsewhere what is shown in a topic that was deleted, and posts the cards again that
+// a group has left behind in the chat that it was. Doing it twice is doing it once, so each start
+// does it.
 type rehomes struct {
 	*Bot
 	wake  chan struct{}
@@ -112,8 +113,8 @@ func (r *rehomes) work(ctx context.Context) error {
 	if err := r.tellTopics(ctx, gone); err != nil { // first: a crash repeats the sentence, and loses none
 		return err
 	}
-	err := errors.Join(r.moveChats(where), r.moveSessions(ctx, where), r.moveEntries(where), r.asks.rehome(ctx, where),
-		r.Deps.Cards.Moved(ctx, where), r.tellGroups(ctx))
+	err := errors.Join(r.moveChats(where), r.moveSessions(ctx, where), r.moveEntries(where),
+		r.asks.rehome(ctx, where), r.Deps.Cards.Moved(ctx, where), r.tellGroups(ctx))
 	if err != nil {
 		return err
 	}
@@ -147,8 +148,8 @@ func (r *rehomes) tellTopics(ctx context.Context, gone []session.Conversation) e
 	return nil
 }
 
-// tellGroups says in each group that has become another chat what belongs into the configuration, once. A
-// group that is not allowed is none of ours, and of a listed number somebody knows.
+// tellGroups says in each group that has become another chat what belongs into the configuration,
+// once. A group that is not allowed is none of ours, and of a listed number somebody knows.
 func (r *rehomes) tellGroups(ctx context.Context) error {
 	for _, numbers := range r.Chats.Aliases.Moved() {
 		now := numbers[len(numbers)-1]
@@ -157,8 +158,10 @@ func (r *rehomes) tellGroups(ctx context.Context) error {
 			continue
 		}
 		was := numbers[listed]
-		r.Log.Warn("group_moved", "chat_id", was, "new_chat_id", now, "mend", fmt.Sprintf("put %d in place of %d in ALLOWED_CHATS", now, was))
-		text := r.words.Say(i18n.GroupMoved, i18n.Args{"From": strconv.FormatInt(was, 10), "To": strconv.FormatInt(now, 10)})
+		r.Log.Warn("group_moved", "chat_id", was, "new_chat_id", now,
+			"mend", fmt.Sprintf("put %d in place of %d in ALLOWED_CHATS", now, was))
+		text := r.words.Say(i18n.GroupMoved,
+			i18n.Args{"From": strconv.FormatInt(was, 10), "To": strconv.FormatInt(now, 10)})
 		if err := r.Say(ctx, session.Conversation{ChatID: numbers[0]}, text); err != nil {
 			return err
 		}
@@ -194,8 +197,8 @@ func (r *rehomes) moveSessions(ctx context.Context, where whereTo) error {
 	return errors.Join(errs...)
 }
 
-// moveEntries moves what waits in the inbox. The messages that it came with stay where they are, or are
-// gone.
+// moveEntries moves what waits in the inbox. The messages that it came with stay where they are, or
+// are gone.
 func (r *rehomes) moveEntries(where whereTo) error {
 	entries, err := r.Entries.List()
 	for _, e := range entries {

@@ -12,8 +12,8 @@ import (
 	"ccbot/internal/spool"
 )
 
-// fileName is the file of a table. News that are not in it are heard again when something is sent to the
-// earlier chat.
+// fileName is the file of a table. News that are not in it are heard again when something is sent
+// to the earlier chat.
 const fileName = "moved.json"
 
 // perChat is how many message numbers a chat has inside. A message id of Telegram's has 31 bits.
@@ -54,7 +54,8 @@ func Open(folder spool.Folder) (*Table, error) {
 	return t, nil
 }
 
-// Note keeps that a group has become another chat. News that contradict what is known change nothing.
+// Note keeps that a group has become another chat. News that contradict what is known change
+// nothing.
 func (t *Table) Note(from, to int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -96,8 +97,8 @@ func (t *Table) putLocked(next file) error {
 	return nil
 }
 
-// Numbers gives the numbers of a chat's place, the first one first. The first is the name of the place,
-// the last is where messages go.
+// Numbers gives the numbers of a chat's place, the first one first. The first is the name of the
+// place, the last is where messages go.
 func (t *Table) Numbers(chat int64) []int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -116,15 +117,15 @@ func (t *Table) Moved() (all [][]int64) {
 	return all
 }
 
-// In gives the name of a chat's place, and the number inside of a message of the chat. What has its name
-// and number already keeps them.
+// In gives the name of a chat's place, and the number inside of a message of the chat. What has its
+// name and number already keeps them.
 func (t *Table) In(chat int64, message int) (place int64, inside int) {
 	numbers := t.Numbers(chat)
 	return numbers[0], numberIn(numbers, chat, message)
 }
 
-// Out is the way back: the chat that a place is now, and the id that the message has there. The id is 0
-// for a message of an earlier chat, which the chat does not have.
+// Out is the way back: the chat that a place is now, and the id that the message has there. The id
+// is 0 for a message of an earlier chat, which the chat does not have.
 func (t *Table) Out(place int64, inside int) (chat int64, message int) {
 	numbers := t.Numbers(place)
 	chat, message = numbers[len(numbers)-1], numberIn(numbers, place, inside)
@@ -151,8 +152,8 @@ func numberIn(numbers []int64, chat int64, message int) int {
 	return message + slices.Index(numbers, chat)*perChat
 }
 
-// with is f with one more piece of news; fresh reports whether that is new and contradicts nothing: a
-// group becomes one chat, that chat was one group, and nothing goes round.
+// with is f with one more piece of news; fresh reports whether that is new and contradicts nothing:
+// a group becomes one chat, that chat was one group, and nothing goes round.
 func (f file) with(from, to int64) (next file, fresh bool) {
 	_, moved := f.Moved[from]
 	_, taken := f.before(to)

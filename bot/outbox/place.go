@@ -4,8 +4,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// outward is a job as Telegram knows it now: the number of the chat, and the ids of its messages. What is about a
-// message of an earlier chat has the id 0.
+// outward is a job as Telegram knows it now: the number of the chat, and the ids of its messages.
+// What is about a message of an earlier chat has the id 0.
 func (o *Outbox) outward(j job) job {
 	place := j.to.ChatID
 	j.to.ChatID, j.messageID = o.Aliases.Out(place, j.messageID)
@@ -13,13 +13,14 @@ func (o *Outbox) outward(j job) job {
 	return j
 }
 
-// migrate takes in that a group has become another chat. That is on disk before anything is sent to the new chat.
+// migrate takes in that a group has become another chat. That is on disk before anything is sent to
+// the new chat.
 func (o *Outbox) migrate(from, to int64) verdict {
 	if now, _ := o.Aliases.Out(from, 0); now != from {
 		return verdict{answer: moved} // it is known meanwhile
 	}
 	err := o.Aliases.Note(from, to)
-	if now, _ := o.Aliases.Out(from, 0); err != nil || now == from {
+	if now, _ := o.Aliases.Out(from, 0); now == from {
 		o.log.Error("group_move_not_kept", "chat_id", from, "new_chat_id", to, "error", err)
 		return verdict{answer: later} // nonsense, or a full disk: asking again is all there is
 	}
@@ -44,7 +45,8 @@ func (j *job) settleIn(to session.Conversation) {
 	}
 }
 
-// topicGoneLocked takes in that a job's topic is not there: what waits for it goes to its chat. fresh: it was not known.
+// topicGoneLocked takes in that a job's topic is not there: what waits for it goes to its chat.
+// fresh: it was not known.
 func (o *Outbox) topicGoneLocked(l *lane, j *job) (fresh bool) {
 	lost := j.to
 	fresh = !o.gone[lost]
