@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -270,18 +271,18 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	if m == nil {
 		m, edited = u.EditedMessage, true
 	}
-	if m != nil && b.tookMove(m) {
+	if m == nil {
 		return nil
 	}
-	if m == nil || m.From == nil || !b.Hears(m.From.ID, m.Chat) {
-		return nil
-	}
-	if err := b.rehomes.settle(ctx, m.Chat.ID); err != nil {
+	if taken, err := b.tookMove(m); taken {
 		return err
 	}
+	if m.From == nil || !b.Hears(m.From.ID, m.Chat) {
+		return nil
+	}
 	b.At("accepted")
-	b.unpark(ctx, m.Chat.ID)
-	in := b.atHome(b.incomingOf(key, m))
+	in := b.incomingOf(key, m)
+	b.unpark(ctx, in.To.ChatID)
 	switch {
 	case edited:
 		return b.edited(ctx, in, m)
@@ -306,10 +307,11 @@ type incoming struct {
 }
 
 func (b *Bot) incomingOf(key string, m *models.Message) incoming {
-	in := chat.Incoming{Message: conversation.Message{To: inbox.ConversationOf(m)}, Key: key, From: m.From.ID,
-		MessageID: m.ID, Sent: time.Unix(int64(m.Date), 0), Quoted: sourceOf(m) != ""}
+	place, message := b.inside(m)
+	in := chat.Incoming{Message: conversation.Message{To: place}, Key: key, From: m.From.ID,
+		MessageID: message, Sent: time.Unix(int64(m.Date), 0), Quoted: sourceOf(m) != ""}
 	if to := m.ReplyToMessage; to != nil {
-		in.ReplyTo = to.ID
+		_, in.ReplyTo = b.Chats.Aliases.In(cmp.Or(to.Chat.ID, m.Chat.ID), to.ID)
 		// what opens a topic is "answered" by all messages of the topic
 		in.OfBot = to.From != nil && to.From.IsBot && to.ForumTopicCreated == nil && strings.EqualFold(to.From.Username, b.Username)
 	}

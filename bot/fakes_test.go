@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/alias"
 	"ccbot/bot/ask"
 	"ccbot/bot/card"
 	"ccbot/bot/inbox"
@@ -85,7 +86,7 @@ func newWorld(t *testing.T) *world {
 		talk: &transcripts{Transcripts: host.Transcripts{Log: slog.New(slog.DiscardHandler)}},
 		home: "/home/alice", Home: "/home/alice", events: make(chan string, 10_000)}
 	w.sessions = &fakeSessions{records: w.records, events: w.events}
-	w.sender = &fakeSender{events: w.events}
+	w.sender = &fakeSender{events: w.events, aliases: func() *alias.Table { return w.Chats.Aliases }}
 	w.Bot = &Bot{
 		Config: Config{Allowed: map[int64]bool{alice: true, bob: true}, Groups: map[int64]bool{ours: true},
 			Username: "cc_bot", Lang: "en", StateDir: filepath.Join(w.home, ".ccbot")},
@@ -94,6 +95,7 @@ func newWorld(t *testing.T) *world {
 			Now: func() time.Time { return started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)},
 	}
 	w.open(t)
+	w.entries.Inside = func(chat int64, message int) (int64, int) { return w.Chats.Aliases.In(chat, message) }
 	w.again()
 	w.windows = &fakeWindows{told: make(map[string]bool)}
 	w.Connect(w.sessions, w.windows)
@@ -758,6 +760,7 @@ type fakeSender struct {
 
 	editNow func(m outbox.Message) error
 
+	aliases func() *alias.Table // what is kept is as people see it: in the newest chat
 	named   outbox.Owner
 	waiting []outbox.Message // named posts whose turn has not come
 	flying  map[string]bool  // named posts that are being sent
@@ -772,8 +775,21 @@ type fakeSender struct {
 	rich                 bool
 }
 
+// outward is a message as Telegram knows it, see package alias.
+func (f *fakeSender) outward(to session.Conversation, id int) (session.Conversation, int, error) {
+	lost := f.aliases().Lost(to.ChatID, id)
+	to.ChatID, id = f.aliases().Out(to.ChatID, id)
+	if lost {
+		return to, 0, &outbox.Refused{Err: outbox.ErrMoved}
+	}
+	return to, id, nil
+}
+
 func (f *fakeSender) keep(list *[]outbox.Message, what string, m outbox.Message) {
 	f.add("%s %s", what, m.Text.Text)
+	if list != &f.edited && list != &f.ended {
+		m.To, m.ReplyTo, _ = f.outward(m.To, m.ReplyTo)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	*list = append(*list, m)
@@ -787,7 +803,9 @@ func (f *fakeSender) Send(ctx context.Context, m outbox.Message) (int, error) {
 	}
 	f.keep(&f.sent, "send", m)
 	f.events <- "send " + m.Text.Text
-	return f.lastID(), nil
+	chat, _ := f.aliases().Out(m.To.ChatID, 0)
+	_, id := f.aliases().In(chat, f.lastID())
+	return id, nil
 }
 
 // lastID is the id of the message sent last: the first has 1.
@@ -841,7 +859,10 @@ func (f *fakeSender) Edit(_ context.Context, to session.Conversation, id int, m 
 			return err
 		}
 	}
-	m.To, m.ReplyTo = to, id
+	var err error
+	if m.To, m.ReplyTo, err = f.outward(to, id); err != nil {
+		return err
+	}
 	f.keep(&f.edited, "edit", m)
 	return nil
 }
@@ -852,17 +873,24 @@ func (f *fakeSender) EditNow(_ context.Context, to session.Conversation, id int,
 			return err
 		}
 	}
-	m.To, m.ReplyTo = to, id
+	var err error
+	if m.To, m.ReplyTo, err = f.outward(to, id); err != nil {
+		return err
+	}
 	f.keep(&f.ended, "edit now", m)
 	f.events <- "edit now " + m.Text.Text
 	return nil
 }
 
-func (f *fakeSender) EditButtons(_ context.Context, _ session.Conversation, id int, buttons [][]outbox.Button) error {
+func (f *fakeSender) EditButtons(_ context.Context, to session.Conversation, id int, buttons [][]outbox.Button) error {
 	if f.edit != nil {
 		if err := f.edit(outbox.Message{Buttons: buttons}); err != nil {
 			return err
 		}
+	}
+	_, id, err := f.outward(to, id)
+	if err != nil {
+		return err
 	}
 	f.add("buttons of %d: %d", id, len(buttons))
 	f.mu.Lock()
@@ -875,7 +903,9 @@ func (f *fakeSender) EditButtons(_ context.Context, _ session.Conversation, id i
 }
 
 func (f *fakeSender) React(_ context.Context, to session.Conversation, id int, emoji string) {
-	f.add("react %s to %d in %d", emoji, id, to.ChatID)
+	if to, id, err := f.outward(to, id); err == nil {
+		f.add("react %s to %d in %d", emoji, id, to.ChatID)
+	}
 }
 
 func (f *fakeSender) Typing(_ context.Context, to session.Conversation) {

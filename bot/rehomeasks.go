@@ -8,15 +8,15 @@ import (
 	"ccbot/internal/session"
 )
 
-// rehome shows the requests of one place in another. Their messages stay behind:
-// those that are open are sent anew, the others have said what they had to say.
-func (a *asks) rehome(ctx context.Context, one rehome) error {
+// rehome shows requests whose messages are left behind in their places now. Those
+// that are open are sent anew, the others have said what they had to say.
+func (a *asks) rehome(ctx context.Context, where whereTo) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var errs []error
 	for _, c := range a.Asks.List() {
-		to, moves := one.of(c.Conversation)
-		if !moves {
+		to, there := where(c.Conversation, c.Message)
+		if there {
 			continue
 		}
 		delete(a.took, c.Request.ID)

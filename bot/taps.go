@@ -15,7 +15,6 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
-	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
 
@@ -25,18 +24,20 @@ type tap = chat.OnTap
 // Tap answers a tap, and gives what the tap asks for then. No feature answers a tap itself.
 func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Context) error, err error) {
 	q := u.CallbackQuery
-	if old := q.Message.InaccessibleMessage; old != nil && b.Hears(q.From.ID, old.Chat) {
-		// Telegram does not say any more in which topic the message stands, so nothing is done
-		b.Sender.Answer(ctx, session.Conversation{ChatID: old.Chat.ID}, q.ID, b.words.Say(i18n.StaleButton), true)
+	m, old := q.Message.Message, q.Message.InaccessibleMessage
+	if old != nil { // Telegram does not say any more in which topic the message stands, so nothing is done
+		m = &models.Message{Chat: old.Chat}
+	}
+	if m == nil || !b.Hears(q.From.ID, m.Chat) {
 		return nil, nil
 	}
-	if q.Message.Message == nil || !b.Hears(q.From.ID, q.Message.Message.Chat) {
+	to, message := b.inside(m)
+	if old != nil || b.Chats.Aliases.Lost(to.ChatID, message) {
+		b.Sender.Answer(ctx, to, q.ID, b.words.Say(i18n.StaleButton), true)
 		return nil, nil
 	}
-	m := q.Message.Message
-	b.unpark(ctx, m.Chat.ID)
-	t := chat.Tap{From: q.From.ID, Name: q.From.FirstName, To: inbox.ConversationOf(m), Message: m.ID, Text: m.Text,
-		Buttons: buttonsOf(m)}
+	b.unpark(ctx, to.ChatID)
+	t := chat.Tap{From: q.From.ID, Name: q.From.FirstName, To: to, Message: message, Text: m.Text, Buttons: buttonsOf(m)}
 	var a chat.Answer
 	err = guarded(func() (err error) { a, err = b.answerTap(ctx, t, q.Data); return err })
 	if err != nil {

@@ -33,19 +33,8 @@ func (b *Bot) EndUnheard(ctx context.Context) error {
 	return nil
 }
 
-// stillHears is Hears for the sender of an entry. The entry may have moved with
-// its group, or is about to; its update has the number that the group had.
+// stillHears is Hears for the sender of an entry.
 func (b *Bot) stillHears(e inbox.Entry) bool {
 	m, err := messageOf(e)
-	if err != nil {
-		return false // nobody knows who has sent it
-	}
-	if b.Hears(m.From.ID, m.Chat) {
-		return true
-	}
-	is := e.Conversation.ChatID
-	if to, moved := b.Chats.Moves()[is]; moved {
-		is = to
-	}
-	return b.Allowed[m.From.ID] && b.InGroup(is)
+	return err == nil && b.Hears(m.From.ID, m.Chat) // else it is unknown who has sent it
 }

@@ -65,7 +65,7 @@ func TestP4_PromptsOfAGroupThatHasMovedAreStillHeard(t *testing.T) {
 	for _, listed := range []int64{ours, grown} {
 		for _, stands := range []int64{ours, grown} {
 			w := newWorld(t)
-			require.NoError(t, w.Chats.NoteMove(ours, grown))
+			require.NoError(t, w.Chats.Aliases.Note(ours, grown))
 			w.Groups = map[int64]bool{listed: true}
 			key, _ := w.accept(t, &models.Message{From: &models.User{ID: bob}, Chat: groupChat(ours), Text: "x"})
 			require.NoError(t, w.entries.Change(key, func(e *inbox.Entry) error {

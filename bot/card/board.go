@@ -309,32 +309,33 @@ func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 	return errors.Join(errs...)
 }
 
-// Moved shows the open cards of places that have become others, each in a new message unless it is there
-// already, and forgets the closed ones. where gives what a place has become; it must be quick. Moved may
-// be called again after an error.
-func (b *Board) Moved(ctx context.Context, where func(outbox.Conversation) (to outbox.Conversation, moves bool)) error {
+// Moved shows the open cards of places that have become others, each in a new message unless its message
+// is there already, and forgets the closed ones. where gives what the place of a message has become, and
+// whether the message is there; it must be quick. Calling Moved again changes nothing.
+func (b *Board) Moved(ctx context.Context, where func(at outbox.Conversation, message int) (to outbox.Conversation, there bool)) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var errs []error
 	for _, c := range b.listLocked() {
-		to, moves := where(c.place())
-		if !moves {
-			to, moves = where(c.Look.To)
+		to, there := where(c.place(), c.Message)
+		if there {
+			to, _ = where(c.Look.To, 0) // the outbox may have been quicker
+			there = to == c.place()
 		}
-		if moves {
-			errs = append(errs, b.moveLocked(ctx, c, to))
+		if !there || to != c.Look.To {
+			errs = append(errs, b.moveLocked(ctx, c, to, there))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (b *Board) moveLocked(ctx context.Context, c record, to outbox.Conversation) error {
+func (b *Board) moveLocked(ctx context.Context, c record, to outbox.Conversation, there bool) error {
 	if c.Closed {
 		return b.removeLocked(c)
 	}
 	old := c
 	c.Look.To = to
-	if c.place() != to {
+	if !there {
 		c = c.unsent()
 		c.Look.ReplyTo = 0
 	}

@@ -249,8 +249,13 @@ func TestADeletedMessage(t *testing.T) {
 }
 
 // becomes is what Moved is given of one place that has become another.
-func becomes(from, to outbox.Conversation) func(outbox.Conversation) (outbox.Conversation, bool) {
-	return func(c outbox.Conversation) (outbox.Conversation, bool) { return to, c == from }
+func becomes(from, to outbox.Conversation) func(outbox.Conversation, int) (outbox.Conversation, bool) {
+	return func(at outbox.Conversation, _ int) (outbox.Conversation, bool) {
+		if at == from {
+			return to, false
+		}
+		return at, true
+	}
 }
 
 func TestMovedCardsComeAnewAndClosedOnesAreForgotten(t *testing.T) {

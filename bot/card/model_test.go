@@ -16,7 +16,7 @@ import (
 // Places of the model: a private chat, a topic of it, and a group that may become another chat.
 var places = []outbox.Conversation{{ChatID: 5}, {ChatID: 5, ThreadID: 3}, {ChatID: -6}}
 
-var moved = outbox.Conversation{ChatID: -600} // what the group becomes
+const grown = int64(-600) // the chat that the group becomes
 
 // wanted is what a card should look like.
 type wanted struct {
@@ -51,13 +51,7 @@ func (m *model) pick(n int) int {
 	return c
 }
 
-func (m *model) place() outbox.Conversation {
-	to := places[m.pick(len(places))]
-	if _, gone := m.chat.became[to.ChatID]; gone {
-		return moved
-	}
-	return to
-}
+func (m *model) place() outbox.Conversation { return places[m.pick(len(places))] }
 
 // wordsOf are the words of a button: all that a tap on it may mean.
 func wordsOf(key string, n int, value string) string { return fmt.Sprintf("%s/%d/%s", key, n, value) }
@@ -107,7 +101,11 @@ func (m *model) tap() {
 func (m *model) tapOn(on shownMessage, data string) bool {
 	words := ""
 	m.chat.do(func() { words = m.chat.drawn[data] })
-	tapped, ok := m.now.board.Tap(m.t.Context(), on.at, on.id, data)
+	at, id := m.now.inside(on)
+	if m.now.Aliases.Lost(at.ChatID, id) {
+		return false
+	}
+	tapped, ok := m.now.board.Tap(m.t.Context(), at, id, data)
 	if !ok {
 		return false
 	}
@@ -116,7 +114,7 @@ func (m *model) tapOn(on shownMessage, data string) bool {
 		m.failf("a tap on %q means %+v, payload %d (%v)", words, tapped, p.N, err)
 	}
 	w := m.cards[tapped.Key]
-	if !w.open || m.over(w) || w.n != p.N || w.look.To != on.at {
+	if !w.open || m.over(w) || w.n != p.N || w.look.To != at {
 		m.failf("a tap on %q in %v counts, wanted is %+v", words, on.at, w)
 	}
 	return true
@@ -136,11 +134,17 @@ func (m *model) delete() {
 		one.deleted = true
 		m.sends++
 		for key, w := range m.cards {
-			if c, ok := m.known(key); ok && c.Message == one.id {
+			if c, ok := m.known(key); ok && m.isOf(*one, c) {
 				w.deleted = true
 			}
 		}
 	})
+}
+
+// isOf says whether a message is the one that a card knows.
+func (m *model) isOf(one shownMessage, c record) bool {
+	at, id := m.now.inside(one)
+	return c.Message == id && c.At == at
 }
 
 // known is the card as the board knows it.
@@ -153,12 +157,34 @@ func (m *model) known(key string) (record, bool) {
 // move moves a place, or has the group become another chat.
 func (m *model) move() {
 	from, to := m.place(), m.place()
-	if m.pick(3) == 0 {
-		m.chat.do(func() { m.chat.became[places[2].ChatID] = moved.ChatID })
-		from, to = places[2], moved
-		m.leave()
+	if m.pick(3) > 0 {
+		m.moveTo(from, to)
+		return
 	}
-	m.moveTo(from, to)
+	m.leave()
+	m.chat.do(func() { m.chat.became[places[2].ChatID] = grown })
+	if m.pick(2) > 0 { // else the outbox finds out
+		if err := m.now.Aliases.Note(places[2].ChatID, grown); err != nil {
+			m.failf("note: %v", err)
+		}
+		m.renumber()
+	}
+}
+
+// renumber has the cards whose messages are in an earlier chat posted again.
+func (m *model) renumber() {
+	m.sends += len(m.cards)
+	lost := map[string]bool{}
+	for key := range m.cards {
+		c, ok := m.known(key)
+		lost[key] = ok && m.now.Aliases.Lost(c.At.ChatID, c.Message)
+	}
+	if err := m.now.board.Moved(m.t.Context(), m.now.renumbered); err != nil {
+		m.failf("renumber: %v", err)
+	}
+	for key, w := range m.cards {
+		w.deleted = w.deleted && !lost[key]
+	}
 }
 
 func (m *model) moveTo(from, to outbox.Conversation) {
@@ -210,7 +236,7 @@ func (m *model) step() {
 // reach has the chats take messages again.
 func (m *model) reach() {
 	m.chat.do(func() { clear(m.chat.blocked) })
-	for _, chat := range []int64{5, -6, -600} {
+	for _, chat := range []int64{5, -6} {
 		m.now.Unpark(chat)
 		m.now.board.Reachable(m.t.Context(), chat)
 	}
@@ -227,6 +253,7 @@ func (m *model) restart() {
 		}
 	}
 	m.take(old)
+	m.renumber() // as each start does
 }
 
 func (b *Board) get(id string) record {
@@ -261,15 +288,15 @@ func (m *model) pass(d time.Duration) {
 func (m *model) take(p *process) {
 	p.mu.Lock()
 	refused, moves := p.refused, p.moves
-	p.refused, p.moves = nil, nil
+	p.refused, p.moves = nil, 0
 	p.mu.Unlock()
 	for _, key := range refused {
 		if _, ok := m.known(key); !ok {
 			*m.cards[key] = wanted{}
 		}
 	}
-	for _, one := range moves {
-		m.moveTo(outbox.Conversation{ChatID: one[0]}, outbox.Conversation{ChatID: one[1]})
+	if moves > 0 {
+		m.renumber()
 	}
 }
 
@@ -287,23 +314,24 @@ func (m *model) check() {
 		m.failf("%d messages were sent, %d should be", m.chat.sends, m.sends)
 	}
 	left := 0
-	known := map[int]bool{}
+	known := map[string]bool{}
 	for key, w := range m.cards {
 		c, ok := m.known(key)
 		if w.deleted && !w.look.Renew { // forgotten once an edit finds out, and new when it is shown then
-			known[c.Message] = ok
+			known[fmt.Sprint(c.At, c.Message)] = ok
 			continue
 		}
 		if ok != (w.open && !m.over(w)) {
 			m.failf("card %s: known %v, wanted %+v", key, ok, w)
 		}
 		if ok {
-			known[c.Message] = true
+			known[fmt.Sprint(c.At, c.Message)] = true
 			m.checkCard(key, w, c)
 		}
 	}
 	for _, one := range m.chat.seen() {
-		if len(one.buttons) == 0 || known[one.id] {
+		at, id := m.now.inside(one)
+		if len(one.buttons) == 0 || known[fmt.Sprint(at, id)] {
 			continue
 		}
 		left++
@@ -325,7 +353,7 @@ func (m *model) check() {
 func (m *model) checkCard(key string, w *wanted, c record) {
 	var at *shownMessage
 	for _, one := range m.chat.seen() {
-		if one.id == c.Message {
+		if m.isOf(one, c) {
 			at = &one
 		}
 	}
@@ -334,7 +362,7 @@ func (m *model) checkCard(key string, w *wanted, c record) {
 		return // no edit has found out yet
 	case at == nil:
 		m.failf("card %s has no message: %+v", key, c)
-	case at.at != w.look.To || at.text != w.look.Text.Text || len(at.buttons) != 2:
+	case c.At != w.look.To || m.now.Aliases.Lost(c.At.ChatID, c.Message) || at.text != w.look.Text.Text || len(at.buttons) != 2:
 		m.failf("card %s: wanted %+v, seen %+v", key, w, at)
 	default:
 		for i, value := range []string{"yes", "no"} {

@@ -18,7 +18,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/alias"
 	"ccbot/bot/outbox"
+	"ccbot/internal/spool"
 )
 
 // callTakes is how long Telegram takes to answer here.
@@ -53,10 +55,11 @@ type telegram struct {
 	noEdit   bool            // the next edit is refused
 	sends    int
 	edits    int
+	ids      map[int64]int // the newest of each chat
 }
 
 func newTelegram() *telegram {
-	return &telegram{drawn: map[string]string{}, blocked: map[int64]bool{}, became: map[int64]int64{}}
+	return &telegram{drawn: map[string]string{}, blocked: map[int64]bool{}, became: map[int64]int64{}, ids: map[int64]int{}}
 }
 
 // connection is the Bot API as one process sees it; what it asks for after its end does nothing.
@@ -90,7 +93,9 @@ func (c connection) SendMessage(_ context.Context, p *tgbot.SendMessageParams) (
 		return nil, err
 	}
 	c.sends++
-	m := &shownMessage{at: outbox.Conversation{ChatID: p.ChatID.(int64), ThreadID: p.MessageThreadID}, id: 100 + len(c.messages)}
+	m := &shownMessage{at: outbox.Conversation{ChatID: p.ChatID.(int64), ThreadID: p.MessageThreadID}}
+	c.ids[m.at.ChatID]++
+	m.id = c.ids[m.at.ChatID]
 	c.messages = append(c.messages, m)
 	c.draw(m, p.Text, p.ReplyMarkup)
 	return &models.Message{ID: m.id}, nil
@@ -187,7 +192,7 @@ type process struct {
 
 	mu      sync.Mutex
 	refused []string
-	moves   [][2]int64
+	moves   int
 }
 
 func (p *process) Current(name string, to outbox.Conversation) (outbox.Message, bool) {
@@ -216,7 +221,7 @@ func (p *process) kill() {
 		return
 	}
 	p.rescue = p.dir + "+"
-	for _, part := range []string{"outbox", "cards"} { // in this order the copy is one that a kill could leave
+	for _, part := range []string{"outbox", "cards", "chats"} { // in this order the copy is one that a kill could leave
 		to := filepath.Join(p.rescue, part)
 		for os.CopyFS(to, os.DirFS(filepath.Join(p.dir, part))) != nil {
 			_ = os.MkdirAll(filepath.Join(p.dir, part), 0o700)
@@ -232,6 +237,8 @@ func startProcess(t *testing.T, dir string, chat *telegram, mayShow func(outbox.
 	p := &process{dir: dir}
 	p.Outbox = outbox.New(connection{telegram: chat, dead: &p.dead}, "https://api.example", filepath.Join(dir, "outbox"), log)
 	var err error
+	p.Aliases, err = alias.Open(spool.Folder{Path: filepath.Join(dir, "chats"), MaxSize: 1 << 20})
+	require.NoError(t, err)
 	p.board, err = Open(filepath.Join(dir, "cards"), filepath.Join(dir, "quarantine"), p.Outbox, mayShow, log)
 	require.NoError(t, err)
 	p.kind = NewKind(p.board, "test", func(_ context.Context, c Card[payload], _ error) {
@@ -240,10 +247,10 @@ func startProcess(t *testing.T, dir string, chat *telegram, mayShow func(outbox.
 		p.refused = append(p.refused, c.Key)
 	})
 	p.Named = p
-	p.OnMigrate = func(from, to int64) {
+	p.OnMigrate = func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.moves = append(p.moves, [2]int64{from, to})
+		p.moves++
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -260,6 +267,18 @@ func (p *process) restarted(t *testing.T, chat *telegram, mayShow func(outbox.Co
 	p.kill()
 	p.stop()
 	return startProcess(t, p.rescue, chat, mayShow)
+}
+
+// inside is a message by the names inside.
+func (p *process) inside(m shownMessage) (at outbox.Conversation, id int) {
+	at = m.at
+	at.ChatID, id = p.Aliases.In(m.at.ChatID, m.id)
+	return at, id
+}
+
+// renumbered says where messages are when groups have become other chats.
+func (p *process) renumbered(at outbox.Conversation, message int) (to outbox.Conversation, there bool) {
+	return at, !p.Aliases.Lost(at.ChatID, message)
 }
 
 func anywhere(outbox.Conversation) bool { return true }

@@ -28,13 +28,9 @@ func (b *Book) MayShow(to session.Conversation) bool {
 	return b.People[to.ChatID] || b.InGroup(to.ChatID)
 }
 
-// InGroup reports whether a chat is an allowed group, or was one under its earlier number.
+// InGroup reports whether a chat is an allowed group, by any number that the group has had.
 func (b *Book) InGroup(chat int64) bool {
-	if b.Groups[chat] {
-		return true
-	}
-	from, moved := b.MovedFrom(chat)
-	return moved && b.Groups[from]
+	return slices.ContainsFunc(b.Aliases.Numbers(chat), func(one int64) bool { return b.Groups[one] })
 }
 
 // IsPrivate reports whether a conversation is the private chat of an allowed person.

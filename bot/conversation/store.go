@@ -10,17 +10,19 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/alias"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 )
 
 // Store keeps one small file for each conversation.
 type Store struct {
+	Aliases *alias.Table // which groups have become which chats
+
 	folder spool.Folder
 
 	mu    sync.Mutex
 	known map[string]file // the files by name, as this process has read or written them; nobody else writes
-	moves moves
 }
 
 // file is what is kept of one conversation.
@@ -57,7 +59,9 @@ func Open(dir string) (*Store, error) {
 	if err := c.folder.Make(); err != nil {
 		return nil, fmt.Errorf("open chats: %w", err)
 	}
-	return c, c.readMoves()
+	var err error
+	c.Aliases, err = alias.Open(c.folder)
+	return c, err
 }
 
 func nameOf(to session.Conversation) string { return fmt.Sprintf("%d-%d.json", to.ChatID, to.ThreadID) }

@@ -70,6 +70,14 @@ func glance(raw json.RawMessage) seen {
 	return s
 }
 
+// inside is what can be told of an update, by the names inside as they are now.
+func (s *Store) inside(g seen) seen {
+	if s.Inside != nil {
+		g.where.ChatID, g.message = s.Inside(g.where.ChatID, g.message)
+	}
+	return g
+}
+
 func (s *seen) tap() bool { return s.kind == models.AllowedUpdateCallbackQuery }
 
 // read takes place and sender from an update's content. All kinds that have a

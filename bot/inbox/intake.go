@@ -42,9 +42,10 @@ type Config struct {
 	// Hears says whether somebody may speak in a chat. What comes from others leaves
 	// no trace. It is asked again when an update is handled. nil: everybody.
 	Hears func(person int64, chat models.Chat) bool
-	// Moves says whether a group that has become another chat is one of ours: that
-	// news is taken whoever has caused it. nil: it is as any other message.
-	Moves func(from, to int64) bool
+	// Moves keeps that a group has become another chat, if it is one of ours: that news is taken whoever has
+	// caused it. After an error it comes again, and so does all that came behind it. nil: it is as any other
+	// message.
+	Moves func(from, to int64) (ours bool, err error)
 	Seen  time.Time // when an earlier run was last alive; zero: not known
 	Pulse *Pulse    // is told how the polls go; nil: nobody looks
 }
@@ -60,7 +61,7 @@ type Intake struct {
 	timeout  time.Duration
 	pulse    *Pulse
 	hears    func(person int64, chat models.Chat) bool
-	moves    func(from, to int64) bool
+	moves    func(from, to int64) (ours bool, err error)
 	seen     time.Time // when an earlier run was last alive
 	allowed  []string
 	lanes    lanes
@@ -245,9 +246,9 @@ func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err erro
 			i.takeNameless(p, u.raw)
 			continue
 		case u.tap():
-			i.takeTap(p, u.seen, u.raw)
+			i.takeTap(p, i.store.inside(u.seen), u.raw)
 		case failed == nil:
-			failed = i.takeEntry(u.seen, u.raw)
+			failed = i.takeEntry(i.store.inside(u.seen), u.raw) // after the earlier ones: they may tell of a move
 		}
 		next = max(next, u.id+1)
 	}
@@ -278,7 +279,14 @@ func byID(batch []json.RawMessage) []arrival {
 }
 
 func (i *Intake) takeEntry(g seen, raw json.RawMessage) error {
-	if !i.hearsOf(g) {
+	ours := false
+	if g.kind == models.AllowedUpdateMessage && g.was != 0 && i.moves != nil {
+		var err error
+		if ours, err = i.moves(g.was, g.is); err != nil {
+			return err // what is said in the new chat comes right behind, and must be heard
+		}
+	}
+	if !ours && !i.hearsOf(g) {
 		return nil
 	}
 	fresh, err := i.store.Accept(UpdateKey(g.id), raw)

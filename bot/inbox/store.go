@@ -42,6 +42,10 @@ const (
 // Store keeps the entries of one ccbot, one file each. It is safe for
 // concurrent use; no other process may write the folder.
 type Store struct {
+	// Inside, set before anything is accepted, gives a chat and a message of it the name and the number that
+	// they have inside, see package alias. nil: those of Telegram.
+	Inside func(chat int64, message int) (place int64, inside int)
+
 	folder     spool.Folder
 	quarantine string
 	log        *slog.Logger
@@ -96,7 +100,7 @@ func (s *Store) open() error {
 // is there already or was finished: then nothing is written. The conversation
 // and message id are filled in as far as raw tells them.
 func (s *Store) Accept(key string, raw json.RawMessage) (fresh bool, err error) {
-	g := glance(raw)
+	g := s.inside(glance(raw))
 	return s.Add(Entry{Key: key, Update: raw, Conversation: g.where, MessageID: g.message, Album: g.album})
 }
 

@@ -119,11 +119,7 @@ func (p *polling) caughtUp(updates int) {
 	}
 }
 
-// hearsOf says whether an update is of somebody who may speak there, or tells that
-// one of our groups has become another chat.
+// hearsOf says whether an update is of somebody who may speak there.
 func (i *Intake) hearsOf(s seen) bool {
-	if s.kind == models.AllowedUpdateMessage && s.was != 0 && i.moves != nil && i.moves(s.was, s.is) {
-		return true
-	}
 	return i.hears == nil || i.hears(s.from, models.Chat{ID: s.where.ChatID, Type: s.place})
 }

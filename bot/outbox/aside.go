@@ -90,10 +90,12 @@ func (o *Outbox) React(ctx context.Context, to session.Conversation, messageID i
 		}}
 	}
 	a := &aside{key: "react " + strconv.Itoa(messageID), kind: reaction, to: to}
-	a.call = func(ctx context.Context, to session.Conversation) error {
-		_, err := o.api.SetMessageReaction(ctx, &tgbot.SetMessageReactionParams{
-			ChatID: to.ChatID, MessageID: messageID, Reaction: list,
-		})
+	a.call = func(ctx context.Context, _ session.Conversation) error {
+		chat, id := o.Aliases.Out(to.ChatID, messageID)
+		if id == 0 {
+			return nil // the message is in an earlier chat
+		}
+		_, err := o.api.SetMessageReaction(ctx, &tgbot.SetMessageReactionParams{ChatID: chat, MessageID: id, Reaction: list})
 		return err
 	}
 	o.beside(ctx, a, reactLife)
@@ -130,9 +132,6 @@ func (o *Outbox) beside(ctx context.Context, a *aside, life time.Duration) {
 	if ctx.Err() != nil || o.closed != nil {
 		return
 	}
-	if _, moved := o.newChat[a.to.ChatID]; moved && a.kind == reaction {
-		return // the message is not in the new chat
-	}
 	l := o.laneLocked(a.to.ChatID)
 	if l.parked {
 		return
@@ -151,15 +150,17 @@ func (o *Outbox) beginAside(calls context.Context, l *lane, a *aside) func() {
 	return func() {
 		ctx, cancel := context.WithTimeout(calls, callTimeout)
 		defer cancel()
-		err := a.call(ctx, to)
+		out := o.outward(job{to: to}).to
+		err := a.call(ctx, out)
 		v := judge(err, &job{kind: send})
 		if v.answer == blocked && a.kind == tapAnswer {
 			v.answer = refused // of the tap, not of the chat
 		}
-		o.note(l, &job{to: to}, v)
-		if o.settleAside(l, a, v) {
-			o.OnMigrate(l.chat, v.chat)
+		if v.answer == moved {
+			v = o.migrate(out.ChatID, v.chat)
 		}
+		o.note(l, &job{to: to}, v)
+		o.settleAside(l, a, v)
 		if err != nil && calls.Err() == nil {
 			o.log.Debug("best effort call failed", "chat_id", to.ChatID, "error", inBrief(err))
 		}
@@ -167,7 +168,7 @@ func (o *Outbox) beginAside(calls context.Context, l *lane, a *aside) func() {
 }
 
 // settleAside ends a try of an aside. What is worth it is tried again while it is of use.
-func (o *Outbox) settleAside(l *lane, a *aside, v verdict) (tellMove bool) {
+func (o *Outbox) settleAside(l *lane, a *aside, v verdict) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.flying--
@@ -180,13 +181,9 @@ func (o *Outbox) settleAside(l *lane, a *aside, v verdict) (tellMove bool) {
 		o.fatal = v.err
 	case blocked:
 		o.parkLocked(l)
-	case moved:
-		// A job under way has to come to its end in this lane; it finds out, too.
-		tellMove = !l.flying && o.migrateLocked(l, v.chat) && o.OnMigrate != nil
 	}
 	if (v.answer == pause || v.answer == later) && a.kind != typing && o.closed == nil && !l.parked {
 		l.putBack(a)
 	}
 	o.news()
-	return tellMove
 }

@@ -104,7 +104,8 @@ func TestRealClient(t *testing.T) {
 				assert.Equal(t, tt.refused, errors.As(err, &refused), "%v", err)
 				if !tt.refused {
 					require.NoError(t, err)
-					assert.Equal(t, 77, id)
+					_, sent := b.Aliases.Out(tt.chat, id)
+					assert.Equal(t, 77, sent)
 				}
 				api.mu.Lock()
 				defer api.mu.Unlock()

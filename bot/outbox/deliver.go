@@ -25,8 +25,8 @@ func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job) {
 	}
 	again := attempt.kind == post && o.file(calls, attempt, id, v)
 	o.note(l, &attempt, v)
-	if tell := o.settle(l, j, attempt, id, v); tell != nil {
-		tell()
+	if o.settle(l, j, attempt, id, v) && o.OnTopicGone != nil {
+		o.OnTopicGone(attempt.to)
 	}
 	if again {
 		o.requeue(attempt)
@@ -38,11 +38,16 @@ func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int,
 	if j.kind == post && !o.fetch(j) {
 		return 0, verdict{answer: vanished}
 	}
-	id, err := o.call(calls, *j)
+	out := o.outward(*j)
+	id, err := o.call(calls, out)
 	if v = judge(err, j); v.answer == unknown {
 		v = o.unknownMethod(calls, err)
 	}
 	o.report(calls, l, *j, v, err)
+	if v.answer == moved {
+		v = o.migrate(out.to.ChatID, v.chat)
+	}
+	_, id = o.Aliases.In(out.to.ChatID, id)
 	return id, v
 }
 
@@ -78,6 +83,8 @@ func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 	defer cancel()
 	chat, m := j.to.ChatID, j.message()
 	switch {
+	case !j.isNew() && j.messageID == 0:
+		return 0, ErrMoved
 	case j.kind == remove:
 		_, err = o.api.DeleteMessage(ctx, &tgbot.DeleteMessageParams{ChatID: chat, MessageID: j.messageID})
 		return j.messageID, err
@@ -142,8 +149,8 @@ func (o *Outbox) report(calls context.Context, l *lane, j job, v verdict, err er
 	}
 }
 
-// settle enters the outcome of an attempt into the queue. tell is what others are to hear of it.
-func (o *Outbox) settle(l *lane, j *job, attempt job, id int, v verdict) (tell func()) {
+// settle enters the outcome of an attempt into the queue. lost reports that it is news that the topic is gone.
+func (o *Outbox) settle(l *lane, j *job, attempt job, id int, v verdict) (lost bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.flying--
@@ -161,10 +168,8 @@ func (o *Outbox) settle(l *lane, j *job, attempt job, id int, v verdict) (tell f
 		j.asDocument = true
 	case revoked:
 		o.fatal = v.err
-	case moved:
-		tell = o.movedLocked(l, j, v)
 	case topicGone:
-		tell = o.topicGoneLocked(l, j)
+		lost = o.topicGoneLocked(l, j)
 	case pause, later:
 		o.retryLocked(l, j, v)
 	}
@@ -172,7 +177,7 @@ func (o *Outbox) settle(l *lane, j *job, attempt job, id int, v verdict) (tell f
 		o.catchUpLocked(j)
 	}
 	o.news()
-	return tell
+	return lost
 }
 
 // final says that the job is not in the queue any more.

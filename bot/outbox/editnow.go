@@ -30,7 +30,7 @@ func (o *Outbox) EditNow(ctx context.Context, to session.Conversation, messageID
 func (o *Outbox) overtake(at ref) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, moved := o.newChat[at.chat]; moved {
+	if o.Aliases.Lost(at.chat, at.message) {
 		return &Refused{ErrMoved}
 	}
 	j := o.edits[at]

@@ -57,10 +57,12 @@ func (o *Outbox) fetchNamed(j *job) bool {
 // fileNamed ends a named post: the owner hears of it, then the file goes. again: the name was posted
 // after the owner had been asked, so the file stays.
 func (o *Outbox) fileNamed(ctx context.Context, j job, id int, v verdict) (again bool, err error) {
-	switch v.answer {
-	case taken:
+	switch {
+	case v.answer == taken && o.Aliases.Lost(j.to.ChatID, id):
+		return true, nil // the group became another chat in this moment, and the message is not there
+	case v.answer == taken:
 		err = o.Named.Sent(ctx, j.name, j.to, id, j.change.message)
-	case refused:
+	case v.answer == refused:
 		o.Named.Refused(ctx, j.name, v.err)
 	}
 	o.posting.Lock()

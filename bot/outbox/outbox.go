@@ -15,6 +15,7 @@ import (
 	"github.com/go-telegram/bot/models"
 	"golang.org/x/time/rate"
 
+	"ccbot/bot/alias"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 )
@@ -35,8 +36,11 @@ type API interface {
 }
 
 // Outbox sends through one bot. Its methods may be called from anywhere, also before Run; what they ask for is done
-// while Run runs.
+// while Run runs. They take and give the names of places and the numbers of messages inside, see package alias.
 type Outbox struct {
+	// Aliases, replaced before Run, knows which groups have become which chats.
+	Aliases *alias.Table
+
 	// OnSent, when set before Run, is told the id of each message that the chat has, before who sent it hears of it. m.To
 	// is where it stands. It must be quick.
 	OnSent func(m Message, messageID int)
@@ -44,9 +48,8 @@ type Outbox struct {
 	// Named, set before Run, knows the messages of named posts.
 	Named Owner
 
-	// OnMigrate, when set before Run, is told that a group became another chat. It must not wait; the outbox itself
-	// sends to the new one from then on, until the program ends. The next run is told again.
-	OnMigrate func(from, to int64)
+	// OnMigrate, when set before Run, is told that Aliases knows more: a group became another chat. It must not wait.
+	OnMigrate func()
 
 	// OnTopicGone, when set before Run, is told that a topic is not there any more. It must not wait; the outbox itself
 	// sends to its chat from then on, until the program ends or somebody writes there.
@@ -70,18 +73,17 @@ type Outbox struct {
 
 	began time.Time // about when this run did
 
-	mu      sync.Mutex
-	lanes   map[int64]*lane
-	order   []*lane // the same, oldest first
-	all     *rate.Limiter
-	flying  int
-	turns   uint64
-	edits   map[ref]*job // the one edit of a message that waits or flies
-	known   memory
-	newChat map[int64]int64
-	gone    map[session.Conversation]bool // topics
-	fatal   error                         // why Run must end
-	closed  error                         // why nothing can be sent any more
+	mu     sync.Mutex
+	lanes  map[int64]*lane
+	order  []*lane // the same, oldest first
+	all    *rate.Limiter
+	flying int
+	turns  uint64
+	edits  map[ref]*job // the one edit of a message that waits or flies
+	known  memory
+	gone   map[session.Conversation]bool // topics
+	fatal  error                         // why Run must end
+	closed error                         // why nothing can be sent any more
 }
 
 // New makes an outbox that keeps posts in dir (made when missing), and beside it what it must know in the next run, too.
@@ -89,7 +91,7 @@ type Outbox struct {
 func New(api API, server, dir string, log *slog.Logger) *Outbox {
 	home := spool.Folder{Path: filepath.Dir(dir), MaxSize: maxPost, Fsync: true}
 	return &Outbox{
-		api: api, server: server, log: log, jitter: rand.Float64,
+		Aliases: &alias.Table{}, api: api, server: server, log: log, jitter: rand.Float64,
 		folder:     spool.Folder{Path: dir, MaxSize: maxPost, Fsync: true},
 		quarantine: filepath.Join(home.Path, "quarantine"),
 		wake:       make(chan struct{}, 1),
@@ -98,7 +100,7 @@ func New(api API, server, dir string, log *slog.Logger) *Outbox {
 		rich:       openFacts[richFact](home, richFile, log),
 		holds:      openFacts[hold](home, holdsFile, log),
 		named:      map[string]bool{},
-		lanes:      map[int64]*lane{}, edits: map[ref]*job{}, newChat: map[int64]int64{}, gone: map[session.Conversation]bool{},
+		lanes:      map[int64]*lane{}, edits: map[ref]*job{}, gone: map[session.Conversation]bool{},
 		all: rate.NewLimiter(allRate, allBurst),
 	}
 }
@@ -206,9 +208,8 @@ func (o *Outbox) addLocked(j *job) {
 	o.news()
 }
 
-// laneLocked is the lane of a chat, or of the chat it has become.
+// laneLocked is the lane of a chat.
 func (o *Outbox) laneLocked(chat int64) *lane {
-	chat = o.chatLocked(chat)
 	l, ok := o.lanes[chat]
 	if !ok {
 		l = newLane(chat)

@@ -15,7 +15,7 @@ const parkedFile = "parked.json"
 func (o *Outbox) Parked(chat int64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	l, ok := o.lanes[o.chatLocked(chat)]
+	l, ok := o.lanes[chat]
 	return ok && l.parked
 }
 
@@ -23,7 +23,6 @@ func (o *Outbox) Parked(chat int64) bool {
 // at once, and why its topics are taken to be there. It is quick for a chat that is not parked.
 func (o *Outbox) Unpark(chat int64) {
 	o.mu.Lock()
-	chat = o.chatLocked(chat)
 	for gone := range o.gone {
 		if gone.ChatID == chat {
 			delete(o.gone, gone)

@@ -3,6 +3,8 @@ package outbox
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,7 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/alias"
 	"ccbot/internal/session"
+	"ccbot/internal/spool"
 )
 
 func upgraded(_ context.Context, _ int, c call) error {
@@ -25,8 +29,8 @@ func upgraded(_ context.Context, _ int, c call) error {
 // once.
 func TestP5_AGroupThatBecomesASupergroupLosesNothing(t *testing.T) {
 	inBubble(t, upgraded, func(t *testing.T, b *bench) {
-		var told [][2]int64
-		b.OnMigrate = func(from, to int64) { told = append(told, [2]int64{from, to}); b.Unpark(to) }
+		var told [][][]int64
+		b.OnMigrate = func() { told = append(told, b.Aliases.Moved()); b.Unpark(-5) }
 		one, two := say(-5, "1"), say(-5, "2")
 		one.ReplyTo, two.ReplyTo = 7, 8
 		first, second := b.sendLater(t.Context(), one), b.sendLater(t.Context(), two)
@@ -39,7 +43,7 @@ func TestP5_AGroupThatBecomesASupergroupLosesNothing(t *testing.T) {
 		b.idle(time.Minute)
 		calls := b.seen("send", false)
 		assert.Equal(t, []string{"1", "1", "2", "2", "3"}, texts(calls))
-		assert.Equal(t, [][2]int64{{-5, -100}}, told)
+		assert.Equal(t, [][][]int64{{{-5, -100}}}, told)
 		assert.Equal(t, 7, calls[0].reply)
 		for _, c := range calls[1:] {
 			assert.Equal(t, int64(-100), c.chat)
@@ -85,14 +89,97 @@ func TestMessagesOfAGroupThatBecameASupergroupAreLeftAlone(t *testing.T) {
 
 func TestAReactionFindsOutThatAGroupBecameASupergroup(t *testing.T) {
 	inBubble(t, upgraded, func(t *testing.T, b *bench) {
-		var told [][2]int64
-		b.OnMigrate = func(from, to int64) { told = append(told, [2]int64{from, to}) }
+		var told [][][]int64
+		b.OnMigrate = func() { told = append(told, b.Aliases.Moved()) }
 		b.React(t.Context(), to(-5), 4, "👀")
 		b.idle(time.Minute)
 		_, err := b.Send(t.Context(), say(-5, "1"))
 		require.NoError(t, err)
-		assert.Equal(t, [][2]int64{{-5, -100}}, told)
+		assert.Equal(t, [][][]int64{{{-5, -100}}}, told)
 		assert.Len(t, b.seen("send", false), 1)
+	})
+}
+
+// TestP5_NothingIsSentToANewChatBeforeItIsKept: not even when the disk takes nothing for a while. The next run asks the
+// old chat no more.
+func TestP5_NothingIsSentToANewChatBeforeItIsKept(t *testing.T) {
+	dir := t.TempDir()
+	folder := spool.Folder{Path: filepath.Join(dir, "chats"), MaxSize: 1 << 20}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, dir, upgraded)
+		var err error
+		b.Aliases, err = alias.Open(folder)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(folder.Path, nil, 0o600), "a file is in the way")
+		b.run(t)
+		sent := b.sendLater(t.Context(), say(-5, "1"))
+		b.idle(time.Minute)
+		assert.Empty(t, b.seen("send", true))
+		require.NoError(t, os.Remove(folder.Path))
+		require.NoError(t, (<-sent).err)
+		assert.Len(t, b.seen("send", true), 1)
+		require.NoError(t, b.stop())
+
+		again := newBench(t, dir, upgraded)
+		again.Aliases, err = alias.Open(folder)
+		require.NoError(t, err)
+		again.run(t)
+		_, err = again.Send(t.Context(), say(-5, "2"))
+		require.NoError(t, err)
+		calls := again.seen("send", false)
+		require.Len(t, calls, 1)
+		assert.Equal(t, int64(-100), calls[0].chat)
+	})
+}
+
+// What was heard elsewhere counts at once, and a message of the new chat is answered and changed there.
+func TestAGroupThatIsKnownToBeASupergroup(t *testing.T) {
+	inBubble(t, upgraded, func(t *testing.T, b *bench) {
+		ctx := t.Context()
+		require.NoError(t, b.Aliases.Note(-5, -100))
+		_, in := b.Aliases.In(-100, 7)
+		m := say(-5, "1")
+		m.ReplyTo = in
+		id, err := b.Send(ctx, m)
+		require.NoError(t, err)
+		require.NoError(t, b.Edit(ctx, to(-5), id, say(0, "2")))
+		b.React(ctx, to(-5), in, "👀")
+		b.Typing(ctx, to(-5))
+		b.Answer(ctx, to(-5), "query", "x", false)
+		b.idle(time.Minute)
+		require.NoError(t, b.Delete(ctx, to(-5), id))
+		calls := b.seen("", false)
+		require.Len(t, calls, 6)
+		_, sent := b.Aliases.Out(-5, id)
+		for _, c := range calls {
+			assert.Contains(t, map[string]int{"send": 0, "edit": sent, "react": 7, "typing": 0, "answer": 0, "delete": sent}, c.method)
+			assert.Contains(t, []int{0, 7, sent}, c.message, c.method)
+			if c.method != "answer" {
+				assert.Equal(t, int64(-100), c.chat, c.method)
+			}
+		}
+		assert.Equal(t, 7, b.seen("send", true)[0].reply)
+	})
+}
+
+// A named post that the old chat has taken in the moment in which the group becomes a supergroup is sent again.
+func TestANamedPostIsSentToTheChatThatItsGroupHasBecome(t *testing.T) {
+	o := &owner{texts: map[string]string{"card": "x"}}
+	var b *bench
+	inNamedBubble(t, t.TempDir(), o, func(_ context.Context, n int, _ call) error {
+		if n == 1 {
+			return b.Aliases.Note(5, -100) // told by an update while Telegram says yes
+		}
+		return nil
+	}, func(now *bench) {
+		b = now
+		require.NoError(t, b.Post(t.Context(), named("card")))
+		b.idle(time.Minute)
+		calls := b.seen("send", true)
+		require.Equal(t, []string{"x", "x"}, texts(calls))
+		assert.Equal(t, []int64{5, -100}, []int64{calls[0].chat, calls[1].chat})
+		assert.Len(t, o.notes(), 1, "its owner hears of the message that can be changed")
+		assert.Empty(t, files(t, b.folder.Path))
 	})
 }
 

@@ -82,9 +82,9 @@ func TestSandboxTakesPhotos(t *testing.T) {
 // TestP5_PlacesThatChangeInTheSandbox: a group that becomes a supergroup, a topic that is deleted, a person who blocks.
 func TestP5_PlacesThatChangeInTheSandbox(t *testing.T) {
 	b, srv, p := inSandbox(t, sandbox.Options{})
-	moved, gone := make(chan [2]int64, 9), make(chan session.Conversation, 9)
+	moved, gone := make(chan [][]int64, 9), make(chan session.Conversation, 9)
 	b.mu.Lock() // Run runs
-	b.OnMigrate = func(from, to int64) { moved <- [2]int64{from, to} }
+	b.OnMigrate = func() { moved <- b.Aliases.Moved() }
 	b.OnTopicGone = func(lost session.Conversation) { gone <- lost }
 	b.mu.Unlock()
 	const old, grown = int64(-500), int64(-1001234567890)
@@ -106,7 +106,7 @@ func TestP5_PlacesThatChangeInTheSandbox(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []string{"posted", "one", "two"}, texts)
-	assert.Equal(t, [2]int64{old, grown}, <-moved)
+	assert.Equal(t, [][]int64{{old, grown}}, <-moved)
 
 	topic := p.OpenTopic(p.ID(), "topic")
 	_, err = b.Send(t.Context(), inTopic(p.ID(), topic, "in the topic"))

@@ -62,7 +62,7 @@ func (o *Outbox) ask(ctx context.Context, j *job) (int, error) {
 
 // admitLocked queues a job that a caller waits for, unless there is nothing to wait for.
 func (o *Outbox) admitLocked(j *job) error {
-	if _, moved := o.newChat[j.to.ChatID]; moved && !j.isNew() {
+	if o.Aliases.Lost(j.to.ChatID, j.messageID) {
 		return &Refused{ErrMoved}
 	}
 	if l := o.laneLocked(j.to.ChatID); l.parked {
@@ -130,7 +130,7 @@ func (o *Outbox) edit(ctx context.Context, to session.Conversation, messageID in
 	if o.closed != nil {
 		return fmt.Errorf("edit: %w", o.closed)
 	}
-	if _, moved := o.newChat[to.ChatID]; moved {
+	if o.Aliases.Lost(to.ChatID, messageID) {
 		return fmt.Errorf("edit: %w", &Refused{ErrMoved})
 	}
 	at := refOf(to, messageID)

@@ -22,7 +22,7 @@ const (
 	document                // not done; try once as a document instead of a photo
 	refused                 // never
 	blocked                 // not as long as the chat takes nothing
-	moved                   // the group has a new id
+	moved                   // not done; the group has a new id
 	topicGone               // the topic is not there
 	vanished                // there is nothing to ask for any more
 	unknown                 // the method, or the token
@@ -68,7 +68,7 @@ func judge(err error, j *job) verdict {
 	switch {
 	case err == nil:
 		return verdict{answer: taken}
-	case errors.Is(err, errUnread), errors.Is(err, ErrNoRich):
+	case errors.Is(err, errUnread), errors.Is(err, ErrNoRich), errors.Is(err, ErrMoved):
 		return verdict{answer: refused, err: err}
 	case errors.As(err, &tooMany):
 		return verdict{answer: pause, wait: time.Duration(max(tooMany.RetryAfter, 1)) * time.Second}

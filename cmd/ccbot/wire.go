@@ -104,7 +104,7 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 	if err := s.wireSessions(ctx, instance, environ, hook); err != nil {
 		return nil, err
 	}
-	s.outbox.Named = s.cards
+	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Chats.Aliases, s.bot.Chats.Aliases.In
 	s.outbox.OnSent, s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Sent, s.bot.Migrated, s.bot.TopicGone
 	s.wireRecovery(instance, environ)
 	s.wireSocket(hook)

@@ -1,0 +1,189 @@
+package alias
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+
+	"ccbot/internal/spool"
+)
+
+// fileName is the file of a table. News that are not in it are heard again when something is sent
+// to the earlier chat.
+const fileName = "moved.json"
+
+// perChat is how many message numbers a chat has inside. A message id of Telegram's has 31 bits.
+const perChat = 1 << 32
+
+// Table knows which groups have become which chats. The zero value knows none, and has no disk.
+type Table struct {
+	folder spool.Folder
+
+	mu    sync.Mutex
+	known file
+}
+
+// file is a table on disk.
+type file struct {
+	Version int             `json:"version"`
+	Moved   map[int64]int64 `json:"moved"` // chat → the chat that it has become
+	Told    []int64         `json:"told"`  // chats whose people know of it
+}
+
+// Open reads the table of a folder. A file that cannot be understood counts as none.
+func Open(folder spool.Folder) (*Table, error) {
+	t := &Table{folder: folder}
+	data, err := folder.Read(fileName)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, spool.ErrForeign), errors.Is(err, spool.ErrTooBig):
+		return t, nil
+	case err != nil:
+		return nil, fmt.Errorf("read moved chats: %w", err)
+	}
+	var f file
+	if json.Unmarshal(data, &f) == nil {
+		t.known.Told = f.Told
+		for _, from := range slices.Sorted(maps.Keys(f.Moved)) {
+			t.known, _ = t.known.with(from, f.Moved[from])
+		}
+	}
+	return t, nil
+}
+
+// Note keeps that a group has become another chat. News that contradict what is known change
+// nothing.
+func (t *Table) Note(from, to int64) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	next, fresh := t.known.with(from, to)
+	if !fresh {
+		return nil
+	}
+	return t.putLocked(next)
+}
+
+// NoteTold keeps that the people of a chat know that their group has become this chat.
+func (t *Table) NoteTold(chat int64) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	next := t.known
+	next.Told = append(slices.Clone(next.Told), chat)
+	return t.putLocked(next)
+}
+
+// Told reports whether NoteTold was called for a chat.
+func (t *Table) Told(chat int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Contains(t.known.Told, chat)
+}
+
+func (t *Table) putLocked(next file) error {
+	next.Version = 1
+	if t.folder.Path != "" {
+		data, err := json.Marshal(next)
+		if err == nil {
+			err = t.folder.Put(fileName, append(data, '\n'))
+		}
+		if err != nil {
+			return fmt.Errorf("write moved chats: %w", err)
+		}
+	}
+	t.known = next
+	return nil
+}
+
+// Numbers gives the numbers of a chat's place, the first one first. The first is the name of the
+// place, the last is where messages go.
+func (t *Table) Numbers(chat int64) []int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.known.numbers(chat)
+}
+
+// Moved gives the Numbers of each group that has become another chat, in a fixed order.
+func (t *Table) Moved() (all [][]int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, chat := range slices.Sorted(maps.Keys(t.known.Moved)) {
+		if _, later := t.known.before(chat); !later {
+			all = append(all, t.known.numbers(chat))
+		}
+	}
+	return all
+}
+
+// In gives the name of a chat's place, and the number inside of a message of the chat. What has its
+// name and number already keeps them.
+func (t *Table) In(chat int64, message int) (place int64, inside int) {
+	numbers := t.Numbers(chat)
+	return numbers[0], numberIn(numbers, chat, message)
+}
+
+// Out is the way back: the chat that a place is now, and the id that the message has there. The id
+// is 0 for a message of an earlier chat, which the chat does not have.
+func (t *Table) Out(place int64, inside int) (chat int64, message int) {
+	numbers := t.Numbers(place)
+	chat, message = numbers[len(numbers)-1], numberIn(numbers, place, inside)
+	switch {
+	case message <= 0:
+		return chat, message
+	case message/perChat != len(numbers)-1:
+		return chat, 0
+	}
+	return chat, message % perChat
+}
+
+// Lost reports whether a message was left behind in an earlier chat of its place.
+func (t *Table) Lost(place int64, inside int) bool {
+	_, message := t.Out(place, inside)
+	return inside > 0 && message == 0
+}
+
+// numberIn is the number inside of a message of a chat.
+func numberIn(numbers []int64, chat int64, message int) int {
+	if message <= 0 || message >= perChat {
+		return message
+	}
+	return message + slices.Index(numbers, chat)*perChat
+}
+
+// with is f with one more piece of news; fresh reports whether that is new and contradicts nothing:
+// a group becomes one chat, that chat was one group, and nothing goes round.
+func (f file) with(from, to int64) (next file, fresh bool) {
+	_, moved := f.Moved[from]
+	_, taken := f.before(to)
+	if from == 0 || to == 0 || moved || taken || slices.Contains(f.numbers(from), to) {
+		return f, false
+	}
+	moves := map[int64]int64{from: to}
+	maps.Copy(moves, f.Moved)
+	f.Moved = moves
+	return f, true
+}
+
+// numbers is Table.Numbers.
+func (f file) numbers(chat int64) []int64 {
+	for from, ok := f.before(chat); ok; from, ok = f.before(chat) {
+		chat = from
+	}
+	all := []int64{chat}
+	for to, ok := f.Moved[chat]; ok; to, ok = f.Moved[to] {
+		all = append(all, to)
+	}
+	return all
+}
+
+// before is the chat that has become a chat.
+func (f file) before(chat int64) (int64, bool) {
+	for from, to := range f.Moved {
+		if to == chat {
+			return from, true
+		}
+	}
+	return 0, false
+}
