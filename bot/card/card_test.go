@@ -3,6 +3,7 @@ package card
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -427,4 +428,57 @@ func TestWhatCannotBeShown(t *testing.T) {
 	require.ErrorIs(t, NewKind[payload](b, "k", nil).Show(t.Context(), "k", Look{To: here}, payload{}), errBlank)
 	require.Error(t, NewKind[func()](b, "f", nil).Show(t.Context(), "k", question("x"), func() {}))
 	assert.Empty(t, b.cards)
+}
+
+func TestOfCardsThatArePostedTheNewestStayOpen(t *testing.T) {
+	inWorld(t, func(w *world) {
+		post := func(text string, to outbox.Conversation) {
+			l := question(text)
+			l.To = to
+			require.NoError(w, w.kind.Post(w.Context(), l, payload{1}))
+		}
+		post("elsewhere", there)
+		for n := range 500 { // a person asks every minute
+			post(fmt.Sprint(n), here)
+			w.pass(time.Minute)
+		}
+		var open []string
+		for _, c := range w.kind.List() {
+			open = append(open, c.Look.Text.Text)
+		}
+		assert.ElementsMatch(t, []string{"490", "491", "492", "493", "494", "495", "496", "497", "498", "499", "elsewhere"}, open)
+		looks := w.looks()
+		assert.Contains(t, looks, "489", "it has lost its buttons")
+		assert.Contains(t, looks, "490 [Yes] [No]")
+		w.pass(2 * keepClosed)
+		assert.Len(t, filesIn(t, w.dir+"/cards"), keepOpen+1)
+	})
+}
+
+// fullDisk takes no posts.
+type fullDisk struct{ Sender }
+
+func (fullDisk) Post(context.Context, outbox.Message) error { return errors.New("the disk is full") }
+
+func TestAPostThatFailsIsNotSentLater(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.board.sender = fullDisk{w.board.sender}
+		require.Error(t, w.kind.Post(w.Context(), question("one"), payload{1}))
+		assert.Empty(t, filesIn(t, w.dir+"/cards"))
+	})
+}
+
+func TestRedrawChangesOnlyWhatIsOpen(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.shown("k", question("one"))
+		require.NoError(t, w.kind.Redraw(w.Context(), "k", question("two"), payload{2}))
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{"two [Yes] [No]"}, w.looks())
+		require.NoError(t, w.kind.Redraw(w.Context(), "k", Look{To: here, Text: render.Plain("three")}, payload{3}))
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{"three"}, w.looks())
+		require.NoError(t, w.kind.Redraw(w.Context(), "k", question("four"), payload{4}))
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{"three"}, w.looks(), "it is closed")
+	})
 }
