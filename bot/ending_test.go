@@ -114,7 +114,8 @@ func TestP2_AConfirmationIsForTheLifeThatWasAskedAbout(t *testing.T) {
 	w.records.change(r.ID, func(r *session.Record) { r.StartedAt = r.StartedAt.Add(time.Minute) })
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonKill))
 	assert.Empty(t, w.sessions.done(), "it was resumed since")
-	w.records.change(r.ID, func(r *session.Record) { r.StartedAt = r.StartedAt.Add(-time.Minute) })
-	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonKill))
+	assert.Equal(t, 1, w.sender.spent)
+	w.mustHear(t, "/kill")
+	require.NoError(t, w.tapShown(t, alice, w.sender.last(t), i18n.ButtonKill))
 	assert.Len(t, w.sessions.done(), 1)
 }

@@ -4,86 +4,131 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strconv"
+	"time"
 
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 )
 
+// Archiver ends sessions.
+type Archiver interface {
+	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
+}
+
+// ends are the ends of sessions that people ask for.
+type ends struct {
+	chat      *chat.Chat
+	book      *conversation.Book
+	words     i18n.Words
+	archiver  Archiver
+	questions card.Kind[end]
+}
+
+// end is what a question asks: whether to end one launch of a session.
+type end struct {
+	Session uuid.UUID     `json:"session"`
+	Launch  time.Time     `json:"launch"` // what was asked about one launch is not confirmed for a later one
+	Final   session.State `json:"final"`
+	Asker   int64         `json:"asker"` // the only person who may answer
+}
+
 // askKill asks whether to end a session and archive it.
-func (s *Sessions) askKill(ctx context.Context, in chat.Incoming, arg string) error {
-	return s.askEnd(ctx, in, arg, "kill", i18n.KillConfirm, i18n.ButtonKill)
+func (e *ends) askKill(ctx context.Context, in chat.Incoming, arg string) error {
+	return e.askEnd(ctx, in, arg, session.Archived, i18n.KillConfirm, i18n.ButtonKill)
 }
 
 // askDone asks whether to end a session as completed.
-func (s *Sessions) askDone(ctx context.Context, in chat.Incoming, arg string) error {
-	return s.askEnd(ctx, in, arg, "done", i18n.DoneConfirm, i18n.ButtonDone)
+func (e *ends) askDone(ctx context.Context, in chat.Incoming, arg string) error {
+	return e.askEnd(ctx, in, arg, session.Completed, i18n.DoneConfirm, i18n.ButtonDone)
 }
 
-// askEnd asks first; only the person who asked may confirm, so the id of that person is in the
-// button.
-func (s *Sessions) askEnd(ctx context.Context, in chat.Incoming, arg, verb string,
+func (e *ends) askEnd(ctx context.Context, in chat.Incoming, arg string, final session.State,
 	question, word i18n.Key) error {
-	r, ok, err := s.book.FindFor(in.Message, arg, isEndable)
+	r, ok, err := e.book.FindFor(in.Message, arg, isEndable)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return tellNone(ctx, s.chat, in, arg)
+		return tellNone(ctx, e.chat, in, arg)
 	}
-	text := render.Plain(s.words.Say(question, i18n.Args{"Name": r.Name}))
-	yes := fmt.Sprintf("%s:%s:%d:%s", verb, chat.Ref(r.ID), in.From, launchOf(r))
-	return s.chat.For(r.ID).Post(ctx, in.To, text,
-		chat.Rows(2, s.chat.Button(word, yes, outbox.Danger), s.chat.CancelButton(in.From)))
+	look := card.Look{To: in.To, Session: r.ID, Text: render.Plain(e.words.Say(question, i18n.Args{"Name": r.Name})),
+		Options: [][]card.Option{{e.chat.Option(word, "end", outbox.Danger), e.chat.Cancel()}}}
+	return chat.PostCard(ctx, e.chat, e.questions, look, end{r.ID, r.StartedAt, final, in.From})
 }
 
-// launchOf names one launch of a session: what was asked about one launch is not confirmed for a
-// later one.
-func launchOf(r session.Record) string { return strconv.FormatInt(r.StartedAt.Unix(), 36) }
-
-// tapEnd archives a session that a person confirmed. The receipt comes as news.
-func (s *Sessions) tapEnd(final session.State) chat.OnTap {
-	return func(_ context.Context, t chat.Tap) (chat.Answer, error) {
-		r, ok := s.chat.TappedSession(t)
-		switch {
-		case !ok:
-			return s.chat.Stale(t)
-		case !t.IsAsker(1):
-			return chat.Answer{Text: s.words.Say(i18n.NotForYou)}, nil
-		case len(t.Args) != 3 || t.Args[2] != launchOf(r) || !isEndable(r):
-			return s.chat.Stale(t)
+// tap archives a session that a person confirmed. The receipt comes as news.
+func (e *ends) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
+	asked, err := e.questions.Payload(t.Card)
+	if err != nil {
+		return chat.Answer{}, err
+	}
+	r, ok := e.book.Records.Get(asked.Session)
+	switch {
+	case t.From != asked.Asker:
+		return chat.Answer{Text: e.words.Say(i18n.NotForYou)}, nil
+	case t.Card.Option == chat.CancelOption:
+		return chat.Answer{}, e.questions.Close(ctx, t.Card.Key, render.Plain(e.words.Say(i18n.Cancelled)))
+	case !ok || !asked.Launch.Equal(r.StartedAt) || !isEndable(r):
+		return chat.Over(ctx, e.chat, e.questions, t)
+	}
+	return chat.Do(func(ctx context.Context) error {
+		progress := render.Plain(e.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name}))
+		if err := e.questions.Close(ctx, t.Card.Key, progress); err != nil {
+			return err
 		}
-		return chat.Do(func(ctx context.Context) error {
-			s.chat.Progress(ctx, t, s.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name}))
-			return s.archive(ctx, t, r, final, "asked for")
-		})
-	}
+		return e.archive(ctx, t, r, asked.Final, "asked for")
+	})
 }
 
-// tapRetry tries again to end what is left of a session. The receipt comes as news; the message
-// stays as it is, because it may be the list.
-func (s *Sessions) tapRetry(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	r, ok := s.chat.TappedSession(t)
-	if !ok || r.State != session.CleanupFailed {
-		return s.chat.Stale(t)
+// heard closes the questions about a session that has been archived.
+func (e *ends) heard(ctx context.Context, n lifecycle.Note) error {
+	if n.Kind != lifecycle.NoteStopped {
+		return nil
 	}
-	return chat.Answer{Text: s.words.Say(i18n.Retrying), Then: func(ctx context.Context) error {
-		return s.archive(ctx, t, r, cmp.Or(r.Final, session.Archived), "another try, asked for")
+	for _, c := range e.questions.List() {
+		if c.Payload.Session == n.Session.ID && !isEndable(n.Session) {
+			if err := e.questions.Close(ctx, c.Key, render.Text{}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// followRetry is a tap on a link to what is left of a session.
+func (e *ends) followRetry(_ context.Context, t chat.Tap) (chat.Answer, error) {
+	r, ok := e.chat.Linked(t)
+	if !ok || r.State != session.CleanupFailed {
+		return e.chat.Stale(t)
+	}
+	return e.retry(t, r)
+}
+
+// retry tries again to end what is left of a session. The receipt comes as news; the message stays as
+// it is.
+func (e *ends) retry(t chat.Tap, r session.Record) (chat.Answer, error) {
+	return chat.Answer{Text: e.words.Say(i18n.Retrying), Then: func(ctx context.Context) error {
+		return e.archive(ctx, t, r, cmp.Or(r.Final, session.Archived), "another try, asked for")
 	}}, nil
 }
 
 // archive ends a session, and shows it first where the person tapped: the receipt comes to where
 // the session is shown.
-func (s *Sessions) archive(ctx context.Context, t chat.Tap, r session.Record, final session.State,
+func (e *ends) archive(ctx context.Context, t chat.Tap, r session.Record, final session.State,
 	why string) error {
-	if err := s.book.MoveTo(ctx, t.To, r); err != nil {
+	if err := e.book.MoveTo(ctx, t.To, r); err != nil {
 		return err
 	}
-	if err := s.life.Archive(ctx, r.ID, final, fmt.Sprintf("%s by %d", why, t.From)); err != nil {
-		return s.chat.Explain(ctx, t.To, s.chat.AgentFailure(r, err))
+	if err := e.archiver.Archive(ctx, r.ID, final, fmt.Sprintf("%s by %d", why, t.From)); err != nil {
+		return e.chat.Explain(ctx, t.To, e.chat.AgentFailure(r, err))
 	}
 	return nil
 }

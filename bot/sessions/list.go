@@ -7,8 +7,10 @@ import (
 	"math"
 	"strings"
 
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
@@ -16,16 +18,27 @@ import (
 	"ccbot/lifecycle"
 )
 
-// list shows the sessions with a button each, and the windows that belong to none.
-func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
-	text, buttons := s.listMessage(ctx, in.To)
-	return s.chat.Post(ctx, in.To, text, buttons)
+// list is what a list shows beside the sessions, which stand in the values of its options.
+type list struct {
+	Windows []chat.Window `json:"windows,omitempty"`
 }
 
-func (s *Sessions) listMessage(ctx context.Context,
-	to session.Conversation) (render.Text, [][]outbox.Button) {
+// What the value of an option begins with; the id of a session follows.
+const (
+	openValue  = "open:"
+	retryValue = "retry:"
+)
+
+// list shows the sessions with a button each, and the windows that belong to none.
+func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
+	look, shown := s.look(ctx, in.To)
+	return chat.PostCard(ctx, s.chat, s.lists, look, shown)
+}
+
+// look is the list as it is now.
+func (s *Sessions) look(ctx context.Context, to session.Conversation) (card.Look, list) {
 	var lines, dirs []string
-	var buttons []outbox.Button
+	var options []card.Option
 	ended, now := 0, s.book.CurrentID(to)
 	for _, r := range s.book.Records.List() {
 		if r.Resumable() {
@@ -35,7 +48,7 @@ func (s *Sessions) listMessage(ctx context.Context,
 			continue
 		}
 		lines, dirs = append(lines, s.listLine(ctx, r, r.ID == now)), append(dirs, s.chat.Short(r.Dir))
-		buttons = append(buttons, s.listButton(r, r.ID == now))
+		options = append(options, s.listOption(r, r.ID == now))
 	}
 	text := s.words.Say(i18n.ListEmpty)
 	if len(lines) > 0 {
@@ -44,16 +57,16 @@ func (s *Sessions) listMessage(ctx context.Context,
 	if ended > 0 {
 		text += "\n\n" + s.words.Say(i18n.ListArchived, i18n.Args{"Count": ended})
 	}
-	windows, windowButtons := s.windows.Listed(ctx)
-	all := append(chat.Rows(2, buttons...), windowButtons...)
-	return chat.Paragraphs(chat.Marked(text, dirs...), windows), all
+	windows := s.Windows.Listed(ctx)
+	return card.Look{To: to, Text: chat.Paragraphs(chat.Marked(text, dirs...), windows.Text),
+		Options: append(chat.Rows(2, options...), windows.Options...)}, list{windows.Windows}
 }
 
 func (s *Sessions) listLine(ctx context.Context, r session.Record, current bool) string {
 	state := s.words.Say(i18n.StateKey(string(r.State)))
 	switch {
 	case r.State == session.Running:
-		state = lookText(s.words, s.agents.Look(ctx, r))
+		state = lookText(s.words, s.Agents.Look(ctx, r))
 	case r.State == session.CleanupFailed && r.Cleanup != nil && len(r.Cleanup.Failures) > 0:
 		state += " (" + s.chat.NotCleanDetails(r)[0] + ")" // the first reason is enough here
 	}
@@ -88,9 +101,9 @@ func lookText(words i18n.Words, l lifecycle.Look) string {
 	return strings.Join(text, ", ")
 }
 
-// listButton makes a session the current one; of a session that is not cleaned up, the button tries
-// that again. It names the session only where several are not cleaned up.
-func (s *Sessions) listButton(r session.Record, current bool) outbox.Button {
+// listOption opens a session; of a session that is not cleaned up, the option tries that again. It
+// names the session only where several are not cleaned up.
+func (s *Sessions) listOption(r session.Record, current bool) card.Option {
 	name := glyph.Name(r.Name)
 	if r.State == session.CleanupFailed {
 		word := s.words.Say(i18n.ButtonRetry)
@@ -99,42 +112,73 @@ func (s *Sessions) listButton(r session.Record, current bool) outbox.Button {
 				word = s.words.Say(i18n.ButtonRetry) + ": " + name
 			}
 		}
-		return outbox.Button{Text: word, Data: "try:" + chat.Ref(r.ID)}
+		return card.Option{Text: word, Value: retryValue + r.ID.String()}
 	}
 	if current {
 		name = "✓ " + name
 	}
-	return outbox.Button{Text: name, Data: "cur:" + chat.Ref(r.ID)}
+	return card.Option{Text: name, Value: openValue + r.ID.String()}
 }
 
-// RedrawList sets the tapped message to the list as it is now.
-func (s *Sessions) RedrawList(ctx context.Context, t chat.Tap) error {
-	text, buttons := s.listMessage(ctx, t.To)
-	parts := text.Split(render.Limit) // the buttons stand under the last part
-	return s.chat.Redraw(ctx, t, parts[len(parts)-1], buttons)
+// redrawList shows the list as it is now in the tapped message.
+func (s *Sessions) redrawList(t chat.Tap) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		look, shown := s.look(ctx, t.To)
+		parts := look.Text.Split(render.Limit)
+		look.Text = parts[len(parts)-1] // the options stand under the last part
+		return s.lists.Redraw(ctx, t.Card.Key, look, shown)
+	}
 }
 
-// tapCurrent opens a session: from the list, or from the notice that the session has answered. Of a
-// session that is over only the answer is shown.
-func (s *Sessions) tapCurrent(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	r, ok := s.chat.TappedSession(t)
-	r = s.book.Successor(r)
-	noticed := len(t.Args) > 1 && t.Args[1] == chat.FromNotice
-	if !ok || !noticed && !isEndable(r) {
+// tapList does what an option of a list says.
+func (s *Sessions) tapList(ctx context.Context, t chat.Tap) (chat.Answer, error) {
+	verb, rest, _ := strings.Cut(t.Card.Option, ":")
+	shown, err := s.lists.Payload(t.Card)
+	if err != nil {
+		return chat.Answer{}, err
+	}
+	if verb += ":"; verb != openValue && verb != retryValue {
+		return s.Windows.Tap(t, shown.Windows, s.redrawList(t))
+	}
+	id, _ := uuid.Parse(rest)
+	r, ok := s.book.Records.Get(id)
+	switch next := s.book.Successor(r); {
+	case ok && verb == retryValue && r.State == session.CleanupFailed:
+		return s.ends.retry(t, r)
+	case ok && verb == openValue && isEndable(next):
+		return s.open(ctx, t, next, !s.book.IsCurrent(t.To, next), s.redrawList(t))
+	}
+	return chat.Answer{Text: s.words.Say(i18n.StaleButton), Then: s.redrawList(t)}, nil
+}
+
+// followOpen opens a session from the notice that the session has answered. Of a session that is over
+// only the answer is shown.
+func (s *Sessions) followOpen(ctx context.Context, t chat.Tap) (chat.Answer, error) {
+	r, ok := s.chat.Linked(t)
+	if !ok {
 		return s.chat.Stale(t)
 	}
-	return chat.Answer{Text: "→ " + glyph.Name(r.Name), Then: func(ctx context.Context) error {
-		if noticed || !s.book.IsCurrent(t.To, r) {
-			s.reader.Recall(r, t.To) // before it is current: then its reader shows what is newer
+	return s.open(ctx, t, s.book.Successor(r), true, func(ctx context.Context) error { return s.chat.Spend(ctx, t) })
+}
+
+// open makes a session the current one before the tap is answered: a text that follows the tap goes to
+// the session. Then the session is shown where the person tapped, and the tapped message is drawn.
+func (s *Sessions) open(ctx context.Context, t chat.Tap, r session.Record, recall bool,
+	draw func(ctx context.Context) error) (chat.Answer, error) {
+	if recall {
+		s.Reader.Recall(r, t.To) // before it is current: then its reader shows what is newer
+	}
+	if isEndable(r) {
+		if err := s.book.MakeCurrent(ctx, t.To, r.ID); err != nil {
+			return chat.Answer{}, err
 		}
+	}
+	return chat.Answer{Text: "→ " + glyph.Name(r.Name), Then: func(ctx context.Context) error {
 		if isEndable(r) {
-			if err := s.book.Use(ctx, t.To, r); err != nil {
+			if err := s.book.MoveTo(ctx, t.To, r); err != nil {
 				return err
 			}
 		}
-		if noticed {
-			return s.chat.Spend(ctx, t)
-		}
-		return s.RedrawList(ctx, t)
+		return draw(ctx)
 	}}, nil
 }

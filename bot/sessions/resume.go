@@ -8,18 +8,40 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
+	"ccbot/bot/conversation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
+
+// Restorer starts the agent of a session again.
+type Restorer interface {
+	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
+}
+
+// Writers tell that a session is not resumed because somebody else writes its conversation.
+type Writers interface {
+	Refused(ctx context.Context, q chat.Resume, writers []lifecycle.Writer) error
+}
+
+// Resumer resumes sessions that are over.
+type Resumer struct {
+	Writers  Writers // set before the first update
+	chat     *chat.Chat
+	book     *conversation.Book
+	words    i18n.Words
+	restorer Restorer
+	reader   Reader
+	ends     *ends
+	offers   card.Kind[offers]
+}
 
 // resume resumes a session, or shows those that can be resumed. A path after the name resumes the
 // session in another directory.
@@ -44,7 +66,7 @@ func (m *Resumer) resume(ctx context.Context, in chat.Incoming, arg string) erro
 	return err
 }
 
-// readElsewhere reads "name path". The path is noted, because buttons may have to name it.
+// readElsewhere reads "name path".
 func (m *Resumer) readElsewhere(q *chat.Resume, arg string) (ok bool, err error) {
 	name, path := splitResume(arg)
 	if name == "" || path == "" {
@@ -59,16 +81,13 @@ func (m *Resumer) readElsewhere(q *chat.Resume, arg string) (ok bool, err error)
 		return false, err
 	}
 	if dir != r.Dir {
-		if err := m.book.NoteDir(q.To, dir); err != nil {
-			return false, err
-		}
 		q.Dir = dir
 	}
 	q.Session = r
 	return true, nil
 }
 
-// splitResume tells the name from the path. A name may look like a path: without one of its own a
+// splitResume separates the name from the path. A name may look like a path: without one of its own a
 // session is called like its directory.
 func splitResume(arg string) (name, path string) {
 	if name, path = splitNameAndPath(arg); name != "" {
@@ -129,16 +148,18 @@ func (m *Resumer) pick(ctx context.Context, in chat.Incoming) error {
 // PostPick shows sessions to choose one from, the latest end first.
 func (m *Resumer) PostPick(ctx context.Context, to session.Conversation, list []session.Record) error {
 	slices.SortFunc(list, func(a, b session.Record) int { return b.EndedAt.Compare(a.EndedAt) })
-	var buttons []outbox.Button
 	question := m.words.Say(i18n.ResumePick)
 	if more := len(list) - shownToResume; more > 0 {
 		question += "\n" + m.words.Say(i18n.ResumeMore, i18n.Args{"Count": more})
 	}
-	for _, r := range list[:min(len(list), shownToResume)] {
+	var shown offers
+	var options []card.Option
+	for i, r := range list[:min(len(list), shownToResume)] {
 		text := fmt.Sprintf("%s, %s", glyph.Name(r.Name), m.chat.Age(m.chat.Now().Sub(r.EndedAt)))
-		buttons = append(buttons, outbox.Button{Text: text, Data: "res:" + chat.Ref(r.ID)})
+		options = append(options, card.Option{Text: text, Value: strconv.Itoa(i)})
+		shown.Offers = append(shown.Offers, offer{Offer: chat.Resume{Session: r}.Offer()})
 	}
-	return m.chat.Post(ctx, to, render.Plain(question), chat.Rows(1, buttons...))
+	return m.offer(ctx, to, uuid.Nil, render.Plain(question), shown, options...)
 }
 
 // Resume resumes a session. Where the session cannot come back, that is told, with what can be done
@@ -152,10 +173,9 @@ func (m *Resumer) Resume(ctx context.Context, q chat.Resume) (back bool, err err
 func (m *Resumer) resumeOnce(ctx context.Context, q chat.Resume, moved bool) (back bool, err error) {
 	r := q.Session
 	if outside := m.chat.OutsideText(cmp.Or(q.Dir, r.Dir)); outside != "" {
-		return false, m.chat.For(r.ID).Post(ctx, q.To, render.Plain(q.Above(outside)), nil)
+		return false, m.chat.For(r.ID).Post(ctx, q.To, q.Above(render.Plain(outside)), nil)
 	}
-	wanted := lifecycle.RestoreRequest{Session: r.ID, Dir: q.Dir, Damaged: q.Damaged}
-	restored, err := m.restorer.Restore(ctx, wanted)
+	restored, err := m.restorer.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID, Dir: q.Dir, Damaged: q.Damaged})
 	if ended := m.leftoversLine(restored.Ended); ended != "" {
 		q.Before = append(q.Before, ended)
 	}
@@ -170,7 +190,7 @@ func (m *Resumer) resumeOnce(ctx context.Context, q chat.Resume, moved bool) (ba
 	case open:
 		return true, m.makeOpenCurrent(ctx, q)
 	case err != nil:
-		return false, m.chat.Explain(ctx, q.To, m.restoreFailure(q, err))
+		return false, m.refuse(ctx, q, err)
 	}
 	note, err := m.takePlace(ctx, q)
 	if err != nil || q.Many && len(q.Before) == 0 {
@@ -178,7 +198,7 @@ func (m *Resumer) resumeOnce(ctx context.Context, q chat.Resume, moved bool) (ba
 	}
 	dir := m.chat.Short(restored.Record.Dir)
 	text := m.words.Say(i18n.Resuming, i18n.Args{"Name": restored.Record.Name, "Dir": dir})
-	return true, m.chat.For(r.ID).Post(ctx, q.To, chat.Marked(q.Above(text+note), dir), nil)
+	return true, m.chat.For(r.ID).Post(ctx, q.To, q.Above(chat.Marked(text+note, dir)), nil)
 }
 
 // successorIn is the session that an error of lifecycle names, which goes on with the conversation
@@ -257,50 +277,6 @@ func (m *Resumer) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
 	if note != "" {
 		key = i18n.AlreadyOpen
 	}
-	text := q.Above(m.words.Say(key, i18n.Args{"Name": q.Session.Name}) + note)
-	return m.chat.For(q.Session.ID).Say(ctx, q.To, text)
-}
-
-// tapResume resumes a session: [Resume], [Restore], and the choices under a resume that was
-// refused. Whether the session can come back is for the session's worker to say: news of an end is
-// told before the end is on disk, and a person may be quicker than that.
-func (m *Resumer) tapResume(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	q, ok := m.chat.TappedResume(t)
-	if !ok {
-		return m.chat.Stale(t)
-	}
-	return chat.Do(func(ctx context.Context) error { return m.resumeTapped(ctx, t, q) })
-}
-
-func (m *Resumer) resumeTapped(ctx context.Context, t chat.Tap, q chat.Resume) error {
-	if back, err := m.Resume(ctx, q); err != nil || !back {
-		return err
-	}
-	return m.chat.Spend(ctx, t)
-}
-
-// undoFor is how long after an end [Undo] works. The time of the end is in the button, so a restart
-// does not matter.
-const undoFor = time.Minute
-
-// tapUndo takes an end back: name, directory and place are as before. Later on the button becomes
-// [Resume].
-func (m *Resumer) tapUndo(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	q, ok := m.chat.TappedResume(t)
-	if !ok || len(t.Args) != 2 {
-		return m.chat.Stale(t)
-	}
-	end, err := strconv.ParseInt(t.Args[1], 10, 64)
-	inTime := err == nil && m.chat.Now().Sub(time.Unix(end, 0)) <= undoFor
-	later := m.chat.ResumeButton(q.Session)
-	switch {
-	case inTime:
-	case later == nil: // it is open again
-		return m.chat.Stale(t)
-	default:
-		show := func(ctx context.Context) error { return m.chat.SetButtons(ctx, t, later) }
-		return chat.Answer{Text: m.words.Say(i18n.UndoOver), Alert: true, Then: show}, nil
-	}
-	q.Undo = true
-	return chat.Do(func(ctx context.Context) error { return m.resumeTapped(ctx, t, q) })
+	text := q.Above(render.Plain(m.words.Say(key, i18n.Args{"Name": q.Session.Name}) + note))
+	return m.chat.For(q.Session.ID).Post(ctx, q.To, text, nil)
 }

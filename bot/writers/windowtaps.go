@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -16,74 +18,94 @@ import (
 	"ccbot/lifecycle"
 )
 
-// onWindow is a tap on a button about a window: the tap looks at the window again, and calls do
-// only if the window is as the person saw it. Else the window is drawn anew.
-func (w *Windows) onWindow(do func(ctx context.Context, t chat.Tap, one lifecycle.Window) error) chat.OnTap {
-	return func(_ context.Context, t chat.Tap) (chat.Answer, error) {
-		if len(t.Args) < 3 {
-			return w.chat.Stale(t)
-		}
-		return chat.Do(func(ctx context.Context) error {
-			all, err := w.orphans.Orphans(ctx)
-			if err != nil {
-				w.chat.Log.Warn("windows_unknown", "error", err.Error())
-				return w.tell(ctx, t, i18n.WindowsUnknown)
-			}
-			i := slices.IndexFunc(all, func(one lifecycle.Window) bool {
-				return one.Pane.Window.String() == t.Args[0]
-			})
-			if i < 0 || WindowMark(all[i]) != t.Args[1] {
-				return w.tellChanged(ctx, t)
-			}
-			return do(ctx, t, all[i])
-		})
-	}
+// tapped is a window whose option was tapped in some message.
+type tapped struct {
+	chat.Tap
+	window string
+	redraw func(ctx context.Context) error // draws the message again, without what is done
+	list   bool                            // the message then shows the windows as they are
 }
 
-func (w *Windows) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18n.Args) error {
-	return w.chat.Tell(ctx, t, w.words.Say(key, args...))
+// Tap does what an option about a window says that stands in a list of windows: redraw draws that list
+// again.
+func (w *Windows) Tap(t chat.Tap, seen []chat.Window, redraw func(ctx context.Context) error) (chat.Answer, error) {
+	return w.tap(tapped{Tap: t, redraw: redraw, list: true}, seen)
+}
+
+// TapReported is Tap for a message that keeps its text: redraw takes away the options of the window, and a
+// window that has changed is shown anew.
+func (w *Windows) TapReported(t chat.Tap, seen []chat.Window, redraw func(ctx context.Context) error) (chat.Answer, error) {
+	return w.tap(tapped{Tap: t, redraw: redraw}, seen)
+}
+
+// tapCard is a tap on a message of windows alone, which is over then.
+func (w *Windows) tapCard(ctx context.Context, t chat.Tap) (chat.Answer, error) {
+	was, err := w.cards.Payload(t.Card)
+	switch {
+	case err != nil:
+		return chat.Answer{}, err
+	case was.Asker != 0 && was.Asker != t.From:
+		return chat.Answer{Text: w.words.Say(i18n.NotForYou)}, nil
+	case t.Card.Option == chat.CancelOption:
+		return chat.Answer{}, w.cards.Close(ctx, t.Card.Key, render.Plain(w.words.Say(i18n.Cancelled)))
+	}
+	return w.TapReported(t, was.Windows, func(ctx context.Context) error {
+		return w.cards.Close(ctx, t.Card.Key, render.Text{})
+	})
+}
+
+// tap does what an option says, if the window is as the person saw it: the tap looks at the window again.
+func (w *Windows) tap(t tapped, seen []chat.Window) (chat.Answer, error) {
+	verb, window, _ := strings.Cut(t.Card.Option, ":")
+	t.window = window
+	do, ok := map[string]func(context.Context, tapped, lifecycle.Window) error{
+		adoptValue: w.adopt, archiveValue: w.askArchive, yesValue: w.archive, ignoreValue: w.ignore}[verb+":"]
+	if !ok {
+		return chat.Answer{}, fmt.Errorf("option of a window: %q", t.Card.Option)
+	}
+	return chat.Do(func(ctx context.Context) error {
+		all, err := w.Orphans.Orphans(ctx)
+		if err != nil {
+			w.chat.Log.Warn("windows_unknown", "error", err.Error())
+			return w.tell(ctx, t, i18n.WindowsUnknown)
+		}
+		i := slices.IndexFunc(all, func(one lifecycle.Window) bool { return one.Pane.Window.String() == window })
+		if i < 0 || !slices.Contains(seen, asShown(all[i])) {
+			return w.tellChanged(ctx, t)
+		}
+		return do(ctx, t, all[i])
+	})
+}
+
+func (w *Windows) tell(ctx context.Context, t tapped, key i18n.Key, args ...i18n.Args) error {
+	return w.chat.Tell(ctx, t.Tap, w.words.Say(key, args...))
 }
 
 // tellChanged says that a window is not any more as the person saw it, and shows how the window is,
 // if the window still belongs to nobody.
-func (w *Windows) tellChanged(ctx context.Context, t chat.Tap) error {
-	err := errors.Join(w.tell(ctx, t, i18n.WritersChanged), w.redraw(ctx, t))
-	if err != nil || place(t.Args[2]) == inList {
+func (w *Windows) tellChanged(ctx context.Context, t tapped) error {
+	err := errors.Join(w.tell(ctx, t, i18n.WritersChanged), t.redraw(ctx))
+	if err != nil || t.list {
 		return err
 	}
 	now := slices.DeleteFunc(w.All(ctx), func(one lifecycle.Window) bool {
-		return one.Pane.Window.String() != t.Args[0]
+		return one.Pane.Window.String() != t.window
 	})
-	if len(now) == 0 {
-		return nil
-	}
-	text, buttons := w.Reported(now)
-	return w.chat.Post(ctx, t.To, text, buttons)
-}
-
-// redraw takes what is done out of the message: the list is drawn again, in another message only
-// the window's own buttons go.
-func (w *Windows) redraw(ctx context.Context, t chat.Tap) error {
-	switch place(t.Args[2]) {
-	case inList:
-		return w.list.RedrawList(ctx, t)
-	case inQuestion:
-		return w.chat.Spend(ctx, t)
-	}
-	return w.chat.TakeOff(ctx, t, func(_, window string) bool { return window == t.Args[0] })
+	l := w.List(now)
+	return chat.PostCard(ctx, w.chat, w.cards, card.Look{To: t.To, Text: l.Text, Options: l.Options}, windows{Windows: l.Windows})
 }
 
 // ignore mentions a window no more.
-func (w *Windows) ignore(ctx context.Context, t chat.Tap, one lifecycle.Window) error {
-	if err := w.orphans.Ignore(ctx, one); err != nil {
+func (w *Windows) ignore(ctx context.Context, t tapped, one lifecycle.Window) error {
+	if err := w.Orphans.Ignore(ctx, one); err != nil {
 		return fmt.Errorf("ignore window %s: %w", one.Pane.Window, err)
 	}
 	name := i18n.Args{"Window": nameOf(one)}
-	return errors.Join(w.tell(ctx, t, i18n.WindowIgnored, name), w.redraw(ctx, t))
+	return errors.Join(w.tell(ctx, t, i18n.WindowIgnored, name), t.redraw(ctx))
 }
 
 // adopt goes on from the chat in a window that a person opened.
-func (w *Windows) adopt(ctx context.Context, t chat.Tap, one lifecycle.Window) error {
+func (w *Windows) adopt(ctx context.Context, t tapped, one lifecycle.Window) error {
 	if !canAdopt(one) {
 		return w.tellChanged(ctx, t)
 	}
@@ -105,23 +127,23 @@ func (w *Windows) adopt(ctx context.Context, t chat.Tap, one lifecycle.Window) e
 	if err := w.chat.For(r.ID).Say(ctx, t.To, text); err != nil {
 		return err
 	}
-	return w.redraw(ctx, t)
+	return t.redraw(ctx)
 }
 
 // askArchive shows which process an archive ends and which processes stay; the person who tapped
 // may confirm.
-func (w *Windows) askArchive(ctx context.Context, t chat.Tap, one lifecycle.Window) error {
+func (w *Windows) askArchive(ctx context.Context, t tapped, one lifecycle.Window) error {
 	if !canAdopt(one) {
 		return w.tellChanged(ctx, t)
 	}
-	yes := fmt.Sprintf("wyes:%s:%s:%s:%d", one.Pane.Window, WindowMark(one), inQuestion, t.From)
-	return w.chat.Post(ctx, t.To, render.Plain(w.archiveQuestion(one)), chat.Rows(2,
-		w.chat.Button(i18n.ButtonYesArchive, yes, outbox.Danger), w.chat.CancelButton(t.From)))
+	look := card.Look{To: t.To, Text: render.Plain(w.archiveQuestion(one)), Options: [][]card.Option{
+		{w.chat.Option(i18n.ButtonYesArchive, yesValue+t.window, outbox.Danger), w.chat.Cancel()}}}
+	return chat.PostCard(ctx, w.chat, w.cards, look, windows{[]chat.Window{asShown(one)}, t.From})
 }
 
 // archive makes a window's agent a session's and archives that session, so that the agent ends as
 // any session's does and leaves a receipt.
-func (w *Windows) archive(ctx context.Context, t chat.Tap, one lifecycle.Window) error {
+func (w *Windows) archive(ctx context.Context, t tapped, one lifecycle.Window) error {
 	if !canAdopt(one) {
 		return w.tellChanged(ctx, t)
 	}
@@ -129,13 +151,16 @@ func (w *Windows) archive(ctx context.Context, t chat.Tap, one lifecycle.Window)
 	if err != nil || !ok {
 		return err
 	}
-	w.chat.Progress(ctx, t, w.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name}))
+	progress := render.Plain(w.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name}))
+	if err := w.cards.Close(ctx, t.Card.Key, progress); err != nil {
+		return err
+	}
 	// the receipt comes as news, to where the session is shown
 	if err := w.book.MoveTo(ctx, t.To, r); err != nil {
 		return err
 	}
 	why := fmt.Sprintf("asked for by %d", t.From)
-	if err := w.adopter.Archive(ctx, r.ID, session.Archived, why); err != nil {
+	if err := w.Adopter.Archive(ctx, r.ID, session.Archived, why); err != nil {
 		return w.chat.Explain(ctx, t.To, w.chat.AgentFailure(r, err))
 	}
 	return nil
@@ -150,16 +175,16 @@ const (
 // makeSession makes a window's agent a session's: of the session which had the conversation before,
 // if there is one. An agent that is only to end takes nothing over: the prompts that wait there
 // would be typed to the agent. Where no session can be made, the person is told.
-func (w *Windows) makeSession(ctx context.Context, t chat.Tap, one lifecycle.Window,
+func (w *Windows) makeSession(ctx context.Context, t tapped, one lifecycle.Window,
 	why string) (r session.Record, ok bool, err error) {
 	from, known := w.ownerOf(one.Agent.ClaudeSessionID)
 	if known && !from.Resumable() {
-		return session.Record{}, false, w.chat.Tell(ctx, t, w.notResumableText(from))
+		return session.Record{}, false, w.chat.Tell(ctx, t.Tap, w.notResumableText(from))
 	}
 	if why == toArchive {
 		from = session.Record{}
 	}
-	r, err = w.adopter.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Agent.Identity,
+	r, err = w.Adopter.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Agent.Identity,
 		Claude: one.Agent.ClaudeSessionID, From: from.ID, Asked: true, Conversation: t.To, Owner: t.From,
 		Rule: "chat.adopt", Why: fmt.Sprintf("%s by %d", why, t.From)})
 	if err != nil {
@@ -169,7 +194,7 @@ func (w *Windows) makeSession(ctx context.Context, t chat.Tap, one lifecycle.Win
 }
 
 // explain tells why a window's agent could not be adopted.
-func (w *Windows) explain(ctx context.Context, t chat.Tap, one lifecycle.Window, err error) error {
+func (w *Windows) explain(ctx context.Context, t tapped, one lifecycle.Window, err error) error {
 	return notAdopted{
 		noTerminal: func() error { return w.tell(ctx, t, i18n.FootAdoptElsewhere) },
 		unknown: func() error {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/i18n"
@@ -48,46 +49,26 @@ type Deps struct {
 
 // Writers tell who else writes a conversation.
 type Writers struct {
-	chat    *chat.Chat
-	book    *conversation.Book
-	words   i18n.Words
-	agents  Agents
-	starter Starter
-	resumer Resumer
-	reader  Reader
+	Deps
+	chat  *chat.Chat
+	book  *conversation.Book
+	words i18n.Words
+	cards card.Kind[shown]
 }
+
+const writersKind = "writers" // of the cards
 
 // New returns the Writers of a chat.
 func New(d Deps) *Writers {
-	return &Writers{chat: d.Chat, book: d.Chat.Book, words: d.Chat.Words, agents: d.Agents, starter: d.Starter,
-		resumer: d.Resumer, reader: d.Reader}
+	return &Writers{Deps: d, chat: d.Chat, book: d.Chat.Book, words: d.Chat.Words,
+		cards: card.NewKind[shown](d.Chat.Cards, writersKind, nil)}
 }
 
-// Feature is what the roof knows of Writers. In the lines about buttons RESUME is a session with
-// where and how to resume it, WRITERS a hash of the processes that the message shows, BY the person
-// who was asked. The verbs begin with the letter of their kind; behind WRITERS may stand that
-// nobody had asked.
+// Feature is what the roof knows of Writers.
 func (w *Writers) Feature() chat.Feature {
-	end := func(k kind) chat.OnTap { return w.chat.ByAsker(2, w.onWriters(k, w.endWriters)) }
 	return chat.Feature{
-		Name: "writers",
-		Taps: map[string]chat.OnTap{
-			"rsh": w.onWriters(resumeRefused, w.showDetails), // RESUME:WRITERS: show all that is known
-			"ras": w.onWriters(resumeRefused, w.askEnd),      // RESUME:WRITERS: ask whether to end them
-			"rdo": end(resumeRefused),                        // RESUME:WRITERS:BY: end them and resume
-			"rfk": w.onWriters(resumeRefused, w.fork),        // RESUME:WRITERS: go on with a copy
-
-			"ssh": w.onWriters(otherWriter, w.showDetails), // SESSION:WRITERS: show all that is known
-			"sas": w.onWriters(otherWriter, w.askEnd),      // SESSION:WRITERS: ask whether to end them
-			"sdo": end(otherWriter),                        // SESSION:WRITERS:BY: end them
-			"sfk": w.onWriters(otherWriter, w.fork),        // SESSION:WRITERS: archive it, go on with a copy
-			"sno": w.tapLeaveBoth,                          // SESSION: leave both
-
-			"gsh": w.onWriters(writerAfterEnd, w.showDetails), // SESSION:WRITERS: show all that is known
-			"gas": w.onWriters(writerAfterEnd, w.askEnd),      // SESSION:WRITERS: ask whether to end them
-			"gdo": end(writerAfterEnd),                        // SESSION:WRITERS:BY: end them
-			"gad": w.onWriters(writerAfterEnd, w.adopt),       // SESSION:WRITERS: go on where it runs
-		},
+		Name:  "writers",
+		Cards: map[string]chat.OnTap{writersKind: w.tap},
 		News: map[lifecycle.NoteKind]func(ctx context.Context, n lifecycle.Note) error{
 			lifecycle.NoteSecondWriter: w.tellOtherWriter,
 			lifecycle.NoteGhost:        w.tellAfterEnd,
@@ -112,8 +93,16 @@ func (w *Writers) tellAfterEnd(ctx context.Context, n lifecycle.Note) error {
 
 func (w *Writers) tellConflict(ctx context.Context, k kind, n lifecycle.Note) error {
 	c := conflict{kind: k, resume: chat.Resume{Session: n.Session}, writers: n.Writers}
-	text, buttons := w.message(c, 0)
-	return w.chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, buttons)
+	return w.post(ctx, c, nil, n.Session.Conversation, 0)
+}
+
+// post posts the message about writers under lines of what was done before. The asker may cancel what
+// was asked for.
+func (w *Writers) post(ctx context.Context, c conflict, before []string, to session.Conversation, asker int64) error {
+	text, options := w.look(c, false)
+	text = chat.Resume{Before: before}.Above(text)
+	look := card.Look{To: to, Session: c.session().ID, Text: text, Options: options}
+	return chat.PostCard(ctx, w.chat, w.cards, look, c.shown(asker))
 }
 
 // tellTransferred lets a session take the place of the session whose conversation it goes on with,
@@ -123,9 +112,9 @@ func (w *Writers) tellTransferred(ctx context.Context, n lifecycle.Note) error {
 		if err := w.book.ReplaceCurrent(ctx, n.From.ID, n.Session.ID); err != nil {
 			return err
 		}
-		w.reader.Follow(n.From) // which has nothing to read any more
+		w.Reader.Follow(n.From) // which has nothing to read any more
 	}
-	w.reader.Follow(n.Session)
+	w.Reader.Follow(n.Session)
 	if n.Asked {
 		return nil
 	}
