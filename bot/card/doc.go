@@ -18,7 +18,7 @@
 // that Post has shown, until ten newer ones of its kind stand in its place: what is shown again and again
 // leaves no more than ten files, and those of the last hour's closed cards.
 //
-// It does not know what options and payloads mean, who may tap, or what a place is for; it renders
+// It does not know what options and payloads mean, who taps, or what a place is for; it renders
 // nothing, and keeps no goroutine but the Run of its caller. A deleted message is noticed by an edit,
 // not before.
 package card

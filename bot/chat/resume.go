@@ -38,7 +38,7 @@ type Offer struct {
 	Damaged lifecycle.Damaged `json:"damaged,omitempty"`
 }
 
-// Offer is what a button keeps of a resume.
+// Offer is what a card keeps of a resume.
 func (q Resume) Offer() Offer { return Offer{q.Session.ID, q.Dir, q.Damaged} }
 
 // Accepted is the resume that a person has tapped; false where the session is not known any more. Of a

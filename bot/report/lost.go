@@ -73,17 +73,12 @@ func (p *Reports) stillLost(lost []loss) (list []session.Record) {
 
 // tap resumes the sessions that the report names, or shows them to choose from. The options stay while
 // any of the sessions is lost.
-func (p *Reports) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	shown, err := p.cards.Payload(t.Card)
-	if err != nil {
-		return chat.Answer{}, err
-	}
-	about := t.Card.Option == allOption || t.Card.Option == pickOption
-	list := p.stillLost(shown.Lost)
+func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer, error) {
+	_, window, isWindow := strings.Cut(t.Card.Option, ":")
+	list := p.stillLost(was.Lost)
 	switch {
-	case !about:
-		_, window, _ := strings.Cut(t.Card.Option, ":")
-		return p.Windows.TapReported(t, shown.Windows, func(ctx context.Context) error { return p.takeOff(ctx, t, ":"+window) })
+	case isWindow:
+		return p.Windows.Tap(t, was.Windows, func(ctx context.Context) (bool, error) { return false, p.takeOff(ctx, t, ":"+window) })
 	case len(list) == 0:
 		return chat.Answer{Text: p.words.Say(i18n.RecoveredOver)}, p.takeOff(ctx, t, allOption, pickOption)
 	case t.Card.Option == pickOption:
@@ -91,7 +86,7 @@ func (p *Reports) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	}
 	text := p.words.Say(i18n.RecoveredComing, i18n.Args{"Count": len(list)})
 	return chat.Answer{Text: text, Then: func(ctx context.Context) error {
-		if err := p.resumeAll(ctx, t.To, t.From, list); err != nil || len(p.stillLost(shown.Lost)) > 0 {
+		if err := p.resumeAll(ctx, t.To, t.From, list); err != nil || len(p.stillLost(was.Lost)) > 0 {
 			return err
 		}
 		return p.takeOff(ctx, t, allOption, pickOption)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
@@ -34,9 +33,9 @@ type Resumer interface {
 type Windows interface {
 	All(ctx context.Context) []lifecycle.Window
 	List(all []lifecycle.Window) chat.WindowList
-	// TapReported does what an option about one of the windows says. redraw takes away the options of
-	// that window.
-	TapReported(t chat.Tap, shown []chat.Window, redraw func(ctx context.Context) error) (chat.Answer, error)
+	// Tap does what an option about one of the windows says. redraw draws the message again, and reports
+	// whether the message then shows the windows as they are.
+	Tap(t chat.Tap, was []chat.Window, redraw func(ctx context.Context) (listed bool, err error)) (chat.Answer, error)
 }
 
 // ToldWindows remembers of which windows the chat was told.
@@ -75,19 +74,19 @@ type Reports struct {
 	Deps
 	book  *conversation.Book
 	words i18n.Words
-	cards card.Kind[offered]
+	cards chat.Cards[offered]
 }
 
 const kind = "report" // of the cards
 
 // New returns the Reports of a chat.
 func New(d Deps) *Reports {
-	return &Reports{Deps: d, book: d.Chat.Book, words: d.Chat.Words, cards: card.NewKind[offered](d.Chat.Cards, kind, nil)}
+	return &Reports{Deps: d, book: d.Chat.Book, words: d.Chat.Words, cards: chat.NewCards[offered](d.Chat, kind)}
 }
 
 // Feature is what the roof knows of Reports.
 func (p *Reports) Feature() chat.Feature {
-	return chat.Feature{Name: "report", Cards: map[string]chat.OnTap{kind: p.tap}}
+	return chat.Feature{Name: "report", Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)}}
 }
 
 // Tell tells each conversation what a recovery found and did, in one message and only if that
@@ -134,7 +133,7 @@ func (p *Reports) tellOne(ctx context.Context, one *report) error {
 	}
 	one.waiting = p.waitingIn(ctx, one.to)
 	look, shown := p.look(one)
-	if err := chat.PostCard(ctx, p.Chat, p.cards, look, shown); err != nil {
+	if err := p.cards.Post(ctx, look, shown); err != nil {
 		return err
 	}
 	p.Chat.At("report-posted")

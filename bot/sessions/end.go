@@ -11,7 +11,6 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
-	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -29,7 +28,7 @@ type ends struct {
 	book      *conversation.Book
 	words     i18n.Words
 	archiver  Archiver
-	questions card.Kind[end]
+	questions chat.Cards[end]
 }
 
 // end is what a question asks: whether to end one launch of a session.
@@ -37,7 +36,6 @@ type end struct {
 	Session uuid.UUID     `json:"session"`
 	Launch  time.Time     `json:"launch"` // what was asked about one launch is not confirmed for a later one
 	Final   session.State `json:"final"`
-	Asker   int64         `json:"asker"` // the only person who may answer
 }
 
 // askKill asks whether to end a session and archive it.
@@ -60,28 +58,18 @@ func (e *ends) askEnd(ctx context.Context, in chat.Incoming, arg string, final s
 		return tellNone(ctx, e.chat, in, arg)
 	}
 	look := card.Look{To: in.To, Session: r.ID, Text: render.Plain(e.words.Say(question, i18n.Args{"Name": r.Name})),
-		Options: [][]card.Option{{e.chat.Option(word, "end", outbox.Danger), e.chat.Cancel()}}}
-	return chat.PostCard(ctx, e.chat, e.questions, look, end{r.ID, r.StartedAt, final, in.From})
+		Options: e.chat.Confirm(word, "end", in.From)}
+	return e.questions.Post(ctx, look, end{r.ID, r.StartedAt, final})
 }
 
 // tap archives a session that a person confirmed. The receipt comes as news.
-func (e *ends) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	asked, err := e.questions.Payload(t.Card)
-	if err != nil {
-		return chat.Answer{}, err
-	}
+func (e *ends) tap(ctx context.Context, t chat.Tap, asked end) (chat.Answer, error) {
 	r, ok := e.book.Records.Get(asked.Session)
-	switch {
-	case t.From != asked.Asker:
-		return chat.Answer{Text: e.words.Say(i18n.NotForYou)}, nil
-	case t.Card.Option == chat.CancelOption:
-		return chat.Answer{}, e.questions.Close(ctx, t.Card.Key, render.Plain(e.words.Say(i18n.Cancelled)))
-	case !ok || !asked.Launch.Equal(r.StartedAt) || !isEndable(r):
-		return chat.Over(ctx, e.chat, e.questions, t)
+	if !ok || !asked.Launch.Equal(r.StartedAt) || !isEndable(r) {
+		return e.questions.Over(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
-		progress := render.Plain(e.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name}))
-		if err := e.questions.Close(ctx, t.Card.Key, progress); err != nil {
+		if err := e.questions.End(ctx, t, e.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name})); err != nil {
 			return err
 		}
 		return e.archive(ctx, t, r, asked.Final, "asked for")

@@ -32,7 +32,7 @@ const (
 // list shows the sessions with a button each, and the windows that belong to none.
 func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 	look, shown := s.look(ctx, in.To)
-	return chat.PostCard(ctx, s.chat, s.lists, look, shown)
+	return s.lists.Post(ctx, look, shown)
 }
 
 // look is the list as it is now.
@@ -131,14 +131,10 @@ func (s *Sessions) redrawList(t chat.Tap) func(ctx context.Context) error {
 }
 
 // tapList does what an option of a list says.
-func (s *Sessions) tapList(ctx context.Context, t chat.Tap) (chat.Answer, error) {
+func (s *Sessions) tapList(ctx context.Context, t chat.Tap, was list) (chat.Answer, error) {
 	verb, rest, _ := strings.Cut(t.Card.Option, ":")
-	shown, err := s.lists.Payload(t.Card)
-	if err != nil {
-		return chat.Answer{}, err
-	}
 	if verb += ":"; verb != openValue && verb != retryValue {
-		return s.Windows.Tap(t, shown.Windows, s.redrawList(t))
+		return s.Windows.Tap(t, was.Windows, func(ctx context.Context) (bool, error) { return true, s.redrawList(t)(ctx) })
 	}
 	id, _ := uuid.Parse(rest)
 	r, ok := s.book.Records.Get(id)

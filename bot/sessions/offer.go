@@ -14,14 +14,8 @@ import (
 	"ccbot/i18n"
 )
 
-// offers are what the options of a card resume. The value of an option is the place of its offer, or
-// retryOption, or chat.CancelOption.
-type offers struct {
-	Offers []offer `json:"offers"`
-	Asker  int64   `json:"asker,omitempty"` // who may cancel
-}
-
-// offer is one resume.
+// offer is a resume that an option of a card stands for: the value of the option is the offer's place in
+// the card's payload.
 type offer struct {
 	chat.Offer
 	MakeDir   bool      `json:"make_dir,omitempty"`  // the folder is made first
@@ -35,28 +29,20 @@ const (
 
 // offer posts what can be resumed. about is the session that the message is about, if it is one.
 func (m *Resumer) offer(ctx context.Context, to outbox.Conversation, about uuid.UUID, text render.Text,
-	shown offers, options ...card.Option) error {
+	shown []offer, options ...card.Option) error {
 	look := card.Look{To: to, Session: about, Text: text, Options: chat.Rows(1, options...)}
-	return chat.PostCard(ctx, m.chat, m.offers, look, shown)
+	return m.offers.Post(ctx, look, shown)
 }
 
 // tap resumes a session: [Undo], [Restore], a session that was picked, and the choices under a
 // resume that was refused.
-func (m *Resumer) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	shown, err := m.offers.Payload(t.Card)
-	if err != nil {
-		return chat.Answer{}, err
-	}
-	i, _ := strconv.Atoi(t.Card.Option)
-	chosen := shown.Offers[i]
+func (m *Resumer) tap(ctx context.Context, t chat.Tap, was []offer) (chat.Answer, error) {
+	i, _ := strconv.Atoi(t.Card.Option) // 0 of retryOption
+	chosen := was[i]
 	q, ok := m.chat.Accepted(chosen.Offer, t)
 	switch q.Undo = !chosen.UndoUntil.IsZero(); {
-	case t.Card.Option == chat.CancelOption && t.From != shown.Asker:
-		return chat.Answer{Text: m.words.Say(i18n.NotForYou)}, nil
-	case t.Card.Option == chat.CancelOption:
-		return chat.Answer{}, m.offers.Close(ctx, t.Card.Key, render.Plain(m.words.Say(i18n.Cancelled)))
 	case !ok, t.Card.Option == retryOption && !isNotClean(q.Session):
-		return chat.Over(ctx, m.chat, m.offers, t)
+		return m.offers.Over(ctx, t)
 	case t.Card.Option == retryOption:
 		return m.ends.retry(t, q.Session)
 	case q.Undo && m.chat.Now().After(chosen.UndoUntil):
@@ -71,7 +57,7 @@ func (m *Resumer) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 		if back, err := m.Resume(ctx, q); err != nil || !back {
 			return err
 		}
-		return m.offers.Close(ctx, t.Card.Key, render.Text{})
+		return m.offers.End(ctx, t, "")
 	})
 }
 
@@ -84,11 +70,11 @@ func (m *Resumer) tooLate(ctx context.Context, t chat.Tap, q chat.Resume) (chat.
 	case r.Resumable():
 		later = m.chat.Option(i18n.ButtonResume, "0", outbox.Primary)
 	default: // it is open again
-		return chat.Over(ctx, m.chat, m.offers, t)
+		return m.offers.Over(ctx, t)
 	}
 	if c, ok := m.offers.Get(t.Card.Key); ok {
 		c.Look.Options = chat.Rows(1, later)
-		if err := m.offers.Redraw(ctx, c.Key, c.Look, offers{Offers: []offer{{Offer: q.Offer()}}}); err != nil {
+		if err := m.offers.Redraw(ctx, c.Key, c.Look, []offer{{Offer: q.Offer()}}); err != nil {
 			return chat.Answer{}, err
 		}
 	}
@@ -103,7 +89,7 @@ func (m *Resumer) followResume(_ context.Context, t chat.Tap) (chat.Answer, erro
 	if !ok {
 		return m.chat.Stale(t)
 	}
-	q, _ := m.chat.Accepted(chat.Resume{Session: r}.Offer(), t)
+	q, _ := m.chat.Accepted(chat.Offer{Session: r.ID}, t)
 	return chat.Do(func(ctx context.Context) error {
 		if back, err := m.Resume(ctx, q); err != nil || !back {
 			return err

@@ -16,7 +16,7 @@ import (
 // tellStopped gives the receipt of an archive, with what can be done about it.
 func (m *Resumer) tellStopped(ctx context.Context, n lifecycle.Note) error {
 	r, receipt := n.Session, *n.Receipt
-	shown := offers{Offers: []offer{{Offer: chat.Resume{Session: r}.Offer()}}}
+	offered := offer{Offer: chat.Offer{Session: r.ID}}
 	option := m.chat.Option(i18n.ButtonUndo, "0", "")
 	switch {
 	case !r.State.Resumable():
@@ -24,11 +24,11 @@ func (m *Resumer) tellStopped(ctx context.Context, n lifecycle.Note) error {
 	case receipt.Quiet > 0: // nobody did it by mistake
 		option = m.chat.Option(i18n.ButtonRestore, "0", outbox.Primary)
 	case r.EndedAt.IsZero():
-		shown.Offers[0].UndoUntil = m.chat.Now().Add(undoFor)
+		offered.UndoUntil = m.chat.Now().Add(undoFor)
 	default:
-		shown.Offers[0].UndoUntil = r.EndedAt.Add(undoFor)
+		offered.UndoUntil = r.EndedAt.Add(undoFor)
 	}
-	return m.offer(ctx, r.Conversation, r.ID, render.Plain(receiptText(m.chat.Phrases, r, receipt)), shown, option)
+	return m.offer(ctx, r.Conversation, r.ID, render.Plain(receiptText(m.chat.Phrases, r, receipt)), []offer{offered}, option)
 }
 
 // receiptText says what an archive did: the session and its agent in one line, the rest in one

@@ -68,7 +68,7 @@ func (m *Resumer) refuseDir(ctx context.Context, q chat.Resume, e *lifecycle.Dir
 	}
 	dir := m.chat.Short(e.Dir)
 	text := chat.Marked(m.words.Say(word, i18n.Args{"Name": q.Session.Name, "Dir": dir}), dir)
-	return m.offer(ctx, q.To, q.Session.ID, q.Above(text), offers{Offers: []offer{{Offer: q.Offer(), MakeDir: true}}}, options...)
+	return m.offer(ctx, q.To, q.Session.ID, q.Above(text), []offer{{Offer: q.Offer(), MakeDir: true}}, options...)
 }
 
 // makeDir makes the folder of a session again. Where no session may be opened, the resume says so.
@@ -92,11 +92,11 @@ func (m *Resumer) askDamaged(ctx context.Context, q chat.Resume, e *lifecycle.Tr
 	m.logRefused(e)
 	mended, asIs := q.Offer(), q.Offer()
 	mended.Damaged, asIs.Damaged = lifecycle.UseCopy, lifecycle.UseAsItIs
-	shown := offers{Offers: []offer{{Offer: mended}, {Offer: asIs}}, Asker: q.From}
+	shown := []offer{{Offer: mended}, {Offer: asIs}}
 	if e.Nothing { // a copy of nothing is a new conversation
 		text := render.Plain(m.words.Say(i18n.TranscriptEmpty, i18n.Args{"Name": q.Session.Name}))
 		return m.offer(ctx, q.To, q.Session.ID, q.Above(text), shown,
-			m.chat.Option(i18n.ButtonBeginAnew, "0", outbox.Primary), m.chat.Cancel())
+			m.chat.Option(i18n.ButtonBeginAnew, "0", outbox.Primary), m.chat.Cancel(q.From))
 	}
 	var faults []string
 	for _, f := range e.Health.Faults {
@@ -104,5 +104,5 @@ func (m *Resumer) askDamaged(ctx context.Context, q chat.Resume, e *lifecycle.Tr
 	}
 	args := i18n.Args{"Name": q.Session.Name, "Details": strings.Join(faults, "; ")}
 	return m.offer(ctx, q.To, q.Session.ID, q.Above(render.Plain(m.words.Say(i18n.TranscriptDamaged, args))), shown,
-		m.chat.Option(i18n.ButtonUseCopy, "0", outbox.Primary), m.chat.Option(i18n.ButtonUseAsIs, "1", ""), m.chat.Cancel())
+		m.chat.Option(i18n.ButtonUseCopy, "0", outbox.Primary), m.chat.Option(i18n.ButtonUseAsIs, "1", ""), m.chat.Cancel(q.From))
 }

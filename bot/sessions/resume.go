@@ -40,7 +40,7 @@ type Resumer struct {
 	restorer Restorer
 	reader   Reader
 	ends     *ends
-	offers   card.Kind[offers]
+	offers   chat.Cards[[]offer]
 }
 
 // resume resumes a session, or shows those that can be resumed. A path after the name resumes the
@@ -152,12 +152,12 @@ func (m *Resumer) PostPick(ctx context.Context, to session.Conversation, list []
 	if more := len(list) - shownToResume; more > 0 {
 		question += "\n" + m.words.Say(i18n.ResumeMore, i18n.Args{"Count": more})
 	}
-	var shown offers
+	var shown []offer
 	var options []card.Option
 	for i, r := range list[:min(len(list), shownToResume)] {
 		text := fmt.Sprintf("%s, %s", glyph.Name(r.Name), m.chat.Age(m.chat.Now().Sub(r.EndedAt)))
 		options = append(options, card.Option{Text: text, Value: strconv.Itoa(i)})
-		shown.Offers = append(shown.Offers, offer{Offer: chat.Resume{Session: r}.Offer()})
+		shown = append(shown, offer{Offer: chat.Offer{Session: r.ID}})
 	}
 	return m.offer(ctx, to, uuid.Nil, render.Plain(question), shown, options...)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/i18n"
@@ -43,8 +42,9 @@ type Reader interface {
 // Windows are the windows that belong to no session, as a part of the list.
 type Windows interface {
 	Listed(ctx context.Context) chat.WindowList
-	// Tap does what an option about one of the windows says. redraw draws the list again.
-	Tap(t chat.Tap, shown []chat.Window, redraw func(ctx context.Context) error) (chat.Answer, error)
+	// Tap does what an option about one of the windows says. redraw draws the message again, and reports
+	// whether the message then shows the windows as they are.
+	Tap(t chat.Tap, was []chat.Window, redraw func(ctx context.Context) (listed bool, err error)) (chat.Answer, error)
 }
 
 // Deps are what Sessions work with.
@@ -64,7 +64,7 @@ type Sessions struct {
 	chat    *chat.Chat
 	book    *conversation.Book
 	words   i18n.Words
-	lists   card.Kind[list]
+	lists   chat.Cards[list]
 }
 
 // The kinds of the cards.
@@ -77,11 +77,11 @@ const (
 // New returns the Sessions of a chat.
 func New(d Deps) *Sessions {
 	c := d.Chat
-	e := &ends{c, c.Book, c.Words, d.Life, card.NewKind[end](c.Cards, endKind, nil)}
+	e := &ends{c, c.Book, c.Words, d.Life, chat.NewCards[end](c, endKind)}
 	return &Sessions{Deps: d, chat: c, book: c.Book, words: c.Words, ends: e,
-		lists: card.NewKind[list](c.Cards, listKind, nil),
+		lists: chat.NewCards[list](c, listKind),
 		Resumer: &Resumer{chat: c, book: c.Book, words: c.Words, restorer: d.Life, reader: d.Reader, ends: e,
-			offers: card.NewKind[offers](c.Cards, resumeKind, nil)}}
+			offers: chat.NewCards[[]offer](c, resumeKind)}}
 }
 
 // Feature is what the roof knows of Sessions.
@@ -96,7 +96,8 @@ func (s *Sessions) Feature() chat.Feature {
 		Taps: map[string]chat.OnTap{ // links, see package chat
 			"open": s.followOpen, "res": s.Resumer.followResume, "try": s.ends.followRetry,
 		},
-		Cards: map[string]chat.OnTap{listKind: s.tapList, endKind: s.ends.tap, resumeKind: s.Resumer.tap},
+		Cards: map[string]chat.OnTap{listKind: s.lists.OnTap(s.tapList), endKind: s.ends.questions.OnTap(s.ends.tap),
+			resumeKind: s.Resumer.offers.OnTap(s.Resumer.tap)},
 		News: map[lifecycle.NoteKind]func(ctx context.Context, n lifecycle.Note) error{
 			lifecycle.NoteReady:   s.tellReady,
 			lifecycle.NoteFailed:  s.tellFailed,

@@ -36,9 +36,7 @@ func (k kind) now(r session.Record) kind {
 type shown struct {
 	Kind    kind               `json:"kind"`
 	Resume  chat.Offer         `json:"resume"`
-	Writers []process.Identity `json:"writers"` // sorted
-	Asker   int64              `json:"asker,omitempty"`
-	Confirm bool               `json:"confirm,omitempty"` // the message asks the asker whether to end them
+	Writers []process.Identity `json:"writers"`           // sorted
 	Unasked bool               `json:"unasked,omitempty"` // see conflict
 }
 
@@ -51,9 +49,7 @@ type conflict struct {
 }
 
 // shown is the payload of a message that shows the conflict.
-func (c conflict) shown(asker int64) shown {
-	return shown{Kind: c.kind, Resume: c.resume.Offer(), Writers: c.identities(), Asker: asker, Unasked: c.unasked}
-}
+func (c conflict) shown() shown { return shown{c.kind, c.resume.Offer(), c.identities(), c.unasked} }
 
 // isAsShown reports whether a message shows what is true.
 func (c conflict) isAsShown(was shown) bool {

@@ -17,8 +17,10 @@ import (
 // What the options of a message do.
 const (
 	showOption   = "show"   // show all that is known of the writers
-	endOption    = "end"    // ask whether to end the writers; under the question: end them
+	askOption    = "ask"    // ask whether to end the writers
+	endOption    = "end"    // end them
 	forkOption   = "fork"   // go on in a copy of the conversation
+	leaveOption  = "leave"  // leave the session to both writers
 	adoptOption  = "adopt"  // go on in the window where the writer runs
 	resumeOption = "resume" // resume the session, which nobody else writes any more
 )
@@ -28,8 +30,8 @@ func (w *Writers) Refused(ctx context.Context, q chat.Resume, found []lifecycle.
 	return w.post(ctx, conflict{kind: resumeRefused, resume: q, writers: found}, q.Before, q.To, q.From)
 }
 
-// look is the message about writers.
-func (w *Writers) look(c conflict, details bool) (render.Text, [][]card.Option) {
+// look is the message about writers. The asker may cancel what was asked for.
+func (w *Writers) look(c conflict, details bool, asker int64) (render.Text, [][]card.Option) {
 	if len(c.writers) == 0 {
 		return w.nobodyLook(c)
 	}
@@ -54,7 +56,7 @@ func (w *Writers) look(c conflict, details bool) (render.Text, [][]card.Option) 
 		lines = append(lines, strings.Join(can, " "))
 	}
 	text := render.Join(render.Plain(head), chat.Marked("\n"+strings.Join(lines, "\n"), copied...))
-	return text, w.options(c)
+	return text, w.options(c, asker)
 }
 
 // nobodyLook says that nobody else writes any more.
@@ -105,22 +107,26 @@ func keptReason(one lifecycle.Writer) string {
 }
 
 // options are what can be done.
-func (w *Writers) options(c conflict) [][]card.Option {
+func (w *Writers) options(c conflict, asker int64) [][]card.Option {
 	show := w.chat.Option(i18n.ButtonShow, showOption, "")
 	if c.kind == writerAfterEnd {
 		return w.afterEndOptions(c, show)
 	}
 	first := []card.Option{show}
 	if c.canEnd() {
-		first = append(first, w.chat.Option(i18n.ButtonTakeOver, endOption, outbox.Danger))
+		first = append(first, w.chat.Option(i18n.ButtonTakeOver, askOption, outbox.Danger))
 	}
-	return [][]card.Option{first, {w.chat.Option(i18n.ButtonForkInstead, forkOption, ""), w.chat.Cancel()}}
+	cancel := w.chat.Cancel(asker)
+	if c.kind == otherWriter { // nobody asked, so anybody may
+		cancel = w.chat.Option(i18n.ButtonCancel, leaveOption, "")
+	}
+	return [][]card.Option{first, {w.chat.Option(i18n.ButtonForkInstead, forkOption, ""), cancel}}
 }
 
 func (w *Writers) afterEndOptions(c conflict, show card.Option) [][]card.Option {
 	var options []card.Option
 	if c.canEnd() {
-		options = append(options, w.chat.Option(i18n.ButtonStopIt, endOption, outbox.Danger))
+		options = append(options, w.chat.Option(i18n.ButtonStopIt, askOption, outbox.Danger))
 	}
 	if c.canAdopt() {
 		options = append(options, w.chat.Option(i18n.ButtonAdopt, adoptOption, outbox.Primary))

@@ -10,7 +10,6 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -19,22 +18,13 @@ import (
 
 // tap does what an option says, if the writers are those that the person saw: the tap looks at them
 // again. Else the message is drawn anew.
-func (w *Writers) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	was, err := w.cards.Payload(t.Card)
-	if err != nil {
-		return chat.Answer{}, err
-	}
+func (w *Writers) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, error) {
 	q, ok := w.chat.Accepted(was.Resume, t)
-	mine := was.Kind == otherWriter && !was.Confirm // nobody asked, so anybody may cancel
-	switch cancel := t.Card.Option == chat.CancelOption; {
+	switch {
 	case !ok:
-		return chat.Over(ctx, w.chat, w.cards, t)
-	case t.From != was.Asker && (was.Confirm || cancel && !mine):
-		return chat.Answer{Text: w.words.Say(i18n.NotForYou)}, nil
-	case cancel && mine:
-		return chat.Answer{}, w.end(ctx, t, w.words.Say(i18n.SecondLeft, i18n.Args{"Name": q.Session.Name}))
-	case cancel:
-		return chat.Answer{}, w.end(ctx, t, w.words.Say(i18n.Cancelled))
+		return w.cards.Over(ctx, t)
+	case t.Card.Option == leaveOption:
+		return chat.Answer{}, w.cards.End(ctx, t, w.words.Say(i18n.SecondLeft, i18n.Args{"Name": q.Session.Name}))
 	}
 	return chat.Do(func(ctx context.Context) error {
 		c := conflict{resume: q}
@@ -46,34 +36,28 @@ func (w *Writers) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 		if !c.isAsShown(was) {
 			return w.tellChanged(ctx, t, c)
 		}
-		return w.do(ctx, t, c, was)
+		switch t.Card.Option {
+		case askOption:
+			return w.askEnd(ctx, t, c)
+		case endOption:
+			return w.endWriters(ctx, t, c)
+		case forkOption:
+			return w.fork(ctx, t, c)
+		case adoptOption:
+			return w.adopt(ctx, t, c)
+		case resumeOption:
+			return w.resume(ctx, t, c)
+		}
+		return w.redraw(ctx, t, c, true)
 	})
 }
 
-// do does what an option of a message says that shows what is true.
-func (w *Writers) do(ctx context.Context, t chat.Tap, c conflict, was shown) error {
-	switch t.Card.Option {
-	case showOption:
-		return w.redraw(ctx, t, c, true)
-	case forkOption:
-		return w.fork(ctx, t, c)
-	case adoptOption:
-		return w.adopt(ctx, t, c)
-	case resumeOption:
-		if back, err := w.Resumer.Resume(ctx, c.resume); err != nil || !back {
-			return err
-		}
-		return w.end(ctx, t, "")
+// resume resumes the session, which nobody else writes any more.
+func (w *Writers) resume(ctx context.Context, t chat.Tap, c conflict) error {
+	if back, err := w.Resumer.Resume(ctx, c.resume); err != nil || !back {
+		return err
 	}
-	if was.Confirm {
-		return w.endWriters(ctx, t, c)
-	}
-	return w.askEnd(ctx, t, c)
-}
-
-// end closes the tapped message, with a last text if there is one.
-func (w *Writers) end(ctx context.Context, t chat.Tap, last string) error {
-	return w.cards.Close(ctx, t.Card.Key, render.Plain(last))
+	return w.cards.End(ctx, t, "")
 }
 
 func (w *Writers) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18n.Args) error {
@@ -99,7 +83,7 @@ func (w *Writers) tellUnknown(ctx context.Context, t chat.Tap, r session.Record,
 
 // tellOver says that the time of a message has passed, and closes it.
 func (w *Writers) tellOver(ctx context.Context, t chat.Tap) error {
-	return errors.Join(w.tell(ctx, t, i18n.StaleButton), w.end(ctx, t, ""))
+	return errors.Join(w.tell(ctx, t, i18n.StaleButton), w.cards.End(ctx, t, ""))
 }
 
 // tellChanged says that things are not any more as the person saw them, and shows how they are.
@@ -109,9 +93,9 @@ func (w *Writers) tellChanged(ctx context.Context, t chat.Tap, c conflict) error
 
 // redraw shows what is true now in the tapped message. Who tapped may cancel what was asked for.
 func (w *Writers) redraw(ctx context.Context, t chat.Tap, c conflict, details bool) error {
-	text, options := w.look(c, details)
+	text, options := w.look(c, details, t.From)
 	look := card.Look{To: t.To, Session: c.session().ID, Text: text, Options: options}
-	return w.cards.Redraw(ctx, t.Card.Key, look, c.shown(t.From))
+	return w.cards.Redraw(ctx, t.Card.Key, look, c.shown())
 }
 
 // askEnd asks whether to end the writers; the person who tapped may confirm.
@@ -130,11 +114,8 @@ func (w *Writers) askEnd(ctx context.Context, t chat.Tap, c conflict) error {
 		}
 	}
 	text := w.words.Say(question, i18n.Args{"Name": r.Name, "Processes": w.namesOf(c.writers)})
-	look := card.Look{To: t.To, Session: r.ID, Text: render.Plain(text),
-		Options: [][]card.Option{{w.chat.Option(word, endOption, outbox.Danger), w.chat.Cancel()}}}
-	asked := c.shown(t.From)
-	asked.Confirm = true
-	return chat.PostCard(ctx, w.chat, w.cards, look, asked)
+	look := card.Look{To: t.To, Session: r.ID, Text: render.Plain(text), Options: w.chat.Confirm(word, endOption, t.From)}
+	return w.cards.Post(ctx, look, c.shown())
 }
 
 func (w *Writers) namesOf(all []lifecycle.Writer) string {
@@ -158,7 +139,7 @@ func (w *Writers) endWriters(ctx context.Context, t chat.Tap, c conflict) error 
 	}
 	endings, err := w.Agents.EndWriters(ctx, c.session().ID, c.identities())
 	if err != nil && len(endings) == 0 {
-		return errors.Join(w.end(ctx, t, w.words.Say(i18n.TakingFailed, names)), w.chat.Explain(ctx, t.To, w.chat.Internal(err)))
+		return errors.Join(w.cards.End(ctx, t, w.words.Say(i18n.TakingFailed, names)), w.chat.Explain(ctx, t.To, w.chat.Internal(err)))
 	} else if err != nil { // what has ended is told all the same
 		w.chat.Log.Error("record_not_saved", "session_id", c.session().ID.String(), "error", err.Error())
 	}
@@ -168,7 +149,7 @@ func (w *Writers) endWriters(ctx context.Context, t chat.Tap, c conflict) error 
 		said = append(said, w.endingText(e))
 		all = all && e.Ended && e.Verified
 	}
-	if err := w.end(ctx, t, strings.Join(said, "\n")); err != nil {
+	if err := w.cards.End(ctx, t, strings.Join(said, "\n")); err != nil {
 		w.chat.Log.Warn("card_not_closed", "error", err.Error())
 	}
 	if !all {
@@ -246,7 +227,7 @@ func (w *Writers) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	if err := w.chat.For(r.ID).Post(ctx, t.To, chat.Marked(text, dir), nil); err != nil {
 		return err
 	}
-	return w.end(ctx, t, "")
+	return w.cards.End(ctx, t, "")
 }
 
 // forkFailure explains why a copy was not started. An open session was given up for the copy
@@ -297,7 +278,7 @@ func (w *Writers) adopt(ctx context.Context, t chat.Tap, c conflict) error {
 	if err := w.chat.For(r.ID).Say(ctx, t.To, text); err != nil {
 		return err
 	}
-	return w.end(ctx, t, "")
+	return w.cards.End(ctx, t, "")
 }
 
 // lookAgain looks once more at a session whose writers are not as the person saw them.

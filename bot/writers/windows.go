@@ -46,13 +46,7 @@ type Windows struct {
 	chat  *chat.Chat
 	book  *conversation.Book
 	words i18n.Words
-	cards card.Kind[windows]
-}
-
-// windows is what a card of windows alone shows.
-type windows struct {
-	Windows []chat.Window `json:"windows"`
-	Asker   int64         `json:"asker,omitempty"` // of a question: the only person who may answer
+	cards chat.Cards[[]chat.Window] // of windows alone
 }
 
 const windowsKind = "windows" // of the cards
@@ -60,12 +54,12 @@ const windowsKind = "windows" // of the cards
 // NewWindows returns the Windows of a chat.
 func NewWindows(d WindowDeps) *Windows {
 	return &Windows{WindowDeps: d, chat: d.Chat, book: d.Chat.Book, words: d.Chat.Words,
-		cards: card.NewKind[windows](d.Chat.Cards, windowsKind, nil)}
+		cards: chat.NewCards[[]chat.Window](d.Chat, windowsKind)}
 }
 
 // Feature is what the roof knows of Windows.
 func (w *Windows) Feature() chat.Feature {
-	return chat.Feature{Name: "windows", Cards: map[string]chat.OnTap{windowsKind: w.tapCard}}
+	return chat.Feature{Name: "windows", Cards: map[string]chat.OnTap{windowsKind: w.cards.OnTap(w.tapCard)}}
 }
 
 // shownWindows bounds the windows that are shown; the rest is counted.

@@ -11,69 +11,44 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
 
-// tapped is a window whose option was tapped in some message.
+// tapped is a tap on an option about a window.
 type tapped struct {
 	chat.Tap
-	window string
-	redraw func(ctx context.Context) error // draws the message again, without what is done
-	list   bool                            // the message then shows the windows as they are
-}
-
-// Tap does what an option about a window says that stands in a list of windows: redraw draws that list
-// again.
-func (w *Windows) Tap(t chat.Tap, seen []chat.Window, redraw func(ctx context.Context) error) (chat.Answer, error) {
-	return w.tap(tapped{Tap: t, redraw: redraw, list: true}, seen)
-}
-
-// TapReported is Tap for a message that keeps its text: redraw takes away the options of the window, and a
-// window that has changed is shown anew.
-func (w *Windows) TapReported(t chat.Tap, seen []chat.Window, redraw func(ctx context.Context) error) (chat.Answer, error) {
-	return w.tap(tapped{Tap: t, redraw: redraw}, seen)
+	window string // its id
+	// redraw draws the message again, and reports whether the message then shows the windows as they are.
+	redraw func(ctx context.Context) (listed bool, err error)
 }
 
 // tapCard is a tap on a message of windows alone, which is over then.
-func (w *Windows) tapCard(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	was, err := w.cards.Payload(t.Card)
-	switch {
-	case err != nil:
-		return chat.Answer{}, err
-	case was.Asker != 0 && was.Asker != t.From:
-		return chat.Answer{Text: w.words.Say(i18n.NotForYou)}, nil
-	case t.Card.Option == chat.CancelOption:
-		return chat.Answer{}, w.cards.Close(ctx, t.Card.Key, render.Plain(w.words.Say(i18n.Cancelled)))
-	}
-	return w.TapReported(t, was.Windows, func(ctx context.Context) error {
-		return w.cards.Close(ctx, t.Card.Key, render.Text{})
-	})
+func (w *Windows) tapCard(_ context.Context, t chat.Tap, was []chat.Window) (chat.Answer, error) {
+	return w.Tap(t, was, func(ctx context.Context) (bool, error) { return false, w.cards.End(ctx, t, "") })
 }
 
-// tap does what an option says, if the window is as the person saw it: the tap looks at the window again.
-func (w *Windows) tap(t tapped, seen []chat.Window) (chat.Answer, error) {
+// Tap does what an option about a window says, if the window is as the person saw it: the tap looks at the
+// window again. redraw draws the message again, and reports whether the message then shows the windows as
+// they are.
+func (w *Windows) Tap(t chat.Tap, was []chat.Window, redraw func(context.Context) (bool, error)) (chat.Answer, error) {
 	verb, window, _ := strings.Cut(t.Card.Option, ":")
-	t.window = window
-	do, ok := map[string]func(context.Context, tapped, lifecycle.Window) error{
+	do := map[string]func(context.Context, tapped, lifecycle.Window) error{
 		adoptValue: w.adopt, archiveValue: w.askArchive, yesValue: w.archive, ignoreValue: w.ignore}[verb+":"]
-	if !ok {
-		return chat.Answer{}, fmt.Errorf("option of a window: %q", t.Card.Option)
-	}
 	return chat.Do(func(ctx context.Context) error {
+		tap := tapped{t, window, redraw}
 		all, err := w.Orphans.Orphans(ctx)
 		if err != nil {
 			w.chat.Log.Warn("windows_unknown", "error", err.Error())
-			return w.tell(ctx, t, i18n.WindowsUnknown)
+			return w.tell(ctx, tap, i18n.WindowsUnknown)
 		}
 		i := slices.IndexFunc(all, func(one lifecycle.Window) bool { return one.Pane.Window.String() == window })
-		if i < 0 || !slices.Contains(seen, asShown(all[i])) {
-			return w.tellChanged(ctx, t)
+		if i < 0 || !slices.Contains(was, asShown(all[i])) {
+			return w.tellChanged(ctx, tap)
 		}
-		return do(ctx, t, all[i])
+		return do(ctx, tap, all[i])
 	})
 }
 
@@ -84,15 +59,15 @@ func (w *Windows) tell(ctx context.Context, t tapped, key i18n.Key, args ...i18n
 // tellChanged says that a window is not any more as the person saw it, and shows how the window is,
 // if the window still belongs to nobody.
 func (w *Windows) tellChanged(ctx context.Context, t tapped) error {
-	err := errors.Join(w.tell(ctx, t, i18n.WritersChanged), t.redraw(ctx))
-	if err != nil || t.list {
+	listed, err := t.redraw(ctx)
+	if err := errors.Join(w.tell(ctx, t, i18n.WritersChanged), err); err != nil || listed {
 		return err
 	}
 	now := slices.DeleteFunc(w.All(ctx), func(one lifecycle.Window) bool {
 		return one.Pane.Window.String() != t.window
 	})
 	l := w.List(now)
-	return chat.PostCard(ctx, w.chat, w.cards, card.Look{To: t.To, Text: l.Text, Options: l.Options}, windows{Windows: l.Windows})
+	return w.cards.Post(ctx, card.Look{To: t.To, Text: l.Text, Options: l.Options}, l.Windows)
 }
 
 // ignore mentions a window no more.
@@ -101,7 +76,8 @@ func (w *Windows) ignore(ctx context.Context, t tapped, one lifecycle.Window) er
 		return fmt.Errorf("ignore window %s: %w", one.Pane.Window, err)
 	}
 	name := i18n.Args{"Window": nameOf(one)}
-	return errors.Join(w.tell(ctx, t, i18n.WindowIgnored, name), t.redraw(ctx))
+	_, err := t.redraw(ctx)
+	return errors.Join(w.tell(ctx, t, i18n.WindowIgnored, name), err)
 }
 
 // adopt goes on from the chat in a window that a person opened.
@@ -127,7 +103,8 @@ func (w *Windows) adopt(ctx context.Context, t tapped, one lifecycle.Window) err
 	if err := w.chat.For(r.ID).Say(ctx, t.To, text); err != nil {
 		return err
 	}
-	return t.redraw(ctx)
+	_, err = t.redraw(ctx)
+	return err
 }
 
 // askArchive shows which process an archive ends and which processes stay; the person who tapped
@@ -136,9 +113,9 @@ func (w *Windows) askArchive(ctx context.Context, t tapped, one lifecycle.Window
 	if !canAdopt(one) {
 		return w.tellChanged(ctx, t)
 	}
-	look := card.Look{To: t.To, Text: render.Plain(w.archiveQuestion(one)), Options: [][]card.Option{
-		{w.chat.Option(i18n.ButtonYesArchive, yesValue+t.window, outbox.Danger), w.chat.Cancel()}}}
-	return chat.PostCard(ctx, w.chat, w.cards, look, windows{[]chat.Window{asShown(one)}, t.From})
+	look := card.Look{To: t.To, Text: render.Plain(w.archiveQuestion(one)),
+		Options: w.chat.Confirm(i18n.ButtonYesArchive, yesValue+t.window, t.From)}
+	return w.cards.Post(ctx, look, []chat.Window{asShown(one)})
 }
 
 // archive makes a window's agent a session's and archives that session, so that the agent ends as
@@ -151,8 +128,7 @@ func (w *Windows) archive(ctx context.Context, t tapped, one lifecycle.Window) e
 	if err != nil || !ok {
 		return err
 	}
-	progress := render.Plain(w.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name}))
-	if err := w.cards.Close(ctx, t.Card.Key, progress); err != nil {
+	if err := w.cards.End(ctx, t.Tap, w.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name})); err != nil {
 		return err
 	}
 	// the receipt comes as news, to where the session is shown

@@ -53,7 +53,7 @@ type Writers struct {
 	chat  *chat.Chat
 	book  *conversation.Book
 	words i18n.Words
-	cards card.Kind[shown]
+	cards chat.Cards[shown]
 }
 
 const writersKind = "writers" // of the cards
@@ -61,14 +61,14 @@ const writersKind = "writers" // of the cards
 // New returns the Writers of a chat.
 func New(d Deps) *Writers {
 	return &Writers{Deps: d, chat: d.Chat, book: d.Chat.Book, words: d.Chat.Words,
-		cards: card.NewKind[shown](d.Chat.Cards, writersKind, nil)}
+		cards: chat.NewCards[shown](d.Chat, writersKind)}
 }
 
 // Feature is what the roof knows of Writers.
 func (w *Writers) Feature() chat.Feature {
 	return chat.Feature{
 		Name:  "writers",
-		Cards: map[string]chat.OnTap{writersKind: w.tap},
+		Cards: map[string]chat.OnTap{writersKind: w.cards.OnTap(w.tap)},
 		News: map[lifecycle.NoteKind]func(ctx context.Context, n lifecycle.Note) error{
 			lifecycle.NoteSecondWriter: w.tellOtherWriter,
 			lifecycle.NoteGhost:        w.tellAfterEnd,
@@ -99,10 +99,10 @@ func (w *Writers) tellConflict(ctx context.Context, k kind, n lifecycle.Note) er
 // post posts the message about writers under lines of what was done before. The asker may cancel what
 // was asked for.
 func (w *Writers) post(ctx context.Context, c conflict, before []string, to session.Conversation, asker int64) error {
-	text, options := w.look(c, false)
+	text, options := w.look(c, false, asker)
 	text = chat.Resume{Before: before}.Above(text)
 	look := card.Look{To: to, Session: c.session().ID, Text: text, Options: options}
-	return chat.PostCard(ctx, w.chat, w.cards, look, c.shown(asker))
+	return w.cards.Post(ctx, look, c.shown())
 }
 
 // tellTransferred lets a session take the place of the session whose conversation it goes on with,
