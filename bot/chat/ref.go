@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 
@@ -46,16 +47,17 @@ func (p Phrases) EndedButton(session uuid.UUID) [][]outbox.Button {
 	return Rows(1, p.Button(i18n.ButtonResume, resumeLink+Ref(session), outbox.Primary))
 }
 
-// Linked is the session that a link leads to.
-func (c *Chat) Linked(t Tap) (session.Record, bool) {
-	if len(t.Args) != 1 {
-		return session.Record{}, false
+// OnLink does what a link says about the session that it leads to.
+func (c *Chat) OnLink(do func(ctx context.Context, t Tap, r session.Record) (Answer, error)) OnTap {
+	return func(ctx context.Context, t Tap) (Answer, error) {
+		if len(t.Args) == 1 {
+			id, _ := ParseRef(t.Args[0])
+			if r, ok := c.Book.Records.Get(id); ok {
+				return do(ctx, t, r)
+			}
+		}
+		return c.Stale(t)
 	}
-	id, ok := ParseRef(t.Args[0])
-	if !ok {
-		return session.Record{}, false
-	}
-	return c.Book.Records.Get(id)
 }
 
 // Ref is the id of a session as it stands in a link: 22 letters instead of 36.

@@ -17,17 +17,12 @@ import (
 	"ccbot/lifecycle"
 )
 
-// Archiver ends sessions.
-type Archiver interface {
-	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
-}
-
 // ends are the ends of sessions that people ask for.
 type ends struct {
 	chat      *chat.Chat
 	book      *conversation.Book
 	words     i18n.Words
-	archiver  Archiver
+	life      Life
 	questions chat.Cards[end]
 }
 
@@ -92,9 +87,8 @@ func (e *ends) heard(ctx context.Context, n lifecycle.Note) error {
 }
 
 // followRetry is a tap on a link to what is left of a session.
-func (e *ends) followRetry(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	r, ok := e.chat.Linked(t)
-	if !ok || r.State != session.CleanupFailed {
+func (e *ends) followRetry(_ context.Context, t chat.Tap, r session.Record) (chat.Answer, error) {
+	if !isNotClean(r) {
 		return e.chat.Stale(t)
 	}
 	return e.retry(t, r)
@@ -115,7 +109,7 @@ func (e *ends) archive(ctx context.Context, t chat.Tap, r session.Record, final 
 	if err := e.book.MoveTo(ctx, t.To, r); err != nil {
 		return err
 	}
-	if err := e.archiver.Archive(ctx, r.ID, final, fmt.Sprintf("%s by %d", why, t.From)); err != nil {
+	if err := e.life.Archive(ctx, r.ID, final, fmt.Sprintf("%s by %d", why, t.From)); err != nil {
 		return e.chat.Explain(ctx, t.To, e.chat.AgentFailure(r, err))
 	}
 	return nil

@@ -57,7 +57,7 @@ func (s *Sessions) look(ctx context.Context, to session.Conversation) (card.Look
 	if ended > 0 {
 		text += "\n\n" + s.words.Say(i18n.ListArchived, i18n.Args{"Count": ended})
 	}
-	windows := s.Windows.Listed(ctx)
+	windows := s.Windows.List(s.Windows.All(ctx))
 	return card.Look{To: to, Text: chat.Paragraphs(chat.Marked(text, dirs...), windows.Text),
 		Options: append(chat.Rows(2, options...), windows.Options...)}, list{windows.Windows}
 }
@@ -149,11 +149,7 @@ func (s *Sessions) tapList(ctx context.Context, t chat.Tap, was list) (chat.Answ
 
 // followOpen opens a session from the notice that the session has answered. Of a session that is over
 // only the answer is shown.
-func (s *Sessions) followOpen(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	r, ok := s.chat.Linked(t)
-	if !ok {
-		return s.chat.Stale(t)
-	}
+func (s *Sessions) followOpen(ctx context.Context, t chat.Tap, r session.Record) (chat.Answer, error) {
 	return s.open(ctx, t, s.book.Successor(r), true, func(ctx context.Context) error { return s.chat.Spend(ctx, t) })
 }
 

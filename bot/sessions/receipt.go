@@ -20,7 +20,7 @@ func (m *Resumer) tellStopped(ctx context.Context, n lifecycle.Note) error {
 	option := m.chat.Option(i18n.ButtonUndo, "0", "")
 	switch {
 	case !r.State.Resumable():
-		option = m.chat.Option(i18n.ButtonRetry, retryOption, "")
+		option, offered.Retry = m.chat.Option(i18n.ButtonRetry, "0", ""), true
 	case receipt.Quiet > 0: // nobody did it by mistake
 		option = m.chat.Option(i18n.ButtonRestore, "0", outbox.Primary)
 	case r.EndedAt.IsZero():

@@ -21,11 +21,6 @@ import (
 	"ccbot/lifecycle"
 )
 
-// Restorer starts the agent of a session again.
-type Restorer interface {
-	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
-}
-
 // Writers tell that a session is not resumed because somebody else writes its conversation.
 type Writers interface {
 	Refused(ctx context.Context, q chat.Resume, writers []lifecycle.Writer) error
@@ -33,14 +28,14 @@ type Writers interface {
 
 // Resumer resumes sessions that are over.
 type Resumer struct {
-	Writers  Writers // set before the first update
-	chat     *chat.Chat
-	book     *conversation.Book
-	words    i18n.Words
-	restorer Restorer
-	reader   Reader
-	ends     *ends
-	offers   chat.Cards[[]offer]
+	Writers Writers // set before the first update
+	chat    *chat.Chat
+	book    *conversation.Book
+	words   i18n.Words
+	life    Life
+	reader  Reader
+	ends    *ends
+	offers  chat.Cards[[]offer]
 }
 
 // resume resumes a session, or shows those that can be resumed. A path after the name resumes the
@@ -122,15 +117,11 @@ func (m *Resumer) resumeOpen(ctx context.Context, in chat.Incoming, arg string) 
 }
 
 func (m *Resumer) tellOpen(ctx context.Context, in chat.Incoming, r session.Record) error {
-	switch r.State {
-	case session.CleanupFailed:
-		text := render.Plain(m.chat.NotCleanText(r))
-		return m.chat.For(r.ID).Post(ctx, in.To, text, m.chat.RetryButton(r))
-	case session.Stopping:
-		text := m.words.Say(i18n.StillEnding, i18n.Args{"Name": r.Name})
-		return m.chat.For(r.ID).Say(ctx, in.To, text)
+	q := chat.Resume{Session: r, To: in.To}
+	if isNotClean(r) || r.State == session.Stopping {
+		return m.refuse(ctx, q, &lifecycle.StateError{State: r.State, Want: "resumed"})
 	}
-	return m.makeOpenCurrent(ctx, chat.Resume{Session: r, To: in.To})
+	return m.makeOpenCurrent(ctx, q)
 }
 
 // shownToResume bounds the buttons of /resume; a name reaches any session.
@@ -168,6 +159,19 @@ func (m *Resumer) Resume(ctx context.Context, q chat.Resume) (back bool, err err
 	return m.resumeOnce(ctx, q, false)
 }
 
+// followResume is a tap on a link to a session that is to be resumed. Whether the session can come back
+// is for the session's worker to say: news of an end is told before the end is on disk, and a person may
+// be quicker than that.
+func (m *Resumer) followResume(_ context.Context, t chat.Tap, r session.Record) (chat.Answer, error) {
+	q, _ := m.chat.Accepted(chat.Offer{Session: r.ID}, t)
+	return chat.Do(func(ctx context.Context) error {
+		if back, err := m.Resume(ctx, q); err != nil || !back {
+			return err
+		}
+		return m.chat.Spend(ctx, t)
+	})
+}
+
 // resumeOnce is Resume; moved reports that the session is the one that goes on with the
 // conversation of the session that was asked for.
 func (m *Resumer) resumeOnce(ctx context.Context, q chat.Resume, moved bool) (back bool, err error) {
@@ -175,7 +179,7 @@ func (m *Resumer) resumeOnce(ctx context.Context, q chat.Resume, moved bool) (ba
 	if outside := m.chat.OutsideText(cmp.Or(q.Dir, r.Dir)); outside != "" {
 		return false, m.chat.For(r.ID).Post(ctx, q.To, q.Above(render.Plain(outside)), nil)
 	}
-	restored, err := m.restorer.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID, Dir: q.Dir, Damaged: q.Damaged})
+	restored, err := m.life.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID, Dir: q.Dir, Damaged: q.Damaged})
 	if ended := m.leftoversLine(restored.Ended); ended != "" {
 		q.Before = append(q.Before, ended)
 	}

@@ -18,8 +18,8 @@ import (
 // Life starts and ends sessions.
 type Life interface {
 	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
-	Restorer
-	Archiver
+	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
+	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
 }
 
 // Agents are looked at.
@@ -41,7 +41,8 @@ type Reader interface {
 
 // Windows are the windows that belong to no session, as a part of the list.
 type Windows interface {
-	Listed(ctx context.Context) chat.WindowList
+	All(ctx context.Context) []lifecycle.Window
+	List(all []lifecycle.Window) chat.WindowList
 	// Tap does what an option about one of the windows says. redraw draws the message again, and reports
 	// whether the message then shows the windows as they are.
 	Tap(t chat.Tap, was []chat.Window, redraw func(ctx context.Context) (listed bool, err error)) (chat.Answer, error)
@@ -80,12 +81,13 @@ func New(d Deps) *Sessions {
 	e := &ends{c, c.Book, c.Words, d.Life, chat.NewCards[end](c, endKind)}
 	return &Sessions{Deps: d, chat: c, book: c.Book, words: c.Words, ends: e,
 		lists: chat.NewCards[list](c, listKind),
-		Resumer: &Resumer{chat: c, book: c.Book, words: c.Words, restorer: d.Life, reader: d.Reader, ends: e,
+		Resumer: &Resumer{chat: c, book: c.Book, words: c.Words, life: d.Life, reader: d.Reader, ends: e,
 			offers: chat.NewCards[[]offer](c, resumeKind)}}
 }
 
 // Feature is what the roof knows of Sessions.
 func (s *Sessions) Feature() chat.Feature {
+	c := s.chat
 	return chat.Feature{
 		Name: "sessions",
 		Commands: []chat.Command{
@@ -94,7 +96,7 @@ func (s *Sessions) Feature() chat.Feature {
 			{Name: "resume", Run: s.Resumer.resume},
 		},
 		Taps: map[string]chat.OnTap{ // links, see package chat
-			"open": s.followOpen, "res": s.Resumer.followResume, "try": s.ends.followRetry,
+			"open": c.OnLink(s.followOpen), "res": c.OnLink(s.Resumer.followResume), "try": c.OnLink(s.ends.followRetry),
 		},
 		Cards: map[string]chat.OnTap{listKind: s.lists.OnTap(s.tapList), endKind: s.ends.questions.OnTap(s.ends.tap),
 			resumeKind: s.Resumer.offers.OnTap(s.Resumer.tap)},

@@ -51,11 +51,6 @@ type conflict struct {
 // shown is the payload of a message that shows the conflict.
 func (c conflict) shown() shown { return shown{c.kind, c.resume.Offer(), c.identities(), c.unasked} }
 
-// isAsShown reports whether a message shows what is true.
-func (c conflict) isAsShown(was shown) bool {
-	return c.kind == was.Kind && slices.Equal(c.identities(), was.Writers)
-}
-
 // session is the session whose conversation is written.
 func (c conflict) session() session.Record { return c.resume.Session }
 

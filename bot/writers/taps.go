@@ -19,21 +19,18 @@ import (
 // tap does what an option says, if the writers are those that the person saw: the tap looks at them
 // again. Else the message is drawn anew.
 func (w *Writers) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, error) {
-	q, ok := w.chat.Accepted(was.Resume, t)
-	switch {
-	case !ok:
-		return w.cards.Over(ctx, t)
-	case t.Card.Option == leaveOption:
+	q, _ := w.chat.Accepted(was.Resume, t)
+	if t.Card.Option == leaveOption {
 		return chat.Answer{}, w.cards.End(ctx, t, w.words.Say(i18n.SecondLeft, i18n.Args{"Name": q.Session.Name}))
 	}
 	return chat.Do(func(ctx context.Context) error {
-		c := conflict{resume: q}
-		if ok, err := w.see(ctx, t, &c); err != nil || !ok {
-			return err
-		}
-		c.kind = was.Kind.now(c.session())
-		c.unasked = c.kind == resumeRefused && (was.Unasked || was.Kind == otherWriter)
-		if !c.isAsShown(was) {
+		c, err := w.present(ctx, t, was)
+		switch {
+		case errors.Is(err, session.ErrNotFound):
+			return errors.Join(w.tell(ctx, t, i18n.StaleButton), w.cards.End(ctx, t, ""))
+		case err != nil:
+			return w.tellUnknown(ctx, t, q.Session, err)
+		case c.kind != was.Kind || !slices.Equal(c.identities(), was.Writers):
 			return w.tellChanged(ctx, t, c)
 		}
 		switch t.Card.Option {
@@ -44,12 +41,24 @@ func (w *Writers) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, 
 		case forkOption:
 			return w.fork(ctx, t, c)
 		case adoptOption:
-			return w.adopt(ctx, t, c)
+			return w.adopt(ctx, t, c, was)
 		case resumeOption:
 			return w.resume(ctx, t, c)
 		}
 		return w.redraw(ctx, t, c, true)
 	})
+}
+
+// present is what is true now of what a message showed.
+func (w *Writers) present(ctx context.Context, t chat.Tap, was shown) (c conflict, err error) {
+	ok := false
+	if c.resume, ok = w.chat.Accepted(was.Resume, t); !ok {
+		return c, session.ErrNotFound
+	}
+	c.kind = was.Kind.now(c.session())
+	c.unasked = c.kind == resumeRefused && (was.Unasked || was.Kind == otherWriter)
+	c.writers, err = w.Agents.Writers(ctx, c.session().ID)
+	return c, err
 }
 
 // resume resumes the session, which nobody else writes any more.
@@ -64,26 +73,9 @@ func (w *Writers) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i1
 	return w.chat.Tell(ctx, t, w.words.Say(key, args...))
 }
 
-// see finds who else writes a session at this moment. Where that is unknown, the person is told so.
-func (w *Writers) see(ctx context.Context, t chat.Tap, c *conflict) (ok bool, err error) {
-	c.writers, err = w.Agents.Writers(ctx, c.session().ID)
-	switch {
-	case errors.Is(err, session.ErrNotFound):
-		return false, w.tellOver(ctx, t)
-	case err != nil:
-		return false, w.tellUnknown(ctx, t, c.session(), err)
-	}
-	return true, nil
-}
-
 func (w *Writers) tellUnknown(ctx context.Context, t chat.Tap, r session.Record, err error) error {
 	w.chat.Log.Warn("writers_unknown", "session_id", r.ID.String(), "error", err.Error())
 	return w.tell(ctx, t, i18n.WritersUnknown, i18n.Args{"Name": r.Name})
-}
-
-// tellOver says that the time of a message has passed, and closes it.
-func (w *Writers) tellOver(ctx context.Context, t chat.Tap) error {
-	return errors.Join(w.tell(ctx, t, i18n.StaleButton), w.cards.End(ctx, t, ""))
 }
 
 // tellChanged says that things are not any more as the person saw them, and shows how they are.
@@ -203,7 +195,7 @@ func (w *Writers) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	origin, from := "tap-"+t.Card.Key, c.session()
 	dir := cmp.Or(c.resume.Dir, from.Dir)
 	if w.isStarted(origin) {
-		return w.tellOver(ctx, t) // a crash came before the message was closed
+		return w.cards.End(ctx, t, "") // a crash came before this
 	}
 	if outside := w.chat.OutsideText(dir); outside != "" {
 		return w.chat.Say(ctx, t.To, outside)
@@ -253,7 +245,7 @@ func (w *Writers) isStarted(origin string) bool {
 }
 
 // adopt goes on with a session in the terminal where somebody runs it.
-func (w *Writers) adopt(ctx context.Context, t chat.Tap, c conflict) error {
+func (w *Writers) adopt(ctx context.Context, t chat.Tap, c conflict, was shown) error {
 	if !c.canAdopt() {
 		return w.tellChanged(ctx, t, c)
 	}
@@ -264,12 +256,19 @@ func (w *Writers) adopt(ctx context.Context, t chat.Tap, c conflict) error {
 	r, err := w.Agents.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Identity,
 		Claude: from.ClaudeSessionID, From: from.ID, Asked: true, Rule: "chat.adopt",
 		Why: fmt.Sprintf("asked for by %d", t.From)})
-	if err != nil {
-		return notAdopted{
-			noTerminal: func() error { return w.tell(ctx, t, i18n.FootAdoptElsewhere) },
-			unknown:    func() error { return w.tellUnknown(ctx, t, from, err) },
-			changed:    func() error { return w.lookAgain(ctx, t, c) },
-		}.explain(err)
+	switch {
+	case errors.Is(err, lifecycle.ErrNoTerminal):
+		return w.tell(ctx, t, i18n.FootAdoptElsewhere)
+	case errors.Is(err, lifecycle.ErrEvidence):
+		return w.tellUnknown(ctx, t, from, err)
+	case saysChanged(err):
+		now, err := w.present(ctx, t, was)
+		if err != nil {
+			return w.tellUnknown(ctx, t, from, err)
+		}
+		return w.tellChanged(ctx, t, now)
+	case err != nil:
+		return fmt.Errorf("adopt: %w", err)
 	}
 	if err := w.book.Use(ctx, t.To, r); err != nil {
 		return err
@@ -279,18 +278,4 @@ func (w *Writers) adopt(ctx context.Context, t chat.Tap, c conflict) error {
 		return err
 	}
 	return w.cards.End(ctx, t, "")
-}
-
-// lookAgain looks once more at a session whose writers are not as the person saw them.
-func (w *Writers) lookAgain(ctx context.Context, t chat.Tap, c conflict) error {
-	now, ok := w.book.Records.Get(c.session().ID)
-	if !ok {
-		return w.tellOver(ctx, t)
-	}
-	c.resume.Session = w.book.Successor(now)
-	if ok, err := w.see(ctx, t, &c); err != nil || !ok {
-		return err
-	}
-	c.kind = writerAfterEnd.now(c.session())
-	return w.tellChanged(ctx, t, c)
 }

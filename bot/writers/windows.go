@@ -83,9 +83,6 @@ func (w *Windows) All(ctx context.Context) []lifecycle.Window {
 	return all
 }
 
-// Listed shows all windows that belong to no session as a part of a message.
-func (w *Windows) Listed(ctx context.Context) chat.WindowList { return w.List(w.All(ctx)) }
-
 // List shows some windows as a part of a message.
 func (w *Windows) List(all []lifecycle.Window) chat.WindowList {
 	l := chat.WindowList{Text: w.text(all)}

@@ -41,8 +41,7 @@ func (w *Windows) Tap(t chat.Tap, was []chat.Window, redraw func(context.Context
 		tap := tapped{t, window, redraw}
 		all, err := w.Orphans.Orphans(ctx)
 		if err != nil {
-			w.chat.Log.Warn("windows_unknown", "error", err.Error())
-			return w.tell(ctx, tap, i18n.WindowsUnknown)
+			return w.tellUnknown(ctx, tap, err)
 		}
 		i := slices.IndexFunc(all, func(one lifecycle.Window) bool { return one.Pane.Window.String() == window })
 		if i < 0 || !slices.Contains(was, asShown(all[i])) {
@@ -163,22 +162,22 @@ func (w *Windows) makeSession(ctx context.Context, t tapped, one lifecycle.Windo
 	r, err = w.Adopter.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Agent.Identity,
 		Claude: one.Agent.ClaudeSessionID, From: from.ID, Asked: true, Conversation: t.To, Owner: t.From,
 		Rule: "chat.adopt", Why: fmt.Sprintf("%s by %d", why, t.From)})
-	if err != nil {
-		return session.Record{}, false, w.explain(ctx, t, one, err)
+	switch {
+	case err == nil:
+		return r, true, nil
+	case errors.Is(err, lifecycle.ErrNoTerminal):
+		err = w.tell(ctx, t, i18n.FootAdoptElsewhere)
+	case errors.Is(err, lifecycle.ErrEvidence):
+		err = w.tellUnknown(ctx, t, err)
+	case saysChanged(err):
+		err = w.tellChanged(ctx, t)
 	}
-	return r, true, nil
+	return session.Record{}, false, err
 }
 
-// explain tells why a window's agent could not be adopted.
-func (w *Windows) explain(ctx context.Context, t tapped, one lifecycle.Window, err error) error {
-	return notAdopted{
-		noTerminal: func() error { return w.tell(ctx, t, i18n.FootAdoptElsewhere) },
-		unknown: func() error {
-			w.chat.Log.Warn("writers_unknown", "window_id", one.Pane.Window.String(), "error", err.Error())
-			return w.tell(ctx, t, i18n.WindowsUnknown)
-		},
-		changed: func() error { return w.tellChanged(ctx, t) },
-	}.explain(err)
+func (w *Windows) tellUnknown(ctx context.Context, t tapped, err error) error {
+	w.chat.Log.Warn("windows_unknown", "window_id", t.window, "error", err.Error())
+	return w.tell(ctx, t, i18n.WindowsUnknown)
 }
 
 // ownerOf is the session that has a conversation: an open session before one that is over, and of
