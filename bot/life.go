@@ -28,11 +28,10 @@ type life struct {
 // newLife makes these features and connects them with each other. They keep nothing, so that
 // Connect may make them anew.
 func newLife(b *Bot) (l life) {
-	l.windows = writers.NewWindows(writers.WindowDeps{Chat: b.Chat, Orphans: b.Windows, Adopter: b.Sessions})
-	l.sessions = sessions.New(sessions.Deps{Chat: b.Chat, Life: b.Sessions, Agents: agents{b}, Reader: b.answers, Windows: l.windows})
+	l.windows = writers.NewWindows(b.Chat, b.Windows, b.Sessions)
+	l.sessions = sessions.New(b.Chat, b.Sessions, agents{b}, b.answers, l.windows)
 	l.resumer = l.sessions.Resumer
-	l.writers = writers.New(writers.Deps{Chat: b.Chat, Agents: b.Sessions, Starter: b.Sessions, Resumer: l.resumer,
-		Reader: b.answers})
+	l.writers = writers.New(b.Chat, b.Sessions, b.Sessions, l.resumer, b.answers)
 	l.resumer.Writers = l.writers
 	l.reports = report.New(report.Deps{Chat: b.Chat, Lifecycle: b.Sessions, Resumer: l.resumer, Windows: l.windows,
 		ToldWindows: b.Windows, Entries: b.Entries, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})

@@ -29,7 +29,7 @@ var (
 // question is a card with two options.
 func question(text string) Look {
 	return Look{To: here, Session: session, Text: render.Plain(text), Options: [][]Option{
-		{{Text: "Yes", Value: "yes", Style: outbox.Success}, {Text: "No", Value: "no"}},
+		{{Text: "Yes", Value: "yes", Style: outbox.Success, For: 7}, {Text: "No", Value: "no"}},
 	}}
 }
 
@@ -94,8 +94,12 @@ func TestACardFromShowToClose(t *testing.T) {
 
 		w.shown("k", question("one"))
 		assert.Zero(t, w.chat.edits, "what is shown already is not drawn")
-		tapped, ok := w.tap(first, 1)
+		tapped, ok := w.tap(first, 0)
 		require.True(t, ok)
+		assert.EqualValues(t, 7, tapped.For)
+		tapped, ok = w.tap(first, 1)
+		require.True(t, ok)
+		assert.Zero(t, tapped.For)
 		p, err := w.kind.Payload(tapped)
 		require.NoError(t, err)
 		assert.Equal(t, payload{1}, p)
@@ -274,11 +278,13 @@ func TestForgetLeavesNoFileOfTheSession(t *testing.T) {
 		other := question("other")
 		other.Session = uuid.Nil
 		w.shown("other", other)
+		other.Options = [][]Option{{{Text: "Open", Value: "open:" + session.String()}}}
+		w.shown("names it", other)
 		w.show("waits", question("two"))
 		w.pass(callTakes / 2)
 		require.NoError(t, w.board.Forget(w.Context(), session))
 		w.pass(time.Minute)
-		assert.Equal(t, []string{"one", "other [Yes] [No]", "two"}, w.looks(), "the last one was on its way")
+		assert.Equal(t, []string{"one", "other [Yes] [No]", "other", "two"}, w.looks(), "the last one was on its way")
 		assert.Len(t, filesIn(t, w.dir+"/cards"), 1)
 		assert.Empty(t, filesIn(t, w.dir+"/outbox"))
 	})

@@ -3,6 +3,7 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -71,19 +72,14 @@ func (e *ends) tap(ctx context.Context, t chat.Tap, asked end) (chat.Answer, err
 	})
 }
 
-// heard closes the questions about a session that has been archived.
-func (e *ends) heard(ctx context.Context, n lifecycle.Note) error {
-	if n.Kind != lifecycle.NoteStopped {
-		return nil
-	}
+// heard closes the questions about a session that is over.
+func (e *ends) heard(ctx context.Context, n lifecycle.Note) (err error) {
 	for _, c := range e.questions.List() {
 		if c.Payload.Session == n.Session.ID && !isEndable(n.Session) {
-			if err := e.questions.Close(ctx, c.Key, render.Text{}); err != nil {
-				return err
-			}
+			err = errors.Join(err, e.questions.Close(ctx, c.Key, render.Text{}))
 		}
 	}
-	return nil
+	return err
 }
 
 // followRetry is a tap on a link to what is left of a session.

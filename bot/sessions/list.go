@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -17,11 +18,6 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
-
-// list is what a list shows beside the sessions, which stand in the values of its options.
-type list struct {
-	Windows []chat.Window `json:"windows,omitempty"`
-}
 
 // What the value of an option begins with; the id of a session follows.
 const (
@@ -36,7 +32,7 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 }
 
 // look is the list as it is now.
-func (s *Sessions) look(ctx context.Context, to session.Conversation) (card.Look, list) {
+func (s *Sessions) look(ctx context.Context, to session.Conversation) (card.Look, []chat.Window) {
 	var lines, dirs []string
 	var options []card.Option
 	ended, now := 0, s.book.CurrentID(to)
@@ -57,16 +53,16 @@ func (s *Sessions) look(ctx context.Context, to session.Conversation) (card.Look
 	if ended > 0 {
 		text += "\n\n" + s.words.Say(i18n.ListArchived, i18n.Args{"Count": ended})
 	}
-	windows := s.Windows.List(s.Windows.All(ctx))
+	windows := s.windows.List(s.windows.All(ctx))
 	return card.Look{To: to, Text: chat.Paragraphs(chat.Marked(text, dirs...), windows.Text),
-		Options: append(chat.Rows(2, options...), windows.Options...)}, list{windows.Windows}
+		Options: append(chat.Rows(2, options...), windows.Options...)}, windows.Windows
 }
 
 func (s *Sessions) listLine(ctx context.Context, r session.Record, current bool) string {
 	state := s.words.Say(i18n.StateKey(string(r.State)))
 	switch {
 	case r.State == session.Running:
-		state = lookText(s.words, s.Agents.Look(ctx, r))
+		state = lookText(s.words, s.agents.Look(ctx, r))
 	case r.State == session.CleanupFailed && r.Cleanup != nil && len(r.Cleanup.Failures) > 0:
 		state += " (" + s.chat.NotCleanDetails(r)[0] + ")" // the first reason is enough here
 	}
@@ -105,12 +101,11 @@ func lookText(words i18n.Words, l lifecycle.Look) string {
 // names the session only where several are not cleaned up.
 func (s *Sessions) listOption(r session.Record, current bool) card.Option {
 	name := glyph.Name(r.Name)
-	if r.State == session.CleanupFailed {
+	if isNotClean(r) {
 		word := s.words.Say(i18n.ButtonRetry)
-		for _, other := range s.book.Records.List() {
-			if other.State == session.CleanupFailed && other.ID != r.ID {
-				word = s.words.Say(i18n.ButtonRetry) + ": " + name
-			}
+		others := func(other session.Record) bool { return isNotClean(other) && other.ID != r.ID }
+		if slices.ContainsFunc(s.book.Records.List(), others) {
+			word += ": " + name
 		}
 		return card.Option{Text: word, Value: retryValue + r.ID.String()}
 	}
@@ -131,15 +126,15 @@ func (s *Sessions) redrawList(t chat.Tap) func(ctx context.Context) error {
 }
 
 // tapList does what an option of a list says.
-func (s *Sessions) tapList(ctx context.Context, t chat.Tap, was list) (chat.Answer, error) {
+func (s *Sessions) tapList(ctx context.Context, t chat.Tap, was []chat.Window) (chat.Answer, error) {
 	verb, rest, _ := strings.Cut(t.Card.Option, ":")
 	if verb += ":"; verb != openValue && verb != retryValue {
-		return s.Windows.Tap(t, was.Windows, func(ctx context.Context) (bool, error) { return true, s.redrawList(t)(ctx) })
+		return s.windows.Tap(t, was, func(ctx context.Context) (bool, error) { return true, s.redrawList(t)(ctx) })
 	}
 	id, _ := uuid.Parse(rest)
 	r, ok := s.book.Records.Get(id)
 	switch next := s.book.Successor(r); {
-	case ok && verb == retryValue && r.State == session.CleanupFailed:
+	case ok && verb == retryValue && isNotClean(r):
 		return s.ends.retry(t, r)
 	case ok && verb == openValue && isEndable(next):
 		return s.open(ctx, t, next, !s.book.IsCurrent(t.To, next), s.redrawList(t))
@@ -158,7 +153,7 @@ func (s *Sessions) followOpen(ctx context.Context, t chat.Tap, r session.Record)
 func (s *Sessions) open(ctx context.Context, t chat.Tap, r session.Record, recall bool,
 	draw func(ctx context.Context) error) (chat.Answer, error) {
 	if recall {
-		s.Reader.Recall(r, t.To) // before it is current: then its reader shows what is newer
+		s.reader.Recall(r, t.To) // before it is current: then its reader shows what is newer
 	}
 	if isEndable(r) {
 		if err := s.book.MakeCurrent(ctx, t.To, r.ID); err != nil {

@@ -13,7 +13,7 @@ import (
 func (s *Sessions) tellReady(ctx context.Context, n lifecycle.Note) error {
 	r := n.Session
 	text := s.words.Say(i18n.Ready, i18n.Args{"Name": r.Name})
-	if answers := s.Agents.ProjectAnswers(r); answers != "" {
+	if answers := s.agents.ProjectAnswers(r); answers != "" {
 		text += "\n" + answers
 	}
 	return s.chat.For(r.ID).Say(ctx, r.Conversation, text)
@@ -25,18 +25,20 @@ func (s *Sessions) tellFailed(ctx context.Context, n lifecycle.Note) error {
 }
 
 func (s *Sessions) tellLost(ctx context.Context, n lifecycle.Note) error {
-	text := s.words.Say(i18n.Lost, i18n.Args{"Name": n.Session.Name}) + s.waiting(n)
+	return s.tellOver(ctx, n, i18n.Lost)
+}
+
+func (s *Sessions) tellOver(ctx context.Context, n lifecycle.Note, word i18n.Key) error {
+	text := s.words.Say(word, i18n.Args{"Name": n.Session.Name}) + s.waiting(n)
 	return s.chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, render.Plain(text), s.chat.EndedButton(n.Session.ID))
 }
 
 func (s *Sessions) tellEnded(ctx context.Context, n lifecycle.Note) error {
 	e := n.Session.Exit
-	args := i18n.Args{"Name": n.Session.Name}
 	if e == nil || !e.Crashed() {
-		text := render.Plain(s.words.Say(i18n.Ended, args) + s.waiting(n))
-		return s.chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, s.chat.EndedButton(n.Session.ID))
+		return s.tellOver(ctx, n, i18n.Ended)
 	}
-	args["Status"], args["Signal"] = e.Status, e.Signal
+	args := i18n.Args{"Name": n.Session.Name, "Status": e.Status, "Signal": e.Signal}
 	key := i18n.CrashedStatus
 	if e.Signal != 0 {
 		key = i18n.CrashedSignal

@@ -48,24 +48,18 @@ type Windows interface {
 	Tap(t chat.Tap, was []chat.Window, redraw func(ctx context.Context) (listed bool, err error)) (chat.Answer, error)
 }
 
-// Deps are what Sessions work with.
-type Deps struct {
-	Chat    *chat.Chat
-	Life    Life
-	Agents  Agents
-	Reader  Reader
-	Windows Windows
-}
-
 // Sessions start, list, end and resume sessions.
 type Sessions struct {
-	Deps
 	Resumer *Resumer
 	ends    *ends
 	chat    *chat.Chat
 	book    *conversation.Book
 	words   i18n.Words
-	lists   chat.Cards[list]
+	life    Life
+	agents  Agents
+	reader  Reader
+	windows Windows
+	lists   chat.Cards[[]chat.Window] // the sessions stand in the values of the options
 }
 
 // The kinds of the cards.
@@ -76,12 +70,11 @@ const (
 )
 
 // New returns the Sessions of a chat.
-func New(d Deps) *Sessions {
-	c := d.Chat
-	e := &ends{c, c.Book, c.Words, d.Life, chat.NewCards[end](c, endKind)}
-	return &Sessions{Deps: d, chat: c, book: c.Book, words: c.Words, ends: e,
-		lists: chat.NewCards[list](c, listKind),
-		Resumer: &Resumer{chat: c, book: c.Book, words: c.Words, life: d.Life, reader: d.Reader, ends: e,
+func New(c *chat.Chat, life Life, agents Agents, reader Reader, windows Windows) *Sessions {
+	e := &ends{c, c.Book, c.Words, life, chat.NewCards[end](c, endKind)}
+	return &Sessions{ends: e, chat: c, book: c.Book, words: c.Words, life: life, agents: agents, reader: reader,
+		windows: windows, lists: chat.NewCards[[]chat.Window](c, listKind),
+		Resumer: &Resumer{chat: c, book: c.Book, words: c.Words, life: life, reader: reader, ends: e,
 			offers: chat.NewCards[[]offer](c, resumeKind)}}
 }
 
@@ -122,7 +115,7 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	if outside := s.chat.OutsideText(dir); outside != "" {
 		return s.chat.Say(ctx, in.To, outside)
 	}
-	r, err := s.Life.Start(ctx, lifecycle.StartRequest{Name: name, Dir: dir, Conversation: in.To,
+	r, err := s.life.Start(ctx, lifecycle.StartRequest{Name: name, Dir: dir, Conversation: in.To,
 		Owner: in.From, Origin: in.Key})
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.StartFailure(err))
@@ -186,7 +179,7 @@ func (s *Sessions) stop(ctx context.Context, in chat.Incoming, args string) erro
 	if !ok {
 		return tellNone(ctx, s.chat, in, args)
 	}
-	err = s.Agents.Interrupt(ctx, r.ID)
+	err = s.agents.Interrupt(ctx, r.ID)
 	if errors.Is(err, lifecycle.ErrIdle) {
 		text := s.words.Say(i18n.StopNothing, i18n.Args{"Name": r.Name})
 		return s.chat.For(r.ID).Say(ctx, in.To, text)

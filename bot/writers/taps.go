@@ -57,13 +57,13 @@ func (w *Writers) present(ctx context.Context, t chat.Tap, was shown) (c conflic
 	}
 	c.kind = was.Kind.now(c.session())
 	c.unasked = c.kind == resumeRefused && (was.Unasked || was.Kind == otherWriter)
-	c.writers, err = w.Agents.Writers(ctx, c.session().ID)
+	c.writers, err = w.agents.Writers(ctx, c.session().ID)
 	return c, err
 }
 
 // resume resumes the session, which nobody else writes any more.
 func (w *Writers) resume(ctx context.Context, t chat.Tap, c conflict) error {
-	if back, err := w.Resumer.Resume(ctx, c.resume); err != nil || !back {
+	if back, err := w.resumer.Resume(ctx, c.resume); err != nil || !back {
 		return err
 	}
 	return w.cards.End(ctx, t, "")
@@ -129,7 +129,7 @@ func (w *Writers) endWriters(ctx context.Context, t chat.Tap, c conflict) error 
 	if err := w.cards.Show(ctx, t.Card.Key, progress, shown{}); err != nil {
 		return err
 	}
-	endings, err := w.Agents.EndWriters(ctx, c.session().ID, c.identities())
+	endings, err := w.agents.EndWriters(ctx, c.session().ID, c.identities())
 	if err != nil && len(endings) == 0 {
 		return errors.Join(w.cards.End(ctx, t, w.words.Say(i18n.TakingFailed, names)), w.chat.Explain(ctx, t.To, w.chat.Internal(err)))
 	} else if err != nil { // what has ended is told all the same
@@ -168,7 +168,7 @@ func (w *Writers) endingText(e lifecycle.Ending) string {
 func (w *Writers) goOn(ctx context.Context, t chat.Tap, c conflict, said []string) error {
 	if c.kind == resumeRefused {
 		c.resume.Before = said
-		_, err := w.Resumer.Resume(ctx, c.resume)
+		_, err := w.resumer.Resume(ctx, c.resume)
 		return err
 	}
 	said = append(said, w.words.Say(i18n.WritersNone, i18n.Args{"Name": c.session().Name}))
@@ -179,7 +179,7 @@ func (w *Writers) goOn(ctx context.Context, t chat.Tap, c conflict, said []strin
 // tellNotEnded says who was not ended and why, and what can still be done.
 func (w *Writers) tellNotEnded(ctx context.Context, t chat.Tap, c conflict, said []string) error {
 	id := c.session().ID
-	now, err := w.Agents.Writers(ctx, id)
+	now, err := w.agents.Writers(ctx, id)
 	if err != nil {
 		w.chat.Log.Warn("writers_unknown", "session_id", id.String(), "error", err.Error())
 		return w.chat.For(id).Say(ctx, t.To, strings.Join(said, "\n"))
@@ -202,11 +202,11 @@ func (w *Writers) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	}
 	if c.kind == otherWriter {
 		why := fmt.Sprintf("left to another writer, asked for by %d", t.From)
-		if err := w.Starter.Archive(ctx, from.ID, session.Archived, why); err != nil {
+		if err := w.starter.Archive(ctx, from.ID, session.Archived, why); err != nil {
 			return w.chat.Explain(ctx, t.To, w.chat.AgentFailure(from, err))
 		}
 	}
-	r, err := w.Starter.Start(ctx, lifecycle.StartRequest{Name: from.Name + "-fork", Dir: dir,
+	r, err := w.starter.Start(ctx, lifecycle.StartRequest{Name: from.Name + "-fork", Dir: dir,
 		Conversation: t.To, Owner: t.From, Origin: origin, ForkOf: from.ClaudeSessionID})
 	if err != nil {
 		return w.chat.Explain(ctx, t.To, w.forkFailure(c, err))
@@ -253,7 +253,7 @@ func (w *Writers) adopt(ctx context.Context, t chat.Tap, c conflict, was shown) 
 	if outside := w.chat.OutsideText(cmp.Or(one.Cwd, from.Dir)); outside != "" {
 		return w.chat.Say(ctx, t.To, outside)
 	}
-	r, err := w.Agents.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Identity,
+	r, err := w.agents.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Identity,
 		Claude: from.ClaudeSessionID, From: from.ID, Asked: true, Rule: "chat.adopt",
 		Why: fmt.Sprintf("asked for by %d", t.From)})
 	switch {

@@ -33,28 +33,21 @@ type Adopter interface {
 	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
 }
 
-// WindowDeps are what Windows work with.
-type WindowDeps struct {
-	Chat    *chat.Chat
-	Orphans Orphans
-	Adopter Adopter
-}
-
 // Windows show the windows that belong to no session.
 type Windows struct {
-	WindowDeps
-	chat  *chat.Chat
-	book  *conversation.Book
-	words i18n.Words
-	cards chat.Cards[[]chat.Window] // of windows alone
+	chat    *chat.Chat
+	book    *conversation.Book
+	words   i18n.Words
+	orphans Orphans
+	adopter Adopter
+	cards   chat.Cards[[]chat.Window] // of windows alone
 }
 
 const windowsKind = "windows" // of the cards
 
 // NewWindows returns the Windows of a chat.
-func NewWindows(d WindowDeps) *Windows {
-	return &Windows{WindowDeps: d, chat: d.Chat, book: d.Chat.Book, words: d.Chat.Words,
-		cards: chat.NewCards[[]chat.Window](d.Chat, windowsKind)}
+func NewWindows(c *chat.Chat, o Orphans, a Adopter) *Windows {
+	return &Windows{c, c.Book, c.Words, o, a, chat.NewCards[[]chat.Window](c, windowsKind)}
 }
 
 // Feature is what the roof knows of Windows.
@@ -75,7 +68,7 @@ const (
 
 // All are the windows that belong to no session. Where the windows cannot be seen there are none.
 func (w *Windows) All(ctx context.Context) []lifecycle.Window {
-	all, err := w.Orphans.Orphans(ctx)
+	all, err := w.orphans.Orphans(ctx)
 	if err != nil {
 		w.chat.Log.Warn("windows_unknown", "error", err.Error())
 		return nil

@@ -39,7 +39,7 @@ func (w *Windows) Tap(t chat.Tap, was []chat.Window, redraw func(context.Context
 		adoptValue: w.adopt, archiveValue: w.askArchive, yesValue: w.archive, ignoreValue: w.ignore}[verb+":"]
 	return chat.Do(func(ctx context.Context) error {
 		tap := tapped{t, window, redraw}
-		all, err := w.Orphans.Orphans(ctx)
+		all, err := w.orphans.Orphans(ctx)
 		if err != nil {
 			return w.tellUnknown(ctx, tap, err)
 		}
@@ -71,7 +71,7 @@ func (w *Windows) tellChanged(ctx context.Context, t tapped) error {
 
 // ignore mentions a window no more.
 func (w *Windows) ignore(ctx context.Context, t tapped, one lifecycle.Window) error {
-	if err := w.Orphans.Ignore(ctx, one); err != nil {
+	if err := w.orphans.Ignore(ctx, one); err != nil {
 		return fmt.Errorf("ignore window %s: %w", one.Pane.Window, err)
 	}
 	name := i18n.Args{"Window": nameOf(one)}
@@ -135,7 +135,7 @@ func (w *Windows) archive(ctx context.Context, t tapped, one lifecycle.Window) e
 		return err
 	}
 	why := fmt.Sprintf("asked for by %d", t.From)
-	if err := w.Adopter.Archive(ctx, r.ID, session.Archived, why); err != nil {
+	if err := w.adopter.Archive(ctx, r.ID, session.Archived, why); err != nil {
 		return w.chat.Explain(ctx, t.To, w.chat.AgentFailure(r, err))
 	}
 	return nil
@@ -159,7 +159,7 @@ func (w *Windows) makeSession(ctx context.Context, t tapped, one lifecycle.Windo
 	if why == toArchive {
 		from = session.Record{}
 	}
-	r, err = w.Adopter.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Agent.Identity,
+	r, err = w.adopter.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Agent.Identity,
 		Claude: one.Agent.ClaudeSessionID, From: from.ID, Asked: true, Conversation: t.To, Owner: t.From,
 		Rule: "chat.adopt", Why: fmt.Sprintf("%s by %d", why, t.From)})
 	switch {

@@ -38,30 +38,23 @@ type Reader interface {
 	Follow(r session.Record)
 }
 
-// Deps are what Writers work with.
-type Deps struct {
-	Chat    *chat.Chat
-	Agents  Agents
-	Starter Starter
-	Resumer Resumer
-	Reader  Reader
-}
-
 // Writers tell who else writes a conversation.
 type Writers struct {
-	Deps
-	chat  *chat.Chat
-	book  *conversation.Book
-	words i18n.Words
-	cards chat.Cards[shown]
+	chat    *chat.Chat
+	book    *conversation.Book
+	words   i18n.Words
+	agents  Agents
+	starter Starter
+	resumer Resumer
+	reader  Reader
+	cards   chat.Cards[shown]
 }
 
 const writersKind = "writers" // of the cards
 
 // New returns the Writers of a chat.
-func New(d Deps) *Writers {
-	return &Writers{Deps: d, chat: d.Chat, book: d.Chat.Book, words: d.Chat.Words,
-		cards: chat.NewCards[shown](d.Chat, writersKind)}
+func New(c *chat.Chat, a Agents, s Starter, resumer Resumer, reader Reader) *Writers {
+	return &Writers{c, c.Book, c.Words, a, s, resumer, reader, chat.NewCards[shown](c, writersKind)}
 }
 
 // Feature is what the roof knows of Writers.
@@ -70,16 +63,13 @@ func (w *Writers) Feature() chat.Feature {
 		Name:  "writers",
 		Cards: map[string]chat.OnTap{writersKind: w.cards.OnTap(w.tap)},
 		News: map[lifecycle.NoteKind]func(ctx context.Context, n lifecycle.Note) error{
-			lifecycle.NoteSecondWriter: w.tellOtherWriter,
-			lifecycle.NoteGhost:        w.tellAfterEnd,
-			lifecycle.NoteTransferred:  w.tellTransferred,
+			lifecycle.NoteSecondWriter: func(ctx context.Context, n lifecycle.Note) error {
+				return w.tellConflict(ctx, otherWriter, n)
+			},
+			lifecycle.NoteGhost:       w.tellAfterEnd,
+			lifecycle.NoteTransferred: w.tellTransferred,
 		},
 	}
-}
-
-// tellOtherWriter tells that somebody else writes a session that is open.
-func (w *Writers) tellOtherWriter(ctx context.Context, n lifecycle.Note) error {
-	return w.tellConflict(ctx, otherWriter, n)
 }
 
 // tellAfterEnd tells that the conversation of a session that is over goes on.
@@ -112,9 +102,9 @@ func (w *Writers) tellTransferred(ctx context.Context, n lifecycle.Note) error {
 		if err := w.book.ReplaceCurrent(ctx, n.From.ID, n.Session.ID); err != nil {
 			return err
 		}
-		w.Reader.Follow(n.From) // which has nothing to read any more
+		w.reader.Follow(n.From) // which has nothing to read any more
 	}
-	w.Reader.Follow(n.Session)
+	w.reader.Follow(n.Session)
 	if n.Asked {
 		return nil
 	}
