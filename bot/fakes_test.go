@@ -1094,8 +1094,5 @@ func (w *world) prompt(t *testing.T, r session.Record, text string, state inbox.
 	return e
 }
 
-// id is a person's id as it stands in a button.
-func id(person int64) string { return strconv.FormatInt(person, 10) }
-
 // lines joins what a message says.
 func lines(text ...string) string { return strings.Join(text, "\n") }

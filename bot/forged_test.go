@@ -24,21 +24,6 @@ func dataOf(t *testing.T, w *world, m outbox.Message, word i18n.Key) string {
 	return w.spot(t, m, word).button.Data
 }
 
-func verbs(m outbox.Message) (all []string) {
-	for _, d := range data(m) {
-		verb, _, _ := strings.Cut(d, ":")
-		all = append(all, verb)
-	}
-	return all
-}
-
-// tapIn taps a button, or a made-up one, of a message as it stands in a private chat.
-func (w *world) tapIn(t *testing.T, from int64, to session.Conversation, m outbox.Message, data string) error {
-	t.Helper()
-	m.To = to
-	return w.Handle(t.Context(), "1", tapOn(from, w.asTelegram(m), data))
-}
-
 // madeUp are data that no button of a message has, made from those that it has: another revision, an
 // option that is not there, another card, and none.
 func madeUp(m outbox.Message) (all []string) {

@@ -19,10 +19,10 @@ import (
 	"ccbot/lifecycle"
 )
 
-// What the value of an option begins with; the id of a session follows.
+// What an option does with its session: its value is the word, a colon and the session's id.
 const (
-	openValue  = "open:"
-	retryValue = "retry:"
+	openWord  = "open"
+	retryWord = "retry"
 )
 
 // list shows the sessions with a button each, and the windows that belong to none.
@@ -107,12 +107,12 @@ func (s *Sessions) listOption(r session.Record, current bool) card.Option {
 		if slices.ContainsFunc(s.book.Records.List(), others) {
 			word += ": " + name
 		}
-		return card.Option{Text: word, Value: retryValue + r.ID.String()}
+		return card.Option{Text: word, Value: retryWord + ":" + r.ID.String()}
 	}
 	if current {
 		name = "✓ " + name
 	}
-	return card.Option{Text: name, Value: openValue + r.ID.String()}
+	return card.Option{Text: name, Value: openWord + ":" + r.ID.String()}
 }
 
 // redrawList shows the list as it is now in the tapped message.
@@ -127,16 +127,16 @@ func (s *Sessions) redrawList(t chat.Tap) func(ctx context.Context) error {
 
 // tapList does what an option of a list says.
 func (s *Sessions) tapList(ctx context.Context, t chat.Tap, was []chat.Window) (chat.Answer, error) {
-	verb, rest, _ := strings.Cut(t.Card.Option, ":")
-	if verb += ":"; verb != openValue && verb != retryValue {
+	word, rest, _ := strings.Cut(t.Card.Option, ":")
+	if word != openWord && word != retryWord {
 		return s.windows.Tap(t, was, func(ctx context.Context) (bool, error) { return true, s.redrawList(t)(ctx) })
 	}
 	id, _ := uuid.Parse(rest)
 	r, ok := s.book.Records.Get(id)
 	switch next := s.book.Successor(r); {
-	case ok && verb == retryValue && isNotClean(r):
+	case ok && word == retryWord && isNotClean(r):
 		return s.ends.retry(t, r)
-	case ok && verb == openValue && isEndable(next):
+	case ok && word == openWord && isEndable(next):
 		return s.open(ctx, t, next, !s.book.IsCurrent(t.To, next), s.redrawList(t))
 	}
 	return chat.Answer{Text: s.words.Say(i18n.StaleButton), Then: s.redrawList(t)}, nil

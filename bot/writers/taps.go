@@ -51,10 +51,11 @@ func (w *Writers) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, 
 
 // present is what is true now of what a message showed.
 func (w *Writers) present(ctx context.Context, t chat.Tap, was shown) (c conflict, err error) {
-	ok := false
-	if c.resume, ok = w.chat.Accepted(was.Resume, t); !ok {
+	q, ok := w.chat.Accepted(was.Resume, t)
+	if !ok {
 		return c, session.ErrNotFound
 	}
+	c.resume = q
 	c.kind = was.Kind.now(c.session())
 	c.unasked = c.kind == resumeRefused && (was.Unasked || was.Kind == otherWriter)
 	c.writers, err = w.agents.Writers(ctx, c.session().ID)

@@ -58,12 +58,12 @@ func (w *Windows) Feature() chat.Feature {
 // shownWindows bounds the windows that are shown; the rest is counted.
 const shownWindows = 5
 
-// What the value of an option begins with; the window's id follows.
+// What an option does: its value is the word, a colon and the window's id.
 const (
-	adoptValue   = "adopt:"   // make the window's agent a session's
-	archiveValue = "archive:" // ask whether to archive it
-	yesValue     = "yes:"     // archive it
-	ignoreValue  = "ignore:"  // mention the window no more
+	adoptWord   = "adopt"   // make the window's agent a session's
+	askWord     = "ask"     // ask whether to archive it
+	archiveWord = "archive" // archive it
+	ignoreWord  = "ignore"  // mention the window no more
 )
 
 // All are the windows that belong to no session. Where the windows cannot be seen there are none.
@@ -152,18 +152,18 @@ func asShown(one lifecycle.Window) chat.Window {
 
 // options are what can be done about a window. Of several windows each option names its window.
 func (w *Windows) options(one lifecycle.Window, named bool) (row []card.Option) {
-	add := func(word i18n.Key, value string, style outbox.Style) {
-		option := w.chat.Option(word, value+one.Pane.Window.String(), style)
+	add := func(label i18n.Key, word string, style outbox.Style) {
+		option := w.chat.Option(label, word+":"+one.Pane.Window.String(), style)
 		if named {
 			option.Text += " " + one.Pane.Window.String()
 		}
 		row = append(row, option)
 	}
 	if canAdopt(one) {
-		add(i18n.ButtonAdopt, adoptValue, outbox.Primary)
-		add(i18n.ButtonArchive, archiveValue, outbox.Danger)
+		add(i18n.ButtonAdopt, adoptWord, outbox.Primary)
+		add(i18n.ButtonArchive, askWord, outbox.Danger)
 	}
-	add(i18n.ButtonIgnore, ignoreValue, "")
+	add(i18n.ButtonIgnore, ignoreWord, "")
 	return row
 }
 

@@ -34,9 +34,9 @@ func (w *Windows) tapCard(_ context.Context, t chat.Tap, was []chat.Window) (cha
 // window again. redraw draws the message again, and reports whether the message then shows the windows as
 // they are.
 func (w *Windows) Tap(t chat.Tap, was []chat.Window, redraw func(context.Context) (bool, error)) (chat.Answer, error) {
-	verb, window, _ := strings.Cut(t.Card.Option, ":")
+	word, window, _ := strings.Cut(t.Card.Option, ":")
 	do := map[string]func(context.Context, tapped, lifecycle.Window) error{
-		adoptValue: w.adopt, archiveValue: w.askArchive, yesValue: w.archive, ignoreValue: w.ignore}[verb+":"]
+		adoptWord: w.adopt, askWord: w.askArchive, archiveWord: w.archive, ignoreWord: w.ignore}[word]
 	return chat.Do(func(ctx context.Context) error {
 		tap := tapped{t, window, redraw}
 		all, err := w.orphans.Orphans(ctx)
@@ -113,7 +113,7 @@ func (w *Windows) askArchive(ctx context.Context, t tapped, one lifecycle.Window
 		return w.tellChanged(ctx, t)
 	}
 	look := card.Look{To: t.To, Text: render.Plain(w.archiveQuestion(one)),
-		Options: w.chat.Confirm(i18n.ButtonYesArchive, yesValue+t.window, t.From)}
+		Options: w.chat.Confirm(i18n.ButtonYesArchive, archiveWord+":"+t.window, t.From)}
 	return w.cards.Post(ctx, look, []chat.Window{asShown(one)})
 }
 
