@@ -25,17 +25,12 @@ func (p Phrases) OpenButton(session uuid.UUID) outbox.Button {
 	return p.Button(i18n.ButtonOpen, openLink+Ref(session), outbox.Primary)
 }
 
-// RetryButton stands under what says that a session is not cleaned up.
-func (p Phrases) RetryButton(r session.Record) [][]outbox.Button {
-	return Rows(1, p.Button(i18n.ButtonRetry, retryLink+Ref(r.ID), ""))
-}
-
 // ResumeButton resumes a session, or tries to end what is left of the session first. There is none
 // while the session is open.
 func (p Phrases) ResumeButton(r session.Record) [][]outbox.Button {
 	switch {
 	case r.State == session.CleanupFailed:
-		return p.RetryButton(r)
+		return Rows(1, p.Button(i18n.ButtonRetry, retryLink+Ref(r.ID), ""))
 	case !r.Resumable():
 		return nil
 	}

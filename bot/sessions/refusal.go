@@ -47,7 +47,7 @@ func (m *Resumer) failure(q chat.Resume, err error) chat.Failure {
 		if !ok {
 			now = q.Session
 		}
-		return chat.Failure{Text: render.Plain(m.chat.NotCleanText(now)), Buttons: m.chat.RetryButton(now)}
+		return chat.Failure{Text: render.Plain(m.chat.NotCleanText(now)), Buttons: m.chat.ResumeButton(now)}
 	case errors.As(err, &state) && state.State == session.Stopping:
 		return chat.Failure{Text: render.Plain(m.words.Say(i18n.StillEnding, name))}
 	case errors.Is(err, session.ErrNotFound):

@@ -19,8 +19,11 @@ import (
 // tap does what an option says, if the writers are those that the person saw: the tap looks at them
 // again. Else the message is drawn anew.
 func (w *Writers) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, error) {
-	q, _ := w.chat.Accepted(was.Resume, t)
-	if t.Card.Option == leaveOption {
+	q, ok := w.chat.Accepted(was.Resume, t)
+	switch {
+	case !ok:
+		return w.cards.Over(ctx, t)
+	case t.Card.Option == leaveOption:
 		return chat.Answer{}, w.cards.End(ctx, t, w.words.Say(i18n.SecondLeft, i18n.Args{"Name": q.Session.Name}))
 	}
 	return chat.Do(func(ctx context.Context) error {
