@@ -9,7 +9,6 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
-	"ccbot/bot/writers"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -34,10 +33,8 @@ const (
 func (w *world) setSender(s Sender) { w.Sender, w.Chat.Sender, w.Editor = s, s, s }
 
 var (
-	ref         = chat.Ref
-	parseRef    = chat.ParseRef
-	writersMark = writers.Mark
-	windowMark  = writers.WindowMark
+	ref      = chat.Ref
+	parseRef = chat.ParseRef
 )
 
 func live(r session.Record) bool      { return r.State.Live() }
@@ -55,6 +52,7 @@ func identities(all []lifecycle.Writer) (who []process.Identity) {
 func (w *world) listText(t *testing.T, to session.Conversation) (render.Text, [][]outbox.Button) {
 	t.Helper()
 	require.NoError(t, w.commands["list"].Run(t.Context(), chat.Incoming{Message: conversation.Message{To: to}}, ""))
+	w.sender.deliver(t.Context())
 	m := w.sender.last(t)
 	return m.Text, m.Buttons
 }

@@ -152,7 +152,7 @@ func TestP5_WhatBecomesCurrentIsShownInFull(t *testing.T) {
 	w.expect(t, "send three")
 	<-w.events
 
-	require.NoError(t, w.tapShown(t, alice, inList.on, "✓ front"))
+	require.NoError(t, w.tapShown(t, alice, w.sender.lastEdit(t), "front"))
 	grow(t, c, says("four"), turnEnd)
 	w.expect(t, "post "+w.notice("api", "four"))
 	assert.Equal(t, []string{inList.on.Text.Text, w.notice("api", "four")}, w.sender.texts(), "one notice in all")

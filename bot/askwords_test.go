@@ -24,7 +24,7 @@ func TestP4_TheNextTextIsTheReasonOnlyWhileItMayBeMeant(t *testing.T) {
 		{"another session in the list", func(t *testing.T, w *world, other session.Record) {
 			w.mustHear(t, "/list")
 			list := w.sender.last(t)
-			require.NoError(t, w.pressOn(t, alice, 55, list, wordWith(t, list, other.Name)))
+			require.NoError(t, w.tapShown(t, alice, list, i18n.Key(other.Name)))
 		}},
 		{"a new session", func(t *testing.T, w *world, _ session.Record) { w.mustHear(t, "/new") }},
 		{"a session that is back", func(t *testing.T, w *world, _ session.Record) {

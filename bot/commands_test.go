@@ -283,11 +283,13 @@ func TestListText(t *testing.T) {
 	list(inGroup, "•", "✓", "•")
 	list(session.Conversation{ChatID: bob}, "•", "•", "•")
 	for i, r := range []session.Record{api, web, api} {
+		_, buttons := w.listText(t, atAlice)
+		shown = spots(outbox.Message{To: atAlice, Buttons: buttons})
 		require.NoError(t, w.tapSpot(t, alice, shown[i%2]))
 		w.currentIs(t, r.ID)
 	}
 	w.sessions.forget()
-	require.NoError(t, w.tapSpot(t, alice, shown[2]))
+	require.NoError(t, w.tapShown(t, alice, w.sender.lastEdit(t), i18n.ButtonRetry))
 	assert.Equal(t, []string{"archive " + stuck.ID.String() + " as archived"}, w.sessions.done())
 }
 

@@ -114,7 +114,43 @@ func TestP2_AConfirmationIsForTheLifeThatWasAskedAbout(t *testing.T) {
 	w.records.change(r.ID, func(r *session.Record) { r.StartedAt = r.StartedAt.Add(time.Minute) })
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonKill))
 	assert.Empty(t, w.sessions.done(), "it was resumed since")
-	w.records.change(r.ID, func(r *session.Record) { r.StartedAt = r.StartedAt.Add(-time.Minute) })
-	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonKill))
+	assert.Equal(t, 1, w.sender.spent)
+	w.mustHear(t, "/kill")
+	require.NoError(t, w.tapShown(t, alice, w.sender.last(t), i18n.ButtonKill))
 	assert.Len(t, w.sessions.done(), 1)
+}
+
+// A question that nobody answered goes with the session it is about.
+func TestAQuestionAboutWhatIsOverLosesItsButtons(t *testing.T) {
+	w := newWorld(t)
+	r := w.currentSession(t, "api", session.Running)
+	m := w.heardShown(t, "/kill")
+	w.session(t, "web", session.Running)
+	other := w.heardShown(t, "/done web")
+	r.State = session.Archived
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &lifecycle.Receipt{}}))
+	assert.Empty(t, w.sender.now(w.idOf(data(m)[0])).Buttons)
+	assert.NotEmpty(t, w.sender.now(w.idOf(data(other)[0])).Buttons)
+}
+
+// TestWhatIsShownAgainAndAgainDoesNotPileUp: of each kind the newest in a chat keep their buttons.
+func TestWhatIsShownAgainAndAgainDoesNotPileUp(t *testing.T) {
+	runs(t, func(t *testing.T, w *world) {
+		r := w.currentSession(t, "api", session.Running)
+		over := w.session(t, "over", session.Archived)
+		for range 15 {
+			w.mustHear(t, "/list")
+			w.mustHear(t, "/kill")
+			w.mustHear(t, "/resume")
+			w.receiptShown(t, over)
+			w.ghostShown(t, over, inWindow(t, 1))
+			w.lost(t, "lost", session.ClosedReboot)
+			w.recoveredMessage(t)
+			require.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
+			w.later(time.Minute)
+		}
+		w.later(2 * time.Hour)
+		assert.Len(t, filesIn(t, w.dir, "cards"), 5*10, "ten lists, questions, offers, messages about writers, and reports")
+		assert.NotEmpty(t, words(w.sender.now(w.sender.lastID())), "and the newest have their buttons")
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -36,6 +37,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/recovery"
 )
 
 const (
@@ -139,7 +141,7 @@ func (w *world) openCards() {
 	if err != nil {
 		panic(err) // a folder of the test cannot be read
 	}
-	w.Deps.Cards, w.sender.named = cards, cards
+	w.Deps.Cards, w.sender.named, w.sender.cards = cards, cards, filepath.Join(w.dir, "cards")
 }
 
 // open reads the folders that a start reads.
@@ -190,6 +192,12 @@ func (w *world) SessionNews(ctx context.Context, n lifecycle.Note) error {
 	return err
 }
 
+func (w *world) Recovered(ctx context.Context, rep recovery.Report) error {
+	err := w.Bot.Recovered(ctx, rep)
+	w.sender.deliver(context.WithoutCancel(ctx))
+	return err
+}
+
 // record is a session as it is now.
 func (w *world) record(t *testing.T, id uuid.UUID) session.Record {
 	t.Helper()
@@ -234,8 +242,19 @@ func (w *world) mustHear(t *testing.T, text string) string {
 // tap taps a button in Alice's chat.
 func (w *world) tap(t *testing.T, from int64, data string) error {
 	t.Helper()
-	m := &models.Message{ID: 55, Chat: privateChat(alice), Text: "the question"}
+	m := &models.Message{ID: w.idOf(data), Chat: privateChat(alice), Text: "the question"}
 	return w.Handle(t.Context(), "1", tapOn(from, m, data))
+}
+
+// idOf is the id of the message whose card has a button with these data, 55 of any other message.
+func (w *world) idOf(data string) int {
+	if !card.IsButton(data) {
+		return 55
+	}
+	id, _, _ := strings.Cut(data, ":")
+	w.sender.mu.Lock()
+	defer w.sender.mu.Unlock()
+	return 1 + slices.IndexFunc(w.sender.sent, func(m outbox.Message) bool { return strings.HasPrefix(m.Name, id) })
 }
 
 // tapOn is a tap on a button of a message, which gets it if it has none at all.
@@ -723,7 +742,11 @@ func (f *fakeSender) deliver(ctx context.Context) {
 			continue
 		}
 		f.setFlying(post.Name, true)
-		id, err := f.Send(ctx, m)
+		send := f.Send
+		if f.posts(m.Name) {
+			send = f.sendPost
+		}
+		id, err := send(ctx, m)
 		refused := (*outbox.Refused)(nil)
 		switch {
 		case err == nil:
@@ -764,11 +787,13 @@ type fakeSender struct {
 	named   outbox.Owner
 	waiting []outbox.Message // named posts whose turn has not come
 	flying  map[string]bool  // named posts that are being sent
+	cards   string           // the folder of the cards
+	asPosts map[int]bool     // ids of messages in sent that count as posted
 
 	sent, posted, edited []outbox.Message
 	ended                []outbox.Message // of EditNow
 	files                []outbox.File
-	buttons              [][]outbox.Button // what EditButtons set last
+	buttons              [][]outbox.Button // that a message lost or got last
 	spent                int               // how often buttons were taken off
 	alerts               int               // how often a person had to close a sentence
 	parked               map[int64]bool
@@ -806,6 +831,35 @@ func (f *fakeSender) Send(ctx context.Context, m outbox.Message) (int, error) {
 	chat, _ := f.aliases().Out(m.To.ChatID, 0)
 	_, id := f.aliases().In(chat, f.lastID())
 	return id, nil
+}
+
+// posts reports whether a named post is of a card that is posted once, as other messages are. Tests look
+// for these among the messages posted.
+func (f *fakeSender) posts(name string) bool {
+	id, _, _ := strings.Cut(name, "@")
+	data, err := os.ReadFile(filepath.Join(f.cards, id+".json"))
+	var c struct{ Kind string }
+	return err == nil && json.Unmarshal(data, &c) == nil &&
+		slices.Contains([]string{"list", "end", "resume", "writers", "windows", "report"}, c.Kind)
+}
+
+// sendPost sends what counts as posted. It has an id all the same.
+func (f *fakeSender) sendPost(ctx context.Context, m outbox.Message) (int, error) {
+	if f.send != nil {
+		if err := f.send(ctx, m); err != nil {
+			return 0, err
+		}
+	}
+	f.keep(&f.posted, "post", m)
+	f.events <- "post " + m.Text.Text
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.asPosts == nil {
+		f.asPosts = make(map[int]bool)
+	}
+	f.sent = append(f.sent, m)
+	f.asPosts[len(f.sent)] = true
+	return len(f.sent), nil
 }
 
 // lastID is the id of the message sent last: the first has 1.
@@ -864,7 +918,20 @@ func (f *fakeSender) Edit(_ context.Context, to session.Conversation, id int, m 
 		return err
 	}
 	f.keep(&f.edited, "edit", m)
+	if m.Name != "" {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.draws(m.Buttons)
+	}
 	return nil
+}
+
+// draws notes the buttons that a message has now.
+func (f *fakeSender) draws(buttons [][]outbox.Button) {
+	f.buttons = buttons
+	if len(buttons) == 0 {
+		f.spent++
+	}
 }
 
 func (f *fakeSender) EditNow(_ context.Context, to session.Conversation, id int, m outbox.Message) error {
@@ -895,10 +962,7 @@ func (f *fakeSender) EditButtons(_ context.Context, to session.Conversation, id 
 	f.add("buttons of %d: %d", id, len(buttons))
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.buttons = buttons
-	if len(buttons) == 0 {
-		f.spent++
-	}
+	f.draws(buttons)
 	return nil
 }
 
@@ -963,7 +1027,16 @@ func (f *fakeSender) reactions(message int) (all []string) {
 func (f *fakeSender) texts() []string { return textsOf(f, &f.posted) }
 
 // answersSent are the messages sent so far.
-func (f *fakeSender) answersSent() []string { return textsOf(f, &f.sent) }
+func (f *fakeSender) answersSent() (texts []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, m := range f.sent {
+		if !f.asPosts[i+1] {
+			texts = append(texts, m.Text.Text)
+		}
+	}
+	return texts
+}
 
 func textsOf(f *fakeSender, list *[]outbox.Message) []string {
 	f.mu.Lock()
@@ -1056,9 +1129,6 @@ func (w *world) prompt(t *testing.T, r session.Record, text string, state inbox.
 	require.NoError(t, err)
 	return e
 }
-
-// id is a person's id as it stands in a button.
-func id(person int64) string { return strconv.FormatInt(person, 10) }
 
 // lines joins what a message says.
 func lines(text ...string) string { return strings.Join(text, "\n") }

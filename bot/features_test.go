@@ -2,7 +2,9 @@ package bot
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -77,7 +79,7 @@ func (w *world) answersWhileItHangs(t *testing.T, m outbox.Message, data string)
 	before := len(w.sender.done())
 	over := make(chan error, 1)
 	go func() {
-		over <- w.Handle(context.WithoutCancel(t.Context()), "1", tapOn(alice, inChat(privateChat(alice), m), data))
+		over <- w.Handle(context.WithoutCancel(t.Context()), "1", tapOn(alice, w.asTelegram(m), data))
 	}()
 	synctest.Wait()
 	var answers []string
@@ -92,7 +94,8 @@ func (w *world) answersWhileItHangs(t *testing.T, m outbox.Message, data string)
 	assert.NoError(t, <-over, data)
 }
 
-// What a session that is forgotten has shown leaves no file; what is still to be sent stays.
+// What a session that is forgotten has shown leaves no file, and no file names it; what is still to be
+// sent stays.
 func TestFeatures_AForgottenSessionLeavesNoFile(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		w.showsEveryButton(t)
@@ -102,11 +105,18 @@ func TestFeatures_AForgottenSessionLeavesNoFile(t *testing.T) {
 			kept += len(filesIn(t, w.dir, folder))
 		}
 		require.NotZero(t, kept)
-		for _, r := range w.records.List() {
+		all := w.records.List()
+		for _, r := range all {
 			require.NoError(t, w.Forget(t.Context(), r.ID))
 		}
 		for _, folder := range folders {
-			assert.Empty(t, filesIn(t, w.dir, folder), folder)
+			for _, name := range filesIn(t, w.dir, folder) {
+				kept, err := os.ReadFile(name)
+				require.NoError(t, err)
+				assert.False(t, slices.ContainsFunc(all, func(r session.Record) bool {
+					return strings.Contains(string(kept), r.ID.String())
+				}), "%s", kept)
+			}
 		}
 	})
 }

@@ -57,8 +57,7 @@ func TestP9_OnlyAllowedPeopleMayTap(t *testing.T) {
 			w := newWorld(t)
 			r := w.session(t, "api", session.Running)
 			e := w.prompt(t, r, "text", inbox.Unproven)
-			for _, data := range []string{"cur:" + ref(r.ID), "kill:" + ref(r.ID) + ":" + id(tt.from), "no:" + id(tt.from),
-				"res:" + ref(r.ID), "undo:" + ref(r.ID), "again:" + e.Key, "drop:" + e.Key, "what", ""} {
+			for _, data := range []string{"open:" + ref(r.ID), "res:" + ref(r.ID), "try:" + ref(r.ID), "again:" + e.Key, "drop:" + e.Key, "what", ""} {
 				require.NoError(t, w.Handle(t.Context(), "1", tapOn(tt.from, &models.Message{ID: 5, Chat: tt.chat}, data)))
 			}
 			if !tt.heard {
@@ -147,7 +146,7 @@ func TestThreads(t *testing.T) {
 			assert.Equal(t, want, inbox.ConversationOf(m), "the inbox sees it the same way")
 
 			r := w.session(t, "api", session.Running)
-			require.NoError(t, w.Handle(t.Context(), "1", tapOn(alice, m, "cur:"+ref(r.ID))))
+			require.NoError(t, w.Handle(t.Context(), "1", tapOn(alice, m, "open:"+ref(r.ID))))
 			current, err := w.Chats.Current(want)
 			require.NoError(t, err)
 			assert.Equal(t, r.ID, current)

@@ -28,15 +28,11 @@ type life struct {
 // newLife makes these features and connects them with each other. They keep nothing, so that
 // Connect may make them anew.
 func newLife(b *Bot) (l life) {
-	l.resumer = sessions.NewResumer(sessions.ResumerDeps{Chat: b.Chat, Restorer: b.Sessions, Reader: b.answers})
-	l.writers = writers.New(writers.Deps{Chat: b.Chat, Agents: b.Sessions, Starter: b.Sessions, Resumer: l.resumer,
-		Reader: b.answers})
-	l.resumer.Connect(l.writers)
-	l.sessions = sessions.New(sessions.Deps{Chat: b.Chat, Life: b.Sessions, Agents: agents{b},
-		Interrupter: interrupter{b}, Reader: b.answers})
-	l.windows = writers.NewWindows(writers.WindowDeps{Chat: b.Chat, Orphans: b.Windows, Adopter: b.Sessions,
-		List: l.sessions})
-	l.sessions.Connect(l.windows)
+	l.windows = writers.NewWindows(b.Chat, b.Windows, b.Sessions)
+	l.sessions = sessions.New(b.Chat, b.Sessions, agents{b}, b.answers, l.windows)
+	l.resumer = l.sessions.Resumer
+	l.writers = writers.New(b.Chat, b.Sessions, b.Sessions, l.resumer, b.answers)
+	l.resumer.Writers = l.writers
 	l.reports = report.New(report.Deps{Chat: b.Chat, Lifecycle: b.Sessions, Resumer: l.resumer, Windows: l.windows,
 		ToldWindows: b.Windows, Entries: b.Entries, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
 	return l
@@ -44,8 +40,7 @@ func newLife(b *Bot) (l life) {
 
 // features are what the roof knows of them.
 func (l life) features() []chat.Feature {
-	return []chat.Feature{l.sessions.Feature(), l.resumer.Feature(), l.writers.Feature(), l.windows.Feature(),
-		l.reports.Feature()}
+	return []chat.Feature{l.sessions.Feature(), l.writers.Feature(), l.windows.Feature(), l.reports.Feature()}
 }
 
 // agents are the agents of sessions as package sessions looks at them.
@@ -63,12 +58,8 @@ func (a agents) ProjectAnswers(r session.Record) string {
 	return ask.ProjectAnswers(a.bot.words, all)
 }
 
-// interrupter sends Esc, of which requests and the output of commands are told.
-type interrupter struct{ bot *Bot }
-
-func (i interrupter) Interrupt(ctx context.Context, id uuid.UUID) error {
-	return i.bot.interrupt(ctx, id)
-}
+// Interrupt sends Esc, of which requests and the output of commands are told.
+func (a agents) Interrupt(ctx context.Context, id uuid.UUID) error { return a.bot.interrupt(ctx, id) }
 
 // Recovered tells what a recovery found and did, and resumes what comes back by itself.
 func (b *Bot) Recovered(ctx context.Context, rep recovery.Report) error {

@@ -75,8 +75,21 @@ func TestP8_ResumeAllWorksAfterAnotherRestart(t *testing.T) {
 
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonResumeAll), "a double tap")
 	assert.Equal(t, restores(offered...), w.restored())
-	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.RecoveredOver))
+	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton))
 	assert.Len(t, w.sender.texts(), 2)
+}
+
+func TestAReportSaysThatAllIsBack(t *testing.T) {
+	for _, word := range []i18n.Key{i18n.ButtonResumeAll, i18n.ButtonPick} {
+		w, offered, m := wentDownWorld(t)
+		for _, r := range offered {
+			w.records.change(r.ID, func(r *session.Record) { r.State = session.Running })
+		}
+		require.NoError(t, w.tapShown(t, alice, m, word))
+		assert.Empty(t, w.restored())
+		assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.RecoveredOver))
+		assert.Equal(t, 1, w.sender.spent)
+	}
 }
 
 // A later reboot has a message of its own: an old button means what it stands under.

@@ -123,27 +123,35 @@ func TestWhatWasTakenOverLeadsToItsSuccessor(t *testing.T) {
 			return w.listed(t, source)
 		}),
 	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+		ready := func(t *testing.T) (w *world, ask func() error, target session.Record) {
+			w = newWorld(t)
 			source := w.session(t, "api", session.Running)
-			ask := prepared(t, w, source)
-			target := w.transfer(t, source)
+			ask = prepared(t, w, source)
+			return w, ask, w.transfer(t, source)
+		}
+		t.Run(name+", open", func(t *testing.T) {
+			w, ask, target := ready(t)
 			w.sessions.restore = func(id uuid.UUID) (session.Record, error) {
 				assert.Equal(t, target.ID, id)
 				return target, deep(&lifecycle.StateError{State: session.Running})
 			}
 			require.NoError(t, ask())
 			w.currentIs(t, target.ID)
-			if name == "an old list" {
-				return
+			if name != "an old list" {
+				assert.Equal(t, []string{w.named(i18n.ResumeAlreadyOpen, "api")}, w.sender.texts())
 			}
-			assert.Equal(t, []string{w.named(i18n.ResumeAlreadyOpen, "api")}, w.sender.texts())
-
+		})
+		if name == "an old list" {
+			continue
+		}
+		t.Run(name+", over", func(t *testing.T) {
+			w, ask, target := ready(t)
 			w.records.change(target.ID, func(r *session.Record) { r.State = session.Archived })
-			w.sessions.restore = nil
 			require.NoError(t, ask())
 			assert.Contains(t, w.restored(), "restore "+target.ID.String(), "it comes back as the successor")
-
+		})
+		t.Run(name+", without its folder", func(t *testing.T) {
+			w, ask, target := ready(t)
 			w.records.change(target.ID, func(r *session.Record) { r.State = session.Archived })
 			w.sessions.restore = func(uuid.UUID) (session.Record, error) {
 				return target, deep(&lifecycle.DirError{Dir: "/gone", Why: lifecycle.DirMissing})

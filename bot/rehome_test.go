@@ -38,7 +38,6 @@ func (w *world) settledIn(t *testing.T, to session.Conversation) (r session.Reco
 	w.records.change(r.ID, func(r *session.Record) { r.Conversation = to })
 	r = w.record(t, r.ID)
 	require.NoError(t, w.Chats.SetCurrent(to, r.ID))
-	require.NoError(t, w.Chats.NoteDir(to, "/srv"))
 	require.NoError(t, w.Chats.NoteMessage(to, 77, r.ID))
 	w.updates++
 	held = inbox.Entry{Key: inbox.UpdateKey(w.updates), Received: started, State: inbox.Held, Session: r.ID,
@@ -75,9 +74,6 @@ func (w *world) isIn(t *testing.T, seen, place session.Conversation, r session.R
 	assert.Contains(t, w.sender.sent[request-1].Text.Text, "go test")
 	assert.Contains(t, w.sender.sent[dialog-1].Text.Text, "Do you trust")
 	assert.Contains(t, words(w.sender.now(dialog)), trust.Options[0])
-	dirs, err := w.Chats.Dirs(place)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"/srv"}, dirs)
 }
 
 // shownAs is the id that the message of a request has in the chat.

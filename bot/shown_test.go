@@ -51,20 +51,24 @@ func (w *world) tapShown(t *testing.T, from int64, m outbox.Message, word i18n.K
 	return w.tapSpot(t, from, w.spot(t, m, word))
 }
 
-// tapSpot taps a button where it was shown. The message has the number 55.
+// tapSpot taps a button where it was shown.
 func (w *world) tapSpot(t *testing.T, from int64, s spot) error {
 	t.Helper()
-	return w.Handle(t.Context(), "1", tapOn(from, asTelegram(s.on), s.button.Data))
+	return w.Handle(t.Context(), "1", tapOn(from, w.asTelegram(s.on), s.button.Data))
 }
 
 // asTelegram is a message of the bot's as Telegram gives it with a tap.
-func asTelegram(m outbox.Message) *models.Message {
+func (w *world) asTelegram(m outbox.Message) *models.Message {
 	chat := privateChat(m.To.ChatID)
 	if m.To.ChatID < 0 {
 		chat = groupChat(m.To.ChatID)
 	}
 	markup := &models.InlineKeyboardMarkup{}
-	on := &models.Message{ID: 55, Chat: chat, Text: m.Text.Text, ReplyMarkup: markup,
+	id := 55
+	for _, d := range data(m)[:min(1, len(data(m)))] {
+		id = w.idOf(d)
+	}
+	on := &models.Message{ID: id, Chat: chat, Text: m.Text.Text, ReplyMarkup: markup,
 		MessageThreadID: m.To.ThreadID, IsTopicMessage: m.To.ThreadID != 0}
 	for _, row := range m.Buttons {
 		var keys []models.InlineKeyboardButton

@@ -43,7 +43,7 @@ func TestP9_NothingOfAStrangerIsHeard(t *testing.T) {
 				edited.EditDate = 5
 				require.NoError(t, w.Handle(t.Context(), inbox.UpdateKey(int64(100+n)), &models.Update{EditedMessage: &edited}))
 			}
-			on := asTelegram(list)
+			on := w.asTelegram(list)
 			on.Chat = tt.chat
 			require.NoError(t, w.Handle(t.Context(), "1", tapOn(tt.from, on, spots(list)[0].button.Data)))
 			old := &models.InaccessibleMessage{Chat: tt.chat, MessageID: 5}

@@ -86,8 +86,11 @@ func (b *Bot) answerCard(ctx context.Context, t chat.Tap, data string) (chat.Ans
 	}
 	tapped, ok := b.Deps.Cards.Tap(ctx, t.To, t.Message, data)
 	do, known := b.cards[tapped.Kind]
-	if !ok || !known {
-		return chat.Answer{Text: b.words.Say(i18n.StaleButton)}, nil
+	switch {
+	case !ok || !known:
+		return b.toast(i18n.StaleButton)
+	case tapped.For != 0 && tapped.For != t.From:
+		return b.toast(i18n.NotForYou)
 	}
 	t.Card = tapped
 	return do(ctx, t)

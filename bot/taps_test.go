@@ -17,10 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/card"
+	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/recovery"
@@ -28,7 +28,7 @@ import (
 
 func TestStaleButtons(t *testing.T) {
 	none := uuid.NewString()
-	for _, data := range []string{"", ":", "what", "what:x", "cur", "cur:", "cur:x", "cur:" + none, "kill", "kill:x:7", "kill:" + none + ":7",
+	for _, data := range []string{"", ":", "what", "what:x", "open", "open:", "open:x", "open:" + none, "kill", "kill:x:7", "kill:" + none + ":7",
 		"done:" + none + ":7", "res:", "res:" + none, "undo:x", "again", "again:", "again:../x", "again:999", "drop:999", "drop:p-x",
 		"any:999", "mkd:x", "try:x", "sno:x", "rsh:x:y", "sas", "gad:" + none + ":x"} {
 		t.Run(data, func(t *testing.T) {
@@ -41,25 +41,12 @@ func TestStaleButtons(t *testing.T) {
 	}
 }
 
-func TestConfirmationsWithoutAnAskerAreNobodys(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Running)
-	for _, data := range []string{"kill:" + ref(r.ID), "done:" + ref(r.ID) + ":", "kill:" + ref(r.ID) + ":8:7", "no", "no:", "no:07"} {
-		require.NoError(t, w.tap(t, alice, data))
-	}
-	assert.Empty(t, w.sessions.done())
-	assert.Len(t, w.sender.done(), 6)
-	for _, line := range w.sender.done() {
-		assert.Equal(t, "answer query: "+w.word(i18n.NotForYou), line)
-	}
-}
-
 // A message that is gone, or too old to be edited, is nothing to fail on.
 func TestAMessageThatIsGoneIsPassedOver(t *testing.T) {
-	for _, verb := range []string{"stale", "no:7", "res"} {
+	for _, verb := range []string{"stale", "open", "res"} {
 		w := newWorld(t)
 		r := w.session(t, "api", session.Archived)
-		if verb == "res" {
+		if verb != "stale" {
 			verb += ":" + ref(r.ID)
 		}
 		w.sender.edit = func(outbox.Message) error { return fmt.Errorf("edit: %w", &outbox.Refused{Err: errors.New("gone")}) }
@@ -74,18 +61,33 @@ func TestTapCurrentSwitches(t *testing.T) {
 	w.currentSession(t, "api", session.Running)
 	web := w.session(t, "web", session.Running)
 	w.records.change(web.ID, func(r *session.Record) { r.Conversation = inGroup })
-	require.NoError(t, w.tap(t, alice, "cur:"+ref(web.ID)))
-	current, err := w.Chats.Current(atAlice)
-	require.NoError(t, err)
-	assert.Equal(t, web.ID, current)
+	spot := w.listed(t, web)
+	require.NoError(t, w.tapSpot(t, alice, spot))
+	w.currentIs(t, web.ID)
 	assert.Equal(t, []string{"move " + web.ID.String() + " to 7"}, w.sessions.done(), "it is shown here from now on")
+	edit := w.sender.lastEdit(t).Text.Text
 	text, _ := w.listText(t, atAlice)
-	assert.Equal(t, text.Text, w.sender.lastEdit(t).Text.Text)
+	assert.Equal(t, text.Text, edit)
 	assert.Contains(t, w.sender.done(), "answer query: → web")
 
 	w.sessions.move = func(uuid.UUID, session.Conversation) error { return errDisk }
 	w.records.change(web.ID, func(r *session.Record) { r.Conversation = inGroup })
-	w.toldOfError(t, w.tap(t, alice, "cur:"+ref(web.ID)))
+	w.toldOfError(t, w.tapSpot(t, alice, w.listed(t, web)))
+}
+
+// A text that follows the tap goes to the session, however long its move takes.
+func TestTapCurrentSwitchesBeforeItIsAnswered(t *testing.T) {
+	w := newWorld(t)
+	w.currentSession(t, "api", session.Running)
+	web := w.session(t, "web", session.Running)
+	w.records.change(web.ID, func(r *session.Record) { r.Conversation = inGroup })
+	w.sessions.move = func(uuid.UUID, session.Conversation) error {
+		w.currentIs(t, web.ID)
+		assert.Contains(t, w.sender.done(), "answer query: → web")
+		return nil
+	}
+	require.NoError(t, w.tapSpot(t, alice, w.listed(t, web)))
+	assert.Len(t, w.sessions.done(), 1)
 }
 
 // What the agent's machine is asked for after a tap holds up no text: the session that was tapped is
@@ -96,7 +98,8 @@ func TestP7_ATextBehindATapGoesToTheTappedSession(t *testing.T) {
 	web := w.session(t, "web", session.Running)
 	w.mustHear(t, "/list")
 	list := w.sender.last(t)
-	then, err := w.Tap(t.Context(), tapOn(alice, telegrams(55, list), dataBehind(t, list, "web")))
+	data := dataBehind(t, list, "web")
+	then, err := w.Tap(t.Context(), tapOn(alice, telegrams(w.idOf(data), list), data))
 	require.NoError(t, err)
 	key := w.mustHear(t, "for web")
 	assert.Contains(t, w.sessions.done(), "queue "+key+" for "+web.ID.String())
@@ -107,7 +110,7 @@ func TestTapCurrentOnAListThatIsGone(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.Running)
 	w.sender.edit = func(outbox.Message) error { return &outbox.Refused{Err: errors.New("gone")} }
-	assert.NoError(t, w.tap(t, alice, "cur:"+ref(r.ID)))
+	assert.NoError(t, w.tapSpot(t, alice, w.listed(t, r)))
 }
 
 func TestTapCurrentOnALongListStaysWithinTheLimit(t *testing.T) {
@@ -116,7 +119,7 @@ func TestTapCurrentOnALongListStaysWithinTheLimit(t *testing.T) {
 	for n := range 100 {
 		last = w.session(t, fmt.Sprintf("a-long-name-for-a-session-that-fills-the-list-%02d", n), session.Starting)
 	}
-	require.NoError(t, w.tap(t, alice, "cur:"+ref(last.ID)))
+	require.NoError(t, w.tapSpot(t, alice, w.listed(t, last)))
 	assert.LessOrEqual(t, w.sender.lastEdit(t).Text.Length(), 4096)
 }
 
@@ -193,6 +196,8 @@ func (w *world) showsEveryButton(t *testing.T) {
 	w.commands64(t, old)
 	w.taps64(t)
 	w.recovery64(t)
+	notice := chat.Rows(1, w.OpenButton(r.ID))
+	require.NoError(t, w.For(r.ID).Post(t.Context(), atAlice, plain("it has answered"), notice))
 }
 
 // Telegram refuses a button whose data has more than 64 bytes. Every button of
@@ -260,7 +265,7 @@ func (w *world) recovery64(t *testing.T) {
 	}
 	w.windows.all = []lifecycle.Window{agentWindow(t, "@2147483646", math.MaxInt32)}
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
-	require.NoError(t, w.tap(t, math.MaxInt64, dataOf(t, w, w.sender.last(t), i18n.ButtonArchive)))
+	require.NoError(t, w.tapShown(t, math.MaxInt64, w.sender.last(t), i18n.ButtonArchive))
 }
 
 // asks64 tells what asks: a request, a prompt behind it, a dialog with many options.
@@ -302,30 +307,23 @@ func (w *world) commands64(t *testing.T, old session.Record) {
 	w.sessions.restore = refuse
 }
 
-// taps64 taps, as the person with the largest id, what asks once more; the
-// refusal of a resume in another directory and with a decision is the longest.
+// taps64 taps, as the person with the largest id, what asks once more.
 func (w *world) taps64(t *testing.T) {
 	t.Helper()
-	tap := func(data string) { require.NoError(t, w.tap(t, math.MaxInt64, data)) }
-	for _, m := range slices.Clone(w.sender.posted) {
-		for _, d := range data(m) {
-			if verb, _, _ := strings.Cut(d, ":"); len(verb) == 3 && strings.HasSuffix(verb, "as") || strings.HasSuffix(d, ".c") {
-				tap(d)
-			}
+	once := w.wordsOf(i18n.ButtonTakeOver, i18n.ButtonStopIt, i18n.ButtonUseCopy)
+	for _, s := range spots(slices.Clone(w.sender.posted)...) {
+		if slices.Contains(once, s.button.Text) {
+			require.NoError(t, w.tapSpot(t, math.MaxInt64, s))
 		}
 	}
-	longest := w.sender.last(t) // the refusal of ".c"
-	tap(dataOf(t, w, longest, i18n.ButtonTakeOver))
-	assert.Len(t, data(w.sender.last(t))[0], 64)
 }
 
 // TestP9_EveryVerbIsForAllowedPeople: a new verb must not forget to look.
 func TestP9_EveryVerbIsForAllowedPeople(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.Archived)
-	w.write(inWindow(t, 1))
 	for verb := range w.taps {
-		data := fmt.Sprintf("%s:%s:%s:%d", verb, ref(r.ID), writersMark([]process.Identity{desk(1).Identity}), eve)
+		data := verb + ":" + ref(r.ID)
 		m := &models.Message{ID: 5, Chat: groupChat(ours)}
 		require.NoError(t, w.Handle(t.Context(), "1", tapOn(eve, m, data)))
 	}
@@ -334,17 +332,14 @@ func TestP9_EveryVerbIsForAllowedPeople(t *testing.T) {
 
 // A button that somebody cut, or wrote by hand, does nothing.
 func FuzzTapData(f *testing.F) {
-	for _, seed := range []string{"res:x", "undo:AAAAAAAAAAAAAAAAAAAAAA:5", "rdo:AAAAAAAAAAAAAAAAAAAAAA..c:12345678:7", ":::", "gad:.:",
-		"rall:0", "rpick:-1", "wad:@21:12345678:l", "wyes:@21:12345678:q:7", "war::", "wig:@:x:r"} {
+	for _, seed := range []string{"res:x", "try:AAAAAAAAAAAAAAAAAAAAAA", "open:AAAAAAAAAAAAAAAAAAAAAA:5", ":::",
+		"AAAAAAAAAAAAA:AAAAAAAAAAAAAAAAAAAAAA:0", "AAAAAAAAAAAAA:AAAAAAAAAAAAAAAAAAAAAA:-1"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, data string) {
-		if verb, _, _ := strings.Cut(data, ":"); verb == "no" {
-			return // a cancel names nothing
-		}
 		w := newWorld(t)
 		w.session(t, "api", session.Running)
-		w.windows.all = []lifecycle.Window{agentWindow(t, "@21", 4123)}
+		w.unbound(t, agentWindow(t, "@21", 4123))
 		require.NoError(t, w.tap(t, alice, data))
 		require.Empty(t, w.sessions.done())
 		require.Len(t, w.windows.all, 1)

@@ -28,7 +28,7 @@ func (w *world) blocks(t *testing.T) (unblock func()) {
 	}
 	return func() {
 		w.sender.send = nil
-		w.mustHear(t, "/list")
+		w.mustHear(t, "/help")
 		w.work(t)
 	}
 }
@@ -43,7 +43,7 @@ func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {
 		require.Len(t, w.sender.sent, 1)
 		assert.True(t, w.has(w.sender.sent[0], i18n.AskAllow))
 		assert.Equal(t, 1, w.card(t, q).Message)
-		w.mustHear(t, "/list")
+		w.mustHear(t, "/help")
 		w.work(t)
 		assert.Len(t, w.sender.sent, 1, "it comes once")
 		w.tapsOn(t, alice, q, i18n.AskAllow)
@@ -57,7 +57,7 @@ func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {
 		unblock()
 		require.Len(t, w.sender.sent, 1)
 		assert.Contains(t, words(w.sender.sent[0]), trust.Options[0])
-		w.mustHear(t, "/list")
+		w.mustHear(t, "/help")
 		w.work(t)
 		assert.Len(t, w.sender.sent, 1, "it comes once")
 	})
@@ -99,7 +99,7 @@ func TestP5_AQuestionIsNotLostBetweenARefusalAndTheUnblocking(t *testing.T) {
 				return nil
 			}
 			refused[m.Text.Text] = true
-			w.mustHear(t, "/list")
+			w.mustHear(t, "/help")
 			return &outbox.Refused{Err: outbox.ErrBlocked}
 		}
 		r, q := w.asking(t)

@@ -92,17 +92,22 @@ func (w *world) sayReceipts(t *testing.T) {
 func (w *world) sayRefusals(t *testing.T) {
 	t.Helper()
 	r := w.session(t, "old", session.Archived)
+	undo := func(ago time.Duration) {
+		r.EndedAt = w.Now().Add(-ago)
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &lifecycle.Receipt{}}))
+		require.NoError(t, w.tapShown(t, alice, w.sender.last(t), i18n.ButtonUndo))
+	}
 	for _, err := range []error{&lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirMissing}, &lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirNotADir},
 		&lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirNoAccess}, &lifecycle.StateError{State: session.Stopping}, &lifecycle.StateError{State: session.Running},
 		&lifecycle.StateError{State: session.CleanupFailed}, session.ErrNotFound, lifecycle.ErrEvidence, &lifecycle.TranscriptError{Nothing: true},
 		&lifecycle.TranscriptError{Health: transcript.Health{Faults: []transcript.Fault{"half_line", "nul", "duplicate"}}}} {
 		w.sessions.restore = func(uuid.UUID) (session.Record, error) { return r, err }
 		w.mustHear(t, "/resume old")
-		require.NoError(t, w.tap(t, alice, w.undo(r, 0)))
+		undo(0)
 	}
 	w.sessions.restore = nil
-	require.NoError(t, w.tap(t, alice, w.undo(r, time.Hour)))
-	require.NoError(t, w.tap(t, alice, w.undo(r, 0)))
+	undo(time.Hour)
+	undo(0)
 	w.session(t, "stuck", session.CleanupFailed)
 	w.mustHear(t, "/resume stuck")
 	w.sessions.archive = func(uuid.UUID) error { return lifecycle.ErrEvidence }
@@ -125,18 +130,24 @@ func (w *world) sayWriters(t *testing.T, k conflict) {
 	kept := inWindow(t, 3)
 	kept.Spared, kept.Source = process.GuardTmux, process.SourceHook
 	for _, all := range [][]lifecycle.Writer{{desk(1)}, {inWindow(t, 1)}, {desk(1), desk(2)}, {kept, unsure(4), agentOf(5, "web")}, nil} {
-		r, m := w.told(t, k, all...)
-		for _, d := range data(m) {
-			require.NoError(t, w.tap(t, alice, d))
+		_, m := w.told(t, k, all...)
+		for n := range spots(m) {
+			r, m := w.told(t, k, all...)
+			require.NoError(t, w.tapSpot(t, alice, spots(m)[n]))
+			delete(w.records.all, r.ID)
 		}
-		mark := writersMark(identities(all))
 		for _, how := range []lifecycle.Ending{ended(1, process.HowTerm, 0), spared(1, process.ReasonUnproven), {}} {
+			r, m := w.told(t, k, all...)
 			w.sessions.ends = func([]process.Identity) ([]lifecycle.Ending, error) { return []lifecycle.Ending{how}, nil }
-			require.NoError(t, w.tap(t, alice, string(k)+"do:"+ref(r.ID)+":"+mark+":7"))
+			if w.has(m, takeWord(k)) {
+				require.NoError(t, w.tapShown(t, alice, w.takeOver(t, m, takeWord(k)), takeWord(k)))
+			}
+			delete(w.records.all, r.ID)
 		}
 		w.sessions.writers = func(uuid.UUID) ([]lifecycle.Writer, error) { return nil, errTable }
-		require.NoError(t, w.tap(t, alice, string(k)+"sh:"+ref(r.ID)+":"+mark))
-		delete(w.records.all, r.ID)
+		if w.has(m, i18n.ButtonShow) {
+			require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonShow))
+		}
 	}
 	w.sessions.restore = nil
 }
@@ -161,8 +172,13 @@ func (w *world) sayRecovery(t *testing.T) {
 		}
 		require.NoError(t, w.Recovered(t.Context(), rep))
 	}
-	require.NoError(t, w.tap(t, alice, "rall:0:9000000000000"))
-	require.NoError(t, w.tap(t, alice, "rpick:0:9000000000000"))
+	w.lost(t, "lost", session.ClosedTmux)
+	w.lost(t, "another", session.ClosedTmux)
+	require.NoError(t, w.Recovered(t.Context(), rep))
+	m := w.sender.last(t)
+	for _, word := range []i18n.Key{i18n.ButtonPick, i18n.ButtonResumeAll} {
+		require.NoError(t, w.tapShown(t, alice, m, word))
+	}
 	_, target := w.transferred(t, "api")
 	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteTransferred, Session: target}))
 }
@@ -178,16 +194,15 @@ func (w *world) sayWindows(t *testing.T) {
 		if one.Ours = ours; ours {
 			one.Agent.Pane.PID = one.Agent.PID
 		}
-		m := w.unbound(t, one, dead)
-		for _, d := range data(m)[len(data(m))-3:] { // [Archive] and the two [Ignore]
-			require.NoError(t, w.tap(t, alice, d))
+		for _, word := range []i18n.Key{i18n.ButtonArchive, i18n.ButtonIgnore, i18n.ButtonAdopt} {
+			m := w.unbound(t, one, dead)
+			require.NoError(t, w.tapShown(t, alice, m, i18n.Key(wordWith(t, m, w.word(word)))))
 		}
-		w.windows.all = []lifecycle.Window{one}
-		require.NoError(t, w.pressOn(t, alice, 55, m, wordWith(t, m, w.word(i18n.ButtonAdopt))))
 		delete(w.records.all, w.records.List()[len(w.records.List())-1].ID)
 	}
+	m := w.unbound(t, shellWindow(t, "@21"))
 	w.windows.err = errTable
-	require.NoError(t, w.tap(t, alice, "wig:@21:x:l"))
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonIgnore))
 	source, _ := w.transferred(t, "api")
 	w.records.change(source.ID, func(r *session.Record) { r.History = make([]session.Change, 50) })
 	w.mustHear(t, "/why "+source.ID.String())

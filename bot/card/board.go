@@ -1,6 +1,7 @@
 package card
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -295,13 +296,29 @@ func (b *Board) closeLocked(ctx context.Context, c record, last render.Text) err
 	return nil
 }
 
-// Forget takes away all cards of a session; their messages lose their buttons.
+// closeOldest closes the cards of a kind in a place but the newest: those whose keys sort last.
+func (b *Board) closeOldest(ctx context.Context, kind string, to outbox.Conversation, keep int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	open := slices.DeleteFunc(b.listLocked(), func(c record) bool {
+		return c.Kind != kind || c.Look.To != to || c.Closed
+	})
+	slices.SortFunc(open, func(x, y record) int { return cmp.Compare(x.Key, y.Key) })
+	for _, c := range open[:max(0, len(open)-keep)] {
+		if err := b.closeLocked(ctx, c, render.Text{}); err != nil {
+			b.log.Error("card_not_closed", "kind", kind, "error", err.Error())
+		}
+	}
+}
+
+// Forget takes away all cards of a session, and those whose options or payload name it; their messages
+// lose their buttons.
 func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var errs []error
 	for _, c := range b.listLocked() {
-		if c.Look.Session == session {
+		if data, _ := json.Marshal(c); bytes.Contains(data, []byte(session.String())) {
 			b.stripLocked(ctx, c.At, c.Message, c.message())
 			errs = append(errs, b.removeLocked(c))
 		}

@@ -3,6 +3,7 @@ package card
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,7 +29,7 @@ var (
 // question is a card with two options.
 func question(text string) Look {
 	return Look{To: here, Session: session, Text: render.Plain(text), Options: [][]Option{
-		{{Text: "Yes", Value: "yes", Style: outbox.Success}, {Text: "No", Value: "no"}},
+		{{Text: "Yes", Value: "yes", Style: outbox.Success, For: 7}, {Text: "No", Value: "no"}},
 	}}
 }
 
@@ -93,8 +94,12 @@ func TestACardFromShowToClose(t *testing.T) {
 
 		w.shown("k", question("one"))
 		assert.Zero(t, w.chat.edits, "what is shown already is not drawn")
-		tapped, ok := w.tap(first, 1)
+		tapped, ok := w.tap(first, 0)
 		require.True(t, ok)
+		assert.EqualValues(t, 7, tapped.For)
+		tapped, ok = w.tap(first, 1)
+		require.True(t, ok)
+		assert.Zero(t, tapped.For)
 		p, err := w.kind.Payload(tapped)
 		require.NoError(t, err)
 		assert.Equal(t, payload{1}, p)
@@ -278,11 +283,13 @@ func TestForgetLeavesNoFileOfTheSession(t *testing.T) {
 		other := question("other")
 		other.Session = uuid.Nil
 		w.shown("other", other)
+		other.Options = [][]Option{{{Text: "Open", Value: "open:" + session.String()}}}
+		w.shown("names it", other)
 		w.show("waits", question("two"))
 		w.pass(callTakes / 2)
 		require.NoError(t, w.board.Forget(w.Context(), session))
 		w.pass(time.Minute)
-		assert.Equal(t, []string{"one", "other [Yes] [No]", "two"}, w.looks(), "the last one was on its way")
+		assert.Equal(t, []string{"one", "other [Yes] [No]", "other", "two"}, w.looks(), "the last one was on its way")
 		assert.Len(t, filesIn(t, w.dir+"/cards"), 1)
 		assert.Empty(t, filesIn(t, w.dir+"/outbox"))
 	})
@@ -458,4 +465,57 @@ func TestWhatCannotBeShown(t *testing.T) {
 	require.ErrorIs(t, NewKind[payload](b, "k", nil).Show(t.Context(), "k", Look{To: here}, payload{}), errBlank)
 	require.Error(t, NewKind[func()](b, "f", nil).Show(t.Context(), "k", question("x"), func() {}))
 	assert.Empty(t, b.cards)
+}
+
+func TestOfCardsThatArePostedTheNewestStayOpen(t *testing.T) {
+	inWorld(t, func(w *world) {
+		post := func(text string, to outbox.Conversation) {
+			l := question(text)
+			l.To = to
+			require.NoError(w, w.kind.Post(w.Context(), l, payload{1}))
+		}
+		post("elsewhere", there)
+		for n := range 500 { // a person asks every minute
+			post(fmt.Sprint(n), here)
+			w.pass(time.Minute)
+		}
+		var open []string
+		for _, c := range w.kind.List() {
+			open = append(open, c.Look.Text.Text)
+		}
+		assert.ElementsMatch(t, []string{"490", "491", "492", "493", "494", "495", "496", "497", "498", "499", "elsewhere"}, open)
+		looks := w.looks()
+		assert.Contains(t, looks, "489", "it has lost its buttons")
+		assert.Contains(t, looks, "490 [Yes] [No]")
+		w.pass(2 * keepClosed)
+		assert.Len(t, filesIn(t, w.dir+"/cards"), keepOpen+1)
+	})
+}
+
+// fullDisk takes no posts.
+type fullDisk struct{ Sender }
+
+func (fullDisk) Post(context.Context, outbox.Message) error { return errors.New("the disk is full") }
+
+func TestAPostThatFailsIsNotSentLater(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.board.sender = fullDisk{w.board.sender}
+		require.Error(t, w.kind.Post(w.Context(), question("one"), payload{1}))
+		assert.Empty(t, filesIn(t, w.dir+"/cards"))
+	})
+}
+
+func TestRedrawChangesOnlyWhatIsOpen(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.shown("k", question("one"))
+		require.NoError(t, w.kind.Redraw(w.Context(), "k", question("two"), payload{2}))
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{"two [Yes] [No]"}, w.looks())
+		require.NoError(t, w.kind.Redraw(w.Context(), "k", Look{To: here, Text: render.Plain("three")}, payload{3}))
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{"three"}, w.looks())
+		require.NoError(t, w.kind.Redraw(w.Context(), "k", question("four"), payload{4}))
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{"three"}, w.looks(), "it is closed")
+	})
 }

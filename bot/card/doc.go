@@ -14,7 +14,11 @@
 // card is forgotten: in a chat that takes nothing for longer its buttons stay, and are stale. So may
 // those of a message that a card has left, when a kill or a chat that takes nothing loses the edit.
 //
-// It does not know what options and payloads mean, who may tap, or what a place is for; it renders
+// A card lives until its feature closes it, until the end of its time, or, where it is one of many alike
+// that Post has shown, until ten newer ones of its kind stand in its place: what is shown again and again
+// leaves no more than ten files, and those of the last hour's closed cards.
+//
+// It does not know what options and payloads mean, who taps, or what a place is for; it renders
 // nothing, and keeps no goroutine but the Run of its caller. A deleted message is noticed by an edit,
 // not before.
 package card

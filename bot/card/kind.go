@@ -3,7 +3,10 @@ package card
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+
+	"github.com/google/uuid"
 
 	"ccbot/bot/render"
 )
@@ -44,6 +47,32 @@ func NewKind[P any](b *Board, name string, refused func(ctx context.Context, c C
 // Show returns nil, and does not wait for the chat.
 func (k Kind[P]) Show(ctx context.Context, key string, l Look, payload P) error {
 	return k.board.show(ctx, k.name, key, l, payload)
+}
+
+// keepOpen is how many cards that Post has shown stay open, of one kind in one place.
+const keepOpen = 10
+
+// Post is Show under a key of its own, for a message that nobody shows again. Of the cards of the kind in
+// the place the newest ten stay open, and older ones lose their buttons.
+func (k Kind[P]) Post(ctx context.Context, l Look, payload P) error {
+	key := uuid.Must(uuid.NewV7()).String() // keys sort by time
+	if err := k.Show(ctx, key, l, payload); err != nil {
+		return errors.Join(err, k.Close(ctx, key, render.Text{})) // who repeats the post has another key
+	}
+	k.board.closeOldest(ctx, k.name, l.To, keepOpen)
+	return nil
+}
+
+// Redraw shows in an open card what is true now. A look without options closes the card; a card that is
+// not open any more stays as it is.
+func (k Kind[P]) Redraw(ctx context.Context, key string, l Look, payload P) error {
+	if len(l.Options) == 0 {
+		return k.Close(ctx, key, l.Text)
+	}
+	if _, open := k.Get(key); !open {
+		return nil
+	}
+	return k.Show(ctx, key, l, payload)
 }
 
 // ShowNow is Show that waits until Telegram has the edit. ErrUnsent: there is no message to edit; the card

@@ -35,6 +35,7 @@ type Option struct {
 	Text  string       `json:"text"`
 	Value string       `json:"value"`
 	Style outbox.Style `json:"style,omitempty"`
+	For   int64        `json:"for,omitempty"` // the only person whose taps count; 0: anybody's
 }
 
 // fitting is the look as it is kept: cut to one message, and equal after a way over the disk.

@@ -16,6 +16,7 @@ type Tapped struct {
 	Key     string
 	Session uuid.UUID
 	Option  string // its value
+	For     int64  // the only person who may tap it; 0: anybody
 	payload json.RawMessage
 }
 
@@ -50,7 +51,7 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 		b.drawLocked(ctx, c)
 		return Tapped{}, false
 	}
-	return Tapped{Kind: c.Kind, Key: c.Key, Session: c.Look.Session, Option: option.Value, payload: c.Payload}, true
+	return Tapped{Kind: c.Kind, Key: c.Key, Session: c.Look.Session, Option: option.Value, For: option.For, payload: c.Payload}, true
 }
 
 // Knows reports whether a button is of a card that is kept. Where it is not, nothing draws its message

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"ccbot/bot/outbox"
 	"ccbot/bot/port/places"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -129,28 +128,6 @@ func (p Phrases) FailureTexts(failures []lifecycle.Failure) []string {
 		}
 	}
 	return all
-}
-
-// RetryButton stands under what says that a session is not cleaned up.
-func (p Phrases) RetryButton(r session.Record) [][]outbox.Button {
-	return Rows(1, p.Button(i18n.ButtonRetry, "try:"+Ref(r.ID), ""))
-}
-
-// ResumeButton resumes a session, or tries to end what is left of the session first. There is none
-// while the session is open.
-func (p Phrases) ResumeButton(r session.Record) [][]outbox.Button {
-	switch {
-	case r.State == session.CleanupFailed:
-		return p.RetryButton(r)
-	case !r.Resumable():
-		return nil
-	}
-	return Rows(1, p.Button(i18n.ButtonResume, "res:"+Ref(r.ID), outbox.Primary))
-}
-
-// CancelButton takes a question back; only the person who was asked may.
-func (p Phrases) CancelButton(asked int64) outbox.Button {
-	return p.Button(i18n.ButtonCancel, fmt.Sprintf("no:%d", asked), "")
 }
 
 // unsure says that a session is not started, because somebody may write its conversation.

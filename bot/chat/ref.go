@@ -1,16 +1,61 @@
 package chat
 
 import (
-	"ccbot/bot/outbox"
-	"ccbot/i18n"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 
 	"github.com/google/uuid"
+
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
 )
 
-// Ref is the id of a session as it stands in a button: 22 letters instead of 36, so that the rest
-// of the button fits into Telegram's 64 bytes.
+// A button that only leads to a session, whatever its message shows, is a link: it carries a verb and
+// the session, and needs no card. Any other button of a message is an option of a card.
+const (
+	openLink   = "open:" // open the session
+	resumeLink = "res:"  // resume it
+	retryLink  = "try:"  // try again to end what is left of it
+)
+
+// OpenButton is the button under the notice that a session has answered.
+func (p Phrases) OpenButton(session uuid.UUID) outbox.Button {
+	return p.Button(i18n.ButtonOpen, openLink+Ref(session), outbox.Primary)
+}
+
+// ResumeButton resumes a session, or tries to end what is left of the session first. There is none
+// while the session is open.
+func (p Phrases) ResumeButton(r session.Record) [][]outbox.Button {
+	switch {
+	case r.State == session.CleanupFailed:
+		return Rows(1, p.Button(i18n.ButtonRetry, retryLink+Ref(r.ID), ""))
+	case !r.Resumable():
+		return nil
+	}
+	return p.EndedButton(r.ID)
+}
+
+// EndedButton is the [Resume] under the news of an end, which come before the end is in the record.
+func (p Phrases) EndedButton(session uuid.UUID) [][]outbox.Button {
+	return Rows(1, p.Button(i18n.ButtonResume, resumeLink+Ref(session), outbox.Primary))
+}
+
+// OnLink does what a link says about the session that it leads to.
+func (c *Chat) OnLink(do func(ctx context.Context, t Tap, r session.Record) (Answer, error)) OnTap {
+	return func(ctx context.Context, t Tap) (Answer, error) {
+		if len(t.Args) == 1 {
+			id, _ := ParseRef(t.Args[0])
+			if r, ok := c.Book.Records.Get(id); ok {
+				return do(ctx, t, r)
+			}
+		}
+		return c.Stale(t)
+	}
+}
+
+// Ref is the id of a session as it stands in a link: 22 letters instead of 36.
 func Ref(id uuid.UUID) string { return base64.RawURLEncoding.EncodeToString(id[:]) }
 
 // ParseRef reads an id as Ref writes it; false for any other spelling.
@@ -23,16 +68,7 @@ func ParseRef(text string) (uuid.UUID, bool) {
 	return id, Ref(id) == text // line breaks and loose bits are passed over in decoding
 }
 
-// FromNotice is the word in the data of a button that stands under a notice, not in the list.
-const FromNotice = "n"
-
-// OpenButton is the button under the notice that a session has answered.
-func (c *Chat) OpenButton(session uuid.UUID) outbox.Button {
-	return c.Button(i18n.ButtonOpen, "cur:"+Ref(session)+":"+FromNotice, outbox.Primary)
-}
-
-// Digest is a short hash of a text: a digest tells a handful of things apart, and says that
-// something has changed.
+// Digest is a short hash of a text: it says that something has changed.
 func Digest(text string, letters int) string {
 	sum := sha256.Sum256([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:letters]

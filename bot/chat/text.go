@@ -13,8 +13,7 @@ import (
 )
 
 // Rows lays buttons out, a few per row.
-func Rows(perRow int, buttons ...outbox.Button) [][]outbox.Button {
-	var all [][]outbox.Button
+func Rows[B any](perRow int, buttons ...B) (all [][]B) {
 	for len(buttons) > perRow {
 		all, buttons = append(all, buttons[:perRow]), buttons[perRow:]
 	}

@@ -1,8 +1,6 @@
 package conversation
 
 import (
-	"slices"
-
 	"github.com/google/uuid"
 
 	"ccbot/internal/session"
@@ -20,11 +18,6 @@ func (c *Store) Rehome(from, to session.Conversation) error {
 	err = c.changeLocked(to, func(f *file) {
 		if f.Current == uuid.Nil {
 			f.Current = old.Current
-		}
-		for _, dir := range old.Dirs {
-			if !slices.Contains(f.Dirs, dir) && len(f.Dirs) < maxDirs {
-				f.Dirs = append(f.Dirs, dir)
-			}
 		}
 		f.Turns = append(f.Turns, old.Turns...)
 		if from.ChatID == to.ChatID {

@@ -29,9 +29,6 @@ type Store struct {
 type file struct {
 	Version int       `json:"version"`
 	Current uuid.UUID `json:"current"`
-	// Dirs are directories that a session was asked back in, newest first: a
-	// button names one by its hash.
-	Dirs []string `json:"dirs,omitempty"`
 	// Owners says whose the last messages are.
 	Owners owners `json:"ring,omitzero"`
 	// Turns are of sessions that are shown in full for one turn.
@@ -42,13 +39,9 @@ type file struct {
 
 // clone shares nothing with f.
 func (f file) clone() file {
-	f.Dirs, f.Turns = slices.Clone(f.Dirs), slices.Clone(f.Turns)
-	f.Owners, f.Unread = f.Owners.clone(), slices.Clone(f.Unread)
+	f.Owners, f.Turns, f.Unread = f.Owners.clone(), slices.Clone(f.Turns), slices.Clone(f.Unread)
 	return f
 }
-
-// maxDirs bounds file.Dirs.
-const maxDirs = 8
 
 // maxFile is the size of the largest file: a thousand messages of a thousand sessions.
 const maxFile = 4 << 20
@@ -93,20 +86,6 @@ func (c *Store) All() ([]session.Conversation, error) {
 		}
 	}
 	return all, nil
-}
-
-// Dirs are directories that sessions were asked back in, newest first.
-func (c *Store) Dirs(to session.Conversation) ([]string, error) {
-	f, err := c.read(to)
-	return slices.Clone(f.Dirs), err
-}
-
-// NoteDir notes a directory that a session was asked back in.
-func (c *Store) NoteDir(to session.Conversation, dir string) error {
-	return c.change(to, func(f *file) {
-		others := slices.DeleteFunc(f.Dirs, func(known string) bool { return known == dir })
-		f.Dirs = append([]string{dir}, others[:min(len(others), maxDirs-1)]...)
-	})
 }
 
 // read is a conversation's file; what it gives is not to be changed.

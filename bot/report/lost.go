@@ -3,12 +3,14 @@ package report
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strconv"
+	"strings"
+	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
@@ -24,81 +26,83 @@ func wentDown(r session.Record) bool {
 	return down && (r.State == session.Lost || r.State == session.Failed)
 }
 
-// lostButtons resume what went down with the machine or with tmux, unless it comes back by itself.
-// The buttons name times and no sessions, of which a button has no room for many: from the first
-// end to the last of the sessions that the message names. So the buttons mean the same after a
-// restart, whatever of the sessions is still lost, and nothing that is lost later.
-func (p *Reports) lostButtons(one *report) [][]outbox.Button {
-	offered := slices.DeleteFunc(one.staying(), func(r session.Record) bool { return !wentDown(r) })
-	if p.ResumeOnStart == ResumeNever || len(offered) == 0 {
-		return nil
-	}
-	byEnd := func(a, b session.Record) int { return a.EndedAt.Compare(b.EndedAt) }
-	from := slices.MinFunc(offered, byEnd).EndedAt.UnixMilli()
-	until := slices.MaxFunc(offered, byEnd).EndedAt.UnixMilli()
-	all := p.Chat.Button(i18n.ButtonResumeAll, fmt.Sprintf("rall:%d:%d", from, until), outbox.Primary)
-	if len(offered) == 1 {
-		all.Text = p.words.Say(i18n.ButtonResume)
-		return chat.Rows(1, all)
-	}
-	return chat.Rows(2, all, p.Chat.Button(i18n.ButtonPick, fmt.Sprintf("rpick:%d:%d", from, until), ""))
+// offered is what the options of a report are about.
+type offered struct {
+	Lost    []loss        `json:"lost,omitempty"`
+	Windows []chat.Window `json:"windows,omitempty"`
 }
 
-// lostSince are the sessions of a conversation that a button is about, oldest first; false: it is
-// no button of ours. What has no conversation is in every private chat.
-func (p *Reports) lostSince(t chat.Tap) (list []session.Record, ok bool) {
-	if len(t.Args) != 2 {
-		return nil, false
+// loss is one end of a session: what is lost again later is told in another report.
+type loss struct {
+	Session uuid.UUID `json:"session"`
+	Ended   time.Time `json:"ended"`
+}
+
+// What the options about lost sessions do.
+const (
+	allOption  = "all"  // resume what is still lost
+	pickOption = "pick" // show what is still lost, to choose from
+)
+
+// lostOptions resume what went down with the machine or with tmux, unless it comes back by itself.
+func (p *Reports) lostOptions(one *report) (options [][]card.Option, lost []loss) {
+	for _, r := range one.staying() {
+		if wentDown(r) && p.ResumeOnStart != ResumeNever {
+			lost = append(lost, loss{r.ID, r.EndedAt})
+		}
 	}
-	from, err1 := strconv.ParseInt(t.Args[0], 10, 64)
-	until, err2 := strconv.ParseInt(t.Args[1], 10, 64)
-	if err1 != nil || err2 != nil {
-		return nil, false
+	switch len(lost) {
+	case 0:
+		return nil, nil
+	case 1:
+		return chat.Rows(1, p.Chat.Option(i18n.ButtonResume, allOption, outbox.Primary)), lost
 	}
+	return chat.Rows(2, p.Chat.Option(i18n.ButtonResumeAll, allOption, outbox.Primary),
+		p.Chat.Option(i18n.ButtonPick, pickOption, "")), lost
+}
+
+// stillLost are those of the sessions that are not back, oldest first.
+func (p *Reports) stillLost(lost []loss) (list []session.Record) {
 	for _, r := range p.book.Records.List() {
-		here := r.Conversation == t.To || p.isUnseen(r) && p.book.IsPrivate(t.To)
-		if at := r.EndedAt.UnixMilli(); here && wentDown(r) && from <= at && at <= until {
+		if wentDown(r) && slices.ContainsFunc(lost, func(l loss) bool { return l.Session == r.ID && l.Ended.Equal(r.EndedAt) }) {
 			list = append(list, r)
 		}
 	}
-	return list, true
+	return list
 }
 
-// onLost is a tap about what is still lost; the answer says so where nothing is.
-func (p *Reports) onLost(do func(t chat.Tap, list []session.Record) (chat.Answer, error)) chat.OnTap {
-	return func(_ context.Context, t chat.Tap) (chat.Answer, error) {
-		list, ok := p.lostSince(t)
-		switch {
-		case !ok:
-			return p.Chat.Stale(t)
-		case len(list) == 0:
-			return chat.Answer{Text: p.words.Say(i18n.RecoveredOver), Then: func(ctx context.Context) error {
-				return p.Chat.TakeOff(ctx, t, isLostButton)
-			}}, nil
-		}
-		return do(t, list)
+// tap resumes the sessions that the report names, or shows them to choose from. The options stay while
+// any of the sessions is lost.
+func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer, error) {
+	_, window, isWindow := strings.Cut(t.Card.Option, ":")
+	list := p.stillLost(was.Lost)
+	switch {
+	case isWindow:
+		return p.Windows.Tap(t, was.Windows, func(ctx context.Context) (bool, error) { return false, p.takeOff(ctx, t, ":"+window) })
+	case len(list) == 0:
+		return chat.Answer{Text: p.words.Say(i18n.RecoveredOver)}, p.takeOff(ctx, t, allOption, pickOption)
+	case t.Card.Option == pickOption:
+		return chat.Do(func(ctx context.Context) error { return p.Resumer.PostPick(ctx, t.To, list) })
 	}
-}
-
-// tapResumeAll resumes all that is still lost. The buttons stay while there is any.
-func (p *Reports) tapResumeAll(t chat.Tap, list []session.Record) (chat.Answer, error) {
 	text := p.words.Say(i18n.RecoveredComing, i18n.Args{"Count": len(list)})
 	return chat.Answer{Text: text, Then: func(ctx context.Context) error {
-		if err := p.resumeAll(ctx, t.To, t.From, list); err != nil {
+		if err := p.resumeAll(ctx, t.To, t.From, list); err != nil || len(p.stillLost(was.Lost)) > 0 {
 			return err
 		}
-		if rest, _ := p.lostSince(t); len(rest) > 0 {
-			return nil
-		}
-		return p.Chat.TakeOff(ctx, t, isLostButton)
+		return p.takeOff(ctx, t, allOption, pickOption)
 	}}, nil
 }
 
-func isLostButton(verb, _ string) bool { return verb == "rall" || verb == "rpick" }
-
-// tapPick shows what is still lost, to choose from.
-func (p *Reports) tapPick(t chat.Tap, list []session.Record) (chat.Answer, error) {
-	return chat.Do(func(ctx context.Context) error { return p.Resumer.PostPick(ctx, t.To, list) })
+// takeOff takes the options off a report whose values end in these words. The text stays.
+func (p *Reports) takeOff(ctx context.Context, t chat.Tap, words ...string) error {
+	c, ok := p.cards.Get(t.Card.Key)
+	if !ok {
+		return nil
+	}
+	c.Look.Options = slices.DeleteFunc(c.Look.Options, func(row []card.Option) bool {
+		return slices.ContainsFunc(words, func(end string) bool { return strings.HasSuffix(row[0].Value, end) })
+	})
+	return p.cards.Redraw(ctx, c.Key, c.Look, c.Payload)
 }
 
 // resumeAll resumes sessions, a few side by side. That they come was said of all at once; each says

@@ -5,16 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
-	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 )
 
-// message is the report of a conversation with the buttons for what can be done. A single line
-// needs no heading.
-func (p *Reports) message(one *report) (render.Text, [][]outbox.Button) {
+// look is the report of a conversation with what can be done. A single line needs no heading.
+func (p *Reports) look(one *report) (card.Look, offered) {
 	lines := slices.Concat(p.closedLines(one), p.otherLines(one))
 	if len(lines) > 1 {
 		for i, line := range lines {
@@ -26,8 +24,10 @@ func (p *Reports) message(one *report) (render.Text, [][]outbox.Button) {
 		lines = append(lines, foot)
 	}
 	text := chat.Marked(strings.Join(lines, "\n"), p.folder(newerFolder), p.folder(unreadableFolder))
-	windows, buttons := p.Windows.Reported(one.windows)
-	return chat.Paragraphs(text, windows), append(p.lostButtons(one), buttons...)
+	windows := p.Windows.List(one.windows)
+	options, lost := p.lostOptions(one)
+	return card.Look{To: one.to, Text: chat.Paragraphs(text, windows.Text), Options: append(options, windows.Options...)},
+		offered{Lost: lost, Windows: windows.Windows}
 }
 
 // foot says what can be done about what is closed and does not come back by itself.

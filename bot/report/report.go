@@ -11,8 +11,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
-	"ccbot/bot/outbox"
-	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -34,7 +32,10 @@ type Resumer interface {
 // Windows are those that belong to no session, as a part of a message.
 type Windows interface {
 	All(ctx context.Context) []lifecycle.Window
-	Reported(all []lifecycle.Window) (render.Text, [][]outbox.Button)
+	List(all []lifecycle.Window) chat.WindowList
+	// Tap does what an option about one of the windows says. redraw draws the message again, and reports
+	// whether the message then shows the windows as they are.
+	Tap(t chat.Tap, was []chat.Window, redraw func(ctx context.Context) (listed bool, err error)) (chat.Answer, error)
 }
 
 // ToldWindows remembers of which windows the chat was told.
@@ -73,17 +74,19 @@ type Reports struct {
 	Deps
 	book  *conversation.Book
 	words i18n.Words
+	cards chat.Cards[offered]
 }
 
-// New returns the Reports of a chat.
-func New(d Deps) *Reports { return &Reports{Deps: d, book: d.Chat.Book, words: d.Chat.Words} }
+const kind = "report" // of the cards
 
-// Feature is what the roof knows of Reports. FROM and UNTIL are times in milliseconds since 1970.
+// New returns the Reports of a chat.
+func New(d Deps) *Reports {
+	return &Reports{Deps: d, book: d.Chat.Book, words: d.Chat.Words, cards: chat.NewCards[offered](d.Chat, kind)}
+}
+
+// Feature is what the roof knows of Reports.
 func (p *Reports) Feature() chat.Feature {
-	return chat.Feature{Name: "report", Taps: map[string]chat.OnTap{
-		"rall":  p.onLost(p.tapResumeAll), // FROM:UNTIL: resume what was lost here then
-		"rpick": p.onLost(p.tapPick),      // FROM:UNTIL: show what was lost here then
-	}}
+	return chat.Feature{Name: "report", Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)}}
 }
 
 // Tell tells each conversation what a recovery found and did, in one message and only if that
@@ -129,8 +132,8 @@ func (p *Reports) tellOne(ctx context.Context, one *report) error {
 		return nil
 	}
 	one.waiting = p.waitingIn(ctx, one.to)
-	text, buttons := p.message(one)
-	if err := p.Chat.Post(ctx, one.to, text, buttons); err != nil {
+	look, shown := p.look(one)
+	if err := p.cards.Post(ctx, look, shown); err != nil {
 		return err
 	}
 	p.Chat.At("report-posted")

@@ -5,10 +5,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
@@ -16,16 +19,22 @@ import (
 	"ccbot/lifecycle"
 )
 
+// What an option does with its session: its value is the word, a colon and the session's id.
+const (
+	openWord  = "open"
+	retryWord = "retry"
+)
+
 // list shows the sessions with a button each, and the windows that belong to none.
 func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
-	text, buttons := s.listMessage(ctx, in.To)
-	return s.chat.Post(ctx, in.To, text, buttons)
+	look, shown := s.look(ctx, in.To)
+	return s.lists.Post(ctx, look, shown)
 }
 
-func (s *Sessions) listMessage(ctx context.Context,
-	to session.Conversation) (render.Text, [][]outbox.Button) {
+// look is the list as it is now.
+func (s *Sessions) look(ctx context.Context, to session.Conversation) (card.Look, []chat.Window) {
 	var lines, dirs []string
-	var buttons []outbox.Button
+	var options []card.Option
 	ended, now := 0, s.book.CurrentID(to)
 	for _, r := range s.book.Records.List() {
 		if r.Resumable() {
@@ -35,7 +44,7 @@ func (s *Sessions) listMessage(ctx context.Context,
 			continue
 		}
 		lines, dirs = append(lines, s.listLine(ctx, r, r.ID == now)), append(dirs, s.chat.Short(r.Dir))
-		buttons = append(buttons, s.listButton(r, r.ID == now))
+		options = append(options, s.listOption(r, r.ID == now))
 	}
 	text := s.words.Say(i18n.ListEmpty)
 	if len(lines) > 0 {
@@ -44,9 +53,9 @@ func (s *Sessions) listMessage(ctx context.Context,
 	if ended > 0 {
 		text += "\n\n" + s.words.Say(i18n.ListArchived, i18n.Args{"Count": ended})
 	}
-	windows, windowButtons := s.windows.Listed(ctx)
-	all := append(chat.Rows(2, buttons...), windowButtons...)
-	return chat.Paragraphs(chat.Marked(text, dirs...), windows), all
+	windows := s.windows.List(s.windows.All(ctx))
+	return card.Look{To: to, Text: chat.Paragraphs(chat.Marked(text, dirs...), windows.Text),
+		Options: append(chat.Rows(2, options...), windows.Options...)}, windows.Windows
 }
 
 func (s *Sessions) listLine(ctx context.Context, r session.Record, current bool) string {
@@ -88,45 +97,65 @@ func lookText(words i18n.Words, l lifecycle.Look) string {
 	return strings.Join(text, ", ")
 }
 
-// listButton makes a session the current one; of a session that is not cleaned up, the button tries
-// that again. It names the session only where several are not cleaned up.
-func (s *Sessions) listButton(r session.Record, current bool) outbox.Button {
+// listOption opens a session; of a session that is not cleaned up, the option tries that again. It
+// names the session only where several are not cleaned up.
+func (s *Sessions) listOption(r session.Record, current bool) card.Option {
 	name := glyph.Name(r.Name)
-	if r.State == session.CleanupFailed {
+	if isNotClean(r) {
 		word := s.words.Say(i18n.ButtonRetry)
-		for _, other := range s.book.Records.List() {
-			if other.State == session.CleanupFailed && other.ID != r.ID {
-				word = s.words.Say(i18n.ButtonRetry) + ": " + name
-			}
+		others := func(other session.Record) bool { return isNotClean(other) && other.ID != r.ID }
+		if slices.ContainsFunc(s.book.Records.List(), others) {
+			word += ": " + name
 		}
-		return outbox.Button{Text: word, Data: "try:" + chat.Ref(r.ID)}
+		return card.Option{Text: word, Value: retryWord + ":" + r.ID.String()}
 	}
 	if current {
 		name = "✓ " + name
 	}
-	return outbox.Button{Text: name, Data: "cur:" + chat.Ref(r.ID)}
+	return card.Option{Text: name, Value: openWord + ":" + r.ID.String()}
 }
 
-// RedrawList sets the tapped message to the list as it is now.
-func (s *Sessions) RedrawList(ctx context.Context, t chat.Tap) error {
-	text, buttons := s.listMessage(ctx, t.To)
-	parts := text.Split(render.Limit) // the buttons stand under the last part
-	return s.chat.Redraw(ctx, t, parts[len(parts)-1], buttons)
-}
-
-// tapCurrent opens a session: from the list, or from the notice that the session has answered. Of a
-// session that is over only the answer is shown.
-func (s *Sessions) tapCurrent(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	r, ok := s.chat.TappedSession(t)
-	r = s.book.Successor(r)
-	noticed := len(t.Args) > 1 && t.Args[1] == chat.FromNotice
-	if !ok || !noticed && !isEndable(r) {
-		return s.chat.Stale(t)
+// redrawList shows the list as it is now in the tapped message.
+func (s *Sessions) redrawList(t chat.Tap) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		look, shown := s.look(ctx, t.To)
+		parts := look.Text.Split(render.Limit)
+		look.Text = parts[len(parts)-1] // the options stand under the last part
+		return s.lists.Redraw(ctx, t.Card.Key, look, shown)
 	}
-	if noticed || !s.book.IsCurrent(t.To, r) {
+}
+
+// tapList does what an option of a list says.
+func (s *Sessions) tapList(ctx context.Context, t chat.Tap, was []chat.Window) (chat.Answer, error) {
+	word, rest, _ := strings.Cut(t.Card.Option, ":")
+	if word != openWord && word != retryWord {
+		return s.windows.Tap(t, was, func(ctx context.Context) (bool, error) { return true, s.redrawList(t)(ctx) })
+	}
+	id, _ := uuid.Parse(rest)
+	r, ok := s.book.Records.Get(id)
+	switch next := s.book.Successor(r); {
+	case ok && word == retryWord && isNotClean(r):
+		return s.ends.retry(t, r)
+	case ok && word == openWord && isEndable(next):
+		return s.open(ctx, t, next, !s.book.IsCurrent(t.To, next), s.redrawList(t))
+	}
+	return chat.Answer{Text: s.words.Say(i18n.StaleButton), Then: s.redrawList(t)}, nil
+}
+
+// followOpen opens a session from the notice that the session has answered. Of a session that is over
+// only the answer is shown.
+func (s *Sessions) followOpen(ctx context.Context, t chat.Tap, r session.Record) (chat.Answer, error) {
+	return s.open(ctx, t, s.book.Successor(r), true, func(ctx context.Context) error { return s.chat.Spend(ctx, t) })
+}
+
+// open makes a session the current one before the tap is answered: a text that follows the tap goes to
+// the session. Then the session is shown where the person tapped, and the tapped message is drawn.
+func (s *Sessions) open(ctx context.Context, t chat.Tap, r session.Record, recall bool,
+	draw func(ctx context.Context) error) (chat.Answer, error) {
+	if recall {
 		s.reader.Recall(r, t.To) // before it is current: then its reader shows what is newer
 	}
-	if isEndable(r) { // at once: a text that is sent next is meant for it
+	if isEndable(r) {
 		if err := s.book.MakeCurrent(ctx, t.To, r.ID); err != nil {
 			return chat.Answer{}, err
 		}
@@ -137,9 +166,6 @@ func (s *Sessions) tapCurrent(ctx context.Context, t chat.Tap) (chat.Answer, err
 				return err
 			}
 		}
-		if noticed {
-			return s.chat.Spend(ctx, t)
-		}
-		return s.RedrawList(ctx, t)
+		return draw(ctx)
 	}}, nil
 }

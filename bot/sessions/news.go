@@ -3,8 +3,6 @@ package sessions
 import (
 	"context"
 
-	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/lifecycle"
@@ -23,33 +21,29 @@ func (s *Sessions) tellReady(ctx context.Context, n lifecycle.Note) error {
 
 func (s *Sessions) tellFailed(ctx context.Context, n lifecycle.Note) error {
 	head := s.words.Say(i18n.FailedScreen, i18n.Args{"Name": n.Session.Name})
-	return s.chat.PostScreen(ctx, n, head, s.waiting(n), s.resumeButton(n))
+	return s.chat.PostScreen(ctx, n, head, s.waiting(n), s.chat.EndedButton(n.Session.ID))
 }
 
 func (s *Sessions) tellLost(ctx context.Context, n lifecycle.Note) error {
-	text := s.words.Say(i18n.Lost, i18n.Args{"Name": n.Session.Name}) + s.waiting(n)
-	return s.chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, render.Plain(text), s.resumeButton(n))
+	return s.tellOver(ctx, n, i18n.Lost)
+}
+
+func (s *Sessions) tellOver(ctx context.Context, n lifecycle.Note, word i18n.Key) error {
+	text := s.words.Say(word, i18n.Args{"Name": n.Session.Name}) + s.waiting(n)
+	return s.chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, render.Plain(text), s.chat.EndedButton(n.Session.ID))
 }
 
 func (s *Sessions) tellEnded(ctx context.Context, n lifecycle.Note) error {
 	e := n.Session.Exit
-	args := i18n.Args{"Name": n.Session.Name}
 	if e == nil || !e.Crashed() {
-		text := render.Plain(s.words.Say(i18n.Ended, args) + s.waiting(n))
-		return s.chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, s.resumeButton(n))
+		return s.tellOver(ctx, n, i18n.Ended)
 	}
-	args["Status"], args["Signal"] = e.Status, e.Signal
+	args := i18n.Args{"Name": n.Session.Name, "Status": e.Status, "Signal": e.Signal}
 	key := i18n.CrashedStatus
 	if e.Signal != 0 {
 		key = i18n.CrashedSignal
 	}
-	return s.chat.PostScreen(ctx, n, s.words.Say(key, args), s.waiting(n), s.resumeButton(n))
-}
-
-// resumeButton is the [Resume] under the news of an end, whatever the record says: the news come
-// before the end is in the record.
-func (s *Sessions) resumeButton(n lifecycle.Note) [][]outbox.Button {
-	return chat.Rows(1, s.chat.Button(i18n.ButtonResume, "res:"+chat.Ref(n.Session.ID), outbox.Primary))
+	return s.chat.PostScreen(ctx, n, s.words.Say(key, args), s.waiting(n), s.chat.EndedButton(n.Session.ID))
 }
 
 // waiting says how many prompts wait for the session to come back.

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"ccbot/bot/chat"
@@ -15,25 +14,21 @@ import (
 )
 
 // tellStopped gives the receipt of an archive, with what can be done about it.
-func (s *Sessions) tellStopped(ctx context.Context, n lifecycle.Note) error {
-	text := render.Plain(receiptText(s.chat.Phrases, n.Session, *n.Receipt))
-	return s.chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, s.afterEnd(n.Session, *n.Receipt))
-}
-
-// afterEnd is the button under a receipt.
-func (s *Sessions) afterEnd(r session.Record, receipt lifecycle.Receipt) [][]outbox.Button {
+func (m *Resumer) tellStopped(ctx context.Context, n lifecycle.Note) error {
+	r, receipt := n.Session, *n.Receipt
+	offered := offer{Offer: chat.Offer{Session: r.ID}}
+	option := m.chat.Option(i18n.ButtonUndo, "0", "")
 	switch {
 	case !r.State.Resumable():
-		return s.chat.RetryButton(r)
+		option, offered.Retry = m.chat.Option(i18n.ButtonRetry, "0", ""), true
 	case receipt.Quiet > 0: // nobody did it by mistake
-		return chat.Rows(1, s.chat.Button(i18n.ButtonRestore, "res:"+chat.Ref(r.ID), outbox.Primary))
+		option = m.chat.Option(i18n.ButtonRestore, "0", outbox.Primary)
+	case r.EndedAt.IsZero():
+		offered.UndoUntil = m.chat.Now().Add(undoFor)
+	default:
+		offered.UndoUntil = r.EndedAt.Add(undoFor)
 	}
-	end := r.EndedAt
-	if end.IsZero() {
-		end = s.chat.Now()
-	}
-	undo := fmt.Sprintf("undo:%s:%d", chat.Ref(r.ID), end.Unix())
-	return chat.Rows(1, s.chat.Button(i18n.ButtonUndo, undo, ""))
+	return m.offer(ctx, r.Conversation, r.ID, render.Plain(receiptText(m.chat.Phrases, r, receipt)), []offer{offered}, option)
 }
 
 // receiptText says what an archive did: the session and its agent in one line, the rest in one

@@ -8,18 +8,35 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
+	"ccbot/bot/conversation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
+
+// Writers tell that a session is not resumed because somebody else writes its conversation.
+type Writers interface {
+	Refused(ctx context.Context, q chat.Resume, writers []lifecycle.Writer) error
+}
+
+// Resumer resumes sessions that are over.
+type Resumer struct {
+	Writers Writers // set before the first update
+	chat    *chat.Chat
+	book    *conversation.Book
+	words   i18n.Words
+	life    Life
+	reader  Reader
+	ends    *ends
+	offers  chat.Cards[[]offer]
+}
 
 // resume resumes a session, or shows those that can be resumed. A path after the name resumes the
 // session in another directory.
@@ -44,7 +61,7 @@ func (m *Resumer) resume(ctx context.Context, in chat.Incoming, arg string) erro
 	return err
 }
 
-// readElsewhere reads "name path". The path is noted, because buttons may have to name it.
+// readElsewhere reads "name path".
 func (m *Resumer) readElsewhere(q *chat.Resume, arg string) (ok bool, err error) {
 	name, path := splitResume(arg)
 	if name == "" || path == "" {
@@ -59,16 +76,13 @@ func (m *Resumer) readElsewhere(q *chat.Resume, arg string) (ok bool, err error)
 		return false, err
 	}
 	if dir != r.Dir {
-		if err := m.book.NoteDir(q.To, dir); err != nil {
-			return false, err
-		}
 		q.Dir = dir
 	}
 	q.Session = r
 	return true, nil
 }
 
-// splitResume tells the name from the path. A name may look like a path: without one of its own a
+// splitResume separates the name from the path. A name may look like a path: without one of its own a
 // session is called like its directory.
 func splitResume(arg string) (name, path string) {
 	if name, path = splitNameAndPath(arg); name != "" {
@@ -103,15 +117,11 @@ func (m *Resumer) resumeOpen(ctx context.Context, in chat.Incoming, arg string) 
 }
 
 func (m *Resumer) tellOpen(ctx context.Context, in chat.Incoming, r session.Record) error {
-	switch r.State {
-	case session.CleanupFailed:
-		text := render.Plain(m.chat.NotCleanText(r))
-		return m.chat.For(r.ID).Post(ctx, in.To, text, m.chat.RetryButton(r))
-	case session.Stopping:
-		text := m.words.Say(i18n.StillEnding, i18n.Args{"Name": r.Name})
-		return m.chat.For(r.ID).Say(ctx, in.To, text)
+	q := chat.Resume{Session: r, To: in.To}
+	if isNotClean(r) || r.State == session.Stopping {
+		return m.refuse(ctx, q, &lifecycle.StateError{State: r.State, Want: "resumed"})
 	}
-	return m.makeOpenCurrent(ctx, chat.Resume{Session: r, To: in.To})
+	return m.makeOpenCurrent(ctx, q)
 }
 
 // shownToResume bounds the buttons of /resume; a name reaches any session.
@@ -129,16 +139,18 @@ func (m *Resumer) pick(ctx context.Context, in chat.Incoming) error {
 // PostPick shows sessions to choose one from, the latest end first.
 func (m *Resumer) PostPick(ctx context.Context, to session.Conversation, list []session.Record) error {
 	slices.SortFunc(list, func(a, b session.Record) int { return b.EndedAt.Compare(a.EndedAt) })
-	var buttons []outbox.Button
 	question := m.words.Say(i18n.ResumePick)
 	if more := len(list) - shownToResume; more > 0 {
 		question += "\n" + m.words.Say(i18n.ResumeMore, i18n.Args{"Count": more})
 	}
-	for _, r := range list[:min(len(list), shownToResume)] {
+	var shown []offer
+	var options []card.Option
+	for i, r := range list[:min(len(list), shownToResume)] {
 		text := fmt.Sprintf("%s, %s", glyph.Name(r.Name), m.chat.Age(m.chat.Now().Sub(r.EndedAt)))
-		buttons = append(buttons, outbox.Button{Text: text, Data: "res:" + chat.Ref(r.ID)})
+		options = append(options, card.Option{Text: text, Value: strconv.Itoa(i)})
+		shown = append(shown, offer{Offer: chat.Offer{Session: r.ID}})
 	}
-	return m.chat.Post(ctx, to, render.Plain(question), chat.Rows(1, buttons...))
+	return m.offer(ctx, to, uuid.Nil, render.Plain(question), shown, options...)
 }
 
 // Resume resumes a session. Where the session cannot come back, that is told, with what can be done
@@ -147,15 +159,27 @@ func (m *Resumer) Resume(ctx context.Context, q chat.Resume) (back bool, err err
 	return m.resumeOnce(ctx, q, false)
 }
 
+// followResume is a tap on a link to a session that is to be resumed. Whether the session can come back
+// is for the session's worker to say: news of an end is told before the end is on disk, and a person may
+// be quicker than that.
+func (m *Resumer) followResume(_ context.Context, t chat.Tap, r session.Record) (chat.Answer, error) {
+	q, _ := m.chat.Accepted(chat.Offer{Session: r.ID}, t)
+	return chat.Do(func(ctx context.Context) error {
+		if back, err := m.Resume(ctx, q); err != nil || !back {
+			return err
+		}
+		return m.chat.Spend(ctx, t)
+	})
+}
+
 // resumeOnce is Resume; moved reports that the session is the one that goes on with the
 // conversation of the session that was asked for.
 func (m *Resumer) resumeOnce(ctx context.Context, q chat.Resume, moved bool) (back bool, err error) {
 	r := q.Session
 	if outside := m.chat.OutsideText(cmp.Or(q.Dir, r.Dir)); outside != "" {
-		return false, m.chat.For(r.ID).Post(ctx, q.To, render.Plain(q.Above(outside)), nil)
+		return false, m.chat.For(r.ID).Post(ctx, q.To, q.Above(render.Plain(outside)), nil)
 	}
-	wanted := lifecycle.RestoreRequest{Session: r.ID, Dir: q.Dir, Damaged: q.Damaged}
-	restored, err := m.restorer.Restore(ctx, wanted)
+	restored, err := m.life.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID, Dir: q.Dir, Damaged: q.Damaged})
 	if ended := m.leftoversLine(restored.Ended); ended != "" {
 		q.Before = append(q.Before, ended)
 	}
@@ -170,7 +194,7 @@ func (m *Resumer) resumeOnce(ctx context.Context, q chat.Resume, moved bool) (ba
 	case open:
 		return true, m.makeOpenCurrent(ctx, q)
 	case err != nil:
-		return false, m.chat.Explain(ctx, q.To, m.restoreFailure(q, err))
+		return false, m.refuse(ctx, q, err)
 	}
 	note, err := m.takePlace(ctx, q)
 	if err != nil || q.Many && len(q.Before) == 0 {
@@ -178,7 +202,7 @@ func (m *Resumer) resumeOnce(ctx context.Context, q chat.Resume, moved bool) (ba
 	}
 	dir := m.chat.Short(restored.Record.Dir)
 	text := m.words.Say(i18n.Resuming, i18n.Args{"Name": restored.Record.Name, "Dir": dir})
-	return true, m.chat.For(r.ID).Post(ctx, q.To, chat.Marked(q.Above(text+note), dir), nil)
+	return true, m.chat.For(r.ID).Post(ctx, q.To, q.Above(chat.Marked(text+note, dir)), nil)
 }
 
 // successorIn is the session that an error of lifecycle names, which goes on with the conversation
@@ -257,50 +281,6 @@ func (m *Resumer) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
 	if note != "" {
 		key = i18n.AlreadyOpen
 	}
-	text := q.Above(m.words.Say(key, i18n.Args{"Name": q.Session.Name}) + note)
-	return m.chat.For(q.Session.ID).Say(ctx, q.To, text)
-}
-
-// tapResume resumes a session: [Resume], [Restore], and the choices under a resume that was
-// refused. Whether the session can come back is for the session's worker to say: news of an end is
-// told before the end is on disk, and a person may be quicker than that.
-func (m *Resumer) tapResume(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	q, ok := m.chat.TappedResume(t)
-	if !ok {
-		return m.chat.Stale(t)
-	}
-	return chat.Do(func(ctx context.Context) error { return m.resumeTapped(ctx, t, q) })
-}
-
-func (m *Resumer) resumeTapped(ctx context.Context, t chat.Tap, q chat.Resume) error {
-	if back, err := m.Resume(ctx, q); err != nil || !back {
-		return err
-	}
-	return m.chat.Spend(ctx, t)
-}
-
-// undoFor is how long after an end [Undo] works. The time of the end is in the button, so a restart
-// does not matter.
-const undoFor = time.Minute
-
-// tapUndo takes an end back: name, directory and place are as before. Later on the button becomes
-// [Resume].
-func (m *Resumer) tapUndo(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	q, ok := m.chat.TappedResume(t)
-	if !ok || len(t.Args) != 2 {
-		return m.chat.Stale(t)
-	}
-	end, err := strconv.ParseInt(t.Args[1], 10, 64)
-	inTime := err == nil && m.chat.Now().Sub(time.Unix(end, 0)) <= undoFor
-	later := m.chat.ResumeButton(q.Session)
-	switch {
-	case inTime:
-	case later == nil: // it is open again
-		return m.chat.Stale(t)
-	default:
-		show := func(ctx context.Context) error { return m.chat.SetButtons(ctx, t, later) }
-		return chat.Answer{Text: m.words.Say(i18n.UndoOver), Alert: true, Then: show}, nil
-	}
-	q.Undo = true
-	return chat.Do(func(ctx context.Context) error { return m.resumeTapped(ctx, t, q) })
+	text := q.Above(render.Plain(m.words.Say(key, i18n.Args{"Name": q.Session.Name}) + note))
+	return m.chat.For(q.Session.ID).Post(ctx, q.To, text, nil)
 }

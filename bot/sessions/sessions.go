@@ -10,8 +10,6 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
-	"ccbot/bot/outbox"
-	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -20,6 +18,7 @@ import (
 // Life starts and ends sessions.
 type Life interface {
 	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
+	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
 	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
 }
 
@@ -29,10 +28,7 @@ type Agents interface {
 	// ProjectAnswers says what in a session's project may answer permission requests before the
 	// chat; empty where nothing may.
 	ProjectAnswers(r session.Record) string
-}
-
-// Interrupter sends Esc to the agent of a session. Errors: those of lifecycle, ErrIdle among them.
-type Interrupter interface {
+	// Interrupt sends Esc to the agent of a session. Errors: those of lifecycle, ErrIdle among them.
 	Interrupt(ctx context.Context, id uuid.UUID) error
 }
 
@@ -45,62 +41,66 @@ type Reader interface {
 
 // Windows are the windows that belong to no session, as a part of the list.
 type Windows interface {
-	Listed(ctx context.Context) (render.Text, [][]outbox.Button)
+	All(ctx context.Context) []lifecycle.Window
+	List(all []lifecycle.Window) chat.WindowList
+	// Tap does what an option about one of the windows says. redraw draws the message again, and reports
+	// whether the message then shows the windows as they are.
+	Tap(t chat.Tap, was []chat.Window, redraw func(ctx context.Context) (listed bool, err error)) (chat.Answer, error)
 }
 
-// Deps are what Sessions work with.
-type Deps struct {
-	Chat        *chat.Chat
-	Life        Life
-	Agents      Agents
-	Interrupter Interrupter
-	Reader      Reader
-}
-
-// Sessions start, list and end sessions.
+// Sessions start, list, end and resume sessions.
 type Sessions struct {
-	chat        *chat.Chat
-	book        *conversation.Book
-	words       i18n.Words
-	life        Life
-	agents      Agents
-	interrupter Interrupter
-	reader      Reader
-	windows     Windows
+	Resumer *Resumer
+	ends    *ends
+	chat    *chat.Chat
+	book    *conversation.Book
+	words   i18n.Words
+	life    Life
+	agents  Agents
+	reader  Reader
+	windows Windows
+	lists   chat.Cards[[]chat.Window] // the sessions stand in the values of the options
 }
 
-// New returns the Sessions of a chat; Connect completes them.
-func New(d Deps) *Sessions {
-	return &Sessions{chat: d.Chat, book: d.Chat.Book, words: d.Chat.Words, life: d.Life, agents: d.Agents,
-		interrupter: d.Interrupter, reader: d.Reader}
+// The kinds of the cards.
+const (
+	listKind   = "list"   // of /list
+	endKind    = "end"    // asks whether to end a session
+	resumeKind = "resume" // offers to resume sessions
+)
+
+// New returns the Sessions of a chat.
+func New(c *chat.Chat, life Life, agents Agents, reader Reader, windows Windows) *Sessions {
+	e := &ends{c, c.Book, c.Words, life, chat.NewCards[end](c, endKind)}
+	return &Sessions{ends: e, chat: c, book: c.Book, words: c.Words, life: life, agents: agents, reader: reader,
+		windows: windows, lists: chat.NewCards[[]chat.Window](c, listKind),
+		Resumer: &Resumer{chat: c, book: c.Book, words: c.Words, life: life, reader: reader, ends: e,
+			offers: chat.NewCards[[]offer](c, resumeKind)}}
 }
 
-// Connect gives Sessions what can only be made after them.
-func (s *Sessions) Connect(windows Windows) { s.windows = windows }
-
-// Feature is what the roof knows of Sessions. In the lines about buttons SESSION is a session's id,
-// LAUNCH the start that a question is about, BY the person who was asked.
+// Feature is what the roof knows of Sessions.
 func (s *Sessions) Feature() chat.Feature {
+	c := s.chat
 	return chat.Feature{
 		Name: "sessions",
 		Commands: []chat.Command{
 			{Name: "new", Run: s.start}, {Name: "list", Run: s.list}, {Name: "stop", Run: s.stop, Now: true},
-			{Name: "kill", Run: s.askKill}, {Name: "done", Run: s.askDone}, {Name: "why", Run: s.why},
+			{Name: "kill", Run: s.ends.askKill}, {Name: "done", Run: s.ends.askDone}, {Name: "why", Run: s.why},
+			{Name: "resume", Run: s.Resumer.resume},
 		},
-		Taps: map[string]chat.OnTap{
-			"cur":  s.tapCurrent,                   // SESSION: make it the current one
-			"kill": s.tapEnd(session.Archived),     // SESSION:BY:LAUNCH: end it, as archived
-			"done": s.tapEnd(session.Completed),    // SESSION:BY:LAUNCH: end it, as completed
-			"no":   s.chat.ByAsker(0, s.tapCancel), // BY: take the question back
-			"try":  s.tapRetry,                     // SESSION: try again to end what is left of it
+		Taps: map[string]chat.OnTap{ // links, see package chat
+			"open": c.OnLink(s.followOpen), "res": c.OnLink(s.Resumer.followResume), "try": c.OnLink(s.ends.followRetry),
 		},
+		Cards: map[string]chat.OnTap{listKind: s.lists.OnTap(s.tapList), endKind: s.ends.questions.OnTap(s.ends.tap),
+			resumeKind: s.Resumer.offers.OnTap(s.Resumer.tap)},
 		News: map[lifecycle.NoteKind]func(ctx context.Context, n lifecycle.Note) error{
 			lifecycle.NoteReady:   s.tellReady,
 			lifecycle.NoteFailed:  s.tellFailed,
 			lifecycle.NoteLost:    s.tellLost,
-			lifecycle.NoteStopped: s.tellStopped,
+			lifecycle.NoteStopped: s.Resumer.tellStopped,
 			lifecycle.NoteEnded:   s.tellEnded,
 		},
+		Heard: s.ends.heard,
 	}
 }
 
@@ -131,7 +131,7 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	return s.chat.For(r.ID).Post(ctx, in.To, chat.Marked(text, dir), nil)
 }
 
-// splitNameAndPath tells the name from the path. Quotes around either go: people type quotes around
+// splitNameAndPath separates the name from the path. Quotes around either go: people type quotes around
 // blanks, and a path needs none here.
 func splitNameAndPath(args string) (name, path string) {
 	at, quoted := len(args), false
@@ -179,7 +179,7 @@ func (s *Sessions) stop(ctx context.Context, in chat.Incoming, args string) erro
 	if !ok {
 		return tellNone(ctx, s.chat, in, args)
 	}
-	err = s.interrupter.Interrupt(ctx, r.ID)
+	err = s.agents.Interrupt(ctx, r.ID)
 	if errors.Is(err, lifecycle.ErrIdle) {
 		text := s.words.Say(i18n.StopNothing, i18n.Args{"Name": r.Name})
 		return s.chat.For(r.ID).Say(ctx, in.To, text)
@@ -206,10 +206,7 @@ func isLive(r session.Record) bool { return r.State.Live() }
 // been cut short.
 func comesBack(r session.Record) bool { return r.Resumable() || r.Interrupted() }
 
-// isEndable reports whether a session can still be archived.
-func isEndable(r session.Record) bool { return r.State.Live() || r.State == session.CleanupFailed }
+func isNotClean(r session.Record) bool { return r.State == session.CleanupFailed }
 
-// tapCancel takes a question back.
-func (s *Sessions) tapCancel(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	return chat.Do(func(ctx context.Context) error { return s.chat.Replace(ctx, t, s.words.Say(i18n.Cancelled)) })
-}
+// isEndable reports whether a session can still be archived.
+func isEndable(r session.Record) bool { return isLive(r) || isNotClean(r) }

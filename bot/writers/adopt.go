@@ -2,7 +2,6 @@ package writers
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"ccbot/i18n"
@@ -20,26 +19,12 @@ func adoptedText(words i18n.Words, head i18n.Key, r session.Record, window strin
 	return strings.Join(append(text, words.Say(i18n.AdoptedAsks)), " ")
 }
 
-// notAdopted is what to do about an error of an adoption.
-type notAdopted struct {
-	noTerminal func() error // the agent runs in no terminal of ours
-	unknown    func() error // what runs cannot be seen
-	changed    func() error // the agent is not any more what the person saw
-}
-
-// explain does what belongs to the error. An error of another kind comes back.
-func (n notAdopted) explain(err error) error {
+// saysChanged reports whether an error of an adoption says that the agent is not any more what the person
+// saw.
+func saysChanged(err error) bool {
 	var state *lifecycle.StateError
 	var others *lifecycle.WriterError
 	var moved *lifecycle.MovedError
-	switch {
-	case errors.Is(err, lifecycle.ErrNoTerminal):
-		return n.noTerminal()
-	case errors.Is(err, lifecycle.ErrEvidence):
-		return n.unknown()
-	case errors.Is(err, lifecycle.ErrChanged), errors.Is(err, session.ErrNotFound),
-		errors.As(err, &others), errors.As(err, &state), errors.As(err, &moved):
-		return n.changed()
-	}
-	return fmt.Errorf("adopt: %w", err)
+	return errors.Is(err, lifecycle.ErrChanged) || errors.Is(err, session.ErrNotFound) ||
+		errors.As(err, &others) || errors.As(err, &state) || errors.As(err, &moved)
 }

@@ -2,9 +2,7 @@ package writers
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"ccbot/bot/chat"
 	"ccbot/i18n"
@@ -13,14 +11,13 @@ import (
 	"ccbot/lifecycle"
 )
 
-// kind is what a message about writers of a conversation is about. The letter of the kind begins
-// the verbs of the message's buttons.
+// kind is what a message about writers of a conversation is about.
 type kind string
 
 const (
-	resumeRefused  kind = "r" // a session that is over is not resumed: somebody else writes
-	otherWriter    kind = "s" // somebody else writes a session that is open
-	writerAfterEnd kind = "g" // somebody writes a session that is over
+	resumeRefused  kind = "resume_refused"   // a session that is over is not resumed: somebody else writes
+	otherWriter    kind = "other_writer"     // somebody else writes a session that is open
+	writerAfterEnd kind = "writer_after_end" // somebody writes a session that is over
 )
 
 // now is the kind as it is by the session's state: the session may have come back, or ended, since
@@ -35,14 +32,24 @@ func (k kind) now(r session.Record) kind {
 	return k
 }
 
-// conflict is what a message about writers says: of which session, and who the writers are.
+// shown is what a message about writers shows: a tap on the message means exactly these writers.
+type shown struct {
+	Kind    kind               `json:"kind"`
+	Resume  chat.Offer         `json:"resume"`
+	Writers []process.Identity `json:"writers"`           // sorted
+	Unasked bool               `json:"unasked,omitempty"` // see conflict
+}
+
+// conflict is what is true of the writers of a session.
 type conflict struct {
 	kind    kind
 	resume  chat.Resume // what to go on with when nobody else writes any more
 	writers []lifecycle.Writer
-	details bool // everything that is known of the writers
 	unasked bool // resumeRefused: nobody had asked for the session to come back
 }
+
+// shown is the payload of a message that shows the conflict.
+func (c conflict) shown() shown { return shown{c.kind, c.resume.Offer(), c.identities(), c.unasked} }
 
 // session is the session whose conversation is written.
 func (c conflict) session() session.Record { return c.resume.Session }
@@ -65,10 +72,10 @@ func (c conflict) headline() i18n.Key {
 }
 
 // whatCanBeDone says what the buttons do, and why one is not there.
-func (c conflict) whatCanBeDone() []i18n.Key {
+func (c conflict) whatCanBeDone(details bool) []i18n.Key {
 	var keys []i18n.Key
 	switch {
-	case !c.canEnd() && c.details:
+	case !c.canEnd() && details:
 	case !c.canEnd():
 		keys = append(keys, i18n.FootKept)
 	case c.kind == resumeRefused:
@@ -116,24 +123,14 @@ func (c conflict) canEnd() bool {
 	return len(c.writers) > 0 && !slices.ContainsFunc(c.writers, kept)
 }
 
-// identities are the processes of the writers.
+// identities are the processes of the writers, sorted.
 func (c conflict) identities() []process.Identity {
 	who := make([]process.Identity, 0, len(c.writers))
 	for _, one := range c.writers {
 		who = append(who, one.Identity)
 	}
-	return who
-}
-
-// Mark names exactly these processes in a button, in any order.
-func Mark(who []process.Identity) string {
-	who = slices.Clone(who)
 	slices.SortFunc(who, func(a, b process.Identity) int {
 		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Boot, b.Boot))
 	})
-	var text strings.Builder
-	for _, one := range who {
-		fmt.Fprintf(&text, "%d %d %s\n", one.PID, one.Start, one.Boot)
-	}
-	return chat.Digest(text.String(), 8)
+	return who
 }

@@ -1,9 +1,10 @@
 package writers
 
 import (
-	"fmt"
+	"context"
 	"strings"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -13,22 +14,33 @@ import (
 	"ccbot/tmux"
 )
 
-// Refused is the message that a session is not resumed because of writers, with its buttons.
-func (w *Writers) Refused(q chat.Resume, found []lifecycle.Writer) (render.Text, [][]outbox.Button) {
-	return w.message(conflict{kind: resumeRefused, resume: q, writers: found}, q.From)
+// What the options of a message do.
+const (
+	showOption   = "show"   // show all that is known of the writers
+	askOption    = "ask"    // ask whether to end the writers
+	endOption    = "end"    // end them
+	forkOption   = "fork"   // go on in a copy of the conversation
+	leaveOption  = "leave"  // leave the session to both writers
+	adoptOption  = "adopt"  // go on in the window where the writer runs
+	resumeOption = "resume" // resume the session, which nobody else writes any more
+)
+
+// Refused tells that a session is not resumed because of writers.
+func (w *Writers) Refused(ctx context.Context, q chat.Resume, found []lifecycle.Writer) error {
+	return w.post(ctx, conflict{kind: resumeRefused, resume: q, writers: found}, q.Before, q.To, q.From)
 }
 
-// message is the message about writers with its buttons. The asker may cancel what was asked for.
-func (w *Writers) message(c conflict, asker int64) (render.Text, [][]outbox.Button) {
+// look is the message about writers. The asker may cancel what was asked for.
+func (w *Writers) look(c conflict, details bool, asker int64) (render.Text, [][]card.Option) {
 	if len(c.writers) == 0 {
-		return w.nobodyMessage(c)
+		return w.nobodyLook(c)
 	}
 	head := w.words.Say(c.headline(), w.chat.StateArgs(c.session()))
 	var lines, copied []string // copied: what people copy
 	for _, one := range c.writers[:min(len(c.writers), chat.MaxListed)] {
 		lines = append(lines, "• "+w.chat.WriterText(one))
 		copied = append(copied, w.chat.ShortTail(one.Cwd))
-		if c.details {
+		if details {
 			more, command := w.details(one)
 			lines, copied = append(lines, more...), append(copied, command)
 		}
@@ -37,24 +49,23 @@ func (w *Writers) message(c conflict, asker int64) (render.Text, [][]outbox.Butt
 		lines = append(lines, "• "+w.words.Say(i18n.AndMore, i18n.Args{"Count": more}))
 	}
 	var can []string
-	for _, key := range c.whatCanBeDone() {
+	for _, key := range c.whatCanBeDone(details) {
 		can = append(can, w.words.Say(key, i18n.Args{"Name": c.session().Name}))
 	}
 	if len(can) > 0 {
 		lines = append(lines, strings.Join(can, " "))
 	}
 	text := render.Join(render.Plain(head), chat.Marked("\n"+strings.Join(lines, "\n"), copied...))
-	return text, w.buttons(c, asker)
+	return text, w.options(c, asker)
 }
 
-// nobodyMessage says that nobody else writes any more.
-func (w *Writers) nobodyMessage(c conflict) (render.Text, [][]outbox.Button) {
-	r := c.session()
-	text := render.Plain(w.words.Say(i18n.WritersNone, i18n.Args{"Name": r.Name}))
-	if c.kind == resumeRefused && r.Resumable() {
-		return text, chat.Rows(1, w.chat.Button(i18n.ButtonResume, "res:"+c.resume.Data(), outbox.Primary))
+// nobodyLook says that nobody else writes any more.
+func (w *Writers) nobodyLook(c conflict) (render.Text, [][]card.Option) {
+	text := render.Plain(w.words.Say(i18n.WritersNone, i18n.Args{"Name": c.session().Name}))
+	if c.session().State.Live() {
+		return text, nil
 	}
-	return text, w.chat.ResumeButton(r)
+	return text, chat.Rows(1, w.chat.Option(i18n.ButtonResume, resumeOption, outbox.Primary))
 }
 
 // details is what else is known of a writer, and the command that shows the writer's window.
@@ -95,41 +106,30 @@ func keptReason(one lifecycle.Writer) string {
 	return one.Spared
 }
 
-// buttons are what can be done. Each button names the very processes that the message shows, and
-// remembers that nobody had asked.
-func (w *Writers) buttons(c conflict, asker int64) [][]outbox.Button {
-	mark := Mark(c.identities())
-	if c.unasked {
-		mark += ":" + unaskedMark
-	}
-	data := func(verb string) string {
-		return fmt.Sprintf("%s%s:%s:%s", c.kind, verb, c.resume.Data(), mark)
-	}
-	show := w.chat.Button(i18n.ButtonShow, data("sh"), "")
+// options are what can be done.
+func (w *Writers) options(c conflict, asker int64) [][]card.Option {
+	show := w.chat.Option(i18n.ButtonShow, showOption, "")
 	if c.kind == writerAfterEnd {
-		return w.afterEndButtons(c, data, show)
+		return w.afterEndOptions(c, show)
 	}
-	first := []outbox.Button{show}
+	first := []card.Option{show}
 	if c.canEnd() {
-		first = append(first, w.chat.Button(i18n.ButtonTakeOver, data("as"), outbox.Danger))
+		first = append(first, w.chat.Option(i18n.ButtonTakeOver, askOption, outbox.Danger))
 	}
-	cancel := w.chat.CancelButton(asker)
-	if c.kind == otherWriter {
-		// nobody asked, so anybody may
-		cancel = w.chat.Button(i18n.ButtonCancel, "sno:"+chat.Ref(c.session().ID), "")
+	cancel := w.chat.Cancel(asker)
+	if c.kind == otherWriter { // nobody asked, so anybody may
+		cancel = w.chat.Option(i18n.ButtonCancel, leaveOption, "")
 	}
-	fork := w.chat.Button(i18n.ButtonForkInstead, data("fk"), "")
-	return [][]outbox.Button{first, {fork, cancel}}
+	return [][]card.Option{first, {w.chat.Option(i18n.ButtonForkInstead, forkOption, ""), cancel}}
 }
 
-func (w *Writers) afterEndButtons(c conflict, data func(verb string) string,
-	show outbox.Button) [][]outbox.Button {
-	var buttons []outbox.Button
+func (w *Writers) afterEndOptions(c conflict, show card.Option) [][]card.Option {
+	var options []card.Option
 	if c.canEnd() {
-		buttons = append(buttons, w.chat.Button(i18n.ButtonStopIt, data("as"), outbox.Danger))
+		options = append(options, w.chat.Option(i18n.ButtonStopIt, askOption, outbox.Danger))
 	}
 	if c.canAdopt() {
-		buttons = append(buttons, w.chat.Button(i18n.ButtonAdopt, data("ad"), outbox.Primary))
+		options = append(options, w.chat.Option(i18n.ButtonAdopt, adoptOption, outbox.Primary))
 	}
-	return chat.Rows(2, append(buttons, show)...)
+	return chat.Rows(2, append(options, show)...)
 }

@@ -8,57 +8,73 @@ import (
 	"slices"
 	"strings"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
 
-// onWriters is a tap on a button about writers: the tap looks at the writers again, and calls do
-// only if they are those that the person saw. Else the message is drawn anew.
-func (w *Writers) onWriters(k kind, do func(ctx context.Context, t chat.Tap, c conflict) error) chat.OnTap {
-	return func(_ context.Context, t chat.Tap) (chat.Answer, error) {
-		q, ok := w.chat.TappedResume(t)
-		if !ok {
-			return w.chat.Stale(t)
-		}
-		return chat.Do(func(ctx context.Context) error {
-			c := conflict{resume: q}
-			if ok, err := w.look(ctx, t, &c); err != nil || !ok {
-				return err
-			}
-			c.kind = k.now(c.session())
-			unasked := k == otherWriter || len(t.Args) > 2 && t.Args[2] == unaskedMark
-			c.unasked = c.kind == resumeRefused && unasked
-			if c.kind != k || len(t.Args) < 2 || t.Args[1] != Mark(c.identities()) {
-				return w.tellChanged(ctx, t, c)
-			}
-			return do(ctx, t, c)
-		})
+// tap does what an option says, if the writers are those that the person saw: the tap looks at them
+// again. Else the message is drawn anew.
+func (w *Writers) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, error) {
+	q, ok := w.chat.Accepted(was.Resume, t)
+	switch {
+	case !ok:
+		return w.cards.Over(ctx, t)
+	case t.Card.Option == leaveOption:
+		return chat.Answer{}, w.cards.End(ctx, t, w.words.Say(i18n.SecondLeft, i18n.Args{"Name": q.Session.Name}))
 	}
+	return chat.Do(func(ctx context.Context) error {
+		c, err := w.present(ctx, t, was)
+		switch {
+		case errors.Is(err, session.ErrNotFound):
+			return errors.Join(w.tell(ctx, t, i18n.StaleButton), w.cards.End(ctx, t, ""))
+		case err != nil:
+			return w.tellUnknown(ctx, t, q.Session, err)
+		case c.kind != was.Kind || !slices.Equal(c.identities(), was.Writers):
+			return w.tellChanged(ctx, t, c)
+		}
+		switch t.Card.Option {
+		case askOption:
+			return w.askEnd(ctx, t, c)
+		case endOption:
+			return w.endWriters(ctx, t, c)
+		case forkOption:
+			return w.fork(ctx, t, c)
+		case adoptOption:
+			return w.adopt(ctx, t, c, was)
+		case resumeOption:
+			return w.resume(ctx, t, c)
+		}
+		return w.redraw(ctx, t, c, true)
+	})
 }
 
-// unaskedMark stands in the buttons of a message that began as a message about a session that was
-// open: nobody had asked for the session to come back.
-const unaskedMark = "n"
+// present is what is true now of what a message showed.
+func (w *Writers) present(ctx context.Context, t chat.Tap, was shown) (c conflict, err error) {
+	q, ok := w.chat.Accepted(was.Resume, t)
+	if !ok {
+		return c, session.ErrNotFound
+	}
+	c.resume = q
+	c.kind = was.Kind.now(c.session())
+	c.unasked = c.kind == resumeRefused && (was.Unasked || was.Kind == otherWriter)
+	c.writers, err = w.agents.Writers(ctx, c.session().ID)
+	return c, err
+}
+
+// resume resumes the session, which nobody else writes any more.
+func (w *Writers) resume(ctx context.Context, t chat.Tap, c conflict) error {
+	if back, err := w.resumer.Resume(ctx, c.resume); err != nil || !back {
+		return err
+	}
+	return w.cards.End(ctx, t, "")
+}
 
 func (w *Writers) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18n.Args) error {
 	return w.chat.Tell(ctx, t, w.words.Say(key, args...))
-}
-
-// look finds who else writes a session at this moment. Where that is unknown, the person is told
-// so.
-func (w *Writers) look(ctx context.Context, t chat.Tap, c *conflict) (ok bool, err error) {
-	c.writers, err = w.agents.Writers(ctx, c.session().ID)
-	switch {
-	case errors.Is(err, session.ErrNotFound):
-		return false, w.chat.Overtaken(ctx, t)
-	case err != nil:
-		return false, w.tellUnknown(ctx, t, c.session(), err)
-	}
-	return true, nil
 }
 
 func (w *Writers) tellUnknown(ctx context.Context, t chat.Tap, r session.Record, err error) error {
@@ -68,19 +84,14 @@ func (w *Writers) tellUnknown(ctx context.Context, t chat.Tap, r session.Record,
 
 // tellChanged says that things are not any more as the person saw them, and shows how they are.
 func (w *Writers) tellChanged(ctx context.Context, t chat.Tap, c conflict) error {
-	return errors.Join(w.tell(ctx, t, i18n.WritersChanged), w.redraw(ctx, t, c))
+	return errors.Join(w.tell(ctx, t, i18n.WritersChanged), w.redraw(ctx, t, c, false))
 }
 
-// redraw sets the message to what is true now.
-func (w *Writers) redraw(ctx context.Context, t chat.Tap, c conflict) error {
-	text, buttons := w.message(c, t.From)
-	return w.chat.Redraw(ctx, t, text.Split(render.Limit)[0], buttons)
-}
-
-// showDetails shows all that is known of the writers. The buttons stay.
-func (w *Writers) showDetails(ctx context.Context, t chat.Tap, c conflict) error {
-	c.details = true
-	return w.redraw(ctx, t, c)
+// redraw shows what is true now in the tapped message. Who tapped may cancel what was asked for.
+func (w *Writers) redraw(ctx context.Context, t chat.Tap, c conflict, details bool) error {
+	text, options := w.look(c, details, t.From)
+	look := card.Look{To: t.To, Session: c.session().ID, Text: text, Options: options}
+	return w.cards.Redraw(ctx, t.Card.Key, look, c.shown())
 }
 
 // askEnd asks whether to end the writers; the person who tapped may confirm.
@@ -99,9 +110,8 @@ func (w *Writers) askEnd(ctx context.Context, t chat.Tap, c conflict) error {
 		}
 	}
 	text := w.words.Say(question, i18n.Args{"Name": r.Name, "Processes": w.namesOf(c.writers)})
-	yes := fmt.Sprintf("%sdo:%s:%s:%d", c.kind, c.resume.Data(), Mark(c.identities()), t.From)
-	buttons := chat.Rows(2, w.chat.Button(word, yes, outbox.Danger), w.chat.CancelButton(t.From))
-	return w.chat.For(r.ID).Post(ctx, t.To, render.Plain(text), buttons)
+	look := card.Look{To: t.To, Session: r.ID, Text: render.Plain(text), Options: w.chat.Confirm(word, endOption, t.From)}
+	return w.cards.Post(ctx, look, c.shown())
 }
 
 func (w *Writers) namesOf(all []lifecycle.Writer) string {
@@ -119,11 +129,13 @@ func (w *Writers) endWriters(ctx context.Context, t chat.Tap, c conflict) error 
 		return w.tellChanged(ctx, t, c)
 	}
 	names := i18n.Args{"Processes": w.namesOf(c.writers)}
-	w.chat.Progress(ctx, t, w.words.Say(i18n.Taking, names))
+	progress := card.Look{To: t.To, Session: c.session().ID, Text: render.Plain(w.words.Say(i18n.Taking, names))}
+	if err := w.cards.Show(ctx, t.Card.Key, progress, shown{}); err != nil {
+		return err
+	}
 	endings, err := w.agents.EndWriters(ctx, c.session().ID, c.identities())
 	if err != nil && len(endings) == 0 {
-		w.chat.Progress(ctx, t, w.words.Say(i18n.TakingFailed, names))
-		return w.chat.Explain(ctx, t.To, w.chat.Internal(err))
+		return errors.Join(w.cards.End(ctx, t, w.words.Say(i18n.TakingFailed, names)), w.chat.Explain(ctx, t.To, w.chat.Internal(err)))
 	} else if err != nil { // what has ended is told all the same
 		w.chat.Log.Error("record_not_saved", "session_id", c.session().ID.String(), "error", err.Error())
 	}
@@ -133,7 +145,9 @@ func (w *Writers) endWriters(ctx context.Context, t chat.Tap, c conflict) error 
 		said = append(said, w.endingText(e))
 		all = all && e.Ended && e.Verified
 	}
-	w.chat.Progress(ctx, t, strings.Join(said, "\n"))
+	if err := w.cards.End(ctx, t, strings.Join(said, "\n")); err != nil {
+		w.chat.Log.Warn("card_not_closed", "error", err.Error())
+	}
 	if !all {
 		return w.tellNotEnded(ctx, t, c, said)
 	}
@@ -161,32 +175,31 @@ func (w *Writers) goOn(ctx context.Context, t chat.Tap, c conflict, said []strin
 		_, err := w.resumer.Resume(ctx, c.resume)
 		return err
 	}
-	text, buttons := w.nobodyMessage(c)
-	text = render.Join(render.Plain(strings.Join(said, "\n")+"\n"), text)
-	return w.chat.For(c.session().ID).Post(ctx, t.To, text, buttons)
+	said = append(said, w.words.Say(i18n.WritersNone, i18n.Args{"Name": c.session().Name}))
+	text := render.Plain(strings.Join(said, "\n"))
+	return w.chat.For(c.session().ID).Post(ctx, t.To, text, w.chat.ResumeButton(c.session()))
 }
 
 // tellNotEnded says who was not ended and why, and what can still be done.
 func (w *Writers) tellNotEnded(ctx context.Context, t chat.Tap, c conflict, said []string) error {
-	id, text := c.session().ID, render.Plain(strings.Join(said, "\n"))
+	id := c.session().ID
 	now, err := w.agents.Writers(ctx, id)
 	if err != nil {
 		w.chat.Log.Warn("writers_unknown", "session_id", id.String(), "error", err.Error())
-		return w.chat.For(id).Post(ctx, t.To, text, nil)
+		return w.chat.For(id).Say(ctx, t.To, strings.Join(said, "\n"))
 	}
 	c.writers = now
-	rest, buttons := w.message(c, t.From)
-	return w.chat.For(id).Post(ctx, t.To, render.Join(text, render.Plain("\n\n"), rest), buttons)
+	return w.post(ctx, c, append(said, ""), t.To, t.From)
 }
 
 // fork starts a session that begins with a copy of the conversation. An open session is archived
 // before that: the other writer goes on with the original, of which a crash in between leaves one
 // writer.
 func (w *Writers) fork(ctx context.Context, t chat.Tap, c conflict) error {
-	origin, from := fmt.Sprintf("tap-%d-%d", t.To.ChatID, t.Message), c.session()
+	origin, from := "tap-"+t.Card.Key, c.session()
 	dir := cmp.Or(c.resume.Dir, from.Dir)
 	if w.isStarted(origin) {
-		return w.chat.Overtaken(ctx, t) // a double tap
+		return w.cards.End(ctx, t, "") // a crash came before this
 	}
 	if outside := w.chat.OutsideText(dir); outside != "" {
 		return w.chat.Say(ctx, t.To, outside)
@@ -210,7 +223,7 @@ func (w *Writers) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	if err := w.chat.For(r.ID).Post(ctx, t.To, chat.Marked(text, dir), nil); err != nil {
 		return err
 	}
-	return w.chat.Spend(ctx, t)
+	return w.cards.End(ctx, t, "")
 }
 
 // forkFailure explains why a copy was not started. An open session was given up for the copy
@@ -236,7 +249,7 @@ func (w *Writers) isStarted(origin string) bool {
 }
 
 // adopt goes on with a session in the terminal where somebody runs it.
-func (w *Writers) adopt(ctx context.Context, t chat.Tap, c conflict) error {
+func (w *Writers) adopt(ctx context.Context, t chat.Tap, c conflict, was shown) error {
 	if !c.canAdopt() {
 		return w.tellChanged(ctx, t, c)
 	}
@@ -247,12 +260,19 @@ func (w *Writers) adopt(ctx context.Context, t chat.Tap, c conflict) error {
 	r, err := w.agents.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Identity,
 		Claude: from.ClaudeSessionID, From: from.ID, Asked: true, Rule: "chat.adopt",
 		Why: fmt.Sprintf("asked for by %d", t.From)})
-	if err != nil {
-		return notAdopted{
-			noTerminal: func() error { return w.tell(ctx, t, i18n.FootAdoptElsewhere) },
-			unknown:    func() error { return w.tellUnknown(ctx, t, from, err) },
-			changed:    func() error { return w.lookAgain(ctx, t, c) },
-		}.explain(err)
+	switch {
+	case errors.Is(err, lifecycle.ErrNoTerminal):
+		return w.tell(ctx, t, i18n.FootAdoptElsewhere)
+	case errors.Is(err, lifecycle.ErrEvidence):
+		return w.tellUnknown(ctx, t, from, err)
+	case saysChanged(err):
+		now, err := w.present(ctx, t, was)
+		if err != nil {
+			return w.tellUnknown(ctx, t, from, err)
+		}
+		return w.tellChanged(ctx, t, now)
+	case err != nil:
+		return fmt.Errorf("adopt: %w", err)
 	}
 	if err := w.book.Use(ctx, t.To, r); err != nil {
 		return err
@@ -261,30 +281,5 @@ func (w *Writers) adopt(ctx context.Context, t chat.Tap, c conflict) error {
 	if err := w.chat.For(r.ID).Say(ctx, t.To, text); err != nil {
 		return err
 	}
-	return w.chat.Spend(ctx, t)
-}
-
-// lookAgain looks once more at a session whose writers are not as the person saw them.
-func (w *Writers) lookAgain(ctx context.Context, t chat.Tap, c conflict) error {
-	now, ok := w.book.Records.Get(c.session().ID)
-	if !ok {
-		return w.chat.Overtaken(ctx, t)
-	}
-	c.resume.Session = w.book.Successor(now)
-	if ok, err := w.look(ctx, t, &c); err != nil || !ok {
-		return err
-	}
-	c.kind = writerAfterEnd.now(c.session())
-	return w.tellChanged(ctx, t, c)
-}
-
-// tapLeaveBoth leaves both writers as they are.
-func (w *Writers) tapLeaveBoth(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	r, ok := w.chat.TappedSession(t)
-	if !ok {
-		return w.chat.Stale(t)
-	}
-	return chat.Do(func(ctx context.Context) error {
-		return w.chat.Replace(ctx, t, w.words.Say(i18n.SecondLeft, i18n.Args{"Name": r.Name}))
-	})
+	return w.cards.End(ctx, t, "")
 }

@@ -3,10 +3,12 @@ package writers
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
@@ -31,19 +33,6 @@ type Adopter interface {
 	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
 }
 
-// List is the message that lists the sessions and the windows.
-type List interface {
-	RedrawList(ctx context.Context, t chat.Tap) error
-}
-
-// WindowDeps are what Windows work with.
-type WindowDeps struct {
-	Chat    *chat.Chat
-	Orphans Orphans
-	Adopter Adopter
-	List    List
-}
-
 // Windows show the windows that belong to no session.
 type Windows struct {
 	chat    *chat.Chat
@@ -51,37 +40,30 @@ type Windows struct {
 	words   i18n.Words
 	orphans Orphans
 	adopter Adopter
-	list    List
+	cards   chat.Cards[[]chat.Window] // of windows alone
 }
+
+const windowsKind = "windows" // of the cards
 
 // NewWindows returns the Windows of a chat.
-func NewWindows(d WindowDeps) *Windows {
-	return &Windows{chat: d.Chat, book: d.Chat.Book, words: d.Chat.Words, orphans: d.Orphans, adopter: d.Adopter,
-		list: d.List}
+func NewWindows(c *chat.Chat, o Orphans, a Adopter) *Windows {
+	return &Windows{c, c.Book, c.Words, o, a, chat.NewCards[[]chat.Window](c, windowsKind)}
 }
 
-// Feature is what the roof knows of Windows. MARK is a hash of what the window shows, PLACE the
-// message that the button stands under, BY the person who was asked.
+// Feature is what the roof knows of Windows.
 func (w *Windows) Feature() chat.Feature {
-	return chat.Feature{Name: "windows", Taps: map[string]chat.OnTap{
-		"wad":  w.onWindow(w.adopt),                      // WINDOW:MARK:PLACE: make it a session's
-		"war":  w.onWindow(w.askArchive),                 // WINDOW:MARK:PLACE: ask whether to archive it
-		"wyes": w.chat.ByAsker(3, w.onWindow(w.archive)), // WINDOW:MARK:PLACE:BY: archive it
-		"wig":  w.onWindow(w.ignore),                     // WINDOW:MARK:PLACE: mention it no more
-	}}
+	return chat.Feature{Name: "windows", Cards: map[string]chat.OnTap{windowsKind: w.cards.OnTap(w.tapCard)}}
 }
 
 // shownWindows bounds the windows that are shown; the rest is counted.
 const shownWindows = 5
 
-// place is the message that the buttons of a window stand under. It decides how the message is
-// drawn again.
-type place string
-
+// What an option does: its value is the word, a colon and the window's id.
 const (
-	inList     place = "l"
-	inReport   place = "r"
-	inQuestion place = "q"
+	adoptWord   = "adopt"   // make the window's agent a session's
+	askWord     = "ask"     // ask whether to archive it
+	archiveWord = "archive" // archive it
+	ignoreWord  = "ignore"  // mention the window no more
 )
 
 // All are the windows that belong to no session. Where the windows cannot be seen there are none.
@@ -94,15 +76,14 @@ func (w *Windows) All(ctx context.Context) []lifecycle.Window {
 	return all
 }
 
-// Listed shows all windows that belong to no session as a part of the list of sessions.
-func (w *Windows) Listed(ctx context.Context) (render.Text, [][]outbox.Button) {
-	all := w.All(ctx)
-	return w.text(all), w.buttons(all, inList)
-}
-
-// Reported shows some windows as a part of another message than the list.
-func (w *Windows) Reported(all []lifecycle.Window) (render.Text, [][]outbox.Button) {
-	return w.text(all), w.buttons(all, inReport)
+// List shows some windows as a part of a message.
+func (w *Windows) List(all []lifecycle.Window) chat.WindowList {
+	l := chat.WindowList{Text: w.text(all)}
+	for _, one := range all[:min(len(all), shownWindows)] {
+		l.Options = append(l.Options, w.options(one, len(all) > 1))
+		l.Windows = append(l.Windows, asShown(one))
+	}
+	return l
 }
 
 // text lists windows that belong to no session.
@@ -159,36 +140,31 @@ func dirOf(one lifecycle.Window) string {
 // is proven, protected by nothing, and in a terminal of ours.
 func canAdopt(one lifecycle.Window) bool { return one.Agent != nil && one.Agent.Adoptable() }
 
-// WindowMark names a window in a button as the window was shown: another process in the window, or
-// another conversation, has another mark.
-func WindowMark(one lifecycle.Window) string {
-	text := fmt.Sprintf("%s %d", one.Pane.Window, one.Pane.PID)
+// asShown names a window as it is shown: with another process in it, or another conversation, it is not
+// the same any more.
+func asShown(one lifecycle.Window) chat.Window {
+	text := strconv.Itoa(one.Pane.PID)
 	if a := one.Agent; a != nil {
 		text += fmt.Sprintf(" %d %d %s %s", a.PID, a.Start, a.Boot, a.ClaudeSessionID)
 	}
-	return chat.Digest(text, 8)
+	return chat.Window{ID: one.Pane.Window.String(), Shown: text}
 }
 
-// buttons are a row for each window that is shown. Of several windows each button names its window.
-func (w *Windows) buttons(all []lifecycle.Window, at place) (rows [][]outbox.Button) {
-	for _, one := range all[:min(len(all), shownWindows)] {
-		var row []outbox.Button
-		add := func(word i18n.Key, verb string, style outbox.Style) {
-			data := fmt.Sprintf("%s:%s:%s:%s", verb, one.Pane.Window, WindowMark(one), at)
-			button := w.chat.Button(word, data, style)
-			if len(all) > 1 {
-				button.Text += " " + one.Pane.Window.String()
-			}
-			row = append(row, button)
+// options are what can be done about a window. Of several windows each option names its window.
+func (w *Windows) options(one lifecycle.Window, named bool) (row []card.Option) {
+	add := func(label i18n.Key, word string, style outbox.Style) {
+		option := w.chat.Option(label, word+":"+one.Pane.Window.String(), style)
+		if named {
+			option.Text += " " + one.Pane.Window.String()
 		}
-		if canAdopt(one) {
-			add(i18n.ButtonAdopt, "wad", outbox.Primary)
-			add(i18n.ButtonArchive, "war", outbox.Danger)
-		}
-		add(i18n.ButtonIgnore, "wig", "")
-		rows = append(rows, row)
+		row = append(row, option)
 	}
-	return rows
+	if canAdopt(one) {
+		add(i18n.ButtonAdopt, adoptWord, outbox.Primary)
+		add(i18n.ButtonArchive, askWord, outbox.Danger)
+	}
+	add(i18n.ButtonIgnore, ignoreWord, "")
+	return row
 }
 
 // archiveQuestion says what an archive of a window's agent ends, and what stays.

@@ -5,85 +5,82 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
 
-// onWindow is a tap on a button about a window: the tap looks at the window again, and calls do
-// only if the window is as the person saw it. Else the window is drawn anew.
-func (w *Windows) onWindow(do func(ctx context.Context, t chat.Tap, one lifecycle.Window) error) chat.OnTap {
-	return func(_ context.Context, t chat.Tap) (chat.Answer, error) {
-		if len(t.Args) < 3 {
-			return w.chat.Stale(t)
-		}
-		return chat.Do(func(ctx context.Context) error {
-			all, err := w.orphans.Orphans(ctx)
-			if err != nil {
-				w.chat.Log.Warn("windows_unknown", "error", err.Error())
-				return w.tell(ctx, t, i18n.WindowsUnknown)
-			}
-			i := slices.IndexFunc(all, func(one lifecycle.Window) bool {
-				return one.Pane.Window.String() == t.Args[0]
-			})
-			if i < 0 || WindowMark(all[i]) != t.Args[1] {
-				return w.tellChanged(ctx, t)
-			}
-			return do(ctx, t, all[i])
-		})
-	}
+// tapped is a tap on an option about a window.
+type tapped struct {
+	chat.Tap
+	window string // its id
+	// redraw draws the message again, and reports whether the message then shows the windows as they are.
+	redraw func(ctx context.Context) (listed bool, err error)
 }
 
-func (w *Windows) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18n.Args) error {
-	return w.chat.Tell(ctx, t, w.words.Say(key, args...))
+// tapCard is a tap on a message of windows alone, which is over then.
+func (w *Windows) tapCard(_ context.Context, t chat.Tap, was []chat.Window) (chat.Answer, error) {
+	return w.Tap(t, was, func(ctx context.Context) (bool, error) { return false, w.cards.End(ctx, t, "") })
+}
+
+// Tap does what an option about a window says, if the window is as the person saw it: the tap looks at the
+// window again. redraw draws the message again, and reports whether the message then shows the windows as
+// they are.
+func (w *Windows) Tap(t chat.Tap, was []chat.Window, redraw func(context.Context) (bool, error)) (chat.Answer, error) {
+	word, window, _ := strings.Cut(t.Card.Option, ":")
+	do := map[string]func(context.Context, tapped, lifecycle.Window) error{
+		adoptWord: w.adopt, askWord: w.askArchive, archiveWord: w.archive, ignoreWord: w.ignore}[word]
+	return chat.Do(func(ctx context.Context) error {
+		tap := tapped{t, window, redraw}
+		all, err := w.orphans.Orphans(ctx)
+		if err != nil {
+			return w.tellUnknown(ctx, tap, err)
+		}
+		i := slices.IndexFunc(all, func(one lifecycle.Window) bool { return one.Pane.Window.String() == window })
+		if i < 0 || !slices.Contains(was, asShown(all[i])) {
+			return w.tellChanged(ctx, tap)
+		}
+		return do(ctx, tap, all[i])
+	})
+}
+
+func (w *Windows) tell(ctx context.Context, t tapped, key i18n.Key, args ...i18n.Args) error {
+	return w.chat.Tell(ctx, t.Tap, w.words.Say(key, args...))
 }
 
 // tellChanged says that a window is not any more as the person saw it, and shows how the window is,
 // if the window still belongs to nobody.
-func (w *Windows) tellChanged(ctx context.Context, t chat.Tap) error {
-	err := errors.Join(w.tell(ctx, t, i18n.WritersChanged), w.redraw(ctx, t))
-	if err != nil || place(t.Args[2]) == inList {
+func (w *Windows) tellChanged(ctx context.Context, t tapped) error {
+	listed, err := t.redraw(ctx)
+	if err := errors.Join(w.tell(ctx, t, i18n.WritersChanged), err); err != nil || listed {
 		return err
 	}
 	now := slices.DeleteFunc(w.All(ctx), func(one lifecycle.Window) bool {
-		return one.Pane.Window.String() != t.Args[0]
+		return one.Pane.Window.String() != t.window
 	})
-	if len(now) == 0 {
-		return nil
-	}
-	text, buttons := w.Reported(now)
-	return w.chat.Post(ctx, t.To, text, buttons)
-}
-
-// redraw takes what is done out of the message: the list is drawn again, in another message only
-// the window's own buttons go.
-func (w *Windows) redraw(ctx context.Context, t chat.Tap) error {
-	switch place(t.Args[2]) {
-	case inList:
-		return w.list.RedrawList(ctx, t)
-	case inQuestion:
-		return w.chat.Spend(ctx, t)
-	}
-	return w.chat.TakeOff(ctx, t, func(_, window string) bool { return window == t.Args[0] })
+	l := w.List(now)
+	return w.cards.Post(ctx, card.Look{To: t.To, Text: l.Text, Options: l.Options}, l.Windows)
 }
 
 // ignore mentions a window no more.
-func (w *Windows) ignore(ctx context.Context, t chat.Tap, one lifecycle.Window) error {
+func (w *Windows) ignore(ctx context.Context, t tapped, one lifecycle.Window) error {
 	if err := w.orphans.Ignore(ctx, one); err != nil {
 		return fmt.Errorf("ignore window %s: %w", one.Pane.Window, err)
 	}
 	name := i18n.Args{"Window": nameOf(one)}
-	return errors.Join(w.tell(ctx, t, i18n.WindowIgnored, name), w.redraw(ctx, t))
+	_, err := t.redraw(ctx)
+	return errors.Join(w.tell(ctx, t, i18n.WindowIgnored, name), err)
 }
 
 // adopt goes on from the chat in a window that a person opened.
-func (w *Windows) adopt(ctx context.Context, t chat.Tap, one lifecycle.Window) error {
+func (w *Windows) adopt(ctx context.Context, t tapped, one lifecycle.Window) error {
 	if !canAdopt(one) {
 		return w.tellChanged(ctx, t)
 	}
@@ -105,23 +102,24 @@ func (w *Windows) adopt(ctx context.Context, t chat.Tap, one lifecycle.Window) e
 	if err := w.chat.For(r.ID).Say(ctx, t.To, text); err != nil {
 		return err
 	}
-	return w.redraw(ctx, t)
+	_, err = t.redraw(ctx)
+	return err
 }
 
 // askArchive shows which process an archive ends and which processes stay; the person who tapped
 // may confirm.
-func (w *Windows) askArchive(ctx context.Context, t chat.Tap, one lifecycle.Window) error {
+func (w *Windows) askArchive(ctx context.Context, t tapped, one lifecycle.Window) error {
 	if !canAdopt(one) {
 		return w.tellChanged(ctx, t)
 	}
-	yes := fmt.Sprintf("wyes:%s:%s:%s:%d", one.Pane.Window, WindowMark(one), inQuestion, t.From)
-	return w.chat.Post(ctx, t.To, render.Plain(w.archiveQuestion(one)), chat.Rows(2,
-		w.chat.Button(i18n.ButtonYesArchive, yes, outbox.Danger), w.chat.CancelButton(t.From)))
+	look := card.Look{To: t.To, Text: render.Plain(w.archiveQuestion(one)),
+		Options: w.chat.Confirm(i18n.ButtonYesArchive, archiveWord+":"+t.window, t.From)}
+	return w.cards.Post(ctx, look, []chat.Window{asShown(one)})
 }
 
 // archive makes a window's agent a session's and archives that session, so that the agent ends as
 // any session's does and leaves a receipt.
-func (w *Windows) archive(ctx context.Context, t chat.Tap, one lifecycle.Window) error {
+func (w *Windows) archive(ctx context.Context, t tapped, one lifecycle.Window) error {
 	if !canAdopt(one) {
 		return w.tellChanged(ctx, t)
 	}
@@ -129,7 +127,9 @@ func (w *Windows) archive(ctx context.Context, t chat.Tap, one lifecycle.Window)
 	if err != nil || !ok {
 		return err
 	}
-	w.chat.Progress(ctx, t, w.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name}))
+	if err := w.cards.End(ctx, t.Tap, w.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name})); err != nil {
+		return err
+	}
 	// the receipt comes as news, to where the session is shown
 	if err := w.book.MoveTo(ctx, t.To, r); err != nil {
 		return err
@@ -150,11 +150,11 @@ const (
 // makeSession makes a window's agent a session's: of the session which had the conversation before,
 // if there is one. An agent that is only to end takes nothing over: the prompts that wait there
 // would be typed to the agent. Where no session can be made, the person is told.
-func (w *Windows) makeSession(ctx context.Context, t chat.Tap, one lifecycle.Window,
+func (w *Windows) makeSession(ctx context.Context, t tapped, one lifecycle.Window,
 	why string) (r session.Record, ok bool, err error) {
 	from, known := w.ownerOf(one.Agent.ClaudeSessionID)
 	if known && !from.Resumable() {
-		return session.Record{}, false, w.chat.Tell(ctx, t, w.notResumableText(from))
+		return session.Record{}, false, w.chat.Tell(ctx, t.Tap, w.notResumableText(from))
 	}
 	if why == toArchive {
 		from = session.Record{}
@@ -162,22 +162,22 @@ func (w *Windows) makeSession(ctx context.Context, t chat.Tap, one lifecycle.Win
 	r, err = w.adopter.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Agent.Identity,
 		Claude: one.Agent.ClaudeSessionID, From: from.ID, Asked: true, Conversation: t.To, Owner: t.From,
 		Rule: "chat.adopt", Why: fmt.Sprintf("%s by %d", why, t.From)})
-	if err != nil {
-		return session.Record{}, false, w.explain(ctx, t, one, err)
+	switch {
+	case err == nil:
+		return r, true, nil
+	case errors.Is(err, lifecycle.ErrNoTerminal):
+		err = w.tell(ctx, t, i18n.FootAdoptElsewhere)
+	case errors.Is(err, lifecycle.ErrEvidence):
+		err = w.tellUnknown(ctx, t, err)
+	case saysChanged(err):
+		err = w.tellChanged(ctx, t)
 	}
-	return r, true, nil
+	return session.Record{}, false, err
 }
 
-// explain tells why a window's agent could not be adopted.
-func (w *Windows) explain(ctx context.Context, t chat.Tap, one lifecycle.Window, err error) error {
-	return notAdopted{
-		noTerminal: func() error { return w.tell(ctx, t, i18n.FootAdoptElsewhere) },
-		unknown: func() error {
-			w.chat.Log.Warn("writers_unknown", "window_id", one.Pane.Window.String(), "error", err.Error())
-			return w.tell(ctx, t, i18n.WindowsUnknown)
-		},
-		changed: func() error { return w.tellChanged(ctx, t) },
-	}.explain(err)
+func (w *Windows) tellUnknown(ctx context.Context, t tapped, err error) error {
+	w.chat.Log.Warn("windows_unknown", "window_id", t.window, "error", err.Error())
+	return w.tell(ctx, t, i18n.WindowsUnknown)
 }
 
 // ownerOf is the session that has a conversation: an open session before one that is over, and of

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/i18n"
@@ -37,15 +38,6 @@ type Reader interface {
 	Follow(r session.Record)
 }
 
-// Deps are what Writers work with.
-type Deps struct {
-	Chat    *chat.Chat
-	Agents  Agents
-	Starter Starter
-	Resumer Resumer
-	Reader  Reader
-}
-
 // Writers tell who else writes a conversation.
 type Writers struct {
 	chat    *chat.Chat
@@ -55,50 +47,29 @@ type Writers struct {
 	starter Starter
 	resumer Resumer
 	reader  Reader
+	cards   chat.Cards[shown]
 }
+
+const writersKind = "writers" // of the cards
 
 // New returns the Writers of a chat.
-func New(d Deps) *Writers {
-	return &Writers{chat: d.Chat, book: d.Chat.Book, words: d.Chat.Words, agents: d.Agents, starter: d.Starter,
-		resumer: d.Resumer, reader: d.Reader}
+func New(c *chat.Chat, a Agents, s Starter, resumer Resumer, reader Reader) *Writers {
+	return &Writers{c, c.Book, c.Words, a, s, resumer, reader, chat.NewCards[shown](c, writersKind)}
 }
 
-// Feature is what the roof knows of Writers. In the lines about buttons RESUME is a session with
-// where and how to resume it, WRITERS a hash of the processes that the message shows, BY the person
-// who was asked. The verbs begin with the letter of their kind; behind WRITERS may stand that
-// nobody had asked.
+// Feature is what the roof knows of Writers.
 func (w *Writers) Feature() chat.Feature {
-	end := func(k kind) chat.OnTap { return w.chat.ByAsker(2, w.onWriters(k, w.endWriters)) }
 	return chat.Feature{
-		Name: "writers",
-		Taps: map[string]chat.OnTap{
-			"rsh": w.onWriters(resumeRefused, w.showDetails), // RESUME:WRITERS: show all that is known
-			"ras": w.onWriters(resumeRefused, w.askEnd),      // RESUME:WRITERS: ask whether to end them
-			"rdo": end(resumeRefused),                        // RESUME:WRITERS:BY: end them and resume
-			"rfk": w.onWriters(resumeRefused, w.fork),        // RESUME:WRITERS: go on with a copy
-
-			"ssh": w.onWriters(otherWriter, w.showDetails), // SESSION:WRITERS: show all that is known
-			"sas": w.onWriters(otherWriter, w.askEnd),      // SESSION:WRITERS: ask whether to end them
-			"sdo": end(otherWriter),                        // SESSION:WRITERS:BY: end them
-			"sfk": w.onWriters(otherWriter, w.fork),        // SESSION:WRITERS: archive it, go on with a copy
-			"sno": w.tapLeaveBoth,                          // SESSION: leave both
-
-			"gsh": w.onWriters(writerAfterEnd, w.showDetails), // SESSION:WRITERS: show all that is known
-			"gas": w.onWriters(writerAfterEnd, w.askEnd),      // SESSION:WRITERS: ask whether to end them
-			"gdo": end(writerAfterEnd),                        // SESSION:WRITERS:BY: end them
-			"gad": w.onWriters(writerAfterEnd, w.adopt),       // SESSION:WRITERS: go on where it runs
-		},
+		Name:  "writers",
+		Cards: map[string]chat.OnTap{writersKind: w.cards.OnTap(w.tap)},
 		News: map[lifecycle.NoteKind]func(ctx context.Context, n lifecycle.Note) error{
-			lifecycle.NoteSecondWriter: w.tellOtherWriter,
-			lifecycle.NoteGhost:        w.tellAfterEnd,
-			lifecycle.NoteTransferred:  w.tellTransferred,
+			lifecycle.NoteSecondWriter: func(ctx context.Context, n lifecycle.Note) error {
+				return w.tellConflict(ctx, otherWriter, n)
+			},
+			lifecycle.NoteGhost:       w.tellAfterEnd,
+			lifecycle.NoteTransferred: w.tellTransferred,
 		},
 	}
-}
-
-// tellOtherWriter tells that somebody else writes a session that is open.
-func (w *Writers) tellOtherWriter(ctx context.Context, n lifecycle.Note) error {
-	return w.tellConflict(ctx, otherWriter, n)
 }
 
 // tellAfterEnd tells that the conversation of a session that is over goes on.
@@ -112,8 +83,16 @@ func (w *Writers) tellAfterEnd(ctx context.Context, n lifecycle.Note) error {
 
 func (w *Writers) tellConflict(ctx context.Context, k kind, n lifecycle.Note) error {
 	c := conflict{kind: k, resume: chat.Resume{Session: n.Session}, writers: n.Writers}
-	text, buttons := w.message(c, 0)
-	return w.chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, buttons)
+	return w.post(ctx, c, nil, n.Session.Conversation, 0)
+}
+
+// post posts the message about writers under lines of what was done before. The asker may cancel what
+// was asked for.
+func (w *Writers) post(ctx context.Context, c conflict, before []string, to session.Conversation, asker int64) error {
+	text, options := w.look(c, false, asker)
+	text = chat.Resume{Before: before}.Above(text)
+	look := card.Look{To: to, Session: c.session().ID, Text: text, Options: options}
+	return w.cards.Post(ctx, look, c.shown())
 }
 
 // tellTransferred lets a session take the place of the session whose conversation it goes on with,
