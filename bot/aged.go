@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,18 +23,11 @@ import (
 // not typed. What waits for a turn to end is never old.
 const Old = 15 * time.Minute
 
-// noteAged stands in the note of an entry that waited while ccbot was away for so
-// long, until a person is asked about it.
-const noteAged = "aged"
-
 // aged says whether a person is to be asked before a message is acted on. A clock
 // that was wrong makes nothing old: what was sent later than it came is fresh.
 func aged(e inbox.Entry) bool {
-	return waited(e) || !e.Sent.IsZero() && e.Received.Sub(e.Sent) > Old
+	return e.Aged || !e.Sent.IsZero() && e.Received.Sub(e.Sent) > Old
 }
-
-// waited says whether an entry waited while ccbot was away.
-func waited(e inbox.Entry) bool { return slices.Contains(strings.Fields(e.Note), noteAged) }
 
 // sentAt is when a message was sent, zero where that is not known.
 func sentAt(in chat.Incoming) time.Time {
@@ -79,14 +70,15 @@ func (b *Bot) AskAged(ctx context.Context, away time.Duration) error {
 	}
 	for _, e := range entries {
 		waits := e.State == inbox.Held || e.State == inbox.Accepted || e.State == inbox.Gathered
-		if waits && away > Old && !waited(e) { // also where a person has said yes before that
-			if err := b.noteAged(e.Key); err != nil {
+		if waits && away > Old && !e.Aged { // also where a person has said yes before that
+			e.Aged = true
+			err := b.Entries.Change(e.Key, func(e *inbox.Entry) error { e.Aged = true; return nil })
+			if err != nil {
 				return err
 			}
-			e.Note = noteAged
 		}
 		r, known := b.Records.Get(e.Session)
-		if e.State != inbox.Held || !waited(e) || !known || !b.MayShow(e.Conversation) {
+		if e.State != inbox.Held || !e.Aged || !known || !b.MayShow(e.Conversation) {
 			continue // or nobody knows the session, or nobody may be asked
 		}
 		if err := b.askAged(ctx, e, r); err != nil {
@@ -94,13 +86,6 @@ func (b *Bot) AskAged(ctx context.Context, away time.Duration) error {
 		}
 	}
 	return nil
-}
-
-func (b *Bot) noteAged(key string) error {
-	return b.Entries.Change(key, func(e *inbox.Entry) error {
-		e.Note = strings.TrimSpace(e.Note + " " + noteAged)
-		return nil
-	})
 }
 
 // askAged asks whether a prompt is still to be typed. Until a person has said so
@@ -116,7 +101,7 @@ func (b *Bot) askAged(ctx context.Context, e inbox.Entry, r session.Record) erro
 	if err != nil {
 		return err
 	}
-	e.State, e.Note, e.Typing = inbox.Asked, "", nil
+	e.State, e.Aged, e.Told, e.Typing = inbox.Asked, false, nil, nil
 	if err := b.Entries.Save(e); err != nil {
 		return err
 	}

@@ -3,8 +3,6 @@ package bot
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,7 +31,7 @@ func (b *Bot) tellHeldDialog(ctx context.Context, n lifecycle.Note) error {
 	switch {
 	case !ok:
 		return b.reply(ctx, n, b.words.Say(i18n.HeldDialog, i18n.Args{"Name": n.Session.Name}))
-	case slices.Contains(strings.Fields(e.Note), offered(c)):
+	case e.Offered == c.Request.ID:
 		return nil
 	}
 	return b.asks.offer(e, c.Request.ID)
@@ -47,10 +45,6 @@ func (b *Bot) behind(e inbox.Entry) (ask.Card, bool) {
 	}
 	return b.openAsk(e.Session, e.Conversation)
 }
-
-// offered notes in an entry that its prompt was offered as the reason to deny a
-// request: it may never come to wait behind it, or wait behind another one later.
-func offered(c ask.Card) string { return "offered:" + c.Request.ID }
 
 // offer says that a prompt waits behind a request, under it. Until a person has
 // decided about it this is said once: the other prompts wait, too.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -62,9 +61,9 @@ func (b *Bot) hold(ctx context.Context, in incoming, r session.Record, e inbox.E
 	}
 	e.State = inbox.Held
 	asked, behind := b.behind(e)
-	e.Note = "" // nothing was told of it as a prompt
+	e.Note, e.Offered = "", ""
 	if behind {
-		e.Note = offered(asked) // here, also where other prompts wait before it
+		e.Offered = asked.Request.ID // here, also where other prompts wait before it
 	}
 	if err := b.Entries.Save(e); err != nil {
 		return err
@@ -165,8 +164,7 @@ func (b *Bot) runPrompts(ctx context.Context) error {
 type Prompts struct{ Inbox *inbox.Store }
 
 // Prompt reads one; fs.ErrNotExist says that it is finished, or that a person is
-// asked whether it is to be typed at all. Told has words of the chat's own, too,
-// which come back with SavePrompt.
+// asked whether it is to be typed at all.
 func (p Prompts) Prompt(key string) (lifecycle.Prompt, error) {
 	e, err := p.Inbox.Load(key)
 	if errors.Is(err, inbox.ErrNoEntry) {
@@ -180,7 +178,7 @@ func (p Prompts) Prompt(key string) (lifecycle.Prompt, error) {
 	}
 	q := lifecycle.Prompt{Key: key, Text: e.Text, Since: e.Received, Class: lifecycle.Class(e.Class),
 		State: lifecycle.PromptState(e.State)}
-	for told := range strings.FieldsSeq(e.Note) {
+	for _, told := range e.Told {
 		q.Told = append(q.Told, lifecycle.NoteKind(told))
 	}
 	if m := e.Typing; m != nil {
@@ -196,7 +194,7 @@ func (p Prompts) SavePrompt(q lifecycle.Prompt) error {
 		told = append(told, string(kind))
 	}
 	return p.Inbox.Change(q.Key, func(e *inbox.Entry) error {
-		e.State, e.Note, e.Typing = inbox.State(q.State), strings.Join(told, " "), nil
+		e.State, e.Told, e.Typing = inbox.State(q.State), told, nil
 		e.Text, e.Class = q.Text, string(q.Class) // which Reword changes
 		if m := q.Mark; m != nil {
 			e.Typing = &inbox.Mark{At: m.At, Path: m.Path, Offset: m.Offset, Enters: m.Enters, Retreat: m.Retreat}

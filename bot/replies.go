@@ -55,7 +55,7 @@ func (b *Bot) askResume(ctx context.Context, e inbox.Entry, r session.Record) er
 	if err != nil {
 		return err
 	}
-	e.State, e.Note, e.Typing = inbox.Asked, "", nil
+	e.State, e.Aged, e.Told, e.Typing = inbox.Asked, false, nil, nil
 	return b.Entries.Save(e)
 }
 

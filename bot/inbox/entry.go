@@ -68,7 +68,11 @@ type Entry struct {
 	Text                 string `json:"text,omitempty"`  // the normalised prompt
 	Class                string `json:"class,omitempty"` // how its receipt is proven
 	Typing               *Mark  `json:"typing,omitempty"`
-	Note                 string `json:"note,omitempty"`
+
+	Aged    bool     `json:"aged,omitempty"`    // it waited while ccbot was away for too long; no person was asked yet
+	Told    []string `json:"told,omitempty"`    // why it waits, as far as the chat was told
+	Offered string   `json:"offered,omitempty"` // the request that it was offered as an answer to
+	Note    string   `json:"note,omitempty"`    // words about one file of an album
 
 	Sent  time.Time `json:"sent,omitzero"`   // when the person sent it, by Telegram's clock
 	Tries int       `json:"tries,omitempty"` // starts of ccbot that found it accepted: it may be what ends the program
