@@ -7,8 +7,9 @@
 // conversation are handled one after another in the order of their ids,
 // conversations run beside each other, and taps never wait behind a message.
 // One update that cannot be read or handled, or that ends the program again and
-// again, is set aside with the reason, told, and does not hold up the others. No error and no log line carries the bot's
-// token or a URL.
+// again, is set aside with the reason, told, and does not hold up the others. One that its
+// handler cannot keep yet is told once and tried until it is handled: what came later in its
+// conversation waits. No error and no log line carries the bot's token or a URL.
 //
 // Taps (callback queries) are the exception to the first: they are handled at
 // once and never written, so a crash forgets them, and a crash right after one
