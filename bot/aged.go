@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
-
-	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
@@ -184,24 +181,5 @@ func (b *Bot) queueOld(ctx context.Context, e inbox.Entry, r session.Record) err
 	if err := b.MoveTo(ctx, e.Conversation, r); err != nil { // the answer comes to where the text came from
 		return err
 	}
-	if err := b.restate(e.Key, inbox.Asked, inbox.Held, r.ID); err != nil {
-		return err
-	}
-	err := b.Sessions.Queue(ctx, r.ID, e.Key)
-	if err != nil {
-		return b.unqueued.unless(e.Key, r.ID, err, b.restate(e.Key, inbox.Held, inbox.Asked, r.ID))
-	}
-	return nil
-}
-
-// restate moves an entry from one state to another; fs.ErrNotExist: it is in a
-// third one.
-func (b *Bot) restate(key string, from, to inbox.State, session uuid.UUID) error {
-	return b.Entries.Change(key, func(e *inbox.Entry) error {
-		if e.State != from {
-			return fmt.Errorf("entry %s is %s: %w", key, e.State, fs.ErrNotExist)
-		}
-		e.State, e.Session = to, session
-		return nil
-	})
+	return b.Sessions.Queue(ctx, r.ID, e.Key)
 }

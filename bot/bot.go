@@ -181,7 +181,6 @@ type Bot struct {
 	albums   *albums
 	outputs  *shell.Outputs
 	rehomes  *rehomes
-	unqueued *unqueued
 }
 
 // New returns a Bot; Run makes the answers of agents flow.
@@ -198,7 +197,6 @@ func New(c Config, d Deps) *Bot {
 	b.outputs = shell.New(b.Chat, func(ctx context.Context, r session.Record, command string) lifecycle.Output {
 		return b.Sessions.Output(ctx, r, command)
 	}, d.Entries, d.Files)
-	b.unqueued = newUnqueued(b)
 	b.answers = answer.New(answer.Deps{Chat: b.Chat, Sender: d.Sender, Limits: d.Sender, Sessions: d.Sessions, Prompts: d.Entries,
 		Outputs: b.outputs, Transcripts: d.Transcripts, Items: []func(uuid.UUID, transcript.Item){b.heardItem},
 		Rich: c.Rich, Thinking: c.Thinking})
@@ -397,6 +395,9 @@ func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 			b.Sender.Answer(ctx, f.Conversation, f.Update.CallbackQuery.ID, b.words.Say(word), true)
 		}
 		return nil
+	}
+	if f.Waits {
+		return b.Warn(ctx, f.Conversation, f.MessageID, render.Plain(b.words.Say(i18n.PromptWaits)), nil)
 	}
 	if e, ok := errors.AsType[*fetchError](f.Err); ok {
 		text := b.words.Say(i18n.FileNotFetched, i18n.Args{"Name": e.name}) + "\n" + b.words.Say(i18n.NotDelivered)

@@ -84,7 +84,7 @@ func newWorld(t *testing.T) *world {
 		relay: &fakeRelay{waiting: make(map[string]hooks.Request)}, dir: dir,
 		talk: &transcripts{Transcripts: host.Transcripts{Log: slog.New(slog.DiscardHandler)}},
 		home: "/home/alice", Home: "/home/alice", events: make(chan string, 10_000)}
-	w.sessions = &fakeSessions{records: w.records, events: w.events}
+	w.sessions = &fakeSessions{records: w.records, prompts: Prompts{Inbox: w.entries}, events: w.events}
 	w.sender = &fakeSender{events: w.events}
 	w.Bot = &Bot{
 		Config: Config{Allowed: map[int64]bool{alice: true, bob: true}, Groups: map[int64]bool{ours: true},
@@ -209,10 +209,16 @@ func (w *world) accept(t *testing.T, m *models.Message) (key string, u *models.U
 	return key, u
 }
 
+// acceptText puts a text of Alice's into the inbox.
+func (w *world) acceptText(t *testing.T, text string) (key string, u *models.Update) {
+	t.Helper()
+	return w.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: text})
+}
+
 // hear handles a text of Alice's in her own chat and returns its inbox key.
 func (w *world) hear(t *testing.T, text string) (key string, err error) {
 	t.Helper()
-	key, u := w.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: text})
+	key, u := w.acceptText(t, text)
 	return key, w.Handle(t.Context(), key, u)
 }
 
@@ -330,6 +336,7 @@ type fakeSessions struct {
 	answerers []hooks.Answerer
 	log
 	records   *fakeRecords
+	prompts   Prompts
 	events    chan string
 	start     func(q lifecycle.StartRequest) (session.Record, error)
 	restore   func(id uuid.UUID) (session.Record, error)
@@ -464,19 +471,23 @@ func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.St
 func (f *fakeSessions) Queue(_ context.Context, id uuid.UUID, key string) error {
 	f.wait()
 	f.add("queue %s for %s", key, id)
+	return f.hold(id, key)
+}
+
+// hold has the inbox hold a prompt, as lifecycle does when the record is written.
+func (f *fakeSessions) hold(id uuid.UUID, key string) error {
 	if f.queue != nil {
-		return f.queue(id, key)
+		if err := f.queue(id, key); err != nil {
+			return err
+		}
 	}
-	return nil
+	return f.prompts.HoldPrompt(key, id)
 }
 
 func (f *fakeSessions) Keep(_ context.Context, id uuid.UUID, key string) error {
 	f.wait()
 	f.add("keep %s for %s", key, id)
-	if f.queue != nil {
-		return f.queue(id, key)
-	}
-	return nil
+	return f.hold(id, key)
 }
 
 func (f *fakeSessions) SendAgain(_ context.Context, id uuid.UUID, key string) error {

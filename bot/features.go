@@ -45,7 +45,7 @@ func (b *Bot) promptFeature() chat.Feature {
 			lifecycle.NoteDraftCleared: b.tellDraft,
 			lifecycle.NoteUnproven:     b.tellUnproven,
 		},
-		Run: b.runPrompts,
+		Run: b.albums.Run,
 	}
 }
 

@@ -3,11 +3,11 @@ package bot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
@@ -51,31 +51,32 @@ func (b *Bot) prompt(ctx context.Context, in incoming, text string) error {
 	return b.hold(ctx, in, r, e, text)
 }
 
-// hold puts a prompt on disk as one of its session's, and then into its queue.
+// hold queues a prompt for its session. What cannot be written is tried again by the inbox: the
+// entry is accepted until the queue holds it.
 func (b *Bot) hold(ctx context.Context, in incoming, r session.Record, e inbox.Entry, text string) error {
 	if err := b.MoveTo(ctx, in.To, r); err != nil { // the answer comes to where the text came from
-		return err
+		return later(err)
 	}
-	if err := b.unqueued.settle(ctx, r.ID); err != nil {
-		return err
-	}
-	e.State = inbox.Held
 	asked, behind := b.behind(e)
-	e.Note, e.Offered = "", ""
+	e.State, e.Note, e.Offered = inbox.Accepted, "", ""
 	if behind {
 		e.Offered = asked.Request.ID // here, also where other prompts wait before it
 	}
 	if err := b.Entries.Save(e); err != nil {
-		return err
+		return later(err)
 	}
-	b.At("prompt-saved")
 	b.Mark(ctx, in.To, in.MessageID, chat.ReactionStored) // before it is queued: what comes of it marks it next
 	err := b.Sessions.Queue(ctx, r.ID, in.Key)
-	if errors.Is(err, lifecycle.ErrNoAgent) && b.GoesOn(r.ID) {
-		return b.promptAgain(ctx, in, e, text)
-	}
-	if err != nil {
-		return b.notQueued(ctx, in, r, e, err)
+	switch {
+	case errors.Is(err, lifecycle.ErrNoAgent) && b.GoesOn(r.ID):
+		return b.prompt(ctx, in, text)
+	case errors.Is(err, lifecycle.ErrNoAgent):
+		if now, ok := b.Records.Get(r.ID); ok {
+			r = now // it has ended since
+		}
+		return b.endPrompt(ctx, in, r, e)
+	case err != nil:
+		return later(err)
 	}
 	b.Sender.Typing(ctx, in.To)
 	if behind {
@@ -84,30 +85,8 @@ func (b *Bot) hold(ctx context.Context, in incoming, r session.Record, e inbox.E
 	return nil
 }
 
-// promptAgain gives a prompt to the session with which the conversation goes on
-// since a moment. The entry is as it came, in case that one has ended, too.
-func (b *Bot) promptAgain(ctx context.Context, in incoming, e inbox.Entry, text string) error {
-	e.State = inbox.Accepted
-	if err := b.Entries.Save(e); err != nil {
-		return b.unqueued.unless(e.Key, e.Session, nil, err)
-	}
-	return b.prompt(ctx, in, text)
-}
-
-// notQueued tells that the agent of a prompt has ended meanwhile. After any other error it is as it came, to be tried again; or it is
-// tried again as it is, where not even that can be written.
-func (b *Bot) notQueued(ctx context.Context, in incoming, r session.Record, e inbox.Entry, why error) error {
-	if errors.Is(why, lifecycle.ErrNoAgent) {
-		if now, ok := b.Records.Get(r.ID); ok {
-			r = now // it has ended since
-		}
-		if why = b.endPrompt(ctx, in, r, e); why == nil {
-			return nil
-		}
-	}
-	e.State = inbox.Accepted
-	return b.unqueued.unless(e.Key, r.ID, why, b.Entries.Save(e))
-}
+// later has the inbox hand a prompt on until it can be kept.
+func later(err error) error { return fmt.Errorf("keep a prompt: %w: %w", inbox.ErrLater, err) }
 
 // endPrompt tells that the agent has ended before a prompt could be queued for it.
 func (b *Bot) endPrompt(ctx context.Context, in incoming, r session.Record, e inbox.Entry) error {
@@ -151,20 +130,10 @@ func (b *Bot) agentGone(ctx context.Context, in incoming, r session.Record) erro
 	return b.notDelivered(ctx, in, why, b.ResumeButton(r))
 }
 
-// runPrompts makes prompts of albums and queues what could not be queued.
-func (b *Bot) runPrompts(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	for _, part := range []func(context.Context) error{b.albums.Run, b.unqueued.Run} {
-		g.Go(func() error { return part(ctx) })
-	}
-	return g.Wait()
-}
-
 // Prompts shows the inbox to lifecycle as the store of prompts.
-type Prompts struct{ Inbox *inbox.Store }
+type Prompts struct{ Inbox Entries }
 
-// Prompt reads one; fs.ErrNotExist says that it is finished, or that a person is
-// asked whether it is to be typed at all.
+// Prompt reads one; fs.ErrNotExist says that no queue holds it.
 func (p Prompts) Prompt(key string) (lifecycle.Prompt, error) {
 	e, err := p.Inbox.Load(key)
 	if errors.Is(err, inbox.ErrNoEntry) {
@@ -173,10 +142,10 @@ func (p Prompts) Prompt(key string) (lifecycle.Prompt, error) {
 	if err != nil {
 		return lifecycle.Prompt{}, err
 	}
-	if e.State == inbox.Asked {
+	if !slices.Contains(queued, e.State) {
 		return lifecycle.Prompt{}, fs.ErrNotExist
 	}
-	q := lifecycle.Prompt{Key: key, Text: e.Text, Since: e.Received, Class: lifecycle.Class(e.Class),
+	q := lifecycle.Prompt{Key: key, Session: e.Session, Text: e.Text, Since: e.Received, Class: lifecycle.Class(e.Class),
 		State: lifecycle.PromptState(e.State)}
 	for _, told := range e.Told {
 		q.Told = append(q.Told, lifecycle.NoteKind(told))
@@ -185,6 +154,24 @@ func (p Prompts) Prompt(key string) (lifecycle.Prompt, error) {
 		q.Mark = &lifecycle.Mark{At: m.At, Path: m.Path, Offset: m.Offset, Enters: m.Enters, Retreat: m.Retreat}
 	}
 	return q, nil
+}
+
+// queued are the states of a prompt that a queue holds.
+var queued = []inbox.State{inbox.Held, inbox.Typing, inbox.Unproven}
+
+// HoldPrompt makes a prompt of which nothing was typed one that a session's queue holds.
+// fs.ErrNotExist: it is typed, or finished.
+func (p Prompts) HoldPrompt(key string, session uuid.UUID) error {
+	return asNotExist(p.Inbox.Change(key, func(e *inbox.Entry) error {
+		switch {
+		case e.State == inbox.Held && e.Session == session:
+			return errUnchanged
+		case e.State == inbox.Typing || e.State == inbox.Unproven && e.Typing != nil:
+			return fmt.Errorf("entry %s is %s: %w", key, e.State, fs.ErrNotExist)
+		}
+		e.State, e.Session, e.Aged, e.Told = inbox.Held, session, false, nil
+		return nil
+	}))
 }
 
 // SavePrompt puts a prompt's new state on disk.
@@ -206,13 +193,17 @@ func (p Prompts) SavePrompt(q lifecycle.Prompt) error {
 // MovePrompt makes a prompt another session's, durably; once more is nothing.
 // fs.ErrNotExist says that it is finished.
 func (p Prompts) MovePrompt(key string, to uuid.UUID) error {
-	err := p.Inbox.Change(key, func(e *inbox.Entry) error {
+	return asNotExist(p.Inbox.Change(key, func(e *inbox.Entry) error {
 		if e.Session == to {
 			return errUnchanged
 		}
 		e.Session = to
 		return nil
-	})
+	}))
+}
+
+// asNotExist is the error of a change as lifecycle knows it.
+func asNotExist(err error) error {
 	switch {
 	case errors.Is(err, errUnchanged):
 		return nil
@@ -230,13 +221,13 @@ func (p Prompts) FinishPrompt(key string) error { return p.Inbox.Finish(key) }
 // Waiting lists the unfinished prompts of each session, in order. Those that a
 // person is asked about lie in no queue, and are none of them.
 func (p Prompts) Waiting() (map[uuid.UUID][]string, error) {
-	return p.bySession(inbox.Held, inbox.Typing, inbox.Unproven)
+	return p.bySession(queued...)
 }
 
 // Left is Waiting with those that a person is asked about: what has to be told
 // before a session is forgotten.
 func (p Prompts) Left() (map[uuid.UUID][]string, error) {
-	return p.bySession(inbox.Held, inbox.Typing, inbox.Unproven, inbox.Asked)
+	return p.bySession(append(slices.Clone(queued), inbox.Asked)...)
 }
 
 func (p Prompts) bySession(states ...inbox.State) (map[uuid.UUID][]string, error) {

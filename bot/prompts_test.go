@@ -41,7 +41,7 @@ func TestAPromptIsKeptThenQueued(t *testing.T) {
 			w.sessions.queue = func(_ uuid.UUID, key string) error {
 				e, err := w.entries.Load(key)
 				require.NoError(t, err)
-				assert.Equal(t, []any{r.ID, atAlice, tt.typed, string(tt.class), inbox.Held},
+				assert.Equal(t, []any{r.ID, atAlice, tt.typed, string(tt.class), inbox.Accepted},
 					[]any{e.Session, e.Conversation, e.Text, e.Class, e.State}, "on disk before it is queued")
 				return nil
 			}
@@ -267,7 +267,7 @@ func TestPromptsShowTheInbox(t *testing.T) {
 
 	q, err := p.Prompt(held.Key)
 	require.NoError(t, err)
-	assert.Equal(t, lifecycle.Prompt{Key: held.Key, Text: "one", State: lifecycle.Held, Since: started}, q)
+	assert.Equal(t, lifecycle.Prompt{Key: held.Key, Session: r.ID, Text: "one", State: lifecycle.Held, Since: started}, q)
 	q.State, q.Told = lifecycle.Typing, []lifecycle.NoteKind{lifecycle.NoteHeldDraft, lifecycle.NoteQueued}
 	q.Mark = &lifecycle.Mark{At: started, Path: "/t.jsonl", Offset: 5, Enters: 2, Retreat: true}
 	require.NoError(t, p.SavePrompt(q))

@@ -101,11 +101,8 @@ func (b *Bot) resumeAndSend(ctx context.Context, t chat.Tap, e inbox.Entry, r se
 
 // keep has a prompt held for its session, which may be over.
 func (b *Bot) keep(ctx context.Context, e inbox.Entry, r session.Record) error {
-	if err := b.restate(e.Key, inbox.Asked, inbox.Held, r.ID); err != nil {
-		return err
-	}
 	if err := b.Sessions.Keep(ctx, r.ID, e.Key); err != nil {
-		return b.unqueued.unless(e.Key, r.ID, err, b.restate(e.Key, inbox.Held, inbox.Asked, r.ID))
+		return err
 	}
 	b.noteTarget(e.Conversation, e.MessageID, e.Key, r)
 	b.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionStored)

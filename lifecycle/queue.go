@@ -19,22 +19,22 @@ import (
 // nothing, so that whoever has the prompt may queue it again, also for another session.
 // Once more is nothing. fs.ErrNotExist: the prompt is typed, or finished.
 func (s *Service) Queue(ctx context.Context, id uuid.UUID, key string) error {
-	return s.enqueue(ctx, id, key, session.State.Live)
+	return enqueue(ctx, s, id, key, session.State.Live)
 }
 
 // Keep is Queue also for a session that is over: the prompt waits until the session is back.
 func (s *Service) Keep(ctx context.Context, id uuid.UUID, key string) error {
-	return s.enqueue(ctx, id, key, func(session.State) bool { return true })
+	return enqueue(ctx, s, id, key, func(session.State) bool { return true })
 }
 
-func (s *Service) enqueue(ctx context.Context, id uuid.UUID, key string, in func(session.State) bool) error {
+func enqueue(ctx context.Context, s *Service, id uuid.UUID, key string, in func(session.State) bool) error {
 	defer s.Wake(id)
 	return s.do(ctx, id, func(w *work) error {
 		switch to, err := w.passOn(key); {
 		case err != nil:
 			return err
 		case to != uuid.Nil:
-			return s.enqueue(ctx, to, key, in)
+			return enqueue(ctx, s, to, key, in)
 		}
 		if !in(w.r.State) {
 			return fmt.Errorf("queue: %w", ErrNoAgent)
@@ -95,7 +95,7 @@ func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
 func (s *Service) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
 	defer s.Wake(id)
 	return s.do(ctx, id, func(w *work) error {
-		p, err := w.prompt(key)
+		p, err := ownPrompt(w, key)
 		if err != nil {
 			return fmt.Errorf("withdraw prompt %s: %w", key, err)
 		}
@@ -120,7 +120,7 @@ func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, cl
 		case to != uuid.Nil:
 			return s.Reword(ctx, to, key, text, class)
 		}
-		p, err := w.prompt(key)
+		p, err := ownPrompt(w, key)
 		if err != nil {
 			return fmt.Errorf("reword prompt %s: %w", key, err)
 		}
@@ -136,7 +136,7 @@ func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, cl
 // it is finished; any other state is a StateError.
 func (s *Service) resolve(ctx context.Context, id uuid.UUID, key string, change func(*work, Prompt) error) error {
 	err := s.do(ctx, id, func(w *work) error {
-		p, err := w.prompt(key)
+		p, err := ownPrompt(w, key)
 		if err != nil {
 			return err
 		}
@@ -201,7 +201,7 @@ func (s *Service) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string
 			}
 		}
 		for _, key := range slices.Clone(w.r.Prompts) {
-			p, err := w.prompt(key)
+			p, err := ownPrompt(w, key)
 			if errors.Is(err, fs.ErrNotExist) {
 				err = w.dequeue(key)
 			} else if err == nil && p.State == Typing {
