@@ -2,15 +2,12 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/go-telegram/bot/models"
-
 	"ccbot/bot/inbox"
+	"ccbot/bot/prompt"
 	"ccbot/internal/session"
 )
 
@@ -202,23 +199,10 @@ func (a *albums) members(k album) (all []inbox.Entry, more bool, err error) {
 		case e.State == inbox.Gathered && e.Album == k.id:
 			all = append(all, e)
 		case e.State == inbox.Accepted:
-			m, err := messageOf(e)
+			m, err := prompt.MessageOf(e)
 			more = more || err == nil && m.MediaGroupID == k.id
 		}
 	}
 	slices.SortStableFunc(all, func(a, b inbox.Entry) int { return a.MessageID - b.MessageID })
 	return all, more, nil
-}
-
-var errNoMessage = errors.New("the entry has no message")
-
-func messageOf(e inbox.Entry) (*models.Message, error) {
-	var u models.Update
-	if err := json.Unmarshal(e.Update, &u); err != nil {
-		return nil, err
-	}
-	if u.Message == nil || u.Message.From == nil {
-		return nil, errNoMessage
-	}
-	return u.Message, nil
 }

@@ -33,6 +33,7 @@ func (d *mediaWorld) whole(t *testing.T) {
 	for _, k := range d.albums.take(func(album, albumWait) bool { return true }) {
 		d.albums.complete(t.Context(), k, true)
 	}
+	d.sender.deliver(t.Context())
 }
 
 // album handles three messages of one album and returns their keys.

@@ -13,6 +13,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/bot/inbox"
+	"ccbot/bot/prompt"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -40,7 +41,7 @@ func withNote(note, word string) string { return strings.TrimSpace(note + " " + 
 
 // gather fetches the file of one message of an album and keeps it until the album
 // is whole. What cannot be had is noted: the album is told of once.
-func (a *albums) gather(ctx context.Context, in incoming, m *models.Message, file attachment) error {
+func (a *albums) gather(ctx context.Context, in incoming, m *models.Message, file prompt.Attachment) error {
 	k := album{in.To, m.MediaGroupID}
 	a.begin(k)
 	defer a.end(k)
@@ -51,7 +52,7 @@ func (a *albums) gather(ctx context.Context, in incoming, m *models.Message, fil
 	note := notedNowhere
 	if ok {
 		note = ""
-		in, err = a.receive(ctx, in, r, file)
+		in, _, err = a.attachments.Receive(ctx, in, r, file, "")
 		if problem, final := a.problem(in, err); final {
 			note = notedProblem + url.PathEscape(problem)
 		} else if err != nil {
@@ -59,9 +60,9 @@ func (a *albums) gather(ctx context.Context, in incoming, m *models.Message, fil
 		}
 	}
 	return a.Entries.Change(in.Key, func(e *inbox.Entry) error {
-		e.State, e.Album, e.Session, e.Files = inbox.Gathered, k.id, r.ID, in.files
-		e.Conversation, e.MessageID, e.Sent = in.To, in.MessageID, sentAt(in.Incoming)
-		e.Text = textOf(m)
+		e.State, e.Album, e.Session, e.Files = inbox.Gathered, k.id, r.ID, in.Files
+		e.Conversation, e.MessageID, e.Sent = in.To, in.MessageID, prompt.SentAt(in.Incoming)
+		e.Text = prompt.TextOf(m)
 		e.Note = withNote(e.Note, note)
 		return nil
 	})
@@ -75,10 +76,10 @@ func (a *albums) home(in incoming, k album) (r session.Record, ok bool, err erro
 		return session.Record{}, false, err
 	}
 	for _, e := range all {
-		in.session = cmp.Or(in.session, e.Session)
+		in.Session = cmp.Or(in.Session, e.Session)
 	}
-	r, ok, err = a.addressed(in)
-	return r, ok && takesFiles(r), err
+	r, ok, err = a.prompts.Addressed(in)
+	return r, ok && prompt.Takes(r), err
 }
 
 // problem says why a file is not there, if that is for good.
@@ -90,15 +91,15 @@ func (a *albums) problem(in incoming, err error) (text string, final bool) {
 	if err == nil || tries == fetchTries {
 		delete(a.tries, in.Key)
 	}
-	if p, ok := errors.AsType[*fileProblem](err); ok {
-		return p.text, true
+	if p, ok := errors.AsType[*prompt.FileProblem](err); ok {
+		return p.Text, true
 	}
-	failed, ok := errors.AsType[*fetchError](err)
+	failed, ok := errors.AsType[*prompt.FetchError](err)
 	if !ok || tries < fetchTries {
 		return "", false
 	}
 	a.Log.Error("file_not_fetched", "error", err.Error())
-	return a.words.Say(i18n.FileNotFetched, i18n.Args{"Name": failed.name}), true
+	return a.words.Say(i18n.FileNotFetched, i18n.Args{"Name": failed.Name}), true
 }
 
 // settle makes a prompt of the gathered messages of an album and finishes them.
@@ -172,13 +173,13 @@ func (a *albums) note(key, word string) error {
 func (a *albums) regather(first inbox.Entry) error {
 	err := a.Entries.Change(first.Key, func(e *inbox.Entry) error {
 		if e.State != inbox.Accepted {
-			return errUnchanged
+			return inbox.ErrNoEntry // it is a prompt
 		}
 		e.State, e.Text, e.Files, e.Session = inbox.Gathered, first.Text, first.Files, first.Session
 		e.Note = withNote(e.Note, first.Note)
 		return nil
 	})
-	if errors.Is(err, errUnchanged) || errors.Is(err, inbox.ErrNoEntry) {
+	if errors.Is(err, inbox.ErrNoEntry) {
 		return nil
 	}
 	return err
@@ -187,7 +188,7 @@ func (a *albums) regather(first inbox.Entry) error {
 // promptFor makes the prompt of an album, whose entry is that of its first message.
 // Where nothing of it can be passed on that is told, and the entry stays gathered.
 func (a *albums) promptFor(ctx context.Context, first inbox.Entry, all []inbox.Entry) error {
-	m, err := messageOf(first)
+	m, err := prompt.MessageOf(first)
 	if err != nil {
 		return err
 	}
@@ -196,29 +197,29 @@ func (a *albums) promptFor(ctx context.Context, first inbox.Entry, all []inbox.E
 	}
 	in := a.incomingOf(first.Key, m)
 	for _, e := range all {
-		in.session = cmp.Or(in.session, e.Session)
+		in.Session = cmp.Or(in.Session, e.Session)
 	}
-	r, ok, err := a.addressee(ctx, in)
+	r, ok, err := a.prompts.Addressee(ctx, in)
 	if err != nil || !ok {
 		return err
 	}
 	var problems []string
 	for _, e := range all {
-		in.files = append(in.files, a.filesOf(e, r)...)
+		in.Files = append(in.Files, a.filesOf(e, r)...)
 		if problem, ok := noted(e, notedProblem); ok {
 			problem, _ = url.PathUnescape(problem) // it was escaped here
 			problems = append(problems, problem)
 		}
 	}
-	in.dir = r.Dir
-	if len(in.files) == 0 {
+	in.Dir = r.Dir
+	if len(in.Files) == 0 {
 		problems = append(slices.Compact(problems), a.words.Say(i18n.NotDelivered))
 		return a.Fail(ctx, in.To, in.MessageID, render.Plain(strings.Join(problems, "\n")), nil)
 	}
 	if err := a.tellProblems(ctx, in, first, slices.Compact(problems)); err != nil {
 		return err
 	}
-	return a.prompt(ctx, in, captionsOf(all))
+	return a.prompts.Take(ctx, in, captionsOf(all))
 }
 
 // tellProblems says which files of an album the agent does not get.
@@ -239,7 +240,7 @@ func (a *albums) filesOf(e inbox.Entry, r session.Record) []string {
 	if !ok {
 		at = r
 	}
-	return incoming{files: e.Files, dir: at.Dir}.filesFor(r)
+	return incoming{Files: e.Files, Dir: at.Dir}.FilesFor(r)
 }
 
 // reword gives a message of an album another caption, if no prompt is made of it
@@ -256,10 +257,10 @@ func (a *albums) reword(key, caption string) error {
 		case e.State != inbox.Gathered:
 			return fmt.Errorf("entry %s is %s: %w", key, e.State, fs.ErrNotExist)
 		case e.Text == caption:
-			return errSameText
+			return prompt.ErrSameText
 		}
 		e.Text = caption
-		return mayBecome(string(was), class)
+		return prompt.MayBecome(string(was), class)
 	})
 }
 

@@ -20,23 +20,6 @@ import (
 // tapAnswerWith is the verb of [Answer with this].
 const tapAnswerWith = "aw"
 
-// tellHeldDialog says that a prompt waits behind a dialog. Behind a request that
-// the chat shows it may as well be the reason to deny it.
-func (b *Bot) tellHeldDialog(ctx context.Context, n lifecycle.Note) error {
-	e, err := b.Entries.Load(n.Prompt.Key)
-	if err != nil {
-		return err
-	}
-	c, ok := b.behind(e)
-	switch {
-	case !ok:
-		return b.reply(ctx, n, b.words.Say(i18n.HeldDialog, i18n.Args{"Name": n.Session.Name}))
-	case e.Offered == c.Request.ID:
-		return nil
-	}
-	return b.asks.offer(e, c.Request.ID)
-}
-
 // behind is the request that a prompt waits behind, and that it may be the reason
 // to deny.
 func (b *Bot) behind(e inbox.Entry) (ask.Card, bool) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -84,7 +85,7 @@ func newWorld(t *testing.T) *world {
 		relay: &fakeRelay{waiting: make(map[string]hooks.Request)}, dir: dir,
 		talk: &transcripts{Transcripts: host.Transcripts{Log: slog.New(slog.DiscardHandler)}},
 		home: "/home/alice", Home: "/home/alice", events: make(chan string, 10_000)}
-	w.sessions = &fakeSessions{records: w.records, prompts: Prompts{Inbox: w.entries}, events: w.events}
+	w.sessions = &fakeSessions{records: w.records, entries: w.entries, events: w.events}
 	w.sender = &fakeSender{events: w.events}
 	w.Bot = &Bot{
 		Config: Config{Allowed: map[int64]bool{alice: true, bob: true}, Groups: map[int64]bool{ours: true},
@@ -178,6 +179,12 @@ func (w *world) Handle(ctx context.Context, key string, u *models.Update) error 
 
 func (w *world) SessionNews(ctx context.Context, n lifecycle.Note) error {
 	err := w.Bot.SessionNews(ctx, n)
+	w.sender.deliver(context.WithoutCancel(ctx))
+	return err
+}
+
+func (w *world) AskAged(ctx context.Context, away time.Duration) error {
+	err := w.Bot.AskAged(ctx, away)
 	w.sender.deliver(context.WithoutCancel(ctx))
 	return err
 }
@@ -336,7 +343,7 @@ type fakeSessions struct {
 	answerers []hooks.Answerer
 	log
 	records   *fakeRecords
-	prompts   Prompts
+	entries   *fakeEntries
 	events    chan string
 	start     func(q lifecycle.StartRequest) (session.Record, error)
 	restore   func(id uuid.UUID) (session.Record, error)
@@ -481,7 +488,13 @@ func (f *fakeSessions) hold(id uuid.UUID, key string) error {
 			return err
 		}
 	}
-	return f.prompts.HoldPrompt(key, id)
+	return f.entries.Change(key, func(e *inbox.Entry) error {
+		if e.State == inbox.Typing {
+			return fs.ErrNotExist
+		}
+		e.State, e.Session, e.Told = inbox.Held, id, nil
+		return nil
+	})
 }
 
 func (f *fakeSessions) Keep(_ context.Context, id uuid.UUID, key string) error {

@@ -94,7 +94,7 @@ func TestP4_WhatCouldNotBeKeptIsTold(t *testing.T) {
 			tt.change(w, r)
 			require.NoError(t, w.Handle(t.Context(), key, u))
 			assert.Equal(t, tt.state, w.entryState(key))
-			assert.Equal(t, []string{tt.told(w)}, w.sender.texts())
+			assert.Equal(t, []string{tt.told(w)}, append(w.sender.texts(), w.sender.answersSent()...))
 		})
 	}
 }
@@ -111,7 +111,7 @@ func TestP4_ATapThatTheDiskCutShortCanBeTappedAgain(t *testing.T) {
 			r := w.currentSession(t, "api", tt.state)
 			e := w.prompt(t, r, "old text", inbox.Held)
 			require.NoError(t, w.AskAged(t.Context(), time.Hour))
-			question := w.sender.last(t)
+			question := w.lastSent(t)
 			w.sessions.queue = func(uuid.UUID, string) error { return errDisk }
 			w.toldOfError(t, w.tapShown(t, alice, question, tt.word))
 			require.Equal(t, inbox.Asked, w.entryState(e.Key))

@@ -51,10 +51,29 @@ func (w *world) tapShown(t *testing.T, from int64, m outbox.Message, word i18n.K
 	return w.tapSpot(t, from, w.spot(t, m, word))
 }
 
-// tapSpot taps a button where it was shown. The message has the number 55.
+// tapSpot taps a button where it was shown. A message that is no card has the number 55.
 func (w *world) tapSpot(t *testing.T, from int64, s spot) error {
 	t.Helper()
-	return w.Handle(t.Context(), "1", tapOn(from, asTelegram(s.on), s.button.Data))
+	on := asTelegram(s.on)
+	on.ID = w.sender.idOf(s)
+	return w.Handle(t.Context(), "1", tapOn(from, on, s.button.Data))
+}
+
+// idOf is the number of the message with a button.
+func (f *fakeSender) idOf(s spot) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, m := range f.sent {
+		if slices.ContainsFunc(spots(m), func(k spot) bool { return k.button == s.button }) {
+			return i + 1
+		}
+	}
+	for _, m := range f.edited {
+		if slices.ContainsFunc(spots(m), func(k spot) bool { return k.button == s.button }) {
+			return m.ReplyTo
+		}
+	}
+	return 55
 }
 
 // asTelegram is a message of the bot's as Telegram gives it with a tap.
