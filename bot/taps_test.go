@@ -211,6 +211,20 @@ func TestAQuestionClosesWithItsPrompt(t *testing.T) {
 	}
 }
 
+// A question is shown before the entry is in its state: a tap in between does not take it away.
+func TestP4_AQuestionStaysUntilItsPromptIsDecided(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Running)
+	e, question := w.unproven(t, r)
+	w.becomes(t, e.Key, inbox.Typing)
+	require.NoError(t, w.tapShown(t, alice, question, i18n.ButtonDrop))
+	assert.Empty(t, w.sessions.done())
+	require.NoError(t, w.feature("prompt").Run(cancelled()))
+	w.becomes(t, e.Key, inbox.Unproven)
+	require.NoError(t, w.tapShown(t, alice, question, i18n.ButtonDrop))
+	assert.Equal(t, []string{"drop " + e.Key + " for " + r.ID.String()}, w.sessions.done())
+}
+
 // There is one question about a prompt: another reason has a message of its own.
 func TestAQuestionForAnotherReasonTakesThePlaceOfTheFirst(t *testing.T) {
 	w := newWorld(t)

@@ -29,7 +29,7 @@ const (
 	Held     State = "held"     // a prompt that waits to be typed
 	Typing   State = "typing"   // a prompt being typed, see Mark
 	Unproven State = "unproven" // typed, and no proof that it arrived: never typed again unasked
-	Asked    State = "asked"    // a prompt that is too old to be typed unasked
+	Asked    State = "asked"    // a prompt that is not typed before a person has said so; in no queue
 	Gathered State = "gathered" // one message of an album; its files are there, the others of it may still come
 )
 

@@ -3,6 +3,7 @@ package prompt
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -76,12 +77,11 @@ func (p *Prompts) closes(ctx context.Context, key string) error {
 	return p.cards.Close(ctx, key, render.Text{})
 }
 
-// tidy closes the questions that were answered, or got their way, while no ccbot was there to say
-// so.
+// tidy closes the questions about prompts that left while no ccbot was there to say so.
 func (p *Prompts) tidy(ctx context.Context) error {
 	for _, c := range p.cards.List() {
-		e, err := p.Entries.Load(c.Key)
-		if errors.Is(err, inbox.ErrNoEntry) || err == nil && e.State != questions[c.Payload.Reason].state {
+		_, err := p.Entries.Load(c.Key)
+		if errors.Is(err, inbox.ErrNoEntry) {
 			err = p.closes(ctx, c.Key)
 		}
 		if err != nil {
@@ -91,7 +91,9 @@ func (p *Prompts) tidy(ctx context.Context) error {
 	return nil
 }
 
-// tap answers a question. Any allowed person of its chat may.
+// tap answers a question. Any allowed person of its chat may. A question is shown before its prompt is
+// in the state that the question is about: where the prompt is in another state nothing is done, and
+// the question stays.
 func (p *Prompts) tap(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	q, err := p.cards.Payload(t.Card)
 	if err != nil {
@@ -100,23 +102,26 @@ func (p *Prompts) tap(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	stale := func(then func(ctx context.Context) error) (chat.Answer, error) {
 		return chat.Answer{Text: p.words.Say(i18n.StaleButton), Then: then}, nil
 	}
-	a, ok := questions[q.Reason].answered(t.Card.Option)
+	asks := questions[q.Reason]
+	i := slices.IndexFunc(asks.answers, func(a answer) bool { return string(a.option) == t.Card.Option })
 	e, err := p.Entries.Load(t.Card.Key)
 	switch {
-	case chat.IsGone(err), err == nil && (!ok || e.State != questions[q.Reason].state):
+	case chat.IsGone(err):
 		return stale(func(ctx context.Context) error { return p.closes(ctx, t.Card.Key) })
 	case err != nil:
 		return chat.Answer{}, err
+	case i < 0, e.State != asks.state:
+		return stale(nil)
 	}
 	r, ok := p.book.Records.Get(e.Session)
 	r = p.book.Successor(r)
 	switch {
 	case !ok:
 		return stale(func(ctx context.Context) error { return p.Homeless(ctx, []string{e.Key}) })
-	case a.option == send && !r.State.Live(): // the person may bring the session back first
+	case asks.answers[i].option == send && !r.State.Live(): // the person may bring the session back first
 		return chat.Answer{Text: p.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name}), Alert: true}, nil
 	}
-	return chat.Do(func(ctx context.Context) error { return p.answer(ctx, t, a, e, r) })
+	return chat.Do(func(ctx context.Context) error { return p.answer(ctx, t, asks.answers[i], e, r) })
 }
 
 // answer carries a decision out. The question says what became of the prompt, or stays where the

@@ -7,7 +7,6 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"slices"
 )
 
 // reason is why a person is asked about a prompt.
@@ -98,13 +97,4 @@ func (q question) options(words i18n.Words) [][]card.Option {
 		row = append(row, card.Option{Text: words.Say(a.word), Value: string(a.option), Style: a.style})
 	}
 	return [][]card.Option{row}
-}
-
-// answered is the answer that an option gives, if the question has it.
-func (q question) answered(value string) (a answer, ok bool) {
-	i := slices.IndexFunc(q.answers, func(a answer) bool { return string(a.option) == value })
-	if i < 0 {
-		return answer{}, false
-	}
-	return q.answers[i], true
 }
