@@ -76,14 +76,15 @@ var chatRooms = []string{"bot", "bot/chat", "bot/answer", "bot/ask", "bot/dialog
 
 // stillMachinery says how many files of a room import such a package today. The numbers only shrink.
 var stillMachinery = map[string]map[string]int{
-	"bot": {"ccbot/hooks": 3, "ccbot/internal/process": 1, "ccbot/internal/session": 16, "ccbot/internal/transcript": 2,
-		"ccbot/lifecycle": 12, "ccbot/recovery": 1},
+	"bot": {"ccbot/hooks": 3, "ccbot/internal/process": 1, "ccbot/internal/session": 13, "ccbot/internal/transcript": 2,
+		"ccbot/lifecycle": 7, "ccbot/recovery": 1},
 	"bot/answer": {"ccbot/internal/session": 9, "ccbot/internal/transcript": 7, "ccbot/lifecycle": 3},
 	"bot/ask":    {"ccbot/hooks": 10, "ccbot/internal/session": 1, "ccbot/internal/transcript": 1, "path/filepath": 1},
 	"bot/chat": {"ccbot/internal/process": 1, "ccbot/internal/session": 4, "ccbot/lifecycle": 5, "ccbot/tmux": 1, "os/exec": 1,
 		"path/filepath": 1},
 	"bot/dialog":   {"ccbot/internal/session": 1, "ccbot/lifecycle": 2, "ccbot/tmux": 1},
 	"bot/files":    {"ccbot/internal/session": 1},
+	"bot/prompt":   {"ccbot/internal/session": 5, "ccbot/lifecycle": 4},
 	"bot/report":   {"ccbot/internal/session": 4, "ccbot/lifecycle": 2, "ccbot/recovery": 2, "path/filepath": 1},
 	"bot/sessions": {"ccbot/internal/process": 1, "ccbot/internal/session": 7, "ccbot/lifecycle": 7},
 	"bot/shell":    {"ccbot/internal/session": 3, "ccbot/internal/transcript": 2, "ccbot/lifecycle": 1},

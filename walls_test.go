@@ -33,12 +33,12 @@ var wideInterfaces = map[string]string{
 // The offenders of today. A number only shrinks, and who is within the limit is taken off the list.
 var (
 	tooManyMethods = map[string]int{
-		"bot.Bot": 110, "bot.asks": 85, "bot/outbox.Outbox": 66, "lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
+		"bot.Bot": 53, "bot.asks": 85, "bot/outbox.Outbox": 66, "lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
 	}
-	tooLargeCircles     = map[string]int{"bot": 28, "lifecycle": 31, "cmd/ccbot": 32}
+	tooLargeCircles     = map[string]int{"bot": 21, "lifecycle": 31, "cmd/ccbot": 32}
 	tooManyDependencies = map[string]int{"bot.New": 17, "lifecycle.New": 15}
 	tooWideInterfaces   = map[string]int{"bot.Sessions": 25, "bot.Sender": 12, "bot.Entries": 7, "bot.Windows": 4}
-	tooLargeRooms       = map[string]int{"bot": 4750}
+	tooLargeRooms       = map[string]int{"bot": 3522}
 )
 
 // within compares a figure with its limit and with what is allowed today.

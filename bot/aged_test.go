@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/inbox"
+	"ccbot/bot/prompt"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -41,8 +42,8 @@ func TestP4_WhatWasSentLongAgoIsAskedAbout(t *testing.T) {
 		want inbox.State
 	}{
 		{"just now", now, inbox.Held},
-		{"a quarter of an hour ago", now.Add(-Old + 5*time.Second), inbox.Held},
-		{"longer ago", now.Add(-Old - 5*time.Second), inbox.Asked},
+		{"a quarter of an hour ago", now.Add(-prompt.MaxAge + 5*time.Second), inbox.Held},
+		{"longer ago", now.Add(-prompt.MaxAge - 5*time.Second), inbox.Asked},
 		{"days ago", now.Add(-72 * time.Hour), inbox.Asked},
 		{"in the future", now.Add(3 * time.Hour), inbox.Held},
 		{"at no time", time.Unix(0, 0), inbox.Held},
@@ -54,11 +55,11 @@ func TestP4_WhatWasSentLongAgoIsAskedAbout(t *testing.T) {
 			assert.Equal(t, tt.want, w.entryState(key))
 			assert.Equal(t, reactionStored, w.sender.reaction(1001), "it is on disk")
 			if tt.want == inbox.Held {
-				assert.Empty(t, w.sender.texts())
+				assert.Empty(t, w.sender.answersSent())
 				return
 			}
 			assert.Empty(t, w.sessions.done(), "it is in no queue")
-			m := w.sender.last(t)
+			m := w.lastSent(t)
 			head := w.word(i18n.AgedAsk, i18n.Args{"Name": "api", "Time": w.Moment(tt.sent)})
 			assert.Equal(t, lines(head, "fix", "it"), m.Text.Text)
 			assert.Equal(t, []any{1001, []string{w.word(i18n.ButtonSend), w.word(i18n.ButtonDrop)}}, []any{m.ReplyTo, words(m)})
@@ -83,31 +84,22 @@ func TestP4_WhatWaitedWhileCcbotWasAwayIsAskedAbout(t *testing.T) {
 	held, waits := w.prompt(t, r, "held", inbox.Held), w.prompt(t, over, "waits", inbox.Held)
 	typing, unproven := w.prompt(t, r, "typing", inbox.Typing), w.prompt(t, r, "unproven", inbox.Unproven)
 	asked, homeless := w.prompt(t, r, "asked", inbox.Asked), w.prompt(t, session.Record{ID: uuid.New()}, "homeless", inbox.Held)
-	p := Prompts{Inbox: w.entries.Store}
 
-	require.NoError(t, w.AskAged(t.Context(), Old))
+	require.NoError(t, w.AskAged(t.Context(), prompt.MaxAge))
 	assert.Empty(t, w.sender.done(), "so long is not too long")
 	require.NoError(t, w.AskAged(t.Context(), 0))
 	assert.Empty(t, w.sender.done(), "nor is what is not known")
 
 	for range 2 { // and once more is nothing
-		require.NoError(t, w.AskAged(t.Context(), Old+time.Second))
-		assert.Len(t, w.sender.texts(), 2)
+		require.NoError(t, w.AskAged(t.Context(), prompt.MaxAge+time.Second))
+		assert.Len(t, w.sender.answersSent(), 2)
 		for _, e := range []inbox.Entry{held, waits, asked} {
 			assert.Equal(t, inbox.Asked, w.entryState(e.Key), e.Text)
-			_, err := p.Prompt(e.Key)
-			assert.True(t, isGone(err), "%s is out of the queues: %v", e.Text, err)
 		}
 		for _, e := range []inbox.Entry{typing, unproven, homeless} {
 			assert.Equal(t, e.State, w.entryState(e.Key), e.Text)
 		}
 	}
-	waiting, err := p.Waiting()
-	require.NoError(t, err)
-	assert.Equal(t, []string{typing.Key, unproven.Key}, waiting[r.ID])
-	left, err := p.Left()
-	require.NoError(t, err)
-	assert.Equal(t, []string{held.Key, typing.Key, unproven.Key, asked.Key}, left[r.ID], "told before the session is forgotten")
 }
 
 // A question that cannot be kept ends the start: nothing old is typed.
@@ -121,7 +113,7 @@ func TestP4_AQuestionThatCannotBeKeptIsAskedAtTheNextStart(t *testing.T) {
 	w.sender.post = nil
 	require.NoError(t, w.AskAged(t.Context(), time.Second), "the next start is soon after, and still knows")
 	assert.Equal(t, inbox.Asked, w.entryState(e.Key))
-	assert.Len(t, w.sender.texts(), 1)
+	assert.Len(t, w.sender.answersSent(), 1)
 }
 
 // What was accepted and not handled before ccbot was away is asked about when its
@@ -138,7 +130,7 @@ func TestP4_WhatWasNotHandledYetIsAskedAboutWhenItIs(t *testing.T) {
 	w.Connect(w.sessions, w.windows)
 	require.NoError(t, w.Handle(t.Context(), key, u))
 	assert.Equal(t, inbox.Asked, w.entryState(key))
-	assert.Len(t, w.sender.texts(), 1)
+	assert.Len(t, w.sender.answersSent(), 1)
 	next := w.hearSent(t, "and this", time.Now())
 	assert.Equal(t, inbox.Held, w.entryState(next), "what comes later does not wait")
 }
@@ -154,34 +146,34 @@ func TestP4_AnOldPromptIsTypedOrDroppedByAPerson(t *testing.T) {
 	}
 	t.Run("send", func(t *testing.T) {
 		w, r, key := ask(t)
-		question := w.sender.last(t)
-		require.NoError(t, w.pressOn(t, bob, 55, question, w.word(i18n.ButtonSend)), "any allowed person may")
+		question := w.lastSent(t)
+		require.NoError(t, w.tapShown(t, bob, question, i18n.ButtonSend), "any allowed person may")
 		assert.Equal(t, []string{"queue " + key + " for " + r.ID.String()}, w.sessions.done())
 		assert.Equal(t, inbox.Held, w.entryState(key))
 		assert.Equal(t, lines(question.Text.Text, "", w.named(i18n.AgedSent, "api")), w.sender.lastEdit(t).Text.Text)
-		require.NoError(t, w.pressOn(t, bob, 55, question, w.word(i18n.ButtonDrop)))
-		require.NoError(t, w.pressOn(t, bob, 55, question, w.word(i18n.ButtonSend)))
+		require.NoError(t, w.tapShown(t, bob, question, i18n.ButtonDrop))
+		require.NoError(t, w.tapShown(t, bob, question, i18n.ButtonSend))
 		assert.Len(t, w.sessions.done(), 1, "once is enough")
 		assert.Equal(t, inbox.Held, w.entryState(key))
-		w.sender.posted = nil
+		w.sender.sent = nil
 		require.NoError(t, w.AskAged(t.Context(), time.Second))
-		assert.Empty(t, w.sender.texts(), "the person has said yes")
+		assert.Empty(t, w.sender.answersSent(), "the person has said yes")
 		require.NoError(t, w.AskAged(t.Context(), time.Hour))
-		assert.Len(t, w.sender.texts(), 1, "but that was an hour ago")
+		assert.Len(t, w.sender.answersSent(), 1, "but that was an hour ago")
 	})
 	t.Run("drop", func(t *testing.T) {
 		w, _, key := ask(t)
-		question := w.sender.last(t)
-		require.NoError(t, w.pressOn(t, bob, 55, question, w.word(i18n.ButtonDrop)))
+		question := w.lastSent(t)
+		require.NoError(t, w.tapShown(t, bob, question, i18n.ButtonDrop))
 		assert.Empty(t, w.entryState(key))
 		assert.Equal(t, reactionNone, w.sender.reaction(1001))
 		assert.Equal(t, lines(question.Text.Text, "", w.word(i18n.Dropped)), w.sender.lastEdit(t).Text.Text)
-		require.NoError(t, w.pressOn(t, bob, 55, question, w.word(i18n.ButtonSend)))
+		require.NoError(t, w.tapShown(t, bob, question, i18n.ButtonSend))
 		assert.Empty(t, w.sessions.done())
 	})
 	t.Run("in another chat", func(t *testing.T) {
 		w, _, key := ask(t)
-		question := w.sender.last(t)
+		question := w.lastSent(t)
 		m := &models.Message{ID: 5, Chat: groupChat(ours), Text: "x"}
 		require.NoError(t, w.Handle(t.Context(), "1", tapOn(bob, m, dataBehind(t, question, w.word(i18n.ButtonSend)))))
 		assert.Empty(t, w.sessions.done())
@@ -189,38 +181,30 @@ func TestP4_AnOldPromptIsTypedOrDroppedByAPerson(t *testing.T) {
 	})
 	t.Run("while the session is over", func(t *testing.T) {
 		w, r, key := ask(t)
-		question := w.sender.last(t)
+		question := w.lastSent(t)
 		w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
-		require.NoError(t, w.pressOn(t, alice, 55, question, w.word(i18n.ButtonSend)))
+		require.NoError(t, w.tapShown(t, alice, question, i18n.ButtonSend))
 		assert.Contains(t, w.sender.done(), "answer query: "+w.named(i18n.AlreadyEnded, "api"))
 		assert.Equal(t, inbox.Asked, w.entryState(key))
 		assert.Zero(t, w.sender.spent, "the person may bring it back and tap again")
 	})
 	t.Run("that ends at this moment", func(t *testing.T) {
 		w, _, key := ask(t)
-		question := w.sender.last(t)
+		question := w.lastSent(t)
 		w.sessions.queue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
-		require.NoError(t, w.pressOn(t, alice, 55, question, w.word(i18n.ButtonSend)))
+		require.NoError(t, w.tapShown(t, alice, question, i18n.ButtonSend))
 		assert.Equal(t, inbox.Asked, w.entryState(key))
 		w.sessions.queue = func(uuid.UUID, string) error { return errDisk }
-		w.toldOfError(t, w.pressOn(t, alice, 55, question, w.word(i18n.ButtonSend)))
+		w.toldOfError(t, w.tapShown(t, alice, question, i18n.ButtonSend))
 		assert.Equal(t, inbox.Asked, w.entryState(key))
 	})
 	t.Run("of a session that is forgotten", func(t *testing.T) {
 		w, r, key := ask(t)
-		question := w.sender.last(t)
+		question := w.lastSent(t)
 		delete(w.records.all, r.ID)
-		require.NoError(t, w.pressOn(t, alice, 55, question, w.word(i18n.ButtonSend)))
+		require.NoError(t, w.tapShown(t, alice, question, i18n.ButtonSend))
 		assert.Empty(t, w.entryState(key))
 		assert.Equal(t, warning+lines(w.word(i18n.NotDelivered), "fix it"), w.sender.last(t).Text.Text)
-	})
-	t.Run("nonsense", func(t *testing.T) {
-		w, _, key := ask(t)
-		for _, data := range []string{"old", "old:send", "old:what:" + key, "old:send:77", "old:send:" + key + ":x"} {
-			require.NoError(t, w.tap(t, alice, data))
-		}
-		assert.Empty(t, w.sessions.done())
-		assert.Equal(t, inbox.Asked, w.entryState(key))
 	})
 }
 
@@ -242,7 +226,7 @@ func TestP4_AnOldStopIsNotDone(t *testing.T) {
 	assert.Len(t, w.sessions.done(), 1)
 }
 
-func TestP4_AnOldPromptIsAskedAboutTwiceAtMost(t *testing.T) {
+func TestP4_AnOldPromptIsAskedAboutOnce(t *testing.T) {
 	w := newWorld(t)
 	w.currentSession(t, "api", session.Running)
 	w.entries.save = func(inbox.Entry) error { return errors.New("killed") }
@@ -250,8 +234,8 @@ func TestP4_AnOldPromptIsAskedAboutTwiceAtMost(t *testing.T) {
 	require.Error(t, w.Handle(t.Context(), key, u))
 	w.entries.save = nil
 	require.NoError(t, w.Handle(t.Context(), key, u), "the next start hands it on again")
-	assert.Len(t, w.sender.texts(), 2)
-	require.NoError(t, w.pressOn(t, alice, 55, w.sender.posted[0], w.word(i18n.ButtonSend)), "the buttons of both are good")
+	assert.Len(t, w.sender.answersSent(), 1)
+	require.NoError(t, w.tapShown(t, alice, w.lastSent(t), i18n.ButtonSend))
 	assert.Equal(t, inbox.Held, w.entryState(key))
 }
 
@@ -260,10 +244,10 @@ func TestP4_AnAlbumThatWaitedIsAskedAboutOnce(t *testing.T) {
 	d := newMediaWorld(t)
 	key, handle := d.album(t, "look")
 	require.NoError(t, d.AskAged(t.Context(), time.Hour))
-	assert.Empty(t, d.sender.texts(), "it is no prompt yet")
+	assert.Empty(t, d.sender.answersSent(), "it is no prompt yet")
 	require.NoError(t, handle(t.Context()))
 	assert.Equal(t, inbox.Asked, d.entryState(key))
-	assert.Len(t, d.sender.texts(), 1)
+	assert.Len(t, d.sender.answersSent(), 1)
 	assert.Empty(t, d.sessions.done())
 }
 
@@ -272,13 +256,13 @@ func TestP4_ADropAfterASendDropsNothing(t *testing.T) {
 	w := newWorld(t)
 	w.currentSession(t, "api", session.Running)
 	key := w.hearSent(t, "old text", time.Now().Add(-time.Hour))
-	question := w.sender.last(t)
+	question := w.lastSent(t)
 	w.entries.finish = func(string) error { // the drop has read the entry before that
 		w.entries.finish = nil
-		return w.pressOn(t, alice, 55, question, w.word(i18n.ButtonSend))
+		return w.tapShown(t, alice, question, i18n.ButtonSend)
 	}
-	require.NoError(t, w.pressOn(t, alice, 56, question, w.word(i18n.ButtonDrop)))
+	require.NoError(t, w.tapShown(t, alice, question, i18n.ButtonDrop))
 	assert.Nil(t, w.entries.finish)
 	assert.Equal(t, inbox.Held, w.entryState(key))
-	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton))
+	assert.Contains(t, w.sender.done(), "post "+w.word(i18n.StaleButton))
 }

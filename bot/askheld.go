@@ -3,8 +3,6 @@ package bot
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,23 +20,6 @@ import (
 // tapAnswerWith is the verb of [Answer with this].
 const tapAnswerWith = "aw"
 
-// tellHeldDialog says that a prompt waits behind a dialog. Behind a request that
-// the chat shows it may as well be the reason to deny it.
-func (b *Bot) tellHeldDialog(ctx context.Context, n lifecycle.Note) error {
-	e, err := b.Entries.Load(n.Prompt.Key)
-	if err != nil {
-		return err
-	}
-	c, ok := b.behind(e)
-	switch {
-	case !ok:
-		return b.reply(ctx, n, b.words.Say(i18n.HeldDialog, i18n.Args{"Name": n.Session.Name}))
-	case slices.Contains(strings.Fields(e.Note), offered(c)):
-		return nil
-	}
-	return b.asks.offer(e, c.Request.ID)
-}
-
 // behind is the request that a prompt waits behind, and that it may be the reason
 // to deny.
 func (b *Bot) behind(e inbox.Entry) (ask.Card, bool) {
@@ -47,10 +28,6 @@ func (b *Bot) behind(e inbox.Entry) (ask.Card, bool) {
 	}
 	return b.openAsk(e.Session, e.Conversation)
 }
-
-// offered notes in an entry that its prompt was offered as the reason to deny a
-// request: it may never come to wait behind it, or wait behind another one later.
-func offered(c ask.Card) string { return "offered:" + c.Request.ID }
 
 // offer says that a prompt waits behind a request, under it. Until a person has
 // decided about it this is said once: the other prompts wait, too.

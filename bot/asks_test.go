@@ -767,10 +767,10 @@ func TestAPromptBehindARequestIsOfferedAtOnce(t *testing.T) {
 		for _, text := range []string{"first", "second"} {
 			key := w.mustHear(t, text)
 			w.work(t)
-			p, err := Prompts{Inbox: w.entries.Store}.Prompt(key)
+			e, err := w.entries.Load(key)
 			require.NoError(t, err)
-			assert.NotContains(t, p.Told, lifecycle.NoteHeldDialog, "it may come to wait behind something else")
-			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: p}))
+			assert.Empty(t, e.Told, "it may come to wait behind something else")
+			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: key}}))
 			w.work(t)
 			keys = append(keys, key)
 		}

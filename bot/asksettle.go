@@ -14,7 +14,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/hooks"
-	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
 
@@ -320,9 +319,7 @@ func (a *asks) withdraw(ctx context.Context, c ask.Card) error {
 	return a.Sessions.Withdraw(ctx, c.Request.Session, c.Prompt)
 }
 
-func isGone(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, inbox.ErrNoEntry) || errors.Is(err, session.ErrNotFound)
-}
+func isGone(err error) bool { return chat.IsGone(err) }
 
 func (a *asks) isBusy(id string) bool {
 	a.mu.Lock()

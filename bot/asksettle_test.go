@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/ask"
-	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/hooks"
 	"ccbot/i18n"
@@ -205,7 +204,7 @@ func TestASubagentsRequestHoldsUpNoPrompt(t *testing.T) {
 		assert.Empty(t, w.sender.posted)
 		e, err := w.entries.Load(key)
 		require.NoError(t, err)
-		assert.Empty(t, e.Note)
+		assert.Empty(t, e.Offered)
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: key}}))
 		assert.Equal(t, w.named(i18n.HeldDialog, "api"), w.sender.last(t).Text.Text)
 	})
@@ -225,13 +224,7 @@ func TestAPromptIsOfferedForEachRequest(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, e.MessageID, w.lastSent(t).ReplyTo)
 		assert.True(t, w.has(w.lastSent(t), i18n.ButtonDenyWith))
-		p, err := Prompts{Inbox: w.entries.Store}.Prompt(key)
-		require.NoError(t, err)
-		p.State = lifecycle.PromptState(inbox.Held)
-		require.NoError(t, Prompts{Inbox: w.entries.Store}.SavePrompt(p))
-		e, err = w.entries.Load(key)
-		require.NoError(t, err)
-		assert.Equal(t, "offered:"+one.ID, e.Note, "lifecycle keeps it")
+		assert.Equal(t, one.ID, e.Offered)
 		w.press(t, alice, w.sender.lastID(), w.word(i18n.ButtonDenyWith))
 		assert.Equal(t, ask.StateSent, w.card(t, two).State, "the second one is denied with it")
 	})

@@ -88,7 +88,7 @@ func (a *asks) queueStray(ctx context.Context, t chat.Tap, e inbox.Entry, r sess
 	if err := a.MoveTo(ctx, t.To, r); err != nil { // the answer comes to where the text came from
 		return err
 	}
-	e.State, e.Note = inbox.Held, ""
+	e.State, e.Told = inbox.Held, nil
 	if err := a.Entries.Save(e); err != nil {
 		return err
 	}

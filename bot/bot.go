@@ -25,6 +25,7 @@ import (
 	"ccbot/bot/port/files"
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/talk"
+	"ccbot/bot/prompt"
 	"ccbot/bot/render"
 	"ccbot/bot/report"
 	"ccbot/bot/shell"
@@ -149,8 +150,8 @@ type Deps struct {
 	Transcripts talk.Transcripts
 	// What people send beside text goes through these. Voice is nil where nothing
 	// writes voice messages down.
-	Downloader Downloader
-	Voice      Transcriber
+	Downloader prompt.Downloader
+	Voice      prompt.Transcriber
 	Words      *i18n.Catalog
 	Now        func() time.Time
 	Log        *slog.Logger
@@ -181,7 +182,6 @@ type Bot struct {
 	asks     *asks
 	outputs  *shell.Outputs
 	rehomes  *rehomes
-	unqueued *unqueued
 }
 
 // New returns a Bot; Run makes the answers of agents flow.
@@ -198,7 +198,6 @@ func New(c Config, d Deps) *Bot {
 	b.outputs = shell.New(b.Chat, func(ctx context.Context, r session.Record, command string) lifecycle.Output {
 		return b.Sessions.Output(ctx, r, command)
 	}, d.Entries, d.Files)
-	b.unqueued = newUnqueued(b)
 	b.answers = answer.New(answer.Deps{Chat: b.Chat, Sender: d.Sender, Limits: d.Sender, Sessions: d.Sessions, Prompts: d.Entries,
 		Outputs: b.outputs, Transcripts: d.Transcripts, Items: []func(uuid.UUID, transcript.Item){b.heardItem},
 		Rich: c.Rich, Thinking: c.Thinking})
@@ -285,31 +284,27 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	b.unpark(ctx, in.To.ChatID)
 	switch {
 	case edited:
-		return b.edited(ctx, in, m)
+		text, ok := b.editedText(in, m)
+		return b.prompts.Edited(ctx, in, m, text, ok)
 	case m.Text == "" && isService(m):
 		return nil
 	}
 	switch {
 	case m.MediaGroupID != "":
-		return b.album(ctx, in, append([]*models.Update{u}, rest...))
+		return b.prompts.Album(ctx, in, append([]*models.Update{u}, rest...))
 	case m.Text == "":
-		return b.media(ctx, in, m)
+		return b.prompts.Media(ctx, in, m)
 	}
-	return b.text(ctx, in, textOf(m))
+	return b.text(ctx, in, prompt.TextOf(m))
 }
 
 // incoming is one message of an allowed person, with the files that came with it.
-type incoming struct {
-	chat.Incoming
-	files   []string  // names below .ccbot-inbox
-	session uuid.UUID // with files: whose directory they lie in
-	dir     string    // that directory
-}
+type incoming = prompt.Message
 
 func (b *Bot) incomingOf(key string, m *models.Message) incoming {
 	place, message := b.inside(m)
 	in := chat.Incoming{Message: conversation.Message{To: place}, Key: key, From: m.From.ID,
-		MessageID: message, Sent: time.Unix(int64(m.Date), 0), Quoted: sourceOf(m) != ""}
+		MessageID: message, Sent: time.Unix(int64(m.Date), 0), Quoted: prompt.SourceOf(m) != ""}
 	if to := m.ReplyToMessage; to != nil {
 		_, in.ReplyTo = b.Chats.Aliases.In(cmp.Or(to.Chat.ID, m.Chat.ID), to.ID)
 		// what opens a topic is "answered" by all messages of the topic
@@ -340,7 +335,7 @@ func isService(m *models.Message) bool {
 // no request.
 func (b *Bot) text(ctx context.Context, in incoming, text string) error {
 	if in.Quoted {
-		return b.prompt(ctx, in, text)
+		return b.prompts.Take(ctx, in, text)
 	}
 	name, to, rest := splitCommand(text)
 	ours := to == "" || strings.EqualFold(to, b.Username)
@@ -361,7 +356,14 @@ func (b *Bot) text(ctx context.Context, in incoming, text string) error {
 			return err
 		}
 	}
-	return b.prompt(ctx, in, text)
+	return b.prompts.Take(ctx, in, text)
+}
+
+// Sent hears which message the chat has, of a session or of none.
+func (b *Bot) Sent(m outbox.Message, id int) {
+	if err := b.Chats.NoteSent(m.To, id, m.Session); err != nil {
+		b.Log.Warn("message_not_noted", "chat_id", m.To.ChatID, "error", err.Error())
+	}
 }
 
 // addressed is a command with the name of a bot, which ends in "bot"; a path
@@ -383,7 +385,28 @@ func splitCommand(text string) (name, to, rest string) {
 	return name, to, rest
 }
 
-// UpdateFailed tells a person that a message of theirs was set aside.
+// editedText is the text that an edit gives a prompt. It is false where the
+// message is none any more: a command, or nothing.
+func (b *Bot) editedText(in incoming, m *models.Message) (text string, ok bool) {
+	text = prompt.TextOf(m)
+	if m.Text == "" {
+		return text, true // a caption is no command
+	}
+	name, to, rest := splitCommand(text)
+	ours := to == "" || strings.EqualFold(to, b.Username)
+	if !ours && in.To.ChatID != in.From && addressed.MatchString(name+"@"+to) {
+		return "", false
+	}
+	if _, command := b.commands[name]; command && ours {
+		return "", false
+	}
+	if to != "" && ours {
+		text = "/" + name + rest
+	}
+	return text, true
+}
+
+// UpdateFailed tells a person that a message of theirs was set aside, or has to wait.
 func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 	if !b.Allowed[f.From] || !b.MayShow(f.Conversation) {
 		return nil
@@ -398,8 +421,11 @@ func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 		}
 		return nil
 	}
-	if e, ok := errors.AsType[*fetchError](f.Err); ok {
-		text := b.words.Say(i18n.FileNotFetched, i18n.Args{"Name": e.name}) + "\n" + b.words.Say(i18n.NotDelivered)
+	if f.Waits {
+		return b.Warn(ctx, f.Conversation, f.MessageID, render.Plain(b.words.Say(i18n.PromptWaits)), nil)
+	}
+	if e, ok := errors.AsType[*prompt.FetchError](f.Err); ok {
+		text := b.words.Say(i18n.FileNotFetched, i18n.Args{"Name": e.Name}) + "\n" + b.words.Say(i18n.NotDelivered)
 		return b.Fail(ctx, f.Conversation, f.MessageID, render.Plain(text), nil)
 	}
 	key := i18n.UpdateFailed

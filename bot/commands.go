@@ -10,7 +10,7 @@ import (
 // command runs a command, unless it comes too late.
 func (b *Bot) command(ctx context.Context, in chat.Incoming, c chat.Command, args string) error {
 	if c.Now {
-		if told, err := b.tooLate(ctx, in, c.Name); told || err != nil {
+		if told, err := b.prompts.TooLate(ctx, in, c.Name); told || err != nil {
 			return err
 		}
 	}

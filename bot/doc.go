@@ -10,6 +10,7 @@
 //	answer         what agents write, in the chat once
 //	dialog         what a terminal asks, with its keys
 //	files          a file of an agent, into the chat
+//	prompt         what people write, on its way to the agent
 //	report         what a start found and did
 //	sessions       new, list, resume, end and why of a session
 //	shell          the output of a command of bash mode, growing
@@ -20,8 +21,7 @@
 //	ask            what a permission request shows, and what a tap decides
 //	inbox, outbox, render, port
 //
-// Two features still live under the roof itself: prompts (what people write, on its way to the
-// agent: a text leaves the inbox only as a prompt that lifecycle keeps or with a sentence that says
-// what became of it, P4) and the flow of permission requests (a permission is given only by a tap of
-// an allowed person in the chat that shows the request, once, on disk before the agent hears of it).
+// Two features still live under the roof itself: albums, of which one prompt is made, and the flow of
+// permission requests (a permission is given only by a tap of an allowed person in the chat that
+// shows the request, once, on disk before the agent hears of it).
 package bot

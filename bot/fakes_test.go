@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -87,7 +88,7 @@ func newWorld(t *testing.T) *world {
 		relay: &fakeRelay{waiting: make(map[string]hooks.Request)}, dir: dir,
 		talk: &transcripts{Transcripts: host.Transcripts{Log: slog.New(slog.DiscardHandler)}},
 		home: "/home/alice", Home: "/home/alice", events: make(chan string, 10_000)}
-	w.sessions = &fakeSessions{records: w.records, events: w.events}
+	w.sessions = &fakeSessions{records: w.records, entries: w.entries, events: w.events}
 	w.sender = &fakeSender{events: w.events, aliases: func() *alias.Table { return w.Chats.Aliases }}
 	w.Bot = &Bot{
 		Config: Config{Allowed: map[int64]bool{alice: true, bob: true}, Groups: map[int64]bool{ours: true},
@@ -198,6 +199,12 @@ func (w *world) Recovered(ctx context.Context, rep recovery.Report) error {
 	return err
 }
 
+func (w *world) AskAged(ctx context.Context, away time.Duration) error {
+	err := w.Bot.AskAged(ctx, away)
+	w.sender.deliver(context.WithoutCancel(ctx))
+	return err
+}
+
 // record is a session as it is now.
 func (w *world) record(t *testing.T, id uuid.UUID) session.Record {
 	t.Helper()
@@ -225,10 +232,16 @@ func (w *world) accept(t *testing.T, m *models.Message) (key string, u *models.U
 	return key, u
 }
 
+// acceptText puts a text of Alice's into the inbox.
+func (w *world) acceptText(t *testing.T, text string) (key string, u *models.Update) {
+	t.Helper()
+	return w.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: text})
+}
+
 // hear handles a text of Alice's in her own chat and returns its inbox key.
 func (w *world) hear(t *testing.T, text string) (key string, err error) {
 	t.Helper()
-	key, u := w.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: text})
+	key, u := w.acceptText(t, text)
 	return key, w.Handle(t.Context(), key, u)
 }
 
@@ -357,6 +370,7 @@ type fakeSessions struct {
 	answerers []hooks.Answerer
 	log
 	records   *fakeRecords
+	entries   *fakeEntries
 	events    chan string
 	start     func(q lifecycle.StartRequest) (session.Record, error)
 	restore   func(id uuid.UUID) (session.Record, error)
@@ -491,19 +505,29 @@ func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.St
 func (f *fakeSessions) Queue(_ context.Context, id uuid.UUID, key string) error {
 	f.wait()
 	f.add("queue %s for %s", key, id)
+	return f.hold(id, key)
+}
+
+// hold has the inbox hold a prompt, as lifecycle does when the record is written.
+func (f *fakeSessions) hold(id uuid.UUID, key string) error {
 	if f.queue != nil {
-		return f.queue(id, key)
+		if err := f.queue(id, key); err != nil {
+			return err
+		}
 	}
-	return nil
+	return f.entries.Change(key, func(e *inbox.Entry) error {
+		if e.State == inbox.Typing {
+			return fs.ErrNotExist
+		}
+		e.State, e.Session, e.Told = inbox.Held, id, nil
+		return nil
+	})
 }
 
 func (f *fakeSessions) Keep(_ context.Context, id uuid.UUID, key string) error {
 	f.wait()
 	f.add("keep %s for %s", key, id)
-	if f.queue != nil {
-		return f.queue(id, key)
-	}
-	return nil
+	return f.hold(id, key)
 }
 
 func (f *fakeSessions) SendAgain(_ context.Context, id uuid.UUID, key string) error {

@@ -24,29 +24,9 @@ func (b *Bot) features() []chat.Feature {
 		}})
 }
 
-// promptFeature brings what people write to the agent, and asks them about what cannot be brought.
+// promptFeature brings what people write to the agent.
 func (b *Bot) promptFeature() chat.Feature {
-	return chat.Feature{Name: "prompt",
-		Taps: taps{
-			"rns":   b.tapResumeAndSend, // KEY: bring its session back, and type it then
-			"again": b.tapAgain,         // KEY: type an unproven prompt again
-			"drop":  b.tapDrop,          // KEY: give an unproven prompt up
-			"old":   b.tapOld,           // DECISION:KEY: type an old prompt, or give it up
-			"any":   b.tapAnyway,        // KEY: type a prompt that waits behind a draft
-		},
-		News: news{
-			lifecycle.NoteTyped:        b.markTyped,
-			lifecycle.NoteDelivered:    b.markReceived,
-			lifecycle.NoteQueued:       b.tellQueued,
-			lifecycle.NoteHeldDialog:   b.tellHeldDialog,
-			lifecycle.NoteHeldUnknown:  b.tellHeldUnknown,
-			lifecycle.NoteHeldBash:     b.tellHeldBash,
-			lifecycle.NoteHeldDraft:    b.tellHeldDraft,
-			lifecycle.NoteDraftCleared: b.tellDraft,
-			lifecycle.NoteUnproven:     b.tellUnproven,
-		},
-		Run: b.unqueued.Run,
-	}
+	return b.prompts.Feature()
 }
 
 // answersFeature shows what agents write.

@@ -129,6 +129,7 @@ func (d *fileWorld) slyFiles(t *testing.T, r session.Record) {
 	in := models.Update{Message: &models.Message{ID: 77, From: &models.User{ID: alice}, Chat: privateChat(alice),
 		Document: &models.Document{FileID: "d", FileName: sly + ".txt", FileSize: 1 << 40}}}
 	d.Downloader = &fakeDownloads{fails: make(map[string]error)}
+	d.Connect(d.sessions, d.windows)
 	require.NoError(t, d.Handle(t.Context(), "777", &in))
 }
 

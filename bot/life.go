@@ -2,12 +2,15 @@ package bot
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/ask"
 	"ccbot/bot/chat"
 	"ccbot/bot/files"
+	"ccbot/bot/inbox"
+	"ccbot/bot/prompt"
 	"ccbot/bot/report"
 	"ccbot/bot/sessions"
 	"ccbot/bot/writers"
@@ -23,6 +26,9 @@ type life struct {
 	writers  *writers.Writers
 	windows  *writers.Windows
 	reports  *report.Reports
+	prompts  *prompt.Prompts
+	// attachments are the files that come with prompts.
+	attachments *prompt.Attachments
 }
 
 // newLife makes these features and connects them with each other. They keep nothing, so that
@@ -35,6 +41,9 @@ func newLife(b *Bot) (l life) {
 	l.resumer.Writers = l.writers
 	l.reports = report.New(report.Deps{Chat: b.Chat, Lifecycle: b.Sessions, Resumer: l.resumer, Windows: l.windows,
 		ToldWindows: b.Windows, Entries: b.Entries, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
+	l.attachments = &prompt.Attachments{Chat: b.Chat, Files: b.Files, Downloader: b.Downloader, Voice: b.Voice}
+	l.prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Entries: b.Entries, Changes: b.Entries,
+		Requests: requests{b}, Resumer: l.resumer, Attachments: l.attachments})
 	return l
 }
 
@@ -60,6 +69,32 @@ func (a agents) ProjectAnswers(r session.Record) string {
 
 // Interrupt sends Esc, of which requests and the output of commands are told.
 func (a agents) Interrupt(ctx context.Context, id uuid.UUID) error { return a.bot.interrupt(ctx, id) }
+
+// requests are what agents ask, as prompts may answer them.
+type requests struct{ bot *Bot }
+
+func (r requests) Behind(e inbox.Entry) (request string) {
+	c, _ := r.bot.behind(e)
+	return c.Request.ID
+}
+
+func (r requests) Offer(e inbox.Entry, request string) error { return r.bot.asks.offer(e, request) }
+
+// AskAged asks about the prompts that waited while ccbot was away; see prompt.Prompts.
+func (b *Bot) AskAged(ctx context.Context, away time.Duration) error {
+	return b.prompts.AskAged(ctx, away)
+}
+
+// EndUnheard ends the prompts of people who may not speak any more; see prompt.Prompts.
+func (b *Bot) EndUnheard(ctx context.Context) error { return b.prompts.EndUnheard(ctx) }
+
+// Homeless tells of prompts whose session is not there any more; see prompt.Prompts.
+func (b *Bot) Homeless(ctx context.Context, keys []string) error {
+	return b.prompts.Homeless(ctx, keys)
+}
+
+// Awaited are the names of files that prompts still need; see prompt.Prompts.
+func (b *Bot) Awaited() (map[string]bool, error) { return b.prompts.Awaited() }
 
 // Recovered tells what a recovery found and did, and resumes what comes back by itself.
 func (b *Bot) Recovered(ctx context.Context, rep recovery.Report) error {

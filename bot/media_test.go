@@ -21,6 +21,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/files"
+	"ccbot/bot/prompt"
 	"ccbot/host"
 	"ccbot/host/received"
 	"ccbot/i18n"
@@ -82,6 +83,7 @@ func newMediaWorld(t *testing.T) *mediaWorld {
 	store, err := received.Open(filepath.Join(w.dir, "received"), w.Now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	w.Files, w.Downloader = &host.Machine{Records: w.records, Received: store}, d.downloads
+	w.Connect(w.sessions, w.windows)
 	d.r = w.currentSession(t, "api", session.Running)
 	w.records.change(d.r.ID, func(r *session.Record) { r.Dir = d.dir })
 	return d
@@ -211,7 +213,7 @@ func TestP4_AFileThatGoesNowhereIsTold(t *testing.T) {
 		}, 0},
 		{"too big, as Telegram says at once", nil, big,
 			func(d *mediaWorld) string { return d.word(i18n.FileTooBig, i18n.Args{"Name": "big.zip"}) }, 0},
-		{"too big, as it says when asked", func(_ *testing.T, d *mediaWorld) { d.downloads.fail("d", ErrFileTooBig) }, document("d", "../big.zip"),
+		{"too big, as it says when asked", func(_ *testing.T, d *mediaWorld) { d.downloads.fail("d", prompt.ErrFileTooBig) }, document("d", "../big.zip"),
 			func(d *mediaWorld) string { return d.word(i18n.FileTooBig, i18n.Args{"Name": "big.zip"}) }, 1},
 		{"a link in the folder's place", func(t *testing.T, d *mediaWorld) {
 			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(d.dir, files.Folder)))
@@ -283,7 +285,7 @@ func TestAFileForASessionThatIsOverWaitsForIt(t *testing.T) {
 	m.Caption = "read it"
 	e := d.mustGet(t, m)
 	assert.Equal(t, []any{inbox.Asked, d.r.ID, "read it\nAttached file: .ccbot-inbox/a.txt"}, []any{e.State, e.Session, e.Text})
-	assert.NotEmpty(t, data(d.sender.last(t)))
+	assert.NotEmpty(t, data(d.lastSent(t)))
 	assert.Equal(t, []string{"a.txt"}, d.received(t))
 	awaited, err := d.Awaited()
 	require.NoError(t, err)
@@ -362,6 +364,7 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 			d := newMediaWorld(t)
 			if tt.voice != nil {
 				d.Voice = tt.voice
+				d.Connect(d.sessions, d.windows)
 				tt.voice.then = func() { assert.Empty(t, d.received(t), "the agent has no recording yet") }
 			}
 			e := d.mustGet(t, models.Message{Caption: tt.caption, Voice: &models.Voice{FileID: "v"}})
@@ -382,14 +385,16 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 	t.Run("not a recording of many hours", func(t *testing.T) {
 		d := newMediaWorld(t)
 		d.Voice = &fakeVoice{err: errNet}
-		d.downloads.limit = maxRecording + 1
-		e := d.mustGet(t, models.Message{Voice: &models.Voice{FileID: "v", FileSize: maxRecording + 1}})
+		d.Connect(d.sessions, d.windows)
+		d.downloads.limit = prompt.MaxRecording + 1
+		e := d.mustGet(t, models.Message{Voice: &models.Voice{FileID: "v", FileSize: prompt.MaxRecording + 1}})
 		assert.Equal(t, file, e.Text)
 		assert.Empty(t, d.sender.texts())
 	})
 	t.Run("only what is spoken", func(t *testing.T) {
 		d := newMediaWorld(t)
 		d.Voice = &fakeVoice{err: errNet}
+		d.Connect(d.sessions, d.windows)
 		e := d.mustGet(t, models.Message{Audio: &models.Audio{FileID: "a", FileName: "song.mp3"}})
 		assert.Equal(t, "Attached file: .ccbot-inbox/song.mp3", e.Text)
 		assert.Empty(t, d.sender.texts())
@@ -398,44 +403,6 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 
 func link(offset, length int, url string) models.MessageEntity {
 	return models.MessageEntity{Type: models.MessageEntityTypeTextLink, Offset: offset, Length: length, URL: url}
-}
-
-func TestWithLinks(t *testing.T) {
-	for _, tt := range []struct {
-		name, text string
-		entities   []models.MessageEntity
-		want       string
-	}{
-		{"none", "see here", nil, "see here"},
-		{"one", "see here now", []models.MessageEntity{link(4, 4, "https://a.b/c?d#e")}, "see here (https://a.b/c?d#e) now"},
-		{"at the end", "see", []models.MessageEntity{link(0, 3, "https://a.b")}, "see (https://a.b)"},
-		{"behind characters of two units", "👍🏽 是 here!", []models.MessageEntity{link(7, 4, "https://a.b")}, "👍🏽 是 here (https://a.b)!"},
-		{"that ends with one", "a👍b", []models.MessageEntity{link(1, 2, "https://a.b")}, "a👍 (https://a.b)b"},
-		{"several, unsorted", "one two", []models.MessageEntity{link(4, 3, "https://b"), link(0, 3, "https://a")}, "one (https://a) two (https://b)"},
-		{"one in another", "one two", []models.MessageEntity{link(0, 7, "https://a"), link(4, 3, "https://b")}, "one two (https://a) (https://b)"},
-		{"only links count", "bold @x", []models.MessageEntity{{Type: models.MessageEntityTypeBold, Length: 4}, {Type: models.MessageEntityTypeMention, Offset: 5, Length: 2}}, "bold @x"},
-		{"a plain address", "https://a.b", []models.MessageEntity{{Type: models.MessageEntityTypeURL, Length: 11}}, "https://a.b"},
-		{"an address under itself", "https://a.b", []models.MessageEntity{link(0, 11, "https://a.b")}, "https://a.b"},
-		{"beyond the text", "see", []models.MessageEntity{link(0, 4, "https://a"), link(-1, 2, "https://a"), link(5, 1, "https://a"), link(1, 0, "https://a")}, "see"},
-		{"within a character", "a👍b", []models.MessageEntity{link(0, 2, "https://a")}, "a👍b"},
-		{"more than an address", "see", []models.MessageEntity{link(0, 3, "https://a\nrm -rf"), link(0, 3, "")}, "see"},
-		{"lines stay", "a\r\n\tb", []models.MessageEntity{link(4, 1, "https://a")}, "a\r\n\tb (https://a)"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, tt.want, withLinks(tt.text, tt.entities))
-		})
-	}
-}
-
-func FuzzWithLinks(f *testing.F) {
-	f.Add("see 👍 here", 4, 2, 0, 3)
-	f.Add("", 0, 0, -5, 9)
-	f.Fuzz(func(t *testing.T, text string, o1, l1, o2, l2 int) {
-		text = strings.ToValidUTF8(text, "")
-		const url = "https://a.b"
-		got := withLinks(text, []models.MessageEntity{link(o1, l1, url), link(o2, l2, url)})
-		require.Equal(t, strings.ReplaceAll(text, " ("+url+")", ""), strings.ReplaceAll(got, " ("+url+")", ""), "all of the text is there")
-	})
 }
 
 func TestAForwardedTextKeepsItsLinks(t *testing.T) {

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -281,35 +280,6 @@ func TestP4_ATextThatMeetsATransferGoesToTheSuccessor(t *testing.T) {
 			assert.Contains(t, w.sender.last(t).Text.Text, w.word(i18n.NotDelivered))
 		})
 	}
-}
-
-func TestP4_PromptsMoveToTheSuccessor(t *testing.T) {
-	w := newWorld(t)
-	p := Prompts{Inbox: w.entries.Store}
-	r, to := w.session(t, "api", session.Lost), uuid.New()
-	var keys []string
-	for _, state := range []inbox.State{inbox.Held, inbox.Typing, inbox.Unproven} {
-		keys = append(keys, w.prompt(t, r, string(state), state).Key)
-	}
-	gone := w.prompt(t, r, "gone", inbox.Held)
-	require.NoError(t, p.FinishPrompt(gone.Key))
-	assert.ErrorIs(t, p.MovePrompt(gone.Key, to), fs.ErrNotExist)
-	assert.ErrorIs(t, p.MovePrompt("4711", to), fs.ErrNotExist)
-	for _, key := range keys {
-		before, err := w.entries.Load(key)
-		require.NoError(t, err)
-		require.NoError(t, p.MovePrompt(key, to))
-		require.NoError(t, p.MovePrompt(key, to), "once more is nothing")
-		after, err := w.entries.Load(key)
-		require.NoError(t, err)
-		before.Session = to
-		assert.Equal(t, before, after, "only the session is another one")
-	}
-	again, err := inbox.OpenStore(w.dir+"/inbox", w.Log)
-	require.NoError(t, err)
-	waiting, err := Prompts{Inbox: again}.Waiting()
-	require.NoError(t, err)
-	assert.Equal(t, map[uuid.UUID][]string{to: keys}, waiting, "in order, and on disk")
 }
 
 // The part that the reader of the source has in hand is not said again by that

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -119,8 +120,9 @@ func TestEveryKindOfNewsIsTold(t *testing.T) {
 				assert.Empty(t, w.sender.texts())
 				return
 			}
-			require.Len(t, w.sender.posted, 1)
-			m := w.sender.last(t)
+			all := slices.Concat(w.sender.posted, w.sender.sent)
+			require.Len(t, all, 1)
+			m := all[0]
 			for _, text := range want.says(w) {
 				assert.Contains(t, m.Text.Text, text)
 			}
@@ -242,7 +244,7 @@ func TestP4_TheUnprovenIsQuoted(t *testing.T) {
 			n := w.news(t, lifecycle.NoteUnproven)
 			n.Prompt.Text = text
 			require.NoError(t, w.SessionNews(t.Context(), n))
-			m := w.sender.last(t)
+			m := w.lastSent(t)
 			assert.LessOrEqual(t, m.Text.Length(), 4096)
 			assert.Equal(t, w.wordsOf(i18n.ButtonSendAgain, i18n.ButtonDrop), words(m))
 			head, quote, _ := strings.Cut(m.Text.Text, "\n")
@@ -259,7 +261,7 @@ func TestP4_TheUnprovenIsSaidToStandInTheBoxWhereItIsSeen(t *testing.T) {
 		n := w.news(t, lifecycle.NoteUnproven)
 		n.InBox = seen
 		require.NoError(t, w.SessionNews(t.Context(), n))
-		assert.Equal(t, seen, strings.HasSuffix(w.sender.last(t).Text.Text, "\n"+w.word(i18n.UnprovenInBox)))
+		assert.Equal(t, seen, strings.HasSuffix(w.lastSent(t).Text.Text, "\n"+w.word(i18n.UnprovenInBox)))
 	}
 }
 

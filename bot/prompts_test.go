@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"testing"
 
 	"github.com/go-telegram/bot/models"
@@ -41,7 +40,7 @@ func TestAPromptIsKeptThenQueued(t *testing.T) {
 			w.sessions.queue = func(_ uuid.UUID, key string) error {
 				e, err := w.entries.Load(key)
 				require.NoError(t, err)
-				assert.Equal(t, []any{r.ID, atAlice, tt.typed, string(tt.class), inbox.Held},
+				assert.Equal(t, []any{r.ID, atAlice, tt.typed, string(tt.class), inbox.Accepted},
 					[]any{e.Session, e.Conversation, e.Text, e.Class, e.State}, "on disk before it is queued")
 				return nil
 			}
@@ -156,12 +155,12 @@ func TestP4_ARefusedPromptIsToldAndKept(t *testing.T) {
 		return lifecycle.ErrNoAgent
 	}
 	key := w.mustHear(t, "hi")
-	assert.Equal(t, []string{lines(warning+w.named(i18n.AlreadyEnded, "api"), w.word(i18n.NotDelivered))}, w.sender.texts())
+	assert.Equal(t, []string{lines(warning+w.named(i18n.AlreadyEnded, "api"), w.word(i18n.NotDelivered))}, w.sender.answersSent())
 	assert.Equal(t, []string{reactionStored, reactionNone}, w.sender.reactions(1001))
 	e, err := w.entries.Load(key)
 	require.NoError(t, err)
 	assert.Equal(t, []any{inbox.Asked, r.ID, "hi"}, []any{e.State, e.Session, e.Text})
-	assert.Equal(t, []string{"rns:" + key, "old:drop:" + key}, data(w.sender.last(t)))
+	assert.Equal(t, w.wordsOf(i18n.ButtonResumeAndSend, i18n.ButtonDrop), words(w.lastSent(t)))
 }
 
 func TestP4_ARefusedPromptIsFinishedWhereNothingBringsItsSessionBack(t *testing.T) {
@@ -245,40 +244,6 @@ func TestP4_APromptWithoutASessionIsTold(t *testing.T) {
 	require.ErrorIs(t, w.Homeless(t.Context(), []string{two.Key}), errDisk)
 	_, err := w.entries.Load(two.Key)
 	assert.NoError(t, err, "what is not told stays")
-}
-
-func TestPromptsShowTheInbox(t *testing.T) {
-	w := newWorld(t)
-	p := Prompts{Inbox: w.entries.Store}
-	r := w.session(t, "api", session.Running)
-	held := w.prompt(t, r, "one", inbox.Held)
-	done := w.prompt(t, r, "two", inbox.Typing)
-	unproven := w.prompt(t, r, "three", inbox.Unproven)
-	w.prompt(t, r, "not yet a prompt", inbox.Accepted)
-	require.NoError(t, p.FinishPrompt(done.Key))
-	require.NoError(t, p.FinishPrompt(done.Key), "twice is fine")
-
-	waiting, err := p.Waiting()
-	require.NoError(t, err)
-	assert.Equal(t, map[uuid.UUID][]string{r.ID: {held.Key, unproven.Key}}, waiting)
-	_, err = p.Prompt(done.Key)
-	assert.ErrorIs(t, err, fs.ErrNotExist)
-	assert.ErrorIs(t, p.SavePrompt(lifecycle.Prompt{Key: done.Key, State: lifecycle.Held}), inbox.ErrNoEntry)
-
-	q, err := p.Prompt(held.Key)
-	require.NoError(t, err)
-	assert.Equal(t, lifecycle.Prompt{Key: held.Key, Text: "one", State: lifecycle.Held, Since: started}, q)
-	q.State, q.Told = lifecycle.Typing, []lifecycle.NoteKind{lifecycle.NoteHeldDraft, lifecycle.NoteQueued}
-	q.Mark = &lifecycle.Mark{At: started, Path: "/t.jsonl", Offset: 5, Enters: 2, Retreat: true}
-	require.NoError(t, p.SavePrompt(q))
-	again, err := p.Prompt(held.Key)
-	require.NoError(t, err)
-	assert.Equal(t, q, again)
-	q.State, q.Mark = lifecycle.Held, nil
-	require.NoError(t, p.SavePrompt(q))
-	again, err = p.Prompt(held.Key)
-	require.NoError(t, err)
-	assert.Equal(t, q, again, "a mark goes when it is taken off")
 }
 
 func TestHandleKnowsTheFailpoint(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"ccbot/bot/ask"
 	"ccbot/bot/inbox"
@@ -125,6 +124,7 @@ func TestP7_AVoiceMessageIsNoCommand(t *testing.T) {
 	for _, text := range hostile {
 		d := newMediaWorld(t)
 		d.Voice = &fakeVoice{text: text}
+		d.Connect(d.sessions, d.windows)
 		m := models.Message{Voice: &models.Voice{FileID: "o"}}
 		assertQuoted(t, "Transcript of a voice message:", d.mustGet(t, m))
 		m.Caption = "own words"
@@ -224,43 +224,6 @@ func TestP7_AnEditBringsNoCommandToTheStart(t *testing.T) {
 	assert.True(t, strings.HasPrefix(entries[0].Text, "look\n/exit\n"))
 }
 
-// TestP7_NoQuotationActs: of whatever others wrote nothing stands where Claude Code acts on it.
-func TestP7_NoQuotationActs(t *testing.T) {
-	piece := rapid.OneOf(rapid.SampledFrom(append([]string{"@", "!", "/", "#", "\n", "\r", "\u2028", " ", "\t", "\\", "a", "\u00a0", "\u3000", "@\"a b\"", "(@x", "``"}, hostile...)), rapid.String())
-	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "text"), "")
-		typed, class, ok := lifecycle.Normalise(quotation("Forwarded message from "+nameOf(text), text))
-		require.True(t, ok)
-		require.Equal(t, lifecycle.ClassPrompt, class)
-		for i, line := range strings.Split(typed, "\n") {
-			require.True(t, i == 0 && strings.HasPrefix(line, "Forwarded message from ") || strings.HasPrefix(line, "> "), "%q", line)
-			assertInert(t, line)
-		}
-	})
-}
-
-// assertInert checks that nothing in a line is a mention of a file, but for addresses of mail.
-func assertInert(t require.TestingT, line string) {
-	require.NotRegexp(t, `(?:^|[^A-Za-z0-9._%+/-])@[^\s\p{Z}]`, line)
-	require.NotRegexp(t, `(?:^|[\s。、？！])/[^\s\p{Z}/:]+(\s|$)`, line)
-	require.NotRegexp(t, `(?i)ultra(think|code)`, line)
-	require.NotRegexp(t, `(^|[\x00-\x7f])[\x{200c}\x{200d}\x{fe0f}]`, line)
-	require.NotRegexp(t, `[\x{200b}\x{202a}-\x{202e}\x{2060}-\x{2069}\x{feff}]`, line)
-}
-
-func TestInert(t *testing.T) {
-	const joined = "\u2764\ufe0f \U0001f469\u200d\U0001f4bb \u0645\u06cc\u200c\u062e"
-	for text, want := range map[string]string{
-		"": "", "no mention": "no mention", "@a": "@ a", "see @a and @b": "see @ a and @ b", "@@a": "@ @ a", "(@a)": "(@ a)", "@": "@", "a @": "a @",
-		"@ a": "@ a", "me@example.com": "me@example.com", "世@a": "世@ a", "。@a": "。@ a", "@\u200ba": "@ a", `@"a b"`: `@ "a b"`, "x\t@a": "x\t@ a",
-		" \u200d@a": " @ a", "u\u200dltrathi\u200cnk": "ultra think", "ult\ufe0fracode": "ultra code", "/leak/": "/ leak/", "。\u200d@a": "。@ a", "a \u200b@a": "a @ a", "/exit": "/ exit", "do /exit now": "do / exit now", "/tmp/x and/or 1/2": "/tmp/x and/or 1/2",
-		"(/a:b)": "(/ a:b)", "/": "/", "a / b": "a / b", "\ufeff/exit": "/ exit", "ultrathink": "ultra think", "UltraCode": "Ultra Code", "a\u202eb": "ab",
-		joined: joined, "\x1b[31mred": "[31mred",
-	} {
-		assert.Equal(t, want, inert(text), text)
-	}
-}
-
 // TestP7_AnAddressThatNobodySeesRunsNothing: formatted text brings addresses along that its sender does not see.
 func TestP7_AnAddressThatNobodySeesRunsNothing(t *testing.T) {
 	d := newMediaWorld(t)
@@ -274,4 +237,13 @@ func TestP7_AnAddressThatNobodySeesRunsNothing(t *testing.T) {
 		e := d.mustGet(t, models.Message{Text: tt.text, Entities: []models.MessageEntity{link(len(tt.text)-4, 4, tt.url)}})
 		assert.Equal(t, tt.want, e.Text)
 	}
+}
+
+// assertInert checks that nothing in a line is a mention of a file, but for addresses of mail.
+func assertInert(t require.TestingT, line string) {
+	require.NotRegexp(t, `(?:^|[^A-Za-z0-9._%+/-])@[^\s\p{Z}]`, line)
+	require.NotRegexp(t, `(?:^|[\s。、？！])/[^\s\p{Z}/:]+(\s|$)`, line)
+	require.NotRegexp(t, `(?i)ultra(think|code)`, line)
+	require.NotRegexp(t, `(^|[\x00-\x7f])[\x{200c}\x{200d}\x{fe0f}]`, line)
+	require.NotRegexp(t, `[\x{200b}\x{202a}-\x{202e}\x{2060}-\x{2069}\x{feff}]`, line)
 }

@@ -296,7 +296,7 @@ func TestP4_APromptForASessionThatIsOverWaitsForADecision(t *testing.T) {
 			w := newWorld(t)
 			r := w.currentSession(t, "api", state)
 			key := w.mustHear(t, "hi")
-			m := w.sender.last(t)
+			m := w.lastSent(t)
 			assert.Equal(t, lines(warning+w.named(i18n.AlreadyEnded, "api"), w.word(i18n.NotDelivered)), m.Text.Text)
 			assert.Equal(t, []any{1001, r.ID}, []any{m.ReplyTo, m.Session})
 			assert.Equal(t, w.wordsOf(i18n.ButtonResumeAndSend, i18n.ButtonDrop), words(m))
@@ -322,7 +322,7 @@ func TestP4_APromptForASessionThatIsOverCanBeDropped(t *testing.T) {
 	w := newWorld(t)
 	w.currentSession(t, "api", session.Archived)
 	key := w.mustHear(t, "hi")
-	require.NoError(t, w.tapShown(t, alice, w.sender.last(t), i18n.ButtonDrop))
+	require.NoError(t, w.tapShown(t, alice, w.lastSent(t), i18n.ButtonDrop))
 	assert.Empty(t, w.entryState(key))
 	assert.Empty(t, w.sessions.done())
 }
@@ -340,7 +340,7 @@ func TestAReplyToASessionThatIsOverBringsItBackBesideTheCurrentOne(t *testing.T)
 			now := w.currentSession(t, "now", tt.state)
 			w.says55(old)
 			key := w.answer(t, 55, "go on")
-			require.NoError(t, w.tapShown(t, alice, w.sender.last(t), i18n.ButtonResumeAndSend))
+			require.NoError(t, w.tapShown(t, alice, w.lastSent(t), i18n.ButtonResumeAndSend))
 			w.becomes(t, key, inbox.Typing)
 			current, err := w.Chats.Current(atAlice)
 			require.NoError(t, err)
@@ -359,7 +359,7 @@ func TestP4_AResumeThatIsRefusedKeepsThePrompt(t *testing.T) {
 	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
 		return session.Record{}, &lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirMissing}
 	}
-	require.NoError(t, w.tapShown(t, alice, w.sender.last(t), i18n.ButtonResumeAndSend))
+	require.NoError(t, w.tapShown(t, alice, w.lastSent(t), i18n.ButtonResumeAndSend))
 	assert.Equal(t, w.word(i18n.ButtonMakeDir), words(w.sender.last(t))[0], "the question of /resume")
 	assert.Equal(t, inbox.Held, w.entryState(key))
 }
@@ -368,7 +368,7 @@ func TestP4_APromptThatCannotBeQueuedStaysAsked(t *testing.T) {
 	w := newWorld(t)
 	w.currentSession(t, "api", session.Archived)
 	key := w.mustHear(t, "hi")
-	m := w.sender.last(t)
+	m := w.lastSent(t)
 	w.sessions.queue = func(uuid.UUID, string) error { return errDisk }
 	w.toldOfError(t, w.tapShown(t, alice, m, i18n.ButtonResumeAndSend))
 	assert.Equal(t, inbox.Asked, w.entryState(key))
@@ -386,7 +386,7 @@ func TestResumeAndSendToASessionThatIsBack(t *testing.T) {
 	r := w.currentSession(t, "api", session.Archived)
 	key := w.mustHear(t, "hi")
 	w.records.change(r.ID, func(r *session.Record) { r.State = session.Running })
-	require.NoError(t, w.tapShown(t, alice, w.sender.last(t), i18n.ButtonResumeAndSend))
+	require.NoError(t, w.tapShown(t, alice, w.lastSent(t), i18n.ButtonResumeAndSend))
 	assert.Equal(t, []string{"keep " + key + " for " + r.ID.String()}, w.sessions.done())
 }
 
@@ -397,6 +397,6 @@ func TestP4_AnAgedPromptOfASessionThatIsOverOffersBoth(t *testing.T) {
 	r := w.session(t, "api", session.Lost)
 	e := w.prompt(t, r, "old text", inbox.Held)
 	require.NoError(t, w.AskAged(t.Context(), time.Hour))
-	assert.Equal(t, w.wordsOf(i18n.ButtonResumeAndSend, i18n.ButtonDrop), words(w.sender.last(t)))
+	assert.Equal(t, w.wordsOf(i18n.ButtonResumeAndSend, i18n.ButtonDrop), words(w.lastSent(t)))
 	assert.Equal(t, inbox.Asked, w.entryState(e.Key))
 }

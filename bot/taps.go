@@ -2,8 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -15,7 +13,6 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
-	"ccbot/lifecycle"
 )
 
 // tap decides what a button says. Its data is "verb:argument:…".
@@ -114,11 +111,6 @@ func (b *Bot) toast(key i18n.Key, args ...i18n.Args) (chat.Answer, error) {
 	return chat.Answer{Text: b.words.Say(key, args...)}, nil
 }
 
-// tell says under a tapped message what came of the tap.
-func (b *Bot) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18n.Args) error {
-	return b.Tell(ctx, t, b.words.Say(key, args...))
-}
-
 // buttonsOf are the buttons that a message has.
 func buttonsOf(m *models.Message) (rows [][]outbox.Button) {
 	if m.ReplyMarkup == nil {
@@ -140,66 +132,4 @@ func (b *Bot) entryOf(t chat.Tap) (inbox.Entry, error) {
 		return inbox.Entry{}, fs.ErrNotExist
 	}
 	return b.Entries.Load(t.Args[0])
-}
-
-func (b *Bot) tapAgain(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	if e, err := b.entryOf(t); err == nil && e.State != inbox.Unproven { // a double tap
-		return b.Stale(t)
-	}
-	return b.decide(t, func(ctx context.Context, e inbox.Entry) error {
-		if e.State != inbox.Unproven {
-			return fs.ErrNotExist
-		}
-		b.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionStored) // before: what comes of it marks it next
-		err := b.Sessions.SendAgain(ctx, e.Session, e.Key)
-		if err != nil {
-			b.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
-		}
-		return err
-	}, i18n.SentAgain)
-}
-
-// tapAnyway types a prompt although a person's draft is in the box. What stood there comes as news.
-func (b *Bot) tapAnyway(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	return b.decide(t, func(ctx context.Context, e inbox.Entry) error {
-		return b.Sessions.SendAnyway(ctx, e.Session, e.Key)
-	}, i18n.SentAnyway)
-}
-
-func (b *Bot) tapDrop(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	return b.decide(t, func(ctx context.Context, e inbox.Entry) error {
-		err := b.Sessions.Drop(ctx, e.Session, e.Key)
-		if err == nil {
-			b.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
-		}
-		return err
-	}, i18n.Dropped)
-}
-
-// decide carries out a person's decision on a prompt that waits for one.
-func (b *Bot) decide(t chat.Tap, do func(context.Context, inbox.Entry) error, said i18n.Key) (chat.Answer, error) {
-	e, err := b.entryOf(t)
-	switch {
-	case isGone(err):
-		return b.Stale(t)
-	case err != nil:
-		return chat.Answer{}, err
-	}
-	return chat.Do(func(ctx context.Context) error {
-		r, _ := b.Records.Get(e.Session)
-		name := i18n.Args{"Name": r.Name}
-		switch err := do(ctx, e); {
-		case isGone(err):
-			return b.Overtaken(ctx, t)
-		case errors.Is(err, lifecycle.ErrNoAgent):
-			return b.tell(ctx, t, i18n.AlreadyEnded, name)
-		case errors.Is(err, lifecycle.ErrBoxBusy):
-			return b.tell(ctx, t, i18n.BoxBusy, name)
-		case errors.Is(err, lifecycle.ErrDraftHidden):
-			return b.tell(ctx, t, i18n.DraftHidden, name)
-		case err != nil:
-			return err
-		}
-		return b.Replace(ctx, t, fmt.Sprintf("%s\n\n%s", t.Text, b.words.Say(said, name)))
-	})
 }

@@ -34,7 +34,7 @@ var whoMayTap = map[string]string{
 	"end": asker, "resume": asker, "writers": asker, "windows": asker,
 
 	"list": anyone, "report": anyone, "dialog": anyone, "open": anyone, "res": anyone, "try": anyone,
-	"again": anyone, "drop": anyone, "old": anyone, "rns": anyone, "any": anyone, "p": anyone, "dw": anyone, "sa": anyone,
+	"drop": anyone, "question": anyone, "p": anyone, "dw": anyone, "sa": anyone,
 }
 
 func TestEveryTapHasItsRule(t *testing.T) {

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,6 +21,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/prompt"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -29,8 +31,8 @@ import (
 func TestStaleButtons(t *testing.T) {
 	none := uuid.NewString()
 	for _, data := range []string{"", ":", "what", "what:x", "open", "open:", "open:x", "open:" + none, "kill", "kill:x:7", "kill:" + none + ":7",
-		"done:" + none + ":7", "res:", "res:" + none, "undo:x", "again", "again:", "again:../x", "again:999", "drop:999", "drop:p-x",
-		"any:999", "mkd:x", "try:x", "sno:x", "rsh:x:y", "sas", "gad:" + none + ":x"} {
+		"done:" + none + ":7", "res:", "res:" + none, "undo:x", "drop", "drop:", "drop:../x", "drop:999", "drop:p-x",
+		"mkd:x", "try:x", "sno:x", "rsh:x:y", "sas", "gad:" + none + ":x"} {
 		t.Run(data, func(t *testing.T) {
 			w := newWorld(t)
 			w.session(t, "api", session.Running)
@@ -123,22 +125,34 @@ func TestTapCurrentOnALongListStaysWithinTheLimit(t *testing.T) {
 	assert.LessOrEqual(t, w.sender.lastEdit(t).Text.Length(), 4096)
 }
 
+// unproven is the question about a prompt of a session that may have been typed.
+func (w *world) unproven(t *testing.T, r session.Record) (e inbox.Entry, question outbox.Message) {
+	t.Helper()
+	e = w.prompt(t, r, "text", inbox.Unproven)
+	n := lifecycle.Note{Kind: lifecycle.NoteUnproven, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: "text"}}
+	require.NoError(t, w.SessionNews(t.Context(), n))
+	question = w.lastSent(t)
+	w.sender.forget()
+	return e, question
+}
+
 func TestP4_APersonDecidesAboutTheUnproven(t *testing.T) {
 	for _, tt := range []struct {
-		verb, call string
-		said       i18n.Key
-		reaction   string
+		button   i18n.Key
+		call     string
+		said     i18n.Key
+		reaction string
 	}{
-		{"again", "send again", i18n.SentAgain, reactionStored},
-		{"drop", "drop", i18n.Dropped, reactionNone},
+		{i18n.ButtonSendAgain, "send again", i18n.SentAgain, reactionStored},
+		{i18n.ButtonDrop, "drop", i18n.Dropped, reactionNone},
 	} {
-		t.Run(tt.verb, func(t *testing.T) {
+		t.Run(tt.call, func(t *testing.T) {
 			w := newWorld(t)
 			r := w.session(t, "api", session.Running)
-			e := w.prompt(t, r, "text", inbox.Unproven)
-			require.NoError(t, w.tap(t, bob, tt.verb+":"+e.Key), "any allowed person may")
+			e, question := w.unproven(t, r)
+			require.NoError(t, w.tapShown(t, bob, question, tt.button), "any allowed person may")
 			assert.Equal(t, []string{tt.call + " " + e.Key + " for " + r.ID.String()}, w.sessions.done())
-			assert.Equal(t, lines("the question", "", w.named(tt.said, "api")), w.sender.lastEdit(t).Text.Text)
+			assert.Equal(t, lines(question.Text.Text, "", w.named(tt.said, "api")), w.sender.lastEdit(t).Text.Text)
 			assert.Empty(t, w.sender.lastEdit(t).Buttons)
 			assert.Equal(t, []string{tt.reaction}, w.sender.reactions(e.MessageID))
 		})
@@ -157,24 +171,110 @@ func TestP4_ADecisionThatFailsLeavesTheButtons(t *testing.T) {
 		{"the agent has ended", lifecycle.ErrNoAgent, false},
 		{"the disk is full", errDisk, false},
 	} {
-		for _, verb := range []string{"again", "drop"} {
-			t.Run(tt.name+": "+verb, func(t *testing.T) {
+		for _, button := range []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop} {
+			t.Run(tt.name+": "+string(button), func(t *testing.T) {
 				w := newWorld(t)
-				r := w.session(t, "api", session.Archived)
-				e := w.prompt(t, r, "text", inbox.Unproven)
+				_, question := w.unproven(t, w.session(t, "api", session.Archived))
 				w.sessions.decide = func(uuid.UUID, string) error { return deep(tt.err) }
-				err := w.tap(t, alice, verb+":"+e.Key)
+				err := w.tapShown(t, alice, question, button)
 				if errors.Is(tt.err, errDisk) {
 					w.toldOfError(t, err)
 				} else {
 					require.NoError(t, err)
 					assert.NotEmpty(t, w.sender.done())
 				}
-				assert.Equal(t, tt.stale, w.sender.spent == 1, "only what is over loses its buttons")
-				assert.Empty(t, w.sender.edited)
+				if !tt.stale {
+					assert.Empty(t, w.sender.edited)
+					return
+				}
+				assert.Equal(t, question.Text, w.sender.lastEdit(t).Text)
+				assert.Empty(t, w.sender.lastEdit(t).Buttons, "only what is over loses its buttons")
 			})
 		}
 	}
+}
+
+// A question closes when the prompt needs no answer any more, also in a later run.
+func TestAQuestionClosesWithItsPrompt(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		ends func(w *world, r session.Record, e inbox.Entry) error
+	}{
+		{"the proof came late", func(w *world, r session.Record, e inbox.Entry) error {
+			return w.SessionNews(context.Background(), lifecycle.Note{Kind: lifecycle.NoteDelivered, Session: r, Prompt: lifecycle.Prompt{Key: e.Key}})
+		}},
+		{"its session is forgotten", func(w *world, _ session.Record, e inbox.Entry) error {
+			return w.Homeless(context.Background(), []string{e.Key})
+		}},
+		{"it was finished while no ccbot was there", func(w *world, _ session.Record, e inbox.Entry) error {
+			if err := w.entries.Finish(e.Key); err != nil {
+				return err
+			}
+			w.again()
+			w.Connect(w.sessions, w.windows)
+			return w.feature("prompt").Run(cancelled())
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.session(t, "api", session.Running)
+			e, question := w.unproven(t, r)
+			require.NoError(t, tt.ends(w, r, e))
+			assert.Equal(t, question.Text, w.sender.lastEdit(t).Text)
+			assert.Empty(t, w.sender.lastEdit(t).Buttons)
+			require.NoError(t, w.tapShown(t, alice, question, i18n.ButtonSendAgain))
+			assert.Empty(t, w.sessions.done())
+		})
+	}
+}
+
+// A question is shown before the entry is in its state: a tap in between does not take it away.
+func TestP4_AQuestionStaysUntilItsPromptIsDecided(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Running)
+	e, question := w.unproven(t, r)
+	w.becomes(t, e.Key, inbox.Typing)
+	require.NoError(t, w.tapShown(t, alice, question, i18n.ButtonDrop))
+	assert.Empty(t, w.sessions.done())
+	require.NoError(t, w.feature("prompt").Run(cancelled()))
+	w.becomes(t, e.Key, inbox.Unproven)
+	require.NoError(t, w.tapShown(t, alice, question, i18n.ButtonDrop))
+	assert.Equal(t, []string{"drop " + e.Key + " for " + r.ID.String()}, w.sessions.done())
+}
+
+// There is one question about a prompt: another reason has a message of its own.
+func TestAQuestionForAnotherReasonTakesThePlaceOfTheFirst(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Running)
+	e := w.prompt(t, r, "text", inbox.Held)
+	about := lifecycle.Prompt{Key: e.Key, Text: "text"}
+	for range 2 {
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDraft, Session: r, Prompt: about}))
+	}
+	require.Len(t, w.sender.sent, 1, "the same once")
+	draft := w.lastSent(t)
+	w.becomes(t, e.Key, inbox.Unproven)
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteUnproven, Session: r, Prompt: about}))
+	require.Len(t, w.sender.sent, 2)
+	assert.Equal(t, 1, w.sender.lastEdit(t).ReplyTo)
+	assert.Empty(t, w.sender.lastEdit(t).Buttons)
+	require.NoError(t, w.tapShown(t, alice, draft, i18n.ButtonSendAnyway))
+	assert.Empty(t, w.sessions.done())
+	require.NoError(t, w.tapShown(t, alice, w.lastSent(t), i18n.ButtonSendAgain))
+	assert.Equal(t, []string{"send again " + e.Key + " for " + r.ID.String()}, w.sessions.done())
+}
+
+// feature is one of the bot's.
+func (w *world) feature(name string) chat.Feature {
+	i := slices.IndexFunc(w.rooms, func(f chat.Feature) bool { return f.Name == name })
+	return w.rooms[i]
+}
+
+// cancelled is a context that has ended.
+func cancelled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
 }
 
 // showsAllButtons is a world in which every button there is was shown, with the
@@ -232,16 +332,11 @@ func (w *world) news64(t *testing.T, r, old, stuck session.Record) {
 			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Prompt: lifecycle.Prompt{Key: key, Text: "x"}}))
 		}
 	}
-	old64 := inbox.Entry{Key: "p-" + uuid.NewString(), State: inbox.Held, Session: r.ID, Conversation: atAlice, Text: "x"}
-	_, err := w.entries.Add(old64)
-	require.NoError(t, err)
-	require.NoError(t, w.AskAged(t.Context(), 2*Old))
-	over := inbox.Entry{Key: "p-" + uuid.NewString(), State: inbox.Accepted, Session: old.ID, Conversation: atAlice, Text: "x"}
-	_, err = w.entries.Add(over)
-	require.NoError(t, err)
-	over, err = w.entries.Load(over.Key)
-	require.NoError(t, err)
-	require.NoError(t, w.askResume(t.Context(), over, old))
+	for _, id := range []uuid.UUID{r.ID, old.ID} {
+		_, err := w.entries.Add(inbox.Entry{Key: "p-" + uuid.NewString(), State: inbox.Held, Session: id, Conversation: atAlice, Text: "x"})
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.AskAged(t.Context(), 2*prompt.MaxAge))
 	w.asks64(t, r)
 	one := inWindow(t, math.MaxInt32)
 	one.Start, one.Boot = math.MaxUint64, strings.Repeat("b", 36)
@@ -271,6 +366,10 @@ func (w *world) recovery64(t *testing.T) {
 // asks64 tells what asks: a request, a prompt behind it, a dialog with many options.
 func (w *world) asks64(t *testing.T, r session.Record) {
 	t.Helper()
+	stray := w.asksFor(t, r, "Bash", bash)
+	w.tapsOn(t, alice, stray, i18n.AskDenyWhy)
+	w.tapsLate(t, bob, stray, i18n.AskAllow)
+	w.mustHear(t, "meant for it")
 	q := w.asksFor(t, r, "AskUserQuestion", questions)
 	for _, text := range []string{"Blue", "☐ L", w.word(i18n.AskDenyWhy)} {
 		w.press(t, alice, w.card(t, q).Message, text)
@@ -349,21 +448,30 @@ func FuzzTapData(f *testing.F) {
 func TestSendAnyway(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.Running)
-	e := w.prompt(t, r, "text", inbox.Held)
-	n := lifecycle.Note{Kind: lifecycle.NoteHeldDraft, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: "text"}}
-	require.NoError(t, w.SessionNews(t.Context(), n))
+	ask := func() (e inbox.Entry, question outbox.Message) {
+		e = w.prompt(t, r, "text", inbox.Held)
+		n := lifecycle.Note{Kind: lifecycle.NoteHeldDraft, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: "text"}}
+		require.NoError(t, w.SessionNews(t.Context(), n))
+		return e, w.lastSent(t)
+	}
+	e, question := ask()
 	w.again()
-	require.NoError(t, w.tap(t, bob, dataOf(t, w, w.sender.last(t), i18n.ButtonSendAnyway)))
+	w.Connect(w.sessions, w.windows)
+	require.NoError(t, w.tapShown(t, bob, question, i18n.ButtonSendAnyway))
 	assert.Equal(t, []string{"send anyway " + e.Key + " for " + r.ID.String()}, w.sessions.done())
-	assert.Equal(t, lines("the question", "", w.word(i18n.SentAnyway)), w.sender.lastEdit(t).Text.Text)
+	assert.Equal(t, lines(question.Text.Text, "", w.word(i18n.SentAnyway)), w.sender.lastEdit(t).Text.Text)
+	_, question = ask()
 	for want, err := range map[i18n.Key]error{i18n.BoxBusy: lifecycle.ErrBoxBusy, i18n.DraftHidden: lifecycle.ErrDraftHidden,
-		i18n.AlreadyEnded: lifecycle.ErrNoAgent, i18n.StaleButton: fs.ErrNotExist} {
+		i18n.AlreadyEnded: lifecycle.ErrNoAgent} {
 		w.sessions.decide = func(uuid.UUID, string) error { return deep(err) }
-		require.NoError(t, w.tap(t, bob, "any:"+e.Key))
+		require.NoError(t, w.tapShown(t, bob, question, i18n.ButtonSendAnyway))
 		assert.Contains(t, w.sender.done(), "post "+w.named(want, "api"))
 	}
 	assert.Len(t, w.sender.edited, 1, "what was refused stays as it is")
-	assert.Equal(t, 1, w.sender.spent, "but what is over")
+	w.sessions.decide = func(uuid.UUID, string) error { return deep(fs.ErrNotExist) }
+	require.NoError(t, w.tapShown(t, bob, question, i18n.ButtonSendAnyway))
+	assert.Contains(t, w.sender.done(), "post "+w.word(i18n.StaleButton))
+	assert.Empty(t, w.sender.lastEdit(t).Buttons, "but what is over")
 }
 
 // Telegram refuses an answer to a tap of more than 200 letters, and then the

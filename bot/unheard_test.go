@@ -21,6 +21,8 @@ func TestP9_PromptsOfAPersonTakenOffTheListAreNotTyped(t *testing.T) {
 	w := newWorld(t)
 	var log strings.Builder
 	w.Log = slog.New(slog.NewTextHandler(&log, nil))
+	w.again()
+	w.Connect(w.sessions, w.windows)
 	r := w.session(t, "api", session.Running)
 	updates := int64(500)
 	put := func(state inbox.State, from int64, chat models.Chat, raw []byte) string {

@@ -118,10 +118,10 @@ func (w *world) sayRefusals(t *testing.T) {
 	for _, n.Kind = range []lifecycle.NoteKind{lifecycle.NoteHeldBash, lifecycle.NoteDraftCleared, lifecycle.NoteHeldDraft} {
 		require.NoError(t, w.SessionNews(t.Context(), n))
 	}
-	held := w.sender.last(t)
-	for _, err := range []error{nil, lifecycle.ErrBoxBusy, lifecycle.ErrDraftHidden} {
+	held := w.lastSent(t)
+	for _, err := range []error{lifecycle.ErrBoxBusy, lifecycle.ErrDraftHidden, nil} {
 		w.sessions.decide = func(uuid.UUID, string) error { return err }
-		require.NoError(t, w.pressOn(t, alice, 55, held, w.word(i18n.ButtonSendAnyway)))
+		require.NoError(t, w.tapShown(t, alice, held, i18n.ButtonSendAnyway))
 	}
 }
 

@@ -285,18 +285,18 @@ func (c *chaos) decide() {
 	}
 	for _, s := range c.sessions {
 		for _, m := range c.messages(s) {
-			if again := dataWith(m, "again:"); again != "" {
+			if again := dataOf(m, "Send again"); again != "" {
 				c.decideOn(s, m, again)
 			}
 		}
 	}
 }
 
-// dataWith is the data of a message's button that begins so.
-func dataWith(m sandbox.Message, prefix string) string {
+// dataOf is the data of a message's button with a word.
+func dataOf(m sandbox.Message, word string) string {
 	for _, row := range m.Keyboard {
 		for _, b := range row {
-			if strings.HasPrefix(b.Data, prefix) {
+			if b.Text == word {
 				return b.Data
 			}
 		}
@@ -316,7 +316,7 @@ func (c *chaos) decideOn(s *chaosChat, m sandbox.Message, again string) {
 	}
 	data, count := again, &q.again
 	if strings.Contains(c.allTranscripts(), id) {
-		data, count = strings.Replace(again, "again:", "drop:", 1), &q.dropped
+		data, count = dataOf(m, "Drop"), &q.dropped
 	}
 	if _, ok := m.Find(data); !ok {
 		c.t.Errorf("message %d has no button %q: %v", m.ID, data, m.Keyboard)

@@ -170,13 +170,13 @@ func prompting() life {
 		s.t.Helper()
 		assert.True(s.t, s.screenHas("work", "token at pasted") || s.screenHas("work", "line one"), "it stands in the box")
 	}
-	unlisted := func(s *stage) {
+	queued := func(s *stage) {
 		s.t.Helper()
-		assert.Empty(s.t, s.record("work").Prompts)
+		assert.Len(s.t, s.record("work").Prompts, 1)
 	}
 	listed := func(s *stage) {
 		s.t.Helper()
-		assert.Len(s.t, s.record("work").Prompts, 1)
+		queued(s)
 		assert.Empty(s.t, s.inboxStates())
 	}
 	got := func(s *stage) {
@@ -195,8 +195,8 @@ func prompting() life {
 		}}
 	return life{name: "prompt", setup: working, rows: []crash{
 		row("accepted", "on disk, not handled", "the update in the inbox", "handles the update", inbox("accepted"), nil),
-		row("prompt-saved", "not in the session's queue", "the text in the inbox, held for the session; the record does not list it",
-			"handles the update once more", both(inbox("held"), unlisted), nil),
+		row("prompt-saved", "in the session's queue, which does not hold it yet", "the text in the inbox, `accepted`; the record lists its key",
+			"handles the update once more", both(inbox("accepted"), queued), nil),
 		row("typing-marked", "nothing typed", typing+" with time and place", "asks: [Send again] [Drop]", inbox("typing"), again),
 		row("pasted", "between paste and Enter", typing+"; it stands in the prompt box", "asks: [Send again] [Drop]; the box is cleared before it is typed again",
 			both(inbox("typing"), inBox), again),

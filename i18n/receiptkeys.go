@@ -8,6 +8,7 @@ const (
 	EditIsCommand Key = "edit_is_command"
 	EditTooLate   Key = "edit_too_late"
 	EditOfQuoted  Key = "edit_of_quoted"
+	PromptWaits   Key = "prompt_waits"
 	UnprovenInBox Key = "unproven_in_box"
 	ButtonSend    Key = "button_send"
 )

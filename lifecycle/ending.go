@@ -145,7 +145,7 @@ func onServer(s tmux.ServerID, b session.Binding) bool {
 // typed when the agent ended.
 func (w *work) settlePrompts(ctx context.Context) error {
 	for _, key := range append([]string(nil), w.r.Prompts...) {
-		p, err := w.Prompts.Prompt(key)
+		p, err := ownPrompt(w, key)
 		if err != nil || p.State != Typing {
 			continue
 		}

@@ -143,7 +143,7 @@ func firstOffset(e hookwire.Event) int64 {
 func (w *work) receive(ctx context.Context, e hookwire.Event) error {
 	for _, state := range []PromptState{Typing, Unproven} {
 		for _, key := range w.r.Prompts {
-			p, err := w.Prompts.Prompt(key)
+			p, err := ownPrompt(w, key)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}

@@ -79,11 +79,14 @@ type Relays interface {
 	Waiting(session uuid.UUID) []hooks.Request
 }
 
-// Prompts is the one store of prompts and their state. SavePrompt and
-// FinishPrompt are durable when they return. A prompt that was finished, or that
-// is not to be typed before a person has said so, is fs.ErrNotExist.
+// Prompts is the one store of prompts and their state. What changes is durable when the
+// call returns. A prompt that was finished, that nobody holds yet, or that is not to be
+// typed before a person has said so, is fs.ErrNotExist.
 type Prompts interface {
 	Prompt(key string) (Prompt, error)
+	// HoldPrompt makes a prompt of which nothing was typed yet one that a session's queue
+	// holds; once more is nothing. fs.ErrNotExist: it is typed, or finished.
+	HoldPrompt(key string, session uuid.UUID) error
 	SavePrompt(p Prompt) error
 	FinishPrompt(key string) error
 	// MovePrompt makes a prompt another session's. It is durable when it returns,

@@ -5,6 +5,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/google/uuid"
+
 	"ccbot/internal/claudeui"
 	"ccbot/internal/glyph"
 )
@@ -38,13 +40,14 @@ type Mark struct {
 
 // Prompt is one text on its way to an agent.
 type Prompt struct {
-	Key   string // inbox key
-	Text  string // normalised
-	Class Class
-	State PromptState
-	Mark  *Mark
-	Since time.Time  // when its turn came
-	Told  []NoteKind // the reasons for waiting that the person was told
+	Key     string    // inbox key
+	Session uuid.UUID // whose queue it is in
+	Text    string    // normalised
+	Class   Class
+	State   PromptState
+	Mark    *Mark
+	Since   time.Time  // when its turn came
+	Told    []NoteKind // the reasons for waiting that the person was told
 }
 
 // submitted says whether the prompt is a slash command whose Enter was pressed,

@@ -14,27 +14,43 @@ import (
 	"ccbot/tmux"
 )
 
-// Queue puts a held prompt at the end of the session's queue. The prompt must
-// be on disk already.
+// Queue puts a prompt that is on disk at the end of the session's queue, and has it held
+// there. The record is written first: of a prompt that is not held yet the queue knows
+// nothing, so that whoever has the prompt may queue it again, also for another session.
+// Once more is nothing. fs.ErrNotExist: the prompt is typed, or finished.
 func (s *Service) Queue(ctx context.Context, id uuid.UUID, key string) error {
-	err := s.do(ctx, id, func(w *work) error {
+	return enqueue(ctx, s, id, key, session.State.Live)
+}
+
+// Keep is Queue also for a session that is over: the prompt waits until the session is back.
+func (s *Service) Keep(ctx context.Context, id uuid.UUID, key string) error {
+	return enqueue(ctx, s, id, key, func(session.State) bool { return true })
+}
+
+func enqueue(ctx context.Context, s *Service, id uuid.UUID, key string, in func(session.State) bool) error {
+	defer s.Wake(id)
+	return s.do(ctx, id, func(w *work) error {
 		switch to, err := w.passOn(key); {
 		case err != nil:
 			return err
 		case to != uuid.Nil:
-			return s.Queue(ctx, to, key)
+			return enqueue(ctx, s, to, key, in)
 		}
-		if !w.r.State.Live() {
+		if !in(w.r.State) {
 			return fmt.Errorf("queue: %w", ErrNoAgent)
 		}
-		if slices.Contains(w.r.Prompts, key) {
-			return nil
+		if !slices.Contains(w.r.Prompts, key) {
+			w.r.Prompts = append(w.r.Prompts, key)
+			if err := w.save(); err != nil {
+				return err
+			}
 		}
-		w.r.Prompts = append(w.r.Prompts, key)
-		return w.save()
+		w.at("prompt-saved")
+		if err := w.Prompts.HoldPrompt(key, id); err != nil {
+			return fmt.Errorf("hold prompt %s: %w", key, err)
+		}
+		return nil
 	})
-	s.Wake(id)
-	return err
 }
 
 // SendAgain has an unproven prompt typed again when it is safe: a person has
@@ -79,7 +95,7 @@ func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
 func (s *Service) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
 	defer s.Wake(id)
 	return s.do(ctx, id, func(w *work) error {
-		p, err := w.Prompts.Prompt(key)
+		p, err := ownPrompt(w, key)
 		if err != nil {
 			return fmt.Errorf("withdraw prompt %s: %w", key, err)
 		}
@@ -104,7 +120,7 @@ func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, cl
 		case to != uuid.Nil:
 			return s.Reword(ctx, to, key, text, class)
 		}
-		p, err := w.Prompts.Prompt(key)
+		p, err := ownPrompt(w, key)
 		if err != nil {
 			return fmt.Errorf("reword prompt %s: %w", key, err)
 		}
@@ -120,7 +136,7 @@ func (s *Service) Reword(ctx context.Context, id uuid.UUID, key, text string, cl
 // it is finished; any other state is a StateError.
 func (s *Service) resolve(ctx context.Context, id uuid.UUID, key string, change func(*work, Prompt) error) error {
 	err := s.do(ctx, id, func(w *work) error {
-		p, err := w.Prompts.Prompt(key)
+		p, err := ownPrompt(w, key)
 		if err != nil {
 			return err
 		}
@@ -185,7 +201,7 @@ func (s *Service) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string
 			}
 		}
 		for _, key := range slices.Clone(w.r.Prompts) {
-			p, err := w.Prompts.Prompt(key)
+			p, err := ownPrompt(w, key)
 			if errors.Is(err, fs.ErrNotExist) {
 				err = w.dequeue(key)
 			} else if err == nil && p.State == Typing {

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"testing"
@@ -214,5 +215,44 @@ func TestP4_WhatIsAskedAboutLeavesTheQueue(t *testing.T) {
 		w.WakeAgent(a.id.PID)
 		w.pass(time.Second)
 		assert.Equal(t, []string{"one", "two", "old"}, a.heard())
+	})
+}
+
+// A crash, or a full disk, between the record and the prompt leaves a key in the queue whose
+// prompt nobody holds: it is not typed before it is queued again, and then once.
+func TestP4_APromptThatIsNotHeldIsNotTyped(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
+		w.prompts.set(func(p *prompts) { p.unheld = errors.New("disk full") })
+		require.Error(t, w.Queue(w.ctx, r.ID, "k"))
+		w.restart()
+		require.NoError(t, w.Reattach(w.ctx, r.ID))
+		w.run()
+		w.pass(time.Minute)
+		assert.Empty(t, a.heard())
+		w.prompts.set(func(p *prompts) { p.unheld = nil })
+		for range 2 {
+			require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
+		}
+		w.pass(time.Minute)
+		assert.Equal(t, []string{said}, a.heard())
+		require.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), fs.ErrNotExist, "it is typed")
+	})
+}
+
+// What was not held by one session may be meant for another one when it is tried again.
+func TestP4_APromptIsTypedByOneSessionOnly(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		one, a := w.started()
+		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
+		w.edit(one.ID, func(r *session.Record) { r.Prompts = []string{"k"} }) // the crash came before it was held
+		two, b := w.started()
+		require.NoError(t, w.Queue(w.ctx, two.ID, "k"))
+		w.Wake(one.ID)
+		w.pass(time.Minute)
+		assert.Empty(t, a.heard())
+		assert.Equal(t, []string{said}, b.heard())
+		assert.Empty(t, w.get(one.ID).Prompts)
 	})
 }

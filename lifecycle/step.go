@@ -155,11 +155,21 @@ func (w *work) act(ctx context.Context, d Decision, head *Prompt) error {
 	return nil
 }
 
+// ownPrompt reads a prompt of the session's queue. fs.ErrNotExist: there is none any more, or
+// it is another session's by now.
+func ownPrompt(w *work, key string) (Prompt, error) {
+	p, err := w.Prompts.Prompt(key)
+	if err == nil && p.Session != uuid.Nil && p.Session != w.r.ID {
+		err = fmt.Errorf("prompt %s is that of session %s: %w", key, p.Session, fs.ErrNotExist)
+	}
+	return p, err
+}
+
 // head is the prompt whose turn it is: the first one that no person has to
 // decide on. Keys whose prompt is finished leave the queue.
 func (w *work) head() (*Prompt, error) {
 	for _, key := range slices.Clone(w.r.Prompts) {
-		p, err := w.Prompts.Prompt(key)
+		p, err := ownPrompt(w, key)
 		if errors.Is(err, fs.ErrNotExist) {
 			if err := w.dequeue(key); err != nil {
 				return nil, err

@@ -26,13 +26,14 @@ func (l launches) Remove(id uuid.UUID) error {
 var errUnreadable = errors.New("it is not JSON")
 
 type prompts struct {
-	order *order
-	mu    sync.Mutex
-	all   map[string]Prompt
-	saved []Prompt
-	fail  error                // of SavePrompt
-	of    map[string]uuid.UUID // whose it is, as far as it was moved
-	stuck error                // of MovePrompt
+	order  *order
+	mu     sync.Mutex
+	all    map[string]Prompt
+	saved  []Prompt
+	fail   error                // of SavePrompt
+	unheld error                // of HoldPrompt
+	of     map[string]uuid.UUID // whose it is, as far as it was moved
+	stuck  error                // of MovePrompt
 	// unreadable is a key whose entry cannot be read.
 	unreadable string
 }
@@ -83,14 +84,38 @@ func (p *prompts) Prompt(key string) (Prompt, error) {
 		return Prompt{}, errUnreadable
 	}
 	q, ok := p.all[key]
-	if !ok {
+	if !ok || q.State == accepted {
 		return Prompt{}, fs.ErrNotExist
 	}
+	q.Session = p.of[key]
 	if q.Mark != nil {
 		mark := *q.Mark
 		q.Mark = &mark
 	}
 	return q, nil
+}
+
+// accepted is the state of a prompt that nobody holds yet.
+const accepted PromptState = "accepted"
+
+func (p *prompts) HoldPrompt(key string, session uuid.UUID) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q, ok := p.all[key]
+	switch {
+	case p.unheld != nil:
+		return p.unheld
+	case !ok, q.State != accepted && q.State != Held:
+		return fs.ErrNotExist
+	}
+	q.State = Held
+	p.all[key] = q
+	if p.of == nil {
+		p.of = map[string]uuid.UUID{}
+	}
+	p.of[key] = session
+	p.order.add("hold %s", key)
+	return nil
 }
 
 func (p *prompts) SavePrompt(q Prompt) error {

@@ -64,12 +64,16 @@ func (s *Service) holdSteps(id uuid.UUID) (release func()) {
 func (w *work) handOver(ctx context.Context, to session.Record, asked bool) error {
 	var moved []string
 	for _, key := range w.r.Prompts {
-		if _, err := w.Prompts.Prompt(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		p, err := w.Prompts.Prompt(key)
+		if err == nil && p.Session != uuid.Nil && p.Session != w.r.ID && p.Session != to.ID {
+			continue // it is queued elsewhere
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			w.Log.Error("prompt_unreadable", "key", key, "error", err.Error())
 			moved = append(moved, key) // it must not keep the session in two records
 			continue
 		}
-		err := w.Prompts.MovePrompt(key, to.ID)
+		err = w.Prompts.MovePrompt(key, to.ID)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // finished
 		}

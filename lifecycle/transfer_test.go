@@ -131,7 +131,7 @@ func TestP4_HeldPromptsMoveWithTheirSession(t *testing.T) {
 		require.NoError(t, w.prompts.FinishPrompt("k2"))
 		got, err := w.transfer(r, h.id)
 		require.NoError(t, err)
-		assert.Equal(t, []any{got.ID, uuid.Nil, got.ID}, []any{w.prompts.owner("k1"), w.prompts.owner("k2"), w.prompts.owner("k3")})
+		assert.Equal(t, []any{got.ID, r.ID, got.ID}, []any{w.prompts.owner("k1"), w.prompts.owner("k2"), w.prompts.owner("k3")})
 		w.run()
 		w.pass(time.Minute)
 		assert.Equal(t, []string{"text of k1", "text of k3"}, h.heard())

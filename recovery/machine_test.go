@@ -361,6 +361,7 @@ type prompts struct{}
 
 func (prompts) Prompt(string) (lifecycle.Prompt, error) { return lifecycle.Prompt{}, fs.ErrNotExist }
 func (prompts) SavePrompt(lifecycle.Prompt) error       { return nil }
+func (prompts) HoldPrompt(string, uuid.UUID) error      { return nil }
 func (prompts) FinishPrompt(string) error               { return nil }
 func (prompts) MovePrompt(string, uuid.UUID) error      { return fs.ErrNotExist }
 

@@ -13,11 +13,12 @@ import (
 	"ccbot/bot/render"
 )
 
-// Sender is the outbox as the chat speaks through it. Post is durable when it returns; React does
-// not wait.
+// Sender is the outbox as the chat speaks through it. Post is durable when it returns; React and
+// Typing do not wait.
 type Sender interface {
 	Post(ctx context.Context, m outbox.Message) error
 	React(ctx context.Context, to outbox.Conversation, message int, emoji string)
+	Typing(ctx context.Context, to outbox.Conversation)
 }
 
 // Editor changes a message that the chat has. It does not wait for the Bot API.

@@ -3,11 +3,13 @@ package chat
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os/exec"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -71,6 +73,10 @@ func (p Phrases) AgentFailure(r session.Record, err error) Failure {
 	state, word, internal := (*lifecycle.StateError)(nil), i18n.AlreadyEnded, false
 	switch {
 	case errors.Is(err, lifecycle.ErrNoAgent), errors.Is(err, tmux.ErrNoPane), errors.As(err, &state):
+	case errors.Is(err, lifecycle.ErrBoxBusy):
+		word = i18n.BoxBusy
+	case errors.Is(err, lifecycle.ErrDraftHidden):
+		word = i18n.DraftHidden
 	case errors.Is(err, tmux.ErrGuard):
 		word = i18n.StopRefused
 	case errors.Is(err, lifecycle.ErrEvidence):
@@ -82,6 +88,12 @@ func (p Phrases) AgentFailure(r session.Record, err error) Failure {
 	}
 	args := i18n.Args{"Name": r.Name, "Command": p.Attach(r)}
 	return Failure{Text: render.Plain(p.Words.Say(word, args)), Err: err, Internal: internal, Session: r.ID}
+}
+
+// IsGone reports whether an error says that a prompt or a session is not there any more, or not in the
+// state that something was decided about.
+func IsGone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, inbox.ErrNoEntry) || errors.Is(err, session.ErrNotFound)
 }
 
 // Explain tells a failure. The update is handled with that.

@@ -47,6 +47,6 @@ func (i *Intake) doLeft(ctx context.Context, e Entry) {
 	}
 	i.doEntry(ctx, e)
 	if ctx.Err() != nil { // it was stopped, and has ended nothing
-		_ = i.store.Change(e.Key, func(now *Entry) error { now.Tries--; return nil }) // or it is finished
+		_ = i.store.Change(e.Key, func(now *Entry) error { now.Tries = max(0, now.Tries-1); return nil }) // or it is finished
 	}
 }

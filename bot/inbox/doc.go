@@ -6,9 +6,11 @@
 // was not is handled at least once, whatever crashes in between. Updates of one
 // conversation are handled one after another in the order of their ids,
 // conversations run beside each other, taps never wait behind a message, and a
-// message waits until the taps before it are decided. One update that cannot be read or handled, or that ends the program again and
-// again, is set aside with the reason, told, and does not hold up the others. No error and no log line carries the bot's
-// token or a URL.
+// message waits until the taps before it are decided. One update that cannot be read or
+// handled, or that ends the program again and again, is set aside with the reason, told, and
+// does not hold up the others. One that its handler cannot keep yet is told once and tried until
+// it is handled: what came later in its conversation waits. No error and no log line carries the
+// bot's token or a URL.
 //
 // An album is one entry before it is handled. It waits in its conversation until nothing more of it
 // came for 1.5 s (after a start, too), or its sender wrote something else. What comes later is an

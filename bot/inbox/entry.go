@@ -29,7 +29,7 @@ const (
 	Held     State = "held"     // a prompt that waits to be typed
 	Typing   State = "typing"   // a prompt being typed, see Mark
 	Unproven State = "unproven" // typed, and no proof that it arrived: never typed again unasked
-	Asked    State = "asked"    // a prompt that is too old to be typed unasked
+	Asked    State = "asked"    // a prompt that is not typed before a person has said so; in no queue
 )
 
 // Valid says whether s is one of the states above.
@@ -67,7 +67,11 @@ type Entry struct {
 	Text                 string `json:"text,omitempty"`  // the normalised prompt
 	Class                string `json:"class,omitempty"` // how its receipt is proven
 	Typing               *Mark  `json:"typing,omitempty"`
-	Note                 string `json:"note,omitempty"`
+
+	Aged    bool     `json:"aged,omitempty"`    // it waited while ccbot was away for too long; no person was asked yet
+	Told    []string `json:"told,omitempty"`    // why it waits, as far as the chat was told
+	Offered string   `json:"offered,omitempty"` // the request that it was offered as an answer to
+	Note    string   `json:"note,omitempty"`    // words about one file of an album
 
 	Sent  time.Time `json:"sent,omitzero"`   // when the person sent it, by Telegram's clock
 	Tries int       `json:"tries,omitempty"` // starts of ccbot that found it accepted: it may be what ends the program

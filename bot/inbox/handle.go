@@ -18,15 +18,20 @@ import (
 // attempts is how often an update is handed on before it is given up.
 const attempts = 3
 
+// ErrLater says that nothing is wrong with an update, and that it cannot be handled yet: a
+// disk is full. It is handed on until it is handled, and what came later in its conversation
+// waits behind it.
+var ErrLater = errors.New("it cannot be handled yet")
+
 // Handler does what an update asks for.
 type Handler interface {
 	// Handle is called at least once for an accepted entry, with its key and the
 	// decoded update, of a kind in Config.Allowed, or nil for a p- key. nil means
 	// it is done, or that Handle saved the entry in another state. After an error
 	// or a panic it is called again, three times in all, unless it moved the entry
-	// to another state; then the update is given up. rest are the other messages of
-	// u's album in their order; they belong to u's entry. An error after ctx ended is
-	// no failure: the next start hands the entry on again.
+	// to another state; then the update is given up, unless the error is ErrLater. rest
+	// are the other messages of u's album in their order; they belong to u's entry. An
+	// error after ctx ended is no failure: the next start hands the entry on again.
 	Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error
 	// Tap decides about a tap, a CallbackQuery, and waits for no more than the disk:
 	// later messages of the conversation wait for it, since what they mean may depend
@@ -34,7 +39,7 @@ type Handler interface {
 	Tap(ctx context.Context, u *models.Update) (then func(ctx context.Context) error, err error)
 }
 
-// Reporter is told of updates that were given up.
+// Reporter is told of updates that were given up, or that have to wait.
 type Reporter interface {
 	// UpdateFailed tells the person, durably. Until it returned nil the entry
 	// stays accepted, so that the next start brings it back. Whether From may be
@@ -42,12 +47,13 @@ type Reporter interface {
 	UpdateFailed(ctx context.Context, f Failure) error
 }
 
-// Failure is an update that was given up.
+// Failure is an update that was given up, or that has to wait.
 type Failure struct {
 	Key          string
 	Update       *models.Update // nil for a p- key, when it could not be decoded, and when it is deadly
 	Unreadable   bool           // it could not be decoded
 	Deadly       bool           // the program ended each time it was handled
+	Waits        bool           // it was not given up: Err is ErrLater
 	Tap          bool
 	Late         bool // a tap that may be older than two minutes; it was not handed on
 	Conversation session.Conversation
@@ -124,17 +130,23 @@ func (i *Intake) doEntry(ctx context.Context, e Entry) {
 }
 
 // settle handles an entry until that succeeds or it is told that it does not.
-// Where even that cannot be told (a full disk), it is tried again: what came
-// later waits behind it, because it must not overtake.
+// Where even that cannot be told (a full disk), or the handler says that it has to wait, which
+// is told once, it is tried again: what came later waits behind it, because it must not overtake.
 func (i *Intake) settle(ctx context.Context, f Failure) {
-	pauses := backoff{min: time.Second, max: 30 * time.Second}
+	pauses, told := backoff{min: time.Second, max: 30 * time.Second}, false
 	for {
 		if f.Unreadable || f.Deadly {
 			f.Update = nil
 		} else if f.Err = i.attempt(ctx, f.Key, f.Update, f.rest); f.Err == nil {
 			return
 		}
-		if i.giveUp(ctx, f) || wait(ctx, pauses.next()) != nil {
+		if f.Waits = errors.Is(f.Err, ErrLater); f.Waits {
+			_ = i.store.Change(f.Key, func(e *Entry) error { e.Tries = 0; return nil }) // it has ended no program
+			told = told || i.report(ctx, f)
+		} else if i.giveUp(ctx, f) {
+			return
+		}
+		if wait(ctx, pauses.next()) != nil {
 			return
 		}
 	}
@@ -188,8 +200,7 @@ func (i *Intake) finish(key string) {
 // giveUp tells first and sets aside then: a crash in between tells twice, never
 // not at all. It is false when it could not be told.
 func (i *Intake) giveUp(ctx context.Context, f Failure) bool {
-	if err := contained(func() error { return i.reporter.UpdateFailed(ctx, f) }); err != nil {
-		i.logFailure(ctx, "update_report_failed", f.Key, 1, err)
+	if !i.report(ctx, f) {
 		return false
 	}
 	i.log.Error("update_quarantined", "key", f.Key, "error", f.Err.Error())
@@ -197,6 +208,15 @@ func (i *Intake) giveUp(ctx context.Context, f Failure) bool {
 		i.log.Error("inbox_quarantine_failed", "key", f.Key, "error", err.Error())
 	}
 	return true
+}
+
+// report tells what became of an update. It is false when it could not be told.
+func (i *Intake) report(ctx context.Context, f Failure) bool {
+	err := contained(func() error { return i.reporter.UpdateFailed(ctx, f) })
+	if err != nil {
+		i.logFailure(ctx, "update_report_failed", f.Key, 1, err)
+	}
+	return err == nil
 }
 
 // doTap handles a tap once: what it asked for may have half happened, and the
@@ -212,9 +232,7 @@ func (i *Intake) doTap(ctx context.Context, in lane, j job) {
 		}
 		i.logFailure(ctx, "tap_failed", j.key, 1, f.Err)
 	}
-	if err := contained(func() error { return i.reporter.UpdateFailed(ctx, f) }); err != nil {
-		i.logFailure(ctx, "update_report_failed", j.key, 1, err)
-	}
+	i.report(ctx, f)
 }
 
 // tap has a tap decided, lets the messages behind it go on, and has the rest done.

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"ccbot/bot"
+	"ccbot/bot/prompt"
 	"ccbot/internal/token"
 )
 
@@ -73,7 +73,7 @@ func (d downloads) Limit() int64 {
 }
 
 // Download writes a file and returns the ending of its name on the server, such as
-// ".jpg". Errors: bot.ErrFileTooBig; any other may pass.
+// ".jpg". Errors: prompt.ErrFileTooBig; any other may pass.
 func (d downloads) Download(ctx context.Context, fileID string, to io.Writer) (ending string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, downloadFor)
 	defer cancel()
@@ -82,7 +82,7 @@ func (d downloads) Download(ctx context.Context, fileID string, to io.Writer) (e
 		return "", err
 	}
 	if f.Size > d.Limit() {
-		return "", bot.ErrFileTooBig
+		return "", prompt.ErrFileTooBig
 	}
 	ending = path.Ext(f.Path)
 	if filepath.IsAbs(f.Path) {
@@ -142,7 +142,7 @@ func (d downloads) getFile(ctx context.Context, fileID string) (f fileInfo, wait
 	case answer.OK && answer.Result.Path != "":
 		return answer.Result, 0, nil
 	case strings.Contains(answer.Description, "file is too big"):
-		return fileInfo{}, 0, bot.ErrFileTooBig
+		return fileInfo{}, 0, prompt.ErrFileTooBig
 	}
 	wait = time.Duration(answer.Parameters.RetryAfter) * time.Second
 	return fileInfo{}, max(wait, 0), fmt.Errorf("getFile: the server answers %d", resp.StatusCode)
@@ -205,7 +205,7 @@ func (d downloads) copy(from io.Reader, size int64, to io.Writer) error {
 	case err != nil:
 		return fmt.Errorf("download: %w", err)
 	case n > d.Limit():
-		return bot.ErrFileTooBig
+		return prompt.ErrFileTooBig
 	case size > 0 && n != size:
 		return fmt.Errorf("download: %d bytes of %d came", n, size)
 	}

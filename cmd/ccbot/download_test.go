@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot"
+	"ccbot/bot/prompt"
 	"ccbot/internal/token"
 )
 
@@ -122,7 +122,7 @@ func TestP9_NoFailedDownloadShowsTheToken(t *testing.T) {
 				assert.NotContains(t, text, "AAsecret")
 				assert.NotContains(t, text, "/file/")
 			}
-			assert.NotErrorIs(t, err, bot.ErrFileTooBig)
+			assert.NotErrorIs(t, err, prompt.ErrFileTooBig)
 			assert.LessOrEqual(t, len(err.Error()), 200)
 		})
 	}
@@ -145,7 +145,7 @@ func TestAFileThatIsTooBigIsNotFetched(t *testing.T) {
 				d.own = false
 			}
 			_, err := d.Download(t.Context(), "f", io.Discard)
-			require.ErrorIs(t, err, bot.ErrFileTooBig)
+			require.ErrorIs(t, err, prompt.ErrFileTooBig)
 		})
 	}
 }

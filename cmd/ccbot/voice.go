@@ -15,7 +15,7 @@ import (
 
 	"mvdan.cc/sh/v3/shell"
 
-	"ccbot/bot"
+	"ccbot/bot/prompt"
 	"ccbot/internal/process"
 )
 
@@ -59,7 +59,7 @@ func (c *config) checkVoice() error {
 }
 
 // transcriber is what VOICE_COMMAND is to the chat: nil where it is not set.
-func (s *system) transcriber(environ []string) bot.Transcriber {
+func (s *system) transcriber(environ []string) prompt.Transcriber {
 	if len(s.voice) == 0 {
 		return nil
 	}

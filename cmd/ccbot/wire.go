@@ -54,7 +54,7 @@ type system struct {
 	keeper    *archive.Keeper
 	machine   *host.Machine // as the chat sees it
 	bot       *bot.Bot
-	prompts   bot.Prompts
+	prompts   prompts
 	asks      *ask.Store
 	cards     *card.Board
 	table     *process.Table
@@ -127,7 +127,7 @@ func (s *system) openStores() (err error) {
 	if err != nil {
 		return err
 	}
-	s.prompts = bot.Prompts{Inbox: s.inbox}
+	s.prompts = prompts{inbox: s.inbox}
 	return os.MkdirAll(filepath.Join(s.Dir, "events"), 0o700)
 }
 

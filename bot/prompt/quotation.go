@@ -1,33 +1,37 @@
-package bot
+package prompt
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/bot/chat"
 	"ccbot/internal/glyph"
+	"ccbot/lifecycle"
 )
 
-// textOf is what a message says, as it may be typed: the person's own words as they are, and the words of others as
-// a quotation under a line that says whose they are.
-func textOf(m *models.Message) string {
+// TextOf is what a message says, as it may be typed: the person's own words as they are, and the
+// words of others as a quotation under a line that says whose they are.
+func TextOf(m *models.Message) string {
 	text := withLinks(m.Caption, m.CaptionEntities)
 	if m.Text != "" {
 		text = withLinks(m.Text, m.Entities)
 	}
-	if source := sourceOf(m); source != "" {
+	if source := SourceOf(m); source != "" {
 		return quotation(source, text)
 	}
 	return text
 }
 
-// sourceOf says where the words of a message come from; it is empty for words that the sender wrote in this chat.
-// Another bot may change later what was sent through it, and a business bot writes in its owner's name.
-func sourceOf(m *models.Message) string {
+// SourceOf says where the words of a message come from; it is empty for words that the sender wrote
+// in this chat. Another bot may change later what was sent through it, and a business bot writes in
+// its owner's name.
+func SourceOf(m *models.Message) string {
 	switch {
 	case m.ForwardOrigin != nil:
 		return "Forwarded message from " + authorOf(*m.ForwardOrigin)
@@ -56,7 +60,8 @@ func authorOf(o models.MessageOrigin) string {
 // maxAuthor is the longest name in a source, in letters.
 const maxAuthor = 60
 
-// nameOf is a name that somebody chose for themselves, on one line and without a meaning of its own.
+// nameOf is a name that somebody chose for themselves, on one line and without a meaning of its
+// own.
 func nameOf(parts ...string) string {
 	name := glyph.Name(strings.ReplaceAll(strings.Join(parts, " "), "@", "(at)"))
 	name = strings.Join(strings.Fields(inert(name)), " ")
@@ -66,9 +71,10 @@ func nameOf(parts ...string) string {
 	return chat.Head(name, maxAuthor)
 }
 
-// quotation is a text that others wrote, or a program did, as it is typed: under its source, each line behind a ">",
-// with nothing in it that Claude Code acts on (docs/claude-code.md has the table). What it acts on at the start of a
-// text or of a line is behind the ">". The blank at the end keeps Enter from choosing a completion of the last word.
+// quotation is a text that others wrote, or a program did, as it is typed: under its source, each
+// line behind a ">", with nothing in it that Claude Code acts on (docs/claude-code.md has the
+// table). What it acts on at the start of a text or of a line is behind the ">". The blank at the
+// end keeps Enter from choosing a completion of the last word.
 func quotation(source, text string) string {
 	quoted := source + ":"
 	if text == "" {
@@ -84,10 +90,10 @@ func quotation(source, text string) string {
 var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\x1c", "\n", "\x1d", "\n", "\x1e", "\n",
 	"\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// inert is a line with a blank wherever Claude Code would act within it: behind the "@" that names a file or an agent,
-// behind the "/" that names a skill, and in the words that raise the effort. An address of mail stays as it is, and so
-// does a path. Characters that cannot be seen go first, for Claude Code drops them before it looks; those stay that
-// make emoji and join letters.
+// inert is a line with a blank wherever Claude Code would act within it: behind the "@" that names
+// a file or an agent, behind the "/" that names a skill, and in the words that raise the effort. An
+// address of mail stays as it is, and so does a path. Characters that cannot be seen go first, for
+// Claude Code drops them before it looks; those stay that make emoji and join letters.
 func inert(line string) string {
 	line = joined.ReplaceAllString(strings.Map(func(r rune) rune {
 		if r != '\t' && glyph.Unseen(r) && !strings.ContainsRune(joiners, r) {
@@ -119,14 +125,15 @@ func apart(line string, sign rune, acts func(behind string) bool) string {
 
 const joiners = "\u200c\u200d\ufe0f"
 
-// joined finds what joins nothing: joiners at the start of a line, and those on a character that is neither a letter of
-// a script that joins nor an emoji.
+// joined finds what joins nothing: joiners at the start of a line, and those on a character that is
+// neither a letter of a script that joins nor an emoji.
 var joined = regexp.MustCompile(`(^|[\x00-\x7f\p{Z}\p{P}])[` + joiners + `]+`)
 
 // effort finds the words that make Claude Code think longer, or load more.
 var effort = regexp.MustCompile(`(?i)(ultra)(code|plan|review|think)`)
 
-// inWord says whether a sign behind a character stands within an address of mail, a fraction or a path.
+// inWord says whether a sign behind a character stands within an address of mail, a fraction or a
+// path.
 func inWord(r rune) bool {
 	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._%+-/", r))
 }
@@ -140,4 +147,40 @@ func isName(text string) bool {
 		text = text[:end]
 	}
 	return text != "" && !strings.Contains(strings.TrimRight(text, "/"), "/")
+}
+
+// withLinks is a text with the addresses of its links, which Telegram keeps beside it: each behind
+// the words that it is under. Offsets count UTF-16 units; what is not in the text is passed over.
+// Nobody sees an address before it is typed, so one that would act is passed over, too, and a
+// command gets none.
+func withLinks(text string, entities []models.MessageEntity) string {
+	var links []models.MessageEntity
+	for _, e := range entities {
+		if e.Type == models.MessageEntityTypeTextLink && e.URL != "" {
+			links = append(links, e)
+		}
+	}
+	if _, class, _ := lifecycle.Normalise(text); len(links) == 0 || class != lifecycle.ClassPrompt {
+		return text
+	}
+	slices.SortStableFunc(links, func(a, b models.MessageEntity) int { return a.Offset + a.Length - b.Offset - b.Length })
+	units := utf16.Encode([]rune(text))
+	var out []uint16
+	done := 0
+	for _, e := range links {
+		end := e.Offset + e.Length
+		if e.Offset < 0 || e.Length <= 0 || end > len(units) || string(utf16.Decode(units[e.Offset:end])) == e.URL ||
+			strings.ContainsFunc(e.URL, unicode.IsSpace) || inert(e.URL) != e.URL || within16(units, end) {
+			continue
+		}
+		out = append(append(out, units[done:end]...), utf16.Encode([]rune(" ("+e.URL+")"))...)
+		done = end
+	}
+	return string(utf16.Decode(append(out, units[done:]...)))
+}
+
+// within16 says whether a place in a text is within a character of two units.
+func within16(units []uint16, at int) bool {
+	return at > 0 && at < len(units) && utf16.IsSurrogate(rune(units[at-1])) &&
+		utf16.DecodeRune(rune(units[at-1]), rune(units[at])) != unicode.ReplacementChar
 }

@@ -1,0 +1,74 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/stretchr/testify/assert"
+)
+
+// TestP4_WhatCannotBeKeptYetWaits: it is told once, nothing of its conversation overtakes it,
+// and other conversations and taps do not wait.
+func TestP4_WhatCannotBeKeptYetWaits(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		failures int
+		told     int
+	}{{"once", 1, 0}, {"twice", 2, 0}, {"for long", 200, 1}} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tg, j := newTelegram(), &journal{}
+				failures := tt.failures
+				r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, handlerFunc(func(ctx context.Context, key string, u *models.Update) error {
+					if key == "1" && failures > 0 {
+						failures--
+						return fmt.Errorf("write: %w", errors.Join(errors.New("disk full"), ErrLater))
+					}
+					return j.Handle(ctx, key, u)
+				}))
+				stop := r.start(t)
+				tg.deliver(message(1, 5, "a"), message(2, 5, "b"), message(3, 6, "c"), tap(4, 5, 1, "x"))
+				synctest.Wait()
+				assert.ElementsMatch(t, []string{"3", "4"}, j.keys())
+				time.Sleep(2 * time.Hour)
+				assert.Equal(t, []string{"1", "2"}, j.keys()[2:])
+				assert.Len(t, r.reports.all(), tt.told)
+				for _, f := range r.reports.all() {
+					assert.True(t, f.Waits)
+				}
+				stop()
+			})
+		})
+	}
+}
+
+// TestP4_WhatWaitsIsNeverGivenUp: however often ccbot is killed meanwhile.
+func TestP4_WhatWaitsIsNeverGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "inbox")
+		tg := newTelegram()
+		tg.deliver(message(1, 5, "a"))
+		for range 2 * mostTries {
+			r := newRig(t, dir, tg, handlerFunc(func(context.Context, string, *models.Update) error { return ErrLater }))
+			stop := r.start(t)
+			time.Sleep(time.Minute)
+			e, err := r.store.Load("1")
+			assert.NoError(t, err)
+			assert.Zero(t, e.Tries, "it has ended no program")
+			assert.Len(t, r.reports.all(), 1)
+			stop()
+		}
+		j := &journal{}
+		r := newRig(t, dir, tg, j)
+		stop := r.start(t)
+		time.Sleep(time.Minute)
+		stop()
+		assert.Equal(t, []string{"1"}, j.keys())
+	})
+}

@@ -1,0 +1,101 @@
+package prompt
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+)
+
+// How often a file of an album is fetched before the album goes without it, and the pause between.
+const (
+	fetchTries = 3
+	fetchPause = time.Second
+)
+
+// Album makes one prompt of the files and captions of an album. all are its messages in order, of
+// which in is the first. A file that cannot be had is named, and the album goes without it.
+func (p *Prompts) Album(ctx context.Context, in Message, all []*models.Update) error {
+	e, err := p.Entries.Load(in.Key)
+	if err != nil {
+		return err
+	}
+	r, ok, err := p.Addressee(ctx, in)
+	if err != nil || !ok {
+		return err
+	}
+	var captions, problems []string
+	for _, u := range all {
+		part := in
+		part.Key, part.Sent = inbox.UpdateKey(u.ID), time.Unix(int64(u.Message.Date), 0)
+		part, err := retried(ctx, func() (Message, error) {
+			file, ok := Attached(u.Message)
+			if !ok {
+				return part, &FileProblem{p.words.Say(i18n.MediaUnknown)}
+			}
+			part, _, err := p.Attachments.Receive(ctx, part, r, file, "")
+			return part, err
+		})
+		refused, isRefused := errors.AsType[*FileProblem](err)
+		failed, isFailed := errors.AsType[*FetchError](err)
+		switch {
+		case err == nil:
+			in.Files, in.Session, in.Dir = append(in.Files, part.Files...), part.Session, part.Dir
+		case isRefused:
+			problems = append(problems, refused.Text)
+		case isFailed && ctx.Err() == nil:
+			p.Chat.Log.Error("file_not_fetched", "error", err.Error())
+			problems = append(problems, p.words.Say(i18n.FileNotFetched, i18n.Args{"Name": failed.Name}))
+		default:
+			return err
+		}
+		if caption := TextOf(u.Message); caption != "" {
+			captions = append(captions, caption)
+		}
+	}
+	problems = slices.Compact(problems)
+	if len(in.Files) == 0 {
+		return p.notDelivered(ctx, in, strings.Join(problems, "\n"), nil)
+	}
+	if len(problems) > 0 {
+		problems = append(problems, p.words.Say(i18n.AlbumRest))
+	}
+	if e.Late {
+		problems = append(problems, p.words.Say(i18n.AlbumLate))
+	}
+	if len(problems) > 0 {
+		if err := p.Chat.Warn(ctx, in.To, in.MessageID, render.Plain(strings.Join(problems, "\n")), nil); err != nil {
+			return err
+		}
+	}
+	for _, u := range all[1:] { // the prompt notes the first
+		_, message := p.book.Aliases.In(u.Message.Chat.ID, u.Message.ID)
+		if err := p.book.NoteMessage(in.To, message, r.ID); err != nil {
+			p.Chat.Log.Warn("message_not_noted", "chat_id", in.To.ChatID, "error", err.Error())
+		}
+	}
+	return p.Take(ctx, in, strings.Join(captions, "\n"))
+}
+
+// retried calls fetch, and again while its download fails, fetchTries times in all. It returns what
+// the last call returned.
+func retried(ctx context.Context, fetch func() (Message, error)) (in Message, err error) {
+	for try := 1; ; try++ {
+		in, err = fetch()
+		if _, failed := errors.AsType[*FetchError](err); !failed || try == fetchTries {
+			return in, err
+		}
+		select {
+		case <-time.After(fetchPause):
+		case <-ctx.Done():
+			return in, err
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package prompt
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+)
+
+// Every question has a sentence with room for what became of the prompt, and answers that are told.
+func TestQuestions(t *testing.T) {
+	all, err := i18n.Load(glyph.Name)
+	require.NoError(t, err)
+	for why, q := range questions {
+		t.Run(string(why), func(t *testing.T) {
+			assert.True(t, q.state.Valid())
+			words := chat.Phrases{Words: all.For("en"), Now: time.Now}
+			s := subject{Entry: inbox.Entry{Text: strings.Repeat("long 😀 ", 2000), Received: time.Now()}, session: "api", inBox: true}
+			assert.Contains(t, q.says(words, s).Text, "api")
+			assert.Less(t, q.says(words, s).Length(), render.Limit-500)
+			require.Len(t, q.options(words.Words), 1)
+			require.Len(t, q.options(words.Words)[0], len(q.answers))
+			for i, a := range q.answers {
+				assert.Equal(t, string(a.option), q.options(words.Words)[0][i].Value)
+				assert.NotEmpty(t, words.Words.Say(a.became, i18n.Args{"Name": "api"}))
+			}
+		})
+	}
+}

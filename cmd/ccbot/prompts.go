@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/inbox"
+	"ccbot/lifecycle"
+)
+
+// prompts shows the inbox to lifecycle as the store of prompts.
+type prompts struct{ inbox *inbox.Store }
+
+// Prompt reads one; fs.ErrNotExist says that no queue holds it.
+func (p prompts) Prompt(key string) (lifecycle.Prompt, error) {
+	e, err := p.inbox.Load(key)
+	if errors.Is(err, inbox.ErrNoEntry) {
+		return lifecycle.Prompt{}, fs.ErrNotExist
+	}
+	if err != nil {
+		return lifecycle.Prompt{}, err
+	}
+	if !slices.Contains(queued, e.State) {
+		return lifecycle.Prompt{}, fs.ErrNotExist
+	}
+	q := lifecycle.Prompt{Key: key, Session: e.Session, Text: e.Text, Since: e.Received, Class: lifecycle.Class(e.Class),
+		State: lifecycle.PromptState(e.State)}
+	for _, told := range e.Told {
+		q.Told = append(q.Told, lifecycle.NoteKind(told))
+	}
+	if m := e.Typing; m != nil {
+		q.Mark = &lifecycle.Mark{At: m.At, Path: m.Path, Offset: m.Offset, Enters: m.Enters, Retreat: m.Retreat}
+	}
+	return q, nil
+}
+
+// queued are the states of a prompt that a queue holds.
+var queued = []inbox.State{inbox.Held, inbox.Typing, inbox.Unproven}
+
+// HoldPrompt makes a prompt of which nothing was typed one that a session's queue holds.
+// fs.ErrNotExist: it is typed, or finished.
+func (p prompts) HoldPrompt(key string, session uuid.UUID) error {
+	return asNotExist(p.inbox.Change(key, func(e *inbox.Entry) error {
+		switch {
+		case e.State == inbox.Held && e.Session == session:
+			return errUnchanged
+		case e.State == inbox.Typing || e.State == inbox.Unproven && e.Typing != nil:
+			return fmt.Errorf("entry %s is %s: %w", key, e.State, fs.ErrNotExist)
+		}
+		e.State, e.Session, e.Aged, e.Told = inbox.Held, session, false, nil
+		return nil
+	}))
+}
+
+// SavePrompt puts a prompt's new state on disk.
+func (p prompts) SavePrompt(q lifecycle.Prompt) error {
+	var told []string
+	for _, kind := range q.Told {
+		told = append(told, string(kind))
+	}
+	return p.inbox.Change(q.Key, func(e *inbox.Entry) error {
+		e.State, e.Told, e.Typing = inbox.State(q.State), told, nil
+		e.Text, e.Class = q.Text, string(q.Class) // which Reword changes
+		if m := q.Mark; m != nil {
+			e.Typing = &inbox.Mark{At: m.At, Path: m.Path, Offset: m.Offset, Enters: m.Enters, Retreat: m.Retreat}
+		}
+		return nil
+	})
+}
+
+// MovePrompt makes a prompt another session's, durably; once more is nothing.
+// fs.ErrNotExist says that it is finished.
+func (p prompts) MovePrompt(key string, to uuid.UUID) error {
+	return asNotExist(p.inbox.Change(key, func(e *inbox.Entry) error {
+		if e.Session == to {
+			return errUnchanged
+		}
+		e.Session = to
+		return nil
+	}))
+}
+
+// asNotExist is the error of a change as lifecycle knows it.
+func asNotExist(err error) error {
+	switch {
+	case errors.Is(err, errUnchanged):
+		return nil
+	case errors.Is(err, inbox.ErrNoEntry):
+		return fs.ErrNotExist
+	}
+	return err
+}
+
+var errUnchanged = errors.New("the entry is so already")
+
+// FinishPrompt ends a prompt for good.
+func (p prompts) FinishPrompt(key string) error { return p.inbox.Finish(key) }
+
+// Waiting lists the unfinished prompts of each session, in order. Those that a
+// person is asked about lie in no queue, and are none of them.
+func (p prompts) Waiting() (map[uuid.UUID][]string, error) {
+	return p.bySession(queued...)
+}
+
+// Left is Waiting with those that a person is asked about: what has to be told
+// before a session is forgotten.
+func (p prompts) Left() (map[uuid.UUID][]string, error) {
+	return p.bySession(append(slices.Clone(queued), inbox.Asked)...)
+}
+
+func (p prompts) bySession(states ...inbox.State) (map[uuid.UUID][]string, error) {
+	entries, err := p.inbox.List()
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[uuid.UUID][]string)
+	for _, e := range entries {
+		if slices.Contains(states, e.State) {
+			all[e.Session] = append(all[e.Session], e.Key)
+		}
+	}
+	return all, nil
+}
