@@ -7,6 +7,7 @@ import (
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
+	"ccbot/internal/glyph"
 )
 
 // All is everything a request says, as it came and not as it looks best: every field in full, with signs in the place of
@@ -56,8 +57,8 @@ func (v Viewer) everything(q hooks.Request) render.Text {
 
 // named is one field: its name, then its value as a block.
 func named(key, value string) render.Text {
-	head := render.Bold(strings.ReplaceAll(Visible(key), "\n", "⏎"))
-	if value = Visible(value); strings.TrimSpace(value) == "" {
+	head := render.Bold(strings.ReplaceAll(glyph.Signs(key), "\n", "⏎"))
+	if value = glyph.Signs(value); strings.TrimSpace(value) == "" {
 		value = quoted(value)
 	}
 	return render.Join(head, render.Plain("\n"), render.Pre(value, ""))

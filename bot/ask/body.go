@@ -9,6 +9,7 @@ import (
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
+	"ccbot/internal/glyph"
 )
 
 // sheet is what a message says of a request's input. The body is the same in every language: whether it fits is a
@@ -60,7 +61,7 @@ func asCode(_ paths, raw json.RawMessage) (render.Text, bool) {
 
 func asQuote(_ paths, raw json.RawMessage) (render.Text, bool) {
 	s, ok := exactjson.Text(raw)
-	return render.Quote(Visible(s)), ok && strings.TrimSpace(s) != ""
+	return render.Quote(glyph.Signs(s)), ok && strings.TrimSpace(s) != ""
 }
 
 func asPre(lang string) way {
@@ -235,9 +236,9 @@ func oneLine(s string) bool {
 }
 
 // code and pre are foreign text in its own formatting, which it cannot leave; what is invisible in it has signs.
-func code(s string) render.Text { return render.Code(Visible(s)) }
+func code(s string) render.Text { return render.Code(glyph.Signs(s)) }
 
-func pre(s, lang string) render.Text { return render.Pre(Visible(s), lang) }
+func pre(s, lang string) render.Text { return render.Pre(glyph.Signs(s), lang) }
 
 func lines(blocks []render.Text) render.Text {
 	var parts []render.Text

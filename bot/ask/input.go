@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ccbot/internal/exactjson"
+	"ccbot/internal/glyph"
 )
 
 // maxDepth is how deep a tool's input is read; what lies deeper is shown as it is written, and only by [Show all].
@@ -27,13 +28,13 @@ func odd(raw json.RawMessage, depth int) bool {
 	switch raw[0] {
 	case '"':
 		s, ok := exactjson.Text(raw)
-		return !ok || hides(s)
+		return !ok || glyph.Hides(s)
 	case '[':
 		list, ok := exactjson.Elements(raw)
 		return !ok || slices.ContainsFunc(list, func(element json.RawMessage) bool { return odd(element, depth+1) })
 	case '{':
 		list, plain := exactjson.Members(raw)
-		return !plain || slices.ContainsFunc(list, func(f exactjson.Member) bool { return hides(f.Key) || odd(f.Value, depth+1) })
+		return !plain || slices.ContainsFunc(list, func(f exactjson.Member) bool { return glyph.Hides(f.Key) || odd(f.Value, depth+1) })
 	}
 	return false // a number, true, false, null
 }

@@ -10,6 +10,7 @@ import (
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
+	"ccbot/internal/glyph"
 )
 
 // planSheet shows ExitPlanMode: the plan as formatted text. It is false for one without a plan to show.
@@ -24,7 +25,7 @@ func planSheet(q hooks.Request, p paths) (sheet, bool) {
 		plan = s
 		return ok
 	})
-	shown := render.Markdown(Visible(plan))
+	shown := render.Markdown(glyph.Signs(plan))
 	if shown.Blank() {
 		return sheet{}, false
 	}
@@ -39,7 +40,7 @@ func planSheet(q hooks.Request, p paths) (sheet, bool) {
 	for _, f := range rest {
 		blocks = append(blocks, line(f))
 	}
-	return sheet{title: i18n.AskPlan, body: lines(blocks), lossy: loses(Visible(plan), shown.Text)}, true
+	return sheet{title: i18n.AskPlan, body: lines(blocks), lossy: loses(glyph.Signs(plan), shown.Text)}, true
 }
 
 // markup is what formatting may take out of a text without anything being lost: the name behind a fence, which Telegram

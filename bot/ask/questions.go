@@ -10,6 +10,7 @@ import (
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
+	"ccbot/internal/glyph"
 )
 
 // More than these no page of buttons is made for. Claude Code allows four of each.
@@ -187,9 +188,9 @@ func besides(q hooks.Request) []exactjson.Member {
 func (q question) page(chosen []int) render.Text {
 	var blocks []render.Text
 	if q.header != "" {
-		blocks = append(blocks, render.Italic(Visible(q.header)))
+		blocks = append(blocks, render.Italic(glyph.Signs(q.header)))
 	}
-	blocks = append(blocks, render.Bold(Visible(q.text)))
+	blocks = append(blocks, render.Bold(glyph.Signs(q.text)))
 	for _, f := range q.more {
 		blocks = append(blocks, line(f))
 	}
@@ -198,9 +199,9 @@ func (q question) page(chosen []int) render.Text {
 		if q.several {
 			mark = box(slices.Contains(chosen, i)) + " "
 		}
-		blocks = append(blocks, render.Plain(fmt.Sprintf("%s%d. %s", mark, i+1, Visible(o.label))))
+		blocks = append(blocks, render.Plain(fmt.Sprintf("%s%d. %s", mark, i+1, glyph.Signs(o.label))))
 		if strings.TrimSpace(o.description) != "" {
-			blocks = append(blocks, render.Italic(Visible(o.description)))
+			blocks = append(blocks, render.Italic(glyph.Signs(o.description)))
 		}
 		for _, f := range o.more {
 			blocks = append(blocks, line(f))
@@ -220,9 +221,9 @@ func box(marked bool) string {
 func answerSheet(c Card, list []question) render.Text {
 	var blocks []render.Text
 	for i, q := range list {
-		blocks = append(blocks, render.Bold(Visible(q.text)))
+		blocks = append(blocks, render.Bold(glyph.Signs(q.text)))
 		if i < len(c.Progress.Answers) {
-			blocks = append(blocks, render.Plain("→ "+Visible(c.Progress.Answers[i])))
+			blocks = append(blocks, render.Plain("→ "+glyph.Signs(c.Progress.Answers[i])))
 		}
 	}
 	return lines(blocks)

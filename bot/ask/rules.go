@@ -9,6 +9,7 @@ import (
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
+	"ccbot/internal/glyph"
 )
 
 // granted is one thing that "for this session" would allow.
@@ -91,7 +92,7 @@ func (v Viewer) rule(g granted) render.Text {
 	case g.same != "":
 		return render.Join(render.Plain("• "), render.Code(oneLined(g.same)), render.Plain(" ("+v.Words.Say(i18n.AskThisCommand)+")"))
 	case strings.ContainsAny(g.what, "\n\t"):
-		what, _ := clip(Visible(g.what), maxRule)
+		what, _ := clip(glyph.Signs(g.what), maxRule)
 		return render.Join(render.Plain("•\n"), render.Pre(what, ""), render.Plain(v.meaning(g)))
 	}
 	what, _ := clip(oneLined(paths{home: v.Home}.short(g.what)), maxRule)
@@ -106,7 +107,7 @@ func (v Viewer) allRules(q hooks.Request) []render.Text {
 	}
 	blocks := []render.Text{render.Plain(v.Words.Say(i18n.AskSessionRules))}
 	for _, g := range all {
-		blocks = append(blocks, render.Join(render.Pre(Visible(g.what), ""), render.Plain(v.meaning(g))))
+		blocks = append(blocks, render.Join(render.Pre(glyph.Signs(g.what), ""), render.Plain(v.meaning(g))))
 	}
 	return blocks
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"ccbot/internal/glyph"
 	"ccbot/internal/transcript"
 )
 
@@ -74,7 +75,7 @@ func settled(c Card, o transcript.Outcome) Outcome {
 		out.What = Denied
 	case c.Request.IsQuestion():
 		out.What = Answered
-		out.Said, _ = clip(Visible(o.Text), maxSaid)
+		out.Said, _ = clip(glyph.Signs(o.Text), maxSaid)
 	default:
 		out.What = Allowed // a tool that ran and failed was allowed too
 	}

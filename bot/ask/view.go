@@ -10,6 +10,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/hooks"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 )
 
 // Bounds of one message, in UTF-16 units where nothing else is said. The body may take what the lines around it leave of
@@ -242,7 +243,7 @@ func tooMuchAround(q hooks.Request) bool {
 	rules := grantedWhats(q)
 	long := len(rules) > maxRules
 	for _, rule := range rules {
-		_, cut := clip(Visible(rule), maxRule)
+		_, cut := clip(glyph.Signs(rule), maxRule)
 		long = long || cut
 	}
 	return long || cutBy(q.Tool, maxWord) || cutBy(q.Subagent, maxWord) || cutBy(q.Cwd, maxPath)
@@ -258,11 +259,11 @@ func conceals(q hooks.Request) bool {
 		return true
 	}
 	for _, s := range []string{q.Tool, q.Subagent, q.Cwd} {
-		if hides(s) || strings.ContainsAny(s, "\n\t") {
+		if glyph.Hides(s) || strings.ContainsAny(s, "\n\t") {
 			return true
 		}
 	}
-	return slices.ContainsFunc(rules, hides)
+	return slices.ContainsFunc(rules, glyph.Hides)
 }
 
 func cutBy(s string, limit int) bool {
@@ -272,7 +273,7 @@ func cutBy(s string, limit int) bool {
 
 // oneLined keeps a name from taking more than its line; what is invisible in it has signs.
 func oneLined(s string) string {
-	return strings.Join(strings.FieldsFunc(render.Plain(Visible(s)).Text, func(r rune) bool { return r == '\n' }), " ")
+	return strings.Join(strings.FieldsFunc(render.Plain(glyph.Signs(s)).Text, func(r rune) bool { return r == '\n' }), " ")
 }
 
 // clip shortens s to limit UTF-16 units.
