@@ -23,7 +23,7 @@ const (
 )
 
 // roomLines are the rooms of the chat that may be larger than maxRoom, with their limit.
-var roomLines = map[string]int{"bot/ask": 3300, "bot/outbox": 2350, "bot/inbox": 1900, "bot/render": 4000}
+var roomLines = map[string]int{"bot/ask": 3920, "bot/outbox": 2350, "bot/inbox": 1900, "bot/render": 4000}
 
 // wideInterfaces are the interfaces of the chat with more than three methods, each with its reason.
 var wideInterfaces = map[string]string{
@@ -33,12 +33,12 @@ var wideInterfaces = map[string]string{
 // The offenders of today. A number only shrinks, and who is within the limit is taken off the list.
 var (
 	tooManyMethods = map[string]int{
-		"bot.Bot": 110, "bot.asks": 85, "bot/outbox.Outbox": 66, "lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
+		"bot.Bot": 106, "bot/outbox.Outbox": 66, "lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
 	}
-	tooLargeCircles     = map[string]int{"bot": 29, "lifecycle": 31, "cmd/ccbot": 32}
+	tooLargeCircles     = map[string]int{"bot": 21, "lifecycle": 31, "cmd/ccbot": 32}
 	tooManyDependencies = map[string]int{"bot.New": 17, "lifecycle.New": 15}
 	tooWideInterfaces   = map[string]int{"bot.Sessions": 25, "bot.Sender": 12, "bot.Entries": 7, "bot.Windows": 4}
-	tooLargeRooms       = map[string]int{"bot": 5180}
+	tooLargeRooms       = map[string]int{"bot": 3782}
 )
 
 // within compares a figure with its limit and with what is allowed today.

@@ -85,7 +85,7 @@ func newWorld(t *testing.T) *world {
 		talk: &transcripts{Transcripts: host.Transcripts{Log: slog.New(slog.DiscardHandler)}},
 		home: "/home/alice", Home: "/home/alice", events: make(chan string, 10_000)}
 	w.sessions = &fakeSessions{records: w.records, events: w.events}
-	w.sender = &fakeSender{events: w.events}
+	w.sender = &fakeSender{events: w.events, busy: make(map[int64]bool)}
 	w.Bot = &Bot{
 		Config: Config{Allowed: map[int64]bool{alice: true, bob: true}, Groups: map[int64]bool{ours: true},
 			Username: "cc_bot", Lang: "en", StateDir: filepath.Join(w.home, ".ccbot")},
@@ -136,6 +136,11 @@ func (w *world) openCards() {
 		func(to session.Conversation) bool { return w.MayShow(to) }, w.Log)
 	if err != nil {
 		panic(err) // a folder of the test cannot be read
+	}
+	cards.Failpoint = func(name string) {
+		if w.Failpoint != nil {
+			w.Failpoint(name)
+		}
 	}
 	w.Deps.Cards, w.sender.named = cards, cards
 }
@@ -654,6 +659,7 @@ func (f *fakeWindows) Told(_ context.Context, all []lifecycle.Window) error {
 type fakeRelay struct {
 	log
 	waiting map[string]hooks.Request
+	decide  func() error // comes before a decision is taken; may be nil
 }
 
 func (f *fakeRelay) end(id string) bool {
@@ -665,6 +671,11 @@ func (f *fakeRelay) end(id string) bool {
 }
 
 func (f *fakeRelay) Decide(id string, d hooks.Decision) error {
+	if f.decide != nil {
+		if err := f.decide(); err != nil {
+			return err
+		}
+	}
 	if !f.end(id) {
 		return hooks.ErrNotWaiting
 	}
@@ -690,54 +701,74 @@ func (f *fakeRelay) Waiting(id uuid.UUID) []hooks.Request {
 	return all
 }
 
-// deliver sends the named posts that wait, as the outbox does when their turn comes: what is under way
-// is not sent a second time, and what fails is tried again.
+// deliver sends the named posts that wait, as the outbox does when their turn comes: one after the other
+// in each chat, and what fails is tried again later.
 func (f *fakeSender) deliver(ctx context.Context) {
-	f.mu.Lock()
-	var waiting []outbox.Message
-	f.waiting = slices.DeleteFunc(f.waiting, func(m outbox.Message) bool {
-		if f.flying[m.Name] {
-			return false
-		}
-		waiting = append(waiting, m)
-		return true
-	})
-	f.mu.Unlock()
-	for _, post := range waiting {
-		m, wanted := f.named.Current(post.Name, post.To)
-		switch {
-		case !wanted:
-			continue
-		case f.Parked(m.To.ChatID):
-			f.mu.Lock()
-			f.waiting = append(f.waiting, post)
-			f.mu.Unlock()
-			continue
-		}
-		f.setFlying(post.Name, true)
-		id, err := f.Send(ctx, m)
-		refused := (*outbox.Refused)(nil)
-		switch {
-		case err == nil:
-			_ = f.named.Sent(ctx, post.Name, m.To, id, m) // the next run tells of it
-		case errors.As(err, &refused) && !errors.Is(err, outbox.ErrBlocked):
-			f.named.Refused(ctx, post.Name, err)
-		default: // the post waits on
-			f.mu.Lock()
-			f.waiting = append(f.waiting, post)
-			f.mu.Unlock()
-		}
-		f.setFlying(post.Name, false)
+	tried := make(map[string]bool)
+	for post, ok := f.nextPost(tried); ok; post, ok = f.nextPost(tried) {
+		f.deliverPost(ctx, post)
 	}
 }
 
-func (f *fakeSender) setFlying(name string, flying bool) {
+// deliverEach is deliver in which no chat waits for another.
+func (f *fakeSender) deliverEach(ctx context.Context) {
+	f.mu.Lock()
+	chats := make(map[int64]bool)
+	for _, m := range f.waiting {
+		chats[m.To.ChatID] = true
+	}
+	f.mu.Unlock()
+	for range chats {
+		go f.deliver(ctx)
+	}
+}
+
+// nextPost takes the first post that was not tried yet, of a chat to which nothing is being sent.
+func (f *fakeSender) nextPost(tried map[string]bool) (outbox.Message, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.flying == nil {
-		f.flying = make(map[string]bool)
+	i := slices.IndexFunc(f.waiting, func(m outbox.Message) bool { return !tried[m.Name] && !f.busy[m.To.ChatID] })
+	if i < 0 {
+		return outbox.Message{}, false
 	}
-	f.flying[name] = flying
+	post := f.waiting[i]
+	f.waiting = slices.Delete(f.waiting, i, i+1)
+	tried[post.Name] = true
+	f.busy[post.To.ChatID] = true
+	return post, true
+}
+
+func (f *fakeSender) deliverPost(ctx context.Context, post outbox.Message) {
+	defer func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.busy, post.To.ChatID)
+	}()
+	again := func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if !slices.ContainsFunc(f.waiting, func(k outbox.Message) bool { return k.Name == post.Name }) {
+			f.waiting = append(f.waiting, post)
+		}
+	}
+	m, wanted := f.named.Current(post.Name, post.To)
+	switch {
+	case !wanted:
+		return
+	case f.Parked(m.To.ChatID):
+		again()
+		return
+	}
+	id, err := f.Send(ctx, m)
+	refused := (*outbox.Refused)(nil)
+	switch {
+	case err == nil:
+		_ = f.named.Sent(ctx, post.Name, m.To, id, m) // the next run tells of it
+	case errors.As(err, &refused) && !errors.Is(err, outbox.ErrBlocked):
+		f.named.Refused(ctx, post.Name, err)
+	default: // the post waits on
+		again()
+	}
 }
 
 // fakeSender keeps what it is given; a function of the test may refuse it.
@@ -754,7 +785,7 @@ type fakeSender struct {
 
 	named   outbox.Owner
 	waiting []outbox.Message // named posts whose turn has not come
-	flying  map[string]bool  // named posts that are being sent
+	busy    map[int64]bool   // chats to which a named post is being sent
 
 	sent, posted, edited []outbox.Message
 	ended                []outbox.Message // of EditNow

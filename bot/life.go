@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 
@@ -67,7 +68,14 @@ func (a agents) ProjectAnswers(r session.Record) string {
 type interrupter struct{ bot *Bot }
 
 func (i interrupter) Interrupt(ctx context.Context, id uuid.UUID) error {
-	return i.bot.interrupt(ctx, id)
+	if err := i.bot.asks.NoteStop(id, true); err != nil {
+		return err
+	}
+	if err := i.bot.Sessions.Interrupt(ctx, id); err != nil {
+		return errors.Join(err, i.bot.asks.NoteStop(id, false))
+	}
+	i.bot.outputs.Interrupted(ctx, id)
+	return nil
 }
 
 // Recovered tells what a recovery found and did, and resumes what comes back by itself.

@@ -80,7 +80,7 @@ func (b *Bot) hold(ctx context.Context, in incoming, r session.Record, e inbox.E
 	}
 	b.Sender.Typing(ctx, in.To)
 	if behind {
-		return b.asks.offer(e, asked.Request.ID)
+		return b.held.offer(ctx, e, asked)
 	}
 	return nil
 }

@@ -179,7 +179,7 @@ func (r *rehomes) carryOut(ctx context.Context, one rehome) error {
 		return err
 	}
 	errs := []error{r.moveChats(one), r.moveSessions(ctx, one), r.moveEntries(one)}
-	errs = append(errs, r.asks.rehome(ctx, one), r.Deps.Cards.Moved(ctx, one.of))
+	errs = append(errs, r.asks.Moved(ctx, one.of), r.Deps.Cards.Moved(ctx, one.of))
 	err := errors.Join(errs...)
 	if err == nil && one.group {
 		r.mu.Lock()

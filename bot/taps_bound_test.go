@@ -30,7 +30,7 @@ var whoMayTap = map[string]int{
 	"kill": 1, "done": 1, "no": 0, "rdo": 2, "sdo": 2, "gdo": 2, "wyes": 3,
 
 	"cur": anyone, "undo": anyone, "res": anyone, "mkd": anyone, "try": anyone, "rall": anyone, "rpick": anyone,
-	"again": anyone, "drop": anyone, "old": anyone, "rns": anyone, "any": anyone, "p": anyone, "dw": anyone, "sa": anyone, "dialog": anyone,
+	"again": anyone, "drop": anyone, "old": anyone, "rns": anyone, "any": anyone, "ask": anyone, "held": anyone, "stray": anyone, "dialog": anyone,
 	"rsh": anyone, "ras": anyone, "rfk": anyone, "ssh": anyone, "sas": anyone, "sfk": anyone, "sno": anyone,
 	"gsh": anyone, "gas": anyone, "gad": anyone, "wad": anyone, "war": anyone, "wig": anyone,
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"ccbot/bot/render"
-	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
@@ -28,11 +27,11 @@ const maxAll = 20 * render.Limit
 const maxInput = 128 << 10
 
 // tooBig says that [Show all] cannot show all. It is the same in every language: the sentences are left out.
-func tooBig(q hooks.Request) bool {
+func tooBig(q Request) bool {
 	return len(q.Input) > maxInput || Viewer{}.everything(q).Length() > maxAll
 }
 
-func (v Viewer) everything(q hooks.Request) render.Text {
+func (v Viewer) everything(q Request) render.Text {
 	blocks := []render.Text{render.Bold(v.Words.Say(i18n.AskAll)), named("tool", q.Tool)}
 	list, plain := exactjson.Members(q.Input)
 	if !plain {

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"ccbot/bot/render"
-	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
@@ -124,7 +123,7 @@ func sheetOf(c Card, p paths) sheet {
 	return s
 }
 
-func toolSheet(q hooks.Request, p paths) sheet {
+func toolSheet(q Request, p paths) sheet {
 	list, _ := exactjson.Members(q.Input)
 	if server, tool, ok := mcp(q.Tool); ok {
 		return sheet{title: i18n.AskMCP, args: i18n.Args{"Tool": tool, "Server": server}, body: inputBody(q, list)}
@@ -200,7 +199,7 @@ func mcp(name string) (server, tool string, ok bool) {
 }
 
 // inputBody is the whole input as JSON.
-func inputBody(q hooks.Request, list []exactjson.Member) render.Text {
+func inputBody(q Request, list []exactjson.Member) render.Text {
 	if len(list) == 0 {
 		return render.Text{}
 	}

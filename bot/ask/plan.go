@@ -7,14 +7,13 @@ import (
 	"unicode"
 
 	"ccbot/bot/render"
-	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
 )
 
 // planSheet shows ExitPlanMode: the plan as formatted text. It is false for one without a plan to show.
-func planSheet(q hooks.Request, p paths) (sheet, bool) {
+func planSheet(q Request, p paths) (sheet, bool) {
 	if !q.IsPlan() {
 		return sheet{}, false
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/render"
 	"ccbot/internal/glyph"
 	"ccbot/internal/transcript"
@@ -36,15 +37,15 @@ func checkView(t testing.TB, v Viewer, c Card) {
 	t.Helper()
 	seen := v.View(c, "work")
 	checkText(t, seen)
-	for _, row := range seen.Buttons {
+	for _, row := range seen.Options {
 		for _, b := range row {
-			parts := strings.Split(b.Data, ":")
-			_, _, err := Tap(c, person, parts[2], parts[3:], noon)
-			require.NoError(t, err, "no dead button: %s", b.Data)
-			require.False(t, allows[parts[2]] && !whole(c) && !c.AllShown, "allowed without having been shown")
+			parts := strings.Split(b.Value, ":")
+			_, _, err := Tap(c, person, parts[0], parts[1:], noon)
+			require.NoError(t, err, "no dead button: %s", b.Value)
+			require.False(t, allows[parts[0]] && !whole(c) && !c.AllShown, "allowed without having been shown")
 		}
 	}
-	require.Equal(t, c.State == StateOpen, len(seen.Buttons) > 0)
+	require.Equal(t, c.State == StateOpen, len(seen.Options) > 0)
 }
 
 func checkText(t testing.TB, seen View) {
@@ -53,10 +54,9 @@ func checkText(t testing.TB, seen View) {
 	for _, r := range seen.Text.Text {
 		require.False(t, r != '\n' && r != '\uFE0F' && r != '\u200d' && (glyph.Unseen(r) || unicode.Is(unicode.Co, r)), "%U is invisible", r)
 	}
-	for _, row := range seen.Buttons {
+	for _, row := range seen.Options {
 		require.NotEmpty(t, row)
 		for _, b := range row {
-			require.LessOrEqual(t, len(b.Data), 64)
 			require.False(t, render.Plain(b.Text).Blank())
 		}
 	}
@@ -164,15 +164,15 @@ func TestP9_OneDecisionOfWhatWasShown(t *testing.T) {
 		who := rapid.Int64Range(person, person+1)
 		rt.Repeat(map[string]func(*rapid.T){
 			"a button": func(rt *rapid.T) {
-				var all []Button
-				for _, row := range v.View(c, "w").Buttons {
+				var all []card.Option
+				for _, row := range v.View(c, "w").Options {
 					all = append(all, row...)
 				}
 				if len(all) == 0 {
 					rt.Skip()
 				}
-				parts := strings.Split(rapid.SampledFrom(all).Draw(rt, "button").Data, ":")
-				after, does, err := Tap(c, who.Draw(rt, "who"), parts[2], parts[3:], now)
+				parts := strings.Split(rapid.SampledFrom(all).Draw(rt, "button").Value, ":")
+				after, does, err := Tap(c, who.Draw(rt, "who"), parts[0], parts[1:], now)
 				require.NoError(t, err)
 				if does == ShowAll {
 					require.NotEmpty(t, v.All(after))

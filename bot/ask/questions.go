@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"ccbot/bot/render"
-	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
@@ -34,7 +33,7 @@ type option struct {
 
 // questionsOf reads the questions of a request. It is false where taps could not answer them without doubt: then only
 // the desk can.
-func questionsOf(q hooks.Request) ([]question, bool) {
+func questionsOf(q Request) ([]question, bool) {
 	if !q.IsQuestion() || len(q.Input) > maxInput {
 		return nil, false
 	}
@@ -180,7 +179,7 @@ func answersSoFar(list []question, given []string) render.Text {
 }
 
 // besides are the fields of the input beside the questions.
-func besides(q hooks.Request) []exactjson.Member {
+func besides(q Request) []exactjson.Member {
 	list, _ := exactjson.Members(q.Input)
 	return take(list, "questions", func(json.RawMessage) bool { return true })
 }

@@ -20,7 +20,7 @@ type granted struct {
 }
 
 // grantedBy are those of a request. A rule is read from what the tap would send.
-func grantedBy(q hooks.Request) []granted {
+func grantedBy(q Request) []granted {
 	if q.IsQuestion() || q.IsPlan() {
 		return nil
 	}
@@ -58,7 +58,7 @@ func grantedBy(q hooks.Request) []granted {
 }
 
 // isCommand says that a rule allows the command of the request and no other one.
-func isCommand(q hooks.Request, tool, content string) bool {
+func isCommand(q Request, tool, content string) bool {
 	if q.Tool != "Bash" || tool != q.Tool || strings.Contains(content, "*") {
 		return false
 	}
@@ -70,7 +70,7 @@ func isCommand(q hooks.Request, tool, content string) bool {
 }
 
 // rules lists what "for this session" would allow.
-func (v Viewer) rules(q hooks.Request, head i18n.Key) []render.Text {
+func (v Viewer) rules(q Request, head i18n.Key) []render.Text {
 	all := grantedBy(q)
 	if len(all) == 0 {
 		return nil
@@ -100,7 +100,7 @@ func (v Viewer) rule(g granted) render.Text {
 }
 
 // allRules lists all of it, as it is.
-func (v Viewer) allRules(q hooks.Request) []render.Text {
+func (v Viewer) allRules(q Request) []render.Text {
 	all := grantedBy(q)
 	if len(all) == 0 {
 		return nil
@@ -120,7 +120,7 @@ func (v Viewer) meaning(g granted) string {
 }
 
 // grantedWhats are the things alone, to be judged; a command that the message shows anyway is judged there.
-func grantedWhats(q hooks.Request) []string {
+func grantedWhats(q Request) []string {
 	var all []string
 	for _, g := range grantedBy(q) {
 		if g.same != "" {

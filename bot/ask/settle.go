@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -45,6 +46,15 @@ func Settle(c Card, o transcript.Outcome, found bool, gone bool, now time.Time) 
 		outcome = Outcome{What: Unknown}
 	}
 	return c.over(outcome, now)
+}
+
+// FindOutcome looks in the transcript what became of a request.
+type FindOutcome func(ctx context.Context, q Request) (o transcript.Outcome, found bool, err error)
+
+// isHalf says whether the next line of the transcript may yet say that the person interrupted the
+// agent: the refusal of the tool, which an Esc brings as well, stands before it.
+func isHalf(o transcript.Outcome) bool {
+	return o.Denial == "user-rejected" && !o.Interrupted && o.ByHook == ""
 }
 
 // GiveWay is for a card that nobody may decide any more and that takes the place of a new one.

@@ -157,7 +157,7 @@ func allowsEdits(c Card) bool {
 	return c.Decision != nil && reflect.DeepEqual(c.Decision.UpdatedPermissions, hooks.ApprovePlan(c.Request, true).UpdatedPermissions)
 }
 
-func denialKey(q hooks.Request, o Outcome) i18n.Key {
+func denialKey(q Request, o Outcome) i18n.Key {
 	switch {
 	case q.IsQuestion():
 		return by(o, i18n.AskNotAnswered, i18n.AskDeniedHook, i18n.AskNotAnsweredDesk)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -47,7 +46,7 @@ func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
 		return nil, fmt.Errorf("open the asks: %w", err)
 	}
 	for _, name := range names {
-		if filepath.Ext(name) != suffix {
+		if !strings.HasSuffix(name, suffix) {
 			continue
 		}
 		if err := s.load(name); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-telegram/bot/models"
 
+	"ccbot/bot/card"
 	"ccbot/bot/render"
 	"ccbot/hooks"
 	"ccbot/i18n"
@@ -32,10 +33,10 @@ const (
 	maxSaid  = 300
 )
 
-// View is one message: Text fits it, and Buttons stand under it in rows.
+// View is one message: Text fits it, and Options stand under it in rows.
 type View struct {
 	Text    render.Text
-	Buttons [][]Button
+	Options [][]card.Option
 }
 
 // Viewer draws cards in one language.
@@ -99,7 +100,7 @@ func (v Viewer) View(c Card, name string) View {
 	if text.Length() > render.Limit { // the bounds above leave room for every sentence there is
 		text = text.Split(render.Limit)[0]
 	}
-	return View{Text: text, Buttons: v.buttons(c, j)}
+	return View{Text: text, Options: v.options(c, j)}
 }
 
 // title is the first line, with the session's name in bold.
@@ -223,14 +224,14 @@ func (v Viewer) foot(c Card, s sheet) []render.Text {
 		blocks = append(blocks, v.rules(q, i18n.AskSessionRules)...)
 	}
 	// A rule that allows has nothing asked, so it says nothing of what is asked.
-	if others := slices.DeleteFunc(slices.Clone(c.Project), func(a hooks.Answerer) bool { return a == hooks.AnswersByRule }); len(others) > 0 {
+	if others := slices.DeleteFunc(slices.Clone(c.Project), func(a Answerer) bool { return a == hooks.AnswersByRule }); len(others) > 0 {
 		blocks = append(blocks, render.Plain(ProjectAnswers(v.Words, others)))
 	}
 	return blocks
 }
 
 // ProjectAnswers says what in a project's own settings answers permission requests.
-func ProjectAnswers(words i18n.Words, all []hooks.Answerer) string {
+func ProjectAnswers(words i18n.Words, all []Answerer) string {
 	var what []string
 	for _, a := range all {
 		what = append(what, words.Say(i18n.AnswererKey(string(a))))
@@ -239,7 +240,7 @@ func ProjectAnswers(words i18n.Words, all []hooks.Answerer) string {
 }
 
 // tooMuchAround says that a line around the body would be clipped.
-func tooMuchAround(q hooks.Request) bool {
+func tooMuchAround(q Request) bool {
 	rules := grantedWhats(q)
 	long := len(rules) > maxRules
 	for _, rule := range rules {
@@ -250,7 +251,7 @@ func tooMuchAround(q hooks.Request) bool {
 }
 
 // conceals says that the request holds something that cannot be seen in a message.
-func conceals(q hooks.Request) bool {
+func conceals(q Request) bool {
 	if odd(q.Input, 0) {
 		return true
 	}
