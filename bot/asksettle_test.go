@@ -261,11 +261,11 @@ func TestP8_ATapThatIsNotTakenLeavesTheOther(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		_, q := w.asking(t)
 		taken := make(chan struct{})
-		w.relay.decide = func() error {
+		w.relay.decides(func() error {
 			w.relay.add("asked")
 			<-taken
 			return nil
-		}
+		})
 		tapped := make(chan error)
 		go func() { tapped <- w.pressing(t, alice, 1, w.word(i18n.AskAllow)) }()
 		w.work(t)
@@ -319,12 +319,39 @@ func TestP8_ACrashInDenyWithThisIsFinishedWithoutTheHook(t *testing.T) {
 func TestP8_ADecisionThatIsNotGivenIsNotSaidToBeSent(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		_, q := w.asking(t)
-		w.relay.decide = func() error { return errors.New("broken") }
+		w.relay.decides(func() error { return errors.New("broken") })
 		w.toldOfError(t, w.pressing(t, alice, 1, w.word(i18n.AskAllow)))
 		assert.True(t, w.card(t, q).Given.IsZero())
 		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskNoted, i18n.AskDecidedAllow))
-		w.relay.decide = nil
+		w.relay.decides(nil)
 		w.later(round)
 		assert.Equal(t, []string{"allow "}, w.relay.done(), "the next look gives it")
+	})
+}
+
+// A mistake of ours about one request leaves that request to the terminal, and the others go on.
+func TestP8_ARequestThatCrashesEndsNothingElse(t *testing.T) {
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		_, notice := w.heldBehind(t, r)
+		w.Failpoint = func(name string) {
+			if name == "ask-denied-with" {
+				panic("killed")
+			}
+		}
+		w.dies(t, func() error { return w.pressing(t, alice, notice, w.word(i18n.ButtonDenyWith)) })
+		w.Failpoint = nil
+		w.sessions.withdraw = func(uuid.UUID, string) error { panic("a mistake of ours") }
+		w.restart(t)
+		assert.Contains(t, w.sender.texts(), warning+w.word(i18n.InternalError))
+		assert.Equal(t, ask.StateAway, w.card(t, q).State)
+		assert.Equal(t, []string{"leave"}, w.relay.done())
+		other := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
+		w.later(round)
+		assert.Len(t, w.sender.texts(), 1, "it is told once")
+		w.tapsOn(t, alice, other, i18n.AskAllow)
+		assert.Equal(t, []string{"leave", "allow "}, w.relay.done())
+		w.result(t, other, "allow", "ok", false)
+		assert.True(t, w.card(t, other).IsOver())
 	})
 }

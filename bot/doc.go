@@ -8,6 +8,7 @@
 // The rooms below it:
 //
 //	answer         what agents write, in the chat once
+//	ask            permission requests, questions and plans, and what becomes of them
 //	dialog         what a terminal asks, with its keys
 //	files          a file of an agent, into the chat
 //	report         what a start found and did
@@ -17,11 +18,9 @@
 //	chat           how a feature speaks, and what a feature is
 //	card           messages that are kept as they should look
 //	conversation   what is known of one place
-//	ask            what a permission request shows, and what a tap decides
 //	inbox, outbox, render, port
 //
-// Two features still live under the roof itself: prompts (what people write, on its way to the
+// One feature still lives under the roof itself: prompts (what people write, on its way to the
 // agent: a text leaves the inbox only as a prompt that lifecycle keeps or with a sentence that says
-// what became of it, P4) and the flow of permission requests (a permission is given only by a tap of
-// an allowed person in the chat that shows the request, once, on disk before the agent hears of it).
+// what became of it, P4).
 package bot

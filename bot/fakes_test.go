@@ -662,6 +662,13 @@ type fakeRelay struct {
 	decide  func() error // comes before a decision is taken; may be nil
 }
 
+// decides sets what comes before a decision is taken; nil: nothing.
+func (f *fakeRelay) decides(do func() error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.decide = do
+}
+
 func (f *fakeRelay) end(id string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -671,8 +678,11 @@ func (f *fakeRelay) end(id string) bool {
 }
 
 func (f *fakeRelay) Decide(id string, d hooks.Decision) error {
-	if f.decide != nil {
-		if err := f.decide(); err != nil {
+	f.mu.Lock()
+	decide := f.decide
+	f.mu.Unlock()
+	if decide != nil {
+		if err := decide(); err != nil {
 			return err
 		}
 	}

@@ -120,6 +120,7 @@ func (f *follower) leave(ctx context.Context) error {
 		return nil
 	}
 	if gone, err := f.drop(ctx); gone || err != nil {
+		f.of.Sessions.Wake(f.session)
 		return err
 	}
 	return f.turn(ctx, func(c Card) Card {
@@ -144,7 +145,6 @@ func (f *follower) drop(ctx context.Context) (gone bool, err error) {
 		return false, err
 	}
 	f.remove()
-	f.of.Sessions.Wake(f.session)
 	return true, nil
 }
 
@@ -232,6 +232,9 @@ func (f *follower) deliver(ctx context.Context, c Card) error {
 	}
 	if err := f.withdraw(ctx, c); err != nil && !errors.Is(err, ErrLeft) {
 		return err
+	}
+	if !f.waits() {
+		return nil // the hook has it, or comes back
 	}
 	return f.give(ctx, c)
 }

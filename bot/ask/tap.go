@@ -132,7 +132,7 @@ func (r *request) decide(ctx context.Context, by int64, turn func(Card) (Card, E
 	if err := r.of.Store.Save(next); err != nil {
 		return c, None, err
 	}
-	r.giving = true
+	r.giving, r.due = true, true
 	return next, effect, nil
 }
 
