@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,16 +86,24 @@ func TestP8_AMessageThatTheDiskDoesNotKnowIsNotSentAgain(t *testing.T) {
 func TestAMessageThatWasDeletedComesAgain(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		_, q := w.asking(t)
-		deleted := func(outbox.Message) error { return &outbox.Refused{Err: errDisk} }
-		w.sender.edit = deleted
+		var deleted atomic.Bool // the message that is edited next
+		w.sender.edit = func(outbox.Message) error {
+			if deleted.CompareAndSwap(true, false) {
+				return &outbox.Refused{Err: errDisk}
+			}
+			return nil
+		}
+		deleted.Store(true)
 		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+		assert.Len(t, w.sender.sent, 2)
+		deleted.Store(true)
+		w.tapsOn(t, alice, q, i18n.AskCancel)
 		w.later(time.Minute - time.Second)
 		assert.Len(t, w.sender.sent, 2, "not more often than once a minute")
-		w.sender.edit = nil
-		w.later(time.Minute)
+		w.later(2 * time.Second)
 		assert.Len(t, w.sender.sent, 3)
 		assert.Equal(t, 3, w.message(t, q))
-		w.sender.edit = deleted
+		deleted.Store(true)
 		w.tapsOn(t, alice, q, i18n.AskDeny)
 		w.later(2 * time.Minute)
 		assert.Len(t, w.sender.sent, 3, "what is decided is not")

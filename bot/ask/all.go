@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"ccbot/bot/render"
+	"ccbot/bot/tool"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
@@ -35,13 +36,13 @@ func (v Viewer) everything(q Request) render.Text {
 	blocks := []render.Text{render.Bold(v.Words.Say(i18n.AskAll)), named("tool", q.Tool)}
 	list, plain := exactjson.Members(q.Input)
 	if !plain {
-		blocks = append(blocks, named("input", pretty(q.Input)))
+		blocks = append(blocks, named("input", tool.Pretty(q.Input)))
 		list = nil
 	}
 	for _, f := range list {
 		s, ok := exactjson.Text(f.Value)
 		if !ok {
-			s = pretty(f.Value)
+			s = tool.Pretty(f.Value)
 		}
 		blocks = append(blocks, named(f.Key, s))
 	}
@@ -51,14 +52,14 @@ func (v Viewer) everything(q Request) render.Text {
 		}
 	}
 	blocks = append(blocks, v.allRules(q)...)
-	return lines(blocks)
+	return tool.Lines(blocks)
 }
 
 // named is one field: its name, then its value as a block.
 func named(key, value string) render.Text {
 	head := render.Bold(strings.ReplaceAll(glyph.Signs(key), "\n", "⏎"))
 	if value = glyph.Signs(value); strings.TrimSpace(value) == "" {
-		value = quoted(value)
+		value = tool.Quoted(value)
 	}
 	return render.Join(head, render.Plain("\n"), render.Pre(value, ""))
 }

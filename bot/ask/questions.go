@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ccbot/bot/render"
+	"ccbot/bot/tool"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
@@ -77,7 +78,7 @@ func questionOf(raw json.RawMessage) (question, bool) {
 		case "header":
 			q.header, known = exactjson.Text(f.Value)
 		case "multiSelect":
-			q.several = isTrue(f.Value)
+			q.several = tool.IsTrue(f.Value)
 			known = q.several || string(f.Value) == "false"
 		case "options":
 			q.options, known = optionsOf(f.Value)
@@ -147,19 +148,19 @@ func (q question) labels(chosen []int) []string {
 }
 
 // questionSheet shows the page of the question that is to be answered now, or all answers once they are given.
-func questionSheet(c Card, list []question) sheet {
+func questionSheet(c Card, list []question) tool.Sheet {
 	at := len(c.Progress.Answers)
 	if c.State != StateOpen || at >= len(list) {
-		return sheet{title: i18n.AskQuestion, body: answerSheet(c, list)}
+		return tool.Sheet{Title: i18n.AskQuestion, Body: answerSheet(c, list)}
 	}
-	s := sheet{title: i18n.AskQuestion}
+	s := tool.Sheet{Title: i18n.AskQuestion}
 	if len(list) > 1 {
-		s.title, s.args = i18n.AskQuestionPage, i18n.Args{"Page": at + 1, "Pages": len(list)}
+		s.Title, s.Args = i18n.AskQuestionPage, i18n.Args{"Page": at + 1, "Pages": len(list)}
 	}
-	s.above = answersSoFar(list, c.Progress.Answers)
-	s.body = list[at].page(c.Progress.Chosen)
+	s.Above = answersSoFar(list, c.Progress.Answers)
+	s.Body = list[at].page(c.Progress.Chosen)
 	for _, f := range besides(c.Request) {
-		s.body = lines([]render.Text{s.body, line(f)})
+		s.Body = tool.Lines([]render.Text{s.Body, tool.Line(f)})
 	}
 	return s
 }
@@ -171,17 +172,17 @@ const shownAnswers = 3
 func answersSoFar(list []question, given []string) render.Text {
 	var blocks []render.Text
 	for i := max(0, len(given)-shownAnswers); i < len(given) && i < len(list); i++ {
-		asked, _ := clip(oneLined(list[i].text), maxWord)
-		answer, _ := clip(oneLined(given[i]), maxWord)
+		asked, _ := clip(tool.OneLined(list[i].text), maxWord)
+		answer, _ := clip(tool.OneLined(given[i]), maxWord)
 		blocks = append(blocks, render.Plain(asked+" → "+answer))
 	}
-	return lines(blocks)
+	return tool.Lines(blocks)
 }
 
 // besides are the fields of the input beside the questions.
 func besides(q Request) []exactjson.Member {
 	list, _ := exactjson.Members(q.Input)
-	return take(list, "questions", func(json.RawMessage) bool { return true })
+	return tool.Take(list, "questions", func(json.RawMessage) bool { return true })
 }
 
 func (q question) page(chosen []int) render.Text {
@@ -191,7 +192,7 @@ func (q question) page(chosen []int) render.Text {
 	}
 	blocks = append(blocks, render.Bold(glyph.Signs(q.text)))
 	for _, f := range q.more {
-		blocks = append(blocks, line(f))
+		blocks = append(blocks, tool.Line(f))
 	}
 	for i, o := range q.options {
 		mark := ""
@@ -203,10 +204,10 @@ func (q question) page(chosen []int) render.Text {
 			blocks = append(blocks, render.Italic(glyph.Signs(o.description)))
 		}
 		for _, f := range o.more {
-			blocks = append(blocks, line(f))
+			blocks = append(blocks, tool.Line(f))
 		}
 	}
-	return lines(blocks)
+	return tool.Lines(blocks)
 }
 
 func box(marked bool) string {
@@ -225,5 +226,5 @@ func answerSheet(c Card, list []question) render.Text {
 			blocks = append(blocks, render.Plain("→ "+glyph.Signs(c.Progress.Answers[i])))
 		}
 	}
-	return lines(blocks)
+	return tool.Lines(blocks)
 }

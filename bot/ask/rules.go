@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ccbot/bot/render"
+	"ccbot/bot/tool"
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
@@ -90,12 +91,12 @@ func (v Viewer) rules(q Request, head i18n.Key) []render.Text {
 func (v Viewer) rule(g granted) render.Text {
 	switch {
 	case g.same != "":
-		return render.Join(render.Plain("• "), render.Code(oneLined(g.same)), render.Plain(" ("+v.Words.Say(i18n.AskThisCommand)+")"))
+		return render.Join(render.Plain("• "), render.Code(tool.OneLined(g.same)), render.Plain(" ("+v.Words.Say(i18n.AskThisCommand)+")"))
 	case strings.ContainsAny(g.what, "\n\t"):
 		what, _ := clip(glyph.Signs(g.what), maxRule)
 		return render.Join(render.Plain("•\n"), render.Pre(what, ""), render.Plain(v.meaning(g)))
 	}
-	what, _ := clip(oneLined(paths{home: v.Home}.short(g.what)), maxRule)
+	what, _ := clip(tool.OneLined(tool.Paths{Home: v.Home}.Short(g.what)), maxRule)
 	return render.Join(render.Plain("• "), render.Code(what), render.Plain(v.meaning(g)))
 }
 

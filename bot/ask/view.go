@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/render"
+	"ccbot/bot/tool"
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
@@ -57,9 +58,9 @@ func judge(c Card) shown {
 	if len(c.Request.Input) > maxInput {
 		return shown{tooBig: true}
 	}
-	s := sheetOf(c, paths{})
+	s := sheetOf(c, tool.Paths{})
 	j := shown{concealed: conceals(c.Request)}
-	j.whole = !j.concealed && !s.lossy && fits(s.body) && !tooMuchAround(c.Request)
+	j.whole = !j.concealed && !s.Lossy && fits(s.Body) && !tooMuchAround(c.Request)
 	j.tooBig = !j.whole && tooBig(c.Request)
 	return j
 }
@@ -75,17 +76,17 @@ func (v Viewer) View(c Card, name string) View {
 	if !c.IsOver() {
 		j = judge(c)
 	}
-	s := sheetOf(bounded(c, drawnText), paths{home: v.Home})
+	s := sheetOf(bounded(c, drawnText), tool.Paths{Home: v.Home})
 	blocks := []render.Text{v.title(s, name)}
-	if !s.above.Blank() {
-		blocks = append(blocks, s.above)
+	if !s.Above.Blank() {
+		blocks = append(blocks, s.Above)
 	}
 	switch {
-	case s.body.Blank():
+	case s.Body.Blank():
 	case c.IsOver(): // the chat stays calm
-		blocks = append(blocks, remembered(s.body))
+		blocks = append(blocks, remembered(s.Body))
 	default:
-		blocks = append(blocks, v.cut(s.body))
+		blocks = append(blocks, v.cut(s.Body))
 	}
 	if !c.IsOver() {
 		blocks = append(blocks, v.foot(c, s)...)
@@ -96,24 +97,45 @@ func (v Viewer) View(c Card, name string) View {
 	if outcomeKey(c) == i18n.AskAllowedSession && c.IsOver() {
 		blocks = append(blocks, v.rules(c.Request, i18n.AskSessionGiven)...)
 	}
-	text := lines(blocks)
+	text := tool.Lines(blocks)
 	if text.Length() > render.Limit { // the bounds above leave room for every sentence there is
 		text = text.Split(render.Limit)[0]
 	}
 	return View{Text: text, Options: v.options(c, j)}
 }
 
+// sheetOf is what a message says of a request; of questions, the page that is to be answered.
+func sheetOf(c Card, p tool.Paths) tool.Sheet {
+	q := c.Request
+	if list, ok := questionsOf(q); ok {
+		return questionSheet(c, list)
+	}
+	if q.IsPlan() {
+		if s, ok := tool.PlanOf(q.Input, p); ok {
+			return s
+		}
+	}
+	s := tool.SheetOf(q.Tool, q.Input, p)
+	switch {
+	case q.IsQuestion():
+		s.Notes = append(s.Notes, tool.Note{Key: i18n.AskAtDesk})
+	case q.IsPlan():
+		s.Title, s.Args = i18n.AskPlan, nil
+	}
+	return s
+}
+
 // title is the first line, with the session's name in bold.
-func (v Viewer) title(s sheet, name string) render.Text {
+func (v Viewer) title(s tool.Sheet, name string) render.Text {
 	args := i18n.Args{"Name": hole}
-	for key, value := range s.args {
+	for key, value := range s.Args {
 		if word, ok := value.(string); ok {
-			value, _ = clip(strings.ReplaceAll(oneLined(word), hole, ""), maxWord)
+			value, _ = clip(strings.ReplaceAll(tool.OneLined(word), hole, ""), maxWord)
 		}
 		args[key] = value
 	}
-	name, _ = clip(oneLined(name), maxName)
-	return v.around(s.title, args, render.Bold(name))
+	name, _ = clip(tool.OneLined(name), maxName)
+	return v.around(s.Title, args, render.Bold(name))
 }
 
 // hole stands for a formatted text in a sentence: a character that means nothing to anybody.
@@ -139,7 +161,7 @@ func (v Viewer) cut(body render.Text) render.Text {
 	if rest, ok := strings.CutPrefix(body.Text, first.Text); more <= 0 || ok && rest[0] != '\n' && !strings.HasSuffix(first.Text, "\n") {
 		key, more = i18n.AskMoreCharacters, body.Length()-first.Length()
 	}
-	return lines([]render.Text{first, render.Italic(v.Words.Say(key, i18n.Args{"Count": more}))})
+	return tool.Lines([]render.Text{first, render.Italic(v.Words.Say(key, i18n.Args{"Count": more}))})
 }
 
 // first is the part of a body within a number of units and lines.
@@ -203,17 +225,17 @@ func fits(body render.Text) bool {
 }
 
 // foot says where and for whom, and what "for this session" would allow.
-func (v Viewer) foot(c Card, s sheet) []render.Text {
+func (v Viewer) foot(c Card, s tool.Sheet) []render.Text {
 	var blocks []render.Text
-	for _, n := range s.notes {
-		blocks = append(blocks, render.Plain(v.Words.Say(n.key, n.args)))
+	for _, n := range s.Notes {
+		blocks = append(blocks, render.Plain(v.Words.Say(n.Key, n.Args)))
 	}
 	q := c.Request
-	if cwd, _ := clip(oneLined(paths{home: v.Home}.short(q.Cwd)), maxPath); strings.TrimSpace(cwd) != "" {
+	if cwd, _ := clip(tool.OneLined(tool.Paths{Home: v.Home}.Short(q.Cwd)), maxPath); strings.TrimSpace(cwd) != "" {
 		blocks = append(blocks, v.around(i18n.AskIn, i18n.Args{"Dir": hole}, render.Code(cwd)))
 	}
 	if q.SubagentID != "" || q.Subagent != "" {
-		kind, _ := clip(oneLined(q.Subagent), maxWord)
+		kind, _ := clip(tool.OneLined(q.Subagent), maxWord)
 		key := i18n.AskSubagent
 		if strings.TrimSpace(kind) == "" {
 			key = i18n.AskSubagentUnnamed
@@ -252,7 +274,7 @@ func tooMuchAround(q Request) bool {
 
 // conceals says that the request holds something that cannot be seen in a message.
 func conceals(q Request) bool {
-	if odd(q.Input, 0) {
+	if tool.Odd(q.Input) {
 		return true
 	}
 	rules := grantedWhats(q)
@@ -268,13 +290,8 @@ func conceals(q Request) bool {
 }
 
 func cutBy(s string, limit int) bool {
-	_, cut := clip(oneLined(s), limit)
+	_, cut := clip(tool.OneLined(s), limit)
 	return cut
-}
-
-// oneLined keeps a name from taking more than its line; what is invisible in it has signs.
-func oneLined(s string) string {
-	return strings.Join(strings.FieldsFunc(render.Plain(glyph.Signs(s)).Text, func(r rune) bool { return r == '\n' }), " ")
 }
 
 // clip shortens s to limit UTF-16 units.
