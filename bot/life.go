@@ -68,11 +68,11 @@ func (a agents) ProjectAnswers(r session.Record) string {
 type interrupter struct{ bot *Bot }
 
 func (i interrupter) Interrupt(ctx context.Context, id uuid.UUID) error {
-	if err := i.bot.asks.NoteStop(id, true); err != nil {
+	if err := i.bot.asks.NoteStop(ctx, id, true); err != nil {
 		return err
 	}
 	if err := i.bot.Sessions.Interrupt(ctx, id); err != nil {
-		return errors.Join(err, i.bot.asks.NoteStop(id, false))
+		return errors.Join(err, i.bot.asks.NoteStop(ctx, id, false))
 	}
 	i.bot.outputs.Interrupted(ctx, id)
 	return nil

@@ -14,7 +14,7 @@ import (
 // what cannot be seen (⟨U+202E⟩, ⟨200×␠⟩), and what "for this session" would send. Each part fits a message.
 // What is too big for that ends with a sentence, and then only the desk can allow it.
 func (v Viewer) All(c Card) []render.Text {
-	parts := beginning(v.everything(bounded(c, maxAll).Request), 2*maxAll).Split(render.Limit)
+	parts := tool.Beginning(v.everything(bounded(c, maxAll).Request), 2*maxAll).Split(render.Limit)
 	if tooBig(c.Request) {
 		parts = append(parts[:min(len(parts), maxAll/render.Limit)], render.Italic(v.Words.Say(i18n.AskTooBig)))
 	}

@@ -105,7 +105,7 @@ func (v Viewer) answers(c Card, list []question) [][]card.Option {
 	q := list[at]
 	var rows [][]card.Option
 	for i, o := range q.options {
-		text, cut := clip(tool.OneLined(o.label), maxLabel)
+		text, cut := tool.Clip(tool.OneLined(o.label), maxLabel)
 		if cut {
 			text = fmt.Sprintf("%d. %s", i+1, text) // two that begin alike stay apart
 		}

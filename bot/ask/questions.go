@@ -172,8 +172,8 @@ const shownAnswers = 3
 func answersSoFar(list []question, given []string) render.Text {
 	var blocks []render.Text
 	for i := max(0, len(given)-shownAnswers); i < len(given) && i < len(list); i++ {
-		asked, _ := clip(tool.OneLined(list[i].text), maxWord)
-		answer, _ := clip(tool.OneLined(given[i]), maxWord)
+		asked, _ := tool.Clip(tool.OneLined(list[i].text), maxWord)
+		answer, _ := tool.Clip(tool.OneLined(given[i]), maxWord)
 		blocks = append(blocks, render.Plain(asked+" → "+answer))
 	}
 	return tool.Lines(blocks)

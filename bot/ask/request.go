@@ -54,17 +54,6 @@ func (r *request) turn(ctx context.Context, change func(Card) Card) error {
 	return err
 }
 
-// save is turn for what is not shown.
-func (r *request) save(change func(Card) Card) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c, ok := r.get()
-	if !ok {
-		return nil
-	}
-	return r.of.Store.Save(change(c))
-}
-
 // get is the request as it is; false: it is over, or forgotten.
 func (r *request) get() (Card, bool) {
 	if now, open := r.of.find(r.id); !open || now != r {

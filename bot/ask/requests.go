@@ -19,12 +19,9 @@ import (
 	"ccbot/lifecycle"
 )
 
-const (
-	// keep is how long a request is kept after its end: a late redial and a text that comes again are
-	// known by it.
-	keep  = 7 * 24 * time.Hour
-	daily = 24 * time.Hour // how often that is looked at
-)
+// keep is how long a request is kept after its end: a late redial and a text that comes again are known
+// by it. That is looked at once a day.
+const keep = 7 * 24 * time.Hour
 
 // Sessions are the agents as requests need them.
 type Sessions interface {
@@ -107,7 +104,7 @@ func (a *Requests) Run(ctx context.Context) error {
 	}
 	a.mu.Unlock()
 	g.Go(func() error {
-		days := time.NewTicker(daily)
+		days := time.NewTicker(24 * time.Hour)
 		defer days.Stop()
 		for a.prune(); ; {
 			for _, r := range a.unfollowed() {
@@ -306,9 +303,9 @@ func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 
 // NoteStop notes in the open requests of a session whether the agent is interrupted from the chat: the
 // transcript tells of an Esc, but not whose. A subagent is not stopped by it.
-func (a *Requests) NoteStop(id uuid.UUID, stopped bool) (err error) {
+func (a *Requests) NoteStop(ctx context.Context, id uuid.UUID, stopped bool) (err error) {
 	for _, r := range a.requestsOf(id) {
-		err = errors.Join(err, r.save(func(c Card) Card {
+		err = errors.Join(err, r.turn(ctx, func(c Card) Card {
 			if c.State == StateOpen && c.Request.SubagentID == "" {
 				c.Stopped = stopped
 			}

@@ -93,10 +93,10 @@ func (v Viewer) rule(g granted) render.Text {
 	case g.same != "":
 		return render.Join(render.Plain("• "), render.Code(tool.OneLined(g.same)), render.Plain(" ("+v.Words.Say(i18n.AskThisCommand)+")"))
 	case strings.ContainsAny(g.what, "\n\t"):
-		what, _ := clip(glyph.Signs(g.what), maxRule)
+		what, _ := tool.Clip(glyph.Signs(g.what), maxRule)
 		return render.Join(render.Plain("•\n"), render.Pre(what, ""), render.Plain(v.meaning(g)))
 	}
-	what, _ := clip(tool.OneLined(tool.Paths{Home: v.Home}.Short(g.what)), maxRule)
+	what, _ := tool.Clip(tool.OneLined(tool.Paths{Home: v.Home}.Short(g.what)), maxRule)
 	return render.Join(render.Plain("• "), render.Code(what), render.Plain(v.meaning(g)))
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ccbot/bot/tool"
 	"ccbot/internal/glyph"
 	"ccbot/internal/transcript"
 )
@@ -85,7 +86,7 @@ func settled(c Card, o transcript.Outcome) Outcome {
 		out.What = Denied
 	case c.Request.IsQuestion():
 		out.What = Answered
-		out.Said, _ = clip(glyph.Signs(o.Text), maxSaid)
+		out.Said, _ = tool.Clip(glyph.Signs(o.Text), maxSaid)
 	default:
 		out.What = Allowed // a tool that ran and failed was allowed too
 	}

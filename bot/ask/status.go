@@ -61,7 +61,7 @@ func (v Viewer) wanted(c Card, j shown) render.Text {
 
 // awaited asks for a text, by name where several people read along.
 func (v Viewer) awaited(w Why) render.Text {
-	name, _ := clip(tool.OneLined(w.Name), maxName)
+	name, _ := tool.Clip(tool.OneLined(w.Name), maxName)
 	named := strings.TrimSpace(name) != ""
 	var key i18n.Key
 	switch {
@@ -113,7 +113,7 @@ func reason(c Card) []render.Text {
 		return nil
 	}
 	text, ok := strings.CutPrefix(c.Decision.Message, refusal(c.Request)+wrote)
-	if text, _ = clip(text, maxSaid); !ok || strings.TrimSpace(text) == "" {
+	if text, _ = tool.Clip(text, maxSaid); !ok || strings.TrimSpace(text) == "" {
 		return nil
 	}
 	return []render.Text{render.Quote(text)}

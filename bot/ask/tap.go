@@ -181,8 +181,7 @@ func (a *Requests) DecideWith(ctx context.Context, id string, text Text, turn Te
 
 // LateText says why a request is not decided by a text that waited.
 func (a *Requests) LateText(id string) string {
-	c, _ := a.Store.Get(id)
-	return render.Join(a.viewer().Status(c), render.Plain("\n"+a.Chat.Words.Say(i18n.AskTooLate))).Text
+	return a.late(id) + "\n" + a.Chat.Words.Say(i18n.AskTooLate)
 }
 
 // showAll sends everything that a request says while it is open. Only when Telegram has taken all of it

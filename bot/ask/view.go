@@ -3,9 +3,6 @@ package ask
 import (
 	"slices"
 	"strings"
-	"unicode/utf16"
-
-	"github.com/go-telegram/bot/models"
 
 	"ccbot/bot/card"
 	"ccbot/bot/render"
@@ -130,11 +127,11 @@ func (v Viewer) title(s tool.Sheet, name string) render.Text {
 	args := i18n.Args{"Name": hole}
 	for key, value := range s.Args {
 		if word, ok := value.(string); ok {
-			value, _ = clip(strings.ReplaceAll(tool.OneLined(word), hole, ""), maxWord)
+			value, _ = tool.Clip(strings.ReplaceAll(tool.OneLined(word), hole, ""), maxWord)
 		}
 		args[key] = value
 	}
-	name, _ = clip(tool.OneLined(name), maxName)
+	name, _ = tool.Clip(tool.OneLined(name), maxName)
 	return v.around(s.Title, args, render.Bold(name))
 }
 
@@ -166,13 +163,13 @@ func (v Viewer) cut(body render.Text) render.Text {
 
 // first is the part of a body within a number of units and lines.
 func first(body render.Text, limit, n int) render.Text {
-	if at := nth(body.Text, n); at > 0 {
+	if at := tool.LineEnd(body.Text, n); at > 0 {
 		limit = min(limit, at)
 	}
 	if len(body.Entities) > maxEntities {
 		limit = min(limit, max(body.Entities[maxEntities].Offset, 2))
 	}
-	if parts := beginning(body, 2*limit).Split(limit); len(parts) > 0 {
+	if parts := tool.Beginning(body, 2*limit).Split(limit); len(parts) > 0 {
 		return parts[0]
 	}
 	return render.Text{}
@@ -186,40 +183,6 @@ func remembered(body render.Text) render.Text {
 	return render.Join(first(body, overGlance, overLines), render.Plain("…"))
 }
 
-// beginning is about the first n units, so that a long text is not cut into all its parts for one.
-func beginning(t render.Text, n int) render.Text {
-	units := 0
-	for i, r := range t.Text {
-		if units += utf16.RuneLen(r); units > n {
-			t.Text, units = t.Text[:i], units-utf16.RuneLen(r)
-			break
-		}
-	}
-	var list []models.MessageEntity
-	for _, e := range t.Entities {
-		if e.Offset < units {
-			e.Length = min(e.Length, units-e.Offset)
-			list = append(list, e)
-		}
-	}
-	t.Entities = list
-	return t
-}
-
-// nth is where line n ends, in UTF-16 units; 0 when there are not so many.
-func nth(s string, n int) int {
-	units := 0
-	for _, r := range s {
-		units += utf16.RuneLen(r)
-		if r == '\n' {
-			if n--; n == 0 {
-				return units
-			}
-		}
-	}
-	return 0
-}
-
 func fits(body render.Text) bool {
 	return body.Length() <= maxBody && strings.Count(body.Text, "\n") < maxLines && len(body.Entities) <= maxEntities
 }
@@ -231,11 +194,11 @@ func (v Viewer) foot(c Card, s tool.Sheet) []render.Text {
 		blocks = append(blocks, render.Plain(v.Words.Say(n.Key, n.Args)))
 	}
 	q := c.Request
-	if cwd, _ := clip(tool.OneLined(tool.Paths{Home: v.Home}.Short(q.Cwd)), maxPath); strings.TrimSpace(cwd) != "" {
+	if cwd, _ := tool.Clip(tool.OneLined(tool.Paths{Home: v.Home}.Short(q.Cwd)), maxPath); strings.TrimSpace(cwd) != "" {
 		blocks = append(blocks, v.around(i18n.AskIn, i18n.Args{"Dir": hole}, render.Code(cwd)))
 	}
 	if q.SubagentID != "" || q.Subagent != "" {
-		kind, _ := clip(tool.OneLined(q.Subagent), maxWord)
+		kind, _ := tool.Clip(tool.OneLined(q.Subagent), maxWord)
 		key := i18n.AskSubagent
 		if strings.TrimSpace(kind) == "" {
 			key = i18n.AskSubagentUnnamed
@@ -266,7 +229,7 @@ func tooMuchAround(q Request) bool {
 	rules := grantedWhats(q)
 	long := len(rules) > maxRules
 	for _, rule := range rules {
-		_, cut := clip(glyph.Signs(rule), maxRule)
+		_, cut := tool.Clip(glyph.Signs(rule), maxRule)
 		long = long || cut
 	}
 	return long || cutBy(q.Tool, maxWord) || cutBy(q.Subagent, maxWord) || cutBy(q.Cwd, maxPath)
@@ -290,19 +253,6 @@ func conceals(q Request) bool {
 }
 
 func cutBy(s string, limit int) bool {
-	_, cut := clip(tool.OneLined(s), limit)
+	_, cut := tool.Clip(tool.OneLined(s), limit)
 	return cut
-}
-
-// clip shortens s to limit UTF-16 units.
-func clip(s string, limit int) (string, bool) {
-	t := render.Plain(s)
-	if t.Length() <= limit {
-		return t.Text, false
-	}
-	parts := t.Split(limit - 1)
-	if len(parts) == 0 {
-		return "", true // nothing in it can be seen
-	}
-	return parts[0].Text + "…", true
 }
