@@ -103,21 +103,24 @@ func (s *strayTexts) queue(ctx context.Context, t chat.Tap, e inbox.Entry, r ses
 		return errors.Join(err, s.Entries.Save(e))
 	}
 	s.Sender.React(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
-	return s.close(ctx, e.Key, i18n.SendAfter, r)
+	return s.cards.Close(ctx, e.Key, render.Plain(s.words.Say(i18n.SendAfter, i18n.Args{"Name": r.Name})))
 }
 
 func (s *strayTexts) drop(ctx context.Context, t chat.Tap, e inbox.Entry, r session.Record) error {
+	name := i18n.Args{"Name": r.Name}
 	err := s.Sessions.Drop(ctx, e.Session, e.Key)
-	if err != nil && !isGone(err) {
+	switch {
+	case isGone(err):
+		return errors.Join(s.tell(ctx, t, i18n.StaleButton), s.cards.Close(ctx, e.Key, render.Text{}))
+	case errors.Is(err, lifecycle.ErrNoAgent):
+		return s.tell(ctx, t, i18n.AlreadyEnded, name)
+	case errors.Is(err, lifecycle.ErrBoxBusy):
+		return s.tell(ctx, t, i18n.BoxBusy, name)
+	case errors.Is(err, lifecycle.ErrDraftHidden):
+		return s.tell(ctx, t, i18n.DraftHidden, name)
+	case err != nil:
 		return err
 	}
-	if err != nil {
-		return errors.Join(s.Tell(ctx, t, s.words.Say(i18n.StaleButton)), s.cards.Close(ctx, e.Key, render.Text{}))
-	}
 	s.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
-	return s.close(ctx, e.Key, i18n.Dropped, r)
-}
-
-func (s *strayTexts) close(ctx context.Context, key string, said i18n.Key, r session.Record) error {
-	return s.cards.Close(ctx, key, render.Plain(s.words.Say(said, i18n.Args{"Name": r.Name})))
+	return s.cards.Close(ctx, e.Key, render.Plain(t.Text+"\n\n"+s.words.Say(i18n.Dropped, name)))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -162,6 +163,25 @@ func TestP4_WordsForAQuestionThatIsOverAreNotTyped(t *testing.T) {
 			assert.Contains(t, w.sessions.done(), "queue "+key+" for "+r.ID.String())
 		})
 	}
+}
+
+func TestWordsForAQuestionThatIsOverAreDropped(t *testing.T) {
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+		w.result(t, q, "", "ok", false)
+		key := w.mustHear(t, "no, never")
+		stray := w.sender.lastID()
+		w.sessions.decide = func(uuid.UUID, string) error { return lifecycle.ErrBoxBusy }
+		w.press(t, alice, stray, w.word(i18n.ButtonDrop))
+		assert.Contains(t, w.sender.texts(), w.named(i18n.BoxBusy, "api"))
+		w.sessions.decide = nil
+		w.restart(t)
+		w.press(t, alice, stray, w.word(i18n.ButtonDrop))
+		assert.Contains(t, w.sessions.done(), "drop "+key+" for "+r.ID.String())
+		assert.Contains(t, w.shows(t, stray).Text.Text, w.named(i18n.Dropped, "api"))
+		assert.Empty(t, w.shows(t, stray).Buttons)
+	})
 }
 
 func TestAPromptLongAfterAQuestionIsTyped(t *testing.T) {

@@ -104,11 +104,6 @@ func (b *Bot) alert(key i18n.Key, args ...i18n.Args) (chat.Answer, error) {
 	return chat.Answer{Text: b.words.Say(key, args...), Alert: true}, nil
 }
 
-// toast is an answer that goes away by itself.
-func (b *Bot) toast(key i18n.Key, args ...i18n.Args) (chat.Answer, error) {
-	return chat.Answer{Text: b.words.Say(key, args...)}, nil
-}
-
 // tell says under a tapped message what came of the tap.
 func (b *Bot) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18n.Args) error {
 	return b.Tell(ctx, t, b.words.Say(key, args...))

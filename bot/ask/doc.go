@@ -5,7 +5,7 @@
 // cut, or cannot be seen because it is invisible, there is no button that allows it. A request is decided
 // at most once, by an allowed person on the message that shows it; the decision is on disk before the
 // hook hears of it, and given again when the hook redials. A request that is over never changes, and the
-// input of a tool stays inside its own formatting. What one session may ask is bounded (docs/security.md).
+// input of a tool stays inside its own formatting. What one session may ask is bounded.
 //
 // A request is Card, a plain value: Tap, Say, Settle, Leave and Return give its next state, and Viewer
 // draws it. The Store keeps all of it on disk, a week beyond its end, because a hook may redial late and a

@@ -230,11 +230,8 @@ func (f *follower) deliver(ctx context.Context, c Card) error {
 	if giving {
 		return nil // who tapped does it
 	}
-	if err := f.withdraw(ctx, c); err != nil && !errors.Is(err, ErrLeft) {
-		return err
-	}
-	if !f.waits() {
-		return nil // the hook has it, or comes back
+	if err := f.withdraw(ctx, c); err != nil && !errors.Is(err, ErrLeft) || !f.waits() {
+		return err // without one the hook has it, or comes back
 	}
 	return f.give(ctx, c)
 }

@@ -8,10 +8,12 @@ import (
 	"ccbot/hooks"
 )
 
-// What a hook asks, what it is told, and what else may answer.
 type (
-	Request  = hooks.Request
+	// Request is one that a hook waits with.
+	Request = hooks.Request
+	// Decision is what the hook is told.
 	Decision = hooks.Decision
+	// Answerer is what answers requests without a person.
 	Answerer = hooks.Answerer
 )
 

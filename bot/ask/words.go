@@ -4,10 +4,10 @@ import (
 	"context"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
-
-	"github.com/google/uuid"
 )
 
 // Hear takes a text that a request waits for: the reason of a denial, or an answer in the person's own

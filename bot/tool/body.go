@@ -41,6 +41,7 @@ type way func(p Paths, raw json.RawMessage) (render.Text, bool)
 // Paths shortens paths: the home directory is shown as ~, unless it is empty.
 type Paths struct{ Home string }
 
+// Short is a path below the home directory with ~ in its place.
 func (p Paths) Short(path string) string {
 	rest, ok := strings.CutPrefix(path, p.Home)
 	if p.Home == "" || p.Home == "/" || !ok || rest != "" && rest[0] != '/' {
@@ -217,9 +218,10 @@ func oneLine(s string) bool {
 	return s != "" && strings.TrimSpace(s) == s && !strings.ContainsAny(s, "\r\n") && utf8.RuneCountInString(s) <= longLine
 }
 
-// code and Pre are foreign text in its own formatting, which it cannot leave; what is invisible in it has signs.
+// code is foreign text in its own formatting, which it cannot leave; what is invisible in it has signs.
 func code(s string) render.Text { return render.Code(glyph.Signs(s)) }
 
+// Pre is code as a block.
 func Pre(s, lang string) render.Text { return render.Pre(glyph.Signs(s), lang) }
 
 // Lines are texts below each other.
