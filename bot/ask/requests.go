@@ -97,29 +97,28 @@ func (a *Requests) Feature() chat.Feature {
 
 // Run follows the requests until ctx ends.
 func (a *Requests) Run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
+	ctx, stop := context.WithCancel(ctx)
+	var g errgroup.Group
+	defer func() { stop(); _ = g.Wait() }()
 	a.mu.Lock()
 	for _, r := range a.open {
 		r.followed = false
 	}
 	a.mu.Unlock()
-	g.Go(func() error {
-		days := time.NewTicker(24 * time.Hour)
-		defer days.Stop()
-		for a.prune(); ; {
-			for _, r := range a.unfollowed() {
-				g.Go(func() error { r.follow(ctx); return nil })
-			}
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-a.wake:
-			case <-days.C:
-				a.prune()
-			}
+	days := time.NewTicker(24 * time.Hour)
+	defer days.Stop()
+	for a.prune(); ; {
+		for _, r := range a.unfollowed() {
+			g.Go(func() error { r.follow(ctx); return nil })
 		}
-	})
-	return g.Wait()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-a.wake:
+		case <-days.C:
+			a.prune()
+		}
+	}
 }
 
 // unfollowed are the requests that need a goroutine; they have one from now on.
