@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// pace is how often a request is looked at of which it is unknown what became of it; mostly
-	// something else tells.
+	// pace is how often a request is looked at; mostly something else tells what became of it.
 	pace = 30 * time.Second
 	// halfTime is how long the second line of a refusal in a transcript may take.
 	halfTime = time.Second

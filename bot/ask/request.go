@@ -41,17 +41,22 @@ type request struct {
 // turn changes a request: its next state is on disk, then in the chat. A hook that has nothing to wait
 // for any more is let go, and the dialog of the terminal, if it still stands, is looked at.
 func (r *request) turn(ctx context.Context, change func(Card) Card) error {
-	r.mu.Lock()
-	c, ok := r.get()
-	var err error
-	if ok {
-		c, err = r.becomeLocked(ctx, c, change(c))
-	}
-	r.mu.Unlock()
-	if ok && err == nil {
-		r.free(c)
+	old, next, err := r.change(ctx, change)
+	if err == nil && !reflect.DeepEqual(old, next) {
+		r.free(next)
 	}
 	return err
+}
+
+func (r *request) change(ctx context.Context, change func(Card) Card) (old, next Card, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old, open := r.get()
+	if !open {
+		return old, old, nil
+	}
+	next, err = r.becomeLocked(ctx, old, change(old))
+	return old, next, err
 }
 
 // get is the request as it is; false: it is over, or forgotten.

@@ -67,8 +67,7 @@ type Requests struct {
 	recent map[uuid.UUID]*volume
 }
 
-// kind is that of the cards.
-const kind = "ask"
+const kind = "ask" // of the cards
 
 // NewRequests gives the requests of the store.
 func NewRequests(d Deps) *Requests {
@@ -279,8 +278,7 @@ func (a *Requests) heard(ctx context.Context, n lifecycle.Note) error {
 	return nil
 }
 
-// dialogDrawn is how long a request is older than its dialog at most.
-const dialogDrawn = time.Second
+const dialogDrawn = time.Second // how much later than its request a dialog is drawn at most
 
 // dialogGone ends the wait for what the terminal does not ask any more. A request that came since that
 // was seen has a dialog of its own, and a subagent's is not drawn before its hook has ended.
@@ -337,10 +335,10 @@ func (a *Requests) Moved(ctx context.Context,
 			continue
 		}
 		if c.State == StateAway { // what was to be said about it was said
-			err = errors.Join(err, a.cards.Close(ctx, c.Request.ID, render.Text{}))
-			continue
+			err = errors.Join(err, a.cards.Close(ctx, r.id, render.Text{}))
+		} else {
+			err = errors.Join(err, r.turn(ctx, func(c Card) Card { return inPlace(c, to) }))
 		}
-		err = errors.Join(err, r.turn(ctx, func(c Card) Card { return inPlace(c, to) }))
 	}
 	return err
 }

@@ -52,8 +52,7 @@ func Settle(c Card, o transcript.Outcome, found bool, gone bool, now time.Time) 
 // FindOutcome looks in the transcript what became of a request.
 type FindOutcome func(ctx context.Context, q Request) (o transcript.Outcome, found bool, err error)
 
-// isHalf says whether the next line of the transcript may yet say that the person interrupted the
-// agent: the refusal of the tool, which an Esc brings as well, stands before it.
+// isHalf says whether the next line of the transcript may say that the person interrupted the agent.
 func isHalf(o transcript.Outcome) bool {
 	return o.Denial == "user-rejected" && !o.Interrupted && o.ByHook == ""
 }
