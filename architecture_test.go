@@ -71,7 +71,7 @@ var machinery = []string{"os", "os/exec", "path/filepath", "syscall", "ccbot/tmu
 
 // chatRooms are the rooms that are to have no machinery.
 var chatRooms = []string{"bot", "bot/chat", "bot/answer", "bot/ask", "bot/dialog", "bot/files", "bot/prompt", "bot/report", "bot/sessions",
-	"bot/shell", "bot/writers"}
+	"bot/shell", "bot/tool", "bot/writers"}
 
 // stillMachinery says how many files of a room import such a package today. The numbers only shrink.
 var stillMachinery = map[string]map[string]int{

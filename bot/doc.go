@@ -18,6 +18,7 @@
 //	chat           how a feature speaks, and what a feature is
 //	card           messages that are kept as they should look
 //	conversation   what is known of one place
+//	tool           what the input of an agent's tool looks like
 //	inbox, outbox, render, port
 //
 // One feature still lives under the roof itself: prompts (what people write, on its way to the
