@@ -33,7 +33,7 @@ var wideInterfaces = map[string]string{
 // The offenders of today. A number only shrinks, and who is within the limit is taken off the list.
 var (
 	tooManyMethods = map[string]int{
-		"bot.Bot": 53, "bot.asks": 85, "bot/outbox.Outbox": 66, "lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
+		"bot.Bot": 53, "bot/outbox.Outbox": 66, "lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
 	}
 	tooLargeCircles     = map[string]int{"bot": 21, "lifecycle": 31, "cmd/ccbot": 32}
 	tooManyDependencies = map[string]int{"bot.New": 17, "lifecycle.New": 15}

@@ -115,12 +115,12 @@ func TestP7_ANewerRequestDoesNotTakeTheTurn(t *testing.T) {
 			w.kills(t, r, false)
 		}
 		q := w.asksFor(t, r, "Bash", bash)
-		require.Zero(t, w.card(t, q).Message)
+		require.Zero(t, w.message(t, q))
 		for range 3 {
 			w.later(oneMore)
 			w.kills(t, r, false)
 		}
-		assert.NotZero(t, w.card(t, q).Message)
+		assert.NotZero(t, w.message(t, q))
 	})
 }
 

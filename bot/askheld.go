@@ -3,11 +3,13 @@ package bot
 import (
 	"context"
 	"errors"
-	"time"
+	"slices"
+	"sync"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
@@ -17,8 +19,49 @@ import (
 	"ccbot/lifecycle"
 )
 
-// tapAnswerWith is the verb of [Answer with this].
-const tapAnswerWith = "aw"
+// heldKind is that of the cards which say that a text waits behind a request. The key of a card is that
+// of the text in the inbox.
+const heldKind = "held"
+
+// The options of such a card.
+const (
+	heldAnswer = "answer"
+	heldDeny   = "deny"
+	heldAfter  = "after"
+)
+
+// held is the payload of such a card.
+type held struct {
+	Request string `json:"request"`
+}
+
+// heldTexts offers texts that wait behind a request as its answer, or as the reason to deny it. There
+// is one offer for a request at a time: the other texts wait, too.
+type heldTexts struct {
+	*chat.Chat
+	entries  Entries
+	requests *ask.Requests
+	cards    card.Kind[held]
+	mu       sync.Mutex // held from the look at the cards to the change of one
+}
+
+func newHeldTexts(c *chat.Chat, entries Entries) *heldTexts {
+	return &heldTexts{Chat: c, entries: entries, cards: card.NewKind[held](c.Cards, heldKind, nil)}
+}
+
+// Feature is what the roof knows of these offers.
+func (h *heldTexts) Feature() chat.Feature {
+	return chat.Feature{Name: "held",
+		Cards: map[string]tap{heldKind: h.tap},
+		Late: map[string]func(chat.Tap) string{heldKind: func(t chat.Tap) string {
+			of, err := h.cards.Payload(t.Card)
+			if c, ok := h.requests.Store.Get(of.Request); err != nil || !ok || c.State == ask.StateOpen {
+				return ""
+			}
+			return h.requests.LateText(of.Request)
+		}},
+	}
+}
 
 // behind is the request that a prompt waits behind, and that it may be the reason
 // to deny.
@@ -26,204 +69,125 @@ func (b *Bot) behind(e inbox.Entry) (ask.Card, bool) {
 	if e.Class != string(lifecycle.ClassPrompt) {
 		return ask.Card{}, false
 	}
-	return b.openAsk(e.Session, e.Conversation)
+	return b.asks.Behind(e.Session, e.Conversation)
 }
 
-// offer says that a prompt waits behind a request, under it. Until a person has
-// decided about it this is said once: the other prompts wait, too.
-func (a *asks) offer(e inbox.Entry, id string) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	c, ok := a.Asks.Get(id)
-	if !ok || c.State != ask.StateOpen || c.Notice.Prompt != "" {
+// offer says under a prompt that it waits behind a request. Until a person has decided about it this is
+// said once: the other prompts wait, too.
+func (h *heldTexts) offer(ctx context.Context, e inbox.Entry, request string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c, ok := h.requests.Store.Get(request)
+	if !ok || c.State != ask.StateOpen || len(h.of(request)) > 0 {
 		return nil
 	}
-	c.Notice = ask.Notice{Prompt: e.Key, Under: e.MessageID}
-	if err := a.Asks.Save(c); err != nil {
-		return err
-	}
-	a.sendNotice(c)
-	return nil
+	return h.cards.Show(ctx, e.Key, h.look(e, c), held{Request: request})
 }
 
-// sendNotice sends what offer says, if that is not in the chat yet.
-func (a *asks) sendNotice(c ask.Card) {
-	if c.Notice.Prompt != "" && c.Notice.Message == 0 {
-		a.lanes.add(c.Conversation, func(ctx context.Context) { a.deliverNotice(ctx, c.Request.ID) })
-	}
+// of are the open offers for a request.
+func (h *heldTexts) of(request string) []card.Card[held] {
+	return slices.DeleteFunc(h.cards.List(), func(one card.Card[held]) bool { return one.Payload.Request != request })
 }
 
-func (a *asks) deliverNotice(ctx context.Context, id string) {
-	c, ok := a.Asks.Get(id)
-	if !ok || c.State != ask.StateOpen || c.Notice.Message != 0 {
-		return
-	}
-	sent, err := a.deliverMessage(ctx, a.notice(c))
-	if err != nil {
-		a.Log.Warn("notice_not_sent", "request", id, "error", err.Error())
-	}
-	if sent == 0 {
-		return
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if c, ok = a.Asks.Get(id); !ok {
-		return
-	}
-	c.Notice.Message = sent
-	if err := a.Asks.Save(c); err != nil {
-		a.Log.Error("ask_not_saved", "request", id, "error", err.Error())
-	}
-	if c.IsOver() {
-		a.closeNotice(ctx, c)
-	}
-}
-
-func (a *asks) notice(c ask.Card) outbox.Message {
-	id, key := c.Request.ID, c.Notice.Prompt
-	what := a.words.Say(i18n.HeldAskPermission, i18n.Args{"Tool": chat.Head(glyph.Name(c.Request.Tool), 60)})
+func (h *heldTexts) look(e inbox.Entry, c ask.Card) card.Look {
+	what := h.Words.Say(i18n.HeldAskPermission, i18n.Args{"Tool": chat.Head(glyph.Name(c.Request.Tool), 60)})
 	switch {
 	case c.Request.IsQuestion():
-		what = a.words.Say(i18n.HeldAskQuestion)
+		what = h.Words.Say(i18n.HeldAskQuestion)
 	case c.Request.IsPlan():
-		what = a.words.Say(i18n.HeldAskPlan)
+		what = h.Words.Say(i18n.HeldAskPlan)
 	}
-	var buttons []outbox.Button
+	options := []card.Option{
+		{Text: h.Words.Say(i18n.ButtonDenyWith), Value: heldDeny, Style: outbox.Danger},
+		{Text: h.Words.Say(i18n.ButtonSendAfter), Value: heldAfter},
+	}
+	rows := [][]card.Option{options}
 	if c.OneLeft() {
-		buttons = append(buttons, a.Button(i18n.ButtonAnswerWith, ask.Verb+":"+id+":"+tapAnswerWith+":"+key, outbox.Success))
+		answer := card.Option{Text: h.Words.Say(i18n.ButtonAnswerWith), Value: heldAnswer, Style: outbox.Success}
+		rows = [][]card.Option{{answer, options[0]}, options[1:]}
 	}
-	buttons = append(buttons, a.Button(i18n.ButtonDenyWith, "dw:"+id+":"+key, outbox.Danger), a.Button(i18n.ButtonSendAfter, "sa:"+key, ""))
-	return outbox.Message{To: c.Conversation, Text: render.Plain(a.words.Say(i18n.HeldAsk, i18n.Args{"Name": a.nameOf(c), "What": what})),
-		ReplyTo: c.Notice.Under, Silent: true, Session: c.Request.Session, Buttons: chat.Rows(2, buttons...)}
+	text := h.Words.Say(i18n.HeldAsk, i18n.Args{"Name": h.requests.NameOf(c), "What": what})
+	return card.Look{To: e.Conversation, Text: render.Plain(text), Options: rows, Session: e.Session, ReplyTo: e.MessageID,
+		Silent: true}
 }
 
-// closeNotice says under a text that it waits no more, once its request is over.
-// One that became the reason, or the answer, has been told so.
-func (a *asks) closeNotice(ctx context.Context, c ask.Card) {
-	n := c.Notice
-	if n.Message <= 0 || n.Prompt == c.Prompt || !a.MayShow(c.Conversation) {
-		return
-	}
-	key := i18n.HeldAskOver
-	if c.Outcome.What == ask.Ended {
-		key = i18n.HeldAskEnded
-	}
-	if e, err := a.Entries.Load(n.Prompt); err != nil || e.State != inbox.Held {
-		key = i18n.HeldAskGone
-	}
-	m := outbox.Message{To: c.Conversation, Text: render.Plain(a.words.Say(key))}
-	if err := a.Sender.Edit(ctx, c.Conversation, n.Message, m); err != nil {
-		a.Log.Debug("edit_failed", "error", err.Error())
-	}
-}
-
-// freeNotice lets the next text be offered: a person has decided about this one.
-func (a *asks) freeNotice(session uuid.UUID, key string) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, c := range a.cardsOf(session) {
-		if c.Notice.Prompt != key {
-			continue
+// over says under a text that it waits no more, once its request is over.
+func (h *heldTexts) over(ctx context.Context, c ask.Card) {
+	for _, one := range h.of(c.Request.ID) {
+		key := i18n.HeldAskOver
+		e, err := h.entries.Load(one.Key)
+		switch {
+		case one.Key == c.Prompt: // a crash came before that was said
+			key = i18n.DeniedWith
+		case err != nil || e.State != inbox.Held:
+			key = i18n.HeldAskGone
+		case c.Outcome.What == ask.Ended:
+			key = i18n.HeldAskEnded
 		}
-		c.Notice = ask.Notice{}
-		if err := a.Asks.Save(c); err != nil {
-			return err
+		if err := h.close(ctx, one.Key, key, c); err != nil {
+			h.Log.Error("offer_not_closed", "key", one.Key, "error", err.Error())
 		}
 	}
-	return nil
 }
 
-// tapDenyWith denies a request with a prompt that waits behind it. The prompt
-// leaves the queue before the hook hears of it. One that has left already was
-// typed: then nothing is denied.
-func (b *Bot) tapDenyWith(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	if len(t.Args) != 2 {
-		return b.Stale(t)
-	}
-	return b.asks.tapWith(ctx, t, t.Args[1], i18n.DeniedWith, ask.DenyWith)
+// close ends an offer with a sentence.
+func (h *heldTexts) close(ctx context.Context, key string, said i18n.Key, c ask.Card) error {
+	return h.cards.Close(ctx, key, render.Plain(h.Words.Say(said, i18n.Args{"Name": h.requests.NameOf(c)})))
 }
 
-// tapAnswerWith answers a question with a prompt that waits behind it.
-func (a *asks) tapAnswerWith(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	if len(t.Args) != 3 {
-		return a.Stale(t)
+// tap decides the request of an offer with the text, or lets the text wait, as it does anyway.
+func (h *heldTexts) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
+	of, err := h.cards.Payload(t.Card)
+	if err != nil {
+		return chat.Answer{}, err
 	}
-	return a.tapWith(ctx, t, t.Args[2], i18n.AnsweredWith, ask.AnswerWith)
-}
-
-func (a *asks) tapWith(ctx context.Context, t chat.Tap, key string, said i18n.Key, turn textTurn) (chat.Answer, error) {
-	card, ok := a.tapped(t)
-	if !ok {
-		return a.Stale(t)
-	}
-	e, err := a.Entries.Load(key)
-	if errors.Is(err, inbox.ErrNoEntry) || err == nil && (e.State != inbox.Held || e.Session != card.Request.Session) {
-		return a.Stale(t)
+	c, _ := h.requests.Store.Get(of.Request)
+	e, err := h.entries.Load(t.Card.Key)
+	if errors.Is(err, inbox.ErrNoEntry) || err == nil && (e.State != inbox.Held || e.Session != c.Request.Session) {
+		return chat.Answer{Text: h.Words.Say(i18n.StaleButton)}, h.cards.Close(ctx, t.Card.Key, render.Text{})
 	}
 	if err != nil {
 		return chat.Answer{}, err
 	}
-	before, c, err := a.noteDecision(ctx, t, e, turn)
+	said, turn := i18n.DeniedWith, ask.DenyWith
+	switch t.Card.Option {
+	case heldAfter:
+		return chat.Answer{}, h.close(ctx, e.Key, i18n.SendAfter, c)
+	case heldAnswer:
+		said, turn = i18n.AnsweredWith, ask.AnswerWith
+	}
+	answer, err := h.requests.DecideWith(ctx, of.Request,
+		ask.Text{By: t.From, Words: e.Text, Key: e.Key, Message: e.MessageID}, turn)
 	switch {
 	case errors.Is(err, ask.ErrOver), errors.Is(err, ask.ErrNotNow):
-		text := render.Join(a.viewer().Status(c), render.Plain("\n"+a.words.Say(i18n.AskTooLate)))
-		return chat.Answer{Text: text.Text, Alert: true, Then: func(ctx context.Context) error { return a.Spend(ctx, t) }}, nil
+		late := chat.Answer{Text: h.requests.LateText(of.Request), Alert: true}
+		return late, h.cards.Close(ctx, e.Key, render.Text{})
 	case err != nil:
 		return chat.Answer{}, err
 	}
-	a.At("ask-denied-with")
-	answer := a.decided(t, c)
 	give := answer.Then
 	answer.Then = func(ctx context.Context) error {
-		defer a.unbusy(c.Request.ID)
-		switch err := a.withdrawFor(ctx, before, c); {
-		case isGone(err): // the prompt was typed
-			return a.Overtaken(ctx, t)
+		switch err := give(ctx); {
+		case errors.Is(err, ask.ErrLeft): // it was typed
+			return errors.Join(h.Tell(ctx, t, h.Words.Say(i18n.StaleButton)), h.cards.Close(ctx, e.Key, render.Text{}))
 		case err != nil:
 			return err
 		}
-		if err := give(ctx); err != nil {
-			return err
-		}
-		return a.Replace(ctx, t, a.words.Say(said, i18n.Args{"Name": a.nameOf(c)}))
+		return h.close(ctx, e.Key, said, c)
 	}
 	return answer, nil
 }
 
-// textTurn decides a card with a text that waits.
-type textTurn func(c ask.Card, by int64, text, prompt string, now time.Time) (ask.Card, ask.Effect, error)
+// withdrawer takes texts out of the queues of their sessions.
+type withdrawer struct{ bot *Bot }
 
-// withdrawFor takes the prompt that became a reason out of the queue. Where that cannot be done, the
-// request is as it was.
-func (a *asks) withdrawFor(ctx context.Context, before, c ask.Card) error {
-	err := a.withdraw(ctx, c)
-	if err == nil {
-		return nil
+func (w withdrawer) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
+	e, err := w.bot.Entries.Load(key)
+	if err == nil && e.State != inbox.Accepted { // else it was meant for the request from the start
+		err = w.bot.Sessions.Withdraw(ctx, id, key)
 	}
-	defer a.unbusy(c.Request.ID)
-	return errors.Join(err, a.become(ctx, c.Request.ID, func(now ask.Card) ask.Card {
-		undo := before
-		undo.Message, undo.AllShown, undo.Notice = now.Message, now.AllShown, now.Notice
-		return undo
-	}))
-}
-
-// noteDecision puts a decision with a text on disk. Where it succeeds, the card is busy from then on.
-func (a *asks) noteDecision(ctx context.Context, t chat.Tap, e inbox.Entry, turn textTurn) (before, c ask.Card, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	before, _ = a.Asks.Get(t.Args[0])
-	c, effect, err := turn(before, t.From, e.Text, e.Key, a.Now())
-	if err != nil {
-		return before, before, err
+	if chat.IsGone(err) {
+		return errors.Join(ask.ErrLeft, err)
 	}
-	c.Text = e.MessageID
-	if w := before.Why; w != nil && w.By != t.From {
-		c = ask.Miss(c, w.By, a.Now())
-	}
-	if err := a.putLocked(ctx, before, c, effect); err != nil {
-		return before, before, err
-	}
-	a.busy[c.Request.ID] = true
-	return before, c, nil
+	return err
 }

@@ -1,14 +1,18 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -105,6 +109,51 @@ func (w *world) card(t *testing.T, q asked) ask.Card {
 	return c
 }
 
+// shownBy are the cards of a kind for a request, as they are on disk.
+func (w *world) shownBy(t *testing.T, q asked, kind string) (all []cardFile) {
+	t.Helper()
+	for _, name := range filesIn(t, w.dir, "cards") {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			continue // a test stands in its way
+		}
+		var c cardFile
+		require.NoError(t, json.Unmarshal(data, &c))
+		var of struct{ Request string }
+		_ = json.Unmarshal(c.Payload, &of) // of another kind it is something else
+		if c.Kind == kind && (c.Key == q.ID || of.Request == q.ID) {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b cardFile) int { // the open one is the last
+		return cmp.Or(cmp.Compare(strconv.FormatBool(b.Closed), strconv.FormatBool(a.Closed)), cmp.Compare(a.Message, b.Message))
+	})
+	return all
+}
+
+// cardFile is what is on disk of a message that is kept.
+type cardFile struct {
+	Kind    string
+	Key     string
+	Message int
+	Closed  bool
+	Payload json.RawMessage
+}
+
+// message is the message that shows a request; 0: it is not in the chat, as far as the disk knows.
+func (w *world) message(t *testing.T, q asked) int { return w.newest(t, q, "ask").Message }
+
+// offer is the card of the text that is offered for a request.
+func (w *world) offer(t *testing.T, q asked) cardFile { return w.newest(t, q, heldKind) }
+
+func (w *world) newest(t *testing.T, q asked, kind string) (c cardFile) {
+	t.Helper()
+	if all := w.shownBy(t, q, kind); len(all) > 0 {
+		c = all[len(all)-1]
+	}
+	return c
+}
+
 // saying is what a card says of a decision that is on its way.
 func (w *world) saying(key, what i18n.Key) string {
 	return w.word(key, i18n.Args{"What": w.word(what)})
@@ -129,7 +178,7 @@ func TestARequestIsOneMessageWithButtons(t *testing.T) {
 		assert.Equal(t, atAlice, m.To)
 		assert.Contains(t, m.Text.Text, "go test ./...")
 		assert.True(t, w.has(m, i18n.AskAllow))
-		assert.Equal(t, 1, w.card(t, q).Message)
+		assert.Equal(t, 1, w.message(t, q))
 	})
 }
 
@@ -148,12 +197,25 @@ func TestAllowedInTheChat(t *testing.T) {
 	})
 }
 
+// ofCard is the data of a button, made up to be of the card that another button is of.
+func ofCard(data, other string) string {
+	if other == "" {
+		return data
+	}
+	mine, rest, _ := strings.Cut(data, ":")
+	card, _, _ := strings.Cut(other, ":")
+	if len(mine) != len(card) {
+		panic("not a button of a card: " + data)
+	}
+	return card + ":" + rest
+}
+
 func TestP9_ADecisionCountsFromAllowedPeopleInItsChatOnly(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		from  int64
 		chat  models.Chat
-		id    string
+		card  string // of another message
 		taken bool
 	}{
 		{"an allowed person", alice, privateChat(alice), "", true},
@@ -162,22 +224,17 @@ func TestP9_ADecisionCountsFromAllowedPeopleInItsChatOnly(t *testing.T) {
 		{"a stranger in a chat of theirs", eve, privateChat(eve), "", false},
 		{"from another chat", bob, privateChat(bob), "", false},
 		{"from the group", alice, groupChat(ours), "", false},
-		{"another request's id", alice, privateChat(alice), strings.Repeat("A", 22), false},
+		{"another card", alice, privateChat(alice), strings.Repeat("A", 13), false},
 	} {
 		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			_, q := w.asking(t)
-			id := q.ID
-			if tt.id != "" {
-				id = tt.id
-			}
 			m := w.shows(t, 1)
 			for _, word := range []i18n.Key{i18n.AskAllow, i18n.AskDeny, i18n.AskDenyWhy} {
 				if tt.taken && word != i18n.AskAllow {
 					continue
 				}
 				data := dataBehind(t, m, w.word(word))
-				require.Contains(t, data, q.ID)
-				w.tapAt(t, tt.from, tt.chat, 1, strings.ReplaceAll(data, q.ID, id))
+				w.tapAt(t, tt.from, tt.chat, 1, ofCard(data, tt.card))
 			}
 			if tt.taken {
 				assert.Len(t, w.relay.done(), 1)
@@ -254,20 +311,22 @@ func TestP8_ACrashAfterTheMessageRepeatsItAtMost(t *testing.T) {
 		r := w.currentSession(t, "api", session.Running)
 		q := w.request(t, r, "Bash", bash)
 		w.Failpoint = func(name string) {
-			if name == "ask-sent" {
+			if name == "card-sent" {
 				runtime.Goexit() // killed
 			}
 		}
 		require.NoError(t, w.Asked(t.Context(), q.Request))
 		w.work(t)
-		assert.Zero(t, w.card(t, q).Message)
+		assert.Zero(t, w.message(t, q))
 		w.Failpoint = nil
 		w.restart(t)
 		w.restart(t)
 		assert.Len(t, w.sender.sent, 2)
 		w.press(t, alice, 1, w.word(i18n.AskAllow)) // the first one's button
+		assert.Empty(t, w.relay.done(), "the newer message decides")
+		assert.Empty(t, w.shows(t, 1).Buttons, "the other one has no buttons any more")
+		w.press(t, alice, 2, w.word(i18n.AskAllow))
 		assert.Equal(t, []string{"allow "}, w.relay.done())
-		assert.Equal(t, 1, w.sender.spent, "and it is spent, too")
 	})
 }
 
@@ -362,10 +421,10 @@ func TestAHookThatLeft(t *testing.T) {
 func TestP8_AStopEndsNoRequest(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		_, q := w.asking(t)
-		w.stops(t)
+		w.cancel()
 		w.hangsUp(q)
 		w.Left(t.Context(), q.Request)
-		w.looksAtTheStop(t)
+		w.stops(t)
 		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
 	})
 }
@@ -432,14 +491,13 @@ func TestASubagentsRequestStaysUntilItIsLeftToTheDesk(t *testing.T) {
 		w.work(t)
 		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
 		toDesk := dataBehind(t, w.shows(t, 1), w.word(i18n.AskDesk))
-		require.Contains(t, toDesk, q.ID)
 		w.tapsOn(t, alice, q, i18n.AskDesk)
 		assert.Equal(t, ask.StateAway, w.card(t, q).State)
 		assert.Equal(t, []string{"leave"}, w.relay.done())
 		assert.Contains(t, w.sessions.done(), "wake "+r.ID.String(), "the terminal's own dialog is looked at")
 		_, main := w.asking(t)
 		assert.False(t, w.has(w.shows(t, 2), i18n.AskDesk))
-		w.tapAt(t, alice, privateChat(alice), 2, strings.ReplaceAll(toDesk, q.ID, main.ID))
+		w.tapAt(t, alice, privateChat(alice), 2, ofCard(toDesk, dataBehind(t, w.shows(t, 2), w.word(i18n.AskDeny))))
 		assert.Equal(t, ask.StateOpen, w.card(t, main).State, "the terminal asks that one already")
 	})
 }
@@ -488,7 +546,7 @@ func TestACardStaysWhereItIsShown(t *testing.T) {
 		w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
 		w.tapAt(t, bob, groupChat(ours), 1, dataBehind(t, w.shows(t, 1), w.word(i18n.AskAllow)))
 		assert.Empty(t, w.relay.done(), "it is not shown there")
-		w.tapsOn(t, alice, q, i18n.AskAllow)
+		w.tapsLate(t, alice, q, i18n.AskAllow)
 		assert.Equal(t, []string{"allow "}, w.relay.done())
 		assert.Equal(t, atAlice, w.sender.lastEdit(t).To)
 	})
@@ -512,10 +570,9 @@ func TestShowAllAllowsOnlyWhatWasDelivered(t *testing.T) {
 		r := w.currentSession(t, "api", session.Running)
 		q := w.asksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
 		assert.False(t, w.has(w.sender.sent[0], i18n.AskAllow))
-		other := w.asksFor(t, r, "Bash", bash)
+		w.asksFor(t, r, "Bash", bash)
 		allow := dataBehind(t, w.sender.sent[1], w.word(i18n.AskAllow))
-		require.Contains(t, allow, other.ID)
-		w.tapAt(t, alice, privateChat(alice), 1, strings.ReplaceAll(allow, other.ID, q.ID))
+		w.tapAt(t, alice, privateChat(alice), 1, ofCard(allow, dataBehind(t, w.sender.sent[0], w.word(i18n.AskDeny))))
 		assert.Empty(t, w.relay.done())
 		w.sender.send = func(context.Context, outbox.Message) error { return &outbox.Refused{Err: errDisk} }
 		w.tapsOn(t, alice, q, i18n.AskShowAll)
@@ -526,7 +583,7 @@ func TestShowAllAllowsOnlyWhatWasDelivered(t *testing.T) {
 		assert.Contains(t, w.sender.sent[2].Text.Text, "U+202E")
 		below := w.lastSent(t)
 		assert.True(t, w.has(below, i18n.AskAllow), "the message comes again below")
-		assert.Equal(t, len(w.sender.sent), w.card(t, q).Message)
+		assert.Equal(t, len(w.sender.sent), w.message(t, q))
 		assert.Equal(t, w.named(i18n.AskSeeBelow, "api"), w.sender.lastEdit(t).Text.Text)
 		assert.Empty(t, w.sender.lastEdit(t).Buttons)
 		w.tapsOn(t, alice, q, i18n.AskAllow)
@@ -778,7 +835,7 @@ func TestAPromptBehindARequestIsOfferedAtOnce(t *testing.T) {
 		m := w.lastSent(t)
 		assert.Contains(t, m.Text.Text, "api waits for your answer (a permission: Bash)")
 		assert.Equal(t, []string{w.word(i18n.ButtonDenyWith), w.word(i18n.ButtonSendAfter)}, words(m))
-		assert.Equal(t, keys[0], w.card(t, q).Notice.Prompt)
+		assert.Equal(t, keys[0], w.offer(t, q).Key)
 		e, err := w.entries.Load(keys[0])
 		require.NoError(t, err)
 		assert.Equal(t, e.MessageID, m.ReplyTo)
@@ -795,7 +852,7 @@ func TestANoticeThatACrashKeptBackIsSentAtTheStart(t *testing.T) {
 		w.restart(t)
 		w.restart(t)
 		assert.Len(t, w.sender.sent, 2, "once")
-		assert.NotZero(t, w.card(t, q).Notice.Message)
+		assert.NotZero(t, w.offer(t, q).Message)
 	})
 }
 
@@ -806,7 +863,7 @@ func TestP4_AnswerWithThisAnswersTheLastQuestion(t *testing.T) {
 		e, notice := w.heldBehind(t, r)
 		w.tapAt(t, bob, groupChat(ours), notice, dataBehind(t, w.shows(t, notice), w.word(i18n.ButtonAnswerWith)))
 		assert.Equal(t, ask.StateOpen, w.card(t, q).State, "it counts in its chat only")
-		w.press(t, alice, notice, w.word(i18n.ButtonAnswerWith))
+		w.pressLate(t, alice, notice, w.word(i18n.ButtonAnswerWith))
 		assert.JSONEq(t, `{"Which colour?":"use make"}`, string(answersOf(t, w.card(t, q))))
 		assert.Contains(t, w.sessions.done(), "withdraw "+e.Key+" of "+r.ID.String())
 		assert.Equal(t, []string{"allow "}, w.relay.done())
@@ -823,7 +880,7 @@ func TestSendAfterLeavesThePromptInTheQueue(t *testing.T) {
 		assert.Empty(t, w.relay.done())
 		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
 		w.pressLate(t, alice, notice, w.word(i18n.ButtonDenyWith))
-		assert.Len(t, w.relay.done(), 1, "and the other button may still be tapped by who still sees it")
+		assert.Empty(t, w.relay.done(), "it was decided what becomes of the text")
 	})
 }
 
@@ -835,7 +892,7 @@ func TestAfterSendAfterTheNextTextIsOffered(t *testing.T) {
 		key := w.mustHear(t, "not on a Friday")
 		w.work(t)
 		assert.True(t, w.has(w.lastSent(t), i18n.ButtonDenyWith))
-		assert.Equal(t, key, w.card(t, q).Notice.Prompt)
+		assert.Equal(t, key, w.offer(t, q).Key)
 		w.press(t, alice, w.sender.lastID(), w.word(i18n.ButtonDenyWith))
 		require.Len(t, w.relay.done(), 1)
 		assert.Contains(t, w.relay.done()[0], "not on a Friday")
@@ -845,13 +902,14 @@ func TestAfterSendAfterTheNextTextIsOffered(t *testing.T) {
 func TestP9_DenyWithThisCountsInItsChatOnly(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		r, q := w.asking(t)
-		e, notice := w.heldBehind(t, r)
+		_, notice := w.heldBehind(t, r)
 		data := dataBehind(t, w.shows(t, notice), w.word(i18n.ButtonDenyWith))
 		w.tapAt(t, bob, groupChat(ours), notice, data)
 		w.tapAt(t, eve, privateChat(alice), notice, data)
-		other := w.prompt(t, w.session(t, "web", session.Running), "of another session", inbox.Held)
-		require.Contains(t, data, e.Key)
-		w.tapAt(t, alice, privateChat(alice), notice, strings.ReplaceAll(data, e.Key, other.Key))
+		web := w.session(t, "web", session.Running)
+		w.asksFor(t, web, "Bash", bash)
+		_, other := w.heldBehind(t, web)
+		w.tapAt(t, alice, privateChat(alice), notice, ofCard(data, dataBehind(t, w.shows(t, other), w.word(i18n.ButtonDenyWith))))
 		assert.Empty(t, w.relay.done())
 		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
 	})
@@ -865,6 +923,7 @@ func TestARunningBotAnswersAHook(t *testing.T) {
 		q := w.request(t, r, "Bash", bash)
 		relay := hooks.NewRelay(w.Now, w.Log)
 		w.Relay = relay
+		w.restart(t)
 		relay.Connect(w.Bot)
 		type answer struct {
 			d  hooks.Decision
@@ -913,9 +972,9 @@ func TestAMessageThatIsNotTakenIsTriedAgain(t *testing.T) {
 			return outbox.ErrClosed
 		}
 		_, q := w.asking(t)
-		assert.Zero(t, w.card(t, q).Message)
+		assert.Zero(t, w.message(t, q))
 		takes.Store(true)
-		w.later(round)
+		w.work(t)
 		assert.Len(t, w.sender.sent, 1)
 		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
 	})
@@ -929,6 +988,7 @@ func TestAMessageThatIsOldWhenItIsTakenIsBroughtUpToDate(t *testing.T) {
 		taken := make(chan struct{})
 		w.sender.send = func(context.Context, outbox.Message) error { <-taken; return nil }
 		require.NoError(t, w.Asked(t.Context(), q.Request))
+		w.work(t)
 		w.result(t, q, "", "ok", false)
 		require.Empty(t, w.sender.sent)
 		close(taken)
@@ -936,17 +996,6 @@ func TestAMessageThatIsOldWhenItIsTakenIsBroughtUpToDate(t *testing.T) {
 		require.Len(t, w.sender.sent, 1)
 		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAllowedDesk))
 		assert.Empty(t, w.sender.lastEdit(t).Buttons)
-	})
-}
-
-// What an agent writes must not bring the bot down, again at each start.
-func TestP8_ACardThatCannotBeDrawnIsLeftToTheDesk(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		_, q := w.asking(t)
-		m := w.drawnBadly(t, q)
-		assert.Contains(t, m.Text.Text, w.word(i18n.AskAtDesk))
-		assert.Empty(t, m.Buttons)
-		assert.Equal(t, atAlice, m.To)
 	})
 }
 
@@ -998,6 +1047,7 @@ func TestTheTranscriptTellsTheOutcome(t *testing.T) {
 			gone.Asked = gone.Asked.Add(time.Second)
 			w.dials(gone)
 			require.NoError(t, w.Asked(t.Context(), gone.Request))
+			w.sender.deliver(t.Context())
 			for want := map[string]bool{"hello": true, "go test": true, "ls": true, "advance": true}; len(want) > 0; {
 				event := receive(t, w.events)
 				maps.DeleteFunc(want, func(part string, _ bool) bool { return strings.Contains(event, part) })

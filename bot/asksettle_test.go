@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 
 	"ccbot/bot/ask"
 	"ccbot/bot/outbox"
-	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -186,7 +184,7 @@ func TestDenyWithThisSaysWhyItDoesNot(t *testing.T) {
 			w.work(t)
 			w.pressLate(t, alice, notice, w.word(i18n.ButtonDenyWith))
 			assert.Contains(t, strings.Join(w.sender.done(), "\n"), "answer query: "+w.word(tt.want)+"\n"+w.word(i18n.AskTooLate))
-			assert.Equal(t, 1, w.sender.spent)
+			assert.Empty(t, w.shows(t, notice).Buttons)
 		})
 	}
 }
@@ -219,7 +217,7 @@ func TestAPromptIsOfferedForEachRequest(t *testing.T) {
 		two := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: key}}))
 		w.work(t)
-		assert.Equal(t, key, w.card(t, two).Notice.Prompt)
+		assert.Equal(t, key, w.offer(t, two).Key)
 		e, err := w.entries.Load(key)
 		require.NoError(t, err)
 		assert.Equal(t, e.MessageID, w.lastSent(t).ReplyTo)
@@ -255,8 +253,12 @@ func TestEverythingIsShownOnceAtATime(t *testing.T) {
 func TestP8_ATapThatIsNotTakenLeavesTheOther(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		_, q := w.asking(t)
-		slow := slowRelay{fakeRelay: w.relay, taken: make(chan struct{})}
-		w.Relay = slow
+		taken := make(chan struct{})
+		w.relay.decides(func() error {
+			w.relay.add("asked")
+			<-taken
+			return nil
+		})
 		tapped := make(chan error)
 		go func() { tapped <- w.pressing(t, alice, 1, w.word(i18n.AskAllow)) }()
 		w.work(t)
@@ -266,25 +268,13 @@ func TestP8_ATapThatIsNotTakenLeavesTheOther(t *testing.T) {
 		w.work(t)
 		asked := func() int { return strings.Count(strings.Join(w.relay.done(), " "), "asked") }
 		assert.Equal(t, 1, asked(), "who tapped first gives it")
-		close(slow.taken)
+		close(taken)
 		require.NoError(t, <-tapped)
 		w.dials(q)
 		require.NoError(t, w.Asked(t.Context(), q.Request))
 		w.work(t)
 		assert.Equal(t, 2, asked(), "from then on others may")
 	})
-}
-
-// slowRelay is asked to give a decision, and takes its time.
-type slowRelay struct {
-	*fakeRelay
-	taken chan struct{}
-}
-
-func (r slowRelay) Decide(id string, d hooks.Decision) error {
-	r.add("asked")
-	<-r.taken
-	return r.fakeRelay.Decide(id, d)
 }
 
 // A redial of a request that was left to the desk shows no buttons again.
@@ -319,29 +309,42 @@ func TestP8_ACrashInDenyWithThisIsFinishedWithoutTheHook(t *testing.T) {
 	})
 }
 
-// brokenRelay fails otherwise than a hook that does not wait, until it is mended.
-type brokenRelay struct {
-	*fakeRelay
-	mended *atomic.Bool
-}
-
-func (r brokenRelay) Decide(id string, d hooks.Decision) error {
-	if r.mended.Load() {
-		return r.fakeRelay.Decide(id, d)
-	}
-	return errors.New("broken")
-}
-
 func TestP8_ADecisionThatIsNotGivenIsNotSaidToBeSent(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		_, q := w.asking(t)
-		relay := brokenRelay{w.relay, new(atomic.Bool)}
-		w.Relay = relay
+		w.relay.decides(func() error { return errors.New("broken") })
 		w.toldOfError(t, w.pressing(t, alice, 1, w.word(i18n.AskAllow)))
 		assert.True(t, w.card(t, q).Given.IsZero())
 		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskNoted, i18n.AskDecidedAllow))
-		relay.mended.Store(true)
+		w.relay.decides(nil)
 		w.later(round)
 		assert.Equal(t, []string{"allow "}, w.relay.done(), "the next look gives it")
+	})
+}
+
+// A mistake of ours about one request leaves that request to the terminal, and the others go on.
+func TestP8_ARequestThatCrashesEndsNothingElse(t *testing.T) {
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		_, notice := w.heldBehind(t, r)
+		w.Failpoint = func(name string) {
+			if name == "ask-denied-with" {
+				panic("killed")
+			}
+		}
+		w.dies(t, func() error { return w.pressing(t, alice, notice, w.word(i18n.ButtonDenyWith)) })
+		w.Failpoint = nil
+		w.sessions.withdraw = func(uuid.UUID, string) error { panic("a mistake of ours") }
+		w.restart(t)
+		assert.Contains(t, w.sender.texts(), warning+w.word(i18n.InternalError))
+		assert.Equal(t, ask.StateAway, w.card(t, q).State)
+		assert.Equal(t, []string{"leave"}, w.relay.done())
+		other := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
+		w.later(round)
+		assert.Len(t, w.sender.texts(), 1, "it is told once")
+		w.tapsOn(t, alice, other, i18n.AskAllow)
+		assert.Equal(t, []string{"leave", "allow "}, w.relay.done())
+		w.result(t, other, "allow", "ok", false)
+		assert.True(t, w.card(t, other).IsOver())
 	})
 }

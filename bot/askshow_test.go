@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,40 +65,47 @@ func TestP8_AMessageThatTheDiskDoesNotKnowIsNotSentAgain(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		r := w.currentSession(t, "api", session.Running)
 		q := w.request(t, r, "Bash", bash)
-		file := filepath.Join(w.dir, "asks", q.ID+".json")
+		require.NoError(t, w.Asked(t.Context(), q.Request))
+		file := filesIn(t, w.dir, "cards")[0]
 		w.sender.send = func(context.Context, outbox.Message) error { // what stands in the way of the next write
 			return errors.Join(os.Remove(file), os.Mkdir(file, 0o700))
 		}
-		require.NoError(t, w.Asked(t.Context(), q.Request))
 		w.work(t)
 		w.sender.send = nil
-		assert.Zero(t, w.card(t, q).Message)
+		assert.Zero(t, w.message(t, q))
 		w.later(round)
+		w.work(t)
 		assert.Len(t, w.sender.sent, 1)
 		require.NoError(t, os.Remove(file))
-		w.later(round)
+		w.press(t, alice, 1, w.word(i18n.AskDenyWhy))
 		assert.Len(t, w.sender.sent, 1)
-		assert.Equal(t, 1, w.card(t, q).Message)
+		assert.Equal(t, 1, w.message(t, q))
 	})
 }
 
 func TestAMessageThatWasDeletedComesAgain(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		_, q := w.asking(t)
-		w.sender.edit = func(outbox.Message) error { return &outbox.Refused{Err: errDisk} }
-		tap := func(id int, word i18n.Key) { // a button that one of the messages had
-			w.tapAt(t, alice, privateChat(alice), w.card(t, q).Message, dataBehind(t, w.shows(t, id), w.word(word)))
+		var deleted atomic.Bool // the message that is edited next
+		w.sender.edit = func(outbox.Message) error {
+			if deleted.CompareAndSwap(true, false) {
+				return &outbox.Refused{Err: outbox.ErrGone}
+			}
+			return nil
 		}
-		for range 3 {
-			tap(1, i18n.AskDenyWhy)
-			tap(2, i18n.AskCancel)
-		}
+		deleted.Store(true)
+		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+		assert.Len(t, w.sender.sent, 2)
+		deleted.Store(true)
+		w.tapsOn(t, alice, q, i18n.AskCancel)
+		w.later(time.Minute - time.Second)
 		assert.Len(t, w.sender.sent, 2, "not more often than once a minute")
-		assert.Equal(t, 2, w.card(t, q).Message)
-		w.later(time.Minute)
-		tap(1, i18n.AskDenyWhy)
+		w.later(2 * time.Second)
 		assert.Len(t, w.sender.sent, 3)
+		assert.Equal(t, 3, w.message(t, q))
+		deleted.Store(true)
 		w.tapsOn(t, alice, q, i18n.AskDeny)
+		w.later(2 * time.Minute)
 		assert.Len(t, w.sender.sent, 3, "what is decided is not")
 	})
 }
@@ -154,7 +162,9 @@ func TestWhatWasLeftWithoutADecisionIsOverInTime(t *testing.T) {
 		w.hangsUp(q)
 		w.Left(t.Context(), q.Request)
 		w.work(t)
+		woken := len(w.sessions.done())
 		w.later(29 * time.Minute)
+		assert.Len(t, w.sessions.done(), woken, "its terminal is not looked at again and again")
 		assert.Equal(t, ask.StateAway, w.card(t, q).State)
 		w.later(time.Minute)
 		w.later(round)
@@ -168,19 +178,22 @@ func TestOpenRequestsComeFirstAtAStart(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		r, old := w.asking(t)
 		w.result(t, old, "", "ok", false)
-		w.later(11 * time.Minute)
+		w.later(61 * time.Minute)
 		late := w.asksFor(t, r, "Bash", `{"command":"late"}`)
 		w.result(t, late, "", "ok", false)
 		w.stops(t)
 		fresh := w.request(t, r, "Bash", `{"command":"fresh"}`)
 		require.NoError(t, w.Asked(t.Context(), fresh.Request))
-		edits, sent := len(w.sender.edited), len(w.sender.done())
+		var said []string
+		w.sender.post = func(outbox.Message) error { said = append(said, "post"); return nil }
+		w.sender.edit = func(m outbox.Message) error { said = append(said, m.Text.Text); return nil }
 		w.restart(t)
-		said := w.sender.done()[sent:]
-		require.Len(t, said, 2)
-		assert.Contains(t, said[0], "send ")
-		assert.Contains(t, said[1], "late", "and what is over for long is left alone")
-		assert.Len(t, w.sender.edited, edits+1)
+		require.GreaterOrEqual(t, len(said), 2)
+		assert.Equal(t, "post", said[0])
+		said = slices.DeleteFunc(said, func(one string) bool { return one == "post" })
+		require.Len(t, said, 1, "what is over for long is left alone")
+		assert.Contains(t, said[0], "late")
+		assert.Contains(t, w.lastSent(t).Text.Text, "fresh")
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
@@ -15,87 +16,107 @@ import (
 	"ccbot/lifecycle"
 )
 
-// tapStray is the verb of [Send to …] under a text that was held.
-const tapStray = "st"
+// strayKind is that of the cards which ask about a text that was written for something that is over.
+// The key of a card is that of the text in the inbox.
+const strayKind = "stray"
 
-// strayed takes a text that was being written for a card when something else ended
-// it: typed as a prompt it would say something that nobody asked. It is held until
-// its writer says what it is; the note in the inbox makes that outlast a restart.
-func (a *asks) strayed(ctx context.Context, in chat.Incoming, text string) (taken bool, err error) {
-	c, ok := a.missed(in)
-	if !ok {
-		return false, nil
+// The options of such a card.
+const (
+	straySend = "send"
+	strayDrop = "drop"
+)
+
+// strayTexts are texts that were being written for a request when something else ended it: typed as a
+// prompt such a text would say something that nobody asked. It is held until its writer says what it is.
+type strayTexts struct {
+	*Bot
+	cards card.Kind[struct{}]
+}
+
+func newStrayTexts(b *Bot) *strayTexts {
+	return &strayTexts{Bot: b, cards: card.NewKind[struct{}](b.Deps.Cards, strayKind, nil)}
+}
+
+// hearText offers a text to the requests.
+func (s *strayTexts) hearText(ctx context.Context, in chat.Incoming, text string) (taken bool, err error) {
+	taken, missed, err := s.asks.Hear(ctx, in, text)
+	if missed == nil || taken || err != nil {
+		return taken, err
 	}
-	r, ok, err := a.CurrentSession(in.To)
+	r, ok, err := s.CurrentSession(in.To)
 	typed, class, some := lifecycle.Normalise(text)
 	if err != nil || !ok || !some || !r.State.Live() {
 		return false, err // it cannot be typed anyway, which is said
 	}
-	e, err := a.Entries.Load(in.Key)
+	e, err := s.Entries.Load(in.Key)
 	if err != nil {
 		return false, err
 	}
 	e.Session, e.Conversation, e.MessageID = r.ID, in.To, in.MessageID
 	e.Text, e.Class, e.State = typed, string(class), inbox.Unproven // never typed unasked
-	if err := a.PostMessage(ctx, outbox.Message{To: in.To, ReplyTo: in.MessageID, Session: r.ID,
-		Text: render.Plain(a.words.Say(i18n.AskStray, i18n.Args{"Name": a.nameOf(c)})), Buttons: chat.Rows(2,
-			outbox.Button{Text: a.words.Say(i18n.ButtonSendTo, i18n.Args{"Name": chat.Head(glyph.Name(r.Name), 30)}),
-				Data: ask.Verb + ":" + c.Request.ID + ":" + tapStray + ":" + in.Key, Style: outbox.Primary},
-			a.Button(i18n.ButtonDrop, "drop:"+in.Key, ""))}); err != nil {
+	if err := s.cards.Show(ctx, e.Key, s.look(e, r, *missed), struct{}{}); err != nil {
 		return false, err
 	}
-	if err := a.Entries.Save(e); err != nil {
+	if err := s.Entries.Save(e); err != nil {
 		return false, err
 	}
-	next := ask.GiveUp(c)
-	next.Missed = ask.Missed{} // the text after this one is a prompt again
-	if c.IsOver() {
-		return true, a.Asks.Save(next)
-	}
-	return true, a.becomeLocked(ctx, c, next)
+	return true, s.asks.Caught(ctx, missed.Request.ID)
 }
 
-// missed finds the card that a person was writing for when it ended.
-func (a *asks) missed(in chat.Incoming) (ask.Card, bool) {
-	for _, c := range a.Asks.List() {
-		if c.Conversation == in.To && c.Misses(in.From, a.Now()) {
-			return c, true
-		}
-	}
-	return ask.Card{}, false
+func (s *strayTexts) look(e inbox.Entry, r session.Record, missed ask.Card) card.Look {
+	send := s.words.Say(i18n.ButtonSendTo, i18n.Args{"Name": chat.Head(glyph.Name(r.Name), 30)})
+	return card.Look{To: e.Conversation, ReplyTo: e.MessageID, Session: r.ID,
+		Text: render.Plain(s.words.Say(i18n.AskStray, i18n.Args{"Name": s.asks.NameOf(missed)})),
+		Options: [][]card.Option{{{Text: send, Value: straySend, Style: outbox.Primary},
+			{Text: s.words.Say(i18n.ButtonDrop), Value: strayDrop}}}}
 }
 
-// tapStray types a text that was held after all.
-func (a *asks) tapStray(t chat.Tap) (chat.Answer, error) {
-	if len(t.Args) != 3 {
-		return a.Stale(t)
-	}
-	e, err := a.Entries.Load(t.Args[2])
+// tapStray types a text that was held after all, or gives it up.
+func (s *strayTexts) tapStray(ctx context.Context, t chat.Tap) (chat.Answer, error) {
+	e, err := s.Entries.Load(t.Card.Key)
 	if errors.Is(err, inbox.ErrNoEntry) || err == nil && (e.State != inbox.Unproven || e.Typing != nil || e.Conversation != t.To) {
-		return a.Stale(t)
+		return chat.Answer{Text: s.words.Say(i18n.StaleButton)}, s.cards.Close(ctx, t.Card.Key, render.Text{})
 	}
 	if err != nil {
 		return chat.Answer{}, err
 	}
-	r, ok := a.Records.Get(e.Session)
-	if !ok || !r.State.Live() {
-		return a.alert(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
+	r, ok := s.Records.Get(e.Session)
+	if t.Card.Option == strayDrop {
+		return chat.Do(func(ctx context.Context) error { return s.drop(ctx, t, e, r) })
 	}
-	return chat.Do(func(ctx context.Context) error { return a.queueStray(ctx, t, e, r) })
+	if !ok || !r.State.Live() {
+		return s.alert(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
+	}
+	return chat.Do(func(ctx context.Context) error { return s.queue(ctx, t, e, r) })
 }
 
-func (a *asks) queueStray(ctx context.Context, t chat.Tap, e inbox.Entry, r session.Record) error {
-	if err := a.MoveTo(ctx, t.To, r); err != nil { // the answer comes to where the text came from
+func (s *strayTexts) queue(ctx context.Context, t chat.Tap, e inbox.Entry, r session.Record) error {
+	if err := s.MoveTo(ctx, t.To, r); err != nil { // the answer comes to where the text came from
 		return err
 	}
 	e.State, e.Told = inbox.Held, nil
-	if err := a.Entries.Save(e); err != nil {
+	if err := s.Entries.Save(e); err != nil {
 		return err
 	}
-	if err := a.Sessions.Queue(ctx, r.ID, e.Key); err != nil {
+	if err := s.Sessions.Queue(ctx, r.ID, e.Key); err != nil {
 		e.State = inbox.Unproven
-		return errors.Join(err, a.Entries.Save(e))
+		return errors.Join(err, s.Entries.Save(e))
 	}
-	a.Sender.React(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
-	return a.Replace(ctx, t, a.words.Say(i18n.SendAfter, i18n.Args{"Name": r.Name}))
+	s.Sender.React(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
+	return s.cards.Close(ctx, e.Key, render.Plain(s.words.Say(i18n.SendAfter, i18n.Args{"Name": r.Name})))
+}
+
+func (s *strayTexts) drop(ctx context.Context, t chat.Tap, e inbox.Entry, r session.Record) error {
+	switch err := s.Sessions.Drop(ctx, e.Session, e.Key); {
+	case chat.IsGone(err):
+		return errors.Join(s.Tell(ctx, t, s.words.Say(i18n.StaleButton)), s.cards.Close(ctx, e.Key, render.Text{}))
+	case err != nil:
+		f := s.AgentFailure(r, err)
+		if f.Internal {
+			return err
+		}
+		return s.Tell(ctx, t, f.Text.Text)
+	}
+	s.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
+	return s.cards.Close(ctx, e.Key, render.Plain(t.Text+"\n\n"+s.words.Say(i18n.Dropped, i18n.Args{"Name": r.Name})))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -45,7 +46,7 @@ func TestP4_TheNextTextIsTheReasonOnlyWhileItMayBeMeant(t *testing.T) {
 			tt.then(t, w, other)
 			assert.Nil(t, w.card(t, q).Why)
 			m := w.sender.lastEdit(t)
-			if m.ReplyTo == w.card(t, q).Message {
+			if m.ReplyTo == w.message(t, q) {
 				assert.Contains(t, m.Text.Text, w.word(i18n.AskUnheard))
 				assert.True(t, w.has(m, i18n.AskDenyWhy), "it can be decided as before")
 			}
@@ -89,7 +90,7 @@ func TestAGroupIsToldWhoseMessageIsAwaited(t *testing.T) {
 			if tt.to == inGroup {
 				from = bob
 			}
-			m := w.shows(t, w.card(t, q).Message)
+			m := w.shows(t, w.message(t, q))
 			u := tapOn(from, telegrams(1, m), dataBehind(t, m, w.word(i18n.AskDenyWhy)))
 			u.CallbackQuery.From.FirstName = "Bob"
 			require.NoError(t, w.Handle(t.Context(), "1", u))
@@ -134,7 +135,7 @@ func TestP4_WordsForAQuestionThatIsOverAreNotTyped(t *testing.T) {
 			w.Left(t.Context(), q.Request)
 			w.work(t)
 		}},
-		{"somebody allowed it", func(t *testing.T, w *world, q asked) { w.tapsLate(t, bob, q, i18n.AskAllow) }},
+		{"somebody denied it", func(t *testing.T, w *world, q asked) { w.tapsOn(t, bob, q, i18n.AskDeny) }},
 		{"ten minutes later", func(_ *testing.T, w *world, _ asked) { w.later(10 * time.Minute) }},
 		{"ten minutes later, which was seen", func(t *testing.T, w *world, _ asked) {
 			w.later(10 * time.Minute)
@@ -142,13 +143,14 @@ func TestP4_WordsForAQuestionThatIsOverAreNotTyped(t *testing.T) {
 		}},
 	} {
 		runsAs(t, tt.name, func(t *testing.T, w *world) {
-			w.later(7 * time.Second) // ten minutes later is between two rounds
 			r, q := w.asking(t)
+			w.later(7 * time.Second) // ten minutes later is between two rounds
 			w.tapsOn(t, alice, q, i18n.AskDenyWhy)
 			tt.then(t, w, q)
 			key := w.mustHear(t, "no, never")
 			assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue")
-			m := w.sender.last(t)
+			w.work(t)
+			m, stray := w.lastSent(t), w.sender.lastID()
 			assert.Contains(t, m.Text.Text, "was probably meant for it")
 			sendTo := w.named(i18n.ButtonSendTo, r.Name)
 			assert.Equal(t, []string{sendTo, w.word(i18n.ButtonDrop)}, words(m))
@@ -157,10 +159,29 @@ func TestP4_WordsForAQuestionThatIsOverAreNotTyped(t *testing.T) {
 			assert.Equal(t, inbox.Unproven, e.State)
 			second := w.mustHear(t, "a prompt")
 			assert.Contains(t, w.sessions.done(), "queue "+second+" for "+r.ID.String(), "only the next text is")
-			require.NoError(t, w.pressOn(t, alice, 90, m, sendTo))
+			w.press(t, alice, stray, sendTo)
 			assert.Contains(t, w.sessions.done(), "queue "+key+" for "+r.ID.String())
 		})
 	}
+}
+
+func TestWordsForAQuestionThatIsOverAreDropped(t *testing.T) {
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+		w.result(t, q, "", "ok", false)
+		key := w.mustHear(t, "no, never")
+		stray := w.sender.lastID()
+		w.sessions.decide = func(uuid.UUID, string) error { return lifecycle.ErrBoxBusy }
+		w.press(t, alice, stray, w.word(i18n.ButtonDrop))
+		assert.Contains(t, w.sender.texts(), w.named(i18n.BoxBusy, "api"))
+		w.sessions.decide = nil
+		w.restart(t)
+		w.press(t, alice, stray, w.word(i18n.ButtonDrop))
+		assert.Contains(t, w.sessions.done(), "drop "+key+" for "+r.ID.String())
+		assert.Contains(t, w.shows(t, stray).Text.Text, w.named(i18n.Dropped, "api"))
+		assert.Empty(t, w.shows(t, stray).Buttons)
+	})
 }
 
 func TestAPromptLongAfterAQuestionIsTyped(t *testing.T) {
@@ -178,7 +199,7 @@ func TestWhoEndsAnothersWritingIsTold(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		_, q := w.asking(t)
 		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
-		w.tapsLate(t, bob, q, i18n.AskAllow)
+		w.tapsOn(t, bob, q, i18n.AskDeny)
 		assert.Nil(t, w.card(t, q).Why)
 		assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.AskWriterCut))
 	})

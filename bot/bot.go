@@ -176,10 +176,12 @@ type Bot struct {
 	commands map[string]chat.Command
 	taps     taps
 	cards    taps // by the kind of a card
+	late     map[string]func(chat.Tap) string
 	news     news
 	words    i18n.Words
 	answers  *answer.Answers
-	asks     *asks
+	asks     *ask.Requests
+	held     *heldTexts
 	outputs  *shell.Outputs
 	rehomes  *rehomes
 }
@@ -193,7 +195,9 @@ func New(c Config, d Deps) *Bot {
 		Failpoint: func(point string) { b.pass(point) },
 		Phrases: chat.Phrases{Words: b.words, Places: d.Places, Now: func() time.Time { return b.Now() },
 			Attach: func(r session.Record) string { return b.Sessions.Attach(r) }}}
-	b.asks = newAsks(b)
+	b.held = newHeldTexts(b.Chat, d.Entries)
+	b.asks = b.newRequests()
+	b.held.requests = b.asks
 	b.rehomes = newRehomes(b)
 	b.outputs = shell.New(b.Chat, func(ctx context.Context, r session.Record, command string) lifecycle.Output {
 		return b.Sessions.Output(ctx, r, command)
@@ -207,7 +211,7 @@ func New(c Config, d Deps) *Bot {
 	b.Events = conversation.Events{
 		Current: []func(context.Context, session.Conversation, uuid.UUID) error{
 			func(_ context.Context, _ session.Conversation, id uuid.UUID) error { b.answers.Nudge(id); return nil },
-			b.asks.switched,
+			b.asks.Switched,
 		},
 		Shown: []func(session.Record){b.answers.Follow}, // it may have waited for a place where it may be shown
 	}
@@ -220,20 +224,21 @@ func New(c Config, d Deps) *Bot {
 func (b *Bot) heardItem(session uuid.UUID, item transcript.Item) {
 	switch item.Kind {
 	case transcript.ToolResult, transcript.PermissionDecision, transcript.Interrupt, transcript.TurnEnd:
-		b.asks.look(session, false)
+		b.asks.Look(session, false)
 	}
 }
 
 // install builds the tables of what the features do.
 func (b *Bot) install(rooms []chat.Feature) {
 	b.rooms, b.commands, b.news = rooms, make(map[string]chat.Command), make(news)
-	b.taps, b.cards = make(taps), make(taps)
+	b.taps, b.cards, b.late = make(taps), make(taps), make(map[string]func(chat.Tap) string)
 	for _, f := range rooms {
 		for _, c := range f.Commands {
 			b.commands[c.Name] = c
 		}
 		maps.Copy(b.taps, f.Taps)
 		maps.Copy(b.cards, f.Cards)
+		maps.Copy(b.late, f.Late)
 		maps.Copy(b.news, f.News)
 	}
 }
@@ -241,9 +246,27 @@ func (b *Bot) install(rooms []chat.Feature) {
 // Connect gives the bot what can only be made after it: lifecycle tells the bot
 // its news, and the bot speaks to lifecycle.
 func (b *Bot) Connect(s Sessions, w Windows) {
-	b.Sessions, b.Windows, b.Mover, b.answers.Sessions = s, w, s, s
+	b.Sessions, b.Windows, b.Mover, b.answers.Sessions, b.asks.Sessions = s, w, s, s, s
 	b.life = newLife(b)
 	b.install(b.features())
+}
+
+// Asked takes a request that waits, or that waits again after its hook has redialled; see
+// ask.Requests.Asked.
+func (b *Bot) Asked(ctx context.Context, q hooks.Request) error { return b.asks.Asked(ctx, q) }
+
+// Left hears that a request's hook is gone without an answer.
+func (b *Bot) Left(_ context.Context, q hooks.Request) { b.asks.Left(q) }
+
+// Forget takes away what is kept of a session that is itself forgotten.
+func (b *Bot) Forget(ctx context.Context, id uuid.UUID) error {
+	errs := []error{b.Deps.Cards.Forget(ctx, id)}
+	for _, f := range b.rooms {
+		if f.Forget != nil {
+			errs = append(errs, f.Forget(ctx, id))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Run shows what agents answer and ask until ctx ends.

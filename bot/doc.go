@@ -8,6 +8,7 @@
 // The rooms below it:
 //
 //	answer         what agents write, in the chat once
+//	ask            permission requests, questions and plans, and what becomes of them
 //	dialog         what a terminal asks, with its keys
 //	files          a file of an agent, into the chat
 //	prompt         what people write, on its way to the agent
@@ -18,10 +19,10 @@
 //	chat           how a feature speaks, and what a feature is
 //	card           messages that are kept as they should look
 //	conversation   what is known of one place
-//	ask            what a permission request shows, and what a tap decides
+//	tool           what the input of an agent's tool looks like
 //	inbox, outbox, render, port
 //
-// Two features still live under the roof itself: albums, of which one prompt is made, and the flow of
-// permission requests (a permission is given only by a tap of an allowed person in the chat that
-// shows the request, once, on disk before the agent hears of it).
+// Two small features still live under the roof itself: texts that wait behind a permission request
+// (each may be its answer, or the reason to deny it), and texts that were written for a request that
+// is over.
 package bot

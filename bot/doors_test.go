@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/ask"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -70,7 +69,6 @@ func (w *world) restart(t *testing.T) {
 	if !w.inBubble {
 		w.open(t)
 		w.again()
-		w.asks.begin(t.Context())
 		w.work(t)
 		return
 	}
@@ -78,6 +76,7 @@ func (w *world) restart(t *testing.T) {
 	w.open(t)
 	w.again()
 	w.starts(t)
+	w.work(t)
 }
 
 // work waits until the bot has done all that it can do by now.
@@ -85,39 +84,18 @@ func (w *world) work(t *testing.T) {
 	t.Helper()
 	if w.inBubble {
 		synctest.Wait()
-		w.sender.deliver(t.Context())
+		w.sender.deliverEach(context.WithoutCancel(t.Context()))
 		synctest.Wait()
 		return
 	}
-	for _, l := range []*lanes{w.asks.parts, w.asks.lanes} {
-		for _, to := range l.takeFresh() {
-			for job, ok := l.next(to); ok; job, ok = l.next(to) {
-				job(t.Context())
-			}
-		}
-	}
-	w.asks.catchUp(t.Context())
-}
-
-// looksAtTheStop has the bot look at what there was news of while it is being stopped. No door
-// leads there: whether a bot that runs sees the news or its end first is chance.
-func (w *world) looksAtTheStop(t *testing.T) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	w.asks.catchUp(ctx)
-}
-
-// drawnBadly is the message of a request whose card cannot be drawn. No door leads there: no input
-// is known that brings the drawing down.
-func (w *world) drawnBadly(t *testing.T, q asked) outbox.Message {
-	t.Helper()
-	return w.asks.drawn(w.card(t, q), func() ask.View { panic("no") })
+	w.sender.deliver(t.Context())
 }
 
 // later lets time pass.
 func (w *world) later(d time.Duration) {
 	time.Sleep(d)
+	synctest.Wait()
+	w.sender.deliverEach(context.Background())
 	synctest.Wait()
 }
 
@@ -260,11 +238,11 @@ func (w *world) tapAt(t *testing.T, from int64, chat models.Chat, message int, d
 // tapsOn taps a button of the request's own message.
 func (w *world) tapsOn(t *testing.T, from int64, q asked, word i18n.Key) {
 	t.Helper()
-	w.press(t, from, w.card(t, q).Message, w.word(word))
+	w.press(t, from, w.message(t, q), w.word(word))
 }
 
 // tapsLate is tapsOn by a person who sees the message as it was when it had the button.
 func (w *world) tapsLate(t *testing.T, from int64, q asked, word i18n.Key) {
 	t.Helper()
-	w.pressLate(t, from, w.card(t, q).Message, w.word(word))
+	w.pressLate(t, from, w.message(t, q), w.word(word))
 }

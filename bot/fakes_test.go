@@ -89,7 +89,7 @@ func newWorld(t *testing.T) *world {
 		talk: &transcripts{Transcripts: host.Transcripts{Log: slog.New(slog.DiscardHandler)}},
 		home: "/home/alice", Home: "/home/alice", events: make(chan string, 10_000)}
 	w.sessions = &fakeSessions{records: w.records, entries: w.entries, events: w.events}
-	w.sender = &fakeSender{events: w.events, aliases: func() *alias.Table { return w.Chats.Aliases }}
+	w.sender = &fakeSender{events: w.events, busy: make(map[int64]bool), aliases: func() *alias.Table { return w.Chats.Aliases }}
 	w.Bot = &Bot{
 		Config: Config{Allowed: map[int64]bool{alice: true, bob: true}, Groups: map[int64]bool{ours: true},
 			Username: "cc_bot", Lang: "en", StateDir: filepath.Join(w.home, ".ccbot")},
@@ -141,6 +141,11 @@ func (w *world) openCards() {
 		func(to session.Conversation) bool { return w.MayShow(to) }, w.Log)
 	if err != nil {
 		panic(err) // a folder of the test cannot be read
+	}
+	cards.Failpoint = func(name string) {
+		if w.Failpoint != nil {
+			w.Failpoint(name)
+		}
 	}
 	w.Deps.Cards, w.sender.named, w.sender.cards = cards, cards, filepath.Join(w.dir, "cards")
 }
@@ -705,6 +710,14 @@ func (f *fakeWindows) Told(_ context.Context, all []lifecycle.Window) error {
 type fakeRelay struct {
 	log
 	waiting map[string]hooks.Request
+	decide  func() error // comes before a decision is taken; may be nil
+}
+
+// decides sets what comes before a decision is taken; nil: nothing.
+func (f *fakeRelay) decides(do func() error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.decide = do
 }
 
 func (f *fakeRelay) end(id string) bool {
@@ -716,6 +729,14 @@ func (f *fakeRelay) end(id string) bool {
 }
 
 func (f *fakeRelay) Decide(id string, d hooks.Decision) error {
+	f.mu.Lock()
+	decide := f.decide
+	f.mu.Unlock()
+	if decide != nil {
+		if err := decide(); err != nil {
+			return err
+		}
+	}
 	if !f.end(id) {
 		return hooks.ErrNotWaiting
 	}
@@ -741,58 +762,78 @@ func (f *fakeRelay) Waiting(id uuid.UUID) []hooks.Request {
 	return all
 }
 
-// deliver sends the named posts that wait, as the outbox does when their turn comes: what is under way
-// is not sent a second time, and what fails is tried again.
+// deliver sends the named posts that wait, as the outbox does when their turn comes: one after the other
+// in each chat, and what fails is tried again later.
 func (f *fakeSender) deliver(ctx context.Context) {
-	f.mu.Lock()
-	var waiting []outbox.Message
-	f.waiting = slices.DeleteFunc(f.waiting, func(m outbox.Message) bool {
-		if f.flying[m.Name] {
-			return false
-		}
-		waiting = append(waiting, m)
-		return true
-	})
-	f.mu.Unlock()
-	for _, post := range waiting {
-		m, wanted := f.named.Current(post.Name, post.To)
-		switch {
-		case !wanted:
-			continue
-		case f.Parked(m.To.ChatID):
-			f.mu.Lock()
-			f.waiting = append(f.waiting, post)
-			f.mu.Unlock()
-			continue
-		}
-		f.setFlying(post.Name, true)
-		send := f.Send
-		if f.posts(m.Name) {
-			send = f.sendPost
-		}
-		id, err := send(ctx, m)
-		refused := (*outbox.Refused)(nil)
-		switch {
-		case err == nil:
-			_ = f.named.Sent(ctx, post.Name, m.To, id, m) // the next run tells of it
-		case errors.As(err, &refused) && !errors.Is(err, outbox.ErrBlocked):
-			f.named.Refused(ctx, post.Name, err)
-		default: // the post waits on
-			f.mu.Lock()
-			f.waiting = append(f.waiting, post)
-			f.mu.Unlock()
-		}
-		f.setFlying(post.Name, false)
+	tried := make(map[string]bool)
+	for post, ok := f.nextPost(tried); ok; post, ok = f.nextPost(tried) {
+		f.deliverPost(ctx, post)
 	}
 }
 
-func (f *fakeSender) setFlying(name string, flying bool) {
+// deliverEach is deliver in which no chat waits for another.
+func (f *fakeSender) deliverEach(ctx context.Context) {
+	f.mu.Lock()
+	chats := make(map[int64]bool)
+	for _, m := range f.waiting {
+		chats[m.To.ChatID] = true
+	}
+	f.mu.Unlock()
+	for range chats {
+		go f.deliver(ctx)
+	}
+}
+
+// nextPost takes the first post that was not tried yet, of a chat to which nothing is being sent.
+func (f *fakeSender) nextPost(tried map[string]bool) (outbox.Message, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.flying == nil {
-		f.flying = make(map[string]bool)
+	i := slices.IndexFunc(f.waiting, func(m outbox.Message) bool { return !tried[m.Name] && !f.busy[m.To.ChatID] })
+	if i < 0 {
+		return outbox.Message{}, false
 	}
-	f.flying[name] = flying
+	post := f.waiting[i]
+	f.waiting = slices.Delete(f.waiting, i, i+1)
+	tried[post.Name] = true
+	f.busy[post.To.ChatID] = true
+	return post, true
+}
+
+func (f *fakeSender) deliverPost(ctx context.Context, post outbox.Message) {
+	defer func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.busy, post.To.ChatID)
+	}()
+	again := func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if !slices.ContainsFunc(f.waiting, func(k outbox.Message) bool { return k.Name == post.Name }) {
+			f.waiting = append(f.waiting, post)
+		}
+	}
+	m, wanted := f.named.Current(post.Name, post.To)
+	switch {
+	case !wanted:
+		return
+	case f.Parked(m.To.ChatID):
+		again()
+		return
+	}
+	send := f.Send
+	if f.posts(m.Name) {
+		send = f.sendPost
+	}
+	id, err := send(ctx, m)
+	refused := (*outbox.Refused)(nil)
+	switch {
+	case err == nil:
+		_ = f.named.Sent(ctx, post.Name, m.To, id, m) // the next run tells of it
+	case errors.As(err, &refused) && !errors.Is(err, outbox.ErrBlocked):
+		f.named.Refused(ctx, post.Name, err)
+	default: // the post waits on
+		again()
+	}
 }
 
 // fakeSender keeps what it is given; a function of the test may refuse it.
@@ -810,7 +851,7 @@ type fakeSender struct {
 	aliases func() *alias.Table // what is kept is as people see it: in the newest chat
 	named   outbox.Owner
 	waiting []outbox.Message // named posts whose turn has not come
-	flying  map[string]bool  // named posts that are being sent
+	busy    map[int64]bool   // chats to which a named post is being sent
 	cards   string           // the folder of the cards
 	asPosts map[int]bool     // ids of messages in sent that count as posted
 
@@ -1049,6 +1090,19 @@ func (f *fakeSender) reactions(message int) (all []string) {
 
 // texts are the messages posted so far.
 func (f *fakeSender) texts() []string { return textsOf(f, &f.posted) }
+
+// shownOnce are the messages posted and sent, each once.
+func (f *fakeSender) shownOnce() []outbox.Message {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := slices.Clone(f.posted)
+	for i, m := range f.sent {
+		if !f.asPosts[i+1] {
+			all = append(all, m)
+		}
+	}
+	return all
+}
 
 // answersSent are the messages sent so far.
 func (f *fakeSender) answersSent() (texts []string) {

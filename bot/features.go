@@ -2,9 +2,13 @@ package bot
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 
+	"ccbot/bot/ask"
 	"ccbot/bot/chat"
 	"ccbot/bot/dialog"
+	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 )
 
@@ -17,7 +21,7 @@ type (
 
 // features are all that the bot can do, in the order in which a text is offered to them.
 func (b *Bot) features() []chat.Feature {
-	return append(b.life.features(), b.asksFeature(), b.answersFeature(), b.outputs.Feature(), b.dialogFeature(), b.promptFeature(),
+	return append(b.life.features(), b.asksFeature(), b.held.Feature(), b.answersFeature(), b.outputs.Feature(), b.dialogFeature(), b.promptFeature(),
 		chat.Feature{Name: "help", Commands: []chat.Command{
 			{Name: "help", Run: b.help},
 			{Name: "start", Run: b.help, Hidden: true}, // which Telegram sends when a person opens the bot
@@ -41,23 +45,35 @@ func (b *Bot) answersFeature() chat.Feature {
 	}
 }
 
-// asksFeature shows permission requests, questions and plans, and gives what people decide to the hooks.
-func (b *Bot) asksFeature() chat.Feature {
-	return chat.Feature{Name: "asks",
-		Taps: taps{
-			"p":  b.tapAsk,       // REQUEST:VERB:…: answer a permission request
-			"dw": b.tapDenyWith,  // REQUEST:KEY: deny it, with a prompt that waits as the reason
-			"sa": b.tapSendAfter, // KEY: let a prompt wait behind the dialog
-		},
-		Heard:    b.asks.heardNews,
-		Text:     b.asks.hear,
-		Run:      b.asks.Run,
-		Unparked: b.asks.unparked,
-		Forget:   b.asks.forget,
+// newRequests makes what shows permission requests, questions and plans, and gives what people decide
+// to the hooks.
+func (b *Bot) newRequests() *ask.Requests {
+	return ask.NewRequests(ask.Deps{Chat: b.Chat, Store: b.Asks, Hooks: b.Relay, Sessions: b.Sessions,
+		Prompts: withdrawer{b}, Outcome: outcome, Send: b.Deps.Sender.Send, Over: b.held.over})
+}
+
+// outcome looks in the transcript of a request what became of it.
+func outcome(ctx context.Context, q ask.Request) (o transcript.Outcome, found bool, err error) {
+	if q.Transcript == "" {
+		return o, false, nil
 	}
+	o, found, err = transcript.FindOutcome(ctx, transcript.Sought{Path: q.Transcript, Subagent: q.SubagentID, From: q.Offset,
+		Tool: q.Tool, Input: q.Input, At: q.Asked})
+	if errors.Is(err, fs.ErrNotExist) {
+		return o, false, nil
+	}
+	return o, found, err
+}
+
+// asksFeature shows requests, and asks about texts that were written for one that is over.
+func (b *Bot) asksFeature() chat.Feature {
+	f, stray := b.asks.Feature(), newStrayTexts(b)
+	f.Text = stray.hearText
+	f.Cards[strayKind] = stray.tapStray
+	return f
 }
 
 // dialogFeature shows what a terminal asks, with its keys.
 func (b *Bot) dialogFeature() chat.Feature {
-	return dialog.New(b.Chat, b.Sessions, b.asks.floods)
+	return dialog.New(b.Chat, b.Sessions, b.asks.Floods)
 }

@@ -396,10 +396,12 @@ func TestARefusedDialogLeavesTheNextOneAlone(t *testing.T) {
 			return nil
 		}
 		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-		w.presses(t, alice, 1, "↑")
+		newest := w.sender.lastID()
+		w.presses(t, alice, newest, "↑")
 		assert.Equal(t, []string{"press up of " + r.ID.String() + " for " + other.Mark}, w.sessions.done())
 		if !refuses {
-			assert.Empty(t, w.sender.now(2).Buttons)
+			require.Equal(t, 2, newest)
+			assert.Empty(t, w.sender.now(1).Buttons)
 		}
 	}
 }

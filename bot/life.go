@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -68,7 +69,16 @@ func (a agents) ProjectAnswers(r session.Record) string {
 }
 
 // Interrupt sends Esc, of which requests and the output of commands are told.
-func (a agents) Interrupt(ctx context.Context, id uuid.UUID) error { return a.bot.interrupt(ctx, id) }
+func (a agents) Interrupt(ctx context.Context, id uuid.UUID) error {
+	if err := a.bot.asks.NoteStop(ctx, id, true); err != nil {
+		return err
+	}
+	if err := a.bot.Sessions.Interrupt(ctx, id); err != nil {
+		return errors.Join(err, a.bot.asks.NoteStop(ctx, id, false))
+	}
+	a.bot.outputs.Interrupted(ctx, id)
+	return nil
+}
 
 // requests are what agents ask, as prompts may answer them.
 type requests struct{ bot *Bot }
@@ -78,7 +88,9 @@ func (r requests) Behind(e inbox.Entry) (request string) {
 	return c.Request.ID
 }
 
-func (r requests) Offer(e inbox.Entry, request string) error { return r.bot.asks.offer(e, request) }
+func (r requests) Offer(ctx context.Context, e inbox.Entry, request string) error {
+	return r.bot.held.offer(ctx, e, request)
+}
 
 // AskAged asks about the prompts that waited while ccbot was away; see prompt.Prompts.
 func (b *Bot) AskAged(ctx context.Context, away time.Duration) error {

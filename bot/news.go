@@ -35,16 +35,3 @@ func (b *Bot) hear(ctx context.Context, n lifecycle.Note, who string, feature fu
 	}
 	return b.For(n.Session.ID).Say(ctx, n.Session.Conversation, chat.Warning+b.words.Say(i18n.InternalError))
 }
-
-// heardNews ends what waits for an answer of a session that is over.
-func (a *asks) heardNews(ctx context.Context, n lifecycle.Note) error {
-	switch n.Kind {
-	case lifecycle.NoteDialogGone:
-		return a.dialogGone(ctx, n.Session.ID)
-	case lifecycle.NoteEnded, lifecycle.NoteLost, lifecycle.NoteStopped, lifecycle.NoteFailed:
-		a.look(n.Session.ID, true)
-	case lifecycle.NoteTransferred:
-		a.look(n.From.ID, true)
-	}
-	return nil
-}

@@ -5,7 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -120,7 +119,7 @@ func TestEveryKindOfNewsIsTold(t *testing.T) {
 				assert.Empty(t, w.sender.texts())
 				return
 			}
-			all := slices.Concat(w.sender.posted, w.sender.sent)
+			all := w.sender.shownOnce()
 			require.Len(t, all, 1)
 			m := all[0]
 			for _, text := range want.says(w) {

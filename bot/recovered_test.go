@@ -139,7 +139,7 @@ func TestP8_TheReportIsToldOnceMoreAfterACrash(t *testing.T) {
 	var points []string
 	w.Failpoint = func(name string) { points = append(points, name) }
 	require.ErrorIs(t, w.Recovered(t.Context(), recovery.Report{}), errDisk)
-	assert.Equal(t, []string{"report-posted"}, points)
+	assert.Equal(t, []string{"report-posted", "card-sent"}, points)
 	assert.Len(t, w.sender.texts(), 1)
 
 	w.again()

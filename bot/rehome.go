@@ -102,19 +102,19 @@ func (r *rehomes) work(ctx context.Context) error {
 	if len(gone) == 0 && len(r.Chats.Aliases.Moved()) == 0 {
 		return nil
 	}
-	where := func(at session.Conversation, message int) (to session.Conversation, there bool) {
+	where := whereTo(func(at session.Conversation, message int) (to session.Conversation, there bool) {
 		to = at
 		to.ChatID, _ = r.Chats.Aliases.In(at.ChatID, 0)
 		if slices.Contains(gone, to) {
 			to.ThreadID = 0
 		}
 		return to, to == at && !r.Chats.Aliases.Lost(at.ChatID, message)
-	}
+	})
 	if err := r.tellTopics(ctx, gone); err != nil { // first: a crash repeats the sentence, and loses none
 		return err
 	}
 	err := errors.Join(r.moveChats(where), r.moveSessions(ctx, where), r.moveEntries(where),
-		r.asks.rehome(ctx, where), r.Deps.Cards.Moved(ctx, where), r.tellGroups(ctx))
+		r.asks.Moved(ctx, where.place), r.Deps.Cards.Moved(ctx, where), r.tellGroups(ctx))
 	if err != nil {
 		return err
 	}
@@ -126,6 +126,12 @@ func (r *rehomes) work(ctx context.Context) error {
 
 // whereTo says what the place of a message has become, and whether the message is there.
 type whereTo func(at session.Conversation, message int) (to session.Conversation, there bool)
+
+// place says what a place has become.
+func (where whereTo) place(at session.Conversation) (to session.Conversation, moves bool) {
+	to, _ = where(at, 0)
+	return to, to != at
+}
 
 // tellTopics says in a chat that the topics of sessions are gone.
 func (r *rehomes) tellTopics(ctx context.Context, gone []session.Conversation) error {
@@ -210,7 +216,7 @@ func (r *rehomes) moveEntries(where whereTo) error {
 			now.MessageID = 0
 			return nil
 		})
-		if !isGone(change) {
+		if !chat.IsGone(change) {
 			err = errors.Join(err, change)
 		}
 	}

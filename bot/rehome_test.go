@@ -80,7 +80,7 @@ func (w *world) isIn(t *testing.T, seen, place session.Conversation, r session.R
 func (w *world) shownAs(t *testing.T, q asked) int {
 	t.Helper()
 	c := w.card(t, q)
-	_, id := w.Chats.Aliases.Out(c.Conversation.ChatID, c.Message)
+	_, id := w.Chats.Aliases.Out(c.Conversation.ChatID, w.message(t, q))
 	return id
 }
 
@@ -170,7 +170,7 @@ func TestP4_AMessageOfTheNewChatIsNotTakenForOneOfTheOld(t *testing.T) {
 
 		id := w.shownAs(t, q)
 		reply.ID, reply.ReplyToMessage = 0, &models.Message{ID: id, From: &models.User{IsBot: true, Username: w.Username}}
-		require.NoError(t, w.Chats.NoteSent(inGroup, w.card(t, q).Message, r.ID)) // as the outbox tells
+		require.NoError(t, w.Chats.NoteSent(inGroup, w.message(t, q), r.ID)) // as the outbox tells
 		assert.Equal(t, r.ID, w.saysIn(t, grown, reply).Session, "a message of the new chat is known")
 	})
 }
@@ -498,17 +498,16 @@ func TestWhatIsOverStaysBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		r, _, q := w.settledIn(t, inGroup)
-		c := w.card(t, q)
-		c.State, c.Outcome.What, c.Over = ask.StateOver, ask.Allowed, w.Now()
-		require.NoError(t, w.Asks.Save(c))
+		w.writes(t, q, "", "ok", false)
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
 		stop := w.running(t)
 		synctest.Wait()
+		require.True(t, w.card(t, q).IsOver())
 		w.sender.edited = nil
 		w.migrates(t, ours, grown)
 		synctest.Wait()
 		require.NoError(t, stop())
-		assert.Equal(t, unseen, w.card(t, q).Message)
+		assert.Zero(t, w.message(t, q))
 		w.restart(t)
 		w.settled(t)
 		assert.Len(t, w.sender.sent, 2, "nothing is shown anew")

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"slices"
@@ -82,15 +83,18 @@ func (b *Bot) answerCard(ctx context.Context, t chat.Tap, data string) (chat.Ans
 		return b.Stale(t)
 	}
 	tapped, ok := b.Deps.Cards.Tap(ctx, t.To, t.Message, data)
-	do, known := b.cards[tapped.Kind]
-	switch {
-	case !ok || !known:
-		return b.toast(i18n.StaleButton)
-	case tapped.For != 0 && tapped.For != t.From:
+	if ok && tapped.For != 0 && tapped.For != t.From {
 		return b.toast(i18n.NotForYou)
 	}
 	t.Card = tapped
-	return do(ctx, t)
+	if do, known := b.cards[tapped.Kind]; ok && known {
+		return do(ctx, t)
+	}
+	text := ""
+	if late, known := b.late[tapped.Kind]; known {
+		text = late(t)
+	}
+	return chat.Answer{Text: cmp.Or(text, b.words.Say(i18n.StaleButton))}, nil
 }
 
 // hasButton reports whether a message has a button with these data, as Telegram has the message: an

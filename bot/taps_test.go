@@ -372,7 +372,7 @@ func (w *world) asks64(t *testing.T, r session.Record) {
 	w.mustHear(t, "meant for it")
 	q := w.asksFor(t, r, "AskUserQuestion", questions)
 	for _, text := range []string{"Blue", "☐ L", w.word(i18n.AskDenyWhy)} {
-		w.press(t, alice, w.card(t, q).Message, text)
+		w.press(t, alice, w.message(t, q), text)
 	}
 	w.asksFor(t, r, "ExitPlanMode", `{"plan":"`+strings.Repeat("long ", 2000)+`"}`)
 	e := inbox.Entry{Key: "p-" + uuid.NewString(), State: inbox.Held, Session: r.ID, Conversation: atAlice, Text: "x",

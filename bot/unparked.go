@@ -19,18 +19,10 @@ func (b *Bot) unpark(ctx context.Context, chat int64) {
 	}
 }
 
-// unparked sends the questions that a chat has not got. One whose refusal is still
-// on its way has a second job here, behind the first in the same lane: whichever
-// comes too late finds nothing to do.
-func (a *asks) unparked(chat int64) {
-	for _, c := range a.Asks.Unsettled() {
-		if c.Conversation.ChatID != chat {
-			continue
-		}
-		if isDue(c) {
-			id := c.Request.ID
-			a.lanes.add(c.Conversation, func(ctx context.Context) { a.send(ctx, id) })
-		}
-		a.sendNotice(c)
+// poke wakes who waits at a channel, unless that is under way already.
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }

@@ -42,7 +42,7 @@ func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {
 		unblock()
 		require.Len(t, w.sender.sent, 1)
 		assert.True(t, w.has(w.sender.sent[0], i18n.AskAllow))
-		assert.Equal(t, 1, w.card(t, q).Message)
+		assert.Equal(t, 1, w.message(t, q))
 		w.mustHear(t, "/help")
 		w.work(t)
 		assert.Len(t, w.sender.sent, 1, "it comes once")
@@ -68,14 +68,14 @@ func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {
 		unblock()
 		assert.Equal(t, e.MessageID, w.lastSent(t).ReplyTo)
 		assert.Equal(t, []string{w.word(i18n.ButtonDenyWith), w.word(i18n.ButtonSendAfter)}, words(w.lastSent(t)))
-		assert.Equal(t, 2, w.card(t, q).Notice.Message)
+		assert.Equal(t, 2, w.offer(t, q).Message)
 	})
 	runsAs(t, "a tap unblocks too", func(t *testing.T, w *world) {
 		w.blocks(t)
 		_, q := w.asking(t)
 		w.sender.send = nil
 		w.tapAt(t, alice, privateChat(alice), 77, "no such verb")
-		assert.Equal(t, 1, w.card(t, q).Message)
+		assert.Equal(t, 1, w.message(t, q))
 	})
 	runsAs(t, "after a restart, too", func(t *testing.T, w *world) {
 		unblock := w.blocks(t)
@@ -86,7 +86,7 @@ func TestP5_AQuestionToABlockedChatComesWhenItIsUnblocked(t *testing.T) {
 		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
 		assert.True(t, w.sender.Parked(alice))
 		unblock()
-		assert.Equal(t, 1, w.card(t, q).Message)
+		assert.Equal(t, 1, w.message(t, q))
 	})
 }
 
@@ -106,7 +106,7 @@ func TestP5_AQuestionIsNotLostBetweenARefusalAndTheUnblocking(t *testing.T) {
 		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
 		w.work(t)
 		assert.Len(t, w.sender.sent, 2)
-		assert.NotZero(t, w.card(t, q).Message)
+		assert.NotZero(t, w.message(t, q))
 		w.sessions.dialog = trust
 		w.restart(t)
 		assert.Len(t, w.sender.sent, 2, "it is known which messages they are")

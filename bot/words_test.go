@@ -213,7 +213,7 @@ func (w *world) sayWindows(t *testing.T) {
 func (w *world) sayAsks(t *testing.T) {
 	t.Helper()
 	r, q := w.asking(t)
-	allow := dataBehind(t, w.shows(t, w.card(t, q).Message), w.word(i18n.AskAllow))
+	allow := dataBehind(t, w.shows(t, w.message(t, q)), w.word(i18n.AskAllow))
 	_, notice := w.heldBehind(t, r)
 	w.press(t, alice, notice, w.word(i18n.ButtonSendAfter))
 	w.tapsOn(t, alice, q, i18n.AskDenyWhy)
@@ -224,7 +224,7 @@ func (w *world) sayAsks(t *testing.T) {
 	w.tapsLate(t, alice, q, i18n.AskDeny)
 	w.result(t, q, "", "it ran", false)
 	hidden := w.asksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
-	w.tapAt(t, alice, privateChat(alice), w.card(t, hidden).Message, strings.ReplaceAll(allow, q.ID, hidden.ID))
+	w.tapAt(t, alice, privateChat(alice), w.message(t, hidden), ofCard(allow, dataBehind(t, w.shows(t, w.message(t, hidden)), w.word(i18n.AskDeny))))
 	_, notice = w.heldBehind(t, r)
 	w.sessions.withdraw = func(uuid.UUID, string) error { return fs.ErrNotExist }
 	w.press(t, alice, notice, w.word(i18n.ButtonDenyWith))

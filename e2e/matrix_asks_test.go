@@ -37,7 +37,8 @@ func asking() []life {
 		return func(s *stage) {
 			s.t.Helper()
 			stands(s)
-			assert.NotRegexp(s.t, `"message": *[1-9]`, s.card(command), "no message is known")
+			assert.NotEmpty(s.t, s.card(command))
+			assert.NotRegexp(s.t, `"message": *[1-9]`, s.shownAs(command), "no message is known")
 		}
 	}
 	decided := func(command, word string) func(*stage) {
@@ -52,7 +53,7 @@ func asking() []life {
 	return []life{{name: "permission", setup: working, rows: []crash{
 		{step: "permission", point: "ask-saved", when: "before it is shown", disk: card, fresh: "shows it; the hook dials again",
 			do: func(s *stage) { s.prompt("bash touch saved") }, dead: unshown("touch saved"), after: allow("touch saved")},
-		{step: "permission", point: "ask-sent", when: "shown, not noted", disk: card, fresh: "shows it once more; the newer message decides",
+		{step: "permission", point: "card-sent", when: "shown, not noted", disk: card, fresh: "shows it once more; the newer message decides",
 			also: "two messages at most for one request",
 			do:   func(s *stage) { s.prompt("bash touch sent") }, dead: unshown("touch sent"),
 			after: both(allow("touch sent"), func(s *stage) { assert.LessOrEqual(s.t, s.heard("touch sent\n"), 2) })},
@@ -140,7 +141,21 @@ func (s *stage) tapAside(m sandbox.Message, label string) {
 // card is the file of the request to run a command.
 func (s *stage) card(command string) string {
 	s.t.Helper()
-	files, err := filepath.Glob(filepath.Join(s.state, "asks", "*.json"))
+	request := s.fileAbout("asks", command)
+	require.NotEmpty(s.t, request, "there is no request to run %s", command)
+	return request
+}
+
+// shownAs is the file of the message that shows the request; empty: there is none.
+func (s *stage) shownAs(command string) string {
+	s.t.Helper()
+	return s.fileAbout("cards", command)
+}
+
+// fileAbout is the file of a folder that names a command.
+func (s *stage) fileAbout(folder, command string) string {
+	s.t.Helper()
+	files, err := filepath.Glob(filepath.Join(s.state, folder, "*.json"))
 	require.NoError(s.t, err)
 	for _, f := range files {
 		data, err := os.ReadFile(f)
@@ -149,6 +164,5 @@ func (s *stage) card(command string) string {
 			return string(data)
 		}
 	}
-	s.t.Fatalf("there is no request to run %s", command)
 	return ""
 }

@@ -47,7 +47,7 @@ func (w *world) shownIs(m sandbox.Message) {
 // noted says whether that is on disk.
 func (w *world) noted(m sandbox.Message) bool {
 	w.t.Helper()
-	cards, err := filepath.Glob(filepath.Join(w.state, "asks", "*.json"))
+	cards, err := filepath.Glob(filepath.Join(w.state, "cards", "*.json"))
 	require.NoError(w.t, err)
 	for _, card := range cards {
 		data, err := os.ReadFile(card)

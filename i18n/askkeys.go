@@ -2,7 +2,6 @@ package i18n
 
 // What agents ask, as taps on it are answered, and the keys of a terminal.
 const (
-	AskShowFirst      Key = "ask_show_first"
 	AskChanged        Key = "ask_changed"
 	AskSeeBelow       Key = "ask_see_below" // Name
 	AskWriterCut      Key = "ask_writer_cut"

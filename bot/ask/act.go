@@ -33,7 +33,7 @@ const (
 // wrote stands between what happened and the person's own words.
 const wrote = " They wrote: "
 
-// Tap is a person's tap on a button with data "p:<id>:<verb>:<args>". ErrOver: it is decided. ErrNotNow: its hook does
+// Tap is a person's tap on an option with the value "<verb>:<args>". ErrOver: it is decided. ErrNotNow: its hook does
 // not wait, or something must be shown first. ErrStale: the button is of an earlier page. The card is then as it was.
 func Tap(c Card, by int64, verb string, args []string, now time.Time) (Card, Effect, error) {
 	switch c.State {
@@ -162,13 +162,13 @@ func answered(c Card, by int64, list []question, answer string, now time.Time) (
 	return decided(c, by, d, now)
 }
 
-func decided(c Card, by int64, d hooks.Decision, now time.Time) (Card, Effect, error) {
+func decided(c Card, by int64, d Decision, now time.Time) (Card, Effect, error) {
 	c.State, c.Decision, c.By, c.DecidedAt, c.Why, c.Unheard = StateSent, &d, by, now.UTC(), nil, false
 	return c, SendDecision, nil
 }
 
 // refusal is what Claude reads when a person says no, in the language that its own messages have.
-func refusal(q hooks.Request) string {
+func refusal(q Request) string {
 	switch {
 	case q.IsPlan():
 		return "The user does not approve the plan yet (said in the chat): keep planning."

@@ -4,16 +4,17 @@ import (
 	"strings"
 
 	"ccbot/bot/render"
-	"ccbot/hooks"
+	"ccbot/bot/tool"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
+	"ccbot/internal/glyph"
 )
 
 // All is everything a request says, as it came and not as it looks best: every field in full, with signs in the place of
 // what cannot be seen (⟨U+202E⟩, ⟨200×␠⟩), and what "for this session" would send. Each part fits a message.
 // What is too big for that ends with a sentence, and then only the desk can allow it.
 func (v Viewer) All(c Card) []render.Text {
-	parts := beginning(v.everything(bounded(c, maxAll).Request), 2*maxAll).Split(render.Limit)
+	parts := tool.Beginning(v.everything(bounded(c, maxAll).Request), 2*maxAll).Split(render.Limit)
 	if tooBig(c.Request) {
 		parts = append(parts[:min(len(parts), maxAll/render.Limit)], render.Italic(v.Words.Say(i18n.AskTooBig)))
 	}
@@ -27,21 +28,21 @@ const maxAll = 20 * render.Limit
 const maxInput = 128 << 10
 
 // tooBig says that [Show all] cannot show all. It is the same in every language: the sentences are left out.
-func tooBig(q hooks.Request) bool {
+func tooBig(q Request) bool {
 	return len(q.Input) > maxInput || Viewer{}.everything(q).Length() > maxAll
 }
 
-func (v Viewer) everything(q hooks.Request) render.Text {
+func (v Viewer) everything(q Request) render.Text {
 	blocks := []render.Text{render.Bold(v.Words.Say(i18n.AskAll)), named("tool", q.Tool)}
 	list, plain := exactjson.Members(q.Input)
 	if !plain {
-		blocks = append(blocks, named("input", pretty(q.Input)))
+		blocks = append(blocks, named("input", tool.Pretty(q.Input)))
 		list = nil
 	}
 	for _, f := range list {
 		s, ok := exactjson.Text(f.Value)
 		if !ok {
-			s = pretty(f.Value)
+			s = tool.Pretty(f.Value)
 		}
 		blocks = append(blocks, named(f.Key, s))
 	}
@@ -51,14 +52,14 @@ func (v Viewer) everything(q hooks.Request) render.Text {
 		}
 	}
 	blocks = append(blocks, v.allRules(q)...)
-	return lines(blocks)
+	return tool.Lines(blocks)
 }
 
 // named is one field: its name, then its value as a block.
 func named(key, value string) render.Text {
-	head := render.Bold(strings.ReplaceAll(Visible(key), "\n", "⏎"))
-	if value = Visible(value); strings.TrimSpace(value) == "" {
-		value = quoted(value)
+	head := render.Bold(strings.ReplaceAll(glyph.Signs(key), "\n", "⏎"))
+	if value = glyph.Signs(value); strings.TrimSpace(value) == "" {
+		value = tool.Quoted(value)
 	}
 	return render.Join(head, render.Plain("\n"), render.Pre(value, ""))
 }

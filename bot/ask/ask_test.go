@@ -52,7 +52,7 @@ func whole(c Card) bool { return judge(c).whole }
 func screen(v View) string {
 	var b strings.Builder
 	b.WriteString(v.Text.Text)
-	for _, row := range v.Buttons {
+	for _, row := range v.Options {
 		b.WriteString("\n")
 		for _, button := range row {
 			b.WriteString("[" + button.Text + "]")
@@ -63,7 +63,7 @@ func screen(v View) string {
 
 func words(v View) string {
 	var all []string
-	for _, row := range v.Buttons {
+	for _, row := range v.Options {
 		for _, button := range row {
 			all = append(all, button.Text)
 		}
@@ -73,9 +73,9 @@ func words(v View) string {
 
 func verbs(v View) string {
 	var all []string
-	for _, row := range v.Buttons {
+	for _, row := range v.Options {
 		for _, button := range row {
-			all = append(all, strings.SplitN(button.Data, ":", 3)[2])
+			all = append(all, button.Value)
 		}
 	}
 	return strings.Join(all, " ")

@@ -2,7 +2,6 @@ package ask
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -11,33 +10,8 @@ import (
 
 	"ccbot/bot/render"
 	"ccbot/hooks"
-	"ccbot/internal/exactjson"
 	"ccbot/internal/transcript"
 )
-
-func TestBeginnings(t *testing.T) {
-	many := make([]any, 0, 400)
-	for i := range 200 {
-		many = append(many, fmt.Sprintf("k%03d", i), i)
-	}
-	for _, tt := range []struct{ name, input, want string }{
-		{"short", `{"a":"x","b":[1, {"c":null}]}`, `{"a":"x","b":[1, {"c":null}]}`},
-		{"a long text", object("a", strings.Repeat("x", 100), "b", 1), object("a", strings.Repeat("x", 40)+"…", "b", 1)},
-		{"half a letter", object("a", strings.Repeat("x", 39)+strings.Repeat("я", 9)), object("a", strings.Repeat("x", 39)+"…")},
-		{"a long list", object("a", []string{strings.Repeat("x", 100)}), object("a", `["`+strings.Repeat("x", 38)+"…")},
-		{"a key twice", `{"a":1,"a":2}`, `{"a":1,"a":2}`},
-		{"nothing", `{}`, `{}`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			got := beginnings(json.RawMessage(tt.input), 40)
-			assert.Equal(t, tt.want, string(got))
-			assert.True(t, json.Valid(got))
-		})
-	}
-	list, ok := exactjson.Members(beginnings(json.RawMessage(object(many...)), 40))
-	assert.True(t, ok)
-	assert.Len(t, list, maxFields)
-}
 
 // TestP9_WhatIsCutIsNotWhole: an input of megabytes is not laid out to be drawn or tapped.
 func TestP9_WhatIsCutIsNotWhole(t *testing.T) {

@@ -3,15 +3,13 @@ package ask
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"ccbot/bot/card"
+	"ccbot/bot/outbox"
 	"ccbot/bot/render"
-	"ccbot/hooks"
+	"ccbot/bot/tool"
 	"ccbot/i18n"
 )
-
-// Verb is the first word of the data of a card's buttons; the request's id follows, then what Tap gets.
-const Verb = "p"
 
 // The verbs of Tap.
 const (
@@ -31,47 +29,32 @@ const (
 	verbDesk    = "desk"
 )
 
-// Styles of buttons, in Telegram's words.
-const (
-	success = "success"
-	danger  = "danger"
-)
-
 // maxLabel is about what a phone shows of a button.
 const maxLabel = 40
 
-// Button is one button. Data comes back with a tap, "p:<id>:<verb>:<arguments>", at most 64 bytes. Style is "success",
-// "danger" or nothing.
-type Button struct {
-	Text, Data string
-	Style      string
-}
-
-// buttons are those that do something as the card stands; none once it is decided.
-func (v Viewer) buttons(c Card, j shown) [][]Button {
+// options are those that do something as the card stands; none once it is decided.
+func (v Viewer) options(c Card, j shown) [][]card.Option {
 	if c.State != StateOpen {
 		return nil
 	}
-	b := func(key i18n.Key, style, verb string, args ...any) Button {
-		return v.button(c, key, style, verb, args...)
-	}
+	b := v.option
 	if c.Why != nil {
-		row := []Button{b(i18n.AskCancel, "", verbCancel)}
+		row := []card.Option{b(i18n.AskCancel, "", verbCancel)}
 		if !c.Why.Answer {
-			row = append([]Button{b(denyWord(c.Request), danger, verbDeny)}, row...)
+			row = append([]card.Option{b(denyWord(c.Request), outbox.Danger, verbDeny)}, row...)
 		}
-		return [][]Button{row}
+		return [][]card.Option{row}
 	}
-	var rows [][]Button
+	var rows [][]card.Option
 	if j.allowable(c) {
 		rows = v.consent(c)
 	}
-	deny := []Button{b(denyWord(c.Request), danger, verbDeny), b(i18n.AskDenyWhy, "", verbWhy)}
+	deny := []card.Option{b(denyWord(c.Request), outbox.Danger, verbDeny), b(i18n.AskDenyWhy, "", verbWhy)}
 	if c.Request.IsPlan() {
-		deny = []Button{b(i18n.AskKeepPlanning, "", verbKeep)}
+		deny = []card.Option{b(i18n.AskKeepPlanning, "", verbKeep)}
 	}
 	rows = append(rows, deny)
-	var more []Button
+	var more []card.Option
 	if !j.whole && !c.AllShown && !j.tooBig { // else it leads to nothing
 		more = append(more, b(i18n.AskShowAll, "", verbAll))
 	}
@@ -85,7 +68,7 @@ func (v Viewer) buttons(c Card, j shown) [][]Button {
 }
 
 // denyWord is what no means.
-func denyWord(q hooks.Request) i18n.Key {
+func denyWord(q Request) i18n.Key {
 	switch {
 	case q.IsQuestion():
 		return i18n.AskNoAnswer
@@ -96,9 +79,9 @@ func denyWord(q hooks.Request) i18n.Key {
 }
 
 // consent are the buttons that let the agent go on.
-func (v Viewer) consent(c Card) [][]Button {
+func (v Viewer) consent(c Card) [][]card.Option {
 	q := c.Request
-	b := func(key i18n.Key, verb string) Button { return v.button(c, key, success, verb) }
+	b := func(key i18n.Key, verb string) card.Option { return v.option(key, outbox.Success, verb) }
 	if list, ok := questionsOf(q); ok {
 		return v.answers(c, list)
 	}
@@ -106,49 +89,49 @@ func (v Viewer) consent(c Card) [][]Button {
 	case q.IsQuestion():
 		return nil // taps cannot answer it
 	case q.IsPlan():
-		return [][]Button{{b(i18n.AskApprove, verbApprove), b(i18n.AskApproveEdits, verbEdits)}}
+		return [][]card.Option{{b(i18n.AskApprove, verbApprove), b(i18n.AskApproveEdits, verbEdits)}}
 	case len(grantedBy(q)) > 0:
-		return [][]Button{{b(i18n.AskAllow, verbAllow), b(i18n.AskAllowSession, verbSession)}}
+		return [][]card.Option{{b(i18n.AskAllow, verbAllow), b(i18n.AskAllowSession, verbSession)}}
 	}
-	return [][]Button{{b(i18n.AskAllow, verbAllow)}}
+	return [][]card.Option{{b(i18n.AskAllow, verbAllow)}}
 }
 
 // answers are the options of the question that is to be answered, one a row.
-func (v Viewer) answers(c Card, list []question) [][]Button {
+func (v Viewer) answers(c Card, list []question) [][]card.Option {
 	at := len(c.Progress.Answers)
 	if at >= len(list) {
 		return nil
 	}
 	q := list[at]
-	var rows [][]Button
+	var rows [][]card.Option
 	for i, o := range q.options {
-		text, cut := clip(oneLined(o.label), maxLabel)
+		text, cut := tool.Clip(tool.OneLined(o.label), maxLabel)
 		if cut {
 			text = fmt.Sprintf("%d. %s", i+1, text) // two that begin alike stay apart
 		}
 		if q.several {
 			text = box(slices.Contains(c.Progress.Chosen, i)) + " " + text
 		}
-		rows = append(rows, []Button{{Text: text, Data: data(c, verbOption, at, i)}})
+		rows = append(rows, []card.Option{{Text: text, Value: value(verbOption, at, i)}})
 	}
-	last := []Button{v.button(c, i18n.AskOther, "", verbOther, at)}
+	last := []card.Option{v.option(i18n.AskOther, "", verbOther, at)}
 	if at > 0 {
-		last = append(last, v.button(c, i18n.AskBack, "", verbBack, at))
+		last = append(last, v.option(i18n.AskBack, "", verbBack, at))
 	}
 	if q.several && len(c.Progress.Chosen) > 0 {
-		rows = append(rows, []Button{v.button(c, i18n.AskDone, success, verbDone, at)})
+		rows = append(rows, []card.Option{v.option(i18n.AskDone, outbox.Success, verbDone, at)})
 	}
 	return append(rows, last)
 }
 
-func (v Viewer) button(c Card, key i18n.Key, style, verb string, args ...any) Button {
-	return Button{Text: render.Plain(v.Words.Say(key)).Text, Data: data(c, verb, args...), Style: style}
+func (v Viewer) option(key i18n.Key, style outbox.Style, verb string, args ...any) card.Option {
+	return card.Option{Text: render.Plain(v.Words.Say(key)).Text, Value: value(verb, args...), Style: style}
 }
 
-func data(c Card, verb string, args ...any) string {
-	parts := []string{Verb, c.Request.ID, verb}
+// value is what an option gives to Tap: the verb and its arguments.
+func value(verb string, args ...any) string {
 	for _, arg := range args {
-		parts = append(parts, fmt.Sprint(arg))
+		verb += fmt.Sprintf(":%v", arg)
 	}
-	return strings.Join(parts, ":")
+	return verb
 }

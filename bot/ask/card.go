@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"ccbot/hooks"
 	"ccbot/internal/keepjson"
 	"ccbot/internal/session"
 )
@@ -32,11 +31,10 @@ const (
 // Card is one request as it stands in the chat.
 type Card struct {
 	Version      int                  `json:"version"`
-	Request      hooks.Request        `json:"request"`
+	Request      Request              `json:"request"`
 	Conversation session.Conversation `json:"conversation"`
-	Message      int                  `json:"message,omitempty"` // 0: not in the chat yet
 	State        State                `json:"state"`
-	Decision     *hooks.Decision      `json:"decision,omitempty"`
+	Decision     *Decision            `json:"decision,omitempty"`
 	By           int64                `json:"by,omitempty"` // who decided
 	DecidedAt    time.Time            `json:"decided_at,omitzero"`
 	Given        time.Time            `json:"given,omitzero"`      // when a hook took the decision
@@ -52,8 +50,7 @@ type Card struct {
 	Over         time.Time            `json:"over,omitzero"`     // when it came to be over
 	Prompt       string               `json:"prompt,omitempty"`  // inbox key of the text that became the reason
 	Text         int                  `json:"text,omitempty"`    // message of that text
-	Notice       Notice               `json:"notice,omitzero"`   // under the text that waits behind this card
-	Project      []hooks.Answerer     `json:"project,omitempty"` // what else may answer, as the project's settings were
+	Project      []Answerer           `json:"project,omitempty"` // what else may answer, as the project's settings were
 
 	unknown keepjson.Unknown
 }
@@ -90,13 +87,6 @@ type Missed struct {
 // maxMissed is how long a text that was being written may still come.
 const maxMissed = 2 * time.Minute
 
-// Notice is the message that offers a waiting text as the reason of a denial. There is one for each card.
-type Notice struct {
-	Prompt  string `json:"prompt,omitempty"`  // inbox key of the text
-	Under   int    `json:"under,omitempty"`   // message of the text
-	Message int    `json:"message,omitempty"` // 0: not in the chat yet
-}
-
 // Progress is how far the questions of AskUserQuestion are answered.
 type Progress struct {
 	Answers []string `json:"answers,omitempty"` // of the questions so far, in their order
@@ -130,7 +120,7 @@ type Outcome struct {
 }
 
 // New is the card of a request that is to be shown in a conversation.
-func New(q hooks.Request, to session.Conversation) Card {
+func New(q Request, to session.Conversation) Card {
 	return Card{Version: Version, Request: q, Conversation: to, State: StateOpen}
 }
 
@@ -138,7 +128,7 @@ func New(q hooks.Request, to session.Conversation) Card {
 func (c Card) IsOver() bool { return c.State == StateOver }
 
 // Same says that a request which came back is the one of this card: a redial, not another one under its id.
-func (c Card) Same(q hooks.Request) bool {
+func (c Card) Same(q Request) bool {
 	own := c.Request
 	return own.ID == q.ID && own.Session == q.Session && own.Agent == q.Agent && own.Hook == q.Hook &&
 		own.Tool == q.Tool && sameJSON(own.Input, q.Input)

@@ -7,9 +7,10 @@ import (
 	"strings"
 
 	"ccbot/bot/render"
-	"ccbot/hooks"
+	"ccbot/bot/tool"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
+	"ccbot/internal/glyph"
 )
 
 // More than these no page of buttons is made for. Claude Code allows four of each.
@@ -33,7 +34,7 @@ type option struct {
 
 // questionsOf reads the questions of a request. It is false where taps could not answer them without doubt: then only
 // the desk can.
-func questionsOf(q hooks.Request) ([]question, bool) {
+func questionsOf(q Request) ([]question, bool) {
 	if !q.IsQuestion() || len(q.Input) > maxInput {
 		return nil, false
 	}
@@ -77,7 +78,7 @@ func questionOf(raw json.RawMessage) (question, bool) {
 		case "header":
 			q.header, known = exactjson.Text(f.Value)
 		case "multiSelect":
-			q.several = isTrue(f.Value)
+			q.several = tool.IsTrue(f.Value)
 			known = q.several || string(f.Value) == "false"
 		case "options":
 			q.options, known = optionsOf(f.Value)
@@ -147,19 +148,19 @@ func (q question) labels(chosen []int) []string {
 }
 
 // questionSheet shows the page of the question that is to be answered now, or all answers once they are given.
-func questionSheet(c Card, list []question) sheet {
+func questionSheet(c Card, list []question) tool.Sheet {
 	at := len(c.Progress.Answers)
 	if c.State != StateOpen || at >= len(list) {
-		return sheet{title: i18n.AskQuestion, body: answerSheet(c, list)}
+		return tool.Sheet{Title: i18n.AskQuestion, Body: answerSheet(c, list)}
 	}
-	s := sheet{title: i18n.AskQuestion}
+	s := tool.Sheet{Title: i18n.AskQuestion}
 	if len(list) > 1 {
-		s.title, s.args = i18n.AskQuestionPage, i18n.Args{"Page": at + 1, "Pages": len(list)}
+		s.Title, s.Args = i18n.AskQuestionPage, i18n.Args{"Page": at + 1, "Pages": len(list)}
 	}
-	s.above = answersSoFar(list, c.Progress.Answers)
-	s.body = list[at].page(c.Progress.Chosen)
+	s.Above = answersSoFar(list, c.Progress.Answers)
+	s.Body = list[at].page(c.Progress.Chosen)
 	for _, f := range besides(c.Request) {
-		s.body = lines([]render.Text{s.body, line(f)})
+		s.Body = tool.Lines([]render.Text{s.Body, tool.Line(f)})
 	}
 	return s
 }
@@ -171,42 +172,42 @@ const shownAnswers = 3
 func answersSoFar(list []question, given []string) render.Text {
 	var blocks []render.Text
 	for i := max(0, len(given)-shownAnswers); i < len(given) && i < len(list); i++ {
-		asked, _ := clip(oneLined(list[i].text), maxWord)
-		answer, _ := clip(oneLined(given[i]), maxWord)
+		asked, _ := tool.Clip(tool.OneLined(list[i].text), maxWord)
+		answer, _ := tool.Clip(tool.OneLined(given[i]), maxWord)
 		blocks = append(blocks, render.Plain(asked+" → "+answer))
 	}
-	return lines(blocks)
+	return tool.Lines(blocks)
 }
 
 // besides are the fields of the input beside the questions.
-func besides(q hooks.Request) []exactjson.Member {
+func besides(q Request) []exactjson.Member {
 	list, _ := exactjson.Members(q.Input)
-	return take(list, "questions", func(json.RawMessage) bool { return true })
+	return tool.Take(list, "questions", func(json.RawMessage) bool { return true })
 }
 
 func (q question) page(chosen []int) render.Text {
 	var blocks []render.Text
 	if q.header != "" {
-		blocks = append(blocks, render.Italic(Visible(q.header)))
+		blocks = append(blocks, render.Italic(glyph.Signs(q.header)))
 	}
-	blocks = append(blocks, render.Bold(Visible(q.text)))
+	blocks = append(blocks, render.Bold(glyph.Signs(q.text)))
 	for _, f := range q.more {
-		blocks = append(blocks, line(f))
+		blocks = append(blocks, tool.Line(f))
 	}
 	for i, o := range q.options {
 		mark := ""
 		if q.several {
 			mark = box(slices.Contains(chosen, i)) + " "
 		}
-		blocks = append(blocks, render.Plain(fmt.Sprintf("%s%d. %s", mark, i+1, Visible(o.label))))
+		blocks = append(blocks, render.Plain(fmt.Sprintf("%s%d. %s", mark, i+1, glyph.Signs(o.label))))
 		if strings.TrimSpace(o.description) != "" {
-			blocks = append(blocks, render.Italic(Visible(o.description)))
+			blocks = append(blocks, render.Italic(glyph.Signs(o.description)))
 		}
 		for _, f := range o.more {
-			blocks = append(blocks, line(f))
+			blocks = append(blocks, tool.Line(f))
 		}
 	}
-	return lines(blocks)
+	return tool.Lines(blocks)
 }
 
 func box(marked bool) string {
@@ -220,10 +221,10 @@ func box(marked bool) string {
 func answerSheet(c Card, list []question) render.Text {
 	var blocks []render.Text
 	for i, q := range list {
-		blocks = append(blocks, render.Bold(Visible(q.text)))
+		blocks = append(blocks, render.Bold(glyph.Signs(q.text)))
 		if i < len(c.Progress.Answers) {
-			blocks = append(blocks, render.Plain("→ "+Visible(c.Progress.Answers[i])))
+			blocks = append(blocks, render.Plain("→ "+glyph.Signs(c.Progress.Answers[i])))
 		}
 	}
-	return lines(blocks)
+	return tool.Lines(blocks)
 }

@@ -6,9 +6,11 @@ import (
 	"strings"
 
 	"ccbot/bot/render"
+	"ccbot/bot/tool"
 	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
+	"ccbot/internal/glyph"
 )
 
 // granted is one thing that "for this session" would allow.
@@ -19,7 +21,7 @@ type granted struct {
 }
 
 // grantedBy are those of a request. A rule is read from what the tap would send.
-func grantedBy(q hooks.Request) []granted {
+func grantedBy(q Request) []granted {
 	if q.IsQuestion() || q.IsPlan() {
 		return nil
 	}
@@ -57,7 +59,7 @@ func grantedBy(q hooks.Request) []granted {
 }
 
 // isCommand says that a rule allows the command of the request and no other one.
-func isCommand(q hooks.Request, tool, content string) bool {
+func isCommand(q Request, tool, content string) bool {
 	if q.Tool != "Bash" || tool != q.Tool || strings.Contains(content, "*") {
 		return false
 	}
@@ -69,7 +71,7 @@ func isCommand(q hooks.Request, tool, content string) bool {
 }
 
 // rules lists what "for this session" would allow.
-func (v Viewer) rules(q hooks.Request, head i18n.Key) []render.Text {
+func (v Viewer) rules(q Request, head i18n.Key) []render.Text {
 	all := grantedBy(q)
 	if len(all) == 0 {
 		return nil
@@ -89,24 +91,24 @@ func (v Viewer) rules(q hooks.Request, head i18n.Key) []render.Text {
 func (v Viewer) rule(g granted) render.Text {
 	switch {
 	case g.same != "":
-		return render.Join(render.Plain("• "), render.Code(oneLined(g.same)), render.Plain(" ("+v.Words.Say(i18n.AskThisCommand)+")"))
+		return render.Join(render.Plain("• "), render.Code(tool.OneLined(g.same)), render.Plain(" ("+v.Words.Say(i18n.AskThisCommand)+")"))
 	case strings.ContainsAny(g.what, "\n\t"):
-		what, _ := clip(Visible(g.what), maxRule)
+		what, _ := tool.Clip(glyph.Signs(g.what), maxRule)
 		return render.Join(render.Plain("•\n"), render.Pre(what, ""), render.Plain(v.meaning(g)))
 	}
-	what, _ := clip(oneLined(paths{home: v.Home}.short(g.what)), maxRule)
+	what, _ := tool.Clip(tool.OneLined(tool.Paths{Home: v.Home}.Short(g.what)), maxRule)
 	return render.Join(render.Plain("• "), render.Code(what), render.Plain(v.meaning(g)))
 }
 
 // allRules lists all of it, as it is.
-func (v Viewer) allRules(q hooks.Request) []render.Text {
+func (v Viewer) allRules(q Request) []render.Text {
 	all := grantedBy(q)
 	if len(all) == 0 {
 		return nil
 	}
 	blocks := []render.Text{render.Plain(v.Words.Say(i18n.AskSessionRules))}
 	for _, g := range all {
-		blocks = append(blocks, render.Join(render.Pre(Visible(g.what), ""), render.Plain(v.meaning(g))))
+		blocks = append(blocks, render.Join(render.Pre(glyph.Signs(g.what), ""), render.Plain(v.meaning(g))))
 	}
 	return blocks
 }
@@ -119,7 +121,7 @@ func (v Viewer) meaning(g granted) string {
 }
 
 // grantedWhats are the things alone, to be judged; a command that the message shows anyway is judged there.
-func grantedWhats(q hooks.Request) []string {
+func grantedWhats(q Request) []string {
 	var all []string
 	for _, g := range grantedBy(q) {
 		if g.same != "" {

@@ -1,9 +1,12 @@
 package ask
 
 import (
+	"context"
 	"strings"
 	"time"
 
+	"ccbot/bot/tool"
+	"ccbot/internal/glyph"
 	"ccbot/internal/transcript"
 )
 
@@ -46,6 +49,14 @@ func Settle(c Card, o transcript.Outcome, found bool, gone bool, now time.Time) 
 	return c.over(outcome, now)
 }
 
+// FindOutcome looks in the transcript what became of a request.
+type FindOutcome func(ctx context.Context, q Request) (o transcript.Outcome, found bool, err error)
+
+// isHalf says whether the next line of the transcript may say that the person interrupted the agent.
+func isHalf(o transcript.Outcome) bool {
+	return o.Denial == "user-rejected" && !o.Interrupted && o.ByHook == ""
+}
+
 // GiveWay is for a card that nobody may decide any more and that takes the place of a new one.
 func GiveWay(c Card, now time.Time) Card { return c.over(Outcome{What: Unknown}, now) }
 
@@ -74,7 +85,7 @@ func settled(c Card, o transcript.Outcome) Outcome {
 		out.What = Denied
 	case c.Request.IsQuestion():
 		out.What = Answered
-		out.Said, _ = clip(Visible(o.Text), maxSaid)
+		out.Said, _ = tool.Clip(glyph.Signs(o.Text), maxSaid)
 	default:
 		out.What = Allowed // a tool that ran and failed was allowed too
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ccbot/bot/render"
+	"ccbot/bot/tool"
 	"ccbot/hooks"
 	"ccbot/i18n"
 )
@@ -35,7 +36,7 @@ func (v Viewer) status(c Card, j shown) render.Text {
 	if c.Outcome.Late {
 		said = append(said, render.Plain(v.Words.Say(i18n.AskLate)))
 	}
-	return lines(said)
+	return tool.Lines(said)
 }
 
 // wanted is what the message asks for, where the buttons do not say it.
@@ -60,7 +61,7 @@ func (v Viewer) wanted(c Card, j shown) render.Text {
 
 // awaited asks for a text, by name where several people read along.
 func (v Viewer) awaited(w Why) render.Text {
-	name, _ := clip(oneLined(w.Name), maxName)
+	name, _ := tool.Clip(tool.OneLined(w.Name), maxName)
 	named := strings.TrimSpace(name) != ""
 	var key i18n.Key
 	switch {
@@ -83,7 +84,7 @@ func (v Viewer) sent(c Card) render.Text {
 		key = i18n.AskSent
 	}
 	line := render.Plain(v.Words.Say(key, i18n.Args{"What": v.Words.Say(decisionKey(c))}))
-	return lines(append([]render.Text{line}, reason(c)...))
+	return tool.Lines(append([]render.Text{line}, reason(c)...))
 }
 
 func decisionKey(c Card) i18n.Key {
@@ -112,7 +113,7 @@ func reason(c Card) []render.Text {
 		return nil
 	}
 	text, ok := strings.CutPrefix(c.Decision.Message, refusal(c.Request)+wrote)
-	if text, _ = clip(text, maxSaid); !ok || strings.TrimSpace(text) == "" {
+	if text, _ = tool.Clip(text, maxSaid); !ok || strings.TrimSpace(text) == "" {
 		return nil
 	}
 	return []render.Text{render.Quote(text)}
@@ -157,7 +158,7 @@ func allowsEdits(c Card) bool {
 	return c.Decision != nil && reflect.DeepEqual(c.Decision.UpdatedPermissions, hooks.ApprovePlan(c.Request, true).UpdatedPermissions)
 }
 
-func denialKey(q hooks.Request, o Outcome) i18n.Key {
+func denialKey(q Request, o Outcome) i18n.Key {
 	switch {
 	case q.IsQuestion():
 		return by(o, i18n.AskNotAnswered, i18n.AskDeniedHook, i18n.AskNotAnsweredDesk)

@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
-	"path/filepath"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -29,16 +30,16 @@ type Store struct {
 	log        *slog.Logger
 
 	mu        sync.Mutex
-	cards     map[string]Card     // by the request's id
-	unsettled map[string]struct{} // ids of those that are not over
-	prompts   map[string]string   // ids by Card.Prompt
+	cards     map[string]Card   // by the request's id
+	unsettled map[string]Card   // those that are not over
+	prompts   map[string]string // ids by Card.Prompt
 }
 
 // Open loads the cards of dir ($CCBOT_DIR/asks) and makes it when it is missing. A file that cannot be understood is
 // moved to the quarantine folder and logged; a newer program's is left where it is. The error is about the folder.
 func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
 	s := &Store{folder: spool.Folder{Path: dir, MaxSize: maxCard, Fsync: true}, quarantine: quarantine, log: log,
-		cards: make(map[string]Card), unsettled: make(map[string]struct{}), prompts: make(map[string]string)}
+		cards: make(map[string]Card), unsettled: make(map[string]Card), prompts: make(map[string]string)}
 	if err := s.folder.Make(); err != nil {
 		return nil, fmt.Errorf("open the asks: %w", err)
 	}
@@ -47,7 +48,7 @@ func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
 		return nil, fmt.Errorf("open the asks: %w", err)
 	}
 	for _, name := range names {
-		if filepath.Ext(name) != suffix {
+		if !strings.HasSuffix(name, suffix) {
 			continue
 		}
 		if err := s.load(name); err != nil {
@@ -87,7 +88,7 @@ func (s *Store) keepLocked(c Card) {
 	s.dropLocked(id)
 	s.cards[id] = c
 	if !c.IsOver() {
-		s.unsettled[id] = struct{}{}
+		s.unsettled[id] = c
 	}
 	if c.Prompt != "" {
 		s.prompts[c.Prompt] = id
@@ -138,21 +139,19 @@ func (s *Store) Get(id string) (Card, bool) {
 func (s *Store) List() []Card {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]Card, 0, len(s.cards))
-	for _, c := range s.cards {
-		list = append(list, c.clone())
-	}
-	slices.SortFunc(list, byAge)
-	return list
+	return copies(maps.Values(s.cards))
 }
 
 // Unsettled returns copies of the cards that are not over, oldest first.
 func (s *Store) Unsettled() []Card {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]Card, 0, len(s.unsettled))
-	for id := range s.unsettled {
-		list = append(list, s.cards[id].clone())
+	return copies(maps.Values(s.unsettled))
+}
+
+func copies(cards iter.Seq[Card]) (list []Card) {
+	for c := range cards {
+		list = append(list, c.clone())
 	}
 	slices.SortFunc(list, byAge)
 	return list
@@ -181,47 +180,29 @@ func byAge(a, b Card) int {
 
 // Prune forgets the cards that were over before a time. Those that are not over stay, however old.
 func (s *Store) Prune(before time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var errs []error
-	for id, c := range s.cards {
-		if !c.IsOver() || !c.Over.Before(before) {
-			continue
-		}
-		if err := s.folder.Remove(file(id)); err != nil {
-			errs = append(errs, fmt.Errorf("prune ask %s: %w", id, err))
-			continue
-		}
-		s.dropLocked(id)
-	}
-	return errors.Join(errs...)
+	return s.remove(func(c Card) bool { return c.IsOver() && c.Over.Before(before) })
 }
 
 // Remove takes away the card of a request that nobody has seen.
 func (s *Store) Remove(id string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.cards[id]; !ok {
-		return nil
-	}
-	if err := s.folder.Remove(file(id)); err != nil {
-		return fmt.Errorf("remove ask %s: %w", id, err)
-	}
-	s.dropLocked(id)
-	return nil
+	return s.remove(func(c Card) bool { return c.Request.ID == id })
 }
 
 // Forget takes away all cards of a session that is itself forgotten.
 func (s *Store) Forget(session uuid.UUID) error {
+	return s.remove(func(c Card) bool { return c.Request.Session == session })
+}
+
+func (s *Store) remove(which func(Card) bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
 	for id, c := range s.cards {
-		if c.Request.Session != session {
+		if !which(c) {
 			continue
 		}
 		if err := s.folder.Remove(file(id)); err != nil {
-			errs = append(errs, fmt.Errorf("forget ask %s: %w", id, err))
+			errs = append(errs, fmt.Errorf("remove ask %s: %w", id, err))
 			continue
 		}
 		s.dropLocked(id)

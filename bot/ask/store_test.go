@@ -36,7 +36,7 @@ func TestP8_CardsSurviveARestart(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := open(t, dir)
 	c := numbered("a", noon)
-	c.Message, c.AllShown = 17, true
+	c.Text, c.AllShown = 17, true
 	c, _, err := Tap(c, person, "ses", nil, noon)
 	require.NoError(t, err)
 	ask := cardOf("AskUserQuestion", twoQuestions)
@@ -165,7 +165,7 @@ func TestP8_StoreSetsAsideWhatItCannotRead(t *testing.T) {
 
 	kept, ok := s.Get(b)
 	require.True(t, ok)
-	kept.Message = 5
+	kept.Text = 5
 	require.NoError(t, s.Save(kept))
 	data, err = os.ReadFile(filepath.Join(dir, "asks", b+".json"))
 	require.NoError(t, err)
@@ -209,7 +209,7 @@ func TestStore_ManyAtOnce(t *testing.T) {
 		wg.Go(func() {
 			c := numbered(string(n), noon)
 			for i := range 5 {
-				c.Message = i
+				c.Text = i
 				assert.NoError(t, s.Save(c))
 				s.List()
 				_, ok := s.Get(c.Request.ID)

@@ -3,13 +3,13 @@ package ask
 import (
 	"slices"
 	"strings"
-	"unicode/utf16"
 
-	"github.com/go-telegram/bot/models"
-
+	"ccbot/bot/card"
 	"ccbot/bot/render"
+	"ccbot/bot/tool"
 	"ccbot/hooks"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 )
 
 // Bounds of one message, in UTF-16 units where nothing else is said. The body may take what the lines around it leave of
@@ -31,10 +31,10 @@ const (
 	maxSaid  = 300
 )
 
-// View is one message: Text fits it, and Buttons stand under it in rows.
+// View is one message: Text fits it, and Options stand under it in rows.
 type View struct {
 	Text    render.Text
-	Buttons [][]Button
+	Options [][]card.Option
 }
 
 // Viewer draws cards in one language.
@@ -55,9 +55,9 @@ func judge(c Card) shown {
 	if len(c.Request.Input) > maxInput {
 		return shown{tooBig: true}
 	}
-	s := sheetOf(c, paths{})
+	s := sheetOf(c, tool.Paths{})
 	j := shown{concealed: conceals(c.Request)}
-	j.whole = !j.concealed && !s.lossy && fits(s.body) && !tooMuchAround(c.Request)
+	j.whole = !j.concealed && !s.Lossy && fits(s.Body) && !tooMuchAround(c.Request)
 	j.tooBig = !j.whole && tooBig(c.Request)
 	return j
 }
@@ -73,17 +73,17 @@ func (v Viewer) View(c Card, name string) View {
 	if !c.IsOver() {
 		j = judge(c)
 	}
-	s := sheetOf(bounded(c, drawnText), paths{home: v.Home})
+	s := sheetOf(bounded(c, drawnText), tool.Paths{Home: v.Home})
 	blocks := []render.Text{v.title(s, name)}
-	if !s.above.Blank() {
-		blocks = append(blocks, s.above)
+	if !s.Above.Blank() {
+		blocks = append(blocks, s.Above)
 	}
 	switch {
-	case s.body.Blank():
+	case s.Body.Blank():
 	case c.IsOver(): // the chat stays calm
-		blocks = append(blocks, remembered(s.body))
+		blocks = append(blocks, remembered(s.Body))
 	default:
-		blocks = append(blocks, v.cut(s.body))
+		blocks = append(blocks, v.cut(s.Body))
 	}
 	if !c.IsOver() {
 		blocks = append(blocks, v.foot(c, s)...)
@@ -94,24 +94,45 @@ func (v Viewer) View(c Card, name string) View {
 	if outcomeKey(c) == i18n.AskAllowedSession && c.IsOver() {
 		blocks = append(blocks, v.rules(c.Request, i18n.AskSessionGiven)...)
 	}
-	text := lines(blocks)
+	text := tool.Lines(blocks)
 	if text.Length() > render.Limit { // the bounds above leave room for every sentence there is
 		text = text.Split(render.Limit)[0]
 	}
-	return View{Text: text, Buttons: v.buttons(c, j)}
+	return View{Text: text, Options: v.options(c, j)}
+}
+
+// sheetOf is what a message says of a request; of questions, the page that is to be answered.
+func sheetOf(c Card, p tool.Paths) tool.Sheet {
+	q := c.Request
+	if list, ok := questionsOf(q); ok {
+		return questionSheet(c, list)
+	}
+	if q.IsPlan() {
+		if s, ok := tool.PlanOf(q.Input, p); ok {
+			return s
+		}
+	}
+	s := tool.SheetOf(q.Tool, q.Input, p)
+	switch {
+	case q.IsQuestion():
+		s.Notes = append(s.Notes, tool.Note{Key: i18n.AskAtDesk})
+	case q.IsPlan():
+		s.Title, s.Args = i18n.AskPlan, nil
+	}
+	return s
 }
 
 // title is the first line, with the session's name in bold.
-func (v Viewer) title(s sheet, name string) render.Text {
+func (v Viewer) title(s tool.Sheet, name string) render.Text {
 	args := i18n.Args{"Name": hole}
-	for key, value := range s.args {
+	for key, value := range s.Args {
 		if word, ok := value.(string); ok {
-			value, _ = clip(strings.ReplaceAll(oneLined(word), hole, ""), maxWord)
+			value, _ = tool.Clip(strings.ReplaceAll(tool.OneLined(word), hole, ""), maxWord)
 		}
 		args[key] = value
 	}
-	name, _ = clip(oneLined(name), maxName)
-	return v.around(s.title, args, render.Bold(name))
+	name, _ = tool.Clip(tool.OneLined(name), maxName)
+	return v.around(s.Title, args, render.Bold(name))
 }
 
 // hole stands for a formatted text in a sentence: a character that means nothing to anybody.
@@ -137,18 +158,18 @@ func (v Viewer) cut(body render.Text) render.Text {
 	if rest, ok := strings.CutPrefix(body.Text, first.Text); more <= 0 || ok && rest[0] != '\n' && !strings.HasSuffix(first.Text, "\n") {
 		key, more = i18n.AskMoreCharacters, body.Length()-first.Length()
 	}
-	return lines([]render.Text{first, render.Italic(v.Words.Say(key, i18n.Args{"Count": more}))})
+	return tool.Lines([]render.Text{first, render.Italic(v.Words.Say(key, i18n.Args{"Count": more}))})
 }
 
 // first is the part of a body within a number of units and lines.
 func first(body render.Text, limit, n int) render.Text {
-	if at := nth(body.Text, n); at > 0 {
+	if at := tool.LineEnd(body.Text, n); at > 0 {
 		limit = min(limit, at)
 	}
 	if len(body.Entities) > maxEntities {
 		limit = min(limit, max(body.Entities[maxEntities].Offset, 2))
 	}
-	if parts := beginning(body, 2*limit).Split(limit); len(parts) > 0 {
+	if parts := tool.Beginning(body, 2*limit).Split(limit); len(parts) > 0 {
 		return parts[0]
 	}
 	return render.Text{}
@@ -162,56 +183,22 @@ func remembered(body render.Text) render.Text {
 	return render.Join(first(body, overGlance, overLines), render.Plain("…"))
 }
 
-// beginning is about the first n units, so that a long text is not cut into all its parts for one.
-func beginning(t render.Text, n int) render.Text {
-	units := 0
-	for i, r := range t.Text {
-		if units += utf16.RuneLen(r); units > n {
-			t.Text, units = t.Text[:i], units-utf16.RuneLen(r)
-			break
-		}
-	}
-	var list []models.MessageEntity
-	for _, e := range t.Entities {
-		if e.Offset < units {
-			e.Length = min(e.Length, units-e.Offset)
-			list = append(list, e)
-		}
-	}
-	t.Entities = list
-	return t
-}
-
-// nth is where line n ends, in UTF-16 units; 0 when there are not so many.
-func nth(s string, n int) int {
-	units := 0
-	for _, r := range s {
-		units += utf16.RuneLen(r)
-		if r == '\n' {
-			if n--; n == 0 {
-				return units
-			}
-		}
-	}
-	return 0
-}
-
 func fits(body render.Text) bool {
 	return body.Length() <= maxBody && strings.Count(body.Text, "\n") < maxLines && len(body.Entities) <= maxEntities
 }
 
 // foot says where and for whom, and what "for this session" would allow.
-func (v Viewer) foot(c Card, s sheet) []render.Text {
+func (v Viewer) foot(c Card, s tool.Sheet) []render.Text {
 	var blocks []render.Text
-	for _, n := range s.notes {
-		blocks = append(blocks, render.Plain(v.Words.Say(n.key, n.args)))
+	for _, n := range s.Notes {
+		blocks = append(blocks, render.Plain(v.Words.Say(n.Key, n.Args)))
 	}
 	q := c.Request
-	if cwd, _ := clip(oneLined(paths{home: v.Home}.short(q.Cwd)), maxPath); strings.TrimSpace(cwd) != "" {
+	if cwd, _ := tool.Clip(tool.OneLined(tool.Paths{Home: v.Home}.Short(q.Cwd)), maxPath); strings.TrimSpace(cwd) != "" {
 		blocks = append(blocks, v.around(i18n.AskIn, i18n.Args{"Dir": hole}, render.Code(cwd)))
 	}
 	if q.SubagentID != "" || q.Subagent != "" {
-		kind, _ := clip(oneLined(q.Subagent), maxWord)
+		kind, _ := tool.Clip(tool.OneLined(q.Subagent), maxWord)
 		key := i18n.AskSubagent
 		if strings.TrimSpace(kind) == "" {
 			key = i18n.AskSubagentUnnamed
@@ -222,14 +209,14 @@ func (v Viewer) foot(c Card, s sheet) []render.Text {
 		blocks = append(blocks, v.rules(q, i18n.AskSessionRules)...)
 	}
 	// A rule that allows has nothing asked, so it says nothing of what is asked.
-	if others := slices.DeleteFunc(slices.Clone(c.Project), func(a hooks.Answerer) bool { return a == hooks.AnswersByRule }); len(others) > 0 {
+	if others := slices.DeleteFunc(slices.Clone(c.Project), func(a Answerer) bool { return a == hooks.AnswersByRule }); len(others) > 0 {
 		blocks = append(blocks, render.Plain(ProjectAnswers(v.Words, others)))
 	}
 	return blocks
 }
 
 // ProjectAnswers says what in a project's own settings answers permission requests.
-func ProjectAnswers(words i18n.Words, all []hooks.Answerer) string {
+func ProjectAnswers(words i18n.Words, all []Answerer) string {
 	var what []string
 	for _, a := range all {
 		what = append(what, words.Say(i18n.AnswererKey(string(a))))
@@ -238,19 +225,19 @@ func ProjectAnswers(words i18n.Words, all []hooks.Answerer) string {
 }
 
 // tooMuchAround says that a line around the body would be clipped.
-func tooMuchAround(q hooks.Request) bool {
+func tooMuchAround(q Request) bool {
 	rules := grantedWhats(q)
 	long := len(rules) > maxRules
 	for _, rule := range rules {
-		_, cut := clip(Visible(rule), maxRule)
+		_, cut := tool.Clip(glyph.Signs(rule), maxRule)
 		long = long || cut
 	}
 	return long || cutBy(q.Tool, maxWord) || cutBy(q.Subagent, maxWord) || cutBy(q.Cwd, maxPath)
 }
 
 // conceals says that the request holds something that cannot be seen in a message.
-func conceals(q hooks.Request) bool {
-	if odd(q.Input, 0) {
+func conceals(q Request) bool {
+	if tool.Odd(q.Input) {
 		return true
 	}
 	rules := grantedWhats(q)
@@ -258,32 +245,14 @@ func conceals(q hooks.Request) bool {
 		return true
 	}
 	for _, s := range []string{q.Tool, q.Subagent, q.Cwd} {
-		if hides(s) || strings.ContainsAny(s, "\n\t") {
+		if glyph.Hides(s) || strings.ContainsAny(s, "\n\t") {
 			return true
 		}
 	}
-	return slices.ContainsFunc(rules, hides)
+	return slices.ContainsFunc(rules, glyph.Hides)
 }
 
 func cutBy(s string, limit int) bool {
-	_, cut := clip(oneLined(s), limit)
+	_, cut := tool.Clip(tool.OneLined(s), limit)
 	return cut
-}
-
-// oneLined keeps a name from taking more than its line; what is invisible in it has signs.
-func oneLined(s string) string {
-	return strings.Join(strings.FieldsFunc(render.Plain(Visible(s)).Text, func(r rune) bool { return r == '\n' }), " ")
-}
-
-// clip shortens s to limit UTF-16 units.
-func clip(s string, limit int) (string, bool) {
-	t := render.Plain(s)
-	if t.Length() <= limit {
-		return t.Text, false
-	}
-	parts := t.Split(limit - 1)
-	if len(parts) == 0 {
-		return "", true // nothing in it can be seen
-	}
-	return parts[0].Text + "…", true
 }

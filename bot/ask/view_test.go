@@ -360,5 +360,5 @@ func TestButtonWordsAreFixed(t *testing.T) {
 	assert.Equal(t, "Allow|Allow for this session|Deny|Deny and say why", words(v.View(c, "")))
 	assert.Equal(t, "Approve|Approve and allow edits|Keep planning, say why", words(v.View(cardOf("ExitPlanMode", `{"plan":"x"}`), "")))
 	assert.Equal(t, "Deny|Deny and say why|Show all", words(v.View(cardOf("Bash", `{"command":"\u202e"}`), "")))
-	assert.Equal(t, "p:abcdefghijklmnopqrstuv:ok", v.View(c, "").Buttons[0][0].Data)
+	assert.Equal(t, "ok", v.View(c, "").Options[0][0].Value)
 }

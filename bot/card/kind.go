@@ -23,6 +23,7 @@ type Card[P any] struct {
 	Key     string
 	Look    Look
 	Payload P
+	Sent    bool // its message is in the chat
 }
 
 // NewKind gives the cards of a kind, before Run. refused, when set, hears of a card that Telegram will
@@ -124,7 +125,7 @@ func (k Kind[P]) card(r record) (Card[P], error) {
 	if err != nil {
 		k.board.log.Error("card_payload_unreadable", "kind", k.name, "error", err.Error())
 	}
-	return Card[P]{Key: r.Key, Look: r.Look, Payload: p}, err
+	return Card[P]{Key: r.Key, Look: r.Look, Payload: p, Sent: r.Message != 0}, err
 }
 
 func decode[P any](data json.RawMessage) (P, error) {

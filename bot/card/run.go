@@ -2,6 +2,7 @@ package card
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"ccbot/bot/render"
@@ -37,7 +38,17 @@ func (b *Board) wait(ctx context.Context, d time.Duration) {
 func (b *Board) takeUp(ctx context.Context) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, c := range b.listLocked() {
+	all := b.listLocked()
+	slices.SortStableFunc(all, func(x, y record) int { // people wait for those that are open
+		switch {
+		case x.Closed == y.Closed:
+			return 0
+		case x.Closed:
+			return 1
+		}
+		return -1
+	})
+	for _, c := range all {
 		var err error
 		switch {
 		case c.Closed:

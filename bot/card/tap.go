@@ -22,7 +22,8 @@ type Tapped struct {
 
 // Tap gives what a tap on a message means. False: the tap is stale, and nothing may follow from it. Then
 // the card is drawn again in its message, and another copy of the message loses its buttons. A tap may
-// come before the id of its message: then the tap says which message it is.
+// come before the id of its message: then the tap says which message it is. A stale tap on the message of
+// the card gives the card as it is now, without an option.
 func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, data string) (Tapped, bool) {
 	tapped, ok := parse(data)
 	if !ok {
@@ -46,12 +47,14 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 		b.stripLocked(ctx, at, message, c.message())
 		return Tapped{}, false
 	}
+	now := Tapped{Kind: c.Kind, Key: c.Key, Session: c.Look.Session, payload: c.Payload}
 	option, ok := c.option(tapped.option)
 	if !fresh || !ok {
 		b.drawLocked(ctx, c)
-		return Tapped{}, false
+		return now, false
 	}
-	return Tapped{Kind: c.Kind, Key: c.Key, Session: c.Look.Session, Option: option.Value, For: option.For, payload: c.Payload}, true
+	now.Option, now.For = option.Value, option.For
+	return now, true
 }
 
 // Knows reports whether a button is of a card that is kept. Where it is not, nothing draws its message

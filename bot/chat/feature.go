@@ -20,6 +20,9 @@ type Feature struct {
 	Commands []Command
 	Taps     map[string]func(ctx context.Context, t Tap) (Answer, error) // by the verb of a button
 	Cards    map[string]func(ctx context.Context, t Tap) (Answer, error) // by the kind of a card
+	// Late says what became of a card to a person who tapped an older look of it, by the kind of the
+	// card; empty: only that the button is old. It decides nothing.
+	Late map[string]func(t Tap) string
 	// News tells what happened to a session: each kind has one feature that tells it. What it tells is
 	// on disk when it returns.
 	News map[lifecycle.NoteKind]func(ctx context.Context, n lifecycle.Note) error

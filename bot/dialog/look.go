@@ -4,11 +4,11 @@ import (
 	"strconv"
 	"strings"
 
-	"ccbot/bot/ask"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/lifecycle"
 )
 
@@ -73,7 +73,7 @@ func (d *dialogs) look(n lifecycle.Note, head, hint string) card.Look {
 // chat.
 func visible(d lifecycle.Dialog) (text render.Text, whole bool) {
 	screen := chat.TightScreen(strings.Join(d.Lines, "\n"))
-	signs := ask.Visible(screen)
+	signs := glyph.Signs(screen)
 	return render.Pre(signs, ""), d.Whole && signs == screen
 }
 

@@ -39,29 +39,6 @@ func (p *Prompts) ask(ctx context.Context, why reason, s subject, r session.Reco
 	return err
 }
 
-// tapDrop gives a text up that was written for something that is over: its question is no card yet.
-func (p *Prompts) tapDrop(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	if len(t.Args) != 1 {
-		return p.Chat.Stale(t)
-	}
-	e, err := p.Entries.Load(t.Args[0])
-	switch {
-	case chat.IsGone(err):
-		return p.Chat.Stale(t)
-	case err != nil:
-		return chat.Answer{}, err
-	}
-	return chat.Do(func(ctx context.Context) error {
-		switch err := p.decide(ctx, drop, e, session.Record{}); {
-		case chat.IsGone(err):
-			return p.Chat.Overtaken(ctx, t)
-		case err != nil:
-			return err
-		}
-		return p.Chat.Replace(ctx, t, t.Text+"\n\n"+p.words.Say(i18n.Dropped))
-	})
-}
-
 // wait takes a prompt out of its queue, if it is in one, until a person has answered a question.
 func (p *Prompts) wait(ctx context.Context, why reason, e inbox.Entry, r session.Record) error {
 	err := p.ask(ctx, why, subject{Entry: e}, r)

@@ -16,7 +16,6 @@ func (p *Prompts) Feature() chat.Feature {
 	return chat.Feature{
 		Name:  "prompt",
 		Cards: map[string]chat.OnTap{kind: p.tap},
-		Taps:  map[string]chat.OnTap{"drop": p.tapDrop}, // KEY: give up a text that was written for something that is over
 		News: map[lifecycle.NoteKind]func(context.Context, lifecycle.Note) error{
 			lifecycle.NoteTyped:        p.markTyped,
 			lifecycle.NoteDelivered:    p.markDelivered,
@@ -95,7 +94,7 @@ func (p *Prompts) tellHeldDialog(ctx context.Context, n lifecycle.Note, e inbox.
 	case e.Offered:
 		return nil
 	default:
-		return p.Requests.Offer(e, request)
+		return p.Requests.Offer(ctx, e, request)
 	}
 }
 

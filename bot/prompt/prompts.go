@@ -56,7 +56,7 @@ type Requests interface {
 	// empty where there is none.
 	Behind(e inbox.Entry) (request string)
 	// Offer says under the message of a prompt that it waits behind a request.
-	Offer(e inbox.Entry, request string) error
+	Offer(ctx context.Context, e inbox.Entry, request string) error
 }
 
 // Resumer resumes sessions that are over.
@@ -158,7 +158,7 @@ func (p *Prompts) hold(ctx context.Context, in Message, r session.Record, e inbo
 	if request == "" {
 		return nil
 	}
-	return p.Requests.Offer(e, request)
+	return p.Requests.Offer(ctx, e, request)
 }
 
 // later has the inbox hand a prompt on until it can be kept.

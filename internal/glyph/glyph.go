@@ -1,8 +1,3 @@
-// Package glyph makes names that somebody else has chosen safe to show: of sessions, folders, files, windows.
-//
-// It promises that a name takes one line, that every character of it leaves a mark on the screen, and that none turns or
-// pushes away what stands around it. It does not promise that two names which differ look different: letters of several
-// scripts look alike, and accents pile up. What must be exact (a command, an agent's words) is not for it.
 package glyph
 
 import (

@@ -1,4 +1,4 @@
-package ask
+package tool
 
 import (
 	"encoding/json"
@@ -7,29 +7,26 @@ import (
 	"unicode"
 
 	"ccbot/bot/render"
-	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
+	"ccbot/internal/glyph"
 )
 
-// planSheet shows ExitPlanMode: the plan as formatted text. It is false for one without a plan to show.
-func planSheet(q hooks.Request, p paths) (sheet, bool) {
-	if !q.IsPlan() {
-		return sheet{}, false
-	}
-	list, _ := exactjson.Members(q.Input)
+// PlanOf is what a message says of ExitPlanMode: the plan as formatted text. It is false for one without a plan to show.
+func PlanOf(input json.RawMessage, p Paths) (Sheet, bool) {
+	list, _ := exactjson.Members(input)
 	plan := ""
-	rest := take(list, "plan", func(raw json.RawMessage) bool {
+	rest := Take(list, "plan", func(raw json.RawMessage) bool {
 		s, ok := exactjson.Text(raw)
 		plan = s
 		return ok
 	})
-	shown := render.Markdown(Visible(plan))
+	shown := render.Markdown(glyph.Signs(plan))
 	if shown.Blank() {
-		return sheet{}, false
+		return Sheet{}, false
 	}
 	blocks := []render.Text{shown}
-	rest = take(rest, "planFilePath", func(raw json.RawMessage) bool {
+	rest = Take(rest, "planFilePath", func(raw json.RawMessage) bool {
 		t, ok := asPath(p, raw)
 		if ok {
 			blocks = append(blocks, t)
@@ -37,9 +34,9 @@ func planSheet(q hooks.Request, p paths) (sheet, bool) {
 		return ok
 	})
 	for _, f := range rest {
-		blocks = append(blocks, line(f))
+		blocks = append(blocks, Line(f))
 	}
-	return sheet{title: i18n.AskPlan, body: lines(blocks), lossy: loses(Visible(plan), shown.Text)}, true
+	return Sheet{Title: i18n.AskPlan, Body: Lines(blocks), Lossy: loses(glyph.Signs(plan), shown.Text)}, true
 }
 
 // markup is what formatting may take out of a text without anything being lost: the name behind a fence, which Telegram

@@ -1,12 +1,10 @@
-package ask
+package glyph
 
 import (
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"ccbot/internal/glyph"
 )
 
 const (
@@ -15,15 +13,15 @@ const (
 	maxMarks  = 4  // accents on one letter, which then cover its neighbours
 )
 
-// hides says that a person who looks at s may not see all of it. It is asked of the text as it came, before anything is
+// Hides says that a person who looks at s may not see all of it. It is asked of the text as it came, before anything is
 // cleaned away.
-func hides(s string) bool {
+func Hides(s string) bool {
 	if !utf8.ValidString(s) || len(runsOf(s)) > 0 {
 		return true
 	}
 	before, marks := rune(0), 0
 	for i, r := range s {
-		if unseen(r, before) && !joins(s, i, before) {
+		if unshown(r, before) && !joins(s, i, before) {
 			return true
 		}
 		if marks++; !unicode.In(r, unicode.Mn, unicode.Me) {
@@ -97,16 +95,16 @@ func appendBlanks(runs []run, at int, blanks string) []run {
 	return append(runs, run{from: at, to: at + len(blanks), sign: fmt.Sprintf("⟨%d×␠⟩", n)})
 }
 
-// unseen says that r leaves no mark of its own, or one that means nothing to anybody: for private use, or in place of what
+// unshown says that r leaves no mark of its own, or one that means nothing to anybody: for private use, or in place of what
 // is not known.
-func unseen(r, before rune) bool {
+func unshown(r, before rune) bool {
 	switch r {
 	case '\n', '\t':
 		return false
 	case '\uFE0E', '\uFE0F': // how the emoji before it looks
 		return !emojiBase(before)
 	}
-	return glyph.Unseen(r) || unicode.Is(unicode.Co, r) || r == utf8.RuneError
+	return Unseen(r) || unicode.Is(unicode.Co, r) || r == utf8.RuneError
 }
 
 // joins says that the character at byte i of s makes one picture of the two around it, such as a family or a keycap.
@@ -130,9 +128,9 @@ func emojiBase(r rune) bool {
 	return r > unicode.MaxASCII && r != utf8.RuneError && unicode.In(r, unicode.So, unicode.Sm, unicode.Po)
 }
 
-// Visible puts signs in the place of all that leaves no mark of its own, the same in every language: ⟨U+202E⟩,
+// Signs puts signs in the place of all that leaves no mark of its own, the same in every language: ⟨U+202E⟩,
 // ⟨200×␠⟩ for a run of blanks, ⟨9×⏎⟩ for one of empty lines. Only too many accents stay as they are.
-func Visible(s string) string {
+func Signs(s string) string {
 	s = countedRuns(s)
 	var b strings.Builder
 	before := rune(0)
@@ -141,7 +139,7 @@ func Visible(s string) string {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, "⟨0x%02X⟩", s[i])
 			r = '⟩'
-		case unseen(r, before) && !joins(s, i, before):
+		case unshown(r, before) && !joins(s, i, before):
 			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
 			r = '⟩'
 		default:

@@ -1,4 +1,4 @@
-package ask
+package tool
 
 import (
 	"encoding/json"
@@ -6,25 +6,26 @@ import (
 	"unicode/utf8"
 
 	"ccbot/bot/render"
-	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
+	"ccbot/internal/glyph"
 )
 
-// sheet is what a message says of a request's input. The body is the same in every language: whether it fits is a
+// Sheet is what a message says of a request's input. The body is the same in every language: whether it fits is a
 // question of the request alone.
-type sheet struct {
-	title i18n.Key
-	args  i18n.Args
-	above render.Text // what was answered so far
-	body  render.Text
-	notes []note // short sentences under it
-	lossy bool   // the body does not show all there is
+type Sheet struct {
+	Title i18n.Key
+	Args  i18n.Args
+	Above render.Text // what stands between the title and the body
+	Body  render.Text
+	Notes []Note // short sentences under the body
+	Lossy bool   // the body does not show all there is
 }
 
-type note struct {
-	key  i18n.Key
-	args i18n.Args
+// Note is a short sentence.
+type Note struct {
+	Key  i18n.Key
+	Args i18n.Args
 }
 
 // look is how the fields of a known tool are shown; those that it does not name follow as "key: value".
@@ -35,38 +36,39 @@ type look struct {
 }
 
 // way shows one field. It is false when the value is not of the type it knows.
-type way func(p paths, raw json.RawMessage) (render.Text, bool)
+type way func(p Paths, raw json.RawMessage) (render.Text, bool)
 
-// paths knows how paths are shortened.
-type paths struct{ home string }
+// Paths shortens paths: the home directory is shown as ~, unless it is empty.
+type Paths struct{ Home string }
 
-func (p paths) short(path string) string {
-	rest, ok := strings.CutPrefix(path, p.home)
-	if p.home == "" || p.home == "/" || !ok || rest != "" && rest[0] != '/' {
+// Short is a path below the home directory with ~ in its place.
+func (p Paths) Short(path string) string {
+	rest, ok := strings.CutPrefix(path, p.Home)
+	if p.Home == "" || p.Home == "/" || !ok || rest != "" && rest[0] != '/' {
 		return path
 	}
 	return "~" + rest
 }
 
-func asPath(p paths, raw json.RawMessage) (render.Text, bool) {
+func asPath(p Paths, raw json.RawMessage) (render.Text, bool) {
 	s, ok := exactjson.Text(raw)
-	return code(p.short(s)), ok && oneLine(s)
+	return code(p.Short(s)), ok && oneLine(s)
 }
 
-func asCode(_ paths, raw json.RawMessage) (render.Text, bool) {
+func asCode(_ Paths, raw json.RawMessage) (render.Text, bool) {
 	s, ok := exactjson.Text(raw)
 	return code(s), ok && oneLine(s)
 }
 
-func asQuote(_ paths, raw json.RawMessage) (render.Text, bool) {
+func asQuote(_ Paths, raw json.RawMessage) (render.Text, bool) {
 	s, ok := exactjson.Text(raw)
-	return render.Quote(Visible(s)), ok && strings.TrimSpace(s) != ""
+	return render.Quote(glyph.Signs(s)), ok && strings.TrimSpace(s) != ""
 }
 
 func asPre(lang string) way {
-	return func(_ paths, raw json.RawMessage) (render.Text, bool) {
+	return func(_ Paths, raw json.RawMessage) (render.Text, bool) {
 		s, ok := exactjson.Text(raw)
-		return pre(strings.TrimRight(s, "\n"), lang), ok && strings.TrimSpace(s) != ""
+		return Pre(strings.TrimRight(s, "\n"), lang), ok && strings.TrimSpace(s) != ""
 	}
 }
 
@@ -104,39 +106,21 @@ func lookOf(tool string) look {
 	return look{title: i18n.AskTool}
 }
 
-// sheetOf is what a message says of a request; of questions, the page that is to be answered.
-func sheetOf(c Card, p paths) sheet {
-	q := c.Request
-	if list, ok := questionsOf(q); ok {
-		return questionSheet(c, list)
+// SheetOf is what a message says of the input of a tool; home is shown as ~.
+func SheetOf(tool string, input json.RawMessage, p Paths) Sheet {
+	list, _ := exactjson.Members(input)
+	if server, name, ok := mcp(tool); ok {
+		return Sheet{Title: i18n.AskMCP, Args: i18n.Args{"Tool": name, "Server": server}, Body: inputBody(input, list)}
 	}
-	if s, ok := planSheet(q, p); ok {
-		return s
-	}
-	s := toolSheet(q, p)
-	switch {
-	case q.IsQuestion():
-		s.notes = append(s.notes, note{key: i18n.AskAtDesk})
-	case q.IsPlan():
-		s.title, s.args = i18n.AskPlan, nil
-	}
-	return s
-}
-
-func toolSheet(q hooks.Request, p paths) sheet {
-	list, _ := exactjson.Members(q.Input)
-	if server, tool, ok := mcp(q.Tool); ok {
-		return sheet{title: i18n.AskMCP, args: i18n.Args{"Tool": tool, "Server": server}, body: inputBody(q, list)}
-	}
-	l := lookOf(q.Tool)
+	l := lookOf(tool)
 	if l.fields == nil {
-		return sheet{title: l.title, args: i18n.Args{"Tool": q.Tool}, body: inputBody(q, list)}
+		return Sheet{Title: l.title, Args: i18n.Args{"Tool": tool}, Body: inputBody(input, list)}
 	}
-	s := sheet{title: l.title}
+	s := Sheet{Title: l.title}
 	var blocks []render.Text
 	rest := list
 	for _, key := range l.order {
-		rest = take(rest, key, func(raw json.RawMessage) bool {
+		rest = Take(rest, key, func(raw json.RawMessage) bool {
 			t, ok := l.fields[key](p, raw)
 			if ok {
 				blocks = append(blocks, t)
@@ -145,25 +129,25 @@ func toolSheet(q hooks.Request, p paths) sheet {
 		})
 	}
 	if diff, left, ok := diffs(rest); ok && l.title == i18n.AskEdit {
-		blocks, rest = append(blocks, pre(diff, "diff")), left
+		blocks, rest = append(blocks, Pre(diff, "diff")), left
 	}
-	rest = s.remark(q.Tool, list, rest)
+	rest = s.remark(tool, list, rest)
 	for _, f := range rest {
-		blocks = append(blocks, line(f))
+		blocks = append(blocks, Line(f))
 	}
-	s.body = lines(blocks)
+	s.Body = Lines(blocks)
 	return s
 }
 
 // remark says in words what some fields mean.
-func (s *sheet) remark(tool string, list, rest []exactjson.Member) []exactjson.Member {
+func (s *Sheet) remark(tool string, list, rest []exactjson.Member) []exactjson.Member {
 	flag := func(of, key string, word i18n.Key) {
 		if tool == of {
-			rest = take(rest, key, func(raw json.RawMessage) bool {
-				if isTrue(raw) {
-					s.notes = append(s.notes, note{key: word})
+			rest = Take(rest, key, func(raw json.RawMessage) bool {
+				if IsTrue(raw) {
+					s.Notes = append(s.Notes, Note{Key: word})
 				}
-				return isTrue(raw) || string(raw) == "false"
+				return IsTrue(raw) || string(raw) == "false"
 			})
 		}
 	}
@@ -172,14 +156,14 @@ func (s *sheet) remark(tool string, list, rest []exactjson.Member) []exactjson.M
 	for _, f := range list {
 		if content, ok := exactjson.Text(f.Value); ok && tool == "Write" && f.Key == "content" && content != "" {
 			n := strings.Count(strings.TrimSuffix(content, "\n"), "\n") + 1
-			s.notes = append(s.notes, note{i18n.AskLines, i18n.Args{"Count": n}})
+			s.Notes = append(s.Notes, Note{i18n.AskLines, i18n.Args{"Count": n}})
 		}
 	}
 	return rest
 }
 
-// take gives the field to use and leaves it out if use took it.
-func take(list []exactjson.Member, key string, use func(json.RawMessage) bool) []exactjson.Member {
+// Take gives the field to use and leaves it out if use took it.
+func Take(list []exactjson.Member, key string, use func(json.RawMessage) bool) []exactjson.Member {
 	for i, f := range list {
 		if f.Key == key && use(f.Value) {
 			return append(list[:i:i], list[i+1:]...)
@@ -199,22 +183,22 @@ func mcp(name string) (server, tool string, ok bool) {
 }
 
 // inputBody is the whole input as JSON.
-func inputBody(q hooks.Request, list []exactjson.Member) render.Text {
+func inputBody(input json.RawMessage, list []exactjson.Member) render.Text {
 	if len(list) == 0 {
 		return render.Text{}
 	}
-	return pre(pretty(q.Input), "json")
+	return Pre(Pretty(input), "json")
 }
 
-// line is a field that has no look of its own.
-func line(f exactjson.Member) render.Text {
-	key := render.Plain(oneLined(f.Key) + ": ")
+// Line is a field that has no look of its own.
+func Line(f exactjson.Member) render.Text {
+	key := render.Plain(OneLined(f.Key) + ": ")
 	s, isText := exactjson.Text(f.Value)
 	switch {
 	case !isText:
-		s = pretty(f.Value)
+		s = Pretty(f.Value)
 	case s == "" || strings.TrimSpace(s) != s && !strings.Contains(s, "\n"):
-		s = quoted(s)
+		s = Quoted(s)
 	}
 	if oneLine(s) {
 		return render.Join(key, code(s))
@@ -223,7 +207,7 @@ func line(f exactjson.Member) render.Text {
 	if !isText {
 		lang = "json"
 	}
-	return render.Join(key, render.Plain("\n"), pre(s, lang))
+	return render.Join(key, render.Plain("\n"), Pre(s, lang))
 }
 
 // longLine is how long code inside a line may be.
@@ -234,12 +218,14 @@ func oneLine(s string) bool {
 	return s != "" && strings.TrimSpace(s) == s && !strings.ContainsAny(s, "\r\n") && utf8.RuneCountInString(s) <= longLine
 }
 
-// code and pre are foreign text in its own formatting, which it cannot leave; what is invisible in it has signs.
-func code(s string) render.Text { return render.Code(Visible(s)) }
+// code is foreign text in its own formatting, which it cannot leave; what is invisible in it has signs.
+func code(s string) render.Text { return render.Code(glyph.Signs(s)) }
 
-func pre(s, lang string) render.Text { return render.Pre(Visible(s), lang) }
+// Pre is code as a block.
+func Pre(s, lang string) render.Text { return render.Pre(glyph.Signs(s), lang) }
 
-func lines(blocks []render.Text) render.Text {
+// Lines are texts below each other.
+func Lines(blocks []render.Text) render.Text {
 	var parts []render.Text
 	for i, b := range blocks {
 		if i > 0 {
@@ -248,4 +234,9 @@ func lines(blocks []render.Text) render.Text {
 		parts = append(parts, b)
 	}
 	return render.Join(parts...)
+}
+
+// OneLined keeps a name from taking more than its line; what is invisible in it has signs.
+func OneLined(s string) string {
+	return strings.Join(strings.FieldsFunc(render.Plain(glyph.Signs(s)).Text, func(r rune) bool { return r == '\n' }), " ")
 }

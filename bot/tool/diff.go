@@ -1,4 +1,4 @@
-package ask
+package tool
 
 import (
 	"encoding/json"
@@ -63,8 +63,8 @@ func change(list []exactjson.Member) (before, after string, rest []exactjson.Mem
 			return ok
 		}
 	}
-	rest = take(list, "old_string", text(&before))
-	rest = take(rest, "new_string", text(&after))
+	rest = Take(list, "old_string", text(&before))
+	rest = Take(rest, "new_string", text(&after))
 	return before, after, rest, found == 2
 }
 

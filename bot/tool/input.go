@@ -1,4 +1,4 @@
-package ask
+package tool
 
 import (
 	"bytes"
@@ -7,16 +7,20 @@ import (
 	"strings"
 
 	"ccbot/internal/exactjson"
+	"ccbot/internal/glyph"
 )
 
 // maxDepth is how deep a tool's input is read; what lies deeper is shown as it is written, and only by [Show all].
 const maxDepth = 32
 
-func isTrue(raw json.RawMessage) bool { return string(bytes.TrimSpace(raw)) == "true" }
+// IsTrue says that a value is true.
+func IsTrue(raw json.RawMessage) bool { return string(bytes.TrimSpace(raw)) == "true" }
 
-// odd says that something in the JSON cannot be seen when it is drawn: an invisible character, a key that is there
+// Odd says that something in the JSON cannot be seen when it is drawn: an invisible character, a key that is there
 // twice, or what lies too deep.
-func odd(raw json.RawMessage, depth int) bool {
+func Odd(raw json.RawMessage) bool { return oddAt(raw, 0) }
+
+func oddAt(raw json.RawMessage, depth int) bool {
 	if depth > maxDepth {
 		return true
 	}
@@ -27,19 +31,19 @@ func odd(raw json.RawMessage, depth int) bool {
 	switch raw[0] {
 	case '"':
 		s, ok := exactjson.Text(raw)
-		return !ok || hides(s)
+		return !ok || glyph.Hides(s)
 	case '[':
 		list, ok := exactjson.Elements(raw)
-		return !ok || slices.ContainsFunc(list, func(element json.RawMessage) bool { return odd(element, depth+1) })
+		return !ok || slices.ContainsFunc(list, func(element json.RawMessage) bool { return oddAt(element, depth+1) })
 	case '{':
 		list, plain := exactjson.Members(raw)
-		return !plain || slices.ContainsFunc(list, func(f exactjson.Member) bool { return hides(f.Key) || odd(f.Value, depth+1) })
+		return !plain || slices.ContainsFunc(list, func(f exactjson.Member) bool { return glyph.Hides(f.Key) || oddAt(f.Value, depth+1) })
 	}
 	return false // a number, true, false, null
 }
 
-// pretty is JSON for a person: one member a line, in the order in which it came, nothing escaped that need not be.
-func pretty(raw json.RawMessage) string {
+// Pretty is JSON for a person: one member a line, in the order in which it came, nothing escaped that need not be.
+func Pretty(raw json.RawMessage) string {
 	var b strings.Builder
 	writePretty(&b, raw, 0)
 	return b.String()
@@ -51,12 +55,12 @@ func writePretty(b *strings.Builder, raw json.RawMessage, depth int) {
 		switch raw[0] {
 		case '"':
 			s, _ := exactjson.Text(raw)
-			b.WriteString(quoted(s))
+			b.WriteString(Quoted(s))
 			return
 		case '{':
 			list, _ := exactjson.Members(raw)
 			writeList(b, "{", "}", len(list), depth, func(i int) {
-				b.WriteString(quoted(list[i].Key) + ": ")
+				b.WriteString(Quoted(list[i].Key) + ": ")
 				writePretty(b, list[i].Value, depth+1)
 			})
 			return
@@ -84,7 +88,8 @@ func writeList(b *strings.Builder, begin, end string, n, depth int, item func(in
 	b.WriteString(end)
 }
 
-func quoted(s string) string {
+// Quoted is a text as JSON writes it, for a person.
+func Quoted(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -1,0 +1,149 @@
+package ask
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+)
+
+// Hear takes a text that a request waits for: the reason of a denial, or an answer in the person's own
+// words. Commands go where they always go. The request notes the key of the text, because after a crash
+// the text comes again. missed is the request that the text was written for when something else ended
+// it; it is nil where there is none.
+func (a *Requests) Hear(ctx context.Context, in chat.Incoming, text string) (taken bool, missed *Card, err error) {
+	if c, again := a.Store.ByPrompt(in.Key); again && c.Conversation == in.To && a.Chat.Now().Sub(c.Request.Asked) < keep {
+		a.Look(c.Request.Session, false)
+		return true, nil, nil
+	}
+	if strings.HasPrefix(text, "/") {
+		return false, nil, nil
+	}
+	c, awaited := a.awaits(in)
+	s, answers, _ := a.Chat.Book.Answered(in.Message)
+	switch {
+	case answers && (!awaited || c.Request.Session != s.ID):
+		return false, nil, nil // it says itself whose it is
+	case !awaited:
+		return false, a.missed(in), nil
+	}
+	r, open := a.find(c.Request.ID)
+	switch {
+	case !open:
+		return false, nil, nil
+	case !answers && !a.isMeant(c):
+		return false, nil, r.turn(ctx, GiveUp)
+	}
+	_, effect, err := r.decide(ctx, in.From, func(c Card) (Card, Effect, error) {
+		next, effect := Say(c, in.From, text, a.Chat.Now())
+		if effect != None {
+			next.Prompt, next.Text = in.Key, in.MessageID
+		}
+		return next, effect, nil
+	})
+	if err != nil || effect == None {
+		return false, nil, err
+	}
+	a.Chat.At("ask-heard")
+	a.Chat.Sender.React(ctx, in.To, in.MessageID, chat.ReactionStored)
+	r.end(&r.giving)
+	a.Look(r.session, false) // which gives the decision to the hook
+	return true, nil, nil
+}
+
+// awaits finds the request that waits for a person's text.
+func (a *Requests) awaits(in chat.Incoming) (Card, bool) {
+	for _, c := range a.Store.Unsettled() {
+		if c.Conversation == in.To && c.Awaits(in.From, a.Chat.Now()) {
+			return c, true
+		}
+	}
+	return Card{}, false
+}
+
+// missed finds the request that a person was writing for when it ended.
+func (a *Requests) missed(in chat.Incoming) *Card {
+	for _, c := range a.Store.List() {
+		if c.Conversation == in.To && c.Misses(in.From, a.Chat.Now()) {
+			return &c
+		}
+	}
+	return nil
+}
+
+// Caught notes that the text which was meant for a request has come: the next one is a prompt again.
+func (a *Requests) Caught(ctx context.Context, id string) error {
+	caught := func(c Card) Card {
+		c = GiveUp(c)
+		c.Missed = Missed{}
+		return c
+	}
+	if r, open := a.find(id); open {
+		return r.turn(ctx, caught)
+	}
+	c, ok := a.Store.Get(id)
+	if !ok {
+		return nil
+	}
+	return a.Store.Save(caught(c))
+}
+
+// isMeant says whether a text in a request's conversation may be meant for it: its session is the
+// current one there, or the only one that is shown there.
+func (a *Requests) isMeant(c Card) bool {
+	s, ok := a.Chat.Book.Records.Get(c.Request.Session)
+	if !ok {
+		return false
+	}
+	return a.Chat.Book.IsCurrent(c.Conversation, s) || c.Conversation.ThreadID != 0 && s.Conversation == c.Conversation
+}
+
+// heed ends the wait for a text that came too late, or is not meant for the request any more.
+func (r *request) heed(c Card) Card {
+	a := r.of
+	switch {
+	case c.Why == nil:
+		return c
+	case !a.isMeant(c):
+		return GiveUp(c)
+	case c.Overdue(a.Chat.Now()):
+		return Miss(GiveUp(c), c.Why.By, a.Chat.Now())
+	}
+	return c
+}
+
+// onlyFor makes sure that a person's next text belongs to one request alone.
+func (a *Requests) onlyFor(ctx context.Context, but Card, person int64) error {
+	return a.giveUp(ctx, func(c Card) bool {
+		return c.Why.By == person && c.Conversation == but.Conversation && c.Request.ID != but.Request.ID
+	})
+}
+
+// Switched hears that another session is the current one of a conversation: what people write there is
+// meant for that one.
+func (a *Requests) Switched(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
+	return a.giveUp(ctx, func(c Card) bool { return c.Conversation == to && c.Request.Session != id })
+}
+
+// giveUp ends the wait for a text of some of the requests that wait for one.
+func (a *Requests) giveUp(ctx context.Context, which func(Card) bool) error {
+	for _, c := range a.Store.Unsettled() {
+		r, open := a.find(c.Request.ID)
+		if !open || c.Why == nil || !which(c) {
+			continue
+		}
+		err := r.turn(ctx, func(c Card) Card {
+			if c.Why == nil || !which(c) {
+				return c
+			}
+			return GiveUp(c)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
