@@ -25,6 +25,7 @@ var floors = [][]string{
 	{"cmd/ccbot", "cmd/ccbot-hook"},
 	{"bot"},
 	{"bot/answer", "bot/ask", "bot/dialog", "bot/files", "bot/prompt", "bot/report", "bot/sessions", "bot/shell", "bot/writers"}, // features
+	{"bot/quotation"},
 	{"bot/chat"},
 	{"bot/card", "bot/conversation"},
 	{"bot/inbox", "bot/outbox", "bot/render", "bot/screen", "bot/tool"},

@@ -26,6 +26,7 @@ import (
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/prompt"
+	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/bot/report"
 	"ccbot/bot/shell"
@@ -318,7 +319,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	case m.Text == "":
 		return b.prompts.Media(ctx, in, m)
 	}
-	return b.text(ctx, in, prompt.TextOf(m))
+	return b.text(ctx, in, quotation.Text(m))
 }
 
 // incoming is one message of an allowed person, with the files that came with it.
@@ -327,7 +328,7 @@ type incoming = prompt.Message
 func (b *Bot) incomingOf(key string, m *models.Message) incoming {
 	place, message := b.inside(m)
 	in := chat.Incoming{Message: conversation.Message{To: place}, Key: key, From: m.From.ID,
-		MessageID: message, Sent: time.Unix(int64(m.Date), 0), Quoted: prompt.SourceOf(m) != ""}
+		MessageID: message, Sent: time.Unix(int64(m.Date), 0), Quoted: quotation.Source(m) != ""}
 	if to := m.ReplyToMessage; to != nil {
 		_, in.ReplyTo = b.Chats.Aliases.In(cmp.Or(to.Chat.ID, m.Chat.ID), to.ID)
 		// what opens a topic is "answered" by all messages of the topic
@@ -411,7 +412,7 @@ func splitCommand(text string) (name, to, rest string) {
 // editedText is the text that an edit gives a prompt. It is false where the
 // message is none any more: a command, or nothing.
 func (b *Bot) editedText(in incoming, m *models.Message) (text string, ok bool) {
-	text = prompt.TextOf(m)
+	text = quotation.Text(m)
 	if m.Text == "" {
 		return text, true // a caption is no command
 	}

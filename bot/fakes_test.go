@@ -34,6 +34,7 @@ import (
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/guard"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -301,9 +302,9 @@ func (w *world) toldOfError(t *testing.T, err error) {
 // dies requires that something ended at a failpoint, where the program would have died.
 func (w *world) dies(t *testing.T, do func() error) {
 	t.Helper()
-	died := (*panicError)(nil)
+	died := (*guard.Panic)(nil)
 	require.ErrorAs(t, do(), &died)
-	require.Equal(t, "killed", died.value)
+	require.Equal(t, "killed", died.Value)
 }
 
 // silent requires that nothing at all was said or shown.

@@ -4,38 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"ccbot/bot/chat"
 	"ccbot/i18n"
+	"ccbot/internal/guard"
+	"ccbot/internal/pause"
 )
-
-// panicError is a mistake of ours in one feature. It ends what the feature did, and nothing else.
-type panicError struct {
-	value any
-	stack string
-}
-
-func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
-
-// guarded turns a panic into an error.
-func guarded(do func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &panicError{value: v, stack: string(debug.Stack())}
-		}
-	}()
-	return do()
-}
 
 // logPanic logs a panic with its stack; false: the error is none.
 func (b *Bot) logPanic(feature, where string, err error) bool {
-	p := (*panicError)(nil)
-	if !errors.As(err, &p) {
+	p, ok := errors.AsType[*guard.Panic](err)
+	if !ok {
 		return false
 	}
-	b.Log.Error("feature_crashed", "feature", feature, "where", where, "panic", fmt.Sprint(p.value), "stack", p.stack)
+	b.Log.Error("feature_crashed", "feature", feature, "where", where, "panic", fmt.Sprint(p.Value), "stack", p.Stack)
 	return true
 }
 
@@ -49,19 +32,15 @@ const (
 // while; the others run on.
 func (b *Bot) runs(ctx context.Context, f chat.Feature) error {
 	for wait := firstRestart; ; wait = min(2*wait, lastRestart) {
-		err := guarded(func() error { return f.Run(ctx) })
+		err := guard.Call(func() error { return f.Run(ctx) })
 		if !b.logPanic(f.Name, "run", err) {
 			return err
 		}
 		if wait == firstRestart {
 			b.warnEverybody(ctx, f.Name)
 		}
-		pause := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			pause.Stop()
+		if pause.For(ctx, wait) != nil {
 			return nil
-		case <-pause.C:
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/i18n"
+	"ccbot/internal/guard"
 	"ccbot/lifecycle"
 )
 
@@ -29,7 +30,7 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 // hear gives news to one feature. News that a feature crashes at are told as an error of ours: told
 // again, the feature would crash again, and the session would wait for it.
 func (b *Bot) hear(ctx context.Context, n lifecycle.Note, who string, feature func(context.Context, lifecycle.Note) error) error {
-	err := guarded(func() error { return feature(ctx, n) })
+	err := guard.Call(func() error { return feature(ctx, n) })
 	if !b.logPanic(who, "news", err) {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
+	"ccbot/internal/guard"
 )
 
 // tap decides what a button says. Its data is "verb:argument:…".
@@ -37,7 +38,7 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 	b.unpark(ctx, to.ChatID)
 	t := chat.Tap{From: q.From.ID, Name: q.From.FirstName, To: to, Message: message, Text: m.Text, Buttons: buttonsOf(m)}
 	var a chat.Answer
-	err = guarded(func() (err error) { a, err = b.answerTap(ctx, t, q.Data); return err })
+	err = guard.Call(func() (err error) { a, err = b.answerTap(ctx, t, q.Data); return err })
 	if err != nil {
 		b.logPanic(q.Data, "tap", err)
 		return nil, err // which is told as the answer
@@ -48,7 +49,7 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 		return nil, nil
 	}
 	return func(ctx context.Context) error {
-		if err := guarded(func() error { return a.Then(ctx) }); err != nil && ctx.Err() == nil { // the tap has its answer
+		if err := guard.Call(func() error { return a.Then(ctx) }); err != nil && ctx.Err() == nil { // the tap has its answer
 			b.logPanic(q.Data, "tap", err)
 			if err := b.Explain(ctx, t.To, b.Internal(err)); err != nil {
 				b.Log.Error("tap_not_explained", "error", err.Error())

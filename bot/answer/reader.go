@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 
 	"github.com/google/uuid"
@@ -13,6 +12,7 @@ import (
 	"ccbot/bot/port/talk"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/guard"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
@@ -208,15 +208,14 @@ func (t *transcriptReader) take(ctx context.Context, item transcript.Item) error
 var errPanic = errors.New("panic")
 
 // attempt makes errPanic of a panic at an item of a session's transcript.
-func (a *Answers) attempt(id uuid.UUID, item transcript.Item, do func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			a.Chat.Log.Error("answer_crashed", "session_id", id.String(), "offset", item.At.Offset,
-				"block", item.At.Block, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-			err = errPanic
-		}
-	}()
-	return do()
+func (a *Answers) attempt(id uuid.UUID, item transcript.Item, do func() error) error {
+	err := guard.Call(do)
+	if p, ok := errors.AsType[*guard.Panic](err); ok {
+		a.Chat.Log.Error("answer_crashed", "session_id", id.String(), "offset", item.At.Offset,
+			"block", item.At.Block, "panic", fmt.Sprint(p.Value), "stack", p.Stack)
+		return errPanic
+	}
+	return err
 }
 
 // show sends an item, or puts it into the batch, or passes it.

@@ -3,13 +3,13 @@ package ask
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/chat"
+	"ccbot/internal/guard"
 )
 
 const (
@@ -56,17 +56,13 @@ func (r *request) follow(ctx context.Context) {
 
 // guarded does one thing for a request; a panic in it leaves the request to the terminal.
 func (r *request) guarded(ctx context.Context, do func()) {
-	crash := func(tell func(p any, stack []byte), do func()) {
-		defer func() {
-			if p := recover(); p != nil {
-				tell(p, debug.Stack())
-			}
-		}()
-		do()
+	crash, crashed := errors.AsType[*guard.Panic](guard.Call(func() error { do(); return nil }))
+	if !crashed {
+		return
 	}
-	crash(func(p any, stack []byte) {
-		crash(func(any, []byte) { r.of.Hooks.Leave(r.id) }, func() { r.crashed(ctx, p, stack) })
-	}, do)
+	if err := guard.Call(func() error { r.crashed(ctx, crash); return nil }); err != nil {
+		r.of.Hooks.Leave(r.id)
+	}
 }
 
 func (f *follower) run(ctx context.Context, jobs *errgroup.Group) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"runtime/debug"
 	"sync"
 
 	"github.com/google/uuid"
@@ -16,6 +15,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/guard"
 )
 
 var errNotShown = errors.New("nobody in that conversation is allowed any more")
@@ -185,13 +185,11 @@ func (a *Requests) look(c Card) card.Look {
 // drawn is what draw gives. It draws what an agent has written, so a mistake in it must not end the bot,
 // at each start again: then the message says where the request can be decided.
 func (v Viewer) drawn(name string, draw func(v Viewer, name string) View) (seen View, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-			seen = View{Text: render.Plain(name + ": " + v.Words.Say(i18n.AskAtDesk))}
-		}
-	}()
-	return draw(v, name), nil
+	err = guard.Call(func() error { seen = draw(v, name); return nil })
+	if err != nil {
+		seen = View{Text: render.Plain(name + ": " + v.Words.Say(i18n.AskAtDesk))}
+	}
+	return seen, err
 }
 
 func (a *Requests) viewer() Viewer {
@@ -220,8 +218,8 @@ func (r *request) note(err error) {
 }
 
 // crashed leaves a request to the terminal at which its goroutine has made a mistake of ours.
-func (r *request) crashed(ctx context.Context, p any, stack []byte) {
-	r.of.Chat.Log.Error("ask_crashed", "request", r.id, "panic", fmt.Sprint(p), "stack", string(stack))
+func (r *request) crashed(ctx context.Context, p *guard.Panic) {
+	r.of.Chat.Log.Error("ask_crashed", "request", r.id, "panic", fmt.Sprint(p.Value), "stack", p.Stack)
 	if c, ok := r.get(); ok {
 		r.note(r.of.Chat.For(r.session).Say(ctx, c.Conversation, chat.Warning+r.of.Chat.Words.Say(i18n.InternalError)))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/pause"
 	"ccbot/internal/session"
 )
 
@@ -41,7 +42,7 @@ func (m *mortal) live(tg *telegram) (died bool) {
 	next := filepath.Join(m.root, strconv.Itoa(m.lives+1), "inbox")
 	var r *rig
 	r = newRig(m.t, m.dir(), tg, handlerFunc(func(ctx context.Context, key string, _ *models.Update) error {
-		if wait(ctx, time.Second) != nil {
+		if pause.For(ctx, time.Second) != nil {
 			return ctx.Err()
 		}
 		m.mu.Lock()

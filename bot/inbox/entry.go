@@ -14,16 +14,15 @@ import (
 // Version is the schema version of an entry that this program writes.
 const Version = 1
 
-// ErrNewer is returned for an entry that a newer program wrote. It is left
-// alone: neither handled, nor changed, nor moved.
+// ErrNewer is returned for an entry that a newer program wrote. It is left alone: neither handled,
+// nor changed, nor moved.
 var ErrNewer = keepjson.ErrNewer
 
-// State says how far an entry has come. A finished one has no state: it is
-// gone from Load and List.
+// State says how far an entry has come. A finished one has no state: it is gone from Load and List.
 type State string
 
-// The states of an entry. The intake hands on accepted ones only; all others
-// belong to who saved them, until Finish.
+// The states of an entry. The intake hands on accepted ones only; all others belong to who saved
+// them, until Finish.
 const (
 	Accepted State = "accepted" // on disk, not handled
 	Held     State = "held"     // a prompt that waits to be typed
@@ -44,8 +43,7 @@ func (s State) Valid() bool {
 // Waits says whether nothing of an entry was typed yet, and it may be later.
 func (s State) Waits() bool { return s == Held || s == Asked }
 
-// Mark is where a transcript stood when typing began: what proves the receipt
-// stands behind it.
+// Mark is where a transcript stood when typing began: what proves the receipt stands behind it.
 type Mark struct {
 	At      time.Time `json:"at"`
 	Path    string    `json:"path,omitempty"` // the transcript; empty when there is none yet
@@ -71,7 +69,6 @@ type Entry struct {
 	Aged    bool     `json:"aged,omitempty"`    // it waited while ccbot was away for too long; no person was asked yet
 	Told    []string `json:"told,omitempty"`    // why it waits, as far as the chat was told
 	Offered string   `json:"offered,omitempty"` // the request that it was offered as an answer to
-	Note    string   `json:"note,omitempty"`    // words about one file of an album
 
 	Sent  time.Time `json:"sent,omitzero"`   // when the person sent it, by Telegram's clock
 	Tries int       `json:"tries,omitempty"` // starts of ccbot that found it accepted: it may be what ends the program
@@ -86,12 +83,10 @@ type Entry struct {
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 }
 
-// plain has Entry's fields without its methods, so that the standard encoding
-// does the work.
+// plain has Entry's fields without its methods, so that the standard encoding does the work.
 type plain Entry
 
-// MarshalJSON writes the entry together with the fields it did not know when
-// it was read.
+// MarshalJSON writes the entry together with the fields it did not know when it was read.
 func (e Entry) MarshalJSON() ([]byte, error) { return keepjson.Marshal(plain(e), e.unknown) }
 
 // UnmarshalJSON reads an entry and keeps the fields it does not know.

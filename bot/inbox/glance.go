@@ -10,8 +10,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// ConversationOf is where a message stands. In a group without topics a reply
-// carries a thread id too (the id of what it answers); only a topic's counts.
+// ConversationOf is where a message stands. In a group without topics a reply carries a thread id
+// too (the id of what it answers); only a topic's counts.
 func ConversationOf(m *models.Message) session.Conversation {
 	return conversation(m.Chat.ID, m.MessageThreadID, m.IsTopicMessage)
 }
@@ -23,8 +23,8 @@ func conversation(chat int64, thread int, topic bool) session.Conversation {
 	return session.Conversation{ChatID: chat, ThreadID: thread}
 }
 
-// seen is what can be told of an update without decoding all of it: go-telegram
-// refuses a whole update for one variant of a union that it does not know.
+// seen is what can be told of an update without decoding all of it: go-telegram refuses a whole
+// update for one variant of a union that it does not know.
 type seen struct {
 	id      int64
 	hasID   bool
@@ -80,8 +80,8 @@ func (s *Store) inside(g seen) seen {
 
 func (s *seen) tap() bool { return s.kind == models.AllowedUpdateCallbackQuery }
 
-// read takes place and sender from an update's content. All kinds that have a
-// chat call it so; a tap has it in the message tapped.
+// read takes place and sender from an update's content. All kinds that have a chat call it so; a
+// tap has it in the message tapped.
 func (s *seen) read(content json.RawMessage) {
 	var c struct {
 		seenMessage

@@ -4,46 +4,45 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/go-telegram/bot/models"
 
+	"ccbot/internal/guard"
+	"ccbot/internal/pause"
 	"ccbot/internal/session"
 )
 
 // attempts is how often an update is handed on before it is given up.
 const attempts = 3
 
-// ErrLater says that nothing is wrong with an update, and that it cannot be handled yet: a
-// disk is full. It is handed on until it is handled, and what came later in its conversation
-// waits behind it.
+// ErrLater says that nothing is wrong with an update, and that it cannot be handled yet: a disk is
+// full. It is handed on until it is handled, and what came later in its conversation waits behind
+// it.
 var ErrLater = errors.New("it cannot be handled yet")
 
 // Handler does what an update asks for.
 type Handler interface {
-	// Handle is called at least once for an accepted entry, with its key and the
-	// decoded update, of a kind in Config.Allowed, or nil for a p- key. nil means
-	// it is done, or that Handle saved the entry in another state. After an error
-	// or a panic it is called again, three times in all, unless it moved the entry
-	// to another state; then the update is given up, unless the error is ErrLater. rest
-	// are the other messages of u's album in their order; they belong to u's entry. An
-	// error after ctx ended is no failure: the next start hands the entry on again.
+	// Handle is called at least once for an accepted entry, with its key and the decoded update, of
+	// a kind in Config.Allowed, or nil for a p- key. nil means it is done, or that Handle saved the
+	// entry in another state. After an error or a panic it is called again, three times in all,
+	// unless it moved the entry to another state; then the update is given up, unless the error is
+	// ErrLater. rest are the other messages of u's album in their order; they belong to u's entry.
+	// An error after ctx ended is no failure: the next start hands the entry on again.
 	Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error
-	// Tap decides about a tap, a CallbackQuery, and waits for no more than the disk:
-	// later messages of the conversation wait for it, since what they mean may depend
-	// on it. What is left to do is then, nil for nothing. Each is called once.
+	// Tap decides about a tap, a CallbackQuery, and waits for no more than the disk: later messages
+	// of the conversation wait for it, since what they mean may depend on it. What is left to do is
+	// then, nil for nothing. Each is called once.
 	Tap(ctx context.Context, u *models.Update) (then func(ctx context.Context) error, err error)
 }
 
 // Reporter is told of updates that were given up, or that have to wait.
 type Reporter interface {
-	// UpdateFailed tells the person, durably. Until it returned nil the entry
-	// stays accepted, so that the next start brings it back. Whether From may be
-	// answered at all is for the Reporter to check.
+	// UpdateFailed tells the person, durably. Until it returned nil the entry stays accepted, so
+	// that the next start brings it back. Whether From may be answered at all is for the Reporter
+	// to check.
 	UpdateFailed(ctx context.Context, f Failure) error
 }
 
@@ -63,35 +62,17 @@ type Failure struct {
 	rest         []*models.Update // the other messages of the update's album
 }
 
-// panicError is a panic in a handler.
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
-
-// contained turns a panic into an error.
-func contained(fn func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &panicError{value: v, stack: debug.Stack()}
-		}
-	}()
-	return fn()
-}
-
 // do handles one job of a lane.
 func (i *Intake) do(ctx context.Context, in lane, j job) {
 	if j.tap != nil {
 		i.doTap(ctx, in, j)
 		return
 	}
-	keys, pauses := append([]string{j.key}, j.rest...), backoff{min: time.Second, max: 30 * time.Second}
-	e, err := i.store.join(keys, j.straggler)
-	for ; err != nil && !errors.Is(err, ErrNoEntry); e, err = i.store.join(keys, j.straggler) { // a full disk
-		i.log.Error("inbox_write_failed", "key", j.key, "error", err.Error())
-		if wait(ctx, pauses.next()) != nil { // what came later waits, too
+	keys, pauses := append([]string{j.key}, j.rest...), pause.Backoff{Min: time.Second, Max: 30 * time.Second}
+	e, err := i.cfg.Store.join(keys, j.straggler)
+	for ; err != nil && !errors.Is(err, ErrNoEntry); e, err = i.cfg.Store.join(keys, j.straggler) { // a full disk
+		i.cfg.Log.Error("inbox_write_failed", "key", j.key, "error", err.Error())
+		if pause.For(ctx, pauses.Next()) != nil { // what came later waits, too
 			return
 		}
 	}
@@ -108,7 +89,7 @@ func (i *Intake) doEntry(ctx context.Context, e Entry) {
 	f := failureOf(e)
 	if len(e.Update) > 0 {
 		g := glance(e.Update)
-		if !slices.Contains(i.allowed, g.kind) {
+		if !slices.Contains(i.cfg.Allowed, g.kind) {
 			i.finish(e.Key)
 			return
 		}
@@ -129,11 +110,11 @@ func (i *Intake) doEntry(ctx context.Context, e Entry) {
 	i.settle(ctx, f)
 }
 
-// settle handles an entry until that succeeds or it is told that it does not.
-// Where even that cannot be told (a full disk), or the handler says that it has to wait, which
-// is told once, it is tried again: what came later waits behind it, because it must not overtake.
+// settle handles an entry until that succeeds or it is told that it does not. Where even that
+// cannot be told (a full disk), or the handler says that it has to wait, which is told once, it is
+// tried again: what came later waits behind it, because it must not overtake.
 func (i *Intake) settle(ctx context.Context, f Failure) {
-	pauses, told := backoff{min: time.Second, max: 30 * time.Second}, false
+	pauses, told := pause.Backoff{Min: time.Second, Max: 30 * time.Second}, false
 	for {
 		if f.Unreadable || f.Deadly {
 			f.Update = nil
@@ -141,12 +122,12 @@ func (i *Intake) settle(ctx context.Context, f Failure) {
 			return
 		}
 		if f.Waits = errors.Is(f.Err, ErrLater); f.Waits {
-			_ = i.store.Change(f.Key, func(e *Entry) error { e.Tries = 0; return nil }) // it has ended no program
+			_ = i.cfg.Store.Change(f.Key, func(e *Entry) error { e.Tries = 0; return nil }) // it has ended no program
 			told = told || i.report(ctx, f)
 		} else if i.giveUp(ctx, f) {
 			return
 		}
-		if wait(ctx, pauses.next()) != nil {
+		if pause.For(ctx, pauses.Next()) != nil {
 			return
 		}
 	}
@@ -156,12 +137,12 @@ func failureOf(e Entry) Failure {
 	return Failure{Key: e.Key, Conversation: e.Conversation, MessageID: e.MessageID}
 }
 
-// attempt hands an entry on until that succeeds, or the entry is somebody
-// else's, or ctx ends: all nil. The error is the last of three.
+// attempt hands an entry on until that succeeds, or the entry is somebody else's, or ctx ends: all
+// nil. The error is the last of three.
 func (i *Intake) attempt(ctx context.Context, key string, u *models.Update, rest []*models.Update) error {
-	pauses := backoff{min: 500 * time.Millisecond, max: 10 * time.Second}
+	pauses := pause.Backoff{Min: 500 * time.Millisecond, Max: 10 * time.Second}
 	for n := 1; ; n++ {
-		err := contained(func() error { return i.handler.Handle(ctx, key, u, rest...) })
+		err := guard.Call(func() error { return i.cfg.Handler.Handle(ctx, key, u, rest...) })
 		if err == nil {
 			i.finish(key)
 			return nil
@@ -170,13 +151,13 @@ func (i *Intake) attempt(ctx context.Context, key string, u *models.Update, rest
 			return nil
 		}
 		i.logFailure(ctx, "update_failed", key, n, err)
-		if e, loadErr := i.store.Load(key); errors.Is(loadErr, ErrNoEntry) || loadErr == nil && e.State != Accepted {
+		if e, loadErr := i.cfg.Store.Load(key); errors.Is(loadErr, ErrNoEntry) || loadErr == nil && e.State != Accepted {
 			return nil
 		}
 		if n == attempts {
 			return err
 		}
-		if wait(ctx, pauses.next()) != nil {
+		if pause.For(ctx, pauses.Next()) != nil {
 			return nil
 		}
 	}
@@ -184,49 +165,48 @@ func (i *Intake) attempt(ctx context.Context, key string, u *models.Update, rest
 
 func (i *Intake) logFailure(ctx context.Context, msg, key string, n int, err error) {
 	attrs := []slog.Attr{slog.String("key", key), slog.Int("attempt", n), slog.String("error", err.Error())}
-	if p, ok := errors.AsType[*panicError](err); ok {
-		attrs = append(attrs, slog.String("stack", string(p.stack)))
+	if p, ok := errors.AsType[*guard.Panic](err); ok {
+		attrs = append(attrs, slog.String("stack", p.Stack))
 	}
-	i.log.LogAttrs(ctx, slog.LevelError, msg, attrs...)
+	i.cfg.Log.LogAttrs(ctx, slog.LevelError, msg, attrs...)
 }
 
 // finish ends an entry that its handler left accepted.
 func (i *Intake) finish(key string) {
-	if err := i.store.FinishIn(key, Accepted); err != nil && !errors.Is(err, ErrNoEntry) {
-		i.log.Error("inbox_write_failed", "key", key, "error", err.Error())
+	if err := i.cfg.Store.FinishIn(key, Accepted); err != nil && !errors.Is(err, ErrNoEntry) {
+		i.cfg.Log.Error("inbox_write_failed", "key", key, "error", err.Error())
 	}
 }
 
-// giveUp tells first and sets aside then: a crash in between tells twice, never
-// not at all. It is false when it could not be told.
+// giveUp tells first and sets aside then: a crash in between tells twice, never not at all. It is
+// false when it could not be told.
 func (i *Intake) giveUp(ctx context.Context, f Failure) bool {
 	if !i.report(ctx, f) {
 		return false
 	}
-	i.log.Error("update_quarantined", "key", f.Key, "error", f.Err.Error())
-	if err := i.store.setAside(f.Key, f.Err.Error()); err != nil {
-		i.log.Error("inbox_quarantine_failed", "key", f.Key, "error", err.Error())
+	i.cfg.Log.Error("update_quarantined", "key", f.Key, "error", f.Err.Error())
+	if err := i.cfg.Store.setAside(f.Key, f.Err.Error()); err != nil {
+		i.cfg.Log.Error("inbox_quarantine_failed", "key", f.Key, "error", err.Error())
 	}
 	return true
 }
 
 // report tells what became of an update. It is false when it could not be told.
 func (i *Intake) report(ctx context.Context, f Failure) bool {
-	err := contained(func() error { return i.reporter.UpdateFailed(ctx, f) })
+	err := guard.Call(func() error { return i.cfg.Reporter.UpdateFailed(ctx, f) })
 	if err != nil {
 		i.logFailure(ctx, "update_report_failed", f.Key, 1, err)
 	}
 	return err == nil
 }
 
-// doTap handles a tap once: what it asked for may have half happened, and the
-// person can tap again.
+// doTap handles a tap once: what it asked for may have half happened, and the person can tap again.
 func (i *Intake) doTap(ctx context.Context, in lane, j job) {
 	defer j.decided()
 	f := Failure{Key: j.key, Update: j.tap, Tap: true, Conversation: in.where, MessageID: in.on,
 		From: j.tap.CallbackQuery.From.ID, Late: j.late, Err: errLate}
 	if !j.late {
-		f.Err = contained(func() error { return i.tap(ctx, j) })
+		f.Err = guard.Call(func() error { return i.tap(ctx, j) })
 		if f.Err == nil || ctx.Err() != nil {
 			return
 		}
@@ -237,7 +217,7 @@ func (i *Intake) doTap(ctx context.Context, in lane, j job) {
 
 // tap has a tap decided, lets the messages behind it go on, and has the rest done.
 func (i *Intake) tap(ctx context.Context, j job) error {
-	then, err := i.handler.Tap(ctx, j.tap)
+	then, err := i.cfg.Handler.Tap(ctx, j.tap)
 	j.decided()
 	if err != nil || then == nil {
 		return err

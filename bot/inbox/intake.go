@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"ccbot/internal/pause"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -16,17 +17,15 @@ import (
 	"github.com/go-telegram/bot/models"
 )
 
-// ErrRevoked ends Run: Telegram does not know the token (401 or 404). Trying
-// again cannot help.
+// ErrRevoked ends Run: Telegram does not know the token (401 or 404). Trying again cannot help.
 var ErrRevoked = errors.New("telegram refuses the bot token: ask @BotFather for the present one")
 
-// quiet is after how long without an update the offset is dropped. All is
-// confirmed then, and ids may start anew at a smaller number after a week.
+// quiet is after how long without an update the offset is dropped. All is confirmed then, and ids
+// may start anew at a smaller number after a week.
 const quiet = time.Hour
 
-// Config is what an Intake needs. Token is what stands in the URL: the bot's, or
-// a stand-in that Client's transport puts the bot's for. It is in no error and no
-// log line of this package.
+// Config is what an Intake needs. Token is what stands in the URL: the bot's, or a stand-in that
+// Client's transport puts the bot's for. It is in no error and no log line of this package.
 type Config struct {
 	Client   *http.Client
 	Connect  func() *http.Client // a client with connections of its own, after a poll that hung; nil: Client again
@@ -39,12 +38,12 @@ type Config struct {
 	Allowed  []string      // allowed_updates; none: message, edited_message, callback_query. Others are finished unseen
 	Timeout  time.Duration // of one long poll, whole seconds; 0: 50 s
 	Parallel int           // conversations at work at once, and tapped messages at once; 0: 16
-	// Hears says whether somebody may speak in a chat. What comes from others leaves
-	// no trace. It is asked again when an update is handled. nil: everybody.
+	// Hears says whether somebody may speak in a chat. What comes from others leaves no trace. It
+	// is asked again when an update is handled. nil: everybody.
 	Hears func(person int64, chat models.Chat) bool
-	// Moves keeps that a group has become another chat, if it is one of ours: that news is taken whoever has
-	// caused it. After an error it comes again, and so does all that came behind it. nil: it is as any other
-	// message.
+	// Moves keeps that a group has become another chat, if it is one of ours: that news is taken
+	// whoever has caused it. After an error it comes again, and so does all that came behind it.
+	// nil: it is as any other message.
 	Moves func(from, to int64) (ours bool, err error)
 	Seen  time.Time // when an earlier run was last alive; zero: not known
 	Pulse *Pulse    // is told how the polls go; nil: nobody looks
@@ -52,56 +51,30 @@ type Config struct {
 
 // Intake polls Telegram, keeps what comes and hands it on.
 type Intake struct {
-	store    *Store
-	handler  Handler
-	reporter Reporter
-	log      *slog.Logger
-	poller   *poller           // of the loop alone
-	polls    []<-chan struct{} // each is closed when its poll has ended; of the loop alone
-	timeout  time.Duration
-	pulse    *Pulse
-	hears    func(person int64, chat models.Chat) bool
-	moves    func(from, to int64) (ours bool, err error)
-	seen     time.Time // when an earlier run was last alive
-	allowed  []string
-	lanes    lanes
-	parallel int
-	suspect  chan struct{} // one slot, see doLeft
+	cfg     Config
+	poller  *poller           // of the loop alone
+	polls   []<-chan struct{} // each is closed when its poll has ended; of the loop alone
+	lanes   lanes
+	suspect chan struct{} // one slot, see doLeft
 }
 
 // NewIntake makes an intake; Run, called once, starts it.
 func NewIntake(cfg Config) *Intake {
 	cfg.API = strings.TrimRight(cfg.API, "/")
-	cfg.Timeout = cmp.Or(cfg.Timeout, pollTime)
+	cfg.Timeout, cfg.Parallel = cmp.Or(cfg.Timeout, pollTime), cmp.Or(cfg.Parallel, 16)
 	if cfg.Pulse == nil {
 		cfg.Pulse = &Pulse{}
 	}
 	if len(cfg.Allowed) == 0 {
 		cfg.Allowed = []string{models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery}
 	}
-	return &Intake{
-		store:    cfg.Store,
-		handler:  cfg.Handler,
-		reporter: cfg.Reporter,
-		log:      cfg.Log,
-		poller:   newPoller(cfg),
-		timeout:  cfg.Timeout,
-		pulse:    cfg.Pulse,
-		hears:    cfg.Hears,
-		moves:    cfg.Moves,
-		seen:     cfg.Seen,
-		allowed:  cfg.Allowed,
-		lanes:    newLanes(),
-		parallel: cmp.Or(cfg.Parallel, 16),
-		suspect:  make(chan struct{}, 1),
-	}
+	return &Intake{cfg: cfg, poller: newPoller(cfg), lanes: newLanes(), suspect: make(chan struct{}, 1)}
 }
 
-// Run hands on what an earlier run left, then polls until ctx ends (nil) or the
-// token is refused (ErrRevoked). When it returns no handler runs any more, and no
-// poll but one that hangs.
+// Run hands on what an earlier run left, then polls until ctx ends (nil) or the token is refused
+// (ErrRevoked). When it returns no handler runs any more, and no poll but one that hangs.
 func (i *Intake) Run(ctx context.Context) error {
-	left, err := i.store.List()
+	left, err := i.cfg.Store.List()
 	if err != nil {
 		return fmt.Errorf("intake: %w", err)
 	}
@@ -118,12 +91,12 @@ func (i *Intake) Run(ctx context.Context) error {
 		}
 		i.lanes.passed[e.Album] = time.Now()
 	}
-	i.lanes.open(ctx, i.parallel, i.do)
+	i.lanes.open(ctx, i.cfg.Parallel, i.do)
 	return i.pollOn(ctx)
 }
 
-// polling is what the poll loop knows. There is no offset at the start: Telegram
-// sends again what was not confirmed, and the store drops what it has.
+// polling is what the poll loop knows. There is no offset at the start: Telegram sends again what
+// was not confirmed, and the store drops what it has.
 type polling struct {
 	offset   int64
 	taps     map[int64]bool             // handed on, not confirmed: redelivered when a write failed
@@ -132,8 +105,8 @@ type polling struct {
 	answered time.Time                  // when Telegram last answered; zero: not known
 	late     bool                       // what comes may be older than tapLife
 	trouble  repeats
-	failing  backoff
-	rival    backoff // slower: two pollers that fight get nothing at all
+	failing  pause.Backoff
+	rival    pause.Backoff // slower: two pollers that fight get nothing at all
 }
 
 func (i *Intake) pollOn(ctx context.Context) error {
@@ -141,10 +114,10 @@ func (i *Intake) pollOn(ctx context.Context) error {
 		taps:     make(map[int64]bool),
 		nameless: make(map[[sha256.Size]byte]bool),
 		newest:   time.Now(),
-		answered: i.seen,
-		trouble:  repeats{log: i.log},
-		failing:  backoff{min: 500 * time.Millisecond, max: 30 * time.Second},
-		rival:    backoff{min: 5 * time.Second, max: time.Minute},
+		answered: i.cfg.Seen,
+		trouble:  repeats{log: i.cfg.Log},
+		failing:  pause.Backoff{Min: 500 * time.Millisecond, Max: 30 * time.Second},
+		rival:    pause.Backoff{Min: 5 * time.Second, Max: time.Minute},
 	}
 	for ctx.Err() == nil {
 		err := i.pollOnce(ctx, p)
@@ -153,18 +126,18 @@ func (i *Intake) pollOn(ctx context.Context) error {
 		}
 		if err == nil {
 			p.trouble.over()
-			p.failing.reset()
-			p.rival.reset()
+			p.failing.Reset()
+			p.rival.Reset()
 			continue
 		}
-		pause, final := i.explain(ctx, p, err)
+		rest, final := i.explain(ctx, p, err)
 		if final != nil {
 			return final
 		}
 		if !errors.Is(err, errHung) { // else nothing has ended
-			i.pulse.Rest(time.Now(), pause)
+			i.cfg.Pulse.Rest(time.Now(), rest)
 		}
-		if wait(ctx, pause) != nil {
+		if pause.For(ctx, rest) != nil {
 			return nil
 		}
 	}
@@ -175,28 +148,28 @@ func (i *Intake) pollOn(ctx context.Context) error {
 func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Duration, error) {
 	if errors.Is(err, errHung) {
 		p.trouble.warn(ctx, slog.LevelWarn, "poll_restarted", err)
-		return p.failing.next(), nil
+		return p.failing.Next(), nil
 	}
 	failed, ok := errors.AsType[*pollError](err)
 	if !ok {
 		p.trouble.warn(ctx, slog.LevelError, "inbox_write_failed", err)
-		return p.failing.next(), nil
+		return p.failing.Next(), nil
 	}
 	switch failed.cause {
 	case revoked:
 		return 0, fmt.Errorf("%w (%s)", ErrRevoked, failed.Error())
 	case conflict:
 		p.trouble.warn(ctx, slog.LevelWarn, "another poller uses this bot token", failed)
-		return p.rival.next(), nil
+		return p.rival.Next(), nil
 	case webhook:
 		p.trouble.warn(ctx, slog.LevelWarn, "a webhook is set for this bot token", failed)
-		return p.rival.next(), nil
+		return p.rival.Next(), nil
 	case limited:
 		p.trouble.warn(ctx, slog.LevelWarn, "poll_limited", failed)
 		return failed.retryAfter, nil
 	}
 	p.trouble.warn(ctx, slog.LevelWarn, "poll_failed", failed)
-	return p.failing.next(), nil
+	return p.failing.Next(), nil
 }
 
 // pollOnce asks once and moves the offset when all that came is safe.
@@ -208,7 +181,7 @@ func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 	p.answered = time.Now()
 	defer p.caughtUp(len(batch))
 	if err := i.confirm(p); err != nil {
-		i.log.Warn("inbox_markers_left", "error", err.Error())
+		i.cfg.Log.Warn("inbox_markers_left", "error", err.Error())
 	}
 	if len(batch) == 0 {
 		if time.Since(p.newest) > quiet {
@@ -224,20 +197,18 @@ func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 	return nil
 }
 
-// confirm forgets what Telegram has forgotten, now that a poll with this offset
-// was answered.
+// confirm forgets what Telegram has forgotten, now that a poll with this offset was answered.
 func (i *Intake) confirm(p *polling) error {
 	for id := range p.taps {
 		if id < p.offset {
 			delete(p.taps, id)
 		}
 	}
-	return i.store.confirmed(p.offset)
+	return i.cfg.Store.confirmed(p.offset)
 }
 
-// take makes a batch safe and hands it on; next is the offset that confirms it.
-// After a write that failed, later messages are not written, since they would
-// overtake; taps need no disk.
+// take makes a batch safe and hands it on; next is the offset that confirms it. After a write that
+// failed, later messages are not written, since they would overtake; taps need no disk.
 func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err error) {
 	var failed error
 	for _, u := range byID(batch) {
@@ -246,9 +217,9 @@ func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err erro
 			i.takeNameless(p, u.raw)
 			continue
 		case u.tap():
-			i.takeTap(p, i.store.inside(u.seen), u.raw)
+			i.takeTap(p, i.cfg.Store.inside(u.seen), u.raw)
 		case failed == nil:
-			failed = i.takeEntry(i.store.inside(u.seen), u.raw) // after the earlier ones: they may tell of a move
+			failed = i.takeEntry(i.cfg.Store.inside(u.seen), u.raw) // after the earlier ones: they may tell of a move
 		}
 		next = max(next, u.id+1)
 	}
@@ -267,8 +238,7 @@ type arrival struct {
 	raw json.RawMessage
 }
 
-// byID sorts the updates of an answer: a proxy, or a server that catches up, may
-// have mixed them.
+// byID sorts the updates of an answer: a proxy, or a server that catches up, may have mixed them.
 func byID(batch []json.RawMessage) []arrival {
 	var all []arrival
 	for _, raw := range batch {
@@ -280,16 +250,16 @@ func byID(batch []json.RawMessage) []arrival {
 
 func (i *Intake) takeEntry(g seen, raw json.RawMessage) error {
 	ours := false
-	if g.kind == models.AllowedUpdateMessage && g.was != 0 && i.moves != nil {
+	if g.kind == models.AllowedUpdateMessage && g.was != 0 && i.cfg.Moves != nil {
 		var err error
-		if ours, err = i.moves(g.was, g.is); err != nil {
+		if ours, err = i.cfg.Moves(g.was, g.is); err != nil {
 			return err // what is said in the new chat comes right behind, and must be heard
 		}
 	}
 	if !ours && !i.hearsOf(g) {
 		return nil
 	}
-	fresh, err := i.store.Accept(UpdateKey(g.id), raw)
+	fresh, err := i.cfg.Store.Accept(UpdateKey(g.id), raw)
 	if err == nil && fresh {
 		i.lanes.add(lane{where: g.where}, jobOf(UpdateKey(g.id), raw))
 	}
@@ -323,8 +293,8 @@ func (i *Intake) takeNameless(p *polling, raw json.RawMessage) {
 }
 
 func (i *Intake) giveUpRaw(name string, raw json.RawMessage, reason string) {
-	i.log.Error("update_undecodable", "update", name, "error", reason)
-	if err := i.store.setAsideRaw(name+entrySuffix, raw, reason); err != nil {
-		i.log.Error("inbox_quarantine_failed", "update", name, "error", err.Error())
+	i.cfg.Log.Error("update_undecodable", "update", name, "error", reason)
+	if err := i.cfg.Store.setAsideRaw(name+entrySuffix, raw, reason); err != nil {
+		i.cfg.Log.Error("inbox_quarantine_failed", "update", name, "error", err.Error())
 	}
 }

@@ -428,7 +428,7 @@ func TestOrderAndBounds(t *testing.T) {
 		return nil
 	})
 	r := newRig(t, dir, tg, h)
-	r.intake.parallel = parallel
+	r.intake.cfg.Parallel = parallel
 	var batch []string
 	for id := range int64(conversations * each) {
 		batch = append(batch, message(id+1, id%conversations+1, "x"))

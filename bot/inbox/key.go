@@ -8,15 +8,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// promptPrefix begins the key of a prompt that was no update. This program makes
-// none, but the files may hold one.
+// promptPrefix begins the key of a prompt that was no update. This program makes none, but the
+// files may hold one.
 const promptPrefix = "p-"
 
 // UpdateKey is the key of the update with this id.
 func UpdateKey(updateID int64) string { return strconv.FormatInt(updateID, 10) }
 
-// updateID reads an update's key. Only the one spelling that UpdateKey makes
-// counts, so a key is also a safe file name.
+// updateID reads an update's key. Only the one spelling that UpdateKey makes counts, so a key is
+// also a safe file name.
 func updateID(key string) (id int64, ok bool) {
 	id, err := strconv.ParseInt(key, 10, 64)
 	return id, err == nil && id >= 0 && UpdateKey(id) == key

@@ -12,10 +12,9 @@ import (
 	"ccbot/internal/session"
 )
 
-// lane is what is handled in order: the messages of one conversation, or the
-// taps on one message. So a tap waits for no message, and [Stop] on one card for
-// no tap on another, while a double tap stays one after the other. A message waits
-// until the taps before it are decided.
+// lane is what is handled in order: the messages of one conversation, or the taps on one message.
+// So a tap waits for no message, and [Stop] on one card for no tap on another, while a double tap
+// stays one after the other. A message waits until the taps before it are decided.
 type lane struct {
 	where session.Conversation
 	taps  bool
@@ -37,8 +36,7 @@ type job struct {
 	after     []<-chan struct{} // the taps before a message, each closed when it is decided
 }
 
-// lanes queues jobs. A lane has a worker while it has jobs, and none when it is
-// idle.
+// lanes queues jobs. A lane has a worker while it has jobs, and none when it is idle.
 type lanes struct {
 	mu     sync.Mutex
 	work   func(lane) // starts a lane's worker; nil while nothing runs
@@ -72,8 +70,8 @@ func (l *lanes) add(in lane, j job) {
 	}
 }
 
-// undecidedLocked has the later messages of a conversation wait for a tap until the
-// function is called.
+// undecidedLocked has the later messages of a conversation wait for a tap until the function is
+// called.
 func (l *lanes) undecidedLocked(where session.Conversation) (decided func()) {
 	tap := make(chan struct{})
 	l.taps[where] = append(l.taps[where], tap)
@@ -110,8 +108,8 @@ func (l *lanes) next(in lane) (j job, pause time.Duration, more <-chan struct{})
 	return j, 0, nil
 }
 
-// open lets workers run, each calling do until ctx ends. limit is how many lanes
-// of messages, and how many of taps, are at work at once.
+// open lets workers run, each calling do until ctx ends. limit is how many lanes of messages, and
+// how many of taps, are at work at once.
 func (l *lanes) open(ctx context.Context, limit int, do func(context.Context, lane, job)) {
 	messages, taps := make(chan struct{}, limit), make(chan struct{}, limit)
 	l.mu.Lock()
@@ -159,8 +157,7 @@ func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func
 	}
 }
 
-// close starts no more workers and waits for those at work, whose context the
-// caller has ended.
+// close starts no more workers and waits for those at work, whose context the caller has ended.
 func (l *lanes) close() {
 	l.mu.Lock()
 	l.work = nil

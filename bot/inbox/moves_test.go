@@ -24,9 +24,9 @@ func TestP4_OurGroupMayMoveWhoeverCausesIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
-		r.intake.hears = func(int64, models.Chat) bool { return false }
+		r.intake.cfg.Hears = func(int64, models.Chat) bool { return false }
 		var asked []string
-		r.intake.moves = func(from, to int64) (bool, error) {
+		r.intake.cfg.Moves = func(from, to int64) (bool, error) {
 			asked = append(asked, fmt.Sprint(from, " ", to))
 			return from == -5, nil
 		}
@@ -53,9 +53,9 @@ func TestP4_WhatIsSaidInTheNewChatIsHeardAfterTheMoveIsKept(t *testing.T) {
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
 		var table alias.Table
 		r.store.Inside = table.In
-		r.intake.hears = func(_ int64, chat models.Chat) bool { return chat.ID == -5 }
+		r.intake.cfg.Hears = func(_ int64, chat models.Chat) bool { return chat.ID == -5 }
 		tries := 0
-		r.intake.moves = func(from, to int64) (bool, error) {
+		r.intake.cfg.Moves = func(from, to int64) (bool, error) {
 			if tries++; tries < 4 {
 				return true, errors.New("disk full")
 			}

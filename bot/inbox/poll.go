@@ -18,12 +18,11 @@ const (
 	// pollTime is how long Telegram waits for an update; it cuts longer ones.
 	pollTime = 50 * time.Second
 
-	// slack is what an answer may take beyond the long poll itself. A connection
-	// that went deaf is given up then.
+	// slack is what an answer may take beyond the long poll itself. A connection that went deaf is
+	// given up then.
 	slack = 10 * time.Second
 
-	// maxAnswer bounds one answer: 100 updates of the longest texts are well
-	// below it.
+	// maxAnswer bounds one answer: 100 updates of the longest texts are well below it.
 	maxAnswer = 64 << 20
 
 	maxDescription = 200
@@ -40,8 +39,8 @@ const (
 	revoked               // the token is not valid
 )
 
-// pollError is a failed poll. It holds text only: an error of net/http carries
-// the URL, and with it the token.
+// pollError is a failed poll. It holds text only: an error of net/http carries the URL, and with it
+// the token.
 type pollError struct {
 	cause      cause
 	text       string
@@ -50,8 +49,8 @@ type pollError struct {
 
 func (e *pollError) Error() string { return "getUpdates: " + e.text }
 
-// poller asks Telegram for updates, without go-telegram's own loop, which
-// confirms an update before it was handled.
+// poller asks Telegram for updates, without go-telegram's own loop, which confirms an update before
+// it was handled.
 type poller struct {
 	client  *http.Client
 	connect func() *http.Client // a client with connections of its own; nil: there is none
@@ -78,8 +77,8 @@ func forPolls(c *http.Client) *http.Client {
 	return &client
 }
 
-// anew is the poller with connections of its own. The old one, which may still be
-// at work somewhere, keeps what it has.
+// anew is the poller with connections of its own. The old one, which may still be at work
+// somewhere, keeps what it has.
 func (p *poller) anew() *poller {
 	p.client.CloseIdleConnections()
 	next := *p
@@ -89,9 +88,9 @@ func (p *poller) anew() *poller {
 	return &next
 }
 
-// poll returns the updates from offset on, each as Telegram sent it, and
-// confirms all below it. Offset 0 confirms nothing. Without any Telegram waits for
-// one, as long as timeout says in whole seconds. The error is a *pollError.
+// poll returns the updates from offset on, each as Telegram sent it, and confirms all below it.
+// Offset 0 confirms nothing. Without any Telegram waits for one, as long as timeout says in whole
+// seconds. The error is a *pollError.
 func (p *poller) poll(ctx context.Context, offset int64, timeout time.Duration) ([]json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout+slack)
 	defer cancel()
@@ -129,8 +128,8 @@ func (p *poller) post(ctx context.Context, offset int64, timeout time.Duration) 
 	return resp.StatusCode, body, err
 }
 
-// read takes Telegram's own error code for what happened: the HTTP status may be
-// a proxy's, and then the body is not Telegram's JSON.
+// read takes Telegram's own error code for what happened: the HTTP status may be a proxy's, and
+// then the body is not Telegram's JSON.
 func (p *poller) read(status int, body []byte) ([]json.RawMessage, error) {
 	var answer struct {
 		OK          bool              `json:"ok"`

@@ -1,7 +1,6 @@
 package inbox
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -188,7 +187,7 @@ func TestP9_NoTokenInRealNetworkErrors(t *testing.T) {
 		}
 	}))
 	r := newRig(t, filepath.Join(t.TempDir(), "inbox"), newTelegram(), &journal{})
-	p := newPoller(Config{Client: server.Client(), API: server.URL, Token: testToken, Timeout: time.Second, Allowed: r.intake.allowed})
+	p := newPoller(Config{Client: server.Client(), API: server.URL, Token: testToken, Timeout: time.Second, Allowed: r.intake.cfg.Allowed})
 	_, reset := p.poll(t.Context(), 0, time.Second)
 	server.Close()
 	_, refused := p.poll(t.Context(), 0, time.Second)
@@ -215,21 +214,4 @@ func TestIDsMayStartAnew(t *testing.T) {
 		assert.Equal(t, []string{"1000", "3", "4"}, j.keys())
 		assert.Empty(t, tg.unconfirmed())
 	})
-}
-
-func TestBackoff(t *testing.T) {
-	b := backoff{min: 500 * time.Millisecond, max: 30 * time.Second}
-	for range 200 {
-		d := b.next()
-		assert.GreaterOrEqual(t, d, 250*time.Millisecond)
-		assert.LessOrEqual(t, d, 30*time.Second)
-	}
-	b.reset()
-	assert.LessOrEqual(t, b.next(), 500*time.Millisecond)
-}
-
-func TestWaitEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.ErrorIs(t, wait(ctx, time.Hour), context.Canceled)
 }

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Silence is for how long nothing may be heard of a loop that polls before it is
-// stuck: two polls in a row that had to be given up.
+// Silence is for how long nothing may be heard of a loop that polls before it is stuck: two polls
+// in a row that had to be given up.
 const Silence = 2 * (pollTime + 2*slack + lookEvery)
 
-// Pulse tells from outside whether a loop that polls goes on. That nobody answers
-// is no reason to be stuck: a poll that fails has ended, and a rest is on purpose.
-// The zero value is one of which nothing is known.
+// Pulse tells from outside whether a loop that polls goes on. That nobody answers is no reason to
+// be stuck: a poll that fails has ended, and a rest is on purpose. The zero value is one of which
+// nothing is known.
 type Pulse struct {
 	mu    sync.Mutex
 	beat  time.Time // when the last try ended, well or badly

@@ -24,26 +24,25 @@ const (
 	entrySuffix = ".json"
 	doneSuffix  = ".done"
 
-	// maxEntry is far above any answer of Telegram's that the poll reads
-	// (maxAnswer): what was received can always be written, and a size can never
-	// hold up the offset.
+	// maxEntry is far above any answer of Telegram's that the poll reads (maxAnswer): what was
+	// received can always be written, and a size can never hold up the offset.
 	maxEntry = 512 << 20
 
-	// redelivery is for how long a done marker could be of use: Telegram forgets
-	// an update after 24 h. Without this a marker could meet another update, since
-	// ids start anew at a random number after a week of silence.
+	// redelivery is for how long a done marker could be of use: Telegram forgets an update after 24
+	// h. Without this a marker could meet another update, since ids start anew at a random number
+	// after a week of silence.
 	redelivery = 48 * time.Hour
 
-	// forgotten is for how long a marker stays though Telegram was told to forget
-	// the update: a server that has lost that sends it once more.
+	// forgotten is for how long a marker stays though Telegram was told to forget the update: a
+	// server that has lost that sends it once more.
 	forgotten = time.Hour
 )
 
-// Store keeps the entries of one ccbot, one file each. It is safe for
-// concurrent use; no other process may write the folder.
+// Store keeps the entries of one ccbot, one file each. It is safe for concurrent use; no other
+// process may write the folder.
 type Store struct {
-	// Inside, set before anything is accepted, gives a chat and a message of it the name and the number that
-	// they have inside, see package alias. nil: those of Telegram.
+	// Inside, set before anything is accepted, gives a chat and a message of it the name and the
+	// number that they have inside, see package alias. nil: those of Telegram.
 	Inside func(chat int64, message int) (place int64, inside int)
 
 	folder     spool.Folder
@@ -54,8 +53,8 @@ type Store struct {
 	done map[string]time.Time // finished keys whose marker still stands, and since when
 }
 
-// OpenStore opens dir ($CCBOT_DIR/inbox) and makes it when it is missing.
-// Unreadable entries go to the folder "quarantine" beside dir.
+// OpenStore opens dir ($CCBOT_DIR/inbox) and makes it when it is missing. Unreadable entries go to
+// the folder "quarantine" beside dir.
 func OpenStore(dir string, log *slog.Logger) (*Store, error) {
 	s := &Store{
 		folder:     spool.Folder{Path: dir, MaxSize: maxEntry, Fsync: true},
@@ -96,16 +95,16 @@ func (s *Store) open() error {
 	return nil
 }
 
-// Accept puts an update on disk in state accepted. fresh is false when the key
-// is there already or was finished: then nothing is written. The conversation
-// and message id are filled in as far as raw tells them.
+// Accept puts an update on disk in state accepted. fresh is false when the key is there already or
+// was finished: then nothing is written. The conversation and message id are filled in as far as
+// raw tells them.
 func (s *Store) Accept(key string, raw json.RawMessage) (fresh bool, err error) {
 	g := s.inside(glance(raw))
 	return s.Add(Entry{Key: key, Update: raw, Conversation: g.where, MessageID: g.message, Album: g.album})
 }
 
-// Add is Accept for an entry that is made already. A zero Received is now, an empty State accepted. fresh is as for
-// Accept: a key that comes twice counts once.
+// Add is Accept for an entry that is made already. A zero Received is now, an empty State accepted.
+// fresh is as for Accept: a key that comes twice counts once.
 func (s *Store) Add(e Entry) (fresh bool, err error) {
 	if e.State == "" {
 		e.State = Accepted
@@ -130,8 +129,8 @@ func (s *Store) Add(e Entry) (fresh bool, err error) {
 	return true, nil
 }
 
-// Load reads one entry; ErrNoEntry when it is finished or never was, ErrNewer
-// when a newer program wrote it.
+// Load reads one entry; ErrNoEntry when it is finished or never was, ErrNewer when a newer program
+// wrote it.
 func (s *Store) Load(key string) (Entry, error) {
 	if !validKey(key) {
 		return Entry{}, fmt.Errorf("load %q: %w", key, ErrNoEntry)
@@ -146,8 +145,8 @@ func (s *Store) Load(key string) (Entry, error) {
 	return e, nil
 }
 
-// Save rewrites an entry; it is on disk when Save returns. ErrNoEntry when it is
-// finished or never was: a late Save does not bring back what another finished.
+// Save rewrites an entry; it is on disk when Save returns. ErrNoEntry when it is finished or never
+// was: a late Save does not bring back what another finished.
 func (s *Store) Save(e Entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,9 +159,9 @@ func (s *Store) Save(e Entry) error {
 	return nil
 }
 
-// Change rewrites an entry as change leaves it, with nobody in between; it is on
-// disk when Change returns. After an error of change, which is returned as it is,
-// nothing is written. ErrNoEntry is as for Save.
+// Change rewrites an entry as change leaves it, with nobody in between; it is on disk when Change
+// returns. After an error of change, which is returned as it is, nothing is written. ErrNoEntry is
+// as for Save.
 func (s *Store) Change(key string, change func(e *Entry) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,9 +178,8 @@ func (s *Store) Change(key string, change func(e *Entry) error) error {
 	return nil
 }
 
-// Find is the unfinished entry that was made of a message; ErrNoEntry when there
-// is none. Those that only wait to be handled do not count: the edit of a message
-// is one of them.
+// Find is the unfinished entry that was made of a message; ErrNoEntry when there is none. Those
+// that only wait to be handled do not count: the edit of a message is one of them.
 func (s *Store) Find(to session.Conversation, message int) (Entry, error) {
 	entries, err := s.List()
 	if err != nil {
@@ -195,16 +193,16 @@ func (s *Store) Find(to session.Conversation, message int) (Entry, error) {
 	return Entry{}, fmt.Errorf("message %d of chat %d: %w", message, to.ChatID, ErrNoEntry)
 }
 
-// Finish says that nothing more is to be done for key: it is never handed on
-// again. Finishing twice, or what never was, is fine.
+// Finish says that nothing more is to be done for key: it is never handed on again. Finishing
+// twice, or what never was, is fine.
 func (s *Store) Finish(key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.finishLocked(key)
 }
 
-// FinishIn is Finish for an entry that is in a state, with nobody in between;
-// ErrNoEntry when it is in another one, or finished.
+// FinishIn is Finish for an entry that is in a state, with nobody in between; ErrNoEntry when it is
+// in another one, or finished.
 func (s *Store) FinishIn(key string, state State) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,9 +235,9 @@ func (s *Store) finishLocked(key string) error {
 	return nil
 }
 
-// List returns all unfinished entries: updates by id, then prompts by the time
-// they were received. What cannot be read is put into quarantine and logged, or
-// left alone when a newer program wrote it; the error is about the folder.
+// List returns all unfinished entries: updates by id, then prompts by the time they were received.
+// What cannot be read is put into quarantine and logged, or left alone when a newer program wrote
+// it; the error is about the folder.
 func (s *Store) List() ([]Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -263,8 +261,8 @@ func (s *Store) List() ([]Entry, error) {
 	return entries, nil
 }
 
-// skipLocked deals with a file that List could not read. Neither it nor a
-// quarantine that fails holds up the entries that can be read.
+// skipLocked deals with a file that List could not read. Neither it nor a quarantine that fails
+// holds up the entries that can be read.
 func (s *Store) skipLocked(name string, why error) {
 	if errors.Is(why, ErrNewer) {
 		s.log.Warn("inbox_entry_newer", "file", name, "error", why.Error())
@@ -276,8 +274,8 @@ func (s *Store) skipLocked(name string, why error) {
 	}
 }
 
-// setAside finishes an entry that nobody can handle and keeps it in quarantine.
-// A crash between the two steps leaves it unfinished, never unkept.
+// setAside finishes an entry that nobody can handle and keeps it in quarantine. A crash between the
+// two steps leaves it unfinished, never unkept.
 func (s *Store) setAside(key, reason string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -291,8 +289,7 @@ func (s *Store) setAside(key, reason string) error {
 	return nil
 }
 
-// setAsideRaw keeps in quarantine what has no entry: a tap, or an update that
-// has no id.
+// setAsideRaw keeps in quarantine what has no entry: a tap, or an update that has no id.
 func (s *Store) setAsideRaw(name string, raw json.RawMessage, reason string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -305,9 +302,9 @@ func (s *Store) setAsideRaw(name string, raw json.RawMessage, reason string) err
 	return nil
 }
 
-// confirmed removes the markers of updates below offset, which Telegram has
-// forgotten for a while, and those too old to be of use. A marker that comes back
-// after a power cut does no harm, so nothing is synced.
+// confirmed removes the markers of updates below offset, which Telegram has forgotten for a while,
+// and those too old to be of use. A marker that comes back after a power cut does no harm, so
+// nothing is synced.
 func (s *Store) confirmed(offset int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

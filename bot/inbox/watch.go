@@ -14,8 +14,8 @@ const (
 	// lookEvery is how often a poll under way is looked at.
 	lookEvery = 30 * time.Second
 
-	// tapLife is how old a tap may be. After a longer time without an answer of
-	// Telegram's, taps are older than that, or may be: a callback query has no date.
+	// tapLife is how old a tap may be. After a longer time without an answer of Telegram's, taps
+	// are older than that, or may be: a callback query has no date.
 	tapLife = 2 * time.Minute
 )
 
@@ -25,21 +25,20 @@ var errHung = errors.New("the poll did not end by itself")
 // errLate is why a tap was not handed on.
 var errLate = errors.New("the tap may be too old to be meant")
 
-// apart is the time between two moments by the clock that runs on while the
-// machine sleeps, or by the one that nobody can set, whichever says more.
+// apart is the time between two moments by the clock that runs on while the machine sleeps, or by
+// the one that nobody can set, whichever says more.
 func apart(begun, now time.Time) time.Duration {
 	return max(now.Sub(begun), now.Round(0).Sub(begun.Round(0)))
 }
 
-// hung says that a poll has outlived its own deadline by far: its transport does
-// not heed it, or the machine slept and the connection is gone.
+// hung says that a poll has outlived its own deadline by far: its transport does not heed it, or
+// the machine slept and the connection is gone.
 func hung(begun, now time.Time, timeout time.Duration) bool {
 	return apart(begun, now) > timeout+2*slack
 }
 
-// ask polls once. A poll that hangs is left to itself, and the next one has
-// connections of its own; what it may still bring comes again, because nothing
-// confirms it. Handlers notice nothing.
+// ask polls once. A poll that hangs is left to itself, and the next one has connections of its own;
+// what it may still bring comes again, because nothing confirms it. Handlers notice nothing.
 func (i *Intake) ask(ctx context.Context, offset int64, timeout time.Duration) ([]json.RawMessage, error) {
 	type answer struct {
 		batch []json.RawMessage
@@ -59,7 +58,7 @@ func (i *Intake) ask(ctx context.Context, offset int64, timeout time.Duration) (
 	for {
 		select {
 		case a := <-answered:
-			i.pulse.Beat(time.Now())
+			i.cfg.Pulse.Beat(time.Now())
 			return a.batch, a.err
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -82,9 +81,9 @@ func over(ended <-chan struct{}) bool {
 	}
 }
 
-// awaitPolls waits for the polls that the end of their context has ended. One that
-// hangs may outlive Run: nothing but the end of the process ends a transport that
-// heeds no context, and its answer is nobody's.
+// awaitPolls waits for the polls that the end of their context has ended. One that hangs may
+// outlive Run: nothing but the end of the process ends a transport that heeds no context, and its
+// answer is nobody's.
 func (i *Intake) awaitPolls() {
 	left := time.NewTimer(slack)
 	defer left.Stop()
@@ -97,8 +96,8 @@ func (i *Intake) awaitPolls() {
 	}
 }
 
-// patience is how long Telegram may wait for an update. After a long silence it
-// does not: what it has by then is too old for a tap.
+// patience is how long Telegram may wait for an update. After a long silence it does not: what it
+// has by then is too old for a tap.
 func (i *Intake) patience(p *polling) time.Duration {
 	if !p.answered.IsZero() && apart(p.answered, time.Now()) > tapLife {
 		p.late = true
@@ -106,7 +105,7 @@ func (i *Intake) patience(p *polling) time.Duration {
 	if p.late {
 		return 0
 	}
-	return i.timeout
+	return i.cfg.Timeout
 }
 
 // fullAnswer is how many updates Telegram gives at once, and then there may be more.
@@ -121,5 +120,5 @@ func (p *polling) caughtUp(updates int) {
 
 // hearsOf says whether an update is of somebody who may speak there.
 func (i *Intake) hearsOf(s seen) bool {
-	return i.hears == nil || i.hears(s.from, models.Chat{ID: s.where.ChatID, Type: s.place})
+	return i.cfg.Hears == nil || i.cfg.Hears(s.from, models.Chat{ID: s.where.ChatID, Type: s.place})
 }

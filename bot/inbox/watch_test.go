@@ -146,7 +146,7 @@ func TestPulse(t *testing.T) {
 			return down.Load()
 		}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, &journal{})
-		pulse := r.intake.pulse
+		pulse := r.intake.cfg.Pulse
 		goesOn, _ := pulse.State(time.Now())
 		assert.False(t, goesOn, "nothing is known of it")
 		stop := r.start(t)
@@ -180,13 +180,13 @@ func TestPulseOfPollsThatHang(t *testing.T) {
 		stuck := &wedged{free: make(chan struct{})}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), newTelegram(), &journal{})
 		r.intake.poller.client.Transport = stuck
-		r.intake.pulse.Beat(time.Now()) // of the call that asked who the bot is
+		r.intake.cfg.Pulse.Beat(time.Now()) // of the call that asked who the bot is
 		stop := r.start(t)
 		time.Sleep(Silence - time.Second)
-		goesOn, _ := r.intake.pulse.State(time.Now())
+		goesOn, _ := r.intake.cfg.Pulse.State(time.Now())
 		assert.True(t, goesOn)
 		time.Sleep(2 * time.Second)
-		goesOn, _ = r.intake.pulse.State(time.Now())
+		goesOn, _ = r.intake.cfg.Pulse.State(time.Now())
 		assert.False(t, goesOn)
 		assert.Greater(t, stuck.asked.Load(), int32(1))
 		stop()
@@ -238,7 +238,7 @@ func TestP9_TapsOfLongAgoAreNotDone(t *testing.T) {
 				}
 				r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
 				if tt.seen > 0 {
-					r.intake.seen = time.Now().Add(-tt.seen).Round(0)
+					r.intake.cfg.Seen = time.Now().Add(-tt.seen).Round(0)
 				}
 				old := func() { tg.deliver(tap(2, 5, 100, "old"), message(3, 5, "text")) }
 				if tt.silent == 0 {
@@ -280,7 +280,7 @@ func TestP9_StrangersLeaveNoTrace(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
 		var asked []string
-		r.intake.hears = func(person int64, chat models.Chat) bool {
+		r.intake.cfg.Hears = func(person int64, chat models.Chat) bool {
 			asked = append(asked, fmt.Sprint(person, " ", chat.ID, " ", chat.Type))
 			return false
 		}

@@ -10,8 +10,11 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/bot/inbox"
+	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/pause"
+	"ccbot/internal/session"
 )
 
 // How often a file of an album is fetched before the album goes without it, and the pause between.
@@ -35,14 +38,7 @@ func (p *Prompts) Album(ctx context.Context, in Message, all []*models.Update) e
 	for _, u := range all {
 		part := in
 		part.Key, part.Sent = inbox.UpdateKey(u.ID), time.Unix(int64(u.Message.Date), 0)
-		part, err := retried(ctx, func() (Message, error) {
-			file, ok := Attached(u.Message)
-			if !ok {
-				return part, &FileProblem{p.words.Say(i18n.MediaUnknown)}
-			}
-			part, _, err := p.Attachments.Receive(ctx, part, r, file, "")
-			return part, err
-		})
+		part, err := p.received(ctx, part, r, u.Message)
 		refused, isRefused := errors.AsType[*FileProblem](err)
 		failed, isFailed := errors.AsType[*FetchError](err)
 		switch {
@@ -56,7 +52,7 @@ func (p *Prompts) Album(ctx context.Context, in Message, all []*models.Update) e
 		default:
 			return err
 		}
-		if caption := TextOf(u.Message); caption != "" {
+		if caption := quotation.Text(u.Message); caption != "" {
 			captions = append(captions, caption)
 		}
 	}
@@ -84,18 +80,16 @@ func (p *Prompts) Album(ctx context.Context, in Message, all []*models.Update) e
 	return p.Take(ctx, in, strings.Join(captions, "\n"))
 }
 
-// retried calls fetch, and again while its download fails, fetchTries times in all. It returns what
-// the last call returned.
-func retried(ctx context.Context, fetch func() (Message, error)) (in Message, err error) {
+// received puts the file of one message into a session's folder. A download that fails is tried again.
+func (p *Prompts) received(ctx context.Context, in Message, r session.Record, m *models.Message) (Message, error) {
+	file, ok := Attached(m)
+	if !ok {
+		return in, &FileProblem{p.words.Say(i18n.MediaUnknown)}
+	}
 	for try := 1; ; try++ {
-		in, err = fetch()
-		if _, failed := errors.AsType[*FetchError](err); !failed || try == fetchTries {
-			return in, err
-		}
-		select {
-		case <-time.After(fetchPause):
-		case <-ctx.Done():
-			return in, err
+		part, _, err := p.Attachments.Receive(ctx, in, r, file, "")
+		if _, failed := errors.AsType[*FetchError](err); !failed || try == fetchTries || pause.For(ctx, fetchPause) != nil {
+			return part, err
 		}
 	}
 }

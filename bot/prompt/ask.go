@@ -68,9 +68,9 @@ func (p *Prompts) tidy(ctx context.Context) error {
 	return nil
 }
 
-// tap answers a question. Any allowed person of its chat may. A question is shown before its prompt is
-// in the state that the question is about: where the prompt is in another state nothing is done, and
-// the question stays.
+// tap answers a question. Any allowed person of its chat may. A question is shown before its prompt
+// is in the state that the question is about: where the prompt is in another state nothing is done,
+// and the question stays.
 func (p *Prompts) tap(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	q, err := p.cards.Payload(t.Card)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/port/files"
+	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -154,7 +155,7 @@ func (a *Attachments) withSpeech(ctx context.Context, in Message, name string, r
 		a.Chat.Log.Warn("voice_not_written_down", "error", err.Error())
 		return caption, a.Chat.Warn(ctx, in.To, in.MessageID, render.Plain(a.Chat.Words.Say(i18n.VoiceFailed)), nil)
 	case caption == "":
-		return quotation(speech, said), nil
+		return quotation.Of(speech, said), nil
 	}
-	return caption + "\n" + quotation(speech, said), nil
+	return caption + "\n" + quotation.Of(speech, said), nil
 }

@@ -10,6 +10,6 @@
 // card, with a reason that says what is asked and what may be answered (question.go). The card says
 // what became of the prompt and closes; it closes too when the prompt gets its way without an answer.
 //
-// It does not type, decides nothing about the order of a queue, and makes no prompt of an album: that
-// is the roof's. Texts that answer a request are taken before they come here.
+// It does not type, decides nothing about the order of a queue, and makes no prompt of an album:
+// that is the roof's. Texts that answer a request are taken before they come here.
 package prompt

@@ -12,6 +12,7 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
+	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/lifecycle"
@@ -35,7 +36,7 @@ func (p *Prompts) Edited(ctx context.Context, in Message, m *models.Message, tex
 	}
 	d := edit{p, in, m}
 	e, err := p.Entries.Find(in.To, in.MessageID)
-	if first, unread := MessageOf(e); err == nil && unread == nil && SourceOf(first) != "" {
+	if first, unread := MessageOf(e); err == nil && unread == nil && quotation.Source(first) != "" {
 		in.Quoted = true // also where the edit does not say so
 	}
 	waits := err == nil && e.State.Waits() // it would be typed as it was
@@ -111,7 +112,7 @@ func reworded(e inbox.Entry, text string) string {
 		return text
 	}
 	if m, err := MessageOf(e); err == nil {
-		if rest, ok := textBehind(e.Text, TextOf(m)); ok {
+		if rest, ok := textBehind(e.Text, quotation.Text(m)); ok {
 			return strings.TrimPrefix(text+"\n"+rest, "\n")
 		}
 	}

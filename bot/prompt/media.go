@@ -13,6 +13,7 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/port/files"
+	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
@@ -87,7 +88,7 @@ func (p *Prompts) Media(ctx context.Context, in Message, m *models.Message) erro
 	if err != nil || !ok {
 		return err
 	}
-	in, text, err := p.Attachments.Receive(ctx, in, r, file, TextOf(m))
+	in, text, err := p.Attachments.Receive(ctx, in, r, file, quotation.Text(m))
 	if problem := (*FileProblem)(nil); errors.As(err, &problem) {
 		return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(problem.Text+"\n"+p.words.Say(i18n.NotDelivered)), nil)
 	}

@@ -131,7 +131,7 @@ func (p *Prompts) hold(ctx context.Context, in Message, r session.Record, e inbo
 		return later(err)
 	}
 	request := p.Requests.Behind(e) // offered here, also where other prompts wait before it
-	e.State, e.Note, e.Offered = inbox.Accepted, "", request
+	e.State, e.Offered = inbox.Accepted, request
 	if err := p.save(e); err != nil {
 		return later(err)
 	}

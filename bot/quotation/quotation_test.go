@@ -1,4 +1,4 @@
-package prompt
+package quotation
 
 import (
 	"ccbot/lifecycle"
@@ -19,7 +19,7 @@ func TestP7_NoQuotationActs(t *testing.T) {
 	piece := rapid.OneOf(rapid.SampledFrom(append([]string{"@", "!", "/", "#", "\n", "\r", "\u2028", " ", "\t", "\\", "a", "\u00a0", "\u3000", "@\"a b\"", "(@x", "``"}, hostile...)), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "text"), "")
-		typed, class, ok := lifecycle.Normalise(quotation("Forwarded message from "+nameOf(text), text))
+		typed, class, ok := lifecycle.Normalise(Of("Forwarded message from "+nameOf(text), text))
 		require.True(t, ok)
 		require.Equal(t, lifecycle.ClassPrompt, class)
 		for i, line := range strings.Split(typed, "\n") {

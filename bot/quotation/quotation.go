@@ -1,4 +1,7 @@
-package prompt
+// Package quotation says what a person's message says, as it may be typed. Only the person's own words
+// act: what others wrote, or a program did, is a quotation, in which nothing stands where Claude Code
+// acts on it (P7).
+package quotation
 
 import (
 	"regexp"
@@ -15,23 +18,23 @@ import (
 	"ccbot/lifecycle"
 )
 
-// TextOf is what a message says, as it may be typed: the person's own words as they are, and the
+// Text is what a message says, as it may be typed: the person's own words as they are, and the
 // words of others as a quotation under a line that says whose they are.
-func TextOf(m *models.Message) string {
+func Text(m *models.Message) string {
 	text := withLinks(m.Caption, m.CaptionEntities)
 	if m.Text != "" {
 		text = withLinks(m.Text, m.Entities)
 	}
-	if source := SourceOf(m); source != "" {
-		return quotation(source, text)
+	if source := Source(m); source != "" {
+		return Of(source, text)
 	}
 	return text
 }
 
-// SourceOf says where the words of a message come from; it is empty for words that the sender wrote
+// Source says where the words of a message come from; it is empty for words that the sender wrote
 // in this chat. Another bot may change later what was sent through it, and a business bot writes in
 // its owner's name.
-func SourceOf(m *models.Message) string {
+func Source(m *models.Message) string {
 	switch {
 	case m.ForwardOrigin != nil:
 		return "Forwarded message from " + authorOf(*m.ForwardOrigin)
@@ -71,11 +74,11 @@ func nameOf(parts ...string) string {
 	return chat.Head(name, maxAuthor)
 }
 
-// quotation is a text that others wrote, or a program did, as it is typed: under its source, each
+// Of is a text that others wrote, or a program did, as it is typed: under its source, each
 // line behind a ">", with nothing in it that Claude Code acts on (docs/claude-code.md has the
 // table). What it acts on at the start of a text or of a line is behind the ">". The blank at the
 // end keeps Enter from choosing a completion of the last word.
-func quotation(source, text string) string {
+func Of(source, text string) string {
 	quoted := source + ":"
 	if text == "" {
 		return quoted

@@ -1,0 +1,39 @@
+package inbox
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// remind is after how long a warning that goes on is said again.
+const remind = 10 * time.Minute
+
+// repeats collapses a warning that comes again and again: the first is logged, the same one again
+// every ten minutes with a count of all since the first.
+type repeats struct {
+	log   *slog.Logger
+	msg   string
+	count int
+	last  time.Time
+}
+
+func (r *repeats) warn(ctx context.Context, level slog.Level, msg string, err error) {
+	if msg != r.msg {
+		r.msg, r.count, r.last = msg, 0, time.Time{}
+	}
+	r.count++
+	if time.Since(r.last) < remind {
+		return
+	}
+	r.last = time.Now()
+	r.log.Log(ctx, level, msg, "error", err.Error(), "count", r.count)
+}
+
+// over says once that the trouble has passed.
+func (r *repeats) over() {
+	if r.msg != "" {
+		r.log.Info("poll_recovered", "after", r.msg, "count", r.count)
+	}
+	r.msg, r.count, r.last = "", 0, time.Time{}
+}

@@ -1,0 +1,26 @@
+// Package guard turns a panic into an error, so that a mistake ends what it happened in and nothing
+// else.
+package guard
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+// Panic is a panic as an error.
+type Panic struct {
+	Value any
+	Stack string
+}
+
+func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
+
+// Call calls do. Where do panics the error is a *Panic.
+func Call(do func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &Panic{Value: v, Stack: string(debug.Stack())}
+		}
+	}()
+	return do()
+}
