@@ -28,17 +28,19 @@ var roomLines = map[string]int{"bot/ask": 3300, "bot/outbox": 2350, "bot/inbox":
 // wideInterfaces are the interfaces of the chat with more than three methods, each with its reason.
 var wideInterfaces = map[string]string{
 	"bot/outbox.API": "the calls of the Bot API that the outbox makes",
+	"bot.Sessions":   "the ports of one machine about its sessions; each feature declares the part that it uses",
+	"bot.Decisions":  "the ports of one machine about what agents ask for",
+	"bot.Sender":     "the outbox; each feature declares the part that it uses",
+	"bot.Entries":    "the inbox; each feature declares the part that it uses",
 }
 
 // The offenders of today. A number only shrinks, and who is within the limit is taken off the list.
 var (
 	tooManyMethods = map[string]int{
-		"bot.Bot": 53, "bot/outbox.Outbox": 66, "lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
+		"bot/outbox.Outbox": 66, "lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
 	}
-	tooLargeCircles     = map[string]int{"bot": 21, "lifecycle": 31, "cmd/ccbot": 32}
-	tooManyDependencies = map[string]int{"bot.New": 17, "lifecycle.New": 15}
-	tooWideInterfaces   = map[string]int{"bot.Sessions": 25, "bot.Sender": 12, "bot.Entries": 7, "bot.Windows": 4}
-	tooLargeRooms       = map[string]int{"bot": 3522}
+	tooLargeCircles     = map[string]int{"lifecycle": 31, "cmd/ccbot": 32}
+	tooManyDependencies = map[string]int{"lifecycle.New": 15}
 )
 
 // within compares a figure with its limit and with what is allowed today.
@@ -74,14 +76,14 @@ func TestRooms(t *testing.T) {
 		}
 		for name, n := range room.interfaces() {
 			if full := pkg + "." + name; wideInterfaces[full] == "" {
-				within(t, "methods", full, n, maxInterface, tooWideInterfaces)
+				within(t, "methods", full, n, maxInterface, nil)
 			}
 		}
 		limit := maxRoom
 		if n, ok := roomLines[pkg]; ok {
 			limit = n
 		}
-		within(t, "lines", pkg, room.lines, limit, tooLargeRooms)
+		within(t, "lines", pkg, room.lines, limit, nil)
 	}
 }
 

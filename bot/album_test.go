@@ -17,6 +17,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/files"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -221,7 +222,7 @@ func TestP4_AnAlbumThatGoesNowhereIsToldOnce(t *testing.T) {
 			d.records.change(d.r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
 		}, func(d *mediaWorld) []string {
 			r, _ := d.records.Get(d.r.ID)
-			return []string{d.NotCleanText(r)}
+			return []string{d.NotCleanText(host.View(r))}
 		}},
 		{"a folder that is not ours", func(t *testing.T, d *mediaWorld) {
 			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(d.dir, files.Folder)))

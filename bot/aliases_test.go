@@ -8,6 +8,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -37,8 +38,8 @@ var (
 	parseRef = chat.ParseRef
 )
 
-func live(r session.Record) bool      { return r.State.Live() }
-func resumable(r session.Record) bool { return r.Resumable() }
+func live(r views.Session) bool      { return r.Live }
+func resumable(r views.Session) bool { return r.Resumable }
 
 // identities are the processes of writers.
 func identities(all []lifecycle.Writer) (who []process.Identity) {

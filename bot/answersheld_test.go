@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/talk"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -177,13 +178,13 @@ func TestP5_WhatIsHeldIsShownWithoutAnotherLine(t *testing.T) {
 func TestP5_NothingOvertakesWhatIsHeld(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		next transcript.Kind
-	}{{"the second text", transcript.Text}, {"the end of the turn", transcript.TurnEnd}} {
+		next talk.Kind
+	}{{"the second text", talk.Text}, {"the end of the turn", talk.TurnEnd}} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			first, second := says("one"), says("two")
 			r := w.beside(t, session.Running, first, second, turnEnd)
-			w.talk.gives = func(item transcript.Item) {
+			w.talk.gives = func(item talk.Item) {
 				if item.Kind == tt.next && item.At.Offset > 0 {
 					assert.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
 				}

@@ -16,7 +16,6 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
-	"ccbot/lifecycle"
 )
 
 // heldKind is that of the cards which say that a text waits behind a request. The key of a card is that
@@ -61,15 +60,6 @@ func (h *heldTexts) Feature() chat.Feature {
 			return h.requests.LateText(of.Request)
 		}},
 	}
-}
-
-// behind is the request that a prompt waits behind, and that it may be the reason
-// to deny.
-func (b *Bot) behind(e inbox.Entry) (ask.Card, bool) {
-	if e.Class != string(lifecycle.ClassPrompt) {
-		return ask.Card{}, false
-	}
-	return b.asks.Behind(e.Session, e.Conversation)
 }
 
 // offer says under a prompt that it waits behind a request. Until a person has decided about it this is

@@ -26,7 +26,9 @@ import (
 	"ccbot/bot/ask"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/decisions"
 	"ccbot/hooks"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -558,7 +560,7 @@ func TestSeveralRequestsStandSideBySide(t *testing.T) {
 		two := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
 		w.tapsOn(t, alice, two, i18n.AskDeny)
 		assert.Equal(t, ask.StateOpen, w.card(t, one).State)
-		assert.Equal(t, []string{"deny " + hooks.Denied}, w.relay.done())
+		assert.Equal(t, []string{"deny " + decisions.Denied}, w.relay.done())
 		w.tapsOn(t, alice, one, i18n.AskAllow)
 		assert.Len(t, w.relay.done(), 2)
 		assert.Len(t, w.sender.sent, 2)
@@ -922,9 +924,9 @@ func TestARunningBotAnswersAHook(t *testing.T) {
 		r := w.currentSession(t, "api", session.Running)
 		q := w.request(t, r, "Bash", bash)
 		relay := hooks.NewRelay(w.Now, w.Log)
-		w.Relay = relay
+		w.Decisions = host.Decisions{Relay: relay, Records: w.records}
 		w.restart(t)
-		relay.Connect(w.Bot)
+		relay.Connect(w)
 		type answer struct {
 			d  hooks.Decision
 			ok bool
@@ -1116,13 +1118,13 @@ func TestARefusalAtTheDeskMayBeAnInterrupt(t *testing.T) {
 func TestP7_AProjectThatAnswersItselfIsTold(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		r := w.currentSession(t, "api", session.Starting)
-		w.sessions.answerers = []hooks.Answerer{hooks.AnswersByHook, hooks.AnswersByRule}
+		w.sessions.answerers = []decisions.Answerer{decisions.AnswersByHook, decisions.AnswersByRule}
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteReady, Session: r}))
 		assert.Equal(t, w.named(i18n.Ready, "api")+"\n⚠ This project's own settings answer permission requests: hooks, allow rules.", w.sender.last(t).Text.Text)
 		w.asksFor(t, r, "Bash", bash)
 		const line = "⚠ This project's own settings answer permission requests: hooks."
 		assert.Contains(t, w.sender.sent[0].Text.Text, line, "a rule says nothing of what is asked")
-		w.sessions.answerers = []hooks.Answerer{hooks.AnswersByRule}
+		w.sessions.answerers = []decisions.Answerer{decisions.AnswersByRule}
 		w.asksFor(t, r, "Bash", bash)
 		assert.NotContains(t, w.sender.sent[1].Text.Text, "own settings")
 	})

@@ -9,11 +9,11 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 // strayKind is that of the cards which ask about a text that was written for something that is over.
@@ -44,8 +44,8 @@ func (s *strayTexts) hearText(ctx context.Context, in chat.Incoming, text string
 		return taken, err
 	}
 	r, ok, err := s.CurrentSession(in.To)
-	typed, class, some := lifecycle.Normalise(text)
-	if err != nil || !ok || !some || !r.State.Live() {
+	typed, class, some := prompts.Normalise(text)
+	if err != nil || !ok || !some || !r.Live {
 		return false, err // it cannot be typed anyway, which is said
 	}
 	e, err := s.Entries.Load(in.Key)
@@ -63,7 +63,7 @@ func (s *strayTexts) hearText(ctx context.Context, in chat.Incoming, text string
 	return true, s.asks.Caught(ctx, missed.Request.ID)
 }
 
-func (s *strayTexts) look(e inbox.Entry, r session.Record, missed ask.Card) card.Look {
+func (s *strayTexts) look(e inbox.Entry, r views.Session, missed ask.Card) card.Look {
 	send := s.words.Say(i18n.ButtonSendTo, i18n.Args{"Name": chat.Head(glyph.Name(r.Name), 30)})
 	return card.Look{To: e.Conversation, ReplyTo: e.MessageID, Session: r.ID,
 		Text: render.Plain(s.words.Say(i18n.AskStray, i18n.Args{"Name": s.asks.NameOf(missed)})),
@@ -80,17 +80,17 @@ func (s *strayTexts) tapStray(ctx context.Context, t chat.Tap) (chat.Answer, err
 	if err != nil {
 		return chat.Answer{}, err
 	}
-	r, ok := s.Records.Get(e.Session)
+	r, ok := s.Book.Records.Get(e.Session)
 	if t.Card.Option == strayDrop {
 		return chat.Do(func(ctx context.Context) error { return s.drop(ctx, t, e, r) })
 	}
-	if !ok || !r.State.Live() {
-		return s.alert(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
+	if !ok || !r.Live {
+		return chat.Answer{Text: s.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name}), Alert: true}, nil
 	}
 	return chat.Do(func(ctx context.Context) error { return s.queue(ctx, t, e, r) })
 }
 
-func (s *strayTexts) queue(ctx context.Context, t chat.Tap, e inbox.Entry, r session.Record) error {
+func (s *strayTexts) queue(ctx context.Context, t chat.Tap, e inbox.Entry, r views.Session) error {
 	if err := s.MoveTo(ctx, t.To, r); err != nil { // the answer comes to where the text came from
 		return err
 	}
@@ -106,12 +106,12 @@ func (s *strayTexts) queue(ctx context.Context, t chat.Tap, e inbox.Entry, r ses
 	return s.cards.Close(ctx, e.Key, render.Plain(s.words.Say(i18n.SendAfter, i18n.Args{"Name": r.Name})))
 }
 
-func (s *strayTexts) drop(ctx context.Context, t chat.Tap, e inbox.Entry, r session.Record) error {
+func (s *strayTexts) drop(ctx context.Context, t chat.Tap, e inbox.Entry, r views.Session) error {
 	switch err := s.Sessions.Drop(ctx, e.Session, e.Key); {
 	case chat.IsGone(err):
 		return errors.Join(s.Tell(ctx, t, s.words.Say(i18n.StaleButton)), s.cards.Close(ctx, e.Key, render.Text{}))
 	case err != nil:
-		f := s.AgentFailure(r, err)
+		f := s.Failure(r, err)
 		if f.Internal {
 			return err
 		}

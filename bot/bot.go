@@ -19,70 +19,56 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
-	"ccbot/bot/dialog"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/decisions"
+	"ccbot/bot/port/desk"
 	"ccbot/bot/port/files"
 	"ccbot/bot/port/places"
+	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/bot/report"
 	"ccbot/bot/shell"
-	"ccbot/hooks"
 	"ccbot/i18n"
-	"ccbot/internal/process"
-	"ccbot/internal/session"
-	"ccbot/internal/transcript"
-	"ccbot/lifecycle"
+	"ccbot/internal/address"
 )
 
-// Sessions is the chat's whole view of sessions: plain values in and out, so
-// that it may one day run on another machine than the agents.
+// Sessions are the ports of a machine about its sessions and windows.
 type Sessions interface {
-	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
-	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
-	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
-	Writers(ctx context.Context, id uuid.UUID) ([]lifecycle.Writer, error)
-	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error)
-	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
-	Reported(ctx context.Context, id uuid.UUID) error
-	Queue(ctx context.Context, id uuid.UUID, key string) error
-	Keep(ctx context.Context, id uuid.UUID, key string) error
-	SendAgain(ctx context.Context, id uuid.UUID, key string) error
-	SendAnyway(ctx context.Context, id uuid.UUID, key string) error
-	Drop(ctx context.Context, id uuid.UUID, key string) error
-	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
-	Interrupt(ctx context.Context, id uuid.UUID) error
-	Look(ctx context.Context, r session.Record) lifecycle.Look
-	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
-	Attach(r session.Record) string
-	Answerers(r session.Record) []hooks.Answerer
-	Withdraw(ctx context.Context, id uuid.UUID, key string) error
-	Reword(ctx context.Context, id uuid.UUID, key, text string, class lifecycle.Class) error
-	Wake(id uuid.UUID)
-	Output(ctx context.Context, r session.Record, command string) lifecycle.Output
-	dialog.Keys
+	control.Starter
+	control.Ender
+	control.Keeper
+	prompts.Queue
+	prompts.Decisions
+	prompts.Edits
+	desk.Keys
+	desk.Screens
+	desk.Neighbours
+	desk.Windows
+	desk.Notices
+	talk.Shown
 }
 
-// Relay gives the hooks that wait with a request what people decide.
-// hooks.ErrNotWaiting says that none does, at this moment or ever.
-type Relay interface {
-	Decide(id string, d hooks.Decision) error
-	Leave(id string)
-	Waiting(session uuid.UUID) []hooks.Request
+// Decisions are the ports of a machine about what agents ask for.
+type Decisions interface {
+	decisions.Waiters
+	decisions.Records
 }
 
-// Windows are those of ccbot's tmux session that belong to no session.
-type Windows interface {
-	// Orphans are all of them but the ignored ones.
-	Orphans(ctx context.Context) ([]lifecycle.Window, error)
-	// Ignore has a window mentioned no more as long as it lives.
-	Ignore(ctx context.Context, w lifecycle.Window) error
-	// NewOrphans are those of which the chat was not told yet; Told notes it.
-	NewOrphans(ctx context.Context, of []lifecycle.Window) ([]lifecycle.Window, error)
-	Told(ctx context.Context, all []lifecycle.Window) error
+// Machine is the machine that the agents run on. The chat touches it through these ports alone, with plain
+// values, so that it may be another machine than the chat's.
+type Machine struct {
+	Sessions    Sessions
+	Records     views.Views
+	Decisions   Decisions
+	Places      places.Places
+	Files       files.Files
+	Transcripts talk.Transcripts
 }
 
 // Sender is the outbox as the chat uses it. Post is durable when it returns;
@@ -91,12 +77,12 @@ type Sender interface {
 	Send(ctx context.Context, m outbox.Message) (int, error)
 	SendFile(ctx context.Context, f outbox.File) (int, error)
 	Post(ctx context.Context, m outbox.Message) error
-	Edit(ctx context.Context, to session.Conversation, messageID int, m outbox.Message) error
-	EditNow(ctx context.Context, to session.Conversation, messageID int, m outbox.Message) error
-	EditButtons(ctx context.Context, to session.Conversation, messageID int, buttons [][]outbox.Button) error
-	React(ctx context.Context, to session.Conversation, messageID int, emoji string)
-	Typing(ctx context.Context, to session.Conversation)
-	Answer(ctx context.Context, to session.Conversation, queryID, text string, alert bool)
+	Edit(ctx context.Context, to address.Conversation, messageID int, m outbox.Message) error
+	EditNow(ctx context.Context, to address.Conversation, messageID int, m outbox.Message) error
+	EditButtons(ctx context.Context, to address.Conversation, messageID int, buttons [][]outbox.Button) error
+	React(ctx context.Context, to address.Conversation, messageID int, emoji string)
+	Typing(ctx context.Context, to address.Conversation)
+	Answer(ctx context.Context, to address.Conversation, queryID, text string, alert bool)
 	Parked(chat int64) bool
 	Unpark(chat int64)
 	TakesRich() bool
@@ -105,7 +91,7 @@ type Sender interface {
 // Entries is the inbox as the chat uses it.
 type Entries interface {
 	Load(key string) (inbox.Entry, error)
-	Find(to session.Conversation, message int) (inbox.Entry, error)
+	Find(to address.Conversation, message int) (inbox.Entry, error)
 	List() ([]inbox.Entry, error)
 	Save(e inbox.Entry) error
 	Change(key string, change func(e *inbox.Entry) error) error
@@ -134,30 +120,31 @@ const (
 	ResumeNever = report.ResumeNever
 )
 
+// Kept is what the chat keeps on its own disk.
+type Kept struct {
+	Entries Entries
+	Chats   *conversation.Store
+	Asks    *ask.Store
+	Cards   *card.Board
+}
+
+// Media takes what people send beside text.
+type Media struct {
+	Downloader prompt.Downloader
+	Voice      prompt.Transcriber // nil: nothing writes recordings down
+}
+
 // Deps are what a Bot works with.
 type Deps struct {
-	Sessions Sessions
-	Records  conversation.Records
-	Sender   Sender
-	Entries  Entries
-	Chats    *conversation.Store
-	Relay    Relay
-	Asks     *ask.Store
-	Cards    *card.Board
-	Windows  Windows
-	Places   places.Places
-	Files    files.Files
-	// Transcripts are what agents write.
-	Transcripts talk.Transcripts
-	// What people send beside text goes through these. Voice is nil where nothing
-	// writes voice messages down.
-	Downloader prompt.Downloader
-	Voice      prompt.Transcriber
-	Words      *i18n.Catalog
-	Now        func() time.Time
-	Log        *slog.Logger
-	// Failpoint is called at each persisted step with its name. It is nil but
-	// in programs built to die there.
+	Machine
+	Kept
+	Media
+	Sender Sender
+	Words  *i18n.Catalog
+	Now    func() time.Time
+	Log    *slog.Logger
+	// Failpoint is called at each persisted step with its name. It is nil but in programs built to die
+	// there.
 	Failpoint func(name string)
 }
 
@@ -178,7 +165,7 @@ type Bot struct {
 	taps     taps
 	cards    taps // by the kind of a card
 	late     map[string]func(chat.Tap) string
-	news     news
+	news     newsTable
 	words    i18n.Words
 	answers  *answer.Answers
 	asks     *ask.Requests
@@ -190,31 +177,31 @@ type Bot struct {
 // New returns a Bot; Run makes the answers of agents flow.
 func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
-	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records,
+	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Mover: d.Sessions,
 		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
 	b.Chat = &chat.Chat{Sender: d.Sender, Editor: d.Sender, Book: b.Book, Cards: d.Cards, Log: d.Log,
-		Failpoint: func(point string) { b.pass(point) },
+		Failpoint: func(point string) {
+			if b.Failpoint != nil {
+				b.Failpoint(point)
+			}
+		},
 		Phrases: chat.Phrases{Words: b.words, Places: d.Places, Now: func() time.Time { return b.Now() },
-			Attach: func(r session.Record) string { return b.Sessions.Attach(r) }}}
+			Attach: d.Sessions.Attach}}
 	b.held = newHeldTexts(b.Chat, d.Entries)
-	b.asks = b.newRequests()
+	b.asks = ask.NewRequests(ask.Deps{Chat: b.Chat, Store: d.Asks, Hooks: d.Decisions, Sessions: d.Sessions,
+		Prompts: withdrawer{b}, Records: d.Decisions, Send: d.Sender.Send, Over: b.held.over})
 	b.held.requests = b.asks
 	b.rehomes = newRehomes(b)
-	b.outputs = shell.New(b.Chat, func(ctx context.Context, r session.Record, command string) lifecycle.Output {
-		return b.Sessions.Output(ctx, r, command)
-	}, d.Entries, d.Files)
+	b.outputs = shell.New(b.Chat, d.Sessions.Output, d.Entries, d.Files)
 	b.answers = answer.New(answer.Deps{Chat: b.Chat, Sender: d.Sender, Limits: d.Sender, Sessions: d.Sessions, Prompts: d.Entries,
-		Outputs: b.outputs, Transcripts: d.Transcripts, Items: []func(uuid.UUID, transcript.Item){b.heardItem},
+		Outputs: b.outputs, Transcripts: d.Transcripts, Items: []func(uuid.UUID, talk.Item){b.heardItem},
 		Rich: c.Rich, Thinking: c.Thinking})
-	if d.Sessions != nil {
-		b.Mover = d.Sessions
-	}
 	b.Events = conversation.Events{
-		Current: []func(context.Context, session.Conversation, uuid.UUID) error{
-			func(_ context.Context, _ session.Conversation, id uuid.UUID) error { b.answers.Nudge(id); return nil },
+		Current: []func(context.Context, address.Conversation, uuid.UUID) error{
+			func(_ context.Context, _ address.Conversation, id uuid.UUID) error { b.answers.Nudge(id); return nil },
 			b.asks.Switched,
 		},
-		Shown: []func(session.Record){b.answers.Follow}, // it may have waited for a place where it may be shown
+		Shown: []func(views.Session){b.answers.Follow}, // it may have waited for a place where it may be shown
 	}
 	b.life = newLife(b)
 	b.install(b.features())
@@ -222,16 +209,16 @@ func New(c Config, d Deps) *Bot {
 }
 
 // heardItem looks at the requests of a session whose transcript may say what became of them.
-func (b *Bot) heardItem(session uuid.UUID, item transcript.Item) {
+func (b *Bot) heardItem(session uuid.UUID, item talk.Item) {
 	switch item.Kind {
-	case transcript.ToolResult, transcript.PermissionDecision, transcript.Interrupt, transcript.TurnEnd:
+	case talk.ToolResult, talk.PermissionDecision, talk.Interrupt, talk.TurnEnd:
 		b.asks.Look(session, false)
 	}
 }
 
 // install builds the tables of what the features do.
 func (b *Bot) install(rooms []chat.Feature) {
-	b.rooms, b.commands, b.news = rooms, make(map[string]chat.Command), make(news)
+	b.rooms, b.commands, b.news = rooms, make(map[string]chat.Command), make(newsTable)
 	b.taps, b.cards, b.late = make(taps), make(taps), make(map[string]func(chat.Tap) string)
 	for _, f := range rooms {
 		for _, c := range f.Commands {
@@ -244,20 +231,12 @@ func (b *Bot) install(rooms []chat.Feature) {
 	}
 }
 
-// Connect gives the bot what can only be made after it: lifecycle tells the bot
-// its news, and the bot speaks to lifecycle.
-func (b *Bot) Connect(s Sessions, w Windows) {
-	b.Sessions, b.Windows, b.Mover, b.answers.Sessions, b.asks.Sessions = s, w, s, s, s
-	b.life = newLife(b)
-	b.install(b.features())
-}
-
 // Asked takes a request that waits, or that waits again after its hook has redialled; see
 // ask.Requests.Asked.
-func (b *Bot) Asked(ctx context.Context, q hooks.Request) error { return b.asks.Asked(ctx, q) }
+func (b *Bot) Asked(ctx context.Context, q decisions.Request) error { return b.asks.Asked(ctx, q) }
 
 // Left hears that a request's hook is gone without an answer.
-func (b *Bot) Left(_ context.Context, q hooks.Request) { b.asks.Left(q) }
+func (b *Bot) Left(_ context.Context, q decisions.Request) { b.asks.Left(q) }
 
 // Forget takes away what is kept of a session that is itself forgotten.
 func (b *Bot) Forget(ctx context.Context, id uuid.UUID) error {
@@ -335,12 +314,6 @@ func (b *Bot) incomingOf(key string, m *models.Message) incoming {
 		in.OfBot = to.From != nil && to.From.IsBot && to.ForumTopicCreated == nil && strings.EqualFold(to.From.Username, b.Username)
 	}
 	return incoming{Incoming: in}
-}
-
-func (b *Bot) pass(point string) {
-	if b.Failpoint != nil {
-		b.Failpoint(point)
-	}
 }
 
 // isService says whether nobody wrote a message: Telegram tells of a change of

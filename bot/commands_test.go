@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,7 +15,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/views"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -99,7 +103,7 @@ func TestEveryStartFailureIsASentence(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			assert.Equal(t, tt.want(w), w.StartFailure(deep(tt.err)).Text.Text)
+			assert.Equal(t, tt.want(w), w.startFailure(deep(tt.err)).Text.Text)
 			w.sessions.start = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, deep(tt.err) }
 			w.mustHear(t, "/new x")
 			assert.Equal(t, []string{tt.want(w)}, w.sender.texts())
@@ -110,12 +114,19 @@ func TestEveryStartFailureIsASentence(t *testing.T) {
 	}
 }
 
+// startFailure explains an error of lifecycle.
+func (w *world) startFailure(err error) chat.Failure {
+	w.sessions.start = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, err }
+	_, err = w.hosted.Start(context.Background(), control.Start{})
+	return w.Failure(views.Session{}, err)
+}
+
 func TestMissingClaudeIsNamedAsConfigured(t *testing.T) {
 	w := newWorld(t)
 	_, err := exec.LookPath("/opt/none/claude-nightly")
 	require.Error(t, err)
 	err = fmt.Errorf("%w: %w", lifecycle.ErrNoClaude, err)
-	assert.Equal(t, w.word(i18n.ClaudeMissing, i18n.Args{"Command": "/opt/none/claude-nightly"}), w.StartFailure(err).Text.Text)
+	assert.Equal(t, w.word(i18n.ClaudeMissing, i18n.Args{"Command": "/opt/none/claude-nightly"}), w.startFailure(err).Text.Text)
 }
 
 // The roots may have been drawn tighter since the session was started.
@@ -205,7 +216,7 @@ func TestFind(t *testing.T) {
 	current := w.currentSession(t, "web site", session.Running)
 	for _, tt := range []struct {
 		name, arg string
-		fits      func(session.Record) bool
+		fits      func(views.Session) bool
 		want      session.Record
 	}{
 		{"none: the current one", "", live, current},
@@ -395,5 +406,5 @@ func TestAPathBelowAFileIsExplained(t *testing.T) {
 	err := lifecycle.CheckDir(filepath.Join(file, "below"))
 	require.Error(t, err)
 	w := newWorld(t)
-	assert.NotEqual(t, w.word(i18n.InternalError), w.StartFailure(err).Text.Text)
+	assert.NotEqual(t, w.word(i18n.InternalError), w.startFailure(err).Text.Text)
 }

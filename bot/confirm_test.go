@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/outbox"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -56,7 +57,7 @@ func TestP2_TakeOverEndsNothingBeforeTheAnswer(t *testing.T) {
 	for k, question := range map[conflict]i18n.Key{resumeRefused: i18n.TakeBackConfirm, otherWriter: i18n.TakeOnlyConfirm, writerAfterEnd: i18n.StopConfirm} {
 		t.Run(string(k), func(t *testing.T) {
 			w := newWorld(t)
-			r, m := w.told(t, k, desk(4123))
+			r, m := w.told(t, k, atDesk(4123))
 			asked := w.takeOver(t, m, takeWord(k))
 			assert.Equal(t, w.word(question, i18n.Args{"Name": "api", "Processes": "claude, pid 4123, 2 h, pts/3"}), w.sender.last(t).Text.Text)
 			assert.Empty(t, w.doing(r))
@@ -76,7 +77,7 @@ func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
 	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
 		t.Run(string(k), func(t *testing.T) {
 			w := newWorld(t)
-			r, m := w.told(t, k, desk(4123), desk(4124))
+			r, m := w.told(t, k, atDesk(4123), atDesk(4124))
 			asked := w.takeOver(t, m, takeWord(k))
 			w.again()
 			w.sessions.ends = func(who []process.Identity) ([]lifecycle.Ending, error) {
@@ -88,7 +89,7 @@ func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
 			assert.Equal(t, []string{w.word(i18n.Taking, i18n.Args{"Processes": "claude, pid 4123, 2 h, pts/3; claude, pid 4124, 2 h, pts/3"}), said},
 				textsOf(w.sender, &w.sender.edited))
 			assert.Empty(t, w.sender.lastEdit(t).Buttons)
-			want, after := []string{ending(r, desk(4123), desk(4124))}, []string(nil)
+			want, after := []string{ending(r, atDesk(4123), atDesk(4124))}, []string(nil)
 			switch k {
 			case resumeRefused:
 				said = lines(said, w.restoring(r))
@@ -116,10 +117,10 @@ func TestP2_WhoDidNotEndIsTold(t *testing.T) {
 	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
 		t.Run(string(k), func(t *testing.T) {
 			w := newWorld(t)
-			r, m := w.told(t, k, desk(1), desk(2))
+			r, m := w.told(t, k, atDesk(1), atDesk(2))
 			asked := w.takeOver(t, m, takeWord(k))
 			w.sessions.ends = func([]process.Identity) ([]lifecycle.Ending, error) {
-				w.write(desk(2))
+				w.write(atDesk(2))
 				return []lifecycle.Ending{ended(1, process.HowKill, 0), spared(2, process.ReasonUnproven)}, nil
 			}
 			require.NoError(t, w.tapShown(t, alice, asked, takeWord(k)))
@@ -131,7 +132,7 @@ func TestP2_WhoDidNotEndIsTold(t *testing.T) {
 			assert.Contains(t, last.Text.Text, "• claude, pid 2, 2 h")
 			assert.Equal(t, words(m), words(last), "it can be tried again")
 			assert.Len(t, w.sessions.done(), map[conflict]int{resumeRefused: 2, otherWriter: 1, writerAfterEnd: 1}[k], "it does not come back beside the other one")
-			assert.Equal(t, ending(r, desk(1), desk(2)), w.doing(r)[0])
+			assert.Equal(t, ending(r, atDesk(1), atDesk(2)), w.doing(r)[0])
 		})
 	}
 }
@@ -153,7 +154,7 @@ func TestAnEndThatBreaksIsTold(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			_, m := w.told(t, otherWriter, desk(1))
+			_, m := w.told(t, otherWriter, atDesk(1))
 			asked := w.takeOver(t, m, i18n.ButtonTakeOver)
 			w.sessions.ends = func([]process.Identity) ([]lifecycle.Ending, error) {
 				w.sessions.writers = func(uuid.UUID) ([]lifecycle.Writer, error) { return nil, errTable }
@@ -169,7 +170,7 @@ func TestAnEndThatBreaksIsTold(t *testing.T) {
 func TestP2_AnEndThatWasNotTriedIsTold(t *testing.T) {
 	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
 		w := newWorld(t)
-		_, m := w.told(t, k, desk(1))
+		_, m := w.told(t, k, atDesk(1))
 		asked := w.takeOver(t, m, takeWord(k))
 		w.sessions.ends = func([]process.Identity) ([]lifecycle.Ending, error) { return nil, errDisk }
 		require.NoError(t, w.tapShown(t, alice, asked, takeWord(k)))
@@ -181,9 +182,9 @@ func TestP2_AnEndThatWasNotTriedIsTold(t *testing.T) {
 // Whatever is tapped on a message that is not true any more ends nothing, and
 // shows what is true.
 func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
-	reborn := desk(4123)
+	reborn := atDesk(4123)
 	reborn.Start++
-	protected := desk(4123)
+	protected := atDesk(4123)
 	protected.Spared = process.GuardAncestor
 	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
 		for _, tt := range []struct {
@@ -193,11 +194,11 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 			says    i18n.Key
 		}{
 			{"the pid was reused", []lifecycle.Writer{reborn}, "", ""},
-			{"one more", []lifecycle.Writer{desk(4123), desk(5)}, "", ""},
-			{"another one", []lifecycle.Writer{desk(5)}, "", ""},
+			{"one more", []lifecycle.Writer{atDesk(4123), atDesk(5)}, "", ""},
+			{"another one", []lifecycle.Writer{atDesk(5)}, "", ""},
 			{"nobody any more", nil, "", i18n.WritersNone},
-			{"it came back meanwhile", []lifecycle.Writer{desk(4123)}, session.Running, i18n.WritersSecond},
-			{"it ended meanwhile", []lifecycle.Writer{desk(4123)}, session.Archived, i18n.WritersOver},
+			{"it came back meanwhile", []lifecycle.Writer{atDesk(4123)}, session.Running, i18n.WritersSecond},
+			{"it ended meanwhile", []lifecycle.Writer{atDesk(4123)}, session.Archived, i18n.WritersOver},
 			{"it came back, nobody else writes", nil, session.Running, i18n.WritersNone},
 		} {
 			if tt.state == session.Archived && k != otherWriter || tt.state == session.Running && k == otherWriter {
@@ -236,7 +237,7 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 		}
 		t.Run(string(k)+": the same, but protected now", func(t *testing.T) {
 			w := newWorld(t)
-			r, m := w.told(t, k, desk(4123))
+			r, m := w.told(t, k, atDesk(4123))
 			asked := w.takeOver(t, m, takeWord(k))
 			w.write(protected)
 			require.NoError(t, w.tapShown(t, alice, m, takeWord(k)))
@@ -253,7 +254,7 @@ func TestASecondWriterOfWhatHasEndedIsToldWithoutARefusal(t *testing.T) {
 	for _, tt := range []struct {
 		writer lifecycle.Writer
 		want   string
-	}{{desk(4123), "api is archived here and open elsewhere:"}, {unsure(4123), "api is archived here and may be open elsewhere:"}} {
+	}{{atDesk(4123), "api is archived here and open elsewhere:"}, {unsure(4123), "api is archived here and may be open elsewhere:"}} {
 		w := newWorld(t)
 		r, m := w.told(t, otherWriter, tt.writer)
 		w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
@@ -341,7 +342,7 @@ func TestP1_ForkLeavesTheOriginalToTheOther(t *testing.T) {
 func TestAForkThatFailsSaysWhatWasDone(t *testing.T) {
 	for _, k := range []conflict{resumeRefused, otherWriter} {
 		w := newWorld(t)
-		r, m := w.told(t, k, desk(4123))
+		r, m := w.told(t, k, atDesk(4123))
 		w.sessions.start = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
 		w.sessions.archive = func(id uuid.UUID) error {
 			w.records.change(id, func(r *session.Record) { r.State = session.Archived })
@@ -372,7 +373,7 @@ func TestAForkThatFailsSaysWhatWasDone(t *testing.T) {
 
 func TestP1_WhatIsNotArchivedIsNotForked(t *testing.T) {
 	w := newWorld(t)
-	r, m := w.told(t, otherWriter, desk(4123))
+	r, m := w.told(t, otherWriter, atDesk(4123))
 	w.sessions.archive = func(uuid.UUID) error { return deep(errDisk) }
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonForkInstead))
 	assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.sessions.done())
@@ -382,10 +383,10 @@ func TestP1_WhatIsNotArchivedIsNotForked(t *testing.T) {
 func TestTheWishSurvivesATakeOver(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.Archived)
-	w.refuse(desk(1))
+	w.refuse(atDesk(1))
 	w.mustHear(t, "/resume api /srv/x")
 	asked := w.takeOver(t, w.sender.last(t), i18n.ButtonTakeOver)
-	w.write(desk(1))
+	w.write(atDesk(1))
 	w.sessions.ends = func([]process.Identity) ([]lifecycle.Ending, error) {
 		w.write()
 		return []lifecycle.Ending{ended(1, process.HowTerm, 0)}, nil
@@ -398,7 +399,7 @@ func TestTheWishSurvivesATakeOver(t *testing.T) {
 
 func TestASecondWriterIsLeft(t *testing.T) {
 	w := newWorld(t)
-	_, m := w.told(t, otherWriter, desk(1))
+	_, m := w.told(t, otherWriter, atDesk(1))
 	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonCancel))
 	assert.Equal(t, w.named(i18n.SecondLeft, "api"), w.sender.lastEdit(t).Text.Text)
 	assert.Empty(t, w.sender.lastEdit(t).Buttons)
@@ -412,7 +413,7 @@ func TestAdopt(t *testing.T) {
 	w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
 	w.again()
 	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonAdopt))
-	target := w.Successor(w.record(t, r.ID))
+	target := w.Successor(host.View(w.record(t, r.ID)))
 	assert.Equal(t, []string{"adopt 4123@41230 from " + r.ID.String(), "move " + target.ID.String() + " to 7"}, w.sessions.done())
 	assert.Equal(t, "api is back: I type into the window where you run it (mine), and never close it. "+
 		"No shell is in that window, so tmux closes it when api ends. "+
@@ -441,7 +442,7 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 		want i18n.Key
 	}{
 		{"it changed", lifecycle.ErrChanged, i18n.WritersChanged},
-		{"others write too", &lifecycle.WriterError{Writers: []lifecycle.Writer{desk(5)}}, i18n.WritersChanged},
+		{"others write too", &lifecycle.WriterError{Writers: []lifecycle.Writer{atDesk(5)}}, i18n.WritersChanged},
 		{"it came back", &lifecycle.StateError{State: session.Running}, i18n.WritersChanged},
 		{"it goes on elsewhere", &lifecycle.MovedError{To: uuid.New()}, i18n.WritersChanged},
 		{"it was purged", session.ErrNotFound, i18n.WritersChanged},
@@ -465,7 +466,7 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 	}
 	w := newWorld(t)
 	_, m := w.told(t, writerAfterEnd, inWindow(t, 4123))
-	w.write(desk(4123)) // the same process, not in the foreground any more
+	w.write(atDesk(4123)) // the same process, not in the foreground any more
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))
 	assert.Contains(t, w.sender.done(), "post "+w.word(i18n.WritersChanged))
 	w = newWorld(t)

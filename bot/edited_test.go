@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -37,8 +38,8 @@ func TestP4_AnEditOfAHeldPromptReplacesIt(t *testing.T) {
 		text, want string
 		class      lifecycle.Class
 	}{
-		{"fix\r\nthat", "fix\nthat", lifecycle.ClassPrompt},
-		{" !ls", " !ls", lifecycle.ClassPrompt},
+		{"fix\r\nthat", "fix\nthat", prompts.Plain},
+		{" !ls", " !ls", prompts.Plain},
 	} {
 		require.NoError(t, w.edit(t, 1001, tt.text))
 		want := fmt.Sprintf("reword %s of %s as %s %q", key, r.ID, tt.class, tt.want)
@@ -55,7 +56,7 @@ func TestP4_AnEditOfAnOldPromptReplacesItBeforeAPersonDecides(t *testing.T) {
 	require.NoError(t, w.edit(t, e.MessageID, "fix that"))
 	now, err := w.entries.Load(e.Key)
 	require.NoError(t, err)
-	assert.Equal(t, []any{"fix that", string(lifecycle.ClassPrompt), inbox.Asked}, []any{now.Text, now.Class, now.State})
+	assert.Equal(t, []any{"fix that", string(prompts.Plain), inbox.Asked}, []any{now.Text, now.Class, now.State})
 	assert.Equal(t, reactionStored, w.sender.reaction(e.MessageID))
 	assert.Empty(t, w.sessions.done())
 }
@@ -223,7 +224,7 @@ func TestP4_AnEditOfACaptionKeepsWhatTheFileBrought(t *testing.T) {
 				m := &models.Message{ID: 77, From: &models.User{ID: alice}, Chat: privateChat(alice), Caption: tt.caption, EditDate: 5}
 				raw, err := json.Marshal(models.Update{Message: m})
 				require.NoError(t, err)
-				typed, class, _ := lifecycle.Normalise(strings.TrimPrefix(tt.caption+"\n"+tt.brought, "\n"))
+				typed, class, _ := prompts.Normalise(strings.TrimPrefix(tt.caption+"\n"+tt.brought, "\n"))
 				e := inbox.Entry{Key: "900", State: state, Session: r.ID, Conversation: atAlice, MessageID: 77, Text: typed, Class: string(class),
 					Files: []string{"a"}, Update: raw}
 				_, err = w.entries.Add(e)
@@ -237,7 +238,7 @@ func TestP4_AnEditOfACaptionKeepsWhatTheFileBrought(t *testing.T) {
 					require.NoError(t, w.editAs(t, &edit))
 					now, err := w.entries.Load("900")
 					require.NoError(t, err)
-					want, _, _ := lifecycle.Normalise(strings.TrimPrefix(caption+"\n"+tt.brought, "\n"))
+					want, _, _ := prompts.Normalise(strings.TrimPrefix(caption+"\n"+tt.brought, "\n"))
 					assert.Equal(t, want, now.Text)
 				}
 			})

@@ -28,6 +28,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/files"
 	"ccbot/bot/port/places"
 	"ccbot/hooks"
@@ -61,6 +62,7 @@ type world struct {
 	records  *fakeRecords
 	sessions *fakeSessions
 	windows  *fakeWindows
+	hosted   *host.Sessions // the sessions and windows as the chat sees them
 	sender   *fakeSender
 	entries  *fakeEntries
 	relay    *fakeRelay
@@ -90,20 +92,48 @@ func newWorld(t *testing.T) *world {
 		talk: &transcripts{Transcripts: host.Transcripts{Log: slog.New(slog.DiscardHandler)}},
 		home: "/home/alice", Home: "/home/alice", events: make(chan string, 10_000)}
 	w.sessions = &fakeSessions{records: w.records, entries: w.entries, events: w.events}
+	w.windows = &fakeWindows{told: make(map[string]bool)}
+	w.hosted = &host.Sessions{Lifecycle: w.sessions, Windows: w.windows, Records: w.records}
 	w.sender = &fakeSender{events: w.events, busy: make(map[int64]bool), aliases: func() *alias.Table { return w.Chats.Aliases }}
 	w.Bot = &Bot{
 		Config: Config{Allowed: map[int64]bool{alice: true, bob: true}, Groups: map[int64]bool{ours: true},
 			Username: "cc_bot", Lang: "en", StateDir: filepath.Join(w.home, ".ccbot")},
-		Deps: Deps{Records: w.records, Sender: w.sender, Entries: w.entries, Chats: chats, Words: words, Relay: w.relay,
-			Places: machine{w}, Files: machine{w}, Transcripts: w.talk,
+		Deps: Deps{
+			Machine: Machine{Sessions: w.hosted, Records: host.Views{Records: w.records},
+				Decisions: project{host.Decisions{Relay: w.relay, Records: w.records}, w.sessions},
+				Places:    machine{w}, Files: machine{w}, Transcripts: w.talk},
+			Kept:   Kept{Entries: w.entries, Chats: chats},
+			Sender: w.sender, Words: words,
 			Now: func() time.Time { return started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)},
 	}
 	w.open(t)
 	w.entries.Inside = func(chat int64, message int) (int64, int) { return w.Chats.Aliases.In(chat, message) }
 	w.again()
-	w.windows = &fakeWindows{told: make(map[string]bool)}
-	w.Connect(w.sessions, w.windows)
 	return w
+}
+
+// Asked and Left are told as the hooks' relay tells them.
+func (w *world) Asked(ctx context.Context, q hooks.Request) error {
+	return host.Asks{Chat: w.Bot}.Asked(ctx, q)
+}
+
+func (w *world) Left(ctx context.Context, q hooks.Request) { host.Asks{Chat: w.Bot}.Left(ctx, q) }
+
+// project has in its settings what a test says.
+type project struct {
+	host.Decisions
+	sessions *fakeSessions
+}
+
+func (p project) Answerers(uuid.UUID) []decisions.Answerer {
+	p.sessions.wait()
+	return p.sessions.answerers
+}
+
+// Connect makes the features anew, with what a test has put in place.
+func (w *world) Connect(*fakeSessions, *fakeWindows) {
+	w.life = newLife(w.Bot)
+	w.install(w.features())
 }
 
 // machine is the machine of the agents as the world has it now.
@@ -194,13 +224,13 @@ func (w *world) Handle(ctx context.Context, key string, u *models.Update, rest .
 }
 
 func (w *world) SessionNews(ctx context.Context, n lifecycle.Note) error {
-	err := w.Bot.SessionNews(ctx, n)
+	err := w.Bot.SessionNews(ctx, w.hosted.Note(n))
 	w.sender.deliver(context.WithoutCancel(ctx))
 	return err
 }
 
 func (w *world) Recovered(ctx context.Context, rep recovery.Report) error {
-	err := w.Bot.Recovered(ctx, rep)
+	err := w.Bot.Recovered(ctx, host.StartOf(rep))
 	w.sender.deliver(context.WithoutCancel(ctx))
 	return err
 }
@@ -373,7 +403,7 @@ func (l *log) done() []string {
 // Advance change the record as lifecycle does.
 type fakeSessions struct {
 	hangs     chan struct{} // every call waits for its end
-	answerers []hooks.Answerer
+	answerers []decisions.Answerer
 	log
 	records   *fakeRecords
 	entries   *fakeEntries
@@ -660,11 +690,6 @@ func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
 		return f.press(mark)
 	}
 	return f.dialog, nil
-}
-
-func (f *fakeSessions) Answerers(session.Record) []hooks.Answerer {
-	f.wait()
-	return f.answerers
 }
 
 func (f *fakeSessions) Attach(r session.Record) string {

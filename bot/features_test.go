@@ -15,6 +15,7 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -23,14 +24,14 @@ import (
 // Every kind of news is told by one feature, and by no more than one.
 func TestFeatures_EachNewsHasOneOwner(t *testing.T) {
 	w := newWorld(t)
-	owners := make(map[lifecycle.NoteKind][]string)
+	owners := make(map[news.Kind][]string)
 	for _, f := range w.rooms {
 		for kind := range f.News {
 			owners[kind] = append(owners[kind], f.Name)
 		}
 	}
 	for _, kind := range noteKinds(t) {
-		assert.Len(t, owners[kind], 1, kind)
+		assert.Len(t, owners[news.Kind(kind)], 1, kind)
 	}
 	assert.Len(t, owners, len(noteKinds(t)), "nobody tells what there is not")
 }
@@ -140,12 +141,12 @@ func crashes(f chat.Feature) chat.Feature {
 	for kind := range f.Cards {
 		f.Cards[kind] = tap
 	}
-	news := func(context.Context, lifecycle.Note) error { panic("a mistake of ours") }
+	hear := func(context.Context, news.Note) error { panic("a mistake of ours") }
 	for kind := range f.News {
-		f.News[kind] = news
+		f.News[kind] = hear
 	}
 	if f.Heard != nil {
-		f.Heard = news
+		f.Heard = hear
 	}
 	f.Run = func(context.Context) error { panic("a mistake of ours") }
 	return f
@@ -173,7 +174,7 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 					time.Sleep(10 * time.Second)
 					synctest.Wait()
 					for kind := range rooms[i].News {
-						assert.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r}), kind)
+						assert.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteKind(kind), Session: r}), kind)
 						assert.Contains(t, w.sender.texts(), chat.Warning+w.word(i18n.InternalError))
 					}
 					for verb := range rooms[i].Taps {

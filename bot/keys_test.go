@@ -236,7 +236,7 @@ func TestP8_TheDialogsMessageOutlivesARestart(t *testing.T) {
 		w := newWorld(t)
 		r := w.currentSession(t, "api", session.Running)
 		w.sessions.dialog = trust
-		require.NoError(t, w.Bot.SessionNews(t.Context(), dialogNote(r, trust)))
+		require.NoError(t, w.Bot.SessionNews(t.Context(), w.hosted.Note(dialogNote(r, trust))))
 		w.sender.waiting = nil
 		start := func() {
 			w.again()
@@ -331,7 +331,7 @@ func TestADialogThatWentBeforeItWasShown(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Running)
 	gone := lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}
-	require.NoError(t, w.Bot.SessionNews(t.Context(), dialogNote(r, trust)))
+	require.NoError(t, w.Bot.SessionNews(t.Context(), w.hosted.Note(dialogNote(r, trust))))
 	require.NoError(t, w.SessionNews(t.Context(), gone))
 	assert.Empty(t, w.sender.sent)
 	w.sender.send = func(context.Context, outbox.Message) error { return w.SessionNews(t.Context(), gone) }

@@ -11,13 +11,14 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/files"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/report"
 	"ccbot/bot/sessions"
 	"ccbot/bot/writers"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
-	"ccbot/recovery"
 )
 
 // life are the features about the life of sessions.
@@ -32,16 +33,15 @@ type life struct {
 	attachments *prompt.Attachments
 }
 
-// newLife makes these features and connects them with each other. They keep nothing, so that
-// Connect may make them anew.
+// newLife makes these features and connects them with each other.
 func newLife(b *Bot) (l life) {
-	l.windows = writers.NewWindows(b.Chat, b.Windows, b.Sessions)
+	l.windows = writers.NewWindows(b.Chat, b.Sessions, b.Sessions)
 	l.sessions = sessions.New(b.Chat, b.Sessions, agents{b}, b.answers, l.windows)
 	l.resumer = l.sessions.Resumer
 	l.writers = writers.New(b.Chat, b.Sessions, b.Sessions, l.resumer, b.answers)
 	l.resumer.Writers = l.writers
 	l.reports = report.New(report.Deps{Chat: b.Chat, Lifecycle: b.Sessions, Resumer: l.resumer, Windows: l.windows,
-		ToldWindows: b.Windows, Entries: b.Entries, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
+		ToldWindows: b.Sessions, Entries: b.Entries, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
 	l.attachments = &prompt.Attachments{Chat: b.Chat, Files: b.Files, Downloader: b.Downloader, Voice: b.Voice}
 	l.prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Entries: b.Entries, Changes: b.Entries,
 		Requests: requests{b}, Resumer: l.resumer, Attachments: l.attachments})
@@ -56,12 +56,12 @@ func (l life) features() []chat.Feature {
 // agents are the agents of sessions as package sessions looks at them.
 type agents struct{ bot *Bot }
 
-func (a agents) Look(ctx context.Context, r session.Record) lifecycle.Look {
-	return a.bot.Sessions.Look(ctx, r)
+func (a agents) Look(ctx context.Context, id uuid.UUID) desk.Look {
+	return a.bot.Sessions.Look(ctx, id)
 }
 
-func (a agents) ProjectAnswers(r session.Record) string {
-	all := a.bot.Sessions.Answerers(r)
+func (a agents) ProjectAnswers(id uuid.UUID) string {
+	all := a.bot.Decisions.Answerers(id)
 	if len(all) == 0 {
 		return ""
 	}
@@ -84,7 +84,10 @@ func (a agents) Interrupt(ctx context.Context, id uuid.UUID) error {
 type requests struct{ bot *Bot }
 
 func (r requests) Behind(e inbox.Entry) (request string) {
-	c, _ := r.bot.behind(e)
+	if e.Class != string(prompts.Plain) {
+		return ""
+	}
+	c, _ := r.bot.asks.Behind(e.Session, e.Conversation)
 	return c.Request.ID
 }
 
@@ -109,14 +112,14 @@ func (b *Bot) Homeless(ctx context.Context, keys []string) error {
 func (b *Bot) Awaited() (map[string]bool, error) { return b.prompts.Awaited() }
 
 // Recovered tells what a recovery found and did, and resumes what comes back by itself.
-func (b *Bot) Recovered(ctx context.Context, rep recovery.Report) error {
+func (b *Bot) Recovered(ctx context.Context, rep news.Start) error {
 	return b.reports.Tell(ctx, rep)
 }
 
 // BroughtBack takes a session that was resumed at the desk as one that came back. current is the
 // session that texts in its conversation go to from now on; it is the zero record where no
 // conversation shows the session.
-func (b *Bot) BroughtBack(ctx context.Context, id uuid.UUID) (current session.Record, err error) {
+func (b *Bot) BroughtBack(ctx context.Context, id uuid.UUID) (current views.Session, err error) {
 	return b.resumer.ResumedAtDesk(ctx, id)
 }
 

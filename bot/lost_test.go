@@ -144,7 +144,7 @@ func TestResumeAllLeavesTheCurrentSession(t *testing.T) {
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonResumeAll))
 	now, ok, err := w.CurrentSession(atAlice)
 	require.NoError(t, err)
-	assert.True(t, ok && now.State.Live(), "one of them takes an ended one's place")
+	assert.True(t, ok && now.Live, "one of them takes an ended one's place")
 }
 
 func TestResumeAllExplainsWhatFails(t *testing.T) {

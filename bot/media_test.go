@@ -209,7 +209,7 @@ func TestP4_AFileThatGoesNowhereIsTold(t *testing.T) {
 			d.records.change(d.r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
 		}, document("d", "a"), func(d *mediaWorld) string {
 			r, _ := d.records.Get(d.r.ID)
-			return d.NotCleanText(r)
+			return d.NotCleanText(host.View(r))
 		}, 0},
 		{"too big, as Telegram says at once", nil, big,
 			func(d *mediaWorld) string { return d.word(i18n.FileTooBig, i18n.Args{"Name": "big.zip"}) }, 0},

@@ -13,6 +13,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -211,7 +212,7 @@ func TestASessionThatNamesItselfIsNotWaitedFor(t *testing.T) {
 	c := transcriptOf(t, "t.jsonl", says("one"))
 	r := w.currentSession(t, "api", session.Running, c)
 	w.records.change(r.ID, func(r *session.Record) { r.TookOver = r.ID })
-	assert.Equal(t, r.ID, w.Successor(r).ID)
+	assert.Equal(t, r.ID, w.Successor(host.View(r)).ID)
 	w.running(t)
 	require.Eventually(t, func() bool { return slices.Equal([]string{"one"}, w.sender.answersSent()) }, patience, time.Millisecond)
 }
@@ -223,20 +224,20 @@ func TestSuccessorsAreFollowedToTheEnd(t *testing.T) {
 	w.records.change(second.ID, func(r *session.Record) { r.State, r.Closed = session.Lost, session.ClosedTransferred })
 	w.records.change(third.ID, func(r *session.Record) { r.TookOver = second.ID })
 	for _, r := range []session.Record{first, w.record(t, second.ID), third} {
-		assert.Equal(t, third.ID, w.Successor(r).ID)
+		assert.Equal(t, third.ID, w.Successor(host.View(r)).ID)
 	}
 	assert.True(t, w.GoesOn(first.ID))
 	assert.False(t, w.GoesOn(third.ID))
 	assert.False(t, w.GoesOn(uuid.New()))
 
 	w.records.change(second.ID, func(r *session.Record) { r.Closed = "" })
-	assert.Equal(t, third.ID, w.Successor(first).ID, "a crash may come before the source knows")
+	assert.Equal(t, third.ID, w.Successor(host.View(first)).ID, "a crash may come before the source knows")
 
 	w.records.change(third.ID, func(r *session.Record) { r.Closed = session.ClosedTransferred })
-	assert.Equal(t, third.ID, w.Successor(first).ID, "whoever went on is not known any more")
+	assert.Equal(t, third.ID, w.Successor(host.View(first)).ID, "whoever went on is not known any more")
 	w.records.change(first.ID, func(r *session.Record) { r.TookOver = third.ID })
-	w.Successor(first) // a ring ends somewhere
-	assert.Nil(t, w.ResumeButton(w.record(t, third.ID)))
+	w.Successor(host.View(first)) // a ring ends somewhere
+	assert.Nil(t, w.ResumeButton(host.View(w.record(t, third.ID))))
 }
 
 // The agent of a ghost's message is another session's by now: nothing is done.

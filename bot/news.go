@@ -5,13 +5,13 @@ import (
 	"fmt"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/port/news"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
-	"ccbot/lifecycle"
 )
 
 // SessionNews tells the chat what happened to a session. What it tells is on disk when it returns.
-func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
+func (b *Bot) SessionNews(ctx context.Context, n news.Note) error {
 	tell, ok := b.news[n.Kind]
 	if !ok {
 		return fmt.Errorf("unknown news %q", n.Kind)
@@ -29,7 +29,7 @@ func (b *Bot) SessionNews(ctx context.Context, n lifecycle.Note) error {
 
 // hear gives news to one feature. News that a feature crashes at are told as an error of ours: told
 // again, the feature would crash again, and the session would wait for it.
-func (b *Bot) hear(ctx context.Context, n lifecycle.Note, who string, feature func(context.Context, lifecycle.Note) error) error {
+func (b *Bot) hear(ctx context.Context, n news.Note, who string, feature func(context.Context, news.Note) error) error {
 	err := guard.Call(func() error { return feature(ctx, n) })
 	if !b.logPanic(who, "news", err) {
 		return err

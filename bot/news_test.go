@@ -58,7 +58,7 @@ type told struct {
 	reply   bool // under the message that it is about, in that message's chat
 }
 
-func newsTable() map[lifecycle.NoteKind]told {
+func tellings() map[lifecycle.NoteKind]told {
 	name := func(keys ...i18n.Key) func(*world) []string {
 		return func(w *world) []string {
 			var all []string
@@ -103,11 +103,11 @@ func (w *world) news(t *testing.T, kind lifecycle.NoteKind) lifecycle.Note {
 	r.Conversation, r.Prompts, r.Binding = inGroup, []string{"1", "2"}, &session.Binding{Window: "@21"}
 	e := w.prompt(t, r, "the prompt", inbox.Typing)
 	return lifecycle.Note{Kind: kind, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: e.Text}, Screen: "the screen\n\n",
-		Attach: "tmux attach", Asks: true, Receipt: &lifecycle.Receipt{}, Draft: "a draft", Writers: []lifecycle.Writer{desk(4123)}}
+		Attach: "tmux attach", Asks: true, Receipt: &lifecycle.Receipt{}, Draft: "a draft", Writers: []lifecycle.Writer{atDesk(4123)}}
 }
 
 func TestEveryKindOfNewsIsTold(t *testing.T) {
-	table := newsTable()
+	table := tellings()
 	for _, kind := range noteKinds(t) {
 		t.Run(string(kind), func(t *testing.T) {
 			want, ok := table[kind]
@@ -142,7 +142,7 @@ func TestUnknownNewsIsAnError(t *testing.T) {
 }
 
 func TestNewsThatCannotBeKeptIsAnError(t *testing.T) {
-	for kind, want := range newsTable() {
+	for kind, want := range tellings() {
 		if want.says == nil {
 			continue
 		}

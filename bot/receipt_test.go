@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/outbox"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -234,10 +235,10 @@ func TestARetryThatIsOverIsStale(t *testing.T) {
 func TestWhatIsNotCleanIsToldByItsRecord(t *testing.T) {
 	w := newWorld(t)
 	r := session.Record{Name: "api"}
-	assert.Contains(t, w.NotCleanText(r), w.word(i18n.FailureSome), "a file that was edited")
+	assert.Contains(t, w.NotCleanText(host.View(r)), w.word(i18n.FailureSome), "a file that was edited")
 	r.Cleanup = &session.CleanupError{Reason: "in English", Processes: []process.Identity{{PID: 5}, {PID: 6}}}
-	assert.Contains(t, w.NotCleanText(r), w.word(i18n.FailureSome))
-	assert.NotContains(t, w.NotCleanText(r), "in English")
+	assert.Contains(t, w.NotCleanText(host.View(r)), w.word(i18n.FailureSome))
+	assert.NotContains(t, w.NotCleanText(host.View(r)), "in English")
 }
 
 func TestP3_TheRecordSaysTheSameAsTheReceipt(t *testing.T) {
@@ -249,11 +250,11 @@ func TestP3_TheRecordSaysTheSameAsTheReceipt(t *testing.T) {
 		receipt.Failures = append(receipt.Failures, lifecycle.Failure{Kind: lifecycle.FailureKind(kind), PID: i, Detail: "in English"})
 		r.Cleanup.Failures = append(r.Cleanup.Failures, session.CleanupFailure{Kind: kind, PID: i, Detail: "in English"})
 	}
-	assert.Equal(t, w.receiptText(t, r, receipt), w.NotCleanText(r))
-	assert.NotContains(t, w.NotCleanText(r), "of_a_later_day")
+	assert.Equal(t, w.receiptText(t, r, receipt), w.NotCleanText(host.View(r)))
+	assert.NotContains(t, w.NotCleanText(host.View(r)), "of_a_later_day")
 
 	r.Cleanup.Failures = []session.CleanupFailure{{Kind: "unknown", PID: 5, Detail: "it may write the session"}, {Kind: "later", PID: 6, Detail: "odd"}}
-	assert.Contains(t, w.NotCleanText(r), "pid 5: I cannot tell whether it writes this session; process 6: odd.")
+	assert.Contains(t, w.NotCleanText(host.View(r)), "pid 5: I cannot tell whether it writes this session; process 6: odd.")
 }
 
 func TestProcessText(t *testing.T) {
@@ -273,6 +274,6 @@ func TestProcessText(t *testing.T) {
 		{"a long name", process.Process{Identity: process.Identity{PID: 1}, Args: []string{strings.Repeat("x", 30) + "end"}}, 0,
 			"…" + strings.Repeat("x", 20) + "end, pid 1"},
 	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, w.ProcessText(tt.p, tt.age)) })
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, w.ProcessText(host.Process(tt.p, tt.age))) })
 	}
 }

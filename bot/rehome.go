@@ -13,12 +13,13 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/refusal"
 	"ccbot/i18n"
-	"ccbot/internal/session"
+	"ccbot/internal/address"
 )
 
 // inside gives the place of a message, and the number that the message has there.
-func (b *Bot) inside(m *models.Message) (to session.Conversation, message int) {
+func (b *Bot) inside(m *models.Message) (to address.Conversation, message int) {
 	to = inbox.ConversationOf(m)
 	to.ChatID, message = b.Chats.Aliases.In(m.Chat.ID, m.ID)
 	return to, message
@@ -60,7 +61,7 @@ type rehomes struct {
 	again time.Duration // until the next try of what failed
 
 	mu   sync.Mutex
-	gone []session.Conversation // topics; those that a crash forgets are found out again by the outbox
+	gone []address.Conversation // topics; those that a crash forgets are found out again by the outbox
 }
 
 func newRehomes(b *Bot) *rehomes {
@@ -71,7 +72,7 @@ func newRehomes(b *Bot) *rehomes {
 func (b *Bot) Migrated() { poke(b.rehomes.wake) }
 
 // TopicGone hears that a topic is not there any more.
-func (b *Bot) TopicGone(gone session.Conversation) {
+func (b *Bot) TopicGone(gone address.Conversation) {
 	b.rehomes.mu.Lock()
 	b.rehomes.gone = append(b.rehomes.gone, gone)
 	b.rehomes.mu.Unlock()
@@ -102,7 +103,7 @@ func (r *rehomes) work(ctx context.Context) error {
 	if len(gone) == 0 && len(r.Chats.Aliases.Moved()) == 0 {
 		return nil
 	}
-	where := whereTo(func(at session.Conversation, message int) (to session.Conversation, there bool) {
+	where := whereTo(func(at address.Conversation, message int) (to address.Conversation, there bool) {
 		to = at
 		to.ChatID, _ = r.Chats.Aliases.In(at.ChatID, 0)
 		if slices.Contains(gone, to) {
@@ -125,19 +126,19 @@ func (r *rehomes) work(ctx context.Context) error {
 }
 
 // whereTo says what the place of a message has become, and whether the message is there.
-type whereTo func(at session.Conversation, message int) (to session.Conversation, there bool)
+type whereTo func(at address.Conversation, message int) (to address.Conversation, there bool)
 
 // place says what a place has become.
-func (where whereTo) place(at session.Conversation) (to session.Conversation, moves bool) {
+func (where whereTo) place(at address.Conversation) (to address.Conversation, moves bool) {
 	to, _ = where(at, 0)
 	return to, to != at
 }
 
 // tellTopics says in a chat that the topics of sessions are gone.
-func (r *rehomes) tellTopics(ctx context.Context, gone []session.Conversation) error {
+func (r *rehomes) tellTopics(ctx context.Context, gone []address.Conversation) error {
 	for _, topic := range gone {
 		var names []string
-		for _, s := range r.Records.List() {
+		for _, s := range r.Book.Records.List() {
 			if s.Conversation == topic {
 				names = append(names, chat.ShownName(s.Name))
 			}
@@ -147,7 +148,7 @@ func (r *rehomes) tellTopics(ctx context.Context, gone []session.Conversation) e
 		}
 		r.Log.Warn("topic_gone", "chat_id", topic.ChatID, "topic", topic.ThreadID, "sessions", len(names))
 		text := r.words.Say(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": r.Some(names, ", ")})
-		if err := r.Say(ctx, session.Conversation{ChatID: topic.ChatID}, text); err != nil {
+		if err := r.Say(ctx, address.Conversation{ChatID: topic.ChatID}, text); err != nil {
 			return err
 		}
 	}
@@ -168,7 +169,7 @@ func (r *rehomes) tellGroups(ctx context.Context) error {
 			"mend", fmt.Sprintf("put %d in place of %d in ALLOWED_CHATS", now, was))
 		text := r.words.Say(i18n.GroupMoved,
 			i18n.Args{"From": strconv.FormatInt(was, 10), "To": strconv.FormatInt(now, 10)})
-		if err := r.Say(ctx, session.Conversation{ChatID: numbers[0]}, text); err != nil {
+		if err := r.Say(ctx, address.Conversation{ChatID: numbers[0]}, text); err != nil {
 			return err
 		}
 		r.At("move-told")
@@ -191,12 +192,12 @@ func (r *rehomes) moveChats(where whereTo) error {
 
 func (r *rehomes) moveSessions(ctx context.Context, where whereTo) error {
 	var errs []error
-	for _, s := range r.Records.List() {
+	for _, s := range r.Book.Records.List() {
 		to, there := where(s.Conversation, 0)
 		if there {
 			continue
 		}
-		if err := r.MoveTo(ctx, to, s); err != nil && !errors.Is(err, session.ErrNotFound) {
+		if err := r.MoveTo(ctx, to, s); err != nil && !refusal.Is(err, refusal.NotFound) {
 			errs = append(errs, fmt.Errorf("move %s: %w", s.ID, err))
 		}
 	}

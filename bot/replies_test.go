@@ -14,6 +14,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -189,31 +190,31 @@ func TestATurnThatAReplyBeganIsShownInFull(t *testing.T) {
 	old := w.session(t, "old", session.Running)
 	now := w.currentSession(t, "now", session.Running)
 	w.says55(old)
-	assert.False(t, w.answers.InFull(old))
-	assert.True(t, w.answers.InFull(now))
+	assert.False(t, w.answers.InFull(host.View(old)))
+	assert.True(t, w.answers.InFull(host.View(now)))
 
 	key := w.answer(t, 55, "go on")
-	assert.False(t, w.answers.InFull(old), "it waits")
+	assert.False(t, w.answers.InFull(host.View(old)), "it waits")
 	w.becomes(t, key, inbox.Typing)
-	assert.True(t, w.answers.InFull(old))
+	assert.True(t, w.answers.InFull(host.View(old)))
 	w.reopened(t)
-	assert.True(t, w.answers.InFull(old), "after a restart, too")
+	assert.True(t, w.answers.InFull(host.View(old)), "after a restart, too")
 	w.turnEnds(t, old, at(5))
-	assert.True(t, w.answers.InFull(old), "the turn before it")
+	assert.True(t, w.answers.InFull(host.View(old)), "the turn before it")
 	w.delivered(t, old, key, at(10))
 	require.NoError(t, w.entries.Finish(key))
 	w.turnEnds(t, old, at(9))
-	assert.True(t, w.answers.InFull(old), "the turn before it, told late")
+	assert.True(t, w.answers.InFull(host.View(old)), "the turn before it, told late")
 	w.turnEnds(t, old, at(11))
-	assert.False(t, w.answers.InFull(old))
+	assert.False(t, w.answers.InFull(host.View(old)))
 
 	w.becomes(t, w.answer(t, 55, "go on"), inbox.Typing)
 	require.NoError(t, w.Chats.SetCurrent(atAlice, w.session(t, "third", session.Running).ID))
-	assert.False(t, w.answers.InFull(old), "the person has turned to another one")
+	assert.False(t, w.answers.InFull(host.View(old)), "the person has turned to another one")
 	require.NoError(t, w.Chats.SetCurrent(atAlice, old.ID))
 	w.becomes(t, w.answer(t, 55, "go on"), inbox.Typing)
 	require.NoError(t, w.Chats.SetCurrent(atAlice, now.ID))
-	assert.False(t, w.answers.InFull(old), "it was the current one then")
+	assert.False(t, w.answers.InFull(host.View(old)), "it was the current one then")
 }
 
 // delivered tells that the agent of a session has a prompt, which was typed then.
@@ -258,9 +259,9 @@ func TestAPromptThatIsNotDeliveredIsNoTurn(t *testing.T) {
 			key := w.answer(t, 55, "go on")
 			w.becomes(t, key, inbox.Typing)
 			require.NoError(t, tt.ends(w, key))
-			assert.False(t, w.answers.InFull(old))
+			assert.False(t, w.answers.InFull(host.View(old)))
 			w.reopened(t)
-			assert.False(t, w.answers.InFull(old))
+			assert.False(t, w.answers.InFull(host.View(old)))
 		})
 	}
 }
@@ -281,13 +282,13 @@ func TestATurnInFullOutlivesTheNextPrompt(t *testing.T) {
 	}
 	begins(w.answer(t, 55, "one"), 10)
 	next := w.answer(t, 55, "two")
-	assert.True(t, w.answers.InFull(old), "the first turn goes on")
+	assert.True(t, w.answers.InFull(host.View(old)), "the first turn goes on")
 	ends(20)
-	assert.False(t, w.answers.InFull(old), "the second has not begun")
+	assert.False(t, w.answers.InFull(host.View(old)), "the second has not begun")
 	begins(next, 30)
-	assert.True(t, w.answers.InFull(old))
+	assert.True(t, w.answers.InFull(host.View(old)))
 	ends(40)
-	assert.False(t, w.answers.InFull(old))
+	assert.False(t, w.answers.InFull(host.View(old)))
 }
 
 func TestP4_APromptForASessionThatIsOverWaitsForADecision(t *testing.T) {
@@ -345,7 +346,7 @@ func TestAReplyToASessionThatIsOverBringsItBackBesideTheCurrentOne(t *testing.T)
 			current, err := w.Chats.Current(atAlice)
 			require.NoError(t, err)
 			assert.Equal(t, tt.stays, current == now.ID)
-			assert.True(t, w.answers.InFull(w.record(t, old.ID)))
+			assert.True(t, w.answers.InFull(host.View(w.record(t, old.ID))))
 			assert.Contains(t, w.sender.last(t).Text.Text, "old")
 		})
 	}

@@ -3,7 +3,6 @@ package bot
 import (
 	"cmp"
 	"context"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
@@ -85,7 +83,7 @@ func (b *Bot) answerCard(ctx context.Context, t chat.Tap, data string) (chat.Ans
 	}
 	tapped, ok := b.Deps.Cards.Tap(ctx, t.To, t.Message, data)
 	if ok && tapped.For != 0 && tapped.For != t.From {
-		return b.toast(i18n.NotForYou)
+		return chat.Answer{Text: b.words.Say(i18n.NotForYou)}, nil
 	}
 	t.Card = tapped
 	if do, known := b.cards[tapped.Kind]; ok && known {
@@ -106,16 +104,6 @@ func hasButton(rows [][]outbox.Button, data string) bool {
 	})
 }
 
-// alert is an answer that the person has to close.
-func (b *Bot) alert(key i18n.Key, args ...i18n.Args) (chat.Answer, error) {
-	return chat.Answer{Text: b.words.Say(key, args...), Alert: true}, nil
-}
-
-// toast is an answer that goes away by itself.
-func (b *Bot) toast(key i18n.Key, args ...i18n.Args) (chat.Answer, error) {
-	return chat.Answer{Text: b.words.Say(key, args...)}, nil
-}
-
 // buttonsOf are the buttons that a message has.
 func buttonsOf(m *models.Message) (rows [][]outbox.Button) {
 	if m.ReplyMarkup == nil {
@@ -129,12 +117,4 @@ func buttonsOf(m *models.Message) (rows [][]outbox.Button) {
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// entryOf finds the prompt that a question is about.
-func (b *Bot) entryOf(t chat.Tap) (inbox.Entry, error) {
-	if len(t.Args) == 0 {
-		return inbox.Entry{}, fs.ErrNotExist
-	}
-	return b.Entries.Load(t.Args[0])
 }

@@ -7,14 +7,13 @@ import (
 
 	"ccbot/bot/port/talk"
 	"ccbot/host"
-	"ccbot/internal/transcript"
 )
 
 // transcripts are those of the disk, and tell how far readers are.
 type transcripts struct {
 	host.Transcripts
-	polls bool                       // a reader that waits holds no inotify instance, which no bubble of fake time can wait for
-	gives func(item transcript.Item) // before a reader gets an item
+	polls bool                 // a reader that waits holds no inotify instance, which no bubble of fake time can wait for
+	gives func(item talk.Item) // before a reader gets an item
 
 	mu      sync.Mutex
 	waiting context.Context // of the reader that asked last
@@ -36,7 +35,7 @@ func (f *transcripts) lastWaiting() context.Context {
 	return f.waiting
 }
 
-func (f *transcripts) Follow(from transcript.Cursor) talk.Stream {
+func (f *transcripts) Follow(from talk.Cursor) talk.Stream {
 	return &watchedStream{f, f.Transcripts.Follow(from)}
 }
 
@@ -45,12 +44,12 @@ type watchedStream struct {
 	talk.Stream
 }
 
-func (s *watchedStream) Next(ctx context.Context) (transcript.Item, error) {
+func (s *watchedStream) Next(ctx context.Context) (talk.Item, error) {
 	s.of.mu.Lock()
 	s.of.waiting = ctx
 	s.of.mu.Unlock()
 	if err := ctx.Err(); err != nil {
-		return transcript.Item{}, err
+		return talk.Item{}, err
 	}
 	for {
 		item, ok, err := s.Now()
@@ -64,18 +63,18 @@ func (s *watchedStream) Next(ctx context.Context) (transcript.Item, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return transcript.Item{}, ctx.Err()
+			return talk.Item{}, ctx.Err()
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }
 
-func (s *watchedStream) Now() (transcript.Item, bool, error) {
+func (s *watchedStream) Now() (talk.Item, bool, error) {
 	item, ok, err := s.Stream.Now()
 	return s.give(item, ok), ok, err
 }
 
-func (s *watchedStream) give(item transcript.Item, ok bool) transcript.Item {
+func (s *watchedStream) give(item talk.Item, ok bool) talk.Item {
 	if ok && s.of.gives != nil {
 		s.of.gives(item)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/outbox"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -34,7 +35,7 @@ func shellWindow(t *testing.T, id string) lifecycle.Window {
 func agentWindow(t *testing.T, id string, pid int) lifecycle.Window {
 	t.Helper()
 	w := shellWindow(t, id)
-	one := desk(pid)
+	one := atDesk(pid)
 	one.ClaudeSessionID, one.Pane, one.InTmux = theirs, w.Pane, true
 	w.Agent = &one
 	w.Others = []process.Process{{Identity: process.Identity{PID: 99}, Args: []string{"-bash"}}}
@@ -128,7 +129,7 @@ func TestAdoptAWindow(t *testing.T) {
 	w.sessions.adopt, w.sessions.shell = func(q lifecycle.AdoptRequest) error { asked = q; w.windows.all = nil; return nil }, 99
 	w.again()
 	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonAdopt), "any allowed person may, after a restart too")
-	assert.Equal(t, lifecycle.AdoptRequest{Agent: desk(4123).Identity, Claude: theirs, Asked: true, Conversation: atAlice, Owner: bob,
+	assert.Equal(t, lifecycle.AdoptRequest{Agent: atDesk(4123).Identity, Claude: theirs, Asked: true, Conversation: atAlice, Owner: bob,
 		Rule: "chat.adopt", Why: "asked for by 8"}, asked)
 	assert.Equal(t, "mine is a session now: I type into the window where you run it (mine), and never close it. "+
 		w.word(i18n.AdoptedAsks), w.sender.last(t).Text.Text)
@@ -154,7 +155,7 @@ func TestAWindowsConversationHasAnOwner(t *testing.T) {
 		{"one that was taken over before", []session.State{session.Lost}, session.ClosedTransferred, -1, nil},
 		{"an open one", []session.State{session.Running, session.Archived}, "", -1, func(w *world) string { return w.named(i18n.AlreadyOpen, "api") }},
 		{"one that is ending", []session.State{session.Stopping}, "", -1, func(w *world) string { return w.named(i18n.StillEnding, "api") }},
-		{"one that is not clean", []session.State{session.CleanupFailed}, "", -1, func(w *world) string { return w.NotCleanText(session.Record{Name: "api"}) }},
+		{"one that is not clean", []session.State{session.CleanupFailed}, "", -1, func(w *world) string { return w.NotCleanText(host.View(session.Record{Name: "api"})) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -248,7 +249,7 @@ func TestP4_AnArchivedWindowTakesNoSessionOver(t *testing.T) {
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonArchive))
 	w.sessions.archive = func(uuid.UUID) error { return lifecycle.ErrEvidence }
 	require.NoError(t, w.tapShown(t, alice, w.sender.last(t), i18n.ButtonYesArchive))
-	assert.Equal(t, r.ID, w.Successor(w.record(t, r.ID)).ID)
+	assert.Equal(t, r.ID, w.Successor(host.View(w.record(t, r.ID))).ID)
 	done := w.sessions.done()
 	require.Len(t, done, 2)
 	assert.Equal(t, "adopt 4123@41230 from "+uuid.Nil.String(), done[0])
@@ -323,7 +324,7 @@ func TestAWindowThatCannotBeTakenIsExplained(t *testing.T) {
 		want i18n.Key
 	}{
 		{"it changed", lifecycle.ErrChanged, i18n.WritersChanged},
-		{"others write too", &lifecycle.WriterError{Writers: []lifecycle.Writer{desk(5)}}, i18n.WritersChanged},
+		{"others write too", &lifecycle.WriterError{Writers: []lifecycle.Writer{atDesk(5)}}, i18n.WritersChanged},
 		{"its owner came back", &lifecycle.StateError{State: session.Running}, i18n.WritersChanged},
 		{"its owner goes on elsewhere", &lifecycle.MovedError{To: uuid.New()}, i18n.WritersChanged},
 		{"its owner was purged", session.ErrNotFound, i18n.WritersChanged},

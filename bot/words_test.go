@@ -129,7 +129,7 @@ func (w *world) sayWriters(t *testing.T, k conflict) {
 	t.Helper()
 	kept := inWindow(t, 3)
 	kept.Spared, kept.Source = process.GuardTmux, process.SourceHook
-	for _, all := range [][]lifecycle.Writer{{desk(1)}, {inWindow(t, 1)}, {desk(1), desk(2)}, {kept, unsure(4), agentOf(5, "web")}, nil} {
+	for _, all := range [][]lifecycle.Writer{{atDesk(1)}, {inWindow(t, 1)}, {atDesk(1), atDesk(2)}, {kept, unsure(4), agentOf(5, "web")}, nil} {
 		_, m := w.told(t, k, all...)
 		for n := range spots(m) {
 			r, m := w.told(t, k, all...)

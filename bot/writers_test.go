@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/outbox"
+	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/internal/process"
@@ -23,7 +24,7 @@ import (
 
 // desk is a writer that somebody has started at the desk: proven, and nothing
 // protects it.
-func desk(pid int) lifecycle.Writer {
+func atDesk(pid int) lifecycle.Writer {
 	p := claude(pid)
 	p.TTY, p.Cwd = 136<<8|3, "/home/alice/proj" // pts/3
 	return lifecycle.Writer{Process: p, Age: 2 * time.Hour, Proven: true, Source: process.SourcePresence, Standing: lifecycle.Second}
@@ -32,7 +33,7 @@ func desk(pid int) lifecycle.Writer {
 // inWindow is a writer in a window of ccbot's tmux server.
 func inWindow(t *testing.T, pid int) lifecycle.Writer {
 	t.Helper()
-	w := desk(pid)
+	w := atDesk(pid)
 	window, err := tmux.ParseWindowID("@4")
 	require.NoError(t, err)
 	w.Pane, w.InTmux = tmux.Pane{Window: window, WindowName: "mine"}, true
@@ -40,13 +41,13 @@ func inWindow(t *testing.T, pid int) lifecycle.Writer {
 }
 
 func unsure(pid int) lifecycle.Writer {
-	w := desk(pid)
+	w := atDesk(pid)
 	w.Proven, w.Standing, w.Source = false, lifecycle.Unclear, ""
 	return w
 }
 
 func agentOf(pid int, name string) lifecycle.Writer {
-	w := desk(pid)
+	w := atDesk(pid)
 	w.Session, w.Spared = name, lifecycle.ReasonOtherAgent
 	return w
 }
@@ -90,9 +91,9 @@ func (w *world) ghostShown(t *testing.T, r session.Record, all ...lifecycle.Writ
 }
 
 func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
-	odd := desk(7)
+	odd := atDesk(7)
 	odd.Args, odd.Cwd, odd.Age = nil, "/srv/a\u202eb\nc", 0
-	tmuxed := desk(8)
+	tmuxed := atDesk(8)
 	tmuxed.Spared = process.GuardTmux
 	for _, tt := range []struct {
 		name    string
@@ -101,11 +102,11 @@ func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
 		want    []string
 		words   []i18n.Key
 	}{
-		{"a resume is refused", resumeRefused, []lifecycle.Writer{desk(4123)},
+		{"a resume is refused", resumeRefused, []lifecycle.Writer{atDesk(4123)},
 			[]string{"api is open elsewhere, so I did not bring it back:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
 				"Take over ends it there and brings api back here. Fork instead starts a new session here with a copy."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		{"refused, nobody can tell", resumeRefused, []lifecycle.Writer{desk(4123), unsure(99)},
+		{"refused, nobody can tell", resumeRefused, []lifecycle.Writer{atDesk(4123), unsure(99)},
 			[]string{"api is open elsewhere, so I did not bring it back:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
 				"• claude, pid 99, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
 				"I cannot end it; Show says why. Fork instead starts a new session here with a copy."},
@@ -120,7 +121,7 @@ func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
 			[]string{"api is open elsewhere, so I did not bring it back:", "• claude, pid 5, 2 h, pts/3, in session web, ~/proj",
 				"I cannot end it; Show says why. Fork instead starts a new session here with a copy."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		{"a second writer", otherWriter, []lifecycle.Writer{desk(4123)},
+		{"a second writer", otherWriter, []lifecycle.Writer{atDesk(4123)},
 			[]string{"⚠ Somebody else writes api now. Two writers split the conversation:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
 				"Take over ends the other one and nothing else. Fork instead goes on here in a copy and leaves api to the other one."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
@@ -160,7 +161,7 @@ func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
 // A session that is not cleaned up can neither be adopted nor resumed, so neither
 // is offered or promised.
 func TestP3_AGhostOfWhatIsNotCleanPromisesNothing(t *testing.T) {
-	for _, all := range [][]lifecycle.Writer{{inWindow(t, 1)}, {desk(1)}, {desk(1), desk(2)}} {
+	for _, all := range [][]lifecycle.Writer{{inWindow(t, 1)}, {atDesk(1)}, {atDesk(1), atDesk(2)}} {
 		w := newWorld(t)
 		r := w.session(t, "api", session.Archived)
 		old := w.ghostShown(t, r, inWindow(t, 1))
@@ -176,7 +177,7 @@ func TestP3_AGhostOfWhatIsNotCleanPromisesNothing(t *testing.T) {
 		question := w.sender.last(t).Text.Text
 		var names []string
 		for _, one := range all {
-			names = append(names, w.ProcessText(one.Process, one.Age))
+			names = append(names, w.ProcessText(host.Process(one.Process, one.Age)))
 		}
 		assert.Equal(t, w.word(i18n.StopOnlyConfirm, i18n.Args{"Processes": strings.Join(names, "; ")}), question)
 		assert.NotContains(t, question, "/resume")
@@ -200,7 +201,7 @@ func TestP1_ShowTellsAllThatIsKnown(t *testing.T) {
 	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
 		t.Run(string(k), func(t *testing.T) {
 			w := newWorld(t)
-			_, m := w.told(t, k, desk(1), protected, agentOf(3, "web"), unsure(4))
+			_, m := w.told(t, k, atDesk(1), protected, agentOf(3, "web"), unsure(4))
 			w.again()
 			require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonShow), "any allowed person may, after a restart too")
 			shown := w.sender.lastEdit(t)
@@ -241,10 +242,10 @@ func TestManyWritersFitOneMessage(t *testing.T) {
 func TestNamesWithFormatCharacters(t *testing.T) {
 	for _, name := range []string{"{{.Name}}", "%s%d%!", "*_`[x](y)`", "<b>&", "a\u202eb", "a:b.c", "имя", "👩‍💻", strings.Repeat("long", 60)} {
 		w := newWorld(t)
-		r, _ := w.told(t, otherWriter, desk(4123))
+		r, _ := w.told(t, otherWriter, atDesk(4123))
 		r.Name = name
 		w.records.put(r)
-		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteSecondWriter, Session: r, Writers: []lifecycle.Writer{desk(4123)}}))
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteSecondWriter, Session: r, Writers: []lifecycle.Writer{atDesk(4123)}}))
 		m := w.sender.last(t)
 		name := glyph.Name(name)
 		assert.Equal(t, w.word(i18n.WritersSecond, i18n.Args{"Name": name}), strings.Split(m.Text.Text, "\n")[0])
@@ -255,7 +256,7 @@ func TestNamesWithFormatCharacters(t *testing.T) {
 		question := w.sender.last(t)
 		assert.Contains(t, question.Text.Text, name)
 		require.NoError(t, w.tapShown(t, alice, question, i18n.ButtonTakeOver))
-		assert.Contains(t, w.sessions.done(), fmt.Sprintf("end %v of %s", []process.Identity{desk(4123).Identity}, r.ID))
+		assert.Contains(t, w.sessions.done(), fmt.Sprintf("end %v of %s", []process.Identity{atDesk(4123).Identity}, r.ID))
 	}
 }
 

@@ -2,31 +2,22 @@ package hooks
 
 import (
 	"bytes"
+	"ccbot/bot/port/decisions"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 )
 
-// Answerer is something in a project's own settings that may answer a permission request before a person does, so that
-// the request never comes to the chat or is over at once. No setting of a launch takes it away (2.1.328).
-type Answerer string
-
-const (
-	AnswersByRule   Answerer = "rules"   // permissions.allow: nothing is asked
-	AnswersByHook   Answerer = "hooks"   // a PermissionRequest or PreToolUse hook of the project
-	AnswersByPlugin Answerer = "plugins" // a plugin that the project switches on brings hooks of its own
-)
-
 // ProjectAnswerers are those of the project in dir, as its settings are now: Claude Code takes a change over while it
 // runs. Of the settings beside the work tree's root only the local ones count, as Claude Code reads them. A file that
 // cannot be read has none: Claude Code shows its own complaint.
-func ProjectAnswerers(dir string) []Answerer {
+func ProjectAnswerers(dir string) []decisions.Answerer {
 	files := []string{filepath.Join(dir, ".claude", "settings.json"), filepath.Join(dir, ".claude", "settings.local.json")}
 	if root := workTree(dir); root != "" && root != dir {
 		files = append(files, filepath.Join(root, ".claude", "settings.local.json"))
 	}
-	var all []Answerer
+	var all []decisions.Answerer
 	for _, file := range files {
 		all = append(all, answerersIn(file)...)
 	}
@@ -34,21 +25,21 @@ func ProjectAnswerers(dir string) []Answerer {
 	return slices.Compact(all)
 }
 
-func answerersIn(file string) (all []Answerer) {
+func answerersIn(file string) (all []decisions.Answerer) {
 	data, err := readUserSettings(file)
 	if err != nil {
 		return nil
 	}
 	project := fields(bytes.TrimPrefix(data, []byte("\ufeff")))
 	if has(fields(project["permissions"])["allow"]) {
-		all = append(all, AnswersByRule)
+		all = append(all, decisions.AnswersByRule)
 	}
 	if hooks := fields(project["hooks"]); has(hooks["PermissionRequest"]) || has(hooks["PreToolUse"]) {
-		all = append(all, AnswersByHook)
+		all = append(all, decisions.AnswersByHook)
 	}
 	for _, on := range fields(project["enabledPlugins"]) {
 		if string(on) != "false" {
-			return append(all, AnswersByPlugin)
+			return append(all, decisions.AnswersByPlugin)
 		}
 	}
 	return all

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"ccbot/bot/port/decisions"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -15,20 +16,20 @@ func TestProjectAnswerers(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		files map[string]string // below the work tree; the session runs in sub
-		want  []Answerer
+		want  []decisions.Answerer
 	}{
 		{"nothing", nil, nil},
-		{"a rule", map[string]string{"sub/.claude/settings.json": allow}, []Answerer{AnswersByRule}},
-		{"a hook", map[string]string{"sub/.claude/settings.local.json": "\ufeff" + hook}, []Answerer{AnswersByHook}},
-		{"a hook before every tool", map[string]string{"sub/.claude/settings.json": `{"hooks":{"PreToolUse":[{}]}}`}, []Answerer{AnswersByHook}},
-		{"a plugin", map[string]string{"sub/.claude/settings.json": plugin}, []Answerer{AnswersByPlugin}},
+		{"a rule", map[string]string{"sub/.claude/settings.json": allow}, []decisions.Answerer{decisions.AnswersByRule}},
+		{"a hook", map[string]string{"sub/.claude/settings.local.json": "\ufeff" + hook}, []decisions.Answerer{decisions.AnswersByHook}},
+		{"a hook before every tool", map[string]string{"sub/.claude/settings.json": `{"hooks":{"PreToolUse":[{}]}}`}, []decisions.Answerer{decisions.AnswersByHook}},
+		{"a plugin", map[string]string{"sub/.claude/settings.json": plugin}, []decisions.Answerer{decisions.AnswersByPlugin}},
 		{"all, in several files", map[string]string{"sub/.claude/settings.json": allow, "sub/.claude/settings.local.json": hook, ".claude/settings.local.json": plugin},
-			[]Answerer{AnswersByHook, AnswersByPlugin, AnswersByRule}},
+			[]decisions.Answerer{decisions.AnswersByHook, decisions.AnswersByPlugin, decisions.AnswersByRule}},
 		{"what Claude Code does not read", map[string]string{".claude/settings.json": allow}, nil},
 		{"nothing in it", map[string]string{"sub/.claude/settings.json": `{"permissions":{"allow":[]},"hooks":{"PermissionRequest":[],"Stop":[{}]},"enabledPlugins":{"a@b":false}}`}, nil},
 		{"hidden behind other letters", map[string]string{"sub/.claude/settings.json": `{"permissions":{"allow":["Bash"]},"Permissions":{"allow":[]},
-			"hooks":{"PermissionRequest":[{}]},"HOOKS":7,"enabledPlugins":{"a@b":true},"EnabledPlugins":{"a@b":false}}`}, []Answerer{AnswersByHook, AnswersByPlugin, AnswersByRule}},
-		{"one of a wrong type", map[string]string{"sub/.claude/settings.json": `{"permissions":7,"hooks":{"PreToolUse":[{}]}}`}, []Answerer{AnswersByHook}},
+			"hooks":{"PermissionRequest":[{}]},"HOOKS":7,"enabledPlugins":{"a@b":true},"EnabledPlugins":{"a@b":false}}`}, []decisions.Answerer{decisions.AnswersByHook, decisions.AnswersByPlugin, decisions.AnswersByRule}},
+		{"one of a wrong type", map[string]string{"sub/.claude/settings.json": `{"permissions":7,"hooks":{"PreToolUse":[{}]}}`}, []decisions.Answerer{decisions.AnswersByHook}},
 		{"no JSON", map[string]string{"sub/.claude/settings.json": "{"}, nil},
 		{"other types", map[string]string{"sub/.claude/settings.json": `{"permissions":7,"hooks":[]}`}, nil},
 	} {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/decisions"
 	"ccbot/internal/process"
 )
 
@@ -111,9 +112,9 @@ func TestP4_ADecisionReachesTheHookOnce(t *testing.T) {
 		q := requestFor(1)
 		result, cut := wait(t, r, q)
 		assert.Equal(t, []Request{q}, r.Waiting(q.Session))
-		require.NoError(t, r.Decide(q.ID, Deny("no")))
-		require.ErrorIs(t, r.Decide(q.ID, Allow(q)), ErrNotWaiting, "the second one does not count")
-		assert.Equal(t, waited{Deny("no"), true, nil}, <-result)
+		require.NoError(t, r.Decide(q.ID, decisions.Deny("no")))
+		require.ErrorIs(t, r.Decide(q.ID, decisions.Allow(q.Plain())), ErrNotWaiting, "the second one does not count")
+		assert.Equal(t, waited{decisions.Deny("no"), true, nil}, <-result)
 		assert.Empty(t, r.Waiting(q.Session))
 		cut()
 		assert.Equal(t, "asked", h.told(), "an answered hook has not left")
@@ -127,14 +128,14 @@ func TestP4_ADecisionThatWasLostWithItsConnectionIsGivenAgain(t *testing.T) {
 		r := relayTo(h)
 		q := requestFor(1)
 		first, cut := wait(t, r, q)
-		require.NoError(t, r.Decide(q.ID, Deny("no")))
+		require.NoError(t, r.Decide(q.ID, decisions.Deny("no")))
 		assert.True(t, (<-first).ok) // and the line to the hook breaks before it is written
 		cut()
-		require.ErrorIs(t, r.Decide(q.ID, Deny("no")), ErrNotWaiting)
+		require.ErrorIs(t, r.Decide(q.ID, decisions.Deny("no")), ErrNotWaiting)
 
-		h.asked = func(_ context.Context, q Request) error { return r.Decide(q.ID, Deny("no")) }
+		h.asked = func(_ context.Context, q Request) error { return r.Decide(q.ID, decisions.Deny("no")) }
 		again, _ := wait(t, r, q)
-		assert.Equal(t, waited{Deny("no"), true, nil}, <-again)
+		assert.Equal(t, waited{decisions.Deny("no"), true, nil}, <-again)
 		assert.Equal(t, "asked asked", h.told())
 	})
 }
@@ -148,11 +149,11 @@ func TestRelay_LeftIsToldOnce(t *testing.T) {
 		cut()
 		assert.Equal(t, waited{}, <-result)
 		assert.Equal(t, "asked left", h.told())
-		require.ErrorIs(t, r.Decide(q.ID, Allow(q)), ErrNotWaiting)
+		require.ErrorIs(t, r.Decide(q.ID, decisions.Allow(q.Plain())), ErrNotWaiting)
 		r.Leave(q.ID)
 
 		again, _ := wait(t, r, q)
-		require.NoError(t, r.Decide(q.ID, Allow(q)))
+		require.NoError(t, r.Decide(q.ID, decisions.Allow(q.Plain())))
 		assert.True(t, (<-again).ok, "a redial after the loss was told")
 		assert.Equal(t, "asked left asked", h.told())
 	})
@@ -168,7 +169,7 @@ func TestRelay_ANewerConnectionReplacesTheOlder(t *testing.T) {
 		assert.Equal(t, waited{}, <-older)
 		cut()
 		assert.Equal(t, "asked asked", h.told(), "the hook has not left")
-		require.NoError(t, r.Decide(q.ID, Allow(q)))
+		require.NoError(t, r.Decide(q.ID, decisions.Allow(q.Plain())))
 		assert.True(t, (<-newer).ok)
 	})
 }
@@ -188,7 +189,7 @@ func TestRelay_TheOlderConnectionBreaksWhileItsAskIsUnderWay(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, waited{}, <-older)
 		assert.Equal(t, "asked asked", h.told())
-		require.NoError(t, r.Decide(q.ID, Allow(q)))
+		require.NoError(t, r.Decide(q.ID, decisions.Allow(q.Plain())))
 		assert.True(t, (<-newer).ok)
 	})
 }
@@ -207,7 +208,7 @@ func TestRelay_ARedialWhileLeftIsToldComesAfterIt(t *testing.T) {
 		close(slow)
 		synctest.Wait()
 		assert.Equal(t, "asked left asked", h.told())
-		require.NoError(t, r.Decide(q.ID, Allow(q)))
+		require.NoError(t, r.Decide(q.ID, decisions.Allow(q.Plain())))
 		assert.True(t, (<-newer).ok)
 	})
 }
@@ -232,7 +233,7 @@ func TestP9_AnotherProcessDoesNotGetARequest(t *testing.T) {
 				tt.change(&other)
 				result, _ := wait(t, r, other)
 				require.ErrorIs(t, (<-result).err, ErrRefused)
-				require.NoError(t, r.Decide(q.ID, Allow(q)))
+				require.NoError(t, r.Decide(q.ID, decisions.Allow(q.Plain())))
 				assert.True(t, (<-own).ok)
 				assert.Equal(t, "asked", h.told())
 			})
@@ -286,7 +287,9 @@ func TestRelay_AListenerThatFails(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			h := &heard{}
 			r := relayTo(h)
-			h.asked = func(_ context.Context, q Request) error { return errors.Join(broken, r.Decide(q.ID, Allow(q))) }
+			h.asked = func(_ context.Context, q Request) error {
+				return errors.Join(broken, r.Decide(q.ID, decisions.Allow(q.Plain())))
+			}
 			result, _ := wait(t, r, requestFor(1))
 			assert.True(t, (<-result).ok, "Decide had said that it is taken")
 		})
@@ -342,8 +345,8 @@ func TestRelay_Crowd(t *testing.T) {
 		h := &heard{}
 		r := relayTo(h)
 		h.asked = func(_ context.Context, q Request) error {
-			go func() { _ = r.Decide(q.ID, Allow(q)) }()
-			go func() { _ = r.Decide(q.ID, Deny("")) }()
+			go func() { _ = r.Decide(q.ID, decisions.Allow(q.Plain())) }()
+			go func() { _ = r.Decide(q.ID, decisions.Deny("")) }()
 			return nil
 		}
 		var wg sync.WaitGroup

@@ -2,32 +2,18 @@ package hooks
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/decisions"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 )
 
-// ErrBadRequest is returned for an ask that cannot be put to a person: it lacks what would name it, or its input is no
-// JSON object.
-var ErrBadRequest = errors.New("not a permission request")
-
-// The tools that ask the person themselves: for them allow means an answer.
-const (
-	toolQuestion = "AskUserQuestion"
-	toolPlan     = "ExitPlanMode"
-)
-
-// maxToolName is far above the names Claude Code gives ("mcp__server__tool").
-const maxToolName = 256
-
-// requestID is 16 random bytes in base64. It is part of a file's name and of a button's data.
-var requestID = regexp.MustCompile(`^[A-Za-z0-9_-]{22}$`)
+// ErrBadRequest is returned for an ask that cannot be put to a person.
+var ErrBadRequest = decisions.ErrBadRequest
 
 // Request is one PermissionRequest that a Claude Code process waits with. Its
 // terminal shows the same dialog meanwhile.
@@ -73,35 +59,18 @@ func NewRequest(id string, session uuid.UUID, agent, hook process.Identity, a ho
 
 // Check says what is missing in a request that was read from somewhere; ErrBadRequest.
 func (q Request) Check() error {
-	var missing string
 	switch {
-	case !requestID.MatchString(q.ID):
-		missing = "id"
-	case q.Session == uuid.Nil:
-		missing = "session"
 	case !q.Agent.Valid():
-		missing = "agent"
+		return fmt.Errorf("agent: %w", ErrBadRequest)
 	case !q.Hook.Valid():
-		missing = "hook"
-	case q.Tool == "" || len(q.Tool) > maxToolName:
-		missing = "tool"
-	case q.Asked.IsZero():
-		missing = "time"
-	case !isObject(q.Input):
-		missing = "input"
-	default:
-		return nil
+		return fmt.Errorf("hook: %w", ErrBadRequest)
 	}
-	return fmt.Errorf("%s: %w", missing, ErrBadRequest)
+	return q.Plain().Check()
 }
 
-// IsQuestion says that the agent asks the person something (AskUserQuestion).
-func (q Request) IsQuestion() bool { return q.Tool == toolQuestion }
-
-// IsPlan says that the agent shows its plan (ExitPlanMode).
-func (q Request) IsPlan() bool { return q.Tool == toolPlan }
-
-func isObject(raw json.RawMessage) bool {
-	var object map[string]json.RawMessage
-	return json.Unmarshal(raw, &object) == nil && object != nil
+// Plain is the request as the chat sees it.
+func (q Request) Plain() decisions.Request {
+	return decisions.Request{ID: q.ID, Session: q.Session, Agent: q.Agent.Text(), Hook: q.Hook.Text(), Transcript: q.Transcript, Offset: q.Offset,
+		Cwd: q.Cwd, Mode: q.Mode, Tool: q.Tool, Input: q.Input, Suggestions: q.Suggestions, SubagentID: q.SubagentID,
+		Subagent: q.Subagent, Asked: q.Asked}
 }

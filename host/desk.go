@@ -140,7 +140,7 @@ func (m Sessions) windowsOf(all []lifecycle.Window) (shown []desk.Window) {
 			one.Agent, one.Closes = &agent, w.Ours && w.Agent.Pane.PID == w.Agent.PID
 		}
 		for _, p := range w.Others {
-			one.Others = append(one.Others, processOf(p, 0))
+			one.Others = append(one.Others, Process(p, 0))
 		}
 		shown = append(shown, one)
 	}

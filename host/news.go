@@ -8,6 +8,7 @@ import (
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/lifecycle"
+	"ccbot/recovery"
 )
 
 // Chat hears what happens to sessions.
@@ -17,7 +18,7 @@ type Chat interface {
 
 // News tells the chat what lifecycle tells.
 type News struct {
-	Sessions Sessions
+	Sessions *Sessions
 	Chat     Chat
 }
 
@@ -31,6 +32,9 @@ func (m Sessions) Note(n lifecycle.Note) news.Note {
 	shown := news.Note{Kind: news.Kind(n.Kind), Session: View(n.Session), From: View(n.From), Asked: n.Asked, InBox: n.InBox,
 		Screen: n.Screen, Asks: n.Asks, Attach: n.Attach, Draft: n.Draft, Writers: m.writersOf(n.Writers),
 		Prompt: promptOf(n.Prompt)}
+	if n.Kind == lifecycle.NoteNotReporting {
+		shown.Waited = lifecycle.StartNotice
+	}
 	if n.Dialog != nil {
 		dialog := desk.Dialog(*n.Dialog)
 		shown.Dialog = &dialog
@@ -58,6 +62,24 @@ func receiptOf(r lifecycle.Receipt) news.Receipt {
 		shown.Agent = &agent
 	}
 	return shown
+}
+
+// StartOf is what a recovery found and did, as the chat understands it.
+func StartOf(r recovery.Report) (s news.Start) {
+	for _, done := range r.Results {
+		s.Repaired = append(s.Repaired, news.Repair{Session: done.Action.Record, Failed: done.Err != nil})
+	}
+	for _, n := range r.Notices {
+		switch n.Kind {
+		case recovery.Unclear:
+			s.Unclear = append(s.Unclear, n.Record)
+		case recovery.Newer:
+			s.Newer++
+		case recovery.Unreadable:
+			s.Unreadable++
+		}
+	}
+	return s
 }
 
 func failuresOf(all []lifecycle.Failure) (shown []views.Failure) {

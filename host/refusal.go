@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os/exec"
@@ -54,15 +55,18 @@ func (m Sessions) refused(err error) error {
 	var damaged *lifecycle.TranscriptError
 	switch {
 	case errors.As(err, &dir):
-		e.Code, e.Dir, e.Reason = dirCodes[dir.Why], dir.Dir, string(dir.Why)
+		e.Code, e.Dir, e.Reason = cmp.Or(dirCodes[dir.Why], refusal.DirNoAccess), dir.Dir, string(dir.Why)
 	case errors.As(err, &state):
-		e.Code, e.State = refusal.WrongState, views.State(state.State)
+		e.Code, e.State, e.Open = refusal.WrongState, views.State(state.State), state.State.Live()
 	case errors.As(err, &writers):
 		e.Code, e.Writers = refusal.Writers, m.writersOf(writers.Writers)
 	case errors.As(err, &moved):
 		e.Code, e.To = refusal.Moved, moved.To
 	case errors.As(err, &damaged):
 		e.Code, e.Nothing = refusal.Damaged, damaged.Nothing
+		for _, fault := range damaged.Health.Faults {
+			e.Faults = append(e.Faults, string(fault))
+		}
 	case errors.Is(err, lifecycle.ErrNoClaude):
 		e.Code, e.Command = refusal.NoClaude, "claude"
 		if missing := (*exec.Error)(nil); errors.As(err, &missing) {

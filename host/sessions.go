@@ -9,10 +9,12 @@ import (
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/internal/address"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
 )
@@ -35,6 +37,7 @@ type Lifecycle interface {
 	Reword(ctx context.Context, id uuid.UUID, key, text string, class lifecycle.Class) error
 	Wake(id uuid.UUID)
 	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
+	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
 	Interrupt(ctx context.Context, id uuid.UUID) error
 	Look(ctx context.Context, r session.Record) lifecycle.Look
 	Output(ctx context.Context, r session.Record, command string) lifecycle.Output
@@ -70,8 +73,9 @@ var (
 	_ desk.Keys         = Sessions{}
 	_ desk.Screens      = Sessions{}
 	_ desk.Neighbours   = Sessions{}
-	_ desk.Orphans      = Sessions{}
+	_ desk.Windows      = Sessions{}
 	_ desk.Notices      = Sessions{}
+	_ talk.Shown        = Sessions{}
 )
 
 // Start starts an agent in a new window.
@@ -89,7 +93,7 @@ func (m Sessions) Restore(ctx context.Context, q control.Restore) (control.Resto
 
 // Adopt makes a session of an agent that a person started, because a person in the chat says so.
 func (m Sessions) Adopt(ctx context.Context, q control.Adopt) (views.Session, error) {
-	r, err := m.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: identityOf(q.Agent), Claude: q.Claude, From: q.From, Asked: true,
+	r, err := m.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: process.ParseIdentity(string(q.Agent)), Claude: q.Claude, From: q.From, Asked: true,
 		Conversation: q.Conversation, Owner: q.Owner, Rule: "chat.adopt", Why: q.Why})
 	return View(r), m.refused(err)
 }
@@ -103,7 +107,7 @@ func (m Sessions) Archive(ctx context.Context, id uuid.UUID, final views.State, 
 func (m Sessions) EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) ([]control.Ending, error) {
 	var all []process.Identity
 	for _, one := range who {
-		all = append(all, identityOf(one))
+		all = append(all, process.ParseIdentity(string(one)))
 	}
 	ended, err := m.Lifecycle.EndWriters(ctx, id, all)
 	return endingsOf(ended), m.refused(err)
@@ -112,6 +116,11 @@ func (m Sessions) EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) (
 // Move has a session shown in another place.
 func (m Sessions) Move(ctx context.Context, id uuid.UUID, to address.Conversation) error {
 	return m.refused(m.Lifecycle.Move(ctx, id, to))
+}
+
+// Advance notes how far the chat has a transcript.
+func (m Sessions) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) error {
+	return m.refused(m.Lifecycle.Advance(ctx, id, transcript.Cursor(c)))
 }
 
 // Reported notes that the chat was told what a start did to a session.
@@ -166,12 +175,13 @@ func endingsOf(all []lifecycle.Ending) (shown []control.Ending) {
 }
 
 func endingOf(e lifecycle.Ending) control.Ending {
-	return control.Ending{Process: processOf(e.Process, e.Age), How: control.How(e.How), Ended: e.Ended, Verified: e.Verified,
+	return control.Ending{Process: Process(e.Process, e.Age), How: control.How(e.How), Ended: e.Ended, Verified: e.Verified,
 		Reason: e.Reason}
 }
 
-func processOf(p process.Process, age time.Duration) desk.Process {
-	return desk.Process{ID: idOf(p.Identity), PID: p.PID, Program: programOf(p), Terminal: p.Terminal(), Age: age}
+// Process is a process as the chat sees it.
+func Process(p process.Process, age time.Duration) desk.Process {
+	return desk.Process{ID: desk.ID(p.Identity.Text()), PID: p.PID, Program: programOf(p), Terminal: p.Terminal(), Age: age}
 }
 
 func (m Sessions) paneOf(p tmux.Pane) desk.Pane {
@@ -187,7 +197,7 @@ func (m Sessions) writersOf(all []lifecycle.Writer) (shown []desk.Writer) {
 }
 
 func (m Sessions) writerOf(w lifecycle.Writer) desk.Writer {
-	shown := desk.Writer{Process: processOf(w.Process, w.Age), Dir: w.Cwd, Claude: w.ClaudeSessionID, Proven: w.Proven,
+	shown := desk.Writer{Process: Process(w.Process, w.Age), Dir: w.Cwd, Claude: w.ClaudeSessionID, Proven: w.Proven,
 		Endable: w.Endable(), Adoptable: w.Adoptable(), Source: string(w.Source), Kept: w.Spared, Session: w.Session}
 	switch {
 	case w.Session != "":

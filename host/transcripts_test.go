@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/talk"
-	"ccbot/internal/transcript"
 )
 
 func saysLine(text string) string {
@@ -19,7 +18,7 @@ func saysLine(text string) string {
 
 func TestTranscripts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
-	all, start := Transcripts{Log: slog.New(slog.DiscardHandler)}, transcript.Cursor{Path: path}
+	all, start := Transcripts{Log: slog.New(slog.DiscardHandler)}, talk.Cursor{Path: path}
 	s := all.Follow(start)
 	defer s.Close()
 	_, ok, err := s.Now()
@@ -36,7 +35,7 @@ func TestTranscripts(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, two.Next, end)
 
-	for from, want := range map[*transcript.Cursor]int{nil: 2, &one.Next: 1} {
+	for from, want := range map[*talk.Cursor]int{nil: 2, &one.Next: 1} {
 		said, err := all.Said(from, end)
 		require.NoError(t, err)
 		assert.Len(t, said, want)

@@ -1,14 +1,10 @@
 package host
 
 import (
-	"fmt"
-
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/desk"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
 
@@ -59,7 +55,7 @@ func View(r session.Record) views.Session {
 		s.Cursors = append(s.Cursors, talk.Cursor(c))
 	}
 	if b := r.Binding; b != nil {
-		s.Window, s.Agent, s.Shared = b.Window, string(idOf(b.Agent)), b.Shell != 0
+		s.Window, s.Agent, s.Shared = b.Window, b.Agent.Text(), b.Shell != 0
 	}
 	if e := r.Exit; e != nil {
 		s.Exit = &views.Exit{Status: e.Status, Signal: e.Signal, Crashed: e.Crashed()}
@@ -70,17 +66,4 @@ func View(r session.Record) views.Session {
 		}
 	}
 	return s
-}
-
-// idOf names a process in a text that survives a restart.
-func idOf(id process.Identity) desk.ID {
-	return desk.ID(fmt.Sprintf("%d.%d.%s", id.PID, id.Start, id.Boot))
-}
-
-// identityOf reads what idOf has written. A text that nobody wrote here is no process that ever ran.
-func identityOf(id desk.ID) (p process.Identity) {
-	if n, err := fmt.Sscanf(string(id), "%d.%d.%s", &p.PID, &p.Start, &p.Boot); n != 3 || err != nil {
-		return process.Identity{}
-	}
-	return p
 }

@@ -224,14 +224,14 @@ func TestP4_APromptThatIsNotHeldIsNotTyped(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.prompts.put(Prompt{Key: "k", Text: said, Class: ClassPrompt, State: accepted})
-		w.prompts.set(func(p *prompts) { p.unheld = errors.New("disk full") })
+		w.prompts.set(func(p *promptStore) { p.unheld = errors.New("disk full") })
 		require.Error(t, w.Queue(w.ctx, r.ID, "k"))
 		w.restart()
 		require.NoError(t, w.Reattach(w.ctx, r.ID))
 		w.run()
 		w.pass(time.Minute)
 		assert.Empty(t, a.heard())
-		w.prompts.set(func(p *prompts) { p.unheld = nil })
+		w.prompts.set(func(p *promptStore) { p.unheld = nil })
 		for range 2 {
 			require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
 		}

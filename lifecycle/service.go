@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"ccbot/hooks"
 	"ccbot/internal/git"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
@@ -280,15 +279,6 @@ func (s *Service) at(point string) {
 
 // Tag is the mark that a window of the session carries.
 func (s *Service) Tag(id uuid.UUID) string { return s.Instance + "/" + id.String() }
-
-// Answerers is what in the settings of a session's project answers permission requests before a person can. A session
-// in which nothing is asked has none.
-func (s *Service) Answerers(r session.Record) []hooks.Answerer {
-	if r.Launch != nil && r.Launch.PermissionMode == hooks.ModeBypass {
-		return nil
-	}
-	return hooks.ProjectAnswerers(r.Dir)
-}
 
 // Attach is the command that shows the session's window at the desk.
 func (s *Service) Attach(r session.Record) string {

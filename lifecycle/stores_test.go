@@ -25,7 +25,7 @@ func (l launches) Remove(id uuid.UUID) error {
 
 var errUnreadable = errors.New("it is not JSON")
 
-type prompts struct {
+type promptStore struct {
 	order  *order
 	mu     sync.Mutex
 	all    map[string]Prompt
@@ -38,7 +38,7 @@ type prompts struct {
 	unreadable string
 }
 
-func (p *prompts) MovePrompt(key string, to uuid.UUID) error {
+func (p *promptStore) MovePrompt(key string, to uuid.UUID) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stuck != nil {
@@ -59,25 +59,25 @@ func (p *prompts) MovePrompt(key string, to uuid.UUID) error {
 }
 
 // owner is the session that a prompt was moved to; nil: to none.
-func (p *prompts) owner(key string) uuid.UUID {
+func (p *promptStore) owner(key string) uuid.UUID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.of[key]
 }
 
-func (p *prompts) set(change func(p *prompts)) {
+func (p *promptStore) set(change func(p *promptStore)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change(p)
 }
 
-func (p *prompts) put(q Prompt) {
+func (p *promptStore) put(q Prompt) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.all[q.Key] = q
 }
 
-func (p *prompts) Prompt(key string) (Prompt, error) {
+func (p *promptStore) Prompt(key string) (Prompt, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if key == p.unreadable {
@@ -98,7 +98,7 @@ func (p *prompts) Prompt(key string) (Prompt, error) {
 // accepted is the state of a prompt that nobody holds yet.
 const accepted PromptState = "accepted"
 
-func (p *prompts) HoldPrompt(key string, session uuid.UUID) error {
+func (p *promptStore) HoldPrompt(key string, session uuid.UUID) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q, ok := p.all[key]
@@ -118,7 +118,7 @@ func (p *prompts) HoldPrompt(key string, session uuid.UUID) error {
 	return nil
 }
 
-func (p *prompts) SavePrompt(q Prompt) error {
+func (p *promptStore) SavePrompt(q Prompt) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.fail != nil {
@@ -134,7 +134,7 @@ func (p *prompts) SavePrompt(q Prompt) error {
 	return nil
 }
 
-func (p *prompts) FinishPrompt(key string) error {
+func (p *promptStore) FinishPrompt(key string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.all, key)
@@ -142,7 +142,7 @@ func (p *prompts) FinishPrompt(key string) error {
 	return nil
 }
 
-func (p *prompts) state(key string) PromptState {
+func (p *promptStore) state(key string) PromptState {
 	q, err := p.Prompt(key)
 	if err != nil {
 		return "finished"

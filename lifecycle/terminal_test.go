@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/prompts"
 	"ccbot/internal/demoagent"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
@@ -66,7 +67,7 @@ func newTerminal(t *testing.T, command, dir, config string, env map[string]strin
 	w.Service = New(Config{Instance: "test", Host: "here", StateDir: base, Command: command, Env: env,
 		ProjectsDir: filepath.Join(config, "projects"), KillGrace: 5 * time.Second},
 		Deps{Store: store, Tmux: client, Processes: table, Presences: presence.Dir{Path: filepath.Join(config, "sessions")},
-			Launches: launches{base}, Relays: w.relays, Prompts: &prompts{all: map[string]Prompt{}, order: order}, News: w.news,
+			Launches: launches{base}, Relays: w.relays, Prompts: &promptStore{all: map[string]Prompt{}, order: order}, News: w.news,
 			Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Now: time.Now, Log: log})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
@@ -185,7 +186,7 @@ func (w *terminal) answerDialogs() {
 // typed has a prompt typed.
 func (w *terminal) typed(r session.Record, key, text string) {
 	w.t.Helper()
-	typed, class, ok := Normalise(text)
+	typed, class, ok := prompts.Normalise(text)
 	require.True(w.t, ok)
 	require.NoError(w.t, w.Prompts.SavePrompt(Prompt{Key: key, Text: typed, Class: class, State: Held}))
 	require.NoError(w.t, w.Queue(w.t.Context(), r.ID, key))

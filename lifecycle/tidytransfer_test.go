@@ -98,7 +98,7 @@ func TestP4_APromptForAMovedSessionIsItsSuccessors(t *testing.T) {
 		assert.Equal(t, []string{"late", "found"}, w.get(to.ID).Prompts)
 		assert.Equal(t, []uuid.UUID{to.ID, to.ID}, []uuid.UUID{w.prompts.owner("late"), w.prompts.owner("found")})
 
-		w.prompts.set(func(p *prompts) { p.stuck = errors.New("disk full") })
+		w.prompts.set(func(p *promptStore) { p.stuck = errors.New("disk full") })
 		assert.Error(t, w.Queue(w.ctx, r.ID, "late"))
 		assert.Error(t, w.SettlePrompts(w.ctx, r.ID, []string{"late"}))
 	})
@@ -110,7 +110,7 @@ func TestP8_ATransferThatFailedHalfwayIsFinished(t *testing.T) {
 		name   string
 		break_ func(w *world, err error)
 	}{
-		{"the prompts cannot be moved", func(w *world, err error) { w.prompts.set(func(p *prompts) { p.stuck = err }) }},
+		{"the prompts cannot be moved", func(w *world, err error) { w.prompts.set(func(p *promptStore) { p.stuck = err }) }},
 		{"it cannot be told", func(w *world, err error) {
 			w.news.set(func(n *news) {
 				n.fail = func(n Note) error {
@@ -149,7 +149,7 @@ func TestP4_AHalfTransferIsFinishedBeforeAnythingElse(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
 		w.wait(r, "k1", "k2")
-		w.prompts.set(func(p *prompts) { p.stuck = errors.New("disk full") })
+		w.prompts.set(func(p *promptStore) { p.stuck = errors.New("disk full") })
 		to, err := w.transfer(r, h.id)
 		require.Error(t, err)
 		w.run() // not before: a step of the source alone calls it lost
@@ -159,7 +159,7 @@ func TestP4_AHalfTransferIsFinishedBeforeAnythingElse(t *testing.T) {
 		assert.Equal(t, session.Running, w.get(r.ID).State)
 		assert.Zero(t, w.news.told(NoteLost)+w.news.told(NoteUnproven)+w.news.told(NoteTransferred))
 
-		w.prompts.set(func(p *prompts) { p.stuck = nil })
+		w.prompts.set(func(p *promptStore) { p.stuck = nil })
 		w.pass(10 * time.Minute)
 		assert.True(t, moved(w.get(r.ID)))
 		assert.Equal(t, []string{"text of k1", "text of k2"}, h.heard())
@@ -174,7 +174,7 @@ func TestP4_AStepThatWaitedBehindAHalfTransferDoesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
 		w.wait(r, "k1")
-		w.prompts.set(func(p *prompts) { p.stuck = errors.New("disk full") })
+		w.prompts.set(func(p *promptStore) { p.stuck = errors.New("disk full") })
 		release, err := w.holdConversation(w.ctx, r.ClaudeSessionID)
 		require.NoError(t, err)
 		var failed error
@@ -200,7 +200,7 @@ func TestP4_AnUnreadablePromptDoesNotHoldUpATransfer(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
 		w.wait(r, "bad", "k")
-		w.prompts.set(func(p *prompts) { p.unreadable = "bad" })
+		w.prompts.set(func(p *promptStore) { p.unreadable = "bad" })
 		to, err := w.transfer(r, h.id)
 		require.NoError(t, err)
 		assert.True(t, moved(w.get(r.ID)))

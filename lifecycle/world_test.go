@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/prompts"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 )
@@ -30,7 +31,7 @@ type world struct {
 	tmux      *desk
 	processes *processes
 	presences *presences
-	prompts   *prompts
+	prompts   *promptStore
 	news      *news
 	bindings  *bindings
 	relays    *relays
@@ -103,7 +104,7 @@ func newWorld(t *testing.T, base string) *world {
 	w.tmux = newDesk(w.order, w.processes)
 	w.presences, w.bindings = &presences{desk: w.tmux}, &bindings{}
 	w.relays, w.status = &relays{}, &statuses{}
-	w.prompts = &prompts{all: map[string]Prompt{}, order: w.order}
+	w.prompts = &promptStore{all: map[string]Prompt{}, order: w.order}
 	w.news = &news{order: w.order}
 	w.git, w.saves = &repository{}, &saves{}
 	for _, dir := range []string{"src", "state", "projects/-src"} {
@@ -288,7 +289,7 @@ func userLine(text string) string {
 // held puts a prompt on disk and into the session's queue.
 func (w *world) held(r session.Record, key, text string) {
 	w.t.Helper()
-	typed, class, ok := Normalise(text)
+	typed, class, ok := prompts.Normalise(text)
 	require.True(w.t, ok)
 	w.prompts.put(Prompt{Key: key, Text: typed, Class: class, State: Held})
 	require.NoError(w.t, w.Queue(w.ctx, r.ID, key))

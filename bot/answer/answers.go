@@ -2,7 +2,6 @@ package answer
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -12,18 +11,20 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
-	"ccbot/internal/session"
-	"ccbot/internal/transcript"
-	"ccbot/lifecycle"
+	"ccbot/internal/address"
 )
 
 // Sender sends at once: Send and SendFile return when Telegram took the message or refused it.
 type Sender interface {
 	Send(ctx context.Context, m outbox.Message) (int, error)
 	SendFile(ctx context.Context, f outbox.File) (int, error)
-	Typing(ctx context.Context, to session.Conversation)
+	Typing(ctx context.Context, to address.Conversation)
 }
 
 // Limits are what Telegram does not take at this moment.
@@ -34,9 +35,9 @@ type Limits interface {
 
 // Sessions are the agents behind the transcripts.
 type Sessions interface {
-	Look(ctx context.Context, r session.Record) lifecycle.Look
-	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
-	Attach(r session.Record) string
+	Look(ctx context.Context, id uuid.UUID) desk.Look
+	Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) error
+	Attach(id uuid.UUID) string
 }
 
 // Prompts are the messages of people.
@@ -47,10 +48,10 @@ type Prompts interface {
 // Outputs are what commands of bash mode print.
 type Outputs interface {
 	// Parts are what the chat shows of an output. They leave [HeadingRoom] free.
-	Parts(r session.Record, item transcript.Item) []render.Part
+	Parts(r views.Session, item talk.Item) []render.Part
 	// Finish shows an output in the message that has grown with its command, and returns when the
 	// chat has the output there; false: there is no such message.
-	Finish(ctx context.Context, r session.Record, item transcript.Item, part render.Part) (bool, error)
+	Finish(ctx context.Context, r views.Session, item talk.Item, part render.Part) (bool, error)
 }
 
 // Deps are what Answers work with.
@@ -63,7 +64,7 @@ type Deps struct {
 	Outputs     Outputs
 	Transcripts talk.Transcripts
 	// Items are told of each item before the item is shown. An item may come twice.
-	Items    []func(session uuid.UUID, item transcript.Item)
+	Items    []func(session uuid.UUID, item talk.Item)
 	Rich     bool // rich messages where the server has them
 	Thinking bool // what an agent thinks is shown, too
 }
@@ -76,19 +77,19 @@ type Answers struct {
 	mu      sync.Mutex
 	readers map[uuid.UUID]*transcriptReader
 	waiting []*transcriptReader                // of readers: those that do not run yet
-	opened  map[uuid.UUID]session.Conversation // where people want to see a session's last answer
+	opened  map[uuid.UUID]address.Conversation // where people want to see a session's last answer
 	parked  map[int64]chan struct{}            // of chats that readers wait for: closed when somebody writes there
 }
 
 // New returns Answers; Run shows what there is.
 func New(d Deps) *Answers {
 	return &Answers{Deps: d, wake: make(chan struct{}, 1), readers: make(map[uuid.UUID]*transcriptReader),
-		opened: make(map[uuid.UUID]session.Conversation), parked: make(map[int64]chan struct{})}
+		opened: make(map[uuid.UUID]address.Conversation), parked: make(map[int64]chan struct{})}
 }
 
 // Follow makes sure that a session has a reader, and tells the reader to look again: there is a new
 // transcript, or the session has ended.
-func (a *Answers) Follow(r session.Record) {
+func (a *Answers) Follow(r views.Session) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	t, ok := a.readers[r.ID]
@@ -169,7 +170,7 @@ func (a *Answers) leave(t *transcriptReader) bool {
 }
 
 // advance notes how far the chat has a transcript; false says that the cursor is not on disk.
-func (a *Answers) advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) bool {
+func (a *Answers) advance(ctx context.Context, id uuid.UUID, c talk.Cursor) bool {
 	ctx = context.WithoutCancel(ctx)
 	err := a.Sessions.Advance(ctx, id, c)
 	if r, ok := a.Chat.Book.Records.Get(id); err == nil && ok {
@@ -177,7 +178,7 @@ func (a *Answers) advance(ctx context.Context, id uuid.UUID, c transcript.Cursor
 			err = a.Sessions.Advance(ctx, next, c) // the successor has the cursors by now
 		}
 	}
-	if err != nil && !errors.Is(err, session.ErrNotFound) {
+	if err != nil && !refusal.Is(err, refusal.NotFound) {
 		a.Chat.Log.Error("cursor_not_saved", "session_id", id.String(), "error", err.Error())
 		return false
 	}
@@ -222,9 +223,21 @@ func (a *Answers) Unparked(chat int64) {
 }
 
 // Heard notes since when a prompt's own turn runs.
-func (a *Answers) Heard(_ context.Context, n lifecycle.Note) error {
-	if n.Kind == lifecycle.NoteDelivered {
+func (a *Answers) Heard(_ context.Context, n news.Note) error {
+	if n.Kind == news.Delivered {
 		a.beginTurn(n)
 	}
 	return nil
+}
+
+// Feature is what the roof knows of Answers.
+func (a *Answers) Feature() chat.Feature {
+	return chat.Feature{Name: "answers",
+		News: map[news.Kind]func(context.Context, news.Note) error{
+			news.Transcript: func(_ context.Context, n news.Note) error { a.Follow(n.Session); return nil },
+		},
+		Heard:    a.Heard,
+		Run:      a.Run,
+		Unparked: a.Unparked,
+	}
 }

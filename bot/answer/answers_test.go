@@ -1,19 +1,18 @@
 package answer
 
 import (
+	"ccbot/bot/port/views"
 	"sync"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-
-	"ccbot/internal/session"
 )
 
 // TestP5_NewsIsNotLostBetweenTwoReaders lets a reader leave while there is news for it: either it
 // stays, or the next one starts.
 func TestP5_NewsIsNotLostBetweenTwoReaders(t *testing.T) {
-	a, r := New(Deps{}), session.Record{ID: uuid.New()}
+	a, r := New(Deps{}), views.Session{ID: uuid.New()}
 	for n := range 50_000 {
 		reader := &transcriptReader{answers: a, id: r.ID, news: make(chan struct{}, 1), left: make(chan struct{})}
 		a.readers[r.ID] = reader

@@ -8,12 +8,11 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/desk"
 	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/session"
-	"ccbot/internal/transcript"
-	"ccbot/lifecycle"
 )
 
 const (
@@ -32,15 +31,15 @@ var errQuiet = errors.New("nothing more for a while")
 // unsent, and the cursor where it is, until the end of the turn: then one notice stands for the
 // answer. If the session becomes the current one before that, all of the batch is shown.
 type batch struct {
-	from     transcript.Cursor // the first item
-	next     transcript.Cursor // behind the last item; the zero value: there is none
-	line     string            // the first one of the last answer
-	patience time.Duration     // until the next look whether the turn is over
+	from     talk.Cursor   // the first item
+	next     talk.Cursor   // behind the last item; the zero value: there is none
+	line     string        // the first one of the last answer
+	patience time.Duration // until the next look whether the turn is over
 }
 
 func (b *batch) any() bool { return b.next.Path != "" }
 
-func (b *batch) add(item transcript.Item) {
+func (b *batch) add(item talk.Item) {
 	if !b.any() {
 		b.from = item.At
 	}
@@ -54,8 +53,8 @@ func (b *batch) add(item transcript.Item) {
 }
 
 // isAnswer reports whether an item is in an agent's words, or its terminal's.
-func isAnswer(item transcript.Item) bool {
-	return item.Kind == transcript.Text || item.Kind == transcript.LocalOutput
+func isAnswer(item talk.Item) bool {
+	return item.Kind == talk.Text || item.Kind == talk.LocalOutput
 }
 
 // lineLimit is how much of an answer's first line a notice shows, in letters.
@@ -76,7 +75,7 @@ func firstLine(markdown string) string {
 // waits reports whether an item waits in the batch for the end of its turn: all that the chat would
 // show of a session that is not shown in full, or the items before it would have to go first. What
 // ends a turn does not wait, and an item of which the chat has a part already is shown to its end.
-func (t *transcriptReader) waits(r session.Record, item transcript.Item, said rendition) bool {
+func (t *transcriptReader) waits(r views.Session, item talk.Item, said rendition) bool {
 	begun := item.At.Part > 0 && said.counts(item.At)
 	return len(said.parts) > 0 && !begun && !endsTurn(item) && !t.answers.InFull(r)
 }
@@ -115,7 +114,7 @@ func (t *transcriptReader) notify(ctx context.Context) error {
 }
 
 // next is the stream's next item. While there is a batch it is errQuiet after a silence.
-func (t *transcriptReader) next(waiting context.Context, stream talk.Stream) (transcript.Item, error) {
+func (t *transcriptReader) next(waiting context.Context, stream talk.Stream) (talk.Item, error) {
 	if !t.batch.any() {
 		return stream.Next(waiting)
 	}
@@ -123,7 +122,7 @@ func (t *transcriptReader) next(waiting context.Context, stream talk.Stream) (tr
 	defer cancel()
 	item, err := stream.Next(ctx)
 	if err != nil && waiting.Err() == nil && ctx.Err() != nil {
-		return transcript.Item{}, context.Cause(ctx)
+		return talk.Item{}, context.Cause(ctx)
 	}
 	return item, err
 }
@@ -137,7 +136,7 @@ func (t *transcriptReader) notifyIfIdle(ctx context.Context) error {
 	if t.answers.InFull(r) {
 		return errReadAgain
 	}
-	if t.answers.Sessions.Look(ctx, r).Phase == lifecycle.PhaseIdle {
+	if t.answers.Sessions.Look(ctx, r.ID).Phase == desk.Idle {
 		return t.notify(ctx)
 	}
 	t.batch.patience = quietAgain

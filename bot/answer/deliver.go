@@ -7,9 +7,9 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/session"
 )
 
 // way is one of the ways to show a part of an answer.
@@ -44,7 +44,7 @@ func needsFallback(err error) bool {
 }
 
 // deliver shows a part in the best way that the Bot API takes, on any server.
-func (a *Answers) deliver(ctx context.Context, r session.Record, p render.Part) error {
+func (a *Answers) deliver(ctx context.Context, r views.Session, p render.Part) error {
 	err := a.sendWithFallback(ctx, r, p, a.Limits.TakesRich())
 	if errors.Is(err, outbox.ErrNoRich) {
 		return a.sendWithFallback(ctx, r, p, false)
@@ -55,7 +55,7 @@ func (a *Answers) deliver(ctx context.Context, r session.Record, p render.Part) 
 // sendWithFallback tries one way after the other. A part that the Bot API takes in no way is
 // recorded and passed, so that the part holds nothing up. At a stop a call that is under way
 // finishes.
-func (a *Answers) sendWithFallback(ctx context.Context, r session.Record, p render.Part, rich bool) error {
+func (a *Answers) sendWithFallback(ctx context.Context, r views.Session, p render.Part, rich bool) error {
 	var refusal error
 	for _, w := range fallbacks(p, rich) {
 		err := a.sendBy(context.WithoutCancel(ctx), r, p, w)
@@ -69,7 +69,7 @@ func (a *Answers) sendWithFallback(ctx context.Context, r session.Record, p rend
 }
 
 // sendBy shows a part in one way.
-func (a *Answers) sendBy(ctx context.Context, r session.Record, p render.Part, w way) (err error) {
+func (a *Answers) sendBy(ctx context.Context, r views.Session, p render.Part, w way) (err error) {
 	m := outbox.Message{To: r.Conversation, Text: p.Text, Session: r.ID, Rank: a.rank(r)}
 	switch w {
 	case byFile:
@@ -83,7 +83,7 @@ func (a *Answers) sendBy(ctx context.Context, r session.Record, p render.Part, w
 	return err
 }
 
-func (a *Answers) deliverAll(ctx context.Context, r session.Record, parts []render.Part) error {
+func (a *Answers) deliverAll(ctx context.Context, r views.Session, parts []render.Part) error {
 	for _, p := range parts {
 		if err := a.deliver(ctx, r, p); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (a *Answers) deliverAll(ctx context.Context, r session.Record, parts []rend
 }
 
 // sendFile sends a part as a file: the file of the part, or a file of its text.
-func (a *Answers) sendFile(ctx context.Context, r session.Record, p render.Part) error {
+func (a *Answers) sendFile(ctx context.Context, r views.Session, p render.Part) error {
 	f, caption := render.AsFile(p, "answer"), render.Text{}
 	if p.File != nil {
 		f, caption = *p.File, p.Text
@@ -105,7 +105,7 @@ func (a *Answers) sendFile(ctx context.Context, r session.Record, p render.Part)
 
 // giveUp records that a part cannot be shown, and says so in the chat. The caption of a file is
 // shown without the file.
-func (a *Answers) giveUp(ctx context.Context, r session.Record, p render.Part, why error) error {
+func (a *Answers) giveUp(ctx context.Context, r views.Session, p render.Part, why error) error {
 	a.Chat.Log.Error("answer_refused", "session_id", r.ID.String(), "error", why.Error())
 	if p.File != nil && !p.Text.Blank() {
 		if err := a.deliver(ctx, r, render.Part{Text: p.Text}); err != nil {
@@ -116,15 +116,15 @@ func (a *Answers) giveUp(ctx context.Context, r session.Record, p render.Part, w
 }
 
 // postMarker stands where a part of an answer is missing.
-func (a *Answers) postMarker(ctx context.Context, r session.Record) error {
-	desk := a.Sessions.Attach(r)
+func (a *Answers) postMarker(ctx context.Context, r views.Session) error {
+	desk := a.Sessions.Attach(r.ID)
 	text := a.Chat.Words.Say(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": desk})
 	return a.Chat.PostMessage(ctx, outbox.Message{To: r.Conversation, Text: chat.Marked(text, desk),
 		Session: r.ID, Rank: a.rank(r)})
 }
 
 // rank is where a session's messages stand among those of its chat.
-func (a *Answers) rank(r session.Record) outbox.Rank {
+func (a *Answers) rank(r views.Session) outbox.Rank {
 	if a.InFull(r) {
 		return outbox.Now
 	}

@@ -4,13 +4,13 @@ import (
 	"strings"
 
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/glyph"
-	"ccbot/internal/session"
 )
 
 // headed puts a session's name above the first part.
-func headed(r session.Record, parts []render.Part) []render.Part {
+func headed(r views.Session, parts []render.Part) []render.Part {
 	name, first := title(r), parts[0]
 	switch {
 	case name.Blank():
@@ -25,7 +25,7 @@ func headed(r session.Record, parts []render.Part) []render.Part {
 }
 
 // Heading is the name above what a session shows that is not the current one.
-func (a *Answers) Heading(r session.Record) render.Text {
+func (a *Answers) Heading(r views.Session) render.Text {
 	if a.Chat.Book.IsInFront(r) {
 		return render.Text{}
 	}
@@ -33,7 +33,7 @@ func (a *Answers) Heading(r session.Record) render.Text {
 }
 
 // title is a session's name above what the session has said; empty for a blank name.
-func title(r session.Record) render.Text {
+func title(r views.Session) render.Text {
 	name := render.Bold(glyph.Name(r.Name)).Split(HeadingRoom - 2)
 	if len(name) == 0 {
 		return render.Text{}

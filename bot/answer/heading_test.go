@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
-	"ccbot/internal/session"
 )
 
 func TestHeaded(t *testing.T) {
-	r := session.Record{Name: "a*b"}
+	r := views.Session{Name: "a*b"}
 	for _, tt := range []struct {
 		name string
 		part render.Part
@@ -34,6 +34,6 @@ func TestHeaded(t *testing.T) {
 		})
 	}
 	blank := []render.Part{{Text: render.Plain("x")}}
-	assert.Equal(t, blank, headed(session.Record{Name: " "}, blank), "a blank is no heading")
-	assert.Equal(t, "·\nx", headed(session.Record{Name: "\u200b"}, blank)[0].Text.Text, "a name that cannot be seen is one")
+	assert.Equal(t, blank, headed(views.Session{Name: " "}, blank), "a blank is no heading")
+	assert.Equal(t, "·\nx", headed(views.Session{Name: "\u200b"}, blank)[0].Text.Text, "a name that cannot be seen is one")
 }

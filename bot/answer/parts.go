@@ -8,10 +8,10 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 )
 
 // rendition is what the chat shows of an item. form is that of the parts, as a cursor names the
@@ -29,54 +29,54 @@ const (
 
 // counts reports whether a cursor counts these parts: the server may have got rich messages since,
 // or the program another renderer.
-func (s rendition) counts(c transcript.Cursor) bool {
+func (s rendition) counts(c talk.Cursor) bool {
 	return c.Form == s.form && c.Part < len(s.parts)
 }
 
 // parts are what the chat shows of an item; most kinds show nothing.
-func (a *Answers) parts(r session.Record, item transcript.Item) rendition {
+func (a *Answers) parts(r views.Session, item talk.Item) rendition {
 	if isForeign(r, item) {
 		return rendition{}
 	}
 	name := i18n.Args{"Name": r.Name, "Reason": item.Text}
 	switch item.Kind {
-	case transcript.Text:
+	case talk.Text:
 		return a.rendered(item.Text)
-	case transcript.LocalOutput:
+	case talk.LocalOutput:
 		if isOutput(item) {
 			return rendition{parts: a.Outputs.Parts(r, item)}
 		}
 		if !render.Plain(item.Text).Blank() {
 			return a.rendered(fenced(item.Text))
 		}
-	case transcript.APIError:
+	case talk.APIError:
 		return inParts(render.Plain(a.Chat.Words.Say(i18n.APIError, name)))
-	case transcript.Interrupt:
+	case talk.Interrupt:
 		return inParts(render.Plain(a.Chat.Words.Say(i18n.Interrupted, name) + a.queued(r)))
-	case transcript.Thinking:
+	case talk.Thinking:
 		if a.Thinking {
 			return a.thought(item.Text)
 		}
-	case transcript.ToolResult:
+	case talk.ToolResult:
 		return rendition{parts: pictures(item.Images)}
 	}
 	return rendition{}
 }
 
 // isOutput reports whether an item is what a command of bash mode has printed.
-func isOutput(item transcript.Item) bool {
-	return item.Kind == transcript.LocalOutput && item.Command == "!" // as transcripts have it
+func isOutput(item talk.Item) bool {
+	return item.Kind == talk.LocalOutput && item.Command == "!" // as transcripts have it
 }
 
 // isForeign reports whether an item is not of the conversation that the chat shows: the item is a
 // subagent's, or was injected, or is of the conversation that this one began as a copy of.
-func isForeign(r session.Record, item transcript.Item) bool {
+func isForeign(r views.Session, item talk.Item) bool {
 	return item.Sidechain || item.Meta || isHistory(r, item)
 }
 
 // isHistory reports whether a conversation that began as a copy has an item from the original: the
 // file of a copy is made at the first prompt, with all of the original in it.
-func isHistory(r session.Record, item transcript.Item) bool {
+func isHistory(r views.Session, item talk.Item) bool {
 	return r.ForkOf != uuid.Nil && !item.Time.IsZero() && item.Time.Before(r.CreatedAt)
 }
 
@@ -87,7 +87,7 @@ func (a *Answers) rendered(markdown string) rendition {
 }
 
 // unrendered are an answer's words as they are, where rendering them panics.
-func unrendered(r session.Record, item transcript.Item) rendition {
+func unrendered(r views.Session, item talk.Item) rendition {
 	if isForeign(r, item) {
 		return rendition{}
 	}
@@ -141,7 +141,7 @@ func fenced(text string) string {
 const maxPhotos = 3
 
 // pictures are the images of a tool's result. What is no photo is a document.
-func pictures(images []transcript.Image) (parts []render.Part) {
+func pictures(images []talk.Image) (parts []render.Part) {
 	for i, image := range images {
 		data, err := base64.StdEncoding.DecodeString(image.Data)
 		if err != nil || len(data) == 0 {
@@ -170,7 +170,7 @@ func suffixOf(mediaType string) string {
 }
 
 // queued says that prompts waited behind an interrupted turn: the prompts are typed now.
-func (a *Answers) queued(r session.Record) string {
+func (a *Answers) queued(r views.Session) string {
 	if len(r.Prompts) == 0 {
 		return ""
 	}

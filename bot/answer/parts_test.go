@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/talk"
 	"ccbot/bot/render"
-	"ccbot/internal/transcript"
 )
 
 func TestPicturesThatAreNone(t *testing.T) {
-	assert.Empty(t, pictures([]transcript.Image{{MediaType: "image/png", Data: "%%%"}, {MediaType: "image/png"}}))
-	large := pictures([]transcript.Image{{MediaType: "image/png", Data: base64.StdEncoding.EncodeToString(make([]byte, outbox.MaxPhoto+1))}})
+	assert.Empty(t, pictures([]talk.Image{{MediaType: "image/png", Data: "%%%"}, {MediaType: "image/png"}}))
+	large := pictures([]talk.Image{{MediaType: "image/png", Data: base64.StdEncoding.EncodeToString(make([]byte, outbox.MaxPhoto+1))}})
 	assert.False(t, large[0].File.Photo)
 }
 

@@ -10,11 +10,10 @@ import (
 
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
-	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 )
 
 // transcriptReader reads the transcripts of one session, one after the other.
@@ -25,7 +24,7 @@ type transcriptReader struct {
 	left    chan struct{} // closed when the reader leaves
 
 	retry retry
-	item  transcript.Item // in hand
+	item  talk.Item // in hand
 	batch batch
 }
 
@@ -38,7 +37,7 @@ func (t *transcriptReader) run(ctx context.Context) {
 		r, ok := t.answers.Chat.Book.Records.Get(t.id)
 		t.answers.showRecalled(ctx, r)
 		if !ok || len(r.Cursors) == 0 || !t.answers.Chat.Book.MayShow(r.Conversation) {
-			if !t.awaitNews(ctx, ok && r.State.Live()) {
+			if !t.awaitNews(ctx, ok && r.Live) {
 				return
 			}
 			continue
@@ -55,7 +54,7 @@ func (t *transcriptReader) run(ctx context.Context) {
 		case err != nil:
 			t.waitToRetry(ctx, r, err)
 			continue
-		case last && !r.State.Live() && t.answers.leave(t):
+		case last && !r.Live && t.answers.leave(t):
 			return
 		}
 		t.retry = retry{}
@@ -92,12 +91,12 @@ func (t *transcriptReader) awaitNews(ctx context.Context, live bool) bool {
 
 // readFirst shows the first of the record's transcripts from its cursor on, and goes on to the next
 // where there is one. The last transcript of a session that lives is followed until there is news.
-func (t *transcriptReader) readFirst(ctx context.Context, r session.Record) error {
+func (t *transcriptReader) readFirst(ctx context.Context, r views.Session) error {
 	stream := t.answers.Transcripts.Follow(r.Cursors[0])
 	t.batch = batch{patience: quietAfter}
 	last := len(r.Cursors) == 1
 	read := t.readRest
-	if last && r.State.Live() {
+	if last && r.Live {
 		read = t.follow
 	}
 	if err := errors.Join(read(ctx, r, stream), stream.Close()); err != nil {
@@ -110,7 +109,7 @@ func (t *transcriptReader) readFirst(ctx context.Context, r session.Record) erro
 }
 
 // readRest shows what the transcript has now.
-func (t *transcriptReader) readRest(ctx context.Context, r session.Record, stream talk.Stream) error {
+func (t *transcriptReader) readRest(ctx context.Context, r views.Session, stream talk.Stream) error {
 	for ctx.Err() == nil {
 		item, ok, err := stream.Now()
 		switch {
@@ -130,14 +129,14 @@ func (t *transcriptReader) readRest(ctx context.Context, r session.Record, strea
 
 // isAfterTheEnd reports whether somebody has written an item at the desk after the session was
 // over. What is said at the desk is not brought into the chat unasked.
-func isAfterTheEnd(r session.Record, item transcript.Item) bool {
+func isAfterTheEnd(r views.Session, item talk.Item) bool {
 	last, ok := r.Cursor()
-	return ok && !r.State.Live() && r.Tail > 0 && item.At.Path == last.Path && item.At.Offset >= r.Tail
+	return ok && !r.Live && r.Tail > 0 && item.At.Path == last.Path && item.At.Offset >= r.Tail
 }
 
 // skipToEnd goes on at the end of a transcript that is not the one that was read so far: from its
 // beginning everything would be said again.
-func (t *transcriptReader) skipToEnd(ctx context.Context, r session.Record) error {
+func (t *transcriptReader) skipToEnd(ctx context.Context, r views.Session) error {
 	if err := t.notify(ctx); err != nil {
 		return err
 	}
@@ -157,7 +156,7 @@ func (t *transcriptReader) skipToEnd(ctx context.Context, r session.Record) erro
 
 // follow shows a transcript as it grows, until there is news of the session. News ends the waiting
 // for more, never a send that is under way.
-func (t *transcriptReader) follow(ctx context.Context, r session.Record, stream talk.Stream) error {
+func (t *transcriptReader) follow(ctx context.Context, r views.Session, stream talk.Stream) error {
 	waiting, stop := context.WithCancel(ctx)
 	var listener sync.WaitGroup
 	listener.Go(func() {
@@ -192,7 +191,7 @@ func (t *transcriptReader) follow(ctx context.Context, r session.Record, stream 
 // take does what one item of a transcript asks for. One bad item must not end the bot, nor hold up
 // the items behind it: where rendering the item panics, its words are sent as they are, and where
 // that panics too, a sentence stands in its place.
-func (t *transcriptReader) take(ctx context.Context, item transcript.Item) error {
+func (t *transcriptReader) take(ctx context.Context, item talk.Item) error {
 	t.item = item
 	err := t.answers.attempt(t.id, item, func() error { return t.show(ctx, item, t.answers.parts) })
 	if errors.Is(err, errPanic) && isAnswer(item) {
@@ -208,7 +207,7 @@ func (t *transcriptReader) take(ctx context.Context, item transcript.Item) error
 var errPanic = errors.New("panic")
 
 // attempt makes errPanic of a panic at an item of a session's transcript.
-func (a *Answers) attempt(id uuid.UUID, item transcript.Item, do func() error) error {
+func (a *Answers) attempt(id uuid.UUID, item talk.Item, do func() error) error {
 	err := guard.Call(do)
 	if p, ok := errors.AsType[*guard.Panic](err); ok {
 		a.Chat.Log.Error("answer_crashed", "session_id", id.String(), "offset", item.At.Offset,
@@ -219,8 +218,8 @@ func (a *Answers) attempt(id uuid.UUID, item transcript.Item, do func() error) e
 }
 
 // show sends an item, or puts it into the batch, or passes it.
-func (t *transcriptReader) show(ctx context.Context, item transcript.Item,
-	parts func(session.Record, transcript.Item) rendition) error {
+func (t *transcriptReader) show(ctx context.Context, item talk.Item,
+	parts func(views.Session, talk.Item) rendition) error {
 	r, ok := t.answers.Chat.Book.Records.Get(t.id)
 	if !ok {
 		return nil
@@ -249,9 +248,9 @@ func (t *transcriptReader) show(ctx context.Context, item transcript.Item,
 		return errReadAgain
 	case len(said.parts) > 0:
 		return t.sendParts(ctx, r, item, said)
-	case item.Kind == transcript.ToolUse, item.Kind == transcript.Thinking:
+	case item.Kind == talk.ToolUse, item.Kind == talk.Thinking:
 		t.answers.Sender.Typing(ctx, r.Conversation)
-	case item.Kind == transcript.TurnEnd:
+	case item.Kind == talk.TurnEnd:
 		t.answers.advance(ctx, t.id, item.Next)
 	}
 	return nil
@@ -259,11 +258,11 @@ func (t *transcriptReader) show(ctx context.Context, item transcript.Item,
 
 // endsTurn reports whether a turn is over with an item: after an interrupt and an error of the API
 // no end of the turn follows.
-func endsTurn(item transcript.Item) bool {
+func endsTurn(item talk.Item) bool {
 	switch item.Kind {
-	case transcript.TurnEnd:
+	case talk.TurnEnd:
 		return true
-	case transcript.Interrupt, transcript.APIError:
+	case talk.Interrupt, talk.APIError:
 		return !item.Sidechain && !item.Meta
 	}
 	return false
@@ -271,7 +270,7 @@ func endsTurn(item transcript.Item) bool {
 
 // sendParts sends what an item says, part by part. The cursor counts the parts that the chat has
 // already, unless they are of another form, or more than there are now.
-func (t *transcriptReader) sendParts(ctx context.Context, r session.Record, item transcript.Item, said rendition) error {
+func (t *transcriptReader) sendParts(ctx context.Context, r views.Session, item talk.Item, said rendition) error {
 	from := item.At.Part
 	if !said.counts(item.At) {
 		from = 0
@@ -295,7 +294,7 @@ func (t *transcriptReader) sendParts(ctx context.Context, r session.Record, item
 
 // sendPart sends one of an item's parts. Where the server turns out to have no rich messages before
 // anything of the item is shown, the item's parts are counted anew.
-func (t *transcriptReader) sendPart(ctx context.Context, r session.Record, said rendition, i int) error {
+func (t *transcriptReader) sendPart(ctx context.Context, r views.Session, said rendition, i int) error {
 	part := said.parts[i]
 	if i == 0 && isOutput(t.item) {
 		if done, err := t.answers.Outputs.Finish(ctx, r, t.item, part); done || err != nil {
@@ -322,7 +321,7 @@ func (t *transcriptReader) sendPart(ctx context.Context, r session.Record, said 
 
 // skip goes on behind an item that cannot be shown. The batch before the item gets its notice
 // first.
-func (t *transcriptReader) skip(ctx context.Context, item transcript.Item) error {
+func (t *transcriptReader) skip(ctx context.Context, item talk.Item) error {
 	if err := t.notify(ctx); err != nil {
 		return err
 	}
@@ -339,7 +338,7 @@ func (t *transcriptReader) skip(ctx context.Context, item transcript.Item) error
 
 // noteShown keeps that the chat has in full what a session said last. Where that cannot be kept,
 // the same is shown once more when the session is opened.
-func (a *Answers) noteShown(r session.Record) {
+func (a *Answers) noteShown(r views.Session) {
 	if err := a.Chat.Book.NoteShown(r.Conversation, r.ID); err != nil {
 		a.Chat.Log.Warn("chat_not_saved", "session_id", r.ID.String(), "error", err.Error())
 	}

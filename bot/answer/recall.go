@@ -6,15 +6,16 @@ import (
 	"unicode/utf8"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/session"
-	"ccbot/internal/transcript"
+	"ccbot/internal/address"
 )
 
 // Recall has the last answer of a session shown in a conversation where a person opens the session.
 // The session's reader does that: the reader knows what it is about to show.
-func (a *Answers) Recall(r session.Record, to session.Conversation) {
+func (a *Answers) Recall(r views.Session, to address.Conversation) {
 	a.mu.Lock()
 	a.opened[r.ID] = to
 	a.mu.Unlock()
@@ -23,7 +24,7 @@ func (a *Answers) Recall(r session.Record, to session.Conversation) {
 
 // showRecalled shows the last answer of a session that was opened since. The answer is shown once,
 // and no cursor moves: after a crash the person opens the session again.
-func (a *Answers) showRecalled(ctx context.Context, r session.Record) {
+func (a *Answers) showRecalled(ctx context.Context, r views.Session) {
 	a.mu.Lock()
 	to, ok := a.opened[r.ID]
 	delete(a.opened, r.ID)
@@ -32,7 +33,7 @@ func (a *Answers) showRecalled(ctx context.Context, r session.Record) {
 		return
 	}
 	r.Conversation = to
-	err := a.attempt(r.ID, transcript.Item{At: r.Cursors[0]}, func() error { return a.showLast(ctx, r) })
+	err := a.attempt(r.ID, talk.Item{At: r.Cursors[0]}, func() error { return a.showLast(ctx, r) })
 	if errors.Is(err, errPanic) {
 		err = a.postMarker(ctx, r)
 	}
@@ -43,7 +44,7 @@ func (a *Answers) showRecalled(ctx context.Context, r session.Record) {
 
 // showLast shows what the conversation has only notices of, under the session's name; where nothing
 // is known of that, it shows what was said last.
-func (a *Answers) showLast(ctx context.Context, r session.Record) error {
+func (a *Answers) showLast(ctx context.Context, r views.Session) error {
 	items, err := a.unread(r)
 	if err != nil {
 		return err
@@ -66,7 +67,7 @@ func (a *Answers) showLast(ctx context.Context, r session.Record) error {
 
 // partsAgain are what the chat shows of an item that was passed already: the item's words as they
 // are where rendering the item panics.
-func (a *Answers) partsAgain(r session.Record, item transcript.Item) (parts []render.Part) {
+func (a *Answers) partsAgain(r views.Session, item talk.Item) (parts []render.Part) {
 	err := a.attempt(r.ID, item, func() error {
 		parts = a.parts(r, item).parts
 		return nil
@@ -81,7 +82,7 @@ func (a *Answers) partsAgain(r session.Record, item transcript.Item) (parts []re
 const mostRecalled = 20
 
 // unread is what was said before the cursor and is not in the conversation in full.
-func (a *Answers) unread(r session.Record) ([]transcript.Item, error) {
+func (a *Answers) unread(r views.Session) ([]talk.Item, error) {
 	before := r.Cursors[0]
 	had, known := a.Chat.Book.ReadMarkOf(r.Conversation, r.ID)
 	switch {

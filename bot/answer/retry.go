@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"ccbot/bot/outbox"
-	"ccbot/internal/session"
-	"ccbot/internal/transcript"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
 )
 
 // errReadAgain has a reader begin again at its cursor: an item that the reader has passed is to be
@@ -19,7 +19,7 @@ var errNotSaved = errors.New("the cursor is not saved")
 
 // retry is how often in a row a reader has begun at one cursor in vain.
 type retry struct {
-	at     transcript.Cursor
+	at     talk.Cursor
 	times  int
 	logged bool
 }
@@ -29,7 +29,7 @@ const longestPause = 30 * time.Second
 
 // pauseAfter is how long a reader waits before it begins at a cursor again. What is to be read
 // again needs no pause once: if that has not helped, another time would not.
-func (r *retry) pauseAfter(at transcript.Cursor, why error) time.Duration {
+func (r *retry) pauseAfter(at talk.Cursor, why error) time.Duration {
 	if r.at != at {
 		*r = retry{at: at}
 	}
@@ -56,7 +56,7 @@ func (r *retry) needsLog(why error) bool {
 
 // waitToRetry waits as long as an error asks for, before the reader begins again at its cursor.
 // News may have removed the reason.
-func (t *transcriptReader) waitToRetry(ctx context.Context, r session.Record, err error) {
+func (t *transcriptReader) waitToRetry(ctx context.Context, r views.Session, err error) {
 	chat := r.Conversation.ChatID
 	if errors.Is(err, outbox.ErrBlocked) && t.answers.Limits.Parked(chat) {
 		t.answers.awaitUnparked(ctx, chat, t.news)

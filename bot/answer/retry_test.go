@@ -1,6 +1,8 @@
 package answer
 
 import (
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
 	"context"
 	"errors"
 	"testing"
@@ -8,9 +10,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-
-	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 )
 
 func TestP5_WhatIsReadAgainAtTheSamePlaceIsNoHotLoop(t *testing.T) {
@@ -22,12 +21,12 @@ func TestP5_WhatIsReadAgainAtTheSamePlaceIsNoHotLoop(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				reader := transcriptReader{answers: New(Deps{})}
-				at := transcript.Cursor{Path: "t"}
+				at := talk.Cursor{Path: "t"}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
 				passes := 0
 				for ; ctx.Err() == nil && passes < 1000; passes++ {
-					reader.waitToRetry(ctx, session.Record{Cursors: []transcript.Cursor{at}}, errReadAgain)
+					reader.waitToRetry(ctx, views.Session{Cursors: []talk.Cursor{at}}, errReadAgain)
 					if tt.moves {
 						at.Offset++
 					}
@@ -42,7 +41,7 @@ func TestP5_WhatIsReadAgainAtTheSamePlaceIsNoHotLoop(t *testing.T) {
 }
 
 func TestANewPlaceIsTriedAtOnceAndToldAnew(t *testing.T) {
-	at := func(offset int64) transcript.Cursor { return transcript.Cursor{Path: "t", Offset: offset} }
+	at := func(offset int64) talk.Cursor { return talk.Cursor{Path: "t", Offset: offset} }
 	var r retry
 	for _, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
 		assert.Equal(t, want*time.Second, r.pauseAfter(at(1), errors.New("the disk is full")))

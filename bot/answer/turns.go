@@ -7,15 +7,16 @@ import (
 
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
-	"ccbot/internal/session"
-	"ccbot/internal/transcript"
-	"ccbot/lifecycle"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
+	"ccbot/internal/address"
 )
 
 // InFull reports whether all that a session says is shown where the session belongs: the session is
 // in a topic, or is the current one, or is in a turn whose prompt came as an answer to one of the
 // session's messages.
-func (a *Answers) InFull(r session.Record) bool {
+func (a *Answers) InFull(r views.Session) bool {
 	book := a.Chat.Book
 	if book.IsInFront(r) {
 		return true
@@ -33,7 +34,7 @@ func (a *Answers) isBeingTyped(key string) bool {
 
 // beginTurn notes when a prompt was typed: the first end of a turn after that ends the prompt's own
 // turn.
-func (a *Answers) beginTurn(n lifecycle.Note) {
+func (a *Answers) beginTurn(n news.Note) {
 	to, id := n.Session.Conversation, n.Session.ID
 	turn, ok := a.Chat.Book.TurnOf(to, id)
 	if !ok {
@@ -50,7 +51,7 @@ func (a *Answers) beginTurn(n lifecycle.Note) {
 
 // endTurn ends what InFull says of a session's turn. An end from before the prompt was typed is
 // that of another turn.
-func (a *Answers) endTurn(r session.Record, end transcript.Item) {
+func (a *Answers) endTurn(r views.Session, end talk.Item) {
 	id := a.Chat.Book.Successor(r).ID
 	turn, ok := a.Chat.Book.TurnOf(r.Conversation, id)
 	if !ok || turn.Since.IsZero() || !end.Time.After(turn.Since) {
@@ -60,7 +61,7 @@ func (a *Answers) endTurn(r session.Record, end transcript.Item) {
 	a.setTurn(r.Conversation, id, turn)
 }
 
-func (a *Answers) setTurn(to session.Conversation, id uuid.UUID, turn conversation.Turn) {
+func (a *Answers) setTurn(to address.Conversation, id uuid.UUID, turn conversation.Turn) {
 	if err := a.Chat.Book.SetTurn(to, turn); err != nil {
 		a.Chat.Log.Warn("turn_not_noted", "session_id", id.String(), "error", err.Error())
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"ccbot/hooks"
+	"ccbot/bot/port/decisions"
 )
 
 // Sentinels of Tap, matched with errors.Is.
@@ -58,7 +58,7 @@ func Tap(c Card, by int64, verb string, args []string, now time.Time) (Card, Eff
 		}
 		return c, ShowAll, nil
 	case verbDeny:
-		return decided(c, by, hooks.Deny(refusal(c.Request)), now)
+		return decided(c, by, decisions.Deny(denial(c.Request)), now)
 	case verbDesk: // a subagent's dialog is not drawn while its hook waits
 		if c.Request.SubagentID == "" {
 			return c, None, ErrStale
@@ -88,15 +88,15 @@ func consentTap(c Card, by int64, verb string, now time.Time) (Card, Effect, err
 	}
 	switch verb {
 	case verbAllow:
-		return decided(c, by, hooks.Allow(q), now)
+		return decided(c, by, decisions.Allow(q), now)
 	case verbSession:
-		d, ok := hooks.AllowForSession(q)
+		d, ok := decisions.AllowForSession(q)
 		if !ok {
 			return c, None, ErrStale
 		}
 		return decided(c, by, d, now)
 	case verbApprove, verbEdits:
-		return decided(c, by, hooks.ApprovePlan(q, verb == verbEdits), now)
+		return decided(c, by, decisions.ApprovePlan(q, verb == verbEdits), now)
 	}
 	return c, None, ErrStale
 }
@@ -155,7 +155,7 @@ func answered(c Card, by int64, list []question, answer string, now time.Time) (
 	if len(c.Progress.Answers) < len(list) {
 		return c, Redraw, nil
 	}
-	d, err := hooks.AnswerQuestions(c.Request, answers(list, c.Progress.Answers))
+	d, err := decisions.AnswerQuestions(c.Request, answers(list, c.Progress.Answers))
 	if err != nil {
 		return before, None, ErrNotNow
 	}
@@ -167,15 +167,15 @@ func decided(c Card, by int64, d Decision, now time.Time) (Card, Effect, error) 
 	return c, SendDecision, nil
 }
 
-// refusal is what Claude reads when a person says no, in the language that its own messages have.
-func refusal(q Request) string {
+// denial is what Claude reads when a person says no, in the language that its own messages have.
+func denial(q Request) string {
 	switch {
 	case q.IsPlan():
 		return "The user does not approve the plan yet (said in the chat): keep planning."
 	case q.IsQuestion():
 		return "The user declined to answer, from the chat."
 	}
-	return hooks.Denied
+	return decisions.Denied
 }
 
 // Awaits says that the next text of a person belongs to this card, and goes to Say.
@@ -226,7 +226,7 @@ func Say(c Card, by int64, text string, now time.Time) (Card, Effect) {
 	}
 	next := c.clone()
 	if !c.Why.Answer {
-		next, effect, _ := decided(next, by, hooks.Deny(refusal(c.Request)+wrote+text), now)
+		next, effect, _ := decided(next, by, decisions.Deny(denial(c.Request)+wrote+text), now)
 		return next, effect
 	}
 	list, ok := questionsOf(c.Request)
@@ -252,7 +252,7 @@ func DenyWith(c Card, by int64, reason, prompt string, now time.Time) (Card, Eff
 	}
 	c = c.clone()
 	c.Prompt = prompt
-	return decided(c, by, hooks.Deny(refusal(c.Request)+wrote+reason), now)
+	return decided(c, by, decisions.Deny(denial(c.Request)+wrote+reason), now)
 }
 
 // OneLeft says that a text can answer all that is left: one question, of which one option is to be chosen.

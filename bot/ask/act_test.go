@@ -9,26 +9,25 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/hooks"
-	"ccbot/internal/transcript"
+	"ccbot/bot/port/decisions"
 )
 
 func TestTap_Decides(t *testing.T) {
 	bash, plan := cardOf("Bash", `{"command":"ls"}`, npmRule), cardOf("ExitPlanMode", `{"plan":"x"}`)
-	session, ok := hooks.AllowForSession(bash.Request)
+	session, ok := decisions.AllowForSession(bash.Request)
 	require.True(t, ok)
 	tests := []struct {
 		name string
 		card Card
 		verb string
-		want hooks.Decision
+		want decisions.Decision
 	}{
-		{"allow", bash, "ok", hooks.Allow(bash.Request)},
+		{"allow", bash, "ok", decisions.Allow(bash.Request)},
 		{"for the session", bash, "ses", session},
-		{"deny", bash, "no", hooks.Deny("")},
-		{"approve", plan, "plan", hooks.ApprovePlan(plan.Request, false)},
-		{"approve and allow edits", plan, "edit", hooks.ApprovePlan(plan.Request, true)},
-		{"deny a plan", plan, "no", hooks.Deny("The user does not approve the plan yet (said in the chat): keep planning.")},
+		{"deny", bash, "no", decisions.Deny("")},
+		{"approve", plan, "plan", decisions.ApprovePlan(plan.Request, false)},
+		{"approve and allow edits", plan, "edit", decisions.ApprovePlan(plan.Request, true)},
+		{"deny a plan", plan, "no", decisions.Deny("The user does not approve the plan yet (said in the chat): keep planning.")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -51,7 +50,7 @@ func TestTap_Refuses(t *testing.T) {
 		card      Card
 		want      error
 	}{
-		{"it is over", "no", Settle(bash, transcript.Outcome{Done: true}, true, false, noon), ErrOver},
+		{"it is over", "no", Settle(bash, decisions.Outcome{Done: true}, true, false, noon), ErrOver},
 		{"it is sent", "no", sent, ErrNotNow},
 		{"nobody waits", "ok", Leave(bash, HookLeft), ErrNotNow},
 		{"no rules", "ses", bash, ErrStale},
@@ -141,7 +140,7 @@ func TestP4_DenyWithATextThatWaits(t *testing.T) {
 	require.ErrorIs(t, err, ErrNotNow)
 	_, _, err = DenyWith(Leave(c, HookLeft), person, "again", "u-18", noon)
 	require.ErrorIs(t, err, ErrNotNow)
-	_, _, err = DenyWith(Settle(c, transcript.Outcome{Done: true}, true, false, noon), person, "x", "u", noon)
+	_, _, err = DenyWith(Settle(c, decisions.Outcome{Done: true}, true, false, noon), person, "x", "u", noon)
 	require.ErrorIs(t, err, ErrOver)
 }
 
@@ -163,7 +162,7 @@ func TestSay_AnswersInOwnWords(t *testing.T) {
 	step("x", "1")
 	c, does = Say(c, person, "Alerts", noon)
 	assert.Equal(t, SendDecision, does)
-	want, err := hooks.AnswerQuestions(c.Request, map[string]string{"Which database?": "DuckDB", "Which features?": "Metrics, Alerts"})
+	want, err := decisions.AnswerQuestions(c.Request, map[string]string{"Which database?": "DuckDB", "Which features?": "Metrics, Alerts"})
 	require.NoError(t, err)
 	assert.Equal(t, &want, c.Decision)
 }
@@ -200,7 +199,7 @@ func TestSettle(t *testing.T) {
 		require.NoError(t, err)
 		return c
 	}
-	type o = transcript.Outcome
+	type o = decisions.Outcome
 	soon, late := noon.Add(time.Minute), noon.Add(26*time.Hour)
 	tests := []struct {
 		name  string
@@ -213,12 +212,12 @@ func TestSettle(t *testing.T) {
 		stays bool
 	}{
 		{"nothing is known", bash, o{}, false, false, soon, Outcome{}, true},
-		{"called, and no result", bash, o{ToolID: "t"}, true, false, soon, Outcome{}, true},
-		{"sent, and not taken yet", after(bash, "ok"), o{ToolID: "t"}, true, false, soon, Outcome{}, true},
+		{"called, and no result", bash, o{}, true, false, soon, Outcome{}, true},
+		{"sent, and not taken yet", after(bash, "ok"), o{}, true, false, soon, Outcome{}, true},
 		{"taken, and the tool still runs", after(bash, "ok"), o{ByHook: "allow"}, true, false, soon, Outcome{What: Allowed, Chat: true}, false},
 		{"taken, and the tool failed", after(bash, "ok"), o{ByHook: "allow", Done: true, IsError: true}, true, false, soon, Outcome{What: Allowed, Chat: true}, false},
 		{"denied here", after(bash, "no"), o{ByHook: "deny", Done: true, IsError: true}, true, false, soon, Outcome{What: Denied, Chat: true}, false},
-		{"denied here, as the result says", after(bash, "no"), o{Done: true, IsError: true, Text: "Error: " + hooks.Denied}, true, false, soon, Outcome{What: Denied, Chat: true}, false},
+		{"denied here, as the result says", after(bash, "no"), o{Done: true, IsError: true, Text: "Error: " + decisions.Denied}, true, false, soon, Outcome{What: Denied, Chat: true}, false},
 		{"answered here", answered, o{ByHook: "allow", Done: true, Text: "answers"}, true, false, soon, Outcome{What: Answered, Chat: true}, false},
 		{"allowed at the desk", bash, o{Done: true}, true, false, soon, Outcome{What: Allowed}, false},
 		{"allowed at the desk, away", Leave(bash, HookLeft), o{Done: true, IsError: true}, true, false, soon, Outcome{What: Allowed}, false},
@@ -231,7 +230,7 @@ func TestSettle(t *testing.T) {
 		{"interrupted", bash, o{Interrupted: true, Done: true, IsError: true, Denial: "user-rejected"}, true, false, soon, Outcome{What: Interrupted}, false},
 		{"interrupted, nobody knows when", after(bash, "ok"), o{Interrupted: true}, true, false, soon, Outcome{What: Interrupted}, false},
 		{"the session ended", bash, o{}, false, true, soon, Outcome{What: Ended}, false},
-		{"the session ended in the middle", Leave(bash, HookLeft), o{ToolID: "t"}, true, true, soon, Outcome{What: Ended}, false},
+		{"the session ended in the middle", Leave(bash, HookLeft), o{}, true, true, soon, Outcome{What: Ended}, false},
 		{"the session ended, and the tap may have counted", after(bash, "ok"), o{}, false, true, soon, Outcome{What: Unknown}, false},
 		{"the session ended after the result", after(bash, "ok"), o{ByHook: "allow", Done: true}, true, true, soon, Outcome{What: Allowed, Chat: true}, false},
 		{"a day later, its hook had left", Leave(bash, HookLeft), o{}, false, false, late, Outcome{What: Unknown}, false},

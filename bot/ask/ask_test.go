@@ -10,23 +10,21 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/hooks"
+	"ccbot/bot/port/decisions"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 	"ccbot/internal/glyph"
-	"ccbot/internal/process"
-	"ccbot/internal/session"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 const person = 42
 
-func requestOf(tool, input string, suggestions ...string) hooks.Request {
-	q := hooks.Request{
+func requestOf(tool, input string, suggestions ...string) decisions.Request {
+	q := decisions.Request{
 		ID: "abcdefghijklmnopqrstuv", Session: uuid.MustParse("0190a000-0000-7000-8000-000000000001"),
-		Agent: process.Identity{PID: 10, Start: 1, Boot: "b"}, Hook: process.Identity{PID: 11, Start: 2, Boot: "b"},
-		ClaudeSession: uuid.MustParse("19700a32-a03e-4de9-a340-67e13a1f5792"),
-		Cwd:           "/home/u/proj", Tool: tool, Input: json.RawMessage(input), Asked: noon,
+		Agent: "10.1.b", Hook: "11.2.b",
+		Cwd: "/home/u/proj", Tool: tool, Input: json.RawMessage(input), Asked: noon,
 	}
 	for _, s := range suggestions {
 		q.Suggestions = append(q.Suggestions, json.RawMessage(s))
@@ -35,7 +33,7 @@ func requestOf(tool, input string, suggestions ...string) hooks.Request {
 }
 
 func cardOf(tool, input string, suggestions ...string) Card {
-	return New(requestOf(tool, input, suggestions...), session.Conversation{ChatID: 7})
+	return New(requestOf(tool, input, suggestions...), address.Conversation{ChatID: 7})
 }
 
 func viewer(t testing.TB, lang string) Viewer {

@@ -8,9 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/decisions"
 	"ccbot/bot/render"
-	"ccbot/hooks"
-	"ccbot/internal/transcript"
 )
 
 // TestP9_WhatIsCutIsNotWhole: an input of megabytes is not laid out to be drawn or tapped.
@@ -42,13 +41,13 @@ func TestP8_ACardThatIsOverKeepsLittle(t *testing.T) {
 	c.Prompt = "u-1"
 	c.Request.Tool, c.Request.Input = "ExitPlanMode", json.RawMessage(object("plan", strings.Repeat("0123456789\n", 3000)))
 	c.Request.Suggestions = []json.RawMessage{json.RawMessage(object("x", strings.Repeat("y", 30_000)))}
-	d := hooks.ApprovePlan(c.Request, true)
+	d := decisions.ApprovePlan(c.Request, true)
 	c.State, c.Decision = StateSent, &d
 	require.NoError(t, s.Save(c))
 	got, ok := s.ByPrompt("u-1")
 	require.True(t, ok)
 	assert.Len(t, got.Request.Input, len(c.Request.Input), "before that all of it counts")
-	over := Settle(c, transcript.Outcome{Done: true, ByHook: "allow"}, true, false, noon)
+	over := Settle(c, decisions.Outcome{Done: true, ByHook: "allow"}, true, false, noon)
 	v := viewer(t, "en")
 	before := v.View(over, "w")
 	require.NoError(t, s.Save(over))

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"ccbot/internal/address"
 	"ccbot/internal/keepjson"
-	"ccbot/internal/session"
 )
 
 // Version is the newest version of a card's file that this program knows.
@@ -32,7 +32,7 @@ const (
 type Card struct {
 	Version      int                  `json:"version"`
 	Request      Request              `json:"request"`
-	Conversation session.Conversation `json:"conversation"`
+	Conversation address.Conversation `json:"conversation"`
 	State        State                `json:"state"`
 	Decision     *Decision            `json:"decision,omitempty"`
 	By           int64                `json:"by,omitempty"` // who decided
@@ -120,7 +120,7 @@ type Outcome struct {
 }
 
 // New is the card of a request that is to be shown in a conversation.
-func New(q Request, to session.Conversation) Card {
+func New(q Request, to address.Conversation) Card {
 	return Card{Version: Version, Request: q, Conversation: to, State: StateOpen}
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/time/rate"
 
+	"ccbot/bot/port/views"
 	"ccbot/i18n"
-	"ccbot/internal/session"
 )
 
 // An agent may ask for a lot; a chat is read by people.
@@ -56,7 +56,7 @@ func (a *Requests) awayLocked(late *volume) *request {
 // admit makes room for one more request of a session. The oldest one whose hook has left gives way.
 // Where every hook still waits, the request is left to the terminal, from where nothing is chosen by
 // the chat then: whoever floods must not be asked in a weaker way for it.
-func (a *Requests) admit(ctx context.Context, r *request, s session.Record) error {
+func (a *Requests) admit(ctx context.Context, r *request, s views.Session) error {
 	a.mu.Lock()
 	late := a.volumeLocked(r.session)
 	var away *request
@@ -109,7 +109,7 @@ func (r *request) leaveQueue() {
 }
 
 // tellFlood says once in a while that a session asks too often.
-func (a *Requests) tellFlood(ctx context.Context, s session.Record) error {
+func (a *Requests) tellFlood(ctx context.Context, s views.Session) error {
 	a.mu.Lock()
 	late, now := a.volumeLocked(s.ID), a.Chat.Now()
 	told := now.Sub(late.told) < floodSpan

@@ -19,8 +19,8 @@ const (
 	halfTime = time.Second
 )
 
-// news is what a request's goroutine has not looked at yet.
-type news struct {
+// pending is what a request's goroutine has not looked at yet.
+type pending struct {
 	look  bool // the transcript may say more, or a decision is to be delivered
 	ended bool // the agent has ended
 	left  bool // the hook has gone
@@ -28,11 +28,11 @@ type news struct {
 }
 
 // takeNews takes what there is.
-func (r *request) takeNews() news {
+func (r *request) takeNews() pending {
 	r.of.mu.Lock()
 	defer r.of.mu.Unlock()
 	n := r.news
-	r.news = news{}
+	r.news = pending{}
 	return n
 }
 
@@ -93,7 +93,7 @@ func (f *follower) run(ctx context.Context, jobs *errgroup.Group) {
 	}
 }
 
-func (f *follower) hear(ctx context.Context, n news, jobs *errgroup.Group) {
+func (f *follower) hear(ctx context.Context, n pending, jobs *errgroup.Group) {
 	if n.left {
 		f.note(f.leave(ctx))
 	}
@@ -189,7 +189,7 @@ func (f *follower) settle(ctx context.Context, ended bool) {
 	if c.State == StateSent {
 		f.note(f.deliver(ctx, c))
 	}
-	o, known, err := f.of.Outcome(ctx, c.Request)
+	o, known, err := f.of.Records.Outcome(ctx, c.Request)
 	if ctx.Err() != nil {
 		return // it may not have read to the end; the next start does
 	}
@@ -213,7 +213,7 @@ func (f *follower) settle(ctx context.Context, ended bool) {
 // hasEnded says whether the agent that asked is not the session's any more.
 func (f *follower) hasEnded(c Card) bool {
 	s, ok := f.of.Chat.Book.Records.Get(f.session)
-	return !ok || !s.State.Live() || s.Binding == nil || s.Binding.Agent != c.Request.Agent
+	return !ok || !s.Live || s.Agent != c.Request.Agent
 }
 
 // deliver gives a decision to the hook. A prompt that became its reason leaves the queue before that,

@@ -28,7 +28,7 @@ type request struct {
 	wake    chan struct{} // there is news
 
 	// Under the lock of Requests.
-	news     news
+	news     pending
 	followed bool // a goroutine follows it
 	queued   bool // its message waits for its turn
 

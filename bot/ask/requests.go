@@ -14,9 +14,11 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/decisions"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/render"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 // keep is how long a request is kept after its end: a late redial and a text that comes again are known
@@ -27,9 +29,7 @@ const keep = 7 * 24 * time.Hour
 type Sessions interface {
 	// Wake has a session look at its terminal. It does not wait.
 	Wake(id uuid.UUID)
-	// Answerers are what the settings of a session's project answer by themselves. It reads files.
-	Answerers(r session.Record) []Answerer
-	Dialog(ctx context.Context, id uuid.UUID) (lifecycle.Dialog, error)
+	Dialog(ctx context.Context, id uuid.UUID) (desk.Dialog, error)
 }
 
 // Prompts are the texts that wait in the inbox.
@@ -43,10 +43,10 @@ type Prompts interface {
 type Deps struct {
 	Chat     *chat.Chat
 	Store    *Store
-	Hooks    Hooks
+	Hooks    decisions.Waiters
 	Sessions Sessions
 	Prompts  Prompts
-	Outcome  FindOutcome
+	Records  decisions.Records
 	// Send brings a message into the chat, and waits until Telegram has taken or refused it.
 	Send func(ctx context.Context, m outbox.Message) (int, error)
 	// Over hears of a request that has come to be over, when that is on disk.
@@ -184,7 +184,7 @@ func (a *Requests) requestsOf(id uuid.UUID) []*request {
 
 // tell gives news to the goroutine of a request. It waits for nothing, and the goroutine finds all
 // news of a while as one.
-func (r *request) tell(change func(n *news)) {
+func (r *request) tell(change func(n *pending)) {
 	r.of.mu.Lock()
 	change(&r.news)
 	r.of.mu.Unlock()
@@ -220,7 +220,7 @@ func (a *Requests) Asked(ctx context.Context, q Request) error {
 	if err := r.turn(ctx, func(c Card) Card { return r.housed(Return(c)) }); err != nil {
 		return err
 	}
-	r.tell(func(n *news) { n.left, n.look = false, true }) // what was decided meanwhile is delivered
+	r.tell(func(n *pending) { n.left, n.look = false, true }) // what was decided meanwhile is delivered
 	return nil
 }
 
@@ -228,13 +228,13 @@ func (a *Requests) Asked(ctx context.Context, q Request) error {
 func (a *Requests) fresh(ctx context.Context, q Request) error {
 	s, ok := a.Chat.Book.Records.Get(q.Session)
 	if !ok {
-		return fmt.Errorf("request %s: %w", q.ID, session.ErrNotFound)
+		return &refusal.Error{Code: refusal.NotFound, Err: fmt.Errorf("request %s is of no session", q.ID)}
 	}
 	if !a.Chat.Book.MayShow(s.Conversation) {
 		return fmt.Errorf("request %s: %w", q.ID, errNotShown)
 	}
 	c := New(q, s.Conversation)
-	c.Project = a.Sessions.Answerers(s)
+	c.Project = a.Records.Answerers(q.Session)
 	r := a.newRequest(q)
 	r.mu.Lock() // whoever finds it waits until it is on disk
 	defer r.mu.Unlock()
@@ -254,25 +254,25 @@ func (a *Requests) fresh(ctx context.Context, q Request) error {
 // every request, although the hooks will redial; so it is only looked at while Run runs.
 func (a *Requests) Left(q Request) {
 	if r, ok := a.find(q.ID); ok {
-		r.tell(func(n *news) { n.left = true })
+		r.tell(func(n *pending) { n.left = true })
 	}
 }
 
 // Look has it looked at what became of the requests of a session, whose agent may have ended.
 func (a *Requests) Look(id uuid.UUID, ended bool) {
 	for _, r := range a.requestsOf(id) {
-		r.tell(func(n *news) { n.look, n.ended = true, n.ended || ended })
+		r.tell(func(n *pending) { n.look, n.ended = true, n.ended || ended })
 	}
 }
 
 // heard ends what waits for an answer of a session that is over.
-func (a *Requests) heard(ctx context.Context, n lifecycle.Note) error {
+func (a *Requests) heard(ctx context.Context, n news.Note) error {
 	switch n.Kind {
-	case lifecycle.NoteDialogGone:
+	case news.DialogGone:
 		return a.dialogGone(ctx, n.Session.ID)
-	case lifecycle.NoteEnded, lifecycle.NoteLost, lifecycle.NoteStopped, lifecycle.NoteFailed:
+	case news.Ended, news.Lost, news.Stopped, news.Failed:
 		a.Look(n.Session.ID, true)
-	case lifecycle.NoteTransferred:
+	case news.Transferred:
 		a.Look(n.From.ID, true)
 	}
 	return nil

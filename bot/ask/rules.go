@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"ccbot/bot/port/decisions"
 	"ccbot/bot/render"
 	"ccbot/bot/tool"
-	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
@@ -26,7 +26,7 @@ func grantedBy(q Request) []granted {
 		return nil
 	}
 	var all []granted
-	for _, rule := range hooks.SessionRules(q.Suggestions) {
+	for _, rule := range decisions.SessionRules(q.Suggestions) {
 		var sent struct {
 			Rules []struct {
 				Tool    string `json:"toolName"`

@@ -1,13 +1,12 @@
 package ask
 
 import (
-	"context"
 	"strings"
 	"time"
 
+	"ccbot/bot/port/decisions"
 	"ccbot/bot/tool"
 	"ccbot/internal/glyph"
-	"ccbot/internal/transcript"
 )
 
 // HookWait is about how long a hook waits for a decision: its timeout is a day.
@@ -21,8 +20,8 @@ const patience = 25 * time.Hour
 const awayPatience = 30 * time.Minute
 
 // Settle takes in what the transcript says became of the request; the card is over when that is known. gone: the
-// session's agent has ended, or the session is over, so that nothing more is to come. found is FindOutcome's.
-func Settle(c Card, o transcript.Outcome, found bool, gone bool, now time.Time) Card {
+// session's agent has ended, or the session is over, so that nothing more is to come. found says whether the transcript has the call.
+func Settle(c Card, o decisions.Outcome, found bool, gone bool, now time.Time) Card {
 	if c.IsOver() {
 		return c
 	}
@@ -49,11 +48,8 @@ func Settle(c Card, o transcript.Outcome, found bool, gone bool, now time.Time) 
 	return c.over(outcome, now)
 }
 
-// FindOutcome looks in the transcript what became of a request.
-type FindOutcome func(ctx context.Context, q Request) (o transcript.Outcome, found bool, err error)
-
 // isHalf says whether the next line of the transcript may say that the person interrupted the agent.
-func isHalf(o transcript.Outcome) bool {
+func isHalf(o decisions.Outcome) bool {
 	return o.Denial == "user-rejected" && !o.Interrupted && o.ByHook == ""
 }
 
@@ -67,9 +63,9 @@ func (c Card) over(outcome Outcome, now time.Time) Card {
 }
 
 // known: a decision of a hook stands before the result, which may take hours.
-func known(o transcript.Outcome) bool { return o.Done || o.Interrupted || o.ByHook != "" }
+func known(o decisions.Outcome) bool { return o.Done || o.Interrupted || o.ByHook != "" }
 
-func settled(c Card, o transcript.Outcome) Outcome {
+func settled(c Card, o decisions.Outcome) Outcome {
 	chat := took(c, o)
 	out := Outcome{Chat: chat, Hook: o.ByHook != "" && !chat, Late: c.Decision != nil && !chat}
 	switch {
@@ -93,7 +89,7 @@ func settled(c Card, o transcript.Outcome) Outcome {
 }
 
 // took says that Claude Code took this card's own decision.
-func took(c Card, o transcript.Outcome) bool {
+func took(c Card, o decisions.Outcome) bool {
 	d := c.Decision
 	switch {
 	case d == nil:

@@ -4,9 +4,9 @@ import (
 	"reflect"
 	"strings"
 
+	"ccbot/bot/port/decisions"
 	"ccbot/bot/render"
 	"ccbot/bot/tool"
-	"ccbot/hooks"
 	"ccbot/i18n"
 )
 
@@ -112,7 +112,7 @@ func reason(c Card) []render.Text {
 	if c.Decision == nil {
 		return nil
 	}
-	text, ok := strings.CutPrefix(c.Decision.Message, refusal(c.Request)+wrote)
+	text, ok := strings.CutPrefix(c.Decision.Message, denial(c.Request)+wrote)
 	if text, _ = tool.Clip(text, maxSaid); !ok || strings.TrimSpace(text) == "" {
 		return nil
 	}
@@ -155,7 +155,7 @@ func consentKey(c Card) i18n.Key {
 
 // allowsEdits says that a plan was approved with the edits it needs.
 func allowsEdits(c Card) bool {
-	return c.Decision != nil && reflect.DeepEqual(c.Decision.UpdatedPermissions, hooks.ApprovePlan(c.Request, true).UpdatedPermissions)
+	return c.Decision != nil && reflect.DeepEqual(c.Decision.UpdatedPermissions, decisions.ApprovePlan(c.Request, true).UpdatedPermissions)
 }
 
 func denialKey(q Request, o Outcome) i18n.Key {

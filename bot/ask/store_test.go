@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/transcript"
+	"ccbot/bot/port/decisions"
 )
 
 func open(t *testing.T, dir string) (*Store, *bytes.Buffer) {
@@ -74,8 +74,8 @@ func TestP9_AnotherRequestUnderTheSameID(t *testing.T) {
 	for name, change := range map[string]func(*Card){
 		"input":   func(c *Card) { c.Request.Input = json.RawMessage(`{"command":"rm"}`) },
 		"tool":    func(c *Card) { c.Request.Tool = "Write" },
-		"hook":    func(c *Card) { c.Request.Hook.PID++ },
-		"agent":   func(c *Card) { c.Request.Agent.Start++ },
+		"hook":    func(c *Card) { c.Request.Hook = "12.2.b" },
+		"agent":   func(c *Card) { c.Request.Agent = "10.9.b" },
 		"session": func(c *Card) { c.Request.Session[3]++ },
 	} {
 		other := c
@@ -90,7 +90,7 @@ func TestP9_AnotherRequestUnderTheSameID(t *testing.T) {
 func TestStore_ListAndPrune(t *testing.T) {
 	s, _ := open(t, t.TempDir())
 	over := func(c Card, at time.Time) Card {
-		return Settle(c, transcript.Outcome{Done: true}, true, false, at)
+		return Settle(c, decisions.Outcome{Done: true}, true, false, at)
 	}
 	for _, c := range []Card{
 		over(numbered("a", noon), noon.Add(time.Hour)), numbered("b", noon.Add(2*time.Minute)), numbered("c", noon.Add(time.Minute)),

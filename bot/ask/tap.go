@@ -32,7 +32,7 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 			return r.hand(ctx, next)
 		}}, nil
 	case effect == ShowAll && r.begin(&r.reading):
-		r.tell(func(n *news) { n.all = &t })
+		r.tell(func(n *pending) { n.all = &t })
 	}
 	if next.State == StateAway {
 		return chat.Do(func(context.Context) error { r.free(next); return nil })
@@ -45,7 +45,7 @@ func (r *request) hand(ctx context.Context, c Card) error {
 	if err := r.give(ctx, c); err != nil {
 		return err
 	}
-	r.tell(func(n *news) { n.look = true })
+	r.tell(func(n *pending) { n.look = true })
 	return nil
 }
 

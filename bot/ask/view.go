@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"ccbot/bot/card"
+	"ccbot/bot/port/decisions"
 	"ccbot/bot/render"
 	"ccbot/bot/tool"
-	"ccbot/hooks"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 )
@@ -209,7 +209,7 @@ func (v Viewer) foot(c Card, s tool.Sheet) []render.Text {
 		blocks = append(blocks, v.rules(q, i18n.AskSessionRules)...)
 	}
 	// A rule that allows has nothing asked, so it says nothing of what is asked.
-	if others := slices.DeleteFunc(slices.Clone(c.Project), func(a Answerer) bool { return a == hooks.AnswersByRule }); len(others) > 0 {
+	if others := slices.DeleteFunc(slices.Clone(c.Project), func(a Answerer) bool { return a == decisions.AnswersByRule }); len(others) > 0 {
 		blocks = append(blocks, render.Plain(ProjectAnswers(v.Words, others)))
 	}
 	return blocks

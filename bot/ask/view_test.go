@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/decisions"
 	"ccbot/bot/render"
-	"ccbot/hooks"
 	"ccbot/i18n"
 )
 
@@ -137,7 +137,7 @@ func TestView_Questions(t *testing.T) {
 			assert.Equal(t, step.want, screen(v.View(c, "work")), step.verb)
 		}
 	}
-	want, err := hooks.AnswerQuestions(c.Request, map[string]string{"Which database?": "Postgres", "Which features?": "Logs, Metrics"})
+	want, err := decisions.AnswerQuestions(c.Request, map[string]string{"Which database?": "Postgres", "Which features?": "Logs, Metrics"})
 	require.NoError(t, err)
 	assert.Equal(t, &want, c.Decision)
 }

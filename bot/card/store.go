@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"path"
 	"strconv"
 	"time"
 
@@ -120,7 +120,7 @@ func (b *Board) load(quarantine string) error {
 		return err
 	}
 	for _, name := range names {
-		if filepath.Ext(name) != suffix {
+		if path.Ext(name) != suffix {
 			continue
 		}
 		c, err := b.read(name)

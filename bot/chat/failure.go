@@ -1,21 +1,20 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"log/slog"
-	"os/exec"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
-	"ccbot/tmux"
 )
 
 // Failure is what a person is told of an error; the log has the chain.
@@ -32,68 +31,49 @@ func (p Phrases) Internal(err error) Failure {
 	return Failure{Text: render.Plain(p.Words.Say(i18n.InternalError)), Err: err, Internal: true}
 }
 
-// StartFailure explains why a session could not be started.
-func (p Phrases) StartFailure(err error) Failure {
-	dir, writer := (*lifecycle.DirError)(nil), (*lifecycle.WriterError)(nil)
-	f := Failure{Err: err}
-	switch {
-	case errors.As(err, &dir):
-		f.Text = render.Plain(p.badDir(dir))
-	case errors.Is(err, tmux.ErrNoTmux):
-		f.Text = render.Plain(p.Words.Say(i18n.TmuxMissing))
-	case errors.Is(err, lifecycle.ErrNoClaude):
-		command := "claude"
-		if missing := (*exec.Error)(nil); errors.As(err, &missing) {
-			command = missing.Name
-		}
-		f.Text = render.Plain(p.Words.Say(i18n.ClaudeMissing, i18n.Args{"Command": command}))
-	case errors.As(err, &writer):
-		f.Text = p.unsure(writer.Writers)
-	case errors.Is(err, lifecycle.ErrEvidence):
+// refusals are the sentences for what the agent's machine refuses, whatever was asked for. What a room
+// says in other words it looks up first.
+var refusals = map[refusal.Code]i18n.Key{
+	refusal.DirMissing:  i18n.PathMissing,
+	refusal.DirNotADir:  i18n.PathNotDir,
+	refusal.DirNoAccess: i18n.PathUnreadable,
+	refusal.NoTmux:      i18n.TmuxMissing,
+	refusal.NoClaude:    i18n.ClaudeMissing,
+	refusal.NotFound:    i18n.NoSuchSession,
+	refusal.NoAgent:     i18n.AlreadyEnded,
+	refusal.WrongState:  i18n.AlreadyEnded,
+	refusal.Moved:       i18n.AlreadyEnded,
+	refusal.Guarded:     i18n.StopRefused,
+	refusal.BoxBusy:     i18n.BoxBusy,
+	refusal.DraftHidden: i18n.DraftHidden,
+	refusal.Changed:     i18n.WritersChanged,
+}
+
+// Failure explains why something could not be done for a session; the zero session: for none.
+func (p Phrases) Failure(s views.Session, err error) Failure {
+	e := refusal.In(err)
+	f := Failure{Err: err, Session: s.ID}
+	switch word, known := refusals[e.Code]; {
+	case e.Code == refusal.Writers:
+		f.Text = p.unsure(e.Writers)
+	case e.Code == refusal.NoEvidence && s.ID == uuid.Nil:
 		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.EvidenceStart)), true
+	case e.Code == refusal.NoEvidence:
+		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.EvidenceArchive, i18n.Args{"Name": s.Name})), true
+	case !known:
+		f = p.Internal(err)
+		f.Session = s.ID
 	default:
-		return p.Internal(err)
+		f.Text = render.Plain(p.Words.Say(word, i18n.Args{"Name": s.Name, "Path": p.Short(e.Dir), "Reason": e.Reason,
+			"Command": cmp.Or(e.Command, p.Attach(s.ID))}))
 	}
 	return f
-}
-
-func (p Phrases) badDir(e *lifecycle.DirError) string {
-	args := i18n.Args{"Path": p.Short(e.Dir), "Reason": string(e.Why)}
-	switch e.Why {
-	case lifecycle.DirMissing:
-		return p.Words.Say(i18n.PathMissing, args)
-	case lifecycle.DirNotADir:
-		return p.Words.Say(i18n.PathNotDir, args)
-	}
-	return p.Words.Say(i18n.PathUnreadable, args)
-}
-
-// AgentFailure explains why something could not be done with the agent of a session.
-func (p Phrases) AgentFailure(r session.Record, err error) Failure {
-	state, word, internal := (*lifecycle.StateError)(nil), i18n.AlreadyEnded, false
-	switch {
-	case errors.Is(err, lifecycle.ErrNoAgent), errors.Is(err, tmux.ErrNoPane), errors.As(err, &state):
-	case errors.Is(err, lifecycle.ErrBoxBusy):
-		word = i18n.BoxBusy
-	case errors.Is(err, lifecycle.ErrDraftHidden):
-		word = i18n.DraftHidden
-	case errors.Is(err, tmux.ErrGuard):
-		word = i18n.StopRefused
-	case errors.Is(err, lifecycle.ErrEvidence):
-		word, internal = i18n.EvidenceArchive, true
-	default:
-		f := p.Internal(err)
-		f.Session = r.ID
-		return f
-	}
-	args := i18n.Args{"Name": r.Name, "Command": p.Attach(r)}
-	return Failure{Text: render.Plain(p.Words.Say(word, args)), Err: err, Internal: internal, Session: r.ID}
 }
 
 // IsGone reports whether an error says that a prompt or a session is not there any more, or not in the
 // state that something was decided about.
 func IsGone(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, inbox.ErrNoEntry) || errors.Is(err, session.ErrNotFound)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, inbox.ErrNoEntry) || refusal.Is(err, refusal.NotFound)
 }
 
 // Explain tells a failure. The update is handled with that.

@@ -6,12 +6,12 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/conversation"
+	"ccbot/bot/port/news"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
-	"ccbot/lifecycle"
 )
 
 // Feature is what the roof knows of one feature. Every field may be empty.
@@ -25,10 +25,10 @@ type Feature struct {
 	Late map[string]func(t Tap) string
 	// News tells what happened to a session: each kind has one feature that tells it. What it tells is
 	// on disk when it returns.
-	News map[lifecycle.NoteKind]func(ctx context.Context, n lifecycle.Note) error
+	News map[news.Kind]func(ctx context.Context, n news.Note) error
 	// Heard is told of all news, before the feature that tells the news: it changes only what the
 	// feature shows already.
-	Heard func(ctx context.Context, n lifecycle.Note) error
+	Heard func(ctx context.Context, n news.Note) error
 	// Text is asked whether a text of a person is meant for the feature, before the text is a prompt.
 	Text     func(ctx context.Context, in Incoming, text string) (taken bool, err error)
 	Run      func(ctx context.Context) error

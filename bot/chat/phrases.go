@@ -2,18 +2,18 @@ package chat
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"ccbot/bot/port/desk"
 	"ccbot/bot/port/places"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
-	"ccbot/internal/process"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
+
+	"github.com/google/uuid"
 )
 
 // Phrases are the sentences and buttons that several features share. They post nothing.
@@ -21,7 +21,7 @@ type Phrases struct {
 	Words  i18n.Words
 	Places places.Places
 	Now    func() time.Time
-	Attach func(r session.Record) string // the command that shows the window of a session at the desk
+	Attach func(id uuid.UUID) string // the command that shows the window of a session at the desk
 }
 
 // OutsideText says that no session may be opened in a directory. It is empty where one may.
@@ -41,42 +41,33 @@ const MaxName = 48
 func ShownName(name string) string { return Head(glyph.Name(name), MaxName) }
 
 // StateArgs are the name and the state of a session for a sentence.
-func (p Phrases) StateArgs(r session.Record) i18n.Args {
+func (p Phrases) StateArgs(r views.Session) i18n.Args {
 	return i18n.Args{"Name": r.Name, "State": p.Words.Say(i18n.StateKey(string(r.State)))}
 }
 
-// ProcessText names a process: its program, pid, age and terminal. Age 0 is not said.
-func (p Phrases) ProcessText(one process.Process, age time.Duration) string {
-	parts := []string{fmt.Sprintf("pid %d", one.PID)}
-	if name := programOf(one); name != "" {
-		parts = append([]string{name}, parts...)
+// ProcessText names a process: its program, pid, age and terminal, as far as they are known.
+func (p Phrases) ProcessText(one desk.Process) string {
+	var parts []string
+	if name := Tail(glyph.Name(one.Program), 24); name != "" {
+		parts = append(parts, name)
 	}
-	if age > 0 {
-		parts = append(parts, p.Age(age))
+	parts = append(parts, fmt.Sprintf("pid %d", one.PID))
+	if one.Age > 0 {
+		parts = append(parts, p.Age(one.Age))
 	}
-	if tty := one.Terminal(); tty != "" {
-		parts = append(parts, tty)
+	if one.Terminal != "" {
+		parts = append(parts, one.Terminal)
 	}
 	return strings.Join(parts, ", ")
 }
 
-// programOf is the name by which a person knows a process.
-func programOf(p process.Process) string {
-	for _, name := range append(slices.Clone(p.Args[:min(len(p.Args), 1)]), p.Exe, p.Comm) {
-		if name != "" {
-			return Tail(glyph.Name(filepath.Base(name)), 24)
-		}
-	}
-	return ""
-}
-
 // WriterText is one writer of a conversation in one line.
-func (p Phrases) WriterText(w lifecycle.Writer) string {
-	text := p.ProcessText(w.Process, w.Age)
+func (p Phrases) WriterText(w desk.Writer) string {
+	text := p.ProcessText(w.Process)
 	if w.Session != "" {
 		text += ", " + p.Words.Say(i18n.WriterSession, i18n.Args{"Name": w.Session})
 	}
-	if dir := p.ShortTail(w.Cwd); dir != "" {
+	if dir := p.ShortTail(w.Dir); dir != "" {
 		text += ", " + dir
 	}
 	if !w.Proven {
@@ -86,39 +77,32 @@ func (p Phrases) WriterText(w lifecycle.Writer) string {
 }
 
 // NotCleanText says of a session whose archive is over that its end is not proven.
-func (p Phrases) NotCleanText(r session.Record) string {
+func (p Phrases) NotCleanText(r views.Session) string {
 	return p.NotProvenText(r, p.NotCleanDetails(r))
 }
 
 // NotProvenText says that the end of a session is not proven, and why.
-func (p Phrases) NotProvenText(r session.Record, why []string) string {
+func (p Phrases) NotProvenText(r views.Session, why []string) string {
 	return p.Words.Say(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Details": p.Some(why, "; ")})
 }
 
 // NotCleanDetails are what the record of a session keeps of what could not be proven: the same as
 // the receipt of the archive says. A file that was edited may keep nothing.
-func (p Phrases) NotCleanDetails(r session.Record) []string {
-	var failures []lifecycle.Failure
-	if r.Cleanup != nil {
-		for _, f := range r.Cleanup.Failures {
-			one := lifecycle.Failure{Kind: lifecycle.FailureKind(f.Kind), PID: f.PID, Detail: f.Detail}
-			failures = append(failures, one)
-		}
-	}
-	if len(failures) == 0 {
+func (p Phrases) NotCleanDetails(r views.Session) []string {
+	if len(r.Failures) == 0 {
 		return []string{p.Words.Say(i18n.FailureSome)}
 	}
-	return p.FailureTexts(failures)
+	return p.FailureTexts(r.Failures)
 }
 
 // FailureTexts say what could not be proven, each sentence once.
-func (p Phrases) FailureTexts(failures []lifecycle.Failure) []string {
+func (p Phrases) FailureTexts(failures []views.Failure) []string {
 	var all []string
 	for _, f := range failures {
 		key := i18n.FailureKey(string(f.Kind))
 		text := p.Words.Say(key, i18n.Args{"PID": f.PID})
 		switch {
-		case f.PID == 0 && f.Kind == lifecycle.FailureUnknown:
+		case f.PID == 0 && f.Kind == views.FailureUnknown:
 			text = p.Words.Say(i18n.FailureSome)
 		case text == string(key): // a record may be of a later program
 			text = glyph.Name(f.String())
@@ -131,7 +115,7 @@ func (p Phrases) FailureTexts(failures []lifecycle.Failure) []string {
 }
 
 // unsure says that a session is not started, because somebody may write its conversation.
-func (p Phrases) unsure(all []lifecycle.Writer) render.Text {
+func (p Phrases) unsure(all []desk.Writer) render.Text {
 	lines := []string{p.Words.Say(i18n.StartUnsure)}
 	for _, w := range all[:min(len(all), MaxListed)] {
 		lines = append(lines, "• "+p.WriterText(w))
@@ -142,7 +126,7 @@ func (p Phrases) unsure(all []lifecycle.Writer) render.Text {
 // NoSessionText says that no session is open, and what to do.
 func (c *Chat) NoSessionText() string {
 	for _, r := range c.Book.Records.List() {
-		if r.Resumable() {
+		if r.Resumable {
 			return c.Words.Say(i18n.NoSessionArchived)
 		}
 	}

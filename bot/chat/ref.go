@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/views"
 	"ccbot/i18n"
-	"ccbot/internal/session"
 )
 
 // A button that only leads to a session, whatever its message shows, is a link: it carries a verb and
@@ -27,11 +27,11 @@ func (p Phrases) OpenButton(session uuid.UUID) outbox.Button {
 
 // ResumeButton resumes a session, or tries to end what is left of the session first. There is none
 // while the session is open.
-func (p Phrases) ResumeButton(r session.Record) [][]outbox.Button {
+func (p Phrases) ResumeButton(r views.Session) [][]outbox.Button {
 	switch {
-	case r.State == session.CleanupFailed:
+	case r.State == views.CleanupFailed:
 		return Rows(1, p.Button(i18n.ButtonRetry, retryLink+Ref(r.ID), ""))
-	case !r.Resumable():
+	case !r.Resumable:
 		return nil
 	}
 	return p.EndedButton(r.ID)
@@ -43,7 +43,7 @@ func (p Phrases) EndedButton(session uuid.UUID) [][]outbox.Button {
 }
 
 // OnLink does what a link says about the session that it leads to.
-func (c *Chat) OnLink(do func(ctx context.Context, t Tap, r session.Record) (Answer, error)) OnTap {
+func (c *Chat) OnLink(do func(ctx context.Context, t Tap, r views.Session) (Answer, error)) OnTap {
 	return func(ctx context.Context, t Tap) (Answer, error) {
 		if len(t.Args) == 1 {
 			id, _ := ParseRef(t.Args[0])

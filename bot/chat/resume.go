@@ -6,16 +6,16 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 // Resume is a session that somebody wants back, and how.
 type Resume struct {
-	Session session.Record
+	Session views.Session
 	Dir     string // another directory than the session's own; empty: the session's own
-	Damaged lifecycle.Damaged
+	Damaged control.Damaged
 	To      outbox.Conversation // where the outcome is told, and the session is shown
 	From    int64               // the person who may cancel what the resume asks
 	Before  []string            // lines above the outcome: what was done before the resume
@@ -33,9 +33,9 @@ func (q Resume) Above(text render.Text) render.Text {
 
 // Offer is a resume as a card keeps it for a button.
 type Offer struct {
-	Session uuid.UUID         `json:"session"`
-	Dir     string            `json:"dir,omitempty"`
-	Damaged lifecycle.Damaged `json:"damaged,omitempty"`
+	Session uuid.UUID       `json:"session"`
+	Dir     string          `json:"dir,omitempty"`
+	Damaged control.Damaged `json:"damaged,omitempty"`
 }
 
 // Offer is what a card keeps of a resume.

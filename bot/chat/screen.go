@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/lifecycle"
 )
 
 // PostScreen tells news of a session with the terminal's screen between the two texts.
-func (c *Chat) PostScreen(ctx context.Context, n lifecycle.Note, head, foot string,
+func (c *Chat) PostScreen(ctx context.Context, n news.Note, head, foot string,
 	buttons [][]outbox.Button) error {
 	text := render.Plain(head)
 	if screen := Screen(n.Screen); !screen.Blank() {

@@ -1,12 +1,11 @@
 package conversation
 
 import (
+	"ccbot/internal/address"
 	"cmp"
 	"slices"
 
 	"github.com/go-telegram/bot/models"
-
-	"ccbot/internal/session"
 )
 
 // Access says who may speak. The lists do not change while the program runs.
@@ -24,7 +23,7 @@ func (b *Book) Hears(person int64, chat models.Chat) bool {
 
 // MayShow reports whether a conversation still belongs to people who are allowed. People who were
 // taken off the list get nothing more.
-func (b *Book) MayShow(to session.Conversation) bool {
+func (b *Book) MayShow(to address.Conversation) bool {
 	return b.People[to.ChatID] || b.InGroup(to.ChatID)
 }
 
@@ -34,12 +33,12 @@ func (b *Book) InGroup(chat int64) bool {
 }
 
 // IsPrivate reports whether a conversation is the private chat of an allowed person.
-func (b *Book) IsPrivate(to session.Conversation) bool {
+func (b *Book) IsPrivate(to address.Conversation) bool {
 	return b.People[to.ChatID] && to.ThreadID == 0
 }
 
 // PrivateChats are the private chats that are known of allowed people, in a fixed order.
-func (b *Book) PrivateChats() (all []session.Conversation, err error) {
+func (b *Book) PrivateChats() (all []address.Conversation, err error) {
 	known, err := b.All()
 	if err != nil {
 		return nil, err
@@ -48,7 +47,7 @@ func (b *Book) PrivateChats() (all []session.Conversation, err error) {
 		known = append(known, r.Conversation)
 	}
 	for _, to := range known {
-		one := session.Conversation{ChatID: to.ChatID}
+		one := address.Conversation{ChatID: to.ChatID}
 		if b.IsPrivate(one) && !slices.Contains(all, one) {
 			all = append(all, one)
 		}
@@ -58,6 +57,6 @@ func (b *Book) PrivateChats() (all []session.Conversation, err error) {
 }
 
 // Compare orders conversations by chat and topic.
-func Compare(a, b session.Conversation) int {
+func Compare(a, b address.Conversation) int {
 	return cmp.Or(cmp.Compare(a.ChatID, b.ChatID), cmp.Compare(a.ThreadID, b.ThreadID))
 }

@@ -1,30 +1,30 @@
 package conversation
 
 import (
+	"ccbot/bot/port/views"
+	"ccbot/internal/address"
 	"context"
 	"slices"
 
 	"github.com/google/uuid"
-
-	"ccbot/internal/session"
 )
 
 // Mover changes the conversation that a session is shown in.
 type Mover interface {
-	Move(ctx context.Context, session uuid.UUID, to session.Conversation) error
+	Move(ctx context.Context, session uuid.UUID, to address.Conversation) error
 }
 
 // Events are told as they happen, and may come twice. Who hears one calls no session from it:
 // sessions tell their news while they work.
 type Events struct {
 	// Current is told which session is the current one of a conversation now.
-	Current []func(ctx context.Context, to session.Conversation, id uuid.UUID) error
+	Current []func(ctx context.Context, to address.Conversation, id uuid.UUID) error
 	// Shown is told of a session that is shown in another conversation now.
-	Shown []func(r session.Record)
+	Shown []func(r views.Session)
 }
 
 // MakeCurrent makes a session the current one of a conversation.
-func (b *Book) MakeCurrent(ctx context.Context, to session.Conversation, id uuid.UUID) error {
+func (b *Book) MakeCurrent(ctx context.Context, to address.Conversation, id uuid.UUID) error {
 	if err := b.SetCurrent(to, id); err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (b *Book) MakeCurrent(ctx context.Context, to session.Conversation, id uuid
 }
 
 // MoveTo shows a session in a conversation from now on.
-func (b *Book) MoveTo(ctx context.Context, to session.Conversation, r session.Record) error {
+func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r views.Session) error {
 	if r.Conversation == to {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (b *Book) MoveTo(ctx context.Context, to session.Conversation, r session.Re
 
 // Use makes a session the current one of a conversation, and shows it there from now on: a session
 // is shown in one place, where it was last used.
-func (b *Book) Use(ctx context.Context, to session.Conversation, r session.Record) error {
+func (b *Book) Use(ctx context.Context, to address.Conversation, r views.Session) error {
 	if err := b.MoveTo(ctx, to, r); err != nil {
 		return err
 	}
@@ -82,13 +82,13 @@ func (b *Book) ReplaceCurrent(ctx context.Context, from, to uuid.UUID) error {
 
 // SettleCurrent makes one of the sessions that came back the current one, the last one first, where
 // no open session is the current one.
-func (b *Book) SettleCurrent(ctx context.Context, to session.Conversation, back []session.Record) error {
+func (b *Book) SettleCurrent(ctx context.Context, to address.Conversation, back []views.Session) error {
 	now, ok, err := b.CurrentSession(to)
-	if err != nil || ok && now.State.Live() {
+	if err != nil || ok && now.Live {
 		return err
 	}
 	for _, r := range slices.Backward(back) {
-		if r, ok := b.Records.Get(r.ID); ok && r.State.Live() {
+		if r, ok := b.Records.Get(r.ID); ok && r.Live {
 			return b.MakeCurrent(ctx, to, r.ID)
 		}
 	}

@@ -1,14 +1,14 @@
 package conversation
 
 import (
-	"github.com/google/uuid"
+	"ccbot/internal/address"
 
-	"ccbot/internal/session"
+	"github.com/google/uuid"
 )
 
 // Rehome makes what is known of one conversation known of another. What is known of the other
 // already counts; messages of another chat are void, because the new chat numbers anew.
-func (c *Store) Rehome(from, to session.Conversation) error {
+func (c *Store) Rehome(from, to address.Conversation) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	old, err := c.readLocked(from)

@@ -1,12 +1,11 @@
 package conversation
 
 import (
+	"ccbot/internal/address"
 	"encoding/json"
 	"slices"
 
 	"github.com/google/uuid"
-
-	"ccbot/internal/session"
 )
 
 // maxOwners is how many messages of a conversation are known: whose an older message is, is unknown.
@@ -111,7 +110,7 @@ func (r *owners) UnmarshalJSON(data []byte) error {
 func (r owners) IsZero() bool { return len(r.messages) == 0 }
 
 // NoteMessage keeps which session a message belongs to: a message of the bot, or a person's prompt.
-func (c *Store) NoteMessage(to session.Conversation, message int, id uuid.UUID) error {
+func (c *Store) NoteMessage(to address.Conversation, message int, id uuid.UUID) error {
 	if message <= 0 || id == uuid.Nil {
 		return nil
 	}
@@ -119,7 +118,7 @@ func (c *Store) NoteMessage(to session.Conversation, message int, id uuid.UUID) 
 }
 
 // NoteSent is NoteMessage also for a message of no session.
-func (c *Store) NoteSent(to session.Conversation, message int, id uuid.UUID) error {
+func (c *Store) NoteSent(to address.Conversation, message int, id uuid.UUID) error {
 	if message <= 0 {
 		return nil
 	}
@@ -127,19 +126,19 @@ func (c *Store) NoteSent(to session.Conversation, message int, id uuid.UUID) err
 }
 
 // SessionOf is the session that a message belongs to; false: it belongs to none, or that is unknown.
-func (c *Store) SessionOf(to session.Conversation, message int) (uuid.UUID, bool) {
+func (c *Store) SessionOf(to address.Conversation, message int) (uuid.UUID, bool) {
 	id, known := c.messageOf(to, message)
 	return id, known && id != uuid.Nil
 }
 
 // KnowsMessage reports whether it is known which session a message belongs to, or that it belongs
 // to none.
-func (c *Store) KnowsMessage(to session.Conversation, message int) bool {
+func (c *Store) KnowsMessage(to address.Conversation, message int) bool {
 	_, known := c.messageOf(to, message)
 	return known
 }
 
-func (c *Store) messageOf(to session.Conversation, message int) (uuid.UUID, bool) {
+func (c *Store) messageOf(to address.Conversation, message int) (uuid.UUID, bool) {
 	f, err := c.read(to)
 	if err != nil {
 		return uuid.Nil, false

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/alias"
-	"ccbot/internal/session"
+	"ccbot/internal/address"
 	"ccbot/internal/spool"
 )
 
@@ -57,29 +57,29 @@ func Open(dir string) (*Store, error) {
 	return c, err
 }
 
-func nameOf(to session.Conversation) string { return fmt.Sprintf("%d-%d.json", to.ChatID, to.ThreadID) }
+func nameOf(to address.Conversation) string { return fmt.Sprintf("%d-%d.json", to.ChatID, to.ThreadID) }
 
 // Current is the current session of a conversation, uuid.Nil if there is none.
-func (c *Store) Current(to session.Conversation) (uuid.UUID, error) {
+func (c *Store) Current(to address.Conversation) (uuid.UUID, error) {
 	f, err := c.read(to)
 	return f.Current, err
 }
 
 // SetCurrent makes a session the current one of a conversation. Other sessions that were to be
 // shown in full are not shown in full any more.
-func (c *Store) SetCurrent(to session.Conversation, id uuid.UUID) error {
+func (c *Store) SetCurrent(to address.Conversation, id uuid.UUID) error {
 	return c.change(to, func(f *file) { f.Current, f.Turns = id, nil })
 }
 
 // All are the conversations that have a file.
-func (c *Store) All() ([]session.Conversation, error) {
+func (c *Store) All() ([]address.Conversation, error) {
 	names, err := c.folder.List()
 	if err != nil {
 		return nil, fmt.Errorf("read chats: %w", err)
 	}
-	var all []session.Conversation
+	var all []address.Conversation
 	for _, name := range names {
-		var to session.Conversation
+		var to address.Conversation
 		n, err := fmt.Sscanf(name, "%d-%d.json", &to.ChatID, &to.ThreadID)
 		if err == nil && n == 2 && nameOf(to) == name {
 			all = append(all, to)
@@ -89,7 +89,7 @@ func (c *Store) All() ([]session.Conversation, error) {
 }
 
 // read is a conversation's file; what it gives is not to be changed.
-func (c *Store) read(to session.Conversation) (file, error) {
+func (c *Store) read(to address.Conversation) (file, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.readLocked(to)
@@ -97,7 +97,7 @@ func (c *Store) read(to session.Conversation) (file, error) {
 
 // readLocked reads a conversation's file. A file that cannot be understood counts as none: the
 // person picks a session again.
-func (c *Store) readLocked(to session.Conversation) (file, error) {
+func (c *Store) readLocked(to address.Conversation) (file, error) {
 	name := nameOf(to)
 	if f, ok := c.known[name]; ok {
 		return f, nil
@@ -117,13 +117,13 @@ func (c *Store) readLocked(to session.Conversation) (file, error) {
 	return f, nil
 }
 
-func (c *Store) change(to session.Conversation, change func(*file)) error {
+func (c *Store) change(to address.Conversation, change func(*file)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.changeLocked(to, change)
 }
 
-func (c *Store) changeLocked(to session.Conversation, change func(*file)) error {
+func (c *Store) changeLocked(to address.Conversation, change func(*file)) error {
 	f, err := c.readLocked(to)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (c *Store) changeLocked(to session.Conversation, change func(*file)) error 
 	return nil
 }
 
-func (c *Store) removeLocked(to session.Conversation) error {
+func (c *Store) removeLocked(to address.Conversation) error {
 	delete(c.known, nameOf(to))
 	if err := c.folder.Remove(nameOf(to)); err != nil {
 		return fmt.Errorf("remove chat: %w", err)

@@ -1,12 +1,11 @@
 package conversation
 
 import (
+	"ccbot/internal/address"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
-
-	"ccbot/internal/session"
 )
 
 // Turn is one turn of a session that is shown in full although another session is the current one:
@@ -22,7 +21,7 @@ type Turn struct {
 
 // NotePrompt keeps that a person's message is a prompt of a session. With a key, the turn of that
 // prompt is shown in full.
-func (c *Store) NotePrompt(to session.Conversation, message int, key string, id uuid.UUID) error {
+func (c *Store) NotePrompt(to address.Conversation, message int, key string, id uuid.UUID) error {
 	return c.change(to, func(f *file) {
 		if message > 0 {
 			f.Owners.note(message, id)
@@ -54,7 +53,7 @@ func (f *file) setTurn(t Turn) {
 }
 
 // TurnOf is the turn of a session that is shown in full; false: there is none.
-func (c *Store) TurnOf(to session.Conversation, id uuid.UUID) (Turn, bool) {
+func (c *Store) TurnOf(to address.Conversation, id uuid.UUID) (Turn, bool) {
 	f, err := c.read(to)
 	if err != nil {
 		return Turn{}, false
@@ -63,6 +62,6 @@ func (c *Store) TurnOf(to session.Conversation, id uuid.UUID) (Turn, bool) {
 }
 
 // SetTurn changes a turn that is shown in full.
-func (c *Store) SetTurn(to session.Conversation, t Turn) error {
+func (c *Store) SetTurn(to address.Conversation, t Turn) error {
 	return c.change(to, func(f *file) { f.setTurn(t) })
 }

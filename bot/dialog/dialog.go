@@ -12,19 +12,20 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
-	"ccbot/tmux"
 )
 
 // Keys answers what a terminal asks. mark says what the person saw: where the terminal shows something
 // else by now, nothing is pressed.
 type Keys interface {
-	Dialog(ctx context.Context, session uuid.UUID) (lifecycle.Dialog, error)
-	Press(ctx context.Context, session uuid.UUID, mark, key string) (lifecycle.Dialog, error)
-	Choose(ctx context.Context, session uuid.UUID, mark string, option int) (lifecycle.Dialog, error)
+	Dialog(ctx context.Context, session uuid.UUID) (desk.Dialog, error)
+	Press(ctx context.Context, session uuid.UUID, mark, key string) (desk.Dialog, error)
+	Choose(ctx context.Context, session uuid.UUID, mark string, option int) (desk.Dialog, error)
 }
 
 // kind is that of the cards; the key of a card is its session.
@@ -53,10 +54,10 @@ func New(c *chat.Chat, keys Keys, floods func(session uuid.UUID) bool) chat.Feat
 	return chat.Feature{
 		Name:  "dialog",
 		Cards: map[string]func(context.Context, chat.Tap) (chat.Answer, error){kind: d.tap},
-		News: map[lifecycle.NoteKind]func(context.Context, lifecycle.Note) error{
-			lifecycle.NoteDialog:       d.tellDialog,
-			lifecycle.NoteNotReporting: d.tellNotReady,
-			lifecycle.NoteDialogGone: func(ctx context.Context, n lifecycle.Note) error {
+		News: map[news.Kind]func(context.Context, news.Note) error{
+			news.Dialog:       d.tellDialog,
+			news.NotReporting: d.tellNotReady,
+			news.DialogGone: func(ctx context.Context, n news.Note) error {
 				return d.close(ctx, n.Session.ID)
 			},
 		},
@@ -66,21 +67,21 @@ func New(c *chat.Chat, keys Keys, floods func(session uuid.UUID) bool) chat.Feat
 }
 
 // tellDialog shows what a terminal asks.
-func (d *dialogs) tellDialog(ctx context.Context, n lifecycle.Note) error {
+func (d *dialogs) tellDialog(ctx context.Context, n news.Note) error {
 	head, hint := d.asking(n)
 	return d.open(ctx, n, head, hint)
 }
 
 // tellNotReady says that an agent is not ready yet, with keys where its screen takes them: what it asks
 // may be nothing that is recognised.
-func (d *dialogs) tellNotReady(ctx context.Context, n lifecycle.Note) error {
-	args := i18n.Args{"Name": n.Session.Name, "Seconds": int(lifecycle.StartNotice.Seconds())}
+func (d *dialogs) tellNotReady(ctx context.Context, n news.Note) error {
+	args := i18n.Args{"Name": n.Session.Name, "Seconds": int(n.Waited.Seconds())}
 	return d.open(ctx, n, d.chat.Words.Say(i18n.ClaudeNotReady, args), "")
 }
 
 // open shows a dialog. A dialog that is shown already stays in its message; another one has a message of
 // its own. Where nothing takes keys only the screen is told.
-func (d *dialogs) open(ctx context.Context, n lifecycle.Note, head, hint string) error {
+func (d *dialogs) open(ctx context.Context, n news.Note, head, hint string) error {
 	if n.Dialog == nil {
 		text := []render.Text{render.Plain(head)}
 		if screen := chat.Screen(n.Screen); !screen.Blank() {
@@ -102,11 +103,11 @@ func (d *dialogs) open(ctx context.Context, n lifecycle.Note, head, hint string)
 }
 
 // hear closes the dialog of a session that is ready or over.
-func (d *dialogs) hear(ctx context.Context, n lifecycle.Note) error {
+func (d *dialogs) hear(ctx context.Context, n news.Note) error {
 	switch n.Kind {
-	case lifecycle.NoteReady, lifecycle.NoteEnded, lifecycle.NoteLost, lifecycle.NoteStopped, lifecycle.NoteFailed:
+	case news.Ready, news.Ended, news.Lost, news.Stopped, news.Failed:
 		return d.close(ctx, n.Session.ID)
-	case lifecycle.NoteTransferred:
+	case news.Transferred:
 		return d.close(ctx, n.From.ID)
 	}
 	return nil
@@ -120,7 +121,7 @@ func (d *dialogs) run(ctx context.Context) error {
 		if err == nil && now.Open || err != nil && !isOver(err) {
 			continue
 		}
-		if err := d.redraw(ctx, c.Key, c.Payload, lifecycle.Dialog{}); err != nil {
+		if err := d.redraw(ctx, c.Key, c.Payload, desk.Dialog{}); err != nil {
 			d.chat.Log.Error("dialog_not_closed", "session_id", c.Key, "error", err.Error())
 		}
 	}
@@ -129,7 +130,7 @@ func (d *dialogs) run(ctx context.Context) error {
 
 // isOver reports whether an error says that there is no agent that could ask.
 func isOver(err error) bool {
-	return errors.Is(err, lifecycle.ErrNoAgent) || errors.Is(err, tmux.ErrNoPane) || errors.Is(err, session.ErrNotFound)
+	return refusal.Is(err, refusal.NoAgent) || refusal.Is(err, refusal.NoAgent) || refusal.Is(err, refusal.NotFound)
 }
 
 // tap does what a button says, and draws the message as the terminal is then.
@@ -144,16 +145,16 @@ func (d *dialogs) tap(_ context.Context, t chat.Tap) (chat.Answer, error) {
 		switch {
 		case err == nil:
 			return d.redraw(ctx, t.Card.Key, was, now)
-		case errors.Is(err, lifecycle.ErrChanged):
-		case errors.Is(err, lifecycle.ErrNoDialog):
-			word, now = i18n.KeysNoDialog, lifecycle.Dialog{}
+		case refusal.Is(err, refusal.Changed):
+		case refusal.Is(err, refusal.NoDialog):
+			word, now = i18n.KeysNoDialog, desk.Dialog{}
 		case isOver(err):
-			word, now = i18n.AlreadyEnded, lifecycle.Dialog{}
-		case errors.Is(err, lifecycle.ErrRelayed):
+			word, now = i18n.AlreadyEnded, desk.Dialog{}
+		case refusal.Is(err, refusal.Relayed):
 			return d.tell(ctx, t, i18n.KeysRelayed, was)
-		case errors.Is(err, lifecycle.ErrUnseen):
+		case refusal.Is(err, refusal.Unseen):
 			return d.tell(ctx, t, i18n.KeysUnseen, was)
-		case errors.Is(err, tmux.ErrGuard):
+		case refusal.Is(err, refusal.Guarded):
 			return d.tell(ctx, t, i18n.StopRefused, was)
 		default:
 			return err
@@ -167,20 +168,20 @@ func (d *dialogs) tell(ctx context.Context, t chat.Tap, word i18n.Key, was shown
 }
 
 // press presses the key or chooses the option of a button in the terminal.
-func (d *dialogs) press(ctx context.Context, c card.Tapped, mark string) (lifecycle.Dialog, error) {
+func (d *dialogs) press(ctx context.Context, c card.Tapped, mark string) (desk.Dialog, error) {
 	if key, ok := strings.CutPrefix(c.Option, keyValue); ok {
 		return d.keys.Press(ctx, c.Session, mark, key)
 	}
 	i, err := strconv.Atoi(strings.TrimPrefix(c.Option, optionValue))
 	if err != nil {
-		return lifecycle.Dialog{}, fmt.Errorf("button of a dialog: %w", err)
+		return desk.Dialog{}, fmt.Errorf("button of a dialog: %w", err)
 	}
 	return d.keys.Choose(ctx, c.Session, mark, i)
 }
 
 // redraw shows what a terminal shows now in the card that was drawn for was. A card that was drawn anew
 // since then is left alone.
-func (d *dialogs) redraw(ctx context.Context, key string, was shown, now lifecycle.Dialog) error {
+func (d *dialogs) redraw(ctx context.Context, key string, was shown, now desk.Dialog) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c, ok := d.cards.Get(key)
@@ -190,8 +191,8 @@ func (d *dialogs) redraw(ctx context.Context, key string, was shown, now lifecyc
 	case !now.Open:
 		return d.closeLocked(ctx, c)
 	}
-	r := session.Record{ID: c.Look.Session, Name: was.Name, Conversation: c.Look.To} // where the message stands
-	n := lifecycle.Note{Session: r, Dialog: &now, Asks: len(now.Options) > 0, Attach: was.Attach}
+	r := views.Session{ID: c.Look.Session, Name: was.Name, Conversation: c.Look.To} // where the message stands
+	n := news.Note{Session: r, Dialog: &now, Asks: len(now.Options) > 0, Attach: was.Attach}
 	head, hint := d.asking(n)
 	return d.cards.Show(ctx, key, d.look(n, head, hint), shown{now.Mark, was.Name, was.Attach})
 }

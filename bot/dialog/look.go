@@ -6,10 +6,11 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/news"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
-	"ccbot/lifecycle"
 )
 
 // What the value of a button begins with; the key's name or the option's number follows.
@@ -34,7 +35,7 @@ const shownOptions = 12
 const closedRoom = 300
 
 // asking is what stands above and below a dialog, which asks, or is only shown.
-func (d *dialogs) asking(n lifecycle.Note) (head, hint string) {
+func (d *dialogs) asking(n news.Note) (head, hint string) {
 	above, below := i18n.DialogOpen, i18n.DialogStopHint
 	if !n.Asks {
 		above, below = i18n.ScreenOpen, i18n.ScreenStopHint
@@ -43,13 +44,13 @@ func (d *dialogs) asking(n lifecycle.Note) (head, hint string) {
 }
 
 // foot says how to open the terminal.
-func (d *dialogs) foot(n lifecycle.Note, hint string) render.Text {
+func (d *dialogs) foot(n news.Note, hint string) render.Text {
 	return chat.Marked("\n"+d.chat.Words.Say(i18n.AttachHint, i18n.Args{"Command": n.Attach})+hint, n.Attach)
 }
 
 // look is what the chat shows of a dialog: the terminal's own words, a button per option that the
 // terminal shows, and keys.
-func (d *dialogs) look(n lifecycle.Note, head, hint string) card.Look {
+func (d *dialogs) look(n news.Note, head, hint string) card.Look {
 	foot, floods := d.foot(n, hint), d.floods(n.Session.ID)
 	warning := render.Plain("\n" + d.chat.Words.Say(i18n.DialogNotWhole))
 	if floods {
@@ -71,7 +72,7 @@ func (d *dialogs) look(n lifecycle.Note, head, hint string) card.Look {
 // visible is all that the terminal shows of a dialog, with signs for what cannot be seen. It is not whole
 // where something of what an answer would allow may be out of sight: then nothing may be chosen from the
 // chat.
-func visible(d lifecycle.Dialog) (text render.Text, whole bool) {
+func visible(d desk.Dialog) (text render.Text, whole bool) {
 	screen := chat.TightScreen(strings.Join(d.Lines, "\n"))
 	signs := glyph.Signs(screen)
 	return render.Pre(signs, ""), d.Whole && signs == screen
@@ -79,7 +80,7 @@ func visible(d lifecycle.Dialog) (text render.Text, whole bool) {
 
 // options are a button per option, and the keys. Of a dialog that is not shown whole nothing can be
 // chosen; one can look around in it, and leave it.
-func options(d lifecycle.Dialog, whole bool) [][]card.Option {
+func options(d desk.Dialog, whole bool) [][]card.Option {
 	labels, table := d.Options[:min(len(d.Options), shownOptions)], keyRows
 	if !whole {
 		labels, table = nil, lookRows

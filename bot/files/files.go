@@ -12,9 +12,9 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	port "ccbot/bot/port/files"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/glyph"
-	"ccbot/internal/session"
 )
 
 // ErrSlow ends an upload that takes too long.
@@ -31,7 +31,7 @@ type Files struct {
 	Sender Sender
 	Open   func(session uuid.UUID, path string) (port.File, error)
 	// Heading is a session's name above what it shows where another session is the current one.
-	Heading func(r session.Record) render.Text
+	Heading func(r views.Session) render.Text
 }
 
 func refuse(format string, args ...any) error {
@@ -43,7 +43,7 @@ func refuse(format string, args ...any) error {
 func (s *Files) Send(ctx context.Context, id uuid.UUID, path, caption string) error {
 	r, ok := s.Book.Records.Get(id)
 	switch {
-	case !ok || !r.State.Live():
+	case !ok || !r.Live:
 		return refuse("the session is over")
 	case !s.Book.MayShow(r.Conversation):
 		return refuse("nobody is allowed any more in the chat that the session is shown in")
@@ -65,7 +65,7 @@ func (s *Files) Send(ctx context.Context, id uuid.UUID, path, caption string) er
 const uploadFor = 10 * time.Minute
 
 // upload sends the file that was checked: by its descriptor, not by its name.
-func (s *Files) upload(ctx context.Context, r session.Record, f port.File, caption string) error {
+func (s *Files) upload(ctx context.Context, r views.Session, f port.File, caption string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, uploadFor, ErrSlow)
 	defer cancel()
 	_, err := s.Sender.SendFile(ctx, outbox.File{To: r.Conversation, Name: shownName(f.Name),
@@ -81,7 +81,7 @@ func (s *Files) upload(ctx context.Context, r session.Record, f port.File, capti
 }
 
 // captionText is the caption, below the session's name where that name is needed and fits.
-func (s *Files) captionText(r session.Record, caption string) render.Text {
+func (s *Files) captionText(r views.Session, caption string) render.Text {
 	text := render.Plain(caption)
 	if headed := render.Join(s.Heading(r), text); headed.Length() <= outbox.MaxCaption {
 		return headed

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/address"
 	"ccbot/internal/keepjson"
-	"ccbot/internal/session"
 )
 
 // Version is the schema version of an entry that this program writes.
@@ -59,8 +59,8 @@ type Entry struct {
 	Update               json.RawMessage `json:"update,omitempty"` // as Telegram sent it; none for p- keys
 	Received             time.Time       `json:"received"`
 	State                State           `json:"state"`
-	Session              uuid.UUID       `json:"session,omitzero"` // id of the session.Record it is for
-	session.Conversation `json:"conversation"`
+	Session              uuid.UUID       `json:"session,omitzero"` // id of the views.Session it is for
+	address.Conversation `json:"conversation"`
 	MessageID            int    `json:"message_id,omitempty"`
 	Text                 string `json:"text,omitempty"`  // the normalised prompt
 	Class                string `json:"class,omitempty"` // how its receipt is proven

@@ -1,26 +1,25 @@
 package inbox
 
 import (
+	"ccbot/internal/address"
 	"encoding/json"
 	"maps"
 	"slices"
 
 	"github.com/go-telegram/bot/models"
-
-	"ccbot/internal/session"
 )
 
 // ConversationOf is where a message stands. In a group without topics a reply carries a thread id
 // too (the id of what it answers); only a topic's counts.
-func ConversationOf(m *models.Message) session.Conversation {
+func ConversationOf(m *models.Message) address.Conversation {
 	return conversation(m.Chat.ID, m.MessageThreadID, m.IsTopicMessage)
 }
 
-func conversation(chat int64, thread int, topic bool) session.Conversation {
+func conversation(chat int64, thread int, topic bool) address.Conversation {
 	if !topic {
 		thread = 0
 	}
-	return session.Conversation{ChatID: chat, ThreadID: thread}
+	return address.Conversation{ChatID: chat, ThreadID: thread}
 }
 
 // seen is what can be told of an update without decoding all of it: go-telegram refuses a whole
@@ -29,7 +28,7 @@ type seen struct {
 	id      int64
 	hasID   bool
 	kind    string // "message", "callback_query", …: the name of the one field beside update_id
-	where   session.Conversation
+	where   address.Conversation
 	message int
 	from    int64
 	album   string          // media_group_id

@@ -10,9 +10,9 @@ import (
 
 	"github.com/go-telegram/bot/models"
 
+	"ccbot/internal/address"
 	"ccbot/internal/guard"
 	"ccbot/internal/pause"
-	"ccbot/internal/session"
 )
 
 // attempts is how often an update is handed on before it is given up.
@@ -55,7 +55,7 @@ type Failure struct {
 	Waits        bool           // it was not given up: Err is ErrLater
 	Tap          bool
 	Late         bool // a tap that may be older than two minutes; it was not handed on
-	Conversation session.Conversation
+	Conversation address.Conversation
 	MessageID    int   // the message, or the one tapped
 	From         int64 // user id of the sender; 0 when unknown
 	Err          error

@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"ccbot/internal/address"
 	"context"
 	"maps"
 	"slices"
@@ -8,15 +9,13 @@ import (
 	"time"
 
 	"github.com/go-telegram/bot/models"
-
-	"ccbot/internal/session"
 )
 
 // lane is what is handled in order: the messages of one conversation, or the taps on one message.
 // So a tap waits for no message, and [Stop] on one card for no tap on another, while a double tap
 // stays one after the other. A message waits until the taps before it are decided.
 type lane struct {
-	where session.Conversation
+	where address.Conversation
 	taps  bool
 	on    int // the message tapped
 }
@@ -41,14 +40,14 @@ type lanes struct {
 	mu     sync.Mutex
 	work   func(lane) // starts a lane's worker; nil while nothing runs
 	queue  map[lane][]job
-	taps   map[session.Conversation][]<-chan struct{} // not decided yet, in order
+	taps   map[address.Conversation][]<-chan struct{} // not decided yet, in order
 	more   chan struct{}                              // closed when a job comes
 	passed map[string]time.Time                       // the albums of the last hour that were handed on
 	wg     sync.WaitGroup
 }
 
 func newLanes() lanes {
-	return lanes{queue: make(map[lane][]job), taps: make(map[session.Conversation][]<-chan struct{}),
+	return lanes{queue: make(map[lane][]job), taps: make(map[address.Conversation][]<-chan struct{}),
 		more: make(chan struct{}), passed: make(map[string]time.Time)}
 }
 
@@ -72,7 +71,7 @@ func (l *lanes) add(in lane, j job) {
 
 // undecidedLocked has the later messages of a conversation wait for a tap until the function is
 // called.
-func (l *lanes) undecidedLocked(where session.Conversation) (decided func()) {
+func (l *lanes) undecidedLocked(where address.Conversation) (decided func()) {
 	tap := make(chan struct{})
 	l.taps[where] = append(l.taps[where], tap)
 	return sync.OnceFunc(func() {

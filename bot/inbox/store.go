@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"ccbot/internal/session"
+	"ccbot/internal/address"
 	"ccbot/internal/spool"
 )
 
@@ -180,7 +180,7 @@ func (s *Store) Change(key string, change func(e *Entry) error) error {
 
 // Find is the unfinished entry that was made of a message; ErrNoEntry when there is none. Those
 // that only wait to be handled do not count: the edit of a message is one of them.
-func (s *Store) Find(to session.Conversation, message int) (Entry, error) {
+func (s *Store) Find(to address.Conversation, message int) (Entry, error) {
 	entries, err := s.List()
 	if err != nil {
 		return Entry{}, err

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"ccbot/internal/address"
 	"context"
 	"slices"
 	"strconv"
@@ -8,20 +9,18 @@ import (
 
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
-
-	"ccbot/internal/session"
 )
 
 // aside is a best-effort call beside the queue. A newer one with the same key replaces it.
 type aside struct {
 	key     string
 	kind    asideKind
-	to      session.Conversation
+	to      address.Conversation
 	since   time.Time
 	after   time.Time // not before, because the last try failed
 	expires time.Time
 	tries   int
-	call    func(ctx context.Context, to session.Conversation) error
+	call    func(ctx context.Context, to address.Conversation) error
 }
 
 // asideKind is what an aside is about; the zero value is typing.
@@ -82,7 +81,7 @@ func (l *lane) expire(now time.Time) {
 
 // React puts an emoji on a message, "" takes it away. Best effort: it does not wait, and is dropped when the chat cannot
 // be reached within a minute. The newest of a message counts.
-func (o *Outbox) React(ctx context.Context, to session.Conversation, messageID int, emoji string) {
+func (o *Outbox) React(ctx context.Context, to address.Conversation, messageID int, emoji string) {
 	var list []models.ReactionType
 	if emoji != "" {
 		list = []models.ReactionType{{
@@ -90,7 +89,7 @@ func (o *Outbox) React(ctx context.Context, to session.Conversation, messageID i
 		}}
 	}
 	a := &aside{key: "react " + strconv.Itoa(messageID), kind: reaction, to: to}
-	a.call = func(ctx context.Context, _ session.Conversation) error {
+	a.call = func(ctx context.Context, _ address.Conversation) error {
 		chat, id := o.Aliases.Out(to.ChatID, messageID)
 		if id == 0 {
 			return nil // the message is in an earlier chat
@@ -102,9 +101,9 @@ func (o *Outbox) React(ctx context.Context, to session.Conversation, messageID i
 }
 
 // Typing shows "typing…" for five seconds or until the next message. Best effort.
-func (o *Outbox) Typing(ctx context.Context, to session.Conversation) {
+func (o *Outbox) Typing(ctx context.Context, to address.Conversation) {
 	a := &aside{key: "typing " + strconv.Itoa(to.ThreadID), kind: typing, to: to}
-	a.call = func(ctx context.Context, to session.Conversation) error {
+	a.call = func(ctx context.Context, to address.Conversation) error {
 		_, err := o.api.SendChatAction(ctx, &tgbot.SendChatActionParams{
 			ChatID: to.ChatID, MessageThreadID: to.ThreadID, Action: models.ChatActionTyping,
 		})
@@ -115,9 +114,9 @@ func (o *Outbox) Typing(ctx context.Context, to session.Conversation) {
 
 // Answer answers a tap on a button (the app shows a spinner until then), with a short notice (at most 200 characters)
 // or, with alert, a dialog. to is where the button is. Best effort.
-func (o *Outbox) Answer(ctx context.Context, to session.Conversation, queryID, text string, alert bool) {
+func (o *Outbox) Answer(ctx context.Context, to address.Conversation, queryID, text string, alert bool) {
 	a := &aside{key: "answer " + queryID, kind: tapAnswer, to: to}
-	a.call = func(ctx context.Context, _ session.Conversation) error {
+	a.call = func(ctx context.Context, _ address.Conversation) error {
 		_, err := o.api.AnswerCallbackQuery(ctx, &tgbot.AnswerCallbackQueryParams{
 			CallbackQueryID: queryID, Text: text, ShowAlert: alert,
 		})

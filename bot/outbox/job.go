@@ -1,8 +1,6 @@
 package outbox
 
-import (
-	"ccbot/internal/session"
-)
+import "ccbot/internal/address"
 
 type kind int
 
@@ -21,7 +19,7 @@ func (k kind) String() string { return [...]string{"send", "post", "edit", "dele
 type job struct {
 	kind      kind
 	rank      Rank
-	to        session.Conversation
+	to        address.Conversation
 	change    change      // send: the message; edit: what to change; upload: its caption
 	messageID int         // edit, remove
 	file      string      // post: the name of its file

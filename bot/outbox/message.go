@@ -10,11 +10,11 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/render"
-	"ccbot/internal/session"
+	"ccbot/internal/address"
 )
 
 // Conversation is where a message goes: a chat and a topic of it.
-type Conversation = session.Conversation
+type Conversation = address.Conversation
 
 // Style is the colour of a button (Bot API 9.4); clients that do not know it show a plain one.
 type Style string
@@ -36,7 +36,7 @@ type Button struct {
 // Message is one message: a text of at most render.Limit UTF-16 units, rows of buttons under it, and the id of the
 // message it answers (0: none). Silent ones make no sound. In an edit To, ReplyTo and Silent mean nothing.
 type Message struct {
-	To      session.Conversation `json:"to"`
+	To      address.Conversation `json:"to"`
 	Text    render.Text          `json:"text"`
 	Buttons [][]Button           `json:"buttons,omitempty"`
 	ReplyTo int                  `json:"reply_to,omitempty"`
@@ -150,7 +150,7 @@ func replyTo(m Message) *models.ReplyParameters {
 	return &models.ReplyParameters{MessageID: m.ReplyTo, AllowSendingWithoutReply: true}
 }
 
-func sendParams(to session.Conversation, m Message) *tgbot.SendMessageParams {
+func sendParams(to address.Conversation, m Message) *tgbot.SendMessageParams {
 	return &tgbot.SendMessageParams{
 		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Text: m.Text.Text, Entities: m.Text.Entities,
 		LinkPreviewOptions: noPreview(), DisableNotification: m.Silent, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),
@@ -162,7 +162,7 @@ func inputRich(markdown string) models.InputRichMessage {
 	return models.InputRichMessage{Markdown: markdown, SkipEntityDetection: true}
 }
 
-func richParams(to session.Conversation, m Message) *tgbot.SendRichMessageParams {
+func richParams(to address.Conversation, m Message) *tgbot.SendRichMessageParams {
 	return &tgbot.SendRichMessageParams{
 		ChatID: to.ChatID, MessageThreadID: to.ThreadID, RichMessage: inputRich(m.Rich),
 		DisableNotification: m.Silent, ReplyParameters: replyTo(m), ReplyMarkup: keyboard(m.Buttons),

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"ccbot/bot/render"
-	"ccbot/internal/session"
+	"ccbot/internal/address"
 )
 
 // Owner knows messages by name. A named post keeps only the name on disk; when its turn comes, also
@@ -14,11 +14,11 @@ type Owner interface {
 	// Current gives the message that goes to a place now, before each attempt; its To differs when
 	// the chat or topic has become another one. False: nothing is sent, and the post is over.
 	// Of a Text over render.Limit only the first part is sent; Rich is not.
-	Current(name string, to session.Conversation) (m Message, wanted bool)
+	Current(name string, to address.Conversation) (m Message, wanted bool)
 	// Sent reports that m is in the chat (id 0: Telegram did not say which), and returns nil when
 	// that is on disk. After an error the post's file stays for the next run; in this run the
 	// message is not sent again.
-	Sent(ctx context.Context, name string, to session.Conversation, messageID int, m Message) error
+	Sent(ctx context.Context, name string, to address.Conversation, messageID int, m Message) error
 	// Refused reports that Telegram will never take the message; the post is over.
 	Refused(ctx context.Context, name string, why error)
 }

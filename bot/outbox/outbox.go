@@ -16,7 +16,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"ccbot/bot/alias"
-	"ccbot/internal/session"
+	"ccbot/internal/address"
 	"ccbot/internal/spool"
 )
 
@@ -53,7 +53,7 @@ type Outbox struct {
 
 	// OnTopicGone, when set before Run, is told that a topic is not there any more. It must not wait; the outbox itself
 	// sends to its chat from then on, until the program ends or somebody writes there.
-	OnTopicGone func(gone session.Conversation)
+	OnTopicGone func(gone address.Conversation)
 
 	api        API
 	server     string
@@ -81,7 +81,7 @@ type Outbox struct {
 	turns  uint64
 	edits  map[ref]*job // the one edit of a message that waits or flies
 	known  memory
-	gone   map[session.Conversation]bool // topics
+	gone   map[address.Conversation]bool // topics
 	fatal  error                         // why Run must end
 	closed error                         // why nothing can be sent any more
 }
@@ -100,7 +100,7 @@ func New(api API, server, dir string, log *slog.Logger) *Outbox {
 		rich:       openFacts[richFact](home, richFile, log),
 		holds:      openFacts[hold](home, holdsFile, log),
 		named:      map[string]bool{},
-		lanes:      map[int64]*lane{}, edits: map[ref]*job{}, gone: map[session.Conversation]bool{},
+		lanes:      map[int64]*lane{}, edits: map[ref]*job{}, gone: map[address.Conversation]bool{},
 		all: rate.NewLimiter(allRate, allBurst),
 	}
 }
@@ -242,4 +242,4 @@ func (o *Outbox) dropLocked(j *job) {
 	}
 }
 
-func refOf(to session.Conversation, messageID int) ref { return ref{to.ChatID, messageID} }
+func refOf(to address.Conversation, messageID int) ref { return ref{to.ChatID, messageID} }

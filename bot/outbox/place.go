@@ -1,8 +1,6 @@
 package outbox
 
-import (
-	"ccbot/internal/session"
-)
+import "ccbot/internal/address"
 
 // outward is a job as Telegram knows it now: the number of the chat, and the ids of its messages.
 // What is about a message of an earlier chat has the id 0.
@@ -31,7 +29,7 @@ func (o *Outbox) migrate(from, to int64) verdict {
 }
 
 // placeLocked is where a conversation is by now: topics are deleted.
-func (o *Outbox) placeLocked(to session.Conversation) session.Conversation {
+func (o *Outbox) placeLocked(to address.Conversation) address.Conversation {
 	if o.gone[to] {
 		to.ThreadID = 0
 	}
@@ -39,7 +37,7 @@ func (o *Outbox) placeLocked(to session.Conversation) session.Conversation {
 }
 
 // settleIn lets a job go to another place. What it answers is not there.
-func (j *job) settleIn(to session.Conversation) {
+func (j *job) settleIn(to address.Conversation) {
 	if j.to != to {
 		j.to, j.change.message.ReplyTo = to, 0
 	}

@@ -1,11 +1,10 @@
 package outbox
 
 import (
+	"ccbot/internal/address"
 	"context"
 	"errors"
 	"fmt"
-
-	"ccbot/internal/session"
 )
 
 var errBlank = errors.New("there is nothing to see in the text")
@@ -27,7 +26,7 @@ func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error)
 }
 
 // Delete removes a message and waits until Telegram did. One that is not there any more is deleted. Errors as in Send.
-func (o *Outbox) Delete(ctx context.Context, to session.Conversation, messageID int) error {
+func (o *Outbox) Delete(ctx context.Context, to address.Conversation, messageID int) error {
 	if _, err := o.ask(ctx, &job{kind: remove, to: to, messageID: messageID}); err != nil {
 		return fmt.Errorf("delete: %w", err)
 	}
@@ -106,7 +105,7 @@ func (j *job) doubt(err error) error {
 // sent, and none that changes nothing. When an earlier edit of this message was refused for good, Edit returns that
 // *Refused once and queues nothing: the message is gone or cannot be edited, send a new one. Edits that wait are lost
 // when the program ends; those of a parked chat are dropped. ctx counts only when it is over already.
-func (o *Outbox) Edit(ctx context.Context, to session.Conversation, messageID int, m Message) error {
+func (o *Outbox) Edit(ctx context.Context, to address.Conversation, messageID int, m Message) error {
 	switch {
 	case m.blank():
 		return &Refused{errBlank}
@@ -117,11 +116,11 @@ func (o *Outbox) Edit(ctx context.Context, to session.Conversation, messageID in
 }
 
 // EditButtons replaces only the buttons of a message, nil takes them away; else it is like Edit.
-func (o *Outbox) EditButtons(ctx context.Context, to session.Conversation, messageID int, buttons [][]Button) error {
+func (o *Outbox) EditButtons(ctx context.Context, to address.Conversation, messageID int, buttons [][]Button) error {
 	return o.edit(ctx, to, messageID, change{message: Message{Buttons: buttons}, buttonsOnly: true})
 }
 
-func (o *Outbox) edit(ctx context.Context, to session.Conversation, messageID int, c change) error {
+func (o *Outbox) edit(ctx context.Context, to address.Conversation, messageID int, c change) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("edit: %w", context.Cause(ctx))
 	}
@@ -143,7 +142,7 @@ func (o *Outbox) edit(ctx context.Context, to session.Conversation, messageID in
 	return nil
 }
 
-func (o *Outbox) editLocked(to session.Conversation, at ref, c change) {
+func (o *Outbox) editLocked(to address.Conversation, at ref, c change) {
 	looks, rank := o.known.looks(at), o.known.rank(at, c.message.Rank)
 	j := o.edits[at]
 	switch {

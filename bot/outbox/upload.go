@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/render"
-	"ccbot/internal/session"
+	"ccbot/internal/address"
 )
 
 // Limits of a file (core.telegram.org/bots/api#senddocument, #sendphoto): bytes, and UTF-16 units of its caption.
@@ -28,7 +28,7 @@ const uploadTimeout = 5 * time.Minute
 // File is one file for a chat: Size bytes of Body, which stays open until SendFile has returned. Name is what the chat
 // shows. The caption has at most MaxCaption units and may be empty.
 type File struct {
-	To      session.Conversation
+	To      address.Conversation
 	Name    string
 	Caption render.Text
 	Body    io.ReaderAt
@@ -86,14 +86,14 @@ func (f *File) contents() *models.InputFileUpload {
 	return &models.InputFileUpload{Filename: f.Name, Data: source{io.NewSectionReader(f.Body, 0, f.Size)}}
 }
 
-func documentParams(to session.Conversation, f *File, m Message) *tgbot.SendDocumentParams {
+func documentParams(to address.Conversation, f *File, m Message) *tgbot.SendDocumentParams {
 	return &tgbot.SendDocumentParams{
 		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Document: f.contents(),
 		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: m.Silent, ReplyParameters: replyTo(m),
 	}
 }
 
-func photoParams(to session.Conversation, f *File, m Message) *tgbot.SendPhotoParams {
+func photoParams(to address.Conversation, f *File, m Message) *tgbot.SendPhotoParams {
 	return &tgbot.SendPhotoParams{
 		ChatID: to.ChatID, MessageThreadID: to.ThreadID, Photo: f.contents(),
 		Caption: m.Text.Text, CaptionEntities: m.Text.Entities, DisableNotification: m.Silent, ReplyParameters: replyTo(m),

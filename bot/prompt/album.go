@@ -10,11 +10,11 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/views"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/pause"
-	"ccbot/internal/session"
 )
 
 // How often a file of an album is fetched before the album goes without it, and the pause between.
@@ -81,7 +81,7 @@ func (p *Prompts) Album(ctx context.Context, in Message, all []*models.Update) e
 }
 
 // received puts the file of one message into a session's folder. A download that fails is tried again.
-func (p *Prompts) received(ctx context.Context, in Message, r session.Record, m *models.Message) (Message, error) {
+func (p *Prompts) received(ctx context.Context, in Message, r views.Session, m *models.Message) (Message, error) {
 	file, ok := Attached(m)
 	if !ok {
 		return in, &FileProblem{p.words.Say(i18n.MediaUnknown)}

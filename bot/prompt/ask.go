@@ -8,9 +8,9 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/session"
 )
 
 // kind is that of the cards; the key of a card is that of the prompt's entry.
@@ -23,7 +23,7 @@ type asked struct {
 
 // ask shows a question under the message of a prompt, in place of an earlier one for another
 // reason.
-func (p *Prompts) ask(ctx context.Context, why reason, s subject, r session.Record) error {
+func (p *Prompts) ask(ctx context.Context, why reason, s subject, r views.Session) error {
 	q := questions[why]
 	s.session = r.Name
 	if c, ok := p.cards.Get(s.Key); ok && c.Payload.Reason != why {
@@ -40,7 +40,7 @@ func (p *Prompts) ask(ctx context.Context, why reason, s subject, r session.Reco
 }
 
 // wait takes a prompt out of its queue, if it is in one, until a person has answered a question.
-func (p *Prompts) wait(ctx context.Context, why reason, e inbox.Entry, r session.Record) error {
+func (p *Prompts) wait(ctx context.Context, why reason, e inbox.Entry, r views.Session) error {
 	err := p.ask(ctx, why, subject{Entry: e}, r)
 	if err == nil {
 		e.State, e.Aged, e.Told, e.Typing = inbox.Asked, false, nil, nil
@@ -95,7 +95,7 @@ func (p *Prompts) tap(_ context.Context, t chat.Tap) (chat.Answer, error) {
 	switch {
 	case !ok:
 		return stale(func(ctx context.Context) error { return p.Homeless(ctx, []string{e.Key}) })
-	case asks.answers[i].option == send && !r.State.Live(): // the person may bring the session back first
+	case asks.answers[i].option == send && !r.Live: // the person may bring the session back first
 		return chat.Answer{Text: p.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name}), Alert: true}, nil
 	}
 	return chat.Do(func(ctx context.Context) error { return p.answer(ctx, t, asks.answers[i], e, r) })
@@ -103,12 +103,12 @@ func (p *Prompts) tap(_ context.Context, t chat.Tap) (chat.Answer, error) {
 
 // answer carries a decision out. The question says what became of the prompt, or stays where the
 // decision cannot be carried out now.
-func (p *Prompts) answer(ctx context.Context, t chat.Tap, a answer, e inbox.Entry, r session.Record) error {
+func (p *Prompts) answer(ctx context.Context, t chat.Tap, a answer, e inbox.Entry, r views.Session) error {
 	switch err := p.decide(ctx, a.option, e, r); {
 	case chat.IsGone(err):
 		return errors.Join(p.Chat.Tell(ctx, t, p.words.Say(i18n.StaleButton)), p.closes(ctx, e.Key))
 	case err != nil:
-		f := p.Chat.AgentFailure(r, err)
+		f := p.Chat.Failure(r, err)
 		if f.Internal {
 			return err
 		}
@@ -120,18 +120,18 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, a answer, e inbox.Entr
 			return err
 		}
 	}
-	if a.option != resume || r.State.Live() {
+	if a.option != resume || r.Live {
 		return nil
 	}
 	now, ok, err := p.book.CurrentSession(e.Conversation)
-	stays := err == nil && ok && now.ID != r.ID && now.State.Live() // the current session stays the current one
+	stays := err == nil && ok && now.ID != r.ID && now.Live // the current session stays the current one
 	_, err = p.Resumer.Resume(ctx, chat.Resume{Session: r, To: e.Conversation, From: t.From, Undo: stays})
 	return err
 }
 
 // decide does with a prompt what a person has decided. What comes of a queued prompt marks its
 // message next, so the message is marked before that.
-func (p *Prompts) decide(ctx context.Context, o option, e inbox.Entry, r session.Record) (err error) {
+func (p *Prompts) decide(ctx context.Context, o option, e inbox.Entry, r views.Session) (err error) {
 	mark := func(reaction string) { p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction) }
 	switch o {
 	case again:

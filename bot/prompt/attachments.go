@@ -13,10 +13,10 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/port/files"
+	"ccbot/bot/port/views"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/session"
 )
 
 // Downloader fetches files that people send from the Bot API server.
@@ -62,7 +62,7 @@ func (e *FetchError) Unwrap() error { return e.err }
 // Receive puts a message's file into a session's folder, once for each message however often it is
 // handled, and gives the message's text. What is said in a recording is written down from what
 // Telegram gave, before the agent's machine has the file. Errors: *FileProblem, *FetchError.
-func (a *Attachments) Receive(ctx context.Context, in Message, r session.Record, file Attachment,
+func (a *Attachments) Receive(ctx context.Context, in Message, r views.Session, file Attachment,
 	text string) (Message, string, error) {
 	if file.size > a.Downloader.Limit() {
 		return in, "", a.tooBig(file)
@@ -88,7 +88,7 @@ func (a *Attachments) Receive(ctx context.Context, in Message, r session.Record,
 }
 
 // put puts the file that fill writes into a session's folder. Errors: *FileProblem, or fill's own.
-func (a *Attachments) put(in Message, r session.Record, fill func(io.Writer) (string, error)) (Message, error) {
+func (a *Attachments) put(in Message, r views.Session, fill func(io.Writer) (string, error)) (Message, error) {
 	id := fmt.Sprintf("%s-%d", in.Key, in.Sent.Unix()) // an update's id may come again after a quiet week
 	got, err := a.Files.Put(r.ID, id, fill)
 	if err == nil {

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"ccbot/bot/port/prompts"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,7 +16,6 @@ import (
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/lifecycle"
 )
 
 // edit is a message as its sender has changed it.
@@ -74,8 +74,8 @@ var (
 
 // MayBecome says whether an edit may give a prompt that is typed as one class a text of another
 // one: what runs a command is written as a message of its own.
-func MayBecome(was string, class lifecycle.Class) error {
-	if class != lifecycle.ClassPrompt && string(class) != was {
+func MayBecome(was string, class prompts.Class) error {
+	if class != prompts.Plain && string(class) != was {
 		return errBecomesCommand
 	}
 	return nil
@@ -83,7 +83,7 @@ func MayBecome(was string, class lifecycle.Class) error {
 
 // reword gives a prompt another text. chat.IsGone of the error: it was typed, or may have been.
 func (d edit) reword(ctx context.Context, e inbox.Entry, text string) error {
-	typed, class, ok := lifecycle.Normalise(reworded(e, text))
+	typed, class, ok := prompts.Normalise(reworded(e, text))
 	if !ok || typed == e.Text {
 		return ErrSameText // what is blank is not typed either
 	}
@@ -124,7 +124,7 @@ func textBehind(typed, first string) (rest string, ok bool) {
 	if first == "" {
 		return typed, true
 	}
-	head, _, _ := lifecycle.Normalise(first + "\n.") // as it is normalised with something behind it
+	head, _, _ := prompts.Normalise(first + "\n.") // as it is normalised with something behind it
 	return strings.CutPrefix(typed, strings.TrimSuffix(head, "."))
 }
 

@@ -13,11 +13,11 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/port/files"
+	"ccbot/bot/port/views"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
-	"ccbot/internal/session"
 )
 
 // Attachment is the file of a message.
@@ -100,7 +100,7 @@ func (p *Prompts) Media(ctx context.Context, in Message, m *models.Message) erro
 
 // Addressee is the session that a message goes to: one that can take it, now or when it is back.
 // Where there is none that is told, before anything is fetched.
-func (p *Prompts) Addressee(ctx context.Context, in Message) (r session.Record, ok bool, err error) {
+func (p *Prompts) Addressee(ctx context.Context, in Message) (r views.Session, ok bool, err error) {
 	switch r, ok, err = p.Addressed(in); {
 	case err == nil && !ok:
 		err = p.notDelivered(ctx, in, p.nowhereText(in), nil)
@@ -111,11 +111,11 @@ func (p *Prompts) Addressee(ctx context.Context, in Message) (r session.Record, 
 }
 
 // Takes reports whether a session takes prompts, now or when it is back.
-func Takes(r session.Record) bool { return r.State.Live() || r.Resumable() }
+func Takes(r views.Session) bool { return r.Live || r.Resumable }
 
 // Addressed is the session that a message goes to: the one that its files lie with, or that goes on
 // with that one's conversation.
-func (p *Prompts) Addressed(in Message) (session.Record, bool, error) {
+func (p *Prompts) Addressed(in Message) (views.Session, bool, error) {
 	if in.Session == uuid.Nil {
 		return p.book.Target(in.Message)
 	}
@@ -141,7 +141,7 @@ func withFiles(text string, names []string) string {
 
 // FilesFor are the files of a message as a session finds them: by their whole path where it is not
 // in the directory that they came to, because its conversation has moved meanwhile.
-func (in Message) FilesFor(r session.Record) []string {
+func (in Message) FilesFor(r views.Session) []string {
 	if in.Dir == r.Dir || in.Dir == "" {
 		return in.Files
 	}

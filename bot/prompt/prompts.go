@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"ccbot/bot/port/prompts"
 	"context"
 	"errors"
 	"fmt"
@@ -13,10 +14,11 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/internal/address"
 )
 
 // Queue is the queue of prompts that each session has. Queue has a prompt held that is on disk, and
@@ -25,7 +27,7 @@ import (
 type Queue interface {
 	Queue(ctx context.Context, session uuid.UUID, key string) error
 	Keep(ctx context.Context, session uuid.UUID, key string) error
-	Reword(ctx context.Context, session uuid.UUID, key, text string, class lifecycle.Class) error
+	Reword(ctx context.Context, session uuid.UUID, key, text string, class prompts.Class) error
 }
 
 // Decisions carry out what a person decides about a prompt that lies in a queue. fs.ErrNotExist:
@@ -39,7 +41,7 @@ type Decisions interface {
 // Entries reads the inbox.
 type Entries interface {
 	Load(key string) (inbox.Entry, error)
-	Find(to session.Conversation, message int) (inbox.Entry, error)
+	Find(to address.Conversation, message int) (inbox.Entry, error)
 	List() ([]inbox.Entry, error)
 }
 
@@ -104,7 +106,7 @@ func (p *Prompts) Take(ctx context.Context, in Message, text string) error {
 	if err != nil || !ok {
 		return err
 	}
-	typed, class, ok := lifecycle.Normalise(withFiles(text, in.FilesFor(r)))
+	typed, class, ok := prompts.Normalise(withFiles(text, in.FilesFor(r)))
 	if !ok {
 		return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.words.Say(i18n.BlankText)), nil)
 	}
@@ -116,7 +118,7 @@ func (p *Prompts) Take(ctx context.Context, in Message, text string) error {
 	e.Text, e.Class, e.Sent, e.Files = typed, string(class), SentAt(in.Incoming), in.FilesFor(r)
 	p.noteTarget(in.To, in.MessageID, in.Key, r)
 	switch {
-	case !r.State.Live():
+	case !r.Live:
 		return p.askResume(ctx, e, r)
 	case aged(e):
 		return p.askAged(ctx, e, r)
@@ -126,7 +128,7 @@ func (p *Prompts) Take(ctx context.Context, in Message, text string) error {
 
 // hold queues a prompt for its session. What cannot be written is tried again by the inbox: the
 // entry is accepted until the queue holds it.
-func (p *Prompts) hold(ctx context.Context, in Message, r session.Record, e inbox.Entry, text string) error {
+func (p *Prompts) hold(ctx context.Context, in Message, r views.Session, e inbox.Entry, text string) error {
 	if err := p.book.MoveTo(ctx, in.To, r); err != nil { // the answer comes to where the text came from
 		return later(err)
 	}
@@ -138,13 +140,13 @@ func (p *Prompts) hold(ctx context.Context, in Message, r session.Record, e inbo
 	p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored) // before it is queued: what comes of it marks it next
 	err := p.Queue.Queue(ctx, r.ID, in.Key)
 	switch {
-	case errors.Is(err, lifecycle.ErrNoAgent) && p.book.GoesOn(r.ID):
+	case refusal.Is(err, refusal.NoAgent) && p.book.GoesOn(r.ID):
 		return p.Take(ctx, in, text)
-	case errors.Is(err, lifecycle.ErrNoAgent):
+	case refusal.Is(err, refusal.NoAgent):
 		if now, ok := p.book.Records.Get(r.ID); ok {
 			r = now // it has ended since
 		}
-		if r.Resumable() {
+		if r.Resumable {
 			return p.askResume(ctx, e, r)
 		}
 		if err := p.agentGone(ctx, in, r); err != nil {
@@ -171,7 +173,7 @@ func later(err error) error {
 
 // askResume asks about a prompt whose session is over. Until a person has said so it is in no
 // queue.
-func (p *Prompts) askResume(ctx context.Context, e inbox.Entry, r session.Record) error {
+func (p *Prompts) askResume(ctx context.Context, e inbox.Entry, r views.Session) error {
 	if err := p.book.NoteMessage(e.Conversation, e.MessageID, r.ID); err != nil { // so that what is said under it is the session's
 		p.Chat.Log.Warn("message_not_noted", "chat_id", e.ChatID, "error", err.Error())
 	}
@@ -205,9 +207,9 @@ func (p *Prompts) notDelivered(ctx context.Context, in Message, why string, butt
 	return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(why+"\n"+p.words.Say(i18n.NotDelivered)), buttons)
 }
 
-func (p *Prompts) agentGone(ctx context.Context, in Message, r session.Record) error {
+func (p *Prompts) agentGone(ctx context.Context, in Message, r views.Session) error {
 	why := p.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
-	if r.State == session.CleanupFailed {
+	if r.State == views.CleanupFailed {
 		why = p.Chat.NotCleanText(r)
 	}
 	return p.notDelivered(ctx, in, why, p.Chat.ResumeButton(r))
@@ -226,7 +228,7 @@ func (p *Prompts) nowhereText(in Message) string {
 
 // noteTarget keeps that a person's message is a session's prompt. What cannot be kept costs replies
 // their way, never the prompt.
-func (p *Prompts) noteTarget(to session.Conversation, message int, key string, r session.Record) {
+func (p *Prompts) noteTarget(to address.Conversation, message int, key string, r views.Session) {
 	if to.ThreadID != 0 || p.book.IsCurrent(to, r) {
 		key = ""
 	}

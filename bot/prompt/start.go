@@ -8,9 +8,9 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/session"
 )
 
 // MaxAge is the age at which a message is not acted on unasked any more: so long after it was sent
@@ -75,9 +75,9 @@ func (p *Prompts) AskAged(ctx context.Context, away time.Duration) error {
 }
 
 // askAged asks whether a prompt is still to be typed. Until a person has said so it is in no queue.
-func (p *Prompts) askAged(ctx context.Context, e inbox.Entry, r session.Record) error {
+func (p *Prompts) askAged(ctx context.Context, e inbox.Entry, r views.Session) error {
 	r = p.book.Successor(r)
-	if r.Resumable() {
+	if r.Resumable {
 		return p.askResume(ctx, e, r)
 	}
 	return p.wait(ctx, old, e, r)

@@ -4,6 +4,7 @@
 package quotation
 
 import (
+	"ccbot/bot/port/prompts"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,7 +16,6 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/internal/glyph"
-	"ccbot/lifecycle"
 )
 
 // Text is what a message says, as it may be typed: the person's own words as they are, and the
@@ -163,7 +163,7 @@ func withLinks(text string, entities []models.MessageEntity) string {
 			links = append(links, e)
 		}
 	}
-	if _, class, _ := lifecycle.Normalise(text); len(links) == 0 || class != lifecycle.ClassPrompt {
+	if _, class, _ := prompts.Normalise(text); len(links) == 0 || class != prompts.Plain {
 		return text
 	}
 	slices.SortStableFunc(links, func(a, b models.MessageEntity) int { return a.Offset + a.Length - b.Offset - b.Length })

@@ -9,31 +9,32 @@ import (
 
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
-	"ccbot/recovery"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
+	"ccbot/internal/address"
 )
 
 // report is what one conversation is told of a recovery.
 type report struct {
-	to         session.Conversation
-	private    bool             // a private chat: it is told what belongs to no conversation, too
-	closed     []session.Record // by the recovery, and not told yet
-	returning  []session.Record // the closed sessions that come back by themselves
-	resumes    []session.Record // the returning sessions that come back in this conversation: each in one only
-	restored   []string         // names of sessions, as are the next three lists
+	to         address.Conversation
+	private    bool            // a private chat: it is told what belongs to no conversation, too
+	closed     []views.Session // by the recovery, and not told yet
+	returning  []views.Session // the closed sessions that come back by themselves
+	resumes    []views.Session // the returning sessions that come back in this conversation: each in one only
+	restored   []string        // names of sessions, as are the next three lists
 	waiting    []string
 	trouble    []string
 	unclear    []string
-	newer      int                // records that were left alone
-	unreadable int                // records that were set aside
-	windows    []lifecycle.Window // of which nobody was told yet
+	newer      int           // records that were left alone
+	unreadable int           // records that were set aside
+	windows    []desk.Window // of which nobody was told yet
 }
 
 // staying are the closed sessions that do not come back by themselves.
-func (one *report) staying() []session.Record {
-	return slices.DeleteFunc(slices.Clone(one.closed), func(r session.Record) bool {
-		return slices.ContainsFunc(one.returning, func(k session.Record) bool { return k.ID == r.ID })
+func (one *report) staying() []views.Session {
+	return slices.DeleteFunc(slices.Clone(one.closed), func(r views.Session) bool {
+		return slices.ContainsFunc(one.returning, func(k views.Session) bool { return k.ID == r.ID })
 	})
 }
 
@@ -46,15 +47,15 @@ func (one *report) matters() bool {
 // collector sorts what a recovery found and did by who is told of it.
 type collector struct {
 	of      *Reports
-	private []session.Conversation
+	private []address.Conversation
 
 	all     []*report
-	unseen  []session.Record   // closed sessions that are told in every private chat
-	quiet   []session.Record   // closed sessions of which there is nothing to say any more
-	windows []lifecycle.Window // that are told in every private chat
+	unseen  []views.Session // closed sessions that are told in every private chat
+	quiet   []views.Session // closed sessions of which there is nothing to say any more
+	windows []desk.Window   // that are told in every private chat
 }
 
-func (p *Reports) collect(ctx context.Context, rep recovery.Report) (*collector, error) {
+func (p *Reports) collect(ctx context.Context, rep news.Start) (*collector, error) {
 	private, err := p.book.PrivateChats()
 	if err != nil {
 		return nil, err
@@ -64,8 +65,8 @@ func (p *Reports) collect(ctx context.Context, rep recovery.Report) (*collector,
 		c.reportOf(to).private = true
 	}
 	c.addClosed()
-	c.addResults(rep.Results)
-	c.addNotices(rep.Notices)
+	c.addRepairs(rep.Repaired)
+	c.addNotices(rep)
 	c.addWindows(ctx)
 	slices.SortFunc(c.all, func(a, b *report) int { return conversation.Compare(a.to, b.to) })
 	return c, nil
@@ -77,14 +78,14 @@ const lookFor = 3 * time.Second
 // waitingIn names the sessions of a conversation that wait for a person: the terminal asks
 // something, or it is unknown whether a prompt was typed, so that a person has to say what becomes
 // of the prompt.
-func (p *Reports) waitingIn(ctx context.Context, to session.Conversation) (names []string) {
+func (p *Reports) waitingIn(ctx context.Context, to address.Conversation) (names []string) {
 	looking, stop := context.WithTimeout(ctx, lookFor)
 	defer stop()
 	for _, r := range p.book.Records.List() {
-		if r.Conversation != to || r.State != session.Running {
+		if r.Conversation != to || r.State != views.Running {
 			continue
 		}
-		asks := looking.Err() == nil && p.Lifecycle.Look(looking, r).Phase.Waiting()
+		asks := looking.Err() == nil && p.Lifecycle.Look(looking, r.ID).Phase.Waiting()
 		undecided := func(key string) bool {
 			e, err := p.Entries.Load(key)
 			return err == nil && e.State == inbox.Unproven
@@ -97,7 +98,7 @@ func (p *Reports) waitingIn(ctx context.Context, to session.Conversation) (names
 }
 
 // reportOf is the report of a conversation, a new one if there is none yet.
-func (c *collector) reportOf(to session.Conversation) *report {
+func (c *collector) reportOf(to address.Conversation) *report {
 	i := slices.IndexFunc(c.all, func(one *report) bool { return one.to == to })
 	if i < 0 {
 		i = len(c.all)
@@ -108,10 +109,10 @@ func (c *collector) reportOf(to session.Conversation) *report {
 
 // add notes something in the report of a session's conversation: where the session has none, in the
 // report of every private chat.
-func (c *collector) add(r session.Record, note func(*report)) {
+func (c *collector) add(r views.Session, note func(*report)) {
 	places := c.private
 	if !c.of.isUnseen(r) {
-		places = []session.Conversation{r.Conversation}
+		places = []address.Conversation{r.Conversation}
 	}
 	for _, to := range places {
 		note(c.reportOf(to))
@@ -125,13 +126,13 @@ func (c *collector) addClosed() {
 		switch {
 		case !r.Unreported:
 			continue
-		case !r.Resumable():
+		case !r.Resumable:
 			c.quiet = append(c.quiet, r)
 			continue
 		case c.of.isUnseen(r):
 			c.unseen = append(c.unseen, r)
 		}
-		returns := c.of.ResumeOnStart == ResumeAll && r.Closed == session.ClosedReboot && wentDown(r)
+		returns := c.of.ResumeOnStart == ResumeAll && r.Closed == views.ClosedReboot && wentDown(r)
 		taken := !returns
 		c.add(r, func(one *report) {
 			one.closed = append(one.closed, r)
@@ -145,22 +146,22 @@ func (c *collector) addClosed() {
 	}
 }
 
-// addResults adds what was done. What failed is told; what is open is restored.
-func (c *collector) addResults(all []recovery.Result) {
+// addRepairs adds what was done. What failed is told; what is open is restored.
+func (c *collector) addRepairs(all []news.Repair) {
 	var seen []uuid.UUID
 	list := c.of.book.Records.List()
 	for _, done := range all {
-		r, known := c.of.book.Records.Get(done.Action.Record)
+		r, known := c.of.book.Records.Get(done.Session)
 		if !known {
-			r = session.Record{ID: done.Action.Record, Name: done.Action.Record.String()[:8]}
+			r = views.Session{ID: done.Session, Name: done.Session.String()[:8]}
 		}
-		if r = conversation.SuccessorIn(list, r); slices.Contains(seen, r.ID) {
+		if r = views.Successor(list, r); slices.Contains(seen, r.ID) {
 			continue
 		}
 		switch {
-		case done.Err != nil:
+		case done.Failed:
 			c.add(r, func(one *report) { one.trouble = append(one.trouble, r.Name) })
-		case r.State.Live() && r.State != session.Stopping:
+		case r.Live && r.State != views.Stopping:
 			c.add(r, func(one *report) { one.restored = append(one.restored, r.Name) })
 		default:
 			continue
@@ -170,23 +171,15 @@ func (c *collector) addResults(all []recovery.Result) {
 }
 
 // addNotices adds what nothing could be done about.
-func (c *collector) addNotices(all []recovery.Notice) {
-	newer, unreadable := 0, 0
-	for _, n := range all {
-		switch n.Kind {
-		case recovery.Unclear:
-			if r, ok := c.of.book.Records.Get(n.Record); ok {
-				c.add(r, func(one *report) { one.unclear = append(one.unclear, r.Name) })
-			}
-		case recovery.Newer:
-			newer++
-		case recovery.Unreadable:
-			unreadable++
+func (c *collector) addNotices(rep news.Start) {
+	for _, id := range rep.Unclear {
+		if r, ok := c.of.book.Records.Get(id); ok {
+			c.add(r, func(one *report) { one.unclear = append(one.unclear, r.Name) })
 		}
 	}
 	for _, to := range c.private {
 		one := c.reportOf(to)
-		one.newer, one.unreadable = newer, unreadable
+		one.newer, one.unreadable = rep.Newer, rep.Unreadable
 	}
 }
 

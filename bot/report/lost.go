@@ -13,17 +13,18 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/views"
 	"ccbot/i18n"
-	"ccbot/internal/session"
+	"ccbot/internal/address"
 )
 
 // sideBySide is how many sessions come back at once.
 const sideBySide = 4
 
 // wentDown reports whether a session was lost with the machine or with tmux, and is not back.
-func wentDown(r session.Record) bool {
-	down := r.Closed == session.ClosedReboot || r.Closed == session.ClosedTmux
-	return down && (r.State == session.Lost || r.State == session.Failed)
+func wentDown(r views.Session) bool {
+	down := r.Closed == views.ClosedReboot || r.Closed == views.ClosedTmux
+	return down && (r.State == views.Lost || r.State == views.Failed)
 }
 
 // offered is what the options of a report are about.
@@ -62,7 +63,7 @@ func (p *Reports) lostOptions(one *report) (options [][]card.Option, lost []loss
 }
 
 // stillLost are those of the sessions that are not back, oldest first.
-func (p *Reports) stillLost(lost []loss) (list []session.Record) {
+func (p *Reports) stillLost(lost []loss) (list []views.Session) {
 	for _, r := range p.book.Records.List() {
 		if wentDown(r) && slices.ContainsFunc(lost, func(l loss) bool { return l.Session == r.ID && l.Ended.Equal(r.EndedAt) }) {
 			list = append(list, r)
@@ -108,8 +109,8 @@ func (p *Reports) takeOff(ctx context.Context, t chat.Tap, words ...string) erro
 // resumeAll resumes sessions, a few side by side. That they come was said of all at once; each says
 // for itself when it is ready, or why it is not back. Without a person the questions that come of
 // it are for the session's owner.
-func (p *Reports) resumeAll(ctx context.Context, to session.Conversation, from int64,
-	list []session.Record) error {
+func (p *Reports) resumeAll(ctx context.Context, to address.Conversation, from int64,
+	list []views.Session) error {
 	if len(list) == 0 {
 		return nil
 	}

@@ -1,14 +1,14 @@
 package report
 
 import (
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/port/views"
 	"ccbot/i18n"
-	"ccbot/internal/session"
 )
 
 // look is the report of a conversation with what can be done. A single line needs no heading.
@@ -47,15 +47,15 @@ var causes = []i18n.Key{i18n.RecoveredReboot, i18n.RecoveredTmux, i18n.Recovered
 	i18n.RecoveredAbandoned, i18n.RecoveredFailed}
 
 // causeOf says how a session was closed.
-func causeOf(r session.Record) i18n.Key {
+func causeOf(r views.Session) i18n.Key {
 	switch {
-	case r.State == session.Abandoned:
+	case r.State == views.Abandoned:
 		return i18n.RecoveredAbandoned
-	case r.Closed == session.ClosedReboot:
+	case r.Closed == views.ClosedReboot:
 		return i18n.RecoveredReboot
-	case r.Closed == session.ClosedTmux:
+	case r.Closed == views.ClosedTmux:
 		return i18n.RecoveredTmux
-	case r.State == session.Failed:
+	case r.State == views.Failed:
 		return i18n.RecoveredFailed
 	}
 	return i18n.RecoveredLost
@@ -110,7 +110,7 @@ const (
 )
 
 // folder is such a folder, as people copy it.
-func (p *Reports) folder(name string) string { return p.Chat.Short(filepath.Join(p.StateDir, name)) }
+func (p *Reports) folder(name string) string { return p.Chat.Short(path.Join(p.StateDir, name)) }
 
 // namesLine says something of sessions, by name as far as there is room; empty without any.
 func (p *Reports) namesLine(word i18n.Key, names []string) string {

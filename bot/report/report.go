@@ -11,28 +11,30 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
 	"ccbot/i18n"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
-	"ccbot/recovery"
+	"ccbot/internal/address"
 )
 
 // Lifecycle is asked what an agent is doing, and notes that the chat was told of a session.
 type Lifecycle interface {
-	Look(ctx context.Context, r session.Record) lifecycle.Look
+	Look(ctx context.Context, id uuid.UUID) desk.Look
 	Reported(ctx context.Context, id uuid.UUID) error
 }
 
 // Resumer resumes sessions, and shows some of them to choose from.
 type Resumer interface {
 	Resume(ctx context.Context, q chat.Resume) (back bool, err error)
-	PostPick(ctx context.Context, to session.Conversation, list []session.Record) error
+	PostPick(ctx context.Context, to address.Conversation, list []views.Session) error
 }
 
 // Windows are those that belong to no session, as a part of a message.
 type Windows interface {
-	All(ctx context.Context) []lifecycle.Window
-	List(all []lifecycle.Window) chat.WindowList
+	All(ctx context.Context) []desk.Window
+	List(all []desk.Window) chat.WindowList
 	// Tap does what an option about one of the windows says. redraw draws the message again, and reports
 	// whether the message then shows the windows as they are.
 	Tap(t chat.Tap, was []chat.Window, redraw func(ctx context.Context) (listed bool, err error)) (chat.Answer, error)
@@ -41,8 +43,8 @@ type Windows interface {
 // ToldWindows remembers of which windows the chat was told.
 type ToldWindows interface {
 	// NewOrphans are those of the windows of which the chat was not told yet.
-	NewOrphans(ctx context.Context, of []lifecycle.Window) ([]lifecycle.Window, error)
-	Told(ctx context.Context, all []lifecycle.Window) error
+	NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Window, error)
+	Told(ctx context.Context, all []desk.Window) error
 }
 
 // Entries are the prompts of people.
@@ -93,7 +95,7 @@ func (p *Reports) Feature() chat.Feature {
 // matters to people. What was told is noted after the message is on disk, so that a crash in
 // between repeats a message and loses none. Where ResumeOnStart says so, sessions that went down
 // with the machine come back before Tell returns.
-func (p *Reports) Tell(ctx context.Context, rep recovery.Report) error {
+func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
 	found, err := p.collect(ctx, rep)
 	if err != nil {
 		return err
@@ -141,10 +143,10 @@ func (p *Reports) tellOne(ctx context.Context, one *report) error {
 }
 
 // noteReported notes that the chat was told of sessions.
-func (p *Reports) noteReported(ctx context.Context, all []session.Record) error {
+func (p *Reports) noteReported(ctx context.Context, all []views.Session) error {
 	var errs []error
 	for _, r := range all {
-		if err := p.Lifecycle.Reported(ctx, r.ID); err != nil && !errors.Is(err, session.ErrNotFound) {
+		if err := p.Lifecycle.Reported(ctx, r.ID); err != nil && !refusal.Is(err, refusal.NotFound) {
 			errs = append(errs, fmt.Errorf("note that %s was told: %w", r.ID, err))
 		}
 	}
@@ -153,4 +155,4 @@ func (p *Reports) noteReported(ctx context.Context, all []session.Record) error 
 
 // isUnseen reports whether a session has no conversation that may still see it: none at all, or
 // that of people who are not allowed any more.
-func (p *Reports) isUnseen(r session.Record) bool { return !p.book.MayShow(r.Conversation) }
+func (p *Reports) isUnseen(r views.Session) bool { return !p.book.MayShow(r.Conversation) }

@@ -1,7 +1,6 @@
 package sessions
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -12,11 +11,12 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 	"ccbot/internal/glyph"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 // What an option does with its session: its value is the word, a colon and the session's id.
@@ -32,12 +32,12 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 }
 
 // look is the list as it is now.
-func (s *Sessions) look(ctx context.Context, to session.Conversation) (card.Look, []chat.Window) {
+func (s *Sessions) look(ctx context.Context, to address.Conversation) (card.Look, []chat.Window) {
 	var lines, dirs []string
 	var options []card.Option
 	ended, now := 0, s.book.CurrentID(to)
 	for _, r := range s.book.Records.List() {
-		if r.Resumable() {
+		if r.Resumable {
 			ended++
 		}
 		if !isEndable(r) {
@@ -58,12 +58,12 @@ func (s *Sessions) look(ctx context.Context, to session.Conversation) (card.Look
 		Options: append(chat.Rows(2, options...), windows.Options...)}, windows.Windows
 }
 
-func (s *Sessions) listLine(ctx context.Context, r session.Record, current bool) string {
+func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) string {
 	state := s.words.Say(i18n.StateKey(string(r.State)))
 	switch {
-	case r.State == session.Running:
-		state = lookText(s.words, s.agents.Look(ctx, r))
-	case r.State == session.CleanupFailed && r.Cleanup != nil && len(r.Cleanup.Failures) > 0:
+	case r.State == views.Running:
+		state = lookText(s.words, s.agents.Look(ctx, r.ID))
+	case r.State == views.CleanupFailed && len(r.Failures) > 0:
 		state += " (" + s.chat.NotCleanDetails(r)[0] + ")" // the first reason is enough here
 	}
 	mark := "•"
@@ -75,15 +75,15 @@ func (s *Sessions) listLine(ctx context.Context, r session.Record, current bool)
 
 // lookText says what an agent is doing, whether a person is at the agent's window, which model the
 // agent has and how full its context is. The last two are known where the status line has told.
-func lookText(words i18n.Words, l lifecycle.Look) string {
-	text := []string{words.Say(i18n.PhaseKey(string(cmp.Or(l.Phase, lifecycle.PhaseUnknown))))}
-	switch l.Desk {
-	case lifecycle.DeskTyping:
+func lookText(words i18n.Words, l desk.Look) string {
+	text := []string{words.Say(i18n.PhaseKey(string(l.Phase)))}
+	switch l.Presence {
+	case desk.Typing:
 		text = append(text, words.Say(i18n.ListAtDesk))
-	case lifecycle.DeskAttached:
+	case desk.Attached:
 		text = append(text, words.Say(i18n.ListAttached))
 	}
-	if l.Background && l.Phase == lifecycle.PhaseIdle { // else it says nothing new
+	if l.Background && l.Phase == desk.Idle { // else it says nothing new
 		text = append(text, words.Say(i18n.ListBackground))
 	}
 	if u := l.Usage; u != nil {
@@ -99,11 +99,11 @@ func lookText(words i18n.Words, l lifecycle.Look) string {
 
 // listOption opens a session; of a session that is not cleaned up, the option tries that again. It
 // names the session only where several are not cleaned up.
-func (s *Sessions) listOption(r session.Record, current bool) card.Option {
+func (s *Sessions) listOption(r views.Session, current bool) card.Option {
 	name := glyph.Name(r.Name)
 	if isNotClean(r) {
 		word := s.words.Say(i18n.ButtonRetry)
-		others := func(other session.Record) bool { return isNotClean(other) && other.ID != r.ID }
+		others := func(other views.Session) bool { return isNotClean(other) && other.ID != r.ID }
 		if slices.ContainsFunc(s.book.Records.List(), others) {
 			word += ": " + name
 		}
@@ -144,13 +144,13 @@ func (s *Sessions) tapList(ctx context.Context, t chat.Tap, was []chat.Window) (
 
 // followOpen opens a session from the notice that the session has answered. Of a session that is over
 // only the answer is shown.
-func (s *Sessions) followOpen(ctx context.Context, t chat.Tap, r session.Record) (chat.Answer, error) {
+func (s *Sessions) followOpen(ctx context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
 	return s.open(ctx, t, s.book.Successor(r), true, func(ctx context.Context) error { return s.chat.Spend(ctx, t) })
 }
 
 // open makes a session the current one before the tap is answered: a text that follows the tap goes to
 // the session. Then the session is shown where the person tapped, and the tapped message is drawn.
-func (s *Sessions) open(ctx context.Context, t chat.Tap, r session.Record, recall bool,
+func (s *Sessions) open(ctx context.Context, t chat.Tap, r views.Session, recall bool,
 	draw func(ctx context.Context) error) (chat.Answer, error) {
 	if recall {
 		s.reader.Recall(r, t.To) // before it is current: then its reader shows what is newer

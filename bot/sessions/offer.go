@@ -71,7 +71,7 @@ func (m *Resumer) tooLate(ctx context.Context, t chat.Tap, q chat.Resume) (chat.
 	switch r := q.Session; {
 	case isNotClean(r):
 		option = m.chat.Option(i18n.ButtonRetry, "0", "")
-	case !r.Resumable(), !ok: // it is open again
+	case !r.Resumable, !ok: // it is open again
 		return m.offers.Over(ctx, t)
 	}
 	c.Look.Options = chat.Rows(1, option)

@@ -6,20 +6,20 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/process"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 // tellStopped gives the receipt of an archive, with what can be done about it.
-func (m *Resumer) tellStopped(ctx context.Context, n lifecycle.Note) error {
+func (m *Resumer) tellStopped(ctx context.Context, n news.Note) error {
 	r, receipt := n.Session, *n.Receipt
 	offered := offer{Offer: chat.Offer{Session: r.ID}}
 	option := m.chat.Option(i18n.ButtonUndo, "0", "")
 	switch {
-	case !r.State.Resumable():
+	case !r.Resumable:
 		option, offered.Retry = m.chat.Option(i18n.ButtonRetry, "0", ""), true
 	case receipt.Quiet > 0: // nobody did it by mistake
 		option = m.chat.Option(i18n.ButtonRestore, "0", outbox.Primary)
@@ -33,7 +33,7 @@ func (m *Resumer) tellStopped(ctx context.Context, n lifecycle.Note) error {
 
 // receiptText says what an archive did: the session and its agent in one line, the rest in one
 // more, and what stays behind.
-func receiptText(p chat.Phrases, r session.Record, receipt lifecycle.Receipt) string {
+func receiptText(p chat.Phrases, r views.Session, receipt news.Receipt) string {
 	text := []string{endLine(p, r, receipt)}
 	if others := othersLine(p, receipt.Others); others != "" {
 		text = append(text, others)
@@ -51,36 +51,36 @@ func receiptText(p chat.Phrases, r session.Record, receipt lifecycle.Receipt) st
 }
 
 // endLine says that the session is over, or that the end is not proven, and how the agent ended.
-func endLine(p chat.Phrases, r session.Record, receipt lifecycle.Receipt) string {
+func endLine(p chat.Phrases, r views.Session, receipt news.Receipt) string {
 	args := i18n.Args{"Name": r.Name}
 	var line string
 	switch {
-	case r.State == session.CleanupFailed:
+	case r.State == views.CleanupFailed:
 		line = p.NotProvenText(r, p.FailureTexts(receipt.Failures))
 	case receipt.Quiet > 0:
 		args["Age"] = p.Age(receipt.Quiet)
 		line = p.Words.Say(i18n.ReceiptQuiet, args)
-	case r.State == session.Completed:
+	case r.State == views.Completed:
 		line = p.Words.Say(i18n.ReceiptCompleted, args)
 	default:
 		line = p.Words.Say(i18n.ReceiptArchived, args)
 	}
-	if a := receipt.Agent; a != nil && a.Ended && a.How != process.HowAlreadyGone {
+	if a := receipt.Agent; a != nil && a.Ended && a.How != control.AlreadyGone {
 		how := p.Words.Say(i18n.HowKey(string(a.How)))
-		agent := i18n.Args{"Process": p.ProcessText(a.Process, a.Age), "How": how}
+		agent := i18n.Args{"Process": p.ProcessText(a.Process), "How": how}
 		line += " " + p.Words.Say(i18n.ReceiptAgent, agent)
 	}
 	return line
 }
 
 // othersLine says which leftovers ended, by what, and what was spared and why.
-func othersLine(p chat.Phrases, others []lifecycle.Ending) string {
+func othersLine(p chat.Phrases, others []control.Ending) string {
 	var termed, killed, spared []string
 	for _, e := range others {
-		who := p.ProcessText(e.Process, e.Age)
+		who := p.ProcessText(e.Process)
 		switch {
-		case e.How == process.HowAlreadyGone:
-		case e.Ended && e.How == process.HowKill:
+		case e.How == control.AlreadyGone:
+		case e.Ended && e.How == control.Killed:
 			killed = append(killed, who)
 		case e.Ended:
 			termed = append(termed, who)

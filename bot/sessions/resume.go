@@ -3,7 +3,6 @@ package sessions
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,16 +13,19 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 	"ccbot/internal/glyph"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 // Writers tell that a session is not resumed because somebody else writes its conversation.
 type Writers interface {
-	Refused(ctx context.Context, q chat.Resume, writers []lifecycle.Writer) error
+	Refused(ctx context.Context, q chat.Resume, writers []desk.Writer) error
 }
 
 // Resumer resumes sessions that are over.
@@ -103,7 +105,7 @@ func (m *Resumer) resumeOpen(ctx context.Context, in chat.Incoming, arg string) 
 		wanted = append(wanted, name)
 	}
 	for _, name := range wanted {
-		for _, fits := range []func(session.Record) bool{isLive, isEndable} {
+		for _, fits := range []func(views.Session) bool{isLive, isEndable} {
 			r, ok, err := m.book.Find(in.To, name, fits)
 			if err != nil {
 				return err
@@ -116,10 +118,11 @@ func (m *Resumer) resumeOpen(ctx context.Context, in chat.Incoming, arg string) 
 	return tellNone(ctx, m.chat, in, arg)
 }
 
-func (m *Resumer) tellOpen(ctx context.Context, in chat.Incoming, r session.Record) error {
+func (m *Resumer) tellOpen(ctx context.Context, in chat.Incoming, r views.Session) error {
 	q := chat.Resume{Session: r, To: in.To}
-	if isNotClean(r) || r.State == session.Stopping {
-		return m.refuse(ctx, q, &lifecycle.StateError{State: r.State, Want: "resumed"})
+	if isNotClean(r) || r.State == views.Stopping {
+		return m.refuse(ctx, q, &refusal.Error{Code: refusal.WrongState, State: r.State, Open: r.Live,
+			Err: fmt.Errorf("the session is %s: it cannot be resumed", r.State)})
 	}
 	return m.makeOpenCurrent(ctx, q)
 }
@@ -129,7 +132,7 @@ const shownToResume = 10
 
 func (m *Resumer) pick(ctx context.Context, in chat.Incoming) error {
 	list := m.book.Records.List()
-	list = slices.DeleteFunc(list, func(r session.Record) bool { return !r.Resumable() })
+	list = slices.DeleteFunc(list, func(r views.Session) bool { return !r.Resumable })
 	if len(list) == 0 {
 		return m.chat.Say(ctx, in.To, m.words.Say(i18n.ResumeNone))
 	}
@@ -137,8 +140,8 @@ func (m *Resumer) pick(ctx context.Context, in chat.Incoming) error {
 }
 
 // PostPick shows sessions to choose one from, the latest end first.
-func (m *Resumer) PostPick(ctx context.Context, to session.Conversation, list []session.Record) error {
-	slices.SortFunc(list, func(a, b session.Record) int { return b.EndedAt.Compare(a.EndedAt) })
+func (m *Resumer) PostPick(ctx context.Context, to address.Conversation, list []views.Session) error {
+	slices.SortFunc(list, func(a, b views.Session) int { return b.EndedAt.Compare(a.EndedAt) })
 	question := m.words.Say(i18n.ResumePick)
 	if more := len(list) - shownToResume; more > 0 {
 		question += "\n" + m.words.Say(i18n.ResumeMore, i18n.Args{"Count": more})
@@ -162,7 +165,7 @@ func (m *Resumer) Resume(ctx context.Context, q chat.Resume) (back bool, err err
 // followResume is a tap on a link to a session that is to be resumed. Whether the session can come back
 // is for the session's worker to say: news of an end is told before the end is on disk, and a person may
 // be quicker than that.
-func (m *Resumer) followResume(_ context.Context, t chat.Tap, r session.Record) (chat.Answer, error) {
+func (m *Resumer) followResume(_ context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
 	q, _ := m.chat.Accepted(chat.Offer{Session: r.ID}, t)
 	return chat.Do(func(ctx context.Context) error {
 		if back, err := m.Resume(ctx, q); err != nil || !back {
@@ -179,7 +182,7 @@ func (m *Resumer) resumeOnce(ctx context.Context, q chat.Resume, moved bool) (ba
 	if outside := m.chat.OutsideText(cmp.Or(q.Dir, r.Dir)); outside != "" {
 		return false, m.chat.For(r.ID).Post(ctx, q.To, q.Above(render.Plain(outside)), nil)
 	}
-	restored, err := m.life.Restore(ctx, lifecycle.RestoreRequest{Session: r.ID, Dir: q.Dir, Damaged: q.Damaged})
+	restored, err := m.life.Restore(ctx, control.Restore{Session: r.ID, Dir: q.Dir, Damaged: q.Damaged})
 	if ended := m.leftoversLine(restored.Ended); ended != "" {
 		q.Before = append(q.Before, ended)
 	}
@@ -187,8 +190,8 @@ func (m *Resumer) resumeOnce(ctx context.Context, q chat.Resume, moved bool) (ba
 		q.Session = next
 		return m.resumeOnce(ctx, q, true)
 	}
-	var state *lifecycle.StateError
-	switch open := errors.As(err, &state) && state.State.Live() && state.State != session.Stopping; {
+	e := refusal.In(err)
+	switch open := e.Code == refusal.WrongState && e.Open && e.State != views.Stopping; {
 	case open && q.Many:
 		return true, nil
 	case open:
@@ -200,25 +203,24 @@ func (m *Resumer) resumeOnce(ctx context.Context, q chat.Resume, moved bool) (ba
 	if err != nil || q.Many && len(q.Before) == 0 {
 		return err == nil, err
 	}
-	dir := m.chat.Short(restored.Record.Dir)
-	text := m.words.Say(i18n.Resuming, i18n.Args{"Name": restored.Record.Name, "Dir": dir})
+	dir := m.chat.Short(restored.Session.Dir)
+	text := m.words.Say(i18n.Resuming, i18n.Args{"Name": restored.Session.Name, "Dir": dir})
 	return true, m.chat.For(r.ID).Post(ctx, q.To, q.Above(chat.Marked(text+note, dir)), nil)
 }
 
-// successorIn is the session that an error of lifecycle names, which goes on with the conversation
+// successorIn is the session that a refusal names, which goes on with the conversation
 // of the session that was asked for.
-func (m *Resumer) successorIn(err error) (session.Record, bool) {
-	moved := (*lifecycle.MovedError)(nil)
-	if !errors.As(err, &moved) {
-		return session.Record{}, false
+func (m *Resumer) successorIn(err error) (views.Session, bool) {
+	if !refusal.Is(err, refusal.Moved) {
+		return views.Session{}, false
 	}
-	return m.book.Records.Get(moved.To)
+	return m.book.Records.Get(refusal.In(err).To)
 }
 
 // leftoversLine says which leftovers ended. What was spared is why the resume is refused, and
 // stands there.
-func (m *Resumer) leftoversLine(all []lifecycle.Ending) string {
-	ended := slices.DeleteFunc(slices.Clone(all), func(e lifecycle.Ending) bool { return !e.Ended })
+func (m *Resumer) leftoversLine(all []control.Ending) string {
+	ended := slices.DeleteFunc(slices.Clone(all), func(e control.Ending) bool { return !e.Ended })
 	return othersLine(m.chat.Phrases, ended)
 }
 
@@ -239,7 +241,7 @@ func (m *Resumer) takePlace(ctx context.Context, q chat.Resume) (note string, er
 }
 
 // stillCurrent says that another session stays the current one.
-func (m *Resumer) stillCurrent(other session.Record) string {
+func (m *Resumer) stillCurrent(other views.Session) string {
 	return " " + m.words.Say(i18n.StillCurrent, i18n.Args{"Name": other.Name})
 }
 
@@ -247,18 +249,18 @@ func (m *Resumer) stillCurrent(other session.Record) string {
 // its conversation: where the current session is not open it becomes the current one. current is
 // the session that texts there go to from then on; it is the zero record where no conversation
 // shows the session.
-func (m *Resumer) ResumedAtDesk(ctx context.Context, id uuid.UUID) (current session.Record, err error) {
+func (m *Resumer) ResumedAtDesk(ctx context.Context, id uuid.UUID) (current views.Session, err error) {
 	r, ok := m.book.Records.Get(id)
 	if r = m.book.Successor(r); !ok || !m.book.MayShow(r.Conversation) {
-		return session.Record{}, nil
+		return views.Session{}, nil
 	}
 	to := r.Conversation
-	if err := m.book.SettleCurrent(ctx, to, []session.Record{r}); err != nil {
-		return session.Record{}, err
+	if err := m.book.SettleCurrent(ctx, to, []views.Session{r}); err != nil {
+		return views.Session{}, err
 	}
 	current, _, err = m.book.CurrentSession(to)
 	if err != nil {
-		return session.Record{}, err
+		return views.Session{}, err
 	}
 	dir, note := m.chat.Short(r.Dir), ""
 	if current.ID != r.ID {

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"unicode"
 
@@ -10,25 +9,29 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
 	"ccbot/i18n"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/internal/address"
 )
 
 // Life starts and ends sessions.
 type Life interface {
-	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
-	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
-	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
+	Start(ctx context.Context, q control.Start) (views.Session, error)
+	Restore(ctx context.Context, q control.Restore) (control.Restored, error)
+	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
 }
 
 // Agents are looked at.
 type Agents interface {
-	Look(ctx context.Context, r session.Record) lifecycle.Look
+	Look(ctx context.Context, id uuid.UUID) desk.Look
 	// ProjectAnswers says what in a session's project may answer permission requests before the
 	// chat; empty where nothing may.
-	ProjectAnswers(r session.Record) string
-	// Interrupt sends Esc to the agent of a session. Errors: those of lifecycle, ErrIdle among them.
+	ProjectAnswers(id uuid.UUID) string
+	// Interrupt sends Esc to the agent of a session. Errors: refusal.Idle among them.
 	Interrupt(ctx context.Context, id uuid.UUID) error
 }
 
@@ -36,13 +39,13 @@ type Agents interface {
 type Reader interface {
 	// Recall has the last answer of a session shown in a conversation where a person opens the
 	// session.
-	Recall(r session.Record, to session.Conversation)
+	Recall(r views.Session, to address.Conversation)
 }
 
 // Windows are the windows that belong to no session, as a part of the list.
 type Windows interface {
-	All(ctx context.Context) []lifecycle.Window
-	List(all []lifecycle.Window) chat.WindowList
+	All(ctx context.Context) []desk.Window
+	List(all []desk.Window) chat.WindowList
 	// Tap does what an option about one of the windows says. redraw draws the message again, and reports
 	// whether the message then shows the windows as they are.
 	Tap(t chat.Tap, was []chat.Window, redraw func(ctx context.Context) (listed bool, err error)) (chat.Answer, error)
@@ -93,12 +96,12 @@ func (s *Sessions) Feature() chat.Feature {
 		},
 		Cards: map[string]chat.OnTap{listKind: s.lists.OnTap(s.tapList), endKind: s.ends.questions.OnTap(s.ends.tap),
 			resumeKind: s.Resumer.offers.OnTap(s.Resumer.tap)},
-		News: map[lifecycle.NoteKind]func(ctx context.Context, n lifecycle.Note) error{
-			lifecycle.NoteReady:   s.tellReady,
-			lifecycle.NoteFailed:  s.tellFailed,
-			lifecycle.NoteLost:    s.tellLost,
-			lifecycle.NoteStopped: s.Resumer.tellStopped,
-			lifecycle.NoteEnded:   s.tellEnded,
+		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
+			news.Ready:   s.tellReady,
+			news.Failed:  s.tellFailed,
+			news.Lost:    s.tellLost,
+			news.Stopped: s.Resumer.tellStopped,
+			news.Ended:   s.tellEnded,
 		},
 		Heard: s.ends.heard,
 	}
@@ -115,10 +118,10 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	if outside := s.chat.OutsideText(dir); outside != "" {
 		return s.chat.Say(ctx, in.To, outside)
 	}
-	r, err := s.life.Start(ctx, lifecycle.StartRequest{Name: name, Dir: dir, Conversation: in.To,
+	r, err := s.life.Start(ctx, control.Start{Name: name, Dir: dir, Conversation: in.To,
 		Owner: in.From, Origin: in.Key})
 	if err != nil {
-		return s.chat.Explain(ctx, in.To, s.chat.StartFailure(err))
+		return s.chat.Explain(ctx, in.To, s.chat.Failure(views.Session{}, err))
 	}
 	if err := s.book.MakeCurrent(ctx, in.To, r.ID); err != nil {
 		return err
@@ -158,7 +161,7 @@ const quotes = "\"'“”„«»‘’"
 // resolveDir gives the folder that a typed path names: a relative path begins at the current
 // session's folder, and without a path it is that folder itself, or home. Whether a session can
 // work there is said where one is to.
-func resolveDir(c *chat.Chat, to session.Conversation, path string) (string, error) {
+func resolveDir(c *chat.Chat, to address.Conversation, path string) (string, error) {
 	r, _, err := c.Book.CurrentSession(to)
 	if err != nil {
 		return "", err
@@ -180,12 +183,12 @@ func (s *Sessions) stop(ctx context.Context, in chat.Incoming, args string) erro
 		return tellNone(ctx, s.chat, in, args)
 	}
 	err = s.agents.Interrupt(ctx, r.ID)
-	if errors.Is(err, lifecycle.ErrIdle) {
+	if refusal.Is(err, refusal.Idle) {
 		text := s.words.Say(i18n.StopNothing, i18n.Args{"Name": r.Name})
 		return s.chat.For(r.ID).Say(ctx, in.To, text)
 	}
 	if err != nil {
-		return s.chat.Explain(ctx, in.To, s.chat.AgentFailure(r, err))
+		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
 	}
 	// what comes of it is told by the transcript
 	s.chat.Sender.React(ctx, in.To, in.MessageID, chat.ReactionReceived)
@@ -200,13 +203,13 @@ func tellNone(ctx context.Context, c *chat.Chat, in chat.Incoming, wanted string
 	return c.Say(ctx, in.To, c.NoSessionText())
 }
 
-func isLive(r session.Record) bool { return r.State.Live() }
+func isLive(r views.Session) bool { return r.Live }
 
 // comesBack reports whether a resume brings a session back; a session that is on its way may have
 // been cut short.
-func comesBack(r session.Record) bool { return r.Resumable() || r.Interrupted() }
+func comesBack(r views.Session) bool { return r.Resumable || r.Interrupted }
 
-func isNotClean(r session.Record) bool { return r.State == session.CleanupFailed }
+func isNotClean(r views.Session) bool { return r.State == views.CleanupFailed }
 
 // isEndable reports whether a session can still be archived.
-func isEndable(r session.Record) bool { return isLive(r) || isNotClean(r) }
+func isEndable(r views.Session) bool { return isLive(r) || isNotClean(r) }

@@ -8,10 +8,10 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
-	"ccbot/internal/session"
 )
 
 // shownChanges bounds the lines of a history, shownEvidence one line's evidence.
@@ -34,19 +34,20 @@ func (s *Sessions) why(ctx context.Context, in chat.Incoming, arg string) error 
 
 // findToExplain finds a session as find does. An id means that very session, also
 // when another one goes on with its conversation.
-func (s *Sessions) findToExplain(in chat.Incoming, arg string) (session.Record, bool, error) {
+func (s *Sessions) findToExplain(in chat.Incoming, arg string) (views.Session, bool, error) {
 	for _, r := range slices.Backward(s.book.Records.List()) {
 		if conversation.IsIDOf(r, arg) {
 			return r, true, nil
 		}
 	}
-	return s.book.FindFor(in.Message, arg, func(session.Record) bool { return true })
+	return s.book.FindFor(in.Message, arg, func(views.Session) bool { return true })
 }
 
 // historyText is a session's history, newest last, as far as it fits one message.
-func (s *Sessions) historyText(r session.Record) render.Text {
+func (s *Sessions) historyText(r views.Session) render.Text {
+	history := s.book.Records.History(r.ID)
 	head, foot := i18n.WhyTitle, render.Text{}
-	if len(r.History) == 0 {
+	if len(history) == 0 {
 		head = i18n.WhyNothing
 	}
 	if next := s.book.Successor(r); next.ID != r.ID {
@@ -55,8 +56,8 @@ func (s *Sessions) historyText(r session.Record) render.Text {
 	}
 	text := render.Plain(s.words.Say(head, s.chat.StateArgs(r)))
 	room := render.Limit - text.Length() - foot.Length() - moreRoom
-	shown := changeLines(s.words, r.History, room)
-	if left := len(r.History) - len(shown); left > 0 {
+	shown := changeLines(s.words, history, room)
+	if left := len(history) - len(shown); left > 0 {
 		command := "ccbot why " + r.ID.String()
 		args := i18n.Args{"Count": left, "Command": command}
 		text = render.Join(text, chat.Marked("\n"+s.words.Say(i18n.WhyMore, args), command))
@@ -68,7 +69,7 @@ func (s *Sessions) historyText(r session.Record) render.Text {
 const moreRoom = 300
 
 // changeLines are the last changes, as many as there is room for.
-func changeLines(words i18n.Words, all []session.Change, room int) []render.Text {
+func changeLines(words i18n.Words, all []views.Change, room int) []render.Text {
 	var lines []render.Text // newest first
 	for _, c := range slices.Backward(all[max(0, len(all)-shownChanges):]) {
 		line := changeLine(words, c)
@@ -84,7 +85,7 @@ func changeLines(words i18n.Words, all []session.Change, room int) []render.Text
 // changeLine is one change: when, from which state to which, on what evidence, by
 // which rule. What was noted is foreign text: as code nothing in it can be
 // tapped.
-func changeLine(words i18n.Words, c session.Change) render.Text {
+func changeLine(words i18n.Words, c views.Change) render.Text {
 	what := "•"
 	switch {
 	case c.From == "":
@@ -102,6 +103,6 @@ func changeLine(words i18n.Words, c session.Change) render.Text {
 	return line
 }
 
-func stateText(words i18n.Words, s session.State) string {
+func stateText(words i18n.Words, s views.State) string {
 	return words.Say(i18n.StateKey(string(s)))
 }

@@ -12,11 +12,10 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/card"
-	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
-	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 )
 
 const (
@@ -45,7 +44,7 @@ func (c command) isOver() bool { return c.Ended != 0 || !c.Stopped.IsZero() }
 
 // takes says whether an output may be the command's. What is younger than the stop of a command is
 // of another one, perhaps of the same words.
-func (c command) takes(item transcript.Item) bool {
+func (c command) takes(item talk.Item) bool {
 	at := item.At
 	return (c.Ended == 0 || c.Ended == at.Offset) &&
 		(c.Path == "" || c.Path == at.Path && c.Offset <= at.Offset) &&
@@ -60,7 +59,7 @@ func (c command) is(text string) bool {
 
 // Finish shows the output of a command in the message that has grown with it, and returns when the
 // chat has it there. False: there is no such message, and the output is to be sent.
-func (o *Outputs) Finish(ctx context.Context, r session.Record, item transcript.Item,
+func (o *Outputs) Finish(ctx context.Context, r views.Session, item talk.Item,
 	part render.Part) (done bool, err error) {
 	key, ok := o.match(r, item)
 	if !ok {
@@ -104,7 +103,7 @@ func (o *Outputs) showEnd(ctx context.Context, c card.Card[command]) error {
 
 // match finds the command that has printed an output: one of the session, or of a session that the
 // same one goes on with.
-func (o *Outputs) match(r session.Record, item transcript.Item) (key string, ok bool) {
+func (o *Outputs) match(r views.Session, item talk.Item) (key string, ok bool) {
 	o.mu.Lock()
 	all := maps.Clone(o.live)
 	o.mu.Unlock()
@@ -115,11 +114,11 @@ func (o *Outputs) match(r session.Record, item transcript.Item) (key string, ok 
 	if len(all) == 0 {
 		return "", false
 	}
-	text, list := transcript.BashCommand(item.At), o.chat.Book.Records.List()
-	last := conversation.SuccessorIn(list, r).ID
+	text, list := item.Bash, o.chat.Book.Records.List()
+	last := views.Successor(list, r).ID
 	maps.DeleteFunc(all, func(_ string, c card.Card[command]) bool {
 		id := c.Payload.Session
-		goesOn := id == r.ID || conversation.SuccessorIn(list, session.Record{ID: id}).ID == last
+		goesOn := id == r.ID || views.Successor(list, views.Session{ID: id}).ID == last
 		return !goesOn || !c.Payload.is(text)
 	})
 	if len(all) == 0 {

@@ -13,10 +13,11 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/desk"
 	"ccbot/bot/port/files"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 const (
@@ -35,7 +36,7 @@ const (
 
 // Terminal is what the terminal of a session shows of a command. The zero Output says that this is
 // unknown, or that the agent works on something else.
-type Terminal func(ctx context.Context, r session.Record, command string) lifecycle.Output
+type Terminal func(ctx context.Context, id uuid.UUID, command string) desk.Output
 
 // Prompts are the messages of people that became prompts.
 type Prompts interface {
@@ -75,8 +76,8 @@ func (o *Outputs) Feature() chat.Feature {
 
 // heard follows a command that the agent has. Earlier ones of the session are over: a command is
 // typed when the agent is idle.
-func (o *Outputs) heard(ctx context.Context, n lifecycle.Note) error {
-	if n.Kind != lifecycle.NoteDelivered || n.Prompt.Class != lifecycle.ClassBash {
+func (o *Outputs) heard(ctx context.Context, n news.Note) error {
+	if n.Kind != news.Delivered || n.Prompt.Class != prompts.Bash {
 		return nil
 	}
 	e, err := o.prompts.Load(n.Prompt.Key)
@@ -160,7 +161,7 @@ func (o *Outputs) follow(ctx context.Context, key string) {
 		}
 		r, _ := o.chat.Book.Records.Get(c.Payload.Session) // one that is forgotten is not live
 		r = o.chat.Book.Successor(r)
-		now := o.terminal(ctx, r, c.Payload.Text)
+		now := o.terminal(ctx, r.ID, c.Payload.Text)
 		quiet++
 		switch {
 		case now.Runs:
@@ -172,7 +173,7 @@ func (o *Outputs) follow(ctx context.Context, key string) {
 			idle, quiet = idle+1, 0
 		}
 		wasQuick := !now.Runs && !isShown(c)
-		if wasQuick || idle >= idleLooks || !r.State.Live() {
+		if wasQuick || idle >= idleLooks || !r.Live {
 			o.stop(ctx, key, o.chat.Now())
 			return
 		}
@@ -215,7 +216,7 @@ func (o *Outputs) currentLocked(key string) (card.Card[command], bool) {
 func isShown(c card.Card[command]) bool { return !c.Look.Text.Blank() }
 
 // draw shows what a command has printed by now; fresh says that it is new.
-func (o *Outputs) draw(ctx context.Context, key string, now lifecycle.Output) (fresh bool) {
+func (o *Outputs) draw(ctx context.Context, key string, now desk.Output) (fresh bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	c, ok := o.currentLocked(key)
@@ -257,7 +258,7 @@ func (o *Outputs) showLocked(ctx context.Context, c card.Card[command], state i1
 func (o *Outputs) Interrupted(ctx context.Context, id uuid.UUID) {
 	r, ok := o.chat.Book.Records.Get(id)
 	for _, c := range o.ofSession(id) {
-		if ok && o.terminal(ctx, r, c.Payload.Text).Idle {
+		if ok && o.terminal(ctx, r.ID, c.Payload.Text).Idle {
 			o.stop(ctx, c.Key, o.chat.Now())
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 )
 
 const (
@@ -32,7 +32,7 @@ var persisted = regexp.MustCompile(`(?s)^\s*<persisted-output>\nOutput too large
 
 // Parts are what the chat shows of what a command has printed: its beginning and its end, and all
 // of it as a file where it is long. They leave room for the command.
-func (o *Outputs) Parts(r session.Record, item transcript.Item) []render.Part {
+func (o *Outputs) Parts(r views.Session, item talk.Item) []render.Part {
 	text, note := item.Text, ""
 	if m := persisted.FindStringSubmatch(text); m != nil {
 		whole, err := o.files.Read(item.At.Path, m[2], outputFile)

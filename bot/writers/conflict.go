@@ -1,14 +1,12 @@
 package writers
 
 import (
-	"cmp"
 	"slices"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/views"
 	"ccbot/i18n"
-	"ccbot/internal/process"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 // kind is what a message about writers of a conversation is about.
@@ -22,9 +20,9 @@ const (
 
 // now is the kind as it is by the session's state: the session may have come back, or ended, since
 // the message was written.
-func (k kind) now(r session.Record) kind {
+func (k kind) now(r views.Session) kind {
 	switch {
-	case r.State.Live():
+	case r.Live:
 		return otherWriter
 	case k == otherWriter:
 		return resumeRefused
@@ -34,17 +32,17 @@ func (k kind) now(r session.Record) kind {
 
 // shown is what a message about writers shows: a tap on the message means exactly these writers.
 type shown struct {
-	Kind    kind               `json:"kind"`
-	Resume  chat.Offer         `json:"resume"`
-	Writers []process.Identity `json:"writers"`           // sorted
-	Unasked bool               `json:"unasked,omitempty"` // see conflict
+	Kind    kind       `json:"kind"`
+	Resume  chat.Offer `json:"resume"`
+	Writers []desk.ID  `json:"writers"`           // sorted
+	Unasked bool       `json:"unasked,omitempty"` // see conflict
 }
 
 // conflict is what is true of the writers of a session.
 type conflict struct {
 	kind    kind
 	resume  chat.Resume // what to go on with when nobody else writes any more
-	writers []lifecycle.Writer
+	writers []desk.Writer
 	unasked bool // resumeRefused: nobody had asked for the session to come back
 }
 
@@ -52,10 +50,10 @@ type conflict struct {
 func (c conflict) shown() shown { return shown{c.kind, c.resume.Offer(), c.identities(), c.unasked} }
 
 // session is the session whose conversation is written.
-func (c conflict) session() session.Record { return c.resume.Session }
+func (c conflict) session() views.Session { return c.resume.Session }
 
 func (c conflict) headline() i18n.Key {
-	maybe := !slices.ContainsFunc(c.writers, func(one lifecycle.Writer) bool { return one.Proven })
+	maybe := !slices.ContainsFunc(c.writers, func(one desk.Writer) bool { return one.Proven })
 	switch {
 	case c.kind == otherWriter:
 		return i18n.WritersSecond
@@ -99,11 +97,11 @@ func (c conflict) whatCanBeDone(details bool) []i18n.Key {
 // whetherAdoptable says whether the writer can be adopted, or why not.
 func (c conflict) whetherAdoptable() []i18n.Key {
 	switch one := c.writers[0]; {
-	case !c.resume.Session.Resumable(): // its state says why
+	case !c.resume.Session.Resumable: // its state says why
 		return nil
 	case len(c.writers) > 1:
 		return []i18n.Key{i18n.FootAdoptMany}
-	case one.Adoptable():
+	case one.Adoptable:
 		return []i18n.Key{i18n.FootAdopt}
 	case one.Proven && one.Session == "":
 		return []i18n.Key{i18n.FootAdoptElsewhere}
@@ -114,23 +112,21 @@ func (c conflict) whetherAdoptable() []i18n.Key {
 // canAdopt reports whether the writer can be made the session's agent. A session that is not
 // cleaned up has to be cleaned up first.
 func (c conflict) canAdopt() bool {
-	return c.resume.Session.Resumable() && len(c.writers) == 1 && c.writers[0].Adoptable()
+	return c.resume.Session.Resumable && len(c.writers) == 1 && c.writers[0].Adoptable
 }
 
 // canEnd reports whether a person may have all of the writers ended.
 func (c conflict) canEnd() bool {
-	kept := func(one lifecycle.Writer) bool { return !one.Endable() }
+	kept := func(one desk.Writer) bool { return !one.Endable }
 	return len(c.writers) > 0 && !slices.ContainsFunc(c.writers, kept)
 }
 
 // identities are the processes of the writers, sorted.
-func (c conflict) identities() []process.Identity {
-	who := make([]process.Identity, 0, len(c.writers))
+func (c conflict) identities() []desk.ID {
+	who := make([]desk.ID, 0, len(c.writers))
 	for _, one := range c.writers {
-		who = append(who, one.Identity)
+		who = append(who, one.ID)
 	}
-	slices.SortFunc(who, func(a, b process.Identity) int {
-		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Boot, b.Boot))
-	})
+	slices.Sort(who)
 	return who
 }

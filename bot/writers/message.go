@@ -7,11 +7,9 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/desk"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
-	"ccbot/tmux"
 )
 
 // What the options of a message do.
@@ -26,7 +24,7 @@ const (
 )
 
 // Refused tells that a session is not resumed because of writers.
-func (w *Writers) Refused(ctx context.Context, q chat.Resume, found []lifecycle.Writer) error {
+func (w *Writers) Refused(ctx context.Context, q chat.Resume, found []desk.Writer) error {
 	return w.post(ctx, conflict{kind: resumeRefused, resume: q, writers: found}, q.Before, q.To, q.From)
 }
 
@@ -39,7 +37,7 @@ func (w *Writers) look(c conflict, details bool, asker int64) (render.Text, [][]
 	var lines, copied []string // copied: what people copy
 	for _, one := range c.writers[:min(len(c.writers), chat.MaxListed)] {
 		lines = append(lines, "• "+w.chat.WriterText(one))
-		copied = append(copied, w.chat.ShortTail(one.Cwd))
+		copied = append(copied, w.chat.ShortTail(one.Dir))
 		if details {
 			more, command := w.details(one)
 			lines, copied = append(lines, more...), append(copied, command)
@@ -62,48 +60,32 @@ func (w *Writers) look(c conflict, details bool, asker int64) (render.Text, [][]
 // nobodyLook says that nobody else writes any more.
 func (w *Writers) nobodyLook(c conflict) (render.Text, [][]card.Option) {
 	text := render.Plain(w.words.Say(i18n.WritersNone, i18n.Args{"Name": c.session().Name}))
-	if c.session().State.Live() {
+	if c.session().Live {
 		return text, nil
 	}
 	return text, chat.Rows(1, w.chat.Option(i18n.ButtonResume, resumeOption, outbox.Primary))
 }
 
 // details is what else is known of a writer, and the command that shows the writer's window.
-func (w *Writers) details(one lifecycle.Writer) (lines []string, command string) {
-	source := i18n.SourceKey(string(one.Source))
+func (w *Writers) details(one desk.Writer) (lines []string, command string) {
+	source := i18n.SourceKey(one.Source)
 	if !one.Proven || one.Source == "" { // of the agent of another session only its record is known
 		source = i18n.SourceUnclear
 	}
 	lines = append(lines, w.words.Say(i18n.WriterSource, i18n.Args{"Source": w.words.Say(source)}))
-	if one.InTmux {
-		command = attachCommand(w.chat, one.Pane)
-		args := i18n.Args{"Window": one.Pane.WindowName, "Command": command}
+	if one.Window != nil {
+		command = one.Window.Attach
+		args := i18n.Args{"Window": one.Window.Name, "Command": command}
 		lines = append(lines, w.words.Say(i18n.WriterTmux, args))
 	}
-	if !one.Endable() {
-		reason := w.words.Say(i18n.ReasonKey(keptReason(one)))
+	if !one.Endable {
+		reason := w.words.Say(i18n.ReasonKey(one.Kept))
 		lines = append(lines, w.words.Say(i18n.WriterKept, i18n.Args{"Reason": reason}))
 	}
 	for i, line := range lines {
 		lines[i] = "   " + line
 	}
 	return lines, command
-}
-
-// attachCommand is the command that shows a window at the desk.
-func attachCommand(c *chat.Chat, p tmux.Pane) string {
-	return c.Attach(session.Record{Name: p.WindowName, Binding: &session.Binding{Window: p.Window.String()}})
-}
-
-// keptReason is the code of the reason why no tap ends a writer.
-func keptReason(one lifecycle.Writer) string {
-	switch {
-	case one.Session != "":
-		return lifecycle.ReasonOtherAgent
-	case !one.Proven:
-		return lifecycle.ReasonUnclear
-	}
-	return one.Spared
 }
 
 // options are what can be done.

@@ -10,10 +10,12 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 // tap does what an option says, if the writers are those that the person saw: the tap looks at them
@@ -29,7 +31,7 @@ func (w *Writers) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, 
 	return chat.Do(func(ctx context.Context) error {
 		c, err := w.present(ctx, t, was)
 		switch {
-		case errors.Is(err, session.ErrNotFound):
+		case refusal.Is(err, refusal.NotFound):
 			return errors.Join(w.tell(ctx, t, i18n.StaleButton), w.cards.End(ctx, t, ""))
 		case err != nil:
 			return w.tellUnknown(ctx, t, q.Session, err)
@@ -52,11 +54,13 @@ func (w *Writers) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, 
 	})
 }
 
+var errForgotten = errors.New("the session is not known any more")
+
 // present is what is true now of what a message showed.
 func (w *Writers) present(ctx context.Context, t chat.Tap, was shown) (c conflict, err error) {
 	q, ok := w.chat.Accepted(was.Resume, t)
 	if !ok {
-		return c, session.ErrNotFound
+		return c, &refusal.Error{Code: refusal.NotFound, Err: errForgotten}
 	}
 	c.resume = q
 	c.kind = was.Kind.now(c.session())
@@ -77,7 +81,7 @@ func (w *Writers) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i1
 	return w.chat.Tell(ctx, t, w.words.Say(key, args...))
 }
 
-func (w *Writers) tellUnknown(ctx context.Context, t chat.Tap, r session.Record, err error) error {
+func (w *Writers) tellUnknown(ctx context.Context, t chat.Tap, r views.Session, err error) error {
 	w.chat.Log.Warn("writers_unknown", "session_id", r.ID.String(), "error", err.Error())
 	return w.tell(ctx, t, i18n.WritersUnknown, i18n.Args{"Name": r.Name})
 }
@@ -105,7 +109,7 @@ func (w *Writers) askEnd(ctx context.Context, t chat.Tap, c conflict) error {
 		question = i18n.TakeOnlyConfirm
 	case writerAfterEnd:
 		question, word = i18n.StopConfirm, i18n.ButtonStopIt
-		if !r.Resumable() { // then /resume would be refused
+		if !r.Resumable { // then /resume would be refused
 			question = i18n.StopOnlyConfirm
 		}
 	}
@@ -114,10 +118,10 @@ func (w *Writers) askEnd(ctx context.Context, t chat.Tap, c conflict) error {
 	return w.cards.Post(ctx, look, c.shown())
 }
 
-func (w *Writers) namesOf(all []lifecycle.Writer) string {
+func (w *Writers) namesOf(all []desk.Writer) string {
 	var names []string
 	for _, one := range all {
-		names = append(names, w.chat.ProcessText(one.Process, one.Age))
+		names = append(names, w.chat.ProcessText(one.Process))
 	}
 	return w.chat.Some(names, "; ")
 }
@@ -155,8 +159,8 @@ func (w *Writers) endWriters(ctx context.Context, t chat.Tap, c conflict) error 
 }
 
 // endingText says what became of one process that a person wanted ended.
-func (w *Writers) endingText(e lifecycle.Ending) string {
-	args := i18n.Args{"Process": w.chat.ProcessText(e.Process, e.Age)}
+func (w *Writers) endingText(e control.Ending) string {
+	args := i18n.Args{"Process": w.chat.ProcessText(e.Process)}
 	switch {
 	case e.Ended && e.Verified:
 		args["How"] = w.words.Say(i18n.HowKey(string(e.How)))
@@ -206,11 +210,11 @@ func (w *Writers) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	}
 	if c.kind == otherWriter {
 		why := fmt.Sprintf("left to another writer, asked for by %d", t.From)
-		if err := w.starter.Archive(ctx, from.ID, session.Archived, why); err != nil {
-			return w.chat.Explain(ctx, t.To, w.chat.AgentFailure(from, err))
+		if err := w.starter.Archive(ctx, from.ID, views.Archived, why); err != nil {
+			return w.chat.Explain(ctx, t.To, w.chat.Failure(from, err))
 		}
 	}
-	r, err := w.starter.Start(ctx, lifecycle.StartRequest{Name: from.Name + "-fork", Dir: dir,
+	r, err := w.starter.Start(ctx, control.Start{Name: from.Name + "-fork", Dir: dir,
 		Conversation: t.To, Owner: t.From, Origin: origin, ForkOf: from.ClaudeSessionID})
 	if err != nil {
 		return w.chat.Explain(ctx, t.To, w.forkFailure(c, err))
@@ -229,7 +233,7 @@ func (w *Writers) fork(ctx context.Context, t chat.Tap, c conflict) error {
 // forkFailure explains why a copy was not started. An open session was given up for the copy
 // already.
 func (w *Writers) forkFailure(c conflict, err error) chat.Failure {
-	f := w.chat.StartFailure(err)
+	f := w.chat.Failure(views.Session{}, err)
 	if c.kind != otherWriter {
 		return f
 	}
@@ -243,8 +247,8 @@ func (w *Writers) forkFailure(c conflict, err error) chat.Failure {
 
 // isStarted reports whether a session was already started for a tap.
 func (w *Writers) isStarted(origin string) bool {
-	return slices.ContainsFunc(w.book.Records.List(), func(r session.Record) bool {
-		return r.Origin == origin && r.State != session.Failed
+	return slices.ContainsFunc(w.book.Records.List(), func(r views.Session) bool {
+		return r.Origin == origin && r.State != views.Failed
 	})
 }
 
@@ -254,16 +258,16 @@ func (w *Writers) adopt(ctx context.Context, t chat.Tap, c conflict, was shown) 
 		return w.tellChanged(ctx, t, c)
 	}
 	one, from := c.writers[0], c.session()
-	if outside := w.chat.OutsideText(cmp.Or(one.Cwd, from.Dir)); outside != "" {
+	if outside := w.chat.OutsideText(cmp.Or(one.Dir, from.Dir)); outside != "" {
 		return w.chat.Say(ctx, t.To, outside)
 	}
-	r, err := w.agents.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Identity,
-		Claude: from.ClaudeSessionID, From: from.ID, Asked: true, Rule: "chat.adopt",
+	r, err := w.agents.Adopt(ctx, control.Adopt{Agent: one.ID,
+		Claude: from.ClaudeSessionID, From: from.ID,
 		Why: fmt.Sprintf("asked for by %d", t.From)})
 	switch {
-	case errors.Is(err, lifecycle.ErrNoTerminal):
+	case refusal.Is(err, refusal.NoTerminal):
 		return w.tell(ctx, t, i18n.FootAdoptElsewhere)
-	case errors.Is(err, lifecycle.ErrEvidence):
+	case refusal.Is(err, refusal.NoEvidence):
 		return w.tellUnknown(ctx, t, from, err)
 	case saysChanged(err):
 		now, err := w.present(ctx, t, was)
@@ -277,7 +281,7 @@ func (w *Writers) adopt(ctx context.Context, t chat.Tap, c conflict, was shown) 
 	if err := w.book.Use(ctx, t.To, r); err != nil {
 		return err
 	}
-	text := adoptedText(w.words, i18n.Adopted, r, one.Pane.WindowName)
+	text := adoptedText(w.words, i18n.Adopted, r, one.Window.Name)
 	if err := w.chat.For(r.ID).Say(ctx, t.To, text); err != nil {
 		return err
 	}

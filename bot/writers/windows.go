@@ -3,7 +3,6 @@ package writers
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -12,25 +11,26 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 // Orphans are the windows of ccbot's tmux session that belong to no session.
 type Orphans interface {
 	// Orphans are all of the windows but the ignored ones.
-	Orphans(ctx context.Context) ([]lifecycle.Window, error)
+	Orphans(ctx context.Context) ([]desk.Window, error)
 	// Ignore has a window mentioned no more as long as the window lives.
-	Ignore(ctx context.Context, w lifecycle.Window) error
+	Ignore(ctx context.Context, w desk.Window) error
 }
 
 // Adopter makes a session of an agent that a person started, and ends sessions.
 type Adopter interface {
-	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
-	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
+	Adopt(ctx context.Context, q control.Adopt) (views.Session, error)
+	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
 }
 
 // Windows show the windows that belong to no session.
@@ -67,7 +67,7 @@ const (
 )
 
 // All are the windows that belong to no session. Where the windows cannot be seen there are none.
-func (w *Windows) All(ctx context.Context) []lifecycle.Window {
+func (w *Windows) All(ctx context.Context) []desk.Window {
 	all, err := w.orphans.Orphans(ctx)
 	if err != nil {
 		w.chat.Log.Warn("windows_unknown", "error", err.Error())
@@ -77,7 +77,7 @@ func (w *Windows) All(ctx context.Context) []lifecycle.Window {
 }
 
 // List shows some windows as a part of a message.
-func (w *Windows) List(all []lifecycle.Window) chat.WindowList {
+func (w *Windows) List(all []desk.Window) chat.WindowList {
 	l := chat.WindowList{Text: w.text(all)}
 	for _, one := range all[:min(len(all), shownWindows)] {
 		l.Options = append(l.Options, w.options(one, len(all) > 1))
@@ -87,7 +87,7 @@ func (w *Windows) List(all []lifecycle.Window) chat.WindowList {
 }
 
 // text lists windows that belong to no session.
-func (w *Windows) text(all []lifecycle.Window) render.Text {
+func (w *Windows) text(all []desk.Window) render.Text {
 	if len(all) == 0 {
 		return render.Text{}
 	}
@@ -96,7 +96,7 @@ func (w *Windows) text(all []lifecycle.Window) render.Text {
 	for _, one := range all[:min(len(all), shownWindows)] {
 		lines, copied = append(lines, w.line(one)), append(copied, w.chat.ShortTail(dirOf(one)))
 		if !canAdopt(one) { // only the desk can tell what it is
-			command := attachCommand(w.chat, one.Pane)
+			command := one.Attach
 			lines = append(lines, "   "+w.words.Say(i18n.AttachHint, i18n.Args{"Command": command}))
 			copied = append(copied, command)
 		}
@@ -109,53 +109,53 @@ func (w *Windows) text(all []lifecycle.Window) render.Text {
 
 // line is one window in one line: the window's id and name, what runs in the window and where, and
 // of a proven agent which conversation the agent writes.
-func (w *Windows) line(one lifecycle.Window) string {
-	parts := []string{chat.Tail(glyph.Name(one.Pane.Command), 24)}
+func (w *Windows) line(one desk.Window) string {
+	parts := []string{chat.Tail(glyph.Name(one.Command), 24)}
 	switch {
 	case one.Agent != nil:
-		parts[0] = w.chat.ProcessText(one.Agent.Process, one.Agent.Age)
-	case one.Pane.Dead:
+		parts[0] = w.chat.ProcessText(one.Agent.Process)
+	case one.Dead:
 		parts[0] = w.words.Say(i18n.WindowDead)
 	}
 	if dir := w.chat.ShortTail(dirOf(one)); dir != "" {
 		parts = append(parts, dir)
 	}
 	if one.Agent != nil {
-		id := one.Agent.ClaudeSessionID.String()[:8]
+		id := one.Agent.Claude.String()[:8]
 		parts = append(parts, w.words.Say(i18n.WindowConversation, i18n.Args{"ID": id}))
 	}
-	name := chat.Tail(glyph.Name(one.Pane.WindowName), 40)
-	return fmt.Sprintf("• %s %s: %s", one.Pane.Window, name, strings.Join(parts, ", "))
+	name := chat.Tail(glyph.Name(one.Name), 40)
+	return fmt.Sprintf("• %s %s: %s", one.Window, name, strings.Join(parts, ", "))
 }
 
 // dirOf is where the work in a window is done.
-func dirOf(one lifecycle.Window) string {
-	if one.Agent != nil && one.Agent.Cwd != "" {
-		return one.Agent.Cwd
+func dirOf(one desk.Window) string {
+	if one.Agent != nil && one.Agent.Dir != "" {
+		return one.Agent.Dir
 	}
-	return one.Pane.Path
+	return one.Dir
 }
 
 // canAdopt reports whether a window's agent can be made a session's, and so be archived: the agent
 // is proven, protected by nothing, and in a terminal of ours.
-func canAdopt(one lifecycle.Window) bool { return one.Agent != nil && one.Agent.Adoptable() }
+func canAdopt(one desk.Window) bool { return one.Agent != nil && one.Agent.Adoptable }
 
 // asShown names a window as it is shown: with another process in it, or another conversation, it is not
 // the same any more.
-func asShown(one lifecycle.Window) chat.Window {
-	text := strconv.Itoa(one.Pane.PID)
+func asShown(one desk.Window) chat.Window {
+	text := string(one.ID)
 	if a := one.Agent; a != nil {
-		text += fmt.Sprintf(" %d %d %s %s", a.PID, a.Start, a.Boot, a.ClaudeSessionID)
+		text += fmt.Sprintf(" %s %s", a.ID, a.Claude)
 	}
-	return chat.Window{ID: one.Pane.Window.String(), Shown: text}
+	return chat.Window{ID: one.Window, Shown: text}
 }
 
 // options are what can be done about a window. Of several windows each option names its window.
-func (w *Windows) options(one lifecycle.Window, named bool) (row []card.Option) {
+func (w *Windows) options(one desk.Window, named bool) (row []card.Option) {
 	add := func(label i18n.Key, word string, style outbox.Style) {
-		option := w.chat.Option(label, word+":"+one.Pane.Window.String(), style)
+		option := w.chat.Option(label, word+":"+one.Window, style)
 		if named {
-			option.Text += " " + one.Pane.Window.String()
+			option.Text += " " + one.Window
 		}
 		row = append(row, option)
 	}
@@ -168,24 +168,24 @@ func (w *Windows) options(one lifecycle.Window, named bool) (row []card.Option) 
 }
 
 // archiveQuestion says what an archive of a window's agent ends, and what stays.
-func (w *Windows) archiveQuestion(one lifecycle.Window) string {
+func (w *Windows) archiveQuestion(one desk.Window) string {
 	text := []string{w.words.Say(i18n.WindowArchive, i18n.Args{"Window": nameOf(one),
-		"Process": w.chat.ProcessText(one.Agent.Process, one.Agent.Age)})}
+		"Process": w.chat.ProcessText(one.Agent.Process)})}
 	if len(one.Others) > 0 {
 		var names []string
 		for _, p := range one.Others {
-			names = append(names, w.chat.ProcessText(p, 0))
+			names = append(names, w.chat.ProcessText(p))
 		}
 		text = append(text, w.words.Say(i18n.WindowStays, i18n.Args{"Details": w.chat.Some(names, "; ")}))
 	}
 	end := i18n.WindowKept
-	if one.Ours && one.Agent.Pane.PID == one.Agent.PID { // the pane was made for that agent
+	if one.Closes { // the pane was made for that agent
 		end = i18n.WindowCloses
 	}
 	return strings.Join(append(text, w.words.Say(end)), "\n")
 }
 
 // nameOf is what people know a window by.
-func nameOf(one lifecycle.Window) string {
-	return strings.TrimSpace(one.Pane.Window.String() + " " + chat.Tail(glyph.Name(one.Pane.WindowName), 40))
+func nameOf(one desk.Window) string {
+	return strings.TrimSpace(one.Window + " " + chat.Tail(glyph.Name(one.Name), 40))
 }

@@ -11,10 +11,12 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
 )
 
 // tapped is a tap on an option about a window.
@@ -35,7 +37,7 @@ func (w *Windows) tapCard(_ context.Context, t chat.Tap, was []chat.Window) (cha
 // they are.
 func (w *Windows) Tap(t chat.Tap, was []chat.Window, redraw func(context.Context) (bool, error)) (chat.Answer, error) {
 	word, window, _ := strings.Cut(t.Card.Option, ":")
-	do := map[string]func(context.Context, tapped, lifecycle.Window) error{
+	do := map[string]func(context.Context, tapped, desk.Window) error{
 		adoptWord: w.adopt, askWord: w.askArchive, archiveWord: w.archive, ignoreWord: w.ignore}[word]
 	return chat.Do(func(ctx context.Context) error {
 		tap := tapped{t, window, redraw}
@@ -43,7 +45,7 @@ func (w *Windows) Tap(t chat.Tap, was []chat.Window, redraw func(context.Context
 		if err != nil {
 			return w.tellUnknown(ctx, tap, err)
 		}
-		i := slices.IndexFunc(all, func(one lifecycle.Window) bool { return one.Pane.Window.String() == window })
+		i := slices.IndexFunc(all, func(one desk.Window) bool { return one.Window == window })
 		if i < 0 || !slices.Contains(was, asShown(all[i])) {
 			return w.tellChanged(ctx, tap)
 		}
@@ -62,17 +64,17 @@ func (w *Windows) tellChanged(ctx context.Context, t tapped) error {
 	if err := errors.Join(w.tell(ctx, t, i18n.WritersChanged), err); err != nil || listed {
 		return err
 	}
-	now := slices.DeleteFunc(w.All(ctx), func(one lifecycle.Window) bool {
-		return one.Pane.Window.String() != t.window
+	now := slices.DeleteFunc(w.All(ctx), func(one desk.Window) bool {
+		return one.Window != t.window
 	})
 	l := w.List(now)
 	return w.cards.Post(ctx, card.Look{To: t.To, Text: l.Text, Options: l.Options}, l.Windows)
 }
 
 // ignore mentions a window no more.
-func (w *Windows) ignore(ctx context.Context, t tapped, one lifecycle.Window) error {
+func (w *Windows) ignore(ctx context.Context, t tapped, one desk.Window) error {
 	if err := w.orphans.Ignore(ctx, one); err != nil {
-		return fmt.Errorf("ignore window %s: %w", one.Pane.Window, err)
+		return fmt.Errorf("ignore window %s: %w", one.Window, err)
 	}
 	name := i18n.Args{"Window": nameOf(one)}
 	_, err := t.redraw(ctx)
@@ -80,7 +82,7 @@ func (w *Windows) ignore(ctx context.Context, t tapped, one lifecycle.Window) er
 }
 
 // adopt goes on from the chat in a window that a person opened.
-func (w *Windows) adopt(ctx context.Context, t tapped, one lifecycle.Window) error {
+func (w *Windows) adopt(ctx context.Context, t tapped, one desk.Window) error {
 	if !canAdopt(one) {
 		return w.tellChanged(ctx, t)
 	}
@@ -98,7 +100,7 @@ func (w *Windows) adopt(ctx context.Context, t tapped, one lifecycle.Window) err
 	if r.TookOver != uuid.Nil {
 		head = i18n.Adopted
 	}
-	text := adoptedText(w.words, head, r, one.Pane.WindowName)
+	text := adoptedText(w.words, head, r, one.Name)
 	if err := w.chat.For(r.ID).Say(ctx, t.To, text); err != nil {
 		return err
 	}
@@ -108,7 +110,7 @@ func (w *Windows) adopt(ctx context.Context, t tapped, one lifecycle.Window) err
 
 // askArchive shows which process an archive ends and which processes stay; the person who tapped
 // may confirm.
-func (w *Windows) askArchive(ctx context.Context, t tapped, one lifecycle.Window) error {
+func (w *Windows) askArchive(ctx context.Context, t tapped, one desk.Window) error {
 	if !canAdopt(one) {
 		return w.tellChanged(ctx, t)
 	}
@@ -119,7 +121,7 @@ func (w *Windows) askArchive(ctx context.Context, t tapped, one lifecycle.Window
 
 // archive makes a window's agent a session's and archives that session, so that the agent ends as
 // any session's does and leaves a receipt.
-func (w *Windows) archive(ctx context.Context, t tapped, one lifecycle.Window) error {
+func (w *Windows) archive(ctx context.Context, t tapped, one desk.Window) error {
 	if !canAdopt(one) {
 		return w.tellChanged(ctx, t)
 	}
@@ -135,8 +137,8 @@ func (w *Windows) archive(ctx context.Context, t tapped, one lifecycle.Window) e
 		return err
 	}
 	why := fmt.Sprintf("asked for by %d", t.From)
-	if err := w.adopter.Archive(ctx, r.ID, session.Archived, why); err != nil {
-		return w.chat.Explain(ctx, t.To, w.chat.AgentFailure(r, err))
+	if err := w.adopter.Archive(ctx, r.ID, views.Archived, why); err != nil {
+		return w.chat.Explain(ctx, t.To, w.chat.Failure(r, err))
 	}
 	return nil
 }
@@ -150,29 +152,29 @@ const (
 // makeSession makes a window's agent a session's: of the session which had the conversation before,
 // if there is one. An agent that is only to end takes nothing over: the prompts that wait there
 // would be typed to the agent. Where no session can be made, the person is told.
-func (w *Windows) makeSession(ctx context.Context, t tapped, one lifecycle.Window,
-	why string) (r session.Record, ok bool, err error) {
-	from, known := w.ownerOf(one.Agent.ClaudeSessionID)
-	if known && !from.Resumable() {
-		return session.Record{}, false, w.chat.Tell(ctx, t.Tap, w.notResumableText(from))
+func (w *Windows) makeSession(ctx context.Context, t tapped, one desk.Window,
+	why string) (r views.Session, ok bool, err error) {
+	from, known := w.ownerOf(one.Agent.Claude)
+	if known && !from.Resumable {
+		return views.Session{}, false, w.chat.Tell(ctx, t.Tap, w.notResumableText(from))
 	}
 	if why == toArchive {
-		from = session.Record{}
+		from = views.Session{}
 	}
-	r, err = w.adopter.Adopt(ctx, lifecycle.AdoptRequest{Agent: one.Agent.Identity,
-		Claude: one.Agent.ClaudeSessionID, From: from.ID, Asked: true, Conversation: t.To, Owner: t.From,
-		Rule: "chat.adopt", Why: fmt.Sprintf("%s by %d", why, t.From)})
+	r, err = w.adopter.Adopt(ctx, control.Adopt{Agent: one.Agent.ID,
+		Claude: one.Agent.Claude, From: from.ID, Conversation: t.To, Owner: t.From,
+		Why: fmt.Sprintf("%s by %d", why, t.From)})
 	switch {
 	case err == nil:
 		return r, true, nil
-	case errors.Is(err, lifecycle.ErrNoTerminal):
+	case refusal.Is(err, refusal.NoTerminal):
 		err = w.tell(ctx, t, i18n.FootAdoptElsewhere)
-	case errors.Is(err, lifecycle.ErrEvidence):
+	case refusal.Is(err, refusal.NoEvidence):
 		err = w.tellUnknown(ctx, t, err)
 	case saysChanged(err):
 		err = w.tellChanged(ctx, t)
 	}
-	return session.Record{}, false, err
+	return views.Session{}, false, err
 }
 
 func (w *Windows) tellUnknown(ctx context.Context, t tapped, err error) error {
@@ -182,12 +184,12 @@ func (w *Windows) tellUnknown(ctx context.Context, t tapped, err error) error {
 
 // ownerOf is the session that has a conversation: an open session before one that is over, and of
 // those that are over the newest.
-func (w *Windows) ownerOf(claude uuid.UUID) (found session.Record, ok bool) {
+func (w *Windows) ownerOf(claude uuid.UUID) (found views.Session, ok bool) {
 	for _, r := range slices.Backward(w.book.Records.List()) {
-		if r.ClaudeSessionID != claude || r.Closed == session.ClosedTransferred {
+		if r.ClaudeSessionID != claude || r.Closed == views.ClosedTransferred {
 			continue
 		}
-		if !r.Resumable() {
+		if !r.Resumable {
 			return r, true
 		}
 		if !ok {
@@ -198,11 +200,11 @@ func (w *Windows) ownerOf(claude uuid.UUID) (found session.Record, ok bool) {
 }
 
 // notResumableText says why nothing takes over the conversation of a session.
-func (w *Windows) notResumableText(r session.Record) string {
+func (w *Windows) notResumableText(r views.Session) string {
 	switch r.State {
-	case session.CleanupFailed:
+	case views.CleanupFailed:
 		return w.chat.NotCleanText(r)
-	case session.Stopping:
+	case views.Stopping:
 		return w.words.Say(i18n.StillEnding, i18n.Args{"Name": r.Name})
 	}
 	return w.words.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})

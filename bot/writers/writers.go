@@ -8,23 +8,25 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
 	"ccbot/i18n"
-	"ccbot/internal/process"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/internal/address"
 )
 
 // Agents are the processes that write a conversation beside the session's own agent.
 type Agents interface {
-	Writers(ctx context.Context, id uuid.UUID) ([]lifecycle.Writer, error)
-	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error)
-	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
+	Writers(ctx context.Context, id uuid.UUID) ([]desk.Writer, error)
+	EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) ([]control.Ending, error)
+	Adopt(ctx context.Context, q control.Adopt) (views.Session, error)
 }
 
 // Starter starts and ends sessions.
 type Starter interface {
-	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
-	Archive(ctx context.Context, id uuid.UUID, final session.State, why string) error
+	Start(ctx context.Context, q control.Start) (views.Session, error)
+	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
 }
 
 // Resumer resumes a session, and tells why a session does not come back.
@@ -35,7 +37,7 @@ type Resumer interface {
 // Reader shows what the agent of a session writes.
 type Reader interface {
 	// Follow has what is new of a session shown.
-	Follow(r session.Record)
+	Follow(r views.Session)
 }
 
 // Writers tell who else writes a conversation.
@@ -62,18 +64,18 @@ func (w *Writers) Feature() chat.Feature {
 	return chat.Feature{
 		Name:  "writers",
 		Cards: map[string]chat.OnTap{writersKind: w.cards.OnTap(w.tap)},
-		News: map[lifecycle.NoteKind]func(ctx context.Context, n lifecycle.Note) error{
-			lifecycle.NoteSecondWriter: func(ctx context.Context, n lifecycle.Note) error {
+		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
+			news.SecondWriter: func(ctx context.Context, n news.Note) error {
 				return w.tellConflict(ctx, otherWriter, n)
 			},
-			lifecycle.NoteGhost:       w.tellAfterEnd,
-			lifecycle.NoteTransferred: w.tellTransferred,
+			news.Ghost:       w.tellAfterEnd,
+			news.Transferred: w.tellTransferred,
 		},
 	}
 }
 
 // tellAfterEnd tells that the conversation of a session that is over goes on.
-func (w *Writers) tellAfterEnd(ctx context.Context, n lifecycle.Note) error {
+func (w *Writers) tellAfterEnd(ctx context.Context, n news.Note) error {
 	if len(n.Writers) > 0 {
 		return w.tellConflict(ctx, writerAfterEnd, n)
 	}
@@ -81,14 +83,14 @@ func (w *Writers) tellAfterEnd(ctx context.Context, n lifecycle.Note) error {
 	return w.chat.For(n.Session.ID).Say(ctx, n.Session.Conversation, text)
 }
 
-func (w *Writers) tellConflict(ctx context.Context, k kind, n lifecycle.Note) error {
+func (w *Writers) tellConflict(ctx context.Context, k kind, n news.Note) error {
 	c := conflict{kind: k, resume: chat.Resume{Session: n.Session}, writers: n.Writers}
 	return w.post(ctx, c, nil, n.Session.Conversation, 0)
 }
 
 // post posts the message about writers under lines of what was done before. The asker may cancel what
 // was asked for.
-func (w *Writers) post(ctx context.Context, c conflict, before []string, to session.Conversation, asker int64) error {
+func (w *Writers) post(ctx context.Context, c conflict, before []string, to address.Conversation, asker int64) error {
 	text, options := w.look(c, false, asker)
 	text = chat.Resume{Before: before}.Above(text)
 	look := card.Look{To: to, Session: c.session().ID, Text: text, Options: options}
@@ -97,7 +99,7 @@ func (w *Writers) post(ctx context.Context, c conflict, before []string, to sess
 
 // tellTransferred lets a session take the place of the session whose conversation it goes on with,
 // and tells so where nobody has asked for it.
-func (w *Writers) tellTransferred(ctx context.Context, n lifecycle.Note) error {
+func (w *Writers) tellTransferred(ctx context.Context, n news.Note) error {
 	if n.From.ID != uuid.Nil {
 		if err := w.book.ReplaceCurrent(ctx, n.From.ID, n.Session.ID); err != nil {
 			return err
@@ -108,10 +110,6 @@ func (w *Writers) tellTransferred(ctx context.Context, n lifecycle.Note) error {
 	if n.Asked {
 		return nil
 	}
-	window := ""
-	if n.Session.Binding != nil {
-		window = n.Session.Binding.Window
-	}
-	text := adoptedText(w.words, i18n.Moved, n.Session, window)
+	text := adoptedText(w.words, i18n.Moved, n.Session, n.Session.Window)
 	return w.chat.For(n.Session.ID).Say(ctx, n.Session.Conversation, text)
 }

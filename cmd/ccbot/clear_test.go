@@ -50,8 +50,10 @@ func newForgetful(t *testing.T) forgetful {
 	s.cards, err = card.Open(filepath.Join(dir, "cards"), filepath.Join(dir, "quarantine"), nil, mayShow, log)
 	require.NoError(t, err)
 	s.bot = bot.New(bot.Config{Allowed: map[int64]bool{1: true}, Lang: "en"},
-		bot.Deps{Records: s.store, Sender: outbox.New(nil, "", out, log), Entries: s.inbox, Asks: s.asks,
-			Places: &host.Machine{}, Cards: s.cards, Words: words, Now: time.Now, Log: log})
+		bot.Deps{
+			Machine: bot.Machine{Sessions: &host.Sessions{}, Records: host.Views{Records: s.store}, Places: &host.Machine{}},
+			Kept:    bot.Kept{Entries: s.inbox, Asks: s.asks, Cards: s.cards},
+			Sender:  outbox.New(nil, "", out, log), Words: words, Now: time.Now, Log: log})
 	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}
 }
 
@@ -64,7 +66,7 @@ func (f forgetful) waiting(text string) (r session.Record, key, settings string)
 	require.NoError(f.t, err)
 	settings, err = f.launches.Write(r.ID, f.Dir)
 	require.NoError(f.t, err)
-	require.NoError(f.t, f.asks.Save(ask.New(f.request(r), session.Conversation{ChatID: 1})))
+	require.NoError(f.t, f.asks.Save(ask.New(f.request(r).Plain(), session.Conversation{ChatID: 1})))
 	r.Prompts = []string{key, "7"} // 7 is finished: a crash came before it left the queue
 	return r, key, settings
 }

@@ -129,7 +129,7 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 		return err
 	}
 	s.tell(ctx, report)
-	s.recovery.Tell = s.bot.Recovered // not before: this one message tells all of the start
+	s.recovery.Tell = s.recovered // not before: this one message tells all of the start
 	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.watchPresence,
 		s.keeper.Run, s.serveSocket, s.askVersion, s.tellLosses, s.keepAlive} {
 		g.Go(func() error { return part(ctx) })

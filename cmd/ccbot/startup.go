@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/hooks"
+	"ccbot/host"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -68,9 +69,14 @@ func (s *system) settle(ctx context.Context) error {
 // while Telegram is away. What could not be told stays noted in the records, and
 // the next start tells it.
 func (s *system) tell(ctx context.Context, report recovery.Report) {
-	if err := s.bot.Recovered(ctx, report); err != nil {
+	if err := s.recovered(ctx, report); err != nil {
 		s.log.Error("recovery_not_told", "error", err.Error())
 	}
+}
+
+// recovered tells the chat what a recovery did.
+func (s *system) recovered(ctx context.Context, report recovery.Report) error {
+	return s.bot.Recovered(ctx, host.StartOf(report))
 }
 
 // recoverAgain recovers while the bot runs, for `ccbot recover`. Once begun it goes

@@ -52,7 +52,8 @@ type system struct {
 	events    *hooks.Events
 	presence  *presence.Watcher
 	keeper    *archive.Keeper
-	machine   *host.Machine // as the chat sees it
+	machine   *host.Machine  // as the chat sees it
+	sessions  *host.Sessions // of the machine
 	bot       *bot.Bot
 	prompts   prompts
 	asks      *ask.Store
@@ -161,18 +162,23 @@ func (s *system) wireChat(environ []string) error {
 		return err
 	}
 	s.cards.Failpoint = failpoint(environ)
+	s.sessions = &host.Sessions{Records: s.store}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},
-		bot.Deps{Records: s.store, Sender: s.outbox, Entries: s.inbox, Chats: chats, Relay: s.relay, Asks: s.asks,
-			Cards: s.cards, Places: s.machine, Files: s.machine, Transcripts: host.Transcripts{Log: s.log},
-			Downloader: newDownloads(s.config), Voice: s.transcriber(environ), Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
+		bot.Deps{
+			Machine: bot.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
+				Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine,
+				Transcripts: host.Transcripts{Log: s.log}},
+			Kept:   bot.Kept{Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards},
+			Media:  bot.Media{Downloader: newDownloads(s.config), Voice: s.transcriber(environ)},
+			Sender: s.outbox, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	return nil
 }
 
 // wireSessions makes what runs the lives of sessions, and what puts them away.
 func (s *system) wireSessions(ctx context.Context, instance string, environ []string, hook string) error {
-	host, err := os.Hostname()
+	name, err := os.Hostname()
 	if err != nil {
 		return fmt.Errorf("host name: %w", err)
 	}
@@ -183,11 +189,11 @@ func (s *system) wireSessions(ctx context.Context, instance string, environ []st
 		Version: func() string { return s.claude.Version(ctx) }}
 	times := s.durations()
 	s.lifecycle = lifecycle.New(
-		lifecycle.Config{Instance: instance, Host: host, StateDir: s.Dir, Command: expandHome(s.Claude, s.home),
+		lifecycle.Config{Instance: instance, Host: name, StateDir: s.Dir, Command: expandHome(s.Claude, s.home),
 			Flags: s.flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset, ProjectsDir: s.projectsDir(),
 			KillGrace: times.KillGrace, OrphanGrace: times.OrphanGrace},
 		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: s.table, Presences: presence.Dir{Path: s.presenceDir()},
-			Launches: launches, Relays: s.relay, Prompts: s.prompts, News: s.bot,
+			Launches: launches, Relays: s.relay, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.bot},
 			Status:   func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(s.Dir, id) },
 			Bindings: s.bindings,
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
@@ -253,8 +259,8 @@ func (c config) backups() recovery.Backups {
 
 // wireSocket connects what can only be connected once all of it is there.
 func (s *system) wireSocket(hook string) {
-	s.bot.Connect(s.lifecycle, s.recovery)
-	s.relay.Connect(s.bot)
+	s.sessions.Lifecycle, s.sessions.Windows = s.lifecycle, s.recovery
+	s.relay.Connect(host.Asks{Chat: s.bot})
 	s.socket = socket{agents: s.lifecycle, relay: s.relay, files: s.bot, changes: s, projects: s.projectsDir(), hook: hook,
 		refused: &refusals{now: time.Now, log: s.log}, now: time.Now, log: s.log}.server(s.Dir, s.table)
 }

@@ -2,6 +2,7 @@ package process
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 )
 
@@ -27,6 +28,17 @@ func (i Identity) Valid() bool { return i.PID > 0 && i.Start > 0 && i.Boot != ""
 // String is the pid with its start time, for logs and receipts.
 func (i Identity) String() string {
 	return strconv.Itoa(i.PID) + "@" + strconv.FormatUint(i.Start, 10)
+}
+
+// Text names the process in a text that others keep and give back, see ParseIdentity.
+func (i Identity) Text() string { return fmt.Sprintf("%d.%d.%s", i.PID, i.Start, i.Boot) }
+
+// ParseIdentity reads what Text has written. Any other text is no valid identity.
+func ParseIdentity(text string) (i Identity) {
+	if n, err := fmt.Sscanf(text, "%d.%d.%s", &i.PID, &i.Start, &i.Boot); n != 3 || err != nil || i.Text() != text {
+		return Identity{}
+	}
+	return i
 }
 
 // Liveness is what is known about a process. Its zero value is Unknown, and Unknown is not dead.

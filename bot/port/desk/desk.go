@@ -57,8 +57,8 @@ const (
 	WaitingAnswer     Phase = "waiting_answer"
 )
 
-// Waits reports whether the agent waits for a person's answer to a dialog.
-func (p Phase) Waits() bool { return p == WaitingPermission || p == WaitingAnswer }
+// Waiting reports whether the agent waits for a person's answer to a dialog.
+func (p Phase) Waiting() bool { return p == WaitingPermission || p == WaitingAnswer }
 
 // Presence says whether a person has a session's window before them in a terminal.
 type Presence string

@@ -18,9 +18,11 @@ type Neighbours interface {
 	Writers(ctx context.Context, id uuid.UUID) ([]Writer, error)
 }
 
-// Orphans are the windows of ccbot's tmux session that belong to no session.
-type Orphans interface {
-	// Orphans are all of them but the ignored ones.
+// Windows are those of ccbot's tmux session.
+type Windows interface {
+	// Attach is the command that shows the window of a session at the desk.
+	Attach(id uuid.UUID) string
+	// Orphans are the windows that belong to no session, but the ignored ones.
 	Orphans(ctx context.Context) ([]Window, error)
 	// Ignore has a window mentioned no more as long as the window lives.
 	Ignore(ctx context.Context, w Window) error

@@ -7,6 +7,8 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
+
+	"github.com/google/uuid"
 )
 
 // Note is one piece of news about a session.
@@ -19,6 +21,7 @@ type Note struct {
 	InBox   bool           // of Unproven: the text is seen in the prompt box, not submitted
 	Screen  string         // what the terminal shows, plain text; of Dialog only the dialog itself
 	Asks    bool           // of Dialog: it has options to choose from, and is not only shown
+	Waited  time.Duration  // of NotReporting: since the start
 	Attach  string         // command that shows the window at the desk
 	Receipt *Receipt       // of Stopped
 	Writers []desk.Writer  // of SecondWriter and Ghost; none: it is not known who writes
@@ -53,6 +56,20 @@ const (
 	Transcript   Kind = "transcript"    // there is a transcript to follow
 	Transferred  Kind = "transferred"   // the session goes on with another one's conversation, in a window that a person opened
 )
+
+// Start is what a start of the program found and did.
+type Start struct {
+	Repaired   []Repair
+	Unclear    []uuid.UUID // sessions that were left alone, because the evidence contradicts itself
+	Newer      int         // records of a newer program, which stay as they are
+	Unreadable int         // records that were set aside
+}
+
+// Repair is what was done about one session.
+type Repair struct {
+	Session uuid.UUID
+	Failed  bool
+}
 
 // Receipt says what an archive did: every process it looked at, how the process ended, or why it was
 // spared.

@@ -18,9 +18,11 @@ type Error struct {
 	Reason  string        // of the codes about a folder: what the system says
 	Command string        // of NoClaude: what is not to be found
 	State   views.State   // of WrongState
+	Open    bool          // of WrongState: a process may be running for the session
 	Writers []desk.Writer // of Writers
 	To      uuid.UUID     // of Moved: the session that goes on
 	Nothing bool          // of Damaged: nothing would be left
+	Faults  []string      // of Damaged: short codes of what is wrong
 }
 
 func (e *Error) Error() string { return e.Err.Error() }

@@ -1,4 +1,4 @@
-package hooks
+package decisions
 
 import (
 	"encoding/json"

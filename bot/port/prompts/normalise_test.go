@@ -1,4 +1,4 @@
-package lifecycle
+package prompts
 
 import (
 	"strings"
@@ -18,47 +18,47 @@ func TestNormalise(t *testing.T) {
 		want  string
 		class Class
 	}{
-		{"plain", "hello", "hello", ClassPrompt},
-		{"unicode stays", "привет 世界 👋\u200d👩 é", "привет 世界 👋\u200d👩 é", ClassPrompt},
-		{"leading and trailing space stay", "  a b  ", "  a b  ", ClassPrompt},
-		{"tab and line feed stay", "a\tb\nc", "a\tb\nc", ClassPrompt},
-		{"CRLF", "a\r\nb\r\n", "a\nb\n", ClassPrompt},
-		{"CR alone is a line too, not Enter", "a\rb", "a\nb", ClassPrompt},
-		{"LF CR", "a\n\rb", "a\n\nb", ClassPrompt},
-		{"escape sequence loses its ESC", "a\x1b[201~b", "a[201~b", ClassPrompt},
-		{"C0", "a\x00\x03\x04\x08\x0b\x0c\x15\x1ab", "ab", ClassPrompt},
-		{"DEL", "a\x7fb", "ab", ClassPrompt},
-		{"C1", "a\u0085\u009b31mb", "a31mb", ClassPrompt},
-		{"not UTF-8", "a\xffb\x9b", "a\uFFFDb\uFFFD", ClassPrompt},
-		{"trailing backslash", `a\`, `a\ `, ClassPrompt},
-		{"two trailing backslashes", `a\\`, `a\\ `, ClassPrompt},
-		{"backslash before the end", `a\b`, `a\b`, ClassPrompt},
-		{"backslash at the end of an inner line", "a\\\nb", "a\\\nb", ClassPrompt},
-		{"backslash that ends with a dropped character", "a\\\x1b", `a\ `, ClassPrompt},
-		{"command", "/compact now", "/compact now", ClassCommand},
-		{"command of many lines", "/review\nthis", "/review\nthis", ClassCommand},
-		{"command behind blanks", " \n\u00a0/exit", " \n\u00a0/exit", ClassCommand},
-		{"command behind what is not seen", "\u200b\ufeff/exit", "\u200b\ufeff/exit", ClassCommand},
-		{"command in the second line", "see\n/exit", "see\n/exit", ClassPrompt},
-		{"a word that ends", "exit", "exit", ClassCommand},
-		{"a word that ends, among blanks", "\n :q! ", "\n :q! ", ClassCommand},
-		{"a word that ends nothing", "exit.", "exit.", ClassPrompt},
-		{"the agent's own", "//clear", "/clear", ClassCommand},
-		{"three slashes lose one", "///x", "//x", ClassCommand},
-		{"slash inside", "see a/b", "see a/b", ClassPrompt},
-		{"command with a trailing backslash", `/add-dir C:\`, `/add-dir C:\ `, ClassCommand},
-		{"bash", "!ls -l", "!ls -l", ClassBash},
-		{"bash, trailing line feed", "!ls\n", "!ls\n", ClassBash},
-		{"bash with a trailing backslash", `!ls \`, `!ls \ `, ClassBash},
-		{"bang with more lines", "!ls\nrm x", " !ls\nrm x", ClassPrompt},
-		{"bang alone", "!", " !", ClassPrompt},
-		{"bang and space", "! ", " ! ", ClassPrompt},
-		{"two bangs", "!!", "!!", ClassBash},
-		{"bang behind a dropped character", "\x1b!ls", "!ls", ClassBash},
-		{"bang behind a space", " !ls", " !ls", ClassPrompt},
-		{"hash", "# note", "# note", ClassPrompt},
-		{"dash", "-x", "-x", ClassPrompt},
-		{"tmux format", "#(touch x)", "#(touch x)", ClassPrompt},
+		{"plain", "hello", "hello", Plain},
+		{"unicode stays", "привет 世界 👋\u200d👩 é", "привет 世界 👋\u200d👩 é", Plain},
+		{"leading and trailing space stay", "  a b  ", "  a b  ", Plain},
+		{"tab and line feed stay", "a\tb\nc", "a\tb\nc", Plain},
+		{"CRLF", "a\r\nb\r\n", "a\nb\n", Plain},
+		{"CR alone is a line too, not Enter", "a\rb", "a\nb", Plain},
+		{"LF CR", "a\n\rb", "a\n\nb", Plain},
+		{"escape sequence loses its ESC", "a\x1b[201~b", "a[201~b", Plain},
+		{"C0", "a\x00\x03\x04\x08\x0b\x0c\x15\x1ab", "ab", Plain},
+		{"DEL", "a\x7fb", "ab", Plain},
+		{"C1", "a\u0085\u009b31mb", "a31mb", Plain},
+		{"not UTF-8", "a\xffb\x9b", "a\uFFFDb\uFFFD", Plain},
+		{"trailing backslash", `a\`, `a\ `, Plain},
+		{"two trailing backslashes", `a\\`, `a\\ `, Plain},
+		{"backslash before the end", `a\b`, `a\b`, Plain},
+		{"backslash at the end of an inner line", "a\\\nb", "a\\\nb", Plain},
+		{"backslash that ends with a dropped character", "a\\\x1b", `a\ `, Plain},
+		{"command", "/compact now", "/compact now", Command},
+		{"command of many lines", "/review\nthis", "/review\nthis", Command},
+		{"command behind blanks", " \n\u00a0/exit", " \n\u00a0/exit", Command},
+		{"command behind what is not seen", "\u200b\ufeff/exit", "\u200b\ufeff/exit", Command},
+		{"command in the second line", "see\n/exit", "see\n/exit", Plain},
+		{"a word that ends", "exit", "exit", Command},
+		{"a word that ends, among blanks", "\n :q! ", "\n :q! ", Command},
+		{"a word that ends nothing", "exit.", "exit.", Plain},
+		{"the agent's own", "//clear", "/clear", Command},
+		{"three slashes lose one", "///x", "//x", Command},
+		{"slash inside", "see a/b", "see a/b", Plain},
+		{"command with a trailing backslash", `/add-dir C:\`, `/add-dir C:\ `, Command},
+		{"bash", "!ls -l", "!ls -l", Bash},
+		{"bash, trailing line feed", "!ls\n", "!ls\n", Bash},
+		{"bash with a trailing backslash", `!ls \`, `!ls \ `, Bash},
+		{"bang with more lines", "!ls\nrm x", " !ls\nrm x", Plain},
+		{"bang alone", "!", " !", Plain},
+		{"bang and space", "! ", " ! ", Plain},
+		{"two bangs", "!!", "!!", Bash},
+		{"bang behind a dropped character", "\x1b!ls", "!ls", Bash},
+		{"bang behind a space", " !ls", " !ls", Plain},
+		{"hash", "# note", "# note", Plain},
+		{"dash", "-x", "-x", Plain},
+		{"tmux format", "#(touch x)", "#(touch x)", Plain},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -93,9 +93,9 @@ func checkNormalised(t require.TestingT, in string) {
 	}
 	require.NotEmpty(t, strings.TrimSpace(out))
 	require.False(t, strings.HasSuffix(out, `\`), "%q would not be submitted", out)
-	require.Equal(t, class == ClassBash, strings.HasPrefix(out, "!"), "%q is %s", out, class)
+	require.Equal(t, class == Bash, strings.HasPrefix(out, "!"), "%q is %s", out, class)
 	commands := strings.HasPrefix(strings.TrimLeftFunc(out, unnoticed), "/") || leaves[strings.TrimFunc(out, unnoticed)]
-	require.Equal(t, class == ClassCommand, commands, "%q is %s", out, class)
+	require.Equal(t, class == Command, commands, "%q is %s", out, class)
 	if !strings.HasPrefix(out, "//") { // there each pass takes one, as documented
 		again, classAgain, _ := Normalise(out)
 		require.Equal(t, out, again, "typing %q again", in)
