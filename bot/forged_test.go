@@ -18,12 +18,6 @@ import (
 // This file knows how the data of a button is written: it taps made-up buttons, and has the helpers of
 // those tests that still write such data.
 
-// dataOf is the data of the button with this word.
-func dataOf(t *testing.T, w *world, m outbox.Message, word i18n.Key) string {
-	t.Helper()
-	return w.spot(t, m, word).button.Data
-}
-
 // madeUp are data that no button of a message has, made from those that it has: another revision, an
 // option that is not there, another card, and none.
 func madeUp(m outbox.Message) (all []string) {

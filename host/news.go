@@ -47,7 +47,7 @@ func (m Sessions) Note(n lifecycle.Note) news.Note {
 }
 
 func promptOf(p lifecycle.Prompt) prompts.Prompt {
-	shown := prompts.Prompt{Key: p.Key, Text: p.Text, Class: prompts.Class(p.Class)}
+	shown := prompts.Prompt{Key: p.Key, Text: p.Text, Class: p.Class}
 	if p.Mark != nil {
 		shown.Mark = &prompts.Mark{At: p.Mark.At, Path: p.Mark.Path, Offset: p.Mark.Offset}
 	}

@@ -163,7 +163,7 @@ func (m Sessions) Withdraw(ctx context.Context, id uuid.UUID, key string) error 
 
 // Reword changes a prompt that was not typed.
 func (m Sessions) Reword(ctx context.Context, id uuid.UUID, key, text string, class prompts.Class) error {
-	return m.refused(m.Lifecycle.Reword(ctx, id, key, text, lifecycle.Class(class)))
+	return m.refused(m.Lifecycle.Reword(ctx, id, key, text, class))
 }
 
 // endingsOf are processes that were ended, or left alone, as the chat sees them.

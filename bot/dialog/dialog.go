@@ -130,7 +130,7 @@ func (d *dialogs) run(ctx context.Context) error {
 
 // isOver reports whether an error says that there is no agent that could ask.
 func isOver(err error) bool {
-	return refusal.Is(err, refusal.NoAgent) || refusal.Is(err, refusal.NoAgent) || refusal.Is(err, refusal.NotFound)
+	return refusal.Is(err, refusal.NoAgent, refusal.NotFound)
 }
 
 // tap does what a button says, and draws the message as the terminal is then.

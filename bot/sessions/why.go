@@ -97,7 +97,7 @@ func changeLine(words i18n.Words, c views.Change) render.Text {
 	if why := chat.Head(strings.TrimSpace(glyph.Name(c.Why)), shownEvidence); why != "" {
 		line = render.Join(line, render.Plain(": "), render.Code(why))
 	}
-	if rule := chat.Head(glyph.Name(string(c.Rule)), chat.MaxName); rule != "" {
+	if rule := chat.Head(glyph.Name(c.Rule), chat.MaxName); rule != "" {
 		line = render.Join(line, render.Plain(" ("), render.Code(rule), render.Plain(")"))
 	}
 	return line
