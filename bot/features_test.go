@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
@@ -186,5 +187,27 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestP8_EveryOptionSurvivesARestart: of every card, whatever shows it.
+func TestP8_EveryOptionSurvivesARestart(t *testing.T) {
+	w := showsAllButtons(t)
+	w.asks64(t, w.currentSession(t, "still asks", session.Running))
+	w.again()
+	kinds := make(map[string]bool)
+	for id := range w.sender.sent {
+		m := w.sender.now(id + 1)
+		for _, data := range data(m) {
+			if !card.IsButton(data) { // a link needs no card
+				continue
+			}
+			tapped, fresh := w.Deps.Cards.Tap(t.Context(), m.To, id+1, data)
+			assert.True(t, fresh, "%s: %s", tapped.Kind, m.Text.Text)
+			kinds[tapped.Kind] = true
+		}
+	}
+	for kind := range w.cards {
+		assert.True(t, kinds[kind], "no card of the kind %s was tapped", kind)
 	}
 }

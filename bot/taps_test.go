@@ -368,7 +368,7 @@ func (w *world) asks64(t *testing.T, r session.Record) {
 	t.Helper()
 	stray := w.asksFor(t, r, "Bash", bash)
 	w.tapsOn(t, alice, stray, i18n.AskDenyWhy)
-	w.tapsLate(t, bob, stray, i18n.AskAllow)
+	w.tapsOn(t, bob, stray, i18n.AskDeny)
 	w.mustHear(t, "meant for it")
 	q := w.asksFor(t, r, "AskUserQuestion", questions)
 	for _, text := range []string{"Blue", "☐ L", w.word(i18n.AskDenyWhy)} {
