@@ -72,6 +72,7 @@ func TestP5_WhatIsUnsaidComesInFullWhenItIsOpened(t *testing.T) {
 	w.use("front")
 	asks := w.hear(0, "wants to run a command")
 	assert.Zero(t, w.heard("Let me run that."))
+	w.drained() // a kill before the request's message is noted would show the request twice
 	w.kill9()
 	w.start()
 	id := w.lastID()
