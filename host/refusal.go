@@ -20,7 +20,6 @@ var codes = []struct {
 	code refusal.Code
 }{
 	{session.ErrNotFound, refusal.NotFound},
-	{fs.ErrNotExist, refusal.NotFound},
 	{hooks.ErrNotWaiting, refusal.NotFound},
 	{lifecycle.ErrNoAgent, refusal.NoAgent},
 	{tmux.ErrNoPane, refusal.NoAgent},
@@ -40,6 +39,15 @@ var codes = []struct {
 // dirCodes are the refusals of folders.
 var dirCodes = map[lifecycle.DirFault]refusal.Code{
 	lifecycle.DirMissing: refusal.DirMissing, lifecycle.DirNotADir: refusal.DirNotADir, lifecycle.DirNoAccess: refusal.DirNoAccess,
+}
+
+// refusedPrompt is refused for an operation on a prompt: a prompt that is not there any more is no file
+// that is missing.
+func (m Sessions) refusedPrompt(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &refusal.Error{Code: refusal.NotFound, Err: err}
+	}
+	return m.refused(err)
 }
 
 // refused gives an error of this machine as the chat understands it. What nobody foresaw stays as it is.

@@ -130,12 +130,12 @@ func (m Sessions) Reported(ctx context.Context, id uuid.UUID) error {
 
 // Queue has a prompt typed when its turn comes.
 func (m Sessions) Queue(ctx context.Context, id uuid.UUID, key string) error {
-	return m.refused(m.Lifecycle.Queue(ctx, id, key))
+	return m.refusedPrompt(m.Lifecycle.Queue(ctx, id, key))
 }
 
 // Keep has a prompt wait for a session that may be over.
 func (m Sessions) Keep(ctx context.Context, id uuid.UUID, key string) error {
-	return m.refused(m.Lifecycle.Keep(ctx, id, key))
+	return m.refusedPrompt(m.Lifecycle.Keep(ctx, id, key))
 }
 
 // Wake has a session looked at now.
@@ -143,27 +143,27 @@ func (m Sessions) Wake(id uuid.UUID) { m.Lifecycle.Wake(id) }
 
 // SendAgain types an unproven prompt again.
 func (m Sessions) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
-	return m.refused(m.Lifecycle.SendAgain(ctx, id, key))
+	return m.refusedPrompt(m.Lifecycle.SendAgain(ctx, id, key))
 }
 
 // SendAnyway types a prompt although a person's draft is in the box.
 func (m Sessions) SendAnyway(ctx context.Context, id uuid.UUID, key string) error {
-	return m.refused(m.Lifecycle.SendAnyway(ctx, id, key))
+	return m.refusedPrompt(m.Lifecycle.SendAnyway(ctx, id, key))
 }
 
 // Drop gives an unproven prompt up.
 func (m Sessions) Drop(ctx context.Context, id uuid.UUID, key string) error {
-	return m.refused(m.Lifecycle.Drop(ctx, id, key))
+	return m.refusedPrompt(m.Lifecycle.Drop(ctx, id, key))
 }
 
 // Withdraw takes a prompt out of the queue.
 func (m Sessions) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
-	return m.refused(m.Lifecycle.Withdraw(ctx, id, key))
+	return m.refusedPrompt(m.Lifecycle.Withdraw(ctx, id, key))
 }
 
 // Reword changes a prompt that was not typed.
 func (m Sessions) Reword(ctx context.Context, id uuid.UUID, key, text string, class prompts.Class) error {
-	return m.refused(m.Lifecycle.Reword(ctx, id, key, text, class))
+	return m.refusedPrompt(m.Lifecycle.Reword(ctx, id, key, text, class))
 }
 
 // endingsOf are processes that were ended, or left alone, as the chat sees them.

@@ -60,7 +60,7 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.EvidenceStart)), true
 	case e.Code == refusal.NoEvidence:
 		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.EvidenceArchive, i18n.Args{"Name": s.Name})), true
-	case !known:
+	case !known, e.Code == refusal.NotFound && s.ID == uuid.Nil:
 		f = p.Internal(err)
 		f.Session = s.ID
 	default:

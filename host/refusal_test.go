@@ -1,0 +1,71 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+func TestRefusals(t *testing.T) {
+	deep := func(err error) error { return fmt.Errorf("launch: %w", errors.Join(err, errors.New("and more"))) }
+	disk := errors.New("disk")
+	next := uuid.New()
+	for _, tt := range []struct {
+		name string
+		err  error
+		want refusal.Error
+	}{
+		{"no session", session.ErrNotFound, refusal.Error{Code: refusal.NotFound}},
+		{"a missing file is no missing session", fs.ErrNotExist, refusal.Error{}},
+		{"no pane", tmux.ErrNoPane, refusal.Error{Code: refusal.NoAgent}},
+		{"a guard that found no pane", &tmux.GuardError{}, refusal.Error{Code: refusal.NoAgent}},
+		{"a guard", &tmux.GuardError{Want: "a", Got: "b"}, refusal.Error{Code: refusal.Guarded}},
+		{"no claude", fmt.Errorf("%w: %w", lifecycle.ErrNoClaude, &exec.Error{Name: "cc", Err: exec.ErrNotFound}), refusal.Error{Code: refusal.NoClaude, Command: "cc"}},
+		{"a folder", &lifecycle.DirError{Dir: "/x", Why: lifecycle.DirMissing}, refusal.Error{Code: refusal.DirMissing, Dir: "/x", Reason: "missing"}},
+		{"a fault of a later day", &lifecycle.DirError{Dir: "/x", Why: "on fire"}, refusal.Error{Code: refusal.DirNoAccess, Dir: "/x", Reason: "on fire"}},
+		{"a state", &lifecycle.StateError{State: session.Running}, refusal.Error{Code: refusal.WrongState, State: views.Running, Open: true}},
+		{"moved", &lifecycle.MovedError{To: next}, refusal.Error{Code: refusal.Moved, To: next}},
+		{"damaged", &lifecycle.TranscriptError{Nothing: true, Health: transcript.Health{Faults: []transcript.Fault{transcript.FaultNUL}}},
+			refusal.Error{Code: refusal.Damaged, Nothing: true, Faults: []string{string(transcript.FaultNUL)}}},
+		{"anything else", disk, refusal.Error{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := Sessions{}.refused(deep(tt.err))
+			require.ErrorIs(t, err, tt.err)
+			got := *refusal.In(err)
+			got.Err = nil
+			assert.Equal(t, tt.want, got)
+		})
+	}
+	assert.NoError(t, Sessions{}.refused(nil))
+	assert.Equal(t, refusal.NotFound, refusal.Of(Sessions{}.refusedPrompt(fs.ErrNotExist)))
+}
+
+// What the chat knows of states, items and processes is what the machine has.
+func TestPlainValuesAreThoseOfTheMachine(t *testing.T) {
+	for _, s := range session.States() {
+		assert.Equal(t, s, session.State(View(session.Record{State: s}).State))
+	}
+	for kind, port := range kinds {
+		assert.Equal(t, port, itemOf(transcript.Item{Kind: kind}).Kind)
+	}
+	p := process.Identity{PID: 7, Start: 1 << 60, Boot: "a-b.c"}
+	assert.Equal(t, p, process.ParseIdentity(p.Text()))
+	for _, text := range []string{"", "7", "7.1", "x.1.b", "7.1.b c", "-1.2.b", "07.1.b"} {
+		assert.False(t, process.ParseIdentity(text).Valid(), text)
+	}
+}
