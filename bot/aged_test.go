@@ -116,8 +116,8 @@ func TestP4_AQuestionThatCannotBeKeptIsAskedAtTheNextStart(t *testing.T) {
 	assert.Len(t, w.sender.answersSent(), 1)
 }
 
-// What was accepted and not handled before ccbot was away is asked about when its
-// turn comes, also after another restart.
+// What was accepted and not handled before ccbot was away is asked about when its turn comes, also
+// after another restart.
 func TestP4_WhatWasNotHandledYetIsAskedAboutWhenItIs(t *testing.T) {
 	w := newWorld(t)
 	w.currentSession(t, "api", session.Running)

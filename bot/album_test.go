@@ -59,8 +59,8 @@ func (d *mediaWorld) restart() {
 
 const albumText = "compare\nAttached file: .ccbot-inbox/photo-1001.png\nAttached file: .ccbot-inbox/photo-1002.png\nAttached file: .ccbot-inbox/photo-1003.png"
 
-// isOnePrompt requires that an album is one prompt, of its first entry, and nothing
-// else of it is left.
+// isOnePrompt requires that an album is one prompt, of its first entry, and nothing else of it is
+// left.
 func (d *mediaWorld) isOnePrompt(t *testing.T, first, want string) {
 	t.Helper()
 	entries, err := d.entries.List()

@@ -242,10 +242,9 @@ func long(words int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// TestP5_ALongAnswerGoesOnWhereItStopped stops at every part of a long answer,
-// before and after the Bot API took it, and starts again. Meanwhile another
-// session may have become the current one: what was begun is shown to its end,
-// what was not gets its notice.
+// TestP5_ALongAnswerGoesOnWhereItStopped stops at every part of a long answer, before and after the
+// Bot API took it, and starts again. Meanwhile another session may have become the current one:
+// what was begun is shown to its end, what was not gets its notice.
 func TestP5_ALongAnswerGoesOnWhereItStopped(t *testing.T) {
 	text := long(1500)
 	for _, stays := range []bool{true, false} {
@@ -433,8 +432,8 @@ func TestP5_TheNextTranscriptComesAfterTheFirst(t *testing.T) {
 	assert.Len(t, w.cursors(r), 1)
 }
 
-// A conversation that begins as a copy gets its file, with all that was said
-// before, at its first prompt.
+// A conversation that begins as a copy gets its file, with all that was said before, at its first
+// prompt.
 func TestAForkDoesNotRepeatItsHistory(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api-fork", session.Archived, transcript.Cursor{})
@@ -572,8 +571,8 @@ func TestAReaderWithNothingToReadLeaves(t *testing.T) {
 	})
 }
 
-// TestP5_WhateverComesDuringALeaveIsShown is the same with real readers: lines
-// are written and told at the moment when the last reader is leaving.
+// TestP5_WhateverComesDuringALeaveIsShown is the same with real readers: lines are written and told
+// at the moment when the last reader is leaving.
 func TestP5_WhateverComesDuringALeaveIsShown(t *testing.T) {
 	w := newWorld(t)
 	c := transcriptOf(t, "t.jsonl")
@@ -592,8 +591,8 @@ func TestP5_WhateverComesDuringALeaveIsShown(t *testing.T) {
 	}
 }
 
-// paced runs the bot for a minute of fake time and wants what fails to be tried
-// again, but not in a hot loop.
+// paced runs the bot for a minute of fake time and wants what fails to be tried again, but not in a
+// hot loop.
 func paced(t *testing.T, prepare func(t *testing.T, w *world, again func() error)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 
 const thinks = `{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"hm\nso"}]}}` + "\n"
 
-// What the chat shows of the current session only waits like an answer: it must not
-// be in the way of what is held before it.
+// What the chat shows of the current session only waits like an answer: it must not be in the way
+// of what is held before it.
 func TestP5_WhatAnotherSessionShowsBesidesItsWordsWaitsToo(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

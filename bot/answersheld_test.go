@@ -267,8 +267,8 @@ func TestP5_HeldBeforeAReplacedTranscript(t *testing.T) {
 	})
 }
 
-// A chat that takes nothing is no reason to pass anything: after the block all of it
-// comes, in order.
+// A chat that takes nothing is no reason to pass anything: after the block all of it comes, in
+// order.
 func TestP5_ABlockedChatGetsWhatItMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -14,8 +14,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// What one session may ask: so many requests that are not settled, so many messages at once, and one
-// more after a while. Who asks for more counts as flooding for some time.
+// What one session may ask: so many requests that are not settled, so many messages at once, and
+// one more after a while. Who asks for more counts as flooding for some time.
 const (
 	openAtMost = 32
 	atOnce     = 60
@@ -36,8 +36,9 @@ func (w *world) kills(t *testing.T, r session.Record, seen bool) {
 	w.work(t)
 }
 
-// TestP7_KilledRequestsDoNotCloseTheWay: a program below an agent may ask with ccbot-hook and kill it, again and
-// again. What Claude Code itself asks comes to the chat all the same, and not by way of the terminal's screen.
+// TestP7_KilledRequestsDoNotCloseTheWay: a program below an agent may ask with ccbot-hook and kill
+// it, again and again. What Claude Code itself asks comes to the chat all the same, and not by way
+// of the terminal's screen.
 func TestP7_KilledRequestsDoNotCloseTheWay(t *testing.T) {
 	for _, seen := range []bool{true, false} {
 		runs(t, func(t *testing.T, w *world) {
@@ -70,8 +71,8 @@ func TestP7_KilledRequestsDoNotCloseTheWay(t *testing.T) {
 	}
 }
 
-// TestP7_WhoFloodsIsNotAskedInAWeakerWay: where so many hooks wait that one is refused, the terminal's own dialog
-// has no button that approves.
+// TestP7_WhoFloodsIsNotAskedInAWeakerWay: where so many hooks wait that one is refused, the
+// terminal's own dialog has no button that approves.
 func TestP7_WhoFloodsIsNotAskedInAWeakerWay(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		r := w.currentSession(t, "api", session.Running)
@@ -105,8 +106,8 @@ func TestP7_WhoFloodsIsNotAskedInAWeakerWay(t *testing.T) {
 	})
 }
 
-// TestP7_ANewerRequestDoesNotTakeTheTurn: one that is asked and killed again and again, each time when a message may be
-// sent, does not keep an older one from the chat.
+// TestP7_ANewerRequestDoesNotTakeTheTurn: one that is asked and killed again and again, each time
+// when a message may be sent, does not keep an older one from the chat.
 func TestP7_ANewerRequestDoesNotTakeTheTurn(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		r := w.currentSession(t, "api", session.Running)

@@ -18,8 +18,8 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// heldKind is that of the cards which say that a text waits behind a request. The key of a card is that
-// of the text in the inbox.
+// heldKind is that of the cards which say that a text waits behind a request. The key of a card is
+// that of the text in the inbox.
 const heldKind = "held"
 
 // The options of such a card.
@@ -34,8 +34,8 @@ type held struct {
 	Request string `json:"request"`
 }
 
-// heldTexts offers texts that wait behind a request as its answer, or as the reason to deny it. There
-// is one offer for a request at a time: the other texts wait, too.
+// heldTexts offers texts that wait behind a request as its answer, or as the reason to deny it.
+// There is one offer for a request at a time: the other texts wait, too.
 type heldTexts struct {
 	*chat.Chat
 	entries  Entries
@@ -62,8 +62,8 @@ func (h *heldTexts) Feature() chat.Feature {
 	}
 }
 
-// offer says under a prompt that it waits behind a request. Until a person has decided about it this is
-// said once: the other prompts wait, too.
+// offer says under a prompt that it waits behind a request. Until a person has decided about it
+// this is said once: the other prompts wait, too.
 func (h *heldTexts) offer(ctx context.Context, e inbox.Entry, request string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

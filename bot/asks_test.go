@@ -42,8 +42,7 @@ type asked struct {
 	cursor transcript.Cursor
 }
 
-// asksFor lets an agent ask for a tool. The request is new, and its message is in
-// the chat.
+// asksFor lets an agent ask for a tool. The request is new, and its message is in the chat.
 func (w *world) asksFor(t *testing.T, r session.Record, tool, input string) asked {
 	t.Helper()
 	q := w.request(t, r, tool, input)
@@ -80,8 +79,8 @@ func (w *world) dials(q asked) {
 // hangsUp ends the hook's connection.
 func (w *world) hangsUp(q asked) { w.relay.end(q.ID) }
 
-// result is the line that says what became of the request: by a hook's decision,
-// or by somebody at the desk. The next round reads it.
+// result is the line that says what became of the request: by a hook's decision, or by somebody at
+// the desk. The next round reads it.
 func (w *world) result(t *testing.T, q asked, byHook string, text string, denied bool) {
 	t.Helper()
 	w.writes(t, q, byHook, text, denied)
@@ -478,8 +477,8 @@ func TestADialogThatIsGoneEndsTheWait(t *testing.T) {
 	})
 }
 
-// TestASubagentsRequestStaysUntilItIsLeftToTheDesk: no dialog of it is drawn while
-// its hook waits, so that the terminal says nothing about it.
+// TestASubagentsRequestStaysUntilItIsLeftToTheDesk: no dialog of it is drawn while its hook waits,
+// so that the terminal says nothing about it.
 func TestASubagentsRequestStaysUntilItIsLeftToTheDesk(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		r := w.currentSession(t, "api", session.Running)
@@ -701,8 +700,8 @@ func TestAPlanIsApproved(t *testing.T) {
 	})
 }
 
-// heldBehind is a prompt that waits behind the dialog of a request, with the id
-// of the message that says so.
+// heldBehind is a prompt that waits behind the dialog of a request, with the id of the message that
+// says so.
 func (w *world) heldBehind(t *testing.T, r session.Record) (e inbox.Entry, notice int) {
 	t.Helper()
 	e = w.prompt(t, r, "use make", inbox.Held)
@@ -917,8 +916,7 @@ func TestP9_DenyWithThisCountsInItsChatOnly(t *testing.T) {
 	})
 }
 
-// The whole of it, as it runs: a hook waits in the relay, and its decision comes
-// from a tap.
+// The whole of it, as it runs: a hook waits in the relay, and its decision comes from a tap.
 func TestARunningBotAnswersAHook(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		r := w.currentSession(t, "api", session.Running)
@@ -962,8 +960,7 @@ func TestP8_TheLastEditIsDoneAgainAtAStart(t *testing.T) {
 	})
 }
 
-// What Telegram does not take for a while is tried again; nothing is decided by
-// that.
+// What Telegram does not take for a while is tried again; nothing is decided by that.
 func TestAMessageThatIsNotTakenIsTriedAgain(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		var takes atomic.Bool
@@ -1113,8 +1110,8 @@ func TestARefusalAtTheDeskMayBeAnInterrupt(t *testing.T) {
 	}
 }
 
-// TestP7_AProjectThatAnswersItselfIsTold: a repository's own hooks may answer before a person does, and its rules have
-// nothing asked. No setting of a launch takes them away.
+// TestP7_AProjectThatAnswersItselfIsTold: a repository's own hooks may answer before a person does,
+// and its rules have nothing asked. No setting of a launch takes them away.
 func TestP7_AProjectThatAnswersItselfIsTold(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		r := w.currentSession(t, "api", session.Starting)

@@ -20,8 +20,8 @@ import (
 	"ccbot/lifecycle"
 )
 
-// TestP8_NewsOfOtherSessionsHoldsNothingUp: there is news every second, and a hook
-// that did not come back is found all the same.
+// TestP8_NewsOfOtherSessionsHoldsNothingUp: there is news every second, and a hook that did not
+// come back is found all the same.
 func TestP8_NewsOfOtherSessionsHoldsNothingUp(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		_, q := w.asking(t)
@@ -51,8 +51,7 @@ func TestP8_HalfOfAnOutcomeIsNotWaitedForForEver(t *testing.T) {
 	})
 }
 
-// refused is what an Esc and a "No" write: the refusal of the tool, then the
-// interrupt.
+// refused is what an Esc and a "No" write: the refusal of the tool, then the interrupt.
 func (w *world) refused(t *testing.T, q asked, interrupt bool) {
 	t.Helper()
 	raw, err := base64.RawURLEncoding.DecodeString(q.ID)
@@ -289,8 +288,8 @@ func TestWhatWasLeftToTheDeskStaysThere(t *testing.T) {
 	})
 }
 
-// TestP8_ACrashInDenyWithThisIsFinishedWithoutTheHook: else the text is typed, and
-// given as the reason as well when the hook redials.
+// TestP8_ACrashInDenyWithThisIsFinishedWithoutTheHook: else the text is typed, and given as the
+// reason as well when the hook redials.
 func TestP8_ACrashInDenyWithThisIsFinishedWithoutTheHook(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		r, q := w.asking(t)

@@ -19,8 +19,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestP9_ARequestMovesToWhereItsSessionIsShown: the chat that it was asked in is not
-// one of allowed people any more.
+// TestP9_ARequestMovesToWhereItsSessionIsShown: the chat that it was asked in is not one of allowed
+// people any more.
 func TestP9_ARequestMovesToWhereItsSessionIsShown(t *testing.T) {
 	for _, tt := range []struct {
 		name      string

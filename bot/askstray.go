@@ -16,8 +16,8 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// strayKind is that of the cards which ask about a text that was written for something that is over.
-// The key of a card is that of the text in the inbox.
+// strayKind is that of the cards which ask about a text that was written for something that is
+// over. The key of a card is that of the text in the inbox.
 const strayKind = "stray"
 
 // The options of such a card.

@@ -122,8 +122,8 @@ func TestP4_ATextThatAHookHasMayHaveBeenRead(t *testing.T) {
 	}
 }
 
-// TestP4_WordsForAQuestionThatIsOverAreNotTyped: somebody was writing while something
-// else ended the wait for it.
+// TestP4_WordsForAQuestionThatIsOverAreNotTyped: somebody was writing while something else ended
+// the wait for it.
 func TestP4_WordsForAQuestionThatIsOverAreNotTyped(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -228,8 +228,8 @@ func TestResumeCommand(t *testing.T) {
 	assert.Contains(t, w.sessions.done(), "restore "+old.ID.String())
 }
 
-// A restore without a window may have been cut short: whether it goes on, or is open
-// already, is for the session's worker to say.
+// A restore without a window may have been cut short: whether it goes on, or is open already, is
+// for the session's worker to say.
 func TestP8_AResumeThatWasCutShortIsResumed(t *testing.T) {
 	for _, tt := range []struct {
 		name, command string

@@ -236,8 +236,8 @@ func TestAQuickCommandHasNoMessageOfItsOwn(t *testing.T) {
 	})
 }
 
-// Claude Code forgets a command that was stopped. What another one prints later is
-// not taken for its output.
+// Claude Code forgets a command that was stopped. What another one prints later is not taken for
+// its output.
 func TestAStoppedCommandIsToldAndForgotten(t *testing.T) {
 	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!make test")
@@ -277,8 +277,8 @@ func TestACommandEndsWithItsSession(t *testing.T) {
 	})
 }
 
-// Of a session that is not the current one the notice is the answer; the message
-// that has grown ends all the same.
+// Of a session that is not the current one the notice is the answer; the message that has grown
+// ends all the same.
 func TestACommandOfAnotherSessionEndsInItsMessage(t *testing.T) {
 	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!make test")

@@ -101,8 +101,8 @@ func TestP5_AnOutputDoesNotWaitForItsCard(t *testing.T) {
 	}
 }
 
-// A card that is about to be there gets the output: given up, it would say for ever
-// that the command runs.
+// A card that is about to be there gets the output: given up, it would say for ever that the
+// command runs.
 func TestP5_AnOutputTakesTheCardThatIsOnItsWay(t *testing.T) {
 	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.slowCards(lookPace / 2)
@@ -183,8 +183,8 @@ func printsAt(at time.Time, command, out string) (all string) {
 	return all
 }
 
-// The message of a command that was stopped is far above when the same command
-// prints something the next day.
+// The message of a command that was stopped is far above when the same command prints something the
+// next day.
 func TestP5_AStoppedCommandTakesNoOutputOfALaterOne(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -216,8 +216,8 @@ func TestP5_AStoppedCommandTakesNoOutputOfALaterOne(t *testing.T) {
 	}
 }
 
-// The same command again, before the first one is seen to be stopped: the agent was
-// idle when it was typed.
+// The same command again, before the first one is seen to be stopped: the agent was idle when it
+// was typed.
 func TestP5_TheSameCommandAgainEndsTheFirst(t *testing.T) {
 	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.types("!make test")

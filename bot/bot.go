@@ -60,8 +60,8 @@ type Decisions interface {
 	decisions.Records
 }
 
-// Machine is the machine that the agents run on. The chat touches it through these ports alone, with plain
-// values, so that it may be another machine than the chat's.
+// Machine is the machine that the agents run on. The chat touches it through these ports alone,
+// with plain values, so that it may be another machine than the chat's.
 type Machine struct {
 	Sessions    Sessions
 	Records     views.Views
@@ -71,8 +71,8 @@ type Machine struct {
 	Transcripts talk.Transcripts
 }
 
-// Sender is the outbox as the chat uses it. Post is durable when it returns;
-// Send returns when the Bot API took the message or refused it for good.
+// Sender is the outbox as the chat uses it. Post is durable when it returns; Send returns when the
+// Bot API took the message or refused it for good.
 type Sender interface {
 	Send(ctx context.Context, m outbox.Message) (int, error)
 	SendFile(ctx context.Context, f outbox.File) (int, error)
@@ -106,8 +106,8 @@ type Config struct {
 	Username string         // of the bot, without @
 	Lang     string
 	StateDir string // ccbot's own files, of which none is ever sent
-	// ResumeOnStart says what becomes of sessions that were lost with the machine:
-	// ResumeAll, ResumeNever, or anything else to ask.
+	// ResumeOnStart says what becomes of sessions that were lost with the machine: ResumeAll,
+	// ResumeNever, or anything else to ask.
 	ResumeOnStart string
 	Rich          bool // rich messages where the server has them
 	Thinking      bool // what an agent thinks is shown, too
@@ -143,8 +143,8 @@ type Deps struct {
 	Words  *i18n.Catalog
 	Now    func() time.Time
 	Log    *slog.Logger
-	// Failpoint is called at each persisted step with its name. It is nil but in programs built to die
-	// there.
+	// Failpoint is called at each persisted step with its name. It is nil but in programs built to
+	// die there.
 	Failpoint func(name string)
 }
 
@@ -263,8 +263,8 @@ func (b *Bot) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// Handle does what one message asks for; rest are the other messages of its album. It
-// is called at least once for each: a message may come again after a crash.
+// Handle does what one message asks for; rest are the other messages of its album. It is called at
+// least once for each: a message may come again after a crash.
 func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error {
 	if u == nil {
 		return nil
@@ -316,8 +316,8 @@ func (b *Bot) incomingOf(key string, m *models.Message) incoming {
 	return incoming{Incoming: in}
 }
 
-// isService says whether nobody wrote a message: Telegram tells of a change of
-// the chat. Where a kind is missing here, the chat is told once too often.
+// isService says whether nobody wrote a message: Telegram tells of a change of the chat. Where a
+// kind is missing here, the chat is told once too often.
 func isService(m *models.Message) bool {
 	return len(m.NewChatMembers) > 0 || m.LeftChatMember != nil || m.NewChatTitle != "" || len(m.NewChatPhoto) > 0 ||
 		m.DeleteChatPhoto || m.GroupChatCreated || m.SupergroupChatCreated || m.MessageAutoDeleteTimerChanged != nil ||
@@ -327,9 +327,8 @@ func isService(m *models.Message) bool {
 		m.VideoChatScheduled != nil || m.VideoChatStarted != nil || m.VideoChatEnded != nil || m.VideoChatParticipantsInvited != nil
 }
 
-// text runs a command of ours or passes the text on to the agent, with nothing
-// changed but our own name cut out. The words of others run no command, and answer
-// no request.
+// text runs a command of ours or passes the text on to the agent, with nothing changed but our own
+// name cut out. The words of others run no command, and answer no request.
 func (b *Bot) text(ctx context.Context, in incoming, text string) error {
 	if in.Quoted {
 		return b.prompts.Take(ctx, in, text)
@@ -363,13 +362,12 @@ func (b *Bot) Sent(m outbox.Message, id int) {
 	}
 }
 
-// addressed is a command with the name of a bot, which ends in "bot"; a path
-// with an @ in it is none.
+// addressed is a command with the name of a bot, which ends in "bot"; a path with an @ in it is
+// none.
 var addressed = regexp.MustCompile(`(?i)^\w{1,32}@[a-z]\w*bot$`)
 
-// splitCommand splits "/name@bot rest"; rest begins with the blank or line break
-// that ends the name. Without a command all of it is empty; "//name" is the
-// agent's own.
+// splitCommand splits "/name@bot rest"; rest begins with the blank or line break that ends the
+// name. Without a command all of it is empty; "//name" is the agent's own.
 func splitCommand(text string) (name, to, rest string) {
 	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") {
 		return "", "", ""
@@ -382,8 +380,8 @@ func splitCommand(text string) (name, to, rest string) {
 	return name, to, rest
 }
 
-// editedText is the text that an edit gives a prompt. It is false where the
-// message is none any more: a command, or nothing.
+// editedText is the text that an edit gives a prompt. It is false where the message is none any
+// more: a command, or nothing.
 func (b *Bot) editedText(in incoming, m *models.Message) (text string, ok bool) {
 	text = quotation.Text(m)
 	if m.Text == "" {

@@ -39,8 +39,8 @@ func (w *world) takeOver(t *testing.T, m outbox.Message, word i18n.Key) outbox.M
 	return asked
 }
 
-// looks are the buttons of a scene's message and of its question that look at the writers:
-// all but [Cancel].
+// looks are the buttons of a scene's message and of its question that look at the writers: all but
+// [Cancel].
 func (w *world) looks(m, asked outbox.Message) []spot {
 	cancel := w.word(i18n.ButtonCancel)
 	return slices.DeleteFunc(spots(m, asked), func(s spot) bool { return s.button.Text == cancel })
@@ -179,8 +179,7 @@ func TestP2_AnEndThatWasNotTriedIsTold(t *testing.T) {
 	}
 }
 
-// Whatever is tapped on a message that is not true any more ends nothing, and
-// shows what is true.
+// Whatever is tapped on a message that is not true any more ends nothing, and shows what is true.
 func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 	reborn := atDesk(4123)
 	reborn.Start++
@@ -248,8 +247,8 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 	}
 }
 
-// Nobody asked for a session back whose second writer was told: also when it has
-// ended since, that is not what its message says.
+// Nobody asked for a session back whose second writer was told: also when it has ended since, that
+// is not what its message says.
 func TestASecondWriterOfWhatHasEndedIsToldWithoutARefusal(t *testing.T) {
 	for _, tt := range []struct {
 		writer lifecycle.Writer

@@ -125,8 +125,8 @@ func TestP5_AWayThatFailsOtherwiseIsNotLeft(t *testing.T) {
 	}
 }
 
-// A cursor counts the parts of one form. The server has got rich messages since, or
-// lost them: then the item begins anew.
+// A cursor counts the parts of one form. The server has got rich messages since, or lost them: then
+// the item begins anew.
 func TestP5_PartsOfAnotherFormBeginAnew(t *testing.T) {
 	text := long(1500)
 	for _, tt := range []struct {
@@ -234,8 +234,8 @@ func TestLongOutputIsAFile(t *testing.T) {
 	assert.NotContains(t, shown, "line 1900")
 }
 
-// A panic at an item does not end the bot: its words are sent as they are, and where
-// that panics too it is passed and told.
+// A panic at an item does not end the bot: its words are sent as they are, and where that panics
+// too it is passed and told.
 func TestP5_AnItemThatCrashesIsPassed(t *testing.T) {
 	for _, times := range []int{1, 2, 100} {
 		t.Run(fmt.Sprint(times), func(t *testing.T) {
@@ -316,8 +316,8 @@ func TestP5_ACrashPassesNothingThatIsHeld(t *testing.T) {
 	})
 }
 
-// Found out at its first part, an item is counted in plain messages: a crash repeats
-// one of those, not all of them.
+// Found out at its first part, an item is counted in plain messages: a crash repeats one of those,
+// not all of them.
 func TestP5_AServerWithoutRichMessages(t *testing.T) {
 	w := newWorld(t)
 	w.answers.Rich, w.sender.rich = true, true

@@ -1,9 +1,9 @@
 // Package bot is the roof of the chat: it says who hears what.
 //
 // One update, one tap or one piece of news goes from here to one feature. The roof promises that
-// only allowed people are heard and everybody else gets silence (P9), that a tap is answered at once
-// and does only what the message shows (P2, P7), and that a feature that crashes ends nothing else
-// (P8). It alone answers taps; what comes of a tap is said in the chat.
+// only allowed people are heard and everybody else gets silence (P9), that a tap is answered at
+// once and does only what the message shows (P2, P7), and that a feature that crashes ends nothing
+// else (P8). It alone answers taps; what comes of a tap is said in the chat.
 //
 // The rooms below it:
 //
@@ -26,6 +26,6 @@
 //	port           all that the chat knows of the agents' machine
 //
 // Two small features still live under the roof itself: texts that wait behind a permission request
-// (each may be its answer, or the reason to deny it), and texts that were written for a request that
-// is over.
+// (each may be its answer, or the reason to deny it), and texts that were written for a request
+// that is over.
 package bot

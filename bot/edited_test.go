@@ -127,8 +127,7 @@ func TestP4_AnEditOfATypedPromptIsTold(t *testing.T) {
 	}
 }
 
-// Of a message that has left the inbox the conversation's ring knows whether it
-// was a prompt.
+// Of a message that has left the inbox the conversation's ring knows whether it was a prompt.
 func TestP4_AnEditOfAFinishedPromptIsTold(t *testing.T) {
 	w := newWorld(t)
 	w.currentSession(t, "api", session.Running)
@@ -185,7 +184,8 @@ func TestP4_AnEditThatCannotBeKeptIsTriedAgain(t *testing.T) {
 	require.ErrorIs(t, w.edit(t, 79, "fix that"), errDisk)
 }
 
-// Telegram reports an edit again where only the looks of the message change later, with the time of the edit or none.
+// Telegram reports an edit again where only the looks of the message change later, with the time of
+// the edit or none.
 func TestARefusedEditIsToldOnce(t *testing.T) {
 	w := newWorld(t)
 	r := w.currentSession(t, "api", session.Running)

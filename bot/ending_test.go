@@ -77,8 +77,8 @@ func TestWhoCanBeEnded(t *testing.T) {
 	}
 }
 
-// The receipt is told where the session is shown, so it moves to who ends it;
-// what is current there stays.
+// The receipt is told where the session is shown, so it moves to who ends it; what is current there
+// stays.
 func TestEndingAnotherSessionKeepsTheCurrentOne(t *testing.T) {
 	w := newWorld(t)
 	current := w.currentSession(t, "web", session.Running)

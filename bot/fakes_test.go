@@ -399,8 +399,8 @@ func (l *log) done() []string {
 	return slices.Clone(l.lines)
 }
 
-// fakeSessions does what a test gives it. Without that it says yes; Move and
-// Advance change the record as lifecycle does.
+// fakeSessions does what a test gives it. Without that it says yes; Move and Advance change the
+// record as lifecycle does.
 type fakeSessions struct {
 	hangs     chan struct{} // every call waits for its end
 	answerers []decisions.Answerer
@@ -731,8 +731,7 @@ func (f *fakeWindows) Told(_ context.Context, all []lifecycle.Window) error {
 	return f.err
 }
 
-// fakeRelay has the hooks that a test lets wait. A decision or a leave ends the
-// wait.
+// fakeRelay has the hooks that a test lets wait. A decision or a leave ends the wait.
 type fakeRelay struct {
 	log
 	waiting map[string]hooks.Request
@@ -788,8 +787,8 @@ func (f *fakeRelay) Waiting(id uuid.UUID) []hooks.Request {
 	return all
 }
 
-// deliver sends the named posts that wait, as the outbox does when their turn comes: one after the other
-// in each chat, and what fails is tried again later.
+// deliver sends the named posts that wait, as the outbox does when their turn comes: one after the
+// other in each chat, and what fails is tried again later.
 func (f *fakeSender) deliver(ctx context.Context) {
 	tried := make(map[string]bool)
 	for post, ok := f.nextPost(tried); ok; post, ok = f.nextPost(tried) {
@@ -924,8 +923,8 @@ func (f *fakeSender) Send(ctx context.Context, m outbox.Message) (int, error) {
 	return id, nil
 }
 
-// posts reports whether a named post is of a card that is posted once, as other messages are. Tests look
-// for these among the messages posted.
+// posts reports whether a named post is of a card that is posted once, as other messages are. Tests
+// look for these among the messages posted.
 func (f *fakeSender) posts(name string) bool {
 	id, _, _ := strings.Cut(name, "@")
 	data, err := os.ReadFile(filepath.Join(f.cards, id+".json"))

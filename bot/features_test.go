@@ -96,8 +96,8 @@ func (w *world) answersWhileItHangs(t *testing.T, m outbox.Message, data string)
 	assert.NoError(t, <-over, data)
 }
 
-// What a session that is forgotten has shown leaves no file, and no file names it; what is still to be
-// sent stays.
+// What a session that is forgotten has shown leaves no file, and no file names it; what is still to
+// be sent stays.
 func TestFeatures_AForgottenSessionLeavesNoFile(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		w.showsEveryButton(t)

@@ -15,11 +15,11 @@ import (
 	"ccbot/lifecycle"
 )
 
-// This file knows how the data of a button is written: it taps made-up buttons, and has the helpers of
-// those tests that still write such data.
+// This file knows how the data of a button is written: it taps made-up buttons, and has the helpers
+// of those tests that still write such data.
 
-// madeUp are data that no button of a message has, made from those that it has: another revision, an
-// option that is not there, another card, and none.
+// madeUp are data that no button of a message has, made from those that it has: another revision,
+// an option that is not there, another card, and none.
 func madeUp(m outbox.Message) (all []string) {
 	for _, d := range data(m) {
 		parts := strings.Split(d, ":")

@@ -121,8 +121,7 @@ func TestP4_AFailedUpdateIsToldDurablyOrStays(t *testing.T) {
 	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.InternalError))
 }
 
-// A topic is its own conversation; a plain reply carries a thread id too, which
-// is not one.
+// A topic is its own conversation; a plain reply carries a thread id too, which is not one.
 func TestThreads(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

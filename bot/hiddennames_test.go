@@ -71,8 +71,8 @@ func slyWorld(t *testing.T, lang string) (d *fileWorld, r, old session.Record) {
 	return d, w.record(t, r.ID), w.record(t, old.ID)
 }
 
-// TestP9_NoNameHidesAnything: of sessions, folders, windows, programs and files, through the doors at which people meet
-// them, and in every language.
+// TestP9_NoNameHidesAnything: of sessions, folders, windows, programs and files, through the doors
+// at which people meet them, and in every language.
 func TestP9_NoNameHidesAnything(t *testing.T) {
 	for _, lang := range i18n.Languages() {
 		t.Run(lang, func(t *testing.T) {

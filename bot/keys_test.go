@@ -74,8 +74,8 @@ func choices(m outbox.Message) []string {
 	})
 }
 
-// TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat: what an answer would
-// allow may stand where nobody sees it.
+// TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat: what an answer would allow may stand
+// where nobody sees it.
 func TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat(t *testing.T) {
 	var command []string
 	for i := range 60 {
@@ -426,8 +426,8 @@ func TestAnAgentThatIsNotReadyHasKeys(t *testing.T) {
 	assert.Equal(t, []string{"press enter of " + r.ID.String() + " for mark-one-012"}, w.sessions.done())
 }
 
-// TestP8_ANewerProgramsDialogIsLeftAlone, and one that cannot be read for a moment
-// is not thrown away either.
+// TestP8_ANewerProgramsDialogIsLeftAlone, and one that cannot be read for a moment is not thrown
+// away either.
 func TestP8_ANewerProgramsDialogIsLeftAlone(t *testing.T) {
 	w := newWorld(t)
 	w.showsDialog(t)

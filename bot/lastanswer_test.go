@@ -85,8 +85,8 @@ func TestP5_OpeningShowsOnlyWhatTheChatLacks(t *testing.T) {
 	}
 }
 
-// Of several answers that had only their notice the first [Open] shows all, and no
-// other one anything again, also after a restart.
+// Of several answers that had only their notice the first [Open] shows all, and no other one
+// anything again, also after a restart.
 func TestP5_OpeningShowsAllThatWasOnlyNoticed(t *testing.T) {
 	w := newWorld(t)
 	c := transcriptOf(t, "t.jsonl", promptLine("first"), says("one"), turnEnd, promptLine("second"), says("two"), turnEnd)

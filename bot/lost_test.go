@@ -45,8 +45,8 @@ func picked(m outbox.Message) (names []string) {
 	return names
 }
 
-// wentDownWorld has two sessions that a reboot took, one that tmux took, one that
-// was lost otherwise, one of another chat, and one that went down long before.
+// wentDownWorld has two sessions that a reboot took, one that tmux took, one that was lost
+// otherwise, one of another chat, and one that went down long before.
 func wentDownWorld(t *testing.T) (w *world, offered []session.Record, m outbox.Message) {
 	t.Helper()
 	w = newWorld(t)
@@ -107,8 +107,8 @@ func TestAnOldButtonBringsNoLaterLossBack(t *testing.T) {
 	assert.Equal(t, restores(append(offered, later)...), w.restored())
 }
 
-// What a tap on another button, or at the desk, has brought back meanwhile is for
-// its worker to refuse.
+// What a tap on another button, or at the desk, has brought back meanwhile is for its worker to
+// refuse.
 func TestP1_TwoTapsAtOnceResumeNothingTwice(t *testing.T) {
 	w, _, m := wentDownWorld(t)
 	var mu sync.Mutex

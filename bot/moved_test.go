@@ -283,8 +283,8 @@ func TestP4_ATextThatMeetsATransferGoesToTheSuccessor(t *testing.T) {
 	}
 }
 
-// The part that the reader of the source has in hand is not said again by that
-// of the target, which begins where the source's cursor was.
+// The part that the reader of the source has in hand is not said again by that of the target, which
+// begins where the source's cursor was.
 func TestP5_ATransferSaysNoPartTwice(t *testing.T) {
 	w := newWorld(t)
 	c := transcriptOf(t, "t.jsonl", says("one"), says("two"))

@@ -19,12 +19,11 @@ import (
 	"ccbot/lifecycle"
 )
 
-// nasty means something to whoever takes it for a format, a template, Markdown or
-// HTML.
+// nasty means something to whoever takes it for a format, a template, Markdown or HTML.
 const nasty = "%s%n<b>*_[x](tg:user?id=1){{.Name}}"
 
-// literal requires that a text shows the name as it is, wherever it shows a part of
-// it, and that nothing in it can be tapped or is hidden.
+// literal requires that a text shows the name as it is, wherever it shows a part of it, and that
+// nothing in it can be tapped or is hidden.
 func literal(t *testing.T, text string, entities []models.MessageEntity) {
 	t.Helper()
 	assert.Equal(t, strings.Count(text, "user?id=1"), strings.Count(text, nasty), text)
@@ -38,8 +37,8 @@ func literal(t *testing.T, text string, entities []models.MessageEntity) {
 	}
 }
 
-// TestP9_NamesAreData: of sessions, directories, files, windows and tools, through
-// all that the chat says about them.
+// TestP9_NamesAreData: of sessions, directories, files, windows and tools, through all that the
+// chat says about them.
 func TestP9_NamesAreData(t *testing.T) { synctest.Test(t, testNamesAreData) }
 
 func testNamesAreData(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 	"ccbot/lifecycle"
 )
 
-// noteKinds are the kinds that lifecycle declares, read from its source: a new
-// one must be told too.
+// noteKinds are the kinds that lifecycle declares, read from its source: a new one must be told
+// too.
 func noteKinds(t *testing.T) []lifecycle.NoteKind {
 	t.Helper()
 	files, err := filepath.Glob("../lifecycle/*.go")
@@ -95,8 +95,8 @@ func tellings() map[lifecycle.NoteKind]told {
 	}
 }
 
-// news is a note with everything that some kind needs. The session is shown in
-// the group, the prompt came from Alice's chat.
+// news is a note with everything that some kind needs. The session is shown in the group, the
+// prompt came from Alice's chat.
 func (w *world) news(t *testing.T, kind lifecycle.NoteKind) lifecycle.Note {
 	t.Helper()
 	r := w.session(t, "api", session.Archived)

@@ -10,8 +10,8 @@ import (
 	"ccbot/bot/outbox"
 )
 
-// A long notice is posted in one piece: the outbox splits it, and takes back what it wrote when the disk fails in the
-// middle. A retry of parts would repeat the first.
+// A long notice is posted in one piece: the outbox splits it, and takes back what it wrote when the
+// disk fails in the middle. A retry of parts would repeat the first.
 func TestALongNoticeIsOnePost(t *testing.T) {
 	w := newWorld(t)
 	long, buttons := plain(strings.Repeat("word ", 2000)), [][]outbox.Button{{{Text: "ok", Data: "d"}}}

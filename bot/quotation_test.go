@@ -202,7 +202,8 @@ func TestP7_APartOfAnAlbumIsNoCommand(t *testing.T) {
 	assert.True(t, strings.HasPrefix(e.Text, ofOthers[0].source+"\n> look \n"+ofOthers[1].source+"\n> / exit \n"), e.Text)
 }
 
-// TestP7_AnEditBringsNoCommandToTheStart: an album's captions are joined, so where the first one goes the second is first.
+// TestP7_AnEditBringsNoCommandToTheStart: an album's captions are joined, so where the first one
+// goes the second is first.
 func TestP7_AnEditBringsNoCommandToTheStart(t *testing.T) {
 	d := newMediaWorld(t)
 	var parts []models.Message
@@ -224,7 +225,8 @@ func TestP7_AnEditBringsNoCommandToTheStart(t *testing.T) {
 	assert.True(t, strings.HasPrefix(entries[0].Text, "look\n/exit\n"))
 }
 
-// TestP7_AnAddressThatNobodySeesRunsNothing: formatted text brings addresses along that its sender does not see.
+// TestP7_AnAddressThatNobodySeesRunsNothing: formatted text brings addresses along that its sender
+// does not see.
 func TestP7_AnAddressThatNobodySeesRunsNothing(t *testing.T) {
 	d := newMediaWorld(t)
 	for _, tt := range []struct{ text, url, want string }{

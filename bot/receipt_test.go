@@ -98,8 +98,8 @@ func TestALongReceiptCountsTheRest(t *testing.T) {
 	assert.Less(t, len(text), 1000)
 }
 
-// consts reads the values of a package's constants whose name begins with prefix,
-// so that a new one gets its sentence.
+// consts reads the values of a package's constants whose name begins with prefix, so that a new one
+// gets its sentence.
 func consts(t *testing.T, dir, prefix string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))

@@ -105,8 +105,8 @@ func TestWhatWentWellIsNoMessage(t *testing.T) {
 	assert.Empty(t, w.sender.done())
 }
 
-// A session that somebody has brought back before it was told, or that goes on as
-// another one, needs no word any more.
+// A session that somebody has brought back before it was told, or that goes on as another one,
+// needs no word any more.
 func TestP8_WhatIsBackIsNotCalledLost(t *testing.T) {
 	w := newWorld(t)
 	back, moved := w.lost(t, "back", session.ClosedReboot), w.lost(t, "moved", "")

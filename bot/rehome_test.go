@@ -111,8 +111,8 @@ func (w *world) saysIn(t *testing.T, group int64, m models.Message) inbox.Entry 
 	return e
 }
 
-// TestP5_AGroupThatBecomesASupergroupTakesEverythingAlong: what waits there is
-// shown and answered in the new chat, which is allowed because the old one was.
+// TestP5_AGroupThatBecomesASupergroupTakesEverythingAlong: what waits there is shown and answered
+// in the new chat, which is allowed because the old one was.
 func TestP5_AGroupThatBecomesASupergroupTakesEverythingAlong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -147,8 +147,8 @@ func (w *world) tapOnShown(t *testing.T, from int64, id int, word i18n.Key) erro
 	return w.pressOn(t, from, id, w.sender.now(id), w.word(word))
 }
 
-// TestP4_AMessageOfTheNewChatIsNotTakenForOneOfTheOld: the new chat numbers its messages anew, and a reply
-// to a message there does not mean the session whose message had that number before.
+// TestP4_AMessageOfTheNewChatIsNotTakenForOneOfTheOld: the new chat numbers its messages anew, and
+// a reply to a message there does not mean the session whose message had that number before.
 func TestP4_AMessageOfTheNewChatIsNotTakenForOneOfTheOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -206,8 +206,8 @@ func TestP8_AButtonOfTheOldChatDoesNothing(t *testing.T) {
 	})
 }
 
-// TestP4_AGroupStaysAllowedUnderItsNewNumber: also after a restart, and as long as
-// the old number is on the list.
+// TestP4_AGroupStaysAllowedUnderItsNewNumber: also after a restart, and as long as the old number
+// is on the list.
 func TestP4_AGroupStaysAllowedUnderItsNewNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -468,8 +468,7 @@ func TestAMoveThatFailsIsTriedAgain(t *testing.T) {
 	})
 }
 
-// TestP8_AStartFinishesWhatAnEarlierOneBegan: without being told again, and as often
-// as it takes.
+// TestP8_AStartFinishesWhatAnEarlierOneBegan: without being told again, and as often as it takes.
 func TestP8_AStartFinishesWhatAnEarlierOneBegan(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, w.Chats.Aliases.Note(ours, grown))

@@ -106,8 +106,8 @@ func (w *world) answerOurs(t *testing.T, message int, username, text string) str
 	return key
 }
 
-// Of which session a message was that the ring does not know, nobody knows: where
-// there are several, nothing is typed.
+// Of which session a message was that the ring does not know, nobody knows: where there are
+// several, nothing is typed.
 func TestP4_AReplyToAMessageOfNobodyKnowsWhomIsTold(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
@@ -391,8 +391,8 @@ func TestResumeAndSendToASessionThatIsBack(t *testing.T) {
 	assert.Equal(t, []string{"keep " + key + " for " + r.ID.String()}, w.sessions.done())
 }
 
-// An old prompt of a session that is over is asked about with the button that
-// brings the session back.
+// An old prompt of a session that is over is asked about with the button that brings the session
+// back.
 func TestP4_AnAgedPromptOfASessionThatIsOverOffersBoth(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.Lost)

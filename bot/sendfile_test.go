@@ -19,8 +19,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// fileSender is a sender that notes what is in a file. A function of the test is
-// called before it is read.
+// fileSender is a sender that notes what is in a file. A function of the test is called before it
+// is read.
 type fileSender struct {
 	*fakeSender
 	before func() error

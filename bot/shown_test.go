@@ -32,8 +32,8 @@ func spots(all ...outbox.Message) (list []spot) {
 	return list
 }
 
-// spot finds the first button of a message that has a word: the key of the button's text,
-// or the text itself.
+// spot finds the first button of a message that has a word: the key of the button's text, or the
+// text itself.
 func (w *world) spot(t *testing.T, m outbox.Message, word i18n.Key) spot {
 	t.Helper()
 	for _, s := range spots(m) {
@@ -124,8 +124,8 @@ func faces(rows [][]outbox.Button) (all [][]outbox.Button) {
 // left is the message that was tapped in Alice's chat, with the buttons that it has now.
 func (w *world) left() outbox.Message { return outbox.Message{To: atAlice, Buttons: w.sender.buttons} }
 
-// shown tells news and gives the message that the chat has of it, of which the sender's
-// log says nothing.
+// shown tells news and gives the message that the chat has of it, of which the sender's log says
+// nothing.
 func (w *world) shown(t *testing.T, n lifecycle.Note) outbox.Message {
 	t.Helper()
 	require.NoError(t, w.SessionNews(t.Context(), n))
@@ -146,8 +146,8 @@ func (w *world) receiptShown(t *testing.T, r session.Record) outbox.Message {
 		Receipt: &lifecycle.Receipt{}})
 }
 
-// heardShown is the message that answers a text of Alice's, of which the logs of the sender
-// and of the sessions say nothing.
+// heardShown is the message that answers a text of Alice's, of which the logs of the sender and of
+// the sessions say nothing.
 func (w *world) heardShown(t *testing.T, text string) outbox.Message {
 	t.Helper()
 	w.mustHear(t, text)

@@ -14,10 +14,9 @@ import (
 	"ccbot/internal/session"
 )
 
-// TestP9_NothingOfAStrangerIsHeard: all that a person can send, from a stranger, in
-// private, in an allowed group and elsewhere; and from an allowed person in a group
-// that is not listed. No answer, no reaction, no file asked for, no end of a tap's
-// waiting, nothing on disk.
+// TestP9_NothingOfAStrangerIsHeard: all that a person can send, from a stranger, in private, in an
+// allowed group and elsewhere; and from an allowed person in a group that is not listed. No answer,
+// no reaction, no file asked for, no end of a tap's waiting, nothing on disk.
 func TestP9_NothingOfAStrangerIsHeard(t *testing.T) {
 	for _, tt := range whoAndWhere {
 		if tt.heard {

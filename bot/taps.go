@@ -75,8 +75,8 @@ func (b *Bot) answerTap(ctx context.Context, t chat.Tap, data string) (chat.Answ
 	return do(ctx, t)
 }
 
-// answerCard finds what an option of a card does. A tap on what is not drawn any more does nothing: the
-// card is drawn again.
+// answerCard finds what an option of a card does. A tap on what is not drawn any more does nothing:
+// the card is drawn again.
 func (b *Bot) answerCard(ctx context.Context, t chat.Tap, data string) (chat.Answer, error) {
 	if !b.Deps.Cards.Knows(data) {
 		return b.Stale(t)

@@ -28,8 +28,8 @@ const (
 )
 
 // whoMayTap has a line for every verb and kind of card, so that nobody adds one without asking who
-// may tap it. A tap that ends, kills or archives something in its second step is
-// for who tapped the first.
+// may tap it. A tap that ends, kills or archives something in its second step is for who tapped the
+// first.
 var whoMayTap = map[string]string{
 	"end": asker, "resume": asker, "writers": asker, "windows": asker,
 
@@ -53,8 +53,8 @@ type onButton struct {
 	data    string
 }
 
-// buttonsOfAll is a world in which every button there is was shown, and one of each
-// verb. That it is every one is what TestCallbackDataFits sees to.
+// buttonsOfAll is a world in which every button there is was shown, and one of each verb. That it
+// is every one is what TestCallbackDataFits sees to.
 func buttonsOfAll(t *testing.T) (*world, map[string]onButton) {
 	t.Helper()
 	w := showsAllButtons(t)
@@ -115,9 +115,9 @@ func (w *world) state(t *testing.T) []string {
 	return all
 }
 
-// TestP9_AForgedTapDoesNothing taps, for every verb there is, what no button of the
-// message says: an app may send any data for any message of the bot's. Strangers,
-// and anybody in a group that is not listed, get not even an answer.
+// TestP9_AForgedTapDoesNothing taps, for every verb there is, what no button of the message says:
+// an app may send any data for any message of the bot's. Strangers, and anybody in a group that is
+// not listed, get not even an answer.
 func TestP9_AForgedTapDoesNothing(t *testing.T) {
 	w, all := buttonsOfAll(t)
 	other := w.session(t, "other", session.Running)
@@ -183,8 +183,7 @@ func forPerson(data string, person int64) string {
 	return strings.Join(parts, ":")
 }
 
-// TestP9_AConfirmationIsForWhoAsked: another allowed person, on the real button, in
-// the same chat.
+// TestP9_AConfirmationIsForWhoAsked: another allowed person, on the real button, in the same chat.
 func TestP9_AConfirmationIsForWhoAsked(t *testing.T) {
 	w := showsAllButtons(t)
 	questions := 0
@@ -206,8 +205,8 @@ func TestP9_AConfirmationIsForWhoAsked(t *testing.T) {
 	assert.GreaterOrEqual(t, questions, 6, "kill, done, three about writers, a window")
 }
 
-// TestP9_GarbageInAButtonDoesNothing calls every verb past the look at the buttons,
-// as a message of an earlier version might: arguments that name nothing.
+// TestP9_GarbageInAButtonDoesNothing calls every verb past the look at the buttons, as a message of
+// an earlier version might: arguments that name nothing.
 func TestP9_GarbageInAButtonDoesNothing(t *testing.T) {
 	w, all := buttonsOfAll(t)
 	for verb := range all {
@@ -222,8 +221,8 @@ func TestP9_GarbageInAButtonDoesNothing(t *testing.T) {
 	}
 }
 
-// TestP9_ATapWithoutAMessageIsNobodys: from an inline message, which is in a chat
-// that nobody knows.
+// TestP9_ATapWithoutAMessageIsNobodys: from an inline message, which is in a chat that nobody
+// knows.
 func TestP9_ATapWithoutAMessageIsNobodys(t *testing.T) {
 	w, all := buttonsOfAll(t)
 	for _, real := range all {

@@ -92,8 +92,8 @@ func TestTapCurrentSwitchesBeforeItIsAnswered(t *testing.T) {
 	assert.Len(t, w.sessions.done(), 1)
 }
 
-// What the agent's machine is asked for after a tap holds up no text: the session that was tapped is
-// the current one as soon as the tap is decided.
+// What the agent's machine is asked for after a tap holds up no text: the session that was tapped
+// is the current one as soon as the tap is decided.
 func TestP7_ATextBehindATapGoesToTheTappedSession(t *testing.T) {
 	w := newWorld(t)
 	w.currentSession(t, "api", session.Running)
@@ -277,8 +277,7 @@ func cancelled() context.Context {
 	return ctx
 }
 
-// showsAllButtons is a world in which every button there is was shown, with the
-// largest ids.
+// showsAllButtons is a world in which every button there is was shown, with the largest ids.
 func showsAllButtons(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -300,8 +299,8 @@ func (w *world) showsEveryButton(t *testing.T) {
 	require.NoError(t, w.For(r.ID).Post(t.Context(), atAlice, plain("it has answered"), notice))
 }
 
-// Telegram refuses a button whose data has more than 64 bytes. Every button of
-// every message is looked at, with the largest ids.
+// Telegram refuses a button whose data has more than 64 bytes. Every button of every message is
+// looked at, with the largest ids.
 func TestCallbackDataFits(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		w.showsEveryButton(t)
@@ -387,8 +386,8 @@ func (w *world) asks64(t *testing.T, r session.Record) {
 	w.work(t)
 }
 
-// commands64 sends all commands that answer with buttons; /resume with a path of
-// its own and with each refusal that has some.
+// commands64 sends all commands that answer with buttons; /resume with a path of its own and with
+// each refusal that has some.
 func (w *world) commands64(t *testing.T, old session.Record) {
 	t.Helper()
 	say := func(text string) {
@@ -474,8 +473,8 @@ func TestSendAnyway(t *testing.T) {
 	assert.Empty(t, w.sender.lastEdit(t).Buttons, "but what is over")
 }
 
-// Telegram refuses an answer to a tap of more than 200 letters, and then the
-// person sees nothing at all.
+// Telegram refuses an answer to a tap of more than 200 letters, and then the person sees nothing at
+// all.
 const alertLimit = 200
 
 func TestAlertsFit(t *testing.T) {

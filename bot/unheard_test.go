@@ -15,8 +15,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// Who is taken off the list while prompts wait gets none of them typed, in a group
-// neither. Nobody is told, and the log has one line.
+// Who is taken off the list while prompts wait gets none of them typed, in a group neither. Nobody
+// is told, and the log has one line.
 func TestP9_PromptsOfAPersonTakenOffTheListAreNotTyped(t *testing.T) {
 	w := newWorld(t)
 	var log strings.Builder

@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// unpark hears that somebody in a chat has written or tapped: it takes messages
-// again, and gets what it missed.
+// unpark hears that somebody in a chat has written or tapped: it takes messages again, and gets
+// what it missed.
 func (b *Bot) unpark(ctx context.Context, chat int64) {
 	parked := b.Sender.Parked(chat)
 	b.Sender.Unpark(chat)

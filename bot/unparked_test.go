@@ -16,8 +16,7 @@ import (
 	"ccbot/lifecycle"
 )
 
-// blocks lets Alice block the bot. What it gives back unblocks it, by a message of
-// hers.
+// blocks lets Alice block the bot. What it gives back unblocks it, by a message of hers.
 func (w *world) blocks(t *testing.T) (unblock func()) {
 	t.Helper()
 	w.sender.send = func(context.Context, outbox.Message) error {

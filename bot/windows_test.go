@@ -30,8 +30,7 @@ func shellWindow(t *testing.T, id string) lifecycle.Window {
 	return lifecycle.Window{Pane: tmux.Pane{Window: window, WindowName: "mine", PID: 99, Command: "vim", Path: "/home/alice/x"}}
 }
 
-// agentWindow is a window in whose shell an agent runs that is proven to write a
-// conversation.
+// agentWindow is a window in whose shell an agent runs that is proven to write a conversation.
 func agentWindow(t *testing.T, id string, pid int) lifecycle.Window {
 	t.Helper()
 	w := shellWindow(t, id)
@@ -239,8 +238,7 @@ func TestP2_ArchiveAWindowShowsFirstWhatEnds(t *testing.T) {
 	}
 }
 
-// Nothing that waits for the session which had the conversation is for an agent
-// that is to end.
+// Nothing that waits for the session which had the conversation is for an agent that is to end.
 func TestP4_AnArchivedWindowTakesNoSessionOver(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.Archived)
@@ -258,8 +256,8 @@ func TestP4_AnArchivedWindowTakesNoSessionOver(t *testing.T) {
 	assert.Equal(t, w.named(i18n.EvidenceArchive, "mine"), w.sender.last(t).Text.Text)
 }
 
-// What a window shows is what a tap is about: another process in it, another
-// conversation, another pane, and nothing is done.
+// What a window shows is what a tap is about: another process in it, another conversation, another
+// pane, and nothing is done.
 func TestP2_AChangedWindowIsDrawnAgain(t *testing.T) {
 	other, fresh, pane := agentWindow(t, "@21", 5000), agentWindow(t, "@21", 4123), agentWindow(t, "@21", 4123)
 	fresh.Agent.ClaudeSessionID = uuid.New()

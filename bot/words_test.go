@@ -20,8 +20,8 @@ import (
 	"ccbot/recovery"
 )
 
-// TestEverySentenceIsSaidInEveryLanguage says what this package can say and looks
-// for a field that was not filled, and for a key that says itself.
+// TestEverySentenceIsSaidInEveryLanguage says what this package can say and looks for a field that
+// was not filled, and for a key that says itself.
 func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
 	var keys []string
 	for _, key := range consts(t, "../i18n", "") {
@@ -183,8 +183,7 @@ func (w *world) sayRecovery(t *testing.T) {
 	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteTransferred, Session: target}))
 }
 
-// sayWindows shows windows of nobody and taps on all that they offer, and tells
-// histories.
+// sayWindows shows windows of nobody and taps on all that they offer, and tells histories.
 func (w *world) sayWindows(t *testing.T) {
 	t.Helper()
 	dead := shellWindow(t, "@22")

@@ -22,8 +22,7 @@ import (
 	"ccbot/tmux"
 )
 
-// desk is a writer that somebody has started at the desk: proven, and nothing
-// protects it.
+// desk is a writer that somebody has started at the desk: proven, and nothing protects it.
 func atDesk(pid int) lifecycle.Writer {
 	p := claude(pid)
 	p.TTY, p.Cwd = 136<<8|3, "/home/alice/proj" // pts/3
@@ -158,8 +157,8 @@ func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
 	}
 }
 
-// A session that is not cleaned up can neither be adopted nor resumed, so neither
-// is offered or promised.
+// A session that is not cleaned up can neither be adopted nor resumed, so neither is offered or
+// promised.
 func TestP3_AGhostOfWhatIsNotCleanPromisesNothing(t *testing.T) {
 	for _, all := range [][]lifecycle.Writer{{inWindow(t, 1)}, {atDesk(1)}, {atDesk(1), atDesk(2)}} {
 		w := newWorld(t)

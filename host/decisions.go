@@ -65,8 +65,8 @@ func (d Decisions) Outcome(ctx context.Context, q decisions.Request) (o decision
 		Interrupted: out.Interrupted}, found, err
 }
 
-// Answerers looks into the settings of a session's project. An agent in whose mode nothing is asked has
-// none.
+// Answerers looks into the settings of a session's project. An agent in whose mode nothing is asked
+// has none.
 func (d Decisions) Answerers(session uuid.UUID) []decisions.Answerer {
 	r, ok := d.Records.Get(session)
 	if !ok || r.Launch != nil && r.Launch.PermissionMode == hooks.ModeBypass {

@@ -150,8 +150,8 @@ func (m Sessions) windowsOf(all []lifecycle.Window) (shown []desk.Window) {
 // windowID names a window by what it is known by: its number and its first process.
 func windowID(p tmux.Pane) desk.ID { return desk.ID(fmt.Sprintf("%s.%d", p.Window, p.PID)) }
 
-// windowsBehind are windows as recovery knows them: recovery looks itself whether they are there. An id
-// that nobody wrote here is no window.
+// windowsBehind are windows as recovery knows them: recovery looks itself whether they are there.
+// An id that nobody wrote here is no window.
 func windowsBehind(shown []desk.Window) (all []lifecycle.Window) {
 	for _, w := range shown {
 		number, pid, _ := strings.Cut(string(w.ID), ".")

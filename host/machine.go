@@ -26,8 +26,7 @@ type Records interface {
 	Get(id uuid.UUID) (session.Record, bool)
 }
 
-// reason is what the system says of a failure, without the path, which the reader
-// knows.
+// reason is what the system says of a failure, without the path, which the reader knows.
 func reason(err error) string {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		return path.Err.Error()

@@ -21,9 +21,8 @@ const (
 	linkedDir   = "the session's folder is reached through a link: nothing is sent from there"
 )
 
-// Open implements [files.Files]. Links are followed first, and where they lead
-// decides whether the file is inside, or one of ccbot's own. What was checked is a
-// descriptor.
+// Open implements [files.Files]. Links are followed first, and where they lead decides whether the
+// file is inside, or one of ccbot's own. What was checked is a descriptor.
 func (m *Machine) Open(session uuid.UUID, path string) (files.File, error) {
 	r, ok := m.Records.Get(session)
 	if !ok {
@@ -52,11 +51,10 @@ func (m *Machine) Open(session uuid.UUID, path string) (files.File, error) {
 
 func refuse(text string) error { return &files.Refusal{Text: text} }
 
-// openInside opens a file through the session's folder, which a link that has
-// appeared by now cannot lead out of. A folder that is reached through a link gives
-// nothing: the record has only its name, and an agent can make a link of it that
-// leads to all there is. Nothing below ours, the folder of ccbot's own, is given out, whatever name it
-// has.
+// openInside opens a file through the session's folder, which a link that has appeared by now
+// cannot lead out of. A folder that is reached through a link gives nothing: the record has only
+// its name, and an agent can make a link of it that leads to all there is. Nothing below ours, the
+// folder of ccbot's own, is given out, whatever name it has.
 func openInside(dir, path string, ours fs.FileInfo) (files.File, error) {
 	base := filepath.Clean(dir)
 	root, err := os.OpenRoot(base)
@@ -95,8 +93,8 @@ func isRoot(root *os.Root, dir string) bool {
 }
 
 // openBelow opens a file a folder at a time. A link on the way, which was none when the path was
-// looked at, ends it; so does the folder of ccbot's own, also where it is mounted under another name
-// or spelt otherwise.
+// looked at, ends it; so does the folder of ccbot's own, also where it is mounted under another
+// name or spelt otherwise.
 func openBelow(root *os.Root, rel string, ours fs.FileInfo) (files.File, error) {
 	here, err := root.Stat(".")
 	if err != nil {
@@ -124,8 +122,8 @@ func openBelow(root *os.Root, rel string, ours fs.FileInfo) (files.File, error) 
 	return openBelow(next, rest, ours)
 }
 
-// openRegular looks before it opens, because opening a device does things, and
-// looks at what it has opened, because that is what is sent.
+// openRegular looks before it opens, because opening a device does things, and looks at what it has
+// opened, because that is what is sent.
 func openRegular(root *os.Root, name string) (files.File, error) {
 	before, err := root.Lstat(name)
 	if err != nil {

@@ -151,8 +151,8 @@ func TestOpenThroughTheFoldersOwnLinks(t *testing.T) {
 	require.Error(t, err, "a session that is not known has no folder")
 }
 
-// TestP9_ADirectoryThatBecameALinkOpensNothing: the agent puts a link in the place
-// of its directory, or of one above, so that all there is would be inside.
+// TestP9_ADirectoryThatBecameALinkOpensNothing: the agent puts a link in the place of its
+// directory, or of one above, so that all there is would be inside.
 func TestP9_ADirectoryThatBecameALinkOpensNothing(t *testing.T) {
 	tests := []struct {
 		name string
@@ -191,8 +191,8 @@ func TestP9_ADirectoryThatBecameALinkOpensNothing(t *testing.T) {
 	assert.False(t, isRoot(root, d.dir))
 }
 
-// TestP9_CcbotsOwnFilesAreNeverSent: whoever asks, and also where the session's
-// folder is above or in ccbot's own.
+// TestP9_CcbotsOwnFilesAreNeverSent: whoever asks, and also where the session's folder is above or
+// in ccbot's own.
 func TestP9_CcbotsOwnFilesAreNeverSent(t *testing.T) {
 	tests := []struct {
 		name string
@@ -240,8 +240,7 @@ func TestP9_CcbotsOwnFilesAreNeverSent(t *testing.T) {
 	})
 }
 
-// TestP9_TheEnvironmentOfCcbotIsNeverSent: in /proc/self lies the bot's own, with
-// the token in it.
+// TestP9_TheEnvironmentOfCcbotIsNeverSent: in /proc/self lies the bot's own, with the token in it.
 func TestP9_TheEnvironmentOfCcbotIsNeverSent(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no /proc here")
@@ -256,8 +255,8 @@ func TestP9_TheEnvironmentOfCcbotIsNeverSent(t *testing.T) {
 	assert.Equal(t, "it is empty", d.refusal(t, "/proc/self/environ"))
 }
 
-// TestP9_TheCheckedFileIsTheOneThatIsSent: another file takes its name between
-// the check and the upload.
+// TestP9_TheCheckedFileIsTheOneThatIsSent: another file takes its name between the check and the
+// upload.
 func TestP9_TheCheckedFileIsTheOneThatIsSent(t *testing.T) {
 	d := newOpens(t)
 	path := d.inside(t, "a.txt", "good")
@@ -275,8 +274,8 @@ func TestP9_TheCheckedFileIsTheOneThatIsSent(t *testing.T) {
 	assert.NoError(t, checkFile(info, info))
 }
 
-// TestP9_NoNameLeadsIntoCcbotsFolder: a link that takes a folder's place after the look at the path, and
-// a folder of ccbot's own under any name.
+// TestP9_NoNameLeadsIntoCcbotsFolder: a link that takes a folder's place after the look at the
+// path, and a folder of ccbot's own under any name.
 func TestP9_NoNameLeadsIntoCcbotsFolder(t *testing.T) {
 	home := t.TempDir()
 	own := filepath.Join(home, "state")

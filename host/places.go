@@ -52,8 +52,8 @@ func checkDir(dir string) error {
 	return &places.Error{Code: code, Reason: reason(err)}
 }
 
-// Make implements [places.Places]. Inside the roots a link on the way that is made
-// to lead out at this moment is not followed.
+// Make implements [places.Places]. Inside the roots a link on the way that is made to lead out at
+// this moment is not followed.
 func (m *Machine) Make(dir string) error {
 	err := m.make(dir)
 	if err == nil || places.CodeOf(err) == places.Outside {
@@ -82,9 +82,9 @@ func (m *Machine) make(dir string) error {
 
 func (m *Machine) inRoots(dir string) bool { return InRoots(m.Roots, dir) }
 
-// InRoots says whether sessions may be opened in dir: below one of the roots,
-// which have no links in them; without roots anywhere. The links of dir are
-// resolved as far as the path exists, so that none leads out.
+// InRoots says whether sessions may be opened in dir: below one of the roots, which have no links
+// in them; without roots anywhere. The links of dir are resolved as far as the path exists, so that
+// none leads out.
 func InRoots(roots []string, dir string) bool {
 	real := WithoutLinks(dir)
 	return len(roots) == 0 || slices.ContainsFunc(roots, func(root string) bool {
@@ -93,8 +93,7 @@ func InRoots(roots []string, dir string) bool {
 	})
 }
 
-// within says whether a path lies in a folder, and where there. Both are without
-// links.
+// within says whether a path lies in a folder, and where there. Both are without links.
 func within(folder, path string) (rel string, ok bool) {
 	rel, err := filepath.Rel(folder, path)
 	return rel, err == nil && filepath.IsLocal(rel)

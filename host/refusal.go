@@ -41,8 +41,8 @@ var dirCodes = map[lifecycle.DirFault]refusal.Code{
 	lifecycle.DirMissing: refusal.DirMissing, lifecycle.DirNotADir: refusal.DirNotADir, lifecycle.DirNoAccess: refusal.DirNoAccess,
 }
 
-// refusedPrompt is refused for an operation on a prompt: a prompt that is not there any more is no file
-// that is missing.
+// refusedPrompt is refused for an operation on a prompt: a prompt that is not there any more is no
+// file that is missing.
 func (m Sessions) refusedPrompt(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &refusal.Error{Code: refusal.NotFound, Err: err}

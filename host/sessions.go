@@ -55,8 +55,8 @@ type Orphans interface {
 	Told(ctx context.Context, all []lifecycle.Window) error
 }
 
-// Sessions are the sessions and windows of this machine. It implements the chat's ports control, desk
-// and prompts.
+// Sessions are the sessions and windows of this machine. It implements the chat's ports control,
+// desk and prompts.
 type Sessions struct {
 	Lifecycle Lifecycle
 	Windows   Orphans

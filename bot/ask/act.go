@@ -20,8 +20,9 @@ var (
 // Effect is what is left to do after a transition, besides saving the card.
 type Effect int
 
-// None: nothing. Redraw: edit the message. SendDecision: give Card.Decision to the relay, then edit. ShowAll: send what
-// All gives, then set AllShown, save and edit. AskWhy: edit the message, and take the person's next text to Say.
+// None: nothing. Redraw: edit the message. SendDecision: give Card.Decision to the relay, then
+// edit. ShowAll: send what All gives, then set AllShown, save and edit. AskWhy: edit the message,
+// and take the person's next text to Say.
 const (
 	None Effect = iota
 	Redraw
@@ -33,8 +34,9 @@ const (
 // wrote stands between what happened and the person's own words.
 const wrote = " They wrote: "
 
-// Tap is a person's tap on an option with the value "<verb>:<args>". ErrOver: it is decided. ErrNotNow: its hook does
-// not wait, or something must be shown first. ErrStale: the button is of an earlier page. The card is then as it was.
+// Tap is a person's tap on an option with the value "<verb>:<args>". ErrOver: it is decided.
+// ErrNotNow: its hook does not wait, or something must be shown first. ErrStale: the button is of
+// an earlier page. The card is then as it was.
 func Tap(c Card, by int64, verb string, args []string, now time.Time) (Card, Effect, error) {
 	switch c.State {
 	case StateOver:
@@ -218,8 +220,8 @@ func Give(c Card, now time.Time) Card {
 	return c
 }
 
-// Say is a text of the person that Why waits for: the reason of a denial, word for word, or a free answer. None: the
-// text is not for this card, or is blank.
+// Say is a text of the person that Why waits for: the reason of a denial, word for word, or a free
+// answer. None: the text is not for this card, or is blank.
 func Say(c Card, by int64, text string, now time.Time) (Card, Effect) {
 	if !c.Awaits(by, now) || strings.TrimSpace(text) == "" {
 		return c, None

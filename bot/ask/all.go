@@ -10,9 +10,10 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// All is everything a request says, as it came and not as it looks best: every field in full, with signs in the place of
-// what cannot be seen (⟨U+202E⟩, ⟨200×␠⟩), and what "for this session" would send. Each part fits a message.
-// What is too big for that ends with a sentence, and then only the desk can allow it.
+// All is everything a request says, as it came and not as it looks best: every field in full, with
+// signs in the place of what cannot be seen (⟨U+202E⟩, ⟨200×␠⟩), and what "for this session" would
+// send. Each part fits a message. What is too big for that ends with a sentence, and then only the
+// desk can allow it.
 func (v Viewer) All(c Card) []render.Text {
 	parts := tool.Beginning(v.everything(bounded(c, maxAll).Request), 2*maxAll).Split(render.Limit)
 	if tooBig(c.Request) {

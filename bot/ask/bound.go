@@ -5,7 +5,8 @@ import (
 )
 
 const (
-	// maxKept is from where on the input of a card that is over is cut for good: its message shows a few lines.
+	// maxKept is from where on the input of a card that is over is cut for good: its message shows
+	// a few lines.
 	maxKept = 16 << 10
 	// keptText is what is left of each text then, in bytes.
 	keptText = 1 << 10
@@ -32,8 +33,8 @@ func slim(c Card) Card {
 	return c
 }
 
-// bounded is a card as it is drawn: nobody waits until megabytes are laid out. What it leaves out is too big to be
-// allowed here.
+// bounded is a card as it is drawn: nobody waits until megabytes are laid out. What it leaves out
+// is too big to be allowed here.
 func bounded(c Card, text int) Card {
 	if len(c.Request.Input) > maxInput {
 		c.Request.Input = tool.Beginnings(c.Request.Input, text)

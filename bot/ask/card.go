@@ -19,8 +19,9 @@ var ErrNewer = keepjson.ErrNewer
 // State says who may still do something about a card.
 type State string
 
-// The states of a card. From open a tap leads to sent, and Leave to away; a decision whose hook is lost goes from sent to
-// away, too. Return leads from away back to where it was. The transcript leads from each to over, and there it stays.
+// The states of a card. From open a tap leads to sent, and Leave to away; a decision whose hook is
+// lost goes from sent to away, too. Return leads from away back to where it was. The transcript
+// leads from each to over, and there it stays.
 const (
 	StateOpen State = "open" // a person may decide
 	StateSent State = "sent" // a decision is on its way
@@ -77,8 +78,8 @@ type Why struct {
 // maxWhy is how long a text is waited for: what a person writes later is meant for something else.
 const maxWhy = 10 * time.Minute
 
-// Missed is a person who was writing for a card when something else ended it. What they send is not meant for the agent as
-// a prompt.
+// Missed is a person who was writing for a card when something else ended it. What they send is not
+// meant for the agent as a prompt.
 type Missed struct {
 	By int64     `json:"by,omitempty"`
 	At time.Time `json:"at,omitzero"`

@@ -54,8 +54,8 @@ func (a *Requests) awayLocked(late *volume) *request {
 }
 
 // admit makes room for one more request of a session. The oldest one whose hook has left gives way.
-// Where every hook still waits, the request is left to the terminal, from where nothing is chosen by
-// the chat then: whoever floods must not be asked in a weaker way for it.
+// Where every hook still waits, the request is left to the terminal, from where nothing is chosen
+// by the chat then: whoever floods must not be asked in a weaker way for it.
 func (a *Requests) admit(ctx context.Context, r *request, s views.Session) error {
 	a.mu.Lock()
 	late := a.volumeLocked(r.session)

@@ -43,8 +43,8 @@ type follower struct {
 	refused time.Time // when the refusal of the tool was first seen without what may stand behind it
 }
 
-// follow looks what becomes of a request until it is over, or ctx ends. A mistake of ours in it ends
-// nothing else.
+// follow looks what becomes of a request until it is over, or ctx ends. A mistake of ours in it
+// ends nothing else.
 func (r *request) follow(ctx context.Context) {
 	var jobs errgroup.Group
 	defer func() { _ = jobs.Wait() }()
@@ -108,8 +108,8 @@ func (f *follower) hear(ctx context.Context, n pending, jobs *errgroup.Group) {
 	}
 }
 
-// leave takes in that the request's hook has left, unless it is back by now. A request that nobody has
-// seen leaves nothing behind.
+// leave takes in that the request's hook has left, unless it is back by now. A request that nobody
+// has seen leaves nothing behind.
 func (f *follower) leave(ctx context.Context) error {
 	if f.waits() {
 		return nil
@@ -152,8 +152,8 @@ func (f *follower) round(ctx context.Context) {
 	}
 }
 
-// isLost says whether the request's hook has not come back, although its time is over. Of a decision
-// that the hook may have taken the terminal tells: its dialog still stands.
+// isLost says whether the request's hook has not come back, although its time is over. Of a
+// decision that the hook may have taken the terminal tells: its dialog still stands.
 func (f *follower) isLost(ctx context.Context, c Card) bool {
 	since := f.begun
 	switch {
@@ -179,8 +179,8 @@ func (r *request) waits() bool {
 	return slices.ContainsFunc(r.of.Hooks.Waiting(r.session), func(q Request) bool { return q.ID == r.id })
 }
 
-// settle gives a decision to a hook that has come back for it, and takes in what the transcript says by
-// now.
+// settle gives a decision to a hook that has come back for it, and takes in what the transcript
+// says by now.
 func (f *follower) settle(ctx context.Context, ended bool) {
 	c, open := f.get()
 	if !open {
@@ -216,8 +216,8 @@ func (f *follower) hasEnded(c Card) bool {
 	return !ok || !s.Live || s.Agent != c.Request.Agent
 }
 
-// deliver gives a decision to the hook. A prompt that became its reason leaves the queue before that,
-// so that it is not typed as well. Without a hook the decision stays until the hook redials.
+// deliver gives a decision to the hook. A prompt that became its reason leaves the queue before
+// that, so that it is not typed as well. Without a hook the decision stays until the hook redials.
 func (f *follower) deliver(ctx context.Context, c Card) error {
 	f.mu.Lock()
 	giving := f.giving
@@ -242,8 +242,8 @@ func (r *request) withdraw(ctx context.Context, c Card) error {
 	return r.of.Prompts.Withdraw(ctx, r.session, c.Prompt)
 }
 
-// give gives the decision, which is on disk, to the hook that waits for it, and says in the chat which
-// of both it is: sent, or noted until the hook redials.
+// give gives the decision, which is on disk, to the hook that waits for it, and says in the chat
+// which of both it is: sent, or noted until the hook redials.
 func (r *request) give(ctx context.Context, c Card) error {
 	err := r.of.Hooks.Decide(r.id, *c.Decision)
 	r.mu.Lock()

@@ -32,8 +32,8 @@ type option struct {
 	more               []exactjson.Member
 }
 
-// questionsOf reads the questions of a request. It is false where taps could not answer them without doubt: then only
-// the desk can.
+// questionsOf reads the questions of a request. It is false where taps could not answer them
+// without doubt: then only the desk can.
 func questionsOf(q Request) ([]question, bool) {
 	if !q.IsQuestion() || len(q.Input) > maxInput {
 		return nil, false
@@ -147,7 +147,8 @@ func (q question) labels(chosen []int) []string {
 	return list
 }
 
-// questionSheet shows the page of the question that is to be answered now, or all answers once they are given.
+// questionSheet shows the page of the question that is to be answered now, or all answers once they
+// are given.
 func questionSheet(c Card, list []question) tool.Sheet {
 	at := len(c.Progress.Answers)
 	if c.State != StateOpen || at >= len(list) {

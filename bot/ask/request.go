@@ -38,8 +38,8 @@ type request struct {
 	reading bool       // everything that it says is being shown
 }
 
-// turn changes a request: its next state is on disk, then in the chat. A hook that has nothing to wait
-// for any more is let go, and the dialog of the terminal, if it still stands, is looked at.
+// turn changes a request: its next state is on disk, then in the chat. A hook that has nothing to
+// wait for any more is let go, and the dialog of the terminal, if it still stands, is looked at.
 func (r *request) turn(ctx context.Context, change func(Card) Card) error {
 	old, next, err := r.change(ctx, change)
 	if err == nil && !reflect.DeepEqual(old, next) {
@@ -113,8 +113,8 @@ func (r *request) dated(old, next Card) Card {
 	return next
 }
 
-// tellUnread says that a text which was given as a reason was not taken, or that it is unknown whether
-// it was: it has left the queue, so nothing else says so.
+// tellUnread says that a text which was given as a reason was not taken, or that it is unknown
+// whether it was: it has left the queue, so nothing else says so.
 func (r *request) tellUnread(ctx context.Context, c Card) error {
 	a := r.of
 	if c.Prompt == "" || c.Decision == nil || c.Outcome.Chat {
@@ -128,8 +128,8 @@ func (r *request) tellUnread(ctx context.Context, c Card) error {
 	return a.Chat.Fail(ctx, c.Conversation, c.Text, text, nil)
 }
 
-// housed is a request that its conversation may not show any more: it goes to where its session is by
-// now, or to the desk.
+// housed is a request that its conversation may not show any more: it goes to where its session is
+// by now, or to the desk.
 func (r *request) housed(c Card) Card {
 	book := r.of.Chat.Book
 	if c.State != StateOpen && c.State != StateSent || book.MayShow(c.Conversation) {
@@ -182,8 +182,8 @@ func (a *Requests) look(c Card) card.Look {
 	return l
 }
 
-// drawn is what draw gives. It draws what an agent has written, so a mistake in it must not end the bot,
-// at each start again: then the message says where the request can be decided.
+// drawn is what draw gives. It draws what an agent has written, so a mistake in it must not end the
+// bot, at each start again: then the message says where the request can be decided.
 func (v Viewer) drawn(name string, draw func(v Viewer, name string) View) (seen View, err error) {
 	err = guard.Call(func() error { seen = draw(v, name); return nil })
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"ccbot/bot/render"
 )
 
-// keep is how long a request is kept after its end: a late redial and a text that comes again are known
-// by it. That is looked at once a day.
+// keep is how long a request is kept after its end: a late redial and a text that comes again are
+// known by it. That is looked at once a day.
 const keep = 7 * 24 * time.Hour
 
 // Sessions are the agents as requests need them.
@@ -34,8 +34,8 @@ type Sessions interface {
 
 // Prompts are the texts that wait in the inbox.
 type Prompts interface {
-	// Withdraw takes a text that became a reason out of the queue of its session. ErrLeft: it has left
-	// the queue.
+	// Withdraw takes a text that became a reason out of the queue of its session. ErrLeft: it has
+	// left the queue.
 	Withdraw(ctx context.Context, session uuid.UUID, key string) error
 }
 
@@ -53,9 +53,9 @@ type Deps struct {
 	Over func(ctx context.Context, c Card)
 }
 
-// Requests are the permission requests, questions and plans of all sessions. Each of them is a card,
-// and has a goroutine that follows what becomes of it until it is over. What a person or a hook does
-// changes it at once, under its own lock: nobody waits for that goroutine.
+// Requests are the permission requests, questions and plans of all sessions. Each of them is a
+// card, and has a goroutine that follows what becomes of it until it is over. What a person or a
+// hook does changes it at once, under its own lock: nobody waits for that goroutine.
 type Requests struct {
 	Deps
 	cards card.Kind[struct{}] // by the id of the request
@@ -250,8 +250,8 @@ func (a *Requests) fresh(ctx context.Context, q Request) error {
 	return nil
 }
 
-// Left hears that a request's hook is gone without an answer. When the program stops, this is told of
-// every request, although the hooks will redial; so it is only looked at while Run runs.
+// Left hears that a request's hook is gone without an answer. When the program stops, this is told
+// of every request, although the hooks will redial; so it is only looked at while Run runs.
 func (a *Requests) Left(q Request) {
 	if r, ok := a.find(q.ID); ok {
 		r.tell(func(n *pending) { n.left = true })
@@ -280,8 +280,8 @@ func (a *Requests) heard(ctx context.Context, n news.Note) error {
 
 const dialogDrawn = time.Second // how much later than its request a dialog is drawn at most
 
-// dialogGone ends the wait for what the terminal does not ask any more. A request that came since that
-// was seen has a dialog of its own, and a subagent's is not drawn before its hook has ended.
+// dialogGone ends the wait for what the terminal does not ask any more. A request that came since
+// that was seen has a dialog of its own, and a subagent's is not drawn before its hook has ended.
 func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 	for _, r := range a.requestsOf(id) {
 		err := r.turn(ctx, func(c Card) Card {
@@ -298,8 +298,8 @@ func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// NoteStop notes in the open requests of a session whether the agent is interrupted from the chat: the
-// transcript tells of an Esc, but not whose. A subagent is not stopped by it.
+// NoteStop notes in the open requests of a session whether the agent is interrupted from the chat:
+// the transcript tells of an Esc, but not whose. A subagent is not stopped by it.
 func (a *Requests) NoteStop(ctx context.Context, id uuid.UUID, stopped bool) (err error) {
 	for _, r := range a.requestsOf(id) {
 		err = errors.Join(err, r.turn(ctx, func(c Card) Card {
@@ -312,8 +312,8 @@ func (a *Requests) NoteStop(ctx context.Context, id uuid.UUID, stopped bool) (er
 	return err
 }
 
-// Behind is the newest request of a session that a person may decide in a conversation. A subagent's
-// holds up nothing but the subagent.
+// Behind is the newest request of a session that a person may decide in a conversation. A
+// subagent's holds up nothing but the subagent.
 func (a *Requests) Behind(id uuid.UUID, to outbox.Conversation) (Card, bool) {
 	for _, r := range slices.Backward(a.requestsOf(id)) {
 		c, ok := a.Store.Get(r.id)
@@ -324,8 +324,8 @@ func (a *Requests) Behind(id uuid.UUID, to outbox.Conversation) (Card, bool) {
 	return Card{}, false
 }
 
-// Moved shows the requests of places that have become others. Nobody there has seen anything of them.
-// It comes before the cards are moved.
+// Moved shows the requests of places that have become others. Nobody there has seen anything of
+// them. It comes before the cards are moved.
 func (a *Requests) Moved(ctx context.Context,
 	where func(outbox.Conversation) (to outbox.Conversation, moves bool)) (err error) {
 	for _, c := range a.Store.Unsettled() {

@@ -12,15 +12,17 @@ import (
 // HookWait is about how long a hook waits for a decision: its timeout is a day.
 const HookWait = 24*time.Hour - time.Minute
 
-// patience is how long a card may stay unsettled since it was asked, or decided. What the transcript does not say an hour
-// after the longest wait, it will not say.
+// patience is how long a card may stay unsettled since it was asked, or decided. What the
+// transcript does not say an hour after the longest wait, it will not say.
 const patience = 25 * time.Hour
 
-// awayPatience is how long a card that nobody decided here may stay away: the dialog was answered or is left to the desk.
+// awayPatience is how long a card that nobody decided here may stay away: the dialog was answered
+// or is left to the desk.
 const awayPatience = 30 * time.Minute
 
-// Settle takes in what the transcript says became of the request; the card is over when that is known. gone: the
-// session's agent has ended, or the session is over, so that nothing more is to come. found says whether the transcript has the call.
+// Settle takes in what the transcript says became of the request; the card is over when that is
+// known. gone: the session's agent has ended, or the session is over, so that nothing more is to
+// come. found says whether the transcript has the call.
 func Settle(c Card, o decisions.Outcome, found bool, gone bool, now time.Time) Card {
 	if c.IsOver() {
 		return c
@@ -100,8 +102,8 @@ func took(c Card, o decisions.Outcome) bool {
 	return !d.Allows() && d.Message != "" && strings.Contains(o.Text, d.Message)
 }
 
-// Leave is for an open card whose hook does not wait any more. A decision that is on its way stays so: the transcript
-// says whether it arrived.
+// Leave is for an open card whose hook does not wait any more. A decision that is on its way stays
+// so: the transcript says whether it arrived.
 func Leave(c Card, why Cause) Card {
 	if c.State == StateOpen {
 		c = c.clone()
@@ -110,7 +112,8 @@ func Leave(c Card, why Cause) Card {
 	return c
 }
 
-// Lose is for a card whose hook has not come back. Its decision, if there is one, stays: the hook may come yet.
+// Lose is for a card whose hook has not come back. Its decision, if there is one, stays: the hook
+// may come yet.
 func Lose(c Card) Card {
 	if c.State == StateSent {
 		c = c.clone()

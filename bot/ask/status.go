@@ -10,8 +10,8 @@ import (
 	"ccbot/i18n"
 )
 
-// Status is the last line of a card's message: what a person may do now, or what became of the request. It is blank
-// where the buttons say it.
+// Status is the last line of a card's message: what a person may do now, or what became of the
+// request. It is blank where the buttons say it.
 func (v Viewer) Status(c Card) render.Text { return v.status(c, judge(c)) }
 
 func (v Viewer) status(c Card, j shown) render.Text {

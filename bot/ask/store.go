@@ -23,7 +23,8 @@ const (
 	maxCard = 128 << 20
 )
 
-// Store keeps the cards: in memory for reading, in one file each for good. It may be used by several goroutines.
+// Store keeps the cards: in memory for reading, in one file each for good. It may be used by
+// several goroutines.
 type Store struct {
 	folder     spool.Folder
 	quarantine string
@@ -35,8 +36,9 @@ type Store struct {
 	prompts   map[string]string // ids by Card.Prompt
 }
 
-// Open loads the cards of dir ($CCBOT_DIR/asks) and makes it when it is missing. A file that cannot be understood is
-// moved to the quarantine folder and logged; a newer program's is left where it is. The error is about the folder.
+// Open loads the cards of dir ($CCBOT_DIR/asks) and makes it when it is missing. A file that cannot
+// be understood is moved to the quarantine folder and logged; a newer program's is left where it
+// is. The error is about the folder.
 func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
 	s := &Store{folder: spool.Folder{Path: dir, MaxSize: maxCard, Fsync: true}, quarantine: quarantine, log: log,
 		cards: make(map[string]Card), unsettled: make(map[string]Card), prompts: make(map[string]string)}
@@ -105,7 +107,8 @@ func (s *Store) dropLocked(id string) {
 
 func file(id string) string { return id + suffix }
 
-// Save puts a card on disk; readers see it from then on. Of the input of one that is over only the beginnings are kept.
+// Save puts a card on disk; readers see it from then on. Of the input of one that is over only the
+// beginnings are kept.
 func (s *Store) Save(c Card) error {
 	c.Version = Version
 	if c.IsOver() {

@@ -108,8 +108,8 @@ func (r *request) take(ctx context.Context, t chat.Tap) (Card, Effect, error) {
 	return next, effect, err
 }
 
-// decide changes the request by what a person does. A decision is on disk then, and shown when it is
-// known whether a hook takes it; while r.giving nobody else gives it to the hook.
+// decide changes the request by what a person does. A decision is on disk then, and shown when it
+// is known whether a hook takes it; while r.giving nobody else gives it to the hook.
 func (r *request) decide(ctx context.Context, by int64, turn func(Card) (Card, Effect, error)) (Card, Effect, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -147,9 +147,9 @@ type Text struct {
 // TextTurn decides a request with a text that waits: DenyWith or AnswerWith.
 type TextTurn func(c Card, by int64, text, prompt string, now time.Time) (Card, Effect, error)
 
-// DecideWith decides a request with a text that waits behind it; the decision is on disk then. Of the
-// answer, Then takes the text out of its queue before the hook hears of it. ErrLeft of Then: the text
-// has left the queue, and nothing is decided. Other errors: ErrOver and ErrNotNow.
+// DecideWith decides a request with a text that waits behind it; the decision is on disk then. Of
+// the answer, Then takes the text out of its queue before the hook hears of it. ErrLeft of Then:
+// the text has left the queue, and nothing is decided. Other errors: ErrOver and ErrNotNow.
 func (a *Requests) DecideWith(ctx context.Context, id string, text Text, turn TextTurn) (chat.Answer, error) {
 	r, open := a.find(id)
 	if !open {
@@ -184,9 +184,9 @@ func (a *Requests) LateText(id string) string {
 	return a.late(id) + "\n" + a.Chat.Words.Say(i18n.AskTooLate)
 }
 
-// showAll sends everything that a request says while it is open. Only when Telegram has taken all of it
-// can the request be allowed; then its message comes again below, so that the buttons are where the
-// reading ends.
+// showAll sends everything that a request says while it is open. Only when Telegram has taken all
+// of it can the request be allowed; then its message comes again below, so that the buttons are
+// where the reading ends.
 func (f *follower) showAll(ctx context.Context, t chat.Tap) {
 	defer f.end(&f.reading)
 	c, _ := f.get()

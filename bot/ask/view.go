@@ -12,8 +12,8 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// Bounds of one message, in UTF-16 units where nothing else is said. The body may take what the lines around it leave of
-// Telegram's 4096; one that is longer is cut to a glance.
+// Bounds of one message, in UTF-16 units where nothing else is said. The body may take what the
+// lines around it leave of Telegram's 4096; one that is longer is cut to a glance.
 const (
 	maxBody     = 2500
 	maxLines    = 80

@@ -10,10 +10,10 @@ import (
 	"ccbot/bot/outbox"
 )
 
-// Hear takes a text that a request waits for: the reason of a denial, or an answer in the person's own
-// words. Commands go where they always go. The request notes the key of the text, because after a crash
-// the text comes again. missed is the request that the text was written for when something else ended
-// it; it is nil where there is none.
+// Hear takes a text that a request waits for: the reason of a denial, or an answer in the person's
+// own words. Commands go where they always go. The request notes the key of the text, because after
+// a crash the text comes again. missed is the request that the text was written for when something
+// else ended it; it is nil where there is none.
 func (a *Requests) Hear(ctx context.Context, in chat.Incoming, text string) (taken bool, missed *Card, err error) {
 	if c, again := a.Store.ByPrompt(in.Key); again && c.Conversation == in.To && a.Chat.Now().Sub(c.Request.Asked) < keep {
 		a.Look(c.Request.Session, false)
@@ -122,8 +122,8 @@ func (a *Requests) onlyFor(ctx context.Context, but Card, person int64) error {
 	})
 }
 
-// Switched hears that another session is the current one of a conversation: what people write there is
-// meant for that one.
+// Switched hears that another session is the current one of a conversation: what people write there
+// is meant for that one.
 func (a *Requests) Switched(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
 	return a.giveUp(ctx, func(c Card) bool { return c.Conversation == to && c.Request.Session != id })
 }

@@ -38,11 +38,11 @@ type Sender interface {
 	EditNow(ctx context.Context, to outbox.Conversation, messageID int, m outbox.Message) error
 }
 
-// Board has all cards, and is the Owner of their posts. Its methods may be called from anywhere, also
-// before Run.
+// Board has all cards, and is the Owner of their posts. Its methods may be called from anywhere,
+// also before Run.
 type Board struct {
-	// Failpoint is called with "card-sent" where Telegram has a card's message and the disk does not
-	// know that yet. It is nil but in programs built to die there.
+	// Failpoint is called with "card-sent" where Telegram has a card's message and the disk does
+	// not know that yet. It is nil but in programs built to die there.
 	Failpoint func(name string)
 
 	folder  spool.Folder
@@ -56,8 +56,8 @@ type Board struct {
 	refused map[string]func(ctx context.Context, c record, why error) // by kind
 }
 
-// Open reads the cards of dir. mayShow says whether a place may see cards: where it may not, nothing is
-// sent or edited. It must be quick and call no method of the board.
+// Open reads the cards of dir. mayShow says whether a place may see cards: where it may not,
+// nothing is sent or edited. It must be quick and call no method of the board.
 func Open(dir, quarantine string, sender Sender, mayShow func(outbox.Conversation) bool, log *slog.Logger) (*Board, error) {
 	b := &Board{
 		folder: spool.Folder{Path: dir, MaxSize: maxSize, Fsync: true},
@@ -145,8 +145,8 @@ func (b *Board) showNow(ctx context.Context, kind, key string, l Look, payload a
 	return err
 }
 
-// saveLocked keeps what a card should look like. A place that is not the one asked for until now needs a
-// message of its own; the old message loses its buttons.
+// saveLocked keeps what a card should look like. A place that is not the one asked for until now
+// needs a message of its own; the old message loses its buttons.
 func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payload any) (c record, changed bool, err error) {
 	data, err := json.Marshal(payload)
 	if err != nil {
@@ -186,8 +186,8 @@ func (c record) unsent() record {
 	return c
 }
 
-// postLocked has the card sent. The outbox asks for it when its turn comes; a post that waits already is
-// not doubled.
+// postLocked has the card sent. The outbox asks for it when its turn comes; a post that waits
+// already is not doubled.
 func (b *Board) postLocked(ctx context.Context, c record) error {
 	if !b.mayShow(c.Look.To) {
 		b.log.Info("card_not_shown", "kind", c.Kind, "chat_id", c.Look.To.ChatID, "why", "nobody there is allowed any more")
@@ -204,8 +204,8 @@ func (b *Board) postLocked(ctx context.Context, c record) error {
 	return err
 }
 
-// drawLocked edits the card's message to what it should look like, and has Run check later what became
-// of the edit.
+// drawLocked edits the card's message to what it should look like, and has Run check later what
+// became of the edit.
 func (b *Board) drawLocked(ctx context.Context, c record) {
 	wait := checkAfter
 	if c.Closed {
@@ -279,8 +279,8 @@ func (b *Board) close(ctx context.Context, kind, key string, last render.Text) e
 	return b.closeLocked(ctx, c, last)
 }
 
-// closeLocked takes the buttons off. A card that was never sent is removed, and the outbox, when it asks
-// for the message, has nothing to send.
+// closeLocked takes the buttons off. A card that was never sent is removed, and the outbox, when it
+// asks for the message, has nothing to send.
 func (b *Board) closeLocked(ctx context.Context, c record, last render.Text) error {
 	if c.Message == 0 && c.offered == "" {
 		return b.removeLocked(c)
@@ -311,8 +311,8 @@ func (b *Board) closeOldest(ctx context.Context, kind string, to outbox.Conversa
 	}
 }
 
-// Forget takes away all cards of a session, and those whose options or payload name it; their messages
-// lose their buttons.
+// Forget takes away all cards of a session, and those whose options or payload name it; their
+// messages lose their buttons.
 func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -366,8 +366,8 @@ func (b *Board) moveLocked(ctx context.Context, c record, to outbox.Conversation
 	return b.postLocked(ctx, c)
 }
 
-// Reachable draws the cards of a chat again that takes messages after it took none: their edits were
-// dropped meanwhile, their posts were not.
+// Reachable draws the cards of a chat again that takes messages after it took none: their edits
+// were dropped meanwhile, their posts were not.
 func (b *Board) Reachable(ctx context.Context, chat int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

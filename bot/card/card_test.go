@@ -434,8 +434,8 @@ func (silent) EditNow(context.Context, outbox.Conversation, int, outbox.Message)
 	return errors.New("not called")
 }
 
-// Whatever a card says and means, its buttons have 1 to 64 bytes, lead back to their options, and its text
-// fits one message.
+// Whatever a card says and means, its buttons have 1 to 64 bytes, lead back to their options, and
+// its text fits one message.
 func TestEveryButtonFits(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		option := rapid.Custom(func(r *rapid.T) Option {

@@ -11,8 +11,8 @@ import (
 	"ccbot/bot/render"
 )
 
-// Kind is the cards of one feature, each with a payload of type P, which goes over the disk as JSON and
-// comes back with a tap.
+// Kind is the cards of one feature, each with a payload of type P, which goes over the disk as JSON
+// and comes back with a tap.
 type Kind[P any] struct {
 	board *Board
 	name  string
@@ -26,8 +26,8 @@ type Card[P any] struct {
 	Sent    bool // its message is in the chat
 }
 
-// NewKind gives the cards of a kind, before Run. refused, when set, hears of a card that Telegram will
-// never take; the card is forgotten then.
+// NewKind gives the cards of a kind, before Run. refused, when set, hears of a card that Telegram
+// will never take; the card is forgotten then.
 func NewKind[P any](b *Board, name string, refused func(ctx context.Context, c Card[P], why error)) Kind[P] {
 	k := Kind[P]{board: b, name: name}
 	if refused == nil {
@@ -43,9 +43,9 @@ func NewKind[P any](b *Board, name string, refused func(ctx context.Context, c C
 	return k
 }
 
-// Show keeps what the card of a key looks like and means, and brings it into the chat: in a new message,
-// or as an edit of the card's message. Showing what is shown already does nothing. It is on disk when
-// Show returns nil, and does not wait for the chat.
+// Show keeps what the card of a key looks like and means, and brings it into the chat: in a new
+// message, or as an edit of the card's message. Showing what is shown already does nothing. It is
+// on disk when Show returns nil, and does not wait for the chat.
 func (k Kind[P]) Show(ctx context.Context, key string, l Look, payload P) error {
 	return k.board.show(ctx, k.name, key, l, payload)
 }
@@ -53,8 +53,8 @@ func (k Kind[P]) Show(ctx context.Context, key string, l Look, payload P) error 
 // keepOpen is how many cards that Post has shown stay open, of one kind in one place.
 const keepOpen = 10
 
-// Post is Show under a key of its own, for a message that nobody shows again. Of the cards of the kind in
-// the place the newest ten stay open, and older ones lose their buttons.
+// Post is Show under a key of its own, for a message that nobody shows again. Of the cards of the
+// kind in the place the newest ten stay open, and older ones lose their buttons.
 func (k Kind[P]) Post(ctx context.Context, l Look, payload P) error {
 	key := uuid.Must(uuid.NewV7()).String() // keys sort by time
 	if err := k.Show(ctx, key, l, payload); err != nil {
@@ -64,8 +64,8 @@ func (k Kind[P]) Post(ctx context.Context, l Look, payload P) error {
 	return nil
 }
 
-// Redraw shows in an open card what is true now. A look without options closes the card; a card that is
-// not open any more stays as it is.
+// Redraw shows in an open card what is true now. A look without options closes the card; a card
+// that is not open any more stays as it is.
 func (k Kind[P]) Redraw(ctx context.Context, key string, l Look, payload P) error {
 	if len(l.Options) == 0 {
 		return k.Close(ctx, key, l.Text)
@@ -82,8 +82,8 @@ func (k Kind[P]) ShowNow(ctx context.Context, key string, l Look, payload P) err
 	return k.board.showNow(ctx, k.name, key, l, payload)
 }
 
-// Close takes the buttons off a card and, unless last is blank, gives it a last text. A card that was
-// never sent is removed. Closing what is not open does nothing.
+// Close takes the buttons off a card and, unless last is blank, gives it a last text. A card that
+// was never sent is removed. Closing what is not open does nothing.
 func (k Kind[P]) Close(ctx context.Context, key string, last render.Text) error {
 	return k.board.close(ctx, k.name, key, last)
 }

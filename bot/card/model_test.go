@@ -262,8 +262,8 @@ func (b *Board) get(id string) record {
 	return b.cards[id]
 }
 
-// leave takes in that edits may be lost: each message that is or comes into the chat now may keep its
-// buttons, and each card may have a message that it does not know.
+// leave takes in that edits may be lost: each message that is or comes into the chat now may keep
+// its buttons, and each card may have a message that it does not know.
 func (m *model) leave() {
 	m.copies += len(m.cards)
 	for _, one := range m.chat.seen() {
@@ -283,8 +283,8 @@ func (m *model) pass(d time.Duration) {
 	m.take(m.now)
 }
 
-// take takes in what a process has found out. What was refused while the process was killed may be known
-// to the next one.
+// take takes in what a process has found out. What was refused while the process was killed may be
+// known to the next one.
 func (m *model) take(p *process) {
 	p.mu.Lock()
 	refused, moves := p.refused, p.moves
@@ -373,9 +373,9 @@ func (m *model) checkCard(key string, w *wanted, c record) {
 	}
 }
 
-// TestP8_CardsAreKeptAsTheyShouldLook: whatever is shown, closed, tapped, deleted, moved, refused and killed
-// in whatever order, no tap acts on anything but what its revision drew, and of the message that a card
-// knows there is exactly one, which shows the last state.
+// TestP8_CardsAreKeptAsTheyShouldLook: whatever is shown, closed, tapped, deleted, moved, refused
+// and killed in whatever order, no tap acts on anything but what its revision drew, and of the
+// message that a card knows there is exactly one, which shows the last state.
 func TestP8_CardsAreKeptAsTheyShouldLook(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		home, err := os.MkdirTemp(t.TempDir(), "life")

@@ -30,8 +30,8 @@ func (b *Board) Current(post string, to outbox.Conversation) (outbox.Message, bo
 	return c.message(), true
 }
 
-// Sent notes the id of a card's message. A message that the card does not know, because the card was
-// closed, moved or found in another copy meanwhile, loses its buttons.
+// Sent notes the id of a card's message. A message that the card does not know, because the card
+// was closed, moved or found in another copy meanwhile, loses its buttons.
 func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, messageID int, m outbox.Message) error {
 	if messageID == 0 {
 		messageID = unknownID
@@ -56,8 +56,8 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 	return err
 }
 
-// Refused forgets a card whose message Telegram will never take, and tells its kind. One that has changed
-// since it was refused is tried again.
+// Refused forgets a card whose message Telegram will never take, and tells its kind. One that has
+// changed since it was refused is tried again.
 func (b *Board) Refused(ctx context.Context, post string, why error) {
 	c, tell := b.giveUp(ctx, post)
 	if tell != nil {

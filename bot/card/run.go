@@ -8,8 +8,8 @@ import (
 	"ccbot/bot/render"
 )
 
-// Run takes up what an earlier run left, and does what is due until ctx ends: it closes cards whose time
-// is over and looks what became of edits.
+// Run takes up what an earlier run left, and does what is due until ctx ends: it closes cards whose
+// time is over and looks what became of edits.
 func (b *Board) Run(ctx context.Context) error {
 	b.takeUp(ctx)
 	for ctx.Err() == nil {
@@ -33,8 +33,8 @@ func (b *Board) wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// takeUp posts the cards that are not in the chat, draws those whose edit may be lost, and forgets the
-// closed ones after a last edit.
+// takeUp posts the cards that are not in the chat, draws those whose edit may be lost, and forgets
+// the closed ones after a last edit.
 func (b *Board) takeUp(ctx context.Context) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -112,8 +112,8 @@ func (c record) option(n int) (Option, bool) {
 	return Option{}, false
 }
 
-// load reads the files. One that cannot be understood goes to quarantine, a newer program's stays where
-// it is. One that cannot be read now is an error: it may pass.
+// load reads the files. One that cannot be understood goes to quarantine, a newer program's stays
+// where it is. One that cannot be read now is an error: it may pass.
 func (b *Board) load(quarantine string) error {
 	names, err := b.folder.List()
 	if err != nil {

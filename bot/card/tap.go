@@ -20,10 +20,10 @@ type Tapped struct {
 	payload json.RawMessage
 }
 
-// Tap gives what a tap on a message means. False: the tap is stale, and nothing may follow from it. Then
-// the card is drawn again in its message, and another copy of the message loses its buttons. A tap may
-// come before the id of its message: then the tap says which message it is. A stale tap on the message of
-// the card gives the card as it is now, without an option.
+// Tap gives what a tap on a message means. False: the tap is stale, and nothing may follow from it.
+// Then the card is drawn again in its message, and another copy of the message loses its buttons. A
+// tap may come before the id of its message: then the tap says which message it is. A stale tap on
+// the message of the card gives the card as it is now, without an option.
 func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, data string) (Tapped, bool) {
 	tapped, ok := parse(data)
 	if !ok {
@@ -57,8 +57,8 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 	return now, true
 }
 
-// Knows reports whether a button is of a card that is kept. Where it is not, nothing draws its message
-// any more.
+// Knows reports whether a button is of a card that is kept. Where it is not, nothing draws its
+// message any more.
 func (b *Board) Knows(data string) bool {
 	tapped, ok := parse(data)
 	b.mu.Lock()
@@ -67,8 +67,8 @@ func (b *Board) Knows(data string) bool {
 	return ok && known
 }
 
-// isOtherLocked says whether a message is that of another card: data can be sent for a message that never
-// had it.
+// isOtherLocked says whether a message is that of another card: data can be sent for a message that
+// never had it.
 func (b *Board) isOtherLocked(c record, at outbox.Conversation, message int) bool {
 	for _, o := range b.cards {
 		if o.ID != c.ID && o.Message == message && o.At == at {

@@ -20,8 +20,8 @@ func NewCards[P any](c *Chat, kind string) Cards[P] {
 	return Cards[P]{card.NewKind[P](c.Cards, kind, nil), c}
 }
 
-// Post posts a text with options as a card of its own; the options stand under the last part of a long
-// text. A text without options is posted as by Chat.Post.
+// Post posts a text with options as a card of its own; the options stand under the last part of a
+// long text. A text without options is posted as by Chat.Post.
 func (k Cards[P]) Post(ctx context.Context, l card.Look, payload P) error {
 	m, parts := outbox.Message{To: l.To, Text: l.Text, Session: l.Session}, l.Text.Split(render.Limit)
 	if len(l.Options) == 0 || len(parts) == 0 || !k.chat.Book.MayShow(l.To) {

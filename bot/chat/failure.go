@@ -31,8 +31,8 @@ func (p Phrases) Internal(err error) Failure {
 	return Failure{Text: render.Plain(p.Words.Say(i18n.InternalError)), Err: err, Internal: true}
 }
 
-// refusals are the sentences for what the agent's machine refuses, whatever was asked for. What a room
-// says in other words it looks up first.
+// refusals are the sentences for what the agent's machine refuses, whatever was asked for. What a
+// room says in other words it looks up first.
 var refusals = map[refusal.Code]i18n.Key{
 	refusal.DirMissing:  i18n.PathMissing,
 	refusal.DirNotADir:  i18n.PathNotDir,
@@ -70,8 +70,8 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 	return f
 }
 
-// IsGone reports whether an error says that a prompt or a session is not there any more, or not in the
-// state that something was decided about.
+// IsGone reports whether an error says that a prompt or a session is not there any more, or not in
+// the state that something was decided about.
 func IsGone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, inbox.ErrNoEntry) || refusal.Is(err, refusal.NotFound)
 }

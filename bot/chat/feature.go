@@ -20,11 +20,11 @@ type Feature struct {
 	Commands []Command
 	Taps     map[string]func(ctx context.Context, t Tap) (Answer, error) // by the verb of a button
 	Cards    map[string]func(ctx context.Context, t Tap) (Answer, error) // by the kind of a card
-	// Late says what became of a card to a person who tapped an older look of it, by the kind of the
-	// card; empty: only that the button is old. It decides nothing.
+	// Late says what became of a card to a person who tapped an older look of it, by the kind of
+	// the card; empty: only that the button is old. It decides nothing.
 	Late map[string]func(t Tap) string
-	// News tells what happened to a session: each kind has one feature that tells it. What it tells is
-	// on disk when it returns.
+	// News tells what happened to a session: each kind has one feature that tells it. What it tells
+	// is on disk when it returns.
 	News map[news.Kind]func(ctx context.Context, n news.Note) error
 	// Heard is told of all news, before the feature that tells the news: it changes only what the
 	// feature shows already.
@@ -73,8 +73,8 @@ type Tap struct {
 type Answer struct {
 	Text  string
 	Alert bool // the person has to close the text
-	// Then does what the tap asks for, when the person has the answer. Whatever may wait for more than
-	// the disk belongs here; what comes of it is said in the chat.
+	// Then does what the tap asks for, when the person has the answer. Whatever may wait for more
+	// than the disk belongs here; what comes of it is said in the chat.
 	Then func(ctx context.Context) error
 }
 

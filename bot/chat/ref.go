@@ -12,8 +12,8 @@ import (
 	"ccbot/i18n"
 )
 
-// A button that only leads to a session, whatever its message shows, is a link: it carries a verb and
-// the session, and needs no card. Any other button of a message is an option of a card.
+// A button that only leads to a session, whatever its message shows, is a link: it carries a verb
+// and the session, and needs no card. Any other button of a message is an option of a card.
 const (
 	openLink   = "open:" // open the session
 	resumeLink = "res:"  // resume it

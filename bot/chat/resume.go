@@ -41,8 +41,8 @@ type Offer struct {
 // Offer is what a card keeps of a resume.
 func (q Resume) Offer() Offer { return Offer{q.Session.ID, q.Dir, q.Damaged} }
 
-// Accepted is the resume that a person has tapped; false where the session is not known any more. Of a
-// conversation that another session goes on with, that other session is wanted.
+// Accepted is the resume that a person has tapped; false where the session is not known any more.
+// Of a conversation that another session goes on with, that other session is wanted.
 func (c *Chat) Accepted(o Offer, t Tap) (Resume, bool) {
 	r, ok := c.Book.Records.Get(o.Session)
 	return Resume{Session: c.Book.Successor(r), Dir: o.Dir, Damaged: o.Damaged, To: t.To, From: t.From}, ok

@@ -118,10 +118,10 @@ func (b *Book) Target(q Message) (views.Session, bool, error) {
 }
 
 // Unsure reports whether a message answers one of the bot's messages of which it is unknown which
-// session it belongs to: that message is older than the thousand that are kept, or a crash lost
-// its number. It may belong to any session that is open, so the current session is meant for sure
-// only where it is open and no other session is. Messages of no session are kept, too, and an answer
-// to one of them means the current session as any text does.
+// session it belongs to: that message is older than the thousand that are kept, or a crash lost its
+// number. It may belong to any session that is open, so the current session is meant for sure only
+// where it is open and no other session is. Messages of no session are kept, too, and an answer to
+// one of them means the current session as any text does.
 func (b *Book) Unsure(q Message, now views.Session) bool {
 	if q.ReplyTo == 0 || !q.OfBot || b.KnowsMessage(q.To, q.ReplyTo) {
 		return false

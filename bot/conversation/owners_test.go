@@ -14,8 +14,7 @@ import (
 	"ccbot/internal/session"
 )
 
-// The owners is a map that forgets all but the last thousand, also on its way
-// through a file.
+// The owners is a map that forgets all but the last thousand, also on its way through a file.
 func TestTheRingKeepsTheLastThousand(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ids := make([]uuid.UUID, rapid.IntRange(1, 30).Draw(t, "sessions"))

@@ -14,8 +14,8 @@ type Turn struct {
 	Session uuid.UUID `json:"session"`
 	// Since is when a prompt was typed that the agent has; zero: the agent has no prompt yet.
 	Since time.Time `json:"since,omitzero"`
-	// Prompt is the key of a prompt that the agent may not have yet. The turn begins when that prompt
-	// is typed: until then it may wait for long, or be dropped.
+	// Prompt is the key of a prompt that the agent may not have yet. The turn begins when that
+	// prompt is typed: until then it may wait for long, or be dropped.
 	Prompt string `json:"prompt,omitempty"`
 }
 

@@ -20,8 +20,8 @@ import (
 	"ccbot/i18n"
 )
 
-// Keys answers what a terminal asks. mark says what the person saw: where the terminal shows something
-// else by now, nothing is pressed.
+// Keys answers what a terminal asks. mark says what the person saw: where the terminal shows
+// something else by now, nothing is pressed.
 type Keys interface {
 	Dialog(ctx context.Context, session uuid.UUID) (desk.Dialog, error)
 	Press(ctx context.Context, session uuid.UUID, mark, key string) (desk.Dialog, error)
@@ -47,8 +47,8 @@ type dialogs struct {
 	mu     sync.Mutex // held from the look at a card to the change of the card
 }
 
-// New gives the feature. floods says whether a session has asked so much of late that nothing may be
-// chosen from the chat.
+// New gives the feature. floods says whether a session has asked so much of late that nothing may
+// be chosen from the chat.
 func New(c *chat.Chat, keys Keys, floods func(session uuid.UUID) bool) chat.Feature {
 	d := &dialogs{chat: c, keys: keys, floods: floods, cards: card.NewKind[shown](c.Cards, kind, nil)}
 	return chat.Feature{
@@ -72,15 +72,15 @@ func (d *dialogs) tellDialog(ctx context.Context, n news.Note) error {
 	return d.open(ctx, n, head, hint)
 }
 
-// tellNotReady says that an agent is not ready yet, with keys where its screen takes them: what it asks
-// may be nothing that is recognised.
+// tellNotReady says that an agent is not ready yet, with keys where its screen takes them: what it
+// asks may be nothing that is recognised.
 func (d *dialogs) tellNotReady(ctx context.Context, n news.Note) error {
 	args := i18n.Args{"Name": n.Session.Name, "Seconds": int(n.Waited.Seconds())}
 	return d.open(ctx, n, d.chat.Words.Say(i18n.ClaudeNotReady, args), "")
 }
 
-// open shows a dialog. A dialog that is shown already stays in its message; another one has a message of
-// its own. Where nothing takes keys only the screen is told.
+// open shows a dialog. A dialog that is shown already stays in its message; another one has a
+// message of its own. Where nothing takes keys only the screen is told.
 func (d *dialogs) open(ctx context.Context, n news.Note, head, hint string) error {
 	if n.Dialog == nil {
 		text := []render.Text{render.Plain(head)}
@@ -179,8 +179,8 @@ func (d *dialogs) press(ctx context.Context, c card.Tapped, mark string) (desk.D
 	return d.keys.Choose(ctx, c.Session, mark, i)
 }
 
-// redraw shows what a terminal shows now in the card that was drawn for was. A card that was drawn anew
-// since then is left alone.
+// redraw shows what a terminal shows now in the card that was drawn for was. A card that was drawn
+// anew since then is left alone.
 func (d *dialogs) redraw(ctx context.Context, key string, was shown, now desk.Dialog) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -69,9 +69,9 @@ func (d *dialogs) look(n news.Note, head, hint string) card.Look {
 		Options: options(*n.Dialog, whole)}
 }
 
-// visible is all that the terminal shows of a dialog, with signs for what cannot be seen. It is not whole
-// where something of what an answer would allow may be out of sight: then nothing may be chosen from the
-// chat.
+// visible is all that the terminal shows of a dialog, with signs for what cannot be seen. It is not
+// whole where something of what an answer would allow may be out of sight: then nothing may be
+// chosen from the chat.
 func visible(d desk.Dialog) (text render.Text, whole bool) {
 	screen := chat.TightScreen(strings.Join(d.Lines, "\n"))
 	signs := glyph.Signs(screen)

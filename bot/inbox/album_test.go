@@ -102,8 +102,8 @@ func TestNothingElseWaitsForAnAlbum(t *testing.T) {
 	})
 }
 
-// A message that comes after its album was handed on is an entry of its own that says so, also after
-// a restart while the prompt of the album waits.
+// A message that comes after its album was handed on is an entry of its own that says so, also
+// after a restart while the prompt of the album waits.
 func TestALateMessageOfAnAlbumIsMarked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late := map[string]bool{}
@@ -218,8 +218,8 @@ func TestP4_AnAlbumSurvivesARestart(t *testing.T) {
 	}
 }
 
-// TestP4_AnAlbumThatTheDiskRefusesIsTriedAgain: nothing of it is handled before it is one entry on disk,
-// and nothing of its conversation overtakes it.
+// TestP4_AnAlbumThatTheDiskRefusesIsTriedAgain: nothing of it is handled before it is one entry on
+// disk, and nothing of its conversation overtakes it.
 func TestP4_AnAlbumThatTheDiskRefusesIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, j := albumRig(t)

@@ -19,8 +19,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// mortal is a ccbot that dies at certain updates. Dying is a copy of the folder
-// as it is at that moment, on which the next life goes on.
+// mortal is a ccbot that dies at certain updates. Dying is a copy of the folder as it is at that
+// moment, on which the next life goes on.
 type mortal struct {
 	t      *testing.T
 	root   string
@@ -34,8 +34,8 @@ type mortal struct {
 
 func (m *mortal) dir() string { return filepath.Join(m.root, strconv.Itoa(m.lives), "inbox") }
 
-// live is one life, and says whether it was ended by an update. A handler takes a
-// second, so that there is an order.
+// live is one life, and says whether it was ended by an update. A handler takes a second, so that
+// there is an order.
 func (m *mortal) live(tg *telegram) (died bool) {
 	end := make(chan struct{})
 	var once sync.Once
@@ -76,8 +76,8 @@ func (m *mortal) live(tg *telegram) (died bool) {
 	return died
 }
 
-// TestP4_AnUpdateThatEndsTheProgramIsSetAside: it is told, and what came with it
-// is handled, in order, also what came behind it and what was beside it each time.
+// TestP4_AnUpdateThatEndsTheProgramIsSetAside: it is told, and what came with it is handled, in
+// order, also what came behind it and what was beside it each time.
 func TestP4_AnUpdateThatEndsTheProgramIsSetAside(t *testing.T) {
 	for name, deadly := range map[string]map[string]bool{
 		"one":                      {"2": true},
@@ -142,8 +142,8 @@ func TestP4_AStopIsNoDeath(t *testing.T) {
 	})
 }
 
-// TestP4_TheOrderOfAnAnswerIsThatOfTheIDs, and what was confirmed and comes once
-// more all the same is handled once, also after a restart.
+// TestP4_TheOrderOfAnAnswerIsThatOfTheIDs, and what was confirmed and comes once more all the same
+// is handled once, also after a restart.
 func TestP4_TheOrderOfAnAnswerIsThatOfTheIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, tg, j := filepath.Join(t.TempDir(), "inbox"), newTelegram(), &journal{}

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestP4_ASoonEndBlamesNoUpdate: a program that ends again and again soon after
-// its start, for another reason, does not end for the update that waits.
+// TestP4_ASoonEndBlamesNoUpdate: a program that ends again and again soon after its start, for
+// another reason, does not end for the update that waits.
 func TestP4_ASoonEndBlamesNoUpdate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var handled atomic.Bool

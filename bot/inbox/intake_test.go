@@ -54,8 +54,7 @@ func (j *journal) keys() []string {
 	return append([]string{}, j.got...)
 }
 
-// TestP4_OnDiskBeforeTheOffsetMoves asks the folder at the moment Telegram is
-// allowed to forget.
+// TestP4_OnDiskBeforeTheOffsetMoves asks the folder at the moment Telegram is allowed to forget.
 func TestP4_OnDiskBeforeTheOffsetMoves(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "inbox")
 	tg := newTelegram()
@@ -81,8 +80,8 @@ func TestP4_OnDiskBeforeTheOffsetMoves(t *testing.T) {
 	assert.Empty(t, r.reports.all())
 }
 
-// TestP4_OverHTTP goes the whole way once over a real connection: accepted,
-// handled in order, confirmed, markers gone.
+// TestP4_OverHTTP goes the whole way once over a real connection: accepted, handled in order,
+// confirmed, markers gone.
 func TestP4_OverHTTP(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "inbox")
 	tg := newTelegram()
@@ -102,8 +101,8 @@ func TestP4_OverHTTP(t *testing.T) {
 	assert.Equal(t, []int64{0, 12}, tg.polls()[:2], "no offset at the start")
 }
 
-// TestP4_CrashBetweenAcceptAndHandle abandons an intake in the middle of a
-// handler and opens another one on what the disk held at that moment.
+// TestP4_CrashBetweenAcceptAndHandle abandons an intake in the middle of a handler and opens
+// another one on what the disk held at that moment.
 func TestP4_CrashBetweenAcceptAndHandle(t *testing.T) {
 	dir, crashed := filepath.Join(t.TempDir(), "inbox"), filepath.Join(t.TempDir(), "inbox")
 	tg := newTelegram()
@@ -157,8 +156,8 @@ func TestP4_FullDiskHoldsTheOffset(t *testing.T) {
 	})
 }
 
-// TestP4_NoneOvertakesOneThatWasNotWritten: here the first is too long for the
-// disk and the second is not.
+// TestP4_NoneOvertakesOneThatWasNotWritten: here the first is too long for the disk and the second
+// is not.
 func TestP4_NoneOvertakesOneThatWasNotWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
@@ -288,8 +287,8 @@ func TestP4_AFailureNobodyWasToldOfComesBack(t *testing.T) {
 	})
 }
 
-// TestWhatTheHandlerTookOverIsItsOwn: an entry in another state is neither
-// finished nor tried again, nor handed on at the next start.
+// TestWhatTheHandlerTookOverIsItsOwn: an entry in another state is neither finished nor tried
+// again, nor handed on at the next start.
 func TestP4_WhatTheHandlerTookOverIsItsOwn(t *testing.T) {
 	for _, result := range []error{nil, errors.New("after it was held")} {
 		t.Run(fmt.Sprint(result), func(t *testing.T) {
@@ -326,8 +325,8 @@ func TestP4_WhatTheHandlerTookOverIsItsOwn(t *testing.T) {
 	}
 }
 
-// TestTapsDoNotWait: neither behind a message of their conversation nor behind
-// a tap on another message, but a double tap comes one after the other.
+// TestTapsDoNotWait: neither behind a message of their conversation nor behind a tap on another
+// message, but a double tap comes one after the other.
 func TestTapsDoNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "inbox")
@@ -366,8 +365,8 @@ func (p *tapper) Tap(ctx context.Context, u *models.Update) (func(context.Contex
 	return func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, p.journal.Handle(ctx, UpdateKey(u.ID), u)
 }
 
-// TestP7_AMessageWaitsUntilTheTapsBeforeItAreDecided: what a person taps and then
-// writes comes in this order, so the text goes to the session that was tapped.
+// TestP7_AMessageWaitsUntilTheTapsBeforeItAreDecided: what a person taps and then writes comes in
+// this order, so the text goes to the session that was tapped.
 func TestP7_AMessageWaitsUntilTheTapsBeforeItAreDecided(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, p := newTelegram(), &tapper{decide: make(chan struct{})}

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestP4_WhatCannotBeKeptYetWaits: it is told once, nothing of its conversation overtakes it,
-// and other conversations and taps do not wait.
+// TestP4_WhatCannotBeKeptYetWaits: it is told once, nothing of its conversation overtakes it, and
+// other conversations and taps do not wait.
 func TestP4_WhatCannotBeKeptYetWaits(t *testing.T) {
 	for _, tt := range []struct {
 		name     string

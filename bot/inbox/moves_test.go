@@ -17,9 +17,8 @@ import (
 	"ccbot/bot/alias"
 )
 
-// TestP4_OurGroupMayMoveWhoeverCausesIt: that it has become another chat is heard from
-// people who may not speak, in the old chat and in the new one. That of another
-// group leaves no trace.
+// TestP4_OurGroupMayMoveWhoeverCausesIt: that it has become another chat is heard from people who
+// may not speak, in the old chat and in the new one. That of another group leaves no trace.
 func TestP4_OurGroupMayMoveWhoeverCausesIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
@@ -45,8 +44,9 @@ func TestP4_OurGroupMayMoveWhoeverCausesIt(t *testing.T) {
 	})
 }
 
-// TestP4_WhatIsSaidInTheNewChatIsHeardAfterTheMoveIsKept: while the disk does not take the news that a group has
-// become another chat, nothing behind the news is passed over. Then both chats are one place.
+// TestP4_WhatIsSaidInTheNewChatIsHeardAfterTheMoveIsKept: while the disk does not take the news
+// that a group has become another chat, nothing behind the news is passed over. Then both chats are
+// one place.
 func TestP4_WhatIsSaidInTheNewChatIsHeardAfterTheMoveIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}

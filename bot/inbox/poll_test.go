@@ -198,8 +198,8 @@ func TestP9_NoTokenInRealNetworkErrors(t *testing.T) {
 	}
 }
 
-// TestIDsMayStartAnew: after a week of silence Telegram goes on with a random
-// id, which may be below the offset.
+// TestIDsMayStartAnew: after a week of silence Telegram goes on with a random id, which may be
+// below the offset.
 func TestIDsMayStartAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}

@@ -18,9 +18,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// world is a Telegram that lives on while ccbot dies and comes back. Dying is a
-// copy of the folder as it is at that moment: what the dead one does after it
-// happens to a folder that nobody looks at any more.
+// world is a Telegram that lives on while ccbot dies and comes back. Dying is a copy of the folder
+// as it is at that moment: what the dead one does after it happens to a folder that nobody looks at
+// any more.
 type world struct {
 	t    *testing.T
 	root string
@@ -159,8 +159,7 @@ func (w *world) reborn() {
 	w.live()
 }
 
-// settle lets everything that can happen happen, and brings back a ccbot that
-// died meanwhile.
+// settle lets everything that can happen happen, and brings back a ccbot that died meanwhile.
 func (w *world) settle() {
 	for {
 		time.Sleep(2 * time.Minute)
@@ -177,8 +176,8 @@ func (w *world) settle() {
 	}
 }
 
-// step is what happens to the world next: updates in a chat, the last of which
-// goes as planned, and then perhaps the end.
+// step is what happens to the world next: updates in a chat, the last of which goes as planned, and
+// then perhaps the end.
 type step struct {
 	Deliver int
 	Chat    int64
@@ -216,9 +215,9 @@ func (w *world) take(s step, lastID int64) int64 {
 	return lastID
 }
 
-// TestP4_NothingIsLostNothingComesTwice: whatever the order of deliveries,
-// failures and crashes, each update is handled, one that was finished never
-// again, and none more often than failures and crashes in the middle of it excuse.
+// TestP4_NothingIsLostNothingComesTwice: whatever the order of deliveries, failures and crashes,
+// each update is handled, one that was finished never again, and none more often than failures and
+// crashes in the middle of it excuse.
 func TestP4_NothingIsLostNothingComesTwice(t *testing.T) {
 	root, run := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {

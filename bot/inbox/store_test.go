@@ -325,8 +325,8 @@ func TestFindKnowsAPromptByItsMessage(t *testing.T) {
 	}
 }
 
-// TestP4_OneAcceptWins: of several at once exactly one is fresh, and what one
-// finishes no other brings back.
+// TestP4_OneAcceptWins: of several at once exactly one is fresh, and what one finishes no other
+// brings back.
 func TestP4_OneAcceptWins(t *testing.T) {
 	s, dir := openStore(t)
 	var fresh atomic.Int32

@@ -23,9 +23,9 @@ import (
 
 const testToken = "12345:SECRET-token"
 
-// telegram behaves as the Bot API does: an update stays until a getUpdates with
-// a higher offset, a poll waits for one, and without an offset all that is not
-// confirmed comes again. It serves over HTTP and, as a RoundTripper, in memory.
+// telegram behaves as the Bot API does: an update stays until a getUpdates with a higher offset, a
+// poll waits for one, and without an offset all that is not confirmed comes again. It serves over
+// HTTP and, as a RoundTripper, in memory.
 type telegram struct {
 	mu      sync.Mutex
 	pending map[int64]string

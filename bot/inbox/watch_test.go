@@ -53,9 +53,9 @@ func (w *wedged) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("too late")
 }
 
-// TestP4_AWedgedPollIsLeftAlone: a transport that never comes back stops nothing.
-// The next poll has connections of its own, the handler at work notices nothing,
-// and what the old poll still brings counts for nothing.
+// TestP4_AWedgedPollIsLeftAlone: a transport that never comes back stops nothing. The next poll has
+// connections of its own, the handler at work notices nothing, and what the old poll still brings
+// counts for nothing.
 func TestP4_AWedgedPollIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, stuck := newTelegram(), &wedged{free: make(chan struct{})}
@@ -133,8 +133,7 @@ func TestAPollIsAwaitedAtAStop(t *testing.T) {
 	})
 }
 
-// TestPulse: nobody who cannot answer makes a loop stuck; a loop that does nothing
-// is.
+// TestPulse: nobody who cannot answer makes a loop stuck; a loop that does nothing is.
 func TestPulse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg := newTelegram()
@@ -173,8 +172,8 @@ func TestPulse(t *testing.T) {
 	})
 }
 
-// TestPulseOfPollsThatHang: one that is given up is no end of a poll. If all of them
-// hang, whatever connections they have, the loop is stuck.
+// TestPulseOfPollsThatHang: one that is given up is no end of a poll. If all of them hang, whatever
+// connections they have, the loop is stuck.
 func TestPulseOfPollsThatHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck := &wedged{free: make(chan struct{})}
@@ -210,8 +209,8 @@ func TestPulseRestsOnPurpose(t *testing.T) {
 	assert.False(t, failing)
 }
 
-// TestP9_TapsOfLongAgoAreNotDone: a callback query has no date, so after a silence
-// what waits at Telegram is only told. What is tapped from then on counts.
+// TestP9_TapsOfLongAgoAreNotDone: a callback query has no date, so after a silence what waits at
+// Telegram is only told. What is tapped from then on counts.
 func TestP9_TapsOfLongAgoAreNotDone(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -273,8 +272,8 @@ func TestP9_TapsOfLongAgoAreNotDone(t *testing.T) {
 	}
 }
 
-// TestP9_StrangersLeaveNoTrace: no file, no marker, no handler, no report, no line
-// in the log, also of what cannot be decoded; their updates are confirmed.
+// TestP9_StrangersLeaveNoTrace: no file, no marker, no handler, no report, no line in the log, also
+// of what cannot be decoded; their updates are confirmed.
 func TestP9_StrangersLeaveNoTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}

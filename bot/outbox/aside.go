@@ -79,8 +79,8 @@ func (l *lane) expire(now time.Time) {
 	l.asides = slices.DeleteFunc(l.asides, func(one *aside) bool { return !now.Before(one.expires) })
 }
 
-// React puts an emoji on a message, "" takes it away. Best effort: it does not wait, and is dropped when the chat cannot
-// be reached within a minute. The newest of a message counts.
+// React puts an emoji on a message, "" takes it away. Best effort: it does not wait, and is dropped
+// when the chat cannot be reached within a minute. The newest of a message counts.
 func (o *Outbox) React(ctx context.Context, to address.Conversation, messageID int, emoji string) {
 	var list []models.ReactionType
 	if emoji != "" {
@@ -112,8 +112,8 @@ func (o *Outbox) Typing(ctx context.Context, to address.Conversation) {
 	o.beside(ctx, a, typingLife)
 }
 
-// Answer answers a tap on a button (the app shows a spinner until then), with a short notice (at most 200 characters)
-// or, with alert, a dialog. to is where the button is. Best effort.
+// Answer answers a tap on a button (the app shows a spinner until then), with a short notice (at
+// most 200 characters) or, with alert, a dialog. to is where the button is. Best effort.
 func (o *Outbox) Answer(ctx context.Context, to address.Conversation, queryID, text string, alert bool) {
 	a := &aside{key: "answer " + queryID, kind: tapAnswer, to: to}
 	a.call = func(ctx context.Context, _ address.Conversation) error {

@@ -14,8 +14,8 @@ const (
 	maxReason   = 300 // of an error in the log: an HTML page is one line too many
 )
 
-// deliver does one attempt and what it means on disk, then tells the queue. The lane is flying all the time, so
-// nothing overtakes it.
+// deliver does one attempt and what it means on disk, then tells the queue. The lane is flying all
+// the time, so nothing overtakes it.
 func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job) {
 	id, v := o.attempt(calls, l, &attempt)
 	if v.answer == taken && attempt.isNew() && id != 0 && o.OnSent != nil {
@@ -149,7 +149,8 @@ func (o *Outbox) report(calls context.Context, l *lane, j job, v verdict, err er
 	}
 }
 
-// settle enters the outcome of an attempt into the queue. lost reports that it is news that the topic is gone.
+// settle enters the outcome of an attempt into the queue. lost reports that it is news that the
+// topic is gone.
 func (o *Outbox) settle(l *lane, j *job, attempt job, id int, v verdict) (lost bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -203,7 +204,8 @@ func (o *Outbox) blockedLocked(l *lane, j *job, v verdict) {
 	o.parkLocked(l)
 }
 
-// catchUpLocked prepares the next attempt: nobody waits for an abandoned job, and an edit takes what came meanwhile.
+// catchUpLocked prepares the next attempt: nobody waits for an abandoned job, and an edit takes
+// what came meanwhile.
 func (o *Outbox) catchUpLocked(j *job) {
 	if j.abandoned {
 		o.dropLocked(j)

@@ -6,9 +6,10 @@ import (
 	"fmt"
 )
 
-// EditNow is Edit for who must know that the chat has it: it waits until Telegram has changed the message, or already had
-// it so. Edits of the message that still wait are dropped, also those that come back from a broken call: they are older.
-// Errors as in Send; after one that is ErrUnsure the message may be changed.
+// EditNow is Edit for who must know that the chat has it: it waits until Telegram has changed the
+// message, or already had it so. Edits of the message that still wait are dropped, also those that
+// come back from a broken call: they are older. Errors as in Send; after one that is ErrUnsure the
+// message may be changed.
 func (o *Outbox) EditNow(ctx context.Context, to address.Conversation, messageID int, m Message) error {
 	switch {
 	case m.blank():

@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An edit that is awaited is the newest: nothing that was asked for before it
-// comes after it.
+// An edit that is awaited is the newest: nothing that was asked for before it comes after it.
 func TestP5_AnAwaitedEditIsTheLast(t *testing.T) {
 	for _, tt := range []struct {
 		name string

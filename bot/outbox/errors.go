@@ -5,7 +5,8 @@ import (
 )
 
 var (
-	// ErrBlocked is inside a Refused whose chat takes nothing from this bot (403: blocked, kicked, never started).
+	// ErrBlocked is inside a Refused whose chat takes nothing from this bot (403: blocked, kicked,
+	// never started).
 	ErrBlocked = errors.New("the chat does not accept messages of this bot")
 	// ErrMoved is inside a Refused about a message of a group that became another chat: that chat
 	// does not have the message, and another message may have its id.
@@ -18,7 +19,8 @@ var (
 	ErrRevoked = errors.New("the bot token is not valid")
 	// ErrClosed says that Run has ended.
 	ErrClosed = errors.New("the outbox is closed")
-	// ErrUnsure is joined to a context error when a request was under way: the message may or may not be in the chat.
+	// ErrUnsure is joined to a context error when a request was under way: the message may or may
+	// not be in the chat.
 	ErrUnsure = errors.New("it is not known whether the message was sent")
 )
 

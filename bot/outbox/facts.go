@@ -11,8 +11,8 @@ import (
 	"ccbot/internal/spool"
 )
 
-// facts is one small file of what must be known in the next run, too. A file that cannot be read counts as empty: all of
-// it is found out again.
+// facts is one small file of what must be known in the next run, too. A file that cannot be read
+// counts as empty: all of it is found out again.
 type facts[T any] struct {
 	folder spool.Folder
 	name   string
@@ -45,7 +45,8 @@ func (f *facts[T]) get(key string) (T, bool) {
 	return v, ok
 }
 
-// change changes the facts, and writes them when do says so. What the disk does not take is known until the program ends.
+// change changes the facts, and writes them when do says so. What the disk does not take is known
+// until the program ends.
 func (f *facts[T]) change(do func(all map[string]T) (changed bool)) {
 	f.writing.Lock()
 	defer f.writing.Unlock()

@@ -8,7 +8,8 @@ import (
 // holdsFile keeps what Telegram has asked to wait: a restart in between must not break it.
 const holdsFile = "holds.json"
 
-// hold is one retry_after. It is kept as a stretch of time, so that a clock that is set anew cannot make it longer.
+// hold is one retry_after. It is kept as a stretch of time, so that a clock that is set anew cannot
+// make it longer.
 type hold struct {
 	At      time.Time `json:"at"`
 	Seconds int       `json:"seconds"`
@@ -20,8 +21,9 @@ func (h hold) left(now time.Time) time.Duration {
 	return min(max(h.At.Add(all).Sub(now), 0), all)
 }
 
-// hold lets nothing go to a chat for a while. It comes before noteHold: asides would go while the disk writes. What was
-// under way at the same time may have been told another one: the longest counts.
+// hold lets nothing go to a chat for a while. It comes before noteHold: asides would go while the
+// disk writes. What was under way at the same time may have been told another one: the longest
+// counts.
 func (o *Outbox) hold(l *lane, wait time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -14,8 +14,8 @@ const (
 
 func (k kind) String() string { return [...]string{"send", "post", "edit", "delete", "file"}[k] }
 
-// job is one thing to do in a chat's queue. Its fields belong to the outbox's lock; while it is flying the delivery
-// has a copy.
+// job is one thing to do in a chat's queue. Its fields belong to the outbox's lock; while it is
+// flying the delivery has a copy.
 type job struct {
 	kind      kind
 	rank      Rank

@@ -33,21 +33,22 @@ type Button struct {
 	Style Style  `json:"style,omitempty"`
 }
 
-// Message is one message: a text of at most render.Limit UTF-16 units, rows of buttons under it, and the id of the
-// message it answers (0: none). Silent ones make no sound. In an edit To, ReplyTo and Silent mean nothing.
+// Message is one message: a text of at most render.Limit UTF-16 units, rows of buttons under it,
+// and the id of the message it answers (0: none). Silent ones make no sound. In an edit To, ReplyTo
+// and Silent mean nothing.
 type Message struct {
 	To      address.Conversation `json:"to"`
 	Text    render.Text          `json:"text"`
 	Buttons [][]Button           `json:"buttons,omitempty"`
 	ReplyTo int                  `json:"reply_to,omitempty"`
 	Silent  bool                 `json:"silent,omitempty"`
-	// Rich is the text as Markdown, up to 32,768 characters: then the message goes as a rich one, and Text is not sent.
-	// Post sends the Text.
+	// Rich is the text as Markdown, up to 32,768 characters: then the message goes as a rich one,
+	// and Text is not sent. Post sends the Text.
 	Rich string `json:"rich,omitempty"`
 	// Session is whose message it is; OnSent hears of it.
 	Session uuid.UUID `json:"session,omitzero"`
-	// Rank says what goes first within a chat. An edit of a message has the rank of the message, or its own when that
-	// comes later.
+	// Rank says what goes first within a chat. An edit of a message has the rank of the message, or
+	// its own when that comes later.
 	Rank Rank `json:"rank,omitempty"`
 	// Name makes Post ask for the message when its turn comes, see Owner. It means nothing elsewhere.
 	Name string `json:"name,omitempty"`
@@ -157,7 +158,8 @@ func sendParams(to address.Conversation, m Message) *tgbot.SendMessageParams {
 	}
 }
 
-// inputRich is a rich message as it is written: what an agent quotes mentions nobody, and is no command of a bot.
+// inputRich is a rich message as it is written: what an agent quotes mentions nobody, and is no
+// command of a bot.
 func inputRich(markdown string) models.InputRichMessage {
 	return models.InputRichMessage{Markdown: markdown, SkipEntityDetection: true}
 }

@@ -12,8 +12,8 @@ import (
 // owner is asked after that. Methods are called without locks of the outbox and must not wait for it.
 type Owner interface {
 	// Current gives the message that goes to a place now, before each attempt; its To differs when
-	// the chat or topic has become another one. False: nothing is sent, and the post is over.
-	// Of a Text over render.Limit only the first part is sent; Rich is not.
+	// the chat or topic has become another one. False: nothing is sent, and the post is over. Of a
+	// Text over render.Limit only the first part is sent; Rich is not.
 	Current(name string, to address.Conversation) (m Message, wanted bool)
 	// Sent reports that m is in the chat (id 0: Telegram did not say which), and returns nil when
 	// that is on disk. After an error the post's file stays for the next run; in this run the
@@ -54,8 +54,8 @@ func (o *Outbox) fetchNamed(j *job) bool {
 	return true
 }
 
-// fileNamed ends a named post: the owner hears of it, then the file goes. again: the name was posted
-// after the owner had been asked, so the file stays.
+// fileNamed ends a named post: the owner hears of it, then the file goes. again: the name was
+// posted after the owner had been asked, so the file stays.
 func (o *Outbox) fileNamed(ctx context.Context, j job, id int, v verdict) (again bool, err error) {
 	switch {
 	case v.answer == taken && o.Aliases.Lost(j.to.ChatID, id):

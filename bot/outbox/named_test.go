@@ -118,8 +118,8 @@ func TestANamePostedWhileItsOwnerIsAskedIsAskedForAgain(t *testing.T) {
 	})
 }
 
-// TestP8_ANamedPostIsOnDiskUntilItsIdIs: a kill between Telegram's yes and the note of the id, here a
-// disk that is full, repeats the message in the next run and at no other time.
+// TestP8_ANamedPostIsOnDiskUntilItsIdIs: a kill between Telegram's yes and the note of the id, here
+// a disk that is full, repeats the message in the next run and at no other time.
 func TestP8_ANamedPostIsOnDiskUntilItsIdIs(t *testing.T) {
 	dir := t.TempDir()
 	o := &owner{texts: map[string]string{"card": "x"}, sentErr: errors.New("disk full")}

@@ -35,24 +35,27 @@ type API interface {
 	GetMe(ctx context.Context) (*models.User, error)
 }
 
-// Outbox sends through one bot. Its methods may be called from anywhere, also before Run; what they ask for is done
-// while Run runs. They take and give the names of places and the numbers of messages inside, see package alias.
+// Outbox sends through one bot. Its methods may be called from anywhere, also before Run; what they
+// ask for is done while Run runs. They take and give the names of places and the numbers of
+// messages inside, see package alias.
 type Outbox struct {
 	// Aliases, replaced before Run, knows which groups have become which chats.
 	Aliases *alias.Table
 
-	// OnSent, when set before Run, is told the id of each message that the chat has, before who sent it hears of it. m.To
-	// is where it stands. It must be quick.
+	// OnSent, when set before Run, is told the id of each message that the chat has, before who
+	// sent it hears of it. m.To is where it stands. It must be quick.
 	OnSent func(m Message, messageID int)
 
 	// Named, set before Run, knows the messages of named posts.
 	Named Owner
 
-	// OnMigrate, when set before Run, is told that Aliases knows more: a group became another chat. It must not wait.
+	// OnMigrate, when set before Run, is told that Aliases knows more: a group became another chat.
+	// It must not wait.
 	OnMigrate func()
 
-	// OnTopicGone, when set before Run, is told that a topic is not there any more. It must not wait; the outbox itself
-	// sends to its chat from then on, until the program ends or somebody writes there.
+	// OnTopicGone, when set before Run, is told that a topic is not there any more. It must not
+	// wait; the outbox itself sends to its chat from then on, until the program ends or somebody
+	// writes there.
 	OnTopicGone func(gone address.Conversation)
 
 	api        API
@@ -86,8 +89,9 @@ type Outbox struct {
 	closed error                         // why nothing can be sent any more
 }
 
-// New makes an outbox that keeps posts in dir (made when missing), and beside it what it must know in the next run, too.
-// Posts refused for good go to quarantine/ there. server is the address that api speaks to, without a token.
+// New makes an outbox that keeps posts in dir (made when missing), and beside it what it must know
+// in the next run, too. Posts refused for good go to quarantine/ there. server is the address that
+// api speaks to, without a token.
 func New(api API, server, dir string, log *slog.Logger) *Outbox {
 	home := spool.Folder{Path: filepath.Dir(dir), MaxSize: maxPost, Fsync: true}
 	return &Outbox{
@@ -105,12 +109,13 @@ func New(api API, server, dir string, log *slog.Logger) *Outbox {
 	}
 }
 
-// shutdownGrace is how long calls under way may take after the end of Run's context: a call that is cut off may have
-// been carried out, and then its message comes twice.
+// shutdownGrace is how long calls under way may take after the end of Run's context: a call that is
+// cut off may have been carried out, and then its message comes twice.
 const shutdownGrace = 5 * time.Second
 
-// Run sends until ctx ends (nil) or the token turns out to be dead (ErrRevoked). It takes up what an earlier run left
-// on disk. When it returns nothing is under way, callers that wait have an error, and edits not yet sent are lost.
+// Run sends until ctx ends (nil) or the token turns out to be dead (ErrRevoked). It takes up what
+// an earlier run left on disk. When it returns nothing is under way, callers that wait have an
+// error, and edits not yet sent are lost.
 func (o *Outbox) Run(ctx context.Context) error {
 	if err := o.load(); err != nil {
 		return fmt.Errorf("outbox: %w", err)

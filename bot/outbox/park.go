@@ -10,8 +10,9 @@ import (
 // parkedFile is the marker beside the folder of posts: chat → since when it takes nothing.
 const parkedFile = "parked.json"
 
-// Parked says whether a chat takes nothing from this bot (403: blocked, kicked, never started). Then nothing is sent
-// there: posts stay files, callers of Send have their refusal at once, edits are dropped. A start tries each once.
+// Parked says whether a chat takes nothing from this bot (403: blocked, kicked, never started).
+// Then nothing is sent there: posts stay files, callers of Send have their refusal at once, edits
+// are dropped. A start tries each once.
 func (o *Outbox) Parked(chat int64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -19,8 +20,9 @@ func (o *Outbox) Parked(chat int64) bool {
 	return ok && l.parked
 }
 
-// Unpark tries a chat again: somebody there has written, so it is in reach. That is also why what failed there is tried
-// at once, and why its topics are taken to be there. It is quick for a chat that is not parked.
+// Unpark tries a chat again: somebody there has written, so it is in reach. That is also why what
+// failed there is tried at once, and why its topics are taken to be there. It is quick for a chat
+// that is not parked.
 func (o *Outbox) Unpark(chat int64) {
 	o.mu.Lock()
 	for gone := range o.gone {

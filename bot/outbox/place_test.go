@@ -25,8 +25,8 @@ func upgraded(_ context.Context, _ int, c call) error {
 	return nil
 }
 
-// TestP5_AGroupThatBecomesASupergroupLosesNothing: what waits goes to the new chat, in order, and the old one is asked
-// once.
+// TestP5_AGroupThatBecomesASupergroupLosesNothing: what waits goes to the new chat, in order, and
+// the old one is asked once.
 func TestP5_AGroupThatBecomesASupergroupLosesNothing(t *testing.T) {
 	inBubble(t, upgraded, func(t *testing.T, b *bench) {
 		var told [][][]int64
@@ -100,8 +100,8 @@ func TestAReactionFindsOutThatAGroupBecameASupergroup(t *testing.T) {
 	})
 }
 
-// TestP5_NothingIsSentToANewChatBeforeItIsKept: not even when the disk takes nothing for a while. The next run asks the
-// old chat no more.
+// TestP5_NothingIsSentToANewChatBeforeItIsKept: not even when the disk takes nothing for a while.
+// The next run asks the old chat no more.
 func TestP5_NothingIsSentToANewChatBeforeItIsKept(t *testing.T) {
 	dir := t.TempDir()
 	folder := spool.Folder{Path: filepath.Join(dir, "chats"), MaxSize: 1 << 20}
@@ -162,7 +162,8 @@ func TestAGroupThatIsKnownToBeASupergroup(t *testing.T) {
 	})
 }
 
-// A named post that the old chat has taken in the moment in which the group becomes a supergroup is sent again.
+// A named post that the old chat has taken in the moment in which the group becomes a supergroup is
+// sent again.
 func TestANamedPostIsSentToTheChatThatItsGroupHasBecome(t *testing.T) {
 	o := &owner{texts: map[string]string{"card": "x"}}
 	var b *bench

@@ -20,19 +20,21 @@ const (
 	maxPost     = 1 << 20 // bytes of a file; a message with 4096 characters has a fraction of it
 )
 
-// letter is one file in outbox/: a message that must reach the chat. Names are the time of writing in nanoseconds, with
-// leading zeros, so that their order is the order of posting, over restarts too.
+// letter is one file in outbox/: a message that must reach the chat. Names are the time of writing
+// in nanoseconds, with leading zeros, so that their order is the order of posting, over restarts
+// too.
 type letter struct {
 	Version int       `json:"version"`
 	Created time.Time `json:"created"`
 	Message Message   `json:"message"`
 }
 
-// Post is for what nothing can repeat (receipts, notices): when it returns nil the message is on disk and will be sent,
-// in order within its chat and rank, by this run or a later one; in a parked chat it waits. A kill while it is being sent
-// makes it come twice at most. A text that is too long is split, the buttons under the last part. When Telegram refuses it
-// for good it goes to quarantine. Of a message with a Name only Name, To and Rank count, see Owner.
-// Post works without Run, and after it.
+// Post is for what nothing can repeat (receipts, notices): when it returns nil the message is on
+// disk and will be sent, in order within its chat and rank, by this run or a later one; in a parked
+// chat it waits. A kill while it is being sent makes it come twice at most. A text that is too long
+// is split, the buttons under the last part. When Telegram refuses it for good it goes to
+// quarantine. Of a message with a Name only Name, To and Rank count, see Owner. Post works without
+// Run, and after it.
 func (o *Outbox) Post(ctx context.Context, m Message) error {
 	if m.Text.Blank() && m.Name == "" {
 		return &Refused{errBlank}
@@ -98,7 +100,8 @@ func (o *Outbox) unwrite(names []string) error {
 	return errors.Join(errs...)
 }
 
-// load queues what earlier runs left on disk. It is done before anything else is queued, so that old comes before new.
+// load queues what earlier runs left on disk. It is done before anything else is queued, so that
+// old comes before new.
 func (o *Outbox) load() error {
 	o.posting.Lock()
 	defer o.posting.Unlock()
@@ -149,8 +152,8 @@ func (o *Outbox) read(name string) (Message, error) {
 	return l.Message, nil
 }
 
-// putAside moves a file that will never be readable to quarantine. One that may be readable later stays for the next
-// start.
+// putAside moves a file that will never be readable to quarantine. One that may be readable later
+// stays for the next start.
 func (o *Outbox) putAside(name string, why error) {
 	log := o.log.With("file", name, "error", why)
 	forGood := []error{errLetter, spool.ErrForeign, spool.ErrTooBig}

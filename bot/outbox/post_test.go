@@ -31,7 +31,8 @@ func files(t *testing.T, dir string) []string {
 
 func TestP8_PostsSurviveAKill(t *testing.T) {
 	dir := t.TempDir()
-	// The first life takes one message and dies with the second under way: its call is taken, the answer never seen.
+	// The first life takes one message and dies with the second under way: its call is taken, the
+	// answer never seen.
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, dir, func(ctx context.Context, n int, _ call) error {
 			if n == 2 {

@@ -83,8 +83,9 @@ func play(t *testing.T, b *bench, steps []step) (p played, err error) {
 	return p, nil
 }
 
-// Whatever is asked in whatever order, and however the Bot API fails: every message arrives, in order within its chat and
-// rank, once when the API says clearly what it did not do; and a message that is edited ends as it was meant last.
+// Whatever is asked in whatever order, and however the Bot API fails: every message arrives, in
+// order within its chat and rank, once when the API says clearly what it did not do; and a message
+// that is edited ends as it was meant last.
 func TestOutboxProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		steps := steps(5, 6, -7).Draw(r, "steps")
@@ -193,8 +194,9 @@ func holdsKept(b *bench, failures []error) string {
 	return ""
 }
 
-// Whatever Telegram answers, refusals for good, chats that move and topics that go included: what it took came in order
-// within its chat and rank and at most once, every caller hears, posts are taken or kept, and nothing is tried for ever.
+// Whatever Telegram answers, refusals for good, chats that move and topics that go included: what
+// it took came in order within its chat and rank and at most once, every caller hears, posts are
+// taken or kept, and nothing is tried for ever.
 func TestP5_OutboxPropertiesUnderAnyAnswer(t *testing.T) {
 	verdicts := []error{nil, nil, errServer, errBroken, tooMany(3), tooMany(40), errEntities, errForbidden, errNoTopic,
 		&tgbot.MigrateError{MigrateToChatID: -700}}

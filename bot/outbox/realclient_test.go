@@ -26,8 +26,8 @@ type request struct {
 	files  map[string]string // field → name
 }
 
-// telegram is a server that answers as Telegram does; refuse gives the code, the description and more parameters of a
-// refusal, code 0: none.
+// telegram is a server that answers as Telegram does; refuse gives the code, the description and
+// more parameters of a refusal, code 0: none.
 type telegram struct {
 	refuse func(q request) (code int, description, more string)
 	mu     sync.Mutex

@@ -42,7 +42,8 @@ func (o *Outbox) noteRich(has bool) {
 	}
 }
 
-// unknownMethod finds out what a 404 for a rich message means: the server does not know the method, or the token.
+// unknownMethod finds out what a 404 for a rich message means: the server does not know the method,
+// or the token.
 func (o *Outbox) unknownMethod(ctx context.Context, missing error) verdict {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -33,8 +33,8 @@ func TestARichMessage(t *testing.T) {
 	})
 }
 
-// TestP5_AServerWithoutRichMessagesIsFoundOutOnce: who sends hears it, in this run and in later ones, and sends the
-// answer in another form.
+// TestP5_AServerWithoutRichMessagesIsFoundOutOnce: who sends hears it, in this run and in later
+// ones, and sends the answer in another form.
 func TestP5_AServerWithoutRichMessagesIsFoundOutOnce(t *testing.T) {
 	dir := t.TempDir()
 	old := func(_ context.Context, _ int, c call) error {

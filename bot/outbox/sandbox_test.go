@@ -18,7 +18,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// inSandbox runs an outbox against the sandbox, which is as strict as Telegram; a person has a chat with the bot.
+// inSandbox runs an outbox against the sandbox, which is as strict as Telegram; a person has a chat
+// with the bot.
 func inSandbox(t *testing.T, opt sandbox.Options) (*bench, *sandbox.Server, *sandbox.Person) {
 	t.Helper()
 	srv := sandboxtest.Start(t, opt)
@@ -79,7 +80,8 @@ func TestSandboxTakesPhotos(t *testing.T) {
 	assert.NotNil(t, m.Document, "what is no picture is sent all the same")
 }
 
-// TestP5_PlacesThatChangeInTheSandbox: a group that becomes a supergroup, a topic that is deleted, a person who blocks.
+// TestP5_PlacesThatChangeInTheSandbox: a group that becomes a supergroup, a topic that is deleted,
+// a person who blocks.
 func TestP5_PlacesThatChangeInTheSandbox(t *testing.T) {
 	b, srv, p := inSandbox(t, sandbox.Options{})
 	moved, gone := make(chan [][]int64, 9), make(chan session.Conversation, 9)

@@ -9,11 +9,12 @@ import (
 
 var errBlank = errors.New("there is nothing to see in the text")
 
-// Send sends one message and waits for its id. Errors: *Refused when Telegram will never take it, with ErrBlocked inside
-// as long as the chat is parked and ErrNoRich when the server has no rich messages; ErrRevoked or ErrClosed when nothing
-// can be sent any more; ctx's when that ended first. A message that was still waiting when ctx ended is never sent. If a
-// call was under way, or an earlier one broke, the error is also ErrUnsure: the message may or may not be in the chat, and
-// no further attempt is made. The id is 0 when Telegram said yes in words the library cannot read.
+// Send sends one message and waits for its id. Errors: *Refused when Telegram will never take it,
+// with ErrBlocked inside as long as the chat is parked and ErrNoRich when the server has no rich
+// messages; ErrRevoked or ErrClosed when nothing can be sent any more; ctx's when that ended first.
+// A message that was still waiting when ctx ended is never sent. If a call was under way, or an
+// earlier one broke, the error is also ErrUnsure: the message may or may not be in the chat, and no
+// further attempt is made. The id is 0 when Telegram said yes in words the library cannot read.
 func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error) {
 	if m.blank() {
 		return 0, &Refused{errBlank}
@@ -25,7 +26,8 @@ func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error)
 	return id, nil
 }
 
-// Delete removes a message and waits until Telegram did. One that is not there any more is deleted. Errors as in Send.
+// Delete removes a message and waits until Telegram did. One that is not there any more is deleted.
+// Errors as in Send.
 func (o *Outbox) Delete(ctx context.Context, to address.Conversation, messageID int) error {
 	if _, err := o.ask(ctx, &job{kind: remove, to: to, messageID: messageID}); err != nil {
 		return fmt.Errorf("delete: %w", err)
@@ -101,8 +103,9 @@ func (j *job) doubt(err error) error {
 	return err
 }
 
-// Edit replaces text and buttons of a message and does not wait: of the edits of a message that wait only the newest is
-// sent, and none that changes nothing. When an earlier edit of this message was refused for good, Edit returns that
+// Edit replaces text and buttons of a message and does not wait: of the edits of a message that
+// wait only the newest is sent, and none that changes nothing. When an earlier edit of this message
+// was refused for good, Edit returns that
 // *Refused once and queues nothing: the message is gone or cannot be edited, send a new one. Edits that wait are lost
 // when the program ends; those of a parked chat are dropped. ctx counts only when it is over already.
 func (o *Outbox) Edit(ctx context.Context, to address.Conversation, messageID int, m Message) error {

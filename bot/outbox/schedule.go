@@ -7,8 +7,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The limits are Telegram's FAQ: about 1 message a second in a chat with short bursts, 20 a minute in a group, 30 a
-// second in all; edits count. A burst and the rate after it together stay below each of them.
+// The limits are Telegram's FAQ: about 1 message a second in a chat with short bursts, 20 a minute
+// in a group, 30 a second in all; edits count. A burst and the rate after it together stay below
+// each of them.
 const (
 	chatBurst  = 3
 	groupRate  = rate.Limit(17.0 / 60)
@@ -22,10 +23,12 @@ const (
 	answerLife = 15 * time.Second // later the app has given up on the tap
 )
 
-// forCards is what a chat's budget must have left before a card is sent: the answer that comes right after it goes at once.
+// forCards is what a chat's budget must have left before a card is sent: the answer that comes
+// right after it goes at once.
 const forCards = 2
 
-// reactPatience is how long a reaction lets messages go first; then it goes before them. People read it as a receipt.
+// reactPatience is how long a reaction lets messages go first; then it goes before them. People
+// read it as a receipt.
 const reactPatience = 2 * time.Second
 
 // lane is one chat: its queue, its budget, and when it may go on.
@@ -63,8 +66,8 @@ const (
 	signs                 // typing
 )
 
-// turn is what to do now: call for a job or for an aside of a lane, or (lane nil) look again after a while; wait 0 means
-// when there is news.
+// turn is what to do now: call for a job or for an aside of a lane, or (lane nil) look again after
+// a while; wait 0 means when there is news.
 type turn struct {
 	lane  *lane
 	job   *job
@@ -76,8 +79,9 @@ type turn struct {
 // never is the wait for what only news can bring.
 const never = time.Duration(math.MaxInt64)
 
-// next decides. It changes nothing: whoever carries the turn out takes from the budgets. Among chats that may send, the
-// least class goes first; within a class the chat that has waited longest for its turn.
+// next decides. It changes nothing: whoever carries the turn out takes from the budgets. Among
+// chats that may send, the least class goes first; within a class the chat that has waited longest
+// for its turn.
 func next(now time.Time, lanes []*lane, all *rate.Limiter, flying int) turn {
 	if flying >= maxFlying {
 		return turn{}
@@ -153,8 +157,9 @@ func (l *lane) jobTurn(now time.Time) (turn, time.Duration) {
 	return t, max(l.until.Sub(now), l.again.Sub(now), untilTokens(now, l.budget, tokens), 0)
 }
 
-// asideTurn is the turn of the asides: an answer before a reaction before typing, each in the order of asking. They take
-// nothing from the chat's budget, so they go while the queue waits for its own. Typing is for a chat with nothing to say.
+// asideTurn is the turn of the asides: an answer before a reaction before typing, each in the order
+// of asking. They take nothing from the chat's budget, so they go while the queue waits for its
+// own. Typing is for a chat with nothing to say.
 func (l *lane) asideTurn(now time.Time) (turn, time.Duration) {
 	if l.beside {
 		return turn{}, never
@@ -180,7 +185,8 @@ func (l *lane) asideTurn(now time.Time) (turn, time.Duration) {
 	return best, 0
 }
 
-// untilTokens is how long until the budget allows n more, 0 when it does. Rounded up: an early timer would spin.
+// untilTokens is how long until the budget allows n more, 0 when it does. Rounded up: an early
+// timer would spin.
 func untilTokens(now time.Time, b *rate.Limiter, n int) time.Duration {
 	missing := float64(n) - b.TokensAt(now)
 	if missing <= 0 {

@@ -15,7 +15,8 @@ import (
 	"ccbot/internal/address"
 )
 
-// Limits of a file (core.telegram.org/bots/api#senddocument, #sendphoto): bytes, and UTF-16 units of its caption.
+// Limits of a file (core.telegram.org/bots/api#senddocument, #sendphoto): bytes, and UTF-16 units
+// of its caption.
 const (
 	MaxFile    = 50 << 20
 	MaxPhoto   = 10 << 20
@@ -25,8 +26,8 @@ const (
 // uploadTimeout bounds one attempt: 50 MB in it need 1.4 Mbit/s. The http client may set less.
 const uploadTimeout = 5 * time.Minute
 
-// File is one file for a chat: Size bytes of Body, which stays open until SendFile has returned. Name is what the chat
-// shows. The caption has at most MaxCaption units and may be empty.
+// File is one file for a chat: Size bytes of Body, which stays open until SendFile has returned.
+// Name is what the chat shows. The caption has at most MaxCaption units and may be empty.
 type File struct {
 	To      address.Conversation
 	Name    string
@@ -61,8 +62,8 @@ func (s source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// SendFile sends one file, in its chat's order and pace, and waits for the message's id; errors are those of Send.
-// Every attempt reads the file anew from its start.
+// SendFile sends one file, in its chat's order and pace, and waits for the message's id; errors are
+// those of Send. Every attempt reads the file anew from its start.
 func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error) {
 	switch {
 	case f.Size < 1 || f.Size > MaxFile:
@@ -72,7 +73,8 @@ func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error
 	case f.Name == "":
 		return 0, &Refused{errNameless}
 	}
-	// The caption stands where a message has its text: formatting that is refused is left out in the next attempt.
+	// The caption stands where a message has its text: formatting that is refused is left out in
+	// the next attempt.
 	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Silent: f.Silent, Session: f.Session, Rank: f.Rank}
 	id, err := o.ask(ctx, &job{kind: upload, rank: m.Rank, to: f.To, change: change{message: m}, body: &f})
 	if err != nil {
@@ -81,7 +83,8 @@ func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error
 	return id, nil
 }
 
-// contents is the file for one attempt. It has a reader of its own: that of an attempt that failed may still be read from.
+// contents is the file for one attempt. It has a reader of its own: that of an attempt that failed
+// may still be read from.
 func (f *File) contents() *models.InputFileUpload {
 	return &models.InputFileUpload{Filename: f.Name, Data: source{io.NewSectionReader(f.Body, 0, f.Size)}}
 }

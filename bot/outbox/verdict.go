@@ -36,19 +36,22 @@ type verdict struct {
 	err    error         // refused, blocked, revoked: why
 }
 
-// clientError matches the library's text for codes it has no type for; 4xx will not get better by asking again.
+// clientError matches the library's text for codes it has no type for; 4xx will not get better by
+// asking again.
 var clientError = regexp.MustCompile(`^error response from telegram for method \w+, 4\d\d `)
 
-// What Telegram says of a message that people have deleted, and of a topic: the Bot API server itself, or the servers behind
-// it (tdlib/telegram-bot-api, Client.cpp, check_message_topic; reports of bots). A topic that is only closed is there.
+// What Telegram says of a message that people have deleted, and of a topic: the Bot API server
+// itself, or the servers behind it (tdlib/telegram-bot-api, Client.cpp, check_message_topic;
+// reports of bots). A topic that is only closed is there.
 var (
 	messageGone   = regexp.MustCompile(`message to edit not found|message can't be edited|message_id_invalid`)
 	topicGoneText = regexp.MustCompile(`message thread not found|topic_deleted`)
 )
 
-// unreadableYes is the library's text when Telegram said ok and the rest of the answer is of a kind the library does not
-// know. Asking again would send the message again, for ever. Of an edit the library gives the decoder's own error: then
-// everything is such a yes that does not begin as the errors of a call do.
+// unreadableYes is the library's text when Telegram said ok and the rest of the answer is of a kind
+// the library does not know. Asking again would send the message again, for ever. Of an edit the
+// library gives the decoder's own error: then everything is such a yes that does not begin as the
+// errors of a call do.
 const (
 	unreadableYes = "error decode response result for method "
 	callError     = "error "
@@ -59,9 +62,10 @@ func isUnreadableYes(err error, j *job) bool {
 	return strings.HasPrefix(text, unreadableYes) || j.kind == edit && !strings.HasPrefix(text, callError)
 }
 
-// judge reads the error of a call. How the library reports errors is found by experiment: 429 is a type that
-// errors.Is does not match with its own sentinel, "not modified" is a bad request told by its text only, a 5xx and a
-// broken connection have no type. Nothing tells whether a broken call was carried out.
+// judge reads the error of a call. How the library reports errors is found by experiment: 429 is a
+// type that errors.Is does not match with its own sentinel, "not modified" is a bad request told by
+// its text only, a 5xx and a broken connection have no type. Nothing tells whether a broken call
+// was carried out.
 func judge(err error, j *job) verdict {
 	var tooMany *tgbot.TooManyRequestsError
 	var migrated *tgbot.MigrateError

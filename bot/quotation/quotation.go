@@ -1,6 +1,6 @@
-// Package quotation says what a person's message says, as it may be typed. Only the person's own words
-// act: what others wrote, or a program did, is a quotation, in which nothing stands where Claude Code
-// acts on it (P7).
+// Package quotation says what a person's message says, as it may be typed. Only the person's own
+// words act: what others wrote, or a program did, is a quotation, in which nothing stands where
+// Claude Code acts on it (P7).
 package quotation
 
 import (
@@ -74,10 +74,10 @@ func nameOf(parts ...string) string {
 	return chat.Head(name, maxAuthor)
 }
 
-// Of is a text that others wrote, or a program did, as it is typed: under its source, each
-// line behind a ">", with nothing in it that Claude Code acts on (docs/claude-code.md has the
-// table). What it acts on at the start of a text or of a line is behind the ">". The blank at the
-// end keeps Enter from choosing a completion of the last word.
+// Of is a text that others wrote, or a program did, as it is typed: under its source, each line
+// behind a ">", with nothing in it that Claude Code acts on (docs/claude-code.md has the table).
+// What it acts on at the start of a text or of a line is behind the ">". The blank at the end keeps
+// Enter from choosing a completion of the last word.
 func Of(source, text string) string {
 	quoted := source + ":"
 	if text == "" {

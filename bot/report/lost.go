@@ -72,8 +72,8 @@ func (p *Reports) stillLost(lost []loss) (list []views.Session) {
 	return list
 }
 
-// tap resumes the sessions that the report names, or shows them to choose from. The options stay while
-// any of the sessions is lost.
+// tap resumes the sessions that the report names, or shows them to choose from. The options stay
+// while any of the sessions is lost.
 func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer, error) {
 	_, window, isWindow := strings.Cut(t.Card.Option, ":")
 	list := p.stillLost(was.Lost)

@@ -90,8 +90,8 @@ func (e *ends) followRetry(_ context.Context, t chat.Tap, r views.Session) (chat
 	return e.retry(t, r)
 }
 
-// retry tries again to end what is left of a session. The receipt comes as news; the message stays as
-// it is.
+// retry tries again to end what is left of a session. The receipt comes as news; the message stays
+// as it is.
 func (e *ends) retry(t chat.Tap, r views.Session) (chat.Answer, error) {
 	return chat.Answer{Text: e.words.Say(i18n.Retrying), Then: func(ctx context.Context) error {
 		return e.archive(ctx, t, r, cmp.Or(r.Final, views.Archived), "another try, asked for")

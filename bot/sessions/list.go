@@ -142,8 +142,8 @@ func (s *Sessions) tapList(ctx context.Context, t chat.Tap, was []chat.Window) (
 	return chat.Answer{Text: s.words.Say(i18n.StaleButton), Then: s.redrawList(t)}, nil
 }
 
-// followOpen opens a session from the notice that the session has answered. Of a session that is over
-// only the answer is shown.
+// followOpen opens a session from the notice that the session has answered. Of a session that is
+// over only the answer is shown.
 func (s *Sessions) followOpen(ctx context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
 	return s.open(ctx, t, s.book.Successor(r), true, func(ctx context.Context) error { return s.chat.Spend(ctx, t) })
 }

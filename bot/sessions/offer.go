@@ -15,8 +15,8 @@ import (
 	"ccbot/i18n"
 )
 
-// offer is a resume that an option of a card stands for: the value of the option is the offer's place in
-// the card's payload.
+// offer is a resume that an option of a card stands for: the value of the option is the offer's
+// place in the card's payload.
 type offer struct {
 	chat.Offer
 	MakeDir   bool      `json:"make_dir,omitempty"`  // the folder is made first

@@ -84,8 +84,8 @@ func (m *Resumer) readElsewhere(q *chat.Resume, arg string) (ok bool, err error)
 	return true, nil
 }
 
-// splitResume separates the name from the path. A name may look like a path: without one of its own a
-// session is called like its directory.
+// splitResume separates the name from the path. A name may look like a path: without one of its own
+// a session is called like its directory.
 func splitResume(arg string) (name, path string) {
 	if name, path = splitNameAndPath(arg); name != "" {
 		return name, path
@@ -162,9 +162,9 @@ func (m *Resumer) Resume(ctx context.Context, q chat.Resume) (back bool, err err
 	return m.resumeOnce(ctx, q, false)
 }
 
-// followResume is a tap on a link to a session that is to be resumed. Whether the session can come back
-// is for the session's worker to say: news of an end is told before the end is on disk, and a person may
-// be quicker than that.
+// followResume is a tap on a link to a session that is to be resumed. Whether the session can come
+// back is for the session's worker to say: news of an end is told before the end is on disk, and a
+// person may be quicker than that.
 func (m *Resumer) followResume(_ context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
 	q, _ := m.chat.Accepted(chat.Offer{Session: r.ID}, t)
 	return chat.Do(func(ctx context.Context) error {
@@ -208,8 +208,8 @@ func (m *Resumer) resumeOnce(ctx context.Context, q chat.Resume, moved bool) (ba
 	return true, m.chat.For(r.ID).Post(ctx, q.To, q.Above(chat.Marked(text+note, dir)), nil)
 }
 
-// successorIn is the session that a refusal names, which goes on with the conversation
-// of the session that was asked for.
+// successorIn is the session that a refusal names, which goes on with the conversation of the
+// session that was asked for.
 func (m *Resumer) successorIn(err error) (views.Session, bool) {
 	if !refusal.Is(err, refusal.Moved) {
 		return views.Session{}, false

@@ -46,8 +46,8 @@ type Reader interface {
 type Windows interface {
 	All(ctx context.Context) []desk.Window
 	List(all []desk.Window) chat.WindowList
-	// Tap does what an option about one of the windows says. redraw draws the message again, and reports
-	// whether the message then shows the windows as they are.
+	// Tap does what an option about one of the windows says. redraw draws the message again, and
+	// reports whether the message then shows the windows as they are.
 	Tap(t chat.Tap, was []chat.Window, redraw func(ctx context.Context) (listed bool, err error)) (chat.Answer, error)
 }
 
@@ -134,8 +134,8 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	return s.chat.For(r.ID).Post(ctx, in.To, chat.Marked(text, dir), nil)
 }
 
-// splitNameAndPath separates the name from the path. Quotes around either go: people type quotes around
-// blanks, and a path needs none here.
+// splitNameAndPath separates the name from the path. Quotes around either go: people type quotes
+// around blanks, and a path needs none here.
 func splitNameAndPath(args string) (name, path string) {
 	at, quoted := len(args), false
 	before := ' '

@@ -32,8 +32,8 @@ func (s *Sessions) why(ctx context.Context, in chat.Incoming, arg string) error 
 	return s.chat.For(r.ID).Post(ctx, in.To, s.historyText(r), nil)
 }
 
-// findToExplain finds a session as find does. An id means that very session, also
-// when another one goes on with its conversation.
+// findToExplain finds a session as find does. An id means that very session, also when another one
+// goes on with its conversation.
 func (s *Sessions) findToExplain(in chat.Incoming, arg string) (views.Session, bool, error) {
 	for _, r := range slices.Backward(s.book.Records.List()) {
 		if conversation.IsIDOf(r, arg) {
@@ -82,9 +82,8 @@ func changeLines(words i18n.Words, all []views.Change, room int) []render.Text {
 	return lines
 }
 
-// changeLine is one change: when, from which state to which, on what evidence, by
-// which rule. What was noted is foreign text: as code nothing in it can be
-// tapped.
+// changeLine is one change: when, from which state to which, on what evidence, by which rule. What
+// was noted is foreign text: as code nothing in it can be tapped.
 func changeLine(words i18n.Words, c views.Change) render.Text {
 	what := "•"
 	switch {

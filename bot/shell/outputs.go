@@ -23,8 +23,8 @@ import (
 const (
 	firstLook = time.Second     // a command that has ended before it has no message of its own
 	lookPace  = 2 * time.Second // between two looks at a terminal
-	// quietLooks is how many looks in a row may show nothing new: from then on there is one only every
-	// quietPace. A command may print nothing for hours, and a dialog may hide it over night.
+	// quietLooks is how many looks in a row may show nothing new: from then on there is one only
+	// every quietPace. A command may print nothing for hours, and a dialog may hide it over night.
 	quietLooks = 15
 	quietPace  = 30 * time.Second
 	// idleLooks is how often the agent is seen to be idle before a command counts as stopped: the

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// outputHead and outputLines are how many lines of the beginning and of the end of
-	// an output are read in a chat, outputUnits is what fits; all of it is a file.
+	// outputHead and outputLines are how many lines of the beginning and of the end of an output
+	// are read in a chat, outputUnits is what fits; all of it is a file.
 	outputHead  = 10
 	outputLines = 30
 	outputUnits = 2400
@@ -24,8 +24,8 @@ const (
 	outputFile = 8 << 20
 )
 
-// persisted is what a transcript has of an output that is too long for it: where
-// all of it is, and how it begins (2.1.328, above 30,000 characters).
+// persisted is what a transcript has of an output that is too long for it: where all of it is, and
+// how it begins (2.1.328, above 30,000 characters).
 var persisted = regexp.MustCompile(`(?s)^\s*<persisted-output>\nOutput too large \(([^)\n]*)\)\. ` +
 	`Full output saved to: ([^\n]+)\n\n` +
 	`Preview \([^)\n]*\):\n(.*?)(?:\n\.\.\.)?\n?</persisted-output>\s*$`)
@@ -90,8 +90,8 @@ func atMost(lines []string, units int, last bool) []string {
 	return lines
 }
 
-// printedText is what a command has printed without what moves a cursor. What a
-// carriage return has had overwritten is left out.
+// printedText is what a command has printed without what moves a cursor. What a carriage return has
+// had overwritten is left out.
 func printedText(text string) string {
 	text = strings.ReplaceAll(ansi.Strip(strings.ToValidUTF8(text, "\uFFFD")), "\r\n", "\n")
 	lines := strings.Split(strings.TrimRight(text, "\n\r "), "\n")
@@ -126,8 +126,8 @@ const growRows = 30
 // outputGap stands where rows were not seen.
 const outputGap = "…"
 
-// joinRows puts the rows that a terminal shows now behind those that it has shown
-// before. above is how many it does not show; 0: these are all.
+// joinRows puts the rows that a terminal shows now behind those that it has shown before. above is
+// how many it does not show; 0: these are all.
 func joinRows(seen, now []string, above int) []string {
 	if above == 0 {
 		return slices.Clone(now)

@@ -11,7 +11,8 @@ import (
 // maxFields is how many fields are kept of an object by Beginnings.
 const maxFields = 64
 
-// Beginnings is an object with the first bytes of each of its first fields. What is no text and longer becomes one.
+// Beginnings is an object with the first bytes of each of its first fields. What is no text and
+// longer becomes one.
 func Beginnings(object json.RawMessage, limit int) json.RawMessage {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	var b strings.Builder

@@ -11,8 +11,8 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// Sheet is what a message says of a request's input. The body is the same in every language: whether it fits is a
-// question of the request alone.
+// Sheet is what a message says of a request's input. The body is the same in every language:
+// whether it fits is a question of the request alone.
 type Sheet struct {
 	Title i18n.Key
 	Args  i18n.Args

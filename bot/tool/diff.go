@@ -14,8 +14,9 @@ const maxDiff = 64 << 10
 
 const contextLines = 3
 
-// diffs shows old_string and new_string, or several of them in edits, as one diff. rest are the fields that the diff
-// does not show. It is false when they are not of the types that Edit and MultiEdit have.
+// diffs shows old_string and new_string, or several of them in edits, as one diff. rest are the
+// fields that the diff does not show. It is false when they are not of the types that Edit and
+// MultiEdit have.
 func diffs(list []exactjson.Member) (diff string, rest []exactjson.Member, ok bool) {
 	if before, after, rest, ok := change(list); ok {
 		diff := unified(before, after)
@@ -89,8 +90,9 @@ func unified(before, after string) string {
 	return plainHunks(diff)
 }
 
-// plainHunks leaves out the names and the line numbers: those are of the piece that is replaced, not of the file. Only
-// what separates two places stays. Every line of text has a sign before it, so none is taken for a heading.
+// plainHunks leaves out the names and the line numbers: those are of the piece that is replaced,
+// not of the file. Only what separates two places stays. Every line of text has a sign before it,
+// so none is taken for a heading.
 func plainHunks(diff string) string {
 	var out []string
 	for i, line := range strings.Split(strings.TrimSuffix(diff, "\n"), "\n") {

@@ -10,14 +10,15 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// maxDepth is how deep a tool's input is read; what lies deeper is shown as it is written, and only by [Show all].
+// maxDepth is how deep a tool's input is read; what lies deeper is shown as it is written, and only
+// by [Show all].
 const maxDepth = 32
 
 // IsTrue says that a value is true.
 func IsTrue(raw json.RawMessage) bool { return string(bytes.TrimSpace(raw)) == "true" }
 
-// Odd says that something in the JSON cannot be seen when it is drawn: an invisible character, a key that is there
-// twice, or what lies too deep.
+// Odd says that something in the JSON cannot be seen when it is drawn: an invisible character, a
+// key that is there twice, or what lies too deep.
 func Odd(raw json.RawMessage) bool { return oddAt(raw, 0) }
 
 func oddAt(raw json.RawMessage, depth int) bool {
@@ -42,7 +43,8 @@ func oddAt(raw json.RawMessage, depth int) bool {
 	return false // a number, true, false, null
 }
 
-// Pretty is JSON for a person: one member a line, in the order in which it came, nothing escaped that need not be.
+// Pretty is JSON for a person: one member a line, in the order in which it came, nothing escaped
+// that need not be.
 func Pretty(raw json.RawMessage) string {
 	var b strings.Builder
 	writePretty(&b, raw, 0)

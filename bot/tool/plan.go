@@ -12,7 +12,8 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// PlanOf is what a message says of ExitPlanMode: the plan as formatted text. It is false for one without a plan to show.
+// PlanOf is what a message says of ExitPlanMode: the plan as formatted text. It is false for one
+// without a plan to show.
 func PlanOf(input json.RawMessage, p Paths) (Sheet, bool) {
 	list, _ := exactjson.Members(input)
 	plan := ""
@@ -39,8 +40,8 @@ func PlanOf(input json.RawMessage, p Paths) (Sheet, bool) {
 	return Sheet{Title: i18n.AskPlan, Body: Lines(blocks), Lossy: loses(glyph.Signs(plan), shown.Text)}, true
 }
 
-// markup is what formatting may take out of a text without anything being lost: the name behind a fence, which Telegram
-// shows above the block, numbers of lists and the marks of tasks.
+// markup is what formatting may take out of a text without anything being lost: the name behind a
+// fence, which Telegram shows above the block, numbers of lists and the marks of tasks.
 var markup = regexp.MustCompile("(?m)^[ \t>]*(?:```|~~~)[ \t]*[A-Za-z0-9_+#.-]{0,16}[ \t]*$|^[ \t>]*\\d+[.)][ \t]|^[ \t>]*[-*+][ \t]+\\[[ xX]\\][ \t]")
 
 // loses says that a formatted text lacks letters of what was written, such as where a link leads.

@@ -18,8 +18,8 @@ func adoptedText(words i18n.Words, head i18n.Key, r views.Session, window string
 	return strings.Join(append(text, words.Say(i18n.AdoptedAsks)), " ")
 }
 
-// saysChanged reports whether an error of an adoption says that the agent is not any more what the person
-// saw.
+// saysChanged reports whether an error of an adoption says that the agent is not any more what the
+// person saw.
 func saysChanged(err error) bool {
 	return refusal.Is(err, refusal.Changed, refusal.NotFound, refusal.Writers, refusal.WrongState, refusal.Moved)
 }

@@ -140,8 +140,8 @@ func dirOf(one desk.Window) string {
 // is proven, protected by nothing, and in a terminal of ours.
 func canAdopt(one desk.Window) bool { return one.Agent != nil && one.Agent.Adoptable }
 
-// asShown names a window as it is shown: with another process in it, or another conversation, it is not
-// the same any more.
+// asShown names a window as it is shown: with another process in it, or another conversation, it is
+// not the same any more.
 func asShown(one desk.Window) chat.Window {
 	text := string(one.ID)
 	if a := one.Agent; a != nil {

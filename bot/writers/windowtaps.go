@@ -32,9 +32,9 @@ func (w *Windows) tapCard(_ context.Context, t chat.Tap, was []chat.Window) (cha
 	return w.Tap(t, was, func(ctx context.Context) (bool, error) { return false, w.cards.End(ctx, t, "") })
 }
 
-// Tap does what an option about a window says, if the window is as the person saw it: the tap looks at the
-// window again. redraw draws the message again, and reports whether the message then shows the windows as
-// they are.
+// Tap does what an option about a window says, if the window is as the person saw it: the tap looks
+// at the window again. redraw draws the message again, and reports whether the message then shows
+// the windows as they are.
 func (w *Windows) Tap(t chat.Tap, was []chat.Window, redraw func(context.Context) (bool, error)) (chat.Answer, error) {
 	word, window, _ := strings.Cut(t.Card.Option, ":")
 	do := map[string]func(context.Context, tapped, desk.Window) error{

@@ -88,8 +88,8 @@ func (w *Writers) tellConflict(ctx context.Context, k kind, n news.Note) error {
 	return w.post(ctx, c, nil, n.Session.Conversation, 0)
 }
 
-// post posts the message about writers under lines of what was done before. The asker may cancel what
-// was asked for.
+// post posts the message about writers under lines of what was done before. The asker may cancel
+// what was asked for.
 func (w *Writers) post(ctx context.Context, c conflict, before []string, to address.Conversation, asker int64) error {
 	text, options := w.look(c, false, asker)
 	text = chat.Resume{Before: before}.Above(text)

@@ -1,5 +1,5 @@
-// Package received puts files that came from the chat into the folder .ccbot-inbox of a session's directory, and takes
-// them away again when their time is over.
+// Package received puts files that came from the chat into the folder .ccbot-inbox of a session's
+// directory, and takes them away again when their time is over.
 //
 // It promises:
 //   - Nothing is written outside that folder. It is a real directory of our own uid: a link, a file or somebody else's

@@ -13,12 +13,12 @@ import (
 // Folder is the folder below a session's directory that files from the chat lie in.
 const Folder = files.Folder
 
-// ErrNotOurs says that what has the name of the folder is not a directory of ours: a link, a file, another user's
-// directory, or something that has changed while we looked.
+// ErrNotOurs says that what has the name of the folder is not a directory of ours: a link, a file,
+// another user's directory, or something that has changed while we looked.
 var ErrNotOurs = errors.New(Folder + " is not a directory of ours")
 
-// openFolder opens the folder of a session's directory and makes it where it is missing. What is done through the root
-// lands in the directory that was checked, whatever has its name by then.
+// openFolder opens the folder of a session's directory and makes it where it is missing. What is
+// done through the root lands in the directory that was checked, whatever has its name by then.
 func openFolder(dir string, make bool) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -102,7 +102,8 @@ func inode(info fs.FileInfo) uint64 {
 // ignoreAll is what git reads in the folder: nothing in it belongs into a commit.
 const ignoreAll = "*\n"
 
-// ignore writes the folder's .gitignore, through a name that is free. One that is there stays, whatever it is.
+// ignore writes the folder's .gitignore, through a name that is free. One that is there stays,
+// whatever it is.
 func ignore(box *os.Root, part string, link linker) error {
 	const name = ".gitignore"
 	if _, err := box.Lstat(name); err == nil || !errors.Is(err, fs.ErrNotExist) {

@@ -17,8 +17,9 @@ const maxExtension = 16
 // nameless is what a file is called of whose name nothing is left.
 const nameless = "file"
 
-// SafeName makes a harmless name of one that somebody else has chosen: its last element without what cannot be seen,
-// with _ for blanks, for what a shell reads and for the @ that an agent takes for a mention of a file, readable in every script. It has at most MaxName bytes and keeps its
+// SafeName makes a harmless name of one that somebody else has chosen: its last element without
+// what cannot be seen, with _ for blanks, for what a shell reads and for the @ that an agent takes
+// for a mention of a file, readable in every script. It has at most MaxName bytes and keeps its
 // ending.
 func SafeName(name string) string {
 	name = strings.ToValidUTF8(name, "")

@@ -27,7 +27,8 @@ type record struct {
 	Dir     string `json:"dir"`            // the session's directory
 	Part    string `json:"part"`           // name of the file as long as it is not whole
 	Name    string `json:"name,omitempty"` // below Folder; empty as long as there is none
-	// What tells the file from another of its name. A device's number is no part of it: it may change with a reboot.
+	// What tells the file from another of its name. A device's number is no part of it: it may
+	// change with a reboot.
 	Inode   uint64    `json:"inode,omitempty"`
 	Size    int64     `json:"size,omitempty"`
 	Written time.Time `json:"written,omitzero"` // the file's modification time
@@ -69,7 +70,8 @@ func (e *Unfilled) Error() string { return e.Err.Error() }
 // Unwrap is the source's error.
 func (e *Unfilled) Unwrap() error { return e.Err }
 
-// Store keeps what files lie in which folders. It is safe for concurrent use; no other process may write its own folder.
+// Store keeps what files lie in which folders. It is safe for concurrent use; no other process may
+// write its own folder.
 type Store struct {
 	records spool.Folder
 	aside   string // where records go that cannot be read
@@ -82,8 +84,8 @@ type Store struct {
 	busy map[string]bool // records that somebody works on
 }
 
-// Open opens dir ($CCBOT_DIR/received) and makes it where it is missing. Records that cannot be read go to the folder
-// "quarantine" beside it.
+// Open opens dir ($CCBOT_DIR/received) and makes it where it is missing. Records that cannot be
+// read go to the folder "quarantine" beside it.
 func Open(dir string, now func() time.Time, log *slog.Logger) (*Store, error) {
 	s := &Store{records: spool.Folder{Path: dir, Fsync: true}, aside: filepath.Join(filepath.Dir(dir), "quarantine"),
 		now: now, log: log, link: (*os.Root).Link, busy: make(map[string]bool)}
@@ -102,10 +104,12 @@ func keyOf(dir, id string) string {
 	return id + "-" + hex.EncodeToString(sum[:4])
 }
 
-// Put puts a file into the folder of a session's directory and returns its name there. fill writes it and says how it is
-// to be called. Where the file of that id lies there already, fill is not called. The id is a part of file names.
+// Put puts a file into the folder of a session's directory and returns its name there. fill writes
+// it and says how it is to be called. Where the file of that id lies there already, fill is not
+// called. The id is a part of file names.
 //
-// Errors: [ErrNotOurs]; *[Unfilled] with fill's own; all others are those of the disk. Then nothing is left there.
+// Errors: [ErrNotOurs]; *[Unfilled] with fill's own; all others are those of the disk. Then nothing
+// is left there.
 func (s *Store) Put(dir, id string, fill func(io.Writer) (name string, err error)) (name string, err error) {
 	key := keyOf(dir, id)
 	s.take(key)
@@ -167,7 +171,8 @@ func (s *Store) undo(box *os.Root, key string) error {
 	return err
 }
 
-// already finds the file that an earlier try has put there. Of a try that came to nothing the rest is taken away.
+// already finds the file that an earlier try has put there. Of a try that came to nothing the rest
+// is taken away.
 func (s *Store) already(box *os.Root, key string) (name string, ok bool) {
 	r, err := s.load(key)
 	if err != nil {
@@ -250,8 +255,8 @@ func (s *Store) name(box *os.Root, key string, r record, wished string) (string,
 	return "", fmt.Errorf("name a file: there are %d of that name", names)
 }
 
-// check makes sure that what has the name now is the file that was written, where the agent looks for it. If it is not,
-// it is not the agent's to have.
+// check makes sure that what has the name now is the file that was written, where the agent looks
+// for it. If it is not, it is not the agent's to have.
 func (s *Store) check(box *os.Root, r record, name string) error {
 	info, err := box.Lstat(name)
 	if err != nil {

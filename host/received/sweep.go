@@ -16,8 +16,8 @@ import (
 // every is how often Run looks for files whose time is over.
 const every = time.Hour
 
-// Run removes files whose time is over, now and every hour, until ctx ends. waits says which names a prompt has that is
-// still to be typed.
+// Run removes files whose time is over, now and every hour, until ctx ends. waits says which names
+// a prompt has that is still to be typed.
 func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[string]bool, error)) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -37,8 +37,8 @@ func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[st
 	}
 }
 
-// Sweep removes the files that are older than ttl; with 0 none. The time of those that a prompt waits with begins anew.
-// What a crash has left of a file that did not become whole goes at once.
+// Sweep removes the files that are older than ttl; with 0 none. The time of those that a prompt
+// waits with begins anew. What a crash has left of a file that did not become whole goes at once.
 func (s *Store) Sweep(ttl time.Duration, waiting map[string]bool) error {
 	items, err := s.records.List()
 	if err != nil {
@@ -79,8 +79,8 @@ func (s *Store) sweepOne(key string, ttl time.Duration, waiting map[string]bool)
 	return nil
 }
 
-// clear removes what a try has left beside a file, and with whole the file, if it is still the one that was put there. A
-// folder that is not ours any more has none of ours.
+// clear removes what a try has left beside a file, and with whole the file, if it is still the one
+// that was put there. A folder that is not ours any more has none of ours.
 func (s *Store) clear(r record, whole bool) error {
 	box, err := openFolder(r.Dir, false)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotOurs) {

@@ -13,8 +13,8 @@ import (
 // Starter makes agents run.
 type Starter interface {
 	Start(ctx context.Context, q Start) (views.Session, error)
-	// Restore brings a session back. Leftovers of it are ended first; while any other
-	// process writes its conversation, or may, it refuses.
+	// Restore brings a session back. Leftovers of it are ended first; while any other process
+	// writes its conversation, or may, it refuses.
 	Restore(ctx context.Context, q Restore) (Restored, error)
 	// Adopt makes a session of an agent that a person started.
 	Adopt(ctx context.Context, q Adopt) (views.Session, error)
@@ -22,11 +22,11 @@ type Starter interface {
 
 // Ender ends agents.
 type Ender interface {
-	// Archive ends a session with proof; final is Archived or Completed. What it did comes as
-	// news with a receipt.
+	// Archive ends a session with proof; final is Archived or Completed. What it did comes as news
+	// with a receipt.
 	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
-	// EndWriters ends exactly these processes, each only while it is proven to write the
-	// session's conversation.
+	// EndWriters ends exactly these processes, each only while it is proven to write the session's
+	// conversation.
 	EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) ([]Ending, error)
 }
 

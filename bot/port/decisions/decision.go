@@ -39,8 +39,8 @@ func Allow(q Request) Decision {
 	return d
 }
 
-// AllowForSession lets the tool run and adds the rules of SessionRules for as long as the agent lives. It is false when
-// there is none, and for questions and plans.
+// AllowForSession lets the tool run and adds the rules of SessionRules for as long as the agent
+// lives. It is false when there is none, and for questions and plans.
 func AllowForSession(q Request) (Decision, bool) {
 	rules := SessionRules(q.Suggestions)
 	if len(rules) == 0 || q.IsQuestion() || q.IsPlan() {
@@ -61,8 +61,9 @@ func Deny(message string) Decision {
 	return Decision{Behavior: behaviorDeny, Message: message}
 }
 
-// AnswerQuestions answers AskUserQuestion: answers holds a label, several joined by ", ", or free text for the text of
-// each question. ErrNotAnswered when one is missing or is about no question of the request.
+// AnswerQuestions answers AskUserQuestion: answers holds a label, several joined by ", ", or free
+// text for the text of each question. ErrNotAnswered when one is missing or is about no question of
+// the request.
 func AnswerQuestions(q Request, answers map[string]string) (Decision, error) {
 	var input map[string]json.RawMessage
 	if err := json.Unmarshal(q.Input, &input); err != nil {
@@ -96,8 +97,8 @@ func AnswerQuestions(q Request, answers map[string]string) (Decision, error) {
 	return Decision{Behavior: behaviorAllow, UpdatedInput: updated}, nil
 }
 
-// ApprovePlan ends plan mode. With allowEdits the session's edits are accepted unasked from then on, else it asks
-// before each.
+// ApprovePlan ends plan mode. With allowEdits the session's edits are accepted unasked from then
+// on, else it asks before each.
 func ApprovePlan(q Request, allowEdits bool) Decision {
 	mode := "default"
 	if allowEdits {

@@ -62,8 +62,8 @@ func TestP9_SessionRulesAreTheOnesThatAllow(t *testing.T) {
 	}
 }
 
-// TestP9_WithoutARuleThereIsNothingForTheSession: a directory alone changes
-// nothing, so that no button may promise it.
+// TestP9_WithoutARuleThereIsNothingForTheSession: a directory alone changes nothing, so that no
+// button may promise it.
 func TestP9_WithoutARuleThereIsNothingForTheSession(t *testing.T) {
 	for _, raw := range []string{`{"type":"addDirectories","directories":["/a"],"destination":"session"}`,
 		`{"type":"setMode","mode":"acceptEdits","destination":"session"}`} {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Waiters are the hooks that wait with a request. A refusal with the code NotFound says that none waits
-// with it, at this moment or ever.
+// Waiters are the hooks that wait with a request. A refusal with the code NotFound says that none
+// waits with it, at this moment or ever.
 type Waiters interface {
 	Decide(id string, d Decision) error
 	// Leave lets a hook go without a decision: the terminal's own dialog decides.
@@ -29,8 +29,8 @@ type Records interface {
 	Answerers(session uuid.UUID) []Answerer
 }
 
-// ErrBadRequest is returned for an ask that cannot be put to a person: it lacks what would name it, or
-// its input is no JSON object.
+// ErrBadRequest is returned for an ask that cannot be put to a person: it lacks what would name it,
+// or its input is no JSON object.
 var ErrBadRequest = errors.New("not a permission request")
 
 // The tools that ask the person themselves: for them allow means an answer.
@@ -109,9 +109,9 @@ type Outcome struct {
 	Interrupted bool   // the person interrupted it; "No" at the desk is the same
 }
 
-// Answerer is something in a project's own settings that may answer a permission request before a person
-// does, so that the request never comes to the chat or is over at once. No setting of a launch takes it
-// away (2.1.328).
+// Answerer is something in a project's own settings that may answer a permission request before a
+// person does, so that the request never comes to the chat or is over at once. No setting of a
+// launch takes it away (2.1.328).
 type Answerer string
 
 // What may answer.

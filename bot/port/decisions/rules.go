@@ -13,10 +13,11 @@ type Rule struct {
 	Shown []string        // what it allows, for a person: "Bash(npm test:*)", "/some/dir (directory)"
 }
 
-// SessionRules are those of a payload's own permission_suggestions that "allow for this session" returns: rules that
-// allow and directories that are added, each with destination "session". A suggestion that changes the mode, removes,
-// replaces or denies, or says anything unknown is left out: what a tap gives must be what the message lists. Without a
-// rule there is none: a directory alone was seen to change nothing, the same command asks again (2.1.328).
+// SessionRules are those of a payload's own permission_suggestions that "allow for this session"
+// returns: rules that allow and directories that are added, each with destination "session". A
+// suggestion that changes the mode, removes, replaces or denies, or says anything unknown is left
+// out: what a tap gives must be what the message lists. Without a rule there is none: a directory
+// alone was seen to change nothing, the same command asks again (2.1.328).
 func SessionRules(suggestions []json.RawMessage) []Rule {
 	var rules []Rule
 	allows := false

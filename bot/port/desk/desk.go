@@ -11,8 +11,8 @@ import (
 // Keys answers what the terminal of a session asks.
 type Keys interface {
 	Dialog(ctx context.Context, id uuid.UUID) (Dialog, error)
-	// Press presses a key, and Choose an option, of the dialog that has this mark. They give what the
-	// terminal asks after it.
+	// Press presses a key, and Choose an option, of the dialog that has this mark. They give what
+	// the terminal asks after it.
 	Press(ctx context.Context, id uuid.UUID, mark, key string) (Dialog, error)
 	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (Dialog, error)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// ID names a process or a window of the agent's machine for as long as that lives. Only its maker can
-// read it.
+// ID names a process or a window of the agent's machine for as long as that lives. Only its maker
+// can read it.
 type ID string
 
 // Neighbours are who else writes a session's conversation.

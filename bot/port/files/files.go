@@ -8,18 +8,17 @@ import (
 
 // Files are the files in the folders of sessions.
 type Files interface {
-	// Open opens a file of a session's folder, to be sent; path is absolute. What
-	// happens to the file's name later does not matter. Errors: *Refusal, or one of the
-	// machine that is for the log only.
+	// Open opens a file of a session's folder, to be sent; path is absolute. What happens to the
+	// file's name later does not matter. Errors: *Refusal, or one of the machine that is for the
+	// log only.
 	Open(session uuid.UUID, path string) (File, error)
-	// Put puts a file that fill writes into [Folder] of a session's folder, under the
-	// name that fill gives or one like it. Once there is a file of that id, fill is not
-	// called again; the id is a part of file names. Errors: *PutError, or one with
-	// fill's own in its chain. Then nothing is left there.
+	// Put puts a file that fill writes into [Folder] of a session's folder, under the name that
+	// fill gives or one like it. Once there is a file of that id, fill is not called again; the id
+	// is a part of file names. Errors: *PutError, or one with fill's own in its chain. Then nothing
+	// is left there.
 	Put(session uuid.UUID, id string, fill func(to io.Writer) (name string, err error)) (Received, error)
-	// Read reads an output of at most so many bytes that a transcript names: commands
-	// print what they like, so only what lies where Claude Code puts outputs, beside
-	// that transcript, is read.
+	// Read reads an output of at most so many bytes that a transcript names: commands print what
+	// they like, so only what lies where Claude Code puts outputs, beside that transcript, is read.
 	Read(transcript, path string, most int64) (string, error)
 }
 
@@ -42,8 +41,8 @@ type File struct {
 	}
 }
 
-// Refusal says why a file is not sent. Its text is a sentence for the program that
-// asked, which is an agent's.
+// Refusal says why a file is not sent. Its text is a sentence for the program that asked, which is
+// an agent's.
 type Refusal struct {
 	Text string
 	Err  error // the reason, if it is not in the text

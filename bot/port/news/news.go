@@ -71,8 +71,8 @@ type Repair struct {
 	Failed  bool
 }
 
-// Receipt says what an archive did: every process it looked at, how the process ended, or why it was
-// spared.
+// Receipt says what an archive did: every process it looked at, how the process ended, or why it
+// was spared.
 type Receipt struct {
 	Agent    *control.Ending  // the bound agent; nil when it had already ended
 	Others   []control.Ending // leftovers ended, and what was spared

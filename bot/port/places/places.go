@@ -4,13 +4,11 @@ import "errors"
 
 // Places are the folders of the agent's machine that sessions work in.
 type Places interface {
-	// Bounds says where sessions may work. It does not wait, and its answer never
-	// changes.
+	// Bounds says where sessions may work. It does not wait, and its answer never changes.
 	Bounds() Bounds
-	// Resolve gives the folder that a path names: "~" is the home folder, a relative
-	// path begins at base, an empty path is base, and an empty base is the home
-	// folder. Links are resolved as far as the path exists. A folder in which no
-	// session can work comes with an *Error.
+	// Resolve gives the folder that a path names: "~" is the home folder, a relative path begins at
+	// base, an empty path is base, and an empty base is the home folder. Links are resolved as far
+	// as the path exists. A folder in which no session can work comes with an *Error.
 	Resolve(base, path string) (dir string, err error)
 	// Make makes a folder, and those above it. Errors: *Error.
 	Make(dir string) error
@@ -43,8 +41,8 @@ const (
 	Outside  Code = "outside of the roots"
 )
 
-// CodeOf gives the code of an error that [Places] has returned: Fine without an
-// error, Unknown of an error that is not of this package.
+// CodeOf gives the code of an error that [Places] has returned: Fine without an error, Unknown of
+// an error that is not of this package.
 func CodeOf(err error) Code {
 	if err == nil {
 		return Fine

@@ -23,8 +23,8 @@ type Transcripts interface {
 
 // Shown keeps how far the chat has what was said.
 type Shown interface {
-	// Advance notes that the chat has a transcript up to a cursor. A cursor of a later transcript says
-	// that the earlier ones are shown.
+	// Advance notes that the chat has a transcript up to a cursor. A cursor of a later transcript
+	// says that the earlier ones are shown.
 	Advance(ctx context.Context, id uuid.UUID, c Cursor) error
 }
 
