@@ -24,7 +24,7 @@ var floors = [][]string{
 	{"e2e"}, // tests of the whole
 	{"cmd/ccbot", "cmd/ccbot-hook"},
 	{"bot"},
-	{"bot/answer", "bot/ask", "bot/dialog", "bot/files", "bot/prompt", "bot/report", "bot/sessions", "bot/shell", "bot/writers"}, // features
+	{"bot/answer", "bot/ask", "bot/dialog", "bot/files", "bot/moves", "bot/prompt", "bot/report", "bot/sessions", "bot/shell", "bot/writers"}, // features
 	{"bot/quotation"},
 	{"bot/chat"},
 	{"bot/card", "bot/conversation"},

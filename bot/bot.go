@@ -20,6 +20,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	"ccbot/bot/moves"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/decisions"
@@ -171,7 +172,7 @@ type Bot struct {
 	asks     *ask.Requests
 	held     *heldTexts
 	outputs  *shell.Outputs
-	rehomes  *rehomes
+	moves    *moves.Moves
 }
 
 // New returns a Bot; Run makes the answers of agents flow.
@@ -191,7 +192,7 @@ func New(c Config, d Deps) *Bot {
 	b.asks = ask.NewRequests(ask.Deps{Chat: b.Chat, Store: d.Asks, Hooks: d.Decisions, Sessions: d.Sessions,
 		Prompts: withdrawer{b}, Records: d.Decisions, Send: d.Sender.Send, Over: b.held.over})
 	b.held.requests = b.asks
-	b.rehomes = newRehomes(b)
+	b.moves = moves.New(b.Chat, d.Entries, b.asks)
 	b.outputs = shell.New(b.Chat, d.Sessions.Output, d.Entries, d.Files)
 	b.answers = answer.New(answer.Deps{Chat: b.Chat, Sender: d.Sender, Limits: d.Sender, Sessions: d.Sessions, Prompts: d.Entries,
 		Outputs: b.outputs, Transcripts: d.Transcripts, Items: []func(uuid.UUID, talk.Item){b.heardItem},
@@ -254,7 +255,6 @@ func (b *Bot) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	run := func(part func(context.Context) error) { g.Go(func() error { return part(ctx) }) }
 	run(b.Deps.Cards.Run)
-	run(b.rehomes.Run)
 	for _, f := range b.rooms {
 		if f.Run != nil {
 			run(func(ctx context.Context) error { return b.runs(ctx, f) })
@@ -276,7 +276,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	if m == nil {
 		return nil
 	}
-	if taken, err := b.tookMove(m); taken {
+	if taken, err := b.moves.Take(m); taken {
 		return err
 	}
 	if m.From == nil || !b.Hears(m.From.ID, m.Chat) {
@@ -303,6 +303,13 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 
 // incoming is one message of an allowed person, with the files that came with it.
 type incoming = prompt.Message
+
+// inside gives the place of a message, and the number that the message has there.
+func (b *Bot) inside(m *models.Message) (to address.Conversation, message int) {
+	to = inbox.ConversationOf(m)
+	to.ChatID, message = b.Chats.Aliases.In(m.Chat.ID, m.ID)
+	return to, message
+}
 
 func (b *Bot) incomingOf(key string, m *models.Message) incoming {
 	place, message := b.inside(m)

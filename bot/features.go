@@ -18,7 +18,7 @@ type (
 // features are all that the bot can do, in the order in which a text is offered to them.
 func (b *Bot) features() []chat.Feature {
 	return append(b.life.features(), b.asksFeature(), b.held.Feature(), b.answers.Feature(), b.outputs.Feature(),
-		dialog.New(b.Chat, b.Sessions, b.asks.Floods), b.prompts.Feature(),
+		dialog.New(b.Chat, b.Sessions, b.asks.Floods), b.prompts.Feature(), b.moves.Feature(),
 		chat.Feature{Name: "help", Commands: []chat.Command{
 			{Name: "help", Run: b.help},
 			{Name: "start", Run: b.help, Hidden: true}, // which Telegram sends when a person opens the bot

@@ -19,6 +19,7 @@ import (
 	"ccbot/bot/report"
 	"ccbot/bot/sessions"
 	"ccbot/bot/writers"
+	"ccbot/internal/address"
 )
 
 // life are the features about the life of sessions.
@@ -128,3 +129,12 @@ func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) 
 	f := files.Files{Book: b.Book, Sender: b.Sender, Open: b.Files.Open, Heading: b.answers.Heading}
 	return f.Send(ctx, id, path, caption)
 }
+
+// Moves keeps the news that a group has become another chat; see moves.Moves.
+func (b *Bot) Moves(from, to int64) (ours bool, err error) { return b.moves.Note(from, to) }
+
+// Migrated hears that a group has become another chat.
+func (b *Bot) Migrated() { b.moves.Migrated() }
+
+// TopicGone hears that a topic is not there any more.
+func (b *Bot) TopicGone(gone address.Conversation) { b.moves.TopicGone(gone) }

@@ -441,7 +441,7 @@ func TestP8_ACrashRepeatsTheSentenceOfAMoveOnce(t *testing.T) {
 				panic("killed")
 			}
 		}
-		assert.PanicsWithValue(t, "killed", func() { _ = w.rehomes.work(t.Context()) })
+		assert.PanicsWithValue(t, "killed", func() { _ = w.moves.Run(t.Context()) })
 		w.Failpoint = nil
 		w.startsAnew(t)
 		assert.True(t, w.Hears(alice, models.Chat{ID: grown, Type: models.ChatTypeSupergroup}))

@@ -118,3 +118,18 @@ func buttonsOf(m *models.Message) (rows [][]outbox.Button) {
 	}
 	return rows
 }
+
+// unpark hears that somebody in a chat has written or tapped: it takes messages again, and gets
+// what it missed.
+func (b *Bot) unpark(ctx context.Context, chat int64) {
+	parked := b.Sender.Parked(chat)
+	b.Sender.Unpark(chat)
+	if parked {
+		b.Deps.Cards.Reachable(ctx, chat)
+	}
+	for _, f := range b.rooms {
+		if f.Unparked != nil {
+			f.Unparked(chat)
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package moves
+
+import (
+	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/refusal"
+	"ccbot/i18n"
+	"ccbot/internal/address"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+)
+
+// Moves show elsewhere what is shown in a topic that was deleted, and posts the cards again that
+// a group has left behind in the chat that it was. Doing it twice is doing it once, so each start
+// does it.
+type Moves struct {
+	chat     *chat.Chat
+	book     *conversation.Book
+	entries  Entries
+	requests Requests
+	wake     chan struct{}
+
+	mu   sync.Mutex
+	gone []address.Conversation // topics; those that a crash forgets are found out again by the outbox
+}
+
+// Entries are the messages of people.
+type Entries interface {
+	List() ([]inbox.Entry, error)
+	Change(key string, change func(e *inbox.Entry) error) error
+}
+
+// Requests are what agents ask.
+type Requests interface {
+	// Moved shows the requests of places that have become others.
+	Moved(ctx context.Context, where func(at address.Conversation) (to address.Conversation, moves bool)) error
+}
+
+// New returns the Moves of a chat.
+func New(c *chat.Chat, e Entries, r Requests) *Moves {
+	return &Moves{chat: c, book: c.Book, entries: e, requests: r, wake: make(chan struct{}, 1)}
+}
+
+// Feature is what the roof knows of Moves.
+func (m *Moves) Feature() chat.Feature { return chat.Feature{Name: "moves", Run: m.Run} }
+
+// Note keeps the news that a group has become another chat, if the group is one of ours. People who
+// may not speak cause such news, too.
+func (m *Moves) Note(from, to int64) (ours bool, err error) {
+	if !m.book.InGroup(from) && !m.book.InGroup(to) {
+		return false, nil
+	}
+	if err := m.book.Aliases.Note(from, to); err != nil {
+		return true, err
+	}
+	m.Migrated()
+	return true, nil
+}
+
+// Take takes a message which only tells that a group has become another chat: the earlier chat is
+// told the new number, and the new chat the earlier one.
+func (m *Moves) Take(message *models.Message) (taken bool, err error) {
+	from, to := message.Chat.ID, message.MigrateToChatID
+	if message.MigrateFromChatID != 0 {
+		from, to = message.MigrateFromChatID, message.Chat.ID
+	}
+	if to == 0 {
+		return false, nil
+	}
+	_, err = m.Note(from, to)
+	return true, err
+}
+
+func (m *Moves) poke() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// retryAfter is the pause after what failed.
+const retryAfter = 10 * time.Second
+
+// Migrated hears that a group has become another chat.
+func (m *Moves) Migrated() { m.poke() }
+
+// TopicGone hears that a topic is not there any more.
+func (m *Moves) TopicGone(gone address.Conversation) {
+	m.mu.Lock()
+	m.gone = append(m.gone, gone)
+	m.mu.Unlock()
+	m.poke()
+}
+
+// Run does what earlier runs have left, then what comes, until ctx ends.
+func (m *Moves) Run(ctx context.Context) error {
+	for {
+		var retry <-chan time.Time // nil waits for ever
+		if err := m.work(ctx); err != nil && ctx.Err() == nil {
+			m.chat.Log.Error("rehome_failed", "error", err.Error())
+			retry = time.After(retryAfter)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-m.wake:
+		case <-retry:
+		}
+	}
+}
+
+func (m *Moves) work(ctx context.Context) error {
+	m.mu.Lock()
+	gone := slices.Clone(m.gone)
+	m.mu.Unlock()
+	if len(gone) == 0 && len(m.book.Aliases.Moved()) == 0 {
+		return nil
+	}
+	where := whereTo(func(at address.Conversation, message int) (to address.Conversation, there bool) {
+		to = at
+		to.ChatID, _ = m.book.Aliases.In(at.ChatID, 0)
+		if slices.Contains(gone, to) {
+			to.ThreadID = 0
+		}
+		return to, to == at && !m.book.Aliases.Lost(at.ChatID, message)
+	})
+	if err := m.tellTopics(ctx, gone); err != nil { // first: a crash repeats the sentence, and loses none
+		return err
+	}
+	err := errors.Join(m.moveChats(where), m.moveSessions(ctx, where), m.moveEntries(where),
+		m.requests.Moved(ctx, where.place), m.chat.Cards.Moved(ctx, where), m.tellGroups(ctx))
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.gone = m.gone[len(gone):]
+	return nil
+}
+
+// whereTo says what the place of a message has become, and whether the message is there.
+type whereTo func(at address.Conversation, message int) (to address.Conversation, there bool)
+
+// place says what a place has become.
+func (where whereTo) place(at address.Conversation) (to address.Conversation, moves bool) {
+	to, _ = where(at, 0)
+	return to, to != at
+}
+
+// tellTopics says in a chat that the topics of sessions are gone.
+func (m *Moves) tellTopics(ctx context.Context, gone []address.Conversation) error {
+	for _, topic := range gone {
+		var names []string
+		for _, s := range m.book.Records.List() {
+			if s.Conversation == topic {
+				names = append(names, chat.ShownName(s.Name))
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		m.chat.Log.Warn("topic_gone", "chat_id", topic.ChatID, "topic", topic.ThreadID, "sessions", len(names))
+		text := m.chat.Words.Say(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": m.chat.Some(names, ", ")})
+		if err := m.chat.Say(ctx, address.Conversation{ChatID: topic.ChatID}, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellGroups says in each group that has become another chat what belongs into the configuration,
+// once. A group that is not allowed is none of ours, and of a listed number somebody knows.
+func (m *Moves) tellGroups(ctx context.Context) error {
+	for _, numbers := range m.book.Aliases.Moved() {
+		now := numbers[len(numbers)-1]
+		listed := slices.IndexFunc(numbers, func(one int64) bool { return m.book.Groups[one] })
+		if listed < 0 || m.book.Groups[now] || m.book.Aliases.Told(now) {
+			continue
+		}
+		was := numbers[listed]
+		m.chat.Log.Warn("group_moved", "chat_id", was, "new_chat_id", now,
+			"mend", fmt.Sprintf("put %d in place of %d in ALLOWED_CHATS", now, was))
+		text := m.chat.Words.Say(i18n.GroupMoved,
+			i18n.Args{"From": strconv.FormatInt(was, 10), "To": strconv.FormatInt(now, 10)})
+		if err := m.chat.Say(ctx, address.Conversation{ChatID: numbers[0]}, text); err != nil {
+			return err
+		}
+		m.chat.At("move-told")
+		if err := m.book.Aliases.NoteTold(now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Moves) moveChats(where whereTo) error {
+	all, err := m.book.All()
+	for _, c := range all {
+		if to, there := where(c, 0); !there {
+			err = errors.Join(err, m.book.Rehome(c, to))
+		}
+	}
+	return err
+}
+
+func (m *Moves) moveSessions(ctx context.Context, where whereTo) error {
+	var errs []error
+	for _, s := range m.book.Records.List() {
+		to, there := where(s.Conversation, 0)
+		if there {
+			continue
+		}
+		if err := m.book.MoveTo(ctx, to, s); err != nil && !refusal.Is(err, refusal.NotFound) {
+			errs = append(errs, fmt.Errorf("move %s: %w", s.ID, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// moveEntries moves what waits in the inbox. The messages that it came with stay where they are, or
+// are gone.
+func (m *Moves) moveEntries(where whereTo) error {
+	entries, err := m.entries.List()
+	for _, e := range entries {
+		if _, there := where(e.Conversation, 0); there {
+			continue
+		}
+		change := m.entries.Change(e.Key, func(now *inbox.Entry) error {
+			now.Conversation, _ = where(now.Conversation, 0)
+			now.MessageID = 0
+			return nil
+		})
+		if !chat.IsGone(change) {
+			err = errors.Join(err, change)
+		}
+	}
+	return err
+}
