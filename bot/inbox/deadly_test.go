@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -112,7 +113,8 @@ func TestP4_AnUpdateThatEndsTheProgramIsSetAside(t *testing.T) {
 					}
 				}
 				assert.Equal(t, want, got, "each once, in order")
-				assert.Len(t, m.handled, 6-len(deadly))
+				slices.Sort(m.handled) // one beside a deadly one may be handled, and its end not be on disk yet
+				assert.Len(t, slices.Compact(m.handled), 6-len(deadly))
 				assert.Empty(t, unfinished(t, m.dir()))
 			})
 		})
