@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -403,9 +404,9 @@ func TestP8_AMoveThatIsCutShortIsFinished(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				r, held, q := w.settledIn(t, inGroup)
-				done := 0
+				var done atomic.Int32 // the cards and the sentence are posted side by side
 				dies := func() error {
-					if done++; done > step {
+					if int(done.Add(1)) > step {
 						return errDisk
 					}
 					return nil

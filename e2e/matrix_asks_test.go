@@ -55,7 +55,7 @@ func asking() []life {
 			do: func(s *stage) { s.prompt("bash touch saved") }, dead: unshown("touch saved"), after: allow("touch saved")},
 		{step: "permission", point: "card-sent", when: "shown, not noted", disk: card, fresh: "shows it once more; the newer message decides",
 			also: "two messages at most for one request",
-			do:   func(s *stage) { s.prompt("bash touch sent") }, dead: unshown("touch sent"),
+			do:   func(s *stage) { s.prompt("bash touch sent") }, posts: 1, dead: unshown("touch sent"),
 			after: both(allow("touch sent"), func(s *stage) { assert.LessOrEqual(s.t, s.heard("touch sent\n"), 2) })},
 		{step: "permission", when: "while it waits, answered afterwards", disk: shownCard, fresh: "goes on with the same message",
 			also: "one message for one request",

@@ -232,9 +232,12 @@ func TestP4_APromptThatIsNotHeldIsNotTyped(t *testing.T) {
 		w.pass(time.Minute)
 		assert.Empty(t, a.heard())
 		w.prompts.set(func(p *promptStore) { p.unheld = nil })
-		for range 2 {
+		a.set(func(a *agent) { a.status = presence.Busy })
+		for range 2 { // before it can be typed
 			require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
 		}
+		a.set(func(a *agent) { a.status = presence.Idle })
+		w.WakeAgent(a.id.PID)
 		w.pass(time.Minute)
 		assert.Equal(t, []string{said}, a.heard())
 		require.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), fs.ErrNotExist, "it is typed")
