@@ -22,33 +22,34 @@ var errDeadly = errors.New("ccbot ended each time it handled this update")
 // comes, not before: what waits behind a deadly update is none itself. From the second time on such
 // entries are handled one at a time, also those of different conversations, so that it shows which
 // of them it is.
-func (i *Intake) doLeft(ctx context.Context, e Entry) {
+func (i *Intake) doLeft(ctx context.Context, e Entry, j *job) (again time.Duration) {
 	if e.Tries > 0 {
 		// What else may end a program soon after its start has time to do that first: then this one
 		// is not to blame.
 		if pause.For(ctx, innocence<<(e.Tries-1)) != nil {
-			return
+			return 0
 		}
 		select {
 		case i.suspect <- struct{}{}:
 			defer func() { <-i.suspect }()
 		case <-ctx.Done():
-			return
+			return 0
 		}
 	}
 	e.Tries++
 	if e.Tries > mostTries {
 		f := failureOf(e)
 		f.From, f.Deadly, f.Err = glance(e.Update).from, true, errDeadly
-		i.settle(ctx, f)
-		return
+		return i.settle(ctx, f, j)
 	}
 	err := i.cfg.Store.Change(e.Key, func(now *Entry) error { now.Tries = e.Tries; return nil })
 	if err != nil { // a full disk holds up nobody
 		i.cfg.Log.Error("inbox_write_failed", "key", e.Key, "error", err.Error())
 	}
-	i.doEntry(ctx, e)
+	j.left = false
+	again = i.doEntry(ctx, e, j)
 	if ctx.Err() != nil { // it was stopped, and has ended nothing
 		_ = i.cfg.Store.Change(e.Key, func(now *Entry) error { now.Tries = max(0, now.Tries-1); return nil }) // or it is finished
 	}
+	return again
 }

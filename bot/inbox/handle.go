@@ -62,36 +62,34 @@ type Failure struct {
 	rest         []*models.Update // the other messages of the update's album
 }
 
-// do handles one job of a lane.
-func (i *Intake) do(ctx context.Context, in lane, j job) {
+// do handles one job of a lane. again says after what pause it is to be done once more: what came
+// later in the lane waits behind it, because it must not overtake.
+func (i *Intake) do(ctx context.Context, in lane, j *job) (again time.Duration) {
 	if j.tap != nil {
-		i.doTap(ctx, in, j)
-		return
+		i.doTap(ctx, in, *j)
+		return 0
 	}
-	keys, pauses := append([]string{j.key}, j.rest...), pause.Backoff{Min: time.Second, Max: 30 * time.Second}
-	e, err := i.cfg.Store.join(keys, j.straggler)
-	for ; err != nil && !errors.Is(err, ErrNoEntry); e, err = i.cfg.Store.join(keys, j.straggler) { // a full disk
-		i.cfg.Log.Error("inbox_write_failed", "key", j.key, "error", err.Error())
-		if pause.For(ctx, pauses.Next()) != nil { // what came later waits, too
-			return
-		}
-	}
+	j.failures.Min, j.failures.Max = time.Second, 30*time.Second
+	e, err := i.cfg.Store.join(append([]string{j.key}, j.rest...), j.straggler)
 	switch {
-	case err != nil: // it is finished, or somebody else's
+	case errors.Is(err, ErrNoEntry): // it is finished, or somebody else's
+		return 0
+	case err != nil: // a full disk
+		i.cfg.Log.Error("inbox_write_failed", "key", j.key, "error", err.Error())
+		return j.failures.Next()
 	case j.left:
-		i.doLeft(ctx, e)
-	default:
-		i.doEntry(ctx, e)
+		return i.doLeft(ctx, e, j)
 	}
+	return i.doEntry(ctx, e, j)
 }
 
-func (i *Intake) doEntry(ctx context.Context, e Entry) {
+func (i *Intake) doEntry(ctx context.Context, e Entry, j *job) (again time.Duration) {
 	f := failureOf(e)
 	if len(e.Update) > 0 {
 		g := glance(e.Update)
 		if !slices.Contains(i.cfg.Allowed, g.kind) {
 			i.finish(e.Key)
-			return
+			return 0
 		}
 		f.From = g.from
 		u := new(models.Update)
@@ -107,30 +105,24 @@ func (i *Intake) doEntry(ctx context.Context, e Entry) {
 			f.rest = append(f.rest, part)
 		}
 	}
-	i.settle(ctx, f)
+	return i.settle(ctx, f, j)
 }
 
-// settle handles an entry until that succeeds or it is told that it does not. Where even that
-// cannot be told (a full disk), or the handler says that it has to wait, which is told once, it is
-// tried again: what came later waits behind it, because it must not overtake.
-func (i *Intake) settle(ctx context.Context, f Failure) {
-	pauses, told := pause.Backoff{Min: time.Second, Max: 30 * time.Second}, false
-	for {
-		if f.Unreadable || f.Deadly {
-			f.Update = nil
-		} else if f.Err = i.attempt(ctx, f.Key, f.Update, f.rest); f.Err == nil {
-			return
-		}
-		if f.Waits = errors.Is(f.Err, ErrLater); f.Waits {
-			_ = i.cfg.Store.Change(f.Key, func(e *Entry) error { e.Tries = 0; return nil }) // it has ended no program
-			told = told || i.report(ctx, f)
-		} else if i.giveUp(ctx, f) {
-			return
-		}
-		if pause.For(ctx, pauses.Next()) != nil {
-			return
-		}
+// settle handles an entry, or tells that it cannot be handled. Where even that cannot be told (a full
+// disk), or the handler says that the entry has to wait, which is told once, it is tried again.
+func (i *Intake) settle(ctx context.Context, f Failure, j *job) (again time.Duration) {
+	if f.Unreadable || f.Deadly {
+		f.Update = nil
+	} else if f.Err = i.attempt(ctx, f, j); f.Err == nil {
+		return 0
 	}
+	if f.Waits = errors.Is(f.Err, ErrLater); f.Waits {
+		_ = i.cfg.Store.Change(f.Key, func(e *Entry) error { e.Tries = 0; return nil }) // it has ended no program
+		j.told = j.told || i.report(ctx, f)
+	} else if i.giveUp(ctx, f) {
+		return 0
+	}
+	return j.failures.Next()
 }
 
 func failureOf(e Entry) Failure {
@@ -138,11 +130,15 @@ func failureOf(e Entry) Failure {
 }
 
 // attempt hands an entry on until that succeeds, or the entry is somebody else's, or ctx ends: all
-// nil. The error is the last of three.
-func (i *Intake) attempt(ctx context.Context, key string, u *models.Update, rest []*models.Update) error {
+// nil. The error is the last of three, or of one where it was told already that the entry waits.
+func (i *Intake) attempt(ctx context.Context, f Failure, j *job) error {
+	key, most := f.Key, attempts
+	if j.told { // what it says each time is not said three times
+		most = 1
+	}
 	pauses := pause.Backoff{Min: 500 * time.Millisecond, Max: 10 * time.Second}
 	for n := 1; ; n++ {
-		err := guard.Call(func() error { return i.cfg.Handler.Handle(ctx, key, u, rest...) })
+		err := guard.Call(func() error { return i.cfg.Handler.Handle(ctx, key, f.Update, f.rest...) })
 		if err == nil {
 			i.finish(key)
 			return nil
@@ -154,7 +150,7 @@ func (i *Intake) attempt(ctx context.Context, key string, u *models.Update, rest
 		if e, loadErr := i.cfg.Store.Load(key); errors.Is(loadErr, ErrNoEntry) || loadErr == nil && e.State != Accepted {
 			return nil
 		}
-		if n == attempts {
+		if n == most {
 			return err
 		}
 		if pause.For(ctx, pauses.Next()) != nil {

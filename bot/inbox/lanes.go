@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"ccbot/internal/address"
+	"ccbot/internal/pause"
 	"context"
 	"maps"
 	"slices"
@@ -27,10 +28,12 @@ type job struct {
 	left      bool // an entry that an earlier run has left behind
 	late      bool // a tap that may be too old to be meant
 	came      time.Time
-	from      int64             // the sender of a new message; 0: unknown, or it is something else
-	album     string            // media_group_id of a new message
-	rest      []string          // the keys of the album's other messages
-	straggler bool              // the album was handed on before this came
+	from      int64    // the sender of a new message; 0: unknown, or it is something else
+	album     string   // media_group_id of a new message
+	rest      []string // the keys of the album's other messages
+	straggler bool     // the album was handed on before this came
+	failures  pause.Backoff
+	told      bool              // that it has to wait
 	decided   func()            // called when a tap is decided
 	after     []<-chan struct{} // the taps before a message, each closed when it is decided
 }
@@ -107,9 +110,10 @@ func (l *lanes) next(in lane) (j job, pause time.Duration, more <-chan struct{})
 	return j, 0, nil
 }
 
-// open lets workers run, each calling do until ctx ends. limit is how many lanes of messages, and
-// how many of taps, are at work at once.
-func (l *lanes) open(ctx context.Context, limit int, do func(context.Context, lane, job)) {
+// open lets workers run, each calling do until ctx ends, and once more for a job that is to be done
+// again after a pause: without a slot, so that other conversations go on. limit is how many lanes
+// of messages, and how many of taps, are at work at once.
+func (l *lanes) open(ctx context.Context, limit int, do func(context.Context, lane, *job) (again time.Duration)) {
 	messages, taps := make(chan struct{}, limit), make(chan struct{}, limit)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,12 +129,12 @@ func (l *lanes) open(ctx context.Context, limit int, do func(context.Context, la
 	}
 }
 
-func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func(context.Context, lane, job)) {
+func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func(context.Context, lane, *job) time.Duration) {
 	for ctx.Err() == nil {
-		j, pause, more := l.next(in)
-		if pause > 0 { // without a slot: other conversations go on
+		j, quiet, more := l.next(in)
+		if quiet > 0 { // without a slot: other conversations go on
 			select {
-			case <-time.After(pause):
+			case <-time.After(quiet):
 			case <-more:
 			case <-ctx.Done():
 			}
@@ -139,20 +143,39 @@ func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func
 		if j.key == "" {
 			return
 		}
-		for _, tap := range j.after {
+		await(ctx, tapPatience, j.after)
+		for again := time.Duration(0); ; {
+			if again > 0 && pause.For(ctx, again) != nil {
+				return
+			}
 			select {
-			case <-tap:
+			case slots <- struct{}{}:
 			case <-ctx.Done():
 				return
 			}
+			again = do(ctx, in, &j)
+			<-slots
+			if again == 0 {
+				break
+			}
 		}
+	}
+}
+
+// tapPatience is how long a message waits at most for the taps before it: a tap may stand behind
+// another tap on its message that hangs, and /stop must not.
+const tapPatience = 3 * time.Second
+
+// await waits until all channels are closed, at most for d.
+func await(ctx context.Context, d time.Duration, all []<-chan struct{}) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	for _, one := range all {
 		select {
-		case slots <- struct{}{}:
+		case <-one:
 		case <-ctx.Done():
 			return
 		}
-		do(ctx, in, j)
-		<-slots
 	}
 }
 

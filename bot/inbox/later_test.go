@@ -72,3 +72,39 @@ func TestP4_WhatWaitsIsNeverGivenUp(t *testing.T) {
 		assert.Equal(t, []string{"1"}, j.keys())
 	})
 }
+
+// TestP4_WhatCannotBeKeptYetHoldsUpNobodyElse: neither conversations beside it, however many wait, nor
+// those that a crash has left behind.
+func TestP4_WhatCannotBeKeptYetHoldsUpNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tg, j := newTelegram(), &journal{}
+		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, handlerFunc(func(ctx context.Context, key string, u *models.Update) error {
+			if u.Message.Chat.ID < 100 {
+				return ErrLater
+			}
+			return j.Handle(ctx, key, u)
+		}))
+		for id := range int64(30) {
+			tg.deliver(message(id+1, id+1, "cannot be kept"))
+		}
+		tg.deliver(message(31, 100, "can"))
+		stop := r.start(t)
+		time.Sleep(time.Hour)
+		assert.Equal(t, []string{"31"}, j.keys())
+		stop()
+	})
+}
+
+// A tap that hangs holds up the tap behind it on its message, and no message for long.
+func TestAMessageDoesNotWaitForATapThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tg, p := newTelegram(), &tapper{decide: make(chan struct{})}
+		close(p.decide)
+		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, p)
+		tg.deliver(tap(1, 5, 100, "hangs then"), tap(2, 5, 100, "behind it"), message(3, 5, "/stop"))
+		stop := r.start(t)
+		time.Sleep(2 * tapPatience)
+		assert.Equal(t, []string{"1", "3"}, p.keys())
+		stop()
+	})
+}

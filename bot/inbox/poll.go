@@ -17,14 +17,11 @@ import (
 const (
 	// pollTime is how long Telegram waits for an update; it cuts longer ones.
 	pollTime = 50 * time.Second
-
 	// slack is what an answer may take beyond the long poll itself. A connection that went deaf is
 	// given up then.
 	slack = 10 * time.Second
-
 	// maxAnswer bounds one answer: 100 updates of the longest texts are well below it.
-	maxAnswer = 64 << 20
-
+	maxAnswer      = 64 << 20
 	maxDescription = 200
 )
 

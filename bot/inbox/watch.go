@@ -13,7 +13,6 @@ import (
 const (
 	// lookEvery is how often a poll under way is looked at.
 	lookEvery = 30 * time.Second
-
 	// tapLife is how old a tap may be. After a longer time without an answer of Telegram's, taps
 	// are older than that, or may be: a callback query has no date.
 	tapLife = 2 * time.Minute
@@ -52,7 +51,14 @@ func (i *Intake) ask(ctx context.Context, offset int64, timeout time.Duration) (
 		batch, err := poller.poll(ctx, offset, timeout)
 		answered <- answer{batch, err}
 	}()
-	i.polls = append(slices.DeleteFunc(i.polls, over), ended)
+	i.polls = append(slices.DeleteFunc(i.polls, func(ended <-chan struct{}) bool {
+		select {
+		case <-ended:
+			return true
+		default:
+			return false
+		}
+	}), ended)
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
@@ -71,29 +77,11 @@ func (i *Intake) ask(ctx context.Context, offset int64, timeout time.Duration) (
 	}
 }
 
-// over says that a poll has ended.
-func over(ended <-chan struct{}) bool {
-	select {
-	case <-ended:
-		return true
-	default:
-		return false
-	}
-}
-
 // awaitPolls waits for the polls that the end of their context has ended. One that hangs may
 // outlive Run: nothing but the end of the process ends a transport that heeds no context, and its
 // answer is nobody's.
 func (i *Intake) awaitPolls() {
-	left := time.NewTimer(slack)
-	defer left.Stop()
-	for _, ended := range i.polls {
-		select {
-		case <-ended:
-		case <-left.C:
-			return
-		}
-	}
+	await(context.Background(), slack, i.polls)
 }
 
 // patience is how long Telegram may wait for an update. After a long silence it does not: what it
