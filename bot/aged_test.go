@@ -3,6 +3,7 @@ package bot
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-telegram/bot/models"
@@ -265,4 +266,17 @@ func TestP4_ADropAfterASendDropsNothing(t *testing.T) {
 	assert.Nil(t, w.entries.finish)
 	assert.Equal(t, inbox.Held, w.entryState(key))
 	assert.Contains(t, w.sender.done(), "post "+w.word(i18n.StaleButton))
+}
+
+// TestP7_AStopThatWaitedInTheInboxStopsNothing: something before it could not be kept for so long.
+func TestP7_AStopThatWaitedInTheInboxStopsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.currentSession(t, "api", session.Running)
+		key, u := w.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: "/stop"})
+		time.Sleep(prompt.MaxAge + time.Second)
+		require.NoError(t, w.Handle(t.Context(), key, u))
+		assert.Empty(t, w.sessions.done())
+		assert.Len(t, w.sender.texts(), 1)
+	})
 }

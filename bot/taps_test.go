@@ -211,7 +211,14 @@ func TestAQuestionClosesWithItsPrompt(t *testing.T) {
 				return err
 			}
 			w.again()
-			w.Connect(w.sessions, w.windows)
+			return w.feature("prompt").Run(cancelled())
+		}},
+		{"a kill came between the decision and this", func(w *world, _ session.Record, e inbox.Entry) error {
+			e.State = inbox.Held
+			if err := w.entries.Save(e); err != nil {
+				return err
+			}
+			w.again()
 			return w.feature("prompt").Run(cancelled())
 		}},
 	} {

@@ -66,18 +66,16 @@ func (p *Prompts) Album(ctx context.Context, in Message, all []*models.Update) e
 	if e.Late {
 		problems = append(problems, p.words.Say(i18n.AlbumLate))
 	}
-	if len(problems) > 0 {
-		if err := p.Chat.Warn(ctx, in.To, in.MessageID, render.Plain(strings.Join(problems, "\n")), nil); err != nil {
-			return err
-		}
-	}
 	for _, u := range all[1:] { // the prompt notes the first
 		_, message := p.book.Aliases.In(u.Message.Chat.ID, u.Message.ID)
 		if err := p.book.NoteMessage(in.To, message, r.ID); err != nil {
 			p.Chat.Log.Warn("message_not_noted", "chat_id", in.To.ChatID, "error", err.Error())
 		}
 	}
-	return p.Take(ctx, in, strings.Join(captions, "\n"))
+	if err := p.Take(ctx, in, strings.Join(captions, "\n")); err != nil || len(problems) == 0 {
+		return err
+	}
+	return p.Chat.Warn(ctx, in.To, in.MessageID, render.Plain(strings.Join(problems, "\n")), nil)
 }
 
 // received puts the file of one message into a session's folder. A download that fails is tried again.

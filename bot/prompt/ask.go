@@ -54,11 +54,12 @@ func (p *Prompts) closes(ctx context.Context, key string) error {
 	return p.cards.Close(ctx, key, render.Text{})
 }
 
-// tidy closes the questions about prompts that left while no ccbot was there to say so.
+// tidy closes the questions about prompts that left, or were decided about, while no ccbot was there to
+// say so.
 func (p *Prompts) tidy(ctx context.Context) error {
 	for _, c := range p.cards.List() {
-		_, err := p.Entries.Load(c.Key)
-		if errors.Is(err, inbox.ErrNoEntry) {
+		e, err := p.Entries.Load(c.Key)
+		if errors.Is(err, inbox.ErrNoEntry) || err == nil && questions[c.Payload.Reason].decided(e.State) {
 			err = p.closes(ctx, c.Key)
 		}
 		if err != nil {
@@ -87,6 +88,8 @@ func (p *Prompts) tap(_ context.Context, t chat.Tap) (chat.Answer, error) {
 		return stale(func(ctx context.Context) error { return p.closes(ctx, t.Card.Key) })
 	case err != nil:
 		return chat.Answer{}, err
+	case asks.decided(e.State):
+		return stale(func(ctx context.Context) error { return p.closes(ctx, t.Card.Key) })
 	case i < 0, e.State != asks.state:
 		return stale(nil)
 	}

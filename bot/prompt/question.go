@@ -35,6 +35,18 @@ type question struct {
 	answers  []answer
 }
 
+// decided reports whether a prompt is past a question: a kill may have come between a decision and the
+// end of the question.
+func (q question) decided(now inbox.State) bool {
+	switch q.state {
+	case inbox.Asked:
+		return now == inbox.Held || now == inbox.Typing || now == inbox.Unproven
+	case inbox.Unproven:
+		return now == inbox.Held
+	}
+	return now == inbox.Typing || now == inbox.Unproven // it was typed after all
+}
+
 // answer is one button of a question.
 type answer struct {
 	option option

@@ -31,7 +31,7 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 		return false, err
 	}
 	e.Sent = SentAt(in)
-	if !aged(e) {
+	if !aged(e) && time.Since(e.Received) <= MaxAge { // by the clock of the inbox, where it may have waited
 		return false, nil
 	}
 	said := i18n.Args{"Command": command, "Time": p.Chat.Moment(sentOf(e))}
