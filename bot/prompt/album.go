@@ -30,7 +30,7 @@ func (p *Prompts) Album(ctx context.Context, in Message, all []*models.Update) e
 	if err != nil {
 		return err
 	}
-	r, ok, err := p.Addressee(ctx, in)
+	r, ok, err := p.addressee(ctx, in)
 	if err != nil || !ok {
 		return err
 	}
@@ -80,7 +80,7 @@ func (p *Prompts) Album(ctx context.Context, in Message, all []*models.Update) e
 
 // received puts the file of one message into a session's folder. A download that fails is tried again.
 func (p *Prompts) received(ctx context.Context, in Message, r views.Session, m *models.Message) (Message, error) {
-	file, ok := Attached(m)
+	file, ok := attached(m)
 	if !ok {
 		return in, &FileProblem{p.words.Say(i18n.MediaUnknown)}
 	}

@@ -36,7 +36,7 @@ func (p *Prompts) Edited(ctx context.Context, in Message, m *models.Message, tex
 	}
 	d := edit{p, in, m}
 	e, err := p.Entries.Find(in.To, in.MessageID)
-	if first, unread := MessageOf(e); err == nil && unread == nil && quotation.Source(first) != "" {
+	if first, unread := messageOf(e); err == nil && unread == nil && quotation.Source(first) != "" {
 		in.Quoted = true // also where the edit does not say so
 	}
 	waits := err == nil && e.State.Waits() // it would be typed as it was
@@ -53,7 +53,7 @@ func (p *Prompts) Edited(ctx context.Context, in Message, m *models.Message, tex
 		err = d.reword(ctx, e, text)
 	}
 	switch {
-	case errors.Is(err, ErrSameText):
+	case errors.Is(err, errSameText):
 		return nil
 	case errors.Is(err, errBecomesCommand):
 		return d.tell(ctx, e, i18n.EditIsCommand)
@@ -68,13 +68,13 @@ func (p *Prompts) Edited(ctx context.Context, in Message, m *models.Message, tex
 
 // Why an edit changes nothing.
 var (
-	ErrSameText       = errors.New("the text is the same")
+	errSameText       = errors.New("the text is the same")
 	errBecomesCommand = errors.New("an edit makes no command of a text")
 )
 
-// MayBecome says whether an edit may give a prompt that is typed as one class a text of another
+// mayBecome says whether an edit may give a prompt that is typed as one class a text of another
 // one: what runs a command is written as a message of its own.
-func MayBecome(was string, class prompts.Class) error {
+func mayBecome(was string, class prompts.Class) error {
 	if class != prompts.Plain && string(class) != was {
 		return errBecomesCommand
 	}
@@ -85,9 +85,9 @@ func MayBecome(was string, class prompts.Class) error {
 func (d edit) reword(ctx context.Context, e inbox.Entry, text string) error {
 	typed, class, ok := prompts.Normalise(reworded(e, text))
 	if !ok || typed == e.Text {
-		return ErrSameText // what is blank is not typed either
+		return errSameText // what is blank is not typed either
 	}
-	if err := MayBecome(e.Class, class); err != nil {
+	if err := mayBecome(e.Class, class); err != nil {
 		return err
 	}
 	if e.State == inbox.Held {
@@ -111,7 +111,7 @@ func reworded(e inbox.Entry, text string) string {
 	if len(e.Files) == 0 {
 		return text
 	}
-	if m, err := MessageOf(e); err == nil {
+	if m, err := messageOf(e); err == nil {
 		if rest, ok := textBehind(e.Text, quotation.Text(m)); ok {
 			return strings.TrimPrefix(text+"\n"+rest, "\n")
 		}
@@ -176,8 +176,8 @@ func (d edit) warn(ctx context.Context, why i18n.Key) error {
 
 var errNoMessage = errors.New("the entry has no message")
 
-// MessageOf is the message that an entry was made of, as it was last edited.
-func MessageOf(e inbox.Entry) (*models.Message, error) {
+// messageOf is the message that an entry was made of, as it was last edited.
+func messageOf(e inbox.Entry) (*models.Message, error) {
 	var u models.Update
 	if err := json.Unmarshal(e.Update, &u); err != nil {
 		return nil, err

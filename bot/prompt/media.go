@@ -29,9 +29,9 @@ type Attachment struct {
 	spoken bool
 }
 
-// Attached finds the file of a message. What has a name keeps it; the others are called by their
+// attached finds the file of a message. What has a name keeps it; the others are called by their
 // kind and message, so that none is like an earlier one.
-func Attached(m *models.Message) (a Attachment, ok bool) {
+func attached(m *models.Message) (a Attachment, ok bool) {
 	own := func(kind string) string { return fmt.Sprintf("%s-%d", kind, m.ID) }
 	or := func(name, kind string) string {
 		if strings.TrimSpace(name) == "" {
@@ -80,11 +80,11 @@ const maxShownName = 80 // letters
 // Media takes a message that is no text and no part of an album. Its file goes into the directory
 // of the session that it is for, and the prompt names it there.
 func (p *Prompts) Media(ctx context.Context, in Message, m *models.Message) error {
-	file, ok := Attached(m)
+	file, ok := attached(m)
 	if !ok {
 		return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.words.Say(i18n.MediaUnknown)), nil)
 	}
-	r, ok, err := p.Addressee(ctx, in)
+	r, ok, err := p.addressee(ctx, in)
 	if err != nil || !ok {
 		return err
 	}
@@ -98,24 +98,24 @@ func (p *Prompts) Media(ctx context.Context, in Message, m *models.Message) erro
 	return p.Take(ctx, in, text)
 }
 
-// Addressee is the session that a message goes to: one that can take it, now or when it is back.
+// addressee is the session that a message goes to: one that can take it, now or when it is back.
 // Where there is none that is told, before anything is fetched.
-func (p *Prompts) Addressee(ctx context.Context, in Message) (r views.Session, ok bool, err error) {
-	switch r, ok, err = p.Addressed(in); {
+func (p *Prompts) addressee(ctx context.Context, in Message) (r views.Session, ok bool, err error) {
+	switch r, ok, err = p.addressed(in); {
 	case err == nil && !ok:
 		err = p.notDelivered(ctx, in, p.nowhereText(in), nil)
-	case err == nil && !Takes(r):
+	case err == nil && !takes(r):
 		ok, err = false, p.agentGone(ctx, in, r)
 	}
 	return r, ok, err
 }
 
-// Takes reports whether a session takes prompts, now or when it is back.
-func Takes(r views.Session) bool { return r.Live || r.Resumable }
+// takes reports whether a session takes prompts, now or when it is back.
+func takes(r views.Session) bool { return r.Live || r.Resumable }
 
-// Addressed is the session that a message goes to: the one that its files lie with, or that goes on
+// addressed is the session that a message goes to: the one that its files lie with, or that goes on
 // with that one's conversation.
-func (p *Prompts) Addressed(in Message) (views.Session, bool, error) {
+func (p *Prompts) addressed(in Message) (views.Session, bool, error) {
 	if in.Session == uuid.Nil {
 		return p.book.Target(in.Message)
 	}

@@ -102,7 +102,7 @@ type Message struct {
 // Take passes a text to the session that it is for. It stays in the inbox until there is proof that
 // the agent has it, or it leaves with a sentence.
 func (p *Prompts) Take(ctx context.Context, in Message, text string) error {
-	r, ok, err := p.Addressee(ctx, in)
+	r, ok, err := p.addressee(ctx, in)
 	if err != nil || !ok {
 		return err
 	}
@@ -115,7 +115,7 @@ func (p *Prompts) Take(ctx context.Context, in Message, text string) error {
 		return err
 	}
 	e.Session, e.Conversation, e.MessageID = r.ID, in.To, in.MessageID
-	e.Text, e.Class, e.Sent, e.Files = typed, string(class), SentAt(in.Incoming), in.FilesFor(r)
+	e.Text, e.Class, e.Sent, e.Files = typed, string(class), sentAt(in.Incoming), in.FilesFor(r)
 	p.noteTarget(in.To, in.MessageID, in.Key, r)
 	switch {
 	case !r.Live:
@@ -237,8 +237,8 @@ func (p *Prompts) noteTarget(to address.Conversation, message int, key string, r
 	}
 }
 
-// SentAt is when a message was sent, zero where that is not known.
-func SentAt(in chat.Incoming) time.Time {
+// sentAt is when a message was sent, zero where that is not known.
+func sentAt(in chat.Incoming) time.Time {
 	if in.Sent.Unix() <= 0 {
 		return time.Time{}
 	}

@@ -30,7 +30,7 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 	if err != nil {
 		return false, err
 	}
-	e.Sent = SentAt(in)
+	e.Sent = sentAt(in)
 	if !aged(e) && time.Since(e.Received) <= MaxAge { // by the clock of the inbox, where it may have waited
 		return false, nil
 	}
@@ -111,6 +111,6 @@ func (p *Prompts) EndUnheard(ctx context.Context) error {
 
 // stillHears is Hears for the sender of an entry.
 func (p *Prompts) stillHears(e inbox.Entry) bool {
-	m, err := MessageOf(e)
+	m, err := messageOf(e)
 	return err == nil && p.book.Hears(m.From.ID, m.Chat) // else it is unknown who has sent it
 }
