@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -17,7 +18,9 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
+	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/guard"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -149,8 +152,27 @@ func crashes(f chat.Feature) chat.Feature {
 	if f.Heard != nil {
 		f.Heard = hear
 	}
+	for kind := range f.Late {
+		f.Late[kind] = func(chat.Tap) string { panic("a mistake of ours") }
+	}
+	f.Text = func(context.Context, chat.Incoming, string) (bool, error) { panic("a mistake of ours") }
+	f.Unparked = func(int64) { panic("a mistake of ours") }
 	f.Run = func(context.Context) error { panic("a mistake of ours") }
 	return f
+}
+
+// oldButton is a button of a card of a kind that has another look by now.
+func (w *world) oldButton(t *testing.T, kind string) string {
+	t.Helper()
+	cards, key := card.NewKind[struct{}](w.Deps.Cards, kind, nil), uuid.NewString()
+	look := card.Look{To: atAlice, Text: render.Plain("one"), Options: [][]card.Option{{{Text: "x", Value: "x"}}}}
+	require.NoError(t, cards.Show(t.Context(), key, look, struct{}{}))
+	w.sender.deliver(t.Context())
+	old := data(w.lastSent(t))
+	require.Len(t, old, 1)
+	look.Text = render.Plain("two")
+	require.NoError(t, cards.Show(t.Context(), key, look, struct{}{}))
+	return old[0]
 }
 
 // TestP8_AFeatureThatCrashesEndsNothingElse: in each door, again and again, and after a restart.
@@ -164,12 +186,13 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 					w.again()
 					rooms := w.features()
 					rooms[i] = crashes(rooms[i])
-					others := 0
-					rooms = append(rooms, chat.Feature{Name: "another", Run: func(ctx context.Context) error {
-						others++
-						<-ctx.Done()
-						return nil
-					}})
+					others, unparked := 0, 0
+					rooms = append(rooms, chat.Feature{Name: "another", Unparked: func(int64) { unparked++ },
+						Run: func(ctx context.Context) error {
+							others++
+							<-ctx.Done()
+							return nil
+						}})
 					w.install(rooms)
 					stop := w.running(t)
 					time.Sleep(10 * time.Second)
@@ -181,6 +204,13 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 					for verb := range rooms[i].Taps {
 						assert.Error(t, w.tap(t, alice, verb+":x"), "which is the answer to the tap")
 					}
+					for kind := range rooms[i].Late {
+						assert.Error(t, w.tap(t, alice, w.oldButton(t, kind)), "which is the answer to the tap")
+					}
+					unparked = 0
+					text := guard.Call(func() error { _, err := w.hear(t, "a text"); return err }) // as the inbox does
+					assert.Error(t, text, "it may be meant for the feature, so that it is no prompt")
+					assert.Equal(t, 1, unparked, "the others hear that the chat takes messages")
 					assert.Equal(t, 1, others, "the others run on")
 					assert.Contains(t, w.sender.texts(), chat.Warning+w.word(i18n.FeatureCrashed, i18n.Args{"Feature": broken.Name}))
 					require.NoError(t, stop())
