@@ -16,8 +16,10 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
@@ -240,4 +242,58 @@ func TestP8_EveryOptionSurvivesARestart(t *testing.T) {
 	for kind := range w.cards {
 		assert.True(t, kinds[kind], "no card of the kind %s was tapped", kind)
 	}
+}
+
+// TestP8_ACrashAtACommandEndsNothingElse: the command is followed again after a while.
+func TestP8_ACrashAtACommandEndsNothingElse(t *testing.T) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
+		shows, looks := s.sessions.output, 0
+		s.sessions.output = func() lifecycle.Output {
+			if looks++; looks <= 3 {
+				panic("a mistake of ours")
+			}
+			return shows()
+		}
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		time.Sleep(time.Minute)
+		s.sends()
+		assert.LessOrEqual(t, looks, 40, "and not at once again")
+		require.Len(t, s.sender.sent, 1)
+		assert.Equal(t, lines("$ make test", "one", s.word(i18n.OutputRuns)), s.sender.sent[0].Text.Text)
+	})
+}
+
+// One who hears of a change and crashes does not keep the news from the others.
+func TestAnEventThatCrashesReachesTheOthers(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Running)
+	heard := 0
+	crash := func() { panic("a mistake of ours") }
+	w.Events = conversation.Events{
+		Current: []func(context.Context, outbox.Conversation, uuid.UUID) error{
+			func(context.Context, outbox.Conversation, uuid.UUID) error { crash(); return nil },
+			func(context.Context, outbox.Conversation, uuid.UUID) error { heard++; return nil },
+		},
+		Shown: []func(views.Session){func(views.Session) { crash() }, func(views.Session) { heard++ }},
+	}
+	seen, ok := w.Book.Records.Get(r.ID)
+	require.True(t, ok)
+	require.Error(t, w.MakeCurrent(t.Context(), atAlice, r.ID))
+	require.Error(t, w.MoveTo(t.Context(), inTopic, seen))
+	assert.Equal(t, 2, heard)
+}
+
+// TestP8_AResumeThatCrashesEndsNoOther: of several at once, the others come back.
+func TestP8_AResumeThatCrashesEndsNoOther(t *testing.T) {
+	w, offered, m := wentDownWorld(t)
+	w.sessions.restore = func(id uuid.UUID) (session.Record, error) {
+		if id == offered[0].ID {
+			panic("a mistake of ours")
+		}
+		return w.record(t, id), nil
+	}
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonResumeAll))
+	assert.ElementsMatch(t, restores(offered...), w.restored())
+	assert.Contains(t, w.sender.texts(), w.word(i18n.InternalError))
 }
