@@ -297,3 +297,36 @@ func TestP8_AResumeThatCrashesEndsNoOther(t *testing.T) {
 	assert.ElementsMatch(t, restores(offered...), w.restored())
 	assert.Contains(t, w.sender.texts(), w.word(i18n.InternalError))
 }
+
+// TestP8_ACrashAtACardEndsNothingElse: neither where cards are taken up, nor where a feature hears
+// that Telegram takes none.
+func TestP8_ACrashAtACardEndsNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		told := 0
+		cards := card.NewKind(w.Deps.Cards, "broken", func(context.Context, card.Card[struct{}], error) {
+			told++
+			panic("a mistake of ours")
+		})
+		look := card.Look{To: atAlice, Text: render.Plain("one")}
+		require.NoError(t, cards.Show(t.Context(), "k", look, struct{}{}))
+		posts := 0
+		w.sender.post = func(outbox.Message) error {
+			if posts++; posts == 1 {
+				panic("a mistake of ours")
+			}
+			return nil
+		}
+		stop := w.running(t)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		assert.Greater(t, posts, 1, "it is taken up again")
+		require.NoError(t, stop())
+		require.Len(t, w.sender.waiting, 1)
+		post := w.sender.waiting[0].Name
+		_, ok := w.Deps.Cards.Current(post, atAlice) // which Telegram is offered
+		require.True(t, ok)
+		w.Deps.Cards.Refused(t.Context(), post, &outbox.Refused{Err: outbox.ErrGone})
+		assert.Equal(t, 1, told)
+	})
+}
