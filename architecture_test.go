@@ -28,7 +28,7 @@ var floors = [][]string{
 	{"bot/quotation"},
 	{"bot/chat"},
 	{"bot/card", "bot/conversation"},
-	{"bot/inbox", "bot/outbox", "bot/render", "bot/screen", "bot/tool"},
+	{"bot/inbox", "bot/outbox", "bot/render", "bot/tool"},
 	{"host"},
 	{"archive", "recovery"},
 	{"host/received", "lifecycle"},

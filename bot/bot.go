@@ -253,11 +253,9 @@ func (b *Bot) Forget(ctx context.Context, id uuid.UUID) error {
 // Run shows what agents answer and ask until ctx ends.
 func (b *Bot) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	run := func(part func(context.Context) error) { g.Go(func() error { return part(ctx) }) }
-	run(b.Deps.Cards.Run)
-	for _, f := range b.rooms {
+	for _, f := range append([]chat.Feature{{Name: "cards", Run: b.Deps.Cards.Run}}, b.rooms...) {
 		if f.Run != nil {
-			run(func(ctx context.Context) error { return b.runs(ctx, f) })
+			g.Go(func() error { return b.runs(ctx, f) })
 		}
 	}
 	return g.Wait()

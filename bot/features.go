@@ -8,8 +8,6 @@ import (
 	"ccbot/bot/port/news"
 )
 
-// In the lines about buttons SESSION is a session's id, MARK a hash of what the terminal shows.
-
 type (
 	taps      = map[string]tap
 	newsTable = map[news.Kind]func(ctx context.Context, n news.Note) error

@@ -10,14 +10,19 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/guard"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -149,8 +154,27 @@ func crashes(f chat.Feature) chat.Feature {
 	if f.Heard != nil {
 		f.Heard = hear
 	}
+	for kind := range f.Late {
+		f.Late[kind] = func(chat.Tap) string { panic("a mistake of ours") }
+	}
+	f.Text = func(context.Context, chat.Incoming, string) (bool, error) { panic("a mistake of ours") }
+	f.Unparked = func(int64) { panic("a mistake of ours") }
 	f.Run = func(context.Context) error { panic("a mistake of ours") }
 	return f
+}
+
+// oldButton is a button of a card of a kind that has another look by now.
+func (w *world) oldButton(t *testing.T, kind string) string {
+	t.Helper()
+	cards, key := card.NewKind[struct{}](w.Deps.Cards, kind, nil), uuid.NewString()
+	look := card.Look{To: atAlice, Text: render.Plain("one"), Options: [][]card.Option{{{Text: "x", Value: "x"}}}}
+	require.NoError(t, cards.Show(t.Context(), key, look, struct{}{}))
+	w.sender.deliver(t.Context())
+	old := data(w.lastSent(t))
+	require.Len(t, old, 1)
+	look.Text = render.Plain("two")
+	require.NoError(t, cards.Show(t.Context(), key, look, struct{}{}))
+	return old[0]
 }
 
 // TestP8_AFeatureThatCrashesEndsNothingElse: in each door, again and again, and after a restart.
@@ -164,12 +188,13 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 					w.again()
 					rooms := w.features()
 					rooms[i] = crashes(rooms[i])
-					others := 0
-					rooms = append(rooms, chat.Feature{Name: "another", Run: func(ctx context.Context) error {
-						others++
-						<-ctx.Done()
-						return nil
-					}})
+					others, unparked := 0, 0
+					rooms = append(rooms, chat.Feature{Name: "another", Unparked: func(int64) { unparked++ },
+						Run: func(ctx context.Context) error {
+							others++
+							<-ctx.Done()
+							return nil
+						}})
 					w.install(rooms)
 					stop := w.running(t)
 					time.Sleep(10 * time.Second)
@@ -181,6 +206,13 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 					for verb := range rooms[i].Taps {
 						assert.Error(t, w.tap(t, alice, verb+":x"), "which is the answer to the tap")
 					}
+					for kind := range rooms[i].Late {
+						assert.Error(t, w.tap(t, alice, w.oldButton(t, kind)), "which is the answer to the tap")
+					}
+					unparked = 0
+					text := guard.Call(func() error { _, err := w.hear(t, "a text"); return err }) // as the inbox does
+					assert.Error(t, text, "it may be meant for the feature, so that it is no prompt")
+					assert.Equal(t, 1, unparked, "the others hear that the chat takes messages")
 					assert.Equal(t, 1, others, "the others run on")
 					assert.Contains(t, w.sender.texts(), chat.Warning+w.word(i18n.FeatureCrashed, i18n.Args{"Feature": broken.Name}))
 					require.NoError(t, stop())
@@ -210,4 +242,91 @@ func TestP8_EveryOptionSurvivesARestart(t *testing.T) {
 	for kind := range w.cards {
 		assert.True(t, kinds[kind], "no card of the kind %s was tapped", kind)
 	}
+}
+
+// TestP8_ACrashAtACommandEndsNothingElse: the command is followed again after a while.
+func TestP8_ACrashAtACommandEndsNothingElse(t *testing.T) {
+	inShell(t, func(t *testing.T, s *bashWorld) {
+		shows, looks := s.sessions.output, 0
+		s.sessions.output = func() lifecycle.Output {
+			if looks++; looks <= 3 {
+				panic("a mistake of ours")
+			}
+			return shows()
+		}
+		s.types("!make test")
+		s.shows(s.rows("one"))
+		time.Sleep(time.Minute)
+		s.sends()
+		assert.LessOrEqual(t, looks, 40, "and not at once again")
+		require.Len(t, s.sender.sent, 1)
+		assert.Equal(t, lines("$ make test", "one", s.word(i18n.OutputRuns)), s.sender.sent[0].Text.Text)
+	})
+}
+
+// One who hears of a change and crashes does not keep the news from the others.
+func TestAnEventThatCrashesReachesTheOthers(t *testing.T) {
+	w := newWorld(t)
+	r := w.session(t, "api", session.Running)
+	heard := 0
+	crash := func() { panic("a mistake of ours") }
+	w.Events = conversation.Events{
+		Current: []func(context.Context, outbox.Conversation, uuid.UUID) error{
+			func(context.Context, outbox.Conversation, uuid.UUID) error { crash(); return nil },
+			func(context.Context, outbox.Conversation, uuid.UUID) error { heard++; return nil },
+		},
+		Shown: []func(views.Session){func(views.Session) { crash() }, func(views.Session) { heard++ }},
+	}
+	seen, ok := w.Book.Records.Get(r.ID)
+	require.True(t, ok)
+	require.Error(t, w.MakeCurrent(t.Context(), atAlice, r.ID))
+	require.Error(t, w.MoveTo(t.Context(), inTopic, seen))
+	assert.Equal(t, 2, heard)
+}
+
+// TestP8_AResumeThatCrashesEndsNoOther: of several at once, the others come back.
+func TestP8_AResumeThatCrashesEndsNoOther(t *testing.T) {
+	w, offered, m := wentDownWorld(t)
+	w.sessions.restore = func(id uuid.UUID) (session.Record, error) {
+		if id == offered[0].ID {
+			panic("a mistake of ours")
+		}
+		return w.record(t, id), nil
+	}
+	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonResumeAll))
+	assert.ElementsMatch(t, restores(offered...), w.restored())
+	assert.Contains(t, w.sender.texts(), w.word(i18n.InternalError))
+}
+
+// TestP8_ACrashAtACardEndsNothingElse: neither where cards are taken up, nor where a feature hears
+// that Telegram takes none.
+func TestP8_ACrashAtACardEndsNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		told := 0
+		cards := card.NewKind(w.Deps.Cards, "broken", func(context.Context, card.Card[struct{}], error) {
+			told++
+			panic("a mistake of ours")
+		})
+		look := card.Look{To: atAlice, Text: render.Plain("one")}
+		require.NoError(t, cards.Show(t.Context(), "k", look, struct{}{}))
+		posts := 0
+		w.sender.post = func(outbox.Message) error {
+			if posts++; posts == 1 {
+				panic("a mistake of ours")
+			}
+			return nil
+		}
+		stop := w.running(t)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		assert.Greater(t, posts, 1, "it is taken up again")
+		require.NoError(t, stop())
+		require.Len(t, w.sender.waiting, 1)
+		post := w.sender.waiting[0].Name
+		_, ok := w.Deps.Cards.Current(post, atAlice) // which Telegram is offered
+		require.True(t, ok)
+		w.Deps.Cards.Refused(t.Context(), post, &outbox.Refused{Err: outbox.ErrGone})
+		assert.Equal(t, 1, told)
+	})
 }

@@ -463,9 +463,15 @@ func TestAMoveThatFailsIsTriedAgain(t *testing.T) {
 		w.TopicGone(inTopic)
 		w.settled(t)
 		assert.Equal(t, inTopic, w.record(t, r.ID).Conversation)
+		stop := w.running(t)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.NoError(t, stop())
 		w.sessions.move = nil
 		w.settled(t)
 		w.isIn(t, atAlice, atAlice, r, held, q)
+		assert.Equal(t, []string{w.word(i18n.TopicLost, i18n.Args{"Count": 1, "Names": "api"})}, w.sender.texts(),
+			"it is told once, however often the move fails")
 	})
 }
 

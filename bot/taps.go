@@ -129,7 +129,8 @@ func (b *Bot) unpark(ctx context.Context, chat int64) {
 	}
 	for _, f := range b.rooms {
 		if f.Unparked != nil {
-			f.Unparked(chat)
+			err := guard.Call(func() error { f.Unparked(chat); return nil })
+			b.logPanic(f.Name, "unparked", err)
 		}
 	}
 }

@@ -138,7 +138,7 @@ func (a *Answers) Run(ctx context.Context) error {
 	var g errgroup.Group
 	for {
 		for _, t := range a.takeWaiting() {
-			g.Go(func() error { t.run(ctx); return nil })
+			g.Go(func() error { t.keepRunning(ctx); return nil })
 		}
 		select {
 		case <-ctx.Done():

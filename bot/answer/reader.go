@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -14,6 +15,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
+	"ccbot/internal/pause"
 )
 
 // transcriptReader reads the transcripts of one session, one after the other.
@@ -26,6 +28,17 @@ type transcriptReader struct {
 	retry retry
 	item  talk.Item // in hand
 	batch batch
+}
+
+// keepRunning runs a reader until the reader leaves or ctx ends. After a panic that is not at an
+// item the reader begins again at its cursor, after a while; other readers run on.
+func (t *transcriptReader) keepRunning(ctx context.Context) {
+	pauses := pause.Backoff{Min: time.Second, Max: longestPause}
+	for t.answers.attempt(t.id, t.item, func() error { t.run(ctx); return nil }) != nil {
+		if pause.For(ctx, pauses.Next()) != nil {
+			return
+		}
+	}
 }
 
 // run reads the first of the record's transcripts to its end, waits there while the session lives

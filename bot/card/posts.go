@@ -2,10 +2,13 @@ package card
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
 	"ccbot/bot/outbox"
+	"ccbot/internal/guard"
 )
 
 var _ outbox.Owner = (*Board)(nil)
@@ -56,12 +59,16 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 	return err
 }
 
-// Refused forgets a card whose message Telegram will never take, and tells its kind. One that has
-// changed since it was refused is tried again.
+// Refused forgets a card whose message Telegram will never take, and tells its kind: a panic there
+// ends nothing else. A card that has changed since it was refused is tried again.
 func (b *Board) Refused(ctx context.Context, post string, why error) {
 	c, tell := b.giveUp(ctx, post)
-	if tell != nil {
-		tell(ctx, c, why)
+	if tell == nil {
+		return
+	}
+	err := guard.Call(func() error { tell(ctx, c, why); return nil })
+	if p, ok := errors.AsType[*guard.Panic](err); ok {
+		b.log.Error("card_crashed", "kind", c.Kind, "panic", fmt.Sprint(p.Value), "stack", p.Stack)
 	}
 }
 

@@ -1,12 +1,15 @@
 package conversation
 
 import (
-	"ccbot/bot/port/views"
-	"ccbot/internal/address"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/google/uuid"
+
+	"ccbot/bot/port/views"
+	"ccbot/internal/address"
+	"ccbot/internal/guard"
 )
 
 // Mover changes the conversation that a session is shown in.
@@ -15,7 +18,8 @@ type Mover interface {
 }
 
 // Events are told as they happen, and may come twice. Who hears one calls no session from it:
-// sessions tell their news while they work.
+// sessions tell their news while they work. All are told, whatever becomes of one: a panic is an
+// error, too.
 type Events struct {
 	// Current is told which session is the current one of a conversation now.
 	Current []func(ctx context.Context, to address.Conversation, id uuid.UUID) error
@@ -28,12 +32,11 @@ func (b *Book) MakeCurrent(ctx context.Context, to address.Conversation, id uuid
 	if err := b.SetCurrent(to, id); err != nil {
 		return err
 	}
+	var errs []error
 	for _, hear := range b.Events.Current {
-		if err := hear(ctx, to, id); err != nil {
-			return err
-		}
+		errs = append(errs, guard.Call(func() error { return hear(ctx, to, id) }))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // MoveTo shows a session in a conversation from now on.
@@ -44,10 +47,11 @@ func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r views.Sess
 	if err := b.Mover.Move(ctx, r.ID, to); err != nil {
 		return err
 	}
+	var errs []error
 	for _, hear := range b.Events.Shown {
-		hear(r)
+		errs = append(errs, guard.Call(func() error { hear(r); return nil }))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // Use makes a session the current one of a conversation, and shows it there from now on: a session

@@ -1,12 +1,6 @@
 package moves
 
 import (
-	"ccbot/bot/chat"
-	"ccbot/bot/conversation"
-	"ccbot/bot/inbox"
-	"ccbot/bot/port/refusal"
-	"ccbot/i18n"
-	"ccbot/internal/address"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +10,13 @@ import (
 	"time"
 
 	"github.com/go-telegram/bot/models"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/refusal"
+	"ccbot/i18n"
+	"ccbot/internal/address"
 )
 
 // Moves show elsewhere what is shown in a topic that was deleted, and posts the cards again that
@@ -27,6 +28,7 @@ type Moves struct {
 	entries  Entries
 	requests Requests
 	wake     chan struct{}
+	told     map[address.Conversation]bool // topics in gone of which the chat was told; only Run uses it
 
 	mu   sync.Mutex
 	gone []address.Conversation // topics; those that a crash forgets are found out again by the outbox
@@ -46,7 +48,8 @@ type Requests interface {
 
 // New returns the Moves of a chat.
 func New(c *chat.Chat, e Entries, r Requests) *Moves {
-	return &Moves{chat: c, book: c.Book, entries: e, requests: r, wake: make(chan struct{}, 1)}
+	return &Moves{chat: c, book: c.Book, entries: e, requests: r, wake: make(chan struct{}, 1),
+		told: make(map[address.Conversation]bool)}
 }
 
 // Feature is what the roof knows of Moves.
@@ -140,6 +143,7 @@ func (m *Moves) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	clear(m.told) // a topic that is gone later is told anew
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.gone = m.gone[len(gone):]
@@ -155,9 +159,12 @@ func (where whereTo) place(at address.Conversation) (to address.Conversation, mo
 	return to, to != at
 }
 
-// tellTopics says in a chat that the topics of sessions are gone.
+// tellTopics says in a chat that the topics of sessions are gone, once however often the rest fails.
 func (m *Moves) tellTopics(ctx context.Context, gone []address.Conversation) error {
 	for _, topic := range gone {
+		if m.told[topic] {
+			continue
+		}
 		var names []string
 		for _, s := range m.book.Records.List() {
 			if s.Conversation == topic {
@@ -172,6 +179,7 @@ func (m *Moves) tellTopics(ctx context.Context, gone []address.Conversation) err
 		if err := m.chat.Say(ctx, address.Conversation{ChatID: topic.ChatID}, text); err != nil {
 			return err
 		}
+		m.told[topic] = true
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package report
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/guard"
 )
 
 // sideBySide is how many sessions come back at once.
@@ -119,7 +122,14 @@ func (p *Reports) resumeAll(ctx context.Context, to address.Conversation, from i
 	for _, r := range list {
 		g.Go(func() error {
 			asker := cmp.Or(from, r.Owner, to.ChatID)
-			_, err := p.Resumer.Resume(ctx, chat.Resume{Session: r, To: to, From: asker, Many: true})
+			err := guard.Call(func() error {
+				_, err := p.Resumer.Resume(ctx, chat.Resume{Session: r, To: to, From: asker, Many: true})
+				return err
+			})
+			if crash, crashed := errors.AsType[*guard.Panic](err); crashed {
+				p.Chat.Log.Error("resume_crashed", "session_id", r.ID.String(), "panic", fmt.Sprint(crash.Value), "stack", crash.Stack)
+				return fmt.Errorf("resume %s: it crashed", r.ID) // the panic itself is logged
+			}
 			return err
 		})
 	}

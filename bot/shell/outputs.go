@@ -2,6 +2,8 @@ package shell
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -18,6 +20,8 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
+	"ccbot/internal/guard"
+	"ccbot/internal/pause"
 )
 
 const (
@@ -30,6 +34,8 @@ const (
 	// idleLooks is how often the agent is seen to be idle before a command counts as stopped: the
 	// output of a command that was not stopped stands in the transcript by then.
 	idleLooks = 4
+	// lastRestart is the longest pause before a command is followed again at which ccbot has crashed.
+	lastRestart = time.Minute
 	// keepOver is how long a card stays known whose command is over.
 	keepOver = 24 * time.Hour
 )
@@ -139,7 +145,7 @@ func (o *Outputs) run(ctx context.Context) error {
 		o.fresh = nil
 		o.mu.Unlock()
 		for _, key := range fresh {
-			g.Go(func() error { o.follow(ctx, key); return nil })
+			g.Go(func() error { o.keepFollowing(ctx, key); return nil })
 		}
 		select {
 		case <-ctx.Done():
@@ -149,13 +155,28 @@ func (o *Outputs) run(ctx context.Context) error {
 	}
 }
 
+// keepFollowing follows a command until it is over. A panic at it ends nothing else: the command is
+// followed again after a while, as it is after a restart.
+func (o *Outputs) keepFollowing(ctx context.Context, key string) {
+	pauses := pause.Backoff{Min: firstLook, Max: lastRestart}
+	for {
+		err := guard.Call(func() error { o.follow(ctx, key); return nil })
+		p, crashed := errors.AsType[*guard.Panic](err)
+		if !crashed {
+			return
+		}
+		o.chat.Log.Error("output_crashed", "prompt", key, "panic", fmt.Sprint(p.Value), "stack", p.Stack)
+		if pause.For(ctx, pauses.Next()) != nil {
+			return
+		}
+	}
+}
+
 // follow looks at a command until it is over.
 func (o *Outputs) follow(ctx context.Context, key string) {
 	idle, quiet := 0, 0
 	for wait := firstLook; sleep(ctx, wait); wait = paceAfter(quiet) {
-		o.mu.Lock()
-		c, ok := o.currentLocked(key)
-		o.mu.Unlock()
+		c, ok := o.current(key)
 		if !ok {
 			return
 		}
@@ -196,6 +217,12 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-t.C:
 		return true
 	}
+}
+
+func (o *Outputs) current(key string) (card.Card[command], bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.currentLocked(key)
 }
 
 // currentLocked is a command that is not known to be over, as its card is now. Where the card is

@@ -17,7 +17,7 @@ type Transcripts interface {
 	// Said is what was said from a cursor on and before another one of the same transcript, oldest
 	// first. Without the first cursor it is the last answer before the second.
 	Said(from *Cursor, before Cursor) ([]Item, error)
-	// End is the end of a
+	// End is the present end of a cursor's transcript.
 	End(of Cursor) (Cursor, error)
 }
 
