@@ -37,6 +37,7 @@ import (
 	"ccbot/bot/shell"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/guard"
 )
 
 // Sessions are the ports of a machine about its sessions and windows.
@@ -244,7 +245,9 @@ func (b *Bot) Forget(ctx context.Context, id uuid.UUID) error {
 	errs := []error{b.Deps.Cards.Forget(ctx, id)}
 	for _, f := range b.rooms {
 		if f.Forget != nil {
-			errs = append(errs, f.Forget(ctx, id))
+			err := guard.Call(func() error { return f.Forget(ctx, id) })
+			b.logPanic(f.Name, "forget", err)
+			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)

@@ -159,6 +159,7 @@ func crashes(f chat.Feature) chat.Feature {
 	}
 	f.Text = func(context.Context, chat.Incoming, string) (bool, error) { panic("a mistake of ours") }
 	f.Unparked = func(int64) { panic("a mistake of ours") }
+	f.Forget = func(context.Context, uuid.UUID) error { panic("a mistake of ours") }
 	f.Run = func(context.Context) error { panic("a mistake of ours") }
 	return f
 }
@@ -188,8 +189,9 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 					w.again()
 					rooms := w.features()
 					rooms[i] = crashes(rooms[i])
-					others, unparked := 0, 0
+					others, unparked, forgot := 0, 0, 0
 					rooms = append(rooms, chat.Feature{Name: "another", Unparked: func(int64) { unparked++ },
+						Forget: func(context.Context, uuid.UUID) error { forgot++; return nil },
 						Run: func(ctx context.Context) error {
 							others++
 							<-ctx.Done()
@@ -213,6 +215,8 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 					text := guard.Call(func() error { _, err := w.hear(t, "a text"); return err }) // as the inbox does
 					assert.Error(t, text, "it may be meant for the feature, so that it is no prompt")
 					assert.Equal(t, 1, unparked, "the others hear that the chat takes messages")
+					assert.Error(t, w.Forget(t.Context(), uuid.New()))
+					assert.Equal(t, 1, forgot, "the others forget")
 					assert.Equal(t, 1, others, "the others run on")
 					assert.Contains(t, w.sender.texts(), chat.Warning+w.word(i18n.FeatureCrashed, i18n.Args{"Feature": broken.Name}))
 					require.NoError(t, stop())
