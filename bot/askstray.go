@@ -71,10 +71,27 @@ func (s *strayTexts) look(e inbox.Entry, r views.Session, missed ask.Card) card.
 			{Text: s.words.Say(i18n.ButtonDrop), Value: strayDrop}}}}
 }
 
+// closeDone closes cards that a kill left open after their texts were decided. A text that is only
+// accepted comes again.
+func (s *strayTexts) closeDone(ctx context.Context) {
+	for _, one := range s.cards.List() {
+		e, err := s.Entries.Load(one.Key)
+		if err != nil && !errors.Is(err, inbox.ErrNoEntry) || err == nil && (e.State == inbox.Accepted || isStray(e)) {
+			continue
+		}
+		if err := s.cards.Close(ctx, one.Key, render.Text{}); err != nil {
+			s.Log.Error("stray_not_closed", "key", one.Key, "error", err.Error())
+		}
+	}
+}
+
+// isStray says whether a text is still held until its writer says what it is.
+func isStray(e inbox.Entry) bool { return e.State == inbox.Unproven && e.Typing == nil }
+
 // tapStray types a text that was held after all, or gives it up.
 func (s *strayTexts) tapStray(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	e, err := s.Entries.Load(t.Card.Key)
-	if errors.Is(err, inbox.ErrNoEntry) || err == nil && (e.State != inbox.Unproven || e.Typing != nil || e.Conversation != t.To) {
+	if errors.Is(err, inbox.ErrNoEntry) || err == nil && (!isStray(e) || e.Conversation != t.To) {
 		return chat.Answer{Text: s.words.Say(i18n.StaleButton)}, s.cards.Close(ctx, t.Card.Key, render.Text{})
 	}
 	if err != nil {

@@ -104,6 +104,7 @@ func (a *Requests) Run(ctx context.Context) error {
 		r.followed = false
 	}
 	a.mu.Unlock()
+	a.closeOver(ctx)
 	days := time.NewTicker(24 * time.Hour)
 	defer days.Stop()
 	for a.prune(); ; {
@@ -117,6 +118,20 @@ func (a *Requests) Run(ctx context.Context) error {
 		case <-days.C:
 			a.prune()
 		}
+	}
+}
+
+// closeOver closes cards that a kill left open after the end of their requests was on disk.
+func (a *Requests) closeOver(ctx context.Context) {
+	for _, shown := range a.cards.List() {
+		if _, open := a.find(shown.Key); open {
+			continue
+		}
+		var last render.Text // of a request that is unknown the card keeps its text
+		if c, ok := a.Store.Get(shown.Key); ok {
+			last = a.look(c).Text
+		}
+		a.newRequest(Request{ID: shown.Key}).note(a.cards.Close(ctx, shown.Key, last))
 	}
 }
 
