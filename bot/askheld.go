@@ -104,6 +104,8 @@ func (h *heldTexts) look(e inbox.Entry, c ask.Card) card.Look {
 
 // over says under a text that it waits no more, once its request is over.
 func (h *heldTexts) over(ctx context.Context, c ask.Card) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for _, one := range h.of(c.Request.ID) {
 		key := i18n.HeldAskOver
 		e, err := h.entries.Load(one.Key)
