@@ -220,6 +220,50 @@ func TestWordsForAQuestionThatIsOverAreDropped(t *testing.T) {
 	})
 }
 
+func TestWordsThatCannotBeQueuedAreAskedAboutStill(t *testing.T) {
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+		w.result(t, q, "", "ok", false)
+		key := w.mustHear(t, "no, never")
+		w.work(t)
+		stray, sendTo := w.sender.lastID(), w.named(i18n.ButtonSendTo, r.Name)
+		w.sessions.queue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
+		w.press(t, alice, stray, sendTo)
+		assert.Contains(t, w.sender.texts(), w.named(i18n.AlreadyEnded, r.Name))
+		assert.NotContains(t, w.sender.texts(), w.word(i18n.InternalError))
+		e, err := w.entries.Load(key)
+		require.NoError(t, err)
+		assert.Equal(t, inbox.Unproven, e.State)
+		w.sessions.queue = nil
+		w.press(t, alice, stray, sendTo)
+		e, err = w.entries.Load(key)
+		require.NoError(t, err)
+		assert.Equal(t, inbox.Held, e.State)
+		assert.Empty(t, w.shows(t, stray).Buttons)
+	})
+}
+
+// TestWordsThatWereDecidedMeanwhileAreNotQueued: the text left the state it was read in.
+func TestWordsThatWereDecidedMeanwhileAreNotQueued(t *testing.T) {
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+		w.result(t, q, "", "ok", false)
+		key := w.mustHear(t, "no, never")
+		w.work(t)
+		r.Conversation = inGroup // so that the tap moves it
+		w.records.put(r)
+		stray := w.sender.lastID()
+		w.sessions.move = func(uuid.UUID, session.Conversation) error {
+			return w.entries.Change(key, func(e *inbox.Entry) error { e.State = inbox.Asked; return nil })
+		}
+		w.press(t, alice, stray, w.named(i18n.ButtonSendTo, r.Name))
+		assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue "+key)
+		assert.Empty(t, w.shows(t, stray).Buttons)
+	})
+}
+
 // TestAStartClosesWhatIsOver: a kill came after the end was on disk, and before the chat knew.
 func TestAStartClosesWhatIsOver(t *testing.T) {
 	for _, tt := range []struct {
