@@ -73,9 +73,8 @@ func (a *Requests) missed(in chat.Incoming) *Card {
 // Caught notes that the text which was meant for a request has come: the next one is a prompt again.
 func (a *Requests) Caught(ctx context.Context, id string) error {
 	caught := func(c Card) Card {
-		c = GiveUp(c)
 		c.Missed = Missed{}
-		return c
+		return GiveUp(c)
 	}
 	if r, open := a.find(id); open {
 		return r.turn(ctx, caught)
