@@ -52,6 +52,7 @@ func newHeldTexts(c *chat.Chat, entries Entries) *heldTexts {
 func (h *heldTexts) Feature() chat.Feature {
 	return chat.Feature{Name: "held",
 		Cards: map[string]tap{heldKind: h.tap},
+		Run:   func(ctx context.Context) error { h.closeOver(ctx); return nil },
 		Late: map[string]func(chat.Tap) string{heldKind: func(t chat.Tap) string {
 			of, err := h.cards.Payload(t.Card)
 			if c, ok := h.requests.Store.Get(of.Request); err != nil || !ok || c.State == ask.StateOpen {
@@ -103,6 +104,8 @@ func (h *heldTexts) look(e inbox.Entry, c ask.Card) card.Look {
 
 // over says under a text that it waits no more, once its request is over.
 func (h *heldTexts) over(ctx context.Context, c ask.Card) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for _, one := range h.of(c.Request.ID) {
 		key := i18n.HeldAskOver
 		e, err := h.entries.Load(one.Key)
@@ -116,6 +119,19 @@ func (h *heldTexts) over(ctx context.Context, c ask.Card) {
 		}
 		if err := h.close(ctx, one.Key, key, c); err != nil {
 			h.Log.Error("offer_not_closed", "key", one.Key, "error", err.Error())
+		}
+	}
+}
+
+// closeOver closes offers that a kill left open after the end of their requests was on disk.
+func (h *heldTexts) closeOver(ctx context.Context) {
+	for _, one := range h.cards.List() {
+		c, ok := h.requests.Store.Get(one.Payload.Request)
+		if !ok { // what is left of the request is whose it was
+			c.Request.ID, c.Request.Session = one.Payload.Request, one.Look.Session
+		}
+		if !ok || c.IsOver() {
+			h.over(ctx, c)
 		}
 	}
 }

@@ -335,12 +335,15 @@ func TestP8_ARequestThatCrashesEndsNothingElse(t *testing.T) {
 		w.Failpoint = nil
 		w.sessions.withdraw = func(uuid.UUID, string) error { panic("a mistake of ours") }
 		w.restart(t)
-		assert.Contains(t, w.sender.texts(), warning+w.word(i18n.InternalError))
-		assert.Equal(t, ask.StateAway, w.card(t, q).State)
+		told := []string{warning + w.word(i18n.InternalError), warning + w.named(i18n.AskTextUnsure, r.Name)}
+		assert.ElementsMatch(t, told, w.sender.texts())
+		assert.True(t, w.card(t, q).IsOver(), "it does not count for ever")
+		assert.Equal(t, ask.Unknown, w.card(t, q).Outcome.What)
+		assert.Empty(t, w.shows(t, 1).Buttons)
 		assert.Equal(t, []string{"leave"}, w.relay.done())
 		other := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
 		w.later(round)
-		assert.Len(t, w.sender.texts(), 1, "it is told once")
+		assert.ElementsMatch(t, told, w.sender.texts(), "it is told once")
 		w.tapsOn(t, alice, other, i18n.AskAllow)
 		assert.Equal(t, []string{"leave", "allow "}, w.relay.done())
 		w.result(t, other, "allow", "ok", false)

@@ -71,10 +71,27 @@ func (s *strayTexts) look(e inbox.Entry, r views.Session, missed ask.Card) card.
 			{Text: s.words.Say(i18n.ButtonDrop), Value: strayDrop}}}}
 }
 
+// closeDone closes cards that a kill left open after their texts were decided. A text that is only
+// accepted comes again.
+func (s *strayTexts) closeDone(ctx context.Context) {
+	for _, one := range s.cards.List() {
+		e, err := s.Entries.Load(one.Key)
+		if err != nil && !errors.Is(err, inbox.ErrNoEntry) || err == nil && (e.State == inbox.Accepted || isStray(e)) {
+			continue
+		}
+		if err := s.cards.Close(ctx, one.Key, render.Text{}); err != nil {
+			s.Log.Error("stray_not_closed", "key", one.Key, "error", err.Error())
+		}
+	}
+}
+
+// isStray says whether a text is still held until its writer says what it is.
+func isStray(e inbox.Entry) bool { return e.State == inbox.Unproven && e.Typing == nil }
+
 // tapStray types a text that was held after all, or gives it up.
 func (s *strayTexts) tapStray(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	e, err := s.Entries.Load(t.Card.Key)
-	if errors.Is(err, inbox.ErrNoEntry) || err == nil && (e.State != inbox.Unproven || e.Typing != nil || e.Conversation != t.To) {
+	if errors.Is(err, inbox.ErrNoEntry) || err == nil && (!isStray(e) || e.Conversation != t.To) {
 		return chat.Answer{Text: s.words.Say(i18n.StaleButton)}, s.cards.Close(ctx, t.Card.Key, render.Text{})
 	}
 	if err != nil {
@@ -92,15 +109,29 @@ func (s *strayTexts) tapStray(ctx context.Context, t chat.Tap) (chat.Answer, err
 
 func (s *strayTexts) queue(ctx context.Context, t chat.Tap, e inbox.Entry, r views.Session) error {
 	if err := s.MoveTo(ctx, t.To, r); err != nil { // the answer comes to where the text came from
-		return err
+		return s.failed(ctx, t, r, err)
 	}
-	e.State, e.Told = inbox.Held, nil
-	if err := s.Entries.Save(e); err != nil {
+	err := s.Entries.Change(e.Key, func(now *inbox.Entry) error {
+		if !isStray(*now) {
+			return inbox.ErrNoEntry
+		}
+		now.State, now.Told = inbox.Held, nil
+		return nil
+	})
+	switch {
+	case chat.IsGone(err): // another tap was quicker
+		return s.stale(ctx, t)
+	case err != nil:
 		return err
 	}
 	if err := s.Sessions.Queue(ctx, r.ID, e.Key); err != nil {
-		e.State = inbox.Unproven
-		return errors.Join(err, s.Entries.Save(e))
+		undo := s.Entries.Change(e.Key, func(now *inbox.Entry) error {
+			if now.State == inbox.Held {
+				now.State = inbox.Unproven
+			}
+			return nil
+		})
+		return errors.Join(undo, s.failed(ctx, t, r, err))
 	}
 	s.Sender.React(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
 	return s.cards.Close(ctx, e.Key, render.Plain(s.words.Say(i18n.SendAfter, i18n.Args{"Name": r.Name})))
@@ -109,14 +140,24 @@ func (s *strayTexts) queue(ctx context.Context, t chat.Tap, e inbox.Entry, r vie
 func (s *strayTexts) drop(ctx context.Context, t chat.Tap, e inbox.Entry, r views.Session) error {
 	switch err := s.Sessions.Drop(ctx, e.Session, e.Key); {
 	case chat.IsGone(err):
-		return errors.Join(s.Tell(ctx, t, s.words.Say(i18n.StaleButton)), s.cards.Close(ctx, e.Key, render.Text{}))
+		return s.stale(ctx, t)
 	case err != nil:
-		f := s.Failure(r, err)
-		if f.Internal {
-			return err
-		}
-		return s.Tell(ctx, t, f.Text.Text)
+		return s.failed(ctx, t, r, err)
 	}
 	s.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 	return s.cards.Close(ctx, e.Key, render.Plain(t.Text+"\n\n"+s.words.Say(i18n.Dropped, i18n.Args{"Name": r.Name})))
+}
+
+// stale says that a text is gone, or decided, and asks about it no more.
+func (s *strayTexts) stale(ctx context.Context, t chat.Tap) error {
+	return errors.Join(s.Tell(ctx, t, s.words.Say(i18n.StaleButton)), s.cards.Close(ctx, t.Card.Key, render.Text{}))
+}
+
+// failed says what a tap could not do; the text is asked about as before.
+func (s *strayTexts) failed(ctx context.Context, t chat.Tap, r views.Session, err error) error {
+	f := s.Failure(r, err)
+	if f.Internal {
+		return err
+	}
+	return s.Tell(ctx, t, f.Text.Text)
 }

@@ -1,7 +1,9 @@
 package bot
 
 import (
+	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -165,6 +167,40 @@ func TestP4_WordsForAQuestionThatIsOverAreNotTyped(t *testing.T) {
 	}
 }
 
+// TestP4_WordsForAQuestionThatEndsMeanwhileAreNotTyped: it ends between the look for it and the
+// decision.
+func TestP4_WordsForAQuestionThatEndsMeanwhileAreNotTyped(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		ends func(t *testing.T, w *world, q asked)
+	}{
+		{"somebody denied it", func(t *testing.T, w *world, q asked) {
+			w.tapsOn(t, bob, q, i18n.AskDeny)
+		}},
+		{"it is over", func(t *testing.T, w *world, q asked) {
+			w.result(t, q, "", "ok", false)
+		}},
+	} {
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
+			_, q := w.asking(t)
+			w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+			var looked atomic.Bool
+			w.Now = func() time.Time {
+				if strings.Contains(string(debug.Stack()), ").awaits(") && looked.CompareAndSwap(false, true) {
+					tt.ends(t, w, q)
+				}
+				return time.Now()
+			}
+			key := w.mustHear(t, "no, never")
+			require.True(t, looked.Load())
+			assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue")
+			e, err := w.entries.Load(key)
+			require.NoError(t, err)
+			assert.Equal(t, inbox.Unproven, e.State)
+		})
+	}
+}
+
 func TestWordsForAQuestionThatIsOverAreDropped(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		r, q := w.asking(t)
@@ -182,6 +218,107 @@ func TestWordsForAQuestionThatIsOverAreDropped(t *testing.T) {
 		assert.Contains(t, w.shows(t, stray).Text.Text, w.named(i18n.Dropped, "api"))
 		assert.Empty(t, w.shows(t, stray).Buttons)
 	})
+}
+
+func TestWordsThatCannotBeQueuedAreAskedAboutStill(t *testing.T) {
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+		w.result(t, q, "", "ok", false)
+		key := w.mustHear(t, "no, never")
+		w.work(t)
+		stray, sendTo := w.sender.lastID(), w.named(i18n.ButtonSendTo, r.Name)
+		w.sessions.queue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
+		w.press(t, alice, stray, sendTo)
+		assert.Contains(t, w.sender.texts(), w.named(i18n.AlreadyEnded, r.Name))
+		assert.NotContains(t, w.sender.texts(), w.word(i18n.InternalError))
+		e, err := w.entries.Load(key)
+		require.NoError(t, err)
+		assert.Equal(t, inbox.Unproven, e.State)
+		w.sessions.queue = nil
+		w.press(t, alice, stray, sendTo)
+		e, err = w.entries.Load(key)
+		require.NoError(t, err)
+		assert.Equal(t, inbox.Held, e.State)
+		assert.Empty(t, w.shows(t, stray).Buttons)
+	})
+}
+
+// TestWordsThatWereDecidedMeanwhileAreNotQueued: the text left the state it was read in.
+func TestWordsThatWereDecidedMeanwhileAreNotQueued(t *testing.T) {
+	runs(t, func(t *testing.T, w *world) {
+		r, q := w.asking(t)
+		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+		w.result(t, q, "", "ok", false)
+		key := w.mustHear(t, "no, never")
+		w.work(t)
+		r.Conversation = inGroup // so that the tap moves it
+		w.records.put(r)
+		stray := w.sender.lastID()
+		w.sessions.move = func(uuid.UUID, session.Conversation) error {
+			return w.entries.Change(key, func(e *inbox.Entry) error { e.State = inbox.Asked; return nil })
+		}
+		w.press(t, alice, stray, w.named(i18n.ButtonSendTo, r.Name))
+		assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue "+key)
+		assert.Empty(t, w.shows(t, stray).Buttons)
+	})
+}
+
+// TestAStartClosesWhatIsOver: a kill came after the end was on disk, and before the chat knew.
+func TestAStartClosesWhatIsOver(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		do   func(t *testing.T, w *world, q asked)
+		want i18n.Key
+	}{
+		{"over", func(t *testing.T, w *world, q asked) {
+			require.NoError(t, w.Asks.Save(ask.GiveWay(w.card(t, q), w.Now())))
+		}, i18n.AskUnknown},
+		{"unknown", func(t *testing.T, w *world, q asked) { require.NoError(t, w.Asks.Remove(q.ID)) }, ""},
+	} {
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
+			r, q := w.asking(t)
+			_, offer := w.heldBehind(t, r)
+			shown := w.message(t, q)
+			w.stops(t)
+			tt.do(t, w, q)
+			w.restart(t)
+			assert.Empty(t, w.shows(t, shown).Buttons)
+			if tt.want != "" {
+				assert.Contains(t, w.shows(t, shown).Text.Text, w.word(tt.want))
+			}
+			assert.Empty(t, w.shows(t, offer).Buttons)
+			assert.Equal(t, w.named(i18n.HeldAskOver, r.Name), w.shows(t, offer).Text.Text)
+		})
+	}
+}
+
+// TestAStartClosesAStrayThatWasDecided, and no other.
+func TestAStartClosesAStrayThatWasDecided(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		do   func(w *world, key string) error
+		open bool
+	}{
+		{"finished", func(w *world, key string) error { return w.entries.Finish(key) }, false},
+		{"in the queue", func(w *world, key string) error {
+			return w.entries.Change(key, func(e *inbox.Entry) error { e.State = inbox.Held; return nil })
+		}, false},
+		{"not decided", func(*world, string) error { return nil }, true},
+	} {
+		runsAs(t, tt.name, func(t *testing.T, w *world) {
+			_, q := w.asking(t)
+			w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+			w.result(t, q, "", "ok", false)
+			key := w.mustHear(t, "no, never")
+			w.work(t)
+			stray := w.sender.lastID()
+			w.stops(t)
+			require.NoError(t, tt.do(w, key))
+			w.restart(t)
+			assert.Equal(t, tt.open, len(w.shows(t, stray).Buttons) > 0)
+		})
+	}
 }
 
 func TestAPromptLongAfterAQuestionIsTyped(t *testing.T) {

@@ -27,6 +27,7 @@ func (b *Bot) features() []chat.Feature {
 func (b *Bot) asksFeature() chat.Feature {
 	f, stray := b.asks.Feature(), newStrayTexts(b)
 	f.Text = stray.hearText
+	f.Run = func(ctx context.Context) error { stray.closeDone(ctx); return b.asks.Run(ctx) }
 	f.Cards[strayKind] = stray.tapStray
 	return f
 }

@@ -54,7 +54,7 @@ func (r *request) follow(ctx context.Context) {
 	})
 }
 
-// guarded does one thing for a request; a panic in it leaves the request to the terminal.
+// guarded does one thing for a request; a panic in it ends the request here, and leaves it to the terminal.
 func (r *request) guarded(ctx context.Context, do func()) {
 	crash, crashed := errors.AsType[*guard.Panic](guard.Call(func() error { do(); return nil }))
 	if !crashed {

@@ -32,7 +32,7 @@ type request struct {
 	followed bool // a goroutine follows it
 	queued   bool // its message waits for its turn
 
-	mu      sync.Mutex // held while it changes, its card included; no port is called under it
+	mu      sync.Mutex // held while it changes, its card included; not over a wait for the chat
 	due     bool       // its card is not as it should be
 	giving  bool       // a tap gives its decision to the hook
 	reading bool       // everything that it says is being shown
@@ -217,11 +217,12 @@ func (r *request) note(err error) {
 	}
 }
 
-// crashed leaves a request to the terminal at which its goroutine has made a mistake of ours.
+// crashed ends a request whose goroutine made a mistake of ours; the terminal decides it.
 func (r *request) crashed(ctx context.Context, p *guard.Panic) {
 	r.of.Chat.Log.Error("ask_crashed", "request", r.id, "panic", fmt.Sprint(p.Value), "stack", p.Stack)
 	if c, ok := r.get(); ok {
 		r.note(r.of.Chat.For(r.session).Say(ctx, c.Conversation, chat.Warning+r.of.Chat.Words.Say(i18n.InternalError)))
 	}
-	r.note(r.turn(ctx, func(c Card) Card { return Lose(c) }))
+	now := r.of.Chat.Now() // whether a hook has its decision is not known
+	r.note(r.turn(ctx, func(c Card) Card { return GiveWay(Give(c, now), now) }))
 }

@@ -61,7 +61,7 @@ type Requests struct {
 	cards card.Kind[struct{}] // by the id of the request
 	wake  chan struct{}       // there is a request that no goroutine follows
 
-	// mu is held for a moment: no port is called under it, and no disk is waited for.
+	// mu is held for a moment: no port is called under it. The Store, which may be saving, is read.
 	mu     sync.Mutex
 	open   map[string]*request // those that are not over, by id
 	recent map[uuid.UUID]*volume
@@ -104,6 +104,9 @@ func (a *Requests) Run(ctx context.Context) error {
 		r.followed = false
 	}
 	a.mu.Unlock()
+	for _, shown := range a.cards.List() {
+		a.newRequest(Request{ID: shown.Key}).closeOver(ctx)
+	}
 	days := time.NewTicker(24 * time.Hour)
 	defer days.Stop()
 	for a.prune(); ; {
@@ -118,6 +121,18 @@ func (a *Requests) Run(ctx context.Context) error {
 			a.prune()
 		}
 	}
+}
+
+// closeOver closes the card that a kill left open after the end of its request was on disk.
+func (r *request) closeOver(ctx context.Context) {
+	if _, open := r.of.find(r.id); open {
+		return
+	}
+	var last render.Text // the card of a request that is unknown keeps its text
+	if c, ok := r.of.Store.Get(r.id); ok {
+		last = r.of.look(c).Text
+	}
+	r.note(r.of.cards.Close(ctx, r.id, last))
 }
 
 // unfollowed are the requests that need a goroutine; they have one from now on.

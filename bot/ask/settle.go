@@ -55,7 +55,7 @@ func isHalf(o decisions.Outcome) bool {
 	return o.Denial == "user-rejected" && !o.Interrupted && o.ByHook == ""
 }
 
-// GiveWay is for a card that nobody may decide any more and that takes the place of a new one.
+// GiveWay is for a card of which nothing more is to be known: one that takes the place of a new one, or crashed.
 func GiveWay(c Card, now time.Time) Card { return c.over(Outcome{What: Unknown}, now) }
 
 func (c Card) over(outcome Outcome, now time.Time) Card {

@@ -22,18 +22,14 @@ func (a *Requests) Hear(ctx context.Context, in chat.Incoming, text string) (tak
 	if strings.HasPrefix(text, "/") {
 		return false, nil, nil
 	}
-	c, awaited := a.awaits(in)
+	c := a.awaits(in)
+	r, open := a.find(c.Request.ID)
 	s, answers, _ := a.Chat.Book.Answered(in.Message)
 	switch {
-	case answers && (!awaited || c.Request.Session != s.ID):
+	case answers && c.Request.Session != s.ID:
 		return false, nil, nil // it says itself whose it is
-	case !awaited:
+	case !open: // none waits for it, or not any more
 		return false, a.missed(in), nil
-	}
-	r, open := a.find(c.Request.ID)
-	switch {
-	case !open:
-		return false, nil, nil
 	case !answers && !a.isMeant(c):
 		return false, nil, r.turn(ctx, GiveUp)
 	}
@@ -45,7 +41,7 @@ func (a *Requests) Hear(ctx context.Context, in chat.Incoming, text string) (tak
 		return next, effect, nil
 	})
 	if err != nil || effect == None {
-		return false, nil, err
+		return false, a.missed(in), err
 	}
 	a.Chat.At("ask-heard")
 	a.Chat.Sender.React(ctx, in.To, in.MessageID, chat.ReactionStored)
@@ -54,14 +50,14 @@ func (a *Requests) Hear(ctx context.Context, in chat.Incoming, text string) (tak
 	return true, nil, nil
 }
 
-// awaits finds the request that waits for a person's text.
-func (a *Requests) awaits(in chat.Incoming) (Card, bool) {
+// awaits finds the request that waits for a person's text, if one does.
+func (a *Requests) awaits(in chat.Incoming) Card {
 	for _, c := range a.Store.Unsettled() {
 		if c.Conversation == in.To && c.Awaits(in.From, a.Chat.Now()) {
-			return c, true
+			return c
 		}
 	}
-	return Card{}, false
+	return Card{}
 }
 
 // missed finds the request that a person was writing for when it ended.
@@ -77,9 +73,8 @@ func (a *Requests) missed(in chat.Incoming) *Card {
 // Caught notes that the text which was meant for a request has come: the next one is a prompt again.
 func (a *Requests) Caught(ctx context.Context, id string) error {
 	caught := func(c Card) Card {
-		c = GiveUp(c)
 		c.Missed = Missed{}
-		return c
+		return GiveUp(c)
 	}
 	if r, open := a.find(id); open {
 		return r.turn(ctx, caught)
