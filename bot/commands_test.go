@@ -100,6 +100,8 @@ func TestEveryStartFailureIsASentence(t *testing.T) {
 		{"no claude", lifecycle.ErrNoClaude, func(w *world) string { return w.word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}) }},
 		{"tmux did not answer", tmux.ErrLost, func(w *world) string { return w.word(i18n.InternalError) }},
 		{"anything else", errDisk, func(w *world) string { return w.word(i18n.InternalError) }},
+		{"a sentence of a session", tmux.ErrNoPane, func(w *world) string { return w.word(i18n.InternalError) }},
+		{"a state", &lifecycle.StateError{State: session.Archived}, func(w *world) string { return w.word(i18n.InternalError) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -159,6 +161,8 @@ func TestEveryRestoreFailureIsASentence(t *testing.T) {
 		{"nobody sees who writes", lifecycle.ErrEvidence, name(i18n.EvidenceStart)},
 		{"it is open", &lifecycle.StateError{State: session.Running, Want: "resumed"},
 			func(w *world) string { return w.named(i18n.ResumeAlreadyOpen, "old") }},
+		{"it was over", &lifecycle.StateError{State: session.Archived, Want: "resumed"}, name(i18n.InternalError)},
+		{"a guard", &tmux.GuardError{Want: "a", Got: "b"}, name(i18n.InternalError)},
 		{"no claude", lifecycle.ErrNoClaude,
 			func(w *world) string { return w.word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}) }},
 		{"anything else", errDisk, func(w *world) string { return w.word(i18n.InternalError) }},

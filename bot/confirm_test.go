@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/host"
 	"ccbot/i18n"
@@ -68,6 +69,31 @@ func TestP2_TakeOverEndsNothingBeforeTheAnswer(t *testing.T) {
 
 			require.NoError(t, w.tapShown(t, alice, asked, i18n.ButtonCancel))
 			assert.Equal(t, w.word(i18n.Cancelled), w.sender.lastEdit(t).Text.Text)
+			assert.Empty(t, w.doing(r))
+		})
+	}
+}
+
+// Only the first writers are named, so of more of them none can be ended from the chat.
+func TestP2_WritersThatNoMessageNamesAreNotEnded(t *testing.T) {
+	var named []lifecycle.Writer
+	for pid := range chat.MaxListed {
+		named = append(named, atDesk(pid+1))
+	}
+	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
+		t.Run(string(k), func(t *testing.T) {
+			w := newWorld(t)
+			_, few := w.told(t, k, named...)
+			asked := w.takeOver(t, few, takeWord(k))
+			for _, one := range named {
+				assert.Contains(t, asked.Text.Text, w.ProcessText(host.Process(one.Process, one.Age)))
+			}
+
+			w = newWorld(t)
+			r, m := w.told(t, k, append(slices.Clone(named), atDesk(100))...)
+			assert.NotContains(t, words(m), w.word(takeWord(k)))
+			assert.Contains(t, m.Text.Text, w.word(i18n.AndMore, i18n.Args{"Count": 1}))
+			assert.NotContains(t, m.Text.Text, w.word(i18n.FootKept), "Show has no reason to tell")
 			assert.Empty(t, w.doing(r))
 		})
 	}

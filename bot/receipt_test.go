@@ -232,6 +232,48 @@ func TestARetryThatIsOverIsStale(t *testing.T) {
 	assert.Equal(t, []string{w.word(i18n.InternalError)}, w.sender.texts())
 }
 
+// A session that came back and is not cleaned up again has another launch, of which people have seen
+// nothing under the older buttons.
+func TestP2_ARetryIsForTheLaunchThatWasShown(t *testing.T) {
+	for name, show := range map[string]func(t *testing.T, w *world, r session.Record) outbox.Message{
+		"receipt": func(t *testing.T, w *world, r session.Record) outbox.Message { return w.notCleanShown(t, r) },
+		"list": func(t *testing.T, w *world, _ session.Record) outbox.Message {
+			w.mustHear(t, "/list")
+			return w.sender.last(t)
+		},
+		"link": func(t *testing.T, w *world, _ session.Record) outbox.Message {
+			w.mustHear(t, "/resume api")
+			return w.sender.last(t)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.session(t, "api", session.CleanupFailed)
+			launch := func(at time.Time) {
+				w.records.change(r.ID, func(r *session.Record) { r.StartedAt = at })
+				r = w.record(t, r.ID)
+				w.sessions.forget()
+			}
+			launch(started)
+			old := show(t, w, r)
+			for _, data := range data(old) {
+				assert.LessOrEqual(t, len(data), 64)
+			}
+			launch(started.Add(time.Nanosecond))
+			require.NoError(t, w.tapShown(t, alice, old, i18n.ButtonRetry))
+			assert.Empty(t, w.sessions.done())
+			assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton))
+
+			require.NoError(t, w.tapShown(t, alice, show(t, w, r), i18n.ButtonRetry))
+			assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.sessions.done())
+		})
+	}
+	w := newWorld(t)
+	r := w.session(t, "api", session.CleanupFailed)
+	require.NoError(t, w.tap(t, alice, "try:"+ref(r.ID)))
+	assert.Empty(t, w.sessions.done(), "a link that names no launch")
+}
+
 func TestWhatIsNotCleanIsToldByItsRecord(t *testing.T) {
 	w := newWorld(t)
 	r := session.Record{Name: "api"}

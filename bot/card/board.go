@@ -1,7 +1,6 @@
 package card
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -9,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -311,19 +311,28 @@ func (b *Board) closeOldest(ctx context.Context, kind string, to outbox.Conversa
 	}
 }
 
-// Forget takes away all cards of a session, and those whose options or payload name it; their
-// messages lose their buttons.
+// Forget takes away all cards of a session, and those of no session that name it and no other; their
+// messages lose their buttons. A list of several sessions stays: its options look the session up.
 func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var errs []error
 	for _, c := range b.listLocked() {
-		if data, _ := json.Marshal(c); bytes.Contains(data, []byte(session.String())) {
+		if c.Look.Session == session || c.Look.Session == uuid.Nil && c.namesOnly(session) {
 			b.stripLocked(ctx, c.At, c.Message, c.message())
 			errs = append(errs, b.removeLocked(c))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+var ids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// namesOnly reports whether the options and the payload name one id and no other.
+func (c record) namesOnly(id uuid.UUID) bool {
+	options, _ := json.Marshal(c.Look.Options) // strings and numbers: it cannot fail
+	named := ids.FindAllString(string(options)+string(c.Payload), -1)
+	return len(named) > 0 && !slices.ContainsFunc(named, func(one string) bool { return one != id.String() })
 }
 
 // Moved shows the open cards of places that have become others, each in a new message unless its message

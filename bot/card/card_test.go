@@ -285,12 +285,14 @@ func TestForgetLeavesNoFileOfTheSession(t *testing.T) {
 		w.shown("other", other)
 		other.Options = [][]Option{{{Text: "Open", Value: "open:" + session.String()}}}
 		w.shown("names it", other)
+		other.Options = append(other.Options, []Option{{Text: "Next", Value: "open:" + uuid.NewString()}})
+		w.shown("names others too", other)
 		w.show("waits", question("two"))
 		w.pass(callTakes / 2)
 		require.NoError(t, w.board.Forget(w.Context(), session))
 		w.pass(time.Minute)
-		assert.Equal(t, []string{"one", "other [Yes] [No]", "other", "two"}, w.looks(), "the last one was on its way")
-		assert.Len(t, filesIn(t, w.dir+"/cards"), 1)
+		assert.Equal(t, []string{"one", "other [Yes] [No]", "other", "other [Open] [Next]", "two"}, w.looks(), "the last one was on its way")
+		assert.Len(t, filesIn(t, w.dir+"/cards"), 2)
 		assert.Empty(t, filesIn(t, w.dir+"/outbox"))
 	})
 }

@@ -21,9 +21,8 @@ type Sender interface {
 	Typing(ctx context.Context, to outbox.Conversation)
 }
 
-// Editor changes a message that the chat has. It does not wait for the Bot API.
+// Editor changes the buttons of a message that the chat has. It does not wait for the Bot API.
 type Editor interface {
-	Edit(ctx context.Context, to outbox.Conversation, message int, m outbox.Message) error
 	EditButtons(ctx context.Context, to outbox.Conversation, message int, buttons [][]outbox.Button) error
 }
 

@@ -39,6 +39,10 @@ var refusals = map[refusal.Code]i18n.Key{
 	refusal.DirNoAccess: i18n.PathUnreadable,
 	refusal.NoTmux:      i18n.TmuxMissing,
 	refusal.NoClaude:    i18n.ClaudeMissing,
+}
+
+// sessionRefusals are the sentences that name the session.
+var sessionRefusals = map[refusal.Code]i18n.Key{
 	refusal.NotFound:    i18n.NoSuchSession,
 	refusal.NoAgent:     i18n.AlreadyEnded,
 	refusal.WrongState:  i18n.AlreadyEnded,
@@ -49,18 +53,23 @@ var refusals = map[refusal.Code]i18n.Key{
 	refusal.Changed:     i18n.WritersChanged,
 }
 
-// Failure explains why something could not be done for a session; the zero session: for none.
+// Failure explains why something could not be done for a session; the zero session: for none, so no
+// sentence names one.
 func (p Phrases) Failure(s views.Session, err error) Failure {
 	e := refusal.In(err)
 	f := Failure{Err: err, Session: s.ID}
-	switch word, known := refusals[e.Code]; {
+	word, known := refusals[e.Code]
+	if !known && s.ID != uuid.Nil {
+		word, known = sessionRefusals[e.Code]
+	}
+	switch {
 	case e.Code == refusal.Writers:
 		f.Text = p.unsure(e.Writers)
 	case e.Code == refusal.NoEvidence && s.ID == uuid.Nil:
 		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.EvidenceStart)), true
 	case e.Code == refusal.NoEvidence:
 		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.EvidenceArchive, i18n.Args{"Name": s.Name})), true
-	case !known, e.Code == refusal.NotFound && s.ID == uuid.Nil:
+	case !known:
 		f = p.Internal(err)
 		f.Session = s.ID
 	default:

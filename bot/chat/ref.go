@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"strconv"
 
 	"github.com/google/uuid"
 
@@ -17,7 +18,7 @@ import (
 const (
 	openLink   = "open:" // open the session
 	resumeLink = "res:"  // resume it
-	retryLink  = "try:"  // try again to end what is left of it
+	retryLink  = "try:"  // try again to end what is left of one launch of it
 )
 
 // OpenButton is the button under the notice that a session has answered.
@@ -30,7 +31,7 @@ func (p Phrases) OpenButton(session uuid.UUID) outbox.Button {
 func (p Phrases) ResumeButton(r views.Session) [][]outbox.Button {
 	switch {
 	case r.State == views.CleanupFailed:
-		return Rows(1, p.Button(i18n.ButtonRetry, retryLink+Ref(r.ID), ""))
+		return Rows(1, p.Button(i18n.ButtonRetry, retryLink+Ref(r.ID)+":"+LaunchOf(r), ""))
 	case !r.Resumable:
 		return nil
 	}
@@ -42,16 +43,19 @@ func (p Phrases) EndedButton(session uuid.UUID) [][]outbox.Button {
 	return Rows(1, p.Button(i18n.ButtonResume, resumeLink+Ref(session), outbox.Primary))
 }
 
-// OnLink does what a link says about the session that it leads to.
+// OnLink does what a link says about the session that it leads to. A link that names a launch leads
+// to no other launch of the session.
 func (c *Chat) OnLink(do func(ctx context.Context, t Tap, r views.Session) (Answer, error)) OnTap {
 	return func(ctx context.Context, t Tap) (Answer, error) {
-		if len(t.Args) == 1 {
-			id, _ := ParseRef(t.Args[0])
-			if r, ok := c.Book.Records.Get(id); ok {
-				return do(ctx, t, r)
-			}
+		if len(t.Args) == 0 || len(t.Args) > 2 {
+			return c.Stale(t)
 		}
-		return c.Stale(t)
+		id, _ := ParseRef(t.Args[0])
+		r, ok := c.Book.Records.Get(id)
+		if !ok || len(t.Args) == 2 && t.Args[1] != LaunchOf(r) {
+			return c.Stale(t)
+		}
+		return do(ctx, t, r)
 	}
 }
 
@@ -67,6 +71,10 @@ func ParseRef(text string) (uuid.UUID, bool) {
 	id := uuid.UUID(raw)
 	return id, Ref(id) == text // line breaks and loose bits are passed over in decoding
 }
+
+// LaunchOf names the present launch of a session, in up to 14 letters: what a button offers for one
+// launch is not done to a later one.
+func LaunchOf(r views.Session) string { return strconv.FormatInt(r.StartedAt.UnixNano(), 36) }
 
 // Digest is a short hash of a text: it says that something has changed.
 func Digest(text string, letters int) string {

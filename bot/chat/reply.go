@@ -29,11 +29,7 @@ func (c *Chat) Fail(ctx context.Context, to outbox.Conversation, message int, te
 
 // Warn says under a message that something is wrong with the message.
 func (c *Chat) Warn(ctx context.Context, to outbox.Conversation, message int, text render.Text, buttons [][]outbox.Button) error {
-	return c.Reply(ctx, to, message, render.Join(render.Plain(Warning), text), buttons)
-}
-
-// Reply posts a text under a message.
-func (c *Chat) Reply(ctx context.Context, to outbox.Conversation, message int, text render.Text, buttons [][]outbox.Button) error {
+	text = render.Join(render.Plain(Warning), text)
 	return c.PostMessage(ctx, outbox.Message{To: to, Text: text, ReplyTo: message, Buttons: buttons})
 }
 

@@ -18,30 +18,15 @@ func (c *Chat) Stale(t Tap) (Answer, error) {
 	return Answer{Text: c.Words.Say(i18n.StaleButton), Then: spend}, nil
 }
 
-// Overtaken takes the buttons off a message of which something else was quicker than the tap.
-func (c *Chat) Overtaken(ctx context.Context, t Tap) error {
-	return errors.Join(c.Tell(ctx, t, c.Words.Say(i18n.StaleButton)), c.Spend(ctx, t))
-}
-
 // Tell says under a tapped message what came of the tap.
 func (c *Chat) Tell(ctx context.Context, t Tap, text string) error {
 	m := outbox.Message{To: t.To, Text: render.Plain(text), ReplyTo: t.Message, Silent: true}
 	return c.PostMessage(ctx, m)
 }
 
-// Spend takes the buttons off the tapped message.
+// Spend takes the buttons off the tapped message, unless that is gone, or too old to be edited.
 func (c *Chat) Spend(ctx context.Context, t Tap) error {
-	return IgnoreRefused(c.Editor.EditButtons(ctx, t.To, t.Message, nil))
-}
-
-// Replace sets the text of the tapped message, without buttons.
-func (c *Chat) Replace(ctx context.Context, t Tap, text string) error {
-	m := outbox.Message{To: t.To, Text: render.Plain(text)}
-	return IgnoreRefused(c.Editor.Edit(ctx, t.To, t.Message, m))
-}
-
-// IgnoreRefused passes over the error of an edit whose message is gone, or too old to be edited.
-func IgnoreRefused(err error) error {
+	err := c.Editor.EditButtons(ctx, t.To, t.Message, nil)
 	if refused := (*outbox.Refused)(nil); errors.As(err, &refused) {
 		return nil
 	}

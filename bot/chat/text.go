@@ -135,10 +135,10 @@ func (p Phrases) Moment(at time.Time) string {
 }
 
 // Short is a folder as the chat shows it: the home directory as ~, and nothing in it hidden.
-func (p Phrases) Short(dir string) string { return glyph.Name(p.FromHome(dir)) }
+func (p Phrases) Short(dir string) string { return glyph.Name(p.fromHome(dir)) }
 
-// FromHome writes the home directory as ~.
-func (p Phrases) FromHome(dir string) string {
+// fromHome writes the home directory as ~.
+func (p Phrases) fromHome(dir string) string {
 	if rest, ok := strings.CutPrefix(dir, p.Places.Bounds().Home); ok && (rest == "" || rest[0] == '/') {
 		return "~" + rest
 	}

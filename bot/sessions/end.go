@@ -84,7 +84,7 @@ func (e *ends) heard(ctx context.Context, n news.Note) (err error) {
 
 // followRetry is a tap on a link to what is left of a session.
 func (e *ends) followRetry(_ context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
-	if !isNotClean(r) {
+	if len(t.Args) != 2 || !isNotClean(r) { // a link of an older ccbot names no launch
 		return e.chat.Stale(t)
 	}
 	return e.retry(t, r)

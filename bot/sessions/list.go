@@ -19,7 +19,8 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// What an option does with its session: its value is the word, a colon and the session's id.
+// What an option does with its session: its value is the word, a colon and the session's id; that of
+// a retry goes on with a colon and the launch.
 const (
 	openWord  = "open"
 	retryWord = "retry"
@@ -107,7 +108,7 @@ func (s *Sessions) listOption(r views.Session, current bool) card.Option {
 		if slices.ContainsFunc(s.book.Records.List(), others) {
 			word += ": " + name
 		}
-		return card.Option{Text: word, Value: retryWord + ":" + r.ID.String()}
+		return card.Option{Text: word, Value: retryWord + ":" + r.ID.String() + ":" + chat.LaunchOf(r)}
 	}
 	if current {
 		name = "✓ " + name
@@ -131,10 +132,11 @@ func (s *Sessions) tapList(ctx context.Context, t chat.Tap, was []chat.Window) (
 	if word != openWord && word != retryWord {
 		return s.windows.Tap(t, was, func(ctx context.Context) (bool, error) { return true, s.redrawList(t)(ctx) })
 	}
-	id, _ := uuid.Parse(rest)
+	named, launch, _ := strings.Cut(rest, ":")
+	id, _ := uuid.Parse(named)
 	r, ok := s.book.Records.Get(id)
 	switch next := s.book.Successor(r); {
-	case ok && word == retryWord && isNotClean(r):
+	case ok && word == retryWord && isRetry(r, launch):
 		return s.ends.retry(t, r)
 	case ok && word == openWord && isEndable(next):
 		return s.open(ctx, t, next, !s.book.IsCurrent(t.To, next), s.redrawList(t))

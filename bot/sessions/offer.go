@@ -21,7 +21,8 @@ type offer struct {
 	chat.Offer
 	MakeDir   bool      `json:"make_dir,omitempty"`  // the folder is made first
 	UndoUntil time.Time `json:"undo_until,omitzero"` // it takes an end back, until then
-	Retry     bool      `json:"retry,omitempty"`     // what is left of the session is to be ended first
+	Retry     bool      `json:"retry,omitempty"`     // what is left of the launch is to be ended first
+	Launch    string    `json:"launch,omitempty"`    // of Retry
 }
 
 // undoFor is how long after an end [Undo] works.
@@ -44,7 +45,7 @@ func (m *Resumer) tap(ctx context.Context, t chat.Tap, was []offer) (chat.Answer
 	chosen := was[i]
 	q, ok := m.chat.Accepted(chosen.Offer, t)
 	switch q.Undo = !chosen.UndoUntil.IsZero(); {
-	case !ok, chosen.Retry && !isNotClean(q.Session):
+	case !ok, chosen.Retry && !isRetry(q.Session, chosen.Launch):
 		return m.offers.Over(ctx, t)
 	case chosen.Retry:
 		return m.ends.retry(t, q.Session)
@@ -75,6 +76,6 @@ func (m *Resumer) tooLate(ctx context.Context, t chat.Tap, q chat.Resume) (chat.
 		return m.offers.Over(ctx, t)
 	}
 	c.Look.Options = chat.Rows(1, option)
-	later := []offer{{Offer: q.Offer(), Retry: isNotClean(q.Session)}}
+	later := []offer{{Offer: q.Offer(), Retry: isNotClean(q.Session), Launch: chat.LaunchOf(q.Session)}}
 	return chat.Answer{Text: m.words.Say(i18n.UndoOver), Alert: true}, m.offers.Redraw(ctx, c.Key, c.Look, later)
 }

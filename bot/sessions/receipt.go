@@ -20,7 +20,8 @@ func (m *Resumer) tellStopped(ctx context.Context, n news.Note) error {
 	option := m.chat.Option(i18n.ButtonUndo, "0", "")
 	switch {
 	case !r.Resumable:
-		option, offered.Retry = m.chat.Option(i18n.ButtonRetry, "0", ""), true
+		option = m.chat.Option(i18n.ButtonRetry, "0", "")
+		offered.Retry, offered.Launch = true, chat.LaunchOf(r)
 	case receipt.Quiet > 0: // nobody did it by mistake
 		option = m.chat.Option(i18n.ButtonRestore, "0", outbox.Primary)
 	case r.EndedAt.IsZero():

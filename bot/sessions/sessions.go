@@ -211,5 +211,8 @@ func comesBack(r views.Session) bool { return r.Resumable || r.Interrupted }
 
 func isNotClean(r views.Session) bool { return r.State == views.CleanupFailed }
 
+// isRetry reports whether what is left of a session is left of the launch that a button names.
+func isRetry(r views.Session, launch string) bool { return isNotClean(r) && chat.LaunchOf(r) == launch }
+
 // isEndable reports whether a session can still be archived.
 func isEndable(r views.Session) bool { return isLive(r) || isNotClean(r) }

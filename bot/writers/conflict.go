@@ -73,7 +73,7 @@ func (c conflict) headline() i18n.Key {
 func (c conflict) whatCanBeDone(details bool) []i18n.Key {
 	var keys []i18n.Key
 	switch {
-	case !c.canEnd() && details:
+	case !c.canEnd() && (details || !c.keepsOne()): // the details say why; of too many there are none
 	case !c.canEnd():
 		keys = append(keys, i18n.FootKept)
 	case c.kind == resumeRefused:
@@ -115,10 +115,15 @@ func (c conflict) canAdopt() bool {
 	return c.resume.Session.Resumable && len(c.writers) == 1 && c.writers[0].Adoptable
 }
 
-// canEnd reports whether a person may have all of the writers ended.
+// canEnd reports whether a person may have all of the writers ended: only when the message and the
+// question name each of them.
 func (c conflict) canEnd() bool {
-	kept := func(one desk.Writer) bool { return !one.Endable }
-	return len(c.writers) > 0 && !slices.ContainsFunc(c.writers, kept)
+	return len(c.writers) > 0 && len(c.writers) <= chat.MaxListed && !c.keepsOne()
+}
+
+// keepsOne reports whether one of the writers is not to be ended.
+func (c conflict) keepsOne() bool {
+	return slices.ContainsFunc(c.writers, func(one desk.Writer) bool { return !one.Endable })
 }
 
 // identities are the processes of the writers, sorted.
