@@ -311,8 +311,8 @@ func (b *Board) closeOldest(ctx context.Context, kind string, to outbox.Conversa
 	}
 }
 
-// Forget takes away all cards of a session, and those of no session that name it and no other; their
-// messages lose their buttons. A list of several sessions stays: its options look the session up.
+// Forget takes away all cards of a session, and those of no session that name it and no other;
+// their messages lose their buttons. A list of several sessions stays: its options look the session up.
 func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

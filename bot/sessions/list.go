@@ -19,8 +19,8 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// What an option does with its session: its value is the word, a colon and the session's id; that of
-// a retry goes on with a colon and the launch.
+// What an option does with its session: its value is the word, a colon and the session's id; that
+// of a retry goes on with a colon and the launch.
 const (
 	openWord  = "open"
 	retryWord = "retry"
