@@ -62,7 +62,9 @@ func transferring() life {
 				for _, text := range said {
 					s.prompt("say " + text)
 				}
-				s.until("they wait", func() bool { return len(s.open1(name).Prompts) == len(said) })
+				s.until("they wait", func() bool { // and the prompt before them has left
+					return len(s.open1(name).Prompts) == len(said) && slices.Equal(s.inboxStates(), []string{"held", "held"})
+				})
 				s.loses(name)
 				s.until("it is lost", func() bool { return s.stateOf(name) == "lost" })
 				s.byHand(id)
