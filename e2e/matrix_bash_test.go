@@ -34,6 +34,10 @@ func bashMode() life {
 	sent := row("card-sent", "the message is there, not noted", "the prompt is done; the card, without its message",
 		"sends the card once more, and ends it", "the message that was sent stays as it was", 2)
 	sent.posts = 1
+	sent.dead = func(s *stage) {
+		s.t.Helper()
+		assert.Contains(s.t, s.fieldOfFiles("cards", `"kind":"`), "output", "the card whose message is there")
+	}
 	return life{name: "bash mode", setup: working, rows: []crash{sent,
 		row("output-ended", "the message has the output, the cursor is before it", "the card with its output, and the cursor before the output",
 			"makes the same edit, which changes nothing, and goes on", "one message in the end", 1),
