@@ -35,7 +35,7 @@ var floors = [][]string{
 	{"hooks", "tmux"},
 	{"bot/alias", "bot/port"},
 	{"i18n", "internal"},
-	{"internal/address", "internal/successor"},
+	{"internal/address", "internal/pause", "internal/successor"},
 }
 
 // sideways are the imports between packages of one floor. Each has a reason;

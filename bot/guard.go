@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"ccbot/bot/chat"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
-	"ccbot/internal/pause"
 )
 
 // logPanic logs a panic with its stack; false: the error is none.
@@ -22,27 +20,17 @@ func (b *Bot) logPanic(feature, where string, err error) bool {
 	return true
 }
 
-// How long a feature that crashed waits until it runs again.
-const (
-	firstRestart = time.Second
-	lastRestart  = time.Minute
-)
-
 // runs runs a feature until ctx ends. A feature that crashes is told once, and runs again after a
 // while; the others run on.
 func (b *Bot) runs(ctx context.Context, f chat.Feature) error {
-	for wait := firstRestart; ; wait = min(2*wait, lastRestart) {
-		err := guard.Call(func() error { return f.Run(ctx) })
-		if !b.logPanic(f.Name, "run", err) {
-			return err
-		}
-		if wait == firstRestart {
+	told := false
+	return guard.Keep(ctx, func() error { return f.Run(ctx) }, func(p *guard.Panic) {
+		b.logPanic(f.Name, "run", p)
+		if !told {
 			b.warnEverybody(ctx, f.Name)
 		}
-		if pause.For(ctx, wait) != nil {
-			return nil
-		}
-	}
+		told = true
+	})
 }
 
 // warnEverybody says in each private chat that a part of the bot has crashed.

@@ -13,6 +13,7 @@ import (
 
 	"ccbot/internal/git"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/pause"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -194,10 +195,7 @@ func (s *Service) lookAt(pid int) {
 }
 
 func (s *Service) signal() {
-	select {
-	case s.wakes <- struct{}{}:
-	default:
-	}
+	pause.Poke(s.wakes)
 }
 
 // takePending takes the sessions to step that no step is running for; the

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -40,7 +41,7 @@ func (s *Service) takeWatches() []watch {
 func (s *Service) watch(ctx context.Context, w watch) {
 	if err := s.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
 		s.Log.Warn("agent_watch_failed", "pid", w.agent.PID, "error", err.Error())
-		pause(ctx, watchRetry)
+		_ = pause.For(ctx, watchRetry)
 	}
 	s.mu.Lock()
 	delete(s.watched, w.agent)
@@ -52,15 +53,6 @@ func (s *Service) watch(ctx context.Context, w watch) {
 
 // watchRetry is between two tries to watch an agent where the kernel refuses.
 const watchRetry = 30 * time.Second
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
-}
 
 // wakeUnfinished arranges the next step of every session that is over and has
 // something left to end: a cleanup that failed, or tools of what was killed.
@@ -115,7 +107,7 @@ func (s *Service) notice(ctx context.Context, pids []int) {
 		s.noticeOnce(ctx)
 	}
 	if news() { // presence file and hook contradict each other for a moment
-		pause(ctx, contradiction)
+		_ = pause.For(ctx, contradiction)
 		s.noticeOnce(ctx)
 	}
 	s.mu.Lock()

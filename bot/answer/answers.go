@@ -18,6 +18,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/address"
+	"ccbot/internal/pause"
 )
 
 // Sender sends at once: Send and SendFile return when Telegram took the message or refused it.
@@ -98,8 +99,8 @@ func (a *Answers) Follow(r views.Session) {
 		a.readers[r.ID] = t
 		a.waiting = append(a.waiting, t)
 	}
-	signal(t.news) // with the lock held: the reader must not leave in between
-	signal(a.wake)
+	pause.Poke(t.news) // with the lock held: the reader must not leave in between
+	pause.Poke(a.wake)
 }
 
 // Nudge tells a session's reader, if the session has one, to look again.
@@ -107,14 +108,7 @@ func (a *Answers) Nudge(id uuid.UUID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if t, ok := a.readers[id]; ok {
-		signal(t.news)
-	}
-}
-
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
+		pause.Poke(t.news)
 	}
 }
 

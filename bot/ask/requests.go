@@ -19,6 +19,7 @@ import (
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/render"
+	"ccbot/internal/pause"
 )
 
 // keep is how long a request is kept after its end: a late redial and a text that comes again are
@@ -163,7 +164,7 @@ func (a *Requests) addLocked(r *request) {
 	a.open[r.id] = r
 	late := a.volumeLocked(r.session)
 	late.open = append(late.open, r)
-	poke(a.wake)
+	pause.Poke(a.wake)
 }
 
 // remove forgets a request that is over; its goroutine ends.
@@ -177,7 +178,7 @@ func (r *request) remove() {
 	delete(a.open, r.id)
 	late := a.volumeLocked(r.session)
 	late.open = slices.DeleteFunc(late.open, func(one *request) bool { return one == r })
-	poke(r.wake)
+	pause.Poke(r.wake)
 }
 
 func (a *Requests) find(id string) (*request, bool) {
@@ -203,15 +204,7 @@ func (r *request) tell(change func(n *pending)) {
 	r.of.mu.Lock()
 	change(&r.news)
 	r.of.mu.Unlock()
-	poke(r.wake)
-}
-
-// poke wakes who waits at a channel, unless that is under way already.
-func poke(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
+	pause.Poke(r.wake)
 }
 
 // Asked takes a request that waits, or that waits again after its hook has redialled. It is on disk

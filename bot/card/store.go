@@ -10,6 +10,7 @@ import (
 
 	"ccbot/bot/outbox"
 	"ccbot/internal/keepjson"
+	"ccbot/internal/pause"
 	"ccbot/internal/spool"
 )
 
@@ -178,10 +179,7 @@ func (b *Board) putLocked(c record) error {
 // noteLocked keeps a card in memory, and has Run see when it is to be looked at.
 func (b *Board) noteLocked(c record) {
 	b.cards[c.ID] = c
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
+	pause.Poke(b.wake)
 }
 
 func (b *Board) removeLocked(c record) error {

@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/pause"
 )
 
 // Moves show elsewhere what is shown in a topic that was deleted, and posts the cards again that
@@ -82,25 +83,18 @@ func (m *Moves) Take(message *models.Message) (taken bool, err error) {
 	return true, err
 }
 
-func (m *Moves) poke() {
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
-}
-
 // retryAfter is the pause after what failed.
 const retryAfter = 10 * time.Second
 
 // Migrated hears that a group has become another chat.
-func (m *Moves) Migrated() { m.poke() }
+func (m *Moves) Migrated() { pause.Poke(m.wake) }
 
 // TopicGone hears that a topic is not there any more.
 func (m *Moves) TopicGone(gone address.Conversation) {
 	m.mu.Lock()
 	m.gone = append(m.gone, gone)
 	m.mu.Unlock()
-	m.poke()
+	pause.Poke(m.wake)
 }
 
 // Run does what earlier runs have left, then what comes, until ctx ends.

@@ -181,7 +181,7 @@ func (o *Outbox) settleAside(l *lane, a *aside, v verdict) {
 	case blocked:
 		o.parkLocked(l)
 	}
-	if (v.answer == pause || v.answer == later) && a.kind != typing && o.closed == nil && !l.parked {
+	if (v.answer == paused || v.answer == later) && a.kind != typing && o.closed == nil && !l.parked {
 		l.putBack(a)
 	}
 	o.news()

@@ -59,7 +59,7 @@ func (o *Outbox) note(l *lane, j *job, v verdict) {
 		if j.isRich() {
 			o.noteRich(true)
 		}
-	case v.answer == pause:
+	case v.answer == paused:
 		o.hold(l, v.wait)
 		o.noteHold(j.to.ChatID, v.wait)
 	case v.answer == blocked:
@@ -130,7 +130,7 @@ func (o *Outbox) report(calls context.Context, l *lane, j job, v verdict, err er
 		if first {
 			log.Warn("bot api does not answer, trying again")
 		}
-	case pause:
+	case paused:
 		log.Warn("chat must wait", "wait", v.wait)
 	case plain:
 		log.Warn("formatting refused, sending plain text")
@@ -171,7 +171,7 @@ func (o *Outbox) settle(l *lane, j *job, attempt job, id int, v verdict) (lost b
 		o.fatal = v.err
 	case topicGone:
 		lost = o.topicGoneLocked(l, j)
-	case pause, later:
+	case paused, later:
 		o.retryLocked(l, j, v)
 	}
 	if !v.final() {
@@ -187,7 +187,7 @@ func (v verdict) final() bool {
 }
 
 func (o *Outbox) retryLocked(l *lane, j *job, v verdict) {
-	if v.answer == pause {
+	if v.answer == paused {
 		return // note holds the lane
 	}
 	l.failures++

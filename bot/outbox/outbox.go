@@ -17,6 +17,7 @@ import (
 
 	"ccbot/bot/alias"
 	"ccbot/internal/address"
+	"ccbot/internal/pause"
 	"ccbot/internal/spool"
 )
 
@@ -232,10 +233,7 @@ func (o *Outbox) laneLocked(chat int64) *lane {
 
 // news wakes the schedule; one wake is enough for any number of news.
 func (o *Outbox) news() {
-	select {
-	case o.wake <- struct{}{}:
-	default:
-	}
+	pause.Poke(o.wake)
 }
 
 // dropLocked takes a job out of its queue.

@@ -158,8 +158,8 @@ func TestJudge(t *testing.T) {
 		want answer
 	}{
 		{"yes", nil, &job{}, taken},
-		{"429", tooMany(137), &job{}, pause},
-		{"429 wrapped", fmt.Errorf("x: %w", tooMany(0)), &job{}, pause},
+		{"429", tooMany(137), &job{}, paused},
+		{"429 wrapped", fmt.Errorf("x: %w", tooMany(0)), &job{}, paused},
 		{"migrated", &tgbot.MigrateError{MigrateToChatID: -100500}, &job{}, moved},
 		{"401", errToken, &job{}, revoked},
 		{"404", errMissing, &job{}, revoked},

@@ -17,7 +17,7 @@ type answer int
 const (
 	later     answer = iota // ask again after a while; it is not known whether Telegram did it
 	taken                   // done, or as good as done
-	pause                   // not done; this chat must wait
+	paused                  // not done; this chat must wait
 	plain                   // not done; try once without formatting
 	document                // not done; try once as a document instead of a photo
 	refused                 // never
@@ -31,7 +31,7 @@ const (
 
 type verdict struct {
 	answer answer
-	wait   time.Duration // pause
+	wait   time.Duration // paused
 	chat   int64         // moved
 	err    error         // refused, blocked, revoked: why
 }
@@ -75,7 +75,7 @@ func judge(err error, j *job) verdict {
 	case errors.Is(err, errUnread), errors.Is(err, ErrNoRich), errors.Is(err, ErrMoved):
 		return verdict{answer: refused, err: err}
 	case errors.As(err, &tooMany):
-		return verdict{answer: pause, wait: time.Duration(max(tooMany.RetryAfter, 1)) * time.Second}
+		return verdict{answer: paused, wait: time.Duration(max(tooMany.RetryAfter, 1)) * time.Second}
 	case errors.As(err, &migrated):
 		return verdict{answer: moved, chat: int64(migrated.MigrateToChatID)}
 	case errors.Is(err, tgbot.ErrorNotFound) && j.isRich():

@@ -2,14 +2,12 @@ package shell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -21,7 +19,6 @@ import (
 	"ccbot/bot/port/prompts"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
-	"ccbot/internal/pause"
 )
 
 const (
@@ -34,8 +31,6 @@ const (
 	// idleLooks is how often the agent is seen to be idle before a command counts as stopped: the
 	// output of a command that was not stopped stands in the transcript by then.
 	idleLooks = 4
-	// lastRestart is the longest pause before a command is followed again at which ccbot has crashed.
-	lastRestart = time.Minute
 	// keepOver is how long a card stays known whose command is over.
 	keepOver = 24 * time.Hour
 )
@@ -56,20 +51,19 @@ type Outputs struct {
 	prompts  Prompts
 	files    files.Files
 	cards    card.Kind[command]
-	wake     chan struct{}
+	crew     guard.Crew // follows each of live
 
-	mu    sync.Mutex                    // held over the disk, never over a call that waits
-	live  map[string]card.Card[command] // commands not known to be over, by the prompt's inbox key
-	fresh []string                      // those of them that nobody follows yet
+	mu   sync.Mutex                    // held over the disk, never over a call that waits
+	live map[string]card.Card[command] // commands not known to be over, by the prompt's inbox key
 }
 
 // New takes up the commands that an earlier run left.
 func New(c *chat.Chat, t Terminal, p Prompts, f files.Files) *Outputs {
-	o := &Outputs{chat: c, terminal: t, prompts: p, files: f, wake: make(chan struct{}, 1),
+	o := &Outputs{chat: c, terminal: t, prompts: p, files: f,
 		cards: card.NewKind[command](c.Cards, "output", nil), live: make(map[string]card.Card[command])}
 	for _, c := range o.cards.List() {
 		if !c.Payload.isOver() {
-			o.live[c.Key], o.fresh = c, append(o.fresh, c.Key)
+			o.keepLocked(c)
 		}
 	}
 	return o
@@ -116,12 +110,13 @@ func (o *Outputs) add(c card.Card[command]) bool {
 	if _, shown := o.cards.Get(c.Key); live || shown {
 		return false
 	}
-	o.live[c.Key], o.fresh = c, append(o.fresh, c.Key)
-	select {
-	case o.wake <- struct{}{}:
-	default:
-	}
+	o.keepLocked(c)
 	return true
+}
+
+func (o *Outputs) keepLocked(c card.Card[command]) {
+	o.live[c.Key] = c
+	o.crew.Add(func(ctx context.Context) { o.follow(ctx, c.Key) })
 }
 
 // ofSession are the commands of a session that are not known to be over.
@@ -138,38 +133,9 @@ func (o *Outputs) ofSession(id uuid.UUID) (all []card.Card[command]) {
 
 // run follows commands until ctx ends.
 func (o *Outputs) run(ctx context.Context) error {
-	var g errgroup.Group
-	for {
-		o.mu.Lock()
-		fresh := o.fresh
-		o.fresh = nil
-		o.mu.Unlock()
-		for _, key := range fresh {
-			g.Go(func() error { o.keepFollowing(ctx, key); return nil })
-		}
-		select {
-		case <-ctx.Done():
-			return g.Wait()
-		case <-o.wake:
-		}
-	}
-}
-
-// keepFollowing follows a command until it is over. A panic at it ends nothing else: the command is
-// followed again after a while, as it is after a restart.
-func (o *Outputs) keepFollowing(ctx context.Context, key string) {
-	pauses := pause.Backoff{Min: firstLook, Max: lastRestart}
-	for {
-		err := guard.Call(func() error { o.follow(ctx, key); return nil })
-		p, crashed := errors.AsType[*guard.Panic](err)
-		if !crashed {
-			return
-		}
-		o.chat.Log.Error("output_crashed", "prompt", key, "panic", fmt.Sprint(p.Value), "stack", p.Stack)
-		if pause.For(ctx, pauses.Next()) != nil {
-			return
-		}
-	}
+	return o.crew.Run(ctx, func(p *guard.Panic) {
+		o.chat.Log.Error("output_crashed", "panic", fmt.Sprint(p.Value), "stack", p.Stack)
+	})
 }
 
 // follow looks at a command until it is over.

@@ -1,5 +1,3 @@
-// Package guard turns a panic into an error, so that a mistake ends what it happened in and nothing
-// else.
 package guard
 
 import (

@@ -1,4 +1,4 @@
-// Package pause waits: for a time or the end of a context, and longer after each failure.
+// Package pause waits: for a time or the end of a context, and longer after each failure. It also wakes who waits.
 package pause
 
 import (
@@ -38,3 +38,11 @@ func (b *Backoff) Next() time.Duration {
 
 // Reset begins anew: something has succeeded.
 func (b *Backoff) Reset() { b.failures = 0 }
+
+// Poke wakes who waits at a channel of capacity 1, or will wait there next. It does not wait.
+func Poke(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
