@@ -13,9 +13,6 @@ const (
 	PresenceGrace = 5 * time.Second  // a presence file that is absent this long is not waited for
 	StartNotice   = 10 * time.Second // an agent that is not ready after this is told
 	QueueNotice   = 5 * time.Second  // a prompt that waits this long behind a turn is told so
-	EnterRetry    = 3 * time.Second  // text still in the box this long after Enter: Enter was lost
-	ProofWait     = 20 * time.Second // no proof after this: the person decides
-	maxEnters     = 3
 )
 
 // Act is what a step does.
@@ -31,7 +28,8 @@ const (
 	ActClear          // empty the box of our own pasted text, then hold
 	ActEnter          // Enter was lost: press it once more
 	ActProven         // the screen proves that a slash command was taken, or that a command of bash mode runs
-	ActSeek           // no hook reports: look for the proof in the transcript
+	ActSettle         // look for all that is known of a typed prompt, and decide by that
+	ActRepeat         // the box is empty, and Enter was never pressed: paste anew
 	ActUnproven       // no proof: tell, and let the person decide
 	ActConclude       // the agent ended by itself
 	ActLost           // the pane went away without us
@@ -204,15 +202,14 @@ const drawn = time.Second
 // slow is how often a screen is looked at that waits for a person.
 const slow = 30 * time.Second
 
-// decideTyping waits for the proof that a typed prompt arrived. Hook events
-// bring it for prompts; here the screen is asked whether Enter was lost and
-// whether a slash command was taken, and the transcript where no hook reports.
+// decideTyping waits for the proof that a typed prompt arrived. Hook events bring it for prompts; here
+// the screen is asked whether a slash command was taken. All else is decideTyped's.
 func decideTyping(v View, p *Prompt, hooked bool) Decision {
 	if p.Mark == nil {
 		return Decision{Act: ActUnproven} // a file that was edited
 	}
 	age := v.Now.Sub(p.Mark.At)
-	inBox := v.boxFree() && p.shows(v.Screen.Box)
+	waited := min(age, v.Now.Sub(p.Since))
 	switch {
 	case p.Mark.Retreat && v.boxFree():
 		return Decision{Act: ActClear}
@@ -224,14 +221,10 @@ func decideTyping(v View, p *Prompt, hooked bool) Decision {
 		return Decision{Act: ActHold, Why: NoteHeldUnknown, Again: slow}
 	case p.submitted() && age >= soon && boxWithout(v, p), p.runs(v):
 		return Decision{Act: ActProven}
-	case inBox && age >= EnterRetry*time.Duration(p.Mark.Enters) && p.Mark.Enters < maxEnters:
-		return Decision{Act: ActEnter, Again: EnterRetry}
-	case age >= ProofWait:
-		return Decision{Act: ActUnproven}
-	case !hooked || p.Class == ClassBash:
-		return Decision{Act: ActSeek, Again: min(EnterRetry, max(soon, age/2))}
+	case hooked && p.Class != ClassBash && waited >= 0 && waited < stillFor:
+		return Decision{Again: max(soon, waited/2)} // a hook tells it in a moment
 	}
-	return Decision{Again: min(EnterRetry, max(soon, age/2))}
+	return Decision{Act: ActSettle}
 }
 
 // boxWithout says whether the living agent's box is seen, without the text: what

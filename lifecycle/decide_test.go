@@ -120,21 +120,16 @@ func TestDecide(t *testing.T) {
 		{"held, no presence file, a draft", in(running), free(noPresence, draft("mine")), heldPrompt(), ActHold, NoteHeldDraft},
 		{"held, no presence file, blind", in(running), free(noPresence, blind), heldPrompt(), ActHold, NoteHeldUnknown},
 		{"held, presence overrules the screen", in(running), free(status(presence.Busy)), heldPrompt(), ActHold, NoteQueued},
-		{"typed, waiting for proof", in(running), free(status(presence.Busy)), typing(time.Second), ActNothing, ""},
-		{"typed, no proof", in(running), free(), typing(ProofWait), ActUnproven, ""},
-		{"typed, no hook reports", in(running, unreported), free(), typing(time.Second), ActSeek, ""},
-		{"typed in bash mode", in(running), free(), typing(time.Second, func(p *Prompt) { p.Class = ClassBash }), ActSeek, ""},
-		{"typed, Enter was lost", in(running), free(draft(said)), typing(EnterRetry), ActEnter, ""},
-		{"typed, Enter is not yet lost", in(running), free(draft(said)), typing(EnterRetry - time.Millisecond), ActNothing, ""},
-		{"typed, Enter was never sent", in(running), free(draft(said)), typing(0, enters(0)), ActEnter, ""},
-		{"typed, Enter was sent often enough", in(running), free(draft(said)), typing(ProofWait-time.Second, enters(maxEnters)), ActNothing, ""},
-		{"typed, a foreign draft stands there", in(running), free(draft("mine")), typing(EnterRetry), ActNothing, ""},
-		{"typed, in the box of a working agent", in(running), free(draft(said), status(presence.Busy)), typing(EnterRetry), ActNothing, ""},
+		{"typed, a hook will tell", in(running), free(status(presence.Busy)), typing(time.Second), ActNothing, ""},
+		{"typed, no hook has told", in(running), free(), typing(stillFor), ActSettle, ""},
+		{"typed, no hook reports", in(running, unreported), free(), typing(time.Second), ActSettle, ""},
+		{"typed in bash mode", in(running), free(), typing(time.Second, func(p *Prompt) { p.Class = ClassBash }), ActSettle, ""},
+		{"typed, nothing is known of its mark", in(running), free(), typing(time.Second, func(p *Prompt) { p.Mark = nil }), ActUnproven, ""},
 		{"retreat, box free", in(running), free(draft(said)), typing(0, retreat), ActClear, ""},
 		{"retreat, working", in(running), free(draft(said), status(presence.Busy)), typing(time.Hour, retreat), ActHold, NoteQueued},
 		{"command taken", in(running), free(), typing(time.Second, command), ActProven, ""},
 		{"command in the box", in(running), free(draft("/compact")), typing(time.Second, command), ActNothing, ""},
-		{"command, Enter was lost", in(running), free(draft("/compact")), typing(EnterRetry, command), ActEnter, ""},
+		{"command, still in the box", in(running), free(draft("/compact")), typing(EnterRetry, command), ActSettle, ""},
 		{"command, Enter never sent", in(running), free(), typing(time.Second, command, enters(0)), ActNothing, ""},
 		{"an interrupted stop", in(session.Stopping), View{}, nil, ActFinishStop, ""},
 	}
@@ -226,7 +221,7 @@ func anyHead(t *rapid.T) *Prompt {
 func TestP7_NothingIsTypedUnlessTheBoxIsProvenFree(t *testing.T) {
 	check := func(t fataler, r session.Record, v View, head *Prompt) Act {
 		d := decide(r, v, head)
-		if !slices.Contains([]Act{ActType, ActEnter, ActClear}, d.Act) {
+		if !slices.Contains([]Act{ActType, ActClear}, d.Act) {
 			return d.Act
 		}
 		b := v.Screen.Box
@@ -242,14 +237,12 @@ func TestP7_NothingIsTypedUnlessTheBoxIsProvenFree(t *testing.T) {
 			t.Fatalf("keys into %+v", v)
 		case d.Act == ActType && (!b.Empty || b.Bash):
 			t.Fatalf("typed behind a draft: %+v", b)
-		case d.Act == ActEnter && !b.Holds(head.Text):
-			t.Fatalf("Enter on a foreign draft: %+v", b)
 		}
 		return d.Act
 	}
 	reached := map[Act]bool{}
 	everyCase(func(r session.Record, v View, head *Prompt) { reached[check(t, r, v, head)] = true })
-	for _, act := range []Act{ActType, ActEnter, ActClear} {
+	for _, act := range []Act{ActType, ActClear} {
 		require.True(t, reached[act], "act %d is not tested", act)
 	}
 	rapid.Check(t, func(t *rapid.T) { check(t, anyRecord(t), anyView(t), anyHead(t)) })
@@ -334,7 +327,7 @@ func TestP4_APromptIsNeverForgotten(t *testing.T) {
 			return
 		}
 		d := decide(in(session.Running), v, p)
-		wakes := d.Again > 0 || slices.Contains([]Act{ActProven, ActUnproven, ActClear}, d.Act) || d.Act == ActHold && d.Why == NoteQueued
+		wakes := d.Again > 0 || slices.Contains([]Act{ActProven, ActSettle, ActUnproven, ActClear}, d.Act) || d.Act == ActHold && d.Why == NoteQueued
 		if !wakes {
 			t.Fatalf("act %d of a %s prompt and never again: %+v", d.Act, p.State, v)
 		}

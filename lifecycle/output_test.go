@@ -62,6 +62,10 @@ func TestP4_AnotherCommandThatRunsProvesNothing(t *testing.T) {
 		w.held(r, "k", "!make test")
 		w.pass(time.Minute)
 		assert.Zero(t, w.news.told(NoteDelivered))
+		assert.Equal(t, Typing, w.prompts.state("k"), "nobody is asked while the agent works")
+		a.set(func(a *agent) { a.running, a.status = "", presence.Idle })
+		w.pass(time.Minute)
+		assert.Zero(t, w.news.told(NoteDelivered))
 		assert.Equal(t, Unproven, w.prompts.state("k"))
 	})
 }

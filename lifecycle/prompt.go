@@ -35,6 +35,11 @@ type Mark struct {
 	Offset  int64     // proof in the transcript must be at or after it
 	Enters  int       // how often Enter was sent
 	Retreat bool      // pasted, but a dialog came before Enter: the box is to be cleared
+	Esc     bool      // ccbot pressed Esc since, or was about to
+
+	Agent    string        // the process it was typed to, as process.Identity.Text writes it
+	AgentAge time.Duration // how old that process was by the kernel's clock
+	Claude   uuid.UUID     // the conversation that the process was in
 }
 
 // Prompt is one text on its way to an agent.
@@ -47,6 +52,8 @@ type Prompt struct {
 	Mark    *Mark
 	Since   time.Time  // when its turn came
 	Told    []NoteKind // the reasons for waiting that the person was told
+
+	Repeated bool // it was pasted a second time, because the box was empty and Enter was never pressed
 }
 
 // submitted says whether the prompt is a slash command whose Enter was pressed,

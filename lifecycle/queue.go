@@ -165,6 +165,9 @@ func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) error {
 		if err := w.noteShell(ctx); err != nil {
 			return err
 		}
+		if err := noteEsc(w); err != nil {
+			return err
+		}
 		shell := w.view.Screen.Shell
 		err := w.press(func(g tmux.Guard) error { return s.Tmux.Press(ctx, g, tmux.KeyEscape) })
 		if errors.Is(err, tmux.ErrNoPane) {
@@ -179,7 +182,7 @@ func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) error {
 
 // SettlePrompts brings the session's queue and the prompts on disk together
 // after a restart. keys are the prompts on disk that belong to the session, in
-// order. What was being typed is looked for; what is not found is told.
+// order. What was being typed to an agent that is gone is looked for; what is not found is told.
 func (s *Service) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string) error {
 	defer s.Wake(id)
 	return s.do(ctx, id, func(w *work) error {
@@ -204,8 +207,8 @@ func (s *Service) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string
 			p, err := ownPrompt(w, key)
 			if errors.Is(err, fs.ErrNotExist) {
 				err = w.dequeue(key)
-			} else if err == nil && p.State == Typing {
-				err = w.settlePrompt(ctx, p)
+			} else if err == nil && p.State == Typing && !w.r.State.Live() {
+				err = w.settlePrompt(ctx, p) // else the next steps decide
 			}
 			if err != nil {
 				return err
@@ -215,8 +218,8 @@ func (s *Service) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string
 	})
 }
 
-// settlePrompt decides a prompt that has waited long enough for its proof: the
-// transcript has it, or a person decides. It is never typed again unasked.
+// settlePrompt decides a typed prompt whose agent is gone, or of whose mark nothing is known: the
+// transcript has it, or a person decides.
 func (w *work) settlePrompt(ctx context.Context, p Prompt) error {
 	found, err := w.seek(ctx, p)
 	if found || err != nil {
@@ -225,7 +228,7 @@ func (w *work) settlePrompt(ctx context.Context, p Prompt) error {
 	if w.view = w.View(ctx, *w.r); p.runs(w.view) { // else the box may have it
 		return w.proven(ctx, p)
 	}
-	return w.unproven(ctx, p)
+	return w.unproven(ctx, p, "the agent is gone")
 }
 
 // seekBehind looks for the proof of the prompt that has led to a dialog: the dialog
@@ -238,33 +241,19 @@ func (w *work) seekBehind(ctx context.Context, head *Prompt) error {
 	return err
 }
 
-// seek looks for a typed prompt in the transcript, from where it stood when the
-// typing began. A transcript that no hook has named is looked up by the
-// session's id, and followed from its beginning.
+// seek finishes a typed prompt that a transcript shows.
 func (w *work) seek(ctx context.Context, p Prompt) (found bool, err error) {
 	if p.Mark == nil {
 		return false, nil // a file that was edited
 	}
-	path := p.Mark.Path
-	if path == "" {
-		if path, err = transcript.Find(w.ProjectsDir, w.r.ClaudeSessionID); err != nil {
-			return false, nil // there is none yet
-		}
-	}
-	has, err := transcript.HasPrompt(path, p.Mark.Offset, p.Text)
+	trace, err := w.trace(p)
 	if err != nil {
-		w.Log.Warn("proof_unreadable", "path", path, "error", err.Error())
+		w.Log.Warn("proof_unreadable", "session_id", w.r.ID.String(), "error", err.Error())
 	}
-	if !has {
+	if !trace.Arrived {
 		return false, nil
 	}
-	if _, followed := w.r.Cursor(); !followed {
-		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: path})
-		if err := w.saveAndFollow(ctx); err != nil {
-			return false, err
-		}
-	}
-	return true, w.proven(ctx, p)
+	return true, w.arrived(ctx, p)
 }
 
 // Move shows a session in another conversation from now on.

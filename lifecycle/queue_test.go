@@ -57,10 +57,11 @@ func TestP4_SendAgainIsNotProvenByTheFirstSending(t *testing.T) {
 		w.Wake(r.ID)
 		w.pass(time.Minute)
 		require.Equal(t, Unproven, w.prompts.state("k"))
-		a.set(works)
+		a.set(func(a *agent) { a.deaf = false })
 		require.NoError(t, w.SendAgain(w.ctx, r.ID, "k"))
 		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"})) // a crash right after
-		assert.Equal(t, Unproven, w.prompts.state("k"))
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{said}, a.heard(), "it is taken out of the box, and typed once")
 	})
 }
 

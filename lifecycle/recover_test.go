@@ -140,16 +140,17 @@ func TestP4_AnEndSettlesWhatWasBeingTyped(t *testing.T) {
 
 // ---- after a crash
 
-func TestP4_ACrashWhileTypingIsSettledAndNeverTypedAgain(t *testing.T) {
+func TestP4_ACrashAfterEnterIsSettledAndNeverTypedAgain(t *testing.T) {
 	tests := []struct {
 		name  string
 		line  string
 		state PromptState
+		cause string
 	}{
-		{"the transcript has it", userLine(said), "finished"},
-		{"the transcript has it queued", `{"type":"queue-operation","operation":"enqueue","content":"` + said + `"}`, "finished"},
-		{"the transcript has something else", userLine("hello"), Unproven},
-		{"nothing", "", Unproven},
+		{"the transcript has it", userLine(said), "finished", ""},
+		{"the transcript has it queued", `{"type":"queue-operation","operation":"enqueue","content":"` + said + `"}`, "finished", ""},
+		{"the transcript has something else", userLine("hello"), Unproven, doubtForeign},
+		{"nothing", "", Unproven, doubtNone},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -157,16 +158,14 @@ func TestP4_ACrashWhileTypingIsSettledAndNeverTypedAgain(t *testing.T) {
 				r, a := w.started()
 				w.write(r, userLine(said)) // long before: proves nothing
 				w.held(r, "k", said)
-				w.held(r, "next", "another")
 				w.pass(20 * time.Millisecond)
 				require.Equal(t, Typing, w.prompts.state("k"))
+				w.held(r, "next", "another")
 				if tc.line != "" {
 					w.write(r, tc.line)
 				}
 				w.restart()
 				require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k", "next"}))
-				assert.Equal(t, tc.state, w.prompts.state("k"))
-				assert.Equal(t, Held, w.prompts.state("next"))
 				settled := w.get(r.ID)
 				require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k", "next"}))
 				assert.Equal(t, settled.Prompts, w.get(r.ID).Prompts, "once more changes nothing")
@@ -174,7 +173,11 @@ func TestP4_ACrashWhileTypingIsSettledAndNeverTypedAgain(t *testing.T) {
 				w.run()
 				w.WakeAll()
 				w.pass(time.Hour)
+				assert.Equal(t, tc.state, w.prompts.state("k"))
 				assert.Equal(t, []string{said, "another"}, a.heard(), "it was typed once and is not typed again")
+				if tc.cause != "" {
+					assert.Contains(t, w.logged(), tc.cause)
+				}
 			})
 		})
 	}

@@ -50,6 +50,8 @@ type Deps struct {
 	Prompts   Prompts
 	News      News
 	Bindings  func() ([]hookwire.Binding, []error) // what hooks recorded of who runs where
+	// Unheard says whether an event of a launch's hooks lies there that was not heard yet. It may be nil.
+	Unheard func(recordID uuid.UUID) (bool, error)
 	// Status is what the last status line of a launch told, fs.ErrNotExist where
 	// there was none. It may be nil.
 	Status func(recordID uuid.UUID) (hookwire.Status, error)
@@ -108,6 +110,8 @@ type memory struct {
 	// by which presence file, and until toldBy more may come of the turn before.
 	phase                      Phase
 	phaseAt, idleSince, toldBy time.Time
+	still                      still // the prompt box as it was last seen, stillAt since when
+	stillAt                    time.Time
 	git                        *gitLook // the newest look at the repository
 	// failures counts the steps that have failed in a row.
 	failures int

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,6 +77,7 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		}
 		s.noteHead(id, head)
 		w.noteOpen()
+		w.noteStill()
 		d := decide(*w.r, w.view, head)
 		again = d.Again
 		s.Log.Debug("session_step", "session_id", id.String(), "state", string(w.r.State), "phase", string(w.view.Phase()),
@@ -131,13 +133,10 @@ func (w *work) act(ctx context.Context, d Decision, head *Prompt) error {
 		return w.typePrompt(ctx, *head)
 	case ActClear:
 		return w.clearOwnText(ctx, *head)
-	case ActEnter:
-		return w.enterAgain(ctx, *head)
 	case ActProven:
 		return w.proven(ctx, *head)
-	case ActSeek:
-		_, err := w.seek(ctx, *head)
-		return err
+	case ActSettle:
+		return w.settleTyped(ctx, *head)
 	case ActUnproven:
 		return w.settlePrompt(ctx, *head)
 	case ActConclude:
@@ -300,9 +299,10 @@ func (w *work) proven(ctx context.Context, p Prompt) error {
 	return w.dequeue(p.Key)
 }
 
-// unproven hands a prompt to the person: it is never typed again unasked. A crash
-// between paste and Enter leaves it in the box, where it holds up what comes next.
-func (w *work) unproven(ctx context.Context, p Prompt) error {
+// unproven hands a prompt to the person: it is never typed again unasked. why is the doubt that keeps
+// ccbot from deciding; empty: no proof came.
+func (w *work) unproven(ctx context.Context, p Prompt, why string) error {
+	w.Log.Warn("prompt_unproven", "session_id", w.r.ID.String(), "key", p.Key, "why", cmp.Or(why, doubtNone))
 	if err := w.tell(ctx, NoteUnproven, p); err != nil {
 		return err
 	}

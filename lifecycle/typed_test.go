@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
+	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/tmux"
 )
@@ -42,10 +44,56 @@ func TestP4_AnEnterThatTheGuardRefusesIsNotTold(t *testing.T) {
 	})
 }
 
-// A crash between paste and Enter leaves the text in the box: the person is told
-// where it stands, nothing is typed upon it, and whatever they decide it is
-// submitted once at most.
-func TestP4_ATextThatACrashLeftInTheBoxIsFoundAndNeverDoubled(t *testing.T) {
+// A crash between mark and Enter asks nothing: what stands in the box is submitted, and where nothing
+// does it is pasted anew.
+func TestP4_ACrashBeforeEnterAsksNothing(t *testing.T) {
+	for _, point := range []string{"typing-marked", "pasted"} {
+		t.Run(point, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.tells(r, a)
+				w.crash(point, func() { w.typeHere(r, "k", said) })
+				w.comeBack()
+				require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
+				w.held(r, "next", "another")
+				w.pass(time.Minute)
+				assert.Equal(t, []string{said, "another"}, a.heard())
+				assert.Zero(t, w.news.told(NoteUnproven))
+			})
+		})
+	}
+}
+
+// A second crash before the second paste's Enter is one too many.
+func TestP4_ASecondLostPasteIsAskedAbout(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.crash("typing-marked", func() { w.typeHere(r, "k", said) })
+		w.crash("typing-marked", func() {
+			require.NoError(t, w.Reattach(w.ctx, r.ID))
+			require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
+			for range 100 {
+				_, _ = w.step(w.ctx, r.ID)
+				w.pass(100 * time.Millisecond)
+			}
+		})
+		w.comeBack()
+		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
+		w.pass(time.Minute)
+		assert.Equal(t, Unproven, w.prompts.state("k"))
+		assert.False(t, w.news.last(NoteUnproven).InBox)
+		assert.Empty(t, a.heard())
+	})
+}
+
+// tells has an agent write each prompt into its transcript.
+func (w *world) tells(r session.Record, a *agent) {
+	a.set(func(a *agent) { a.onEnter = func(a *agent) { w.write(r, userLine(a.said[len(a.said)-1])) } })
+}
+
+// Where something speaks against it, the person is asked where the text stands, nothing is typed upon
+// it, and whatever they decide it is submitted once at most.
+func TestP4_ADoubtfulTextInTheBoxIsAskedAboutAndNeverDoubled(t *testing.T) {
 	for name, decide := range map[string]func(w *world, r session.Record) error{
 		"send again": func(w *world, r session.Record) error { return w.SendAgain(w.ctx, r.ID, "k") },
 		"drop":       func(w *world, r session.Record) error { return w.Drop(w.ctx, r.ID, "k") },
@@ -54,11 +102,12 @@ func TestP4_ATextThatACrashLeftInTheBoxIsFoundAndNeverDoubled(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
 				w.crash("pasted", func() { w.typeHere(r, "k", said) })
-				require.NoError(t, w.Reattach(w.ctx, r.ID))
+				w.pass(markFor + time.Second)
+				w.comeBack()
 				require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
+				w.pass(10 * time.Second)
 				require.Equal(t, Unproven, w.prompts.state("k"))
 				assert.True(t, w.news.last(NoteUnproven).InBox)
-				w.run()
 				w.held(r, "next", "another")
 				w.pass(time.Minute)
 				assert.Empty(t, a.heard())
@@ -72,15 +121,98 @@ func TestP4_ATextThatACrashLeftInTheBoxIsFoundAndNeverDoubled(t *testing.T) {
 	}
 }
 
-// Where nothing of it is to be seen, nobody says that it stands there.
-func TestP4_AnUnprovenTextIsNotSaidToStandInTheBox(t *testing.T) {
+// Esc from the chat puts what was not taken yet back into the box: no Enter follows it.
+func TestP4_NoEnterFollowsAnEscFromTheChat(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		r, _ := w.started()
-		w.crash("typing-marked", func() { w.typeHere(r, "k", said) })
-		require.NoError(t, w.Reattach(w.ctx, r.ID))
-		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
-		require.Equal(t, Unproven, w.prompts.state("k"))
-		assert.False(t, w.news.last(NoteUnproven).InBox)
+		r, a := w.started()
+		a.set(func(a *agent) { a.deaf = true }) // a slow hook holds the prompt
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		require.NoError(t, w.Interrupt(w.ctx, r.ID))
+		a.set(func(a *agent) { a.deaf = false })
+		w.pass(time.Minute)
+		assert.Empty(t, a.heard())
+		assert.Equal(t, Unproven, w.prompts.state("k"))
+		assert.Contains(t, w.logged(), doubtEsc)
+	})
+}
+
+// Each row of decideTyped, and what must keep it from holding.
+func TestP4_DecideTyped(t *testing.T) {
+	rested := func(v *View) { v.Still = stillFor }
+	alone := Clues{Alone: true}
+	placeholder := draft("[Pasted text #1 +3 lines]")
+	long := func(p *Prompt) { p.Text = "a\nb\nc\nd" }
+	bash := func(p *Prompt) { p.Text, p.Class = "!ls", ClassBash }
+	repeated := func(p *Prompt) { p.Repeated = true }
+	tests := []struct {
+		name string
+		v    View
+		p    *Prompt
+		c    Clues
+		want Act
+	}{
+		{"it arrived, and stands in the box again", free(draft(said), rested), typing(time.Minute, enters(0)), Clues{Arrived: true, Doubt: doubtEsc}, ActProven},
+		{"events wait", free(draft(said), rested), typing(time.Minute, enters(0)), Clues{Unheard: true}, ActNothing},
+		{"events wait for too long", free(draft(said), rested), typing(time.Hour, enters(0)), Clues{Unheard: true, Doubt: doubtOld}, ActUnproven},
+		{"the agent works", free(draft(said), rested, status(presence.Busy)), typing(time.Hour, enters(0)), Clues{Doubt: doubtOld}, ActNothing},
+		{"a dialog", free(rested, status(presence.Waiting)), typing(time.Hour), Clues{}, ActNothing},
+		{"in the box, never entered", free(draft(said), rested), typing(3*time.Second, enters(0)), Clues{}, ActEnter},
+		{"in the box for a moment", free(draft(said)), typing(3*time.Second, enters(0)), Clues{}, ActNothing},
+		{"in the box, idle by the screen alone", free(draft(said), rested, noPresence), typing(3*time.Second, enters(0)), Clues{}, ActNothing},
+		{"in the box, interrupted", free(draft(said), rested), typing(3*time.Second, enters(0)), Clues{Doubt: doubtEsc}, ActUnproven},
+		{"in the box, entered, nobody there", free(draft(said), rested), typing(3 * time.Second), alone, ActEnter},
+		{"in the box, entered a moment ago", free(draft(said), rested), typing(2 * time.Second), alone, ActNothing},
+		{"in the box, entered, somebody there", free(draft(said), rested), typing(3 * time.Second), Clues{}, ActNothing},
+		{"in the box, entered, somebody there, for long", free(draft(said), rested), typing(ProofWait), Clues{}, ActUnproven},
+		{"in the box, entered often enough", free(draft(said), rested), typing(ProofWait, enters(maxEnters)), alone, ActUnproven},
+		{"as a placeholder, nobody there", free(placeholder, rested), typing(3*time.Second, long, enters(0)), alone, ActEnter},
+		{"as a placeholder, somebody there", free(placeholder, rested), typing(3*time.Second, long, enters(0)), Clues{}, ActNothing},
+		{"as a placeholder, for long", free(placeholder, rested), typing(ProofWait, long, enters(0)), Clues{}, ActUnproven},
+		{"empty, never entered", free(rested), typing(3*time.Second, enters(0)), Clues{}, ActRepeat},
+		{"empty, a command never entered", free(rested), typing(3*time.Second, command, enters(0)), Clues{}, ActRepeat},
+		{"empty, bash mode never entered", free(rested), typing(ProofWait, bash, enters(0)), Clues{}, ActUnproven},
+		{"empty, repeated", free(rested), typing(ProofWait, repeated, enters(0)), Clues{}, ActUnproven},
+		{"empty, entered", free(rested), typing(ProofWait), alone, ActUnproven},
+		{"empty, entered a moment ago", free(rested), typing(3 * time.Second), alone, ActNothing},
+		{"empty, doubtful", free(rested), typing(3*time.Second, enters(0)), Clues{Doubt: doubtForeign}, ActUnproven},
+		{"a person's draft", free(draft("mine"), rested), typing(3*time.Second, enters(0)), alone, ActNothing},
+		{"a person's draft, for long", free(draft("mine"), rested), typing(ProofWait, enters(0)), alone, ActUnproven},
+		{"the screen is not known", free(blind, rested), typing(3*time.Second, enters(0)), alone, ActNothing},
+		{"the screen is not known for long", free(blind, rested), typing(ProofWait, enters(0)), alone, ActUnproven},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			d := decideTyped(tc.v, tc.p, tc.c)
+			assert.Equal(t, tc.want, d.Act)
+			assert.True(t, d.Act == ActProven || d.Act == ActUnproven || d.Again > 0, "it is looked at again")
+		})
+	}
+}
+
+func TestP4_NothingIsPressedOnDoubt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v, p := anyView(t), anyHead(t)
+		if p == nil || p.State != Typing {
+			return
+		}
+		v.Still = time.Duration(rapid.IntRange(0, 4).Draw(t, "still")) * time.Second
+		c := Clues{Arrived: rapid.Bool().Draw(t, "arrived"), Unheard: rapid.Bool().Draw(t, "unheard"), Alone: rapid.Bool().Draw(t, "alone"),
+			Doubt: rapid.SampledFrom([]string{"", "", doubtEsc}).Draw(t, "doubt")}
+		p.Repeated = rapid.Bool().Draw(t, "repeated")
+		d := decideTyped(v, p, c)
+		if d.Act != ActEnter && d.Act != ActRepeat {
+			return
+		}
+		b := v.Screen.Box
+		switch {
+		case c.Arrived, c.Unheard, c.Doubt != "", v.Still < stillFor, !v.boxFree(), !v.Present:
+			t.Fatalf("act %d with %+v on %+v", d.Act, c, v)
+		case d.Act == ActRepeat && (!b.Empty || b.Bash || p.Repeated || p.Mark.Enters > 0):
+			t.Fatalf("pasted anew: %+v into %+v", p, b)
+		case d.Act == ActEnter && (!b.Holds(p.Text) || p.Mark.Enters > 0 && !c.Alone):
+			t.Fatalf("Enter: %+v on %+v", p, b)
+		}
 	})
 }
 

@@ -33,12 +33,16 @@ func (w *work) typePrompt(ctx context.Context, p Prompt) error {
 		p.Mark.Retreat = true
 		return w.Prompts.SavePrompt(p)
 	}
-	return nil // not drawn yet: the mark stays, Enter follows when it shows, else the person is asked
+	return nil // not drawn yet: the mark stays, and Enter follows when it shows
 }
 
 // mark notes from when and where proof counts.
 func (w *work) mark() *Mark {
-	m := &Mark{At: w.Now().UTC()}
+	m := &Mark{At: w.Now().UTC(), Claude: w.r.ClaudeSessionID}
+	if b := w.r.Binding; b != nil {
+		m.Agent = b.Agent.Text()
+		m.AgentAge, _ = b.Agent.Age(w.moment())
+	}
 	if c, ok := w.r.Cursor(); ok {
 		m.Path = c.Path
 	} else { // no hook has told it; without an offset all that was ever said would be proof
@@ -123,24 +127,15 @@ func (w *work) enter(ctx context.Context, p Prompt) error {
 	return w.tell(ctx, NoteTyped, p)
 }
 
-// enterAgain presses Enter once more when the text still stands in the box of
-// an idle agent: the first one was swallowed.
-func (w *work) enterAgain(ctx context.Context, p Prompt) error {
-	if !w.view.boxFree() || !p.shows(w.view.Screen.Box) {
-		return nil
-	}
-	return w.enter(ctx, p)
-}
-
 // clearOwnText takes back a paste that a dialog overtook: the box is emptied of
 // our own text and proven empty, and the prompt is held again.
 func (w *work) clearOwnText(ctx context.Context, p Prompt) error {
 	if !w.view.Screen.Box.Empty {
 		if !p.shows(w.view.Screen.Box) {
-			return w.unproven(ctx, p) // something else stands there: a person sorts it out
+			return w.unproven(ctx, p, "something else stands in the box")
 		}
 		if !w.emptyBox(ctx) {
-			return w.unproven(ctx, p)
+			return w.unproven(ctx, p, "the box cannot be emptied")
 		}
 	}
 	if found, err := w.seek(ctx, p); found || err != nil { // somebody at the desk may have sent it

@@ -214,19 +214,30 @@ func TestP4_ARefusedPasteIsTriedAgain(t *testing.T) {
 	})
 }
 
-// Whether a paste happened is not known: it is not done again.
-func TestP4_APasteOfUnknownOutcomeIsNotRepeated(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		r, a := w.started()
-		w.tmux.Fail("Paste", tmux.ErrLost)
-		w.held(r, "k", said)
-		w.pass(time.Hour)
-		pastes := slices.DeleteFunc(w.order.all(), func(s string) bool { return !strings.HasPrefix(s, "paste") })
-		assert.Len(t, pastes, 1)
-		assert.Equal(t, Unproven, w.prompts.state("k"))
-		assert.Equal(t, 1, w.news.told(NoteUnproven))
-		assert.Empty(t, a.heard())
-	})
+// Whether a paste happened is not known. The empty box of an agent that rests says that it did not: it
+// is pasted anew, and if that has gone, too, the person is asked.
+func TestP4_APasteOfUnknownOutcomeIsRepeatedOnceAtMost(t *testing.T) {
+	for _, fails := range []int{1, 2} {
+		inWorld(t, func(t *testing.T, w *world) {
+			r, a := w.started()
+			w.tells(r, a)
+			for range fails {
+				w.tmux.Fail("Paste", tmux.ErrLost)
+			}
+			w.held(r, "k", said)
+			w.pass(time.Hour)
+			pastes := slices.DeleteFunc(w.order.all(), func(s string) bool { return !strings.HasPrefix(s, "paste") })
+			assert.Len(t, pastes, 2)
+			if fails == 1 {
+				assert.Equal(t, []string{said}, a.heard())
+				assert.Zero(t, w.news.told(NoteUnproven))
+				return
+			}
+			assert.Equal(t, Unproven, w.prompts.state("k"))
+			assert.Equal(t, 1, w.news.told(NoteUnproven))
+			assert.Empty(t, a.heard())
+		})
+	}
 }
 
 // A paste that was certainly not sent needs no person.

@@ -49,9 +49,10 @@ type View struct {
 	Adopted  bool // a person opened the pane, and it outlives the agent
 	Behind   bool // in an adopted pane: keys would not reach the agent
 
-	Relayed bool      // a permission request of the agent waits for the chat
-	Asked   time.Time // when the newest of them was made
-	Since   time.Time // since when this process has seen the open dialog without a request; only a step's view has it
+	Relayed bool          // a permission request of the agent waits for the chat
+	Asked   time.Time     // when the newest of them was made
+	Since   time.Time     // since when this process has seen the open dialog without a request; only a step's view has it
+	Still   time.Duration // for how long this process has seen the box as it is; only a step's view has it
 }
 
 // Phase tells what the agent is doing: by its presence file, and where there is

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -24,6 +25,7 @@ import (
 // world is a Service with everything around it in memory, but for the records,
 // the program file and transcripts, which are real files.
 type world struct {
+	log logBuffer
 	*Service
 	t         *testing.T
 	ctx       context.Context
@@ -125,7 +127,7 @@ func (w *world) restart() {
 		w.processes.restartSelf()
 		w.pass(2 * oneTick)
 	}
-	log := slog.New(slog.DiscardHandler)
+	log := slog.New(slog.NewTextHandler(&w.log, nil))
 	store, err := session.Open(filepath.Join(w.base, "state", "sessions"), filepath.Join(w.base, "state", "quarantine"), w.saves.now, log)
 	require.NoError(w.t, err)
 	w.Service = New(
@@ -135,6 +137,24 @@ func (w *world) restart() {
 		Deps{Store: store, Tmux: w.tmux, Processes: w.processes, Presences: w.presences, Launches: launches{w.base},
 			Relays: w.relays, Prompts: w.prompts, News: w.news, Bindings: w.bindings.read, Status: w.status.read, Came: w.came,
 			Git: w.git.look, Now: time.Now, Log: log, Failpoint: w.order.at})
+}
+
+// logBuffer is a log that tests read.
+type logBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logBuffer) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+func (w *world) logged() string {
+	w.log.mu.Lock()
+	defer w.log.mu.Unlock()
+	return w.log.text.String()
 }
 
 func (w *world) came(_ context.Context, who Writer) bool {

@@ -19,12 +19,12 @@ const reapDelay = 30 * time.Millisecond
 func paneFormat(sep string) string {
 	return recordFormat(sep,
 		"#{pane_id}|#{window_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|"+
-			"#{pane_in_mode}|#{session_attached}|#{pane_active}|#{window_panes}|#{window_index}|#{history_size}",
+			"#{pane_in_mode}|#{session_attached}|#{pane_active}|#{window_panes}|#{window_index}|#{history_size}|#{session_activity}",
 		"#{session_name}", "#{window_name}", "#{pane_current_command}", "#{pane_current_path}", "#{@ccbot_session}")
 }
 
 const (
-	paneNumbers = 12
+	paneNumbers = 13
 	paneStrings = 5
 )
 
@@ -123,10 +123,20 @@ func (c *Client) once(panes []Pane) []Pane {
 			at[p.ID] = len(kept)
 			kept = append(kept, p)
 		case p.Session == c.cfg.Session:
+			p.Touched = later(p.Touched, kept[i].Touched)
 			kept[i] = p
+		default:
+			kept[i].Touched = later(p.Touched, kept[i].Touched)
 		}
 	}
 	return kept
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func parsePanes(text, sep string) ([]Pane, error) {
@@ -177,6 +187,11 @@ func paneOf(fields []string) (p Pane, err error) {
 	if p.Scrolled, err = strconv.Atoi(fields[11]); err != nil {
 		return Pane{}, fmt.Errorf("history of %s: %w", p.ID, err)
 	}
+	touched, err := strconv.ParseInt(fields[12], 10, 64)
+	if err != nil {
+		return Pane{}, fmt.Errorf("activity of %s: %w", p.ID, err)
+	}
+	p.Touched = time.Unix(touched, 0)
 	return p, nil
 }
 

@@ -56,6 +56,9 @@ type Pane struct {
 	// WindowPanes is how many panes the window has: more than one when a person has split it.
 	WindowPanes int
 	Scrolled    int // rows that have left the pane at its top; a capture has only those below them
+	// Touched is the second in which a terminal was last attached to a session with the window, or a
+	// key was pressed there. What ccbot types does not count, nor does what a control-mode terminal types.
+	Touched time.Time
 }
 
 // Viewer is a terminal that is attached to the tmux server: a person at the desk.

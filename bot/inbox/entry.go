@@ -50,6 +50,11 @@ type Mark struct {
 	Offset  int64     `json:"offset,omitempty"`
 	Enters  int       `json:"enters,omitempty"`  // how often Enter was sent, or was about to be
 	Retreat bool      `json:"retreat,omitempty"` // pasted, and a dialog came before Enter
+	Esc     bool      `json:"esc,omitempty"`     // ccbot pressed Esc since, or was about to
+
+	Agent    string        `json:"agent,omitempty"`     // the process that it was typed to
+	AgentAge time.Duration `json:"agent_age,omitempty"` // how old that was, in nanoseconds
+	Claude   uuid.UUID     `json:"claude,omitzero"`     // the conversation that it was in
 }
 
 // Entry is one update, or one prompt that came another way, and how far it is.
@@ -65,6 +70,7 @@ type Entry struct {
 	Text                 string `json:"text,omitempty"`  // the normalised prompt
 	Class                string `json:"class,omitempty"` // how its receipt is proven
 	Typing               *Mark  `json:"typing,omitempty"`
+	Repeated             bool   `json:"repeated,omitempty"` // pasted a second time, because nothing of it was there
 
 	Aged    bool     `json:"aged,omitempty"`    // it waited while ccbot was away for too long; no person was asked yet
 	Told    []string `json:"told,omitempty"`    // why it waits, as far as the chat was told

@@ -28,12 +28,13 @@ func (p prompts) Prompt(key string) (lifecycle.Prompt, error) {
 		return lifecycle.Prompt{}, fs.ErrNotExist
 	}
 	q := lifecycle.Prompt{Key: key, Session: e.Session, Text: e.Text, Since: e.Received, Class: lifecycle.Class(e.Class),
-		State: lifecycle.PromptState(e.State)}
+		State: lifecycle.PromptState(e.State), Repeated: e.Repeated}
 	for _, told := range e.Told {
 		q.Told = append(q.Told, lifecycle.NoteKind(told))
 	}
 	if m := e.Typing; m != nil {
-		q.Mark = &lifecycle.Mark{At: m.At, Path: m.Path, Offset: m.Offset, Enters: m.Enters, Retreat: m.Retreat}
+		mark := lifecycle.Mark(*m)
+		q.Mark = &mark
 	}
 	return q, nil
 }
@@ -65,8 +66,10 @@ func (p prompts) SavePrompt(q lifecycle.Prompt) error {
 	return p.inbox.Change(q.Key, func(e *inbox.Entry) error {
 		e.State, e.Told, e.Typing = inbox.State(q.State), told, nil
 		e.Text, e.Class = q.Text, string(q.Class) // which Reword changes
+		e.Repeated = q.Repeated
 		if m := q.Mark; m != nil {
-			e.Typing = &inbox.Mark{At: m.At, Path: m.Path, Offset: m.Offset, Enters: m.Enters, Retreat: m.Retreat}
+			mark := inbox.Mark(*m)
+			e.Typing = &mark
 		}
 		return nil
 	})

@@ -76,6 +76,7 @@ type Item struct {
 	Command   string        // LocalCommand and LocalOutput: the command's name with its sign, "/compact"
 	Operation string        // QueueOperation
 	Duration  time.Duration // TurnEnd
+	Refused   string        // LocalOutput: the prompt that a hook did not let through
 }
 
 // Spoken says whether the item is something that is said to the person; the rest is how it came about.

@@ -31,7 +31,9 @@ type entry struct {
 	ToolDenialKind string
 	Origin         struct{ Kind string }
 	CommandRun     struct{ Command string }
-	Attachment     struct{ Type, Decision, ToolUseID string }
+	// PromptSubmitEnding says of a prompt that it was not taken.
+	PromptSubmitEnding struct{ Ending struct{ Kind string } }
+	Attachment         struct{ Type, Decision, ToolUseID string }
 }
 
 // block is one element of a message's content, or of a tool result's.
@@ -189,6 +191,10 @@ func (e *entry) system() []Item {
 	case "informational":
 		if command, ok := strings.CutPrefix(text, "Unknown command: "); ok {
 			return []Item{{Kind: LocalOutput, Text: text, Command: command}}
+		}
+		if e.PromptSubmitEnding.Ending.Kind == "blocked_by_hook" {
+			said, prompt, _ := strings.Cut(text, "\n\nOriginal prompt: ")
+			return []Item{{Kind: LocalOutput, Text: said, Refused: prompt}}
 		}
 	case "local_command":
 		item, ok := local(text)

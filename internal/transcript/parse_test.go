@@ -76,6 +76,8 @@ func TestParseLine(t *testing.T) {
 			[]Item{{Kind: APIError, Text: "API Error: 400", MessageID: "m1", Model: "<synthetic>"}}},
 		{"unknown command", `{` + stamp + `"type":"system","subtype":"informational","content":"Unknown command: /nope"}`,
 			[]Item{{Kind: LocalOutput, Text: "Unknown command: /nope", Command: "/nope"}}},
+		{"refused by a hook", `{` + stamp + `"type":"system","subtype":"informational","content":"UserPromptSubmit operation blocked by hook:\nnot today\n\nOriginal prompt: say a","promptSubmitEnding":{"ending":{"kind":"blocked_by_hook"}}}`,
+			[]Item{{Kind: LocalOutput, Text: "UserPromptSubmit operation blocked by hook:\nnot today", Refused: "say a"}}},
 		{"turn end", `{` + stamp + `"type":"system","subtype":"turn_duration","durationMs":260}`,
 			[]Item{{Kind: TurnEnd, Duration: 260 * time.Millisecond}}},
 		{"compact boundary", `{` + stamp + `"type":"system","subtype":"compact_boundary","content":"Conversation compacted"}`,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -40,28 +41,53 @@ func words(text string) []string {
 	}, text))
 }
 
-// HasPrompt searches the transcript from offset to its present end for proof that Claude Code has text: a
-// prompt, a queued prompt, or for "/name" and "!command" their line. The offset is the size of the file
-// before text was typed and may stand inside a line. No file is no proof and no error; a file shorter than
-// offset is ErrTruncated.
-func HasPrompt(path string, offset int64, text string) (found bool, err error) {
+// Trace is what a transcript shows of a text that was typed.
+type Trace struct {
+	Arrived bool // Claude Code has the text: a prompt, a queued prompt, a command's line; or a hook refused it
+	Foreign bool // another text of a person stands there, or the conversation was compacted
+}
+
+// Join is what two transcripts show together.
+func (t Trace) Join(other Trace) Trace {
+	return Trace{Arrived: t.Arrived || other.Arrived, Foreign: t.Foreign || other.Foreign}
+}
+
+// TraceOf searches the transcript from offset to its present end, as far as its lines are of since or
+// later. The offset is the size of the file before text was typed and may stand inside a line. No file
+// is no trace and no error; a file shorter than offset is ErrTruncated.
+func TraceOf(path string, offset int64, since time.Time, text string) (t Trace, err error) {
 	r := Open(Cursor{Path: path, Offset: offset})
 	r.loose = true
 	defer func() { err = errors.Join(err, r.Close()) }()
 	for {
 		item, ok, err := r.Next()
-		if err != nil || !ok {
-			return false, err
-		}
-		if proves(item, text) {
-			return true, nil
+		switch {
+		case err != nil || !ok:
+			return t, err
+		case item.Time.Before(since) || item.Sidechain || item.Meta:
+		case proves(item, text):
+			return Trace{Arrived: true}, nil
+		default:
+			t.Foreign = t.Foreign || item.typed()
 		}
 	}
 }
 
+// typed says whether an item is another text of a person, or a compaction, behind which the prompt box
+// may be another one.
+func (i Item) typed() bool {
+	switch i.Kind {
+	case UserPrompt, LocalCommand, CompactBoundary:
+		return true
+	case QueueOperation:
+		return i.Operation == "enqueue"
+	}
+	return false
+}
+
 // Grew says whether the conversation went on after offset: a whole line of the user or the assistant stands
 // there. Titles, summaries, costs and other bookkeeping are not the conversation: Claude Code 2.1.328 writes
-// such lines when a session is only opened and left. Offset and errors are as for HasPrompt.
+// such lines when a session is only opened and left. Offset and errors are as for TraceOf.
 func Grew(path string, offset int64) (grew bool, err error) {
 	r := Open(Cursor{Path: path, Offset: offset})
 	r.loose = true
@@ -80,9 +106,6 @@ func Grew(path string, offset int64) (grew bool, err error) {
 
 // proves reports whether an item shows that text arrived.
 func proves(item Item, text string) bool {
-	if item.Sidechain || item.Meta {
-		return false
-	}
 	text = strings.TrimSpace(text)
 	switch item.Kind {
 	case UserPrompt:
@@ -95,7 +118,7 @@ func proves(item Item, text string) bool {
 		}
 		return isCommand(text, item.Command)
 	case LocalOutput:
-		return isCommand(text, item.Command)
+		return isCommand(text, item.Command) || Contains(item.Refused, text)
 	}
 	return false
 }

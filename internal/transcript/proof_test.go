@@ -38,7 +38,7 @@ func TestContains(t *testing.T) {
 	}
 }
 
-func TestP4_HasPrompt(t *testing.T) {
+func TestP4_TraceOfAPrompt(t *testing.T) {
 	before := prompt("say old")
 	tests := []struct {
 		name   string
@@ -63,6 +63,8 @@ func TestP4_HasPrompt(t *testing.T) {
 		{"slash command", `{"type":"user","message":{"content":"<command-name>/compact</command-name>"}}`, 0, "/compact now", true},
 		{"another slash command", `{"type":"user","message":{"content":"<command-name>/compact</command-name>"}}`, 0, "/comp", false},
 		{"slash command by its output", `{"type":"system","subtype":"local_command","content":"<local-command-stdout></local-command-stdout>","commandRun":{"command":"clear"}}`, 0, "/clear", true},
+		{"refused by a hook", blocked("not today", "say one"), 0, "say one", true},
+		{"another text refused by a hook", blocked("say one", "say two"), 0, "say one", false},
 		{"half a line", strings.TrimSuffix(prompt("say one"), "\n"), 0, "say one", false},
 	}
 	for _, tc := range tests {
@@ -73,29 +75,68 @@ func TestP4_HasPrompt(t *testing.T) {
 				after += "\n"
 			}
 			write(t, path, before+after)
-			got, err := HasPrompt(path, int64(len(before))+tc.offset, tc.text)
+			got, err := TraceOf(path, int64(len(before))+tc.offset, time.Time{}, tc.text)
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, got.Arrived)
+		})
+	}
+}
+
+func blocked(why, text string) string {
+	return `{"type":"system","subtype":"informational","content":"UserPromptSubmit operation blocked by hook:\n` + why + `\n\nOriginal prompt: ` +
+		text + `","promptSubmitEnding":{"ending":{"kind":"blocked_by_hook","reason":"` + why + `"},"promptKept":false}}`
+}
+
+func TestP4_ATraceOfSomebodyElse(t *testing.T) {
+	at := func(stamp, line string) string {
+		return `{"timestamp":"2026-11-20T06:17:` + stamp + `Z",` + line[1:] + "\n"
+	}
+	tests := []struct {
+		name string
+		line string
+		want Trace
+	}{
+		{"nothing", "", Trace{}},
+		{"another prompt", at("30", prompt("say two")), Trace{Foreign: true}},
+		{"another prompt, before", at("10", prompt("say two")), Trace{}},
+		{"the text itself, before", at("10", prompt("say one")), Trace{}},
+		{"the text itself", at("30", prompt("say one")), Trace{Arrived: true}},
+		{"both", at("30", prompt("say two")) + at("31", prompt("say one")), Trace{Arrived: true}},
+		{"a compaction", at("30", `{"type":"system","subtype":"compact_boundary","content":"Conversation compacted"}`), Trace{Foreign: true}},
+		{"a command", at("30", `{"type":"user","message":{"content":"<command-name>/compact</command-name>"}}`), Trace{Foreign: true}},
+		{"queued", at("30", `{"type":"queue-operation","operation":"enqueue","content":"say two"}`), Trace{Foreign: true}},
+		{"taken from the queue", at("30", `{"type":"queue-operation","operation":"dequeue","content":"say two"}`), Trace{}},
+		{"an answer", at("30", reply("m", "say two")), Trace{}},
+		{"of a subagent", at("30", `{"type":"user","isSidechain":true,"message":{"content":"say two"}}`), Trace{}},
+		{"injected", at("30", `{"type":"user","isMeta":true,"message":{"content":"say two"}}`), Trace{}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "s.jsonl")
+			write(t, path, tc.line)
+			got, err := TraceOf(path, 0, time.Date(2026, 11, 20, 6, 17, 20, 0, time.UTC), "say one")
 			require.NoError(t, err)
 			assert.Equal(t, tc.want, got)
 		})
 	}
 }
 
-func TestHasPromptDoesNotReadTheEndOfALine(t *testing.T) {
+func TestATraceDoesNotReadTheEndOfALine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	write(t, path, "torn"+prompt("say one")) // the end of this line is a line by itself
-	got, err := HasPrompt(path, int64(len("torn")), "say one")
+	got, err := TraceOf(path, int64(len("torn")), time.Time{}, "say one")
 	require.NoError(t, err)
-	assert.False(t, got)
+	assert.Zero(t, got)
 }
 
-func TestHasPromptWithoutItsFile(t *testing.T) {
+func TestNoTraceWithoutTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
-	got, err := HasPrompt(path, 0, "x")
+	got, err := TraceOf(path, 0, time.Time{}, "x")
 	require.NoError(t, err)
-	assert.False(t, got)
+	assert.Zero(t, got)
 
 	write(t, path, prompt("x"))
-	_, err = HasPrompt(path, 10_000, "x")
+	_, err = TraceOf(path, 10_000, time.Time{}, "x")
 	assert.ErrorIs(t, err, ErrTruncated)
 }
 

@@ -3,6 +3,7 @@ package tmuxtest
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -102,6 +103,30 @@ func checkLastKey(t *testing.T, w World) {
 	}, "a key is not seen")
 	eventually(t, func() bool { return press().LastKey.After(first.LastKey) }, "a later key is not seen")
 	assert.Zero(t, viewer(t, w, watching).LastKey, "neither ccbot's keys nor another terminal's are its own")
+}
+
+// What ccbot does is no sign of a person, a terminal's keys are, also when it has gone.
+func checkTouched(t *testing.T, w World) {
+	r := startRecorder(t, w, nil)
+	touched := func() time.Time {
+		p, err := w.Tmux.Pane(t.Context(), r.ID)
+		require.NoError(t, err)
+		return p.Touched
+	}
+	tty := w.Person.Attach(t, r.Window, Terminal{})
+	first := touched()
+	require.False(t, first.IsZero())
+	start := time.Now()
+	eventually(t, func() bool {
+		require.NoError(t, w.Tmux.Paste(t.Context(), r.guard(), "x"))
+		require.NoError(t, w.Tmux.Enter(t.Context(), r.guard()))
+		return time.Since(start) > 1100*time.Millisecond
+	}, "a second passes")
+	assert.Equal(t, first, touched(), "ccbot's own keys")
+	w.Person.Press(t, tty)
+	eventually(t, func() bool { return touched().After(first) }, "a person's key is not seen")
+	w.Person.Detach(t, tty)
+	assert.True(t, touched().After(first), "it is still known")
 }
 
 func checkGroupedViewer(t *testing.T, w World) {

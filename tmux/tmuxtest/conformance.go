@@ -89,6 +89,7 @@ func Conformance(t *testing.T, open func(t *testing.T) World) {
 		{"no target", checkNoTarget},
 		{"on change", checkOnChange},
 		{"viewers", checkViewers},
+		{"touched", checkTouched},
 		{"last key of a viewer", checkLastKey},
 		{"viewer of a session in a group", checkGroupedViewer},
 		{"control client is no viewer", checkControlIsNoViewer},

@@ -65,6 +65,7 @@ func (f *Fake) attach(c fakeClient) (tty string) {
 		f.nextTTY++
 	}
 	f.clients = append(f.clients, &c)
+	f.touch(c.Window, time.Unix(time.Now().Unix(), 0))
 	f.show(c.Session, c.Window)
 	return c.TTY
 }
@@ -81,7 +82,19 @@ func (f *Fake) Show(tty string, w tmux.WindowID) {
 func (f *Fake) PressAt(tty string, at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.mustClient(tty).LastKey = time.Unix(at.Unix(), 0)
+	c := f.mustClient(tty)
+	c.LastKey = time.Unix(at.Unix(), 0)
+	f.touch(c.Window, c.LastKey)
+}
+
+// touch dates the last sign of a person in the session of a window.
+func (f *Fake) touch(w tmux.WindowID, at time.Time) {
+	session := f.mustShow(w)
+	for _, p := range f.panes {
+		if p.Session == session {
+			p.Touched = at
+		}
+	}
 }
 
 // Detach takes a terminal or control client away, if it is still there.
