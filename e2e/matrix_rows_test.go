@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -145,21 +146,18 @@ func working(s *stage) { s.open("work", s.dir) }
 
 // prompting kills the bot between a message and the proof that the agent has it.
 func prompting() life {
-	row := func(point, when, disk, fresh string, dead, then func(*stage)) crash {
+	row := func(point, when, disk, fresh string, dead func(*stage)) crash {
 		said := "token at " + point + " " + when
 		return crash{step: "prompt", point: point, when: when, disk: disk, fresh: fresh, dead: dead,
 			do: func(s *stage) { s.inFlight("say " + said) },
 			after: func(s *stage) {
-				if then != nil {
-					then(s)
-				}
 				s.answered(said)
 				next := "next after " + said
 				s.prompt("say " + next)
 				s.answered(next)
+				assert.Zero(s.t, s.heard("I cannot prove"), "nobody is asked")
 			}}
 	}
-	again := func(s *stage) { s.tap(s.hear(s.mark, "I cannot prove"), "Send again") }
 	inbox := func(state string) func(*stage) {
 		return func(s *stage) {
 			s.t.Helper()
@@ -184,26 +182,51 @@ func prompting() life {
 		assert.Equal(s.t, s.typed, s.received())
 	}
 	const typing = "the text in the inbox, marked `typing`"
-	dropped := crash{step: "prompt", point: "pasted", when: "between paste and Enter, then given up",
+	again := crash{step: "prompt", point: "pasted", when: "between paste and Enter, a quarter of an hour ago",
+		disk: typing + "; it stands in the prompt box", fresh: "asks: [Send again] [Drop]; the box is cleared before it is typed again",
+		do: func(s *stage) { s.inFlight("say token at pasted, long ago") }, dead: both(inbox("typing"), inBox, typedLongAgo),
+		after: func(s *stage) {
+			s.tap(s.hear(s.mark, "I cannot prove"), "Send again")
+			s.answered("token at pasted, long ago")
+		}}
+	dropped := crash{step: "prompt", point: "pasted", when: "between paste and Enter, a quarter of an hour ago, then given up",
 		disk: typing + "; it stands in the prompt box", fresh: "asks: [Send again] [Drop]; Drop clears the box",
 		also: "the text never reaches the agent, the next one arrives alone",
-		do:   func(s *stage) { s.say("line one\nline two\nline three") }, dead: both(inbox("typing"), inBox),
+		do:   func(s *stage) { s.say("line one\nline two\nline three") }, dead: both(inbox("typing"), inBox, typedLongAgo),
 		after: func(s *stage) {
 			s.tap(s.hear(s.mark, "I cannot prove"), "Drop")
 			s.prompt("say after the drop")
 			s.answered("after the drop")
 		}}
 	return life{name: "prompt", setup: working, rows: []crash{
-		row("accepted", "on disk, not handled", "the update in the inbox", "handles the update", inbox("accepted"), nil),
+		row("accepted", "on disk, not handled", "the update in the inbox", "handles the update", inbox("accepted")),
 		row("prompt-saved", "in the session's queue, which does not hold it yet", "the text in the inbox, `accepted`; the record lists its key",
-			"handles the update once more", both(inbox("accepted"), queued), nil),
-		row("typing-marked", "nothing typed", typing+" with time and place", "asks: [Send again] [Drop]", inbox("typing"), again),
-		row("pasted", "between paste and Enter", typing+"; it stands in the prompt box", "asks: [Send again] [Drop]; the box is cleared before it is typed again",
-			both(inbox("typing"), inBox), again),
-		dropped,
-		row("entered", "between Enter and receipt", typing+"; the agent has it", "finds the proof in the hook's event or the transcript", both(inbox("typing"), got), nil),
-		row("prompt-finished", "proven, still in the record", "the text is done; the record still lists its key", "takes the key out of the record", listed, nil),
+			"handles the update once more", both(inbox("accepted"), queued)),
+		row("typing-marked", "nothing typed", typing+" with time and place", "sees the empty box of the idle agent, and types it",
+			inbox("typing")),
+		row("pasted", "between paste and Enter", typing+"; it stands in the prompt box", "sees its text in the box of the idle agent, and presses Enter",
+			both(inbox("typing"), inBox)),
+		row("entered", "between Enter and receipt", typing+"; the agent has it", "finds the proof in the hook's event or the transcript", both(inbox("typing"), got)),
+		row("prompt-finished", "proven, still in the record", "the text is done; the record still lists its key", "takes the key out of the record", listed),
+		again, dropped,
 	}}
+}
+
+// typedLongAgo has it look as if ccbot had typed a quarter of an hour ago.
+func typedLongAgo(s *stage) {
+	s.t.Helper()
+	files, err := filepath.Glob(filepath.Join(s.state, "inbox", "*.json"))
+	require.NoError(s.t, err)
+	require.Len(s.t, files, 1)
+	data, err := os.ReadFile(files[0])
+	require.NoError(s.t, err)
+	before, rest, ok := strings.Cut(string(data), `"typing":{"at":"`)
+	require.True(s.t, ok)
+	at, rest, _ := strings.Cut(rest, `"`)
+	typed, err := time.Parse(time.RFC3339Nano, at)
+	require.NoError(s.t, err)
+	then := typed.Add(-15 * time.Minute).Format(time.RFC3339Nano)
+	require.NoError(s.t, os.WriteFile(files[0], []byte(before+`"typing":{"at":"`+then+`"`+rest), 0o600))
 }
 
 // inboxStates are the states of the entries in the inbox.
