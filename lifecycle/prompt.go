@@ -30,16 +30,15 @@ const (
 
 // Mark is put on disk before the first key of a prompt is typed.
 type Mark struct {
-	At      time.Time // proof must be later
-	Path    string    // transcript, empty when there is none yet
-	Offset  int64     // proof in the transcript must be at or after it
-	Enters  int       // how often Enter was sent
-	Retreat bool      // pasted, but a dialog came before Enter: the box is to be cleared
-	Esc     bool      // ccbot pressed Esc since, or was about to
-
-	Agent    string        // the process it was typed to, as process.Identity.Text writes it
-	AgentAge time.Duration // how old that process was by the kernel's clock
-	Claude   uuid.UUID     // the conversation that the process was in
+	At      time.Time     // proof must be later
+	Path    string        // transcript, empty when there is none yet
+	Offset  int64         // proof in the transcript must be at or after it
+	Enters  int           // how often Enter was sent
+	Retreat bool          // pasted, but a dialog came before Enter: the box is to be cleared
+	Esc     bool          // ccbot pressed Esc since, or was about to
+	Agent   string        // the process it was typed to, as process.Identity.Text writes it
+	Age     time.Duration // of that process then, by the kernel's clock
+	Claude  uuid.UUID     // the conversation of the process
 }
 
 // Prompt is one text on its way to an agent.

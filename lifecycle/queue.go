@@ -246,14 +246,14 @@ func (w *work) seek(ctx context.Context, p Prompt) (found bool, err error) {
 	if p.Mark == nil {
 		return false, nil // a file that was edited
 	}
-	trace, err := w.trace(p)
+	trace, err := traceOf(w, p)
 	if err != nil {
 		w.Log.Warn("proof_unreadable", "session_id", w.r.ID.String(), "error", err.Error())
 	}
 	if !trace.Arrived {
 		return false, nil
 	}
-	return true, w.arrived(ctx, p)
+	return true, arrived(ctx, w, p)
 }
 
 // Move shows a session in another conversation from now on.

@@ -49,12 +49,7 @@ type Deps struct {
 	Relays    Relays // nil: none
 	Prompts   Prompts
 	News      News
-	Bindings  func() ([]hookwire.Binding, []error) // what hooks recorded of who runs where
-	// Unheard says whether an event of a launch's hooks lies there that was not heard yet. It may be nil.
-	Unheard func(recordID uuid.UUID) (bool, error)
-	// Status is what the last status line of a launch told, fs.ErrNotExist where
-	// there was none. It may be nil.
-	Status func(recordID uuid.UUID) (hookwire.Status, error)
+	Hooks     Hooks
 	// Git tells the state of the repository that a directory is in; nil: it is in
 	// none. It may be nil, and it may take its time.
 	Git func(ctx context.Context, dir string) (*git.State, error)
@@ -71,6 +66,15 @@ type Deps struct {
 	// Failpoint is called at each persisted step with its name. It is nil but
 	// in programs built to die there.
 	Failpoint func(name string)
+}
+
+// Hooks is what hooks have left on disk. Status and Unheard may be nil.
+type Hooks struct {
+	Bindings func() ([]hookwire.Binding, []error) // of who runs where
+	// Status is what the last status line of a launch told, fs.ErrNotExist where there was none.
+	Status func(recordID uuid.UUID) (hookwire.Status, error)
+	// Unheard says whether an event of a launch lies there that was not heard yet.
+	Unheard func(recordID uuid.UUID) (bool, error)
 }
 
 // Service runs the lives of all sessions.

@@ -77,7 +77,7 @@ func (s *Service) step(ctx context.Context, id uuid.UUID) (again time.Duration, 
 		}
 		s.noteHead(id, head)
 		w.noteOpen()
-		w.noteStill()
+		noteStill(w)
 		d := decide(*w.r, w.view, head)
 		again = d.Again
 		s.Log.Debug("session_step", "session_id", id.String(), "state", string(w.r.State), "phase", string(w.view.Phase()),
@@ -136,7 +136,7 @@ func (w *work) act(ctx context.Context, d Decision, head *Prompt) error {
 	case ActProven:
 		return w.proven(ctx, *head)
 	case ActSettle:
-		return w.settleTyped(ctx, *head)
+		return settleTyped(ctx, w, *head)
 	case ActUnproven:
 		return w.settlePrompt(ctx, *head)
 	case ActConclude:

@@ -246,7 +246,7 @@ func BenchmarkSurvey(b *testing.B) {
 	files := &presences{desk: d}
 	crowd(b, store, ps, files, 1000, 200)
 	s := New(Config{Instance: "4f0c", Command: "claude", ProjectsDir: base}, Deps{Store: store, Tmux: d, Processes: ps,
-		Presences: files, Bindings: (&bindings{}).read, Now: time.Now, Log: log})
+		Presences: files, Hooks: Hooks{Bindings: (&bindings{}).read}, Now: time.Now, Log: log})
 	records := store.List()
 	for b.Loop() {
 		v, err := s.Survey(b.Context(), records)

@@ -68,7 +68,7 @@ func newTerminal(t *testing.T, command, dir, config string, env map[string]strin
 		ProjectsDir: filepath.Join(config, "projects"), KillGrace: 5 * time.Second},
 		Deps{Store: store, Tmux: client, Processes: table, Presences: presence.Dir{Path: filepath.Join(config, "sessions")},
 			Launches: launches{base}, Relays: w.relays, Prompts: &promptStore{all: map[string]Prompt{}, order: order}, News: w.news,
-			Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Now: time.Now, Log: log})
+			Hooks: Hooks{Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }}, Now: time.Now, Log: log})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	go func() { _ = client.Run(ctx); done <- struct{}{} }()

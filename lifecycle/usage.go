@@ -9,10 +9,10 @@ import (
 
 // usage is what the bound agent's last status line told; nil: nothing is known.
 func (s *Service) usage(r session.Record) *session.Usage {
-	if s.Status == nil || r.Binding == nil {
+	if s.Hooks.Status == nil || r.Binding == nil {
 		return nil
 	}
-	st, err := s.Status(r.ID)
+	st, err := s.Hooks.Status(r.ID)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			s.Log.Debug("status_unreadable", "session_id", r.ID.String(), "error", err.Error())

@@ -135,7 +135,7 @@ func (w *world) restart() {
 			Env: map[string]string{"HOME": "/home/u"}, Unset: []string{"CLAUDECODE"},
 			ProjectsDir: filepath.Join(w.base, "projects"), KillGrace: 12 * time.Second, OrphanGrace: 30 * time.Second},
 		Deps{Store: store, Tmux: w.tmux, Processes: w.processes, Presences: w.presences, Launches: launches{w.base},
-			Relays: w.relays, Prompts: w.prompts, News: w.news, Bindings: w.bindings.read, Status: w.status.read, Came: w.came,
+			Relays: w.relays, Prompts: w.prompts, News: w.news, Hooks: Hooks{Bindings: w.bindings.read, Status: w.status.read}, Came: w.came,
 			Git: w.git.look, Now: time.Now, Log: log, Failpoint: w.order.at})
 }
 

@@ -128,7 +128,7 @@ func (s *Service) maybeAgent(snap process.Snapshot, pid int) bool {
 
 // readBindings takes what hooks recorded.
 func (s *Service) readBindings(t *testimony) error {
-	bindings, errs := s.Bindings()
+	bindings, errs := s.Hooks.Bindings()
 	for _, b := range bindings {
 		id, err := uuid.Parse(b.SessionID)
 		if err != nil {

@@ -69,7 +69,7 @@ func (m *machine) restart() {
 		lifecycle.Config{Instance: instance, StateDir: m.base, Command: filepath.Join(m.base, "claude"), ProjectsDir: m.base,
 			OrphanGrace: limits.OrphanGrace},
 		lifecycle.Deps{Store: m.store, Tmux: m.tmux, Processes: m.processes, Presences: m.presences, Launches: launches{m.base},
-			Prompts: prompts{}, News: m, Bindings: func() ([]hookwire.Binding, []error) { return nil, nil },
+			Prompts: prompts{}, News: m, Hooks: lifecycle.Hooks{Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }},
 			Came: func(ctx context.Context, w lifecycle.Writer) bool { return m.Came(ctx, w) }, Now: now, Log: log, Failpoint: m.at})
 	m.Recovery = &Recovery{Instance: instance, Session: tmuxtest.Session, Dir: m.base, Limits: limits, Since: m.now, Store: m.store, Tmux: m.tmux,
 		Processes: m.processes, Lifecycle: m.service, Events: func(context.Context) error { return nil },

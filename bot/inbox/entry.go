@@ -3,6 +3,7 @@ package inbox
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,11 +34,7 @@ const (
 
 // Valid says whether s is one of the states above.
 func (s State) Valid() bool {
-	switch s {
-	case Accepted, Held, Typing, Unproven, Asked:
-		return true
-	}
-	return false
+	return slices.Contains([]State{Accepted, Held, Typing, Unproven, Asked}, s)
 }
 
 // Waits says whether nothing of an entry was typed yet, and it may be later.
@@ -45,16 +42,15 @@ func (s State) Waits() bool { return s == Held || s == Asked }
 
 // Mark is where a transcript stood when typing began: what proves the receipt stands behind it.
 type Mark struct {
-	At      time.Time `json:"at"`
-	Path    string    `json:"path,omitempty"` // the transcript; empty when there is none yet
-	Offset  int64     `json:"offset,omitempty"`
-	Enters  int       `json:"enters,omitempty"`  // how often Enter was sent, or was about to be
-	Retreat bool      `json:"retreat,omitempty"` // pasted, and a dialog came before Enter
-	Esc     bool      `json:"esc,omitempty"`     // ccbot pressed Esc since, or was about to
-
-	Agent    string        `json:"agent,omitempty"`     // the process that it was typed to
-	AgentAge time.Duration `json:"agent_age,omitempty"` // how old that was, in nanoseconds
-	Claude   uuid.UUID     `json:"claude,omitzero"`     // the conversation that it was in
+	At      time.Time     `json:"at"`
+	Path    string        `json:"path,omitempty"` // the transcript; empty when there is none yet
+	Offset  int64         `json:"offset,omitempty"`
+	Enters  int           `json:"enters,omitempty"`  // how often Enter was sent, or was about to be
+	Retreat bool          `json:"retreat,omitempty"` // pasted, and a dialog came before Enter
+	Esc     bool          `json:"esc,omitempty"`     // ccbot pressed Esc since, or was about to
+	Agent   string        `json:"agent,omitempty"`   // the process
+	Age     time.Duration `json:"age,omitempty"`     // of the process then
+	Claude  uuid.UUID     `json:"claude,omitzero"`   // the conversation of the process
 }
 
 // Entry is one update, or one prompt that came another way, and how far it is.

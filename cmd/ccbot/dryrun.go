@@ -74,7 +74,7 @@ func (c config) looking(ctx context.Context, environ []string, store *session.St
 		lifecycle.Config{Instance: instance, StateDir: c.Dir, Command: expandHome(c.Claude, c.home), ProjectsDir: c.projectsDir(),
 			OrphanGrace: c.durations().OrphanGrace},
 		lifecycle.Deps{Store: store, Tmux: seen, Processes: harmless{table}, Presences: presence.Dir{Path: c.presenceDir()},
-			Bindings: c.bindings, Now: time.Now, Log: log})
+			Hooks: lifecycle.Hooks{Bindings: c.bindings}, Now: time.Now, Log: log})
 	return &recovery.Recovery{Instance: instance, Session: c.TmuxSession, Dir: c.Dir, Limits: c.limits(), Store: store,
 		Tmux: seen, Processes: table, Lifecycle: sessions, Now: time.Now, Log: log}, nil
 }

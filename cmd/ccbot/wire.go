@@ -194,9 +194,9 @@ func (s *system) wireSessions(ctx context.Context, instance string, environ []st
 			KillGrace: times.KillGrace, OrphanGrace: times.OrphanGrace},
 		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: s.table, Presences: presence.Dir{Path: s.presenceDir()},
 			Launches: launches, Relays: s.relay, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.bot},
-			Status:   func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(s.Dir, id) },
-			Bindings: s.bindings,
-			Unheard:  func(launch uuid.UUID) (bool, error) { return hooks.Unheard(s.Dir, launch) },
+			Hooks: lifecycle.Hooks{Bindings: s.bindings,
+				Status:  func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(s.Dir, id) },
+				Unheard: func(launch uuid.UUID) (bool, error) { return hooks.Unheard(s.Dir, launch) }},
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
 				return git.Look(ctx, dir, serverEnv(environ)) // what agents may not have, a hook of the repository may not either
 			},
