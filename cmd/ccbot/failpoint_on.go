@@ -5,22 +5,34 @@ package main
 import (
 	"os"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // failpoint makes a program for crash tests: at the point that CCBOT_FAILPOINT
 // names it makes the file CCBOT_FAILFILE and stops for good, so that the test
-// can kill it right there.
+// can kill it right there. Behind a "+" the point has a time: the program goes on,
+// and kills itself that much later.
 func failpoint(environ []string) func(string) {
 	vars := make(map[string]string)
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
 		vars[name] = value
 	}
-	if vars["CCBOT_FAILPOINT"] == "" {
+	wanted, after, goesOn := strings.Cut(vars["CCBOT_FAILPOINT"], "+")
+	if wanted == "" {
 		return nil
 	}
 	return func(point string) {
-		if point != vars["CCBOT_FAILPOINT"] {
+		if point != wanted {
+			return
+		}
+		if goesOn {
+			wait, err := time.ParseDuration(after)
+			if err != nil {
+				panic(err)
+			}
+			time.AfterFunc(wait, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
 			return
 		}
 		if err := os.WriteFile(vars["CCBOT_FAILFILE"], []byte(point), 0o600); err != nil {

@@ -1,0 +1,134 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/sandbox"
+	"ccbot/internal/transcript"
+)
+
+// roundsEnv says how often each moment comes, in place of once.
+const roundsEnv = "CCBOT_KILL_ROUNDS"
+
+// killMoments are when the bot dies with -9 while it brings a text to an agent.
+var killMoments = []string{"typing-marked", "pasted+0s", "pasted+1ms", "pasted+5ms", "pasted+20ms", "pasted+50ms",
+	"entered+0s", "entered+1ms", "entered+5ms", "entered+20ms", "entered+50ms", "prompt-finished+0s", "prompt-finished+50ms"}
+
+// killOutcome counts what came of the texts of one moment.
+type killOutcome struct{ once, asked, twice, lost int }
+
+// TestP4_AKillAtAnyMomentAsksNothing kills the bot around each step of a text on its way to the agent
+// and starts it again: the agent has the text once, and nobody is asked.
+func TestP4_AKillAtAnyMomentAsksNothing(t *testing.T) {
+	t.Parallel()
+	killedAtEachMoment(t, newWorld(t))
+}
+
+// TestRealKillsAskNothing is the same with the real CLI.
+func TestRealKillsAskNothing(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	killedAtEachMoment(t, w)
+}
+
+func killedAtEachMoment(t *testing.T, w *world) {
+	t.Helper()
+	rounds := 1
+	if text := os.Getenv(roundsEnv); text != "" {
+		var err error
+		rounds, err = strconv.Atoi(text)
+		require.NoError(t, err)
+	}
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say the first"), "the first")
+	w.drained()
+	w.stop()
+	var table strings.Builder
+	for i, moment := range killMoments {
+		var o killOutcome
+		for round := range rounds {
+			w.killedOnce(moment, fmt.Sprintf("word-%d-%d", i, round), &o)
+		}
+		fmt.Fprintf(&table, "| %s | %d | %d | %d | %d |\n", moment, o.once, o.asked, o.twice, o.lost)
+		assert.Equal(t, killOutcome{once: rounds}, o, moment)
+	}
+	t.Logf("| killed at | delivered once | asked | twice | lost |\n|---|---|---|---|---|\n%s", table.String())
+}
+
+// killedOnce lets the bot die at a moment of a text's way, starts it again, and sees what comes of the text.
+func (w *world) killedOnce(moment, word string, o *killOutcome) {
+	w.t.Helper()
+	file := filepath.Join(w.t.TempDir(), "reached")
+	w.start("CCBOT_FAILPOINT="+moment, "CCBOT_FAILFILE="+file)
+	sent := w.say("say " + word)
+	w.until("the bot has died", func() bool {
+		if _, err := os.Stat(file); err == nil && !w.bot.over() {
+			w.kill9()
+		}
+		return w.bot.over()
+	})
+	w.start()
+	answered := func() bool {
+		return len(w.after(sent, func(m sandbox.Message) bool { return m.Text == word })) > 0
+	}
+	asked := func() []sandbox.Message {
+		return w.after(sent, func(m sandbox.Message) bool { return strings.Contains(m.Text, "cannot prove") })
+	}
+	w.untilFor(90*time.Second, "it is answered, or asked about", func() bool { return answered() || len(asked()) > 0 })
+	switch n := w.saidTo(word); {
+	case len(asked()) > 0:
+		o.asked++
+		w.tap(asked()[0], "Drop")
+	case n == 0:
+		o.lost++
+	case n == 1:
+		o.once++
+	default:
+		o.twice++
+	}
+	w.until("the inbox is empty", func() bool { return len(w.inboxStates()) == 0 })
+	w.drained()
+	w.stop()
+}
+
+// saidTo counts the prompts with a word in the transcripts.
+func (w *world) saidTo(word string) (n int) {
+	w.t.Helper()
+	files, err := filepath.Glob(filepath.Join(w.claude, "projects", "*", "*.jsonl"))
+	require.NoError(w.t, err)
+	for _, file := range files {
+		r := transcript.Open(transcript.Cursor{Path: file})
+		for {
+			item, ok, err := r.Next()
+			require.NoError(w.t, err)
+			if !ok {
+				break
+			}
+			if item.Kind == transcript.UserPrompt && transcript.Contains(item.Text, word) {
+				n++
+			}
+		}
+		require.NoError(w.t, r.Close())
+	}
+	return n
+}
+
+// after are the bot's messages behind another one that are of a kind.
+func (w *world) after(id int, of func(sandbox.Message) bool) (found []sandbox.Message) {
+	for _, m := range w.api.Messages(w.chat()) {
+		if m.ID > id && m.FromBot && of(m) {
+			found = append(found, m)
+		}
+	}
+	return found
+}
