@@ -100,6 +100,18 @@ func TestP2_OneWarningPerOrphanWindow(t *testing.T) {
 	assert.Len(t, panes, 7)
 }
 
+// The log names the conversation that is written in an orphan window, where that is proven.
+func TestP1_AnOrphanWindowIsLoggedWithItsConversation(t *testing.T) {
+	m, claude := newMachine(t), uuid.New()
+	m.start(running)
+	window := m.tmux.AddWindow(tmuxtest.Session, "notes")
+	m.presences.put(m.processes.start(window.PID, []string{"claude", "--resume", claude.String()}), claude)
+	m.recover()
+	warned := m.lines("orphan_window")
+	require.Len(t, warned, 1)
+	assert.Equal(t, claude.String(), warned[0]["session_id"])
+}
+
 // After a tmux restart the ids begin again: another pane has the old one's.
 func TestP2_ReusedIdsAreNotReattached(t *testing.T) {
 	m := newMachine(t)

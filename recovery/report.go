@@ -1,12 +1,15 @@
 package recovery
 
 import (
+	"cmp"
+	"context"
 	"log/slog"
 	"slices"
 	"time"
 
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/tmux"
 )
 
 // Report is what a recovery found and did.
@@ -134,12 +137,30 @@ func ageAttrs(buckets []AgeBucket) (attrs []slog.Attr) {
 	return attrs
 }
 
+// writtenIn are the conversations that processes in orphan windows are proven to write.
+func writtenIn(ctx context.Context, v *Recovery, notices []Notice) map[tmux.WindowID]string {
+	written := make(map[tmux.WindowID]string)
+	if !slices.ContainsFunc(notices, func(n Notice) bool { return n.Kind == OrphanWindow }) {
+		return written
+	}
+	windows, err := v.Orphans(ctx)
+	if err != nil {
+		v.Log.Debug("orphans_unknown", "error", err.Error())
+	}
+	for _, w := range windows {
+		if w.Agent != nil {
+			written[w.Pane.Window] = w.Agent.ClaudeSessionID.String()
+		}
+	}
+	return written
+}
+
 // tell logs a notice.
-func (v *Recovery) tell(n Notice) {
+func (v *Recovery) tell(n Notice, written map[tmux.WindowID]string) {
 	switch n.Kind {
 	case OrphanWindow:
 		v.Log.Warn("orphan_window", "window_id", n.Pane.Window.String(), "name", n.Pane.WindowName,
-			"session_id", "unknown", "note", n.Why)
+			"session_id", cmp.Or(written[n.Pane.Window], "unknown"), "note", n.Why)
 	case StaleWindow:
 		v.Log.Info("Dropping stale window_state", "window_id", n.Window, "session_id", n.Record.String())
 	case Pending:

@@ -38,8 +38,9 @@ func (v *Recovery) Run(ctx context.Context) (Report, error) {
 	if err != nil {
 		return u.done(), err
 	}
+	written := writtenIn(ctx, v, notices)
 	for _, n := range notices {
-		v.tell(n)
+		v.tell(n, written)
 	}
 	report := u.done()
 	report.Notices = notices
