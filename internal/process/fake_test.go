@@ -8,6 +8,7 @@ import (
 
 // fakeKernel is one whose table and answers a test writes down. It logs what was done, in order.
 type fakeKernel struct {
+	hangs    chan struct{} // a look at all processes waits until it is closed
 	table    map[int]Process
 	readErr  map[int]error // instead of a process
 	holdErr  error
@@ -54,6 +55,9 @@ func (k *fakeKernel) process(pid int) (Process, error) {
 }
 
 func (k *fakeKernel) processes(context.Context) ([]Process, error) {
+	if k.hangs != nil {
+		<-k.hangs
+	}
 	var all []Process
 	for _, p := range k.table {
 		all = append(all, p)

@@ -43,6 +43,7 @@ type Table struct {
 	kernel kernel
 	boot   string
 	self   Identity
+	scans  chan struct{} // one slot for each look at the whole table
 }
 
 // NewTable reads the boot id and its own identity once. It fails where the process table does not show this very
@@ -54,7 +55,7 @@ func newTable(k kernel, pid int) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("process: boot id: %w", err)
 	}
-	t := &Table{kernel: k, boot: boot}
+	t := &Table{kernel: k, boot: boot, scans: make(chan struct{}, 4)}
 	if t.self, err = t.Identify(pid); err != nil {
 		return nil, fmt.Errorf("process: the process table does not show this process: %w", err)
 	}
@@ -92,10 +93,10 @@ func (t *Table) Identify(pid int) (Identity, error) {
 // Snapshot reads every process of every user, zombies included. A process that vanishes while it reads is left out; one
 // of another user that may not be read is there with pid and uid only; anything else unreadable is an error, because a
 // table with holes would call a live writer absent. Where /proc is mounted with hidepid=2 other users' processes are
-// missing, and so are ours that are not dumpable.
+// missing, and so are ours that are not dumpable. ErrHangs: it took too long.
 func (t *Table) Snapshot(ctx context.Context) (Snapshot, error) {
 	taken := time.Now()
-	all, err := t.kernel.processes(ctx)
+	all, err := t.scan(ctx)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("process: snapshot: %w", err)
 	}
@@ -108,6 +109,40 @@ func (t *Table) Snapshot(ctx context.Context) (Snapshot, error) {
 		return Snapshot{}, errors.New("process: snapshot: the process table does not show this process")
 	}
 	return s, nil
+}
+
+// scanPatience is how long a look at the whole table may take. It takes milliseconds; an entry of /proc whose process
+// hangs in the kernel may hold it up for good.
+const scanPatience = 10 * time.Second
+
+// ErrHangs says that the process table does not answer: nothing is known.
+var ErrHangs = errors.New("process: the process table does not answer")
+
+// scan reads all processes, or gives up. A read that hangs is left behind; where a few of them hang, none is begun.
+func (t *Table) scan(ctx context.Context) ([]Process, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, scanPatience, ErrHangs)
+	defer cancel()
+	select {
+	case t.scans <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	type table struct {
+		all []Process
+		err error
+	}
+	read := make(chan table, 1)
+	go func() {
+		defer func() { <-t.scans }()
+		all, err := t.kernel.processes(ctx)
+		read <- table{all, err}
+	}()
+	select {
+	case r := <-read:
+		return r.all, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // Liveness says whether exactly this process runs. Another boot or another start time under the same pid is Gone, a
