@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ type figures struct {
 	prompts struct {
 		sent, typed, asked, again, dropped int
 		lost, twice, disorder              []string
+		why                                map[string]int // of asked: what kept ccbot from deciding
 	}
 	answers struct {
 		written, messages, byCall, byKill int // messages: of those that came; the others are repeated ones
@@ -62,12 +64,21 @@ func (c *chaos) judge() figures {
 	require.Less(c.t, len(calls), 15_000, "so many that some may be forgotten")
 	asked, answered := c.readTranscripts()
 	f.judgePrompts(asked)
+	f.prompts.why = make(map[string]int)
+	for _, r := range c.runs {
+		for _, why := range unprovenWhy.FindAllStringSubmatch(r.bot.log.String(), -1) {
+			f.prompts.why[strings.Trim(why[1], `"`)]++
+		}
+	}
 	f.judgeAnswers(answered, calls)
 	f.countFaults(calls)
 	f.judgePace(calls)
 	f.unsound = c.unreadableFiles()
 	return f
 }
+
+// unprovenWhy finds in the log why a person was asked about a prompt.
+var unprovenWhy = regexp.MustCompile(`msg=prompt_unproven .*why=("[^"]*"|\S+)`)
 
 // heardLine is one prompt or answer in a transcript.
 type heardLine struct {

@@ -50,6 +50,9 @@ func (f figures) results() string {
 	reportLine(&b, "prompts out of order", len(f.prompts.disorder))
 	reportLine(&b, "prompts typed once", f.prompts.typed)
 	reportLine(&b, "… of them asked about, because nothing proved that the agent had them", f.prompts.asked)
+	for _, why := range slices.Sorted(maps.Keys(f.prompts.why)) {
+		reportLine(&b, "… why: "+why, f.prompts.why[why])
+	}
 	reportLine(&b, "… and the agent did not have it: sent again", f.prompts.again)
 	reportLine(&b, "… and the agent had it: dropped", f.prompts.dropped)
 	reportLine(&b, "answers lost", len(f.answers.lost))
