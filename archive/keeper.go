@@ -44,6 +44,8 @@ type Keeper struct {
 
 	IdleAfter  time.Duration // of quiet, until a session is archived; 0: never
 	PurgeAfter time.Duration // from a session's end until its record goes; 0: never
+	// Purged hears of each record that has gone, and how long after the session's end. It may be nil.
+	Purged func(state session.State, age time.Duration)
 
 	Now func() time.Time // the wall clock, for the age of records
 	Log *slog.Logger
@@ -142,7 +144,11 @@ func (k *Keeper) purge(ctx context.Context) {
 		case err != nil && ctx.Err() == nil:
 			k.Log.Warn("purge_failed", "session_id", old.ID.String(), "error", err.Error())
 		case purged:
-			k.Log.Info("session_purged", "session_id", old.ID.String())
+			age := k.Now().Sub(old.Ended)
+			k.Log.Info("session_purged", "session_id", old.ID.String(), "state", string(old.State), "age", age)
+			if k.Purged != nil {
+				k.Purged(old.State, age)
+			}
 		}
 	}
 }

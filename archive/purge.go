@@ -11,6 +11,7 @@ import (
 // Aged is a record whose time is over.
 type Aged struct {
 	ID    uuid.UUID
+	State session.State
 	Ended time.Time // as well as its record knows
 }
 
@@ -21,7 +22,7 @@ func Expired(now time.Time, after time.Duration, records []session.Record) []Age
 	var aged []Aged
 	for _, r := range records {
 		if expired(now, after, r) {
-			aged = append(aged, Aged{ID: r.ID, Ended: ended(r)})
+			aged = append(aged, Aged{ID: r.ID, State: r.State, Ended: ended(r)})
 		}
 	}
 	return aged

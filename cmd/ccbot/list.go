@@ -39,6 +39,7 @@ type listed struct {
 	LastTurnAt      time.Time `json:"last_turn_at,omitzero"`
 	Turns           int       `json:"turns"`
 	Model           string    `json:"model,omitempty"`
+	Mode            string    `json:"permission_mode,omitempty"` // ask or bypass
 	// Context is how much of the context window is used, 0 to 100; Cost is in dollars.
 	Context *float64          `json:"context_percent,omitempty"`
 	Cost    *float64          `json:"cost_usd,omitempty"`
@@ -66,7 +67,7 @@ func listCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	var all, asJSON bool
 	cmd := &cobra.Command{Use: "list", Args: noArgs, Short: "List the sessions that are open; --all: every one of every project",
 		Long: `List the sessions that are open, with --all every record there is, over all projects.
-SEEN is the last sign of life, CTX how much of the context window is used, TASKS the
+SEEN is the last sign of life, MODE the permission mode, CTX how much of the context window is used, TASKS the
 agent's own to-do items. --json prints all that is known. It reads only: it needs no
 token, takes no lock, and may run beside the bot.`,
 		RunE: func(*cobra.Command, []string) error { return list(environ, all, asJSON, stdout, stderr) }}
@@ -123,6 +124,9 @@ func listingOf(r session.Record, alive func(process.Identity) process.Liveness) 
 		ClaudeSessionID: r.ClaudeSessionID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		LastTurnAt: r.Progress.LastTurn, Turns: r.Progress.Turns, Model: r.Progress.Model, Tokens: r.Progress.Tokens,
 		Git: cmp.Or(r.GitNow, r.GitStart), Held: len(r.Prompts), Closed: r.Closed, TookOver: r.TookOver}
+	if r.Launch != nil {
+		l.Mode = r.Launch.PermissionMode
+	}
 	if u := r.Usage; u != nil {
 		l.Model, l.Cost = cmp.Or(l.Model, u.Model), &u.Cost
 		if u.Context >= 0 {
@@ -150,7 +154,7 @@ func printJSON(out io.Writer, v any) error {
 }
 
 // listWidth is how wide the table may be.
-const listWidth = 100
+const listWidth = 120
 
 // columns are the table's, each with the most cells that it takes; the folder gets
 // the rest, cut at its beginning.
@@ -163,6 +167,8 @@ var columns = []struct {
 	{"ID", 13, func(l listed, _ time.Time) string { return shortID(l.ID) }},
 	{"STATE", 24, func(l listed, _ time.Time) string { return stateText(l) }},
 	{"SEEN", 8, func(l listed, now time.Time) string { return age(now.Sub(lastSeen(l))) + " ago" }},
+	{"MODE", 6, func(l listed, _ time.Time) string { return l.Mode }},
+	{"COST", 8, func(l listed, _ time.Time) string { return dollars(l.Cost) }},
 	{"CTX", 4, func(l listed, _ time.Time) string { return percent(l.Context) }},
 	{"TASKS", 7, func(l listed, _ time.Time) string { return taskText(l.Tasks) }},
 }
@@ -210,9 +216,21 @@ func closedText(l listed) string {
 	return ""
 }
 
-// lastSeen is the newest sign of life that the record tells.
+// lastSeen is the newest sign of life that the record tells. What was lost has a date of its end, too:
+// that is when somebody noticed.
 func lastSeen(l listed) time.Time {
-	return slices.MaxFunc([]time.Time{l.CreatedAt, l.StartedAt, l.PhaseAt, l.LastTurnAt, l.EndedAt}, time.Time.Compare)
+	signs := []time.Time{l.CreatedAt, l.StartedAt, l.PhaseAt, l.LastTurnAt}
+	if l.State == session.Archived || l.State == session.Completed {
+		signs = append(signs, l.EndedAt)
+	}
+	return slices.MaxFunc(signs, time.Time.Compare)
+}
+
+func dollars(n *float64) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprintf("$%.2f", *n)
 }
 
 func percent(n *float64) string {

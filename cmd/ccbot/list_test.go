@@ -61,6 +61,14 @@ func TestListingClaimsNothing(t *testing.T) {
 	}
 }
 
+// A lost session was last seen when it last did something, not when somebody noticed.
+func TestListSeenIsTheLastSignOfLife(t *testing.T) {
+	for state, want := range map[session.State]time.Time{session.Lost: noon.Add(time.Minute), session.Archived: noon.Add(time.Hour)} {
+		r := session.Record{State: state, CreatedAt: noon, PhaseAt: noon.Add(time.Minute), EndedAt: noon.Add(time.Hour)}
+		assert.Equal(t, want, lastSeen(listingOf(r, alive)), string(state))
+	}
+}
+
 // TestP6_AliveIsWhatTheKernelSays also where that is nothing.
 func TestP6_AliveIsWhatTheKernelSays(t *testing.T) {
 	for _, is := range []process.Liveness{process.Alive, process.Gone, process.Unknown} {
@@ -76,6 +84,7 @@ func TestListFitsATerminal(t *testing.T) {
 	long := full()
 	long.Name, long.Dir = strings.Repeat("東京", 20), "/home/me/"+strings.Repeat("very/", 30)+"deep"
 	long.State, long.Usage.Context = session.CleanupFailed, 100
+	long.Launch = &session.Launch{PermissionMode: "ask"}
 	for range 200 {
 		long.Progress.Tasks = append(long.Progress.Tasks, transcript.Task{Status: "completed"})
 	}
@@ -93,9 +102,9 @@ func TestListFitsATerminal(t *testing.T) {
 		assert.LessOrEqual(t, ansi.StringWidth(line), listWidth, line)
 		assert.NotContains(t, line, "\x1b")
 	}
-	assert.Regexp(t, `^NAME +ID +STATE +SEEN +CTX +TASKS +DIR$`, lines[0])
-	assert.Regexp(t, `^東京.*…  019cb8f0-2328  cleanup_failed +2d ago +100% +201/202  ….*deep$`, lines[1])
-	assert.Regexp(t, `^mine +019cb8f0-0fa0  archived +2d ago +- +- +~/src$`, lines[3])
+	assert.Regexp(t, `^NAME +ID +STATE +SEEN +MODE +COST +CTX +TASKS +DIR$`, lines[0])
+	assert.Regexp(t, `^東京.*…  019cb8f0-2328  cleanup_failed +2d ago +ask +\$\d+\.\d\d +100% +201/202  ….*deep$`, lines[1])
+	assert.Regexp(t, `^mine +019cb8f0-0fa0  archived +2d ago +- +- +- +- +~/src$`, lines[3])
 }
 
 func TestListShowsWhatIsOpen(t *testing.T) {

@@ -24,6 +24,7 @@ type metrics struct {
 	actions  *prometheus.CounterVec
 	notices  *prometheus.GaugeVec
 	ages     *ageMetric
+	purged   *prometheus.HistogramVec
 	listener net.Listener // nil: nobody may read them
 }
 
@@ -36,7 +37,11 @@ func newMetrics(states func() map[session.State]int) *metrics {
 			Help: "What recoveries did with sessions; result is ok or failed."}, []string{"do", "result"}),
 		notices: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "ccbot_recovery_notices",
 			Help: "What the last recovery saw and left as it was."}, []string{"kind"})}
-	m.registry.MustRegister(m.took, m.actions, m.notices, m.ages, stateMetric{states, stateDesc()},
+	const day = 24 * 60 * 60
+	m.purged = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ccbot_session_purged_age_seconds",
+		Help: "How long after their end records went, by state.", Buckets: []float64{day, 7 * day, 30 * day, 90 * day, 365 * day}},
+		[]string{"state"})
+	m.registry.MustRegister(m.took, m.actions, m.notices, m.ages, m.purged, stateMetric{states, stateDesc()},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -50,6 +55,11 @@ func (m *metrics) recovered(r recovery.Report) {
 		m.notices.WithLabelValues(string(n.Kind)).Inc()
 	}
 	m.ages.set(r.Ages)
+}
+
+// forgot counts a record that has gone.
+func (m *metrics) forgot(state session.State, age time.Duration) {
+	m.purged.WithLabelValues(string(state)).Observe(age.Seconds())
 }
 
 // acted counts what was done, also by a recovery that was cut short.

@@ -77,6 +77,11 @@ func TestMetricsTellTheReport(t *testing.T) {
 	assert.NotContains(t, got, `ccbot_recovery_notices{kind="orphan_window"}`, "of the last one only")
 	assert.Equal(t, "0", got[`ccbot_recovery_session_age_seconds_count`])
 
+	m.forgot(session.Lost, 40*24*time.Hour)
+	got = scrape(t, addr)
+	assert.Equal(t, "0", got[`ccbot_session_purged_age_seconds_bucket{state="lost",le="2.592e+06"}`])
+	assert.Equal(t, "1", got[`ccbot_session_purged_age_seconds_bucket{state="lost",le="7.776e+06"}`])
+
 	m.acted(report.Results) // of one that was cut short
 	assert.Equal(t, "3", scrape(t, addr)[`ccbot_recovery_actions_total{do="mark_lost",result="ok"}`])
 

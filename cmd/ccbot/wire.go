@@ -204,7 +204,7 @@ func (s *system) wireSessions(ctx context.Context, instance string, environ []st
 			Came: func(ctx context.Context, w lifecycle.Writer) bool { return s.recovery.Came(ctx, w) },
 			Now:  time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Records: s.store, Clear: s.clear(launches),
-		IdleAfter: times.IdleAfter, PurgeAfter: times.PurgeAfter, Now: time.Now, Log: s.log}
+		IdleAfter: times.IdleAfter, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
 	s.presence = presence.NewWatcher(s.presenceDir(), s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil
