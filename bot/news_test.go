@@ -81,7 +81,7 @@ func tellings() map[lifecycle.NoteKind]told {
 		lifecycle.NoteDraftCleared: {says: name(i18n.DraftCleared)},
 		lifecycle.NoteSecondWriter: {says: name(i18n.WritersSecond),
 			buttons: []i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		lifecycle.NoteGhost:       {says: name(i18n.WritersGhost), buttons: []i18n.Key{i18n.ButtonStopIt, i18n.ButtonShow}},
+		lifecycle.NoteGhost:       {says: name(i18n.WritersGhost), buttons: []i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt}},
 		"held_unknown":            {says: name(i18n.HeldUnknown), reply: true},
 		lifecycle.NoteUnproven:    {says: name(i18n.Unproven), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
 		lifecycle.NoteFailed:      {says: name(i18n.FailedScreen, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
@@ -91,7 +91,7 @@ func tellings() map[lifecycle.NoteKind]told {
 		lifecycle.NoteTyped:       {}, // a reaction
 		lifecycle.NoteDelivered:   {}, // a reaction
 		lifecycle.NoteTranscript:  {}, // what the transcript says
-		lifecycle.NoteTransferred: {says: name(i18n.Moved, i18n.AdoptedAsks)},
+		lifecycle.NoteTransferred: {says: name(i18n.Adopted, i18n.AdoptedAsks)},
 	}
 }
 
