@@ -72,7 +72,7 @@ func tellings() map[lifecycle.NoteKind]told {
 	return map[lifecycle.NoteKind]told{
 		lifecycle.NoteReady:        {says: name(i18n.Ready)},
 		lifecycle.NoteNotReporting: {says: name(i18n.ClaudeNotReady, i18n.AttachHint)},
-		lifecycle.NoteDialog:       {says: name(i18n.DialogOpen, i18n.AttachHint, i18n.DialogStopHint)},
+		lifecycle.NoteDialog:       {says: name(i18n.DialogOpen, i18n.AttachHint)},
 		lifecycle.NoteDialogGone:   {}, // the dialog's own message
 		lifecycle.NoteQueued:       {says: name(i18n.Queued), reply: true},
 		lifecycle.NoteHeldDialog:   {says: name(i18n.HeldDialog), reply: true},

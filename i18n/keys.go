@@ -57,9 +57,6 @@ const (
 	BoxBusy            Key = "box_busy"      // Name
 	DraftHidden        Key = "draft_hidden"  // Name
 	DialogOpen         Key = "dialog_open"   // Name
-	ScreenOpen         Key = "screen_open"   // Name
-	ScreenStopHint     Key = "screen_stop_hint"
-	DialogStopHint     Key = "dialog_stop_hint"
 	BlankText          Key = "blank_text"
 	Unproven           Key = "unproven" // Name, Time
 	Dropped            Key = "dropped"

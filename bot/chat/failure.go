@@ -51,6 +51,9 @@ var sessionRefusals = map[refusal.Code]i18n.Key{
 	refusal.BoxBusy:     i18n.BoxBusy,
 	refusal.DraftHidden: i18n.DraftHidden,
 	refusal.Changed:     i18n.WritersChanged,
+	refusal.NoDialog:    i18n.KeysNoDialog,
+	refusal.Relayed:     i18n.KeysRelayed,
+	refusal.Unseen:      i18n.KeysUnseen,
 }
 
 // Failure explains why something could not be done for a session; the zero session: for none, so no
