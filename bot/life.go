@@ -124,7 +124,7 @@ func (b *Bot) BroughtBack(ctx context.Context, id uuid.UUID) (current views.Sess
 
 // SendFile sends a file of a session's folder into its chat; see files.Files.
 func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
-	f := files.Files{Book: b.Book, Sender: b.Sender, Open: b.Files.Open, Heading: b.answers.Heading}
+	f := files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.answers.Heading, Upload: b.Sender.SendFile}
 	return f.Send(ctx, id, path, caption)
 }
 

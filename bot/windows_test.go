@@ -147,7 +147,7 @@ func TestAWindowsConversationHasAnOwner(t *testing.T) {
 		states []session.State // of sessions that have the conversation, oldest first
 		closed string          // of the first
 		from   int             // which of them is asked for; -1: none
-		says   i18n.Key // the state of the session that has it
+		says   i18n.Key        // the state of the session that has it
 	}{
 		{"one that is over", []session.State{session.Archived}, "", 0, ""},
 		{"the newest of several", []session.State{session.Lost, session.Archived}, "", 1, ""},
