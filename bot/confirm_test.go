@@ -435,12 +435,12 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 		want i18n.Key
 	}{
 		{"it changed", lifecycle.ErrChanged, i18n.WritersChanged},
-		{"others write too", &lifecycle.WriterError{Writers: []lifecycle.Writer{atDesk(5)}}, i18n.WritersChanged},
+		{"others write too", &lifecycle.WriterError{Writers: []lifecycle.Writer{atDesk(5)}}, i18n.StartUnsure},
 		{"it came back", &lifecycle.StateError{State: session.Running}, i18n.WritersChanged},
 		{"it goes on elsewhere", &lifecycle.MovedError{To: uuid.New()}, i18n.WritersChanged},
 		{"it was purged", session.ErrNotFound, i18n.WritersChanged},
 		{"no terminal", lifecycle.ErrNoTerminal, i18n.FootAdoptElsewhere},
-		{"nobody sees who writes", lifecycle.ErrEvidence, i18n.WritersUnknown},
+		{"nobody sees who writes", lifecycle.ErrEvidence, i18n.EvidenceStart},
 		{"anything else", errDisk, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -453,7 +453,7 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Contains(t, w.sender.done(), "post "+w.named(tt.want, "api"))
+			assert.Contains(t, strings.Join(w.sender.done(), "\n"), "post "+w.named(tt.want, "api"))
 			assert.Zero(t, w.sender.spent)
 		})
 	}

@@ -35,7 +35,7 @@ type life struct {
 
 // newLife makes these features and connects them with each other.
 func newLife(b *Bot) (l life) {
-	l.others = writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.answers.Follow)
+	l.others = writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, b.answers.Follow)
 	l.sessions = sessions.New(b.Chat, b.Sessions, agents{b}, b.answers, l.others)
 	l.resumer = l.sessions.Resumer
 	l.resumer.Writers, l.others.Resume = l.others, l.resumer.Resume

@@ -318,12 +318,12 @@ func TestAWindowThatCannotBeTakenIsExplained(t *testing.T) {
 		want i18n.Key
 	}{
 		{"it changed", lifecycle.ErrChanged, i18n.WritersChanged},
-		{"others write too", &lifecycle.WriterError{Writers: []lifecycle.Writer{atDesk(5)}}, i18n.WritersChanged},
+		{"others write too", &lifecycle.WriterError{Writers: []lifecycle.Writer{atDesk(5)}}, i18n.StartUnsure},
 		{"its owner came back", &lifecycle.StateError{State: session.Running}, i18n.WritersChanged},
 		{"its owner goes on elsewhere", &lifecycle.MovedError{To: uuid.New()}, i18n.WritersChanged},
 		{"its owner was purged", session.ErrNotFound, i18n.WritersChanged},
 		{"no terminal", lifecycle.ErrNoTerminal, i18n.FootAdoptElsewhere},
-		{"nobody sees who writes", lifecycle.ErrEvidence, i18n.WritersUnknown},
+		{"nobody sees who writes", lifecycle.ErrEvidence, i18n.EvidenceStart},
 		{"anything else", errDisk, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -343,7 +343,7 @@ func TestAWindowThatCannotBeTakenIsExplained(t *testing.T) {
 					continue
 				}
 				require.NoError(t, err)
-				assert.Contains(t, w.sender.done(), "post "+w.word(tt.want))
+				assert.Contains(t, strings.Join(w.sender.done(), "\n"), "post "+w.word(tt.want))
 			}
 		})
 	}

@@ -37,17 +37,8 @@ func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) chat
 		Name:  "dialog",
 		Cards: map[string]chat.OnTap{kind: d.tap},
 		News: map[news.Kind]func(context.Context, news.Note) error{
-			news.Dialog: func(ctx context.Context, n news.Note) error {
-				return d.open(ctx, n, i18n.DialogOpen)
-			},
 			// What an agent asks that is not ready may be nothing that is recognised.
-			news.NotReporting: func(ctx context.Context, n news.Note) error {
-				return d.open(ctx, n, i18n.ClaudeNotReady)
-			},
-			news.DialogGone: func(ctx context.Context, n news.Note) error {
-				return d.close(ctx, n.Session.ID)
-			},
-		},
+			news.Dialog: d.open, news.NotReporting: d.open, news.DialogGone: d.hear},
 		Heard: d.hear,
 		Run:   d.run,
 	}
@@ -55,11 +46,15 @@ func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) chat
 
 // open shows a dialog. A dialog that is shown already stays in its message; another one has a
 // message of its own. Where nothing takes keys only the screen is told.
-func (d *dialogs) open(ctx context.Context, n news.Note, word i18n.Key) error {
-	r := n.Session
+func (d *dialogs) open(ctx context.Context, n news.Note) error {
+	r, word := n.Session, i18n.DialogOpen
+	if n.Kind == news.NotReporting {
+		word = i18n.ClaudeNotReady
+	}
 	head := d.chat.Words.Say(word, i18n.Args{"Name": r.Name, "Seconds": int(n.Waited.Seconds())})
 	if n.Dialog == nil {
-		return d.chat.PostScreen(ctx, n, head, d.chat.Words.Say(i18n.AttachHint, i18n.Args{"Command": n.Attach}), nil)
+		foot := d.chat.Words.Say(i18n.AttachHint, i18n.Args{"Command": n.Attach})
+		return d.chat.PostScreen(ctx, n, head, foot, nil)
 	}
 	look := d.look(r, *n.Dialog, head, n.Attach)
 	d.mu.Lock()
@@ -73,10 +68,10 @@ func (d *dialogs) open(ctx context.Context, n news.Note, word i18n.Key) error {
 	return d.cards.Show(ctx, r.ID.String(), look, n.Dialog.Mark)
 }
 
-// hear closes the dialog of a session that is ready or over.
+// hear closes a dialog that is gone, and that of a session that is ready or over.
 func (d *dialogs) hear(ctx context.Context, n news.Note) error {
 	switch n.Kind {
-	case news.Ready, news.Ended, news.Lost, news.Stopped, news.Failed:
+	case news.DialogGone, news.Ready, news.Ended, news.Lost, news.Stopped, news.Failed:
 		return d.close(ctx, n.Session.ID)
 	case news.Transferred:
 		return d.close(ctx, n.From.ID)
@@ -89,7 +84,7 @@ func (d *dialogs) hear(ctx context.Context, n news.Note) error {
 func (d *dialogs) run(ctx context.Context) error {
 	for _, c := range d.cards.List() {
 		now, err := d.keys.Dialog(ctx, c.Look.Session)
-		if err != nil && !refusal.Is(err, refusal.NoAgent, refusal.NotFound) || err == nil && now.Open {
+		if err == nil && now.Open || err != nil && !isGone(err) {
 			continue
 		}
 		if err := d.redraw(ctx, c.Key, c.Payload, desk.Dialog{}); err != nil {
@@ -98,6 +93,9 @@ func (d *dialogs) run(ctx context.Context) error {
 	}
 	return nil
 }
+
+// isGone reports whether an error says that there is no agent that could ask.
+func isGone(err error) bool { return refusal.Is(err, refusal.NoAgent, refusal.NotFound) }
 
 // tap presses the key or chooses the option of a button, and draws the message as the terminal is
 // then.
@@ -113,15 +111,15 @@ func (d *dialogs) tap(_ context.Context, t chat.Tap) (chat.Answer, error) {
 		} else {
 			now, err = d.keys.Press(ctx, t.Card.Session, mark, t.Card.Option)
 		}
-		var told error
-		if err != nil {
-			r, _ := d.chat.Book.Records.Get(t.Card.Session)
-			told = d.chat.Explain(ctx, t.To, d.chat.Failure(r, err))
+		var drawn error
+		if err == nil || isGone(err) || refusal.Is(err, refusal.Changed, refusal.NoDialog) {
+			drawn = d.redraw(ctx, t.Card.Key, mark, now)
 		}
-		if err == nil || refusal.Is(err, refusal.Changed, refusal.NoDialog, refusal.NoAgent, refusal.NotFound) {
-			return errors.Join(told, d.redraw(ctx, t.Card.Key, mark, now))
+		if err == nil {
+			return drawn
 		}
-		return told
+		r, _ := d.chat.Book.Records.Get(t.Card.Session)
+		return errors.Join(drawn, d.chat.Explain(ctx, t.To, d.chat.Failure(r, err)))
 	})
 }
 

@@ -16,15 +16,17 @@ import (
 
 // keyRows are the keys under a dialog: what a button says and what it presses.
 var keyRows = [][]card.Option{
-	{{Text: "↑", Value: "up"}, {Text: "↓", Value: "down"}, {Text: "←", Value: "left"}, {Text: "→", Value: "right"}},
-	{{Text: "Space", Value: "space"}, {Text: "Tab", Value: "tab"}, escape, {Text: "Enter", Value: "enter"}},
+	{key("↑", "up"), key("↓", "down"), key("←", "left"), key("→", "right")},
+	{key("Space", "space"), key("Tab", "tab"), escape, key("Enter", "enter")},
 }
 
-var escape = card.Option{Text: "Esc", Value: "esc"}
+var escape = key("Esc", "esc")
+
+func key(word, value string) card.Option { return card.Option{Text: word, Value: value} }
 
 const (
 	shownOptions = 12  // bounds the options that have a button; the keys reach any other
-	spareRoom    = 600 // is kept free below a screen for a warning, and the sentence that the dialog is closed
+	spareRoom    = 600 // is kept free below a screen, for a warning and the sentence of the end
 )
 
 // look is what the chat shows of a dialog: the terminal's own words, a button per option that the

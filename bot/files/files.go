@@ -63,8 +63,8 @@ func (s *Files) Send(ctx context.Context, id uuid.UUID, path, caption string) er
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, uploadFor, ErrSlow)
 	defer cancel()
-	_, err = s.Upload(ctx, outbox.File{To: r.Conversation, Session: r.ID, Caption: text, Body: f.Body, Size: f.Size,
-		Name: cmp.Or(strings.TrimSpace(glyph.Name(f.Name)), "file")})
+	_, err = s.Upload(ctx, outbox.File{To: r.Conversation, Session: r.ID, Caption: text, Body: f.Body,
+		Size: f.Size, Name: cmp.Or(strings.TrimSpace(glyph.Name(f.Name)), "file")})
 	refused := (*outbox.Refused)(nil)
 	switch {
 	case errors.As(err, &refused):

@@ -18,7 +18,7 @@ import (
 type kind string
 
 const (
-	resumeRefused  kind = "resume_refused"   // a session that is over is not resumed: somebody else writes
+	resumeRefused  kind = "resume_refused"   // a session is not resumed: somebody else writes
 	otherWriter    kind = "other_writer"     // somebody else writes a session that is open
 	writerAfterEnd kind = "writer_after_end" // somebody writes a session that is over
 )
@@ -78,7 +78,8 @@ func (c conflict) shown() shown {
 // canAdopt reports whether the writer can be made the session's agent. A session that is not
 // cleaned up has to be cleaned up first.
 func (c conflict) canAdopt() bool {
-	return c.kind == writerAfterEnd && c.resume.Session.Resumable && len(c.writers) == 1 && c.writers[0].Adoptable
+	return c.kind == writerAfterEnd && c.resume.Session.Resumable &&
+		len(c.writers) == 1 && c.writers[0].Adoptable
 }
 
 // canEnd reports whether a person may have all of the writers ended: only when the message and the
@@ -115,8 +116,8 @@ func (o *Others) look(c conflict, details bool) card.Look {
 		text += "\n" + strings.Join(can, " ")
 	}
 	head := render.Plain(o.words.Say(say.head, o.chat.StateArgs(r)))
-	return card.Look{To: c.resume.To, Session: r.ID, Text: render.Join(head, chat.Marked(text, copied...)),
-		Options: chat.Rows(2, options...)}
+	return card.Look{To: c.resume.To, Session: r.ID, Options: chat.Rows(2, options...),
+		Text: render.Join(head, chat.Marked(text, copied...))}
 }
 
 // writerText is a writer as the message shows it, and what in it people copy.

@@ -6,7 +6,6 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
-	"ccbot/bot/conversation"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
@@ -14,34 +13,20 @@ import (
 	"ccbot/i18n"
 )
 
-// Agents are the processes that write a conversation beside the session's own agent.
-type Agents interface {
-	Writers(ctx context.Context, id uuid.UUID) ([]desk.Writer, error)
-	EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) ([]control.Ending, error)
-	Adopt(ctx context.Context, q control.Adopt) (views.Session, error)
-}
-
-// Sessions are started and ended.
-type Sessions interface {
-	Start(ctx context.Context, q control.Start) (views.Session, error)
-	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
-}
-
 // Others are what people run beside the agents of ccbot: writers of a session's conversation, and
 // windows that belong to no session.
 type Others struct {
-	// Resume resumes a session, and tells why a session does not come back. It is set before the
-	// first update.
-	Resume    func(ctx context.Context, q chat.Resume) (back bool, err error)
-	chat      *chat.Chat
-	book      *conversation.Book
-	words     i18n.Words
-	agents    Agents
-	sessions  Sessions
-	windows   desk.Windows
-	follow    func(r views.Session)
-	conflicts chat.Cards[shown]
-	questions chat.Cards[[]chat.Window] // about windows
+	// Resume resumes a session, or tells why not. It is set before the first update.
+	Resume     func(ctx context.Context, q chat.Resume) (back bool, err error)
+	chat       *chat.Chat
+	words      i18n.Words
+	starter    control.Starter
+	ender      control.Ender
+	neighbours desk.Neighbours
+	windows    desk.Windows
+	follow     func(r views.Session)
+	conflicts  chat.Cards[shown]
+	questions  chat.Cards[[]chat.Window] // about windows
 }
 
 // The kinds of the cards.
@@ -51,9 +36,11 @@ const (
 )
 
 // New returns the Others of a chat. follow has what is new of a session shown.
-func New(c *chat.Chat, a Agents, s Sessions, w desk.Windows, follow func(r views.Session)) *Others {
-	return &Others{chat: c, book: c.Book, words: c.Words, agents: a, sessions: s, windows: w, follow: follow,
-		conflicts: chat.NewCards[shown](c, conflictKind), questions: chat.NewCards[[]chat.Window](c, questionKind)}
+func New(c *chat.Chat, s control.Starter, e control.Ender, n desk.Neighbours, w desk.Windows,
+	follow func(r views.Session)) *Others {
+	return &Others{chat: c, words: c.Words, starter: s, ender: e, neighbours: n, windows: w,
+		follow: follow, conflicts: chat.NewCards[shown](c, conflictKind),
+		questions: chat.NewCards[[]chat.Window](c, questionKind)}
 }
 
 // Feature is what the roof knows of Others.
@@ -63,7 +50,8 @@ func (o *Others) Feature() chat.Feature {
 		Cards: map[string]chat.OnTap{
 			conflictKind: o.conflicts.OnTap(o.tap), questionKind: o.questions.OnTap(o.tapQuestion)},
 		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
-			news.SecondWriter: o.tellWriters, news.Ghost: o.tellWriters, news.Transferred: o.tellTransferred},
+			news.SecondWriter: o.tellWriters, news.Ghost: o.tellWriters,
+			news.Transferred: o.tellTransferred},
 	}
 }
 
@@ -77,7 +65,8 @@ func (o *Others) tellWriters(ctx context.Context, n news.Note) error {
 	if n.Kind == news.SecondWriter {
 		k = otherWriter
 	}
-	return o.post(ctx, conflict{k, chat.Resume{Session: n.Session, To: n.Session.Conversation}, n.Writers})
+	q := chat.Resume{Session: n.Session, To: n.Session.Conversation}
+	return o.post(ctx, conflict{k, q, n.Writers})
 }
 
 // Refused tells that a session is not resumed because of writers.
@@ -95,7 +84,7 @@ func (o *Others) post(ctx context.Context, c conflict) error {
 // and tells so where nobody has asked for it.
 func (o *Others) tellTransferred(ctx context.Context, n news.Note) error {
 	if n.From.ID != uuid.Nil {
-		if err := o.book.ReplaceCurrent(ctx, n.From.ID, n.Session.ID); err != nil {
+		if err := o.chat.Book.ReplaceCurrent(ctx, n.From.ID, n.Session.ID); err != nil {
 			return err
 		}
 		o.follow(n.From) // which has nothing to read any more

@@ -8,13 +8,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 )
 
 // tap does what an option says, if the writers are those that the person saw: the tap looks at them
@@ -25,17 +29,19 @@ func (o *Others) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, e
 		return o.conflicts.Over(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
-		found, err := o.agents.Writers(ctx, q.Session.ID)
+		found, err := o.neighbours.Writers(ctx, q.Session.ID)
 		c := conflict{was.Kind.now(q.Session), q, found}
 		option := t.Card.Option
-		ends, same := option == askOption || option == endOption, slices.Equal(c.shown().Writers, was.Writers)
+		ends := option == askOption || option == endOption
+		same := c.kind == was.Kind && slices.Equal(c.shown().Writers, was.Writers)
 		switch {
 		case err != nil:
 			return o.tellUnknown(ctx, t, err)
 		case len(found) == 0:
 			return errors.Join(o.tellFree(ctx, c, nil), o.conflicts.End(ctx, t, ""))
-		case !same || c.kind != was.Kind || ends && !c.canEnd() || option == adoptOption && !c.canAdopt():
-			return errors.Join(o.tell(ctx, t, i18n.WritersChanged), o.redraw(ctx, t, c, false))
+		case !same || ends && !c.canEnd() || option == adoptOption && !c.canAdopt():
+			redrawn := o.conflicts.Redraw(ctx, t.Card.Key, o.look(c, false), c.shown())
+			return errors.Join(o.tell(ctx, t, i18n.WritersChanged), redrawn)
 		case option == askOption:
 			return o.askEnd(ctx, t, c)
 		case option == endOption:
@@ -43,12 +49,11 @@ func (o *Others) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, e
 		case option == forkOption:
 			return o.fork(ctx, t, c)
 		case option == adoptOption:
-			if adopted, err := o.adopt(ctx, t, found[0], q.Session); err != nil || !adopted {
-				return err
-			}
-			return o.conflicts.End(ctx, t, "")
+			return o.adopt(ctx, t, found[0], q.Session, func(ctx context.Context) error {
+				return o.conflicts.End(ctx, t, "")
+			})
 		}
-		return o.redraw(ctx, t, c, true)
+		return o.conflicts.Redraw(ctx, t.Card.Key, o.look(c, true), c.shown())
 	})
 }
 
@@ -65,20 +70,17 @@ func (o *Others) tellUnknown(ctx context.Context, t chat.Tap, err error) error {
 // tellFree says that nobody else writes any more, under lines of what was done before.
 func (o *Others) tellFree(ctx context.Context, c conflict, before []string) error {
 	r := c.resume.Session
-	text := strings.Join(append(before, o.words.Say(i18n.WritersNone, i18n.Args{"Name": r.Name})), "\n")
-	return o.chat.For(r.ID).Post(ctx, c.resume.To, render.Plain(text), o.chat.ResumeButton(r))
-}
-
-// redraw shows what is true now in the tapped message.
-func (o *Others) redraw(ctx context.Context, t chat.Tap, c conflict, details bool) error {
-	return o.conflicts.Redraw(ctx, t.Card.Key, o.look(c, details), c.shown())
+	lines := append(before, o.words.Say(i18n.WritersNone, i18n.Args{"Name": r.Name}))
+	text := render.Plain(strings.Join(lines, "\n"))
+	return o.chat.For(r.ID).Post(ctx, c.resume.To, text, o.chat.ResumeButton(r))
 }
 
 // askEnd asks whether to end the writers; the person who tapped may confirm.
 func (o *Others) askEnd(ctx context.Context, t chat.Tap, c conflict) error {
 	text := o.words.Say(i18n.EndConfirm, i18n.Args{"Processes": o.names(c.processes())})
-	return o.conflicts.Post(ctx, card.Look{To: t.To, Session: c.resume.Session.ID, Text: render.Plain(text),
-		Options: o.chat.Confirm(phrases[c.kind].button, endOption, t.From)}, c.shown())
+	look := card.Look{To: t.To, Session: c.resume.Session.ID, Text: render.Plain(text),
+		Options: o.chat.Confirm(phrases[c.kind].button, endOption, t.From)}
+	return o.conflicts.Post(ctx, look, c.shown())
 }
 
 func (c conflict) processes() (all []desk.Process) {
@@ -96,15 +98,15 @@ func (o *Others) names(all []desk.Process) string {
 	return o.chat.Some(names, "; ")
 }
 
-// end ends the writers that a person has confirmed, and nothing else. A resume that was refused goes
-// on when all of the writers are gone. Where one is not, the message that shows the writers still
-// stands, and looks at them again.
+// end ends the writers that a person has confirmed, and nothing else. A resume that was refused
+// goes on when all of the writers are gone. Where one is not, the message that shows the writers
+// still stands, and looks at them again.
 func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 	names := i18n.Args{"Processes": o.names(c.processes())}
 	if err := o.conflicts.End(ctx, t, o.words.Say(i18n.Taking, names)); err != nil {
 		return err
 	}
-	endings, err := o.agents.EndWriters(ctx, c.resume.Session.ID, c.shown().Writers)
+	endings, err := o.ender.EndWriters(ctx, c.resume.Session.ID, c.shown().Writers)
 	said, all := make([]string, 0, len(endings)), err == nil && len(endings) > 0
 	for _, e := range endings {
 		said = append(said, o.endingText(e))
@@ -148,20 +150,66 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	}
 	if c.kind == otherWriter {
 		why := fmt.Sprintf("left to another writer, asked for by %d", t.From)
-		if err := o.sessions.Archive(ctx, from.ID, views.Archived, why); err != nil {
+		if err := o.ender.Archive(ctx, from.ID, views.Archived, why); err != nil {
 			return o.chat.Explain(ctx, t.To, o.chat.Failure(from, err))
 		}
 	}
-	r, err := o.sessions.Start(ctx, control.Start{Name: from.Name + "-fork", Dir: dir, Conversation: t.To,
-		Owner: t.From, Origin: "tap-" + t.Card.Key, ForkOf: from.ClaudeSessionID})
+	r, err := o.starter.Start(ctx, control.Start{Name: from.Name + "-fork", Dir: dir, Owner: t.From,
+		Conversation: t.To, Origin: "tap-" + t.Card.Key, ForkOf: from.ClaudeSessionID})
 	if err != nil {
 		return o.chat.Explain(ctx, t.To, o.chat.Failure(views.Session{}, err))
 	}
-	if err := o.book.MakeCurrent(ctx, t.To, r.ID); err != nil {
+	if err := o.chat.Book.MakeCurrent(ctx, t.To, r.ID); err != nil {
 		return err
 	}
 	dir = o.chat.Short(r.Dir)
 	text := o.words.Say(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": from.Name, "Dir": dir})
 	err = o.chat.For(r.ID).Post(ctx, t.To, chat.Marked(text, dir), nil)
 	return errors.Join(err, o.conflicts.End(ctx, t, ""))
+}
+
+// adopt goes on from the chat in the window where a person runs an agent, and redraws the tapped
+// message. from is the session that had the conversation; without an ID it was nobody's.
+func (o *Others) adopt(ctx context.Context, t chat.Tap, one desk.Writer, from views.Session,
+	redraw func(context.Context) error) error {
+	if outside := o.chat.OutsideText(cmp.Or(one.Dir, from.Dir)); outside != "" {
+		return o.chat.Say(ctx, t.To, outside)
+	}
+	r, err := o.makeSession(ctx, t, one, from, "asked for")
+	if err != nil || r.ID == uuid.Nil {
+		return err
+	}
+	if err := o.chat.Book.Use(ctx, t.To, r); err != nil {
+		return err
+	}
+	return errors.Join(o.tellAdopted(ctx, r, t.To), redraw(ctx))
+}
+
+// makeSession makes an agent that a person runs a session's. Where none can be made, the person is
+// told why, and the session has no ID.
+func (o *Others) makeSession(ctx context.Context, t chat.Tap, one desk.Writer, from views.Session,
+	why string) (views.Session, error) {
+	r, err := o.starter.Adopt(ctx, control.Adopt{Agent: one.ID, From: from.ID, Owner: t.From,
+		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: t.To,
+		Why: fmt.Sprintf("%s by %d", why, t.From)})
+	if refusal.Is(err, refusal.NotFound, refusal.WrongState, refusal.Moved) { // that is about from
+		err = &refusal.Error{Code: refusal.Changed, Err: err}
+	}
+	if err != nil {
+		failure := o.chat.Failure(views.Session{}, err)
+		return views.Session{}, o.chat.Explain(ctx, t.To, failure)
+	}
+	return r, nil
+}
+
+// tellAdopted says that a session goes on in a window that a person opened, and what is different
+// there.
+func (o *Others) tellAdopted(ctx context.Context, r views.Session, to address.Conversation) error {
+	args := i18n.Args{"Name": r.Name, "Window": r.Window}
+	text := []string{o.words.Say(i18n.Adopted, args)}
+	if !r.Shared { // no shell keeps the window
+		text = append(text, o.words.Say(i18n.AdoptedBare, args))
+	}
+	text = append(text, o.words.Say(i18n.AdoptedAsks))
+	return o.chat.For(r.ID).Say(ctx, to, strings.Join(text, " "))
 }

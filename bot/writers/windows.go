@@ -61,8 +61,8 @@ func (o *Others) List(all []desk.Window) (l chat.WindowList) {
 	return l
 }
 
-// windowText is one window in one line: the window's id and name, what runs in the window and where,
-// and of a proven agent which conversation the agent writes.
+// windowText is one window in one line: its id and name, what runs in it and where, and of a proven
+// agent which conversation the agent writes.
 func (o *Others) windowText(one desk.Window) string {
 	parts := []string{chat.Tail(glyph.Name(one.Command), 24)}
 	switch {
@@ -114,7 +114,8 @@ func (o *Others) tapQuestion(_ context.Context, t chat.Tap, was []chat.Window) (
 
 // Tap does what an option about a window says, if the window is as the person saw it: the tap looks
 // at the window again. redraw draws the message again.
-func (o *Others) Tap(t chat.Tap, was []chat.Window, redraw func(context.Context) error) (chat.Answer, error) {
+func (o *Others) Tap(t chat.Tap, was []chat.Window,
+	redraw func(context.Context) error) (chat.Answer, error) {
 	word, window, _ := strings.Cut(t.Card.Option, ":")
 	return chat.Do(func(ctx context.Context) error {
 		all, err := o.windows.Orphans(ctx)
@@ -124,35 +125,40 @@ func (o *Others) Tap(t chat.Tap, was []chat.Window, redraw func(context.Context)
 		i := slices.IndexFunc(all, func(one desk.Window) bool {
 			return one.Window == window && slices.Contains(was, chat.Window(one.ID))
 		})
-		if i < 0 || word != ignoreWord && !canAdopt(all[i]) {
+		switch {
+		case i < 0 || word != ignoreWord && !canAdopt(all[i]):
 			return errors.Join(o.tell(ctx, t, i18n.WritersChanged), redraw(ctx))
+		case word == ignoreWord:
+			return o.ignore(ctx, t, all[i], redraw)
 		}
-		if done, err := o.decide(ctx, t, word, all[i]); err != nil || !done {
-			return err
-		}
-		return redraw(ctx)
+		return o.takeOver(ctx, t, word, all[i], redraw)
 	})
 }
 
-// decide does what a person has decided about a window that is as they saw it. done: the message
-// that shows the window is not true any more.
-func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one desk.Window) (done bool, err error) {
-	if word == ignoreWord {
-		if err := o.windows.Ignore(ctx, one); err != nil {
-			return false, fmt.Errorf("ignore window %s: %w", one.Window, err)
-		}
-		return true, o.tell(ctx, t, i18n.WindowIgnored, i18n.Args{"Window": nameOf(one)})
+// ignore mentions a window no more.
+func (o *Others) ignore(ctx context.Context, t chat.Tap, one desk.Window,
+	redraw func(context.Context) error) error {
+	if err := o.windows.Ignore(ctx, one); err != nil {
+		return fmt.Errorf("ignore window %s: %w", one.Window, err)
 	}
+	told := o.tell(ctx, t, i18n.WindowIgnored, i18n.Args{"Window": nameOf(one)})
+	return errors.Join(told, redraw(ctx))
+}
+
+// takeOver goes on in a window that a person opened, or archives what runs there: unless a session
+// has the conversation that is not over.
+func (o *Others) takeOver(ctx context.Context, t chat.Tap, word string, one desk.Window,
+	redraw func(context.Context) error) error {
 	from := o.ownerOf(one.Agent.Claude)
 	switch {
 	case from.ID != uuid.Nil && !from.Resumable:
-		return false, o.tell(ctx, t, i18n.WindowOwned, o.chat.StateArgs(from))
+		return o.tell(ctx, t, i18n.WindowOwned, o.chat.StateArgs(from))
 	case word == askWord:
-		return false, o.askArchive(ctx, t, one)
+		return o.askArchive(ctx, t, one)
 	case word == archiveWord:
-		return false, o.archive(ctx, t, *one.Agent)
+		return o.archive(ctx, t, *one.Agent)
 	}
-	return o.adopt(ctx, t, *one.Agent, from)
+	return o.adopt(ctx, t, *one.Agent, from, redraw)
 }
 
 // askArchive shows which process an archive ends and which processes stay; the person who tapped
@@ -167,23 +173,25 @@ func (o *Others) askArchive(ctx context.Context, t chat.Tap, one desk.Window) er
 	if one.Closes { // the pane was made for that agent
 		end = i18n.WindowCloses
 	}
-	return o.questions.Post(ctx, card.Look{To: t.To, Text: render.Plain(strings.Join(append(text, o.words.Say(end)), "\n")),
-		Options: o.chat.Confirm(i18n.ButtonYesArchive, archiveWord+":"+one.Window, t.From)}, []chat.Window{chat.Window(one.ID)})
+	look := card.Look{To: t.To, Text: render.Plain(strings.Join(append(text, o.words.Say(end)), "\n")),
+		Options: o.chat.Confirm(i18n.ButtonYesArchive, archiveWord+":"+one.Window, t.From)}
+	return o.questions.Post(ctx, look, []chat.Window{chat.Window(one.ID)})
 }
 
 // archive makes a window's agent a session's and archives that session, so that the agent ends as
 // any session's does and leaves a receipt. It takes no session over: the prompts that wait there
 // would be typed to the agent.
 func (o *Others) archive(ctx context.Context, t chat.Tap, one desk.Writer) error {
-	r, ok, err := o.makeSession(ctx, t, one, views.Session{}, "to be archived, asked for")
-	if err != nil || !ok {
+	r, err := o.makeSession(ctx, t, one, views.Session{}, "to be archived, asked for")
+	if err != nil || r.ID == uuid.Nil {
 		return err
 	}
-	if err := o.questions.End(ctx, t, o.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name})); err != nil {
+	said := o.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name})
+	if err := o.questions.End(ctx, t, said); err != nil {
 		return err
 	}
 	why := fmt.Sprintf("asked for by %d", t.From)
-	if err := o.sessions.Archive(ctx, r.ID, views.Archived, why); err != nil {
+	if err := o.ender.Archive(ctx, r.ID, views.Archived, why); err != nil {
 		return o.chat.Explain(ctx, t.To, o.chat.Failure(r, err))
 	}
 	return nil
@@ -192,7 +200,7 @@ func (o *Others) archive(ctx context.Context, t chat.Tap, one desk.Writer) error
 // ownerOf is the session that has a conversation: an open session before one that is over, and of
 // those that are over the newest.
 func (o *Others) ownerOf(claude uuid.UUID) (found views.Session) {
-	for _, r := range o.book.Records.List() {
+	for _, r := range o.chat.Book.Records.List() {
 		isOwner := r.ClaudeSessionID == claude && r.Closed != views.ClosedTransferred
 		if isOwner && (found.ID == uuid.Nil || found.Resumable) {
 			found = r

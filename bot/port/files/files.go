@@ -16,7 +16,7 @@ type Files interface {
 	// fill gives or one like it. Once there is a file of that id, fill is not called again; the id
 	// is a part of file names. Errors: *Refusal, or one with fill's own in its chain. Then nothing
 	// is left there.
-	Put(session uuid.UUID, id string, fill func(to io.Writer) (name string, err error)) (Received, error)
+	Put(session uuid.UUID, id string, fill func(io.Writer) (name string, err error)) (Received, error)
 	// Read reads an output of at most so many bytes that a transcript names: commands print what
 	// they like, so only what lies where Claude Code puts outputs, beside that transcript, is read.
 	Read(transcript, path string, most int64) (string, error)
@@ -43,7 +43,7 @@ type File struct {
 
 // Refusal says why a file is not given out or taken.
 type Refusal struct {
-	Text    string // of Open a sentence for the program that asked, which is an agent's; of Put what the system says
+	Text    string // of Open a sentence for the agent that asked; of Put what the system says
 	NotOurs bool   // of Put: a link, a file or another user's directory has the name of [Folder]
 	Err     error  // the reason, if it is not in the text
 }
