@@ -27,7 +27,7 @@ var trust = lifecycle.Dialog{Open: true, Lines: []string{"Do you trust this fold
 
 // dialogNote tells that a session's terminal asks something.
 func dialogNote(r session.Record, d lifecycle.Dialog) lifecycle.Note {
-	return lifecycle.Note{Kind: lifecycle.NoteDialog, Session: r, Dialog: &d, Asks: len(d.Options) > 0, Attach: "tmux attach"}
+	return lifecycle.Note{Kind: lifecycle.NoteDialog, Session: r, Dialog: &d, Attach: "tmux attach"}
 }
 
 // showsDialog is a session whose terminal asks something, which the chat shows.

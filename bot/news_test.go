@@ -103,7 +103,7 @@ func (w *world) news(t *testing.T, kind lifecycle.NoteKind) lifecycle.Note {
 	r.Conversation, r.Prompts, r.Binding = inGroup, []string{"1", "2"}, &session.Binding{Window: "@21"}
 	e := w.prompt(t, r, "the prompt", inbox.Typing)
 	return lifecycle.Note{Kind: kind, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: e.Text}, Screen: "the screen\n\n",
-		Attach: "tmux attach", Asks: true, Receipt: &lifecycle.Receipt{}, Draft: "a draft", Writers: []lifecycle.Writer{atDesk(4123)}}
+		Attach: "tmux attach", Receipt: &lifecycle.Receipt{}, Draft: "a draft", Writers: []lifecycle.Writer{atDesk(4123)}}
 }
 
 func TestEveryKindOfNewsIsTold(t *testing.T) {

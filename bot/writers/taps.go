@@ -149,7 +149,7 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 		return o.chat.Say(ctx, t.To, outside)
 	}
 	if c.kind == otherWriter {
-		why := fmt.Sprintf("left to another writer, asked for by %d", t.From)
+		why := "left to another writer, " + askedBy(t)
 		if err := o.ender.Archive(ctx, from.ID, views.Archived, why); err != nil {
 			return o.chat.Explain(ctx, t.To, o.chat.Failure(from, err))
 		}
@@ -175,7 +175,7 @@ func (o *Others) adopt(ctx context.Context, t chat.Tap, one desk.Writer, from vi
 	if outside := o.chat.OutsideText(cmp.Or(one.Dir, from.Dir)); outside != "" {
 		return o.chat.Say(ctx, t.To, outside)
 	}
-	r, err := o.makeSession(ctx, t, one, from, "asked for")
+	r, err := o.makeSession(ctx, t, one, from)
 	if err != nil || r.ID == uuid.Nil {
 		return err
 	}
@@ -187,11 +187,11 @@ func (o *Others) adopt(ctx context.Context, t chat.Tap, one desk.Writer, from vi
 
 // makeSession makes an agent that a person runs a session's. Where none can be made, the person is
 // told why, and the session has no ID.
-func (o *Others) makeSession(ctx context.Context, t chat.Tap, one desk.Writer, from views.Session,
-	why string) (views.Session, error) {
+func (o *Others) makeSession(ctx context.Context, t chat.Tap, one desk.Writer,
+	from views.Session) (views.Session, error) {
 	r, err := o.starter.Adopt(ctx, control.Adopt{Agent: one.ID, From: from.ID, Owner: t.From,
 		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: t.To,
-		Why: fmt.Sprintf("%s by %d", why, t.From)})
+		Why: askedBy(t)})
 	if refusal.Is(err, refusal.NotFound, refusal.WrongState, refusal.Moved) { // that is about from
 		err = &refusal.Error{Code: refusal.Changed, Err: err}
 	}
@@ -201,6 +201,9 @@ func (o *Others) makeSession(ctx context.Context, t chat.Tap, one desk.Writer, f
 	}
 	return r, nil
 }
+
+// askedBy is the reason of what a person has asked for.
+func askedBy(t chat.Tap) string { return fmt.Sprintf("asked for by %d", t.From) }
 
 // tellAdopted says that a session goes on in a window that a person opened, and what is different
 // there.

@@ -3,7 +3,6 @@ package writers
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -125,30 +124,24 @@ func (o *Others) Tap(t chat.Tap, was []chat.Window,
 		i := slices.IndexFunc(all, func(one desk.Window) bool {
 			return one.Window == window && slices.Contains(was, chat.Window(one.ID))
 		})
-		switch {
-		case i < 0 || word != ignoreWord && !canAdopt(all[i]):
+		if i < 0 || word != ignoreWord && !canAdopt(all[i]) {
 			return errors.Join(o.tell(ctx, t, i18n.WritersChanged), redraw(ctx))
-		case word == ignoreWord:
-			return o.ignore(ctx, t, all[i], redraw)
 		}
-		return o.takeOver(ctx, t, word, all[i], redraw)
+		return o.decide(ctx, t, word, all[i], redraw)
 	})
 }
 
-// ignore mentions a window no more.
-func (o *Others) ignore(ctx context.Context, t chat.Tap, one desk.Window,
+// decide does what a person has decided about a window that is as they saw it. Nothing takes over
+// the conversation of a session that is not over.
+func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one desk.Window,
 	redraw func(context.Context) error) error {
-	if err := o.windows.Ignore(ctx, one); err != nil {
-		return fmt.Errorf("ignore window %s: %w", one.Window, err)
+	if word == ignoreWord {
+		if err := o.windows.Ignore(ctx, one); err != nil {
+			return err
+		}
+		told := o.tell(ctx, t, i18n.WindowIgnored, i18n.Args{"Window": nameOf(one)})
+		return errors.Join(told, redraw(ctx))
 	}
-	told := o.tell(ctx, t, i18n.WindowIgnored, i18n.Args{"Window": nameOf(one)})
-	return errors.Join(told, redraw(ctx))
-}
-
-// takeOver goes on in a window that a person opened, or archives what runs there: unless a session
-// has the conversation that is not over.
-func (o *Others) takeOver(ctx context.Context, t chat.Tap, word string, one desk.Window,
-	redraw func(context.Context) error) error {
 	from := o.ownerOf(one.Agent.Claude)
 	switch {
 	case from.ID != uuid.Nil && !from.Resumable:
@@ -166,8 +159,8 @@ func (o *Others) takeOver(ctx context.Context, t chat.Tap, word string, one desk
 func (o *Others) askArchive(ctx context.Context, t chat.Tap, one desk.Window) error {
 	text := []string{o.words.Say(i18n.WindowArchive, i18n.Args{"Window": nameOf(one),
 		"Process": o.chat.ProcessText(one.Agent.Process)})}
-	if len(one.Others) > 0 {
-		text = append(text, o.words.Say(i18n.WindowStays, i18n.Args{"Details": o.names(one.Others)}))
+	if stays := o.names(one.Others); stays != "" {
+		text = append(text, o.words.Say(i18n.WindowStays, i18n.Args{"Details": stays}))
 	}
 	end := i18n.WindowKept
 	if one.Closes { // the pane was made for that agent
@@ -182,7 +175,7 @@ func (o *Others) askArchive(ctx context.Context, t chat.Tap, one desk.Window) er
 // any session's does and leaves a receipt. It takes no session over: the prompts that wait there
 // would be typed to the agent.
 func (o *Others) archive(ctx context.Context, t chat.Tap, one desk.Writer) error {
-	r, err := o.makeSession(ctx, t, one, views.Session{}, "to be archived, asked for")
+	r, err := o.makeSession(ctx, t, one, views.Session{})
 	if err != nil || r.ID == uuid.Nil {
 		return err
 	}
@@ -190,8 +183,7 @@ func (o *Others) archive(ctx context.Context, t chat.Tap, one desk.Writer) error
 	if err := o.questions.End(ctx, t, said); err != nil {
 		return err
 	}
-	why := fmt.Sprintf("asked for by %d", t.From)
-	if err := o.ender.Archive(ctx, r.ID, views.Archived, why); err != nil {
+	if err := o.ender.Archive(ctx, r.ID, views.Archived, askedBy(t)); err != nil {
 		return o.chat.Explain(ctx, t.To, o.chat.Failure(r, err))
 	}
 	return nil
