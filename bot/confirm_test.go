@@ -279,7 +279,7 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 
 func TestP6_WhereNobodyCanTellNothingIsDone(t *testing.T) {
 	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
-		for _, why := range []error{errTable, session.ErrNotFound} {
+		for why, says := range map[error]i18n.Key{lifecycle.ErrEvidence: i18n.EvidenceStart, session.ErrNotFound: i18n.InternalError} {
 			w := newWorld(t)
 			r, m := w.told(t, k, inWindow(t, 4123))
 			taps := w.looks(m, w.takeOver(t, m, takeWord(k)))
@@ -288,7 +288,7 @@ func TestP6_WhereNobodyCanTellNothingIsDone(t *testing.T) {
 				require.NoError(t, w.tapSpot(t, alice, s))
 			}
 			assert.Empty(t, w.doing(r))
-			assert.Contains(t, w.sender.done(), "post "+w.word(i18n.WritersUnknown))
+			assert.Contains(t, w.sender.done(), "post "+w.word(says))
 		}
 	}
 }

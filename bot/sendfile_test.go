@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	upload "ccbot/bot/files"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/files"
 	"ccbot/internal/session"
@@ -144,8 +143,8 @@ func TestSendFileIsRefused(t *testing.T) {
 			}
 		}, "it has more than the 50 MB that Telegram takes", ""},
 		{"telegram is slow", func(d *fileWorld) {
-			d.sends.before = func() error { return fmt.Errorf("send file: %w: %w", outbox.ErrUnsure, upload.ErrSlow) }
-		}, "Telegram does not take it: it took too long, and I gave up", ""},
+			d.sends.before = func() error { return fmt.Errorf("send file: %w: %w", outbox.ErrUnsure, context.DeadlineExceeded) }
+		}, "Telegram did not take it in ten minutes, and I gave up", ""},
 		{"telegram says no", func(d *fileWorld) {
 			d.sends.before = func() error { return fmt.Errorf("send: %w", &outbox.Refused{Err: errors.New("too big")}) }
 		}, "Telegram does not take it: too big", ""},

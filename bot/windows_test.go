@@ -351,7 +351,7 @@ func TestAWindowThatCannotBeTakenIsExplained(t *testing.T) {
 	m := w.unbound(t, agentWindow(t, "@21", 4123))
 	w.windows.err = errTable
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))
-	assert.Contains(t, w.sender.done(), "post "+w.word(i18n.WritersUnknown))
+	assert.Contains(t, w.sender.done(), "post "+w.word(i18n.InternalError))
 	assert.Empty(t, w.sessions.done())
 }
 

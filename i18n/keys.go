@@ -191,7 +191,6 @@ const (
 	GhostUnseen        Key = "ghost_unseen"    // Name, State
 	WritersNone        Key = "writers_none"    // Name
 	WritersChanged     Key = "writers_changed"
-	WritersUnknown     Key = "writers_unknown"
 	StartUnsure        Key = "start_unsure"
 	WriterUnsure       Key = "writer_unsure"  // Process
 	WriterSession      Key = "writer_session" // Name

@@ -28,9 +28,7 @@ type Files struct {
 	Upload func(ctx context.Context, f outbox.File) (messageID int, err error)
 }
 
-// ErrSlow ends an upload that takes longer than uploadFor: what comes after it waits.
-var ErrSlow = errors.New("it took too long, and I gave up")
-
+// uploadFor bounds a file's way into the chat: what comes after it waits.
 const uploadFor = 10 * time.Minute
 
 func refuse(format string, args ...any) error {
@@ -61,7 +59,7 @@ func (s *Files) Send(ctx context.Context, id uuid.UUID, path, caption string) er
 	if headed := render.Join(s.Heading(r), text); headed.Length() <= outbox.MaxCaption {
 		text = headed
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, uploadFor, ErrSlow)
+	ctx, cancel := context.WithTimeout(ctx, uploadFor)
 	defer cancel()
 	_, err = s.Upload(ctx, outbox.File{To: r.Conversation, Session: r.ID, Caption: text, Body: f.Body,
 		Size: f.Size, Name: cmp.Or(strings.TrimSpace(glyph.Name(f.Name)), "file")})
@@ -69,8 +67,8 @@ func (s *Files) Send(ctx context.Context, id uuid.UUID, path, caption string) er
 	switch {
 	case errors.As(err, &refused):
 		return refuse("Telegram does not take it: %v", refused.Err)
-	case errors.Is(err, ErrSlow):
-		return refuse("Telegram does not take it: %v", ErrSlow)
+	case errors.Is(err, context.DeadlineExceeded):
+		return refuse("Telegram did not take it in ten minutes, and I gave up")
 	}
 	return err
 }

@@ -43,13 +43,14 @@ var phrases = map[kind]struct{ head, button, end, fork i18n.Key }{
 	writerAfterEnd: {i18n.WritersGhost, i18n.ButtonStopIt, i18n.FootStop, ""},
 }
 
-// What the options of a message do.
+// What the options of a message do. Those about a window have a colon and the window's id behind.
 const (
-	showOption  = "show"  // show all that is known of the writers
-	askOption   = "ask"   // ask whether to end the writers
-	endOption   = "end"   // end them
-	forkOption  = "fork"  // go on in a copy of the conversation
-	adoptOption = "adopt" // go on in the window where the writer runs
+	showOption   = "show"   // show all that is known of the writers
+	askOption    = "ask"    // ask whether to end the writers, or what runs in the window
+	endOption    = "end"    // end them, or archive it
+	forkOption   = "fork"   // go on in a copy of the conversation
+	adoptOption  = "adopt"  // go on in the window where the writer runs
+	ignoreOption = "ignore" // mention the window no more
 )
 
 // conflict is what is true of the writers of a session.

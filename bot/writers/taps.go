@@ -36,7 +36,7 @@ func (o *Others) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, e
 		same := c.kind == was.Kind && slices.Equal(c.shown().Writers, was.Writers)
 		switch {
 		case err != nil:
-			return o.tellUnknown(ctx, t, err)
+			return o.explain(ctx, t, err)
 		case len(found) == 0:
 			return errors.Join(o.tellFree(ctx, c, nil), o.conflicts.End(ctx, t, ""))
 		case !same || ends && !c.canEnd() || option == adoptOption && !c.canAdopt():
@@ -61,10 +61,9 @@ func (o *Others) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18
 	return o.chat.Tell(ctx, t, o.words.Say(key, args...))
 }
 
-// tellUnknown says that it cannot be seen who writes, or what runs in a window.
-func (o *Others) tellUnknown(ctx context.Context, t chat.Tap, err error) error {
-	o.chat.Log.Warn("writers_unknown", "session_id", t.Card.Session.String(), "error", err.Error())
-	return o.tell(ctx, t, i18n.WritersUnknown)
+// explain says why nothing was done.
+func (o *Others) explain(ctx context.Context, t chat.Tap, err error) error {
+	return o.chat.Explain(ctx, t.To, o.chat.Failure(views.Session{}, err))
 }
 
 // tellFree says that nobody else writes any more, under lines of what was done before.
@@ -157,7 +156,7 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	r, err := o.starter.Start(ctx, control.Start{Name: from.Name + "-fork", Dir: dir, Owner: t.From,
 		Conversation: t.To, Origin: "tap-" + t.Card.Key, ForkOf: from.ClaudeSessionID})
 	if err != nil {
-		return o.chat.Explain(ctx, t.To, o.chat.Failure(views.Session{}, err))
+		return o.explain(ctx, t, err)
 	}
 	if err := o.chat.Book.MakeCurrent(ctx, t.To, r.ID); err != nil {
 		return err
@@ -196,8 +195,7 @@ func (o *Others) makeSession(ctx context.Context, t chat.Tap, one desk.Writer,
 		err = &refusal.Error{Code: refusal.Changed, Err: err}
 	}
 	if err != nil {
-		failure := o.chat.Failure(views.Session{}, err)
-		return views.Session{}, o.chat.Explain(ctx, t.To, failure)
+		return views.Session{}, o.explain(ctx, t, err)
 	}
 	return r, nil
 }

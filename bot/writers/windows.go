@@ -18,14 +18,6 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// What an option about a window does: its value is the word, a colon and the window's id.
-const (
-	adoptWord   = "adopt"   // make the window's agent a session's
-	askWord     = "ask"     // ask whether to archive it
-	archiveWord = "archive" // archive it
-	ignoreWord  = "ignore"  // mention the window no more
-)
-
 // All are the windows that belong to no session. Where the windows cannot be seen there are none.
 func (o *Others) All(ctx context.Context) []desk.Window {
 	all, err := o.windows.Orphans(ctx)
@@ -93,10 +85,10 @@ func canAdopt(one desk.Window) bool { return one.Agent != nil && one.Agent.Adopt
 // window.
 func (o *Others) windowOptions(one desk.Window, named bool) (row []card.Option) {
 	if canAdopt(one) {
-		row = append(row, o.chat.Option(i18n.ButtonAdopt, adoptWord, outbox.Primary),
-			o.chat.Option(i18n.ButtonArchive, askWord, outbox.Danger))
+		row = append(row, o.chat.Option(i18n.ButtonAdopt, adoptOption, outbox.Primary),
+			o.chat.Option(i18n.ButtonArchive, askOption, outbox.Danger))
 	}
-	row = append(row, o.chat.Option(i18n.ButtonIgnore, ignoreWord, ""))
+	row = append(row, o.chat.Option(i18n.ButtonIgnore, ignoreOption, ""))
 	for i := range row {
 		row[i].Value += ":" + one.Window
 		if named {
@@ -119,12 +111,12 @@ func (o *Others) Tap(t chat.Tap, was []chat.Window,
 	return chat.Do(func(ctx context.Context) error {
 		all, err := o.windows.Orphans(ctx)
 		if err != nil {
-			return o.tellUnknown(ctx, t, err)
+			return o.explain(ctx, t, err)
 		}
 		i := slices.IndexFunc(all, func(one desk.Window) bool {
 			return one.Window == window && slices.Contains(was, chat.Window(one.ID))
 		})
-		if i < 0 || word != ignoreWord && !canAdopt(all[i]) {
+		if i < 0 || word != ignoreOption && !canAdopt(all[i]) {
 			return errors.Join(o.tell(ctx, t, i18n.WritersChanged), redraw(ctx))
 		}
 		return o.decide(ctx, t, word, all[i], redraw)
@@ -135,7 +127,7 @@ func (o *Others) Tap(t chat.Tap, was []chat.Window,
 // the conversation of a session that is not over.
 func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one desk.Window,
 	redraw func(context.Context) error) error {
-	if word == ignoreWord {
+	if word == ignoreOption {
 		if err := o.windows.Ignore(ctx, one); err != nil {
 			return err
 		}
@@ -146,9 +138,9 @@ func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one desk.W
 	switch {
 	case from.ID != uuid.Nil && !from.Resumable:
 		return o.tell(ctx, t, i18n.WindowOwned, o.chat.StateArgs(from))
-	case word == askWord:
+	case word == askOption:
 		return o.askArchive(ctx, t, one)
-	case word == archiveWord:
+	case word == endOption:
 		return o.archive(ctx, t, *one.Agent)
 	}
 	return o.adopt(ctx, t, *one.Agent, from, redraw)
@@ -167,7 +159,7 @@ func (o *Others) askArchive(ctx context.Context, t chat.Tap, one desk.Window) er
 		end = i18n.WindowCloses
 	}
 	look := card.Look{To: t.To, Text: render.Plain(strings.Join(append(text, o.words.Say(end)), "\n")),
-		Options: o.chat.Confirm(i18n.ButtonYesArchive, archiveWord+":"+one.Window, t.From)}
+		Options: o.chat.Confirm(i18n.ButtonYesArchive, endOption+":"+one.Window, t.From)}
 	return o.questions.Post(ctx, look, []chat.Window{chat.Window(one.ID)})
 }
 
