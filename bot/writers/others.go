@@ -48,7 +48,7 @@ func (o *Others) Feature() chat.Feature {
 	return chat.Feature{
 		Name: "writers",
 		Cards: map[string]chat.OnTap{
-			conflictKind: o.conflicts.OnTap(o.tap), questionKind: o.questions.OnTap(o.tapQuestion)},
+			conflictKind: o.conflicts.OnTap(o.tap), questionKind: o.questions.OnTap(o.tapAsked)},
 		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
 			news.SecondWriter: o.tellWriters, news.Ghost: o.tellWriters,
 			news.Transferred: o.tellTransferred},

@@ -98,8 +98,8 @@ func (o *Others) windowOptions(one desk.Window, named bool) (row []card.Option) 
 	return row
 }
 
-// tapQuestion answers the question whether to archive what runs in a window.
-func (o *Others) tapQuestion(_ context.Context, t chat.Tap, was []chat.Window) (chat.Answer, error) {
+// tapAsked answers the question whether to archive what runs in a window.
+func (o *Others) tapAsked(_ context.Context, t chat.Tap, was []chat.Window) (chat.Answer, error) {
 	return o.Tap(t, was, func(ctx context.Context) error { return o.questions.End(ctx, t, "") })
 }
 
