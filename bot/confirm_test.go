@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -55,12 +54,12 @@ func takeWord(k conflict) i18n.Key {
 }
 
 func TestP2_TakeOverEndsNothingBeforeTheAnswer(t *testing.T) {
-	for k, question := range map[conflict]i18n.Key{resumeRefused: i18n.TakeBackConfirm, otherWriter: i18n.TakeOnlyConfirm, writerAfterEnd: i18n.StopConfirm} {
+	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
 		t.Run(string(k), func(t *testing.T) {
 			w := newWorld(t)
 			r, m := w.told(t, k, atDesk(4123))
 			asked := w.takeOver(t, m, takeWord(k))
-			assert.Equal(t, w.word(question, i18n.Args{"Name": "api", "Processes": "claude, pid 4123, 2 h, pts/3"}), w.sender.last(t).Text.Text)
+			assert.Equal(t, w.word(i18n.EndConfirm, i18n.Args{"Processes": "claude, pid 4123, 2 h, pts/3"}), w.sender.last(t).Text.Text)
 			assert.Empty(t, w.doing(r))
 
 			require.NoError(t, w.tapShown(t, bob, asked, takeWord(k)))
@@ -93,7 +92,6 @@ func TestP2_WritersThatNoMessageNamesAreNotEnded(t *testing.T) {
 			r, m := w.told(t, k, append(slices.Clone(named), atDesk(100))...)
 			assert.NotContains(t, words(m), w.word(takeWord(k)))
 			assert.Contains(t, m.Text.Text, w.word(i18n.AndMore, i18n.Args{"Count": 1}))
-			assert.NotContains(t, m.Text.Text, w.word(i18n.FootKept), "Show has no reason to tell")
 			assert.Empty(t, w.doing(r))
 		})
 	}
@@ -112,7 +110,7 @@ func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
 			}
 			require.NoError(t, w.tapShown(t, alice, asked, takeWord(k)))
 			said := lines("claude, pid 4123 ended with TERM.", "claude, pid 4124 was gone already.")
-			assert.Equal(t, []string{w.word(i18n.Taking, i18n.Args{"Processes": "claude, pid 4123, 2 h, pts/3; claude, pid 4124, 2 h, pts/3"}), said},
+			assert.Equal(t, []string{w.word(i18n.Taking, i18n.Args{"Processes": "claude, pid 4123, 2 h, pts/3; claude, pid 4124, 2 h, pts/3"})},
 				textsOf(w.sender, &w.sender.edited))
 			assert.Empty(t, w.sender.lastEdit(t).Buttons)
 			want, after := []string{ending(r, atDesk(4123), atDesk(4124))}, []string(nil)
@@ -150,11 +148,10 @@ func TestP2_WhoDidNotEndIsTold(t *testing.T) {
 				return []lifecycle.Ending{ended(1, process.HowKill, 0), spared(2, process.ReasonUnproven)}, nil
 			}
 			require.NoError(t, w.tapShown(t, alice, asked, takeWord(k)))
-			last := w.sender.last(t)
-			assert.True(t, strings.HasPrefix(last.Text.Text, lines("claude, pid 1 ended with KILL.",
-				"claude, pid 2 was left alone: it is not proven to write this session.", "")), last.Text.Text)
 			assert.Equal(t, lines("claude, pid 1 ended with KILL.", "claude, pid 2 was left alone: it is not proven to write this session."),
-				w.sender.lastEdit(t).Text.Text, "it does not stay at the beginning")
+				w.sender.last(t).Text.Text)
+			require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonShow))
+			last := w.sender.lastEdit(t)
 			assert.Contains(t, last.Text.Text, "• claude, pid 2, 2 h")
 			assert.Equal(t, words(m), words(last), "it can be tried again")
 			assert.Len(t, w.sessions.done(), map[conflict]int{resumeRefused: 2, otherWriter: 1, writerAfterEnd: 1}[k], "it does not come back beside the other one")
@@ -176,7 +173,7 @@ func TestAnEndThatBreaksIsTold(t *testing.T) {
 		{"nothing is known", nil, errDisk, i18n.InternalError},
 		{"it survived", []lifecycle.Ending{survived}, nil, i18n.EndingUnknown},
 		{"it is not verified", []lifecycle.Ending{unverified}, nil, i18n.EndingUnknown},
-		{"ended, and the record is not saved", []lifecycle.Ending{ended(1, process.HowTerm, 0)}, errDisk, i18n.WritersNone},
+		{"ended, and the record is not saved", []lifecycle.Ending{ended(1, process.HowTerm, 0)}, errDisk, i18n.EndingDone},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -188,7 +185,11 @@ func TestAnEndThatBreaksIsTold(t *testing.T) {
 			}
 			w.sender.edit = func(outbox.Message) error { return &outbox.Refused{Err: errDisk} }
 			require.NoError(t, w.tapShown(t, alice, asked, i18n.ButtonTakeOver))
-			assert.Contains(t, w.sender.last(t).Text.Text, w.word(tt.want, i18n.Args{"Name": "api", "Process": "claude, pid 1"}))
+			want := w.word(tt.want, i18n.Args{"Process": "claude, pid 1", "How": "ended with TERM"})
+			assert.Contains(t, strings.Join(w.sender.texts(), "\n"), want)
+			if tt.err != nil {
+				w.toldOfError(t, nil)
+			}
 		})
 	}
 }
@@ -200,7 +201,7 @@ func TestP2_AnEndThatWasNotTriedIsTold(t *testing.T) {
 		asked := w.takeOver(t, m, takeWord(k))
 		w.sessions.ends = func([]process.Identity) ([]lifecycle.Ending, error) { return nil, errDisk }
 		require.NoError(t, w.tapShown(t, alice, asked, takeWord(k)))
-		assert.Equal(t, "I did not end claude, pid 1, 2 h, pts/3.", w.sender.lastEdit(t).Text.Text)
+		assert.Contains(t, w.sender.texts(), "I did not end claude, pid 1, 2 h, pts/3.")
 		assert.Equal(t, w.word(i18n.InternalError), w.sender.last(t).Text.Text)
 	}
 }
@@ -223,7 +224,7 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 			{"another one", []lifecycle.Writer{atDesk(5)}, "", ""},
 			{"nobody any more", nil, "", i18n.WritersNone},
 			{"it came back meanwhile", []lifecycle.Writer{atDesk(4123)}, session.Running, i18n.WritersSecond},
-			{"it ended meanwhile", []lifecycle.Writer{atDesk(4123)}, session.Archived, i18n.WritersOver},
+			{"it ended meanwhile", []lifecycle.Writer{atDesk(4123)}, session.Archived, i18n.WritersGhost},
 			{"it came back, nobody else writes", nil, session.Running, i18n.WritersNone},
 		} {
 			if tt.state == session.Archived && k != otherWriter || tt.state == session.Running && k == otherWriter {
@@ -248,7 +249,10 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 				for _, s := range taps {
 					w.sender.edited = nil
 					require.NoError(t, w.tapSpot(t, alice, s))
-					if tt.says != "" {
+					switch {
+					case len(tt.writers) == 0:
+						assert.Equal(t, w.named(tt.says, "api"), w.sender.last(t).Text.Text, s.button.Text)
+					case tt.says != "":
 						head, _, _ := strings.Cut(w.sender.lastEdit(t).Text.Text, "\n")
 						assert.Equal(t, w.word(tt.says, i18n.Args{"Name": "api", "State": w.word(i18n.StateArchived)}), head, s.button.Text)
 					}
@@ -257,7 +261,7 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 					}
 				}
 				assert.Empty(t, w.doing(r))
-				assert.Contains(t, w.sender.done(), "post "+w.word(i18n.WritersChanged))
+				assert.Equal(t, len(tt.writers) > 0, slices.Contains(w.sender.done(), "post "+w.word(i18n.WritersChanged)))
 			})
 		}
 		t.Run(string(k)+": the same, but protected now", func(t *testing.T) {
@@ -273,35 +277,9 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 	}
 }
 
-// Nobody asked for a session back whose second writer was told: also when it has ended since, that
-// is not what its message says.
-func TestASecondWriterOfWhatHasEndedIsToldWithoutARefusal(t *testing.T) {
-	for _, tt := range []struct {
-		writer lifecycle.Writer
-		want   string
-	}{{atDesk(4123), "api is archived here and open elsewhere:"}, {unsure(4123), "api is archived here and may be open elsewhere:"}} {
-		w := newWorld(t)
-		r, m := w.told(t, otherWriter, tt.writer)
-		w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
-		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonShow))
-		for range 2 { // the head stays, whatever is tapped
-			m = w.sender.lastEdit(t)
-			head, _, _ := strings.Cut(m.Text.Text, "\n")
-			assert.Equal(t, tt.want, head)
-			w.again()
-			require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonShow))
-		}
-		for _, d := range data(m) {
-			assert.LessOrEqual(t, len(d), 64)
-		}
-		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonForkInstead), "its buttons work")
-		assert.Equal(t, []string{`start "api-fork" in ` + r.Dir, "fork of " + r.ClaudeSessionID.String()}, w.sessions.done())
-	}
-}
-
 func TestP6_WhereNobodyCanTellNothingIsDone(t *testing.T) {
 	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
-		for _, why := range []error{errTable, session.ErrNotFound} {
+		for why, says := range map[error]i18n.Key{lifecycle.ErrEvidence: i18n.EvidenceStart, session.ErrNotFound: i18n.InternalError} {
 			w := newWorld(t)
 			r, m := w.told(t, k, inWindow(t, 4123))
 			taps := w.looks(m, w.takeOver(t, m, takeWord(k)))
@@ -310,11 +288,7 @@ func TestP6_WhereNobodyCanTellNothingIsDone(t *testing.T) {
 				require.NoError(t, w.tapSpot(t, alice, s))
 			}
 			assert.Empty(t, w.doing(r))
-			want := w.named(i18n.WritersUnknown, "api")
-			if errors.Is(why, session.ErrNotFound) {
-				want = w.word(i18n.StaleButton)
-			}
-			assert.Contains(t, w.sender.done(), "post "+want)
+			assert.Contains(t, w.sender.done(), "post "+w.word(says))
 		}
 	}
 }
@@ -324,9 +298,6 @@ func TestWritersOfASessionThatWasPurged(t *testing.T) {
 		w := newWorld(t)
 		r, m := w.told(t, k, inWindow(t, 4123))
 		taps := w.looks(m, w.takeOver(t, m, takeWord(k)))
-		if k == otherWriter { // there [Cancel] leaves the session to both
-			taps = append(taps, w.spot(t, m, i18n.ButtonCancel))
-		}
 		delete(w.records.all, r.ID)
 		for _, s := range taps {
 			w.sender.spent = 0
@@ -373,7 +344,7 @@ func TestAForkThatFailsSaysWhatWasDone(t *testing.T) {
 			w.records.change(id, func(r *session.Record) { r.State = session.Archived })
 			return nil
 		}
-		why, after := w.word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}), []string(nil)
+		why := w.word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"})
 		w.Roots = []string{"/srv"}
 		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonForkInstead))
 		assert.Equal(t, w.OutsideText(r.Dir), w.sender.last(t).Text.Text)
@@ -381,17 +352,14 @@ func TestAForkThatFailsSaysWhatWasDone(t *testing.T) {
 
 		w.Roots = nil
 		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonForkInstead))
-		if k == otherWriter {
-			why, after = lines(w.named(i18n.ForkFailed, "api"), why), w.wordsOf(i18n.ButtonResume)
-		}
 		assert.Equal(t, why, w.sender.last(t).Text.Text)
-		assert.Equal(t, after, words(w.sender.last(t)))
 		assert.Zero(t, w.sender.spent, "it can be tapped again")
 		w.sessions.start = nil
-		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonForkInstead))
-		if k == otherWriter { // it is over by now, so the message is drawn anew
-			require.NoError(t, w.tapShown(t, alice, w.sender.lastEdit(t), i18n.ButtonForkInstead))
+		if k == otherWriter { // it is over by now, and a resume is refused
+			w.mustHear(t, "/resume api")
+			m = w.sender.last(t)
 		}
+		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonForkInstead))
 		assert.Equal(t, w.word(i18n.ForkStarted, i18n.Args{"Name": "api-fork", "From": "api", "Dir": "~/api"}), w.sender.last(t).Text.Text)
 	}
 }
@@ -426,7 +394,7 @@ func TestASecondWriterIsLeft(t *testing.T) {
 	w := newWorld(t)
 	_, m := w.told(t, otherWriter, atDesk(1))
 	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonCancel))
-	assert.Equal(t, w.named(i18n.SecondLeft, "api"), w.sender.lastEdit(t).Text.Text)
+	assert.Equal(t, w.word(i18n.Cancelled), w.sender.lastEdit(t).Text.Text)
 	assert.Empty(t, w.sender.lastEdit(t).Buttons)
 	assert.Empty(t, w.sessions.done())
 }
@@ -440,7 +408,7 @@ func TestAdopt(t *testing.T) {
 	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonAdopt))
 	target := w.Successor(host.View(w.record(t, r.ID)))
 	assert.Equal(t, []string{"adopt 4123@41230 from " + r.ID.String(), "move " + target.ID.String() + " to 7"}, w.sessions.done())
-	assert.Equal(t, "api is back: I type into the window where you run it (mine), and never close it. "+
+	assert.Equal(t, "api goes on in the window @4: I type there, and never close it. "+
 		"No shell is in that window, so tmux closes it when api ends. "+
 		"Permission questions show here only as a screen until you /kill and /resume it.", w.sender.last(t).Text.Text)
 	w.currentIs(t, target.ID)
@@ -467,12 +435,12 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 		want i18n.Key
 	}{
 		{"it changed", lifecycle.ErrChanged, i18n.WritersChanged},
-		{"others write too", &lifecycle.WriterError{Writers: []lifecycle.Writer{atDesk(5)}}, i18n.WritersChanged},
+		{"others write too", &lifecycle.WriterError{Writers: []lifecycle.Writer{atDesk(5)}}, i18n.StartUnsure},
 		{"it came back", &lifecycle.StateError{State: session.Running}, i18n.WritersChanged},
 		{"it goes on elsewhere", &lifecycle.MovedError{To: uuid.New()}, i18n.WritersChanged},
 		{"it was purged", session.ErrNotFound, i18n.WritersChanged},
 		{"no terminal", lifecycle.ErrNoTerminal, i18n.FootAdoptElsewhere},
-		{"nobody sees who writes", lifecycle.ErrEvidence, i18n.WritersUnknown},
+		{"nobody sees who writes", lifecycle.ErrEvidence, i18n.EvidenceStart},
 		{"anything else", errDisk, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -485,7 +453,7 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Contains(t, w.sender.done(), "post "+w.named(tt.want, "api"))
+			assert.Contains(t, strings.Join(w.sender.done(), "\n"), "post "+w.named(tt.want, "api"))
 			assert.Zero(t, w.sender.spent)
 		})
 	}

@@ -27,7 +27,7 @@ var trust = lifecycle.Dialog{Open: true, Lines: []string{"Do you trust this fold
 
 // dialogNote tells that a session's terminal asks something.
 func dialogNote(r session.Record, d lifecycle.Dialog) lifecycle.Note {
-	return lifecycle.Note{Kind: lifecycle.NoteDialog, Session: r, Dialog: &d, Asks: len(d.Options) > 0, Attach: "tmux attach"}
+	return lifecycle.Note{Kind: lifecycle.NoteDialog, Session: r, Dialog: &d, Attach: "tmux attach"}
 }
 
 // showsDialog is a session whose terminal asks something, which the chat shows.
@@ -177,8 +177,8 @@ func TestAKeyThatIsNotPressedIsTold(t *testing.T) {
 		closed bool
 		redraw bool
 	}{
-		{"it shows something else", changed, lifecycle.ErrChanged, i18n.KeysChanged, false, true},
-		{"it shows nothing to press in", lifecycle.Dialog{}, lifecycle.ErrChanged, i18n.KeysChanged, true, false},
+		{"it shows something else", changed, lifecycle.ErrChanged, i18n.WritersChanged, false, true},
+		{"it shows nothing to press in", lifecycle.Dialog{}, lifecycle.ErrChanged, i18n.WritersChanged, true, false},
 		{"a request waits", trust, lifecycle.ErrRelayed, i18n.KeysRelayed, false, false},
 		{"no dialog", lifecycle.Dialog{}, lifecycle.ErrNoDialog, i18n.KeysNoDialog, true, false},
 		{"nobody knows", lifecycle.Dialog{}, lifecycle.ErrUnseen, i18n.KeysUnseen, false, false},
@@ -191,8 +191,7 @@ func TestAKeyThatIsNotPressedIsTold(t *testing.T) {
 			w.sessions.press = func(string) (lifecycle.Dialog, error) { return tt.now, tt.err }
 			w.presses(t, alice, 1, "Enter")
 			said := w.sender.last(t)
-			assert.Equal(t, w.word(tt.says, i18n.Args{"Name": "api", "Command": "tmux attach"}), said.Text.Text)
-			assert.Equal(t, 1, said.ReplyTo)
+			assert.Equal(t, w.word(tt.says, i18n.Args{"Name": "api", "Command": "tmux attach -t api"}), said.Text.Text)
 			assert.Equal(t, tt.closed || tt.redraw, len(w.sender.edited) > 0)
 			if tt.closed {
 				assert.Empty(t, w.sender.now(1).Buttons)

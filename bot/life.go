@@ -26,8 +26,7 @@ import (
 type life struct {
 	sessions *sessions.Sessions
 	resumer  *sessions.Resumer
-	writers  *writers.Writers
-	windows  *writers.Windows
+	others   *writers.Others
 	reports  *report.Reports
 	prompts  *prompt.Prompts
 	// attachments are the files that come with prompts.
@@ -36,12 +35,11 @@ type life struct {
 
 // newLife makes these features and connects them with each other.
 func newLife(b *Bot) (l life) {
-	l.windows = writers.NewWindows(b.Chat, b.Sessions, b.Sessions)
-	l.sessions = sessions.New(b.Chat, b.Sessions, agents{b}, b.answers, l.windows)
+	l.others = writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, b.answers.Follow)
+	l.sessions = sessions.New(b.Chat, b.Sessions, agents{b}, b.answers, l.others)
 	l.resumer = l.sessions.Resumer
-	l.writers = writers.New(b.Chat, b.Sessions, b.Sessions, l.resumer, b.answers)
-	l.resumer.Writers = l.writers
-	l.reports = report.New(report.Deps{Chat: b.Chat, Lifecycle: b.Sessions, Resumer: l.resumer, Windows: l.windows,
+	l.resumer.Writers, l.others.Resume = l.others, l.resumer.Resume
+	l.reports = report.New(report.Deps{Chat: b.Chat, Lifecycle: b.Sessions, Resumer: l.resumer, Windows: l.others,
 		ToldWindows: b.Sessions, Entries: b.Entries, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
 	l.attachments = &prompt.Attachments{Chat: b.Chat, Files: b.Files, Downloader: b.Downloader, Voice: b.Voice}
 	l.prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Entries: b.Entries, Changes: b.Entries,
@@ -51,7 +49,7 @@ func newLife(b *Bot) (l life) {
 
 // features are what the roof knows of them.
 func (l life) features() []chat.Feature {
-	return []chat.Feature{l.sessions.Feature(), l.writers.Feature(), l.windows.Feature(), l.reports.Feature()}
+	return []chat.Feature{l.sessions.Feature(), l.others.Feature(), l.reports.Feature()}
 }
 
 // agents are the agents of sessions as package sessions looks at them.
@@ -126,7 +124,7 @@ func (b *Bot) BroughtBack(ctx context.Context, id uuid.UUID) (current views.Sess
 
 // SendFile sends a file of a session's folder into its chat; see files.Files.
 func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
-	f := files.Files{Book: b.Book, Sender: b.Sender, Open: b.Files.Open, Heading: b.answers.Heading}
+	f := files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.answers.Heading, Upload: b.Sender.SendFile}
 	return f.Send(ctx, id, path, caption)
 }
 

@@ -59,7 +59,7 @@ func TestATransferMovesTheCurrentSessionAlong(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
 	}
-	assert.Equal(t, []string{"api goes on in the window @21; your messages reach it there. " +
+	assert.Equal(t, []string{"api goes on in the window @21: I type there, and never close it. " +
 		"Permission questions show here only as a screen until you /kill and /resume it."}, w.sender.texts())
 
 	n.Asked = true
@@ -327,5 +327,5 @@ func TestAdoptAsksForTheTransfer(t *testing.T) {
 	w.sessions.adopt = func(q lifecycle.AdoptRequest) error { asked = q; return nil }
 	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonAdopt))
 	assert.Equal(t, lifecycle.AdoptRequest{Agent: process.Identity{PID: 4123, Start: 41230, Boot: "boot"}, Claude: r.ClaudeSessionID,
-		From: r.ID, Asked: true, Rule: "chat.adopt", Why: "asked for by 7"}, asked)
+		From: r.ID, Asked: true, Conversation: atAlice, Owner: alice, Rule: "chat.adopt", Why: "asked for by 7"}, asked)
 }

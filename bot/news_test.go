@@ -72,7 +72,7 @@ func tellings() map[lifecycle.NoteKind]told {
 	return map[lifecycle.NoteKind]told{
 		lifecycle.NoteReady:        {says: name(i18n.Ready)},
 		lifecycle.NoteNotReporting: {says: name(i18n.ClaudeNotReady, i18n.AttachHint)},
-		lifecycle.NoteDialog:       {says: name(i18n.DialogOpen, i18n.AttachHint, i18n.DialogStopHint)},
+		lifecycle.NoteDialog:       {says: name(i18n.DialogOpen, i18n.AttachHint)},
 		lifecycle.NoteDialogGone:   {}, // the dialog's own message
 		lifecycle.NoteQueued:       {says: name(i18n.Queued), reply: true},
 		lifecycle.NoteHeldDialog:   {says: name(i18n.HeldDialog), reply: true},
@@ -81,7 +81,7 @@ func tellings() map[lifecycle.NoteKind]told {
 		lifecycle.NoteDraftCleared: {says: name(i18n.DraftCleared)},
 		lifecycle.NoteSecondWriter: {says: name(i18n.WritersSecond),
 			buttons: []i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		lifecycle.NoteGhost:       {says: name(i18n.WritersGhost), buttons: []i18n.Key{i18n.ButtonStopIt, i18n.ButtonShow}},
+		lifecycle.NoteGhost:       {says: name(i18n.WritersGhost), buttons: []i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt}},
 		"held_unknown":            {says: name(i18n.HeldUnknown), reply: true},
 		lifecycle.NoteUnproven:    {says: name(i18n.Unproven), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
 		lifecycle.NoteFailed:      {says: name(i18n.FailedScreen, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
@@ -91,7 +91,7 @@ func tellings() map[lifecycle.NoteKind]told {
 		lifecycle.NoteTyped:       {}, // a reaction
 		lifecycle.NoteDelivered:   {}, // a reaction
 		lifecycle.NoteTranscript:  {}, // what the transcript says
-		lifecycle.NoteTransferred: {says: name(i18n.Moved, i18n.AdoptedAsks)},
+		lifecycle.NoteTransferred: {says: name(i18n.Adopted, i18n.AdoptedAsks)},
 	}
 }
 
@@ -103,7 +103,7 @@ func (w *world) news(t *testing.T, kind lifecycle.NoteKind) lifecycle.Note {
 	r.Conversation, r.Prompts, r.Binding = inGroup, []string{"1", "2"}, &session.Binding{Window: "@21"}
 	e := w.prompt(t, r, "the prompt", inbox.Typing)
 	return lifecycle.Note{Kind: kind, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: e.Text}, Screen: "the screen\n\n",
-		Attach: "tmux attach", Asks: true, Receipt: &lifecycle.Receipt{}, Draft: "a draft", Writers: []lifecycle.Writer{atDesk(4123)}}
+		Attach: "tmux attach", Receipt: &lifecycle.Receipt{}, Draft: "a draft", Writers: []lifecycle.Writer{atDesk(4123)}}
 }
 
 func TestEveryKindOfNewsIsTold(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	upload "ccbot/bot/files"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/files"
 	"ccbot/internal/session"
@@ -86,7 +85,7 @@ func TestSendFile(t *testing.T) {
 		{"a long caption", "a", strings.Repeat("😀", 512), "file a to 7: hello (" + strings.Repeat("😀", 512) + ")"},
 		{"a hidden file", ".env", "", "file .env to 7: hello ()"},
 		{"a name that turns around", "a\u202egnp.exe\n", "", "file a·gnp.exe· to 7: hello ()"},
-		{"a name that is not seen", "\u2060", "", "file file to 7: hello ()"},
+		{"a name that is not seen", "\u2060", "", "file · to 7: hello ()"},
 		{"a name that is no text", "\xff.txt", "", "file \uFFFD.txt to 7: hello ()"},
 	}
 	for _, tt := range tests {
@@ -142,9 +141,9 @@ func TestSendFileIsRefused(t *testing.T) {
 			if err := os.Truncate(filepath.Join(d.dir, "a.txt"), outbox.MaxFile+1); err != nil {
 				panic(err)
 			}
-		}, "it has 50.0 MB, and Telegram takes 50.0 MB", ""},
+		}, "it has more than the 50 MB that Telegram takes", ""},
 		{"telegram is slow", func(d *fileWorld) {
-			d.sends.before = func() error { return fmt.Errorf("send file: %w: %w", outbox.ErrUnsure, upload.ErrSlow) }
+			d.sends.before = func() error { return fmt.Errorf("send file: %w: %w", outbox.ErrUnsure, context.DeadlineExceeded) }
 		}, "Telegram did not take it in ten minutes, and I gave up", ""},
 		{"telegram says no", func(d *fileWorld) {
 			d.sends.before = func() error { return fmt.Errorf("send: %w", &outbox.Refused{Err: errors.New("too big")}) }

@@ -28,7 +28,7 @@ func (w *world) adopted() (d *desk, pane string, shell, agent process.Identity) 
 	require.Len(w.t, writers, 1)
 	w.endLater(writers[0])
 	w.tap(told, "Adopt")
-	w.hear(told.ID, "is back")
+	w.hear(told.ID, "goes on in the window")
 	return d, pane, shell, writers[0]
 }
 

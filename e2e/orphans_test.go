@@ -136,7 +136,7 @@ func TestP2_AnOrphanWindowIsAdopted(t *testing.T) {
 	hand, claudeID, shell, agent := w.handmade("hand")
 	list := w.offered(w.say("/list"), "Adopt")
 	w.tap(list, "Adopt")
-	w.hear(list.ID, "hand is a session now")
+	w.hear(list.ID, "hand goes on in the window")
 	assert.Equal(t, claudeID, w.claudeIDOf("hand"))
 	assert.Equal(t, w.dir, w.record("hand").Dir)
 	w.hear(w.say("say from the chat"), "from the chat")

@@ -167,7 +167,7 @@ func TestP1_ASecondWriterIsToldOnce(t *testing.T) {
 	warned := w.offered(0, "Fork instead")
 	assert.Contains(t, warned.Text, pid(first))
 	w.tap(warned, "Cancel")
-	w.shows(warned.ID, "again")
+	w.shows(warned.ID, "Cancelled")
 	assert.True(t, w.alive(first))
 
 	w.stop()

@@ -119,7 +119,7 @@ func (m Sessions) NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Wind
 	var all []desk.Window
 	for _, w := range of {
 		for _, one := range fresh {
-			if w.ID == windowID(one.Pane) {
+			if paneIn(w.ID) == windowID(one.Pane) {
 				all = append(all, w)
 			}
 		}
@@ -138,6 +138,8 @@ func (m Sessions) windowsOf(all []lifecycle.Window) (shown []desk.Window) {
 		if w.Agent != nil {
 			agent := m.writerOf(*w.Agent)
 			one.Agent, one.Closes = &agent, w.Ours && w.Agent.Pane.PID == w.Agent.PID
+			one.Dir = cmp.Or(agent.Dir, one.Dir)
+			one.ID += desk.ID(fmt.Sprintf(" %s %s", agent.ID, agent.Claude))
 		}
 		for _, p := range w.Others {
 			one.Others = append(one.Others, Process(p, 0))
@@ -147,14 +149,20 @@ func (m Sessions) windowsOf(all []lifecycle.Window) (shown []desk.Window) {
 	return shown
 }
 
-// windowID names a window by what it is known by: its number and its first process.
+// windowID names a window by what it is known by: its number and its first process. Behind that the
+// chat's id of a window has the agent that runs there, and the conversation.
 func windowID(p tmux.Pane) desk.ID { return desk.ID(fmt.Sprintf("%s.%d", p.Window, p.PID)) }
+
+func paneIn(id desk.ID) desk.ID {
+	pane, _, _ := strings.Cut(string(id), " ")
+	return desk.ID(pane)
+}
 
 // windowsBehind are windows as recovery knows them: recovery looks itself whether they are there.
 // An id that nobody wrote here is no window.
 func windowsBehind(shown []desk.Window) (all []lifecycle.Window) {
 	for _, w := range shown {
-		number, pid, _ := strings.Cut(string(w.ID), ".")
+		number, pid, _ := strings.Cut(string(paneIn(w.ID)), ".")
 		var p tmux.Pane
 		var errs [2]error
 		p.Window, errs[0] = tmux.ParseWindowID(number)

@@ -25,11 +25,8 @@ func (m *Machine) Put(session uuid.UUID, id string, fill func(io.Writer) (string
 }
 
 func putError(err error) error {
-	switch {
-	case errors.As(err, new(*received.Unfilled)):
+	if errors.As(err, new(*received.Unfilled)) {
 		return err
-	case errors.Is(err, received.ErrNotOurs):
-		return &files.PutError{Code: files.NotOurs, Reason: reason(err), Err: err}
 	}
-	return &files.PutError{Code: files.Unwritable, Reason: reason(err), Err: err}
+	return &files.Refusal{Text: reason(err), NotOurs: errors.Is(err, received.ErrNotOurs), Err: err}
 }

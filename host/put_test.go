@@ -20,21 +20,21 @@ import (
 func TestPut(t *testing.T) {
 	fails := errors.New("connection reset by peer")
 	for _, tt := range []struct {
-		name   string
-		before func(d *opens) error
-		fill   error
-		code   files.Code
+		name             string
+		before           func(d *opens) error
+		fill             error
+		refused, notOurs bool
 	}{
-		{"there", func(*opens) error { return nil }, nil, ""},
-		{"the source fails", func(*opens) error { return nil }, fails, ""},
+		{"there", func(*opens) error { return nil }, nil, false, false},
+		{"the source fails", func(*opens) error { return nil }, fails, false, false},
 		{"a link in the folder's place", func(d *opens) error {
 			return os.Symlink(d.elsewhere, filepath.Join(d.dir, files.Folder))
-		}, nil, files.NotOurs},
-		{"no folder", func(d *opens) error { return os.Remove(d.dir) }, nil, files.Unwritable},
+		}, nil, true, true},
+		{"no folder", func(d *opens) error { return os.Remove(d.dir) }, nil, true, false},
 		{"no session", func(d *opens) error {
 			d.records.one.ID = uuid.New()
 			return nil
-		}, nil, files.Unwritable},
+		}, nil, true, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newOpens(t)
@@ -47,12 +47,12 @@ func TestPut(t *testing.T) {
 				_, err := io.WriteString(to, "hello")
 				return "a b.txt", errors.Join(err, tt.fill)
 			})
-			refused, ok := errors.AsType[*files.PutError](err)
-			assert.Equal(t, tt.code != "", ok)
+			refused, ok := errors.AsType[*files.Refusal](err)
+			assert.Equal(t, tt.refused, ok)
 			switch {
 			case ok:
-				assert.Equal(t, tt.code, refused.Code)
-				assert.NotEmpty(t, refused.Reason)
+				assert.Equal(t, tt.notOurs, refused.NotOurs)
+				assert.NotEmpty(t, refused.Text)
 			case tt.fill != nil:
 				require.ErrorIs(t, err, tt.fill)
 			default:

@@ -203,7 +203,7 @@ func (m Sessions) writerOf(w lifecycle.Writer) desk.Writer {
 	case w.Session != "":
 		shown.Kept = lifecycle.ReasonOtherAgent
 	case !w.Proven:
-		shown.Kept = lifecycle.ReasonUnclear
+		shown.Kept, shown.Source = lifecycle.ReasonUnclear, ""
 	}
 	if w.InTmux {
 		pane := m.paneOf(w.Pane)

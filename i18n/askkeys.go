@@ -24,8 +24,7 @@ const (
 	AnsweredWith      Key = "answered_with" // Name
 	KeysRelayed       Key = "keys_relayed"
 	KeysNoDialog      Key = "keys_no_dialog" // Name
-	KeysChanged       Key = "keys_changed"
-	KeysUnseen        Key = "keys_unseen" // Name
+	KeysUnseen        Key = "keys_unseen"    // Name
 	DialogClosed      Key = "dialog_closed"
 	DialogNotWhole    Key = "dialog_not_whole"
 	ListContext       Key = "list_context" // Percent

@@ -57,9 +57,6 @@ const (
 	BoxBusy            Key = "box_busy"      // Name
 	DraftHidden        Key = "draft_hidden"  // Name
 	DialogOpen         Key = "dialog_open"   // Name
-	ScreenOpen         Key = "screen_open"   // Name
-	ScreenStopHint     Key = "screen_stop_hint"
-	DialogStopHint     Key = "dialog_stop_hint"
 	BlankText          Key = "blank_text"
 	Unproven           Key = "unproven" // Name, Time
 	Dropped            Key = "dropped"
@@ -188,16 +185,12 @@ const (
 
 // Others that write a session's conversation.
 const (
-	WritersRefused     Key = "writers_refused"    // Name
-	WritersMaybe       Key = "writers_maybe"      // Name
-	WritersOver        Key = "writers_over"       // Name, State
-	WritersOverMaybe   Key = "writers_over_maybe" // Name, State
-	WritersSecond      Key = "writers_second"     // Name
-	WritersGhost       Key = "writers_ghost"      // Name, State
-	GhostUnseen        Key = "ghost_unseen"       // Name, State
-	WritersNone        Key = "writers_none"       // Name
+	WritersRefused     Key = "writers_refused" // Name
+	WritersSecond      Key = "writers_second"  // Name
+	WritersGhost       Key = "writers_ghost"   // Name, State
+	GhostUnseen        Key = "ghost_unseen"    // Name, State
+	WritersNone        Key = "writers_none"    // Name
 	WritersChanged     Key = "writers_changed"
-	WritersUnknown     Key = "writers_unknown" // Name
 	StartUnsure        Key = "start_unsure"
 	WriterUnsure       Key = "writer_unsure"  // Process
 	WriterSession      Key = "writer_session" // Name
@@ -209,7 +202,6 @@ const (
 	SourceBound        Key = "source_bound"
 	SourceArgv         Key = "source_argv"
 	SourceUnclear      Key = "source_unclear"
-	FootKept           Key = "foot_kept"
 	FootTakeBack       Key = "foot_take_back" // Name
 	FootTakeOnly       Key = "foot_take_only"
 	FootStop           Key = "foot_stop"
@@ -217,24 +209,16 @@ const (
 	FootForkLeave      Key = "foot_fork_leave" // Name
 	FootAdopt          Key = "foot_adopt"
 	FootAdoptElsewhere Key = "foot_adopt_elsewhere"
-	FootAdoptMany      Key = "foot_adopt_many"
-	TakeBackConfirm    Key = "take_back_confirm" // Name, Processes
-	TakeOnlyConfirm    Key = "take_only_confirm" // Name, Processes
-	StopConfirm        Key = "stop_confirm"      // Name, Processes
-	StopOnlyConfirm    Key = "stop_only_confirm" // Processes
-	Taking             Key = "taking"            // Processes
-	TakingFailed       Key = "taking_failed"     // Processes
-	EndingDone         Key = "ending_done"       // How, Process
-	EndingSpared       Key = "ending_spared"     // Process, Reason
-	EndingUnknown      Key = "ending_unknown"    // Process
-	SecondLeft         Key = "second_left"       // Name
-	ForkStarted        Key = "fork_started"      // Dir, From, Name
-	ForkFailed         Key = "fork_failed"       // Name
-	Adopted            Key = "adopted"           // Name, Window
-	AdoptedNew         Key = "adopted_new"       // Name, Window
-	AdoptedBare        Key = "adopted_bare"      // Name
+	EndConfirm         Key = "end_confirm"    // Processes
+	Taking             Key = "taking"         // Processes
+	TakingFailed       Key = "taking_failed"  // Processes
+	EndingDone         Key = "ending_done"    // How, Process
+	EndingSpared       Key = "ending_spared"  // Process, Reason
+	EndingUnknown      Key = "ending_unknown" // Process
+	ForkStarted        Key = "fork_started"   // Dir, From, Name
+	Adopted            Key = "adopted"        // Name, Window
+	AdoptedBare        Key = "adopted_bare"   // Name
 	AdoptedAsks        Key = "adopted_asks"
-	Moved              Key = "moved" // Name, Window
 )
 
 // What a start found and did.
@@ -261,12 +245,12 @@ const (
 const (
 	WindowConversation Key = "window_conversation" // ID
 	WindowDead         Key = "window_dead"
-	WindowsUnknown     Key = "windows_unknown"
 	WindowIgnored      Key = "window_ignored" // Window
 	WindowArchive      Key = "window_archive" // Process, Window
 	WindowStays        Key = "window_stays"   // Details
 	WindowCloses       Key = "window_closes"
 	WindowKept         Key = "window_kept"
+	WindowOwned        Key = "window_owned" // Name, State
 )
 
 // The history of a session.

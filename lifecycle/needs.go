@@ -111,7 +111,6 @@ type Note struct {
 	Prompt  Prompt         // of Queued, Held…, Typed, Delivered and Unproven
 	InBox   bool           // of Unproven: the text is seen in the prompt box, not submitted
 	Screen  string         // what the terminal shows, plain text; of Dialog only the dialog itself
-	Asks    bool           // of Dialog: it has options to choose from, and is not only shown
 	Attach  string         // command that shows the window at the desk
 	Receipt *Receipt       // of Stopped
 	Writers []Writer       // of SecondWriter and Ghost; none: it is not known who writes

@@ -237,11 +237,8 @@ func (w *work) tell(ctx context.Context, kind NoteKind, p Prompt) error {
 	case NoteUnproven:
 		n.InBox = w.view.boxFree() && p.shows(w.view.Screen.Box)
 	}
-	if kind == NoteDialog {
-		n.Asks = true // also what is not recognised
-		if d := w.view.Screen.Dialog; d != nil {
-			n.Screen, n.Asks = strings.Join(d.Lines, "\n"), len(d.Options) > 0
-		}
+	if d := w.view.Screen.Dialog; d != nil && kind == NoteDialog {
+		n.Screen = strings.Join(d.Lines, "\n")
 	}
 	if err := w.News.SessionNews(ctx, n); err != nil {
 		return fmt.Errorf("tell %s of session %s: %w", kind, w.r.ID, err)

@@ -80,11 +80,8 @@ func (p Phrases) Confirm(word i18n.Key, value string, asked int64) [][]card.Opti
 	return [][]card.Option{{yes, p.Cancel(asked)}}
 }
 
-// Window is a window that belongs to no session, as a card shows it.
-type Window struct {
-	ID    string `json:"id"`
-	Shown string `json:"shown"` // names exactly what was in it: another process there has another text
-}
+// Window names a window that belongs to no session, with what a card showed in it.
+type Window string
 
 // WindowList is the part of a message that shows windows.
 type WindowList struct {

@@ -39,6 +39,8 @@ var refusals = map[refusal.Code]i18n.Key{
 	refusal.DirNoAccess: i18n.PathUnreadable,
 	refusal.NoTmux:      i18n.TmuxMissing,
 	refusal.NoClaude:    i18n.ClaudeMissing,
+	refusal.NoTerminal:  i18n.FootAdoptElsewhere,
+	refusal.Changed:     i18n.WritersChanged,
 }
 
 // sessionRefusals are the sentences that name the session.
@@ -50,7 +52,9 @@ var sessionRefusals = map[refusal.Code]i18n.Key{
 	refusal.Guarded:     i18n.StopRefused,
 	refusal.BoxBusy:     i18n.BoxBusy,
 	refusal.DraftHidden: i18n.DraftHidden,
-	refusal.Changed:     i18n.WritersChanged,
+	refusal.NoDialog:    i18n.KeysNoDialog,
+	refusal.Relayed:     i18n.KeysRelayed,
+	refusal.Unseen:      i18n.KeysUnseen,
 }
 
 // Failure explains why something could not be done for a session; the zero session: for none, so no

@@ -95,16 +95,16 @@ func (a *Attachments) put(in Message, r views.Session, fill func(io.Writer) (str
 		in.Files, in.Session, in.Dir = []string{got.Name}, r.ID, got.Dir
 		return in, nil
 	}
-	refused, ok := errors.AsType[*files.PutError](err)
+	refused, ok := errors.AsType[*files.Refusal](err)
 	if !ok {
 		return in, err
 	}
 	folder := path.Join(r.Dir, files.Folder)
-	if refused.Code == files.NotOurs {
+	if refused.NotOurs {
 		return in, &FileProblem{Text: a.Chat.Words.Say(i18n.InboxNotOurs, i18n.Args{"Path": folder})}
 	}
 	a.Chat.Log.Error("file_not_kept", "session_id", r.ID.String(), "error", err.Error())
-	args := i18n.Args{"Path": folder, "Reason": refused.Reason}
+	args := i18n.Args{"Path": folder, "Reason": refused.Text}
 	return in, &FileProblem{Text: a.Chat.Words.Say(i18n.InboxUnwritable, args)}
 }
 

@@ -82,7 +82,7 @@ func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer
 	list := p.stillLost(was.Lost)
 	switch {
 	case isWindow:
-		return p.Windows.Tap(t, was.Windows, func(ctx context.Context) (bool, error) { return false, p.takeOff(ctx, t, ":"+window) })
+		return p.Windows.Tap(t, was.Windows, func(ctx context.Context) error { return p.takeOff(ctx, t, ":"+window) })
 	case len(list) == 0:
 		return chat.Answer{Text: p.words.Say(i18n.RecoveredOver)}, p.takeOff(ctx, t, allOption, pickOption)
 	case t.Card.Option == pickOption:

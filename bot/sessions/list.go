@@ -130,7 +130,7 @@ func (s *Sessions) redrawList(t chat.Tap) func(ctx context.Context) error {
 func (s *Sessions) tapList(ctx context.Context, t chat.Tap, was []chat.Window) (chat.Answer, error) {
 	word, rest, _ := strings.Cut(t.Card.Option, ":")
 	if word != openWord && word != retryWord {
-		return s.windows.Tap(t, was, func(ctx context.Context) (bool, error) { return true, s.redrawList(t)(ctx) })
+		return s.windows.Tap(t, was, s.redrawList(t))
 	}
 	named, launch, _ := strings.Cut(rest, ":")
 	id, _ := uuid.Parse(named)

@@ -46,9 +46,8 @@ type Reader interface {
 type Windows interface {
 	All(ctx context.Context) []desk.Window
 	List(all []desk.Window) chat.WindowList
-	// Tap does what an option about one of the windows says. redraw draws the message again, and
-	// reports whether the message then shows the windows as they are.
-	Tap(t chat.Tap, was []chat.Window, redraw func(ctx context.Context) (listed bool, err error)) (chat.Answer, error)
+	// Tap does what an option about one of the windows says. redraw draws the message again.
+	Tap(t chat.Tap, was []chat.Window, redraw func(ctx context.Context) error) (chat.Answer, error)
 }
 
 // Sessions start, list, end and resume sessions.

@@ -1,11 +1,16 @@
 package writers
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 )
 
@@ -13,7 +18,7 @@ import (
 type kind string
 
 const (
-	resumeRefused  kind = "resume_refused"   // a session that is over is not resumed: somebody else writes
+	resumeRefused  kind = "resume_refused"   // a session is not resumed: somebody else writes
 	otherWriter    kind = "other_writer"     // somebody else writes a session that is open
 	writerAfterEnd kind = "writer_after_end" // somebody writes a session that is over
 )
@@ -25,113 +30,112 @@ func (k kind) now(r views.Session) kind {
 	case r.Live:
 		return otherWriter
 	case k == otherWriter:
-		return resumeRefused
+		return writerAfterEnd
 	}
 	return k
 }
 
-// shown is what a message about writers shows: a tap on the message means exactly these writers.
-type shown struct {
-	Kind    kind       `json:"kind"`
-	Resume  chat.Offer `json:"resume"`
-	Writers []desk.ID  `json:"writers"`           // sorted
-	Unasked bool       `json:"unasked,omitempty"` // see conflict
+// phrases are how a message of each kind begins, which button ends the writers, and what that
+// button and [Fork instead] do. Without a fork there is no such button.
+var phrases = map[kind]struct{ head, button, end, fork i18n.Key }{
+	resumeRefused:  {i18n.WritersRefused, i18n.ButtonTakeOver, i18n.FootTakeBack, i18n.FootFork},
+	otherWriter:    {i18n.WritersSecond, i18n.ButtonTakeOver, i18n.FootTakeOnly, i18n.FootForkLeave},
+	writerAfterEnd: {i18n.WritersGhost, i18n.ButtonStopIt, i18n.FootStop, ""},
 }
+
+// What the options of a message do. Those about a window have a colon and the window's id behind.
+const (
+	showOption   = "show"   // show all that is known of the writers
+	askOption    = "ask"    // ask whether to end the writers, or what runs in the window
+	endOption    = "end"    // end them, or archive it
+	forkOption   = "fork"   // go on in a copy of the conversation
+	adoptOption  = "adopt"  // go on in the window where the writer runs
+	ignoreOption = "ignore" // mention the window no more
+)
 
 // conflict is what is true of the writers of a session.
 type conflict struct {
 	kind    kind
 	resume  chat.Resume // what to go on with when nobody else writes any more
 	writers []desk.Writer
-	unasked bool // resumeRefused: nobody had asked for the session to come back
 }
 
-// shown is the payload of a message that shows the conflict.
-func (c conflict) shown() shown { return shown{c.kind, c.resume.Offer(), c.identities(), c.unasked} }
-
-// session is the session whose conversation is written.
-func (c conflict) session() views.Session { return c.resume.Session }
-
-func (c conflict) headline() i18n.Key {
-	maybe := !slices.ContainsFunc(c.writers, func(one desk.Writer) bool { return one.Proven })
-	switch {
-	case c.kind == otherWriter:
-		return i18n.WritersSecond
-	case c.kind == writerAfterEnd:
-		return i18n.WritersGhost
-	case c.unasked && maybe:
-		return i18n.WritersOverMaybe
-	case c.unasked:
-		return i18n.WritersOver
-	case maybe:
-		return i18n.WritersMaybe
-	}
-	return i18n.WritersRefused
+// shown is what a message about writers shows: a tap on the message means exactly these writers.
+type shown struct {
+	Kind    kind       `json:"kind"`
+	Resume  chat.Offer `json:"resume"`
+	Writers []desk.ID  `json:"writers"` // sorted
 }
 
-// whatCanBeDone says what the buttons do, and why one is not there.
-func (c conflict) whatCanBeDone(details bool) []i18n.Key {
-	var keys []i18n.Key
-	switch {
-	case !c.canEnd() && (details || !c.keepsOne()): // the details say why; of too many there are none
-	case !c.canEnd():
-		keys = append(keys, i18n.FootKept)
-	case c.kind == resumeRefused:
-		keys = append(keys, i18n.FootTakeBack)
-	case c.kind == otherWriter:
-		keys = append(keys, i18n.FootTakeOnly)
-	default:
-		keys = append(keys, i18n.FootStop)
+func (c conflict) shown() shown {
+	s := shown{Kind: c.kind, Resume: c.resume.Offer()}
+	for _, one := range c.writers {
+		s.Writers = append(s.Writers, one.ID)
 	}
-	switch c.kind {
-	case resumeRefused:
-		keys = append(keys, i18n.FootFork)
-	case otherWriter:
-		keys = append(keys, i18n.FootForkLeave)
-	case writerAfterEnd:
-		keys = append(keys, c.whetherAdoptable()...)
-	}
-	return keys
-}
-
-// whetherAdoptable says whether the writer can be adopted, or why not.
-func (c conflict) whetherAdoptable() []i18n.Key {
-	switch one := c.writers[0]; {
-	case !c.resume.Session.Resumable: // its state says why
-		return nil
-	case len(c.writers) > 1:
-		return []i18n.Key{i18n.FootAdoptMany}
-	case one.Adoptable:
-		return []i18n.Key{i18n.FootAdopt}
-	case one.Proven && one.Session == "":
-		return []i18n.Key{i18n.FootAdoptElsewhere}
-	}
-	return nil // why the writer is not ended says it all
+	slices.Sort(s.Writers)
+	return s
 }
 
 // canAdopt reports whether the writer can be made the session's agent. A session that is not
 // cleaned up has to be cleaned up first.
 func (c conflict) canAdopt() bool {
-	return c.resume.Session.Resumable && len(c.writers) == 1 && c.writers[0].Adoptable
+	return c.kind == writerAfterEnd && c.resume.Session.Resumable &&
+		len(c.writers) == 1 && c.writers[0].Adoptable
 }
 
 // canEnd reports whether a person may have all of the writers ended: only when the message and the
 // question name each of them.
 func (c conflict) canEnd() bool {
-	return len(c.writers) > 0 && len(c.writers) <= chat.MaxListed && !c.keepsOne()
+	return len(c.writers) <= chat.MaxListed &&
+		!slices.ContainsFunc(c.writers, func(one desk.Writer) bool { return !one.Endable })
 }
 
-// keepsOne reports whether one of the writers is not to be ended.
-func (c conflict) keepsOne() bool {
-	return slices.ContainsFunc(c.writers, func(one desk.Writer) bool { return !one.Endable })
-}
-
-// identities are the processes of the writers, sorted.
-func (c conflict) identities() []desk.ID {
-	who := make([]desk.ID, 0, len(c.writers))
+// look is the message about writers, with what can be done.
+func (o *Others) look(c conflict, details bool) card.Look {
+	r, say := c.resume.Session, phrases[c.kind]
+	var lines, copied, can []string // copied: what people copy
 	for _, one := range c.writers {
-		who = append(who, one.ID)
+		line, values := o.writerText(one, details)
+		lines, copied = append(lines, line), append(copied, values...)
 	}
-	slices.Sort(who)
-	return who
+	options := []card.Option{o.chat.Option(i18n.ButtonShow, showOption, "")}
+	offer := func(what i18n.Key, option card.Option) {
+		can, options = append(can, o.words.Say(what, i18n.Args{"Name": r.Name})), append(options, option)
+	}
+	if c.canEnd() {
+		offer(say.end, o.chat.Option(say.button, askOption, outbox.Danger))
+	}
+	if c.canAdopt() {
+		offer(i18n.FootAdopt, o.chat.Option(i18n.ButtonAdopt, adoptOption, outbox.Primary))
+	}
+	if say.fork != "" {
+		offer(say.fork, o.chat.Option(i18n.ButtonForkInstead, forkOption, ""))
+		options = append(options, o.chat.Cancel(0))
+	}
+	text := "\n• " + o.chat.Some(lines, "\n• ")
+	if len(can) > 0 {
+		text += "\n" + strings.Join(can, " ")
+	}
+	head := render.Plain(o.words.Say(say.head, o.chat.StateArgs(r)))
+	return card.Look{To: c.resume.To, Session: r.ID, Options: chat.Rows(2, options...),
+		Text: render.Join(head, chat.Marked(text, copied...))}
+}
+
+// writerText is a writer as the message shows it, and what in it people copy.
+func (o *Others) writerText(one desk.Writer, details bool) (text string, copied []string) {
+	lines, copied := []string{o.chat.WriterText(one)}, []string{o.chat.ShortTail(one.Dir)}
+	if details {
+		source := o.words.Say(i18n.SourceKey(cmp.Or(one.Source, "unclear")))
+		lines = append(lines, o.words.Say(i18n.WriterSource, i18n.Args{"Source": source}))
+	}
+	if details && one.Window != nil {
+		copied = append(copied, one.Window.Attach)
+		args := i18n.Args{"Window": one.Window.Name, "Command": one.Window.Attach}
+		lines = append(lines, o.words.Say(i18n.WriterTmux, args))
+	}
+	if !one.Endable {
+		reason := o.words.Say(i18n.ReasonKey(one.Kept))
+		lines = append(lines, o.words.Say(i18n.WriterKept, i18n.Args{"Reason": reason}))
+	}
+	return strings.Join(lines, "\n   "), copied
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/control"
@@ -16,274 +18,199 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 )
 
 // tap does what an option says, if the writers are those that the person saw: the tap looks at them
 // again. Else the message is drawn anew.
-func (w *Writers) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, error) {
-	q, ok := w.chat.Accepted(was.Resume, t)
-	switch {
-	case !ok:
-		return w.cards.Over(ctx, t)
-	case t.Card.Option == leaveOption:
-		return chat.Answer{}, w.cards.End(ctx, t, w.words.Say(i18n.SecondLeft, i18n.Args{"Name": q.Session.Name}))
+func (o *Others) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, error) {
+	q, ok := o.chat.Accepted(was.Resume, t)
+	if !ok {
+		return o.conflicts.Over(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
-		c, err := w.present(ctx, t, was)
+		found, err := o.neighbours.Writers(ctx, q.Session.ID)
+		c := conflict{was.Kind.now(q.Session), q, found}
+		option := t.Card.Option
+		ends := option == askOption || option == endOption
+		same := c.kind == was.Kind && slices.Equal(c.shown().Writers, was.Writers)
 		switch {
-		case refusal.Is(err, refusal.NotFound):
-			return errors.Join(w.tell(ctx, t, i18n.StaleButton), w.cards.End(ctx, t, ""))
 		case err != nil:
-			return w.tellUnknown(ctx, t, q.Session, err)
-		case c.kind != was.Kind || !slices.Equal(c.identities(), was.Writers):
-			return w.tellChanged(ctx, t, c)
+			return o.explain(ctx, t, err)
+		case len(found) == 0:
+			return errors.Join(o.tellFree(ctx, c, nil), o.conflicts.End(ctx, t, ""))
+		case !same || ends && !c.canEnd() || option == adoptOption && !c.canAdopt():
+			redrawn := o.conflicts.Redraw(ctx, t.Card.Key, o.look(c, false), c.shown())
+			return errors.Join(o.tell(ctx, t, i18n.WritersChanged), redrawn)
+		case option == askOption:
+			return o.askEnd(ctx, t, c)
+		case option == endOption:
+			return o.end(ctx, t, c)
+		case option == forkOption:
+			return o.fork(ctx, t, c)
+		case option == adoptOption:
+			return o.adopt(ctx, t, found[0], q.Session, func(ctx context.Context) error {
+				return o.conflicts.End(ctx, t, "")
+			})
 		}
-		switch t.Card.Option {
-		case askOption:
-			return w.askEnd(ctx, t, c)
-		case endOption:
-			return w.endWriters(ctx, t, c)
-		case forkOption:
-			return w.fork(ctx, t, c)
-		case adoptOption:
-			return w.adopt(ctx, t, c, was)
-		case resumeOption:
-			return w.resume(ctx, t, c)
-		}
-		return w.redraw(ctx, t, c, true)
+		return o.conflicts.Redraw(ctx, t.Card.Key, o.look(c, true), c.shown())
 	})
 }
 
-var errForgotten = errors.New("the session is not known any more")
-
-// present is what is true now of what a message showed.
-func (w *Writers) present(ctx context.Context, t chat.Tap, was shown) (c conflict, err error) {
-	q, ok := w.chat.Accepted(was.Resume, t)
-	if !ok {
-		return c, &refusal.Error{Code: refusal.NotFound, Err: errForgotten}
-	}
-	c.resume = q
-	c.kind = was.Kind.now(c.session())
-	c.unasked = c.kind == resumeRefused && (was.Unasked || was.Kind == otherWriter)
-	c.writers, err = w.agents.Writers(ctx, c.session().ID)
-	return c, err
+func (o *Others) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18n.Args) error {
+	return o.chat.Tell(ctx, t, o.words.Say(key, args...))
 }
 
-// resume resumes the session, which nobody else writes any more.
-func (w *Writers) resume(ctx context.Context, t chat.Tap, c conflict) error {
-	if back, err := w.resumer.Resume(ctx, c.resume); err != nil || !back {
-		return err
-	}
-	return w.cards.End(ctx, t, "")
+// explain says why nothing was done.
+func (o *Others) explain(ctx context.Context, t chat.Tap, err error) error {
+	return o.chat.Explain(ctx, t.To, o.chat.Failure(views.Session{}, err))
 }
 
-func (w *Writers) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18n.Args) error {
-	return w.chat.Tell(ctx, t, w.words.Say(key, args...))
-}
-
-func (w *Writers) tellUnknown(ctx context.Context, t chat.Tap, r views.Session, err error) error {
-	w.chat.Log.Warn("writers_unknown", "session_id", r.ID.String(), "error", err.Error())
-	return w.tell(ctx, t, i18n.WritersUnknown, i18n.Args{"Name": r.Name})
-}
-
-// tellChanged says that things are not any more as the person saw them, and shows how they are.
-func (w *Writers) tellChanged(ctx context.Context, t chat.Tap, c conflict) error {
-	return errors.Join(w.tell(ctx, t, i18n.WritersChanged), w.redraw(ctx, t, c, false))
-}
-
-// redraw shows what is true now in the tapped message. Who tapped may cancel what was asked for.
-func (w *Writers) redraw(ctx context.Context, t chat.Tap, c conflict, details bool) error {
-	text, options := w.look(c, details, t.From)
-	look := card.Look{To: t.To, Session: c.session().ID, Text: text, Options: options}
-	return w.cards.Redraw(ctx, t.Card.Key, look, c.shown())
+// tellFree says that nobody else writes any more, under lines of what was done before.
+func (o *Others) tellFree(ctx context.Context, c conflict, before []string) error {
+	r := c.resume.Session
+	lines := append(before, o.words.Say(i18n.WritersNone, i18n.Args{"Name": r.Name}))
+	text := render.Plain(strings.Join(lines, "\n"))
+	return o.chat.For(r.ID).Post(ctx, c.resume.To, text, o.chat.ResumeButton(r))
 }
 
 // askEnd asks whether to end the writers; the person who tapped may confirm.
-func (w *Writers) askEnd(ctx context.Context, t chat.Tap, c conflict) error {
-	if !c.canEnd() {
-		return w.tellChanged(ctx, t, c)
-	}
-	question, word, r := i18n.TakeBackConfirm, i18n.ButtonTakeOver, c.session()
-	switch c.kind {
-	case otherWriter:
-		question = i18n.TakeOnlyConfirm
-	case writerAfterEnd:
-		question, word = i18n.StopConfirm, i18n.ButtonStopIt
-		if !r.Resumable { // then /resume would be refused
-			question = i18n.StopOnlyConfirm
-		}
-	}
-	text := w.words.Say(question, i18n.Args{"Name": r.Name, "Processes": w.namesOf(c.writers)})
-	look := card.Look{To: t.To, Session: r.ID, Text: render.Plain(text), Options: w.chat.Confirm(word, endOption, t.From)}
-	return w.cards.Post(ctx, look, c.shown())
+func (o *Others) askEnd(ctx context.Context, t chat.Tap, c conflict) error {
+	text := o.words.Say(i18n.EndConfirm, i18n.Args{"Processes": o.names(c.processes())})
+	look := card.Look{To: t.To, Session: c.resume.Session.ID, Text: render.Plain(text),
+		Options: o.chat.Confirm(phrases[c.kind].button, endOption, t.From)}
+	return o.conflicts.Post(ctx, look, c.shown())
 }
 
-func (w *Writers) namesOf(all []desk.Writer) string {
+func (c conflict) processes() (all []desk.Process) {
+	for _, one := range c.writers {
+		all = append(all, one.Process)
+	}
+	return all
+}
+
+func (o *Others) names(all []desk.Process) string {
 	var names []string
 	for _, one := range all {
-		names = append(names, w.chat.ProcessText(one.Process))
+		names = append(names, o.chat.ProcessText(one))
 	}
-	return w.chat.Some(names, "; ")
+	return o.chat.Some(names, "; ")
 }
 
-// endWriters ends the writers that a person has confirmed, and nothing else. A resume that was
-// refused goes on when all of the writers are gone.
-func (w *Writers) endWriters(ctx context.Context, t chat.Tap, c conflict) error {
-	if !c.canEnd() {
-		return w.tellChanged(ctx, t, c)
-	}
-	names := i18n.Args{"Processes": w.namesOf(c.writers)}
-	progress := card.Look{To: t.To, Session: c.session().ID, Text: render.Plain(w.words.Say(i18n.Taking, names))}
-	if err := w.cards.Show(ctx, t.Card.Key, progress, shown{}); err != nil {
+// end ends the writers that a person has confirmed, and nothing else. A resume that was refused
+// goes on when all of the writers are gone. Where one is not, the message that shows the writers
+// still stands, and looks at them again.
+func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
+	names := i18n.Args{"Processes": o.names(c.processes())}
+	if err := o.conflicts.End(ctx, t, o.words.Say(i18n.Taking, names)); err != nil {
 		return err
 	}
-	endings, err := w.agents.EndWriters(ctx, c.session().ID, c.identities())
-	if err != nil && len(endings) == 0 {
-		return errors.Join(w.cards.End(ctx, t, w.words.Say(i18n.TakingFailed, names)), w.chat.Explain(ctx, t.To, w.chat.Internal(err)))
-	} else if err != nil { // what has ended is told all the same
-		w.chat.Log.Error("record_not_saved", "session_id", c.session().ID.String(), "error", err.Error())
-	}
-	all := len(endings) > 0
-	var said []string
+	endings, err := o.ender.EndWriters(ctx, c.resume.Session.ID, c.shown().Writers)
+	said, all := make([]string, 0, len(endings)), err == nil && len(endings) > 0
 	for _, e := range endings {
-		said = append(said, w.endingText(e))
+		said = append(said, o.endingText(e))
 		all = all && e.Ended && e.Verified
 	}
-	if err := w.cards.End(ctx, t, strings.Join(said, "\n")); err != nil {
-		w.chat.Log.Warn("card_not_closed", "error", err.Error())
+	switch {
+	case len(said) == 0:
+		said = append(said, o.words.Say(i18n.TakingFailed, names))
+	case all && c.kind == resumeRefused:
+		c.resume.Before = said
+		_, err := o.Resume(ctx, c.resume)
+		return err
+	case all:
+		return o.tellFree(ctx, c, said)
 	}
-	if !all {
-		return w.tellNotEnded(ctx, t, c, said)
-	}
-	return w.goOn(ctx, t, c, said)
+	return errors.Join(o.chat.For(c.resume.Session.ID).Say(ctx, t.To, strings.Join(said, "\n")), err)
 }
 
 // endingText says what became of one process that a person wanted ended.
-func (w *Writers) endingText(e control.Ending) string {
-	args := i18n.Args{"Process": w.chat.ProcessText(e.Process)}
+func (o *Others) endingText(e control.Ending) string {
+	args := i18n.Args{"Process": o.chat.ProcessText(e.Process)}
 	switch {
 	case e.Ended && e.Verified:
-		args["How"] = w.words.Say(i18n.HowKey(string(e.How)))
-		return w.words.Say(i18n.EndingDone, args)
+		args["How"] = o.words.Say(i18n.HowKey(string(e.How)))
+		return o.words.Say(i18n.EndingDone, args)
 	case e.Reason != "":
-		args["Reason"] = w.words.Say(i18n.ReasonKey(e.Reason))
-		return w.words.Say(i18n.EndingSpared, args)
+		args["Reason"] = o.words.Say(i18n.ReasonKey(e.Reason))
+		return o.words.Say(i18n.EndingSpared, args)
 	}
-	return w.words.Say(i18n.EndingUnknown, args)
-}
-
-// goOn does what was wanted once nobody else writes any more.
-func (w *Writers) goOn(ctx context.Context, t chat.Tap, c conflict, said []string) error {
-	if c.kind == resumeRefused {
-		c.resume.Before = said
-		_, err := w.resumer.Resume(ctx, c.resume)
-		return err
-	}
-	said = append(said, w.words.Say(i18n.WritersNone, i18n.Args{"Name": c.session().Name}))
-	text := render.Plain(strings.Join(said, "\n"))
-	return w.chat.For(c.session().ID).Post(ctx, t.To, text, w.chat.ResumeButton(c.session()))
-}
-
-// tellNotEnded says who was not ended and why, and what can still be done.
-func (w *Writers) tellNotEnded(ctx context.Context, t chat.Tap, c conflict, said []string) error {
-	id := c.session().ID
-	now, err := w.agents.Writers(ctx, id)
-	if err != nil {
-		w.chat.Log.Warn("writers_unknown", "session_id", id.String(), "error", err.Error())
-		return w.chat.For(id).Say(ctx, t.To, strings.Join(said, "\n"))
-	}
-	c.writers = now
-	return w.post(ctx, c, append(said, ""), t.To, t.From)
+	return o.words.Say(i18n.EndingUnknown, args)
 }
 
 // fork starts a session that begins with a copy of the conversation. An open session is archived
 // before that: the other writer goes on with the original, of which a crash in between leaves one
 // writer.
-func (w *Writers) fork(ctx context.Context, t chat.Tap, c conflict) error {
-	origin, from := "tap-"+t.Card.Key, c.session()
+func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
+	from := c.resume.Session
 	dir := cmp.Or(c.resume.Dir, from.Dir)
-	if w.isStarted(origin) {
-		return w.cards.End(ctx, t, "") // a crash came before this
-	}
-	if outside := w.chat.OutsideText(dir); outside != "" {
-		return w.chat.Say(ctx, t.To, outside)
+	if outside := o.chat.OutsideText(dir); outside != "" {
+		return o.chat.Say(ctx, t.To, outside)
 	}
 	if c.kind == otherWriter {
-		why := fmt.Sprintf("left to another writer, asked for by %d", t.From)
-		if err := w.starter.Archive(ctx, from.ID, views.Archived, why); err != nil {
-			return w.chat.Explain(ctx, t.To, w.chat.Failure(from, err))
+		why := "left to another writer, " + askedBy(t)
+		if err := o.ender.Archive(ctx, from.ID, views.Archived, why); err != nil {
+			return o.chat.Explain(ctx, t.To, o.chat.Failure(from, err))
 		}
 	}
-	r, err := w.starter.Start(ctx, control.Start{Name: from.Name + "-fork", Dir: dir,
-		Conversation: t.To, Owner: t.From, Origin: origin, ForkOf: from.ClaudeSessionID})
+	r, err := o.starter.Start(ctx, control.Start{Name: from.Name + "-fork", Dir: dir, Owner: t.From,
+		Conversation: t.To, Origin: "tap-" + t.Card.Key, ForkOf: from.ClaudeSessionID})
 	if err != nil {
-		return w.chat.Explain(ctx, t.To, w.forkFailure(c, err))
+		return o.explain(ctx, t, err)
 	}
-	if err := w.book.MakeCurrent(ctx, t.To, r.ID); err != nil {
+	if err := o.chat.Book.MakeCurrent(ctx, t.To, r.ID); err != nil {
 		return err
 	}
-	dir = w.chat.Short(r.Dir)
-	text := w.words.Say(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": from.Name, "Dir": dir})
-	if err := w.chat.For(r.ID).Post(ctx, t.To, chat.Marked(text, dir), nil); err != nil {
-		return err
-	}
-	return w.cards.End(ctx, t, "")
+	dir = o.chat.Short(r.Dir)
+	text := o.words.Say(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": from.Name, "Dir": dir})
+	err = o.chat.For(r.ID).Post(ctx, t.To, chat.Marked(text, dir), nil)
+	return errors.Join(err, o.conflicts.End(ctx, t, ""))
 }
 
-// forkFailure explains why a copy was not started. An open session was given up for the copy
-// already.
-func (w *Writers) forkFailure(c conflict, err error) chat.Failure {
-	f := w.chat.Failure(views.Session{}, err)
-	if c.kind != otherWriter {
-		return f
+// adopt goes on from the chat in the window where a person runs an agent, and redraws the tapped
+// message. from is the session that had the conversation; without an ID it was nobody's.
+func (o *Others) adopt(ctx context.Context, t chat.Tap, one desk.Writer, from views.Session,
+	redraw func(context.Context) error) error {
+	if outside := o.chat.OutsideText(cmp.Or(one.Dir, from.Dir)); outside != "" {
+		return o.chat.Say(ctx, t.To, outside)
 	}
-	head := w.words.Say(i18n.ForkFailed, i18n.Args{"Name": c.session().Name})
-	f.Text = render.Join(render.Plain(head+"\n"), f.Text)
-	if now, ok := w.book.Records.Get(c.session().ID); ok {
-		f.Buttons = w.chat.ResumeButton(now)
-	}
-	return f
-}
-
-// isStarted reports whether a session was already started for a tap.
-func (w *Writers) isStarted(origin string) bool {
-	return slices.ContainsFunc(w.book.Records.List(), func(r views.Session) bool {
-		return r.Origin == origin && r.State != views.Failed
-	})
-}
-
-// adopt goes on with a session in the terminal where somebody runs it.
-func (w *Writers) adopt(ctx context.Context, t chat.Tap, c conflict, was shown) error {
-	if !c.canAdopt() {
-		return w.tellChanged(ctx, t, c)
-	}
-	one, from := c.writers[0], c.session()
-	if outside := w.chat.OutsideText(cmp.Or(one.Dir, from.Dir)); outside != "" {
-		return w.chat.Say(ctx, t.To, outside)
-	}
-	r, err := w.agents.Adopt(ctx, control.Adopt{Agent: one.ID,
-		Claude: from.ClaudeSessionID, From: from.ID,
-		Why: fmt.Sprintf("asked for by %d", t.From)})
-	switch {
-	case refusal.Is(err, refusal.NoTerminal):
-		return w.tell(ctx, t, i18n.FootAdoptElsewhere)
-	case refusal.Is(err, refusal.NoEvidence):
-		return w.tellUnknown(ctx, t, from, err)
-	case saysChanged(err):
-		now, err := w.present(ctx, t, was)
-		if err != nil {
-			return w.tellUnknown(ctx, t, from, err)
-		}
-		return w.tellChanged(ctx, t, now)
-	case err != nil:
-		return fmt.Errorf("adopt: %w", err)
-	}
-	if err := w.book.Use(ctx, t.To, r); err != nil {
+	r, err := o.makeSession(ctx, t, one, from)
+	if err != nil || r.ID == uuid.Nil {
 		return err
 	}
-	text := adoptedText(w.words, i18n.Adopted, r, one.Window.Name)
-	if err := w.chat.For(r.ID).Say(ctx, t.To, text); err != nil {
+	if err := o.chat.Book.Use(ctx, t.To, r); err != nil {
 		return err
 	}
-	return w.cards.End(ctx, t, "")
+	return errors.Join(o.tellAdopted(ctx, r, t.To), redraw(ctx))
+}
+
+// makeSession makes an agent that a person runs a session's. Where none can be made, the person is
+// told why, and the session has no ID.
+func (o *Others) makeSession(ctx context.Context, t chat.Tap, one desk.Writer,
+	from views.Session) (views.Session, error) {
+	r, err := o.starter.Adopt(ctx, control.Adopt{Agent: one.ID, From: from.ID, Owner: t.From,
+		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: t.To,
+		Why: askedBy(t)})
+	if refusal.Is(err, refusal.NotFound, refusal.WrongState, refusal.Moved) { // that is about from
+		err = &refusal.Error{Code: refusal.Changed, Err: err}
+	}
+	if err != nil {
+		return views.Session{}, o.explain(ctx, t, err)
+	}
+	return r, nil
+}
+
+// askedBy is the reason of what a person has asked for.
+func askedBy(t chat.Tap) string { return fmt.Sprintf("asked for by %d", t.From) }
+
+// tellAdopted says that a session goes on in a window that a person opened, and what is different
+// there.
+func (o *Others) tellAdopted(ctx context.Context, r views.Session, to address.Conversation) error {
+	args := i18n.Args{"Name": r.Name, "Window": r.Window}
+	text := []string{o.words.Say(i18n.Adopted, args)}
+	if !r.Shared { // no shell keeps the window
+		text = append(text, o.words.Say(i18n.AdoptedBare, args))
+	}
+	text = append(text, o.words.Say(i18n.AdoptedAsks))
+	return o.chat.For(r.ID).Say(ctx, to, strings.Join(text, " "))
 }

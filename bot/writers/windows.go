@@ -2,16 +2,15 @@ package writers
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -19,173 +18,177 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// Orphans are the windows of ccbot's tmux session that belong to no session.
-type Orphans interface {
-	// Orphans are all of the windows but the ignored ones.
-	Orphans(ctx context.Context) ([]desk.Window, error)
-	// Ignore has a window mentioned no more as long as the window lives.
-	Ignore(ctx context.Context, w desk.Window) error
-}
-
-// Adopter makes a session of an agent that a person started, and ends sessions.
-type Adopter interface {
-	Adopt(ctx context.Context, q control.Adopt) (views.Session, error)
-	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
-}
-
-// Windows show the windows that belong to no session.
-type Windows struct {
-	chat    *chat.Chat
-	book    *conversation.Book
-	words   i18n.Words
-	orphans Orphans
-	adopter Adopter
-	cards   chat.Cards[[]chat.Window] // of windows alone
-}
-
-const windowsKind = "windows" // of the cards
-
-// NewWindows returns the Windows of a chat.
-func NewWindows(c *chat.Chat, o Orphans, a Adopter) *Windows {
-	return &Windows{c, c.Book, c.Words, o, a, chat.NewCards[[]chat.Window](c, windowsKind)}
-}
-
-// Feature is what the roof knows of Windows.
-func (w *Windows) Feature() chat.Feature {
-	return chat.Feature{Name: "windows", Cards: map[string]chat.OnTap{windowsKind: w.cards.OnTap(w.tapCard)}}
-}
-
-// shownWindows bounds the windows that are shown; the rest is counted.
-const shownWindows = 5
-
-// What an option does: its value is the word, a colon and the window's id.
-const (
-	adoptWord   = "adopt"   // make the window's agent a session's
-	askWord     = "ask"     // ask whether to archive it
-	archiveWord = "archive" // archive it
-	ignoreWord  = "ignore"  // mention the window no more
-)
-
 // All are the windows that belong to no session. Where the windows cannot be seen there are none.
-func (w *Windows) All(ctx context.Context) []desk.Window {
-	all, err := w.orphans.Orphans(ctx)
+func (o *Others) All(ctx context.Context) []desk.Window {
+	all, err := o.windows.Orphans(ctx)
 	if err != nil {
-		w.chat.Log.Warn("windows_unknown", "error", err.Error())
+		o.chat.Log.Warn("windows_unknown", "error", err.Error())
 		return nil
 	}
 	return all
 }
 
-// List shows some windows as a part of a message.
-func (w *Windows) List(all []desk.Window) chat.WindowList {
-	l := chat.WindowList{Text: w.text(all)}
-	for _, one := range all[:min(len(all), shownWindows)] {
-		l.Options = append(l.Options, w.options(one, len(all) > 1))
-		l.Windows = append(l.Windows, asShown(one))
+// List shows some windows as a part of a message. Those that are not named have no buttons.
+func (o *Others) List(all []desk.Window) (l chat.WindowList) {
+	if len(all) == 0 {
+		return l
 	}
+	var lines, copied []string // copied: what people copy
+	for i, one := range all {
+		line := o.windowText(one)
+		copied = append(copied, o.chat.ShortTail(one.Dir))
+		if !canAdopt(one) { // only the desk can tell what it is
+			line += "\n   " + o.words.Say(i18n.AttachHint, i18n.Args{"Command": one.Attach})
+			copied = append(copied, one.Attach)
+		}
+		lines = append(lines, line)
+		if i < chat.MaxListed {
+			l.Options = append(l.Options, o.windowOptions(one, len(all) > 1))
+			l.Windows = append(l.Windows, chat.Window(one.ID))
+		}
+	}
+	head := o.words.Say(i18n.ListUnbound, i18n.Args{"Count": len(all)})
+	l.Text = chat.Marked(head+"\n• "+o.chat.Some(lines, "\n• "), copied...)
 	return l
 }
 
-// text lists windows that belong to no session.
-func (w *Windows) text(all []desk.Window) render.Text {
-	if len(all) == 0 {
-		return render.Text{}
-	}
-	lines := []string{w.words.Say(i18n.ListUnbound, i18n.Args{"Count": len(all)})}
-	var copied []string // what people copy
-	for _, one := range all[:min(len(all), shownWindows)] {
-		lines, copied = append(lines, w.line(one)), append(copied, w.chat.ShortTail(dirOf(one)))
-		if !canAdopt(one) { // only the desk can tell what it is
-			command := one.Attach
-			lines = append(lines, "   "+w.words.Say(i18n.AttachHint, i18n.Args{"Command": command}))
-			copied = append(copied, command)
-		}
-	}
-	if more := len(all) - shownWindows; more > 0 {
-		lines = append(lines, "• "+w.words.Say(i18n.AndMore, i18n.Args{"Count": more}))
-	}
-	return chat.Marked(strings.Join(lines, "\n"), copied...)
-}
-
-// line is one window in one line: the window's id and name, what runs in the window and where, and
-// of a proven agent which conversation the agent writes.
-func (w *Windows) line(one desk.Window) string {
+// windowText is one window in one line: its id and name, what runs in it and where, and of a proven
+// agent which conversation the agent writes.
+func (o *Others) windowText(one desk.Window) string {
 	parts := []string{chat.Tail(glyph.Name(one.Command), 24)}
 	switch {
 	case one.Agent != nil:
-		parts[0] = w.chat.ProcessText(one.Agent.Process)
+		parts[0] = o.chat.ProcessText(one.Agent.Process)
 	case one.Dead:
-		parts[0] = w.words.Say(i18n.WindowDead)
+		parts[0] = o.words.Say(i18n.WindowDead)
 	}
-	if dir := w.chat.ShortTail(dirOf(one)); dir != "" {
+	if dir := o.chat.ShortTail(one.Dir); dir != "" {
 		parts = append(parts, dir)
 	}
 	if one.Agent != nil {
 		id := one.Agent.Claude.String()[:8]
-		parts = append(parts, w.words.Say(i18n.WindowConversation, i18n.Args{"ID": id}))
+		parts = append(parts, o.words.Say(i18n.WindowConversation, i18n.Args{"ID": id}))
 	}
-	name := chat.Tail(glyph.Name(one.Name), 40)
-	return fmt.Sprintf("• %s %s: %s", one.Window, name, strings.Join(parts, ", "))
+	return nameOf(one) + ": " + strings.Join(parts, ", ")
 }
 
-// dirOf is where the work in a window is done.
-func dirOf(one desk.Window) string {
-	if one.Agent != nil && one.Agent.Dir != "" {
-		return one.Agent.Dir
-	}
-	return one.Dir
+// nameOf is what people know a window by.
+func nameOf(one desk.Window) string {
+	return strings.TrimSpace(one.Window + " " + chat.Tail(glyph.Name(one.Name), 40))
 }
 
 // canAdopt reports whether a window's agent can be made a session's, and so be archived: the agent
 // is proven, protected by nothing, and in a terminal of ours.
 func canAdopt(one desk.Window) bool { return one.Agent != nil && one.Agent.Adoptable }
 
-// asShown names a window as it is shown: with another process in it, or another conversation, it is
-// not the same any more.
-func asShown(one desk.Window) chat.Window {
-	text := string(one.ID)
-	if a := one.Agent; a != nil {
-		text += fmt.Sprintf(" %s %s", a.ID, a.Claude)
-	}
-	return chat.Window{ID: one.Window, Shown: text}
-}
-
-// options are what can be done about a window. Of several windows each option names its window.
-func (w *Windows) options(one desk.Window, named bool) (row []card.Option) {
-	add := func(label i18n.Key, word string, style outbox.Style) {
-		option := w.chat.Option(label, word+":"+one.Window, style)
-		if named {
-			option.Text += " " + one.Window
-		}
-		row = append(row, option)
-	}
+// windowOptions are what can be done about a window. Of several windows each option names its
+// window.
+func (o *Others) windowOptions(one desk.Window, named bool) (row []card.Option) {
 	if canAdopt(one) {
-		add(i18n.ButtonAdopt, adoptWord, outbox.Primary)
-		add(i18n.ButtonArchive, askWord, outbox.Danger)
+		row = append(row, o.chat.Option(i18n.ButtonAdopt, adoptOption, outbox.Primary),
+			o.chat.Option(i18n.ButtonArchive, askOption, outbox.Danger))
 	}
-	add(i18n.ButtonIgnore, ignoreWord, "")
+	row = append(row, o.chat.Option(i18n.ButtonIgnore, ignoreOption, ""))
+	for i := range row {
+		row[i].Value += ":" + one.Window
+		if named {
+			row[i].Text += " " + one.Window
+		}
+	}
 	return row
 }
 
-// archiveQuestion says what an archive of a window's agent ends, and what stays.
-func (w *Windows) archiveQuestion(one desk.Window) string {
-	text := []string{w.words.Say(i18n.WindowArchive, i18n.Args{"Window": nameOf(one),
-		"Process": w.chat.ProcessText(one.Agent.Process)})}
-	if len(one.Others) > 0 {
-		var names []string
-		for _, p := range one.Others {
-			names = append(names, w.chat.ProcessText(p))
+// tapAsked answers the question whether to archive what runs in a window.
+func (o *Others) tapAsked(_ context.Context, t chat.Tap, was []chat.Window) (chat.Answer, error) {
+	return o.Tap(t, was, func(ctx context.Context) error { return o.questions.End(ctx, t, "") })
+}
+
+// Tap does what an option about a window says, if the window is as the person saw it: the tap looks
+// at the window again. redraw draws the message again.
+func (o *Others) Tap(t chat.Tap, was []chat.Window,
+	redraw func(context.Context) error) (chat.Answer, error) {
+	word, window, _ := strings.Cut(t.Card.Option, ":")
+	return chat.Do(func(ctx context.Context) error {
+		all, err := o.windows.Orphans(ctx)
+		if err != nil {
+			return o.explain(ctx, t, err)
 		}
-		text = append(text, w.words.Say(i18n.WindowStays, i18n.Args{"Details": w.chat.Some(names, "; ")}))
+		i := slices.IndexFunc(all, func(one desk.Window) bool {
+			return one.Window == window && slices.Contains(was, chat.Window(one.ID))
+		})
+		if i < 0 || word != ignoreOption && !canAdopt(all[i]) {
+			return errors.Join(o.tell(ctx, t, i18n.WritersChanged), redraw(ctx))
+		}
+		return o.decide(ctx, t, word, all[i], redraw)
+	})
+}
+
+// decide does what a person has decided about a window that is as they saw it. Nothing takes over
+// the conversation of a session that is not over.
+func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one desk.Window,
+	redraw func(context.Context) error) error {
+	if word == ignoreOption {
+		if err := o.windows.Ignore(ctx, one); err != nil {
+			return err
+		}
+		told := o.tell(ctx, t, i18n.WindowIgnored, i18n.Args{"Window": nameOf(one)})
+		return errors.Join(told, redraw(ctx))
+	}
+	from := o.ownerOf(one.Agent.Claude)
+	switch {
+	case from.ID != uuid.Nil && !from.Resumable:
+		return o.tell(ctx, t, i18n.WindowOwned, o.chat.StateArgs(from))
+	case word == askOption:
+		return o.askArchive(ctx, t, one)
+	case word == endOption:
+		return o.archive(ctx, t, *one.Agent)
+	}
+	return o.adopt(ctx, t, *one.Agent, from, redraw)
+}
+
+// askArchive shows which process an archive ends and which processes stay; the person who tapped
+// may confirm.
+func (o *Others) askArchive(ctx context.Context, t chat.Tap, one desk.Window) error {
+	text := []string{o.words.Say(i18n.WindowArchive, i18n.Args{"Window": nameOf(one),
+		"Process": o.chat.ProcessText(one.Agent.Process)})}
+	if stays := o.names(one.Others); stays != "" {
+		text = append(text, o.words.Say(i18n.WindowStays, i18n.Args{"Details": stays}))
 	}
 	end := i18n.WindowKept
 	if one.Closes { // the pane was made for that agent
 		end = i18n.WindowCloses
 	}
-	return strings.Join(append(text, w.words.Say(end)), "\n")
+	look := card.Look{To: t.To, Text: render.Plain(strings.Join(append(text, o.words.Say(end)), "\n")),
+		Options: o.chat.Confirm(i18n.ButtonYesArchive, endOption+":"+one.Window, t.From)}
+	return o.questions.Post(ctx, look, []chat.Window{chat.Window(one.ID)})
 }
 
-// nameOf is what people know a window by.
-func nameOf(one desk.Window) string {
-	return strings.TrimSpace(one.Window + " " + chat.Tail(glyph.Name(one.Name), 40))
+// archive makes a window's agent a session's and archives that session, so that the agent ends as
+// any session's does and leaves a receipt. It takes no session over: the prompts that wait there
+// would be typed to the agent.
+func (o *Others) archive(ctx context.Context, t chat.Tap, one desk.Writer) error {
+	r, err := o.makeSession(ctx, t, one, views.Session{})
+	if err != nil || r.ID == uuid.Nil {
+		return err
+	}
+	said := o.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name})
+	if err := o.questions.End(ctx, t, said); err != nil {
+		return err
+	}
+	if err := o.ender.Archive(ctx, r.ID, views.Archived, askedBy(t)); err != nil {
+		return o.chat.Explain(ctx, t.To, o.chat.Failure(r, err))
+	}
+	return nil
+}
+
+// ownerOf is the session that has a conversation: an open session before one that is over, and of
+// those that are over the newest.
+func (o *Others) ownerOf(claude uuid.UUID) (found views.Session) {
+	for _, r := range o.chat.Book.Records.List() {
+		isOwner := r.ClaudeSessionID == claude && r.Closed != views.ClosedTransferred
+		if isOwner && (found.ID == uuid.Nil || found.Resumable) {
+			found = r
+		}
+	}
+	return found
 }

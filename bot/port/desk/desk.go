@@ -2,17 +2,22 @@ package desk
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/views"
 )
 
+// ID names a process, or a window with what runs in it, for as long as that lives. Only its maker
+// can read it.
+type ID string
+
 // Keys answers what the terminal of a session asks.
 type Keys interface {
 	Dialog(ctx context.Context, id uuid.UUID) (Dialog, error)
 	// Press presses a key, and Choose an option, of the dialog that has this mark. They give what
-	// the terminal asks after it.
+	// the terminal asks after it. refusal.Changed: it shows something else, and nothing is pressed.
 	Press(ctx context.Context, id uuid.UUID, mark, key string) (Dialog, error)
 	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (Dialog, error)
 }
@@ -26,13 +31,37 @@ type Screens interface {
 	Interrupt(ctx context.Context, id uuid.UUID) error
 }
 
+// Neighbours are who else writes a session's conversation.
+type Neighbours interface {
+	// Writers are the processes that write it now, or may, apart from the session's own agent.
+	Writers(ctx context.Context, id uuid.UUID) ([]Writer, error)
+}
+
+// Windows are those of ccbot's tmux session.
+type Windows interface {
+	// Attach is the command that shows the window of a session at the desk.
+	Attach(id uuid.UUID) string
+	// Orphans are the windows that belong to no session, but the ignored ones.
+	Orphans(ctx context.Context) ([]Window, error)
+	// Ignore has a window mentioned no more as long as the window lives.
+	Ignore(ctx context.Context, w Window) error
+}
+
+// Notices say of which windows the chat was told.
+type Notices interface {
+	// NewOrphans are those of which the chat was not told yet.
+	NewOrphans(ctx context.Context, of []Window) ([]Window, error)
+	// Told notes that the chat was told.
+	Told(ctx context.Context, all []Window) error
+}
+
 // Dialog is what the terminal asks, as a person is shown it.
 type Dialog struct {
-	Open     bool     // something takes the keys instead of the prompt box; when not, nothing else is set
+	Open     bool     // something takes the keys instead of the prompt box; else nothing else is set
 	Lines    []string // what it shows; where it is not recognised, all rows of the screen
 	Options  []string // labels as shown; none: a page, or it is not recognised
 	Selected int      // index into Options; -1 without options
-	Whole    bool     // Lines are all of it: nothing has left the screen, and no row says that others are hidden
+	Whole    bool     // Lines are all of it: nothing has left the screen, and no row is hidden
 	Mark     string   // changes with anything that is shown
 	Relayed  bool     // a permission request of the agent waits for the chat
 }
@@ -76,4 +105,46 @@ type Output struct {
 	Idle  bool     // the agent is seen to be idle: none runs
 	Lines []string // the last rows that it has printed
 	Above int      // lines above them that are not shown
+}
+
+// Process is a process as a person knows it.
+type Process struct {
+	ID       ID
+	PID      int
+	Program  string        // the name by which a person knows it
+	Terminal string        // empty: none
+	Age      time.Duration // 0: not known
+}
+
+// Writer is a process that writes a conversation, or may.
+type Writer struct {
+	Process
+	Dir       string    // where it works, where that may be read
+	Claude    uuid.UUID // Claude's id of the conversation
+	Proven    bool
+	Endable   bool   // a person may have it ended: it is proven, and nothing protects it
+	Adoptable bool   // and ccbot can type into the terminal where it runs
+	Source    string // short code of the evidence that decided; empty: it is not proven
+	Kept      string // short code why no tap ends it; empty: a tap may
+	Session   string // name of the session whose agent it is; empty: of none
+	Window    *Pane  // where it runs in the foreground on ccbot's tmux server; nil: elsewhere
+}
+
+// Pane is a window as people know it.
+type Pane struct {
+	Window string // tmux's id, "@3"
+	Name   string
+	Attach string // command that shows it at the desk
+}
+
+// Window is a window that belongs to no session.
+type Window struct {
+	ID ID
+	Pane
+	Command string // what tmux calls the program in front
+	Dir     string // where the agent, or else that program, works
+	Dead    bool
+	Agent   *Writer   // the one process in front that is proven to write a conversation
+	Others  []Process // what else runs in its panes, apart from what the agent has started
+	Closes  bool      // it was made for that agent alone, and closes with it
 }

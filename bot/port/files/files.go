@@ -14,9 +14,9 @@ type Files interface {
 	Open(session uuid.UUID, path string) (File, error)
 	// Put puts a file that fill writes into [Folder] of a session's folder, under the name that
 	// fill gives or one like it. Once there is a file of that id, fill is not called again; the id
-	// is a part of file names. Errors: *PutError, or one with fill's own in its chain. Then nothing
+	// is a part of file names. Errors: *Refusal, or one with fill's own in its chain. Then nothing
 	// is left there.
-	Put(session uuid.UUID, id string, fill func(to io.Writer) (name string, err error)) (Received, error)
+	Put(session uuid.UUID, id string, fill func(io.Writer) (name string, err error)) (Received, error)
 	// Read reads an output of at most so many bytes that a transcript names: commands print what
 	// they like, so only what lies where Claude Code puts outputs, beside that transcript, is read.
 	Read(transcript, path string, most int64) (string, error)
@@ -41,33 +41,13 @@ type File struct {
 	}
 }
 
-// Refusal says why a file is not sent. Its text is a sentence for the program that asked, which is
-// an agent's.
+// Refusal says why a file is not given out or taken.
 type Refusal struct {
-	Text string
-	Err  error // the reason, if it is not in the text
+	Text    string // of Open a sentence for the agent that asked; of Put what the system says
+	NotOurs bool   // of Put: a link, a file or another user's directory has the name of [Folder]
+	Err     error  // the reason, if it is not in the text
 }
 
 func (e *Refusal) Error() string { return e.Text }
 
 func (e *Refusal) Unwrap() error { return e.Err }
-
-// PutError says why a file could not be put into a session's folder.
-type PutError struct {
-	Code   Code
-	Reason string // what the system says, for people
-	Err    error
-}
-
-func (e *PutError) Error() string { return e.Err.Error() }
-
-func (e *PutError) Unwrap() error { return e.Err }
-
-// Code is a kind of failure.
-type Code string
-
-// What may be wrong with [Folder].
-const (
-	Unwritable Code = "unwritable"
-	NotOurs    Code = "not ours" // a link, a file or another user's directory has its name
-)

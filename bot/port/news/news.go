@@ -20,7 +20,6 @@ type Note struct {
 	Prompt  prompts.Prompt // of Queued, Held…, Typed, Delivered and Unproven
 	InBox   bool           // of Unproven: the text is seen in the prompt box, not submitted
 	Screen  string         // what the terminal shows, plain text; of Dialog only the dialog itself
-	Asks    bool           // of Dialog: it has options to choose from, and is not only shown
 	Waited  time.Duration  // of NotReporting: since the start
 	Attach  string         // command that shows the window at the desk
 	Receipt *Receipt       // of Stopped

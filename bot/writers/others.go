@@ -1,0 +1,97 @@
+package writers
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
+	"ccbot/i18n"
+)
+
+// Others are what people run beside the agents of ccbot: writers of a session's conversation, and
+// windows that belong to no session.
+type Others struct {
+	// Resume resumes a session, or tells why not. It is set before the first update.
+	Resume     func(ctx context.Context, q chat.Resume) (back bool, err error)
+	chat       *chat.Chat
+	words      i18n.Words
+	starter    control.Starter
+	ender      control.Ender
+	neighbours desk.Neighbours
+	windows    desk.Windows
+	follow     func(r views.Session)
+	conflicts  chat.Cards[shown]
+	questions  chat.Cards[[]chat.Window] // about windows
+}
+
+// The kinds of the cards.
+const (
+	conflictKind = "writers"
+	questionKind = "windows"
+)
+
+// New returns the Others of a chat. follow has what is new of a session shown.
+func New(c *chat.Chat, s control.Starter, e control.Ender, n desk.Neighbours, w desk.Windows,
+	follow func(r views.Session)) *Others {
+	return &Others{chat: c, words: c.Words, starter: s, ender: e, neighbours: n, windows: w,
+		follow: follow, conflicts: chat.NewCards[shown](c, conflictKind),
+		questions: chat.NewCards[[]chat.Window](c, questionKind)}
+}
+
+// Feature is what the roof knows of Others.
+func (o *Others) Feature() chat.Feature {
+	return chat.Feature{
+		Name: "writers",
+		Cards: map[string]chat.OnTap{
+			conflictKind: o.conflicts.OnTap(o.tap), questionKind: o.questions.OnTap(o.tapAsked)},
+		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
+			news.SecondWriter: o.tellWriters, news.Ghost: o.tellWriters,
+			news.Transferred: o.tellTransferred},
+	}
+}
+
+// tellWriters tells that somebody else writes the conversation of a session.
+func (o *Others) tellWriters(ctx context.Context, n news.Note) error {
+	if len(n.Writers) == 0 {
+		text := o.words.Say(i18n.GhostUnseen, o.chat.StateArgs(n.Session))
+		return o.chat.For(n.Session.ID).Say(ctx, n.Session.Conversation, text)
+	}
+	k := writerAfterEnd
+	if n.Kind == news.SecondWriter {
+		k = otherWriter
+	}
+	q := chat.Resume{Session: n.Session, To: n.Session.Conversation}
+	return o.post(ctx, conflict{k, q, n.Writers})
+}
+
+// Refused tells that a session is not resumed because of writers.
+func (o *Others) Refused(ctx context.Context, q chat.Resume, found []desk.Writer) error {
+	return o.post(ctx, conflict{resumeRefused, q, found})
+}
+
+func (o *Others) post(ctx context.Context, c conflict) error {
+	look := o.look(c, false)
+	look.Text = c.resume.Above(look.Text)
+	return o.conflicts.Post(ctx, look, c.shown())
+}
+
+// tellTransferred lets a session take the place of the session whose conversation it goes on with,
+// and tells so where nobody has asked for it.
+func (o *Others) tellTransferred(ctx context.Context, n news.Note) error {
+	if n.From.ID != uuid.Nil {
+		if err := o.chat.Book.ReplaceCurrent(ctx, n.From.ID, n.Session.ID); err != nil {
+			return err
+		}
+		o.follow(n.From) // which has nothing to read any more
+	}
+	o.follow(n.Session)
+	if n.Asked {
+		return nil
+	}
+	return o.tellAdopted(ctx, n.Session, n.Session.Conversation)
+}
