@@ -44,10 +44,7 @@ func (b *batch) add(item talk.Item) {
 		b.from = item.At
 	}
 	b.next, b.patience = item.Next, quietAfter
-	if !isAnswer(item) {
-		return
-	}
-	if line := firstLine(item.Text); line != "" {
+	if line := firstLine(item.Text); isAnswer(item) && line != "" {
 		b.line = line
 	}
 }
@@ -72,72 +69,39 @@ func firstLine(markdown string) string {
 	return ""
 }
 
-// waits reports whether an item waits in the batch for the end of its turn: all that the chat would
-// show of a session that is not shown in full, or the items before it would have to go first. What
-// ends a turn does not wait, and an item of which the chat has a part already is shown to its end.
-func (t *transcriptReader) waits(r views.Session, item talk.Item, said rendition) bool {
-	begun := item.At.Part > 0 && said.counts(item.At)
-	return len(said.parts) > 0 && !begun && !endsTurn(item) && !t.answers.InFull(r)
-}
-
 // notify posts the notice that stands for the batch. A crash before the cursor is on disk brings
 // the notice once more.
-func (t *transcriptReader) notify(ctx context.Context) error {
-	if !t.batch.any() {
-		return nil
-	}
+func (t *transcriptReader) notify(ctx context.Context, r views.Session) error {
 	a := t.answers
-	r, ok := a.Chat.Book.Records.Get(t.id)
 	switch {
-	case !ok || !a.Chat.Book.MayShow(r.Conversation):
+	case !t.batch.any():
 		return nil
 	case a.InFull(r):
 		return errReadAgain
 	case a.Limits.Parked(r.Conversation.ChatID):
 		return outbox.ErrBlocked
 	}
-	if err := a.Chat.Book.NoteNoticed(r.Conversation, t.id, t.batch.from); err != nil {
+	if err := a.Chat.Book.NoteNoticed(r.Conversation, r.ID, t.batch.from); err != nil {
 		return err
 	}
-	text := render.Plain(a.Chat.Words.Say(i18n.AnswerNotice, i18n.Args{"Name": r.Name}))
+	text := a.Chat.Words.Say(i18n.AnswerNotice, i18n.Args{"Name": r.Name})
 	if t.batch.line != "" {
-		text = render.Join(text, render.Plain("\n"+t.batch.line))
+		text += "\n" + t.batch.line
 	}
-	err := a.Chat.PostMessage(ctx, outbox.Message{To: r.Conversation, Text: text, Silent: true,
+	err := a.Chat.PostMessage(ctx, outbox.Message{To: r.Conversation, Text: render.Plain(text), Silent: true,
 		Session: r.ID, Rank: outbox.Later, Buttons: chat.Rows(1, a.Chat.OpenButton(r.ID))})
 	if err != nil {
 		return err
 	}
-	a.advance(ctx, t.id, t.batch.next)
+	_ = a.advance(ctx, r, t.batch.next)
 	t.batch = batch{patience: quietAfter}
 	return nil
 }
 
-// next is the stream's next item. While there is a batch it is errQuiet after a silence.
-func (t *transcriptReader) next(waiting context.Context, stream talk.Stream) (talk.Item, error) {
-	if !t.batch.any() {
-		return stream.Next(waiting)
-	}
-	ctx, cancel := context.WithTimeoutCause(waiting, t.batch.patience, errQuiet)
-	defer cancel()
-	item, err := stream.Next(ctx)
-	if err != nil && waiting.Err() == nil && ctx.Err() != nil {
-		return talk.Item{}, context.Cause(ctx)
-	}
-	return item, err
-}
-
 // notifyIfIdle posts the notice of the batch if the agent is idle.
-func (t *transcriptReader) notifyIfIdle(ctx context.Context) error {
-	r, ok := t.answers.Chat.Book.Records.Get(t.id)
-	if !ok {
-		return nil
-	}
-	if t.answers.InFull(r) {
-		return errReadAgain
-	}
-	if t.answers.Sessions.Look(ctx, r.ID).Phase == desk.Idle {
-		return t.notify(ctx)
+func (t *transcriptReader) notifyIfIdle(ctx context.Context, r views.Session) error {
+	if t.answers.InFull(r) || t.answers.Sessions.Look(ctx, r.ID).Phase == desk.Idle {
+		return t.notify(ctx, r)
 	}
 	t.batch.patience = quietAgain
 	return nil

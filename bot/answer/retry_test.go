@@ -1,15 +1,14 @@
 package answer
 
 import (
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"ccbot/bot/port/talk"
 )
 
 func TestP5_WhatIsReadAgainAtTheSamePlaceIsNoHotLoop(t *testing.T) {
@@ -26,7 +25,7 @@ func TestP5_WhatIsReadAgainAtTheSamePlaceIsNoHotLoop(t *testing.T) {
 				defer cancel()
 				passes := 0
 				for ; ctx.Err() == nil && passes < 1000; passes++ {
-					reader.waitToRetry(ctx, views.Session{Cursors: []talk.Cursor{at}}, errReadAgain)
+					reader.waitToRetry(ctx, at, errReadAgain)
 					if tt.moves {
 						at.Offset++
 					}
@@ -38,15 +37,4 @@ func TestP5_WhatIsReadAgainAtTheSamePlaceIsNoHotLoop(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestANewPlaceIsTriedAtOnceAndToldAnew(t *testing.T) {
-	at := func(offset int64) talk.Cursor { return talk.Cursor{Path: "t", Offset: offset} }
-	var r retry
-	for _, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
-		assert.Equal(t, want*time.Second, r.pauseAfter(at(1), errors.New("the disk is full")))
-	}
-	assert.Equal(t, time.Second, r.pauseAfter(at(2), errors.New("the disk is full")))
-	assert.Zero(t, r.pauseAfter(at(3), errReadAgain))
-	assert.Equal(t, time.Second, r.pauseAfter(at(3), errReadAgain))
 }

@@ -1,12 +1,9 @@
 package answer
 
 import (
-	"time"
-
-	"github.com/google/uuid"
+	"context"
 
 	"ccbot/bot/conversation"
-	"ccbot/bot/inbox"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
@@ -18,51 +15,36 @@ import (
 // session's messages.
 func (a *Answers) InFull(r views.Session) bool {
 	book := a.Chat.Book
-	if book.IsInFront(r) {
-		return true
-	}
 	turn, ok := book.TurnOf(r.Conversation, book.Successor(r).ID)
-	return ok && (!turn.Since.IsZero() || a.isBeingTyped(turn.Prompt))
+	return book.IsInFront(r) || ok && !turn.Since.IsZero()
 }
 
-// isBeingTyped reports whether an agent may get a prompt at any moment, or has just got it: the
-// answer can be there before the proof.
-func (a *Answers) isBeingTyped(key string) bool {
-	e, err := a.Prompts.Load(key)
-	return err == nil && e.State == inbox.Typing
-}
-
-// beginTurn notes when a prompt was typed: the first end of a turn after that ends the prompt's own
-// turn.
-func (a *Answers) beginTurn(n news.Note) {
-	to, id := n.Session.Conversation, n.Session.ID
-	turn, ok := a.Chat.Book.TurnOf(to, id)
-	if !ok {
-		return
+// beginTurn notes when such a prompt was typed: the first end of a turn after that ends the prompt's
+// own turn. The answer can be there before the proof that the agent has the prompt.
+func (a *Answers) beginTurn(_ context.Context, n news.Note) error {
+	turn, ok := a.Chat.Book.TurnOf(n.Session.Conversation, n.Session.ID)
+	if !ok || turn.Prompt != n.Prompt.Key || n.Kind != news.Typed && n.Kind != news.Delivered {
+		return nil
 	}
-	if turn.Prompt == n.Prompt.Key {
-		turn.Prompt = ""
-	}
-	if turn.Since = a.Chat.Now(); n.Prompt.Mark != nil {
+	turn.Prompt, turn.Since = "", a.Chat.Now()
+	if n.Prompt.Mark != nil {
 		turn.Since = n.Prompt.Mark.At
 	}
-	a.setTurn(to, id, turn)
+	a.setTurn(n.Session.Conversation, turn)
+	return nil
 }
 
 // endTurn ends what InFull says of a session's turn. An end from before the prompt was typed is
 // that of another turn.
 func (a *Answers) endTurn(r views.Session, end talk.Item) {
-	id := a.Chat.Book.Successor(r).ID
-	turn, ok := a.Chat.Book.TurnOf(r.Conversation, id)
-	if !ok || turn.Since.IsZero() || !end.Time.After(turn.Since) {
-		return
+	turn, ok := a.Chat.Book.TurnOf(r.Conversation, a.Chat.Book.Successor(r).ID)
+	if ok && !turn.Since.IsZero() && end.Time.After(turn.Since) {
+		a.setTurn(r.Conversation, conversation.Turn{Session: turn.Session, Prompt: turn.Prompt})
 	}
-	turn.Since = time.Time{}
-	a.setTurn(r.Conversation, id, turn)
 }
 
-func (a *Answers) setTurn(to address.Conversation, id uuid.UUID, turn conversation.Turn) {
+func (a *Answers) setTurn(to address.Conversation, turn conversation.Turn) {
 	if err := a.Chat.Book.SetTurn(to, turn); err != nil {
-		a.Chat.Log.Warn("turn_not_noted", "session_id", id.String(), "error", err.Error())
+		a.Chat.Log.Warn("turn_not_noted", "session_id", turn.Session.String(), "error", err.Error())
 	}
 }
