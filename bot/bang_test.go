@@ -315,7 +315,7 @@ func TestACommandWithoutOutputEndsItsMessage(t *testing.T) {
 	})
 	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.ends(prints("false", ""))
-		assert.Empty(t, s.sender.sent, "it had no message, and has nothing to say")
+		assert.Equal(t, []string{s.word(i18n.OutputNone)}, s.sender.answersSent(), "it had no message")
 	})
 }
 
