@@ -138,14 +138,12 @@ func (a *Answers) advance(ctx context.Context, r views.Session, c talk.Cursor) e
 	return errNotSaved
 }
 
-// unparked has the readers that wait for a chat which took nothing look again.
+// unparked has the readers look again: a chat takes messages again.
 func (a *Answers) unparked(int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, t := range a.readers {
-		if t.blocked {
-			t.look()
-		}
+		t.look()
 	}
 }
 

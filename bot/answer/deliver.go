@@ -47,8 +47,7 @@ func headed(name render.Text, p render.Part) render.Part {
 // deliver shows a part in the best way that the Bot API takes: as a rich message, else as text with
 // entities, which may be several messages, else as a file. The outbox itself tries a text once more
 // without formatting, and a picture as a document. A part that is taken in no way is recorded and
-// passed, so that the part holds nothing up. Where it turns out that the server has no rich messages
-// nothing is shown, and the error is outbox.ErrNoRich.
+// passed, so that the part holds nothing up.
 func (a *Answers) deliver(ctx context.Context, r views.Session, p render.Part) error {
 	ctx = context.WithoutCancel(ctx) // at a stop a call that is under way finishes
 	ways := []func(context.Context, views.Session, render.Part) error{a.sendText, a.sendFile}
@@ -63,7 +62,10 @@ func (a *Answers) deliver(ctx context.Context, r views.Session, p render.Part) e
 	var refused error
 	for _, send := range ways {
 		err := send(ctx, r, p)
-		if !chat.IsRefused(err) || errors.Is(err, outbox.ErrNoRich) && !a.Limits.TakesRich() {
+		switch {
+		case errors.Is(err, outbox.ErrNoRich) && !a.Limits.TakesRich():
+			return errReadAgain // the parts are others now
+		case !chat.IsRefused(err):
 			return err
 		}
 		a.Chat.Log.Warn("answer_refused_once", "session_id", r.ID.String(), "error", err.Error())
@@ -88,8 +90,7 @@ func (a *Answers) deliverAll(ctx context.Context, r views.Session, parts []rende
 }
 
 func (a *Answers) sendText(ctx context.Context, r views.Session, p render.Part) error {
-	_, err := a.Sender.Send(ctx, outbox.Message{To: r.Conversation, Text: p.Text, Rich: p.Rich,
-		Session: r.ID, Rank: a.rank(r)})
+	_, err := a.Sender.Send(ctx, outbox.Message{To: r.Conversation, Text: p.Text, Rich: p.Rich, Session: r.ID})
 	return err
 }
 
@@ -104,7 +105,7 @@ func (a *Answers) sendFile(ctx context.Context, r views.Session, p render.Part) 
 		f, caption = *p.File, p.Text
 	}
 	_, err := a.Sender.SendFile(ctx, outbox.File{To: r.Conversation, Name: f.Name, Caption: caption,
-		Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)), Photo: f.Photo, Session: r.ID, Rank: a.rank(r)})
+		Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)), Photo: f.Photo, Session: r.ID})
 	return err
 }
 
@@ -112,14 +113,5 @@ func (a *Answers) sendFile(ctx context.Context, r views.Session, p render.Part) 
 func (a *Answers) postMarker(ctx context.Context, r views.Session) error {
 	desk := a.Chat.Attach(r.ID)
 	text := a.Chat.Words.Say(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": desk})
-	return a.Chat.PostMessage(ctx, outbox.Message{To: r.Conversation, Text: chat.Marked(text, desk),
-		Session: r.ID, Rank: a.rank(r)})
-}
-
-// rank is where a session's messages stand among those of its chat.
-func (a *Answers) rank(r views.Session) outbox.Rank {
-	if a.InFull(r) {
-		return outbox.Now
-	}
-	return outbox.Later
+	return a.Chat.For(r.ID).Post(ctx, r.Conversation, chat.Marked(text, desk), nil)
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/outbox"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/internal/guard"
@@ -130,10 +129,7 @@ func (a *Answers) send(ctx context.Context, r views.Session, item talk.Item, sai
 		if err == nil && !done {
 			err = a.deliver(ctx, r, part)
 		}
-		switch {
-		case errors.Is(err, outbox.ErrNoRich):
-			return errReadAgain // then the parts are counted in plain messages
-		case err != nil:
+		if err != nil {
 			return err
 		}
 		next := item.Next

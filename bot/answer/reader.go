@@ -23,9 +23,8 @@ type transcriptReader struct {
 	left    chan struct{} // closed when the reader leaves
 
 	// Of these answers.mu is held.
-	look    func()               // ends the pass under way, but never a send
-	opened  address.Conversation // where people want to see the session's last answer; zero: nowhere
-	blocked bool                 // the reader waits for a chat that takes nothing
+	look   func()               // ends the pass under way, but never a send
+	opened address.Conversation // where people want to see the session's last answer; zero: nowhere
 
 	retry retry
 	batch batch
@@ -83,7 +82,7 @@ func (t *transcriptReader) begin(look func()) (opened address.Conversation) {
 	t.answers.mu.Lock()
 	defer t.answers.mu.Unlock()
 	opened = t.opened
-	t.look, t.opened, t.blocked = look, address.Conversation{}, false
+	t.look, t.opened = look, address.Conversation{}
 	return opened
 }
 
@@ -114,20 +113,18 @@ type retry struct {
 // to be read again needs no pause once: if that has not helped, another time would not. News may
 // have removed the reason.
 func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why error) {
-	again, blocked := errors.Is(why, errReadAgain), errors.Is(why, outbox.ErrBlocked)
+	again := errors.Is(why, errReadAgain)
 	if t.retry.at != at {
 		t.retry = retry{at: at, pauses: pause.Backoff{Min: time.Second, Max: time.Minute}}
 		if again {
 			return
 		}
 	}
-	if !again && !blocked && !t.retry.logged && !errors.Is(why, errNotSaved) {
+	expected := again || errors.Is(why, outbox.ErrBlocked) || errors.Is(why, errNotSaved)
+	if !expected && !t.retry.logged {
 		t.retry.logged = true
 		t.answers.Chat.Log.Error("transcript_unreadable", "session_id", t.id.String(), "error", why.Error())
 	}
-	t.answers.mu.Lock()
-	t.blocked = blocked
-	t.answers.mu.Unlock()
 	_ = pause.For(news, t.retry.pauses.Next())
 }
 

@@ -4,16 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"ccbot/bot/outbox"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
-	"ccbot/i18n"
 	"ccbot/internal/address"
 )
-
-// mostRecalled bounds what the opening of a session shows, in messages.
-const mostRecalled = 20
 
 // showLast shows in a conversation where a person has opened the session what the conversation has
 // only notices of. It is shown once, and no cursor moves: after a crash the person opens the session
@@ -29,8 +24,8 @@ func (a *Answers) showLast(ctx context.Context, r views.Session, to address.Conv
 		err = a.attempt(r.ID, true, show)
 	}
 	switch {
-	case errors.Is(err, outbox.ErrNoRich):
-		err = a.attempt(r.ID, true, show) // in plain messages
+	case errors.Is(err, errReadAgain):
+		err = a.attempt(r.ID, true, show)
 	case errors.Is(err, errPanic):
 		err = a.postMarker(ctx, r)
 	}
@@ -44,10 +39,6 @@ func (a *Answers) showAgain(ctx context.Context, r views.Session, items []talk.I
 	var parts []render.Part
 	for _, item := range items {
 		parts = append(parts, draw(r, item).parts...)
-	}
-	if over := len(parts) - mostRecalled; over > 0 {
-		before := render.Part{Text: render.Plain(a.Chat.Words.Say(i18n.AnswersBefore))}
-		parts = append([]render.Part{before}, parts[over:]...)
 	}
 	if len(parts) > 0 {
 		parts[0] = headed(title(r), parts[0])

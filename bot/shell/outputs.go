@@ -64,14 +64,14 @@ type Outputs struct {
 	cards    card.Kind[command]
 	crew     guard.Crew // follows each of live
 
-	mu   sync.Mutex         // held over the disk, never over a call that waits
-	live map[string]command // as they were typed; those not known to be over, by the prompt's inbox key
+	mu   sync.Mutex                       // held over the disk, never over a call that waits
+	live map[uuid.UUID]card.Card[command] // the command that a session is not known to have ended, as typed
 }
 
 // New takes up the commands that an earlier run left.
 func New(c *chat.Chat, t Terminal, p Prompts, f files.Files) *Outputs {
 	o := &Outputs{chat: c, terminal: t, prompts: p, files: f,
-		cards: card.NewKind[command](c.Cards, "output", nil), live: make(map[string]command)}
+		cards: card.NewKind[command](c.Cards, "output", nil), live: make(map[uuid.UUID]card.Card[command])}
 	for _, c := range o.cards.List() {
 		if !c.Payload.isOver() {
 			o.addLocked(c)
@@ -109,30 +109,21 @@ func (o *Outputs) heard(ctx context.Context, n news.Note) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	_, live := o.live[c.Key]
-	if _, shown := o.cards.Get(c.Key); live || shown { // news may come twice
+	if _, shown := o.cards.Get(c.Key); shown || o.isLiveLocked(c) { // news may come twice
 		return nil
 	}
-	for _, key := range o.ofSessionLocked(n.Session.ID) {
-		o.stopLocked(ctx, key, typed)
-	}
+	o.stopLocked(ctx, n.Session.ID, typed)
 	o.addLocked(c)
 	return nil
 }
 
 func (o *Outputs) addLocked(c card.Card[command]) {
-	o.live[c.Key] = c.Payload
+	o.live[c.Payload.Session] = c
 	o.crew.Add(func(ctx context.Context) { o.follow(ctx, c) })
 }
 
-// ofSessionLocked are the keys of a session's commands that are not known to be over.
-func (o *Outputs) ofSessionLocked(id uuid.UUID) (keys []string) {
-	for key, c := range o.live {
-		if c.Session == id {
-			keys = append(keys, key)
-		}
-	}
-	return keys
+func (o *Outputs) isLiveLocked(c card.Card[command]) bool {
+	return o.live[c.Payload.Session].Key == c.Key
 }
 
 // follow looks at a command until it is over.
@@ -154,8 +145,10 @@ func (o *Outputs) follow(ctx context.Context, c card.Card[command]) {
 		}
 		if wasQuick := !isShown(c); wasQuick || idle >= idleLooks || !r.Live {
 			o.mu.Lock()
-			o.stopLocked(ctx, c.Key, o.chat.Now())
-			o.mu.Unlock()
+			defer o.mu.Unlock()
+			if o.isLiveLocked(c) {
+				o.stopLocked(ctx, c.Payload.Session, o.chat.Now())
+			}
 			return
 		}
 		if wait = lookPace; quiet >= quietLooks {
@@ -169,11 +162,8 @@ func (o *Outputs) follow(ctx context.Context, c card.Card[command]) {
 func (o *Outputs) follows(c card.Card[command]) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, there := o.cards.Get(c.Key); isShown(c) && !there {
-		delete(o.live, c.Key)
-	}
-	_, live := o.live[c.Key]
-	return live
+	_, there := o.cards.Get(c.Key)
+	return o.isLiveLocked(c) && (there || !isShown(c))
 }
 
 // isShown reports whether a command has a card.
@@ -187,8 +177,7 @@ func (o *Outputs) draw(ctx context.Context, c *card.Card[command], now desk.Outp
 	if now.Above > 0 {
 		rows = slices.Insert(slices.Clone(rows), 0, outputGap)
 	}
-	_, live := o.live[c.Key]
-	if !live || isShown(*c) && slices.Equal(rows, c.Payload.Rows) {
+	if !o.isLiveLocked(*c) || isShown(*c) && slices.Equal(rows, c.Payload.Rows) {
 		return false
 	}
 	c.Payload.Rows = rows
@@ -196,12 +185,12 @@ func (o *Outputs) draw(ctx context.Context, c *card.Card[command], now desk.Outp
 	return true
 }
 
-// stopLocked lets a command be over that was stopped by that time, and waits for nothing: people do
-// who have sent /stop.
-func (o *Outputs) stopLocked(ctx context.Context, key string, by time.Time) {
-	_, live := o.live[key]
-	delete(o.live, key)
-	if c, ok := o.cards.Get(key); live && ok {
+// stopLocked lets the command of a session be over that was stopped by that time, and waits for
+// nothing: people do who have sent /stop.
+func (o *Outputs) stopLocked(ctx context.Context, session uuid.UUID, by time.Time) {
+	c, shown := o.cards.Get(o.live[session].Key)
+	delete(o.live, session)
+	if shown {
 		c.Payload.Stopped, c.Look.Until = by, o.chat.Now().Add(keepOver)
 		o.showLocked(ctx, &c, i18n.OutputStopped)
 	}
@@ -218,16 +207,15 @@ func (o *Outputs) showLocked(ctx context.Context, c *card.Card[command], state i
 // Interrupted hears that a person has stopped what a session does.
 func (o *Outputs) Interrupted(ctx context.Context, id uuid.UUID) {
 	o.mu.Lock()
-	keys := o.ofSessionLocked(id)
+	c, runs := o.live[id]
 	o.mu.Unlock()
-	for _, key := range keys {
-		c, _ := o.cards.Get(key)
-		idle := o.terminal(ctx, id, c.Payload.Text).Idle
-		o.mu.Lock()
-		if idle {
-			o.stopLocked(ctx, key, o.chat.Now())
-		}
-		o.mu.Unlock()
+	if !runs || !o.terminal(ctx, id, c.Payload.Text).Idle {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.isLiveLocked(c) {
+		o.stopLocked(ctx, id, o.chat.Now())
 	}
 }
 
@@ -236,7 +224,7 @@ func (o *Outputs) Interrupted(ctx context.Context, id uuid.UUID) {
 func (o *Outputs) Finish(ctx context.Context, r views.Session, item talk.Item,
 	part render.Part) (done bool, err error) {
 	o.mu.Lock()
-	maps.DeleteFunc(o.live, func(_ string, c command) bool { return o.printed(c, r, item) })
+	maps.DeleteFunc(o.live, func(_ uuid.UUID, c card.Card[command]) bool { return o.printed(c.Payload, r, item) })
 	o.mu.Unlock() // from here on nobody else draws the card
 	var c card.Card[command]
 	for _, one := range o.cards.List() { // the newest counts
