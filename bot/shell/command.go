@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/render"
@@ -25,8 +26,8 @@ type command struct {
 	Stopped time.Time `json:"stopped,omitzero"` // by then the command had been stopped
 }
 
-// isOver says that the terminal shows nothing more of the command.
-func (c command) isOver() bool { return c.Ended != 0 || !c.Stopped.IsZero() }
+// output is the message of a command.
+type output = card.Card[command]
 
 // takes says whether an output may be the command's. What is younger than the stop of a command is
 // of another one, perhaps of the same words.

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,8 +47,7 @@ const (
 	cardPace  = 100 * time.Millisecond
 )
 
-// Terminal is what the terminal of a session shows of a command. The zero Output says that this is
-// unknown, or that the agent works on something else.
+// Terminal is what the terminal of a session shows of a command; see [desk.Screens].
 type Terminal func(ctx context.Context, id uuid.UUID, command string) desk.Output
 
 // Prompts are the messages of people that became prompts.
@@ -64,16 +64,16 @@ type Outputs struct {
 	cards    card.Kind[command]
 	crew     guard.Crew // follows each of live
 
-	mu   sync.Mutex                       // held over the disk, never over a call that waits
-	live map[uuid.UUID]card.Card[command] // the command that a session is not known to have ended, as typed
+	mu   sync.Mutex           // held over the disk, never over a call that waits
+	live map[uuid.UUID]output // by session, as typed: the command that is not known to be over
 }
 
 // New takes up the commands that an earlier run left.
 func New(c *chat.Chat, t Terminal, p Prompts, f files.Files) *Outputs {
 	o := &Outputs{chat: c, terminal: t, prompts: p, files: f,
-		cards: card.NewKind[command](c.Cards, "output", nil), live: make(map[uuid.UUID]card.Card[command])}
+		cards: card.NewKind[command](c.Cards, "output", nil), live: make(map[uuid.UUID]output)}
 	for _, c := range o.cards.List() {
-		if !c.Payload.isOver() {
+		if c.Payload.Ended == 0 && c.Payload.Stopped.IsZero() {
 			o.addLocked(c)
 		}
 	}
@@ -99,7 +99,7 @@ func (o *Outputs) heard(ctx context.Context, n news.Note) error {
 	if err != nil || !o.chat.Book.MayShow(e.Conversation) {
 		return nil // the receipt tells of it, and the output comes as an answer
 	}
-	c := card.Card[command]{Key: n.Prompt.Key,
+	c := output{Key: n.Prompt.Key,
 		Payload: command{Session: n.Session.ID, Text: n.Prompt.Text},
 		Look: card.Look{To: e.Conversation, Session: n.Session.ID, ReplyTo: e.MessageID, Silent: true,
 			Rank: outbox.Card}}
@@ -117,17 +117,20 @@ func (o *Outputs) heard(ctx context.Context, n news.Note) error {
 	return nil
 }
 
-func (o *Outputs) addLocked(c card.Card[command]) {
+func (o *Outputs) addLocked(c output) {
 	o.live[c.Payload.Session] = c
 	o.crew.Add(func(ctx context.Context) { o.follow(ctx, c) })
 }
 
-func (o *Outputs) isLiveLocked(c card.Card[command]) bool {
+func (o *Outputs) isLiveLocked(c output) bool {
 	return o.live[c.Payload.Session].Key == c.Key
 }
 
 // follow looks at a command until it is over.
-func (o *Outputs) follow(ctx context.Context, c card.Card[command]) {
+func (o *Outputs) follow(ctx context.Context, c output) {
+	if shown, ok := o.cards.Get(c.Key); ok { // it goes on after a restart, or a panic
+		c = shown
+	}
 	idle, quiet := 0, 0
 	for wait := firstLook; pause.For(ctx, wait) == nil && o.follows(c); {
 		r, _ := o.chat.Book.Records.Get(c.Payload.Session) // one that is forgotten is not live
@@ -159,7 +162,7 @@ func (o *Outputs) follow(ctx context.Context, c card.Card[command]) {
 
 // follows reports whether a command is not known to be over. Where its card is gone, because people
 // have deleted the message or Telegram takes none, the output comes as an answer.
-func (o *Outputs) follows(c card.Card[command]) bool {
+func (o *Outputs) follows(c output) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	_, there := o.cards.Get(c.Key)
@@ -167,10 +170,10 @@ func (o *Outputs) follows(c card.Card[command]) bool {
 }
 
 // isShown reports whether a command has a card.
-func isShown(c card.Card[command]) bool { return !c.Look.Text.Blank() }
+func isShown(c output) bool { return !c.Look.Text.Blank() }
 
 // draw shows what a command has printed by now; fresh says that it is new.
-func (o *Outputs) draw(ctx context.Context, c *card.Card[command], now desk.Output) (fresh bool) {
+func (o *Outputs) draw(ctx context.Context, c *output, now desk.Output) (fresh bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	rows := now.Lines
@@ -196,26 +199,11 @@ func (o *Outputs) stopLocked(ctx context.Context, session uuid.UUID, by time.Tim
 	}
 }
 
-func (o *Outputs) showLocked(ctx context.Context, c *card.Card[command], state i18n.Key) {
+func (o *Outputs) showLocked(ctx context.Context, c *output, state i18n.Key) {
 	c.Look.Text = render.Join(growing(c.Payload), render.Plain(o.chat.Words.Say(state)))
 	if err := o.cards.Show(ctx, c.Key, c.Look, c.Payload); err != nil {
 		o.chat.Log.Warn("output_not_shown", "session_id", c.Payload.Session.String(),
 			"error", err.Error())
-	}
-}
-
-// Interrupted hears that a person has stopped what a session does.
-func (o *Outputs) Interrupted(ctx context.Context, id uuid.UUID) {
-	o.mu.Lock()
-	c, runs := o.live[id]
-	o.mu.Unlock()
-	if !runs || !o.terminal(ctx, id, c.Payload.Text).Idle {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.isLiveLocked(c) {
-		o.stopLocked(ctx, id, o.chat.Now())
 	}
 }
 
@@ -224,17 +212,14 @@ func (o *Outputs) Interrupted(ctx context.Context, id uuid.UUID) {
 func (o *Outputs) Finish(ctx context.Context, r views.Session, item talk.Item,
 	part render.Part) (done bool, err error) {
 	o.mu.Lock()
-	maps.DeleteFunc(o.live, func(_ uuid.UUID, c card.Card[command]) bool { return o.printed(c.Payload, r, item) })
+	printed := func(c output) bool { return o.printed(c.Payload, r, item) }
+	maps.DeleteFunc(o.live, func(_ uuid.UUID, c output) bool { return printed(c) })
 	o.mu.Unlock() // from here on nobody else draws the card
-	var c card.Card[command]
-	for _, one := range o.cards.List() { // the newest counts
-		if o.printed(one.Payload, r, item) && (c.Key == "" || one.Payload.Offset > c.Payload.Offset) {
-			c = one
-		}
-	}
-	if c.Key == "" {
+	all := slices.DeleteFunc(o.cards.List(), func(c output) bool { return !printed(c) })
+	if len(all) == 0 {
 		return false, nil
 	}
+	c := slices.MaxFunc(all, func(a, b output) int { return cmp.Compare(a.Payload.Offset, b.Payload.Offset) })
 	c.Payload.Ended, c.Look.Until = item.At.Offset, o.chat.Now().Add(keepOver)
 	c.Look.Rank = outbox.Now // as an answer has
 	c.Look.Text = render.Join(title(c.Payload), part.Text)
