@@ -71,7 +71,9 @@ type Answers struct {
 }
 
 // New returns Answers; Run shows what there is.
-func New(d Deps) *Answers { return &Answers{Deps: d, readers: make(map[uuid.UUID]*transcriptReader)} }
+func New(d Deps) *Answers {
+	return &Answers{Deps: d, readers: make(map[uuid.UUID]*transcriptReader)}
+}
 
 // Follow makes sure that a session has a reader, and has the reader look at the session again:
 // there is a new transcript, the session has ended, or it is shown elsewhere.

@@ -90,7 +90,8 @@ func (a *Answers) deliverAll(ctx context.Context, r views.Session, parts []rende
 }
 
 func (a *Answers) sendText(ctx context.Context, r views.Session, p render.Part) error {
-	_, err := a.Sender.Send(ctx, outbox.Message{To: r.Conversation, Text: p.Text, Rich: p.Rich, Session: r.ID})
+	m := outbox.Message{To: r.Conversation, Text: p.Text, Rich: p.Rich, Session: r.ID}
+	_, err := a.Sender.Send(ctx, m)
 	return err
 }
 

@@ -39,7 +39,8 @@ func (a *Answers) attempt(id uuid.UUID, words bool, show func(draw drawing) erro
 // place, behind the notice of the batch before it.
 func (t *transcriptReader) take(ctx context.Context, r views.Session, item talk.Item) error {
 	a := t.answers
-	err := a.attempt(r.ID, isAnswer(item), func(draw drawing) error { return t.show(ctx, r, item, draw) })
+	show := func(draw drawing) error { return t.show(ctx, r, item, draw) }
+	err := a.attempt(r.ID, isAnswer(item), show)
 	if !errors.Is(err, errPanic) {
 		return err
 	}
@@ -53,22 +54,21 @@ func (t *transcriptReader) take(ctx context.Context, r views.Session, item talk.
 	return nil
 }
 
-// show sends an item, or puts it into the batch, or passes it.
-func (t *transcriptReader) show(ctx context.Context, r views.Session, item talk.Item, draw drawing) error {
+// show sends an item, or puts it into the batch, or passes it. Whatever else the session says, an
+// output ends in its message.
+func (t *transcriptReader) show(ctx context.Context, r views.Session, item talk.Item,
+	draw drawing) (err error) {
 	a := t.answers
 	a.Heard(r.ID, item)
 	var said rendition
 	if !isForeign(r, item) {
 		said = draw(r, item)
 	}
-	if t.waits(r, item, said) {
-		if item.Kind == talk.LocalOutput { // whatever else the session says, an output ends in its message
-			if _, err := a.Outputs.Finish(ctx, r, item, said.parts[0]); err != nil {
-				return err
-			}
+	begun, finished := item.At.Part > 0 && said.counts(item.At), false
+	if item.Kind == talk.LocalOutput && len(said.parts) > 0 && !begun {
+		if finished, err = a.Outputs.Finish(ctx, r, item, said.parts[0]); err != nil {
+			return err
 		}
-		t.batch.add(item)
-		return nil
 	}
 	if endsTurn(item) {
 		if err := t.notify(ctx, r); err != nil {
@@ -77,24 +77,19 @@ func (t *transcriptReader) show(ctx context.Context, r views.Session, item talk.
 		a.endTurn(r, item)
 	}
 	switch {
-	case len(said.parts) > 0 && t.batch.any(): // the session has come to be shown in full
-		return errReadAgain
-	case len(said.parts) > 0:
-		return a.send(ctx, r, item, said)
-	case item.Kind == talk.ToolUse, item.Kind == talk.Thinking:
+	case len(said.parts) == 0 && (item.Kind == talk.ToolUse || item.Kind == talk.Thinking):
 		a.Sender.Typing(ctx, r.Conversation)
 	case item.Kind == talk.TurnEnd:
 		_ = a.advance(ctx, r, item.Next) // not on disk, an end of a turn that was shown is read again
+	case len(said.parts) == 0:
+	case !endsTurn(item) && !begun && !a.InFull(r): // it waits, or what waits before it would have to go
+		t.batch.add(item)
+	case t.batch.any(): // the session has come to be shown in full
+		return errReadAgain
+	default:
+		return a.send(ctx, r, item, said, finished)
 	}
 	return nil
-}
-
-// waits reports whether an item waits in the batch for the end of its turn: all that the chat would
-// show of a session that is not shown in full, or the items before it would have to go first. What
-// ends a turn does not wait, and an item of which the chat has a part already is shown to its end.
-func (t *transcriptReader) waits(r views.Session, item talk.Item, said rendition) bool {
-	begun := item.At.Part > 0 && said.counts(item.At)
-	return len(said.parts) > 0 && !begun && !endsTurn(item) && !t.answers.InFull(r)
 }
 
 // endsTurn reports whether a turn is over with an item: after an interrupt and an error of the API
@@ -109,28 +104,24 @@ func endsTurn(item talk.Item) bool {
 	return false
 }
 
-// send sends what an item says, part by part. The cursor counts the parts that the chat has
-// already, unless they are of another form, or more than there are now. A cursor that is not on
-// disk holds nothing up: a crash repeats what comes after it.
-func (a *Answers) send(ctx context.Context, r views.Session, item talk.Item, said rendition) error {
+// send sends what an item says, part by part; finished says that the chat has the first one already.
+// The cursor counts the parts that the chat has, unless they are of another form, or more than there
+// are now. A cursor that is not on disk holds nothing up: a crash repeats what comes after it.
+func (a *Answers) send(ctx context.Context, r views.Session, item talk.Item, said rendition,
+	finished bool) error {
 	from := item.At.Part
 	if !said.counts(item.At) {
 		from = 0
 	}
 	for i := from; i < len(said.parts); i++ {
-		part, err := said.parts[i], error(nil)
-		done := false
-		if i == 0 && item.Kind == talk.LocalOutput {
-			done, err = a.Outputs.Finish(ctx, r, item, part)
-		}
+		part := said.parts[i]
 		if i == 0 && isAnswer(item) {
 			part = headed(a.Heading(r), part)
 		}
-		if err == nil && !done {
-			err = a.deliver(ctx, r, part)
-		}
-		if err != nil {
-			return err
+		if i > 0 || !finished {
+			if err := a.deliver(ctx, r, part); err != nil {
+				return err
+			}
 		}
 		next := item.Next
 		if i < len(said.parts)-1 {
@@ -142,7 +133,7 @@ func (a *Answers) send(ctx context.Context, r views.Session, item talk.Item, sai
 	if !isAnswer(item) {
 		return nil
 	}
-	if err := a.Chat.Book.NoteShown(r.Conversation, r.ID); err != nil { // shown once more, when it is opened
+	if err := a.Chat.Book.NoteShown(r.Conversation, r.ID); err != nil { // it comes again when opened
 		a.Chat.Log.Warn("chat_not_saved", "session_id", r.ID.String(), "error", err.Error())
 	}
 	return nil

@@ -36,8 +36,12 @@ func (s rendition) counts(c talk.Cursor) bool {
 func (a *Answers) rendered(r views.Session, item talk.Item) rendition {
 	name := i18n.Args{"Name": r.Name, "Reason": item.Text}
 	switch item.Kind {
-	case talk.Text, talk.Thinking:
+	case talk.Text:
 		return a.markdown(item)
+	case talk.Thinking:
+		if a.Thinking {
+			return a.markdown(item)
+		}
 	case talk.LocalOutput:
 		return rendition{parts: a.Outputs.Parts(r, item)}
 	case talk.APIError:
@@ -77,13 +81,11 @@ func (a *Answers) markdown(item talk.Item) rendition {
 	if a.Rich && a.Limits.TakesRich() {
 		form, as = formRich, render.Rich{}
 	}
-	switch {
-	case item.Kind == talk.Text:
+	if item.Kind == talk.Text {
 		return rendition{form, visibleParts(as.Render(item.Text, HeadingRoom))}
-	case !a.Thinking:
-		return rendition{}
 	}
-	return rendition{form, visibleParts(render.ThinkingParts(as, a.Chat.Words.Say(i18n.Thought), item.Text, HeadingRoom))}
+	parts := render.ThinkingParts(as, a.Chat.Words.Say(i18n.Thought), item.Text, HeadingRoom)
+	return rendition{form, visibleParts(parts)}
 }
 
 // visibleParts leaves out parts of which nothing is seen.
@@ -100,7 +102,8 @@ func visibleParts(all []render.Part) (parts []render.Part) {
 const maxPhotos = 3
 
 // photos are the endings of the names of pictures that Telegram shows as photos.
-var photos = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
+var photos = map[string]string{
+	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
 
 // pictures are the images of a tool's result. What is no photo is a document.
 func pictures(images []talk.Image) (parts []render.Part) {
@@ -110,8 +113,9 @@ func pictures(images []talk.Image) (parts []render.Part) {
 			continue // nothing that could be seen anywhere
 		}
 		suffix := photos[image.MediaType]
-		parts = append(parts, render.Part{File: &render.File{Name: fmt.Sprintf("image-%d%s", i+1, suffix), Data: data,
-			Photo: suffix != "" && len(data) <= outbox.MaxPhoto && i < maxPhotos}})
+		photo := suffix != "" && len(data) <= outbox.MaxPhoto && i < maxPhotos
+		file := render.File{Name: fmt.Sprintf("image-%d%s", i+1, suffix), Data: data, Photo: photo}
+		parts = append(parts, render.Part{File: &file})
 	}
 	return parts
 }

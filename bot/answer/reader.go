@@ -123,7 +123,8 @@ func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why
 	expected := again || errors.Is(why, outbox.ErrBlocked) || errors.Is(why, errNotSaved)
 	if !expected && !t.retry.logged {
 		t.retry.logged = true
-		t.answers.Chat.Log.Error("transcript_unreadable", "session_id", t.id.String(), "error", why.Error())
+		t.answers.Chat.Log.Error("transcript_unreadable", "session_id", t.id.String(),
+			"error", why.Error())
 	}
 	_ = pause.For(news, t.retry.pauses.Next())
 }
@@ -161,7 +162,8 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session)
 
 // next is the stream's next item: io.EOF where there is none now, and none is waited for, and
 // errQuiet after a silence while there is a batch.
-func (t *transcriptReader) next(news context.Context, r views.Session, s talk.Stream) (talk.Item, error) {
+func (t *transcriptReader) next(news context.Context, r views.Session,
+	s talk.Stream) (talk.Item, error) {
 	if len(r.Cursors) > 1 || !r.Live {
 		item, ok, err := s.Now()
 		if err == nil && (!ok || isAfterTheEnd(r, item)) {

@@ -10,9 +10,8 @@ import (
 	"ccbot/internal/address"
 )
 
-// showLast shows in a conversation where a person has opened the session what the conversation has
-// only notices of. It is shown once, and no cursor moves: after a crash the person opens the session
-// again.
+// showLast shows in a conversation where a person has opened the session what was only noticed
+// there. It is shown once, and no cursor moves: after a crash the person opens the session again.
 func (a *Answers) showLast(ctx context.Context, r views.Session, to address.Conversation) {
 	if to == (address.Conversation{}) || len(r.Cursors) == 0 || !a.Chat.Book.MayShow(to) {
 		return
@@ -35,7 +34,8 @@ func (a *Answers) showLast(ctx context.Context, r views.Session, to address.Conv
 }
 
 // showAgain shows items, under the session's name.
-func (a *Answers) showAgain(ctx context.Context, r views.Session, items []talk.Item, draw drawing) error {
+func (a *Answers) showAgain(ctx context.Context, r views.Session, items []talk.Item,
+	draw drawing) error {
 	var parts []render.Part
 	for _, item := range items {
 		parts = append(parts, draw(r, item).parts...)
@@ -49,9 +49,9 @@ func (a *Answers) showAgain(ctx context.Context, r views.Session, items []talk.I
 	return a.Chat.Book.NoteOpened(r.Conversation, r.ID)
 }
 
-// unread is what was said before the cursor and is not in the conversation in full; where nothing is
-// known of that, it is the last answer. Texts that follow each other are one: between its calls an
-// agent says a line at a time.
+// unread is what was said before the cursor and is not in the conversation in full, or the last
+// answer where nothing is known of that. Texts that follow each other are one: between its calls
+// an agent says a line at a time.
 func (a *Answers) unread(r views.Session) (all []talk.Item, err error) {
 	mark, known := a.Chat.Book.ReadMarkOf(r.Conversation, r.ID)
 	if known && mark.Since == nil {

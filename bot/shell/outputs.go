@@ -219,7 +219,9 @@ func (o *Outputs) Finish(ctx context.Context, r views.Session, item talk.Item,
 	if len(all) == 0 {
 		return false, nil
 	}
-	c := slices.MaxFunc(all, func(a, b output) int { return cmp.Compare(a.Payload.Offset, b.Payload.Offset) })
+	c := slices.MaxFunc(all, func(a, b output) int {
+		return cmp.Compare(a.Payload.Offset, b.Payload.Offset)
+	})
 	c.Payload.Ended, c.Look.Until = item.At.Offset, o.chat.Now().Add(keepOver)
 	c.Look.Rank = outbox.Now // as an answer has
 	c.Look.Text = render.Join(title(c.Payload), part.Text)

@@ -7,12 +7,15 @@ import (
 	"time"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/desk"
+	"ccbot/bot/port/news"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 )
 
 const (
@@ -54,16 +57,12 @@ func isAnswer(item talk.Item) bool {
 	return item.Kind == talk.Text || item.Kind == talk.LocalOutput
 }
 
-// lineLimit is how much of an answer's first line a notice shows, in letters.
-const lineLimit = 120
-
 // firstLine is the first line of an answer as a notice shows the line.
 func firstLine(markdown string) string {
-	const enough = 8 << 10 // bytes: a longer text needs no more to have a first line
-	text := render.Markdown(strings.ToValidUTF8(markdown[:min(len(markdown), enough)], "")).Text
-	for line := range strings.Lines(text) {
+	beginning := render.Markdown(chat.Head(markdown, 8000)) // which is enough to have a first line
+	for line := range strings.Lines(beginning.Text) {
 		if line = strings.TrimSpace(chat.Visible(line)); !render.Plain(line).Blank() {
-			return chat.Head(line, lineLimit)
+			return chat.Head(line, 120)
 		}
 	}
 	return ""
@@ -88,8 +87,8 @@ func (t *transcriptReader) notify(ctx context.Context, r views.Session) error {
 	if t.batch.line != "" {
 		text += "\n" + t.batch.line
 	}
-	err := a.Chat.PostMessage(ctx, outbox.Message{To: r.Conversation, Text: render.Plain(text), Silent: true,
-		Session: r.ID, Rank: outbox.Later, Buttons: chat.Rows(1, a.Chat.OpenButton(r.ID))})
+	err := a.Chat.PostMessage(ctx, outbox.Message{To: r.Conversation, Text: render.Plain(text),
+		Silent: true, Session: r.ID, Rank: outbox.Later, Buttons: chat.Rows(1, a.Chat.OpenButton(r.ID))})
 	if err != nil {
 		return err
 	}
@@ -105,4 +104,43 @@ func (t *transcriptReader) notifyIfIdle(ctx context.Context, r views.Session) er
 	}
 	t.batch.patience = quietAgain
 	return nil
+}
+
+// InFull reports whether all that a session says is shown where the session belongs: the session is
+// in a topic, or is the current one, or is in a turn whose prompt came as an answer to one of the
+// session's messages.
+func (a *Answers) InFull(r views.Session) bool {
+	book := a.Chat.Book
+	turn, ok := book.TurnOf(r.Conversation, book.Successor(r).ID)
+	return book.IsInFront(r) || ok && !turn.Since.IsZero()
+}
+
+// beginTurn notes when such a prompt was typed: the first end of a turn after that ends the turn of
+// the prompt. The answer can be there before the proof that the agent has the prompt.
+func (a *Answers) beginTurn(_ context.Context, n news.Note) error {
+	turn, ok := a.Chat.Book.TurnOf(n.Session.Conversation, n.Session.ID)
+	if !ok || turn.Prompt != n.Prompt.Key || n.Kind != news.Typed && n.Kind != news.Delivered {
+		return nil
+	}
+	turn.Prompt, turn.Since = "", a.Chat.Now()
+	if n.Prompt.Mark != nil {
+		turn.Since = n.Prompt.Mark.At
+	}
+	a.setTurn(n.Session.Conversation, turn)
+	return nil
+}
+
+// endTurn ends what InFull says of a session's turn. An end from before the prompt was typed is
+// that of another turn.
+func (a *Answers) endTurn(r views.Session, end talk.Item) {
+	turn, ok := a.Chat.Book.TurnOf(r.Conversation, a.Chat.Book.Successor(r).ID)
+	if ok && !turn.Since.IsZero() && end.Time.After(turn.Since) {
+		a.setTurn(r.Conversation, conversation.Turn{Session: turn.Session, Prompt: turn.Prompt})
+	}
+}
+
+func (a *Answers) setTurn(to address.Conversation, turn conversation.Turn) {
+	if err := a.Chat.Book.SetTurn(to, turn); err != nil {
+		a.Chat.Log.Warn("turn_not_noted", "session_id", turn.Session.String(), "error", err.Error())
+	}
 }
