@@ -23,7 +23,6 @@ import (
 type Sender interface {
 	Send(ctx context.Context, m outbox.Message) (int, error)
 	SendFile(ctx context.Context, f outbox.File) (int, error)
-	Typing(ctx context.Context, to address.Conversation)
 }
 
 // Limits are what Telegram does not take at this moment.

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -47,8 +48,8 @@ func (b *batch) add(item talk.Item) {
 		b.from = item.At
 	}
 	b.next, b.patience = item.Next, quietAfter
-	if line := firstLine(item.Text); isAnswer(item) && line != "" {
-		b.line = line
+	if isAnswer(item) {
+		b.line = cmp.Or(firstLine(item.Text), b.line)
 	}
 }
 

@@ -45,14 +45,17 @@ func (t *transcriptReader) run(ctx context.Context) {
 	}
 }
 
-// pass reads the first of the record's transcripts to its end, or waits there for more while the
-// session lives and no newer transcript is known, until there is news of the session. over says
-// that the reader has left, or that ctx is over.
+// pass reads the first of the record's transcripts, and waits at its end for news of the session
+// while the session lives and no newer transcript is known. over says that the reader has left, or
+// that ctx is over.
 func (t *transcriptReader) pass(ctx context.Context) (over bool) {
 	a := t.answers
 	news, look := context.WithCancel(ctx) // news ends when there is news
 	defer look()
-	opened := t.begin(look)
+	a.mu.Lock()
+	opened := t.opened
+	t.look, t.opened = look, address.Conversation{}
+	a.mu.Unlock()
 	r, ok := a.Chat.Book.Records.Get(t.id)
 	a.showLast(ctx, r, opened)
 	if !ok || len(r.Cursors) == 0 || !a.Chat.Book.MayShow(r.Conversation) {
@@ -75,15 +78,6 @@ func (t *transcriptReader) pass(ctx context.Context) (over bool) {
 	}
 	t.retry = retry{}
 	return len(r.Cursors) == 1 && !r.Live && t.leave(news)
-}
-
-// begin has Follow end the pass with look, and gives where the last answer is to be shown.
-func (t *transcriptReader) begin(look func()) (opened address.Conversation) {
-	t.answers.mu.Lock()
-	defer t.answers.mu.Unlock()
-	opened = t.opened
-	t.look, t.opened = look, address.Conversation{}
-	return opened
 }
 
 // leave ends a reader unless there is news that the reader has not looked at.
@@ -130,7 +124,7 @@ func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why
 }
 
 // readFirst shows the first of the record's transcripts from its cursor on, and goes on to the next
-// where there is one. The last transcript of a session that lives is followed until there is news.
+// where there is one. News ends it between two items.
 func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session) (err error) {
 	stream := t.answers.Transcripts.Follow(r.Cursors[0])
 	defer func() { err = errors.Join(err, stream.Close()) }()
@@ -139,7 +133,7 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session)
 	for ctx.Err() == nil {
 		item, err := t.next(news, r, stream)
 		switch {
-		case last && r.Live && news.Err() != nil:
+		case news.Err() != nil:
 			return nil
 		case errors.Is(err, errQuiet):
 			err = t.notifyIfIdle(ctx, r)
