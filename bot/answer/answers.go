@@ -2,7 +2,6 @@ package answer
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/google/uuid"
@@ -121,9 +120,6 @@ func (a *Answers) logCrash(id uuid.UUID, p *guard.Panic) {
 	a.Chat.Log.Error("answer_crashed", "session_id", id.String(), "panic", p.Error(), "stack", p.Stack)
 }
 
-// errNotSaved says that a cursor is not on disk; advance has logged the reason.
-var errNotSaved = errors.New("the cursor is not saved")
-
 // advance notes how far the chat has a transcript, also for the session that goes on with the
 // conversation: that session has the cursors by now.
 func (a *Answers) advance(ctx context.Context, r views.Session, c talk.Cursor) error {
@@ -136,7 +132,7 @@ func (a *Answers) advance(ctx context.Context, r views.Session, c talk.Cursor) e
 		return nil
 	}
 	a.Chat.Log.Error("cursor_not_saved", "session_id", r.ID.String(), "error", err.Error())
-	return errNotSaved
+	return err
 }
 
 // unparked has the readers look again: a chat takes messages again.

@@ -26,8 +26,15 @@ type transcriptReader struct {
 	look   func()               // ends the pass under way, but never a send
 	opened address.Conversation // where people want to see the session's last answer; zero: nowhere
 
-	retry retry
+	stuck stuck
 	batch batch
+}
+
+// stuck is the cursor at which a reader has begun in vain.
+type stuck struct {
+	at     talk.Cursor
+	pauses pause.Backoff
+	logged bool
 }
 
 // run shows what a session says, until the session is over and all of it is shown. It begins when
@@ -46,9 +53,8 @@ func (t *transcriptReader) run(ctx context.Context) {
 }
 
 // pass reads the first of the record's transcripts, and waits at its end for news of the session
-// while the session lives and no newer transcript is known. over says that the reader has left, or
-// that ctx is over.
-func (t *transcriptReader) pass(ctx context.Context) (over bool) {
+// while the session lives and no newer transcript is known. left says that the reader is no more.
+func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 	a := t.answers
 	news, look := context.WithCancel(ctx) // news ends when there is news
 	defer look()
@@ -69,14 +75,11 @@ func (t *transcriptReader) pass(ctx context.Context) (over bool) {
 	if !a.Limits.Parked(r.Conversation.ChatID) {
 		err = t.readFirst(ctx, news, r)
 	}
-	switch {
-	case ctx.Err() != nil:
-		return true
-	case err != nil:
+	if err != nil {
 		t.waitToRetry(news, r.Cursors[0], err)
 		return false
 	}
-	t.retry = retry{}
+	t.stuck = stuck{}
 	return len(r.Cursors) == 1 && !r.Live && t.leave(news)
 }
 
@@ -96,31 +99,19 @@ func (t *transcriptReader) leave(news context.Context) bool {
 // shown after all, or in another form.
 var errReadAgain = errors.New("to be read again")
 
-// retry is how often in a row a reader has begun at one cursor in vain.
-type retry struct {
-	at     talk.Cursor
-	pauses pause.Backoff
-	logged bool
-}
-
-// waitToRetry waits before the reader begins at a cursor again, the longer the more often. What is
-// to be read again needs no pause once: if that has not helped, another time would not. News may
-// have removed the reason.
+// waitToRetry waits before the reader begins at a cursor again: not at the first time, and longer
+// each time. News may have removed the reason.
 func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why error) {
-	again := errors.Is(why, errReadAgain)
-	if t.retry.at != at {
-		t.retry = retry{at: at, pauses: pause.Backoff{Min: time.Second, Max: time.Minute}}
-		if again {
-			return
-		}
+	if t.stuck.at != at {
+		t.stuck = stuck{at: at, pauses: pause.Backoff{Min: time.Second, Max: time.Minute}}
+		return
 	}
-	expected := again || errors.Is(why, outbox.ErrBlocked) || errors.Is(why, errNotSaved)
-	if !expected && !t.retry.logged {
-		t.retry.logged = true
+	if !t.stuck.logged && !errors.Is(why, outbox.ErrBlocked) {
+		t.stuck.logged = true
 		t.answers.Chat.Log.Error("transcript_unreadable", "session_id", t.id.String(),
 			"error", why.Error())
 	}
-	_ = pause.For(news, t.retry.pauses.Next())
+	_ = pause.For(news, t.stuck.pauses.Next())
 }
 
 // readFirst shows the first of the record's transcripts from its cursor on, and goes on to the next

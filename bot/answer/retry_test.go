@@ -2,12 +2,14 @@ package answer
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/port/talk"
 )
 
@@ -19,7 +21,7 @@ func TestP5_WhatIsReadAgainAtTheSamePlaceIsNoHotLoop(t *testing.T) {
 	}{{"the cursor stands", false, 130}, {"the cursor moves", true, 1000}} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				reader := transcriptReader{answers: New(Deps{})}
+				reader := transcriptReader{answers: New(Deps{Chat: &chat.Chat{Log: slog.New(slog.DiscardHandler)}})}
 				at := talk.Cursor{Path: "t"}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
