@@ -71,7 +71,7 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 		<-news.Done()
 		return false
 	}
-	err := error(outbox.ErrBlocked)
+	err := outbox.ErrBlocked
 	if !a.Limits.Parked(r.Conversation.ChatID) {
 		err = t.readFirst(ctx, news, r)
 	}
