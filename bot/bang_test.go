@@ -115,15 +115,12 @@ func (s *bashWorld) ends(lines ...string) {
 	<-s.readerOf(s.r)
 }
 
-// forgotten requires that no command is followed any more, nor known to a /stop.
+// forgotten requires that no command is followed any more.
 func (s *bashWorld) forgotten() {
 	s.t.Helper()
 	before := s.looked()
 	time.Sleep(time.Hour)
 	synctest.Wait()
-	s.records.change(s.r.ID, func(r *session.Record) { r.State = session.Running })
-	s.mustHear(s.t, "/stop")
-	assert.Contains(s.t, s.sessions.done(), "interrupt "+s.r.ID.String())
 	assert.Equal(s.t, before, s.looked(), "nobody looks at its terminal")
 }
 
@@ -252,18 +249,6 @@ func TestAStoppedCommandIsToldAndForgotten(t *testing.T) {
 	})
 }
 
-func TestAStopFromTheChatIsToldAtOnce(t *testing.T) {
-	inShell(t, func(t *testing.T, s *bashWorld) {
-		s.types("!make test")
-		s.shows(s.rows("one"))
-		s.mu.Lock()
-		s.now = lifecycle.Output{Idle: true}
-		s.mu.Unlock()
-		s.mustHear(t, "/stop")
-		assert.Equal(t, lines("$ make test", "one", s.word(i18n.OutputStopped)), s.sender.lastEdit(t).Text.Text)
-	})
-}
-
 // The session may have ended with its command.
 func TestACommandEndsWithItsSession(t *testing.T) {
 	inShell(t, func(t *testing.T, s *bashWorld) {
@@ -315,7 +300,7 @@ func TestACommandWithoutOutputEndsItsMessage(t *testing.T) {
 	})
 	inShell(t, func(t *testing.T, s *bashWorld) {
 		s.ends(prints("false", ""))
-		assert.Empty(t, s.sender.sent, "it had no message, and has nothing to say")
+		assert.Equal(t, []string{s.word(i18n.OutputNone)}, s.sender.answersSent(), "it had no message")
 	})
 }
 

@@ -195,12 +195,15 @@ func New(c Config, d Deps) *Bot {
 	b.held.requests = b.asks
 	b.moves = moves.New(b.Chat, d.Entries, b.asks)
 	b.outputs = shell.New(b.Chat, d.Sessions.Output, d.Entries, d.Files)
-	b.answers = answer.New(answer.Deps{Chat: b.Chat, Sender: d.Sender, Limits: d.Sender, Sessions: d.Sessions, Prompts: d.Entries,
-		Outputs: b.outputs, Transcripts: d.Transcripts, Items: []func(uuid.UUID, talk.Item){b.heardItem},
+	b.answers = answer.New(answer.Deps{Chat: b.Chat, Sender: d.Sender, Limits: d.Sender, Sessions: d.Sessions,
+		Outputs: b.outputs, Transcripts: d.Transcripts, Heard: b.heardItem,
 		Rich: c.Rich, Thinking: c.Thinking})
 	b.Events = conversation.Events{
 		Current: []func(context.Context, address.Conversation, uuid.UUID) error{
-			func(_ context.Context, _ address.Conversation, id uuid.UUID) error { b.answers.Nudge(id); return nil },
+			func(_ context.Context, _ address.Conversation, id uuid.UUID) error {
+				b.answers.Follow(views.Session{ID: id})
+				return nil
+			},
 			b.asks.Switched,
 		},
 		Shown: []func(views.Session){b.answers.Follow}, // it may have waited for a place where it may be shown

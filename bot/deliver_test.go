@@ -199,15 +199,6 @@ func TestThinkingIsFolded(t *testing.T) {
 	assert.Contains(t, w.sender.sent[1].Rich, "<summary>"+w.word(i18n.Thought)+"</summary>")
 }
 
-// A file of a session that is not read now does not go before what is.
-func TestAFileHasTheRankOfItsSession(t *testing.T) {
-	w := newWorld(t)
-	w.readNow(t, w.currentSession(t, "front", session.Completed, manyLines(t, 1)))
-	w.readNow(t, w.session(t, "api", session.Completed, manyLines(t, 1)))
-	require.Len(t, w.sender.files, 2)
-	assert.Equal(t, []outbox.Rank{outbox.Now, outbox.Later}, []outbox.Rank{w.sender.files[0].Rank, w.sender.files[1].Rank})
-}
-
 // manyLines is a transcript with an output of two parts: its ends, and all of it as a file. The
 // chat has so many of them already.
 func manyLines(t *testing.T, shown int) transcript.Cursor {

@@ -221,6 +221,9 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 						assert.Error(t, w.tap(t, alice, w.oldButton(t, kind)), "which is the answer to the tap")
 					}
 					unparked = 0
+					w.sender.mu.Lock()
+					w.sender.parked = map[int64]bool{alice: true}
+					w.sender.mu.Unlock()
 					text := guard.Call(func() error { _, err := w.hear(t, "a text"); return err }) // as the inbox does
 					assert.Error(t, text, "it may be meant for the feature, so that it is no prompt")
 					assert.Equal(t, 1, unparked, "the others hear that the chat takes messages")

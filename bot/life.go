@@ -67,7 +67,7 @@ func (a agents) ProjectAnswers(id uuid.UUID) string {
 	return ask.ProjectAnswers(a.bot.words, all)
 }
 
-// Interrupt sends Esc, of which requests and the output of commands are told.
+// Interrupt sends Esc, of which requests are told.
 func (a agents) Interrupt(ctx context.Context, id uuid.UUID) error {
 	if err := a.bot.asks.NoteStop(ctx, id, true); err != nil {
 		return err
@@ -75,7 +75,6 @@ func (a agents) Interrupt(ctx context.Context, id uuid.UUID) error {
 	if err := a.bot.Sessions.Interrupt(ctx, id); err != nil {
 		return errors.Join(err, a.bot.asks.NoteStop(ctx, id, false))
 	}
-	a.bot.outputs.Interrupted(ctx, id)
 	return nil
 }
 

@@ -195,7 +195,7 @@ func TestATurnThatAReplyBeganIsShownInFull(t *testing.T) {
 
 	key := w.answer(t, 55, "go on")
 	assert.False(t, w.answers.InFull(host.View(old)), "it waits")
-	w.becomes(t, key, inbox.Typing)
+	w.typed(t, old, key, at(10))
 	assert.True(t, w.answers.InFull(host.View(old)))
 	w.reopened(t)
 	assert.True(t, w.answers.InFull(host.View(old)), "after a restart, too")
@@ -208,19 +208,30 @@ func TestATurnThatAReplyBeganIsShownInFull(t *testing.T) {
 	w.turnEnds(t, old, at(11))
 	assert.False(t, w.answers.InFull(host.View(old)))
 
-	w.becomes(t, w.answer(t, 55, "go on"), inbox.Typing)
+	w.typed(t, old, w.answer(t, 55, "go on"), at(20))
 	require.NoError(t, w.Chats.SetCurrent(atAlice, w.session(t, "third", session.Running).ID))
 	assert.False(t, w.answers.InFull(host.View(old)), "the person has turned to another one")
 	require.NoError(t, w.Chats.SetCurrent(atAlice, old.ID))
-	w.becomes(t, w.answer(t, 55, "go on"), inbox.Typing)
+	w.typed(t, old, w.answer(t, 55, "go on"), at(30))
 	require.NoError(t, w.Chats.SetCurrent(atAlice, now.ID))
 	assert.False(t, w.answers.InFull(host.View(old)), "it was the current one then")
+}
+
+// typed tells that a prompt was typed for a session then.
+func (w *world) typed(t *testing.T, r session.Record, key string, at time.Time) {
+	t.Helper()
+	w.ofPrompt(t, lifecycle.NoteTyped, r, key, at)
 }
 
 // delivered tells that the agent of a session has a prompt, which was typed then.
 func (w *world) delivered(t *testing.T, r session.Record, key string, typed time.Time) {
 	t.Helper()
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDelivered, Session: r,
+	w.ofPrompt(t, lifecycle.NoteDelivered, r, key, typed)
+}
+
+func (w *world) ofPrompt(t *testing.T, kind lifecycle.NoteKind, r session.Record, key string, typed time.Time) {
+	t.Helper()
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r,
 		Prompt: lifecycle.Prompt{Key: key, Mark: &lifecycle.Mark{At: typed}}}))
 }
 
@@ -257,7 +268,6 @@ func TestAPromptThatIsNotDeliveredIsNoTurn(t *testing.T) {
 			w.currentSession(t, "now", session.Running)
 			w.says55(old)
 			key := w.answer(t, 55, "go on")
-			w.becomes(t, key, inbox.Typing)
 			require.NoError(t, tt.ends(w, key))
 			assert.False(t, w.answers.InFull(host.View(old)))
 			w.reopened(t)
@@ -342,7 +352,7 @@ func TestAReplyToASessionThatIsOverBringsItBackBesideTheCurrentOne(t *testing.T)
 			w.says55(old)
 			key := w.answer(t, 55, "go on")
 			require.NoError(t, w.tapShown(t, alice, w.lastSent(t), i18n.ButtonResumeAndSend))
-			w.becomes(t, key, inbox.Typing)
+			w.typed(t, old, key, started)
 			current, err := w.Chats.Current(atAlice)
 			require.NoError(t, err)
 			assert.Equal(t, tt.stays, current == now.ID)

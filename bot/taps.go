@@ -124,9 +124,10 @@ func buttonsOf(m *models.Message) (rows [][]outbox.Button) {
 func (b *Bot) unpark(ctx context.Context, chat int64) {
 	parked := b.Sender.Parked(chat)
 	b.Sender.Unpark(chat)
-	if parked {
-		b.Deps.Cards.Reachable(ctx, chat)
+	if !parked {
+		return
 	}
+	b.Deps.Cards.Reachable(ctx, chat)
 	for _, f := range b.rooms {
 		if f.Unparked != nil {
 			err := guard.Call(func() error { f.Unparked(chat); return nil })

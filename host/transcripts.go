@@ -68,7 +68,7 @@ var kinds = map[transcript.Kind]talk.Kind{
 
 func itemOf(item transcript.Item) talk.Item {
 	shown := talk.Item{At: talk.Cursor(item.At), Next: talk.Cursor(item.Next), Kind: kinds[item.Kind], Time: item.Time,
-		Sidechain: item.Sidechain, Meta: item.Meta, Text: item.Text, Command: item.Command}
+		Sidechain: item.Sidechain, Meta: item.Meta, Text: item.Text}
 	if item.Kind == transcript.LocalOutput && item.Command == "!" {
 		shown.Bash = transcript.BashCommand(item.At)
 	}

@@ -2,9 +2,8 @@ package i18n
 
 // Answers of agents.
 const (
-	AnswerNotice  Key = "answer_notice" // Name
-	AnswersBefore Key = "answers_before"
-	Thought       Key = "thought"
-	PartNotShown  Key = "part_not_shown" // Name, Command
-	ButtonOpen    Key = "button_open"
+	AnswerNotice Key = "answer_notice" // Name
+	Thought      Key = "thought"
+	PartNotShown Key = "part_not_shown" // Name, Command
+	ButtonOpen   Key = "button_open"
 )

@@ -64,7 +64,6 @@ const (
 	StopRefused        Key = "stop_refused"        // Command, Name
 	StopNothing        Key = "stop_nothing"        // Name
 	Interrupted        Key = "interrupted"         // Name
-	InterruptedQueue   Key = "interrupted_queue"   // Count
 	APIError           Key = "api_error"           // Name, Reason
 	TranscriptReplaced Key = "transcript_replaced" // Name
 )

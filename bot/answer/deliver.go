@@ -4,83 +4,80 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 )
 
-// way is one of the ways to show a part of an answer.
-type way string
+// HeadingRoom is kept free for the heading, in UTF-16 units: where a text is cut must not depend on
+// whether the text has a heading, because a cursor counts the parts.
+const HeadingRoom = 200
 
-const (
-	byRich     way = "rich"     // a rich message
-	byEntities way = "entities" // the same as text with entities, which may be several messages
-	byText     way = "text"     // the outbox tries once more without formatting
-	byFile     way = "file"     // the outbox tries a picture once more as a document
-)
+// Heading is the name above what a session shows that is not the current one.
+func (a *Answers) Heading(r views.Session) render.Text {
+	if a.Chat.Book.IsInFront(r) {
+		return render.Text{}
+	}
+	return title(r)
+}
 
-// fallbacks are the ways that a part has, the best first. Each is for when the one before it was
-// refused.
-func fallbacks(p render.Part, rich bool) []way {
+// title is a session's name above what the session has said; empty for a blank name.
+func title(r views.Session) render.Text {
+	name := render.Bold(glyph.Name(r.Name)).Split(HeadingRoom - 2)
+	if len(name) == 0 {
+		return render.Text{}
+	}
+	return render.Join(name[0], render.Plain("\n"))
+}
+
+// headed puts a heading above a part.
+func headed(name render.Text, p render.Part) render.Part {
+	if p.Rich != "" && !name.Blank() {
+		p.Rich = "**" + render.Literal(strings.TrimSpace(name.Text)) + "**\n\n" + p.Rich
+	}
+	p.Text = render.Join(name, p.Text)
+	return p
+}
+
+// deliver shows a part in the best way that the Bot API takes: as a rich message, else as text with
+// entities, which may be several messages, else as a file. The outbox itself tries a text once more
+// without formatting, and a picture as a document. A part that is taken in no way is recorded and
+// passed, so that the part holds nothing up.
+func (a *Answers) deliver(ctx context.Context, r views.Session, p render.Part) error {
+	ctx = context.WithoutCancel(ctx) // at a stop a call that is under way finishes
+	ways := []func(context.Context, views.Session, render.Part) error{a.sendText, a.sendFile}
 	switch {
 	case p.File != nil:
-		return []way{byFile}
-	case p.Rich != "" && rich:
-		return []way{byRich, byEntities}
+		ways = ways[1:]
+	case a.Limits.TakesRich() && p.Rich != "":
+		ways[1] = a.sendEntities
 	case p.Rich != "":
-		return []way{byEntities}
+		ways = append(ways[:0], a.sendEntities)
 	}
-	return []way{byText, byFile}
-}
-
-// needsFallback reports whether an error is about this way to show a part only. In a chat that
-// takes nothing at all, or without a connection, no other way is better; and on a server without
-// rich messages every rich part is to be shown otherwise.
-func needsFallback(err error) bool {
-	return chat.IsRefused(err) && !errors.Is(err, outbox.ErrNoRich)
-}
-
-// deliver shows a part in the best way that the Bot API takes, on any server.
-func (a *Answers) deliver(ctx context.Context, r views.Session, p render.Part) error {
-	err := a.sendWithFallback(ctx, r, p, a.Limits.TakesRich())
-	if errors.Is(err, outbox.ErrNoRich) {
-		return a.sendWithFallback(ctx, r, p, false)
-	}
-	return err
-}
-
-// sendWithFallback tries one way after the other. A part that the Bot API takes in no way is
-// recorded and passed, so that the part holds nothing up. At a stop a call that is under way
-// finishes.
-func (a *Answers) sendWithFallback(ctx context.Context, r views.Session, p render.Part, rich bool) error {
-	var refusal error
-	for _, w := range fallbacks(p, rich) {
-		err := a.sendBy(context.WithoutCancel(ctx), r, p, w)
-		if !needsFallback(err) {
+	var refused error
+	for _, send := range ways {
+		err := send(ctx, r, p)
+		switch {
+		case errors.Is(err, outbox.ErrNoRich) && !a.Limits.TakesRich():
+			return errReadAgain // the parts are others now
+		case !chat.IsRefused(err):
 			return err
 		}
-		a.Chat.Log.Warn("answer_refused_once", "session_id", r.ID.String(), "way", string(w), "error", err.Error())
-		refusal = err
+		a.Chat.Log.Warn("answer_refused_once", "session_id", r.ID.String(), "error", err.Error())
+		refused = err
 	}
-	return a.giveUp(ctx, r, p, refusal)
-}
-
-// sendBy shows a part in one way.
-func (a *Answers) sendBy(ctx context.Context, r views.Session, p render.Part, w way) (err error) {
-	m := outbox.Message{To: r.Conversation, Text: p.Text, Session: r.ID, Rank: a.rank(r)}
-	switch w {
-	case byFile:
-		return a.sendFile(ctx, r, p)
-	case byEntities:
-		return a.deliverAll(ctx, r, visibleParts(render.Entities{}.Render(p.Rich, HeadingRoom)))
-	case byRich:
-		m.Rich = p.Rich
+	a.Chat.Log.Error("answer_refused", "session_id", r.ID.String(), "error", refused.Error())
+	if p.File != nil && !p.Text.Blank() {
+		if err := a.deliver(ctx, r, render.Part{Text: p.Text}); err != nil {
+			return err
+		}
 	}
-	_, err = a.Sender.Send(ctx, m)
-	return err
+	return a.postMarker(ctx, r)
 }
 
 func (a *Answers) deliverAll(ctx context.Context, r views.Session, parts []render.Part) error {
@@ -92,6 +89,16 @@ func (a *Answers) deliverAll(ctx context.Context, r views.Session, parts []rende
 	return nil
 }
 
+func (a *Answers) sendText(ctx context.Context, r views.Session, p render.Part) error {
+	m := outbox.Message{To: r.Conversation, Text: p.Text, Rich: p.Rich, Session: r.ID}
+	_, err := a.Sender.Send(ctx, m)
+	return err
+}
+
+func (a *Answers) sendEntities(ctx context.Context, r views.Session, p render.Part) error {
+	return a.deliverAll(ctx, r, visibleParts(render.Entities{}.Render(p.Rich, HeadingRoom)))
+}
+
 // sendFile sends a part as a file: the file of the part, or a file of its text.
 func (a *Answers) sendFile(ctx context.Context, r views.Session, p render.Part) error {
 	f, caption := render.AsFile(p, "answer"), render.Text{}
@@ -99,34 +106,13 @@ func (a *Answers) sendFile(ctx context.Context, r views.Session, p render.Part) 
 		f, caption = *p.File, p.Text
 	}
 	_, err := a.Sender.SendFile(ctx, outbox.File{To: r.Conversation, Name: f.Name, Caption: caption,
-		Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)), Photo: f.Photo, Session: r.ID, Rank: a.rank(r)})
+		Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)), Photo: f.Photo, Session: r.ID})
 	return err
-}
-
-// giveUp records that a part cannot be shown, and says so in the chat. The caption of a file is
-// shown without the file.
-func (a *Answers) giveUp(ctx context.Context, r views.Session, p render.Part, why error) error {
-	a.Chat.Log.Error("answer_refused", "session_id", r.ID.String(), "error", why.Error())
-	if p.File != nil && !p.Text.Blank() {
-		if err := a.deliver(ctx, r, render.Part{Text: p.Text}); err != nil {
-			return err
-		}
-	}
-	return a.postMarker(ctx, r)
 }
 
 // postMarker stands where a part of an answer is missing.
 func (a *Answers) postMarker(ctx context.Context, r views.Session) error {
-	desk := a.Sessions.Attach(r.ID)
+	desk := a.Chat.Attach(r.ID)
 	text := a.Chat.Words.Say(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": desk})
-	return a.Chat.PostMessage(ctx, outbox.Message{To: r.Conversation, Text: chat.Marked(text, desk),
-		Session: r.ID, Rank: a.rank(r)})
-}
-
-// rank is where a session's messages stand among those of its chat.
-func (a *Answers) rank(r views.Session) outbox.Rank {
-	if a.InFull(r) {
-		return outbox.Now
-	}
-	return outbox.Later
+	return a.Chat.For(r.ID).Post(ctx, r.Conversation, chat.Marked(text, desk), nil)
 }

@@ -9,6 +9,5 @@
 //
 // There is one reader for each session that may have something unsaid. The package keeps no state
 // on disk: cursors are kept with the sessions, and read marks with the conversation. It does not
-// know what commands print, nor what settles a request: both reach it as [Outputs] and as functions
-// of [Deps].
+// know what commands print, nor what settles a request: both reach it by [Deps].
 package answer

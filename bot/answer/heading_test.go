@@ -1,13 +1,10 @@
 package answer
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/outbox"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 )
@@ -19,21 +16,18 @@ func TestHeaded(t *testing.T) {
 		part render.Part
 		text string
 		rich string
-		more int
 	}{
-		{"text", render.Part{Text: render.Plain("x")}, "a*b\nx", "", 0},
-		{"rich", render.Part{Text: render.Plain("x"), Rich: "x"}, "a*b\nx", "**" + render.Literal("a*b") + "**\n\nx", 0},
-		{"a file", render.Part{Text: render.Plain("x"), File: &render.File{}}, "a*b\nx", "", 0},
-		{"a file with a long caption", render.Part{Text: render.Plain(strings.Repeat("x", outbox.MaxCaption)), File: &render.File{}}, "a*b\n", "", 1},
+		{"text", render.Part{Text: render.Plain("x")}, "a*b\nx", ""},
+		{"rich", render.Part{Text: render.Plain("x"), Rich: "x"}, "a*b\nx", "**" + render.Literal("a*b") + "**\n\nx"},
+		{"a file", render.Part{Text: render.Plain("x"), File: &render.File{}}, "a*b\nx", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			parts := headed(r, []render.Part{tt.part})
-			require.Len(t, parts, 1+tt.more)
-			assert.Equal(t, tt.text, parts[0].Text.Text)
-			assert.Equal(t, tt.rich, parts[0].Rich)
+			p := headed(title(r), tt.part)
+			assert.Equal(t, tt.text, p.Text.Text)
+			assert.Equal(t, tt.rich, p.Rich)
 		})
 	}
-	blank := []render.Part{{Text: render.Plain("x")}}
-	assert.Equal(t, blank, headed(views.Session{Name: " "}, blank), "a blank is no heading")
-	assert.Equal(t, "·\nx", headed(views.Session{Name: "\u200b"}, blank)[0].Text.Text, "a name that cannot be seen is one")
+	plain := render.Part{Text: render.Plain("x")}
+	assert.Equal(t, plain, headed(title(views.Session{Name: " "}), plain), "a blank is no heading")
+	assert.Equal(t, "·\nx", headed(title(views.Session{Name: "\u200b"}), plain).Text.Text, "a name that cannot be seen is one")
 }

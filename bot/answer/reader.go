@@ -3,8 +3,7 @@ package answer
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sync"
+	"io"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,9 +11,8 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
-	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/guard"
+	"ccbot/internal/address"
 	"ccbot/internal/pause"
 )
 
@@ -22,122 +20,152 @@ import (
 type transcriptReader struct {
 	answers *Answers
 	id      uuid.UUID
-	news    chan struct{} // tells the reader to look at the session's record again
 	left    chan struct{} // closed when the reader leaves
 
-	retry retry
-	item  talk.Item // in hand
+	// Of these answers.mu is held.
+	look   func()               // ends the pass under way, but never a send
+	opened address.Conversation // where people want to see the session's last answer; zero: nowhere
+
+	stuck stuck
 	batch batch
 }
 
-// keepRunning runs a reader until the reader leaves or ctx ends. After a panic that is not at an
-// item the reader begins again at its cursor, after a while; other readers run on.
-func (t *transcriptReader) keepRunning(ctx context.Context) {
-	pauses := pause.Backoff{Min: time.Second, Max: longestPause}
-	for t.answers.attempt(t.id, t.item, func() error { t.run(ctx); return nil }) != nil {
-		if pause.For(ctx, pauses.Next()) != nil {
-			return
-		}
-	}
+// stuck is the cursor at which a reader has begun in vain.
+type stuck struct {
+	at     talk.Cursor
+	pauses pause.Backoff
+	logged bool
 }
 
-// run reads the first of the record's transcripts to its end, waits there while the session lives
-// and no newer transcript is known, and goes on to the next. It returns with the end of the
-// session.
+// run shows what a session says, until the session is over and all of it is shown. It begins when
+// the reader of the session whose conversation this one goes on with has left, or the part that the
+// other reader has in hand would be said twice.
 func (t *transcriptReader) run(ctx context.Context) {
-	t.awaitPredecessor(ctx)
-	for ctx.Err() == nil {
-		r, ok := t.answers.Chat.Book.Records.Get(t.id)
-		t.answers.showRecalled(ctx, r)
-		if !ok || len(r.Cursors) == 0 || !t.answers.Chat.Book.MayShow(r.Conversation) {
-			if !t.awaitNews(ctx, ok && r.Live) {
-				return
-			}
-			continue
+	r, _ := t.answers.Chat.Book.Records.Get(t.id)
+	if r.TookOver != t.id { // in a file that was edited: it would wait for itself
+		select {
+		case <-ctx.Done():
+		case <-t.answers.Left(r.TookOver):
 		}
-		if t.answers.Limits.Parked(r.Conversation.ChatID) {
-			t.answers.awaitUnparked(ctx, r.Conversation.ChatID, t.news)
-			continue
-		}
-		last := len(r.Cursors) == 1
-		err := t.answers.attempt(t.id, t.item, func() error { return t.readFirst(ctx, r) })
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			t.waitToRetry(ctx, r, err)
-			continue
-		case last && !r.Live && t.answers.leave(t):
-			return
-		}
-		t.retry = retry{}
+	}
+	for ctx.Err() == nil && !t.pass(ctx) {
 	}
 }
 
-// awaitPredecessor waits for the reader of the session whose conversation this session goes on
-// with, or the part that the other reader has in hand would be said twice.
-func (t *transcriptReader) awaitPredecessor(ctx context.Context) {
-	r, _ := t.answers.Chat.Book.Records.Get(t.id)
-	left := t.answers.Left(r.TookOver)
-	if left == nil || r.TookOver == t.id { // of a file that was edited: it would wait for itself
+// pass reads the first of the record's transcripts, and waits at its end for news of the session
+// while the session lives and no newer transcript is known. left says that the reader is no more.
+func (t *transcriptReader) pass(ctx context.Context) (left bool) {
+	a := t.answers
+	news, look := context.WithCancel(ctx) // news ends when there is news
+	defer look()
+	a.mu.Lock()
+	opened := t.opened
+	t.look, t.opened = look, address.Conversation{}
+	a.mu.Unlock()
+	r, ok := a.Chat.Book.Records.Get(t.id)
+	a.showLast(ctx, r, opened)
+	if !ok || len(r.Cursors) == 0 || !a.Chat.Book.MayShow(r.Conversation) {
+		if !ok || !r.Live {
+			return t.leave(news)
+		}
+		<-news.Done()
+		return false
+	}
+	err := outbox.ErrBlocked
+	if !a.Limits.Parked(r.Conversation.ChatID) {
+		err = t.readFirst(ctx, news, r)
+	}
+	if err != nil {
+		t.waitToRetry(news, r.Cursors[0], err)
+		return false
+	}
+	t.stuck = stuck{}
+	return len(r.Cursors) == 1 && !r.Live && t.leave(news)
+}
+
+// leave ends a reader unless there is news that the reader has not looked at.
+func (t *transcriptReader) leave(news context.Context) bool {
+	t.answers.mu.Lock()
+	defer t.answers.mu.Unlock()
+	if news.Err() != nil {
+		return false
+	}
+	close(t.left)
+	delete(t.answers.readers, t.id)
+	return true
+}
+
+// errReadAgain has a reader begin again at its cursor: an item that the reader has passed is to be
+// shown after all, or in another form.
+var errReadAgain = errors.New("to be read again")
+
+// waitToRetry waits before the reader begins at a cursor again: not at the first time, and longer
+// each time. News may have removed the reason.
+func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why error) {
+	if t.stuck.at != at {
+		t.stuck = stuck{at: at, pauses: pause.Backoff{Min: time.Second, Max: time.Minute}}
 		return
 	}
-	select {
-	case <-ctx.Done():
-	case <-left:
+	if !t.stuck.logged && !errors.Is(why, outbox.ErrBlocked) {
+		t.stuck.logged = true
+		t.answers.Chat.Log.Error("transcript_unreadable", "session_id", t.id.String(),
+			"error", why.Error())
 	}
-}
-
-// awaitNews waits for news of a session that has nothing to read. It is false where the reader is
-// to end: the session is over, or the context is.
-func (t *transcriptReader) awaitNews(ctx context.Context, live bool) bool {
-	if !live {
-		return !t.answers.leave(t)
-	}
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.news:
-		return true
-	}
+	_ = pause.For(news, t.stuck.pauses.Next())
 }
 
 // readFirst shows the first of the record's transcripts from its cursor on, and goes on to the next
-// where there is one. The last transcript of a session that lives is followed until there is news.
-func (t *transcriptReader) readFirst(ctx context.Context, r views.Session) error {
+// where there is one. News ends it between two items.
+func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session) (err error) {
 	stream := t.answers.Transcripts.Follow(r.Cursors[0])
+	defer func() { err = errors.Join(err, stream.Close()) }()
 	t.batch = batch{patience: quietAfter}
 	last := len(r.Cursors) == 1
-	read := t.readRest
-	if last && r.Live {
-		read = t.follow
-	}
-	if err := errors.Join(read(ctx, r, stream), stream.Close()); err != nil {
-		return err
-	}
-	if !last && ctx.Err() == nil && !t.answers.advance(ctx, r.ID, r.Cursors[1]) {
-		return errNotSaved
+	for ctx.Err() == nil {
+		item, err := t.next(news, r, stream)
+		switch {
+		case news.Err() != nil:
+			return nil
+		case errors.Is(err, errQuiet):
+			err = t.notifyIfIdle(ctx, r)
+		case errors.Is(err, talk.ErrReplaced):
+			return t.skipToEnd(ctx, r)
+		case errors.Is(err, io.EOF):
+			if err = t.notify(ctx, r); err == nil && !last {
+				err = t.answers.advance(ctx, r, r.Cursors[1])
+			}
+			return err
+		case err == nil:
+			err = t.take(ctx, r, item)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// readRest shows what the transcript has now.
-func (t *transcriptReader) readRest(ctx context.Context, r views.Session, stream talk.Stream) error {
-	for ctx.Err() == nil {
-		item, ok, err := stream.Now()
-		switch {
-		case errors.Is(err, talk.ErrReplaced):
-			return t.skipToEnd(ctx, r)
-		case err != nil:
-			return err
-		case !ok || isAfterTheEnd(r, item):
-			return t.notify(ctx)
+// next is the stream's next item: io.EOF where there is none now, and none is waited for, and
+// errQuiet after a silence while there is a batch.
+func (t *transcriptReader) next(news context.Context, r views.Session,
+	s talk.Stream) (talk.Item, error) {
+	if len(r.Cursors) > 1 || !r.Live {
+		item, ok, err := s.Now()
+		if err == nil && (!ok || isAfterTheEnd(r, item)) {
+			err = io.EOF
 		}
-		if err := t.take(ctx, item); err != nil {
-			return err
-		}
+		return item, err
 	}
-	return nil
+	if !t.batch.any() {
+		return s.Next(news)
+	}
+	ctx, cancel := context.WithTimeout(news, t.batch.patience)
+	defer cancel()
+	item, err := s.Next(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = errQuiet
+	}
+	return item, err
 }
 
 // isAfterTheEnd reports whether somebody has written an item at the desk after the session was
@@ -150,7 +178,7 @@ func isAfterTheEnd(r views.Session, item talk.Item) bool {
 // skipToEnd goes on at the end of a transcript that is not the one that was read so far: from its
 // beginning everything would be said again.
 func (t *transcriptReader) skipToEnd(ctx context.Context, r views.Session) error {
-	if err := t.notify(ctx); err != nil {
+	if err := t.notify(ctx, r); err != nil {
 		return err
 	}
 	end, err := t.answers.Transcripts.End(r.Cursors[0])
@@ -161,198 +189,5 @@ func (t *transcriptReader) skipToEnd(ctx context.Context, r views.Session) error
 	if err := t.answers.Chat.For(r.ID).Say(ctx, r.Conversation, text); err != nil {
 		return err
 	}
-	if !t.answers.advance(ctx, r.ID, end) {
-		return errNotSaved // else the chat is told again at once
-	}
-	return nil
-}
-
-// follow shows a transcript as it grows, until there is news of the session. News ends the waiting
-// for more, never a send that is under way.
-func (t *transcriptReader) follow(ctx context.Context, r views.Session, stream talk.Stream) error {
-	waiting, stop := context.WithCancel(ctx)
-	var listener sync.WaitGroup
-	listener.Go(func() {
-		select {
-		case <-waiting.Done():
-		case <-t.news:
-			stop()
-		}
-	})
-	defer func() {
-		stop()
-		listener.Wait()
-	}()
-	for {
-		item, err := t.next(waiting, stream)
-		switch {
-		case waiting.Err() != nil:
-			return nil
-		case errors.Is(err, errQuiet):
-			err = t.notifyIfIdle(ctx)
-		case errors.Is(err, talk.ErrReplaced):
-			return t.skipToEnd(ctx, r)
-		case err == nil:
-			err = t.take(ctx, item)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// take does what one item of a transcript asks for. One bad item must not end the bot, nor hold up
-// the items behind it: where rendering the item panics, its words are sent as they are, and where
-// that panics too, a sentence stands in its place.
-func (t *transcriptReader) take(ctx context.Context, item talk.Item) error {
-	t.item = item
-	err := t.answers.attempt(t.id, item, func() error { return t.show(ctx, item, t.answers.parts) })
-	if errors.Is(err, errPanic) && isAnswer(item) {
-		err = t.answers.attempt(t.id, item, func() error { return t.show(ctx, item, unrendered) })
-	}
-	if errors.Is(err, errPanic) {
-		return t.skip(ctx, item)
-	}
-	return err
-}
-
-// errPanic says that there was a panic at an item, which is logged.
-var errPanic = errors.New("panic")
-
-// attempt makes errPanic of a panic at an item of a session's transcript.
-func (a *Answers) attempt(id uuid.UUID, item talk.Item, do func() error) error {
-	err := guard.Call(do)
-	if p, ok := errors.AsType[*guard.Panic](err); ok {
-		a.Chat.Log.Error("answer_crashed", "session_id", id.String(), "offset", item.At.Offset,
-			"block", item.At.Block, "panic", fmt.Sprint(p.Value), "stack", p.Stack)
-		return errPanic
-	}
-	return err
-}
-
-// show sends an item, or puts it into the batch, or passes it.
-func (t *transcriptReader) show(ctx context.Context, item talk.Item,
-	parts func(views.Session, talk.Item) rendition) error {
-	r, ok := t.answers.Chat.Book.Records.Get(t.id)
-	if !ok {
-		return nil
-	}
-	for _, hear := range t.answers.Items {
-		hear(t.id, item)
-	}
-	said := parts(r, item)
-	if t.waits(r, item, said) {
-		if isOutput(item) { // whatever else the session says, an output ends in its message
-			if _, err := t.answers.Outputs.Finish(ctx, r, item, said.parts[0]); err != nil {
-				return err
-			}
-		}
-		t.batch.add(item)
-		return nil
-	}
-	if endsTurn(item) {
-		if err := t.notify(ctx); err != nil {
-			return err
-		}
-		t.answers.endTurn(r, item)
-	}
-	switch {
-	case len(said.parts) > 0 && t.batch.any(): // the session has come to be shown in full
-		return errReadAgain
-	case len(said.parts) > 0:
-		return t.sendParts(ctx, r, item, said)
-	case item.Kind == talk.ToolUse, item.Kind == talk.Thinking:
-		t.answers.Sender.Typing(ctx, r.Conversation)
-	case item.Kind == talk.TurnEnd:
-		t.answers.advance(ctx, t.id, item.Next)
-	}
-	return nil
-}
-
-// endsTurn reports whether a turn is over with an item: after an interrupt and an error of the API
-// no end of the turn follows.
-func endsTurn(item talk.Item) bool {
-	switch item.Kind {
-	case talk.TurnEnd:
-		return true
-	case talk.Interrupt, talk.APIError:
-		return !item.Sidechain && !item.Meta
-	}
-	return false
-}
-
-// sendParts sends what an item says, part by part. The cursor counts the parts that the chat has
-// already, unless they are of another form, or more than there are now.
-func (t *transcriptReader) sendParts(ctx context.Context, r views.Session, item talk.Item, said rendition) error {
-	from := item.At.Part
-	if !said.counts(item.At) {
-		from = 0
-	}
-	for i := from; i < len(said.parts); i++ {
-		if err := t.sendPart(ctx, r, said, i); err != nil {
-			return err
-		}
-		next := item.Next
-		if i < len(said.parts)-1 {
-			next = item.At
-			next.Part, next.Form = i+1, said.form
-		}
-		t.answers.advance(ctx, t.id, next)
-	}
-	if isAnswer(item) {
-		t.answers.noteShown(r)
-	}
-	return nil
-}
-
-// sendPart sends one of an item's parts. Where the server turns out to have no rich messages before
-// anything of the item is shown, the item's parts are counted anew.
-func (t *transcriptReader) sendPart(ctx context.Context, r views.Session, said rendition, i int) error {
-	part := said.parts[i]
-	if i == 0 && isOutput(t.item) {
-		if done, err := t.answers.Outputs.Finish(ctx, r, t.item, part); done || err != nil {
-			return err
-		}
-	}
-	if i == 0 && isAnswer(t.item) && !t.answers.Chat.Book.IsInFront(r) {
-		if all := headed(r, []render.Part{part}); len(all) == 1 {
-			part = all[0]
-		}
-	}
-	if i > 0 || said.form != formRich {
-		return t.answers.deliver(ctx, r, part)
-	}
-	err := t.answers.sendWithFallback(ctx, r, part, true)
-	switch {
-	case !errors.Is(err, outbox.ErrNoRich):
-		return err
-	case t.answers.Limits.TakesRich():
-		return t.answers.sendWithFallback(ctx, r, part, false)
-	}
-	return errReadAgain
-}
-
-// skip goes on behind an item that cannot be shown. The batch before the item gets its notice
-// first.
-func (t *transcriptReader) skip(ctx context.Context, item talk.Item) error {
-	if err := t.notify(ctx); err != nil {
-		return err
-	}
-	r, ok := t.answers.Chat.Book.Records.Get(t.id)
-	if !ok {
-		return nil
-	}
-	if err := t.answers.postMarker(ctx, r); err != nil {
-		return err
-	}
-	t.answers.advance(ctx, t.id, item.Next)
-	return nil
-}
-
-// noteShown keeps that the chat has in full what a session said last. Where that cannot be kept,
-// the same is shown once more when the session is opened.
-func (a *Answers) noteShown(r views.Session) {
-	if err := a.Chat.Book.NoteShown(r.Conversation, r.ID); err != nil {
-		a.Chat.Log.Warn("chat_not_saved", "session_id", r.ID.String(), "error", err.Error())
-	}
+	return t.answers.advance(ctx, r, end) // not on disk, the chat is told again
 }

@@ -1,15 +1,16 @@
 package answer
 
 import (
-	"ccbot/bot/port/talk"
-	"ccbot/bot/port/views"
 	"context"
-	"errors"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/port/talk"
 )
 
 func TestP5_WhatIsReadAgainAtTheSamePlaceIsNoHotLoop(t *testing.T) {
@@ -20,13 +21,13 @@ func TestP5_WhatIsReadAgainAtTheSamePlaceIsNoHotLoop(t *testing.T) {
 	}{{"the cursor stands", false, 130}, {"the cursor moves", true, 1000}} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				reader := transcriptReader{answers: New(Deps{})}
+				reader := transcriptReader{answers: New(Deps{Chat: &chat.Chat{Log: slog.New(slog.DiscardHandler)}})}
 				at := talk.Cursor{Path: "t"}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
 				passes := 0
 				for ; ctx.Err() == nil && passes < 1000; passes++ {
-					reader.waitToRetry(ctx, views.Session{Cursors: []talk.Cursor{at}}, errReadAgain)
+					reader.waitToRetry(ctx, at, errReadAgain)
 					if tt.moves {
 						at.Offset++
 					}
@@ -38,15 +39,4 @@ func TestP5_WhatIsReadAgainAtTheSamePlaceIsNoHotLoop(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestANewPlaceIsTriedAtOnceAndToldAnew(t *testing.T) {
-	at := func(offset int64) talk.Cursor { return talk.Cursor{Path: "t", Offset: offset} }
-	var r retry
-	for _, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
-		assert.Equal(t, want*time.Second, r.pauseAfter(at(1), errors.New("the disk is full")))
-	}
-	assert.Equal(t, time.Second, r.pauseAfter(at(2), errors.New("the disk is full")))
-	assert.Zero(t, r.pauseAfter(at(3), errReadAgain))
-	assert.Equal(t, time.Second, r.pauseAfter(at(3), errReadAgain))
 }

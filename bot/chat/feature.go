@@ -32,7 +32,7 @@ type Feature struct {
 	// Text is asked whether a text of a person is meant for the feature, before the text is a prompt.
 	Text     func(ctx context.Context, in Incoming, text string) (taken bool, err error)
 	Run      func(ctx context.Context) error
-	Unparked func(chat int64)                                   // somebody in the chat has written or tapped: the chat takes messages again
+	Unparked func(chat int64)                                   // the chat takes messages again: somebody there has written or tapped
 	Forget   func(ctx context.Context, session uuid.UUID) error // takes away what is kept of a session that is forgotten
 }
 

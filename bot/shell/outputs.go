@@ -1,8 +1,11 @@
 package shell
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -17,8 +20,12 @@ import (
 	"ccbot/bot/port/files"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
+	"ccbot/internal/pause"
 )
 
 const (
@@ -33,10 +40,14 @@ const (
 	idleLooks = 4
 	// keepOver is how long a card stays known whose command is over.
 	keepOver = 24 * time.Hour
+	// cardGrace is how long the end of a command waits for a card that is on its way into the chat:
+	// one that is left behind would say for ever that the command runs. After it the output is an
+	// answer.
+	cardGrace = 2 * time.Second
+	cardPace  = 100 * time.Millisecond
 )
 
-// Terminal is what the terminal of a session shows of a command. The zero Output says that this is
-// unknown, or that the agent works on something else.
+// Terminal is what the terminal of a session shows of a command; see [desk.Screens].
 type Terminal func(ctx context.Context, id uuid.UUID, command string) desk.Output
 
 // Prompts are the messages of people that became prompts.
@@ -53,17 +64,17 @@ type Outputs struct {
 	cards    card.Kind[command]
 	crew     guard.Crew // follows each of live
 
-	mu   sync.Mutex                    // held over the disk, never over a call that waits
-	live map[string]card.Card[command] // commands not known to be over, by the prompt's inbox key
+	mu   sync.Mutex           // held over the disk, never over a call that waits
+	live map[uuid.UUID]output // by session, as typed: the command that is not known to be over
 }
 
 // New takes up the commands that an earlier run left.
 func New(c *chat.Chat, t Terminal, p Prompts, f files.Files) *Outputs {
 	o := &Outputs{chat: c, terminal: t, prompts: p, files: f,
-		cards: card.NewKind[command](c.Cards, "output", nil), live: make(map[string]card.Card[command])}
+		cards: card.NewKind[command](c.Cards, "output", nil), live: make(map[uuid.UUID]output)}
 	for _, c := range o.cards.List() {
-		if !c.Payload.isOver() {
-			o.keepLocked(c)
+		if c.Payload.Ended == 0 && c.Payload.Stopped.IsZero() {
+			o.addLocked(c)
 		}
 	}
 	return o
@@ -71,7 +82,11 @@ func New(c *chat.Chat, t Terminal, p Prompts, f files.Files) *Outputs {
 
 // Feature is what the roof knows of this package.
 func (o *Outputs) Feature() chat.Feature {
-	return chat.Feature{Name: "shell", Heard: o.heard, Run: o.run}
+	return chat.Feature{Name: "shell", Heard: o.heard, Run: func(ctx context.Context) error {
+		return o.crew.Run(ctx, func(p *guard.Panic) {
+			o.chat.Log.Error("output_crashed", "panic", fmt.Sprint(p.Value), "stack", p.Stack)
+		})
+	}}
 }
 
 // heard follows a command that the agent has. Earlier ones of the session are over: a command is
@@ -84,7 +99,7 @@ func (o *Outputs) heard(ctx context.Context, n news.Note) error {
 	if err != nil || !o.chat.Book.MayShow(e.Conversation) {
 		return nil // the receipt tells of it, and the output comes as an answer
 	}
-	c := card.Card[command]{Key: n.Prompt.Key,
+	c := output{Key: n.Prompt.Key,
 		Payload: command{Session: n.Session.ID, Text: n.Prompt.Text},
 		Look: card.Look{To: e.Conversation, Session: n.Session.ID, ReplyTo: e.MessageID, Silent: true,
 			Rank: outbox.Card}}
@@ -92,60 +107,32 @@ func (o *Outputs) heard(ctx context.Context, n news.Note) error {
 	if m := n.Prompt.Mark; m != nil {
 		c.Payload.Path, c.Payload.Offset, typed = m.Path, m.Offset, m.At
 	}
-	earlier := o.ofSession(n.Session.ID)
-	if !o.add(c) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, shown := o.cards.Get(c.Key); shown || o.isLiveLocked(c) { // news may come twice
 		return nil
 	}
-	for _, c := range earlier {
-		o.stop(ctx, c.Key, typed)
-	}
+	o.stopLocked(ctx, n.Session.ID, typed)
+	o.addLocked(c)
 	return nil
 }
 
-// add lets a command be followed, once: news may come twice.
-func (o *Outputs) add(c card.Card[command]) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	_, live := o.live[c.Key]
-	if _, shown := o.cards.Get(c.Key); live || shown {
-		return false
-	}
-	o.keepLocked(c)
-	return true
+func (o *Outputs) addLocked(c output) {
+	o.live[c.Payload.Session] = c
+	o.crew.Add(func(ctx context.Context) { o.follow(ctx, c) })
 }
 
-func (o *Outputs) keepLocked(c card.Card[command]) {
-	o.live[c.Key] = c
-	o.crew.Add(func(ctx context.Context) { o.follow(ctx, c.Key) })
-}
-
-// ofSession are the commands of a session that are not known to be over.
-func (o *Outputs) ofSession(id uuid.UUID) (all []card.Card[command]) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, c := range o.live {
-		if c.Payload.Session == id {
-			all = append(all, c)
-		}
-	}
-	return all
-}
-
-// run follows commands until ctx ends.
-func (o *Outputs) run(ctx context.Context) error {
-	return o.crew.Run(ctx, func(p *guard.Panic) {
-		o.chat.Log.Error("output_crashed", "panic", fmt.Sprint(p.Value), "stack", p.Stack)
-	})
+func (o *Outputs) isLiveLocked(c output) bool {
+	return o.live[c.Payload.Session].Key == c.Key
 }
 
 // follow looks at a command until it is over.
-func (o *Outputs) follow(ctx context.Context, key string) {
+func (o *Outputs) follow(ctx context.Context, c output) {
+	if shown, ok := o.cards.Get(c.Key); ok { // it goes on after a restart, or a panic
+		c = shown
+	}
 	idle, quiet := 0, 0
-	for wait := firstLook; sleep(ctx, wait); wait = paceAfter(quiet) {
-		c, ok := o.current(key)
-		if !ok {
-			return
-		}
+	for wait := firstLook; pause.For(ctx, wait) == nil && o.follows(c); {
 		r, _ := o.chat.Book.Records.Get(c.Payload.Session) // one that is forgotten is not live
 		r = o.chat.Book.Successor(r)
 		now := o.terminal(ctx, r.ID, c.Payload.Text)
@@ -153,71 +140,47 @@ func (o *Outputs) follow(ctx context.Context, key string) {
 		switch {
 		case now.Runs:
 			idle = 0
-			if o.draw(ctx, key, now) {
+			if o.draw(ctx, &c, now) {
 				quiet = 0
 			}
 		case now.Idle:
 			idle, quiet = idle+1, 0
 		}
-		wasQuick := !now.Runs && !isShown(c)
-		if wasQuick || idle >= idleLooks || !r.Live {
-			o.stop(ctx, key, o.chat.Now())
+		if wasQuick := !isShown(c); wasQuick || idle >= idleLooks || !r.Live {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			if o.isLiveLocked(c) {
+				o.stopLocked(ctx, c.Payload.Session, o.chat.Now())
+			}
 			return
+		}
+		if wait = lookPace; quiet >= quietLooks {
+			wait = quietPace
 		}
 	}
 }
 
-func paceAfter(quiet int) time.Duration {
-	if quiet >= quietLooks {
-		return quietPace
-	}
-	return lookPace
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}
-
-func (o *Outputs) current(key string) (card.Card[command], bool) {
+// follows reports whether a command is not known to be over. Where its card is gone, because people
+// have deleted the message or Telegram takes none, the output comes as an answer.
+func (o *Outputs) follows(c output) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.currentLocked(key)
-}
-
-// currentLocked is a command that is not known to be over, as its card is now. Where the card is
-// gone, because people have deleted the message or Telegram takes none, the output comes as an
-// answer.
-func (o *Outputs) currentLocked(key string) (card.Card[command], bool) {
-	c, ok := o.live[key]
-	if !ok || !isShown(c) {
-		return c, ok
-	}
-	if c, ok = o.cards.Get(key); !ok {
-		delete(o.live, key)
-	}
-	return c, ok
+	_, there := o.cards.Get(c.Key)
+	return o.isLiveLocked(c) && (there || !isShown(c))
 }
 
 // isShown reports whether a command has a card.
-func isShown(c card.Card[command]) bool { return !c.Look.Text.Blank() }
+func isShown(c output) bool { return !c.Look.Text.Blank() }
 
 // draw shows what a command has printed by now; fresh says that it is new.
-func (o *Outputs) draw(ctx context.Context, key string, now desk.Output) (fresh bool) {
+func (o *Outputs) draw(ctx context.Context, c *output, now desk.Output) (fresh bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	c, ok := o.currentLocked(key)
-	if !ok {
-		return false
+	rows := now.Lines
+	if now.Above > 0 {
+		rows = slices.Insert(slices.Clone(rows), 0, outputGap)
 	}
-	rows := joinRows(c.Payload.Rows, now.Lines, now.Above)
-	if isShown(c) && slices.Equal(rows, c.Payload.Rows) {
+	if !o.isLiveLocked(*c) || isShown(*c) && slices.Equal(rows, c.Payload.Rows) {
 		return false
 	}
 	c.Payload.Rows = rows
@@ -225,34 +188,65 @@ func (o *Outputs) draw(ctx context.Context, key string, now desk.Output) (fresh 
 	return true
 }
 
-// stop lets a command be over that was stopped by that time, and waits for nothing: people do who
-// have sent /stop.
-func (o *Outputs) stop(ctx context.Context, key string, by time.Time) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	c, ok := o.currentLocked(key)
-	if ok && isShown(c) {
+// stopLocked lets the command of a session be over that was stopped by that time, and waits for
+// nothing: people do who have sent /stop.
+func (o *Outputs) stopLocked(ctx context.Context, session uuid.UUID, by time.Time) {
+	c, shown := o.cards.Get(o.live[session].Key)
+	delete(o.live, session)
+	if shown {
 		c.Payload.Stopped, c.Look.Until = by, o.chat.Now().Add(keepOver)
-		o.showLocked(ctx, c, i18n.OutputStopped)
+		o.showLocked(ctx, &c, i18n.OutputStopped)
 	}
-	delete(o.live, key)
 }
 
-func (o *Outputs) showLocked(ctx context.Context, c card.Card[command], state i18n.Key) {
-	c.Look.Text = growing(c.Payload, o.chat.Words.Say(state))
-	o.live[c.Key] = c
+func (o *Outputs) showLocked(ctx context.Context, c *output, state i18n.Key) {
+	c.Look.Text = render.Join(growing(c.Payload), render.Plain(o.chat.Words.Say(state)))
 	if err := o.cards.Show(ctx, c.Key, c.Look, c.Payload); err != nil {
 		o.chat.Log.Warn("output_not_shown", "session_id", c.Payload.Session.String(),
 			"error", err.Error())
 	}
 }
 
-// Interrupted hears that a person has stopped what a session does.
-func (o *Outputs) Interrupted(ctx context.Context, id uuid.UUID) {
-	r, ok := o.chat.Book.Records.Get(id)
-	for _, c := range o.ofSession(id) {
-		if ok && o.terminal(ctx, r.ID, c.Payload.Text).Idle {
-			o.stop(ctx, c.Key, o.chat.Now())
+// Finish shows the output of a command in the message that has grown with it, and returns when the
+// chat has it there. False: there is no such message, and the output is to be sent.
+func (o *Outputs) Finish(ctx context.Context, r views.Session, item talk.Item,
+	part render.Part) (done bool, err error) {
+	o.mu.Lock()
+	printed := func(c output) bool { return o.printed(c.Payload, r, item) }
+	maps.DeleteFunc(o.live, func(_ uuid.UUID, c output) bool { return printed(c) })
+	o.mu.Unlock() // from here on nobody else draws the card
+	all := slices.DeleteFunc(o.cards.List(), func(c output) bool { return !printed(c) })
+	if len(all) == 0 {
+		return false, nil
+	}
+	c := slices.MaxFunc(all, func(a, b output) int {
+		return cmp.Compare(a.Payload.Offset, b.Payload.Offset)
+	})
+	c.Payload.Ended, c.Look.Until = item.At.Offset, o.chat.Now().Add(keepOver)
+	c.Look.Rank = outbox.Now // as an answer has
+	c.Look.Text = render.Join(title(c.Payload), part.Text)
+	for begun := time.Now(); ; {
+		err = o.cards.ShowNow(context.WithoutCancel(ctx), c.Key, c.Look, c.Payload)
+		if !errors.Is(err, card.ErrUnsent) || time.Since(begun) >= cardGrace {
+			break
+		}
+		if err := pause.For(ctx, cardPace); err != nil {
+			return false, err
 		}
 	}
+	switch {
+	case err == nil:
+		o.chat.At("output-ended")
+		return true, nil
+	case chat.IsRefused(err), errors.Is(err, card.ErrUnsent):
+		return false, o.cards.Close(ctx, c.Key, title(c.Payload))
+	}
+	return false, err
+}
+
+// printed reports whether a command may have printed an output of a session: the command is of that
+// session, or of another one that goes on with the same conversation.
+func (o *Outputs) printed(c command, r views.Session, item talk.Item) bool {
+	book := o.chat.Book
+	return c.takes(item) && book.Successor(views.Session{ID: c.Session}).ID == book.Successor(r).ID
 }

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -43,10 +42,9 @@ func (o *Outputs) Parts(r views.Session, item talk.Item) []render.Part {
 	}
 	text = printedText(text)
 	switch shown := render.Pre(text, ""); {
+	case shown.Blank() && item.Bash == "":
+		return nil
 	case shown.Blank():
-		if _, ok := o.match(r, item); !ok {
-			return nil
-		}
 		return []render.Part{{Text: render.Plain(o.chat.Words.Say(i18n.OutputNone))}}
 	case note != "":
 		return []render.Part{{Text: render.Join(shown.Split(outputUnits)[0], render.Plain("\n"+note))}}
@@ -56,38 +54,29 @@ func (o *Outputs) Parts(r views.Session, item talk.Item) []render.Part {
 	return o.longParts(text)
 }
 
-// longParts is how an output begins and ends, and all of it as a file.
+// longParts is how an output begins and ends, as far as a message has room for it, and all of it as
+// a file.
 func (o *Outputs) longParts(text string) []render.Part {
 	lines := strings.Split(text, "\n")
-	head := atMost(lines[:min(len(lines), outputHead)], outputUnits/4, false)
-	rest := lines[len(head):]
-	tail := atMost(rest[max(0, len(rest)-outputLines):], outputUnits, true)
-	parts := []render.Text{render.Pre(strings.Join(head, "\n"), "")}
-	left := func(n int) string { return o.chat.Words.Say(i18n.OutputMore, i18n.Args{"Count": n}) }
-	if more := len(rest) - len(tail); more > 0 {
-		parts = append(parts, render.Plain("\n"+left(more)+"\n"))
+	block := func(lines []string) render.Text { return render.Pre(strings.Join(lines, "\n"), "") }
+	head := lines[:min(len(lines), outputHead)]
+	for block(head).Length() > outputUnits/4 {
+		head = head[:len(head)-1]
 	}
-	parts = append(parts, render.Pre(strings.Join(tail, "\n"), ""))
-	if len(head)+len(tail) == 0 { // lines that are longer than a message
-		parts = []render.Text{render.Plain(left(len(lines)))}
+	rest := lines[len(head):]
+	tail := rest[max(0, len(rest)-outputLines):]
+	for block(tail).Length() > outputUnits {
+		tail = tail[1:]
+	}
+	gap := render.Text{}
+	if more := len(rest) - len(tail); more > 0 {
+		gap = render.Plain(o.chat.Words.Say(i18n.OutputMore, i18n.Args{"Count": more}))
 	}
 	return []render.Part{
-		{Text: render.Join(parts...)},
+		{Text: chat.Paragraphs(block(head), gap, block(tail))},
 		{Text: render.Plain(o.chat.Words.Say(i18n.OutputFull, i18n.Args{"Count": len(lines)})),
 			File: &render.File{Name: "output.txt", Data: []byte(text + "\n")}},
 	}
-}
-
-// atMost is how many of the first lines, or of the last, a message has room for.
-func atMost(lines []string, units int, last bool) []string {
-	for len(lines) > 0 && render.Plain(strings.Join(lines, "\n")).Length() > units {
-		if last {
-			lines = lines[1:]
-			continue
-		}
-		lines = lines[:len(lines)-1]
-	}
-	return lines
 }
 
 // printedText is what a command has printed without what moves a cursor. What a carriage return has
@@ -100,49 +89,4 @@ func printedText(text string) string {
 		lines[i] = l[strings.LastIndexByte(l, '\r')+1:]
 	}
 	return strings.Join(lines, "\n")
-}
-
-// title is a command as the first line of a message.
-func title(c command) render.Text {
-	text := chat.Head(chat.Visible(strings.TrimPrefix(c.Text, "!")), shownCommand)
-	return render.Join(render.Code("$ "+text), render.Plain("\n"))
-}
-
-// shownCommand is how much of a command stands above what it has printed, in letters.
-const shownCommand = 120
-
-// growing is a command with what the terminal has shown of it, and how it is.
-func growing(c command, state string) render.Text {
-	text := title(c)
-	if out := render.Pre(strings.Join(c.Rows, "\n"), ""); !out.Blank() {
-		text = render.Join(text, out, render.Plain("\n"))
-	}
-	return render.Join(text, render.Plain(state))
-}
-
-// growRows bounds what is shown of a command that runs.
-const growRows = 30
-
-// outputGap stands where rows were not seen.
-const outputGap = "…"
-
-// joinRows puts the rows that a terminal shows now behind those that it has shown before. above is
-// how many it does not show; 0: these are all.
-func joinRows(seen, now []string, above int) []string {
-	if above == 0 {
-		return slices.Clone(now)
-	}
-	both := min(len(seen), len(now))
-	for both > 0 && !slices.Equal(seen[len(seen)-both:], now[:both]) {
-		both--
-	}
-	rows := slices.Clone(seen)
-	if both == 0 && (len(rows) == 0 || rows[len(rows)-1] != outputGap) {
-		rows = append(rows, outputGap)
-	}
-	rows = append(rows, now[both:]...)
-	if over := len(rows) - growRows; over > 0 {
-		rows = append([]string{outputGap}, rows[over+1:]...)
-	}
-	return rows
 }

@@ -23,7 +23,6 @@ type Item struct {
 	Sidechain bool      // of a subagent
 	Meta      bool      // put there by a program, not typed by a person
 	Text      string
-	Command   string // of LocalCommand and LocalOutput: the command with its sign
 	Bash      string // of LocalOutput: the bash command that printed it, where that is known
 	Images    []Image
 }
@@ -47,6 +46,6 @@ const (
 	Interrupt          Kind = "interrupt" // a person has stopped the turn
 	APIError           Kind = "api_error" // the error as Claude Code shows it
 	TurnEnd            Kind = "turn_end"
-	LocalOutput        Kind = "local_output"        // what a command of the agent's own, or a bash command, has printed
+	LocalOutput        Kind = "local_output"        // what a command has printed
 	PermissionDecision Kind = "permission_decision" // a hook's answer was taken
 )

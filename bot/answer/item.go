@@ -1,0 +1,140 @@
+package answer
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
+	"ccbot/internal/guard"
+)
+
+// errPanic says that there was a panic at an item, which is logged.
+var errPanic = errors.New("panic")
+
+// drawing is what the chat shows of an item.
+type drawing func(r views.Session, item talk.Item) rendition
+
+// attempt calls show, and where that panics calls it again with words that are not rendered, unless
+// it is about something else than words.
+func (a *Answers) attempt(id uuid.UUID, words bool, show func(draw drawing) error) error {
+	for _, draw := range []drawing{a.rendered, unrendered} {
+		err := guard.Call(func() error { return show(draw) })
+		p, crashed := errors.AsType[*guard.Panic](err)
+		if !crashed {
+			return err
+		}
+		a.logCrash(id, p)
+		if !words {
+			break
+		}
+	}
+	return errPanic
+}
+
+// take does what one item of a transcript asks for. One bad item must not end the bot, nor hold up
+// the items behind it: where its words cannot even be sent as they are, a sentence stands in its
+// place, behind the notice of the batch before it.
+func (t *transcriptReader) take(ctx context.Context, r views.Session, item talk.Item) error {
+	a := t.answers
+	show := func(draw drawing) error { return t.show(ctx, r, item, draw) }
+	err := a.attempt(r.ID, isAnswer(item), show)
+	if !errors.Is(err, errPanic) {
+		return err
+	}
+	if err := t.notify(ctx, r); err != nil {
+		return err
+	}
+	if err := a.postMarker(ctx, r); err != nil {
+		return err
+	}
+	_ = a.advance(ctx, r, item.Next)
+	return nil
+}
+
+// show sends an item, or puts it into the batch, or passes it. Whatever else the session says, an
+// output ends in its message.
+func (t *transcriptReader) show(ctx context.Context, r views.Session, item talk.Item,
+	draw drawing) (err error) {
+	a := t.answers
+	a.Heard(r.ID, item)
+	var said rendition
+	if !isForeign(r, item) {
+		said = draw(r, item)
+	}
+	begun, finished := item.At.Part > 0 && said.counts(item.At), false
+	if item.Kind == talk.LocalOutput && len(said.parts) > 0 && !begun {
+		if finished, err = a.Outputs.Finish(ctx, r, item, said.parts[0]); err != nil {
+			return err
+		}
+	}
+	if endsTurn(item) {
+		if err := t.notify(ctx, r); err != nil {
+			return err
+		}
+		a.endTurn(r, item)
+	}
+	switch {
+	case len(said.parts) == 0 && (item.Kind == talk.ToolUse || item.Kind == talk.Thinking):
+		a.Chat.Sender.Typing(ctx, r.Conversation)
+	case item.Kind == talk.TurnEnd:
+		_ = a.advance(ctx, r, item.Next) // not on disk, an end of a turn that was shown is read again
+	case len(said.parts) == 0:
+	case !endsTurn(item) && !begun && !a.InFull(r): // it waits, or what waits before it would have to go
+		t.batch.add(item)
+	case t.batch.any(): // the session has come to be shown in full
+		return errReadAgain
+	default:
+		return a.send(ctx, r, item, said, finished)
+	}
+	return nil
+}
+
+// endsTurn reports whether a turn is over with an item: after an interrupt and an error of the API
+// no end of the turn follows.
+func endsTurn(item talk.Item) bool {
+	switch item.Kind {
+	case talk.TurnEnd:
+		return true
+	case talk.Interrupt, talk.APIError:
+		return !item.Sidechain && !item.Meta
+	}
+	return false
+}
+
+// send sends what an item says, part by part; finished says that the chat has the first one already.
+// The cursor counts the parts that the chat has, unless they are of another form, or more than there
+// are now. A cursor that is not on disk holds nothing up: a crash repeats what comes after it.
+func (a *Answers) send(ctx context.Context, r views.Session, item talk.Item, said rendition,
+	finished bool) error {
+	from := item.At.Part
+	if !said.counts(item.At) {
+		from = 0
+	}
+	for i := from; i < len(said.parts); i++ {
+		part := said.parts[i]
+		if i == 0 && isAnswer(item) {
+			part = headed(a.Heading(r), part)
+		}
+		if i > 0 || !finished {
+			if err := a.deliver(ctx, r, part); err != nil {
+				return err
+			}
+		}
+		next := item.Next
+		if i < len(said.parts)-1 {
+			next = item.At
+			next.Part, next.Form = i+1, said.form
+		}
+		_ = a.advance(ctx, r, next)
+	}
+	if !isAnswer(item) {
+		return nil
+	}
+	if err := a.Chat.Book.NoteShown(r.Conversation, r.ID); err != nil { // it comes again when opened
+		a.Chat.Log.Warn("chat_not_saved", "session_id", r.ID.String(), "error", err.Error())
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/address"
+)
+
+const (
+	// quietAfter is how long a session that is not the current one has been silent when a reader
+	// looks whether the session's turn is over: earlier versions of Claude Code, and commands of
+	// the terminal, write no end of a turn.
+	quietAfter = 5 * time.Second
+	// quietAgain is the time between two of these looks while the agent works.
+	quietAgain = 30 * time.Second
+)
+
+// errQuiet says that nothing was written for a while.
+var errQuiet = errors.New("nothing more for a while")
+
+// batch is what a session that is not the current one has said since its cursor. The batch stays
+// unsent, and the cursor where it is, until the end of the turn: then one notice stands for the
+// answer. If the session becomes the current one before that, all of the batch is shown.
+type batch struct {
+	from     talk.Cursor   // the first item
+	next     talk.Cursor   // behind the last item; the zero value: there is none
+	line     string        // the first one of the last answer
+	patience time.Duration // until the next look whether the turn is over
+}
+
+func (b *batch) any() bool { return b.next.Path != "" }
+
+func (b *batch) add(item talk.Item) {
+	if !b.any() {
+		b.from = item.At
+	}
+	b.next, b.patience = item.Next, quietAfter
+	if isAnswer(item) {
+		b.line = cmp.Or(firstLine(item.Text), b.line)
+	}
+}
+
+// isAnswer reports whether an item is in an agent's words, or its terminal's.
+func isAnswer(item talk.Item) bool {
+	return item.Kind == talk.Text || item.Kind == talk.LocalOutput
+}
+
+// firstLine is the first line of an answer as a notice shows the line.
+func firstLine(markdown string) string {
+	beginning := render.Markdown(chat.Head(markdown, 8000)) // which is enough to have a first line
+	for line := range strings.Lines(beginning.Text) {
+		if line = strings.TrimSpace(chat.Visible(line)); !render.Plain(line).Blank() {
+			return chat.Head(line, 120)
+		}
+	}
+	return ""
+}
+
+// notify posts the notice that stands for the batch. A crash before the cursor is on disk brings
+// the notice once more.
+func (t *transcriptReader) notify(ctx context.Context, r views.Session) error {
+	a := t.answers
+	switch {
+	case !t.batch.any():
+		return nil
+	case a.InFull(r):
+		return errReadAgain
+	case a.Limits.Parked(r.Conversation.ChatID):
+		return outbox.ErrBlocked
+	}
+	if err := a.Chat.Book.NoteNoticed(r.Conversation, r.ID, t.batch.from); err != nil {
+		return err
+	}
+	text := a.Chat.Words.Say(i18n.AnswerNotice, i18n.Args{"Name": r.Name})
+	if t.batch.line != "" {
+		text += "\n" + t.batch.line
+	}
+	err := a.Chat.PostMessage(ctx, outbox.Message{To: r.Conversation, Text: render.Plain(text),
+		Silent: true, Session: r.ID, Rank: outbox.Later, Buttons: chat.Rows(1, a.Chat.OpenButton(r.ID))})
+	if err != nil {
+		return err
+	}
+	_ = a.advance(ctx, r, t.batch.next)
+	t.batch = batch{patience: quietAfter}
+	return nil
+}
+
+// notifyIfIdle posts the notice of the batch if the agent is idle.
+func (t *transcriptReader) notifyIfIdle(ctx context.Context, r views.Session) error {
+	if t.answers.InFull(r) || t.answers.Sessions.Look(ctx, r.ID).Phase == desk.Idle {
+		return t.notify(ctx, r)
+	}
+	t.batch.patience = quietAgain
+	return nil
+}
+
+// InFull reports whether all that a session says is shown where the session belongs: the session is
+// in a topic, or is the current one, or is in a turn whose prompt came as an answer to one of the
+// session's messages.
+func (a *Answers) InFull(r views.Session) bool {
+	book := a.Chat.Book
+	turn, ok := book.TurnOf(r.Conversation, book.Successor(r).ID)
+	return book.IsInFront(r) || ok && !turn.Since.IsZero()
+}
+
+// beginTurn notes when such a prompt was typed: the first end of a turn after that ends the turn of
+// the prompt. The answer can be there before the proof that the agent has the prompt.
+func (a *Answers) beginTurn(_ context.Context, n news.Note) error {
+	turn, ok := a.Chat.Book.TurnOf(n.Session.Conversation, n.Session.ID)
+	if !ok || turn.Prompt != n.Prompt.Key || n.Kind != news.Typed && n.Kind != news.Delivered {
+		return nil
+	}
+	turn.Prompt, turn.Since = "", a.Chat.Now()
+	if n.Prompt.Mark != nil {
+		turn.Since = n.Prompt.Mark.At
+	}
+	a.setTurn(n.Session.Conversation, turn)
+	return nil
+}
+
+// endTurn ends what InFull says of a session's turn. An end from before the prompt was typed is
+// that of another turn.
+func (a *Answers) endTurn(r views.Session, end talk.Item) {
+	turn, ok := a.Chat.Book.TurnOf(r.Conversation, a.Chat.Book.Successor(r).ID)
+	if ok && !turn.Since.IsZero() && end.Time.After(turn.Since) {
+		a.setTurn(r.Conversation, conversation.Turn{Session: turn.Session, Prompt: turn.Prompt})
+	}
+}
+
+func (a *Answers) setTurn(to address.Conversation, turn conversation.Turn) {
+	if err := a.Chat.Book.SetTurn(to, turn); err != nil {
+		a.Chat.Log.Warn("turn_not_noted", "session_id", turn.Session.String(), "error", err.Error())
+	}
+}
