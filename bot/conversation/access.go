@@ -1,11 +1,12 @@
 package conversation
 
 import (
-	"ccbot/internal/address"
 	"cmp"
 	"slices"
 
 	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/address"
 )
 
 // Access says who may speak. The lists do not change while the program runs.

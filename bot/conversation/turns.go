@@ -1,11 +1,12 @@
 package conversation
 
 import (
-	"ccbot/internal/address"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
+
+	"ccbot/internal/address"
 )
 
 // Turn is one turn of a session that is shown in full although another session is the current one:
@@ -24,23 +25,14 @@ type Turn struct {
 func (c *Store) NotePrompt(to address.Conversation, message int, key string, id uuid.UUID) error {
 	return c.change(to, func(f *file) {
 		if message > 0 {
-			f.Owners.note(message, id)
+			f.Messages.note(message, id)
 		}
-		t, _ := turnIn(f.Turns, id) // a turn that goes on is shown to its end
-		t.Session, t.Prompt = id, key
-		if key == "" {
-			t = Turn{Session: id}
+		t := Turn{Session: id, Prompt: key}
+		if now, ok := f.turnOf(id); ok && key != "" { // a turn that goes on is shown to its end
+			t.Since = now.Since
 		}
 		f.setTurn(t)
 	})
-}
-
-func turnIn(all []Turn, id uuid.UUID) (Turn, bool) {
-	i := slices.IndexFunc(all, func(t Turn) bool { return t.Session == id })
-	if i < 0 {
-		return Turn{}, false
-	}
-	return all[i], true
 }
 
 // setTurn replaces what is known of a session's turn. A turn without a beginning and without a
@@ -54,11 +46,16 @@ func (f *file) setTurn(t Turn) {
 
 // TurnOf is the turn of a session that is shown in full; false: there is none.
 func (c *Store) TurnOf(to address.Conversation, id uuid.UUID) (Turn, bool) {
-	f, err := c.read(to)
-	if err != nil {
+	f, _ := c.read(to) // what cannot be read is unknown
+	return f.turnOf(id)
+}
+
+func (f file) turnOf(id uuid.UUID) (Turn, bool) {
+	i := slices.IndexFunc(f.Turns, func(t Turn) bool { return t.Session == id })
+	if i < 0 {
 		return Turn{}, false
 	}
-	return turnIn(f.Turns, id)
+	return f.Turns[i], true
 }
 
 // SetTurn changes a turn that is shown in full.

@@ -1,11 +1,12 @@
 package conversation
 
 import (
-	"ccbot/bot/port/talk"
-	"ccbot/internal/address"
 	"slices"
 
 	"github.com/google/uuid"
+
+	"ccbot/bot/port/talk"
+	"ccbot/internal/address"
 )
 
 // ReadMark is how much of what a session has said is in a conversation.
@@ -25,7 +26,7 @@ func (c *Store) NoteShown(to address.Conversation, id uuid.UUID) error {
 	if _, known := c.ReadMarkOf(to, id); known {
 		return nil
 	}
-	return c.noteMark(to, ReadMark{Session: id})
+	return c.NoteOpened(to, id)
 }
 
 // NoteNoticed keeps that a conversation has only a notice of what a session said from a place on.
