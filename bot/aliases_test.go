@@ -10,6 +10,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
+	"ccbot/bot/report"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -20,6 +21,9 @@ var (
 	plain          = render.Plain
 	lastLines      = chat.LastLines
 	OpenChats      = conversation.Open
+	ResumeAsk      = report.ResumeAsk
+	ResumeAll      = report.ResumeAll
+	ResumeNever    = report.ResumeNever
 	reactionStored = chat.ReactionStored
 )
 

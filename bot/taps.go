@@ -12,10 +12,9 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
-	"ccbot/internal/guard"
 )
 
-// tap decides what a button says. Its data is "verb:argument:…".
+// tap decides what a button says.
 type tap = chat.OnTap
 
 // Tap answers a tap, and gives what the tap asks for then. No feature answers a tap itself.
@@ -36,9 +35,8 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 	b.unpark(ctx, to.ChatID)
 	t := chat.Tap{From: q.From.ID, Name: q.From.FirstName, To: to, Message: message, Text: m.Text, Buttons: buttonsOf(m)}
 	var a chat.Answer
-	err = guard.Call(func() (err error) { a, err = b.answerTap(ctx, t, q.Data); return err })
+	err = b.call(q.Data, "tap", func() (err error) { a, err = b.answerTap(ctx, t, q.Data); return err })
 	if err != nil {
-		b.logPanic(q.Data, "tap", err)
 		return nil, err // which is told as the answer
 	}
 	a = a.Fit()
@@ -47,8 +45,8 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 		return nil, nil
 	}
 	return func(ctx context.Context) error {
-		if err := guard.Call(func() error { return a.Then(ctx) }); err != nil && ctx.Err() == nil { // the tap has its answer
-			b.logPanic(q.Data, "tap", err)
+		err := b.call(q.Data, "tap", func() error { return a.Then(ctx) })
+		if err != nil && ctx.Err() == nil { // the tap has its answer
 			if err := b.Explain(ctx, t.To, b.Internal(err)); err != nil {
 				b.Log.Error("tap_not_explained", "error", err.Error())
 			}
@@ -66,7 +64,7 @@ func (b *Bot) answerTap(ctx context.Context, t chat.Tap, data string) (chat.Answ
 	if card.IsButton(data) {
 		return b.answerCard(ctx, t, data)
 	}
-	parts := strings.Split(data, ":")
+	parts := strings.Split(data, ":") // verb:argument:…
 	t.Args = parts[1:]
 	do, ok := b.taps[parts[0]]
 	if !ok {
@@ -129,8 +127,7 @@ func (b *Bot) unpark(ctx context.Context, chat int64) {
 	}
 	for _, f := range b.rooms {
 		if f.Unparked != nil {
-			err := guard.Call(func() error { f.Unparked(chat); return nil })
-			b.logPanic(f.Name, "unparked", err)
+			_ = b.call(f.Name, "unparked", func() error { f.Unparked(chat); return nil })
 		}
 	}
 }
