@@ -10,7 +10,6 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
 	"ccbot/i18n"
 )
 
@@ -33,9 +32,11 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 		return nil, nil
 	}
 	b.unpark(ctx, to.ChatID)
-	t := chat.Tap{From: q.From.ID, Name: q.From.FirstName, To: to, Message: message, Text: m.Text, Buttons: buttonsOf(m)}
-	var a chat.Answer
-	err = b.call(q.Data, "tap", func() (err error) { a, err = b.answerTap(ctx, t, q.Data); return err })
+	t := chat.Tap{From: q.From.ID, Name: q.From.FirstName, To: to, Message: message, Text: m.Text}
+	a := chat.Answer{Text: b.words.Say(i18n.StaleButton)} // a message that has other buttons by now keeps them
+	if hasButton(m, q.Data) {
+		err = b.call(q.Data, "tap", func() (err error) { a, err = b.answerTap(ctx, t, q.Data); return err })
+	}
 	if err != nil {
 		return nil, err // which is told as the answer
 	}
@@ -55,12 +56,8 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 	}, nil
 }
 
-// answerTap finds what a button does. A message that has other buttons by now keeps them; data that
-// no button of the message has were made up.
+// answerTap finds what a button does.
 func (b *Bot) answerTap(ctx context.Context, t chat.Tap, data string) (chat.Answer, error) {
-	if !hasButton(t.Buttons, data) {
-		return chat.Answer{Text: b.words.Say(i18n.StaleButton)}, nil
-	}
 	if card.IsButton(data) {
 		return b.answerCard(ctx, t, data)
 	}
@@ -76,10 +73,10 @@ func (b *Bot) answerTap(ctx context.Context, t chat.Tap, data string) (chat.Answ
 // answerCard finds what an option of a card does. A tap on what is not drawn any more does nothing:
 // the card is drawn again.
 func (b *Bot) answerCard(ctx context.Context, t chat.Tap, data string) (chat.Answer, error) {
-	if !b.Deps.Cards.Knows(data) {
+	tapped, ok := b.Deps.Cards.Tap(ctx, t.To, t.Message, data)
+	if tapped.Kind == "" {
 		return b.Stale(t)
 	}
-	tapped, ok := b.Deps.Cards.Tap(ctx, t.To, t.Message, data)
 	if ok && tapped.For != 0 && tapped.For != t.From {
 		return chat.Answer{Text: b.words.Say(i18n.NotForYou)}, nil
 	}
@@ -96,25 +93,10 @@ func (b *Bot) answerCard(ctx context.Context, t chat.Tap, data string) (chat.Ans
 
 // hasButton reports whether a message has a button with these data, as Telegram has the message: an
 // app may send any data for any message of the bot's.
-func hasButton(rows [][]outbox.Button, data string) bool {
-	return slices.ContainsFunc(rows, func(row []outbox.Button) bool {
-		return slices.ContainsFunc(row, func(one outbox.Button) bool { return one.Data == data })
+func hasButton(m *models.Message, data string) bool {
+	return m.ReplyMarkup != nil && slices.ContainsFunc(m.ReplyMarkup.InlineKeyboard, func(row []models.InlineKeyboardButton) bool {
+		return slices.ContainsFunc(row, func(one models.InlineKeyboardButton) bool { return one.CallbackData == data })
 	})
-}
-
-// buttonsOf are the buttons that a message has.
-func buttonsOf(m *models.Message) (rows [][]outbox.Button) {
-	if m.ReplyMarkup == nil {
-		return nil
-	}
-	for _, keys := range m.ReplyMarkup.InlineKeyboard {
-		var row []outbox.Button
-		for _, k := range keys {
-			row = append(row, outbox.Button{Text: k.Text, Data: k.CallbackData, Style: outbox.Style(k.Style)})
-		}
-		rows = append(rows, row)
-	}
-	return rows
 }
 
 // unpark hears that somebody in a chat has written or tapped: it takes messages again, and gets
@@ -123,7 +105,7 @@ func (b *Bot) unpark(ctx context.Context, chat int64) {
 	parked := b.Sender.Parked(chat)
 	b.Sender.Unpark(chat)
 	if parked {
-		b.Deps.Cards.Reachable(ctx, chat)
+		b.Deps.Cards.Reachable(chat)
 	}
 	for _, f := range b.rooms {
 		if f.Unparked != nil {

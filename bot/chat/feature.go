@@ -64,7 +64,6 @@ type Tap struct {
 	To      outbox.Conversation
 	Message int
 	Text    string // of the message that the button is under
-	Buttons [][]outbox.Button
 	Args    []string
 	Card    card.Tapped // of a button under a card: the option, and the card as it was drawn
 }
