@@ -3,6 +3,7 @@ package bot
 import (
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat"
@@ -37,10 +38,7 @@ const (
 
 func (w *world) setSender(s Sender) { w.Sender, w.Chat.Sender, w.Editor = s, s, s }
 
-var (
-	ref      = chat.Ref
-	parseRef = chat.ParseRef
-)
+func ref(id uuid.UUID) string { return id.String() }
 
 func live(r views.Session) bool      { return r.Live }
 func resumable(r views.Session) bool { return r.Resumable }

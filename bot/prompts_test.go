@@ -103,10 +103,6 @@ func TestP4_ATextThatGoesNowhereIsTold(t *testing.T) {
 			func(w *world) []string {
 				return []string{lines(warning+w.word(i18n.NoSession), w.word(i18n.NotDelivered))}
 			}, 0},
-		{"one that could come back", func(w *world) { w.session(t, "old", session.Archived) }, "hi",
-			func(w *world) []string {
-				return []string{lines(warning+w.word(i18n.NoSessionArchived), w.word(i18n.NotDelivered))}
-			}, 0},
 		{"blank", func(w *world) { w.currentSession(t, "api", session.Running) }, " \n\t ",
 			func(w *world) []string { return []string{warning + w.word(i18n.BlankText)} }, 0},
 		{"control characters only", func(w *world) { w.currentSession(t, "api", session.Running) }, "\x1b\x07",

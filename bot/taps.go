@@ -40,8 +40,7 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 	if err != nil {
 		return nil, err // which is told as the answer
 	}
-	a = a.Fit()
-	b.Sender.Answer(ctx, t.To, q.ID, a.Text, a.Alert)
+	b.Sender.Answer(ctx, t.To, q.ID, a.Fit().Text, a.Alert)
 	if a.Then == nil {
 		return nil, nil
 	}

@@ -4,13 +4,12 @@ import (
 	"context"
 	"time"
 
-	"ccbot/bot/card"
-	"ccbot/bot/conversation"
-	"ccbot/bot/port/news"
-
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
 	"ccbot/bot/render"
 )
 
