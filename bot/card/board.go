@@ -142,7 +142,7 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payloa
 	}
 	c.Look, c.Payload, c.Revision = l, data, revisionOf(l, data)
 	if l.To != old.Look.To && c.place() != l.To {
-		c = c.unsent()
+		c.Message, c.At, c.Drawn = 0, outbox.Conversation{}, false
 	}
 	changed = c.Revision != old.Revision
 	c.Drawn = c.Drawn && !changed
@@ -158,12 +158,6 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payloa
 		err = b.postLocked(ctx, c)
 	}
 	return c, changed, err
-}
-
-// unsent is the card when it needs a new message.
-func (c record) unsent() record {
-	c.Message, c.At, c.Drawn = 0, outbox.Conversation{}, false
-	return c
 }
 
 // postLocked has the card sent. The outbox asks for it when its turn comes; a post that waits
@@ -217,28 +211,34 @@ func (b *Board) stripLocked(ctx context.Context, to outbox.Conversation, message
 	}
 }
 
-// failedLocked takes in that an edit failed. Only where people have deleted the message the card needs
-// another one; an edit that was refused for another reason is tried again when the card changes.
+// failedLocked takes in that an edit failed. Where people have deleted the message the card is sent
+// anew, or forgotten; an edit that was refused for another reason is tried again when the card changes.
 func (b *Board) failedLocked(ctx context.Context, c record, why error) {
 	b.log.Debug("card_not_edited", "kind", c.Kind, "chat_id", c.At.ChatID, "error", why.Error())
-	if !errors.Is(why, outbox.ErrGone) {
-		return
+	var err error
+	switch {
+	case !errors.Is(why, outbox.ErrGone):
+	case c.Closed || !c.Look.Renew:
+		err = b.removeLocked(c)
+	default:
+		err = b.resendLocked(ctx, c)
 	}
-	if err := b.lostLocked(ctx, c); err != nil {
-		b.log.Error("card_not_saved", "kind", c.Kind, "error", err.Error())
-	}
+	b.logUnsaved(c, err)
 }
 
-// lostLocked sends a card anew whose message is gone, or forgets it.
-func (b *Board) lostLocked(ctx context.Context, c record) error {
-	if c.Closed || !c.Look.Renew {
-		return b.removeLocked(c)
-	}
-	c = c.unsent()
+// resendLocked sends a card in a message of its own, whatever there was.
+func (b *Board) resendLocked(ctx context.Context, c record) error {
+	c.Message, c.At, c.Drawn = 0, outbox.Conversation{}, false
 	if err := b.putLocked(c); err != nil {
 		return err
 	}
 	return b.postLocked(ctx, c)
+}
+
+func (b *Board) logUnsaved(c record, err error) {
+	if err != nil {
+		b.log.Error("card_not_saved", "kind", c.Kind, "error", err.Error())
+	}
 }
 
 func (b *Board) close(ctx context.Context, kind, key string, last render.Text) error {
@@ -320,21 +320,15 @@ func (b *Board) Moved(ctx context.Context, where func(at outbox.Conversation, me
 }
 
 func (b *Board) moveLocked(ctx context.Context, c record, to outbox.Conversation, there bool) error {
-	if c.Closed {
-		return b.removeLocked(c)
-	}
 	old := c
 	c.Look.To = to
-	if !there {
-		c = c.unsent()
-		c.Look.ReplyTo = 0
+	switch {
+	case c.Closed:
+		return b.removeLocked(c)
+	case there:
+		return b.putLocked(c)
 	}
-	if err := b.putLocked(c); err != nil {
-		return err
-	}
-	if c.Message != 0 {
-		return nil
-	}
+	c.Look.ReplyTo = 0
 	b.stripLocked(ctx, old.At, old.Message, old.message())
-	return b.postLocked(ctx, c)
+	return b.resendLocked(ctx, c)
 }

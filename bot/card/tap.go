@@ -39,9 +39,7 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 	fresh := c.alive(time.Now()) && tapped.revision == c.Revision
 	if at == c.place() && (c.Message == 0 && fresh || c.Message == unknownID) {
 		c.Message, c.At = message, at
-		if err := b.putLocked(c); err != nil {
-			b.log.Error("card_not_saved", "kind", c.Kind, "error", err.Error())
-		}
+		b.logUnsaved(c, b.putLocked(c))
 		b.drawLocked(ctx, c) // people may see an earlier look, or none of its buttons
 	}
 	if c.Message != message || c.At != at {

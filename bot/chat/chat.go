@@ -48,18 +48,12 @@ func (c *Chat) At(point string) {
 
 // Say posts one plain sentence.
 func (c *Chat) Say(ctx context.Context, to outbox.Conversation, text string) error {
-	return c.Post(ctx, to, render.Plain(text), nil)
+	return c.For(uuid.Nil).Say(ctx, to, text)
 }
 
-// Post posts a text that no transcript can repeat: it is on disk when Post returns. The buttons
-// stand under its last part.
-func (c *Chat) Post(ctx context.Context, to outbox.Conversation, text render.Text, buttons [][]outbox.Button) error {
-	return c.PostMessage(ctx, outbox.Message{To: to, Text: text, Buttons: buttons})
-}
-
-// PostMessage posts one message, under the message that it is about if it names one. The outbox
-// splits what is too long: all of it is posted, or nothing, so that a retry repeats no part. Of a
-// blank text nothing is posted, and people who were taken off the list get nothing.
+// PostMessage posts one message: it is on disk when PostMessage returns. The outbox splits what is
+// too long: all of it is posted, or nothing, so that a retry repeats no part. Of a blank text nothing
+// is posted, and people who were taken off the list get nothing.
 func (c *Chat) PostMessage(ctx context.Context, m outbox.Message) error {
 	if m.Text.Blank() {
 		return nil
@@ -80,18 +74,18 @@ func (c *Chat) PostMessage(ctx context.Context, m outbox.Message) error {
 // For speaks of one session: a person who answers such a message means that session.
 func (c *Chat) For(session uuid.UUID) Speaker { return Speaker{chat: c, session: session} }
 
-// Speaker speaks of one session.
+// Speaker speaks of one session, or of none.
 type Speaker struct {
 	chat    *Chat
 	session uuid.UUID
 }
 
-// Say is Chat.Say about the session.
+// Say posts one plain sentence.
 func (s Speaker) Say(ctx context.Context, to outbox.Conversation, text string) error {
 	return s.Post(ctx, to, render.Plain(text), nil)
 }
 
-// Post is Chat.Post about the session.
+// Post posts a text; the buttons stand under its last part.
 func (s Speaker) Post(ctx context.Context, to outbox.Conversation, text render.Text, buttons [][]outbox.Button) error {
 	return s.chat.PostMessage(ctx, outbox.Message{To: to, Text: text, Buttons: buttons, Session: s.session})
 }

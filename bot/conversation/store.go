@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"sync"
 
 	"github.com/google/uuid"
@@ -24,13 +25,11 @@ type Store struct {
 
 // file is what is kept of one conversation.
 type file struct {
-	Version  int       `json:"version"`
-	Current  uuid.UUID `json:"current"`
-	Messages messages  `json:"messages,omitempty"`
-	// Turns are of sessions that are shown in full for one turn.
-	Turns []Turn `json:"turns,omitempty"`
-	// Unread says how much of what sessions have said is in the conversation.
-	Unread []ReadMark `json:"had,omitempty"`
+	Version  int                `json:"version"`
+	Current  uuid.UUID          `json:"current"`
+	Messages messages           `json:"messages,omitempty"`
+	Turns    map[uuid.UUID]Turn `json:"shown,omitempty"` // of sessions that are shown in full for one turn
+	Unread   []ReadMark         `json:"had,omitempty"`   // how much of what sessions have said the conversation has
 }
 
 // maxFile is the size of the largest file: a thousand messages of a thousand sessions.
@@ -89,7 +88,7 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 		if f.Current == uuid.Nil {
 			f.Current = old.Current
 		}
-		f.Turns = append(f.Turns, old.Turns...)
+		maps.Copy(f.Turns, old.Turns)
 		for id, all := range old.Messages {
 			for _, message := range all {
 				if from.ChatID == to.ChatID {
@@ -135,6 +134,9 @@ func (c *Store) change(to address.Conversation, change func(*file)) error {
 	}
 	if f.Version = 1; f.Messages == nil {
 		f.Messages = make(messages)
+	}
+	if f.Turns == nil {
+		f.Turns = make(map[uuid.UUID]Turn)
 	}
 	change(&f)
 	data, err := json.Marshal(f)

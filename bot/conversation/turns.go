@@ -1,7 +1,7 @@
 package conversation
 
 import (
-	"slices"
+	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,8 +28,8 @@ func (c *Store) NotePrompt(to address.Conversation, message int, key string, id 
 			f.Messages.note(message, id)
 		}
 		t := Turn{Session: id, Prompt: key}
-		if now, ok := f.turnOf(id); ok && key != "" { // a turn that goes on is shown to its end
-			t.Since = now.Since
+		if key != "" { // a turn that goes on is shown to its end
+			t.Since = f.Turns[id].Since
 		}
 		f.setTurn(t)
 	})
@@ -38,24 +38,15 @@ func (c *Store) NotePrompt(to address.Conversation, message int, key string, id 
 // setTurn replaces what is known of a session's turn. A turn without a beginning and without a
 // prompt is none.
 func (f *file) setTurn(t Turn) {
-	f.Turns = slices.DeleteFunc(f.Turns, func(old Turn) bool { return old.Session == t.Session })
-	if !t.Since.IsZero() || t.Prompt != "" {
-		f.Turns = append(f.Turns, t)
-	}
+	f.Turns[t.Session] = t
+	maps.DeleteFunc(f.Turns, func(_ uuid.UUID, t Turn) bool { return t.Since.IsZero() && t.Prompt == "" })
 }
 
 // TurnOf is the turn of a session that is shown in full; false: there is none.
 func (c *Store) TurnOf(to address.Conversation, id uuid.UUID) (Turn, bool) {
 	f, _ := c.read(to) // what cannot be read is unknown
-	return f.turnOf(id)
-}
-
-func (f file) turnOf(id uuid.UUID) (Turn, bool) {
-	i := slices.IndexFunc(f.Turns, func(t Turn) bool { return t.Session == id })
-	if i < 0 {
-		return Turn{}, false
-	}
-	return f.Turns[i], true
+	t, ok := f.Turns[id]
+	return t, ok
 }
 
 // SetTurn changes a turn that is shown in full.
