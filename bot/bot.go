@@ -87,13 +87,9 @@ type Sender interface {
 
 // Entries is the inbox as the chat uses it.
 type Entries interface {
-	Load(key string) (inbox.Entry, error)
-	Find(to address.Conversation, message int) (inbox.Entry, error)
-	List() ([]inbox.Entry, error)
+	prompt.Entries
+	prompt.Changes
 	Save(e inbox.Entry) error
-	Change(key string, change func(e *inbox.Entry) error) error
-	Finish(key string) error
-	FinishIn(key string, state inbox.State) error
 }
 
 // Config is who may speak, and how they are spoken to.

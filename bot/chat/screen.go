@@ -16,7 +16,7 @@ func (c *Chat) PostScreen(ctx context.Context, n news.Note, head, foot string,
 	buttons [][]outbox.Button) error {
 	text := render.Plain(head)
 	if screen := Screen(n.Screen); !screen.Blank() {
-		if over := n.Session.Exit != nil; over {
+		if n.Session.Exit != nil { // the agent is over
 			text = render.Plain(head + " " + c.Words.Say(i18n.LastScreen))
 		}
 		text = render.Join(text, render.Plain("\n"), screen)
