@@ -80,11 +80,13 @@ func (c *Store) All() ([]address.Conversation, error) {
 // Rehome makes what is known of one conversation known of another. What is known of the other
 // already counts; messages of another chat are void, because the new chat numbers anew.
 func (c *Store) Rehome(from, to address.Conversation) error {
-	old, err := c.read(from)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old, err := c.readLocked(from)
 	if err != nil || old.Version == 0 {
 		return err
 	}
-	err = c.change(to, func(f *file) {
+	err = c.changeLocked(to, func(f *file) {
 		if f.Current == uuid.Nil {
 			f.Current = old.Current
 		}
@@ -128,6 +130,10 @@ func (c *Store) readLocked(to address.Conversation) (f file, err error) {
 func (c *Store) change(to address.Conversation, change func(*file)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.changeLocked(to, change)
+}
+
+func (c *Store) changeLocked(to address.Conversation, change func(*file)) error {
 	f, err := c.readLocked(to)
 	if err != nil {
 		return err
