@@ -197,8 +197,9 @@ func New(c Config, d Deps) *Bot {
 
 // install builds the tables of what the features do.
 func (b *Bot) install(rooms []chat.Feature) {
-	b.rooms, b.commands, b.late = rooms, make(map[string]chat.Command), make(map[string]func(chat.Tap) string)
+	b.rooms, b.commands = rooms, make(map[string]chat.Command)
 	b.taps, b.cards = make(map[string]chat.OnTap), make(map[string]chat.OnTap)
+	b.late = make(map[string]func(chat.Tap) string)
 	b.news = make(map[news.Kind]func(context.Context, news.Note) error)
 	for _, f := range rooms {
 		for _, c := range f.Commands {
@@ -254,7 +255,8 @@ func (b *Bot) call(feature, where string, do func() error) error {
 }
 
 func (b *Bot) logPanic(feature, where string, p *guard.Panic) {
-	b.Log.Error("feature_crashed", "feature", feature, "where", where, "panic", fmt.Sprint(p.Value), "stack", p.Stack)
+	b.Log.Error("feature_crashed", "feature", feature, "where", where,
+		"panic", fmt.Sprint(p.Value), "stack", p.Stack)
 }
 
 // warnEverybody says in each private chat that a part of the bot has crashed.
@@ -288,7 +290,8 @@ func (b *Bot) SessionNews(ctx context.Context, n news.Note) error {
 
 // hear gives news to one feature. News that a feature crashes at are told as an error of ours: told
 // again, the feature would crash again, and the session would wait for it.
-func (b *Bot) hear(ctx context.Context, n news.Note, who string, feature func(context.Context, news.Note) error) error {
+func (b *Bot) hear(ctx context.Context, n news.Note, who string,
+	feature func(context.Context, news.Note) error) error {
 	err := b.call(who, "news", func() error { return feature(ctx, n) })
 	if _, crashed := errors.AsType[*guard.Panic](err); !crashed {
 		return err

@@ -31,7 +31,7 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 		b.Sender.Answer(ctx, to, q.ID, b.words.Say(i18n.StaleButton), true)
 		return nil, nil
 	}
-	b.unpark(ctx, to.ChatID)
+	b.unpark(to.ChatID)
 	t := chat.Tap{From: q.From.ID, Name: q.From.FirstName, To: to, Message: message, Text: m.Text}
 	a := chat.Answer{Text: b.words.Say(i18n.StaleButton)} // a message that has other buttons by now keeps them
 	if hasButton(m, q.Data) {
@@ -93,14 +93,16 @@ func (b *Bot) answerCard(ctx context.Context, t chat.Tap, data string) (chat.Ans
 // hasButton reports whether a message has a button with these data, as Telegram has the message: an
 // app may send any data for any message of the bot's.
 func hasButton(m *models.Message, data string) bool {
-	return m.ReplyMarkup != nil && slices.ContainsFunc(m.ReplyMarkup.InlineKeyboard, func(row []models.InlineKeyboardButton) bool {
-		return slices.ContainsFunc(row, func(one models.InlineKeyboardButton) bool { return one.CallbackData == data })
-	})
+	if m.ReplyMarkup == nil {
+		return false
+	}
+	asked := func(one models.InlineKeyboardButton) bool { return one.CallbackData == data }
+	return slices.ContainsFunc(slices.Concat(m.ReplyMarkup.InlineKeyboard...), asked)
 }
 
 // unpark hears that somebody in a chat has written or tapped: it takes messages again, and gets
 // what it missed.
-func (b *Bot) unpark(ctx context.Context, chat int64) {
+func (b *Bot) unpark(chat int64) {
 	parked := b.Sender.Parked(chat)
 	b.Sender.Unpark(chat)
 	if parked {

@@ -149,7 +149,8 @@ func (p Phrases) Short(dir string) string {
 func (p Phrases) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }
 
 // PostScreen tells news of a session with the terminal's screen between the two texts.
-func (c *Chat) PostScreen(ctx context.Context, n news.Note, head, foot string, buttons [][]outbox.Button) error {
+func (c *Chat) PostScreen(ctx context.Context, n news.Note, head, foot string,
+	buttons [][]outbox.Button) error {
 	text := render.Plain(head)
 	if screen := Screen(n.Screen); !screen.Blank() {
 		if n.Session.Exit != nil { // the agent is over

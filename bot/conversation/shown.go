@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -41,7 +40,9 @@ func (c *Store) NotePrompt(to address.Conversation, message int, key string, id 
 // prompt is none.
 func (f *file) setTurn(t Turn) {
 	f.Turns[t.Session] = t
-	maps.DeleteFunc(f.Turns, func(_ uuid.UUID, t Turn) bool { return t.Since.IsZero() && t.Prompt == "" })
+	if t.Since.IsZero() && t.Prompt == "" {
+		delete(f.Turns, t.Session)
+	}
 }
 
 // TurnOf is the turn of a session that is shown in full; false: there is none.

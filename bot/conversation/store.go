@@ -28,8 +28,8 @@ type file struct {
 	Version  int                `json:"version"`
 	Current  uuid.UUID          `json:"current"`
 	Messages messages           `json:"messages,omitempty"`
-	Turns    map[uuid.UUID]Turn `json:"shown,omitempty"` // of sessions that are shown in full for one turn
-	Unread   []ReadMark         `json:"had,omitempty"`   // how much of what sessions have said the conversation has
+	Turns    map[uuid.UUID]Turn `json:"shown,omitempty"` // shown in full for one turn
+	Unread   []ReadMark         `json:"had,omitempty"`   // how much is shown
 }
 
 // maxFile is the size of the largest file: a thousand messages of a thousand sessions.

@@ -142,7 +142,8 @@ func (m *Moves) work(ctx context.Context) error {
 			return err
 		}
 	}
-	err := errors.Join(m.carry(ctx, place), m.requests.Moved(ctx, place), m.chat.Cards.Moved(ctx, ofCard), m.tellGroups(ctx))
+	err := errors.Join(m.carry(ctx, place), m.requests.Moved(ctx, place),
+		m.chat.Cards.Moved(ctx, ofCard), m.tellGroups(ctx))
 	if err != nil {
 		return err
 	}
