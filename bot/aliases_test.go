@@ -3,6 +3,7 @@ package bot
 import (
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat"
@@ -10,6 +11,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
+	"ccbot/bot/report"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -20,6 +22,9 @@ var (
 	plain          = render.Plain
 	lastLines      = chat.LastLines
 	OpenChats      = conversation.Open
+	ResumeAsk      = report.ResumeAsk
+	ResumeAll      = report.ResumeAll
+	ResumeNever    = report.ResumeNever
 	reactionStored = chat.ReactionStored
 )
 
@@ -33,10 +38,7 @@ const (
 
 func (w *world) setSender(s Sender) { w.Sender, w.Chat.Sender, w.Editor = s, s, s }
 
-var (
-	ref      = chat.Ref
-	parseRef = chat.ParseRef
-)
+func ref(id uuid.UUID) string { return id.String() }
 
 func live(r views.Session) bool      { return r.Live }
 func resumable(r views.Session) bool { return r.Resumable }

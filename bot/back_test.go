@@ -501,7 +501,7 @@ func TestBroughtBackAtTheDesk(t *testing.T) {
 					want, note = other, " "+w.named(i18n.StillCurrent, "other")
 				}
 			}
-			current, err := w.BroughtBack(t.Context(), back.ID)
+			current, err := w.Resumer.ResumedAtDesk(t.Context(), back.ID)
 			require.NoError(t, err)
 			assert.Equal(t, want.ID, current.ID)
 			now, err := w.Chats.Current(atAlice)
@@ -517,7 +517,7 @@ func TestBroughtBackWithoutAChat(t *testing.T) {
 	r := w.session(t, "api", session.Restoring)
 	w.records.change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{} })
 	for _, id := range []uuid.UUID{r.ID, uuid.New()} {
-		current, err := w.BroughtBack(t.Context(), id)
+		current, err := w.Resumer.ResumedAtDesk(t.Context(), id)
 		require.NoError(t, err)
 		assert.Equal(t, uuid.Nil, current.ID)
 	}

@@ -1,16 +1,13 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
-	"regexp"
-	"strings"
 	"time"
 
-	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
@@ -19,21 +16,22 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
+	"ccbot/bot/files"
 	"ccbot/bot/inbox"
 	"ccbot/bot/moves"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
-	"ccbot/bot/port/files"
+	portfiles "ccbot/bot/port/files"
+	"ccbot/bot/port/news"
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
-	"ccbot/bot/quotation"
-	"ccbot/bot/render"
 	"ccbot/bot/report"
+	"ccbot/bot/sessions"
 	"ccbot/bot/shell"
 	"ccbot/i18n"
 	"ccbot/internal/address"
@@ -69,21 +67,18 @@ type Machine struct {
 	Records     views.Views
 	Decisions   Decisions
 	Places      places.Places
-	Files       files.Files
+	Files       portfiles.Files
 	Transcripts talk.Transcripts
 }
 
 // Sender is the outbox as the chat uses it. Post is durable when it returns; Send returns when the
 // Bot API took the message or refused it for good.
 type Sender interface {
+	card.Sender
+	chat.Sender
+	chat.Editor
 	Send(ctx context.Context, m outbox.Message) (int, error)
 	SendFile(ctx context.Context, f outbox.File) (int, error)
-	Post(ctx context.Context, m outbox.Message) error
-	Edit(ctx context.Context, to address.Conversation, messageID int, m outbox.Message) error
-	EditNow(ctx context.Context, to address.Conversation, messageID int, m outbox.Message) error
-	EditButtons(ctx context.Context, to address.Conversation, messageID int, buttons [][]outbox.Button) error
-	React(ctx context.Context, to address.Conversation, messageID int, emoji string)
-	Typing(ctx context.Context, to address.Conversation)
 	Answer(ctx context.Context, to address.Conversation, queryID, text string, alert bool)
 	Parked(chat int64) bool
 	Unpark(chat int64)
@@ -92,13 +87,9 @@ type Sender interface {
 
 // Entries is the inbox as the chat uses it.
 type Entries interface {
-	Load(key string) (inbox.Entry, error)
-	Find(to address.Conversation, message int) (inbox.Entry, error)
-	List() ([]inbox.Entry, error)
+	prompt.Entries
+	prompt.Changes
 	Save(e inbox.Entry) error
-	Change(key string, change func(e *inbox.Entry) error) error
-	Finish(key string) error
-	FinishIn(key string, state inbox.State) error
 }
 
 // Config is who may speak, and how they are spoken to.
@@ -108,19 +99,12 @@ type Config struct {
 	Username string         // of the bot, without @
 	Lang     string
 	StateDir string // ccbot's own files, of which none is ever sent
-	// ResumeOnStart says what becomes of sessions that were lost with the machine: ResumeAll,
-	// ResumeNever, or anything else to ask.
+	// ResumeOnStart says what becomes of sessions that were lost with the machine: report.ResumeAll,
+	// report.ResumeNever, or anything else to ask.
 	ResumeOnStart string
 	Rich          bool // rich messages where the server has them
 	Thinking      bool // what an agent thinks is shown, too
 }
-
-// What Config.ResumeOnStart may be.
-const (
-	ResumeAsk   = report.ResumeAsk
-	ResumeAll   = report.ResumeAll
-	ResumeNever = report.ResumeNever
-)
 
 // Kept is what the chat keeps on its own disk.
 type Kept struct {
@@ -156,24 +140,26 @@ type kernel struct {
 	*conversation.Book
 }
 
-// Bot answers people.
+// Bot answers people. The rooms among its fields are called by the program itself, too.
 type Bot struct {
 	Config
 	Deps
 	kernel
-	life
-	rooms    []chat.Feature
-	commands map[string]chat.Command
-	taps     taps
-	cards    taps // by the kind of a card
-	late     map[string]func(chat.Tap) string
-	news     newsTable
-	words    i18n.Words
+	Prompts  *prompt.Prompts
+	Resumer  *sessions.Resumer
+	Reports  *report.Reports
+	Moves    *moves.Moves
 	answers  *answer.Answers
 	asks     *ask.Requests
 	held     *heldTexts
 	outputs  *shell.Outputs
-	moves    *moves.Moves
+	rooms    []chat.Feature
+	commands map[string]chat.Command
+	taps     map[string]chat.OnTap
+	cards    map[string]chat.OnTap // by the kind of a card
+	late     map[string]func(chat.Tap) string
+	news     map[news.Kind]func(ctx context.Context, n news.Note) error
+	words    i18n.Words
 }
 
 // New returns a Bot; Run makes the answers of agents flow.
@@ -193,7 +179,7 @@ func New(c Config, d Deps) *Bot {
 	b.asks = ask.NewRequests(ask.Deps{Chat: b.Chat, Store: d.Asks, Hooks: d.Decisions, Sessions: d.Sessions,
 		Prompts: withdrawer{b}, Records: d.Decisions, Send: d.Sender.Send, Over: b.held.over})
 	b.held.requests = b.asks
-	b.moves = moves.New(b.Chat, d.Entries, b.asks)
+	b.Moves = moves.New(b.Chat, d.Entries, b.asks)
 	b.outputs = shell.New(b.Chat, d.Sessions.Output, d.Entries, d.Files)
 	b.answers = answer.New(answer.Deps{Chat: b.Chat, Sender: d.Sender, Limits: d.Sender, Sessions: d.Sessions,
 		Outputs: b.outputs, Transcripts: d.Transcripts, Heard: b.heardItem,
@@ -208,23 +194,16 @@ func New(c Config, d Deps) *Bot {
 		},
 		Shown: []func(views.Session){b.answers.Follow}, // it may have waited for a place where it may be shown
 	}
-	b.life = newLife(b)
 	b.install(b.features())
 	return b
 }
 
-// heardItem looks at the requests of a session whose transcript may say what became of them.
-func (b *Bot) heardItem(session uuid.UUID, item talk.Item) {
-	switch item.Kind {
-	case talk.ToolResult, talk.PermissionDecision, talk.Interrupt, talk.TurnEnd:
-		b.asks.Look(session, false)
-	}
-}
-
 // install builds the tables of what the features do.
 func (b *Bot) install(rooms []chat.Feature) {
-	b.rooms, b.commands, b.news = rooms, make(map[string]chat.Command), make(newsTable)
-	b.taps, b.cards, b.late = make(taps), make(taps), make(map[string]func(chat.Tap) string)
+	b.rooms, b.commands = rooms, make(map[string]chat.Command)
+	b.taps, b.cards = make(map[string]chat.OnTap), make(map[string]chat.OnTap)
+	b.late = make(map[string]func(chat.Tap) string)
+	b.news = make(map[news.Kind]func(context.Context, news.Note) error)
 	for _, f := range rooms {
 		for _, c := range f.Commands {
 			b.commands[c.Name] = c
@@ -236,134 +215,91 @@ func (b *Bot) install(rooms []chat.Feature) {
 	}
 }
 
-// Asked takes a request that waits, or that waits again after its hook has redialled; see
-// ask.Requests.Asked.
-func (b *Bot) Asked(ctx context.Context, q decisions.Request) error { return b.asks.Asked(ctx, q) }
-
-// Left hears that a request's hook is gone without an answer.
-func (b *Bot) Left(_ context.Context, q decisions.Request) { b.asks.Left(q) }
+// Run shows what agents answer and ask until ctx ends. A feature that crashes is told once, and runs
+// again after a while; the others run on.
+func (b *Bot) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, f := range append([]chat.Feature{{Name: "cards", Run: b.Deps.Cards.Run}}, b.rooms...) {
+		if f.Run == nil {
+			continue
+		}
+		g.Go(func() error {
+			told := false
+			return guard.Keep(ctx, func() error { return f.Run(ctx) }, func(p *guard.Panic) {
+				b.logPanic(f.Name, "run", p)
+				if !told {
+					b.warnEverybody(ctx, f.Name)
+				}
+				told = true
+			})
+		})
+	}
+	return g.Wait()
+}
 
 // Forget takes away what is kept of a session that is itself forgotten.
 func (b *Bot) Forget(ctx context.Context, id uuid.UUID) error {
 	errs := []error{b.Deps.Cards.Forget(ctx, id)}
 	for _, f := range b.rooms {
 		if f.Forget != nil {
-			err := guard.Call(func() error { return f.Forget(ctx, id) })
-			b.logPanic(f.Name, "forget", err)
-			errs = append(errs, err)
+			errs = append(errs, b.call(f.Name, "forget", func() error { return f.Forget(ctx, id) }))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// Run shows what agents answer and ask until ctx ends.
-func (b *Bot) Run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	for _, f := range append([]chat.Feature{{Name: "cards", Run: b.Deps.Cards.Run}}, b.rooms...) {
-		if f.Run != nil {
-			g.Go(func() error { return b.runs(ctx, f) })
-		}
+// call calls a feature. A crash of it is logged with its stack, and is an error.
+func (b *Bot) call(feature, where string, do func() error) error {
+	err := guard.Call(do)
+	if p, crashed := errors.AsType[*guard.Panic](err); crashed {
+		b.logPanic(feature, where, p)
 	}
-	return g.Wait()
+	return err
 }
 
-// Handle does what one message asks for; rest are the other messages of its album. It is called at
-// least once for each: a message may come again after a crash.
-func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error {
-	if u == nil {
-		return nil
-	}
-	m, edited := u.Message, false
-	if m == nil {
-		m, edited = u.EditedMessage, true
-	}
-	if m == nil {
-		return nil
-	}
-	if taken, err := b.moves.Take(m); taken {
-		return err
-	}
-	if m.From == nil || !b.Hears(m.From.ID, m.Chat) {
-		return nil
-	}
-	b.At("accepted")
-	in := b.incomingOf(key, m)
-	b.unpark(ctx, in.To.ChatID)
-	switch {
-	case edited:
-		text, ok := b.editedText(in, m)
-		return b.prompts.Edited(ctx, in, m, text, ok)
-	case m.Text == "" && isService(m):
-		return nil
-	}
-	switch {
-	case m.MediaGroupID != "":
-		return b.prompts.Album(ctx, in, append([]*models.Update{u}, rest...))
-	case m.Text == "":
-		return b.prompts.Media(ctx, in, m)
-	}
-	return b.text(ctx, in, quotation.Text(m))
+func (b *Bot) logPanic(feature, where string, p *guard.Panic) {
+	b.Log.Error("feature_crashed", "feature", feature, "where", where,
+		"panic", fmt.Sprint(p.Value), "stack", p.Stack)
 }
 
-// incoming is one message of an allowed person, with the files that came with it.
-type incoming = prompt.Message
-
-// inside gives the place of a message, and the number that the message has there.
-func (b *Bot) inside(m *models.Message) (to address.Conversation, message int) {
-	to = inbox.ConversationOf(m)
-	to.ChatID, message = b.Chats.Aliases.In(m.Chat.ID, m.ID)
-	return to, message
+// warnEverybody says in each private chat that a part of the bot has crashed.
+func (b *Bot) warnEverybody(ctx context.Context, feature string) {
+	homes, err := b.PrivateChats()
+	text := chat.Warning + b.words.Say(i18n.FeatureCrashed, i18n.Args{"Feature": feature})
+	for _, to := range homes {
+		err = errors.Join(err, b.Say(ctx, to, text))
+	}
+	if err != nil {
+		b.Log.Warn("crash_not_told", "feature", feature, "error", err.Error())
+	}
 }
 
-func (b *Bot) incomingOf(key string, m *models.Message) incoming {
-	place, message := b.inside(m)
-	in := chat.Incoming{Message: conversation.Message{To: place}, Key: key, From: m.From.ID,
-		MessageID: message, Sent: time.Unix(int64(m.Date), 0), Quoted: quotation.Source(m) != ""}
-	if to := m.ReplyToMessage; to != nil {
-		_, in.ReplyTo = b.Chats.Aliases.In(cmp.Or(to.Chat.ID, m.Chat.ID), to.ID)
-		// what opens a topic is "answered" by all messages of the topic
-		in.OfBot = to.From != nil && to.From.IsBot && to.ForumTopicCreated == nil && strings.EqualFold(to.From.Username, b.Username)
-	}
-	return incoming{Incoming: in}
-}
-
-// isService says whether nobody wrote a message: Telegram tells of a change of the chat. Where a
-// kind is missing here, the chat is told once too often.
-func isService(m *models.Message) bool {
-	return len(m.NewChatMembers) > 0 || m.LeftChatMember != nil || m.NewChatTitle != "" || len(m.NewChatPhoto) > 0 ||
-		m.DeleteChatPhoto || m.GroupChatCreated || m.SupergroupChatCreated || m.MessageAutoDeleteTimerChanged != nil ||
-		m.MigrateToChatID != 0 || m.MigrateFromChatID != 0 || m.PinnedMessage != nil || m.ChatBackgroundSet != nil ||
-		m.ForumTopicCreated != nil || m.ForumTopicEdited != nil || m.ForumTopicClosed != nil || m.ForumTopicReopened != nil ||
-		m.GeneralForumTopicHidden != nil || m.GeneralForumTopicUnhidden != nil || m.BoostAdded != nil ||
-		m.VideoChatScheduled != nil || m.VideoChatStarted != nil || m.VideoChatEnded != nil || m.VideoChatParticipantsInvited != nil
-}
-
-// text runs a command of ours or passes the text on to the agent, with nothing changed but our own
-// name cut out. The words of others run no command, and answer no request.
-func (b *Bot) text(ctx context.Context, in incoming, text string) error {
-	if in.Quoted {
-		return b.prompts.Take(ctx, in, text)
-	}
-	name, to, rest := splitCommand(text)
-	ours := to == "" || strings.EqualFold(to, b.Username)
-	if !ours && in.To.ChatID != in.From && addressed.MatchString(name+"@"+to) {
-		return nil // a command for another bot of the group
-	}
-	if c, ok := b.commands[name]; ok && ours {
-		return b.command(ctx, in.Incoming, c, strings.TrimSpace(rest))
-	}
-	if to != "" && ours {
-		text = "/" + name + rest
+// SessionNews tells the chat what happened to a session. What it tells is on disk when it returns.
+func (b *Bot) SessionNews(ctx context.Context, n news.Note) error {
+	tell, ok := b.news[n.Kind]
+	if !ok {
+		return fmt.Errorf("unknown news %q", n.Kind)
 	}
 	for _, f := range b.rooms {
-		if f.Text == nil {
+		if f.Heard == nil {
 			continue
 		}
-		if taken, err := f.Text(ctx, in.Incoming, text); taken || err != nil {
+		if err := b.hear(ctx, n, f.Name, f.Heard); err != nil {
 			return err
 		}
 	}
-	return b.prompts.Take(ctx, in, text)
+	return b.hear(ctx, n, string(n.Kind), tell)
+}
+
+// hear gives news to one feature. News that a feature crashes at are told as an error of ours: told
+// again, the feature would crash again, and the session would wait for it.
+func (b *Bot) hear(ctx context.Context, n news.Note, who string,
+	feature func(context.Context, news.Note) error) error {
+	err := b.call(who, "news", func() error { return feature(ctx, n) })
+	if _, crashed := errors.AsType[*guard.Panic](err); !crashed {
+		return err
+	}
+	return b.For(n.Session.ID).Say(ctx, n.Session.Conversation, chat.Warning+b.words.Say(i18n.InternalError))
 }
 
 // Sent hears which message the chat has, of a session or of none.
@@ -373,73 +309,19 @@ func (b *Bot) Sent(m outbox.Message, id int) {
 	}
 }
 
-// addressed is a command with the name of a bot, which ends in "bot"; a path with an @ in it is
-// none.
-var addressed = regexp.MustCompile(`(?i)^\w{1,32}@[a-z]\w*bot$`)
-
-// splitCommand splits "/name@bot rest"; rest begins with the blank or line break that ends the
-// name. Without a command all of it is empty; "//name" is the agent's own.
-func splitCommand(text string) (name, to, rest string) {
-	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") {
-		return "", "", ""
-	}
-	head := text[1:]
-	if i := strings.IndexAny(head, " \n\t"); i >= 0 {
-		head, rest = head[:i], head[i:]
-	}
-	name, to, _ = strings.Cut(head, "@")
-	return name, to, rest
+// SendFile sends a file of a session's folder into its chat; see files.Files.
+func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
+	f := files.Files{Book: b.Book, Open: b.Deps.Files.Open, Heading: b.answers.Heading, Upload: b.Sender.SendFile}
+	return f.Send(ctx, id, path, caption)
 }
 
-// editedText is the text that an edit gives a prompt. It is false where the message is none any
-// more: a command, or nothing.
-func (b *Bot) editedText(in incoming, m *models.Message) (text string, ok bool) {
-	text = quotation.Text(m)
-	if m.Text == "" {
-		return text, true // a caption is no command
-	}
-	name, to, rest := splitCommand(text)
-	ours := to == "" || strings.EqualFold(to, b.Username)
-	if !ours && in.To.ChatID != in.From && addressed.MatchString(name+"@"+to) {
-		return "", false
-	}
-	if _, command := b.commands[name]; command && ours {
-		return "", false
-	}
-	if to != "" && ours {
-		text = "/" + name + rest
-	}
-	return text, true
-}
-
-// UpdateFailed tells a person that a message of theirs was set aside, or has to wait.
-func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
-	if !b.Allowed[f.From] || !b.MayShow(f.Conversation) {
-		return nil
-	}
-	if f.Tap {
-		word := i18n.InternalError
-		if f.Late {
-			word = i18n.TapLate
+// Published are the commands that Telegram's menu shows, with their sentence.
+func (b *Bot) Published() map[string]string {
+	menu := make(map[string]string)
+	for name, c := range b.commands {
+		if !c.Hidden {
+			menu[name] = b.words.Say(i18n.MenuKey(name))
 		}
-		if f.Update != nil && f.Update.CallbackQuery != nil {
-			b.Sender.Answer(ctx, f.Conversation, f.Update.CallbackQuery.ID, b.words.Say(word), true)
-		}
-		return nil
 	}
-	if f.Waits {
-		return b.Warn(ctx, f.Conversation, f.MessageID, render.Plain(b.words.Say(i18n.PromptWaits)), nil)
-	}
-	if e, ok := errors.AsType[*prompt.FetchError](f.Err); ok {
-		text := b.words.Say(i18n.FileNotFetched, i18n.Args{"Name": e.Name}) + "\n" + b.words.Say(i18n.NotDelivered)
-		return b.Fail(ctx, f.Conversation, f.MessageID, render.Plain(text), nil)
-	}
-	key := i18n.UpdateFailed
-	if f.Unreadable {
-		key = i18n.Unreadable
-	}
-	if f.Update != nil && f.Update.EditedMessage != nil { // the message itself may be where it belongs
-		return b.Warn(ctx, f.Conversation, f.MessageID, render.Plain(b.words.Say(key)), nil)
-	}
-	return b.Fail(ctx, f.Conversation, f.MessageID, render.Plain(b.words.Say(key)), nil)
+	return menu
 }

@@ -132,7 +132,6 @@ func (p project) Answerers(uuid.UUID) []decisions.Answerer {
 
 // Connect makes the features anew, with what a test has put in place.
 func (w *world) Connect(*fakeSessions, *fakeWindows) {
-	w.life = newLife(w.Bot)
 	w.install(w.features())
 }
 
@@ -230,13 +229,13 @@ func (w *world) SessionNews(ctx context.Context, n lifecycle.Note) error {
 }
 
 func (w *world) Recovered(ctx context.Context, rep recovery.Report) error {
-	err := w.Bot.Recovered(ctx, host.StartOf(rep))
+	err := w.Reports.Tell(ctx, host.StartOf(rep))
 	w.sender.deliver(context.WithoutCancel(ctx))
 	return err
 }
 
 func (w *world) AskAged(ctx context.Context, away time.Duration) error {
-	err := w.Bot.AskAged(ctx, away)
+	err := w.Prompts.AskAged(ctx, away)
 	w.sender.deliver(context.WithoutCancel(ctx))
 	return err
 }

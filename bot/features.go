@@ -2,25 +2,46 @@ package bot
 
 import (
 	"context"
+	"errors"
 
+	"github.com/google/uuid"
+
+	"ccbot/bot/ask"
 	"ccbot/bot/chat"
 	"ccbot/bot/dialog"
-	"ccbot/bot/port/news"
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/decisions"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/prompt"
+	"ccbot/bot/report"
+	"ccbot/bot/sessions"
+	"ccbot/bot/writers"
+	"ccbot/i18n"
 )
 
-type (
-	taps      = map[string]tap
-	newsTable = map[news.Kind]func(ctx context.Context, n news.Note) error
-)
-
-// features are all that the bot can do, in the order in which a text is offered to them.
+// features makes all that the bot can do, in the order in which a text is offered to the features.
 func (b *Bot) features() []chat.Feature {
-	return append(b.life.features(), b.asksFeature(), b.held.Feature(), b.answers.Feature(), b.outputs.Feature(),
-		dialog.New(b.Chat, b.Sessions, b.asks.Floods), b.prompts.Feature(), b.moves.Feature(),
-		chat.Feature{Name: "help", Commands: []chat.Command{
-			{Name: "help", Run: b.help},
-			{Name: "start", Run: b.help, Hidden: true}, // which Telegram sends when a person opens the bot
-		}})
+	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, b.answers.Follow)
+	life := sessions.New(b.Chat, b.Sessions, agents{b}, b.answers, others)
+	b.Resumer = life.Resumer
+	b.Resumer.Writers, others.Resume = others, b.Resumer.Resume
+	b.Reports = report.New(report.Deps{Chat: b.Chat, Lifecycle: b.Sessions, Resumer: b.Resumer, Windows: others,
+		ToldWindows: b.Sessions, Entries: b.Entries, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
+	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Entries: b.Entries, Changes: b.Entries,
+		Requests: requests{b}, Resumer: b.Resumer,
+		Attachments: &prompt.Attachments{Chat: b.Chat, Files: b.Files, Downloader: b.Downloader, Voice: b.Voice}})
+	help := func(ctx context.Context, in chat.Incoming, _ string) error {
+		return b.Say(ctx, in.To, b.words.Say(i18n.Help))
+	}
+	return []chat.Feature{life.Feature(), others.Feature(), b.Reports.Feature(), b.asksFeature(),
+		b.held.Feature(), b.answers.Feature(), b.outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
+		b.Prompts.Feature(), b.Moves.Feature(),
+		{Name: "help", Commands: []chat.Command{
+			{Name: "help", Run: help},
+			{Name: "start", Run: help, Hidden: true}, // which Telegram sends when a person opens the bot
+		}}}
 }
 
 // asksFeature shows requests, and asks about texts that were written for one that is over.
@@ -30,4 +51,60 @@ func (b *Bot) asksFeature() chat.Feature {
 	f.Run = func(ctx context.Context) error { stray.closeDone(ctx); return b.asks.Run(ctx) }
 	f.Cards[strayKind] = stray.tapStray
 	return f
+}
+
+// heardItem looks at the requests of a session whose transcript may say what became of them.
+func (b *Bot) heardItem(session uuid.UUID, item talk.Item) {
+	switch item.Kind {
+	case talk.ToolResult, talk.PermissionDecision, talk.Interrupt, talk.TurnEnd:
+		b.asks.Look(session, false)
+	}
+}
+
+// Asked takes a request that waits, or that waits again after its hook has redialled; see
+// ask.Requests.Asked.
+func (b *Bot) Asked(ctx context.Context, q decisions.Request) error { return b.asks.Asked(ctx, q) }
+
+// Left hears that a request's hook is gone without an answer.
+func (b *Bot) Left(_ context.Context, q decisions.Request) { b.asks.Left(q) }
+
+// agents are the agents of sessions as package sessions looks at them.
+type agents struct{ bot *Bot }
+
+func (a agents) Look(ctx context.Context, id uuid.UUID) desk.Look {
+	return a.bot.Sessions.Look(ctx, id)
+}
+
+func (a agents) ProjectAnswers(id uuid.UUID) string {
+	all := a.bot.Decisions.Answerers(id)
+	if len(all) == 0 {
+		return ""
+	}
+	return ask.ProjectAnswers(a.bot.words, all)
+}
+
+// Interrupt sends Esc, of which requests are told.
+func (a agents) Interrupt(ctx context.Context, id uuid.UUID) error {
+	if err := a.bot.asks.NoteStop(ctx, id, true); err != nil {
+		return err
+	}
+	if err := a.bot.Sessions.Interrupt(ctx, id); err != nil {
+		return errors.Join(err, a.bot.asks.NoteStop(ctx, id, false))
+	}
+	return nil
+}
+
+// requests are what agents ask, as prompts may answer them.
+type requests struct{ bot *Bot }
+
+func (r requests) Behind(e inbox.Entry) (request string) {
+	if e.Class != string(prompts.Plain) {
+		return ""
+	}
+	c, _ := r.bot.asks.Behind(e.Session, e.Conversation)
+	return c.Request.ID
+}
+
+func (r requests) Offer(ctx context.Context, e inbox.Entry, request string) error {
+	return r.bot.held.offer(ctx, e, request)
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -92,15 +91,4 @@ func TestP2_AnOptionIsStaleOnceItsMessageShowsSomethingElse(t *testing.T) {
 	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton))
 	require.NoError(t, w.tapShown(t, alice, w.sender.lastEdit(t), "api"))
 	w.currentIs(t, w.records.List()[0].ID)
-}
-
-func FuzzParseRef(f *testing.F) {
-	f.Add("AAAAAAAAAAAAAAAAAAAAAA")
-	f.Add("000000000000000000000\rA")
-	f.Add(uuid.NewString())
-	f.Fuzz(func(t *testing.T, text string) {
-		if id, ok := parseRef(text); ok {
-			assert.Contains(t, []string{ref(id), id.String()}, text, "one spelling each")
-		}
-	})
 }

@@ -287,7 +287,7 @@ func TestAFileForASessionThatIsOverWaitsForIt(t *testing.T) {
 	assert.Equal(t, []any{inbox.Asked, d.r.ID, "read it\nAttached file: .ccbot-inbox/a.txt"}, []any{e.State, e.Session, e.Text})
 	assert.NotEmpty(t, data(d.lastSent(t)))
 	assert.Equal(t, []string{"a.txt"}, d.received(t))
-	awaited, err := d.Awaited()
+	awaited, err := d.Prompts.Awaited()
 	require.NoError(t, err)
 	assert.Equal(t, map[string]bool{"a.txt": true}, awaited)
 }
@@ -325,7 +325,7 @@ func TestAFileOfAMovedConversationIsNamedByItsWholePath(t *testing.T) {
 	e := d.mustGet(t, document("d", "a.txt"))
 	assert.Equal(t, next.ID, e.Session)
 	assert.Equal(t, "Attached file: "+filepath.Join(d.dir, files.Folder, "a.txt"), e.Text)
-	awaited, err := d.Awaited()
+	awaited, err := d.Prompts.Awaited()
 	require.NoError(t, err)
 	assert.Equal(t, map[string]bool{"a.txt": true}, awaited, "it is not cleaned before it is typed")
 }

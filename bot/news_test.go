@@ -19,11 +19,11 @@ import (
 	"ccbot/lifecycle"
 )
 
-// noteKinds are the kinds that lifecycle declares, read from its source: a new one must be told
+// noteKinds are the kinds of news there are, read from their source: a new one must be told
 // too.
 func noteKinds(t *testing.T) []lifecycle.NoteKind {
 	t.Helper()
-	files, err := filepath.Glob("../lifecycle/*.go")
+	files, err := filepath.Glob("port/news/*.go")
 	require.NoError(t, err)
 	var kinds []lifecycle.NoteKind
 	for _, name := range files {
@@ -39,7 +39,7 @@ func noteKinds(t *testing.T) []lifecycle.NoteKind {
 			}
 			kind, ok := spec.Type.(*ast.Ident)
 			lit, isText := spec.Values[0].(*ast.BasicLit)
-			if ok && isText && kind.Name == "NoteKind" {
+			if ok && isText && kind.Name == "Kind" {
 				text, err := strconv.Unquote(lit.Value)
 				require.NoError(t, err)
 				kinds = append(kinds, lifecycle.NoteKind(text))

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -21,8 +22,8 @@ func TestALongNoticeIsOnePost(t *testing.T) {
 		return nil
 	}
 	require.NoError(t, w.Warn(t.Context(), atAlice, 7, long, buttons))
-	require.NoError(t, w.Post(t.Context(), atAlice, long, buttons))
-	require.NoError(t, w.Post(t.Context(), atAlice, plain(" "), nil), "there is nothing to see in it")
+	require.NoError(t, w.For(uuid.Nil).Post(t.Context(), atAlice, long, buttons))
+	require.NoError(t, w.For(uuid.Nil).Post(t.Context(), atAlice, plain(" "), nil), "there is nothing to see in it")
 	require.Len(t, posted, 2)
 	assert.Equal(t, 7, posted[0].ReplyTo)
 	assert.Equal(t, long.Text, posted[1].Text.Text)

@@ -103,10 +103,6 @@ func TestP4_ATextThatGoesNowhereIsTold(t *testing.T) {
 			func(w *world) []string {
 				return []string{lines(warning+w.word(i18n.NoSession), w.word(i18n.NotDelivered))}
 			}, 0},
-		{"one that could come back", func(w *world) { w.session(t, "old", session.Archived) }, "hi",
-			func(w *world) []string {
-				return []string{lines(warning+w.word(i18n.NoSessionArchived), w.word(i18n.NotDelivered))}
-			}, 0},
 		{"blank", func(w *world) { w.currentSession(t, "api", session.Running) }, " \n\t ",
 			func(w *world) []string { return []string{warning + w.word(i18n.BlankText)} }, 0},
 		{"control characters only", func(w *world) { w.currentSession(t, "api", session.Running) }, "\x1b\x07",
@@ -232,7 +228,7 @@ func TestP4_APromptWithoutASessionIsTold(t *testing.T) {
 	w := newWorld(t)
 	one := w.prompt(t, session.Record{ID: uuid.New()}, "one", inbox.Held)
 	blank := w.prompt(t, session.Record{ID: uuid.New()}, "\u2800", inbox.Held)
-	require.NoError(t, w.Homeless(t.Context(), []string{one.Key, blank.Key}))
+	require.NoError(t, w.Prompts.Homeless(t.Context(), []string{one.Key, blank.Key}))
 	assert.Equal(t, []string{warning + lines(w.word(i18n.NotDelivered), "one"), warning + w.word(i18n.NotDelivered)}, w.sender.texts())
 	assert.Equal(t, []any{one.MessageID, reactionNone}, []any{w.sender.last(t).ReplyTo, w.sender.reaction(one.MessageID)})
 	for _, key := range []string{one.Key, blank.Key} {
@@ -241,7 +237,7 @@ func TestP4_APromptWithoutASessionIsTold(t *testing.T) {
 	}
 	two := w.prompt(t, session.Record{ID: uuid.New()}, "two", inbox.Held)
 	w.sender.post = refuse
-	require.ErrorIs(t, w.Homeless(t.Context(), []string{two.Key}), errDisk)
+	require.ErrorIs(t, w.Prompts.Homeless(t.Context(), []string{two.Key}), errDisk)
 	_, err := w.entries.Load(two.Key)
 	assert.NoError(t, err, "what is not told stays")
 }

@@ -88,7 +88,7 @@ func (w *world) shownAs(t *testing.T, q asked) int {
 // migrates has a group become another chat, of which an update tells.
 func (w *world) migrates(t *testing.T, from, to int64) {
 	t.Helper()
-	_, err := w.Moves(from, to)
+	_, err := w.Bot.Moves.Note(from, to)
 	require.NoError(t, err)
 }
 
@@ -135,7 +135,7 @@ func TestP5_AGroupThatBecomesASupergroupTakesEverythingAlong(t *testing.T) {
 		assert.Equal(t, r.ID, w.saysIn(t, grown, models.Message{Text: "more"}).Session, "it is the current one there")
 		before := w.sender.texts()
 		w.migrates(t, ours, grown)
-		w.Migrated()
+		w.Bot.Moves.Migrated()
 		w.settled(t)
 		assert.Equal(t, before, w.sender.texts(), "it is told once")
 		assert.Len(t, w.sender.sent, 4)
@@ -313,7 +313,7 @@ func TestAGroupThatIsKnownByBothNumbersBecomesOne(t *testing.T) {
 		old := w.session(t, "old", session.Running)
 		w.records.change(old.ID, func(r *session.Record) { r.Conversation = inGroup })
 		require.NoError(t, w.Chats.Aliases.Note(ours, grown)) // the outbox finds out
-		w.Migrated()
+		w.Bot.Moves.Migrated()
 		w.settled(t)
 		w.isIn(t, inGrown, inGroup, r, held, q)
 		assert.Equal(t, r.ID, w.saysIn(t, grown, models.Message{Text: "more"}).Session)
@@ -360,7 +360,7 @@ func TestP8_NewsOfAMoveAreNotFinishedBeforeTheyAreKept(t *testing.T) {
 	require.NoError(t, os.WriteFile(chats, nil, 0o600), "a file is in the way")
 	key, u := w.accept(t, &models.Message{Chat: groupChat(ours), MigrateToChatID: grown})
 	require.Error(t, w.Handle(t.Context(), key, u))
-	_, err := w.Moves(ours, grown)
+	_, err := w.Bot.Moves.Note(ours, grown)
 	require.Error(t, err, "and it comes again from Telegram")
 	require.NoError(t, errors.Join(os.Remove(chats), os.Rename(chats+"-away", chats)))
 	require.NoError(t, w.Handle(t.Context(), key, u))
@@ -373,8 +373,8 @@ func TestP5_ADeletedTopicLeadsToItsChat(t *testing.T) {
 		w := newWorld(t)
 		mine := w.currentSession(t, "mine", session.Running)
 		r, held, q := w.settledIn(t, inTopic)
-		w.TopicGone(inTopic)
-		w.TopicGone(session.Conversation{ChatID: alice, ThreadID: 10})
+		w.Bot.Moves.TopicGone(inTopic)
+		w.Bot.Moves.TopicGone(session.Conversation{ChatID: alice, ThreadID: 10})
 		w.settled(t)
 
 		w.isIn(t, atAlice, atAlice, r, held, q)
@@ -387,7 +387,7 @@ func TestP5_ADeletedTopicLeadsToItsChat(t *testing.T) {
 		assert.Equal(t, []string{w.word(i18n.TopicLost, i18n.Args{"Count": 1, "Names": "api"})}, w.sender.texts())
 		assert.Equal(t, atAlice, w.sender.last(t).To)
 
-		w.TopicGone(inTopic)
+		w.Bot.Moves.TopicGone(inTopic)
 		w.settled(t)
 		assert.Len(t, w.sender.texts(), 1, "it is told once")
 		conversations, err := w.Chats.All()
@@ -442,7 +442,7 @@ func TestP8_ACrashRepeatsTheSentenceOfAMoveOnce(t *testing.T) {
 				panic("killed")
 			}
 		}
-		assert.PanicsWithValue(t, "killed", func() { _ = w.moves.Run(t.Context()) })
+		assert.PanicsWithValue(t, "killed", func() { _ = w.Bot.Moves.Run(t.Context()) })
 		w.Failpoint = nil
 		w.startsAnew(t)
 		assert.True(t, w.Hears(alice, models.Chat{ID: grown, Type: models.ChatTypeSupergroup}))
@@ -460,7 +460,7 @@ func TestAMoveThatFailsIsTriedAgain(t *testing.T) {
 		w := newWorld(t)
 		r, held, q := w.settledIn(t, inTopic)
 		w.sessions.move = func(uuid.UUID, session.Conversation) error { return errors.New("disk full") }
-		w.TopicGone(inTopic)
+		w.Bot.Moves.TopicGone(inTopic)
 		w.settled(t)
 		assert.Equal(t, inTopic, w.record(t, r.ID).Conversation)
 		stop := w.running(t)
@@ -493,7 +493,7 @@ func TestP8_AStartFinishesWhatAnEarlierOneBegan(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, 3, failed)
 		assert.Equal(t, inGrown, w.sender.last(t).To)
-		w.TopicGone(inTopic)
+		w.Bot.Moves.TopicGone(inTopic)
 		synctest.Wait()
 		require.NoError(t, stop())
 	})

@@ -257,7 +257,7 @@ func TestAPromptThatIsNotDeliveredIsNoTurn(t *testing.T) {
 		ends func(w *world, key string) error
 	}{
 		{"dropped", func(w *world, key string) error { return w.entries.Finish(key) }},
-		{"without a session", func(w *world, key string) error { return w.Homeless(t.Context(), []string{key}) }},
+		{"without a session", func(w *world, key string) error { return w.Prompts.Homeless(t.Context(), []string{key}) }},
 		{"never proven", func(w *world, key string) error { w.becomes(t, key, inbox.Unproven); return nil }},
 		{"never typed", func(w *world, key string) error { w.becomes(t, key, inbox.Held); return nil }},
 		{"taken back by a question", func(w *world, key string) error { w.becomes(t, key, inbox.Asked); return nil }},

@@ -10,12 +10,10 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
 	"ccbot/i18n"
-	"ccbot/internal/guard"
 )
 
-// tap decides what a button says. Its data is "verb:argument:…".
+// tap decides what a button says.
 type tap = chat.OnTap
 
 // Tap answers a tap, and gives what the tap asks for then. No feature answers a tap itself.
@@ -33,22 +31,22 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 		b.Sender.Answer(ctx, to, q.ID, b.words.Say(i18n.StaleButton), true)
 		return nil, nil
 	}
-	b.unpark(ctx, to.ChatID)
-	t := chat.Tap{From: q.From.ID, Name: q.From.FirstName, To: to, Message: message, Text: m.Text, Buttons: buttonsOf(m)}
-	var a chat.Answer
-	err = guard.Call(func() (err error) { a, err = b.answerTap(ctx, t, q.Data); return err })
+	b.unpark(to.ChatID)
+	t := chat.Tap{From: q.From.ID, Name: q.From.FirstName, To: to, Message: message, Text: m.Text}
+	a := chat.Answer{Text: b.words.Say(i18n.StaleButton)} // a message that has other buttons by now keeps them
+	if hasButton(m, q.Data) {
+		err = b.call(q.Data, "tap", func() (err error) { a, err = b.answerTap(ctx, t, q.Data); return err })
+	}
 	if err != nil {
-		b.logPanic(q.Data, "tap", err)
 		return nil, err // which is told as the answer
 	}
-	a = a.Fit()
-	b.Sender.Answer(ctx, t.To, q.ID, a.Text, a.Alert)
+	b.Sender.Answer(ctx, t.To, q.ID, a.Fit().Text, a.Alert)
 	if a.Then == nil {
 		return nil, nil
 	}
 	return func(ctx context.Context) error {
-		if err := guard.Call(func() error { return a.Then(ctx) }); err != nil && ctx.Err() == nil { // the tap has its answer
-			b.logPanic(q.Data, "tap", err)
+		err := b.call(q.Data, "tap", func() error { return a.Then(ctx) })
+		if err != nil && ctx.Err() == nil { // the tap has its answer
 			if err := b.Explain(ctx, t.To, b.Internal(err)); err != nil {
 				b.Log.Error("tap_not_explained", "error", err.Error())
 			}
@@ -57,16 +55,12 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 	}, nil
 }
 
-// answerTap finds what a button does. A message that has other buttons by now keeps them; data that
-// no button of the message has were made up.
+// answerTap finds what a button does.
 func (b *Bot) answerTap(ctx context.Context, t chat.Tap, data string) (chat.Answer, error) {
-	if !hasButton(t.Buttons, data) {
-		return chat.Answer{Text: b.words.Say(i18n.StaleButton)}, nil
-	}
 	if card.IsButton(data) {
 		return b.answerCard(ctx, t, data)
 	}
-	parts := strings.Split(data, ":")
+	parts := strings.Split(data, ":") // verb:argument:…
 	t.Args = parts[1:]
 	do, ok := b.taps[parts[0]]
 	if !ok {
@@ -78,10 +72,10 @@ func (b *Bot) answerTap(ctx context.Context, t chat.Tap, data string) (chat.Answ
 // answerCard finds what an option of a card does. A tap on what is not drawn any more does nothing:
 // the card is drawn again.
 func (b *Bot) answerCard(ctx context.Context, t chat.Tap, data string) (chat.Answer, error) {
-	if !b.Deps.Cards.Knows(data) {
+	tapped, ok := b.Deps.Cards.Tap(ctx, t.To, t.Message, data)
+	if tapped.Kind == "" {
 		return b.Stale(t)
 	}
-	tapped, ok := b.Deps.Cards.Tap(ctx, t.To, t.Message, data)
 	if ok && tapped.For != 0 && tapped.For != t.From {
 		return chat.Answer{Text: b.words.Say(i18n.NotForYou)}, nil
 	}
@@ -98,40 +92,26 @@ func (b *Bot) answerCard(ctx context.Context, t chat.Tap, data string) (chat.Ans
 
 // hasButton reports whether a message has a button with these data, as Telegram has the message: an
 // app may send any data for any message of the bot's.
-func hasButton(rows [][]outbox.Button, data string) bool {
-	return slices.ContainsFunc(rows, func(row []outbox.Button) bool {
-		return slices.ContainsFunc(row, func(one outbox.Button) bool { return one.Data == data })
-	})
-}
-
-// buttonsOf are the buttons that a message has.
-func buttonsOf(m *models.Message) (rows [][]outbox.Button) {
+func hasButton(m *models.Message, data string) bool {
 	if m.ReplyMarkup == nil {
-		return nil
+		return false
 	}
-	for _, keys := range m.ReplyMarkup.InlineKeyboard {
-		var row []outbox.Button
-		for _, k := range keys {
-			row = append(row, outbox.Button{Text: k.Text, Data: k.CallbackData, Style: outbox.Style(k.Style)})
-		}
-		rows = append(rows, row)
-	}
-	return rows
+	asked := func(one models.InlineKeyboardButton) bool { return one.CallbackData == data }
+	return slices.ContainsFunc(slices.Concat(m.ReplyMarkup.InlineKeyboard...), asked)
 }
 
 // unpark hears that somebody in a chat has written or tapped: it takes messages again, and gets
 // what it missed.
-func (b *Bot) unpark(ctx context.Context, chat int64) {
+func (b *Bot) unpark(chat int64) {
 	parked := b.Sender.Parked(chat)
 	b.Sender.Unpark(chat)
 	if !parked {
 		return
 	}
-	b.Deps.Cards.Reachable(ctx, chat)
+	b.Deps.Cards.Reachable(chat)
 	for _, f := range b.rooms {
 		if f.Unparked != nil {
-			err := guard.Call(func() error { f.Unparked(chat); return nil })
-			b.logPanic(f.Name, "unparked", err)
+			_ = b.call(f.Name, "unparked", func() error { f.Unparked(chat); return nil })
 		}
 	}
 }

@@ -204,7 +204,7 @@ func TestAQuestionClosesWithItsPrompt(t *testing.T) {
 			return w.SessionNews(context.Background(), lifecycle.Note{Kind: lifecycle.NoteDelivered, Session: r, Prompt: lifecycle.Prompt{Key: e.Key}})
 		}},
 		{"its session is forgotten", func(w *world, _ session.Record, e inbox.Entry) error {
-			return w.Homeless(context.Background(), []string{e.Key})
+			return w.Prompts.Homeless(context.Background(), []string{e.Key})
 		}},
 		{"it was finished while no ccbot was there", func(w *world, _ session.Record, e inbox.Entry) error {
 			if err := w.entries.Finish(e.Key); err != nil {

@@ -29,7 +29,7 @@ func (n News) SessionNews(ctx context.Context, note lifecycle.Note) error {
 
 // Note is a piece of news as the chat understands it.
 func (m Sessions) Note(n lifecycle.Note) news.Note {
-	shown := news.Note{Kind: news.Kind(n.Kind), Session: View(n.Session), From: View(n.From), Asked: n.Asked, InBox: n.InBox,
+	shown := news.Note{Kind: n.Kind, Session: View(n.Session), From: View(n.From), Asked: n.Asked, InBox: n.InBox,
 		Screen: n.Screen, Attach: n.Attach, Draft: n.Draft, Writers: m.writersOf(n.Writers),
 		Prompt: promptOf(n.Prompt)}
 	if n.Kind == lifecycle.NoteNotReporting {

@@ -44,7 +44,6 @@ const (
 // Sending text to an agent.
 const (
 	NoSession          Key = "no_session"
-	NoSessionArchived  Key = "no_session_archived"
 	NoSuchSession      Key = "no_such_session" // Name
 	NotDelivered       Key = "not_delivered"
 	Queued             Key = "queued"       // Name

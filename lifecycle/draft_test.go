@@ -136,7 +136,7 @@ func TestSendAnywayIsForTheFirstPromptOnly(t *testing.T) {
 func TestP7_ADraftThatCannotBeToldStays(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.behindDraft("half a thought")
-		w.news.set(func(n *news) { n.fail = func(Note) error { return errors.New("disk full") } })
+		w.news.set(func(n *heardNews) { n.fail = func(Note) error { return errors.New("disk full") } })
 		assert.Error(t, w.SendAnyway(w.ctx, r.ID, "k"))
 		assert.Empty(t, w.tmux.Inputs(a.pane))
 		assert.Equal(t, "half a thought", a.box)
@@ -148,7 +148,7 @@ func TestP7_ADraftThatCannotBeToldStays(t *testing.T) {
 func TestP7_ADraftThatChangedWhileItWasToldStays(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.behindDraft("half a thought")
-		w.news.set(func(n *news) {
+		w.news.set(func(n *heardNews) {
 			n.fail = func(n Note) error {
 				if n.Kind == NoteDraftCleared {
 					a.set(func(a *agent) { a.box += " and more" })

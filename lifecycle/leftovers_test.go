@@ -71,7 +71,7 @@ func TestP2_ADeskResumeDuringAStopThatIsTakenUpAgainIsNoLeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.write(r, userLine("hello"))
-		w.news.set(func(n *news) {
+		w.news.set(func(n *heardNews) {
 			n.fail = func(n Note) error {
 				if n.Kind == NoteStopped {
 					return errors.New("disk full")
@@ -85,7 +85,7 @@ func TestP2_ADeskResumeDuringAStopThatIsTakenUpAgainIsNoLeftover(t *testing.T) {
 		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
 		w.pass(10 * time.Second)
 		assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, "asked"))
-		w.news.set(func(n *news) { n.fail = nil })
+		w.news.set(func(n *heardNews) { n.fail = nil })
 		w.pass(time.Minute)
 		require.Equal(t, session.Archived, w.get(r.ID).State)
 		w.stop()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/news"
 	"ccbot/hooks"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -118,29 +119,30 @@ type Note struct {
 	Dialog  *Dialog        // of Dialog, and of NotReporting where the screen takes keys; buttons are drawn for it
 }
 
-// NoteKind says what a Note tells.
-type NoteKind string
+// NoteKind says what a Note tells; package news says what each kind means.
+type NoteKind = news.Kind
 
+// The kinds of news.
 const (
-	NoteReady        NoteKind = "ready"         // the agent waits for the first prompt
-	NoteNotReporting NoteKind = "not_reporting" // not ready after StartNotice
-	NoteDialog       NoteKind = "dialog"        // the terminal asks something
-	NoteDialogGone   NoteKind = "dialog_gone"   // what it asked, here or through a request, is not open any more
-	NoteEnded        NoteKind = "ended"         // the agent ended by itself; Session.Exit says how
-	NoteFailed       NoteKind = "failed"        // it ended before it was ever ready
-	NoteLost         NoteKind = "lost"          // the pane is proven gone
-	NoteStopped      NoteKind = "stopped"       // an archive is over; Receipt says what it did
-	NoteQueued       NoteKind = "queued"        // the prompt waits for the agent to be idle
-	NoteHeldDraft    NoteKind = "held_draft"    // the prompt waits behind a person's draft
-	NoteHeldBash     NoteKind = "held_bash"     // the prompt waits, because the box is in bash mode
-	NoteHeldUnknown  NoteKind = "held_unknown"  // the prompt waits, because it is not known what the agent shows
-	NoteHeldDialog   NoteKind = "held_dialog"   // the prompt waits behind a dialog
-	NoteTyped        NoteKind = "typed"         // Enter was pressed after the prompt; each time, if one is lost
-	NoteDelivered    NoteKind = "delivered"     // proof that the agent has the prompt
-	NoteUnproven     NoteKind = "unproven"      // typed perhaps, no proof: the person decides
-	NoteSecondWriter NoteKind = "second_writer" // another process writes the running session's conversation
-	NoteGhost        NoteKind = "ghost"         // somebody writes the conversation of a session that is over
-	NoteDraftCleared NoteKind = "draft_cleared" // a person's draft is about to be taken out of the box
-	NoteTranscript   NoteKind = "transcript"    // there is a transcript to follow
-	NoteTransferred  NoteKind = "transferred"   // the session goes on with another one's conversation, in a window that a person opened
+	NoteReady        = news.Ready
+	NoteNotReporting = news.NotReporting
+	NoteDialog       = news.Dialog
+	NoteDialogGone   = news.DialogGone
+	NoteEnded        = news.Ended
+	NoteFailed       = news.Failed
+	NoteLost         = news.Lost
+	NoteStopped      = news.Stopped
+	NoteQueued       = news.Queued
+	NoteHeldDraft    = news.HeldDraft
+	NoteHeldBash     = news.HeldBash
+	NoteHeldUnknown  = news.HeldUnknown
+	NoteHeldDialog   = news.HeldDialog
+	NoteTyped        = news.Typed
+	NoteDelivered    = news.Delivered
+	NoteUnproven     = news.Unproven
+	NoteSecondWriter = news.SecondWriter
+	NoteGhost        = news.Ghost
+	NoteDraftCleared = news.DraftCleared
+	NoteTranscript   = news.Transcript
+	NoteTransferred  = news.Transferred
 )

@@ -260,7 +260,7 @@ func TestADialogThatIsGoneIsToldUntilItIsKept(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a, _ := w.asked(askBash("touch x"))
 		full := errors.New("disk full")
-		w.news.set(func(n *news) {
+		w.news.set(func(n *heardNews) {
 			n.fail = func(note Note) error {
 				if note.Kind == NoteDialogGone {
 					return full
@@ -272,7 +272,7 @@ func TestADialogThatIsGoneIsToldUntilItIsKept(t *testing.T) {
 		w.held(r, "k", said)
 		w.pass(time.Minute)
 		assert.Equal(t, []string{said}, a.heard(), "a prompt is typed all the same")
-		w.news.set(func(n *news) { n.fail = nil })
+		w.news.set(func(n *heardNews) { n.fail = nil })
 		w.pass(10 * time.Minute)
 		assert.Equal(t, 1, w.news.told(NoteDialogGone))
 	})

@@ -80,11 +80,11 @@ func TestP1_AReusedPidIsToldAnew(t *testing.T) {
 func TestP1_ASecondWriterThatCouldNotBeToldIsToldLater(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		w.news.set(func(n *news) { n.fail = func(Note) error { return errors.New("disk full") } })
+		w.news.set(func(n *heardNews) { n.fail = func(Note) error { return errors.New("disk full") } })
 		w.processes.startNow(777, resume(r.ClaudeSessionID))
 		assert.Error(t, w.NoticeWriters(w.ctx))
 		assert.Empty(t, w.get(r.ID).Seconds)
-		w.news.set(func(n *news) { n.fail = nil })
+		w.news.set(func(n *heardNews) { n.fail = nil })
 		w.pass(2 * noticeEvery)
 		assert.Equal(t, 1, w.news.told(NoteSecondWriter))
 	})

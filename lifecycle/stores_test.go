@@ -150,14 +150,14 @@ func (p *promptStore) state(key string) PromptState {
 	return q.State
 }
 
-type news struct {
+type heardNews struct {
 	order *order
 	mu    sync.Mutex
 	notes []Note
 	fail  func(Note) error
 }
 
-func (n *news) SessionNews(_ context.Context, note Note) error {
+func (n *heardNews) SessionNews(_ context.Context, note Note) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.fail != nil {
@@ -171,7 +171,7 @@ func (n *news) SessionNews(_ context.Context, note Note) error {
 }
 
 // told counts the notes of one kind.
-func (n *news) told(kind NoteKind) (count int) {
+func (n *heardNews) told(kind NoteKind) (count int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, note := range n.notes {
@@ -182,7 +182,7 @@ func (n *news) told(kind NoteKind) (count int) {
 	return count
 }
 
-func (n *news) last(kind NoteKind) (last Note) {
+func (n *heardNews) last(kind NoteKind) (last Note) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, note := range n.notes {
@@ -193,13 +193,13 @@ func (n *news) last(kind NoteKind) (last Note) {
 	return last
 }
 
-func (n *news) set(change func(n *news)) {
+func (n *heardNews) set(change func(n *heardNews)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	change(n)
 }
 
-func (n *news) all() []Note {
+func (n *heardNews) all() []Note {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.notes)

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 type terminal struct {
 	*Service
 	t      *testing.T
-	news   *news
+	news   *heardNews
 	tmux   *tmux.Client
 	relays *relays
 	dir    string
@@ -63,7 +63,7 @@ func newTerminal(t *testing.T, command, dir, config string, env map[string]strin
 	store, err := session.Open(filepath.Join(base, "sessions"), filepath.Join(base, "quarantine"), time.Now, log)
 	require.NoError(t, err)
 	order := &order{}
-	w := &terminal{t: t, news: &news{order: order}, tmux: client, relays: &relays{}, dir: dir}
+	w := &terminal{t: t, news: &heardNews{order: order}, tmux: client, relays: &relays{}, dir: dir}
 	w.Service = New(Config{Instance: "test", Host: "here", StateDir: base, Command: command, Env: env,
 		ProjectsDir: filepath.Join(config, "projects"), KillGrace: 5 * time.Second},
 		Deps{Store: store, Tmux: client, Processes: table, Presences: presence.Dir{Path: filepath.Join(config, "sessions")},

@@ -112,7 +112,7 @@ func TestP8_ATransferThatFailedHalfwayIsFinished(t *testing.T) {
 	}{
 		{"the prompts cannot be moved", func(w *world, err error) { w.prompts.set(func(p *promptStore) { p.stuck = err }) }},
 		{"it cannot be told", func(w *world, err error) {
-			w.news.set(func(n *news) {
+			w.news.set(func(n *heardNews) {
 				n.fail = func(n Note) error {
 					if n.Kind == NoteTransferred {
 						return err

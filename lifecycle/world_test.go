@@ -34,7 +34,7 @@ type world struct {
 	processes *processes
 	presences *presences
 	prompts   *promptStore
-	news      *news
+	news      *heardNews
 	bindings  *bindings
 	relays    *relays
 	status    *statuses
@@ -107,7 +107,7 @@ func newWorld(t *testing.T, base string) *world {
 	w.presences, w.bindings = &presences{desk: w.tmux}, &bindings{}
 	w.relays, w.status = &relays{}, &statuses{}
 	w.prompts = &promptStore{all: map[string]Prompt{}, order: w.order}
-	w.news = &news{order: w.order}
+	w.news = &heardNews{order: w.order}
 	w.git, w.saves = &repository{}, &saves{}
 	for _, dir := range []string{"src", "state", "projects/-src"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(base, dir), 0o700))

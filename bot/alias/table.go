@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"sync"
 
@@ -29,9 +28,9 @@ type Table struct {
 
 // file is a table on disk.
 type file struct {
-	Version int             `json:"version"`
-	Moved   map[int64]int64 `json:"moved"` // chat → the chat that it has become
-	Told    []int64         `json:"told"`  // chats whose people know of it
+	Version int       `json:"version"`
+	Groups  [][]int64 `json:"groups"` // the numbers that each group has had, the first one first
+	Told    []int64   `json:"told"`   // chats whose people know of it
 }
 
 // Open reads the table of a folder. A file that cannot be understood counts as none.
@@ -47,8 +46,10 @@ func Open(folder spool.Folder) (*Table, error) {
 	var f file
 	if json.Unmarshal(data, &f) == nil {
 		t.known.Told = f.Told
-		for _, from := range slices.Sorted(maps.Keys(f.Moved)) {
-			t.known, _ = t.known.with(from, f.Moved[from])
+		for _, numbers := range f.Groups {
+			for i := range len(numbers) - 1 {
+				t.known, _ = t.known.with(numbers[i], numbers[i+1])
+			}
 		}
 	}
 	return t, nil
@@ -105,16 +106,11 @@ func (t *Table) Numbers(chat int64) []int64 {
 	return t.known.numbers(chat)
 }
 
-// Moved gives the Numbers of each group that has become another chat, in a fixed order.
-func (t *Table) Moved() (all [][]int64) {
+// Moved gives the Numbers of each group that has become another chat.
+func (t *Table) Moved() [][]int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, chat := range slices.Sorted(maps.Keys(t.known.Moved)) {
-		if _, later := t.known.before(chat); !later {
-			all = append(all, t.known.numbers(chat))
-		}
-	}
-	return all
+	return t.known.Groups // which is never changed in place
 }
 
 // In gives the name of a chat's place, and the number inside of a message of the chat. What has its
@@ -124,18 +120,25 @@ func (t *Table) In(chat int64, message int) (place int64, inside int) {
 	return numbers[0], numberIn(numbers, chat, message)
 }
 
+func numberIn(numbers []int64, chat int64, message int) int {
+	if message <= 0 || message >= perChat {
+		return message
+	}
+	return message + slices.Index(numbers, chat)*perChat
+}
+
 // Out is the way back: the chat that a place is now, and the id that the message has there. The id
 // is 0 for a message of an earlier chat, which the chat does not have.
 func (t *Table) Out(place int64, inside int) (chat int64, message int) {
 	numbers := t.Numbers(place)
-	chat, message = numbers[len(numbers)-1], numberIn(numbers, place, inside)
-	switch {
-	case message <= 0:
-		return chat, message
-	case message/perChat != len(numbers)-1:
-		return chat, 0
+	last := len(numbers) - 1
+	switch inside = numberIn(numbers, place, inside); {
+	case inside <= 0:
+		return numbers[last], inside
+	case inside/perChat != last:
+		return numbers[last], 0
 	}
-	return chat, message % perChat
+	return numbers[last], inside % perChat
 }
 
 // Lost reports whether a message was left behind in an earlier chat of its place.
@@ -144,46 +147,26 @@ func (t *Table) Lost(place int64, inside int) bool {
 	return inside > 0 && message == 0
 }
 
-// numberIn is the number inside of a message of a chat.
-func numberIn(numbers []int64, chat int64, message int) int {
-	if message <= 0 || message >= perChat {
-		return message
-	}
-	return message + slices.Index(numbers, chat)*perChat
-}
-
 // with is f with one more piece of news; fresh reports whether that is new and contradicts nothing:
 // a group becomes one chat, that chat was one group, and nothing goes round.
 func (f file) with(from, to int64) (next file, fresh bool) {
-	_, moved := f.Moved[from]
-	_, taken := f.before(to)
-	if from == 0 || to == 0 || moved || taken || slices.Contains(f.numbers(from), to) {
+	before, after := f.numbers(from), f.numbers(to)
+	if from == 0 || to == 0 || before[len(before)-1] != from || after[0] != to || before[0] == to {
 		return f, false
 	}
-	moves := map[int64]int64{from: to}
-	maps.Copy(moves, f.Moved)
-	f.Moved = moves
+	f.Groups = slices.DeleteFunc(slices.Clone(f.Groups), func(numbers []int64) bool {
+		return numbers[0] == before[0] || numbers[0] == to
+	})
+	f.Groups = append(f.Groups, slices.Concat(before, after))
 	return f, true
 }
 
 // numbers is Table.Numbers.
 func (f file) numbers(chat int64) []int64 {
-	for from, ok := f.before(chat); ok; from, ok = f.before(chat) {
-		chat = from
-	}
-	all := []int64{chat}
-	for to, ok := f.Moved[chat]; ok; to, ok = f.Moved[to] {
-		all = append(all, to)
-	}
-	return all
-}
-
-// before is the chat that has become a chat.
-func (f file) before(chat int64) (int64, bool) {
-	for from, to := range f.Moved {
-		if to == chat {
-			return from, true
+	for _, numbers := range f.Groups {
+		if slices.Contains(numbers, chat) {
+			return numbers
 		}
 	}
-	return 0, false
+	return []int64{chat}
 }

@@ -102,8 +102,8 @@ func TestWhoWasToldIsKept(t *testing.T) {
 func TestADamagedTableEndsNothing(t *testing.T) {
 	for name, data := range map[string]string{
 		"no JSON":     "{",
-		"a circle":    `{"version":1,"moved":{"-1":-2,"-2":-1}}`,
-		"other types": `{"version":1,"moved":[],"told":{}}`,
+		"a circle":    `{"version":1,"groups":[[-1,-2,-1],[],[-3]]}`,
+		"other types": `{"version":1,"groups":{},"told":{}}`,
 		"empty":       "",
 	} {
 		dir := t.TempDir()

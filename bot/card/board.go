@@ -8,8 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +22,6 @@ import (
 )
 
 const (
-	renewPace  = time.Minute      // a message that people delete is not sent anew more often
 	checkAfter = 30 * time.Second // an edit that was refused is known by then, and a full disk may have room
 	keepClosed = time.Hour        // the last edit of a closed card is repeated after it
 )
@@ -80,13 +80,15 @@ func (b *Board) openLocked(kind, key string) (record, bool) {
 	return record{}, false
 }
 
-// listLocked gives copies of the cards in a fixed order.
+// listLocked gives copies of the cards in a fixed order, with the open ones first: people wait for
+// those.
 func (b *Board) listLocked() []record {
 	all := make([]record, 0, len(b.cards))
 	for _, c := range b.cards {
 		all = append(all, c)
 	}
-	slices.SortFunc(all, func(x, y record) int { return cmp.Compare(x.ID, y.ID) })
+	rank := func(c record) string { return strconv.FormatBool(c.Closed) + c.ID }
+	slices.SortFunc(all, func(x, y record) int { return cmp.Compare(rank(x), rank(y)) })
 	return all
 }
 
@@ -94,59 +96,36 @@ func (b *Board) show(ctx context.Context, kind, key string, l Look, payload any)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c, changed, err := b.saveLocked(ctx, kind, key, l, payload)
-	switch {
-	case err != nil:
-		return err
-	case c.Message == 0:
-		return b.postLocked(ctx, c)
-	case changed:
+	if err == nil && changed && c.Message != 0 {
 		b.drawLocked(ctx, c)
 	}
-	return nil
-}
-
-// save keeps what a card looks like, and posts a card that has no message.
-func (b *Board) save(ctx context.Context, kind, key string, l Look, payload any) (record, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	c, _, err := b.saveLocked(ctx, kind, key, l, payload)
-	if err == nil && c.Message == 0 {
-		err = b.postLocked(ctx, c)
-	}
-	return c, err
+	return err
 }
 
 // showNow is show that waits until Telegram has the edit.
 func (b *Board) showNow(ctx context.Context, kind, key string, l Look, payload any) error {
-	c, err := b.save(ctx, kind, key, l, payload)
+	b.mu.Lock()
+	c, _, err := b.saveLocked(ctx, kind, key, l, payload)
+	b.mu.Unlock()
 	switch {
 	case err != nil:
 		return err
 	case c.Message <= 0 || !b.mayShow(c.At):
 		return ErrUnsent
-	case c.Drawn:
+	}
+	if err = b.sender.EditNow(ctx, c.At, c.Message, c.message()); err == nil {
 		return nil
 	}
-	err = b.sender.EditNow(ctx, c.At, c.Message, c.message())
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now, ok := b.cards[c.ID]
-	switch {
-	case !ok || now.Message != c.Message: // forgotten or moved meanwhile
-		b.stripLocked(ctx, c.At, c.Message, c.message())
-	case now.Closed || now.Revision != c.Revision: // a newer edit may have been overtaken
-		b.drawLocked(ctx, now)
-	case err != nil:
+	if now, ok := b.cards[c.ID]; ok && now.Message == c.Message {
 		b.failedLocked(ctx, now, err)
-	default:
-		now.Drawn = true
-		b.cards[c.ID] = now
 	}
 	return err
 }
 
-// saveLocked keeps what a card should look like. A place that is not the one asked for until now
-// needs a message of its own; the old message loses its buttons.
+// saveLocked keeps what a card should look like, and posts a card that has no message. A place that
+// is not the one asked for until now needs a message of its own; the old message loses its buttons.
 func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payload any) (c record, changed bool, err error) {
 	data, err := json.Marshal(payload)
 	if err != nil {
@@ -163,27 +142,22 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payloa
 	}
 	c.Look, c.Payload, c.Revision = l, data, revisionOf(l, data)
 	if l.To != old.Look.To && c.place() != l.To {
-		c = c.unsent()
+		c.Message, c.At, c.Drawn = 0, outbox.Conversation{}, false
 	}
-	if changed = c.Revision != old.Revision; changed {
-		c.Drawn = false
-	}
-	if ok && digest(c) == digest(old) {
-		return c, false, nil
-	}
-	if err := b.putLocked(c); err != nil {
-		return c, false, err
+	changed = c.Revision != old.Revision
+	c.Drawn = c.Drawn && !changed
+	if !ok || digest(c) != digest(old) {
+		if err := b.putLocked(c); err != nil {
+			return c, false, err
+		}
 	}
 	if c.Message != old.Message {
 		b.stripLocked(ctx, old.At, old.Message, old.message())
 	}
-	return c, changed, nil
-}
-
-// unsent is the card when it needs a new message.
-func (c record) unsent() record {
-	c.Message, c.At, c.Drawn = 0, outbox.Conversation{}, false
-	return c
+	if c.Message == 0 {
+		err = b.postLocked(ctx, c)
+	}
+	return c, changed, err
 }
 
 // postLocked has the card sent. The outbox asks for it when its turn comes; a post that waits
@@ -192,9 +166,6 @@ func (b *Board) postLocked(ctx context.Context, c record) error {
 	if !b.mayShow(c.Look.To) {
 		b.log.Info("card_not_shown", "kind", c.Kind, "chat_id", c.Look.To.ChatID, "why", "nobody there is allowed any more")
 		return nil
-	}
-	if time.Now().Before(c.NotSoon) {
-		return nil // Run posts it then
 	}
 	err := b.sender.Post(ctx, outbox.Message{Name: c.post(), To: c.Look.To, Rank: c.Look.Rank})
 	if err != nil { // a full disk, which may have room later
@@ -240,33 +211,34 @@ func (b *Board) stripLocked(ctx context.Context, to outbox.Conversation, message
 	}
 }
 
-// failedLocked takes in that an edit failed. Only where people have deleted the message the card needs
-// another one; an edit that was refused for another reason is tried again when the card changes.
+// failedLocked takes in that an edit failed. Where people have deleted the message the card is sent
+// anew, or forgotten; an edit that was refused for another reason is tried again when the card changes.
 func (b *Board) failedLocked(ctx context.Context, c record, why error) {
 	b.log.Debug("card_not_edited", "kind", c.Kind, "chat_id", c.At.ChatID, "error", why.Error())
-	if !errors.Is(why, outbox.ErrGone) {
-		return
+	var err error
+	switch {
+	case !errors.Is(why, outbox.ErrGone):
+	case c.Closed || !c.Look.Renew:
+		err = b.removeLocked(c)
+	default:
+		err = b.resendLocked(ctx, c)
 	}
-	if err := b.lostLocked(ctx, c); err != nil {
-		b.log.Error("card_not_saved", "kind", c.Kind, "error", err.Error())
-	}
+	b.logUnsaved(c, err)
 }
 
-// lostLocked sends a card anew whose message is gone, or forgets it.
-func (b *Board) lostLocked(ctx context.Context, c record) error {
-	if c.Closed || !c.Look.Renew {
-		return b.removeLocked(c)
-	}
-	c = c.unsent()
-	now := time.Now()
-	if c.NotSoon = c.NotSoon.Add(renewPace); c.NotSoon.Before(now) {
-		c.NotSoon = now.UTC().Round(0)
-	}
-	c.check = c.NotSoon
+// resendLocked sends a card in a message of its own, whatever there was.
+func (b *Board) resendLocked(ctx context.Context, c record) error {
+	c.Message, c.At, c.Drawn = 0, outbox.Conversation{}, false
 	if err := b.putLocked(c); err != nil {
 		return err
 	}
 	return b.postLocked(ctx, c)
+}
+
+func (b *Board) logUnsaved(c record, err error) {
+	if err != nil {
+		b.log.Error("card_not_saved", "kind", c.Kind, "error", err.Error())
+	}
 }
 
 func (b *Board) close(ctx context.Context, kind, key string, last render.Text) error {
@@ -311,28 +283,20 @@ func (b *Board) closeOldest(ctx context.Context, kind string, to outbox.Conversa
 	}
 }
 
-// Forget takes away all cards of a session, and those of no session that name it and no other;
-// their messages lose their buttons. A list of several sessions stays: its options look the session up.
+// Forget takes away all cards that name a session, those of several sessions among them; their
+// messages lose their buttons.
 func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var errs []error
 	for _, c := range b.listLocked() {
-		if c.Look.Session == session || c.Look.Session == uuid.Nil && c.namesOnly(session) {
+		data, err := json.Marshal(c)
+		if errs = append(errs, err); strings.Contains(string(data), session.String()) {
 			b.stripLocked(ctx, c.At, c.Message, c.message())
 			errs = append(errs, b.removeLocked(c))
 		}
 	}
 	return errors.Join(errs...)
-}
-
-var ids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
-
-// namesOnly reports whether the options and the payload name one id and no other.
-func (c record) namesOnly(id uuid.UUID) bool {
-	options, _ := json.Marshal(c.Look.Options) // strings and numbers: it cannot fail
-	named := ids.FindAllString(string(options)+string(c.Payload), -1)
-	return len(named) > 0 && !slices.ContainsFunc(named, func(one string) bool { return one != id.String() })
 }
 
 // Moved shows the open cards of places that have become others, each in a new message unless its message
@@ -356,33 +320,15 @@ func (b *Board) Moved(ctx context.Context, where func(at outbox.Conversation, me
 }
 
 func (b *Board) moveLocked(ctx context.Context, c record, to outbox.Conversation, there bool) error {
-	if c.Closed {
-		return b.removeLocked(c)
-	}
 	old := c
 	c.Look.To = to
-	if !there {
-		c = c.unsent()
-		c.Look.ReplyTo = 0
+	switch {
+	case c.Closed:
+		return b.removeLocked(c)
+	case there:
+		return b.putLocked(c)
 	}
-	if err := b.putLocked(c); err != nil {
-		return err
-	}
-	if c.Message != 0 {
-		return nil
-	}
+	c.Look.ReplyTo = 0
 	b.stripLocked(ctx, old.At, old.Message, old.message())
-	return b.postLocked(ctx, c)
-}
-
-// Reachable draws the cards of a chat again that takes messages after it took none: their edits
-// were dropped meanwhile, their posts were not.
-func (b *Board) Reachable(ctx context.Context, chat int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, c := range b.listLocked() {
-		if c.At.ChatID == chat && (c.Closed || !c.Drawn) {
-			b.drawLocked(ctx, c)
-		}
-	}
+	return b.resendLocked(ctx, c)
 }

@@ -222,7 +222,7 @@ func TestACardExpiresAlsoOverARestart(t *testing.T) {
 	})
 }
 
-// A message that people delete comes again once a minute, where the card says so.
+// A message that people delete comes again where the card says so.
 func TestADeletedMessage(t *testing.T) {
 	for _, renew := range []bool{true, false} {
 		inWorld(t, func(w *world) {
@@ -242,13 +242,6 @@ func TestADeletedMessage(t *testing.T) {
 				return
 			}
 			assert.Equal(t, []string{"two [Yes] [No]"}, w.looks())
-			erase()
-			l.Text = render.Plain("three")
-			w.shown("k", l)
-			w.pass(30 * time.Second)
-			assert.Empty(t, w.looks(), "not so soon")
-			w.pass(time.Minute)
-			assert.Equal(t, []string{"three [Yes] [No]"}, w.looks())
 		})
 	}
 }
@@ -291,8 +284,8 @@ func TestForgetLeavesNoFileOfTheSession(t *testing.T) {
 		w.pass(callTakes / 2)
 		require.NoError(t, w.board.Forget(w.Context(), session))
 		w.pass(time.Minute)
-		assert.Equal(t, []string{"one", "other [Yes] [No]", "other", "other [Open] [Next]", "two"}, w.looks(), "the last one was on its way")
-		assert.Len(t, filesIn(t, w.dir+"/cards"), 2)
+		assert.Equal(t, []string{"one", "other [Yes] [No]", "other", "other", "two"}, w.looks(), "the last one was on its way")
+		assert.Len(t, filesIn(t, w.dir+"/cards"), 1)
 		assert.Empty(t, filesIn(t, w.dir+"/outbox"))
 	})
 }
@@ -303,8 +296,7 @@ func TestShowNowWaitsForTheEdit(t *testing.T) {
 		w.pass(10 * time.Second)
 		require.NoError(t, w.kind.ShowNow(w.Context(), "k", question("two"), payload{1}))
 		assert.Equal(t, []string{"two [Yes] [No]"}, w.looks())
-		require.NoError(t, w.kind.ShowNow(w.Context(), "k", question("two"), payload{1}))
-		assert.Equal(t, 1, w.chat.edits)
+		require.NoError(t, w.kind.ShowNow(w.Context(), "k", question("two"), payload{1}), "it is so already")
 
 		go func() {
 			time.Sleep(callTakes / 2) // while the edit is under way

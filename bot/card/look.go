@@ -25,8 +25,7 @@ type Look struct {
 	Rank    outbox.Rank         `json:"rank,omitempty"`
 	// Until, when set, is when the card closes by itself.
 	Until time.Time `json:"until,omitzero"`
-	// Renew sends the message anew when people have deleted it, at most once a minute. Without it
-	// the card is forgotten then.
+	// Renew sends the message anew when people have deleted it. Without it the card is forgotten then.
 	Renew bool `json:"renew,omitempty"`
 }
 

@@ -50,7 +50,7 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 		b.stripLocked(ctx, to, messageID, m)
 		return nil
 	}
-	c.Message, c.At, c.Drawn, c.offered = messageID, to, c.isShownBy(m), ""
+	c.Message, c.At, c.Drawn, c.offered = messageID, to, c.offered == c.Revision && !c.Closed, ""
 	err := b.putLocked(c)
 	b.noteLocked(c) // also when the disk did not take it: this run must not send it again
 	if !c.Drawn {
@@ -76,17 +76,16 @@ func (b *Board) giveUp(ctx context.Context, post string) (c record, tell func(co
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c, ok := b.postedLocked(post)
-	if !ok || c.Message != 0 || c.post() != post {
-		return c, nil
-	}
-	var err error
-	if c.offered != c.Revision && !c.Closed {
-		err = b.postLocked(ctx, c)
-	} else if err = b.removeLocked(c); err == nil && !c.Closed {
+	switch {
+	case !ok || c.Message != 0 || c.post() != post:
+	case c.offered != c.Revision && !c.Closed:
+		b.logUnsaved(c, b.postLocked(ctx, c))
+	default:
+		if err := b.removeLocked(c); err != nil || c.Closed {
+			b.logUnsaved(c, err)
+			break
+		}
 		tell = b.refused[c.Kind]
-	}
-	if err != nil {
-		b.log.Error("card_not_saved", "kind", c.Kind, "error", err.Error())
 	}
 	return c, tell
 }

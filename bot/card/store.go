@@ -36,7 +36,6 @@ type record struct {
 	At       outbox.Conversation `json:"at,omitzero"`       // where the message is
 	Drawn    bool                `json:"drawn,omitempty"`   // the message is known to show the revision
 	Closed   bool                `json:"closed,omitempty"`
-	NotSoon  time.Time           `json:"not_soon,omitzero"` // the message is not sent anew before
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 	offered string           // the revision that the outbox may be sending
@@ -97,12 +96,6 @@ func (c record) message() outbox.Message {
 	return m
 }
 
-// isShownBy says whether a message looks as the card should.
-func (c record) isShownBy(m outbox.Message) bool {
-	now := c.message()
-	return digest(now.Text) == digest(m.Text) && digest(now.Buttons) == digest(m.Buttons)
-}
-
 func (c record) option(n int) (Option, bool) {
 	for _, row := range c.Look.Options {
 		if n < len(row) {
@@ -124,17 +117,21 @@ func (b *Board) load(quarantine string) error {
 		if path.Ext(name) != suffix {
 			continue
 		}
-		c, err := b.read(name)
+		data, err := b.folder.Read(name)
+		var c record
+		if err == nil {
+			c, err = read(name, data)
+		} else if !errors.Is(err, spool.ErrForeign) && !errors.Is(err, spool.ErrTooBig) {
+			return err
+		}
 		switch {
 		case errors.Is(err, keepjson.ErrNewer):
 			b.log.Warn("card_newer", "file", name, "error", err.Error())
-		case errors.Is(err, errRecord):
+		case err != nil:
 			b.log.Error("card_unreadable", "file", name, "moved_to", quarantine, "error", err.Error())
 			if err := b.folder.Quarantine(name, quarantine, err.Error()); err != nil {
 				return err
 			}
-		case err != nil:
-			return err
 		default:
 			b.cards[c.ID] = c
 		}
@@ -144,18 +141,9 @@ func (b *Board) load(quarantine string) error {
 
 var errRecord = errors.New("not a card of this version")
 
-func (b *Board) read(name string) (c record, err error) {
-	data, err := b.folder.Read(name)
-	switch {
-	case errors.Is(err, spool.ErrForeign), errors.Is(err, spool.ErrTooBig):
-		return c, fmt.Errorf("%w: %w", errRecord, err)
-	case err != nil:
+func read(name string, data []byte) (c record, err error) {
+	if err := json.Unmarshal(data, &c); err != nil {
 		return c, err
-	}
-	if err := json.Unmarshal(data, &c); errors.Is(err, keepjson.ErrNewer) {
-		return c, err
-	} else if err != nil {
-		return c, fmt.Errorf("%w: %w", errRecord, err)
 	}
 	if c.Version != version || c.ID+suffix != name || len(c.ID) != idLength || c.Kind == "" || c.Look.Text.Blank() {
 		return c, errRecord

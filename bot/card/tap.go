@@ -23,7 +23,8 @@ type Tapped struct {
 // Tap gives what a tap on a message means. False: the tap is stale, and nothing may follow from it.
 // Then the card is drawn again in its message, and another copy of the message loses its buttons. A
 // tap may come before the id of its message: then the tap says which message it is. A stale tap on
-// the message of the card gives the card as it is now, without an option.
+// the message of the card gives the card as it is now, without an option; the zero Tapped is of no
+// card that is kept, so nothing draws its message any more.
 func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, data string) (Tapped, bool) {
 	tapped, ok := parse(data)
 	if !ok {
@@ -38,9 +39,7 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 	fresh := c.alive(time.Now()) && tapped.revision == c.Revision
 	if at == c.place() && (c.Message == 0 && fresh || c.Message == unknownID) {
 		c.Message, c.At = message, at
-		if err := b.putLocked(c); err != nil {
-			b.log.Error("card_not_saved", "kind", c.Kind, "error", err.Error())
-		}
+		b.logUnsaved(c, b.putLocked(c))
 		b.drawLocked(ctx, c) // people may see an earlier look, or none of its buttons
 	}
 	if c.Message != message || c.At != at {
@@ -55,16 +54,6 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 	}
 	now.Option, now.For = option.Value, option.For
 	return now, true
-}
-
-// Knows reports whether a button is of a card that is kept. Where it is not, nothing draws its
-// message any more.
-func (b *Board) Knows(data string) bool {
-	tapped, ok := parse(data)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	_, known := b.cards[tapped.card]
-	return ok && known
 }
 
 // isOtherLocked says whether a message is that of another card: data can be sent for a message that

@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
+	"ccbot/i18n"
 )
 
 // Sender is the outbox as the chat speaks through it. Post is durable when it returns; React and
@@ -48,18 +49,12 @@ func (c *Chat) At(point string) {
 
 // Say posts one plain sentence.
 func (c *Chat) Say(ctx context.Context, to outbox.Conversation, text string) error {
-	return c.Post(ctx, to, render.Plain(text), nil)
+	return c.For(uuid.Nil).Say(ctx, to, text)
 }
 
-// Post posts a text that no transcript can repeat: it is on disk when Post returns. The buttons
-// stand under its last part.
-func (c *Chat) Post(ctx context.Context, to outbox.Conversation, text render.Text, buttons [][]outbox.Button) error {
-	return c.PostMessage(ctx, outbox.Message{To: to, Text: text, Buttons: buttons})
-}
-
-// PostMessage posts one message, under the message that it is about if it names one. The outbox
-// splits what is too long: all of it is posted, or nothing, so that a retry repeats no part. Of a
-// blank text nothing is posted, and people who were taken off the list get nothing.
+// PostMessage posts one message: it is on disk when PostMessage returns. The outbox splits what is
+// too long: all of it is posted, or nothing, so that a retry repeats no part. Of a blank text nothing
+// is posted, and people who were taken off the list get nothing.
 func (c *Chat) PostMessage(ctx context.Context, m outbox.Message) error {
 	if m.Text.Blank() {
 		return nil
@@ -80,18 +75,74 @@ func (c *Chat) PostMessage(ctx context.Context, m outbox.Message) error {
 // For speaks of one session: a person who answers such a message means that session.
 func (c *Chat) For(session uuid.UUID) Speaker { return Speaker{chat: c, session: session} }
 
-// Speaker speaks of one session.
+// Speaker speaks of one session, or of none.
 type Speaker struct {
 	chat    *Chat
 	session uuid.UUID
 }
 
-// Say is Chat.Say about the session.
+// Say posts one plain sentence.
 func (s Speaker) Say(ctx context.Context, to outbox.Conversation, text string) error {
 	return s.Post(ctx, to, render.Plain(text), nil)
 }
 
-// Post is Chat.Post about the session.
+// Post posts a text; the buttons stand under its last part.
 func (s Speaker) Post(ctx context.Context, to outbox.Conversation, text render.Text, buttons [][]outbox.Button) error {
 	return s.chat.PostMessage(ctx, outbox.Message{To: to, Text: text, Buttons: buttons, Session: s.session})
+}
+
+// Reactions that say how far a message is. All are in Telegram's list.
+const (
+	ReactionStored   = "👀" // the message is on disk and waits to be typed
+	ReactionTyped    = "✍" // Enter was pressed after the text
+	ReactionReceived = "👌" // there is proof that the agent has the text
+	ReactionNone     = ""  // nothing comes of the message, or it is unknown: a reply says so
+)
+
+// Warning begins a reply that says that something is wrong. It is no reaction that Telegram permits.
+const Warning = "⚠ "
+
+// Fail says under a message that nothing comes of the message, and takes its reaction away.
+func (c *Chat) Fail(ctx context.Context, to outbox.Conversation, message int, text render.Text, buttons [][]outbox.Button) error {
+	if err := c.Warn(ctx, to, message, text, buttons); err != nil {
+		return err
+	}
+	c.Mark(ctx, to, message, ReactionNone)
+	return nil
+}
+
+// Warn says under a message that something is wrong with the message.
+func (c *Chat) Warn(ctx context.Context, to outbox.Conversation, message int, text render.Text, buttons [][]outbox.Button) error {
+	text = render.Join(render.Plain(Warning), text)
+	return c.PostMessage(ctx, outbox.Message{To: to, Text: text, ReplyTo: message, Buttons: buttons})
+}
+
+// Mark puts a reaction under a message. Message 0 is none.
+func (c *Chat) Mark(ctx context.Context, to outbox.Conversation, message int, reaction string) {
+	if message != 0 && c.Book.MayShow(to) {
+		c.Sender.React(ctx, to, message, reaction)
+	}
+}
+
+// OnTap decides what a button does.
+type OnTap = func(ctx context.Context, t Tap) (Answer, error)
+
+// Stale answers a tap on a button whose time has passed, and takes the buttons off the message.
+func (c *Chat) Stale(t Tap) (Answer, error) {
+	spend := func(ctx context.Context) error { return c.Spend(ctx, t) }
+	return Answer{Text: c.Words.Say(i18n.StaleButton), Then: spend}, nil
+}
+
+// Tell says under a tapped message what came of the tap.
+func (c *Chat) Tell(ctx context.Context, t Tap, text string) error {
+	m := outbox.Message{To: t.To, Text: render.Plain(text), ReplyTo: t.Message, Silent: true}
+	return c.PostMessage(ctx, m)
+}
+
+// Spend takes the buttons off the tapped message, unless that is gone, or too old to be edited.
+func (c *Chat) Spend(ctx context.Context, t Tap) error {
+	if err := c.Editor.EditButtons(ctx, t.To, t.Message, nil); !IsRefused(err) {
+		return err
+	}
+	return nil
 }

@@ -4,9 +4,8 @@
 // list is told anything, and that every sentence comes from package i18n. A message that is about a
 // session is noted as that session's, so that a person who answers the message means the session.
 //
-// Phrases are the sentences and buttons that several features share, those about errors among them;
-// Resume is what features ask of the feature that resumes sessions. Cards are messages with options
-// that act on what the message shows; a link is a button that only leads to a session.
+// Cards are messages with options that act on what the message shows; a link is a button that only
+// leads to a session.
 //
 // It keeps no state, starts no goroutine and knows no feature. What is known of a conversation is
 // kept by package conversation; a message that changes later is a card.

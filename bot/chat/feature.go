@@ -4,13 +4,12 @@ import (
 	"context"
 	"time"
 
-	"ccbot/bot/card"
-	"ccbot/bot/conversation"
-	"ccbot/bot/port/news"
-
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
 	"ccbot/bot/render"
 )
 
@@ -64,7 +63,6 @@ type Tap struct {
 	To      outbox.Conversation
 	Message int
 	Text    string // of the message that the button is under
-	Buttons [][]outbox.Button
 	Args    []string
 	Card    card.Tapped // of a button under a card: the option, and the card as it was drawn
 }

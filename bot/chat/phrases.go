@@ -78,7 +78,7 @@ func (p Phrases) WriterText(w desk.Writer) string {
 
 // NotCleanText says of a session whose archive is over that its end is not proven.
 func (p Phrases) NotCleanText(r views.Session) string {
-	return p.NotProvenText(r, p.NotCleanDetails(r))
+	return p.NotProvenText(r, p.FailureTexts(r.Failures))
 }
 
 // NotProvenText says that the end of a session is not proven, and why.
@@ -86,30 +86,24 @@ func (p Phrases) NotProvenText(r views.Session, why []string) string {
 	return p.Words.Say(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Details": p.Some(why, "; ")})
 }
 
-// NotCleanDetails are what the record of a session keeps of what could not be proven: the same as
-// the receipt of the archive says. A file that was edited may keep nothing.
-func (p Phrases) NotCleanDetails(r views.Session) []string {
-	if len(r.Failures) == 0 {
-		return []string{p.Words.Say(i18n.FailureSome)}
-	}
-	return p.FailureTexts(r.Failures)
-}
-
-// FailureTexts say what could not be proven, each sentence once.
-func (p Phrases) FailureTexts(failures []views.Failure) []string {
-	var all []string
+// FailureTexts say what could not be proven, each sentence once. A file that was edited may keep
+// nothing.
+func (p Phrases) FailureTexts(failures []views.Failure) (all []string) {
 	for _, f := range failures {
 		key := i18n.FailureKey(string(f.Kind))
 		text := p.Words.Say(key, i18n.Args{"PID": f.PID})
 		switch {
 		case f.PID == 0 && f.Kind == views.FailureUnknown:
 			text = p.Words.Say(i18n.FailureSome)
-		case text == string(key): // a record may be of a later program
+		case text == string(key): // of a later program
 			text = glyph.Name(f.String())
 		}
 		if !slices.Contains(all, text) {
 			all = append(all, text)
 		}
+	}
+	if len(all) == 0 {
+		return []string{p.Words.Say(i18n.FailureSome)}
 	}
 	return all
 }
@@ -124,11 +118,4 @@ func (p Phrases) unsure(all []desk.Writer) render.Text {
 }
 
 // NoSessionText says that no session is open, and what to do.
-func (c *Chat) NoSessionText() string {
-	for _, r := range c.Book.Records.List() {
-		if r.Resumable {
-			return c.Words.Say(i18n.NoSessionArchived)
-		}
-	}
-	return c.Words.Say(i18n.NoSession)
-}
+func (p Phrases) NoSessionText() string { return p.Words.Say(i18n.NoSession) }

@@ -23,7 +23,7 @@ const (
 
 // OpenButton is the button under the notice that a session has answered.
 func (p Phrases) OpenButton(session uuid.UUID) outbox.Button {
-	return p.Button(i18n.ButtonOpen, openLink+Ref(session), outbox.Primary)
+	return p.Button(i18n.ButtonOpen, openLink+session.String(), outbox.Primary)
 }
 
 // ResumeButton resumes a session, or tries to end what is left of the session first. There is none
@@ -31,7 +31,7 @@ func (p Phrases) OpenButton(session uuid.UUID) outbox.Button {
 func (p Phrases) ResumeButton(r views.Session) [][]outbox.Button {
 	switch {
 	case r.State == views.CleanupFailed:
-		return Rows(1, p.Button(i18n.ButtonRetry, retryLink+Ref(r.ID)+":"+LaunchOf(r), ""))
+		return Rows(1, p.Button(i18n.ButtonRetry, retryLink+r.ID.String()+":"+LaunchOf(r), ""))
 	case !r.Resumable:
 		return nil
 	}
@@ -40,7 +40,7 @@ func (p Phrases) ResumeButton(r views.Session) [][]outbox.Button {
 
 // EndedButton is the [Resume] under the news of an end, which come before the end is in the record.
 func (p Phrases) EndedButton(session uuid.UUID) [][]outbox.Button {
-	return Rows(1, p.Button(i18n.ButtonResume, resumeLink+Ref(session), outbox.Primary))
+	return Rows(1, p.Button(i18n.ButtonResume, resumeLink+session.String(), outbox.Primary))
 }
 
 // OnLink does what a link says about the session that it leads to. A link that names a launch leads
@@ -50,26 +50,13 @@ func (c *Chat) OnLink(do func(ctx context.Context, t Tap, r views.Session) (Answ
 		if len(t.Args) == 0 || len(t.Args) > 2 {
 			return c.Stale(t)
 		}
-		id, _ := ParseRef(t.Args[0])
+		id, _ := uuid.Parse(t.Args[0]) // of other words uuid.Nil, which no session has
 		r, ok := c.Book.Records.Get(id)
 		if !ok || len(t.Args) == 2 && t.Args[1] != LaunchOf(r) {
 			return c.Stale(t)
 		}
 		return do(ctx, t, r)
 	}
-}
-
-// Ref is the id of a session as it stands in a link: 22 letters instead of 36.
-func Ref(id uuid.UUID) string { return base64.RawURLEncoding.EncodeToString(id[:]) }
-
-// ParseRef reads an id as Ref writes it; false for any other spelling.
-func ParseRef(text string) (uuid.UUID, bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || len(raw) != len(uuid.UUID{}) {
-		return uuid.Nil, false
-	}
-	id := uuid.UUID(raw)
-	return id, Ref(id) == text // line breaks and loose bits are passed over in decoding
 }
 
 // LaunchOf names the present launch of a session, in up to 14 letters: what a button offers for one

@@ -1,12 +1,15 @@
 package chat
 
 import (
+	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/news"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
@@ -127,23 +130,57 @@ func (p Phrases) Age(d time.Duration) string {
 
 // Moment is a time as people are told it; a time of another day than today has its date.
 func (p Phrases) Moment(at time.Time) string {
-	at, now := at.Local(), p.Now().Local()
-	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return at.Format("15:04")
+	day := at.Local().Format(time.DateOnly + " ")
+	if p.Now().Local().Format(time.DateOnly+" ") == day {
+		day = ""
 	}
-	return at.Format("2006-01-02 15:04")
+	return day + at.Local().Format("15:04")
 }
 
 // Short is a folder as the chat shows it: the home directory as ~, and nothing in it hidden.
-func (p Phrases) Short(dir string) string { return glyph.Name(p.fromHome(dir)) }
-
-// fromHome writes the home directory as ~.
-func (p Phrases) fromHome(dir string) string {
+func (p Phrases) Short(dir string) string {
 	if rest, ok := strings.CutPrefix(dir, p.Places.Bounds().Home); ok && (rest == "" || rest[0] == '/') {
-		return "~" + rest
+		dir = "~" + rest
 	}
-	return dir
+	return glyph.Name(dir)
 }
 
 // ShortTail is Short for a line with other things in it.
 func (p Phrases) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }
+
+// PostScreen tells news of a session with the terminal's screen between the two texts.
+func (c *Chat) PostScreen(ctx context.Context, n news.Note, head, foot string,
+	buttons [][]outbox.Button) error {
+	text := render.Plain(head)
+	if screen := Screen(n.Screen); !screen.Blank() {
+		if n.Session.Exit != nil { // the agent is over
+			text = render.Plain(head + " " + c.Words.Say(i18n.LastScreen))
+		}
+		text = render.Join(text, render.Plain("\n"), screen)
+	}
+	if foot != "" {
+		text = render.Join(text, Marked("\n"+strings.TrimPrefix(foot, "\n"), n.Attach))
+	}
+	return c.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, buttons)
+}
+
+// Screen is the end of a terminal's screen as a phone shows it, in monospace.
+func Screen(screen string) render.Text {
+	return render.Pre(strings.Trim(LastLines(TightScreen(screen), 30), "\n"), "")
+}
+
+// TightScreen is a terminal's screen without gaps, with horizontal rules that fit.
+func TightScreen(screen string) string {
+	var lines []string
+	for line := range strings.Lines(screen) {
+		line = rule.ReplaceAllString(strings.TrimRight(line, " \n"), strings.Repeat("$1", 12))
+		gap := line == "" && (len(lines) == 0 || lines[len(lines)-1] == "")
+		if !gap && !strings.HasPrefix(line, "Pane is dead (") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}
+
+// rule is a line across the terminal.
+var rule = regexp.MustCompile(`([─╌▔])[─╌▔]{11,}`)

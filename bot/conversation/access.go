@@ -1,11 +1,12 @@
 package conversation
 
 import (
-	"ccbot/internal/address"
 	"cmp"
 	"slices"
 
 	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/address"
 )
 
 // Access says who may speak. The lists do not change while the program runs.
@@ -32,11 +33,6 @@ func (b *Book) InGroup(chat int64) bool {
 	return slices.ContainsFunc(b.Aliases.Numbers(chat), func(one int64) bool { return b.Groups[one] })
 }
 
-// IsPrivate reports whether a conversation is the private chat of an allowed person.
-func (b *Book) IsPrivate(to address.Conversation) bool {
-	return b.People[to.ChatID] && to.ThreadID == 0
-}
-
 // PrivateChats are the private chats that are known of allowed people, in a fixed order.
 func (b *Book) PrivateChats() (all []address.Conversation, err error) {
 	known, err := b.All()
@@ -48,7 +44,7 @@ func (b *Book) PrivateChats() (all []address.Conversation, err error) {
 	}
 	for _, to := range known {
 		one := address.Conversation{ChatID: to.ChatID}
-		if b.IsPrivate(one) && !slices.Contains(all, one) {
+		if b.People[to.ChatID] && !slices.Contains(all, one) {
 			all = append(all, one)
 		}
 	}

@@ -39,10 +39,7 @@ func (b *Book) CurrentSession(to address.Conversation) (views.Session, bool, err
 // CurrentID is the id of the current session; uuid.Nil where there is none, or where that cannot be
 // read.
 func (b *Book) CurrentID(to address.Conversation) uuid.UUID {
-	now, ok, err := b.CurrentSession(to)
-	if err != nil || !ok {
-		return uuid.Nil
-	}
+	now, _, _ := b.CurrentSession(to) // the zero session where there is none
 	return now.ID
 }
 
@@ -133,9 +130,6 @@ func (b *Book) Unsure(q Message, now views.Session) bool {
 // Answered is the session whose message a person answers; known reports whether there still is a
 // record of it. Commands without a name mean that session, too.
 func (b *Book) Answered(q Message) (r views.Session, answered, known bool) {
-	if q.ReplyTo == 0 {
-		return views.Session{}, false, false
-	}
 	id, ok := b.SessionOf(q.To, q.ReplyTo)
 	if !ok {
 		return views.Session{}, false, false

@@ -32,11 +32,16 @@ func (b *Book) MakeCurrent(ctx context.Context, to address.Conversation, id uuid
 	if err := b.SetCurrent(to, id); err != nil {
 		return err
 	}
-	var errs []error
-	for _, hear := range b.Events.Current {
-		errs = append(errs, guard.Call(func() error { return hear(ctx, to, id) }))
+	return tell(b.Events.Current, func(hear func(context.Context, address.Conversation, uuid.UUID) error) error {
+		return hear(ctx, to, id)
+	})
+}
+
+func tell[F any](all []F, call func(F) error) (err error) {
+	for _, hear := range all {
+		err = errors.Join(err, guard.Call(func() error { return call(hear) }))
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // MoveTo shows a session in a conversation from now on.
@@ -47,11 +52,7 @@ func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r views.Sess
 	if err := b.Mover.Move(ctx, r.ID, to); err != nil {
 		return err
 	}
-	var errs []error
-	for _, hear := range b.Events.Shown {
-		errs = append(errs, guard.Call(func() error { hear(r); return nil }))
-	}
-	return errors.Join(errs...)
+	return tell(b.Events.Shown, func(hear func(views.Session)) error { hear(r); return nil })
 }
 
 // Use makes a session the current one of a conversation, and shows it there from now on: a session

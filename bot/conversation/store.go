@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
+	"maps"
 	"sync"
 
 	"github.com/google/uuid"
@@ -19,28 +19,17 @@ import (
 type Store struct {
 	Aliases *alias.Table // which groups have become which chats
 
+	mu     sync.Mutex // held over the disk
 	folder spool.Folder
-
-	mu    sync.Mutex
-	known map[string]file // the files by name, as this process has read or written them; nobody else writes
 }
 
 // file is what is kept of one conversation.
 type file struct {
-	Version int       `json:"version"`
-	Current uuid.UUID `json:"current"`
-	// Owners says whose the last messages are.
-	Owners owners `json:"ring,omitzero"`
-	// Turns are of sessions that are shown in full for one turn.
-	Turns []Turn `json:"turns,omitempty"`
-	// Unread says how much of what sessions have said is in the conversation.
-	Unread []ReadMark `json:"had,omitempty"`
-}
-
-// clone shares nothing with f.
-func (f file) clone() file {
-	f.Owners, f.Turns, f.Unread = f.Owners.clone(), slices.Clone(f.Turns), slices.Clone(f.Unread)
-	return f
+	Version  int                `json:"version"`
+	Current  uuid.UUID          `json:"current"`
+	Messages messages           `json:"messages,omitempty"`
+	Turns    map[uuid.UUID]Turn `json:"shown,omitempty"` // shown in full for one turn
+	Unread   []ReadMark         `json:"had,omitempty"`   // how much is shown
 }
 
 // maxFile is the size of the largest file: a thousand messages of a thousand sessions.
@@ -48,7 +37,7 @@ const maxFile = 4 << 20
 
 // Open opens the folder, making it if needed.
 func Open(dir string) (*Store, error) {
-	c := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile, Fsync: true}, known: make(map[string]file)}
+	c := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile, Fsync: true}}
 	if err := c.folder.Make(); err != nil {
 		return nil, fmt.Errorf("open chats: %w", err)
 	}
@@ -88,7 +77,35 @@ func (c *Store) All() ([]address.Conversation, error) {
 	return all, nil
 }
 
-// read is a conversation's file; what it gives is not to be changed.
+// Rehome makes what is known of one conversation known of another. What is known of the other
+// already counts; messages of another chat are void, because the new chat numbers anew.
+func (c *Store) Rehome(from, to address.Conversation) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old, err := c.readLocked(from)
+	if err != nil || old.Version == 0 {
+		return err
+	}
+	err = c.changeLocked(to, func(f *file) {
+		if f.Current == uuid.Nil {
+			f.Current = old.Current
+		}
+		maps.Copy(f.Turns, old.Turns)
+		for id, all := range old.Messages {
+			for _, message := range all {
+				if from.ChatID == to.ChatID {
+					f.Messages.note(message, id)
+				}
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return c.folder.Remove(nameOf(from))
+}
+
+// read is a conversation's file.
 func (c *Store) read(to address.Conversation) (file, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,23 +114,16 @@ func (c *Store) read(to address.Conversation) (file, error) {
 
 // readLocked reads a conversation's file. A file that cannot be understood counts as none: the
 // person picks a session again.
-func (c *Store) readLocked(to address.Conversation) (file, error) {
-	name := nameOf(to)
-	if f, ok := c.known[name]; ok {
-		return f, nil
-	}
-	data, err := c.folder.Read(name)
+func (c *Store) readLocked(to address.Conversation) (f file, err error) {
+	data, err := c.folder.Read(nameOf(to))
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, spool.ErrForeign), errors.Is(err, spool.ErrTooBig):
 		return file{}, nil
 	case err != nil:
 		return file{}, fmt.Errorf("read chat: %w", err)
-	}
-	var f file
-	if err := json.Unmarshal(data, &f); err != nil {
+	case json.Unmarshal(data, &f) != nil:
 		return file{}, nil
 	}
-	c.known[name] = f
 	return f, nil
 }
 
@@ -128,24 +138,19 @@ func (c *Store) changeLocked(to address.Conversation, change func(*file)) error 
 	if err != nil {
 		return err
 	}
-	f = f.clone()
-	f.Version = 1
+	if f.Version = 1; f.Messages == nil {
+		f.Messages = make(messages)
+	}
+	if f.Turns == nil {
+		f.Turns = make(map[uuid.UUID]Turn)
+	}
 	change(&f)
 	data, err := json.Marshal(f)
+	if err == nil {
+		err = c.folder.Put(nameOf(to), append(data, '\n'))
+	}
 	if err != nil {
 		return fmt.Errorf("write chat: %w", err)
-	}
-	if err := c.folder.Put(nameOf(to), append(data, '\n')); err != nil {
-		return fmt.Errorf("write chat: %w", err)
-	}
-	c.known[nameOf(to)] = f
-	return nil
-}
-
-func (c *Store) removeLocked(to address.Conversation) error {
-	delete(c.known, nameOf(to))
-	if err := c.folder.Remove(nameOf(to)); err != nil {
-		return fmt.Errorf("remove chat: %w", err)
 	}
 	return nil
 }

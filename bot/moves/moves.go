@@ -20,19 +20,24 @@ import (
 	"ccbot/internal/pause"
 )
 
-// Moves show elsewhere what is shown in a topic that was deleted, and posts the cards again that
-// a group has left behind in the chat that it was. Doing it twice is doing it once, so each start
-// does it.
+// Moves show elsewhere what is shown in a topic that was deleted, and post the cards again that a
+// group has left behind in the chat that it was. Doing it twice is doing it once, so each start does
+// it.
 type Moves struct {
 	chat     *chat.Chat
 	book     *conversation.Book
 	entries  Entries
 	requests Requests
 	wake     chan struct{}
-	told     map[address.Conversation]bool // topics in gone of which the chat was told; only Run uses it
 
 	mu   sync.Mutex
-	gone []address.Conversation // topics; those that a crash forgets are found out again by the outbox
+	gone []*topic // those that a crash forgets are found out again by the outbox
+}
+
+// topic is a topic that was deleted.
+type topic struct {
+	at   address.Conversation
+	told bool // in its chat; only Run uses it
 }
 
 // Entries are the messages of people.
@@ -49,8 +54,7 @@ type Requests interface {
 
 // New returns the Moves of a chat.
 func New(c *chat.Chat, e Entries, r Requests) *Moves {
-	return &Moves{chat: c, book: c.Book, entries: e, requests: r, wake: make(chan struct{}, 1),
-		told: make(map[address.Conversation]bool)}
+	return &Moves{chat: c, book: c.Book, entries: e, requests: r, wake: make(chan struct{}, 1)}
 }
 
 // Feature is what the roof knows of Moves.
@@ -92,7 +96,7 @@ func (m *Moves) Migrated() { pause.Poke(m.wake) }
 // TopicGone hears that a topic is not there any more.
 func (m *Moves) TopicGone(gone address.Conversation) {
 	m.mu.Lock()
-	m.gone = append(m.gone, gone)
+	m.gone = append(m.gone, &topic{at: gone})
 	m.mu.Unlock()
 	pause.Poke(m.wake)
 }
@@ -121,61 +125,50 @@ func (m *Moves) work(ctx context.Context) error {
 	if len(gone) == 0 && len(m.book.Aliases.Moved()) == 0 {
 		return nil
 	}
-	where := whereTo(func(at address.Conversation, message int) (to address.Conversation, there bool) {
+	place := func(at address.Conversation) (to address.Conversation, moves bool) {
 		to = at
 		to.ChatID, _ = m.book.Aliases.In(at.ChatID, 0)
-		if slices.Contains(gone, to) {
+		if slices.ContainsFunc(gone, func(t *topic) bool { return t.at == to }) {
 			to.ThreadID = 0
 		}
-		return to, to == at && !m.book.Aliases.Lost(at.ChatID, message)
-	})
-	if err := m.tellTopics(ctx, gone); err != nil { // first: a crash repeats the sentence, and loses none
-		return err
+		return to, to != at
 	}
-	err := errors.Join(m.moveChats(where), m.moveSessions(ctx, where), m.moveEntries(where),
-		m.requests.Moved(ctx, where.place), m.chat.Cards.Moved(ctx, where), m.tellGroups(ctx))
+	ofCard := func(at address.Conversation, message int) (to address.Conversation, there bool) {
+		to, moves := place(at)
+		return to, !moves && !m.book.Aliases.Lost(at.ChatID, message)
+	}
+	for _, t := range gone { // first: a crash repeats the sentence, and loses none
+		if err := m.tellTopic(ctx, t); err != nil {
+			return err
+		}
+	}
+	err := errors.Join(m.carry(ctx, place), m.requests.Moved(ctx, place),
+		m.chat.Cards.Moved(ctx, ofCard), m.tellGroups(ctx))
 	if err != nil {
 		return err
 	}
-	clear(m.told) // a topic that is gone later is told anew
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.gone = m.gone[len(gone):]
 	return nil
 }
 
-// whereTo says what the place of a message has become, and whether the message is there.
-type whereTo func(at address.Conversation, message int) (to address.Conversation, there bool)
-
-// place says what a place has become.
-func (where whereTo) place(at address.Conversation) (to address.Conversation, moves bool) {
-	to, _ = where(at, 0)
-	return to, to != at
-}
-
-// tellTopics says in a chat that the topics of sessions are gone, once however often the rest fails.
-func (m *Moves) tellTopics(ctx context.Context, gone []address.Conversation) error {
-	for _, topic := range gone {
-		if m.told[topic] {
-			continue
+// tellTopic says in a chat that the topic of sessions is gone, once however often the rest fails.
+func (m *Moves) tellTopic(ctx context.Context, t *topic) error {
+	var names []string
+	for _, s := range m.book.Records.List() {
+		if s.Conversation == t.at {
+			names = append(names, chat.ShownName(s.Name))
 		}
-		var names []string
-		for _, s := range m.book.Records.List() {
-			if s.Conversation == topic {
-				names = append(names, chat.ShownName(s.Name))
-			}
-		}
-		if len(names) == 0 {
-			continue
-		}
-		m.chat.Log.Warn("topic_gone", "chat_id", topic.ChatID, "topic", topic.ThreadID, "sessions", len(names))
-		text := m.chat.Words.Say(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": m.chat.Some(names, ", ")})
-		if err := m.chat.Say(ctx, address.Conversation{ChatID: topic.ChatID}, text); err != nil {
-			return err
-		}
-		m.told[topic] = true
 	}
-	return nil
+	if len(names) == 0 || t.told {
+		return nil
+	}
+	m.chat.Log.Warn("topic_gone", "chat_id", t.at.ChatID, "topic", t.at.ThreadID, "sessions", len(names))
+	text := m.chat.Words.Say(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": m.chat.Some(names, ", ")})
+	err := m.chat.Say(ctx, address.Conversation{ChatID: t.at.ChatID}, text)
+	t.told = err == nil
+	return err
 }
 
 // tellGroups says in each group that has become another chat what belongs into the configuration,
@@ -203,46 +196,39 @@ func (m *Moves) tellGroups(ctx context.Context) error {
 	return nil
 }
 
-func (m *Moves) moveChats(where whereTo) error {
-	all, err := m.book.All()
-	for _, c := range all {
-		if to, there := where(c, 0); !there {
-			err = errors.Join(err, m.book.Rehome(c, to))
+// carry moves what is known of places, the sessions that are shown there, and what waits for them in
+// the inbox. The messages that a prompt came with stay where they are, or are gone.
+func (m *Moves) carry(ctx context.Context, place func(address.Conversation) (address.Conversation, bool)) error {
+	known, err := m.book.All()
+	errs := []error{err}
+	for _, c := range known {
+		if to, moves := place(c); moves {
+			errs = append(errs, m.book.Rehome(c, to))
 		}
 	}
-	return err
-}
-
-func (m *Moves) moveSessions(ctx context.Context, where whereTo) error {
-	var errs []error
 	for _, s := range m.book.Records.List() {
-		to, there := where(s.Conversation, 0)
-		if there {
+		to, moves := place(s.Conversation)
+		if !moves {
 			continue
 		}
 		if err := m.book.MoveTo(ctx, to, s); err != nil && !refusal.Is(err, refusal.NotFound) {
 			errs = append(errs, fmt.Errorf("move %s: %w", s.ID, err))
 		}
 	}
-	return errors.Join(errs...)
-}
-
-// moveEntries moves what waits in the inbox. The messages that it came with stay where they are, or
-// are gone.
-func (m *Moves) moveEntries(where whereTo) error {
 	entries, err := m.entries.List()
+	errs = append(errs, err)
 	for _, e := range entries {
-		if _, there := where(e.Conversation, 0); there {
+		if _, moves := place(e.Conversation); !moves {
 			continue
 		}
-		change := m.entries.Change(e.Key, func(now *inbox.Entry) error {
-			now.Conversation, _ = where(now.Conversation, 0)
+		err := m.entries.Change(e.Key, func(now *inbox.Entry) error {
+			now.Conversation, _ = place(now.Conversation)
 			now.MessageID = 0
 			return nil
 		})
-		if !chat.IsGone(change) {
-			err = errors.Join(err, change)
+		if !chat.IsGone(err) {
+			errs = append(errs, err)
 		}
 	}
-	return err
+	return errors.Join(errs...)
 }

@@ -107,7 +107,7 @@ const chosenByHand = "in the chat, choose it with /list"
 func (s *system) tellBack(ctx context.Context, id uuid.UUID) string {
 	ctx, done := s.lasting(ctx)
 	defer done()
-	current, err := s.bot.BroughtBack(ctx, id)
+	current, err := s.bot.Resumer.ResumedAtDesk(ctx, id)
 	switch {
 	case err != nil:
 		s.log.Error("comeback_not_told", "session_id", id.String(), "error", err.Error())

@@ -141,10 +141,10 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 	s.bot.Username = username
 	publishMenu(s.bot.Published())
 	intake := inbox.NewIntake(inbox.Config{Client: s.apiClient(), Connect: s.apiClient, API: s.APIURL, Token: token.Standin,
-		Pulse: s.service.pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log,
+		Pulse: s.service.pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves.Note, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log,
 		Allowed: []string{"message", "edited_message", "callback_query"}})
 	g.Go(func() error { return s.bot.Run(ctx) })
-	g.Go(func() error { return s.machine.Received.Run(ctx, s.durations().InboxTTL, s.bot.Awaited) })
+	g.Go(func() error { return s.machine.Received.Run(ctx, s.durations().InboxTTL, s.bot.Prompts.Awaited) })
 	s.service.begun(username)
 	s.log.Info("ready", "bot", username, "dir", s.Dir, "sessions", len(s.store.List()))
 	return intake.Run(ctx)

@@ -31,10 +31,10 @@ func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 	if err := hooks.PruneBindings(s.Dir, s.ended); err != nil {
 		s.log.Warn("bindings_not_pruned", "error", err.Error())
 	}
-	if err := s.bot.EndUnheard(ctx); err != nil {
+	if err := s.bot.Prompts.EndUnheard(ctx); err != nil {
 		return recovery.Report{}, err // else it would be asked about, or typed
 	}
-	if err := s.bot.AskAged(ctx, s.away); err != nil {
+	if err := s.bot.Prompts.AskAged(ctx, s.away); err != nil {
 		return recovery.Report{}, err // else what is old would be typed
 	}
 	return report, s.settle(ctx)
@@ -56,7 +56,7 @@ func (s *system) settle(ctx context.Context) error {
 		}
 		err := s.lifecycle.SettlePrompts(ctx, id, keys)
 		if errors.Is(err, session.ErrNotFound) {
-			err = s.bot.Homeless(ctx, keys)
+			err = s.bot.Prompts.Homeless(ctx, keys)
 		}
 		if err != nil {
 			s.log.Error("prompts_not_settled", "session_id", id.String(), "error", err.Error())
@@ -76,7 +76,7 @@ func (s *system) tell(ctx context.Context, report recovery.Report) {
 
 // recovered tells the chat what a recovery did.
 func (s *system) recovered(ctx context.Context, report recovery.Report) error {
-	return s.bot.Recovered(ctx, host.StartOf(report))
+	return s.bot.Reports.Tell(ctx, host.StartOf(report))
 }
 
 // recoverAgain recovers while the bot runs, for `ccbot recover`. Once begun it goes

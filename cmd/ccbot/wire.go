@@ -106,7 +106,7 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 		return nil, err
 	}
 	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Chats.Aliases, s.bot.Chats.Aliases.In
-	s.outbox.OnSent, s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Sent, s.bot.Migrated, s.bot.TopicGone
+	s.outbox.OnSent, s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Sent, s.bot.Moves.Migrated, s.bot.Moves.TopicGone
 	s.wireRecovery(instance, environ)
 	s.wireSocket(hook)
 	s.start = func(ctx context.Context) (string, func(map[string]string), error) {
@@ -291,7 +291,7 @@ func (s *system) clear(launches hooks.Launch) func(context.Context, session.Reco
 		if err != nil {
 			return err
 		}
-		if err := s.bot.Homeless(ctx, left[r.ID]); err != nil {
+		if err := s.bot.Prompts.Homeless(ctx, left[r.ID]); err != nil {
 			return err
 		}
 		return errors.Join(s.bot.Forget(ctx, r.ID), launches.Remove(r.ID))

@@ -1,12 +1,61 @@
 package conversation
 
 import (
-	"ccbot/bot/port/talk"
-	"ccbot/internal/address"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
+
+	"ccbot/bot/port/talk"
+	"ccbot/internal/address"
 )
+
+// Turn is one turn of a session that is shown in full although another session is the current one:
+// its prompt came as an answer to one of the session's messages.
+type Turn struct {
+	Session uuid.UUID `json:"session"`
+	// Since is when a prompt was typed that the agent has; zero: the agent has no prompt yet.
+	Since time.Time `json:"since,omitzero"`
+	// Prompt is the key of a prompt that the agent may not have yet. The turn begins when that
+	// prompt is typed: until then it may wait for long, or be dropped.
+	Prompt string `json:"prompt,omitempty"`
+}
+
+// NotePrompt keeps that a person's message is a prompt of a session. With a key, the turn of that
+// prompt is shown in full.
+func (c *Store) NotePrompt(to address.Conversation, message int, key string, id uuid.UUID) error {
+	return c.change(to, func(f *file) {
+		if message > 0 {
+			f.Messages.note(message, id)
+		}
+		t := Turn{Session: id, Prompt: key}
+		if key != "" { // a turn that goes on is shown to its end
+			t.Since = f.Turns[id].Since
+		}
+		f.setTurn(t)
+	})
+}
+
+// setTurn replaces what is known of a session's turn. A turn without a beginning and without a
+// prompt is none.
+func (f *file) setTurn(t Turn) {
+	f.Turns[t.Session] = t
+	if t.Since.IsZero() && t.Prompt == "" {
+		delete(f.Turns, t.Session)
+	}
+}
+
+// TurnOf is the turn of a session that is shown in full; false: there is none.
+func (c *Store) TurnOf(to address.Conversation, id uuid.UUID) (Turn, bool) {
+	f, _ := c.read(to) // what cannot be read is unknown
+	t, ok := f.Turns[id]
+	return t, ok
+}
+
+// SetTurn changes a turn that is shown in full.
+func (c *Store) SetTurn(to address.Conversation, t Turn) error {
+	return c.change(to, func(f *file) { f.setTurn(t) })
+}
 
 // ReadMark is how much of what a session has said is in a conversation.
 type ReadMark struct {
@@ -25,7 +74,7 @@ func (c *Store) NoteShown(to address.Conversation, id uuid.UUID) error {
 	if _, known := c.ReadMarkOf(to, id); known {
 		return nil
 	}
-	return c.noteMark(to, ReadMark{Session: id})
+	return c.NoteOpened(to, id)
 }
 
 // NoteNoticed keeps that a conversation has only a notice of what a session said from a place on.

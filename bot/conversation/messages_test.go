@@ -2,8 +2,10 @@ package conversation
 
 import (
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/google/uuid"
@@ -14,54 +16,41 @@ import (
 	"ccbot/internal/session"
 )
 
-// The owners is a map that forgets all but the last thousand, also on its way through a file.
-func TestTheRingKeepsTheLastThousand(t *testing.T) {
+// Of all messages that were noted the thousand newest are known, also on their way through a file.
+func TestTheNewestThousandMessagesAreKnown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ids := make([]uuid.UUID, rapid.IntRange(1, 30).Draw(t, "sessions"))
 		for i := range ids {
 			ids[i] = uuid.New()
 		}
-		r, want, order := owners{}, map[int]uuid.UUID{}, []int(nil)
+		known, want := messages{}, map[int]uuid.UUID{}
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)) //nolint:gosec // a test
-		for range rapid.IntRange(0, 2*maxOwners).Draw(t, "messages") {
-			message, id := 1+random.IntN(2*maxOwners), ids[random.IntN(len(ids))]
-			r.note(message, id)
-			want[message] = id
-			order = append(order, message)
-		}
-		last := map[int]bool{}
-		for i := len(order) - 1; i >= 0 && len(last) < maxOwners; i-- {
-			last[order[i]] = true
-		}
-		data, err := json.Marshal(r)
-		require.NoError(t, err)
-		var read owners
-		require.NoError(t, json.Unmarshal(data, &read))
-		for message := range want {
-			for _, one := range []owners{r, read, r.clone()} {
-				id, ok := one.of(message)
-				assert.Equal(t, last[message], ok)
-				if ok {
-					assert.Equal(t, want[message], id)
-				}
+		for n := range rapid.IntRange(0, 2*maxMessages).Draw(t, "messages") {
+			message, id := 1+n, ids[random.IntN(len(ids))]
+			if random.IntN(4) == 0 {
+				message = 1 + random.IntN(message) // one of before is another session's by now
+			}
+			if message > n-maxMessages/2 {
+				known.note(message, id)
+				want[message] = id
 			}
 		}
-		assert.LessOrEqual(t, len(r.sessions), len(ids))
-		assert.Equal(t, r.IsZero(), len(order) == 0)
+		newest := slices.Sorted(maps.Keys(want))
+		for _, message := range newest[:max(0, len(newest)-maxMessages)] {
+			delete(want, message)
+		}
+		data, err := json.Marshal(known)
+		require.NoError(t, err)
+		var read messages
+		require.NoError(t, json.Unmarshal(data, &read))
+		got := map[int]uuid.UUID{}
+		for id, all := range read {
+			for _, message := range all {
+				got[message] = id
+			}
+		}
+		assert.Equal(t, want, got)
 	})
-}
-
-func TestADamagedRingIsEmpty(t *testing.T) {
-	id := uuid.New()
-	for _, data := range []string{`"x"`, `{"sessions":["x"]}`, `{"sessions":[],"messages":[[1,0],[2,-1]]}`, `[]`} {
-		r := owners{}
-		r.note(1, id)
-		require.NoError(t, json.Unmarshal([]byte(data), &r), data)
-		assert.True(t, r.IsZero(), data)
-		r.note(7, id)
-		got, ok := r.of(7)
-		assert.True(t, ok && got == id)
-	}
 }
 
 var (

@@ -1,0 +1,180 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
+	"ccbot/bot/inbox"
+	"ccbot/bot/prompt"
+	"ccbot/bot/quotation"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/address"
+)
+
+// Handle does what one message asks for; rest are the other messages of its album. It is called at
+// least once for each: a message may come again after a crash.
+func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error {
+	if u == nil || u.Message == nil && u.EditedMessage == nil {
+		return nil
+	}
+	m := cmp.Or(u.Message, u.EditedMessage)
+	if taken, err := b.Moves.Take(m); taken {
+		return err
+	}
+	if m.From == nil || !b.Hears(m.From.ID, m.Chat) {
+		return nil
+	}
+	b.At("accepted")
+	in := b.incomingOf(key, m)
+	b.unpark(in.To.ChatID)
+	switch {
+	case u.Message == nil:
+		t := b.parse(in, m)
+		return b.Prompts.Edited(ctx, in, m, t.text, t.command.Run == nil && !t.foreign)
+	case m.Text == "" && isService(m):
+		return nil
+	case m.MediaGroupID != "":
+		return b.Prompts.Album(ctx, in, append([]*models.Update{u}, rest...))
+	case m.Text == "":
+		return b.Prompts.Media(ctx, in, m)
+	}
+	return b.text(ctx, in, b.parse(in, m))
+}
+
+// inside gives the place of a message, and the number that the message has there.
+func (b *Bot) inside(m *models.Message) (to address.Conversation, message int) {
+	to = inbox.ConversationOf(m)
+	to.ChatID, message = b.Chats.Aliases.In(m.Chat.ID, m.ID)
+	return to, message
+}
+
+func (b *Bot) incomingOf(key string, m *models.Message) prompt.Message {
+	place, message := b.inside(m)
+	in := chat.Incoming{Message: conversation.Message{To: place}, Key: key, From: m.From.ID,
+		MessageID: message, Sent: time.Unix(int64(m.Date), 0), Quoted: quotation.Source(m) != ""}
+	if to := m.ReplyToMessage; to != nil {
+		_, in.ReplyTo = b.Chats.Aliases.In(cmp.Or(to.Chat.ID, m.Chat.ID), to.ID)
+		// what opens a topic is "answered" by all messages of the topic
+		in.OfBot = to.From != nil && to.From.IsBot && to.ForumTopicCreated == nil && strings.EqualFold(to.From.Username, b.Username)
+	}
+	return prompt.Message{Incoming: in}
+}
+
+// isService says whether nobody wrote a message: Telegram tells of a change of the chat. Where a
+// kind is missing here, the chat is told once too often.
+func isService(m *models.Message) bool {
+	return len(m.NewChatMembers) > 0 || m.LeftChatMember != nil || m.NewChatTitle != "" || len(m.NewChatPhoto) > 0 ||
+		m.DeleteChatPhoto || m.GroupChatCreated || m.SupergroupChatCreated || m.MessageAutoDeleteTimerChanged != nil ||
+		m.MigrateToChatID != 0 || m.MigrateFromChatID != 0 || m.PinnedMessage != nil || m.ChatBackgroundSet != nil ||
+		m.ForumTopicCreated != nil || m.ForumTopicEdited != nil || m.ForumTopicClosed != nil || m.ForumTopicReopened != nil ||
+		m.GeneralForumTopicHidden != nil || m.GeneralForumTopicUnhidden != nil || m.BoostAdded != nil ||
+		m.VideoChatScheduled != nil || m.VideoChatStarted != nil || m.VideoChatEnded != nil || m.VideoChatParticipantsInvited != nil
+}
+
+// written is what a person has written: a command of ours, something for another bot, or a text for
+// the agent, with nothing changed but our own name cut out.
+type written struct {
+	command chat.Command // without Run: none
+	args    string
+	foreign bool
+	text    string
+}
+
+// parse reads a message. The words of others are no command, and so is a caption.
+func (b *Bot) parse(in prompt.Message, m *models.Message) written {
+	t := written{text: quotation.Text(m)}
+	if in.Quoted || m.Text == "" {
+		return t
+	}
+	name, to, rest := splitCommand(t.text)
+	if ours := to == "" || strings.EqualFold(to, b.Username); !ours {
+		t.foreign = in.To.ChatID != in.From && addressed.MatchString(name+"@"+to)
+		return t
+	}
+	t.command, t.args = b.commands[name], strings.TrimSpace(rest)
+	if to != "" {
+		t.text = "/" + name + rest
+	}
+	return t
+}
+
+// text runs a command of ours, unless it comes too late, or passes a text on to the agent.
+func (b *Bot) text(ctx context.Context, in prompt.Message, t written) error {
+	if t.foreign {
+		return nil
+	}
+	if c := t.command; c.Run != nil {
+		if c.Now {
+			if told, err := b.Prompts.TooLate(ctx, in.Incoming, c.Name); told || err != nil {
+				return err
+			}
+		}
+		return c.Run(ctx, in.Incoming, t.args)
+	}
+	for _, f := range b.rooms {
+		if f.Text == nil || in.Quoted { // the words of others answer no request
+			continue
+		}
+		if taken, err := f.Text(ctx, in.Incoming, t.text); taken || err != nil {
+			return err
+		}
+	}
+	return b.Prompts.Take(ctx, in, t.text)
+}
+
+// addressed is a command with the name of a bot, which ends in "bot"; a path with an @ in it is
+// none.
+var addressed = regexp.MustCompile(`(?i)^\w{1,32}@[a-z]\w*bot$`)
+
+// splitCommand splits "/name@bot rest"; rest begins with the blank or line break that ends the
+// name. Without a command all of it is empty; "//name" is the agent's own.
+func splitCommand(text string) (name, to, rest string) {
+	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") {
+		return "", "", ""
+	}
+	head := text[1:]
+	if i := strings.IndexAny(head, " \n\t"); i >= 0 {
+		head, rest = head[:i], head[i:]
+	}
+	name, to, _ = strings.Cut(head, "@")
+	return name, to, rest
+}
+
+// UpdateFailed tells a person that a message of theirs was set aside, or has to wait.
+func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
+	if !b.Allowed[f.From] || !b.MayShow(f.Conversation) {
+		return nil
+	}
+	word, tell := i18n.UpdateFailed, b.Fail
+	if f.Update != nil && f.Update.EditedMessage != nil { // the message itself may be where it belongs
+		tell = b.Warn
+	}
+	fetch, notFetched := errors.AsType[*prompt.FetchError](f.Err)
+	switch {
+	case f.Tap:
+		if word = i18n.InternalError; f.Late {
+			word = i18n.TapLate
+		}
+		if f.Update != nil && f.Update.CallbackQuery != nil {
+			b.Sender.Answer(ctx, f.Conversation, f.Update.CallbackQuery.ID, b.words.Say(word), true)
+		}
+		return nil
+	case f.Waits:
+		word, tell = i18n.PromptWaits, b.Warn
+	case notFetched:
+		text := b.words.Say(i18n.FileNotFetched, i18n.Args{"Name": fetch.Name}) + "\n" + b.words.Say(i18n.NotDelivered)
+		return tell(ctx, f.Conversation, f.MessageID, render.Plain(text), nil)
+	case f.Unreadable:
+		word = i18n.Unreadable
+	}
+	return tell(ctx, f.Conversation, f.MessageID, render.Plain(b.words.Say(word)), nil)
+}
