@@ -61,8 +61,7 @@ func (d Decisions) Outcome(ctx context.Context, q decisions.Request) (o decision
 	if errors.Is(err, fs.ErrNotExist) {
 		return o, false, nil
 	}
-	return decisions.Outcome{ByHook: out.ByHook, Done: out.Done, IsError: out.IsError, Denial: out.Denial, Text: out.Text,
-		Interrupted: out.Interrupted}, found, err
+	return decisions.Outcome{ByHook: out.ByHook, Done: out.Done, Denial: out.Denial, Text: out.Text, Interrupted: out.Interrupted}, found, err
 }
 
 // Answerers looks into the settings of a session's project. An agent in whose mode nothing is asked

@@ -103,7 +103,6 @@ func isObject(raw json.RawMessage) bool {
 type Outcome struct {
 	ByHook      string // "allow" or "deny": a hook's decision was taken; empty when none was
 	Done        bool   // there is a result
-	IsError     bool
 	Denial      string // what has denied it, in Claude Code's words
 	Text        string // of the result
 	Interrupted bool   // the person interrupted it; "No" at the desk is the same
