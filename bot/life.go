@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -69,13 +68,10 @@ func (a agents) ProjectAnswers(id uuid.UUID) string {
 	return ask.ProjectAnswers(a.bot.words, all)
 }
 
-// Interrupt sends Esc, of which requests and the output of commands are told.
+// Interrupt sends Esc, of which the output of commands is told.
 func (a agents) Interrupt(ctx context.Context, id uuid.UUID) error {
-	if err := a.bot.asks.NoteStop(ctx, id, true); err != nil {
-		return err
-	}
 	if err := a.bot.Sessions.Interrupt(ctx, id); err != nil {
-		return errors.Join(err, a.bot.asks.NoteStop(ctx, id, false))
+		return err
 	}
 	a.bot.outputs.Interrupted(ctx, id)
 	return nil

@@ -2,12 +2,10 @@ package ask
 
 import (
 	"fmt"
-	"slices"
 
 	"ccbot/bot/card"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
-	"ccbot/bot/tool"
 	"ccbot/i18n"
 )
 
@@ -24,7 +22,6 @@ const (
 	verbBack    = "b" // question
 	verbApprove = "plan"
 	verbEdits   = "edit"
-	verbKeep    = "keep"
 	verbCancel  = "c"
 	verbDesk    = "desk"
 )
@@ -33,49 +30,32 @@ const (
 const maxLabel = 40
 
 // options are those that do something as the card stands; none once it is decided.
-func (v Viewer) options(c Card, j shown) [][]card.Option {
+func (v Viewer) options(c Card, j shown) (rows [][]card.Option) {
 	if c.State != StateOpen {
 		return nil
 	}
-	b := v.option
+	deny, why := v.option(i18n.AskDeny, outbox.Danger, verbDeny), i18n.AskDenyWhy
 	if c.Why != nil {
-		row := []card.Option{b(i18n.AskCancel, "", verbCancel)}
-		if !c.Why.Answer {
-			row = append([]card.Option{b(denyWord(c.Request), outbox.Danger, verbDeny)}, row...)
-		}
-		return [][]card.Option{row}
+		return [][]card.Option{{deny, v.option(i18n.AskCancel, "", verbCancel)}}
 	}
-	var rows [][]card.Option
+	if c.Request.IsPlan() {
+		why = i18n.AskKeepPlanning
+	}
 	if j.allowable(c) {
 		rows = v.consent(c)
 	}
-	deny := []card.Option{b(denyWord(c.Request), outbox.Danger, verbDeny), b(i18n.AskDenyWhy, "", verbWhy)}
-	if c.Request.IsPlan() {
-		deny = []card.Option{b(i18n.AskKeepPlanning, "", verbKeep)}
-	}
-	rows = append(rows, deny)
+	rows = append(rows, []card.Option{deny, v.option(why, "", verbWhy)})
 	var more []card.Option
-	if !j.whole && !c.AllShown && !j.tooBig { // else it leads to nothing
-		more = append(more, b(i18n.AskShowAll, "", verbAll))
+	if !j.allowable(c) && !j.tooBig { // else it leads to nothing
+		more = append(more, v.option(i18n.AskShowAll, "", verbAll))
 	}
 	if c.Request.SubagentID != "" {
-		more = append(more, b(i18n.AskDesk, "", verbDesk))
+		more = append(more, v.option(i18n.AskDesk, "", verbDesk))
 	}
 	if len(more) > 0 {
 		rows = append(rows, more)
 	}
 	return rows
-}
-
-// denyWord is what no means.
-func denyWord(q Request) i18n.Key {
-	switch {
-	case q.IsQuestion():
-		return i18n.AskNoAnswer
-	case q.IsPlan():
-		return i18n.AskSendBack
-	}
-	return i18n.AskDeny
 }
 
 // consent are the buttons that let the agent go on.
@@ -97,29 +77,25 @@ func (v Viewer) consent(c Card) [][]card.Option {
 }
 
 // answers are the options of the question that is to be answered, one a row.
-func (v Viewer) answers(c Card, list []question) [][]card.Option {
+func (v Viewer) answers(c Card, list []question) (rows [][]card.Option) {
 	at := len(c.Progress.Answers)
 	if at >= len(list) {
 		return nil
 	}
 	q := list[at]
-	var rows [][]card.Option
 	for i, o := range q.options {
-		text, cut := tool.Clip(tool.OneLined(o.label), maxLabel)
+		text, cut := clip(oneLined(o.label), maxLabel)
 		if cut {
 			text = fmt.Sprintf("%d. %s", i+1, text) // two that begin alike stay apart
 		}
-		if q.several {
-			text = box(slices.Contains(c.Progress.Chosen, i)) + " " + text
-		}
-		rows = append(rows, []card.Option{{Text: text, Value: value(verbOption, at, i)}})
+		rows = append(rows, []card.Option{{Text: q.box(c.Progress.Chosen, i) + text, Value: value(verbOption, at, i)}})
+	}
+	if q.several && len(c.Progress.Chosen) > 0 {
+		rows = append(rows, []card.Option{v.option(i18n.AskDone, outbox.Success, verbDone, at)})
 	}
 	last := []card.Option{v.option(i18n.AskOther, "", verbOther, at)}
 	if at > 0 {
 		last = append(last, v.option(i18n.AskBack, "", verbBack, at))
-	}
-	if q.several && len(c.Progress.Chosen) > 0 {
-		rows = append(rows, []card.Option{v.option(i18n.AskDone, outbox.Success, verbDone, at)})
 	}
 	return append(rows, last)
 }

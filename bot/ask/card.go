@@ -6,8 +6,18 @@ import (
 	"fmt"
 	"time"
 
+	"ccbot/bot/port/decisions"
 	"ccbot/internal/address"
 	"ccbot/internal/keepjson"
+)
+
+type (
+	// Request is one that a hook waits with.
+	Request = decisions.Request
+	// Decision is what the hook is told.
+	Decision = decisions.Decision
+	// Answerer is what answers requests without a person.
+	Answerer = decisions.Answerer
 )
 
 // Version is the newest version of a card's file that this program knows.
@@ -19,8 +29,7 @@ var ErrNewer = keepjson.ErrNewer
 // State says who may still do something about a card.
 type State string
 
-// The states of a card. From open a tap leads to sent, and Leave to away; a decision whose hook is
-// lost goes from sent to away, too. Return leads from away back to where it was. The transcript
+// The states of a card. From open a tap leads to sent, Leave to away and Return back. The transcript
 // leads from each to over, and there it stays.
 const (
 	StateOpen State = "open" // a person may decide
@@ -29,7 +38,7 @@ const (
 	StateOver State = "over" // known what became of it
 )
 
-// Card is one request as it stands in the chat.
+// Card is one request as it stands in the chat. It is a value: what it points to never changes.
 type Card struct {
 	Version      int                  `json:"version"`
 	Request      Request              `json:"request"`
@@ -39,13 +48,11 @@ type Card struct {
 	By           int64                `json:"by,omitempty"` // who decided
 	DecidedAt    time.Time            `json:"decided_at,omitzero"`
 	Given        time.Time            `json:"given,omitzero"`      // when a hook took the decision
-	Away         Cause                `json:"away,omitempty"`      // why the card is away
-	Stopped      bool                 `json:"stopped,omitempty"`   // somebody interrupted the agent from the chat while it was open
+	Desk         bool                 `json:"desk,omitempty"`      // it is away for good
 	AllShown     bool                 `json:"all_shown,omitempty"` // everything that All gives was delivered
 	AwayAt       time.Time            `json:"away_at,omitzero"`    // since when it is away
-	Why          *Why                 `json:"why,omitempty"`       // whose next text belongs to this card
-	Unheard      bool                 `json:"unheard,omitempty"`   // a Why was given up
-	Missed       Missed               `json:"missed,omitzero"`     // whose Why ended under their fingers
+	Why          *Writer              `json:"why,omitempty"`       // whose next text belongs to this card
+	Missed       *Writer              `json:"missed,omitempty"`    // whose Why ended under their fingers, and when
 	Progress     Progress             `json:"progress,omitzero"`
 	Outcome      Outcome              `json:"outcome,omitzero"`
 	Over         time.Time            `json:"over,omitzero"`     // when it came to be over
@@ -56,37 +63,21 @@ type Card struct {
 	unknown keepjson.Unknown
 }
 
-// Cause is why nobody waits for a card's decision any more.
-type Cause string
-
-// The causes; none is known of an older card.
-const (
-	HookLeft   Cause = "hook"   // its hook is gone, or did not come back
-	WaitedOut  Cause = "waited" // its hook waited as long as hooks may
-	DialogGone Cause = "dialog" // the terminal does not ask any more
-	ToDesk     Cause = "desk"   // a person, or an unwilling Telegram, left it to the desk
-)
-
-// Why waits for a text: the reason of a denial or, for a question, an answer that is none of the options.
-type Why struct {
+// Writer is a person who writes a text for a card: the reason of a denial or, for a question, an
+// answer that is none of the options.
+type Writer struct {
 	By     int64     `json:"by"`
-	Name   string    `json:"name,omitempty"`   // of that person, where others read the conversation too
 	At     time.Time `json:"at,omitzero"`      // since when
 	Answer bool      `json:"answer,omitempty"` // of the question that Progress is at
 }
 
-// maxWhy is how long a text is waited for: what a person writes later is meant for something else.
-const maxWhy = 10 * time.Minute
-
-// Missed is a person who was writing for a card when something else ended it. What they send is not
-// meant for the agent as a prompt.
-type Missed struct {
-	By int64     `json:"by,omitempty"`
-	At time.Time `json:"at,omitzero"`
-}
-
-// maxMissed is how long a text that was being written may still come.
-const maxMissed = 2 * time.Minute
+const (
+	// maxWhy is how long a text is waited for: what a person writes later is meant for something else.
+	maxWhy = 10 * time.Minute
+	// maxMissed is how long a text may still come that was being written when something else ended
+	// the wait. It is not meant for the agent as a prompt.
+	maxMissed = 2 * time.Minute
+)
 
 // Progress is how far the questions of AskUserQuestion are answered.
 type Progress struct {
@@ -102,11 +93,9 @@ type What string
 
 // What became of a request, see Outcome.
 const (
-	Allowed     What = "allowed"
+	Allowed     What = "allowed" // or answered
 	Denied      What = "denied"
-	Answered    What = "answered"    // a question
 	Interrupted What = "interrupted" // Esc
-	Expired     What = "expired"     // its hook waited as long as hooks may
 	Ended       What = "ended"       // the session ended first
 	Unknown     What = "unknown"     // the transcript never said
 )

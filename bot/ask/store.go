@@ -1,12 +1,11 @@
 package ask
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -21,19 +20,18 @@ const (
 	suffix = ".json"
 	// maxCard is far above a call on the control socket (8 MiB), escaped as badly as JSON can.
 	maxCard = 128 << 20
+	// maxKept is from where on the input of a card that is over is cut for good.
+	maxKept = 16 << 10
 )
 
-// Store keeps the cards: in memory for reading, in one file each for good. It may be used by
-// several goroutines.
+// Store keeps the cards: in memory for reading, in one file each for good.
 type Store struct {
 	folder     spool.Folder
 	quarantine string
 	log        *slog.Logger
 
-	mu        sync.Mutex
-	cards     map[string]Card   // by the request's id
-	unsettled map[string]Card   // those that are not over
-	prompts   map[string]string // ids by Card.Prompt
+	mu    sync.Mutex
+	cards map[string]Card // by the request's id
 }
 
 // Open loads the cards of dir ($CCBOT_DIR/asks) and makes it when it is missing. A file that cannot
@@ -41,7 +39,7 @@ type Store struct {
 // is. The error is about the folder.
 func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
 	s := &Store{folder: spool.Folder{Path: dir, MaxSize: maxCard, Fsync: true}, quarantine: quarantine, log: log,
-		cards: make(map[string]Card), unsettled: make(map[string]Card), prompts: make(map[string]string)}
+		cards: make(map[string]Card)}
 	if err := s.folder.Make(); err != nil {
 		return nil, fmt.Errorf("open the asks: %w", err)
 	}
@@ -80,29 +78,8 @@ func (s *Store) load(name string) error {
 		s.log.Error("ask_unreadable", "file", name, "moved_to", s.quarantine, "error", err.Error())
 		return s.folder.Quarantine(name, s.quarantine, err.Error())
 	}
-	s.keepLocked(c)
+	s.cards[c.Request.ID] = c
 	return nil
-}
-
-// keepLocked makes a card what readers see.
-func (s *Store) keepLocked(c Card) {
-	id := c.Request.ID
-	s.dropLocked(id)
-	s.cards[id] = c
-	if !c.IsOver() {
-		s.unsettled[id] = c
-	}
-	if c.Prompt != "" {
-		s.prompts[c.Prompt] = id
-	}
-}
-
-func (s *Store) dropLocked(id string) {
-	if key := s.cards[id].Prompt; key != "" && s.prompts[key] == id {
-		delete(s.prompts, key)
-	}
-	delete(s.unsettled, id)
-	delete(s.cards, id)
 }
 
 func file(id string) string { return id + suffix }
@@ -111,8 +88,16 @@ func file(id string) string { return id + suffix }
 // beginnings are kept.
 func (s *Store) Save(c Card) error {
 	c.Version = Version
-	if c.IsOver() {
-		c = slim(c)
+	if c.IsOver() { // nothing but its message is asked of it
+		c.Request.Suggestions = nil
+		if len(c.Request.Input) > maxKept {
+			c.Request.Input = beginnings(c.Request.Input)
+		}
+		if c.Decision != nil {
+			d := *c.Decision
+			d.UpdatedInput = nil
+			c.Decision = &d
+		}
 	}
 	if err := c.check(); err != nil {
 		return fmt.Errorf("save ask %s: %w", c.Request.ID, err)
@@ -126,59 +111,47 @@ func (s *Store) Save(c Card) error {
 	if err := s.folder.Put(file(c.Request.ID), append(data, '\n')); err != nil {
 		return fmt.Errorf("save ask %s: %w", c.Request.ID, err)
 	}
-	s.keepLocked(c.clone())
+	s.cards[c.Request.ID] = c
 	return nil
 }
 
-// Get returns a copy of the card of a request.
+// Get returns the card of a request.
 func (s *Store) Get(id string) (Card, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c, ok := s.cards[id]
-	return c.clone(), ok
+	return c, ok
 }
 
-// List returns copies of all cards: first those that are not over, each group oldest first.
-func (s *Store) List() []Card {
+// List returns all cards, oldest first.
+func (s *Store) List() []Card { return s.list(func(Card) bool { return true }) }
+
+// Unsettled returns the cards that are not over, oldest first.
+func (s *Store) Unsettled() []Card { return s.list(func(c Card) bool { return !c.IsOver() }) }
+
+func (s *Store) list(which func(Card) bool) (list []Card) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return copies(maps.Values(s.cards))
-}
-
-// Unsettled returns copies of the cards that are not over, oldest first.
-func (s *Store) Unsettled() []Card {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return copies(maps.Values(s.unsettled))
-}
-
-func copies(cards iter.Seq[Card]) (list []Card) {
-	for c := range cards {
-		list = append(list, c.clone())
+	for _, c := range s.cards {
+		if which(c) {
+			list = append(list, c)
+		}
 	}
 	slices.SortFunc(list, byAge)
 	return list
 }
 
-// ByPrompt returns a copy of the card whose reason is the text with an inbox key.
+// ByPrompt returns the card whose reason is the text with an inbox key.
 func (s *Store) ByPrompt(key string) (Card, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c, ok := s.cards[s.prompts[key]]
-	return c.clone(), ok
+	all := s.list(func(c Card) bool { return c.Prompt == key })
+	if len(all) == 0 {
+		return Card{}, false
+	}
+	return all[0], true
 }
 
 func byAge(a, b Card) int {
-	switch {
-	case a.IsOver() != b.IsOver() && b.IsOver():
-		return -1
-	case a.IsOver() != b.IsOver():
-		return 1
-	}
-	if c := a.Request.Asked.Compare(b.Request.Asked); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Request.ID, b.Request.ID)
+	return cmp.Or(a.Request.Asked.Compare(b.Request.Asked), strings.Compare(a.Request.ID, b.Request.ID))
 }
 
 // Prune forgets the cards that were over before a time. Those that are not over stay, however old.
@@ -208,22 +181,7 @@ func (s *Store) remove(which func(Card) bool) error {
 			errs = append(errs, fmt.Errorf("remove ask %s: %w", id, err))
 			continue
 		}
-		s.dropLocked(id)
+		delete(s.cards, id)
 	}
 	return errors.Join(errs...)
-}
-
-// clone shares nothing that a transition changes.
-func (c Card) clone() Card {
-	if c.Decision != nil {
-		d := *c.Decision
-		c.Decision = &d
-	}
-	if c.Why != nil {
-		w := *c.Why
-		c.Why = &w
-	}
-	c.Progress.Answers = slices.Clone(c.Progress.Answers)
-	c.Progress.Chosen = slices.Clone(c.Progress.Chosen)
-	return c
 }

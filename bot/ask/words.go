@@ -2,12 +2,14 @@ package ask
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/internal/pause"
 )
 
 // Hear takes a text that a request waits for: the reason of a denial, or an answer in the person's
@@ -33,20 +35,20 @@ func (a *Requests) Hear(ctx context.Context, in chat.Incoming, text string) (tak
 	case !answers && !a.isMeant(c):
 		return false, nil, r.turn(ctx, GiveUp)
 	}
-	_, effect, err := r.decide(ctx, in.From, func(c Card) (Card, Effect, error) {
-		next, effect := Say(c, in.From, text, a.Chat.Now())
-		if effect != None {
-			next.Prompt, next.Text = in.Key, in.MessageID
-		}
-		return next, effect, nil
+	_, _, err = r.change(ctx, func(c Card) (Card, error) {
+		next, err := Say(c, in.From, text, a.Chat.Now())
+		next.Prompt, next.Text = in.Key, in.MessageID
+		return next, err
 	})
-	if err != nil || effect == None {
-		return false, a.missed(in), err
+	switch {
+	case errors.Is(err, ErrOver), errors.Is(err, ErrNotNow):
+		return false, a.missed(in), nil
+	case err != nil:
+		return false, nil, err
 	}
 	a.Chat.At("ask-heard")
 	a.Chat.Sender.React(ctx, in.To, in.MessageID, chat.ReactionStored)
-	r.end(&r.giving)
-	a.Look(r.session, false) // which gives the decision to the hook
+	pause.Poke(r.wake) // which gives the decision to the hook
 	return true, nil, nil
 }
 
@@ -73,7 +75,7 @@ func (a *Requests) missed(in chat.Incoming) *Card {
 // Caught notes that the text which was meant for a request has come: the next one is a prompt again.
 func (a *Requests) Caught(ctx context.Context, id string) error {
 	caught := func(c Card) Card {
-		c.Missed = Missed{}
+		c.Missed = nil
 		return GiveUp(c)
 	}
 	if r, open := a.find(id); open {
@@ -105,7 +107,7 @@ func (r *request) heed(c Card) Card {
 	case !a.isMeant(c):
 		return GiveUp(c)
 	case c.Overdue(a.Chat.Now()):
-		return Miss(GiveUp(c), c.Why.By, a.Chat.Now())
+		return c.unwait(0, a.Chat.Now())
 	}
 	return c
 }

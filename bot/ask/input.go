@@ -1,8 +1,9 @@
-package tool
+package ask
 
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,12 +15,32 @@ import (
 // by [Show all].
 const maxDepth = 32
 
-// IsTrue says that a value is true.
-func IsTrue(raw json.RawMessage) bool { return string(bytes.TrimSpace(raw)) == "true" }
+// take gives the field to use and leaves it out if use took it.
+func take(list []exactjson.Member, key string, use func(json.RawMessage) bool) []exactjson.Member {
+	for i, f := range list {
+		if f.Key == key && use(f.Value) {
+			return append(list[:i:i], list[i+1:]...)
+		}
+	}
+	return list
+}
 
-// Odd says that something in the JSON cannot be seen when it is drawn: an invisible character, a
+// textTo takes a text.
+func textTo(to *string) func(json.RawMessage) bool {
+	return func(raw json.RawMessage) bool {
+		s, ok := exactjson.Text(raw)
+		if ok {
+			*to = s
+		}
+		return ok
+	}
+}
+
+func isFalse(raw json.RawMessage) bool { return string(raw) == "false" }
+
+// odd says that something in the JSON cannot be seen when it is drawn: an invisible character, a
 // key that is there twice, or what lies too deep.
-func Odd(raw json.RawMessage) bool { return oddAt(raw, 0) }
+func odd(raw json.RawMessage) bool { return oddAt(raw, 0) }
 
 func oddAt(raw json.RawMessage, depth int) bool {
 	if depth > maxDepth {
@@ -43,9 +64,9 @@ func oddAt(raw json.RawMessage, depth int) bool {
 	return false // a number, true, false, null
 }
 
-// Pretty is JSON for a person: one member a line, in the order in which it came, nothing escaped
+// pretty is JSON for a person: one member a line, in the order in which it came, nothing escaped
 // that need not be.
-func Pretty(raw json.RawMessage) string {
+func pretty(raw json.RawMessage) string {
 	var b strings.Builder
 	writePretty(&b, raw, 0)
 	return b.String()
@@ -57,12 +78,12 @@ func writePretty(b *strings.Builder, raw json.RawMessage, depth int) {
 		switch raw[0] {
 		case '"':
 			s, _ := exactjson.Text(raw)
-			b.WriteString(Quoted(s))
+			b.WriteString(quoted(s))
 			return
 		case '{':
 			list, _ := exactjson.Members(raw)
 			writeList(b, "{", "}", len(list), depth, func(i int) {
-				b.WriteString(Quoted(list[i].Key) + ": ")
+				b.WriteString(quoted(list[i].Key) + ": ")
 				writePretty(b, list[i].Value, depth+1)
 			})
 			return
@@ -90,8 +111,8 @@ func writeList(b *strings.Builder, begin, end string, n, depth int, item func(in
 	b.WriteString(end)
 }
 
-// Quoted is a text as JSON writes it, for a person.
-func Quoted(s string) string {
+// quoted is a text as JSON writes it, for a person.
+func quoted(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -99,4 +120,36 @@ func Quoted(s string) string {
 		return s // a string always encodes
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// What is left of an input that is too big: of its first fields the first bytes.
+const (
+	maxFields = 64
+	keptText  = 2 << 10
+)
+
+// beginnings is an object with the beginnings of its first fields. What is no text and longer
+// becomes one.
+func beginnings(object json.RawMessage) json.RawMessage {
+	list, _ := exactjson.Members(object)
+	var b strings.Builder
+	for i, f := range list[:min(len(list), maxFields)] {
+		value := string(f.Value)
+		if len(value) > keptText {
+			s, isText := exactjson.Text(f.Value)
+			if !isText {
+				s = value
+			}
+			value = quoted(beginning(s))
+		}
+		fmt.Fprintf(&b, "%s%s:%s", ","[:min(i, 1)], quoted(beginning(f.Key)), value)
+	}
+	return json.RawMessage("{" + b.String() + "}")
+}
+
+func beginning(s string) string {
+	if len(s) <= keptText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:keptText], "") + "…"
 }
