@@ -62,8 +62,8 @@ func (w *world) request(t *testing.T, r session.Record, tool, input string) aske
 		"content": []any{map[string]any{"type": "tool_use", "id": "toolu_" + id.String(), "name": tool, "input": json.RawMessage(input)}}}})
 	require.NoError(t, err)
 	q := asked{cursor: transcriptOf(t, id.String()+".jsonl", string(use)+"\n")}
-	q.Request = hooks.Request{ID: base64.RawURLEncoding.EncodeToString(id[:]), Session: r.ID, Agent: agent,
-		Hook: process.Identity{PID: 200, Start: 6, Boot: "boot"}, Transcript: q.cursor.Path, Cwd: r.Dir,
+	q.Request = hooks.Request{ID: base64.RawURLEncoding.EncodeToString(id[:]), Session: r.ID, Agent: agent.Text(),
+		Hook: "200.6.boot", Transcript: q.cursor.Path, Cwd: r.Dir,
 		Tool: tool, Input: json.RawMessage(input), Asked: at}
 	w.dials(q)
 	return q
