@@ -57,7 +57,6 @@ const (
 	AskEveryUse       Key = "ask_every_use"
 	AskDirectory      Key = "ask_directory"
 	AskMoreRules      Key = "ask_more_rules"      // Count
-	AskMoreLines      Key = "ask_more_lines"      // Count
 	AskMoreCharacters Key = "ask_more_characters" // Count
 	AskAll            Key = "ask_all"
 )

@@ -3,7 +3,9 @@ package ask
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"ccbot/bot/port/decisions"
@@ -20,11 +22,8 @@ type (
 	Answerer = decisions.Answerer
 )
 
-// Version is the newest version of a card's file that this program knows.
-const Version = 1
-
-// ErrNewer is returned for a card that a newer program wrote.
-var ErrNewer = keepjson.ErrNewer
+// version is the newest version of a card's file that this program knows.
+const version = 1
 
 // State says who may still do something about a card.
 type State string
@@ -85,9 +84,6 @@ type Progress struct {
 	Chosen  []int    `json:"chosen,omitempty"`  // marked options of the present one, if it takes several
 }
 
-// IsZero is for the encoding: nothing is answered or marked.
-func (p Progress) IsZero() bool { return len(p.Answers) == 0 && len(p.Chosen) == 0 }
-
 // What is what became of a request.
 type What string
 
@@ -111,7 +107,7 @@ type Outcome struct {
 
 // New is the card of a request that is to be shown in a conversation.
 func New(q Request, to address.Conversation) Card {
-	return Card{Version: Version, Request: q, Conversation: to, State: StateOpen}
+	return Card{Version: version, Request: q, Conversation: to, State: StateOpen}
 }
 
 // IsOver says that the card will not change any more.
@@ -136,17 +132,13 @@ func (c Card) check() error {
 	if err := c.Request.Check(); err != nil {
 		return err
 	}
-	switch c.State {
-	case StateOpen, StateAway, StateOver:
-	case StateSent:
-		if c.Decision == nil {
-			return fmt.Errorf("state %s without a decision", c.State)
-		}
-	default:
+	switch {
+	case !slices.Contains([]State{StateOpen, StateSent, StateAway, StateOver}, c.State):
 		return fmt.Errorf("unknown state %q", c.State)
-	}
-	if c.Conversation.ChatID == 0 {
-		return fmt.Errorf("no conversation")
+	case c.Decision == nil && (c.State == StateSent || c.Outcome.Chat):
+		return fmt.Errorf("state %s without a decision", c.State)
+	case c.Conversation.ChatID == 0:
+		return errors.New("no conversation")
 	}
 	return nil
 }
@@ -160,7 +152,7 @@ func (c Card) MarshalJSON() ([]byte, error) { return keepjson.Marshal(plain(c), 
 // UnmarshalJSON reads a card and keeps the fields it does not know.
 func (c *Card) UnmarshalJSON(data []byte) error {
 	var p plain
-	unknown, err := keepjson.Unmarshal(data, Version, &p)
+	unknown, err := keepjson.Unmarshal(data, version, &p)
 	if err != nil {
 		return err
 	}

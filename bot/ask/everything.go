@@ -26,13 +26,12 @@ func (v Viewer) everything(q Request) render.Text {
 	blocks := []render.Text{render.Bold(v.Words.Say(i18n.AskAll)), named("tool", q.Tool)}
 	list, plain := exactjson.Members(q.Input)
 	if !plain {
-		blocks = append(blocks, named("input", pretty(q.Input)))
-		list = nil
+		list = []exactjson.Member{{Key: "input", Value: q.Input}}
 	}
 	for _, f := range list {
 		s, isText := exactjson.Text(f.Value)
 		if !isText {
-			s = pretty(f.Value)
+			s = compact(f.Value)
 		}
 		blocks = append(blocks, named(f.Key, s))
 	}

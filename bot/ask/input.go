@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,8 +12,7 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// maxDepth is how deep a tool's input is read; what lies deeper is shown as it is written, and only
-// by [Show all].
+// maxDepth is how deep a tool's input is read; what lies deeper is shown only by [Show all].
 const maxDepth = 32
 
 // take gives the field to use and leaves it out if use took it.
@@ -64,51 +64,21 @@ func oddAt(raw json.RawMessage, depth int) bool {
 	return false // a number, true, false, null
 }
 
-// pretty is JSON for a person: one member a line, in the order in which it came, nothing escaped
-// that need not be.
-func pretty(raw json.RawMessage) string {
-	var b strings.Builder
-	writePretty(&b, raw, 0)
-	return b.String()
-}
+// escapes are those of JSON texts.
+var escapes = regexp.MustCompile(`\\(u00(3c|3e|26)|.)`)
 
-func writePretty(b *strings.Builder, raw json.RawMessage, depth int) {
-	raw = bytes.TrimSpace(raw)
-	if depth <= maxDepth && len(raw) > 0 {
-		switch raw[0] {
-		case '"':
-			s, _ := exactjson.Text(raw)
-			b.WriteString(quoted(s))
-			return
-		case '{':
-			list, _ := exactjson.Members(raw)
-			writeList(b, "{", "}", len(list), depth, func(i int) {
-				b.WriteString(quoted(list[i].Key) + ": ")
-				writePretty(b, list[i].Value, depth+1)
-			})
-			return
-		case '[':
-			list, _ := exactjson.Elements(raw)
-			writeList(b, "[", "]", len(list), depth, func(i int) { writePretty(b, list[i], depth+1) })
-			return
+// compact is JSON in one line, without the escapes that only web pages need.
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return escapes.ReplaceAllStringFunc(b.String(), func(s string) string {
+		if len(s) == 2 {
+			return s
 		}
-	}
-	b.Write(raw)
-}
-
-func writeList(b *strings.Builder, begin, end string, n, depth int, item func(int)) {
-	b.WriteString(begin)
-	for i := range n {
-		b.WriteString("\n" + strings.Repeat("  ", depth+1))
-		item(i)
-		if i < n-1 {
-			b.WriteString(",")
-		}
-	}
-	if n > 0 {
-		b.WriteString("\n" + strings.Repeat("  ", depth))
-	}
-	b.WriteString(end)
+		return map[string]string{"3c": "<", "3e": ">", "26": "&"}[s[4:]]
+	})
 }
 
 // quoted is a text as JSON writes it, for a person.

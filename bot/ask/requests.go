@@ -175,14 +175,11 @@ func (a *Requests) Asked(ctx context.Context, q Request) error {
 	}
 	r, open := a.find(q.ID)
 	switch {
-	case !open, c.IsOver(): // of its input only a part is kept
+	case !open, c.IsOver(), c.Desk: // nobody could answer it, or nobody would
 		a.Hooks.Leave(q.ID)
 		return nil
 	case !c.Same(q):
 		return fmt.Errorf("request %s is another one than before", q.ID)
-	case c.Desk: // nobody could answer it, or nobody would
-		a.Hooks.Leave(q.ID)
-		return nil
 	}
 	if err := r.turn(ctx, func(c Card) Card { return r.housed(Return(c)) }); err != nil {
 		return err

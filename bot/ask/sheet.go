@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -21,7 +22,7 @@ type sheet struct {
 	body  render.Text
 }
 
-// look is how the fields of a known tool are shown; those that it does not name follow as "key: value".
+// look is how the fields of a tool are shown; those that it does not name follow as "key: value".
 type look struct {
 	title  i18n.Key
 	fields []field
@@ -91,13 +92,7 @@ func (v Viewer) sheetOf(c Card) sheet {
 		return questionSheet(c, list)
 	}
 	list, _ := exactjson.Members(q.Input)
-	l, known := looks[q.Tool]
-	switch {
-	case !known && len(list) == 0:
-		return sheet{title: i18n.AskTool, args: i18n.Args{"Tool": q.Tool}}
-	case !known:
-		return sheet{title: i18n.AskTool, args: i18n.Args{"Tool": q.Tool}, body: pre(pretty(q.Input), "json")}
-	}
+	l := looks[q.Tool]
 	var blocks []render.Text
 	for _, f := range l.fields {
 		list = take(list, f.key, func(raw json.RawMessage) bool {
@@ -115,7 +110,7 @@ func (v Viewer) sheetOf(c Card) sheet {
 	for _, f := range list {
 		blocks = append(blocks, fieldLine(f))
 	}
-	return sheet{title: l.title, body: lines(blocks)}
+	return sheet{title: cmp.Or(l.title, i18n.AskTool), args: i18n.Args{"Tool": q.Tool}, body: lines(blocks)}
 }
 
 // fieldLine is a field that has no look of its own.
@@ -124,7 +119,7 @@ func fieldLine(f exactjson.Member) render.Text {
 	s, isText := exactjson.Text(f.Value)
 	switch {
 	case !isText:
-		s = pretty(f.Value)
+		s = compact(f.Value)
 	case s == "" || strings.TrimSpace(s) != s && !strings.Contains(s, "\n"):
 		s = quoted(s)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/keepjson"
 	"ccbot/internal/spool"
 )
 
@@ -71,7 +72,7 @@ func (s *Store) load(name string) error {
 		err = fmt.Errorf("the file is named %s, but its id is %s", name, c.Request.ID)
 	}
 	switch {
-	case errors.Is(err, ErrNewer):
+	case errors.Is(err, keepjson.ErrNewer):
 		s.log.Warn("ask_newer", "file", name, "error", err.Error())
 		return nil
 	case err != nil:
@@ -87,7 +88,7 @@ func file(id string) string { return id + suffix }
 // Save puts a card on disk; readers see it from then on. Of the input of one that is over only the
 // beginnings are kept.
 func (s *Store) Save(c Card) error {
-	c.Version = Version
+	c.Version = version
 	if c.IsOver() { // nothing but its message is asked of it
 		c.Request.Suggestions = nil
 		if len(c.Request.Input) > maxKept {

@@ -135,12 +135,8 @@ func (v Viewer) cut(body render.Text) render.Text {
 		return body
 	}
 	seen, _ := first(body, glance, glanceLines)
-	more := strings.Count(body.Text, "\n") - strings.Count(seen.Text, "\n")
-	key := i18n.AskMoreLines
-	if rest, ok := strings.CutPrefix(body.Text, seen.Text); more <= 0 || ok && rest[0] != '\n' && !strings.HasSuffix(seen.Text, "\n") {
-		key, more = i18n.AskMoreCharacters, body.Length()-seen.Length()
-	}
-	return lines([]render.Text{seen, render.Italic(v.Words.Say(key, i18n.Args{"Count": more}))})
+	more := i18n.Args{"Count": body.Length() - seen.Length()}
+	return lines([]render.Text{seen, render.Italic(v.Words.Say(i18n.AskMoreCharacters, more))})
 }
 
 // first is the part of a body within a number of units and lines, and says whether that is not all.

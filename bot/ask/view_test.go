@@ -31,7 +31,7 @@ func TestView(t *testing.T) {
 		{"a rule that changes the mode is no rule", cardOf("Bash", `{"command":"ls"}`, `{"type":"setMode","mode":"acceptEdits","destination":"session"}`),
 			"🔐 work wants to run a command\nls\nin ~/proj\n" + once},
 		{"a key that only looks like the command's", cardOf("Bash", `{"command":"ls","Command":"rm -rf /"}`), "🔐 work wants to run a command\nls\nCommand: rm -rf /\nin ~/proj\n" + once},
-		{"a command that is no text", cardOf("Bash", `{"command":["ls"]}`), "🔐 work wants to run a command\ncommand: \n[\n  \"ls\"\n]\nin ~/proj\n" + once},
+		{"a command that is no text", cardOf("Bash", `{"command":["ls"]}`), "🔐 work wants to run a command\ncommand: [\"ls\"]\nin ~/proj\n" + once},
 		{"a command of two lines, with a rule of two lines", cardOf("Bash", object("command", "echo a\necho 👩\u200d💻"), `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"echo a\necho *"}],"behavior":"allow"}`),
 			"🔐 work wants to run a command\necho a\necho 👩\u200d💻\nin ~/proj\n[Allow for this session] also allows, until the session ends:\n• Bash(echo a⏎echo *)\n[Allow][Allow for this session]\n[Deny][Deny and say why]"},
 		{"a long command that is its own rule", cardOf("Bash", object("command", heredoc), `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":`+string(quotedHeredoc)+`}],"behavior":"allow"}`),
@@ -51,8 +51,8 @@ func TestView(t *testing.T) {
 		{"a page", cardOf("WebFetch", `{"url":"https://e.com/?a","prompt":"Sum up"}`), "🔐 work wants to open a web page\nhttps://e.com/?a\nSum up\nin ~/proj\n" + once},
 		{"the web", cardOf("WebSearch", `{"query":"go 1.26"}`), "🔐 work wants to search the web\ngo 1.26\nin ~/proj\n" + once},
 		{"a server's tool", cardOf("mcp__git_hub__new_issue", `{"title":"a <b>\n","n":{"x":[1.50,null]}}`),
-			"🔐 work wants to use mcp__git_hub__new_issue\n{\n  \"title\": \"a <b>\\n\",\n  \"n\": {\n    \"x\": [\n      1.50,\n      null\n    ]\n  }\n}\nin ~/proj\n" + once},
-		{"an unknown tool", cardOf("Skill", `{"skill":"x","e":{},"l":[]}`), "🔐 work wants to use Skill\n{\n  \"skill\": \"x\",\n  \"e\": {},\n  \"l\": []\n}\nin ~/proj\n" + once},
+			"🔐 work wants to use mcp__git_hub__new_issue\ntitle: \na <b>\n\nn: {\"x\":[1.50,null]}\nin ~/proj\n" + once},
+		{"an unknown tool", cardOf("Skill", `{"skill":"x","e":{},"l":[]}`), "🔐 work wants to use Skill\nskill: x\ne: {}\nl: []\nin ~/proj\n" + once},
 		{"nothing", cardOf("mcp__x", `{}`), "🔐 work wants to use mcp__x\nin ~/proj\n" + once},
 		{"a plan", cardOf("ExitPlanMode", object("plan", somePlan, "planFilePath", "/home/u/.claude/plans/x.md")),
 			"📋 work has a plan\nPlan\n\n1. Look at main.go\n2. Change it\n\nfunc main() {}\n\n☐ test\n~/.claude/plans/x.md\nin ~/proj\n[Approve][Approve and allow edits]\n[Deny][Keep planning, say why]"},
@@ -60,7 +60,7 @@ func TestView(t *testing.T) {
 			"📋 work has a plan\nRead [this](https://evil.example)\nin ~/proj\n[Approve][Approve and allow edits]\n[Deny][Keep planning, say why]"},
 		{"a plan without one", cardOf("ExitPlanMode", `{}`), "📋 work has a plan\nin ~/proj\n[Approve][Approve and allow edits]\n[Deny][Keep planning, say why]"},
 		{"questions that cannot be told apart", cardOf("AskUserQuestion", `{"questions":[{"question":"A?","options":[{"label":"x"}]},{"question":"A?","options":[{"label":"y"}]}]}`),
-			"🔐 work wants to use AskUserQuestion\n{\n  \"questions\": [\n    {\n      \"question\": \"A?\",\n      \"options\": [\n        {\n          \"label\": \"x\"\n        }\n      ]\n    },\n    {\n      \"question\": \"A?\",\n      \"options\": [\n        {\n          \"label\": \"y\"\n        }\n      ]\n    }\n  ]\n}\n" +
+			"🔐 work wants to use AskUserQuestion\nquestions: [{\"question\":\"A?\",\"options\":[{\"label\":\"x\"}]},{\"question\":\"A?\",\"options\":[{\"label\":\"y\"}]}]\n" +
 				"It cannot be answered with buttons. Answer at the desk.\nin ~/proj\n[Deny][Deny and say why]"},
 	}
 	v := viewer(t, "en")
@@ -147,12 +147,12 @@ func TestP9_WhatIsNotShownCannotBeAllowed(t *testing.T) {
 		card Card
 		says string // part of the message
 	}{
-		{"too many lines", cardOf("Bash", object("command", long)), "… 475 more lines"},
+		{"too many lines", cardOf("Bash", object("command", long)), "… 5225 more characters"},
 		{"too wide", cardOf("Bash", object("command", wide)), "… 1800 more characters"},
-		{"short lines, but many", cardOf("Bash", object("command", strings.Repeat("a\n", 200))), "more lines"},
+		{"short lines, but many", cardOf("Bash", object("command", strings.Repeat("a\n", 200))), "more characters"},
 		{"a long description", cardOf("Bash", object("command", "ls", "description", wide)), "more"},
 		{"a hidden field", cardOf("Bash", object("command", "ls", "more", map[string]string{"a": wide})), "more"},
-		{"many fields", cardOf("Bash", object(manyFields()...)), "more lines"},
+		{"many fields", cardOf("Bash", object(manyFields()...)), "more characters"},
 		{"bidi", cardOf("Bash", object("command", "echo \u202egnp.exe")), "⟨U+202E⟩"},
 		{"isolates in a description", cardOf("Bash", object("command", "ls", "description", "a\u2066b")), "⟨U+2066⟩"},
 		{"a zero width space in a path", cardOf("Write", object("file_path", "/a\u200b/b", "content", "x")), "⟨U+200B⟩"},
@@ -164,10 +164,10 @@ func TestP9_WhatIsNotShownCannotBeAllowed(t *testing.T) {
 		{"blanks before the tail", cardOf("Bash", object("command", "ls"+strings.Repeat(" ", 200)+"; rm -rf /")), "⟨200×␠⟩; rm -rf /"},
 		{"ideographic blanks", cardOf("Bash", object("command", "ls"+strings.Repeat("\u3000", 41)+"; rm")), "⟨41×␠⟩"},
 		{"empty lines before the tail", cardOf("Bash", object("command", "ls"+strings.Repeat("\n \t", 30)+"\nrm -rf /")), "⟨30×⏎⟩"},
-		{"a key in the dark", cardOf("X", `{"a\u2028b":1}`), `"a\u2028b"`},
+		{"a key in the dark", cardOf("X", `{"a\u2028b":1}`), "a⟨U+2028⟩b: 1"},
 		{"a mark that turns the direction in a key", cardOf("Bash", `{"command":"ls","a\u200fb":1}`), "⟨U+200F⟩"},
 		{"a key that is there twice", cardOf("Bash", `{"command":"ls","command":"rm"}`), "command: rm"},
-		{"one that is there twice inside", cardOf("X", `{"a":[{"b":1,"b":2}]}`), `"b": 2`},
+		{"one that is there twice inside", cardOf("X", `{"a":[{"b":1,"b":2}]}`), `"b":2`},
 		{"too deep", cardOf("X", `{"a":`+strings.Repeat("[", 40)+strings.Repeat("]", 40)+`}`), "cannot be seen"},
 		{"half a character", cardOf("Bash", `{"command":"echo \ud800"}`), "⟨U+FFFD⟩"},
 		{"blank letters", cardOf("Bash", object("command", "ls \u3164")), "⟨U+3164⟩"},
@@ -228,7 +228,7 @@ func TestP9_AllShowsAll(t *testing.T) {
 		all.WriteString(p.Text + "\n")
 	}
 	assert.Equal(t, 1000, strings.Count(all.String(), "echo hello world"))
-	for _, want := range []string{"⟨U+202E⟩rtl⟨U+0007⟩\n⟨19×⏎⟩\n⟨50×␠⟩end", "run_in_background\nfalse", `"y": 1`, "/home/u/proj",
+	for _, want := range []string{"⟨U+202E⟩rtl⟨U+0007⟩\n⟨19×⏎⟩\n⟨50×␠⟩end", "run_in_background\nfalse", `"y":1`, "/home/u/proj",
 		"permission_mode\ndefault", "agent_id\na1", "Bash(npm test:*)"} {
 		assert.Contains(t, all.String(), want)
 	}

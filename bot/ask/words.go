@@ -92,10 +92,7 @@ func (a *Requests) Caught(ctx context.Context, id string) error {
 // current one there, or the only one that is shown there.
 func (a *Requests) isMeant(c Card) bool {
 	s, ok := a.Chat.Book.Records.Get(c.Request.Session)
-	if !ok {
-		return false
-	}
-	return a.Chat.Book.IsCurrent(c.Conversation, s) || c.Conversation.ThreadID != 0 && s.Conversation == c.Conversation
+	return ok && (a.Chat.Book.IsCurrent(c.Conversation, s) || c.Conversation.ThreadID != 0 && s.Conversation == c.Conversation)
 }
 
 // heed ends the wait for a text that came too late, or is not meant for the request any more.
@@ -127,19 +124,17 @@ func (a *Requests) Switched(ctx context.Context, to outbox.Conversation, id uuid
 
 // giveUp ends the wait for a text of some of the requests that wait for one.
 func (a *Requests) giveUp(ctx context.Context, which func(Card) bool) error {
-	for _, c := range a.Store.Unsettled() {
-		r, open := a.find(c.Request.ID)
-		if !open || c.Why == nil || !which(c) {
-			continue
-		}
-		err := r.turn(ctx, func(c Card) Card {
-			if c.Why == nil || !which(c) {
-				return c
-			}
+	gives := func(c Card) Card {
+		if c.Why != nil && which(c) {
 			return GiveUp(c)
-		})
-		if err != nil {
-			return err
+		}
+		return c
+	}
+	for _, c := range a.Store.Unsettled() {
+		if r, open := a.find(c.Request.ID); open && gives(c).Why != c.Why {
+			if err := r.turn(ctx, gives); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
