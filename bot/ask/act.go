@@ -31,7 +31,7 @@ func (c Card) undecided() error {
 	return ErrNotNow
 }
 
-// Tap is a person's tap on an option; of [Show all] the card is told when all of it was delivered.
+// Tap is a person's tap on an option.
 func Tap(c Card, by int64, option string, now time.Time) (Card, error) {
 	if err := c.undecided(); err != nil {
 		return c, err
@@ -40,47 +40,13 @@ func Tap(c Card, by int64, option string, now time.Time) (Card, error) {
 	if more {
 		return answerTap(c, by, verb, strings.Split(rest, ":"), now)
 	}
-	switch verb {
-	case verbAll:
-		if j := judge(c); !j.allowable(c) && !j.tooBig {
-			return c, nil
+	j := judge(c)
+	for _, a := range actions {
+		if a.verb == option && a.can(c, j) {
+			return a.do(c, by, now), nil
 		}
-	case verbDeny:
-		return c.decided(by, decisions.Deny(denial(c.Request)), now), nil
-	case verbDesk: // a subagent's dialog is not drawn while its hook waits
-		if c.Request.SubagentID != "" {
-			return Leave(c, true, now), nil
-		}
-	case verbWhy:
-		c.Why = &Writer{By: by, At: now.UTC()}
-		return c, nil
-	case verbCancel:
-		if c.Why != nil {
-			return c.unwait(by, now), nil
-		}
-	default:
-		return consentTap(c, by, verb, now)
 	}
 	return c, ErrNotNow
-}
-
-// consentTap allows, if all of the request was shown.
-func consentTap(c Card, by int64, verb string, now time.Time) (Card, error) {
-	q := c.Request
-	d, ok := decisions.Allow(q), !q.IsPlan()
-	switch verb {
-	case verbAllow:
-	case verbSession:
-		d, ok = decisions.AllowForSession(q)
-	case verbApprove, verbEdits:
-		d, ok = decisions.ApprovePlan(q, verb == verbEdits), q.IsPlan()
-	default:
-		ok = false
-	}
-	if !ok || q.IsQuestion() || !Allowable(c) {
-		return c, ErrNotNow
-	}
-	return c.decided(by, d, now), nil
 }
 
 // answerTap is a tap on a page of a question. Its first argument is the question it was drawn for.
@@ -130,7 +96,11 @@ func answered(c Card, by int64, list []question, answer string, now time.Time) (
 	if len(next.Progress.Answers) < len(list) {
 		return next.unwait(by, now), nil
 	}
-	d, err := decisions.AnswerQuestions(c.Request, answers(list, next.Progress.Answers))
+	all := make(map[string]string, len(list))
+	for i, q := range list {
+		all[q.text] = next.Progress.Answers[i]
+	}
+	d, err := decisions.AnswerQuestions(c.Request, all)
 	if err != nil {
 		return c, ErrNotNow
 	}
@@ -139,7 +109,7 @@ func answered(c Card, by int64, list []question, answer string, now time.Time) (
 
 func (c Card) decided(by int64, d Decision, now time.Time) Card {
 	c = c.unwait(by, now)
-	c.State, c.Decision, c.By, c.DecidedAt = StateSent, &d, by, now.UTC()
+	c.State, c.Since, c.Decision, c.By = StateSent, now.UTC(), &d, by
 	return c
 }
 

@@ -33,7 +33,7 @@ func TestTap_Decides(t *testing.T) {
 			got, err := Tap(tt.card, person, tt.verb, noon)
 			require.NoError(t, err)
 			want := tt.card
-			want.State, want.Decision, want.By, want.DecidedAt = StateSent, &tt.want, person, noon
+			want.State, want.Decision, want.By, want.Since = StateSent, &tt.want, person, noon
 			assert.Equal(t, want, got)
 		})
 	}
@@ -242,7 +242,7 @@ func TestSettle(t *testing.T) {
 			}
 			assert.Equal(t, StateOver, got.State)
 			assert.Equal(t, tt.want, got.Outcome)
-			assert.Equal(t, tt.now, got.Over)
+			assert.Equal(t, tt.now, got.Since)
 			assert.Equal(t, got, Settle(got, o{Done: true, Denial: "x"}, true, true, late), "over is over")
 			assert.Equal(t, got, Leave(got, false, noon))
 			assert.Equal(t, got, Return(got))

@@ -2,28 +2,78 @@ package ask
 
 import (
 	"fmt"
+	"time"
 
 	"ccbot/bot/card"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/decisions"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 )
 
-// The verbs of Tap.
+// action is what a tap does. Its button is there exactly while it can be done.
+type action struct {
+	row   int
+	word  i18n.Key
+	style outbox.Style
+	verb  string
+	can   func(c Card, j shown) bool
+	do    func(c Card, by int64, now time.Time) Card
+}
+
+// verbAll has everything sent that a request says; the card is told when all of it was delivered.
+const verbAll = "all"
+
+var actions = []action{
+	{0, i18n.AskAllow, outbox.Success, "ok", permits, decides(decisions.Allow)},
+	{0, i18n.AskAllowSession, outbox.Success, "ses", permitsMore, decides(allowForSession)},
+	{0, i18n.AskApprove, outbox.Success, "plan", approves, decides(approve(false))},
+	{0, i18n.AskApproveEdits, outbox.Success, "edit", approves, decides(approve(true))},
+	{1, i18n.AskDeny, outbox.Danger, "no", func(Card, shown) bool { return true }, decides(deny)},
+	{1, i18n.AskDenyWhy, "", "why", func(c Card, _ shown) bool { return c.Why == nil && !c.Request.IsPlan() }, askWhy},
+	{1, i18n.AskKeepPlanning, "", "why", func(c Card, _ shown) bool { return c.Why == nil && c.Request.IsPlan() }, askWhy},
+	{1, i18n.AskCancel, "", "c", func(c Card, _ shown) bool { return c.Why != nil }, Card.unwait},
+	{2, i18n.AskShowAll, "", verbAll, func(c Card, j shown) bool { return c.Why == nil && !j.allowable(c) && !j.tooBig },
+		func(c Card, _ int64, _ time.Time) Card { return c }},
+	{2, i18n.AskDesk, "", "desk", func(c Card, _ shown) bool { return c.Why == nil && c.Request.SubagentID != "" },
+		func(c Card, _ int64, now time.Time) Card { return Leave(c, true, now) }}, // its dialog is not drawn while its hook waits
+}
+
+func permits(c Card, j shown) bool {
+	return c.Why == nil && j.allowable(c) && !c.Request.IsPlan() && !c.Request.IsQuestion()
+}
+
+func permitsMore(c Card, j shown) bool { return permits(c, j) && len(grantedBy(c.Request)) > 0 }
+
+func approves(c Card, j shown) bool { return c.Why == nil && j.allowable(c) && c.Request.IsPlan() }
+
+// decides decides as Claude Code is told by a decision.
+func decides(decision func(q Request) Decision) func(c Card, by int64, now time.Time) Card {
+	return func(c Card, by int64, now time.Time) Card { return c.decided(by, decision(c.Request), now) }
+}
+
+func allowForSession(q Request) Decision {
+	d, _ := decisions.AllowForSession(q)
+	return d
+}
+
+func approve(edits bool) func(q Request) Decision {
+	return func(q Request) Decision { return decisions.ApprovePlan(q, edits) }
+}
+
+func deny(q Request) Decision { return decisions.Deny(denial(q)) }
+
+func askWhy(c Card, by int64, now time.Time) Card {
+	c.Why = &Writer{By: by, At: now.UTC()}
+	return c
+}
+
+// The verbs about a question; the number of the question follows, and that of an option.
 const (
-	verbAllow   = "ok"
-	verbSession = "ses"
-	verbDeny    = "no"
-	verbWhy     = "why"
-	verbAll     = "all"
-	verbOption  = "o" // question, option
-	verbDone    = "d" // question
-	verbOther   = "x" // question
-	verbBack    = "b" // question
-	verbApprove = "plan"
-	verbEdits   = "edit"
-	verbCancel  = "c"
-	verbDesk    = "desk"
+	verbOption = "o"
+	verbDone   = "d"
+	verbOther  = "x"
+	verbBack   = "b"
 )
 
 // maxLabel is about what a phone shows of a button.
@@ -34,46 +84,20 @@ func (v Viewer) options(c Card, j shown) (rows [][]card.Option) {
 	if c.State != StateOpen {
 		return nil
 	}
-	deny, why := v.option(i18n.AskDeny, outbox.Danger, verbDeny), i18n.AskDenyWhy
-	if c.Why != nil {
-		return [][]card.Option{{deny, v.option(i18n.AskCancel, "", verbCancel)}}
+	if list, _ := questionsOf(c.Request); c.Why == nil && j.allowable(c) {
+		rows = v.answers(c, list)
 	}
-	if c.Request.IsPlan() {
-		why = i18n.AskKeepPlanning
-	}
-	if j.allowable(c) {
-		rows = v.consent(c)
-	}
-	rows = append(rows, []card.Option{deny, v.option(why, "", verbWhy)})
-	var more []card.Option
-	if !j.allowable(c) && !j.tooBig { // else it leads to nothing
-		more = append(more, v.option(i18n.AskShowAll, "", verbAll))
-	}
-	if c.Request.SubagentID != "" {
-		more = append(more, v.option(i18n.AskDesk, "", verbDesk))
-	}
-	if len(more) > 0 {
-		rows = append(rows, more)
+	row := -1
+	for _, a := range actions {
+		if !a.can(c, j) {
+			continue
+		}
+		if a.row != row {
+			row, rows = a.row, append(rows, nil)
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], v.option(a.word, a.style, a.verb))
 	}
 	return rows
-}
-
-// consent are the buttons that let the agent go on.
-func (v Viewer) consent(c Card) [][]card.Option {
-	q := c.Request
-	b := func(key i18n.Key, verb string) card.Option { return v.option(key, outbox.Success, verb) }
-	if list, ok := questionsOf(q); ok {
-		return v.answers(c, list)
-	}
-	switch {
-	case q.IsQuestion():
-		return nil // taps cannot answer it
-	case q.IsPlan():
-		return [][]card.Option{{b(i18n.AskApprove, verbApprove), b(i18n.AskApproveEdits, verbEdits)}}
-	case len(grantedBy(q)) > 0:
-		return [][]card.Option{{b(i18n.AskAllow, verbAllow), b(i18n.AskAllowSession, verbSession)}}
-	}
-	return [][]card.Option{{b(i18n.AskAllow, verbAllow)}}
 }
 
 // answers are the options of the question that is to be answered, one a row.

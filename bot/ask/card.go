@@ -43,18 +43,16 @@ type Card struct {
 	Request      Request              `json:"request"`
 	Conversation address.Conversation `json:"conversation"`
 	State        State                `json:"state"`
+	Since        time.Time            `json:"since"` // when it came to be in that state
 	Decision     *Decision            `json:"decision,omitempty"`
-	By           int64                `json:"by,omitempty"` // who decided
-	DecidedAt    time.Time            `json:"decided_at,omitzero"`
+	By           int64                `json:"by,omitempty"`        // who decided
 	Given        time.Time            `json:"given,omitzero"`      // when a hook took the decision
 	Desk         bool                 `json:"desk,omitempty"`      // it is away for good
 	AllShown     bool                 `json:"all_shown,omitempty"` // everything that All gives was delivered
-	AwayAt       time.Time            `json:"away_at,omitzero"`    // since when it is away
 	Why          *Writer              `json:"why,omitempty"`       // whose next text belongs to this card
 	Missed       *Writer              `json:"missed,omitempty"`    // whose Why ended under their fingers, and when
 	Progress     Progress             `json:"progress,omitzero"`
 	Outcome      Outcome              `json:"outcome,omitzero"`
-	Over         time.Time            `json:"over,omitzero"`     // when it came to be over
 	Prompt       string               `json:"prompt,omitempty"`  // inbox key of the text that became the reason
 	Text         int                  `json:"text,omitempty"`    // message of that text
 	Project      []Answerer           `json:"project,omitempty"` // what else may answer, as the project's settings were
@@ -107,7 +105,7 @@ type Outcome struct {
 
 // New is the card of a request that is to be shown in a conversation.
 func New(q Request, to address.Conversation) Card {
-	return Card{Version: version, Request: q, Conversation: to, State: StateOpen}
+	return Card{Version: version, Request: q, Conversation: to, State: StateOpen, Since: q.Asked}
 }
 
 // IsOver says that the card will not change any more.

@@ -83,13 +83,8 @@ func compact(raw json.RawMessage) string {
 
 // quoted is a text as JSON writes it, for a person.
 func quoted(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(s) != nil {
-		return s // a string always encodes
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	data, _ := json.Marshal(s) // a string always encodes
+	return compact(data)
 }
 
 // What is left of an input that is too big: of its first fields the first bytes.

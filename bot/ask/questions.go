@@ -79,15 +79,6 @@ func optionsOf(raw json.RawMessage) (all []option, ok bool) {
 	return all, len(all) > 0
 }
 
-// answers are what the agent gets, by the text of each question.
-func answers(list []question, given []string) map[string]string {
-	all := make(map[string]string, len(list))
-	for i, q := range list {
-		all[q.text] = given[i]
-	}
-	return all
-}
-
 // labels are those of the marked options, as Claude Code joins them.
 func (q question) labels(chosen []int) (list []string) {
 	for i, o := range q.options {

@@ -14,7 +14,6 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/news"
-	"ccbot/bot/port/refusal"
 	"ccbot/bot/render"
 	"ccbot/internal/glyph"
 	"ccbot/internal/guard"
@@ -192,11 +191,8 @@ func (a *Requests) Asked(ctx context.Context, q Request) error {
 // fresh takes a request that was not known.
 func (a *Requests) fresh(ctx context.Context, q Request) error {
 	s, ok := a.Chat.Book.Records.Get(q.Session)
-	if !ok {
-		return &refusal.Error{Code: refusal.NotFound, Err: fmt.Errorf("request %s is of no session", q.ID)}
-	}
-	if !a.Chat.Book.MayShow(s.Conversation) {
-		return fmt.Errorf("request %s: %w", q.ID, errNotShown)
+	if !ok || !a.Chat.Book.MayShow(s.Conversation) {
+		return fmt.Errorf("request %s: its session is shown to nobody", q.ID)
 	}
 	c := New(q, s.Conversation)
 	c.Project = a.Records.Answerers(q.Session)

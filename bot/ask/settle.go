@@ -20,12 +20,9 @@ const awayPatience = 30 * time.Minute
 // known. gone: the session's agent has ended, or the session is over, so that nothing more is to
 // come. found says whether the transcript has the call.
 func Settle(c Card, o decisions.Outcome, found bool, gone bool, now time.Time) Card {
-	since, limit := c.Request.Asked, patience
-	switch {
-	case c.Decision != nil:
-		since = c.DecidedAt
-	case c.State == StateAway:
-		since, limit = c.AwayAt, awayPatience
+	limit := patience
+	if c.State == StateAway {
+		limit = awayPatience
 	}
 	switch {
 	case c.IsOver():
@@ -34,7 +31,7 @@ func Settle(c Card, o decisions.Outcome, found bool, gone bool, now time.Time) C
 		return c.over(settled(c, o), now)
 	case gone && c.Decision == nil:
 		return c.over(Outcome{What: Ended}, now)
-	case gone || now.Sub(since) >= limit:
+	case gone || now.Sub(c.Since) >= limit:
 		return GiveWay(c, now)
 	}
 	return c
@@ -50,7 +47,7 @@ func GiveWay(c Card, now time.Time) Card { return c.over(Outcome{What: Unknown},
 
 func (c Card) over(outcome Outcome, now time.Time) Card {
 	c = c.unwait(0, now)
-	c.State, c.Outcome, c.Over = StateOver, outcome, now.UTC()
+	c.State, c.Since, c.Outcome = StateOver, now.UTC(), outcome
 	return c
 }
 
@@ -88,7 +85,7 @@ func took(c Card, o decisions.Outcome) bool {
 func Leave(c Card, desk bool, now time.Time) Card {
 	if c.State == StateOpen {
 		c = c.unwait(0, now)
-		c.State, c.Desk, c.AwayAt = StateAway, desk, now.UTC()
+		c.State, c.Since, c.Desk = StateAway, now.UTC(), desk
 	}
 	return c
 }
@@ -96,7 +93,7 @@ func Leave(c Card, desk bool, now time.Time) Card {
 // Return is for a card whose hook waits again.
 func Return(c Card) Card {
 	if c.State == StateAway {
-		c.State, c.AwayAt = StateOpen, time.Time{}
+		c.State, c.Since = StateOpen, c.Request.Asked
 	}
 	return c
 }

@@ -11,10 +11,7 @@ import (
 	"ccbot/i18n"
 )
 
-var (
-	errNotShown = errors.New("nobody in that conversation is allowed any more")
-	errTurn     = errors.New("the message waits for its turn")
-)
+var errTurn = errors.New("the message waits for its turn")
 
 // housed is a request that its conversation may not show any more: it goes to where its session is
 // by now, or to the desk.
@@ -103,6 +100,9 @@ func (a *Requests) refused(ctx context.Context, shown card.Card[struct{}], why e
 // of it can the request be allowed; then its message comes again below, so that the buttons are
 // where the reading ends.
 func (r *request) showAll(ctx context.Context, t chat.Tap) {
+	if !r.reading.CompareAndSwap(false, true) {
+		return
+	}
 	defer r.reading.Store(false)
 	c, _ := r.get()
 	for _, part := range r.of.viewer().All(c) {

@@ -1,16 +1,12 @@
 package ask
 
 import (
-	"strings"
-
 	"ccbot/bot/render"
 	"ccbot/i18n"
 )
 
-// Status is the last line of a card's message: what a person may do now, or what became of the
+// status is the last line of a card's message: what a person may do now, or what became of the
 // request. It is blank where the buttons say it.
-func (v Viewer) Status(c Card) render.Text { return v.status(c, judge(c)) }
-
 func (v Viewer) status(c Card, j shown) render.Text {
 	switch c.State {
 	case StateOpen:
@@ -21,15 +17,12 @@ func (v Viewer) status(c Card, j shown) render.Text {
 			key = i18n.AskSent
 		}
 		what := i18n.Args{"What": v.verdict(c, c.Decision.Allows(), i18n.AskInChat)}
-		return lines([]render.Text{render.Plain(v.Words.Say(key, what)), reason(c)})
+		return render.Plain(v.Words.Say(key, what))
 	case StateAway:
 		return render.Plain(v.Words.Say(i18n.AskAway))
 	}
 	o := c.Outcome
 	said := []render.Text{render.Bold(v.outcome(c))}
-	if o.Chat && !c.Decision.Allows() {
-		said = append(said, reason(c))
-	}
 	if o.Said != "" {
 		said = append(said, render.Quote(o.Said))
 	}
@@ -88,13 +81,4 @@ func (v Viewer) verdict(c Card, yes bool, where i18n.Key) string {
 		key = i18n.AskAllowedSession
 	}
 	return v.Words.Say(key, i18n.Args{"Where": v.Words.Say(where)})
-}
-
-// reason is what the person wrote with a denial.
-func reason(c Card) render.Text {
-	text, ok := strings.CutPrefix(c.Decision.Message, denial(c.Request)+wrote)
-	if text, _ = clip(text, maxSaid); !ok || strings.TrimSpace(text) == "" {
-		return render.Text{}
-	}
-	return render.Quote(text)
 }

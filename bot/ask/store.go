@@ -27,9 +27,7 @@ const (
 
 // Store keeps the cards: in memory for reading, in one file each for good.
 type Store struct {
-	folder     spool.Folder
-	quarantine string
-	log        *slog.Logger
+	folder spool.Folder
 
 	mu    sync.Mutex
 	cards map[string]Card // by the request's id
@@ -39,27 +37,24 @@ type Store struct {
 // be understood is moved to the quarantine folder and logged; a newer program's is left where it
 // is. The error is about the folder.
 func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
-	s := &Store{folder: spool.Folder{Path: dir, MaxSize: maxCard, Fsync: true}, quarantine: quarantine, log: log,
-		cards: make(map[string]Card)}
-	if err := s.folder.Make(); err != nil {
-		return nil, fmt.Errorf("open the asks: %w", err)
-	}
-	names, err := s.folder.List()
-	if err != nil {
-		return nil, fmt.Errorf("open the asks: %w", err)
+	s := &Store{folder: spool.Folder{Path: dir, MaxSize: maxCard, Fsync: true}, cards: make(map[string]Card)}
+	err := s.folder.Make()
+	var names []string
+	if err == nil {
+		names, err = s.folder.List()
 	}
 	for _, name := range names {
-		if !strings.HasSuffix(name, suffix) {
-			continue
+		if err == nil && strings.HasSuffix(name, suffix) {
+			err = s.load(name, quarantine, log)
 		}
-		if err := s.load(name); err != nil {
-			return nil, fmt.Errorf("open the asks: %w", err)
-		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the asks: %w", err)
 	}
 	return s, nil
 }
 
-func (s *Store) load(name string) error {
+func (s *Store) load(name, quarantine string, log *slog.Logger) error {
 	var c Card
 	data, err := s.folder.Read(name)
 	if err != nil && !errors.Is(err, spool.ErrForeign) && !errors.Is(err, spool.ErrTooBig) {
@@ -68,22 +63,20 @@ func (s *Store) load(name string) error {
 	if err == nil {
 		err = json.Unmarshal(data, &c)
 	}
-	if err == nil && file(c.Request.ID) != name {
+	if err == nil && c.Request.ID+suffix != name {
 		err = fmt.Errorf("the file is named %s, but its id is %s", name, c.Request.ID)
 	}
 	switch {
 	case errors.Is(err, keepjson.ErrNewer):
-		s.log.Warn("ask_newer", "file", name, "error", err.Error())
+		log.Warn("ask_newer", "file", name, "error", err.Error())
 		return nil
 	case err != nil:
-		s.log.Error("ask_unreadable", "file", name, "moved_to", s.quarantine, "error", err.Error())
-		return s.folder.Quarantine(name, s.quarantine, err.Error())
+		log.Error("ask_unreadable", "file", name, "moved_to", quarantine, "error", err.Error())
+		return s.folder.Quarantine(name, quarantine, err.Error())
 	}
 	s.cards[c.Request.ID] = c
 	return nil
 }
-
-func file(id string) string { return id + suffix }
 
 // Save puts a card on disk; readers see it from then on. Of the input of one that is over only the
 // beginnings are kept.
@@ -100,16 +93,13 @@ func (s *Store) Save(c Card) error {
 			c.Decision = &d
 		}
 	}
-	if err := c.check(); err != nil {
-		return fmt.Errorf("save ask %s: %w", c.Request.ID, err)
-	}
 	data, err := json.Marshal(c)
-	if err != nil {
-		return fmt.Errorf("save ask %s: %w", c.Request.ID, err)
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.folder.Put(file(c.Request.ID), append(data, '\n')); err != nil {
+	if err = cmp.Or(c.check(), err); err == nil {
+		err = s.folder.Put(c.Request.ID+suffix, append(data, '\n'))
+	}
+	if err != nil {
 		return fmt.Errorf("save ask %s: %w", c.Request.ID, err)
 	}
 	s.cards[c.Request.ID] = c
@@ -157,7 +147,7 @@ func byAge(a, b Card) int {
 
 // Prune forgets the cards that were over before a time. Those that are not over stay, however old.
 func (s *Store) Prune(before time.Time) error {
-	return s.remove(func(c Card) bool { return c.IsOver() && c.Over.Before(before) })
+	return s.remove(func(c Card) bool { return c.IsOver() && c.Since.Before(before) })
 }
 
 // Remove takes away the card of a request that nobody has seen.
@@ -178,7 +168,7 @@ func (s *Store) remove(which func(Card) bool) error {
 		if !which(c) {
 			continue
 		}
-		if err := s.folder.Remove(file(id)); err != nil {
+		if err := s.folder.Remove(id + suffix); err != nil {
 			errs = append(errs, fmt.Errorf("remove ask %s: %w", id, err))
 			continue
 		}

@@ -31,7 +31,7 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 		return chat.Answer{}, err
 	case next.Why != nil:
 		err = a.onlyFor(ctx, next, t.From)
-	case t.Card.Option == verbAll && r.reading.CompareAndSwap(false, true):
+	case t.Card.Option == verbAll:
 		a.mu.Lock()
 		r.startLocked(func(ctx context.Context) { r.showAll(ctx, t) })
 		a.mu.Unlock()
@@ -49,7 +49,7 @@ func (a *Requests) late(id string) string {
 	if !ok {
 		return a.Chat.Words.Say(i18n.StaleButton)
 	}
-	return cmp.Or(a.viewer().Status(c).Text, a.Chat.Words.Say(i18n.AskChanged))
+	return cmp.Or(a.viewer().status(c, judge(c)).Text, a.Chat.Words.Say(i18n.AskChanged))
 }
 
 // Text is a text of a person that waits in the inbox.

@@ -280,11 +280,10 @@ func TestView_States(t *testing.T) {
 		{"asked what to do instead", tap(plan, "why"), "Write it now, as your next message here.\n[Deny][Cancel]"},
 		{"asked for an answer", c, "Write it now, as your next message here.\n[Deny][Cancel]"},
 		{"noted", tap(bash, "ok"), "⏳ Allowed in the chat, but the line to the session is down; it goes out when it is back."},
-		{"noted, denied", why, "⏳ Denied in the chat, but the line to the session is down; it goes out when it is back.\nuse make test"},
+		{"noted, denied", why, "⏳ Denied in the chat, but the line to the session is down; it goes out when it is back."},
 		{"allow", Give(tap(bash, "ok"), noon), "⏳ Allowed in the chat; Claude has not confirmed it yet."},
 		{"for the session", Give(tap(bash, "ses"), noon), "⏳ Allowed for this session in the chat; Claude has not confirmed it yet."},
 		{"deny", Give(tap(bash, "no"), noon), "⏳ Denied in the chat; Claude has not confirmed it yet."},
-		{"deny and why", Give(why, noon), "⏳ Denied in the chat; Claude has not confirmed it yet.\nuse make test"},
 		{"approve", Give(tap(plan, "edit"), noon), "⏳ Approved in the chat; Claude has not confirmed it yet."},
 		{"away", Leave(bash, false, noon), v.Words.Say(i18n.AskAway)},
 		{"sent back", Give(tap(plan, "no"), noon), "⏳ Denied in the chat; Claude has not confirmed it yet."},
@@ -297,7 +296,7 @@ func TestView_States(t *testing.T) {
 		{"allowed for the session", over(tap(bash, "ses"), Outcome{What: Allowed, Chat: true}), "✅ Allowed for this session in the chat"},
 		{"allowed at the desk", over(bash, Outcome{What: Allowed}), "✅ Allowed at the desk"},
 		{"too late", over(tap(bash, "ok"), Outcome{What: Denied, Late: true}), "❌ Denied at the desk\nYour tap came too late."},
-		{"denied here", over(why, Outcome{What: Denied, Chat: true}), "❌ Denied in the chat\nuse make test"},
+		{"denied here", over(why, Outcome{What: Denied, Chat: true}), "❌ Denied in the chat"},
 		{"approved here", over(tap(plan, "plan"), Outcome{What: Allowed, Chat: true}), "✅ Approved in the chat"},
 		{"approved here, with edits", over(tap(plan, "edit"), Outcome{What: Allowed, Chat: true}), "✅ Approved in the chat"},
 		{"approved at the desk", over(plan, Outcome{What: Allowed}), "✅ Approved at the desk"},
@@ -320,7 +319,7 @@ func TestView_EveryLanguageFits(t *testing.T) {
 		`{"type":"addDirectories","directories":["`+strings.Repeat("/dir", 25)+`","`+strings.Repeat("/bir", 25)+`","`+strings.Repeat("/mir", 25)+`"]}`)
 	c.Request.Subagent, c.Request.Cwd = strings.Repeat("s", maxWord), strings.Repeat("/c", maxPath/2)
 	require.True(t, whole(c))
-	d := decisions.Deny(denial(c.Request) + wrote + strings.Repeat("w", 2*maxSaid))
+	d := decisions.Deny("")
 	c.Decision = &d
 	for _, lang := range []string{"en", "ru", "zh"} {
 		v := viewer(t, lang)

@@ -57,10 +57,7 @@ func AnswerQuestions(q Request, answers map[string]string) (Decision, error) {
 	if err := json.Unmarshal(q.Input, &input); err != nil {
 		return Decision{}, fmt.Errorf("questions: %w", err)
 	}
-	var err error
-	if input["answers"], err = json.Marshal(answers); err != nil {
-		return Decision{}, fmt.Errorf("answers: %w", err)
-	}
+	input["answers"], _ = json.Marshal(answers) // texts always encode
 	updated, err := json.Marshal(input)
 	return Decision{Behavior: behaviorAllow, UpdatedInput: updated}, err
 }
