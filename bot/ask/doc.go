@@ -8,9 +8,9 @@
 // input of a tool stays inside its own formatting. What one session may ask is bounded.
 //
 // A request is Card, a plain value: Tap, Say, Settle, Leave and Return give its next state, and
-// Viewer draws it. The Store keeps all of it on disk, a week beyond its end, because a hook may
-// redial late and a text may come again after a crash; the message is a card of package card, which
-// has only what the message looks like. Requests brings both together: each request has a lock,
-// under which it changes, and a goroutine, which does all that waits. What became of a request
-// comes from the transcript, not from a tap.
+// Viewer draws it; actions is the table of what a tap may do. The Store keeps all of it on disk, a week
+// beyond its end, because a hook may redial late and a text may come again after a crash; the message is
+// a card of package card, which has only what the message looks like. Requests brings both together:
+// each request has a lock, under which it changes, and a goroutine, which does all that waits. What
+// became of a request comes from the transcript, not from a tap.
 package ask
