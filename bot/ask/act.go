@@ -40,9 +40,8 @@ func Tap(c Card, by int64, option string, now time.Time) (Card, error) {
 	if more {
 		return answerTap(c, by, verb, strings.Split(rest, ":"), now)
 	}
-	j := judge(c)
-	for _, a := range actions {
-		if a.verb == option && a.can(c, j) {
+	for _, a := range doable(c, judge(c)) {
+		if a.verb == option {
 			return a.do(c, by, now), nil
 		}
 	}
@@ -181,10 +180,12 @@ func Say(c Card, by int64, text string, now time.Time) (Card, error) {
 	if at >= len(list) || !Allowable(c) {
 		return c, ErrNotNow
 	}
-	return answered(c, by, list, strings.Join(append(list[at].labels(c.Progress.Chosen), text), ", "), now)
+	parts := append(list[at].labels(c.Progress.Chosen), text)
+	return answered(c, by, list, strings.Join(parts, ", "), now)
 }
 
-// DenyWith denies with a text that the person had already sent: [Deny with this]. prompt is its inbox key.
+// DenyWith denies with a text that the person had already sent: [Deny with this]. prompt is the key
+// of that text in the inbox.
 func DenyWith(c Card, by int64, reason, prompt string, now time.Time) (Card, error) {
 	if err := c.undecided(); err != nil {
 		return c, err
@@ -193,14 +194,14 @@ func DenyWith(c Card, by int64, reason, prompt string, now time.Time) (Card, err
 	return c.denied(by, reason, now), nil
 }
 
-// OneLeft says that a text can answer all that is left: one question, of which one option is to be chosen.
+// OneLeft says that a text can answer all that is left: one question, with one option to choose.
 func (c Card) OneLeft() bool {
 	list, ok := questionsOf(c.Request)
 	at := len(c.Progress.Answers)
 	return ok && c.State == StateOpen && at == len(list)-1 && !list[at].several && Allowable(c)
 }
 
-// AnswerWith answers the last question with a text that the person had already sent: [Answer with this].
+// AnswerWith answers the last question with a text that was already sent: [Answer with this].
 func AnswerWith(c Card, by int64, text, prompt string, now time.Time) (Card, error) {
 	if !c.OneLeft() {
 		return c, cmp.Or(c.undecided(), ErrNotNow)

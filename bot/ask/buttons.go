@@ -7,7 +7,6 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/decisions"
-	"ccbot/bot/render"
 	"ccbot/i18n"
 )
 
@@ -17,39 +16,66 @@ type action struct {
 	word  i18n.Key
 	style outbox.Style
 	verb  string
-	can   func(c Card, j shown) bool
+	can   func(c Card, j shown) bool // nil: always
 	do    func(c Card, by int64, now time.Time) Card
 }
 
 // verbAll has everything sent that a request says; the card is told when all of it was delivered.
 const verbAll = "all"
 
-var actions = []action{
-	{0, i18n.AskAllow, outbox.Success, "ok", permits, decides(decisions.Allow)},
-	{0, i18n.AskAllowSession, outbox.Success, "ses", permitsMore, decides(allowForSession)},
-	{0, i18n.AskApprove, outbox.Success, "plan", approves, decides(approve(false))},
-	{0, i18n.AskApproveEdits, outbox.Success, "edit", approves, decides(approve(true))},
-	{1, i18n.AskDeny, outbox.Danger, "no", func(Card, shown) bool { return true }, decides(deny)},
-	{1, i18n.AskDenyWhy, "", "why", func(c Card, _ shown) bool { return c.Why == nil && !c.Request.IsPlan() }, askWhy},
-	{1, i18n.AskKeepPlanning, "", "why", func(c Card, _ shown) bool { return c.Why == nil && c.Request.IsPlan() }, askWhy},
-	{1, i18n.AskCancel, "", "c", func(c Card, _ shown) bool { return c.Why != nil }, Card.unwait},
-	{2, i18n.AskShowAll, "", verbAll, func(c Card, j shown) bool { return c.Why == nil && !j.allowable(c) && !j.tooBig },
-		func(c Card, _ int64, _ time.Time) Card { return c }},
-	{2, i18n.AskDesk, "", "desk", func(c Card, _ shown) bool { return c.Why == nil && c.Request.SubagentID != "" },
-		func(c Card, _ int64, now time.Time) Card { return Leave(c, true, now) }}, // its dialog is not drawn while its hook waits
+var (
+	deny    = action{1, i18n.AskDeny, outbox.Danger, "no", nil, decides(denied)}
+	actions = []action{
+		{0, i18n.AskAllow, outbox.Success, "ok", permits, decides(decisions.Allow)},
+		{0, i18n.AskAllowSession, outbox.Success, "ses", permitsMore, decides(allowForSession)},
+		{0, i18n.AskApprove, outbox.Success, "plan", approves, decides(approve(false))},
+		{0, i18n.AskApproveEdits, outbox.Success, "edit", approves, decides(approve(true))},
+		deny,
+		{1, i18n.AskDenyWhy, "", "why", isNoPlan, askWhy},
+		{1, i18n.AskKeepPlanning, "", "why", isPlan, askWhy},
+		{2, i18n.AskShowAll, "", verbAll, isCut, func(c Card, _ int64, _ time.Time) Card { return c }},
+		{2, i18n.AskDesk, "", "desk", isSubagents, leaveToDesk},
+	}
+	// whileWriting are those of a card that waits for a person's words.
+	whileWriting = []action{deny, {1, i18n.AskCancel, "", "c", nil, Card.unwait}}
+)
+
+// doable are the actions that can be done with an open card.
+func doable(c Card, j shown) (all []action) {
+	list := actions
+	if c.Why != nil {
+		list = whileWriting
+	}
+	for _, a := range list {
+		if a.can == nil || a.can(c, j) {
+			all = append(all, a)
+		}
+	}
+	return all
 }
 
 func permits(c Card, j shown) bool {
-	return c.Why == nil && j.allowable(c) && !c.Request.IsPlan() && !c.Request.IsQuestion()
+	return j.allowable(c) && !c.Request.IsPlan() && !c.Request.IsQuestion()
 }
 
 func permitsMore(c Card, j shown) bool { return permits(c, j) && len(grantedBy(c.Request)) > 0 }
 
-func approves(c Card, j shown) bool { return c.Why == nil && j.allowable(c) && c.Request.IsPlan() }
+func approves(c Card, j shown) bool { return j.allowable(c) && c.Request.IsPlan() }
+
+func isPlan(c Card, _ shown) bool { return c.Request.IsPlan() }
+
+func isNoPlan(c Card, _ shown) bool { return !c.Request.IsPlan() }
+
+func isCut(c Card, j shown) bool { return !j.allowable(c) && !j.tooBig }
+
+// isSubagents: its dialog is not drawn in the terminal while its hook waits.
+func isSubagents(c Card, _ shown) bool { return c.Request.SubagentID != "" }
+
+func leaveToDesk(c Card, _ int64, now time.Time) Card { return Leave(c, true, now) }
 
 // decides decides as Claude Code is told by a decision.
-func decides(decision func(q Request) Decision) func(c Card, by int64, now time.Time) Card {
-	return func(c Card, by int64, now time.Time) Card { return c.decided(by, decision(c.Request), now) }
+func decides(with func(q Request) Decision) func(c Card, by int64, now time.Time) Card {
+	return func(c Card, by int64, now time.Time) Card { return c.decided(by, with(c.Request), now) }
 }
 
 func allowForSession(q Request) Decision {
@@ -61,7 +87,7 @@ func approve(edits bool) func(q Request) Decision {
 	return func(q Request) Decision { return decisions.ApprovePlan(q, edits) }
 }
 
-func deny(q Request) Decision { return decisions.Deny(denial(q)) }
+func denied(q Request) Decision { return decisions.Deny(denial(q)) }
 
 func askWhy(c Card, by int64, now time.Time) Card {
 	c.Why = &Writer{By: by, At: now.UTC()}
@@ -88,10 +114,7 @@ func (v Viewer) options(c Card, j shown) (rows [][]card.Option) {
 		rows = v.answers(c, list)
 	}
 	row := -1
-	for _, a := range actions {
-		if !a.can(c, j) {
-			continue
-		}
+	for _, a := range doable(c, j) {
 		if a.row != row {
 			row, rows = a.row, append(rows, nil)
 		}
@@ -112,7 +135,8 @@ func (v Viewer) answers(c Card, list []question) (rows [][]card.Option) {
 		if cut {
 			text = fmt.Sprintf("%d. %s", i+1, text) // two that begin alike stay apart
 		}
-		rows = append(rows, []card.Option{{Text: q.box(c.Progress.Chosen, i) + text, Value: value(verbOption, at, i)}})
+		text = q.box(c.Progress.Chosen, i) + text
+		rows = append(rows, []card.Option{{Text: text, Value: value(verbOption, at, i)}})
 	}
 	if q.several && len(c.Progress.Chosen) > 0 {
 		rows = append(rows, []card.Option{v.option(i18n.AskDone, outbox.Success, verbDone, at)})
@@ -125,7 +149,7 @@ func (v Viewer) answers(c Card, list []question) (rows [][]card.Option) {
 }
 
 func (v Viewer) option(key i18n.Key, style outbox.Style, verb string, args ...any) card.Option {
-	return card.Option{Text: render.Plain(v.Words.Say(key)).Text, Value: value(verb, args...), Style: style}
+	return card.Option{Text: v.Words.Say(key), Value: value(verb, args...), Style: style}
 }
 
 // value is what an option gives to Tap: the verb and its arguments.

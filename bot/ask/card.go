@@ -28,8 +28,8 @@ const version = 1
 // State says who may still do something about a card.
 type State string
 
-// The states of a card. From open a tap leads to sent, Leave to away and Return back. The transcript
-// leads from each to over, and there it stays.
+// The states of a card. From open a tap leads to sent, Leave to away and Return back. The
+// transcript leads from each to over, and there it stays.
 const (
 	StateOpen State = "open" // a person may decide
 	StateSent State = "sent" // a decision is on its way
@@ -48,14 +48,14 @@ type Card struct {
 	By           int64                `json:"by,omitempty"`        // who decided
 	Given        time.Time            `json:"given,omitzero"`      // when a hook took the decision
 	Desk         bool                 `json:"desk,omitempty"`      // it is away for good
-	AllShown     bool                 `json:"all_shown,omitempty"` // everything that All gives was delivered
-	Why          *Writer              `json:"why,omitempty"`       // whose next text belongs to this card
-	Missed       *Writer              `json:"missed,omitempty"`    // whose Why ended under their fingers, and when
+	AllShown     bool                 `json:"all_shown,omitempty"` // all that All gives was delivered
+	Why          *Writer              `json:"why,omitempty"`       // whose next text is for this card
+	Missed       *Writer              `json:"missed,omitempty"`    // whose Why was ended, and when
 	Progress     Progress             `json:"progress,omitzero"`
 	Outcome      Outcome              `json:"outcome,omitzero"`
-	Prompt       string               `json:"prompt,omitempty"`  // inbox key of the text that became the reason
+	Prompt       string               `json:"prompt,omitempty"`  // inbox key of the text that decided
 	Text         int                  `json:"text,omitempty"`    // message of that text
-	Project      []Answerer           `json:"project,omitempty"` // what else may answer, as the project's settings were
+	Project      []Answerer           `json:"project,omitempty"` // what else may answer
 
 	unknown keepjson.Unknown
 }
@@ -79,7 +79,7 @@ const (
 // Progress is how far the questions of AskUserQuestion are answered.
 type Progress struct {
 	Answers []string `json:"answers,omitempty"` // of the questions so far, in their order
-	Chosen  []int    `json:"chosen,omitempty"`  // marked options of the present one, if it takes several
+	Chosen  []int    `json:"chosen,omitempty"`  // marked options of the present one
 }
 
 // What is what became of a request.
@@ -111,7 +111,7 @@ func New(q Request, to address.Conversation) Card {
 // IsOver says that the card will not change any more.
 func (c Card) IsOver() bool { return c.State == StateOver }
 
-// Same says that a request which came back is the one of this card: a redial, not another one under its id.
+// Same says that a request which came back is this card's: a redial, not another under its id.
 func (c Card) Same(q Request) bool {
 	own := c.Request
 	return own.ID == q.ID && own.Session == q.Session && own.Agent == q.Agent && own.Hook == q.Hook &&

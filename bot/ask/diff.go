@@ -8,7 +8,7 @@ import (
 	"ccbot/internal/exactjson"
 )
 
-// maxDiff is the most text a diff is looked for in, in bytes. A longer one does not fit a message anyway.
+// maxDiff is the most text a diff is looked for in, in bytes; more does not fit a message anyway.
 const maxDiff = 64 << 10
 
 const contextLines = 3
@@ -33,7 +33,7 @@ func ended(s string) string {
 }
 
 // unified is the diff of two texts without names and line numbers: those are of the piece that is
-// replaced, not of the file. Every line of text has a sign before it, so none is taken for a heading.
+// replaced, not of the file. Each line of text has a sign before it: none is taken for a heading.
 func unified(before, after string) string {
 	if len(before)+len(after) > maxDiff {
 		return signed("-", before) + signed("+", after)

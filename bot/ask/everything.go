@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// maxAll is the most that [Show all] sends, in UTF-16 units: nobody reads twenty messages to allow one thing.
+	// maxAll is the most that [Show all] sends, in UTF-16 units: nobody reads more to allow one thing.
 	maxAll = 20 * render.Limit
 	// maxInput is from where on an input is too big without being laid out.
 	maxInput = 128 << 10
 )
 
 // All is everything a request says, as it came and not as it looks best: every field in full, with
-// signs in the place of what cannot be seen (⟨U+202E⟩, ⟨200×␠⟩), and what "for this session" would
-// send. Each part fits a message.
+// signs in the place of what cannot be seen (⟨U+202E⟩, ⟨200×␠⟩), and what "for this session"
+// would send. Each part fits a message.
 func (v Viewer) All(c Card) []render.Text { return v.everything(c.Request).Split(render.Limit) }
 
 func (v Viewer) everything(q Request) render.Text {
@@ -35,9 +35,11 @@ func (v Viewer) everything(q Request) render.Text {
 		}
 		blocks = append(blocks, named(f.Key, s))
 	}
-	for _, more := range [][2]string{{"cwd", q.Cwd}, {"permission_mode", q.Mode}, {"agent_type", q.Subagent}, {"agent_id", q.SubagentID}} {
-		if more[1] != "" {
-			blocks = append(blocks, named(more[0], more[1]))
+	around := [][2]string{{"cwd", q.Cwd}, {"permission_mode", q.Mode}, {"agent_type", q.Subagent},
+		{"agent_id", q.SubagentID}}
+	for _, f := range around {
+		if f[1] != "" {
+			blocks = append(blocks, named(f[0], f[1]))
 		}
 	}
 	return lines(append(blocks, Viewer{Words: v.Words}.rules(q, math.MaxInt, math.MaxInt)...))

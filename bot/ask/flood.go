@@ -81,8 +81,8 @@ func (a *Requests) admit(ctx context.Context, r *request) error {
 	return err
 }
 
-// takesTurn says whether the message of a request may be sent now. Until it may, the request waits with
-// its hook, and asks again at each round. The oldest goes first: a newer one does not take its turn.
+// takesTurn says whether the message of a request may be sent now. Until it may, the request waits
+// with its hook, and asks again at each round. The oldest goes first.
 func (r *request) takesTurn() bool {
 	a := r.of
 	a.mu.Lock()
@@ -90,7 +90,8 @@ func (r *request) takesTurn() bool {
 	first := slices.IndexFunc(a.open, func(one *request) bool {
 		return one == r || one.session == r.session && one.queued.Load()
 	})
-	turn := first >= 0 && a.open[first] == r && a.volumeLocked(r.session).messages.AllowN(a.Chat.Now(), 1)
+	turn := first >= 0 && a.open[first] == r &&
+		a.volumeLocked(r.session).messages.AllowN(a.Chat.Now(), 1)
 	r.queued.Store(!turn)
 	return turn
 }

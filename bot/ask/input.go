@@ -56,10 +56,12 @@ func oddAt(raw json.RawMessage, depth int) bool {
 		return !ok || glyph.Hides(s)
 	case '[':
 		list, ok := exactjson.Elements(raw)
-		return !ok || slices.ContainsFunc(list, func(element json.RawMessage) bool { return oddAt(element, depth+1) })
+		return !ok || slices.ContainsFunc(list, func(v json.RawMessage) bool { return oddAt(v, depth+1) })
 	case '{':
 		list, plain := exactjson.Members(raw)
-		return !plain || slices.ContainsFunc(list, func(f exactjson.Member) bool { return glyph.Hides(f.Key) || oddAt(f.Value, depth+1) })
+		return !plain || slices.ContainsFunc(list, func(f exactjson.Member) bool {
+			return glyph.Hides(f.Key) || oddAt(f.Value, depth+1)
+		})
 	}
 	return false // a number, true, false, null
 }

@@ -41,7 +41,7 @@ func questionsOf(q Request) (all []question, ok bool) {
 	list, _ := exactjson.Elements(input["questions"])
 	for _, raw := range list {
 		one, ok := questionOf(raw)
-		same := func(other question) bool { return other.text == one.text } // answers go by a question's text
+		same := func(other question) bool { return other.text == one.text } // answers go by the text
 		if !ok || slices.ContainsFunc(all, same) || len(all) == maxQuestions {
 			return nil, false
 		}
@@ -71,7 +71,8 @@ func optionsOf(raw json.RawMessage) (all []option, ok bool) {
 		fields, ok := exactjson.Members(raw)
 		o.more = take(take(fields, "label", textTo(&o.label)), "description", textTo(&o.description))
 		same := func(other option) bool { return other.label == o.label }
-		if !ok || slices.ContainsFunc(all, same) || render.Plain(o.label).Blank() || len(all) == maxOptions {
+		unseen := render.Plain(o.label).Blank()
+		if !ok || unseen || slices.ContainsFunc(all, same) || len(all) == maxOptions {
 			return nil, false
 		}
 		all = append(all, o)

@@ -47,8 +47,8 @@ type request struct {
 	due bool       // its card is not as it should be
 }
 
-// startLocked has do run beside everything else while Run runs. A panic in it ends the request here,
-// and leaves it to the terminal.
+// startLocked has do run beside everything else while Run runs. A panic in it ends the request
+// here, and leaves it to the terminal.
 func (r *request) startLocked(do func(ctx context.Context)) {
 	if r.of.crew == nil {
 		return
@@ -65,7 +65,8 @@ func (r *request) crashed(ctx context.Context, p *guard.Panic) {
 	a := r.of
 	a.logCrash(r.id, p)
 	if c, ok := r.get(); ok {
-		r.note(a.Chat.For(r.session).Say(ctx, c.Conversation, chat.Warning+a.Chat.Words.Say(i18n.InternalError)))
+		text := chat.Warning + a.Chat.Words.Say(i18n.InternalError)
+		r.note(a.Chat.For(r.session).Say(ctx, c.Conversation, text))
 	}
 	now := a.Chat.Now() // whether a hook has its decision is not known
 	r.note(r.turn(ctx, func(c Card) Card { return GiveWay(Give(c, now), now) }))
@@ -94,7 +95,8 @@ func (r *request) turn(ctx context.Context, change func(Card) Card) error {
 
 // change gives a request its next state: on disk, then in the chat. A decision is shown when it is
 // known whether a hook takes it. ErrOver: the request is over.
-func (r *request) change(ctx context.Context, turn func(Card) (Card, error)) (old, next Card, err error) {
+func (r *request) change(ctx context.Context,
+	turn func(Card) (Card, error)) (old, next Card, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old, open := r.get()
@@ -145,7 +147,8 @@ func (r *request) tellUnread(ctx context.Context, c Card) error {
 		return nil
 	}
 	key := i18n.AskTextLost
-	if broken := c.Outcome.What == Unknown || c.Outcome.What == Interrupted; broken && !c.Given.IsZero() {
+	broken := c.Outcome.What == Unknown || c.Outcome.What == Interrupted
+	if broken && !c.Given.IsZero() {
 		key = i18n.AskTextUnsure // a hook has it
 	}
 	text := render.Plain(r.of.Chat.Words.Say(key, i18n.Args{"Name": r.of.NameOf(c)}))
@@ -194,7 +197,8 @@ func (r *request) drop(ctx context.Context) (gone bool, err error) {
 		return false, nil
 	}
 	look := r.of.look(Leave(c, false, r.of.Chat.Now())) // it may be on its way
-	if err := errors.Join(r.of.cards.Close(ctx, r.id, look.Text), r.of.Store.Remove(r.id)); err != nil {
+	err = errors.Join(r.of.cards.Close(ctx, r.id, look.Text), r.of.Store.Remove(r.id))
+	if err != nil {
 		return false, err
 	}
 	r.remove()
@@ -202,7 +206,8 @@ func (r *request) drop(ctx context.Context) (gone bool, err error) {
 }
 
 func (r *request) waits() bool {
-	return slices.ContainsFunc(r.of.Hooks.Waiting(r.session), func(q Request) bool { return q.ID == r.id })
+	same := func(q Request) bool { return q.ID == r.id }
+	return slices.ContainsFunc(r.of.Hooks.Waiting(r.session), same)
 }
 
 // settle gives a decision to the hook that waits for it, and takes in what the transcript says by

@@ -81,8 +81,8 @@ func (a *Requests) newRequest(q Request) *request {
 func (a *Requests) Feature() chat.Feature {
 	return chat.Feature{
 		Name:   "ask",
-		Cards:  map[string]func(context.Context, chat.Tap) (chat.Answer, error){kind: a.tap},
-		Late:   map[string]func(chat.Tap) string{kind: func(t chat.Tap) string { return a.late(t.Card.Key) }},
+		Cards:  map[string]chat.OnTap{kind: a.tap},
+		Late:   map[string]func(chat.Tap) string{kind: a.lateTap},
 		Heard:  a.heard,
 		Run:    a.Run,
 		Forget: a.forget,
@@ -268,7 +268,8 @@ func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 // subagent's holds up nothing but the subagent.
 func (a *Requests) Behind(id uuid.UUID, to outbox.Conversation) (Card, bool) {
 	for _, c := range slices.Backward(a.Store.Unsettled()) {
-		if c.Request.Session == id && c.State == StateOpen && c.Conversation == to && c.Request.SubagentID == "" {
+		if c.Request.Session == id && c.Request.SubagentID == "" && c.State == StateOpen &&
+			c.Conversation == to {
 			return c, true
 		}
 	}

@@ -23,12 +23,13 @@ func grantedBy(q Request) (all []granted) {
 	}
 	input, _ := exactjson.Object(q.Input)
 	command, _ := exactjson.Text(input["command"])
+	own := q.Tool == "Bash" && !strings.Contains(command, "*")
 	for _, rule := range decisions.SessionRules(q.Suggestions) {
 		for _, r := range rule.Rules {
 			switch {
 			case r.Content == "":
 				all = append(all, granted{r.Tool, i18n.AskEveryUse})
-			case q.Tool == "Bash" && r.Tool == q.Tool && r.Content == command && !strings.Contains(command, "*"):
+			case own && r.Tool == q.Tool && r.Content == command:
 				all = append(all, granted{r.Tool, i18n.AskThisCommand})
 			default:
 				all = append(all, granted{what: r.Tool + "(" + r.Content + ")"})

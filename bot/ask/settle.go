@@ -27,7 +27,7 @@ func Settle(c Card, o decisions.Outcome, found bool, gone bool, now time.Time) C
 	switch {
 	case c.IsOver():
 		return c
-	case found && (o.Done || o.Interrupted || o.ByHook != ""): // a hook's decision stands before the result, which may take hours
+	case found && (o.Done || o.Interrupted || o.ByHook != ""): // the result may come hours later
 		return c.over(settled(c, o), now)
 	case gone && c.Decision == nil:
 		return c.over(Outcome{What: Ended}, now)
@@ -37,12 +37,12 @@ func Settle(c Card, o decisions.Outcome, found bool, gone bool, now time.Time) C
 	return c
 }
 
-// isHalf says whether the next line of the transcript may say that the person interrupted the agent.
+// isHalf says whether the next line of the transcript may say that somebody interrupted the agent.
 func isHalf(o decisions.Outcome) bool {
 	return o.Denial == "user-rejected" && !o.Interrupted && o.ByHook == ""
 }
 
-// GiveWay is for a card of which nothing more is to be known: one that takes the place of a new one, or crashed.
+// GiveWay is for a card of which nothing more is to be known: it is in the way, or crashed.
 func GiveWay(c Card, now time.Time) Card { return c.over(Outcome{What: Unknown}, now) }
 
 func (c Card) over(outcome Outcome, now time.Time) Card {
@@ -53,7 +53,10 @@ func (c Card) over(outcome Outcome, now time.Time) Card {
 
 func settled(c Card, o decisions.Outcome) Outcome {
 	chat := took(c, o)
-	out := Outcome{What: Allowed, Chat: chat, Hook: o.ByHook != "" && !chat, Late: c.Decision != nil && !chat}
+	out := Outcome{What: Allowed, Chat: chat}
+	if !chat {
+		out.Hook, out.Late = o.ByHook != "", c.Decision != nil
+	}
 	switch {
 	case chat && !c.Decision.Allows():
 		out.What = Denied
@@ -80,8 +83,8 @@ func took(c Card, o decisions.Outcome) bool {
 	return !d.Allows() && d.Message != "" && strings.Contains(o.Text, d.Message)
 }
 
-// Leave is for an open card whose hook does not wait any more; desk: it is not to wait here again. A
-// decision that is on its way stays so: the transcript says whether it arrived.
+// Leave is for an open card whose hook does not wait any more; desk: it is not to wait here again.
+// A decision that is on its way stays so: the transcript says whether it arrived.
 func Leave(c Card, desk bool, now time.Time) Card {
 	if c.State == StateOpen {
 		c = c.unwait(0, now)

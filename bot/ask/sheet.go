@@ -74,7 +74,8 @@ func asPlan(v Viewer, s string) (render.Text, bool) {
 
 // markup is what formatting may take out of a text without anything being lost: the name behind a
 // fence, which Telegram shows above the block, numbers of lists and the marks of tasks.
-var markup = regexp.MustCompile("(?m)^[ \t>]*(?:```|~~~)[ \t]*[A-Za-z0-9_+#.-]{0,16}[ \t]*$|^[ \t>]*\\d+[.)][ \t]|^[ \t>]*[-*+][ \t]+\\[[ xX]\\][ \t]")
+var markup = regexp.MustCompile("(?m)^[ \t>]*(?:```|~~~)[ \t]*[A-Za-z0-9_+#.-]{0,16}[ \t]*$|" +
+	"^[ \t>]*\\d+[.)][ \t]|^[ \t>]*[-*+][ \t]+\\[[ xX]\\][ \t]")
 
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -110,7 +111,8 @@ func (v Viewer) sheetOf(c Card) sheet {
 	for _, f := range list {
 		blocks = append(blocks, fieldLine(f))
 	}
-	return sheet{title: cmp.Or(l.title, i18n.AskTool), args: i18n.Args{"Tool": q.Tool}, body: lines(blocks)}
+	title := cmp.Or(l.title, i18n.AskTool)
+	return sheet{title: title, args: i18n.Args{"Tool": q.Tool}, body: lines(blocks)}
 }
 
 // fieldLine is a field that has no look of its own.
@@ -132,12 +134,13 @@ func fieldLine(f exactjson.Member) render.Text {
 // longLine is how long code inside a line may be.
 const longLine = 200
 
-// oneLine says that s can stand as code inside a line, with no blank at an end that nobody would see.
+// oneLine says that s can stand as code inside a line, without a blank at an end, which is unseen.
 func oneLine(s string) bool {
-	return s != "" && strings.TrimSpace(s) == s && !strings.ContainsAny(s, "\r\n") && utf8.RuneCountInString(s) <= longLine
+	return s != "" && strings.TrimSpace(s) == s && !strings.ContainsAny(s, "\r\n") &&
+		utf8.RuneCountInString(s) <= longLine
 }
 
-// code is foreign text in its own formatting, which it cannot leave; what is invisible in it has signs.
+// code is foreign text in its own formatting, which it cannot leave; what is invisible has signs.
 func code(s string) render.Text { return render.Code(glyph.Signs(s)) }
 
 func pre(s, lang string) render.Text { return render.Pre(glyph.Signs(s), lang) }

@@ -60,7 +60,7 @@ func (r *request) showLocked(ctx context.Context, c Card) {
 	}
 }
 
-// show keeps a card while somebody may decide, and while it says what became of what people have seen.
+// show keeps a card while somebody may decide, and while it says what became of what was seen.
 func (r *request) show(ctx context.Context, c Card) error {
 	now, ok := r.of.cards.Get(r.id)
 	wanted := c.State == StateOpen || c.AllShown || ok && (now.Sent || c.State == StateSent)
@@ -76,7 +76,8 @@ func (r *request) show(ctx context.Context, c Card) error {
 
 // look is the card of a request.
 func (a *Requests) look(c Card) card.Look {
-	v, err := a.viewer().drawn(a.NameOf(c), func(v Viewer, name string) View { return v.View(c, name) })
+	draw := func(v Viewer, name string) View { return v.View(c, name) }
+	v, err := a.viewer().drawn(a.NameOf(c), draw)
 	if err != nil {
 		a.Chat.Log.Error("ask_not_drawn", "request", c.Request.ID, "error", err.Error())
 	}
@@ -109,13 +110,15 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 		if now, open := r.get(); !open || now.State != StateOpen {
 			return
 		}
-		_, err := r.of.Send(ctx, outbox.Message{To: t.To, Text: part, ReplyTo: t.Message, Silent: true, Session: r.session})
+		m := outbox.Message{To: t.To, Text: part, ReplyTo: t.Message, Silent: true, Session: r.session}
+		_, err := r.of.Send(ctx, m)
 		if ctx.Err() != nil {
 			return
 		}
 		if _, refused := errors.AsType[*outbox.Refused](err); refused {
 			r.of.Chat.Log.Warn("ask_not_shown", "request", r.id, "error", err.Error())
-			err = errors.Join(err, r.of.Chat.For(r.session).Say(ctx, t.To, r.of.Chat.Words.Say(i18n.AskNotShown)))
+			text := r.of.Chat.Words.Say(i18n.AskNotShown)
+			err = errors.Join(err, r.of.Chat.For(r.session).Say(ctx, t.To, text))
 		}
 		if err != nil {
 			r.note(err)

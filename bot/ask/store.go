@@ -37,7 +37,8 @@ type Store struct {
 // be understood is moved to the quarantine folder and logged; a newer program's is left where it
 // is. The error is about the folder.
 func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
-	s := &Store{folder: spool.Folder{Path: dir, MaxSize: maxCard, Fsync: true}, cards: make(map[string]Card)}
+	folder := spool.Folder{Path: dir, MaxSize: maxCard, Fsync: true}
+	s := &Store{folder: folder, cards: make(map[string]Card)}
 	err := s.folder.Make()
 	var names []string
 	if err == nil {
@@ -142,7 +143,8 @@ func (s *Store) ByPrompt(key string) (Card, bool) {
 }
 
 func byAge(a, b Card) int {
-	return cmp.Or(a.Request.Asked.Compare(b.Request.Asked), strings.Compare(a.Request.ID, b.Request.ID))
+	x, y := a.Request, b.Request
+	return cmp.Or(x.Asked.Compare(y.Asked), strings.Compare(x.ID, y.ID))
 }
 
 // Prune forgets the cards that were over before a time. Those that are not over stay, however old.

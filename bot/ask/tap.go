@@ -43,6 +43,8 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	}}, err
 }
 
+func (a *Requests) lateTap(t chat.Tap) string { return a.late(t.Card.Key) }
+
 // late says to a person whose tap changes nothing what was decided, or is to be done first.
 func (a *Requests) late(id string) string {
 	c, ok := a.Store.Get(id)
@@ -66,7 +68,8 @@ type TextTurn func(c Card, by int64, text, prompt string, now time.Time) (Card, 
 // DecideWith decides a request with a text that waits behind it; the decision is on disk then. Of
 // the answer, Then takes the text out of its queue before the hook hears of it. ErrLeft of Then:
 // the text has left the queue, and nothing is decided. Other errors: ErrOver and ErrNotNow.
-func (a *Requests) DecideWith(ctx context.Context, id string, text Text, turn TextTurn) (chat.Answer, error) {
+func (a *Requests) DecideWith(ctx context.Context, id string, text Text,
+	turn TextTurn) (chat.Answer, error) {
 	r, open := a.find(id)
 	switch {
 	case !open:

@@ -77,9 +77,13 @@ func hides(q Request) bool {
 		_, cut := clip(oneLined(s), limit)
 		return cut || glyph.Hides(s)
 	}
-	rules := grantedBy(q)
-	return unseen(q.Tool, maxWord) || unseen(q.Subagent, maxWord) || unseen(q.Cwd, maxPath) || len(rules) > maxRules ||
-		slices.ContainsFunc(rules, func(g granted) bool { return strings.TrimSpace(g.what) == "" || unseen(g.what, maxRule) })
+	for _, g := range grantedBy(q) {
+		if strings.TrimSpace(g.what) == "" || unseen(g.what, maxRule) {
+			return true
+		}
+	}
+	return unseen(q.Tool, maxWord) || unseen(q.Subagent, maxWord) || unseen(q.Cwd, maxPath) ||
+		len(grantedBy(q)) > maxRules
 }
 
 func (j shown) allowable(c Card) bool { return j.whole || c.AllShown && !j.tooBig }
@@ -113,7 +117,8 @@ func (v Viewer) View(c Card, name string) View {
 func (v Viewer) drawn(name string, draw func(v Viewer, name string) View) (seen View, err error) {
 	err = guard.Call(func() error { seen = draw(v, name); return nil })
 	if err != nil {
-		seen = View{Text: render.Plain(chat.Warning + glyph.Name(name) + ": " + v.Words.Say(i18n.AskAtDesk))}
+		text := chat.Warning + glyph.Name(name) + ": " + v.Words.Say(i18n.AskAtDesk)
+		seen = View{Text: render.Plain(text)}
 	}
 	return seen, err
 }
@@ -141,7 +146,8 @@ func (v Viewer) cut(body render.Text) render.Text {
 
 // first is the part of a body within a number of units and lines, and says whether that is not all.
 func first(body render.Text, limit, n int) (part render.Text, cut bool) {
-	if body.Length() <= limit && strings.Count(body.Text, "\n") < n && len(body.Entities) <= maxEntities {
+	if body.Length() <= limit && strings.Count(body.Text, "\n") < n &&
+		len(body.Entities) <= maxEntities {
 		return body, false
 	}
 	if all := strings.SplitAfterN(body.Text, "\n", n+1); len(all) > n {
@@ -176,7 +182,8 @@ func (v Viewer) foot(c Card) (list []render.Text) {
 		list = append(list, v.rules(q, maxRules, maxRule)...)
 	}
 	// A rule that allows has nothing asked, so it says nothing of what is asked.
-	if others := slices.DeleteFunc(slices.Clone(c.Project), func(a Answerer) bool { return a == decisions.AnswersByRule }); len(others) > 0 {
+	isRule := func(a Answerer) bool { return a == decisions.AnswersByRule }
+	if others := slices.DeleteFunc(slices.Clone(c.Project), isRule); len(others) > 0 {
 		list = append(list, render.Plain(ProjectAnswers(v.Words, others)))
 	}
 	return list

@@ -16,15 +16,17 @@ import (
 // own words. Commands go where they always go. The request notes the key of the text, because after
 // a crash the text comes again. missed is the request that the text was written for when something
 // else ended it; it is nil where there is none.
-func (a *Requests) Hear(ctx context.Context, in chat.Incoming, text string) (taken bool, missed *Card, err error) {
-	if c, again := a.Store.ByPrompt(in.Key); again && c.Conversation == in.To && a.Chat.Now().Sub(c.Request.Asked) < keep {
+func (a *Requests) Hear(ctx context.Context, in chat.Incoming,
+	text string) (taken bool, missed *Card, err error) {
+	c, again := a.Store.ByPrompt(in.Key)
+	if again && c.Conversation == in.To && a.Chat.Now().Sub(c.Request.Asked) < keep {
 		a.Look(c.Request.Session, false)
 		return true, nil, nil
 	}
 	if strings.HasPrefix(text, "/") {
 		return false, nil, nil
 	}
-	c := a.awaits(in)
+	c = a.awaits(in)
 	r, open := a.find(c.Request.ID)
 	s, answers, _ := a.Chat.Book.Answered(in.Message)
 	switch {
@@ -72,7 +74,7 @@ func (a *Requests) missed(in chat.Incoming) *Card {
 	return nil
 }
 
-// Caught notes that the text which was meant for a request has come: the next one is a prompt again.
+// Caught notes that the text which was meant for a request has come: the next one is a prompt.
 func (a *Requests) Caught(ctx context.Context, id string) error {
 	caught := func(c Card) Card {
 		c.Missed = nil
@@ -92,7 +94,8 @@ func (a *Requests) Caught(ctx context.Context, id string) error {
 // current one there, or the only one that is shown there.
 func (a *Requests) isMeant(c Card) bool {
 	s, ok := a.Chat.Book.Records.Get(c.Request.Session)
-	return ok && (a.Chat.Book.IsCurrent(c.Conversation, s) || c.Conversation.ThreadID != 0 && s.Conversation == c.Conversation)
+	alone := c.Conversation.ThreadID != 0 && s.Conversation == c.Conversation
+	return ok && (alone || a.Chat.Book.IsCurrent(c.Conversation, s))
 }
 
 // heed ends the wait for a text that came too late, or is not meant for the request any more.

@@ -42,7 +42,7 @@ func AllowForSession(q Request) (Decision, bool) {
 	return d, len(rules) > 0 && !q.IsQuestion() && !q.IsPlan()
 }
 
-// Deny keeps the tool from running; the turn goes on, and Claude reads the message. An empty one is Denied.
+// Deny keeps the tool from running; the turn goes on, and Claude reads the message, else Denied.
 func Deny(message string) Decision {
 	if message == "" {
 		message = Denied

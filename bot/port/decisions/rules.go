@@ -8,7 +8,7 @@ import (
 	"ccbot/internal/exactjson"
 )
 
-// Rule is one change of permissions that "allow for this session" adds: either rules or directories.
+// Rule is one change of permissions that "allow for this session" adds: rules or directories.
 type Rule struct {
 	Raw         json.RawMessage // as Claude Code reads it, destination "session"
 	Rules       []ToolRule
@@ -58,7 +58,8 @@ func sessionRule(raw json.RawMessage) (r Rule, ok bool) {
 		ok = s.Behavior == behaviorAllow && len(s.Rules) > 0 && len(s.Directories) == 0 &&
 			!slices.ContainsFunc(s.Rules, func(r ToolRule) bool { return r.Tool == "" })
 	case "addDirectories":
-		ok = s.Behavior == "" && len(s.Rules) == 0 && len(s.Directories) > 0 && !slices.Contains(s.Directories, "")
+		ok = s.Behavior == "" && len(s.Rules) == 0 && len(s.Directories) > 0 &&
+			!slices.Contains(s.Directories, "")
 	}
 	s.Destination = "session"
 	made, err := json.Marshal(s)
