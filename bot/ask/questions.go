@@ -12,11 +12,8 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// For more than these no page of buttons is made. Claude Code allows four of each.
-const (
-	maxQuestions = 10
-	maxOptions   = 10
-)
+// maxChoices is for how many questions, and options of each, pages are made. Claude Code allows four.
+const maxChoices = 10
 
 // question is one page of AskUserQuestion.
 type question struct {
@@ -42,7 +39,7 @@ func questionsOf(q Request) (all []question, ok bool) {
 	for _, raw := range list {
 		one, ok := questionOf(raw)
 		same := func(other question) bool { return other.text == one.text } // answers go by the text
-		if !ok || slices.ContainsFunc(all, same) || len(all) == maxQuestions {
+		if !ok || slices.ContainsFunc(all, same) || len(all) == maxChoices {
 			return nil, false
 		}
 		all = append(all, one)
@@ -72,7 +69,7 @@ func optionsOf(raw json.RawMessage) (all []option, ok bool) {
 		o.more = take(take(fields, "label", textTo(&o.label)), "description", textTo(&o.description))
 		same := func(other option) bool { return other.label == o.label }
 		unseen := render.Plain(o.label).Blank()
-		if !ok || unseen || slices.ContainsFunc(all, same) || len(all) == maxOptions {
+		if !ok || unseen || slices.ContainsFunc(all, same) || len(all) == maxChoices {
 			return nil, false
 		}
 		all = append(all, o)

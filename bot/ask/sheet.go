@@ -111,8 +111,9 @@ func (v Viewer) sheetOf(c Card) sheet {
 	for _, f := range list {
 		blocks = append(blocks, fieldLine(f))
 	}
-	title := cmp.Or(l.title, i18n.AskTool)
-	return sheet{title: title, args: i18n.Args{"Tool": q.Tool}, body: lines(blocks)}
+	tool, _ := clip(oneLined(q.Tool), maxWord)
+	args := i18n.Args{"Tool": tool}
+	return sheet{title: cmp.Or(l.title, i18n.AskTool), args: args, body: lines(blocks)}
 }
 
 // fieldLine is a field that has no look of its own.

@@ -8,18 +8,26 @@ import (
 // status is the last line of a card's message: what a person may do now, or what became of the
 // request. It is blank where the buttons say it.
 func (v Viewer) status(c Card, j shown) render.Text {
-	switch c.State {
-	case StateOpen:
-		return v.wanted(c, j)
-	case StateSent: // "sent" only once a hook has taken it
-		key := i18n.AskNoted
+	say := func(key i18n.Key, args ...i18n.Args) render.Text {
+		return render.Italic(v.Words.Say(key, args...))
+	}
+	switch {
+	case c.State == StateOpen && c.Why != nil:
+		return say(i18n.AskWriteNow)
+	case c.State == StateOpen && j.allowable(c):
+		return render.Text{}
+	case c.State == StateOpen && j.tooBig:
+		return say(i18n.AskTooBig)
+	case c.State == StateOpen:
+		return say(i18n.AskNotAll)
+	case c.State == StateAway:
+		return say(i18n.AskAway)
+	case c.State == StateSent: // "sent" only once a hook has taken it
+		key, what := i18n.AskNoted, v.verdict(c, c.Decision.Allows(), i18n.AskInChat)
 		if !c.Given.IsZero() {
 			key = i18n.AskSent
 		}
-		what := i18n.Args{"What": v.verdict(c, c.Decision.Allows(), i18n.AskInChat)}
-		return render.Plain(v.Words.Say(key, what))
-	case StateAway:
-		return render.Plain(v.Words.Say(i18n.AskAway))
+		return say(key, i18n.Args{"What": what})
 	}
 	o := c.Outcome
 	said := []render.Text{render.Bold(v.outcome(c))}
@@ -27,22 +35,9 @@ func (v Viewer) status(c Card, j shown) render.Text {
 		said = append(said, render.Quote(o.Said))
 	}
 	if o.Late {
-		said = append(said, render.Plain(v.Words.Say(i18n.AskLate)))
+		said = append(said, say(i18n.AskLate))
 	}
 	return lines(said)
-}
-
-// wanted is what the message asks for, where the buttons do not say it.
-func (v Viewer) wanted(c Card, j shown) render.Text {
-	switch {
-	case c.Why != nil:
-		return render.Italic(v.Words.Say(i18n.AskWriteNow))
-	case j.allowable(c):
-		return render.Text{}
-	case j.tooBig:
-		return render.Italic(v.Words.Say(i18n.AskTooBig))
-	}
-	return render.Italic(v.Words.Say(i18n.AskNotAll))
 }
 
 // outcome says what became of a request, and by whom.

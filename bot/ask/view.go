@@ -2,7 +2,6 @@ package ask
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -98,7 +97,9 @@ func (v Viewer) View(c Card, name string) View {
 		c.Request.Input = beginnings(c.Request.Input)
 	}
 	s := v.sheetOf(c)
-	blocks := []render.Text{v.title(s, name)}
+	name, _ = clip(oneLined(name), maxName)
+	title := render.Bold(v.Words.Say(s.title, s.args, i18n.Args{"Name": name}))
+	blocks := []render.Text{title}
 	if c.IsOver() { // the chat stays calm
 		body, cut := first(s.body, overGlance, overLines)
 		if cut {
@@ -121,17 +122,6 @@ func (v Viewer) drawn(name string, draw func(v Viewer, name string) View) (seen 
 		seen = View{Text: render.Plain(text)}
 	}
 	return seen, err
-}
-
-// title is the first line.
-func (v Viewer) title(s sheet, name string) render.Text {
-	name, _ = clip(oneLined(name), maxName)
-	args := i18n.Args{"Name": name}
-	maps.Copy(args, s.args)
-	if tool, ok := args["Tool"].(string); ok {
-		args["Tool"], _ = clip(oneLined(tool), maxWord)
-	}
-	return render.Bold(v.Words.Say(s.title, args))
 }
 
 // cut shortens a body that does not fit to a glance and says how much more there is.
