@@ -12,7 +12,7 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// maxChoices is for how many questions, and options of each, pages are made. Claude Code allows four.
+// maxChoices is for how many questions, and options of each, pages are made; Claude Code allows 4.
 const maxChoices = 10
 
 // question is one page of AskUserQuestion.
