@@ -62,8 +62,8 @@ func (w *world) request(t *testing.T, r session.Record, tool, input string) aske
 		"content": []any{map[string]any{"type": "tool_use", "id": "toolu_" + id.String(), "name": tool, "input": json.RawMessage(input)}}}})
 	require.NoError(t, err)
 	q := asked{cursor: transcriptOf(t, id.String()+".jsonl", string(use)+"\n")}
-	q.Request = hooks.Request{ID: base64.RawURLEncoding.EncodeToString(id[:]), Session: r.ID, Agent: agent,
-		Hook: process.Identity{PID: 200, Start: 6, Boot: "boot"}, Transcript: q.cursor.Path, Cwd: r.Dir,
+	q.Request = hooks.Request{ID: base64.RawURLEncoding.EncodeToString(id[:]), Session: r.ID, Agent: agent.Text(),
+		Hook: "200.6.boot", Transcript: q.cursor.Path, Cwd: r.Dir,
 		Tool: tool, Input: json.RawMessage(input), Asked: at}
 	w.dials(q)
 	return q
@@ -155,9 +155,14 @@ func (w *world) newest(t *testing.T, q asked, kind string) (c cardFile) {
 	return c
 }
 
-// saying is what a card says of a decision that is on its way.
-func (w *world) saying(key, what i18n.Key) string {
-	return w.word(key, i18n.Args{"What": w.word(what)})
+// verdict is what a card says that was decided, and where.
+func (w *world) verdict(what, where i18n.Key) string {
+	return w.word(what, i18n.Args{"Where": w.word(where)})
+}
+
+// allowed is what a card says while the permission is on its way.
+func (w *world) allowed(key i18n.Key) string {
+	return w.word(key, i18n.Args{"What": w.verdict(i18n.AskAllowed, i18n.AskInChat)})
 }
 
 const bash = `{"command":"go test ./..."}`
@@ -189,11 +194,11 @@ func TestAllowedInTheChat(t *testing.T) {
 		w.tapsOn(t, bob, q, i18n.AskAllow)
 		assert.Equal(t, []string{"allow "}, w.relay.done())
 		m := w.sender.lastEdit(t)
-		assert.Contains(t, m.Text.Text, w.saying(i18n.AskSent, i18n.AskDecidedAllow))
+		assert.Contains(t, m.Text.Text, w.allowed(i18n.AskSent))
 		assert.Empty(t, m.Buttons, "they are spent")
 		assert.Equal(t, bob, w.card(t, q).By)
 		w.result(t, q, "allow", "ok", false)
-		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAllowedChat))
+		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.verdict(i18n.AskAllowed, i18n.AskInChat))
 		assert.True(t, w.card(t, q).IsOver())
 	})
 }
@@ -260,11 +265,11 @@ func TestP9_ADecisionCountsOnce(t *testing.T) {
 		assert.Equal(t, []string{"allow "}, w.relay.done())
 		assert.Equal(t, alice, w.card(t, q).By)
 		said := w.sender.done()
-		assert.Contains(t, said[len(said)-1], w.saying(i18n.AskSent, i18n.AskDecidedAllow), "who taps second is told what was decided")
+		assert.Contains(t, said[len(said)-1], w.allowed(i18n.AskSent), "who taps second is told what was decided")
 		w.result(t, q, "allow", "ok", false)
 		w.tapsLate(t, bob, q, i18n.AskDeny)
 		said = w.sender.done()
-		assert.Contains(t, said[len(said)-1], w.word(i18n.AskAllowedChat))
+		assert.Contains(t, said[len(said)-1], w.verdict(i18n.AskAllowed, i18n.AskInChat))
 		assert.Equal(t, []string{"allow "}, w.relay.done())
 	})
 }
@@ -274,7 +279,7 @@ func TestAnsweredAtTheDesk(t *testing.T) {
 		_, q := w.asking(t)
 		w.result(t, q, "", "ok", false)
 		m := w.sender.lastEdit(t)
-		assert.Contains(t, m.Text.Text, w.word(i18n.AskAllowedDesk))
+		assert.Contains(t, m.Text.Text, w.verdict(i18n.AskAllowed, i18n.AskAtTerminal))
 		assert.Empty(t, m.Buttons)
 		assert.Equal(t, []string{"leave"}, w.relay.done(), "the hook need not wait any more")
 	})
@@ -287,7 +292,7 @@ func TestATapThatCameTooLateIsToldSo(t *testing.T) {
 		w.tapsOn(t, alice, q, i18n.AskDeny)
 		w.result(t, q, "", "it ran", false)
 		m := w.sender.lastEdit(t)
-		assert.Contains(t, m.Text.Text, w.word(i18n.AskAllowedDesk))
+		assert.Contains(t, m.Text.Text, w.verdict(i18n.AskAllowed, i18n.AskAtTerminal))
 		assert.Contains(t, m.Text.Text, w.word(i18n.AskLate))
 	})
 }
@@ -337,14 +342,14 @@ func TestP8_ADecisionThatWasNotDeliveredIsDeliveredAtTheRedial(t *testing.T) {
 		w.hangsUp(q)
 		w.tapsOn(t, alice, q, i18n.AskAllow)
 		assert.Empty(t, w.relay.done())
-		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskNoted, i18n.AskDecidedAllow), "it is not sent yet")
+		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.allowed(i18n.AskNoted), "it is not sent yet")
 		w.restart(t)
 		assert.Empty(t, w.relay.done())
 		w.dials(q)
 		require.NoError(t, w.Asked(t.Context(), q.Request))
 		w.work(t)
 		assert.Equal(t, []string{"allow "}, w.relay.done())
-		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskSent, i18n.AskDecidedAllow))
+		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.allowed(i18n.AskSent))
 		assert.Len(t, w.sender.sent, 1)
 	})
 }
@@ -364,37 +369,26 @@ func TestP8_TheCardIsOnDiskBeforeTheHookHears(t *testing.T) {
 }
 
 func TestAHookThatDoesNotComeBack(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		tap    i18n.Key
-		dialog bool
-		want   ask.State
-	}{
-		{"undecided", "", true, ask.StateAway},
-		{"decided, and the dialog still stands", i18n.AskAllow, true, ask.StateAway},
-		{"decided, and the dialog is gone", i18n.AskAllow, false, ask.StateSent},
-	} {
-		runsAs(t, tt.name, func(t *testing.T, w *world) {
+	for tap, want := range map[i18n.Key]ask.State{"": ask.StateAway, i18n.AskAllow: ask.StateSent} {
+		runsAs(t, string(tap), func(t *testing.T, w *world) {
 			r, q := w.asking(t)
 			w.hangsUp(q)
-			if tt.tap != "" {
-				w.tapsOn(t, alice, q, tt.tap)
+			if tap != "" {
+				w.tapsOn(t, alice, q, tap)
 			}
-			w.sessions.dialog = lifecycle.Dialog{Open: tt.dialog}
 			w.restart(t)
 			w.later(round - time.Second)
 			assert.NotEqual(t, ask.StateAway, w.card(t, q).State, "it has some time to dial")
 			w.later(2 * time.Second)
-			assert.Equal(t, tt.want, w.card(t, q).State)
-			if tt.want != ask.StateAway {
-				return
+			assert.Equal(t, want, w.card(t, q).State)
+			if want == ask.StateAway {
+				assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAway))
+				assert.Contains(t, w.sessions.done(), "wake "+r.ID.String(), "the terminal's own dialog is looked at")
 			}
-			assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAway))
-			assert.Contains(t, w.sessions.done(), "wake "+r.ID.String(), "the terminal's own dialog is looked at")
 			w.dials(q)
 			require.NoError(t, w.Asked(t.Context(), q.Request))
 			w.work(t)
-			assert.Equal(t, tt.tap == "", len(w.relay.done()) == 0, "what was decided is delivered even now")
+			assert.Equal(t, tap != "", slices.Contains(w.relay.done(), "allow "), "what was decided is delivered even now")
 		})
 	}
 }
@@ -993,7 +987,7 @@ func TestAMessageThatIsOldWhenItIsTakenIsBroughtUpToDate(t *testing.T) {
 		close(taken)
 		w.work(t)
 		require.Len(t, w.sender.sent, 1)
-		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAllowedDesk))
+		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.verdict(i18n.AskAllowed, i18n.AskAtTerminal))
 		assert.Empty(t, w.sender.lastEdit(t).Buttons)
 	})
 }
@@ -1056,7 +1050,7 @@ func TestTheTranscriptTellsTheOutcome(t *testing.T) {
 			awaits(t, told, w.word(i18n.AskAway))
 			w.writes(t, q, "", "ok", false) // of which nothing tells
 			grow(t, own, line+"\n")
-			awaits(t, told, w.word(i18n.AskAllowedDesk))
+			awaits(t, told, w.verdict(i18n.AskAllowed, i18n.AskAtTerminal))
 		})
 	}
 }

@@ -87,7 +87,7 @@ func TestP8_WhatAHookHasTakenIsKnownAfterARestart(t *testing.T) {
 		assert.Equal(t, 1, edits, "one edit, and not two")
 		w.restart(t)
 		assert.False(t, w.card(t, q).Given.IsZero())
-		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskSent, i18n.AskDecidedAllow))
+		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.allowed(i18n.AskSent))
 	})
 }
 
@@ -103,62 +103,28 @@ func TestOldCardsAreForgottenWhileItRuns(t *testing.T) {
 	})
 }
 
-func TestTheCauseIsSaid(t *testing.T) {
+func TestWhatBecomesOfARequestThatIsAway(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		do   func(w *world, r session.Record, q asked)
-		away ask.Cause
-		want i18n.Key
+		desk bool
 	}{
 		{"the dialog is gone", func(w *world, r session.Record, _ asked) {
 			_ = w.SessionNews(context.Background(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r})
-		}, ask.DialogGone, i18n.AskAwayGone},
+		}, true},
 		{"the hook is gone", func(w *world, _ session.Record, q asked) {
 			w.hangsUp(q)
 			w.Left(context.Background(), q.Request)
-		}, ask.HookLeft, i18n.AskAway},
-		{"the hook waited for a day", func(w *world, _ session.Record, q asked) {
-			w.later(24 * time.Hour)
-			w.hangsUp(q)
-			w.Left(context.Background(), q.Request)
-		}, ask.WaitedOut, i18n.AskAway},
+		}, false},
 	} {
 		runsAs(t, tt.name, func(t *testing.T, w *world) {
 			r, q := w.asking(t)
 			tt.do(w, r, q)
 			w.work(t)
-			assert.Equal(t, tt.away, w.card(t, q).Away)
-			assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(tt.want))
+			assert.Equal(t, tt.desk, w.card(t, q).Desk)
+			assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAway))
 			w.later(26 * time.Hour)
-			assert.Equal(t, tt.away == ask.WaitedOut, w.card(t, q).Outcome.What == ask.Expired)
-		})
-	}
-}
-
-func TestWhoInterrupted(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		do   func(t *testing.T, w *world, q asked)
-		want i18n.Key
-	}{
-		{"at the desk", func(*testing.T, *world, asked) {}, i18n.AskInterrupted},
-		{"from the chat", func(t *testing.T, w *world, _ asked) { w.mustHear(t, "/stop") }, i18n.AskInterruptedChat},
-		{"in vain from the chat", func(t *testing.T, w *world, _ asked) {
-			w.sessions.interrupt = func(uuid.UUID) error { return lifecycle.ErrIdle }
-			w.mustHear(t, "/stop")
-		}, i18n.AskInterrupted},
-		{"after it was allowed", func(t *testing.T, w *world, q asked) { w.tapsOn(t, alice, q, i18n.AskAllow) }, i18n.AskInterruptedAfter},
-		{"and no hook took that", func(t *testing.T, w *world, q asked) {
-			w.hangsUp(q)
-			w.tapsOn(t, alice, q, i18n.AskAllow)
-		}, i18n.AskInterrupted},
-	} {
-		runsAs(t, tt.name, func(t *testing.T, w *world) {
-			_, q := w.asking(t)
-			tt.do(t, w, q)
-			w.refused(t, q, true)
-			w.later(round)
-			assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(tt.want))
+			assert.Equal(t, ask.Unknown, w.card(t, q).Outcome.What)
 		})
 	}
 }
@@ -171,7 +137,7 @@ func TestDenyWithThisSaysWhyItDoesNot(t *testing.T) {
 	}{
 		{"the dialog is gone", func(w *world, r session.Record, _ asked) {
 			_ = w.SessionNews(context.Background(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r})
-		}, i18n.AskAwayGone},
+		}, i18n.AskAway},
 		{"it is over", func(w *world, r session.Record, _ asked) {
 			_ = w.SessionNews(context.Background(), lifecycle.Note{Kind: lifecycle.NoteEnded, Session: r})
 		}, i18n.AskEnded},
@@ -269,6 +235,7 @@ func TestP8_ATapThatIsNotTakenLeavesTheOther(t *testing.T) {
 		assert.Equal(t, 1, asked(), "who tapped first gives it")
 		close(taken)
 		require.NoError(t, <-tapped)
+		w.work(t)
 		w.dials(q)
 		require.NoError(t, w.Asked(t.Context(), q.Request))
 		w.work(t)
@@ -312,9 +279,9 @@ func TestP8_ADecisionThatIsNotGivenIsNotSaidToBeSent(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		_, q := w.asking(t)
 		w.relay.decides(func() error { return errors.New("broken") })
-		w.toldOfError(t, w.pressing(t, alice, 1, w.word(i18n.AskAllow)))
+		w.tapsOn(t, alice, q, i18n.AskAllow)
 		assert.True(t, w.card(t, q).Given.IsZero())
-		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.saying(i18n.AskNoted, i18n.AskDecidedAllow))
+		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.allowed(i18n.AskNoted))
 		w.relay.decides(nil)
 		w.later(round)
 		assert.Equal(t, []string{"allow "}, w.relay.done(), "the next look gives it")

@@ -208,7 +208,7 @@ func TestP8_ARequestThatIsShownAgainIsNotLost(t *testing.T) {
 		goOn()
 		assert.Contains(t, w.lastSent(t).Text.Text, w.word(i18n.AskAway))
 		w.result(t, q, "", "ok", false)
-		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAllowedDesk))
+		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.verdict(i18n.AskAllowed, i18n.AskAtTerminal))
 	})
 }
 
@@ -218,7 +218,7 @@ func TestWhoTapsSecondHasNothingToClose(t *testing.T) {
 		w.tapsOn(t, alice, q, i18n.AskAllow)
 		w.tapsLate(t, bob, q, i18n.AskDeny)
 		said := w.sender.done()
-		assert.Contains(t, said[len(said)-1], "Allowed here")
+		assert.Contains(t, said[len(said)-1], "Allowed in the chat")
 		assert.Zero(t, w.sender.alerts)
 	})
 }

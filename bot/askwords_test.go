@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -49,7 +48,7 @@ func TestP4_TheNextTextIsTheReasonOnlyWhileItMayBeMeant(t *testing.T) {
 			assert.Nil(t, w.card(t, q).Why)
 			m := w.sender.lastEdit(t)
 			if m.ReplyTo == w.message(t, q) {
-				assert.Contains(t, m.Text.Text, w.word(i18n.AskUnheard))
+				assert.NotContains(t, m.Text.Text, w.word(i18n.AskWriteNow))
 				assert.True(t, w.has(m, i18n.AskDenyWhy), "it can be decided as before")
 			}
 			w.mustHear(t, "a prompt")
@@ -71,34 +70,6 @@ func TestP4_ATextForAnotherSessionIsAPrompt(t *testing.T) {
 		assert.Nil(t, w.card(t, q).Why)
 		assert.Contains(t, strings.Join(w.sessions.done(), "\n"), " for "+other.ID.String())
 	})
-}
-
-func TestAGroupIsToldWhoseMessageIsAwaited(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		to   session.Conversation
-		chat models.Chat
-		want string
-	}{
-		{"a group", inGroup, groupChat(ours), "Bob, write why"},
-		{"a private chat", atAlice, privateChat(alice), "Write why"},
-	} {
-		runsAs(t, tt.name, func(t *testing.T, w *world) {
-			r := w.currentSession(t, "api", session.Running)
-			r.Conversation = tt.to
-			w.records.put(r)
-			q := w.asksFor(t, r, "Bash", bash)
-			from := alice
-			if tt.to == inGroup {
-				from = bob
-			}
-			m := w.shows(t, w.message(t, q))
-			u := tapOn(from, telegrams(1, m), dataBehind(t, m, w.word(i18n.AskDenyWhy)))
-			u.CallbackQuery.From.FirstName = "Bob"
-			require.NoError(t, w.Handle(t.Context(), "1", u))
-			assert.Contains(t, w.sender.lastEdit(t).Text.Text, tt.want)
-		})
-	}
 }
 
 func TestP4_ATextThatAHookHasMayHaveBeenRead(t *testing.T) {
@@ -329,15 +300,5 @@ func TestAPromptLongAfterAQuestionIsTyped(t *testing.T) {
 		w.later(2 * time.Minute)
 		w.mustHear(t, "a prompt")
 		assert.Contains(t, strings.Join(w.sessions.done(), "\n"), "queue")
-	})
-}
-
-func TestWhoEndsAnothersWritingIsTold(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		_, q := w.asking(t)
-		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
-		w.tapsOn(t, bob, q, i18n.AskDeny)
-		assert.Nil(t, w.card(t, q).Why)
-		assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.AskWriterCut))
 	})
 }

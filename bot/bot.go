@@ -176,8 +176,8 @@ func New(c Config, d Deps) *Bot {
 		Phrases: chat.Phrases{Words: b.words, Places: d.Places, Now: func() time.Time { return b.Now() },
 			Attach: d.Sessions.Attach}}
 	b.held = newHeldTexts(b.Chat, d.Entries)
-	b.asks = ask.NewRequests(ask.Deps{Chat: b.Chat, Store: d.Asks, Hooks: d.Decisions, Sessions: d.Sessions,
-		Prompts: withdrawer{b}, Records: d.Decisions, Send: d.Sender.Send, Over: b.held.over})
+	b.asks = ask.NewRequests(ask.Deps{Chat: b.Chat, Store: d.Asks, Hooks: d.Decisions, Records: d.Decisions,
+		Prompts: withdrawer{b}, Wake: d.Sessions.Wake, Send: d.Sender.Send, Over: b.held.over})
 	b.held.requests = b.asks
 	b.Moves = moves.New(b.Chat, d.Entries, b.asks)
 	b.outputs = shell.New(b.Chat, d.Sessions.Output, d.Entries, d.Files)

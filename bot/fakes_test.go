@@ -112,13 +112,6 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// Asked and Left are told as the hooks' relay tells them.
-func (w *world) Asked(ctx context.Context, q hooks.Request) error {
-	return host.Asks{Chat: w.Bot}.Asked(ctx, q)
-}
-
-func (w *world) Left(ctx context.Context, q hooks.Request) { host.Asks{Chat: w.Bot}.Left(ctx, q) }
-
 // project has in its settings what a test says.
 type project struct {
 	host.Decisions

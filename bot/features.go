@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 
 	"github.com/google/uuid"
 
@@ -83,15 +82,8 @@ func (a agents) ProjectAnswers(id uuid.UUID) string {
 	return ask.ProjectAnswers(a.bot.words, all)
 }
 
-// Interrupt sends Esc, of which requests are told.
 func (a agents) Interrupt(ctx context.Context, id uuid.UUID) error {
-	if err := a.bot.asks.NoteStop(ctx, id, true); err != nil {
-		return err
-	}
-	if err := a.bot.Sessions.Interrupt(ctx, id); err != nil {
-		return errors.Join(err, a.bot.asks.NoteStop(ctx, id, false))
-	}
-	return nil
+	return a.bot.Sessions.Interrupt(ctx, id)
 }
 
 // requests are what agents ask, as prompts may answer them.

@@ -205,7 +205,7 @@ func TestP4_APlanIsApprovedOrSentBack(t *testing.T) {
 	assert.Contains(t, asked.Text, "Change as little as possible")
 	w.tap(asked, "Keep planning, say why")
 	w.say("think of the tests")
-	w.becomes(asked, "Sent back", true)
+	w.becomes(asked, "Denied in the chat", true)
 	w.hear(asked.ID, "think of the tests")
 
 	asked = w.hear(w.say("plan"), "has a plan")

@@ -114,7 +114,7 @@ func TestRealQuestionsAndPlans(t *testing.T) {
 	w.tap(asked, "Keep planning, say why")
 	w.becomes(asked, "your next message", false)
 	w.say("a third thing is missing")
-	w.becomes(asked, "Sent back", true)
+	w.becomes(asked, "Denied in the chat", true)
 	w.hear(asked.ID, "a third thing is missing")
 	asked = w.hear(w.say("plan"), "has a plan")
 	w.tap(asked, "Approve")

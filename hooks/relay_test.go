@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/decisions"
-	"ccbot/internal/process"
 )
 
 // heard is a listener that keeps what it was told, in order.
@@ -77,8 +76,8 @@ func relayTo(l Listener) *Relay {
 func requestFor(n int) Request {
 	return Request{
 		ID: fmt.Sprintf("%022d", n), Session: uuid.MustParse("0190a000-0000-7000-8000-000000000001"),
-		Agent: process.Identity{PID: 10, Start: 1, Boot: "b"}, Hook: process.Identity{PID: 100 + n, Start: 2, Boot: "b"},
-		ClaudeSession: uuid.New(), Tool: "Bash", Input: json.RawMessage(`{"command":"ls"}`),
+		Agent: "10.1.b", Hook: fmt.Sprintf("%d.2.b", 100+n),
+		Tool: "Bash", Input: json.RawMessage(`{"command":"ls"}`),
 		Asked: time.Date(2026, 11, 20, 12, 0, n, 0, time.UTC),
 	}
 }
@@ -113,7 +112,7 @@ func TestP4_ADecisionReachesTheHookOnce(t *testing.T) {
 		result, cut := wait(t, r, q)
 		assert.Equal(t, []Request{q}, r.Waiting(q.Session))
 		require.NoError(t, r.Decide(q.ID, decisions.Deny("no")))
-		require.ErrorIs(t, r.Decide(q.ID, decisions.Allow(q.Plain())), ErrNotWaiting, "the second one does not count")
+		require.ErrorIs(t, r.Decide(q.ID, decisions.Allow(q)), ErrNotWaiting, "the second one does not count")
 		assert.Equal(t, waited{decisions.Deny("no"), true, nil}, <-result)
 		assert.Empty(t, r.Waiting(q.Session))
 		cut()
@@ -149,11 +148,11 @@ func TestRelay_LeftIsToldOnce(t *testing.T) {
 		cut()
 		assert.Equal(t, waited{}, <-result)
 		assert.Equal(t, "asked left", h.told())
-		require.ErrorIs(t, r.Decide(q.ID, decisions.Allow(q.Plain())), ErrNotWaiting)
+		require.ErrorIs(t, r.Decide(q.ID, decisions.Allow(q)), ErrNotWaiting)
 		r.Leave(q.ID)
 
 		again, _ := wait(t, r, q)
-		require.NoError(t, r.Decide(q.ID, decisions.Allow(q.Plain())))
+		require.NoError(t, r.Decide(q.ID, decisions.Allow(q)))
 		assert.True(t, (<-again).ok, "a redial after the loss was told")
 		assert.Equal(t, "asked left asked", h.told())
 	})
@@ -169,7 +168,7 @@ func TestRelay_ANewerConnectionReplacesTheOlder(t *testing.T) {
 		assert.Equal(t, waited{}, <-older)
 		cut()
 		assert.Equal(t, "asked asked", h.told(), "the hook has not left")
-		require.NoError(t, r.Decide(q.ID, decisions.Allow(q.Plain())))
+		require.NoError(t, r.Decide(q.ID, decisions.Allow(q)))
 		assert.True(t, (<-newer).ok)
 	})
 }
@@ -189,7 +188,7 @@ func TestRelay_TheOlderConnectionBreaksWhileItsAskIsUnderWay(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, waited{}, <-older)
 		assert.Equal(t, "asked asked", h.told())
-		require.NoError(t, r.Decide(q.ID, decisions.Allow(q.Plain())))
+		require.NoError(t, r.Decide(q.ID, decisions.Allow(q)))
 		assert.True(t, (<-newer).ok)
 	})
 }
@@ -208,7 +207,7 @@ func TestRelay_ARedialWhileLeftIsToldComesAfterIt(t *testing.T) {
 		close(slow)
 		synctest.Wait()
 		assert.Equal(t, "asked left asked", h.told())
-		require.NoError(t, r.Decide(q.ID, decisions.Allow(q.Plain())))
+		require.NoError(t, r.Decide(q.ID, decisions.Allow(q)))
 		assert.True(t, (<-newer).ok)
 	})
 }
@@ -218,8 +217,8 @@ func TestP9_AnotherProcessDoesNotGetARequest(t *testing.T) {
 		name   string
 		change func(*Request)
 	}{
-		{"another hook", func(q *Request) { q.Hook.PID++ }},
-		{"the same pid in another life", func(q *Request) { q.Hook.Start++ }},
+		{"another hook", func(q *Request) { q.Hook = "7.2.b" }},
+		{"the same pid in another life", func(q *Request) { q.Hook = "101.3.b" }},
 		{"another session", func(q *Request) { q.Session = uuid.New() }},
 	}
 	for _, tt := range tests {
@@ -233,7 +232,7 @@ func TestP9_AnotherProcessDoesNotGetARequest(t *testing.T) {
 				tt.change(&other)
 				result, _ := wait(t, r, other)
 				require.ErrorIs(t, (<-result).err, ErrRefused)
-				require.NoError(t, r.Decide(q.ID, decisions.Allow(q.Plain())))
+				require.NoError(t, r.Decide(q.ID, decisions.Allow(q)))
 				assert.True(t, (<-own).ok)
 				assert.Equal(t, "asked", h.told())
 			})
@@ -288,7 +287,7 @@ func TestRelay_AListenerThatFails(t *testing.T) {
 			h := &heard{}
 			r := relayTo(h)
 			h.asked = func(_ context.Context, q Request) error {
-				return errors.Join(broken, r.Decide(q.ID, decisions.Allow(q.Plain())))
+				return errors.Join(broken, r.Decide(q.ID, decisions.Allow(q)))
 			}
 			result, _ := wait(t, r, requestFor(1))
 			assert.True(t, (<-result).ok, "Decide had said that it is taken")
@@ -345,7 +344,7 @@ func TestRelay_Crowd(t *testing.T) {
 		h := &heard{}
 		r := relayTo(h)
 		h.asked = func(_ context.Context, q Request) error {
-			go func() { _ = r.Decide(q.ID, decisions.Allow(q.Plain())) }()
+			go func() { _ = r.Decide(q.ID, decisions.Allow(q)) }()
 			go func() { _ = r.Decide(q.ID, decisions.Deny("")) }()
 			return nil
 		}

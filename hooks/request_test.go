@@ -27,7 +27,7 @@ func TestNewRequest(t *testing.T) {
 	q, err := NewRequest(id, session, agent, hook, good)
 	require.NoError(t, err)
 	assert.Equal(t, Request{
-		ID: id, Session: session, Agent: agent, Hook: hook, ClaudeSession: uuid.MustParse(good.SessionID),
+		ID: id, Session: session, Agent: agent.Text(), Hook: hook.Text(),
 		Transcript: "/p/t.jsonl", Offset: 7, Cwd: "/home/u", Mode: "default", Tool: "Bash", Input: good.Input,
 		SubagentID: "a1", Subagent: "general-purpose", Asked: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
 	}, q)

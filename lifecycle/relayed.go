@@ -33,7 +33,7 @@ func (s *Service) asked(r session.Record) (waits bool, newest time.Time) {
 		return false, time.Time{}
 	}
 	for _, q := range s.Relays.Waiting(r.ID) {
-		if q.Agent != r.Binding.Agent || q.SubagentID != "" {
+		if q.Agent != r.Binding.Agent.Text() || q.SubagentID != "" {
 			continue // of an earlier launch, whose hook outlived it
 		}
 		waits = true

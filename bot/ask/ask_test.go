@@ -43,6 +43,13 @@ func viewer(t testing.TB, lang string) Viewer {
 	return Viewer{Words: c.For(lang), Home: "/home/u"}
 }
 
+// written is a card as it is on disk.
+func written(t require.TestingT, c Card) string {
+	data, err := json.Marshal(c)
+	require.NoError(t, err)
+	return string(data)
+}
+
 // whole says that the message shows all of its request.
 func whole(c Card) bool { return judge(c).whole }
 

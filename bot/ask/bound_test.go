@@ -29,7 +29,7 @@ func TestP9_WhatIsCutIsNotWhole(t *testing.T) {
 			assert.False(t, Allowable(c))
 			c.AllShown = true
 			assert.False(t, Allowable(c))
-			_, _, err := Tap(c, person, "ok", nil, noon)
+			_, err := Tap(c, person, "ok", noon)
 			assert.Error(t, err)
 		})
 	}
@@ -66,7 +66,7 @@ func TestStore_FindsTheReason(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := open(t, dir)
 	c := numbered("a", noon)
-	c, _, err := DenyWith(c, person, "no", "u-7", noon)
+	c, err := DenyWith(c, person, "no", "u-7", noon)
 	require.NoError(t, err)
 	require.NoError(t, s.Save(c))
 	again, _ := open(t, dir)

@@ -2,130 +2,154 @@ package ask
 
 import (
 	"fmt"
-	"slices"
+	"time"
 
 	"ccbot/bot/card"
 	"ccbot/bot/outbox"
-	"ccbot/bot/render"
-	"ccbot/bot/tool"
+	"ccbot/bot/port/decisions"
 	"ccbot/i18n"
 )
 
-// The verbs of Tap.
+// action is what a tap does. Its button is there exactly while it can be done.
+type action struct {
+	row   int
+	word  i18n.Key
+	style outbox.Style
+	verb  string
+	can   func(c Card, j shown) bool // nil: always
+	do    func(c Card, by int64, now time.Time) Card
+}
+
+// verbAll has everything sent that a request says; the card is told when all of it was delivered.
+const verbAll = "all"
+
+var (
+	deny    = action{1, i18n.AskDeny, outbox.Danger, "no", nil, decides(denied)}
+	actions = []action{
+		{0, i18n.AskAllow, outbox.Success, "ok", permits, decides(decisions.Allow)},
+		{0, i18n.AskAllowSession, outbox.Success, "ses", permitsMore, decides(allowForSession)},
+		{0, i18n.AskApprove, outbox.Success, "plan", approves, decides(approve(false))},
+		{0, i18n.AskApproveEdits, outbox.Success, "edit", approves, decides(approve(true))},
+		deny,
+		{1, i18n.AskDenyWhy, "", "why", isNoPlan, askWhy},
+		{1, i18n.AskKeepPlanning, "", "why", isPlan, askWhy},
+		{2, i18n.AskShowAll, "", verbAll, isCut, func(c Card, _ int64, _ time.Time) Card { return c }},
+		{2, i18n.AskDesk, "", "desk", isSubagents, leaveToDesk},
+	}
+	// whileWriting are those of a card that waits for a person's words.
+	whileWriting = []action{deny, {1, i18n.AskCancel, "", "c", nil, Card.unwait}}
+)
+
+// doable are the actions that can be done with an open card.
+func doable(c Card, j shown) (all []action) {
+	list := actions
+	if c.Why != nil {
+		list = whileWriting
+	}
+	for _, a := range list {
+		if a.can == nil || a.can(c, j) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+func permits(c Card, j shown) bool {
+	return j.allowable(c) && !c.Request.IsPlan() && !c.Request.IsQuestion()
+}
+
+func permitsMore(c Card, j shown) bool { return permits(c, j) && len(grantedBy(c.Request)) > 0 }
+
+func approves(c Card, j shown) bool { return j.allowable(c) && c.Request.IsPlan() }
+
+func isPlan(c Card, _ shown) bool { return c.Request.IsPlan() }
+
+func isNoPlan(c Card, _ shown) bool { return !c.Request.IsPlan() }
+
+func isCut(c Card, j shown) bool { return !j.allowable(c) && !j.tooBig }
+
+// isSubagents: its dialog is not drawn in the terminal while its hook waits.
+func isSubagents(c Card, _ shown) bool { return c.Request.SubagentID != "" }
+
+func leaveToDesk(c Card, _ int64, now time.Time) Card { return Leave(c, true, now) }
+
+// decides decides as Claude Code is told by a decision.
+func decides(with func(q Request) Decision) func(c Card, by int64, now time.Time) Card {
+	return func(c Card, by int64, now time.Time) Card { return c.decided(by, with(c.Request), now) }
+}
+
+func allowForSession(q Request) Decision {
+	d, _ := decisions.AllowForSession(q)
+	return d
+}
+
+func approve(edits bool) func(q Request) Decision {
+	return func(q Request) Decision { return decisions.ApprovePlan(q, edits) }
+}
+
+func denied(q Request) Decision { return decisions.Deny(denial(q)) }
+
+func askWhy(c Card, by int64, now time.Time) Card {
+	c.Why = &Writer{By: by, At: now.UTC()}
+	return c
+}
+
+// The verbs about a question; the number of the question follows, and that of an option.
 const (
-	verbAllow   = "ok"
-	verbSession = "ses"
-	verbDeny    = "no"
-	verbWhy     = "why"
-	verbAll     = "all"
-	verbOption  = "o" // question, option
-	verbDone    = "d" // question
-	verbOther   = "x" // question
-	verbBack    = "b" // question
-	verbApprove = "plan"
-	verbEdits   = "edit"
-	verbKeep    = "keep"
-	verbCancel  = "c"
-	verbDesk    = "desk"
+	verbOption = "o"
+	verbDone   = "d"
+	verbOther  = "x"
+	verbBack   = "b"
 )
 
 // maxLabel is about what a phone shows of a button.
 const maxLabel = 40
 
 // options are those that do something as the card stands; none once it is decided.
-func (v Viewer) options(c Card, j shown) [][]card.Option {
+func (v Viewer) options(c Card, j shown) (rows [][]card.Option) {
 	if c.State != StateOpen {
 		return nil
 	}
-	b := v.option
-	if c.Why != nil {
-		row := []card.Option{b(i18n.AskCancel, "", verbCancel)}
-		if !c.Why.Answer {
-			row = append([]card.Option{b(denyWord(c.Request), outbox.Danger, verbDeny)}, row...)
+	if list, _ := questionsOf(c.Request); c.Why == nil && j.allowable(c) {
+		rows = v.answers(c, list)
+	}
+	row := -1
+	for _, a := range doable(c, j) {
+		if a.row != row {
+			row, rows = a.row, append(rows, nil)
 		}
-		return [][]card.Option{row}
-	}
-	var rows [][]card.Option
-	if j.allowable(c) {
-		rows = v.consent(c)
-	}
-	deny := []card.Option{b(denyWord(c.Request), outbox.Danger, verbDeny), b(i18n.AskDenyWhy, "", verbWhy)}
-	if c.Request.IsPlan() {
-		deny = []card.Option{b(i18n.AskKeepPlanning, "", verbKeep)}
-	}
-	rows = append(rows, deny)
-	var more []card.Option
-	if !j.whole && !c.AllShown && !j.tooBig { // else it leads to nothing
-		more = append(more, b(i18n.AskShowAll, "", verbAll))
-	}
-	if c.Request.SubagentID != "" {
-		more = append(more, b(i18n.AskDesk, "", verbDesk))
-	}
-	if len(more) > 0 {
-		rows = append(rows, more)
+		rows[len(rows)-1] = append(rows[len(rows)-1], v.option(a.word, a.style, a.verb))
 	}
 	return rows
 }
 
-// denyWord is what no means.
-func denyWord(q Request) i18n.Key {
-	switch {
-	case q.IsQuestion():
-		return i18n.AskNoAnswer
-	case q.IsPlan():
-		return i18n.AskSendBack
-	}
-	return i18n.AskDeny
-}
-
-// consent are the buttons that let the agent go on.
-func (v Viewer) consent(c Card) [][]card.Option {
-	q := c.Request
-	b := func(key i18n.Key, verb string) card.Option { return v.option(key, outbox.Success, verb) }
-	if list, ok := questionsOf(q); ok {
-		return v.answers(c, list)
-	}
-	switch {
-	case q.IsQuestion():
-		return nil // taps cannot answer it
-	case q.IsPlan():
-		return [][]card.Option{{b(i18n.AskApprove, verbApprove), b(i18n.AskApproveEdits, verbEdits)}}
-	case len(grantedBy(q)) > 0:
-		return [][]card.Option{{b(i18n.AskAllow, verbAllow), b(i18n.AskAllowSession, verbSession)}}
-	}
-	return [][]card.Option{{b(i18n.AskAllow, verbAllow)}}
-}
-
 // answers are the options of the question that is to be answered, one a row.
-func (v Viewer) answers(c Card, list []question) [][]card.Option {
+func (v Viewer) answers(c Card, list []question) (rows [][]card.Option) {
 	at := len(c.Progress.Answers)
 	if at >= len(list) {
 		return nil
 	}
 	q := list[at]
-	var rows [][]card.Option
 	for i, o := range q.options {
-		text, cut := tool.Clip(tool.OneLined(o.label), maxLabel)
+		text, cut := clip(oneLined(o.label), maxLabel)
 		if cut {
 			text = fmt.Sprintf("%d. %s", i+1, text) // two that begin alike stay apart
 		}
-		if q.several {
-			text = box(slices.Contains(c.Progress.Chosen, i)) + " " + text
-		}
+		text = q.box(c.Progress.Chosen, i) + text
 		rows = append(rows, []card.Option{{Text: text, Value: value(verbOption, at, i)}})
+	}
+	if q.several && len(c.Progress.Chosen) > 0 {
+		rows = append(rows, []card.Option{v.option(i18n.AskDone, outbox.Success, verbDone, at)})
 	}
 	last := []card.Option{v.option(i18n.AskOther, "", verbOther, at)}
 	if at > 0 {
 		last = append(last, v.option(i18n.AskBack, "", verbBack, at))
 	}
-	if q.several && len(c.Progress.Chosen) > 0 {
-		rows = append(rows, []card.Option{v.option(i18n.AskDone, outbox.Success, verbDone, at)})
-	}
 	return append(rows, last)
 }
 
 func (v Viewer) option(key i18n.Key, style outbox.Style, verb string, args ...any) card.Option {
-	return card.Option{Text: render.Plain(v.Words.Say(key)).Text, Value: value(verb, args...), Style: style}
+	return card.Option{Text: v.Words.Say(key), Value: value(verb, args...), Style: style}
 }
 
 // value is what an option gives to Tap: the verb and its arguments.

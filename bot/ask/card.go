@@ -3,25 +3,33 @@ package ask
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"ccbot/bot/port/decisions"
 	"ccbot/internal/address"
 	"ccbot/internal/keepjson"
 )
 
-// Version is the newest version of a card's file that this program knows.
-const Version = 1
+type (
+	// Request is one that a hook waits with.
+	Request = decisions.Request
+	// Decision is what the hook is told.
+	Decision = decisions.Decision
+	// Answerer is what answers requests without a person.
+	Answerer = decisions.Answerer
+)
 
-// ErrNewer is returned for a card that a newer program wrote.
-var ErrNewer = keepjson.ErrNewer
+// version is the newest version of a card's file that this program knows.
+const version = 1
 
 // State says who may still do something about a card.
 type State string
 
-// The states of a card. From open a tap leads to sent, and Leave to away; a decision whose hook is
-// lost goes from sent to away, too. Return leads from away back to where it was. The transcript
-// leads from each to over, and there it stays.
+// The states of a card. From open a tap leads to sent, Leave to away and Return back. The
+// transcript leads from each to over, and there it stays.
 const (
 	StateOpen State = "open" // a person may decide
 	StateSent State = "sent" // a decision is on its way
@@ -29,84 +37,59 @@ const (
 	StateOver State = "over" // known what became of it
 )
 
-// Card is one request as it stands in the chat.
+// Card is one request as it stands in the chat. It is a value: what it points to never changes.
 type Card struct {
 	Version      int                  `json:"version"`
 	Request      Request              `json:"request"`
 	Conversation address.Conversation `json:"conversation"`
 	State        State                `json:"state"`
+	Since        time.Time            `json:"since"` // when it came to be in that state
 	Decision     *Decision            `json:"decision,omitempty"`
-	By           int64                `json:"by,omitempty"` // who decided
-	DecidedAt    time.Time            `json:"decided_at,omitzero"`
+	By           int64                `json:"by,omitempty"`        // who decided
 	Given        time.Time            `json:"given,omitzero"`      // when a hook took the decision
-	Away         Cause                `json:"away,omitempty"`      // why the card is away
-	Stopped      bool                 `json:"stopped,omitempty"`   // somebody interrupted the agent from the chat while it was open
-	AllShown     bool                 `json:"all_shown,omitempty"` // everything that All gives was delivered
-	AwayAt       time.Time            `json:"away_at,omitzero"`    // since when it is away
-	Why          *Why                 `json:"why,omitempty"`       // whose next text belongs to this card
-	Unheard      bool                 `json:"unheard,omitempty"`   // a Why was given up
-	Missed       Missed               `json:"missed,omitzero"`     // whose Why ended under their fingers
+	Desk         bool                 `json:"desk,omitempty"`      // it is away for good
+	AllShown     bool                 `json:"all_shown,omitempty"` // all that All gives was delivered
+	Why          *Writer              `json:"why,omitempty"`       // whose next text is for this card
+	Missed       *Writer              `json:"missed,omitempty"`    // whose Why was ended, and when
 	Progress     Progress             `json:"progress,omitzero"`
 	Outcome      Outcome              `json:"outcome,omitzero"`
-	Over         time.Time            `json:"over,omitzero"`     // when it came to be over
-	Prompt       string               `json:"prompt,omitempty"`  // inbox key of the text that became the reason
+	Prompt       string               `json:"prompt,omitempty"`  // inbox key of the text that decided
 	Text         int                  `json:"text,omitempty"`    // message of that text
-	Project      []Answerer           `json:"project,omitempty"` // what else may answer, as the project's settings were
+	Project      []Answerer           `json:"project,omitempty"` // what else may answer
 
 	unknown keepjson.Unknown
 }
 
-// Cause is why nobody waits for a card's decision any more.
-type Cause string
-
-// The causes; none is known of an older card.
-const (
-	HookLeft   Cause = "hook"   // its hook is gone, or did not come back
-	WaitedOut  Cause = "waited" // its hook waited as long as hooks may
-	DialogGone Cause = "dialog" // the terminal does not ask any more
-	ToDesk     Cause = "desk"   // a person, or an unwilling Telegram, left it to the desk
-)
-
-// Why waits for a text: the reason of a denial or, for a question, an answer that is none of the options.
-type Why struct {
+// Writer is a person who writes a text for a card: the reason of a denial or, for a question, an
+// answer that is none of the options.
+type Writer struct {
 	By     int64     `json:"by"`
-	Name   string    `json:"name,omitempty"`   // of that person, where others read the conversation too
 	At     time.Time `json:"at,omitzero"`      // since when
 	Answer bool      `json:"answer,omitempty"` // of the question that Progress is at
 }
 
-// maxWhy is how long a text is waited for: what a person writes later is meant for something else.
-const maxWhy = 10 * time.Minute
-
-// Missed is a person who was writing for a card when something else ended it. What they send is not
-// meant for the agent as a prompt.
-type Missed struct {
-	By int64     `json:"by,omitempty"`
-	At time.Time `json:"at,omitzero"`
-}
-
-// maxMissed is how long a text that was being written may still come.
-const maxMissed = 2 * time.Minute
+const (
+	// maxWhy is how long a text is waited for: what a person writes later is meant for something else.
+	maxWhy = 10 * time.Minute
+	// maxMissed is how long a text may still come that was being written when something else ended
+	// the wait. It is not meant for the agent as a prompt.
+	maxMissed = 2 * time.Minute
+)
 
 // Progress is how far the questions of AskUserQuestion are answered.
 type Progress struct {
 	Answers []string `json:"answers,omitempty"` // of the questions so far, in their order
-	Chosen  []int    `json:"chosen,omitempty"`  // marked options of the present one, if it takes several
+	Chosen  []int    `json:"chosen,omitempty"`  // marked options of the present one
 }
-
-// IsZero is for the encoding: nothing is answered or marked.
-func (p Progress) IsZero() bool { return len(p.Answers) == 0 && len(p.Chosen) == 0 }
 
 // What is what became of a request.
 type What string
 
 // What became of a request, see Outcome.
 const (
-	Allowed     What = "allowed"
+	Allowed     What = "allowed" // or answered
 	Denied      What = "denied"
-	Answered    What = "answered"    // a question
 	Interrupted What = "interrupted" // Esc
-	Expired     What = "expired"     // its hook waited as long as hooks may
 	Ended       What = "ended"       // the session ended first
 	Unknown     What = "unknown"     // the transcript never said
 )
@@ -122,13 +105,13 @@ type Outcome struct {
 
 // New is the card of a request that is to be shown in a conversation.
 func New(q Request, to address.Conversation) Card {
-	return Card{Version: Version, Request: q, Conversation: to, State: StateOpen}
+	return Card{Version: version, Request: q, Conversation: to, State: StateOpen, Since: q.Asked}
 }
 
 // IsOver says that the card will not change any more.
 func (c Card) IsOver() bool { return c.State == StateOver }
 
-// Same says that a request which came back is the one of this card: a redial, not another one under its id.
+// Same says that a request which came back is this card's: a redial, not another under its id.
 func (c Card) Same(q Request) bool {
 	own := c.Request
 	return own.ID == q.ID && own.Session == q.Session && own.Agent == q.Agent && own.Hook == q.Hook &&
@@ -147,17 +130,13 @@ func (c Card) check() error {
 	if err := c.Request.Check(); err != nil {
 		return err
 	}
-	switch c.State {
-	case StateOpen, StateAway, StateOver:
-	case StateSent:
-		if c.Decision == nil {
-			return fmt.Errorf("state %s without a decision", c.State)
-		}
-	default:
+	switch {
+	case !slices.Contains([]State{StateOpen, StateSent, StateAway, StateOver}, c.State):
 		return fmt.Errorf("unknown state %q", c.State)
-	}
-	if c.Conversation.ChatID == 0 {
-		return fmt.Errorf("no conversation")
+	case c.Decision == nil && (c.State == StateSent || c.Outcome.Chat):
+		return fmt.Errorf("state %s without a decision", c.State)
+	case c.Conversation.ChatID == 0:
+		return errors.New("no conversation")
 	}
 	return nil
 }
@@ -171,7 +150,7 @@ func (c Card) MarshalJSON() ([]byte, error) { return keepjson.Marshal(plain(c), 
 // UnmarshalJSON reads a card and keeps the fields it does not know.
 func (c *Card) UnmarshalJSON(data []byte) error {
 	var p plain
-	unknown, err := keepjson.Unmarshal(data, Version, &p)
+	unknown, err := keepjson.Unmarshal(data, version, &p)
 	if err != nil {
 		return err
 	}

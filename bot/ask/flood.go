@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/time/rate"
 
-	"ccbot/bot/port/views"
 	"ccbot/i18n"
 )
 
@@ -21,14 +20,10 @@ const (
 	floodSpan    = 10 * time.Minute // how long a session that had a request refused counts as flooding
 )
 
-var (
-	errFlood = errors.New("its session asks too often")
-	errTurn  = errors.New("the message waits for its turn")
-)
+var errFlood = errors.New("its session asks too often")
 
-// volume is what a session asks, and asked of late.
+// volume is what a session has asked of late.
 type volume struct {
-	open     []*request    // those that are not over, oldest first
 	messages *rate.Limiter // also of requests whose hook was killed since: a flood pays for all of it
 	refused  time.Time     // when a request was last refused
 	told     time.Time     // when the chat was told that it is too much
@@ -41,35 +36,42 @@ func (a *Requests) volumeLocked(id uuid.UUID) *volume {
 	return a.recent[id]
 }
 
-// awayLocked is the oldest request of a session that nobody can decide any more.
-func (a *Requests) awayLocked(late *volume) *request {
-	i := slices.IndexFunc(late.open, func(r *request) bool {
-		c, _ := a.Store.Get(r.id)
-		return c.State == StateAway
-	})
-	if i < 0 {
-		return nil
+// roomLocked says whether a session may have one more request, and which one gives way for it: the
+// oldest that nobody can decide any more.
+func (a *Requests) roomLocked(id uuid.UUID) (away *request, ok bool) {
+	count := 0
+	for _, r := range a.open {
+		if r.session != id {
+			continue
+		}
+		count++
+		if c, _ := a.Store.Get(r.id); away == nil && c.State == StateAway {
+			away = r
+		}
 	}
-	return late.open[i]
+	if count < maxUnsettled {
+		return nil, true
+	}
+	return away, away != nil
 }
 
 // admit makes room for one more request of a session. The oldest one whose hook has left gives way.
 // Where every hook still waits, the request is left to the terminal, from where nothing is chosen
 // by the chat then: whoever floods must not be asked in a weaker way for it.
-func (a *Requests) admit(ctx context.Context, r *request, s views.Session) error {
+func (a *Requests) admit(ctx context.Context, r *request) error {
 	a.mu.Lock()
-	late := a.volumeLocked(r.session)
-	var away *request
-	if len(late.open) >= maxUnsettled {
-		if away = a.awayLocked(late); away == nil {
-			late.refused = a.Chat.Now()
-			a.mu.Unlock()
-			return errors.Join(errFlood, a.tellFlood(ctx, s))
-		}
+	away, ok := a.roomLocked(r.session)
+	if ok {
+		a.open = append(a.open, r)
+		r.startLocked(r.follow)
+	} else {
+		a.volumeLocked(r.session).refused = a.Chat.Now()
 	}
-	a.addLocked(r)
 	a.mu.Unlock()
-	if away == nil {
+	switch {
+	case !ok:
+		return errors.Join(errFlood, a.tellFlood(ctx, r.session))
+	case away == nil:
 		return nil
 	}
 	err := away.turn(ctx, func(c Card) Card { return GiveWay(c, a.Chat.Now()) })
@@ -79,45 +81,32 @@ func (a *Requests) admit(ctx context.Context, r *request, s views.Session) error
 	return err
 }
 
-// maySend says whether the message of a request may be sent now. Until it may, the request waits with
-// its hook, and asks again at each round. The oldest goes first: a newer one does not take its turn.
-func (r *request) maySend(ctx context.Context) bool {
-	if r.takeTurn() {
-		return true
-	}
-	if s, ok := r.of.Chat.Book.Records.Get(r.session); ok {
-		r.note(r.of.tellFlood(ctx, s))
-	}
-	return false
-}
-
-func (r *request) takeTurn() bool {
+// takesTurn says whether the message of a request may be sent now. Until it may, the request waits
+// with its hook, and asks again at each round. The oldest goes first.
+func (r *request) takesTurn() bool {
 	a := r.of
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	late := a.volumeLocked(r.session)
-	first := slices.IndexFunc(late.open, func(one *request) bool { return one.queued || one == r })
-	r.queued = first < 0 || late.open[first] != r || !late.messages.AllowN(a.Chat.Now(), 1)
-	return !r.queued
-}
-
-// leaveQueue gives up the turn of a request whose message is not wanted any more.
-func (r *request) leaveQueue() {
-	r.of.mu.Lock()
-	defer r.of.mu.Unlock()
-	r.queued = false
+	first := slices.IndexFunc(a.open, func(one *request) bool {
+		return one == r || one.session == r.session && one.queued.Load()
+	})
+	turn := first >= 0 && a.open[first] == r &&
+		a.volumeLocked(r.session).messages.AllowN(a.Chat.Now(), 1)
+	r.queued.Store(!turn)
+	return turn
 }
 
 // tellFlood says once in a while that a session asks too often.
-func (a *Requests) tellFlood(ctx context.Context, s views.Session) error {
+func (a *Requests) tellFlood(ctx context.Context, id uuid.UUID) error {
 	a.mu.Lock()
-	late, now := a.volumeLocked(s.ID), a.Chat.Now()
+	late, now := a.volumeLocked(id), a.Chat.Now()
 	told := now.Sub(late.told) < floodSpan
 	if !told {
 		late.told = now
 	}
 	a.mu.Unlock()
-	if told {
+	s, ok := a.Chat.Book.Records.Get(id)
+	if told || !ok {
 		return nil
 	}
 	return a.Chat.Say(ctx, s.Conversation, a.Chat.Words.Say(i18n.AskFlood, i18n.Args{"Name": s.Name}))
@@ -127,10 +116,6 @@ func (a *Requests) tellFlood(ctx context.Context, s views.Session) error {
 func (a *Requests) Floods(id uuid.UUID) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	late := a.recent[id]
-	if late == nil {
-		return false
-	}
-	full := len(late.open) >= maxUnsettled && a.awayLocked(late) == nil
-	return full || !late.refused.IsZero() && a.Chat.Now().Sub(late.refused) < floodSpan
+	_, room := a.roomLocked(id)
+	return !room || a.recent[id] != nil && a.Chat.Now().Sub(a.recent[id].refused) < floodSpan
 }

@@ -39,10 +39,10 @@ func checkView(t testing.TB, v Viewer, c Card) {
 	checkText(t, seen)
 	for _, row := range seen.Options {
 		for _, b := range row {
-			parts := strings.Split(b.Value, ":")
-			_, _, err := Tap(c, person, parts[0], parts[1:], noon)
+			verb, _, _ := strings.Cut(b.Value, ":")
+			_, err := Tap(c, person, b.Value, noon)
 			require.NoError(t, err, "no dead button: %s", b.Value)
-			require.False(t, allows[parts[0]] && !whole(c) && !c.AllShown, "allowed without having been shown")
+			require.False(t, allows[verb] && !whole(c) && !c.AllShown, "allowed without having been shown")
 		}
 	}
 	require.Equal(t, c.State == StateOpen, len(seen.Options) > 0)
@@ -99,7 +99,7 @@ func FuzzTap(f *testing.F) {
 	f.Add("AskUserQuestion", twoQuestions, "o:0:1 o:1:0 d:1")
 	f.Add("AskUserQuestion", twoQuestions, "x:0 say o:1:2 o:1:2 b:1 why say")
 	f.Add("Bash", `{"command":"ls"}`, "all ok no")
-	f.Add("ExitPlanMode", `{"plan":"# x"}`, "keep c edit")
+	f.Add("ExitPlanMode", `{"plan":"# x"}`, "why c edit")
 	f.Add("Bash", `{"command":"\u202e"}`, "ok:1:2:3 ses::: plan o:99999999999999999999:0")
 	f.Fuzz(func(t *testing.T, tool, input, taps string) {
 		c := cardOf(tool, input, npmRule)
@@ -108,19 +108,16 @@ func FuzzTap(f *testing.F) {
 		}
 		v := viewer(t, "en")
 		for _, tap := range strings.Fields(taps) {
-			parts := strings.Split(tap, ":")
-			before := c.clone()
-			after, does := Say(c, person, tap, noon)
-			var err error
-			if parts[0] != "say" {
-				after, does, err = Tap(c, person, parts[0], parts[1:], noon)
+			before := written(t, c)
+			after, err := Say(c, person, tap, noon)
+			if !strings.HasPrefix(tap, "say") {
+				after, err = Tap(c, person, tap, noon)
 			}
-			require.Equal(t, before, c, "the card that was given is left alone")
+			require.Equal(t, before, written(t, c), "the card that was given is left alone")
 			if err != nil {
-				require.Equal(t, before, after)
-				require.Equal(t, None, does)
+				require.Equal(t, before, written(t, after))
 			}
-			require.Equal(t, does == SendDecision, after.State == StateSent && before.State == StateOpen)
+			require.Equal(t, after.State == StateSent && c.State == StateOpen, after.Decision != nil && c.Decision == nil)
 			if after.Decision != nil && after.Decision.Allows() {
 				require.True(t, whole(c))
 			}
@@ -139,15 +136,16 @@ func TestP9_OneDecisionOfWhatWasShown(t *testing.T) {
 		cardOf("ExitPlanMode", object("plan", "[a](http://b)")), cardOf("AskUserQuestion", `{"questions":[]}`),
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		c := rapid.SampledFrom(start).Draw(rt, "card").clone()
+		c := rapid.SampledFrom(start).Draw(rt, "card")
 		sent, now := 0, noon
-		step := func(after Card, does Effect) {
+		step := func(after Card) {
 			if c.State == StateOver {
 				require.Equal(t, c, after, "over is over")
 			}
-			if does == SendDecision {
+			if after.Decision != nil && c.Decision == nil {
 				sent++
 				require.Equal(t, StateOpen, c.State)
+				require.Equal(t, StateSent, after.State)
 				require.True(t, !after.Decision.Allows() || whole(c) || c.AllShown)
 			} else if c.Decision != nil {
 				require.Equal(t, c.Decision, after.Decision, "a decision never changes")
@@ -171,45 +169,43 @@ func TestP9_OneDecisionOfWhatWasShown(t *testing.T) {
 				if len(all) == 0 {
 					rt.Skip()
 				}
-				parts := strings.Split(rapid.SampledFrom(all).Draw(rt, "button").Value, ":")
-				after, does, err := Tap(c, who.Draw(rt, "who"), parts[0], parts[1:], now)
+				option := rapid.SampledFrom(all).Draw(rt, "button").Value
+				after, err := Tap(c, who.Draw(rt, "who"), option, now)
 				require.NoError(t, err)
-				if does == ShowAll {
+				if option == verbAll {
 					require.NotEmpty(t, v.All(after))
 					after.AllShown = rapid.Bool().Draw(rt, "delivered") || after.AllShown
 				}
-				step(after, does)
+				step(after)
 			},
 			"an old button": func(rt *rapid.T) {
-				verb := rapid.SampledFrom(strings.Fields("ok ses no why all o d x b plan edit keep c")).Draw(rt, "verb")
-				var args []string
+				verb := rapid.SampledFrom(strings.Fields("ok ses no why all o d x b plan edit c")).Draw(rt, "verb")
 				for range rapid.IntRange(0, 2).Draw(rt, "arguments") {
-					args = append(args, strconv.Itoa(rapid.IntRange(0, 3).Draw(rt, "argument")))
+					verb += ":" + strconv.Itoa(rapid.IntRange(0, 3).Draw(rt, "argument"))
 				}
-				after, does, _ := Tap(c, who.Draw(rt, "who"), verb, args, now)
-				step(after, does)
+				after, _ := Tap(c, who.Draw(rt, "who"), verb, now)
+				step(after)
 			},
 			"a text": func(rt *rapid.T) {
 				awaited := c.Why
 				by := who.Draw(rt, "who")
-				after, does := Say(c, by, rapid.SampledFrom([]string{"because", " ", "<b> *x*"}).Draw(rt, "text"), now)
-				if does != None {
+				after, err := Say(c, by, rapid.SampledFrom([]string{"because", " ", "<b> *x*"}).Draw(rt, "text"), now)
+				if err == nil {
 					require.Equal(t, by, awaited.By, "a text of somebody else is not taken")
 				}
-				step(after, does)
+				step(after)
 			},
 			"a held text": func(*rapid.T) {
-				after, does, _ := DenyWith(c, person, "no", "u-1", now)
-				step(after, does)
+				after, _ := DenyWith(c, person, "no", "u-1", now)
+				step(after)
 			},
-			"the hook leaves":  func(*rapid.T) { step(Leave(c, HookLeft), None) },
-			"the hook returns": func(*rapid.T) { step(Return(c), None) },
-			"the hook is lost": func(*rapid.T) { step(Lose(c), None) },
+			"the hook leaves":  func(rt *rapid.T) { step(Leave(c, rapid.Bool().Draw(rt, "for good"), now)) },
+			"the hook returns": func(*rapid.T) { step(Return(c)) },
 			"the hook takes it": func(*rapid.T) {
-				step(Give(c, now), None)
+				step(Give(c, now))
 				require.True(t, c.Given.IsZero() || c.Decision != nil)
 			},
-			"the person goes away": func(*rapid.T) { step(GiveUp(c), None) },
+			"the person goes away": func(*rapid.T) { step(GiveUp(c)) },
 			"the transcript": func(rt *rapid.T) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 20).Draw(rt, "hours")) * time.Hour)
 				o := decisions.Outcome{
@@ -220,7 +216,7 @@ func TestP9_OneDecisionOfWhatWasShown(t *testing.T) {
 				if after.Outcome.Chat {
 					require.NotNil(t, after.Decision, "what nobody decided here was not decided here")
 				}
-				step(after, None)
+				step(after)
 			},
 		})
 	})

@@ -3,61 +3,76 @@ package ask
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
+	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/outbox"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/glyph"
 	"ccbot/internal/guard"
+	"ccbot/internal/pause"
 )
 
-var errNotShown = errors.New("nobody in that conversation is allowed any more")
+const (
+	// pace is how often a request is looked at; mostly something else tells what became of it. A hook
+	// has as long to dial again after a start.
+	pace = 30 * time.Second
+	// halfTime is how long the second line of a refusal in a transcript may take.
+	halfTime = time.Second
+)
+
+// ErrLeft is why a text cannot be withdrawn: it was typed, or is gone.
+var ErrLeft = errors.New("the text has left the queue")
 
 // request is one request that is not over.
 type request struct {
 	of      *Requests
 	id      string
 	session uuid.UUID
-	wake    chan struct{} // there is news
 
-	// Under the lock of Requests.
-	news     pending
-	followed bool // a goroutine follows it
-	queued   bool // its message waits for its turn
+	wake    chan struct{} // there is news for its goroutine:
+	left    atomic.Bool   // its hook has gone
+	ended   atomic.Bool   // its agent has ended
+	giving  atomic.Bool   // a text that decides it leaves its queue
+	reading atomic.Bool   // everything that it says is being shown
+	queued  atomic.Bool   // its message waits for its turn
 
-	mu      sync.Mutex // held while it changes, its card included; not over a wait for the chat
-	due     bool       // its card is not as it should be
-	giving  bool       // a tap gives its decision to the hook
-	reading bool       // everything that it says is being shown
+	mu  sync.Mutex // held while it changes, its card included; not over a wait for the chat
+	due bool       // its card is not as it should be
 }
 
-// turn changes a request: its next state is on disk, then in the chat. A hook that has nothing to
-// wait for any more is let go, and the dialog of the terminal, if it still stands, is looked at.
-func (r *request) turn(ctx context.Context, change func(Card) Card) error {
-	old, next, err := r.change(ctx, change)
-	if err == nil && !reflect.DeepEqual(old, next) {
-		r.free(next)
+// startLocked has do run beside everything else while Run runs. A panic in it ends the request
+// here, and leaves it to the terminal.
+func (r *request) startLocked(do func(ctx context.Context)) {
+	if r.of.crew == nil {
+		return
 	}
-	return err
+	r.of.crew.Add(func(ctx context.Context) {
+		err := guard.Call(func() error { do(ctx); return nil })
+		if p, crashed := errors.AsType[*guard.Panic](err); crashed {
+			r.crashed(ctx, p)
+		}
+	})
 }
 
-func (r *request) change(ctx context.Context, change func(Card) Card) (old, next Card, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	old, open := r.get()
-	if !open {
-		return old, old, nil
+func (r *request) crashed(ctx context.Context, p *guard.Panic) {
+	a := r.of
+	a.logCrash(r.id, p)
+	if c, ok := r.get(); ok {
+		text := chat.Warning + a.Chat.Words.Say(i18n.InternalError)
+		r.note(a.Chat.For(r.session).Say(ctx, c.Conversation, text))
 	}
-	next, err = r.becomeLocked(ctx, old, change(old))
-	return old, next, err
+	now := a.Chat.Now() // whether a hook has its decision is not known
+	r.note(r.turn(ctx, func(c Card) Card { return GiveWay(Give(c, now), now) }))
 }
+
+func (r *request) note(err error) { r.of.note(r.id, err) }
 
 // get is the request as it is; false: it is over, or forgotten.
 func (r *request) get() (Card, bool) {
@@ -68,161 +83,185 @@ func (r *request) get() (Card, bool) {
 	return c, ok && !c.IsOver()
 }
 
-// becomeLocked puts the next state of a request on disk and shows it.
-func (r *request) becomeLocked(ctx context.Context, old, next Card) (Card, error) {
-	next = r.dated(old, next)
-	changed := !reflect.DeepEqual(old, next)
+// turn changes a request that is not over.
+func (r *request) turn(ctx context.Context, change func(Card) Card) error {
+	old, next, err := r.change(ctx, func(c Card) (Card, error) { return change(c), nil })
+	if errors.Is(err, ErrOver) {
+		return nil
+	}
+	r.free(old, next)
+	return err
+}
+
+// change gives a request its next state: on disk, then in the chat. A decision is shown when it is
+// known whether a hook takes it. ErrOver: the request is over.
+func (r *request) change(ctx context.Context,
+	turn func(Card) (Card, error)) (old, next Card, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old, open := r.get()
+	if !open {
+		return old, old, ErrOver
+	}
+	if next, err = turn(old); err != nil {
+		r.showLocked(ctx, old) // as it is by now
+		return old, old, err
+	}
 	if next.IsOver() {
 		if err := r.tellUnread(ctx, next); err != nil {
-			return old, err
+			return old, old, err
 		}
 	}
+	changed := !reflect.DeepEqual(old, next)
 	if changed {
 		if err := r.of.Store.Save(next); err != nil {
-			return old, err
+			return old, old, err
 		}
 	}
 	if next.IsOver() {
 		r.remove()
 		r.of.Over(ctx, next)
 	}
-	if changed || r.due {
+	switch {
+	case next.State == StateSent && old.State != StateSent:
+		r.due = true
+	case changed || r.due:
 		r.showLocked(ctx, next)
 	}
-	return next, nil
+	return old, next, nil
 }
 
-// free lets the hook of a request go that nobody decides here any more.
-func (r *request) free(c Card) {
-	if c.State == StateAway || c.IsOver() {
+// free lets the hook go of a request that nobody decides here any more. The dialog of the terminal,
+// if it still stands, is looked at.
+func (r *request) free(old, next Card) {
+	if old.State != next.State && (next.State == StateAway || next.IsOver()) {
 		r.of.Hooks.Leave(r.id)
-		r.of.Sessions.Wake(r.session)
+		r.of.Wake(r.session)
 	}
-}
-
-// dated notes since when a request is away, and whose words are not awaited any more although that
-// person has not ended it.
-func (r *request) dated(old, next Card) Card {
-	now := r.of.Chat.Now()
-	if next.State == StateAway && next.AwayAt.IsZero() {
-		next.AwayAt = now.UTC()
-	}
-	if old.Why != nil && (next.State == StateAway || next.IsOver()) {
-		next = Miss(next, old.Why.By, now)
-	}
-	return next
 }
 
 // tellUnread says that a text which was given as a reason was not taken, or that it is unknown
 // whether it was: it has left the queue, so nothing else says so.
 func (r *request) tellUnread(ctx context.Context, c Card) error {
-	a := r.of
 	if c.Prompt == "" || c.Decision == nil || c.Outcome.Chat {
 		return nil
 	}
 	key := i18n.AskTextLost
-	if broken := c.Outcome.What == Unknown || c.Outcome.What == Interrupted; broken && !c.Given.IsZero() {
+	broken := c.Outcome.What == Unknown || c.Outcome.What == Interrupted
+	if broken && !c.Given.IsZero() {
 		key = i18n.AskTextUnsure // a hook has it
 	}
-	text := render.Plain(a.Chat.Words.Say(key, i18n.Args{"Name": a.NameOf(c)}))
-	return a.Chat.Fail(ctx, c.Conversation, c.Text, text, nil)
+	text := render.Plain(r.of.Chat.Words.Say(key, i18n.Args{"Name": r.of.NameOf(c)}))
+	return r.of.Chat.Fail(ctx, c.Conversation, c.Text, text, nil)
 }
 
-// housed is a request that its conversation may not show any more: it goes to where its session is
-// by now, or to the desk.
-func (r *request) housed(c Card) Card {
-	book := r.of.Chat.Book
-	if c.State != StateOpen && c.State != StateSent || book.MayShow(c.Conversation) {
-		return c
-	}
-	s, ok := book.Records.Get(c.Request.Session)
-	if !ok || !book.MayShow(s.Conversation) {
-		return Leave(c, ToDesk)
-	}
-	return inPlace(c, s.Conversation)
-}
-
-// inPlace is a request that is to be shown in another place, where nobody has seen anything of it.
-func inPlace(c Card, to outbox.Conversation) Card {
-	c.Conversation, c.AllShown, c.Why, c.Text = to, false, nil, 0
-	return c
-}
-
-// showLocked brings the card up to date. What cannot be done now is done at the next round.
-func (r *request) showLocked(ctx context.Context, c Card) {
-	err := r.show(ctx, c)
-	r.due = err != nil
-	if err != nil && !errors.Is(err, errTurn) {
-		r.note(err)
+// follow looks what becomes of a request until it is over, or ctx ends.
+func (r *request) follow(ctx context.Context) {
+	r.note(r.turn(ctx, r.housed))
+	rounds := time.NewTicker(pace)
+	defer rounds.Stop()
+	for r.settle(ctx) {
+		select {
+		case <-ctx.Done():
+		case <-r.wake:
+			if ctx.Err() == nil && r.left.Swap(false) { // at a stop every hook leaves, to redial later
+				r.note(r.leave(ctx))
+			}
+		case <-rounds.C:
+			r.note(r.turn(ctx, r.heed))
+			r.note(r.leave(ctx))
+		}
 	}
 }
 
-// show keeps a card while somebody may decide, and while it says what became of what people have seen.
-func (r *request) show(ctx context.Context, c Card) error {
-	now, ok := r.of.cards.Get(r.id)
-	wanted := c.State == StateOpen || c.AllShown || ok && (now.Sent || c.State == StateSent)
-	switch {
-	case c.IsOver(), !wanted:
-		r.leaveQueue()
-		return r.of.cards.Close(ctx, r.id, r.of.look(c).Text)
-	case !ok && !r.maySend(ctx):
-		return errTurn
+// leave takes in that the request's hook has left, unless the hook waits. A request that nobody has
+// seen leaves nothing behind.
+func (r *request) leave(ctx context.Context) error {
+	if r.waits() {
+		return nil
 	}
-	return r.of.cards.Show(ctx, r.id, r.of.look(c), struct{}{})
+	if gone, err := r.drop(ctx); gone || err != nil {
+		r.of.Wake(r.session)
+		return err
+	}
+	return r.turn(ctx, func(c Card) Card { return Leave(c, false, r.of.Chat.Now()) })
 }
 
-// look is the card of a request.
-func (a *Requests) look(c Card) card.Look {
-	l := card.Look{To: c.Conversation, Session: c.Request.Session, Renew: c.State == StateOpen}
-	v, err := a.viewer().drawn(a.NameOf(c), func(v Viewer, name string) View { return v.View(c, name) })
+// drop forgets a request of which nobody has seen anything.
+func (r *request) drop(ctx context.Context) (gone bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, ok := r.get()
+	shown, _ := r.of.cards.Get(r.id)
+	if !ok || c.State != StateOpen || shown.Sent || c.AllShown {
+		return false, nil
+	}
+	look := r.of.look(Leave(c, false, r.of.Chat.Now())) // it may be on its way
+	err = errors.Join(r.of.cards.Close(ctx, r.id, look.Text), r.of.Store.Remove(r.id))
 	if err != nil {
-		a.Chat.Log.Error("ask_not_drawn", "request", c.Request.ID, "error", err.Error())
+		return false, err
 	}
-	l.Text, l.Options = v.Text, v.Options
-	return l
+	r.remove()
+	return true, nil
 }
 
-// drawn is what draw gives. It draws what an agent has written, so a mistake in it must not end the
-// bot, at each start again: then the message says where the request can be decided.
-func (v Viewer) drawn(name string, draw func(v Viewer, name string) View) (seen View, err error) {
-	err = guard.Call(func() error { seen = draw(v, name); return nil })
+func (r *request) waits() bool {
+	same := func(q Request) bool { return q.ID == r.id }
+	return slices.ContainsFunc(r.of.Hooks.Waiting(r.session), same)
+}
+
+// settle gives a decision to the hook that waits for it, and takes in what the transcript says by
+// now. It says whether there is more to come.
+func (r *request) settle(ctx context.Context) (open bool) {
+	c, open := r.get()
+	if !open || ctx.Err() != nil {
+		return false
+	}
+	if c.State == StateSent {
+		r.note(r.deliver(ctx, c))
+	}
+	ended := func() bool {
+		s, ok := r.of.Chat.Book.Records.Get(r.session)
+		return r.ended.Load() || !ok || !s.Live || s.Agent != c.Request.Agent
+	}
+	o, found, err := r.of.Records.Outcome(ctx, c.Request)
+	if found && isHalf(o) && !ended() && pause.For(ctx, halfTime) == nil {
+		o, found, err = r.of.Records.Outcome(ctx, c.Request)
+	}
+	if ctx.Err() != nil {
+		return false // it may not have read to the end; the next start does
+	}
 	if err != nil {
-		seen = View{Text: render.Plain(name + ": " + v.Words.Say(i18n.AskAtDesk))}
+		r.of.Chat.Log.Warn("outcome_unreadable", "request", r.id, "error", err.Error())
 	}
-	return seen, err
+	r.note(r.turn(ctx, func(c Card) Card { return Settle(c, o, found, ended(), r.of.Chat.Now()) }))
+	return true
 }
 
-func (a *Requests) viewer() Viewer {
-	return Viewer{Words: a.Chat.Words, Home: a.Chat.Places.Bounds().Home}
-}
-
-// NameOf is the name of a request's session.
-func (a *Requests) NameOf(c Card) string {
-	s, _ := a.Chat.Book.Records.Get(c.Request.Session)
-	return glyph.Name(s.Name)
-}
-
-// refused leaves a request to the terminal whose message Telegram will never take.
-func (a *Requests) refused(ctx context.Context, shown card.Card[struct{}], why error) {
-	a.Chat.Log.Warn("ask_not_sent", "request", shown.Key, "error", why.Error())
-	if r, ok := a.find(shown.Key); ok {
-		r.note(r.turn(ctx, func(c Card) Card { return Leave(c, ToDesk) }))
+// deliver gives a decision, which is on disk, to the hook. A prompt that became its reason leaves
+// the queue before that, so that it is not typed as well. Without a hook the decision stays until
+// the hook redials.
+func (r *request) deliver(ctx context.Context, c Card) error {
+	if r.giving.Load() {
+		return nil
 	}
+	if err := r.withdraw(ctx, c); err != nil && !errors.Is(err, ErrLeft) || !r.waits() {
+		return err // without one the hook has it, or comes back
+	}
+	switch err := r.of.Hooks.Decide(r.id, *c.Decision); {
+	case refusal.Is(err, refusal.NotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	r.of.Chat.Mark(ctx, c.Conversation, c.Text, chat.ReactionReceived)
+	return r.turn(ctx, func(c Card) Card { return Give(c, r.of.Chat.Now()) })
 }
 
-// note logs what could not be done now; the next look does it.
-func (r *request) note(err error) {
-	if err != nil {
-		r.of.Chat.Log.Error("ask_not_settled", "request", r.id, "error", err.Error())
+// withdraw takes the prompt that became a reason out of the queue.
+func (r *request) withdraw(ctx context.Context, c Card) error {
+	if c.Prompt == "" {
+		return nil
 	}
-}
-
-// crashed ends a request whose goroutine made a mistake of ours; the terminal decides it.
-func (r *request) crashed(ctx context.Context, p *guard.Panic) {
-	r.of.Chat.Log.Error("ask_crashed", "request", r.id, "panic", fmt.Sprint(p.Value), "stack", p.Stack)
-	if c, ok := r.get(); ok {
-		r.note(r.of.Chat.For(r.session).Say(ctx, c.Conversation, chat.Warning+r.of.Chat.Words.Say(i18n.InternalError)))
-	}
-	now := r.of.Chat.Now() // whether a hook has its decision is not known
-	r.note(r.turn(ctx, func(c Card) Card { return GiveWay(Give(c, now), now) }))
+	return r.of.Prompts.Withdraw(ctx, r.session, c.Prompt)
 }

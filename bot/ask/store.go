@@ -1,12 +1,11 @@
 package ask
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/keepjson"
 	"ccbot/internal/spool"
 )
 
@@ -21,46 +21,41 @@ const (
 	suffix = ".json"
 	// maxCard is far above a call on the control socket (8 MiB), escaped as badly as JSON can.
 	maxCard = 128 << 20
+	// maxKept is from where on the input of a card that is over is cut for good.
+	maxKept = 16 << 10
 )
 
-// Store keeps the cards: in memory for reading, in one file each for good. It may be used by
-// several goroutines.
+// Store keeps the cards: in memory for reading, in one file each for good.
 type Store struct {
-	folder     spool.Folder
-	quarantine string
-	log        *slog.Logger
+	folder spool.Folder
 
-	mu        sync.Mutex
-	cards     map[string]Card   // by the request's id
-	unsettled map[string]Card   // those that are not over
-	prompts   map[string]string // ids by Card.Prompt
+	mu    sync.Mutex
+	cards map[string]Card // by the request's id
 }
 
 // Open loads the cards of dir ($CCBOT_DIR/asks) and makes it when it is missing. A file that cannot
 // be understood is moved to the quarantine folder and logged; a newer program's is left where it
 // is. The error is about the folder.
 func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
-	s := &Store{folder: spool.Folder{Path: dir, MaxSize: maxCard, Fsync: true}, quarantine: quarantine, log: log,
-		cards: make(map[string]Card), unsettled: make(map[string]Card), prompts: make(map[string]string)}
-	if err := s.folder.Make(); err != nil {
-		return nil, fmt.Errorf("open the asks: %w", err)
-	}
-	names, err := s.folder.List()
-	if err != nil {
-		return nil, fmt.Errorf("open the asks: %w", err)
+	folder := spool.Folder{Path: dir, MaxSize: maxCard, Fsync: true}
+	s := &Store{folder: folder, cards: make(map[string]Card)}
+	err := s.folder.Make()
+	var names []string
+	if err == nil {
+		names, err = s.folder.List()
 	}
 	for _, name := range names {
-		if !strings.HasSuffix(name, suffix) {
-			continue
+		if err == nil && strings.HasSuffix(name, suffix) {
+			err = s.load(name, quarantine, log)
 		}
-		if err := s.load(name); err != nil {
-			return nil, fmt.Errorf("open the asks: %w", err)
-		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the asks: %w", err)
 	}
 	return s, nil
 }
 
-func (s *Store) load(name string) error {
+func (s *Store) load(name, quarantine string, log *slog.Logger) error {
 	var c Card
 	data, err := s.folder.Read(name)
 	if err != nil && !errors.Is(err, spool.ErrForeign) && !errors.Is(err, spool.ErrTooBig) {
@@ -69,121 +64,92 @@ func (s *Store) load(name string) error {
 	if err == nil {
 		err = json.Unmarshal(data, &c)
 	}
-	if err == nil && file(c.Request.ID) != name {
+	if err == nil && c.Request.ID+suffix != name {
 		err = fmt.Errorf("the file is named %s, but its id is %s", name, c.Request.ID)
 	}
 	switch {
-	case errors.Is(err, ErrNewer):
-		s.log.Warn("ask_newer", "file", name, "error", err.Error())
+	case errors.Is(err, keepjson.ErrNewer):
+		log.Warn("ask_newer", "file", name, "error", err.Error())
 		return nil
 	case err != nil:
-		s.log.Error("ask_unreadable", "file", name, "moved_to", s.quarantine, "error", err.Error())
-		return s.folder.Quarantine(name, s.quarantine, err.Error())
+		log.Error("ask_unreadable", "file", name, "moved_to", quarantine, "error", err.Error())
+		return s.folder.Quarantine(name, quarantine, err.Error())
 	}
-	s.keepLocked(c)
+	s.cards[c.Request.ID] = c
 	return nil
 }
-
-// keepLocked makes a card what readers see.
-func (s *Store) keepLocked(c Card) {
-	id := c.Request.ID
-	s.dropLocked(id)
-	s.cards[id] = c
-	if !c.IsOver() {
-		s.unsettled[id] = c
-	}
-	if c.Prompt != "" {
-		s.prompts[c.Prompt] = id
-	}
-}
-
-func (s *Store) dropLocked(id string) {
-	if key := s.cards[id].Prompt; key != "" && s.prompts[key] == id {
-		delete(s.prompts, key)
-	}
-	delete(s.unsettled, id)
-	delete(s.cards, id)
-}
-
-func file(id string) string { return id + suffix }
 
 // Save puts a card on disk; readers see it from then on. Of the input of one that is over only the
 // beginnings are kept.
 func (s *Store) Save(c Card) error {
-	c.Version = Version
-	if c.IsOver() {
-		c = slim(c)
-	}
-	if err := c.check(); err != nil {
-		return fmt.Errorf("save ask %s: %w", c.Request.ID, err)
+	c.Version = version
+	if c.IsOver() { // nothing but its message is asked of it
+		c.Request.Suggestions = nil
+		if len(c.Request.Input) > maxKept {
+			c.Request.Input = beginnings(c.Request.Input)
+		}
+		if c.Decision != nil {
+			d := *c.Decision
+			d.UpdatedInput = nil
+			c.Decision = &d
+		}
 	}
 	data, err := json.Marshal(c)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err = cmp.Or(c.check(), err); err == nil {
+		err = s.folder.Put(c.Request.ID+suffix, append(data, '\n'))
+	}
 	if err != nil {
 		return fmt.Errorf("save ask %s: %w", c.Request.ID, err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.folder.Put(file(c.Request.ID), append(data, '\n')); err != nil {
-		return fmt.Errorf("save ask %s: %w", c.Request.ID, err)
-	}
-	s.keepLocked(c.clone())
+	s.cards[c.Request.ID] = c
 	return nil
 }
 
-// Get returns a copy of the card of a request.
+// Get returns the card of a request.
 func (s *Store) Get(id string) (Card, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c, ok := s.cards[id]
-	return c.clone(), ok
+	return c, ok
 }
 
-// List returns copies of all cards: first those that are not over, each group oldest first.
-func (s *Store) List() []Card {
+// List returns all cards, oldest first.
+func (s *Store) List() []Card { return s.list(func(Card) bool { return true }) }
+
+// Unsettled returns the cards that are not over, oldest first.
+func (s *Store) Unsettled() []Card { return s.list(func(c Card) bool { return !c.IsOver() }) }
+
+func (s *Store) list(which func(Card) bool) (list []Card) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return copies(maps.Values(s.cards))
-}
-
-// Unsettled returns copies of the cards that are not over, oldest first.
-func (s *Store) Unsettled() []Card {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return copies(maps.Values(s.unsettled))
-}
-
-func copies(cards iter.Seq[Card]) (list []Card) {
-	for c := range cards {
-		list = append(list, c.clone())
+	for _, c := range s.cards {
+		if which(c) {
+			list = append(list, c)
+		}
 	}
 	slices.SortFunc(list, byAge)
 	return list
 }
 
-// ByPrompt returns a copy of the card whose reason is the text with an inbox key.
+// ByPrompt returns the card whose reason is the text with an inbox key.
 func (s *Store) ByPrompt(key string) (Card, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c, ok := s.cards[s.prompts[key]]
-	return c.clone(), ok
+	all := s.list(func(c Card) bool { return c.Prompt == key })
+	if len(all) == 0 {
+		return Card{}, false
+	}
+	return all[0], true
 }
 
 func byAge(a, b Card) int {
-	switch {
-	case a.IsOver() != b.IsOver() && b.IsOver():
-		return -1
-	case a.IsOver() != b.IsOver():
-		return 1
-	}
-	if c := a.Request.Asked.Compare(b.Request.Asked); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Request.ID, b.Request.ID)
+	x, y := a.Request, b.Request
+	return cmp.Or(x.Asked.Compare(y.Asked), strings.Compare(x.ID, y.ID))
 }
 
 // Prune forgets the cards that were over before a time. Those that are not over stay, however old.
 func (s *Store) Prune(before time.Time) error {
-	return s.remove(func(c Card) bool { return c.IsOver() && c.Over.Before(before) })
+	return s.remove(func(c Card) bool { return c.IsOver() && c.Since.Before(before) })
 }
 
 // Remove takes away the card of a request that nobody has seen.
@@ -204,26 +170,11 @@ func (s *Store) remove(which func(Card) bool) error {
 		if !which(c) {
 			continue
 		}
-		if err := s.folder.Remove(file(id)); err != nil {
+		if err := s.folder.Remove(id + suffix); err != nil {
 			errs = append(errs, fmt.Errorf("remove ask %s: %w", id, err))
 			continue
 		}
-		s.dropLocked(id)
+		delete(s.cards, id)
 	}
 	return errors.Join(errs...)
-}
-
-// clone shares nothing that a transition changes.
-func (c Card) clone() Card {
-	if c.Decision != nil {
-		d := *c.Decision
-		c.Decision = &d
-	}
-	if c.Why != nil {
-		w := *c.Why
-		c.Why = &w
-	}
-	c.Progress.Answers = slices.Clone(c.Progress.Answers)
-	c.Progress.Chosen = slices.Clone(c.Progress.Chosen)
-	return c
 }

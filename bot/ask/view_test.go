@@ -25,26 +25,24 @@ func TestView(t *testing.T) {
 		want string
 	}{
 		{"a command with all it can have", cardOf("Bash", `{"command":"npm test","description":"Run the tests","timeout":120000,"run_in_background":true,"dangerouslyDisableSandbox":true}`, npmRule),
-			"🔐 work wants to run a command\nnpm test\nRun the tests\ntimeout: 120000\ndangerouslyDisableSandbox: true\nIt runs in the background.\nin ~/proj\n" +
+			"🔐 work wants to run a command\nnpm test\nRun the tests\ntimeout: 120000\nrun_in_background: true\ndangerouslyDisableSandbox: true\nin ~/proj\n" +
 				"[Allow for this session] also allows, until the session ends:\n• Bash(npm test:*)\n[Allow][Allow for this session]\n[Deny][Deny and say why]"},
-		{"a command", cardOf("Bash", `{"command":"ls","run_in_background":false}`), "🔐 work wants to run a command\nls\nin ~/proj\n" + once},
+		{"a command", cardOf("Bash", `{"command":"ls"}`), "🔐 work wants to run a command\nls\nin ~/proj\n" + once},
 		{"a rule that changes the mode is no rule", cardOf("Bash", `{"command":"ls"}`, `{"type":"setMode","mode":"acceptEdits","destination":"session"}`),
 			"🔐 work wants to run a command\nls\nin ~/proj\n" + once},
 		{"a key that only looks like the command's", cardOf("Bash", `{"command":"ls","Command":"rm -rf /"}`), "🔐 work wants to run a command\nls\nCommand: rm -rf /\nin ~/proj\n" + once},
-		{"a command that is no text", cardOf("Bash", `{"command":["ls"]}`), "🔐 work wants to run a command\ncommand: \n[\n  \"ls\"\n]\nin ~/proj\n" + once},
+		{"a command that is no text", cardOf("Bash", `{"command":["ls"]}`), "🔐 work wants to run a command\ncommand: [\"ls\"]\nin ~/proj\n" + once},
 		{"a command of two lines, with a rule of two lines", cardOf("Bash", object("command", "echo a\necho 👩\u200d💻"), `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"echo a\necho *"}],"behavior":"allow"}`),
-			"🔐 work wants to run a command\necho a\necho 👩\u200d💻\nin ~/proj\n[Allow for this session] also allows, until the session ends:\n•\nBash(echo a\necho *)\n[Allow][Allow for this session]\n[Deny][Deny and say why]"},
+			"🔐 work wants to run a command\necho a\necho 👩\u200d💻\nin ~/proj\n[Allow for this session] also allows, until the session ends:\n• Bash(echo a⏎echo *)\n[Allow][Allow for this session]\n[Deny][Deny and say why]"},
 		{"a long command that is its own rule", cardOf("Bash", object("command", heredoc), `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":`+string(quotedHeredoc)+`}],"behavior":"allow"}`),
 			"🔐 work wants to run a command\n" + heredoc + "\nin ~/proj\n[Allow for this session] also allows, until the session ends:\n• Bash (this command, exactly as it is)\n[Allow][Allow for this session]\n[Deny][Deny and say why]"},
-		{"an edit", cardOf("Edit", object("file_path", "/home/u/proj/a.go", "old_string", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj", "new_string", "a\nB\nc\nd\ne\nf\ng\nh\ni\nJ", "replace_all", true)),
-			"🔐 work wants to change a file\n~/proj/a.go\n a\n-b\n+B\n c\n d\n e\n⋯\n g\n h\n i\n-j\n+J\nEvery place in the file is changed.\nin ~/proj\n" + once},
+		{"an edit", cardOf("Edit", object("file_path", "/home/u/proj/a.go", "old_string", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj", "new_string", "a\nB\nc\nd\ne\nf\ng\nh\ni\nJ", "replace_all", false)),
+			"🔐 work wants to change a file\n~/proj/a.go\n a\n-b\n+B\n c\n d\n e\n⋯\n g\n h\n i\n-j\n+J\nin ~/proj\n" + once},
 		{"an edit that changes nothing", cardOf("Edit", `{"file_path":"/a","old_string":"x","new_string":"x","replace_all":"yes"}`),
 			"🔐 work wants to change a file\n/a\nold_string: x\nnew_string: x\nreplace_all: yes\nin ~/proj\n" + once},
-		{"edits", cardOf("MultiEdit", `{"file_path":"/a","edits":[{"old_string":"a","new_string":"","replace_all":false},{"old_string":"","new_string":"x\ny"}]}`),
-			"🔐 work wants to change a file\n/a\n-a\n⋯\n+x\n+y\nin ~/proj\n" + once},
-		{"edits that say more", cardOf("MultiEdit", `{"file_path":"/a","edits":[{"old_string":"a","new_string":"","replace_all":true}]}`),
-			"🔐 work wants to change a file\n/a\nedits: \n[\n  {\n    \"old_string\": \"a\",\n    \"new_string\": \"\",\n    \"replace_all\": true\n  }\n]\nin ~/proj\n" + once},
-		{"a file", cardOf("Write", `{"file_path":"/home/user/x","content":"one\ntwo\n"}`), "🔐 work wants to write a file\n/home/user/x\none\ntwo\n2 lines\nin ~/proj\n" + once},
+		{"an edit of every place", cardOf("Edit", `{"file_path":"/a","old_string":"","new_string":"x\ny","replace_all":true}`),
+			"🔐 work wants to change a file\n/a\n+x\n+y\nreplace_all: true\nin ~/proj\n" + once},
+		{"a file", cardOf("Write", `{"file_path":"/home/user/x","content":"one\ntwo\n"}`), "🔐 work wants to write a file\n/home/user/x\none\ntwo\nin ~/proj\n" + once},
 		{"an empty file", cardOf("Write", `{"file_path":"/x","content":""}`), "🔐 work wants to write a file\n/x\ncontent: \"\"\nin ~/proj\n" + once},
 		{"a path with a blank at its end", cardOf("Read", `{"file_path":"/x ","limit":3}`), "🔐 work wants to read a file\nfile_path: \"/x \"\nlimit: 3\nin ~/proj\n" + once},
 		{"a notebook", cardOf("NotebookEdit", `{"notebook_path":"/n.ipynb","new_source":"print(1)","cell_id":"c1"}`),
@@ -53,15 +51,17 @@ func TestView(t *testing.T) {
 		{"a page", cardOf("WebFetch", `{"url":"https://e.com/?a","prompt":"Sum up"}`), "🔐 work wants to open a web page\nhttps://e.com/?a\nSum up\nin ~/proj\n" + once},
 		{"the web", cardOf("WebSearch", `{"query":"go 1.26"}`), "🔐 work wants to search the web\ngo 1.26\nin ~/proj\n" + once},
 		{"a server's tool", cardOf("mcp__git_hub__new_issue", `{"title":"a <b>\n","n":{"x":[1.50,null]}}`),
-			"🔐 work wants to use new_issue of git_hub\n{\n  \"title\": \"a <b>\\n\",\n  \"n\": {\n    \"x\": [\n      1.50,\n      null\n    ]\n  }\n}\nin ~/proj\n" + once},
-		{"an unknown tool", cardOf("Skill", `{"skill":"x","e":{},"l":[]}`), "🔐 work wants to use Skill\n{\n  \"skill\": \"x\",\n  \"e\": {},\n  \"l\": []\n}\nin ~/proj\n" + once},
+			"🔐 work wants to use mcp__git_hub__new_issue\ntitle: \na <b>\n\nn: {\"x\":[1.50,null]}\nin ~/proj\n" + once},
+		{"an unknown tool", cardOf("Skill", `{"skill":"x","e":{},"l":[]}`), "🔐 work wants to use Skill\nskill: x\ne: {}\nl: []\nin ~/proj\n" + once},
 		{"nothing", cardOf("mcp__x", `{}`), "🔐 work wants to use mcp__x\nin ~/proj\n" + once},
 		{"a plan", cardOf("ExitPlanMode", object("plan", somePlan, "planFilePath", "/home/u/.claude/plans/x.md")),
-			"📋 work has a plan\nPlan\n\n1. Look at main.go\n2. Change it\n\nfunc main() {}\n\n☐ test\n~/.claude/plans/x.md\nin ~/proj\n[Approve][Approve and allow edits]\n[Keep planning, say why]"},
-		{"a plan without one", cardOf("ExitPlanMode", `{}`), "📋 work has a plan\nin ~/proj\n[Approve][Approve and allow edits]\n[Keep planning, say why]"},
+			"📋 work has a plan\nPlan\n\n1. Look at main.go\n2. Change it\n\nfunc main() {}\n\n☐ test\n~/.claude/plans/x.md\nin ~/proj\n[Approve][Approve and allow edits]\n[Deny][Keep planning, say why]"},
+		{"a plan with a link", cardOf("ExitPlanMode", object("plan", "Read [this](https://evil.example)")),
+			"📋 work has a plan\nRead [this](https://evil.example)\nin ~/proj\n[Approve][Approve and allow edits]\n[Deny][Keep planning, say why]"},
+		{"a plan without one", cardOf("ExitPlanMode", `{}`), "📋 work has a plan\nin ~/proj\n[Approve][Approve and allow edits]\n[Deny][Keep planning, say why]"},
 		{"questions that cannot be told apart", cardOf("AskUserQuestion", `{"questions":[{"question":"A?","options":[{"label":"x"}]},{"question":"A?","options":[{"label":"y"}]}]}`),
-			"🔐 work wants to use AskUserQuestion\n{\n  \"questions\": [\n    {\n      \"question\": \"A?\",\n      \"options\": [\n        {\n          \"label\": \"x\"\n        }\n      ]\n    },\n    {\n      \"question\": \"A?\",\n      \"options\": [\n        {\n          \"label\": \"y\"\n        }\n      ]\n    }\n  ]\n}\n" +
-				"It cannot be answered with buttons. Answer at the desk.\nin ~/proj\n[Do not answer][Deny and say why]"},
+			"🔐 work wants to use AskUserQuestion\nquestions: [{\"question\":\"A?\",\"options\":[{\"label\":\"x\"}]},{\"question\":\"A?\",\"options\":[{\"label\":\"y\"}]}]\n" +
+				"It cannot be answered with buttons. Answer at the desk.\nin ~/proj\n[Deny][Deny and say why]"},
 	}
 	v := viewer(t, "en")
 	for _, tt := range tests {
@@ -99,7 +99,7 @@ func TestView_Formatting(t *testing.T) {
 	c := cardOf("Bash", `{"command":"echo '</pre>' 𝒳","description":"@all *now*"}`)
 	got := viewer(t, "en").View(c, "a*b").Text
 	assert.Equal(t, []models.MessageEntity{
-		{Type: "bold", Offset: 3, Length: 3},
+		{Type: "bold", Offset: 0, Length: 29},
 		{Type: "pre", Offset: 30, Length: 16, Language: "bash"},
 		{Type: "blockquote", Offset: 47, Length: 10},
 		{Type: "code", Offset: 61, Length: 6},
@@ -112,26 +112,22 @@ func TestView_Questions(t *testing.T) {
 	steps := []struct {
 		verb string // and arguments
 		want string
-		does Effect
 	}{
-		{"", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Do not answer][Deny and say why]", None},
-		{"o:0:1", "❓ work asks (2/2)\nWhich database? → SQLite\nFeatures\nWhich features?\n☐ 1. Logs\n☐ 2. Traces\nOTEL\n☐ 3. Metrics\nin ~/proj\n[☐ Logs]\n[☐ Traces]\n[☐ Metrics]\n[Other…][Back]\n[Do not answer][Deny and say why]", Redraw},
-		{"b:1", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Do not answer][Deny and say why]", Redraw},
-		{"o:0:0", "", Redraw},
-		{"o:1:2", "", Redraw},
-		{"o:1:1", "", Redraw},
-		{"o:1:0", "", Redraw},
-		{"o:1:1", "❓ work asks (2/2)\nWhich database? → Postgres\nFeatures\nWhich features?\n☑ 1. Logs\n☐ 2. Traces\nOTEL\n☑ 3. Metrics\nin ~/proj\n[☑ Logs]\n[☐ Traces]\n[☑ Metrics]\n[Done]\n[Other…][Back]\n[Do not answer][Deny and say why]", Redraw},
-		{"d:1", "❓ work asks\nWhich database?\n→ Postgres\nWhich features?\n→ Logs, Metrics\nin ~/proj\n\n⏳ Answered here, but the line to the session is down; it goes out when it is back.", SendDecision},
+		{"", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Deny][Deny and say why]"},
+		{"o:0:1", "❓ work asks (2/2)\nFeatures\nWhich features?\n☐ 1. Logs\n☐ 2. Traces\nOTEL\n☐ 3. Metrics\nin ~/proj\n[☐ Logs]\n[☐ Traces]\n[☐ Metrics]\n[Other…][Back]\n[Deny][Deny and say why]"},
+		{"b:1", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Deny][Deny and say why]"},
+		{"o:0:0", ""},
+		{"o:1:2", ""},
+		{"o:1:1", ""},
+		{"o:1:0", ""},
+		{"o:1:1", "❓ work asks (2/2)\nFeatures\nWhich features?\n☑ 1. Logs\n☐ 2. Traces\nOTEL\n☑ 3. Metrics\nin ~/proj\n[☑ Logs]\n[☐ Traces]\n[☑ Metrics]\n[Done]\n[Other…][Back]\n[Deny][Deny and say why]"},
+		{"d:1", "❓ work asks\nWhich database?\n→ Postgres\nWhich features?\n→ Logs, Metrics\nin ~/proj\n\n⏳ Answered in the chat, but the line to the session is down; it goes out when it is back."},
 	}
 	for _, step := range steps {
 		if step.verb != "" {
-			parts := strings.Split(step.verb, ":")
-			var does Effect
 			var err error
-			c, does, err = Tap(c, person, parts[0], parts[1:], noon)
+			c, err = Tap(c, person, step.verb, noon)
 			require.NoError(t, err, step.verb)
-			assert.Equal(t, step.does, does, step.verb)
 		}
 		if step.want != "" {
 			assert.Equal(t, step.want, screen(v.View(c, "work")), step.verb)
@@ -151,12 +147,12 @@ func TestP9_WhatIsNotShownCannotBeAllowed(t *testing.T) {
 		card Card
 		says string // part of the message
 	}{
-		{"too many lines", cardOf("Bash", object("command", long)), "… 475 more lines"},
+		{"too many lines", cardOf("Bash", object("command", long)), "… 5225 more characters"},
 		{"too wide", cardOf("Bash", object("command", wide)), "… 1800 more characters"},
-		{"short lines, but many", cardOf("Bash", object("command", strings.Repeat("a\n", 200))), "more lines"},
+		{"short lines, but many", cardOf("Bash", object("command", strings.Repeat("a\n", 200))), "more characters"},
 		{"a long description", cardOf("Bash", object("command", "ls", "description", wide)), "more"},
 		{"a hidden field", cardOf("Bash", object("command", "ls", "more", map[string]string{"a": wide})), "more"},
-		{"many fields", cardOf("Bash", object(manyFields()...)), "more lines"},
+		{"many fields", cardOf("Bash", object(manyFields()...)), "more characters"},
 		{"bidi", cardOf("Bash", object("command", "echo \u202egnp.exe")), "⟨U+202E⟩"},
 		{"isolates in a description", cardOf("Bash", object("command", "ls", "description", "a\u2066b")), "⟨U+2066⟩"},
 		{"a zero width space in a path", cardOf("Write", object("file_path", "/a\u200b/b", "content", "x")), "⟨U+200B⟩"},
@@ -168,10 +164,10 @@ func TestP9_WhatIsNotShownCannotBeAllowed(t *testing.T) {
 		{"blanks before the tail", cardOf("Bash", object("command", "ls"+strings.Repeat(" ", 200)+"; rm -rf /")), "⟨200×␠⟩; rm -rf /"},
 		{"ideographic blanks", cardOf("Bash", object("command", "ls"+strings.Repeat("\u3000", 41)+"; rm")), "⟨41×␠⟩"},
 		{"empty lines before the tail", cardOf("Bash", object("command", "ls"+strings.Repeat("\n \t", 30)+"\nrm -rf /")), "⟨30×⏎⟩"},
-		{"a key in the dark", cardOf("X", `{"a\u2028b":1}`), `"a\u2028b"`},
+		{"a key in the dark", cardOf("X", `{"a\u2028b":1}`), "a⟨U+2028⟩b: 1"},
 		{"a mark that turns the direction in a key", cardOf("Bash", `{"command":"ls","a\u200fb":1}`), "⟨U+200F⟩"},
 		{"a key that is there twice", cardOf("Bash", `{"command":"ls","command":"rm"}`), "command: rm"},
-		{"one that is there twice inside", cardOf("X", `{"a":[{"b":1,"b":2}]}`), `"b": 2`},
+		{"one that is there twice inside", cardOf("X", `{"a":[{"b":1,"b":2}]}`), `"b":2`},
 		{"too deep", cardOf("X", `{"a":`+strings.Repeat("[", 40)+strings.Repeat("]", 40)+`}`), "cannot be seen"},
 		{"half a character", cardOf("Bash", `{"command":"echo \ud800"}`), "⟨U+FFFD⟩"},
 		{"blank letters", cardOf("Bash", object("command", "ls \u3164")), "⟨U+3164⟩"},
@@ -183,7 +179,6 @@ func TestP9_WhatIsNotShownCannotBeAllowed(t *testing.T) {
 		{"an invisible rule", cardOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls\u200b"}],"behavior":"allow"}`), "⟨U+200B⟩"},
 		{"rules that are not listed", cardOf("Bash", `{"command":"ls"}`, manyRules), "… 1 more"},
 		{"a rule that is long", cardOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"`+strings.Repeat("x", 200)+`"}],"behavior":"allow"}`), "Bash(xxx"},
-		{"a plan with a link", cardOf("ExitPlanMode", object("plan", "Read [this](https://evil.example)")), "Not all of it"},
 		{"a plan that is long", cardOf("ExitPlanMode", object("plan", long)), "more"},
 		{"a question that is long", cardOf("AskUserQuestion", object("questions", []any{map[string]any{"question": "A?" + wide, "options": []any{map[string]any{"label": "x"}}}})), "more"},
 		{"a later question with something invisible", cardOf("AskUserQuestion", strings.Replace(twoQuestions, "OTEL", "OT\u200bEL", 1)), "cannot be seen"},
@@ -194,24 +189,20 @@ func TestP9_WhatIsNotShownCannotBeAllowed(t *testing.T) {
 			require.False(t, whole(tt.card))
 			seen := v.View(tt.card, "work")
 			assert.Contains(t, seen.Text.Text, tt.says)
-			assert.Contains(t, []string{"no why all", "keep all"}, verbs(seen))
+			assert.Equal(t, "no why all", verbs(seen))
 			for _, verb := range []string{"ok", "ses", "plan", "edit", "o:0:0", "x:0"} {
-				parts := strings.Split(verb, ":")
-				after, does, err := Tap(tt.card, person, parts[0], parts[1:], noon)
+				after, err := Tap(tt.card, person, verb, noon)
 				assert.Error(t, err, verb)
-				assert.Equal(t, None, does)
 				assert.Equal(t, tt.card, after)
 			}
-			_, does, err := Tap(tt.card, person, "all", nil, noon)
+			_, err := Tap(tt.card, person, "all", noon)
 			require.NoError(t, err)
-			assert.Equal(t, ShowAll, does)
 
 			shown := tt.card
 			shown.AllShown = true
 			assert.Regexp(t, `^(ok|plan|o:0:0) `, verbs(v.View(shown, "work")), "then it can be allowed")
-			after, does, err := Tap(tt.card, person, "no", nil, noon)
+			after, err := Tap(tt.card, person, "no", noon)
 			require.NoError(t, err, "a denial needs nothing")
-			assert.Equal(t, SendDecision, does)
 			assert.Equal(t, StateSent, after.State)
 		})
 	}
@@ -237,7 +228,7 @@ func TestP9_AllShowsAll(t *testing.T) {
 		all.WriteString(p.Text + "\n")
 	}
 	assert.Equal(t, 1000, strings.Count(all.String(), "echo hello world"))
-	for _, want := range []string{"⟨U+202E⟩rtl⟨U+0007⟩\n⟨19×⏎⟩\n⟨50×␠⟩end", "run_in_background\nfalse", `"y": 1`, "/home/u/proj",
+	for _, want := range []string{"⟨U+202E⟩rtl⟨U+0007⟩\n⟨19×⏎⟩\n⟨50×␠⟩end", "run_in_background\nfalse", `"y":1`, "/home/u/proj",
 		"permission_mode\ndefault", "agent_id\na1", "Bash(npm test:*)"} {
 		assert.Contains(t, all.String(), want)
 	}
@@ -253,12 +244,12 @@ func TestP9_WhatIsTooBigIsForTheDesk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.AllShown = true // and still it was not
-			parts := v.All(c)
-			assert.Len(t, parts, 21)
-			assert.Contains(t, parts[20].Text, "Only at the desk")
+			assert.Contains(t, v.View(c, "work").Text.Text, "Only at the desk")
 			assert.Equal(t, "no why", verbs(v.View(c, "work")))
-			_, _, err := Tap(c, person, "ok", nil, noon)
-			assert.Error(t, err)
+			for _, verb := range []string{"ok", "all"} {
+				_, err := Tap(c, person, verb, noon)
+				assert.Error(t, err)
+			}
 		})
 	}
 }
@@ -266,7 +257,7 @@ func TestP9_WhatIsTooBigIsForTheDesk(t *testing.T) {
 func TestView_States(t *testing.T) {
 	bash, plan := cardOf("Bash", `{"command":"ls"}`, npmRule), cardOf("ExitPlanMode", `{"plan":"x"}`)
 	tap := func(c Card, verb string) Card {
-		c, _, err := Tap(c, person, verb, nil, noon)
+		c, err := Tap(c, person, verb, noon)
 		require.NoError(t, err)
 		return c
 	}
@@ -274,58 +265,43 @@ func TestView_States(t *testing.T) {
 		c.State, c.Outcome = StateOver, o
 		return c
 	}
-	why, _ := Say(tap(bash, "why"), person, "use make test", noon)
-	asked, stopped := cardOf("AskUserQuestion", twoQuestions), bash
-	stopped.Stopped = true
-	c, _, err := Tap(asked, person, "x", []string{"0"}, noon)
+	why, err := Say(tap(bash, "why"), person, "use make test", noon)
 	require.NoError(t, err)
-	named := func(c Card) Card {
-		c = c.clone()
-		c.Why.Name = "Bob\nRoss"
-		return c
-	}
+	asked := cardOf("AskUserQuestion", twoQuestions)
+	c, err := Tap(asked, person, "x:0", noon)
+	require.NoError(t, err)
 	v := viewer(t, "en")
 	tests := []struct {
 		name string
 		card Card
 		want string // the last lines, buttons included
 	}{
-		{"asked why", tap(bash, "why"), "Write why: your next message goes to Claude as the reason.\n[Deny][Cancel]"},
-		{"asked what to do instead", tap(plan, "keep"), "Write why: your next message goes to Claude as the reason.\n[Send back without a word][Cancel]"},
-		{"asked why in a group", named(tap(bash, "why")), "Bob Ross, write why: your next message goes to Claude as the reason.\n[Deny][Cancel]"},
-		{"asked for an answer in a group", named(c), "Bob Ross, write your answer as the next message.\n[Cancel]"},
-		{"wrote nothing", GiveUp(tap(bash, "why")), "I no longer wait for your words.\n[Allow][Allow for this session]\n[Deny][Deny and say why]"},
-		{"noted", tap(bash, "ok"), "⏳ Allowed here, but the line to the session is down; it goes out when it is back."},
-		{"noted, denied", why, "⏳ Denied here, but the line to the session is down; it goes out when it is back.\nuse make test"},
-		{"allow", Give(tap(bash, "ok"), noon), "⏳ Allowed here; Claude has not confirmed it yet."},
-		{"for the session", Give(tap(bash, "ses"), noon), "⏳ Allowed here for this session; Claude has not confirmed it yet."},
-		{"deny", Give(tap(bash, "no"), noon), "⏳ Denied here; Claude has not confirmed it yet."},
-		{"deny and why", Give(why, noon), "⏳ Denied here; Claude has not confirmed it yet.\nuse make test"},
-		{"approve", Give(tap(plan, "edit"), noon), "⏳ Approved here; Claude has not confirmed it yet."},
-		{"away", Leave(bash, HookLeft), v.Words.Say(i18n.AskAway)},
-		{"gone from the terminal", Leave(bash, DialogGone), v.Words.Say(i18n.AskAwayGone)},
-		{"sent back", Give(tap(plan, "no"), noon), "⏳ Sent back; Claude has not confirmed it yet."},
-		{"a plan sent back", over(tap(plan, "no"), Outcome{What: Denied, Chat: true}), "↩️ Sent back"},
-		{"a plan sent back at the desk", over(plan, Outcome{What: Denied}), "↩️ Sent back at the desk"},
-		{"not answered", over(tap(asked, "no"), Outcome{What: Denied, Chat: true}), "❌ Not answered"},
-		{"not answered at the desk", over(asked, Outcome{What: Denied}), "❌ Not answered at the desk"},
+		{"asked why", tap(bash, "why"), "Write it now, as your next message here.\n[Deny][Cancel]"},
+		{"asked what to do instead", tap(plan, "why"), "Write it now, as your next message here.\n[Deny][Cancel]"},
+		{"asked for an answer", c, "Write it now, as your next message here.\n[Deny][Cancel]"},
+		{"noted", tap(bash, "ok"), "⏳ Allowed in the chat, but the line to the session is down; it goes out when it is back."},
+		{"noted, denied", why, "⏳ Denied in the chat, but the line to the session is down; it goes out when it is back."},
+		{"allow", Give(tap(bash, "ok"), noon), "⏳ Allowed in the chat; Claude has not confirmed it yet."},
+		{"for the session", Give(tap(bash, "ses"), noon), "⏳ Allowed for this session in the chat; Claude has not confirmed it yet."},
+		{"deny", Give(tap(bash, "no"), noon), "⏳ Denied in the chat; Claude has not confirmed it yet."},
+		{"approve", Give(tap(plan, "edit"), noon), "⏳ Approved in the chat; Claude has not confirmed it yet."},
+		{"away", Leave(bash, false, noon), v.Words.Say(i18n.AskAway)},
+		{"sent back", Give(tap(plan, "no"), noon), "⏳ Denied in the chat; Claude has not confirmed it yet."},
+		{"a plan sent back", over(tap(plan, "no"), Outcome{What: Denied, Chat: true}), "❌ Denied in the chat"},
+		{"not answered", over(tap(asked, "no"), Outcome{What: Denied, Chat: true}), "❌ Denied in the chat"},
 		{"another hook allowed", over(bash, Outcome{What: Allowed, Hook: true}), "✅ Allowed by another hook"},
 		{"another hook denied", over(tap(bash, "ok"), Outcome{What: Denied, Hook: true, Late: true}), "❌ Denied by another hook\nYour tap came too late."},
-		{"another hook answered", over(asked, Outcome{What: Answered, Hook: true}), "✅ Answered by another hook"},
-		{"interrupted after all", over(Give(tap(bash, "ok"), noon), Outcome{What: Interrupted}), "⏹ Interrupted, after it was allowed in the chat"},
-		{"interrupted before it got there", over(tap(bash, "ok"), Outcome{What: Interrupted}), "⏹ Interrupted or denied at the desk"},
-		{"interrupted by us", over(stopped, Outcome{What: Interrupted}), "⏹ Interrupted in the chat"},
+		{"another hook answered", over(asked, Outcome{What: Allowed, Hook: true}), "✅ Answered by another hook"},
 		{"allowed here", over(tap(bash, "ok"), Outcome{What: Allowed, Chat: true}), "✅ Allowed in the chat"},
-		{"allowed for the session", over(tap(bash, "ses"), Outcome{What: Allowed, Chat: true}), "✅ Allowed for this session in the chat\nAllowed until the session ends:\n• Bash(npm test:*)"},
+		{"allowed for the session", over(tap(bash, "ses"), Outcome{What: Allowed, Chat: true}), "✅ Allowed for this session in the chat"},
 		{"allowed at the desk", over(bash, Outcome{What: Allowed}), "✅ Allowed at the desk"},
 		{"too late", over(tap(bash, "ok"), Outcome{What: Denied, Late: true}), "❌ Denied at the desk\nYour tap came too late."},
-		{"denied here", over(why, Outcome{What: Denied, Chat: true}), "❌ Denied in the chat\nuse make test"},
+		{"denied here", over(why, Outcome{What: Denied, Chat: true}), "❌ Denied in the chat"},
 		{"approved here", over(tap(plan, "plan"), Outcome{What: Allowed, Chat: true}), "✅ Approved in the chat"},
-		{"approved here, with edits", over(tap(plan, "edit"), Outcome{What: Allowed, Chat: true}), "✅ Approved in the chat, edits allowed"},
+		{"approved here, with edits", over(tap(plan, "edit"), Outcome{What: Allowed, Chat: true}), "✅ Approved in the chat"},
 		{"approved at the desk", over(plan, Outcome{What: Allowed}), "✅ Approved at the desk"},
-		{"answered at the desk", over(cardOf("AskUserQuestion", twoQuestions), Outcome{What: Answered, Said: "\"A?\"=\"x\""}), "✅ Answered at the desk\n\"A?\"=\"x\""},
-		{"interrupted", over(bash, Outcome{What: Interrupted}), "⏹ Interrupted or denied at the desk"},
-		{"expired", over(bash, Outcome{What: Expired}), "⌛ Expired: nobody answered for a day"},
+		{"answered at the desk", over(cardOf("AskUserQuestion", twoQuestions), Outcome{What: Allowed, Said: "\"A?\"=\"x\""}), "✅ Answered at the desk\n\"A?\"=\"x\""},
+		{"interrupted", over(bash, Outcome{What: Interrupted}), "⏹ Interrupted, or denied at the desk"},
 		{"ended", over(bash, Outcome{What: Ended}), "⏹ The session ended first"},
 		{"unknown", over(bash, Outcome{What: Unknown}), "❔ What became of it is not known"},
 	}
@@ -339,10 +315,12 @@ func TestView_States(t *testing.T) {
 
 // TestView_EveryLanguageFits: the longest lines around the longest body leave room in every language.
 func TestView_EveryLanguageFits(t *testing.T) {
-	c := cardOf("Bash", object("command", strings.Repeat("x", maxBody-100), "description", strings.Repeat("d", 80), "run_in_background", true), npmRule,
+	c := cardOf("Bash", object("command", strings.Repeat("x", maxBody-100), "description", strings.Repeat("d", 80)), npmRule,
 		`{"type":"addDirectories","directories":["`+strings.Repeat("/dir", 25)+`","`+strings.Repeat("/bir", 25)+`","`+strings.Repeat("/mir", 25)+`"]}`)
 	c.Request.Subagent, c.Request.Cwd = strings.Repeat("s", maxWord), strings.Repeat("/c", maxPath/2)
 	require.True(t, whole(c))
+	d := decisions.Deny("")
+	c.Decision = &d
 	for _, lang := range []string{"en", "ru", "zh"} {
 		v := viewer(t, lang)
 		for _, state := range []State{StateOpen, StateSent, StateAway, StateOver} {
@@ -358,7 +336,7 @@ func TestButtonWordsAreFixed(t *testing.T) {
 	v := viewer(t, "en")
 	c := cardOf("Bash", `{"command":"ls"}`, npmRule)
 	assert.Equal(t, "Allow|Allow for this session|Deny|Deny and say why", words(v.View(c, "")))
-	assert.Equal(t, "Approve|Approve and allow edits|Keep planning, say why", words(v.View(cardOf("ExitPlanMode", `{"plan":"x"}`), "")))
+	assert.Equal(t, "Approve|Approve and allow edits|Deny|Keep planning, say why", words(v.View(cardOf("ExitPlanMode", `{"plan":"x"}`), "")))
 	assert.Equal(t, "Deny|Deny and say why|Show all", words(v.View(cardOf("Bash", `{"command":"\u202e"}`), "")))
 	assert.Equal(t, "ok", v.View(c, "").Options[0][0].Value)
 }

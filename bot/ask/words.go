@@ -2,27 +2,31 @@ package ask
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/internal/pause"
 )
 
 // Hear takes a text that a request waits for: the reason of a denial, or an answer in the person's
 // own words. Commands go where they always go. The request notes the key of the text, because after
 // a crash the text comes again. missed is the request that the text was written for when something
 // else ended it; it is nil where there is none.
-func (a *Requests) Hear(ctx context.Context, in chat.Incoming, text string) (taken bool, missed *Card, err error) {
-	if c, again := a.Store.ByPrompt(in.Key); again && c.Conversation == in.To && a.Chat.Now().Sub(c.Request.Asked) < keep {
+func (a *Requests) Hear(ctx context.Context, in chat.Incoming,
+	text string) (taken bool, missed *Card, err error) {
+	c, again := a.Store.ByPrompt(in.Key)
+	if again && c.Conversation == in.To && a.Chat.Now().Sub(c.Request.Asked) < keep {
 		a.Look(c.Request.Session, false)
 		return true, nil, nil
 	}
 	if strings.HasPrefix(text, "/") {
 		return false, nil, nil
 	}
-	c := a.awaits(in)
+	c = a.awaits(in)
 	r, open := a.find(c.Request.ID)
 	s, answers, _ := a.Chat.Book.Answered(in.Message)
 	switch {
@@ -33,20 +37,20 @@ func (a *Requests) Hear(ctx context.Context, in chat.Incoming, text string) (tak
 	case !answers && !a.isMeant(c):
 		return false, nil, r.turn(ctx, GiveUp)
 	}
-	_, effect, err := r.decide(ctx, in.From, func(c Card) (Card, Effect, error) {
-		next, effect := Say(c, in.From, text, a.Chat.Now())
-		if effect != None {
-			next.Prompt, next.Text = in.Key, in.MessageID
-		}
-		return next, effect, nil
+	_, _, err = r.change(ctx, func(c Card) (Card, error) {
+		next, err := Say(c, in.From, text, a.Chat.Now())
+		next.Prompt, next.Text = in.Key, in.MessageID
+		return next, err
 	})
-	if err != nil || effect == None {
-		return false, a.missed(in), err
+	switch {
+	case errors.Is(err, ErrOver), errors.Is(err, ErrNotNow):
+		return false, a.missed(in), nil
+	case err != nil:
+		return false, nil, err
 	}
 	a.Chat.At("ask-heard")
 	a.Chat.Sender.React(ctx, in.To, in.MessageID, chat.ReactionStored)
-	r.end(&r.giving)
-	a.Look(r.session, false) // which gives the decision to the hook
+	pause.Poke(r.wake) // which gives the decision to the hook
 	return true, nil, nil
 }
 
@@ -70,10 +74,10 @@ func (a *Requests) missed(in chat.Incoming) *Card {
 	return nil
 }
 
-// Caught notes that the text which was meant for a request has come: the next one is a prompt again.
+// Caught notes that the text which was meant for a request has come: the next one is a prompt.
 func (a *Requests) Caught(ctx context.Context, id string) error {
 	caught := func(c Card) Card {
-		c.Missed = Missed{}
+		c.Missed = nil
 		return GiveUp(c)
 	}
 	if r, open := a.find(id); open {
@@ -90,10 +94,8 @@ func (a *Requests) Caught(ctx context.Context, id string) error {
 // current one there, or the only one that is shown there.
 func (a *Requests) isMeant(c Card) bool {
 	s, ok := a.Chat.Book.Records.Get(c.Request.Session)
-	if !ok {
-		return false
-	}
-	return a.Chat.Book.IsCurrent(c.Conversation, s) || c.Conversation.ThreadID != 0 && s.Conversation == c.Conversation
+	alone := c.Conversation.ThreadID != 0 && s.Conversation == c.Conversation
+	return ok && (alone || a.Chat.Book.IsCurrent(c.Conversation, s))
 }
 
 // heed ends the wait for a text that came too late, or is not meant for the request any more.
@@ -105,7 +107,7 @@ func (r *request) heed(c Card) Card {
 	case !a.isMeant(c):
 		return GiveUp(c)
 	case c.Overdue(a.Chat.Now()):
-		return Miss(GiveUp(c), c.Why.By, a.Chat.Now())
+		return c.unwait(0, a.Chat.Now())
 	}
 	return c
 }
@@ -125,19 +127,17 @@ func (a *Requests) Switched(ctx context.Context, to outbox.Conversation, id uuid
 
 // giveUp ends the wait for a text of some of the requests that wait for one.
 func (a *Requests) giveUp(ctx context.Context, which func(Card) bool) error {
-	for _, c := range a.Store.Unsettled() {
-		r, open := a.find(c.Request.ID)
-		if !open || c.Why == nil || !which(c) {
-			continue
-		}
-		err := r.turn(ctx, func(c Card) Card {
-			if c.Why == nil || !which(c) {
-				return c
-			}
+	gives := func(c Card) Card {
+		if c.Why != nil && which(c) {
 			return GiveUp(c)
-		})
-		if err != nil {
-			return err
+		}
+		return c
+	}
+	for _, c := range a.Store.Unsettled() {
+		if r, open := a.find(c.Request.ID); open && gives(c).Why != c.Why {
+			if err := r.turn(ctx, gives); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ func (f forgetful) waiting(text string) (r session.Record, key, settings string)
 	require.NoError(f.t, err)
 	settings, err = f.launches.Write(r.ID, f.Dir)
 	require.NoError(f.t, err)
-	require.NoError(f.t, f.asks.Save(ask.New(f.request(r).Plain(), session.Conversation{ChatID: 1})))
+	require.NoError(f.t, f.asks.Save(ask.New(f.request(r), session.Conversation{ChatID: 1})))
 	r.Prompts = []string{key, "7"} // 7 is finished: a crash came before it left the queue
 	return r, key, settings
 }
@@ -75,7 +75,7 @@ func (f forgetful) waiting(text string) (r session.Record, key, settings string)
 func (f forgetful) request(r session.Record) hooks.Request {
 	id := uuid.New()
 	who := process.Identity{PID: 9, Start: 9, Boot: "boot"}
-	return hooks.Request{ID: base64.RawURLEncoding.EncodeToString(id[:]), Session: r.ID, Agent: who, Hook: who, Tool: "Bash",
+	return hooks.Request{ID: base64.RawURLEncoding.EncodeToString(id[:]), Session: r.ID, Agent: who.Text(), Hook: who.Text(), Tool: "Bash",
 		Input: json.RawMessage(`{}`), Asked: time.Now()}
 }
 

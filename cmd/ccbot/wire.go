@@ -261,7 +261,7 @@ func (c config) backups() recovery.Backups {
 // wireSocket connects what can only be connected once all of it is there.
 func (s *system) wireSocket(hook string) {
 	s.sessions.Lifecycle, s.sessions.Windows = s.lifecycle, s.recovery
-	s.relay.Connect(host.Asks{Chat: s.bot})
+	s.relay.Connect(s.bot)
 	s.socket = socket{agents: s.lifecycle, relay: s.relay, files: s.bot, changes: s, projects: s.projectsDir(), hook: hook,
 		refused: &refusals{now: time.Now, log: s.log}, now: time.Now, log: s.log}.server(s.Dir, s.table)
 }

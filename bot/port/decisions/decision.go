@@ -2,21 +2,13 @@ package decisions
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 )
-
-// ErrNotAnswered is returned for answers that do not fit the questions.
-var ErrNotAnswered = errors.New("not an answer to every question")
 
 // Denied is what Claude reads when a person denied without a word.
 const Denied = "The user denied this from the chat."
 
-const (
-	behaviorAllow = "allow"
-	behaviorDeny  = "deny"
-)
+const behaviorAllow = "allow"
 
 // Decision is what the hook prints: Claude Code's own shape.
 type Decision struct {
@@ -43,58 +35,31 @@ func Allow(q Request) Decision {
 // lives. It is false when there is none, and for questions and plans.
 func AllowForSession(q Request) (Decision, bool) {
 	rules := SessionRules(q.Suggestions)
-	if len(rules) == 0 || q.IsQuestion() || q.IsPlan() {
-		return Decision{}, false
-	}
 	d := Allow(q)
 	for _, r := range rules {
 		d.UpdatedPermissions = append(d.UpdatedPermissions, r.Raw)
 	}
-	return d, true
+	return d, len(rules) > 0 && !q.IsQuestion() && !q.IsPlan()
 }
 
-// Deny keeps the tool from running; the turn goes on, and Claude reads the message. An empty one is Denied.
+// Deny keeps the tool from running; the turn goes on, and Claude reads the message, else Denied.
 func Deny(message string) Decision {
 	if message == "" {
 		message = Denied
 	}
-	return Decision{Behavior: behaviorDeny, Message: message}
+	return Decision{Behavior: "deny", Message: message}
 }
 
 // AnswerQuestions answers AskUserQuestion: answers holds a label, several joined by ", ", or free
-// text for the text of each question. ErrNotAnswered when one is missing or is about no question of
-// the request.
+// text for the text of each question.
 func AnswerQuestions(q Request, answers map[string]string) (Decision, error) {
 	var input map[string]json.RawMessage
 	if err := json.Unmarshal(q.Input, &input); err != nil {
 		return Decision{}, fmt.Errorf("questions: %w", err)
 	}
-	var questions []map[string]json.RawMessage
-	if err := json.Unmarshal(input["questions"], &questions); err != nil {
-		return Decision{}, fmt.Errorf("questions: %w", err)
-	}
-	if len(questions) != len(answers) || len(answers) == 0 || !q.IsQuestion() {
-		return Decision{}, ErrNotAnswered
-	}
-	for _, question := range questions {
-		var text string
-		if err := json.Unmarshal(question["question"], &text); err != nil {
-			return Decision{}, fmt.Errorf("questions: %w", err)
-		}
-		if answers[text] == "" {
-			return Decision{}, ErrNotAnswered
-		}
-	}
-	given, err := json.Marshal(answers)
-	if err != nil {
-		return Decision{}, fmt.Errorf("answers: %w", err)
-	}
-	input["answers"] = given
+	input["answers"], _ = json.Marshal(answers) // texts always encode
 	updated, err := json.Marshal(input)
-	if err != nil {
-		return Decision{}, fmt.Errorf("answers: %w", err)
-	}
-	return Decision{Behavior: behaviorAllow, UpdatedInput: updated}, nil
+	return Decision{Behavior: behaviorAllow, UpdatedInput: updated}, err
 }
 
 // ApprovePlan ends plan mode. With allowEdits the session's edits are accepted unasked from then
@@ -105,7 +70,6 @@ func ApprovePlan(q Request, allowEdits bool) Decision {
 		mode = "acceptEdits"
 	}
 	d := Allow(q)
-	d.UpdatedInput = slices.Clone(q.Input)
 	d.UpdatedPermissions = []json.RawMessage{
 		json.RawMessage(`{"type":"setMode","mode":"` + mode + `","destination":"session"}`),
 	}

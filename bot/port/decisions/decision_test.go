@@ -10,36 +10,37 @@ import (
 
 func TestP9_SessionRulesAreTheOnesThatAllow(t *testing.T) {
 	tests := []struct {
-		name  string
-		raw   string
-		want  string // Raw; empty: left out
-		shown []string
+		name    string
+		raw     string
+		want    string // Raw; empty: left out
+		rules   []ToolRule
+		folders []string
 	}{
 		{"a rule", `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"npm test:*"}],"behavior":"allow","destination":"localSettings"}`,
-			`{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"npm test:*"}],"behavior":"allow","destination":"session"}`, []string{"Bash(npm test:*)"}},
+			`{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"npm test:*"}],"behavior":"allow","destination":"session"}`, []ToolRule{{"Bash", "npm test:*"}}, nil},
 		{"two rules, one for all of a tool", `{"type":"addRules","rules":[{"toolName":"Read","ruleContent":"//x/**"},{"toolName":"WebSearch"}],"behavior":"allow","destination":"session"}`,
-			`{"type":"addRules","rules":[{"toolName":"Read","ruleContent":"//x/**"},{"toolName":"WebSearch"}],"behavior":"allow","destination":"session"}`, []string{"Read(//x/**)", "WebSearch (every use)"}},
+			`{"type":"addRules","rules":[{"toolName":"Read","ruleContent":"//x/**"},{"toolName":"WebSearch"}],"behavior":"allow","destination":"session"}`, []ToolRule{{"Read", "//x/**"}, {"WebSearch", ""}}, nil},
 		{"directories", `{"type":"addDirectories","directories":["/a","/b"],"destination":"userSettings"}`,
-			`{"type":"addDirectories","directories":["/a","/b"],"destination":"session"}`, []string{"/a (directory)", "/b (directory)"}},
-		{"a mode", `{"type":"setMode","mode":"acceptEdits","destination":"session"}`, "", nil},
-		{"a mode beside", `{"type":"addDirectories","directories":["/a"],"mode":"bypassPermissions","destination":"session"}`, "", nil},
-		{"replaces", `{"type":"replaceRules","rules":[{"toolName":"Bash"}],"behavior":"allow","destination":"session"}`, "", nil},
-		{"removes", `{"type":"removeRules","rules":[{"toolName":"Bash"}],"behavior":"allow","destination":"session"}`, "", nil},
-		{"removes a directory", `{"type":"removeDirectories","directories":["/a"],"destination":"session"}`, "", nil},
-		{"denies", `{"type":"addRules","rules":[{"toolName":"Bash"}],"behavior":"deny","destination":"session"}`, "", nil},
-		{"says nothing of its behavior", `{"type":"addRules","rules":[{"toolName":"Bash"}],"destination":"session"}`, "", nil},
-		{"another key for the same", `{"type":"addRules","Rules":[{"toolName":"Bash"}],"behavior":"allow"}`, "", nil},
-		{"a key twice", `{"type":"addRules","type":"addRules","rules":[{"toolName":"Bash"}],"behavior":"allow"}`, "", nil},
-		{"a rule that says more", `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls","also":"rm"}],"behavior":"allow"}`, "", nil},
-		{"a rule of no tool", `{"type":"addRules","rules":[{"ruleContent":"ls"}],"behavior":"allow"}`, "", nil},
-		{"a content that is no text", `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":null}],"behavior":"allow"}`, "", nil},
-		{"no rules", `{"type":"addRules","rules":[],"behavior":"allow"}`, "", nil},
-		{"no directory", `{"type":"addDirectories","directories":[""]}`, "", nil},
-		{"directories that are none", `{"type":"addDirectories","directories":"/a"}`, "", nil},
-		{"null", `null`, "", nil},
-		{"text", `"addRules"`, "", nil},
-		{"broken", `{"type":"addRules"`, "", nil},
-		{"two in one", `{"type":"addDirectories","directories":["/a"]}{}`, "", nil},
+			`{"type":"addDirectories","directories":["/a","/b"],"destination":"session"}`, nil, []string{"/a", "/b"}},
+		{"a mode", `{"type":"setMode","mode":"acceptEdits","destination":"session"}`, "", nil, nil},
+		{"a mode beside", `{"type":"addDirectories","directories":["/a"],"mode":"bypassPermissions","destination":"session"}`, "", nil, nil},
+		{"replaces", `{"type":"replaceRules","rules":[{"toolName":"Bash"}],"behavior":"allow","destination":"session"}`, "", nil, nil},
+		{"removes", `{"type":"removeRules","rules":[{"toolName":"Bash"}],"behavior":"allow","destination":"session"}`, "", nil, nil},
+		{"removes a directory", `{"type":"removeDirectories","directories":["/a"],"destination":"session"}`, "", nil, nil},
+		{"denies", `{"type":"addRules","rules":[{"toolName":"Bash"}],"behavior":"deny","destination":"session"}`, "", nil, nil},
+		{"says nothing of its behavior", `{"type":"addRules","rules":[{"toolName":"Bash"}],"destination":"session"}`, "", nil, nil},
+		{"another key for the same", `{"type":"addRules","Rules":[{"toolName":"Bash"}],"behavior":"allow"}`, "", nil, nil},
+		{"a key twice", `{"type":"addRules","type":"addRules","rules":[{"toolName":"Bash"}],"behavior":"allow"}`, "", nil, nil},
+		{"a rule that says more", `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls","also":"rm"}],"behavior":"allow"}`, "", nil, nil},
+		{"a rule of no tool", `{"type":"addRules","rules":[{"ruleContent":"ls"}],"behavior":"allow"}`, "", nil, nil},
+		{"a content that is no text", `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":null}],"behavior":"allow"}`, "", nil, nil},
+		{"no rules", `{"type":"addRules","rules":[],"behavior":"allow"}`, "", nil, nil},
+		{"no directory", `{"type":"addDirectories","directories":[""]}`, "", nil, nil},
+		{"directories that are none", `{"type":"addDirectories","directories":"/a"}`, "", nil, nil},
+		{"null", `null`, "", nil, nil},
+		{"text", `"addRules"`, "", nil, nil},
+		{"broken", `{"type":"addRules"`, "", nil, nil},
+		{"two in one", `{"type":"addDirectories","directories":["/a"]}{}`, "", nil, nil},
 	}
 	const beside = `{"type":"addRules","rules":[{"toolName":"Read"}],"behavior":"allow","destination":"session"}`
 	for _, tt := range tests {
@@ -56,7 +57,8 @@ func TestP9_SessionRulesAreTheOnesThatAllow(t *testing.T) {
 			}
 			require.Len(t, rules, 2)
 			assert.JSONEq(t, tt.want, string(rules[1].Raw))
-			assert.Equal(t, tt.shown, rules[1].Shown)
+			assert.Equal(t, tt.rules, rules[1].Rules)
+			assert.Equal(t, tt.folders, rules[1].Directories)
 			assert.Equal(t, Decision{Behavior: "allow", UpdatedPermissions: []json.RawMessage{rules[0].Raw, rules[1].Raw}}, d)
 		})
 	}
@@ -100,17 +102,4 @@ func TestDecisions(t *testing.T) {
 			assert.JSONEq(t, tt.want, string(got))
 		})
 	}
-	for name, answers := range map[string]map[string]string{
-		"none": nil, "one is missing": {"A?": "x"}, "one is blank": {"A?": "x", "B?": ""},
-		"another question": {"A?": "x", "C?": "y"}, "one too many": {"A?": "x", "B?": "y", "C?": "z"},
-	} {
-		_, err := AnswerQuestions(ask, answers)
-		assert.ErrorIs(t, err, ErrNotAnswered, name)
-	}
-	for _, input := range []string{`{}`, `{"questions":1}`, `{"questions":[{"question":1}]}`, `{"questions":[1]}`} {
-		_, err := AnswerQuestions(Request{Tool: "AskUserQuestion", Input: json.RawMessage(input)}, map[string]string{"A?": "x"})
-		assert.Error(t, err, input)
-	}
-	_, err = AnswerQuestions(bash, map[string]string{"A?": "x"})
-	assert.Error(t, err, "no question at all")
 }

@@ -23,7 +23,7 @@ type Waiters interface {
 
 // Records say what became of requests, and who else may answer them.
 type Records interface {
-	// Outcome looks in the transcript what became of a request. Not found: it does not say, or not yet.
+	// Outcome looks in the transcript what became of a request. Not found: it does not say yet.
 	Outcome(ctx context.Context, q Request) (o Outcome, found bool, err error)
 	// Answerers are what in a session's project may answer a request before a person does.
 	Answerers(session uuid.UUID) []Answerer
@@ -52,7 +52,7 @@ type Request struct {
 	Agent   string    `json:"agent"`   // the agent's process, opaque
 	Hook    string    `json:"hook"`    // the process that waits, opaque
 
-	Transcript string `json:"transcript,omitempty"` // of the session itself, also for a subagent; may not exist yet
+	Transcript string `json:"transcript,omitempty"` // the session's own; may not exist yet
 	Offset     int64  `json:"offset,omitempty"`     // its size when the hook ran, in bytes
 	Cwd        string `json:"cwd,omitempty"`
 	Mode       string `json:"mode,omitempty"` // permission_mode
@@ -103,7 +103,6 @@ func isObject(raw json.RawMessage) bool {
 type Outcome struct {
 	ByHook      string // "allow" or "deny": a hook's decision was taken; empty when none was
 	Done        bool   // there is a result
-	IsError     bool
 	Denial      string // what has denied it, in Claude Code's words
 	Text        string // of the result
 	Interrupted bool   // the person interrupted it; "No" at the desk is the same
@@ -118,5 +117,5 @@ type Answerer string
 const (
 	AnswersByRule   Answerer = "rules"   // permissions.allow: nothing is asked
 	AnswersByHook   Answerer = "hooks"   // a PermissionRequest or PreToolUse hook of the project
-	AnswersByPlugin Answerer = "plugins" // a plugin that the project switches on brings hooks of its own
+	AnswersByPlugin Answerer = "plugins" // a plugin that the project switches on has hooks
 )

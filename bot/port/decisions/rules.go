@@ -2,15 +2,32 @@ package decisions
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 
 	"ccbot/internal/exactjson"
 )
 
-// Rule is one permission that "allow for this session" adds.
+// Rule is one change of permissions that "allow for this session" adds: rules or directories.
 type Rule struct {
-	Raw   json.RawMessage // as Claude Code reads it, destination "session"
-	Shown []string        // what it allows, for a person: "Bash(npm test:*)", "/some/dir (directory)"
+	Raw         json.RawMessage // as Claude Code reads it, destination "session"
+	Rules       []ToolRule
+	Directories []string
+}
+
+// ToolRule allows a tool, as Claude Code writes it. Without content it allows every use.
+type ToolRule struct {
+	Tool    string `json:"toolName"`
+	Content string `json:"ruleContent,omitempty"`
+}
+
+// suggestion is all that a suggestion may say.
+type suggestion struct {
+	Type        string     `json:"type"`
+	Rules       []ToolRule `json:"rules,omitempty"`
+	Behavior    string     `json:"behavior,omitempty"`
+	Directories []string   `json:"directories,omitempty"`
+	Destination string     `json:"destination,omitempty"`
 }
 
 // SessionRules are those of a payload's own permission_suggestions that "allow for this session"
@@ -19,125 +36,40 @@ type Rule struct {
 // out: what a tap gives must be what the message lists. Without a rule there is none: a directory
 // alone was seen to change nothing, the same command asks again (2.1.328).
 func SessionRules(suggestions []json.RawMessage) []Rule {
-	var rules []Rule
-	allows := false
+	var all []Rule
 	for _, raw := range suggestions {
-		r, kind, ok := sessionRule(raw)
-		if ok {
-			rules = append(rules, r)
-			allows = allows || kind == addRules
+		if r, ok := sessionRule(raw); ok {
+			all = append(all, r)
 		}
 	}
-	if !allows {
+	if !slices.ContainsFunc(all, func(r Rule) bool { return len(r.Rules) > 0 }) {
 		return nil
 	}
-	return rules
+	return all
 }
 
-const addRules = "addRules"
-
-func sessionRule(raw json.RawMessage) (r Rule, kind string, ok bool) {
-	m, ok := exactjson.Object(raw)
-	if !ok {
-		return Rule{}, "", false
+func sessionRule(raw json.RawMessage) (r Rule, ok bool) {
+	var s suggestion
+	if _, plain := exactjson.Object(raw); !plain || json.Unmarshal(raw, &s) != nil || !says(raw, s) {
+		return Rule{}, false
 	}
-	switch kind, _ = exactjson.Text(m["type"]); kind {
-	case addRules:
-		r, ok = allowRules(m)
+	switch s.Type {
+	case "addRules":
+		ok = s.Behavior == behaviorAllow && len(s.Rules) > 0 && len(s.Directories) == 0 &&
+			!slices.ContainsFunc(s.Rules, func(r ToolRule) bool { return r.Tool == "" })
 	case "addDirectories":
-		r, ok = addDirectories(m)
-	default:
-		ok = false
+		ok = s.Behavior == "" && len(s.Rules) == 0 && len(s.Directories) > 0 &&
+			!slices.Contains(s.Directories, "")
 	}
-	return r, kind, ok
+	s.Destination = "session"
+	made, err := json.Marshal(s)
+	return Rule{Raw: made, Rules: s.Rules, Directories: s.Directories}, ok && err == nil
 }
 
-// allowed is a rule as Claude Code writes it.
-type allowed struct {
-	Tool    string `json:"toolName"`
-	Content string `json:"ruleContent,omitempty"`
-}
-
-// added is a suggestion made anew, so that nothing of the payload comes along unread.
-type added struct {
-	Type        string    `json:"type"`
-	Rules       []allowed `json:"rules,omitempty"`
-	Behavior    string    `json:"behavior,omitempty"`
-	Directories []string  `json:"directories,omitempty"`
-	Destination string    `json:"destination"`
-}
-
-func allowRules(m map[string]json.RawMessage) (Rule, bool) {
-	behavior, _ := exactjson.Text(m["behavior"])
-	list, ok := exactjson.Elements(m["rules"])
-	if !ok || behavior != behaviorAllow || !only(m, "type", "rules", "behavior", "destination") {
-		return Rule{}, false
-	}
-	update := added{Type: addRules, Behavior: behaviorAllow, Destination: "session"}
-	var shown []string
-	for _, raw := range list {
-		r, ok := allowedRule(raw)
-		if !ok {
-			return Rule{}, false
-		}
-		update.Rules = append(update.Rules, r)
-		shown = append(shown, r.shown())
-	}
-	return made(update, shown)
-}
-
-func allowedRule(raw json.RawMessage) (allowed, bool) {
-	m, ok := exactjson.Object(raw)
-	if !ok || !only(m, "toolName", "ruleContent") {
-		return allowed{}, false
-	}
-	var r allowed
-	if r.Tool, ok = exactjson.Text(m["toolName"]); !ok || r.Tool == "" {
-		return allowed{}, false
-	}
-	if content, there := m["ruleContent"]; there {
-		if r.Content, ok = exactjson.Text(content); !ok {
-			return allowed{}, false
-		}
-	}
-	return r, true
-}
-
-func (r allowed) shown() string {
-	if r.Content == "" {
-		return r.Tool + " (every use)"
-	}
-	return r.Tool + "(" + r.Content + ")"
-}
-
-func addDirectories(m map[string]json.RawMessage) (Rule, bool) {
-	list, ok := exactjson.Elements(m["directories"])
-	if !ok || !only(m, "type", "directories", "destination") {
-		return Rule{}, false
-	}
-	update := added{Type: "addDirectories", Destination: "session"}
-	var shown []string
-	for _, raw := range list {
-		dir, ok := exactjson.Text(raw)
-		if !ok || dir == "" {
-			return Rule{}, false
-		}
-		update.Directories = append(update.Directories, dir)
-		shown = append(shown, dir+" (directory)")
-	}
-	return made(update, shown)
-}
-
-func made(update added, shown []string) (Rule, bool) {
-	raw, err := json.Marshal(update)
-	return Rule{Raw: raw, Shown: shown}, err == nil && len(shown) > 0
-}
-
-func only(m map[string]json.RawMessage, keys ...string) bool {
-	for key := range m {
-		if !slices.Contains(keys, key) {
-			return false
-		}
-	}
-	return true
+// says reports whether a suggestion as it was read is all of its JSON.
+func says(raw json.RawMessage, s suggestion) bool {
+	var given, read any
+	again, err := json.Marshal(s)
+	return err == nil && json.Unmarshal(raw, &given) == nil && json.Unmarshal(again, &read) == nil &&
+		reflect.DeepEqual(given, read)
 }

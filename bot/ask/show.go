@@ -1,0 +1,149 @@
+package ask
+
+import (
+	"context"
+	"errors"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+)
+
+var errTurn = errors.New("the message waits for its turn")
+
+// housed is a request that its conversation may not show any more: it goes to where its session is
+// by now, or to the desk.
+func (r *request) housed(c Card) Card {
+	book := r.of.Chat.Book
+	if c.State != StateOpen && c.State != StateSent || book.MayShow(c.Conversation) {
+		return c
+	}
+	s, ok := book.Records.Get(c.Request.Session)
+	if !ok || !book.MayShow(s.Conversation) {
+		return Leave(c, true, r.of.Chat.Now())
+	}
+	return inPlace(c, s.Conversation)
+}
+
+// inPlace is a request that is to be shown in another place, where nobody has seen anything of it.
+func inPlace(c Card, to outbox.Conversation) Card {
+	c.Conversation, c.AllShown, c.Why, c.Text = to, false, nil, 0
+	return c
+}
+
+// Moved shows the requests of places that have become others. It comes before the cards are moved.
+func (a *Requests) Moved(ctx context.Context,
+	where func(outbox.Conversation) (to outbox.Conversation, moves bool)) (err error) {
+	for _, c := range a.Store.Unsettled() {
+		r, open := a.find(c.Request.ID)
+		to, moves := where(c.Conversation)
+		if !open || !moves {
+			continue
+		}
+		if c.State == StateAway { // what was to be said about it was said
+			err = errors.Join(err, a.cards.Close(ctx, r.id, render.Text{}))
+		} else {
+			err = errors.Join(err, r.turn(ctx, func(c Card) Card { return inPlace(c, to) }))
+		}
+	}
+	return err
+}
+
+// showLocked brings the card up to date. What cannot be done now is done at the next round.
+func (r *request) showLocked(ctx context.Context, c Card) {
+	err := r.show(ctx, c)
+	r.due = err != nil
+	if err != nil && !errors.Is(err, errTurn) {
+		r.note(err)
+	}
+}
+
+// show keeps a card while somebody may decide, and while it says what became of what was seen.
+func (r *request) show(ctx context.Context, c Card) error {
+	now, ok := r.of.cards.Get(r.id)
+	wanted := c.State == StateOpen || c.AllShown || ok && (now.Sent || c.State == StateSent)
+	switch {
+	case c.IsOver(), !wanted:
+		r.queued.Store(false)
+		return r.of.cards.Close(ctx, r.id, r.of.look(c).Text)
+	case !ok && !r.takesTurn():
+		return errors.Join(errTurn, r.of.tellFlood(ctx, r.session))
+	}
+	return r.of.cards.Show(ctx, r.id, r.of.look(c), struct{}{})
+}
+
+// look is the card of a request.
+func (a *Requests) look(c Card) card.Look {
+	draw := func(v Viewer, name string) View { return v.View(c, name) }
+	v, err := a.viewer().drawn(a.NameOf(c), draw)
+	if err != nil {
+		a.Chat.Log.Error("ask_not_drawn", "request", c.Request.ID, "error", err.Error())
+	}
+	return card.Look{To: c.Conversation, Session: c.Request.Session, Renew: c.State == StateOpen,
+		Text: v.Text, Options: v.Options}
+}
+
+func (a *Requests) viewer() Viewer {
+	return Viewer{Words: a.Chat.Words, Home: a.Chat.Places.Bounds().Home}
+}
+
+// refused leaves a request to the terminal whose message Telegram will never take.
+func (a *Requests) refused(ctx context.Context, shown card.Card[struct{}], why error) {
+	a.Chat.Log.Warn("ask_not_sent", "request", shown.Key, "error", why.Error())
+	if r, ok := a.find(shown.Key); ok {
+		r.note(r.turn(ctx, func(c Card) Card { return Leave(c, true, a.Chat.Now()) }))
+	}
+}
+
+// showAll sends everything that a request says while it is open. Only when Telegram has taken all
+// of it can the request be allowed; then its message comes again below, so that the buttons are
+// where the reading ends.
+func (r *request) showAll(ctx context.Context, t chat.Tap) {
+	if !r.reading.CompareAndSwap(false, true) {
+		return
+	}
+	defer r.reading.Store(false)
+	c, _ := r.get()
+	for _, part := range r.of.viewer().All(c) {
+		if now, open := r.get(); !open || now.State != StateOpen {
+			return
+		}
+		m := outbox.Message{To: t.To, Text: part, ReplyTo: t.Message, Silent: true, Session: r.session}
+		_, err := r.of.Send(ctx, m)
+		if ctx.Err() != nil {
+			return
+		}
+		if _, refused := errors.AsType[*outbox.Refused](err); refused {
+			r.of.Chat.Log.Warn("ask_not_shown", "request", r.id, "error", err.Error())
+			text := r.of.Chat.Words.Say(i18n.AskNotShown)
+			err = errors.Join(err, r.of.Chat.For(r.session).Say(ctx, t.To, text))
+		}
+		if err != nil {
+			r.note(err)
+			return
+		}
+	}
+	r.note(r.shownAll(ctx, t.To))
+}
+
+// shownAll closes the message above what was shown, and has it come again below.
+func (r *request) shownAll(ctx context.Context, to outbox.Conversation) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, open := r.get()
+	if !open || c.State != StateOpen || c.Conversation != to {
+		return nil
+	}
+	c.AllShown = true
+	if err := r.of.Store.Save(c); err != nil {
+		return err
+	}
+	below := render.Plain(r.of.Chat.Words.Say(i18n.AskSeeBelow, i18n.Args{"Name": r.of.NameOf(c)}))
+	if err := r.of.cards.Close(ctx, r.id, below); err != nil {
+		return err
+	}
+	r.showLocked(ctx, c)
+	return nil
+}
