@@ -25,7 +25,6 @@ import (
 // life are the features about the life of sessions.
 type life struct {
 	sessions *sessions.Sessions
-	resumer  *sessions.Resumer
 	writers  *writers.Writers
 	windows  *writers.Windows
 	reports  *report.Reports
@@ -37,15 +36,14 @@ type life struct {
 // newLife makes these features and connects them with each other.
 func newLife(b *Bot) (l life) {
 	l.windows = writers.NewWindows(b.Chat, b.Sessions, b.Sessions)
-	l.sessions = sessions.New(b.Chat, b.Sessions, agents{b}, b.answers, l.windows)
-	l.resumer = l.sessions.Resumer
-	l.writers = writers.New(b.Chat, b.Sessions, b.Sessions, l.resumer, b.answers)
-	l.resumer.Writers = l.writers
-	l.reports = report.New(report.Deps{Chat: b.Chat, Lifecycle: b.Sessions, Resumer: l.resumer, Windows: l.windows,
+	l.sessions = sessions.New(b.Chat, b.Sessions, agents{b}, l.windows)
+	l.writers = writers.New(b.Chat, b.Sessions, b.Sessions, l.sessions, b.answers)
+	l.sessions.Refused, l.sessions.Recall = l.writers.Refused, b.answers.Recall
+	l.reports = report.New(report.Deps{Chat: b.Chat, Lifecycle: b.Sessions, Resumer: l.sessions, Windows: l.windows,
 		ToldWindows: b.Sessions, Entries: b.Entries, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
 	l.attachments = &prompt.Attachments{Chat: b.Chat, Files: b.Files, Downloader: b.Downloader, Voice: b.Voice}
 	l.prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Entries: b.Entries, Changes: b.Entries,
-		Requests: requests{b}, Resumer: l.resumer, Attachments: l.attachments})
+		Requests: requests{b}, Resumer: l.sessions, Attachments: l.attachments})
 	return l
 }
 
@@ -121,7 +119,7 @@ func (b *Bot) Recovered(ctx context.Context, rep news.Start) error {
 // session that texts in its conversation go to from now on; it is the zero record where no
 // conversation shows the session.
 func (b *Bot) BroughtBack(ctx context.Context, id uuid.UUID) (current views.Session, err error) {
-	return b.resumer.ResumedAtDesk(ctx, id)
+	return b.sessions.ResumedAtDesk(ctx, id)
 }
 
 // SendFile sends a file of a session's folder into its chat; see files.Files.

@@ -84,7 +84,11 @@ func StartOf(r recovery.Report) (s news.Start) {
 
 func failuresOf(all []lifecycle.Failure) (shown []views.Failure) {
 	for _, f := range all {
-		shown = append(shown, views.Failure{Kind: views.FailureKind(f.Kind), PID: f.PID, Detail: f.Detail})
+		shown = append(shown, failureOf(f))
 	}
 	return shown
+}
+
+func failureOf(f lifecycle.Failure) views.Failure {
+	return views.Failure{Kind: string(f.Kind), PID: f.PID, Detail: f.String()}
 }
