@@ -59,21 +59,21 @@ func TestUndoAndResumeBringBack(t *testing.T) {
 	}
 }
 
-func TestUndoMakesItCurrentAgain(t *testing.T) {
+// The pointer is not taken away from a session that was chosen meanwhile.
+func TestUndoLeavesTheCurrentSession(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		t.Run(fmt.Sprintf("open already: %t", open), func(t *testing.T) {
 			w := newWorld(t)
 			r := w.session(t, "api", session.Archived)
-			w.currentSession(t, "web", session.Running)
-			said := w.restoring(r)
+			said, current := w.restoring(r), w.currentSession(t, "web", session.Running)
 			if open {
 				w.sessions.restore = func(uuid.UUID) (session.Record, error) {
 					return r, deep(&lifecycle.StateError{State: session.Running, Want: "resumed"})
 				}
-				said = w.named(i18n.ResumeAlreadyOpen, "api")
+				said, current = w.named(i18n.ResumeAlreadyOpen, "api"), r
 			}
 			require.NoError(t, w.tapShown(t, alice, w.undoShown(t, r, 0), i18n.ButtonUndo))
-			w.currentIs(t, r.ID)
+			w.currentIs(t, current.ID)
 			assert.Equal(t, []string{said}, w.sender.texts())
 		})
 	}

@@ -39,8 +39,8 @@ func newLife(b *Bot) (l life) {
 	l.sessions = sessions.New(b.Chat, b.Sessions, agents{b}, l.windows)
 	l.writers = writers.New(b.Chat, b.Sessions, b.Sessions, l.sessions, b.answers)
 	l.sessions.Refused, l.sessions.Recall = l.writers.Refused, b.answers.Recall
-	l.reports = report.New(report.Deps{Chat: b.Chat, Lifecycle: b.Sessions, Resumer: l.sessions, Windows: l.windows,
-		ToldWindows: b.Sessions, Entries: b.Entries, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
+	l.reports = report.New(report.Deps{Chat: b.Chat, Reported: b.Sessions.Reported, Resumer: l.sessions,
+		Windows: l.windows, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
 	l.attachments = &prompt.Attachments{Chat: b.Chat, Files: b.Files, Downloader: b.Downloader, Voice: b.Voice}
 	l.prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Entries: b.Entries, Changes: b.Entries,
 		Requests: requests{b}, Resumer: l.sessions, Attachments: l.attachments})
@@ -112,7 +112,9 @@ func (b *Bot) Awaited() (map[string]bool, error) { return b.prompts.Awaited() }
 
 // Recovered tells what a recovery found and did, and resumes what comes back by itself.
 func (b *Bot) Recovered(ctx context.Context, rep news.Start) error {
-	return b.reports.Tell(ctx, rep)
+	err := b.reports.Tell(ctx, rep)
+	b.logPanic("report", "start", err)
+	return err
 }
 
 // BroughtBack takes a session that was resumed at the desk as one that came back. current is the

@@ -239,12 +239,10 @@ const (
 	RecoveredFailed     Key = "recovered_failed"     // Count, Names
 	RecoveredTrouble    Key = "recovered_trouble"    // Count, Names
 	RecoveredUnclear    Key = "recovered_unclear"    // Count, Names
-	RecoveredWaiting    Key = "recovered_waiting"    // Count, Names
 	RecoveredRestored   Key = "recovered_restored"   // Count, Names
 	RecoveredNewer      Key = "recovered_newer"      // Count, Dir
 	RecoveredUnreadable Key = "recovered_unreadable" // Count, Dir
 	RecoveredFoot       Key = "recovered_foot"
-	RecoveredFootOne    Key = "recovered_foot_one" // Name
 	RecoveredOver       Key = "recovered_over"
 )
 

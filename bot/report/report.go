@@ -9,21 +9,12 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
-	"ccbot/bot/conversation"
-	"ccbot/bot/inbox"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
-	"ccbot/i18n"
 	"ccbot/internal/address"
 )
-
-// Lifecycle is asked what an agent is doing, and notes that the chat was told of a session.
-type Lifecycle interface {
-	Look(ctx context.Context, id uuid.UUID) desk.Look
-	Reported(ctx context.Context, id uuid.UUID) error
-}
 
 // Resumer resumes sessions, and shows some of them to choose from.
 type Resumer interface {
@@ -40,26 +31,13 @@ type Windows interface {
 	Tap(t chat.Tap, was []chat.Window, redraw func(ctx context.Context) (listed bool, err error)) (chat.Answer, error)
 }
 
-// ToldWindows remembers of which windows the chat was told.
-type ToldWindows interface {
-	// NewOrphans are those of the windows of which the chat was not told yet.
-	NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Window, error)
-	Told(ctx context.Context, all []desk.Window) error
-}
-
-// Entries are the prompts of people.
-type Entries interface {
-	Load(key string) (inbox.Entry, error)
-}
-
 // Deps are what Reports work with.
 type Deps struct {
 	Chat          *chat.Chat
-	Lifecycle     Lifecycle
+	Reported      func(ctx context.Context, id uuid.UUID) error // notes that the chat was told of a session
 	Resumer       Resumer
 	Windows       Windows
-	ToldWindows   ToldWindows
-	Entries       Entries
+	Notices       desk.Notices
 	StateDir      string // ccbot's own files
 	ResumeOnStart string // ResumeAll, ResumeNever, or anything else to ask
 }
@@ -74,85 +52,78 @@ const (
 // Reports tell what a start found and did.
 type Reports struct {
 	Deps
-	book  *conversation.Book
-	words i18n.Words
 	cards chat.Cards[offered]
 }
 
 const kind = "report" // of the cards
 
 // New returns the Reports of a chat.
-func New(d Deps) *Reports {
-	return &Reports{Deps: d, book: d.Chat.Book, words: d.Chat.Words, cards: chat.NewCards[offered](d.Chat, kind)}
-}
+func New(d Deps) *Reports { return &Reports{Deps: d, cards: chat.NewCards[offered](d.Chat, kind)} }
 
 // Feature is what the roof knows of Reports.
 func (p *Reports) Feature() chat.Feature {
 	return chat.Feature{Name: "report", Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)}}
 }
 
-// Tell tells each conversation what a recovery found and did, in one message and only if that
-// matters to people. What was told is noted after the message is on disk, so that a crash in
-// between repeats a message and loses none. Where ResumeOnStart says so, sessions that went down
-// with the machine come back before Tell returns.
+// Tell tells each conversation what a start found and did, in one message and only if that matters
+// to people. What was told is noted after the message is on disk, so that a crash in between
+// repeats a message and loses none. Where ResumeOnStart says so, sessions that went down with the
+// machine come back before Tell returns.
 func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
-	found, err := p.collect(ctx, rep)
+	private, err := p.Chat.Book.PrivateChats()
 	if err != nil {
 		return err
 	}
-	var errs []error
-	private, told := 0, 0
-	for _, one := range found.all {
-		err := p.tellOne(ctx, one)
-		if one.private {
-			private++
-		}
-		if one.private && err == nil {
-			told++
-		}
-		if err == nil {
-			err = p.noteReported(ctx, slices.DeleteFunc(one.closed, p.isUnseen))
-		}
-		errs = append(errs, err)
+	windows, err := p.Notices.NewOrphans(ctx, p.Windows.All(ctx))
+	if err != nil {
+		p.Chat.Log.Warn("windows_unknown", "error", err.Error())
 	}
-	errs = append(errs, p.noteReported(ctx, found.quiet))
-	if private > 0 && told == private {
-		errs = append(errs, p.noteReported(ctx, found.unseen))
-		if len(found.windows) > 0 {
-			errs = append(errs, p.ToldWindows.Told(ctx, found.windows))
+	c := &collector{of: p, private: private}
+	errs := []error{c.addClosed(ctx)}
+	c.addRest(rep, windows)
+
+	untold := make(map[uuid.UUID]int) // the reports of a session that are not on disk
+	for _, one := range c.all {
+		for _, r := range one.closed {
+			untold[r.ID]++
 		}
-	} else if private == 0 && len(found.unseen)+len(found.windows) > 0 {
-		p.Chat.Log.Warn("recovery_untold", "sessions", len(found.unseen), "windows", len(found.windows),
-			"why", "no allowed person has a chat yet")
+	}
+	everywhere := len(private) > 0 // whether all private chats were told, which are told of windows
+	for _, one := range c.all {
+		if err := p.tellOne(ctx, one); err != nil {
+			errs, everywhere = append(errs, err), everywhere && !slices.Contains(private, one.to)
+			continue
+		}
+		for _, r := range one.closed {
+			if untold[r.ID]--; untold[r.ID] == 0 {
+				errs = append(errs, p.noteReported(ctx, r))
+			}
+		}
+	}
+	if len(windows) > 0 && everywhere {
+		errs = append(errs, p.Notices.Told(ctx, windows))
 	}
 	return errors.Join(errs...)
 }
 
 // tellOne gives one conversation its report, and resumes what comes back by itself.
 func (p *Reports) tellOne(ctx context.Context, one *report) error {
-	if !one.matters() {
+	look, shown := p.look(one)
+	if look.Text.Blank() {
 		return nil
 	}
-	one.waiting = p.waitingIn(ctx, one.to)
-	look, shown := p.look(one)
 	if err := p.cards.Post(ctx, look, shown); err != nil {
 		return err
 	}
 	p.Chat.At("report-posted")
-	return p.resumeAll(ctx, one.to, 0, one.resumes)
+	return p.resumeAll(ctx, one.to, 0, p.stillLost(one.returning))
 }
 
-// noteReported notes that the chat was told of sessions.
-func (p *Reports) noteReported(ctx context.Context, all []views.Session) error {
-	var errs []error
-	for _, r := range all {
-		if err := p.Lifecycle.Reported(ctx, r.ID); err != nil && !refusal.Is(err, refusal.NotFound) {
-			errs = append(errs, fmt.Errorf("note that %s was told: %w", r.ID, err))
-		}
+// noteReported notes that the chat was told of a session.
+func (p *Reports) noteReported(ctx context.Context, r views.Session) error {
+	err := p.Reported(ctx, r.ID)
+	if err == nil || refusal.Is(err, refusal.NotFound) {
+		return nil
 	}
-	return errors.Join(errs...)
+	return fmt.Errorf("note that %s was told: %w", r.ID, err)
 }
-
-// isUnseen reports whether a session has no conversation that may still see it: none at all, or
-// that of people who are not allowed any more.
-func (p *Reports) isUnseen(r views.Session) bool { return !p.book.MayShow(r.Conversation) }

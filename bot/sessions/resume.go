@@ -116,7 +116,7 @@ func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was []offer) (chat.
 	}
 	chosen := was[i]
 	q, ok := s.chat.Accepted(chosen.Offer, t)
-	if late := !chosen.Until.IsZero() && s.chat.Now().After(chosen.Until); late || !ok {
+	if q.Undo = !chosen.Until.IsZero(); !ok || q.Undo && s.chat.Now().After(chosen.Until) {
 		return s.offers.Over(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
