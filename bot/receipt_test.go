@@ -262,7 +262,9 @@ func TestP2_ARetryIsForTheLaunchThatWasShown(t *testing.T) {
 			assert.Empty(t, w.sessions.done())
 			assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton))
 
-			require.NoError(t, w.tapSpot(t, alice, spots(show(t, w, r))[0]))
+			fresh := show(t, w, r)
+			w.sessions.forget()
+			require.NoError(t, w.tapSpot(t, alice, spots(fresh)[0]))
 			assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.sessions.done())
 		})
 	}

@@ -175,7 +175,7 @@ func endingsOf(all []lifecycle.Ending) (shown []control.Ending) {
 }
 
 func endingOf(e lifecycle.Ending) control.Ending {
-	return control.Ending{Process: Process(e.Process, e.Age), How: control.How(e.How), Ended: e.Ended, Verified: e.Verified,
+	return control.Ending{Process: Process(e.Process, e.Age), How: string(e.How), Ended: e.Ended, Verified: e.Verified,
 		Reason: e.Reason}
 }
 

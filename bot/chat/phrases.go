@@ -66,7 +66,7 @@ func (p Phrases) EndingText(e control.Ending) string {
 	args := i18n.Args{"Process": p.ProcessText(e.Process)}
 	switch {
 	case e.Ended && e.Verified:
-		args["How"] = p.Words.Say(i18n.HowKey(string(e.How)))
+		args["How"] = p.Words.Say(i18n.HowKey(e.How))
 		return p.Words.Say(i18n.EndingDone, args)
 	case e.Reason != "":
 		args["Reason"] = p.Words.Say(i18n.ReasonKey(e.Reason))

@@ -28,22 +28,18 @@ func (s *Sessions) tellReady(ctx context.Context, n news.Note) error {
 // tellOver says how a session ended by itself; of one that crashed or never was ready, with the
 // last screen.
 func (s *Sessions) tellOver(ctx context.Context, n news.Note) error {
-	r, word, args, waiting := n.Session, i18n.FailedScreen, i18n.Args{"Name": n.Session.Name}, ""
-	if n.Kind != news.Failed {
-		word = i18n.Lost
-		e := r.Exit
-		crashed := n.Kind == news.Ended && e != nil && e.Crashed
-		switch {
-		case crashed && e.Signal != 0:
-			word, args["Signal"] = i18n.CrashedSignal, e.Signal
-		case crashed:
-			word, args["Status"] = i18n.CrashedStatus, e.Status
-		case n.Kind == news.Ended:
-			word = i18n.Ended
-		}
-		if !crashed {
-			n.Screen = ""
-		}
+	r, word, args, waiting := n.Session, i18n.Ended, i18n.Args{"Name": n.Session.Name}, ""
+	switch e := r.Exit; {
+	case n.Kind == news.Failed:
+		word = i18n.FailedScreen
+	case n.Kind == news.Lost:
+		word, n.Screen = i18n.Lost, ""
+	case e != nil && e.Crashed && e.Signal != 0:
+		word, args["Signal"] = i18n.CrashedSignal, e.Signal
+	case e != nil && e.Crashed:
+		word, args["Status"] = i18n.CrashedStatus, e.Status
+	default:
+		n.Screen = ""
 	}
 	if len(r.Prompts) > 0 {
 		waiting = s.chat.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": len(r.Prompts)})
@@ -60,11 +56,11 @@ func (s *Sessions) tellStopped(ctx context.Context, n news.Note) error {
 	if !r.Resumable {
 		return s.chat.For(r.ID).Post(ctx, r.Conversation, text, s.chat.ResumeButton(r))
 	}
-	back, option := offer{Offer: chat.Offer{Session: r.ID}}, s.chat.Option(i18n.ButtonRestore, "0", outbox.Primary)
+	back, option := offer{Offer: chat.Offer{Session: r.ID}}, s.chat.Option(i18n.ButtonRestore, plainOption, outbox.Primary)
 	if n.Receipt.Quiet == 0 {
-		back.Until, option = r.EndedAt.Add(undoFor), s.chat.Option(i18n.ButtonUndo, "0", "")
+		back.Until, option = r.EndedAt.Add(undoFor), s.chat.Option(i18n.ButtonUndo, plainOption, "")
 	}
-	return s.offer(ctx, r.Conversation, r.ID, text, []offer{back}, option)
+	return s.offer(ctx, r.Conversation, text, back, option)
 }
 
 // receiptText says what an archive did, a line for each process, and what stays behind.

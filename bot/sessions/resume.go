@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,100 +26,101 @@ import (
 // resumes the session in another folder.
 func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) error {
 	if arg == "" {
-		return s.pick(ctx, in)
+		list := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !r.Resumable })
+		return s.PostPick(ctx, in.To, list)
 	}
-	name, path := splitNameAndPath(arg)
-	if name == "" { // without a name of its own a session is called like its folder
-		name, path, _ = strings.Cut(path, " ")
-	}
-	for _, fits := range []func(views.Session) bool{comesBack, isEndable} {
-		for _, wanted := range []struct{ name, path string }{{arg, ""}, {name, path}} {
-			r, ok, err := s.chat.Book.Find(in.To, wanted.name, fits)
-			if err != nil {
-				return err
-			}
-			if ok {
-				return s.resumeNamed(ctx, chat.Resume{Session: r, To: in.To, From: in.From}, wanted.path)
-			}
-		}
-	}
-	return s.tellNone(ctx, in, arg)
-}
-
-func (s *Sessions) resumeNamed(ctx context.Context, q chat.Resume, path string) (err error) {
-	r := q.Session
+	r, path, ok, err := s.findToResume(in.To, arg)
+	q := chat.Resume{Session: r, To: in.To, From: in.From}
 	switch {
-	case comesBack(r) && path != "":
+	case err != nil:
+		return err
+	case !ok:
+		return s.tellNone(ctx, in, arg)
+	case r.Live && !comesBack(r) && r.State != views.Stopping:
+		return s.makeOpenCurrent(ctx, q)
+	case path != "":
 		if q.Dir, err = s.resolve(q.To, path); err != nil {
 			return s.refuse(ctx, q, err)
 		}
-	case comesBack(r):
-	case r.Live && r.State != views.Stopping:
-		return s.makeOpenCurrent(ctx, q)
-	default:
-		return s.refuse(ctx, q, &refusal.Error{Code: refusal.WrongState, State: r.State, Err: fmt.Errorf("the session is %s", r.State)})
 	}
 	_, err = s.Resume(ctx, q)
 	return err
 }
 
+// findToResume finds what "name path" means. A name may have blanks in it, or look like a path:
+// without one of its own a session is called like its folder. What can come back goes before what
+// is open.
+func (s *Sessions) findToResume(to address.Conversation, arg string) (r views.Session, path string, ok bool, err error) {
+	name, path := splitNameAndPath(arg)
+	if name == "" {
+		name, path, _ = strings.Cut(path, " ")
+	}
+	for _, fits := range []func(views.Session) bool{comesBack, isEndable} {
+		if r, ok, err := s.chat.Book.Find(to, arg, fits); ok || err != nil {
+			return r, "", ok, err
+		}
+		if r, ok, err := s.chat.Book.Find(to, name, fits); ok || err != nil {
+			return r, path, ok, err
+		}
+	}
+	return r, "", false, nil
+}
+
 // shownToResume bounds the buttons of /resume; a name reaches any session.
 const shownToResume = 10
 
-func (s *Sessions) pick(ctx context.Context, in chat.Incoming) error {
-	list := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !r.Resumable })
-	if len(list) == 0 {
-		return s.chat.Say(ctx, in.To, s.chat.Words.Say(i18n.ResumeNone))
-	}
-	return s.PostPick(ctx, in.To, list)
-}
-
 // PostPick shows sessions to choose one from, the latest end first.
 func (s *Sessions) PostPick(ctx context.Context, to address.Conversation, list []views.Session) error {
+	if len(list) == 0 {
+		return s.chat.Say(ctx, to, s.chat.Words.Say(i18n.ResumeNone))
+	}
 	slices.SortFunc(list, func(a, b views.Session) int { return b.EndedAt.Compare(a.EndedAt) })
 	question := s.chat.Words.Say(i18n.ResumePick)
 	if more := len(list) - shownToResume; more > 0 {
 		question += "\n" + s.chat.Words.Say(i18n.ResumeMore, i18n.Args{"Count": more})
 	}
-	var shown []offer
 	var options []card.Option
-	for i, r := range list[:min(len(list), shownToResume)] {
+	for _, r := range list[:min(len(list), shownToResume)] {
 		text := fmt.Sprintf("%s, %s", glyph.Name(r.Name), s.chat.Age(s.chat.Now().Sub(r.EndedAt)))
-		options = append(options, card.Option{Text: text, Value: strconv.Itoa(i)})
-		shown = append(shown, offer{Offer: chat.Offer{Session: r.ID}})
+		options = append(options, card.Option{Text: text, Value: r.ID.String()})
 	}
-	return s.offer(ctx, to, uuid.Nil, render.Plain(question), shown, options...)
+	return s.offer(ctx, to, render.Plain(question), offer{}, options...)
 }
 
-// offer is a resume that an option of a card stands for: the value of the option is the offer's
-// place in the card's payload.
+// offer is a resume that the options of a card stand for.
 type offer struct {
-	chat.Offer
-	MakeDir bool      `json:"make_dir,omitempty"` // the folder is made first
-	Until   time.Time `json:"until,omitzero"`     // when the offer ends
+	chat.Offer           // without a session: the value of the option is the session's id
+	Until      time.Time `json:"until,omitzero"` // when the offer ends
 }
 
-// offer posts what can be resumed. about is the session that the message is about, if it is one.
-func (s *Sessions) offer(ctx context.Context, to outbox.Conversation, about uuid.UUID, text render.Text,
-	shown []offer, options ...card.Option) error {
-	look := card.Look{To: to, Session: about, Text: text, Options: chat.Rows(1, options...)}
-	return s.offers.Post(ctx, look, shown)
+// What the options of an offer do. The others are those of control.Damaged.
+const (
+	plainOption   = "resume"
+	makeDirOption = "make_dir" // the folder is made first
+)
+
+// offer posts what can be resumed.
+func (s *Sessions) offer(ctx context.Context, to address.Conversation, text render.Text, o offer, options ...card.Option) error {
+	return s.offers.Post(ctx, card.Look{To: to, Session: o.Session, Text: text, Options: chat.Rows(1, options...)}, o)
 }
 
 // tapOffer resumes a session: [Undo], [Restore], a session that was picked, and the choices under a
 // resume that was refused.
-func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was []offer) (chat.Answer, error) {
-	i, err := strconv.Atoi(t.Card.Option)
-	if err != nil || i >= len(was) {
-		return chat.Answer{}, fmt.Errorf("option of an offer: %q", t.Card.Option)
+func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was offer) (chat.Answer, error) {
+	option := t.Card.Option
+	switch option {
+	case string(control.UseCopy), string(control.UseAsItIs):
+		was.Damaged = control.Damaged(option)
+	case plainOption, makeDirOption:
+	default:
+		was.Session, _ = uuid.Parse(option)
 	}
-	chosen := was[i]
-	q, ok := s.chat.Accepted(chosen.Offer, t)
-	if q.Undo = !chosen.Until.IsZero(); !ok || q.Undo && s.chat.Now().After(chosen.Until) {
+	q, ok := s.chat.Accepted(was.Offer, t)
+	if q.Undo = !was.Until.IsZero(); !ok || q.Undo && s.chat.Now().After(was.Until) {
 		return s.offers.Over(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
-		if chosen.MakeDir {
+		if option == makeDirOption {
 			if err := s.chat.Places.Make(cmp.Or(q.Dir, q.Session.Dir)); err != nil {
 				return s.refuse(ctx, q, err)
 			}
@@ -212,27 +212,24 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	}
 	f := s.chat.Failure(about, err)
 	f.Text, f.Session = q.Above(f.Text), q.Session.ID
-	again, asItIs := offer{Offer: q.Offer()}, offer{Offer: q.Offer()}
 	var options []card.Option
 	switch e.Code {
 	case refusal.Writers:
-		s.chat.Log.Info("request_refused", "error", err.Error())
-		return s.Refused(ctx, q, e.Writers)
 	case refusal.DirMissing:
-		again.MakeDir = true
-		options = []card.Option{s.chat.Option(i18n.ButtonMakeDir, "0", "")}
+		options = []card.Option{s.chat.Option(i18n.ButtonMakeDir, makeDirOption, "")}
 	case refusal.NothingLeft: // a copy of nothing is a new conversation
-		again.Damaged = control.UseCopy
-		options = []card.Option{s.chat.Option(i18n.ButtonBeginAnew, "0", outbox.Primary), s.chat.Cancel(q.From)}
+		options = []card.Option{s.chat.Option(i18n.ButtonBeginAnew, string(control.UseCopy), outbox.Primary), s.chat.Cancel(q.From)}
 	case refusal.Damaged:
-		again.Damaged, asItIs.Damaged = control.UseCopy, control.UseAsItIs
-		options = []card.Option{s.chat.Option(i18n.ButtonUseCopy, "0", outbox.Primary),
-			s.chat.Option(i18n.ButtonUseAsIs, "1", ""), s.chat.Cancel(q.From)}
+		options = []card.Option{s.chat.Option(i18n.ButtonUseCopy, string(control.UseCopy), outbox.Primary),
+			s.chat.Option(i18n.ButtonUseAsIs, string(control.UseAsItIs), ""), s.chat.Cancel(q.From)}
 	default:
 		return s.chat.Explain(ctx, q.To, f)
 	}
 	s.chat.Log.Info("request_refused", "error", err.Error())
-	return s.offer(ctx, q.To, q.Session.ID, f.Text, []offer{again, asItIs}, options...)
+	if e.Code == refusal.Writers {
+		return s.Refused(ctx, q, e.Writers)
+	}
+	return s.offer(ctx, q.To, f.Text, offer{Offer: q.Offer()}, options...)
 }
 
 // ResumedAtDesk takes a session that was resumed at the desk as one that came back, and says so in

@@ -56,7 +56,7 @@ type Sessions struct {
 	windows Windows
 	lists   chat.Cards[[]chat.Window] // of /list; the sessions stand in the values of the options
 	ends    chat.Cards[end]           // ask whether to end a session
-	offers  chat.Cards[[]offer]       // offer to resume sessions
+	offers  chat.Cards[offer]         // offer to resume sessions
 }
 
 // The kinds of the cards.
@@ -69,7 +69,7 @@ const (
 // New returns the Sessions of a chat.
 func New(c *chat.Chat, life Life, agents Agents, windows Windows) *Sessions {
 	return &Sessions{chat: c, life: life, agents: agents, windows: windows, lists: chat.NewCards[[]chat.Window](c, listKind),
-		ends: chat.NewCards[end](c, endKind), offers: chat.NewCards[[]offer](c, resumeKind)}
+		ends: chat.NewCards[end](c, endKind), offers: chat.NewCards[offer](c, resumeKind)}
 }
 
 // Feature is what the roof knows of Sessions.

@@ -163,7 +163,7 @@ func (w *Writers) endingText(e control.Ending) string {
 	args := i18n.Args{"Process": w.chat.ProcessText(e.Process)}
 	switch {
 	case e.Ended && e.Verified:
-		args["How"] = w.words.Say(i18n.HowKey(string(e.How)))
+		args["How"] = w.words.Say(i18n.HowKey(e.How))
 		return w.words.Say(i18n.EndingDone, args)
 	case e.Reason != "":
 		args["Reason"] = w.words.Say(i18n.ReasonKey(e.Reason))
