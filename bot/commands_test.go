@@ -157,7 +157,7 @@ func TestEveryRestoreFailureIsASentence(t *testing.T) {
 		{"it is just ending", &lifecycle.StateError{State: session.Stopping, Want: "resumed"}, name(i18n.StillEnding)},
 		{"it was purged", session.ErrNotFound, name(i18n.NoSuchSession)},
 		{"nothing was left", &lifecycle.TranscriptError{Nothing: true}, name(i18n.TranscriptEmpty)},
-		{"nobody sees who writes", lifecycle.ErrEvidence, name(i18n.EvidenceStart)},
+		{"nobody sees who writes", lifecycle.ErrEvidence, name(i18n.NoEvidence)},
 		{"it is open", &lifecycle.StateError{State: session.Running, Want: "resumed"},
 			func(w *world) string { return w.named(i18n.ResumeAlreadyOpen, "old") }},
 		{"it was over", &lifecycle.StateError{State: session.Archived, Want: "resumed"}, name(i18n.AlreadyEnded)},
@@ -188,7 +188,7 @@ func TestEveryAgentFailureIsASentence(t *testing.T) {
 			return w.word(i18n.StopRefused, i18n.Args{"Name": "api", "Command": "tmux attach -t api"})
 		}},
 		{"it is over", &lifecycle.StateError{State: session.Archived}, func(w *world) string { return w.named(i18n.AlreadyEnded, "api") }},
-		{"nobody sees who writes", lifecycle.ErrEvidence, func(w *world) string { return w.named(i18n.EvidenceArchive, "api") }},
+		{"nobody sees who writes", lifecycle.ErrEvidence, func(w *world) string { return w.word(i18n.NoEvidence) }},
 		{"nothing to stop", lifecycle.ErrIdle, func(w *world) string { return w.named(i18n.StopNothing, "api") }},
 		{"anything else", errDisk, func(w *world) string { return w.word(i18n.InternalError) }},
 	} {

@@ -36,7 +36,7 @@ type life struct {
 // newLife makes these features and connects them with each other.
 func newLife(b *Bot) (l life) {
 	l.windows = writers.NewWindows(b.Chat, b.Sessions, b.Sessions)
-	l.sessions = sessions.New(b.Chat, b.Sessions, agents{b}, l.windows)
+	l.sessions = sessions.New(b.Chat, b.Sessions, b.Sessions, agents{b}, l.windows)
 	l.writers = writers.New(b.Chat, b.Sessions, b.Sessions, l.sessions, b.answers)
 	l.sessions.Refused, l.sessions.Recall = l.writers.Refused, b.answers.Recall
 	l.reports = report.New(report.Deps{Chat: b.Chat, Reported: b.Sessions.Reported, Resumer: l.sessions,

@@ -253,7 +253,7 @@ func TestP4_AnArchivedWindowTakesNoSessionOver(t *testing.T) {
 	assert.Equal(t, "adopt 4123@41230 from "+uuid.Nil.String(), done[0])
 	assert.Regexp(t, "^archive .* as archived$", done[1])
 	assert.NotContains(t, done[1], r.ID.String())
-	assert.Equal(t, w.named(i18n.EvidenceArchive, "mine"), w.sender.last(t).Text.Text)
+	assert.Equal(t, w.word(i18n.NoEvidence), w.sender.last(t).Text.Text)
 }
 
 // What a window shows is what a tap is about: another process in it, another conversation, another

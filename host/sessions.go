@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -125,7 +126,11 @@ func (m Sessions) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) erro
 
 // Reported notes that the chat was told what a start did to a session.
 func (m Sessions) Reported(ctx context.Context, id uuid.UUID) error {
-	return m.refused(m.Lifecycle.Reported(ctx, id))
+	err := m.Lifecycle.Reported(ctx, id)
+	if errors.Is(err, session.ErrNotFound) {
+		return nil
+	}
+	return m.refused(err)
 }
 
 // Queue has a prompt typed when its turn comes.

@@ -34,7 +34,7 @@ const (
 	PathNotAllowed Key = "path_not_allowed" // Path, Roots
 	PathUnreadable Key = "path_unreadable"  // Path, Reason
 	TmuxMissing    Key = "tmux_missing"
-	EvidenceStart  Key = "evidence_start"
+	NoEvidence     Key = "no_evidence"
 	ClaudeMissing  Key = "claude_missing"   // Command
 	ClaudeNotReady Key = "claude_not_ready" // Name, Seconds
 	FailedScreen   Key = "failed_screen"    // Name
@@ -121,8 +121,7 @@ const (
 	HowTerm          Key = "how_term"
 	HowKill          Key = "how_kill"
 	HowAlreadyGone   Key = "how_already_gone"
-	CleanupFailed    Key = "cleanup_failed"   // Details, Name
-	EvidenceArchive  Key = "evidence_archive" // Name
+	CleanupFailed    Key = "cleanup_failed" // Details, Name
 	Retrying         Key = "retrying"
 	StillEnding      Key = "still_ending"  // Name
 	AlreadyEnded     Key = "already_ended" // Name

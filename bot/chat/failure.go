@@ -83,10 +83,8 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 		f.Text, f.Buttons = render.Plain(p.NotCleanText(s)), p.ResumeButton(s)
 	case e.Code == refusal.Writers:
 		f.Text = p.unsure(e.Writers)
-	case e.Code == refusal.NoEvidence && s.ID == uuid.Nil:
-		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.EvidenceStart)), true
 	case e.Code == refusal.NoEvidence:
-		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.EvidenceArchive, i18n.Args{"Name": s.Name})), true
+		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.NoEvidence)), true
 	case !known:
 		f = p.Internal(err)
 		f.Session = s.ID

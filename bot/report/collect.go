@@ -53,7 +53,7 @@ func (c *collector) at(to address.Conversation) *report {
 
 // add tells of a session in its conversation; where no allowed person sees that, in every private
 // chat.
-func (c *collector) add(r views.Session, word i18n.Key, note func(one *report)) {
+func (c *collector) add(r views.Session, word i18n.Key) (in []*report) {
 	places := c.private
 	if c.of.Chat.Book.MayShow(r.Conversation) {
 		places = []address.Conversation{r.Conversation}
@@ -63,8 +63,9 @@ func (c *collector) add(r views.Session, word i18n.Key, note func(one *report)) 
 		if !slices.Contains(one.names[word], r.Name) {
 			one.names[word] = append(one.names[word], r.Name)
 		}
-		note(one)
+		in = append(in, one)
 	}
+	return in
 }
 
 // addClosed adds the sessions that the start closed. A session that is open again, or goes on as
@@ -73,17 +74,17 @@ func (c *collector) addClosed(ctx context.Context) error {
 	var errs []error
 	for _, r := range c.of.Chat.Book.Records.List() {
 		if r.Unreported && !r.Resumable {
-			errs = append(errs, c.of.noteReported(ctx, r))
+			errs = append(errs, c.of.Reported(ctx, r.ID))
 		}
 		if !r.Unreported || !r.Resumable {
 			continue
 		}
-		c.add(r, causeOf(r), func(one *report) {
+		for _, one := range c.add(r, causeOf(r)) {
 			one.closed = append(one.closed, r)
 			if c.of.ResumeOnStart == ResumeAll && r.Closed == views.ClosedReboot && wentDown(r) {
 				one.returning = append(one.returning, r.ID)
 			}
-		})
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -109,9 +110,9 @@ func wentDown(r views.Session) bool {
 	return down && (r.State == views.Lost || r.State == views.Failed)
 }
 
-// addRest adds what was done about sessions, and what nothing could be done about.
-func (c *collector) addRest(rep news.Start, windows []desk.Window) {
-	book, nothing := c.of.Chat.Book, func(*report) {}
+// addRepairs adds what was done about sessions, and what nothing could be done about.
+func (c *collector) addRepairs(rep news.Start) {
+	book := c.of.Chat.Book
 	for _, done := range rep.Repaired {
 		r, known := book.Records.Get(done.Session)
 		if r = book.Successor(r); !known {
@@ -119,21 +120,15 @@ func (c *collector) addRest(rep news.Start, windows []desk.Window) {
 		}
 		switch {
 		case done.Failed:
-			c.add(r, i18n.RecoveredTrouble, nothing)
+			c.add(r, i18n.RecoveredTrouble)
 		case r.Live && r.State != views.Stopping:
-			c.add(r, i18n.RecoveredRestored, nothing)
+			c.add(r, i18n.RecoveredRestored)
 		}
 	}
 	for _, id := range rep.Unclear {
 		if r, ok := book.Records.Get(id); ok {
-			c.add(r, i18n.RecoveredUnclear, nothing)
+			c.add(r, i18n.RecoveredUnclear)
 		}
-	}
-	for _, to := range c.private {
-		one := c.at(to)
-		one.windows = windows
-		one.names[i18n.RecoveredNewer] = make([]string, rep.Newer) // only counted
-		one.names[i18n.RecoveredUnreadable] = make([]string, rep.Unreadable)
 	}
 }
 

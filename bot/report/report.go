@@ -1,19 +1,23 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
-	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
+	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/guard"
 )
 
 // Resumer resumes sessions, and shows some of them to choose from.
@@ -80,28 +84,29 @@ func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
 	}
 	c := &collector{of: p, private: private}
 	errs := []error{c.addClosed(ctx)}
-	c.addRest(rep, windows)
-
-	untold := make(map[uuid.UUID]int) // the reports of a session that are not on disk
-	for _, one := range c.all {
-		for _, r := range one.closed {
-			untold[r.ID]++
-		}
+	c.addRepairs(rep)
+	for _, to := range private {
+		one := c.at(to)
+		one.windows = windows
+		one.names[i18n.RecoveredNewer] = make([]string, rep.Newer) // only counted
+		one.names[i18n.RecoveredUnreadable] = make([]string, rep.Unreadable)
 	}
-	everywhere := len(private) > 0 // whether all private chats were told, which are told of windows
+
+	var told []*report
 	for _, one := range c.all {
 		if err := p.tellOne(ctx, one); err != nil {
-			errs, everywhere = append(errs, err), everywhere && !slices.Contains(private, one.to)
-			continue
-		}
-		for _, r := range one.closed {
-			if untold[r.ID]--; untold[r.ID] == 0 {
-				errs = append(errs, p.noteReported(ctx, r))
-			}
+			errs = append(errs, err)
+		} else {
+			told = append(told, one)
 		}
 	}
-	if len(windows) > 0 && everywhere {
-		errs = append(errs, p.Notices.Told(ctx, windows))
+	for _, one := range told {
+		for _, r := range one.closed {
+			errs = append(errs, p.Reported(ctx, r.ID))
+		}
+		if len(one.windows) > 0 {
+			errs = append(errs, p.Notices.Told(ctx, one.windows))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -119,11 +124,77 @@ func (p *Reports) tellOne(ctx context.Context, one *report) error {
 	return p.resumeAll(ctx, one.to, 0, p.stillLost(one.returning))
 }
 
-// noteReported notes that the chat was told of a session.
-func (p *Reports) noteReported(ctx context.Context, r views.Session) error {
-	err := p.Reported(ctx, r.ID)
-	if err == nil || refusal.Is(err, refusal.NotFound) {
+// sideBySide is how many sessions come back at once.
+const sideBySide = 4
+
+// offered is what the options of a report are about.
+type offered struct {
+	Lost    []uuid.UUID   `json:"lost,omitempty"`
+	Windows []chat.Window `json:"windows,omitempty"`
+}
+
+// What the options about lost sessions do. They stand in one row.
+const (
+	allOption  = "all"  // resume what is still lost
+	pickOption = "pick" // show what is still lost, to choose from
+)
+
+// stillLost are those of the sessions that are not back, oldest first.
+func (p *Reports) stillLost(lost []uuid.UUID) []views.Session {
+	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r views.Session) bool {
+		return !wentDown(r) || !slices.Contains(lost, r.ID)
+	})
+}
+
+// tap resumes the sessions that the report names, or shows them to choose from. The options stay
+// while any of the sessions is lost.
+func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer, error) {
+	_, window, isWindow := strings.Cut(t.Card.Option, ":")
+	list := p.stillLost(was.Lost)
+	switch {
+	case isWindow:
+		return p.Windows.Tap(t, was.Windows, func(ctx context.Context) (bool, error) { return false, p.takeOff(ctx, t, ":"+window) })
+	case len(list) == 0:
+		return chat.Answer{Text: p.Chat.Words.Say(i18n.RecoveredOver)}, p.takeOff(ctx, t, allOption)
+	case t.Card.Option == pickOption:
+		return chat.Do(func(ctx context.Context) error { return p.Resumer.PostPick(ctx, t.To, list) })
+	}
+	text := p.Chat.Words.Say(i18n.RecoveredComing, i18n.Args{"Count": len(list)})
+	return chat.Answer{Text: text, Then: func(ctx context.Context) error {
+		if err := p.resumeAll(ctx, t.To, t.From, list); err != nil || len(p.stillLost(was.Lost)) > 0 {
+			return err
+		}
+		return p.takeOff(ctx, t, allOption)
+	}}, nil
+}
+
+// takeOff takes the row of options off a report whose first value ends like this. The text stays.
+func (p *Reports) takeOff(ctx context.Context, t chat.Tap, end string) error {
+	c, ok := p.cards.Get(t.Card.Key)
+	if !ok {
 		return nil
 	}
-	return fmt.Errorf("note that %s was told: %w", r.ID, err)
+	c.Look.Options = slices.DeleteFunc(c.Look.Options, func(row []card.Option) bool { return strings.HasSuffix(row[0].Value, end) })
+	return p.cards.Redraw(ctx, c.Key, c.Look, c.Payload)
+}
+
+// resumeAll resumes sessions, a few side by side. That they come was said of all at once; each says
+// for itself when it is ready, or why it is not back. Without a person the questions that come of
+// it are for the session's owner.
+func (p *Reports) resumeAll(ctx context.Context, to address.Conversation, from int64, list []views.Session) error {
+	if len(list) == 0 {
+		return nil
+	}
+	var g errgroup.Group
+	g.SetLimit(sideBySide)
+	for _, r := range list {
+		q := chat.Resume{Session: r, To: to, From: cmp.Or(from, r.Owner, to.ChatID), Many: true}
+		g.Go(func() error {
+			return guard.Call(func() error { _, err := p.Resumer.Resume(ctx, q); return err })
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return p.Chat.Book.SettleCurrent(ctx, to, list)
 }

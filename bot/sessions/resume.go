@@ -151,7 +151,7 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	var restored control.Restored
 	_, err = s.chat.Places.Resolve("/", cmp.Or(q.Dir, q.Session.Dir))
 	if err == nil {
-		restored, err = s.life.Restore(ctx, control.Restore{Session: q.Session.ID, Dir: q.Dir, Damaged: q.Damaged})
+		restored, err = s.starter.Restore(ctx, control.Restore{Session: q.Session.ID, Dir: q.Dir, Damaged: q.Damaged})
 	}
 	// what was spared is why the resume is refused, and stands there
 	ended := slices.DeleteFunc(restored.Ended, func(e control.Ending) bool { return !e.Ended })
@@ -206,12 +206,8 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	if now, ok := s.chat.Book.Records.Get(q.Session.ID); ok { // it may have changed since q was made
 		q.Session = now
 	}
-	e, about := refusal.In(err), q.Session
-	if e.Code == refusal.NoEvidence {
-		about = views.Session{} // the sentence with a name is about an end
-	}
-	f := s.chat.Failure(about, err)
-	f.Text, f.Session = q.Above(f.Text), q.Session.ID
+	e, f := refusal.In(err), s.chat.Failure(q.Session, err)
+	f.Text = q.Above(f.Text)
 	var options []card.Option
 	switch e.Code {
 	case refusal.Writers:
@@ -240,14 +236,13 @@ func (s *Sessions) ResumedAtDesk(ctx context.Context, id uuid.UUID) (current vie
 	book := s.chat.Book
 	r, ok := book.Records.Get(id)
 	if r = book.Successor(r); !ok || !book.MayShow(r.Conversation) {
-		return views.Session{}, nil
+		return current, nil
 	}
 	if err := book.SettleCurrent(ctx, r.Conversation, []views.Session{r}); err != nil {
-		return views.Session{}, err
+		return current, err
 	}
-	current, _, err = book.CurrentSession(r.Conversation)
-	if err != nil {
-		return views.Session{}, err
+	if current, _, err = book.CurrentSession(r.Conversation); err != nil {
+		return current, err
 	}
 	return current, s.tellResuming(ctx, chat.Resume{Session: r, To: r.Conversation})
 }

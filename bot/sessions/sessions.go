@@ -16,13 +16,6 @@ import (
 	"ccbot/internal/address"
 )
 
-// Life starts and ends sessions.
-type Life interface {
-	Start(ctx context.Context, q control.Start) (views.Session, error)
-	Restore(ctx context.Context, q control.Restore) (control.Restored, error)
-	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
-}
-
 // Agents are looked at.
 type Agents interface {
 	Look(ctx context.Context, id uuid.UUID) desk.Look
@@ -51,7 +44,8 @@ type Sessions struct {
 	Recall func(r views.Session, to address.Conversation)
 
 	chat    *chat.Chat
-	life    Life
+	starter control.Starter
+	ender   control.Ender
 	agents  Agents
 	windows Windows
 	lists   chat.Cards[[]chat.Window] // of /list; the sessions stand in the values of the options
@@ -67,9 +61,10 @@ const (
 )
 
 // New returns the Sessions of a chat.
-func New(c *chat.Chat, life Life, agents Agents, windows Windows) *Sessions {
-	return &Sessions{chat: c, life: life, agents: agents, windows: windows, lists: chat.NewCards[[]chat.Window](c, listKind),
-		ends: chat.NewCards[end](c, endKind), offers: chat.NewCards[offer](c, resumeKind)}
+func New(c *chat.Chat, starter control.Starter, ender control.Ender, agents Agents, windows Windows) *Sessions {
+	return &Sessions{chat: c, starter: starter, ender: ender, agents: agents, windows: windows,
+		lists: chat.NewCards[[]chat.Window](c, listKind), ends: chat.NewCards[end](c, endKind),
+		offers: chat.NewCards[offer](c, resumeKind)}
 }
 
 // Feature is what the roof knows of Sessions.
@@ -130,7 +125,7 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	dir, err := s.resolve(in.To, path)
 	var r views.Session
 	if err == nil {
-		r, err = s.life.Start(ctx, control.Start{Name: name, Dir: dir, Conversation: in.To, Owner: in.From, Origin: in.Key})
+		r, err = s.starter.Start(ctx, control.Start{Name: name, Dir: dir, Conversation: in.To, Owner: in.From, Origin: in.Key})
 	}
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.Failure(views.Session{}, err))

@@ -34,7 +34,7 @@ type Ender interface {
 type Keeper interface {
 	// Move has a session shown in another place.
 	Move(ctx context.Context, id uuid.UUID, to address.Conversation) error
-	// Reported notes that the chat was told of what a start did to a session.
+	// Reported notes that the chat was told of what a start did to a session, if that is still there.
 	Reported(ctx context.Context, id uuid.UUID) error
 }
 
