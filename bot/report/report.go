@@ -26,21 +26,12 @@ type Resumer interface {
 	PostPick(ctx context.Context, to address.Conversation, list []views.Session) error
 }
 
-// Windows are those that belong to no session, as a part of a message.
-type Windows interface {
-	All(ctx context.Context) []desk.Window
-	List(all []desk.Window) chat.WindowList
-	// Tap does what an option about one of the windows says. redraw draws the message again, and
-	// reports whether the message then shows the windows as they are.
-	Tap(t chat.Tap, was []chat.Window, redraw func(ctx context.Context) (listed bool, err error)) (chat.Answer, error)
-}
-
 // Deps are what Reports work with.
 type Deps struct {
 	Chat          *chat.Chat
 	Reported      func(ctx context.Context, id uuid.UUID) error // notes that the chat was told of a session
 	Resumer       Resumer
-	Windows       Windows
+	Windows       chat.Windows
 	Notices       desk.Notices
 	StateDir      string // ccbot's own files
 	ResumeOnStart string // ResumeAll, ResumeNever, or anything else to ask
@@ -78,9 +69,11 @@ func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
 	if err != nil {
 		return err
 	}
-	windows, err := p.Notices.NewOrphans(ctx, p.Windows.All(ctx))
-	if err != nil {
-		p.Chat.Log.Warn("windows_unknown", "error", err.Error())
+	windows := p.Windows.All(ctx)
+	if len(windows) > 0 {
+		if windows, err = p.Notices.NewOrphans(ctx, windows); err != nil {
+			p.Chat.Log.Warn("windows_unknown", "error", err.Error())
+		}
 	}
 	c := &collector{of: p, private: private}
 	errs := []error{c.addClosed(ctx)}

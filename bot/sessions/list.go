@@ -133,7 +133,7 @@ func (s *Sessions) tapList(ctx context.Context, t chat.Tap, was []chat.Window) (
 	case ok && word == retryWord && isNotClean(r) && chat.LaunchOf(r) == launch:
 		return s.retry(t, r)
 	case ok && word == openWord && isEndable(next):
-		return s.open(ctx, t, next, !s.chat.Book.IsCurrent(t.To, next), s.redrawList(t))
+		return s.open(ctx, t, next, s.redrawList(t))
 	}
 	return chat.Answer{Text: s.chat.Words.Say(i18n.StaleButton), Then: s.redrawList(t)}, nil
 }
@@ -141,27 +141,22 @@ func (s *Sessions) tapList(ctx context.Context, t chat.Tap, was []chat.Window) (
 // followOpen opens a session from the notice that the session has answered. Of a session that is
 // over only the answer is shown.
 func (s *Sessions) followOpen(ctx context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
-	return s.open(ctx, t, s.chat.Book.Successor(r), true, func(ctx context.Context) error { return s.chat.Spend(ctx, t) })
+	return s.open(ctx, t, s.chat.Book.Successor(r), func(ctx context.Context) error { return s.chat.Spend(ctx, t) })
 }
 
 // open makes a session the current one before the tap is answered: a text that follows the tap goes to
 // the session. Then the session is shown where the person tapped, and the tapped message is drawn.
-func (s *Sessions) open(ctx context.Context, t chat.Tap, r views.Session, recall bool,
-	draw func(ctx context.Context) error) (chat.Answer, error) {
-	if recall {
-		s.Recall(r, t.To) // before it is current: then its reader shows what is newer
+func (s *Sessions) open(ctx context.Context, t chat.Tap, r views.Session, draw func(context.Context) error) (chat.Answer, error) {
+	s.Recall(r, t.To) // before it is current: then its reader shows what is newer
+	opened := chat.Answer{Text: "→ " + glyph.Name(r.Name), Then: draw}
+	if !isEndable(r) {
+		return opened, nil
 	}
-	if isEndable(r) {
-		if err := s.chat.Book.MakeCurrent(ctx, t.To, r.ID); err != nil {
-			return chat.Answer{}, err
-		}
-	}
-	return chat.Answer{Text: "→ " + glyph.Name(r.Name), Then: func(ctx context.Context) error {
-		if isEndable(r) {
-			if err := s.chat.Book.MoveTo(ctx, t.To, r); err != nil {
-				return err
-			}
+	opened.Then = func(ctx context.Context) error {
+		if err := s.chat.Book.MoveTo(ctx, t.To, r); err != nil {
+			return err
 		}
 		return draw(ctx)
-	}}, nil
+	}
+	return opened, s.chat.Book.MakeCurrent(ctx, t.To, r.ID)
 }

@@ -191,9 +191,7 @@ func (s *Sessions) tellResuming(ctx context.Context, q chat.Resume) error {
 
 // makeOpenCurrent takes a session that is open already as one that came back.
 func (s *Sessions) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
-	if !s.chat.Book.IsCurrent(q.To, q.Session) {
-		s.Recall(q.Session, q.To)
-	}
+	s.Recall(q.Session, q.To)
 	if err := s.chat.Book.Use(ctx, q.To, q.Session); err != nil {
 		return err
 	}

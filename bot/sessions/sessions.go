@@ -26,15 +26,6 @@ type Agents interface {
 	Interrupt(ctx context.Context, id uuid.UUID) error
 }
 
-// Windows are the windows that belong to no session, as a part of the list.
-type Windows interface {
-	All(ctx context.Context) []desk.Window
-	List(all []desk.Window) chat.WindowList
-	// Tap does what an option about one of the windows says. redraw draws the message again, and
-	// reports whether the message then shows the windows as they are.
-	Tap(t chat.Tap, was []chat.Window, redraw func(ctx context.Context) (listed bool, err error)) (chat.Answer, error)
-}
-
 // Sessions start, list, end and resume sessions.
 type Sessions struct {
 	// Refused tells that a session is not resumed because others write its conversation. It is set
@@ -47,7 +38,7 @@ type Sessions struct {
 	starter control.Starter
 	ender   control.Ender
 	agents  Agents
-	windows Windows
+	windows chat.Windows
 	lists   chat.Cards[[]chat.Window] // of /list; the sessions stand in the values of the options
 	ends    chat.Cards[end]           // ask whether to end a session
 	offers  chat.Cards[offer]         // offer to resume sessions
@@ -61,7 +52,7 @@ const (
 )
 
 // New returns the Sessions of a chat.
-func New(c *chat.Chat, starter control.Starter, ender control.Ender, agents Agents, windows Windows) *Sessions {
+func New(c *chat.Chat, starter control.Starter, ender control.Ender, agents Agents, windows chat.Windows) *Sessions {
 	return &Sessions{chat: c, starter: starter, ender: ender, agents: agents, windows: windows,
 		lists: chat.NewCards[[]chat.Window](c, listKind), ends: chat.NewCards[end](c, endKind),
 		offers: chat.NewCards[offer](c, resumeKind)}
