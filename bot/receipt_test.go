@@ -65,9 +65,9 @@ func TestReceiptText(t *testing.T) {
 			[]string{"api is archived.", "• claude, pid 10, 2 h ended with its window.", "• claude, pid 11 ended with TERM.",
 				"• claude, pid 12 was left alone: it is tmux itself.", "• claude, pid 13 ended with KILL.", "• claude, pid 15, 3 min ended with TERM."}},
 		{"split and waiting", session.Archived, lifecycle.Receipt{Split: true, Waiting: 1},
-			[]string{"api is archived.", "The window had panes that are not mine; they stay open.",
+			[]string{"api is archived.", "What is not mine in its window stays open.",
 				"1 message was not typed yet. It waits for the session to come back."}},
-		{"adopted", session.Archived, lifecycle.Receipt{Adopted: true}, []string{"api is archived.", "Its terminal is yours: I closed nothing."}},
+		{"adopted", session.Archived, lifecycle.Receipt{Adopted: true}, []string{"api is archived.", "What is not mine in its window stays open."}},
 		{"quiet", session.Archived, lifecycle.Receipt{Quiet: 6 * time.Hour, Agent: &agent},
 			[]string{"api is archived: nothing has happened for 6 h.", "• claude, pid 10, 2 h ended with its window."}},
 		{"not cleaned up", session.CleanupFailed, lifecycle.Receipt{Failures: []lifecycle.Failure{

@@ -113,8 +113,7 @@ const (
 	ReceiptArchived  Key = "receipt_archived"  // Name
 	ReceiptCompleted Key = "receipt_completed" // Name
 	ReceiptQuiet     Key = "receipt_quiet"     // Age, Name
-	ReceiptSplit     Key = "receipt_split"
-	ReceiptAdopted   Key = "receipt_adopted"
+	ReceiptStays     Key = "receipt_stays"
 	ReceiptWaiting   Key = "receipt_waiting" // Count
 	AndMore          Key = "and_more"        // Count
 	HowHup           Key = "how_hup"

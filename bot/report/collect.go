@@ -135,8 +135,9 @@ func (c *collector) addRepairs(rep news.Start) {
 // look is the report of a conversation with what can be done; blank where nothing matters.
 func (p *Reports) look(one *report) (card.Look, offered) {
 	words := p.Chat.Words
-	dirs := map[i18n.Key]string{i18n.RecoveredNewer: p.Chat.Short(path.Join(p.StateDir, "sessions")),
-		i18n.RecoveredUnreadable: p.Chat.Short(path.Join(p.StateDir, "quarantine"))}
+	newer := p.Chat.Short(path.Join(p.StateDir, "sessions"))
+	unreadable := p.Chat.Short(path.Join(p.StateDir, "quarantine"))
+	dirs := map[i18n.Key]string{i18n.RecoveredNewer: newer, i18n.RecoveredUnreadable: unreadable}
 	var lines []string
 	tell := func(word i18n.Key) {
 		names := one.names[word]
@@ -163,11 +164,12 @@ func (p *Reports) look(one *report) (card.Look, offered) {
 	if len(one.closed) > len(one.returning) {
 		lines = append(lines, words.Say(i18n.RecoveredFoot))
 	}
-	text := chat.Marked(strings.Join(lines, "\n"), dirs[i18n.RecoveredNewer], dirs[i18n.RecoveredUnreadable])
+	text := chat.Marked(strings.Join(lines, "\n"), newer, unreadable)
 	windows := p.Windows.List(one.windows)
 	options, lost := p.lostOptions(one)
-	return card.Look{To: one.to, Text: chat.Paragraphs(text, windows.Text), Options: append(options, windows.Options...)},
-		offered{Lost: lost, Windows: windows.Windows}
+	look := card.Look{To: one.to, Text: chat.Paragraphs(text, windows.Text)}
+	look.Options = append(options, windows.Options...)
+	return look, offered{Lost: lost, Windows: windows.Windows}
 }
 
 // lostOptions resume what went down with the machine or with tmux, unless it comes back by itself.

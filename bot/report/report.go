@@ -29,7 +29,7 @@ type Resumer interface {
 // Deps are what Reports work with.
 type Deps struct {
 	Chat          *chat.Chat
-	Reported      func(ctx context.Context, id uuid.UUID) error // notes that the chat was told of a session
+	Reported      func(ctx context.Context, id uuid.UUID) error // see control.Keeper
 	Resumer       Resumer
 	Windows       chat.Windows
 	Notices       desk.Notices
@@ -146,7 +146,9 @@ func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer
 	list := p.stillLost(was.Lost)
 	switch {
 	case isWindow:
-		return p.Windows.Tap(t, was.Windows, func(ctx context.Context) (bool, error) { return false, p.takeOff(ctx, t, ":"+window) })
+		return p.Windows.Tap(t, was.Windows, func(ctx context.Context) (bool, error) {
+			return false, p.takeOff(ctx, t, ":"+window)
+		})
 	case len(list) == 0:
 		return chat.Answer{Text: p.Chat.Words.Say(i18n.RecoveredOver)}, p.takeOff(ctx, t, allOption)
 	case t.Card.Option == pickOption:
@@ -167,14 +169,17 @@ func (p *Reports) takeOff(ctx context.Context, t chat.Tap, end string) error {
 	if !ok {
 		return nil
 	}
-	c.Look.Options = slices.DeleteFunc(c.Look.Options, func(row []card.Option) bool { return strings.HasSuffix(row[0].Value, end) })
+	c.Look.Options = slices.DeleteFunc(c.Look.Options, func(row []card.Option) bool {
+		return strings.HasSuffix(row[0].Value, end)
+	})
 	return p.cards.Redraw(ctx, c.Key, c.Look, c.Payload)
 }
 
 // resumeAll resumes sessions, a few side by side. That they come was said of all at once; each says
 // for itself when it is ready, or why it is not back. Without a person the questions that come of
 // it are for the session's owner.
-func (p *Reports) resumeAll(ctx context.Context, to address.Conversation, from int64, list []views.Session) error {
+func (p *Reports) resumeAll(ctx context.Context, to address.Conversation, from int64,
+	list []views.Session) error {
 	if len(list) == 0 {
 		return nil
 	}

@@ -18,15 +18,15 @@ import (
 // end is what a question asks: whether to end one launch of a session.
 type end struct {
 	Session uuid.UUID   `json:"session"`
-	Launch  time.Time   `json:"launch"` // what was asked about one launch is not confirmed for a later one
+	Launch  time.Time   `json:"launch"` // a later one is not ended
 	Final   views.State `json:"final"`
 }
 
 // askEnd is a command that asks whether to end a session.
 func (s *Sessions) askEnd(final views.State, question, word i18n.Key) onSession {
 	return func(ctx context.Context, in chat.Incoming, r views.Session) error {
-		text := s.chat.Words.Say(question, i18n.Args{"Name": r.Name})
-		look := card.Look{To: in.To, Session: r.ID, Text: render.Plain(text), Options: s.chat.Confirm(word, "end", in.From)}
+		look := card.Look{To: in.To, Session: r.ID, Options: s.chat.Confirm(word, "end", in.From)}
+		look.Text = render.Plain(s.chat.Words.Say(question, i18n.Args{"Name": r.Name}))
 		return s.ends.Post(ctx, look, end{r.ID, r.StartedAt, final})
 	}
 }
@@ -38,7 +38,8 @@ func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked end) (chat.Answ
 		return s.ends.Over(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
-		if err := s.ends.End(ctx, t, s.chat.Words.Say(i18n.Archiving, i18n.Args{"Name": r.Name})); err != nil {
+		archiving := s.chat.Words.Say(i18n.Archiving, i18n.Args{"Name": r.Name})
+		if err := s.ends.End(ctx, t, archiving); err != nil {
 			return err
 		}
 		return s.archive(ctx, t, r, asked.Final, "asked for")
@@ -46,7 +47,8 @@ func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked end) (chat.Answ
 }
 
 // followRetry is a tap on a link to what is left of a launch.
-func (s *Sessions) followRetry(_ context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
+func (s *Sessions) followRetry(
+	_ context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
 	if len(t.Args) != 2 || !isNotClean(r) {
 		return s.chat.Stale(t)
 	}
@@ -63,7 +65,8 @@ func (s *Sessions) retry(t chat.Tap, r views.Session) (chat.Answer, error) {
 
 // archive ends a session, and shows it first where the person tapped: the receipt comes to where
 // the session is shown.
-func (s *Sessions) archive(ctx context.Context, t chat.Tap, r views.Session, final views.State, why string) error {
+func (s *Sessions) archive(ctx context.Context, t chat.Tap, r views.Session, final views.State,
+	why string) error {
 	if err := s.chat.Book.MoveTo(ctx, t.To, r); err != nil {
 		return err
 	}

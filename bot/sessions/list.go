@@ -48,7 +48,8 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) (card.Look
 	}
 	text := s.chat.Words.Say(i18n.ListEmpty)
 	if len(lines) > 0 {
-		text = s.chat.Words.Say(i18n.ListTitle, i18n.Args{"Count": len(lines)}) + "\n" + strings.Join(lines, "\n")
+		title := s.chat.Words.Say(i18n.ListTitle, i18n.Args{"Count": len(lines)})
+		text = title + "\n" + strings.Join(lines, "\n")
 	}
 	if ended > 0 {
 		text += "\n\n" + s.chat.Words.Say(i18n.ListArchived, i18n.Args{"Count": ended})
@@ -91,7 +92,8 @@ func lookText(words i18n.Words, l desk.Look) string {
 			text = append(text, model)
 		}
 		if u.Context >= 0 {
-			text = append(text, words.Say(i18n.ListContext, i18n.Args{"Percent": int(math.Round(u.Context))}))
+			percent := i18n.Args{"Percent": int(math.Round(u.Context))}
+			text = append(text, words.Say(i18n.ListContext, percent))
 		}
 	}
 	return strings.Join(text, ", ")
@@ -121,10 +123,12 @@ func (s *Sessions) redrawList(t chat.Tap) func(ctx context.Context) error {
 }
 
 // tapList does what an option of a list says.
-func (s *Sessions) tapList(ctx context.Context, t chat.Tap, was []chat.Window) (chat.Answer, error) {
+func (s *Sessions) tapList(
+	ctx context.Context, t chat.Tap, was []chat.Window) (chat.Answer, error) {
 	word, rest, _ := strings.Cut(t.Card.Option, ":")
 	if word != openWord && word != retryWord {
-		return s.windows.Tap(t, was, func(ctx context.Context) (bool, error) { return true, s.redrawList(t)(ctx) })
+		redraw := func(ctx context.Context) (bool, error) { return true, s.redrawList(t)(ctx) }
+		return s.windows.Tap(t, was, redraw)
 	}
 	named, launch, _ := strings.Cut(rest, ":")
 	id, _ := uuid.Parse(named)
@@ -140,13 +144,17 @@ func (s *Sessions) tapList(ctx context.Context, t chat.Tap, was []chat.Window) (
 
 // followOpen opens a session from the notice that the session has answered. Of a session that is
 // over only the answer is shown.
-func (s *Sessions) followOpen(ctx context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
-	return s.open(ctx, t, s.chat.Book.Successor(r), func(ctx context.Context) error { return s.chat.Spend(ctx, t) })
+func (s *Sessions) followOpen(
+	ctx context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
+	spend := func(ctx context.Context) error { return s.chat.Spend(ctx, t) }
+	return s.open(ctx, t, s.chat.Book.Successor(r), spend)
 }
 
-// open makes a session the current one before the tap is answered: a text that follows the tap goes to
-// the session. Then the session is shown where the person tapped, and the tapped message is drawn.
-func (s *Sessions) open(ctx context.Context, t chat.Tap, r views.Session, draw func(context.Context) error) (chat.Answer, error) {
+// open makes a session the current one before the tap is answered: a text that follows the tap goes
+// to the session. Then the session is shown where the person tapped, and the tapped message is
+// drawn.
+func (s *Sessions) open(ctx context.Context, t chat.Tap, r views.Session,
+	draw func(context.Context) error) (chat.Answer, error) {
 	s.Recall(r, t.To) // before it is current: then its reader shows what is newer
 	opened := chat.Answer{Text: "→ " + glyph.Name(r.Name), Then: draw}
 	if !isEndable(r) {

@@ -56,7 +56,8 @@ func (s *Sessions) tellStopped(ctx context.Context, n news.Note) error {
 	if !r.Resumable {
 		return s.chat.For(r.ID).Post(ctx, r.Conversation, text, s.chat.ResumeButton(r))
 	}
-	back, option := offer{Offer: chat.Offer{Session: r.ID}}, s.chat.Option(i18n.ButtonRestore, plainOption, outbox.Primary)
+	back := offer{Offer: chat.Offer{Session: r.ID}}
+	option := s.chat.Option(i18n.ButtonRestore, plainOption, outbox.Primary)
 	if n.Receipt.Quiet == 0 {
 		back.Until, option = r.EndedAt.Add(undoFor), s.chat.Option(i18n.ButtonUndo, plainOption, "")
 	}
@@ -80,11 +81,8 @@ func receiptText(p chat.Phrases, r views.Session, receipt news.Receipt) string {
 		all = append([]control.Ending{*receipt.Agent}, all...)
 	}
 	text = append(text, endingLines(p, all)...)
-	if receipt.Split {
-		text = append(text, p.Words.Say(i18n.ReceiptSplit))
-	}
-	if receipt.Adopted {
-		text = append(text, p.Words.Say(i18n.ReceiptAdopted))
+	if receipt.Split || receipt.Adopted {
+		text = append(text, p.Words.Say(i18n.ReceiptStays))
 	}
 	if receipt.Waiting > 0 {
 		text = append(text, p.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": receipt.Waiting}))

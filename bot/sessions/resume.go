@@ -3,6 +3,7 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,8 +27,8 @@ import (
 // resumes the session in another folder.
 func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) error {
 	if arg == "" {
-		list := slices.DeleteFunc(s.chat.Book.Records.List(), func(r views.Session) bool { return !r.Resumable })
-		return s.PostPick(ctx, in.To, list)
+		open := func(r views.Session) bool { return !r.Resumable }
+		return s.PostPick(ctx, in.To, slices.DeleteFunc(s.chat.Book.Records.List(), open))
 	}
 	r, path, ok, err := s.findToResume(in.To, arg)
 	q := chat.Resume{Session: r, To: in.To, From: in.From}
@@ -50,7 +51,8 @@ func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) err
 // findToResume finds what "name path" means. A name may have blanks in it, or look like a path:
 // without one of its own a session is called like its folder. What can come back goes before what
 // is open.
-func (s *Sessions) findToResume(to address.Conversation, arg string) (r views.Session, path string, ok bool, err error) {
+func (s *Sessions) findToResume(to address.Conversation, arg string) (
+	r views.Session, path string, ok bool, err error) {
 	name, path := splitNameAndPath(arg)
 	if name == "" {
 		name, path, _ = strings.Cut(path, " ")
@@ -70,7 +72,8 @@ func (s *Sessions) findToResume(to address.Conversation, arg string) (r views.Se
 const shownToResume = 10
 
 // PostPick shows sessions to choose one from, the latest end first.
-func (s *Sessions) PostPick(ctx context.Context, to address.Conversation, list []views.Session) error {
+func (s *Sessions) PostPick(
+	ctx context.Context, to address.Conversation, list []views.Session) error {
 	if len(list) == 0 {
 		return s.chat.Say(ctx, to, s.chat.Words.Say(i18n.ResumeNone))
 	}
@@ -100,8 +103,10 @@ const (
 )
 
 // offer posts what can be resumed.
-func (s *Sessions) offer(ctx context.Context, to address.Conversation, text render.Text, o offer, options ...card.Option) error {
-	return s.offers.Post(ctx, card.Look{To: to, Session: o.Session, Text: text, Options: chat.Rows(1, options...)}, o)
+func (s *Sessions) offer(ctx context.Context, to address.Conversation, text render.Text, o offer,
+	options ...card.Option) error {
+	look := card.Look{To: to, Session: o.Session, Text: text, Options: chat.Rows(1, options...)}
+	return s.offers.Post(ctx, look, o)
 }
 
 // tapOffer resumes a session: [Undo], [Restore], a session that was picked, and the choices under a
@@ -135,7 +140,8 @@ func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was offer) (chat.An
 // followResume is a tap on a link to a session that is to be resumed. Whether the session can come
 // back is for the session's worker to say: news of an end is told before the end is on disk, and a
 // person may be quicker than that.
-func (s *Sessions) followResume(_ context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
+func (s *Sessions) followResume(
+	_ context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
 	q, _ := s.chat.Accepted(chat.Offer{Session: r.ID}, t)
 	return chat.Do(func(ctx context.Context) error {
 		if back, err := s.Resume(ctx, q); err != nil || !back {
@@ -151,7 +157,8 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	var restored control.Restored
 	_, err = s.chat.Places.Resolve("/", cmp.Or(q.Dir, q.Session.Dir))
 	if err == nil {
-		restored, err = s.starter.Restore(ctx, control.Restore{Session: q.Session.ID, Dir: q.Dir, Damaged: q.Damaged})
+		restored, err = s.starter.Restore(ctx,
+			control.Restore{Session: q.Session.ID, Dir: q.Dir, Damaged: q.Damaged})
 	}
 	// what was spared is why the resume is refused, and stands there
 	ended := slices.DeleteFunc(restored.Ended, func(e control.Ending) bool { return !e.Ended })
@@ -165,22 +172,17 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 		return false, s.refuse(ctx, q, err)
 	}
 	q.Session = restored.Session
-	if err := s.takePlace(ctx, q); err != nil || q.Many && len(q.Before) == 0 {
+	show := s.chat.Book.Use
+	if q.Undo || q.Many {
+		show = s.chat.Book.MoveTo
+	}
+	if err := show(ctx, q.To, q.Session); err != nil || q.Many && len(q.Before) == 0 {
 		return err == nil, err
 	}
-	return true, s.tellResuming(ctx, q)
-}
-
-// takePlace shows a session that is back where it was asked for, and makes it the current one
-// there; one of several, or one that leaves the current one, only where none that is open is.
-func (s *Sessions) takePlace(ctx context.Context, q chat.Resume) error {
-	if !q.Undo && !q.Many {
-		return s.chat.Book.Use(ctx, q.To, q.Session)
+	if q.Undo {
+		err = s.chat.Book.SettleCurrent(ctx, q.To, []views.Session{q.Session})
 	}
-	if err := s.chat.Book.MoveTo(ctx, q.To, q.Session); err != nil || q.Many {
-		return err
-	}
-	return s.chat.Book.SettleCurrent(ctx, q.To, []views.Session{q.Session})
+	return true, errors.Join(err, s.tellResuming(ctx, q))
 }
 
 func (s *Sessions) tellResuming(ctx context.Context, q chat.Resume) error {
@@ -206,16 +208,19 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	}
 	e, f := refusal.In(err), s.chat.Failure(q.Session, err)
 	f.Text = q.Above(f.Text)
+	asCopy := func(word i18n.Key) card.Option {
+		return s.chat.Option(word, string(control.UseCopy), outbox.Primary)
+	}
 	var options []card.Option
 	switch e.Code {
 	case refusal.Writers:
 	case refusal.DirMissing:
 		options = []card.Option{s.chat.Option(i18n.ButtonMakeDir, makeDirOption, "")}
 	case refusal.NothingLeft: // a copy of nothing is a new conversation
-		options = []card.Option{s.chat.Option(i18n.ButtonBeginAnew, string(control.UseCopy), outbox.Primary), s.chat.Cancel(q.From)}
+		options = []card.Option{asCopy(i18n.ButtonBeginAnew), s.chat.Cancel(q.From)}
 	case refusal.Damaged:
-		options = []card.Option{s.chat.Option(i18n.ButtonUseCopy, string(control.UseCopy), outbox.Primary),
-			s.chat.Option(i18n.ButtonUseAsIs, string(control.UseAsItIs), ""), s.chat.Cancel(q.From)}
+		asItIs := s.chat.Option(i18n.ButtonUseAsIs, string(control.UseAsItIs), "")
+		options = []card.Option{asCopy(i18n.ButtonUseCopy), asItIs, s.chat.Cancel(q.From)}
 	default:
 		return s.chat.Explain(ctx, q.To, f)
 	}
@@ -230,7 +235,8 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 // its conversation: where the current session is not open it becomes the current one. current is
 // the session that texts there go to from then on; it is the zero record where no conversation
 // shows the session.
-func (s *Sessions) ResumedAtDesk(ctx context.Context, id uuid.UUID) (current views.Session, err error) {
+func (s *Sessions) ResumedAtDesk(
+	ctx context.Context, id uuid.UUID) (current views.Session, err error) {
 	book := s.chat.Book
 	r, ok := book.Records.Get(id)
 	if r = book.Successor(r); !ok || !book.MayShow(r.Conversation) {

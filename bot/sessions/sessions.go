@@ -52,7 +52,8 @@ const (
 )
 
 // New returns the Sessions of a chat.
-func New(c *chat.Chat, starter control.Starter, ender control.Ender, agents Agents, windows chat.Windows) *Sessions {
+func New(c *chat.Chat, starter control.Starter, ender control.Ender, agents Agents,
+	windows chat.Windows) *Sessions {
 	return &Sessions{chat: c, starter: starter, ender: ender, agents: agents, windows: windows,
 		lists: chat.NewCards[[]chat.Window](c, listKind), ends: chat.NewCards[end](c, endKind),
 		offers: chat.NewCards[offer](c, resumeKind)}
@@ -68,14 +69,16 @@ func (s *Sessions) Feature() chat.Feature {
 		Name: "sessions",
 		Commands: []chat.Command{
 			{Name: "new", Run: s.start}, {Name: "list", Run: s.list}, {Name: "resume", Run: s.resume},
-			{Name: "stop", Run: s.named(isLive, s.stop), Now: true}, {Name: "why", Run: s.named(anything, s.why)},
+			{Name: "stop", Run: s.named(isLive, s.stop), Now: true},
 			{Name: "kill", Run: s.named(isEndable, kill)}, {Name: "done", Run: s.named(isEndable, done)},
+			{Name: "why", Run: s.named(anything, s.why)},
 		},
 		Taps: map[string]chat.OnTap{ // links, see package chat
 			"open": c.OnLink(s.followOpen), "res": c.OnLink(s.followResume), "try": c.OnLink(s.followRetry),
 		},
 		Cards: map[string]chat.OnTap{
-			listKind: s.lists.OnTap(s.tapList), endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer),
+			listKind: s.lists.OnTap(s.tapList), endKind: s.ends.OnTap(s.tapEnd),
+			resumeKind: s.offers.OnTap(s.tapOffer),
 		},
 		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
 			news.Ready: s.tellReady, news.Stopped: s.tellStopped,
@@ -84,12 +87,14 @@ func (s *Sessions) Feature() chat.Feature {
 	}
 }
 
-// onSession is a command about one session.
-type onSession = func(ctx context.Context, in chat.Incoming, r views.Session) error
+type (
+	onSession = func(ctx context.Context, in chat.Incoming, r views.Session) error
+	command   = func(ctx context.Context, in chat.Incoming, args string) error
+)
 
 // named is a command about the session that its argument names, or that the message answers, or
 // that is the current one.
-func (s *Sessions) named(fits func(views.Session) bool, do onSession) func(context.Context, chat.Incoming, string) error {
+func (s *Sessions) named(fits func(views.Session) bool, do onSession) command {
 	return func(ctx context.Context, in chat.Incoming, name string) error {
 		r, ok, err := s.chat.Book.FindFor(in.Message, name, fits)
 		switch {
@@ -116,7 +121,8 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	dir, err := s.resolve(in.To, path)
 	var r views.Session
 	if err == nil {
-		r, err = s.starter.Start(ctx, control.Start{Name: name, Dir: dir, Conversation: in.To, Owner: in.From, Origin: in.Key})
+		r, err = s.starter.Start(ctx, control.Start{Name: name, Dir: dir, Conversation: in.To,
+			Owner: in.From, Origin: in.Key})
 	}
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.Failure(views.Session{}, err))

@@ -45,7 +45,7 @@ const (
 	Relayed     Code = "relayed"      // the chat has the question of the dialog itself
 	Unseen      Code = "unseen"       // the terminal cannot be seen now
 	Idle        Code = "idle"         // there is nothing to interrupt
-	Guarded     Code = "guarded"      // the terminal is not the session's any more, so nothing was typed
+	Guarded     Code = "guarded"      // the terminal is not the session's any more: nothing was typed
 	DirMissing  Code = "dir_missing"
 	DirNotADir  Code = "dir_not_a_dir"
 	DirNoAccess Code = "dir_no_access"
