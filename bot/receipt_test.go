@@ -39,6 +39,12 @@ func spared(pid int, reason string) lifecycle.Ending {
 func (w *world) receiptText(t *testing.T, r session.Record, receipt lifecycle.Receipt) string {
 	t.Helper()
 	r.Conversation = atAlice
+	if len(receipt.Failures) > 0 {
+		r.Cleanup = &session.CleanupError{}
+	}
+	for _, f := range receipt.Failures {
+		r.Cleanup.Failures = append(r.Cleanup.Failures, session.CleanupFailure{Kind: string(f.Kind), PID: f.PID, Detail: f.Detail})
+	}
 	return w.shown(t, lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &receipt}).Text.Text
 }
 

@@ -6,7 +6,6 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/views"
 	"ccbot/lifecycle"
 	"ccbot/recovery"
 )
@@ -55,8 +54,7 @@ func promptOf(p lifecycle.Prompt) prompts.Prompt {
 }
 
 func receiptOf(r lifecycle.Receipt) news.Receipt {
-	shown := news.Receipt{Others: endingsOf(r.Others), Split: r.Split, Adopted: r.Adopted, Waiting: r.Waiting, Quiet: r.Quiet,
-		Failures: failuresOf(r.Failures)}
+	shown := news.Receipt{Others: endingsOf(r.Others), Split: r.Split, Adopted: r.Adopted, Waiting: r.Waiting, Quiet: r.Quiet}
 	if r.Agent != nil {
 		agent := endingOf(*r.Agent)
 		shown.Agent = &agent
@@ -80,15 +78,4 @@ func StartOf(r recovery.Report) (s news.Start) {
 		}
 	}
 	return s
-}
-
-func failuresOf(all []lifecycle.Failure) (shown []views.Failure) {
-	for _, f := range all {
-		shown = append(shown, failureOf(f))
-	}
-	return shown
-}
-
-func failureOf(f lifecycle.Failure) views.Failure {
-	return views.Failure{Kind: string(f.Kind), PID: f.PID, Detail: f.String()}
 }

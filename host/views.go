@@ -63,7 +63,8 @@ func View(r session.Record) views.Session {
 	}
 	if c := r.Cleanup; c != nil {
 		for _, f := range c.Failures {
-			s.Failures = append(s.Failures, failureOf(lifecycle.Failure{Kind: lifecycle.FailureKind(f.Kind), PID: f.PID, Detail: f.Detail}))
+			detail := lifecycle.Failure{PID: f.PID, Detail: f.Detail}.String()
+			s.Failures = append(s.Failures, views.Failure{Kind: f.Kind, PID: f.PID, Detail: detail})
 		}
 	}
 	return s

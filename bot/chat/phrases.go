@@ -90,29 +90,20 @@ func (p Phrases) WriterText(w desk.Writer) string {
 	return text
 }
 
-// NotCleanText says of a session whose archive is over that its end is not proven.
+// NotCleanText says that the end of a session is not proven, and why.
 func (p Phrases) NotCleanText(r views.Session) string {
-	return p.NotProvenText(r, p.NotCleanDetails(r))
+	args := i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), "; ")}
+	return p.Words.Say(i18n.CleanupFailed, args)
 }
 
-// NotProvenText says that the end of a session is not proven, and why.
-func (p Phrases) NotProvenText(r views.Session, why []string) string {
-	return p.Words.Say(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Details": p.Some(why, "; ")})
-}
-
-// NotCleanDetails are what the record of a session keeps of what could not be proven: the same as
-// the receipt of the archive says. A file that was edited may keep nothing.
-func (p Phrases) NotCleanDetails(r views.Session) []string {
+// FailureTexts say what could not be proven of the end of a session, each sentence once. A file
+// that was edited may keep nothing.
+func (p Phrases) FailureTexts(r views.Session) []string {
 	if len(r.Failures) == 0 {
 		return []string{p.Words.Say(i18n.FailureSome)}
 	}
-	return p.FailureTexts(r.Failures)
-}
-
-// FailureTexts say what could not be proven, each sentence once.
-func (p Phrases) FailureTexts(failures []views.Failure) []string {
 	var all []string
-	for _, f := range failures {
+	for _, f := range r.Failures {
 		key := i18n.FailureKey(f.Kind)
 		text := p.Words.Say(key, i18n.Args{"PID": f.PID})
 		switch {

@@ -65,7 +65,7 @@ func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) 
 	case r.State == views.Running:
 		state = lookText(s.chat.Words, s.agents.Look(ctx, r.ID))
 	case r.State == views.CleanupFailed && len(r.Failures) > 0:
-		state += " (" + s.chat.NotCleanDetails(r)[0] + ")" // the first reason is enough here
+		state += " (" + s.chat.FailureTexts(r)[0] + ")" // the first reason is enough here
 	}
 	mark := "•"
 	if current {

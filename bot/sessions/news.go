@@ -75,7 +75,7 @@ func receiptText(p chat.Phrases, r views.Session, receipt news.Receipt) string {
 	}
 	text := []string{p.Words.Say(head, i18n.Args{"Name": r.Name, "Age": p.Age(receipt.Quiet)})}
 	if isNotClean(r) {
-		text[0] = p.NotProvenText(r, p.FailureTexts(receipt.Failures))
+		text[0] = p.NotCleanText(r)
 	}
 	if receipt.Agent != nil {
 		all = append([]control.Ending{*receipt.Agent}, all...)

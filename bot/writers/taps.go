@@ -146,7 +146,7 @@ func (w *Writers) endWriters(ctx context.Context, t chat.Tap, c conflict) error 
 	all := len(endings) > 0
 	var said []string
 	for _, e := range endings {
-		said = append(said, w.endingText(e))
+		said = append(said, w.chat.EndingText(e))
 		all = all && e.Ended && e.Verified
 	}
 	if err := w.cards.End(ctx, t, strings.Join(said, "\n")); err != nil {
@@ -156,20 +156,6 @@ func (w *Writers) endWriters(ctx context.Context, t chat.Tap, c conflict) error 
 		return w.tellNotEnded(ctx, t, c, said)
 	}
 	return w.goOn(ctx, t, c, said)
-}
-
-// endingText says what became of one process that a person wanted ended.
-func (w *Writers) endingText(e control.Ending) string {
-	args := i18n.Args{"Process": w.chat.ProcessText(e.Process)}
-	switch {
-	case e.Ended && e.Verified:
-		args["How"] = w.words.Say(i18n.HowKey(e.How))
-		return w.words.Say(i18n.EndingDone, args)
-	case e.Reason != "":
-		args["Reason"] = w.words.Say(i18n.ReasonKey(e.Reason))
-		return w.words.Say(i18n.EndingSpared, args)
-	}
-	return w.words.Say(i18n.EndingUnknown, args)
 }
 
 // goOn does what was wanted once nobody else writes any more.
