@@ -39,6 +39,7 @@ func spared(pid int, reason string) lifecycle.Ending {
 func (w *world) receiptText(t *testing.T, r session.Record, receipt lifecycle.Receipt) string {
 	t.Helper()
 	r.Conversation = atAlice
+	r.Prompts = make([]string, receipt.Waiting)
 	if len(receipt.Failures) > 0 {
 		r.Cleanup = &session.CleanupError{}
 	}

@@ -54,12 +54,11 @@ func promptOf(p lifecycle.Prompt) prompts.Prompt {
 }
 
 func receiptOf(r lifecycle.Receipt) news.Receipt {
-	shown := news.Receipt{Others: endingsOf(r.Others), Split: r.Split, Adopted: r.Adopted, Waiting: r.Waiting, Quiet: r.Quiet}
+	all := r.Others
 	if r.Agent != nil {
-		agent := endingOf(*r.Agent)
-		shown.Agent = &agent
+		all = append([]lifecycle.Ending{*r.Agent}, all...)
 	}
-	return shown
+	return news.Receipt{Endings: endingsOf(all), Stays: r.Split || r.Adopted, Quiet: r.Quiet}
 }
 
 // StartOf is what a recovery found and did, as the chat understands it.

@@ -174,14 +174,10 @@ func (m Sessions) Reword(ctx context.Context, id uuid.UUID, key, text string, cl
 // endingsOf are processes that were ended, or left alone, as the chat sees them.
 func endingsOf(all []lifecycle.Ending) (shown []control.Ending) {
 	for _, e := range all {
-		shown = append(shown, endingOf(e))
+		shown = append(shown, control.Ending{Process: Process(e.Process, e.Age), How: string(e.How), Ended: e.Ended,
+			Verified: e.Verified, Reason: e.Reason})
 	}
 	return shown
-}
-
-func endingOf(e lifecycle.Ending) control.Ending {
-	return control.Ending{Process: Process(e.Process, e.Age), How: string(e.How), Ended: e.Ended, Verified: e.Verified,
-		Reason: e.Reason}
 }
 
 // Process is a process as the chat sees it.

@@ -41,8 +41,8 @@ func (s *Sessions) tellOver(ctx context.Context, n news.Note) error {
 	default:
 		n.Screen = ""
 	}
-	if len(r.Prompts) > 0 {
-		waiting = s.chat.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": len(r.Prompts)})
+	if n := len(r.Prompts); n > 0 {
+		waiting = s.chat.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n})
 	}
 	return s.chat.PostScreen(ctx, n, s.chat.Words.Say(word, args), waiting, s.chat.EndedButton(r.ID))
 }
@@ -66,7 +66,7 @@ func (s *Sessions) tellStopped(ctx context.Context, n news.Note) error {
 
 // receiptText says what an archive did, a line for each process, and what stays behind.
 func receiptText(p chat.Phrases, r views.Session, receipt news.Receipt) string {
-	head, all := i18n.ReceiptArchived, receipt.Others
+	head := i18n.ReceiptArchived
 	switch {
 	case receipt.Quiet > 0:
 		head = i18n.ReceiptQuiet
@@ -77,15 +77,12 @@ func receiptText(p chat.Phrases, r views.Session, receipt news.Receipt) string {
 	if isNotClean(r) {
 		text[0] = p.NotCleanText(r)
 	}
-	if receipt.Agent != nil {
-		all = append([]control.Ending{*receipt.Agent}, all...)
-	}
-	text = append(text, endingLines(p, all)...)
-	if receipt.Split || receipt.Adopted {
+	text = append(text, endingLines(p, receipt.Endings)...)
+	if receipt.Stays {
 		text = append(text, p.Words.Say(i18n.ReceiptStays))
 	}
-	if receipt.Waiting > 0 {
-		text = append(text, p.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": receipt.Waiting}))
+	if n := len(r.Prompts); n > 0 {
+		text = append(text, p.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n}))
 	}
 	return strings.Join(text, "\n")
 }
