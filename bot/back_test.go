@@ -59,78 +59,35 @@ func TestUndoAndResumeBringBack(t *testing.T) {
 	}
 }
 
-// The pointer is never taken away from a session that was chosen meanwhile.
-func TestUndoRestoresThePlace(t *testing.T) {
-	for _, tt := range []struct {
-		name    string
-		prepare func(t *testing.T, w *world, r session.Record) session.Record // gives the one that is current then
-		beside  bool
-	}{
-		{"it was the current one", func(t *testing.T, w *world, r session.Record) session.Record {
-			require.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
-			return r
-		}, false},
-		{"none was", func(_ *testing.T, _ *world, r session.Record) session.Record { return r }, false},
-		{"the current one was purged", func(t *testing.T, w *world, r session.Record) session.Record {
-			require.NoError(t, w.Chats.SetCurrent(atAlice, uuid.New()))
-			return r
-		}, false},
-		{"another is", func(t *testing.T, w *world, _ session.Record) session.Record {
-			return w.currentSession(t, "web", session.Running)
-		}, true},
-	} {
-		for _, open := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, open already: %t", tt.name, open), func(t *testing.T) {
-				w := newWorld(t)
-				r := w.session(t, "api", session.Archived)
-				current := tt.prepare(t, w, r)
-				said, beside := w.restoring(r), w.restoring(r)+" "+w.named(i18n.StillCurrent, "web")
-				if open {
-					w.sessions.restore = func(uuid.UUID) (session.Record, error) {
-						return r, deep(&lifecycle.StateError{State: session.Running, Want: "resumed"})
-					}
-					said, beside = w.named(i18n.ResumeAlreadyOpen, "api"), w.named(i18n.AlreadyOpen, "api")+" "+w.named(i18n.StillCurrent, "web")
+// The pointer is not taken away from a session that was chosen meanwhile.
+func TestUndoLeavesTheCurrentSession(t *testing.T) {
+	for _, open := range []bool{false, true} {
+		t.Run(fmt.Sprintf("open already: %t", open), func(t *testing.T) {
+			w := newWorld(t)
+			r := w.session(t, "api", session.Archived)
+			said, current := w.restoring(r), w.currentSession(t, "web", session.Running)
+			if open {
+				w.sessions.restore = func(uuid.UUID) (session.Record, error) {
+					return r, deep(&lifecycle.StateError{State: session.Running, Want: "resumed"})
 				}
-				require.NoError(t, w.tapShown(t, alice, w.undoShown(t, r, 0), i18n.ButtonUndo))
-				w.currentIs(t, current.ID)
-				if tt.beside {
-					said = beside
-				}
-				assert.Equal(t, []string{said}, w.sender.texts())
-			})
-		}
+				said, current = w.named(i18n.ResumeAlreadyOpen, "api"), r
+			}
+			require.NoError(t, w.tapShown(t, alice, w.undoShown(t, r, 0), i18n.ButtonUndo))
+			w.currentIs(t, current.ID)
+			assert.Equal(t, []string{said}, w.sender.texts())
+		})
 	}
 }
 
 func TestUndoIsOverAfterAMinute(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Archived)
-	stuck := w.session(t, "stuck", session.CleanupFailed)
-	for _, tt := range []struct {
-		r     session.Record
-		later time.Duration
-		want  i18n.Key
-		does  string // what the button became
-	}{
-		{r, 61 * time.Second, i18n.ButtonResume, "restore " + r.ID.String()},
-		{stuck, time.Hour, i18n.ButtonRetry, "archive " + stuck.ID.String() + " as archived"},
-	} {
-		w.sessions.forget()
-		require.NoError(t, w.tapShown(t, alice, w.undoShown(t, tt.r, tt.later), i18n.ButtonUndo))
-		assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.UndoOver))
+	for _, state := range []session.State{session.Archived, session.Running} {
+		w := newWorld(t)
+		r := w.session(t, "api", state)
+		require.NoError(t, w.tapShown(t, alice, w.undoShown(t, r, 61*time.Second), i18n.ButtonUndo))
+		assert.Equal(t, []string{"edit api is archived.", "answer query: " + w.word(i18n.StaleButton)}, w.sender.done())
+		assert.Equal(t, 1, w.sender.spent)
 		assert.Empty(t, w.sessions.done())
-		assert.Equal(t, w.wordsOf(tt.want), words(w.left()))
-		require.NoError(t, w.tapShown(t, alice, w.left(), tt.want), "what the button became works")
-		assert.Equal(t, []string{tt.does}, w.sessions.done())
 	}
-}
-
-func TestALateUndoOfWhatIsOpenAgainIsStale(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Running)
-	require.NoError(t, w.tapShown(t, alice, w.undoShown(t, r, time.Hour), i18n.ButtonUndo))
-	assert.Equal(t, []string{"edit api is archived.", "answer query: " + w.word(i18n.StaleButton)}, w.sender.done())
-	assert.Equal(t, 1, w.sender.spent)
 }
 
 func TestADoubleTapOnResumeBringsBackOnce(t *testing.T) {
@@ -173,14 +130,14 @@ func TestP1_LeftoversThatAResumeEndedAreTold(t *testing.T) {
 	r := w.session(t, "api", session.Archived)
 	w.sessions.leftovers = []lifecycle.Ending{ended(9, process.HowKill, time.Minute)}
 	w.mustHear(t, "/resume api")
-	assert.Equal(t, []string{lines("1 leftover (claude, pid 9, 1 min) ended with KILL.", w.restoring(r))}, w.sender.texts())
+	assert.Equal(t, []string{lines("• claude, pid 9, 1 min ended with KILL.", w.restoring(r))}, w.sender.texts())
 
 	w = newWorld(t)
 	w.session(t, "api", session.Archived)
 	w.sessions.leftovers = []lifecycle.Ending{ended(9, process.HowKill, time.Minute), spared(10, lifecycle.ReasonSecond)}
 	w.sessions.restore = func(uuid.UUID) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
 	w.mustHear(t, "/resume api")
-	assert.Equal(t, []string{lines("1 leftover (claude, pid 9, 1 min) ended with KILL.",
+	assert.Equal(t, []string{lines("• claude, pid 9, 1 min ended with KILL.",
 		w.word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}))}, w.sender.texts())
 }
 
@@ -268,8 +225,8 @@ func TestResumeElsewhere(t *testing.T) {
 		{"/resume old /srv/x", " in /srv/x"},
 		{"/resume old ~/my code", " in /home/alice/my code"},
 		{`/resume old "~/my code"`, " in /home/alice/my code"},
-		{"/resume OLD ~/old", ""}, // where it was
-		{"/resume .config", ""},   // a name may look like a path
+		{"/resume OLD ~/old", " in /home/alice/old"},
+		{"/resume .config", ""}, // a name may look like a path
 		{"/resume .config /srv", " in /srv"},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
@@ -390,7 +347,7 @@ func TestADirectoryThatCannotBeMadeIsTold(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(w.home, "file"), nil, 0o600))
 		w.records.change(r.ID, func(r *session.Record) { r.Dir = filepath.Join(w.home, "file", "below") })
 		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonMakeDir))
-		assert.Equal(t, []string{w.word(i18n.MakeDirFailed, i18n.Args{"Path": "~/file/below", "Reason": "not a directory"})}, w.sender.texts())
+		assert.Equal(t, []string{w.word(i18n.DirNoAccess, i18n.Args{"Name": "api", "Dir": "~/file/below"})}, w.sender.texts())
 		assert.Zero(t, w.sender.spent)
 		assert.Empty(t, w.sessions.done())
 	}
@@ -491,14 +448,14 @@ func TestBroughtBackAtTheDesk(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			want, note := w.session(t, "api", session.Restoring), ""
+			want := w.session(t, "api", session.Restoring)
 			back := want
 			require.NoError(t, w.Chats.SetCurrent(atAlice, uuid.Nil))
 			if tt.before != "" {
 				other := w.session(t, "other", tt.before)
 				require.NoError(t, w.Chats.SetCurrent(atAlice, other.ID))
 				if !tt.takes {
-					want, note = other, " "+w.named(i18n.StillCurrent, "other")
+					want = other
 				}
 			}
 			current, err := w.Resumer.ResumedAtDesk(t.Context(), back.ID)
@@ -507,7 +464,7 @@ func TestBroughtBackAtTheDesk(t *testing.T) {
 			now, err := w.Chats.Current(atAlice)
 			require.NoError(t, err)
 			assert.Equal(t, want.ID, now)
-			assert.Equal(t, w.word(i18n.Resuming, i18n.Args{"Name": "api", "Dir": w.Short(back.Dir)})+note, w.sender.last(t).Text.Text)
+			assert.Equal(t, w.word(i18n.Resuming, i18n.Args{"Name": "api", "Dir": w.Short(back.Dir)}), w.sender.last(t).Text.Text)
 		})
 	}
 }

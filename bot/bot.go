@@ -146,7 +146,7 @@ type Bot struct {
 	Deps
 	kernel
 	Prompts  *prompt.Prompts
-	Resumer  *sessions.Resumer
+	Resumer  *sessions.Sessions
 	Reports  *report.Reports
 	Moves    *moves.Moves
 	answers  *answer.Answers

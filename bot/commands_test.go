@@ -37,8 +37,7 @@ func TestNewSession(t *testing.T) {
 	key := w.mustHear(t, "/new the api ~/my code")
 	assert.Equal(t, lifecycle.StartRequest{Name: "the-api", Dir: "/home/alice/my code", Conversation: atAlice,
 		Owner: alice, Origin: key}, asked)
-	assert.Equal(t, []string{lines(w.word(i18n.NameTaken, i18n.Args{"Name": "api-2", "Wanted": "the-api"}),
-		w.word(i18n.Started, i18n.Args{"Name": "api-2", "Dir": "~/my code"}))}, w.sender.texts())
+	assert.Equal(t, []string{w.word(i18n.Started, i18n.Args{"Name": "api-2", "Dir": "~/my code"})}, w.sender.texts())
 	r, ok, err := w.CurrentSession(atAlice)
 	require.NoError(t, err)
 	assert.True(t, ok)
@@ -141,7 +140,7 @@ func TestARestoreOutsideTheRootsStartsNothing(t *testing.T) {
 		return r, nil
 	}
 	w.mustHear(t, "/resume old")
-	assert.Equal(t, []string{w.word(i18n.PathNotAllowed, i18n.Args{"Path": r.Dir, "Roots": "/srv"})}, w.sender.texts())
+	assert.Equal(t, []string{w.word(i18n.PathNotAllowed, i18n.Args{"Path": "~/old", "Roots": "/srv"})}, w.sender.texts())
 }
 
 func TestEveryRestoreFailureIsASentence(t *testing.T) {
@@ -158,11 +157,10 @@ func TestEveryRestoreFailureIsASentence(t *testing.T) {
 		{"it is just ending", &lifecycle.StateError{State: session.Stopping, Want: "resumed"}, name(i18n.StillEnding)},
 		{"it was purged", session.ErrNotFound, name(i18n.NoSuchSession)},
 		{"nothing was left", &lifecycle.TranscriptError{Nothing: true}, name(i18n.TranscriptEmpty)},
-		{"nobody sees who writes", lifecycle.ErrEvidence, name(i18n.EvidenceStart)},
+		{"nobody sees who writes", lifecycle.ErrEvidence, name(i18n.NoEvidence)},
 		{"it is open", &lifecycle.StateError{State: session.Running, Want: "resumed"},
 			func(w *world) string { return w.named(i18n.ResumeAlreadyOpen, "old") }},
-		{"it was over", &lifecycle.StateError{State: session.Archived, Want: "resumed"}, name(i18n.InternalError)},
-		{"a guard", &tmux.GuardError{Want: "a", Got: "b"}, name(i18n.InternalError)},
+		{"it was over", &lifecycle.StateError{State: session.Archived, Want: "resumed"}, name(i18n.AlreadyEnded)},
 		{"no claude", lifecycle.ErrNoClaude,
 			func(w *world) string { return w.word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}) }},
 		{"anything else", errDisk, func(w *world) string { return w.word(i18n.InternalError) }},
@@ -190,7 +188,7 @@ func TestEveryAgentFailureIsASentence(t *testing.T) {
 			return w.word(i18n.StopRefused, i18n.Args{"Name": "api", "Command": "tmux attach -t api"})
 		}},
 		{"it is over", &lifecycle.StateError{State: session.Archived}, func(w *world) string { return w.named(i18n.AlreadyEnded, "api") }},
-		{"nobody sees who writes", lifecycle.ErrEvidence, func(w *world) string { return w.named(i18n.EvidenceArchive, "api") }},
+		{"nobody sees who writes", lifecycle.ErrEvidence, func(w *world) string { return w.word(i18n.NoEvidence) }},
 		{"nothing to stop", lifecycle.ErrIdle, func(w *world) string { return w.named(i18n.StopNothing, "api") }},
 		{"anything else", errDisk, func(w *world) string { return w.word(i18n.InternalError) }},
 	} {
@@ -281,7 +279,7 @@ func TestListText(t *testing.T) {
 			"", w.word(i18n.ListArchived, i18n.Args{"Count": 5})), text.Text)
 		m := outbox.Message{To: atAlice, Buttons: buttons}
 		assert.Equal(t, []string{strings.TrimPrefix(marks[0]+" api", "• "), strings.TrimPrefix(marks[1]+" web", "• "),
-			w.word(i18n.ButtonRetry)}, words(m))
+			w.word(i18n.ButtonRetry) + ": stuck"}, words(m))
 		shown = spots(m)
 		var names []string
 		for i, row := range buttons {
@@ -304,7 +302,7 @@ func TestListText(t *testing.T) {
 		w.currentIs(t, r.ID)
 	}
 	w.sessions.forget()
-	require.NoError(t, w.tapShown(t, alice, w.sender.lastEdit(t), i18n.ButtonRetry))
+	require.NoError(t, w.tapSpot(t, alice, spots(w.sender.lastEdit(t))[2]))
 	assert.Equal(t, []string{"archive " + stuck.ID.String() + " as archived"}, w.sessions.done())
 }
 
@@ -347,8 +345,8 @@ func TestTheListRetriesWhatIsNotClean(t *testing.T) {
 	r := w.session(t, "stuck", session.CleanupFailed)
 	w.mustHear(t, "/list")
 	m := w.sender.last(t)
-	assert.Equal(t, "Retry", m.Buttons[0][0].Text)
-	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonRetry))
+	assert.Equal(t, "Retry: stuck", m.Buttons[0][0].Text)
+	require.NoError(t, w.tapSpot(t, alice, spots(m)[0]))
 	assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.sessions.done())
 	assert.Zero(t, w.sender.spent, "the list keeps its buttons")
 

@@ -279,7 +279,7 @@ func TestP2_WhatHasChangedIsShownAnew(t *testing.T) {
 
 func TestP6_WhereNobodyCanTellNothingIsDone(t *testing.T) {
 	for _, k := range []conflict{resumeRefused, otherWriter, writerAfterEnd} {
-		for why, says := range map[error]i18n.Key{lifecycle.ErrEvidence: i18n.EvidenceStart, session.ErrNotFound: i18n.InternalError} {
+		for why, says := range map[error]i18n.Key{lifecycle.ErrEvidence: i18n.NoEvidence, session.ErrNotFound: i18n.InternalError} {
 			w := newWorld(t)
 			r, m := w.told(t, k, inWindow(t, 4123))
 			taps := w.looks(m, w.takeOver(t, m, takeWord(k)))
@@ -440,7 +440,7 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 		{"it goes on elsewhere", &lifecycle.MovedError{To: uuid.New()}, i18n.WritersChanged},
 		{"it was purged", session.ErrNotFound, i18n.WritersChanged},
 		{"no terminal", lifecycle.ErrNoTerminal, i18n.FootAdoptElsewhere},
-		{"nobody sees who writes", lifecycle.ErrEvidence, i18n.EvidenceStart},
+		{"nobody sees who writes", lifecycle.ErrEvidence, i18n.NoEvidence},
 		{"anything else", errDisk, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -120,19 +120,6 @@ func TestP2_AConfirmationIsForTheLifeThatWasAskedAbout(t *testing.T) {
 	assert.Len(t, w.sessions.done(), 1)
 }
 
-// A question that nobody answered goes with the session it is about.
-func TestAQuestionAboutWhatIsOverLosesItsButtons(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	m := w.heardShown(t, "/kill")
-	w.session(t, "web", session.Running)
-	other := w.heardShown(t, "/done web")
-	r.State = session.Archived
-	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &lifecycle.Receipt{}}))
-	assert.Empty(t, w.sender.now(w.idOf(data(m)[0])).Buttons)
-	assert.NotEmpty(t, w.sender.now(w.idOf(data(other)[0])).Buttons)
-}
-
 // TestWhatIsShownAgainAndAgainDoesNotPileUp: of each kind the newest in a chat keep their buttons.
 func TestWhatIsShownAgainAndAgainDoesNotPileUp(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {

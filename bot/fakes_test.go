@@ -461,6 +461,9 @@ func (f *fakeSessions) Restore(_ context.Context, q lifecycle.RestoreRequest) (l
 		r, err := f.restore(q.Session)
 		return lifecycle.Restored{Record: r, Ended: f.leftovers}, err
 	}
+	if r, _ := f.records.Get(q.Session); !r.Resumable() && !r.Interrupted() && r.State != session.Lost {
+		return lifecycle.Restored{Record: r}, deep(&lifecycle.StateError{State: r.State, Want: "resumed"})
+	}
 	f.records.change(q.Session, func(r *session.Record) {
 		r.State = session.Restoring
 		r.Dir = cmp.Or(q.Dir, r.Dir)

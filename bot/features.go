@@ -23,18 +23,17 @@ import (
 // features makes all that the bot can do, in the order in which a text is offered to the features.
 func (b *Bot) features() []chat.Feature {
 	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, b.answers.Follow)
-	life := sessions.New(b.Chat, b.Sessions, agents{b}, b.answers, others)
-	b.Resumer = life.Resumer
-	b.Resumer.Writers, others.Resume = others, b.Resumer.Resume
-	b.Reports = report.New(report.Deps{Chat: b.Chat, Lifecycle: b.Sessions, Resumer: b.Resumer, Windows: others,
-		ToldWindows: b.Sessions, Entries: b.Entries, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
+	b.Resumer = sessions.New(b.Chat, b.Sessions, b.Sessions, agents{b}, others)
+	b.Resumer.Refused, b.Resumer.Recall, others.Resume = others.Refused, b.answers.Recall, b.Resumer.Resume
+	b.Reports = report.New(report.Deps{Chat: b.Chat, Reported: b.Sessions.Reported, Resumer: b.Resumer,
+		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Entries: b.Entries, Changes: b.Entries,
 		Requests: requests{b}, Resumer: b.Resumer,
 		Attachments: &prompt.Attachments{Chat: b.Chat, Files: b.Files, Downloader: b.Downloader, Voice: b.Voice}})
 	help := func(ctx context.Context, in chat.Incoming, _ string) error {
 		return b.Say(ctx, in.To, b.words.Say(i18n.Help))
 	}
-	return []chat.Feature{life.Feature(), others.Feature(), b.Reports.Feature(), b.asksFeature(),
+	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asksFeature(),
 		b.held.Feature(), b.answers.Feature(), b.outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
 		b.Prompts.Feature(), b.Moves.Feature(),
 		{Name: "help", Commands: []chat.Command{

@@ -167,44 +167,15 @@ func TestWhatWasTakenOverLeadsToItsSuccessor(t *testing.T) {
 	}
 }
 
-// The conversation moves between the tap and the session's worker.
-func TestAResumeThatMeetsATransferGoesToTheSuccessor(t *testing.T) {
-	for _, state := range []session.State{session.Running, session.Archived} {
-		w := newWorld(t)
-		r, target := w.session(t, "api", session.Lost), w.session(t, "api", state)
-		w.sessions.restore = func(id uuid.UUID) (session.Record, error) {
-			switch {
-			case id == r.ID:
-				return r, deep(&lifecycle.MovedError{To: target.ID})
-			case state.Live():
-				return target, deep(&lifecycle.StateError{State: state})
-			}
-			return target, nil
-		}
-		require.NoError(t, w.tapShown(t, alice, w.lostShown(t, r), i18n.ButtonResume))
-		w.currentIs(t, target.ID)
-		assert.Equal(t, restores(r, target), w.restored())
-		want := w.restoring(target)
-		if state.Live() {
-			want = w.named(i18n.ResumeAlreadyOpen, "api")
-		}
-		assert.Equal(t, []string{want}, w.sender.texts())
-	}
-}
-
-// Files that were edited may name each other: the person is told, once.
-func TestAResumeInARingOfTransfersEnds(t *testing.T) {
+// The conversation moves between the tap and the session's worker: the next try leads to the
+// successor.
+func TestAResumeThatMeetsATransferIsTold(t *testing.T) {
 	w := newWorld(t)
-	a, b := w.session(t, "api", session.Lost), w.session(t, "web", session.Lost)
-	w.sessions.restore = func(id uuid.UUID) (session.Record, error) {
-		if id == a.ID {
-			return a, deep(&lifecycle.MovedError{To: b.ID})
-		}
-		return b, deep(&lifecycle.MovedError{To: a.ID})
-	}
-	require.NoError(t, w.tapShown(t, alice, w.lostShown(t, a), i18n.ButtonResume))
-	assert.Equal(t, restores(a, b), w.restored())
-	assert.Len(t, w.sender.texts(), 1)
+	r, target := w.session(t, "api", session.Lost), w.session(t, "web", session.Running)
+	w.sessions.restore = func(uuid.UUID) (session.Record, error) { return r, deep(&lifecycle.MovedError{To: target.ID}) }
+	require.NoError(t, w.tapShown(t, alice, w.lostShown(t, r), i18n.ButtonResume))
+	assert.Equal(t, restores(r), w.restored())
+	assert.Equal(t, []string{w.named(i18n.AlreadyEnded, "api")}, w.sender.texts())
 }
 
 func TestASessionThatNamesItselfIsNotWaitedFor(t *testing.T) {

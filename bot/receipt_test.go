@@ -39,6 +39,13 @@ func spared(pid int, reason string) lifecycle.Ending {
 func (w *world) receiptText(t *testing.T, r session.Record, receipt lifecycle.Receipt) string {
 	t.Helper()
 	r.Conversation = atAlice
+	r.Prompts = make([]string, receipt.Waiting)
+	if len(receipt.Failures) > 0 {
+		r.Cleanup = &session.CleanupError{}
+	}
+	for _, f := range receipt.Failures {
+		r.Cleanup.Failures = append(r.Cleanup.Failures, session.CleanupFailure{Kind: string(f.Kind), PID: f.PID, Detail: f.Detail})
+	}
 	return w.shown(t, lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &receipt}).Text.Text
 }
 
@@ -54,28 +61,27 @@ func TestReceiptText(t *testing.T) {
 		{"archived, nothing lived", session.Archived, lifecycle.Receipt{}, []string{"api is archived."}},
 		{"the agent had just ended", session.Archived, lifecycle.Receipt{Agent: &gone}, []string{"api is archived."}},
 		{"completed", session.Completed, lifecycle.Receipt{Agent: &agent},
-			[]string{"api is completed. Its agent (claude, pid 10, 2 h) ended with its window."}},
+			[]string{"api is completed.", "• claude, pid 10, 2 h ended with its window."}},
 		{"one leftover and one second writer", session.Archived,
 			lifecycle.Receipt{Others: []lifecycle.Ending{ended(4123, process.HowTerm, 2*time.Hour), spared(4130, lifecycle.ReasonSecond)}},
 			[]string{"api is archived.",
-				"1 leftover (claude, pid 4123, 2 h) ended with TERM; 1 left alone (claude, pid 4130: opened later or elsewhere, not by me)."}},
+				"• claude, pid 4123, 2 h ended with TERM.", "• claude, pid 4130 was left alone: opened later or elsewhere, not by me."}},
 		{"leftovers", session.Archived,
 			lifecycle.Receipt{Agent: &agent, Others: []lifecycle.Ending{ended(11, process.HowTerm, 0), spared(12, "tmux"),
 				ended(13, process.HowKill, 0), ended(14, process.HowAlreadyGone, 0), ended(15, process.HowTerm, 3*time.Minute)}},
-			[]string{"api is archived. Its agent (claude, pid 10, 2 h) ended with its window.",
-				"2 leftovers (claude, pid 11; claude, pid 15, 3 min) ended with TERM; 1 leftover (claude, pid 13) ended with KILL; " +
-					"1 left alone (claude, pid 12: it is tmux itself)."}},
+			[]string{"api is archived.", "• claude, pid 10, 2 h ended with its window.", "• claude, pid 11 ended with TERM.",
+				"• claude, pid 12 was left alone: it is tmux itself.", "• claude, pid 13 ended with KILL.", "• claude, pid 15, 3 min ended with TERM."}},
 		{"split and waiting", session.Archived, lifecycle.Receipt{Split: true, Waiting: 1},
-			[]string{"api is archived.", "The window had panes that are not mine; they stay open.",
+			[]string{"api is archived.", "What is not mine in its window stays open.",
 				"1 message was not typed yet. It waits for the session to come back."}},
-		{"adopted", session.Archived, lifecycle.Receipt{Adopted: true}, []string{"api is archived.", "Its terminal is yours: I closed nothing."}},
+		{"adopted", session.Archived, lifecycle.Receipt{Adopted: true}, []string{"api is archived.", "What is not mine in its window stays open."}},
 		{"quiet", session.Archived, lifecycle.Receipt{Quiet: 6 * time.Hour, Agent: &agent},
-			[]string{"api is archived: nothing has happened for 6 h. Its agent (claude, pid 10, 2 h) ended with its window."}},
+			[]string{"api is archived: nothing has happened for 6 h.", "• claude, pid 10, 2 h ended with its window."}},
 		{"not cleaned up", session.CleanupFailed, lifecycle.Receipt{Failures: []lifecycle.Failure{
 			{Kind: lifecycle.FailureSurvived, PID: 1, Detail: "x"}, {Kind: lifecycle.FailureTmux, Detail: "y"}, {Kind: lifecycle.FailureTmux, Detail: "z"}},
 			Others: []lifecycle.Ending{{Outcome: process.Outcome{Process: claude(1), How: process.HowKill}}, ended(2, process.HowTerm, 0)}},
 			[]string{"api is not cleaned up: pid 1 is alive even after KILL; tmux did not prove that its window is closed. " +
-				"I go on trying by myself; Retry tries now.", "1 leftover (claude, pid 2) ended with TERM."}},
+				"I go on trying by myself; Retry tries now.", "• claude, pid 2 ended with TERM."}},
 		{"not cleaned up, nobody knows what", session.CleanupFailed, lifecycle.Receipt{Failures: []lifecycle.Failure{{Kind: lifecycle.FailureUnknown}}},
 			[]string{"api is not cleaned up: nobody can tell whether all of it has ended. I go on trying by myself; Retry tries now."}},
 	} {
@@ -93,7 +99,6 @@ func TestALongReceiptCountsTheRest(t *testing.T) {
 		receipt.Others = append(receipt.Others, spared(pid+1, lifecycle.ReasonSecond))
 	}
 	text := w.receiptText(t, session.Record{Name: "api", State: session.Archived}, receipt)
-	assert.Contains(t, text, "200 left alone")
 	assert.Contains(t, text, "and 194 more")
 	assert.Less(t, len(text), 1000)
 }
@@ -260,11 +265,13 @@ func TestP2_ARetryIsForTheLaunchThatWasShown(t *testing.T) {
 				assert.LessOrEqual(t, len(data), 64)
 			}
 			launch(started.Add(time.Nanosecond))
-			require.NoError(t, w.tapShown(t, alice, old, i18n.ButtonRetry))
+			require.NoError(t, w.tapSpot(t, alice, spots(old)[0]))
 			assert.Empty(t, w.sessions.done())
 			assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton))
 
-			require.NoError(t, w.tapShown(t, alice, show(t, w, r), i18n.ButtonRetry))
+			fresh := show(t, w, r)
+			w.sessions.forget()
+			require.NoError(t, w.tapSpot(t, alice, spots(fresh)[0]))
 			assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.sessions.done())
 		})
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -66,8 +65,6 @@ func TestTheReportSaysWhatMatters(t *testing.T) {
 	never := w.lost(t, "never", "")
 	w.records.change(never.ID, func(r *session.Record) { r.State = session.Failed })
 	open, odd, dark := w.session(t, "open", session.Running), w.session(t, "odd", session.Running), w.session(t, "dark", session.Running)
-	undecided := w.prompt(t, open, "text", inbox.Unproven)
-	w.records.change(open.ID, func(r *session.Record) { r.Prompts = []string{undecided.Key} })
 	rep := reportOf(recovery.Reattach, open)
 	rep.Results = append(rep.Results, recovery.Result{Action: recovery.Action{Do: recovery.MarkLost, Record: odd.ID}, Err: errDisk})
 	for _, kind := range []recovery.NoticeKind{recovery.Newer, recovery.Unreadable, recovery.Unreadable} {
@@ -87,7 +84,6 @@ func TestTheReportSaysWhatMatters(t *testing.T) {
 		"• I cannot tell how 1 session is doing, so I left it as it is: dark.",
 		"• 1 session is from a newer ccbot, so I left it alone in ~/.ccbot/sessions. Update ccbot to use it.",
 		"• I cannot read the records of 2 sessions; I keep them in ~/.ccbot/quarantine.",
-		"• 1 session is waiting for you: open.",
 		"• 1 session goes on: open.",
 		"/resume NAME brings one back with its conversation, /why NAME says what happened.")}, w.sender.texts())
 	assert.Equal(t, []string{"Resume all", "Pick"}, words(w.sender.last(t)))
@@ -250,25 +246,9 @@ func TestNamesInAReportAreBoundedData(t *testing.T) {
 	require.Len(t, w.sender.texts(), 1)
 	m := w.sender.last(t)
 	assert.Empty(t, m.Text.Entities)
-	assert.True(t, strings.HasPrefix(m.Text.Text, "50 sessions were lost"), m.Text.Text)
+	assert.Contains(t, m.Text.Text, "• 50 sessions were lost")
 	assert.Contains(t, m.Text.Text, "and 44 more")
-	assert.Len(t, strings.Split(m.Text.Text, "\n"), 2, "a name breaks no line")
-}
-
-// A look at a terminal may take its time; without one nobody waits for a person.
-func TestWhoWaitsIsSeenInTheTerminal(t *testing.T) {
-	for phase, waits := range map[lifecycle.Phase]bool{lifecycle.PhaseWaitingAnswer: true, lifecycle.PhaseWaitingPermission: true,
-		lifecycle.PhaseIdle: false, lifecycle.PhaseWorking: false, lifecycle.PhaseUnknown: false} {
-		w := newWorld(t)
-		w.session(t, "open", session.Running)
-		elsewhere := w.session(t, "elsewhere", session.Running)
-		w.records.change(elsewhere.ID, func(r *session.Record) { r.Conversation = inGroup })
-		w.lost(t, "api", "")
-		w.sessions.look = lifecycle.Look{Phase: phase}
-		require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
-		want := w.word(i18n.RecoveredWaiting, i18n.Args{"Count": 1, "Names": "open"})
-		assert.Equal(t, waits, strings.Contains(w.sender.last(t).Text.Text, want), phase)
-	}
+	assert.Len(t, strings.Split(m.Text.Text, "\n"), 3, "a name breaks no line")
 }
 
 func TestChatsKnowTheirConversations(t *testing.T) {
@@ -295,21 +275,22 @@ func TestHistoryIsNotNeededForALostTime(t *testing.T) {
 	assert.Equal(t, restores(r), w.restored())
 }
 
-func TestASingleMatterNeedsNoHeading(t *testing.T) {
-	foot := "/resume api brings it back with its conversation, /why api says what happened."
+func TestSessionsAndWindowsAreToldInOneMessage(t *testing.T) {
+	head := "I have looked at all sessions:"
+	foot := "/resume NAME brings one back with its conversation, /why NAME says what happened."
 	for _, tt := range []struct {
 		name string
 		set  func(w *world)
 		want []string
 	}{
 		{"a session", func(w *world) { w.lost(t, "api", session.ClosedReboot) },
-			[]string{"1 session was lost when the machine went down: api.", foot}},
+			[]string{head, "• 1 session was lost when the machine went down: api.", foot}},
 		{"a window", func(w *world) { w.windows.all = []lifecycle.Window{shellWindow(t, "@21")} },
 			[]string{"1 window belongs to no session; I leave it alone:", "• @21 mine: vim, ~/x", "   At the desk: tmux attach -t mine"}},
 		{"both", func(w *world) {
 			w.lost(t, "api", "")
 			w.windows.all = []lifecycle.Window{agentWindow(t, "@21", 4123)}
-		}, []string{"1 session lost its window, and I did not close it: api.", foot, "",
+		}, []string{head, "• 1 session lost its window, and I did not close it: api.", foot, "",
 			"1 window belongs to no session; I leave it alone:", "• @21 mine: claude, pid 4123, 2 h, pts/3, ~/proj, conversation 11111111"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

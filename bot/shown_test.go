@@ -121,9 +121,6 @@ func faces(rows [][]outbox.Button) (all [][]outbox.Button) {
 	return all
 }
 
-// left is the message that was tapped in Alice's chat, with the buttons that it has now.
-func (w *world) left() outbox.Message { return outbox.Message{To: atAlice, Buttons: w.sender.buttons} }
-
 // shown tells news and gives the message that the chat has of it, of which the sender's log says
 // nothing.
 func (w *world) shown(t *testing.T, n lifecycle.Note) outbox.Message {

@@ -489,7 +489,7 @@ func TestAlertsFit(t *testing.T) {
 		w := newWorld(t)
 		w.words = w.Words.For(lang)
 		for _, key := range []i18n.Key{i18n.BoxBusy, i18n.DraftHidden, i18n.AlreadyEnded, i18n.WritersChanged,
-			i18n.UndoOver, i18n.FootAdoptElsewhere, i18n.RecoveredOver, i18n.WindowIgnored, i18n.NotForYou, i18n.StaleButton, i18n.Retrying, i18n.InternalError} {
+			i18n.FootAdoptElsewhere, i18n.RecoveredOver, i18n.WindowIgnored, i18n.NotForYou, i18n.StaleButton, i18n.Retrying, i18n.InternalError} {
 			assert.LessOrEqual(t, plain(w.named(key, "a-name-as-they-are")).Length(), alertLimit, "%s %s", lang, key)
 		}
 		answer := chat.Answer{Text: w.named(i18n.WritersNone, strings.Repeat("long", 100))}

@@ -253,7 +253,7 @@ func TestP4_AnArchivedWindowTakesNoSessionOver(t *testing.T) {
 	assert.Equal(t, "adopt 4123@41230 from "+uuid.Nil.String(), done[0])
 	assert.Regexp(t, "^archive .* as archived$", done[1])
 	assert.NotContains(t, done[1], r.ID.String())
-	assert.Equal(t, w.named(i18n.EvidenceArchive, "mine"), w.sender.last(t).Text.Text)
+	assert.Equal(t, w.word(i18n.NoEvidence), w.sender.last(t).Text.Text)
 }
 
 // What a window shows is what a tap is about: another process in it, another conversation, another
@@ -323,7 +323,7 @@ func TestAWindowThatCannotBeTakenIsExplained(t *testing.T) {
 		{"its owner goes on elsewhere", &lifecycle.MovedError{To: uuid.New()}, i18n.WritersChanged},
 		{"its owner was purged", session.ErrNotFound, i18n.WritersChanged},
 		{"no terminal", lifecycle.ErrNoTerminal, i18n.FootAdoptElsewhere},
-		{"nobody sees who writes", lifecycle.ErrEvidence, i18n.EvidenceStart},
+		{"nobody sees who writes", lifecycle.ErrEvidence, i18n.NoEvidence},
 		{"anything else", errDisk, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -66,19 +66,21 @@ func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
 func (w *world) sayReceipts(t *testing.T) {
 	t.Helper()
 	agent := ended(1, process.HowKill, 50*time.Hour)
-	receipt := lifecycle.Receipt{Agent: &agent, Split: true, Adopted: true, Waiting: 2,
+	receipt := lifecycle.Receipt{Agent: &agent, Split: true, Adopted: true,
 		Others: []lifecycle.Ending{ended(2, process.HowTerm, time.Second), ended(3, process.HowKill, time.Minute)}}
 	for _, code := range append(consts(t, "../lifecycle", "Reason"), append(consts(t, "../internal/process", "Reason"),
 		consts(t, "../internal/process", "Guard")...)...) {
 		receipt.Others = append(receipt.Others, spared(4, code))
 	}
+	left := &session.CleanupError{}
 	for _, kind := range consts(t, "../lifecycle", "Failure") {
-		receipt.Failures = append(receipt.Failures, lifecycle.Failure{Kind: lifecycle.FailureKind(kind), PID: 5})
+		left.Failures = append(left.Failures, session.CleanupFailure{Kind: kind, PID: 5})
 	}
 	for _, state := range []session.State{session.Archived, session.Completed, session.CleanupFailed} {
 		for _, quiet := range []time.Duration{0, time.Hour} {
 			receipt.Quiet = quiet
 			r := w.session(t, "api", state)
+			r.Cleanup, r.Prompts = left, []string{"one", "two"}
 			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &receipt}))
 		}
 	}

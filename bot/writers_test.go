@@ -274,8 +274,8 @@ func TestP6_AStartWhoseWritersCannotBeSeenIsExplained(t *testing.T) {
 		return session.Record{}, deep(fmt.Errorf("%w: %w", lifecycle.ErrEvidence, errTable))
 	}
 	w.mustHear(t, "/new api")
-	assert.Equal(t, []string{w.word(i18n.EvidenceStart)}, w.sender.texts())
-	assert.Contains(t, w.word(i18n.EvidenceStart), "~/.claude/sessions")
+	assert.Equal(t, []string{w.word(i18n.NoEvidence)}, w.sender.texts())
+	assert.Contains(t, w.word(i18n.NoEvidence), "~/.claude/sessions")
 }
 
 var errTable = errors.New("the process table cannot be read")

@@ -347,8 +347,8 @@ func TestP6_ContradictingEvidenceIsCleanupFailed(t *testing.T) {
 	assert.Contains(t, refused.Text, "not cleaned up")
 
 	require.NoError(t, os.Remove(file))
-	list := w.offered(w.say("/list"), "Retry")
-	w.tap(list, "Retry")
+	list := w.offered(w.say("/list"), "Retry: work")
+	w.tap(list, "Retry: work")
 	w.hear(list.ID, "work is archived")
 	w.hear(w.say("/resume work"), "work is ready")
 	assert.True(t, w.alive(riddle.Identity))

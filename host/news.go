@@ -6,7 +6,6 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
-	"ccbot/bot/port/views"
 	"ccbot/lifecycle"
 	"ccbot/recovery"
 )
@@ -55,13 +54,11 @@ func promptOf(p lifecycle.Prompt) prompts.Prompt {
 }
 
 func receiptOf(r lifecycle.Receipt) news.Receipt {
-	shown := news.Receipt{Others: endingsOf(r.Others), Split: r.Split, Adopted: r.Adopted, Waiting: r.Waiting, Quiet: r.Quiet,
-		Failures: failuresOf(r.Failures)}
+	all := r.Others
 	if r.Agent != nil {
-		agent := endingOf(*r.Agent)
-		shown.Agent = &agent
+		all = append([]lifecycle.Ending{*r.Agent}, all...)
 	}
-	return shown
+	return news.Receipt{Endings: endingsOf(all), Stays: r.Split || r.Adopted, Quiet: r.Quiet}
 }
 
 // StartOf is what a recovery found and did, as the chat understands it.
@@ -80,11 +77,4 @@ func StartOf(r recovery.Report) (s news.Start) {
 		}
 	}
 	return s
-}
-
-func failuresOf(all []lifecycle.Failure) (shown []views.Failure) {
-	for _, f := range all {
-		shown = append(shown, views.Failure{Kind: views.FailureKind(f.Kind), PID: f.PID, Detail: f.Detail})
-	}
-	return shown
 }

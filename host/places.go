@@ -3,13 +3,14 @@ package host
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"ccbot/bot/port/places"
-	"ccbot/lifecycle"
+	"ccbot/bot/port/refusal"
 )
 
 // Bounds implements [places.Places].
@@ -24,42 +25,24 @@ func (m *Machine) Resolve(base, path string) (dir string, err error) {
 		path = filepath.Join(base, path)
 	}
 	dir = WithoutLinks(filepath.Clean(path))
-	if !m.inRoots(dir) {
-		return dir, errOutside
+	if !InRoots(m.Roots, dir) {
+		return dir, outside(dir)
 	}
-	return dir, checkDir(dir)
+	return dir, nil
 }
 
-var errOutside = &places.Error{Code: places.Outside, Reason: "it is outside of CCBOT_ROOTS"}
-
-// checkDir says with a code why no session can be opened in a folder.
-func checkDir(dir string) error {
-	err := lifecycle.CheckDir(dir)
-	if err == nil {
-		return nil
-	}
-	code := places.Unknown
-	if fault, ok := errors.AsType[*lifecycle.DirError](err); ok {
-		switch fault.Why {
-		case lifecycle.DirMissing:
-			code = places.Missing
-		case lifecycle.DirNotADir:
-			code = places.NotADir
-		case lifecycle.DirNoAccess:
-			code = places.NoAccess
-		}
-	}
-	return &places.Error{Code: code, Reason: reason(err)}
+func outside(dir string) error {
+	return &refusal.Error{Code: refusal.DirOutside, Dir: dir, Err: fmt.Errorf("%s is outside of CCBOT_ROOTS", dir)}
 }
 
 // Make implements [places.Places]. Inside the roots a link on the way that is made to lead out at
 // this moment is not followed.
 func (m *Machine) Make(dir string) error {
 	err := m.make(dir)
-	if err == nil || places.CodeOf(err) == places.Outside {
+	if err == nil || refusal.Is(err, refusal.DirOutside) {
 		return err
 	}
-	return &places.Error{Code: places.NoAccess, Reason: reason(err)}
+	return &refusal.Error{Code: refusal.DirNoAccess, Dir: dir, Reason: reason(err), Err: err}
 }
 
 func (m *Machine) make(dir string) error {
@@ -77,10 +60,8 @@ func (m *Machine) make(dir string) error {
 		}
 		return errors.Join(root.MkdirAll(rel, 0o755), root.Close())
 	}
-	return errOutside
+	return outside(WithoutLinks(dir))
 }
-
-func (m *Machine) inRoots(dir string) bool { return InRoots(m.Roots, dir) }
 
 // InRoots says whether sessions may be opened in dir: below one of the roots, which have no links
 // in them; without roots anywhere. The links of dir are resolved as far as the path exists, so that

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/places"
+	"ccbot/bot/port/refusal"
 )
 
 // tree makes folders, and links with what they lead to; it gives their base.
@@ -50,7 +50,7 @@ func TestInRoots(t *testing.T) {
 			assert.True(t, InRoots(nil, at(tt.dir)), "no roots: all are allowed")
 			assert.Equal(t, tt.want, InRoots(roots, at(tt.dir)))
 			_, err := (&Machine{Roots: roots}).Resolve("", at(tt.dir))
-			assert.Equal(t, tt.want, places.CodeOf(err) != places.Outside)
+			assert.Equal(t, tt.want, !refusal.Is(err, refusal.DirOutside))
 		})
 	}
 }
@@ -62,18 +62,17 @@ func TestResolve(t *testing.T) {
 	for _, tt := range []struct {
 		name, base, path string
 		want             string
-		code             places.Code
 	}{
-		{"nothing: home", "", "", "home", places.Fine},
-		{"nothing: the base", "home/project", "", "home/project", places.Fine},
-		{"home", "home/project", "~", "home", places.Fine},
-		{"a link", "", "link", "away", places.Fine},
-		{"a base that is a link", "home/link", ".", "away", places.Fine},
-		{"above a link, as it was typed", "home/link", "..", "home", places.Fine},
-		{"below a link, missing", "", "~/link/new/deep", "away/new/deep", places.Missing},
-		{"a link to nothing", "", "gone", "home/gone", places.Missing},
-		{"a file", "", "file", "home/file", places.NotADir},
-		{"below a file", "", "file/x", "home/file/x", places.NotADir},
+		{"nothing: home", "", "", "home"},
+		{"nothing: the base", "home/project", "", "home/project"},
+		{"home", "home/project", "~", "home"},
+		{"a link", "", "link", "away"},
+		{"a base that is a link", "home/link", ".", "away"},
+		{"above a link, as it was typed", "home/link", "..", "home"},
+		{"below a link, missing", "", "~/link/new/deep", "away/new/deep"},
+		{"a link to nothing", "", "gone", "home/gone"},
+		{"a file", "", "file", "home/file"},
+		{"below a file", "", "file/x", "home/file/x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.base != "" {
@@ -81,7 +80,7 @@ func TestResolve(t *testing.T) {
 			}
 			dir, err := m.Resolve(tt.base, tt.path)
 			assert.Equal(t, filepath.Join(base, tt.want), dir)
-			assert.Equal(t, tt.code, places.CodeOf(err))
+			assert.NoError(t, err)
 		})
 	}
 }
@@ -91,25 +90,25 @@ func TestMake(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(base, "root/file"), nil, 0o600))
 	for _, tt := range []struct {
 		name, dir string
-		code      places.Code
+		code      refusal.Code
 	}{
-		{"inside", "root/a/b", places.Fine},
-		{"there already", "root", places.Fine},
-		{"outside", "out/a", places.Outside},
-		{"a link out", "root/leads-out/a", places.Outside},
-		{"below a file", "root/file/a", places.NoAccess},
+		{"inside", "root/a/b", refusal.Internal},
+		{"there already", "root", refusal.Internal},
+		{"outside", "out/a", refusal.DirOutside},
+		{"a link out", "root/leads-out/a", refusal.DirOutside},
+		{"below a file", "root/file/a", refusal.DirNoAccess},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := filepath.Join(base, tt.dir)
 			err := (&Machine{Roots: []string{filepath.Join(base, "root")}}).Make(dir)
-			assert.Equal(t, tt.code, places.CodeOf(err))
+			assert.Equal(t, tt.code, refusal.In(err).Code)
 			if err == nil {
 				assert.DirExists(t, dir)
 				return
 			}
 			assert.NoDirExists(t, dir)
-			if tt.code == places.NoAccess {
-				assert.Equal(t, "not a directory", places.ReasonOf(err))
+			if tt.code == refusal.DirNoAccess {
+				assert.Equal(t, "not a directory", refusal.In(err).Reason)
 			}
 		})
 	}

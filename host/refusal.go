@@ -65,13 +65,17 @@ func (m Sessions) refused(err error) error {
 	case errors.As(err, &dir):
 		e.Code, e.Dir, e.Reason = cmp.Or(dirCodes[dir.Why], refusal.DirNoAccess), dir.Dir, string(dir.Why)
 	case errors.As(err, &state):
-		e.Code, e.State, e.Open = refusal.WrongState, views.State(state.State), state.State.Live()
+		e.Code, e.State = refusal.WrongState, views.State(state.State)
+		e.Open = state.State.Live() && state.State != session.Stopping
 	case errors.As(err, &writers):
 		e.Code, e.Writers = refusal.Writers, m.writersOf(writers.Writers)
 	case errors.As(err, &moved):
-		e.Code, e.To = refusal.Moved, moved.To
+		e.Code = refusal.Moved
 	case errors.As(err, &damaged):
-		e.Code, e.Nothing = refusal.Damaged, damaged.Nothing
+		e.Code = refusal.Damaged
+		if damaged.Nothing {
+			e.Code = refusal.NothingLeft
+		}
 		for _, fault := range damaged.Health.Faults {
 			e.Faults = append(e.Faults, string(fault))
 		}

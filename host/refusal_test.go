@@ -23,7 +23,6 @@ import (
 func TestRefusals(t *testing.T) {
 	deep := func(err error) error { return fmt.Errorf("launch: %w", errors.Join(err, errors.New("and more"))) }
 	disk := errors.New("disk")
-	next := uuid.New()
 	for _, tt := range []struct {
 		name string
 		err  error
@@ -38,9 +37,10 @@ func TestRefusals(t *testing.T) {
 		{"a folder", &lifecycle.DirError{Dir: "/x", Why: lifecycle.DirMissing}, refusal.Error{Code: refusal.DirMissing, Dir: "/x", Reason: "missing"}},
 		{"a fault of a later day", &lifecycle.DirError{Dir: "/x", Why: "on fire"}, refusal.Error{Code: refusal.DirNoAccess, Dir: "/x", Reason: "on fire"}},
 		{"a state", &lifecycle.StateError{State: session.Running}, refusal.Error{Code: refusal.WrongState, State: views.Running, Open: true}},
-		{"moved", &lifecycle.MovedError{To: next}, refusal.Error{Code: refusal.Moved, To: next}},
+		{"a state that ends", &lifecycle.StateError{State: session.Stopping}, refusal.Error{Code: refusal.WrongState, State: views.Stopping}},
+		{"moved", &lifecycle.MovedError{To: uuid.New()}, refusal.Error{Code: refusal.Moved}},
 		{"damaged", &lifecycle.TranscriptError{Nothing: true, Health: transcript.Health{Faults: []transcript.Fault{transcript.FaultNUL}}},
-			refusal.Error{Code: refusal.Damaged, Nothing: true, Faults: []string{string(transcript.FaultNUL)}}},
+			refusal.Error{Code: refusal.NothingLeft, Faults: []string{string(transcript.FaultNUL)}}},
 		{"anything else", disk, refusal.Error{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 	assert.NoError(t, Sessions{}.refused(nil))
-	assert.Equal(t, refusal.NotFound, refusal.Of(Sessions{}.refusedPrompt(fs.ErrNotExist)))
+	assert.Equal(t, refusal.NotFound, refusal.In(Sessions{}.refusedPrompt(fs.ErrNotExist)).Code)
 }
 
 // What the chat knows of states, items and processes is what the machine has.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -125,7 +126,11 @@ func (m Sessions) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) erro
 
 // Reported notes that the chat was told what a start did to a session.
 func (m Sessions) Reported(ctx context.Context, id uuid.UUID) error {
-	return m.refused(m.Lifecycle.Reported(ctx, id))
+	err := m.Lifecycle.Reported(ctx, id)
+	if errors.Is(err, session.ErrNotFound) {
+		return nil
+	}
+	return m.refused(err)
 }
 
 // Queue has a prompt typed when its turn comes.
@@ -169,14 +174,10 @@ func (m Sessions) Reword(ctx context.Context, id uuid.UUID, key, text string, cl
 // endingsOf are processes that were ended, or left alone, as the chat sees them.
 func endingsOf(all []lifecycle.Ending) (shown []control.Ending) {
 	for _, e := range all {
-		shown = append(shown, endingOf(e))
+		shown = append(shown, control.Ending{Process: Process(e.Process, e.Age), How: string(e.How), Ended: e.Ended,
+			Verified: e.Verified, Reason: e.Reason})
 	}
 	return shown
-}
-
-func endingOf(e lifecycle.Ending) control.Ending {
-	return control.Ending{Process: Process(e.Process, e.Age), How: control.How(e.How), Ended: e.Ended, Verified: e.Verified,
-		Reason: e.Reason}
 }
 
 // Process is a process as the chat sees it.

@@ -6,6 +6,7 @@ import (
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 )
 
 // Views shows the records of this machine to the chat.
@@ -62,7 +63,8 @@ func View(r session.Record) views.Session {
 	}
 	if c := r.Cleanup; c != nil {
 		for _, f := range c.Failures {
-			s.Failures = append(s.Failures, views.Failure{Kind: views.FailureKind(f.Kind), PID: f.PID, Detail: f.Detail})
+			detail := lifecycle.Failure{PID: f.PID, Detail: f.Detail}.String()
+			s.Failures = append(s.Failures, views.Failure{Kind: f.Kind, PID: f.PID, Detail: detail})
 		}
 	}
 	return s

@@ -27,15 +27,14 @@ const (
 
 // Starting a session.
 const (
-	Started        Key = "started"           // Dir, Name
-	Ready          Key = "ready"             // Name
-	NameTaken      Key = "name_taken_suffix" // Name, Wanted
-	PathMissing    Key = "path_missing"      // Path
-	PathNotDir     Key = "path_not_dir"      // Path
-	PathNotAllowed Key = "path_not_allowed"  // Path, Roots
-	PathUnreadable Key = "path_unreadable"   // Path, Reason
+	Started        Key = "started"          // Dir, Name
+	Ready          Key = "ready"            // Name
+	PathMissing    Key = "path_missing"     // Path
+	PathNotDir     Key = "path_not_dir"     // Path
+	PathNotAllowed Key = "path_not_allowed" // Path, Roots
+	PathUnreadable Key = "path_unreadable"  // Path, Reason
 	TmuxMissing    Key = "tmux_missing"
-	EvidenceStart  Key = "evidence_start"
+	NoEvidence     Key = "no_evidence"
 	ClaudeMissing  Key = "claude_missing"   // Command
 	ClaudeNotReady Key = "claude_not_ready" // Name, Seconds
 	FailedScreen   Key = "failed_screen"    // Name
@@ -109,21 +108,14 @@ const (
 	ReceiptArchived  Key = "receipt_archived"  // Name
 	ReceiptCompleted Key = "receipt_completed" // Name
 	ReceiptQuiet     Key = "receipt_quiet"     // Age, Name
-	ReceiptAgent     Key = "receipt_agent"     // How, Process
-	ReceiptTermed    Key = "receipt_termed"    // Count, Details
-	ReceiptKilled    Key = "receipt_killed"    // Count, Details
-	ReceiptSpared    Key = "receipt_spared"    // Count, Details
-	ReceiptOthers    Key = "receipt_others"    // Details
-	ReceiptSplit     Key = "receipt_split"
-	ReceiptAdopted   Key = "receipt_adopted"
+	ReceiptStays     Key = "receipt_stays"
 	ReceiptWaiting   Key = "receipt_waiting" // Count
 	AndMore          Key = "and_more"        // Count
 	HowHup           Key = "how_hup"
 	HowTerm          Key = "how_term"
 	HowKill          Key = "how_kill"
 	HowAlreadyGone   Key = "how_already_gone"
-	CleanupFailed    Key = "cleanup_failed"   // Details, Name
-	EvidenceArchive  Key = "evidence_archive" // Name
+	CleanupFailed    Key = "cleanup_failed" // Details, Name
 	Retrying         Key = "retrying"
 	StillEnding      Key = "still_ending"  // Name
 	AlreadyEnded     Key = "already_ended" // Name
@@ -168,14 +160,11 @@ const (
 	Resuming          Key = "resuming"            // Dir, Name
 	ResumeAlreadyOpen Key = "resume_already_open" // Name
 	AlreadyOpen       Key = "already_open"        // Name
-	StillCurrent      Key = "still_current"       // Name
-	UndoOver          Key = "undo_over"
-	DirGone           Key = "dir_gone"           // Dir, Name
-	DirNotADir        Key = "dir_not_a_dir"      // Dir, Name
-	DirNoAccess       Key = "dir_no_access"      // Dir, Name
-	MakeDirFailed     Key = "make_dir_failed"    // Path, Reason
-	TranscriptDamaged Key = "transcript_damaged" // Details, Name
-	TranscriptEmpty   Key = "transcript_empty"   // Name
+	DirGone           Key = "dir_gone"            // Dir, Name
+	DirNotADir        Key = "dir_not_a_dir"       // Dir, Name
+	DirNoAccess       Key = "dir_no_access"       // Dir, Name
+	TranscriptDamaged Key = "transcript_damaged"  // Details, Name
+	TranscriptEmpty   Key = "transcript_empty"    // Name
 	FaultHalfLine     Key = "fault_half_line"
 	FaultNUL          Key = "fault_nul"
 	FaultDuplicate    Key = "fault_duplicate"
@@ -230,12 +219,10 @@ const (
 	RecoveredFailed     Key = "recovered_failed"     // Count, Names
 	RecoveredTrouble    Key = "recovered_trouble"    // Count, Names
 	RecoveredUnclear    Key = "recovered_unclear"    // Count, Names
-	RecoveredWaiting    Key = "recovered_waiting"    // Count, Names
 	RecoveredRestored   Key = "recovered_restored"   // Count, Names
 	RecoveredNewer      Key = "recovered_newer"      // Count, Dir
 	RecoveredUnreadable Key = "recovered_unreadable" // Count, Dir
 	RecoveredFoot       Key = "recovered_foot"
-	RecoveredFootOne    Key = "recovered_foot_one" // Name
 	RecoveredOver       Key = "recovered_over"
 )
 
@@ -256,7 +243,6 @@ const (
 	WhyTitle   Key = "why_title"   // Name, State
 	WhyNothing Key = "why_nothing" // Name, State
 	WhyMore    Key = "why_more"    // Command, Count
-	WhyGoesOn  Key = "why_goes_on" // Command
 )
 
 // Ages, as in a receipt.

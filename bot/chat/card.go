@@ -5,6 +5,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/desk"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 )
@@ -88,4 +89,12 @@ type WindowList struct {
 	Text    render.Text
 	Options [][]card.Option
 	Windows []Window // that the options are about, for the card's payload
+}
+
+// Windows are those that belong to no session, as a part of a message.
+type Windows interface {
+	All(ctx context.Context) []desk.Window
+	List(all []desk.Window) WindowList
+	// Tap does what an option about one of the windows says. redraw draws the message again.
+	Tap(t Tap, was []Window, redraw func(ctx context.Context) error) (Answer, error)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -37,13 +38,14 @@ var refusals = map[refusal.Code]i18n.Key{
 	refusal.DirMissing:  i18n.PathMissing,
 	refusal.DirNotADir:  i18n.PathNotDir,
 	refusal.DirNoAccess: i18n.PathUnreadable,
+	refusal.DirOutside:  i18n.PathNotAllowed,
 	refusal.NoTmux:      i18n.TmuxMissing,
 	refusal.NoClaude:    i18n.ClaudeMissing,
 	refusal.NoTerminal:  i18n.FootAdoptElsewhere,
 	refusal.Changed:     i18n.WritersChanged,
 }
 
-// sessionRefusals are the sentences that name the session.
+// sessionRefusals are the sentences that name the session; they come first where there is one.
 var sessionRefusals = map[refusal.Code]i18n.Key{
 	refusal.NotFound:    i18n.NoSuchSession,
 	refusal.NoAgent:     i18n.AlreadyEnded,
@@ -55,6 +57,12 @@ var sessionRefusals = map[refusal.Code]i18n.Key{
 	refusal.NoDialog:    i18n.KeysNoDialog,
 	refusal.Relayed:     i18n.KeysRelayed,
 	refusal.Unseen:      i18n.KeysUnseen,
+	refusal.Idle:        i18n.StopNothing,
+	refusal.DirMissing:  i18n.DirGone,
+	refusal.DirNotADir:  i18n.DirNotADir,
+	refusal.DirNoAccess: i18n.DirNoAccess,
+	refusal.Damaged:     i18n.TranscriptDamaged,
+	refusal.NothingLeft: i18n.TranscriptEmpty,
 }
 
 // Failure explains why something could not be done for a session; the zero session: for none, so no
@@ -62,23 +70,33 @@ var sessionRefusals = map[refusal.Code]i18n.Key{
 func (p Phrases) Failure(s views.Session, err error) Failure {
 	e := refusal.In(err)
 	f := Failure{Err: err, Session: s.ID}
-	word, known := refusals[e.Code]
-	if !known && s.ID != uuid.Nil {
-		word, known = sessionRefusals[e.Code]
+	word, known := sessionRefusals[e.Code]
+	if !known || s.ID == uuid.Nil {
+		word, known = refusals[e.Code]
 	}
+	if known && e.State == views.Stopping {
+		word = i18n.StillEnding
+	}
+	var faults []string
+	for _, fault := range e.Faults {
+		faults = append(faults, p.Words.Say(i18n.FaultKey(fault)))
+	}
+	dir := p.Short(e.Dir)
 	switch {
+	case known && e.State == views.CleanupFailed:
+		f.Text, f.Buttons = render.Plain(p.NotCleanText(s)), p.ResumeButton(s)
 	case e.Code == refusal.Writers:
 		f.Text = p.unsure(e.Writers)
-	case e.Code == refusal.NoEvidence && s.ID == uuid.Nil:
-		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.EvidenceStart)), true
 	case e.Code == refusal.NoEvidence:
-		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.EvidenceArchive, i18n.Args{"Name": s.Name})), true
+		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.NoEvidence)), true
 	case !known:
 		f = p.Internal(err)
 		f.Session = s.ID
 	default:
-		f.Text = render.Plain(p.Words.Say(word, i18n.Args{"Name": s.Name, "Path": p.Short(e.Dir), "Reason": e.Reason,
-			"Command": cmp.Or(e.Command, p.Attach(s.ID))}))
+		text := p.Words.Say(word, i18n.Args{"Name": s.Name, "Path": dir, "Dir": dir, "Reason": e.Reason,
+			"Roots": strings.Join(p.Places.Bounds().Roots, ", "), "Details": strings.Join(faults, "; "),
+			"Command": cmp.Or(e.Command, p.Attach(s.ID))})
+		f.Text = Marked(text, dir)
 	}
 	return f
 }

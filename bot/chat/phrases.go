@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/views"
@@ -26,12 +27,11 @@ type Phrases struct {
 
 // OutsideText says that no session may be opened in a directory. It is empty where one may.
 func (p Phrases) OutsideText(dir string) string {
-	found, err := p.Places.Resolve("/", dir)
-	if found != "" && places.CodeOf(err) != places.Outside {
+	_, err := p.Places.Resolve("/", dir)
+	if err == nil {
 		return ""
 	}
-	roots := strings.Join(p.Places.Bounds().Roots, ", ")
-	return p.Words.Say(i18n.PathNotAllowed, i18n.Args{"Path": dir, "Roots": roots})
+	return p.Failure(views.Session{}, err).Text.Text
 }
 
 // MaxName is how long the name of a session may be, in letters: the name stands on buttons.
@@ -61,6 +61,20 @@ func (p Phrases) ProcessText(one desk.Process) string {
 	return strings.Join(parts, ", ")
 }
 
+// EndingText says what became of one process.
+func (p Phrases) EndingText(e control.Ending) string {
+	args := i18n.Args{"Process": p.ProcessText(e.Process)}
+	switch {
+	case e.Ended && e.Verified:
+		args["How"] = p.Words.Say(i18n.HowKey(e.How))
+		return p.Words.Say(i18n.EndingDone, args)
+	case e.Reason != "":
+		args["Reason"] = p.Words.Say(i18n.ReasonKey(e.Reason))
+		return p.Words.Say(i18n.EndingSpared, args)
+	}
+	return p.Words.Say(i18n.EndingUnknown, args)
+}
+
 // WriterText is one writer of a conversation in one line.
 func (p Phrases) WriterText(w desk.Writer) string {
 	text := p.ProcessText(w.Process)
@@ -76,27 +90,27 @@ func (p Phrases) WriterText(w desk.Writer) string {
 	return text
 }
 
-// NotCleanText says of a session whose archive is over that its end is not proven.
+// NotCleanText says that the end of a session is not proven, and why.
 func (p Phrases) NotCleanText(r views.Session) string {
-	return p.NotProvenText(r, p.FailureTexts(r.Failures))
+	args := i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), "; ")}
+	return p.Words.Say(i18n.CleanupFailed, args)
 }
 
-// NotProvenText says that the end of a session is not proven, and why.
-func (p Phrases) NotProvenText(r views.Session, why []string) string {
-	return p.Words.Say(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Details": p.Some(why, "; ")})
-}
-
-// FailureTexts say what could not be proven, each sentence once. A file that was edited may keep
-// nothing.
-func (p Phrases) FailureTexts(failures []views.Failure) (all []string) {
-	for _, f := range failures {
-		key := i18n.FailureKey(string(f.Kind))
+// FailureTexts say what could not be proven of the end of a session, each sentence once. A file
+// that was edited may keep nothing.
+func (p Phrases) FailureTexts(r views.Session) []string {
+	if len(r.Failures) == 0 {
+		return []string{p.Words.Say(i18n.FailureSome)}
+	}
+	var all []string
+	for _, f := range r.Failures {
+		key := i18n.FailureKey(f.Kind)
 		text := p.Words.Say(key, i18n.Args{"PID": f.PID})
 		switch {
 		case f.PID == 0 && f.Kind == views.FailureUnknown:
 			text = p.Words.Say(i18n.FailureSome)
-		case text == string(key): // of a later program
-			text = glyph.Name(f.String())
+		case text == string(key): // a record may be of a later program
+			text = glyph.Name(f.Detail)
 		}
 		if !slices.Contains(all, text) {
 			all = append(all, text)

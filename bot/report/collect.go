@@ -2,200 +2,189 @@ package report
 
 import (
 	"context"
+	"errors"
+	"path"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/conversation"
-	"ccbot/bot/inbox"
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
+	"ccbot/i18n"
 	"ccbot/internal/address"
 )
 
-// report is what one conversation is told of a recovery.
+// report is what one conversation is told of a start.
 type report struct {
-	to         address.Conversation
-	private    bool            // a private chat: it is told what belongs to no conversation, too
-	closed     []views.Session // by the recovery, and not told yet
-	returning  []views.Session // the closed sessions that come back by themselves
-	resumes    []views.Session // the returning sessions that come back in this conversation: each in one only
-	restored   []string        // names of sessions, as are the next three lists
-	waiting    []string
-	trouble    []string
-	unclear    []string
-	newer      int           // records that were left alone
-	unreadable int           // records that were set aside
-	windows    []desk.Window // of which nobody was told yet
+	to        address.Conversation
+	names     map[i18n.Key][]string // of sessions, by the sentence that tells of them
+	closed    []views.Session       // by the start, and not told yet
+	returning []uuid.UUID           // the closed sessions that come back by themselves
+	windows   []desk.Window         // of which nobody was told yet
 }
 
-// staying are the closed sessions that do not come back by themselves.
-func (one *report) staying() []views.Session {
-	return slices.DeleteFunc(slices.Clone(one.closed), func(r views.Session) bool {
-		return slices.ContainsFunc(one.returning, func(k views.Session) bool { return k.ID == r.ID })
-	})
-}
+// sentences are what is told, in this order. After them comes what went well, which is not worth a
+// message of its own.
+var sentences = []i18n.Key{i18n.RecoveredReboot, i18n.RecoveredTmux, i18n.RecoveredLost,
+	i18n.RecoveredAbandoned, i18n.RecoveredFailed, i18n.RecoveredTrouble, i18n.RecoveredUnclear,
+	i18n.RecoveredNewer, i18n.RecoveredUnreadable}
 
-// matters reports whether there is anything to tell: what went well is not worth a message of its
-// own.
-func (one *report) matters() bool {
-	return len(one.closed)+len(one.trouble)+len(one.unclear)+one.newer+one.unreadable+len(one.windows) > 0
-}
-
-// collector sorts what a recovery found and did by who is told of it.
+// collector sorts what a start found and did by who is told of it.
 type collector struct {
 	of      *Reports
 	private []address.Conversation
-
 	all     []*report
-	unseen  []views.Session // closed sessions that are told in every private chat
-	quiet   []views.Session // closed sessions of which there is nothing to say any more
-	windows []desk.Window   // that are told in every private chat
 }
 
-func (p *Reports) collect(ctx context.Context, rep news.Start) (*collector, error) {
-	private, err := p.book.PrivateChats()
-	if err != nil {
-		return nil, err
-	}
-	c := &collector{of: p, private: private}
-	for _, to := range private {
-		c.reportOf(to).private = true
-	}
-	c.addClosed()
-	c.addRepairs(rep.Repaired)
-	c.addNotices(rep)
-	c.addWindows(ctx)
-	slices.SortFunc(c.all, func(a, b *report) int { return conversation.Compare(a.to, b.to) })
-	return c, nil
-}
-
-// lookFor bounds the looks at terminals for one report.
-const lookFor = 3 * time.Second
-
-// waitingIn names the sessions of a conversation that wait for a person: the terminal asks
-// something, or it is unknown whether a prompt was typed, so that a person has to say what becomes
-// of the prompt.
-func (p *Reports) waitingIn(ctx context.Context, to address.Conversation) (names []string) {
-	looking, stop := context.WithTimeout(ctx, lookFor)
-	defer stop()
-	for _, r := range p.book.Records.List() {
-		if r.Conversation != to || r.State != views.Running {
-			continue
-		}
-		asks := looking.Err() == nil && p.Lifecycle.Look(looking, r.ID).Phase.Waiting()
-		undecided := func(key string) bool {
-			e, err := p.Entries.Load(key)
-			return err == nil && e.State == inbox.Unproven
-		}
-		if asks || slices.ContainsFunc(r.Prompts, undecided) {
-			names = append(names, r.Name)
-		}
-	}
-	return names
-}
-
-// reportOf is the report of a conversation, a new one if there is none yet.
-func (c *collector) reportOf(to address.Conversation) *report {
+// at is the report of a conversation.
+func (c *collector) at(to address.Conversation) *report {
 	i := slices.IndexFunc(c.all, func(one *report) bool { return one.to == to })
 	if i < 0 {
 		i = len(c.all)
-		c.all = append(c.all, &report{to: to})
+		c.all = append(c.all, &report{to: to, names: make(map[i18n.Key][]string)})
 	}
 	return c.all[i]
 }
 
-// add notes something in the report of a session's conversation: where the session has none, in the
-// report of every private chat.
-func (c *collector) add(r views.Session, note func(*report)) {
+// add tells of a session in its conversation; where no allowed person sees that, in every private
+// chat.
+func (c *collector) add(r views.Session, word i18n.Key) (in []*report) {
 	places := c.private
-	if !c.of.isUnseen(r) {
+	if c.of.Chat.Book.MayShow(r.Conversation) {
 		places = []address.Conversation{r.Conversation}
 	}
 	for _, to := range places {
-		note(c.reportOf(to))
+		one := c.at(to)
+		if !slices.Contains(one.names[word], r.Name) {
+			one.names[word] = append(one.names[word], r.Name)
+		}
+		in = append(in, one)
 	}
+	return in
 }
 
-// addClosed adds the sessions that recovery closed. A session that is open again, or goes on as
+// addClosed adds the sessions that the start closed. A session that is open again, or goes on as
 // another, needs no word any more.
-func (c *collector) addClosed() {
-	for _, r := range c.of.book.Records.List() {
-		switch {
-		case !r.Unreported:
-			continue
-		case !r.Resumable:
-			c.quiet = append(c.quiet, r)
-			continue
-		case c.of.isUnseen(r):
-			c.unseen = append(c.unseen, r)
+func (c *collector) addClosed(ctx context.Context) error {
+	var errs []error
+	for _, r := range c.of.Chat.Book.Records.List() {
+		if r.Unreported && !r.Resumable {
+			errs = append(errs, c.of.Reported(ctx, r.ID))
 		}
-		returns := c.of.ResumeOnStart == ResumeAll && r.Closed == views.ClosedReboot && wentDown(r)
-		taken := !returns
-		c.add(r, func(one *report) {
+		if !r.Unreported || !r.Resumable {
+			continue
+		}
+		for _, one := range c.add(r, causeOf(r)) {
 			one.closed = append(one.closed, r)
-			if returns {
-				one.returning = append(one.returning, r)
+			if c.of.ResumeOnStart == ResumeAll && r.Closed == views.ClosedReboot && wentDown(r) {
+				one.returning = append(one.returning, r.ID)
 			}
-			if !taken {
-				one.resumes, taken = append(one.resumes, r), true
-			}
-		})
+		}
 	}
+	return errors.Join(errs...)
 }
 
-// addRepairs adds what was done. What failed is told; what is open is restored.
-func (c *collector) addRepairs(all []news.Repair) {
-	var seen []uuid.UUID
-	list := c.of.book.Records.List()
-	for _, done := range all {
-		r, known := c.of.book.Records.Get(done.Session)
-		if !known {
-			r = views.Session{ID: done.Session, Name: done.Session.String()[:8]}
-		}
-		if r = views.Successor(list, r); slices.Contains(seen, r.ID) {
-			continue
+// causeOf says how a session was closed.
+func causeOf(r views.Session) i18n.Key {
+	switch {
+	case r.State == views.Abandoned:
+		return i18n.RecoveredAbandoned
+	case r.Closed == views.ClosedReboot:
+		return i18n.RecoveredReboot
+	case r.Closed == views.ClosedTmux:
+		return i18n.RecoveredTmux
+	case r.State == views.Failed:
+		return i18n.RecoveredFailed
+	}
+	return i18n.RecoveredLost
+}
+
+// wentDown reports whether a session was lost with the machine or with tmux, and is not back.
+func wentDown(r views.Session) bool {
+	down := r.Closed == views.ClosedReboot || r.Closed == views.ClosedTmux
+	return down && (r.State == views.Lost || r.State == views.Failed)
+}
+
+// addRepairs adds what was done about sessions, and what nothing could be done about.
+func (c *collector) addRepairs(rep news.Start) {
+	book := c.of.Chat.Book
+	for _, done := range rep.Repaired {
+		r, known := book.Records.Get(done.Session)
+		if r = book.Successor(r); !known {
+			r = views.Session{Name: done.Session.String()[:8]}
 		}
 		switch {
 		case done.Failed:
-			c.add(r, func(one *report) { one.trouble = append(one.trouble, r.Name) })
+			c.add(r, i18n.RecoveredTrouble)
 		case r.Live && r.State != views.Stopping:
-			c.add(r, func(one *report) { one.restored = append(one.restored, r.Name) })
-		default:
-			continue
+			c.add(r, i18n.RecoveredRestored)
 		}
-		seen = append(seen, r.ID)
 	}
-}
-
-// addNotices adds what nothing could be done about.
-func (c *collector) addNotices(rep news.Start) {
 	for _, id := range rep.Unclear {
-		if r, ok := c.of.book.Records.Get(id); ok {
-			c.add(r, func(one *report) { one.unclear = append(one.unclear, r.Name) })
+		if r, ok := book.Records.Get(id); ok {
+			c.add(r, i18n.RecoveredUnclear)
 		}
-	}
-	for _, to := range c.private {
-		one := c.reportOf(to)
-		one.newer, one.unreadable = rep.Newer, rep.Unreadable
 	}
 }
 
-// addWindows adds the windows that belong to nobody and that nobody was told of.
-func (c *collector) addWindows(ctx context.Context) {
-	all := c.of.Windows.All(ctx)
-	if len(all) == 0 {
-		return
+// look is the report of a conversation with what can be done; blank where nothing matters.
+func (p *Reports) look(one *report) (card.Look, offered) {
+	words := p.Chat.Words
+	newer := p.Chat.Short(path.Join(p.StateDir, "sessions"))
+	unreadable := p.Chat.Short(path.Join(p.StateDir, "quarantine"))
+	dirs := map[i18n.Key]string{i18n.RecoveredNewer: newer, i18n.RecoveredUnreadable: unreadable}
+	var lines []string
+	tell := func(word i18n.Key) {
+		names := one.names[word]
+		if len(names) == 0 {
+			return
+		}
+		var shown []string
+		for _, name := range names {
+			shown = append(shown, chat.ShownName(name))
+		}
+		args := i18n.Args{"Count": len(names), "Names": p.Chat.Some(shown, ", "), "Dir": dirs[word]}
+		lines = append(lines, "• "+words.Say(word, args))
 	}
-	fresh, err := c.of.ToldWindows.NewOrphans(ctx, all)
-	if err != nil {
-		c.of.Chat.Log.Warn("windows_unknown", "error", err.Error())
-		return
+	for _, word := range sentences {
+		tell(word)
+		if n := len(one.returning); n > 0 && word == i18n.RecoveredReboot {
+			lines[len(lines)-1] += " " + words.Say(i18n.RecoveredComing, i18n.Args{"Count": n})
+		}
 	}
-	c.windows = fresh
-	for _, to := range c.private {
-		c.reportOf(to).windows = fresh
+	if len(lines) > 0 {
+		tell(i18n.RecoveredRestored)
+		lines = slices.Insert(lines, 0, words.Say(i18n.RecoveredHead))
 	}
+	if len(one.closed) > len(one.returning) {
+		lines = append(lines, words.Say(i18n.RecoveredFoot))
+	}
+	text := chat.Marked(strings.Join(lines, "\n"), newer, unreadable)
+	windows := p.Windows.List(one.windows)
+	options, lost := p.lostOptions(one)
+	look := card.Look{To: one.to, Text: chat.Paragraphs(text, windows.Text)}
+	look.Options = append(options, windows.Options...)
+	return look, offered{Lost: lost, Windows: windows.Windows}
+}
+
+// lostOptions resume what went down with the machine or with tmux, unless it comes back by itself.
+func (p *Reports) lostOptions(one *report) (options [][]card.Option, lost []uuid.UUID) {
+	for _, r := range one.closed {
+		if wentDown(r) && p.ResumeOnStart != ResumeNever && !slices.Contains(one.returning, r.ID) {
+			lost = append(lost, r.ID)
+		}
+	}
+	switch len(lost) {
+	case 0:
+		return nil, nil
+	case 1:
+		return chat.Rows(1, p.Chat.Option(i18n.ButtonResume, allOption, outbox.Primary)), lost
+	}
+	return chat.Rows(2, p.Chat.Option(i18n.ButtonResumeAll, allOption, outbox.Primary),
+		p.Chat.Option(i18n.ButtonPick, pickOption, "")), lost
 }

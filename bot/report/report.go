@@ -1,29 +1,24 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/conversation"
-	"ccbot/bot/inbox"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
-	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/guard"
 )
-
-// Lifecycle is asked what an agent is doing, and notes that the chat was told of a session.
-type Lifecycle interface {
-	Look(ctx context.Context, id uuid.UUID) desk.Look
-	Reported(ctx context.Context, id uuid.UUID) error
-}
 
 // Resumer resumes sessions, and shows some of them to choose from.
 type Resumer interface {
@@ -31,34 +26,13 @@ type Resumer interface {
 	PostPick(ctx context.Context, to address.Conversation, list []views.Session) error
 }
 
-// Windows are those that belong to no session, as a part of a message.
-type Windows interface {
-	All(ctx context.Context) []desk.Window
-	List(all []desk.Window) chat.WindowList
-	// Tap does what an option about one of the windows says. redraw draws the message again.
-	Tap(t chat.Tap, was []chat.Window, redraw func(ctx context.Context) error) (chat.Answer, error)
-}
-
-// ToldWindows remembers of which windows the chat was told.
-type ToldWindows interface {
-	// NewOrphans are those of the windows of which the chat was not told yet.
-	NewOrphans(ctx context.Context, of []desk.Window) ([]desk.Window, error)
-	Told(ctx context.Context, all []desk.Window) error
-}
-
-// Entries are the prompts of people.
-type Entries interface {
-	Load(key string) (inbox.Entry, error)
-}
-
 // Deps are what Reports work with.
 type Deps struct {
 	Chat          *chat.Chat
-	Lifecycle     Lifecycle
+	Reported      func(ctx context.Context, id uuid.UUID) error // see control.Keeper
 	Resumer       Resumer
-	Windows       Windows
-	ToldWindows   ToldWindows
-	Entries       Entries
+	Windows       chat.Windows
+	Notices       desk.Notices
 	StateDir      string // ccbot's own files
 	ResumeOnStart string // ResumeAll, ResumeNever, or anything else to ask
 }
@@ -73,85 +47,152 @@ const (
 // Reports tell what a start found and did.
 type Reports struct {
 	Deps
-	book  *conversation.Book
-	words i18n.Words
 	cards chat.Cards[offered]
 }
 
 const kind = "report" // of the cards
 
 // New returns the Reports of a chat.
-func New(d Deps) *Reports {
-	return &Reports{Deps: d, book: d.Chat.Book, words: d.Chat.Words, cards: chat.NewCards[offered](d.Chat, kind)}
-}
+func New(d Deps) *Reports { return &Reports{Deps: d, cards: chat.NewCards[offered](d.Chat, kind)} }
 
 // Feature is what the roof knows of Reports.
 func (p *Reports) Feature() chat.Feature {
 	return chat.Feature{Name: "report", Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)}}
 }
 
-// Tell tells each conversation what a recovery found and did, in one message and only if that
-// matters to people. What was told is noted after the message is on disk, so that a crash in
-// between repeats a message and loses none. Where ResumeOnStart says so, sessions that went down
-// with the machine come back before Tell returns.
+// Tell tells each conversation what a start found and did, in one message and only if that matters
+// to people. What was told is noted after the message is on disk, so that a crash in between
+// repeats a message and loses none. Where ResumeOnStart says so, sessions that went down with the
+// machine come back before Tell returns.
 func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
-	found, err := p.collect(ctx, rep)
+	private, err := p.Chat.Book.PrivateChats()
 	if err != nil {
 		return err
 	}
-	var errs []error
-	private, told := 0, 0
-	for _, one := range found.all {
-		err := p.tellOne(ctx, one)
-		if one.private {
-			private++
+	windows := p.Windows.All(ctx)
+	if len(windows) > 0 {
+		if windows, err = p.Notices.NewOrphans(ctx, windows); err != nil {
+			p.Chat.Log.Warn("windows_unknown", "error", err.Error())
 		}
-		if one.private && err == nil {
-			told++
-		}
-		if err == nil {
-			err = p.noteReported(ctx, slices.DeleteFunc(one.closed, p.isUnseen))
-		}
-		errs = append(errs, err)
 	}
-	errs = append(errs, p.noteReported(ctx, found.quiet))
-	if private > 0 && told == private {
-		errs = append(errs, p.noteReported(ctx, found.unseen))
-		if len(found.windows) > 0 {
-			errs = append(errs, p.ToldWindows.Told(ctx, found.windows))
+	c := &collector{of: p, private: private}
+	errs := []error{c.addClosed(ctx)}
+	c.addRepairs(rep)
+	for _, to := range private {
+		one := c.at(to)
+		one.windows = windows
+		one.names[i18n.RecoveredNewer] = make([]string, rep.Newer) // only counted
+		one.names[i18n.RecoveredUnreadable] = make([]string, rep.Unreadable)
+	}
+
+	var told []*report
+	for _, one := range c.all {
+		if err := p.tellOne(ctx, one); err != nil {
+			errs = append(errs, err)
+		} else {
+			told = append(told, one)
 		}
-	} else if private == 0 && len(found.unseen)+len(found.windows) > 0 {
-		p.Chat.Log.Warn("recovery_untold", "sessions", len(found.unseen), "windows", len(found.windows),
-			"why", "no allowed person has a chat yet")
+	}
+	for _, one := range told {
+		for _, r := range one.closed {
+			errs = append(errs, p.Reported(ctx, r.ID))
+		}
+		if len(one.windows) > 0 {
+			errs = append(errs, p.Notices.Told(ctx, one.windows))
+		}
 	}
 	return errors.Join(errs...)
 }
 
 // tellOne gives one conversation its report, and resumes what comes back by itself.
 func (p *Reports) tellOne(ctx context.Context, one *report) error {
-	if !one.matters() {
+	look, shown := p.look(one)
+	if look.Text.Blank() {
 		return nil
 	}
-	one.waiting = p.waitingIn(ctx, one.to)
-	look, shown := p.look(one)
 	if err := p.cards.Post(ctx, look, shown); err != nil {
 		return err
 	}
 	p.Chat.At("report-posted")
-	return p.resumeAll(ctx, one.to, 0, one.resumes)
+	return p.resumeAll(ctx, one.to, 0, p.stillLost(one.returning))
 }
 
-// noteReported notes that the chat was told of sessions.
-func (p *Reports) noteReported(ctx context.Context, all []views.Session) error {
-	var errs []error
-	for _, r := range all {
-		if err := p.Lifecycle.Reported(ctx, r.ID); err != nil && !refusal.Is(err, refusal.NotFound) {
-			errs = append(errs, fmt.Errorf("note that %s was told: %w", r.ID, err))
-		}
+// sideBySide is how many sessions come back at once.
+const sideBySide = 4
+
+// offered is what the options of a report are about.
+type offered struct {
+	Lost    []uuid.UUID   `json:"lost,omitempty"`
+	Windows []chat.Window `json:"windows,omitempty"`
+}
+
+// What the options about lost sessions do. They stand in one row.
+const (
+	allOption  = "all"  // resume what is still lost
+	pickOption = "pick" // show what is still lost, to choose from
+)
+
+// stillLost are those of the sessions that are not back, oldest first.
+func (p *Reports) stillLost(lost []uuid.UUID) []views.Session {
+	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r views.Session) bool {
+		return !wentDown(r) || !slices.Contains(lost, r.ID)
+	})
+}
+
+// tap resumes the sessions that the report names, or shows them to choose from. The options stay
+// while any of the sessions is lost.
+func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer, error) {
+	_, window, isWindow := strings.Cut(t.Card.Option, ":")
+	list := p.stillLost(was.Lost)
+	switch {
+	case isWindow:
+		return p.Windows.Tap(t, was.Windows, func(ctx context.Context) error {
+			return p.takeOff(ctx, t, ":"+window)
+		})
+	case len(list) == 0:
+		return chat.Answer{Text: p.Chat.Words.Say(i18n.RecoveredOver)}, p.takeOff(ctx, t, allOption)
+	case t.Card.Option == pickOption:
+		return chat.Do(func(ctx context.Context) error { return p.Resumer.PostPick(ctx, t.To, list) })
 	}
-	return errors.Join(errs...)
+	text := p.Chat.Words.Say(i18n.RecoveredComing, i18n.Args{"Count": len(list)})
+	return chat.Answer{Text: text, Then: func(ctx context.Context) error {
+		if err := p.resumeAll(ctx, t.To, t.From, list); err != nil || len(p.stillLost(was.Lost)) > 0 {
+			return err
+		}
+		return p.takeOff(ctx, t, allOption)
+	}}, nil
 }
 
-// isUnseen reports whether a session has no conversation that may still see it: none at all, or
-// that of people who are not allowed any more.
-func (p *Reports) isUnseen(r views.Session) bool { return !p.book.MayShow(r.Conversation) }
+// takeOff takes the row of options off a report whose first value ends like this. The text stays.
+func (p *Reports) takeOff(ctx context.Context, t chat.Tap, end string) error {
+	c, ok := p.cards.Get(t.Card.Key)
+	if !ok {
+		return nil
+	}
+	c.Look.Options = slices.DeleteFunc(c.Look.Options, func(row []card.Option) bool {
+		return strings.HasSuffix(row[0].Value, end)
+	})
+	return p.cards.Redraw(ctx, c.Key, c.Look, c.Payload)
+}
+
+// resumeAll resumes sessions, a few side by side. That they come was said of all at once; each says
+// for itself when it is ready, or why it is not back. Without a person the questions that come of
+// it are for the session's owner.
+func (p *Reports) resumeAll(ctx context.Context, to address.Conversation, from int64,
+	list []views.Session) error {
+	if len(list) == 0 {
+		return nil
+	}
+	var g errgroup.Group
+	g.SetLimit(sideBySide)
+	for _, r := range list {
+		q := chat.Resume{Session: r, To: to, From: cmp.Or(from, r.Owner, to.ChatID), Many: true}
+		g.Go(func() error {
+			return guard.Call(func() error { _, err := p.Resumer.Resume(ctx, q); return err })
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return p.Chat.Book.SettleCurrent(ctx, to, list)
+}

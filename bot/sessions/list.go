@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -36,8 +35,8 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 func (s *Sessions) look(ctx context.Context, to address.Conversation) (card.Look, []chat.Window) {
 	var lines, dirs []string
 	var options []card.Option
-	ended, now := 0, s.book.CurrentID(to)
-	for _, r := range s.book.Records.List() {
+	ended, now := 0, s.chat.Book.CurrentID(to)
+	for _, r := range s.chat.Book.Records.List() {
 		if r.Resumable {
 			ended++
 		}
@@ -47,12 +46,13 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) (card.Look
 		lines, dirs = append(lines, s.listLine(ctx, r, r.ID == now)), append(dirs, s.chat.Short(r.Dir))
 		options = append(options, s.listOption(r, r.ID == now))
 	}
-	text := s.words.Say(i18n.ListEmpty)
+	text := s.chat.Words.Say(i18n.ListEmpty)
 	if len(lines) > 0 {
-		text = s.words.Say(i18n.ListTitle, i18n.Args{"Count": len(lines)}) + "\n" + strings.Join(lines, "\n")
+		title := s.chat.Words.Say(i18n.ListTitle, i18n.Args{"Count": len(lines)})
+		text = title + "\n" + strings.Join(lines, "\n")
 	}
 	if ended > 0 {
-		text += "\n\n" + s.words.Say(i18n.ListArchived, i18n.Args{"Count": ended})
+		text += "\n\n" + s.chat.Words.Say(i18n.ListArchived, i18n.Args{"Count": ended})
 	}
 	windows := s.windows.List(s.windows.All(ctx))
 	return card.Look{To: to, Text: chat.Paragraphs(chat.Marked(text, dirs...), windows.Text),
@@ -60,12 +60,12 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) (card.Look
 }
 
 func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) string {
-	state := s.words.Say(i18n.StateKey(string(r.State)))
+	state := s.chat.Words.Say(i18n.StateKey(string(r.State)))
 	switch {
 	case r.State == views.Running:
-		state = lookText(s.words, s.agents.Look(ctx, r.ID))
+		state = lookText(s.chat.Words, s.agents.Look(ctx, r.ID))
 	case r.State == views.CleanupFailed && len(r.Failures) > 0:
-		state += " (" + s.chat.FailureTexts(r.Failures)[0] + ")" // the first reason is enough here
+		state += " (" + s.chat.FailureTexts(r)[0] + ")" // the first reason is enough here
 	}
 	mark := "•"
 	if current {
@@ -92,22 +92,18 @@ func lookText(words i18n.Words, l desk.Look) string {
 			text = append(text, model)
 		}
 		if u.Context >= 0 {
-			text = append(text, words.Say(i18n.ListContext, i18n.Args{"Percent": int(math.Round(u.Context))}))
+			percent := i18n.Args{"Percent": int(math.Round(u.Context))}
+			text = append(text, words.Say(i18n.ListContext, percent))
 		}
 	}
 	return strings.Join(text, ", ")
 }
 
-// listOption opens a session; of a session that is not cleaned up, the option tries that again. It
-// names the session only where several are not cleaned up.
+// listOption opens a session; of a session that is not cleaned up, the option tries that again.
 func (s *Sessions) listOption(r views.Session, current bool) card.Option {
 	name := glyph.Name(r.Name)
 	if isNotClean(r) {
-		word := s.words.Say(i18n.ButtonRetry)
-		others := func(other views.Session) bool { return isNotClean(other) && other.ID != r.ID }
-		if slices.ContainsFunc(s.book.Records.List(), others) {
-			word += ": " + name
-		}
+		word := s.chat.Words.Say(i18n.ButtonRetry) + ": " + name
 		return card.Option{Text: word, Value: retryWord + ":" + r.ID.String() + ":" + chat.LaunchOf(r)}
 	}
 	if current {
@@ -127,47 +123,47 @@ func (s *Sessions) redrawList(t chat.Tap) func(ctx context.Context) error {
 }
 
 // tapList does what an option of a list says.
-func (s *Sessions) tapList(ctx context.Context, t chat.Tap, was []chat.Window) (chat.Answer, error) {
+func (s *Sessions) tapList(
+	ctx context.Context, t chat.Tap, was []chat.Window) (chat.Answer, error) {
 	word, rest, _ := strings.Cut(t.Card.Option, ":")
 	if word != openWord && word != retryWord {
 		return s.windows.Tap(t, was, s.redrawList(t))
 	}
 	named, launch, _ := strings.Cut(rest, ":")
 	id, _ := uuid.Parse(named)
-	r, ok := s.book.Records.Get(id)
-	switch next := s.book.Successor(r); {
-	case ok && word == retryWord && isRetry(r, launch):
-		return s.ends.retry(t, r)
+	r, ok := s.chat.Book.Records.Get(id)
+	switch next := s.chat.Book.Successor(r); {
+	case ok && word == retryWord && isNotClean(r) && chat.LaunchOf(r) == launch:
+		return s.retry(t, r)
 	case ok && word == openWord && isEndable(next):
-		return s.open(ctx, t, next, !s.book.IsCurrent(t.To, next), s.redrawList(t))
+		return s.open(ctx, t, next, s.redrawList(t))
 	}
-	return chat.Answer{Text: s.words.Say(i18n.StaleButton), Then: s.redrawList(t)}, nil
+	return chat.Answer{Text: s.chat.Words.Say(i18n.StaleButton), Then: s.redrawList(t)}, nil
 }
 
 // followOpen opens a session from the notice that the session has answered. Of a session that is
 // over only the answer is shown.
-func (s *Sessions) followOpen(ctx context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
-	return s.open(ctx, t, s.book.Successor(r), true, func(ctx context.Context) error { return s.chat.Spend(ctx, t) })
+func (s *Sessions) followOpen(
+	ctx context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
+	spend := func(ctx context.Context) error { return s.chat.Spend(ctx, t) }
+	return s.open(ctx, t, s.chat.Book.Successor(r), spend)
 }
 
-// open makes a session the current one before the tap is answered: a text that follows the tap goes to
-// the session. Then the session is shown where the person tapped, and the tapped message is drawn.
-func (s *Sessions) open(ctx context.Context, t chat.Tap, r views.Session, recall bool,
-	draw func(ctx context.Context) error) (chat.Answer, error) {
-	if recall {
-		s.reader.Recall(r, t.To) // before it is current: then its reader shows what is newer
+// open makes a session the current one before the tap is answered: a text that follows the tap goes
+// to the session. Then the session is shown where the person tapped, and the tapped message is
+// drawn.
+func (s *Sessions) open(ctx context.Context, t chat.Tap, r views.Session,
+	draw func(context.Context) error) (chat.Answer, error) {
+	s.Recall(r, t.To) // before it is current: then its reader shows what is newer
+	opened := chat.Answer{Text: "→ " + glyph.Name(r.Name), Then: draw}
+	if !isEndable(r) {
+		return opened, nil
 	}
-	if isEndable(r) {
-		if err := s.book.MakeCurrent(ctx, t.To, r.ID); err != nil {
-			return chat.Answer{}, err
-		}
-	}
-	return chat.Answer{Text: "→ " + glyph.Name(r.Name), Then: func(ctx context.Context) error {
-		if isEndable(r) {
-			if err := s.book.MoveTo(ctx, t.To, r); err != nil {
-				return err
-			}
+	opened.Then = func(ctx context.Context) error {
+		if err := s.chat.Book.MoveTo(ctx, t.To, r); err != nil {
+			return err
 		}
 		return draw(ctx)
-	}}, nil
+	}
+	return opened, s.chat.Book.MakeCurrent(ctx, t.To, r.ID)
 }

@@ -2,8 +2,14 @@ package sessions
 
 import (
 	"context"
+	"strings"
+	"time"
 
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/control"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 )
@@ -12,44 +18,86 @@ import (
 // from the chat.
 func (s *Sessions) tellReady(ctx context.Context, n news.Note) error {
 	r := n.Session
-	text := s.words.Say(i18n.Ready, i18n.Args{"Name": r.Name})
+	text := s.chat.Words.Say(i18n.Ready, i18n.Args{"Name": r.Name})
 	if answers := s.agents.ProjectAnswers(r.ID); answers != "" {
 		text += "\n" + answers
 	}
 	return s.chat.For(r.ID).Say(ctx, r.Conversation, text)
 }
 
-func (s *Sessions) tellFailed(ctx context.Context, n news.Note) error {
-	head := s.words.Say(i18n.FailedScreen, i18n.Args{"Name": n.Session.Name})
-	return s.chat.PostScreen(ctx, n, head, s.waiting(n), s.chat.EndedButton(n.Session.ID))
-}
-
-func (s *Sessions) tellLost(ctx context.Context, n news.Note) error {
-	return s.tellOver(ctx, n, i18n.Lost)
-}
-
-func (s *Sessions) tellOver(ctx context.Context, n news.Note, word i18n.Key) error {
-	text := s.words.Say(word, i18n.Args{"Name": n.Session.Name}) + s.waiting(n)
-	return s.chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, render.Plain(text), s.chat.EndedButton(n.Session.ID))
-}
-
-func (s *Sessions) tellEnded(ctx context.Context, n news.Note) error {
-	e := n.Session.Exit
-	if e == nil || !e.Crashed {
-		return s.tellOver(ctx, n, i18n.Ended)
+// tellOver says how a session ended by itself; of one that crashed or never was ready, with the
+// last screen.
+func (s *Sessions) tellOver(ctx context.Context, n news.Note) error {
+	r, word, args, waiting := n.Session, i18n.Ended, i18n.Args{"Name": n.Session.Name}, ""
+	switch e := r.Exit; {
+	case n.Kind == news.Failed:
+		word = i18n.FailedScreen
+	case n.Kind == news.Lost:
+		word, n.Screen = i18n.Lost, ""
+	case e != nil && e.Crashed && e.Signal != 0:
+		word, args["Signal"] = i18n.CrashedSignal, e.Signal
+	case e != nil && e.Crashed:
+		word, args["Status"] = i18n.CrashedStatus, e.Status
+	default:
+		n.Screen = ""
 	}
-	args := i18n.Args{"Name": n.Session.Name, "Status": e.Status, "Signal": e.Signal}
-	key := i18n.CrashedStatus
-	if e.Signal != 0 {
-		key = i18n.CrashedSignal
+	if n := len(r.Prompts); n > 0 {
+		waiting = s.chat.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n})
 	}
-	return s.chat.PostScreen(ctx, n, s.words.Say(key, args), s.waiting(n), s.chat.EndedButton(n.Session.ID))
+	return s.chat.PostScreen(ctx, n, s.chat.Words.Say(word, args), waiting, s.chat.EndedButton(r.ID))
 }
 
-// waiting says how many prompts wait for the session to come back.
-func (s *Sessions) waiting(n news.Note) string {
-	if len(n.Session.Prompts) == 0 {
-		return ""
+// undoFor is how long after an end [Undo] works.
+const undoFor = time.Minute
+
+// tellStopped gives the receipt of an archive, with what can be done about it.
+func (s *Sessions) tellStopped(ctx context.Context, n news.Note) error {
+	r, text := n.Session, render.Plain(receiptText(s.chat.Phrases, n.Session, *n.Receipt))
+	if !r.Resumable {
+		return s.chat.For(r.ID).Post(ctx, r.Conversation, text, s.chat.ResumeButton(r))
 	}
-	return "\n" + s.words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": len(n.Session.Prompts)})
+	back := offer{Offer: chat.Offer{Session: r.ID}}
+	option := s.chat.Option(i18n.ButtonRestore, plainOption, outbox.Primary)
+	if n.Receipt.Quiet == 0 {
+		back.Until, option = r.EndedAt.Add(undoFor), s.chat.Option(i18n.ButtonUndo, plainOption, "")
+	}
+	return s.offer(ctx, r.Conversation, text, back, option)
+}
+
+// receiptText says what an archive did, a line for each process, and what stays behind.
+func receiptText(p chat.Phrases, r views.Session, receipt news.Receipt) string {
+	head := i18n.ReceiptArchived
+	switch {
+	case receipt.Quiet > 0:
+		head = i18n.ReceiptQuiet
+	case r.State == views.Completed:
+		head = i18n.ReceiptCompleted
+	}
+	text := []string{p.Words.Say(head, i18n.Args{"Name": r.Name, "Age": p.Age(receipt.Quiet)})}
+	if isNotClean(r) {
+		text[0] = p.NotCleanText(r)
+	}
+	text = append(text, endingLines(p, receipt.Endings)...)
+	if receipt.Stays {
+		text = append(text, p.Words.Say(i18n.ReceiptStays))
+	}
+	if n := len(r.Prompts); n > 0 {
+		text = append(text, p.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n}))
+	}
+	return strings.Join(text, "\n")
+}
+
+// endingLines say which processes ended and how, and which were spared and why. What is not proven
+// is among the failures.
+func endingLines(p chat.Phrases, all []control.Ending) []string {
+	var lines []string
+	for _, e := range all {
+		if e.How != control.AlreadyGone && (e.Ended || e.Reason != "") {
+			lines = append(lines, "• "+p.EndingText(e))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return []string{p.Some(lines, "\n")}
 }

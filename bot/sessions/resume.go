@@ -3,18 +3,18 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/conversation"
+	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
-	"ccbot/bot/port/desk"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -23,266 +23,230 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// Writers tell that a session is not resumed because somebody else writes its conversation.
-type Writers interface {
-	Refused(ctx context.Context, q chat.Resume, writers []desk.Writer) error
-}
-
-// Resumer resumes sessions that are over.
-type Resumer struct {
-	Writers Writers // set before the first update
-	chat    *chat.Chat
-	book    *conversation.Book
-	words   i18n.Words
-	life    Life
-	reader  Reader
-	ends    *ends
-	offers  chat.Cards[[]offer]
-}
-
-// resume resumes a session, or shows those that can be resumed. A path after the name resumes the
-// session in another directory.
-func (m *Resumer) resume(ctx context.Context, in chat.Incoming, arg string) error {
+// resume resumes a session, or shows those that can be resumed: /resume [name|id] [path]. A path
+// resumes the session in another folder.
+func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) error {
 	if arg == "" {
-		return m.pick(ctx, in)
+		open := func(r views.Session) bool { return !r.Resumable }
+		return s.PostPick(ctx, in.To, slices.DeleteFunc(s.chat.Book.Records.List(), open))
 	}
-	q := chat.Resume{To: in.To, From: in.From}
-	r, ok, err := m.book.Find(in.To, arg, comesBack)
-	if err != nil {
+	r, path, ok, err := s.findToResume(in.To, arg)
+	q := chat.Resume{Session: r, To: in.To, From: in.From}
+	switch {
+	case err != nil:
 		return err
-	}
-	if q.Session = r; !ok {
-		if ok, err = m.readElsewhere(&q, arg); err != nil {
-			return err
+	case !ok:
+		return s.tellNone(ctx, in, arg)
+	case r.Live && !comesBack(r) && r.State != views.Stopping:
+		return s.makeOpenCurrent(ctx, q)
+	case path != "":
+		if q.Dir, err = s.resolve(q.To, path); err != nil {
+			return s.refuse(ctx, q, err)
 		}
 	}
-	if !ok {
-		return m.resumeOpen(ctx, in, arg)
-	}
-	_, err = m.Resume(ctx, q)
+	_, err = s.Resume(ctx, q)
 	return err
 }
 
-// readElsewhere reads "name path".
-func (m *Resumer) readElsewhere(q *chat.Resume, arg string) (ok bool, err error) {
-	name, path := splitResume(arg)
-	if name == "" || path == "" {
-		return false, nil
+// findToResume finds what "name path" means. A name may have blanks in it, or look like a path:
+// without one of its own a session is called like its folder. What can come back goes before what
+// is open.
+func (s *Sessions) findToResume(to address.Conversation, arg string) (
+	r views.Session, path string, ok bool, err error) {
+	name, path := splitNameAndPath(arg)
+	if name == "" {
+		name, path, _ = strings.Cut(path, " ")
 	}
-	r, ok, err := m.book.Find(q.To, name, comesBack)
-	if err != nil || !ok {
-		return false, err
-	}
-	dir, err := resolveDir(m.chat, q.To, path)
-	if err != nil {
-		return false, err
-	}
-	if dir != r.Dir {
-		q.Dir = dir
-	}
-	q.Session = r
-	return true, nil
-}
-
-// splitResume separates the name from the path. A name may look like a path: without one of its own
-// a session is called like its directory.
-func splitResume(arg string) (name, path string) {
-	if name, path = splitNameAndPath(arg); name != "" {
-		return name, path
-	}
-	first, rest, _ := strings.Cut(path, " ")
-	if name, path = splitNameAndPath(rest); name != "" {
-		return "", ""
-	}
-	return first, path
-}
-
-// resumeOpen says what a session is that is not over, and makes a session that is open the current
-// one.
-func (m *Resumer) resumeOpen(ctx context.Context, in chat.Incoming, arg string) error {
-	wanted := []string{arg}
-	if name, path := splitResume(arg); name != "" && path != "" {
-		wanted = append(wanted, name)
-	}
-	for _, name := range wanted {
-		for _, fits := range []func(views.Session) bool{isLive, isEndable} {
-			r, ok, err := m.book.Find(in.To, name, fits)
-			if err != nil {
-				return err
-			}
-			if ok {
-				return m.tellOpen(ctx, in, r)
-			}
+	for _, fits := range []func(views.Session) bool{comesBack, isEndable} {
+		if r, ok, err := s.chat.Book.Find(to, arg, fits); ok || err != nil {
+			return r, "", ok, err
+		}
+		if r, ok, err := s.chat.Book.Find(to, name, fits); ok || err != nil {
+			return r, path, ok, err
 		}
 	}
-	return tellNone(ctx, m.chat, in, arg)
-}
-
-func (m *Resumer) tellOpen(ctx context.Context, in chat.Incoming, r views.Session) error {
-	q := chat.Resume{Session: r, To: in.To}
-	if isNotClean(r) || r.State == views.Stopping {
-		return m.refuse(ctx, q, &refusal.Error{Code: refusal.WrongState, State: r.State, Open: r.Live,
-			Err: fmt.Errorf("the session is %s: it cannot be resumed", r.State)})
-	}
-	return m.makeOpenCurrent(ctx, q)
+	return r, "", false, nil
 }
 
 // shownToResume bounds the buttons of /resume; a name reaches any session.
 const shownToResume = 10
 
-func (m *Resumer) pick(ctx context.Context, in chat.Incoming) error {
-	list := m.book.Records.List()
-	list = slices.DeleteFunc(list, func(r views.Session) bool { return !r.Resumable })
-	if len(list) == 0 {
-		return m.chat.Say(ctx, in.To, m.words.Say(i18n.ResumeNone))
-	}
-	return m.PostPick(ctx, in.To, list)
-}
-
 // PostPick shows sessions to choose one from, the latest end first.
-func (m *Resumer) PostPick(ctx context.Context, to address.Conversation, list []views.Session) error {
+func (s *Sessions) PostPick(
+	ctx context.Context, to address.Conversation, list []views.Session) error {
+	if len(list) == 0 {
+		return s.chat.Say(ctx, to, s.chat.Words.Say(i18n.ResumeNone))
+	}
 	slices.SortFunc(list, func(a, b views.Session) int { return b.EndedAt.Compare(a.EndedAt) })
-	question := m.words.Say(i18n.ResumePick)
+	question := s.chat.Words.Say(i18n.ResumePick)
 	if more := len(list) - shownToResume; more > 0 {
-		question += "\n" + m.words.Say(i18n.ResumeMore, i18n.Args{"Count": more})
+		question += "\n" + s.chat.Words.Say(i18n.ResumeMore, i18n.Args{"Count": more})
 	}
-	var shown []offer
 	var options []card.Option
-	for i, r := range list[:min(len(list), shownToResume)] {
-		text := fmt.Sprintf("%s, %s", glyph.Name(r.Name), m.chat.Age(m.chat.Now().Sub(r.EndedAt)))
-		options = append(options, card.Option{Text: text, Value: strconv.Itoa(i)})
-		shown = append(shown, offer{Offer: chat.Offer{Session: r.ID}})
+	for _, r := range list[:min(len(list), shownToResume)] {
+		text := fmt.Sprintf("%s, %s", glyph.Name(r.Name), s.chat.Age(s.chat.Now().Sub(r.EndedAt)))
+		options = append(options, card.Option{Text: text, Value: r.ID.String()})
 	}
-	return m.offer(ctx, to, uuid.Nil, render.Plain(question), shown, options...)
+	return s.offer(ctx, to, render.Plain(question), offer{}, options...)
 }
 
-// Resume resumes a session. Where the session cannot come back, that is told, with what can be done
-// about it.
-func (m *Resumer) Resume(ctx context.Context, q chat.Resume) (back bool, err error) {
-	return m.resumeOnce(ctx, q, false)
+// offer is a resume that the options of a card stand for.
+type offer struct {
+	chat.Offer           // without a session: the value of the option is the session's id
+	Until      time.Time `json:"until,omitzero"` // when the offer ends
+}
+
+// What the options of an offer do. The others are those of control.Damaged.
+const (
+	plainOption   = "resume"
+	makeDirOption = "make_dir" // the folder is made first
+)
+
+// offer posts what can be resumed.
+func (s *Sessions) offer(ctx context.Context, to address.Conversation, text render.Text, o offer,
+	options ...card.Option) error {
+	look := card.Look{To: to, Session: o.Session, Text: text, Options: chat.Rows(1, options...)}
+	return s.offers.Post(ctx, look, o)
+}
+
+// tapOffer resumes a session: [Undo], [Restore], a session that was picked, and the choices under a
+// resume that was refused.
+func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was offer) (chat.Answer, error) {
+	option := t.Card.Option
+	switch option {
+	case string(control.UseCopy), string(control.UseAsItIs):
+		was.Damaged = control.Damaged(option)
+	case plainOption, makeDirOption:
+	default:
+		was.Session, _ = uuid.Parse(option)
+	}
+	q, ok := s.chat.Accepted(was.Offer, t)
+	if q.Undo = !was.Until.IsZero(); !ok || q.Undo && s.chat.Now().After(was.Until) {
+		return s.offers.Over(ctx, t)
+	}
+	return chat.Do(func(ctx context.Context) error {
+		if option == makeDirOption {
+			if err := s.chat.Places.Make(cmp.Or(q.Dir, q.Session.Dir)); err != nil {
+				return s.refuse(ctx, q, err)
+			}
+		}
+		if back, err := s.Resume(ctx, q); err != nil || !back {
+			return err
+		}
+		return s.offers.End(ctx, t, "")
+	})
 }
 
 // followResume is a tap on a link to a session that is to be resumed. Whether the session can come
 // back is for the session's worker to say: news of an end is told before the end is on disk, and a
 // person may be quicker than that.
-func (m *Resumer) followResume(_ context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
-	q, _ := m.chat.Accepted(chat.Offer{Session: r.ID}, t)
+func (s *Sessions) followResume(
+	_ context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
+	q, _ := s.chat.Accepted(chat.Offer{Session: r.ID}, t)
 	return chat.Do(func(ctx context.Context) error {
-		if back, err := m.Resume(ctx, q); err != nil || !back {
+		if back, err := s.Resume(ctx, q); err != nil || !back {
 			return err
 		}
-		return m.chat.Spend(ctx, t)
+		return s.chat.Spend(ctx, t)
 	})
 }
 
-// resumeOnce is Resume; moved reports that the session is the one that goes on with the
-// conversation of the session that was asked for.
-func (m *Resumer) resumeOnce(ctx context.Context, q chat.Resume, moved bool) (back bool, err error) {
-	r := q.Session
-	if outside := m.chat.OutsideText(cmp.Or(q.Dir, r.Dir)); outside != "" {
-		return false, m.chat.For(r.ID).Post(ctx, q.To, q.Above(render.Plain(outside)), nil)
+// Resume resumes a session. Where the session cannot come back, that is told, with what can be done
+// about it.
+func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err error) {
+	var restored control.Restored
+	_, err = s.chat.Places.Resolve("/", cmp.Or(q.Dir, q.Session.Dir))
+	if err == nil {
+		restored, err = s.starter.Restore(ctx,
+			control.Restore{Session: q.Session.ID, Dir: q.Dir, Damaged: q.Damaged})
 	}
-	restored, err := m.life.Restore(ctx, control.Restore{Session: r.ID, Dir: q.Dir, Damaged: q.Damaged})
-	if ended := m.leftoversLine(restored.Ended); ended != "" {
-		q.Before = append(q.Before, ended)
-	}
-	if next, ok := m.successorIn(err); ok && !moved { // files that were edited may name a ring
-		q.Session = next
-		return m.resumeOnce(ctx, q, true)
-	}
-	e := refusal.In(err)
-	switch open := e.Code == refusal.WrongState && e.Open && e.State != views.Stopping; {
+	// what was spared is why the resume is refused, and stands there
+	ended := slices.DeleteFunc(restored.Ended, func(e control.Ending) bool { return !e.Ended })
+	q.Before = append(q.Before, endingLines(s.chat.Phrases, ended)...)
+	switch open := refusal.In(err).Open; {
 	case open && q.Many:
 		return true, nil
 	case open:
-		return true, m.makeOpenCurrent(ctx, q)
+		return true, s.makeOpenCurrent(ctx, q)
 	case err != nil:
-		return false, m.refuse(ctx, q, err)
+		return false, s.refuse(ctx, q, err)
 	}
-	note, err := m.takePlace(ctx, q)
-	if err != nil || q.Many && len(q.Before) == 0 {
+	q.Session = restored.Session
+	show := s.chat.Book.Use
+	if q.Undo || q.Many {
+		show = s.chat.Book.MoveTo
+	}
+	if err := show(ctx, q.To, q.Session); err != nil || q.Many && len(q.Before) == 0 {
 		return err == nil, err
 	}
-	dir := m.chat.Short(restored.Session.Dir)
-	text := m.words.Say(i18n.Resuming, i18n.Args{"Name": restored.Session.Name, "Dir": dir})
-	return true, m.chat.For(r.ID).Post(ctx, q.To, q.Above(chat.Marked(text+note, dir)), nil)
+	if q.Undo {
+		err = s.chat.Book.SettleCurrent(ctx, q.To, []views.Session{q.Session})
+	}
+	return true, errors.Join(err, s.tellResuming(ctx, q))
 }
 
-// successorIn is the session that a refusal names, which goes on with the conversation of the
-// session that was asked for.
-func (m *Resumer) successorIn(err error) (views.Session, bool) {
-	if !refusal.Is(err, refusal.Moved) {
-		return views.Session{}, false
-	}
-	return m.book.Records.Get(refusal.In(err).To)
+func (s *Sessions) tellResuming(ctx context.Context, q chat.Resume) error {
+	dir := s.chat.Short(q.Session.Dir)
+	text := s.chat.Words.Say(i18n.Resuming, i18n.Args{"Name": q.Session.Name, "Dir": dir})
+	return s.chat.For(q.Session.ID).Post(ctx, q.To, q.Above(chat.Marked(text, dir)), nil)
 }
 
-// leftoversLine says which leftovers ended. What was spared is why the resume is refused, and
-// stands there.
-func (m *Resumer) leftoversLine(all []control.Ending) string {
-	ended := slices.DeleteFunc(slices.Clone(all), func(e control.Ending) bool { return !e.Ended })
-	return othersLine(m.chat.Phrases, ended)
+// makeOpenCurrent takes a session that is open already as one that came back.
+func (s *Sessions) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
+	s.Recall(q.Session, q.To)
+	if err := s.chat.Book.Use(ctx, q.To, q.Session); err != nil {
+		return err
+	}
+	text := s.chat.Words.Say(i18n.ResumeAlreadyOpen, i18n.Args{"Name": q.Session.Name})
+	return s.chat.For(q.Session.ID).Post(ctx, q.To, q.Above(render.Plain(text)), nil)
 }
 
-// takePlace shows a session that is back where it was asked for, and makes it the current one
-// there. An undo leaves another session that is current by then where it is, and says so.
-func (m *Resumer) takePlace(ctx context.Context, q chat.Resume) (note string, err error) {
-	if q.Many {
-		return "", m.book.MoveTo(ctx, q.To, q.Session)
+// refuse explains why a session could not come back, and offers what can be done.
+func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
+	if now, ok := s.chat.Book.Records.Get(q.Session.ID); ok { // it may have changed since q was made
+		q.Session = now
 	}
-	other, ok, err := m.book.CurrentSession(q.To)
-	if err != nil {
-		return "", err
+	e, f := refusal.In(err), s.chat.Failure(q.Session, err)
+	f.Text = q.Above(f.Text)
+	asCopy := func(word i18n.Key) card.Option {
+		return s.chat.Option(word, string(control.UseCopy), outbox.Primary)
 	}
-	if !q.Undo || !ok || other.ID == q.Session.ID {
-		return "", m.book.Use(ctx, q.To, q.Session)
+	var options []card.Option
+	switch e.Code {
+	case refusal.Writers:
+	case refusal.DirMissing:
+		options = []card.Option{s.chat.Option(i18n.ButtonMakeDir, makeDirOption, "")}
+	case refusal.NothingLeft: // a copy of nothing is a new conversation
+		options = []card.Option{asCopy(i18n.ButtonBeginAnew), s.chat.Cancel(q.From)}
+	case refusal.Damaged:
+		asItIs := s.chat.Option(i18n.ButtonUseAsIs, string(control.UseAsItIs), "")
+		options = []card.Option{asCopy(i18n.ButtonUseCopy), asItIs, s.chat.Cancel(q.From)}
+	default:
+		return s.chat.Explain(ctx, q.To, f)
 	}
-	return m.stillCurrent(other), m.book.MoveTo(ctx, q.To, q.Session)
-}
-
-// stillCurrent says that another session stays the current one.
-func (m *Resumer) stillCurrent(other views.Session) string {
-	return " " + m.words.Say(i18n.StillCurrent, i18n.Args{"Name": other.Name})
+	s.chat.Log.Info("request_refused", "error", err.Error())
+	if e.Code == refusal.Writers {
+		return s.Refused(ctx, q, e.Writers)
+	}
+	return s.offer(ctx, q.To, f.Text, offer{Offer: q.Offer()}, options...)
 }
 
 // ResumedAtDesk takes a session that was resumed at the desk as one that came back, and says so in
 // its conversation: where the current session is not open it becomes the current one. current is
 // the session that texts there go to from then on; it is the zero record where no conversation
 // shows the session.
-func (m *Resumer) ResumedAtDesk(ctx context.Context, id uuid.UUID) (current views.Session, err error) {
-	r, ok := m.book.Records.Get(id)
-	if r = m.book.Successor(r); !ok || !m.book.MayShow(r.Conversation) {
-		return views.Session{}, nil
+func (s *Sessions) ResumedAtDesk(
+	ctx context.Context, id uuid.UUID) (current views.Session, err error) {
+	book := s.chat.Book
+	r, ok := book.Records.Get(id)
+	if r = book.Successor(r); !ok || !book.MayShow(r.Conversation) {
+		return current, nil
 	}
-	to := r.Conversation
-	if err := m.book.SettleCurrent(ctx, to, []views.Session{r}); err != nil {
-		return views.Session{}, err
+	if err := book.SettleCurrent(ctx, r.Conversation, []views.Session{r}); err != nil {
+		return current, err
 	}
-	current, _, err = m.book.CurrentSession(to)
-	if err != nil {
-		return views.Session{}, err
+	if current, _, err = book.CurrentSession(r.Conversation); err != nil {
+		return current, err
 	}
-	dir, note := m.chat.Short(r.Dir), ""
-	if current.ID != r.ID {
-		note = m.stillCurrent(current)
-	}
-	text := m.words.Say(i18n.Resuming, i18n.Args{"Name": r.Name, "Dir": dir}) + note
-	return current, m.chat.For(r.ID).Post(ctx, to, chat.Marked(text, dir), nil)
-}
-
-// makeOpenCurrent takes a session that is open already as one that came back.
-func (m *Resumer) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
-	if !q.Undo && !m.book.IsCurrent(q.To, q.Session) {
-		m.reader.Recall(q.Session, q.To)
-	}
-	note, err := m.takePlace(ctx, q)
-	if err != nil {
-		return err
-	}
-	key := i18n.ResumeAlreadyOpen
-	if note != "" {
-		key = i18n.AlreadyOpen
-	}
-	text := q.Above(render.Plain(m.words.Say(key, i18n.Args{"Name": q.Session.Name}) + note))
-	return m.chat.For(q.Session.ID).Post(ctx, q.To, text, nil)
+	return current, s.tellResuming(ctx, chat.Resume{Session: r, To: r.Conversation})
 }

@@ -2,28 +2,19 @@ package sessions
 
 import (
 	"context"
+	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
-	"ccbot/bot/conversation"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
-	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 )
-
-// Life starts and ends sessions.
-type Life interface {
-	Start(ctx context.Context, q control.Start) (views.Session, error)
-	Restore(ctx context.Context, q control.Restore) (control.Restored, error)
-	Archive(ctx context.Context, id uuid.UUID, final views.State, why string) error
-}
 
 // Agents are looked at.
 type Agents interface {
@@ -31,175 +22,159 @@ type Agents interface {
 	// ProjectAnswers says what in a session's project may answer permission requests before the
 	// chat; empty where nothing may.
 	ProjectAnswers(id uuid.UUID) string
-	// Interrupt sends Esc to the agent of a session. Errors: refusal.Idle among them.
+	// Interrupt sends Esc to the agent of a session.
 	Interrupt(ctx context.Context, id uuid.UUID) error
-}
-
-// Reader shows what the agent of a session writes.
-type Reader interface {
-	// Recall has the last answer of a session shown in a conversation where a person opens the
-	// session.
-	Recall(r views.Session, to address.Conversation)
-}
-
-// Windows are the windows that belong to no session, as a part of the list.
-type Windows interface {
-	All(ctx context.Context) []desk.Window
-	List(all []desk.Window) chat.WindowList
-	// Tap does what an option about one of the windows says. redraw draws the message again.
-	Tap(t chat.Tap, was []chat.Window, redraw func(ctx context.Context) error) (chat.Answer, error)
 }
 
 // Sessions start, list, end and resume sessions.
 type Sessions struct {
-	Resumer *Resumer
-	ends    *ends
+	// Refused tells that a session is not resumed because others write its conversation. It is set
+	// before the first update.
+	Refused func(ctx context.Context, q chat.Resume, writers []desk.Writer) error
+	// Recall has the last answer of a session shown where a person opens the session.
+	Recall func(r views.Session, to address.Conversation)
+
 	chat    *chat.Chat
-	book    *conversation.Book
-	words   i18n.Words
-	life    Life
+	starter control.Starter
+	ender   control.Ender
 	agents  Agents
-	reader  Reader
-	windows Windows
-	lists   chat.Cards[[]chat.Window] // the sessions stand in the values of the options
+	windows chat.Windows
+	lists   chat.Cards[[]chat.Window] // of /list; the sessions stand in the values of the options
+	ends    chat.Cards[end]           // ask whether to end a session
+	offers  chat.Cards[offer]         // offer to resume sessions
 }
 
 // The kinds of the cards.
 const (
-	listKind   = "list"   // of /list
-	endKind    = "end"    // asks whether to end a session
-	resumeKind = "resume" // offers to resume sessions
+	listKind   = "list"
+	endKind    = "end"
+	resumeKind = "resume"
 )
 
 // New returns the Sessions of a chat.
-func New(c *chat.Chat, life Life, agents Agents, reader Reader, windows Windows) *Sessions {
-	e := &ends{c, c.Book, c.Words, life, chat.NewCards[end](c, endKind)}
-	return &Sessions{ends: e, chat: c, book: c.Book, words: c.Words, life: life, agents: agents, reader: reader,
-		windows: windows, lists: chat.NewCards[[]chat.Window](c, listKind),
-		Resumer: &Resumer{chat: c, book: c.Book, words: c.Words, life: life, reader: reader, ends: e,
-			offers: chat.NewCards[[]offer](c, resumeKind)}}
+func New(c *chat.Chat, starter control.Starter, ender control.Ender, agents Agents,
+	windows chat.Windows) *Sessions {
+	return &Sessions{chat: c, starter: starter, ender: ender, agents: agents, windows: windows,
+		lists: chat.NewCards[[]chat.Window](c, listKind), ends: chat.NewCards[end](c, endKind),
+		offers: chat.NewCards[offer](c, resumeKind)}
 }
 
 // Feature is what the roof knows of Sessions.
 func (s *Sessions) Feature() chat.Feature {
 	c := s.chat
+	kill := s.askEnd(views.Archived, i18n.KillConfirm, i18n.ButtonKill)
+	done := s.askEnd(views.Completed, i18n.DoneConfirm, i18n.ButtonDone)
+	anything := func(views.Session) bool { return true }
 	return chat.Feature{
 		Name: "sessions",
 		Commands: []chat.Command{
-			{Name: "new", Run: s.start}, {Name: "list", Run: s.list}, {Name: "stop", Run: s.stop, Now: true},
-			{Name: "kill", Run: s.ends.askKill}, {Name: "done", Run: s.ends.askDone}, {Name: "why", Run: s.why},
-			{Name: "resume", Run: s.Resumer.resume},
+			{Name: "new", Run: s.start}, {Name: "list", Run: s.list}, {Name: "resume", Run: s.resume},
+			{Name: "stop", Run: s.named(isLive, s.stop), Now: true},
+			{Name: "kill", Run: s.named(isEndable, kill)}, {Name: "done", Run: s.named(isEndable, done)},
+			{Name: "why", Run: s.named(anything, s.why)},
 		},
 		Taps: map[string]chat.OnTap{ // links, see package chat
-			"open": c.OnLink(s.followOpen), "res": c.OnLink(s.Resumer.followResume), "try": c.OnLink(s.ends.followRetry),
+			"open": c.OnLink(s.followOpen), "res": c.OnLink(s.followResume), "try": c.OnLink(s.followRetry),
 		},
-		Cards: map[string]chat.OnTap{listKind: s.lists.OnTap(s.tapList), endKind: s.ends.questions.OnTap(s.ends.tap),
-			resumeKind: s.Resumer.offers.OnTap(s.Resumer.tap)},
+		Cards: map[string]chat.OnTap{
+			listKind: s.lists.OnTap(s.tapList), endKind: s.ends.OnTap(s.tapEnd),
+			resumeKind: s.offers.OnTap(s.tapOffer),
+		},
 		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
-			news.Ready:   s.tellReady,
-			news.Failed:  s.tellFailed,
-			news.Lost:    s.tellLost,
-			news.Stopped: s.Resumer.tellStopped,
-			news.Ended:   s.tellEnded,
+			news.Ready: s.tellReady, news.Stopped: s.tellStopped,
+			news.Failed: s.tellOver, news.Lost: s.tellOver, news.Ended: s.tellOver,
 		},
-		Heard: s.ends.heard,
 	}
 }
 
-// start opens a session: /new [name] [path]. The path is what begins with /, ~ or . and goes on to
-// the end of the line.
+type (
+	onSession = func(ctx context.Context, in chat.Incoming, r views.Session) error
+	command   = func(ctx context.Context, in chat.Incoming, args string) error
+)
+
+// named is a command about the session that its argument names, or that the message answers, or
+// that is the current one.
+func (s *Sessions) named(fits func(views.Session) bool, do onSession) command {
+	return func(ctx context.Context, in chat.Incoming, name string) error {
+		r, ok, err := s.chat.Book.FindFor(in.Message, name, fits)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			return s.tellNone(ctx, in, name)
+		}
+		return do(ctx, in, r)
+	}
+}
+
+// tellNone says that there is no session to do something with, and what to do.
+func (s *Sessions) tellNone(ctx context.Context, in chat.Incoming, wanted string) error {
+	if wanted == "" {
+		return s.chat.Say(ctx, in.To, s.chat.NoSessionText())
+	}
+	return s.chat.Say(ctx, in.To, s.chat.Words.Say(i18n.NoSuchSession, i18n.Args{"Name": wanted}))
+}
+
+// start opens a session: /new [name] [path].
 func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) error {
 	name, path := splitNameAndPath(args)
-	dir, err := resolveDir(s.chat, in.To, path)
-	if err != nil {
-		return err
+	dir, err := s.resolve(in.To, path)
+	var r views.Session
+	if err == nil {
+		r, err = s.starter.Start(ctx, control.Start{Name: name, Dir: dir, Conversation: in.To,
+			Owner: in.From, Origin: in.Key})
 	}
-	if outside := s.chat.OutsideText(dir); outside != "" {
-		return s.chat.Say(ctx, in.To, outside)
-	}
-	r, err := s.life.Start(ctx, control.Start{Name: name, Dir: dir, Conversation: in.To,
-		Owner: in.From, Origin: in.Key})
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.Failure(views.Session{}, err))
 	}
-	if err := s.book.MakeCurrent(ctx, in.To, r.ID); err != nil {
+	if err := s.chat.Book.MakeCurrent(ctx, in.To, r.ID); err != nil {
 		return err
 	}
 	dir = s.chat.Short(r.Dir)
-	text := s.words.Say(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
-	if name != "" && r.Name != name {
-		text = s.words.Say(i18n.NameTaken, i18n.Args{"Name": r.Name, "Wanted": name}) + "\n" + text
-	}
+	text := s.chat.Words.Say(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
 	return s.chat.For(r.ID).Post(ctx, in.To, chat.Marked(text, dir), nil)
 }
 
-// splitNameAndPath separates the name from the path. Quotes around either go: people type quotes
-// around blanks, and a path needs none here.
-func splitNameAndPath(args string) (name, path string) {
-	at, quoted := len(args), false
-	before := ' '
-	for i, r := range args {
-		quoted = strings.ContainsRune(quotes, before)
-		if strings.ContainsRune("/~.", r) && (quoted || unicode.IsSpace(before)) {
-			at = i
-			break
-		}
-		before = r
+// resolve gives the folder that a typed path names, seen from the current session's folder.
+func (s *Sessions) resolve(to address.Conversation, path string) (dir string, err error) {
+	r, _, err := s.chat.Book.CurrentSession(to)
+	if err != nil {
+		return "", err
 	}
-	name, path = strings.Trim(args[:at], quotes+" \t\n"), strings.TrimSpace(args[at:])
-	if quoted {
-		path = strings.TrimRight(path, quotes)
-	}
-	letters := []rune(strings.Join(strings.Fields(chat.Visible(name)), "-"))
-	return string(letters[:min(len(letters), chat.MaxName)]), path
+	return s.chat.Places.Resolve(r.Dir, path)
 }
 
 // quotes are what keyboards write around a text; phones curve them.
 const quotes = "\"'“”„«»‘’"
 
-// resolveDir gives the folder that a typed path names: a relative path begins at the current
-// session's folder, and without a path it is that folder itself, or home. Whether a session can
-// work there is said where one is to.
-func resolveDir(c *chat.Chat, to address.Conversation, path string) (string, error) {
-	r, _, err := c.Book.CurrentSession(to)
-	if err != nil {
-		return "", err
+// beginOfPath is what stands before a path, and its first letter.
+var beginOfPath = regexp.MustCompile(`(^|[\s\p{Z}])[` + quotes + `]?[/~.]`)
+
+// splitNameAndPath separates the name from the path, which is what begins with /, ~ or . and goes
+// on to the end. Quotes around either go: people type them around blanks, and a path needs none
+// here.
+func splitNameAndPath(args string) (name, path string) {
+	name = args
+	if found := beginOfPath.FindStringIndex(args); found != nil {
+		at := found[1] - 1
+		name, path = args[:at], strings.TrimSpace(args[at:])
+		if strings.ContainsAny(args[found[0]:at], quotes) {
+			path = strings.TrimRight(path, quotes)
+		}
 	}
-	dir, err := c.Places.Resolve(r.Dir, path)
-	if dir == "" {
-		return "", err
-	}
-	return dir, nil
+	name = chat.Visible(strings.Trim(name, quotes+" \t\n"))
+	letters := []rune(strings.Join(strings.Fields(name), "-"))
+	return string(letters[:min(len(letters), chat.MaxName)]), path
 }
 
 // stop sends Esc: Esc interrupts a turn, or denies an open dialog.
-func (s *Sessions) stop(ctx context.Context, in chat.Incoming, args string) error {
-	r, ok, err := s.book.FindFor(in.Message, args, isLive)
-	if err != nil {
-		return err
-	}
-	if !ok {
-		return tellNone(ctx, s.chat, in, args)
-	}
-	err = s.agents.Interrupt(ctx, r.ID)
-	if refusal.Is(err, refusal.Idle) {
-		text := s.words.Say(i18n.StopNothing, i18n.Args{"Name": r.Name})
-		return s.chat.For(r.ID).Say(ctx, in.To, text)
-	}
-	if err != nil {
+func (s *Sessions) stop(ctx context.Context, in chat.Incoming, r views.Session) error {
+	if err := s.agents.Interrupt(ctx, r.ID); err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
 	}
 	// what comes of it is told by the transcript
 	s.chat.Sender.React(ctx, in.To, in.MessageID, chat.ReactionReceived)
 	return nil
-}
-
-// tellNone says that there is no session to do something with, and what to do.
-func tellNone(ctx context.Context, c *chat.Chat, in chat.Incoming, wanted string) error {
-	if wanted != "" {
-		return c.Say(ctx, in.To, c.Words.Say(i18n.NoSuchSession, i18n.Args{"Name": wanted}))
-	}
-	return c.Say(ctx, in.To, c.NoSessionText())
 }
 
 func isLive(r views.Session) bool { return r.Live }
@@ -209,9 +184,6 @@ func isLive(r views.Session) bool { return r.Live }
 func comesBack(r views.Session) bool { return r.Resumable || r.Interrupted }
 
 func isNotClean(r views.Session) bool { return r.State == views.CleanupFailed }
-
-// isRetry reports whether what is left of a session is left of the launch that a button names.
-func isRetry(r views.Session, launch string) bool { return isNotClean(r) && chat.LaunchOf(r) == launch }
 
 // isEndable reports whether a session can still be archived.
 func isEndable(r views.Session) bool { return isLive(r) || isNotClean(r) }

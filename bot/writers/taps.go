@@ -108,7 +108,7 @@ func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 	endings, err := o.ender.EndWriters(ctx, c.resume.Session.ID, c.shown().Writers)
 	said, all := make([]string, 0, len(endings)), err == nil && len(endings) > 0
 	for _, e := range endings {
-		said = append(said, o.endingText(e))
+		said = append(said, o.chat.EndingText(e))
 		all = all && e.Ended && e.Verified
 	}
 	switch {
@@ -122,20 +122,6 @@ func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 		return o.tellFree(ctx, c, said)
 	}
 	return errors.Join(o.chat.For(c.resume.Session.ID).Say(ctx, t.To, strings.Join(said, "\n")), err)
-}
-
-// endingText says what became of one process that a person wanted ended.
-func (o *Others) endingText(e control.Ending) string {
-	args := i18n.Args{"Process": o.chat.ProcessText(e.Process)}
-	switch {
-	case e.Ended && e.Verified:
-		args["How"] = o.words.Say(i18n.HowKey(string(e.How)))
-		return o.words.Say(i18n.EndingDone, args)
-	case e.Reason != "":
-		args["Reason"] = o.words.Say(i18n.ReasonKey(e.Reason))
-		return o.words.Say(i18n.EndingSpared, args)
-	}
-	return o.words.Say(i18n.EndingUnknown, args)
 }
 
 // fork starts a session that begins with a copy of the conversation. An open session is archived

@@ -34,7 +34,7 @@ type Ender interface {
 type Keeper interface {
 	// Move has a session shown in another place.
 	Move(ctx context.Context, id uuid.UUID, to address.Conversation) error
-	// Reported notes that the chat was told of what a start did to a session.
+	// Reported notes that the chat was told of what a start did to a session, if that is still there.
 	Reported(ctx context.Context, id uuid.UUID) error
 }
 
@@ -55,12 +55,11 @@ type Restore struct {
 	Damaged Damaged
 }
 
-// Damaged says what to do with a transcript that a resume would stumble over.
+// Damaged says what to do with a transcript that a resume would stumble over; empty: refuse.
 type Damaged string
 
 // What can be done with a damaged transcript.
 const (
-	AskFirst  Damaged = ""      // refuse
 	UseCopy   Damaged = "copy"  // resume a repaired copy; the original stays as it is
 	UseAsItIs Damaged = "as_is" // resume it all the same
 )
@@ -84,17 +83,11 @@ type Adopt struct {
 // Ending is what became of one process.
 type Ending struct {
 	Process  desk.Process
-	How      How
+	How      string // short code of the way
 	Ended    bool
 	Verified bool   // the kernel confirmed that it is gone
 	Reason   string // short code why it was left alone; empty otherwise
 }
 
-// How says how a process ended.
-type How string
-
-// The ways that the chat has sentences of its own for.
-const (
-	AlreadyGone How = "already_gone"
-	Killed      How = "kill"
-)
+// AlreadyGone is the way of a process that had ended before.
+const AlreadyGone = "already_gone"

@@ -70,14 +70,9 @@ type Repair struct {
 	Failed  bool
 }
 
-// Receipt says what an archive did: every process it looked at, how the process ended, or why it
-// was spared.
+// Receipt says what an archive did. What could not be proven stands in the session.
 type Receipt struct {
-	Agent    *control.Ending  // the bound agent; nil when it had already ended
-	Others   []control.Ending // leftovers ended, and what was spared
-	Split    bool             // a person has split the window: their panes stay
-	Adopted  bool             // a person opened the pane: it stays
-	Waiting  int              // prompts that were not typed; they stay with the session
-	Quiet    time.Duration    // it was archived because nothing happened for this long; 0: a person asked
-	Failures []views.Failure  // what could not be proven; then the state is cleanup_failed
+	Endings []control.Ending // the agent first; what ended, and what was spared
+	Stays   bool             // what is not ccbot's in its window stays open
+	Quiet   time.Duration    // it was archived because nothing happened for this long; 0: a person asked
 }

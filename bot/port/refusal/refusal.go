@@ -3,8 +3,7 @@ package refusal
 
 import (
 	"errors"
-
-	"github.com/google/uuid"
+	"slices"
 
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/views"
@@ -18,10 +17,8 @@ type Error struct {
 	Reason  string        // of the codes about a folder: what the system says
 	Command string        // of NoClaude: what is not to be found
 	State   views.State   // of WrongState
-	Open    bool          // of WrongState: a process may be running for the session
+	Open    bool          // of WrongState: the session is open, and is not being ended
 	Writers []desk.Writer // of Writers
-	To      uuid.UUID     // of Moved: the session that goes on
-	Nothing bool          // of Damaged: nothing would be left
 	Faults  []string      // of Damaged: short codes of what is wrong
 }
 
@@ -48,20 +45,19 @@ const (
 	Relayed     Code = "relayed"      // the chat has the question of the dialog itself
 	Unseen      Code = "unseen"       // the terminal cannot be seen now
 	Idle        Code = "idle"         // there is nothing to interrupt
-	Guarded     Code = "guarded"      // the terminal is not the session's any more, so nothing was typed
+	Guarded     Code = "guarded"      // the terminal is not the session's any more: nothing was typed
 	DirMissing  Code = "dir_missing"
 	DirNotADir  Code = "dir_not_a_dir"
 	DirNoAccess Code = "dir_no_access"
-	WrongState  Code = "wrong_state" // the session's state does not allow it
-	Moved       Code = "moved"       // another session goes on with the conversation
-	Writers     Code = "writers"     // other processes write the conversation, or may
-	Damaged     Code = "damaged"     // a resume would stumble over the transcript
+	DirOutside  Code = "dir_outside"  // no session may work there
+	WrongState  Code = "wrong_state"  // the session's state does not allow it
+	Moved       Code = "moved"        // another session goes on with the conversation
+	Writers     Code = "writers"      // other processes write the conversation, or may
+	Damaged     Code = "damaged"      // a resume would stumble over the transcript
+	NothingLeft Code = "nothing_left" // of the conversation, in the transcript
 )
 
-// Of gives the code of an error: Internal of one that is no refusal, or of nil.
-func Of(err error) Code { return In(err).Code }
-
-// In gives the refusal in an error; without one an empty Error.
+// In gives the refusal in an error; without one an Error without a code.
 func In(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -70,15 +66,4 @@ func In(err error) *Error {
 }
 
 // Is reports whether an error is one of these refusals.
-func Is(err error, codes ...Code) bool {
-	e, ok := errors.AsType[*Error](err)
-	if !ok {
-		return false
-	}
-	for _, c := range codes {
-		if e.Code == c {
-			return true
-		}
-	}
-	return false
-}
+func Is(err error, codes ...Code) bool { return slices.Contains(codes, In(err).Code) }

@@ -1,7 +1,6 @@
 package views
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -113,26 +112,13 @@ type Change struct {
 
 // Failure is one thing that an end could not prove.
 type Failure struct {
-	Kind   FailureKind
+	Kind   string // short code
 	PID    int    // 0 where it is about no process
-	Detail string // English
+	Detail string // all of it, in English
 }
 
-// String is the failure in English.
-func (f Failure) String() string {
-	if f.PID == 0 {
-		return f.Detail
-	}
-	return fmt.Sprintf("process %d: %s", f.PID, f.Detail)
-}
-
-// FailureKind says what could not be proven.
-type FailureKind string
-
-// The kinds that the chat has sentences of its own for.
-const (
-	FailureUnknown FailureKind = "unknown" // whether a process lives, or writes
-)
+// FailureUnknown is the kind of what could not be proven of whether a process lives, or writes.
+const FailureUnknown = "unknown"
 
 // Usage is what a session's agent last told of its use.
 type Usage struct {
