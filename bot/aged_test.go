@@ -181,20 +181,13 @@ func TestP4_AnOldPromptIsTypedOrDroppedByAPerson(t *testing.T) {
 		assert.Equal(t, inbox.Asked, w.entryState(key))
 	})
 	t.Run("while the session is over", func(t *testing.T) {
-		w, r, key := ask(t)
-		question := w.lastSent(t)
-		w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
-		require.NoError(t, w.tapShown(t, alice, question, i18n.ButtonSend))
-		assert.Contains(t, w.sender.done(), "answer query: "+w.named(i18n.AlreadyEnded, "api"))
-		assert.Equal(t, inbox.Asked, w.entryState(key))
-		assert.Zero(t, w.sender.spent, "the person may bring it back and tap again")
-	})
-	t.Run("that ends at this moment", func(t *testing.T) {
 		w, _, key := ask(t)
 		question := w.lastSent(t)
 		w.sessions.queue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
 		require.NoError(t, w.tapShown(t, alice, question, i18n.ButtonSend))
+		assert.Contains(t, w.sender.texts(), w.named(i18n.AlreadyEnded, "api"))
 		assert.Equal(t, inbox.Asked, w.entryState(key))
+		assert.Empty(t, w.sender.edited, "the person may bring it back and tap again")
 		w.sessions.queue = func(uuid.UUID, string) error { return errDisk }
 		w.toldOfError(t, w.tapShown(t, alice, question, i18n.ButtonSend))
 		assert.Equal(t, inbox.Asked, w.entryState(key))

@@ -242,13 +242,17 @@ func TestP4_AnAlbumThatGoesNowhereIsToldOnce(t *testing.T) {
 	}
 	t.Run("its session ends before it is whole", func(t *testing.T) {
 		d := newMediaWorld(t)
-		_, handle := d.album(t, "compare")
-		d.sessions.queue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
-		require.NoError(t, handle(t.Context()))
-		assert.Equal(t, []string{warning + lines(d.named(i18n.AlreadyEnded, "api"), d.word(i18n.NotDelivered))}, d.sender.texts())
-		entries, err := d.entries.List()
-		require.NoError(t, err)
-		assert.Empty(t, entries)
+		key, handle := d.album(t, "compare")
+		d.sessions.queue = func(uuid.UUID, string) error {
+			d.records.change(d.r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
+			return lifecycle.ErrNoAgent
+		}
+		require.ErrorIs(t, handle(t.Context()), inbox.ErrLater)
+		require.NoError(t, handle(t.Context()), "the inbox hands it on again")
+		r, _ := d.records.Get(d.r.ID)
+		assert.Equal(t, []string{warning + lines(d.NotCleanText(host.View(r)), d.word(i18n.NotDelivered))}, d.sender.texts())
+		assert.Len(t, d.sessions.done(), 1)
+		assert.Equal(t, inbox.Accepted, d.entryState(key), "the intake finishes it")
 	})
 }
 
@@ -276,5 +280,5 @@ func TestACaptionOfAnAlbumMayBeEditedWhileItWaits(t *testing.T) {
 	assert.Contains(t, d.sessions.done(), fmt.Sprintf("reword %s of %s as %s %q", key, d.r.ID, lifecycle.ClassPrompt, albumText))
 	edit.ID, edit.Caption = 1002, "too"
 	require.NoError(t, d.editAs(t, &edit))
-	assert.Equal(t, []string{warning + d.word(i18n.EditTooLate)}, d.sender.texts(), "only the first message has an entry")
+	assert.Equal(t, []string{warning + d.word(i18n.EditIgnored)}, d.sender.texts(), "only the first message has an entry")
 }

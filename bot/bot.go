@@ -171,7 +171,6 @@ type Bot struct {
 	words    i18n.Words
 	answers  *answer.Answers
 	asks     *ask.Requests
-	held     *heldTexts
 	outputs  *shell.Outputs
 	moves    *moves.Moves
 }
@@ -189,10 +188,9 @@ func New(c Config, d Deps) *Bot {
 		},
 		Phrases: chat.Phrases{Words: b.words, Places: d.Places, Now: func() time.Time { return b.Now() },
 			Attach: d.Sessions.Attach}}
-	b.held = newHeldTexts(b.Chat, d.Entries)
 	b.asks = ask.NewRequests(ask.Deps{Chat: b.Chat, Store: d.Asks, Hooks: d.Decisions, Sessions: d.Sessions,
-		Prompts: withdrawer{b}, Records: d.Decisions, Send: d.Sender.Send, Over: b.held.over})
-	b.held.requests = b.asks
+		Records: d.Decisions, Send: d.Sender.Send,
+		Over: func(ctx context.Context, _ ask.Card) { b.prompts.Tidy(ctx) }})
 	b.moves = moves.New(b.Chat, d.Entries, b.asks)
 	b.outputs = shell.New(b.Chat, d.Sessions.Output, d.Entries, d.Files)
 	b.answers = answer.New(answer.Deps{Chat: b.Chat, Sender: d.Sender, Limits: d.Sender, Sessions: d.Sessions, Prompts: d.Entries,
@@ -206,6 +204,7 @@ func New(c Config, d Deps) *Bot {
 		Shown: []func(views.Session){b.answers.Follow}, // it may have waited for a place where it may be shown
 	}
 	b.life = newLife(b)
+	b.asks.Prompts = b.prompts
 	b.install(b.features())
 	return b
 }
@@ -302,9 +301,6 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	return b.text(ctx, in, quotation.Text(m))
 }
 
-// incoming is one message of an allowed person, with the files that came with it.
-type incoming = prompt.Message
-
 // inside gives the place of a message, and the number that the message has there.
 func (b *Bot) inside(m *models.Message) (to address.Conversation, message int) {
 	to = inbox.ConversationOf(m)
@@ -312,7 +308,7 @@ func (b *Bot) inside(m *models.Message) (to address.Conversation, message int) {
 	return to, message
 }
 
-func (b *Bot) incomingOf(key string, m *models.Message) incoming {
+func (b *Bot) incomingOf(key string, m *models.Message) chat.Incoming {
 	place, message := b.inside(m)
 	in := chat.Incoming{Message: conversation.Message{To: place}, Key: key, From: m.From.ID,
 		MessageID: message, Sent: time.Unix(int64(m.Date), 0), Quoted: quotation.Source(m) != ""}
@@ -321,7 +317,7 @@ func (b *Bot) incomingOf(key string, m *models.Message) incoming {
 		// what opens a topic is "answered" by all messages of the topic
 		in.OfBot = to.From != nil && to.From.IsBot && to.ForumTopicCreated == nil && strings.EqualFold(to.From.Username, b.Username)
 	}
-	return incoming{Incoming: in}
+	return in
 }
 
 // isService says whether nobody wrote a message: Telegram tells of a change of the chat. Where a
@@ -337,7 +333,7 @@ func isService(m *models.Message) bool {
 
 // text runs a command of ours or passes the text on to the agent, with nothing changed but our own
 // name cut out. The words of others run no command, and answer no request.
-func (b *Bot) text(ctx context.Context, in incoming, text string) error {
+func (b *Bot) text(ctx context.Context, in chat.Incoming, text string) error {
 	if in.Quoted {
 		return b.prompts.Take(ctx, in, text)
 	}
@@ -347,7 +343,7 @@ func (b *Bot) text(ctx context.Context, in incoming, text string) error {
 		return nil // a command for another bot of the group
 	}
 	if c, ok := b.commands[name]; ok && ours {
-		return b.command(ctx, in.Incoming, c, strings.TrimSpace(rest))
+		return b.command(ctx, in, c, strings.TrimSpace(rest))
 	}
 	if to != "" && ours {
 		text = "/" + name + rest
@@ -356,7 +352,7 @@ func (b *Bot) text(ctx context.Context, in incoming, text string) error {
 		if f.Text == nil {
 			continue
 		}
-		if taken, err := f.Text(ctx, in.Incoming, text); taken || err != nil {
+		if taken, err := f.Text(ctx, in, text); taken || err != nil {
 			return err
 		}
 	}
@@ -390,7 +386,7 @@ func splitCommand(text string) (name, to, rest string) {
 
 // editedText is the text that an edit gives a prompt. It is false where the message is none any
 // more: a command, or nothing.
-func (b *Bot) editedText(in incoming, m *models.Message) (text string, ok bool) {
+func (b *Bot) editedText(in chat.Incoming, m *models.Message) (text string, ok bool) {
 	text = quotation.Text(m)
 	if m.Text == "" {
 		return text, true // a caption is no command
@@ -427,8 +423,8 @@ func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 	if f.Waits {
 		return b.Warn(ctx, f.Conversation, f.MessageID, render.Plain(b.words.Say(i18n.PromptWaits)), nil)
 	}
-	if e, ok := errors.AsType[*prompt.FetchError](f.Err); ok {
-		text := b.words.Say(i18n.FileNotFetched, i18n.Args{"Name": e.Name}) + "\n" + b.words.Say(i18n.NotDelivered)
+	if e, ok := errors.AsType[*prompt.FileError](f.Err); ok {
+		text := e.Text + "\n" + b.words.Say(i18n.NotDelivered)
 		return b.Fail(ctx, f.Conversation, f.MessageID, render.Plain(text), nil)
 	}
 	key := i18n.UpdateFailed

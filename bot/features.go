@@ -15,7 +15,7 @@ type (
 
 // features are all that the bot can do, in the order in which a text is offered to them.
 func (b *Bot) features() []chat.Feature {
-	return append(b.life.features(), b.asksFeature(), b.held.Feature(), b.answers.Feature(), b.outputs.Feature(),
+	return append(b.life.features(), b.asksFeature(), b.answers.Feature(), b.outputs.Feature(),
 		dialog.New(b.Chat, b.Sessions, b.asks.Floods), b.prompts.Feature(), b.moves.Feature(),
 		chat.Feature{Name: "help", Commands: []chat.Command{
 			{Name: "help", Run: b.help},
@@ -23,11 +23,19 @@ func (b *Bot) features() []chat.Feature {
 		}})
 }
 
-// asksFeature shows requests, and asks about texts that were written for one that is over.
+// asksFeature shows requests. A text that was written for one that is over is asked about.
 func (b *Bot) asksFeature() chat.Feature {
-	f, stray := b.asks.Feature(), newStrayTexts(b)
-	f.Text = stray.hearText
-	f.Run = func(ctx context.Context) error { stray.closeDone(ctx); return b.asks.Run(ctx) }
-	f.Cards[strayKind] = stray.tapStray
+	f := b.asks.Feature()
+	f.Text = func(ctx context.Context, in chat.Incoming, text string) (taken bool, err error) {
+		taken, missed, err := b.asks.Hear(ctx, in, text)
+		if missed == nil || taken || err != nil {
+			return taken, err
+		}
+		in.Missed = true
+		if err := b.prompts.Take(ctx, in, text); err != nil {
+			return false, err
+		}
+		return true, b.asks.Caught(ctx, missed.Request.ID)
+	}
 	return f
 }

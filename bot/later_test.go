@@ -92,7 +92,7 @@ func TestP4_WhatCouldNotBeKeptIsTold(t *testing.T) {
 			require.ErrorIs(t, w.Handle(t.Context(), key, u), inbox.ErrLater)
 			w.sessions.queue = nil
 			tt.change(w, r)
-			require.NoError(t, w.Handle(t.Context(), key, u))
+			require.NoError(t, w.handle(t, key, u))
 			assert.Equal(t, tt.state, w.entryState(key))
 			assert.Equal(t, []string{tt.told(w)}, append(w.sender.texts(), w.sender.answersSent()...))
 		})

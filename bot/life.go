@@ -13,7 +13,6 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
-	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
 	"ccbot/bot/report"
@@ -30,8 +29,6 @@ type life struct {
 	windows  *writers.Windows
 	reports  *report.Reports
 	prompts  *prompt.Prompts
-	// attachments are the files that come with prompts.
-	attachments *prompt.Attachments
 }
 
 // newLife makes these features and connects them with each other.
@@ -43,9 +40,9 @@ func newLife(b *Bot) (l life) {
 	l.resumer.Writers = l.writers
 	l.reports = report.New(report.Deps{Chat: b.Chat, Lifecycle: b.Sessions, Resumer: l.resumer, Windows: l.windows,
 		ToldWindows: b.Sessions, Entries: b.Entries, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
-	l.attachments = &prompt.Attachments{Chat: b.Chat, Files: b.Files, Downloader: b.Downloader, Voice: b.Voice}
-	l.prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Entries: b.Entries, Changes: b.Entries,
-		Requests: requests{b}, Resumer: l.resumer, Attachments: l.attachments})
+	l.prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
+		Entries: b.Entries, Changes: b.Entries, Requests: requests{b.asks}, Resumer: l.resumer,
+		Attachments: prompt.Attachments{Files: b.Files, Downloader: b.Downloader, Voice: b.Voice}})
 	return l
 }
 
@@ -82,18 +79,24 @@ func (a agents) Interrupt(ctx context.Context, id uuid.UUID) error {
 }
 
 // requests are what agents ask, as prompts may answer them.
-type requests struct{ bot *Bot }
+type requests struct{ asks *ask.Requests }
 
-func (r requests) Behind(e inbox.Entry) (request string) {
-	if e.Class != string(prompts.Plain) {
-		return ""
-	}
-	c, _ := r.bot.asks.Behind(e.Session, e.Conversation)
-	return c.Request.ID
+func (r requests) Behind(session uuid.UUID, to address.Conversation) (request string, answers bool) {
+	c, _ := r.asks.Behind(session, to)
+	return c.Request.ID, c.OneLeft()
 }
 
-func (r requests) Offer(ctx context.Context, e inbox.Entry, request string) error {
-	return r.bot.held.offer(ctx, e, request)
+func (r requests) IsOpen(request string) bool {
+	c, ok := r.asks.Store.Get(request)
+	return ok && c.State == ask.StateOpen
+}
+
+func (r requests) DecideWith(ctx context.Context, request string, with inbox.Entry, by int64, answer bool) error {
+	turn := ask.DenyWith
+	if answer {
+		turn = ask.AnswerWith
+	}
+	return r.asks.DecideWith(ctx, request, by, with, turn)
 }
 
 // AskAged asks about the prompts that waited while ccbot was away; see prompt.Prompts.

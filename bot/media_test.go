@@ -185,7 +185,7 @@ func TestOtherKindsGetOnePoliteSentence(t *testing.T) {
 			d := newMediaWorld(t)
 			_, err := d.get(t, m)
 			require.NoError(t, err)
-			assert.Equal(t, []string{warning + d.word(i18n.MediaUnknown)}, d.sender.texts())
+			assert.Equal(t, []string{warning + lines(d.word(i18n.MediaUnknown), d.word(i18n.NotDelivered))}, d.sender.texts())
 			assert.Equal(t, 1001, d.sender.last(t).ReplyTo)
 			assert.Empty(t, d.sessions.done())
 			assert.Empty(t, d.downloads.done())
@@ -312,22 +312,6 @@ func TestAFileGoesWhereItLies(t *testing.T) {
 	d.downloads.during = func(string) { d.currentSession(t, "web", session.Running) }
 	e := d.mustGet(t, document("d", "a.txt"))
 	assert.Equal(t, d.r.ID, e.Session)
-}
-
-// The conversation goes on in another directory since a moment.
-func TestAFileOfAMovedConversationIsNamedByItsWholePath(t *testing.T) {
-	d := newMediaWorld(t)
-	next := d.session(t, "api", session.Running)
-	d.downloads.during = func(string) {
-		d.records.change(d.r.ID, func(r *session.Record) { r.State, r.Closed = session.Completed, session.ClosedTransferred })
-		d.records.change(next.ID, func(r *session.Record) { r.TookOver = d.r.ID })
-	}
-	e := d.mustGet(t, document("d", "a.txt"))
-	assert.Equal(t, next.ID, e.Session)
-	assert.Equal(t, "Attached file: "+filepath.Join(d.dir, files.Folder, "a.txt"), e.Text)
-	awaited, err := d.Awaited()
-	require.NoError(t, err)
-	assert.Equal(t, map[string]bool{"a.txt": true}, awaited, "it is not cleaned before it is typed")
 }
 
 // fakeVoice says what is said.

@@ -225,14 +225,11 @@ func (f *follower) deliver(ctx context.Context, c Card) error {
 	if giving {
 		return nil // who tapped does it
 	}
-	if err := f.withdraw(ctx, c); err != nil && !errors.Is(err, ErrLeft) || !f.waits() {
+	if err := f.withdraw(ctx, c); err != nil && !chat.IsGone(err) || !f.waits() {
 		return err // without one the hook has it, or comes back
 	}
 	return f.give(ctx, c)
 }
-
-// ErrLeft is why a text cannot be withdrawn: it was typed, or is gone.
-var ErrLeft = errors.New("the text has left the queue")
 
 // withdraw takes the prompt that became a reason out of the queue.
 func (r *request) withdraw(ctx context.Context, c Card) error {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -136,52 +137,40 @@ func (r *request) decide(ctx context.Context, by int64, turn func(Card) (Card, E
 	return next, effect, nil
 }
 
-// Text is a text of a person that waits in the inbox.
-type Text struct {
-	By      int64 // who decides with it
-	Words   string
-	Key     string
-	Message int
-}
-
 // TextTurn decides a request with a text that waits: DenyWith or AnswerWith.
 type TextTurn func(c Card, by int64, text, prompt string, now time.Time) (Card, Effect, error)
 
-// DecideWith decides a request with a text that waits behind it; the decision is on disk then. Of
-// the answer, Then takes the text out of its queue before the hook hears of it. ErrLeft of Then:
-// the text has left the queue, and nothing is decided. Other errors: ErrOver and ErrNotNow.
-func (a *Requests) DecideWith(ctx context.Context, id string, text Text, turn TextTurn) (chat.Answer, error) {
+// DecideWith decides a request with a text that waits behind it: the decision is on disk, then the
+// text leaves its queue, then the hook hears of it. chat.IsGone of the error: the request is decided,
+// or the text has left its queue, and nothing is decided with it.
+func (a *Requests) DecideWith(ctx context.Context, id string, by int64, text inbox.Entry, turn TextTurn) error {
 	r, open := a.find(id)
 	if !open {
-		return chat.Answer{}, ErrOver
+		return errors.Join(ErrOver, inbox.ErrNoEntry)
 	}
 	var before Card
-	c, _, err := r.decide(ctx, text.By, func(c Card) (Card, Effect, error) {
+	c, _, err := r.decide(ctx, by, func(c Card) (Card, Effect, error) {
 		before = c
-		next, effect, err := turn(c, text.By, text.Words, text.Key, a.Chat.Now())
-		next.Text = text.Message
+		next, effect, err := turn(c, by, text.Text, text.Key, a.Chat.Now())
+		next.Text = text.MessageID
 		return next, effect, err
 	})
-	if err != nil {
-		return chat.Answer{}, err
+	switch {
+	case errors.Is(err, ErrOver), errors.Is(err, ErrNotNow):
+		return errors.Join(err, inbox.ErrNoEntry)
+	case err != nil:
+		return err
 	}
 	a.Chat.At("ask-denied-with")
-	return chat.Answer{Text: a.cutText(c, text.By), Then: func(ctx context.Context) error {
-		defer r.end(&r.giving)
-		if err := r.withdraw(ctx, c); err != nil {
-			return errors.Join(err, r.turn(ctx, func(now Card) Card { // as it was
-				undone := before
-				undone.AllShown, undone.Conversation = now.AllShown, now.Conversation
-				return undone
-			}))
-		}
-		return r.hand(ctx, c)
-	}}, nil
-}
-
-// LateText says why a request is not decided by a text that waited.
-func (a *Requests) LateText(id string) string {
-	return a.late(id) + "\n" + a.Chat.Words.Say(i18n.AskTooLate)
+	defer r.end(&r.giving)
+	if err := r.withdraw(ctx, c); err != nil {
+		return errors.Join(err, r.turn(ctx, func(now Card) Card { // as it was
+			undone := before
+			undone.AllShown, undone.Conversation = now.AllShown, now.Conversation
+			return undone
+		}))
+	}
+	return r.hand(ctx, c)
 }
 
 // showAll sends everything that a request says while it is open. Only when Telegram has taken all

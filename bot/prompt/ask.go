@@ -8,6 +8,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -18,30 +19,37 @@ const kind = "question"
 
 // asked is what the buttons of a card were drawn for.
 type asked struct {
-	Reason reason `json:"reason"`
+	Reason  reason `json:"reason"`
+	Request string `json:"request,omitempty"` // that the prompt waits behind
+	InBox   bool   `json:"in_box,omitempty"`  // the prompt is seen in the prompt box
 }
 
-// ask shows a question under the message of a prompt, in place of an earlier one for another
-// reason.
-func (p *Prompts) ask(ctx context.Context, why reason, s subject, r views.Session) error {
-	q := questions[why]
-	s.session = r.Name
-	if c, ok := p.cards.Get(s.Key); ok && c.Payload.Reason != why {
-		if err := p.closes(ctx, s.Key); err != nil {
+// ask shows a question under the message of a prompt. A question for another reason has a message of
+// its own.
+func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
+	if c, ok := p.cards.Get(e.Key); ok && c.Payload != why {
+		if err := p.cards.Close(ctx, e.Key, render.Text{}); err != nil {
 			return err
 		}
 	}
-	err := p.cards.Show(ctx, s.Key, card.Look{To: s.Conversation, Session: r.ID, ReplyTo: s.MessageID, Silent: q.silent,
-		Text: q.says(p.Chat.Phrases, s), Options: q.options(p.words)}, asked{why})
-	if err == nil {
-		p.Chat.Mark(ctx, s.Conversation, s.MessageID, q.reaction)
+	q := questions[why.Reason]
+	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID,
+		Silent: q.state == inbox.Held, Text: q.text(p.Chat.Phrases, why, e, r.Name),
+		Options: q.options(p.Chat.Phrases)}
+	if err := p.cards.Show(ctx, e.Key, look, why); err != nil {
+		return err
 	}
-	return err
+	reaction := chat.ReactionStored
+	if q.warns {
+		reaction = chat.ReactionNone
+	}
+	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
+	return nil
 }
 
 // wait takes a prompt out of its queue, if it is in one, until a person has answered a question.
 func (p *Prompts) wait(ctx context.Context, why reason, e inbox.Entry, r views.Session) error {
-	err := p.ask(ctx, why, subject{Entry: e}, r)
+	err := p.ask(ctx, asked{Reason: why}, e, r)
 	if err == nil {
 		e.State, e.Aged, e.Told, e.Typing = inbox.Asked, false, nil, nil
 		err = p.save(e)
@@ -49,67 +57,81 @@ func (p *Prompts) wait(ctx context.Context, why reason, e inbox.Entry, r views.S
 	return later(err)
 }
 
-// closes takes the buttons off the question about a prompt that needs no answer any more.
-func (p *Prompts) closes(ctx context.Context, key string) error {
-	return p.cards.Close(ctx, key, render.Text{})
+// offer says under a prompt that it waits behind a request, which it may decide, too. Of the prompts
+// behind a request one at a time is offered: the others wait.
+func (p *Prompts) offer(ctx context.Context, e inbox.Entry, r views.Session) (behind bool, err error) {
+	if e.Class != string(prompts.Plain) {
+		return false, nil
+	}
+	request, answers := p.Requests.Behind(r.ID, e.Conversation)
+	isOffer := func(c card.Card[asked]) bool { return c.Payload.Request == request }
+	if request == "" || slices.ContainsFunc(p.cards.List(), isOffer) {
+		return request != "", nil
+	}
+	why := reasoning
+	if answers {
+		why = answering
+	}
+	return true, p.ask(ctx, asked{Reason: why, Request: request}, e, r)
 }
 
-// tidy closes the questions about prompts that left, or were decided about, while no ccbot was there to
-// say so.
-func (p *Prompts) tidy(ctx context.Context) error {
+// isOver reports whether a question needs no answer any more. A question is shown before its prompt
+// is in the state that the question is about.
+func (p *Prompts) isOver(was asked, now inbox.State) bool {
+	q := questions[was.Reason]
+	asking := q.state == inbox.Asked && now == inbox.Accepted ||
+		q.state == inbox.Unproven && now == inbox.Typing
+	return now != q.state && !asking || was.Request != "" && !p.Requests.IsOpen(was.Request)
+}
+
+// Tidy closes the questions that need no answer any more: their prompts left or were decided about
+// while no ccbot was there to say so, or the requests before them are over.
+func (p *Prompts) Tidy(ctx context.Context) {
 	for _, c := range p.cards.List() {
 		e, err := p.Entries.Load(c.Key)
-		if errors.Is(err, inbox.ErrNoEntry) || err == nil && questions[c.Payload.Reason].decided(e.State) {
-			err = p.closes(ctx, c.Key)
+		if chat.IsGone(err) || err == nil && p.isOver(c.Payload, e.State) {
+			err = p.cards.Close(ctx, c.Key, render.Text{})
 		}
 		if err != nil {
 			p.Chat.Log.Error("question_not_closed", "key", c.Key, "error", err.Error())
 		}
 	}
-	return nil
 }
 
-// tap answers a question. Any allowed person of its chat may. A question is shown before its prompt
-// is in the state that the question is about: where the prompt is in another state nothing is done,
-// and the question stays.
-func (p *Prompts) tap(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	q, err := p.cards.Payload(t.Card)
-	if err != nil {
-		return chat.Answer{}, err
-	}
-	stale := func(then func(ctx context.Context) error) (chat.Answer, error) {
-		return chat.Answer{Text: p.words.Say(i18n.StaleButton), Then: then}, nil
-	}
-	asks := questions[q.Reason]
-	i := slices.IndexFunc(asks.answers, func(a answer) bool { return string(a.option) == t.Card.Option })
+// tap answers a question. Any allowed person of its chat may.
+func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, error) {
+	q := questions[was.Reason]
+	i := slices.IndexFunc(q.answers, func(a answer) bool { return string(a.word) == t.Card.Option })
 	e, err := p.Entries.Load(t.Card.Key)
 	switch {
-	case chat.IsGone(err):
-		return stale(func(ctx context.Context) error { return p.closes(ctx, t.Card.Key) })
+	case chat.IsGone(err), err == nil && p.isOver(was, e.State):
+		return p.cards.Over(ctx, t)
 	case err != nil:
 		return chat.Answer{}, err
-	case asks.decided(e.State):
-		return stale(func(ctx context.Context) error { return p.closes(ctx, t.Card.Key) })
-	case i < 0, e.State != asks.state:
-		return stale(nil)
+	case i < 0, e.State != q.state: // which it will be in a moment
+		return chat.Answer{Text: p.words.Say(i18n.StaleButton)}, nil
 	}
-	r, ok := p.book.Records.Get(e.Session)
-	r = p.book.Successor(r)
-	switch {
-	case !ok:
-		return stale(func(ctx context.Context) error { return p.Homeless(ctx, []string{e.Key}) })
-	case asks.answers[i].option == send && !r.Live: // the person may bring the session back first
-		return chat.Answer{Text: p.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name}), Alert: true}, nil
-	}
-	return chat.Do(func(ctx context.Context) error { return p.answer(ctx, t, asks.answers[i], e, r) })
+	return chat.Do(func(ctx context.Context) error { return p.answer(ctx, t, was, q.answers[i], e) })
 }
 
 // answer carries a decision out. The question says what became of the prompt, or stays where the
 // decision cannot be carried out now.
-func (p *Prompts) answer(ctx context.Context, t chat.Tap, a answer, e inbox.Entry, r views.Session) error {
-	switch err := p.decide(ctx, a.option, e, r); {
+func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer, e inbox.Entry) error {
+	r, ok := p.book.Records.Get(e.Session)
+	if !ok {
+		return p.Homeless(ctx, []string{e.Key})
+	}
+	r = p.book.Successor(r)
+	reaction := chat.ReactionStored
+	if a == dropIt {
+		reaction = chat.ReactionNone
+	}
+	// What comes of a queued prompt marks its message next.
+	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
+	d := decision{Entry: e, asked: was, session: r, by: t.From}
+	switch err := p.decide(ctx, a, d); {
 	case chat.IsGone(err):
-		return errors.Join(p.Chat.Tell(ctx, t, p.words.Say(i18n.StaleButton)), p.closes(ctx, e.Key))
+		return errors.Join(p.Chat.Tell(ctx, t, p.words.Say(i18n.StaleButton)), p.cards.End(ctx, t, ""))
 	case err != nil:
 		f := p.Chat.Failure(r, err)
 		if f.Internal {
@@ -118,50 +140,13 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, a answer, e inbox.Entr
 		return p.Chat.Tell(ctx, t, f.Text.Text)
 	}
 	if c, ok := p.cards.Get(e.Key); ok {
-		became := "\n\n" + p.words.Say(a.became, i18n.Args{"Name": r.Name})
-		if err := p.cards.Close(ctx, e.Key, render.Join(c.Look.Text, render.Plain(became))); err != nil {
+		became := render.Plain(p.words.Say(a.became, i18n.Args{"Name": r.Name}))
+		if err := p.cards.Close(ctx, e.Key, chat.Paragraphs(c.Look.Text, became)); err != nil {
 			return err
 		}
 	}
-	if a.option != resume || r.Live {
+	if a != resumeAndSend || r.Live {
 		return nil
 	}
-	now, ok, err := p.book.CurrentSession(e.Conversation)
-	stays := err == nil && ok && now.ID != r.ID && now.Live // the current session stays the current one
-	_, err = p.Resumer.Resume(ctx, chat.Resume{Session: r, To: e.Conversation, From: t.From, Undo: stays})
-	return err
-}
-
-// decide does with a prompt what a person has decided. What comes of a queued prompt marks its
-// message next, so the message is marked before that.
-func (p *Prompts) decide(ctx context.Context, o option, e inbox.Entry, r views.Session) (err error) {
-	mark := func(reaction string) { p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction) }
-	switch o {
-	case again:
-		mark(chat.ReactionStored)
-		if err = p.Decisions.SendAgain(ctx, e.Session, e.Key); err != nil {
-			mark(chat.ReactionNone)
-		}
-	case anyway: // what stood in the box comes as news
-		err = p.Decisions.SendAnyway(ctx, e.Session, e.Key)
-	case send:
-		if err = p.book.MoveTo(ctx, e.Conversation, r); err == nil { // the answer comes to where the text came from
-			err = p.Queue.Queue(ctx, r.ID, e.Key)
-		}
-	case resume: // the prompt is in the queue first: whatever a resume asks before it succeeds, the prompt waits there
-		if err = p.Queue.Keep(ctx, r.ID, e.Key); err == nil {
-			p.noteTarget(e.Conversation, e.MessageID, e.Key, r)
-			mark(chat.ReactionStored)
-		}
-	case drop:
-		if e.State == inbox.Unproven { // it may stand in the box
-			err = p.Decisions.Drop(ctx, e.Session, e.Key)
-		} else {
-			err = p.Changes.FinishIn(e.Key, inbox.Asked)
-		}
-		if err == nil {
-			mark(chat.ReactionNone)
-		}
-	}
-	return err
+	return p.bringBack(ctx, d)
 }

@@ -1,27 +1,30 @@
 package prompt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-telegram/bot/models"
-	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
 	"ccbot/bot/port/files"
 	"ccbot/bot/port/views"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/pause"
 )
 
-// Attachment is the file of a message.
-type Attachment struct {
+// attachment is the file of a message.
+type attachment struct {
 	id     string // Telegram's
 	name   string // as its sender calls it, else as we do
 	ending string // of that name where it has none and the server knows none either
@@ -29,49 +32,50 @@ type Attachment struct {
 	spoken bool
 }
 
-// attached finds the file of a message. What has a name keeps it; the others are called by their
-// kind and message, so that none is like an earlier one.
-func attached(m *models.Message) (a Attachment, ok bool) {
-	own := func(kind string) string { return fmt.Sprintf("%s-%d", kind, m.ID) }
-	or := func(name, kind string) string {
-		if strings.TrimSpace(name) == "" {
-			return own(kind)
-		}
-		return name
-	}
+// attached finds the file of a message; there is none without an id. A file without a name is called
+// by its kind and message, so that none is like an earlier one.
+func attached(m *models.Message) (a attachment) {
+	kind := ""
 	switch {
 	case len(m.Photo) > 0:
-		p := slices.MaxFunc(m.Photo, func(a, b models.PhotoSize) int { return a.Width*a.Height - b.Width*b.Height })
-		return Attachment{id: p.FileID, name: own("photo"), ending: ".jpg", size: int64(p.FileSize)}, true
+		p := slices.MaxFunc(m.Photo, func(a, b models.PhotoSize) int {
+			return a.Width*a.Height - b.Width*b.Height
+		})
+		kind, a = "photo", attachment{p.FileID, "", ".jpg", int64(p.FileSize), false}
 	case m.Animation != nil: // it comes as a document, too
-		return Attachment{id: m.Animation.FileID, name: or(m.Animation.FileName, "animation"), ending: ".mp4", size: m.Animation.FileSize}, true
+		f := m.Animation
+		kind, a = "animation", attachment{f.FileID, f.FileName, ".mp4", f.FileSize, false}
 	case m.Video != nil:
-		return Attachment{id: m.Video.FileID, name: or(m.Video.FileName, "video"), ending: ".mp4", size: m.Video.FileSize}, true
+		f := m.Video
+		kind, a = "video", attachment{f.FileID, f.FileName, ".mp4", f.FileSize, false}
 	case m.VideoNote != nil:
-		return Attachment{id: m.VideoNote.FileID, name: own("video-note"), ending: ".mp4", size: int64(m.VideoNote.FileSize)}, true
+		f := m.VideoNote
+		kind, a = "video-note", attachment{f.FileID, "", ".mp4", int64(f.FileSize), false}
 	case m.Audio != nil:
-		return Attachment{id: m.Audio.FileID, name: or(m.Audio.FileName, "audio"), ending: ".mp3", size: m.Audio.FileSize}, true
+		f := m.Audio
+		kind, a = "audio", attachment{f.FileID, f.FileName, ".mp3", f.FileSize, false}
 	case m.Voice != nil:
-		return Attachment{id: m.Voice.FileID, name: own("voice"), ending: ".ogg", size: m.Voice.FileSize, spoken: true}, true
+		kind, a = "voice", attachment{m.Voice.FileID, "", ".ogg", m.Voice.FileSize, true}
 	case m.Document != nil:
-		return Attachment{id: m.Document.FileID, name: or(m.Document.FileName, "file"), size: m.Document.FileSize}, true
+		f := m.Document
+		kind, a = "file", attachment{f.FileID, f.FileName, "", f.FileSize, false}
 	}
-	return Attachment{}, false
+	if strings.TrimSpace(a.name) == "" {
+		a.name = fmt.Sprintf("%s-%d", kind, m.ID)
+	}
+	return a
 }
 
 // called is the attachment's name with an ending.
-func (a Attachment) called(ending string) string {
+func (a attachment) called(ending string) string {
 	if path.Ext(a.name) != "" {
 		return a.name
 	}
-	if ending == "" {
-		ending = a.ending
-	}
-	return a.name + ending
+	return a.name + cmp.Or(ending, a.ending)
 }
 
 // shown is its name in a sentence.
-func (a Attachment) shown() string {
+func (a attachment) shown() string {
 	return chat.Tail(glyph.Name(path.Base(a.called(""))), maxShownName)
 }
 
@@ -79,91 +83,93 @@ const maxShownName = 80 // letters
 
 // Media takes a message that is no text and no part of an album. Its file goes into the directory
 // of the session that it is for, and the prompt names it there.
-func (p *Prompts) Media(ctx context.Context, in Message, m *models.Message) error {
-	file, ok := attached(m)
-	if !ok {
-		return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.words.Say(i18n.MediaUnknown)), nil)
-	}
-	r, ok, err := p.addressee(ctx, in)
+func (p *Prompts) Media(ctx context.Context, in chat.Incoming, m *models.Message) error {
+	r, ok, err := p.target(ctx, in)
 	if err != nil || !ok {
 		return err
 	}
-	in, text, err := p.Attachments.Receive(ctx, in, r, file, quotation.Text(m))
-	if problem := (*FileProblem)(nil); errors.As(err, &problem) {
-		return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(problem.Text+"\n"+p.words.Say(i18n.NotDelivered)), nil)
-	}
-	if err != nil {
+	file, said, err := p.receive(ctx, in, r, m)
+	switch problem, is := errors.AsType[*FileError](err); {
+	case is && problem.err == nil:
+		return p.notDelivered(ctx, in, problem.Text, nil)
+	case err != nil:
 		return err
 	}
-	return p.Take(ctx, in, text)
+	return p.take(ctx, in, r, lines(quotation.Text(m), said), []string{file})
 }
 
-// addressee is the session that a message goes to: one that can take it, now or when it is back.
-// Where there is none that is told, before anything is fetched.
-func (p *Prompts) addressee(ctx context.Context, in Message) (r views.Session, ok bool, err error) {
-	switch r, ok, err = p.addressed(in); {
-	case err == nil && !ok:
-		err = p.notDelivered(ctx, in, p.nowhereText(in), nil)
-	case err == nil && !takes(r):
-		ok, err = false, p.agentGone(ctx, in, r)
+// Album makes one prompt of the files and captions of an album. all are its messages in order, of
+// which in is the first. A file that cannot be had is named, and the album goes without it.
+func (p *Prompts) Album(ctx context.Context, in chat.Incoming, all []*models.Update) error {
+	r, ok, err := p.target(ctx, in)
+	if err != nil || !ok {
+		return err
 	}
-	return r, ok, err
+	var names, captions, problems []string
+	for _, u := range all {
+		part := in
+		part.Key, part.Sent = inbox.UpdateKey(u.ID), time.Unix(int64(u.Message.Date), 0)
+		file, err := p.receivePart(ctx, part, r, u.Message)
+		switch problem, is := errors.AsType[*FileError](err); {
+		case err == nil:
+			names = append(names, file)
+		case ctx.Err() != nil || !is:
+			return err
+		case !slices.Contains(problems, problem.Text):
+			problems = append(problems, problem.Text)
+		}
+		captions = append(captions, quotation.Text(u.Message))
+		_, message := p.book.Aliases.In(u.Message.Chat.ID, u.Message.ID)
+		if err := p.book.NoteMessage(in.To, message, r.ID); err != nil {
+			p.Chat.Log.Warn("message_not_noted", "chat_id", in.To.ChatID, "error", err.Error())
+		}
+	}
+	if len(names) == 0 {
+		return p.notDelivered(ctx, in, lines(problems...), nil)
+	}
+	if len(problems) > 0 {
+		problems = append(problems, p.words.Say(i18n.AlbumRest))
+	}
+	if e, err := p.Entries.Load(in.Key); err == nil && e.Late {
+		problems = append(problems, p.words.Say(i18n.AlbumLate))
+	}
+	err = p.take(ctx, in, r, lines(captions...), names)
+	if err != nil || len(problems) == 0 {
+		return err
+	}
+	return p.Chat.Warn(ctx, in.To, in.MessageID, render.Plain(lines(problems...)), nil)
 }
 
-// takes reports whether a session takes prompts, now or when it is back.
-func takes(r views.Session) bool { return r.Live || r.Resumable }
+// How often a file of an album is fetched before the album goes without it, and the pause between.
+const (
+	fetchTries = 3
+	fetchPause = time.Second
+)
 
-// addressed is the session that a message goes to: the one that its files lie with, or that goes on
-// with that one's conversation.
-func (p *Prompts) addressed(in Message) (views.Session, bool, error) {
-	if in.Session == uuid.Nil {
-		return p.book.Target(in.Message)
+// receivePart is receive for a part of an album: a download that fails is tried again.
+func (p *Prompts) receivePart(ctx context.Context, in chat.Incoming, r views.Session,
+	m *models.Message) (name string, err error) {
+	for try := 1; ; try++ {
+		name, _, err = p.receive(ctx, in, r, m)
+		problem, is := errors.AsType[*FileError](err)
+		if !is || problem.err == nil || try == fetchTries || pause.For(ctx, fetchPause) != nil {
+			return name, err
+		}
+		p.Chat.Log.Warn("file_not_fetched", "error", err.Error())
 	}
-	r, ok := p.book.Records.Get(in.Session)
-	return p.book.Successor(r), ok, nil
 }
 
 // withFiles is a prompt that names the files that came with it, one per line. The words are for the
 // agent: they are the same in every language.
 func withFiles(text string, names []string) string {
-	var all []string
-	if text != "" {
-		all = []string{text}
+	all := []string{text}
+	for _, name := range names {
+		all = append(all, "Attached file: "+files.Folder+"/"+name)
 	}
-	for _, f := range names {
-		if !path.IsAbs(f) {
-			f = files.Folder + "/" + f
-		}
-		all = append(all, "Attached file: "+f)
-	}
-	return strings.Join(all, "\n")
+	return lines(all...)
 }
 
-// FilesFor are the files of a message as a session finds them: by their whole path where it is not
-// in the directory that they came to, because its conversation has moved meanwhile.
-func (in Message) FilesFor(r views.Session) []string {
-	if in.Dir == r.Dir || in.Dir == "" {
-		return in.Files
-	}
-	var all []string
-	for _, f := range in.Files {
-		all = append(all, path.Join(in.Dir, files.Folder, f))
-	}
-	return all
-}
-
-// Awaited are the names of files that a prompt has which is not typed yet, or not proven: they are
-// not cleaned away.
-func (p *Prompts) Awaited() (map[string]bool, error) {
-	entries, err := p.Entries.List()
-	if err != nil {
-		return nil, err
-	}
-	names := make(map[string]bool)
-	for _, e := range entries {
-		for _, f := range e.Files {
-			names[path.Base(f)] = true
-		}
-	}
-	return names, nil
+// lines puts texts under each other. An empty text leaves no gap.
+func lines(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(text string) bool { return text == "" }), "\n")
 }

@@ -1,10 +1,13 @@
 package prompt
 
 import (
+	"context"
+
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 )
@@ -13,100 +16,124 @@ import (
 type reason string
 
 const (
-	unproven reason = "unproven" // it may have been typed
-	old      reason = "old"      // it was sent, or has waited, for too long
-	over     reason = "over"     // its session is over
-	draft    reason = "draft"    // it waits behind what a person has typed into the box
+	unproven  reason = "unproven"  // it may have been typed
+	old       reason = "old"       // it was sent, or has waited, for too long
+	over      reason = "over"      // its session is over
+	missed    reason = "missed"    // it was written for a request that is over
+	draft     reason = "draft"     // it waits behind what a person has typed into the box
+	reasoning reason = "reasoning" // it waits behind a request, and may be the reason to deny it
+	answering reason = "answering" // it waits behind a question that it may answer
 )
-
-// subject is the prompt that a question is about.
-type subject struct {
-	inbox.Entry
-	session string // its name
-	inBox   bool   // the text is seen in the prompt box
-}
 
 // question is what a person is asked for one reason.
 type question struct {
-	state    inbox.State // of the entry while the question stands
-	says     func(p chat.Phrases, s subject) render.Text
-	silent   bool
-	reaction string // of the message
-	answers  []answer
+	state   inbox.State // of the prompt while the question stands
+	says    i18n.Key    // with the session's name, and when the prompt was sent
+	foot    i18n.Key
+	warns   bool // nothing comes of the prompt, as far as is known
+	quotes  bool
+	answers []answer
 }
 
-// decided reports whether a prompt is past a question: a kill may have come between a decision and the
-// end of the question.
-func (q question) decided(now inbox.State) bool {
-	switch q.state {
-	case inbox.Asked:
-		return now == inbox.Held || now == inbox.Typing || now == inbox.Unproven
-	case inbox.Unproven:
-		return now == inbox.Held
-	}
-	return now == inbox.Typing || now == inbox.Unproven // it was typed after all
+// questions has all that people are asked about prompts.
+var questions = map[reason]question{
+	unproven: {state: inbox.Unproven, says: i18n.Unproven, warns: true, quotes: true,
+		answers: []answer{sendAgain, dropIt}},
+	old:    {state: inbox.Asked, says: i18n.AgedAsk, quotes: true, answers: []answer{send, dropIt}},
+	missed: {state: inbox.Asked, says: i18n.AskStray, answers: []answer{send, dropIt}},
+	over: {state: inbox.Asked, says: i18n.AlreadyEnded, foot: i18n.NotDelivered, warns: true,
+		answers: []answer{resumeAndSend, dropIt}},
+	draft:     {state: inbox.Held, says: i18n.HeldDraft, answers: []answer{sendAnyway}},
+	reasoning: {state: inbox.Held, says: i18n.HeldAsk, answers: []answer{denyWith, sendAfter}},
+	answering: {state: inbox.Held, says: i18n.HeldAsk, answers: []answer{answerWith, denyWith, sendAfter}},
 }
 
-// answer is one button of a question.
+// answer is one button of a question. Its word is the option of the card.
 type answer struct {
-	option option
 	word   i18n.Key
 	style  outbox.Style
 	became i18n.Key // what the question says then; with the session's name
 }
 
-// option is what a person decides about a prompt.
-type option string
-
-const (
-	again  option = "again"  // type it once more
-	send   option = "send"   // type it although it is old
-	anyway option = "anyway" // take the draft out of the box, and type it
-	resume option = "resume" // bring its session back, and type it then
-	drop   option = "drop"   // give it up
+var (
+	sendAgain     = answer{i18n.ButtonSendAgain, outbox.Primary, i18n.SentAgain}
+	send          = answer{i18n.ButtonSend, outbox.Primary, i18n.AgedSent}
+	resumeAndSend = answer{i18n.ButtonResumeAndSend, outbox.Primary, i18n.ResumeAndSend}
+	sendAnyway    = answer{i18n.ButtonSendAnyway, "", i18n.SentAnyway}
+	sendAfter     = answer{i18n.ButtonSendAfter, "", i18n.SendAfter}
+	denyWith      = answer{i18n.ButtonDenyWith, outbox.Danger, i18n.DeniedWith}
+	answerWith    = answer{i18n.ButtonAnswerWith, outbox.Success, i18n.AnsweredWith}
+	dropIt        = answer{i18n.ButtonDrop, "", i18n.Dropped}
 )
 
-var dropIt = answer{drop, i18n.ButtonDrop, "", i18n.Dropped}
-
-// questions has all that people are asked about prompts.
-var questions = map[reason]question{
-	unproven: {state: inbox.Unproven, says: unprovenText,
-		answers: []answer{{again, i18n.ButtonSendAgain, outbox.Primary, i18n.SentAgain}, dropIt}},
-	old: {state: inbox.Asked, says: oldText, reaction: chat.ReactionStored,
-		answers: []answer{{send, i18n.ButtonSend, outbox.Primary, i18n.AgedSent}, dropIt}},
-	over: {state: inbox.Asked, says: overText,
-		answers: []answer{{resume, i18n.ButtonResumeAndSend, outbox.Primary, i18n.ResumeAndSend}, dropIt}},
-	draft: {state: inbox.Held, says: draftText, silent: true, reaction: chat.ReactionStored,
-		answers: []answer{{anyway, i18n.ButtonSendAnyway, "", i18n.SentAnyway}}},
+// decide does with a prompt what a person has decided.
+func (p *Prompts) decide(ctx context.Context, a answer, d decision) error {
+	switch a {
+	case sendAgain:
+		return p.Decisions.SendAgain(ctx, d.Session, d.Key)
+	case sendAnyway: // what stood in the box comes as news
+		return p.Decisions.SendAnyway(ctx, d.Session, d.Key)
+	case send:
+		if err := p.book.MoveTo(ctx, d.Conversation, d.session); err != nil { // for the answer
+			return err
+		}
+		return p.Queue.Queue(ctx, d.session.ID, d.Key)
+	case resumeAndSend: // whatever the resume asks before it succeeds, the prompt waits in the queue
+		p.noteTarget(d.Entry, d.session)
+		return p.Queue.Keep(ctx, d.session.ID, d.Key)
+	case denyWith, answerWith:
+		return p.Requests.DecideWith(ctx, d.Request, d.Entry, d.by, a == answerWith)
+	case dropIt:
+		if d.State == inbox.Unproven { // it may stand in the box
+			return p.Decisions.Drop(ctx, d.Session, d.Key)
+		}
+		return p.Changes.FinishIn(d.Key, d.State)
+	}
+	return nil // [Send after]: it waits
 }
 
-func unprovenText(p chat.Phrases, s subject) render.Text {
-	head := p.Words.Say(i18n.Unproven, i18n.Args{"Name": s.session, "Time": s.Received.Local().Format("15:04")})
-	text := render.Join(render.Plain(chat.Warning+head+"\n"), chat.Quoted(s.Text))
-	if s.inBox {
-		text = render.Join(text, render.Plain("\n"+p.Words.Say(i18n.UnprovenInBox)))
+// decision is what a person decides about a prompt.
+type decision struct {
+	inbox.Entry
+	asked
+	session views.Session
+	by      int64
+}
+
+// bringBack resumes the session of a prompt, beside the current one where that is open.
+func (p *Prompts) bringBack(ctx context.Context, d decision) error {
+	now, ok, err := p.book.CurrentSession(d.Conversation)
+	stays := err == nil && ok && now.ID != d.session.ID && now.Live
+	_, err = p.Resumer.Resume(ctx,
+		chat.Resume{Session: d.session, To: d.Conversation, From: d.by, Undo: stays})
+	return err
+}
+
+// text is what the question about a prompt says.
+func (q question) text(p chat.Phrases, was asked, e inbox.Entry, session string) render.Text {
+	said := i18n.Args{"Name": session, "Time": p.Moment(sentOf(e))}
+	text := render.Plain(p.Words.Say(q.says, said))
+	if q.warns {
+		text = render.Join(render.Plain(chat.Warning), text)
+	}
+	if q.quotes {
+		text = render.Join(text, render.Plain("\n"), chat.Quoted(e.Text))
+	}
+	foot := q.foot
+	if was.InBox {
+		foot = i18n.UnprovenInBox
+	}
+	if foot != "" {
+		text = render.Join(text, render.Plain("\n"+p.Words.Say(foot)))
 	}
 	return text
 }
 
-func oldText(p chat.Phrases, s subject) render.Text {
-	head := p.Words.Say(i18n.AgedAsk, i18n.Args{"Name": s.session, "Time": p.Moment(sentOf(s.Entry))})
-	return render.Join(render.Plain(head+"\n"), chat.Quoted(s.Text))
-}
-
-func overText(p chat.Phrases, s subject) render.Text {
-	return render.Plain(chat.Warning + p.Words.Say(i18n.AlreadyEnded, i18n.Args{"Name": s.session}) + "\n" + p.Words.Say(i18n.NotDelivered))
-}
-
-func draftText(p chat.Phrases, s subject) render.Text {
-	return render.Plain(p.Words.Say(i18n.HeldDraft, i18n.Args{"Name": s.session}))
-}
-
 // options are the buttons of a question.
-func (q question) options(words i18n.Words) [][]card.Option {
-	var row []card.Option
+func (q question) options(p chat.Phrases) [][]card.Option {
+	var all []card.Option
 	for _, a := range q.answers {
-		row = append(row, card.Option{Text: words.Say(a.word), Value: string(a.option), Style: a.style})
+		all = append(all, p.Option(a.word, string(a.word), a.style))
 	}
-	return [][]card.Option{row}
+	return chat.Rows(2, all...)
 }

@@ -2,13 +2,11 @@ package prompt
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 )
@@ -18,10 +16,16 @@ import (
 // end is never old.
 const MaxAge = 15 * time.Minute
 
-// aged says whether a person is to be asked before a message is acted on. A clock that was wrong
+// aged reports whether a person is to be asked before a message is acted on. A clock that was wrong
 // makes nothing old: what was sent later than it came is fresh.
-func aged(e inbox.Entry) bool {
-	return e.Aged || !e.Sent.IsZero() && e.Received.Sub(e.Sent) > MaxAge
+func aged(e inbox.Entry) bool { return e.Aged || e.Received.Sub(sentOf(e)) > MaxAge }
+
+// sentOf is when a message was sent, or else when it was first seen.
+func sentOf(e inbox.Entry) time.Time {
+	if e.Sent.IsZero() {
+		return e.Received
+	}
+	return e.Sent
 }
 
 // TooLate says under a command that means the turn that runs that it is too old for that.
@@ -35,15 +39,8 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 		return false, nil
 	}
 	said := i18n.Args{"Command": command, "Time": p.Chat.Moment(sentOf(e))}
-	return true, p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.words.Say(i18n.AgedCommand, said)), nil)
-}
-
-// sentOf is when a message was sent, or else when it was first seen.
-func sentOf(e inbox.Entry) time.Time {
-	if e.Sent.IsZero() {
-		return e.Received
-	}
-	return e.Sent
+	text := render.Plain(p.words.Say(i18n.AgedCommand, said))
+	return true, p.Chat.Fail(ctx, in.To, in.MessageID, text, nil)
 }
 
 // AskAged asks about the prompts that were not typed yet when ccbot was away for longer than
@@ -58,29 +55,23 @@ func (p *Prompts) AskAged(ctx context.Context, away time.Duration) error {
 		waits := e.State == inbox.Held || e.State == inbox.Accepted
 		if waits && away > MaxAge && !e.Aged { // also where a person has said yes before that
 			e.Aged = true
-			err := p.Changes.Change(e.Key, func(e *inbox.Entry) error { e.Aged = true; return nil })
-			if err != nil {
+			if err := p.save(e); err != nil {
 				return err
 			}
 		}
 		r, known := p.book.Records.Get(e.Session)
 		if e.State != inbox.Held || !e.Aged || !known || !p.book.MayShow(e.Conversation) {
-			continue // or nobody knows the session, or nobody may be asked
+			continue // or the session is unknown, or nobody may be asked
 		}
-		if err := p.askAged(ctx, e, r); err != nil {
+		why := old
+		if r = p.book.Successor(r); r.Resumable {
+			why = over
+		}
+		if err := p.wait(ctx, why, e, r); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// askAged asks whether a prompt is still to be typed. Until a person has said so it is in no queue.
-func (p *Prompts) askAged(ctx context.Context, e inbox.Entry, r views.Session) error {
-	r = p.book.Successor(r)
-	if r.Resumable {
-		return p.askResume(ctx, e, r)
-	}
-	return p.wait(ctx, old, e, r)
 }
 
 // EndUnheard ends the prompts that are not typed yet and whose sender may not speak any more: who
@@ -94,23 +85,18 @@ func (p *Prompts) EndUnheard(ctx context.Context) error {
 	}
 	ended := 0
 	for _, e := range entries {
-		waits := e.State == inbox.Held || e.State == inbox.Asked
-		if !waits || len(e.Update) == 0 || p.stillHears(e) {
+		m, err := messageOf(e) // of an error it is unknown who has sent it
+		if !e.State.Waits() || len(e.Update) == 0 || err == nil && p.book.Hears(m.From.ID, m.Chat) {
 			continue
 		}
-		if err := errors.Join(p.Changes.Finish(e.Key), p.closes(ctx, e.Key)); err != nil {
+		if err := p.finish(ctx, e.Key); err != nil {
 			return err // else it would be typed
 		}
 		ended++
 	}
 	if ended > 0 {
-		p.Chat.Log.LogAttrs(ctx, slog.LevelWarn, "not_typed", slog.Int("prompts", ended), slog.String("why", "who sent them is not allowed any more"))
+		p.Chat.Log.LogAttrs(ctx, slog.LevelWarn, "not_typed", slog.Int("prompts", ended),
+			slog.String("why", "who sent them is not allowed any more"))
 	}
 	return nil
-}
-
-// stillHears is Hears for the sender of an entry.
-func (p *Prompts) stillHears(e inbox.Entry) bool {
-	m, err := messageOf(e)
-	return err == nil && p.book.Hears(m.From.ID, m.Chat) // else it is unknown who has sent it
 }

@@ -4,9 +4,7 @@
 package quotation
 
 import (
-	"ccbot/bot/port/prompts"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -15,6 +13,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/port/prompts"
 	"ccbot/internal/glyph"
 )
 
@@ -153,37 +152,26 @@ func isName(text string) bool {
 }
 
 // withLinks is a text with the addresses of its links, which Telegram keeps beside it: each behind
-// the words that it is under. Offsets count UTF-16 units; what is not in the text is passed over.
-// Nobody sees an address before it is typed, so one that would act is passed over, too, and a
-// command gets none.
+// the words that it is under, unless it stands in the text. Nobody sees an address before it is
+// typed, so one that would act is passed over, and a command gets none.
 func withLinks(text string, entities []models.MessageEntity) string {
-	var links []models.MessageEntity
-	for _, e := range entities {
-		if e.Type == models.MessageEntityTypeTextLink && e.URL != "" {
-			links = append(links, e)
-		}
-	}
-	if _, class, _ := prompts.Normalise(text); len(links) == 0 || class != prompts.Plain {
+	if _, class, _ := prompts.Normalise(text); class != prompts.Plain {
 		return text
 	}
-	slices.SortStableFunc(links, func(a, b models.MessageEntity) int { return a.Offset + a.Length - b.Offset - b.Length })
-	units := utf16.Encode([]rune(text))
-	var out []uint16
-	done := 0
-	for _, e := range links {
-		end := e.Offset + e.Length
-		if e.Offset < 0 || e.Length <= 0 || end > len(units) || string(utf16.Decode(units[e.Offset:end])) == e.URL ||
-			strings.ContainsFunc(e.URL, unicode.IsSpace) || inert(e.URL) != e.URL || within16(units, end) {
-			continue
+	behind := make(map[int]string) // by where the words of a link end, in UTF-16 units
+	for _, e := range entities {
+		acts := strings.ContainsFunc(e.URL, unicode.IsSpace) || inert(e.URL) != e.URL
+		if e.Type == models.MessageEntityTypeTextLink && e.Offset >= 0 && e.Length > 0 && !acts &&
+			!strings.Contains(text, e.URL) {
+			behind[e.Offset+e.Length] += " (" + e.URL + ")"
 		}
-		out = append(append(out, units[done:end]...), utf16.Encode([]rune(" ("+e.URL+")"))...)
-		done = end
 	}
-	return string(utf16.Decode(append(out, units[done:]...)))
-}
-
-// within16 says whether a place in a text is within a character of two units.
-func within16(units []uint16, at int) bool {
-	return at > 0 && at < len(units) && utf16.IsSurrogate(rune(units[at-1])) &&
-		utf16.DecodeRune(rune(units[at-1]), rune(units[at])) != unicode.ReplacementChar
+	var out strings.Builder
+	at := 0
+	for _, r := range text {
+		out.WriteRune(r)
+		at += utf16.RuneLen(r)
+		out.WriteString(behind[at])
+	}
+	return out.String()
 }

@@ -1,0 +1,151 @@
+package prompt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/port/files"
+	"ccbot/bot/port/views"
+	"ccbot/bot/quotation"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+)
+
+// Attachments bring the files of messages to the agents' machine.
+type Attachments struct {
+	Files      Files
+	Downloader Downloader
+	Voice      Transcriber // nil: recordings are only files
+}
+
+// Files puts what fill writes into the folder of a session, once for each id; see files.Files.
+type Files interface {
+	Put(session uuid.UUID, id string, fill func(io.Writer) (name string, err error)) (files.Received, error)
+}
+
+// Downloader fetches files that people send from the Bot API server.
+type Downloader interface {
+	// Download writes a file and returns the ending of its name on the server, such as ".jpg".
+	// ErrFileTooBig is for good; any other error may pass.
+	Download(ctx context.Context, fileID string, to io.Writer) (ending string, err error)
+	// Limit is how many bytes a file may have.
+	Limit() int64
+}
+
+// ErrFileTooBig says that the Bot API server does not give a file, for its size.
+var ErrFileTooBig = errors.New("the file is too big for the Bot API server")
+
+// Transcriber writes down what is said in a recording; name is that of its file.
+type Transcriber interface {
+	Text(ctx context.Context, name string, recording []byte) (string, error)
+}
+
+// FileError is why a file is not passed on: a sentence for who sent it.
+type FileError struct {
+	Text string
+	err  error // of a download that may succeed yet
+}
+
+func (e *FileError) Error() string { return fmt.Sprintf("%s (%v)", e.Text, e.err) }
+
+func (e *FileError) Unwrap() error { return e.err }
+
+// MaxRecording is the longest recording that is written down, in bytes: many hours. A longer one is
+// only a file.
+const MaxRecording = 20 << 20
+
+// receive puts a message's file into a session's folder, once for each message however often it is
+// handled. What is said in a recording is written down from what Telegram gave, before the agent's
+// machine has the file. The errors about the file are of type *FileError.
+func (p *Prompts) receive(ctx context.Context, in chat.Incoming, r views.Session,
+	m *models.Message) (name, said string, err error) {
+	file := attached(m)
+	switch {
+	case file.id == "":
+		return "", "", &FileError{Text: p.words.Say(i18n.MediaUnknown)}
+	case file.size > p.Attachments.Downloader.Limit():
+		return "", "", p.tooBig(file)
+	}
+	p.Chat.Sender.Typing(ctx, in.To)
+	fill := func(to io.Writer) (string, error) { return p.download(ctx, file, to) }
+	if file.spoken && p.Attachments.Voice != nil && file.size <= MaxRecording {
+		var recording bytes.Buffer
+		called, err := fill(&recording)
+		if err == nil {
+			said, err = p.saidIn(ctx, in, called, recording.Bytes())
+		}
+		if err != nil {
+			return "", "", err
+		}
+		fill = func(to io.Writer) (string, error) {
+			_, err := recording.WriteTo(to)
+			return called, err
+		}
+	}
+	id := fmt.Sprintf("%s-%d", in.Key, in.Sent.Unix()) // an update's id may come again after a quiet week
+	got, err := p.Attachments.Files.Put(r.ID, id, fill)
+	if refused, ok := errors.AsType[*files.PutError](err); ok {
+		p.Chat.Log.Error("file_not_kept", "session_id", r.ID.String(), "error", err.Error())
+		word := i18n.InboxUnwritable
+		if refused.Code == files.NotOurs {
+			word = i18n.InboxNotOurs
+		}
+		err = &FileError{Text: p.words.Say(word,
+			i18n.Args{"Path": path.Join(r.Dir, files.Folder), "Reason": refused.Reason})}
+	}
+	return got.Name, said, err
+}
+
+// download fetches a file and says how it is to be called.
+func (p *Prompts) download(ctx context.Context, file attachment, to io.Writer) (string, error) {
+	ending, err := p.Attachments.Downloader.Download(ctx, file.id, to)
+	switch {
+	case errors.Is(err, ErrFileTooBig):
+		return "", p.tooBig(file)
+	case err != nil:
+		return "", &FileError{p.words.Say(i18n.FileNotFetched, i18n.Args{"Name": file.shown()}), err}
+	}
+	return file.called(ending), nil
+}
+
+func (p *Prompts) tooBig(file attachment) error {
+	return &FileError{Text: p.words.Say(i18n.FileTooBig, i18n.Args{"Name": file.shown()})}
+}
+
+// saidIn is what is said in a recording, as a quotation, for a program has written that down. Where
+// the program fails, the agent gets the file alone, and the person is told.
+func (p *Prompts) saidIn(ctx context.Context, in chat.Incoming, name string,
+	recording []byte) (string, error) {
+	said, err := p.Attachments.Voice.Text(ctx, name, recording)
+	said = strings.TrimSpace(said)
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err == nil && said != "":
+		return quotation.Of("Transcript of a voice message", said), nil
+	}
+	p.Chat.Log.Warn("voice_not_written_down", "error", fmt.Sprint(err))
+	return "", p.Chat.Warn(ctx, in.To, in.MessageID, render.Plain(p.words.Say(i18n.VoiceFailed)), nil)
+}
+
+// Awaited are the names of files that a prompt has which is not typed yet, or not proven: they are
+// not cleaned away.
+func (p *Prompts) Awaited() (map[string]bool, error) {
+	entries, err := p.Entries.List()
+	names := make(map[string]bool)
+	for _, e := range entries {
+		for _, name := range e.Files {
+			names[name] = true
+		}
+	}
+	return names, err
+}
