@@ -291,12 +291,8 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 		return b.prompts.Edited(ctx, in, m, text, ok)
 	case m.Text == "" && isService(m):
 		return nil
-	}
-	switch {
-	case m.MediaGroupID != "":
-		return b.prompts.Album(ctx, in, append([]*models.Update{u}, rest...))
 	case m.Text == "":
-		return b.prompts.Media(ctx, in, m)
+		return b.prompts.Files(ctx, in, append([]*models.Update{u}, rest...))
 	}
 	return b.text(ctx, in, quotation.Text(m))
 }
@@ -422,10 +418,6 @@ func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 	}
 	if f.Waits {
 		return b.Warn(ctx, f.Conversation, f.MessageID, render.Plain(b.words.Say(i18n.PromptWaits)), nil)
-	}
-	if e, ok := errors.AsType[*prompt.FileError](f.Err); ok {
-		text := e.Text + "\n" + b.words.Say(i18n.NotDelivered)
-		return b.Fail(ctx, f.Conversation, f.MessageID, render.Plain(text), nil)
 	}
 	key := i18n.UpdateFailed
 	if f.Unreadable {

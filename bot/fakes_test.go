@@ -235,8 +235,8 @@ func (w *world) Recovered(ctx context.Context, rep recovery.Report) error {
 	return err
 }
 
-func (w *world) AskAged(ctx context.Context, away time.Duration) error {
-	err := w.Bot.AskAged(ctx, away)
+func (w *world) Review(ctx context.Context, away time.Duration) error {
+	err := w.Bot.Review(ctx, away)
 	w.sender.deliver(context.WithoutCancel(ctx))
 	return err
 }

@@ -110,7 +110,7 @@ func TestP4_ATapThatTheDiskCutShortCanBeTappedAgain(t *testing.T) {
 			w := newWorld(t)
 			r := w.currentSession(t, "api", tt.state)
 			e := w.prompt(t, r, "old text", inbox.Held)
-			require.NoError(t, w.AskAged(t.Context(), time.Hour))
+			require.NoError(t, w.Review(t.Context(), time.Hour))
 			question := w.lastSent(t)
 			w.sessions.queue = func(uuid.UUID, string) error { return errDisk }
 			w.toldOfError(t, w.tapShown(t, alice, question, tt.word))

@@ -41,7 +41,7 @@ func newLife(b *Bot) (l life) {
 	l.reports = report.New(report.Deps{Chat: b.Chat, Lifecycle: b.Sessions, Resumer: l.resumer, Windows: l.windows,
 		ToldWindows: b.Sessions, Entries: b.Entries, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
 	l.prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
-		Entries: b.Entries, Changes: b.Entries, Requests: requests{b.asks}, Resumer: l.resumer,
+		Entries: b.Entries, Changes: b.Entries, Requests: requests{b.asks}, Resume: l.resumer.Resume,
 		Attachments: prompt.Attachments{Files: b.Files, Downloader: b.Downloader, Voice: b.Voice}})
 	return l
 }
@@ -99,13 +99,10 @@ func (r requests) DecideWith(ctx context.Context, request string, with inbox.Ent
 	return r.asks.DecideWith(ctx, request, by, with, turn)
 }
 
-// AskAged asks about the prompts that waited while ccbot was away; see prompt.Prompts.
-func (b *Bot) AskAged(ctx context.Context, away time.Duration) error {
-	return b.prompts.AskAged(ctx, away)
+// Review ends or asks about the prompts that waited while ccbot was away; see prompt.Prompts.
+func (b *Bot) Review(ctx context.Context, away time.Duration) error {
+	return b.prompts.Review(ctx, away)
 }
-
-// EndUnheard ends the prompts of people who may not speak any more; see prompt.Prompts.
-func (b *Bot) EndUnheard(ctx context.Context) error { return b.prompts.EndUnheard(ctx) }
 
 // Homeless tells of prompts whose session is not there any more; see prompt.Prompts.
 func (b *Bot) Homeless(ctx context.Context, keys []string) error {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-telegram/bot/models"
@@ -245,17 +246,22 @@ func TestP4_AFileThatGoesNowhereIsTold(t *testing.T) {
 func TestP4_ADownloadThatFailsIsTriedAgainThenTold(t *testing.T) {
 	d := newMediaWorld(t)
 	d.downloads.fail("d", errNet)
-	key, u := d.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Document: &models.Document{FileID: "d", FileName: "a.txt"}})
-	err := d.Handle(t.Context(), key, u)
-	require.ErrorIs(t, err, errNet)
-	assert.Empty(t, d.sender.texts())
+	synctest.Test(t, func(t *testing.T) { d.mustGet(t, document("d", "a.txt")) })
+	assert.Len(t, d.downloads.done(), 3)
 	assert.Empty(t, d.received(t), "no half file")
-	require.NoError(t, d.UpdateFailed(t.Context(), inbox.Failure{Key: key, From: alice, Conversation: atAlice, MessageID: 1001, Update: u, Err: err}))
-	assert.Equal(t, warning+lines(d.word(i18n.FileNotFetched, i18n.Args{"Name": "a.txt"}), d.word(i18n.NotDelivered)), d.sender.last(t).Text.Text)
+	assert.Empty(t, d.sessions.done())
+	told := warning + lines(d.word(i18n.FileNotFetched, i18n.Args{"Name": "a.txt"}), d.word(i18n.NotDelivered))
+	assert.Equal(t, []string{told}, d.sender.texts())
 
-	d.downloads.fail("d", nil)
-	require.NoError(t, d.Handle(t.Context(), key, u))
+	tries := 0
+	d.downloads.during = func(string) {
+		if tries++; tries == 2 {
+			d.downloads.fail("d", nil)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) { d.mustGet(t, document("d", "a.txt")) })
 	assert.Equal(t, []string{"a.txt"}, d.received(t))
+	assert.Equal(t, []string{told}, d.sender.texts())
 }
 
 // A crash after any step: the update comes again, and there is one file and one prompt.

@@ -397,7 +397,7 @@ func TestP4_AnAgedPromptOfASessionThatIsOverOffersBoth(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.Lost)
 	e := w.prompt(t, r, "old text", inbox.Held)
-	require.NoError(t, w.AskAged(t.Context(), time.Hour))
+	require.NoError(t, w.Review(t.Context(), time.Hour))
 	assert.Equal(t, w.wordsOf(i18n.ButtonResumeAndSend, i18n.ButtonDrop), words(w.lastSent(t)))
 	assert.Equal(t, inbox.Asked, w.entryState(e.Key))
 }

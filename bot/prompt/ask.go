@@ -21,7 +21,6 @@ const kind = "question"
 type asked struct {
 	Reason  reason `json:"reason"`
 	Request string `json:"request,omitempty"` // that the prompt waits behind
-	InBox   bool   `json:"in_box,omitempty"`  // the prompt is seen in the prompt box
 }
 
 // ask shows a question under the message of a prompt. A question for another reason has a message of
@@ -34,7 +33,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	}
 	q := questions[why.Reason]
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID,
-		Silent: q.state == inbox.Held, Text: q.text(p.Chat.Phrases, why, e, r.Name),
+		Silent: q.state == inbox.Held, Text: q.text(p.Chat.Phrases, e, r.Name),
 		Options: q.options(p.Chat.Phrases)}
 	if err := p.cards.Show(ctx, e.Key, look, why); err != nil {
 		return err
@@ -49,12 +48,11 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 
 // wait takes a prompt out of its queue, if it is in one, until a person has answered a question.
 func (p *Prompts) wait(ctx context.Context, why reason, e inbox.Entry, r views.Session) error {
-	err := p.ask(ctx, asked{Reason: why}, e, r)
-	if err == nil {
-		e.State, e.Aged, e.Told, e.Typing = inbox.Asked, false, nil, nil
-		err = p.save(e)
+	if err := p.ask(ctx, asked{Reason: why}, e, r); err != nil {
+		return err
 	}
-	return later(err)
+	e.State, e.Aged, e.Told, e.Typing = inbox.Asked, false, nil, nil
+	return p.save(e)
 }
 
 // offer says under a prompt that it waits behind a request, which it may decide, too. Of the prompts
@@ -128,8 +126,7 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer, e
 	}
 	// What comes of a queued prompt marks its message next.
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
-	d := decision{Entry: e, asked: was, session: r, by: t.From}
-	switch err := p.decide(ctx, a, d); {
+	switch err := p.decide(ctx, a, e, r, was, t.From); {
 	case chat.IsGone(err):
 		return errors.Join(p.Chat.Tell(ctx, t, p.words.Say(i18n.StaleButton)), p.cards.End(ctx, t, ""))
 	case err != nil:
@@ -148,5 +145,5 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer, e
 	if a != resumeAndSend || r.Live {
 		return nil
 	}
-	return p.bringBack(ctx, d)
+	return p.bringBack(ctx, e, r, t.From)
 }

@@ -35,11 +35,11 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 		if _, prompt := p.book.SessionOf(in.To, in.MessageID); in.Quoted || !ok || !prompt {
 			return nil
 		}
-		return p.tellEditIgnored(ctx, in)
+		return p.tellIgnored(ctx, in, e, m)
 	}
 	// The edit may not say itself that the words are another's.
-	first, err := messageOf(e)
-	quoted := in.Quoted || err == nil && quotation.Source(first) != ""
+	first := messageOf(e)
+	quoted := in.Quoted || first != nil && quotation.Source(first) != ""
 	typed, class, some := prompts.Normalise(reworded(e, text))
 	ignored := quoted || !ok || some && class != prompts.Plain && string(class) != e.Class
 	same := !some || typed == e.Text // what is blank is not typed either
@@ -53,7 +53,7 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 	}
 	switch {
 	case chat.IsGone(err):
-		return p.tellOnce(ctx, in, e, m)
+		return p.tellIgnored(ctx, in, e, m)
 	case err == nil:
 		p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
 	}
@@ -84,14 +84,16 @@ func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, 
 	return err
 }
 
-// tellOnce says once what an edit does not change. Telegram reports the same edit again where only
-// the looks of the message change later.
-func (p *Prompts) tellOnce(ctx context.Context, in chat.Incoming, e inbox.Entry, m *models.Message) error {
+// tellIgnored says once that an edit changes nothing. Telegram reports the same edit again where only
+// the looks of the message change later; of a message that has left the inbox it is said each time.
+func (p *Prompts) tellIgnored(ctx context.Context, in chat.Incoming, e inbox.Entry,
+	m *models.Message) error {
 	edit := chat.Digest(fmt.Sprint(m.EditDate, "\n", m.Text, m.Caption), 22)
 	if e.ToldEdit == edit {
 		return nil
 	}
-	if err := p.tellEditIgnored(ctx, in); err != nil {
+	text := render.Plain(p.words.Say(i18n.EditIgnored))
+	if err := p.Chat.Warn(ctx, in.To, in.MessageID, text, nil); err != nil {
 		return err
 	}
 	err := p.Changes.Change(e.Key, func(now *inbox.Entry) error { now.ToldEdit = edit; return nil })
@@ -101,40 +103,27 @@ func (p *Prompts) tellOnce(ctx context.Context, in chat.Incoming, e inbox.Entry,
 	return err
 }
 
-func (p *Prompts) tellEditIgnored(ctx context.Context, in chat.Incoming) error {
-	text := render.Plain(p.words.Say(i18n.EditIgnored))
-	return p.Chat.Warn(ctx, in.To, in.MessageID, text, nil)
-}
-
 // reworded is a prompt with another text of its message. What a file has brought along stays: its
 // name, the words of a recording, the captions of an album.
 func reworded(e inbox.Entry, text string) string {
 	if len(e.Files) == 0 {
 		return text
 	}
-	if m, err := messageOf(e); err == nil {
-		first := quotation.Text(m)
-		head, _, _ := prompts.Normalise(first + "\n.") // as it is normalised with something behind it
-		if first == "" {
-			head = "."
-		}
-		if rest, ok := strings.CutPrefix(e.Text, strings.TrimSuffix(head, ".")); ok {
-			return lines(text, rest)
-		}
+	first := ""
+	if m := messageOf(e); m != nil && quotation.Text(m) != "" {
+		first, _, _ = prompts.Normalise(quotation.Text(m) + "\n.") // as with something behind it
+	}
+	if rest, ok := strings.CutPrefix(e.Text, strings.TrimSuffix(first, ".")); ok {
+		return lines(text, rest)
 	}
 	return withFiles(text, e.Files)
 }
 
-var errNoMessage = errors.New("the entry has no message")
-
-// messageOf is the message that an entry was made of, as it was last edited.
-func messageOf(e inbox.Entry) (*models.Message, error) {
+// messageOf is the message that an entry was made of, as it was last edited; nil: that is unknown.
+func messageOf(e inbox.Entry) *models.Message {
 	var u models.Update
-	if err := json.Unmarshal(e.Update, &u); err != nil {
-		return nil, err
+	if json.Unmarshal(e.Update, &u) != nil || u.Message == nil || u.Message.From == nil {
+		return nil
 	}
-	if u.Message == nil || u.Message.From == nil {
-		return nil, errNoMessage
-	}
-	return u.Message, nil
+	return u.Message
 }

@@ -51,7 +51,11 @@ func (p *Prompts) says(word i18n.Key) onEntry {
 // asks asks about a prompt that lies in the queue of its session.
 func (p *Prompts) asks(why reason) onEntry {
 	return func(ctx context.Context, n news.Note, e inbox.Entry) error {
-		return p.ask(ctx, asked{Reason: why, InBox: n.InBox}, e, n.Session)
+		is := asked{Reason: why}
+		if n.InBox {
+			is.Reason = inBox
+		}
+		return p.ask(ctx, is, e, n.Session)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -30,7 +29,6 @@ type Entries interface {
 // Changes writes the inbox. What is changed is on disk when the call returns.
 type Changes interface {
 	Change(key string, change func(e *inbox.Entry) error) error
-	Finish(key string) error
 	FinishIn(key string, state inbox.State) error
 }
 
@@ -45,11 +43,6 @@ type Requests interface {
 	DecideWith(ctx context.Context, request string, with inbox.Entry, by int64, answer bool) error
 }
 
-// Resumer resumes sessions that are over.
-type Resumer interface {
-	Resume(ctx context.Context, q chat.Resume) (back bool, err error)
-}
-
 // Deps are what prompts work with.
 type Deps struct {
 	Chat        *chat.Chat
@@ -59,7 +52,7 @@ type Deps struct {
 	Entries     Entries
 	Changes     Changes
 	Requests    Requests
-	Resumer     Resumer
+	Resume      func(ctx context.Context, q chat.Resume) (back bool, err error)
 	Attachments Attachments
 }
 
@@ -118,46 +111,42 @@ func (p *Prompts) take(ctx context.Context, in chat.Incoming, r views.Session, t
 	if err != nil {
 		return err
 	}
-	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, sentAt(in)
+	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
 	e.State, e.Text, e.Class, e.Files = inbox.Accepted, typed, string(class), files
 	p.noteTarget(e, r)
 	switch {
 	case !r.Live:
-		return p.wait(ctx, over, e, r)
+		err = p.wait(ctx, over, e, r)
 	case in.Missed:
-		return p.wait(ctx, missed, e, r)
+		err = p.wait(ctx, missed, e, r)
 	case aged(e):
-		return p.wait(ctx, old, e, r)
+		err = p.wait(ctx, old, e, r)
+	default:
+		err = p.hold(ctx, e, r)
 	}
-	return p.hold(ctx, e, r)
+	if err != nil { // the inbox hands it on again, also when the session has ended at this moment
+		return fmt.Errorf("keep a prompt: %w: %w", inbox.ErrLater, err)
+	}
+	return nil
 }
 
-// hold queues a prompt for its session. What cannot be queued is handed on again by the inbox: the
-// entry is accepted until the queue holds it.
+// hold queues a prompt for its session. The entry is accepted until the queue holds it.
 func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r views.Session) error {
-	err := p.book.MoveTo(ctx, e.Conversation, r) // the answer comes to where the text came from
-	if err == nil {
-		err = p.save(e)
+	// The answer comes to where the text came from.
+	if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil {
+		return err
 	}
-	if err == nil {
-		// What comes of a queued prompt marks its message next.
-		p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
-		err = p.Queue.Queue(ctx, r.ID, e.Key)
+	if err := p.save(e); err != nil {
+		return err
 	}
-	if err != nil {
-		return later(err)
+	// What comes of a queued prompt marks its message next.
+	p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
+	if err := p.Queue.Queue(ctx, r.ID, e.Key); err != nil {
+		return err
 	}
 	p.Chat.Sender.Typing(ctx, e.Conversation)
-	_, err = p.offer(ctx, e, r)
+	_, err := p.offer(ctx, e, r)
 	return err
-}
-
-// later has the inbox hand a prompt on until it can be kept.
-func later(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("keep a prompt: %w: %w", inbox.ErrLater, err)
 }
 
 func (p *Prompts) save(e inbox.Entry) error {
@@ -201,7 +190,7 @@ func (p *Prompts) Homeless(ctx context.Context, keys []string) error {
 		if err := p.Chat.Fail(ctx, e.Conversation, e.MessageID, text, nil); err != nil {
 			return err
 		}
-		if err := p.finish(ctx, key); err != nil {
+		if err := p.finish(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -209,8 +198,8 @@ func (p *Prompts) Homeless(ctx context.Context, keys []string) error {
 }
 
 // finish ends a prompt and the question about it.
-func (p *Prompts) finish(ctx context.Context, key string) error {
-	return errors.Join(p.Changes.Finish(key), p.cards.Close(ctx, key, render.Text{}))
+func (p *Prompts) finish(ctx context.Context, e inbox.Entry) error {
+	return errors.Join(p.Changes.FinishIn(e.Key, e.State), p.cards.Close(ctx, e.Key, render.Text{}))
 }
 
 // Withdraw takes a prompt out of its queue, if it was ever meant for one. chat.IsGone: it has left.
@@ -232,12 +221,4 @@ func (p *Prompts) noteTarget(e inbox.Entry, r views.Session) {
 	if err := p.book.NotePrompt(e.Conversation, e.MessageID, key, r.ID); err != nil {
 		p.Chat.Log.Warn("message_not_noted", "chat_id", e.ChatID, "error", err.Error())
 	}
-}
-
-// sentAt is when a message was sent, zero where that is not known.
-func sentAt(in chat.Incoming) time.Time {
-	if in.Sent.Unix() <= 0 {
-		return time.Time{}
-	}
-	return in.Sent.UTC()
 }

@@ -17,6 +17,7 @@ type reason string
 
 const (
 	unproven  reason = "unproven"  // it may have been typed
+	inBox     reason = "in box"    // the same, and it is seen in the prompt box
 	old       reason = "old"       // it was sent, or has waited, for too long
 	over      reason = "over"      // its session is over
 	missed    reason = "missed"    // it was written for a request that is over
@@ -38,6 +39,8 @@ type question struct {
 // questions has all that people are asked about prompts.
 var questions = map[reason]question{
 	unproven: {state: inbox.Unproven, says: i18n.Unproven, warns: true, quotes: true,
+		answers: []answer{sendAgain, dropIt}},
+	inBox: {state: inbox.Unproven, says: i18n.Unproven, foot: i18n.UnprovenInBox, warns: true, quotes: true,
 		answers: []answer{sendAgain, dropIt}},
 	old:    {state: inbox.Asked, says: i18n.AgedAsk, quotes: true, answers: []answer{send, dropIt}},
 	missed: {state: inbox.Asked, says: i18n.AskStray, answers: []answer{send, dropIt}},
@@ -67,50 +70,42 @@ var (
 )
 
 // decide does with a prompt what a person has decided.
-func (p *Prompts) decide(ctx context.Context, a answer, d decision) error {
+func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.Session, was asked,
+	by int64) error {
 	switch a {
 	case sendAgain:
-		return p.Decisions.SendAgain(ctx, d.Session, d.Key)
+		return p.Decisions.SendAgain(ctx, e.Session, e.Key)
 	case sendAnyway: // what stood in the box comes as news
-		return p.Decisions.SendAnyway(ctx, d.Session, d.Key)
+		return p.Decisions.SendAnyway(ctx, e.Session, e.Key)
 	case send:
-		if err := p.book.MoveTo(ctx, d.Conversation, d.session); err != nil { // for the answer
+		if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil { // for the answer
 			return err
 		}
-		return p.Queue.Queue(ctx, d.session.ID, d.Key)
+		return p.Queue.Queue(ctx, r.ID, e.Key)
 	case resumeAndSend: // whatever the resume asks before it succeeds, the prompt waits in the queue
-		p.noteTarget(d.Entry, d.session)
-		return p.Queue.Keep(ctx, d.session.ID, d.Key)
+		p.noteTarget(e, r)
+		return p.Queue.Keep(ctx, r.ID, e.Key)
 	case denyWith, answerWith:
-		return p.Requests.DecideWith(ctx, d.Request, d.Entry, d.by, a == answerWith)
+		return p.Requests.DecideWith(ctx, was.Request, e, by, a == answerWith)
 	case dropIt:
-		if d.State == inbox.Unproven { // it may stand in the box
-			return p.Decisions.Drop(ctx, d.Session, d.Key)
+		if e.State == inbox.Unproven { // it may stand in the box
+			return p.Decisions.Drop(ctx, e.Session, e.Key)
 		}
-		return p.Changes.FinishIn(d.Key, d.State)
+		return p.Changes.FinishIn(e.Key, e.State)
 	}
 	return nil // [Send after]: it waits
 }
 
-// decision is what a person decides about a prompt.
-type decision struct {
-	inbox.Entry
-	asked
-	session views.Session
-	by      int64
-}
-
 // bringBack resumes the session of a prompt, beside the current one where that is open.
-func (p *Prompts) bringBack(ctx context.Context, d decision) error {
-	now, ok, err := p.book.CurrentSession(d.Conversation)
-	stays := err == nil && ok && now.ID != d.session.ID && now.Live
-	_, err = p.Resumer.Resume(ctx,
-		chat.Resume{Session: d.session, To: d.Conversation, From: d.by, Undo: stays})
+func (p *Prompts) bringBack(ctx context.Context, e inbox.Entry, r views.Session, by int64) error {
+	now, ok, err := p.book.CurrentSession(e.Conversation)
+	stays := err == nil && ok && now.ID != r.ID && now.Live
+	_, err = p.Resume(ctx, chat.Resume{Session: r, To: e.Conversation, From: by, Undo: stays})
 	return err
 }
 
 // text is what the question about a prompt says.
-func (q question) text(p chat.Phrases, was asked, e inbox.Entry, session string) render.Text {
+func (q question) text(p chat.Phrases, e inbox.Entry, session string) render.Text {
 	said := i18n.Args{"Name": session, "Time": p.Moment(sentOf(e))}
 	text := render.Plain(p.Words.Say(q.says, said))
 	if q.warns {
@@ -119,12 +114,8 @@ func (q question) text(p chat.Phrases, was asked, e inbox.Entry, session string)
 	if q.quotes {
 		text = render.Join(text, render.Plain("\n"), chat.Quoted(e.Text))
 	}
-	foot := q.foot
-	if was.InBox {
-		foot = i18n.UnprovenInBox
-	}
-	if foot != "" {
-		text = render.Join(text, render.Plain("\n"+p.Words.Say(foot)))
+	if q.foot != "" {
+		text = render.Join(text, render.Plain("\n"+p.Words.Say(q.foot)))
 	}
 	return text
 }

@@ -8,9 +8,9 @@ import (
 	"io"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/go-telegram/bot/models"
-	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/port/files"
@@ -18,18 +18,14 @@ import (
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/pause"
 )
 
 // Attachments bring the files of messages to the agents' machine.
 type Attachments struct {
-	Files      Files
+	Files      files.Files
 	Downloader Downloader
 	Voice      Transcriber // nil: recordings are only files
-}
-
-// Files puts what fill writes into the folder of a session, once for each id; see files.Files.
-type Files interface {
-	Put(session uuid.UUID, id string, fill func(io.Writer) (name string, err error)) (files.Received, error)
 }
 
 // Downloader fetches files that people send from the Bot API server.
@@ -49,35 +45,55 @@ type Transcriber interface {
 	Text(ctx context.Context, name string, recording []byte) (string, error)
 }
 
-// FileError is why a file is not passed on: a sentence for who sent it.
-type FileError struct {
-	Text string
+// fileError is why a file is not passed on: a sentence for who sent it.
+type fileError struct {
+	text string
 	err  error // of a download that may succeed yet
 }
 
-func (e *FileError) Error() string { return fmt.Sprintf("%s (%v)", e.Text, e.err) }
-
-func (e *FileError) Unwrap() error { return e.err }
+func (e *fileError) Error() string { return e.text }
 
 // MaxRecording is the longest recording that is written down, in bytes: many hours. A longer one is
 // only a file.
 const MaxRecording = 20 << 20
 
-// receive puts a message's file into a session's folder, once for each message however often it is
-// handled. What is said in a recording is written down from what Telegram gave, before the agent's
-// machine has the file. The errors about the file are of type *FileError.
+// How often a file is fetched before its prompt goes without it, and the pause between.
+const (
+	fetchTries = 3
+	fetchPause = time.Second
+)
+
+// receive is receiveOnce; a download that fails is tried again.
 func (p *Prompts) receive(ctx context.Context, in chat.Incoming, r views.Session,
+	m *models.Message) (name, said string, err error) {
+	for try := 1; ; try++ {
+		name, said, err = p.receiveOnce(ctx, in, r, m)
+		problem, is := errors.AsType[*fileError](err)
+		if !is || problem.err == nil {
+			return name, said, err
+		}
+		p.Chat.Log.Warn("file_not_fetched", "error", problem.err.Error())
+		if try == fetchTries || pause.For(ctx, fetchPause) != nil {
+			return "", "", err
+		}
+	}
+}
+
+// receiveOnce puts a message's file into a session's folder, once for each message however often it is
+// handled. What is said in a recording is written down from what Telegram gave, before the agent's
+// machine has the file. The errors about the file are of type *fileError.
+func (p *Prompts) receiveOnce(ctx context.Context, in chat.Incoming, r views.Session,
 	m *models.Message) (name, said string, err error) {
 	file := attached(m)
 	switch {
 	case file.id == "":
-		return "", "", &FileError{Text: p.words.Say(i18n.MediaUnknown)}
+		return "", "", &fileError{text: p.words.Say(i18n.MediaUnknown)}
 	case file.size > p.Attachments.Downloader.Limit():
 		return "", "", p.tooBig(file)
 	}
 	p.Chat.Sender.Typing(ctx, in.To)
 	fill := func(to io.Writer) (string, error) { return p.download(ctx, file, to) }
-	if file.spoken && p.Attachments.Voice != nil && file.size <= MaxRecording {
+	if file.kind == spoken && p.Attachments.Voice != nil && file.size <= MaxRecording {
 		var recording bytes.Buffer
 		called, err := fill(&recording)
 		if err == nil {
@@ -99,7 +115,7 @@ func (p *Prompts) receive(ctx context.Context, in chat.Incoming, r views.Session
 		if refused.Code == files.NotOurs {
 			word = i18n.InboxNotOurs
 		}
-		err = &FileError{Text: p.words.Say(word,
+		err = &fileError{text: p.words.Say(word,
 			i18n.Args{"Path": path.Join(r.Dir, files.Folder), "Reason": refused.Reason})}
 	}
 	return got.Name, said, err
@@ -112,13 +128,13 @@ func (p *Prompts) download(ctx context.Context, file attachment, to io.Writer) (
 	case errors.Is(err, ErrFileTooBig):
 		return "", p.tooBig(file)
 	case err != nil:
-		return "", &FileError{p.words.Say(i18n.FileNotFetched, i18n.Args{"Name": file.shown()}), err}
+		return "", &fileError{p.words.Say(i18n.FileNotFetched, i18n.Args{"Name": file.shown()}), err}
 	}
 	return file.called(ending), nil
 }
 
 func (p *Prompts) tooBig(file attachment) error {
-	return &FileError{Text: p.words.Say(i18n.FileTooBig, i18n.Args{"Name": file.shown()})}
+	return &fileError{text: p.words.Say(i18n.FileTooBig, i18n.Args{"Name": file.shown()})}
 }
 
 // saidIn is what is said in a recording, as a quotation, for a program has written that down. Where

@@ -22,7 +22,7 @@ func aged(e inbox.Entry) bool { return e.Aged || e.Received.Sub(sentOf(e)) > Max
 
 // sentOf is when a message was sent, or else when it was first seen.
 func sentOf(e inbox.Entry) time.Time {
-	if e.Sent.IsZero() {
+	if e.Sent.Unix() <= 0 {
 		return e.Received
 	}
 	return e.Sent
@@ -34,7 +34,7 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 	if err != nil {
 		return false, err
 	}
-	e.Sent = sentAt(in)
+	e.Sent = in.Sent
 	if !aged(e) && time.Since(e.Received) <= MaxAge { // by the clock of the inbox, where it may have waited
 		return false, nil
 	}
@@ -43,60 +43,52 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 	return true, p.Chat.Fail(ctx, in.To, in.MessageID, text, nil)
 }
 
-// AskAged asks about the prompts that were not typed yet when ccbot was away for longer than
-// MaxAge. It belongs before the prompts are handed to their sessions. What only was to be handled
-// is asked about when its turn comes.
-func (p *Prompts) AskAged(ctx context.Context, away time.Duration) error {
-	entries, err := p.Entries.List()
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		waits := e.State == inbox.Held || e.State == inbox.Accepted
-		if waits && away > MaxAge && !e.Aged { // also where a person has said yes before that
-			e.Aged = true
-			if err := p.save(e); err != nil {
-				return err
-			}
-		}
-		r, known := p.book.Records.Get(e.Session)
-		if e.State != inbox.Held || !e.Aged || !known || !p.book.MayShow(e.Conversation) {
-			continue // or the session is unknown, or nobody may be asked
-		}
-		why := old
-		if r = p.book.Successor(r); r.Resumable {
-			why = over
-		}
-		if err := p.wait(ctx, why, e, r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// EndUnheard ends the prompts that are not typed yet and whose sender may not speak any more: who
-// was taken off the list while they waited. It tells nobody, and the log once. It belongs before
-// any prompt is asked about or handed to its session. What may be typed already stays, and so do
-// prompts that no person has sent.
-func (p *Prompts) EndUnheard(ctx context.Context) error {
+// Review ends or asks about the prompts that were not typed yet when ccbot stopped. It ends those
+// whose sender may not speak any more: who was taken off the list while they waited. It tells nobody
+// that, and the log once; prompts that no person has sent stay. It asks about the others when ccbot
+// was away for longer than MaxAge; about what only was to be handled when its turn comes. It belongs
+// before the prompts are handed to their sessions.
+func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 	entries, err := p.Entries.List()
 	if err != nil {
 		return err
 	}
 	ended := 0
 	for _, e := range entries {
-		m, err := messageOf(e) // of an error it is unknown who has sent it
-		if !e.State.Waits() || len(e.Update) == 0 || err == nil && p.book.Hears(m.From.ID, m.Chat) {
-			continue
+		m := messageOf(e) // nil: it is unknown who has sent it
+		unheard := len(e.Update) > 0 && (m == nil || !p.book.Hears(m.From.ID, m.Chat))
+		if e.State.Waits() && unheard {
+			ended++
+			err = p.finish(ctx, e)
+		} else {
+			err = p.askAged(ctx, e, away)
 		}
-		if err := p.finish(ctx, e.Key); err != nil {
+		if err != nil {
 			return err // else it would be typed
 		}
-		ended++
 	}
 	if ended > 0 {
 		p.Chat.Log.LogAttrs(ctx, slog.LevelWarn, "not_typed", slog.Int("prompts", ended),
 			slog.String("why", "who sent them is not allowed any more"))
 	}
 	return nil
+}
+
+// askAged asks about a prompt that has waited while ccbot was away.
+func (p *Prompts) askAged(ctx context.Context, e inbox.Entry, away time.Duration) error {
+	waits := e.State == inbox.Held || e.State == inbox.Accepted
+	if waits && away > MaxAge && !e.Aged { // also where a person has said yes before that
+		e.Aged = true
+		if err := p.save(e); err != nil {
+			return err
+		}
+	}
+	r, known := p.book.Records.Get(e.Session)
+	if e.State != inbox.Held || !e.Aged || !known || !p.book.MayShow(e.Conversation) {
+		return nil // or the session is unknown, or nobody may be asked
+	}
+	if r = p.book.Successor(r); r.Resumable {
+		return p.wait(ctx, over, e, r)
+	}
+	return p.wait(ctx, old, e, r)
 }
