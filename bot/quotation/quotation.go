@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
 
@@ -59,9 +58,6 @@ func authorOf(o models.MessageOrigin) string {
 	return nameOf()
 }
 
-// maxAuthor is the longest name in a source, in letters.
-const maxAuthor = 60
-
 // nameOf is a name that somebody chose for themselves, on one line and without a meaning of its
 // own.
 func nameOf(parts ...string) string {
@@ -70,7 +66,7 @@ func nameOf(parts ...string) string {
 	if strings.Trim(name, "· ") == "" {
 		return "somebody"
 	}
-	return chat.Head(name, maxAuthor)
+	return chat.Head(name, 60)
 }
 
 // Of is a text that others wrote, or a program did, as it is typed: under its source, each line
@@ -82,15 +78,14 @@ func Of(source, text string) string {
 	if text == "" {
 		return quoted
 	}
-	for line := range strings.SplitSeq(lineBreaks.Replace(text), "\n") {
+	for _, line := range lineBreaks.Split(text, -1) {
 		quoted += "\n> " + inert(line)
 	}
 	return quoted + " "
 }
 
-// lineBreaks makes one sign of all that may begin a new line in a terminal or in Claude Code.
-var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\x1c", "\n", "\x1d", "\n", "\x1e", "\n",
-	"\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+// lineBreaks finds all that may begin a new line in a terminal or in Claude Code.
+var lineBreaks = regexp.MustCompile(`\r\n|[\n\r\v\f\x1c-\x1e\x{85}\x{2028}\x{2029}]`)
 
 // inert is a line with a blank wherever Claude Code would act within it: behind the "@" that names
 // a file or an agent, behind the "/" that names a skill, and in the words that raise the effort. An
@@ -106,23 +101,10 @@ func inert(line string) string {
 	line = effort.ReplaceAllString(line, "$1 $2")
 	for before := ""; line != before; { // a blank may make the start of a word of what stands behind it
 		before = line
-		line = apart(apart(line, '@', isWord), '/', isName)
+		line = mention.ReplaceAllString(line, "$1@ $2")
+		line = command.ReplaceAllString(line, "$1/ $2$3")
 	}
 	return line
-}
-
-// apart puts a blank behind a sign that begins a word, where what stands behind it acts.
-func apart(line string, sign rune, acts func(behind string) bool) string {
-	var out strings.Builder
-	before := ' '
-	for i, r := range line {
-		out.WriteRune(r)
-		if r == sign && !inWord(before) && acts(line[i+1:]) {
-			out.WriteByte(' ')
-		}
-		before = r
-	}
-	return out.String()
 }
 
 const joiners = "\u200c\u200d\ufe0f"
@@ -134,22 +116,19 @@ var joined = regexp.MustCompile(`(^|[\x00-\x7f\p{Z}\p{P}])[` + joiners + `]+`)
 // effort finds the words that make Claude Code think longer, or load more.
 var effort = regexp.MustCompile(`(?i)(ultra)(code|plan|review|think)`)
 
-// inWord says whether a sign behind a character stands within an address of mail, a fraction or a
-// path.
-func inWord(r rune) bool {
-	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._%+-/", r))
-}
+// What stands before a sign that begins a word: anything but what makes it a part of an address of
+// mail, of a fraction or of a path. A blank is what unicode.IsSpace takes for one.
+const (
+	begins = `(^|[^A-Za-z0-9._%+/-])`
+	blanks = `\s\v\x{85}\p{Z}`
+)
 
-// isWord says whether a text begins with anything but a blank.
-func isWord(text string) bool { return text != "" && strings.IndexFunc(text, unicode.IsSpace) != 0 }
-
-// isName says whether a text begins with a word that may be the name of a command; a path is none.
-func isName(text string) bool {
-	if end := strings.IndexFunc(text, unicode.IsSpace); end >= 0 {
-		text = text[:end]
-	}
-	return text != "" && !strings.Contains(strings.TrimRight(text, "/"), "/")
-}
+// mention finds signs that name a file or an agent, and command those that name a skill: the word
+// behind a sign is no path.
+var (
+	mention = regexp.MustCompile(begins + `@([^` + blanks + `])`)
+	command = regexp.MustCompile(begins + `/([^/` + blanks + `]+/*|/+)($|[` + blanks + `])`)
+)
 
 // withLinks is a text with the addresses of its links, which Telegram keeps beside it: each behind
 // the words that it is under, unless it stands in the text. Nobody sees an address before it is
