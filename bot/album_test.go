@@ -17,6 +17,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/files"
+	"ccbot/bot/prompt"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -179,11 +180,10 @@ func TestP4_AnAlbumThatCannotBeQueuedIsTriedAgain(t *testing.T) {
 func TestP4_AnAlbumGoesWithoutWhatDoesNotCome(t *testing.T) {
 	d := newMediaWorld(t)
 	d.downloads.fail("b", errNet)
-	big := part("g", "c", "")
-	big.Photo[0].FileSize = 21 << 20
-	key, handle := d.albumOf(t, part("g", "a", "compare"), part("g", "b", ""), big)
+	d.downloads.fail("c", prompt.ErrFileTooBig)
+	key, handle := d.album(t, "compare")
 	synctest.Test(t, func(t *testing.T) { require.NoError(t, handle(t.Context())) })
-	assert.Equal(t, []string{"a", "b", "b", "b"}, d.downloads.done())
+	assert.Equal(t, []string{"a", "b", "b", "b", "c"}, d.downloads.done())
 	d.isOnePrompt(t, key, "compare\nAttached file: .ccbot-inbox/photo-1001.png")
 	assert.Equal(t, []string{warning + lines(d.word(i18n.FileNotFetched, i18n.Args{"Name": "photo-1002.jpg"}),
 		d.word(i18n.FileTooBig, i18n.Args{"Name": "photo-1003.jpg"}), d.word(i18n.AlbumRest))}, d.sender.texts())

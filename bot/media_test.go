@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -37,11 +36,8 @@ type fakeDownloads struct {
 	mu     sync.Mutex
 	asked  []string
 	fails  map[string]error
-	limit  int64 // 0: 20 MB
 	during func(id string)
 }
-
-func (f *fakeDownloads) Limit() int64 { return cmp.Or(f.limit, 20<<20) }
 
 func (f *fakeDownloads) Download(_ context.Context, id string, to io.Writer) (string, error) {
 	f.mu.Lock()
@@ -195,8 +191,6 @@ func TestOtherKindsGetOnePoliteSentence(t *testing.T) {
 }
 
 func TestP4_AFileThatGoesNowhereIsTold(t *testing.T) {
-	big := document("d", "big.zip")
-	big.Document.FileSize = 20<<20 + 1
 	for _, tt := range []struct {
 		name    string
 		prepare func(t *testing.T, d *mediaWorld)
@@ -212,9 +206,7 @@ func TestP4_AFileThatGoesNowhereIsTold(t *testing.T) {
 			r, _ := d.records.Get(d.r.ID)
 			return d.NotCleanText(host.View(r))
 		}, 0},
-		{"too big, as Telegram says at once", nil, big,
-			func(d *mediaWorld) string { return d.word(i18n.FileTooBig, i18n.Args{"Name": "big.zip"}) }, 0},
-		{"too big, as it says when asked", func(_ *testing.T, d *mediaWorld) { d.downloads.fail("d", prompt.ErrFileTooBig) }, document("d", "../big.zip"),
+		{"too big", func(_ *testing.T, d *mediaWorld) { d.downloads.fail("d", prompt.ErrFileTooBig) }, document("d", "../big.zip"),
 			func(d *mediaWorld) string { return d.word(i18n.FileTooBig, i18n.Args{"Name": "big.zip"}) }, 1},
 		{"a link in the folder's place", func(t *testing.T, d *mediaWorld) {
 			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(d.dir, files.Folder)))
@@ -376,7 +368,6 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 		d := newMediaWorld(t)
 		d.Voice = &fakeVoice{err: errNet}
 		d.Connect(d.sessions, d.windows)
-		d.downloads.limit = prompt.MaxRecording + 1
 		e := d.mustGet(t, models.Message{Voice: &models.Voice{FileID: "v", FileSize: prompt.MaxRecording + 1}})
 		assert.Equal(t, file, e.Text)
 		assert.Empty(t, d.sender.texts())

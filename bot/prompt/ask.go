@@ -38,11 +38,9 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	if err := p.cards.Show(ctx, e.Key, look, why); err != nil {
 		return err
 	}
-	reaction := chat.ReactionStored
 	if q.warns {
-		reaction = chat.ReactionNone
+		p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 	}
-	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
 	return nil
 }
 

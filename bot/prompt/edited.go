@@ -71,17 +71,13 @@ func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, 
 	if err != nil {
 		return err
 	}
-	err = p.Changes.Change(e.Key, func(now *inbox.Entry) error {
+	return p.Changes.Change(e.Key, func(now *inbox.Entry) error {
 		if e.State == inbox.Asked && now.State != e.State {
 			return inbox.ErrNoEntry
 		}
 		now.Text, now.Class, now.Update, now.ToldEdit = typed, string(class), raw, ""
 		return nil
 	})
-	if e.State != inbox.Asked && errors.Is(err, inbox.ErrNoEntry) { // it has left with its new text
-		return nil
-	}
-	return err
 }
 
 // tellIgnored says once that an edit changes nothing. Telegram reports the same edit again where only

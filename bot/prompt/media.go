@@ -26,7 +26,6 @@ type attachment struct {
 	id   string // Telegram's
 	name string // as its sender calls it, else as we do
 	kind string // with the ending of a name that has none where the server knows none either
-	size int64  // in bytes, 0: not known
 }
 
 // attached finds the file of a message; there is none without an id. A file without a name is called
@@ -35,27 +34,25 @@ func attached(m *models.Message) (a attachment) {
 	switch {
 	case len(m.Photo) > 0:
 		p := slices.MaxFunc(m.Photo, func(a, b models.PhotoSize) int { return a.Width - b.Width })
-		a = attachment{p.FileID, "", "photo.jpg", int64(p.FileSize)}
+		a = attachment{p.FileID, "", "photo.jpg"}
 	case m.Animation != nil: // it comes as a document, too
-		a = attachment{m.Animation.FileID, m.Animation.FileName, "animation.mp4", m.Animation.FileSize}
+		a = attachment{m.Animation.FileID, m.Animation.FileName, "animation.mp4"}
 	case m.Video != nil:
-		a = attachment{m.Video.FileID, m.Video.FileName, "video.mp4", m.Video.FileSize}
+		a = attachment{m.Video.FileID, m.Video.FileName, "video.mp4"}
 	case m.VideoNote != nil:
-		a = attachment{m.VideoNote.FileID, "", "video-note.mp4", int64(m.VideoNote.FileSize)}
+		a = attachment{m.VideoNote.FileID, "", "video-note.mp4"}
 	case m.Audio != nil:
-		a = attachment{m.Audio.FileID, m.Audio.FileName, "audio.mp3", m.Audio.FileSize}
+		a = attachment{m.Audio.FileID, m.Audio.FileName, "audio.mp3"}
 	case m.Voice != nil:
-		a = attachment{m.Voice.FileID, "", spoken, m.Voice.FileSize}
+		a = attachment{m.Voice.FileID, "", "voice.ogg"}
 	case m.Document != nil:
-		a = attachment{m.Document.FileID, m.Document.FileName, "file", m.Document.FileSize}
+		a = attachment{m.Document.FileID, m.Document.FileName, "file"}
 	}
 	if strings.TrimSpace(a.name) == "" {
 		a.name = fmt.Sprintf("%s-%d", strings.TrimSuffix(a.kind, path.Ext(a.kind)), m.ID)
 	}
 	return a
 }
-
-const spoken = "voice.ogg" // the kind of a recording
 
 // called is the attachment's name with an ending.
 func (a attachment) called(ending string) string {

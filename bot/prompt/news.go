@@ -11,60 +11,53 @@ import (
 	"ccbot/i18n"
 )
 
-// onEntry tells news about the prompt of an entry.
-type onEntry func(ctx context.Context, n news.Note, e inbox.Entry) error
-
-// about finds the entry that news are about. A prompt that has left needs no news.
-func (p *Prompts) about(tell onEntry) func(context.Context, news.Note) error {
-	return func(ctx context.Context, n news.Note) error {
-		e, err := p.Entries.Load(n.Prompt.Key)
-		switch {
-		case chat.IsGone(err):
-			return nil
-		case err != nil:
-			return err
-		}
-		return tell(ctx, n, e)
-	}
+// held says why a prompt waits.
+var held = map[news.Kind]i18n.Key{
+	news.Queued:      i18n.Queued,
+	news.HeldUnknown: i18n.HeldUnknown,
+	news.HeldBash:    i18n.HeldBash,
+	news.HeldDialog:  i18n.HeldDialog,
 }
 
-// marks says with a reaction how far a prompt is: too far for a question about it.
-func (p *Prompts) marks(reaction string) onEntry {
-	return func(ctx context.Context, _ news.Note, e inbox.Entry) error {
-		p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
-		if p.book.MayShow(e.Conversation) {
-			p.Chat.Sender.Typing(ctx, e.Conversation)
-		}
-		return p.cards.Close(ctx, e.Key, render.Text{})
-	}
-}
-
-// says says something about a prompt, under its message.
-func (p *Prompts) says(word i18n.Key) onEntry {
-	return func(ctx context.Context, n news.Note, e inbox.Entry) error {
-		text := render.Plain(p.words.Say(word, i18n.Args{"Name": n.Session.Name}))
-		return p.Chat.PostMessage(ctx,
-			outbox.Message{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Silent: true})
-	}
-}
-
-// asks asks about a prompt that lies in the queue of its session.
-func (p *Prompts) asks(why reason) onEntry {
-	return func(ctx context.Context, n news.Note, e inbox.Entry) error {
-		is := asked{Reason: why}
-		if n.InBox {
-			is.Reason = inBox
-		}
-		return p.ask(ctx, is, e, n.Session)
-	}
-}
-
-// tellHeldDialog says that a prompt waits behind a dialog, or behind a request that the chat shows.
-func (p *Prompts) tellHeldDialog(ctx context.Context, n news.Note, e inbox.Entry) error {
-	if behind, err := p.offer(ctx, e, n.Session); behind || err != nil {
+// tell says under a prompt, or asks, how far the prompt is. A prompt that has left needs no news.
+func (p *Prompts) tell(ctx context.Context, n news.Note) error {
+	e, err := p.Entries.Load(n.Prompt.Key)
+	switch {
+	case chat.IsGone(err):
+		return nil
+	case err != nil:
 		return err
 	}
-	return p.says(i18n.HeldDialog)(ctx, n, e)
+	switch n.Kind {
+	case news.Typed:
+		return p.mark(ctx, e, chat.ReactionTyped)
+	case news.Delivered:
+		return p.mark(ctx, e, chat.ReactionReceived)
+	case news.HeldDraft:
+		return p.ask(ctx, asked{Reason: draft}, e, n.Session)
+	case news.Unproven:
+		why := unproven
+		if n.InBox {
+			why = inBox
+		}
+		return p.ask(ctx, asked{Reason: why}, e, n.Session)
+	case news.HeldDialog:
+		if behind, err := p.offer(ctx, e, n.Session); behind || err != nil {
+			return err
+		}
+	}
+	text := render.Plain(p.words.Say(held[n.Kind], i18n.Args{"Name": n.Session.Name}))
+	return p.Chat.PostMessage(ctx,
+		outbox.Message{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Silent: true})
+}
+
+// mark says with a reaction how far a prompt is: too far for a question about it.
+func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string) error {
+	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
+	if p.book.MayShow(e.Conversation) {
+		p.Chat.Sender.Typing(ctx, e.Conversation)
+	}
+	return p.cards.Close(ctx, e.Key, render.Text{})
 }
 
 // tellDraft shows what a person had typed into the box, in full: it is about to be taken out there.

@@ -76,14 +76,14 @@ func (p *Prompts) Feature() chat.Feature {
 		Name:  "prompt",
 		Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)},
 		News: map[news.Kind]func(context.Context, news.Note) error{
-			news.Typed:        p.about(p.marks(chat.ReactionTyped)),
-			news.Delivered:    p.about(p.marks(chat.ReactionReceived)),
-			news.Queued:       p.about(p.says(i18n.Queued)),
-			news.HeldUnknown:  p.about(p.says(i18n.HeldUnknown)),
-			news.HeldBash:     p.about(p.says(i18n.HeldBash)),
-			news.HeldDialog:   p.about(p.tellHeldDialog),
-			news.HeldDraft:    p.about(p.asks(draft)),
-			news.Unproven:     p.about(p.asks(unproven)),
+			news.Typed:        p.tell,
+			news.Delivered:    p.tell,
+			news.Queued:       p.tell,
+			news.HeldUnknown:  p.tell,
+			news.HeldBash:     p.tell,
+			news.HeldDialog:   p.tell,
+			news.HeldDraft:    p.tell,
+			news.Unproven:     p.tell,
 			news.DraftCleared: p.tellDraft,
 		},
 		Run: func(ctx context.Context) error { p.Tidy(ctx); return nil },
@@ -114,6 +114,7 @@ func (p *Prompts) take(ctx context.Context, in chat.Incoming, r views.Session, t
 	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
 	e.State, e.Text, e.Class, e.Files = inbox.Accepted, typed, string(class), files
 	p.noteTarget(e, r)
+	p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
 	switch {
 	case !r.Live:
 		err = p.wait(ctx, over, e, r)
@@ -139,8 +140,6 @@ func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r views.Session) erro
 	if err := p.save(e); err != nil {
 		return err
 	}
-	// What comes of a queued prompt marks its message next.
-	p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
 	if err := p.Queue.Queue(ctx, r.ID, e.Key); err != nil {
 		return err
 	}

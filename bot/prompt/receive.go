@@ -33,8 +33,6 @@ type Downloader interface {
 	// Download writes a file and returns the ending of its name on the server, such as ".jpg".
 	// ErrFileTooBig is for good; any other error may pass.
 	Download(ctx context.Context, fileID string, to io.Writer) (ending string, err error)
-	// Limit is how many bytes a file may have.
-	Limit() int64
 }
 
 // ErrFileTooBig says that the Bot API server does not give a file, for its size.
@@ -57,13 +55,7 @@ func (e *fileError) Error() string { return e.text }
 // only a file.
 const MaxRecording = 20 << 20
 
-// How often a file is fetched before its prompt goes without it, and the pause between.
-const (
-	fetchTries = 3
-	fetchPause = time.Second
-)
-
-// receive is receiveOnce; a download that fails is tried again.
+// receive is receiveOnce; a download that fails is tried again, three times in all.
 func (p *Prompts) receive(ctx context.Context, in chat.Incoming, r views.Session,
 	m *models.Message) (name, said string, err error) {
 	for try := 1; ; try++ {
@@ -73,7 +65,7 @@ func (p *Prompts) receive(ctx context.Context, in chat.Incoming, r views.Session
 			return name, said, err
 		}
 		p.Chat.Log.Warn("file_not_fetched", "error", problem.err.Error())
-		if try == fetchTries || pause.For(ctx, fetchPause) != nil {
+		if try == 3 || pause.For(ctx, time.Second) != nil {
 			return "", "", err
 		}
 	}
@@ -85,15 +77,12 @@ func (p *Prompts) receive(ctx context.Context, in chat.Incoming, r views.Session
 func (p *Prompts) receiveOnce(ctx context.Context, in chat.Incoming, r views.Session,
 	m *models.Message) (name, said string, err error) {
 	file := attached(m)
-	switch {
-	case file.id == "":
+	if file.id == "" {
 		return "", "", &fileError{text: p.words.Say(i18n.MediaUnknown)}
-	case file.size > p.Attachments.Downloader.Limit():
-		return "", "", p.tooBig(file)
 	}
 	p.Chat.Sender.Typing(ctx, in.To)
 	fill := func(to io.Writer) (string, error) { return p.download(ctx, file, to) }
-	if file.kind == spoken && p.Attachments.Voice != nil && file.size <= MaxRecording {
+	if p.Attachments.Voice != nil && m.Voice != nil && m.Voice.FileSize <= MaxRecording {
 		var recording bytes.Buffer
 		called, err := fill(&recording)
 		if err == nil {
@@ -124,17 +113,14 @@ func (p *Prompts) receiveOnce(ctx context.Context, in chat.Incoming, r views.Ses
 // download fetches a file and says how it is to be called.
 func (p *Prompts) download(ctx context.Context, file attachment, to io.Writer) (string, error) {
 	ending, err := p.Attachments.Downloader.Download(ctx, file.id, to)
+	said := i18n.Args{"Name": file.shown()}
 	switch {
 	case errors.Is(err, ErrFileTooBig):
-		return "", p.tooBig(file)
+		return "", &fileError{text: p.words.Say(i18n.FileTooBig, said)}
 	case err != nil:
-		return "", &fileError{p.words.Say(i18n.FileNotFetched, i18n.Args{"Name": file.shown()}), err}
+		return "", &fileError{p.words.Say(i18n.FileNotFetched, said), err}
 	}
 	return file.called(ending), nil
-}
-
-func (p *Prompts) tooBig(file attachment) error {
-	return &fileError{text: p.words.Say(i18n.FileTooBig, i18n.Args{"Name": file.shown()})}
 }
 
 // saidIn is what is said in a recording, as a quotation, for a program has written that down. Where
