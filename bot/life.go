@@ -40,8 +40,9 @@ func newLife(b *Bot) (l life) {
 	l.resumer.Writers = l.writers
 	l.reports = report.New(report.Deps{Chat: b.Chat, Lifecycle: b.Sessions, Resumer: l.resumer, Windows: l.windows,
 		ToldWindows: b.Sessions, Entries: b.Entries, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
-	l.prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Edits: b.Sessions,
-		Entries: b.Entries, Changes: b.Entries, Requests: requests{b.asks}, Resume: l.resumer.Resume,
+	l.prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions,
+		Edits: b.Sessions, Entries: b.Entries, Changes: b.Entries, Requests: requests{b.asks},
+		Resume:      l.resumer.Resume,
 		Attachments: prompt.Attachments{Files: b.Files, Downloader: b.Downloader, Voice: b.Voice}})
 	return l
 }
@@ -81,7 +82,7 @@ func (a agents) Interrupt(ctx context.Context, id uuid.UUID) error {
 // requests are what agents ask, as prompts may answer them.
 type requests struct{ asks *ask.Requests }
 
-func (r requests) Behind(session uuid.UUID, to address.Conversation) (request string, answers bool) {
+func (r requests) Behind(session uuid.UUID, to address.Conversation) (id string, answers bool) {
 	c, _ := r.asks.Behind(session, to)
 	return c.Request.ID, c.OneLeft()
 }
@@ -91,7 +92,8 @@ func (r requests) IsOpen(request string) bool {
 	return ok && c.State == ask.StateOpen
 }
 
-func (r requests) DecideWith(ctx context.Context, request string, with inbox.Entry, by int64, answer bool) error {
+func (r requests) DecideWith(ctx context.Context, request string, with inbox.Entry, by int64,
+	answer bool) error {
 	turn := ask.DenyWith
 	if answer {
 		turn = ask.AnswerWith

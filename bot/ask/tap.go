@@ -141,9 +141,10 @@ func (r *request) decide(ctx context.Context, by int64, turn func(Card) (Card, E
 type TextTurn func(c Card, by int64, text, prompt string, now time.Time) (Card, Effect, error)
 
 // DecideWith decides a request with a text that waits behind it: the decision is on disk, then the
-// text leaves its queue, then the hook hears of it. chat.IsGone of the error: the request is decided,
+// text leaves its queue, then the hook hears of it. chat.IsGone of the error: the request is over,
 // or the text has left its queue, and nothing is decided with it.
-func (a *Requests) DecideWith(ctx context.Context, id string, by int64, text inbox.Entry, turn TextTurn) error {
+func (a *Requests) DecideWith(ctx context.Context, id string, by int64, text inbox.Entry,
+	turn TextTurn) error {
 	r, open := a.find(id)
 	if !open {
 		return errors.Join(ErrOver, inbox.ErrNoEntry)

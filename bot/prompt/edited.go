@@ -80,8 +80,8 @@ func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, 
 	})
 }
 
-// tellIgnored says once that an edit changes nothing. Telegram reports the same edit again where only
-// the looks of the message change later; of a message that has left the inbox it is said each time.
+// tellIgnored says once that an edit changes nothing, and each time of a message that has left the
+// inbox: Telegram reports the same edit again where only the looks of the message change later.
 func (p *Prompts) tellIgnored(ctx context.Context, in chat.Incoming, e inbox.Entry,
 	m *models.Message) error {
 	edit := chat.Digest(fmt.Sprint(m.EditDate, "\n", m.Text, m.Caption), 22)

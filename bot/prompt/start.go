@@ -29,13 +29,13 @@ func sentOf(e inbox.Entry) time.Time {
 }
 
 // TooLate says under a command that means the turn that runs that it is too old for that.
-func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string) (told bool, err error) {
+func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string) (bool, error) {
 	e, err := p.Entries.Load(in.Key)
 	if err != nil {
 		return false, err
 	}
 	e.Sent = in.Sent
-	if !aged(e) && time.Since(e.Received) <= MaxAge { // by the clock of the inbox, where it may have waited
+	if !aged(e) && time.Since(e.Received) <= MaxAge { // it may have waited in the inbox
 		return false, nil
 	}
 	said := i18n.Args{"Command": command, "Time": p.Chat.Moment(sentOf(e))}
@@ -44,10 +44,9 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 }
 
 // Review ends or asks about the prompts that were not typed yet when ccbot stopped. It ends those
-// whose sender may not speak any more: who was taken off the list while they waited. It tells nobody
-// that, and the log once; prompts that no person has sent stay. It asks about the others when ccbot
-// was away for longer than MaxAge; about what only was to be handled when its turn comes. It belongs
-// before the prompts are handed to their sessions.
+// whose sender may not speak any more, and tells that only the log; prompts that no person has sent
+// stay. It asks about the others when ccbot was away for longer than MaxAge; about what only was to
+// be handled when its turn comes. It belongs before the prompts are handed to their sessions.
 func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 	entries, err := p.Entries.List()
 	if err != nil {

@@ -39,7 +39,8 @@ func Source(m *models.Message) string {
 	case m.ViaBot != nil:
 		return "Message sent through the bot " + nameOf(m.ViaBot.FirstName, m.ViaBot.LastName)
 	case m.SenderBusinessBot != nil:
-		return "Message sent by the bot " + nameOf(m.SenderBusinessBot.FirstName, m.SenderBusinessBot.LastName)
+		bot := m.SenderBusinessBot
+		return "Message sent by the bot " + nameOf(bot.FirstName, bot.LastName)
 	}
 	return ""
 }
@@ -47,7 +48,8 @@ func Source(m *models.Message) string {
 func authorOf(o models.MessageOrigin) string {
 	switch {
 	case o.MessageOriginUser != nil:
-		return nameOf(o.MessageOriginUser.SenderUser.FirstName, o.MessageOriginUser.SenderUser.LastName)
+		sender := o.MessageOriginUser.SenderUser
+		return nameOf(sender.FirstName, sender.LastName)
 	case o.MessageOriginHiddenUser != nil:
 		return nameOf(o.MessageOriginHiddenUser.SenderUserName)
 	case o.MessageOriginChat != nil:
@@ -99,7 +101,7 @@ func inert(line string) string {
 		return r
 	}, line), "$1")
 	line = effort.ReplaceAllString(line, "$1 $2")
-	for before := ""; line != before; { // a blank may make the start of a word of what stands behind it
+	for before := ""; line != before; { // a blank may make a word of what stands behind it
 		before = line
 		line = mention.ReplaceAllString(line, "$1@ $2")
 		line = command.ReplaceAllString(line, "$1/ $2$3")
