@@ -86,13 +86,13 @@ func TestP4_WhatWaitedWhileCcbotWasAwayIsAskedAbout(t *testing.T) {
 	typing, unproven := w.prompt(t, r, "typing", inbox.Typing), w.prompt(t, r, "unproven", inbox.Unproven)
 	asked, homeless := w.prompt(t, r, "asked", inbox.Asked), w.prompt(t, session.Record{ID: uuid.New()}, "homeless", inbox.Held)
 
-	require.NoError(t, w.AskAged(t.Context(), prompt.MaxAge))
+	require.NoError(t, w.Review(t.Context(), prompt.MaxAge))
 	assert.Empty(t, w.sender.done(), "so long is not too long")
-	require.NoError(t, w.AskAged(t.Context(), 0))
+	require.NoError(t, w.Review(t.Context(), 0))
 	assert.Empty(t, w.sender.done(), "nor is what is not known")
 
 	for range 2 { // and once more is nothing
-		require.NoError(t, w.AskAged(t.Context(), prompt.MaxAge+time.Second))
+		require.NoError(t, w.Review(t.Context(), prompt.MaxAge+time.Second))
 		assert.Len(t, w.sender.answersSent(), 2)
 		for _, e := range []inbox.Entry{held, waits, asked} {
 			assert.Equal(t, inbox.Asked, w.entryState(e.Key), e.Text)
@@ -109,10 +109,10 @@ func TestP4_AQuestionThatCannotBeKeptIsAskedAtTheNextStart(t *testing.T) {
 	r := w.session(t, "api", session.Running)
 	e := w.prompt(t, r, "held", inbox.Held)
 	w.sender.post = refuse
-	require.ErrorIs(t, w.AskAged(t.Context(), time.Hour), errDisk)
+	require.ErrorIs(t, w.Review(t.Context(), time.Hour), errDisk)
 	assert.Equal(t, inbox.Held, w.entryState(e.Key))
 	w.sender.post = nil
-	require.NoError(t, w.AskAged(t.Context(), time.Second), "the next start is soon after, and still knows")
+	require.NoError(t, w.Review(t.Context(), time.Second), "the next start is soon after, and still knows")
 	assert.Equal(t, inbox.Asked, w.entryState(e.Key))
 	assert.Len(t, w.sender.answersSent(), 1)
 }
@@ -124,8 +124,8 @@ func TestP4_WhatWasNotHandledYetIsAskedAboutWhenItIs(t *testing.T) {
 	w.currentSession(t, "api", session.Running)
 	m := &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Text: "fix it", Date: int(time.Now().Unix())}
 	key, u := w.accept(t, m)
-	require.NoError(t, w.AskAged(t.Context(), time.Hour))
-	require.NoError(t, w.AskAged(t.Context(), time.Second))
+	require.NoError(t, w.Review(t.Context(), time.Hour))
+	require.NoError(t, w.Review(t.Context(), time.Second))
 	assert.Empty(t, w.sender.done())
 	w.again()
 	w.Connect(w.sessions, w.windows)
@@ -157,9 +157,9 @@ func TestP4_AnOldPromptIsTypedOrDroppedByAPerson(t *testing.T) {
 		assert.Len(t, w.sessions.done(), 1, "once is enough")
 		assert.Equal(t, inbox.Held, w.entryState(key))
 		w.sender.sent = nil
-		require.NoError(t, w.AskAged(t.Context(), time.Second))
+		require.NoError(t, w.Review(t.Context(), time.Second))
 		assert.Empty(t, w.sender.answersSent(), "the person has said yes")
-		require.NoError(t, w.AskAged(t.Context(), time.Hour))
+		require.NoError(t, w.Review(t.Context(), time.Hour))
 		assert.Len(t, w.sender.answersSent(), 1, "but that was an hour ago")
 	})
 	t.Run("drop", func(t *testing.T) {
@@ -181,20 +181,13 @@ func TestP4_AnOldPromptIsTypedOrDroppedByAPerson(t *testing.T) {
 		assert.Equal(t, inbox.Asked, w.entryState(key))
 	})
 	t.Run("while the session is over", func(t *testing.T) {
-		w, r, key := ask(t)
-		question := w.lastSent(t)
-		w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
-		require.NoError(t, w.tapShown(t, alice, question, i18n.ButtonSend))
-		assert.Contains(t, w.sender.done(), "answer query: "+w.named(i18n.AlreadyEnded, "api"))
-		assert.Equal(t, inbox.Asked, w.entryState(key))
-		assert.Zero(t, w.sender.spent, "the person may bring it back and tap again")
-	})
-	t.Run("that ends at this moment", func(t *testing.T) {
 		w, _, key := ask(t)
 		question := w.lastSent(t)
 		w.sessions.queue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
 		require.NoError(t, w.tapShown(t, alice, question, i18n.ButtonSend))
+		assert.Contains(t, w.sender.texts(), w.named(i18n.AlreadyEnded, "api"))
 		assert.Equal(t, inbox.Asked, w.entryState(key))
+		assert.Empty(t, w.sender.edited, "the person may bring it back and tap again")
 		w.sessions.queue = func(uuid.UUID, string) error { return errDisk }
 		w.toldOfError(t, w.tapShown(t, alice, question, i18n.ButtonSend))
 		assert.Equal(t, inbox.Asked, w.entryState(key))
@@ -202,7 +195,7 @@ func TestP4_AnOldPromptIsTypedOrDroppedByAPerson(t *testing.T) {
 	t.Run("of a session that is forgotten", func(t *testing.T) {
 		w, r, key := ask(t)
 		question := w.lastSent(t)
-		delete(w.records.all, r.ID)
+		w.records.forget(r.ID)
 		require.NoError(t, w.tapShown(t, alice, question, i18n.ButtonSend))
 		assert.Empty(t, w.entryState(key))
 		assert.Equal(t, warning+lines(w.word(i18n.NotDelivered), "fix it"), w.sender.last(t).Text.Text)
@@ -244,7 +237,7 @@ func TestP4_AnOldPromptIsAskedAboutOnce(t *testing.T) {
 func TestP4_AnAlbumThatWaitedIsAskedAboutOnce(t *testing.T) {
 	d := newMediaWorld(t)
 	key, handle := d.album(t, "look")
-	require.NoError(t, d.AskAged(t.Context(), time.Hour))
+	require.NoError(t, d.Review(t.Context(), time.Hour))
 	assert.Empty(t, d.sender.answersSent(), "it is no prompt yet")
 	require.NoError(t, handle(t.Context()))
 	assert.Equal(t, inbox.Asked, d.entryState(key))

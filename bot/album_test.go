@@ -17,6 +17,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/files"
+	"ccbot/bot/prompt"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -160,10 +161,6 @@ func (c crashing) Change(key string, change func(*inbox.Entry) error) error {
 	return errors.Join(c.crash(), c.Entries.Change(key, change))
 }
 
-func (c crashing) Finish(key string) error {
-	return errors.Join(c.crash(), c.Entries.Finish(key))
-}
-
 func TestP4_AnAlbumThatCannotBeQueuedIsTriedAgain(t *testing.T) {
 	d := newMediaWorld(t)
 	key, handle := d.album(t, "compare")
@@ -179,11 +176,10 @@ func TestP4_AnAlbumThatCannotBeQueuedIsTriedAgain(t *testing.T) {
 func TestP4_AnAlbumGoesWithoutWhatDoesNotCome(t *testing.T) {
 	d := newMediaWorld(t)
 	d.downloads.fail("b", errNet)
-	big := part("g", "c", "")
-	big.Photo[0].FileSize = 21 << 20
-	key, handle := d.albumOf(t, part("g", "a", "compare"), part("g", "b", ""), big)
+	d.downloads.fail("c", prompt.ErrFileTooBig)
+	key, handle := d.album(t, "compare")
 	synctest.Test(t, func(t *testing.T) { require.NoError(t, handle(t.Context())) })
-	assert.Equal(t, []string{"a", "b", "b", "b"}, d.downloads.done())
+	assert.Equal(t, []string{"a", "b", "b", "b", "c"}, d.downloads.done())
 	d.isOnePrompt(t, key, "compare\nAttached file: .ccbot-inbox/photo-1001.png")
 	assert.Equal(t, []string{warning + lines(d.word(i18n.FileNotFetched, i18n.Args{"Name": "photo-1002.jpg"}),
 		d.word(i18n.FileTooBig, i18n.Args{"Name": "photo-1003.jpg"}), d.word(i18n.AlbumRest))}, d.sender.texts())
@@ -242,13 +238,17 @@ func TestP4_AnAlbumThatGoesNowhereIsToldOnce(t *testing.T) {
 	}
 	t.Run("its session ends before it is whole", func(t *testing.T) {
 		d := newMediaWorld(t)
-		_, handle := d.album(t, "compare")
-		d.sessions.queue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
-		require.NoError(t, handle(t.Context()))
-		assert.Equal(t, []string{warning + lines(d.named(i18n.AlreadyEnded, "api"), d.word(i18n.NotDelivered))}, d.sender.texts())
-		entries, err := d.entries.List()
-		require.NoError(t, err)
-		assert.Empty(t, entries)
+		key, handle := d.album(t, "compare")
+		d.sessions.queue = func(uuid.UUID, string) error {
+			d.records.change(d.r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
+			return lifecycle.ErrNoAgent
+		}
+		require.ErrorIs(t, handle(t.Context()), inbox.ErrLater)
+		require.NoError(t, handle(t.Context()), "the inbox hands it on again")
+		r, _ := d.records.Get(d.r.ID)
+		assert.Equal(t, []string{warning + lines(d.NotCleanText(host.View(r)), d.word(i18n.NotDelivered))}, d.sender.texts())
+		assert.Len(t, d.sessions.done(), 1)
+		assert.Equal(t, inbox.Accepted, d.entryState(key), "the intake finishes it")
 	})
 }
 
@@ -276,5 +276,5 @@ func TestACaptionOfAnAlbumMayBeEditedWhileItWaits(t *testing.T) {
 	assert.Contains(t, d.sessions.done(), fmt.Sprintf("reword %s of %s as %s %q", key, d.r.ID, lifecycle.ClassPrompt, albumText))
 	edit.ID, edit.Caption = 1002, "too"
 	require.NoError(t, d.editAs(t, &edit))
-	assert.Equal(t, []string{warning + d.word(i18n.EditTooLate)}, d.sender.texts(), "only the first message has an entry")
+	assert.Equal(t, []string{warning + d.word(i18n.EditIgnored)}, d.sender.texts(), "only the first message has an entry")
 }

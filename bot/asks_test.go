@@ -145,7 +145,7 @@ type cardFile struct {
 func (w *world) message(t *testing.T, q asked) int { return w.newest(t, q, "ask").Message }
 
 // offer is the card of the text that is offered for a request.
-func (w *world) offer(t *testing.T, q asked) cardFile { return w.newest(t, q, heldKind) }
+func (w *world) offer(t *testing.T, q asked) cardFile { return w.newest(t, q, "question") }
 
 func (w *world) newest(t *testing.T, q asked, kind string) (c cardFile) {
 	t.Helper()
@@ -753,13 +753,7 @@ func TestP8_ACrashInDenyWithThisIsFinishedAtTheRedial(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		r, _ := w.asking(t)
 		e, notice := w.heldBehind(t, r)
-		w.Failpoint = func(name string) {
-			if name == "ask-denied-with" {
-				panic("killed")
-			}
-		}
-		w.dies(t, func() error { return w.pressing(t, alice, notice, w.word(i18n.ButtonDenyWith)) })
-		w.Failpoint = nil
+		w.dies(t, "ask-denied-with", func() error { return w.pressing(t, alice, notice, w.word(i18n.ButtonDenyWith)) })
 		w.restart(t)
 		assert.Contains(t, w.sessions.done(), "withdraw "+e.Key+" of "+r.ID.String())
 		require.Len(t, w.relay.done(), 1)
@@ -828,7 +822,7 @@ func TestAPromptBehindARequestIsOfferedAtOnce(t *testing.T) {
 		}
 		require.Len(t, w.sender.sent, 2)
 		m := w.lastSent(t)
-		assert.Contains(t, m.Text.Text, "api waits for your answer (a permission: Bash)")
+		assert.Equal(t, w.named(i18n.HeldAsk, "api"), m.Text.Text)
 		assert.Equal(t, []string{w.word(i18n.ButtonDenyWith), w.word(i18n.ButtonSendAfter)}, words(m))
 		assert.Equal(t, keys[0], w.offer(t, q).Key)
 		e, err := w.entries.Load(keys[0])
@@ -836,7 +830,7 @@ func TestAPromptBehindARequestIsOfferedAtOnce(t *testing.T) {
 		assert.Equal(t, e.MessageID, m.ReplyTo)
 		assert.Empty(t, w.sender.posted)
 		w.result(t, q, "", "ok", false)
-		assert.Contains(t, w.sender.done(), "edit "+w.word(i18n.HeldAskOver), "its buttons are spent, too")
+		assert.Empty(t, w.shows(t, w.offer(t, q).Message).Buttons, "its buttons are spent, too")
 	})
 }
 
@@ -871,7 +865,7 @@ func TestSendAfterLeavesThePromptInTheQueue(t *testing.T) {
 		r, q := w.asking(t)
 		_, notice := w.heldBehind(t, r)
 		w.press(t, alice, notice, w.word(i18n.ButtonSendAfter))
-		assert.Equal(t, w.named(i18n.SendAfter, "api"), w.sender.lastEdit(t).Text.Text)
+		assert.Equal(t, lines(w.named(i18n.HeldAsk, "api"), "", w.named(i18n.SendAfter, "api")), w.sender.lastEdit(t).Text.Text)
 		assert.Empty(t, w.relay.done())
 		assert.Equal(t, ask.StateOpen, w.card(t, q).State)
 		w.pressLate(t, alice, notice, w.word(i18n.ButtonDenyWith))

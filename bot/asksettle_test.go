@@ -129,26 +129,16 @@ func TestWhatBecomesOfARequestThatIsAway(t *testing.T) {
 	}
 }
 
-func TestDenyWithThisSaysWhyItDoesNot(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		do   func(w *world, r session.Record, q asked)
-		want i18n.Key
-	}{
-		{"the dialog is gone", func(w *world, r session.Record, _ asked) {
-			_ = w.SessionNews(context.Background(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r})
-		}, i18n.AskAway},
-		{"it is over", func(w *world, r session.Record, _ asked) {
-			_ = w.SessionNews(context.Background(), lifecycle.Note{Kind: lifecycle.NoteEnded, Session: r})
-		}, i18n.AskEnded},
-	} {
-		runsAs(t, tt.name, func(t *testing.T, w *world) {
-			r, q := w.asking(t)
+func TestDenyWithThisThatComesTooLateDoesNothing(t *testing.T) {
+	for name, kind := range map[string]lifecycle.NoteKind{"the dialog is gone": lifecycle.NoteDialogGone,
+		"it is over": lifecycle.NoteEnded} {
+		runsAs(t, name, func(t *testing.T, w *world) {
+			r, _ := w.asking(t)
 			_, notice := w.heldBehind(t, r)
-			tt.do(w, r, q)
+			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r}))
 			w.work(t)
 			w.pressLate(t, alice, notice, w.word(i18n.ButtonDenyWith))
-			assert.Contains(t, strings.Join(w.sender.done(), "\n"), "answer query: "+w.word(tt.want)+"\n"+w.word(i18n.AskTooLate))
+			assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton))
 			assert.Empty(t, w.shows(t, notice).Buttons)
 		})
 	}
@@ -165,9 +155,6 @@ func TestASubagentsRequestHoldsUpNoPrompt(t *testing.T) {
 		w.work(t)
 		key := w.mustHear(t, "a prompt")
 		assert.Empty(t, w.sender.posted)
-		e, err := w.entries.Load(key)
-		require.NoError(t, err)
-		assert.Empty(t, e.Offered)
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: key}}))
 		assert.Equal(t, w.named(i18n.HeldDialog, "api"), w.sender.last(t).Text.Text)
 	})
@@ -187,7 +174,7 @@ func TestAPromptIsOfferedForEachRequest(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, e.MessageID, w.lastSent(t).ReplyTo)
 		assert.True(t, w.has(w.lastSent(t), i18n.ButtonDenyWith))
-		assert.Equal(t, one.ID, e.Offered)
+		assert.True(t, w.offer(t, one).Closed)
 		w.press(t, alice, w.sender.lastID(), w.word(i18n.ButtonDenyWith))
 		assert.Equal(t, ask.StateSent, w.card(t, two).State, "the second one is denied with it")
 	})
@@ -262,13 +249,7 @@ func TestP8_ACrashInDenyWithThisIsFinishedWithoutTheHook(t *testing.T) {
 		r, q := w.asking(t)
 		e, notice := w.heldBehind(t, r)
 		w.hangsUp(q)
-		w.Failpoint = func(name string) {
-			if name == "ask-denied-with" {
-				panic("killed")
-			}
-		}
-		w.dies(t, func() error { return w.pressing(t, alice, notice, w.word(i18n.ButtonDenyWith)) })
-		w.Failpoint = nil
+		w.dies(t, "ask-denied-with", func() error { return w.pressing(t, alice, notice, w.word(i18n.ButtonDenyWith)) })
 		w.restart(t)
 		assert.Contains(t, w.sessions.done(), "withdraw "+e.Key+" of "+r.ID.String())
 		assert.Empty(t, w.relay.done())
@@ -293,13 +274,7 @@ func TestP8_ARequestThatCrashesEndsNothingElse(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
 		r, q := w.asking(t)
 		_, notice := w.heldBehind(t, r)
-		w.Failpoint = func(name string) {
-			if name == "ask-denied-with" {
-				panic("killed")
-			}
-		}
-		w.dies(t, func() error { return w.pressing(t, alice, notice, w.word(i18n.ButtonDenyWith)) })
-		w.Failpoint = nil
+		w.dies(t, "ask-denied-with", func() error { return w.pressing(t, alice, notice, w.word(i18n.ButtonDenyWith)) })
 		w.sessions.withdraw = func(uuid.UUID, string) error { panic("a mistake of ours") }
 		w.restart(t)
 		told := []string{warning + w.word(i18n.InternalError), warning + w.named(i18n.AskTextUnsure, r.Name)}

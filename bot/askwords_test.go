@@ -125,14 +125,11 @@ func TestP4_WordsForAQuestionThatIsOverAreNotTyped(t *testing.T) {
 			w.work(t)
 			m, stray := w.lastSent(t), w.sender.lastID()
 			assert.Contains(t, m.Text.Text, "was probably meant for it")
-			sendTo := w.named(i18n.ButtonSendTo, r.Name)
-			assert.Equal(t, []string{sendTo, w.word(i18n.ButtonDrop)}, words(m))
-			e, err := w.entries.Load(key)
-			require.NoError(t, err)
-			assert.Equal(t, inbox.Unproven, e.State)
+			assert.Equal(t, w.wordsOf(i18n.ButtonSend, i18n.ButtonDrop), words(m))
+			assert.Equal(t, inbox.Asked, w.entryState(key))
 			second := w.mustHear(t, "a prompt")
 			assert.Contains(t, w.sessions.done(), "queue "+second+" for "+r.ID.String(), "only the next text is")
-			w.press(t, alice, stray, sendTo)
+			w.press(t, alice, stray, w.word(i18n.ButtonSend))
 			assert.Contains(t, w.sessions.done(), "queue "+key+" for "+r.ID.String())
 		})
 	}
@@ -165,27 +162,21 @@ func TestP4_WordsForAQuestionThatEndsMeanwhileAreNotTyped(t *testing.T) {
 			key := w.mustHear(t, "no, never")
 			require.True(t, looked.Load())
 			assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue")
-			e, err := w.entries.Load(key)
-			require.NoError(t, err)
-			assert.Equal(t, inbox.Unproven, e.State)
+			assert.Equal(t, inbox.Asked, w.entryState(key))
 		})
 	}
 }
 
 func TestWordsForAQuestionThatIsOverAreDropped(t *testing.T) {
 	runs(t, func(t *testing.T, w *world) {
-		r, q := w.asking(t)
+		_, q := w.asking(t)
 		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
 		w.result(t, q, "", "ok", false)
 		key := w.mustHear(t, "no, never")
 		stray := w.sender.lastID()
-		w.sessions.decide = func(uuid.UUID, string) error { return lifecycle.ErrBoxBusy }
-		w.press(t, alice, stray, w.word(i18n.ButtonDrop))
-		assert.Contains(t, w.sender.texts(), w.named(i18n.BoxBusy, "api"))
-		w.sessions.decide = nil
 		w.restart(t)
 		w.press(t, alice, stray, w.word(i18n.ButtonDrop))
-		assert.Contains(t, w.sessions.done(), "drop "+key+" for "+r.ID.String())
+		assert.Empty(t, w.entryState(key))
 		assert.Contains(t, w.shows(t, stray).Text.Text, w.named(i18n.Dropped, "api"))
 		assert.Empty(t, w.shows(t, stray).Buttons)
 	})
@@ -198,39 +189,15 @@ func TestWordsThatCannotBeQueuedAreAskedAboutStill(t *testing.T) {
 		w.result(t, q, "", "ok", false)
 		key := w.mustHear(t, "no, never")
 		w.work(t)
-		stray, sendTo := w.sender.lastID(), w.named(i18n.ButtonSendTo, r.Name)
+		stray := w.sender.lastID()
 		w.sessions.queue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
-		w.press(t, alice, stray, sendTo)
+		w.press(t, alice, stray, w.word(i18n.ButtonSend))
 		assert.Contains(t, w.sender.texts(), w.named(i18n.AlreadyEnded, r.Name))
 		assert.NotContains(t, w.sender.texts(), w.word(i18n.InternalError))
-		e, err := w.entries.Load(key)
-		require.NoError(t, err)
-		assert.Equal(t, inbox.Unproven, e.State)
+		assert.Equal(t, inbox.Asked, w.entryState(key))
 		w.sessions.queue = nil
-		w.press(t, alice, stray, sendTo)
-		e, err = w.entries.Load(key)
-		require.NoError(t, err)
-		assert.Equal(t, inbox.Held, e.State)
-		assert.Empty(t, w.shows(t, stray).Buttons)
-	})
-}
-
-// TestWordsThatWereDecidedMeanwhileAreNotQueued: the text left the state it was read in.
-func TestWordsThatWereDecidedMeanwhileAreNotQueued(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		r, q := w.asking(t)
-		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
-		w.result(t, q, "", "ok", false)
-		key := w.mustHear(t, "no, never")
-		w.work(t)
-		r.Conversation = inGroup // so that the tap moves it
-		w.records.put(r)
-		stray := w.sender.lastID()
-		w.sessions.move = func(uuid.UUID, session.Conversation) error {
-			return w.entries.Change(key, func(e *inbox.Entry) error { e.State = inbox.Asked; return nil })
-		}
-		w.press(t, alice, stray, w.named(i18n.ButtonSendTo, r.Name))
-		assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue "+key)
+		w.press(t, alice, stray, w.word(i18n.ButtonSend))
+		assert.Equal(t, inbox.Held, w.entryState(key))
 		assert.Empty(t, w.shows(t, stray).Buttons)
 	})
 }
@@ -259,7 +226,6 @@ func TestAStartClosesWhatIsOver(t *testing.T) {
 				assert.Contains(t, w.shows(t, shown).Text.Text, w.word(tt.want))
 			}
 			assert.Empty(t, w.shows(t, offer).Buttons)
-			assert.Equal(t, w.named(i18n.HeldAskOver, r.Name), w.shows(t, offer).Text.Text)
 		})
 	}
 }

@@ -151,7 +151,6 @@ type Bot struct {
 	Moves    *moves.Moves
 	answers  *answer.Answers
 	asks     *ask.Requests
-	held     *heldTexts
 	outputs  *shell.Outputs
 	rooms    []chat.Feature
 	commands map[string]chat.Command
@@ -175,10 +174,9 @@ func New(c Config, d Deps) *Bot {
 		},
 		Phrases: chat.Phrases{Words: b.words, Places: d.Places, Now: func() time.Time { return b.Now() },
 			Attach: d.Sessions.Attach}}
-	b.held = newHeldTexts(b.Chat, d.Entries)
 	b.asks = ask.NewRequests(ask.Deps{Chat: b.Chat, Store: d.Asks, Hooks: d.Decisions, Records: d.Decisions,
-		Prompts: withdrawer{b}, Wake: d.Sessions.Wake, Send: d.Sender.Send, Over: b.held.over})
-	b.held.requests = b.asks
+		Wake: d.Sessions.Wake, Send: d.Sender.Send,
+		Over: func(ctx context.Context, _ ask.Card) { b.Prompts.Tidy(ctx) }})
 	b.Moves = moves.New(b.Chat, d.Entries, b.asks)
 	b.outputs = shell.New(b.Chat, d.Sessions.Output, d.Entries, d.Files)
 	b.answers = answer.New(answer.Deps{Chat: b.Chat, Sender: d.Sender, Limits: d.Sender, Sessions: d.Sessions,

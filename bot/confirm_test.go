@@ -298,7 +298,7 @@ func TestWritersOfASessionThatWasPurged(t *testing.T) {
 		w := newWorld(t)
 		r, m := w.told(t, k, inWindow(t, 4123))
 		taps := w.looks(m, w.takeOver(t, m, takeWord(k)))
-		delete(w.records.all, r.ID)
+		w.records.forget(r.ID)
 		for _, s := range taps {
 			w.sender.spent = 0
 			require.NoError(t, w.tapSpot(t, alice, s))

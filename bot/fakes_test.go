@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,7 +36,6 @@ import (
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
-	"ccbot/internal/guard"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -227,8 +227,8 @@ func (w *world) Recovered(ctx context.Context, rep recovery.Report) error {
 	return err
 }
 
-func (w *world) AskAged(ctx context.Context, away time.Duration) error {
-	err := w.Prompts.AskAged(ctx, away)
+func (w *world) Review(ctx context.Context, away time.Duration) error {
+	err := w.Prompts.Review(ctx, away)
 	w.sender.deliver(context.WithoutCancel(ctx))
 	return err
 }
@@ -270,7 +270,17 @@ func (w *world) acceptText(t *testing.T, text string) (key string, u *models.Upd
 func (w *world) hear(t *testing.T, text string) (key string, err error) {
 	t.Helper()
 	key, u := w.acceptText(t, text)
-	return key, w.Handle(t.Context(), key, u)
+	return key, w.handle(t, key, u)
+}
+
+// handle is Handle as the inbox does it: what has to wait is tried again.
+func (w *world) handle(t *testing.T, key string, u *models.Update) error {
+	t.Helper()
+	err := w.Handle(t.Context(), key, u)
+	if errors.Is(err, inbox.ErrLater) {
+		err = w.Handle(t.Context(), key, u)
+	}
+	return err
 }
 
 func (w *world) mustHear(t *testing.T, text string) string {
@@ -321,12 +331,24 @@ func (w *world) toldOfError(t *testing.T, err error) {
 	assert.Contains(t, w.sender.texts(), w.word(i18n.InternalError))
 }
 
-// dies requires that something ended at a failpoint, where the program would have died.
-func (w *world) dies(t *testing.T, do func() error) {
+// dies ends what is done at a failpoint, as a kill of the program does there: nothing of it goes on.
+func (w *world) dies(t *testing.T, at string, do func() error) {
 	t.Helper()
-	died := (*guard.Panic)(nil)
-	require.ErrorAs(t, do(), &died)
-	require.Equal(t, "killed", died.Value)
+	died := false
+	w.Failpoint = func(name string) {
+		if name == at {
+			died = true
+			runtime.Goexit()
+		}
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_ = do()
+	}()
+	<-over
+	w.Failpoint = nil
+	require.True(t, died)
 }
 
 // silent requires that nothing at all was said or shown.
@@ -345,6 +367,12 @@ func (f *fakeRecords) put(r session.Record) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.all[r.ID] = r.Clone()
+}
+
+func (f *fakeRecords) forget(id uuid.UUID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.all, id)
 }
 
 func (f *fakeRecords) change(id uuid.UUID, change func(*session.Record)) {

@@ -11,13 +11,13 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
-	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/prompt"
 	"ccbot/bot/report"
 	"ccbot/bot/sessions"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 )
 
 // features makes all that the bot can do, in the order in which a text is offered to the features.
@@ -27,14 +27,16 @@ func (b *Bot) features() []chat.Feature {
 	b.Resumer.Refused, b.Resumer.Recall, others.Resume = others.Refused, b.answers.Recall, b.Resumer.Resume
 	b.Reports = report.New(report.Deps{Chat: b.Chat, Reported: b.Sessions.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
-	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions, Entries: b.Entries, Changes: b.Entries,
-		Requests: requests{b}, Resumer: b.Resumer,
-		Attachments: &prompt.Attachments{Chat: b.Chat, Files: b.Files, Downloader: b.Downloader, Voice: b.Voice}})
+	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions,
+		Edits: b.Sessions, Entries: b.Entries, Changes: b.Entries, Requests: requests{b.asks},
+		Resume:      b.Resumer.Resume,
+		Attachments: prompt.Attachments{Files: b.Files, Downloader: b.Downloader, Voice: b.Voice}})
+	b.asks.Prompts = b.Prompts
 	help := func(ctx context.Context, in chat.Incoming, _ string) error {
 		return b.Say(ctx, in.To, b.words.Say(i18n.Help))
 	}
 	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asksFeature(),
-		b.held.Feature(), b.answers.Feature(), b.outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
+		b.answers.Feature(), b.outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
 		b.Prompts.Feature(), b.Moves.Feature(),
 		{Name: "help", Commands: []chat.Command{
 			{Name: "help", Run: help},
@@ -42,12 +44,20 @@ func (b *Bot) features() []chat.Feature {
 		}}}
 }
 
-// asksFeature shows requests, and asks about texts that were written for one that is over.
+// asksFeature shows requests. A text that was written for one that is over is asked about.
 func (b *Bot) asksFeature() chat.Feature {
-	f, stray := b.asks.Feature(), newStrayTexts(b)
-	f.Text = stray.hearText
-	f.Run = func(ctx context.Context) error { stray.closeDone(ctx); return b.asks.Run(ctx) }
-	f.Cards[strayKind] = stray.tapStray
+	f := b.asks.Feature()
+	f.Text = func(ctx context.Context, in chat.Incoming, text string) (taken bool, err error) {
+		taken, missed, err := b.asks.Hear(ctx, in, text)
+		if missed == nil || taken || err != nil {
+			return taken, err
+		}
+		in.Missed = true
+		if err := b.Prompts.Take(ctx, in, text); err != nil {
+			return false, err
+		}
+		return true, b.asks.Caught(ctx, missed.Request.ID)
+	}
 	return f
 }
 
@@ -86,16 +96,23 @@ func (a agents) Interrupt(ctx context.Context, id uuid.UUID) error {
 }
 
 // requests are what agents ask, as prompts may answer them.
-type requests struct{ bot *Bot }
+type requests struct{ asks *ask.Requests }
 
-func (r requests) Behind(e inbox.Entry) (request string) {
-	if e.Class != string(prompts.Plain) {
-		return ""
-	}
-	c, _ := r.bot.asks.Behind(e.Session, e.Conversation)
-	return c.Request.ID
+func (r requests) Behind(session uuid.UUID, to address.Conversation) (id string, answers bool) {
+	c, _ := r.asks.Behind(session, to)
+	return c.Request.ID, c.OneLeft()
 }
 
-func (r requests) Offer(ctx context.Context, e inbox.Entry, request string) error {
-	return r.bot.held.offer(ctx, e, request)
+func (r requests) IsOpen(request string) bool {
+	c, ok := r.asks.Store.Get(request)
+	return ok && c.State == ask.StateOpen
+}
+
+func (r requests) DecideWith(ctx context.Context, request string, with inbox.Entry, by int64,
+	answer bool) error {
+	turn := ask.DenyWith
+	if answer {
+		turn = ask.AnswerWith
+	}
+	return r.asks.DecideWith(ctx, request, by, with, turn)
 }

@@ -15,6 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/inbox"
+	"ccbot/bot/prompt"
+	"ccbot/host"
+	"ccbot/host/received"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -127,8 +130,11 @@ func (d *fileWorld) slyFiles(t *testing.T, r session.Record) {
 		require.NoError(t, d.SendFile(t.Context(), id, d.write(t, filepath.Join(dir, sly), "text"), ""))
 	}
 	in := models.Update{Message: &models.Message{ID: 77, From: &models.User{ID: alice}, Chat: privateChat(alice),
-		Document: &models.Document{FileID: "d", FileName: sly + ".txt", FileSize: 1 << 40}}}
-	d.Downloader = &fakeDownloads{fails: make(map[string]error)}
+		Document: &models.Document{FileID: "d", FileName: sly + ".txt"}}}
+	store, err := received.Open(filepath.Join(t.TempDir(), "received"), d.Now, d.Log)
+	require.NoError(t, err)
+	d.Files = &host.Machine{Records: d.records, Received: store}
+	d.Downloader = &fakeDownloads{fails: map[string]error{"d": prompt.ErrFileTooBig}}
 	d.Connect(d.sessions, d.windows)
 	require.NoError(t, d.Handle(t.Context(), "777", &in))
 }

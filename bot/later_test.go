@@ -81,7 +81,7 @@ func TestP4_WhatCouldNotBeKeptIsTold(t *testing.T) {
 		{"its session is forgotten", func(w *world, r session.Record) {
 			w.records.mu.Lock()
 			defer w.records.mu.Unlock()
-			delete(w.records.all, r.ID)
+			w.records.forget(r.ID)
 		}, inbox.Accepted, func(w *world) string { return lines(warning+w.word(i18n.NoSession), w.word(i18n.NotDelivered)) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestP4_WhatCouldNotBeKeptIsTold(t *testing.T) {
 			require.ErrorIs(t, w.Handle(t.Context(), key, u), inbox.ErrLater)
 			w.sessions.queue = nil
 			tt.change(w, r)
-			require.NoError(t, w.Handle(t.Context(), key, u))
+			require.NoError(t, w.handle(t, key, u))
 			assert.Equal(t, tt.state, w.entryState(key))
 			assert.Equal(t, []string{tt.told(w)}, append(w.sender.texts(), w.sender.answersSent()...))
 		})
@@ -110,7 +110,7 @@ func TestP4_ATapThatTheDiskCutShortCanBeTappedAgain(t *testing.T) {
 			w := newWorld(t)
 			r := w.currentSession(t, "api", tt.state)
 			e := w.prompt(t, r, "old text", inbox.Held)
-			require.NoError(t, w.AskAged(t.Context(), time.Hour))
+			require.NoError(t, w.Review(t.Context(), time.Hour))
 			question := w.lastSent(t)
 			w.sessions.queue = func(uuid.UUID, string) error { return errDisk }
 			w.toldOfError(t, w.tapShown(t, alice, question, tt.word))

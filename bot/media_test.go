@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-telegram/bot/models"
@@ -36,11 +36,8 @@ type fakeDownloads struct {
 	mu     sync.Mutex
 	asked  []string
 	fails  map[string]error
-	limit  int64 // 0: 20 MB
 	during func(id string)
 }
-
-func (f *fakeDownloads) Limit() int64 { return cmp.Or(f.limit, 20<<20) }
 
 func (f *fakeDownloads) Download(_ context.Context, id string, to io.Writer) (string, error) {
 	f.mu.Lock()
@@ -185,7 +182,7 @@ func TestOtherKindsGetOnePoliteSentence(t *testing.T) {
 			d := newMediaWorld(t)
 			_, err := d.get(t, m)
 			require.NoError(t, err)
-			assert.Equal(t, []string{warning + d.word(i18n.MediaUnknown)}, d.sender.texts())
+			assert.Equal(t, []string{warning + lines(d.word(i18n.MediaUnknown), d.word(i18n.NotDelivered))}, d.sender.texts())
 			assert.Equal(t, 1001, d.sender.last(t).ReplyTo)
 			assert.Empty(t, d.sessions.done())
 			assert.Empty(t, d.downloads.done())
@@ -194,8 +191,6 @@ func TestOtherKindsGetOnePoliteSentence(t *testing.T) {
 }
 
 func TestP4_AFileThatGoesNowhereIsTold(t *testing.T) {
-	big := document("d", "big.zip")
-	big.Document.FileSize = 20<<20 + 1
 	for _, tt := range []struct {
 		name    string
 		prepare func(t *testing.T, d *mediaWorld)
@@ -211,9 +206,7 @@ func TestP4_AFileThatGoesNowhereIsTold(t *testing.T) {
 			r, _ := d.records.Get(d.r.ID)
 			return d.NotCleanText(host.View(r))
 		}, 0},
-		{"too big, as Telegram says at once", nil, big,
-			func(d *mediaWorld) string { return d.word(i18n.FileTooBig, i18n.Args{"Name": "big.zip"}) }, 0},
-		{"too big, as it says when asked", func(_ *testing.T, d *mediaWorld) { d.downloads.fail("d", prompt.ErrFileTooBig) }, document("d", "../big.zip"),
+		{"too big", func(_ *testing.T, d *mediaWorld) { d.downloads.fail("d", prompt.ErrFileTooBig) }, document("d", "../big.zip"),
 			func(d *mediaWorld) string { return d.word(i18n.FileTooBig, i18n.Args{"Name": "big.zip"}) }, 1},
 		{"a link in the folder's place", func(t *testing.T, d *mediaWorld) {
 			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(d.dir, files.Folder)))
@@ -245,17 +238,22 @@ func TestP4_AFileThatGoesNowhereIsTold(t *testing.T) {
 func TestP4_ADownloadThatFailsIsTriedAgainThenTold(t *testing.T) {
 	d := newMediaWorld(t)
 	d.downloads.fail("d", errNet)
-	key, u := d.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: privateChat(alice), Document: &models.Document{FileID: "d", FileName: "a.txt"}})
-	err := d.Handle(t.Context(), key, u)
-	require.ErrorIs(t, err, errNet)
-	assert.Empty(t, d.sender.texts())
+	synctest.Test(t, func(t *testing.T) { d.mustGet(t, document("d", "a.txt")) })
+	assert.Len(t, d.downloads.done(), 3)
 	assert.Empty(t, d.received(t), "no half file")
-	require.NoError(t, d.UpdateFailed(t.Context(), inbox.Failure{Key: key, From: alice, Conversation: atAlice, MessageID: 1001, Update: u, Err: err}))
-	assert.Equal(t, warning+lines(d.word(i18n.FileNotFetched, i18n.Args{"Name": "a.txt"}), d.word(i18n.NotDelivered)), d.sender.last(t).Text.Text)
+	assert.Empty(t, d.sessions.done())
+	told := warning + lines(d.word(i18n.FileNotFetched, i18n.Args{"Name": "a.txt"}), d.word(i18n.NotDelivered))
+	assert.Equal(t, []string{told}, d.sender.texts())
 
-	d.downloads.fail("d", nil)
-	require.NoError(t, d.Handle(t.Context(), key, u))
+	tries := 0
+	d.downloads.during = func(string) {
+		if tries++; tries == 2 {
+			d.downloads.fail("d", nil)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) { d.mustGet(t, document("d", "a.txt")) })
 	assert.Equal(t, []string{"a.txt"}, d.received(t))
+	assert.Equal(t, []string{told}, d.sender.texts())
 }
 
 // A crash after any step: the update comes again, and there is one file and one prompt.
@@ -314,22 +312,6 @@ func TestAFileGoesWhereItLies(t *testing.T) {
 	assert.Equal(t, d.r.ID, e.Session)
 }
 
-// The conversation goes on in another directory since a moment.
-func TestAFileOfAMovedConversationIsNamedByItsWholePath(t *testing.T) {
-	d := newMediaWorld(t)
-	next := d.session(t, "api", session.Running)
-	d.downloads.during = func(string) {
-		d.records.change(d.r.ID, func(r *session.Record) { r.State, r.Closed = session.Completed, session.ClosedTransferred })
-		d.records.change(next.ID, func(r *session.Record) { r.TookOver = d.r.ID })
-	}
-	e := d.mustGet(t, document("d", "a.txt"))
-	assert.Equal(t, next.ID, e.Session)
-	assert.Equal(t, "Attached file: "+filepath.Join(d.dir, files.Folder, "a.txt"), e.Text)
-	awaited, err := d.Prompts.Awaited()
-	require.NoError(t, err)
-	assert.Equal(t, map[string]bool{"a.txt": true}, awaited, "it is not cleaned before it is typed")
-}
-
 // fakeVoice says what is said.
 type fakeVoice struct {
 	text string
@@ -386,7 +368,6 @@ func TestAVoiceMessageIsItsTextAndItsFile(t *testing.T) {
 		d := newMediaWorld(t)
 		d.Voice = &fakeVoice{err: errNet}
 		d.Connect(d.sessions, d.windows)
-		d.downloads.limit = prompt.MaxRecording + 1
 		e := d.mustGet(t, models.Message{Voice: &models.Voice{FileID: "v", FileSize: prompt.MaxRecording + 1}})
 		assert.Equal(t, file, e.Text)
 		assert.Empty(t, d.sender.texts())

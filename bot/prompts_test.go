@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/go-telegram/bot/models"
@@ -152,7 +153,7 @@ func TestP4_ARefusedPromptIsToldAndKept(t *testing.T) {
 	}
 	key := w.mustHear(t, "hi")
 	assert.Equal(t, []string{lines(warning+w.named(i18n.AlreadyEnded, "api"), w.word(i18n.NotDelivered))}, w.sender.answersSent())
-	assert.Equal(t, []string{reactionStored, reactionNone}, w.sender.reactions(1001))
+	assert.Equal(t, []string{reactionStored, reactionNone}, slices.Compact(w.sender.reactions(1001)))
 	e, err := w.entries.Load(key)
 	require.NoError(t, err)
 	assert.Equal(t, []any{inbox.Asked, r.ID, "hi"}, []any{e.State, e.Session, e.Text})
@@ -168,27 +169,24 @@ func TestP4_ARefusedPromptIsFinishedWhereNothingBringsItsSessionBack(t *testing.
 	}
 	key := w.mustHear(t, "hi")
 	assert.Contains(t, w.sender.last(t).Text.Text, w.word(i18n.NotDelivered))
-	_, err := w.entries.Load(key)
-	assert.ErrorIs(t, err, inbox.ErrNoEntry)
+	assert.Equal(t, inbox.Accepted, w.entryState(key), "the intake finishes it: it is told")
 }
 
 func TestP4_ARefusedPromptIsFinishedOnlyWhenTold(t *testing.T) {
 	w := newWorld(t)
-	w.currentSession(t, "api", session.Running)
-	w.sessions.queue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
+	r := w.currentSession(t, "api", session.Running)
+	w.sessions.queue = func(uuid.UUID, string) error {
+		w.records.change(r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
+		return lifecycle.ErrNoAgent
+	}
 	w.sender.post = refuse
-	key, err := w.hear(t, "hi")
-	require.ErrorIs(t, err, errDisk)
-	e, err := w.entries.Load(key)
-	require.NoError(t, err)
-	assert.Equal(t, inbox.Accepted, e.State)
-
-	w.sender.post, w.entries.finish = nil, func(string) error { return errDisk }
-	key, err = w.hear(t, "hi")
-	require.ErrorIs(t, err, errDisk)
-	e, err = w.entries.Load(key)
-	require.NoError(t, err)
-	assert.Equal(t, inbox.Accepted, e.State, "it was told that it is not sent, so it must not be typed after a resume")
+	key, u := w.acceptText(t, "hi")
+	require.ErrorIs(t, w.handle(t, key, u), errDisk)
+	assert.Equal(t, inbox.Accepted, w.entryState(key))
+	w.sender.post = nil
+	require.NoError(t, w.handle(t, key, u))
+	assert.Contains(t, w.sender.last(t).Text.Text, w.word(i18n.NotDelivered))
+	assert.Len(t, w.sessions.done(), 1, "what was told not to be sent is not queued")
 }
 
 func TestP4_APromptThatCannotBeKeptIsTriedAgain(t *testing.T) {

@@ -141,7 +141,7 @@ func TestP7_AnEditMakesNoCommandOfAText(t *testing.T) {
 		require.NoError(t, w.edit(t, 1001, text))
 		require.NoError(t, w.edit(t, 1001, text))
 		assert.Len(t, w.sessions.done(), done, "nothing is typed instead")
-		assert.Equal(t, []string{warning + w.word(i18n.EditIsCommand)}, w.sender.texts(), "told once")
+		assert.Equal(t, []string{warning + w.word(i18n.EditIgnored)}, w.sender.texts(), "told once")
 		e, err := w.entries.Load(key)
 		require.NoError(t, err)
 		assert.Equal(t, "fix it", e.Text)
@@ -168,7 +168,7 @@ func TestP7_AnEditByAnotherBotIsIgnored(t *testing.T) {
 		require.NoError(t, w.editAs(t, &edit))
 	}
 	assert.Len(t, w.sessions.done(), done)
-	assert.Equal(t, []string{warning + w.word(i18n.EditOfQuoted)}, w.sender.texts(), "told once")
+	assert.Equal(t, []string{warning + w.word(i18n.EditIgnored)}, w.sender.texts(), "told once")
 	e, err := w.entries.Load(key)
 	require.NoError(t, err)
 	assert.Equal(t, "Message sent through the bot Gif:\n> a picture ", e.Text)
@@ -217,7 +217,7 @@ func TestP7_AnEditBringsNoCommandToTheStart(t *testing.T) {
 	first := parts[0]
 	first.Caption, first.EditDate, first.From, first.Chat = "", 5, &models.User{ID: alice}, privateChat(alice)
 	require.NoError(t, d.editAs(t, &first))
-	assert.Equal(t, []string{warning + d.word(i18n.EditIsCommand)}, d.sender.texts())
+	assert.Equal(t, []string{warning + d.word(i18n.EditIgnored)}, d.sender.texts())
 	entries, err := d.entries.List()
 	require.NoError(t, err)
 	require.Len(t, entries, 1)

@@ -93,7 +93,7 @@ func TestP4_AReplyToAForgottenSessionIsTold(t *testing.T) {
 	w.says55(session.Record{ID: uuid.New()})
 	key := w.answer(t, 55, "and more")
 	assert.Empty(t, w.sessions.done())
-	assert.Equal(t, lines(warning+w.word(i18n.ReplyForgotten), w.word(i18n.NotDelivered)), w.sender.last(t).Text.Text)
+	assert.Equal(t, lines(warning+w.word(i18n.ReplyUnknown), w.word(i18n.NotDelivered)), w.sender.last(t).Text.Text)
 	assert.Equal(t, inbox.Accepted, w.entryState(key), "the intake finishes it: it is told")
 }
 
@@ -407,7 +407,7 @@ func TestP4_AnAgedPromptOfASessionThatIsOverOffersBoth(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.Lost)
 	e := w.prompt(t, r, "old text", inbox.Held)
-	require.NoError(t, w.AskAged(t.Context(), time.Hour))
+	require.NoError(t, w.Review(t.Context(), time.Hour))
 	assert.Equal(t, w.wordsOf(i18n.ButtonResumeAndSend, i18n.ButtonDrop), words(w.lastSent(t)))
 	assert.Equal(t, inbox.Asked, w.entryState(e.Key))
 }

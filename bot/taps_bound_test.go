@@ -34,7 +34,7 @@ var whoMayTap = map[string]string{
 	"end": asker, "resume": asker, "writers": asker, "windows": asker,
 
 	"list": anyone, "report": anyone, "dialog": anyone, "open": anyone, "res": anyone, "try": anyone,
-	"question": anyone, "ask": anyone, "held": anyone, "stray": anyone,
+	"question": anyone, "ask": anyone,
 }
 
 func TestEveryTapHasItsRule(t *testing.T) {

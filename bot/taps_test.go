@@ -342,7 +342,7 @@ func (w *world) news64(t *testing.T, r, old, stuck session.Record) {
 		_, err := w.entries.Add(inbox.Entry{Key: "p-" + uuid.NewString(), State: inbox.Held, Session: id, Conversation: atAlice, Text: "x"})
 		require.NoError(t, err)
 	}
-	require.NoError(t, w.AskAged(t.Context(), 2*prompt.MaxAge))
+	require.NoError(t, w.Review(t.Context(), 2*prompt.MaxAge))
 	w.asks64(t, r)
 	one := inWindow(t, math.MaxInt32)
 	one.Start, one.Boot = math.MaxUint64, strings.Repeat("b", 36)

@@ -49,7 +49,7 @@ func TestP9_PromptsOfAPersonTakenOffTheListAreNotTyped(t *testing.T) {
 		stay = append(stay, put(state, eve, groupChat(ours), nil))
 	}
 	for range 2 { // and once more is nothing
-		require.NoError(t, w.Prompts.EndUnheard(t.Context()))
+		require.NoError(t, w.Review(t.Context(), 0))
 		for _, key := range gone {
 			assert.Empty(t, w.entryState(key), key)
 		}
@@ -74,7 +74,7 @@ func TestP4_PromptsOfAGroupThatHasMovedAreStillHeard(t *testing.T) {
 				e.State, e.Session, e.Conversation = inbox.Held, uuid.New(), session.Conversation{ChatID: stands}
 				return nil
 			}))
-			require.NoError(t, w.Prompts.EndUnheard(t.Context()))
+			require.NoError(t, w.Review(t.Context(), 0))
 			assert.Equal(t, inbox.Held, w.entryState(key), "%d is listed, it stands in %d", listed, stands)
 		}
 	}
@@ -85,5 +85,5 @@ func TestP9_AnUnheardPromptThatCannotBeEndedEndsTheStart(t *testing.T) {
 	key, _ := w.accept(t, &models.Message{From: &models.User{ID: eve}, Chat: privateChat(eve), Text: "x"})
 	require.NoError(t, w.entries.Change(key, func(e *inbox.Entry) error { e.State = inbox.Held; return nil }))
 	w.entries.finish = func(string) error { return errDisk }
-	require.ErrorIs(t, w.Prompts.EndUnheard(t.Context()), errDisk)
+	require.ErrorIs(t, w.Review(t.Context(), 0), errDisk)
 }

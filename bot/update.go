@@ -3,7 +3,6 @@ package bot
 import (
 	"cmp"
 	"context"
-	"errors"
 	"regexp"
 	"strings"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
-	"ccbot/bot/prompt"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -42,10 +40,8 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 		return b.Prompts.Edited(ctx, in, m, t.text, t.command.Run == nil && !t.foreign)
 	case m.Text == "" && isService(m):
 		return nil
-	case m.MediaGroupID != "":
-		return b.Prompts.Album(ctx, in, append([]*models.Update{u}, rest...))
 	case m.Text == "":
-		return b.Prompts.Media(ctx, in, m)
+		return b.Prompts.Files(ctx, in, append([]*models.Update{u}, rest...))
 	}
 	return b.text(ctx, in, b.parse(in, m))
 }
@@ -57,7 +53,7 @@ func (b *Bot) inside(m *models.Message) (to address.Conversation, message int) {
 	return to, message
 }
 
-func (b *Bot) incomingOf(key string, m *models.Message) prompt.Message {
+func (b *Bot) incomingOf(key string, m *models.Message) chat.Incoming {
 	place, message := b.inside(m)
 	in := chat.Incoming{Message: conversation.Message{To: place}, Key: key, From: m.From.ID,
 		MessageID: message, Sent: time.Unix(int64(m.Date), 0), Quoted: quotation.Source(m) != ""}
@@ -66,7 +62,7 @@ func (b *Bot) incomingOf(key string, m *models.Message) prompt.Message {
 		// what opens a topic is "answered" by all messages of the topic
 		in.OfBot = to.From != nil && to.From.IsBot && to.ForumTopicCreated == nil && strings.EqualFold(to.From.Username, b.Username)
 	}
-	return prompt.Message{Incoming: in}
+	return in
 }
 
 // isService says whether nobody wrote a message: Telegram tells of a change of the chat. Where a
@@ -90,7 +86,7 @@ type written struct {
 }
 
 // parse reads a message. The words of others are no command, and so is a caption.
-func (b *Bot) parse(in prompt.Message, m *models.Message) written {
+func (b *Bot) parse(in chat.Incoming, m *models.Message) written {
 	t := written{text: quotation.Text(m)}
 	if in.Quoted || m.Text == "" {
 		return t
@@ -108,23 +104,23 @@ func (b *Bot) parse(in prompt.Message, m *models.Message) written {
 }
 
 // text runs a command of ours, unless it comes too late, or passes a text on to the agent.
-func (b *Bot) text(ctx context.Context, in prompt.Message, t written) error {
+func (b *Bot) text(ctx context.Context, in chat.Incoming, t written) error {
 	if t.foreign {
 		return nil
 	}
 	if c := t.command; c.Run != nil {
 		if c.Now {
-			if told, err := b.Prompts.TooLate(ctx, in.Incoming, c.Name); told || err != nil {
+			if told, err := b.Prompts.TooLate(ctx, in, c.Name); told || err != nil {
 				return err
 			}
 		}
-		return c.Run(ctx, in.Incoming, t.args)
+		return c.Run(ctx, in, t.args)
 	}
 	for _, f := range b.rooms {
 		if f.Text == nil || in.Quoted { // the words of others answer no request
 			continue
 		}
-		if taken, err := f.Text(ctx, in.Incoming, t.text); taken || err != nil {
+		if taken, err := f.Text(ctx, in, t.text); taken || err != nil {
 			return err
 		}
 	}
@@ -158,7 +154,6 @@ func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 	if f.Update != nil && f.Update.EditedMessage != nil { // the message itself may be where it belongs
 		tell = b.Warn
 	}
-	fetch, notFetched := errors.AsType[*prompt.FetchError](f.Err)
 	switch {
 	case f.Tap:
 		if word = i18n.InternalError; f.Late {
@@ -170,9 +165,6 @@ func (b *Bot) UpdateFailed(ctx context.Context, f inbox.Failure) error {
 		return nil
 	case f.Waits:
 		word, tell = i18n.PromptWaits, b.Warn
-	case notFetched:
-		text := b.words.Say(i18n.FileNotFetched, i18n.Args{"Name": fetch.Name}) + "\n" + b.words.Say(i18n.NotDelivered)
-		return tell(ctx, f.Conversation, f.MessageID, render.Plain(text), nil)
 	case f.Unreadable:
 		word = i18n.Unreadable
 	}

@@ -136,7 +136,7 @@ func (w *world) sayWriters(t *testing.T, k conflict) {
 		for n := range spots(m) {
 			r, m := w.told(t, k, all...)
 			require.NoError(t, w.tapSpot(t, alice, spots(m)[n]))
-			delete(w.records.all, r.ID)
+			w.records.forget(r.ID)
 		}
 		for _, how := range []lifecycle.Ending{ended(1, process.HowTerm, 0), spared(1, process.ReasonUnproven), {}} {
 			r, m := w.told(t, k, all...)
@@ -144,7 +144,7 @@ func (w *world) sayWriters(t *testing.T, k conflict) {
 			if w.has(m, takeWord(k)) {
 				require.NoError(t, w.tapShown(t, alice, w.takeOver(t, m, takeWord(k)), takeWord(k)))
 			}
-			delete(w.records.all, r.ID)
+			w.records.forget(r.ID)
 		}
 		w.sessions.writers = func(uuid.UUID) ([]lifecycle.Writer, error) { return nil, errTable }
 		if w.has(m, i18n.ButtonShow) {
@@ -199,7 +199,7 @@ func (w *world) sayWindows(t *testing.T) {
 			m := w.unbound(t, one, dead)
 			require.NoError(t, w.tapShown(t, alice, m, i18n.Key(wordWith(t, m, w.word(word)))))
 		}
-		delete(w.records.all, w.records.List()[len(w.records.List())-1].ID)
+		w.records.forget(w.records.List()[len(w.records.List())-1].ID)
 	}
 	m := w.unbound(t, shellWindow(t, "@21"))
 	w.windows.err = errTable

@@ -113,10 +113,10 @@ func TestRealOnlyAPersonsOwnWordsAct(t *testing.T) {
 	busy := w.say("slow 6")
 	w.injectMessage("message", 9900, "a picture", sentThrough("Gif"))
 	w.injectMessage("edited_message", 9900, "!touch ran", map[string]any{"via_bot": sentThrough("Gif")["via_bot"], "edit_date": time.Now().Unix()})
-	w.hear(busy, "not your own words")
+	w.hear(busy, "This edit changes nothing")
 	own := w.say("fix it")
 	require.NoError(t, w.person.Edit(w.chat(), own, "!touch ran"))
-	w.hear(own, "An edit makes no command")
+	w.hear(own, "This edit changes nothing")
 	w.hear(own, "echo: fix it")
 	require.NoFileExists(t, filepath.Join(w.dir, "ran"))
 

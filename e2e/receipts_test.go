@@ -120,12 +120,12 @@ func TestP4_AnEditOfAMessageCounts(t *testing.T) {
 	assert.Equal(t, []string{"bash rm -rf build", "say the second text"}, w.received())
 
 	require.NoError(t, w.person.Edit(w.chat(), id, "say the third text"))
-	w.warned(id, "the edit changes nothing")
+	w.warned(id, "edit changes nothing")
 	assert.Equal(t, "👌", w.reactionsOf(id)[len(w.reactionsOf(id))-1], "it stays where it is")
 	stop := w.say("/stop")
 	require.NoError(t, w.person.Edit(w.chat(), stop, "say that a command is a prompt now"))
 	w.hear(w.say("say the end"), "the end")
-	assert.Equal(t, 1, w.heard("the edit changes nothing"))
+	assert.Equal(t, 1, w.heard("edit changes nothing"))
 	assert.Equal(t, []string{"bash rm -rf build", "say the second text", "say the end"}, w.received())
 	w.stop()
 }

@@ -2,35 +2,27 @@ package i18n
 
 // What agents ask, as taps on it are answered, and the keys of a terminal.
 const (
-	AskChanged        Key = "ask_changed"
-	AskSeeBelow       Key = "ask_see_below" // Name
-	AskStray          Key = "ask_stray"     // Name
-	AskNotShown       Key = "ask_not_shown"
-	AskWriteNow       Key = "ask_write_now"
-	AskTooLate        Key = "ask_too_late"
-	AskTextLost       Key = "ask_text_lost"   // Name
-	AskTextUnsure     Key = "ask_text_unsure" // Name
-	AskFlood          Key = "ask_flood"       // Name
-	HeldAsk           Key = "held_ask"        // Name, What
-	HeldAskQuestion   Key = "held_ask_question"
-	HeldAskPlan       Key = "held_ask_plan"
-	HeldAskPermission Key = "held_ask_permission" // Tool
-	HeldAskOver       Key = "held_ask_over"
-	HeldAskEnded      Key = "held_ask_ended"
-	HeldAskGone       Key = "held_ask_gone"
-	SendAfter         Key = "send_after"    // Name
-	DeniedWith        Key = "denied_with"   // Name
-	AnsweredWith      Key = "answered_with" // Name
-	KeysRelayed       Key = "keys_relayed"
-	KeysNoDialog      Key = "keys_no_dialog" // Name
-	KeysUnseen        Key = "keys_unseen"    // Name
-	DialogClosed      Key = "dialog_closed"
-	DialogNotWhole    Key = "dialog_not_whole"
-	ListContext       Key = "list_context" // Percent
-	ButtonDenyWith    Key = "button_deny_with"
-	ButtonAnswerWith  Key = "button_answer_with"
-	ButtonSendTo      Key = "button_send_to" // Name
-	ButtonSendAfter   Key = "button_send_after"
+	AskChanged       Key = "ask_changed"
+	AskSeeBelow      Key = "ask_see_below" // Name
+	AskStray         Key = "ask_stray"     // Name
+	AskNotShown      Key = "ask_not_shown"
+	AskWriteNow      Key = "ask_write_now"
+	AskTextLost      Key = "ask_text_lost"   // Name
+	AskTextUnsure    Key = "ask_text_unsure" // Name
+	AskFlood         Key = "ask_flood"       // Name
+	HeldAsk          Key = "held_ask"        // Name, What
+	SendAfter        Key = "send_after"      // Name
+	DeniedWith       Key = "denied_with"     // Name
+	AnsweredWith     Key = "answered_with"   // Name
+	KeysRelayed      Key = "keys_relayed"
+	KeysNoDialog     Key = "keys_no_dialog" // Name
+	KeysUnseen       Key = "keys_unseen"    // Name
+	DialogClosed     Key = "dialog_closed"
+	DialogNotWhole   Key = "dialog_not_whole"
+	ListContext      Key = "list_context" // Percent
+	ButtonDenyWith   Key = "button_deny_with"
+	ButtonAnswerWith Key = "button_answer_with"
+	ButtonSendAfter  Key = "button_send_after"
 )
 
 // What a permission request shows.

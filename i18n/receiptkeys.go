@@ -5,9 +5,7 @@ const (
 	AgedAsk       Key = "aged_ask"     // Name, Time
 	AgedSent      Key = "aged_sent"    // Name
 	AgedCommand   Key = "aged_command" // Command, Time
-	EditIsCommand Key = "edit_is_command"
-	EditTooLate   Key = "edit_too_late"
-	EditOfQuoted  Key = "edit_of_quoted"
+	EditIgnored   Key = "edit_ignored"
 	PromptWaits   Key = "prompt_waits"
 	UnprovenInBox Key = "unproven_in_box"
 	ButtonSend    Key = "button_send"

@@ -2,7 +2,6 @@ package i18n
 
 // Replies to a session's messages, and commands of bash mode.
 const (
-	ReplyForgotten      Key = "reply_forgotten"
 	ReplyUnknown        Key = "reply_unknown"
 	ResumeAndSend       Key = "resume_and_send" // Name
 	ButtonResumeAndSend Key = "button_resume_and_send"

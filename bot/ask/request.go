@@ -27,9 +27,6 @@ const (
 	halfTime = time.Second
 )
 
-// ErrLeft is why a text cannot be withdrawn: it was typed, or is gone.
-var ErrLeft = errors.New("the text has left the queue")
-
 // request is one request that is not over.
 type request struct {
 	of      *Requests
@@ -245,7 +242,7 @@ func (r *request) deliver(ctx context.Context, c Card) error {
 	if r.giving.Load() {
 		return nil
 	}
-	if err := r.withdraw(ctx, c); err != nil && !errors.Is(err, ErrLeft) || !r.waits() {
+	if err := r.withdraw(ctx, c); err != nil && !chat.IsGone(err) || !r.waits() {
 		return err // without one the hook has it, or comes back
 	}
 	switch err := r.of.Hooks.Decide(r.id, *c.Decision); {

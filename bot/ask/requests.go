@@ -26,7 +26,7 @@ const keep = 7 * 24 * time.Hour
 
 // Prompts are the texts that wait in the inbox.
 type Prompts interface {
-	// Withdraw takes a text that became a reason out of the queue of its session. ErrLeft: it has
+	// Withdraw takes a text that became a reason out of the queue of its session. chat.IsGone: it has
 	// left the queue.
 	Withdraw(ctx context.Context, session uuid.UUID, key string) error
 }

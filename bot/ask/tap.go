@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/pause"
 )
@@ -54,55 +55,39 @@ func (a *Requests) late(id string) string {
 	return cmp.Or(a.viewer().status(c, judge(c)).Text, a.Chat.Words.Say(i18n.AskChanged))
 }
 
-// Text is a text of a person that waits in the inbox.
-type Text struct {
-	By      int64 // who decides with it
-	Words   string
-	Key     string
-	Message int
-}
-
 // TextTurn decides a request with a text that waits: DenyWith or AnswerWith.
 type TextTurn func(c Card, by int64, text, prompt string, now time.Time) (Card, error)
 
-// DecideWith decides a request with a text that waits behind it; the decision is on disk then. Of
-// the answer, Then takes the text out of its queue before the hook hears of it. ErrLeft of Then:
-// the text has left the queue, and nothing is decided. Other errors: ErrOver and ErrNotNow.
-func (a *Requests) DecideWith(ctx context.Context, id string, text Text,
-	turn TextTurn) (chat.Answer, error) {
+// DecideWith decides a request with a text that waits behind it: the decision is on disk, then the
+// text leaves its queue, then the hook hears of it. chat.IsGone of the error: the request is over,
+// or the text has left its queue, and nothing is decided with it.
+func (a *Requests) DecideWith(ctx context.Context, id string, by int64, text inbox.Entry,
+	turn TextTurn) error {
 	r, open := a.find(id)
-	switch {
-	case !open:
-		return chat.Answer{}, ErrOver
-	case !r.giving.CompareAndSwap(false, true):
-		return chat.Answer{}, ErrNotNow
+	if !open || !r.giving.CompareAndSwap(false, true) {
+		return errors.Join(ErrOver, inbox.ErrNoEntry)
 	}
 	given := func() { r.giving.Store(false); pause.Poke(r.wake) }
 	before, c, err := r.change(ctx, func(c Card) (Card, error) {
-		next, err := turn(c, text.By, text.Words, text.Key, a.Chat.Now())
-		next.Text = text.Message
+		next, err := turn(c, by, text.Text, text.Key, a.Chat.Now())
+		next.Text = text.MessageID
 		return next, err
 	})
 	if err != nil {
 		given()
-		return chat.Answer{}, err
+		if errors.Is(err, ErrOver) || errors.Is(err, ErrNotNow) {
+			err = errors.Join(err, inbox.ErrNoEntry)
+		}
+		return err
 	}
 	a.Chat.At("ask-denied-with")
-	return chat.Answer{Then: func(ctx context.Context) error {
-		defer given()
-		err := r.withdraw(ctx, c)
-		if err == nil {
-			return nil
-		}
+	defer given()
+	if err := r.withdraw(ctx, c); err != nil {
 		return errors.Join(err, r.turn(ctx, func(now Card) Card { // as it was
 			undone := before
 			undone.AllShown, undone.Conversation = now.AllShown, now.Conversation
 			return undone
 		}))
-	}}, nil
-}
-
-// LateText says why a request is not decided by a text that waited.
-func (a *Requests) LateText(id string) string {
-	return a.late(id) + "\n" + a.Chat.Words.Say(i18n.AskTooLate)
+	}
+	return nil
 }

@@ -45,6 +45,7 @@ type Incoming struct {
 	// Quoted says that the words are not the sender's own: they are typed as a quotation, and run
 	// nothing.
 	Quoted bool
+	Missed bool // the text was written for a request that was over when it came
 }
 
 // Command is one slash command of ours.

@@ -68,9 +68,8 @@ type Entry struct {
 	Typing               *Mark  `json:"typing,omitempty"`
 	Repeated             bool   `json:"repeated,omitempty"` // pasted a second time, because nothing of it was there
 
-	Aged    bool     `json:"aged,omitempty"`    // it waited while ccbot was away for too long; no person was asked yet
-	Told    []string `json:"told,omitempty"`    // why it waits, as far as the chat was told
-	Offered string   `json:"offered,omitempty"` // the request that it was offered as an answer to
+	Aged bool     `json:"aged,omitempty"` // it waited while ccbot was away for too long; no person was asked yet
+	Told []string `json:"told,omitempty"` // why it waits, as far as the chat was told
 
 	Sent  time.Time `json:"sent,omitzero"`   // when the person sent it, by Telegram's clock
 	Tries int       `json:"tries,omitempty"` // starts of ccbot that found it accepted: it may be what ends the program

@@ -1,42 +1,23 @@
 package prompt
 
 import (
-	"ccbot/bot/port/prompts"
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/news"
+	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 )
-
-// Queue is the queue of prompts that each session has. Queue has a prompt held that is on disk, and
-// Keep does so also for a session that is over; once more is nothing. Reword gives a prompt that is
-// held another text. fs.ErrNotExist: it may be typed, or is finished.
-type Queue interface {
-	Queue(ctx context.Context, session uuid.UUID, key string) error
-	Keep(ctx context.Context, session uuid.UUID, key string) error
-	Reword(ctx context.Context, session uuid.UUID, key, text string, class prompts.Class) error
-}
-
-// Decisions carry out what a person decides about a prompt that lies in a queue. fs.ErrNotExist:
-// the prompt does not wait for that any more.
-type Decisions interface {
-	SendAgain(ctx context.Context, session uuid.UUID, key string) error
-	SendAnyway(ctx context.Context, session uuid.UUID, key string) error
-	Drop(ctx context.Context, session uuid.UUID, key string) error
-}
 
 // Entries reads the inbox.
 type Entries interface {
@@ -48,34 +29,31 @@ type Entries interface {
 // Changes writes the inbox. What is changed is on disk when the call returns.
 type Changes interface {
 	Change(key string, change func(e *inbox.Entry) error) error
-	Finish(key string) error
 	FinishIn(key string, state inbox.State) error
 }
 
 // Requests are what agents ask in the chat.
 type Requests interface {
-	// Behind is the request that a prompt waits behind, and that it may be the reason to deny;
-	// empty where there is none.
-	Behind(e inbox.Entry) (request string)
-	// Offer says under the message of a prompt that it waits behind a request.
-	Offer(ctx context.Context, e inbox.Entry, request string) error
-}
-
-// Resumer resumes sessions that are over.
-type Resumer interface {
-	Resume(ctx context.Context, q chat.Resume) (back bool, err error)
+	// Behind is the open request that the prompts of a session wait behind in a place, if there is
+	// one; answers reports whether a text may answer it.
+	Behind(session uuid.UUID, to address.Conversation) (request string, answers bool)
+	IsOpen(request string) bool
+	// DecideWith answers a request with a prompt, or denies it with the prompt as the reason. The
+	// prompt leaves its queue before the agent hears of it. chat.IsGone: it is too late for that.
+	DecideWith(ctx context.Context, request string, with inbox.Entry, by int64, answer bool) error
 }
 
 // Deps are what prompts work with.
 type Deps struct {
 	Chat        *chat.Chat
-	Queue       Queue
-	Decisions   Decisions
+	Queue       prompts.Queue
+	Decisions   prompts.Decisions
+	Edits       prompts.Edits
 	Entries     Entries
 	Changes     Changes
 	Requests    Requests
-	Resumer     Resumer
-	Attachments *Attachments
+	Resume      func(ctx context.Context, q chat.Resume) (back bool, err error)
+	Attachments Attachments
 }
 
 // Prompts are the prompts of all sessions.
@@ -83,30 +61,49 @@ type Prompts struct {
 	Deps
 	book  *conversation.Book
 	words i18n.Words
-	cards card.Kind[asked]
+	cards chat.Cards[asked]
 }
 
 // New returns the prompts of a chat.
 func New(d Deps) *Prompts {
-	return &Prompts{Deps: d, book: d.Chat.Book, words: d.Chat.Words, cards: card.NewKind[asked](d.Chat.Cards, kind, nil)}
+	return &Prompts{Deps: d, book: d.Chat.Book, words: d.Chat.Words,
+		cards: chat.NewCards[asked](d.Chat, kind)}
 }
 
-// Message is one message of a person, with the files that came with it.
-type Message struct {
-	chat.Incoming
-	Files   []string  // names below .ccbot-inbox
-	Session uuid.UUID // with files: whose directory they lie in
-	Dir     string    // that directory
+// Feature is what the roof knows of prompts.
+func (p *Prompts) Feature() chat.Feature {
+	return chat.Feature{
+		Name:  "prompt",
+		Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)},
+		News: map[news.Kind]func(context.Context, news.Note) error{
+			news.Typed:        p.tell,
+			news.Delivered:    p.tell,
+			news.Queued:       p.tell,
+			news.HeldUnknown:  p.tell,
+			news.HeldBash:     p.tell,
+			news.HeldDialog:   p.tell,
+			news.HeldDraft:    p.tell,
+			news.Unproven:     p.tell,
+			news.DraftCleared: p.tellDraft,
+		},
+		Run: func(ctx context.Context) error { p.Tidy(ctx); return nil },
+	}
 }
 
 // Take passes a text to the session that it is for. It stays in the inbox until there is proof that
 // the agent has it, or it leaves with a sentence.
-func (p *Prompts) Take(ctx context.Context, in Message, text string) error {
-	r, ok, err := p.addressee(ctx, in)
+func (p *Prompts) Take(ctx context.Context, in chat.Incoming, text string) error {
+	r, ok, err := p.target(ctx, in)
 	if err != nil || !ok {
 		return err
 	}
-	typed, class, ok := prompts.Normalise(withFiles(text, in.FilesFor(r)))
+	return p.take(ctx, in, r, text, nil)
+}
+
+// take is Take for a session, with the files that came with the text.
+func (p *Prompts) take(ctx context.Context, in chat.Incoming, r views.Session, text string,
+	files []string) error {
+	typed, class, ok := prompts.Normalise(withFiles(text, files))
 	if !ok {
 		return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.words.Say(i18n.BlankText)), nil)
 	}
@@ -114,74 +111,71 @@ func (p *Prompts) Take(ctx context.Context, in Message, text string) error {
 	if err != nil {
 		return err
 	}
-	e.Session, e.Conversation, e.MessageID = r.ID, in.To, in.MessageID
-	e.Text, e.Class, e.Sent, e.Files = typed, string(class), sentAt(in.Incoming), in.FilesFor(r)
-	p.noteTarget(in.To, in.MessageID, in.Key, r)
+	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
+	e.State, e.Text, e.Class, e.Files = inbox.Accepted, typed, string(class), files
+	p.noteTarget(e, r)
+	p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
 	switch {
 	case !r.Live:
-		return p.askResume(ctx, e, r)
+		err = p.wait(ctx, over, e, r)
+	case in.Missed:
+		err = p.wait(ctx, missed, e, r)
 	case aged(e):
-		return p.askAged(ctx, e, r)
+		err = p.wait(ctx, old, e, r)
+	default:
+		err = p.hold(ctx, e, r)
 	}
-	return p.hold(ctx, in, r, e, text)
+	if err != nil { // the inbox hands it on again, also when the session has ended at this moment
+		return fmt.Errorf("keep a prompt: %w: %w", inbox.ErrLater, err)
+	}
+	return nil
 }
 
-// hold queues a prompt for its session. What cannot be written is tried again by the inbox: the
-// entry is accepted until the queue holds it.
-func (p *Prompts) hold(ctx context.Context, in Message, r views.Session, e inbox.Entry, text string) error {
-	if err := p.book.MoveTo(ctx, in.To, r); err != nil { // the answer comes to where the text came from
-		return later(err)
+// hold queues a prompt for its session. The entry is accepted until the queue holds it.
+func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r views.Session) error {
+	// The answer comes to where the text came from.
+	if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil {
+		return err
 	}
-	request := p.Requests.Behind(e) // offered here, also where other prompts wait before it
-	e.State, e.Offered = inbox.Accepted, request
 	if err := p.save(e); err != nil {
-		return later(err)
+		return err
 	}
-	p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored) // before it is queued: what comes of it marks it next
-	err := p.Queue.Queue(ctx, r.ID, in.Key)
-	switch {
-	case refusal.Is(err, refusal.NoAgent) && p.book.GoesOn(r.ID):
-		return p.Take(ctx, in, text)
-	case refusal.Is(err, refusal.NoAgent):
-		if now, ok := p.book.Records.Get(r.ID); ok {
-			r = now // it has ended since
-		}
-		if r.Resumable {
-			return p.askResume(ctx, e, r)
-		}
-		if err := p.agentGone(ctx, in, r); err != nil {
-			return err
-		}
-		return p.Changes.Finish(in.Key)
-	case err != nil:
-		return later(err)
+	if err := p.Queue.Queue(ctx, r.ID, e.Key); err != nil {
+		return err
 	}
-	p.Chat.Sender.Typing(ctx, in.To)
-	if request == "" {
-		return nil
-	}
-	return p.Requests.Offer(ctx, e, request)
-}
-
-// later has the inbox hand a prompt on until it can be kept.
-func later(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("keep a prompt: %w: %w", inbox.ErrLater, err)
-}
-
-// askResume asks about a prompt whose session is over. Until a person has said so it is in no
-// queue.
-func (p *Prompts) askResume(ctx context.Context, e inbox.Entry, r views.Session) error {
-	if err := p.book.NoteMessage(e.Conversation, e.MessageID, r.ID); err != nil { // so that what is said under it is the session's
-		p.Chat.Log.Warn("message_not_noted", "chat_id", e.ChatID, "error", err.Error())
-	}
-	return p.wait(ctx, over, e, r)
+	p.Chat.Sender.Typing(ctx, e.Conversation)
+	_, err := p.offer(ctx, e, r)
+	return err
 }
 
 func (p *Prompts) save(e inbox.Entry) error {
 	return p.Changes.Change(e.Key, func(now *inbox.Entry) error { *now = e; return nil })
+}
+
+// target is the session that a message goes to: one that can take it, now or when it is back.
+// Where there is none that is told, before anything is fetched.
+func (p *Prompts) target(ctx context.Context, in chat.Incoming) (views.Session, bool, error) {
+	r, ok, err := p.book.Target(in.Message)
+	if err != nil || ok && (r.Live || r.Resumable) {
+		return r, ok, err
+	}
+	why := p.Chat.NoSessionText()
+	switch _, some, _ := p.book.CurrentSession(in.To); {
+	case ok && r.State == views.CleanupFailed:
+		why = p.Chat.NotCleanText(r)
+	case ok:
+		why = p.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
+	case some: // the message answers one of which it is unknown whose it was
+		why = p.words.Say(i18n.ReplyUnknown)
+	}
+	return r, false, p.notDelivered(ctx, in, why, p.Chat.ResumeButton(r))
+}
+
+// notDelivered says that a message went nowhere, and what to do.
+func (p *Prompts) notDelivered(ctx context.Context, in chat.Incoming, why string,
+	buttons [][]outbox.Button) error {
+	text := render.Plain(why + "\n" + p.words.Say(i18n.NotDelivered))
+	return p.Chat.Fail(ctx, in.To, in.MessageID, text, buttons)
 }
 
 // Homeless tells of prompts whose session is not there any more, and ends them.
@@ -195,52 +189,35 @@ func (p *Prompts) Homeless(ctx context.Context, keys []string) error {
 		if err := p.Chat.Fail(ctx, e.Conversation, e.MessageID, text, nil); err != nil {
 			return err
 		}
-		if err := errors.Join(p.Changes.Finish(key), p.closes(ctx, key)); err != nil {
+		if err := p.finish(ctx, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// notDelivered says that a text went nowhere, and what to do.
-func (p *Prompts) notDelivered(ctx context.Context, in Message, why string, buttons [][]outbox.Button) error {
-	return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(why+"\n"+p.words.Say(i18n.NotDelivered)), buttons)
+// finish ends a prompt and the question about it.
+func (p *Prompts) finish(ctx context.Context, e inbox.Entry) error {
+	return errors.Join(p.Changes.FinishIn(e.Key, e.State), p.cards.Close(ctx, e.Key, render.Text{}))
 }
 
-func (p *Prompts) agentGone(ctx context.Context, in Message, r views.Session) error {
-	why := p.words.Say(i18n.AlreadyEnded, i18n.Args{"Name": r.Name})
-	if r.State == views.CleanupFailed {
-		why = p.Chat.NotCleanText(r)
+// Withdraw takes a prompt out of its queue, if it was ever meant for one. chat.IsGone: it has left.
+func (p *Prompts) Withdraw(ctx context.Context, session uuid.UUID, key string) error {
+	e, err := p.Entries.Load(key)
+	if err != nil || e.State == inbox.Accepted {
+		return err
 	}
-	return p.notDelivered(ctx, in, why, p.Chat.ResumeButton(r))
-}
-
-// nowhereText says why a text has no session that it could go to.
-func (p *Prompts) nowhereText(in Message) string {
-	if _, answered, _ := p.book.Answered(in.Message); answered {
-		return p.words.Say(i18n.ReplyForgotten)
-	}
-	if now, ok, err := p.book.CurrentSession(in.To); err == nil && ok && p.book.Unsure(in.Message, now) {
-		return p.words.Say(i18n.ReplyUnknown)
-	}
-	return p.Chat.NoSessionText()
+	return p.Edits.Withdraw(ctx, session, key)
 }
 
 // noteTarget keeps that a person's message is a session's prompt. What cannot be kept costs replies
 // their way, never the prompt.
-func (p *Prompts) noteTarget(to address.Conversation, message int, key string, r views.Session) {
-	if to.ThreadID != 0 || p.book.IsCurrent(to, r) {
+func (p *Prompts) noteTarget(e inbox.Entry, r views.Session) {
+	key := e.Key
+	if e.ThreadID != 0 || p.book.IsCurrent(e.Conversation, r) {
 		key = ""
 	}
-	if err := p.book.NotePrompt(to, message, key, r.ID); err != nil {
-		p.Chat.Log.Warn("message_not_noted", "chat_id", to.ChatID, "error", err.Error())
+	if err := p.book.NotePrompt(e.Conversation, e.MessageID, key, r.ID); err != nil {
+		p.Chat.Log.Warn("message_not_noted", "chat_id", e.ChatID, "error", err.Error())
 	}
-}
-
-// sentAt is when a message was sent, zero where that is not known.
-func sentAt(in chat.Incoming) time.Time {
-	if in.Sent.Unix() <= 0 {
-		return time.Time{}
-	}
-	return in.Sent.UTC()
 }

@@ -1,10 +1,16 @@
 package prompt
 
 import (
+	"context"
+	"errors"
+	"slices"
+
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 )
@@ -13,100 +19,254 @@ import (
 type reason string
 
 const (
-	unproven reason = "unproven" // it may have been typed
-	old      reason = "old"      // it was sent, or has waited, for too long
-	over     reason = "over"     // its session is over
-	draft    reason = "draft"    // it waits behind what a person has typed into the box
+	unproven  reason = "unproven"  // it may have been typed
+	inBox     reason = "in box"    // the same, and it is seen in the prompt box
+	old       reason = "old"       // it was sent, or has waited, for too long
+	over      reason = "over"      // its session is over
+	missed    reason = "missed"    // it was written for a request that is over
+	draft     reason = "draft"     // it waits behind what a person has typed into the box
+	reasoning reason = "reasoning" // it waits behind a request, and may be the reason to deny it
+	answering reason = "answering" // it waits behind a question that it may answer
 )
-
-// subject is the prompt that a question is about.
-type subject struct {
-	inbox.Entry
-	session string // its name
-	inBox   bool   // the text is seen in the prompt box
-}
 
 // question is what a person is asked for one reason.
 type question struct {
-	state    inbox.State // of the entry while the question stands
-	says     func(p chat.Phrases, s subject) render.Text
-	silent   bool
-	reaction string // of the message
-	answers  []answer
+	state   inbox.State // of the prompt while the question stands
+	says    i18n.Key    // with the session's name, and when the prompt was sent
+	foot    i18n.Key
+	warns   bool // nothing comes of the prompt, as far as is known
+	quotes  bool
+	answers []answer
 }
 
-// decided reports whether a prompt is past a question: a kill may have come between a decision and the
-// end of the question.
-func (q question) decided(now inbox.State) bool {
-	switch q.state {
-	case inbox.Asked:
-		return now == inbox.Held || now == inbox.Typing || now == inbox.Unproven
-	case inbox.Unproven:
-		return now == inbox.Held
-	}
-	return now == inbox.Typing || now == inbox.Unproven // it was typed after all
+// questions has all that people are asked about prompts.
+var questions = map[reason]question{
+	unproven: {state: inbox.Unproven, says: i18n.Unproven, warns: true, quotes: true,
+		answers: []answer{sendAgain, dropIt}},
+	inBox: {state: inbox.Unproven, says: i18n.Unproven, foot: i18n.UnprovenInBox, warns: true,
+		quotes: true, answers: []answer{sendAgain, dropIt}},
+	old:    {state: inbox.Asked, says: i18n.AgedAsk, quotes: true, answers: []answer{send, dropIt}},
+	missed: {state: inbox.Asked, says: i18n.AskStray, answers: []answer{send, dropIt}},
+	over: {state: inbox.Asked, says: i18n.AlreadyEnded, foot: i18n.NotDelivered, warns: true,
+		answers: []answer{resumeAndSend, dropIt}},
+	draft:     {state: inbox.Held, says: i18n.HeldDraft, answers: []answer{sendAnyway}},
+	reasoning: {state: inbox.Held, says: i18n.HeldAsk, answers: []answer{denyWith, sendAfter}},
+	answering: {state: inbox.Held, says: i18n.HeldAsk,
+		answers: []answer{answerWith, denyWith, sendAfter}},
 }
 
-// answer is one button of a question.
+// answer is one button of a question. Its word is the option of the card.
 type answer struct {
-	option option
 	word   i18n.Key
 	style  outbox.Style
 	became i18n.Key // what the question says then; with the session's name
 }
 
-// option is what a person decides about a prompt.
-type option string
-
-const (
-	again  option = "again"  // type it once more
-	send   option = "send"   // type it although it is old
-	anyway option = "anyway" // take the draft out of the box, and type it
-	resume option = "resume" // bring its session back, and type it then
-	drop   option = "drop"   // give it up
+var (
+	sendAgain     = answer{i18n.ButtonSendAgain, outbox.Primary, i18n.SentAgain}
+	send          = answer{i18n.ButtonSend, outbox.Primary, i18n.AgedSent}
+	resumeAndSend = answer{i18n.ButtonResumeAndSend, outbox.Primary, i18n.ResumeAndSend}
+	sendAnyway    = answer{i18n.ButtonSendAnyway, "", i18n.SentAnyway}
+	sendAfter     = answer{i18n.ButtonSendAfter, "", i18n.SendAfter}
+	denyWith      = answer{i18n.ButtonDenyWith, outbox.Danger, i18n.DeniedWith}
+	answerWith    = answer{i18n.ButtonAnswerWith, outbox.Success, i18n.AnsweredWith}
+	dropIt        = answer{i18n.ButtonDrop, "", i18n.Dropped}
 )
 
-var dropIt = answer{drop, i18n.ButtonDrop, "", i18n.Dropped}
-
-// questions has all that people are asked about prompts.
-var questions = map[reason]question{
-	unproven: {state: inbox.Unproven, says: unprovenText,
-		answers: []answer{{again, i18n.ButtonSendAgain, outbox.Primary, i18n.SentAgain}, dropIt}},
-	old: {state: inbox.Asked, says: oldText, reaction: chat.ReactionStored,
-		answers: []answer{{send, i18n.ButtonSend, outbox.Primary, i18n.AgedSent}, dropIt}},
-	over: {state: inbox.Asked, says: overText,
-		answers: []answer{{resume, i18n.ButtonResumeAndSend, outbox.Primary, i18n.ResumeAndSend}, dropIt}},
-	draft: {state: inbox.Held, says: draftText, silent: true, reaction: chat.ReactionStored,
-		answers: []answer{{anyway, i18n.ButtonSendAnyway, "", i18n.SentAnyway}}},
+// decide does with a prompt what a person has decided.
+func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.Session, was asked,
+	by int64) error {
+	switch a {
+	case sendAgain:
+		return p.Decisions.SendAgain(ctx, e.Session, e.Key)
+	case sendAnyway: // what stood in the box comes as news
+		return p.Decisions.SendAnyway(ctx, e.Session, e.Key)
+	case send:
+		if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil { // for the answer
+			return err
+		}
+		return p.Queue.Queue(ctx, r.ID, e.Key)
+	case resumeAndSend: // whatever the resume asks first, the prompt waits in the queue
+		p.noteTarget(e, r)
+		return p.Queue.Keep(ctx, r.ID, e.Key)
+	case denyWith, answerWith:
+		return p.Requests.DecideWith(ctx, was.Request, e, by, a == answerWith)
+	case dropIt:
+		if e.State == inbox.Unproven { // it may stand in the box
+			return p.Decisions.Drop(ctx, e.Session, e.Key)
+		}
+		return p.Changes.FinishIn(e.Key, e.State)
+	}
+	return nil // [Send after]: it waits
 }
 
-func unprovenText(p chat.Phrases, s subject) render.Text {
-	head := p.Words.Say(i18n.Unproven, i18n.Args{"Name": s.session, "Time": s.Received.Local().Format("15:04")})
-	text := render.Join(render.Plain(chat.Warning+head+"\n"), chat.Quoted(s.Text))
-	if s.inBox {
-		text = render.Join(text, render.Plain("\n"+p.Words.Say(i18n.UnprovenInBox)))
+// bringBack resumes the session of a prompt, beside the current one where that is open.
+func (p *Prompts) bringBack(ctx context.Context, e inbox.Entry, r views.Session, by int64) error {
+	now, ok, err := p.book.CurrentSession(e.Conversation)
+	stays := err == nil && ok && now.ID != r.ID && now.Live
+	_, err = p.Resume(ctx,
+		chat.Resume{Session: r, To: e.Conversation, From: by, Undo: stays})
+	return err
+}
+
+// text is what the question about a prompt says.
+func (q question) text(p chat.Phrases, e inbox.Entry, session string) render.Text {
+	said := i18n.Args{"Name": session, "Time": p.Moment(sentOf(e))}
+	text := render.Plain(p.Words.Say(q.says, said))
+	if q.warns {
+		text = render.Join(render.Plain(chat.Warning), text)
+	}
+	if q.quotes {
+		text = render.Join(text, render.Plain("\n"), chat.Quoted(e.Text))
+	}
+	if q.foot != "" {
+		text = render.Join(text, render.Plain("\n"+p.Words.Say(q.foot)))
 	}
 	return text
 }
 
-func oldText(p chat.Phrases, s subject) render.Text {
-	head := p.Words.Say(i18n.AgedAsk, i18n.Args{"Name": s.session, "Time": p.Moment(sentOf(s.Entry))})
-	return render.Join(render.Plain(head+"\n"), chat.Quoted(s.Text))
-}
-
-func overText(p chat.Phrases, s subject) render.Text {
-	return render.Plain(chat.Warning + p.Words.Say(i18n.AlreadyEnded, i18n.Args{"Name": s.session}) + "\n" + p.Words.Say(i18n.NotDelivered))
-}
-
-func draftText(p chat.Phrases, s subject) render.Text {
-	return render.Plain(p.Words.Say(i18n.HeldDraft, i18n.Args{"Name": s.session}))
-}
-
 // options are the buttons of a question.
-func (q question) options(words i18n.Words) [][]card.Option {
-	var row []card.Option
+func (q question) options(p chat.Phrases) [][]card.Option {
+	var all []card.Option
 	for _, a := range q.answers {
-		row = append(row, card.Option{Text: words.Say(a.word), Value: string(a.option), Style: a.style})
+		all = append(all, p.Option(a.word, string(a.word), a.style))
 	}
-	return [][]card.Option{row}
+	return chat.Rows(2, all...)
+}
+
+// kind is that of the cards; the key of a card is that of the prompt's entry.
+const kind = "question"
+
+// asked is what the buttons of a card were drawn for.
+type asked struct {
+	Reason  reason `json:"reason"`
+	Request string `json:"request,omitempty"` // that the prompt waits behind
+}
+
+// ask shows a question under the message of a prompt. A question for another reason has a message
+// of its own.
+func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
+	if c, ok := p.cards.Get(e.Key); ok && c.Payload != why {
+		if err := p.cards.Close(ctx, e.Key, render.Text{}); err != nil {
+			return err
+		}
+	}
+	q := questions[why.Reason]
+	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID,
+		Silent: q.state == inbox.Held, Text: q.text(p.Chat.Phrases, e, r.Name),
+		Options: q.options(p.Chat.Phrases)}
+	if err := p.cards.Show(ctx, e.Key, look, why); err != nil {
+		return err
+	}
+	if q.warns {
+		p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
+	}
+	return nil
+}
+
+// wait takes a prompt out of its queue, if it is in one, until a person has answered a question.
+func (p *Prompts) wait(ctx context.Context, why reason, e inbox.Entry, r views.Session) error {
+	if err := p.ask(ctx, asked{Reason: why}, e, r); err != nil {
+		return err
+	}
+	e.State, e.Aged, e.Told, e.Typing = inbox.Asked, false, nil, nil
+	return p.save(e)
+}
+
+// offer says under a prompt that it waits behind a request, which it may decide, too. Of the
+// prompts behind a request one at a time is offered: the others wait.
+func (p *Prompts) offer(ctx context.Context, e inbox.Entry, r views.Session) (bool, error) {
+	if e.Class != string(prompts.Plain) {
+		return false, nil
+	}
+	request, answers := p.Requests.Behind(r.ID, e.Conversation)
+	isOffer := func(c card.Card[asked]) bool { return c.Payload.Request == request }
+	if request == "" || slices.ContainsFunc(p.cards.List(), isOffer) {
+		return request != "", nil
+	}
+	why := reasoning
+	if answers {
+		why = answering
+	}
+	return true, p.ask(ctx, asked{Reason: why, Request: request}, e, r)
+}
+
+// isOver reports whether a question needs no answer any more. A question is shown before its prompt
+// is in the state that the question is about.
+func (p *Prompts) isOver(was asked, now inbox.State) bool {
+	q := questions[was.Reason]
+	asking := q.state == inbox.Asked && now == inbox.Accepted ||
+		q.state == inbox.Unproven && now == inbox.Typing
+	return now != q.state && !asking || was.Request != "" && !p.Requests.IsOpen(was.Request)
+}
+
+// Tidy closes the questions that need no answer any more: their prompts left or were decided about
+// while no ccbot was there to say so, or the requests before them are over.
+func (p *Prompts) Tidy(ctx context.Context) {
+	for _, c := range p.cards.List() {
+		e, err := p.Entries.Load(c.Key)
+		if chat.IsGone(err) || err == nil && p.isOver(c.Payload, e.State) {
+			err = p.cards.Close(ctx, c.Key, render.Text{})
+		}
+		if err != nil {
+			p.Chat.Log.Error("question_not_closed", "key", c.Key, "error", err.Error())
+		}
+	}
+}
+
+// tap answers a question. Any allowed person of its chat may.
+func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, error) {
+	q := questions[was.Reason]
+	isTapped := func(a answer) bool { return string(a.word) == t.Card.Option }
+	i := slices.IndexFunc(q.answers, isTapped)
+	e, err := p.Entries.Load(t.Card.Key)
+	switch {
+	case chat.IsGone(err), err == nil && p.isOver(was, e.State):
+		return p.cards.Over(ctx, t)
+	case err != nil:
+		return chat.Answer{}, err
+	case i < 0, e.State != q.state: // which it will be in a moment
+		return chat.Answer{Text: p.words.Say(i18n.StaleButton)}, nil
+	}
+	return chat.Do(func(ctx context.Context) error {
+		return p.answer(ctx, t, was, q.answers[i], e)
+	})
+}
+
+// answer carries a decision out. The question says what became of the prompt, or stays where the
+// decision cannot be carried out now.
+func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
+	e inbox.Entry) error {
+	r, ok := p.book.Records.Get(e.Session)
+	if !ok {
+		return p.Homeless(ctx, []string{e.Key})
+	}
+	r = p.book.Successor(r)
+	reaction := chat.ReactionStored
+	if a == dropIt {
+		reaction = chat.ReactionNone
+	}
+	// What comes of a queued prompt marks its message next.
+	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
+	switch err := p.decide(ctx, a, e, r, was, t.From); {
+	case chat.IsGone(err):
+		err := p.Chat.Tell(ctx, t, p.words.Say(i18n.StaleButton))
+		return errors.Join(err, p.cards.End(ctx, t, ""))
+	case err != nil:
+		f := p.Chat.Failure(r, err)
+		if f.Internal {
+			return err
+		}
+		return p.Chat.Tell(ctx, t, f.Text.Text)
+	}
+	if c, ok := p.cards.Get(e.Key); ok {
+		became := render.Plain(p.words.Say(a.became, i18n.Args{"Name": r.Name}))
+		if err := p.cards.Close(ctx, e.Key, chat.Paragraphs(c.Look.Text, became)); err != nil {
+			return err
+		}
+	}
+	if a != resumeAndSend || r.Live {
+		return nil
+	}
+	return p.bringBack(ctx, e, r, t.From)
 }

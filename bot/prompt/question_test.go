@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,13 +24,14 @@ func TestQuestions(t *testing.T) {
 		t.Run(string(why), func(t *testing.T) {
 			assert.True(t, q.state.Valid())
 			words := chat.Phrases{Words: all.For("en"), Now: time.Now}
-			s := subject{Entry: inbox.Entry{Text: strings.Repeat("long 😀 ", 2000), Received: time.Now()}, session: "api", inBox: true}
-			assert.Contains(t, q.says(words, s).Text, "api")
-			assert.Less(t, q.says(words, s).Length(), render.Limit-500)
-			require.Len(t, q.options(words.Words), 1)
-			require.Len(t, q.options(words.Words)[0], len(q.answers))
+			e := inbox.Entry{Text: strings.Repeat("long 😀 ", 2000), Received: time.Now()}
+			text := q.text(words, e, "api")
+			assert.Contains(t, text.Text, "api")
+			assert.Less(t, text.Length(), render.Limit-500)
+			options := slices.Concat(q.options(words)...)
+			require.Len(t, options, len(q.answers))
 			for i, a := range q.answers {
-				assert.Equal(t, string(a.option), q.options(words.Words)[0][i].Value)
+				assert.Equal(t, string(a.word), options[i].Value)
 				assert.NotEmpty(t, words.Words.Say(a.became, i18n.Args{"Name": "api"}))
 			}
 		})

@@ -2,13 +2,11 @@ package prompt
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 )
@@ -18,99 +16,78 @@ import (
 // end is never old.
 const MaxAge = 15 * time.Minute
 
-// aged says whether a person is to be asked before a message is acted on. A clock that was wrong
+// aged reports whether a person is to be asked before a message is acted on. A clock that was wrong
 // makes nothing old: what was sent later than it came is fresh.
-func aged(e inbox.Entry) bool {
-	return e.Aged || !e.Sent.IsZero() && e.Received.Sub(e.Sent) > MaxAge
-}
-
-// TooLate says under a command that means the turn that runs that it is too old for that.
-func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string) (told bool, err error) {
-	e, err := p.Entries.Load(in.Key)
-	if err != nil {
-		return false, err
-	}
-	e.Sent = sentAt(in)
-	if !aged(e) && time.Since(e.Received) <= MaxAge { // by the clock of the inbox, where it may have waited
-		return false, nil
-	}
-	said := i18n.Args{"Command": command, "Time": p.Chat.Moment(sentOf(e))}
-	return true, p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.words.Say(i18n.AgedCommand, said)), nil)
-}
+func aged(e inbox.Entry) bool { return e.Aged || e.Received.Sub(sentOf(e)) > MaxAge }
 
 // sentOf is when a message was sent, or else when it was first seen.
 func sentOf(e inbox.Entry) time.Time {
-	if e.Sent.IsZero() {
+	if e.Sent.Unix() <= 0 {
 		return e.Received
 	}
 	return e.Sent
 }
 
-// AskAged asks about the prompts that were not typed yet when ccbot was away for longer than
-// MaxAge. It belongs before the prompts are handed to their sessions. What only was to be handled
-// is asked about when its turn comes.
-func (p *Prompts) AskAged(ctx context.Context, away time.Duration) error {
-	entries, err := p.Entries.List()
+// TooLate says under a command that means the turn that runs that it is too old for that.
+func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string) (bool, error) {
+	e, err := p.Entries.Load(in.Key)
 	if err != nil {
-		return err
+		return false, err
 	}
-	for _, e := range entries {
-		waits := e.State == inbox.Held || e.State == inbox.Accepted
-		if waits && away > MaxAge && !e.Aged { // also where a person has said yes before that
-			e.Aged = true
-			err := p.Changes.Change(e.Key, func(e *inbox.Entry) error { e.Aged = true; return nil })
-			if err != nil {
-				return err
-			}
-		}
-		r, known := p.book.Records.Get(e.Session)
-		if e.State != inbox.Held || !e.Aged || !known || !p.book.MayShow(e.Conversation) {
-			continue // or nobody knows the session, or nobody may be asked
-		}
-		if err := p.askAged(ctx, e, r); err != nil {
-			return err
-		}
+	e.Sent = in.Sent
+	if !aged(e) && time.Since(e.Received) <= MaxAge { // it may have waited in the inbox
+		return false, nil
 	}
-	return nil
+	said := i18n.Args{"Command": command, "Time": p.Chat.Moment(sentOf(e))}
+	text := render.Plain(p.words.Say(i18n.AgedCommand, said))
+	return true, p.Chat.Fail(ctx, in.To, in.MessageID, text, nil)
 }
 
-// askAged asks whether a prompt is still to be typed. Until a person has said so it is in no queue.
-func (p *Prompts) askAged(ctx context.Context, e inbox.Entry, r views.Session) error {
-	r = p.book.Successor(r)
-	if r.Resumable {
-		return p.askResume(ctx, e, r)
-	}
-	return p.wait(ctx, old, e, r)
-}
-
-// EndUnheard ends the prompts that are not typed yet and whose sender may not speak any more: who
-// was taken off the list while they waited. It tells nobody, and the log once. It belongs before
-// any prompt is asked about or handed to its session. What may be typed already stays, and so do
-// prompts that no person has sent.
-func (p *Prompts) EndUnheard(ctx context.Context) error {
+// Review ends or asks about the prompts that were not typed yet when ccbot stopped. It ends those
+// whose sender may not speak any more, and tells that only the log; prompts that no person has sent
+// stay. It asks about the others when ccbot was away for longer than MaxAge; about what only was to
+// be handled when its turn comes. It belongs before the prompts are handed to their sessions.
+func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 	entries, err := p.Entries.List()
 	if err != nil {
 		return err
 	}
 	ended := 0
 	for _, e := range entries {
-		waits := e.State == inbox.Held || e.State == inbox.Asked
-		if !waits || len(e.Update) == 0 || p.stillHears(e) {
-			continue
+		m := messageOf(e) // nil: it is unknown who has sent it
+		unheard := len(e.Update) > 0 && (m == nil || !p.book.Hears(m.From.ID, m.Chat))
+		if e.State.Waits() && unheard {
+			ended++
+			err = p.finish(ctx, e)
+		} else {
+			err = p.askAged(ctx, e, away)
 		}
-		if err := errors.Join(p.Changes.Finish(e.Key), p.closes(ctx, e.Key)); err != nil {
+		if err != nil {
 			return err // else it would be typed
 		}
-		ended++
 	}
 	if ended > 0 {
-		p.Chat.Log.LogAttrs(ctx, slog.LevelWarn, "not_typed", slog.Int("prompts", ended), slog.String("why", "who sent them is not allowed any more"))
+		p.Chat.Log.LogAttrs(ctx, slog.LevelWarn, "not_typed", slog.Int("prompts", ended),
+			slog.String("why", "who sent them is not allowed any more"))
 	}
 	return nil
 }
 
-// stillHears is Hears for the sender of an entry.
-func (p *Prompts) stillHears(e inbox.Entry) bool {
-	m, err := messageOf(e)
-	return err == nil && p.book.Hears(m.From.ID, m.Chat) // else it is unknown who has sent it
+// askAged asks about a prompt that has waited while ccbot was away.
+func (p *Prompts) askAged(ctx context.Context, e inbox.Entry, away time.Duration) error {
+	waits := e.State == inbox.Held || e.State == inbox.Accepted
+	if waits && away > MaxAge && !e.Aged { // also where a person has said yes before that
+		e.Aged = true
+		if err := p.save(e); err != nil {
+			return err
+		}
+	}
+	r, known := p.book.Records.Get(e.Session)
+	if e.State != inbox.Held || !e.Aged || !known || !p.book.MayShow(e.Conversation) {
+		return nil // or the session is unknown, or nobody may be asked
+	}
+	if r = p.book.Successor(r); r.Resumable {
+		return p.wait(ctx, over, e, r)
+	}
+	return p.wait(ctx, old, e, r)
 }

@@ -4,17 +4,15 @@
 package quotation
 
 import (
-	"ccbot/bot/port/prompts"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/port/prompts"
 	"ccbot/internal/glyph"
 )
 
@@ -41,7 +39,8 @@ func Source(m *models.Message) string {
 	case m.ViaBot != nil:
 		return "Message sent through the bot " + nameOf(m.ViaBot.FirstName, m.ViaBot.LastName)
 	case m.SenderBusinessBot != nil:
-		return "Message sent by the bot " + nameOf(m.SenderBusinessBot.FirstName, m.SenderBusinessBot.LastName)
+		bot := m.SenderBusinessBot
+		return "Message sent by the bot " + nameOf(bot.FirstName, bot.LastName)
 	}
 	return ""
 }
@@ -49,7 +48,8 @@ func Source(m *models.Message) string {
 func authorOf(o models.MessageOrigin) string {
 	switch {
 	case o.MessageOriginUser != nil:
-		return nameOf(o.MessageOriginUser.SenderUser.FirstName, o.MessageOriginUser.SenderUser.LastName)
+		sender := o.MessageOriginUser.SenderUser
+		return nameOf(sender.FirstName, sender.LastName)
 	case o.MessageOriginHiddenUser != nil:
 		return nameOf(o.MessageOriginHiddenUser.SenderUserName)
 	case o.MessageOriginChat != nil:
@@ -60,9 +60,6 @@ func authorOf(o models.MessageOrigin) string {
 	return nameOf()
 }
 
-// maxAuthor is the longest name in a source, in letters.
-const maxAuthor = 60
-
 // nameOf is a name that somebody chose for themselves, on one line and without a meaning of its
 // own.
 func nameOf(parts ...string) string {
@@ -71,7 +68,7 @@ func nameOf(parts ...string) string {
 	if strings.Trim(name, "· ") == "" {
 		return "somebody"
 	}
-	return chat.Head(name, maxAuthor)
+	return chat.Head(name, 60)
 }
 
 // Of is a text that others wrote, or a program did, as it is typed: under its source, each line
@@ -83,15 +80,14 @@ func Of(source, text string) string {
 	if text == "" {
 		return quoted
 	}
-	for line := range strings.SplitSeq(lineBreaks.Replace(text), "\n") {
+	for _, line := range lineBreaks.Split(text, -1) {
 		quoted += "\n> " + inert(line)
 	}
 	return quoted + " "
 }
 
-// lineBreaks makes one sign of all that may begin a new line in a terminal or in Claude Code.
-var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\x1c", "\n", "\x1d", "\n", "\x1e", "\n",
-	"\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+// lineBreaks finds all that may begin a new line in a terminal or in Claude Code.
+var lineBreaks = regexp.MustCompile(`\r\n|[\n\r\v\f\x1c-\x1e\x{85}\x{2028}\x{2029}]`)
 
 // inert is a line with a blank wherever Claude Code would act within it: behind the "@" that names
 // a file or an agent, behind the "/" that names a skill, and in the words that raise the effort. An
@@ -105,25 +101,12 @@ func inert(line string) string {
 		return r
 	}, line), "$1")
 	line = effort.ReplaceAllString(line, "$1 $2")
-	for before := ""; line != before; { // a blank may make the start of a word of what stands behind it
+	for before := ""; line != before; { // a blank may make a word of what stands behind it
 		before = line
-		line = apart(apart(line, '@', isWord), '/', isName)
+		line = mention.ReplaceAllString(line, "$1@ $2")
+		line = command.ReplaceAllString(line, "$1/ $2$3")
 	}
 	return line
-}
-
-// apart puts a blank behind a sign that begins a word, where what stands behind it acts.
-func apart(line string, sign rune, acts func(behind string) bool) string {
-	var out strings.Builder
-	before := ' '
-	for i, r := range line {
-		out.WriteRune(r)
-		if r == sign && !inWord(before) && acts(line[i+1:]) {
-			out.WriteByte(' ')
-		}
-		before = r
-	}
-	return out.String()
 }
 
 const joiners = "\u200c\u200d\ufe0f"
@@ -135,55 +118,41 @@ var joined = regexp.MustCompile(`(^|[\x00-\x7f\p{Z}\p{P}])[` + joiners + `]+`)
 // effort finds the words that make Claude Code think longer, or load more.
 var effort = regexp.MustCompile(`(?i)(ultra)(code|plan|review|think)`)
 
-// inWord says whether a sign behind a character stands within an address of mail, a fraction or a
-// path.
-func inWord(r rune) bool {
-	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._%+-/", r))
-}
+// What stands before a sign that begins a word: anything but what makes it a part of an address of
+// mail, of a fraction or of a path. A blank is what unicode.IsSpace takes for one.
+const (
+	begins = `(^|[^A-Za-z0-9._%+/-])`
+	blanks = `\s\v\x{85}\p{Z}`
+)
 
-// isWord says whether a text begins with anything but a blank.
-func isWord(text string) bool { return text != "" && strings.IndexFunc(text, unicode.IsSpace) != 0 }
-
-// isName says whether a text begins with a word that may be the name of a command; a path is none.
-func isName(text string) bool {
-	if end := strings.IndexFunc(text, unicode.IsSpace); end >= 0 {
-		text = text[:end]
-	}
-	return text != "" && !strings.Contains(strings.TrimRight(text, "/"), "/")
-}
+// mention finds signs that name a file or an agent, and command those that name a skill: the word
+// behind a sign is no path.
+var (
+	mention = regexp.MustCompile(begins + `@([^` + blanks + `])`)
+	command = regexp.MustCompile(begins + `/([^/` + blanks + `]+/*|/+)($|[` + blanks + `])`)
+)
 
 // withLinks is a text with the addresses of its links, which Telegram keeps beside it: each behind
-// the words that it is under. Offsets count UTF-16 units; what is not in the text is passed over.
-// Nobody sees an address before it is typed, so one that would act is passed over, too, and a
-// command gets none.
+// the words that it is under, unless it stands in the text. Nobody sees an address before it is
+// typed, so one that would act is passed over, and a command gets none.
 func withLinks(text string, entities []models.MessageEntity) string {
-	var links []models.MessageEntity
-	for _, e := range entities {
-		if e.Type == models.MessageEntityTypeTextLink && e.URL != "" {
-			links = append(links, e)
-		}
-	}
-	if _, class, _ := prompts.Normalise(text); len(links) == 0 || class != prompts.Plain {
+	if _, class, _ := prompts.Normalise(text); class != prompts.Plain {
 		return text
 	}
-	slices.SortStableFunc(links, func(a, b models.MessageEntity) int { return a.Offset + a.Length - b.Offset - b.Length })
-	units := utf16.Encode([]rune(text))
-	var out []uint16
-	done := 0
-	for _, e := range links {
-		end := e.Offset + e.Length
-		if e.Offset < 0 || e.Length <= 0 || end > len(units) || string(utf16.Decode(units[e.Offset:end])) == e.URL ||
-			strings.ContainsFunc(e.URL, unicode.IsSpace) || inert(e.URL) != e.URL || within16(units, end) {
-			continue
+	behind := make(map[int]string) // by where the words of a link end, in UTF-16 units
+	for _, e := range entities {
+		acts := strings.ContainsFunc(e.URL, unicode.IsSpace) || inert(e.URL) != e.URL
+		if e.Type == models.MessageEntityTypeTextLink && e.Offset >= 0 && e.Length > 0 && !acts &&
+			!strings.Contains(text, e.URL) {
+			behind[e.Offset+e.Length] += " (" + e.URL + ")"
 		}
-		out = append(append(out, units[done:end]...), utf16.Encode([]rune(" ("+e.URL+")"))...)
-		done = end
 	}
-	return string(utf16.Decode(append(out, units[done:]...)))
-}
-
-// within16 says whether a place in a text is within a character of two units.
-func within16(units []uint16, at int) bool {
-	return at > 0 && at < len(units) && utf16.IsSurrogate(rune(units[at-1])) &&
-		utf16.DecodeRune(rune(units[at-1]), rune(units[at])) != unicode.ReplacementChar
+	var out strings.Builder
+	at := 0
+	for _, r := range text {
+		out.WriteRune(r)
+		at += utf16.RuneLen(r)
+		out.WriteString(behind[at])
+	}
+	return out.String()
 }

@@ -78,11 +78,11 @@ func TestPromptsShowTheInbox(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, q, again)
 	q.State, q.Mark = lifecycle.Held, nil
-	require.NoError(t, w.Change(held.Key, func(e *inbox.Entry) error { e.Offered = "a request"; return nil }))
+	require.NoError(t, w.Change(held.Key, func(e *inbox.Entry) error { e.ToldEdit = "an edit"; return nil }))
 	require.NoError(t, p.SavePrompt(q))
 	e, err := w.Load(held.Key)
 	require.NoError(t, err)
-	assert.Equal(t, "a request", e.Offered, "the chat's own fields stay")
+	assert.Equal(t, "an edit", e.ToldEdit, "the chat's own fields stay")
 	again, err = p.Prompt(held.Key)
 	require.NoError(t, err)
 	assert.Equal(t, q, again, "a mark goes when it is taken off")

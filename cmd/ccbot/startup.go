@@ -31,11 +31,8 @@ func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 	if err := hooks.PruneBindings(s.Dir, s.ended); err != nil {
 		s.log.Warn("bindings_not_pruned", "error", err.Error())
 	}
-	if err := s.bot.Prompts.EndUnheard(ctx); err != nil {
-		return recovery.Report{}, err // else it would be asked about, or typed
-	}
-	if err := s.bot.Prompts.AskAged(ctx, s.away); err != nil {
-		return recovery.Report{}, err // else what is old would be typed
+	if err := s.bot.Prompts.Review(ctx, s.away); err != nil {
+		return recovery.Report{}, err // else what is old, or nobody's, would be typed
 	}
 	return report, s.settle(ctx)
 }

@@ -23,7 +23,8 @@ func Normalise(text string) (typed string, class Class, ok bool) {
 	switch {
 	case strings.HasPrefix(text, "//"):
 		text, class = text[1:], Command
-	case strings.HasPrefix(strings.TrimLeftFunc(text, unnoticed), "/"), leaves[strings.TrimFunc(text, unnoticed)]:
+	case strings.HasPrefix(strings.TrimLeftFunc(text, unnoticed), "/"),
+		leaves[strings.TrimFunc(text, unnoticed)]:
 		class = Command
 	case isBash(text):
 		class = Bash
@@ -41,7 +42,8 @@ func Normalise(text string) (typed string, class Class, ok bool) {
 func unnoticed(r rune) bool { return unicode.IsSpace(r) || glyph.Unseen(r) }
 
 // leaves are words that end Claude Code where nothing else stands in the text.
-var leaves = map[string]bool{"exit": true, "quit": true, ":q": true, ":q!": true, ":wq": true, ":wq!": true}
+var leaves = map[string]bool{
+	"exit": true, "quit": true, ":q": true, ":q!": true, ":wq": true, ":wq!": true}
 
 func dropControl(r rune) rune {
 	if r != '\n' && r != '\t' && unicode.IsControl(r) {

@@ -1,0 +1,264 @@
+package prompt
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/files"
+	"ccbot/bot/port/views"
+	"ccbot/bot/quotation"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+	"ccbot/internal/pause"
+)
+
+// attachment is the file of a message.
+type attachment struct {
+	id   string // Telegram's
+	name string // as its sender calls it, else as we do
+	kind string // with the ending of a name that has none where the server knows none either
+}
+
+// attached finds the file of a message; there is none without an id. A file without a name is
+// called by its kind and message, so that none is like an earlier one.
+func attached(m *models.Message) (a attachment) {
+	switch {
+	case len(m.Photo) > 0:
+		p := slices.MaxFunc(m.Photo, func(a, b models.PhotoSize) int { return a.Width - b.Width })
+		a = attachment{p.FileID, "", "photo.jpg"}
+	case m.Animation != nil: // it comes as a document, too
+		a = attachment{m.Animation.FileID, m.Animation.FileName, "animation.mp4"}
+	case m.Video != nil:
+		a = attachment{m.Video.FileID, m.Video.FileName, "video.mp4"}
+	case m.VideoNote != nil:
+		a = attachment{m.VideoNote.FileID, "", "video-note.mp4"}
+	case m.Audio != nil:
+		a = attachment{m.Audio.FileID, m.Audio.FileName, "audio.mp3"}
+	case m.Voice != nil:
+		a = attachment{m.Voice.FileID, "", "voice.ogg"}
+	case m.Document != nil:
+		a = attachment{m.Document.FileID, m.Document.FileName, "file"}
+	}
+	if strings.TrimSpace(a.name) == "" {
+		a.name = fmt.Sprintf("%s-%d", strings.TrimSuffix(a.kind, path.Ext(a.kind)), m.ID)
+	}
+	return a
+}
+
+// called is the attachment's name with an ending.
+func (a attachment) called(ending string) string {
+	if path.Ext(a.name) != "" {
+		return a.name
+	}
+	return a.name + cmp.Or(ending, path.Ext(a.kind))
+}
+
+// shown is its name in a sentence.
+func (a attachment) shown() string {
+	return chat.Tail(glyph.Name(path.Base(a.called(""))), 80)
+}
+
+// Files takes a message that is no text, or the messages of an album, of which in is the first. The
+// files go into the directory of the session that they are for, and one prompt names them there. A
+// file that cannot be had is told, and the prompt goes without it.
+func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Update) error {
+	r, ok, err := p.target(ctx, in)
+	if err != nil || !ok {
+		return err
+	}
+	var names, texts, problems []string
+	for _, u := range all {
+		part := in
+		part.Key, part.Sent = inbox.UpdateKey(u.ID), time.Unix(int64(u.Message.Date), 0)
+		name, said, err := p.receive(ctx, part, r, u.Message)
+		switch problem, is := errors.AsType[*fileError](err); {
+		case err == nil:
+			names = append(names, name)
+		case ctx.Err() != nil || !is:
+			return err
+		case !slices.Contains(problems, problem.text):
+			problems = append(problems, problem.text)
+		}
+		texts = append(texts, quotation.Text(u.Message), said)
+	}
+	if len(names) == 0 {
+		return p.notDelivered(ctx, in, lines(problems...), nil)
+	}
+	for _, u := range all[1:] { // the prompt notes the first
+		_, message := p.book.Aliases.In(u.Message.Chat.ID, u.Message.ID)
+		if err := p.book.NoteMessage(in.To, message, r.ID); err != nil {
+			p.Chat.Log.Warn("message_not_noted", "chat_id", in.To.ChatID, "error", err.Error())
+		}
+	}
+	if len(problems) > 0 {
+		problems = append(problems, p.words.Say(i18n.AlbumRest))
+	}
+	if e, err := p.Entries.Load(in.Key); err == nil && e.Late {
+		problems = append(problems, p.words.Say(i18n.AlbumLate))
+	}
+	err = p.take(ctx, in, r, lines(texts...), names)
+	if err != nil || len(problems) == 0 {
+		return err
+	}
+	return p.Chat.Warn(ctx, in.To, in.MessageID, render.Plain(lines(problems...)), nil)
+}
+
+// withFiles is a prompt that names the files that came with it, one per line. The words are for the
+// agent: they are the same in every language.
+func withFiles(text string, names []string) string {
+	all := []string{text}
+	for _, name := range names {
+		all = append(all, "Attached file: "+files.Folder+"/"+name)
+	}
+	return lines(all...)
+}
+
+// lines puts texts under each other. An empty text leaves no gap.
+func lines(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(text string) bool { return text == "" }), "\n")
+}
+
+// Attachments bring the files of messages to the agents' machine.
+type Attachments struct {
+	Files      files.Files
+	Downloader Downloader
+	Voice      Transcriber // nil: recordings are only files
+}
+
+// Downloader fetches files that people send from the Bot API server.
+type Downloader interface {
+	// Download writes a file and returns the ending of its name on the server, such as ".jpg".
+	// ErrFileTooBig is for good; any other error may pass.
+	Download(ctx context.Context, fileID string, to io.Writer) (ending string, err error)
+}
+
+// ErrFileTooBig says that the Bot API server does not give a file, for its size.
+var ErrFileTooBig = errors.New("the file is too big for the Bot API server")
+
+// Transcriber writes down what is said in a recording; name is that of its file.
+type Transcriber interface {
+	Text(ctx context.Context, name string, recording []byte) (string, error)
+}
+
+// fileError is why a file is not passed on: a sentence for who sent it.
+type fileError struct {
+	text string
+	err  error // of a download that may succeed yet
+}
+
+func (e *fileError) Error() string { return e.text }
+
+// MaxRecording is the longest recording that is written down, in bytes: many hours. A longer one is
+// only a file.
+const MaxRecording = 20 << 20
+
+// receive is receiveOnce; a download that fails is tried again, three times in all.
+func (p *Prompts) receive(ctx context.Context, in chat.Incoming, r views.Session,
+	m *models.Message) (name, said string, err error) {
+	for try := 1; ; try++ {
+		name, said, err = p.receiveOnce(ctx, in, r, m)
+		problem, is := errors.AsType[*fileError](err)
+		if !is || problem.err == nil {
+			return name, said, err
+		}
+		p.Chat.Log.Warn("file_not_fetched", "error", problem.err.Error())
+		if try == 3 || pause.For(ctx, time.Second) != nil {
+			return "", "", err
+		}
+	}
+}
+
+// receiveOnce puts a message's file into a session's folder, once for each message however often it
+// is handled. What is said in a recording is written down from what Telegram gave, before the agent's
+// machine has the file. The errors about the file are of type *fileError.
+func (p *Prompts) receiveOnce(ctx context.Context, in chat.Incoming, r views.Session,
+	m *models.Message) (name, said string, err error) {
+	file := attached(m)
+	if file.id == "" {
+		return "", "", &fileError{text: p.words.Say(i18n.MediaUnknown)}
+	}
+	p.Chat.Sender.Typing(ctx, in.To)
+	fill := func(to io.Writer) (string, error) { return p.download(ctx, file, to) }
+	if p.Attachments.Voice != nil && m.Voice != nil && m.Voice.FileSize <= MaxRecording {
+		var recording bytes.Buffer
+		called, err := fill(&recording)
+		if err == nil {
+			said, err = p.saidIn(ctx, in, called, recording.Bytes())
+		}
+		if err != nil {
+			return "", "", err
+		}
+		fill = func(to io.Writer) (string, error) {
+			_, err := recording.WriteTo(to)
+			return called, err
+		}
+	}
+	id := fmt.Sprintf("%s-%d", in.Key, in.Sent.Unix()) // the key may come again after a quiet week
+	got, err := p.Attachments.Files.Put(r.ID, id, fill)
+	if refused, ok := errors.AsType[*files.Refusal](err); ok {
+		p.Chat.Log.Error("file_not_kept", "session_id", r.ID.String(), "error", err.Error())
+		word := i18n.InboxUnwritable
+		if refused.NotOurs {
+			word = i18n.InboxNotOurs
+		}
+		err = &fileError{text: p.words.Say(word,
+			i18n.Args{"Path": path.Join(r.Dir, files.Folder), "Reason": refused.Text})}
+	}
+	return got.Name, said, err
+}
+
+// download fetches a file and says how it is to be called.
+func (p *Prompts) download(ctx context.Context, file attachment, to io.Writer) (string, error) {
+	ending, err := p.Attachments.Downloader.Download(ctx, file.id, to)
+	said := i18n.Args{"Name": file.shown()}
+	switch {
+	case errors.Is(err, ErrFileTooBig):
+		return "", &fileError{text: p.words.Say(i18n.FileTooBig, said)}
+	case err != nil:
+		return "", &fileError{p.words.Say(i18n.FileNotFetched, said), err}
+	}
+	return file.called(ending), nil
+}
+
+// saidIn is what is said in a recording, as a quotation, for a program has written that down. Where
+// the program fails, the agent gets the file alone, and the person is told.
+func (p *Prompts) saidIn(ctx context.Context, in chat.Incoming, name string,
+	recording []byte) (string, error) {
+	said, err := p.Attachments.Voice.Text(ctx, name, recording)
+	said = strings.TrimSpace(said)
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err == nil && said != "":
+		return quotation.Of("Transcript of a voice message", said), nil
+	}
+	p.Chat.Log.Warn("voice_not_written_down", "error", fmt.Sprint(err))
+	text := render.Plain(p.words.Say(i18n.VoiceFailed))
+	return "", p.Chat.Warn(ctx, in.To, in.MessageID, text, nil)
+}
+
+// Awaited are the names of files that a prompt has which is not typed yet, or not proven: they are
+// not cleaned away.
+func (p *Prompts) Awaited() (map[string]bool, error) {
+	entries, err := p.Entries.List()
+	names := make(map[string]bool)
+	for _, e := range entries {
+		for _, name := range e.Files {
+			names[name] = true
+		}
+	}
+	return names, err
+}
