@@ -20,8 +20,9 @@ import (
 const roundsEnv = "CCBOT_KILL_ROUNDS"
 
 // killMoments are when the bot dies with -9 while it brings a text to an agent.
-var killMoments = []string{"typing-marked", "pasted+0s", "pasted+1ms", "pasted+5ms", "pasted+20ms", "pasted+50ms",
-	"entered+0s", "entered+1ms", "entered+5ms", "entered+20ms", "entered+50ms", "prompt-finished+0s", "prompt-finished+50ms"}
+// Behind a "+" are the milliseconds after the step.
+var killMoments = []string{"typing-marked", "pasted+0", "pasted+1", "pasted+5", "pasted+20", "pasted+50",
+	"entered+0", "entered+1", "entered+5", "entered+20", "entered+50", "prompt-finished+0", "prompt-finished+50"}
 
 // killOutcome counts what came of the texts of one moment.
 type killOutcome struct{ once, asked, twice, lost int }

@@ -54,7 +54,8 @@ func TestConfigurationIsDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/configuration.md")
 	require.NoError(t, err)
 	var rows []string
-	for line := range strings.Lines(string(page)) {
+	first, _, _ := strings.Cut(string(page), "\n## ") // the sections behind it have tables of their own
+	for line := range strings.Lines(first) {
 		if strings.HasPrefix(line, "| `") {
 			rows = append(rows, strings.TrimSpace(line))
 		}

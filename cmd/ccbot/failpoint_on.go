@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -11,8 +12,8 @@ import (
 
 // failpoint makes a program for crash tests: at the point that CCBOT_FAILPOINT
 // names it makes the file CCBOT_FAILFILE and stops for good, so that the test
-// can kill it right there. Behind a "+" the point has a time: the program goes on,
-// and kills itself that much later.
+// can kill it right there. Behind a "+" the point has a number: the program goes on,
+// and kills itself that many milliseconds later.
 func failpoint(environ []string) func(string) {
 	vars := make(map[string]string)
 	for _, kv := range environ {
@@ -28,11 +29,11 @@ func failpoint(environ []string) func(string) {
 			return
 		}
 		if goesOn {
-			wait, err := time.ParseDuration(after)
+			wait, err := strconv.Atoi(after)
 			if err != nil {
 				panic(err)
 			}
-			time.AfterFunc(wait, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
+			time.AfterFunc(time.Duration(wait)*time.Millisecond, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
 			return
 		}
 		if err := os.WriteFile(vars["CCBOT_FAILFILE"], []byte(point), 0o600); err != nil {
