@@ -13,9 +13,6 @@ import (
 	"ccbot/i18n"
 )
 
-// tap decides what a button says.
-type tap = chat.OnTap
-
 // Tap answers a tap, and gives what the tap asks for then. No feature answers a tap itself.
 func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Context) error, err error) {
 	q := u.CallbackQuery
