@@ -54,7 +54,7 @@ func identities(all []lifecycle.Writer) (who []process.Identity) {
 // listText is the list that a person gets who asks for it in a conversation.
 func (w *world) listText(t *testing.T, to session.Conversation) (render.Text, [][]outbox.Button) {
 	t.Helper()
-	require.NoError(t, w.commands["list"].Run(t.Context(), chat.Incoming{Message: conversation.Message{To: to}}, ""))
+	require.NoError(t, w.command("list").Run(t.Context(), chat.Incoming{Message: conversation.Message{To: to}}, ""))
 	w.sender.deliver(t.Context())
 	m := w.sender.last(t)
 	return m.Text, m.Buttons

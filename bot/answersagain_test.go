@@ -35,7 +35,7 @@ func TestP5_WhatAnotherSessionShowsBesidesItsWordsWaitsToo(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			w.answers.Thinking = true
+			w.Answers.Thinking = true
 			r := w.beside(t, tt.state, tt.lines...)
 			if tt.state.Live() {
 				w.readAll(t)

@@ -193,7 +193,7 @@ func TestEverythingIsShownOnceAtATime(t *testing.T) {
 		}
 		w.tapsOn(t, alice, q, i18n.AskShowAll)
 		parts := len(w.sender.sent) - before
-		all := ask.Viewer{Words: w.words, Home: w.Home}.All(w.card(t, q))
+		all := ask.Viewer{Words: w.Chat.Words, Home: w.Home}.All(w.card(t, q))
 		assert.Equal(t, len(all)+1, parts, "and the message again")
 		assert.False(t, w.has(w.lastSent(t), i18n.AskShowAll))
 		w.pressLate(t, alice, 1, w.word(i18n.AskShowAll))

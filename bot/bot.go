@@ -149,10 +149,10 @@ type Bot struct {
 	Resumer  *sessions.Sessions
 	Reports  *report.Reports
 	Moves    *moves.Moves
-	answers  *answer.Answers
+	Answers  *answer.Answers
+	Rooms    []chat.Feature // all that it can do
 	asks     *ask.Requests
 	outputs  *shell.Outputs
-	rooms    []chat.Feature
 	commands map[string]chat.Command
 	taps     map[string]chat.OnTap
 	cards    map[string]chat.OnTap // by the kind of a card
@@ -179,26 +179,26 @@ func New(c Config, d Deps) *Bot {
 		Over: func(ctx context.Context, _ ask.Card) { b.Prompts.Tidy(ctx) }})
 	b.Moves = moves.New(b.Chat, d.Entries, b.asks)
 	b.outputs = shell.New(b.Chat, d.Sessions.Output, d.Entries, d.Files)
-	b.answers = answer.New(answer.Deps{Chat: b.Chat, Sender: d.Sender, Limits: d.Sender, Sessions: d.Sessions,
+	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: d.Sender, Limits: d.Sender, Sessions: d.Sessions,
 		Outputs: b.outputs, Transcripts: d.Transcripts, Heard: b.heardItem,
 		Rich: c.Rich, Thinking: c.Thinking})
 	b.Events = conversation.Events{
 		Current: []func(context.Context, address.Conversation, uuid.UUID) error{
 			func(_ context.Context, _ address.Conversation, id uuid.UUID) error {
-				b.answers.Follow(views.Session{ID: id})
+				b.Answers.Follow(views.Session{ID: id})
 				return nil
 			},
 			b.asks.Switched,
 		},
-		Shown: []func(views.Session){b.answers.Follow}, // it may have waited for a place where it may be shown
+		Shown: []func(views.Session){b.Answers.Follow}, // it may have waited for a place where it may be shown
 	}
-	b.install(b.features())
+	b.Install(b.Features())
 	return b
 }
 
-// install builds the tables of what the features do.
-func (b *Bot) install(rooms []chat.Feature) {
-	b.rooms, b.commands = rooms, make(map[string]chat.Command)
+// Install makes features all that the bot can do.
+func (b *Bot) Install(rooms []chat.Feature) {
+	b.Rooms, b.commands = rooms, make(map[string]chat.Command)
 	b.taps, b.cards = make(map[string]chat.OnTap), make(map[string]chat.OnTap)
 	b.late = make(map[string]func(chat.Tap) string)
 	b.news = make(map[news.Kind]func(context.Context, news.Note) error)
@@ -217,7 +217,7 @@ func (b *Bot) install(rooms []chat.Feature) {
 // again after a while; the others run on.
 func (b *Bot) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, f := range append([]chat.Feature{{Name: "cards", Run: b.Deps.Cards.Run}}, b.rooms...) {
+	for _, f := range append([]chat.Feature{{Name: "cards", Run: b.Deps.Cards.Run}}, b.Rooms...) {
 		if f.Run == nil {
 			continue
 		}
@@ -238,7 +238,7 @@ func (b *Bot) Run(ctx context.Context) error {
 // Forget takes away what is kept of a session that is itself forgotten.
 func (b *Bot) Forget(ctx context.Context, id uuid.UUID) error {
 	errs := []error{b.Deps.Cards.Forget(ctx, id)}
-	for _, f := range b.rooms {
+	for _, f := range b.Rooms {
 		if f.Forget != nil {
 			errs = append(errs, b.call(f.Name, "forget", func() error { return f.Forget(ctx, id) }))
 		}
@@ -278,7 +278,7 @@ func (b *Bot) SessionNews(ctx context.Context, n news.Note) error {
 	if !ok {
 		return fmt.Errorf("unknown news %q", n.Kind)
 	}
-	for _, f := range b.rooms {
+	for _, f := range b.Rooms {
 		if f.Heard == nil {
 			continue
 		}
@@ -309,7 +309,7 @@ func (b *Bot) Sent(m outbox.Message, id int) {
 
 // SendFile sends a file of a session's folder into its chat; see files.Files.
 func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
-	f := files.Files{Book: b.Book, Open: b.Deps.Files.Open, Heading: b.answers.Heading, Upload: b.Sender.SendFile}
+	f := files.Files{Book: b.Book, Open: b.Deps.Files.Open, Heading: b.Answers.Heading, Upload: b.Sender.SendFile}
 	return f.Send(ctx, id, path, caption)
 }
 

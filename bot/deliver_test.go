@@ -43,7 +43,7 @@ func TestP5_TheLadder(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			w.answers.Rich, w.sender.rich = tt.rich, true
+			w.Answers.Rich, w.sender.rich = tt.rich, true
 			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("the **bad** one")))
 			refused := func(what string) error {
 				if slices.Contains(tt.refuse, what) {
@@ -187,13 +187,13 @@ func TestP5_PicturesOfToolsAreShown(t *testing.T) {
 
 func TestThinkingIsFolded(t *testing.T) {
 	w := newWorld(t)
-	w.answers.Thinking = true
+	w.Answers.Thinking = true
 	w.readNow(t, w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", thinks)))
 	require.Equal(t, []string{"hm\nso"}, w.sender.answersSent())
 	require.Len(t, w.sender.sent[0].Text.Entities, 1)
 	assert.EqualValues(t, "expandable_blockquote", w.sender.sent[0].Text.Entities[0].Type)
 
-	w.answers.Rich, w.sender.rich = true, true
+	w.Answers.Rich, w.sender.rich = true, true
 	w.readNow(t, w.currentSession(t, "rich", session.Completed, transcriptOf(t, "t.jsonl", thinks)))
 	require.Len(t, w.sender.sent, 2)
 	assert.Contains(t, w.sender.sent[1].Rich, "<summary>"+w.word(i18n.Thought)+"</summary>")
@@ -283,7 +283,7 @@ func TestP5_WhatCannotBeRenderedIsSentAsItIs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("**one**"), says("**two**")))
-			w.answers.Rich, w.answers.Limits = true, &renderCrash{w.sender, tt.times}
+			w.Answers.Rich, w.Answers.Limits = true, &renderCrash{w.sender, tt.times}
 			w.readNow(t, r)
 			assert.Equal(t, tt.want, w.sender.answersSent())
 			var told []string
@@ -311,7 +311,7 @@ func TestP5_ACrashPassesNothingThatIsHeld(t *testing.T) {
 // not all of them.
 func TestP5_AServerWithoutRichMessages(t *testing.T) {
 	w := newWorld(t)
-	w.answers.Rich, w.sender.rich = true, true
+	w.Answers.Rich, w.sender.rich = true, true
 	c := transcriptOf(t, "t.jsonl", says(long(1500)))
 	r := w.currentSession(t, "api", session.Completed, c)
 	tried := 0
@@ -339,7 +339,7 @@ func TestP5_RichMessagesWhereTheServerHasThem(t *testing.T) {
 	}{{"both", true, true, true}, {"switched off", false, true, false}, {"an older server", true, false, false}} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			w.answers.Rich, w.sender.rich = tt.config, tt.server
+			w.Answers.Rich, w.sender.rich = tt.config, tt.server
 			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says(table)))
 			w.readNow(t, r)
 			require.Len(t, w.sender.sent, 1)

@@ -125,7 +125,7 @@ func (p project) Answerers(uuid.UUID) []decisions.Answerer {
 
 // Connect makes the features anew, with what a test has put in place.
 func (w *world) Connect(*fakeSessions, *fakeWindows) {
-	w.install(w.features())
+	w.Install(w.Features())
 }
 
 // machine is the machine of the agents as the world has it now.
@@ -318,7 +318,7 @@ func tapOn(from int64, m *models.Message, data string) *models.Update {
 }
 
 // word is a sentence as the bot says it.
-func (w *world) word(key i18n.Key, args ...i18n.Args) string { return w.words.Say(key, args...) }
+func (w *world) word(key i18n.Key, args ...i18n.Args) string { return w.Chat.Words.Say(key, args...) }
 
 // named is the sentence with a session's name.
 func (w *world) named(key i18n.Key, name string) string { return w.word(key, i18n.Args{"Name": name}) }

@@ -20,11 +20,11 @@ import (
 	"ccbot/internal/address"
 )
 
-// features makes all that the bot can do, in the order in which a text is offered to the features.
-func (b *Bot) features() []chat.Feature {
-	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, b.answers.Follow)
+// Features makes all that the bot can do, in the order in which a text is offered to the features.
+func (b *Bot) Features() []chat.Feature {
+	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, b.Answers.Follow)
 	b.Resumer = sessions.New(b.Chat, b.Sessions, b.Sessions, agents{b}, others)
-	b.Resumer.Refused, b.Resumer.Recall, others.Resume = others.Refused, b.answers.Recall, b.Resumer.Resume
+	b.Resumer.Refused, b.Resumer.Recall, others.Resume = others.Refused, b.Answers.Recall, b.Resumer.Resume
 	b.Reports = report.New(report.Deps{Chat: b.Chat, Reported: b.Sessions.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions,
@@ -36,7 +36,7 @@ func (b *Bot) features() []chat.Feature {
 		return b.Say(ctx, in.To, b.words.Say(i18n.Help))
 	}
 	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asksFeature(),
-		b.answers.Feature(), b.outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
+		b.Answers.Feature(), b.outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
 		b.Prompts.Feature(), b.Moves.Feature(),
 		{Name: "help", Commands: []chat.Command{
 			{Name: "help", Run: help},

@@ -30,7 +30,7 @@ import (
 func TestFeatures_EachNewsHasOneOwner(t *testing.T) {
 	w := newWorld(t)
 	owners := make(map[news.Kind][]string)
-	for _, f := range w.rooms {
+	for _, f := range w.Rooms {
 		for kind := range f.News {
 			owners[kind] = append(owners[kind], f.Name)
 		}
@@ -49,7 +49,7 @@ func TestFeatures_NothingIsClaimedTwice(t *testing.T) {
 		assert.Empty(t, owner[what], what)
 		owner[what] = who
 	}
-	for _, f := range w.rooms {
+	for _, f := range w.Rooms {
 		require.NotEmpty(t, f.Name)
 		claim("feature "+f.Name, f.Name)
 		for _, c := range f.Commands {
@@ -176,14 +176,14 @@ func (w *world) oldButton(t *testing.T, kind string) string {
 
 // TestP8_AFeatureThatCrashesEndsNothingElse: in each door, again and again, and after a restart.
 func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
-	for i, broken := range newWorld(t).rooms {
+	for i, broken := range newWorld(t).Rooms {
 		t.Run(broken.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				r := w.currentSession(t, "api", session.Running)
 				for range 2 {
 					w.again()
-					rooms := w.features()
+					rooms := w.Features()
 					rooms[i] = crashes(rooms[i])
 					others, unparked, forgot := 0, 0, 0
 					rooms = append(rooms, chat.Feature{Name: "another", Unparked: func(int64) { unparked++ },
@@ -193,7 +193,7 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 							<-ctx.Done()
 							return nil
 						}})
-					w.install(rooms)
+					w.Install(rooms)
 					stop := w.running(t)
 					time.Sleep(10 * time.Second)
 					synctest.Wait()
@@ -242,7 +242,7 @@ func TestP8_EveryOptionSurvivesARestart(t *testing.T) {
 			kinds[tapped.Kind] = true
 		}
 	}
-	for kind := range w.cards {
+	for kind := range w.cardKinds() {
 		assert.True(t, kinds[kind], "no card of the kind %s was tapped", kind)
 	}
 }

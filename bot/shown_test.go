@@ -202,7 +202,7 @@ func (w *world) readNow(t *testing.T, r session.Record) {
 }
 
 // readerOf is closed when the reader of a session leaves; it is closed where there is none.
-func (w *world) readerOf(r session.Record) <-chan struct{} { return w.answers.Left(r.ID) }
+func (w *world) readerOf(r session.Record) <-chan struct{} { return w.Answers.Left(r.ID) }
 
 // readAll runs the bot until a reader has read all that the transcript of a session has now, and
 // starts the bot anew.

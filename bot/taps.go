@@ -106,7 +106,7 @@ func (b *Bot) unpark(chat int64) {
 		return
 	}
 	b.Deps.Cards.Reachable(chat)
-	for _, f := range b.rooms {
+	for _, f := range b.Rooms {
 		if f.Unparked != nil {
 			_ = b.call(f.Name, "unparked", func() error { f.Unparked(chat); return nil })
 		}

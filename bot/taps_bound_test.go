@@ -39,10 +39,10 @@ var whoMayTap = map[string]string{
 
 func TestEveryTapHasItsRule(t *testing.T) {
 	w := newWorld(t)
-	for verb := range w.taps {
+	for verb := range w.verbs() {
 		assert.Contains(t, whoMayTap, verb, "who may tap it?")
 	}
-	for kind := range w.cards {
+	for kind := range w.cardKinds() {
 		assert.Contains(t, whoMayTap, kind, "who may tap it?")
 	}
 }
@@ -65,7 +65,7 @@ func buttonsOfAll(t *testing.T) (*world, map[string]onButton) {
 			all[verb] = onButton{m, d}
 		}
 	}
-	for verb := range w.taps {
+	for verb := range w.verbs() {
 		require.Contains(t, all, verb, "no message has such a button")
 	}
 	return w, all

@@ -271,10 +271,43 @@ func TestAQuestionForAnotherReasonTakesThePlaceOfTheFirst(t *testing.T) {
 	assert.Equal(t, []string{"send again " + e.Key + " for " + r.ID.String()}, w.sessions.done())
 }
 
+// command is one of the bot's.
+func (w *world) command(name string) chat.Command {
+	for _, f := range w.Rooms {
+		for _, c := range f.Commands {
+			if c.Name == name {
+				return c
+			}
+		}
+	}
+	panic("no command " + name)
+}
+
+// verbs and cardKinds are those of all buttons that somebody answers.
+func (w *world) verbs() map[string]bool {
+	all := make(map[string]bool)
+	for _, f := range w.Rooms {
+		for verb := range f.Taps {
+			all[verb] = true
+		}
+	}
+	return all
+}
+
+func (w *world) cardKinds() map[string]bool {
+	all := make(map[string]bool)
+	for _, f := range w.Rooms {
+		for kind := range f.Cards {
+			all[kind] = true
+		}
+	}
+	return all
+}
+
 // feature is one of the bot's.
 func (w *world) feature(name string) chat.Feature {
-	i := slices.IndexFunc(w.rooms, func(f chat.Feature) bool { return f.Name == name })
-	return w.rooms[i]
+	i := slices.IndexFunc(w.Rooms, func(f chat.Feature) bool { return f.Name == name })
+	return w.Rooms[i]
 }
 
 // cancelled is a context that has ended.
@@ -320,11 +353,11 @@ func TestCallbackDataFits(t *testing.T) {
 					continue
 				}
 				verb, _, _ := strings.Cut(d, ":")
-				assert.Contains(t, w.taps, verb, "somebody answers it")
+				assert.Contains(t, w.verbs(), verb, "somebody answers it")
 				seen[verb] = true
 			}
 		}
-		assert.ElementsMatch(t, slices.Collect(maps.Keys(w.taps)), slices.Collect(maps.Keys(seen)), "all buttons were looked at")
+		assert.ElementsMatch(t, slices.Collect(maps.Keys(w.verbs())), slices.Collect(maps.Keys(seen)), "all buttons were looked at")
 	})
 }
 
@@ -427,7 +460,7 @@ func (w *world) taps64(t *testing.T) {
 func TestP9_EveryVerbIsForAllowedPeople(t *testing.T) {
 	w := newWorld(t)
 	r := w.session(t, "api", session.Archived)
-	for verb := range w.taps {
+	for verb := range w.verbs() {
 		data := verb + ":" + ref(r.ID)
 		m := &models.Message{ID: 5, Chat: groupChat(ours)}
 		require.NoError(t, w.Handle(t.Context(), "1", tapOn(eve, m, data)))
@@ -487,7 +520,8 @@ const alertLimit = 200
 func TestAlertsFit(t *testing.T) {
 	for _, lang := range i18n.Languages() {
 		w := newWorld(t)
-		w.words = w.Words.For(lang)
+		w.Lang = lang
+		w.again()
 		for _, key := range []i18n.Key{i18n.BoxBusy, i18n.DraftHidden, i18n.AlreadyEnded, i18n.WritersChanged,
 			i18n.FootAdoptElsewhere, i18n.RecoveredOver, i18n.WindowIgnored, i18n.NotForYou, i18n.StaleButton, i18n.Retrying, i18n.InternalError} {
 			assert.LessOrEqual(t, plain(w.named(key, "a-name-as-they-are")).Length(), alertLimit, "%s %s", lang, key)

@@ -116,7 +116,7 @@ func (b *Bot) text(ctx context.Context, in chat.Incoming, t written) error {
 		}
 		return c.Run(ctx, in, t.args)
 	}
-	for _, f := range b.rooms {
+	for _, f := range b.Rooms {
 		if f.Text == nil || in.Quoted { // the words of others answer no request
 			continue
 		}
