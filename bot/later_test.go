@@ -79,8 +79,6 @@ func TestP4_WhatCouldNotBeKeptIsTold(t *testing.T) {
 			return lines(warning+w.named(i18n.AlreadyEnded, "api"), w.word(i18n.NotDelivered))
 		}},
 		{"its session is forgotten", func(w *world, r session.Record) {
-			w.records.mu.Lock()
-			defer w.records.mu.Unlock()
 			w.records.forget(r.ID)
 		}, inbox.Accepted, func(w *world) string { return lines(warning+w.word(i18n.NoSession), w.word(i18n.NotDelivered)) }},
 	} {
