@@ -283,7 +283,7 @@ func TestP5_WhatCannotBeRenderedIsSentAsItIs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("**one**"), says("**two**")))
-			w.Answers.Rich, w.Answers.Limits = true, &renderCrash{w.sender, tt.times}
+			w.Answers.Rich, w.Answers.Limits = true, &renderCrash{fakeSender: w.sender, times: tt.times}
 			w.readNow(t, r)
 			assert.Equal(t, tt.want, w.sender.answersSent())
 			var told []string

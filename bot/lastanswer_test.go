@@ -151,7 +151,7 @@ func TestP5_OpeningShowsWhatCannotBeRenderedAsItIs(t *testing.T) {
 		r := w.beside(t, session.Completed, says("**one**"), turnEnd)
 		w.readNow(t, r)
 		require.Len(t, w.sender.texts(), 1, "the notice")
-		w.Answers.Rich, w.Answers.Limits = true, &renderCrash{w.sender, times}
+		w.Answers.Rich, w.Answers.Limits = true, &renderCrash{fakeSender: w.sender, times: times}
 		require.NoError(t, w.tap(t, alice, data(w.sender.last(t))[0]))
 		w.readNow(t, r)
 		assert.Equal(t, want, w.sender.answersSent())

@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-
 func TestSplitCommand(t *testing.T) {
 	for _, tt := range []struct{ label, text, name, to, rest string }{
 		{"a command", "/list", "list", "", ""},
