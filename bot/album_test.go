@@ -1,4 +1,4 @@
-package bot
+package bot_test
 
 import (
 	"context"
@@ -8,13 +8,14 @@ import (
 	"path/filepath"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot"
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/files"
 	"ccbot/bot/prompt"
@@ -24,78 +25,32 @@ import (
 	"ccbot/lifecycle"
 )
 
-// part is one message of an album.
-func part(group, id, caption string) models.Message {
-	return models.Message{MediaGroupID: group, Caption: caption, Photo: []models.PhotoSize{{FileID: id, Width: 1, Height: 1}}}
-}
-
-// albumOf puts the messages of an album of Alice's into the inbox, where they have one entry as the
-// intake makes it. handle handles them, at the first try and after that.
-func (d *mediaWorld) albumOf(t *testing.T, parts ...models.Message) (key string, handle func(context.Context) error) {
-	t.Helper()
-	var all []*models.Update
-	for i, m := range parts {
-		m.From, m.Chat, m.Date = &models.User{ID: alice}, privateChat(alice), int(time.Now().Unix())
-		k, u := d.accept(t, &m)
-		all = append(all, u)
-		if i == 0 {
-			key = k
-			continue
-		}
-		require.NoError(t, d.entries.Finish(k))
-	}
-	return key, func(ctx context.Context) error { return d.Handle(ctx, key, all[0], all[1:]...) }
-}
-
-// album is albumOf with three messages.
-func (d *mediaWorld) album(t *testing.T, caption string) (key string, handle func(context.Context) error) {
-	t.Helper()
-	return d.albumOf(t, part("g", "a", caption), part("g", "b", ""), part("g", "c", ""))
-}
-
-func (d *mediaWorld) restart() {
-	d.again()
-	d.sender.posted = nil
-}
-
 const albumText = "compare\nAttached file: .ccbot-inbox/photo-1001.png\nAttached file: .ccbot-inbox/photo-1002.png\nAttached file: .ccbot-inbox/photo-1003.png"
 
-// isOnePrompt requires that an album is one prompt, of its first entry, and nothing else of it is
-// left.
-func (d *mediaWorld) isOnePrompt(t *testing.T, first, want string) {
-	t.Helper()
-	entries, err := d.entries.List()
-	require.NoError(t, err)
-	require.Len(t, entries, 1)
-	e := entries[0]
-	assert.Equal(t, []any{first, want, inbox.Held, d.r.ID}, []any{e.Key, e.Text, e.State, e.Session})
-	assert.Contains(t, d.sessions.done(), "queue "+first+" for "+d.r.ID.String())
-}
-
 func TestAnAlbumIsOnePrompt(t *testing.T) {
-	d := newMediaWorld(t)
-	key, handle := d.album(t, "compare")
+	d := chattest.NewMediaWorld(t)
+	key, handle := d.Album(t, "compare")
 	require.NoError(t, handle(t.Context()))
-	d.isOnePrompt(t, key, albumText)
-	assert.Equal(t, []string{"queue " + key + " for " + d.r.ID.String()}, d.sessions.done())
-	assert.Contains(t, d.sender.done(), "react 👀 to 1001 in 7")
-	assert.NotContains(t, d.sender.done(), "react 👀 to 1002 in 7")
-	assert.Empty(t, d.sender.texts())
+	d.IsOnePrompt(t, key, albumText)
+	assert.Equal(t, []string{"queue " + key + " for " + d.R.ID.String()}, d.Lifecycle.Done())
+	assert.Contains(t, d.Telegram.Done(), "react 👀 to 1001 in 7")
+	assert.NotContains(t, d.Telegram.Done(), "react 👀 to 1002 in 7")
+	assert.Empty(t, d.Telegram.Texts())
 	for _, id := range []int{1001, 1002, 1003} {
-		of, ok := d.Chats.SessionOf(atAlice, id)
-		assert.True(t, ok && of == d.r.ID, "a reply to message %d goes to the session", id)
+		of, ok := d.Chats.SessionOf(chattest.AtAlice, id)
+		assert.True(t, ok && of == d.R.ID, "a reply to message %d goes to the session", id)
 	}
 }
 
 // A message of an album that comes after the others were handled has nobody to go with.
 func TestALateMessageOfAnAlbumIsAPromptOfItsOwn(t *testing.T) {
-	d := newMediaWorld(t)
-	key, handle := d.albumOf(t, part("g", "d", "and this"))
-	require.NoError(t, d.entries.Change(key, func(e *inbox.Entry) error { e.Late = true; return nil }))
+	d := chattest.NewMediaWorld(t)
+	key, handle := d.AlbumOf(t, chattest.Part("g", "d", "and this"))
+	require.NoError(t, d.Inbox.Change(key, func(e *inbox.Entry) error { e.Late = true; return nil }))
 	require.NoError(t, handle(t.Context()))
-	d.isOnePrompt(t, key, "and this\nAttached file: .ccbot-inbox/photo-1001.png")
-	assert.Equal(t, []string{warning + d.word(i18n.AlbumLate)}, d.sender.texts())
-	assert.Equal(t, 1001, d.sender.last(t).ReplyTo)
+	d.IsOnePrompt(t, key, "and this\nAttached file: .ccbot-inbox/photo-1001.png")
+	assert.Equal(t, []string{chattest.Warning + d.Word(i18n.AlbumLate)}, d.Telegram.Texts())
+	assert.Equal(t, 1001, d.Telegram.Last(t).ReplyTo)
 }
 
 var errCrash = errors.New("crash")
@@ -108,8 +63,8 @@ func TestP4_ACrashMakesNoSecondPromptOfAnAlbum(t *testing.T) {
 		reached := false
 		for _, typed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("write %d, typed %t", at, typed), func(t *testing.T) {
-				d := newMediaWorld(t)
-				key, handle := d.album(t, "compare")
+				d := chattest.NewMediaWorld(t)
+				key, handle := d.Album(t, "compare")
 				writes := 0
 				crash := func() error {
 					if writes++; writes == at {
@@ -118,21 +73,21 @@ func TestP4_ACrashMakesNoSecondPromptOfAnAlbum(t *testing.T) {
 					}
 					return nil
 				}
-				d.Deps.Entries = crashing{d.entries, crash}
-				d.restart()
+				d.Deps.Entries = crashing{d.Inbox, crash}
+				d.Restart()
 				func() {
 					defer func() { _ = recover() }()
 					_ = handle(t.Context())
 				}()
-				d.Deps.Entries = d.entries
-				d.restart()
-				if d.entryState(key) == inbox.Accepted {
+				d.Deps.Entries = d.Inbox
+				d.Restart()
+				if d.EntryState(key) == inbox.Accepted {
 					require.NoError(t, handle(t.Context()), "the intake hands on what was not handled")
 				}
-				require.NoError(t, d.queued(key))
-				d.isOnePrompt(t, key, albumText)
-				assert.Len(t, d.received(t), 3)
-				assert.Len(t, d.downloads.done(), 3)
+				require.NoError(t, d.Queued(key))
+				d.IsOnePrompt(t, key, albumText)
+				assert.Len(t, d.Received(t), 3)
+				assert.Len(t, d.Downloads.Done(), 3)
 			})
 		}
 		if !reached {
@@ -142,14 +97,9 @@ func TestP4_ACrashMakesNoSecondPromptOfAnAlbum(t *testing.T) {
 	}
 }
 
-// queued does what a start does with a prompt that is held.
-func (d *mediaWorld) queued(key string) error {
-	return d.sessions.Queue(context.Background(), d.r.ID, key)
-}
-
 // crashing dies at a write, before it.
 type crashing struct {
-	Entries
+	bot.Entries
 	crash func() error
 }
 
@@ -162,119 +112,121 @@ func (c crashing) Change(key string, change func(*inbox.Entry) error) error {
 }
 
 func TestP4_AnAlbumThatCannotBeQueuedIsTriedAgain(t *testing.T) {
-	d := newMediaWorld(t)
-	key, handle := d.album(t, "compare")
-	d.sessions.queue = func(uuid.UUID, string) error { return errNet }
-	require.ErrorIs(t, handle(t.Context()), errNet)
-	require.ErrorIs(t, handle(t.Context()), errNet)
-	d.sessions.queue = nil
+	d := chattest.NewMediaWorld(t)
+	key, handle := d.Album(t, "compare")
+	d.Lifecycle.OnQueue = func(uuid.UUID, string) error { return chattest.ErrNet }
+	require.ErrorIs(t, handle(t.Context()), chattest.ErrNet)
+	require.ErrorIs(t, handle(t.Context()), chattest.ErrNet)
+	d.Lifecycle.OnQueue = nil
 	require.NoError(t, handle(t.Context()))
-	d.isOnePrompt(t, key, albumText)
-	assert.Len(t, d.downloads.done(), 3, "no file is fetched twice")
+	d.IsOnePrompt(t, key, albumText)
+	assert.Len(t, d.Downloads.Done(), 3, "no file is fetched twice")
 }
 
 func TestP4_AnAlbumGoesWithoutWhatDoesNotCome(t *testing.T) {
-	d := newMediaWorld(t)
-	d.downloads.fail("b", errNet)
-	d.downloads.fail("c", prompt.ErrFileTooBig)
-	key, handle := d.album(t, "compare")
+	d := chattest.NewMediaWorld(t)
+	d.Downloads.Fail("b", chattest.ErrNet)
+	d.Downloads.Fail("c", prompt.ErrFileTooBig)
+	key, handle := d.Album(t, "compare")
 	synctest.Test(t, func(t *testing.T) { require.NoError(t, handle(t.Context())) })
-	assert.Equal(t, []string{"a", "b", "b", "b", "c"}, d.downloads.done())
-	d.isOnePrompt(t, key, "compare\nAttached file: .ccbot-inbox/photo-1001.png")
-	assert.Equal(t, []string{warning + lines(d.word(i18n.FileNotFetched, i18n.Args{"Name": "photo-1002.jpg"}),
-		d.word(i18n.FileTooBig, i18n.Args{"Name": "photo-1003.jpg"}), d.word(i18n.AlbumRest))}, d.sender.texts())
-	assert.Equal(t, 1001, d.sender.last(t).ReplyTo)
+	assert.Equal(t, []string{"a", "b", "b", "b", "c"}, d.Downloads.Done())
+	d.IsOnePrompt(t, key, "compare\nAttached file: .ccbot-inbox/photo-1001.png")
+	assert.Equal(t, []string{chattest.Warning + chattest.Lines(d.Word(i18n.FileNotFetched, i18n.Args{"Name": "photo-1002.jpg"}),
+		d.Word(i18n.FileTooBig, i18n.Args{"Name": "photo-1003.jpg"}), d.Word(i18n.AlbumRest))}, d.Telegram.Texts())
+	assert.Equal(t, 1001, d.Telegram.Last(t).ReplyTo)
 }
 
 // A stop of ccbot is no reason to go without a file.
 func TestP4_AStopKeepsAnAlbumWhole(t *testing.T) {
-	d := newMediaWorld(t)
-	d.downloads.fail("b", errNet)
-	key, handle := d.album(t, "compare")
+	d := chattest.NewMediaWorld(t)
+	d.Downloads.Fail("b", chattest.ErrNet)
+	key, handle := d.Album(t, "compare")
 	ctx, stop := context.WithCancel(t.Context())
-	d.downloads.during = func(id string) {
+	d.Downloads.During = func(id string) {
 		if id == "b" {
 			stop()
 		}
 	}
 	require.Error(t, handle(ctx))
-	assert.Equal(t, inbox.Accepted, d.entryState(key))
-	assert.Empty(t, d.sender.texts())
-	d.downloads.fail("b", nil)
-	d.restart()
+	assert.Equal(t, inbox.Accepted, d.EntryState(key))
+	assert.Empty(t, d.Telegram.Texts())
+	d.Downloads.Fail("b", nil)
+	d.Restart()
 	require.NoError(t, handle(t.Context()))
-	d.isOnePrompt(t, key, albumText)
+	d.IsOnePrompt(t, key, albumText)
 }
 
 func TestP4_AnAlbumThatGoesNowhereIsToldOnce(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
-		prepare func(t *testing.T, d *mediaWorld)
-		want    func(d *mediaWorld) []string
+		prepare func(t *testing.T, d *chattest.MediaWorld)
+		want    func(d *chattest.MediaWorld) []string
 	}{
-		{"no session", func(t *testing.T, d *mediaWorld) { require.NoError(t, d.Chats.SetCurrent(atAlice, uuid.Nil)) },
-			func(d *mediaWorld) []string { return []string{d.word(i18n.NoSession)} }},
-		{"a session that is not cleaned up", func(t *testing.T, d *mediaWorld) {
-			d.records.change(d.r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
-		}, func(d *mediaWorld) []string {
-			r, _ := d.records.Get(d.r.ID)
+		{"no session", func(t *testing.T, d *chattest.MediaWorld) {
+			require.NoError(t, d.Chats.SetCurrent(chattest.AtAlice, uuid.Nil))
+		},
+			func(d *chattest.MediaWorld) []string { return []string{d.Word(i18n.NoSession)} }},
+		{"a session that is not cleaned up", func(t *testing.T, d *chattest.MediaWorld) {
+			d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.CleanupFailed })
+		}, func(d *chattest.MediaWorld) []string {
+			r, _ := d.Records.Get(d.R.ID)
 			return []string{d.NotCleanText(host.View(r))}
 		}},
-		{"a folder that is not ours", func(t *testing.T, d *mediaWorld) {
-			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(d.dir, files.Folder)))
-		}, func(d *mediaWorld) []string {
-			return []string{d.word(i18n.InboxNotOurs, i18n.Args{"Path": filepath.Join(d.dir, files.Folder)})}
+		{"a folder that is not ours", func(t *testing.T, d *chattest.MediaWorld) {
+			require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(d.Dir, files.Folder)))
+		}, func(d *chattest.MediaWorld) []string {
+			return []string{d.Word(i18n.InboxNotOurs, i18n.Args{"Path": filepath.Join(d.Dir, files.Folder)})}
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := newMediaWorld(t)
+			d := chattest.NewMediaWorld(t)
 			tt.prepare(t, d)
-			key, handle := d.album(t, "compare")
+			key, handle := d.Album(t, "compare")
 			require.NoError(t, handle(t.Context()))
-			assert.Equal(t, []string{warning + lines(append(tt.want(d), d.word(i18n.NotDelivered))...)}, d.sender.texts())
-			assert.Empty(t, d.sessions.done())
-			assert.Equal(t, inbox.Accepted, d.entryState(key), "the intake finishes it")
+			assert.Equal(t, []string{chattest.Warning + chattest.Lines(append(tt.want(d), d.Word(i18n.NotDelivered))...)}, d.Telegram.Texts())
+			assert.Empty(t, d.Lifecycle.Done())
+			assert.Equal(t, inbox.Accepted, d.EntryState(key), "the intake finishes it")
 		})
 	}
 	t.Run("its session ends before it is whole", func(t *testing.T) {
-		d := newMediaWorld(t)
-		key, handle := d.album(t, "compare")
-		d.sessions.queue = func(uuid.UUID, string) error {
-			d.records.change(d.r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
+		d := chattest.NewMediaWorld(t)
+		key, handle := d.Album(t, "compare")
+		d.Lifecycle.OnQueue = func(uuid.UUID, string) error {
+			d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.CleanupFailed })
 			return lifecycle.ErrNoAgent
 		}
 		require.ErrorIs(t, handle(t.Context()), inbox.ErrLater)
 		require.NoError(t, handle(t.Context()), "the inbox hands it on again")
-		r, _ := d.records.Get(d.r.ID)
-		assert.Equal(t, []string{warning + lines(d.NotCleanText(host.View(r)), d.word(i18n.NotDelivered))}, d.sender.texts())
-		assert.Len(t, d.sessions.done(), 1)
-		assert.Equal(t, inbox.Accepted, d.entryState(key), "the intake finishes it")
+		r, _ := d.Records.Get(d.R.ID)
+		assert.Equal(t, []string{chattest.Warning + chattest.Lines(d.NotCleanText(host.View(r)), d.Word(i18n.NotDelivered))}, d.Telegram.Texts())
+		assert.Len(t, d.Lifecycle.Done(), 1)
+		assert.Equal(t, inbox.Accepted, d.EntryState(key), "the intake finishes it")
 	})
 }
 
 func TestP9_AnAlbumOfWhoIsNotAllowedAnyMoreIsForgotten(t *testing.T) {
-	d := newMediaWorld(t)
-	key, handle := d.album(t, "compare")
-	d.restart()
-	before := len(d.sender.done())
-	delete(d.Allowed, alice)
+	d := chattest.NewMediaWorld(t)
+	key, handle := d.Album(t, "compare")
+	d.Restart()
+	before := len(d.Telegram.Done())
+	delete(d.Allowed, chattest.Alice)
 	require.NoError(t, handle(t.Context()))
-	assert.Len(t, d.sender.done(), before)
-	assert.Empty(t, d.sessions.done())
-	assert.Empty(t, d.downloads.done())
-	assert.Equal(t, inbox.Accepted, d.entryState(key), "the intake finishes it")
+	assert.Len(t, d.Telegram.Done(), before)
+	assert.Empty(t, d.Lifecycle.Done())
+	assert.Empty(t, d.Downloads.Done())
+	assert.Equal(t, inbox.Accepted, d.EntryState(key), "the intake finishes it")
 }
 
 // The edit comes behind the album, when the prompt is made.
 func TestACaptionOfAnAlbumMayBeEditedWhileItWaits(t *testing.T) {
-	d := newMediaWorld(t)
-	key, handle := d.album(t, "compar")
+	d := chattest.NewMediaWorld(t)
+	key, handle := d.Album(t, "compar")
 	require.NoError(t, handle(t.Context()))
-	edit := part("g", "a", "compare")
-	edit.ID, edit.From, edit.Chat, edit.EditDate = 1001, &models.User{ID: alice}, privateChat(alice), 5
-	require.NoError(t, d.editAs(t, &edit))
-	assert.Contains(t, d.sessions.done(), fmt.Sprintf("reword %s of %s as %s %q", key, d.r.ID, lifecycle.ClassPrompt, albumText))
+	edit := chattest.Part("g", "a", "compare")
+	edit.ID, edit.From, edit.Chat, edit.EditDate = 1001, &models.User{ID: chattest.Alice}, chattest.PrivateChat(chattest.Alice), 5
+	require.NoError(t, d.EditAs(t, &edit))
+	assert.Contains(t, d.Lifecycle.Done(), fmt.Sprintf("reword %s of %s as %s %q", key, d.R.ID, lifecycle.ClassPrompt, albumText))
 	edit.ID, edit.Caption = 1002, "too"
-	require.NoError(t, d.editAs(t, &edit))
-	assert.Equal(t, []string{warning + d.word(i18n.EditIgnored)}, d.sender.texts(), "only the first message has an entry")
+	require.NoError(t, d.EditAs(t, &edit))
+	assert.Equal(t, []string{chattest.Warning + d.Word(i18n.EditIgnored)}, d.Telegram.Texts(), "only the first message has an entry")
 }

@@ -1,4 +1,4 @@
-package bot
+package bot_test
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,106 +16,24 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
 
-// says is a transcript line with what an agent says, block by block.
-func says(blocks ...string) string {
-	var content []map[string]string
-	for _, text := range blocks {
-		content = append(content, map[string]string{"type": "text", "text": text})
-	}
-	line, _ := json.Marshal(map[string]any{"type": "assistant", "uuid": uuid.NewString(), "message": map[string]any{"id": "m", "content": content}})
-	return string(line) + "\n"
-}
-
-const turnEnd = `{"type":"system","subtype":"turn_duration","durationMs":5}` + "\n"
-
-// transcriptOf writes lines into a new transcript.
-func transcriptOf(t *testing.T, name string, lines ...string) transcript.Cursor {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600))
-	return transcript.Cursor{Path: path}
-}
-
-func grow(t *testing.T, c transcript.Cursor, lines ...string) {
-	t.Helper()
-	f, err := os.OpenFile(c.Path, os.O_APPEND|os.O_WRONLY, 0o600)
-	require.NoError(t, err)
-	defer f.Close()
-	_, err = f.WriteString(strings.Join(lines, ""))
-	require.NoError(t, err)
-}
-
-// running runs the bot until the test, or stop, ends it; stop returns its error.
-func (w *world) running(t *testing.T) (stop func() error) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- w.Run(ctx) }()
-	stop = sync.OnceValue(func() error {
-		cancel()
-		return receive(t, done)
-	})
-	t.Cleanup(func() { _ = stop() })
-	return stop
-}
-
-// patience is for what must come; it only ends a test that fails.
-const patience = 20 * time.Second
-
-func receive[T any](t *testing.T, c <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-c:
-		return v
-	case <-time.After(patience):
-		require.FailNow(t, "nothing came")
-		panic("unreachable")
-	}
-}
-
-// expect wants these events next, in this order.
-func (w *world) expect(t *testing.T, events ...string) {
-	t.Helper()
-	for _, want := range events {
-		require.Equal(t, want, receive(t, w.events))
-	}
-}
-
-// happened are the events so far.
-func (w *world) happened() []string {
-	var all []string
-	for {
-		select {
-		case e := <-w.events:
-			all = append(all, e)
-		default:
-			return all
-		}
-	}
-}
-
-func (w *world) cursors(r session.Record) []transcript.Cursor {
-	r, _ = w.records.Get(r.ID)
-	return r.Cursors
-}
-
 func TestP5_TheCursorFollowsTheYes(t *testing.T) {
-	w := newWorld(t)
-	first, second := says("one"), says("two", "three")
-	c := transcriptOf(t, "t.jsonl", first, second, turnEnd)
-	r := w.currentSession(t, "api", session.Completed, c)
+	w := chattest.NewWorld(t)
+	first, second := chattest.Says("one"), chattest.Says("two", "three")
+	c := chattest.TranscriptOf(t, "t.jsonl", first, second, chattest.TurnEnd)
+	r := w.NewCurrentSession(t, "api", session.Completed, c)
 	var before []transcript.Cursor
-	w.sender.send = func(context.Context, outbox.Message) error {
-		before = append(before, w.cursors(r)[0])
+	w.Telegram.OnSend = func(context.Context, outbox.Message) error {
+		before = append(before, w.Cursors(r)[0])
 		return nil
 	}
-	w.readNow(t, r)
+	w.ReadNow(t, r)
 	at := func(offset, block int) transcript.Cursor {
 		return transcript.Cursor{Path: c.Path, Offset: int64(offset), Block: block}
 	}
@@ -125,56 +42,56 @@ func TestP5_TheCursorFollowsTheYes(t *testing.T) {
 	assert.Equal(t, []string{"send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(first)),
 		"send two", fmt.Sprintf("advance t.jsonl %d/1/0", len(first)),
 		"send three", fmt.Sprintf("advance t.jsonl %d/0/0", all),
-		fmt.Sprintf("advance t.jsonl %d/0/0", all+len(turnEnd))}, w.happened())
+		fmt.Sprintf("advance t.jsonl %d/0/0", all+len(chattest.TurnEnd))}, w.Happened())
 }
 
 func TestP5_ASendThatFailsIsTriedAgainFromItsCursor(t *testing.T) {
-	for _, failure := range []error{outbox.ErrUnsure, outbox.ErrRevoked, errDisk} {
+	for _, failure := range []error{outbox.ErrUnsure, outbox.ErrRevoked, chattest.ErrDisk} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("one"), says("two"), says("three")))
+			w := chattest.NewWorld(t)
+			r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"), chattest.Says("two"), chattest.Says("three")))
 			failing := 3
-			w.sender.send = func(_ context.Context, m outbox.Message) error {
+			w.Telegram.OnSend = func(_ context.Context, m outbox.Message) error {
 				if m.Text.Text == "two" && failing > 0 {
 					failing--
-					assert.Equal(t, int64(len(says("one"))), w.cursors(r)[0].Offset)
+					assert.Equal(t, int64(len(chattest.Says("one"))), w.Cursors(r)[0].Offset)
 					return fmt.Errorf("send: %w", failure)
 				}
 				return nil
 			}
-			w.readNow(t, r)
-			assert.Equal(t, []string{"one", "two", "three"}, w.sender.answersSent(), "in order, nothing overtakes")
+			w.ReadNow(t, r)
+			assert.Equal(t, []string{"one", "two", "three"}, w.Telegram.AnswersSent(), "in order, nothing overtakes")
 			assert.Zero(t, failing)
 		})
 	}
 }
 
 func TestP5_AStopDuringASendKeepsTheCursor(t *testing.T) {
-	w := newWorld(t)
-	c := transcriptOf(t, "t.jsonl", says("one"), says("two"))
-	r := w.currentSession(t, "api", session.Running, c)
+	w := chattest.NewWorld(t)
+	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"), chattest.Says("two"))
+	r := w.NewCurrentSession(t, "api", session.Running, c)
 	sending, answer := make(chan struct{}), make(chan error)
-	w.sender.send = func(context.Context, outbox.Message) error {
+	w.Telegram.OnSend = func(context.Context, outbox.Message) error {
 		close(sending)
 		return <-answer
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
-	receive(t, sending)
+	chattest.Receive(t, sending)
 	cancel()
 	answer <- outbox.ErrClosed
-	assert.NoError(t, receive(t, done), "a stop is no failure")
-	assert.Equal(t, []transcript.Cursor{c}, w.cursors(r))
-	assert.Empty(t, w.happened())
+	assert.NoError(t, chattest.Receive(t, done), "a stop is no failure")
+	assert.Equal(t, []transcript.Cursor{c}, w.Cursors(r))
+	assert.Empty(t, w.Happened())
 }
 
 // A call that is under way at a stop may finish; then it counts.
 func TestP5_AStopLetsASendFinish(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running, transcriptOf(t, "t.jsonl", says("one"), says("two")))
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"), chattest.Says("two")))
 	sending, answer := make(chan struct{}), make(chan error)
-	w.sender.send = func(ctx context.Context, _ outbox.Message) error {
+	w.Telegram.OnSend = func(ctx context.Context, _ outbox.Message) error {
 		close(sending)
 		err := <-answer
 		return errors.Join(err, ctx.Err())
@@ -182,80 +99,66 @@ func TestP5_AStopLetsASendFinish(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
-	receive(t, sending)
+	chattest.Receive(t, sending)
 	cancel()
 	answer <- nil
-	assert.NoError(t, receive(t, done))
-	assert.Equal(t, []string{"one"}, w.sender.answersSent())
-	assert.Equal(t, int64(len(says("one"))), w.cursors(r)[0].Offset)
+	assert.NoError(t, chattest.Receive(t, done))
+	assert.Equal(t, []string{"one"}, w.Telegram.AnswersSent())
+	assert.Equal(t, int64(len(chattest.Says("one"))), w.Cursors(r)[0].Offset)
 }
 
 // After a /clear the first transcript is not done with because of a stop.
 func TestP5_AStopDoesNotPassTheRestOfAnEarlierTranscript(t *testing.T) {
-	w := newWorld(t)
-	one := transcriptOf(t, "one.jsonl", says("one"), says("two"))
-	two := transcriptOf(t, "two.jsonl", says("three"))
-	r := w.currentSession(t, "api", session.Running, one, two)
+	w := chattest.NewWorld(t)
+	one := chattest.TranscriptOf(t, "one.jsonl", chattest.Says("one"), chattest.Says("two"))
+	two := chattest.TranscriptOf(t, "two.jsonl", chattest.Says("three"))
+	r := w.NewCurrentSession(t, "api", session.Running, one, two)
 	ctx, cancel := context.WithCancel(t.Context())
-	w.sender.send = func(context.Context, outbox.Message) error { cancel(); return nil }
+	w.Telegram.OnSend = func(context.Context, outbox.Message) error { cancel(); return nil }
 	require.NoError(t, w.Run(ctx))
-	require.Len(t, w.cursors(r), 2)
+	require.Len(t, w.Cursors(r), 2)
 
-	w.sender.send = nil
-	w.again()
-	w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
-	w.readNow(t, r)
-	assert.Equal(t, []string{"one", "two", "three"}, w.sender.answersSent())
+	w.Telegram.OnSend = nil
+	w.Again()
+	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
+	w.ReadNow(t, r)
+	assert.Equal(t, []string{"one", "two", "three"}, w.Telegram.AnswersSent())
 }
 
 // In every form, and as a file: then the chat is told, and the rest comes.
 func TestP5_ARefusedPartIsPassed(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("one"), says("bad"), says("three")))
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"), chattest.Says("bad"), chattest.Says("three")))
 	refusal := fmt.Errorf("send: %w", &outbox.Refused{Err: errors.New("bad request")})
-	w.sender.send = func(_ context.Context, m outbox.Message) error {
+	w.Telegram.OnSend = func(_ context.Context, m outbox.Message) error {
 		if m.Text.Text == "bad" {
 			return refusal
 		}
 		return nil
 	}
-	w.sender.upload = func(outbox.File) error { return refusal }
-	w.readNow(t, r)
-	assert.Equal(t, []string{"one", "three"}, w.sender.answersSent())
-	assert.Equal(t, []string{w.marker(r)}, w.sender.texts())
+	w.Telegram.Upload = func(outbox.File) error { return refusal }
+	w.ReadNow(t, r)
+	assert.Equal(t, []string{"one", "three"}, w.Telegram.AnswersSent())
+	assert.Equal(t, []string{w.Marker(r)}, w.Telegram.Texts())
 	info, err := os.Stat(r.Cursors[0].Path)
 	require.NoError(t, err)
-	assert.Equal(t, info.Size(), w.cursors(r)[0].Offset)
-}
-
-// marker is what stands where a part is missing.
-func (w *world) marker(r session.Record) string {
-	return w.word(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": "tmux attach -t " + r.Name})
-}
-
-// long is a text of several parts, each word once.
-func long(words int) string {
-	var b strings.Builder
-	for n := range words {
-		fmt.Fprintf(&b, "word%05d ", n)
-	}
-	return strings.TrimSpace(b.String())
+	assert.Equal(t, info.Size(), w.Cursors(r)[0].Offset)
 }
 
 // TestP5_ALongAnswerGoesOnWhereItStopped stops at every part of a long answer, before and after the
 // Bot API took it, and starts again. Meanwhile another session may have become the current one:
 // what was begun is shown to its end, what was not gets its notice.
 func TestP5_ALongAnswerGoesOnWhereItStopped(t *testing.T) {
-	text := long(1500)
+	text := chattest.Long(1500)
 	for _, stays := range []bool{true, false} {
 		for stop := range 5 {
 			for _, taken := range []bool{false, true} {
 				t.Run(fmt.Sprintf("stays current %v, stop %d, taken %v", stays, stop, taken), func(t *testing.T) {
-					w := newWorld(t)
-					r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("before", text, "after")))
+					w := chattest.NewWorld(t)
+					r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("before", text, "after")))
 					ctx, cancel := context.WithCancel(t.Context())
 					sent := 0
-					w.sender.send = func(context.Context, outbox.Message) error {
+					w.Telegram.OnSend = func(context.Context, outbox.Message) error {
 						if sent++; sent <= stop+1 {
 							return nil
 						}
@@ -266,15 +169,15 @@ func TestP5_ALongAnswerGoesOnWhereItStopped(t *testing.T) {
 						return outbox.ErrClosed
 					}
 					require.NoError(t, w.Run(ctx))
-					w.sender.send = nil
-					begun := w.cursors(r)[0].Part > 0
+					w.Telegram.OnSend = nil
+					begun := w.Cursors(r)[0].Part > 0
 					if !stays {
-						require.NoError(t, w.Chats.SetCurrent(atAlice, uuid.New()))
+						require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, uuid.New()))
 					}
-					w.again()
-					w.readNow(t, r)
+					w.Again()
+					w.ReadNow(t, r)
 					var shown []string
-					for _, m := range w.sender.sent {
+					for _, m := range w.Telegram.Sent {
 						assert.LessOrEqual(t, m.Text.Length(), 4096)
 						shown = append(shown, strings.Fields(m.Text.Text)...)
 					}
@@ -287,7 +190,7 @@ func TestP5_ALongAnswerGoesOnWhereItStopped(t *testing.T) {
 					default:
 						assert.Equal(t, all[:len(shown)], shown)
 					}
-					assert.Equal(t, len(shown) < len(all), len(w.sender.texts()) == 1, "one notice for the rest")
+					assert.Equal(t, len(shown) < len(all), len(w.Telegram.Texts()) == 1, "one notice for the rest")
 				})
 			}
 		}
@@ -296,29 +199,29 @@ func TestP5_ALongAnswerGoesOnWhereItStopped(t *testing.T) {
 
 // What was taken, but is not on disk, comes twice: that one part only.
 func TestP5_ACrashRepeatsAtMostThePartUnderWay(t *testing.T) {
-	w := newWorld(t)
-	text := long(1500)
-	r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says(text)))
+	w := chattest.NewWorld(t)
+	text := chattest.Long(1500)
+	r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says(text)))
 	ctx, cancel := context.WithCancel(t.Context())
-	w.sessions.advance = func(_ uuid.UUID, c transcript.Cursor) error {
+	w.Lifecycle.OnAdvance = func(_ uuid.UUID, c transcript.Cursor) error {
 		if c.Part == 2 { // killed after the yes, before it was on disk
 			cancel()
-			return errDisk
+			return chattest.ErrDisk
 		}
 		return nil
 	}
 	sent := 0
-	w.sender.send = func(context.Context, outbox.Message) error {
+	w.Telegram.OnSend = func(context.Context, outbox.Message) error {
 		if sent++; sent > 2 {
 			return outbox.ErrClosed
 		}
 		return nil
 	}
 	require.NoError(t, w.Run(ctx))
-	w.sessions.advance, w.sender.send = nil, nil
-	w.again()
-	w.readNow(t, r)
-	got := w.sender.answersSent()
+	w.Lifecycle.OnAdvance, w.Telegram.OnSend = nil, nil
+	w.Again()
+	w.ReadNow(t, r)
+	got := w.Telegram.AnswersSent()
 	require.Greater(t, len(got), 3)
 	assert.Equal(t, got[1], got[2], "the part under way")
 	assert.Equal(t, strings.Fields(text), strings.Fields(strings.Join(append(got[:1:1], got[2:]...), " ")))
@@ -335,8 +238,8 @@ func TestWhatIsShown(t *testing.T) {
 		want       []string
 		typing     bool
 	}{
-		{"what the agent says", says("**hello**"), []string{"hello"}, false},
-		{"nothing to see", says("\u200b"), nil, false},
+		{"what the agent says", chattest.Says("**hello**"), []string{"hello"}, false},
+		{"nothing to see", chattest.Says("\u200b"), nil, false},
 		{"thinking", line(`{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"hm"}]}}`), nil, true},
 		{"a tool", line(`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","id":"t"}]}}`), nil, true},
 		{"a tool's result", line(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"out"}]}}`), nil, false},
@@ -357,168 +260,159 @@ func TestWhatIsShown(t *testing.T) {
 		{"no JSON", "half a li\n", nil, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", tt.line, says("the next")))
-			w.readNow(t, r)
-			assert.Equal(t, append(tt.want, "the next"), w.sender.answersSent(), "and the next line is read")
-			assert.Equal(t, tt.typing, contains(w.sender.done(), "typing in 7"))
-			for _, m := range w.sender.sent {
-				assert.Equal(t, atAlice, m.To)
+			w := chattest.NewWorld(t)
+			r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", tt.line, chattest.Says("the next")))
+			w.ReadNow(t, r)
+			assert.Equal(t, append(tt.want, "the next"), w.Telegram.AnswersSent(), "and the next line is read")
+			assert.Equal(t, tt.typing, chattest.Contains(w.Telegram.Done(), "typing in 7"))
+			for _, m := range w.Telegram.Sent {
+				assert.Equal(t, chattest.AtAlice, m.To)
 				assert.Empty(t, m.Buttons)
 			}
 		})
 	}
 }
 
-func contains(list []string, line string) bool {
-	for _, l := range list {
-		if l == line {
-			return true
-		}
-	}
-	return false
-}
-
 func TestP5_NewsDoesNotCancelASend(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running, transcriptOf(t, "t.jsonl", says("one"), says("two")))
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"), chattest.Says("two")))
 	sending, answer := make(chan context.Context), make(chan error)
-	w.sender.send = func(ctx context.Context, m outbox.Message) error {
+	w.Telegram.OnSend = func(ctx context.Context, m outbox.Message) error {
 		if m.Text.Text != "one" {
 			return nil
 		}
 		sending <- ctx
 		return <-answer
 	}
-	w.running(t)
-	ctx := receive(t, sending)
-	w.newTranscript(t, r)
-	receive(t, w.talk.lastWaiting().Done()) // the news is taken while the send lasts
+	w.Running(t)
+	ctx := chattest.Receive(t, sending)
+	w.NewTranscript(t, r)
+	chattest.Receive(t, w.Talk.LastWaiting().Done()) // the news is taken while the send lasts
 	assert.NoError(t, ctx.Err())
 	answer <- nil
-	w.expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(says("one"))), "send two")
-	assert.Equal(t, []string{"one", "two"}, w.sender.answersSent(), "each once")
+	w.Expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(chattest.Says("one"))), "send two")
+	assert.Equal(t, []string{"one", "two"}, w.Telegram.AnswersSent(), "each once")
 }
 
 func TestP5_AnAnswerIsShownAsItIsWritten(t *testing.T) {
-	w := newWorld(t)
-	c := transcriptOf(t, "t.jsonl", says("one"))
-	w.currentSession(t, "api", session.Running, c)
-	w.running(t)
-	w.expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(says("one"))))
-	half := says("two")
-	grow(t, c, half[:20])
-	grow(t, c, half[20:])
-	w.expect(t, "send two")
+	w := chattest.NewWorld(t)
+	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"))
+	w.NewCurrentSession(t, "api", session.Running, c)
+	w.Running(t)
+	w.Expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(chattest.Says("one"))))
+	half := chattest.Says("two")
+	chattest.Grow(t, c, half[:20])
+	chattest.Grow(t, c, half[20:])
+	w.Expect(t, "send two")
 }
 
 // After a /clear: what the first transcript still has comes first.
 func TestP5_TheNextTranscriptComesAfterTheFirst(t *testing.T) {
-	w := newWorld(t)
-	one := transcriptOf(t, "one.jsonl", says("one"))
-	two := transcriptOf(t, "two.jsonl", says("three"))
+	w := chattest.NewWorld(t)
+	one := chattest.TranscriptOf(t, "one.jsonl", chattest.Says("one"))
+	two := chattest.TranscriptOf(t, "two.jsonl", chattest.Says("three"))
 	three := transcript.Cursor{Path: filepath.Join(filepath.Dir(two.Path), "three.jsonl")}
-	r := w.currentSession(t, "api", session.Running, one)
-	w.running(t)
-	w.expect(t, "send one", fmt.Sprintf("advance one.jsonl %d/0/0", len(says("one"))))
+	r := w.NewCurrentSession(t, "api", session.Running, one)
+	w.Running(t)
+	w.Expect(t, "send one", fmt.Sprintf("advance one.jsonl %d/0/0", len(chattest.Says("one"))))
 
-	grow(t, one, says("two"))
-	w.records.change(r.ID, func(r *session.Record) { r.Cursors = append(r.Cursors, two, three) })
-	w.newTranscript(t, r)
-	w.expect(t, "send two", fmt.Sprintf("advance one.jsonl %d/0/0", len(says("one"))+len(says("two"))),
-		"advance two.jsonl 0/0/0", "send three", fmt.Sprintf("advance two.jsonl %d/0/0", len(says("three"))), "advance three.jsonl 0/0/0")
-	require.NoError(t, os.WriteFile(three.Path, []byte(says("four")), 0o600))
-	w.expect(t, "send four", fmt.Sprintf("advance three.jsonl %d/0/0", len(says("four"))))
-	assert.Len(t, w.cursors(r), 1)
+	chattest.Grow(t, one, chattest.Says("two"))
+	w.Records.Change(r.ID, func(r *session.Record) { r.Cursors = append(r.Cursors, two, three) })
+	w.NewTranscript(t, r)
+	w.Expect(t, "send two", fmt.Sprintf("advance one.jsonl %d/0/0", len(chattest.Says("one"))+len(chattest.Says("two"))),
+		"advance two.jsonl 0/0/0", "send three", fmt.Sprintf("advance two.jsonl %d/0/0", len(chattest.Says("three"))), "advance three.jsonl 0/0/0")
+	require.NoError(t, os.WriteFile(three.Path, []byte(chattest.Says("four")), 0o600))
+	w.Expect(t, "send four", fmt.Sprintf("advance three.jsonl %d/0/0", len(chattest.Says("four"))))
+	assert.Len(t, w.Cursors(r), 1)
 }
 
 // A conversation that begins as a copy gets its file, with all that was said before, at its first
 // prompt.
 func TestAForkDoesNotRepeatItsHistory(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api-fork", session.Archived, transcript.Cursor{})
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api-fork", session.Archived, transcript.Cursor{})
 	at := func(line string, when time.Time) string {
 		return strings.Replace(line, `{`, fmt.Sprintf(`{"timestamp":%q,`, when.UTC().Format(time.RFC3339Nano)), 1)
 	}
-	copied := transcriptOf(t, "copy.jsonl", at(says("long ago"), r.CreatedAt.Add(-time.Second)), at(says("fresh"), r.CreatedAt.Add(time.Second)))
-	w.records.change(r.ID, func(r *session.Record) { r.ForkOf, r.Cursors = uuid.New(), []transcript.Cursor{copied} })
-	w.readNow(t, r)
-	assert.Contains(t, w.happened(), "send fresh")
-	assert.NotContains(t, w.happened(), "send long ago")
+	copied := chattest.TranscriptOf(t, "copy.jsonl", at(chattest.Says("long ago"), r.CreatedAt.Add(-time.Second)), at(chattest.Says("fresh"), r.CreatedAt.Add(time.Second)))
+	w.Records.Change(r.ID, func(r *session.Record) { r.ForkOf, r.Cursors = uuid.New(), []transcript.Cursor{copied} })
+	w.ReadNow(t, r)
+	assert.Contains(t, w.Happened(), "send fresh")
+	assert.NotContains(t, w.Happened(), "send long ago")
 
-	w.records.change(r.ID, func(r *session.Record) { r.ForkOf, r.Cursors = uuid.Nil, []transcript.Cursor{copied} })
-	w.readNow(t, r)
-	assert.Contains(t, w.happened(), "send long ago", "of a session that is no copy everything is shown")
+	w.Records.Change(r.ID, func(r *session.Record) { r.ForkOf, r.Cursors = uuid.Nil, []transcript.Cursor{copied} })
+	w.ReadNow(t, r)
+	assert.Contains(t, w.Happened(), "send long ago", "of a session that is no copy everything is shown")
 }
 
 func TestP5_TheTailIsShownAndTheReaderLeaves(t *testing.T) {
-	w := newWorld(t)
-	c := transcriptOf(t, "t.jsonl", says("one"))
-	r := w.currentSession(t, "api", session.Running, c)
-	stop := w.running(t)
-	w.expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(says("one"))))
-	grow(t, c, says("two"), says("three"))
-	w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
-	left := w.readerOf(r)
-	w.newTranscript(t, r)
-	receive(t, left)
-	assert.Equal(t, []string{"one", "two", "three"}, w.sender.answersSent())
+	w := chattest.NewWorld(t)
+	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"))
+	r := w.NewCurrentSession(t, "api", session.Running, c)
+	stop := w.Running(t)
+	w.Expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(chattest.Says("one"))))
+	chattest.Grow(t, c, chattest.Says("two"), chattest.Says("three"))
+	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
+	left := w.ReaderOf(r)
+	w.NewTranscript(t, r)
+	chattest.Receive(t, left)
+	assert.Equal(t, []string{"one", "two", "three"}, w.Telegram.AnswersSent())
 	require.NoError(t, stop())
 
-	grow(t, c, says("four"))
-	w.records.change(r.ID, func(r *session.Record) { r.State = session.Restoring })
-	w.running(t)
-	require.Eventually(t, func() bool { return len(w.sender.answersSent()) == 4 }, patience, time.Millisecond, "it comes back with the session")
+	chattest.Grow(t, c, chattest.Says("four"))
+	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Restoring })
+	w.Running(t)
+	require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == 4 }, chattest.Patience, time.Millisecond, "it comes back with the session")
 }
 
 func TestP5_AReplacedTranscriptIsToldAndFollowedFromItsEnd(t *testing.T) {
 	for _, state := range []session.State{session.Running, session.Archived} {
 		t.Run(string(state), func(t *testing.T) {
-			w := newWorld(t)
-			c := transcriptOf(t, "t.jsonl", says("another"), says("conversation"))
-			end := len(says("another")) + len(says("conversation"))
+			w := chattest.NewWorld(t)
+			c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("another"), chattest.Says("conversation"))
+			end := len(chattest.Says("another")) + len(chattest.Says("conversation"))
 			c.Offset = 5000
-			r := w.currentSession(t, "api", state, c)
-			w.running(t)
-			events := []string{receive(t, w.events), receive(t, w.events)}
-			assert.ElementsMatch(t, []string{"post " + w.named(i18n.TranscriptReplaced, "api"), fmt.Sprintf("advance t.jsonl %d/0/0", end)}, events)
-			grow(t, c, says("new"))
-			w.records.change(r.ID, func(r *session.Record) { r.State = session.Running })
-			w.newTranscript(t, r)
-			w.expect(t, "send new")
-			assert.Len(t, w.sender.texts(), 1, "told once")
+			r := w.NewCurrentSession(t, "api", state, c)
+			w.Running(t)
+			events := []string{chattest.Receive(t, w.Order), chattest.Receive(t, w.Order)}
+			assert.ElementsMatch(t, []string{"post " + w.Named(i18n.TranscriptReplaced, "api"), fmt.Sprintf("advance t.jsonl %d/0/0", end)}, events)
+			chattest.Grow(t, c, chattest.Says("new"))
+			w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running })
+			w.NewTranscript(t, r)
+			w.Expect(t, "send new")
+			assert.Len(t, w.Telegram.Texts(), 1, "told once")
 		})
 	}
 }
 
 func TestP5_AReplacedTranscriptIsToldBeforeItIsPassed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		c := transcriptOf(t, "t.jsonl", says("another"))
+		w := chattest.NewWorld(t)
+		c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("another"))
 		c.Offset = 5000
-		r := w.currentSession(t, "api", session.Archived, c)
+		r := w.NewCurrentSession(t, "api", session.Archived, c)
 		failing := 2
-		w.sender.post = func(outbox.Message) error {
+		w.Telegram.OnPost = func(outbox.Message) error {
 			if failing--; failing >= 0 {
-				return errDisk
+				return chattest.ErrDisk
 			}
 			return nil
 		}
-		w.readNow(t, r)
-		assert.Equal(t, []string{w.named(i18n.TranscriptReplaced, "api")}, w.sender.texts())
+		w.ReadNow(t, r)
+		assert.Equal(t, []string{w.Named(i18n.TranscriptReplaced, "api")}, w.Telegram.Texts())
 	})
 }
 
 func TestP5_AReplacedTranscriptThatEndsInHalfALineIsToldOnce(t *testing.T) {
-	w := newWorld(t)
-	whole, half := says("another"), says("the rest of it")
-	c := transcriptOf(t, "t.jsonl", whole, half[:20])
+	w := chattest.NewWorld(t)
+	whole, half := chattest.Says("another"), chattest.Says("the rest of it")
+	c := chattest.TranscriptOf(t, "t.jsonl", whole, half[:20])
 	c.Offset = 5000
-	w.currentSession(t, "api", session.Running, c)
+	w.NewCurrentSession(t, "api", session.Running, c)
 	told := make(chan struct{}, 100)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	w.sender.post = func(outbox.Message) error {
+	w.Telegram.OnPost = func(outbox.Message) error {
 		if told <- struct{}{}; len(told) > 50 {
 			cancel()
 		}
@@ -526,46 +420,46 @@ func TestP5_AReplacedTranscriptThatEndsInHalfALineIsToldOnce(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
-	receive(t, told)
-	grow(t, c, half[20:], says("new"))
-	require.Eventually(t, func() bool { return contains(w.sender.answersSent(), "new") || ctx.Err() != nil }, patience, time.Millisecond)
+	chattest.Receive(t, told)
+	chattest.Grow(t, c, half[20:], chattest.Says("new"))
+	require.Eventually(t, func() bool { return chattest.Contains(w.Telegram.AnswersSent(), "new") || ctx.Err() != nil }, chattest.Patience, time.Millisecond)
 	cancel()
-	require.NoError(t, receive(t, done))
+	require.NoError(t, chattest.Receive(t, done))
 	assert.Empty(t, told, "told once")
-	assert.Equal(t, []string{"the rest of it", "new"}, w.sender.answersSent())
+	assert.Equal(t, []string{"the rest of it", "new"}, w.Telegram.AnswersSent())
 }
 
 func TestReadersAreOnlyForWhatIsAllowed(t *testing.T) {
-	w := newWorld(t)
-	c := transcriptOf(t, "t.jsonl", says("secret"))
-	r := w.session(t, "api", session.Running, c)
-	w.records.change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: eve} })
-	w.running(t)
-	inList := w.listed(t, r)
-	w.expect(t, "post "+inList.on.Text.Text)
-	require.NoError(t, w.tapSpot(t, alice, inList))
-	assert.Contains(t, receive(t, w.events), "secret") // with its name above it until it is current
-	assert.Equal(t, atAlice, w.sender.sent[0].To, "P9: not before it was moved to who may see it")
+	w := chattest.NewWorld(t)
+	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("secret"))
+	r := w.Session(t, "api", session.Running, c)
+	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: chattest.Eve} })
+	w.Running(t)
+	inList := w.Listed(t, r)
+	w.Expect(t, "post "+inList.On.Text.Text)
+	require.NoError(t, w.TapSpot(t, chattest.Alice, inList))
+	assert.Contains(t, chattest.Receive(t, w.Order), "secret") // with its name above it until it is current
+	assert.Equal(t, chattest.AtAlice, w.Telegram.Sent[0].To, "P9: not before it was moved to who may see it")
 }
 
 func TestP9_AnEndedSessionOfAnotherPlaceIsLeft(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Archived, transcriptOf(t, "t.jsonl", says("secret")))
-	w.records.change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: eve} })
-	r, _ = w.records.Get(r.ID)
-	w.readNow(t, r)
-	assert.Empty(t, w.sender.done())
-	assert.Equal(t, r.Cursors, w.cursors(r), "it is shown when somebody takes it over")
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Archived, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("secret")))
+	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: chattest.Eve} })
+	r, _ = w.Records.Get(r.ID)
+	w.ReadNow(t, r)
+	assert.Empty(t, w.Telegram.Done())
+	assert.Equal(t, r.Cursors, w.Cursors(r), "it is shown when somebody takes it over")
 }
 
 // A session that failed before it had a transcript: there is nothing to wait for.
 func TestAReaderWithNothingToReadLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		stop := w.running(t)
-		for _, r := range []session.Record{w.session(t, "failed", session.Failed), {ID: uuid.New()}} {
-			w.newTranscript(t, r)
-			receive(t, w.readerOf(r))
+		w := chattest.NewWorld(t)
+		stop := w.Running(t)
+		for _, r := range []session.Record{w.Session(t, "failed", session.Failed), {ID: uuid.New()}} {
+			w.NewTranscript(t, r)
+			chattest.Receive(t, w.ReaderOf(r))
 		}
 		require.NoError(t, stop())
 	})
@@ -574,36 +468,36 @@ func TestAReaderWithNothingToReadLeaves(t *testing.T) {
 // TestP5_WhateverComesDuringALeaveIsShown is the same with real readers: lines are written and told
 // at the moment when the last reader is leaving.
 func TestP5_WhateverComesDuringALeaveIsShown(t *testing.T) {
-	w := newWorld(t)
-	c := transcriptOf(t, "t.jsonl")
-	r := w.currentSession(t, "api", session.Archived, c)
-	w.running(t)
+	w := chattest.NewWorld(t)
+	c := chattest.TranscriptOf(t, "t.jsonl")
+	r := w.NewCurrentSession(t, "api", session.Archived, c)
+	w.Running(t)
 	for n := range 300 {
-		grow(t, c, says(fmt.Sprint(n)))
-		w.newTranscript(t, r)
+		chattest.Grow(t, c, chattest.Says(fmt.Sprint(n)))
+		w.NewTranscript(t, r)
 		if n%3 == 0 { // else the next one meets a reader that is on its way out
-			require.Eventually(t, func() bool { return len(w.sender.answersSent()) == n+1 }, patience, 10*time.Microsecond)
+			require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == n+1 }, chattest.Patience, 10*time.Microsecond)
 		}
 	}
-	require.Eventually(t, func() bool { return len(w.sender.answersSent()) == 300 }, patience, time.Millisecond)
-	for n, text := range w.sender.answersSent() {
+	require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == 300 }, chattest.Patience, time.Millisecond)
+	for n, text := range w.Telegram.AnswersSent() {
 		require.Equal(t, fmt.Sprint(n), text)
 	}
 }
 
 // paced runs the bot for a minute of fake time and wants what fails to be tried again, but not in a
 // hot loop.
-func paced(t *testing.T, prepare func(t *testing.T, w *world, again func() error)) {
+func paced(t *testing.T, prepare func(t *testing.T, w *chattest.World, again func() error)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		w, times := newWorld(t), 0
+		w, times := chattest.NewWorld(t), 0
 		prepare(t, w, func() error {
 			if times++; times > 1000 {
 				cancel() // a hot loop never lets fake time go on
 			}
-			return errDisk
+			return chattest.ErrDisk
 		})
 		require.NoError(t, w.Run(ctx))
 		assert.Greater(t, times, 1, "it is tried again")
@@ -612,15 +506,15 @@ func paced(t *testing.T, prepare func(t *testing.T, w *world, again func() error
 }
 
 func TestAPartThatCannotBeSentIsNotTriedInAHotLoop(t *testing.T) {
-	paced(t, func(t *testing.T, w *world, again func() error) {
-		w.sender.send = func(context.Context, outbox.Message) error { return again() }
-		w.currentSession(t, "api", session.Archived, transcriptOf(t, "one.jsonl", says("x")))
+	paced(t, func(t *testing.T, w *chattest.World, again func() error) {
+		w.Telegram.OnSend = func(context.Context, outbox.Message) error { return again() }
+		w.NewCurrentSession(t, "api", session.Archived, chattest.TranscriptOf(t, "one.jsonl", chattest.Says("x")))
 	})
 }
 
 func TestACursorThatCannotBeSavedIsNotTriedInAHotLoop(t *testing.T) {
-	paced(t, func(t *testing.T, w *world, again func() error) {
-		w.sessions.advance = func(uuid.UUID, transcript.Cursor) error { return again() }
-		w.currentSession(t, "api", session.Archived, transcriptOf(t, "one.jsonl"), transcriptOf(t, "two.jsonl"))
+	paced(t, func(t *testing.T, w *chattest.World, again func() error) {
+		w.Lifecycle.OnAdvance = func(uuid.UUID, transcript.Cursor) error { return again() }
+		w.NewCurrentSession(t, "api", session.Archived, chattest.TranscriptOf(t, "one.jsonl"), chattest.TranscriptOf(t, "two.jsonl"))
 	})
 }

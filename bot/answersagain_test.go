@@ -1,4 +1,4 @@
-package bot
+package bot_test
 
 import (
 	"bytes"
@@ -12,12 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 )
-
-const thinks = `{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"hm\nso"}]}}` + "\n"
 
 // What the chat shows of the current session only waits like an answer: it must not be in the way
 // of what is held before it.
@@ -28,41 +27,41 @@ func TestP5_WhatAnotherSessionShowsBesidesItsWordsWaitsToo(t *testing.T) {
 		lines []string
 		want  []string // first lines of notices
 	}{
-		{"thoughts between answers", session.Running, []string{says("one"), toolUse, thinks, says("two"), turnEnd}, []string{"two"}},
-		{"thoughts of a session that is over", session.Completed, []string{says("one"), toolUse, thinks, says("two"), turnEnd}, []string{"two"}},
-		{"thoughts at the end", session.Running, []string{says("one"), thinks, turnEnd}, []string{"one"}},
-		{"a command without output", session.Running, []string{says("one"), prints("false", ""), turnEnd}, []string{"one"}},
+		{"thoughts between answers", session.Running, []string{chattest.Says("one"), chattest.ToolUse, chattest.Thinks, chattest.Says("two"), chattest.TurnEnd}, []string{"two"}},
+		{"thoughts of a session that is over", session.Completed, []string{chattest.Says("one"), chattest.ToolUse, chattest.Thinks, chattest.Says("two"), chattest.TurnEnd}, []string{"two"}},
+		{"thoughts at the end", session.Running, []string{chattest.Says("one"), chattest.Thinks, chattest.TurnEnd}, []string{"one"}},
+		{"a command without output", session.Running, []string{chattest.Says("one"), chattest.Prints("false", ""), chattest.TurnEnd}, []string{"one"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := chattest.NewWorld(t)
 			w.Answers.Thinking = true
-			r := w.beside(t, tt.state, tt.lines...)
+			r := w.Beside(t, tt.state, tt.lines...)
 			if tt.state.Live() {
-				w.readAll(t)
+				w.ReadAll(t)
 			} else {
-				w.readNow(t, r)
+				w.ReadNow(t, r)
 			}
 			var want []string
 			for _, line := range tt.want {
-				want = append(want, w.notice("api", line))
+				want = append(want, w.Notice("api", line))
 			}
-			assert.Equal(t, want, w.sender.texts())
-			assert.Empty(t, w.sender.answersSent())
-			assert.Equal(t, int64(len(strings.Join(tt.lines, ""))), w.cursors(r)[0].Offset)
+			assert.Equal(t, want, w.Telegram.Texts())
+			assert.Empty(t, w.Telegram.AnswersSent())
+			assert.Equal(t, int64(len(strings.Join(tt.lines, ""))), w.Cursors(r)[0].Offset)
 		})
 	}
 }
 
 func TestP5_ACommandOfAnotherSessionThatPrintsNothingEndsInItsMessage(t *testing.T) {
-	inShell(t, func(t *testing.T, s *bashWorld) {
-		s.types("!false")
-		s.shows(s.rows())
-		s.currentSession(t, "other", session.Running)
-		grow(t, s.r.Cursors[0], says("one"), prints("false", ""), turnEnd)
-		s.ends()
-		require.Len(t, s.sender.ended, 1)
-		assert.Equal(t, lines("$ false", s.word(i18n.OutputNone)), s.sender.ended[0].Text.Text)
-		assert.Equal(t, []string{s.notice("api", "one")}, s.sender.texts())
+	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
+		s.Types("!false")
+		s.Shows(s.Rows())
+		s.NewCurrentSession(t, "other", session.Running)
+		chattest.Grow(t, s.R.Cursors[0], chattest.Says("one"), chattest.Prints("false", ""), chattest.TurnEnd)
+		s.Ends()
+		require.Len(t, s.Telegram.Ended, 1)
+		assert.Equal(t, chattest.Lines("$ false", s.Word(i18n.OutputNone)), s.Telegram.Ended[0].Text.Text)
+		assert.Equal(t, []string{s.Notice("api", "one")}, s.Telegram.Texts())
 	})
 }
 
@@ -70,33 +69,33 @@ func TestP5_ACommandOfAnotherSessionThatPrintsNothingEndsInItsMessage(t *testing
 func TestAReaderThatCannotGoOnBacksOff(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		cut  func(t *testing.T, w *world, r session.Record)
+		cut  func(t *testing.T, w *chattest.World, r session.Record)
 		most int // tries
 	}{
-		{"no notice can be posted", func(_ *testing.T, w *world, _ session.Record) {
-			w.sender.post = func(outbox.Message) error {
-				w.sender.add("try")
-				return errDisk
+		{"no notice can be posted", func(_ *testing.T, w *chattest.World, _ session.Record) {
+			w.Telegram.OnPost = func(outbox.Message) error {
+				w.Telegram.Add("try")
+				return chattest.ErrDisk
 			}
 		}, 25},
-		{"the transcript cannot be opened", func(t *testing.T, _ *world, r session.Record) {
+		{"the transcript cannot be opened", func(t *testing.T, _ *chattest.World, r session.Record) {
 			require.NoError(t, os.Remove(r.Cursors[0].Path))
 			require.NoError(t, os.Symlink(r.Cursors[0].Path, r.Cursors[0].Path))
 		}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := chattest.NewWorld(t)
 				var told bytes.Buffer
 				w.Chat.Log = slog.New(slog.NewTextHandler(&told, nil))
-				r := w.beside(t, session.Completed, says("one"), turnEnd)
+				r := w.Beside(t, session.Completed, chattest.Says("one"), chattest.TurnEnd)
 				tt.cut(t, w, r)
-				stop := w.running(t)
+				stop := w.Running(t)
 				time.Sleep(10 * time.Minute)
 				require.NoError(t, stop())
 				assert.Equal(t, 1, strings.Count(told.String(), "transcript_unreadable"), told.String())
-				assert.LessOrEqual(t, len(w.sender.done()), tt.most)
-				assert.Equal(t, r.Cursors, w.cursors(r))
+				assert.LessOrEqual(t, len(w.Telegram.Done()), tt.most)
+				assert.Equal(t, r.Cursors, w.Cursors(r))
 			})
 		})
 	}

@@ -1,8 +1,7 @@
-package bot
+package bot_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/talk"
 	"ccbot/i18n"
@@ -22,48 +22,25 @@ import (
 	"ccbot/lifecycle"
 )
 
-const (
-	interrupt = `{"type":"user","message":{"content":"[Request interrupted by user]"}}` + "\n"
-	apiError  = `{"type":"assistant","isApiErrorMessage":true,"message":{"content":[{"type":"text","text":"529"}]}}` + "\n"
-	toolUse   = `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","id":"t"}]}}` + "\n"
-)
-
-func promptLine(text string) string {
-	content, _ := json.Marshal(text)
-	return fmt.Sprintf(`{"type":"user","message":{"content":%s}}`, content) + "\n"
-}
-
-// notice is what the chat is told of an answer whose first line it is.
-func (w *world) notice(name, line string) string {
-	return w.named(i18n.AnswerNotice, name) + "\n" + line
-}
-
-// beside is a session that is not the current one of Alice's chat.
-func (w *world) beside(t *testing.T, state session.State, lines ...string) session.Record {
-	t.Helper()
-	w.currentSession(t, "front", session.Running)
-	return w.session(t, "api", state, transcriptOf(t, "t.jsonl", lines...))
-}
-
 func TestP5_AnotherSessionsAnswerIsOneNoticeAtTheEndOfItsTurn(t *testing.T) {
-	w := newWorld(t)
-	lines := []string{says("Let me look."), toolUse, says("# Done\n\nAll **tests** pass."), turnEnd}
-	r := w.beside(t, session.Running, lines[:3]...)
-	w.readAll(t)
-	assert.Empty(t, w.sender.texts(), "the turn goes on")
-	assert.Equal(t, r.Cursors, w.cursors(r), "and nothing counts as said")
+	w := chattest.NewWorld(t)
+	lines := []string{chattest.Says("Let me look."), chattest.ToolUse, chattest.Says("# Done\n\nAll **tests** pass."), chattest.TurnEnd}
+	r := w.Beside(t, session.Running, lines[:3]...)
+	w.ReadAll(t)
+	assert.Empty(t, w.Telegram.Texts(), "the turn goes on")
+	assert.Equal(t, r.Cursors, w.Cursors(r), "and nothing counts as said")
 
-	grow(t, r.Cursors[0], lines[3])
-	w.readAll(t)
-	assert.Empty(t, w.sender.answersSent())
-	m := w.sender.last(t)
-	assert.Equal(t, []string{w.notice("api", "Done")}, w.sender.texts())
-	assert.Equal(t, outbox.Message{To: atAlice, Text: m.Text, Buttons: m.Buttons, Silent: true, Session: r.ID, Rank: outbox.Later}, m)
-	assert.Equal(t, w.wordsOf(i18n.ButtonOpen), words(m))
-	assert.Equal(t, int64(len(strings.Join(lines, ""))), w.cursors(r)[0].Offset)
+	chattest.Grow(t, r.Cursors[0], lines[3])
+	w.ReadAll(t)
+	assert.Empty(t, w.Telegram.AnswersSent())
+	m := w.Telegram.Last(t)
+	assert.Equal(t, []string{w.Notice("api", "Done")}, w.Telegram.Texts())
+	assert.Equal(t, outbox.Message{To: chattest.AtAlice, Text: m.Text, Buttons: m.Buttons, Silent: true, Session: r.ID, Rank: outbox.Later}, m)
+	assert.Equal(t, w.WordsOf(i18n.ButtonOpen), chattest.Words(m))
+	assert.Equal(t, int64(len(strings.Join(lines, ""))), w.Cursors(r)[0].Offset)
 
-	w.readAll(t)
-	assert.Len(t, w.sender.texts(), 1, "and it comes once")
+	w.ReadAll(t)
+	assert.Len(t, w.Telegram.Texts(), 1, "and it comes once")
 }
 
 func TestP5_WhatEndsAnotherSessionsTurn(t *testing.T) {
@@ -76,32 +53,32 @@ func TestP5_WhatEndsAnotherSessionsTurn(t *testing.T) {
 		want  []string // notices
 		sent  []string
 	}{
-		{"its end", session.Running, []string{says("one"), says("two"), turnEnd}, []string{"two"}, nil},
-		{"two turns", session.Running, []string{says("one"), turnEnd, says("two"), turnEnd}, []string{"one", "two"}, nil},
-		{"an interrupt", session.Running, []string{says("one"), interrupt}, []string{"one"}, []string{interrupted}},
-		{"an error of Claude's", session.Running, []string{says("one"), apiError}, []string{"one"}, []string{failed}},
-		{"nothing was said", session.Running, []string{toolUse, turnEnd, interrupt}, nil, []string{interrupted}},
-		{"the turn goes on", session.Running, []string{says("one"), toolUse, promptLine("more")}, nil, nil},
-		{"the end of the session", session.Completed, []string{says("one"), toolUse, says("two")}, []string{"two"}, nil},
-		{"a turn and the end of the session", session.Completed, []string{says("one"), turnEnd, says("two")}, []string{"one", "two"}, nil},
+		{"its end", session.Running, []string{chattest.Says("one"), chattest.Says("two"), chattest.TurnEnd}, []string{"two"}, nil},
+		{"two turns", session.Running, []string{chattest.Says("one"), chattest.TurnEnd, chattest.Says("two"), chattest.TurnEnd}, []string{"one", "two"}, nil},
+		{"an interrupt", session.Running, []string{chattest.Says("one"), chattest.Interrupt}, []string{"one"}, []string{interrupted}},
+		{"an error of Claude's", session.Running, []string{chattest.Says("one"), chattest.APIError}, []string{"one"}, []string{failed}},
+		{"nothing was said", session.Running, []string{chattest.ToolUse, chattest.TurnEnd, chattest.Interrupt}, nil, []string{interrupted}},
+		{"the turn goes on", session.Running, []string{chattest.Says("one"), chattest.ToolUse, chattest.PromptLine("more")}, nil, nil},
+		{"the end of the session", session.Completed, []string{chattest.Says("one"), chattest.ToolUse, chattest.Says("two")}, []string{"two"}, nil},
+		{"a turn and the end of the session", session.Completed, []string{chattest.Says("one"), chattest.TurnEnd, chattest.Says("two")}, []string{"one", "two"}, nil},
 		{"a subagent's interrupt is none", session.Running,
-			[]string{says("one"), strings.Replace(interrupt, "{", `{"isSidechain":true,`, 1)}, nil, nil},
+			[]string{chattest.Says("one"), strings.Replace(chattest.Interrupt, "{", `{"isSidechain":true,`, 1)}, nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.beside(t, tt.state, tt.lines...)
+			w := chattest.NewWorld(t)
+			r := w.Beside(t, tt.state, tt.lines...)
 			if tt.state.Live() {
-				w.readAll(t)
+				w.ReadAll(t)
 			} else {
-				w.readNow(t, r)
-				assert.Equal(t, int64(len(strings.Join(tt.lines, ""))), w.cursors(r)[0].Offset)
+				w.ReadNow(t, r)
+				assert.Equal(t, int64(len(strings.Join(tt.lines, ""))), w.Cursors(r)[0].Offset)
 			}
 			var want []string
 			for _, line := range tt.want {
-				want = append(want, w.notice("api", line))
+				want = append(want, w.Notice("api", line))
 			}
-			assert.Equal(t, want, w.sender.texts())
-			assert.Equal(t, tt.sent, w.sender.answersSent())
+			assert.Equal(t, want, w.Telegram.Texts())
+			assert.Equal(t, tt.sent, w.Telegram.AnswersSent())
 		})
 	}
 }
@@ -109,68 +86,68 @@ func TestP5_WhatEndsAnotherSessionsTurn(t *testing.T) {
 // Earlier versions write no end of a turn, and neither do commands of the terminal.
 func TestP5_AnIdleAgentHasEndedItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.talk.polls = true
-		w.sessions.look = lifecycle.Look{Phase: lifecycle.PhaseIdle}
-		r := w.beside(t, session.Running, says("one"), toolUse, says("two"))
-		w.running(t)
-		w.expect(t, "post "+w.notice("api", "two"), fmt.Sprintf("advance t.jsonl %d/0/0", len(says("one")+toolUse+says("two"))))
-		grow(t, r.Cursors[0], says("three"))
-		w.expect(t, "post "+w.notice("api", "three"))
+		w := chattest.NewWorld(t)
+		w.Talk.Polls = true
+		w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseIdle}
+		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.ToolUse, chattest.Says("two"))
+		w.Running(t)
+		w.Expect(t, "post "+w.Notice("api", "two"), fmt.Sprintf("advance t.jsonl %d/0/0", len(chattest.Says("one")+chattest.ToolUse+chattest.Says("two"))))
+		chattest.Grow(t, r.Cursors[0], chattest.Says("three"))
+		w.Expect(t, "post "+w.Notice("api", "three"))
 	})
 }
 
 func TestP5_AnAgentThatWorksHasNotEndedItsTurn(t *testing.T) {
 	for _, phase := range []lifecycle.Phase{lifecycle.PhaseWorking, lifecycle.PhaseWaitingPermission, lifecycle.PhaseUnknown} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			w.talk.polls = true
-			w.sessions.look = lifecycle.Look{Phase: phase}
-			r := w.beside(t, session.Running, says("one"))
-			stop := w.running(t)
+			w := chattest.NewWorld(t)
+			w.Talk.Polls = true
+			w.Lifecycle.OnLook = lifecycle.Look{Phase: phase}
+			r := w.Beside(t, session.Running, chattest.Says("one"))
+			stop := w.Running(t)
 			time.Sleep(100 * time.Second)
 			require.NoError(t, stop())
-			assert.Empty(t, w.sender.texts())
-			assert.Equal(t, r.Cursors, w.cursors(r))
-			assert.Equal(t, 4, w.sessions.looks, "and it is not looked at often")
+			assert.Empty(t, w.Telegram.Texts())
+			assert.Equal(t, r.Cursors, w.Cursors(r))
+			assert.Equal(t, 4, w.Lifecycle.Looks, "and it is not looked at often")
 		})
 	}
 }
 
 func TestP5_WhatBecomesCurrentIsShownInFull(t *testing.T) {
-	w := newWorld(t)
-	c := transcriptOf(t, "t.jsonl", says("one"), toolUse, says("two"))
-	w.currentSession(t, "front", session.Running)
-	r := w.session(t, "api", session.Running, c)
-	w.running(t)
-	require.Eventually(t, func() bool { return contains(w.sender.done(), "typing in 7") }, patience, time.Millisecond, "it has read past the first")
-	inList := w.listed(t, r)
-	w.expect(t, "post "+inList.on.Text.Text)
-	require.NoError(t, w.tapSpot(t, alice, inList))
-	w.expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(says("one"))), "send two")
-	<-w.events
-	grow(t, c, says("three"))
-	w.expect(t, "send three")
-	<-w.events
+	w := chattest.NewWorld(t)
+	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"), chattest.ToolUse, chattest.Says("two"))
+	w.NewCurrentSession(t, "front", session.Running)
+	r := w.Session(t, "api", session.Running, c)
+	w.Running(t)
+	require.Eventually(t, func() bool { return chattest.Contains(w.Telegram.Done(), "typing in 7") }, chattest.Patience, time.Millisecond, "it has read past the first")
+	inList := w.Listed(t, r)
+	w.Expect(t, "post "+inList.On.Text.Text)
+	require.NoError(t, w.TapSpot(t, chattest.Alice, inList))
+	w.Expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(chattest.Says("one"))), "send two")
+	<-w.Order
+	chattest.Grow(t, c, chattest.Says("three"))
+	w.Expect(t, "send three")
+	<-w.Order
 
-	require.NoError(t, w.tapShown(t, alice, w.sender.lastEdit(t), "front"))
-	grow(t, c, says("four"), turnEnd)
-	w.expect(t, "post "+w.notice("api", "four"))
-	assert.Equal(t, []string{inList.on.Text.Text, w.notice("api", "four")}, w.sender.texts(), "one notice in all")
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.LastEdit(t), "front"))
+	chattest.Grow(t, c, chattest.Says("four"), chattest.TurnEnd)
+	w.Expect(t, "post "+w.Notice("api", "four"))
+	assert.Equal(t, []string{inList.On.Text.Text, w.Notice("api", "four")}, w.Telegram.Texts(), "one notice in all")
 }
 
 // It becomes current in another way than by a tap, and says nothing more.
 func TestP5_WhatIsHeldIsShownWithoutAnotherLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.talk.polls = true
-		r := w.beside(t, session.Running, says("one"), toolUse)
-		w.running(t)
+		w := chattest.NewWorld(t)
+		w.Talk.Polls = true
+		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.ToolUse)
+		w.Running(t)
 		synctest.Wait()
-		require.Contains(t, w.sender.done(), "typing in 7", "it has read past the text")
-		require.NoError(t, w.MakeCurrent(t.Context(), atAlice, r.ID))
+		require.Contains(t, w.Telegram.Done(), "typing in 7", "it has read past the text")
+		require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, r.ID))
 		synctest.Wait()
-		assert.Contains(t, w.happened(), "send one", "at once")
+		assert.Contains(t, w.Happened(), "send one", "at once")
 	})
 }
 
@@ -181,89 +158,89 @@ func TestP5_NothingOvertakesWhatIsHeld(t *testing.T) {
 		next talk.Kind
 	}{{"the second text", talk.Text}, {"the end of the turn", talk.TurnEnd}} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			first, second := says("one"), says("two")
-			r := w.beside(t, session.Running, first, second, turnEnd)
-			w.talk.gives = func(item talk.Item) {
+			w := chattest.NewWorld(t)
+			first, second := chattest.Says("one"), chattest.Says("two")
+			r := w.Beside(t, session.Running, first, second, chattest.TurnEnd)
+			w.Talk.Gives = func(item talk.Item) {
 				if item.Kind == tt.next && item.At.Offset > 0 {
-					assert.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
+					assert.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, r.ID))
 				}
 			}
-			w.running(t)
-			w.expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(first)),
+			w.Running(t)
+			w.Expect(t, "send one", fmt.Sprintf("advance t.jsonl %d/0/0", len(first)),
 				"send two", fmt.Sprintf("advance t.jsonl %d/0/0", len(first+second)),
-				fmt.Sprintf("advance t.jsonl %d/0/0", len(first+second+turnEnd)))
-			assert.Empty(t, w.sender.texts())
+				fmt.Sprintf("advance t.jsonl %d/0/0", len(first+second+chattest.TurnEnd)))
+			assert.Empty(t, w.Telegram.Texts())
 		})
 	}
 }
 
 func TestP5_ACrashRepeatsAtMostTheNotice(t *testing.T) {
-	w := newWorld(t)
-	w.beside(t, session.Running, says("one"), turnEnd)
+	w := chattest.NewWorld(t)
+	w.Beside(t, session.Running, chattest.Says("one"), chattest.TurnEnd)
 	ctx, cancel := context.WithCancel(t.Context())
-	w.sessions.advance = func(uuid.UUID, transcript.Cursor) error { // killed before it was on disk
+	w.Lifecycle.OnAdvance = func(uuid.UUID, transcript.Cursor) error { // killed before it was on disk
 		cancel()
-		return errDisk
+		return chattest.ErrDisk
 	}
 	require.NoError(t, w.Run(ctx))
-	w.sessions.advance = nil
-	w.again()
-	w.readAll(t)
-	w.again()
-	w.readAll(t)
-	assert.Equal(t, []string{w.notice("api", "one"), w.notice("api", "one")}, w.sender.texts())
+	w.Lifecycle.OnAdvance = nil
+	w.Again()
+	w.ReadAll(t)
+	w.Again()
+	w.ReadAll(t)
+	assert.Equal(t, []string{w.Notice("api", "one"), w.Notice("api", "one")}, w.Telegram.Texts())
 }
 
 func TestP5_ANoticeThatIsNotOnDiskIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		r := w.beside(t, session.Completed, says("one"), turnEnd, says("two"))
+		w := chattest.NewWorld(t)
+		r := w.Beside(t, session.Completed, chattest.Says("one"), chattest.TurnEnd, chattest.Says("two"))
 		failing := 2
-		w.sender.post = func(outbox.Message) error {
+		w.Telegram.OnPost = func(outbox.Message) error {
 			if failing--; failing >= 0 {
-				assert.Equal(t, r.Cursors, w.cursors(r))
-				return errDisk
+				assert.Equal(t, r.Cursors, w.Cursors(r))
+				return chattest.ErrDisk
 			}
 			return nil
 		}
-		w.readNow(t, r)
-		assert.Equal(t, []string{w.notice("api", "one"), w.notice("api", "two")}, w.sender.texts())
+		w.ReadNow(t, r)
+		assert.Equal(t, []string{w.Notice("api", "one"), w.Notice("api", "two")}, w.Telegram.Texts())
 	})
 }
 
 func TestP5_ATopicGetsItsAnswersInFull(t *testing.T) {
-	w := newWorld(t)
-	r := w.beside(t, session.Completed, says("one"), turnEnd)
-	topic := session.Conversation{ChatID: ours, ThreadID: 5}
-	w.records.change(r.ID, func(r *session.Record) { r.Conversation = topic })
-	w.readNow(t, r)
-	require.Equal(t, []string{"one"}, w.sender.answersSent())
-	assert.Equal(t, outbox.Message{To: topic, Text: w.sender.sent[0].Text, Session: r.ID, Rank: outbox.Now}, w.sender.sent[0])
-	assert.Empty(t, w.sender.texts())
+	w := chattest.NewWorld(t)
+	r := w.Beside(t, session.Completed, chattest.Says("one"), chattest.TurnEnd)
+	topic := session.Conversation{ChatID: chattest.Ours, ThreadID: 5}
+	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = topic })
+	w.ReadNow(t, r)
+	require.Equal(t, []string{"one"}, w.Telegram.AnswersSent())
+	assert.Equal(t, outbox.Message{To: topic, Text: w.Telegram.Sent[0].Text, Session: r.ID, Rank: outbox.Now}, w.Telegram.Sent[0])
+	assert.Empty(t, w.Telegram.Texts())
 }
 
 // What a /clear leaves behind gets its notice before the next transcript comes.
 func TestP5_HeldBeforeAClear(t *testing.T) {
-	w := newWorld(t)
-	w.currentSession(t, "front", session.Running)
-	one, two := transcriptOf(t, "one.jsonl", says("one")), transcriptOf(t, "two.jsonl", says("two"), turnEnd)
-	r := w.session(t, "api", session.Completed, one, two)
-	w.readNow(t, r)
-	assert.Equal(t, []string{w.notice("api", "one"), w.notice("api", "two")}, w.sender.texts())
+	w := chattest.NewWorld(t)
+	w.NewCurrentSession(t, "front", session.Running)
+	one, two := chattest.TranscriptOf(t, "one.jsonl", chattest.Says("one")), chattest.TranscriptOf(t, "two.jsonl", chattest.Says("two"), chattest.TurnEnd)
+	r := w.Session(t, "api", session.Completed, one, two)
+	w.ReadNow(t, r)
+	assert.Equal(t, []string{w.Notice("api", "one"), w.Notice("api", "two")}, w.Telegram.Texts())
 }
 
 func TestP5_HeldBeforeAReplacedTranscript(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.talk.polls = true
-		r := w.beside(t, session.Running, says("one"), says("two"))
-		w.running(t)
+		w := chattest.NewWorld(t)
+		w.Talk.Polls = true
+		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.Says("two"))
+		w.Running(t)
 		synctest.Wait()
-		require.NoError(t, os.WriteFile(r.Cursors[0].Path+".new", []byte(says("another")), 0o600))
+		require.NoError(t, os.WriteFile(r.Cursors[0].Path+".new", []byte(chattest.Says("another")), 0o600))
 		require.NoError(t, os.Rename(r.Cursors[0].Path+".new", r.Cursors[0].Path))
 		time.Sleep(time.Second)
-		assert.Equal(t, []string{w.notice("api", "two"), w.named(i18n.TranscriptReplaced, "api")}, w.sender.texts())
+		assert.Equal(t, []string{w.Notice("api", "two"), w.Named(i18n.TranscriptReplaced, "api")}, w.Telegram.Texts())
 	})
 }
 
@@ -271,18 +248,18 @@ func TestP5_HeldBeforeAReplacedTranscript(t *testing.T) {
 // order.
 func TestP5_ABlockedChatGetsWhatItMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.talk.polls = true
-		c := transcriptOf(t, "t.jsonl", says("one"), says("two"), says("three"))
-		r := w.currentSession(t, "api", session.Running, c)
+		w := chattest.NewWorld(t)
+		w.Talk.Polls = true
+		c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"), chattest.Says("two"), chattest.Says("three"))
+		r := w.NewCurrentSession(t, "api", session.Running, c)
 		park := func(parked bool) {
-			w.sender.mu.Lock()
-			defer w.sender.mu.Unlock()
-			w.sender.parked = map[int64]bool{alice: parked}
+			w.Telegram.Mu.Lock()
+			defer w.Telegram.Mu.Unlock()
+			w.Telegram.OnParked = map[int64]bool{chattest.Alice: parked}
 		}
 		blocked := make(chan struct{}, 10)
 		blocking := true
-		w.sender.send = func(_ context.Context, m outbox.Message) error {
+		w.Telegram.OnSend = func(_ context.Context, m outbox.Message) error {
 			if blocking && m.Text.Text == "two" {
 				park(true)
 				blocked <- struct{}{}
@@ -290,35 +267,35 @@ func TestP5_ABlockedChatGetsWhatItMissed(t *testing.T) {
 			}
 			return nil
 		}
-		w.running(t)
-		receive(t, blocked)
+		w.Running(t)
+		chattest.Receive(t, blocked)
 		synctest.Wait()
-		w.newTranscript(t, r)
+		w.NewTranscript(t, r)
 		synctest.Wait()
-		assert.Equal(t, []string{"one"}, w.sender.answersSent())
-		assert.Equal(t, int64(len(says("one"))), w.cursors(r)[0].Offset, "and nothing is passed")
+		assert.Equal(t, []string{"one"}, w.Telegram.AnswersSent())
+		assert.Equal(t, int64(len(chattest.Says("one"))), w.Cursors(r)[0].Offset, "and nothing is passed")
 		blocking = false
-		w.mustHear(t, "/list") // which ends the block
-		require.Eventually(t, func() bool { return len(w.sender.answersSent()) == 3 }, patience, time.Millisecond)
-		assert.Equal(t, []string{"one", "two", "three"}, w.sender.answersSent())
+		w.MustHear(t, "/list") // which ends the block
+		require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == 3 }, chattest.Patience, time.Millisecond)
+		assert.Equal(t, []string{"one", "two", "three"}, w.Telegram.AnswersSent())
 		assert.Empty(t, blocked)
 	})
 }
 
 func TestP5_ABlockedChatGetsNoNotices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.talk.polls = true
-		r := w.beside(t, session.Running, says("one"), toolUse)
-		w.running(t)
+		w := chattest.NewWorld(t)
+		w.Talk.Polls = true
+		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.ToolUse)
+		w.Running(t)
 		synctest.Wait()
-		require.Contains(t, w.sender.done(), "typing in 7", "it has read past the text")
-		w.sender.mu.Lock()
-		w.sender.parked = map[int64]bool{alice: true}
-		w.sender.mu.Unlock()
-		grow(t, r.Cursors[0], turnEnd)
+		require.Contains(t, w.Telegram.Done(), "typing in 7", "it has read past the text")
+		w.Telegram.Mu.Lock()
+		w.Telegram.OnParked = map[int64]bool{chattest.Alice: true}
+		w.Telegram.Mu.Unlock()
+		chattest.Grow(t, r.Cursors[0], chattest.TurnEnd)
 		time.Sleep(time.Second)
-		assert.Empty(t, w.sender.texts())
-		assert.Equal(t, r.Cursors, w.cursors(r))
+		assert.Empty(t, w.Telegram.Texts())
+		assert.Equal(t, r.Cursors, w.Cursors(r))
 	})
 }

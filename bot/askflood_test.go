@@ -1,4 +1,4 @@
-package bot
+package bot_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -23,50 +24,37 @@ const (
 	flooding   = 10 * time.Minute
 )
 
-// kills lets a program below an agent ask with ccbot-hook and kill it.
-func (w *world) kills(t *testing.T, r session.Record, seen bool) {
-	t.Helper()
-	q := w.request(t, r, "Bash", bash)
-	require.NoError(t, w.Asked(t.Context(), q.Request))
-	if seen {
-		w.work(t)
-	}
-	w.relay.end(q.ID)
-	w.Left(t.Context(), q.Request)
-	w.work(t)
-}
-
 // TestP7_KilledRequestsDoNotCloseTheWay: a program below an agent may ask with ccbot-hook and kill
 // it, again and again. What Claude Code itself asks comes to the chat all the same, and not by way
 // of the terminal's screen.
 func TestP7_KilledRequestsDoNotCloseTheWay(t *testing.T) {
 	for _, seen := range []bool{true, false} {
-		runs(t, func(t *testing.T, w *world) {
-			r := w.currentSession(t, "api", session.Running)
+		chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+			r := w.NewCurrentSession(t, "api", session.Running)
 			taken := make(chan struct{})
-			w.sender.send = func(context.Context, outbox.Message) error {
+			w.Telegram.OnSend = func(context.Context, outbox.Message) error {
 				if !seen {
 					<-taken // so that all the others are killed before they are sent
 				}
 				return nil
 			}
 			for range 75 {
-				w.kills(t, r, seen)
+				w.Kills(t, r, seen)
 			}
 			close(taken)
-			w.work(t)
+			w.Work(t)
 			assert.LessOrEqual(t, len(w.Asks.Unsettled()), openAtMost)
-			assert.LessOrEqual(t, len(w.sender.sent), atOnce)
+			assert.LessOrEqual(t, len(w.Telegram.Sent), atOnce)
 			if seen {
-				assert.Equal(t, []string{w.named(i18n.AskFlood, "api")}, w.sender.texts(), "told once")
+				assert.Equal(t, []string{w.Named(i18n.AskFlood, "api")}, w.Telegram.Texts(), "told once")
 			}
-			sent := len(w.sender.sent)
-			q := w.asksFor(t, r, "Bash", bash)
-			w.later(round)
-			require.Len(t, w.sender.sent, sent+1)
-			assert.Equal(t, ask.StateOpen, w.card(t, q).State)
-			assert.Contains(t, w.relay.Waiting(r.ID), q.Request, "its hook waits on")
-			assert.NotEmpty(t, choices(w.dialog(t, r, trust)))
+			sent := len(w.Telegram.Sent)
+			q := w.AsksFor(t, r, "Bash", chattest.Bash)
+			w.Later(chattest.Round)
+			require.Len(t, w.Telegram.Sent, sent+1)
+			assert.Equal(t, ask.StateOpen, w.Card(t, q).State)
+			assert.Contains(t, w.Relay.Waiting(r.ID), q.Request, "its hook waits on")
+			assert.NotEmpty(t, chattest.Choices(w.Dialog(t, r, chattest.Trust)))
 		})
 	}
 }
@@ -74,68 +62,68 @@ func TestP7_KilledRequestsDoNotCloseTheWay(t *testing.T) {
 // TestP7_WhoFloodsIsNotAskedInAWeakerWay: where so many hooks wait that one is refused, the
 // terminal's own dialog has no button that approves.
 func TestP7_WhoFloodsIsNotAskedInAWeakerWay(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		r := w.currentSession(t, "api", session.Running)
-		first := w.asksFor(t, r, "Bash", bash)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		first := w.AsksFor(t, r, "Bash", chattest.Bash)
 		for range openAtMost - 1 {
-			w.asksFor(t, r, "Bash", bash)
+			w.AsksFor(t, r, "Bash", chattest.Bash)
 		}
 		for range 3 {
-			require.ErrorContains(t, w.Asked(t.Context(), w.request(t, r, "Bash", bash).Request), "asks too often")
+			require.ErrorContains(t, w.Asked(t.Context(), w.Request(t, r, "Bash", chattest.Bash).Request), "asks too often")
 		}
-		w.work(t)
-		assert.Len(t, w.sender.sent, openAtMost)
-		assert.Equal(t, []string{w.named(i18n.AskFlood, "api")}, w.sender.texts(), "told once")
-		other := w.session(t, "web", session.Running)
-		w.asksFor(t, other, "Bash", bash)
+		w.Work(t)
+		assert.Len(t, w.Telegram.Sent, openAtMost)
+		assert.Equal(t, []string{w.Named(i18n.AskFlood, "api")}, w.Telegram.Texts(), "told once")
+		other := w.Session(t, "web", session.Running)
+		w.AsksFor(t, other, "Bash", chattest.Bash)
 
 		shown := func(r session.Record) (message int) {
-			require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-			return w.sender.lastID()
+			require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, chattest.Trust)))
+			return w.Telegram.LastID()
 		}
 		message := shown(r)
-		assert.Empty(t, choices(w.sender.now(message)))
-		assert.Contains(t, w.sender.now(message).Text.Text, w.named(i18n.AskFlood, "api"))
-		assert.NotEmpty(t, choices(w.sender.now(shown(other))), "another session is asked as ever")
-		w.later(flooding)
+		assert.Empty(t, chattest.Choices(w.Telegram.Now(message)))
+		assert.Contains(t, w.Telegram.Now(message).Text.Text, w.Named(i18n.AskFlood, "api"))
+		assert.NotEmpty(t, chattest.Choices(w.Telegram.Now(shown(other))), "another session is asked as ever")
+		w.Later(flooding)
 		shown(r)
-		assert.Empty(t, choices(w.sender.now(message)), "all of them wait still")
-		w.result(t, first, "", "ok", false)
+		assert.Empty(t, chattest.Choices(w.Telegram.Now(message)), "all of them wait still")
+		w.Result(t, first, "", "ok", false)
 		shown(r)
-		assert.NotEmpty(t, choices(w.sender.now(message)))
+		assert.NotEmpty(t, chattest.Choices(w.Telegram.Now(message)))
 	})
 }
 
 // TestP7_ANewerRequestDoesNotTakeTheTurn: one that is asked and killed again and again, each time
 // when a message may be sent, does not keep an older one from the chat.
 func TestP7_ANewerRequestDoesNotTakeTheTurn(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		r := w.currentSession(t, "api", session.Running)
-		w.later(7 * time.Second) // so that at no round a message may just be sent
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		w.Later(7 * time.Second) // so that at no round a message may just be sent
 		for range 2 * atOnce {
-			w.kills(t, r, false)
+			w.Kills(t, r, false)
 		}
-		q := w.asksFor(t, r, "Bash", bash)
-		require.Zero(t, w.message(t, q))
+		q := w.AsksFor(t, r, "Bash", chattest.Bash)
+		require.Zero(t, w.Message(t, q))
 		for range 3 {
-			w.later(oneMore)
-			w.kills(t, r, false)
+			w.Later(oneMore)
+			w.Kills(t, r, false)
 		}
-		assert.NotZero(t, w.message(t, q))
+		assert.NotZero(t, w.Message(t, q))
 	})
 }
 
 // TestManyRequestsThatArePermittedAreAllShown: a person who answers quickly meets no bound.
 func TestManyRequestsThatArePermittedAreAllShown(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		r := w.currentSession(t, "api", session.Running)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
 		for range atOnce {
-			for range round / oneMore {
-				w.writes(t, w.asksFor(t, r, "Bash", bash), "", "ok", false)
+			for range chattest.Round / oneMore {
+				w.Writes(t, w.AsksFor(t, r, "Bash", chattest.Bash), "", "ok", false)
 			}
-			w.later(round)
+			w.Later(chattest.Round)
 		}
-		assert.Len(t, w.sender.sent, 3*atOnce)
-		assert.Empty(t, w.sender.texts())
+		assert.Len(t, w.Telegram.Sent, 3*atOnce)
+		assert.Empty(t, w.Telegram.Texts())
 	})
 }

@@ -1,8 +1,7 @@
-package bot
+package bot_test
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -23,82 +23,55 @@ import (
 // TestP8_NewsOfOtherSessionsHoldsNothingUp: there is news every second, and a hook that did not
 // come back is found all the same.
 func TestP8_NewsOfOtherSessionsHoldsNothingUp(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		_, q := w.asking(t)
-		other := w.asksFor(t, w.session(t, "web", session.Running), "Bash", bash)
-		w.hangsUp(q)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		_, q := w.Asking(t)
+		other := w.AsksFor(t, w.Session(t, "web", session.Running), "Bash", chattest.Bash)
+		w.HangsUp(q)
 		for range 40 {
 			require.NoError(t, w.Asked(t.Context(), other.Request))
-			w.later(time.Second)
+			w.Later(time.Second)
 		}
-		assert.Equal(t, ask.StateAway, w.card(t, q).State)
+		assert.Equal(t, ask.StateAway, w.Card(t, q).State)
 	})
 }
 
 // TestP8_HalfOfAnOutcomeIsNotWaitedForForEver, although there is news all the time.
 func TestP8_HalfOfAnOutcomeIsNotWaitedForForEver(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		_, q := w.asking(t)
-		other := w.asksFor(t, w.session(t, "web", session.Running), "Bash", bash)
-		w.refused(t, q, false)
-		w.later(round)
-		require.Equal(t, ask.StateOpen, w.card(t, q).State, "half of it is known")
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		_, q := w.Asking(t)
+		other := w.AsksFor(t, w.Session(t, "web", session.Running), "Bash", chattest.Bash)
+		w.Refused(t, q, false)
+		w.Later(chattest.Round)
+		require.Equal(t, ask.StateOpen, w.Card(t, q).State, "half of it is known")
 		for range 20 {
 			require.NoError(t, w.Asked(t.Context(), other.Request))
-			w.later(100 * time.Millisecond)
+			w.Later(100 * time.Millisecond)
 		}
-		assert.Equal(t, ask.Denied, w.card(t, q).Outcome.What)
+		assert.Equal(t, ask.Denied, w.Card(t, q).Outcome.What)
 	})
-}
-
-// refused is what an Esc and a "No" write: the refusal of the tool, then the interrupt.
-func (w *world) refused(t *testing.T, q asked, interrupt bool) {
-	t.Helper()
-	raw, err := base64.RawURLEncoding.DecodeString(q.ID)
-	require.NoError(t, err)
-	w.userLine(t, q, map[string]any{"type": "tool_result", "tool_use_id": "toolu_" + uuid.UUID(raw).String(), "content": "no", "is_error": true},
-		`,"toolDenialKind":"user-rejected"`)
-	if interrupt {
-		w.interrupted(t, q)
-	}
-}
-
-// interrupted is the second line of refused.
-func (w *world) interrupted(t *testing.T, q asked) {
-	t.Helper()
-	w.userLine(t, q, map[string]any{"type": "text", "text": "[Request interrupted by user for tool use]"}, "")
-}
-
-// userLine writes a line of a request's transcript that Claude Code ascribes to the user.
-func (w *world) userLine(t *testing.T, q asked, content any, more string) {
-	t.Helper()
-	text, err := json.Marshal(content)
-	require.NoError(t, err)
-	grow(t, q.cursor, `{"type":"user","timestamp":"`+w.Now().Format(time.RFC3339Nano)+`"`+more+
-		`,"message":{"role":"user","content":[`+string(text)+"]}}\n")
 }
 
 // TestP8_WhatAHookHasTakenIsKnownAfterARestart: then the message says sent.
 func TestP8_WhatAHookHasTakenIsKnownAfterARestart(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		_, q := w.asking(t)
-		w.tapsOn(t, alice, q, i18n.AskAllow)
-		edits := len(w.sender.edited)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		_, q := w.Asking(t)
+		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
+		edits := len(w.Telegram.Edited)
 		assert.Equal(t, 1, edits, "one edit, and not two")
-		w.restart(t)
-		assert.False(t, w.card(t, q).Given.IsZero())
-		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.allowed(i18n.AskSent))
+		w.Restart(t)
+		assert.False(t, w.Card(t, q).Given.IsZero())
+		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.AllowedText(i18n.AskSent))
 	})
 }
 
 func TestOldCardsAreForgottenWhileItRuns(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		_, q := w.asking(t)
-		w.restart(t)
-		w.result(t, q, "", "ok", false)
-		w.later(7*24*time.Hour - time.Hour)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		_, q := w.Asking(t)
+		w.Restart(t)
+		w.Result(t, q, "", "ok", false)
+		w.Later(7*24*time.Hour - time.Hour)
 		assert.Len(t, w.Asks.List(), 1)
-		w.later(25*time.Hour + round) // it is looked at once a day
+		w.Later(25*time.Hour + chattest.Round) // it is looked at once a day
 		assert.Empty(t, w.Asks.List())
 	})
 }
@@ -106,25 +79,25 @@ func TestOldCardsAreForgottenWhileItRuns(t *testing.T) {
 func TestWhatBecomesOfARequestThatIsAway(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		do   func(w *world, r session.Record, q asked)
+		do   func(w *chattest.World, r session.Record, q chattest.Asked)
 		desk bool
 	}{
-		{"the dialog is gone", func(w *world, r session.Record, _ asked) {
+		{"the dialog is gone", func(w *chattest.World, r session.Record, _ chattest.Asked) {
 			_ = w.SessionNews(context.Background(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r})
 		}, true},
-		{"the hook is gone", func(w *world, _ session.Record, q asked) {
-			w.hangsUp(q)
+		{"the hook is gone", func(w *chattest.World, _ session.Record, q chattest.Asked) {
+			w.HangsUp(q)
 			w.Left(context.Background(), q.Request)
 		}, false},
 	} {
-		runsAs(t, tt.name, func(t *testing.T, w *world) {
-			r, q := w.asking(t)
+		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
+			r, q := w.Asking(t)
 			tt.do(w, r, q)
-			w.work(t)
-			assert.Equal(t, tt.desk, w.card(t, q).Desk)
-			assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.AskAway))
-			w.later(26 * time.Hour)
-			assert.Equal(t, ask.Unknown, w.card(t, q).Outcome.What)
+			w.Work(t)
+			assert.Equal(t, tt.desk, w.Card(t, q).Desk)
+			assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Word(i18n.AskAway))
+			w.Later(26 * time.Hour)
+			assert.Equal(t, ask.Unknown, w.Card(t, q).Outcome.What)
 		})
 	}
 }
@@ -132,163 +105,163 @@ func TestWhatBecomesOfARequestThatIsAway(t *testing.T) {
 func TestDenyWithThisThatComesTooLateDoesNothing(t *testing.T) {
 	for name, kind := range map[string]lifecycle.NoteKind{"the dialog is gone": lifecycle.NoteDialogGone,
 		"it is over": lifecycle.NoteEnded} {
-		runsAs(t, name, func(t *testing.T, w *world) {
-			r, _ := w.asking(t)
-			_, notice := w.heldBehind(t, r)
+		chattest.RunsAs(t, name, func(t *testing.T, w *chattest.World) {
+			r, _ := w.Asking(t)
+			_, notice := w.HeldBehind(t, r)
 			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r}))
-			w.work(t)
-			w.pressLate(t, alice, notice, w.word(i18n.ButtonDenyWith))
-			assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton))
-			assert.Empty(t, w.shows(t, notice).Buttons)
+			w.Work(t)
+			w.PressLate(t, chattest.Alice, notice, w.Word(i18n.ButtonDenyWith))
+			assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Word(i18n.StaleButton))
+			assert.Empty(t, w.Shows(t, notice).Buttons)
 		})
 	}
 }
 
 // TestASubagentsRequestHoldsUpNoPrompt: the session takes prompts meanwhile.
 func TestASubagentsRequestHoldsUpNoPrompt(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		r := w.currentSession(t, "api", session.Running)
-		q := w.request(t, r, "Bash", bash)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		q := w.Request(t, r, "Bash", chattest.Bash)
 		q.SubagentID, q.Subagent = "ac2a379c5157a4c20", "general-purpose"
-		w.dials(q)
+		w.Dials(q)
 		require.NoError(t, w.Asked(t.Context(), q.Request))
-		w.work(t)
-		key := w.mustHear(t, "a prompt")
-		assert.Empty(t, w.sender.posted)
+		w.Work(t)
+		key := w.MustHear(t, "a prompt")
+		assert.Empty(t, w.Telegram.Posted)
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: key}}))
-		assert.Equal(t, w.named(i18n.HeldDialog, "api"), w.sender.last(t).Text.Text)
+		assert.Equal(t, w.Named(i18n.HeldDialog, "api"), w.Telegram.Last(t).Text.Text)
 	})
 }
 
 // A prompt that was offered behind one request may come to wait behind another.
 func TestAPromptIsOfferedForEachRequest(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		r, one := w.asking(t)
-		key := w.mustHear(t, "use make")
-		w.result(t, one, "", "ok", false)
-		two := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, one := w.Asking(t)
+		key := w.MustHear(t, "use make")
+		w.Result(t, one, "", "ok", false)
+		two := w.AsksFor(t, r, "Bash", `{"command":"ls"}`)
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r, Prompt: lifecycle.Prompt{Key: key}}))
-		w.work(t)
-		assert.Equal(t, key, w.offer(t, two).Key)
-		e, err := w.entries.Load(key)
+		w.Work(t)
+		assert.Equal(t, key, w.Offer(t, two).Key)
+		e, err := w.Inbox.Load(key)
 		require.NoError(t, err)
-		assert.Equal(t, e.MessageID, w.lastSent(t).ReplyTo)
-		assert.True(t, w.has(w.lastSent(t), i18n.ButtonDenyWith))
-		assert.True(t, w.offer(t, one).Closed)
-		w.press(t, alice, w.sender.lastID(), w.word(i18n.ButtonDenyWith))
-		assert.Equal(t, ask.StateSent, w.card(t, two).State, "the second one is denied with it")
+		assert.Equal(t, e.MessageID, w.LastSent(t).ReplyTo)
+		assert.True(t, w.Has(w.LastSent(t), i18n.ButtonDenyWith))
+		assert.True(t, w.Offer(t, one).Closed)
+		w.Press(t, chattest.Alice, w.Telegram.LastID(), w.Word(i18n.ButtonDenyWith))
+		assert.Equal(t, ask.StateSent, w.Card(t, two).State, "the second one is denied with it")
 	})
 }
 
 func TestEverythingIsShownOnceAtATime(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		r := w.currentSession(t, "api", session.Running)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
 		input, err := json.Marshal(map[string]string{"command": strings.Repeat("echo hello\n", 500)})
 		require.NoError(t, err)
-		q := w.asksFor(t, r, "Bash", string(input))
-		before := len(w.sender.sent)
-		w.sender.send = func(context.Context, outbox.Message) error {
-			w.sender.send = nil
-			return w.pressing(t, alice, 1, w.word(i18n.AskShowAll)) // while the first part is under way
+		q := w.AsksFor(t, r, "Bash", string(input))
+		before := len(w.Telegram.Sent)
+		w.Telegram.OnSend = func(context.Context, outbox.Message) error {
+			w.Telegram.OnSend = nil
+			return w.Pressing(t, chattest.Alice, 1, w.Word(i18n.AskShowAll)) // while the first part is under way
 		}
-		w.tapsOn(t, alice, q, i18n.AskShowAll)
-		parts := len(w.sender.sent) - before
-		all := ask.Viewer{Words: w.Chat.Words, Home: w.Home}.All(w.card(t, q))
+		w.TapsOn(t, chattest.Alice, q, i18n.AskShowAll)
+		parts := len(w.Telegram.Sent) - before
+		all := ask.Viewer{Words: w.Chat.Words, Home: w.Home}.All(w.Card(t, q))
 		assert.Equal(t, len(all)+1, parts, "and the message again")
-		assert.False(t, w.has(w.lastSent(t), i18n.AskShowAll))
-		w.pressLate(t, alice, 1, w.word(i18n.AskShowAll))
-		assert.Len(t, w.sender.sent, before+parts)
+		assert.False(t, w.Has(w.LastSent(t), i18n.AskShowAll))
+		w.PressLate(t, chattest.Alice, 1, w.Word(i18n.AskShowAll))
+		assert.Len(t, w.Telegram.Sent, before+parts)
 	})
 }
 
 // TestP8_ATapThatIsNotTakenLeavesTheOther to give its decision to the hook.
 func TestP8_ATapThatIsNotTakenLeavesTheOther(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		_, q := w.asking(t)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		_, q := w.Asking(t)
 		taken := make(chan struct{})
-		w.relay.decides(func() error {
-			w.relay.add("asked")
+		w.Relay.Decides(func() error {
+			w.Relay.Add("asked")
 			<-taken
 			return nil
 		})
 		tapped := make(chan error)
-		go func() { tapped <- w.pressing(t, alice, 1, w.word(i18n.AskAllow)) }()
-		w.work(t)
-		w.pressLate(t, bob, 1, w.word(i18n.AskDenyWhy))
-		w.pressLate(t, bob, 1, w.word(i18n.AskDeny))
+		go func() { tapped <- w.Pressing(t, chattest.Alice, 1, w.Word(i18n.AskAllow)) }()
+		w.Work(t)
+		w.PressLate(t, chattest.Bob, 1, w.Word(i18n.AskDenyWhy))
+		w.PressLate(t, chattest.Bob, 1, w.Word(i18n.AskDeny))
 		require.NoError(t, w.Asked(t.Context(), q.Request), "which has the request looked at")
-		w.work(t)
-		asked := func() int { return strings.Count(strings.Join(w.relay.done(), " "), "asked") }
+		w.Work(t)
+		asked := func() int { return strings.Count(strings.Join(w.Relay.Done(), " "), "asked") }
 		assert.Equal(t, 1, asked(), "who tapped first gives it")
 		close(taken)
 		require.NoError(t, <-tapped)
-		w.work(t)
-		w.dials(q)
+		w.Work(t)
+		w.Dials(q)
 		require.NoError(t, w.Asked(t.Context(), q.Request))
-		w.work(t)
+		w.Work(t)
 		assert.Equal(t, 2, asked(), "from then on others may")
 	})
 }
 
 // A redial of a request that was left to the desk shows no buttons again.
 func TestWhatWasLeftToTheDeskStaysThere(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		r, q := w.asking(t)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, q := w.Asking(t)
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
-		w.dials(q)
+		w.Dials(q)
 		require.NoError(t, w.Asked(t.Context(), q.Request))
-		assert.Equal(t, ask.StateAway, w.card(t, q).State)
-		assert.Equal(t, []string{"leave", "leave"}, w.relay.done())
+		assert.Equal(t, ask.StateAway, w.Card(t, q).State)
+		assert.Equal(t, []string{"leave", "leave"}, w.Relay.Done())
 	})
 }
 
 // TestP8_ACrashInDenyWithThisIsFinishedWithoutTheHook: else the text is typed, and given as the
 // reason as well when the hook redials.
 func TestP8_ACrashInDenyWithThisIsFinishedWithoutTheHook(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		r, q := w.asking(t)
-		e, notice := w.heldBehind(t, r)
-		w.hangsUp(q)
-		w.dies(t, "ask-denied-with", func() error { return w.pressing(t, alice, notice, w.word(i18n.ButtonDenyWith)) })
-		w.restart(t)
-		assert.Contains(t, w.sessions.done(), "withdraw "+e.Key+" of "+r.ID.String())
-		assert.Empty(t, w.relay.done())
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, q := w.Asking(t)
+		e, notice := w.HeldBehind(t, r)
+		w.HangsUp(q)
+		w.Dies(t, "ask-denied-with", func() error { return w.Pressing(t, chattest.Alice, notice, w.Word(i18n.ButtonDenyWith)) })
+		w.Restart(t)
+		assert.Contains(t, w.Lifecycle.Done(), "withdraw "+e.Key+" of "+r.ID.String())
+		assert.Empty(t, w.Relay.Done())
 	})
 }
 
 func TestP8_ADecisionThatIsNotGivenIsNotSaidToBeSent(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		_, q := w.asking(t)
-		w.relay.decides(func() error { return errors.New("broken") })
-		w.tapsOn(t, alice, q, i18n.AskAllow)
-		assert.True(t, w.card(t, q).Given.IsZero())
-		assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.allowed(i18n.AskNoted))
-		w.relay.decides(nil)
-		w.later(round)
-		assert.Equal(t, []string{"allow "}, w.relay.done(), "the next look gives it")
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		_, q := w.Asking(t)
+		w.Relay.Decides(func() error { return errors.New("broken") })
+		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
+		assert.True(t, w.Card(t, q).Given.IsZero())
+		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.AllowedText(i18n.AskNoted))
+		w.Relay.Decides(nil)
+		w.Later(chattest.Round)
+		assert.Equal(t, []string{"allow "}, w.Relay.Done(), "the next look gives it")
 	})
 }
 
 // A mistake of ours about one request leaves that request to the terminal, and the others go on.
 func TestP8_ARequestThatCrashesEndsNothingElse(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		r, q := w.asking(t)
-		_, notice := w.heldBehind(t, r)
-		w.dies(t, "ask-denied-with", func() error { return w.pressing(t, alice, notice, w.word(i18n.ButtonDenyWith)) })
-		w.sessions.withdraw = func(uuid.UUID, string) error { panic("a mistake of ours") }
-		w.restart(t)
-		told := []string{warning + w.word(i18n.InternalError), warning + w.named(i18n.AskTextUnsure, r.Name)}
-		assert.ElementsMatch(t, told, w.sender.texts())
-		assert.True(t, w.card(t, q).IsOver(), "it does not count for ever")
-		assert.Equal(t, ask.Unknown, w.card(t, q).Outcome.What)
-		assert.Empty(t, w.shows(t, 1).Buttons)
-		assert.Equal(t, []string{"leave"}, w.relay.done())
-		other := w.asksFor(t, r, "Bash", `{"command":"ls"}`)
-		w.later(round)
-		assert.ElementsMatch(t, told, w.sender.texts(), "it is told once")
-		w.tapsOn(t, alice, other, i18n.AskAllow)
-		assert.Equal(t, []string{"leave", "allow "}, w.relay.done())
-		w.result(t, other, "allow", "ok", false)
-		assert.True(t, w.card(t, other).IsOver())
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, q := w.Asking(t)
+		_, notice := w.HeldBehind(t, r)
+		w.Dies(t, "ask-denied-with", func() error { return w.Pressing(t, chattest.Alice, notice, w.Word(i18n.ButtonDenyWith)) })
+		w.Lifecycle.OnWithdraw = func(uuid.UUID, string) error { panic("a mistake of ours") }
+		w.Restart(t)
+		told := []string{chattest.Warning + w.Word(i18n.InternalError), chattest.Warning + w.Named(i18n.AskTextUnsure, r.Name)}
+		assert.ElementsMatch(t, told, w.Telegram.Texts())
+		assert.True(t, w.Card(t, q).IsOver(), "it does not count for ever")
+		assert.Equal(t, ask.Unknown, w.Card(t, q).Outcome.What)
+		assert.Empty(t, w.Shows(t, 1).Buttons)
+		assert.Equal(t, []string{"leave"}, w.Relay.Done())
+		other := w.AsksFor(t, r, "Bash", `{"command":"ls"}`)
+		w.Later(chattest.Round)
+		assert.ElementsMatch(t, told, w.Telegram.Texts(), "it is told once")
+		w.TapsOn(t, chattest.Alice, other, i18n.AskAllow)
+		assert.Equal(t, []string{"leave", "allow "}, w.Relay.Done())
+		w.Result(t, other, "allow", "ok", false)
+		assert.True(t, w.Card(t, other).IsOver())
 	})
 }

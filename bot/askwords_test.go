@@ -1,4 +1,4 @@
-package bot
+package bot_test
 
 import (
 	"runtime/debug"
@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -21,54 +22,54 @@ import (
 func TestP4_TheNextTextIsTheReasonOnlyWhileItMayBeMeant(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		then func(t *testing.T, w *world, other session.Record)
+		then func(t *testing.T, w *chattest.World, other session.Record)
 	}{
-		{"another session in the list", func(t *testing.T, w *world, other session.Record) {
-			w.mustHear(t, "/list")
-			list := w.sender.last(t)
-			require.NoError(t, w.tapShown(t, alice, list, i18n.Key(other.Name)))
+		{"another session in the list", func(t *testing.T, w *chattest.World, other session.Record) {
+			w.MustHear(t, "/list")
+			list := w.Telegram.Last(t)
+			require.NoError(t, w.TapShown(t, chattest.Alice, list, i18n.Key(other.Name)))
 		}},
-		{"a new session", func(t *testing.T, w *world, _ session.Record) { w.mustHear(t, "/new") }},
-		{"a session that is back", func(t *testing.T, w *world, _ session.Record) {
-			old := w.session(t, "old", session.Archived)
-			w.mustHear(t, "/resume "+old.Name)
-			w.records.change(old.ID, func(r *session.Record) { r.State = session.Running })
+		{"a new session", func(t *testing.T, w *chattest.World, _ session.Record) { w.MustHear(t, "/new") }},
+		{"a session that is back", func(t *testing.T, w *chattest.World, _ session.Record) {
+			old := w.Session(t, "old", session.Archived)
+			w.MustHear(t, "/resume "+old.Name)
+			w.Records.Change(old.ID, func(r *session.Record) { r.State = session.Running })
 		}},
-		{"a switch that nobody told", func(t *testing.T, w *world, other session.Record) {
-			require.NoError(t, w.Chats.SetCurrent(atAlice, other.ID))
-			w.later(round)
+		{"a switch that nobody told", func(t *testing.T, w *chattest.World, other session.Record) {
+			require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, other.ID))
+			w.Later(chattest.Round)
 		}},
 	} {
-		runsAs(t, tt.name, func(t *testing.T, w *world) {
-			_, q := w.asking(t)
-			other := w.session(t, "web", session.Running)
-			w.tapsOn(t, alice, q, i18n.AskDenyWhy)
-			require.NotNil(t, w.card(t, q).Why)
+		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
+			_, q := w.Asking(t)
+			other := w.Session(t, "web", session.Running)
+			w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
+			require.NotNil(t, w.Card(t, q).Why)
 			tt.then(t, w, other)
-			assert.Nil(t, w.card(t, q).Why)
-			m := w.sender.lastEdit(t)
-			if m.ReplyTo == w.message(t, q) {
-				assert.NotContains(t, m.Text.Text, w.word(i18n.AskWriteNow))
-				assert.True(t, w.has(m, i18n.AskDenyWhy), "it can be decided as before")
+			assert.Nil(t, w.Card(t, q).Why)
+			m := w.Telegram.LastEdit(t)
+			if m.ReplyTo == w.Message(t, q) {
+				assert.NotContains(t, m.Text.Text, w.Word(i18n.AskWriteNow))
+				assert.True(t, w.Has(m, i18n.AskDenyWhy), "it can be decided as before")
 			}
-			w.mustHear(t, "a prompt")
-			assert.Empty(t, w.relay.done())
-			assert.Contains(t, strings.Join(w.sessions.done(), "\n"), "queue")
+			w.MustHear(t, "a prompt")
+			assert.Empty(t, w.Relay.Done())
+			assert.Contains(t, strings.Join(w.Lifecycle.Done(), "\n"), "queue")
 		})
 	}
 }
 
 // TestP4_ATextForAnotherSessionIsAPrompt, also before anything else has noticed.
 func TestP4_ATextForAnotherSessionIsAPrompt(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		_, q := w.asking(t)
-		other := w.session(t, "web", session.Running)
-		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
-		require.NoError(t, w.Chats.SetCurrent(atAlice, other.ID))
-		w.mustHear(t, "a prompt")
-		assert.Empty(t, w.relay.done())
-		assert.Nil(t, w.card(t, q).Why)
-		assert.Contains(t, strings.Join(w.sessions.done(), "\n"), " for "+other.ID.String())
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		_, q := w.Asking(t)
+		other := w.Session(t, "web", session.Running)
+		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
+		require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, other.ID))
+		w.MustHear(t, "a prompt")
+		assert.Empty(t, w.Relay.Done())
+		assert.Nil(t, w.Card(t, q).Why)
+		assert.Contains(t, strings.Join(w.Lifecycle.Done(), "\n"), " for "+other.ID.String())
 	})
 }
 
@@ -78,19 +79,19 @@ func TestP4_ATextThatAHookHasMayHaveBeenRead(t *testing.T) {
 		given bool
 		want  i18n.Key
 	}{{"a hook has it", true, i18n.AskTextUnsure}, {"no hook came for it", false, i18n.AskTextLost}} {
-		runsAs(t, tt.name, func(t *testing.T, w *world) {
-			r, q := w.asking(t)
+		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
+			r, q := w.Asking(t)
 			if !tt.given {
-				w.hangsUp(q)
+				w.HangsUp(q)
 			}
-			w.tapsOn(t, alice, q, i18n.AskDenyWhy)
-			w.mustHear(t, "use make")
-			w.work(t)
-			assert.Equal(t, tt.given, !w.card(t, q).Given.IsZero())
+			w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
+			w.MustHear(t, "use make")
+			w.Work(t)
+			assert.Equal(t, tt.given, !w.Card(t, q).Given.IsZero())
 			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteEnded, Session: r}))
-			w.work(t)
-			require.Equal(t, ask.Unknown, w.card(t, q).Outcome.What)
-			assert.Contains(t, w.sender.texts(), warning+w.named(tt.want, "api"))
+			w.Work(t)
+			require.Equal(t, ask.Unknown, w.Card(t, q).Outcome.What)
+			assert.Contains(t, w.Telegram.Texts(), chattest.Warning+w.Named(tt.want, "api"))
 		})
 	}
 }
@@ -100,37 +101,37 @@ func TestP4_ATextThatAHookHasMayHaveBeenRead(t *testing.T) {
 func TestP4_WordsForAQuestionThatIsOverAreNotTyped(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		then func(t *testing.T, w *world, q asked)
+		then func(t *testing.T, w *chattest.World, q chattest.Asked)
 	}{
-		{"the desk answered", func(t *testing.T, w *world, q asked) { w.result(t, q, "", "ok", false) }},
-		{"the hook left", func(t *testing.T, w *world, q asked) {
-			w.hangsUp(q)
+		{"the desk answered", func(t *testing.T, w *chattest.World, q chattest.Asked) { w.Result(t, q, "", "ok", false) }},
+		{"the hook left", func(t *testing.T, w *chattest.World, q chattest.Asked) {
+			w.HangsUp(q)
 			w.Left(t.Context(), q.Request)
-			w.work(t)
+			w.Work(t)
 		}},
-		{"somebody denied it", func(t *testing.T, w *world, q asked) { w.tapsOn(t, bob, q, i18n.AskDeny) }},
-		{"ten minutes later", func(_ *testing.T, w *world, _ asked) { w.later(10 * time.Minute) }},
-		{"ten minutes later, which was seen", func(t *testing.T, w *world, _ asked) {
-			w.later(10 * time.Minute)
-			w.later(round)
+		{"somebody denied it", func(t *testing.T, w *chattest.World, q chattest.Asked) { w.TapsOn(t, chattest.Bob, q, i18n.AskDeny) }},
+		{"ten minutes later", func(_ *testing.T, w *chattest.World, _ chattest.Asked) { w.Later(10 * time.Minute) }},
+		{"ten minutes later, which was seen", func(t *testing.T, w *chattest.World, _ chattest.Asked) {
+			w.Later(10 * time.Minute)
+			w.Later(chattest.Round)
 		}},
 	} {
-		runsAs(t, tt.name, func(t *testing.T, w *world) {
-			r, q := w.asking(t)
-			w.later(7 * time.Second) // ten minutes later is between two rounds
-			w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
+			r, q := w.Asking(t)
+			w.Later(7 * time.Second) // ten minutes later is between two rounds
+			w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
 			tt.then(t, w, q)
-			key := w.mustHear(t, "no, never")
-			assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue")
-			w.work(t)
-			m, stray := w.lastSent(t), w.sender.lastID()
+			key := w.MustHear(t, "no, never")
+			assert.NotContains(t, strings.Join(w.Lifecycle.Done(), "\n"), "queue")
+			w.Work(t)
+			m, stray := w.LastSent(t), w.Telegram.LastID()
 			assert.Contains(t, m.Text.Text, "was probably meant for it")
-			assert.Equal(t, w.wordsOf(i18n.ButtonSend, i18n.ButtonDrop), words(m))
-			assert.Equal(t, inbox.Asked, w.entryState(key))
-			second := w.mustHear(t, "a prompt")
-			assert.Contains(t, w.sessions.done(), "queue "+second+" for "+r.ID.String(), "only the next text is")
-			w.press(t, alice, stray, w.word(i18n.ButtonSend))
-			assert.Contains(t, w.sessions.done(), "queue "+key+" for "+r.ID.String())
+			assert.Equal(t, w.WordsOf(i18n.ButtonSend, i18n.ButtonDrop), chattest.Words(m))
+			assert.Equal(t, inbox.Asked, w.EntryState(key))
+			second := w.MustHear(t, "a prompt")
+			assert.Contains(t, w.Lifecycle.Done(), "queue "+second+" for "+r.ID.String(), "only the next text is")
+			w.Press(t, chattest.Alice, stray, w.Word(i18n.ButtonSend))
+			assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String())
 		})
 	}
 }
@@ -140,18 +141,18 @@ func TestP4_WordsForAQuestionThatIsOverAreNotTyped(t *testing.T) {
 func TestP4_WordsForAQuestionThatEndsMeanwhileAreNotTyped(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		ends func(t *testing.T, w *world, q asked)
+		ends func(t *testing.T, w *chattest.World, q chattest.Asked)
 	}{
-		{"somebody denied it", func(t *testing.T, w *world, q asked) {
-			w.tapsOn(t, bob, q, i18n.AskDeny)
+		{"somebody denied it", func(t *testing.T, w *chattest.World, q chattest.Asked) {
+			w.TapsOn(t, chattest.Bob, q, i18n.AskDeny)
 		}},
-		{"it is over", func(t *testing.T, w *world, q asked) {
-			w.result(t, q, "", "ok", false)
+		{"it is over", func(t *testing.T, w *chattest.World, q chattest.Asked) {
+			w.Result(t, q, "", "ok", false)
 		}},
 	} {
-		runsAs(t, tt.name, func(t *testing.T, w *world) {
-			_, q := w.asking(t)
-			w.tapsOn(t, alice, q, i18n.AskDenyWhy)
+		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
+			_, q := w.Asking(t)
+			w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
 			var looked atomic.Bool
 			w.Now = func() time.Time {
 				if strings.Contains(string(debug.Stack()), ").awaits(") && looked.CompareAndSwap(false, true) {
@@ -159,46 +160,46 @@ func TestP4_WordsForAQuestionThatEndsMeanwhileAreNotTyped(t *testing.T) {
 				}
 				return time.Now()
 			}
-			key := w.mustHear(t, "no, never")
+			key := w.MustHear(t, "no, never")
 			require.True(t, looked.Load())
-			assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "queue")
-			assert.Equal(t, inbox.Asked, w.entryState(key))
+			assert.NotContains(t, strings.Join(w.Lifecycle.Done(), "\n"), "queue")
+			assert.Equal(t, inbox.Asked, w.EntryState(key))
 		})
 	}
 }
 
 func TestWordsForAQuestionThatIsOverAreDropped(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		_, q := w.asking(t)
-		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
-		w.result(t, q, "", "ok", false)
-		key := w.mustHear(t, "no, never")
-		stray := w.sender.lastID()
-		w.restart(t)
-		w.press(t, alice, stray, w.word(i18n.ButtonDrop))
-		assert.Empty(t, w.entryState(key))
-		assert.Contains(t, w.shows(t, stray).Text.Text, w.named(i18n.Dropped, "api"))
-		assert.Empty(t, w.shows(t, stray).Buttons)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		_, q := w.Asking(t)
+		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
+		w.Result(t, q, "", "ok", false)
+		key := w.MustHear(t, "no, never")
+		stray := w.Telegram.LastID()
+		w.Restart(t)
+		w.Press(t, chattest.Alice, stray, w.Word(i18n.ButtonDrop))
+		assert.Empty(t, w.EntryState(key))
+		assert.Contains(t, w.Shows(t, stray).Text.Text, w.Named(i18n.Dropped, "api"))
+		assert.Empty(t, w.Shows(t, stray).Buttons)
 	})
 }
 
 func TestWordsThatCannotBeQueuedAreAskedAboutStill(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		r, q := w.asking(t)
-		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
-		w.result(t, q, "", "ok", false)
-		key := w.mustHear(t, "no, never")
-		w.work(t)
-		stray := w.sender.lastID()
-		w.sessions.queue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
-		w.press(t, alice, stray, w.word(i18n.ButtonSend))
-		assert.Contains(t, w.sender.texts(), w.named(i18n.AlreadyEnded, r.Name))
-		assert.NotContains(t, w.sender.texts(), w.word(i18n.InternalError))
-		assert.Equal(t, inbox.Asked, w.entryState(key))
-		w.sessions.queue = nil
-		w.press(t, alice, stray, w.word(i18n.ButtonSend))
-		assert.Equal(t, inbox.Held, w.entryState(key))
-		assert.Empty(t, w.shows(t, stray).Buttons)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, q := w.Asking(t)
+		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
+		w.Result(t, q, "", "ok", false)
+		key := w.MustHear(t, "no, never")
+		w.Work(t)
+		stray := w.Telegram.LastID()
+		w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
+		w.Press(t, chattest.Alice, stray, w.Word(i18n.ButtonSend))
+		assert.Contains(t, w.Telegram.Texts(), w.Named(i18n.AlreadyEnded, r.Name))
+		assert.NotContains(t, w.Telegram.Texts(), w.Word(i18n.InternalError))
+		assert.Equal(t, inbox.Asked, w.EntryState(key))
+		w.Lifecycle.OnQueue = nil
+		w.Press(t, chattest.Alice, stray, w.Word(i18n.ButtonSend))
+		assert.Equal(t, inbox.Held, w.EntryState(key))
+		assert.Empty(t, w.Shows(t, stray).Buttons)
 	})
 }
 
@@ -206,26 +207,26 @@ func TestWordsThatCannotBeQueuedAreAskedAboutStill(t *testing.T) {
 func TestAStartClosesWhatIsOver(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		do   func(t *testing.T, w *world, q asked)
+		do   func(t *testing.T, w *chattest.World, q chattest.Asked)
 		want i18n.Key
 	}{
-		{"over", func(t *testing.T, w *world, q asked) {
-			require.NoError(t, w.Asks.Save(ask.GiveWay(w.card(t, q), w.Now())))
+		{"over", func(t *testing.T, w *chattest.World, q chattest.Asked) {
+			require.NoError(t, w.Asks.Save(ask.GiveWay(w.Card(t, q), w.Now())))
 		}, i18n.AskUnknown},
-		{"unknown", func(t *testing.T, w *world, q asked) { require.NoError(t, w.Asks.Remove(q.ID)) }, ""},
+		{"unknown", func(t *testing.T, w *chattest.World, q chattest.Asked) { require.NoError(t, w.Asks.Remove(q.ID)) }, ""},
 	} {
-		runsAs(t, tt.name, func(t *testing.T, w *world) {
-			r, q := w.asking(t)
-			_, offer := w.heldBehind(t, r)
-			shown := w.message(t, q)
-			w.stops(t)
+		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
+			r, q := w.Asking(t)
+			_, offer := w.HeldBehind(t, r)
+			shown := w.Message(t, q)
+			w.Stops(t)
 			tt.do(t, w, q)
-			w.restart(t)
-			assert.Empty(t, w.shows(t, shown).Buttons)
+			w.Restart(t)
+			assert.Empty(t, w.Shows(t, shown).Buttons)
 			if tt.want != "" {
-				assert.Contains(t, w.shows(t, shown).Text.Text, w.word(tt.want))
+				assert.Contains(t, w.Shows(t, shown).Text.Text, w.Word(tt.want))
 			}
-			assert.Empty(t, w.shows(t, offer).Buttons)
+			assert.Empty(t, w.Shows(t, offer).Buttons)
 		})
 	}
 }
@@ -234,37 +235,37 @@ func TestAStartClosesWhatIsOver(t *testing.T) {
 func TestAStartClosesAStrayThatWasDecided(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		do   func(w *world, key string) error
+		do   func(w *chattest.World, key string) error
 		open bool
 	}{
-		{"finished", func(w *world, key string) error { return w.entries.Finish(key) }, false},
-		{"in the queue", func(w *world, key string) error {
-			return w.entries.Change(key, func(e *inbox.Entry) error { e.State = inbox.Held; return nil })
+		{"finished", func(w *chattest.World, key string) error { return w.Inbox.Finish(key) }, false},
+		{"in the queue", func(w *chattest.World, key string) error {
+			return w.Inbox.Change(key, func(e *inbox.Entry) error { e.State = inbox.Held; return nil })
 		}, false},
-		{"not decided", func(*world, string) error { return nil }, true},
+		{"not decided", func(*chattest.World, string) error { return nil }, true},
 	} {
-		runsAs(t, tt.name, func(t *testing.T, w *world) {
-			_, q := w.asking(t)
-			w.tapsOn(t, alice, q, i18n.AskDenyWhy)
-			w.result(t, q, "", "ok", false)
-			key := w.mustHear(t, "no, never")
-			w.work(t)
-			stray := w.sender.lastID()
-			w.stops(t)
+		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
+			_, q := w.Asking(t)
+			w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
+			w.Result(t, q, "", "ok", false)
+			key := w.MustHear(t, "no, never")
+			w.Work(t)
+			stray := w.Telegram.LastID()
+			w.Stops(t)
 			require.NoError(t, tt.do(w, key))
-			w.restart(t)
-			assert.Equal(t, tt.open, len(w.shows(t, stray).Buttons) > 0)
+			w.Restart(t)
+			assert.Equal(t, tt.open, len(w.Shows(t, stray).Buttons) > 0)
 		})
 	}
 }
 
 func TestAPromptLongAfterAQuestionIsTyped(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		_, q := w.asking(t)
-		w.tapsOn(t, alice, q, i18n.AskDenyWhy)
-		w.result(t, q, "", "ok", false)
-		w.later(2 * time.Minute)
-		w.mustHear(t, "a prompt")
-		assert.Contains(t, strings.Join(w.sessions.done(), "\n"), "queue")
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		_, q := w.Asking(t)
+		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
+		w.Result(t, q, "", "ok", false)
+		w.Later(2 * time.Minute)
+		w.MustHear(t, "a prompt")
+		assert.Contains(t, strings.Join(w.Lifecycle.Done(), "\n"), "queue")
 	})
 }

@@ -1,4 +1,4 @@
-package bot
+package bot_test
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/outbox"
+	"ccbot/bot/chat/chattest"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -21,40 +21,22 @@ import (
 	"ccbot/lifecycle"
 )
 
-// undoShown is the receipt of a session that was archived so long ago.
-func (w *world) undoShown(t *testing.T, r session.Record, ago time.Duration) outbox.Message {
-	t.Helper()
-	r.EndedAt = w.Now().Add(-ago)
-	return w.receiptShown(t, r)
-}
-
-func (w *world) restoring(r session.Record) string {
-	return w.word(i18n.Resuming, i18n.Args{"Name": r.Name, "Dir": "~/" + r.Name})
-}
-
-func (w *world) currentIs(t *testing.T, want uuid.UUID) {
-	t.Helper()
-	got, err := w.Chats.Current(atAlice)
-	require.NoError(t, err)
-	assert.Equal(t, want, got)
-}
-
 func TestUndoAndResumeBringBack(t *testing.T) {
 	for _, word := range []i18n.Key{i18n.ButtonUndo, i18n.ButtonResume} {
 		t.Run(string(word), func(t *testing.T) {
-			w := newWorld(t)
-			r := w.session(t, "api", session.Archived)
-			m := w.lostShown(t, r)
+			w := chattest.NewWorld(t)
+			r := w.Session(t, "api", session.Archived)
+			m := w.LostShown(t, r)
 			if word == i18n.ButtonUndo {
-				m = w.undoShown(t, r, time.Minute)
+				m = w.UndoShown(t, r, time.Minute)
 			}
-			w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
-			w.again()
-			require.NoError(t, w.tapShown(t, bob, m, word), "any allowed person may, after a restart too")
-			assert.Equal(t, []string{"restore " + r.ID.String(), "move " + r.ID.String() + " to 7"}, w.sessions.done())
-			assert.Equal(t, []string{w.restoring(r)}, w.sender.texts())
-			assert.Equal(t, 1, w.sender.spent)
-			w.currentIs(t, r.ID)
+			w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
+			w.Again()
+			require.NoError(t, w.TapShown(t, chattest.Bob, m, word), "any allowed person may, after a restart too")
+			assert.Equal(t, []string{"restore " + r.ID.String(), "move " + r.ID.String() + " to 7"}, w.Lifecycle.Done())
+			assert.Equal(t, []string{w.Restoring(r)}, w.Telegram.Texts())
+			assert.Equal(t, 1, w.Telegram.Spent)
+			w.CurrentIs(t, r.ID)
 		})
 	}
 }
@@ -63,126 +45,126 @@ func TestUndoAndResumeBringBack(t *testing.T) {
 func TestUndoLeavesTheCurrentSession(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		t.Run(fmt.Sprintf("open already: %t", open), func(t *testing.T) {
-			w := newWorld(t)
-			r := w.session(t, "api", session.Archived)
-			said, current := w.restoring(r), w.currentSession(t, "web", session.Running)
+			w := chattest.NewWorld(t)
+			r := w.Session(t, "api", session.Archived)
+			said, current := w.Restoring(r), w.NewCurrentSession(t, "web", session.Running)
 			if open {
-				w.sessions.restore = func(uuid.UUID) (session.Record, error) {
-					return r, deep(&lifecycle.StateError{State: session.Running, Want: "resumed"})
+				w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) {
+					return r, chattest.Deep(&lifecycle.StateError{State: session.Running, Want: "resumed"})
 				}
-				said, current = w.named(i18n.ResumeAlreadyOpen, "api"), r
+				said, current = w.Named(i18n.ResumeAlreadyOpen, "api"), r
 			}
-			require.NoError(t, w.tapShown(t, alice, w.undoShown(t, r, 0), i18n.ButtonUndo))
-			w.currentIs(t, current.ID)
-			assert.Equal(t, []string{said}, w.sender.texts())
+			require.NoError(t, w.TapShown(t, chattest.Alice, w.UndoShown(t, r, 0), i18n.ButtonUndo))
+			w.CurrentIs(t, current.ID)
+			assert.Equal(t, []string{said}, w.Telegram.Texts())
 		})
 	}
 }
 
 func TestUndoIsOverAfterAMinute(t *testing.T) {
 	for _, state := range []session.State{session.Archived, session.Running} {
-		w := newWorld(t)
-		r := w.session(t, "api", state)
-		require.NoError(t, w.tapShown(t, alice, w.undoShown(t, r, 61*time.Second), i18n.ButtonUndo))
-		assert.Equal(t, []string{"edit api is archived.", "answer query: " + w.word(i18n.StaleButton)}, w.sender.done())
-		assert.Equal(t, 1, w.sender.spent)
-		assert.Empty(t, w.sessions.done())
+		w := chattest.NewWorld(t)
+		r := w.Session(t, "api", state)
+		require.NoError(t, w.TapShown(t, chattest.Alice, w.UndoShown(t, r, 61*time.Second), i18n.ButtonUndo))
+		assert.Equal(t, []string{"edit api is archived.", "answer query: " + w.Word(i18n.StaleButton)}, w.Telegram.Done())
+		assert.Equal(t, 1, w.Telegram.Spent)
+		assert.Empty(t, w.Lifecycle.Done())
 	}
 }
 
 func TestADoubleTapOnResumeBringsBackOnce(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Archived)
-	m := w.lostShown(t, r)
-	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonResume))
-	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Archived)
+	m := w.LostShown(t, r)
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonResume))
+	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) {
 		return r, &lifecycle.StateError{State: session.Restoring, Want: "resumed"}
 	}
-	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonResume))
-	assert.Equal(t, []string{w.restoring(r), w.named(i18n.ResumeAlreadyOpen, "api")}, w.sender.texts())
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonResume))
+	assert.Equal(t, []string{w.Restoring(r), w.Named(i18n.ResumeAlreadyOpen, "api")}, w.Telegram.Texts())
 }
 
 func TestAResumeThatFailsCanBeTappedAgain(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Archived)
-	w.sessions.restore = func(uuid.UUID) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
-	require.NoError(t, w.tapShown(t, alice, w.lostShown(t, r), i18n.ButtonResume))
-	assert.Len(t, w.sender.texts(), 1)
-	assert.Zero(t, w.sender.spent)
-	w.currentIs(t, uuid.Nil)
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Archived)
+	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.LostShown(t, r), i18n.ButtonResume))
+	assert.Len(t, w.Telegram.Texts(), 1)
+	assert.Zero(t, w.Telegram.Spent)
+	w.CurrentIs(t, uuid.Nil)
 }
 
 // "Your messages go to it now" must be true.
 func TestAResumeOfAnOpenSessionMakesItCurrent(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Running)
-	w.currentSession(t, "web", session.Running)
-	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
-		return r, deep(&lifecycle.StateError{State: session.Running, Want: "resumed"})
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Running)
+	w.NewCurrentSession(t, "web", session.Running)
+	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) {
+		return r, chattest.Deep(&lifecycle.StateError{State: session.Running, Want: "resumed"})
 	}
-	require.NoError(t, w.tapShown(t, alice, w.lostShown(t, r), i18n.ButtonResume))
-	assert.Equal(t, []string{w.named(i18n.ResumeAlreadyOpen, "api")}, w.sender.texts())
-	w.currentIs(t, r.ID)
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.LostShown(t, r), i18n.ButtonResume))
+	assert.Equal(t, []string{w.Named(i18n.ResumeAlreadyOpen, "api")}, w.Telegram.Texts())
+	w.CurrentIs(t, r.ID)
 }
 
 func TestP1_LeftoversThatAResumeEndedAreTold(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Archived)
-	w.sessions.leftovers = []lifecycle.Ending{ended(9, process.HowKill, time.Minute)}
-	w.mustHear(t, "/resume api")
-	assert.Equal(t, []string{lines("• claude, pid 9, 1 min ended with KILL.", w.restoring(r))}, w.sender.texts())
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Archived)
+	w.Lifecycle.Leftovers = []lifecycle.Ending{chattest.Ended(9, process.HowKill, time.Minute)}
+	w.MustHear(t, "/resume api")
+	assert.Equal(t, []string{chattest.Lines("• claude, pid 9, 1 min ended with KILL.", w.Restoring(r))}, w.Telegram.Texts())
 
-	w = newWorld(t)
-	w.session(t, "api", session.Archived)
-	w.sessions.leftovers = []lifecycle.Ending{ended(9, process.HowKill, time.Minute), spared(10, lifecycle.ReasonSecond)}
-	w.sessions.restore = func(uuid.UUID) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
-	w.mustHear(t, "/resume api")
-	assert.Equal(t, []string{lines("• claude, pid 9, 1 min ended with KILL.",
-		w.word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}))}, w.sender.texts())
+	w = chattest.NewWorld(t)
+	w.Session(t, "api", session.Archived)
+	w.Lifecycle.Leftovers = []lifecycle.Ending{chattest.Ended(9, process.HowKill, time.Minute), chattest.Spared(10, lifecycle.ReasonSecond)}
+	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
+	w.MustHear(t, "/resume api")
+	assert.Equal(t, []string{chattest.Lines("• claude, pid 9, 1 min ended with KILL.",
+		w.Word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}))}, w.Telegram.Texts())
 }
 
 func TestResumeOfWhatIsNotCleanedUpIsExplained(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.CleanupFailed)
-	w.records.change(r.ID, func(r *session.Record) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.CleanupFailed)
+	w.Records.Change(r.ID, func(r *session.Record) {
 		r.Cleanup = &session.CleanupError{Processes: []process.Identity{{PID: 5}}, Reason: "process 5 lives",
 			Failures: []session.CleanupFailure{{Kind: "survived", PID: 5, Detail: "it survived KILL"}}}
 	})
-	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
+	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) {
 		return r, &lifecycle.StateError{State: session.CleanupFailed, Want: "resumed"}
 	}
-	want := w.word(i18n.CleanupFailed, i18n.Args{"Name": "api", "Details": "pid 5 is alive even after KILL"})
-	require.NoError(t, w.tapShown(t, alice, w.undoShown(t, r, 0), i18n.ButtonUndo))
-	w.mustHear(t, "/resume api")
-	require.NoError(t, w.Chats.SetCurrent(atAlice, r.ID))
-	w.mustHear(t, "a prompt")
-	assert.Equal(t, []string{want, want, lines(warning+want, w.word(i18n.NotDelivered))}, w.sender.texts())
-	for _, m := range w.sender.posted {
-		assert.Equal(t, w.wordsOf(i18n.ButtonRetry), words(m))
-		w.sessions.forget()
-		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonRetry))
-		assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.sessions.done())
+	want := w.Word(i18n.CleanupFailed, i18n.Args{"Name": "api", "Details": "pid 5 is alive even after KILL"})
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.UndoShown(t, r, 0), i18n.ButtonUndo))
+	w.MustHear(t, "/resume api")
+	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, r.ID))
+	w.MustHear(t, "a prompt")
+	assert.Equal(t, []string{want, want, chattest.Lines(chattest.Warning+want, w.Word(i18n.NotDelivered))}, w.Telegram.Texts())
+	for _, m := range w.Telegram.Posted {
+		assert.Equal(t, w.WordsOf(i18n.ButtonRetry), chattest.Words(m))
+		w.Lifecycle.Forget()
+		require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonRetry))
+		assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.Lifecycle.Done())
 	}
 }
 
 func TestResumeCommand(t *testing.T) {
-	w := newWorld(t)
-	w.mustHear(t, "/resume")
-	assert.Equal(t, w.word(i18n.ResumeNone), w.sender.last(t).Text.Text)
+	w := chattest.NewWorld(t)
+	w.MustHear(t, "/resume")
+	assert.Equal(t, w.Word(i18n.ResumeNone), w.Telegram.Last(t).Text.Text)
 
-	open := w.session(t, "open", session.Running)
-	w.mustHear(t, "/resume open")
-	assert.Equal(t, w.named(i18n.ResumeAlreadyOpen, "open"), w.sender.last(t).Text.Text)
-	w.currentIs(t, open.ID)
+	open := w.Session(t, "open", session.Running)
+	w.MustHear(t, "/resume open")
+	assert.Equal(t, w.Named(i18n.ResumeAlreadyOpen, "open"), w.Telegram.Last(t).Text.Text)
+	w.CurrentIs(t, open.ID)
 
-	w.session(t, "going", session.Stopping)
-	w.mustHear(t, "/resume going")
-	assert.Equal(t, w.named(i18n.StillEnding, "going"), w.sender.last(t).Text.Text)
-	w.currentIs(t, open.ID)
+	w.Session(t, "going", session.Stopping)
+	w.MustHear(t, "/resume going")
+	assert.Equal(t, w.Named(i18n.StillEnding, "going"), w.Telegram.Last(t).Text.Text)
+	w.CurrentIs(t, open.ID)
 
-	old := w.session(t, "old", session.Lost)
-	w.mustHear(t, "/resume old")
-	assert.Contains(t, w.sessions.done(), "restore "+old.ID.String())
+	old := w.Session(t, "old", session.Lost)
+	w.MustHear(t, "/resume old")
+	assert.Contains(t, w.Lifecycle.Done(), "restore "+old.ID.String())
 }
 
 // A restore without a window may have been cut short: whether it goes on, or is open already, is
@@ -200,22 +182,22 @@ func TestP8_AResumeThatWasCutShortIsResumed(t *testing.T) {
 		{"a new one", "/resume api", session.Starting, false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.session(t, "api", tt.state)
-			w.records.change(r.ID, func(r *session.Record) {
+			w := chattest.NewWorld(t)
+			r := w.Session(t, "api", tt.state)
+			w.Records.Change(r.ID, func(r *session.Record) {
 				if tt.bound {
 					r.Binding = &session.Binding{Window: "@21"}
 				}
 			})
-			w.mustHear(t, tt.command)
-			w.currentIs(t, r.ID)
+			w.MustHear(t, tt.command)
+			w.CurrentIs(t, r.ID)
 			if tt.want == "" {
-				assert.Empty(t, w.sessions.done())
-				assert.Equal(t, []string{w.named(i18n.ResumeAlreadyOpen, "api")}, w.sender.texts())
+				assert.Empty(t, w.Lifecycle.Done())
+				assert.Equal(t, []string{w.Named(i18n.ResumeAlreadyOpen, "api")}, w.Telegram.Texts())
 				return
 			}
-			assert.Equal(t, []string{fmt.Sprintf(tt.want, r.ID)}, w.sessions.done())
-			assert.Contains(t, w.sender.last(t).Text.Text, "api is coming back in ")
+			assert.Equal(t, []string{fmt.Sprintf(tt.want, r.ID)}, w.Lifecycle.Done())
+			assert.Contains(t, w.Telegram.Last(t).Text.Text, "api is coming back in ")
 		})
 	}
 }
@@ -230,45 +212,45 @@ func TestResumeElsewhere(t *testing.T) {
 		{"/resume .config /srv", " in /srv"},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.session(t, "old", session.Archived)
+			w := chattest.NewWorld(t)
+			r := w.Session(t, "old", session.Archived)
 			if strings.Contains(tt.text, ".config") {
-				r = w.session(t, ".config", session.Archived)
+				r = w.Session(t, ".config", session.Archived)
 			}
-			w.mustHear(t, tt.text)
-			assert.Equal(t, []string{"restore " + r.ID.String() + tt.want}, w.sessions.done())
+			w.MustHear(t, tt.text)
+			assert.Equal(t, []string{"restore " + r.ID.String() + tt.want}, w.Lifecycle.Done())
 		})
 	}
 	for text, want := range map[string]i18n.Key{"/resume none /srv": i18n.NoSuchSession, "/resume /srv": i18n.NoSuchSession,
 		"/resume open /srv": i18n.ResumeAlreadyOpen} {
-		w := newWorld(t)
-		w.session(t, "open", session.Running)
-		w.mustHear(t, text)
+		w := chattest.NewWorld(t)
+		w.Session(t, "open", session.Running)
+		w.MustHear(t, text)
 		name := strings.TrimPrefix(text, "/resume ")
 		if want == i18n.ResumeAlreadyOpen {
 			name = "open"
 		}
-		assert.Equal(t, []string{w.named(want, name)}, w.sender.texts(), text)
-		assert.Empty(t, w.sessions.done())
+		assert.Equal(t, []string{w.Named(want, name)}, w.Telegram.Texts(), text)
+		assert.Empty(t, w.Lifecycle.Done())
 	}
 }
 
 func TestResumePicksTheLatest(t *testing.T) {
-	w := newWorld(t)
+	w := chattest.NewWorld(t)
 	var latest []string
 	for n := range 12 {
-		r := w.session(t, fmt.Sprintf("s%d", n), session.Archived)
+		r := w.Session(t, fmt.Sprintf("s%d", n), session.Archived)
 		latest = append([]string{"restore " + r.ID.String()}, latest...)
 	}
-	w.session(t, "open", session.Running)
-	w.mustHear(t, "/resume")
-	m := w.sender.last(t)
-	assert.Equal(t, lines(w.word(i18n.ResumePick), w.word(i18n.ResumeMore, i18n.Args{"Count": 2})), m.Text.Text)
+	w.Session(t, "open", session.Running)
+	w.MustHear(t, "/resume")
+	m := w.Telegram.Last(t)
+	assert.Equal(t, chattest.Lines(w.Word(i18n.ResumePick), w.Word(i18n.ResumeMore, i18n.Args{"Count": 2})), m.Text.Text)
 	assert.True(t, strings.HasPrefix(m.Buttons[0][0].Text, "s11, "), m.Buttons[0][0].Text)
 	for n := range latest[:10] {
-		m := w.heardShown(t, "/resume")
-		require.NoError(t, w.tapSpot(t, alice, spots(m)[0]))
-		assert.Equal(t, []string{latest[n]}, w.sessions.done())
+		m := w.HeardShown(t, "/resume")
+		require.NoError(t, w.TapSpot(t, chattest.Alice, chattest.Spots(m)[0]))
+		assert.Equal(t, []string{latest[n]}, w.Lifecycle.Done())
 	}
 	for _, row := range m.Buttons {
 		assert.Len(t, row, 1)
@@ -276,23 +258,23 @@ func TestResumePicksTheLatest(t *testing.T) {
 }
 
 // dirGone is a session whose directory is not there, in a home that is.
-func dirGone(t *testing.T) (*world, session.Record) {
+func dirGone(t *testing.T) (*chattest.World, session.Record) {
 	t.Helper()
-	w := newWorld(t)
+	w := chattest.NewWorld(t)
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	w.home, w.Home = home, home
-	r := w.session(t, "api", session.Archived)
-	w.sessions.restore = func(id uuid.UUID) (session.Record, error) {
-		now, _ := w.records.Get(id)
-		if last := w.sessions.done(); strings.Contains(last[len(last)-1], " in ") {
+	w.AgentsHome, w.Home = home, home
+	r := w.Session(t, "api", session.Archived)
+	w.Lifecycle.OnRestore = func(id uuid.UUID) (session.Record, error) {
+		now, _ := w.Records.Get(id)
+		if last := w.Lifecycle.Done(); strings.Contains(last[len(last)-1], " in ") {
 			now.Dir = strings.SplitN(last[len(last)-1], " in ", 2)[1]
 		}
 		if err := lifecycle.CheckDir(now.Dir); err != nil {
-			return session.Record{}, deep(err)
+			return session.Record{}, chattest.Deep(err)
 		}
 		now.State = session.Restoring
-		w.records.put(now)
+		w.Records.Put(now)
 		return now, nil
 	}
 	return w, r
@@ -300,56 +282,56 @@ func dirGone(t *testing.T) (*world, session.Record) {
 
 func TestADirectoryThatIsGoneCanBeMadeAgain(t *testing.T) {
 	w, r := dirGone(t)
-	w.mustHear(t, "/resume api")
-	m := w.sender.last(t)
-	assert.Equal(t, w.word(i18n.DirGone, i18n.Args{"Name": "api", "Dir": "~/api"}), m.Text.Text)
-	assert.Equal(t, w.wordsOf(i18n.ButtonMakeDir), words(m))
-	w.again()
-	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonMakeDir))
+	w.MustHear(t, "/resume api")
+	m := w.Telegram.Last(t)
+	assert.Equal(t, w.Word(i18n.DirGone, i18n.Args{"Name": "api", "Dir": "~/api"}), m.Text.Text)
+	assert.Equal(t, w.WordsOf(i18n.ButtonMakeDir), chattest.Words(m))
+	w.Again()
+	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonMakeDir))
 	assert.DirExists(t, r.Dir)
-	assert.Equal(t, w.restoring(r), w.sender.last(t).Text.Text)
-	assert.Equal(t, 1, w.sender.spent)
-	w.currentIs(t, r.ID)
+	assert.Equal(t, w.Restoring(r), w.Telegram.Last(t).Text.Text)
+	assert.Equal(t, 1, w.Telegram.Spent)
+	w.CurrentIs(t, r.ID)
 }
 
 func TestADirectoryOutsideTheRootsIsNotMade(t *testing.T) {
 	w, r := dirGone(t)
 	outside := t.TempDir()
-	root := filepath.Join(w.home, "root")
+	root := filepath.Join(w.AgentsHome, "root")
 	require.NoError(t, os.MkdirAll(root, 0o700))
 	require.NoError(t, os.Symlink(outside, filepath.Join(root, "leads-out")))
-	old := w.heardShown(t, "/resume api")
+	old := w.HeardShown(t, "/resume api")
 	w.Roots = []string{root}
-	for _, dir := range []string{filepath.Join(root, "leads-out", "new"), filepath.Join(w.home, "api"), filepath.Join(root, "..", "x")} {
-		w.records.change(r.ID, func(r *session.Record) { r.Dir = dir })
-		require.NoError(t, w.tapShown(t, alice, old, i18n.ButtonMakeDir))
+	for _, dir := range []string{filepath.Join(root, "leads-out", "new"), filepath.Join(w.AgentsHome, "api"), filepath.Join(root, "..", "x")} {
+		w.Records.Change(r.ID, func(r *session.Record) { r.Dir = dir })
+		require.NoError(t, w.TapShown(t, chattest.Alice, old, i18n.ButtonMakeDir))
 		assert.NoDirExists(t, dir)
-		assert.Equal(t, w.OutsideText(dir), w.sender.last(t).Text.Text)
+		assert.Equal(t, w.OutsideText(dir), w.Telegram.Last(t).Text.Text)
 	}
-	assert.Empty(t, w.sessions.done())
+	assert.Empty(t, w.Lifecycle.Done())
 
 	in := filepath.Join(root, "a", "b")
-	w.records.change(r.ID, func(r *session.Record) { r.Dir = in })
-	w.mustHear(t, "/resume api")
-	m := w.sender.last(t)
-	assert.Equal(t, w.wordsOf(i18n.ButtonMakeDir), words(m))
-	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonMakeDir))
+	w.Records.Change(r.ID, func(r *session.Record) { r.Dir = in })
+	w.MustHear(t, "/resume api")
+	m := w.Telegram.Last(t)
+	assert.Equal(t, w.WordsOf(i18n.ButtonMakeDir), chattest.Words(m))
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonMakeDir))
 	assert.DirExists(t, in)
 }
 
 func TestADirectoryThatCannotBeMadeIsTold(t *testing.T) {
 	for _, roots := range []bool{false, true} {
 		w, r := dirGone(t)
-		m := w.heardShown(t, "/resume api")
+		m := w.HeardShown(t, "/resume api")
 		if roots {
-			w.Roots = []string{w.home}
+			w.Roots = []string{w.AgentsHome}
 		}
-		require.NoError(t, os.WriteFile(filepath.Join(w.home, "file"), nil, 0o600))
-		w.records.change(r.ID, func(r *session.Record) { r.Dir = filepath.Join(w.home, "file", "below") })
-		require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonMakeDir))
-		assert.Equal(t, []string{w.word(i18n.DirNoAccess, i18n.Args{"Name": "api", "Dir": "~/file/below"})}, w.sender.texts())
-		assert.Zero(t, w.sender.spent)
-		assert.Empty(t, w.sessions.done())
+		require.NoError(t, os.WriteFile(filepath.Join(w.AgentsHome, "file"), nil, 0o600))
+		w.Records.Change(r.ID, func(r *session.Record) { r.Dir = filepath.Join(w.AgentsHome, "file", "below") })
+		require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonMakeDir))
+		assert.Equal(t, []string{w.Word(i18n.DirNoAccess, i18n.Args{"Name": "api", "Dir": "~/file/below"})}, w.Telegram.Texts())
+		assert.Zero(t, w.Telegram.Spent)
+		assert.Empty(t, w.Lifecycle.Done())
 	}
 }
 
@@ -357,80 +339,82 @@ func TestEveryFaultOfADirectoryIsTold(t *testing.T) {
 	for why, want := range map[lifecycle.DirFault]i18n.Key{lifecycle.DirMissing: i18n.DirGone, lifecycle.DirNotADir: i18n.DirNotADir,
 		lifecycle.DirNoAccess: i18n.DirNoAccess, "of a later day": i18n.DirNoAccess} {
 		w, r := dirGone(t)
-		w.sessions.restore = func(uuid.UUID) (session.Record, error) { return r, deep(&lifecycle.DirError{Dir: r.Dir, Why: why}) }
-		w.mustHear(t, "/resume api")
-		m := w.sender.last(t)
-		assert.Equal(t, w.word(want, i18n.Args{"Name": "api", "Dir": "~/api"}), m.Text.Text)
+		w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) {
+			return r, chattest.Deep(&lifecycle.DirError{Dir: r.Dir, Why: why})
+		}
+		w.MustHear(t, "/resume api")
+		m := w.Telegram.Last(t)
+		assert.Equal(t, w.Word(want, i18n.Args{"Name": "api", "Dir": "~/api"}), m.Text.Text)
 		assert.Contains(t, m.Text.Text, "/resume api PATH")
-		assert.Equal(t, why == lifecycle.DirMissing, slices.Equal(w.wordsOf(i18n.ButtonMakeDir), words(m)))
+		assert.Equal(t, why == lifecycle.DirMissing, slices.Equal(w.WordsOf(i18n.ButtonMakeDir), chattest.Words(m)))
 	}
 }
 
 // A path that was typed is what its button means after a restart too.
 func TestATypedDirectoryIsRemembered(t *testing.T) {
 	w, r := dirGone(t)
-	dir := filepath.Join(w.home, "typed", "new")
-	w.mustHear(t, "/resume api "+dir)
-	m := w.sender.last(t)
+	dir := filepath.Join(w.AgentsHome, "typed", "new")
+	w.MustHear(t, "/resume api "+dir)
+	m := w.Telegram.Last(t)
 	assert.Contains(t, m.Text.Text, "~/typed/new")
-	w.again()
-	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonMakeDir))
+	w.Again()
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonMakeDir))
 	assert.DirExists(t, dir)
-	assert.Contains(t, w.sessions.done(), "restore "+r.ID.String()+" in "+dir)
-	w.currentIs(t, r.ID)
+	assert.Contains(t, w.Lifecycle.Done(), "restore "+r.ID.String()+" in "+dir)
+	w.CurrentIs(t, r.ID)
 }
 
 func TestADamagedTranscriptIsAskedAbout(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Archived)
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Archived)
 	fault := true
-	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
+	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) {
 		if !fault {
 			return r, nil
 		}
-		return r, deep(&lifecycle.TranscriptError{Health: transcript.Health{Path: "/x", Faults: []transcript.Fault{
+		return r, chattest.Deep(&lifecycle.TranscriptError{Health: transcript.Health{Path: "/x", Faults: []transcript.Fault{
 			transcript.FaultHalfLine, transcript.FaultNUL, transcript.FaultDuplicate}}})
 	}
-	w.mustHear(t, "/resume api /srv/x")
-	m := w.sender.last(t)
-	assert.Equal(t, w.word(i18n.TranscriptDamaged, i18n.Args{"Name": "api", "Details": lines(w.word(i18n.FaultHalfLine) + "; " +
-		w.word(i18n.FaultNUL) + "; " + w.word(i18n.FaultDuplicate))}), m.Text.Text)
-	assert.Equal(t, w.wordsOf(i18n.ButtonUseCopy, i18n.ButtonUseAsIs, i18n.ButtonCancel), words(m))
-	w.mustHear(t, "/resume api /srv/x")
-	other := w.sender.last(t)
-	w.mustHear(t, "/resume api")
-	here := w.sender.last(t)
-	w.again()
+	w.MustHear(t, "/resume api /srv/x")
+	m := w.Telegram.Last(t)
+	assert.Equal(t, w.Word(i18n.TranscriptDamaged, i18n.Args{"Name": "api", "Details": chattest.Lines(w.Word(i18n.FaultHalfLine) + "; " +
+		w.Word(i18n.FaultNUL) + "; " + w.Word(i18n.FaultDuplicate))}), m.Text.Text)
+	assert.Equal(t, w.WordsOf(i18n.ButtonUseCopy, i18n.ButtonUseAsIs, i18n.ButtonCancel), chattest.Words(m))
+	w.MustHear(t, "/resume api /srv/x")
+	other := w.Telegram.Last(t)
+	w.MustHear(t, "/resume api")
+	here := w.Telegram.Last(t)
+	w.Again()
 	fault = false
-	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonUseCopy))
-	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonUseAsIs), "it is over")
-	require.NoError(t, w.tapShown(t, alice, other, i18n.ButtonUseAsIs))
-	require.NoError(t, w.tapShown(t, alice, here, i18n.ButtonUseCopy), "where it was")
+	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonUseCopy))
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonUseAsIs), "it is over")
+	require.NoError(t, w.TapShown(t, chattest.Alice, other, i18n.ButtonUseAsIs))
+	require.NoError(t, w.TapShown(t, chattest.Alice, here, i18n.ButtonUseCopy), "where it was")
 	head := "restore " + r.ID.String()
 	assert.Equal(t, []string{head + " in /srv/x", head + " in /srv/x", head, head + " in /srv/x as copy", head + " in /srv/x as as_is",
-		head + " as copy"}, w.sessions.done())
+		head + " as copy"}, w.Lifecycle.Done())
 }
 
 func TestATranscriptWithNothingLeftBeginsAnew(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Archived)
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Archived)
 	nothing := true
-	w.sessions.restore = func(uuid.UUID) (session.Record, error) {
+	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) {
 		if !nothing {
 			return r, nil
 		}
-		return r, deep(&lifecycle.TranscriptError{Nothing: true, Health: transcript.Health{Faults: []transcript.Fault{transcript.FaultNUL}}})
+		return r, chattest.Deep(&lifecycle.TranscriptError{Nothing: true, Health: transcript.Health{Faults: []transcript.Fault{transcript.FaultNUL}}})
 	}
-	w.mustHear(t, "/resume api")
-	m := w.sender.last(t)
-	assert.Equal(t, w.named(i18n.TranscriptEmpty, "api"), m.Text.Text)
-	assert.Equal(t, w.wordsOf(i18n.ButtonBeginAnew, i18n.ButtonCancel), words(m))
-	w.again()
+	w.MustHear(t, "/resume api")
+	m := w.Telegram.Last(t)
+	assert.Equal(t, w.Named(i18n.TranscriptEmpty, "api"), m.Text.Text)
+	assert.Equal(t, w.WordsOf(i18n.ButtonBeginAnew, i18n.ButtonCancel), chattest.Words(m))
+	w.Again()
 	nothing = false
-	require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonBeginAnew))
+	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonBeginAnew))
 	head := "restore " + r.ID.String()
-	assert.Equal(t, []string{head, head + " as copy"}, w.sessions.done())
-	w.currentIs(t, r.ID)
+	assert.Equal(t, []string{head, head + " as copy"}, w.Lifecycle.Done())
+	w.CurrentIs(t, r.ID)
 }
 
 // TestBroughtBackAtTheDesk: texts go to what is open, and the chat says to which.
@@ -447,13 +431,13 @@ func TestBroughtBackAtTheDesk(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			want := w.session(t, "api", session.Restoring)
+			w := chattest.NewWorld(t)
+			want := w.Session(t, "api", session.Restoring)
 			back := want
-			require.NoError(t, w.Chats.SetCurrent(atAlice, uuid.Nil))
+			require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, uuid.Nil))
 			if tt.before != "" {
-				other := w.session(t, "other", tt.before)
-				require.NoError(t, w.Chats.SetCurrent(atAlice, other.ID))
+				other := w.Session(t, "other", tt.before)
+				require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, other.ID))
 				if !tt.takes {
 					want = other
 				}
@@ -461,22 +445,22 @@ func TestBroughtBackAtTheDesk(t *testing.T) {
 			current, err := w.Resumer.ResumedAtDesk(t.Context(), back.ID)
 			require.NoError(t, err)
 			assert.Equal(t, want.ID, current.ID)
-			now, err := w.Chats.Current(atAlice)
+			now, err := w.Chats.Current(chattest.AtAlice)
 			require.NoError(t, err)
 			assert.Equal(t, want.ID, now)
-			assert.Equal(t, w.word(i18n.Resuming, i18n.Args{"Name": "api", "Dir": w.Short(back.Dir)}), w.sender.last(t).Text.Text)
+			assert.Equal(t, w.Word(i18n.Resuming, i18n.Args{"Name": "api", "Dir": w.Short(back.Dir)}), w.Telegram.Last(t).Text.Text)
 		})
 	}
 }
 
 func TestBroughtBackWithoutAChat(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Restoring)
-	w.records.change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{} })
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Restoring)
+	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{} })
 	for _, id := range []uuid.UUID{r.ID, uuid.New()} {
 		current, err := w.Resumer.ResumedAtDesk(t.Context(), id)
 		require.NoError(t, err)
 		assert.Equal(t, uuid.Nil, current.ID)
 	}
-	assert.Empty(t, w.sender.texts())
+	assert.Empty(t, w.Telegram.Texts())
 }

@@ -1,11 +1,10 @@
-package bot
+package bot_test
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/answer"
-	"ccbot/bot/inbox"
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -22,285 +21,179 @@ import (
 	"ccbot/lifecycle"
 )
 
-// bashWorld is a world in which a session runs a command of bash mode.
-type bashWorld struct {
-	*world
-	t    *testing.T
-	r    session.Record
-	stop func()
-
-	mu  sync.Mutex
-	now lifecycle.Output // what the terminal shows
-
-	looks int // how often it was looked at
-}
-
-// inShell runs a test with a session whose transcript begins with these lines.
-func inShell(t *testing.T, test func(t *testing.T, s *bashWorld), lines ...string) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		s := &bashWorld{world: newWorld(t), t: t}
-		s.r = s.currentSession(t, "api", session.Running, transcriptOf(t, "t.jsonl", lines...))
-		s.records.change(s.r.ID, func(r *session.Record) { r.Cursors = nil }) // until it ends: a follower needs real time
-		s.sessions.output = func() lifecycle.Output {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.looks++
-			return s.now
-		}
-		s.run()
-		test(t, s)
-		s.stop()
-	})
-}
-
-// run follows commands until stop.
-func (s *bashWorld) run() {
-	stop := s.running(s.t)
-	s.stop = func() { assert.NoError(s.t, stop()) }
-}
-
-// types lets the agent have a command of bash mode.
-func (s *bashWorld) types(command string) {
-	s.t.Helper()
-	e := s.prompt(s.t, s.r, command, inbox.Typing)
-	size := int64(0)
-	if info, err := os.Stat(s.r.Cursors[0].Path); err == nil {
-		size = info.Size()
-	}
-	require.NoError(s.t, s.SessionNews(s.t.Context(), lifecycle.Note{Kind: lifecycle.NoteDelivered, Session: s.r,
-		Prompt: lifecycle.Prompt{Key: e.Key, Text: command, Class: lifecycle.ClassBash,
-			Mark: &lifecycle.Mark{At: started, Path: s.r.Cursors[0].Path, Offset: size}}}))
-}
-
-func (s *bashWorld) shows(now lifecycle.Output) {
-	s.mu.Lock()
-	s.now = now
-	s.mu.Unlock()
-	time.Sleep(lookPace)
-	s.sends()
-}
-
-// sends lets the messages go that wait for their turn in the chat.
-func (s *bashWorld) sends() {
-	synctest.Wait()
-	go s.sender.deliver(s.t.Context())
-	synctest.Wait()
-}
-
-// As package shell has them.
-const (
-	firstLook    = time.Second
-	lookPace     = 2 * time.Second
-	quietLooks   = 15
-	idleLooks    = 4
-	cardGrace    = 2 * time.Second
-	shownCommand = 120
-)
-
-// prints is what a transcript has of a command once it has ended.
-func prints(command, out string) string {
-	return promptLine("<bash-input>"+command+"</bash-input>") + promptLine("<bash-stdout>"+out+"</bash-stdout><bash-stderr></bash-stderr>")
-}
-
-func (s *bashWorld) ends(lines ...string) {
-	s.t.Helper()
-	grow(s.t, s.r.Cursors[0], lines...)
-	s.records.change(s.r.ID, func(r *session.Record) {
-		if r.State = session.Completed; len(r.Cursors) == 0 {
-			r.Cursors = s.r.Cursors
-		}
-	})
-	s.newTranscript(s.t, s.record(s.t, s.r.ID))
-	<-s.readerOf(s.r)
-}
-
-// forgotten requires that no command is followed any more.
-func (s *bashWorld) forgotten() {
-	s.t.Helper()
-	before := s.looked()
-	time.Sleep(time.Hour)
-	synctest.Wait()
-	assert.Equal(s.t, before, s.looked(), "nobody looks at its terminal")
-}
-
-func (s *bashWorld) rows(rows ...string) lifecycle.Output {
-	return lifecycle.Output{Runs: true, Lines: rows}
-}
-
 func TestP5_TheOutputOfACommandIsOneMessage(t *testing.T) {
-	inShell(t, func(t *testing.T, s *bashWorld) {
-		s.types("!make test")
-		s.types("!make test") // news that comes twice
-		s.shows(s.rows("one"))
-		require.Len(t, s.sender.sent, 1)
-		card := s.sender.sent[0]
-		assert.Equal(t, lines("$ make test", "one", s.word(i18n.OutputRuns)), card.Text.Text)
-		assert.Equal(t, []any{77, true, outbox.Card, s.r.ID}, []any{card.ReplyTo, card.Silent, card.Rank, card.Session})
-		s.shows(s.rows("one"))
-		s.shows(s.rows("one"))
-		assert.Empty(t, s.sender.edited, "nothing has changed")
-		s.shows(s.rows("one", "two"))
-		require.Len(t, s.sender.edited, 1)
-		assert.Equal(t, []any{1, lines("$ make test", "one", "two", s.word(i18n.OutputRuns))},
-			[]any{s.sender.edited[0].ReplyTo, s.sender.edited[0].Text.Text})
+	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
+		s.Types("!make test")
+		s.Types("!make test") // news that comes twice
+		s.Shows(s.Rows("one"))
+		require.Len(t, s.Telegram.Sent, 1)
+		card := s.Telegram.Sent[0]
+		assert.Equal(t, chattest.Lines("$ make test", "one", s.Word(i18n.OutputRuns)), card.Text.Text)
+		assert.Equal(t, []any{77, true, outbox.Card, s.R.ID}, []any{card.ReplyTo, card.Silent, card.Rank, card.Session})
+		s.Shows(s.Rows("one"))
+		s.Shows(s.Rows("one"))
+		assert.Empty(t, s.Telegram.Edited, "nothing has changed")
+		s.Shows(s.Rows("one", "two"))
+		require.Len(t, s.Telegram.Edited, 1)
+		assert.Equal(t, []any{1, chattest.Lines("$ make test", "one", "two", s.Word(i18n.OutputRuns))},
+			[]any{s.Telegram.Edited[0].ReplyTo, s.Telegram.Edited[0].Text.Text})
 
-		s.happened()
-		s.sender.editNow = func(outbox.Message) error {
-			assert.Equal(t, s.r.Cursors, s.cursors(s.r), "the cursor waits for the yes")
+		s.Happened()
+		s.Telegram.OnEditNow = func(outbox.Message) error {
+			assert.Equal(t, s.R.Cursors, s.Cursors(s.R), "the cursor waits for the yes")
 			return nil
 		}
-		s.ends(prints("make test", "one\ntwo\nthree"))
-		require.Len(t, s.sender.ended, 1)
-		assert.Equal(t, []any{1, lines("$ make test", "one", "two", "three")}, []any{s.sender.ended[0].ReplyTo, s.sender.ended[0].Text.Text})
-		assert.Len(t, s.sender.sent, 1, "one message in the end")
-		all := s.happened()
+		s.Ends(chattest.Prints("make test", "one\ntwo\nthree"))
+		require.Len(t, s.Telegram.Ended, 1)
+		assert.Equal(t, []any{1, chattest.Lines("$ make test", "one", "two", "three")}, []any{s.Telegram.Ended[0].ReplyTo, s.Telegram.Ended[0].Text.Text})
+		assert.Len(t, s.Telegram.Sent, 1, "one message in the end")
+		all := s.Happened()
 		assert.True(t, strings.HasPrefix(all[0], "edit now") && strings.HasPrefix(all[1], "advance"), "%q", all)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		for _, m := range s.sender.edited[1:] {
-			assert.Equal(t, s.sender.ended[0].Text, m.Text, "it is left alone from then on")
+		for _, m := range s.Telegram.Edited[1:] {
+			assert.Equal(t, s.Telegram.Ended[0].Text, m.Text, "it is left alone from then on")
 		}
 	})
 }
 
 // A message that an earlier run has left is found again and ends as it should.
 func TestP5_AGrowingMessageOutlivesARestart(t *testing.T) {
-	inShell(t, func(t *testing.T, s *bashWorld) {
-		s.types("!make test")
-		s.shows(s.rows("one"))
-		s.stop()
-		s.reopened(t)
-		s.run()
-		s.shows(s.rows("one", "two"))
-		assert.Equal(t, []any{1, lines("$ make test", "one", "two", s.word(i18n.OutputRuns))},
-			[]any{s.sender.lastEdit(t).ReplyTo, s.sender.lastEdit(t).Text.Text})
-		s.stop()
-		s.reopened(t)
-		s.run()
-		s.ends(prints("make test", "all of it"))
-		require.Len(t, s.sender.ended, 1)
+	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
+		s.Types("!make test")
+		s.Shows(s.Rows("one"))
+		s.Stop()
+		s.Reopened(t)
+		s.Follow()
+		s.Shows(s.Rows("one", "two"))
+		assert.Equal(t, []any{1, chattest.Lines("$ make test", "one", "two", s.Word(i18n.OutputRuns))},
+			[]any{s.Telegram.LastEdit(t).ReplyTo, s.Telegram.LastEdit(t).Text.Text})
+		s.Stop()
+		s.Reopened(t)
+		s.Follow()
+		s.Ends(chattest.Prints("make test", "all of it"))
+		require.Len(t, s.Telegram.Ended, 1)
 
-		s.stop() // a crash before the cursor was on disk
-		s.reopened(t)
-		s.records.change(s.r.ID, func(r *session.Record) { r.Cursors = s.r.Cursors })
-		s.run()
-		s.newTranscript(t, s.r)
-		<-s.readerOf(s.r)
-		require.Len(t, s.sender.ended, 2)
-		assert.Equal(t, s.sender.ended[0], s.sender.ended[1], "the same edit, which changes nothing")
-		assert.Len(t, s.sender.sent, 1)
+		s.Stop() // a crash before the cursor was on disk
+		s.Reopened(t)
+		s.Records.Change(s.R.ID, func(r *session.Record) { r.Cursors = s.R.Cursors })
+		s.Follow()
+		s.NewTranscript(t, s.R)
+		<-s.ReaderOf(s.R)
+		require.Len(t, s.Telegram.Ended, 2)
+		assert.Equal(t, s.Telegram.Ended[0], s.Telegram.Ended[1], "the same edit, which changes nothing")
+		assert.Len(t, s.Telegram.Sent, 1)
 	})
 }
 
 func TestP5_AGrowingMessageThatIsGoneIsSentAnew(t *testing.T) {
-	inShell(t, func(t *testing.T, s *bashWorld) {
-		s.types("!make test")
-		s.shows(s.rows("one"))
-		s.sender.editNow = func(outbox.Message) error { return &outbox.Refused{Err: outbox.ErrGone} }
-		s.ends(prints("make test", "all of it"))
-		assert.Equal(t, "all of it", s.sender.answersSent()[1])
+	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
+		s.Types("!make test")
+		s.Shows(s.Rows("one"))
+		s.Telegram.OnEditNow = func(outbox.Message) error { return &outbox.Refused{Err: outbox.ErrGone} }
+		s.Ends(chattest.Prints("make test", "all of it"))
+		assert.Equal(t, "all of it", s.Telegram.AnswersSent()[1])
 	})
 }
 
 func TestP5_AnEditThatFailsIsTriedAgain(t *testing.T) {
-	inShell(t, func(t *testing.T, s *bashWorld) {
-		s.types("!make test")
-		s.shows(s.rows("one"))
+	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
+		s.Types("!make test")
+		s.Shows(s.Rows("one"))
 		failed := false
-		s.sender.editNow = func(outbox.Message) error {
+		s.Telegram.OnEditNow = func(outbox.Message) error {
 			if failed {
 				return nil
 			}
 			failed = true
-			assert.Equal(t, s.r.Cursors, s.cursors(s.r))
+			assert.Equal(t, s.R.Cursors, s.Cursors(s.R))
 			return outbox.ErrUnsure
 		}
-		s.ends(prints("make test", "all of it"))
-		assert.Len(t, s.sender.ended, 1)
-		assert.Len(t, s.sender.sent, 1)
+		s.Ends(chattest.Prints("make test", "all of it"))
+		assert.Len(t, s.Telegram.Ended, 1)
+		assert.Len(t, s.Telegram.Sent, 1)
 	})
 }
 
 func TestAQuickCommandHasNoMessageOfItsOwn(t *testing.T) {
-	inShell(t, func(t *testing.T, s *bashWorld) {
-		s.types("!ls")
-		s.shows(lifecycle.Output{})
-		assert.Empty(t, s.sender.sent)
-		s.ends(prints("ls", "a  b"))
-		assert.Equal(t, []string{"a  b"}, s.sender.answersSent())
-		s.forgotten()
+	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
+		s.Types("!ls")
+		s.Shows(lifecycle.Output{})
+		assert.Empty(t, s.Telegram.Sent)
+		s.Ends(chattest.Prints("ls", "a  b"))
+		assert.Equal(t, []string{"a  b"}, s.Telegram.AnswersSent())
+		s.Forgotten()
 	})
 }
 
 // Claude Code forgets a command that was stopped. What another one prints later is not taken for
 // its output.
 func TestAStoppedCommandIsToldAndForgotten(t *testing.T) {
-	inShell(t, func(t *testing.T, s *bashWorld) {
-		s.types("!make test")
-		s.shows(s.rows("one"))
-		for range idleLooks {
-			s.shows(lifecycle.Output{Idle: true})
+	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
+		s.Types("!make test")
+		s.Shows(s.Rows("one"))
+		for range chattest.IdleLooks {
+			s.Shows(lifecycle.Output{Idle: true})
 		}
-		assert.Equal(t, lines("$ make test", "one", s.word(i18n.OutputStopped)), s.sender.lastEdit(t).Text.Text)
-		s.ends(prints("make other", "of another"))
-		assert.Empty(t, s.sender.ended)
-		assert.Equal(t, "of another", s.sender.answersSent()[1])
+		assert.Equal(t, chattest.Lines("$ make test", "one", s.Word(i18n.OutputStopped)), s.Telegram.LastEdit(t).Text.Text)
+		s.Ends(chattest.Prints("make other", "of another"))
+		assert.Empty(t, s.Telegram.Ended)
+		assert.Equal(t, "of another", s.Telegram.AnswersSent()[1])
 	})
 }
 
 // The session may have ended with its command.
 func TestACommandEndsWithItsSession(t *testing.T) {
-	inShell(t, func(t *testing.T, s *bashWorld) {
-		s.types("!make test")
-		s.shows(s.rows("one"))
-		s.records.change(s.r.ID, func(r *session.Record) { r.State = session.Archived })
-		s.shows(lifecycle.Output{})
-		assert.Contains(t, s.sender.lastEdit(t).Text.Text, s.word(i18n.OutputStopped))
-		s.ends(prints("make test", "it had ended before"))
-		assert.Equal(t, lines("$ make test", "it had ended before"), s.sender.ended[0].Text.Text, "what the transcript says counts")
+	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
+		s.Types("!make test")
+		s.Shows(s.Rows("one"))
+		s.Records.Change(s.R.ID, func(r *session.Record) { r.State = session.Archived })
+		s.Shows(lifecycle.Output{})
+		assert.Contains(t, s.Telegram.LastEdit(t).Text.Text, s.Word(i18n.OutputStopped))
+		s.Ends(chattest.Prints("make test", "it had ended before"))
+		assert.Equal(t, chattest.Lines("$ make test", "it had ended before"), s.Telegram.Ended[0].Text.Text, "what the transcript says counts")
 	})
 }
 
 // Of a session that is not the current one the notice is the answer; the message that has grown
 // ends all the same.
 func TestACommandOfAnotherSessionEndsInItsMessage(t *testing.T) {
-	inShell(t, func(t *testing.T, s *bashWorld) {
-		s.types("!make test")
-		s.shows(s.rows("one"))
-		s.currentSession(t, "other", session.Running)
-		s.ends(prints("make test", "all of it"), turnEnd)
-		require.Len(t, s.sender.ended, 1)
-		assert.Equal(t, lines("$ make test", "all of it"), s.sender.ended[0].Text.Text)
-		assert.Len(t, s.sender.sent, 1)
-		assert.Equal(t, []string{s.notice("api", "all of it")}, s.sender.texts())
+	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
+		s.Types("!make test")
+		s.Shows(s.Rows("one"))
+		s.NewCurrentSession(t, "other", session.Running)
+		s.Ends(chattest.Prints("make test", "all of it"), chattest.TurnEnd)
+		require.Len(t, s.Telegram.Ended, 1)
+		assert.Equal(t, chattest.Lines("$ make test", "all of it"), s.Telegram.Ended[0].Text.Text)
+		assert.Len(t, s.Telegram.Sent, 1)
+		assert.Equal(t, []string{s.Notice("api", "all of it")}, s.Telegram.Texts())
 	})
 }
 
 func TestTwoCommandsHaveTheirOwnMessages(t *testing.T) {
-	inShell(t, func(t *testing.T, s *bashWorld) {
-		s.types("!make test")
-		s.shows(s.rows("one"))
-		grow(t, s.r.Cursors[0], prints("make test", "first"))
-		s.types("!make test")
-		s.shows(s.rows("two"))
-		s.ends(prints("make test", "second"))
-		require.Len(t, s.sender.ended, 2)
-		assert.Equal(t, []any{1, lines("$ make test", "first"), 2, lines("$ make test", "second")},
-			[]any{s.sender.ended[0].ReplyTo, s.sender.ended[0].Text.Text, s.sender.ended[1].ReplyTo, s.sender.ended[1].Text.Text})
+	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
+		s.Types("!make test")
+		s.Shows(s.Rows("one"))
+		chattest.Grow(t, s.R.Cursors[0], chattest.Prints("make test", "first"))
+		s.Types("!make test")
+		s.Shows(s.Rows("two"))
+		s.Ends(chattest.Prints("make test", "second"))
+		require.Len(t, s.Telegram.Ended, 2)
+		assert.Equal(t, []any{1, chattest.Lines("$ make test", "first"), 2, chattest.Lines("$ make test", "second")},
+			[]any{s.Telegram.Ended[0].ReplyTo, s.Telegram.Ended[0].Text.Text, s.Telegram.Ended[1].ReplyTo, s.Telegram.Ended[1].Text.Text})
 	})
 }
 
 func TestACommandWithoutOutputEndsItsMessage(t *testing.T) {
-	inShell(t, func(t *testing.T, s *bashWorld) {
-		s.types("!false")
-		s.shows(s.rows())
-		s.ends(prints("false", ""))
-		assert.Equal(t, lines("$ false", s.word(i18n.OutputNone)), s.sender.ended[0].Text.Text)
+	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
+		s.Types("!false")
+		s.Shows(s.Rows())
+		s.Ends(chattest.Prints("false", ""))
+		assert.Equal(t, chattest.Lines("$ false", s.Word(i18n.OutputNone)), s.Telegram.Ended[0].Text.Text)
 	})
-	inShell(t, func(t *testing.T, s *bashWorld) {
-		s.ends(prints("false", ""))
-		assert.Equal(t, []string{s.word(i18n.OutputNone)}, s.sender.answersSent(), "it had no message")
+	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
+		s.Ends(chattest.Prints("false", ""))
+		assert.Equal(t, []string{s.Word(i18n.OutputNone)}, s.Telegram.AnswersSent(), "it had no message")
 	})
 }
 
@@ -335,20 +228,20 @@ func TestALongOutputIsItsEndsAndAFile(t *testing.T) {
 		{"one endless line", strings.Repeat("x", 100_000), "… 1 line more", "", strings.Repeat("x", 100_000) + "\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			require.NoError(t, os.WriteFile(path, []byte(prints("make test", tt.text)), 0o600))
-			w.readNow(t, w.currentSession(t, "api", session.Completed, transcript.Cursor{Path: path}))
-			require.Len(t, w.sender.sent, 1)
-			shown := w.sender.sent[0].Text
+			w := chattest.NewWorld(t)
+			require.NoError(t, os.WriteFile(path, []byte(chattest.Prints("make test", tt.text)), 0o600))
+			w.ReadNow(t, w.NewCurrentSession(t, "api", session.Completed, transcript.Cursor{Path: path}))
+			require.Len(t, w.Telegram.Sent, 1)
+			shown := w.Telegram.Sent[0].Text
 			assert.True(t, strings.HasPrefix(shown.Text, tt.head), "%.200q", shown.Text)
 			assert.True(t, strings.HasSuffix(shown.Text, tt.tail), "%.200q", shown.Text)
-			assert.LessOrEqual(t, shown.Length(), limit-answer.HeadingRoom-shownCommand)
+			assert.LessOrEqual(t, shown.Length(), chattest.Limit-answer.HeadingRoom-chattest.ShownCommand)
 			if tt.file == "" {
-				assert.Empty(t, w.sender.files)
+				assert.Empty(t, w.Telegram.Files)
 				return
 			}
-			require.Len(t, w.sender.files, 1)
-			assert.Equal(t, tt.file, content(t, w.sender.files[0]))
+			require.Len(t, w.Telegram.Files, 1)
+			assert.Equal(t, tt.file, chattest.Content(t, w.Telegram.Files[0]))
 		})
 	}
 }

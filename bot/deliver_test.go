@@ -1,11 +1,10 @@
-package bot
+package bot_test
 
 import (
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -42,16 +42,16 @@ func TestP5_TheLadder(t *testing.T) {
 		{name: "rich is refused in every form", rich: true, refuse: []string{"rich", "text", "file"}, want: []string{"marker"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.Answers.Rich, w.sender.rich = tt.rich, true
-			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("the **bad** one")))
+			w := chattest.NewWorld(t)
+			w.Answers.Rich, w.Telegram.Rich = tt.rich, true
+			r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("the **bad** one")))
 			refused := func(what string) error {
 				if slices.Contains(tt.refuse, what) {
 					return errRefused
 				}
 				return nil
 			}
-			w.sender.send = func(_ context.Context, m outbox.Message) error {
+			w.Telegram.OnSend = func(_ context.Context, m outbox.Message) error {
 				switch {
 				case m.Rich != "" && tt.noRich:
 					return fmt.Errorf("send: %w", &outbox.Refused{Err: outbox.ErrNoRich})
@@ -60,67 +60,36 @@ func TestP5_TheLadder(t *testing.T) {
 				}
 				return refused("text")
 			}
-			w.sender.upload = func(outbox.File) error { return refused("file") }
-			w.readNow(t, r)
-			assert.Equal(t, tt.want, w.inTheChat(t, r))
+			w.Telegram.Upload = func(outbox.File) error { return refused("file") }
+			w.ReadNow(t, r)
+			assert.Equal(t, tt.want, w.InTheChat(t, r))
 		})
 	}
 }
 
-// inTheChat is what the chat has of a session. Each message names the session.
-func (w *world) inTheChat(t *testing.T, r session.Record) (all []string) {
-	t.Helper()
-	for _, m := range w.sender.sent {
-		assert.Equal(t, r.ID, m.Session)
-		text := m.Text.Text
-		if m.Rich != "" {
-			text = "rich " + m.Rich
-		}
-		all = append(all, "send "+text)
-	}
-	for _, f := range w.sender.files {
-		assert.Equal(t, r.ID, f.Session)
-		assert.Equal(t, "the bad one\n", content(t, f))
-		all = append(all, "file "+f.Name)
-	}
-	for _, m := range w.sender.posted {
-		assert.Equal(t, r.ID, m.Session)
-		assert.Equal(t, w.marker(r), m.Text.Text)
-		all = append(all, "marker")
-	}
-	return all
-}
-
-func content(t *testing.T, f outbox.File) string {
-	t.Helper()
-	data, err := io.ReadAll(io.NewSectionReader(f.Body, 0, f.Size))
-	require.NoError(t, err)
-	return string(data)
-}
-
 // A part whose file is refused keeps what was said about it.
 func TestP5_ARefusedFileKeepsItsCaption(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Completed, manyLines(t, 0))
-	w.sender.upload = func(outbox.File) error { return errRefused }
-	w.readNow(t, r)
-	said := slices.DeleteFunc(w.happened(), func(e string) bool { return strings.HasPrefix(e, "advance") })
-	caption := w.word(i18n.OutputFull, i18n.Args{"Count": 100})
-	assert.Equal(t, []string{"send " + caption, "post " + w.marker(r)}, said[1:], "behind its beginning and its end")
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Completed, manyLines(t, 0))
+	w.Telegram.Upload = func(outbox.File) error { return errRefused }
+	w.ReadNow(t, r)
+	said := slices.DeleteFunc(w.Happened(), func(e string) bool { return strings.HasPrefix(e, "advance") })
+	caption := w.Word(i18n.OutputFull, i18n.Args{"Count": 100})
+	assert.Equal(t, []string{"send " + caption, "post " + w.Marker(r)}, said[1:], "behind its beginning and its end")
 }
 
 func TestP5_AWayThatFailsOtherwiseIsNotLeft(t *testing.T) {
 	for _, failure := range []error{outbox.ErrClosed, outbox.ErrRevoked, &outbox.Refused{Err: outbox.ErrBlocked}} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("x")))
+			w := chattest.NewWorld(t)
+			w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("x")))
 			tries := 0
-			w.sender.send = func(context.Context, outbox.Message) error { tries++; return failure }
-			stop := w.running(t)
+			w.Telegram.OnSend = func(context.Context, outbox.Message) error { tries++; return failure }
+			stop := w.Running(t)
 			time.Sleep(time.Minute)
 			require.NoError(t, stop())
 			assert.Greater(t, tries, 1, "it is tried again in the same way")
-			assert.Empty(t, w.happened())
+			assert.Empty(t, w.Happened())
 		})
 	}
 }
@@ -128,7 +97,7 @@ func TestP5_AWayThatFailsOtherwiseIsNotLeft(t *testing.T) {
 // A cursor counts the parts of one form. The server has got rich messages since, or lost them: then
 // the item begins anew.
 func TestP5_PartsOfAnotherFormBeginAnew(t *testing.T) {
-	text := long(1500)
+	text := chattest.Long(1500)
 	for _, tt := range []struct {
 		name string
 		part int
@@ -140,20 +109,20 @@ func TestP5_PartsOfAnotherFormBeginAnew(t *testing.T) {
 		{"more parts than there are", 70, "", "word00000"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			c := transcriptOf(t, "t.jsonl", says(text))
+			w := chattest.NewWorld(t)
+			c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says(text))
 			c.Part, c.Form = tt.part, tt.form
-			r := w.currentSession(t, "api", session.Completed, c)
-			w.readNow(t, r)
-			require.NotEmpty(t, w.sender.answersSent())
-			first, _, _ := strings.Cut(w.sender.answersSent()[0], " ")
+			r := w.NewCurrentSession(t, "api", session.Completed, c)
+			w.ReadNow(t, r)
+			require.NotEmpty(t, w.Telegram.AnswersSent())
+			first, _, _ := strings.Cut(w.Telegram.AnswersSent()[0], " ")
 			if tt.want == "" {
 				assert.NotEqual(t, "word00000", first)
 			} else {
 				assert.Equal(t, tt.want, first)
 			}
-			last := w.cursors(r)[0]
-			assert.Equal(t, transcript.Cursor{Path: c.Path, Offset: int64(len(says(text)))}, last, "behind an item there is no form")
+			last := w.Cursors(r)[0]
+			assert.Equal(t, transcript.Cursor{Path: c.Path, Offset: int64(len(chattest.Says(text)))}, last, "behind an item there is no form")
 		})
 	}
 }
@@ -170,41 +139,41 @@ func pictured(mediaTypes ...string) string {
 }
 
 func TestP5_PicturesOfToolsAreShown(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("look"),
-		pictured("image/png", "image/jpeg", "image/tiff", "image/webp", "image/gif"), says("nice")))
-	w.readNow(t, r)
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("look"),
+		pictured("image/png", "image/jpeg", "image/tiff", "image/webp", "image/gif"), chattest.Says("nice")))
+	w.ReadNow(t, r)
 	var got []string
-	for i, f := range w.sender.files {
+	for i, f := range w.Telegram.Files {
 		got = append(got, fmt.Sprintf("%s photo=%v", f.Name, f.Photo))
-		assert.Equal(t, fmt.Sprintf("picture %d", i+1), content(t, f))
+		assert.Equal(t, fmt.Sprintf("picture %d", i+1), chattest.Content(t, f))
 		assert.Equal(t, r.ID, f.Session)
 	}
 	assert.Equal(t, []string{"image-1.png photo=true", "image-2.jpg photo=true", "image-3 photo=false",
 		"image-4.webp photo=false", "image-5.gif photo=false"}, got)
-	assert.Equal(t, []string{"look", "nice"}, w.sender.answersSent())
+	assert.Equal(t, []string{"look", "nice"}, w.Telegram.AnswersSent())
 }
 
 func TestThinkingIsFolded(t *testing.T) {
-	w := newWorld(t)
+	w := chattest.NewWorld(t)
 	w.Answers.Thinking = true
-	w.readNow(t, w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", thinks)))
-	require.Equal(t, []string{"hm\nso"}, w.sender.answersSent())
-	require.Len(t, w.sender.sent[0].Text.Entities, 1)
-	assert.EqualValues(t, "expandable_blockquote", w.sender.sent[0].Text.Entities[0].Type)
+	w.ReadNow(t, w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Thinks)))
+	require.Equal(t, []string{"hm\nso"}, w.Telegram.AnswersSent())
+	require.Len(t, w.Telegram.Sent[0].Text.Entities, 1)
+	assert.EqualValues(t, "expandable_blockquote", w.Telegram.Sent[0].Text.Entities[0].Type)
 
-	w.Answers.Rich, w.sender.rich = true, true
-	w.readNow(t, w.currentSession(t, "rich", session.Completed, transcriptOf(t, "t.jsonl", thinks)))
-	require.Len(t, w.sender.sent, 2)
-	assert.Contains(t, w.sender.sent[1].Rich, "<summary>"+w.word(i18n.Thought)+"</summary>")
+	w.Answers.Rich, w.Telegram.Rich = true, true
+	w.ReadNow(t, w.NewCurrentSession(t, "rich", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Thinks)))
+	require.Len(t, w.Telegram.Sent, 2)
+	assert.Contains(t, w.Telegram.Sent[1].Rich, "<summary>"+w.Word(i18n.Thought)+"</summary>")
 }
 
 // manyLines is a transcript with an output of two parts: its ends, and all of it as a file. The
 // chat has so many of them already.
 func manyLines(t *testing.T, shown int) transcript.Cursor {
 	t.Helper()
-	command, out := promptLine("<bash-input>x</bash-input>"), strings.TrimSpace(strings.Repeat("line\n", 100))
-	c := transcriptOf(t, "t.jsonl", command, promptLine("<bash-stdout>"+out+"</bash-stdout>"))
+	command, out := chattest.PromptLine("<bash-input>x</bash-input>"), strings.TrimSpace(strings.Repeat("line\n", 100))
+	c := chattest.TranscriptOf(t, "t.jsonl", command, chattest.PromptLine("<bash-stdout>"+out+"</bash-stdout>"))
 	c.Offset, c.Part = int64(len(command)), shown
 	return c
 }
@@ -215,12 +184,12 @@ func TestLongOutputIsAFile(t *testing.T) {
 	for n := range 2000 {
 		fmt.Fprintf(&out, "line %d\n", n)
 	}
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", promptLine("<bash-stdout>"+out.String()+"</bash-stdout>")))
-	w.readNow(t, r)
-	require.Len(t, w.sender.files, 1)
-	assert.Contains(t, content(t, w.sender.files[0]), strings.TrimSpace(out.String()))
-	shown := strings.Join(append(w.sender.answersSent(), w.sender.files[0].Caption.Text), "\n")
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.PromptLine("<bash-stdout>"+out.String()+"</bash-stdout>")))
+	w.ReadNow(t, r)
+	require.Len(t, w.Telegram.Files, 1)
+	assert.Contains(t, chattest.Content(t, w.Telegram.Files[0]), strings.TrimSpace(out.String()))
+	shown := strings.Join(append(w.Telegram.AnswersSent(), w.Telegram.Files[0].Caption.Text), "\n")
 	assert.Contains(t, shown, "line 0\nline 1\n")
 	assert.NotContains(t, shown, "line 1900")
 }
@@ -231,41 +200,28 @@ func TestP5_AnItemThatCrashesIsPassed(t *testing.T) {
 	for _, times := range []int{1, 2, 100} {
 		t.Run(fmt.Sprint(times), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("one"), says("bad"), says("three")))
+				w := chattest.NewWorld(t)
+				r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"), chattest.Says("bad"), chattest.Says("three")))
 				crashes := 0
-				w.sender.send = func(_ context.Context, m outbox.Message) error {
+				w.Telegram.OnSend = func(_ context.Context, m outbox.Message) error {
 					if m.Text.Text == "bad" && crashes < times {
 						crashes++
 						panic("a mistake of ours")
 					}
 					return nil
 				}
-				w.readNow(t, r)
+				w.ReadNow(t, r)
 				assert.Equal(t, min(times, 2), crashes)
 				if times < 2 {
-					assert.Equal(t, []string{"one", "bad", "three"}, w.sender.answersSent())
-					assert.Empty(t, w.sender.texts())
+					assert.Equal(t, []string{"one", "bad", "three"}, w.Telegram.AnswersSent())
+					assert.Empty(t, w.Telegram.Texts())
 				} else {
-					assert.Equal(t, []string{"one", "three"}, w.sender.answersSent())
-					assert.Equal(t, []string{w.marker(r)}, w.sender.texts())
+					assert.Equal(t, []string{"one", "three"}, w.Telegram.AnswersSent())
+					assert.Equal(t, []string{w.Marker(r)}, w.Telegram.Texts())
 				}
 			})
 		})
 	}
-}
-
-// renderCrash panics where a text is rendered for it, as often as told.
-type renderCrash struct {
-	*fakeSender
-	times int
-}
-
-func (c *renderCrash) TakesRich() bool {
-	if c.times--; c.times >= 0 {
-		panic("a mistake of ours")
-	}
-	return false
 }
 
 // What cannot be rendered is sent as it is, and the next item is rendered again.
@@ -281,16 +237,16 @@ func TestP5_WhatCannotBeRenderedIsSentAsItIs(t *testing.T) {
 		{"not at all", 2, []string{"two"}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says("**one**"), says("**two**")))
-			w.Answers.Rich, w.Answers.Limits = true, &renderCrash{fakeSender: w.sender, times: tt.times}
-			w.readNow(t, r)
-			assert.Equal(t, tt.want, w.sender.answersSent())
+			w := chattest.NewWorld(t)
+			r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("**one**"), chattest.Says("**two**")))
+			w.Answers.Rich, w.Answers.Limits = true, &chattest.RenderCrash{FakeSender: w.Telegram, Times: tt.times}
+			w.ReadNow(t, r)
+			assert.Equal(t, tt.want, w.Telegram.AnswersSent())
 			var told []string
 			if tt.told {
-				told = []string{w.marker(r)}
+				told = []string{w.Marker(r)}
 			}
-			assert.Equal(t, told, w.sender.texts())
+			assert.Equal(t, told, w.Telegram.Texts())
 		})
 	}
 }
@@ -298,36 +254,36 @@ func TestP5_WhatCannotBeRenderedIsSentAsItIs(t *testing.T) {
 // What is held before the item that crashes gets its notice.
 func TestP5_ACrashPassesNothingThatIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		r := w.beside(t, session.Completed, says("one"), toolUse, says("two"))
-		w.sender.typing = func() { panic("a mistake of ours") }
-		w.readNow(t, r)
-		assert.Empty(t, w.sender.answersSent())
-		assert.Equal(t, []string{w.notice("api", "one"), w.marker(r), w.notice("api", "two")}, w.sender.texts())
+		w := chattest.NewWorld(t)
+		r := w.Beside(t, session.Completed, chattest.Says("one"), chattest.ToolUse, chattest.Says("two"))
+		w.Telegram.OnTyping = func() { panic("a mistake of ours") }
+		w.ReadNow(t, r)
+		assert.Empty(t, w.Telegram.AnswersSent())
+		assert.Equal(t, []string{w.Notice("api", "one"), w.Marker(r), w.Notice("api", "two")}, w.Telegram.Texts())
 	})
 }
 
 // Found out at its first part, an item is counted in plain messages: a crash repeats one of those,
 // not all of them.
 func TestP5_AServerWithoutRichMessages(t *testing.T) {
-	w := newWorld(t)
-	w.Answers.Rich, w.sender.rich = true, true
-	c := transcriptOf(t, "t.jsonl", says(long(1500)))
-	r := w.currentSession(t, "api", session.Completed, c)
+	w := chattest.NewWorld(t)
+	w.Answers.Rich, w.Telegram.Rich = true, true
+	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says(chattest.Long(1500)))
+	r := w.NewCurrentSession(t, "api", session.Completed, c)
 	tried := 0
-	w.sender.send = func(_ context.Context, m outbox.Message) error {
+	w.Telegram.OnSend = func(_ context.Context, m outbox.Message) error {
 		if m.Rich != "" {
 			tried++
-			w.sender.rich = false
+			w.Telegram.Rich = false
 			return fmt.Errorf("send: %w", &outbox.Refused{Err: outbox.ErrNoRich})
 		}
 		return nil
 	}
-	w.readNow(t, r)
+	w.ReadNow(t, r)
 	assert.Equal(t, 1, tried)
-	assert.Equal(t, strings.Fields(long(1500)), strings.Fields(strings.Join(w.sender.answersSent(), " ")))
-	assert.Contains(t, w.happened(), "advance t.jsonl 0/0/2")
-	assert.Empty(t, w.cursors(r)[0].Form)
+	assert.Equal(t, strings.Fields(chattest.Long(1500)), strings.Fields(strings.Join(w.Telegram.AnswersSent(), " ")))
+	assert.Contains(t, w.Happened(), "advance t.jsonl 0/0/2")
+	assert.Empty(t, w.Cursors(r)[0].Form)
 }
 
 func TestP5_RichMessagesWhereTheServerHasThem(t *testing.T) {
@@ -338,12 +294,12 @@ func TestP5_RichMessagesWhereTheServerHasThem(t *testing.T) {
 		want           bool
 	}{{"both", true, true, true}, {"switched off", false, true, false}, {"an older server", true, false, false}} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.Answers.Rich, w.sender.rich = tt.config, tt.server
-			r := w.currentSession(t, "api", session.Completed, transcriptOf(t, "t.jsonl", says(table)))
-			w.readNow(t, r)
-			require.Len(t, w.sender.sent, 1)
-			assert.Equal(t, tt.want, w.sender.sent[0].Rich != "")
+			w := chattest.NewWorld(t)
+			w.Answers.Rich, w.Telegram.Rich = tt.config, tt.server
+			r := w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says(table)))
+			w.ReadNow(t, r)
+			require.Len(t, w.Telegram.Sent, 1)
+			assert.Equal(t, tt.want, w.Telegram.Sent[0].Rich != "")
 		})
 	}
 }

@@ -1,10 +1,8 @@
-package bot
+package bot_test
 
 import (
 	"context"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +13,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
@@ -28,22 +27,22 @@ import (
 
 // Every kind of news is told by one feature, and by no more than one.
 func TestFeatures_EachNewsHasOneOwner(t *testing.T) {
-	w := newWorld(t)
+	w := chattest.NewWorld(t)
 	owners := make(map[news.Kind][]string)
 	for _, f := range w.Rooms {
 		for kind := range f.News {
 			owners[kind] = append(owners[kind], f.Name)
 		}
 	}
-	for _, kind := range noteKinds(t) {
+	for _, kind := range chattest.NoteKinds(t) {
 		assert.Len(t, owners[news.Kind(kind)], 1, kind)
 	}
-	assert.Len(t, owners, len(noteKinds(t)), "nobody tells what there is not")
+	assert.Len(t, owners, len(chattest.NoteKinds(t)), "nobody tells what there is not")
 }
 
 // A command, a verb and a kind of card belong to one feature, and every feature has a name.
 func TestFeatures_NothingIsClaimedTwice(t *testing.T) {
-	w := newWorld(t)
+	w := chattest.NewWorld(t)
 	owner := make(map[string]string)
 	claim := func(what, who string) {
 		assert.Empty(t, owner[what], what)
@@ -68,53 +67,30 @@ func TestFeatures_NothingIsClaimedTwice(t *testing.T) {
 // long the agent's machine takes.
 func TestP7_ATapIsAnsweredWhileItsPortHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := showsAllButtons(t)
-		for _, m := range append(append(w.sender.posted, w.sender.sent...), w.sender.edited...) {
-			for _, one := range data(m) {
-				w.answersWhileItHangs(t, m, one)
+		w := chattest.ShowsAllButtons(t)
+		for _, m := range append(append(w.Telegram.Posted, w.Telegram.Sent...), w.Telegram.Edited...) {
+			for _, one := range chattest.Data(m) {
+				w.AnswersWhileItHangs(t, m, one)
 			}
 		}
 	})
 }
 
-// answersWhileItHangs taps a button while nothing that the tap asks for comes back.
-func (w *world) answersWhileItHangs(t *testing.T, m outbox.Message, data string) {
-	t.Helper()
-	hangs := make(chan struct{})
-	w.sessions.hangs, w.windows.hangs = hangs, hangs
-	before := len(w.sender.done())
-	over := make(chan error, 1)
-	go func() {
-		over <- w.Handle(context.WithoutCancel(t.Context()), "1", tapOn(alice, w.asTelegram(m), data))
-	}()
-	synctest.Wait()
-	var answers []string
-	for _, line := range w.sender.done()[before:] {
-		if strings.HasPrefix(line, "answer ") {
-			answers = append(answers, line)
-		}
-	}
-	assert.Len(t, answers, 1, "%s: %s", data, m.Text.Text)
-	w.sessions.hangs, w.windows.hangs = nil, nil
-	close(hangs)
-	assert.NoError(t, <-over, data)
-}
-
 // What a session that is forgotten has shown leaves no file, and no file names it; what is still to
 // be sent stays.
 func TestFeatures_AForgottenSessionLeavesNoFile(t *testing.T) {
-	runs(t, func(t *testing.T, w *world) {
-		w.showsEveryButton(t)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		w.ShowsEveryButton(t)
 		folders := []string{"asks", "cards"}
 		kept := 0
 		for _, folder := range folders {
-			kept += len(filesIn(t, w.dir, folder))
+			kept += len(chattest.FilesIn(t, w.Dir, folder))
 		}
 		require.NotZero(t, kept)
-		for _, r := range w.records.List() {
+		for _, r := range w.Records.List() {
 			require.NoError(t, w.Forget(t.Context(), r.ID))
 			for _, folder := range folders {
-				for _, name := range filesIn(t, w.dir, folder) {
+				for _, name := range chattest.FilesIn(t, w.Dir, folder) {
 					kept, err := os.ReadFile(name)
 					require.NoError(t, err)
 					assert.NotContains(t, string(kept), r.ID.String())
@@ -122,13 +98,6 @@ func TestFeatures_AForgottenSessionLeavesNoFile(t *testing.T) {
 			}
 		}
 	})
-}
-
-func filesIn(t *testing.T, dir, folder string) []string {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, folder, "*.json"))
-	require.NoError(t, err)
-	return names
 }
 
 // crashes has a feature crash in each of its doors.
@@ -160,29 +129,15 @@ func crashes(f chat.Feature) chat.Feature {
 	return f
 }
 
-// oldButton is a button of a card of a kind that has another look by now.
-func (w *world) oldButton(t *testing.T, kind string) string {
-	t.Helper()
-	cards, key := card.NewKind[struct{}](w.Deps.Cards, kind, nil), uuid.NewString()
-	look := card.Look{To: atAlice, Text: render.Plain("one"), Options: [][]card.Option{{{Text: "x", Value: "x"}}}}
-	require.NoError(t, cards.Show(t.Context(), key, look, struct{}{}))
-	w.sender.deliver(t.Context())
-	old := data(w.lastSent(t))
-	require.Len(t, old, 1)
-	look.Text = render.Plain("two")
-	require.NoError(t, cards.Show(t.Context(), key, look, struct{}{}))
-	return old[0]
-}
-
 // TestP8_AFeatureThatCrashesEndsNothingElse: in each door, again and again, and after a restart.
 func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
-	for i, broken := range newWorld(t).Rooms {
+	for i, broken := range chattest.NewWorld(t).Rooms {
 		t.Run(broken.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				r := w.currentSession(t, "api", session.Running)
+				w := chattest.NewWorld(t)
+				r := w.NewCurrentSession(t, "api", session.Running)
 				for range 2 {
-					w.again()
+					w.Again()
 					rooms := w.Features()
 					rooms[i] = crashes(rooms[i])
 					others, unparked, forgot := 0, 0, 0
@@ -194,30 +149,30 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 							return nil
 						}})
 					w.Install(rooms)
-					stop := w.running(t)
+					stop := w.Running(t)
 					time.Sleep(10 * time.Second)
 					synctest.Wait()
 					for kind := range rooms[i].News {
 						assert.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteKind(kind), Session: r}), kind)
-						assert.Contains(t, w.sender.texts(), chat.Warning+w.word(i18n.InternalError))
+						assert.Contains(t, w.Telegram.Texts(), chat.Warning+w.Word(i18n.InternalError))
 					}
 					for verb := range rooms[i].Taps {
-						assert.Error(t, w.tap(t, alice, verb+":x"), "which is the answer to the tap")
+						assert.Error(t, w.TapButton(t, chattest.Alice, verb+":x"), "which is the answer to the tap")
 					}
 					for kind := range rooms[i].Late {
-						assert.Error(t, w.tap(t, alice, w.oldButton(t, kind)), "which is the answer to the tap")
+						assert.Error(t, w.TapButton(t, chattest.Alice, w.OldButton(t, kind)), "which is the answer to the tap")
 					}
 					unparked = 0
-					w.sender.mu.Lock()
-					w.sender.parked = map[int64]bool{alice: true}
-					w.sender.mu.Unlock()
-					text := guard.Call(func() error { _, err := w.hear(t, "a text"); return err }) // as the inbox does
+					w.Telegram.Mu.Lock()
+					w.Telegram.OnParked = map[int64]bool{chattest.Alice: true}
+					w.Telegram.Mu.Unlock()
+					text := guard.Call(func() error { _, err := w.Hear(t, "a text"); return err }) // as the inbox does
 					assert.Error(t, text, "it may be meant for the feature, so that it is no prompt")
 					assert.Equal(t, 1, unparked, "the others hear that the chat takes messages")
 					assert.Error(t, w.Forget(t.Context(), uuid.New()))
 					assert.Equal(t, 1, forgot, "the others forget")
 					assert.Equal(t, 1, others, "the others run on")
-					assert.Contains(t, w.sender.texts(), chat.Warning+w.word(i18n.FeatureCrashed, i18n.Args{"Feature": broken.Name}))
+					assert.Contains(t, w.Telegram.Texts(), chat.Warning+w.Word(i18n.FeatureCrashed, i18n.Args{"Feature": broken.Name}))
 					require.NoError(t, stop())
 				}
 			})
@@ -227,13 +182,13 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 
 // TestP8_EveryOptionSurvivesARestart: of every card, whatever shows it.
 func TestP8_EveryOptionSurvivesARestart(t *testing.T) {
-	w := showsAllButtons(t)
-	w.asks64(t, w.currentSession(t, "still asks", session.Running))
-	w.again()
+	w := chattest.ShowsAllButtons(t)
+	w.Asks64(t, w.NewCurrentSession(t, "still asks", session.Running))
+	w.Again()
 	kinds := make(map[string]bool)
-	for id := range w.sender.sent {
-		m := w.sender.now(id + 1)
-		for _, data := range data(m) {
+	for id := range w.Telegram.Sent {
+		m := w.Telegram.Now(id + 1)
+		for _, data := range chattest.Data(m) {
 			if !card.IsButton(data) { // a link needs no card
 				continue
 			}
@@ -242,35 +197,35 @@ func TestP8_EveryOptionSurvivesARestart(t *testing.T) {
 			kinds[tapped.Kind] = true
 		}
 	}
-	for kind := range w.cardKinds() {
+	for kind := range w.CardKinds() {
 		assert.True(t, kinds[kind], "no card of the kind %s was tapped", kind)
 	}
 }
 
 // TestP8_ACrashAtACommandEndsNothingElse: the command is followed again after a while.
 func TestP8_ACrashAtACommandEndsNothingElse(t *testing.T) {
-	inShell(t, func(t *testing.T, s *bashWorld) {
-		shows, looks := s.sessions.output, 0
-		s.sessions.output = func() lifecycle.Output {
+	chattest.InShell(t, func(t *testing.T, s *chattest.BashWorld) {
+		shows, looks := s.Lifecycle.OnOutput, 0
+		s.Lifecycle.OnOutput = func() lifecycle.Output {
 			if looks++; looks <= 3 {
 				panic("a mistake of ours")
 			}
 			return shows()
 		}
-		s.types("!make test")
-		s.shows(s.rows("one"))
+		s.Types("!make test")
+		s.Shows(s.Rows("one"))
 		time.Sleep(time.Minute)
-		s.sends()
+		s.Sends()
 		assert.LessOrEqual(t, looks, 40, "and not at once again")
-		require.Len(t, s.sender.sent, 1)
-		assert.Equal(t, lines("$ make test", "one", s.word(i18n.OutputRuns)), s.sender.sent[0].Text.Text)
+		require.Len(t, s.Telegram.Sent, 1)
+		assert.Equal(t, chattest.Lines("$ make test", "one", s.Word(i18n.OutputRuns)), s.Telegram.Sent[0].Text.Text)
 	})
 }
 
 // One who hears of a change and crashes does not keep the news from the others.
 func TestAnEventThatCrashesReachesTheOthers(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Running)
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Running)
 	heard := 0
 	crash := func() { panic("a mistake of ours") }
 	w.Events = conversation.Events{
@@ -282,52 +237,52 @@ func TestAnEventThatCrashesReachesTheOthers(t *testing.T) {
 	}
 	seen, ok := w.Book.Records.Get(r.ID)
 	require.True(t, ok)
-	require.Error(t, w.MakeCurrent(t.Context(), atAlice, r.ID))
-	require.Error(t, w.MoveTo(t.Context(), inTopic, seen))
+	require.Error(t, w.MakeCurrent(t.Context(), chattest.AtAlice, r.ID))
+	require.Error(t, w.MoveTo(t.Context(), chattest.InTopic, seen))
 	assert.Equal(t, 2, heard)
 }
 
 // TestP8_AResumeThatCrashesEndsNoOther: of several at once, the others come back.
 func TestP8_AResumeThatCrashesEndsNoOther(t *testing.T) {
-	w, offered, m := wentDownWorld(t)
-	w.sessions.restore = func(id uuid.UUID) (session.Record, error) {
+	w, offered, m := chattest.WentDownWorld(t)
+	w.Lifecycle.OnRestore = func(id uuid.UUID) (session.Record, error) {
 		if id == offered[0].ID {
 			panic("a mistake of ours")
 		}
-		return w.record(t, id), nil
+		return w.Record(t, id), nil
 	}
-	require.NoError(t, w.tapShown(t, alice, m, i18n.ButtonResumeAll))
-	assert.ElementsMatch(t, restores(offered...), w.restored())
-	assert.Contains(t, w.sender.texts(), w.word(i18n.InternalError))
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonResumeAll))
+	assert.ElementsMatch(t, chattest.Restores(offered...), w.Restored())
+	assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.InternalError))
 }
 
 // TestP8_ACrashAtACardEndsNothingElse: neither where cards are taken up, nor where a feature hears
 // that Telegram takes none.
 func TestP8_ACrashAtACardEndsNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := chattest.NewWorld(t)
 		told := 0
 		cards := card.NewKind(w.Deps.Cards, "broken", func(context.Context, card.Card[struct{}], error) {
 			told++
 			panic("a mistake of ours")
 		})
-		look := card.Look{To: atAlice, Text: render.Plain("one")}
+		look := card.Look{To: chattest.AtAlice, Text: render.Plain("one")}
 		require.NoError(t, cards.Show(t.Context(), "k", look, struct{}{}))
 		posts := 0
-		w.sender.post = func(outbox.Message) error {
+		w.Telegram.OnPost = func(outbox.Message) error {
 			if posts++; posts == 1 {
 				panic("a mistake of ours")
 			}
 			return nil
 		}
-		stop := w.running(t)
+		stop := w.Running(t)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		assert.Greater(t, posts, 1, "it is taken up again")
 		require.NoError(t, stop())
-		require.Len(t, w.sender.waiting, 1)
-		post := w.sender.waiting[0].Name
-		_, ok := w.Deps.Cards.Current(post, atAlice) // which Telegram is offered
+		require.Len(t, w.Telegram.Waiting, 1)
+		post := w.Telegram.Waiting[0].Name
+		_, ok := w.Deps.Cards.Current(post, chattest.AtAlice) // which Telegram is offered
 		require.True(t, ok)
 		w.Deps.Cards.Refused(t.Context(), post, &outbox.Refused{Err: outbox.ErrGone})
 		assert.Equal(t, 1, told)

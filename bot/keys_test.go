@@ -1,4 +1,4 @@
-package bot
+package bot_test
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/card"
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -22,56 +22,23 @@ import (
 	"ccbot/tmux"
 )
 
-var trust = lifecycle.Dialog{Open: true, Lines: []string{"Do you trust this folder?", "  1. No, exit", "❯ 2. Yes, I trust it"},
-	Options: []string{"No, exit", "Yes, I trust it"}, Selected: 1, Whole: true, Mark: "mark-one-012"}
-
-// dialogNote tells that a session's terminal asks something.
-func dialogNote(r session.Record, d lifecycle.Dialog) lifecycle.Note {
-	return lifecycle.Note{Kind: lifecycle.NoteDialog, Session: r, Dialog: &d, Attach: "tmux attach"}
-}
-
-// showsDialog is a session whose terminal asks something, which the chat shows.
-func (w *world) showsDialog(t *testing.T) session.Record {
-	t.Helper()
-	r := w.currentSession(t, "api", session.Running)
-	w.sessions.dialog = trust
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-	w.work(t)
-	require.Len(t, w.sender.sent, 1)
-	return r
-}
-
-// presses taps a button of the message that shows a dialog in Alice's chat, by its word.
-func (w *world) presses(t *testing.T, from int64, message int, word string) {
-	t.Helper()
-	s := w.spot(t, w.sender.now(message), i18n.Key(word))
-	w.tapAt(t, from, privateChat(alice), message, s.button.Data)
-}
-
 func TestADialogHasAButtonPerOptionAndKeys(t *testing.T) {
-	w := newWorld(t)
-	r := w.showsDialog(t)
-	m := w.sender.sent[0]
-	assert.Contains(t, m.Text.Text, w.named(i18n.DialogOpen, "api"))
+	w := chattest.NewWorld(t)
+	r := w.ShowsDialog(t)
+	m := w.Telegram.Sent[0]
+	assert.Contains(t, m.Text.Text, w.Named(i18n.DialogOpen, "api"))
 	assert.Contains(t, m.Text.Text, "❯ 2. Yes, I trust it")
 	assert.False(t, m.Silent)
-	assert.Equal(t, []string{"No, exit", "Yes, I trust it", "↑", "↓", "←", "→", "Space", "Tab", "Esc", "Enter"}, words(m))
+	assert.Equal(t, []string{"No, exit", "Yes, I trust it", "↑", "↓", "←", "→", "Space", "Tab", "Esc", "Enter"}, chattest.Words(m))
 	var pressed []string
 	for _, what := range []string{"choose 0", "choose 1", "press up", "press down", "press left", "press right", "press space",
 		"press tab", "press esc", "press enter"} {
-		pressed = append(pressed, what+" of "+r.ID.String()+" for "+trust.Mark)
+		pressed = append(pressed, what+" of "+r.ID.String()+" for "+chattest.Trust.Mark)
 	}
-	for _, word := range words(m) {
-		w.presses(t, alice, 1, word)
+	for _, word := range chattest.Words(m) {
+		w.Presses(t, chattest.Alice, 1, word)
 	}
-	assert.Equal(t, pressed, w.sessions.done())
-}
-
-// choices are the buttons of a message that may agree to something.
-func choices(m outbox.Message) []string {
-	return slices.DeleteFunc(words(m), func(word string) bool {
-		return slices.Contains([]string{"↑", "↓", "←", "→", "Esc"}, word)
-	})
+	assert.Equal(t, pressed, w.Lifecycle.Done())
 }
 
 // TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat: what an answer would allow may stand
@@ -105,69 +72,69 @@ func TestP7_OnlyADialogThatIsSeenWholeIsAnsweredFromTheChat(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := chattest.NewWorld(t)
 			d := lifecycle.Dialog{Open: true, Lines: tt.lines, Options: tt.labels, Mark: "mark-one-012", Whole: tt.seen}
-			r := w.session(t, "api", session.Running)
-			require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, d)))
-			m := w.sender.now(1)
+			r := w.Session(t, "api", session.Running)
+			require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, d)))
+			m := w.Telegram.Now(1)
 			assert.Contains(t, m.Text.Text, tt.shows)
-			assert.Equal(t, !tt.whole, strings.Contains(m.Text.Text, w.word(i18n.DialogNotWhole)))
+			assert.Equal(t, !tt.whole, strings.Contains(m.Text.Text, w.Word(i18n.DialogNotWhole)))
 			if tt.whole {
-				assert.Len(t, choices(m), len(tt.labels)+3)
+				assert.Len(t, chattest.Choices(m), len(tt.labels)+3)
 			} else {
-				assert.Empty(t, choices(m))
-				assert.Len(t, words(m), 5, "one can look around, and leave it")
+				assert.Empty(t, chattest.Choices(m))
+				assert.Len(t, chattest.Words(m), 5, "one can look around, and leave it")
 			}
 			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
-			closed := w.sender.now(1).Text
-			assert.Equal(t, m.Text.Text+"\n\n"+w.word(i18n.DialogClosed), closed.Text, "there is room for it")
-			assert.LessOrEqual(t, closed.Length(), limit)
+			closed := w.Telegram.Now(1).Text
+			assert.Equal(t, m.Text.Text+"\n\n"+w.Word(i18n.DialogClosed), closed.Text, "there is room for it")
+			assert.LessOrEqual(t, closed.Length(), chattest.Limit)
 		})
 	}
 }
 
 func TestADialogWithLongOptions(t *testing.T) {
-	w := newWorld(t)
-	d := trust
+	w := chattest.NewWorld(t)
+	d := chattest.Trust
 	d.Options = nil
 	for range 40 {
 		d.Options = append(d.Options, strings.Repeat("long ", 50), "\u202e")
 	}
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(w.session(t, "api", session.Running), d)))
-	m := w.sender.now(1)
+	require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(w.Session(t, "api", session.Running), d)))
+	m := w.Telegram.Now(1)
 	assert.Len(t, m.Buttons, 12+2)
-	for _, word := range words(m) {
+	for _, word := range chattest.Words(m) {
 		assert.NotEmpty(t, word)
 		assert.LessOrEqual(t, len([]rune(word)), 60)
 	}
 }
 
 func TestAKeyIsPressedForWhatThePersonSaw(t *testing.T) {
-	w := newWorld(t)
-	r := w.showsDialog(t)
-	moved := trust
+	w := chattest.NewWorld(t)
+	r := w.ShowsDialog(t)
+	moved := chattest.Trust
 	moved.Selected, moved.Mark, moved.Lines = 0, "mark-two-012", []string{"❯ 1. No, exit"}
-	w.sessions.dialog = moved
-	enter := w.spot(t, w.sender.now(1), "Enter").button.Data
-	w.presses(t, alice, 1, "↑")
-	assert.Contains(t, w.sessions.done(), "press up of "+r.ID.String()+" for "+trust.Mark)
-	assert.Contains(t, w.sender.lastEdit(t).Text.Text, "❯ 1. No, exit")
-	before := len(w.sessions.done())
-	w.tapAt(t, alice, privateChat(alice), 1, enter)
-	assert.Len(t, w.sessions.done(), before, "no key for what is not shown any more")
-	w.sessions.dialog = lifecycle.Dialog{}
-	w.presses(t, bob, 1, "Yes, I trust it")
-	assert.Contains(t, w.sessions.done(), "choose 1 of "+r.ID.String()+" for "+moved.Mark, "drawn for what is shown now")
-	m := w.sender.lastEdit(t)
-	assert.Contains(t, m.Text.Text, w.word(i18n.DialogClosed))
+	w.Lifecycle.OnDialog = moved
+	enter := w.Spot(t, w.Telegram.Now(1), "Enter").Button.Data
+	w.Presses(t, chattest.Alice, 1, "↑")
+	assert.Contains(t, w.Lifecycle.Done(), "press up of "+r.ID.String()+" for "+chattest.Trust.Mark)
+	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "❯ 1. No, exit")
+	before := len(w.Lifecycle.Done())
+	w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 1, enter)
+	assert.Len(t, w.Lifecycle.Done(), before, "no key for what is not shown any more")
+	w.Lifecycle.OnDialog = lifecycle.Dialog{}
+	w.Presses(t, chattest.Bob, 1, "Yes, I trust it")
+	assert.Contains(t, w.Lifecycle.Done(), "choose 1 of "+r.ID.String()+" for "+moved.Mark, "drawn for what is shown now")
+	m := w.Telegram.LastEdit(t)
+	assert.Contains(t, m.Text.Text, w.Word(i18n.DialogClosed))
 	assert.Empty(t, m.Buttons)
-	before = len(w.sessions.done())
-	w.tapAt(t, alice, privateChat(alice), 1, enter)
-	assert.Len(t, w.sessions.done(), before, "no key for a dialog that is gone")
+	before = len(w.Lifecycle.Done())
+	w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 1, enter)
+	assert.Len(t, w.Lifecycle.Done(), before, "no key for a dialog that is gone")
 }
 
 func TestAKeyThatIsNotPressedIsTold(t *testing.T) {
-	changed := trust
+	changed := chattest.Trust
 	changed.Mark, changed.Lines = "mark-two-012", []string{"Something else"}
 	for _, tt := range []struct {
 		name   string
@@ -179,182 +146,182 @@ func TestAKeyThatIsNotPressedIsTold(t *testing.T) {
 	}{
 		{"it shows something else", changed, lifecycle.ErrChanged, i18n.WritersChanged, false, true},
 		{"it shows nothing to press in", lifecycle.Dialog{}, lifecycle.ErrChanged, i18n.WritersChanged, true, false},
-		{"a request waits", trust, lifecycle.ErrRelayed, i18n.KeysRelayed, false, false},
+		{"a request waits", chattest.Trust, lifecycle.ErrRelayed, i18n.KeysRelayed, false, false},
 		{"no dialog", lifecycle.Dialog{}, lifecycle.ErrNoDialog, i18n.KeysNoDialog, true, false},
 		{"nobody knows", lifecycle.Dialog{}, lifecycle.ErrUnseen, i18n.KeysUnseen, false, false},
 		{"no agent", lifecycle.Dialog{}, lifecycle.ErrNoAgent, i18n.AlreadyEnded, true, false},
 		{"tmux refuses", lifecycle.Dialog{}, tmux.ErrGuard, i18n.StopRefused, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.showsDialog(t)
-			w.sessions.press = func(string) (lifecycle.Dialog, error) { return tt.now, tt.err }
-			w.presses(t, alice, 1, "Enter")
-			said := w.sender.last(t)
-			assert.Equal(t, w.word(tt.says, i18n.Args{"Name": "api", "Command": "tmux attach -t api"}), said.Text.Text)
-			assert.Equal(t, tt.closed || tt.redraw, len(w.sender.edited) > 0)
+			w := chattest.NewWorld(t)
+			w.ShowsDialog(t)
+			w.Lifecycle.OnPress = func(string) (lifecycle.Dialog, error) { return tt.now, tt.err }
+			w.Presses(t, chattest.Alice, 1, "Enter")
+			said := w.Telegram.Last(t)
+			assert.Equal(t, w.Word(tt.says, i18n.Args{"Name": "api", "Command": "tmux attach -t api"}), said.Text.Text)
+			assert.Equal(t, tt.closed || tt.redraw, len(w.Telegram.Edited) > 0)
 			if tt.closed {
-				assert.Empty(t, w.sender.now(1).Buttons)
+				assert.Empty(t, w.Telegram.Now(1).Buttons)
 			}
 			if tt.redraw {
-				assert.Contains(t, w.sender.now(1).Text.Text, "Something else")
-				w.sessions.press = nil
-				w.presses(t, alice, 1, "Enter")
-				assert.Contains(t, strings.Join(w.sessions.done(), "\n"), "for "+changed.Mark)
+				assert.Contains(t, w.Telegram.Now(1).Text.Text, "Something else")
+				w.Lifecycle.OnPress = nil
+				w.Presses(t, chattest.Alice, 1, "Enter")
+				assert.Contains(t, strings.Join(w.Lifecycle.Done(), "\n"), "for "+changed.Mark)
 			}
 		})
 	}
-	w := newWorld(t)
-	w.showsDialog(t)
-	w.sessions.press = func(string) (lifecycle.Dialog, error) { return lifecycle.Dialog{}, errDisk }
-	w.presses(t, alice, 1, "↑")
-	w.toldOfError(t, nil)
+	w := chattest.NewWorld(t)
+	w.ShowsDialog(t)
+	w.Lifecycle.OnPress = func(string) (lifecycle.Dialog, error) { return lifecycle.Dialog{}, chattest.ErrDisk }
+	w.Presses(t, chattest.Alice, 1, "↑")
+	w.ToldOfError(t, nil)
 }
 
 func TestP9_KeysCountFromAllowedPeopleUnderTheirMessageOnly(t *testing.T) {
-	w := newWorld(t)
-	w.showsDialog(t)
-	m := w.sender.now(1)
+	w := chattest.NewWorld(t)
+	w.ShowsDialog(t)
+	m := w.Telegram.Now(1)
 	for _, word := range []string{"Enter", "Yes, I trust it"} {
-		d := w.spot(t, m, i18n.Key(word)).button.Data
-		w.tapAt(t, eve, privateChat(alice), 1, d)
-		w.tapAt(t, alice, groupChat(ours), 1, d)
-		w.tapAt(t, alice, privateChat(alice), 99, d)
+		d := w.Spot(t, m, i18n.Key(word)).Button.Data
+		w.TapAt(t, chattest.Eve, chattest.PrivateChat(chattest.Alice), 1, d)
+		w.TapAt(t, chattest.Alice, chattest.GroupChat(chattest.Ours), 1, d)
+		w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 99, d)
 	}
-	parts := strings.Split(data(m)[0], ":")
-	for _, d := range []string{parts[0], parts[0] + ":" + parts[1], data(m)[0] + ":1", parts[0] + ":" + parts[1] + ":x",
+	parts := strings.Split(chattest.Data(m)[0], ":")
+	for _, d := range []string{parts[0], parts[0] + ":" + parts[1], chattest.Data(m)[0] + ":1", parts[0] + ":" + parts[1] + ":x",
 		parts[0] + ":" + parts[1] + ":99", parts[0] + ":" + strings.Repeat("x", len(parts[1])) + ":0"} {
-		w.tapAt(t, alice, privateChat(alice), 1, d)
+		w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 1, d)
 	}
-	assert.Empty(t, w.sessions.done())
-	assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton))
+	assert.Empty(t, w.Lifecycle.Done())
+	assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Word(i18n.StaleButton))
 }
 
 func TestP8_TheDialogsMessageOutlivesARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		r := w.currentSession(t, "api", session.Running)
-		w.sessions.dialog = trust
-		require.NoError(t, w.Bot.SessionNews(t.Context(), w.hosted.Note(dialogNote(r, trust))))
-		w.sender.waiting = nil
+		w := chattest.NewWorld(t)
+		r := w.NewCurrentSession(t, "api", session.Running)
+		w.Lifecycle.OnDialog = chattest.Trust
+		require.NoError(t, w.Bot.SessionNews(t.Context(), w.Hosted.Note(chattest.DialogNote(r, chattest.Trust))))
+		w.Telegram.Waiting = nil
 		start := func() {
-			w.again()
-			w.settled(t)
+			w.Again()
+			w.Settled(t)
 		}
 		start()
-		require.Len(t, w.sender.sent, 1, "it was on disk")
+		require.Len(t, w.Telegram.Sent, 1, "it was on disk")
 		start()
-		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)), "lifecycle tells it again")
-		assert.Len(t, w.sender.sent, 1)
-		assert.Equal(t, data(w.sender.sent[0]), data(w.sender.now(1)))
-		w.presses(t, alice, 1, "↑")
-		assert.NotEmpty(t, w.sessions.done())
-		w.sessions.dialogErr = lifecycle.ErrUnseen
+		require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, chattest.Trust)), "lifecycle tells it again")
+		assert.Len(t, w.Telegram.Sent, 1)
+		assert.Equal(t, chattest.Data(w.Telegram.Sent[0]), chattest.Data(w.Telegram.Now(1)))
+		w.Presses(t, chattest.Alice, 1, "↑")
+		assert.NotEmpty(t, w.Lifecycle.Done())
+		w.Lifecycle.DialogErr = lifecycle.ErrUnseen
 		start()
-		assert.NotEmpty(t, w.sender.now(1).Buttons, "the terminal cannot be seen")
-		w.sessions.dialog, w.sessions.dialogErr = lifecycle.Dialog{}, nil
+		assert.NotEmpty(t, w.Telegram.Now(1).Buttons, "the terminal cannot be seen")
+		w.Lifecycle.OnDialog, w.Lifecycle.DialogErr = lifecycle.Dialog{}, nil
 		start()
-		assert.Empty(t, w.sender.now(1).Buttons, "it went while nobody looked")
-		assert.Contains(t, w.sender.now(1).Text.Text, w.word(i18n.DialogClosed))
+		assert.Empty(t, w.Telegram.Now(1).Buttons, "it went while nobody looked")
+		assert.Contains(t, w.Telegram.Now(1).Text.Text, w.Word(i18n.DialogClosed))
 		start()
-		edits := len(w.sender.edited)
+		edits := len(w.Telegram.Edited)
 		start()
-		assert.Len(t, w.sender.edited, edits)
+		assert.Len(t, w.Telegram.Edited, edits)
 	})
 }
 
 func TestADialogOfASessionThatEndedUnseenIsClosedAtTheStart(t *testing.T) {
 	for _, err := range []error{lifecycle.ErrNoAgent, session.ErrNotFound} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			w.showsDialog(t)
-			w.sessions.dialogErr = err
-			w.again()
-			w.settled(t)
-			assert.Empty(t, w.sender.now(1).Buttons)
+			w := chattest.NewWorld(t)
+			w.ShowsDialog(t)
+			w.Lifecycle.DialogErr = err
+			w.Again()
+			w.Settled(t)
+			assert.Empty(t, w.Telegram.Now(1).Buttons)
 		})
 	}
 }
 
 func TestAnotherDialogHasAMessageOfItsOwn(t *testing.T) {
-	w := newWorld(t)
-	w.showsDialog(t)
-	other := trust
+	w := chattest.NewWorld(t)
+	w.ShowsDialog(t)
+	other := chattest.Trust
 	other.Mark = "mark-two-012"
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(w.records.List()[0], other)))
-	require.Len(t, w.sender.sent, 2)
-	assert.False(t, w.sender.sent[1].Silent)
-	assert.Empty(t, w.sender.now(1).Buttons, "the first one's are spent")
-	assert.Contains(t, w.sender.now(1).Text.Text, w.word(i18n.DialogClosed))
-	w.tapAt(t, alice, privateChat(alice), 1, data(w.sender.now(2))[0])
-	assert.Empty(t, w.sessions.done())
-	w.presses(t, alice, 2, "↑")
-	assert.NotEmpty(t, w.sessions.done())
+	require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(w.Records.List()[0], other)))
+	require.Len(t, w.Telegram.Sent, 2)
+	assert.False(t, w.Telegram.Sent[1].Silent)
+	assert.Empty(t, w.Telegram.Now(1).Buttons, "the first one's are spent")
+	assert.Contains(t, w.Telegram.Now(1).Text.Text, w.Word(i18n.DialogClosed))
+	w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 1, chattest.Data(w.Telegram.Now(2))[0])
+	assert.Empty(t, w.Lifecycle.Done())
+	w.Presses(t, chattest.Alice, 2, "↑")
+	assert.NotEmpty(t, w.Lifecycle.Done())
 }
 
 // Another dialog opens while a key is pressed in the first one.
 func TestATapOnAnEarlierDialogLeavesTheNewOneAlone(t *testing.T) {
 	for _, now := range []lifecycle.Dialog{{}, {Open: true, Lines: []string{"Something else"}, Mark: "mark-six-012"}} {
-		w := newWorld(t)
-		r := w.showsDialog(t)
-		other := trust
+		w := chattest.NewWorld(t)
+		r := w.ShowsDialog(t)
+		other := chattest.Trust
 		other.Mark = "mark-two-012"
-		w.sessions.press = func(string) (lifecycle.Dialog, error) {
-			return now, w.SessionNews(t.Context(), dialogNote(r, other))
+		w.Lifecycle.OnPress = func(string) (lifecycle.Dialog, error) {
+			return now, w.SessionNews(t.Context(), chattest.DialogNote(r, other))
 		}
-		w.presses(t, alice, 1, "↑")
-		require.Len(t, w.sender.sent, 2)
-		assert.Equal(t, w.sender.sent[1].Text, w.sender.now(2).Text)
-		assert.NotEmpty(t, w.sender.now(2).Buttons)
+		w.Presses(t, chattest.Alice, 1, "↑")
+		require.Len(t, w.Telegram.Sent, 2)
+		assert.Equal(t, w.Telegram.Sent[1].Text, w.Telegram.Now(2).Text)
+		assert.NotEmpty(t, w.Telegram.Now(2).Buttons)
 	}
 }
 
 func TestADialogThatGoesIsClosed(t *testing.T) {
 	for _, kind := range []lifecycle.NoteKind{lifecycle.NoteDialogGone, lifecycle.NoteReady, lifecycle.NoteEnded, lifecycle.NoteStopped} {
 		t.Run(string(kind), func(t *testing.T) {
-			w := newWorld(t)
-			r := w.showsDialog(t)
+			w := chattest.NewWorld(t)
+			r := w.ShowsDialog(t)
 			n := lifecycle.Note{Kind: kind, Session: r, Receipt: &lifecycle.Receipt{}}
 			require.NoError(t, w.SessionNews(t.Context(), n))
-			assert.Empty(t, w.sender.lastEdit(t).Buttons)
-			assert.Contains(t, w.sender.lastEdit(t).Text.Text, w.word(i18n.DialogClosed))
-			edits := len(w.sender.edited)
+			assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
+			assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Word(i18n.DialogClosed))
+			edits := len(w.Telegram.Edited)
 			require.NoError(t, w.SessionNews(t.Context(), n))
-			assert.Len(t, w.sender.edited, edits)
+			assert.Len(t, w.Telegram.Edited, edits)
 		})
 	}
 }
 
 // It goes before Telegram has taken its message, or while that is under way.
 func TestADialogThatWentBeforeItWasShown(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
 	gone := lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}
-	require.NoError(t, w.Bot.SessionNews(t.Context(), w.hosted.Note(dialogNote(r, trust))))
+	require.NoError(t, w.Bot.SessionNews(t.Context(), w.Hosted.Note(chattest.DialogNote(r, chattest.Trust))))
 	require.NoError(t, w.SessionNews(t.Context(), gone))
-	assert.Empty(t, w.sender.sent)
-	w.sender.send = func(context.Context, outbox.Message) error { return w.SessionNews(t.Context(), gone) }
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-	require.Len(t, w.sender.sent, 1)
-	assert.Empty(t, w.sender.now(1).Buttons)
+	assert.Empty(t, w.Telegram.Sent)
+	w.Telegram.OnSend = func(context.Context, outbox.Message) error { return w.SessionNews(t.Context(), gone) }
+	require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, chattest.Trust)))
+	require.Len(t, w.Telegram.Sent, 1)
+	assert.Empty(t, w.Telegram.Now(1).Buttons)
 }
 
 // A person may tap before Telegram's answer says which message it is.
 func TestATapBeforeTheAnswerToItsMessageCounts(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	moved := trust
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
+	moved := chattest.Trust
 	moved.Selected, moved.Mark, moved.Lines = 0, "mark-two-012", []string{"❯ 1. No, exit"}
-	w.sessions.dialog = moved
-	w.sender.send = func(_ context.Context, m outbox.Message) error {
-		w.tapAt(t, alice, privateChat(alice), 1, w.spot(t, m, "↑").button.Data)
+	w.Lifecycle.OnDialog = moved
+	w.Telegram.OnSend = func(_ context.Context, m outbox.Message) error {
+		w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 1, w.Spot(t, m, "↑").Button.Data)
 		return nil
 	}
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-	assert.NotEmpty(t, w.sessions.done())
-	assert.Contains(t, w.sender.now(1).Text.Text, "❯ 1. No, exit")
-	assert.NotEmpty(t, w.sender.now(1).Buttons, "it stays open")
-	assert.Len(t, w.sender.sent, 1)
+	require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, chattest.Trust)))
+	assert.NotEmpty(t, w.Lifecycle.Done())
+	assert.Contains(t, w.Telegram.Now(1).Text.Text, "❯ 1. No, exit")
+	assert.NotEmpty(t, w.Telegram.Now(1).Buttons, "it stays open")
+	assert.Len(t, w.Telegram.Sent, 1)
 }
 
 func TestADialogTelegramDoesNotTake(t *testing.T) {
@@ -363,14 +330,14 @@ func TestADialogTelegramDoesNotTake(t *testing.T) {
 		shown int
 	}{{errors.New("closed"), 1}, {&outbox.Refused{Err: errors.New("bad request")}, 0}} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			w.sessions.dialog = trust
-			w.sender.send = func(context.Context, outbox.Message) error { return tt.err }
-			require.NoError(t, w.SessionNews(t.Context(), dialogNote(w.currentSession(t, "api", session.Running), trust)))
-			w.sender.send = nil
-			w.again()
-			w.settled(t)
-			assert.Len(t, w.sender.sent, tt.shown, "the next start sends it")
+			w := chattest.NewWorld(t)
+			w.Lifecycle.OnDialog = chattest.Trust
+			w.Telegram.OnSend = func(context.Context, outbox.Message) error { return tt.err }
+			require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(w.NewCurrentSession(t, "api", session.Running), chattest.Trust)))
+			w.Telegram.OnSend = nil
+			w.Again()
+			w.Settled(t)
+			assert.Len(t, w.Telegram.Sent, tt.shown, "the next start sends it")
 		})
 	}
 }
@@ -378,59 +345,59 @@ func TestADialogTelegramDoesNotTake(t *testing.T) {
 // Another dialog opens while Telegram is asked to take the first one's message.
 func TestARefusedDialogLeavesTheNextOneAlone(t *testing.T) {
 	for _, refuses := range []bool{true, false} {
-		w := newWorld(t)
-		r := w.currentSession(t, "api", session.Running)
-		other := trust
+		w := chattest.NewWorld(t)
+		r := w.NewCurrentSession(t, "api", session.Running)
+		other := chattest.Trust
 		other.Mark = "mark-two-012"
 		first := true
-		w.sender.send = func(context.Context, outbox.Message) error {
+		w.Telegram.OnSend = func(context.Context, outbox.Message) error {
 			if !first {
 				return nil
 			}
 			first = false
-			require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, other)))
+			require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, other)))
 			if refuses {
 				return &outbox.Refused{Err: errors.New("bad request")}
 			}
 			return nil
 		}
-		require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-		newest := w.sender.lastID()
-		w.presses(t, alice, newest, "↑")
-		assert.Equal(t, []string{"press up of " + r.ID.String() + " for " + other.Mark}, w.sessions.done())
+		require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, chattest.Trust)))
+		newest := w.Telegram.LastID()
+		w.Presses(t, chattest.Alice, newest, "↑")
+		assert.Equal(t, []string{"press up of " + r.ID.String() + " for " + other.Mark}, w.Lifecycle.Done())
 		if !refuses {
 			require.Equal(t, 2, newest)
-			assert.Empty(t, w.sender.now(1).Buttons)
+			assert.Empty(t, w.Telegram.Now(1).Buttons)
 		}
 	}
 }
 
 func TestP9_ADialogIsNotShownToWhoIsNotAllowedAnyMore(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	delete(w.Allowed, alice)
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-	w.work(t)
-	w.silent(t)
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
+	delete(w.Allowed, chattest.Alice)
+	require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(r, chattest.Trust)))
+	w.Work(t)
+	w.Silent(t)
 }
 
 func TestAnAgentThatIsNotReadyHasKeys(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Starting)
-	n := dialogNote(r, lifecycle.Dialog{Open: true, Lines: []string{"Press Enter to go on"}, Selected: -1, Whole: true, Mark: "mark-one-012"})
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Starting)
+	n := chattest.DialogNote(r, lifecycle.Dialog{Open: true, Lines: []string{"Press Enter to go on"}, Selected: -1, Whole: true, Mark: "mark-one-012"})
 	n.Kind = lifecycle.NoteNotReporting
 	require.NoError(t, w.SessionNews(t.Context(), n))
-	assert.Contains(t, w.sender.now(1).Text.Text, "Press Enter to go on")
-	w.presses(t, alice, 1, "Enter")
-	assert.Equal(t, []string{"press enter of " + r.ID.String() + " for mark-one-012"}, w.sessions.done())
+	assert.Contains(t, w.Telegram.Now(1).Text.Text, "Press Enter to go on")
+	w.Presses(t, chattest.Alice, 1, "Enter")
+	assert.Equal(t, []string{"press enter of " + r.ID.String() + " for mark-one-012"}, w.Lifecycle.Done())
 }
 
 // TestP8_ANewerProgramsDialogIsLeftAlone, and one that cannot be read for a moment is not thrown
 // away either.
 func TestP8_ANewerProgramsDialogIsLeftAlone(t *testing.T) {
-	w := newWorld(t)
-	w.showsDialog(t)
-	dir := filepath.Join(w.dir, "cards")
+	w := chattest.NewWorld(t)
+	w.ShowsDialog(t)
+	dir := filepath.Join(w.Dir, "cards")
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	require.NoError(t, err)
 	require.Len(t, files, 1)
@@ -438,16 +405,16 @@ func TestP8_ANewerProgramsDialogIsLeftAlone(t *testing.T) {
 	require.NoError(t, err)
 	newer := strings.Replace(string(mine), `"version":1`, `"version":2`, 1)
 	require.NoError(t, os.WriteFile(files[0], []byte(newer), 0o600))
-	w.again()
-	w.presses(t, alice, 1, "Enter")
-	assert.Empty(t, w.sessions.done(), "its buttons mean what the newer program says")
+	w.Again()
+	w.Presses(t, chattest.Alice, 1, "Enter")
+	assert.Empty(t, w.Lifecycle.Done(), "its buttons mean what the newer program says")
 	kept, err := os.ReadFile(files[0])
 	require.NoError(t, err)
 	assert.Equal(t, newer, string(kept))
 
 	if os.Geteuid() != 0 { // root reads everything
 		require.NoError(t, os.Chmod(files[0], 0))
-		_, err := card.Open(dir, filepath.Join(w.dir, "quarantine"), w.sender, w.MayShow, w.Log)
+		_, err := card.Open(dir, filepath.Join(w.Dir, "quarantine"), w.Telegram, w.MayShow, w.Log)
 		require.ErrorIs(t, err, os.ErrPermission)
 		assert.FileExists(t, files[0])
 	}

@@ -1,4 +1,4 @@
-package bot
+package bot_test
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -18,41 +19,43 @@ import (
 func TestP4_APromptThatCannotBeKeptWaits(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		fail func(w *world)
+		fail func(w *chattest.World)
 	}{
-		{"the text", func(w *world) { w.entries.save = func(inbox.Entry) error { return errDisk } }},
-		{"the record", func(w *world) { w.sessions.queue = func(uuid.UUID, string) error { return errDisk } }},
-		{"that it is held", func(w *world) {
-			w.entries.save = func(e inbox.Entry) error {
+		{"the text", func(w *chattest.World) { w.Inbox.OnSave = func(inbox.Entry) error { return chattest.ErrDisk } }},
+		{"the record", func(w *chattest.World) {
+			w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return chattest.ErrDisk }
+		}},
+		{"that it is held", func(w *chattest.World) {
+			w.Inbox.OnSave = func(e inbox.Entry) error {
 				if e.State == inbox.Held {
-					return errDisk
+					return chattest.ErrDisk
 				}
 				return nil
 			}
 		}},
-		{"where its session is shown", func(w *world) {
-			w.sessions.move = func(uuid.UUID, session.Conversation) error { return errDisk }
+		{"where its session is shown", func(w *chattest.World) {
+			w.Lifecycle.OnMove = func(uuid.UUID, session.Conversation) error { return chattest.ErrDisk }
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.currentSession(t, "api", session.Running)
-			w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
+			w := chattest.NewWorld(t)
+			r := w.NewCurrentSession(t, "api", session.Running)
+			w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
 			tt.fail(w)
-			key, u := w.acceptText(t, "hi")
+			key, u := w.AcceptText(t, "hi")
 			for range 3 {
 				require.ErrorIs(t, w.Handle(t.Context(), key, u), inbox.ErrLater)
-				require.Equal(t, inbox.Accepted, w.entryState(key))
+				require.Equal(t, inbox.Accepted, w.EntryState(key))
 			}
-			assert.Empty(t, w.sender.texts(), "the inbox says when that is to be told")
-			f := inbox.Failure{Key: key, Waits: true, From: alice, Conversation: atAlice, MessageID: 1001, Update: u}
+			assert.Empty(t, w.Telegram.Texts(), "the inbox says when that is to be told")
+			f := inbox.Failure{Key: key, Waits: true, From: chattest.Alice, Conversation: chattest.AtAlice, MessageID: 1001, Update: u}
 			require.NoError(t, w.UpdateFailed(t.Context(), f))
-			assert.Equal(t, []string{warning + w.word(i18n.PromptWaits)}, w.sender.texts())
-			w.entries.save, w.sessions.queue, w.sessions.move = nil, nil, nil
-			w.sessions.forget()
+			assert.Equal(t, []string{chattest.Warning + w.Word(i18n.PromptWaits)}, w.Telegram.Texts())
+			w.Inbox.OnSave, w.Lifecycle.OnQueue, w.Lifecycle.OnMove = nil, nil, nil
+			w.Lifecycle.Forget()
 			require.NoError(t, w.Handle(t.Context(), key, u))
-			assert.Contains(t, w.sessions.done(), "queue "+key+" for "+r.ID.String())
-			assert.Equal(t, inbox.Held, w.entryState(key))
+			assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String())
+			assert.Equal(t, inbox.Held, w.EntryState(key))
 		})
 	}
 }
@@ -61,38 +64,40 @@ func TestP4_APromptThatCannotBeKeptWaits(t *testing.T) {
 func TestP4_WhatCouldNotBeKeptIsTold(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		change func(w *world, r session.Record)
+		change func(w *chattest.World, r session.Record)
 		state  inbox.State // of the entry then
-		told   func(w *world) string
+		told   func(w *chattest.World) string
 	}{
-		{"its session is over", func(w *world, r session.Record) {
-			w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
-		}, inbox.Asked, func(w *world) string {
-			return lines(warning+w.named(i18n.AlreadyEnded, "api"), w.word(i18n.NotDelivered))
+		{"its session is over", func(w *chattest.World, r session.Record) {
+			w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
+		}, inbox.Asked, func(w *chattest.World) string {
+			return chattest.Lines(chattest.Warning+w.Named(i18n.AlreadyEnded, "api"), w.Word(i18n.NotDelivered))
 		}},
-		{"its session ends at this moment", func(w *world, r session.Record) {
-			w.sessions.queue = func(uuid.UUID, string) error {
-				w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
-				return deep(lifecycle.ErrNoAgent)
+		{"its session ends at this moment", func(w *chattest.World, r session.Record) {
+			w.Lifecycle.OnQueue = func(uuid.UUID, string) error {
+				w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
+				return chattest.Deep(lifecycle.ErrNoAgent)
 			}
-		}, inbox.Asked, func(w *world) string {
-			return lines(warning+w.named(i18n.AlreadyEnded, "api"), w.word(i18n.NotDelivered))
+		}, inbox.Asked, func(w *chattest.World) string {
+			return chattest.Lines(chattest.Warning+w.Named(i18n.AlreadyEnded, "api"), w.Word(i18n.NotDelivered))
 		}},
-		{"its session is forgotten", func(w *world, r session.Record) {
-			w.records.forget(r.ID)
-		}, inbox.Accepted, func(w *world) string { return lines(warning+w.word(i18n.NoSession), w.word(i18n.NotDelivered)) }},
+		{"its session is forgotten", func(w *chattest.World, r session.Record) {
+			w.Records.Forget(r.ID)
+		}, inbox.Accepted, func(w *chattest.World) string {
+			return chattest.Lines(chattest.Warning+w.Word(i18n.NoSession), w.Word(i18n.NotDelivered))
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.currentSession(t, "api", session.Running)
-			w.sessions.queue = func(uuid.UUID, string) error { return errDisk }
-			key, u := w.acceptText(t, "hi")
+			w := chattest.NewWorld(t)
+			r := w.NewCurrentSession(t, "api", session.Running)
+			w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return chattest.ErrDisk }
+			key, u := w.AcceptText(t, "hi")
 			require.ErrorIs(t, w.Handle(t.Context(), key, u), inbox.ErrLater)
-			w.sessions.queue = nil
+			w.Lifecycle.OnQueue = nil
 			tt.change(w, r)
-			require.NoError(t, w.handle(t, key, u))
-			assert.Equal(t, tt.state, w.entryState(key))
-			assert.Equal(t, []string{tt.told(w)}, append(w.sender.texts(), w.sender.answersSent()...))
+			require.NoError(t, w.HandleText(t, key, u))
+			assert.Equal(t, tt.state, w.EntryState(key))
+			assert.Equal(t, []string{tt.told(w)}, append(w.Telegram.Texts(), w.Telegram.AnswersSent()...))
 		})
 	}
 }
@@ -105,17 +110,17 @@ func TestP4_ATapThatTheDiskCutShortCanBeTappedAgain(t *testing.T) {
 		word  i18n.Key
 	}{{"send", session.Running, i18n.ButtonSend}, {"resume and send", session.Archived, i18n.ButtonResumeAndSend}} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.currentSession(t, "api", tt.state)
-			e := w.prompt(t, r, "old text", inbox.Held)
+			w := chattest.NewWorld(t)
+			r := w.NewCurrentSession(t, "api", tt.state)
+			e := w.Prompt(t, r, "old text", inbox.Held)
 			require.NoError(t, w.Review(t.Context(), time.Hour))
-			question := w.lastSent(t)
-			w.sessions.queue = func(uuid.UUID, string) error { return errDisk }
-			w.toldOfError(t, w.tapShown(t, alice, question, tt.word))
-			require.Equal(t, inbox.Asked, w.entryState(e.Key))
-			w.sessions.queue = nil
-			require.NoError(t, w.tapShown(t, alice, question, tt.word))
-			assert.Equal(t, inbox.Held, w.entryState(e.Key))
+			question := w.LastSent(t)
+			w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return chattest.ErrDisk }
+			w.ToldOfError(t, w.TapShown(t, chattest.Alice, question, tt.word))
+			require.Equal(t, inbox.Asked, w.EntryState(e.Key))
+			w.Lifecycle.OnQueue = nil
+			require.NoError(t, w.TapShown(t, chattest.Alice, question, tt.word))
+			assert.Equal(t, inbox.Held, w.EntryState(e.Key))
 		})
 	}
 }

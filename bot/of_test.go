@@ -1,4 +1,4 @@
-package bot
+package bot_test
 
 import (
 	"strings"
@@ -8,22 +8,23 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 )
 
 // A long notice is posted in one piece: the outbox splits it, and takes back what it wrote when the
 // disk fails in the middle. A retry of parts would repeat the first.
 func TestALongNoticeIsOnePost(t *testing.T) {
-	w := newWorld(t)
-	long, buttons := plain(strings.Repeat("word ", 2000)), [][]outbox.Button{{{Text: "ok", Data: "d"}}}
+	w := chattest.NewWorld(t)
+	long, buttons := chattest.Plain(strings.Repeat("word ", 2000)), [][]outbox.Button{{{Text: "ok", Data: "d"}}}
 	var posted []outbox.Message
-	w.sender.post = func(m outbox.Message) error {
+	w.Telegram.OnPost = func(m outbox.Message) error {
 		posted = append(posted, m)
 		return nil
 	}
-	require.NoError(t, w.Warn(t.Context(), atAlice, 7, long, buttons))
-	require.NoError(t, w.For(uuid.Nil).Post(t.Context(), atAlice, long, buttons))
-	require.NoError(t, w.For(uuid.Nil).Post(t.Context(), atAlice, plain(" "), nil), "there is nothing to see in it")
+	require.NoError(t, w.Warn(t.Context(), chattest.AtAlice, 7, long, buttons))
+	require.NoError(t, w.For(uuid.Nil).Post(t.Context(), chattest.AtAlice, long, buttons))
+	require.NoError(t, w.For(uuid.Nil).Post(t.Context(), chattest.AtAlice, chattest.Plain(" "), nil), "there is nothing to see in it")
 	require.Len(t, posted, 2)
 	assert.Equal(t, 7, posted[0].ReplyTo)
 	assert.Equal(t, long.Text, posted[1].Text.Text)

@@ -1,4 +1,4 @@
-package bot
+package bot_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat/chattest"
 	"ccbot/host"
 	"ccbot/internal/session"
 )
@@ -28,68 +29,68 @@ func TestResolveDir(t *testing.T) {
 		{"another person's home is only a name", "~bob", "/home/alice/~bob", "/home/alice/api/~bob"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.mustHear(t, "/new "+tt.path)
-			assert.Equal(t, []string{`start "" in ` + tt.alone}, w.sessions.done(), "without a session")
-			w = newWorld(t)
-			w.currentSession(t, "api", session.Archived)
-			w.mustHear(t, "/new "+tt.path)
-			assert.Equal(t, []string{`start "" in ` + tt.beside}, w.sessions.done(), "from the current session")
-			w = newWorld(t)
-			api := w.session(t, "api", session.Archived)
-			require.NoError(t, w.Chats.SetCurrent(inGroup, api.ID))
-			w.mustHear(t, "/new "+tt.path)
-			assert.Equal(t, []string{`start "" in ` + tt.alone}, w.sessions.done(), "another conversation has its own")
+			w := chattest.NewWorld(t)
+			w.MustHear(t, "/new "+tt.path)
+			assert.Equal(t, []string{`start "" in ` + tt.alone}, w.Lifecycle.Done(), "without a session")
+			w = chattest.NewWorld(t)
+			w.NewCurrentSession(t, "api", session.Archived)
+			w.MustHear(t, "/new "+tt.path)
+			assert.Equal(t, []string{`start "" in ` + tt.beside}, w.Lifecycle.Done(), "from the current session")
+			w = chattest.NewWorld(t)
+			api := w.Session(t, "api", session.Archived)
+			require.NoError(t, w.Chats.SetCurrent(chattest.InGroup, api.ID))
+			w.MustHear(t, "/new "+tt.path)
+			assert.Equal(t, []string{`start "" in ` + tt.alone}, w.Lifecycle.Done(), "another conversation has its own")
 		})
 	}
 }
 
 // A session's record has a folder without links, so that what it sends lies inside.
 func TestASessionWorksInAFolderWithoutLinks(t *testing.T) {
-	w := newWorld(t)
+	w := chattest.NewWorld(t)
 	real := host.WithoutLinks(t.TempDir())
 	link := filepath.Join(real, "link")
 	require.NoError(t, os.Mkdir(filepath.Join(real, "project"), 0o700))
 	require.NoError(t, os.Symlink("project", link))
-	w.mustHear(t, "/new api "+link)
-	old := w.session(t, "old", session.Archived)
-	w.mustHear(t, "/resume old "+link)
+	w.MustHear(t, "/new api "+link)
+	old := w.Session(t, "old", session.Archived)
+	w.MustHear(t, "/resume old "+link)
 	project := filepath.Join(real, "project")
-	assert.Equal(t, []string{`start "api" in ` + project, "restore " + old.ID.String() + " in " + project}, w.sessions.done())
+	assert.Equal(t, []string{`start "api" in ` + project, "restore " + old.ID.String() + " in " + project}, w.Lifecycle.Done())
 }
 
 func TestLastLines(t *testing.T) {
-	assert.Equal(t, "c\nd", lastLines("a\nb\nc\nd\n \n", 2))
-	assert.Equal(t, "a", lastLines("a", 2))
-	assert.Empty(t, lastLines("", 2))
+	assert.Equal(t, "c\nd", chattest.LastLines("a\nb\nc\nd\n \n", 2))
+	assert.Equal(t, "a", chattest.LastLines("a", 2))
+	assert.Empty(t, chattest.LastLines("", 2))
 }
 
 func TestChats(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "chats")
-	c, err := OpenChats(dir)
+	c, err := chattest.OpenChats(dir)
 	require.NoError(t, err)
-	w := newWorld(t)
-	one, two := w.session(t, "one", session.Running), w.session(t, "two", session.Running)
-	topic := session.Conversation{ChatID: ours, ThreadID: 5}
-	require.NoError(t, c.SetCurrent(inGroup, one.ID))
+	w := chattest.NewWorld(t)
+	one, two := w.Session(t, "one", session.Running), w.Session(t, "two", session.Running)
+	topic := session.Conversation{ChatID: chattest.Ours, ThreadID: 5}
+	require.NoError(t, c.SetCurrent(chattest.InGroup, one.ID))
 	require.NoError(t, c.SetCurrent(topic, two.ID))
-	c, err = OpenChats(dir)
+	c, err = chattest.OpenChats(dir)
 	require.NoError(t, err)
-	for to, want := range map[session.Conversation]session.Record{inGroup: one, topic: two, atAlice: {}} {
+	for to, want := range map[session.Conversation]session.Record{chattest.InGroup: one, topic: two, chattest.AtAlice: {}} {
 		id, err := c.Current(to)
 		require.NoError(t, err)
 		assert.Equal(t, want.ID, id)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "-100-0.json"), []byte("{half"), 0o600))
-	c, err = OpenChats(dir)
+	c, err = chattest.OpenChats(dir)
 	require.NoError(t, err)
-	id, err := c.Current(inGroup)
+	id, err := c.Current(chattest.InGroup)
 	require.NoError(t, err, "the person picks again")
 	assert.Zero(t, id)
 	require.NoError(t, os.RemoveAll(dir))
 	require.NoError(t, os.WriteFile(dir, nil, 0o600)) // nothing can be written there any more
-	assert.Error(t, c.SetCurrent(inGroup, one.ID))
-	_, err = OpenChats(filepath.Join(dir, "\x00"))
+	assert.Error(t, c.SetCurrent(chattest.InGroup, one.ID))
+	_, err = chattest.OpenChats(filepath.Join(dir, "\x00"))
 	assert.Error(t, err)
 	assert.False(t, errors.Is(err, os.ErrNotExist))
 }

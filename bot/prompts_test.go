@@ -1,8 +1,7 @@
-package bot
+package bot_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 
@@ -11,16 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
-	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
-
-var errDisk = errors.New("no space left on device")
-
-func refuse(outbox.Message) error { return errDisk }
 
 func TestAPromptIsKeptThenQueued(t *testing.T) {
 	for _, tt := range []struct {
@@ -36,56 +31,56 @@ func TestAPromptIsKeptThenQueued(t *testing.T) {
 		{"only a slash", "/", "/", lifecycle.ClassCommand},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.currentSession(t, "api", session.Running)
-			w.sessions.queue = func(_ uuid.UUID, key string) error {
-				e, err := w.entries.Load(key)
+			w := chattest.NewWorld(t)
+			r := w.NewCurrentSession(t, "api", session.Running)
+			w.Lifecycle.OnQueue = func(_ uuid.UUID, key string) error {
+				e, err := w.Inbox.Load(key)
 				require.NoError(t, err)
-				assert.Equal(t, []any{r.ID, atAlice, tt.typed, string(tt.class), inbox.Accepted},
+				assert.Equal(t, []any{r.ID, chattest.AtAlice, tt.typed, string(tt.class), inbox.Accepted},
 					[]any{e.Session, e.Conversation, e.Text, e.Class, e.State}, "on disk before it is queued")
 				return nil
 			}
-			key := w.mustHear(t, tt.text)
-			assert.Equal(t, []string{"queue " + key + " for " + r.ID.String()}, w.sessions.done())
-			assert.Equal(t, []string{"react 👀 to 1001 in 7", "typing in 7"}, w.sender.done())
+			key := w.MustHear(t, tt.text)
+			assert.Equal(t, []string{"queue " + key + " for " + r.ID.String()}, w.Lifecycle.Done())
+			assert.Equal(t, []string{"react 👀 to 1001 in 7", "typing in 7"}, w.Telegram.Done())
 		})
 	}
 }
 
 func TestACommandOfTheAgentKeepsItsShape(t *testing.T) {
-	w := newWorld(t)
-	w.currentSession(t, "api", session.Running)
+	w := chattest.NewWorld(t)
+	w.NewCurrentSession(t, "api", session.Running)
 	for _, text := range []string{"/review\n  indented\nlines", "/srv/log says:\n\n  boom", "/compact  two blanks"} {
-		e, err := w.entries.Load(w.mustHear(t, text))
+		e, err := w.Inbox.Load(w.MustHear(t, text))
 		require.NoError(t, err)
 		assert.Equal(t, text, e.Text)
 	}
 }
 
 func TestACommandForAnotherBotIsNotTyped(t *testing.T) {
-	w := newWorld(t)
-	r := w.session(t, "api", session.Running)
-	require.NoError(t, w.Chats.SetCurrent(inGroup, r.ID))
-	key, u := w.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: groupChat(ours), Text: "/start@other_bot"})
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Running)
+	require.NoError(t, w.Chats.SetCurrent(chattest.InGroup, r.ID))
+	key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chattest.GroupChat(chattest.Ours), Text: "/start@other_bot"})
 	require.NoError(t, w.Handle(t.Context(), key, u))
-	w.silent(t)
+	w.Silent(t)
 }
 
 // What looks like a command for another bot may be a path.
 func TestP4_ATextWithAnAtSignIsNoCommandForAnotherBot(t *testing.T) {
 	for text, chat := range map[string]models.Chat{
-		"/deploy@prod now":              privateChat(alice),
-		"/start@other_bot":              privateChat(alice),
-		"/srv/bob@work/main.go is gone": groupChat(ours),
-		"/home/bob@example.org":         groupChat(ours),
+		"/deploy@prod now":              chattest.PrivateChat(chattest.Alice),
+		"/start@other_bot":              chattest.PrivateChat(chattest.Alice),
+		"/srv/bob@work/main.go is gone": chattest.GroupChat(chattest.Ours),
+		"/home/bob@example.org":         chattest.GroupChat(chattest.Ours),
 	} {
 		t.Run(text, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.session(t, "api", session.Running)
+			w := chattest.NewWorld(t)
+			r := w.Session(t, "api", session.Running)
 			require.NoError(t, w.Chats.SetCurrent(session.Conversation{ChatID: chat.ID}, r.ID))
-			key, u := w.accept(t, &models.Message{From: &models.User{ID: alice}, Chat: chat, Text: text})
+			key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chat, Text: text})
 			require.NoError(t, w.Handle(t.Context(), key, u))
-			e, err := w.entries.Load(key)
+			e, err := w.Inbox.Load(key)
 			require.NoError(t, err)
 			assert.Equal(t, text, e.Text)
 		})
@@ -95,30 +90,30 @@ func TestP4_ATextWithAnAtSignIsNoCommandForAnotherBot(t *testing.T) {
 func TestP4_ATextThatGoesNowhereIsTold(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
-		prepare func(w *world)
+		prepare func(w *chattest.World)
 		text    string
-		want    func(w *world) []string
+		want    func(w *chattest.World) []string
 		buttons int
 	}{
-		{"no session at all", func(*world) {}, "hi",
-			func(w *world) []string {
-				return []string{lines(warning+w.word(i18n.NoSession), w.word(i18n.NotDelivered))}
+		{"no session at all", func(*chattest.World) {}, "hi",
+			func(w *chattest.World) []string {
+				return []string{chattest.Lines(chattest.Warning+w.Word(i18n.NoSession), w.Word(i18n.NotDelivered))}
 			}, 0},
-		{"blank", func(w *world) { w.currentSession(t, "api", session.Running) }, " \n\t ",
-			func(w *world) []string { return []string{warning + w.word(i18n.BlankText)} }, 0},
-		{"control characters only", func(w *world) { w.currentSession(t, "api", session.Running) }, "\x1b\x07",
-			func(w *world) []string { return []string{warning + w.word(i18n.BlankText)} }, 0},
+		{"blank", func(w *chattest.World) { w.NewCurrentSession(t, "api", session.Running) }, " \n\t ",
+			func(w *chattest.World) []string { return []string{chattest.Warning + w.Word(i18n.BlankText)} }, 0},
+		{"control characters only", func(w *chattest.World) { w.NewCurrentSession(t, "api", session.Running) }, "\x1b\x07",
+			func(w *chattest.World) []string { return []string{chattest.Warning + w.Word(i18n.BlankText)} }, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := chattest.NewWorld(t)
 			tt.prepare(w)
-			key := w.mustHear(t, tt.text)
-			assert.Equal(t, tt.want(w), w.sender.texts())
-			assert.Len(t, data(w.sender.last(t)), tt.buttons)
-			assert.Equal(t, 1001, w.sender.last(t).ReplyTo, "under the message")
-			assert.Equal(t, reactionNone, w.sender.reaction(1001))
-			assert.Empty(t, w.sessions.done())
-			e, err := w.entries.Load(key)
+			key := w.MustHear(t, tt.text)
+			assert.Equal(t, tt.want(w), w.Telegram.Texts())
+			assert.Len(t, chattest.Data(w.Telegram.Last(t)), tt.buttons)
+			assert.Equal(t, 1001, w.Telegram.Last(t).ReplyTo, "under the message")
+			assert.Equal(t, chattest.ReactionNone, w.Telegram.Reaction(1001))
+			assert.Empty(t, w.Lifecycle.Done())
+			e, err := w.Inbox.Load(key)
 			require.NoError(t, err)
 			assert.Equal(t, inbox.Accepted, e.State, "the intake finishes it: it is told")
 		})
@@ -126,125 +121,125 @@ func TestP4_ATextThatGoesNowhereIsTold(t *testing.T) {
 }
 
 func TestP4_ATextThatIsNotToldStays(t *testing.T) {
-	w := newWorld(t)
-	w.sender.post = refuse
+	w := chattest.NewWorld(t)
+	w.Telegram.OnPost = chattest.Refuse
 	for _, state := range []session.State{"", session.Archived, session.Running} {
 		text := "hi"
 		if state != "" {
-			w.currentSession(t, "api", state)
+			w.NewCurrentSession(t, "api", state)
 		}
 		if state == session.Running {
 			text = " "
 		}
-		key, err := w.hear(t, text)
-		require.ErrorIs(t, err, errDisk, "%q", state)
-		e, err := w.entries.Load(key)
+		key, err := w.Hear(t, text)
+		require.ErrorIs(t, err, chattest.ErrDisk, "%q", state)
+		e, err := w.Inbox.Load(key)
 		require.NoError(t, err)
 		assert.Equal(t, inbox.Accepted, e.State)
 	}
 }
 
 func TestP4_ARefusedPromptIsToldAndKept(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	w.sessions.queue = func(uuid.UUID, string) error {
-		w.records.change(r.ID, func(r *session.Record) { r.State = session.Archived })
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
+	w.Lifecycle.OnQueue = func(uuid.UUID, string) error {
+		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
 		return lifecycle.ErrNoAgent
 	}
-	key := w.mustHear(t, "hi")
-	assert.Equal(t, []string{lines(warning+w.named(i18n.AlreadyEnded, "api"), w.word(i18n.NotDelivered))}, w.sender.answersSent())
-	assert.Equal(t, []string{reactionStored, reactionNone}, slices.Compact(w.sender.reactions(1001)))
-	e, err := w.entries.Load(key)
+	key := w.MustHear(t, "hi")
+	assert.Equal(t, []string{chattest.Lines(chattest.Warning+w.Named(i18n.AlreadyEnded, "api"), w.Word(i18n.NotDelivered))}, w.Telegram.AnswersSent())
+	assert.Equal(t, []string{chattest.ReactionStored, chattest.ReactionNone}, slices.Compact(w.Telegram.Reactions(1001)))
+	e, err := w.Inbox.Load(key)
 	require.NoError(t, err)
 	assert.Equal(t, []any{inbox.Asked, r.ID, "hi"}, []any{e.State, e.Session, e.Text})
-	assert.Equal(t, w.wordsOf(i18n.ButtonResumeAndSend, i18n.ButtonDrop), words(w.lastSent(t)))
+	assert.Equal(t, w.WordsOf(i18n.ButtonResumeAndSend, i18n.ButtonDrop), chattest.Words(w.LastSent(t)))
 }
 
 func TestP4_ARefusedPromptIsFinishedWhereNothingBringsItsSessionBack(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	w.sessions.queue = func(uuid.UUID, string) error {
-		w.records.change(r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
+	w.Lifecycle.OnQueue = func(uuid.UUID, string) error {
+		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
 		return lifecycle.ErrNoAgent
 	}
-	key := w.mustHear(t, "hi")
-	assert.Contains(t, w.sender.last(t).Text.Text, w.word(i18n.NotDelivered))
-	assert.Equal(t, inbox.Accepted, w.entryState(key), "the intake finishes it: it is told")
+	key := w.MustHear(t, "hi")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Word(i18n.NotDelivered))
+	assert.Equal(t, inbox.Accepted, w.EntryState(key), "the intake finishes it: it is told")
 }
 
 func TestP4_ARefusedPromptIsFinishedOnlyWhenTold(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	w.sessions.queue = func(uuid.UUID, string) error {
-		w.records.change(r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
+	w.Lifecycle.OnQueue = func(uuid.UUID, string) error {
+		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
 		return lifecycle.ErrNoAgent
 	}
-	w.sender.post = refuse
-	key, u := w.acceptText(t, "hi")
-	require.ErrorIs(t, w.handle(t, key, u), errDisk)
-	assert.Equal(t, inbox.Accepted, w.entryState(key))
-	w.sender.post = nil
-	require.NoError(t, w.handle(t, key, u))
-	assert.Contains(t, w.sender.last(t).Text.Text, w.word(i18n.NotDelivered))
-	assert.Len(t, w.sessions.done(), 1, "what was told not to be sent is not queued")
+	w.Telegram.OnPost = chattest.Refuse
+	key, u := w.AcceptText(t, "hi")
+	require.ErrorIs(t, w.HandleText(t, key, u), chattest.ErrDisk)
+	assert.Equal(t, inbox.Accepted, w.EntryState(key))
+	w.Telegram.OnPost = nil
+	require.NoError(t, w.HandleText(t, key, u))
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Word(i18n.NotDelivered))
+	assert.Len(t, w.Lifecycle.Done(), 1, "what was told not to be sent is not queued")
 }
 
 func TestP4_APromptThatCannotBeKeptIsTriedAgain(t *testing.T) {
-	w := newWorld(t)
-	w.currentSession(t, "api", session.Running)
-	w.entries.save = func(inbox.Entry) error { return errDisk }
-	key, err := w.hear(t, "hi")
-	require.ErrorIs(t, err, errDisk)
-	assert.Empty(t, w.sessions.done())
-	e, err := w.entries.Load(key)
+	w := chattest.NewWorld(t)
+	w.NewCurrentSession(t, "api", session.Running)
+	w.Inbox.OnSave = func(inbox.Entry) error { return chattest.ErrDisk }
+	key, err := w.Hear(t, "hi")
+	require.ErrorIs(t, err, chattest.ErrDisk)
+	assert.Empty(t, w.Lifecycle.Done())
+	e, err := w.Inbox.Load(key)
 	require.NoError(t, err)
 	assert.Equal(t, inbox.Accepted, e.State, "the intake hands it on again")
 }
 
 func TestP4_APromptThatCannotBeQueuedIsTriedAgain(t *testing.T) {
-	w := newWorld(t)
-	w.currentSession(t, "api", session.Running)
-	w.sessions.queue = func(uuid.UUID, string) error { return errDisk }
-	key, err := w.hear(t, "hi")
-	require.ErrorIs(t, err, errDisk)
-	e, err := w.entries.Load(key)
+	w := chattest.NewWorld(t)
+	w.NewCurrentSession(t, "api", session.Running)
+	w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return chattest.ErrDisk }
+	key, err := w.Hear(t, "hi")
+	require.ErrorIs(t, err, chattest.ErrDisk)
+	e, err := w.Inbox.Load(key)
 	require.NoError(t, err)
 	assert.Equal(t, inbox.Accepted, e.State, "the intake hands it on again")
 }
 
 // The answer comes to where the session is shown.
 func TestAPromptBringsItsSessionAlong(t *testing.T) {
-	w := newWorld(t)
-	r := w.currentSession(t, "api", session.Running)
-	w.records.change(r.ID, func(r *session.Record) { r.Conversation = inGroup })
-	w.mustHear(t, "hi")
-	r, _ = w.records.Get(r.ID)
-	assert.Equal(t, atAlice, r.Conversation)
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
+	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
+	w.MustHear(t, "hi")
+	r, _ = w.Records.Get(r.ID)
+	assert.Equal(t, chattest.AtAlice, r.Conversation)
 }
 
 func TestP4_APromptWithoutASessionIsTold(t *testing.T) {
-	w := newWorld(t)
-	one := w.prompt(t, session.Record{ID: uuid.New()}, "one", inbox.Held)
-	blank := w.prompt(t, session.Record{ID: uuid.New()}, "\u2800", inbox.Held)
+	w := chattest.NewWorld(t)
+	one := w.Prompt(t, session.Record{ID: uuid.New()}, "one", inbox.Held)
+	blank := w.Prompt(t, session.Record{ID: uuid.New()}, "\u2800", inbox.Held)
 	require.NoError(t, w.Prompts.Homeless(t.Context(), []string{one.Key, blank.Key}))
-	assert.Equal(t, []string{warning + lines(w.word(i18n.NotDelivered), "one"), warning + w.word(i18n.NotDelivered)}, w.sender.texts())
-	assert.Equal(t, []any{one.MessageID, reactionNone}, []any{w.sender.last(t).ReplyTo, w.sender.reaction(one.MessageID)})
+	assert.Equal(t, []string{chattest.Warning + chattest.Lines(w.Word(i18n.NotDelivered), "one"), chattest.Warning + w.Word(i18n.NotDelivered)}, w.Telegram.Texts())
+	assert.Equal(t, []any{one.MessageID, chattest.ReactionNone}, []any{w.Telegram.Last(t).ReplyTo, w.Telegram.Reaction(one.MessageID)})
 	for _, key := range []string{one.Key, blank.Key} {
-		_, err := w.entries.Load(key)
+		_, err := w.Inbox.Load(key)
 		assert.ErrorIs(t, err, inbox.ErrNoEntry)
 	}
-	two := w.prompt(t, session.Record{ID: uuid.New()}, "two", inbox.Held)
-	w.sender.post = refuse
-	require.ErrorIs(t, w.Prompts.Homeless(t.Context(), []string{two.Key}), errDisk)
-	_, err := w.entries.Load(two.Key)
+	two := w.Prompt(t, session.Record{ID: uuid.New()}, "two", inbox.Held)
+	w.Telegram.OnPost = chattest.Refuse
+	require.ErrorIs(t, w.Prompts.Homeless(t.Context(), []string{two.Key}), chattest.ErrDisk)
+	_, err := w.Inbox.Load(two.Key)
 	assert.NoError(t, err, "what is not told stays")
 }
 
 func TestHandleKnowsTheFailpoint(t *testing.T) {
-	w := newWorld(t)
+	w := chattest.NewWorld(t)
 	var points []string
 	w.Failpoint = func(name string) { points = append(points, name) }
-	w.mustHear(t, "/help")
+	w.MustHear(t, "/help")
 	assert.Equal(t, []string{"accepted"}, points)
 	assert.NoError(t, w.Handle(context.Background(), "1", nil))
 }

@@ -1,12 +1,7 @@
-package bot
+package bot_test
 
 import (
 	"errors"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/host"
 	"ccbot/i18n"
@@ -23,35 +19,9 @@ import (
 	"ccbot/lifecycle"
 )
 
-func claude(pid int) process.Process {
-	return process.Process{Identity: process.Identity{PID: pid, Start: uint64(pid) * 10, Boot: "boot"}, Args: []string{"/opt/bin/claude"}}
-}
-
-func ended(pid int, how process.How, age time.Duration) lifecycle.Ending {
-	return lifecycle.Ending{Outcome: process.Outcome{Process: claude(pid), How: how, Ended: true, Verified: true}, Age: age}
-}
-
-func spared(pid int, reason string) lifecycle.Ending {
-	return lifecycle.Ending{Outcome: process.Outcome{Process: claude(pid), Spared: "in English", Reason: reason}}
-}
-
-// receiptText is the receipt of an archive as Alice gets it.
-func (w *world) receiptText(t *testing.T, r session.Record, receipt lifecycle.Receipt) string {
-	t.Helper()
-	r.Conversation = atAlice
-	r.Prompts = make([]string, receipt.Waiting)
-	if len(receipt.Failures) > 0 {
-		r.Cleanup = &session.CleanupError{}
-	}
-	for _, f := range receipt.Failures {
-		r.Cleanup.Failures = append(r.Cleanup.Failures, session.CleanupFailure{Kind: string(f.Kind), PID: f.PID, Detail: f.Detail})
-	}
-	return w.shown(t, lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &receipt}).Text.Text
-}
-
 func TestReceiptText(t *testing.T) {
-	agent := ended(10, process.HowHangUp, 2*time.Hour)
-	gone := ended(10, process.HowAlreadyGone, 0)
+	agent := chattest.Ended(10, process.HowHangUp, 2*time.Hour)
+	gone := chattest.Ended(10, process.HowAlreadyGone, 0)
 	for _, tt := range []struct {
 		name    string
 		state   session.State
@@ -63,12 +33,12 @@ func TestReceiptText(t *testing.T) {
 		{"completed", session.Completed, lifecycle.Receipt{Agent: &agent},
 			[]string{"api is completed.", "• claude, pid 10, 2 h ended with its window."}},
 		{"one leftover and one second writer", session.Archived,
-			lifecycle.Receipt{Others: []lifecycle.Ending{ended(4123, process.HowTerm, 2*time.Hour), spared(4130, lifecycle.ReasonSecond)}},
+			lifecycle.Receipt{Others: []lifecycle.Ending{chattest.Ended(4123, process.HowTerm, 2*time.Hour), chattest.Spared(4130, lifecycle.ReasonSecond)}},
 			[]string{"api is archived.",
 				"• claude, pid 4123, 2 h ended with TERM.", "• claude, pid 4130 was left alone: opened later or elsewhere, not by me."}},
 		{"leftovers", session.Archived,
-			lifecycle.Receipt{Agent: &agent, Others: []lifecycle.Ending{ended(11, process.HowTerm, 0), spared(12, "tmux"),
-				ended(13, process.HowKill, 0), ended(14, process.HowAlreadyGone, 0), ended(15, process.HowTerm, 3*time.Minute)}},
+			lifecycle.Receipt{Agent: &agent, Others: []lifecycle.Ending{chattest.Ended(11, process.HowTerm, 0), chattest.Spared(12, "tmux"),
+				chattest.Ended(13, process.HowKill, 0), chattest.Ended(14, process.HowAlreadyGone, 0), chattest.Ended(15, process.HowTerm, 3*time.Minute)}},
 			[]string{"api is archived.", "• claude, pid 10, 2 h ended with its window.", "• claude, pid 11 ended with TERM.",
 				"• claude, pid 12 was left alone: it is tmux itself.", "• claude, pid 13 ended with KILL.", "• claude, pid 15, 3 min ended with TERM."}},
 		{"split and waiting", session.Archived, lifecycle.Receipt{Split: true, Waiting: 1},
@@ -79,78 +49,48 @@ func TestReceiptText(t *testing.T) {
 			[]string{"api is archived: nothing has happened for 6 h.", "• claude, pid 10, 2 h ended with its window."}},
 		{"not cleaned up", session.CleanupFailed, lifecycle.Receipt{Failures: []lifecycle.Failure{
 			{Kind: lifecycle.FailureSurvived, PID: 1, Detail: "x"}, {Kind: lifecycle.FailureTmux, Detail: "y"}, {Kind: lifecycle.FailureTmux, Detail: "z"}},
-			Others: []lifecycle.Ending{{Outcome: process.Outcome{Process: claude(1), How: process.HowKill}}, ended(2, process.HowTerm, 0)}},
+			Others: []lifecycle.Ending{{Outcome: process.Outcome{Process: chattest.Claude(1), How: process.HowKill}}, chattest.Ended(2, process.HowTerm, 0)}},
 			[]string{"api is not cleaned up: pid 1 is alive even after KILL; tmux did not prove that its window is closed. " +
 				"I go on trying by myself; Retry tries now.", "• claude, pid 2 ended with TERM."}},
 		{"not cleaned up, nobody knows what", session.CleanupFailed, lifecycle.Receipt{Failures: []lifecycle.Failure{{Kind: lifecycle.FailureUnknown}}},
 			[]string{"api is not cleaned up: nobody can tell whether all of it has ended. I go on trying by myself; Retry tries now."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			assert.Equal(t, lines(tt.want...), w.receiptText(t, session.Record{Name: "api", State: tt.state}, tt.receipt))
+			w := chattest.NewWorld(t)
+			assert.Equal(t, chattest.Lines(tt.want...), w.ReceiptText(t, session.Record{Name: "api", State: tt.state}, tt.receipt))
 		})
 	}
 }
 
 func TestALongReceiptCountsTheRest(t *testing.T) {
-	w := newWorld(t)
+	w := chattest.NewWorld(t)
 	var receipt lifecycle.Receipt
 	for pid := range 200 {
-		receipt.Others = append(receipt.Others, spared(pid+1, lifecycle.ReasonSecond))
+		receipt.Others = append(receipt.Others, chattest.Spared(pid+1, lifecycle.ReasonSecond))
 	}
-	text := w.receiptText(t, session.Record{Name: "api", State: session.Archived}, receipt)
+	text := w.ReceiptText(t, session.Record{Name: "api", State: session.Archived}, receipt)
 	assert.Contains(t, text, "and 194 more")
 	assert.Less(t, len(text), 1000)
 }
 
-// consts reads the values of a package's constants whose name begins with prefix, so that a new one
-// gets its sentence.
-func consts(t *testing.T, dir, prefix string) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	require.NoError(t, err)
-	var values []string
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		require.NoError(t, err)
-		ast.Inspect(f, func(n ast.Node) bool {
-			spec, ok := n.(*ast.ValueSpec)
-			if !ok || len(spec.Values) != 1 || !strings.HasPrefix(spec.Names[0].Name, prefix) {
-				return true
-			}
-			if lit, ok := spec.Values[0].(*ast.BasicLit); ok && lit.Kind == token.STRING {
-				value, err := strconv.Unquote(lit.Value)
-				require.NoError(t, err)
-				values = append(values, value)
-			}
-			return true
-		})
-	}
-	require.NotEmpty(t, values, "%s %s", dir, prefix)
-	return values
-}
-
 // Every code that another package may give has a sentence in every language.
 func TestEveryCodeHasASentence(t *testing.T) {
-	w := newWorld(t)
+	w := chattest.NewWorld(t)
 	var keys []i18n.Key
-	for _, code := range append(consts(t, "../lifecycle", "Reason"), append(consts(t, "../internal/process", "Reason"),
-		consts(t, "../internal/process", "Guard")...)...) {
+	for _, code := range append(chattest.Consts(t, "../lifecycle", "Reason"), append(chattest.Consts(t, "../internal/process", "Reason"),
+		chattest.Consts(t, "../internal/process", "Guard")...)...) {
 		keys = append(keys, i18n.ReasonKey(code))
 	}
-	for _, kind := range consts(t, "../lifecycle", "Failure") {
+	for _, kind := range chattest.Consts(t, "../lifecycle", "Failure") {
 		keys = append(keys, i18n.FailureKey(kind))
 	}
-	for _, source := range consts(t, "../internal/process", "Source") {
+	for _, source := range chattest.Consts(t, "../internal/process", "Source") {
 		keys = append(keys, i18n.SourceKey(source))
 	}
-	for _, fault := range consts(t, "../internal/transcript", "Fault") {
+	for _, fault := range chattest.Consts(t, "../internal/transcript", "Fault") {
 		keys = append(keys, i18n.FaultKey(fault))
 	}
-	for _, how := range consts(t, "../internal/process", "How") {
+	for _, how := range chattest.Consts(t, "../internal/process", "How") {
 		keys = append(keys, i18n.HowKey(how))
 	}
 	for _, state := range session.States() {
@@ -164,7 +104,7 @@ func TestEveryCodeHasASentence(t *testing.T) {
 }
 
 func TestP3_ReceiptOffersWhatFits(t *testing.T) {
-	end := started.Add(time.Hour)
+	end := chattest.Started.Add(time.Hour)
 	for _, tt := range []struct {
 		name    string
 		state   session.State
@@ -180,25 +120,17 @@ func TestP3_ReceiptOffersWhatFits(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for after, does := range map[time.Duration]string{time.Minute: tt.does, 61 * time.Second: tt.later} {
-				w := newWorld(t)
+				w := chattest.NewWorld(t)
 				w.Now = func() time.Time { return end.Add(after) }
-				r := w.session(t, "api", tt.state)
+				r := w.Session(t, "api", tt.state)
 				r.EndedAt = end
 				require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &tt.receipt}))
-				assert.Equal(t, w.wordsOf(tt.word), words(w.sender.last(t)))
-				require.NoError(t, w.tapShown(t, alice, w.sender.last(t), tt.word))
-				assert.Equal(t, strings.ReplaceAll(does, "%s", r.ID.String()), strings.Join(w.sessions.done(), "\n"), after)
+				assert.Equal(t, w.WordsOf(tt.word), chattest.Words(w.Telegram.Last(t)))
+				require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), tt.word))
+				assert.Equal(t, strings.ReplaceAll(does, "%s", r.ID.String()), strings.Join(w.Lifecycle.Done(), "\n"), after)
 			}
 		})
 	}
-}
-
-// notCleanShown is the receipt of a session that is not cleaned up, with [Retry].
-func (w *world) notCleanShown(t *testing.T, r session.Record) outbox.Message {
-	t.Helper()
-	r.State = session.CleanupFailed
-	return w.shown(t, lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r,
-		Receipt: &lifecycle.Receipt{}})
 }
 
 func TestP3_RetryTriesAgain(t *testing.T) {
@@ -210,96 +142,96 @@ func TestP3_RetryTriesAgain(t *testing.T) {
 		{"an edited file", "", session.Archived},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.session(t, "api", session.CleanupFailed)
-			m := w.notCleanShown(t, r)
-			w.records.change(r.ID, func(r *session.Record) { r.Final, r.Conversation = tt.final, inGroup })
-			w.again()
-			require.NoError(t, w.tapShown(t, bob, m, i18n.ButtonRetry), "any allowed person may, after a restart too")
-			assert.Equal(t, []string{"move " + r.ID.String() + " to 7", "archive " + r.ID.String() + " as " + string(tt.want)}, w.sessions.done())
-			assert.Equal(t, []string{"answer query: " + w.word(i18n.Retrying)}, w.sender.done(), "the receipt comes as news")
+			w := chattest.NewWorld(t)
+			r := w.Session(t, "api", session.CleanupFailed)
+			m := w.NotCleanShown(t, r)
+			w.Records.Change(r.ID, func(r *session.Record) { r.Final, r.Conversation = tt.final, chattest.InGroup })
+			w.Again()
+			require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonRetry), "any allowed person may, after a restart too")
+			assert.Equal(t, []string{"move " + r.ID.String() + " to 7", "archive " + r.ID.String() + " as " + string(tt.want)}, w.Lifecycle.Done())
+			assert.Equal(t, []string{"answer query: " + w.Word(i18n.Retrying)}, w.Telegram.Done(), "the receipt comes as news")
 		})
 	}
 }
 
 func TestARetryThatIsOverIsStale(t *testing.T) {
 	for _, state := range []session.State{session.Archived, session.Running, session.Stopping} {
-		w := newWorld(t)
-		r := w.session(t, "api", state)
-		require.NoError(t, w.tapShown(t, alice, w.notCleanShown(t, r), i18n.ButtonRetry))
-		assert.Empty(t, w.sessions.done(), state)
-		assert.Equal(t, 1, w.sender.spent)
+		w := chattest.NewWorld(t)
+		r := w.Session(t, "api", state)
+		require.NoError(t, w.TapShown(t, chattest.Alice, w.NotCleanShown(t, r), i18n.ButtonRetry))
+		assert.Empty(t, w.Lifecycle.Done(), state)
+		assert.Equal(t, 1, w.Telegram.Spent)
 	}
-	w := newWorld(t)
-	r := w.session(t, "api", session.CleanupFailed)
-	w.sessions.archive = func(uuid.UUID) error { return errors.New("no") }
-	require.NoError(t, w.tapShown(t, alice, w.notCleanShown(t, r), i18n.ButtonRetry))
-	assert.Equal(t, []string{w.word(i18n.InternalError)}, w.sender.texts())
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.CleanupFailed)
+	w.Lifecycle.OnArchive = func(uuid.UUID) error { return errors.New("no") }
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.NotCleanShown(t, r), i18n.ButtonRetry))
+	assert.Equal(t, []string{w.Word(i18n.InternalError)}, w.Telegram.Texts())
 }
 
 // A session that came back and is not cleaned up again has another launch, of which people have seen
 // nothing under the older buttons.
 func TestP2_ARetryIsForTheLaunchThatWasShown(t *testing.T) {
-	for name, show := range map[string]func(t *testing.T, w *world, r session.Record) outbox.Message{
-		"receipt": func(t *testing.T, w *world, r session.Record) outbox.Message { return w.notCleanShown(t, r) },
-		"list": func(t *testing.T, w *world, _ session.Record) outbox.Message {
-			w.mustHear(t, "/list")
-			return w.sender.last(t)
+	for name, show := range map[string]func(t *testing.T, w *chattest.World, r session.Record) outbox.Message{
+		"receipt": func(t *testing.T, w *chattest.World, r session.Record) outbox.Message { return w.NotCleanShown(t, r) },
+		"list": func(t *testing.T, w *chattest.World, _ session.Record) outbox.Message {
+			w.MustHear(t, "/list")
+			return w.Telegram.Last(t)
 		},
-		"link": func(t *testing.T, w *world, _ session.Record) outbox.Message {
-			w.mustHear(t, "/resume api")
-			return w.sender.last(t)
+		"link": func(t *testing.T, w *chattest.World, _ session.Record) outbox.Message {
+			w.MustHear(t, "/resume api")
+			return w.Telegram.Last(t)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.session(t, "api", session.CleanupFailed)
+			w := chattest.NewWorld(t)
+			r := w.Session(t, "api", session.CleanupFailed)
 			launch := func(at time.Time) {
-				w.records.change(r.ID, func(r *session.Record) { r.StartedAt = at })
-				r = w.record(t, r.ID)
-				w.sessions.forget()
+				w.Records.Change(r.ID, func(r *session.Record) { r.StartedAt = at })
+				r = w.Record(t, r.ID)
+				w.Lifecycle.Forget()
 			}
-			launch(started)
+			launch(chattest.Started)
 			old := show(t, w, r)
-			for _, data := range data(old) {
+			for _, data := range chattest.Data(old) {
 				assert.LessOrEqual(t, len(data), 64)
 			}
-			launch(started.Add(time.Nanosecond))
-			require.NoError(t, w.tapSpot(t, alice, spots(old)[0]))
-			assert.Empty(t, w.sessions.done())
-			assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton))
+			launch(chattest.Started.Add(time.Nanosecond))
+			require.NoError(t, w.TapSpot(t, chattest.Alice, chattest.Spots(old)[0]))
+			assert.Empty(t, w.Lifecycle.Done())
+			assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Word(i18n.StaleButton))
 
 			fresh := show(t, w, r)
-			w.sessions.forget()
-			require.NoError(t, w.tapSpot(t, alice, spots(fresh)[0]))
-			assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.sessions.done())
+			w.Lifecycle.Forget()
+			require.NoError(t, w.TapSpot(t, chattest.Alice, chattest.Spots(fresh)[0]))
+			assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.Lifecycle.Done())
 		})
 	}
-	w := newWorld(t)
-	r := w.session(t, "api", session.CleanupFailed)
-	require.NoError(t, w.tap(t, alice, "try:"+ref(r.ID)))
-	assert.Empty(t, w.sessions.done(), "a link that names no launch")
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.CleanupFailed)
+	require.NoError(t, w.TapButton(t, chattest.Alice, "try:"+chattest.Ref(r.ID)))
+	assert.Empty(t, w.Lifecycle.Done(), "a link that names no launch")
 }
 
 func TestWhatIsNotCleanIsToldByItsRecord(t *testing.T) {
-	w := newWorld(t)
+	w := chattest.NewWorld(t)
 	r := session.Record{Name: "api"}
-	assert.Contains(t, w.NotCleanText(host.View(r)), w.word(i18n.FailureSome), "a file that was edited")
+	assert.Contains(t, w.NotCleanText(host.View(r)), w.Word(i18n.FailureSome), "a file that was edited")
 	r.Cleanup = &session.CleanupError{Reason: "in English", Processes: []process.Identity{{PID: 5}, {PID: 6}}}
-	assert.Contains(t, w.NotCleanText(host.View(r)), w.word(i18n.FailureSome))
+	assert.Contains(t, w.NotCleanText(host.View(r)), w.Word(i18n.FailureSome))
 	assert.NotContains(t, w.NotCleanText(host.View(r)), "in English")
 }
 
 func TestP3_TheRecordSaysTheSameAsTheReceipt(t *testing.T) {
-	w := newWorld(t)
+	w := chattest.NewWorld(t)
 	r := session.Record{Name: "api", State: session.CleanupFailed, Cleanup: &session.CleanupError{Reason: "in English"}}
 	var receipt lifecycle.Receipt
-	kinds := append(consts(t, "../lifecycle", "Failure"), "of_a_later_day")
+	kinds := append(chattest.Consts(t, "../lifecycle", "Failure"), "of_a_later_day")
 	for i, kind := range kinds {
 		receipt.Failures = append(receipt.Failures, lifecycle.Failure{Kind: lifecycle.FailureKind(kind), PID: i, Detail: "in English"})
 		r.Cleanup.Failures = append(r.Cleanup.Failures, session.CleanupFailure{Kind: kind, PID: i, Detail: "in English"})
 	}
-	assert.Equal(t, w.receiptText(t, r, receipt), w.NotCleanText(host.View(r)))
+	assert.Equal(t, w.ReceiptText(t, r, receipt), w.NotCleanText(host.View(r)))
 	assert.NotContains(t, w.NotCleanText(host.View(r)), "of_a_later_day")
 
 	r.Cleanup.Failures = []session.CleanupFailure{{Kind: "unknown", PID: 5, Detail: "it may write the session"}, {Kind: "later", PID: 6, Detail: "odd"}}
@@ -307,7 +239,7 @@ func TestP3_TheRecordSaysTheSameAsTheReceipt(t *testing.T) {
 }
 
 func TestProcessText(t *testing.T) {
-	w := newWorld(t)
+	w := chattest.NewWorld(t)
 	for _, tt := range []struct {
 		name string
 		p    process.Process

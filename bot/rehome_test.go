@@ -1,4 +1,4 @@
-package bot
+package bot_test
 
 import (
 	"context"
@@ -17,193 +17,103 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/ask"
-	"ccbot/bot/inbox"
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
 
-const grown = int64(-1001234567890) // what the group becomes
-
 var (
-	inGrown = session.Conversation{ChatID: grown}
-	inTopic = session.Conversation{ChatID: alice, ThreadID: 9}
+	inGrown = session.Conversation{ChatID: chattest.Grown}
 )
-
-// settledIn is a session with everything that may be shown of one in a conversation.
-func (w *world) settledIn(t *testing.T, to session.Conversation) (r session.Record, held inbox.Entry, q asked) {
-	t.Helper()
-	r = w.session(t, "api", session.Running)
-	w.records.change(r.ID, func(r *session.Record) { r.Conversation = to })
-	r = w.record(t, r.ID)
-	require.NoError(t, w.Chats.SetCurrent(to, r.ID))
-	require.NoError(t, w.Chats.NoteMessage(to, 77, r.ID))
-	w.updates++
-	held = inbox.Entry{Key: inbox.UpdateKey(w.updates), Received: started, State: inbox.Held, Session: r.ID,
-		Conversation: to, MessageID: 77, Text: "do it"}
-	_, err := w.entries.Add(held)
-	require.NoError(t, err)
-	q = w.asksFor(t, r, "Bash", bash)
-	w.sessions.dialog = trust
-	require.NoError(t, w.SessionNews(t.Context(), dialogNote(r, trust)))
-	w.work(t)
-	require.Len(t, w.sender.sent, 2)
-	return r, held, q
-}
-
-// isIn requires that all of it is shown in a chat by now, of which a place is the name.
-func (w *world) isIn(t *testing.T, seen, place session.Conversation, r session.Record, held inbox.Entry, q asked) {
-	t.Helper()
-	assert.Equal(t, place, w.record(t, r.ID).Conversation)
-	e, err := w.entries.Load(held.Key)
-	require.NoError(t, err)
-	assert.Equal(t, place, e.Conversation)
-	assert.Equal(t, inbox.Held, e.State)
-	w.Mark(t.Context(), place, e.MessageID, reactionTyped)
-	assert.Equal(t, "none yet", w.sender.reaction(77), "there is another message of that number, or none")
-	c := w.card(t, q)
-	assert.Equal(t, place, c.Conversation)
-	assert.Equal(t, ask.StateOpen, c.State)
-	require.Len(t, w.sender.sent, 4, "the request and the dialog are shown anew")
-	assert.Equal(t, seen, w.sender.sent[2].To)
-	assert.Equal(t, seen, w.sender.sent[3].To)
-	request := w.shownAs(t, q)
-	require.Contains(t, []int{3, 4}, request, "in any order")
-	dialog := 3 + 4 - request
-	assert.Contains(t, w.sender.sent[request-1].Text.Text, "go test")
-	assert.Contains(t, w.sender.sent[dialog-1].Text.Text, "Do you trust")
-	assert.Contains(t, words(w.sender.now(dialog)), trust.Options[0])
-}
-
-// shownAs is the id that the message of a request has in the chat.
-func (w *world) shownAs(t *testing.T, q asked) int {
-	t.Helper()
-	c := w.card(t, q)
-	_, id := w.Chats.Aliases.Out(c.Conversation.ChatID, w.message(t, q))
-	return id
-}
-
-// migrates has a group become another chat, of which an update tells.
-func (w *world) migrates(t *testing.T, from, to int64) {
-	t.Helper()
-	_, err := w.Bot.Moves.Note(from, to)
-	require.NoError(t, err)
-}
-
-// startsAnew is the same world after a restart of the program, with what is known of chats on disk.
-func (w *world) startsAnew(t *testing.T) {
-	t.Helper()
-	chats, err := OpenChats(filepath.Join(w.dir, "chats"))
-	require.NoError(t, err)
-	w.Chats = chats
-	w.restart(t)
-}
-
-// saysIn handles a text of a person in a group.
-func (w *world) saysIn(t *testing.T, group int64, m models.Message) inbox.Entry {
-	t.Helper()
-	m.Chat, m.From = groupChat(group), &models.User{ID: alice}
-	key, u := w.accept(t, &m)
-	require.NoError(t, w.Handle(t.Context(), key, u))
-	e, err := w.entries.Load(key)
-	require.NoError(t, err)
-	return e
-}
 
 // TestP5_AGroupThatBecomesASupergroupTakesEverythingAlong: what waits there is shown and answered
 // in the new chat, which is allowed because the old one was.
 func TestP5_AGroupThatBecomesASupergroupTakesEverythingAlong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		r, held, q := w.settledIn(t, inGroup)
-		mine := w.session(t, "mine", session.Running)
-		require.False(t, w.Hears(alice, groupChat(grown)))
-		w.migrates(t, ours, grown)
-		w.settled(t)
+		w := chattest.NewWorld(t)
+		r, held, q := w.SettledIn(t, chattest.InGroup)
+		mine := w.Session(t, "mine", session.Running)
+		require.False(t, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Grown)))
+		w.Migrates(t, chattest.Ours, chattest.Grown)
+		w.Settled(t)
 
-		w.isIn(t, inGrown, inGroup, r, held, q)
-		assert.Equal(t, atAlice, w.record(t, mine.ID).Conversation)
-		require.NoError(t, w.tapOnShown(t, bob, w.shownAs(t, q), i18n.AskAllow))
-		w.settled(t)
-		assert.Equal(t, []string{"allow "}, w.relay.done())
-		said := w.sender.last(t)
+		w.IsIn(t, inGrown, chattest.InGroup, r, held, q)
+		assert.Equal(t, chattest.AtAlice, w.Record(t, mine.ID).Conversation)
+		require.NoError(t, w.TapOnShown(t, chattest.Bob, w.ShownAs(t, q), i18n.AskAllow))
+		w.Settled(t)
+		assert.Equal(t, []string{"allow "}, w.Relay.Done())
+		said := w.Telegram.Last(t)
 		assert.Equal(t, inGrown, said.To)
-		assert.Equal(t, w.word(i18n.GroupMoved, i18n.Args{"From": strconv.FormatInt(ours, 10), "To": strconv.FormatInt(grown, 10)}), said.Text.Text)
+		assert.Equal(t, w.Word(i18n.GroupMoved, i18n.Args{"From": strconv.FormatInt(chattest.Ours, 10), "To": strconv.FormatInt(chattest.Grown, 10)}), said.Text.Text)
 
-		assert.Equal(t, r.ID, w.saysIn(t, grown, models.Message{Text: "more"}).Session, "it is the current one there")
-		before := w.sender.texts()
-		w.migrates(t, ours, grown)
+		assert.Equal(t, r.ID, w.SaysIn(t, chattest.Grown, models.Message{Text: "more"}).Session, "it is the current one there")
+		before := w.Telegram.Texts()
+		w.Migrates(t, chattest.Ours, chattest.Grown)
 		w.Bot.Moves.Migrated()
-		w.settled(t)
-		assert.Equal(t, before, w.sender.texts(), "it is told once")
-		assert.Len(t, w.sender.sent, 4)
+		w.Settled(t)
+		assert.Equal(t, before, w.Telegram.Texts(), "it is told once")
+		assert.Len(t, w.Telegram.Sent, 4)
 	})
-}
-
-// tapOnShown taps the button with a word under a message as the chat shows it by now.
-func (w *world) tapOnShown(t *testing.T, from int64, id int, word i18n.Key) error {
-	t.Helper()
-	return w.pressOn(t, from, id, w.sender.now(id), w.word(word))
 }
 
 // TestP4_AMessageOfTheNewChatIsNotTakenForOneOfTheOld: the new chat numbers its messages anew, and
 // a reply to a message there does not mean the session whose message had that number before.
 func TestP4_AMessageOfTheNewChatIsNotTakenForOneOfTheOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		r, _, q := w.settledIn(t, inGroup)
-		other := w.session(t, "other", session.Running)
-		require.NoError(t, w.Chats.SetCurrent(inGroup, other.ID))
-		reply := models.Message{Text: "and", ReplyToMessage: &models.Message{ID: 77, From: &models.User{ID: bob}}}
-		require.Equal(t, r.ID, w.saysIn(t, ours, reply).Session)
-		w.migrates(t, ours, grown)
-		w.settled(t)
+		w := chattest.NewWorld(t)
+		r, _, q := w.SettledIn(t, chattest.InGroup)
+		other := w.Session(t, "other", session.Running)
+		require.NoError(t, w.Chats.SetCurrent(chattest.InGroup, other.ID))
+		reply := models.Message{Text: "and", ReplyToMessage: &models.Message{ID: 77, From: &models.User{ID: chattest.Bob}}}
+		require.Equal(t, r.ID, w.SaysIn(t, chattest.Ours, reply).Session)
+		w.Migrates(t, chattest.Ours, chattest.Grown)
+		w.Settled(t)
 		reply.ID = 0
-		assert.Equal(t, other.ID, w.saysIn(t, grown, reply).Session)
+		assert.Equal(t, other.ID, w.SaysIn(t, chattest.Grown, reply).Session)
 
 		reply.ID, reply.Text = 0, "late, from the old chat"
-		late := w.saysIn(t, ours, reply)
+		late := w.SaysIn(t, chattest.Ours, reply)
 		assert.Equal(t, r.ID, late.Session, "there it is that message")
-		assert.Equal(t, inGroup, late.Conversation)
-		assert.Equal(t, "none yet", w.sender.reaction(int(1000+w.updates)), "the new chat has another message of that number, or none")
+		assert.Equal(t, chattest.InGroup, late.Conversation)
+		assert.Equal(t, "none yet", w.Telegram.Reaction(int(1000+w.Updates)), "the new chat has another message of that number, or none")
 
-		id := w.shownAs(t, q)
+		id := w.ShownAs(t, q)
 		reply.ID, reply.ReplyToMessage = 0, &models.Message{ID: id, From: &models.User{IsBot: true, Username: w.Username}}
-		require.NoError(t, w.Chats.NoteSent(inGroup, w.message(t, q), r.ID)) // as the outbox tells
-		assert.Equal(t, r.ID, w.saysIn(t, grown, reply).Session, "a message of the new chat is known")
+		require.NoError(t, w.Chats.NoteSent(chattest.InGroup, w.Message(t, q), r.ID)) // as the outbox tells
+		assert.Equal(t, r.ID, w.SaysIn(t, chattest.Grown, reply).Session, "a message of the new chat is known")
 	})
 }
 
 // TestP8_AButtonOfTheOldChatDoesNothing: neither before its card is posted again nor after it.
 func TestP8_AButtonOfTheOldChatDoesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		_, _, q := w.settledIn(t, inGroup)
-		request := w.shownAs(t, q)
-		old := []outbox.Message{w.sender.now(1), w.sender.now(2)}
+		w := chattest.NewWorld(t)
+		_, _, q := w.SettledIn(t, chattest.InGroup)
+		request := w.ShownAs(t, q)
+		old := []outbox.Message{w.Telegram.Now(1), w.Telegram.Now(2)}
 		pressed := func() {
 			for i, m := range old {
 				for _, row := range m.Buttons {
 					for _, one := range row {
-						require.NoError(t, w.Handle(t.Context(), "1", tapOn(alice, telegrams(i+1, m), one.Data)))
-						assert.Contains(t, w.sender.done(), "answer query: "+w.word(i18n.StaleButton))
+						require.NoError(t, w.Handle(t.Context(), "1", chattest.TapOn(chattest.Alice, chattest.Telegrams(i+1, m), one.Data)))
+						assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Word(i18n.StaleButton))
 					}
 				}
 			}
 		}
-		w.migrates(t, ours, grown)
+		w.Migrates(t, chattest.Ours, chattest.Grown)
 		pressed()
-		w.settled(t)
+		w.Settled(t)
 		pressed()
-		w.settled(t)
-		assert.Empty(t, w.relay.done())
-		assert.NotContains(t, strings.Join(w.sessions.done(), "\n"), "choose")
-		assert.NotEqual(t, request, w.shownAs(t, q))
-		require.NoError(t, w.tapOnShown(t, bob, w.shownAs(t, q), i18n.AskAllow))
-		w.settled(t)
-		assert.Equal(t, []string{"allow "}, w.relay.done(), "that of the new chat does")
+		w.Settled(t)
+		assert.Empty(t, w.Relay.Done())
+		assert.NotContains(t, strings.Join(w.Lifecycle.Done(), "\n"), "choose")
+		assert.NotEqual(t, request, w.ShownAs(t, q))
+		require.NoError(t, w.TapOnShown(t, chattest.Bob, w.ShownAs(t, q), i18n.AskAllow))
+		w.Settled(t)
+		assert.Equal(t, []string{"allow "}, w.Relay.Done(), "that of the new chat does")
 	})
 }
 
@@ -211,32 +121,32 @@ func TestP8_AButtonOfTheOldChatDoesNothing(t *testing.T) {
 // is on the list.
 func TestP4_AGroupStaysAllowedUnderItsNewNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		r, _, _ := w.settledIn(t, inGroup)
-		w.migrates(t, ours, grown)
-		w.settled(t)
-		w.startsAnew(t)
-		assert.True(t, w.Hears(alice, groupChat(grown)))
-		assert.False(t, w.Hears(eve, groupChat(grown)))
-		assert.True(t, w.MayShow(inGroup))
+		w := chattest.NewWorld(t)
+		r, _, _ := w.SettledIn(t, chattest.InGroup)
+		w.Migrates(t, chattest.Ours, chattest.Grown)
+		w.Settled(t)
+		w.StartsAnew(t)
+		assert.True(t, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Grown)))
+		assert.False(t, w.Hears(chattest.Eve, chattest.GroupChat(chattest.Grown)))
+		assert.True(t, w.MayShow(chattest.InGroup))
 		assert.True(t, w.MayShow(inGrown))
 
 		// What was written in the old chat, and waited, is answered in the new one.
-		e := w.saysIn(t, ours, models.Message{ID: 900, Text: "more"})
-		assert.Equal(t, inGroup, e.Conversation)
+		e := w.SaysIn(t, chattest.Ours, models.Message{ID: 900, Text: "more"})
+		assert.Equal(t, chattest.InGroup, e.Conversation)
 		assert.Equal(t, r.ID, e.Session)
-		assert.Equal(t, "none yet", w.sender.reaction(900), "there is another message of that number, or none")
+		assert.Equal(t, "none yet", w.Telegram.Reaction(900), "there is another message of that number, or none")
 		require.NoError(t, w.Say(t.Context(), e.Conversation, "answer"))
-		assert.Equal(t, inGrown, w.sender.last(t).To)
+		assert.Equal(t, inGrown, w.Telegram.Last(t).To)
 
-		delete(w.Groups, ours)
-		assert.False(t, w.Hears(alice, groupChat(grown)), "who takes the group off the list means it")
-		assert.False(t, w.MayShow(inGroup))
-		w.Groups[grown] = true
-		assert.True(t, w.Hears(alice, groupChat(grown)))
-		assert.True(t, w.Hears(alice, groupChat(ours)))
-		assert.True(t, w.MayShow(inGroup), "what has the old number is shown, too")
-		assert.Equal(t, r.ID, w.saysIn(t, grown, models.Message{Text: "and more"}).Session)
+		delete(w.Groups, chattest.Ours)
+		assert.False(t, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Grown)), "who takes the group off the list means it")
+		assert.False(t, w.MayShow(chattest.InGroup))
+		w.Groups[chattest.Grown] = true
+		assert.True(t, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Grown)))
+		assert.True(t, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Ours)))
+		assert.True(t, w.MayShow(chattest.InGroup), "what has the old number is shown, too")
+		assert.Equal(t, r.ID, w.SaysIn(t, chattest.Grown, models.Message{Text: "and more"}).Session)
 	})
 }
 
@@ -244,30 +154,30 @@ func TestGroupsThatMove(t *testing.T) {
 	tests := []struct {
 		name     string
 		from, to int64
-		change   func(w *world)
+		change   func(w *chattest.World)
 		told     int
 		moves    bool
 	}{
-		{"ours", ours, grown, func(*world) {}, 1, true},
-		{"somebody else's", -300, -301, func(*world) {}, 0, false},
-		{"with the new number on the list", ours, grown, func(w *world) { w.Groups[grown] = true }, 0, true},
-		{"with only the new number on the list", ours, grown, func(w *world) { delete(w.Groups, ours); w.Groups[grown] = true }, 0, true},
+		{"ours", chattest.Ours, chattest.Grown, func(*chattest.World) {}, 1, true},
+		{"somebody else's", -300, -301, func(*chattest.World) {}, 0, false},
+		{"with the new number on the list", chattest.Ours, chattest.Grown, func(w *chattest.World) { w.Groups[chattest.Grown] = true }, 0, true},
+		{"with only the new number on the list", chattest.Ours, chattest.Grown, func(w *chattest.World) { delete(w.Groups, chattest.Ours); w.Groups[chattest.Grown] = true }, 0, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := chattest.NewWorld(t)
 				tt.change(w)
-				w.migrates(t, tt.from, tt.to)
-				w.settled(t)
-				assert.Len(t, w.sender.texts(), tt.told)
-				_, err := os.Stat(filepath.Join(w.dir, "chats", "moved.json"))
+				w.Migrates(t, tt.from, tt.to)
+				w.Settled(t)
+				assert.Len(t, w.Telegram.Texts(), tt.told)
+				_, err := os.Stat(filepath.Join(w.Dir, "chats", "moved.json"))
 				assert.Equal(t, tt.moves, err == nil)
-				require.NoError(t, w.Say(t.Context(), inGroup, "hello"))
+				require.NoError(t, w.Say(t.Context(), chattest.InGroup, "hello"))
 				if tt.moves {
-					assert.Equal(t, inGrown, w.sender.last(t).To)
+					assert.Equal(t, inGrown, w.Telegram.Last(t).To)
 				} else {
-					assert.Equal(t, inGroup, w.sender.last(t).To)
+					assert.Equal(t, chattest.InGroup, w.Telegram.Last(t).To)
 				}
 			})
 		})
@@ -277,7 +187,7 @@ func TestGroupsThatMove(t *testing.T) {
 // TestP5_AGroupThatMovesTwiceIsOnePlace: in whatever order, and however often, that is told.
 func TestP5_AGroupThatMovesTwiceIsOnePlace(t *testing.T) {
 	const last = int64(-1009999999999)
-	first, second := [2]int64{ours, grown}, [2]int64{grown, last}
+	first, second := [2]int64{chattest.Ours, chattest.Grown}, [2]int64{chattest.Grown, last}
 	for name, news := range map[string][][2]int64{
 		"in order":      {first, second},
 		"the last news": {second, first},
@@ -285,19 +195,19 @@ func TestP5_AGroupThatMovesTwiceIsOnePlace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.Groups[grown] = true // else the later news would be none of ours
-				r, held, q := w.settledIn(t, inGroup)
+				w := chattest.NewWorld(t)
+				w.Groups[chattest.Grown] = true // else the later news would be none of ours
+				r, held, q := w.SettledIn(t, chattest.InGroup)
 				for _, one := range news {
-					w.migrates(t, one[0], one[1])
+					w.Migrates(t, one[0], one[1])
 				}
-				w.settled(t)
-				w.startsAnew(t)
-				w.settled(t)
-				w.isIn(t, session.Conversation{ChatID: last}, inGroup, r, held, q)
-				assert.Len(t, w.sender.texts(), 1)
-				for _, chat := range []int64{ours, grown, last} {
-					assert.Equal(t, r.ID, w.saysIn(t, chat, models.Message{Text: "more"}).Session)
+				w.Settled(t)
+				w.StartsAnew(t)
+				w.Settled(t)
+				w.IsIn(t, session.Conversation{ChatID: last}, chattest.InGroup, r, held, q)
+				assert.Len(t, w.Telegram.Texts(), 1)
+				for _, chat := range []int64{chattest.Ours, chattest.Grown, last} {
+					assert.Equal(t, r.ID, w.SaysIn(t, chat, models.Message{Text: "more"}).Session)
 				}
 			})
 		})
@@ -307,16 +217,16 @@ func TestP5_AGroupThatMovesTwiceIsOnePlace(t *testing.T) {
 // What was kept under the new number, because nobody knew of the old one, is of the one place then.
 func TestAGroupThatIsKnownByBothNumbersBecomesOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.Groups[grown] = true
-		r, held, q := w.settledIn(t, inGrown)
-		old := w.session(t, "old", session.Running)
-		w.records.change(old.ID, func(r *session.Record) { r.Conversation = inGroup })
-		require.NoError(t, w.Chats.Aliases.Note(ours, grown)) // the outbox finds out
+		w := chattest.NewWorld(t)
+		w.Groups[chattest.Grown] = true
+		r, held, q := w.SettledIn(t, inGrown)
+		old := w.Session(t, "old", session.Running)
+		w.Records.Change(old.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
+		require.NoError(t, w.Chats.Aliases.Note(chattest.Ours, chattest.Grown)) // the outbox finds out
 		w.Bot.Moves.Migrated()
-		w.settled(t)
-		w.isIn(t, inGrown, inGroup, r, held, q)
-		assert.Equal(t, r.ID, w.saysIn(t, grown, models.Message{Text: "more"}).Session)
+		w.Settled(t)
+		w.IsIn(t, inGrown, chattest.InGroup, r, held, q)
+		assert.Equal(t, r.ID, w.SaysIn(t, chattest.Grown, models.Message{Text: "more"}).Session)
 	})
 }
 
@@ -327,26 +237,26 @@ func TestP9_AStrangersGroupStaysStrange(t *testing.T) {
 		m     models.Message
 		moves bool
 	}{
-		{"the old chat is told", models.Message{Chat: groupChat(ours), MigrateToChatID: grown}, true},
-		{"the new chat is told", models.Message{Chat: groupChat(grown), MigrateFromChatID: ours}, true},
-		{"by somebody who may not speak", models.Message{Chat: groupChat(ours), MigrateToChatID: grown, From: &models.User{ID: eve}}, true},
-		{"another group", models.Message{Chat: groupChat(-300), MigrateToChatID: -301, From: &models.User{ID: alice}}, false},
-		{"another group, in the new chat", models.Message{Chat: groupChat(-301), MigrateFromChatID: -300, From: &models.User{ID: alice}}, false},
+		{"the old chat is told", models.Message{Chat: chattest.GroupChat(chattest.Ours), MigrateToChatID: chattest.Grown}, true},
+		{"the new chat is told", models.Message{Chat: chattest.GroupChat(chattest.Grown), MigrateFromChatID: chattest.Ours}, true},
+		{"by somebody who may not speak", models.Message{Chat: chattest.GroupChat(chattest.Ours), MigrateToChatID: chattest.Grown, From: &models.User{ID: chattest.Eve}}, true},
+		{"another group", models.Message{Chat: chattest.GroupChat(-300), MigrateToChatID: -301, From: &models.User{ID: chattest.Alice}}, false},
+		{"another group, in the new chat", models.Message{Chat: chattest.GroupChat(-301), MigrateFromChatID: -300, From: &models.User{ID: chattest.Alice}}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				key, u := w.accept(t, &tt.m)
+				w := chattest.NewWorld(t)
+				key, u := w.Accept(t, &tt.m)
 				require.NoError(t, w.Handle(t.Context(), key, u))
-				w.settled(t)
-				assert.Equal(t, tt.moves, w.Hears(alice, groupChat(grown)))
-				assert.False(t, w.Hears(alice, groupChat(-301)))
+				w.Settled(t)
+				assert.Equal(t, tt.moves, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Grown)))
+				assert.False(t, w.Hears(chattest.Alice, chattest.GroupChat(-301)))
 				if !tt.moves {
-					w.silent(t)
+					w.Silent(t)
 					return
 				}
-				assert.Equal(t, inGrown, w.sender.last(t).To)
+				assert.Equal(t, inGrown, w.Telegram.Last(t).To)
 			})
 		})
 	}
@@ -354,45 +264,45 @@ func TestP9_AStrangersGroupStaysStrange(t *testing.T) {
 
 // TestP8_NewsOfAMoveAreNotFinishedBeforeTheyAreKept: the inbox hands them on again.
 func TestP8_NewsOfAMoveAreNotFinishedBeforeTheyAreKept(t *testing.T) {
-	w := newWorld(t)
-	chats := filepath.Join(w.dir, "chats")
+	w := chattest.NewWorld(t)
+	chats := filepath.Join(w.Dir, "chats")
 	require.NoError(t, os.Rename(chats, chats+"-away"))
 	require.NoError(t, os.WriteFile(chats, nil, 0o600), "a file is in the way")
-	key, u := w.accept(t, &models.Message{Chat: groupChat(ours), MigrateToChatID: grown})
+	key, u := w.Accept(t, &models.Message{Chat: chattest.GroupChat(chattest.Ours), MigrateToChatID: chattest.Grown})
 	require.Error(t, w.Handle(t.Context(), key, u))
-	_, err := w.Bot.Moves.Note(ours, grown)
+	_, err := w.Bot.Moves.Note(chattest.Ours, chattest.Grown)
 	require.Error(t, err, "and it comes again from Telegram")
 	require.NoError(t, errors.Join(os.Remove(chats), os.Rename(chats+"-away", chats)))
 	require.NoError(t, w.Handle(t.Context(), key, u))
-	assert.True(t, w.Hears(alice, groupChat(grown)))
+	assert.True(t, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Grown)))
 }
 
 // TestP5_ADeletedTopicLeadsToItsChat: what is shown there is shown in the chat.
 func TestP5_ADeletedTopicLeadsToItsChat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		mine := w.currentSession(t, "mine", session.Running)
-		r, held, q := w.settledIn(t, inTopic)
-		w.Bot.Moves.TopicGone(inTopic)
-		w.Bot.Moves.TopicGone(session.Conversation{ChatID: alice, ThreadID: 10})
-		w.settled(t)
+		w := chattest.NewWorld(t)
+		mine := w.NewCurrentSession(t, "mine", session.Running)
+		r, held, q := w.SettledIn(t, chattest.InTopic)
+		w.Bot.Moves.TopicGone(chattest.InTopic)
+		w.Bot.Moves.TopicGone(session.Conversation{ChatID: chattest.Alice, ThreadID: 10})
+		w.Settled(t)
 
-		w.isIn(t, atAlice, atAlice, r, held, q)
-		now, err := w.Chats.Current(atAlice)
+		w.IsIn(t, chattest.AtAlice, chattest.AtAlice, r, held, q)
+		now, err := w.Chats.Current(chattest.AtAlice)
 		require.NoError(t, err)
 		assert.Equal(t, mine.ID, now, "the chat keeps its own")
-		whose, known := w.Chats.SessionOf(atAlice, 77)
+		whose, known := w.Chats.SessionOf(chattest.AtAlice, 77)
 		assert.True(t, known)
 		assert.Equal(t, r.ID, whose)
-		assert.Equal(t, []string{w.word(i18n.TopicLost, i18n.Args{"Count": 1, "Names": "api"})}, w.sender.texts())
-		assert.Equal(t, atAlice, w.sender.last(t).To)
+		assert.Equal(t, []string{w.Word(i18n.TopicLost, i18n.Args{"Count": 1, "Names": "api"})}, w.Telegram.Texts())
+		assert.Equal(t, chattest.AtAlice, w.Telegram.Last(t).To)
 
-		w.Bot.Moves.TopicGone(inTopic)
-		w.settled(t)
-		assert.Len(t, w.sender.texts(), 1, "it is told once")
+		w.Bot.Moves.TopicGone(chattest.InTopic)
+		w.Settled(t)
+		assert.Len(t, w.Telegram.Texts(), 1, "it is told once")
 		conversations, err := w.Chats.All()
 		require.NoError(t, err)
-		assert.NotContains(t, conversations, inTopic)
+		assert.NotContains(t, conversations, chattest.InTopic)
 	})
 }
 
@@ -402,30 +312,30 @@ func TestP8_AMoveThatIsCutShortIsFinished(t *testing.T) {
 	for step := range steps {
 		t.Run(strconv.Itoa(step), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				r, held, q := w.settledIn(t, inGroup)
+				w := chattest.NewWorld(t)
+				r, held, q := w.SettledIn(t, chattest.InGroup)
 				var done atomic.Int32 // the cards and the sentence are posted side by side
 				dies := func() error {
 					if int(done.Add(1)) > step {
-						return errDisk
+						return chattest.ErrDisk
 					}
 					return nil
 				}
-				w.sender.post = func(outbox.Message) error { return dies() }
-				w.sender.send = func(context.Context, outbox.Message) error { return dies() }
-				w.migrates(t, ours, grown) // by the next line it is on disk
-				w.settled(t)
-				w.sender.post, w.sender.send = nil, nil
+				w.Telegram.OnPost = func(outbox.Message) error { return dies() }
+				w.Telegram.OnSend = func(context.Context, outbox.Message) error { return dies() }
+				w.Migrates(t, chattest.Ours, chattest.Grown) // by the next line it is on disk
+				w.Settled(t)
+				w.Telegram.OnPost, w.Telegram.OnSend = nil, nil
 
 				// Nothing tells of it again: the next start goes on by what was kept.
-				w.startsAnew(t)
-				w.settled(t)
-				w.isIn(t, inGrown, inGroup, r, held, q)
-				assert.Len(t, w.sender.texts(), 1)
-				w.startsAnew(t)
-				w.settled(t)
-				w.isIn(t, inGrown, inGroup, r, held, q)
-				assert.Len(t, w.sender.texts(), 1)
+				w.StartsAnew(t)
+				w.Settled(t)
+				w.IsIn(t, inGrown, chattest.InGroup, r, held, q)
+				assert.Len(t, w.Telegram.Texts(), 1)
+				w.StartsAnew(t)
+				w.Settled(t)
+				w.IsIn(t, inGrown, chattest.InGroup, r, held, q)
+				assert.Len(t, w.Telegram.Texts(), 1)
 			})
 		})
 	}
@@ -434,9 +344,9 @@ func TestP8_AMoveThatIsCutShortIsFinished(t *testing.T) {
 // TestP8_ACrashRepeatsTheSentenceOfAMoveOnce: when it was told and that is not noted.
 func TestP8_ACrashRepeatsTheSentenceOfAMoveOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		r, held, q := w.settledIn(t, inGroup)
-		w.migrates(t, ours, grown)
+		w := chattest.NewWorld(t)
+		r, held, q := w.SettledIn(t, chattest.InGroup)
+		w.Migrates(t, chattest.Ours, chattest.Grown)
 		w.Failpoint = func(name string) {
 			if name == "move-told" {
 				panic("killed")
@@ -444,79 +354,79 @@ func TestP8_ACrashRepeatsTheSentenceOfAMoveOnce(t *testing.T) {
 		}
 		assert.PanicsWithValue(t, "killed", func() { _ = w.Bot.Moves.Run(t.Context()) })
 		w.Failpoint = nil
-		w.startsAnew(t)
-		assert.True(t, w.Hears(alice, models.Chat{ID: grown, Type: models.ChatTypeSupergroup}))
-		w.settled(t)
-		w.isIn(t, inGrown, inGroup, r, held, q)
-		assert.Len(t, w.sender.texts(), 2)
-		w.startsAnew(t)
-		w.settled(t)
-		assert.Len(t, w.sender.texts(), 2)
+		w.StartsAnew(t)
+		assert.True(t, w.Hears(chattest.Alice, models.Chat{ID: chattest.Grown, Type: models.ChatTypeSupergroup}))
+		w.Settled(t)
+		w.IsIn(t, inGrown, chattest.InGroup, r, held, q)
+		assert.Len(t, w.Telegram.Texts(), 2)
+		w.StartsAnew(t)
+		w.Settled(t)
+		assert.Len(t, w.Telegram.Texts(), 2)
 	})
 }
 
 func TestAMoveThatFailsIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		r, held, q := w.settledIn(t, inTopic)
-		w.sessions.move = func(uuid.UUID, session.Conversation) error { return errors.New("disk full") }
-		w.Bot.Moves.TopicGone(inTopic)
-		w.settled(t)
-		assert.Equal(t, inTopic, w.record(t, r.ID).Conversation)
-		stop := w.running(t)
+		w := chattest.NewWorld(t)
+		r, held, q := w.SettledIn(t, chattest.InTopic)
+		w.Lifecycle.OnMove = func(uuid.UUID, session.Conversation) error { return errors.New("disk full") }
+		w.Bot.Moves.TopicGone(chattest.InTopic)
+		w.Settled(t)
+		assert.Equal(t, chattest.InTopic, w.Record(t, r.ID).Conversation)
+		stop := w.Running(t)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		require.NoError(t, stop())
-		w.sessions.move = nil
-		w.settled(t)
-		w.isIn(t, atAlice, atAlice, r, held, q)
-		assert.Equal(t, []string{w.word(i18n.TopicLost, i18n.Args{"Count": 1, "Names": "api"})}, w.sender.texts(),
+		w.Lifecycle.OnMove = nil
+		w.Settled(t)
+		w.IsIn(t, chattest.AtAlice, chattest.AtAlice, r, held, q)
+		assert.Equal(t, []string{w.Word(i18n.TopicLost, i18n.Args{"Count": 1, "Names": "api"})}, w.Telegram.Texts(),
 			"it is told once, however often the move fails")
 	})
 }
 
 // TestP8_AStartFinishesWhatAnEarlierOneBegan: without being told again, and as often as it takes.
 func TestP8_AStartFinishesWhatAnEarlierOneBegan(t *testing.T) {
-	w := newWorld(t)
-	require.NoError(t, w.Chats.Aliases.Note(ours, grown))
+	w := chattest.NewWorld(t)
+	require.NoError(t, w.Chats.Aliases.Note(chattest.Ours, chattest.Grown))
 	synctest.Test(t, func(t *testing.T) {
-		w.again()
+		w.Again()
 		failed := 0
-		w.sender.post = func(outbox.Message) error {
+		w.Telegram.OnPost = func(outbox.Message) error {
 			if failed++; failed < 3 {
-				return errDisk
+				return chattest.ErrDisk
 			}
 			return nil
 		}
-		stop := w.running(t)
+		stop := w.Running(t)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		assert.Equal(t, 3, failed)
-		assert.Equal(t, inGrown, w.sender.last(t).To)
-		w.Bot.Moves.TopicGone(inTopic)
+		assert.Equal(t, inGrown, w.Telegram.Last(t).To)
+		w.Bot.Moves.TopicGone(chattest.InTopic)
 		synctest.Wait()
 		require.NoError(t, stop())
 	})
-	assert.Len(t, w.sender.texts(), 1)
+	assert.Len(t, w.Telegram.Texts(), 1)
 }
 
 func TestWhatIsOverStaysBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		r, _, q := w.settledIn(t, inGroup)
-		w.writes(t, q, "", "ok", false)
+		w := chattest.NewWorld(t)
+		r, _, q := w.SettledIn(t, chattest.InGroup)
+		w.Writes(t, q, "", "ok", false)
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
-		stop := w.running(t)
+		stop := w.Running(t)
 		synctest.Wait()
-		require.True(t, w.card(t, q).IsOver())
-		w.sender.edited = nil
-		w.migrates(t, ours, grown)
+		require.True(t, w.Card(t, q).IsOver())
+		w.Telegram.Edited = nil
+		w.Migrates(t, chattest.Ours, chattest.Grown)
 		synctest.Wait()
 		require.NoError(t, stop())
-		assert.Zero(t, w.message(t, q))
-		w.restart(t)
-		w.settled(t)
-		assert.Len(t, w.sender.sent, 2, "nothing is shown anew")
-		assert.Empty(t, w.sender.edited, "and nothing is changed that is not there")
+		assert.Zero(t, w.Message(t, q))
+		w.Restart(t)
+		w.Settled(t)
+		assert.Len(t, w.Telegram.Sent, 2, "nothing is shown anew")
+		assert.Empty(t, w.Telegram.Edited, "and nothing is changed that is not there")
 	})
 }

@@ -1,10 +1,7 @@
-package bot
+package bot_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/card"
+	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -38,11 +36,11 @@ var whoMayTap = map[string]string{
 }
 
 func TestEveryTapHasItsRule(t *testing.T) {
-	w := newWorld(t)
-	for verb := range w.verbs() {
+	w := chattest.NewWorld(t)
+	for verb := range w.Verbs() {
 		assert.Contains(t, whoMayTap, verb, "who may tap it?")
 	}
-	for kind := range w.cardKinds() {
+	for kind := range w.CardKinds() {
 		assert.Contains(t, whoMayTap, kind, "who may tap it?")
 	}
 }
@@ -55,17 +53,17 @@ type onButton struct {
 
 // buttonsOfAll is a world in which every button there is was shown, and one of each verb. That it
 // is every one is what TestCallbackDataFits sees to.
-func buttonsOfAll(t *testing.T) (*world, map[string]onButton) {
+func buttonsOfAll(t *testing.T) (*chattest.World, map[string]onButton) {
 	t.Helper()
-	w := showsAllButtons(t)
+	w := chattest.ShowsAllButtons(t)
 	all := make(map[string]onButton)
-	for _, m := range slices.Concat(w.sender.sent, w.sender.edited, w.sender.posted) {
-		for _, d := range data(m) {
+	for _, m := range slices.Concat(w.Telegram.Sent, w.Telegram.Edited, w.Telegram.Posted) {
+		for _, d := range chattest.Data(m) {
 			verb, _, _ := strings.Cut(d, ":")
 			all[verb] = onButton{m, d}
 		}
 	}
-	for verb := range w.verbs() {
+	for verb := range w.Verbs() {
 		require.Contains(t, all, verb, "no message has such a button")
 	}
 	return w, all
@@ -84,48 +82,17 @@ func inChat(chat models.Chat, m outbox.Message) *models.Message {
 	return &models.Message{ID: 55, Chat: chat, Text: m.Text.Text, ReplyMarkup: &models.InlineKeyboardMarkup{InlineKeyboard: keys}}
 }
 
-// unchanged requires that nothing that a tap could change is another than it was.
-func (w *world) unchanged(t *testing.T, was []string) {
-	t.Helper()
-	is := w.state(t)
-	assert.Len(t, is, len(was))
-	assert.Empty(t, slices.DeleteFunc(is, func(one string) bool { return slices.Contains(was, one) }))
-}
-
-// state is all that a tap could change.
-func (w *world) state(t *testing.T) []string {
-	t.Helper()
-	all := slices.Clone(w.sessions.done())
-	for _, r := range w.records.List() {
-		data, err := json.Marshal(r)
-		require.NoError(t, err)
-		all = append(all, string(data))
-	}
-	for _, one := range w.windows.all {
-		all = append(all, one.Pane.Window.String())
-	}
-	require.NoError(t, filepath.WalkDir(w.dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		all = append(all, path+": "+string(data))
-		return err
-	}))
-	return all
-}
-
 // TestP9_AForgedTapDoesNothing taps, for every verb there is, what no button of the message says:
 // an app may send any data for any message of the bot's. Strangers, and anybody in a group that is
 // not listed, get not even an answer.
 func TestP9_AForgedTapDoesNothing(t *testing.T) {
 	w, all := buttonsOfAll(t)
-	other := w.session(t, "other", session.Running)
-	bare := outbox.Message{Text: plain("a message of ours")}
+	other := w.Session(t, "other", session.Running)
+	bare := outbox.Message{Text: chattest.Plain("a message of ours")}
 	for verb, real := range all {
 		var another outbox.Message
 		for v, one := range all {
-			if v != verb && !slices.Contains(data(one.message), real.data) {
+			if v != verb && !slices.Contains(chattest.Data(one.message), real.data) {
 				another = one.message
 			}
 		}
@@ -136,31 +103,31 @@ func TestP9_AForgedTapDoesNothing(t *testing.T) {
 			data string
 			says i18n.Key // empty: nothing at all
 		}{
-			{"a message without buttons", alice, inChat(privateChat(alice), bare), real.data, i18n.StaleButton},
-			{"a message with no keyboard at all", alice, &models.Message{ID: 55, Chat: privateChat(alice), ReplyMarkup: &models.InlineKeyboardMarkup{}}, real.data, i18n.StaleButton},
-			{"another message", alice, inChat(privateChat(alice), another), real.data, i18n.StaleButton},
-			{"a message of another chat", bob, inChat(privateChat(bob), bare), real.data, i18n.StaleButton},
-			{"another session", alice, inChat(privateChat(alice), real.message), forSession(real.data, other.ID), i18n.StaleButton},
-			{"another person", bob, inChat(privateChat(alice), bare), forPerson(real.data, bob), i18n.StaleButton},
-			{"cut", alice, inChat(privateChat(alice), real.message), real.data[:len(real.data)*2/3], i18n.StaleButton},
-			{"longer", alice, inChat(privateChat(alice), real.message), real.data + ":x", i18n.StaleButton},
-			{"much too long", alice, inChat(privateChat(alice), real.message), real.data + strings.Repeat("x", 5000), i18n.StaleButton},
-			{"only the verb", alice, inChat(privateChat(alice), real.message), verb, i18n.StaleButton},
-			{"a stranger, on the button", eve, inChat(groupChat(ours), real.message), real.data, ""},
-			{"a stranger, in private", eve, inChat(privateChat(eve), real.message), real.data, ""},
-			{"a group that is not listed", alice, inChat(groupChat(-200), real.message), real.data, ""},
+			{"a message without buttons", chattest.Alice, inChat(chattest.PrivateChat(chattest.Alice), bare), real.data, i18n.StaleButton},
+			{"a message with no keyboard at all", chattest.Alice, &models.Message{ID: 55, Chat: chattest.PrivateChat(chattest.Alice), ReplyMarkup: &models.InlineKeyboardMarkup{}}, real.data, i18n.StaleButton},
+			{"another message", chattest.Alice, inChat(chattest.PrivateChat(chattest.Alice), another), real.data, i18n.StaleButton},
+			{"a message of another chat", chattest.Bob, inChat(chattest.PrivateChat(chattest.Bob), bare), real.data, i18n.StaleButton},
+			{"another session", chattest.Alice, inChat(chattest.PrivateChat(chattest.Alice), real.message), forSession(real.data, other.ID), i18n.StaleButton},
+			{"another person", chattest.Bob, inChat(chattest.PrivateChat(chattest.Alice), bare), forPerson(real.data, chattest.Bob), i18n.StaleButton},
+			{"cut", chattest.Alice, inChat(chattest.PrivateChat(chattest.Alice), real.message), real.data[:len(real.data)*2/3], i18n.StaleButton},
+			{"longer", chattest.Alice, inChat(chattest.PrivateChat(chattest.Alice), real.message), real.data + ":x", i18n.StaleButton},
+			{"much too long", chattest.Alice, inChat(chattest.PrivateChat(chattest.Alice), real.message), real.data + strings.Repeat("x", 5000), i18n.StaleButton},
+			{"only the verb", chattest.Alice, inChat(chattest.PrivateChat(chattest.Alice), real.message), verb, i18n.StaleButton},
+			{"a stranger, on the button", chattest.Eve, inChat(chattest.GroupChat(chattest.Ours), real.message), real.data, ""},
+			{"a stranger, in private", chattest.Eve, inChat(chattest.PrivateChat(chattest.Eve), real.message), real.data, ""},
+			{"a group that is not listed", chattest.Alice, inChat(chattest.GroupChat(-200), real.message), real.data, ""},
 		}
 		for _, f := range forgeries {
 			t.Run(verb+": "+f.name, func(t *testing.T) {
-				before, said := w.state(t), len(w.sender.done())
+				before, said := w.State(t), len(w.Telegram.Done())
 				require.NoError(t, w.Handle(t.Context(), "1", &models.Update{CallbackQuery: &models.CallbackQuery{ID: "query",
 					From: models.User{ID: f.from}, Data: f.data, Message: models.MaybeInaccessibleMessage{Message: f.on}}}))
-				w.unchanged(t, before)
+				w.Unchanged(t, before)
 				var want []string
 				if f.says != "" {
-					want = []string{"answer query: " + w.word(f.says)}
+					want = []string{"answer query: " + w.Word(f.says)}
 				}
-				assert.ElementsMatch(t, want, w.sender.done()[said:], "the message keeps its own buttons")
+				assert.ElementsMatch(t, want, w.Telegram.Done()[said:], "the message keeps its own buttons")
 			})
 		}
 	}
@@ -170,9 +137,9 @@ func TestP9_AForgedTapDoesNothing(t *testing.T) {
 func forSession(data string, id uuid.UUID) string {
 	parts := strings.Split(data, ":")
 	if len(parts) < 2 {
-		return data + ":" + ref(id)
+		return data + ":" + chattest.Ref(id)
 	}
-	parts[1] = ref(id)
+	parts[1] = chattest.Ref(id)
 	return strings.Join(parts, ":")
 }
 
@@ -185,20 +152,20 @@ func forPerson(data string, person int64) string {
 
 // TestP9_AConfirmationIsForWhoAsked: another allowed person, on the real button, in the same chat.
 func TestP9_AConfirmationIsForWhoAsked(t *testing.T) {
-	w := showsAllButtons(t)
+	w := chattest.ShowsAllButtons(t)
 	questions := 0
-	for id := range w.sender.sent {
-		m := w.sender.now(id + 1)
-		if all := words(m); len(all) != 2 || all[1] != w.word(i18n.ButtonCancel) || !card.IsButton(data(m)[0]) || strings.HasPrefix(m.Text.Text, "🔐") || strings.HasPrefix(m.Text.Text, "❓") { // who answers a request is asked nothing
+	for id := range w.Telegram.Sent {
+		m := w.Telegram.Now(id + 1)
+		if all := chattest.Words(m); len(all) != 2 || all[1] != w.Word(i18n.ButtonCancel) || !card.IsButton(chattest.Data(m)[0]) || strings.HasPrefix(m.Text.Text, "🔐") || strings.HasPrefix(m.Text.Text, "❓") { // who answers a request is asked nothing
 			continue
 		}
 		questions++
-		for _, s := range spots(m) {
-			t.Run(fmt.Sprint(m.Text.Text, ": ", s.button.Text), func(t *testing.T) {
-				before, said := w.state(t), len(w.sender.done())
-				require.NoError(t, w.tapSpot(t, bob, s))
-				w.unchanged(t, before)
-				assert.Equal(t, []string{"answer query: " + w.word(i18n.NotForYou)}, w.sender.done()[said:])
+		for _, s := range chattest.Spots(m) {
+			t.Run(fmt.Sprint(m.Text.Text, ": ", s.Button.Text), func(t *testing.T) {
+				before, said := w.State(t), len(w.Telegram.Done())
+				require.NoError(t, w.TapSpot(t, chattest.Bob, s))
+				w.Unchanged(t, before)
+				assert.Equal(t, []string{"answer query: " + w.Word(i18n.NotForYou)}, w.Telegram.Done()[said:])
 			})
 		}
 	}
@@ -210,12 +177,12 @@ func TestP9_AConfirmationIsForWhoAsked(t *testing.T) {
 func TestP9_GarbageInAButtonDoesNothing(t *testing.T) {
 	w, all := buttonsOfAll(t)
 	for verb := range all {
-		for _, args := range []string{"", ":", ":x", ":x:y:z:7", ":" + ref(uuid.New()), ":" + uuid.NewString() + ":7:x", ":../../x:1", ":%s:%n",
+		for _, args := range []string{"", ":", ":x", ":x:y:z:7", ":" + chattest.Ref(uuid.New()), ":" + uuid.NewString() + ":7:x", ":../../x:1", ":%s:%n",
 			":" + strings.Repeat("A", 22) + "..z:7:7"} {
 			t.Run(verb+args, func(t *testing.T) {
-				before := w.state(t)
-				require.NoError(t, w.tap(t, alice, verb+args))
-				w.unchanged(t, before)
+				before := w.State(t)
+				require.NoError(t, w.TapButton(t, chattest.Alice, verb+args))
+				w.Unchanged(t, before)
 			})
 		}
 	}
@@ -226,10 +193,10 @@ func TestP9_GarbageInAButtonDoesNothing(t *testing.T) {
 func TestP9_ATapWithoutAMessageIsNobodys(t *testing.T) {
 	w, all := buttonsOfAll(t)
 	for _, real := range all {
-		before, said := w.state(t), len(w.sender.done())
+		before, said := w.State(t), len(w.Telegram.Done())
 		require.NoError(t, w.Handle(t.Context(), "1", &models.Update{CallbackQuery: &models.CallbackQuery{ID: "query",
-			From: models.User{ID: alice}, Data: real.data, InlineMessageID: "x"}}))
-		w.unchanged(t, before)
-		assert.Len(t, w.sender.done(), said)
+			From: models.User{ID: chattest.Alice}, Data: real.data, InlineMessageID: "x"}}))
+		w.Unchanged(t, before)
+		assert.Len(t, w.Telegram.Done(), said)
 	}
 }

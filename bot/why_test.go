@@ -1,4 +1,4 @@
-package bot
+package bot_test
 
 import (
 	"fmt"
@@ -9,70 +9,58 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat/chattest"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 )
 
-// history makes a session with these changes, an hour apart.
-func (w *world) history(t *testing.T, changes ...session.Change) session.Record {
-	t.Helper()
-	r := w.currentSession(t, "api", session.Lost)
-	w.records.change(r.ID, func(r *session.Record) {
-		for n, c := range changes {
-			c.At = started.Add(time.Duration(n) * time.Hour)
-			r.History = append(r.History, c)
-		}
-	})
-	return w.record(t, r.ID)
-}
-
 // hour is the time of a change in history, as people read it.
 func hour(n int) string {
-	return started.Add(time.Duration(n) * time.Hour).Local().Format(time.DateTime)
+	return chattest.Started.Add(time.Duration(n) * time.Hour).Local().Format(time.DateTime)
 }
 
 func TestWhy(t *testing.T) {
-	w := newWorld(t)
-	r := w.history(t,
+	w := chattest.NewWorld(t)
+	r := w.History(t,
 		session.Change{To: session.Starting, Rule: "start", Why: "a new session was asked for"},
 		session.Change{From: session.Starting, To: session.Running, Why: "without a rule"},
 		session.Change{From: session.Running, To: session.Running, Rule: "recovery.reattach"},
 		session.Change{From: session.Running, To: session.Lost, Rule: "recovery.mark_lost", Why: "pane %3 is gone"})
 	for _, asked := range []string{"/why", "/why api", "/why API", "/why " + r.ID.String()[:8]} {
-		w.mustHear(t, asked)
-		assert.Equal(t, lines("api is lost. This led to it:",
+		w.MustHear(t, asked)
+		assert.Equal(t, chattest.Lines("api is lost. This led to it:",
 			hour(0)+" → starting: a new session was asked for (start)",
 			hour(1)+" starting → running: without a rule",
 			hour(2)+" • (recovery.reattach)",
-			hour(3)+" running → lost: pane %3 is gone (recovery.mark_lost)"), w.sender.last(t).Text.Text, asked)
-		assert.Empty(t, w.sender.last(t).Buttons)
+			hour(3)+" running → lost: pane %3 is gone (recovery.mark_lost)"), w.Telegram.Last(t).Text.Text, asked)
+		assert.Empty(t, w.Telegram.Last(t).Buttons)
 	}
-	w.mustHear(t, "/why none such")
-	assert.Equal(t, w.named(i18n.NoSuchSession, "none such"), w.sender.last(t).Text.Text)
+	w.MustHear(t, "/why none such")
+	assert.Equal(t, w.Named(i18n.NoSuchSession, "none such"), w.Telegram.Last(t).Text.Text)
 
-	w = newWorld(t)
-	w.mustHear(t, "/why")
-	assert.Equal(t, w.word(i18n.NoSession), w.sender.last(t).Text.Text)
-	w.session(t, "web", session.Running)
-	w.mustHear(t, "/why web")
-	assert.Equal(t, "web is running. Nothing else is noted of it.", w.sender.last(t).Text.Text)
+	w = chattest.NewWorld(t)
+	w.MustHear(t, "/why")
+	assert.Equal(t, w.Word(i18n.NoSession), w.Telegram.Last(t).Text.Text)
+	w.Session(t, "web", session.Running)
+	w.MustHear(t, "/why web")
+	assert.Equal(t, "web is running. Nothing else is noted of it.", w.Telegram.Last(t).Text.Text)
 }
 
 func TestWhyFitsOneMessage(t *testing.T) {
 	for name, why := range map[string]string{"many": "short", "long": strings.Repeat("long ", 1000), "wide": strings.Repeat("👩‍💻", 300)} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := chattest.NewWorld(t)
 			var all []session.Change
 			for n := range 100 {
 				all = append(all, session.Change{From: session.Running, To: session.Running, Rule: "recovery.reattach", Why: fmt.Sprint(n, " ", why)})
 			}
-			r := w.history(t, all...)
-			w.records.change(r.ID, func(r *session.Record) { r.Name = strings.Repeat("n", 48) })
-			w.mustHear(t, "/why")
-			require.Len(t, w.sender.texts(), 1)
-			text := strings.Split(w.sender.texts()[0], "\n")
+			r := w.History(t, all...)
+			w.Records.Change(r.ID, func(r *session.Record) { r.Name = strings.Repeat("n", 48) })
+			w.MustHear(t, "/why")
+			require.Len(t, w.Telegram.Texts(), 1)
+			text := strings.Split(w.Telegram.Texts()[0], "\n")
 			shown := len(text) - 2
-			assert.Equal(t, w.word(i18n.WhyMore, i18n.Args{"Count": 100 - shown, "Command": "ccbot why " + r.ID.String()}), text[1])
+			assert.Equal(t, w.Word(i18n.WhyMore, i18n.Args{"Count": 100 - shown, "Command": "ccbot why " + r.ID.String()}), text[1])
 			assert.Contains(t, text[len(text)-1], ": 99 ", "the newest is the last")
 			assert.Contains(t, text[2], fmt.Sprintf(": %d ", 100-shown))
 			assert.Equal(t, 10, shown)
@@ -82,11 +70,11 @@ func TestWhyFitsOneMessage(t *testing.T) {
 
 // What was noted is foreign text: it makes no line, no link and no entity of its own.
 func TestP9_EvidenceIsData(t *testing.T) {
-	w := newWorld(t)
+	w := chattest.NewWorld(t)
 	evil := "\u202e<b>x</b> *y* /kill @eve https://example.com\n2026-01-01 running → archived"
-	w.history(t, session.Change{From: session.Running, To: session.Lost, Rule: session.Rule("r\n/kill"), Why: evil})
-	w.mustHear(t, "/why")
-	m := w.sender.last(t)
+	w.History(t, session.Change{From: session.Running, To: session.Lost, Rule: session.Rule("r\n/kill"), Why: evil})
+	w.MustHear(t, "/why")
+	m := w.Telegram.Last(t)
 	text := strings.Split(m.Text.Text, "\n")
 	require.Len(t, text, 2)
 	assert.Equal(t, hour(0)+" running → lost: ·<b>x</b> *y* /kill @eve https://example.com·2026-01-01 running → archived (r·/kill)", text[1])
@@ -97,10 +85,10 @@ func TestP9_EvidenceIsData(t *testing.T) {
 }
 
 func TestWhyIsAboutTheSessionThatGoesOn(t *testing.T) {
-	w := newWorld(t)
-	source, _ := w.transferred(t, "api")
+	w := chattest.NewWorld(t)
+	source, _ := w.Transferred(t, "api")
 	for _, name := range []string{source.ID.String(), "api"} {
-		w.mustHear(t, "/why "+name)
-		assert.Equal(t, "api is running. Nothing else is noted of it.", w.sender.last(t).Text.Text)
+		w.MustHear(t, "/why "+name)
+		assert.Equal(t, "api is running. Nothing else is noted of it.", w.Telegram.Last(t).Text.Text)
 	}
 }

@@ -1,0 +1,323 @@
+package chattest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/talk"
+	"ccbot/host"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+// Says is a transcript line with what an agent says, block by block.
+func Says(blocks ...string) string {
+	var content []map[string]string
+	for _, text := range blocks {
+		content = append(content, map[string]string{"type": "text", "text": text})
+	}
+	line, _ := json.Marshal(map[string]any{"type": "assistant", "uuid": uuid.NewString(), "message": map[string]any{"id": "m", "content": content}})
+	return string(line) + "\n"
+}
+
+const TurnEnd = `{"type":"system","subtype":"turn_duration","durationMs":5}` + "\n"
+
+// TranscriptOf writes lines into a new transcript.
+func TranscriptOf(t *testing.T, name string, lines ...string) transcript.Cursor {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600))
+	return transcript.Cursor{Path: path}
+}
+
+func Grow(t *testing.T, c transcript.Cursor, lines ...string) {
+	t.Helper()
+	f, err := os.OpenFile(c.Path, os.O_APPEND|os.O_WRONLY, 0o600)
+	require.NoError(t, err)
+	defer f.Close()
+	_, err = f.WriteString(strings.Join(lines, ""))
+	require.NoError(t, err)
+}
+
+// Running runs the bot until the test, or stop, ends it; stop returns its error.
+func (w *World) Running(t *testing.T) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	stop = sync.OnceValue(func() error {
+		cancel()
+		return Receive(t, done)
+	})
+	t.Cleanup(func() { _ = stop() })
+	return stop
+}
+
+// Patience is for what must come; it only ends a test that fails.
+const Patience = 20 * time.Second
+
+func Receive[T any](t *testing.T, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(Patience):
+		require.FailNow(t, "nothing came")
+		panic("unreachable")
+	}
+}
+
+// Expect wants these events next, in this order.
+func (w *World) Expect(t *testing.T, events ...string) {
+	t.Helper()
+	for _, want := range events {
+		require.Equal(t, want, Receive(t, w.Order))
+	}
+}
+
+// Happened are the events so far.
+func (w *World) Happened() []string {
+	var all []string
+	for {
+		select {
+		case e := <-w.Order:
+			all = append(all, e)
+		default:
+			return all
+		}
+	}
+}
+
+func (w *World) Cursors(r session.Record) []transcript.Cursor {
+	r, _ = w.Records.Get(r.ID)
+	return r.Cursors
+}
+
+// Marker is what stands where a part is missing.
+func (w *World) Marker(r session.Record) string {
+	return w.Word(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": "tmux attach -t " + r.Name})
+}
+
+// Long is a text of several parts, each word once.
+func Long(words int) string {
+	var b strings.Builder
+	for n := range words {
+		fmt.Fprintf(&b, "word%05d ", n)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func Contains(list []string, line string) bool {
+	for _, l := range list {
+		if l == line {
+			return true
+		}
+	}
+	return false
+}
+
+const Thinks = `{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"hm\nso"}]}}` + "\n"
+
+const (
+	Interrupt = `{"type":"user","message":{"content":"[Request interrupted by user]"}}` + "\n"
+	APIError  = `{"type":"assistant","isApiErrorMessage":true,"message":{"content":[{"type":"text","text":"529"}]}}` + "\n"
+	ToolUse   = `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","id":"t"}]}}` + "\n"
+)
+
+func PromptLine(text string) string {
+	content, _ := json.Marshal(text)
+	return fmt.Sprintf(`{"type":"user","message":{"content":%s}}`, content) + "\n"
+}
+
+// Notice is what the chat is told of an answer whose first line it is.
+func (w *World) Notice(name, line string) string {
+	return w.Named(i18n.AnswerNotice, name) + "\n" + line
+}
+
+// Beside is a session that is not the current one of Alice's chat.
+func (w *World) Beside(t *testing.T, state session.State, lines ...string) session.Record {
+	t.Helper()
+	w.NewCurrentSession(t, "front", session.Running)
+	return w.Session(t, "api", state, TranscriptOf(t, "t.jsonl", lines...))
+}
+
+// transcripts are those of the disk, and tell how far readers are.
+type transcripts struct {
+	host.Transcripts
+	Polls bool                 // a reader that waits holds no inotify instance, which no bubble of fake time can wait for
+	Gives func(item talk.Item) // before a reader gets an item
+
+	mu      sync.Mutex
+	waiting context.Context // of the reader that asked last
+	waits   chan struct{}   // closed when a reader waits for more than there is
+}
+
+// untilOneWaits is closed when a reader has read all there is, from now on.
+func (f *transcripts) untilOneWaits() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.waits = make(chan struct{})
+	return f.waits
+}
+
+// LastWaiting is the context in which a reader has asked for an item last.
+func (f *transcripts) LastWaiting() context.Context {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.waiting
+}
+
+func (f *transcripts) Follow(from talk.Cursor) talk.Stream {
+	return &watchedStream{f, f.Transcripts.Follow(from)}
+}
+
+type watchedStream struct {
+	of *transcripts
+	talk.Stream
+}
+
+func (s *watchedStream) Next(ctx context.Context) (talk.Item, error) {
+	s.of.mu.Lock()
+	s.of.waiting = ctx
+	s.of.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return talk.Item{}, err
+	}
+	for {
+		item, ok, err := s.Now()
+		if ok || err != nil {
+			return item, err
+		}
+		s.of.oneWaits()
+		if !s.of.Polls {
+			item, err := s.Stream.Next(ctx)
+			return s.give(item, err == nil), err
+		}
+		select {
+		case <-ctx.Done():
+			return talk.Item{}, ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func (s *watchedStream) Now() (talk.Item, bool, error) {
+	item, ok, err := s.Stream.Now()
+	return s.give(item, ok), ok, err
+}
+
+func (s *watchedStream) give(item talk.Item, ok bool) talk.Item {
+	if ok && s.of.Gives != nil {
+		s.of.Gives(item)
+	}
+	return item
+}
+
+func (f *transcripts) oneWaits() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.waits != nil {
+		close(f.waits)
+		f.waits = nil
+	}
+}
+
+// Seen waits until the chat has so many answers, and gives them.
+func (w *World) Seen(t *testing.T, count int) []string {
+	t.Helper()
+	require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) >= count }, Patience, time.Millisecond, "%v", w.Telegram.Done())
+	return w.Telegram.AnswersSent()
+}
+
+// InTheChat is what the chat has of a session. Each message names the session.
+func (w *World) InTheChat(t *testing.T, r session.Record) (all []string) {
+	t.Helper()
+	for _, m := range w.Telegram.Sent {
+		assert.Equal(t, r.ID, m.Session)
+		text := m.Text.Text
+		if m.Rich != "" {
+			text = "rich " + m.Rich
+		}
+		all = append(all, "send "+text)
+	}
+	for _, f := range w.Telegram.Files {
+		assert.Equal(t, r.ID, f.Session)
+		assert.Equal(t, "the bad one\n", Content(t, f))
+		all = append(all, "file "+f.Name)
+	}
+	for _, m := range w.Telegram.Posted {
+		assert.Equal(t, r.ID, m.Session)
+		assert.Equal(t, w.Marker(r), m.Text.Text)
+		all = append(all, "marker")
+	}
+	return all
+}
+
+func Content(t *testing.T, f outbox.File) string {
+	t.Helper()
+	data, err := io.ReadAll(io.NewSectionReader(f.Body, 0, f.Size))
+	require.NoError(t, err)
+	return string(data)
+}
+
+// RenderCrash panics where a text is rendered for it, as often as told.
+type RenderCrash struct {
+	*FakeSender
+	Times int
+}
+
+func (c *RenderCrash) TakesRich() bool {
+	if c.Times--; c.Times >= 0 {
+		panic("a mistake of ours")
+	}
+	return false
+}
+
+// Blocks lets Alice block the bot. What it gives back unblocks it, by a message of hers.
+func (w *World) Blocks(t *testing.T) (unblock func()) {
+	t.Helper()
+	w.Telegram.OnSend = func(context.Context, outbox.Message) error {
+		w.Telegram.Mu.Lock()
+		defer w.Telegram.Mu.Unlock()
+		w.Telegram.OnParked = map[int64]bool{Alice: true}
+		return fmt.Errorf("send: %w", &outbox.Refused{Err: outbox.ErrBlocked})
+	}
+	return func() {
+		w.Telegram.OnSend = nil
+		w.MustHear(t, "/help")
+		w.Work(t)
+	}
+}
+
+// WhoAndWhere is the table of P9: a person, a chat, and whether they are heard.
+var WhoAndWhere = []struct {
+	Name  string
+	From  int64
+	Chat  models.Chat
+	Heard bool
+}{
+	{"an allowed person in private", Alice, PrivateChat(Alice), true},
+	{"an allowed person in an allowed group", Alice, GroupChat(Ours), true},
+	{"an allowed person in an allowed plain group", Alice, models.Chat{ID: Ours, Type: models.ChatTypeGroup}, true},
+	{"an allowed person in another group", Alice, GroupChat(-200), false},
+	{"a stranger in private", Eve, PrivateChat(Eve), false},
+	{"a stranger in an allowed group", Eve, GroupChat(Ours), false},
+	{"a stranger in another group", Eve, GroupChat(-200), false},
+	{"an allowed person in a channel", Alice, models.Chat{ID: -300, Type: models.ChatTypeChannel}, false},
+	{"a chat that does not say what it is", Alice, models.Chat{ID: -200}, false},
+}

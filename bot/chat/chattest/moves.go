@@ -1,0 +1,129 @@
+package chattest
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/ask"
+	"ccbot/bot/inbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+)
+
+const Grown = int64(-1001234567890) // what the group becomes
+
+var (
+	InTopic = session.Conversation{ChatID: Alice, ThreadID: 9}
+)
+
+// SettledIn is a session with everything that may be shown of one in a conversation.
+func (w *World) SettledIn(t *testing.T, to session.Conversation) (r session.Record, held inbox.Entry, q Asked) {
+	t.Helper()
+	r = w.Session(t, "api", session.Running)
+	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = to })
+	r = w.Record(t, r.ID)
+	require.NoError(t, w.Chats.SetCurrent(to, r.ID))
+	require.NoError(t, w.Chats.NoteMessage(to, 77, r.ID))
+	w.Updates++
+	held = inbox.Entry{Key: inbox.UpdateKey(w.Updates), Received: Started, State: inbox.Held, Session: r.ID,
+		Conversation: to, MessageID: 77, Text: "do it"}
+	_, err := w.Inbox.Add(held)
+	require.NoError(t, err)
+	q = w.AsksFor(t, r, "Bash", Bash)
+	w.Lifecycle.OnDialog = Trust
+	require.NoError(t, w.SessionNews(t.Context(), DialogNote(r, Trust)))
+	w.Work(t)
+	require.Len(t, w.Telegram.Sent, 2)
+	return r, held, q
+}
+
+// IsIn requires that all of it is shown in a chat by now, of which a place is the name.
+func (w *World) IsIn(t *testing.T, seen, place session.Conversation, r session.Record, held inbox.Entry, q Asked) {
+	t.Helper()
+	assert.Equal(t, place, w.Record(t, r.ID).Conversation)
+	e, err := w.Inbox.Load(held.Key)
+	require.NoError(t, err)
+	assert.Equal(t, place, e.Conversation)
+	assert.Equal(t, inbox.Held, e.State)
+	w.Mark(t.Context(), place, e.MessageID, ReactionTyped)
+	assert.Equal(t, "none yet", w.Telegram.Reaction(77), "there is another message of that number, or none")
+	c := w.Card(t, q)
+	assert.Equal(t, place, c.Conversation)
+	assert.Equal(t, ask.StateOpen, c.State)
+	require.Len(t, w.Telegram.Sent, 4, "the request and the dialog are shown anew")
+	assert.Equal(t, seen, w.Telegram.Sent[2].To)
+	assert.Equal(t, seen, w.Telegram.Sent[3].To)
+	request := w.ShownAs(t, q)
+	require.Contains(t, []int{3, 4}, request, "in any order")
+	dialog := 3 + 4 - request
+	assert.Contains(t, w.Telegram.Sent[request-1].Text.Text, "go test")
+	assert.Contains(t, w.Telegram.Sent[dialog-1].Text.Text, "Do you trust")
+	assert.Contains(t, Words(w.Telegram.Now(dialog)), Trust.Options[0])
+}
+
+// ShownAs is the id that the message of a request has in the chat.
+func (w *World) ShownAs(t *testing.T, q Asked) int {
+	t.Helper()
+	c := w.Card(t, q)
+	_, id := w.Chats.Aliases.Out(c.Conversation.ChatID, w.Message(t, q))
+	return id
+}
+
+// Migrates has a group become another chat, of which an update tells.
+func (w *World) Migrates(t *testing.T, from, to int64) {
+	t.Helper()
+	_, err := w.Bot.Moves.Note(from, to)
+	require.NoError(t, err)
+}
+
+// StartsAnew is the same world after a restart of the program, with what is known of chats on disk.
+func (w *World) StartsAnew(t *testing.T) {
+	t.Helper()
+	chats, err := OpenChats(filepath.Join(w.Dir, "chats"))
+	require.NoError(t, err)
+	w.Chats = chats
+	w.Restart(t)
+}
+
+// SaysIn handles a text of a person in a group.
+func (w *World) SaysIn(t *testing.T, group int64, m models.Message) inbox.Entry {
+	t.Helper()
+	m.Chat, m.From = GroupChat(group), &models.User{ID: Alice}
+	key, u := w.Accept(t, &m)
+	require.NoError(t, w.Handle(t.Context(), key, u))
+	e, err := w.Inbox.Load(key)
+	require.NoError(t, err)
+	return e
+}
+
+// TapOnShown taps the button with a word under a message as the chat shows it by now.
+func (w *World) TapOnShown(t *testing.T, from int64, id int, word i18n.Key) error {
+	t.Helper()
+	return w.pressOn(t, from, id, w.Telegram.Now(id), w.Word(word))
+}
+
+// Transferred is a session whose conversation another one goes on with.
+func (w *World) Transferred(t *testing.T, name string) (source, target session.Record) {
+	t.Helper()
+	source = w.Session(t, name, session.Lost)
+	target = w.Transfer(t, source)
+	return w.Record(t, source.ID), target
+}
+
+// Transfer lets another session go on with the conversation of one.
+func (w *World) Transfer(t *testing.T, source session.Record) (target session.Record) {
+	t.Helper()
+	target = w.Session(t, source.Name, session.Running)
+	w.Records.Change(source.ID, func(r *session.Record) {
+		r.State, r.Closed = session.Lost, session.ClosedTransferred
+	})
+	w.Records.Change(target.ID, func(r *session.Record) {
+		r.TookOver, r.ClaudeSessionID = source.ID, source.ClaudeSessionID
+		r.Binding = &session.Binding{Adopted: true, Window: "@21", Shell: 99}
+	})
+	return w.Record(t, target.ID)
+}

@@ -1,0 +1,411 @@
+package chattest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/alias"
+	"ccbot/bot/outbox"
+	"ccbot/internal/session"
+)
+
+// Deliver sends the named posts that wait, as the outbox does when their turn comes: one after the
+// other in each chat, and what fails is tried again later.
+func (f *FakeSender) Deliver(ctx context.Context) {
+	tried := make(map[string]bool)
+	for post, ok := f.nextPost(tried); ok; post, ok = f.nextPost(tried) {
+		f.deliverPost(ctx, post)
+	}
+}
+
+// deliverEach is deliver in which no chat waits for another.
+func (f *FakeSender) deliverEach(ctx context.Context) {
+	f.Mu.Lock()
+	chats := make(map[int64]bool)
+	for _, m := range f.Waiting {
+		chats[m.To.ChatID] = true
+	}
+	f.Mu.Unlock()
+	for range chats {
+		go f.Deliver(ctx)
+	}
+}
+
+// nextPost takes the first post that was not tried yet, of a chat to which nothing is being sent.
+func (f *FakeSender) nextPost(tried map[string]bool) (outbox.Message, bool) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	i := slices.IndexFunc(f.Waiting, func(m outbox.Message) bool { return !tried[m.Name] && !f.busy[m.To.ChatID] })
+	if i < 0 {
+		return outbox.Message{}, false
+	}
+	post := f.Waiting[i]
+	f.Waiting = slices.Delete(f.Waiting, i, i+1)
+	tried[post.Name] = true
+	f.busy[post.To.ChatID] = true
+	return post, true
+}
+
+func (f *FakeSender) deliverPost(ctx context.Context, post outbox.Message) {
+	defer func() {
+		f.Mu.Lock()
+		defer f.Mu.Unlock()
+		delete(f.busy, post.To.ChatID)
+	}()
+	again := func() {
+		f.Mu.Lock()
+		defer f.Mu.Unlock()
+		if !slices.ContainsFunc(f.Waiting, func(k outbox.Message) bool { return k.Name == post.Name }) {
+			f.Waiting = append(f.Waiting, post)
+		}
+	}
+	m, wanted := f.named.Current(post.Name, post.To)
+	switch {
+	case !wanted:
+		return
+	case f.Parked(m.To.ChatID):
+		again()
+		return
+	}
+	send := f.Send
+	if f.posts(m.Name) {
+		send = f.sendPost
+	}
+	id, err := send(ctx, m)
+	refused := (*outbox.Refused)(nil)
+	switch {
+	case err == nil:
+		_ = f.named.Sent(ctx, post.Name, m.To, id, m) // the next run tells of it
+	case errors.As(err, &refused) && !errors.Is(err, outbox.ErrBlocked):
+		f.named.Refused(ctx, post.Name, err)
+	default: // the post waits on
+		again()
+	}
+}
+
+// FakeSender keeps what it is given; a function of the test may refuse it.
+type FakeSender struct {
+	log
+	events   chan string
+	OnSend   func(ctx context.Context, m outbox.Message) error
+	OnPost   func(m outbox.Message) error
+	OnEdit   func(m outbox.Message) error
+	Upload   func(f outbox.File) error
+	OnTyping func()
+
+	OnEditNow func(m outbox.Message) error
+
+	aliases func() *alias.Table // what is kept is as people see it: in the newest chat
+	named   outbox.Owner
+	Waiting []outbox.Message // named posts whose turn has not come
+	busy    map[int64]bool   // chats to which a named post is being sent
+	cards   string           // the folder of the cards
+	asPosts map[int]bool     // ids of messages in sent that count as posted
+
+	Sent, Posted, Edited []outbox.Message
+	Ended                []outbox.Message // of EditNow
+	Files                []outbox.File
+	Buttons              [][]outbox.Button // that a message lost or got last
+	Spent                int               // how often buttons were taken off
+	Alerts               int               // how often a person had to close a sentence
+	OnParked             map[int64]bool
+	Rich                 bool
+}
+
+// outward is a message as Telegram knows it, see package alias.
+func (f *FakeSender) outward(to session.Conversation, id int) (session.Conversation, int, error) {
+	lost := f.aliases().Lost(to.ChatID, id)
+	to.ChatID, id = f.aliases().Out(to.ChatID, id)
+	if lost {
+		return to, 0, &outbox.Refused{Err: outbox.ErrMoved}
+	}
+	return to, id, nil
+}
+
+func (f *FakeSender) keep(list *[]outbox.Message, what string, m outbox.Message) {
+	f.Add("%s %s", what, m.Text.Text)
+	if list != &f.Edited && list != &f.Ended {
+		m.To, m.ReplyTo, _ = f.outward(m.To, m.ReplyTo)
+	}
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	*list = append(*list, m)
+}
+
+func (f *FakeSender) Send(ctx context.Context, m outbox.Message) (int, error) {
+	if f.OnSend != nil {
+		if err := f.OnSend(ctx, m); err != nil {
+			return 0, err
+		}
+	}
+	f.keep(&f.Sent, "send", m)
+	f.events <- "send " + m.Text.Text
+	chat, _ := f.aliases().Out(m.To.ChatID, 0)
+	_, id := f.aliases().In(chat, f.LastID())
+	return id, nil
+}
+
+// posts reports whether a named post is of a card that is posted once, as other messages are. Tests
+// look for these among the messages posted.
+func (f *FakeSender) posts(name string) bool {
+	id, _, _ := strings.Cut(name, "@")
+	data, err := os.ReadFile(filepath.Join(f.cards, id+".json"))
+	var c struct{ Kind string }
+	return err == nil && json.Unmarshal(data, &c) == nil &&
+		slices.Contains([]string{"list", "end", "resume", "writers", "windows", "report"}, c.Kind)
+}
+
+// sendPost sends what counts as posted. It has an id all the same.
+func (f *FakeSender) sendPost(ctx context.Context, m outbox.Message) (int, error) {
+	if f.OnSend != nil {
+		if err := f.OnSend(ctx, m); err != nil {
+			return 0, err
+		}
+	}
+	f.keep(&f.Posted, "post", m)
+	f.events <- "post " + m.Text.Text
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if f.asPosts == nil {
+		f.asPosts = make(map[int]bool)
+	}
+	f.Sent = append(f.Sent, m)
+	f.asPosts[len(f.Sent)] = true
+	return len(f.Sent), nil
+}
+
+// LastID is the id of the message sent last: the first has 1.
+func (f *FakeSender) LastID() int {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return len(f.Sent)
+}
+
+func (f *FakeSender) SendFile(_ context.Context, m outbox.File) (int, error) {
+	if f.Upload != nil {
+		if err := f.Upload(m); err != nil {
+			return 0, err
+		}
+	}
+	f.Add("file %s", m.Name)
+	f.Mu.Lock()
+	f.Files = append(f.Files, m)
+	f.Mu.Unlock()
+	f.events <- "file " + m.Name
+	return 1, nil
+}
+
+func (f *FakeSender) Post(ctx context.Context, m outbox.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if f.OnPost != nil {
+		if err := f.OnPost(m); err != nil {
+			return err
+		}
+	}
+	if m.Name != "" {
+		f.Mu.Lock()
+		defer f.Mu.Unlock()
+		if !slices.ContainsFunc(f.Waiting, func(k outbox.Message) bool { return k.Name == m.Name }) {
+			f.Waiting = append(f.Waiting, m)
+		}
+		return nil
+	}
+	for _, part := range outbox.Parts(m) { // as the outbox does
+		f.keep(&f.Posted, "post", part)
+	}
+	f.events <- "post " + m.Text.Text
+	return nil
+}
+
+func (f *FakeSender) Edit(_ context.Context, to session.Conversation, id int, m outbox.Message) error {
+	if f.OnEdit != nil {
+		if err := f.OnEdit(m); err != nil {
+			return err
+		}
+	}
+	var err error
+	if m.To, m.ReplyTo, err = f.outward(to, id); err != nil {
+		return err
+	}
+	f.keep(&f.Edited, "edit", m)
+	if m.Name != "" {
+		f.Mu.Lock()
+		defer f.Mu.Unlock()
+		f.draws(m.Buttons)
+	}
+	return nil
+}
+
+// draws notes the buttons that a message has now.
+func (f *FakeSender) draws(buttons [][]outbox.Button) {
+	f.Buttons = buttons
+	if len(buttons) == 0 {
+		f.Spent++
+	}
+}
+
+func (f *FakeSender) EditNow(_ context.Context, to session.Conversation, id int, m outbox.Message) error {
+	if f.OnEditNow != nil {
+		if err := f.OnEditNow(m); err != nil {
+			return err
+		}
+	}
+	var err error
+	if m.To, m.ReplyTo, err = f.outward(to, id); err != nil {
+		return err
+	}
+	f.keep(&f.Ended, "edit now", m)
+	f.events <- "edit now " + m.Text.Text
+	return nil
+}
+
+func (f *FakeSender) EditButtons(_ context.Context, to session.Conversation, id int, buttons [][]outbox.Button) error {
+	if f.OnEdit != nil {
+		if err := f.OnEdit(outbox.Message{Buttons: buttons}); err != nil {
+			return err
+		}
+	}
+	_, id, err := f.outward(to, id)
+	if err != nil {
+		return err
+	}
+	f.Add("buttons of %d: %d", id, len(buttons))
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	f.draws(buttons)
+	return nil
+}
+
+func (f *FakeSender) React(_ context.Context, to session.Conversation, id int, emoji string) {
+	if to, id, err := f.outward(to, id); err == nil {
+		f.Add("react %s to %d in %d", emoji, id, to.ChatID)
+	}
+}
+
+func (f *FakeSender) Typing(_ context.Context, to session.Conversation) {
+	if f.OnTyping != nil {
+		f.OnTyping()
+	}
+	f.Add("typing in %d", to.ChatID)
+}
+
+// Parked says which chats take nothing.
+func (f *FakeSender) Parked(chat int64) bool {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return f.OnParked[chat]
+}
+
+func (f *FakeSender) Unpark(chat int64) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	delete(f.OnParked, chat)
+}
+
+func (f *FakeSender) TakesRich() bool { return f.Rich }
+
+func (f *FakeSender) Answer(_ context.Context, _ session.Conversation, query, text string, alert bool) {
+	if alert {
+		f.Mu.Lock()
+		f.Alerts++
+		f.Mu.Unlock()
+	}
+	f.Add("answer %s: %s", query, text)
+}
+
+// Reaction is the one that a message has; "none yet" where none was ever put there.
+func (f *FakeSender) Reaction(message int) string {
+	all := f.Reactions(message)
+	if len(all) == 0 {
+		return "none yet"
+	}
+	return all[len(all)-1]
+}
+
+// Reactions are those that a message had, one after the other.
+func (f *FakeSender) Reactions(message int) (all []string) {
+	for _, line := range f.Done() {
+		rest, ok := strings.CutPrefix(line, "react ")
+		if emoji, at, _ := strings.Cut(rest, " to "); ok && strings.HasPrefix(at, strconv.Itoa(message)+" ") {
+			all = append(all, emoji)
+		}
+	}
+	return all
+}
+
+// Texts are the messages posted so far.
+func (f *FakeSender) Texts() []string { return TextsOf(f, &f.Posted) }
+
+// ShownOnce are the messages posted and sent, each once.
+func (f *FakeSender) ShownOnce() []outbox.Message {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	all := slices.Clone(f.Posted)
+	for i, m := range f.Sent {
+		if !f.asPosts[i+1] {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// AnswersSent are the messages sent so far.
+func (f *FakeSender) AnswersSent() (texts []string) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	for i, m := range f.Sent {
+		if !f.asPosts[i+1] {
+			texts = append(texts, m.Text.Text)
+		}
+	}
+	return texts
+}
+
+func TextsOf(f *FakeSender, list *[]outbox.Message) []string {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	var texts []string
+	for _, m := range *list {
+		texts = append(texts, m.Text.Text)
+	}
+	return texts
+}
+
+// Last is the newest message posted.
+func (f *FakeSender) Last(t *testing.T) outbox.Message {
+	t.Helper()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	require.NotEmpty(t, f.Posted, "nothing was posted")
+	return f.Posted[len(f.Posted)-1]
+}
+
+func (f *FakeSender) LastEdit(t *testing.T) outbox.Message {
+	t.Helper()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	require.NotEmpty(t, f.Edited, "nothing was edited")
+	return f.Edited[len(f.Edited)-1]
+}
+
+// Data are the callback data of a message's buttons.
+func Data(m outbox.Message) []string {
+	var all []string
+	for _, row := range m.Buttons {
+		for _, b := range row {
+			all = append(all, b.Data)
+		}
+	}
+	return all
+}

@@ -1,0 +1,355 @@
+package chattest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/decisions"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+)
+
+// fakeSessions does what a test gives it. Without that it says yes; Move and Advance change the
+// record as lifecycle does.
+type fakeSessions struct {
+	hangs     chan struct{} // every call waits for its end
+	Answerers []decisions.Answerer
+	log
+	records     *fakeRecords
+	entries     *fakeEntries
+	events      chan string
+	OnStart     func(q lifecycle.StartRequest) (session.Record, error)
+	OnRestore   func(id uuid.UUID) (session.Record, error)
+	ByWindow    bool               // Attach names the window, as the real one does
+	Leftovers   []lifecycle.Ending // that a restore ends first
+	OnArchive   func(id uuid.UUID) error
+	OnWriters   func(id uuid.UUID) ([]lifecycle.Writer, error)
+	Ends        func(who []process.Identity) ([]lifecycle.Ending, error)
+	OnAdopt     func(q lifecycle.AdoptRequest) error
+	Shell       int // below which an adopted agent runs
+	OnReported  func(id uuid.UUID) error
+	OnQueue     func(id uuid.UUID, key string) error
+	Decide      func(id uuid.UUID, key string) error // SendAgain, SendAnyway and Drop
+	OnReword    func(key, text string) error
+	OnMove      func(id uuid.UUID, to session.Conversation) error
+	OnInterrupt func(id uuid.UUID) error
+	OnLook      lifecycle.Look
+	Looks       int // how often somebody looked
+	OnAdvance   func(id uuid.UUID, c transcript.Cursor) error
+	OnWithdraw  func(id uuid.UUID, key string) error
+	OnDialog    lifecycle.Dialog // what the terminal shows
+	DialogErr   error            // why it cannot be seen
+	OnPress     func(mark string) (lifecycle.Dialog, error)
+	OnOutput    func() lifecycle.Output
+}
+
+// wait keeps a call until the machine answers.
+func (f *fakeSessions) wait() {
+	if f.hangs != nil {
+		<-f.hangs
+	}
+}
+
+func (f *fakeSessions) Start(_ context.Context, q lifecycle.StartRequest) (session.Record, error) {
+	f.wait()
+	f.Add("start %q in %s", q.Name, q.Dir)
+	if q.ForkOf != uuid.Nil {
+		f.Add("fork of %s", q.ForkOf)
+	}
+	if f.OnStart != nil {
+		return f.OnStart(q)
+	}
+	r := session.Record{ID: uuid.New(), Name: q.Name, Dir: q.Dir, State: session.Starting, Conversation: q.Conversation,
+		Owner: q.Owner, Origin: q.Origin}
+	f.records.Put(r)
+	return r, nil
+}
+
+func (f *fakeSessions) Restore(_ context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error) {
+	f.wait()
+	line := "restore " + q.Session.String()
+	if q.Dir != "" {
+		line += " in " + q.Dir
+	}
+	if q.Damaged != "" {
+		line += " as " + string(q.Damaged)
+	}
+	f.Add("%s", line)
+	if f.OnRestore != nil {
+		r, err := f.OnRestore(q.Session)
+		return lifecycle.Restored{Record: r, Ended: f.Leftovers}, err
+	}
+	if r, _ := f.records.Get(q.Session); !r.Resumable() && !r.Interrupted() && r.State != session.Lost {
+		return lifecycle.Restored{Record: r}, Deep(&lifecycle.StateError{State: r.State, Want: "resumed"})
+	}
+	f.records.Change(q.Session, func(r *session.Record) {
+		r.State = session.Restoring
+		r.Dir = cmp.Or(q.Dir, r.Dir)
+	})
+	r, _ := f.records.Get(q.Session)
+	return lifecycle.Restored{Record: r, Ended: f.Leftovers}, nil
+}
+
+func (f *fakeSessions) Writers(_ context.Context, id uuid.UUID) ([]lifecycle.Writer, error) {
+	f.wait()
+	if f.OnWriters != nil {
+		return f.OnWriters(id)
+	}
+	return nil, nil
+}
+
+func (f *fakeSessions) EndWriters(_ context.Context, id uuid.UUID, who []process.Identity) ([]lifecycle.Ending, error) {
+	f.wait()
+	f.Add("end %v of %s", who, id)
+	if f.Ends != nil {
+		return f.Ends(who)
+	}
+	var ended []lifecycle.Ending
+	for _, one := range who {
+		ended = append(ended, lifecycle.Ending{Outcome: process.Outcome{Process: process.Process{Identity: one},
+			How: process.HowTerm, Ended: true, Verified: true}})
+	}
+	return ended, nil
+}
+
+// Adopt makes a record for the agent and closes the one that it took over from.
+func (f *fakeSessions) Adopt(_ context.Context, q lifecycle.AdoptRequest) (session.Record, error) {
+	f.wait()
+	f.Add("adopt %s from %s", q.Agent, q.From)
+	if f.OnAdopt != nil {
+		if err := f.OnAdopt(q); err != nil {
+			return session.Record{}, err
+		}
+	}
+	r := session.Record{ID: uuid.New(), ClaudeSessionID: q.Claude, Name: "mine", Conversation: q.Conversation, Owner: q.Owner}
+	if from, ok := f.records.Get(q.From); ok {
+		r.Name, r.Conversation, r.TookOver = from.Name, from.Conversation, from.ID
+		f.records.Change(from.ID, func(r *session.Record) { r.Closed = session.ClosedTransferred })
+	}
+	r.State, r.CreatedAt = session.Running, Started.Add(24*time.Hour)
+	r.Binding = &session.Binding{Adopted: true, Shell: f.Shell, Window: "@4"}
+	f.records.Put(r)
+	return r, nil
+}
+
+func (f *fakeSessions) Reported(_ context.Context, id uuid.UUID) error {
+	f.wait()
+	f.Add("reported %s", id)
+	if f.OnReported != nil {
+		return f.OnReported(id)
+	}
+	f.records.Change(id, func(r *session.Record) { r.Unreported = false })
+	return nil
+}
+
+func (f *fakeSessions) Archive(_ context.Context, id uuid.UUID, final session.State, _ string) error {
+	f.wait()
+	f.Add("archive %s as %s", id, final)
+	if f.OnArchive != nil {
+		return f.OnArchive(id)
+	}
+	return nil
+}
+
+func (f *fakeSessions) Queue(_ context.Context, id uuid.UUID, key string) error {
+	f.wait()
+	f.Add("queue %s for %s", key, id)
+	return f.hold(id, key)
+}
+
+// hold has the inbox hold a prompt, as lifecycle does when the record is written.
+func (f *fakeSessions) hold(id uuid.UUID, key string) error {
+	if f.OnQueue != nil {
+		if err := f.OnQueue(id, key); err != nil {
+			return err
+		}
+	}
+	return f.entries.Change(key, func(e *inbox.Entry) error {
+		if e.State == inbox.Typing {
+			return fs.ErrNotExist
+		}
+		e.State, e.Session, e.Told = inbox.Held, id, nil
+		return nil
+	})
+}
+
+func (f *fakeSessions) Keep(_ context.Context, id uuid.UUID, key string) error {
+	f.wait()
+	f.Add("keep %s for %s", key, id)
+	return f.hold(id, key)
+}
+
+func (f *fakeSessions) SendAgain(_ context.Context, id uuid.UUID, key string) error {
+	f.wait()
+	f.Add("send again %s for %s", key, id)
+	if f.Decide != nil {
+		return f.Decide(id, key)
+	}
+	return nil
+}
+
+func (f *fakeSessions) SendAnyway(_ context.Context, id uuid.UUID, key string) error {
+	f.wait()
+	f.Add("send anyway %s for %s", key, id)
+	if f.Decide != nil {
+		return f.Decide(id, key)
+	}
+	return nil
+}
+
+func (f *fakeSessions) Drop(_ context.Context, id uuid.UUID, key string) error {
+	f.wait()
+	f.Add("drop %s for %s", key, id)
+	if f.Decide != nil {
+		return f.Decide(id, key)
+	}
+	return nil
+}
+
+func (f *fakeSessions) Move(_ context.Context, id uuid.UUID, to session.Conversation) error {
+	f.wait()
+	f.Add("move %s to %d", id, to.ChatID)
+	if f.OnMove != nil {
+		return f.OnMove(id, to)
+	}
+	f.records.Change(id, func(r *session.Record) { r.Conversation = to })
+	return nil
+}
+
+func (f *fakeSessions) Interrupt(_ context.Context, id uuid.UUID) error {
+	f.wait()
+	f.Add("interrupt %s", id)
+	if f.OnInterrupt != nil {
+		return f.OnInterrupt(id)
+	}
+	return nil
+}
+
+func (f *fakeSessions) Look(context.Context, session.Record) lifecycle.Look {
+	f.wait()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	f.Looks++
+	return f.OnLook
+}
+
+func (f *fakeSessions) Advance(_ context.Context, id uuid.UUID, c transcript.Cursor) error {
+	f.wait()
+	if f.OnAdvance != nil {
+		if err := f.OnAdvance(id, c); err != nil {
+			return err
+		}
+	}
+	f.records.Change(id, func(r *session.Record) {
+		if i := slices.IndexFunc(r.Cursors, func(k transcript.Cursor) bool { return k.Path == c.Path }); i >= 0 {
+			r.Cursors = slices.Delete(r.Cursors, 0, i)
+			r.Cursors[0] = c
+		}
+	})
+	f.events <- fmt.Sprintf("advance %s %d/%d/%d", filepath.Base(c.Path), c.Offset, c.Block, c.Part)
+	return nil
+}
+
+func (f *fakeSessions) Withdraw(_ context.Context, id uuid.UUID, key string) error {
+	f.wait()
+	f.Add("withdraw %s of %s", key, id)
+	if f.OnWithdraw != nil {
+		return f.OnWithdraw(id, key)
+	}
+	return nil
+}
+
+func (f *fakeSessions) Reword(_ context.Context, id uuid.UUID, key, text string, class lifecycle.Class) error {
+	f.wait()
+	f.Add("reword %s of %s as %s %q", key, id, class, text)
+	if f.OnReword != nil {
+		return f.OnReword(key, text)
+	}
+	return nil
+}
+
+func (f *fakeSessions) Output(context.Context, session.Record, string) lifecycle.Output {
+	f.wait()
+	if f.OnOutput != nil {
+		return f.OnOutput()
+	}
+	return lifecycle.Output{}
+}
+
+func (f *fakeSessions) Wake(id uuid.UUID) {
+	f.wait()
+	f.Add("wake %s", id)
+}
+
+func (f *fakeSessions) Dialog(context.Context, uuid.UUID) (lifecycle.Dialog, error) {
+	f.wait()
+	return f.OnDialog, f.DialogErr
+}
+
+func (f *fakeSessions) Press(_ context.Context, id uuid.UUID, mark, key string) (lifecycle.Dialog, error) {
+	f.wait()
+	f.Add("press %s of %s for %s", key, id, mark)
+	return f.pressed(mark)
+}
+
+func (f *fakeSessions) Choose(_ context.Context, id uuid.UUID, mark string, option int) (lifecycle.Dialog, error) {
+	f.wait()
+	f.Add("choose %d of %s for %s", option, id, mark)
+	return f.pressed(mark)
+}
+
+func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
+	if f.OnPress != nil {
+		return f.OnPress(mark)
+	}
+	return f.OnDialog, nil
+}
+
+func (f *fakeSessions) Attach(r session.Record) string {
+	f.wait()
+	if f.ByWindow && r.Binding != nil {
+		return "tmux attach -t " + r.Binding.Window
+	}
+	return "tmux attach -t " + r.Name
+}
+
+// fakeWindows are windows that belong to no session.
+type fakeWindows struct {
+	hangs    chan struct{} // every look waits for its end
+	All      []lifecycle.Window
+	WereTold map[string]bool
+	Err      error // of every method
+}
+
+func (f *fakeWindows) Orphans(context.Context) ([]lifecycle.Window, error) {
+	if f.hangs != nil {
+		<-f.hangs
+	}
+	return slices.Clone(f.All), f.Err
+}
+
+func (f *fakeWindows) Ignore(_ context.Context, w lifecycle.Window) error {
+	f.All = slices.DeleteFunc(f.All, func(k lifecycle.Window) bool { return k.Pane.Window == w.Pane.Window })
+	return f.Err
+}
+
+func (f *fakeWindows) NewOrphans(_ context.Context, of []lifecycle.Window) ([]lifecycle.Window, error) {
+	return slices.DeleteFunc(slices.Clone(of), func(w lifecycle.Window) bool { return f.WereTold[w.Pane.Window.String()] }), f.Err
+}
+
+func (f *fakeWindows) Told(_ context.Context, all []lifecycle.Window) error {
+	for _, w := range all {
+		f.WereTold[w.Pane.Window.String()] = true
+	}
+	return f.Err
+}

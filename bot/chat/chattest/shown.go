@@ -1,0 +1,223 @@
+package chattest
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// Spot is a button where a chat shows it.
+type Spot struct {
+	On     outbox.Message
+	Button outbox.Button
+}
+
+// Spots are all buttons of these messages, in order.
+func Spots(all ...outbox.Message) (list []Spot) {
+	for _, m := range all {
+		for _, row := range m.Buttons {
+			for _, b := range row {
+				list = append(list, Spot{m, b})
+			}
+		}
+	}
+	return list
+}
+
+// Spot finds the first button of a message that has a word: the key of the button's text, or the
+// text itself.
+func (w *World) Spot(t *testing.T, m outbox.Message, word i18n.Key) Spot {
+	t.Helper()
+	for _, s := range Spots(m) {
+		if s.Button.Text == w.Word(word) {
+			return s
+		}
+	}
+	require.Fail(t, "there is no such button", "%s in %v", w.Word(word), Words(m))
+	return Spot{}
+}
+
+// TapShown taps the button with a word on a message that was shown.
+func (w *World) TapShown(t *testing.T, from int64, m outbox.Message, word i18n.Key) error {
+	t.Helper()
+	return w.TapSpot(t, from, w.Spot(t, m, word))
+}
+
+// TapSpot taps a button where it was shown.
+func (w *World) TapSpot(t *testing.T, from int64, s Spot) error {
+	t.Helper()
+	return w.Handle(t.Context(), "1", TapOn(from, w.AsTelegram(s.On), s.Button.Data))
+}
+
+// AsTelegram is a message of the bot's as Telegram gives it with a tap.
+func (w *World) AsTelegram(m outbox.Message) *models.Message {
+	chat := PrivateChat(m.To.ChatID)
+	if m.To.ChatID < 0 {
+		chat = GroupChat(m.To.ChatID)
+	}
+	markup := &models.InlineKeyboardMarkup{}
+	id := 55
+	for _, d := range Data(m)[:min(1, len(Data(m)))] {
+		id = w.IDOf(d)
+	}
+	on := &models.Message{ID: id, Chat: chat, Text: m.Text.Text, ReplyMarkup: markup,
+		MessageThreadID: m.To.ThreadID, IsTopicMessage: m.To.ThreadID != 0}
+	for _, row := range m.Buttons {
+		var keys []models.InlineKeyboardButton
+		for _, b := range row {
+			keys = append(keys, models.InlineKeyboardButton{Text: b.Text, CallbackData: b.Data,
+				Style: string(b.Style)})
+		}
+		markup.InlineKeyboard = append(markup.InlineKeyboard, keys)
+	}
+	return on
+}
+
+// Now is a message that was sent, as the chat shows it by now.
+func (f *FakeSender) Now(message int) outbox.Message {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	for _, m := range slices.Backward(f.Edited) {
+		if m.ReplyTo == message {
+			return m
+		}
+	}
+	return f.Sent[message-1]
+}
+
+// Words are the texts on a message's buttons.
+func Words(m outbox.Message) (all []string) {
+	for _, s := range Spots(m) {
+		all = append(all, s.Button.Text)
+	}
+	return all
+}
+
+// WordsOf are the texts of buttons with these keys.
+func (w *World) WordsOf(keys ...i18n.Key) (all []string) {
+	for _, key := range keys {
+		all = append(all, w.Word(key))
+	}
+	return all
+}
+
+// Faces are buttons as people see them: their texts and colours, row by row.
+func Faces(rows [][]outbox.Button) (all [][]outbox.Button) {
+	for _, row := range rows {
+		var seen []outbox.Button
+		for _, b := range row {
+			seen = append(seen, outbox.Button{Text: b.Text, Style: b.Style})
+		}
+		all = append(all, seen)
+	}
+	return all
+}
+
+// Shown tells news and gives the message that the chat has of it, of which the sender's log says
+// nothing.
+func (w *World) Shown(t *testing.T, n lifecycle.Note) outbox.Message {
+	t.Helper()
+	require.NoError(t, w.SessionNews(t.Context(), n))
+	return w.Quietly(t)
+}
+
+// LostShown is the message that a session was lost, with [Resume].
+func (w *World) LostShown(t *testing.T, r session.Record) outbox.Message {
+	t.Helper()
+	return w.Shown(t, lifecycle.Note{Kind: lifecycle.NoteLost, Session: r})
+}
+
+// ReceiptShown is the receipt of a session that was archived when its record says, with [Undo].
+func (w *World) ReceiptShown(t *testing.T, r session.Record) outbox.Message {
+	t.Helper()
+	r.State = session.Archived
+	return w.Shown(t, lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r,
+		Receipt: &lifecycle.Receipt{}})
+}
+
+// HeardShown is the message that answers a text of Alice's, of which the logs of the sender and of
+// the sessions say nothing.
+func (w *World) HeardShown(t *testing.T, text string) outbox.Message {
+	t.Helper()
+	w.MustHear(t, text)
+	w.Lifecycle.Forget()
+	return w.Quietly(t)
+}
+
+// Listed is the session's button in a list that Alice asks for.
+func (w *World) Listed(t *testing.T, r session.Record) Spot {
+	t.Helper()
+	w.MustHear(t, "/list")
+	word := i18n.Key(r.Name)
+	if w.CurrentID(AtAlice) == r.ID {
+		word = "✓ " + word
+	}
+	return w.Spot(t, w.Telegram.Last(t), word)
+}
+
+// Quietly is the newest message posted, of which the sender's log says nothing.
+func (w *World) Quietly(t *testing.T) outbox.Message {
+	t.Helper()
+	m := w.Telegram.Last(t)
+	w.Telegram.Forget()
+	f := w.Telegram
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	f.Posted, f.Edited, f.Buttons, f.Spent, f.Alerts = nil, nil, nil, 0, 0
+	return m
+}
+
+// Settled runs the bot until it has nothing more to do at this moment of the bubble's clock.
+func (w *World) Settled(t *testing.T) {
+	t.Helper()
+	stop := w.Running(t)
+	synctest.Wait()
+	w.Telegram.Deliver(t.Context())
+	synctest.Wait()
+	require.NoError(t, stop())
+}
+
+// NewTranscript tells that a session has something to read.
+func (w *World) NewTranscript(t *testing.T, r session.Record) {
+	t.Helper()
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteTranscript, Session: r}))
+}
+
+// ReadNow runs the bot until the reader of a session that is over has left.
+func (w *World) ReadNow(t *testing.T, r session.Record) {
+	t.Helper()
+	w.NewTranscript(t, r)
+	left := w.ReaderOf(r)
+	stop := w.Running(t)
+	Receive(t, left)
+	require.NoError(t, stop())
+}
+
+// ReaderOf is closed when the reader of a session leaves; it is closed where there is none.
+func (w *World) ReaderOf(r session.Record) <-chan struct{} { return w.Answers.Left(r.ID) }
+
+// ReadAll runs the bot until a reader has read all that the transcript of a session has now, and
+// starts the bot anew.
+func (w *World) ReadAll(t *testing.T) {
+	t.Helper()
+	waits := w.Talk.untilOneWaits()
+	stop := w.Running(t)
+	Receive(t, waits)
+	require.NoError(t, stop())
+	w.Again()
+}
+
+// Forget empties the log.
+func (l *log) Forget() {
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	l.lines = nil
+}

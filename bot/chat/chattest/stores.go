@@ -1,0 +1,173 @@
+package chattest
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/inbox"
+	"ccbot/hooks"
+	"ccbot/internal/session"
+)
+
+type fakeRecords struct {
+	mu  sync.Mutex
+	All map[uuid.UUID]session.Record
+}
+
+func (f *fakeRecords) Put(r session.Record) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.All[r.ID] = r.Clone()
+}
+
+func (f *fakeRecords) Forget(id uuid.UUID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.All, id)
+}
+
+func (f *fakeRecords) Change(id uuid.UUID, change func(*session.Record)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.All[id].Clone()
+	change(&r)
+	f.All[id] = r
+}
+
+func (f *fakeRecords) Get(id uuid.UUID) (session.Record, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r, ok := f.All[id]
+	return r.Clone(), ok
+}
+
+func (f *fakeRecords) List() []session.Record {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var list []session.Record
+	for _, r := range f.All {
+		list = append(list, r.Clone())
+	}
+	slices.SortFunc(list, func(a, b session.Record) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return list
+}
+
+// log is what was asked of a fake, a line each.
+type log struct {
+	Mu    sync.Mutex
+	lines []string
+}
+
+func (l *log) Add(format string, args ...any) {
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	l.lines = append(l.lines, fmt.Sprintf(format, args...))
+}
+
+func (l *log) Done() []string {
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	return slices.Clone(l.lines)
+}
+
+// fakeRelay has the hooks that a test lets wait. A decision or a leave ends the wait.
+type fakeRelay struct {
+	log
+	waiting map[string]hooks.Request
+	decide  func() error // comes before a decision is taken; may be nil
+}
+
+// Decides sets what comes before a decision is taken; nil: nothing.
+func (f *fakeRelay) Decides(do func() error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	f.decide = do
+}
+
+func (f *fakeRelay) end(id string) bool {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	_, ok := f.waiting[id]
+	delete(f.waiting, id)
+	return ok
+}
+
+func (f *fakeRelay) Decide(id string, d hooks.Decision) error {
+	f.Mu.Lock()
+	decide := f.decide
+	f.Mu.Unlock()
+	if decide != nil {
+		if err := decide(); err != nil {
+			return err
+		}
+	}
+	if !f.end(id) {
+		return hooks.ErrNotWaiting
+	}
+	f.Add("%s %s", d.Behavior, d.Message)
+	return nil
+}
+
+func (f *fakeRelay) Leave(id string) {
+	if f.end(id) {
+		f.Add("leave")
+	}
+}
+
+func (f *fakeRelay) Waiting(id uuid.UUID) []hooks.Request {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	var all []hooks.Request
+	for _, q := range f.waiting {
+		if q.Session == id {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// fakeEntries is a real inbox whose writes a test may refuse.
+type fakeEntries struct {
+	*inbox.Store
+	OnSave   func(e inbox.Entry) error
+	OnFinish func(key string) error
+}
+
+func (f *fakeEntries) Save(e inbox.Entry) error {
+	if f.OnSave != nil {
+		if err := f.OnSave(e); err != nil {
+			return err
+		}
+	}
+	return f.Store.Save(e)
+}
+
+func (f *fakeEntries) Finish(key string) error {
+	if f.OnFinish != nil {
+		if err := f.OnFinish(key); err != nil {
+			return err
+		}
+	}
+	return f.Store.Finish(key)
+}
+
+func (f *fakeEntries) FinishIn(key string, state inbox.State) error {
+	if f.OnFinish != nil {
+		if err := f.OnFinish(key); err != nil {
+			return err
+		}
+	}
+	return f.Store.FinishIn(key, state)
+}
+
+func (f *fakeEntries) Change(key string, change func(e *inbox.Entry) error) error {
+	return f.Store.Change(key, func(e *inbox.Entry) error {
+		if err := change(e); err != nil || f.OnSave == nil {
+			return err
+		}
+		return f.OnSave(*e)
+	})
+}

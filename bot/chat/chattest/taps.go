@@ -1,0 +1,323 @@
+package chattest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/views"
+	"ccbot/bot/prompt"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/recovery"
+)
+
+// Deep wraps an error as lifecycle does.
+func Deep(err error) error { return fmt.Errorf("launch: %w", errors.Join(err, errors.New("and more"))) }
+
+// StartFailure explains an error of lifecycle.
+func (w *World) StartFailure(err error) chat.Failure {
+	w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, err }
+	_, err = w.Hosted.Start(context.Background(), control.Start{})
+	return w.Failure(views.Session{}, err)
+}
+
+var Trust = lifecycle.Dialog{Open: true, Lines: []string{"Do you trust this folder?", "  1. No, exit", "❯ 2. Yes, I trust it"},
+	Options: []string{"No, exit", "Yes, I trust it"}, Selected: 1, Whole: true, Mark: "mark-one-012"}
+
+// DialogNote tells that a session's terminal asks something.
+func DialogNote(r session.Record, d lifecycle.Dialog) lifecycle.Note {
+	return lifecycle.Note{Kind: lifecycle.NoteDialog, Session: r, Dialog: &d, Attach: "tmux attach"}
+}
+
+// ShowsDialog is a session whose terminal asks something, which the chat shows.
+func (w *World) ShowsDialog(t *testing.T) session.Record {
+	t.Helper()
+	r := w.NewCurrentSession(t, "api", session.Running)
+	w.Lifecycle.OnDialog = Trust
+	require.NoError(t, w.SessionNews(t.Context(), DialogNote(r, Trust)))
+	w.Work(t)
+	require.Len(t, w.Telegram.Sent, 1)
+	return r
+}
+
+// Presses taps a button of the message that shows a dialog in Alice's chat, by its word.
+func (w *World) Presses(t *testing.T, from int64, message int, word string) {
+	t.Helper()
+	s := w.Spot(t, w.Telegram.Now(message), i18n.Key(word))
+	w.TapAt(t, from, PrivateChat(Alice), message, s.Button.Data)
+}
+
+// Choices are the buttons of a message that may agree to something.
+func Choices(m outbox.Message) []string {
+	return slices.DeleteFunc(Words(m), func(word string) bool {
+		return slices.Contains([]string{"↑", "↓", "←", "→", "Esc"}, word)
+	})
+}
+
+// Unproven is the question about a prompt of a session that may have been typed.
+func (w *World) Unproven(t *testing.T, r session.Record) (e inbox.Entry, question outbox.Message) {
+	t.Helper()
+	e = w.Prompt(t, r, "text", inbox.Unproven)
+	n := lifecycle.Note{Kind: lifecycle.NoteUnproven, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: "text"}}
+	require.NoError(t, w.SessionNews(t.Context(), n))
+	question = w.LastSent(t)
+	w.Telegram.Forget()
+	return e, question
+}
+
+// command is one of the bot's.
+func (w *World) command(name string) chat.Command {
+	for _, f := range w.Rooms {
+		for _, c := range f.Commands {
+			if c.Name == name {
+				return c
+			}
+		}
+	}
+	panic("no command " + name)
+}
+
+// Verbs and cardKinds are those of all buttons that somebody answers.
+func (w *World) Verbs() map[string]bool {
+	all := make(map[string]bool)
+	for _, f := range w.Rooms {
+		for verb := range f.Taps {
+			all[verb] = true
+		}
+	}
+	return all
+}
+
+func (w *World) CardKinds() map[string]bool {
+	all := make(map[string]bool)
+	for _, f := range w.Rooms {
+		for kind := range f.Cards {
+			all[kind] = true
+		}
+	}
+	return all
+}
+
+// Feature is one of the bot's.
+func (w *World) Feature(name string) chat.Feature {
+	i := slices.IndexFunc(w.Rooms, func(f chat.Feature) bool { return f.Name == name })
+	return w.Rooms[i]
+}
+
+// ShowsAllButtons is a world in which every button there is was shown, with the largest ids.
+func ShowsAllButtons(t *testing.T) *World {
+	t.Helper()
+	w := NewWorld(t)
+	w.ShowsEveryButton(t)
+	return w
+}
+
+func (w *World) ShowsEveryButton(t *testing.T) {
+	t.Helper()
+	w.Allowed[math.MaxInt64] = true
+	r := w.NewCurrentSession(t, "api", session.Running)
+	old := w.Session(t, "old", session.Archived)
+	stuck := w.Session(t, "stuck", session.CleanupFailed)
+	w.news64(t, r, old, stuck)
+	w.commands64(t, old)
+	w.taps64(t)
+	w.recovery64(t)
+	notice := chat.Rows(1, w.OpenButton(r.ID))
+	require.NoError(t, w.For(r.ID).Post(t.Context(), AtAlice, Plain("it has answered"), notice))
+}
+
+// news64 tells all news that have buttons.
+func (w *World) news64(t *testing.T, r, old, stuck session.Record) {
+	t.Helper()
+	for _, key := range []string{inbox.UpdateKey(math.MaxInt64), "p-" + uuid.NewString()} {
+		_, err := w.Inbox.Add(inbox.Entry{Key: key, State: inbox.Unproven, Session: r.ID, Conversation: AtAlice, Text: "x"})
+		require.NoError(t, err)
+		for _, kind := range []lifecycle.NoteKind{lifecycle.NoteUnproven, lifecycle.NoteHeldDraft} {
+			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Prompt: lifecycle.Prompt{Key: key, Text: "x"}}))
+		}
+	}
+	for _, id := range []uuid.UUID{r.ID, old.ID} {
+		_, err := w.Inbox.Add(inbox.Entry{Key: "p-" + uuid.NewString(), State: inbox.Held, Session: id, Conversation: AtAlice, Text: "x"})
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Review(t.Context(), 2*prompt.MaxAge))
+	w.Asks64(t, r)
+	one := InWindow(t, math.MaxInt32)
+	one.Start, one.Boot = math.MaxUint64, strings.Repeat("b", 36)
+	w.Refuse(one)
+	for _, kind := range []lifecycle.NoteKind{lifecycle.NoteLost, lifecycle.NoteFailed, lifecycle.NoteEnded, lifecycle.NoteSecondWriter} {
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Writers: []lifecycle.Writer{one}}))
+	}
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteGhost, Session: old, Writers: []lifecycle.Writer{one}}))
+	old.EndedAt = time.Unix(math.MaxInt32*2, 0)
+	for _, s := range []session.Record{old, stuck} {
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: s, Receipt: &lifecycle.Receipt{}}))
+	}
+}
+
+// recovery64 tells what a start found: sessions that went down, and a window.
+func (w *World) recovery64(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"one", "two"} {
+		r := w.Lost(t, name, session.ClosedReboot)
+		w.Records.Change(r.ID, func(r *session.Record) { r.EndedAt = time.Unix(math.MaxInt32*2, 0) })
+	}
+	w.Windows.All = []lifecycle.Window{AgentWindow(t, "@2147483646", math.MaxInt32)}
+	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
+	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonArchive))
+}
+
+// Asks64 tells what asks: a request, a prompt behind it, a dialog with many options.
+func (w *World) Asks64(t *testing.T, r session.Record) {
+	t.Helper()
+	stray := w.AsksFor(t, r, "Bash", Bash)
+	w.TapsOn(t, Alice, stray, i18n.AskDenyWhy)
+	w.TapsOn(t, Bob, stray, i18n.AskDeny)
+	w.MustHear(t, "meant for it")
+	q := w.AsksFor(t, r, "AskUserQuestion", Questions)
+	for _, text := range []string{"Blue", "☐ L", w.Word(i18n.AskDenyWhy)} {
+		w.Press(t, Alice, w.Message(t, q), text)
+	}
+	w.AsksFor(t, r, "ExitPlanMode", `{"plan":"`+strings.Repeat("long ", 2000)+`"}`)
+	e := inbox.Entry{Key: "p-" + uuid.NewString(), State: inbox.Held, Session: r.ID, Conversation: AtAlice, Text: "x",
+		Class: string(lifecycle.ClassPrompt)}
+	_, err := w.Inbox.Add(e)
+	require.NoError(t, err)
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteHeldDialog, Session: r,
+		Prompt: lifecycle.Prompt{Key: e.Key}}))
+	d := Trust
+	d.Options = slices.Repeat(Trust.Options, 10)
+	require.NoError(t, w.SessionNews(t.Context(), DialogNote(r, d)))
+	w.Work(t)
+}
+
+// commands64 sends all commands that answer with buttons; /resume with a path of its own and with
+// each refusal that has some.
+func (w *World) commands64(t *testing.T, old session.Record) {
+	t.Helper()
+	say := func(text string) {
+		key, u := w.Accept(t, &models.Message{From: &models.User{ID: math.MaxInt64}, Chat: PrivateChat(Alice), Text: text})
+		require.NoError(t, w.Handle(t.Context(), key, u))
+	}
+	for _, text := range []string{"/list", "/kill api", "/done api", "/resume", "/resume stuck", "/resume old", "/resume old /srv/x"} {
+		say(text)
+	}
+	refuse := w.Lifecycle.OnRestore
+	for _, err := range []error{&lifecycle.DirError{Dir: "/srv/x", Why: lifecycle.DirMissing}, &lifecycle.TranscriptError{}} {
+		w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return old, err }
+		say("/resume old /srv/x")
+	}
+	w.Lifecycle.OnRestore = refuse
+}
+
+// taps64 taps, as the person with the largest id, what asks once more.
+func (w *World) taps64(t *testing.T) {
+	t.Helper()
+	once := w.WordsOf(i18n.ButtonTakeOver, i18n.ButtonStopIt, i18n.ButtonUseCopy)
+	for _, s := range Spots(slices.Clone(w.Telegram.Posted)...) {
+		if slices.Contains(once, s.Button.Text) {
+			require.NoError(t, w.TapSpot(t, math.MaxInt64, s))
+		}
+	}
+}
+
+// AlertLimit is the most letters of an answer to a tap: Telegram refuses more, and the person sees nothing at
+// all.
+const AlertLimit = 200
+
+// Unchanged requires that nothing that a tap could change is another than it was.
+func (w *World) Unchanged(t *testing.T, was []string) {
+	t.Helper()
+	is := w.State(t)
+	assert.Len(t, is, len(was))
+	assert.Empty(t, slices.DeleteFunc(is, func(one string) bool { return slices.Contains(was, one) }))
+}
+
+// State is all that a tap could change.
+func (w *World) State(t *testing.T) []string {
+	t.Helper()
+	all := slices.Clone(w.Lifecycle.Done())
+	for _, r := range w.Records.List() {
+		data, err := json.Marshal(r)
+		require.NoError(t, err)
+		all = append(all, string(data))
+	}
+	for _, one := range w.Windows.All {
+		all = append(all, one.Pane.Window.String())
+	}
+	require.NoError(t, filepath.WalkDir(w.Dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		all = append(all, path+": "+string(data))
+		return err
+	}))
+	return all
+}
+
+// AnswersWhileItHangs taps a button while nothing that the tap asks for comes back.
+func (w *World) AnswersWhileItHangs(t *testing.T, m outbox.Message, data string) {
+	t.Helper()
+	hangs := make(chan struct{})
+	w.Lifecycle.hangs, w.Windows.hangs = hangs, hangs
+	before := len(w.Telegram.Done())
+	over := make(chan error, 1)
+	go func() {
+		over <- w.Handle(context.WithoutCancel(t.Context()), "1", TapOn(Alice, w.AsTelegram(m), data))
+	}()
+	synctest.Wait()
+	var answers []string
+	for _, line := range w.Telegram.Done()[before:] {
+		if strings.HasPrefix(line, "answer ") {
+			answers = append(answers, line)
+		}
+	}
+	assert.Len(t, answers, 1, "%s: %s", data, m.Text.Text)
+	w.Lifecycle.hangs, w.Windows.hangs = nil, nil
+	close(hangs)
+	assert.NoError(t, <-over, data)
+}
+
+func FilesIn(t *testing.T, dir, folder string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, folder, "*.json"))
+	require.NoError(t, err)
+	return names
+}
+
+// OldButton is a button of a card of a kind that has another look by now.
+func (w *World) OldButton(t *testing.T, kind string) string {
+	t.Helper()
+	cards, key := card.NewKind[struct{}](w.Deps.Cards, kind, nil), uuid.NewString()
+	look := card.Look{To: AtAlice, Text: render.Plain("one"), Options: [][]card.Option{{{Text: "x", Value: "x"}}}}
+	require.NoError(t, cards.Show(t.Context(), key, look, struct{}{}))
+	w.Telegram.Deliver(t.Context())
+	old := Data(w.LastSent(t))
+	require.Len(t, old, 1)
+	look.Text = render.Plain("two")
+	require.NoError(t, cards.Show(t.Context(), key, look, struct{}{}))
+	return old[0]
+}

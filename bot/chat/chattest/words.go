@@ -1,0 +1,196 @@
+package chattest
+
+import (
+	"io/fs"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/inbox"
+	"ccbot/i18n"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+	"ccbot/recovery"
+)
+
+func (w *World) SayReceipts(t *testing.T) {
+	t.Helper()
+	agent := Ended(1, process.HowKill, 50*time.Hour)
+	receipt := lifecycle.Receipt{Agent: &agent, Split: true, Adopted: true,
+		Others: []lifecycle.Ending{Ended(2, process.HowTerm, time.Second), Ended(3, process.HowKill, time.Minute)}}
+	for _, code := range append(Consts(t, "../lifecycle", "Reason"), append(Consts(t, "../internal/process", "Reason"),
+		Consts(t, "../internal/process", "Guard")...)...) {
+		receipt.Others = append(receipt.Others, Spared(4, code))
+	}
+	left := &session.CleanupError{}
+	for _, kind := range Consts(t, "../lifecycle", "Failure") {
+		left.Failures = append(left.Failures, session.CleanupFailure{Kind: kind, PID: 5})
+	}
+	for _, state := range []session.State{session.Archived, session.Completed, session.CleanupFailed} {
+		for _, quiet := range []time.Duration{0, time.Hour} {
+			receipt.Quiet = quiet
+			r := w.Session(t, "api", state)
+			r.Cleanup, r.Prompts = left, []string{"one", "two"}
+			require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &receipt}))
+		}
+	}
+	for _, desk := range []lifecycle.Desk{lifecycle.DeskAway, lifecycle.DeskAttached, lifecycle.DeskTyping} {
+		w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: desk, Background: true}
+		w.Session(t, "web", session.Running)
+		w.MustHear(t, "/list")
+	}
+}
+
+func (w *World) SayRefusals(t *testing.T) {
+	t.Helper()
+	r := w.Session(t, "old", session.Archived)
+	undo := func(ago time.Duration) {
+		r.EndedAt = w.Now().Add(-ago)
+		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteStopped, Session: r, Receipt: &lifecycle.Receipt{}}))
+		require.NoError(t, w.TapShown(t, Alice, w.Telegram.Last(t), i18n.ButtonUndo))
+	}
+	for _, err := range []error{&lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirMissing}, &lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirNotADir},
+		&lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirNoAccess}, &lifecycle.StateError{State: session.Stopping}, &lifecycle.StateError{State: session.Running},
+		&lifecycle.StateError{State: session.CleanupFailed}, session.ErrNotFound, lifecycle.ErrEvidence, &lifecycle.TranscriptError{Nothing: true},
+		&lifecycle.TranscriptError{Health: transcript.Health{Faults: []transcript.Fault{"half_line", "nul", "duplicate"}}}} {
+		w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return r, err }
+		w.MustHear(t, "/resume old")
+		undo(0)
+	}
+	w.Lifecycle.OnRestore = nil
+	undo(time.Hour)
+	undo(0)
+	w.Session(t, "stuck", session.CleanupFailed)
+	w.MustHear(t, "/resume stuck")
+	w.Lifecycle.OnArchive = func(uuid.UUID) error { return lifecycle.ErrEvidence }
+	require.NoError(t, w.pressOn(t, Alice, 55, w.Telegram.Last(t), w.Word(i18n.ButtonRetry)))
+	w.Lifecycle.OnArchive = nil
+	e := w.Prompt(t, r, "text", inbox.Held)
+	n := lifecycle.Note{Session: r, Prompt: lifecycle.Prompt{Key: e.Key}, Draft: "draft"}
+	for _, n.Kind = range []lifecycle.NoteKind{lifecycle.NoteHeldBash, lifecycle.NoteDraftCleared, lifecycle.NoteHeldDraft} {
+		require.NoError(t, w.SessionNews(t.Context(), n))
+	}
+	held := w.LastSent(t)
+	for _, err := range []error{lifecycle.ErrBoxBusy, lifecycle.ErrDraftHidden, nil} {
+		w.Lifecycle.Decide = func(uuid.UUID, string) error { return err }
+		require.NoError(t, w.TapShown(t, Alice, held, i18n.ButtonSendAnyway))
+	}
+}
+
+func (w *World) SayWriters(t *testing.T, k Conflict) {
+	t.Helper()
+	kept := InWindow(t, 3)
+	kept.Spared, kept.Source = process.GuardTmux, process.SourceHook
+	for _, all := range [][]lifecycle.Writer{{AtDesk(1)}, {InWindow(t, 1)}, {AtDesk(1), AtDesk(2)}, {kept, Unsure(4), AgentOf(5, "web")}, nil} {
+		_, m := w.Told(t, k, all...)
+		for n := range Spots(m) {
+			r, m := w.Told(t, k, all...)
+			require.NoError(t, w.TapSpot(t, Alice, Spots(m)[n]))
+			w.Records.Forget(r.ID)
+		}
+		for _, how := range []lifecycle.Ending{Ended(1, process.HowTerm, 0), Spared(1, process.ReasonUnproven), {}} {
+			r, m := w.Told(t, k, all...)
+			w.Lifecycle.Ends = func([]process.Identity) ([]lifecycle.Ending, error) { return []lifecycle.Ending{how}, nil }
+			if w.Has(m, TakeWord(k)) {
+				require.NoError(t, w.TapShown(t, Alice, w.TakeOver(t, m, TakeWord(k)), TakeWord(k)))
+			}
+			w.Records.Forget(r.ID)
+		}
+		w.Lifecycle.OnWriters = func(uuid.UUID) ([]lifecycle.Writer, error) { return nil, ErrTable }
+		if w.Has(m, i18n.ButtonShow) {
+			require.NoError(t, w.TapShown(t, Alice, m, i18n.ButtonShow))
+		}
+	}
+	w.Lifecycle.OnRestore = nil
+}
+
+// SayRecovery tells of a start everything that it can have found.
+func (w *World) SayRecovery(t *testing.T) {
+	t.Helper()
+	rep := recovery.Report{Results: []recovery.Result{{Err: ErrDisk}},
+		Notices: []recovery.Notice{{Kind: recovery.Newer}, {Kind: recovery.Unreadable}}}
+	open := w.Session(t, "open", session.Running)
+	rep.Results = append(rep.Results, ReportOf(recovery.Reattach, open).Results...)
+	rep.Notices = append(rep.Notices, recovery.Notice{Kind: recovery.Unclear, Record: open.ID})
+	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWaitingAnswer}
+	for _, what := range []string{ResumeAsk, ResumeAll} {
+		w.SetResumeOnStart(what)
+		for _, closed := range []string{session.ClosedReboot, session.ClosedTmux, ""} {
+			w.Lost(t, "lost", closed)
+		}
+		for _, state := range []session.State{session.Abandoned, session.Failed} {
+			r := w.Lost(t, "over", "")
+			w.Records.Change(r.ID, func(r *session.Record) { r.State = state })
+		}
+		require.NoError(t, w.Recovered(t.Context(), rep))
+	}
+	w.Lost(t, "lost", session.ClosedTmux)
+	w.Lost(t, "another", session.ClosedTmux)
+	require.NoError(t, w.Recovered(t.Context(), rep))
+	m := w.Telegram.Last(t)
+	for _, word := range []i18n.Key{i18n.ButtonPick, i18n.ButtonResumeAll} {
+		require.NoError(t, w.TapShown(t, Alice, m, word))
+	}
+	_, target := w.Transferred(t, "api")
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteTransferred, Session: target}))
+}
+
+// SayWindows shows windows of nobody and taps on all that they offer, and tells histories.
+func (w *World) SayWindows(t *testing.T) {
+	t.Helper()
+	dead := ShellWindow(t, "@22")
+	dead.Pane.Dead = true
+	for _, ours := range []bool{false, true} {
+		one := AgentWindow(t, "@21", 4123)
+		if one.Ours = ours; ours {
+			one.Agent.Pane.PID = one.Agent.PID
+		}
+		for _, word := range []i18n.Key{i18n.ButtonArchive, i18n.ButtonIgnore, i18n.ButtonAdopt} {
+			m := w.Unbound(t, one, dead)
+			require.NoError(t, w.TapShown(t, Alice, m, i18n.Key(wordWith(t, m, w.Word(word)))))
+		}
+		w.Records.Forget(w.Records.List()[len(w.Records.List())-1].ID)
+	}
+	m := w.Unbound(t, ShellWindow(t, "@21"))
+	w.Windows.Err = ErrTable
+	require.NoError(t, w.TapShown(t, Alice, m, i18n.ButtonIgnore))
+	source, _ := w.Transferred(t, "api")
+	w.Records.Change(source.ID, func(r *session.Record) { r.History = make([]session.Change, 50) })
+	w.MustHear(t, "/why "+source.ID.String())
+	w.MustHear(t, "/why api")
+}
+
+// SayAsks lets agents ask, and taps on what that shows.
+func (w *World) SayAsks(t *testing.T) {
+	t.Helper()
+	r, q := w.Asking(t)
+	allow := DataBehind(t, w.Shows(t, w.Message(t, q)), w.Word(i18n.AskAllow))
+	_, notice := w.HeldBehind(t, r)
+	w.Press(t, Alice, notice, w.Word(i18n.ButtonSendAfter))
+	w.TapsOn(t, Alice, q, i18n.AskDenyWhy)
+	w.TapsOn(t, Alice, q, i18n.AskCancel)
+	w.TapsLate(t, Alice, q, i18n.AskCancel)
+	w.TapsOn(t, Alice, q, i18n.AskDenyWhy)
+	w.PressLate(t, Alice, notice, w.Word(i18n.ButtonDenyWith))
+	w.TapsLate(t, Alice, q, i18n.AskDeny)
+	w.Result(t, q, "", "it ran", false)
+	hidden := w.AsksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
+	w.TapAt(t, Alice, PrivateChat(Alice), w.Message(t, hidden), OfCard(allow, DataBehind(t, w.Shows(t, w.Message(t, hidden)), w.Word(i18n.AskDeny))))
+	_, notice = w.HeldBehind(t, r)
+	w.Lifecycle.OnWithdraw = func(uuid.UUID, string) error { return fs.ErrNotExist }
+	w.Press(t, Alice, notice, w.Word(i18n.ButtonDenyWith))
+	w.HangsUp(hidden)
+	w.TapsOn(t, Alice, hidden, i18n.AskDeny)
+	w.Dialog(t, r, Trust)
+	id := w.Telegram.LastID()
+	for _, err := range []error{lifecycle.ErrRelayed, lifecycle.ErrUnseen, lifecycle.ErrNoDialog} {
+		w.Lifecycle.OnPress = func(string) (lifecycle.Dialog, error) { return Trust, err }
+		w.Press(t, Alice, id, "↑")
+	}
+	w.Lifecycle.OnLook = lifecycle.Look{Usage: &session.Usage{Model: "Opus", Context: 41.7}}
+	w.MustHear(t, "/list")
+}

@@ -1,0 +1,368 @@
+package chattest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot"
+	"ccbot/bot/alias"
+	"ccbot/bot/ask"
+	"ccbot/bot/card"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/decisions"
+	"ccbot/bot/port/files"
+	"ccbot/bot/port/places"
+	"ccbot/hooks"
+	"ccbot/host"
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+	"ccbot/recovery"
+)
+
+const (
+	Alice = int64(7)  // allowed
+	Bob   = int64(8)  // allowed
+	Eve   = int64(13) // a stranger
+	Ours  = int64(-100)
+)
+
+var (
+	AtAlice = session.Conversation{ChatID: Alice}
+	InGroup = session.Conversation{ChatID: Ours}
+	Started = time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
+)
+
+// World is a Bot among fakes; its inbox and chats are real folders.
+type World struct {
+	*bot.Bot
+	Records    *fakeRecords
+	Lifecycle  *fakeSessions
+	Windows    *fakeWindows
+	Hosted     *host.Sessions // the sessions and windows as the chat sees them
+	Telegram   *FakeSender
+	Inbox      *fakeEntries
+	Relay      *fakeRelay
+	Talk       *transcripts
+	Dir        string // of what is on disk
+	AgentsHome string
+	Home       string   // as the chat knows it
+	Roots      []string // that sessions may be opened in; none: anywhere
+	Updates    int64
+	Order      chan string // "send …" and "advance …", in the order in which they were done
+	inBubble   bool        // its bot runs, or has run, in a bubble
+	Stop       func()      // tells the bot that runs to end
+	ended      chan error  // what its Run returns; nil where none runs
+}
+
+func NewWorld(t *testing.T) *World {
+	t.Helper()
+	words, err := i18n.Load(glyph.Name)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	chats, err := OpenChats(filepath.Join(dir, "chats"))
+	require.NoError(t, err)
+	store, err := inbox.OpenStore(filepath.Join(dir, "inbox"), slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	w := &World{Records: &fakeRecords{All: make(map[uuid.UUID]session.Record)}, Inbox: &fakeEntries{Store: store},
+		Relay: &fakeRelay{waiting: make(map[string]hooks.Request)}, Dir: dir,
+		Talk:       &transcripts{Transcripts: host.Transcripts{Log: slog.New(slog.DiscardHandler)}},
+		AgentsHome: "/home/alice", Home: "/home/alice", Order: make(chan string, 10_000)}
+	w.Lifecycle = &fakeSessions{records: w.Records, entries: w.Inbox, events: w.Order}
+	w.Windows = &fakeWindows{WereTold: make(map[string]bool)}
+	w.Hosted = &host.Sessions{Lifecycle: w.Lifecycle, Windows: w.Windows, Records: w.Records}
+	w.Telegram = &FakeSender{events: w.Order, busy: make(map[int64]bool), aliases: func() *alias.Table { return w.Chats.Aliases }}
+	w.Bot = &bot.Bot{
+		Config: bot.Config{Allowed: map[int64]bool{Alice: true, Bob: true}, Groups: map[int64]bool{Ours: true},
+			Username: "cc_bot", Lang: "en", StateDir: filepath.Join(w.AgentsHome, ".ccbot")},
+		Deps: bot.Deps{
+			Machine: bot.Machine{Sessions: w.Hosted, Records: host.Views{Records: w.Records},
+				Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},
+				Places:    machine{w}, Files: machine{w}, Transcripts: w.Talk},
+			Kept:   bot.Kept{Entries: w.Inbox, Chats: chats},
+			Sender: w.Telegram, Words: words,
+			Now: func() time.Time { return Started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)},
+	}
+	w.open(t)
+	w.Inbox.Inside = func(chat int64, message int) (int64, int) { return w.Chats.Aliases.In(chat, message) }
+	w.Again()
+	return w
+}
+
+// project has in its settings what a test says.
+type project struct {
+	host.Decisions
+	sessions *fakeSessions
+}
+
+func (p project) Answerers(uuid.UUID) []decisions.Answerer {
+	p.sessions.wait()
+	return p.sessions.Answerers
+}
+
+// Connect makes the features anew, with what a test has put in place.
+func (w *World) Connect(*fakeSessions, *fakeWindows) {
+	w.Install(w.Features())
+}
+
+// machine is the machine of the agents as the world has it now.
+type machine struct{ *World }
+
+func (m machine) now() *host.Machine {
+	return &host.Machine{Home: m.Home, Roots: m.Roots, StateDir: m.StateDir, Records: m.Records}
+}
+
+func (m machine) Bounds() places.Bounds { return m.now().Bounds() }
+
+func (m machine) Resolve(base, path string) (string, error) { return m.now().Resolve(base, path) }
+
+func (m machine) Make(dir string) error { return m.now().Make(dir) }
+
+func (m machine) Open(session uuid.UUID, path string) (files.File, error) {
+	return m.now().Open(session, path)
+}
+
+func (m machine) Put(session uuid.UUID, id string, fill func(io.Writer) (string, error)) (files.Received, error) {
+	return m.now().Put(session, id, fill)
+}
+
+func (m machine) Read(transcript, path string, most int64) (string, error) {
+	return m.now().Read(transcript, path, most)
+}
+
+// Again is the same world after a restart of the program.
+func (w *World) Again() {
+	w.openCards()
+	w.Bot = bot.New(w.Config, w.Deps)
+}
+
+func (w *World) openCards() {
+	cards, err := card.Open(filepath.Join(w.Dir, "cards"), filepath.Join(w.Dir, "quarantine"), w.Telegram,
+		func(to session.Conversation) bool { return w.MayShow(to) }, w.Log)
+	if err != nil {
+		panic(err) // a folder of the test cannot be read
+	}
+	cards.Failpoint = func(name string) {
+		if w.Failpoint != nil {
+			w.Failpoint(name)
+		}
+	}
+	w.Deps.Cards, w.Telegram.named, w.Telegram.cards = cards, cards, filepath.Join(w.Dir, "cards")
+}
+
+// open reads the folders that a start reads.
+func (w *World) open(t *testing.T) {
+	t.Helper()
+	var err error
+	w.Asks, err = ask.Open(filepath.Join(w.Dir, "asks"), filepath.Join(w.Dir, "quarantine"), w.Log)
+	require.NoError(t, err)
+}
+
+// Session puts a record there, the newest of all, and makes it nobody's current.
+func (w *World) Session(t *testing.T, name string, state session.State, cursors ...transcript.Cursor) session.Record {
+	t.Helper()
+	n := len(w.Records.List())
+	r := session.Record{ID: uuid.New(), ClaudeSessionID: uuid.New(), Name: name, Dir: filepath.Join(w.AgentsHome, name), State: state,
+		Conversation: AtAlice, Owner: Alice, Cursors: cursors, CreatedAt: Started.Add(time.Duration(n) * time.Minute)}
+	if !state.Live() {
+		r.EndedAt = Started.Add(time.Duration(n) * time.Hour)
+	}
+	w.Records.Put(r)
+	return r
+}
+
+// NewCurrentSession is session, made current in Alice's chat.
+func (w *World) NewCurrentSession(t *testing.T, name string, state session.State, cursors ...transcript.Cursor) session.Record {
+	t.Helper()
+	r := w.Session(t, name, state, cursors...)
+	require.NoError(t, w.Chats.SetCurrent(AtAlice, r.ID))
+	return r
+}
+
+// Handle and the other doors are those of the bot; named posts are sent then.
+func (w *World) Handle(ctx context.Context, key string, u *models.Update, rest ...*models.Update) error {
+	defer w.Telegram.Deliver(context.WithoutCancel(ctx))
+	if u == nil || u.CallbackQuery == nil {
+		return w.Bot.Handle(ctx, key, u, rest...)
+	}
+	then, err := w.Tap(ctx, u)
+	if err != nil || then == nil {
+		return err
+	}
+	return then(ctx)
+}
+
+func (w *World) SessionNews(ctx context.Context, n lifecycle.Note) error {
+	err := w.Bot.SessionNews(ctx, w.Hosted.Note(n))
+	w.Telegram.Deliver(context.WithoutCancel(ctx))
+	return err
+}
+
+func (w *World) Recovered(ctx context.Context, rep recovery.Report) error {
+	err := w.Reports.Tell(ctx, host.StartOf(rep))
+	w.Telegram.Deliver(context.WithoutCancel(ctx))
+	return err
+}
+
+func (w *World) Review(ctx context.Context, away time.Duration) error {
+	err := w.Prompts.Review(ctx, away)
+	w.Telegram.Deliver(context.WithoutCancel(ctx))
+	return err
+}
+
+// Record is a session as it is now.
+func (w *World) Record(t *testing.T, id uuid.UUID) session.Record {
+	t.Helper()
+	r, ok := w.Records.Get(id)
+	require.True(t, ok)
+	return r
+}
+
+func PrivateChat(id int64) models.Chat { return models.Chat{ID: id, Type: models.ChatTypePrivate} }
+
+func GroupChat(id int64) models.Chat { return models.Chat{ID: id, Type: models.ChatTypeSupergroup} }
+
+// Accept puts a message into the inbox, as the intake does.
+func (w *World) Accept(t *testing.T, m *models.Message) (key string, u *models.Update) {
+	t.Helper()
+	w.Updates++
+	if m.ID == 0 {
+		m.ID = int(1000 + w.Updates)
+	}
+	key, u = inbox.UpdateKey(w.Updates), &models.Update{ID: w.Updates, Message: m}
+	raw, err := json.Marshal(u)
+	require.NoError(t, err)
+	fresh, err := w.Inbox.Accept(key, raw)
+	require.NoError(t, err)
+	require.True(t, fresh)
+	return key, u
+}
+
+// AcceptText puts a text of Alice's into the inbox.
+func (w *World) AcceptText(t *testing.T, text string) (key string, u *models.Update) {
+	t.Helper()
+	return w.Accept(t, &models.Message{From: &models.User{ID: Alice}, Chat: PrivateChat(Alice), Text: text})
+}
+
+// Hear handles a text of Alice's in her own chat and returns its inbox key.
+func (w *World) Hear(t *testing.T, text string) (key string, err error) {
+	t.Helper()
+	key, u := w.AcceptText(t, text)
+	return key, w.HandleText(t, key, u)
+}
+
+// HandleText is Handle as the inbox does it: what has to wait is tried again.
+func (w *World) HandleText(t *testing.T, key string, u *models.Update) error {
+	t.Helper()
+	err := w.Handle(t.Context(), key, u)
+	if errors.Is(err, inbox.ErrLater) {
+		err = w.Handle(t.Context(), key, u)
+	}
+	return err
+}
+
+func (w *World) MustHear(t *testing.T, text string) string {
+	t.Helper()
+	key, err := w.Hear(t, text)
+	require.NoError(t, err)
+	return key
+}
+
+// TapButton taps a button in Alice's chat.
+func (w *World) TapButton(t *testing.T, from int64, data string) error {
+	t.Helper()
+	m := &models.Message{ID: w.IDOf(data), Chat: PrivateChat(Alice), Text: "the question"}
+	return w.Handle(t.Context(), "1", TapOn(from, m, data))
+}
+
+// IDOf is the id of the message whose card has a button with these data, 55 of any other message.
+func (w *World) IDOf(data string) int {
+	if !card.IsButton(data) {
+		return 55
+	}
+	id, _, _ := strings.Cut(data, ":")
+	w.Telegram.Mu.Lock()
+	defer w.Telegram.Mu.Unlock()
+	return 1 + slices.IndexFunc(w.Telegram.Sent, func(m outbox.Message) bool { return strings.HasPrefix(m.Name, id) })
+}
+
+// TapOn is a tap on a button of a message, which gets it if it has none at all.
+func TapOn(from int64, m *models.Message, data string) *models.Update {
+	if m.ReplyMarkup == nil {
+		m.ReplyMarkup = &models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{{{Text: "x", CallbackData: data}}}}
+	}
+	return &models.Update{CallbackQuery: &models.CallbackQuery{ID: "query", From: models.User{ID: from}, Data: data,
+		Message: models.MaybeInaccessibleMessage{Message: m}}}
+}
+
+// Word is a sentence as the bot says it.
+func (w *World) Word(key i18n.Key, args ...i18n.Args) string { return w.Chat.Words.Say(key, args...) }
+
+// Named is the sentence with a session's name.
+func (w *World) Named(key i18n.Key, name string) string { return w.Word(key, i18n.Args{"Name": name}) }
+
+// ToldOfError requires that a person was told in the chat that a tap failed: the tap itself had its
+// answer before.
+func (w *World) ToldOfError(t *testing.T, err error) {
+	t.Helper()
+	require.NoError(t, err)
+	assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.InternalError))
+}
+
+// Dies ends what is done at a failpoint, as a kill of the program does there: nothing of it goes on.
+func (w *World) Dies(t *testing.T, at string, do func() error) {
+	t.Helper()
+	died := false
+	w.Failpoint = func(name string) {
+		if name == at {
+			died = true
+			runtime.Goexit()
+		}
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_ = do()
+	}()
+	<-over
+	w.Failpoint = nil
+	require.True(t, died)
+}
+
+// Silent requires that nothing at all was said or shown.
+func (w *World) Silent(t *testing.T) {
+	t.Helper()
+	require.Empty(t, w.Telegram.Done(), "strangers get silence")
+	require.Empty(t, w.Lifecycle.Done())
+}
+
+// Prompt puts an entry into the inbox that is a prompt of a session.
+func (w *World) Prompt(t *testing.T, r session.Record, text string, state inbox.State) inbox.Entry {
+	t.Helper()
+	w.Updates++
+	e := inbox.Entry{Key: inbox.UpdateKey(w.Updates), Received: Started, State: state, Session: r.ID,
+		Conversation: AtAlice, MessageID: 77, Text: text}
+	_, err := w.Inbox.Add(e)
+	require.NoError(t, err)
+	return e
+}
+
+// Lines joins what a message says.
+func Lines(text ...string) string { return strings.Join(text, "\n") }

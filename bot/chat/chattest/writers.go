@@ -1,0 +1,211 @@
+package chattest
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot"
+	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/bot/report"
+	"ccbot/i18n"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/tmux"
+)
+
+// Theirs is the conversation that a window's agent writes.
+var Theirs = uuid.MustParse("11111111-0000-4000-8000-000000000001")
+
+// ShellWindow is a window in which nobody writes a conversation.
+func ShellWindow(t *testing.T, id string) lifecycle.Window {
+	t.Helper()
+	window, err := tmux.ParseWindowID(id)
+	require.NoError(t, err)
+	return lifecycle.Window{Pane: tmux.Pane{Window: window, WindowName: "mine", PID: 99, Command: "vim", Path: "/home/alice/x"}}
+}
+
+// AgentWindow is a window in whose shell an agent runs that is proven to write a conversation.
+func AgentWindow(t *testing.T, id string, pid int) lifecycle.Window {
+	t.Helper()
+	w := ShellWindow(t, id)
+	one := AtDesk(pid)
+	one.ClaudeSessionID, one.Pane, one.InTmux = Theirs, w.Pane, true
+	w.Agent = &one
+	w.Others = []process.Process{{Identity: process.Identity{PID: 99}, Args: []string{"-bash"}}}
+	return w
+}
+
+// Unbound makes these the windows of nobody, and gives the list that shows them.
+func (w *World) Unbound(t *testing.T, all ...lifecycle.Window) outbox.Message {
+	t.Helper()
+	w.Windows.All = all
+	w.MustHear(t, "/list")
+	return w.Telegram.Last(t)
+}
+
+// AtDesk is a writer that somebody has started at the desk: proven, and nothing protects it.
+func AtDesk(pid int) lifecycle.Writer {
+	p := Claude(pid)
+	p.TTY, p.Cwd = 136<<8|3, "/home/alice/proj" // pts/3
+	return lifecycle.Writer{Process: p, Age: 2 * time.Hour, Proven: true, Source: process.SourcePresence, Standing: lifecycle.Second}
+}
+
+// InWindow is a writer in a window of ccbot's tmux server.
+func InWindow(t *testing.T, pid int) lifecycle.Writer {
+	t.Helper()
+	w := AtDesk(pid)
+	window, err := tmux.ParseWindowID("@4")
+	require.NoError(t, err)
+	w.Pane, w.InTmux = tmux.Pane{Window: window, WindowName: "mine"}, true
+	return w
+}
+
+func Unsure(pid int) lifecycle.Writer {
+	w := AtDesk(pid)
+	w.Proven, w.Standing, w.Source = false, lifecycle.Unclear, ""
+	return w
+}
+
+func AgentOf(pid int, name string) lifecycle.Writer {
+	w := AtDesk(pid)
+	w.Session, w.Spared = name, lifecycle.ReasonOtherAgent
+	return w
+}
+
+// Write makes these the writers of every session.
+func (w *World) Write(all ...lifecycle.Writer) {
+	w.Lifecycle.OnWriters = func(uuid.UUID) ([]lifecycle.Writer, error) { return all, nil }
+}
+
+// Refuse is a resume that is refused because of these writers; they write on.
+func (w *World) Refuse(all ...lifecycle.Writer) {
+	w.Write(all...)
+	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) {
+		now, err := w.Lifecycle.OnWriters(uuid.Nil)
+		if len(now) > 0 || err != nil {
+			return session.Record{}, Deep(&lifecycle.WriterError{Writers: now})
+		}
+		return w.Records.List()[0], nil
+	}
+}
+
+// Told posts the message of a scene and gives it.
+func (w *World) Told(t *testing.T, k Conflict, all ...lifecycle.Writer) (session.Record, outbox.Message) {
+	t.Helper()
+	state := map[Conflict]session.State{ResumeRefused: session.Archived, OtherWriter: session.Running, WriterAfterEnd: session.Archived}[k]
+	r := w.Session(t, "api", state)
+	w.Refuse(all...)
+	if k == ResumeRefused {
+		w.MustHear(t, "/resume api")
+		return r, w.Telegram.Last(t)
+	}
+	kind := map[Conflict]lifecycle.NoteKind{OtherWriter: lifecycle.NoteSecondWriter, WriterAfterEnd: lifecycle.NoteGhost}[k]
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: kind, Session: r, Writers: all}))
+	return r, w.Telegram.Last(t)
+}
+
+// GhostShown is the message that these write the conversation of a session that is over.
+func (w *World) GhostShown(t *testing.T, r session.Record, all ...lifecycle.Writer) outbox.Message {
+	t.Helper()
+	return w.Shown(t, lifecycle.Note{Kind: lifecycle.NoteGhost, Session: r, Writers: all})
+}
+
+var ErrTable = errors.New("the process table cannot be read")
+
+// Doing is what was asked of sessions apart from the first refused resume.
+func (w *World) Doing(r session.Record) []string {
+	return slices.DeleteFunc(w.Lifecycle.Done(), func(line string) bool { return line == "restore "+r.ID.String() })
+}
+
+// TakeOver taps [Take over] or [Stop it] and gives the question.
+func (w *World) TakeOver(t *testing.T, m outbox.Message, word i18n.Key) outbox.Message {
+	t.Helper()
+	require.NoError(t, w.TapShown(t, Alice, m, word))
+	asked := w.Telegram.Last(t)
+	assert.Equal(t, w.WordsOf(word, i18n.ButtonCancel), Words(asked))
+	return asked
+}
+
+// Looks are the buttons of a scene's message and of its question that look at the writers: all but
+// [Cancel].
+func (w *World) Looks(m, asked outbox.Message) []Spot {
+	cancel := w.Word(i18n.ButtonCancel)
+	return slices.DeleteFunc(Spots(m, asked), func(s Spot) bool { return s.Button.Text == cancel })
+}
+
+func TakeWord(k Conflict) i18n.Key {
+	if k == WriterAfterEnd {
+		return i18n.ButtonStopIt
+	}
+	return i18n.ButtonTakeOver
+}
+
+// Names that tests use for what other packages have.
+var (
+	Plain          = render.Plain
+	LastLines      = chat.LastLines
+	OpenChats      = conversation.Open
+	ResumeAsk      = report.ResumeAsk
+	ResumeAll      = report.ResumeAll
+	ResumeNever    = report.ResumeNever
+	ReactionStored = chat.ReactionStored
+)
+
+const (
+	Limit            = render.Limit
+	ReactionTyped    = chat.ReactionTyped
+	ReactionReceived = chat.ReactionReceived
+	ReactionNone     = chat.ReactionNone
+	Warning          = chat.Warning
+)
+
+func (w *World) setSender(s bot.Sender) { w.Sender, w.Chat.Sender, w.Editor = s, s, s }
+
+func Ref(id uuid.UUID) string { return id.String() }
+
+func Live(r views.Session) bool { return r.Live }
+
+func Resumable(r views.Session) bool { return r.Resumable }
+
+// Identities are the processes of writers.
+func Identities(all []lifecycle.Writer) (who []process.Identity) {
+	for _, one := range all {
+		who = append(who, one.Identity)
+	}
+	return who
+}
+
+// ListText is the list that a person gets who asks for it in a conversation.
+func (w *World) ListText(t *testing.T, to session.Conversation) (render.Text, [][]outbox.Button) {
+	t.Helper()
+	require.NoError(t, w.command("list").Run(t.Context(), chat.Incoming{Message: conversation.Message{To: to}}, ""))
+	w.Telegram.Deliver(t.Context())
+	m := w.Telegram.Last(t)
+	return m.Text, m.Buttons
+}
+
+// Conflict is what a message about writers is about.
+type Conflict string
+
+const (
+	ResumeRefused  Conflict = "r" // a session that is over is not resumed: somebody else writes
+	OtherWriter    Conflict = "s" // somebody else writes a session that is open
+	WriterAfterEnd Conflict = "g" // somebody writes a session that is over
+)
+
+// SetResumeOnStart starts the program with another setting.
+func (w *World) SetResumeOnStart(what string) {
+	w.ResumeOnStart = what
+	w.Again()
+}
