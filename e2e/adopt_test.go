@@ -68,7 +68,7 @@ func TestP7_AnAdoptedAgentGetsItsTextAndTheShellNone(t *testing.T) {
 
 	desk.suspend(pane)
 	receipt := w.end("work")
-	assert.Contains(t, receipt.Text, "yours", "the pane is the person's")
+	assert.Contains(t, receipt.Text, "What is not mine in its window stays open", "the pane is the person's")
 	assert.Contains(t, receipt.Text, "KILL", "what is stopped hears no TERM")
 	assert.Equal(t, process.Gone, w.table.Liveness(agent))
 	assert.True(t, w.alive(shell))

@@ -341,7 +341,7 @@ func deskResume() life {
 			s.seconds = append(s.seconds, later)
 		},
 		after: func(s *stage) {
-			assert.Contains(s.t, s.hear(s.mark, "work is archived. ").Text, pid(later), "the receipt says who was spared")
+			assert.Contains(s.t, s.hear(s.mark, "work is archived.").Text, pid(later), "the receipt says who was spared")
 			assert.Contains(s.t, s.offered(s.mark, "Stop it").Text, pid(later))
 		}}}}
 }

@@ -53,9 +53,10 @@ func (w *world) handmade(name string) (id, claudeID string, shell, agent process
 	return id, claudeID, shell, agent
 }
 
-// warnings counts the warnings of the present run about a window.
-func (w *world) warnings(id, name string) int {
-	line := fmt.Sprintf(`level=WARN msg=orphan_window window_id=%s name=%s session_id=unknown note="no Session record references it"`, id, name)
+// warnings counts the warnings of the present run about a window, in which a conversation is written or
+// none ("unknown").
+func (w *world) warnings(id, name, claudeID string) int {
+	line := fmt.Sprintf(`level=WARN msg=orphan_window window_id=%s name=%s session_id=%s note="no Session record references it"`, id, name, claudeID)
 	return strings.Count(w.bot.log.String(), line)
 }
 
@@ -78,8 +79,8 @@ func TestP2_WindowsThatAreNotOursAreOnlyShown(t *testing.T) {
 	w.start()
 	told := w.offered(0, "Adopt "+hand)
 	assert.Contains(t, told.Text, "2 windows belong to no session")
-	assert.Equal(t, 1, w.warnings(mine, "mine"))
-	assert.Equal(t, 1, w.warnings(hand, "hand"))
+	assert.Equal(t, 1, w.warnings(mine, "mine", "unknown"))
+	assert.Equal(t, 1, w.warnings(hand, "hand", claudeID))
 	assert.Equal(t, 2, strings.Count(w.bot.log.String(), "orphan_window"))
 	list := w.offered(w.say("/list"), "Ignore "+mine)
 	for label, there := range map[string]bool{"Adopt " + hand: true, "Archive " + hand: true, "Ignore " + hand: true,
@@ -99,8 +100,8 @@ func TestP2_WindowsThatAreNotOursAreOnlyShown(t *testing.T) {
 	before := w.lastID()
 	w.start()
 	w.hear(w.say("/list"), "1 window belongs to no session")
-	assert.Zero(t, w.warnings(mine, "mine"), "nobody wants to hear of it")
-	assert.Equal(t, 1, w.warnings(hand, "hand"))
+	assert.Zero(t, w.warnings(mine, "mine", "unknown"), "nobody wants to hear of it")
+	assert.Equal(t, 1, w.warnings(hand, "hand", claudeID))
 	mentions := 0
 	for _, m := range w.api.Messages(w.chat()) {
 		if m.FromBot && m.ID > before && strings.Contains(m.Text, "to no session") {
@@ -202,7 +203,7 @@ func TestP2_AWindowOfOursWithoutARecordIsArchived(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(w.state, "sessions", r.ID.String()+".json")))
 
 	w.start()
-	assert.Equal(t, 1, w.warnings(r.Binding.Window, "work"))
+	assert.Equal(t, 1, w.warnings(r.Binding.Window, "work", r.ClaudeSessionID.String()))
 	asked := w.offered(w.say("/list"), "Archive")
 	w.tap(asked, "Archive")
 	question := w.offered(asked.ID, "Yes, archive")
