@@ -39,10 +39,15 @@ type Restored struct {
 
 // Restore brings a session back in its first directory: the same conversation
 // in a new window. Leftovers of it are ended first; while any other process
-// writes it, or may, it refuses with a WriterError. A restore that was cut short
-// before its window was known goes on.
+// writes it, or may, it refuses with a WriterError. A stop that was cut short is
+// finished first; a restore that was cut short before its window was known goes on.
 func (s *Service) Restore(ctx context.Context, q RestoreRequest) (back Restored, err error) {
 	err = s.do(ctx, q.Session, func(w *work) error {
+		if w.r.State == session.Stopping {
+			if err := w.stop(ctx, &Receipt{}); err != nil {
+				return err
+			}
+		}
 		if err := w.resumable(); err != nil {
 			return err
 		}

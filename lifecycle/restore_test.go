@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
@@ -440,5 +441,22 @@ func TestP1_ARestoreThatWasCutShortGoesOn(t *testing.T) {
 			require.ErrorAs(t, err, &refused)
 			assert.True(t, w.processes.alive(desk.id))
 		})
+	})
+}
+
+// Whoever resumes a session that is just being ended need not try again: its end comes first, then it
+// comes back.
+func TestP1_AResumeOfWhatIsBeingEndedWaitsForTheEnd(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.edit(r.ID, func(r *session.Record) { r.State, r.Final = session.Stopping, session.Archived })
+		back, err := w.Restore(w.ctx, RestoreRequest{Session: r.ID})
+		require.NoError(t, err)
+		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.Equal(t, session.Restoring, back.Record.State)
+		assert.Equal(t, 1, w.news.told(NoteStopped))
+		w.pass(10 * time.Second)
+		assert.Equal(t, session.Running, w.get(r.ID).State)
+		assert.NotEqual(t, a.id, w.get(r.ID).Binding.Agent)
 	})
 }
