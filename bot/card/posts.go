@@ -50,7 +50,7 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 		b.stripLocked(ctx, to, messageID, m)
 		return nil
 	}
-	c.Message, c.At, c.Drawn, c.offered = messageID, to, c.offered == c.Revision && !c.Closed, ""
+	c.Message, c.At, c.Drawn, c.offered = messageID, to, c.isShownBy(m), ""
 	err := b.putLocked(c)
 	b.noteLocked(c) // also when the disk did not take it: this run must not send it again
 	if !c.Drawn {

@@ -96,6 +96,13 @@ func (c record) message() outbox.Message {
 	return m
 }
 
+// isShownBy says whether a message looks as the card should: two posts of a card may be under way,
+// each with the look of its moment.
+func (c record) isShownBy(m outbox.Message) bool {
+	now := c.message()
+	return digest(now.Text) == digest(m.Text) && digest(now.Buttons) == digest(m.Buttons)
+}
+
 func (c record) option(n int) (Option, bool) {
 	for _, row := range c.Look.Options {
 		if n < len(row) {
