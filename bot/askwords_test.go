@@ -59,6 +59,21 @@ func TestP4_TheNextTextIsTheReasonOnlyWhileItMayBeMeant(t *testing.T) {
 	}
 }
 
+// TestP7_AReasonGoesToTheRequestThatAskedForIt, also where another session is the current one when the
+// button is tapped.
+func TestP7_AReasonGoesToTheRequestThatAskedForIt(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, q := w.Asking(t)
+		w.NewCurrentSession(t, "web", session.Running)
+		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
+		w.CurrentIs(t, r.ID)
+		w.MustHear(t, "use make")
+		w.Work(t)
+		assert.Contains(t, strings.Join(w.Relay.Done(), "\n"), "use make")
+		assert.NotContains(t, strings.Join(w.Lifecycle.Done(), "\n"), "queue")
+	})
+}
+
 // TestP4_ATextForAnotherSessionIsAPrompt, also before anything else has noticed.
 func TestP4_ATextForAnotherSessionIsAPrompt(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {

@@ -61,15 +61,12 @@ func TestUndoLeavesTheCurrentSession(t *testing.T) {
 	}
 }
 
-func TestUndoIsOverAfterAMinute(t *testing.T) {
-	for _, state := range []session.State{session.Archived, session.Running} {
-		w := chattest.NewWorld(t)
-		r := w.Session(t, "api", state)
-		require.NoError(t, w.TapShown(t, chattest.Alice, w.UndoShown(t, r, 61*time.Second), i18n.ButtonUndo))
-		assert.Equal(t, []string{"edit api is archived.", "answer query: " + w.Word(i18n.StaleButton)}, w.Telegram.Done())
-		assert.Equal(t, 1, w.Telegram.Spent)
-		assert.Empty(t, w.Lifecycle.Done())
-	}
+// TestUndoWorksForAsLongAsTheSessionCanComeBack: a receipt may be read an hour later.
+func TestUndoWorksForAsLongAsTheSessionCanComeBack(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Archived)
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.UndoShown(t, r, time.Hour), i18n.ButtonUndo))
+	assert.Contains(t, w.Telegram.Texts(), w.Restoring(r))
 }
 
 func TestADoubleTapOnResumeBringsBackOnce(t *testing.T) {

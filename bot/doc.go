@@ -21,12 +21,7 @@
 //	card           messages that are kept as they should look
 //	conversation   what is known of one place
 //	quotation      what a person's message says, as it may be typed
-//	tool           what the input of an agent's tool looks like
 //	alias          the chat numbers of Telegram and the names of places
 //	inbox, outbox, render
 //	port           all that the chat knows of the agents' machine
-//
-// Two small features still live under the roof itself: texts that wait behind a permission request
-// (each may be its answer, or the reason to deny it), and texts that were written for a request
-// that is over.
 package bot

@@ -239,7 +239,9 @@ type Clues struct {
 	Arrived bool   // a hook's event or a line of a transcript shows it: taken, or refused by a hook
 	Unheard bool   // events of hooks wait to be heard: its proof may be among them
 	Doubt   string // why neither Enter nor another paste may follow by itself; empty: nothing speaks against it
-	Alone   bool   // hooks have reported from this launch, and no key was pressed at the desk since the mark
+	Quiet   bool   // tmux shows that no key was pressed at the desk since the mark
+	// Reported says that hooks have reported from this launch: a prompt that was taken has left an event.
+	Reported bool
 }
 
 // Doubts, as the log names them.
@@ -262,7 +264,7 @@ const (
 //	the box of the idle agent stays the same for 2 s, and nothing speaks against it:
 //	    it is literally the text, Enter never pressed     press Enter: only ccbot can have typed it
 //	    it shows the text, and nobody was at the desk     press Enter: it was lost
-//	    it is empty, Enter never pressed                  paste anew, once
+//	    it is empty, Enter never pressed, nobody there    paste anew, once
 //	something speaks against it, or no proof has come     the person decides
 func decideTyped(v View, p *Prompt, c Clues) Decision {
 	shows := v.boxFree() && p.shows(v.Screen.Box)
@@ -279,12 +281,12 @@ func decideTyped(v View, p *Prompt, c Clues) Decision {
 		return Decision{Again: holdPace}
 	case still && c.Doubt == "" && shows && p.Mark.Enters == 0 && v.Screen.Box.Whole():
 		return Decision{Act: ActEnter, Again: EnterRetry}
-	case still && c.Doubt == "" && shows && c.Alone && p.Mark.Enters < maxEnters:
+	case still && c.Doubt == "" && shows && c.Quiet && c.Reported && p.Mark.Enters < maxEnters:
 		if wait := EnterRetry*time.Duration(p.Mark.Enters) - v.Now.Sub(p.Mark.At); wait > 0 {
 			return Decision{Again: wait}
 		}
 		return Decision{Act: ActEnter, Again: EnterRetry}
-	case still && c.Doubt == "" && empty && p.Mark.Enters == 0 && !p.Repeated && p.Class != ClassBash:
+	case still && c.Doubt == "" && empty && c.Quiet && p.Mark.Enters == 0 && !p.Repeated && p.Class != ClassBash:
 		return Decision{Act: ActRepeat, Again: soon}
 	case still && c.Doubt != "", waited >= ProofWait:
 		return Decision{Act: ActUnproven}

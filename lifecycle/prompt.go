@@ -70,6 +70,9 @@ func (p *Prompt) entered() bool {
 // "!" as the sign.
 func (p Prompt) shows(b claudeui.Box) bool {
 	text := p.Text
+	if b.Bash && p.Class != ClassBash {
+		return false // Enter would run it
+	}
 	if b.Bash {
 		text = strings.TrimPrefix(text, "!")
 	}

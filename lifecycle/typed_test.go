@@ -137,10 +137,32 @@ func TestP4_NoEnterFollowsAnEscFromTheChat(t *testing.T) {
 	})
 }
 
+// However often it is looked, Enter is not pressed again before the terminal could draw.
+func TestP7_NoEnterRightAfterAnother(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.crash("pasted", func() { w.typeHere(r, "k", said) })
+		w.pass(10 * time.Second)
+		require.NoError(t, w.Reattach(w.ctx, r.ID))
+		a.set(func(a *agent) { a.deaf = true })
+		for range 100 {
+			w.pass(100 * time.Millisecond)
+			_, _ = w.step(w.ctx, r.ID)
+			if entered := w.news.told(NoteTyped); entered > 0 {
+				for range 3 {
+					_, _ = w.step(w.ctx, r.ID)
+				}
+				assert.Equal(t, entered, w.news.told(NoteTyped))
+			}
+		}
+		assert.Positive(t, w.news.told(NoteTyped))
+	})
+}
+
 // Each row of decideTyped, and what must keep it from holding.
 func TestP4_DecideTyped(t *testing.T) {
 	rested := func(v *View) { v.Still = stillFor }
-	alone := Clues{Alone: true}
+	alone := Clues{Quiet: true, Reported: true}
 	placeholder := draft("[Pasted text #1 +3 lines]")
 	long := func(p *Prompt) { p.Text = "a\nb\nc\nd" }
 	bash := func(p *Prompt) { p.Text, p.Class = "!ls", ClassBash }
@@ -169,8 +191,10 @@ func TestP4_DecideTyped(t *testing.T) {
 		{"as a placeholder, nobody there", free(placeholder, rested), typing(3*time.Second, long, enters(0)), alone, ActEnter},
 		{"as a placeholder, somebody there", free(placeholder, rested), typing(3*time.Second, long, enters(0)), Clues{}, ActNothing},
 		{"as a placeholder, for long", free(placeholder, rested), typing(ProofWait, long, enters(0)), Clues{}, ActUnproven},
-		{"empty, never entered", free(rested), typing(3*time.Second, enters(0)), Clues{}, ActRepeat},
-		{"empty, a command never entered", free(rested), typing(3*time.Second, command, enters(0)), Clues{}, ActRepeat},
+		{"empty, never entered", free(rested), typing(3*time.Second, enters(0)), Clues{Quiet: true}, ActRepeat},
+		{"empty, a command never entered", free(rested), typing(3*time.Second, command, enters(0)), Clues{Quiet: true}, ActRepeat},
+		{"empty, never entered, somebody there", free(rested), typing(ProofWait, enters(0)), Clues{Reported: true}, ActUnproven},
+		{"in a box of bash mode", free(draft(said), rested, func(v *View) { v.Screen.Box.Bash = true }), typing(ProofWait, enters(0)), alone, ActUnproven},
 		{"empty, bash mode never entered", free(rested), typing(ProofWait, bash, enters(0)), Clues{}, ActUnproven},
 		{"empty, repeated", free(rested), typing(ProofWait, repeated, enters(0)), Clues{}, ActUnproven},
 		{"empty, entered", free(rested), typing(ProofWait), alone, ActUnproven},
@@ -197,7 +221,7 @@ func TestP4_NothingIsPressedOnDoubt(t *testing.T) {
 			return
 		}
 		v.Still = time.Duration(rapid.IntRange(0, 4).Draw(t, "still")) * time.Second
-		c := Clues{Arrived: rapid.Bool().Draw(t, "arrived"), Unheard: rapid.Bool().Draw(t, "unheard"), Alone: rapid.Bool().Draw(t, "alone"),
+		c := Clues{Arrived: rapid.Bool().Draw(t, "arrived"), Unheard: rapid.Bool().Draw(t, "unheard"), Quiet: rapid.Bool().Draw(t, "quiet"), Reported: rapid.Bool().Draw(t, "reported"),
 			Doubt: rapid.SampledFrom([]string{"", "", doubtEsc}).Draw(t, "doubt")}
 		p.Repeated = rapid.Bool().Draw(t, "repeated")
 		d := decideTyped(v, p, c)
@@ -208,9 +232,9 @@ func TestP4_NothingIsPressedOnDoubt(t *testing.T) {
 		switch {
 		case c.Arrived, c.Unheard, c.Doubt != "", v.Still < stillFor, !v.boxFree(), !v.Present:
 			t.Fatalf("act %d with %+v on %+v", d.Act, c, v)
-		case d.Act == ActRepeat && (!b.Empty || b.Bash || p.Repeated || p.Mark.Enters > 0):
+		case d.Act == ActRepeat && (!c.Quiet || !b.Empty || b.Bash || p.Repeated || p.Mark.Enters > 0):
 			t.Fatalf("pasted anew: %+v into %+v", p, b)
-		case d.Act == ActEnter && (!b.Holds(p.Text) || p.Mark.Enters > 0 && !c.Alone):
+		case d.Act == ActEnter && (!b.Holds(p.Text) || p.Mark.Enters > 0 && !(c.Quiet && c.Reported) || b.Bash && p.Class != ClassBash):
 			t.Fatalf("Enter: %+v on %+v", p, b)
 		}
 	})

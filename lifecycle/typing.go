@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,6 +125,7 @@ func (w *work) enter(ctx context.Context, p Prompt) error {
 		return err
 	}
 	w.at("entered")
+	w.remember(w.r.ID, func(m *memory) { m.still = still{} }) // what the Enter does is not drawn yet
 	return w.tell(ctx, NoteTyped, p)
 }
 
@@ -194,7 +196,7 @@ func cluesOf(ctx context.Context, w *work, p Prompt) Clues {
 	if err != nil {
 		w.Log.Warn("proof_unreadable", "session_id", w.r.ID.String(), "error", err.Error())
 	}
-	c := Clues{Arrived: trace.Arrived, Alone: !w.r.ReportsAt.IsZero() && aloneSince(ctx, w, p.Mark.At)}
+	c := Clues{Arrived: trace.Arrived, Reported: !w.r.ReportsAt.IsZero(), Quiet: quietSince(ctx, w, p.Mark.At)}
 	var errEvents error
 	if w.Hooks.Unheard != nil {
 		c.Unheard, errEvents = w.Hooks.Unheard(w.r.ID)
@@ -222,11 +224,14 @@ func cluesOf(ctx context.Context, w *work, p Prompt) Clues {
 // when the typing began, and in the others by the time of their lines. One that no hook has named is
 // looked up by the session's id.
 func traceOf(w *work, p Prompt) (transcript.Trace, error) {
-	path := p.Mark.Path
+	path, since := p.Mark.Path, time.Time{}
 	if path == "" {
-		path, _ = transcript.Find(w.ProjectsDir, w.r.ClaudeSessionID) // or there is none yet
+		path, _ = transcript.Find(w.ProjectsDir, cmp.Or(p.Mark.Claude, w.r.ClaudeSessionID)) // or there is none yet
 	}
-	all, err := transcript.TraceOf(path, p.Mark.Offset, time.Time{}, p.Text)
+	if p.Mark.Offset == 0 { // a file that comes later may begin with what was said long before
+		since = p.Mark.At
+	}
+	all, err := transcript.TraceOf(path, p.Mark.Offset, since, p.Text)
 	for _, c := range w.r.Cursors {
 		if err == nil && c.Path != path {
 			var one transcript.Trace
@@ -237,10 +242,10 @@ func traceOf(w *work, p Prompt) (transcript.Trace, error) {
 	return all, err
 }
 
-// aloneSince says whether tmux shows that nobody has pressed a key since a moment at a terminal that
+// quietSince says whether tmux shows that nobody has pressed a key since a moment at a terminal that
 // may show the agent's window. Of the keys of a terminal in control mode tmux tells nothing.
-func aloneSince(ctx context.Context, w *work, at time.Time) bool {
-	if w.view.Fate != PaneOurs || w.view.Adopted || !w.view.Pane.Touched.Before(at.Truncate(time.Second)) {
+func quietSince(ctx context.Context, w *work, at time.Time) bool {
+	if w.view.Fate != PaneOurs || !w.view.Pane.Touched.Before(at.Truncate(time.Second)) {
 		return false
 	}
 	viewers, err := w.Tmux.Viewers(ctx)

@@ -242,8 +242,11 @@ func (r *request) deliver(ctx context.Context, c Card) error {
 	if r.giving.Load() {
 		return nil
 	}
-	if err := r.withdraw(ctx, c); err != nil && !chat.IsGone(err) || !r.waits() {
-		return err // without one the hook has it, or comes back
+	if err := r.withdraw(ctx, c); err != nil && !chat.IsGone(err) {
+		return err
+	}
+	if !r.waits() {
+		return nil // the hook has it, or comes back
 	}
 	switch err := r.of.Hooks.Decide(r.id, *c.Decision); {
 	case refusal.Is(err, refusal.NotFound):

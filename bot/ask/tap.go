@@ -9,6 +9,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/pause"
 )
 
@@ -25,6 +26,7 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 		}
 		return Tap(c, t.From, t.Card.Option, a.Chat.Now())
 	})
+	said := ""
 	switch {
 	case errors.Is(err, ErrOver), errors.Is(err, ErrNotNow):
 		return chat.Answer{Text: a.late(r.id)}, nil
@@ -32,12 +34,16 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 		return chat.Answer{}, err
 	case next.Why != nil:
 		err = a.onlyFor(ctx, next, t.From)
+		if err == nil && !a.isMeant(next) { // what is written next is for this session
+			said = "→ " + glyph.Name(a.NameOf(next))
+			err = a.Chat.Book.MakeCurrent(ctx, t.To, r.session)
+		}
 	case t.Card.Option == verbAll:
 		a.mu.Lock()
 		r.startLocked(func(ctx context.Context) { r.showAll(ctx, t) })
 		a.mu.Unlock()
 	}
-	return chat.Answer{Then: func(context.Context) error {
+	return chat.Answer{Text: said, Then: func(context.Context) error {
 		r.free(old, next)
 		pause.Poke(r.wake)
 		return nil

@@ -113,13 +113,20 @@ func (b *Board) showNow(ctx context.Context, kind, key string, l Look, payload a
 	case c.Message <= 0 || !b.mayShow(c.At):
 		return ErrUnsent
 	}
-	if err = b.sender.EditNow(ctx, c.At, c.Message, c.message()); err == nil {
-		return nil
-	}
+	err = b.sender.EditNow(ctx, c.At, c.Message, c.message())
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if now, ok := b.cards[c.ID]; ok && now.Message == c.Message {
+	now, ok := b.cards[c.ID]
+	switch {
+	case !ok || now.Message != c.Message: // forgotten or moved meanwhile
+		b.stripLocked(ctx, c.At, c.Message, c.message())
+	case now.Closed || now.Revision != c.Revision: // a newer edit may have been overtaken
+		b.drawLocked(ctx, now)
+	case err != nil:
 		b.failedLocked(ctx, now, err)
+	default:
+		now.Drawn = true
+		b.cards[c.ID] = now
 	}
 	return err
 }

@@ -30,7 +30,7 @@ func (b *Board) takeUp(which func(record) bool) {
 	defer b.mu.Unlock()
 	for _, c := range b.cards {
 		if which(c) && (c.Closed || !c.Drawn) {
-			c.check = time.Now()
+			c.check, c.unsure = time.Now(), !c.Closed
 			b.noteLocked(c)
 		}
 	}
@@ -80,6 +80,9 @@ func (b *Board) tendLocked(ctx context.Context, c record, now time.Time) (err er
 		return b.closeLocked(ctx, c, render.Text{})
 	case c.Message == 0:
 		err = b.postLocked(ctx, c)
+	case c.unsure:
+		c.unsure = false
+		b.drawLocked(ctx, c) // what becomes of an edit is known at the next one
 	default:
 		b.editLocked(ctx, c)
 	}

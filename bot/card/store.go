@@ -40,6 +40,7 @@ type record struct {
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 	offered string           // the revision that the outbox may be sending
 	check   time.Time        // when Run looks at the card again; zero: no need
+	unsure  bool             // the chat may lack the last look: it is drawn, and looked at again
 }
 
 type plainRecord record

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/google/uuid"
@@ -21,6 +22,7 @@ type Store struct {
 
 	mu     sync.Mutex // held over the disk
 	folder spool.Folder
+	kept   map[address.Conversation]file // as they are on disk; never changed in place
 }
 
 // file is what is kept of one conversation.
@@ -37,7 +39,8 @@ const maxFile = 4 << 20
 
 // Open opens the folder, making it if needed.
 func Open(dir string) (*Store, error) {
-	c := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile, Fsync: true}}
+	c := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile, Fsync: true},
+		kept: make(map[address.Conversation]file)}
 	if err := c.folder.Make(); err != nil {
 		return nil, fmt.Errorf("open chats: %w", err)
 	}
@@ -90,7 +93,11 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 		if f.Current == uuid.Nil {
 			f.Current = old.Current
 		}
-		maps.Copy(f.Turns, old.Turns)
+		for id, turn := range old.Turns {
+			if _, known := f.Turns[id]; !known {
+				f.Turns[id] = turn
+			}
+		}
 		for id, all := range old.Messages {
 			for _, message := range all {
 				if from.ChatID == to.ChatID {
@@ -102,6 +109,7 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 	if err != nil {
 		return err
 	}
+	delete(c.kept, from)
 	return c.folder.Remove(nameOf(from))
 }
 
@@ -115,6 +123,14 @@ func (c *Store) read(to address.Conversation) (file, error) {
 // readLocked reads a conversation's file. A file that cannot be understood counts as none: the
 // person picks a session again.
 func (c *Store) readLocked(to address.Conversation) (f file, err error) {
+	if f, ok := c.kept[to]; ok {
+		return f, nil
+	}
+	defer func() {
+		if err == nil {
+			c.kept[to] = f
+		}
+	}()
 	data, err := c.folder.Read(nameOf(to))
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, spool.ErrForeign), errors.Is(err, spool.ErrTooBig):
@@ -138,12 +154,7 @@ func (c *Store) changeLocked(to address.Conversation, change func(*file)) error 
 	if err != nil {
 		return err
 	}
-	if f.Version = 1; f.Messages == nil {
-		f.Messages = make(messages)
-	}
-	if f.Turns == nil {
-		f.Turns = make(map[uuid.UUID]Turn)
-	}
+	f = f.clone()
 	change(&f)
 	data, err := json.Marshal(f)
 	if err == nil {
@@ -152,5 +163,21 @@ func (c *Store) changeLocked(to address.Conversation, change func(*file)) error 
 	if err != nil {
 		return fmt.Errorf("write chat: %w", err)
 	}
+	c.kept[to] = f
 	return nil
+}
+
+// clone shares nothing with f.
+func (f file) clone() file {
+	f.Version = 1
+	was := f.Messages
+	f.Messages = make(messages, len(was))
+	for id, all := range was {
+		f.Messages[id] = slices.Clone(all)
+	}
+	if f.Turns = maps.Clone(f.Turns); f.Turns == nil {
+		f.Turns = make(map[uuid.UUID]Turn)
+	}
+	f.Unread = slices.Clone(f.Unread)
+	return f
 }

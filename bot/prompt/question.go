@@ -259,7 +259,7 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
 		}
 		return p.Chat.Tell(ctx, t, f.Text.Text)
 	}
-	if c, ok := p.cards.Get(e.Key); ok {
+	if c, ok := p.cards.Get(e.Key); ok && c.Payload == was { // else something new is asked about it
 		became := render.Plain(p.words.Say(a.became, i18n.Args{"Name": r.Name}))
 		if err := p.cards.Close(ctx, e.Key, chat.Paragraphs(c.Look.Text, became)); err != nil {
 			return err

@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"strings"
-	"time"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
@@ -47,9 +46,6 @@ func (s *Sessions) tellOver(ctx context.Context, n news.Note) error {
 	return s.chat.PostScreen(ctx, n, s.chat.Words.Say(word, args), waiting, s.chat.EndedButton(r.ID))
 }
 
-// undoFor is how long after an end [Undo] works.
-const undoFor = time.Minute
-
 // tellStopped gives the receipt of an archive, with what can be done about it.
 func (s *Sessions) tellStopped(ctx context.Context, n news.Note) error {
 	r, text := n.Session, render.Plain(receiptText(s.chat.Phrases, n.Session, *n.Receipt))
@@ -59,7 +55,7 @@ func (s *Sessions) tellStopped(ctx context.Context, n news.Note) error {
 	back := offer{Offer: chat.Offer{Session: r.ID}}
 	option := s.chat.Option(i18n.ButtonRestore, plainOption, outbox.Primary)
 	if n.Receipt.Quiet == 0 {
-		back.Until, option = r.EndedAt.Add(undoFor), s.chat.Option(i18n.ButtonUndo, plainOption, "")
+		back.Undo, option = true, s.chat.Option(i18n.ButtonUndo, plainOption, "")
 	}
 	return s.offer(ctx, r.Conversation, text, back, option)
 }

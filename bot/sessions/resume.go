@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -92,8 +91,8 @@ func (s *Sessions) PostPick(
 
 // offer is a resume that the options of a card stand for.
 type offer struct {
-	chat.Offer           // without a session: the value of the option is the session's id
-	Until      time.Time `json:"until,omitzero"` // when the offer ends
+	chat.Offer      // without a session: the value of the option is the session's id
+	Undo       bool `json:"undo,omitempty"`
 }
 
 // What the options of an offer do. The others are those of control.Damaged.
@@ -121,7 +120,7 @@ func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was offer) (chat.An
 		was.Session, _ = uuid.Parse(option)
 	}
 	q, ok := s.chat.Accepted(was.Offer, t)
-	if q.Undo = !was.Until.IsZero(); !ok || q.Undo && s.chat.Now().After(was.Until) {
+	if q.Undo = was.Undo; !ok {
 		return s.offers.Over(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
