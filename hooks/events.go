@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/pause"
 	"ccbot/internal/spool"
 )
 
@@ -47,7 +48,7 @@ type Events struct {
 // NewEvents reads dir/events; dir is $CCBOT_DIR.
 func NewEvents(dir string, sink Sink, log *slog.Logger) *Events {
 	return &Events{
-		folder:     spool.Folder{Path: filepath.Join(dir, hookwire.EventsFolder), MaxSize: hookwire.MaxEvent},
+		folder:     eventsIn(dir),
 		quarantine: filepath.Join(dir, quarantineFolder),
 		sink:       sink,
 		log:        log,
@@ -71,12 +72,7 @@ func (e *Events) Run(ctx context.Context) error {
 	arrived := make(chan struct{}, 1)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		return e.folder.Watch(ctx, func() {
-			select {
-			case arrived <- struct{}{}:
-			default: // a pass is due already
-			}
-		})
+		return e.folder.Watch(ctx, func() { pause.Poke(arrived) })
 	})
 	group.Go(func() error { return e.follow(ctx, arrived) })
 	if err := group.Wait(); err != nil {
@@ -148,7 +144,7 @@ func (e *Events) handleLocked(ctx context.Context, name string, held map[string]
 	if e.delivered[name] {
 		return e.removeLocked(name)
 	}
-	event, err := e.read(name)
+	event, err := readEvent(e.folder, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -173,8 +169,13 @@ func (e *Events) handleLocked(ctx context.Context, name string, held map[string]
 	return err
 }
 
-func (e *Events) read(name string) (hookwire.Event, error) {
-	data, err := e.folder.Read(name)
+// eventsIn is dir/events.
+func eventsIn(dir string) spool.Folder {
+	return spool.Folder{Path: filepath.Join(dir, hookwire.EventsFolder), MaxSize: hookwire.MaxEvent}
+}
+
+func readEvent(events spool.Folder, name string) (hookwire.Event, error) {
+	data, err := events.Read(name)
 	if err != nil {
 		return hookwire.Event{}, err
 	}

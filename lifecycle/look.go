@@ -63,11 +63,8 @@ func (s *Service) Look(ctx context.Context, r session.Record) Look {
 // one that draws tmux itself (iTerm2's -CC): it is no viewer, only counted with
 // its session, and may show any window of it.
 func deskOf(viewers []tmux.Viewer, pane tmux.Pane, now time.Time) Desk {
-	desk, ofSession := DeskAway, 0
+	desk := DeskAway
 	for _, v := range viewers {
-		if v.Session == pane.Session {
-			ofSession++
-		}
 		if v.Window != pane.Window {
 			continue
 		}
@@ -76,7 +73,7 @@ func deskOf(viewers []tmux.Viewer, pane tmux.Pane, now time.Time) Desk {
 		}
 		desk = DeskAttached
 	}
-	if pane.Attached > ofSession {
+	if drawsItself(viewers, pane) {
 		desk = DeskAttached
 	}
 	return desk

@@ -196,7 +196,10 @@ func cluesOf(ctx context.Context, w *work, p Prompt) Clues {
 	if err != nil {
 		w.Log.Warn("proof_unreadable", "session_id", w.r.ID.String(), "error", err.Error())
 	}
-	c := Clues{Arrived: trace.Arrived, Reported: !w.r.ReportsAt.IsZero(), Quiet: quietSince(ctx, w, p.Mark.At)}
+	if trace.Arrived {
+		return Clues{Arrived: true} // which decides, whatever else there is
+	}
+	c := Clues{Reported: !w.r.ReportsAt.IsZero(), Quiet: quietSince(ctx, w, p.Mark.At)}
 	var errEvents error
 	if w.Hooks.Unheard != nil {
 		c.Unheard, errEvents = w.Hooks.Unheard(w.r.ID)
@@ -221,13 +224,9 @@ func cluesOf(ctx context.Context, w *work, p Prompt) Clues {
 }
 
 // traceOf looks for a typed prompt in the transcripts of the session: from where the transcript stood
-// when the typing began, and in the others by the time of their lines. One that no hook has named is
-// looked up by the session's id.
+// when the typing began, and in the others by the time of their lines.
 func traceOf(w *work, p Prompt) (transcript.Trace, error) {
-	path, since := p.Mark.Path, time.Time{}
-	if path == "" {
-		path, _ = transcript.Find(w.ProjectsDir, cmp.Or(p.Mark.Claude, w.r.ClaudeSessionID)) // or there is none yet
-	}
+	path, since := markedPath(w, *p.Mark), time.Time{}
 	if p.Mark.Offset == 0 { // a file that comes later may begin with what was said long before
 		since = p.Mark.At
 	}
@@ -242,6 +241,15 @@ func traceOf(w *work, p Prompt) (transcript.Trace, error) {
 	return all, err
 }
 
+// markedPath is the transcript in which a typed prompt is looked for first; empty: there is none yet.
+func markedPath(w *work, m Mark) string {
+	if m.Path != "" {
+		return m.Path
+	}
+	path, _ := transcript.Find(w.ProjectsDir, cmp.Or(m.Claude, w.r.ClaudeSessionID))
+	return path
+}
+
 // quietSince says whether tmux shows that nobody has pressed a key since a moment at a terminal that
 // may show the agent's window. Of the keys of a terminal in control mode tmux tells nothing.
 func quietSince(ctx context.Context, w *work, at time.Time) bool {
@@ -249,12 +257,7 @@ func quietSince(ctx context.Context, w *work, at time.Time) bool {
 		return false
 	}
 	viewers, err := w.Tmux.Viewers(ctx)
-	for _, v := range viewers {
-		if v.Session == w.view.Pane.Session {
-			w.view.Pane.Attached--
-		}
-	}
-	return err == nil && w.view.Pane.Attached <= 0
+	return err == nil && !drawsItself(viewers, w.view.Pane)
 }
 
 // clockWasSet says whether the wall clock and the kernel's count of time have parted since a mark.
@@ -287,11 +290,7 @@ func settleTyped(ctx context.Context, w *work, p Prompt) error {
 // from its beginning.
 func arrived(ctx context.Context, w *work, p Prompt) error {
 	if _, followed := w.r.Cursor(); !followed {
-		path := p.Mark.Path
-		if path == "" {
-			path, _ = transcript.Find(w.ProjectsDir, w.r.ClaudeSessionID) // the trace was found there
-		}
-		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: path})
+		w.r.Cursors = append(w.r.Cursors, transcript.Cursor{Path: markedPath(w, *p.Mark)})
 		if err := w.saveAndFollow(ctx); err != nil {
 			return err
 		}

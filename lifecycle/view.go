@@ -118,3 +118,14 @@ func (v View) ended() bool {
 
 // launchAge is how long the present launch has been running.
 func launchAge(r *session.Record, now time.Time) time.Duration { return now.Sub(r.StartedAt) }
+
+// drawsItself says whether a terminal that draws tmux itself is attached to the session of a pane.
+func drawsItself(viewers []tmux.Viewer, pane tmux.Pane) bool {
+	shown := 0
+	for _, v := range viewers {
+		if v.Session == pane.Session {
+			shown++
+		}
+	}
+	return pane.Attached > shown
+}

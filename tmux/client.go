@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ccbot/internal/pause"
 )
 
 // answerTimeout bounds every operation; tmux answers within milliseconds or is stopped.
@@ -125,7 +127,7 @@ func (c *Client) await(ctx context.Context) (*connection, ServerID, error) {
 			return nil, ServerID{}, fmt.Errorf("%w on %s", ErrNoServer, c.socket)
 		}
 		if !kicked {
-			signal(c.kick)
+			pause.Poke(c.kick)
 			kicked = true
 		}
 		select {

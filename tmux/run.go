@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"ccbot/internal/pause"
 )
 
 // The pauses between attempts to connect. The longest is also how late a server is noticed that
@@ -60,15 +62,7 @@ func (c *Client) tell(ctx context.Context) {
 	}
 }
 
-func (c *Client) changed() { signal(c.notify) }
-
-// signal leaves one token; a second one before the first is taken adds nothing.
-func signal(ch chan struct{}) {
-	select {
-	case ch <- struct{}{}:
-	default:
-	}
-}
+func (c *Client) changed() { pause.Poke(c.notify) }
 
 func (c *Client) keepConnected(ctx context.Context) {
 	pause := firstPause

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"ccbot/bot/prompt"
+	"ccbot/internal/pause"
 	"ccbot/internal/token"
 )
 
@@ -104,7 +105,7 @@ func (d downloads) locate(ctx context.Context, fileID string) (fileInfo, error) 
 		if wait == 0 || try == locateTries {
 			return f, err
 		}
-		if err := pause(ctx, wait); err != nil {
+		if err := pause.For(ctx, wait); err != nil {
 			return fileInfo{}, err
 		}
 	}

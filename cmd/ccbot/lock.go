@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"ccbot/internal/pause"
 	"ccbot/internal/process"
 )
 
@@ -46,7 +47,7 @@ func lock(ctx context.Context, dir, role string, table *process.Table, patience 
 			return f, nil
 		}
 		first := readHolder(path)
-		if err := pause(ctx, time.Second); err != nil {
+		if err := pause.For(ctx, time.Second); err != nil {
 			return nil, err
 		}
 		if h := readHolder(path); h == first && h.role == "run" && table.Liveness(h.agent) == process.Alive {
@@ -55,17 +56,6 @@ func lock(ctx context.Context, dir, role string, table *process.Table, patience 
 		if time.Now().After(deadline) {
 			return nil, fmt.Errorf("%s is held by pid %d, which is no running bot and does not let go", path, first.agent.PID)
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"ccbot/internal/pause"
 	"ccbot/recovery"
 )
 
@@ -18,10 +19,7 @@ func newLosses() losses { return make(losses, 1) }
 
 // note says that a session was lost; what it says of it is in its record.
 func (l losses) note() {
-	select {
-	case l <- struct{}{}:
-	default: // that is told anyway
-	}
+	pause.Poke(l) // a second loss is told with the first
 }
 
 // tellLosses tells the chat of sessions that are lost while ccbot runs.
@@ -41,7 +39,7 @@ func (l losses) run(ctx context.Context, tell func(context.Context, recovery.Rep
 			return ctx.Err()
 		case <-l:
 		}
-		if err := pause(ctx, lossPause); err != nil {
+		if err := pause.For(ctx, lossPause); err != nil {
 			return err
 		}
 		select {

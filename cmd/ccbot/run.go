@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/hooks"
+	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/token"
 )
@@ -159,7 +160,7 @@ func (s *system) watchPresence(ctx context.Context) error {
 			return ctx.Err()
 		}
 		s.log.Warn("presence_watch_lost", "error", err.Error(), "again_in", presenceRetry)
-		if err := pause(ctx, presenceRetry); err != nil {
+		if err := pause.For(ctx, presenceRetry); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
+	"ccbot/internal/pause"
 	"ccbot/internal/token"
 )
 
@@ -94,7 +95,7 @@ func connect(ctx context.Context, api *tgbot.Bot, s *service, log *slog.Logger) 
 		again := waitAfter(err, wait)
 		s.tried(again)
 		log.Warn("telegram_unreachable", "retry_in", again.String(), "error", err.Error())
-		if err := pause(ctx, again); err != nil {
+		if err := pause.For(ctx, again); err != nil {
 			return nil, err
 		}
 	}
