@@ -148,14 +148,15 @@ func TestACardThatClosesWhileItIsSentSaysSo(t *testing.T) {
 	})
 }
 
-// A tap may be quicker than the note of the message's id, and than a restart.
+// A tap may be quicker than the note of the message's id, and than a restarted outbox.
 func TestATapTeachesTheMessage(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.killAt.Store(beforeNote)
 		w.shown("k", question("one"))
-		w.restart()
+		w.process = w.reopened(w.T, w.chat, anywhere)
 		_, ok := w.tap(w.chat.seen()[0], 0)
 		assert.True(t, ok)
+		w.start(w.T)
 		w.pass(time.Minute)
 		assert.Equal(t, []string{"one [Yes] [No]"}, w.looks())
 		assert.Empty(t, filesIn(t, w.dir+"/outbox"))

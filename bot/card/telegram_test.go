@@ -233,6 +233,14 @@ func (p *process) kill() {
 // startProcess runs the bot on a folder.
 func startProcess(t *testing.T, dir string, chat *telegram, mayShow func(outbox.Conversation) bool) *process {
 	t.Helper()
+	p := openProcess(t, dir, chat, mayShow)
+	p.start(t)
+	return p
+}
+
+// openProcess opens the files of a process that sends nothing before it is started.
+func openProcess(t *testing.T, dir string, chat *telegram, mayShow func(outbox.Conversation) bool) *process {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	p := &process{dir: dir}
 	p.Outbox = outbox.New(connection{telegram: chat, dead: &p.dead}, "https://api.example", filepath.Join(dir, "outbox"), log)
@@ -252,21 +260,33 @@ func startProcess(t *testing.T, dir string, chat *telegram, mayShow func(outbox.
 		defer p.mu.Unlock()
 		p.moves++
 	}
+	return p
+}
+
+// start runs a process until its stop is called.
+func (p *process) start(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { assert.NoError(t, p.board.Run(ctx)) })
 	running.Go(func() { assert.NoError(t, p.Run(ctx)) })
 	p.stop = func() { cancel(); running.Wait() }
 	t.Cleanup(p.stop)
-	return p
+}
+
+// reopened kills a process, unless it is dead, and opens what it has left in another one.
+func (p *process) reopened(t *testing.T, chat *telegram, mayShow func(outbox.Conversation) bool) *process {
+	t.Helper()
+	p.kill()
+	p.stop()
+	return openProcess(t, p.rescue, chat, mayShow)
 }
 
 // restarted kills a process, unless it is dead, and starts another one on what the first has left.
 func (p *process) restarted(t *testing.T, chat *telegram, mayShow func(outbox.Conversation) bool) *process {
 	t.Helper()
-	p.kill()
-	p.stop()
-	return startProcess(t, p.rescue, chat, mayShow)
+	successor := p.reopened(t, chat, mayShow)
+	successor.start(t)
+	return successor
 }
 
 // inside is a message by the names inside.
