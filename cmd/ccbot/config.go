@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/caarlos0/env/v11"
 	"github.com/joho/godotenv"
 
@@ -55,10 +58,14 @@ type config struct {
 	voice        []string
 	roots        []string
 	claudeDirSet bool
+	unknown      []string // names in the file that set nothing
 }
 
 // configFile lies in CCBOT_DIR.
 const configFile = "ccbot.env"
+
+// byteOrderMark begins a text file that some editors write.
+const byteOrderMark = "\ufeff"
 
 // readableVariable says that others may read configFile. In that file it counts for nothing.
 const readableVariable = "CCBOT_ALLOW_READABLE_ENV"
@@ -133,7 +140,7 @@ func parseConfig(environ []string) (c *config, file string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	c = &config{home: home, claudeDirSet: merged["CLAUDE_CONFIG_DIR"] != ""}
+	c = &config{home: home, claudeDirSet: merged["CLAUDE_CONFIG_DIR"] != "", unknown: unknownSettings(merged, vars)}
 	if err := env.ParseWithOptions(c, env.Options{Environment: merged}); err != nil {
 		return nil, "", usage(describe(err, file))
 	}
@@ -177,9 +184,13 @@ func readSettings(file, real string) (map[string]string, error) {
 	if real == "" {
 		return make(map[string]string), nil
 	}
-	vars, err := godotenv.Read(real)
+	data, err := os.ReadFile(real)
 	if errors.Is(err, fs.ErrNotExist) { // it went meanwhile
 		return make(map[string]string), nil
+	}
+	var vars map[string]string
+	if err == nil {
+		vars, err = godotenv.UnmarshalBytes(bytes.TrimPrefix(data, []byte(byteOrderMark)))
 	}
 	if err != nil {
 		return nil, fileError(file, real, err)
@@ -203,13 +214,45 @@ func fileError(file, real string, err error) error {
 // junkLine is the first line that cannot be read: what is before it can be, and
 // nothing that has it.
 func junkLine(text string) int {
-	lines := strings.SplitAfter(text, "\n")
+	lines := strings.SplitAfter(strings.TrimPrefix(text, byteOrderMark), "\n")
 	for good := len(lines) - 1; good > 0; good-- {
 		if _, err := godotenv.Unmarshal(strings.Join(lines[:good], "")); err == nil {
 			return good + 1
 		}
 	}
 	return 1
+}
+
+// unknownSettings are the names in the file alone that are no setting's.
+func unknownSettings(merged, environment map[string]string) (unknown []string) {
+	for name := range merged {
+		if _, set := environment[name]; !set && !slices.Contains(settingNames(), name) {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	return unknown
+}
+
+// settingNames are the variables that can be set.
+func settingNames() (names []string) {
+	for field := range reflect.TypeFor[config]().Fields() {
+		if name := field.Tag.Get("env"); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// nearestSetting is the setting that an unknown name is most like, or empty where it is like none.
+func nearestSetting(unknown string) string {
+	unknown = strings.ToUpper(unknown)
+	distance := func(name string) int { return levenshtein.ComputeDistance(unknown, name) }
+	nearest := slices.MinFunc(settingNames(), func(a, b string) int { return distance(a) - distance(b) })
+	if distance(nearest) > len(unknown)/3 {
+		return ""
+	}
+	return nearest
 }
 
 // describe names the variables of a parse error without their values' secrets.

@@ -235,6 +235,44 @@ func TestConfigFile(t *testing.T) {
 	assert.NotContains(t, err.Error(), tokenSecret)
 }
 
+func TestAFileThatBeginsWithAByteOrderMark(t *testing.T) {
+	home := t.TempDir()
+	file := filepath.Join(home, "ccbot.env")
+	environ := []string{"HOME=" + home, "CCBOT_DIR=" + home}
+	require.NoError(t, os.WriteFile(file, []byte("\ufeffTELEGRAM_BOT_TOKEN="+goodToken+"\r\nALLOWED_USERS=7\r\n"), 0o600))
+	c, err := loadConfig(environ)
+	require.NoError(t, err)
+	assert.Equal(t, ids{7}, c.AllowedUsers)
+	assert.Empty(t, c.unknown)
+
+	require.NoError(t, os.WriteFile(file, []byte("\ufeffLOG_LEVEL=debug\njunk\n"), 0o600))
+	_, err = loadConfig(environ)
+	assert.ErrorContains(t, err, "line 2 is not")
+}
+
+// TestTheStartTellsWhatWillBeInTheWay of a file whose settings set nothing, and of missing commands.
+func TestTheStartTellsWhatWillBeInTheWay(t *testing.T) {
+	home := t.TempDir()
+	text := "TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USER=7\nALLOWED_USERS=7\nPROXY_ADDRESS=x\nAAsecret0secret=1\n" +
+		"VOICE_COMMAND=no-such-voice -x\nCLAUDE_COMMAND=./no-such-claude\n"
+	require.NoError(t, os.WriteFile(filepath.Join(home, "ccbot.env"), []byte(text), 0o600))
+	c, err := loadConfig([]string{"HOME=" + home, "CCBOT_DIR=" + home, "OTHER_SETTING=1"})
+	require.NoError(t, err)
+	var out strings.Builder
+	c.warn(newLog(config{LogFormat: "text", LogLevel: "info"}, &out))
+	for _, want := range []string{
+		"setting_unknown.*name=ALLOWED_USER nearest=ALLOWED_USERS",
+		`setting_unknown.*name=PROXY_ADDRESS nearest=""`,
+		`setting_unknown.*name="not shown"`,
+		"voice_command_missing.*command=no-such-voice ",
+		"claude_missing.*command=./no-such-claude ",
+	} {
+		assert.Regexp(t, want, out.String())
+	}
+	assert.NotContains(t, out.String(), "AAsecret")
+	assert.Equal(t, 5, strings.Count(out.String(), "\n"), out.String())
+}
+
 func TestWhereTheFileIsWrong(t *testing.T) {
 	tests := []struct {
 		name, text string

@@ -69,7 +69,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		Short:         "Run Claude Code sessions in tmux windows from a Telegram chat",
 		Args:          noArgs,
 		SilenceErrors: true,
-		Version:       versionText(),
+		Version:       versionLine(),
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runBot(cmd.Context(), environ, stderr)
@@ -77,6 +77,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(runCommand(environ, stderr), tryCommand(environ, stdout, stderr), hooksCommand(environ, stdout),

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -93,7 +94,22 @@ func (c config) warn(log *slog.Logger) {
 	if _, err := exec.LookPath(expandHome(c.Claude, c.home)); err != nil {
 		log.Warn("claude_missing", "command", c.Claude, "mend", "install Claude Code, or set CLAUDE_COMMAND to its path")
 	}
+	if command := c.voiceCommand(); command != "" {
+		if _, err := exec.LookPath(command); err != nil {
+			log.Warn("voice_command_missing", "command", command, "mend", "set VOICE_COMMAND to a command that is there")
+		}
+	}
+	for _, name := range c.unknown {
+		nearest := nearestSetting(name)
+		if nearest == "" && !settingName.MatchString(name) {
+			name = "not shown" // a token in the wrong place, perhaps
+		}
+		log.Warn("setting_unknown", "file", file, "name", name, "nearest", nearest)
+	}
 }
+
+// settingName is what the names of settings look like.
+var settingName = regexp.MustCompile(`^[A-Z_]{2,40}$`)
 
 func hookBinary() (string, error) {
 	me, err := self()

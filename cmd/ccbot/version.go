@@ -15,9 +15,14 @@ var version string
 func versionCommand(stdout io.Writer) *cobra.Command {
 	return &cobra.Command{Use: "version", Short: "Print the version", Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(stdout, "ccbot %s %s %s/%s\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(stdout, versionLine())
 			return err
 		}}
+}
+
+// versionLine is what version and --version print.
+func versionLine() string {
+	return fmt.Sprintf("ccbot %s %s %s/%s", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 func versionText() string {

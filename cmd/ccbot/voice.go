@@ -58,6 +58,17 @@ func (c *config) checkVoice() error {
 	return nil
 }
 
+// voiceCommand is the program of VOICE_COMMAND: it runs in the home folder.
+func (c *config) voiceCommand() (program string) {
+	if len(c.voice) > 0 {
+		program = c.voice[0]
+	}
+	if strings.Contains(program, "/") && !filepath.IsAbs(program) {
+		program = filepath.Join(c.home, program)
+	}
+	return program
+}
+
 // transcriber is what VOICE_COMMAND is to the chat: nil where it is not set.
 func (s *system) transcriber(environ []string) prompt.Transcriber {
 	if len(s.voice) == 0 {
