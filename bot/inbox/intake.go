@@ -116,7 +116,7 @@ func (i *Intake) pollOn(ctx context.Context) error {
 		newest:   time.Now(),
 		answered: i.cfg.Seen,
 		trouble:  repeats{log: i.cfg.Log},
-		failing:  pause.Backoff{Min: 500 * time.Millisecond, Max: 30 * time.Second},
+		failing:  pause.Backoff{Min: 500 * time.Millisecond, Max: 10 * time.Second},
 		rival:    pause.Backoff{Min: 5 * time.Second, Max: time.Minute},
 	}
 	for ctx.Err() == nil {

@@ -60,7 +60,7 @@ func TestPollFailuresBackOffAndRecover(t *testing.T) {
 					gap := at[n+1].Sub(at[n])
 					assert.GreaterOrEqual(t, gap, most/2, "failure %d", n)
 					assert.LessOrEqual(t, gap, most, "failure %d", n)
-					most = min(2*most, 30*time.Second)
+					most = min(2*most, 10*time.Second)
 				}
 			})
 		})
