@@ -81,10 +81,12 @@ func NewWorld(t *testing.T) *World {
 	require.NoError(t, err)
 	store, err := inbox.OpenStore(filepath.Join(dir, "inbox"), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	w := &World{Records: &fakeRecords{All: make(map[uuid.UUID]session.Record)}, Inbox: &fakeEntries{Store: store},
+	records := &fakeRecords{All: make(map[uuid.UUID]session.Record)}
+	w := &World{Records: records, Inbox: &fakeEntries{Store: store},
 		Relay: &fakeRelay{waiting: make(map[string]hooks.Request)}, Dir: dir,
-		Talk:       &transcripts{Transcripts: host.Transcripts{Log: slog.New(slog.DiscardHandler)}},
+		Talk:       &transcripts{Transcripts: &host.Transcripts{Records: records, Log: slog.New(slog.DiscardHandler)}},
 		AgentsHome: "/home/alice", Home: "/home/alice", Order: make(chan string, 10_000)}
+	t.Cleanup(w.Talk.Close)
 	w.Lifecycle = &fakeSessions{records: w.Records, entries: w.Inbox, events: w.Order}
 	w.Windows = &fakeWindows{WereTold: make(map[string]bool)}
 	w.Hosted = &host.Sessions{Lifecycle: w.Lifecycle, Windows: w.Windows, Records: w.Records}
