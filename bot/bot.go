@@ -68,6 +68,7 @@ type Machine struct {
 	Decisions   Decisions
 	Places      places.Places
 	Files       portfiles.Files
+	Received    portfiles.Received
 	Transcripts talk.Transcripts
 }
 

@@ -30,7 +30,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions,
 		Edits: b.Sessions, Entries: b.Entries, Changes: b.Entries, Requests: requests{b.asks},
 		Resume:      b.Resumer.Resume,
-		Attachments: prompt.Attachments{Files: b.Files, Downloader: b.Downloader, Voice: b.Voice}})
+		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	b.asks.Prompts = b.Prompts
 	help := func(ctx context.Context, in chat.Incoming, _ string) error {
 		return b.Say(ctx, in.To, b.words.Say(i18n.Help))

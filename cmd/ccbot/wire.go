@@ -169,7 +169,7 @@ func (s *system) wireChat(environ []string) error {
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},
 		bot.Deps{
 			Machine: bot.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
-				Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine,
+				Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
 				Transcripts: s.talk},
 			Kept:   bot.Kept{Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards},
 			Media:  bot.Media{Downloader: newDownloads(s.config), Voice: s.transcriber(environ)},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"path/filepath"
 	"runtime"
@@ -139,10 +138,6 @@ func (m machine) Make(dir string) error { return m.now().Make(dir) }
 
 func (m machine) Open(session uuid.UUID, path string) (files.File, error) {
 	return m.now().Open(session, path)
-}
-
-func (m machine) Put(session uuid.UUID, id string, fill func(io.Writer) (string, error)) (files.Received, error) {
-	return m.now().Put(session, id, fill)
 }
 
 func (m machine) Read(transcript, path string, most int64) (string, error) {
