@@ -34,6 +34,9 @@ func (m Sessions) Note(n lifecycle.Note) news.Note {
 	if n.Kind == lifecycle.NoteNotReporting {
 		shown.Waited = lifecycle.StartNotice
 	}
+	if n.Kind == lifecycle.NoteReady {
+		shown.Answerers = answerersOf(n.Session)
+	}
 	if n.Dialog != nil {
 		dialog := desk.Dialog(*n.Dialog)
 		shown.Dialog = &dialog

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ccbot/bot/port/control"
+	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/views"
@@ -129,6 +130,15 @@ func (p Phrases) unsure(all []desk.Writer) render.Text {
 		lines = append(lines, "• "+p.WriterText(w))
 	}
 	return render.Plain(strings.Join(lines, "\n"))
+}
+
+// ProjectAnswers says what in a project's own settings answers permission requests.
+func ProjectAnswers(words i18n.Words, all []decisions.Answerer) string {
+	var what []string
+	for _, a := range all {
+		what = append(what, words.Say(i18n.AnswererKey(string(a))))
+	}
+	return Warning + words.Say(i18n.ProjectAnswers, i18n.Args{"What": strings.Join(what, ", ")})
 }
 
 // NoSessionText says that no session is open, and what to do.

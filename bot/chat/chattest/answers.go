@@ -160,6 +160,7 @@ func (w *World) Beside(t *testing.T, state session.State, lines ...string) sessi
 
 // transcripts are those of the disk, and tell how far readers are.
 type transcripts struct {
+	*gate
 	*host.Transcripts
 	Polls bool                 // a reader that waits holds no inotify instance, which no bubble of fake time can wait for
 	Gives func(item talk.Item) // before a reader gets an item
@@ -185,6 +186,7 @@ func (f *transcripts) LastWaiting() context.Context {
 }
 
 func (f *transcripts) Next(ctx context.Context, id uuid.UUID, from talk.Cursor, most int) ([]talk.Item, error) {
+	f.wait()
 	f.mu.Lock()
 	f.waiting = ctx
 	f.mu.Unlock()
@@ -208,6 +210,16 @@ func (f *transcripts) Next(ctx context.Context, id uuid.UUID, from talk.Cursor, 
 		}
 		return items, err
 	}
+}
+
+func (f *transcripts) Said(from *talk.Cursor, before talk.Cursor) ([]talk.Item, error) {
+	f.wait()
+	return f.Transcripts.Said(from, before)
+}
+
+func (f *transcripts) End(of talk.Cursor) (talk.Cursor, error) {
+	f.wait()
+	return f.Transcripts.End(of)
 }
 
 func (f *transcripts) oneWaits() {
