@@ -20,6 +20,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -122,7 +123,7 @@ func TestP7_ATapIsAnsweredWhileItsPortHangs(t *testing.T) {
 func TestFeatures_AForgottenSessionLeavesNoFile(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.ShowsEveryButton(t)
-		folders := []string{"asks", "cards"}
+		folders := []string{"asks", "cards", "chats"}
 		kept := 0
 		for _, folder := range folders {
 			kept += len(chattest.FilesIn(t, w.Dir, folder))
@@ -139,6 +140,34 @@ func TestFeatures_AForgottenSessionLeavesNoFile(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A list that shows a forgotten session stays for the others. An answer to one of its messages, those
+// sent only then included, is never taken for one to another session.
+func TestP7_WhatAForgottenSessionHasShownMeansNoOther(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r, other := w.NewCurrentSession(t, "api", session.Archived), w.NewCurrentSession(t, "web", session.Running)
+	w.Sent(outbox.Message{To: chattest.AtAlice, Session: r.ID}, 501)
+	require.NoError(t, w.Chats.NoteNoticed(chattest.AtAlice, r.ID, talk.Cursor{Path: "t"}))
+	require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 502, "1", r.ID))
+	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running }) // so that it is in the list
+	inList, others := w.Listed(t, r), w.Listed(t, other)
+	require.NoError(t, w.Forget(t.Context(), r.ID))
+	w.Records.Forget(r.ID)
+	w.Sent(outbox.Message{To: chattest.AtAlice, Session: r.ID}, 503)
+	for _, name := range slices.Concat(chattest.FilesIn(t, w.Dir, "chats"), chattest.FilesIn(t, w.Dir, "cards")) {
+		kept, err := os.ReadFile(name)
+		require.NoError(t, err)
+		assert.NotContains(t, string(kept), r.ID.String())
+	}
+	for _, message := range []int{501, 502, 503} {
+		_, answered, known := w.Answered(conversation.Message{To: chattest.AtAlice, ReplyTo: message, OfBot: true})
+		assert.Equal(t, []bool{true, false}, []bool{answered, known}, message)
+	}
+	require.NoError(t, w.TapSpot(t, chattest.Alice, inList))
+	assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Word(i18n.SessionGone))
+	require.NoError(t, w.TapSpot(t, chattest.Alice, others))
+	assert.Equal(t, other.ID, w.CurrentID(chattest.AtAlice))
 }
 
 // crashes has a feature crash in each of its doors.
