@@ -307,7 +307,7 @@ func (b *Bot) Sent(m outbox.Message, id int) {
 	if _, known := b.Book.Records.Get(m.Session); !known && m.Session != uuid.Nil {
 		m.Session = uuid.Max
 	}
-	if err := b.Chats.NoteSent(m.To, id, m.Session); err != nil {
+	if err := b.Chats.NoteMessage(m.To, id, m.Session); err != nil {
 		b.Log.Warn("message_not_noted", "chat_id", m.To.ChatID, "error", err.Error())
 	}
 }

@@ -135,15 +135,8 @@ func portError(err error) error {
 	return err
 }
 
-// kinds are the kinds of items that the chat looks at.
-var kinds = map[transcript.Kind]talk.Kind{
-	transcript.Text: talk.Text, transcript.Thinking: talk.Thinking, transcript.ToolUse: talk.ToolUse,
-	transcript.ToolResult: talk.ToolResult, transcript.Interrupt: talk.Interrupt, transcript.APIError: talk.APIError,
-	transcript.TurnEnd: talk.TurnEnd, transcript.LocalOutput: talk.LocalOutput, transcript.PermissionDecision: talk.PermissionDecision,
-}
-
 func itemOf(item transcript.Item) talk.Item {
-	shown := talk.Item{At: talk.Cursor(item.At), Next: talk.Cursor(item.Next), Kind: kinds[item.Kind], Time: item.Time,
+	shown := talk.Item{At: talk.Cursor(item.At), Next: talk.Cursor(item.Next), Kind: talk.Kind(item.Kind.String()), Time: item.Time,
 		Sidechain: item.Sidechain, Meta: item.Meta, Text: item.Text}
 	if item.Kind == transcript.LocalOutput && item.Command == "!" {
 		shown.Bash = transcript.BashCommand(item.At)

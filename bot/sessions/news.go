@@ -18,8 +18,8 @@ import (
 func (s *Sessions) tellReady(ctx context.Context, n news.Note) error {
 	r := n.Session
 	text := s.chat.Words.Say(i18n.Ready, i18n.Args{"Name": r.Name})
-	if len(n.Answerers) > 0 {
-		text += "\n" + chat.ProjectAnswers(s.chat.Words, n.Answerers)
+	if answers := chat.ProjectAnswers(s.chat.Words, n.Answerers); answers != "" {
+		text += "\n" + answers
 	}
 	return s.chat.For(r.ID).Say(ctx, r.Conversation, text)
 }
