@@ -225,6 +225,57 @@ func TestArchitectureOfTheChat(t *testing.T) {
 	}
 }
 
+// kernel are the rooms that every feature uses. What runs beside an update belongs to a feature, or to
+// the roof, which run it under their guard.
+var kernel = []string{"bot/chat", "bot/conversation", "bot/card"}
+
+// TestTheKernelStartsNoGoroutine: neither itself, nor by a timer or a group.
+func TestTheKernelStartsNoGoroutine(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test || !slices.Contains(kernel, s.pkg) {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			for _, what := range started(n) {
+				t.Errorf("%s: %s", s.fset.Position(n.Pos()), what)
+			}
+			return true
+		})
+	}
+}
+
+// started says what a piece of a program starts.
+func started(n ast.Node) (what []string) {
+	switch n := n.(type) {
+	case *ast.GoStmt:
+		return []string{"go"}
+	case *ast.ImportSpec:
+		if path, _ := strconv.Unquote(n.Path.Value); strings.HasSuffix(path, "/errgroup") {
+			return []string{path}
+		}
+	case *ast.SelectorExpr:
+		of, _ := n.X.(*ast.Ident)
+		full := n.Sel.Name
+		if of != nil {
+			full = of.Name + "." + full
+		}
+		if slices.Contains([]string{"time.AfterFunc", "context.AfterFunc", "guard.Crew", "guard.Keep"}, full) || n.Sel.Name == "Go" {
+			return []string{full}
+		}
+	}
+	return nil
+}
+
+func TestStarted(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "x.go", `package x
+import ("golang.org/x/sync/errgroup"; "time"; "sync"; "context")
+func f() { go f(); time.AfterFunc(1, f); new(sync.WaitGroup).Go(f); context.AfterFunc(nil, f); new(guard.Crew); time.After(1) }`, 0)
+	require.NoError(t, err)
+	var all []string
+	ast.Inspect(f, func(n ast.Node) bool { all = append(all, started(n)...); return true })
+	assert.Equal(t, []string{"golang.org/x/sync/errgroup", "go", "time.AfterFunc", "Go", "context.AfterFunc", "guard.Crew"}, all)
+}
+
 // TestArchitectureObjects holds the rule itself to account.
 func TestArchitectureObjects(t *testing.T) {
 	for _, tt := range []struct {

@@ -208,6 +208,7 @@ func TestWhatWasLeftToTheDeskStaysThere(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteDialogGone, Session: r}))
+		w.Work(t) // its goroutine lets the hook go
 		w.Dials(q)
 		require.NoError(t, w.Asked(t.Context(), q.Request))
 		assert.Equal(t, ask.StateAway, w.Card(t, q).State)

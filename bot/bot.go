@@ -68,6 +68,7 @@ type Machine struct {
 	Decisions   Decisions
 	Places      places.Places
 	Files       portfiles.Files
+	Received    portfiles.Received
 	Transcripts talk.Transcripts
 }
 
@@ -237,7 +238,7 @@ func (b *Bot) Run(ctx context.Context) error {
 
 // Forget takes away what is kept of a session that is itself forgotten.
 func (b *Bot) Forget(ctx context.Context, id uuid.UUID) error {
-	errs := []error{b.Deps.Cards.Forget(ctx, id)}
+	errs := []error{b.Deps.Cards.Forget(ctx, id), b.Chats.Forget(id)}
 	for _, f := range b.Rooms {
 		if f.Forget != nil {
 			errs = append(errs, b.call(f.Name, "forget", func() error { return f.Forget(ctx, id) }))
@@ -300,9 +301,13 @@ func (b *Bot) hear(ctx context.Context, n news.Note, who string,
 	return b.For(n.Session.ID).Say(ctx, n.Session.Conversation, chat.Warning+b.words.Say(i18n.InternalError))
 }
 
-// Sent hears which message the chat has, of a session or of none.
+// Sent hears which message the chat has, of a session or of none. One that has waited since before
+// its session was forgotten names it no more.
 func (b *Bot) Sent(m outbox.Message, id int) {
-	if err := b.Chats.NoteSent(m.To, id, m.Session); err != nil {
+	if _, known := b.Book.Records.Get(m.Session); !known && m.Session != uuid.Nil {
+		m.Session = uuid.Max
+	}
+	if err := b.Chats.NoteMessage(m.To, id, m.Session); err != nil {
 		b.Log.Warn("message_not_noted", "chat_id", m.To.ChatID, "error", err.Error())
 	}
 }

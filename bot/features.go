@@ -10,7 +10,6 @@ import (
 	"ccbot/bot/dialog"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/decisions"
-	"ccbot/bot/port/desk"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/prompt"
 	"ccbot/bot/report"
@@ -23,14 +22,14 @@ import (
 // Features makes all that the bot can do, in the order in which a text is offered to the features.
 func (b *Bot) Features() []chat.Feature {
 	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, b.Answers.Follow)
-	b.Resumer = sessions.New(b.Chat, b.Sessions, b.Sessions, agents{b}, others)
+	b.Resumer = sessions.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, others)
 	b.Resumer.Refused, b.Resumer.Recall, others.Resume = others.Refused, b.Answers.Recall, b.Resumer.Resume
 	b.Reports = report.New(report.Deps{Chat: b.Chat, Reported: b.Sessions.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions,
 		Edits: b.Sessions, Entries: b.Entries, Changes: b.Entries, Requests: requests{b.asks},
 		Resume:      b.Resumer.Resume,
-		Attachments: prompt.Attachments{Files: b.Files, Downloader: b.Downloader, Voice: b.Voice}})
+		Attachments: prompt.Attachments{Files: b.Received, Downloader: b.Downloader, Voice: b.Voice}})
 	b.asks.Prompts = b.Prompts
 	help := func(ctx context.Context, in chat.Incoming, _ string) error {
 		return b.Say(ctx, in.To, b.words.Say(i18n.Help))
@@ -75,25 +74,6 @@ func (b *Bot) Asked(ctx context.Context, q decisions.Request) error { return b.a
 
 // Left hears that a request's hook is gone without an answer.
 func (b *Bot) Left(_ context.Context, q decisions.Request) { b.asks.Left(q) }
-
-// agents are the agents of sessions as package sessions looks at them.
-type agents struct{ bot *Bot }
-
-func (a agents) Look(ctx context.Context, id uuid.UUID) desk.Look {
-	return a.bot.Sessions.Look(ctx, id)
-}
-
-func (a agents) ProjectAnswers(id uuid.UUID) string {
-	all := a.bot.Decisions.Answerers(id)
-	if len(all) == 0 {
-		return ""
-	}
-	return ask.ProjectAnswers(a.bot.words, all)
-}
-
-func (a agents) Interrupt(ctx context.Context, id uuid.UUID) error {
-	return a.bot.Sessions.Interrupt(ctx, id)
-}
 
 // requests are what agents ask, as prompts may answer them.
 type requests struct{ asks *ask.Requests }

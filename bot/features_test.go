@@ -2,7 +2,10 @@ package bot_test
 
 import (
 	"context"
+	"log/slog"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +20,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -38,6 +42,39 @@ func TestFeatures_EachNewsHasOneOwner(t *testing.T) {
 		assert.Len(t, owners[news.Kind(kind)], 1, kind)
 	}
 	assert.Len(t, owners, len(chattest.NoteKinds(t)), "nobody tells what there is not")
+}
+
+// Who hears an event calls no port: sessions tell their news while they work.
+func TestFeatures_WhoHearsAnEventCallsNoPort(t *testing.T) {
+	w := chattest.ShowsAllButtons(t)
+	crashes := new(strings.Builder)
+	w.Log = slog.New(slog.NewTextHandler(crashes, nil))
+	w.Again()
+	id, err := w.Current(chattest.AtAlice)
+	require.NoError(t, err)
+	for _, kind := range chattest.NoteKinds(t) {
+		w.AsksFor(t, w.Record(t, id), "Bash", chattest.Bash)
+		n := w.News(t, kind)
+		for _, class := range []lifecycle.Class{lifecycle.ClassPrompt, lifecycle.ClassBash} {
+			n.Session, n.From, n.Prompt.Class = w.Record(t, id), w.Record(t, id), class
+			told := w.Hosted.Note(n)
+			w.WithoutPorts(func() { assert.NoError(t, w.Bot.SessionNews(t.Context(), told), kind) })
+		}
+		assert.NotContains(t, crashes.String(), "a port is called", kind)
+		crashes.Reset()
+	}
+	w.WithoutPorts(func() {
+		assert.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, id))
+		seen, _ := w.Book.Records.Get(id)
+		for _, hear := range w.Events.Shown {
+			hear(seen)
+		}
+		for _, f := range w.Rooms {
+			if f.Unparked != nil {
+				f.Unparked(chattest.Alice)
+			}
+		}
+	})
 }
 
 // A command, a verb and a kind of card belong to one feature, and every feature has a name.
@@ -68,11 +105,16 @@ func TestFeatures_NothingIsClaimedTwice(t *testing.T) {
 func TestP7_ATapIsAnsweredWhileItsPortHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.ShowsAllButtons(t)
+		links := make(map[string]bool)
 		for _, m := range append(append(w.Telegram.Posted, w.Telegram.Sent...), w.Telegram.Edited...) {
 			for _, one := range chattest.Data(m) {
+				if verb, _, _ := strings.Cut(one, ":"); !card.IsButton(one) {
+					links[verb] = true
+				}
 				w.AnswersWhileItHangs(t, m, one)
 			}
 		}
+		assert.Equal(t, w.Verbs(), links) // TestP8_EveryOptionSurvivesARestart has all cards
 	})
 }
 
@@ -81,7 +123,7 @@ func TestP7_ATapIsAnsweredWhileItsPortHangs(t *testing.T) {
 func TestFeatures_AForgottenSessionLeavesNoFile(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.ShowsEveryButton(t)
-		folders := []string{"asks", "cards"}
+		folders := []string{"asks", "cards", "chats"}
 		kept := 0
 		for _, folder := range folders {
 			kept += len(chattest.FilesIn(t, w.Dir, folder))
@@ -98,6 +140,34 @@ func TestFeatures_AForgottenSessionLeavesNoFile(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A list that shows a forgotten session stays for the others. An answer to one of its messages, those
+// sent only then included, is never taken for one to another session.
+func TestP7_WhatAForgottenSessionHasShownMeansNoOther(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r, other := w.NewCurrentSession(t, "api", session.Archived), w.NewCurrentSession(t, "web", session.Running)
+	w.Sent(outbox.Message{To: chattest.AtAlice, Session: r.ID}, 501)
+	require.NoError(t, w.Chats.NoteNoticed(chattest.AtAlice, r.ID, talk.Cursor{Path: "t"}))
+	require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 502, "1", r.ID))
+	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running }) // so that it is in the list
+	inList, others := w.Listed(t, r), w.Listed(t, other)
+	require.NoError(t, w.Forget(t.Context(), r.ID))
+	w.Records.Forget(r.ID)
+	w.Sent(outbox.Message{To: chattest.AtAlice, Session: r.ID}, 503)
+	for _, name := range slices.Concat(chattest.FilesIn(t, w.Dir, "chats"), chattest.FilesIn(t, w.Dir, "cards")) {
+		kept, err := os.ReadFile(name)
+		require.NoError(t, err)
+		assert.NotContains(t, string(kept), r.ID.String())
+	}
+	for _, message := range []int{501, 502, 503} {
+		_, answered, known := w.Answered(conversation.Message{To: chattest.AtAlice, ReplyTo: message, OfBot: true})
+		assert.Equal(t, []bool{true, false}, []bool{answered, known}, message)
+	}
+	require.NoError(t, w.TapSpot(t, chattest.Alice, inList))
+	assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Word(i18n.SessionGone))
+	require.NoError(t, w.TapSpot(t, chattest.Alice, others))
+	assert.Equal(t, other.ID, w.CurrentID(chattest.AtAlice))
 }
 
 // crashes has a feature crash in each of its doors.
@@ -152,9 +222,23 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 					stop := w.Running(t)
 					time.Sleep(10 * time.Second)
 					synctest.Wait()
-					for kind := range rooms[i].News {
-						assert.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteKind(kind), Session: r}), kind)
-						assert.Contains(t, w.Telegram.Texts(), chat.Warning+w.Word(i18n.InternalError))
+					for _, kind := range chattest.NoteKinds(t) {
+						told := len(w.Telegram.Texts())
+						n := w.News(t, kind)
+						n.Session = r
+						assert.NoError(t, w.SessionNews(t.Context(), n), kind)
+						_, own := rooms[i].News[kind]
+						crashed := own || rooms[i].Heard != nil
+						assert.Equal(t, crashed, slices.Contains(w.Telegram.Texts()[told:], chat.Warning+w.Word(i18n.InternalError)), kind)
+					}
+					hears := func(text string) error { // as the inbox does, which tells the person
+						return guard.Call(func() error { _, err := w.Hear(t, text); return err })
+					}
+					for _, c := range rooms[i].Commands {
+						assert.Error(t, hears("/"+c.Name), c.Name)
+					}
+					for kind := range rooms[i].Cards {
+						assert.Error(t, w.TapButton(t, chattest.Alice, w.NewButton(t, kind)), "which is the answer to the tap")
 					}
 					for verb := range rooms[i].Taps {
 						assert.Error(t, w.TapButton(t, chattest.Alice, verb+":x"), "which is the answer to the tap")
@@ -166,8 +250,7 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 					w.Telegram.Mu.Lock()
 					w.Telegram.OnParked = map[int64]bool{chattest.Alice: true}
 					w.Telegram.Mu.Unlock()
-					text := guard.Call(func() error { _, err := w.Hear(t, "a text"); return err }) // as the inbox does
-					assert.Error(t, text, "it may be meant for the feature, so that it is no prompt")
+					assert.Error(t, hears("a text"), "it may be meant for the feature, so that it is no prompt")
 					assert.Equal(t, 1, unparked, "the others hear that the chat takes messages")
 					assert.Error(t, w.Forget(t.Context(), uuid.New()))
 					assert.Equal(t, 1, forgot, "the others forget")

@@ -81,7 +81,7 @@ func TestP4_AMessageOfTheNewChatIsNotTakenForOneOfTheOld(t *testing.T) {
 
 		id := w.ShownAs(t, q)
 		reply.ID, reply.ReplyToMessage = 0, &models.Message{ID: id, From: &models.User{IsBot: true, Username: w.Username}}
-		require.NoError(t, w.Chats.NoteSent(chattest.InGroup, w.Message(t, q), r.ID)) // as the outbox tells
+		require.NoError(t, w.Chats.NoteMessage(chattest.InGroup, w.Message(t, q), r.ID)) // as the outbox tells
 		assert.Equal(t, r.ID, w.SaysIn(t, chattest.Grown, reply).Session, "a message of the new chat is known")
 	})
 }

@@ -14,7 +14,7 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/files"
+	"ccbot/bot/port/refusal"
 	"ccbot/internal/session"
 )
 
@@ -66,39 +66,39 @@ func TestSendFileIsRefused(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(d *chattest.FileWorld)
-		want   string
+		want   refusal.Code
 		cap    string
 	}{
 		{"the session is over", func(d *chattest.FileWorld) {
 			d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.Archived })
-		}, "the session is over", ""},
+		}, refusal.WrongState, ""},
 		{"nobody is allowed there any more", func(d *chattest.FileWorld) {
 			d.Records.Change(d.R.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: chattest.Eve} })
-		}, "nobody is allowed any more in the chat that the session is shown in", ""},
-		{"a caption that is too long", func(*chattest.FileWorld) {}, "the caption has more than 1024 characters", strings.Repeat("😀", 512) + "x"},
+		}, refusal.NotShown, ""},
+		{"a caption that is too long", func(*chattest.FileWorld) {}, refusal.CaptionTooLong, strings.Repeat("😀", 512) + "x"},
 		{"a file of elsewhere", func(d *chattest.FileWorld) {
 			d.Records.Change(d.R.ID, func(r *session.Record) { r.Dir = d.Elsewhere })
-		}, "it lies outside of the session's folder: copy it into the folder first", ""},
+		}, refusal.FileOutside, ""},
 		{"a file that is too large", func(d *chattest.FileWorld) {
 			if err := os.Truncate(filepath.Join(d.Dir, "a.txt"), outbox.MaxFile+1); err != nil {
 				panic(err)
 			}
-		}, "it has more than the 50 MB that Telegram takes", ""},
+		}, refusal.FileTooBig, ""},
 		{"telegram is slow", func(d *chattest.FileWorld) {
 			d.Sends.Before = func() error { return fmt.Errorf("send file: %w: %w", outbox.ErrUnsure, context.DeadlineExceeded) }
-		}, "Telegram did not take it in ten minutes, and I gave up", ""},
+		}, refusal.TookTooLong, ""},
 		{"telegram says no", func(d *chattest.FileWorld) {
 			d.Sends.Before = func() error { return fmt.Errorf("send: %w", &outbox.Refused{Err: errors.New("too big")}) }
-		}, "Telegram does not take it: too big", ""},
+		}, refusal.NotTaken, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			d := chattest.NewFileWorld(t)
 			path := d.Inside(t, "a.txt", "hello")
 			tt.change(d)
-			refusal := (*files.Refusal)(nil)
-			require.ErrorAs(t, d.SendFile(t.Context(), d.R.ID, path, tt.cap), &refusal)
-			assert.Equal(t, tt.want, refusal.Text)
+			err := d.SendFile(t.Context(), d.R.ID, path, tt.cap)
+			require.Equal(t, tt.want, refusal.In(err).Code)
+			assert.Equal(t, tt.want == refusal.NotTaken, refusal.In(err).Reason == "too big")
 			assert.Empty(t, d.Telegram.Done())
 		})
 	}

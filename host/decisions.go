@@ -10,6 +10,7 @@ import (
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/refusal"
 	"ccbot/hooks"
+	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
 
@@ -49,11 +50,15 @@ func (d Decisions) Outcome(ctx context.Context, q decisions.Request) (o decision
 	return decisions.Outcome{ByHook: out.ByHook, Done: out.Done, Denial: out.Denial, Text: out.Text, Interrupted: out.Interrupted}, found, err
 }
 
-// Answerers looks into the settings of a session's project. An agent in whose mode nothing is asked
-// has none.
-func (d Decisions) Answerers(session uuid.UUID) []decisions.Answerer {
-	r, ok := d.Records.Get(session)
-	if !ok || r.Launch != nil && r.Launch.PermissionMode == hooks.ModeBypass {
+// Answerers looks into the settings of a session's project.
+func (d Decisions) Answerers(id uuid.UUID) []decisions.Answerer {
+	r, _ := d.Records.Get(id)
+	return answerersOf(r)
+}
+
+// answerersOf are what in a session's project may answer. An agent in whose mode nothing is asked has none.
+func answerersOf(r session.Record) []decisions.Answerer {
+	if r.Dir == "" || r.Launch != nil && r.Launch.PermissionMode == hooks.ModeBypass {
 		return nil
 	}
 	return hooks.ProjectAnswerers(r.Dir)

@@ -34,19 +34,19 @@ func programOf(p process.Process) string {
 // Dialog gives what the terminal of a session asks.
 func (m Sessions) Dialog(ctx context.Context, id uuid.UUID) (desk.Dialog, error) {
 	d, err := m.Lifecycle.Dialog(ctx, id)
-	return desk.Dialog(d), m.refused(err)
+	return d, m.refused(err)
 }
 
 // Press presses a key of a dialog.
 func (m Sessions) Press(ctx context.Context, id uuid.UUID, mark, key string) (desk.Dialog, error) {
 	d, err := m.Lifecycle.Press(ctx, id, mark, key)
-	return desk.Dialog(d), m.refused(err)
+	return d, m.refused(err)
 }
 
 // Choose chooses an option of a dialog.
 func (m Sessions) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (desk.Dialog, error) {
 	d, err := m.Lifecycle.Choose(ctx, id, mark, option)
-	return desk.Dialog(d), m.refused(err)
+	return d, m.refused(err)
 }
 
 // Look looks at what a session does.
@@ -56,7 +56,7 @@ func (m Sessions) Look(ctx context.Context, id uuid.UUID) desk.Look {
 		return desk.Look{Phase: desk.Unknown}
 	}
 	l := m.Lifecycle.Look(ctx, r)
-	shown := desk.Look{Phase: cmp.Or(desk.Phase(l.Phase), desk.Unknown), Background: l.Background}
+	shown := desk.Look{Phase: cmp.Or(l.Phase, desk.Unknown), Background: l.Background}
 	switch l.Desk {
 	case lifecycle.DeskAttached:
 		shown.Presence = desk.Attached
@@ -75,7 +75,7 @@ func (m Sessions) Output(ctx context.Context, id uuid.UUID, command string) desk
 	if !ok {
 		return desk.Output{}
 	}
-	return desk.Output(m.Lifecycle.Output(ctx, r, command))
+	return m.Lifecycle.Output(ctx, r, command)
 }
 
 // Interrupt presses Esc once, where an agent works.

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 
-	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
 	"ccbot/lifecycle"
@@ -29,14 +28,13 @@ func (n News) SessionNews(ctx context.Context, note lifecycle.Note) error {
 // Note is a piece of news as the chat understands it.
 func (m Sessions) Note(n lifecycle.Note) news.Note {
 	shown := news.Note{Kind: n.Kind, Session: View(n.Session), From: View(n.From), Asked: n.Asked, InBox: n.InBox,
-		Screen: n.Screen, Attach: n.Attach, Draft: n.Draft, Writers: m.writersOf(n.Writers),
+		Screen: n.Screen, Attach: n.Attach, Draft: n.Draft, Dialog: n.Dialog, Writers: m.writersOf(n.Writers),
 		Prompt: promptOf(n.Prompt)}
 	if n.Kind == lifecycle.NoteNotReporting {
 		shown.Waited = lifecycle.StartNotice
 	}
-	if n.Dialog != nil {
-		dialog := desk.Dialog(*n.Dialog)
-		shown.Dialog = &dialog
+	if n.Kind == lifecycle.NoteReady {
+		shown.Answerers = answerersOf(n.Session)
 	}
 	if n.Receipt != nil {
 		receipt := receiptOf(*n.Receipt)

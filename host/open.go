@@ -12,13 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/port/files"
-)
-
-// What is said of files that are refused for where they lie.
-const (
-	ownFile     = "files of ccbot's own are never sent"
-	outsideFile = "it lies outside of the session's folder: copy it into the folder first"
-	linkedDir   = "the session's folder is reached through a link: nothing is sent from there"
+	"ccbot/bot/port/refusal"
 )
 
 // Open implements [files.Files]. Links are followed first, and where they lead decides whether the
@@ -26,10 +20,10 @@ const (
 func (m *Machine) Open(session uuid.UUID, path string) (files.File, error) {
 	r, ok := m.Records.Get(session)
 	if !ok {
-		return files.File{}, refuse("there is no such session")
+		return files.File{}, refuse(refusal.NotFound)
 	}
 	if !filepath.IsAbs(path) {
-		return files.File{}, refuse("the path is not absolute")
+		return files.File{}, refuse(refusal.FileRelative)
 	}
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -40,7 +34,7 @@ func (m *Machine) Open(session uuid.UUID, path string) (files.File, error) {
 		return files.File{}, fmt.Errorf("find CCBOT_DIR %q: %w", m.StateDir, errors.Join(err, fs.ErrInvalid))
 	}
 	if _, below := within(own, path); below {
-		return files.File{}, refuse(ownFile)
+		return files.File{}, refuse(refusal.FileOwn)
 	}
 	ours, err := os.Stat(own)
 	if err != nil {
@@ -49,7 +43,7 @@ func (m *Machine) Open(session uuid.UUID, path string) (files.File, error) {
 	return openInside(r.Dir, path, ours)
 }
 
-func refuse(text string) error { return &files.Refusal{Text: text} }
+func refuse(code refusal.Code) error { return &refusal.Error{Code: code} }
 
 // openInside opens a file through the session's folder, which a link that has appeared by now
 // cannot lead out of. A folder that is reached through a link gives nothing: the record has only
@@ -63,15 +57,15 @@ func openInside(dir, path string, ours fs.FileInfo) (files.File, error) {
 	}
 	defer root.Close()
 	if !isRoot(root, base) {
-		return files.File{}, refuse(linkedDir)
+		return files.File{}, refuse(refusal.FileLinked)
 	}
 	rel, inside := within(base, path)
 	if !inside {
-		return files.File{}, refuse(outsideFile)
+		return files.File{}, refuse(refusal.FileOutside)
 	}
 	f, err := openBelow(root, rel, ours)
 	if err == nil && !isRoot(root, base) {
-		return files.File{}, errors.Join(refuse("the session's folder changed just now"), f.Body.Close())
+		return files.File{}, errors.Join(refuse(refusal.FileChanged), f.Body.Close())
 	}
 	return f, err
 }
@@ -101,7 +95,7 @@ func openBelow(root *os.Root, rel string, ours fs.FileInfo) (files.File, error) 
 		return files.File{}, fileReason(err)
 	}
 	if os.SameFile(here, ours) {
-		return files.File{}, refuse(ownFile)
+		return files.File{}, refuse(refusal.FileOwn)
 	}
 	folder, rest, deeper := strings.Cut(rel, string(filepath.Separator))
 	if !deeper {
@@ -117,7 +111,7 @@ func openBelow(root *os.Root, rel string, ours fs.FileInfo) (files.File, error) 
 	}
 	defer next.Close()
 	if opened, err := next.Stat("."); err != nil || !os.SameFile(named, opened) {
-		return files.File{}, refuse("it changed just now")
+		return files.File{}, refuse(refusal.FileChanged)
 	}
 	return openBelow(next, rest, ours)
 }
@@ -130,7 +124,7 @@ func openRegular(root *os.Root, name string) (files.File, error) {
 		return files.File{}, fileReason(err)
 	}
 	if !before.Mode().IsRegular() {
-		return files.File{}, refuse("it is not a regular file")
+		return files.File{}, refuse(refusal.FileIrregular)
 	}
 	// A FIFO that takes its place just now must not hold us up.
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -150,13 +144,13 @@ func openRegular(root *os.Root, name string) (files.File, error) {
 func checkFile(before, info fs.FileInfo) error {
 	switch {
 	case !info.Mode().IsRegular():
-		return refuse("it is not a regular file")
+		return refuse(refusal.FileIrregular)
 	case !os.SameFile(before, info): // a link, or another file
-		return refuse("it changed just now")
+		return refuse(refusal.FileChanged)
 	case !hasOneName(info): // the other may be that of a file of ccbot's own
-		return refuse("it has more than one name, by a hard link: copy it first")
+		return refuse(refusal.FileNamed)
 	case info.Size() == 0: // also those of /proc, in which our own environment is
-		return refuse("it is empty")
+		return refuse(refusal.FileEmpty)
 	}
 	return nil
 }
@@ -167,11 +161,11 @@ func hasOneName(info fs.FileInfo) bool {
 	return ok && s.Nlink == 1
 }
 
-// fileReason is what the system says of a file that cannot be had.
+// fileReason is the refusal of a file that cannot be had.
 func fileReason(err error) error {
-	text := reason(err)
+	e := &refusal.Error{Code: refusal.FileUnreadable, Reason: reason(err), Err: err}
 	if errors.Is(err, fs.ErrNotExist) {
-		text = "there is no such file"
+		e.Code = refusal.FileMissing
 	}
-	return &files.Refusal{Text: text, Err: err}
+	return e
 }

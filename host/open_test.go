@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/files"
+	"ccbot/bot/port/refusal"
 	"ccbot/internal/session"
 )
 
@@ -68,13 +69,12 @@ func (d *opens) open(t *testing.T, path string) files.File {
 	return f
 }
 
-// refusal is the sentence with which a file is refused.
-func (d *opens) refusal(t *testing.T, path string) string {
+// refusal is why a file is refused.
+func (d *opens) refusal(t *testing.T, path string) refusal.Code {
 	t.Helper()
 	_, err := d.Open(d.records.one.ID, path)
-	refusal := (*files.Refusal)(nil)
-	require.ErrorAs(t, err, &refusal, path)
-	return refusal.Text
+	require.ErrorAs(t, err, new(*refusal.Error), path)
+	return refusal.In(err).Code
 }
 
 // TestP9_OnlyRegularFilesOfTheSessionAreSent: everything else is refused.
@@ -82,48 +82,48 @@ func TestP9_OnlyRegularFilesOfTheSessionAreSent(t *testing.T) {
 	tests := []struct {
 		name string
 		make func(t *testing.T, d *opens, path string) string // gives the path to ask for
-		why  string                                           // of the refusal
+		why  refusal.Code                                     // of the refusal
 	}{
 		{"a FIFO", func(t *testing.T, _ *opens, path string) string {
 			require.NoError(t, syscall.Mkfifo(path, 0o600))
 			return path
-		}, "it is not a regular file"},
-		{"a directory", func(_ *testing.T, d *opens, _ string) string { return d.dir }, "it is not a regular file"},
-		{"a device", func(*testing.T, *opens, string) string { return "/dev/zero" }, outsideFile},
+		}, refusal.FileIrregular},
+		{"a directory", func(_ *testing.T, d *opens, _ string) string { return d.dir }, refusal.FileIrregular},
+		{"a device", func(*testing.T, *opens, string) string { return "/dev/zero" }, refusal.FileOutside},
 		{"a link to a device", func(t *testing.T, _ *opens, path string) string {
 			require.NoError(t, os.Symlink("/dev/zero", path))
 			return path
-		}, outsideFile},
+		}, refusal.FileOutside},
 		{"with two names, of which one may be ccbot's", func(t *testing.T, d *opens, path string) string {
 			require.NoError(t, os.Link(filepath.Join(d.StateDir, "ccbot.env"), path))
 			return path
-		}, "it has more than one name, by a hard link: copy it first"},
-		{"empty", func(t *testing.T, d *opens, _ string) string { return d.inside(t, "x", "") }, "it is empty"},
-		{"not there", func(_ *testing.T, _ *opens, path string) string { return path }, "there is no such file"},
+		}, refusal.FileNamed},
+		{"empty", func(t *testing.T, d *opens, _ string) string { return d.inside(t, "x", "") }, refusal.FileEmpty},
+		{"not there", func(_ *testing.T, _ *opens, path string) string { return path }, refusal.FileMissing},
 		{"below a file", func(t *testing.T, d *opens, _ string) string {
 			return filepath.Join(d.inside(t, "x", "x"), "y")
-		}, "not a directory"},
+		}, refusal.FileUnreadable},
 		{"relative", func(t *testing.T, d *opens, _ string) string {
 			d.inside(t, "x", "x")
 			return "x"
-		}, "the path is not absolute"},
-		{"elsewhere", func(t *testing.T, d *opens, _ string) string { return d.outside(t, "x", "x") }, outsideFile},
+		}, refusal.FileRelative},
+		{"elsewhere", func(t *testing.T, d *opens, _ string) string { return d.outside(t, "x", "x") }, refusal.FileOutside},
 		{"a link that leads out", func(t *testing.T, d *opens, path string) string {
 			require.NoError(t, os.Symlink(d.outside(t, "x", "x"), path))
 			return path
-		}, outsideFile},
+		}, refusal.FileOutside},
 		{"a link of a folder that leads out", func(t *testing.T, d *opens, path string) string {
 			d.outside(t, "x", "x")
 			require.NoError(t, os.Symlink(d.elsewhere, path))
 			return filepath.Join(path, "x")
-		}, outsideFile},
+		}, refusal.FileOutside},
 		{"up and out", func(t *testing.T, d *opens, _ string) string {
 			d.outside(t, "x", "x")
 			return d.dir + "/../elsewhere/x"
-		}, outsideFile},
+		}, refusal.FileOutside},
 		{"a folder whose name begins like the session's", func(t *testing.T, d *opens, _ string) string {
 			return d.write(t, d.dir+"-2/x", "x")
-		}, outsideFile},
+		}, refusal.FileOutside},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestP9_ADirectoryThatBecameALinkOpensNothing(t *testing.T) {
 			d := newOpens(t)
 			path := d.outside(t, "a.txt", "hello")
 			tt.swap(t, d)
-			assert.Equal(t, linkedDir, d.refusal(t, path))
+			assert.Equal(t, refusal.FileLinked, d.refusal(t, path))
 		})
 	}
 	d := newOpens(t)
@@ -226,7 +226,7 @@ func TestP9_CcbotsOwnFilesAreNeverSent(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newOpens(t)
-			assert.Equal(t, ownFile, d.refusal(t, tt.path(t, d)))
+			assert.Equal(t, refusal.FileOwn, d.refusal(t, tt.path(t, d)))
 		})
 	}
 	t.Run("nothing is sent where the state folder is not known", func(t *testing.T) {
@@ -249,10 +249,10 @@ func TestP9_TheEnvironmentOfCcbotIsNeverSent(t *testing.T) {
 	link := filepath.Join(d.dir, "x")
 	require.NoError(t, os.Symlink("/proc/self/environ", link))
 	for _, path := range []string{"/proc/self/environ", "/proc/thread-self/environ", fmt.Sprintf("/proc/%d/environ", os.Getpid()), link} {
-		assert.Equal(t, outsideFile, d.refusal(t, path))
+		assert.Equal(t, refusal.FileOutside, d.refusal(t, path))
 	}
 	d.workIn(WithoutLinks("/proc/self"))
-	assert.Equal(t, "it is empty", d.refusal(t, "/proc/self/environ"))
+	assert.Equal(t, refusal.FileEmpty, d.refusal(t, "/proc/self/environ"))
 }
 
 // TestP9_TheCheckedFileIsTheOneThatIsSent: another file takes its name between the check and the
@@ -290,13 +290,11 @@ func TestP9_NoNameLeadsIntoCcbotsFolder(t *testing.T) {
 	root, err := os.OpenRoot(home)
 	require.NoError(t, err)
 	defer root.Close()
-	for rel, want := range map[string]string{
-		"state/ccbot.env": ownFile, "state/inbox/1.json": ownFile,
-		"swapped/ccbot.env": "it changed just now", "deeper/1.json": "it changed just now",
+	for rel, want := range map[string]refusal.Code{
+		"state/ccbot.env": refusal.FileOwn, "state/inbox/1.json": refusal.FileOwn,
+		"swapped/ccbot.env": refusal.FileChanged, "deeper/1.json": refusal.FileChanged,
 	} {
 		_, err := openBelow(root, rel, ours)
-		refusal := (*files.Refusal)(nil)
-		require.ErrorAs(t, err, &refusal, rel)
-		assert.Equal(t, want, refusal.Text, rel)
+		assert.Equal(t, want, refusal.In(err).Code, rel)
 	}
 }

@@ -3,30 +3,62 @@ package host
 import (
 	"errors"
 	"io"
-	"io/fs"
+	"path/filepath"
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/files"
+	"ccbot/bot/port/refusal"
 	"ccbot/host/received"
 )
 
-// Put implements [files.Files].
-func (m *Machine) Put(session uuid.UUID, id string, fill func(io.Writer) (string, error)) (files.Received, error) {
-	r, ok := m.Records.Get(session)
-	if !ok {
-		return files.Received{}, putError(fs.ErrNotExist)
+// Has implements [files.Received].
+func (m *Machine) Has(id uuid.UUID, file string) (name string, err error) {
+	r, ok := m.Records.Get(id)
+	if ok {
+		name, err = m.Received.Has(r.Dir, file)
 	}
-	name, err := m.Received.Put(r.Dir, id, fill)
-	if err != nil {
-		return files.Received{}, putError(err)
-	}
-	return files.Received{Dir: r.Dir, Name: name}, nil
+	return name, notPut(r.Dir, ok, err)
 }
 
-func putError(err error) error {
-	if errors.As(err, new(*received.Unfilled)) {
-		return err
+// Put implements [files.Received].
+func (m *Machine) Put(id uuid.UUID, file, wished string, body io.Reader) (name string, err error) {
+	from := &source{Reader: body}
+	r, ok := m.Records.Get(id)
+	if ok {
+		name, err = m.Received.Put(r.Dir, file, wished, from)
 	}
-	return &files.Refusal{Text: reason(err), NotOurs: errors.Is(err, received.ErrNotOurs), Err: err}
+	if from.err != nil {
+		return "", err
+	}
+	return name, notPut(r.Dir, ok, err)
+}
+
+// notPut is the refusal of a file from the chat: there is no such session, or what the error says.
+func notPut(dir string, known bool, err error) error {
+	e := &refusal.Error{Code: refusal.InboxUnwritable, Dir: filepath.Join(dir, received.Folder), Err: err}
+	switch {
+	case !known:
+		e.Code = refusal.NotFound
+	case err == nil:
+		return nil
+	case errors.Is(err, received.ErrNotOurs):
+		e.Code = refusal.InboxNotOurs
+	default:
+		e.Reason = reason(err)
+	}
+	return e
+}
+
+// source is a body that remembers its own error: any other is the disk's.
+type source struct {
+	io.Reader
+	err error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err
 }

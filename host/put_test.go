@@ -6,7 +6,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,27 +17,28 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/files"
+	"ccbot/bot/port/refusal"
 	"ccbot/host/received"
 )
 
 func TestPut(t *testing.T) {
 	fails := errors.New("connection reset by peer")
 	for _, tt := range []struct {
-		name             string
-		before           func(d *opens) error
-		fill             error
-		refused, notOurs bool
+		name    string
+		before  func(d *opens) error
+		body    error
+		refused refusal.Code
 	}{
-		{"there", func(*opens) error { return nil }, nil, false, false},
-		{"the source fails", func(*opens) error { return nil }, fails, false, false},
+		{"there", func(*opens) error { return nil }, nil, ""},
+		{"the source fails", func(*opens) error { return nil }, fails, ""},
 		{"a link in the folder's place", func(d *opens) error {
 			return os.Symlink(d.elsewhere, filepath.Join(d.dir, files.Folder))
-		}, nil, true, true},
-		{"no folder", func(d *opens) error { return os.Remove(d.dir) }, nil, true, false},
+		}, nil, refusal.InboxNotOurs},
+		{"no folder", func(d *opens) error { return os.Remove(d.dir) }, nil, refusal.InboxUnwritable},
 		{"no session", func(d *opens) error {
 			d.records.one.ID = uuid.New()
 			return nil
-		}, nil, true, false},
+		}, nil, refusal.NotFound},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newOpens(t)
@@ -43,26 +47,42 @@ func TestPut(t *testing.T) {
 			require.NoError(t, err)
 			id := d.records.one.ID
 			require.NoError(t, tt.before(d))
-			got, err := d.Put(id, "1", func(to io.Writer) (string, error) {
-				_, err := io.WriteString(to, "hello")
-				return "a b.txt", errors.Join(err, tt.fill)
-			})
-			refused, ok := errors.AsType[*files.Refusal](err)
-			assert.Equal(t, tt.refused, ok)
+			name, found := d.Has(id, "1")
+			assert.Empty(t, name)
+			body := io.Reader(strings.NewReader("hello"))
+			if tt.body != nil {
+				body = io.MultiReader(body, iotest.ErrReader(tt.body))
+			}
+			name, err = d.Put(id, "1", "a b.txt", body)
 			switch {
-			case ok:
-				assert.Equal(t, tt.notOurs, refused.NotOurs)
-				assert.NotEmpty(t, refused.Text)
-			case tt.fill != nil:
-				require.ErrorIs(t, err, tt.fill)
+			case tt.refused != "":
+				assert.Equal(t, tt.refused, refusal.In(err).Code)
+				assert.Equal(t, found.Error(), err.Error(), "it is known before anything is fetched")
+			case tt.body != nil:
+				require.ErrorIs(t, err, tt.body)
+				require.NotErrorAs(t, err, new(*refusal.Error))
 			default:
 				require.NoError(t, err)
-				assert.Equal(t, files.Received{Dir: d.dir, Name: "a_b.txt"}, got)
-				assert.FileExists(t, filepath.Join(d.dir, files.Folder, got.Name))
+				assert.Equal(t, "a_b.txt", name)
+				assert.FileExists(t, filepath.Join(d.dir, files.Folder, name))
+				again, err := d.Has(id, "1")
+				require.NoError(t, err)
+				assert.Equal(t, name, again)
 			}
 		})
 	}
 }
+
+func TestAWriteThatFailsIsNotTheSources(t *testing.T) {
+	from := &source{Reader: strings.NewReader("hello")}
+	_, err := io.Copy(failing{}, from)
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	assert.NoError(t, from.err)
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 func TestRead(t *testing.T) {
 	base := tree(t, []string{"t/tool-results", "other"}, nil)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -60,7 +61,10 @@ func TestPlainValuesAreThoseOfTheMachine(t *testing.T) {
 	for _, s := range session.States() {
 		assert.Equal(t, s, session.State(View(session.Record{State: s}).State))
 	}
-	for kind, port := range kinds {
+	for port, kind := range map[talk.Kind]transcript.Kind{talk.Text: transcript.Text, talk.Thinking: transcript.Thinking,
+		talk.ToolUse: transcript.ToolUse, talk.ToolResult: transcript.ToolResult, talk.Interrupt: transcript.Interrupt,
+		talk.APIError: transcript.APIError, talk.TurnEnd: transcript.TurnEnd, talk.LocalOutput: transcript.LocalOutput,
+		talk.PermissionDecision: transcript.PermissionDecision} {
 		assert.Equal(t, port, itemOf(transcript.Item{Kind: kind}).Kind)
 	}
 	p := process.Identity{PID: 7, Start: 1 << 60, Boot: "a-b.c"}

@@ -81,14 +81,13 @@ var (
 
 // Start starts an agent in a new window.
 func (m Sessions) Start(ctx context.Context, q control.Start) (views.Session, error) {
-	r, err := m.Lifecycle.Start(ctx, lifecycle.StartRequest{Name: q.Name, Dir: q.Dir, Conversation: q.Conversation, Owner: q.Owner,
-		Origin: q.Origin, ForkOf: q.ForkOf})
+	r, err := m.Lifecycle.Start(ctx, q)
 	return View(r), m.refused(err)
 }
 
 // Restore brings a session back.
 func (m Sessions) Restore(ctx context.Context, q control.Restore) (control.Restored, error) {
-	back, err := m.Lifecycle.Restore(ctx, lifecycle.RestoreRequest{Session: q.Session, Dir: q.Dir, Damaged: lifecycle.Damaged(q.Damaged)})
+	back, err := m.Lifecycle.Restore(ctx, q)
 	return control.Restored{Session: View(back.Record), Ended: endingsOf(back.Ended)}, m.refused(err)
 }
 

@@ -4,21 +4,110 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/google/uuid"
 
 	"ccbot/bot/port/talk"
 	"ccbot/internal/transcript"
 )
 
-// Transcripts reads the transcripts of this machine. It implements the chat's port.
-type Transcripts struct{ Log *slog.Logger }
+// Transcripts reads the transcripts of this machine. It implements the chat's port. Of each open
+// session it keeps the transcript open that was read last.
+type Transcripts struct {
+	Records Records
+	Log     *slog.Logger
 
-// Follow opens a transcript. The stream holds one inotify instance once it waits.
-func (t Transcripts) Follow(from talk.Cursor) talk.Stream {
-	return stream{transcript.NewFollower(transcript.Cursor(from), t.Log)}
+	mu   sync.Mutex
+	kept map[uuid.UUID]*follower // those that no call reads now
+}
+
+// follower is an open transcript that goes on at a place.
+type follower struct {
+	*transcript.Follower
+	at talk.Cursor
+}
+
+// Next implements [talk.Transcripts]. While it waits it holds one inotify instance.
+func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cursor, most int) ([]talk.Item, error) {
+	r, _ := t.Records.Get(session)
+	last := slices.IndexFunc(r.Cursors, func(c transcript.Cursor) bool { return c.Path == from.Path }) == len(r.Cursors)-1
+	written := last && r.State.Live()
+	over := func(item transcript.Item) bool { // what somebody has written at the desk since
+		return last && !written && r.Tail > 0 && item.At.Offset >= r.Tail
+	}
+	f := t.take(session, from)
+	var items []talk.Item
+	var failed error
+	for len(items) < most {
+		item, ok, err := f.Now()
+		if !ok && err == nil && written && len(items) == 0 {
+			item, err = f.Follower.Next(ctx)
+			ok = err == nil
+		}
+		if !ok || over(item) {
+			failed = err
+			break
+		}
+		items, f.at = append(items, itemOf(item)), talk.Cursor(item.Next)
+	}
+	if len(items) > 0 {
+		failed = nil // the next call fails again
+	}
+	if written && (failed == nil || errors.Is(failed, ctx.Err())) {
+		t.keep(session, f)
+		return items, failed
+	}
+	return items, errors.Join(portError(failed), f.Close())
+}
+
+// take gives the transcript of a session, open at a cursor, to one call alone, and closes what is
+// kept of sessions that are over.
+func (t *Transcripts) take(session uuid.UUID, from talk.Cursor) *follower {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f, open := t.kept[session]; open && f.at == from {
+		delete(t.kept, session)
+		return f
+	}
+	t.closeLocked(func(id uuid.UUID) bool {
+		r, _ := t.Records.Get(id)
+		return id == session || !r.State.Live()
+	})
+	return &follower{transcript.NewFollower(transcript.Cursor(from), t.Log), from}
+}
+
+func (t *Transcripts) keep(session uuid.UUID, f *follower) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closeLocked(func(id uuid.UUID) bool { return id == session })
+	if t.kept == nil {
+		t.kept = make(map[uuid.UUID]*follower)
+	}
+	t.kept[session] = f
+}
+
+// Close closes what is kept. No call may be under way.
+func (t *Transcripts) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closeLocked(func(uuid.UUID) bool { return true })
+}
+
+func (t *Transcripts) closeLocked(which func(session uuid.UUID) bool) {
+	maps.DeleteFunc(t.kept, func(id uuid.UUID, f *follower) bool {
+		if !which(id) {
+			return false
+		}
+		_ = f.Close() // it was only read
+		return true
+	})
 }
 
 // Said reads what was said between two cursors, or the last answer.
-func (Transcripts) Said(from *talk.Cursor, before talk.Cursor) ([]talk.Item, error) {
+func (*Transcripts) Said(from *talk.Cursor, before talk.Cursor) ([]talk.Item, error) {
 	var items []transcript.Item
 	var err error
 	if from == nil {
@@ -34,22 +123,9 @@ func (Transcripts) Said(from *talk.Cursor, before talk.Cursor) ([]talk.Item, err
 }
 
 // End finds the present end of a transcript.
-func (Transcripts) End(of talk.Cursor) (talk.Cursor, error) {
+func (*Transcripts) End(of talk.Cursor) (talk.Cursor, error) {
 	end, err := transcript.End(of.Path)
 	return talk.Cursor(end), err
-}
-
-// stream is a follower with the errors of the port.
-type stream struct{ *transcript.Follower }
-
-func (s stream) Next(ctx context.Context) (talk.Item, error) {
-	item, err := s.Follower.Next(ctx)
-	return itemOf(item), portError(err)
-}
-
-func (s stream) Now() (talk.Item, bool, error) {
-	item, ok, err := s.Follower.Now()
-	return itemOf(item), ok, portError(err)
 }
 
 func portError(err error) error {
@@ -59,15 +135,8 @@ func portError(err error) error {
 	return err
 }
 
-// kinds are the kinds of items that the chat looks at.
-var kinds = map[transcript.Kind]talk.Kind{
-	transcript.Text: talk.Text, transcript.Thinking: talk.Thinking, transcript.ToolUse: talk.ToolUse,
-	transcript.ToolResult: talk.ToolResult, transcript.Interrupt: talk.Interrupt, transcript.APIError: talk.APIError,
-	transcript.TurnEnd: talk.TurnEnd, transcript.LocalOutput: talk.LocalOutput, transcript.PermissionDecision: talk.PermissionDecision,
-}
-
 func itemOf(item transcript.Item) talk.Item {
-	shown := talk.Item{At: talk.Cursor(item.At), Next: talk.Cursor(item.Next), Kind: kinds[item.Kind], Time: item.Time,
+	shown := talk.Item{At: talk.Cursor(item.At), Next: talk.Cursor(item.Next), Kind: talk.Kind(item.Kind.String()), Time: item.Time,
 		Sidechain: item.Sidechain, Meta: item.Meta, Text: item.Text}
 	if item.Kind == transcript.LocalOutput && item.Command == "!" {
 		shown.Bash = transcript.BashCommand(item.At)

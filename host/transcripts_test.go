@@ -1,49 +1,158 @@
 package host
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/port/talk"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
 )
 
 func saysLine(text string) string {
 	return `{"type":"assistant","message":{"content":[{"type":"text","text":"` + text + `"}]}}` + "\n"
 }
 
-func TestTranscripts(t *testing.T) {
+// writes is a session that writes a transcript, in a state.
+func writes(path string, s session.State) session.Record {
+	return session.Record{ID: uuid.New(), State: s, Cursors: []transcript.Cursor{{Path: path}}}
+}
+
+// talkers are the sessions of a test.
+type talkers map[uuid.UUID]session.Record
+
+func (all talkers) Get(id uuid.UUID) (session.Record, bool) { r, ok := all[id]; return r, ok }
+
+// talks are the transcripts of some sessions.
+func talks(t *testing.T, all ...session.Record) (*Transcripts, talkers) {
+	known := make(talkers)
+	for _, r := range all {
+		known[r.ID] = r
+	}
+	out := &Transcripts{Records: known, Log: slog.New(slog.DiscardHandler)}
+	t.Cleanup(out.Close)
+	return out, known
+}
+
+func said(items []talk.Item) (texts []string) {
+	for _, item := range items {
+		texts = append(texts, item.Text)
+	}
+	return texts
+}
+
+func TestTranscriptsOfASessionThatIsOver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
-	all, start := Transcripts{Log: slog.New(slog.DiscardHandler)}, talk.Cursor{Path: path}
-	s := all.Follow(start)
-	defer s.Close()
-	_, ok, err := s.Now()
+	r := writes(path, session.Archived)
+	all, known := talks(t, r)
+	start := talk.Cursor{Path: path}
+	items, err := all.Next(t.Context(), r.ID, start, 9)
 	require.NoError(t, err)
-	assert.False(t, ok, "what does not exist yet is empty")
+	assert.Empty(t, items, "what does not exist yet is empty")
 
 	require.NoError(t, os.WriteFile(path, []byte(saysLine("one")+saysLine("two")), 0o600))
-	one, err := s.Next(t.Context())
+	items, err = all.Next(t.Context(), r.ID, start, 9)
 	require.NoError(t, err)
-	two, ok, err := s.Now()
+	require.Equal(t, []string{"one", "two"}, said(items))
+	one, end := items[0].Next, items[1].Next
+	items, err = all.Next(t.Context(), r.ID, start, 1)
 	require.NoError(t, err)
-	assert.Equal(t, []any{"one", true, "two"}, []any{one.Text, ok, two.Text})
-	end, err := all.End(start)
+	assert.Equal(t, []string{"one"}, said(items))
+	items, err = all.Next(t.Context(), r.ID, end, 9)
 	require.NoError(t, err)
-	assert.Equal(t, two.Next, end)
+	assert.Empty(t, items, "it is not waited for")
+	assert.Empty(t, all.kept)
+	found, err := all.End(start)
+	require.NoError(t, err)
+	assert.Equal(t, end, found)
 
-	for from, want := range map[*talk.Cursor]int{nil: 2, &one.Next: 1} {
+	for from, want := range map[*talk.Cursor]int{nil: 2, &one: 1} {
 		said, err := all.Said(from, end)
 		require.NoError(t, err)
 		assert.Len(t, said, want)
 	}
 
+	r.Tail = one.Offset
+	known[r.ID] = r
+	items, err = all.Next(t.Context(), r.ID, start, 9)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"one"}, said(items), "the rest was written at the desk")
+
 	require.NoError(t, os.WriteFile(path, []byte(saysLine("x")), 0o600))
-	_, _, err = s.Now()
+	_, err = all.Next(t.Context(), r.ID, end, 9)
 	require.ErrorIs(t, err, talk.ErrReplaced)
-	_, err = all.Follow(end).Next(t.Context())
-	require.ErrorIs(t, err, talk.ErrReplaced)
+}
+
+// A transcript that is written is waited for; it stays open between two calls, and no longer than its session.
+func TestTranscriptsOfAnOpenSession(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	r := writes(path, session.Running)
+	other := writes(filepath.Join(t.TempDir(), "o.jsonl"), session.Archived)
+	all, known := talks(t, r, other)
+	came := make(chan []talk.Item)
+	next := func(from talk.Cursor) {
+		items, err := all.Next(t.Context(), r.ID, from, 9)
+		assert.NoError(t, err)
+		came <- items
+	}
+	go next(talk.Cursor{Path: path})
+	require.NoError(t, os.WriteFile(path, []byte(saysLine("one")), 0o600))
+	items := <-came
+	require.Equal(t, []string{"one"}, said(items))
+	kept := all.kept[r.ID]
+	require.NotNil(t, kept)
+
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer f.Close()
+	go next(items[0].Next)
+	_, err = f.WriteString(saysLine("two"))
+	require.NoError(t, err)
+	two := <-came
+	require.Equal(t, []string{"two"}, said(two))
+	assert.Same(t, kept, all.kept[r.ID], "it goes on where it was")
+
+	go next(items[0].Next) // an earlier place
+	assert.Equal(t, []string{"two"}, said(<-came))
+	again := all.kept[r.ID]
+	assert.NotSame(t, kept, again)
+
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	_, err = all.Next(ended, r.ID, two[0].Next, 9)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Same(t, again, all.kept[r.ID], "a call that ends early changes nothing")
+
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, os.WriteFile(path, []byte(saysLine("one")+saysLine("x")), 0o600))
+	_, err = all.Next(t.Context(), r.ID, two[0].Next, 9)
+	require.ErrorIs(t, err, talk.ErrReplaced, "another file of the same size is another one")
+	assert.Empty(t, all.kept)
+
+	go next(talk.Cursor{Path: path})
+	<-came
+	require.Len(t, all.kept, 1)
+	r.State = session.Archived
+	known[r.ID] = r
+	_, err = all.Next(t.Context(), other.ID, talk.Cursor{Path: other.Cursors[0].Path}, 9)
+	require.NoError(t, err)
+	assert.Empty(t, all.kept, "the session is over")
+}
+
+// An earlier transcript is read to its end, not waited for.
+func TestTranscriptsBeforeTheLast(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	r := writes(path, session.Running)
+	r.Cursors = append(r.Cursors, transcript.Cursor{Path: "/new"}, transcript.Cursor{Path: path, Offset: 7})
+	all, _ := talks(t, r)
+	items, err := all.Next(t.Context(), r.ID, talk.Cursor{Path: path}, 9)
+	require.NoError(t, err)
+	assert.Empty(t, items)
 }

@@ -49,7 +49,7 @@ func View(r session.Record) views.Session {
 		ID: r.ID, Name: r.Name, Dir: r.Dir, State: views.State(r.State), Live: r.State.Live(), Resumable: r.Resumable(),
 		Interrupted: r.Interrupted(), ClaudeSessionID: r.ClaudeSessionID, ForkOf: r.ForkOf, TookOver: r.TookOver,
 		Conversation: r.Conversation, Owner: r.Owner, Origin: r.Origin, Final: views.State(r.Final),
-		Closed: views.Closed(r.Closed), Tail: r.Tail, Prompts: r.Prompts, Unreported: r.Unreported,
+		Closed: views.Closed(r.Closed), Prompts: r.Prompts, Unreported: r.Unreported,
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 	}
 	for _, c := range r.Cursors {

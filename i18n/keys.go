@@ -7,6 +7,7 @@ const (
 	Cancelled      Key = "cancelled"
 	NotForYou      Key = "not_for_you"
 	StaleButton    Key = "stale_button"
+	SessionGone    Key = "session_gone"
 	InternalError  Key = "internal_error"
 	UpdateFailed   Key = "update_failed"
 	Unreadable     Key = "unreadable"

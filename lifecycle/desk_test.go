@@ -18,9 +18,9 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-// desk is the fake tmux with agents in its panes, ours and those that people run
+// fakeDesk is the fake tmux with agents in its panes, ours and those that people run
 // by hand.
-type desk struct {
+type fakeDesk struct {
 	*tmuxtest.Fake
 	order     *order
 	processes *processes
@@ -32,8 +32,8 @@ type desk struct {
 	closing   error // of ClosePane
 }
 
-func newDesk(o *order, ps *processes) *desk {
-	d := &desk{Fake: tmuxtest.NewFake(), order: o, processes: ps, agents: map[tmux.PaneID]*agent{}, behind: map[tmux.PaneID]bool{},
+func newDesk(o *order, ps *processes) *fakeDesk {
+	d := &fakeDesk{Fake: tmuxtest.NewFake(), order: o, processes: ps, agents: map[tmux.PaneID]*agent{}, behind: map[tmux.PaneID]bool{},
 		nextPID: 6_000_000}
 	server, err := d.Fake.Server(context.Background())
 	if err != nil {
@@ -67,12 +67,12 @@ type hand struct {
 }
 
 // byHand has a person open a window with a shell and run a command there.
-func (d *desk) byHand(argv ...string) hand {
+func (d *fakeDesk) byHand(argv ...string) hand {
 	return d.inShell(d.Fake.AddWindow("work", "mine").ID, argv...)
 }
 
 // inShell has a person run a command in the shell of a pane.
-func (d *desk) inShell(pane tmux.PaneID, argv ...string) hand {
+func (d *fakeDesk) inShell(pane tmux.PaneID, argv ...string) hand {
 	d.nextPID++
 	pid, tty := d.nextPID, d.Fake.Process(pane).PID
 	d.Fake.SetScreen(pane, "$ \n")
@@ -88,7 +88,7 @@ func (d *desk) inShell(pane tmux.PaneID, argv ...string) hand {
 }
 
 // inOwnWindow has a person open a window whose only process is a command.
-func (d *desk) inOwnWindow(argv ...string) *agent {
+func (d *fakeDesk) inOwnWindow(argv ...string) *agent {
 	window := d.Fake.AddWindow("work", "mine")
 	a := &agent{pane: window.ID, status: presence.Idle}
 	a.session, _ = process.SessionArg(argv)
@@ -101,18 +101,18 @@ func (d *desk) inOwnWindow(argv ...string) *agent {
 }
 
 // suspend does what Ctrl-Z does.
-func (d *desk) suspend(h hand) {
+func (d *fakeDesk) suspend(h hand) {
 	d.processes.change(h.id.PID, func(p *process.Process) { p.State, p.Foreground = 'T', h.shell.PID })
 	d.shellInFront(h)
 }
 
 // quit ends the claude; the shell stays.
-func (d *desk) quit(h hand) {
+func (d *fakeDesk) quit(h hand) {
 	d.shellInFront(h)
 	d.processes.exit(h.id.PID)
 }
 
-func (d *desk) shellInFront(h hand) {
+func (d *fakeDesk) shellInFront(h hand) {
 	d.processes.change(h.shell.PID, func(p *process.Process) { p.Foreground = h.shell.PID })
 	d.mu.Lock()
 	d.behind[h.pane] = true
@@ -120,7 +120,7 @@ func (d *desk) shellInFront(h hand) {
 	d.Fake.EndInFront(h.pane)
 }
 
-func (d *desk) agentOf(r session.Record) *agent {
+func (d *fakeDesk) agentOf(r session.Record) *agent {
 	id, err := tmux.ParsePaneID(r.Binding.Pane)
 	if err != nil {
 		panic(err)
@@ -130,7 +130,7 @@ func (d *desk) agentOf(r session.Record) *agent {
 	return d.agents[id]
 }
 
-func (d *desk) byPID(pid int) *agent {
+func (d *fakeDesk) byPID(pid int) *agent {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, a := range d.agents {
@@ -141,33 +141,33 @@ func (d *desk) byPID(pid int) *agent {
 	return nil
 }
 
-func (d *desk) all() []*agent {
+func (d *fakeDesk) all() []*agent {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Collect(maps.Values(d.agents))
 }
 
-func (d *desk) NewWindow(ctx context.Context, s tmux.Spec) (tmux.Pane, error) {
+func (d *fakeDesk) NewWindow(ctx context.Context, s tmux.Spec) (tmux.Pane, error) {
 	d.order.add("new-window")
 	return d.Fake.NewWindow(ctx, s)
 }
 
-func (d *desk) Paste(ctx context.Context, g tmux.Guard, text string) error {
+func (d *fakeDesk) Paste(ctx context.Context, g tmux.Guard, text string) error {
 	d.order.add("paste %s", text)
 	return d.Fake.Paste(ctx, g, text)
 }
 
-func (d *desk) Enter(ctx context.Context, g tmux.Guard) error {
+func (d *fakeDesk) Enter(ctx context.Context, g tmux.Guard) error {
 	d.order.add("enter")
 	return d.Fake.Enter(ctx, g)
 }
 
-func (d *desk) Press(ctx context.Context, g tmux.Guard, k tmux.Key) error {
+func (d *fakeDesk) Press(ctx context.Context, g tmux.Guard, k tmux.Key) error {
 	d.order.add("press %s", k)
 	return d.Fake.Press(ctx, g, k)
 }
 
-func (d *desk) Capture(ctx context.Context, id tmux.PaneID, lines int) (string, error) {
+func (d *fakeDesk) Capture(ctx context.Context, id tmux.PaneID, lines int) (string, error) {
 	text, err := d.Fake.Capture(ctx, id, lines)
 	d.mu.Lock()
 	a, behind := d.agents[id], d.behind[id]
@@ -179,7 +179,7 @@ func (d *desk) Capture(ctx context.Context, id tmux.PaneID, lines int) (string, 
 }
 
 // ClosePane hangs up the pane's process, as tmux does.
-func (d *desk) ClosePane(ctx context.Context, g tmux.Guard) error {
+func (d *fakeDesk) ClosePane(ctx context.Context, g tmux.Guard) error {
 	d.order.add("close %s", g.Pane)
 	d.mu.Lock()
 	closing := d.closing
@@ -195,19 +195,19 @@ func (d *desk) ClosePane(ctx context.Context, g tmux.Guard) error {
 }
 
 // refuseToClose makes panes stay.
-func (d *desk) refuseToClose(err error) {
+func (d *fakeDesk) refuseToClose(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.closing = err
 }
 
 // die ends an agent by itself, leaving its dead pane.
-func (d *desk) die(a *agent, e tmuxtest.Exit) {
+func (d *fakeDesk) die(a *agent, e tmuxtest.Exit) {
 	d.Fake.End(a.pane, e)
 	d.processes.exit(a.id.PID)
 }
 
-func (d *desk) windows() (names []string) {
+func (d *fakeDesk) windows() (names []string) {
 	panes, _ := d.Fake.Panes(context.Background())
 	for _, p := range panes {
 		if p.WindowName != "__main__" {
@@ -220,7 +220,7 @@ func (d *desk) windows() (names []string) {
 // presences is the folder of presence files: one of every agent in a pane, and
 // what a test adds.
 type presences struct {
-	desk *desk
+	desk *fakeDesk
 	mu   sync.Mutex
 	more []presence.File // of other processes, or another session of an agent
 	errs []error         // of the folder

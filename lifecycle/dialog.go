@@ -10,21 +10,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/desk"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
 
 // Dialog is what the terminal asks, as a person is shown it.
-type Dialog struct {
-	Open     bool     // something takes the keys instead of the prompt box; when not, nothing else is set
-	Lines    []string // what it shows; where it is not recognised, all rows of the screen
-	Options  []string // labels as shown; none: a page, or it is not recognised
-	Selected int      // index into Options; -1 without options
-	Whole    bool     // Lines are all of it: nothing has left the screen, and no row says that others are hidden
-	Mark     string   // changes with anything that is shown: a button with another one is of before; 12 characters, no ':'
-	Relayed  bool     // a permission request of the agent waits for the chat
-}
+type Dialog = desk.Dialog
 
 // Dialog looks at what a session's terminal asks. ErrNoAgent: the agent is not
 // there, or behind its shell; ErrUnseen: nobody knows.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"ccbot/bot/port/desk"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -14,12 +15,7 @@ import (
 // Output is what the terminal shows of a command of bash mode. Claude Code draws
 // it about once a second and writes nothing into the transcript before the command
 // has ended, and nothing at all of one that was interrupted.
-type Output struct {
-	Runs  bool     // it is seen to run
-	Idle  bool     // the agent is seen to be idle: none runs
-	Lines []string // the last rows that it has printed
-	Above int      // lines above them that are not shown
-}
+type Output = desk.Output
 
 // Output looks at the terminal of a session for a command of bash mode, with or
 // without its sign. The zero value says that nobody knows, or that the agent works

@@ -11,24 +11,21 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/control"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
 
 // RestoreRequest is a session that a person wants back.
-type RestoreRequest struct {
-	Session uuid.UUID
-	Dir     string // another than the directory of birth, absolute; empty: the same
-	Damaged Damaged
-}
+type RestoreRequest = control.Restore
 
 // Damaged says what to do with a transcript that a resume would stumble over.
-type Damaged string
+type Damaged = control.Damaged
 
 const (
-	AskFirst  Damaged = ""      // refuse with a TranscriptError
-	UseCopy   Damaged = "copy"  // resume a repaired copy; the original stays as it is
-	UseAsItIs Damaged = "as_is" // resume it all the same
+	AskFirst  = control.Damaged("") // refuse with a TranscriptError
+	UseCopy   = control.UseCopy
+	UseAsItIs = control.UseAsItIs
 )
 
 // Restored is a session that came back.

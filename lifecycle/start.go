@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/control"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -20,14 +21,7 @@ import (
 )
 
 // StartRequest is a new session as a person asked for it.
-type StartRequest struct {
-	Name         string // empty: the directory's name; taken: a number is added
-	Dir          string // absolute
-	Conversation session.Conversation
-	Owner        int64
-	Origin       string    // inbox key of the command; a replayed one finds its session instead of starting another
-	ForkOf       uuid.UUID // Claude id of a conversation to begin with a copy of; nil: a new one
-}
+type StartRequest = control.Start
 
 // Start opens a window with a new conversation. When it returns, the window
 // exists and the session is starting; readiness is told as news. On an error

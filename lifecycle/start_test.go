@@ -145,10 +145,10 @@ func TestP8_AWindowThatMayLiveKeepsItsRecord(t *testing.T) {
 }
 
 // lostAnswer makes the window and loses the answer.
-type lostAnswer struct{ *desk }
+type lostAnswer struct{ *fakeDesk }
 
 func (l lostAnswer) NewWindow(ctx context.Context, s tmux.Spec) (tmux.Pane, error) {
-	_, _ = l.desk.NewWindow(ctx, s)
+	_, _ = l.fakeDesk.NewWindow(ctx, s)
 	return tmux.Pane{}, tmux.ErrLost
 }
 

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"time"
 
+	"ccbot/bot/port/desk"
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
@@ -11,18 +12,15 @@ import (
 )
 
 // Phase is what the agent is doing.
-type Phase string
+type Phase = desk.Phase
 
 const (
-	PhaseUnknown           Phase = "unknown"
-	PhaseIdle              Phase = "idle"
-	PhaseWorking           Phase = "working"
-	PhaseWaitingPermission Phase = "waiting_permission"
-	PhaseWaitingAnswer     Phase = "waiting_answer"
+	PhaseUnknown           = desk.Unknown
+	PhaseIdle              = desk.Idle
+	PhaseWorking           = desk.Working
+	PhaseWaitingPermission = desk.WaitingPermission
+	PhaseWaitingAnswer     = desk.WaitingAnswer
 )
-
-// Waiting says whether the agent waits for a person's answer to a dialog.
-func (p Phase) Waiting() bool { return p == PhaseWaitingPermission || p == PhaseWaitingAnswer }
 
 // PaneFate is what is known of the bound pane.
 type PaneFate int

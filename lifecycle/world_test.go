@@ -30,7 +30,7 @@ type world struct {
 	t         *testing.T
 	ctx       context.Context
 	base      string
-	tmux      *desk
+	tmux      *fakeDesk
 	processes *processes
 	presences *presences
 	prompts   *promptStore

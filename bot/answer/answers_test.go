@@ -16,7 +16,7 @@ import (
 
 // begun counts the readers that begin.
 type begun struct {
-	conversation.Records
+	views.Views
 	readers int
 }
 

@@ -28,6 +28,7 @@ type transcriptReader struct {
 
 	stuck stuck
 	batch batch
+	ahead []talk.Item // read, and not looked at
 }
 
 // stuck is the cursor at which a reader has begun in vain.
@@ -114,15 +115,16 @@ func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why
 	_ = pause.For(news, t.stuck.pauses.Next())
 }
 
+// readAhead is how many items a reader asks for at once. An item may hold large pictures.
+const readAhead = 16
+
 // readFirst shows the first of the record's transcripts from its cursor on, and goes on to the next
 // where there is one. News ends it between two items.
-func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session) (err error) {
-	stream := t.answers.Transcripts.Follow(r.Cursors[0])
-	defer func() { err = errors.Join(err, stream.Close()) }()
-	t.batch = batch{patience: quietAfter}
-	last := len(r.Cursors) == 1
+func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session) error {
+	from := r.Cursors[0]
+	t.batch, t.ahead = batch{patience: quietAfter}, nil
 	for ctx.Err() == nil {
-		item, err := t.next(news, r, stream)
+		item, err := t.next(news, from)
 		switch {
 		case news.Err() != nil:
 			return nil
@@ -131,12 +133,12 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session)
 		case errors.Is(err, talk.ErrReplaced):
 			return t.skipToEnd(ctx, r)
 		case errors.Is(err, io.EOF):
-			if err = t.notify(ctx, r); err == nil && !last {
+			if err = t.notify(ctx, r); err == nil && len(r.Cursors) > 1 {
 				err = t.answers.advance(ctx, r, r.Cursors[1])
 			}
 			return err
 		case err == nil:
-			err = t.take(ctx, r, item)
+			from, err = item.Next, t.take(ctx, r, item)
 		}
 		if err != nil {
 			return err
@@ -145,34 +147,28 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session)
 	return nil
 }
 
-// next is the stream's next item: io.EOF where there is none now, and none is waited for, and
+// next is the next item of a transcript: io.EOF where there is none now, and none is waited for, and
 // errQuiet after a silence while there is a batch.
-func (t *transcriptReader) next(news context.Context, r views.Session,
-	s talk.Stream) (talk.Item, error) {
-	if len(r.Cursors) > 1 || !r.Live {
-		item, ok, err := s.Now()
-		if err == nil && (!ok || isAfterTheEnd(r, item)) {
-			err = io.EOF
+func (t *transcriptReader) next(news context.Context, from talk.Cursor) (item talk.Item, err error) {
+	if len(t.ahead) == 0 {
+		ctx := news
+		if t.batch.any() {
+			var cancel func()
+			ctx, cancel = context.WithTimeout(news, t.batch.patience)
+			defer cancel()
 		}
-		return item, err
+		t.ahead, err = t.answers.Transcripts.Next(ctx, t.id, from, readAhead)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return item, errQuiet
+		case err != nil:
+			return item, err
+		case len(t.ahead) == 0:
+			return item, io.EOF
+		}
 	}
-	if !t.batch.any() {
-		return s.Next(news)
-	}
-	ctx, cancel := context.WithTimeout(news, t.batch.patience)
-	defer cancel()
-	item, err := s.Next(ctx)
-	if err != nil && ctx.Err() != nil {
-		err = errQuiet
-	}
-	return item, err
-}
-
-// isAfterTheEnd reports whether somebody has written an item at the desk after the session was
-// over. What is said at the desk is not brought into the chat unasked.
-func isAfterTheEnd(r views.Session, item talk.Item) bool {
-	last, ok := r.Cursor()
-	return ok && !r.Live && r.Tail > 0 && item.At.Path == last.Path && item.At.Offset >= r.Tail
+	item, t.ahead = t.ahead[0], t.ahead[1:]
+	return item, nil
 }
 
 // skipToEnd goes on at the end of a transcript that is not the one that was read so far: from its

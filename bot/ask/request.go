@@ -35,6 +35,7 @@ type request struct {
 
 	wake    chan struct{} // there is news for its goroutine:
 	left    atomic.Bool   // its hook has gone
+	loose   atomic.Bool   // its hook is to go
 	ended   atomic.Bool   // its agent has ended
 	giving  atomic.Bool   // a text that decides it leaves its queue
 	reading atomic.Bool   // everything that it says is being shown
@@ -132,9 +133,13 @@ func (r *request) change(ctx context.Context,
 // if it still stands, is looked at.
 func (r *request) free(old, next Card) {
 	if old.State != next.State && (next.State == StateAway || next.IsOver()) {
-		r.of.Hooks.Leave(r.id)
-		r.of.Wake(r.session)
+		r.letGo()
 	}
+}
+
+func (r *request) letGo() {
+	r.of.Hooks.Leave(r.id)
+	r.of.Wake(r.session)
 }
 
 // tellUnread says that a text which was given as a reason was not taken, or that it is unknown
@@ -158,6 +163,9 @@ func (r *request) follow(ctx context.Context) {
 	rounds := time.NewTicker(pace)
 	defer rounds.Stop()
 	for r.settle(ctx) {
+		if r.loose.Swap(false) {
+			r.letGo()
+		}
 		select {
 		case <-ctx.Done():
 		case <-r.wake:

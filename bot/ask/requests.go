@@ -2,6 +2,7 @@ package ask
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -245,19 +246,23 @@ func (a *Requests) heard(ctx context.Context, n news.Note) error {
 
 const dialogDrawn = time.Second // how much later than its request a dialog is drawn at most
 
-// dialogGone ends the wait for what the terminal does not ask any more. A request that came since
+// dialogGone ends the wait for what the terminal does not ask any more: the request's own goroutine
+// lets the hook go. A request that came since
 // that was seen has a dialog of its own, and a subagent's is not drawn before its hook has ended.
 func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 	for _, r := range a.requestsOf(id) {
-		err := r.turn(ctx, func(c Card) Card {
+		old, next, err := r.change(ctx, func(c Card) (Card, error) {
 			now := a.Chat.Now()
 			if c.Request.SubagentID != "" || now.Sub(c.Request.Asked) < dialogDrawn {
-				return c
+				return c, nil
 			}
-			return Leave(c, true, now)
+			return Leave(c, true, now), nil
 		})
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrOver) {
 			return err
+		}
+		if old.State != next.State {
+			r.loose.Store(true)
 		}
 	}
 	a.Look(id, false)

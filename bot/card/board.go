@@ -1,6 +1,7 @@
 package card
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -290,18 +291,27 @@ func (b *Board) closeOldest(ctx context.Context, kind string, to outbox.Conversa
 	}
 }
 
-// Forget takes away all cards that name a session, those of several sessions among them; their
-// messages lose their buttons.
+// Forget takes away the cards of a session; their messages lose their buttons. A card of no session
+// that names it, as a list does, stays, and names uuid.Nil in its place, which no session has.
 func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var errs []error
 	for _, c := range b.listLocked() {
 		data, err := json.Marshal(c)
-		if errs = append(errs, err); strings.Contains(string(data), session.String()) {
+		switch named := strings.Contains(string(data), session.String()); {
+		case c.Look.Session == session:
 			b.stripLocked(ctx, c.At, c.Message, c.message())
-			errs = append(errs, b.removeLocked(c))
+			err = errors.Join(err, b.removeLocked(c))
+		case named:
+			next := c
+			err = errors.Join(err, json.Unmarshal(bytes.ReplaceAll(data, []byte(session.String()), []byte(uuid.Nil.String())), &next))
+			next.offered, next.check, next.unsure = c.offered, c.check, c.unsure
+			if err == nil {
+				err = b.putLocked(next)
+			}
 		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

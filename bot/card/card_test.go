@@ -285,8 +285,14 @@ func TestForgetLeavesNoFileOfTheSession(t *testing.T) {
 		w.pass(callTakes / 2)
 		require.NoError(t, w.board.Forget(w.Context(), session))
 		w.pass(time.Minute)
-		assert.Equal(t, []string{"one", "other [Yes] [No]", "other", "other", "two"}, w.looks(), "the last one was on its way")
-		assert.Len(t, filesIn(t, w.dir+"/cards"), 1)
+		assert.Equal(t, []string{"one", "other [Yes] [No]", "other [Open]", "other [Open] [Next]", "two"}, w.looks(), "the last one was on its way")
+		files := filesIn(t, w.dir+"/cards")
+		assert.Len(t, files, 3)
+		for _, name := range files {
+			kept, err := os.ReadFile(w.dir + "/cards/" + name)
+			require.NoError(t, err)
+			assert.NotContains(t, string(kept), session.String())
+		}
 		assert.Empty(t, filesIn(t, w.dir+"/outbox"))
 	})
 }

@@ -43,6 +43,9 @@ var refusals = map[refusal.Code]i18n.Key{
 	refusal.NoClaude:    i18n.ClaudeMissing,
 	refusal.NoTerminal:  i18n.FootAdoptElsewhere,
 	refusal.Changed:     i18n.WritersChanged,
+
+	refusal.InboxNotOurs:    i18n.InboxNotOurs,
+	refusal.InboxUnwritable: i18n.InboxUnwritable,
 }
 
 // sessionRefusals are the sentences that name the session; they come first where there is one.

@@ -10,18 +10,11 @@ import (
 	"ccbot/internal/address"
 )
 
-// Records reads the sessions there are, oldest first.
-type Records interface {
-	Get(id uuid.UUID) (views.Session, bool)
-	List() []views.Session
-	History(id uuid.UUID) []views.Change
-}
-
 // Book finds the session that a person means in what is known of conversations.
 type Book struct {
 	*Store
 	Access
-	Records Records
+	Records views.Views
 	Mover   Mover
 	Events  Events
 }
@@ -120,7 +113,7 @@ func (b *Book) Target(q Message) (views.Session, bool, error) {
 // where it is open and no other session is. Messages of no session are kept, too, and an answer to
 // one of them means the current session as any text does.
 func (b *Book) Unsure(q Message, now views.Session) bool {
-	if q.ReplyTo == 0 || !q.OfBot || b.KnowsMessage(q.To, q.ReplyTo) {
+	if _, known := b.ownerOf(q.To, q.ReplyTo); known || q.ReplyTo == 0 || !q.OfBot {
 		return false
 	}
 	others := func(r views.Session) bool { return r.ID != now.ID && r.Live }

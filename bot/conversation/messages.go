@@ -37,15 +37,8 @@ func (m messages) note(message int, id uuid.UUID) {
 }
 
 // NoteMessage keeps which session a message belongs to: a message of the bot, or a person's prompt.
+// With uuid.Nil it belongs to none.
 func (c *Store) NoteMessage(to address.Conversation, message int, id uuid.UUID) error {
-	if id == uuid.Nil {
-		return nil
-	}
-	return c.NoteSent(to, message, id)
-}
-
-// NoteSent is NoteMessage also for a message of no session.
-func (c *Store) NoteSent(to address.Conversation, message int, id uuid.UUID) error {
 	if message <= 0 {
 		return nil
 	}
@@ -58,13 +51,7 @@ func (c *Store) SessionOf(to address.Conversation, message int) (uuid.UUID, bool
 	return id, known && id != uuid.Nil
 }
 
-// KnowsMessage reports whether it is known which session a message belongs to, or that it belongs
-// to none.
-func (c *Store) KnowsMessage(to address.Conversation, message int) bool {
-	_, known := c.ownerOf(to, message)
-	return known
-}
-
+// ownerOf is the session that a message belongs to, or uuid.Nil for none; false: that is unknown.
 func (c *Store) ownerOf(to address.Conversation, message int) (uuid.UUID, bool) {
 	f, _ := c.read(to) // what cannot be read is unknown
 	for id, all := range f.Messages {

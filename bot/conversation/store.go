@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/google/uuid"
@@ -78,6 +79,32 @@ func (c *Store) All() ([]address.Conversation, error) {
 		}
 	}
 	return all, nil
+}
+
+// Forget takes a session out of all conversations. Its messages are known as those of uuid.Max, which
+// no session has: who answers one means no other session.
+func (c *Store) Forget(id uuid.UUID) error {
+	all, err := c.All()
+	errs := []error{err}
+	for _, to := range all {
+		f, err := c.read(to)
+		if data, _ := json.Marshal(f); err == nil && strings.Contains(string(data), id.String()) {
+			err = c.change(to, func(f *file) { f.forget(id) })
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (f *file) forget(id uuid.UUID) {
+	if f.Current == id {
+		f.Current = uuid.Nil
+	}
+	for _, message := range slices.Clone(f.Messages[id]) {
+		f.Messages.note(message, uuid.Max)
+	}
+	delete(f.Turns, id)
+	f.Unread = slices.DeleteFunc(f.Unread, func(m ReadMark) bool { return m.Session == id })
 }
 
 // Rehome makes what is known of one conversation known of another. What is known of the other

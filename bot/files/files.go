@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	port "ccbot/bot/port/files"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/internal/glyph"
@@ -31,22 +31,18 @@ type Files struct {
 // uploadFor bounds a file's way into the chat: what comes after it waits.
 const uploadFor = 10 * time.Minute
 
-func refuse(format string, args ...any) error {
-	return &port.Refusal{Text: fmt.Sprintf(format, args...)}
-}
-
 // Send sends a file of a session's folder into its chat and returns when Telegram took the file.
-// Errors: *port.Refusal, or what the outbox fails with.
+// Errors: *refusal.Error, or what the outbox fails with.
 func (s *Files) Send(ctx context.Context, id uuid.UUID, path, caption string) error {
 	r, ok := s.Book.Records.Get(id)
 	text := render.Plain(caption)
 	switch {
 	case !ok || !r.Live:
-		return refuse("the session is over")
+		return &refusal.Error{Code: refusal.WrongState, State: r.State}
 	case !s.Book.MayShow(r.Conversation):
-		return refuse("nobody is allowed any more in the chat that the session is shown in")
+		return &refusal.Error{Code: refusal.NotShown}
 	case text.Length() > outbox.MaxCaption:
-		return refuse("the caption has more than %d characters", outbox.MaxCaption)
+		return &refusal.Error{Code: refusal.CaptionTooLong}
 	}
 	f, err := s.Open(id, path)
 	if err != nil {
@@ -54,7 +50,7 @@ func (s *Files) Send(ctx context.Context, id uuid.UUID, path, caption string) er
 	}
 	defer f.Body.Close()
 	if f.Size > outbox.MaxFile {
-		return refuse("it has more than the %d MB that Telegram takes", outbox.MaxFile>>20)
+		return &refusal.Error{Code: refusal.FileTooBig}
 	}
 	if headed := render.Join(s.Heading(r), text); headed.Length() <= outbox.MaxCaption {
 		text = headed
@@ -66,9 +62,9 @@ func (s *Files) Send(ctx context.Context, id uuid.UUID, path, caption string) er
 	refused := (*outbox.Refused)(nil)
 	switch {
 	case errors.As(err, &refused):
-		return refuse("Telegram does not take it: %v", refused.Err)
+		return &refusal.Error{Code: refusal.NotTaken, Reason: refused.Err.Error(), Err: err}
 	case errors.Is(err, context.DeadlineExceeded):
-		return refuse("Telegram did not take it in ten minutes, and I gave up")
+		return &refusal.Error{Code: refusal.TookTooLong, Err: err}
 	}
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/files"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
@@ -133,16 +134,16 @@ func lines(all ...string) string {
 
 // Attachments bring the files of messages to the agents' machine.
 type Attachments struct {
-	Files      files.Files
+	Files      files.Received
 	Downloader Downloader
 	Voice      Transcriber // nil: recordings are only files
 }
 
 // Downloader fetches files that people send from the Bot API server.
 type Downloader interface {
-	// Download writes a file and returns the ending of its name on the server, such as ".jpg".
-	// ErrFileTooBig is for good; any other error may pass.
-	Download(ctx context.Context, fileID string, to io.Writer) (ending string, err error)
+	// Open begins to fetch a file, whose name on the server has the given ending, such as ".jpg".
+	// The error of Open, or of reading, is ErrFileTooBig, which is for good, or one that may pass.
+	Open(ctx context.Context, fileID string) (body io.ReadCloser, ending string, err error)
 }
 
 // ErrFileTooBig says that the Bot API server does not give a file, for its size.
@@ -191,46 +192,45 @@ func (p *Prompts) receiveOnce(ctx context.Context, in chat.Incoming, r views.Ses
 		return "", "", &fileError{text: p.words.Say(i18n.MediaUnknown)}
 	}
 	p.Chat.Sender.Typing(ctx, in.To)
-	fill := func(to io.Writer) (string, error) { return p.download(ctx, file, to) }
-	if p.Attachments.Voice != nil && m.Voice != nil && m.Voice.FileSize <= MaxRecording {
-		var recording bytes.Buffer
-		called, err := fill(&recording)
-		if err == nil {
-			said, err = p.saidIn(ctx, in, called, recording.Bytes())
-		}
+	spoken := p.Attachments.Voice != nil && m.Voice != nil && m.Voice.FileSize <= MaxRecording
+	id := fmt.Sprintf("%s-%d", in.Key, in.Sent.Unix()) // the key may come again after a quiet week
+	name, err = p.Attachments.Files.Has(r.ID, id)
+	if err != nil || name != "" && !spoken {
+		return name, "", p.problem(r, file, err)
+	}
+	body, ending, err := p.Attachments.Downloader.Open(ctx, file.id)
+	if err != nil {
+		return "", "", p.problem(r, file, err)
+	}
+	defer body.Close()
+	content := io.Reader(body)
+	if spoken {
+		recording, err := io.ReadAll(body)
 		if err != nil {
+			return "", "", p.problem(r, file, err)
+		}
+		if said, err = p.saidIn(ctx, in, file.called(ending), recording); err != nil {
 			return "", "", err
 		}
-		fill = func(to io.Writer) (string, error) {
-			_, err := recording.WriteTo(to)
-			return called, err
-		}
+		content = bytes.NewReader(recording)
 	}
-	id := fmt.Sprintf("%s-%d", in.Key, in.Sent.Unix()) // the key may come again after a quiet week
-	got, err := p.Attachments.Files.Put(r.ID, id, fill)
-	if refused, ok := errors.AsType[*files.Refusal](err); ok {
-		p.Chat.Log.Error("file_not_kept", "session_id", r.ID.String(), "error", err.Error())
-		word := i18n.InboxUnwritable
-		if refused.NotOurs {
-			word = i18n.InboxNotOurs
-		}
-		err = &fileError{text: p.words.Say(word,
-			i18n.Args{"Path": path.Join(r.Dir, files.Folder), "Reason": refused.Text})}
-	}
-	return got.Name, said, err
+	name, err = p.Attachments.Files.Put(r.ID, id, file.called(ending), content)
+	return name, said, p.problem(r, file, err)
 }
 
-// download fetches a file and says how it is to be called.
-func (p *Prompts) download(ctx context.Context, file attachment, to io.Writer) (string, error) {
-	ending, err := p.Attachments.Downloader.Download(ctx, file.id, to)
+// problem is what a person is told where a file cannot be had, or not be put on the agents' machine.
+func (p *Prompts) problem(r views.Session, file attachment, err error) error {
 	said := i18n.Args{"Name": file.shown()}
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, ErrFileTooBig):
-		return "", &fileError{text: p.words.Say(i18n.FileTooBig, said)}
-	case err != nil:
-		return "", &fileError{p.words.Say(i18n.FileNotFetched, said), err}
+		return &fileError{text: p.words.Say(i18n.FileTooBig, said)}
+	case errors.As(err, new(*refusal.Error)):
+		p.Chat.Log.Error("file_not_kept", "session_id", r.ID.String(), "error", err.Error())
+		return &fileError{text: p.Chat.Failure(r, err).Text.Text}
 	}
-	return file.called(ending), nil
+	return &fileError{p.words.Say(i18n.FileNotFetched, said), err}
 }
 
 // saidIn is what is said in a recording, as a quotation, for a program has written that down. Where

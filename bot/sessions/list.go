@@ -138,7 +138,11 @@ func (s *Sessions) tapList(
 	case ok && word == openWord && isEndable(next):
 		return s.open(ctx, t, next, s.redrawList(t))
 	}
-	return chat.Answer{Text: s.chat.Words.Say(i18n.StaleButton), Then: s.redrawList(t)}, nil
+	text := i18n.StaleButton
+	if !ok {
+		text = i18n.SessionGone
+	}
+	return chat.Answer{Text: s.chat.Words.Say(text), Then: s.redrawList(t)}, nil
 }
 
 // followOpen opens a session from the notice that the session has answered. Of a session that is

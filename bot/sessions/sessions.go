@@ -19,9 +19,6 @@ import (
 // Agents are looked at.
 type Agents interface {
 	Look(ctx context.Context, id uuid.UUID) desk.Look
-	// ProjectAnswers says what in a session's project may answer permission requests before the
-	// chat; empty where nothing may.
-	ProjectAnswers(id uuid.UUID) string
 	// Interrupt sends Esc to the agent of a session.
 	Interrupt(ctx context.Context, id uuid.UUID) error
 }

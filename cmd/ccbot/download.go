@@ -73,23 +73,67 @@ func (d downloads) Limit() int64 {
 	return cloudLimit
 }
 
-// Download writes a file and returns the ending of its name on the server, such as
-// ".jpg". Errors: prompt.ErrFileTooBig; any other may pass.
-func (d downloads) Download(ctx context.Context, fileID string, to io.Writer) (ending string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, downloadFor)
-	defer cancel()
+// Open begins to fetch a file and returns the ending of its name on the server, such
+// as ".jpg". Errors, also of reading: prompt.ErrFileTooBig; any other may pass.
+func (d downloads) Open(ctx context.Context, fileID string) (body io.ReadCloser, ending string, err error) {
+	ctx, stop := context.WithTimeout(ctx, downloadFor)
+	defer func() {
+		if err != nil {
+			stop()
+		}
+	}()
 	f, err := d.locate(ctx, fileID)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	if f.Size > d.Limit() {
-		return "", prompt.ErrFileTooBig
+		return nil, "", prompt.ErrFileTooBig
 	}
-	ending = path.Ext(f.Path)
+	var from *source
 	if filepath.IsAbs(f.Path) {
-		return ending, d.copyHere(f, to)
+		from, err = d.openHere(f)
+	} else {
+		from, err = d.fetch(ctx, f)
 	}
-	return ending, d.fetch(ctx, f, to)
+	if err != nil {
+		return nil, "", err
+	}
+	from.stop, from.size, from.limit = stop, f.Size, d.Limit()
+	return from, path.Ext(f.Path), nil
+}
+
+// source is a file on its way.
+type source struct {
+	from        io.ReadCloser
+	came        func()            // hears that bytes came; nil: nobody does
+	why         func(error) error // what an error of the way is called
+	stop        func()
+	size, limit int64 // size 0: not known
+	n           int64
+}
+
+// Read takes as many bytes as the server has said, and never more than the limit:
+// a connection that was cut may look like the end of a file.
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.from.Read(p)
+	if s.n += int64(n); n > 0 && s.came != nil {
+		s.came()
+	}
+	switch {
+	case s.n > s.limit:
+		return n, prompt.ErrFileTooBig
+	case errors.Is(err, io.EOF) && s.size > 0 && s.n != s.size:
+		return n, fmt.Errorf("download: %d bytes of %d came", s.n, s.size)
+	case err != nil && !errors.Is(err, io.EOF):
+		return n, fmt.Errorf("download: %w", s.why(err))
+	}
+	return n, err
+}
+
+// Close calls off what is still on its way.
+func (s *source) Close() error {
+	s.stop()
+	return s.from.Close()
 }
 
 // fileInfo is where the server has a file.
@@ -149,86 +193,50 @@ func (d downloads) getFile(ctx context.Context, fileID string) (f fileInfo, wait
 	return fileInfo{}, max(wait, 0), fmt.Errorf("getFile: the server answers %d", resp.StatusCode)
 }
 
-// fetch copies a file that the server gives over http. It is followed nowhere else:
+// fetch asks for a file that the server gives over http. It is followed nowhere else:
 // see apiClient.
-func (d downloads) fetch(ctx context.Context, f fileInfo, to io.Writer) error {
+func (d downloads) fetch(ctx context.Context, f fileInfo) (*source, error) {
 	if !fs.ValidPath(f.Path) {
-		return errors.New("download: the server names no path")
+		return nil, errors.New("download: the server names no path")
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	stall := time.AfterFunc(d.stall, func() { cancel(errStalled) })
-	defer stall.Stop()
+	why := func(err error) error { // the error of a request does not say why it was called off
+		if errors.Is(context.Cause(ctx), errStalled) {
+			return errStalled
+		}
+		return err
+	}
 	address := d.url + "/file/bot" + token.Standin + "/" + (&url.URL{Path: f.Path}).EscapedPath()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return errors.New("download: no request")
+		return nil, errors.New("download: no request")
 	}
 	resp, err := d.client.Do(q)
 	if err != nil {
-		return fmt.Errorf("download: %w", causeOf(ctx, err))
+		return nil, fmt.Errorf("download: %w", why(err))
 	}
-	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("download: the server answers %d", resp.StatusCode)
+		return nil, errors.Join(fmt.Errorf("download: the server answers %d", resp.StatusCode), resp.Body.Close())
 	}
-	return causeOf(ctx, d.copy(reading{resp.Body, stall, d.stall}, f.Size, to))
+	return &source{from: resp.Body, came: func() { stall.Reset(d.stall) }, why: why}, nil
 }
 
-// causeOf says why a request was called off, which its own error does not.
-func causeOf(ctx context.Context, err error) error {
-	if err != nil && errors.Is(context.Cause(ctx), errStalled) {
-		return errStalled
-	}
-	return err
-}
-
-// reading puts the end off with every byte.
-type reading struct {
-	io.Reader
-	stall *time.Timer
-	after time.Duration
-}
-
-func (r reading) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	if n > 0 {
-		r.stall.Reset(r.after)
-	}
-	return n, err
-}
-
-// copy takes as many bytes as the server has said, and never more than the limit:
-// a connection that was cut may look like the end of a file.
-func (d downloads) copy(from io.Reader, size int64, to io.Writer) error {
-	n, err := io.Copy(to, io.LimitReader(from, d.Limit()+1))
-	switch {
-	case err != nil:
-		return fmt.Errorf("download: %w", err)
-	case n > d.Limit():
-		return prompt.ErrFileTooBig
-	case size > 0 && n != size:
-		return fmt.Errorf("download: %d bytes of %d came", n, size)
-	}
-	return nil
-}
-
-// copyHere copies a file that a server with --local has on this disk. From any other
+// openHere opens a file that a server with --local has on this disk. From any other
 // machine a path means nothing here, or something that nobody meant.
-func (d downloads) copyHere(f fileInfo, to io.Writer) error {
+func (d downloads) openHere(f fileInfo) (*source, error) {
 	if !d.here {
-		return errors.New("download: the server names a file of its own disk, and TELEGRAM_API_URL is not this machine")
+		return nil, errors.New("download: the server names a file of its own disk, and TELEGRAM_API_URL is not this machine")
 	}
-	file, err := openHere(d.real(f.Path))
+	file, err := openRegular(d.real(f.Path))
 	if err != nil {
-		return fmt.Errorf("download: open the server's file: %w", withoutPath(err))
+		return nil, fmt.Errorf("download: open the server's file: %w", withoutPath(err))
 	}
-	defer file.Close()
-	return withoutPath(d.copy(file, f.Size, to))
+	return &source{from: file, why: withoutPath}, nil
 }
 
-// openHere opens a regular file: a pipe would hold the chat up, a device does things.
-func openHere(path string) (*os.File, error) {
+// openRegular opens a regular file: a pipe would hold the chat up, a device does things.
+func openRegular(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

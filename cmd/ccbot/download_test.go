@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -59,6 +60,16 @@ func half(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "hello")
 }
 
+// download fetches a whole file.
+func (d downloads) download(ctx context.Context, id string, to io.Writer) (ending string, err error) {
+	body, ending, err := d.Open(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(to, body)
+	return ending, errors.Join(err, body.Close())
+}
+
 func TestDownloadAFile(t *testing.T) {
 	s := &fileServer{info: info("documents/file 1#?.pdf", 5), file: func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, "/file/bot"+secretToken+"/documents/file 1#?.pdf", r.URL.Path)
@@ -71,7 +82,7 @@ func TestDownloadAFile(t *testing.T) {
 		asked(w, r)
 	}
 	var got bytes.Buffer
-	ending, err := s.start(t).Download(t.Context(), "the id&x=y", &got)
+	ending, err := s.start(t).download(t.Context(), "the id&x=y", &got)
 	require.NoError(t, err)
 	assert.Equal(t, ".pdf", ending)
 	assert.Equal(t, "hello", got.String())
@@ -116,7 +127,7 @@ func TestP9_NoFailedDownloadShowsTheToken(t *testing.T) {
 				d.client = redacting{config{Token: token.New(secretToken), APIURL: d.url}.apiClient()}
 			}
 			var got bytes.Buffer
-			_, err := d.Download(t.Context(), "f", &got)
+			_, err := d.download(t.Context(), "f", &got)
 			require.Error(t, err)
 			for _, text := range []string{err.Error(), fmt.Sprintf("%+v", err), fmt.Sprintf("%#v", err)} {
 				assert.NotContains(t, text, "AAsecret")
@@ -144,7 +155,7 @@ func TestAFileThatIsTooBigIsNotFetched(t *testing.T) {
 			if tt.file != nil {
 				d.own = false
 			}
-			_, err := d.Download(t.Context(), "f", io.Discard)
+			_, err := d.download(t.Context(), "f", io.Discard)
 			require.ErrorIs(t, err, prompt.ErrFileTooBig)
 		})
 	}
@@ -162,7 +173,7 @@ func TestAServerThatWantsToBeLeftAloneIs(t *testing.T) {
 		info("a.txt", 5)(w, r)
 	}
 	d := s.start(t)
-	_, err := d.Download(t.Context(), "f", io.Discard)
+	_, err := d.download(t.Context(), "f", io.Discard)
 	require.NoError(t, err)
 	require.Len(t, asked, 2)
 	assert.GreaterOrEqual(t, asked[1].Sub(asked[0]), time.Second)
@@ -176,13 +187,13 @@ func TestADownloadThatStallsEnds(t *testing.T) {
 	}}
 	d := s.start(t)
 	d.stall = 50 * time.Millisecond
-	_, err := d.Download(t.Context(), "f", io.Discard)
+	_, err := d.download(t.Context(), "f", io.Discard)
 	require.ErrorIs(t, err, errStalled)
 	assert.NotErrorIs(t, err, context.Canceled)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = d.Download(ctx, "f", io.Discard)
+	_, err = d.download(ctx, "f", io.Discard)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -214,7 +225,7 @@ func TestAFileOfThisMachineIsReadOnlyWhereTheServerIsHere(t *testing.T) {
 			d := (&fileServer{info: info(tt.path, tt.size)}).start(t)
 			d.here = !tt.away
 			var got strings.Builder
-			ending, err := d.Download(t.Context(), "f", &got)
+			ending, err := d.download(t.Context(), "f", &got)
 			if tt.ok {
 				require.NoError(t, err)
 				assert.Equal(t, "hello.pdf", got.String()+ending)

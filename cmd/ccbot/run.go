@@ -131,6 +131,7 @@ func (s *system) run(ctx context.Context) error {
 	g.Go(func() error { return s.service.Run(ctx) })
 	g.Go(func() error { return s.serve(ctx, g) })
 	err := g.Wait()
+	s.talk.Close()
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/files"
+	port "ccbot/bot/port/refusal"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
@@ -71,7 +71,7 @@ func TestSendSaysWhatBecameOfIt(t *testing.T) {
 	}{
 		{"sent", []string{"a.txt"}, inside, nil, 0, "a.txt is in the chat\n", here + "/a.txt "},
 		{"a caption", []string{"--caption", "look <b>", "/x/../a.txt"}, inside, nil, 0, "/x/../a.txt is in the chat\n", "/a.txt look <b>"},
-		{"refused", []string{"/a"}, inside, &files.Refusal{Text: "it is empty"}, 1, "ccbot: /a was not sent: it is empty\n", "/a "},
+		{"refused", []string{"/a"}, inside, &port.Error{Code: port.FileEmpty}, 1, "ccbot: /a was not sent: it is empty\n", "/a "},
 		{"failed", []string{"/a"}, inside, errors.New("secret"), 1,
 			"ccbot: /a was not sent: something went wrong in ccbot; its log says what\n", "/a "},
 		{"not below an agent", []string{"/a"}, lifecycle.Above{}, nil, 1,

@@ -13,7 +13,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/port/files"
+	"ccbot/bot/outbox"
+	port "ccbot/bot/port/refusal"
 	"ccbot/hooks"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
@@ -240,8 +241,30 @@ func (s socket) send(ctx context.Context, who caller, c hookwire.Call) (any, err
 		return nil, refuse(codeMalformed, "not a path and a caption")
 	}
 	err := s.files.SendFile(ctx, who.above.Session, body.Path, body.Caption)
-	if refusal := (*files.Refusal)(nil); errors.As(err, &refusal) {
-		return nil, refuse(codeRefused, refusal.Text)
+	refused := port.In(err)
+	if text, known := unsent[refused.Code]; known {
+		return nil, refuse(codeRefused, text+refused.Reason)
 	}
 	return struct{}{}, err
+}
+
+// unsent says to an agent why its file is not sent; the reason, if any, stands behind.
+var unsent = map[port.Code]string{
+	port.NotFound:       "there is no such session",
+	port.WrongState:     "the session is over",
+	port.NotShown:       "nobody is allowed any more in the chat that the session is shown in",
+	port.CaptionTooLong: fmt.Sprintf("the caption has more than %d characters", outbox.MaxCaption),
+	port.FileTooBig:     fmt.Sprintf("it has more than the %d MB that Telegram takes", outbox.MaxFile>>20),
+	port.NotTaken:       "Telegram does not take it: ",
+	port.TookTooLong:    "Telegram did not take it in ten minutes, and I gave up",
+	port.FileRelative:   "the path is not absolute",
+	port.FileOwn:        "files of ccbot's own are never sent",
+	port.FileOutside:    "it lies outside of the session's folder: copy it into the folder first",
+	port.FileLinked:     "the session's folder is reached through a link: nothing is sent from there",
+	port.FileChanged:    "it changed just now",
+	port.FileIrregular:  "it is not a regular file",
+	port.FileNamed:      "it has more than one name, by a hard link: copy it first",
+	port.FileEmpty:      "it is empty",
+	port.FileMissing:    "there is no such file",
+	port.FileUnreadable: "it cannot be read: ",
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/port/files"
+	port "ccbot/bot/port/refusal"
 	"ccbot/hooks"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
@@ -414,8 +414,9 @@ func TestSendThroughTheSocket(t *testing.T) {
 		code string
 	}{
 		{"sent", `{"path":"/a b","caption":"c","session":"another"}`, nil, `{}`, ""},
-		{"refused", `{"path":"/a b","caption":"c"}`, &files.Refusal{Text: "it is empty"}, "", codeRefused},
+		{"refused", `{"path":"/a b","caption":"c"}`, &port.Error{Code: port.FileEmpty}, "", codeRefused},
 		{"failed", `{"path":"/a b","caption":"c"}`, errors.New("disk"), "", ""},
+		{"failed in a way that is none of a file's", `{"path":"/a b","caption":"c"}`, &port.Error{Code: port.NoTmux}, "", ""},
 		{"malformed", `[]`, nil, "", codeMalformed},
 		{"no body", ``, nil, "", codeMalformed},
 	}

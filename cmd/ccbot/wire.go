@@ -54,6 +54,7 @@ type system struct {
 	keeper    *archive.Keeper
 	machine   *host.Machine  // as the chat sees it
 	sessions  *host.Sessions // of the machine
+	talk      *host.Transcripts
 	bot       *bot.Bot
 	prompts   prompts
 	asks      *ask.Store
@@ -162,14 +163,14 @@ func (s *system) wireChat(environ []string) error {
 		return err
 	}
 	s.cards.Failpoint = failpoint(environ)
-	s.sessions = &host.Sessions{Records: s.store}
+	s.sessions, s.talk = &host.Sessions{Records: s.store}, &host.Transcripts{Records: s.store, Log: s.log}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},
 		bot.Deps{
 			Machine: bot.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
-				Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine,
-				Transcripts: host.Transcripts{Log: s.log}},
+				Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
+				Transcripts: s.talk},
 			Kept:   bot.Kept{Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards},
 			Media:  bot.Media{Downloader: newDownloads(s.config), Voice: s.transcriber(environ)},
 			Sender: s.outbox, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})

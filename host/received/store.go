@@ -62,14 +62,6 @@ func (r record) is(info fs.FileInfo) bool {
 	return info.Mode().IsRegular() && inode(info) == r.Inode && info.Size() == r.Size && info.ModTime().Equal(r.Written)
 }
 
-// Unfilled is what the source of a file said: nothing is wrong here.
-type Unfilled struct{ Err error }
-
-func (e *Unfilled) Error() string { return e.Err.Error() }
-
-// Unwrap is the source's error.
-func (e *Unfilled) Unwrap() error { return e.Err }
-
 // Store keeps what files lie in which folders. It is safe for concurrent use; no other process may
 // write its own folder.
 type Store struct {
@@ -104,19 +96,42 @@ func keyOf(dir, id string) string {
 	return id + "-" + hex.EncodeToString(sum[:4])
 }
 
-// Put puts a file into the folder of a session's directory and returns its name there. fill writes
-// it and says how it is to be called. Where the file of that id lies there already, fill is not
-// called. The id is a part of file names.
-//
-// Errors: [ErrNotOurs]; *[Unfilled] with fill's own; all others are those of the disk. Then nothing
-// is left there.
-func (s *Store) Put(dir, id string, fill func(io.Writer) (name string, err error)) (name string, err error) {
+// Has gives the name of the file of an id in the folder of a session's directory, if it lies there as
+// it was put. Of a try that came to nothing the rest is taken away. Errors: those of Put.
+func (s *Store) Has(dir, id string) (name string, err error) {
 	key := keyOf(dir, id)
 	s.take(key)
 	defer s.release(key)
+	box, err := open(dir)
+	if err != nil {
+		return "", err
+	}
+	defer box.Close()
+	name, _ = s.already(box, key)
+	return name, nil
+}
+
+// open is openFolder for a file that is put there.
+func open(dir string) (*os.Root, error) {
 	box, err := openFolder(dir, true)
 	if err != nil {
-		return "", fmt.Errorf("put a file into %s: %w", filepath.Join(dir, Folder), err)
+		return nil, fmt.Errorf("put a file into %s: %w", filepath.Join(dir, Folder), err)
+	}
+	return box, nil
+}
+
+// Put puts a file into the folder of a session's directory, under a name like the wished one, and
+// returns its name there. Where the file of that id lies there already, the body is not read. The id
+// is a part of file names.
+//
+// Errors: [ErrNotOurs], those of the disk, and the body's own. Then nothing is left there.
+func (s *Store) Put(dir, id, wished string, body io.Reader) (name string, err error) {
+	key := keyOf(dir, id)
+	s.take(key)
+	defer s.release(key)
+	box, err := open(dir)
+	if err != nil {
+		return "", err
 	}
 	defer box.Close()
 	if name, ok := s.already(box, key); ok {
@@ -126,7 +141,7 @@ func (s *Store) Put(dir, id string, fill func(io.Writer) (name string, err error
 	if err := s.save(key, r); err != nil {
 		return "", err
 	}
-	name, err = s.put(box, key, r, fill)
+	name, err = s.put(box, key, r, wished, body)
 	if err != nil {
 		return "", errors.Join(err, s.undo(box, key))
 	}
@@ -182,23 +197,14 @@ func (s *Store) already(box *os.Root, key string) (name string, ok bool) {
 		return "", false
 	}
 	info, err := box.Lstat(r.Name)
-	return r.Name, err == nil && r.is(info)
-}
-
-// sink remembers what the disk said: a source that reports it as its own failure would be asked again.
-type sink struct {
-	io.Writer
-	err error
-}
-
-func (s *sink) Write(p []byte) (int, error) {
-	n, err := s.Writer.Write(p)
-	s.err = errors.Join(s.err, err)
-	return n, err
+	if err != nil || !r.is(info) {
+		return "", false
+	}
+	return r.Name, true
 }
 
 // put fills the file under its temporary name and gives it its own.
-func (s *Store) put(box *os.Root, key string, r record, fill func(io.Writer) (string, error)) (string, error) {
+func (s *Store) put(box *os.Root, key string, r record, wished string, body io.Reader) (string, error) {
 	if err := ignore(box, r.Part, s.link); err != nil {
 		return "", fmt.Errorf("write .gitignore: %w", err)
 	}
@@ -207,13 +213,8 @@ func (s *Store) put(box *os.Root, key string, r record, fill func(io.Writer) (st
 		return "", fmt.Errorf("make a file: %w", err)
 	}
 	defer f.Close() // a second time where all went well
-	to := &sink{Writer: f}
-	wished, err := fill(to)
-	if to.err != nil {
-		return "", fmt.Errorf("write a file: %w", to.err)
-	}
-	if err != nil {
-		return "", &Unfilled{err}
+	if _, err := io.Copy(f, body); err != nil {
+		return "", fmt.Errorf("write a file: %w", err)
 	}
 	if err := f.Sync(); err != nil {
 		return "", fmt.Errorf("write a file: %w", err)

@@ -3,6 +3,7 @@ package chattest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"ccbot/bot/port/talk"
 	"ccbot/host"
 	"ccbot/i18n"
+	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 )
@@ -158,7 +160,8 @@ func (w *World) Beside(t *testing.T, state session.State, lines ...string) sessi
 
 // transcripts are those of the disk, and tell how far readers are.
 type transcripts struct {
-	host.Transcripts
+	*gate
+	*host.Transcripts
 	Polls bool                 // a reader that waits holds no inotify instance, which no bubble of fake time can wait for
 	Gives func(item talk.Item) // before a reader gets an item
 
@@ -182,50 +185,41 @@ func (f *transcripts) LastWaiting() context.Context {
 	return f.waiting
 }
 
-func (f *transcripts) Follow(from talk.Cursor) talk.Stream {
-	return &watchedStream{f, f.Transcripts.Follow(from)}
-}
-
-type watchedStream struct {
-	of *transcripts
-	talk.Stream
-}
-
-func (s *watchedStream) Next(ctx context.Context) (talk.Item, error) {
-	s.of.mu.Lock()
-	s.of.waiting = ctx
-	s.of.mu.Unlock()
-	if err := ctx.Err(); err != nil {
-		return talk.Item{}, err
+func (f *transcripts) Next(ctx context.Context, id uuid.UUID, from talk.Cursor, most int) ([]talk.Item, error) {
+	f.wait()
+	f.mu.Lock()
+	f.waiting = ctx
+	f.mu.Unlock()
+	if f.Gives != nil {
+		most = 1
 	}
+	now, end := context.WithCancel(ctx)
+	end() // it does not wait
 	for {
-		item, ok, err := s.Now()
-		if ok || err != nil {
-			return item, err
+		items, err := f.Transcripts.Next(now, id, from, most)
+		if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+			f.oneWaits()
+			if f.Polls {
+				_ = pause.For(ctx, 10*time.Millisecond)
+				continue
+			}
+			items, err = f.Transcripts.Next(ctx, id, from, most)
 		}
-		s.of.oneWaits()
-		if !s.of.Polls {
-			item, err := s.Stream.Next(ctx)
-			return s.give(item, err == nil), err
+		if f.Gives != nil && len(items) > 0 {
+			f.Gives(items[0])
 		}
-		select {
-		case <-ctx.Done():
-			return talk.Item{}, ctx.Err()
-		case <-time.After(10 * time.Millisecond):
-		}
+		return items, err
 	}
 }
 
-func (s *watchedStream) Now() (talk.Item, bool, error) {
-	item, ok, err := s.Stream.Now()
-	return s.give(item, ok), ok, err
+func (f *transcripts) Said(from *talk.Cursor, before talk.Cursor) ([]talk.Item, error) {
+	f.wait()
+	return f.Transcripts.Said(from, before)
 }
 
-func (s *watchedStream) give(item talk.Item, ok bool) talk.Item {
-	if ok && s.of.Gives != nil {
-		s.of.Gives(item)
-	}
-	return item
+func (f *transcripts) End(of talk.Cursor) (talk.Cursor, error) {
+	f.wait()
+	return f.Transcripts.End(of)
 }
 
 func (f *transcripts) oneWaits() {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 	"unicode"
 
@@ -90,7 +91,7 @@ type fakeDownloads struct {
 	During func(id string)
 }
 
-func (f *fakeDownloads) Download(_ context.Context, id string, to io.Writer) (string, error) {
+func (f *fakeDownloads) Open(_ context.Context, id string) (io.ReadCloser, string, error) {
 	f.mu.Lock()
 	f.asked = append(f.asked, id)
 	err, during := f.fails[id], f.During
@@ -98,10 +99,11 @@ func (f *fakeDownloads) Download(_ context.Context, id string, to io.Writer) (st
 	if during != nil {
 		during(id)
 	}
-	if _, writeErr := io.WriteString(to, "bytes of "+id); writeErr != nil {
-		return "", writeErr
+	body := io.Reader(strings.NewReader("bytes of " + id))
+	if err != nil {
+		body = io.MultiReader(body, iotest.ErrReader(err))
 	}
-	return ".png", err
+	return io.NopCloser(body), ".png", nil
 }
 
 func (f *fakeDownloads) Fail(id string, err error) {
@@ -130,7 +132,7 @@ func NewMediaWorld(t *testing.T) *MediaWorld {
 	d := &MediaWorld{World: w, Dir: t.TempDir(), Downloads: &fakeDownloads{fails: make(map[string]error)}}
 	store, err := received.Open(filepath.Join(w.Dir, "received"), w.Now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	w.Files, w.Downloader = &host.Machine{Records: w.Records, Received: store}, d.Downloads
+	w.Deps.Received, w.Downloader = &host.Machine{Records: w.Records, Received: store}, d.Downloads
 	w.Connect(w.Lifecycle, w.Windows)
 	d.R = w.NewCurrentSession(t, "api", session.Running)
 	w.Records.Change(d.R.ID, func(r *session.Record) { r.Dir = d.Dir })
@@ -309,7 +311,7 @@ func (d *FileWorld) SlyFiles(t *testing.T, r session.Record) {
 		Document: &models.Document{FileID: "d", FileName: Sly + ".txt"}}}
 	store, err := received.Open(filepath.Join(t.TempDir(), "received"), d.Now, d.Log)
 	require.NoError(t, err)
-	d.Files = &host.Machine{Records: d.Records, Received: store}
+	d.Deps.Received = &host.Machine{Records: d.Records, Received: store}
 	d.Downloader = &fakeDownloads{fails: map[string]error{"d": prompt.ErrFileTooBig}}
 	d.Connect(d.Lifecycle, d.Windows)
 	require.NoError(t, d.Handle(t.Context(), "777", &in))

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,7 +23,7 @@ import (
 // fakeSessions does what a test gives it. Without that it says yes; Move and Advance change the
 // record as lifecycle does.
 type fakeSessions struct {
-	hangs     chan struct{} // every call waits for its end
+	*gate
 	Answerers []decisions.Answerer
 	log
 	records     *fakeRecords
@@ -53,11 +54,31 @@ type fakeSessions struct {
 	OnOutput    func() lifecycle.Output
 }
 
+// gate is the way to the agents' machine, which a test shuts. What is known of sessions is this side
+// of it: package views waits for nothing.
+type gate struct {
+	mu     sync.Mutex
+	hangs  chan struct{} // each call waits for its end; nil: none does
+	closed bool          // each call is a mistake
+}
+
 // wait keeps a call until the machine answers.
-func (f *fakeSessions) wait() {
-	if f.hangs != nil {
-		<-f.hangs
+func (g *gate) wait() {
+	g.mu.Lock()
+	hangs, closed := g.hangs, g.closed
+	g.mu.Unlock()
+	if closed {
+		panic("a port is called")
 	}
+	if hangs != nil {
+		<-hangs
+	}
+}
+
+func (g *gate) set(hangs chan struct{}, closed bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.hangs, g.closed = hangs, closed
 }
 
 func (f *fakeSessions) Start(_ context.Context, q lifecycle.StartRequest) (session.Record, error) {
@@ -325,29 +346,30 @@ func (f *fakeSessions) Attach(r session.Record) string {
 
 // fakeWindows are windows that belong to no session.
 type fakeWindows struct {
-	hangs    chan struct{} // every look waits for its end
+	*gate
 	All      []lifecycle.Window
 	WereTold map[string]bool
 	Err      error // of every method
 }
 
 func (f *fakeWindows) Orphans(context.Context) ([]lifecycle.Window, error) {
-	if f.hangs != nil {
-		<-f.hangs
-	}
+	f.wait()
 	return slices.Clone(f.All), f.Err
 }
 
 func (f *fakeWindows) Ignore(_ context.Context, w lifecycle.Window) error {
+	f.wait()
 	f.All = slices.DeleteFunc(f.All, func(k lifecycle.Window) bool { return k.Pane.Window == w.Pane.Window })
 	return f.Err
 }
 
 func (f *fakeWindows) NewOrphans(_ context.Context, of []lifecycle.Window) ([]lifecycle.Window, error) {
+	f.wait()
 	return slices.DeleteFunc(slices.Clone(of), func(w lifecycle.Window) bool { return f.WereTold[w.Pane.Window.String()] }), f.Err
 }
 
 func (f *fakeWindows) Told(_ context.Context, all []lifecycle.Window) error {
+	f.wait()
 	for _, w := range all {
 		f.WereTold[w.Pane.Window.String()] = true
 	}

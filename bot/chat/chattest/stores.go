@@ -75,6 +75,7 @@ func (l *log) Done() []string {
 
 // fakeRelay has the hooks that a test lets wait. A decision or a leave ends the wait.
 type fakeRelay struct {
+	*gate
 	log
 	waiting map[string]hooks.Request
 	decide  func() error // comes before a decision is taken; may be nil
@@ -96,6 +97,7 @@ func (f *fakeRelay) end(id string) bool {
 }
 
 func (f *fakeRelay) Decide(id string, d hooks.Decision) error {
+	f.wait()
 	f.Mu.Lock()
 	decide := f.decide
 	f.Mu.Unlock()
@@ -112,12 +114,14 @@ func (f *fakeRelay) Decide(id string, d hooks.Decision) error {
 }
 
 func (f *fakeRelay) Leave(id string) {
+	f.wait()
 	if f.end(id) {
 		f.Add("leave")
 	}
 }
 
 func (f *fakeRelay) Waiting(id uuid.UUID) []hooks.Request {
+	f.wait()
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	var all []hooks.Request

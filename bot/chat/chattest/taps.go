@@ -282,7 +282,7 @@ func (w *World) State(t *testing.T) []string {
 func (w *World) AnswersWhileItHangs(t *testing.T, m outbox.Message, data string) {
 	t.Helper()
 	hangs := make(chan struct{})
-	w.Lifecycle.hangs, w.Windows.hangs = hangs, hangs
+	w.ports.set(hangs, false)
 	before := len(w.Telegram.Done())
 	over := make(chan error, 1)
 	go func() {
@@ -296,7 +296,7 @@ func (w *World) AnswersWhileItHangs(t *testing.T, m outbox.Message, data string)
 		}
 	}
 	assert.Len(t, answers, 1, "%s: %s", data, m.Text.Text)
-	w.Lifecycle.hangs, w.Windows.hangs = nil, nil
+	w.ports.set(nil, false)
 	close(hangs)
 	assert.NoError(t, <-over, data)
 }
@@ -308,8 +308,21 @@ func FilesIn(t *testing.T, dir, folder string) []string {
 	return names
 }
 
-// OldButton is a button of a card of a kind that has another look by now.
+// NewButton is a button of a new card of a kind, and OldButton one whose card has another look by now.
+func (w *World) NewButton(t *testing.T, kind string) string {
+	t.Helper()
+	data, _ := w.button(t, kind)
+	return data
+}
+
 func (w *World) OldButton(t *testing.T, kind string) string {
+	t.Helper()
+	data, change := w.button(t, kind)
+	require.NoError(t, change())
+	return data
+}
+
+func (w *World) button(t *testing.T, kind string) (data string, change func() error) {
 	t.Helper()
 	cards, key := card.NewKind[struct{}](w.Deps.Cards, kind, nil), uuid.NewString()
 	look := card.Look{To: AtAlice, Text: render.Plain("one"), Options: [][]card.Option{{{Text: "x", Value: "x"}}}}
@@ -317,7 +330,8 @@ func (w *World) OldButton(t *testing.T, kind string) string {
 	w.Telegram.Deliver(t.Context())
 	old := Data(w.LastSent(t))
 	require.Len(t, old, 1)
-	look.Text = render.Plain("two")
-	require.NoError(t, cards.Show(t.Context(), key, look, struct{}{}))
-	return old[0]
+	return old[0], func() error {
+		look.Text = render.Plain("two")
+		return cards.Show(t.Context(), key, look, struct{}{})
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"path/filepath"
 	"runtime"
@@ -58,6 +57,7 @@ type World struct {
 	Windows    *fakeWindows
 	Hosted     *host.Sessions // the sessions and windows as the chat sees them
 	Telegram   *FakeSender
+	ports      *gate
 	Inbox      *fakeEntries
 	Relay      *fakeRelay
 	Talk       *transcripts
@@ -81,12 +81,15 @@ func NewWorld(t *testing.T) *World {
 	require.NoError(t, err)
 	store, err := inbox.OpenStore(filepath.Join(dir, "inbox"), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	w := &World{Records: &fakeRecords{All: make(map[uuid.UUID]session.Record)}, Inbox: &fakeEntries{Store: store},
-		Relay: &fakeRelay{waiting: make(map[string]hooks.Request)}, Dir: dir,
-		Talk:       &transcripts{Transcripts: host.Transcripts{Log: slog.New(slog.DiscardHandler)}},
+	records := &fakeRecords{All: make(map[uuid.UUID]session.Record)}
+	ports := new(gate)
+	w := &World{ports: ports, Records: records, Inbox: &fakeEntries{Store: store},
+		Relay: &fakeRelay{gate: ports, waiting: make(map[string]hooks.Request)}, Dir: dir,
+		Talk:       &transcripts{gate: ports, Transcripts: &host.Transcripts{Records: records, Log: slog.New(slog.DiscardHandler)}},
 		AgentsHome: "/home/alice", Home: "/home/alice", Order: make(chan string, 10_000)}
-	w.Lifecycle = &fakeSessions{records: w.Records, entries: w.Inbox, events: w.Order}
-	w.Windows = &fakeWindows{WereTold: make(map[string]bool)}
+	t.Cleanup(w.Talk.Close)
+	w.Lifecycle = &fakeSessions{gate: ports, records: w.Records, entries: w.Inbox, events: w.Order}
+	w.Windows = &fakeWindows{gate: ports, WereTold: make(map[string]bool)}
 	w.Hosted = &host.Sessions{Lifecycle: w.Lifecycle, Windows: w.Windows, Records: w.Records}
 	w.Telegram = &FakeSender{events: w.Order, busy: make(map[int64]bool), aliases: func() *alias.Table { return w.Chats.Aliases }}
 	w.Bot = &bot.Bot{
@@ -112,6 +115,11 @@ type project struct {
 	sessions *fakeSessions
 }
 
+func (p project) Outcome(ctx context.Context, q decisions.Request) (decisions.Outcome, bool, error) {
+	p.sessions.wait()
+	return p.Decisions.Outcome(ctx, q)
+}
+
 func (p project) Answerers(uuid.UUID) []decisions.Answerer {
 	p.sessions.wait()
 	return p.sessions.Answerers
@@ -129,22 +137,23 @@ func (m machine) now() *host.Machine {
 	return &host.Machine{Home: m.Home, Roots: m.Roots, StateDir: m.StateDir, Records: m.Records}
 }
 
-func (m machine) Bounds() places.Bounds { return m.now().Bounds() }
-
-func (m machine) Resolve(base, path string) (string, error) { return m.now().Resolve(base, path) }
-
-func (m machine) Make(dir string) error { return m.now().Make(dir) }
-
-func (m machine) Open(session uuid.UUID, path string) (files.File, error) {
-	return m.now().Open(session, path)
+func (m machine) reached() *host.Machine {
+	m.ports.wait()
+	return m.now()
 }
 
-func (m machine) Put(session uuid.UUID, id string, fill func(io.Writer) (string, error)) (files.Received, error) {
-	return m.now().Put(session, id, fill)
+func (m machine) Bounds() places.Bounds { return m.now().Bounds() }
+
+func (m machine) Resolve(base, path string) (string, error) { return m.reached().Resolve(base, path) }
+
+func (m machine) Make(dir string) error { return m.reached().Make(dir) }
+
+func (m machine) Open(session uuid.UUID, path string) (files.File, error) {
+	return m.reached().Open(session, path)
 }
 
 func (m machine) Read(transcript, path string, most int64) (string, error) {
-	return m.now().Read(transcript, path, most)
+	return m.reached().Read(transcript, path, most)
 }
 
 // Again is the same world after a restart of the program.
@@ -209,8 +218,19 @@ func (w *World) Handle(ctx context.Context, key string, u *models.Update, rest .
 	return then(ctx)
 }
 
+// WithoutPorts does something while a call of a port is a mistake.
+func (w *World) WithoutPorts(do func()) {
+	w.ports.set(nil, true)
+	defer w.ports.set(nil, false)
+	do()
+}
+
 func (w *World) SessionNews(ctx context.Context, n lifecycle.Note) error {
-	err := w.Bot.SessionNews(ctx, w.Hosted.Note(n))
+	told := w.Hosted.Note(n)
+	if n.Kind == lifecycle.NoteReady {
+		told.Answerers = w.Lifecycle.Answerers
+	}
+	err := w.Bot.SessionNews(ctx, told)
 	w.Telegram.Deliver(context.WithoutCancel(ctx))
 	return err
 }

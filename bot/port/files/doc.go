@@ -1,5 +1,5 @@
 // Package files is what the chat sends of a session's files, what people send there, and what long
-// outputs hold: plain values and one interface, so that the chat may one day run on another machine
+// outputs hold: plain values and two interfaces, so that the chat may one day run on another machine
 // than the agents.
 //
 // It promises that a file which [Files] opens lies in the session's folder and may be sent, and

@@ -6,30 +6,31 @@ import (
 	"github.com/google/uuid"
 )
 
-// Files are the files in the folders of sessions.
+// Files are what sessions have on the disk of their machine.
 type Files interface {
 	// Open opens a file of a session's folder, to be sent; path is absolute. What happens to the
-	// file's name later does not matter. Errors: *Refusal, or one of the machine that is for the
-	// log only.
+	// file's name later does not matter. Errors: *refusal.Error, or one of the machine that is for
+	// the log only.
 	Open(session uuid.UUID, path string) (File, error)
-	// Put puts a file that fill writes into [Folder] of a session's folder, under the name that
-	// fill gives or one like it. Once there is a file of that id, fill is not called again; the id
-	// is a part of file names. Errors: *Refusal, or one with fill's own in its chain. Then nothing
-	// is left there.
-	Put(session uuid.UUID, id string, fill func(io.Writer) (name string, err error)) (Received, error)
 	// Read reads an output of at most so many bytes that a transcript names: commands print what
 	// they like, so only what lies where Claude Code puts outputs, beside that transcript, is read.
 	Read(transcript, path string, most int64) (string, error)
 }
 
+// Received are the files from the chat in the folders of sessions. Each is known by an id of the
+// chat's, which is a part of file names.
+type Received interface {
+	// Has gives the name that a file has in [Folder] of a session's folder; empty: it is not there.
+	// Where none can be put, it fails as Put would.
+	Has(session uuid.UUID, id string) (name string, err error)
+	// Put puts a file there, under a name like the wished one. A file that is there already stays,
+	// and the body is not read then. Errors: the body's own, or *refusal.Error. Then nothing is left
+	// there.
+	Put(session uuid.UUID, id, wished string, body io.Reader) (name string, err error)
+}
+
 // Folder is the folder in a session's folder that files from the chat lie in.
 const Folder = ".ccbot-inbox"
-
-// Received is a file from the chat.
-type Received struct {
-	Dir  string // the session's folder
-	Name string // in Folder there
-}
 
 // File is an open file. Whoever has it closes Body.
 type File struct {
@@ -40,14 +41,3 @@ type File struct {
 		io.Closer
 	}
 }
-
-// Refusal says why a file is not given out or taken.
-type Refusal struct {
-	Text    string // of Open a sentence for the agent that asked; of Put what the system says
-	NotOurs bool   // of Put: a link, a file or another user's directory has the name of [Folder]
-	Err     error  // the reason, if it is not in the text
-}
-
-func (e *Refusal) Error() string { return e.Text }
-
-func (e *Refusal) Unwrap() error { return e.Err }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ccbot/bot/port/control"
+	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
@@ -13,19 +14,20 @@ import (
 
 // Note is one piece of news about a session.
 type Note struct {
-	Kind    Kind
-	Session views.Session
-	From    views.Session  // of Transferred: whose conversation the session goes on with; without an ID: nobody's
-	Asked   bool           // of Transferred: a person has decided it
-	Prompt  prompts.Prompt // of Queued, Held…, Typed, Delivered and Unproven
-	InBox   bool           // of Unproven: the text is seen in the prompt box, not submitted
-	Screen  string         // what the terminal shows, plain text; of Dialog only the dialog itself
-	Waited  time.Duration  // of NotReporting: since the start
-	Attach  string         // command that shows the window at the desk
-	Receipt *Receipt       // of Stopped
-	Writers []desk.Writer  // of SecondWriter and Ghost; none: it is not known who writes
-	Draft   string         // of DraftCleared: what a person had typed
-	Dialog  *desk.Dialog   // of Dialog, and of NotReporting where the screen takes keys; buttons are drawn for it
+	Kind      Kind
+	Session   views.Session
+	From      views.Session        // of Transferred: whose conversation the session goes on with; without an ID: nobody's
+	Asked     bool                 // of Transferred: a person has decided it
+	Prompt    prompts.Prompt       // of Queued, Held…, Typed, Delivered and Unproven
+	InBox     bool                 // of Unproven: the text is seen in the prompt box, not submitted
+	Screen    string               // what the terminal shows, plain text; of Dialog only the dialog itself
+	Waited    time.Duration        // of NotReporting: since the start
+	Attach    string               // command that shows the window at the desk
+	Receipt   *Receipt             // of Stopped
+	Writers   []desk.Writer        // of SecondWriter and Ghost; none: it is not known who writes
+	Draft     string               // of DraftCleared: what a person had typed
+	Answerers []decisions.Answerer // of Ready: what in the project may answer requests before a person
+	Dialog    *desk.Dialog         // of Dialog, and of NotReporting where the screen takes keys; buttons are drawn for it
 }
 
 // Kind says what a note tells.

@@ -1,7 +1,9 @@
-// Package refusal says why the agent's machine does not do what the chat asks for.
+// Package refusal says why the agent's machine does not do what the chat asks for, or the chat what
+// an agent asks for.
 package refusal
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -12,9 +14,9 @@ import (
 // Error is a refusal. Only the details that its code names are set.
 type Error struct {
 	Code    Code
-	Err     error         // for the log
+	Err     error         // for the log; nil: the code says all
 	Dir     string        // of the codes about a folder
-	Reason  string        // of the codes about a folder: what the system says
+	Reason  string        // of the codes about a folder or a file, and of NotTaken: what the system says
 	Command string        // of NoClaude: what is not to be found
 	State   views.State   // of WrongState
 	Open    bool          // of WrongState: the session is open, and is not being ended
@@ -22,7 +24,7 @@ type Error struct {
 	Faults  []string      // of Damaged: short codes of what is wrong
 }
 
-func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Error() string { return cmp.Or(e.Err, errors.New(string(e.Code))).Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
@@ -55,6 +57,28 @@ const (
 	Writers     Code = "writers"      // other processes write the conversation, or may
 	Damaged     Code = "damaged"      // a resume would stumble over the transcript
 	NothingLeft Code = "nothing_left" // of the conversation, in the transcript
+
+	InboxNotOurs    Code = "inbox_not_ours"   // a link, a file or another user's directory is in the place of Dir
+	InboxUnwritable Code = "inbox_unwritable" // nothing can be put into Dir
+)
+
+// Why a file of a session is not sent.
+const (
+	FileRelative   Code = "file_relative"  // its path is not absolute
+	FileOwn        Code = "file_own"       // it is one of ccbot's own
+	FileOutside    Code = "file_outside"   // it lies outside of the session's folder
+	FileLinked     Code = "file_linked"    // the session's folder is reached through a link
+	FileChanged    Code = "file_changed"   // it, or a folder above it, changed while it was looked at
+	FileIrregular  Code = "file_irregular" // it is no regular file
+	FileNamed      Code = "file_named"     // a hard link gives it another name
+	FileEmpty      Code = "file_empty"
+	FileMissing    Code = "file_missing"
+	FileUnreadable Code = "file_unreadable" // Reason says why
+	FileTooBig     Code = "file_too_big"
+	CaptionTooLong Code = "caption_too_long"
+	NotShown       Code = "not_shown"     // nobody is allowed any more where the session is shown
+	NotTaken       Code = "not_taken"     // Telegram refuses it
+	TookTooLong    Code = "took_too_long" // Telegram was given up
 )
 
 // In gives the refusal in an error; without one an Error without a code.

@@ -36,9 +36,8 @@ type Image struct {
 // Kind is what an item is.
 type Kind string
 
-// The kinds of items that the chat looks at; all others are Other.
+// The kinds of items that the chat looks at. It passes any other.
 const (
-	Other              Kind = ""
 	Text               Kind = "text"     // of the agent
 	Thinking           Kind = "thinking" // of the agent
 	ToolUse            Kind = "tool_use"

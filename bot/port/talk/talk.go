@@ -12,8 +12,12 @@ var ErrReplaced = errors.New("the transcript was replaced")
 
 // Transcripts are what agents and people have said. A transcript that does not exist yet is empty.
 type Transcripts interface {
-	// Follow opens a transcript at a cursor. It reads nothing yet.
-	Follow(from Cursor) Stream
+	// Next gives what stands from a cursor on in a transcript of a session, oldest first, and at most
+	// so many items. Where there is nothing it waits until something is written, or ctx ends. It does
+	// not wait for an earlier transcript, nor for a session that is over: there no items are the end,
+	// and what was written after the session's own end is left out. Who goes on behind the last item
+	// is not told of any item twice. Errors: [ErrReplaced], that of the context, or one for the log.
+	Next(ctx context.Context, session uuid.UUID, from Cursor, most int) ([]Item, error)
 	// Said is what was said from a cursor on and before another one of the same transcript, oldest
 	// first. Without the first cursor it is the last answer before the second.
 	Said(from *Cursor, before Cursor) ([]Item, error)
@@ -26,15 +30,4 @@ type Shown interface {
 	// Advance notes that the chat has a transcript up to a cursor. A cursor of a later transcript
 	// says that the earlier ones are shown.
 	Advance(ctx context.Context, id uuid.UUID, c Cursor) error
-}
-
-// Stream is one open transcript, read by one goroutine. After an error that is not of a context it
-// is of no more use.
-type Stream interface {
-	// Next gives the next item, and waits for the item until the context ends. Errors:
-	// [ErrReplaced], that of the context, or one for the log.
-	Next(ctx context.Context) (Item, error)
-	// Now is Next without waiting; ok is false where there is no more for now.
-	Now() (item Item, ok bool, err error)
-	Close() error
 }

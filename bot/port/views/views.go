@@ -42,7 +42,6 @@ type Session struct {
 	Exit            *Exit  // how its agent ended by itself
 	Failures        []Failure
 	Cursors         []talk.Cursor // up to where the chat has each transcript, the one being written last
-	Tail            int64         // size of the last transcript when the session ended; 0: not known
 	Prompts         []string      // keys of the prompts that wait, in order
 	Unreported      bool          // a start closed it, and the chat was not told yet
 	CreatedAt       time.Time
