@@ -328,7 +328,7 @@ func TestSendAnyway(t *testing.T) {
 	w.Connect(w.Lifecycle, w.Windows)
 	require.NoError(t, w.TapShown(t, chattest.Bob, question, i18n.ButtonSendAnyway))
 	assert.Equal(t, []string{"send anyway " + e.Key + " for " + r.ID.String()}, w.Lifecycle.Done())
-	assert.Equal(t, chattest.Lines(question.Text.Text, "", w.Word(i18n.SentAnyway)), w.Telegram.LastEdit(t).Text.Text)
+	assert.Equal(t, chattest.Lines(w.Named(i18n.HeldDraft, "api"), "", w.Word(i18n.SentAnyway)), w.Telegram.LastEdit(t).Text.Text)
 	_, question = ask()
 	for want, err := range map[i18n.Key]error{i18n.BoxBusy: lifecycle.ErrBoxBusy, i18n.DraftHidden: lifecycle.ErrDraftHidden,
 		i18n.AlreadyEnded: lifecycle.ErrNoAgent} {

@@ -44,10 +44,12 @@ const (
 const (
 	NoSession          Key = "no_session"
 	NoSuchSession      Key = "no_such_session" // Name
+	IsOver             Key = "is_over"         // Name, State, Time
 	NotDelivered       Key = "not_delivered"
-	Queued             Key = "queued"       // Name
-	HeldDialog         Key = "held_dialog"  // Name
-	HeldDraft          Key = "held_draft"   // Name
+	Queued             Key = "queued"      // Name
+	HeldDialog         Key = "held_dialog" // Name
+	HeldDraft          Key = "held_draft"  // Name
+	HeldDraftHint      Key = "held_draft_hint"
 	HeldBash           Key = "held_bash"    // Name
 	HeldUnknown        Key = "held_unknown" // Name
 	SentAnyway         Key = "sent_anyway"

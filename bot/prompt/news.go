@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"context"
+	"errors"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
@@ -21,6 +22,10 @@ var held = map[news.Kind]i18n.Key{
 
 // tell says under a prompt, or asks, how far the prompt is. A prompt that has left needs no news.
 func (p *Prompts) tell(ctx context.Context, n news.Note) error {
+	return errors.Join(p.tellOne(ctx, n), p.recount(ctx, n.Session.ID))
+}
+
+func (p *Prompts) tellOne(ctx context.Context, n news.Note) error {
 	e, err := p.Entries.Load(n.Prompt.Key)
 	switch {
 	case chat.IsGone(err):
@@ -57,7 +62,7 @@ func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string) erro
 	if p.book.MayShow(e.Conversation) {
 		p.Chat.Sender.Typing(ctx, e.Conversation)
 	}
-	return p.cards.Close(ctx, e.Key, render.Text{})
+	return p.close(ctx, e.Key, render.Text{})
 }
 
 // tellDraft shows what a person had typed into the box, in full: it is about to be taken out there.

@@ -145,7 +145,7 @@ func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r views.Session) erro
 	}
 	p.Chat.Sender.Typing(ctx, e.Conversation)
 	_, err := p.offer(ctx, e, r)
-	return err
+	return errors.Join(err, p.recount(ctx, r.ID))
 }
 
 func (p *Prompts) save(e inbox.Entry) error {
@@ -198,7 +198,7 @@ func (p *Prompts) Homeless(ctx context.Context, keys []string) error {
 
 // finish ends a prompt and the question about it.
 func (p *Prompts) finish(ctx context.Context, e inbox.Entry) error {
-	return errors.Join(p.Changes.FinishIn(e.Key, e.State), p.cards.Close(ctx, e.Key, render.Text{}))
+	return errors.Join(p.Changes.FinishIn(e.Key, e.State), p.close(ctx, e.Key, render.Text{}))
 }
 
 // Withdraw takes a prompt out of its queue, if it was ever meant for one. chat.IsGone: it has left.

@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 )
@@ -107,8 +108,13 @@ func (s *Sessions) named(fits func(views.Session) bool, do onSession) command {
 	}
 }
 
-// tellNone says that there is no session to do something with, and what to do.
+// tellNone says that there is no session to do something with, or that it is over, and what to do.
 func (s *Sessions) tellNone(ctx context.Context, in chat.Incoming, wanted string) error {
+	r, ok, err := s.chat.Book.FindFor(in.Message, wanted, func(r views.Session) bool { return !r.EndedAt.IsZero() })
+	if err == nil && ok && (wanted != "" || in.ReplyTo != 0) {
+		text := s.chat.Words.Say(i18n.IsOver, s.chat.StateArgs(r), i18n.Args{"Time": s.chat.Moment(r.EndedAt)})
+		return s.chat.For(r.ID).Post(ctx, in.To, render.Plain(text), s.chat.ResumeButton(r))
+	}
 	if wanted == "" {
 		return s.chat.Say(ctx, in.To, s.chat.NoSessionText())
 	}

@@ -174,6 +174,9 @@ func (f *fakeSessions) hold(id uuid.UUID, key string) error {
 			return err
 		}
 	}
+	if r, ok := f.records.Get(id); ok && !slices.Contains(r.Prompts, key) {
+		f.records.Change(id, func(r *session.Record) { r.Prompts = append(r.Prompts, key) })
+	}
 	return f.entries.Change(key, func(e *inbox.Entry) error {
 		if e.State == inbox.Typing {
 			return fs.ErrNotExist
@@ -265,6 +268,11 @@ func (f *fakeSessions) Withdraw(_ context.Context, id uuid.UUID, key string) err
 	f.Add("withdraw %s of %s", key, id)
 	if f.OnWithdraw != nil {
 		return f.OnWithdraw(id, key)
+	}
+	if _, ok := f.records.Get(id); ok {
+		f.records.Change(id, func(r *session.Record) {
+			r.Prompts = slices.DeleteFunc(r.Prompts, func(one string) bool { return one == key })
+		})
 	}
 	return nil
 }
