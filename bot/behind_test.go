@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -33,7 +35,7 @@ func TestP4_AQuestionSaysWhatWaitsBehindIt(t *testing.T) {
 		assert.Contains(t, w.Shows(t, question).Text.Text, behind(w, 1))
 		third := w.MustHear(t, "third")
 		assert.Contains(t, w.Shows(t, question).Text.Text, behind(w, 2))
-		require.NoError(t, w.Prompts.Withdraw(t.Context(), r.ID, second))
+		require.NoError(t, w.Lifecycle.Withdraw(t.Context(), r.ID, second))
 		fourth := w.MustHear(t, "fourth")
 		assert.Contains(t, w.Shows(t, question).Text.Text, behind(w, 2), "one has left, and one has come")
 
@@ -95,4 +97,35 @@ func TestASessionThatIsOverIsNamed(t *testing.T) {
 	}
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonResume))
 	assert.Equal(t, chattest.Restores(r), w.Restored())
+}
+
+// TestWhySaysThatASessionCrashed: the state of a session that crashed is "completed".
+func TestWhySaysThatASessionCrashed(t *testing.T) {
+	for word, exit := range map[i18n.Key]session.Exit{
+		i18n.CrashedStatus: {Known: true, Status: 3}, i18n.CrashedSignal: {Known: true, Signal: 9}} {
+		w := chattest.NewWorld(t)
+		r := w.NewCurrentSession(t, "api", session.Completed)
+		w.Records.Change(r.ID, func(r *session.Record) { r.Exit = &exit })
+		w.MustHear(t, "/why api")
+		says := w.Word(word, i18n.Args{"Name": "api", "Status": exit.Status, "Signal": exit.Signal})
+		assert.Equal(t, chattest.Lines(says, "api is completed. Nothing else is noted of it."), w.Telegram.Last(t).Text.Text)
+	}
+}
+
+// TestP4_ATextForARequestThatIsOverIsAskedAboutAfterACrash: the request has noted the text, and a crash
+// came before the text was kept.
+func TestP4_ATextForARequestThatIsOverIsAskedAboutAfterACrash(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		_, q := w.Asking(t)
+		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
+		w.Result(t, q, "", "ok", false)
+		w.Inbox.OnSave = func(inbox.Entry) error { return chattest.ErrDisk }
+		key, u := w.AcceptText(t, "no, never")
+		require.Error(t, w.HandleText(t, key, u))
+		w.Inbox.OnSave = nil
+		w.Restart(t)
+		require.NoError(t, w.HandleText(t, key, u))
+		assert.Equal(t, inbox.Asked, w.EntryState(key))
+		assert.NotContains(t, strings.Join(w.Lifecycle.Done(), "\n"), "queue")
+	})
 }

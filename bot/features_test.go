@@ -122,7 +122,7 @@ func crashes(f chat.Feature) chat.Feature {
 	for kind := range f.Late {
 		f.Late[kind] = func(chat.Tap) string { panic("a mistake of ours") }
 	}
-	f.Text = func(context.Context, chat.Incoming, string) (bool, error) { panic("a mistake of ours") }
+	f.Text = func(context.Context, *chat.Incoming, string) (bool, error) { panic("a mistake of ours") }
 	f.Unparked = func(int64) { panic("a mistake of ours") }
 	f.Forget = func(context.Context, uuid.UUID) error { panic("a mistake of ours") }
 	f.Run = func(context.Context) error { panic("a mistake of ours") }

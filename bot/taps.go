@@ -99,16 +99,17 @@ func hasButton(m *models.Message, data string) bool {
 
 // unpark hears that somebody in a chat has written or tapped: it takes messages again, and gets
 // what it missed.
-func (b *Bot) unpark(chat int64) {
-	parked := b.Sender.Parked(chat)
-	b.Sender.Unpark(chat)
+func (b *Bot) unpark(chatID int64) {
+	parked := b.Sender.Parked(chatID)
+	b.Sender.Unpark(chatID)
 	if !parked {
 		return
 	}
-	b.Deps.Cards.Reachable(chat)
-	for _, f := range b.Rooms {
+	b.Deps.Cards.Reachable(chatID)
+	_ = b.each("unparked", func(f chat.Feature) error {
 		if f.Unparked != nil {
-			_ = b.call(f.Name, "unparked", func() error { f.Unparked(chat); return nil })
+			f.Unparked(chatID)
 		}
-	}
+		return nil
+	})
 }

@@ -174,16 +174,7 @@ func (v Viewer) foot(c Card) (list []render.Text) {
 	// A rule that allows has nothing asked, so it says nothing of what is asked.
 	isRule := func(a Answerer) bool { return a == decisions.AnswersByRule }
 	if others := slices.DeleteFunc(slices.Clone(c.Project), isRule); len(others) > 0 {
-		list = append(list, render.Plain(ProjectAnswers(v.Words, others)))
+		list = append(list, render.Plain(chat.ProjectAnswers(v.Words, others)))
 	}
 	return list
-}
-
-// ProjectAnswers says what in a project's own settings answers permission requests.
-func ProjectAnswers(words i18n.Words, all []Answerer) string {
-	var what []string
-	for _, a := range all {
-		what = append(what, words.Say(i18n.AnswererKey(string(a))))
-	}
-	return "⚠ " + words.Say(i18n.ProjectAnswers, i18n.Args{"What": strings.Join(what, ", ")})
 }

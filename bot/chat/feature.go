@@ -10,6 +10,8 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 )
 
@@ -28,12 +30,22 @@ type Feature struct {
 	// Heard is told of all news, before the feature that tells the news: it changes only what the
 	// feature shows already.
 	Heard func(ctx context.Context, n news.Note) error
-	// Text is asked whether a text of a person is meant for the feature, before the text is a prompt.
-	Text     func(ctx context.Context, in Incoming, text string) (taken bool, err error)
+	// Text is asked whether a text of a person is meant for the feature: the first feature that takes
+	// the text has it. One that does not may note in the message what the next one has to know.
+	Text     func(ctx context.Context, in *Incoming, text string) (taken bool, err error)
 	Run      func(ctx context.Context) error
 	Unparked func(chat int64)                                   // the chat takes messages again: somebody there has written or tapped
 	Forget   func(ctx context.Context, session uuid.UUID) error // takes away what is kept of a session that is forgotten
+
+	// The events: each may be told twice, and who hears one calls no session from it.
+	Item    func(session uuid.UUID, item talk.Item) // what a transcript has, before the chat has it
+	Current func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
+	Shown   func(r views.Session) // in another conversation than before
+	Moved   func(ctx context.Context, where Where) error
 }
+
+// Where gives what a place has become, and whether that is another place.
+type Where func(at outbox.Conversation) (to outbox.Conversation, moves bool)
 
 // Incoming is one message of an allowed person.
 type Incoming struct {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ccbot/bot/port/control"
+	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/places"
 	"ccbot/bot/port/views"
@@ -133,3 +134,16 @@ func (p Phrases) unsure(all []desk.Writer) render.Text {
 
 // NoSessionText says that no session is open, and what to do.
 func (p Phrases) NoSessionText() string { return p.Words.Say(i18n.NoSession) }
+
+// ProjectAnswers says what in a project's own settings answers permission requests; empty where
+// nothing does.
+func ProjectAnswers(words i18n.Words, all []decisions.Answerer) string {
+	var what []string
+	for _, a := range all {
+		what = append(what, words.Say(i18n.AnswererKey(string(a))))
+	}
+	if len(what) == 0 {
+		return ""
+	}
+	return Warning + words.Say(i18n.ProjectAnswers, i18n.Args{"What": strings.Join(what, ", ")})
+}

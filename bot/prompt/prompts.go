@@ -86,22 +86,26 @@ func (p *Prompts) Feature() chat.Feature {
 			news.Unproven:     p.tell,
 			news.DraftCleared: p.tellDraft,
 		},
-		Run: func(ctx context.Context) error { p.Tidy(ctx); return nil },
+		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
+			return true, p.take(ctx, *in, text)
+		},
+		Run:   func(ctx context.Context) error { p.Tidy(ctx); return nil },
+		Moved: p.moved,
 	}
 }
 
-// Take passes a text to the session that it is for. It stays in the inbox until there is proof that
+// take passes a text to the session that it is for. It stays in the inbox until there is proof that
 // the agent has it, or it leaves with a sentence.
-func (p *Prompts) Take(ctx context.Context, in chat.Incoming, text string) error {
+func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error {
 	r, ok, err := p.target(ctx, in)
 	if err != nil || !ok {
 		return err
 	}
-	return p.take(ctx, in, r, text, nil)
+	return p.takeFor(ctx, in, r, text, nil)
 }
 
-// take is Take for a session, with the files that came with the text.
-func (p *Prompts) take(ctx context.Context, in chat.Incoming, r views.Session, text string,
+// takeFor is take for a session, with the files that came with the text.
+func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session, text string,
 	files []string) error {
 	typed, class, ok := prompts.Normalise(withFiles(text, files))
 	if !ok {
@@ -201,13 +205,25 @@ func (p *Prompts) finish(ctx context.Context, e inbox.Entry) error {
 	return errors.Join(p.Changes.FinishIn(e.Key, e.State), p.close(ctx, e.Key, render.Text{}))
 }
 
-// Withdraw takes a prompt out of its queue, if it was ever meant for one. chat.IsGone: it has left.
-func (p *Prompts) Withdraw(ctx context.Context, session uuid.UUID, key string) error {
-	e, err := p.Entries.Load(key)
-	if err != nil || e.State == inbox.Accepted {
-		return err
+// moved takes the prompts of places that have become others along. The messages that they came with
+// stay where they are, or are gone.
+func (p *Prompts) moved(_ context.Context, where chat.Where) error {
+	entries, err := p.Entries.List()
+	errs := []error{err}
+	for _, e := range entries {
+		if _, moves := where(e.Conversation); !moves {
+			continue
+		}
+		err := p.Changes.Change(e.Key, func(now *inbox.Entry) error {
+			now.Conversation, _ = where(now.Conversation)
+			now.MessageID = 0
+			return nil
+		})
+		if !chat.IsGone(err) {
+			errs = append(errs, err)
+		}
 	}
-	return p.Edits.Withdraw(ctx, session, key)
+	return errors.Join(errs...)
 }
 
 // noteTarget keeps that a person's message is a session's prompt. What cannot be kept costs replies

@@ -54,7 +54,7 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) (card.Look
 	if ended > 0 {
 		text += "\n\n" + s.chat.Words.Say(i18n.ListArchived, i18n.Args{"Count": ended})
 	}
-	windows := s.windows.List(s.windows.All(ctx))
+	windows := s.Others.List(s.Others.All(ctx))
 	return card.Look{To: to, Text: chat.Paragraphs(chat.Marked(text, dirs...), windows.Text),
 		Options: append(chat.Rows(2, options...), windows.Options...)}, windows.Windows
 }
@@ -63,7 +63,7 @@ func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) 
 	state := s.chat.Words.Say(i18n.StateKey(string(r.State)))
 	switch {
 	case r.State == views.Running:
-		state = lookText(s.chat.Words, s.agents.Look(ctx, r.ID))
+		state = lookText(s.chat.Words, s.Agents.Look(ctx, r.ID))
 	case r.State == views.CleanupFailed && len(r.Failures) > 0:
 		state += " (" + s.chat.FailureTexts(r)[0] + ")" // the first reason is enough here
 	}
@@ -127,7 +127,7 @@ func (s *Sessions) tapList(
 	ctx context.Context, t chat.Tap, was []chat.Window) (chat.Answer, error) {
 	word, rest, _ := strings.Cut(t.Card.Option, ":")
 	if word != openWord && word != retryWord {
-		return s.windows.Tap(t, was, s.redrawList(t))
+		return s.Others.Tap(t, was, s.redrawList(t))
 	}
 	named, launch, _ := strings.Cut(rest, ":")
 	id, _ := uuid.Parse(named)

@@ -156,7 +156,7 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	var restored control.Restored
 	_, err = s.chat.Places.Resolve("/", cmp.Or(q.Dir, q.Session.Dir))
 	if err == nil {
-		restored, err = s.starter.Restore(ctx,
+		restored, err = s.Starter.Restore(ctx,
 			control.Restore{Session: q.Session.ID, Dir: q.Dir, Damaged: q.Damaged})
 	}
 	// what was spared is why the resume is refused, and stands there
@@ -225,7 +225,7 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	}
 	s.chat.Log.Info("request_refused", "error", err.Error())
 	if e.Code == refusal.Writers {
-		return s.Refused(ctx, q, e.Writers)
+		return s.Others.Refused(ctx, q, e.Writers)
 	}
 	return s.offer(ctx, q.To, f.Text, offer{Offer: q.Offer()}, options...)
 }

@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/port/control"
+	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
@@ -20,29 +21,37 @@ import (
 // Agents are looked at.
 type Agents interface {
 	Look(ctx context.Context, id uuid.UUID) desk.Look
-	// ProjectAnswers says what in a session's project may answer permission requests before the
-	// chat; empty where nothing may.
-	ProjectAnswers(id uuid.UUID) string
 	// Interrupt sends Esc to the agent of a session.
 	Interrupt(ctx context.Context, id uuid.UUID) error
 }
 
-// Sessions start, list, end and resume sessions.
-type Sessions struct {
-	// Refused tells that a session is not resumed because others write its conversation. It is set
-	// before the first update.
-	Refused func(ctx context.Context, q chat.Resume, writers []desk.Writer) error
+// Others are writers of a conversation beside its session, and windows of no session.
+type Others interface {
+	chat.Windows
+	// Refused tells that a session is not resumed because others write its conversation.
+	Refused(ctx context.Context, q chat.Resume, writers []desk.Writer) error
+}
+
+// Deps are what Sessions work with.
+type Deps struct {
+	Chat    *chat.Chat
+	Starter control.Starter
+	Ender   control.Ender
+	Agents  Agents
+	Others  Others
 	// Recall has the last answer of a session shown where a person opens the session.
 	Recall func(r views.Session, to address.Conversation)
+	// Answerers are what in a session's project may answer permission requests before the chat.
+	Answerers func(id uuid.UUID) []decisions.Answerer
+}
 
-	chat    *chat.Chat
-	starter control.Starter
-	ender   control.Ender
-	agents  Agents
-	windows chat.Windows
-	lists   chat.Cards[[]chat.Window] // of /list; the sessions stand in the values of the options
-	ends    chat.Cards[end]           // ask whether to end a session
-	offers  chat.Cards[offer]         // offer to resume sessions
+// Sessions start, list, end and resume sessions.
+type Sessions struct {
+	Deps
+	chat   *chat.Chat
+	lists  chat.Cards[[]chat.Window] // of /list; the sessions stand in the values of the options
+	ends   chat.Cards[end]           // ask whether to end a session
+	offers chat.Cards[offer]         // offer to resume sessions
 }
 
 // The kinds of the cards.
@@ -53,11 +62,9 @@ const (
 )
 
 // New returns the Sessions of a chat.
-func New(c *chat.Chat, starter control.Starter, ender control.Ender, agents Agents,
-	windows chat.Windows) *Sessions {
-	return &Sessions{chat: c, starter: starter, ender: ender, agents: agents, windows: windows,
-		lists: chat.NewCards[[]chat.Window](c, listKind), ends: chat.NewCards[end](c, endKind),
-		offers: chat.NewCards[offer](c, resumeKind)}
+func New(d Deps) *Sessions {
+	return &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[[]chat.Window](d.Chat, listKind),
+		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[offer](d.Chat, resumeKind)}
 }
 
 // Feature is what the roof knows of Sessions.
@@ -127,7 +134,7 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	dir, err := s.resolve(in.To, path)
 	var r views.Session
 	if err == nil {
-		r, err = s.starter.Start(ctx, control.Start{Name: name, Dir: dir, Conversation: in.To,
+		r, err = s.Starter.Start(ctx, control.Start{Name: name, Dir: dir, Conversation: in.To,
 			Owner: in.From, Origin: in.Key})
 	}
 	if err != nil {
@@ -175,7 +182,7 @@ func splitNameAndPath(args string) (name, path string) {
 
 // stop sends Esc: Esc interrupts a turn, or denies an open dialog.
 func (s *Sessions) stop(ctx context.Context, in chat.Incoming, r views.Session) error {
-	if err := s.agents.Interrupt(ctx, r.ID); err != nil {
+	if err := s.Agents.Interrupt(ctx, r.ID); err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
 	}
 	// what comes of it is told by the transcript

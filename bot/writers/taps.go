@@ -116,7 +116,7 @@ func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 		said = append(said, o.words.Say(i18n.TakingFailed, names))
 	case all && c.kind == resumeRefused:
 		c.resume.Before = said
-		_, err := o.Resume(ctx, c.resume)
+		_, err := o.resume(ctx, c.resume)
 		return err
 	case all:
 		return o.tellFree(ctx, c, said)
