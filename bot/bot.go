@@ -75,7 +75,7 @@ type Machine struct {
 type Sender interface {
 	card.Sender
 	chat.Sender
-	chat.Editor
+	EditButtons(ctx context.Context, to address.Conversation, message int, buttons [][]outbox.Button) error
 	Send(ctx context.Context, m outbox.Message) (int, error)
 	SendFile(ctx context.Context, f outbox.File) (int, error)
 	Answer(ctx context.Context, to address.Conversation, queryID, text string, alert bool)
@@ -152,8 +152,7 @@ type Bot struct {
 	Rooms    []chat.Feature // all that it can do
 	asks     *ask.Requests
 	commands map[string]chat.Command
-	taps     map[string]chat.OnTap
-	cards    map[string]chat.OnTap // by the kind of a card
+	cards    map[string]chat.OnTap // by their kind
 	late     map[string]func(chat.Tap) string
 	news     map[news.Kind]func(ctx context.Context, n news.Note) error
 	words    i18n.Words
@@ -164,7 +163,7 @@ func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
 	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Mover: d.Sessions,
 		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
-	b.Chat = &chat.Chat{Sender: d.Sender, Editor: d.Sender, Book: b.Book, Cards: d.Cards, Log: d.Log,
+	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Log: d.Log,
 		Failpoint: func(point string) {
 			if b.Failpoint != nil {
 				b.Failpoint(point)
@@ -179,14 +178,12 @@ func New(c Config, d Deps) *Bot {
 // Install makes features all that the bot can do.
 func (b *Bot) Install(rooms []chat.Feature) {
 	b.Rooms, b.commands, b.Events = rooms, make(map[string]chat.Command), conversation.Events{}
-	b.taps, b.cards = make(map[string]chat.OnTap), make(map[string]chat.OnTap)
-	b.late = make(map[string]func(chat.Tap) string)
+	b.cards, b.late = make(map[string]chat.OnTap), make(map[string]func(chat.Tap) string)
 	b.news = make(map[news.Kind]func(context.Context, news.Note) error)
 	for _, f := range rooms {
 		for _, c := range f.Commands {
 			b.commands[c.Name] = c
 		}
-		maps.Copy(b.taps, f.Taps)
 		maps.Copy(b.cards, f.Cards)
 		maps.Copy(b.late, f.Late)
 		maps.Copy(b.news, f.News)

@@ -54,9 +54,6 @@ func TestFeatures_NothingIsClaimedTwice(t *testing.T) {
 		for _, c := range f.Commands {
 			claim("/"+c.Name, f.Name)
 		}
-		for verb := range f.Taps {
-			claim("verb "+verb, f.Name)
-		}
 		for kind := range f.Cards {
 			claim("card "+kind, f.Name)
 		}
@@ -106,9 +103,6 @@ func crashes(f chat.Feature) chat.Feature {
 		f.Commands[i].Run = func(context.Context, chat.Incoming, string) error { panic("a mistake of ours") }
 	}
 	tap := func(context.Context, chat.Tap) (chat.Answer, error) { panic("a mistake of ours") }
-	for verb := range f.Taps {
-		f.Taps[verb] = tap
-	}
 	for kind := range f.Cards {
 		f.Cards[kind] = tap
 	}
@@ -156,9 +150,6 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 						assert.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteKind(kind), Session: r}), kind)
 						assert.Contains(t, w.Telegram.Texts(), chat.Warning+w.Word(i18n.InternalError))
 					}
-					for verb := range rooms[i].Taps {
-						assert.Error(t, w.TapButton(t, chattest.Alice, verb+":x"), "which is the answer to the tap")
-					}
 					for kind := range rooms[i].Late {
 						assert.Error(t, w.TapButton(t, chattest.Alice, w.OldButton(t, kind)), "which is the answer to the tap")
 					}
@@ -189,9 +180,6 @@ func TestP8_EveryOptionSurvivesARestart(t *testing.T) {
 	for id := range w.Telegram.Sent {
 		m := w.Telegram.Now(id + 1)
 		for _, data := range chattest.Data(m) {
-			if !card.IsButton(data) { // a link needs no card
-				continue
-			}
 			tapped, fresh := w.Deps.Cards.Tap(t.Context(), m.To, id+1, data)
 			assert.True(t, fresh, "%s: %s", tapped.Kind, m.Text.Text)
 			kinds[tapped.Kind] = true

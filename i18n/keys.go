@@ -74,6 +74,7 @@ const (
 	ListTitle      Key = "list_title"    // Count
 	ListArchived   Key = "list_archived" // Count
 	ListUnbound    Key = "list_unbound"  // Count
+	NoWindows      Key = "no_windows"
 	ListAtDesk     Key = "list_at_desk"
 	ListAttached   Key = "list_attached"
 	ListBackground Key = "list_background"

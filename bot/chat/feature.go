@@ -19,8 +19,7 @@ import (
 type Feature struct {
 	Name     string
 	Commands []Command
-	Taps     map[string]func(ctx context.Context, t Tap) (Answer, error) // by the verb of a button
-	Cards    map[string]func(ctx context.Context, t Tap) (Answer, error) // by the kind of a card
+	Cards    map[string]OnTap // by the kind of a card
 	// Late says what became of a card to a person who tapped an older look of it, by the kind of
 	// the card; empty: only that the button is old. It decides nothing.
 	Late map[string]func(t Tap) string
@@ -72,13 +71,13 @@ type Command struct {
 // who sees nothing happen taps again.
 type Tap struct {
 	From    int64
-	Name    string // of that person
 	To      outbox.Conversation
 	Message int
-	Text    string // of the message that the button is under
-	Args    []string
-	Card    card.Tapped // of a button under a card: the option, and the card as it was drawn
+	Card    card.Tapped // the option, and the card as it was drawn
 }
+
+// OnTap decides what an option does.
+type OnTap = func(ctx context.Context, t Tap) (Answer, error)
 
 // Answer is what a tap gets at once. The zero value only ends the waiting on the button.
 type Answer struct {

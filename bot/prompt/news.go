@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -52,8 +52,8 @@ func (p *Prompts) tellOne(ctx context.Context, n news.Note) error {
 		}
 	}
 	text := render.Plain(p.words.Say(held[n.Kind], i18n.Args{"Name": n.Session.Name}))
-	return p.Chat.PostMessage(ctx,
-		outbox.Message{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Silent: true})
+	return p.Chat.Post(ctx,
+		card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Silent: true})
 }
 
 // mark says with a reaction how far a prompt is: too far for a question about it.

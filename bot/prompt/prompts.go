@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
-	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
@@ -172,14 +172,14 @@ func (p *Prompts) target(ctx context.Context, in chat.Incoming) (views.Session, 
 	case some: // the message answers one of which it is unknown whose it was
 		why = p.words.Say(i18n.ReplyUnknown)
 	}
-	return r, false, p.notDelivered(ctx, in, why, p.Chat.ResumeButton(r))
+	return r, false, p.notDelivered(ctx, in, why, p.Chat.ResumeLink(r))
 }
 
 // notDelivered says that a message went nowhere, and what to do.
 func (p *Prompts) notDelivered(ctx context.Context, in chat.Incoming, why string,
-	buttons [][]outbox.Button) error {
+	links [][]card.Option) error {
 	text := render.Plain(why + "\n" + p.words.Say(i18n.NotDelivered))
-	return p.Chat.Fail(ctx, in.To, in.MessageID, text, buttons)
+	return p.Chat.Fail(ctx, in.To, in.MessageID, text, links)
 }
 
 // Homeless tells of prompts whose session is not there any more, and ends them.

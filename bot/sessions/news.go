@@ -40,7 +40,7 @@ func (s *Sessions) tellOver(ctx context.Context, n news.Note) error {
 	if n := len(r.Prompts); n > 0 {
 		waiting = s.chat.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n})
 	}
-	return s.chat.PostScreen(ctx, n, s.chat.Words.Say(word, args), waiting, s.chat.EndedButton(r.ID))
+	return s.chat.PostScreen(ctx, n, s.chat.Words.Say(word, args), waiting, s.chat.EndedLink(r.ID))
 }
 
 // exitOf says how an agent ended by itself.
@@ -60,16 +60,15 @@ func exitOf(r views.Session) (word i18n.Key, args i18n.Args) {
 
 // tellStopped gives the receipt of an archive, with what can be done about it.
 func (s *Sessions) tellStopped(ctx context.Context, n news.Note) error {
-	r, text := n.Session, render.Plain(receiptText(s.chat.Phrases, n.Session, *n.Receipt))
-	if !r.Resumable {
-		return s.chat.For(r.ID).Post(ctx, r.Conversation, text, s.chat.ResumeButton(r))
+	r, links := n.Session, s.chat.ResumeLink(n.Session)
+	switch {
+	case r.Resumable && n.Receipt.Quiet == 0:
+		links = s.chat.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
+	case r.Resumable:
+		links = s.chat.Link(i18n.ButtonRestore, chat.ResumeLink, r.ID, outbox.Primary)
 	}
-	back := offer{Offer: chat.Offer{Session: r.ID}}
-	option := s.chat.Option(i18n.ButtonRestore, plainOption, outbox.Primary)
-	if n.Receipt.Quiet == 0 {
-		back.Undo, option = true, s.chat.Option(i18n.ButtonUndo, plainOption, "")
-	}
-	return s.offer(ctx, r.Conversation, text, back, option)
+	text := render.Plain(receiptText(s.chat.Phrases, r, *n.Receipt))
+	return s.chat.For(r.ID).Post(ctx, r.Conversation, text, links)
 }
 
 // receiptText says what an archive did, a line for each process, and what stays behind.

@@ -27,7 +27,8 @@ type Agents interface {
 
 // Others are writers of a conversation beside its session, and windows of no session.
 type Others interface {
-	chat.Windows
+	// PostWindows shows the windows that belong to no session, if there are any.
+	PostWindows(ctx context.Context, to address.Conversation) error
 	// Refused tells that a session is not resumed because others write its conversation.
 	Refused(ctx context.Context, q chat.Resume, writers []desk.Writer) error
 }
@@ -49,9 +50,9 @@ type Deps struct {
 type Sessions struct {
 	Deps
 	chat   *chat.Chat
-	lists  chat.Cards[[]chat.Window] // of /list; the sessions stand in the values of the options
-	ends   chat.Cards[end]           // ask whether to end a session
-	offers chat.Cards[offer]         // offer to resume sessions
+	lists  chat.Cards[struct{}]   // of /list; the options are links
+	ends   chat.Cards[end]        // ask whether to end a session
+	offers chat.Cards[chat.Offer] // offer ways to resume a session
 }
 
 // The kinds of the cards.
@@ -63,13 +64,12 @@ const (
 
 // New returns the Sessions of a chat.
 func New(d Deps) *Sessions {
-	return &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[[]chat.Window](d.Chat, listKind),
-		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[offer](d.Chat, resumeKind)}
+	return &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[struct{}](d.Chat, listKind),
+		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[chat.Offer](d.Chat, resumeKind)}
 }
 
 // Feature is what the roof knows of Sessions.
 func (s *Sessions) Feature() chat.Feature {
-	c := s.chat
 	kill := s.askEnd(views.Archived, i18n.KillConfirm, i18n.ButtonKill)
 	done := s.askEnd(views.Completed, i18n.DoneConfirm, i18n.ButtonDone)
 	anything := func(views.Session) bool { return true }
@@ -81,12 +81,9 @@ func (s *Sessions) Feature() chat.Feature {
 			{Name: "kill", Run: s.named(isEndable, kill)}, {Name: "done", Run: s.named(isEndable, done)},
 			{Name: "why", Run: s.named(anything, s.why)},
 		},
-		Taps: map[string]chat.OnTap{ // links, see package chat
-			"open": c.OnLink(s.followOpen), "res": c.OnLink(s.followResume), "try": c.OnLink(s.followRetry),
-		},
 		Cards: map[string]chat.OnTap{
-			listKind: s.lists.OnTap(s.tapList), endKind: s.ends.OnTap(s.tapEnd),
-			resumeKind: s.offers.OnTap(s.tapOffer),
+			chat.LinkKind: s.tapLink, chat.NoticeKind: s.tapLink, listKind: s.tapList,
+			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer),
 		},
 		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
 			news.Ready: s.tellReady, news.Stopped: s.tellStopped,
@@ -120,7 +117,7 @@ func (s *Sessions) tellNone(ctx context.Context, in chat.Incoming, wanted string
 	r, ok, err := s.chat.Book.FindFor(in.Message, wanted, func(r views.Session) bool { return !r.EndedAt.IsZero() })
 	if err == nil && ok && (wanted != "" || in.ReplyTo != 0) {
 		text := s.chat.Words.Say(i18n.IsOver, s.chat.StateArgs(r), i18n.Args{"Time": s.chat.Moment(r.EndedAt)})
-		return s.chat.For(r.ID).Post(ctx, in.To, render.Plain(text), s.chat.ResumeButton(r))
+		return s.chat.For(r.ID).Post(ctx, in.To, render.Plain(text), s.chat.ResumeLink(r))
 	}
 	if wanted == "" {
 		return s.chat.Say(ctx, in.To, s.chat.NoSessionText())

@@ -25,13 +25,15 @@ type Others struct {
 	resume     func(ctx context.Context, q chat.Resume) (back bool, err error)
 	follow     func(r views.Session)
 	conflicts  chat.Cards[shown]
-	questions  chat.Cards[[]chat.Window] // about windows
+	lists      chat.Cards[[]desk.ID] // of windows
+	questions  chat.Cards[[]desk.ID] // about one
 }
 
 // The kinds of the cards.
 const (
 	conflictKind = "writers"
-	questionKind = "windows"
+	listKind     = "windows"
+	questionKind = "window"
 )
 
 // New returns the Others of a chat. resume resumes a session, or tells why not; follow has what is new
@@ -41,7 +43,8 @@ func New(c *chat.Chat, s control.Starter, e control.Ender, n desk.Neighbours, w 
 	follow func(r views.Session)) *Others {
 	return &Others{chat: c, words: c.Words, starter: s, ender: e, neighbours: n, windows: w,
 		resume: resume, follow: follow, conflicts: chat.NewCards[shown](c, conflictKind),
-		questions: chat.NewCards[[]chat.Window](c, questionKind)}
+		lists:     chat.NewCards[[]desk.ID](c, listKind),
+		questions: chat.NewCards[[]desk.ID](c, questionKind)}
 }
 
 // Feature is what the roof knows of Others.
@@ -49,7 +52,8 @@ func (o *Others) Feature() chat.Feature {
 	return chat.Feature{
 		Name: "writers",
 		Cards: map[string]chat.OnTap{
-			conflictKind: o.conflicts.OnTap(o.tap), questionKind: o.questions.OnTap(o.tapAsked)},
+			conflictKind: o.conflicts.OnTap(o.tap), listKind: o.lists.OnTap(o.tapList),
+			questionKind: o.questions.OnTap(o.tapAsked)},
 		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
 			news.SecondWriter: o.tellWriters, news.Ghost: o.tellWriters,
 			news.Transferred: o.tellTransferred},

@@ -71,7 +71,7 @@ func (o *Others) tellFree(ctx context.Context, c conflict, before []string) erro
 	r := c.resume.Session
 	lines := append(before, o.words.Say(i18n.WritersNone, i18n.Args{"Name": r.Name}))
 	text := render.Plain(strings.Join(lines, "\n"))
-	return o.chat.For(r.ID).Post(ctx, c.resume.To, text, o.chat.ResumeButton(r))
+	return o.chat.For(r.ID).Post(ctx, c.resume.To, text, o.chat.ResumeLink(r))
 }
 
 // askEnd asks whether to end the writers; the person who tapped may confirm.

@@ -28,6 +28,7 @@ type fakeSessions struct {
 	records     *fakeRecords
 	entries     *fakeEntries
 	events      chan string
+	deliver     func(ctx context.Context)
 	OnStart     func(q lifecycle.StartRequest) (session.Record, error)
 	OnRestore   func(id uuid.UUID) (session.Record, error)
 	ByWindow    bool               // Attach names the window, as the real one does
@@ -246,8 +247,9 @@ func (f *fakeSessions) Look(context.Context, session.Record) lifecycle.Look {
 	return f.OnLook
 }
 
-func (f *fakeSessions) Advance(_ context.Context, id uuid.UUID, c transcript.Cursor) error {
+func (f *fakeSessions) Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error {
 	f.wait()
+	f.deliver(ctx) // the notice that stands for what the cursor passes is on disk
 	if f.OnAdvance != nil {
 		if err := f.OnAdvance(id, c); err != nil {
 			return err
