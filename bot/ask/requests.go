@@ -88,7 +88,7 @@ func (a *Requests) Feature() chat.Feature {
 	return chat.Feature{
 		Name:    "ask",
 		Cards:   map[string]chat.OnTap{kind: a.tap},
-		Late:    map[string]func(chat.Tap) string{kind: a.lateTap},
+		Late:    map[string]func(chat.Tap) string{kind: func(t chat.Tap) string { return a.late(t.Card.Key) }},
 		Heard:   a.heard,
 		Text:    a.text,
 		Run:     a.Run,

@@ -49,8 +49,6 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	}}, err
 }
 
-func (a *Requests) lateTap(t chat.Tap) string { return a.late(t.Card.Key) }
-
 // late says to a person whose tap changes nothing what was decided, or is to be done first.
 func (a *Requests) late(id string) string {
 	c, ok := a.Store.Get(id)

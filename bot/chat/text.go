@@ -27,14 +27,23 @@ func Rows[B any](perRow int, buttons ...B) (all [][]B) {
 }
 
 // Paragraphs are texts with an empty line between them. An empty text leaves no gap.
-func Paragraphs(parts ...render.Text) (text render.Text) {
+func Paragraphs(parts ...render.Text) render.Text { return joined("\n\n", parts) }
+
+// Lines are texts below each other. An empty text leaves no gap.
+func Lines(parts ...render.Text) render.Text { return joined("\n", parts) }
+
+func joined(between string, parts []render.Text) render.Text {
+	var all []render.Text
 	for _, p := range parts {
-		if text.Text != "" && p.Text != "" {
-			text = render.Join(text, render.Plain("\n\n"))
+		if p.Text == "" {
+			continue
 		}
-		text = render.Join(text, p)
+		if len(all) > 0 {
+			all = append(all, render.Plain(between))
+		}
+		all = append(all, p)
 	}
-	return text
+	return render.Join(all...)
 }
 
 // Marked is a sentence in which some values stand as code: values that people copy, and that

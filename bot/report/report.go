@@ -52,13 +52,13 @@ const (
 // Reports tell what a start found and did.
 type Reports struct {
 	Deps
-	cards chat.Cards[[]uuid.UUID] // with the sessions that were lost
+	cards chat.Cards[offered]
 }
 
 const kind = "report" // of the cards
 
 // New returns the Reports of a chat.
-func New(d Deps) *Reports { return &Reports{Deps: d, cards: chat.NewCards[[]uuid.UUID](d.Chat, kind)} }
+func New(d Deps) *Reports { return &Reports{Deps: d, cards: chat.NewCards[offered](d.Chat, kind)} }
 
 // Feature is what the roof knows of Reports.
 func (p *Reports) Feature() chat.Feature {
@@ -113,7 +113,7 @@ func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
 // message of their own.
 func (p *Reports) tellOne(ctx context.Context, one *report) error {
 	if look, lost := p.look(one); !look.Text.Blank() {
-		if err := p.cards.Post(ctx, look, lost); err != nil {
+		if err := p.cards.Post(ctx, look, offered{lost}); err != nil {
 			return err
 		}
 		p.Chat.At("report-posted")
@@ -126,6 +126,11 @@ func (p *Reports) tellOne(ctx context.Context, one *report) error {
 
 // sideBySide is how many sessions come back at once.
 const sideBySide = 4
+
+// offered is what the options of a report are about.
+type offered struct {
+	Lost []uuid.UUID `json:"lost,omitempty"`
+}
 
 // What the options of a report do.
 const (
@@ -142,8 +147,8 @@ func (p *Reports) stillLost(lost []uuid.UUID) []views.Session {
 
 // tap resumes the sessions that the report names, or shows them to choose from. The options stay
 // while any of the sessions is lost.
-func (p *Reports) tap(ctx context.Context, t chat.Tap, lost []uuid.UUID) (chat.Answer, error) {
-	list := p.stillLost(lost)
+func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer, error) {
+	list := p.stillLost(was.Lost)
 	switch {
 	case len(list) == 0:
 		return chat.Answer{Text: p.Chat.Words.Say(i18n.RecoveredOver)}, p.cards.End(ctx, t, "")
@@ -152,7 +157,7 @@ func (p *Reports) tap(ctx context.Context, t chat.Tap, lost []uuid.UUID) (chat.A
 	}
 	text := p.Chat.Words.Say(i18n.RecoveredComing, i18n.Args{"Count": len(list)})
 	return chat.Answer{Text: text, Then: func(ctx context.Context) error {
-		if err := p.resumeAll(ctx, t.To, t.From, list); err != nil || len(p.stillLost(lost)) > 0 {
+		if err := p.resumeAll(ctx, t.To, t.From, list); err != nil || len(p.stillLost(was.Lost)) > 0 {
 			return err
 		}
 		return p.cards.End(ctx, t, "")

@@ -138,7 +138,7 @@ func (s *Sessions) follow(ctx context.Context, t chat.Tap, draw func(context.Con
 		return s.open(ctx, t, q.Session, draw)
 	case word == chat.ResumeLink, word == chat.UndoLink:
 		q.Undo = word == chat.UndoLink
-		return s.back(q, draw)
+		return chat.Do(func(ctx context.Context) error { return s.back(ctx, q, draw) })
 	}
 	return chat.Answer{Text: s.chat.Words.Say(i18n.StaleButton), Then: draw}, nil
 }
@@ -163,11 +163,9 @@ func (s *Sessions) open(ctx context.Context, t chat.Tap, r views.Session,
 }
 
 // back resumes a session, and has the tapped message drawn when the session is back.
-func (s *Sessions) back(q chat.Resume, draw func(context.Context) error) (chat.Answer, error) {
-	return chat.Do(func(ctx context.Context) error {
-		if back, err := s.Resume(ctx, q); err != nil || !back {
-			return err
-		}
-		return draw(ctx)
-	})
+func (s *Sessions) back(ctx context.Context, q chat.Resume, draw func(context.Context) error) error {
+	if back, err := s.Resume(ctx, q); err != nil || !back {
+		return err
+	}
+	return draw(ctx)
 }

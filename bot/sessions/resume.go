@@ -95,12 +95,12 @@ const makeDirOption = "make_dir"
 
 // tapOffer resumes a session in the way that was chosen under a resume that was refused.
 func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was chat.Offer) (chat.Answer, error) {
-	makes := t.Card.Option == makeDirOption
+	makes, damaged := t.Card.Option == makeDirOption, control.Damaged(t.Card.Option)
 	if !makes {
-		was.Damaged = control.Damaged(t.Card.Option)
+		was.Damaged = damaged
 	}
 	q, ok := s.chat.Accepted(was, t)
-	if !ok {
+	if !ok || !makes && damaged != control.UseCopy && damaged != control.UseAsItIs {
 		return s.offers.Over(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
@@ -109,10 +109,7 @@ func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was chat.Offer) (ch
 				return s.refuse(ctx, q, err)
 			}
 		}
-		if back, err := s.Resume(ctx, q); err != nil || !back {
-			return err
-		}
-		return s.offers.End(ctx, t, "")
+		return s.back(ctx, q, func(ctx context.Context) error { return s.offers.End(ctx, t, "") })
 	})
 }
 
