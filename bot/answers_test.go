@@ -177,9 +177,9 @@ func TestP5_ALongAnswerGoesOnWhereItStopped(t *testing.T) {
 					w.Again()
 					w.ReadNow(t, r)
 					var shown []string
-					for _, m := range w.Telegram.Sent {
-						assert.LessOrEqual(t, m.Text.Length(), 4096)
-						shown = append(shown, strings.Fields(m.Text.Text)...)
+					for _, text := range w.Telegram.AnswersSent() {
+						assert.LessOrEqual(t, chattest.Plain(text).Length(), 4096)
+						shown = append(shown, strings.Fields(text)...)
 					}
 					all := strings.Fields("before " + text + " after")
 					switch {

@@ -35,7 +35,7 @@ func TestP5_AnotherSessionsAnswerIsOneNoticeAtTheEndOfItsTurn(t *testing.T) {
 	assert.Empty(t, w.Telegram.AnswersSent())
 	m := w.Telegram.Last(t)
 	assert.Equal(t, []string{w.Notice("api", "Done")}, w.Telegram.Texts())
-	assert.Equal(t, outbox.Message{To: chattest.AtAlice, Text: m.Text, Buttons: m.Buttons, Silent: true, Session: r.ID, Rank: outbox.Later}, m)
+	assert.Equal(t, outbox.Message{To: chattest.AtAlice, Text: m.Text, Buttons: m.Buttons, Silent: true, Session: r.ID, Rank: outbox.Later, Name: m.Name}, m)
 	assert.Equal(t, w.WordsOf(i18n.ButtonOpen), chattest.Words(m))
 	assert.Equal(t, int64(len(strings.Join(lines, ""))), w.Cursors(r)[0].Offset)
 

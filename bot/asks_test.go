@@ -645,7 +645,7 @@ func TestAPromptBehindARequestIsOfferedAtOnce(t *testing.T) {
 		}
 		require.Len(t, w.Telegram.Sent, 2)
 		m := w.LastSent(t)
-		assert.Equal(t, w.Named(i18n.HeldAsk, "api"), m.Text.Text)
+		assert.Equal(t, chattest.Lines(w.Named(i18n.HeldAsk, "api"), w.Word(i18n.HeldAskHint)), m.Text.Text)
 		assert.Equal(t, []string{w.Word(i18n.ButtonDenyWith), w.Word(i18n.ButtonSendAfter)}, chattest.Words(m))
 		assert.Equal(t, keys[0], w.Offer(t, q).Key)
 		e, err := w.Inbox.Load(keys[0])

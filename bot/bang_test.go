@@ -165,7 +165,7 @@ func TestACommandOfAnotherSessionEndsInItsMessage(t *testing.T) {
 		s.Ends(chattest.Prints("make test", "all of it"), chattest.TurnEnd)
 		require.Len(t, s.Telegram.Ended, 1)
 		assert.Equal(t, chattest.Lines("$ make test", "all of it"), s.Telegram.Ended[0].Text.Text)
-		assert.Len(t, s.Telegram.Sent, 1)
+		assert.Len(t, s.Telegram.AnswersSent(), 1)
 		assert.Equal(t, []string{s.Notice("api", "all of it")}, s.Telegram.Texts())
 	})
 }

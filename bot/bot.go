@@ -32,7 +32,6 @@ import (
 	"ccbot/bot/prompt"
 	"ccbot/bot/report"
 	"ccbot/bot/sessions"
-	"ccbot/bot/shell"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/guard"
@@ -77,7 +76,7 @@ type Machine struct {
 type Sender interface {
 	card.Sender
 	chat.Sender
-	chat.Editor
+	EditButtons(ctx context.Context, to address.Conversation, message int, buttons [][]outbox.Button) error
 	Send(ctx context.Context, m outbox.Message) (int, error)
 	SendFile(ctx context.Context, f outbox.File) (int, error)
 	Answer(ctx context.Context, to address.Conversation, queryID, text string, alert bool)
@@ -153,10 +152,8 @@ type Bot struct {
 	Answers  *answer.Answers
 	Rooms    []chat.Feature // all that it can do
 	asks     *ask.Requests
-	outputs  *shell.Outputs
 	commands map[string]chat.Command
-	taps     map[string]chat.OnTap
-	cards    map[string]chat.OnTap // by the kind of a card
+	cards    map[string]chat.OnTap // by their kind
 	late     map[string]func(chat.Tap) string
 	news     map[news.Kind]func(ctx context.Context, n news.Note) error
 	words    i18n.Words
@@ -167,7 +164,7 @@ func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
 	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Mover: d.Sessions,
 		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
-	b.Chat = &chat.Chat{Sender: d.Sender, Editor: d.Sender, Book: b.Book, Cards: d.Cards, Log: d.Log,
+	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Log: d.Log,
 		Failpoint: func(point string) {
 			if b.Failpoint != nil {
 				b.Failpoint(point)
@@ -175,42 +172,28 @@ func New(c Config, d Deps) *Bot {
 		},
 		Phrases: chat.Phrases{Words: b.words, Places: d.Places, Now: func() time.Time { return b.Now() },
 			Attach: d.Sessions.Attach}}
-	b.asks = ask.NewRequests(ask.Deps{Chat: b.Chat, Store: d.Asks, Hooks: d.Decisions, Records: d.Decisions,
-		Wake: d.Sessions.Wake, Send: d.Sender.Send,
-		Over: func(ctx context.Context, _ ask.Card) { b.Prompts.Tidy(ctx) }})
-	b.Moves = moves.New(b.Chat, d.Entries, b.asks)
-	b.outputs = shell.New(b.Chat, d.Sessions.Output, d.Entries, d.Files)
-	b.Answers = answer.New(answer.Deps{Chat: b.Chat, Sender: d.Sender, Limits: d.Sender, Sessions: d.Sessions,
-		Outputs: b.outputs, Transcripts: d.Transcripts, Heard: b.heardItem,
-		Rich: c.Rich, Thinking: c.Thinking})
-	b.Events = conversation.Events{
-		Current: []func(context.Context, address.Conversation, uuid.UUID) error{
-			func(_ context.Context, _ address.Conversation, id uuid.UUID) error {
-				b.Answers.Follow(views.Session{ID: id})
-				return nil
-			},
-			b.asks.Switched,
-		},
-		Shown: []func(views.Session){b.Answers.Follow}, // it may have waited for a place where it may be shown
-	}
 	b.Install(b.Features())
 	return b
 }
 
 // Install makes features all that the bot can do.
 func (b *Bot) Install(rooms []chat.Feature) {
-	b.Rooms, b.commands = rooms, make(map[string]chat.Command)
-	b.taps, b.cards = make(map[string]chat.OnTap), make(map[string]chat.OnTap)
-	b.late = make(map[string]func(chat.Tap) string)
+	b.Rooms, b.commands, b.Events = rooms, make(map[string]chat.Command), conversation.Events{}
+	b.cards, b.late = make(map[string]chat.OnTap), make(map[string]func(chat.Tap) string)
 	b.news = make(map[news.Kind]func(context.Context, news.Note) error)
 	for _, f := range rooms {
 		for _, c := range f.Commands {
 			b.commands[c.Name] = c
 		}
-		maps.Copy(b.taps, f.Taps)
 		maps.Copy(b.cards, f.Cards)
 		maps.Copy(b.late, f.Late)
 		maps.Copy(b.news, f.News)
+		if f.Current != nil {
+			b.Events.Current = append(b.Events.Current, f.Current)
+		}
+		if f.Shown != nil {
+			b.Events.Shown = append(b.Events.Shown, f.Shown)
+		}
 	}
 }
 
@@ -238,13 +221,40 @@ func (b *Bot) Run(ctx context.Context) error {
 
 // Forget takes away what is kept of a session that is itself forgotten.
 func (b *Bot) Forget(ctx context.Context, id uuid.UUID) error {
-	errs := []error{b.Deps.Cards.Forget(ctx, id), b.Chats.Forget(id)}
-	for _, f := range b.Rooms {
-		if f.Forget != nil {
-			errs = append(errs, b.call(f.Name, "forget", func() error { return f.Forget(ctx, id) }))
+	return errors.Join(b.Deps.Cards.Forget(ctx, id), b.Chats.Forget(id), b.each("forget", func(f chat.Feature) error {
+		if f.Forget == nil {
+			return nil
 		}
+		return f.Forget(ctx, id)
+	}))
+}
+
+// item tells the features what a transcript has, before the chat has it.
+func (b *Bot) item(session uuid.UUID, item talk.Item) {
+	_ = b.each("item", func(f chat.Feature) error {
+		if f.Item != nil {
+			f.Item(session, item)
+		}
+		return nil
+	})
+}
+
+// moved tells the features what places have become.
+func (b *Bot) moved(ctx context.Context, where chat.Where) error {
+	return b.each("moved", func(f chat.Feature) error {
+		if f.Moved == nil {
+			return nil
+		}
+		return f.Moved(ctx, where)
+	})
+}
+
+// each tells all features, whatever becomes of one.
+func (b *Bot) each(where string, tell func(f chat.Feature) error) (err error) {
+	for _, f := range b.Rooms {
+		err = errors.Join(err, b.call(f.Name, where, func() error { return tell(f) }))
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // call calls a feature. A crash of it is logged with its stack, and is an error.
@@ -300,6 +310,13 @@ func (b *Bot) hear(ctx context.Context, n news.Note, who string,
 	}
 	return b.For(n.Session.ID).Say(ctx, n.Session.Conversation, chat.Warning+b.words.Say(i18n.InternalError))
 }
+
+// Asked takes a request that waits, or that waits again after its hook has redialled; see
+// ask.Requests.Asked.
+func (b *Bot) Asked(ctx context.Context, q decisions.Request) error { return b.asks.Asked(ctx, q) }
+
+// Left hears that a request's hook is gone without an answer.
+func (b *Bot) Left(_ context.Context, q decisions.Request) { b.asks.Left(q) }
 
 // Sent hears which message the chat has, of a session or of none. One that has waited since before
 // its session was forgotten names it no more.

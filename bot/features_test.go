@@ -91,9 +91,6 @@ func TestFeatures_NothingIsClaimedTwice(t *testing.T) {
 		for _, c := range f.Commands {
 			claim("/"+c.Name, f.Name)
 		}
-		for verb := range f.Taps {
-			claim("verb "+verb, f.Name)
-		}
 		for kind := range f.Cards {
 			claim("card "+kind, f.Name)
 		}
@@ -105,16 +102,12 @@ func TestFeatures_NothingIsClaimedTwice(t *testing.T) {
 func TestP7_ATapIsAnsweredWhileItsPortHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.ShowsAllButtons(t)
-		links := make(map[string]bool)
 		for _, m := range append(append(w.Telegram.Posted, w.Telegram.Sent...), w.Telegram.Edited...) {
-			for _, one := range chattest.Data(m) {
-				if verb, _, _ := strings.Cut(one, ":"); !card.IsButton(one) {
-					links[verb] = true
-				}
+			for _, one := range chattest.Data(m) { // TestP8_EveryOptionSurvivesARestart has all cards
+				assert.True(t, card.IsButton(one), one)
 				w.AnswersWhileItHangs(t, m, one)
 			}
 		}
-		assert.Equal(t, w.Verbs(), links) // TestP8_EveryOptionSurvivesARestart has all cards
 	})
 }
 
@@ -176,9 +169,6 @@ func crashes(f chat.Feature) chat.Feature {
 		f.Commands[i].Run = func(context.Context, chat.Incoming, string) error { panic("a mistake of ours") }
 	}
 	tap := func(context.Context, chat.Tap) (chat.Answer, error) { panic("a mistake of ours") }
-	for verb := range f.Taps {
-		f.Taps[verb] = tap
-	}
 	for kind := range f.Cards {
 		f.Cards[kind] = tap
 	}
@@ -192,7 +182,7 @@ func crashes(f chat.Feature) chat.Feature {
 	for kind := range f.Late {
 		f.Late[kind] = func(chat.Tap) string { panic("a mistake of ours") }
 	}
-	f.Text = func(context.Context, chat.Incoming, string) (bool, error) { panic("a mistake of ours") }
+	f.Text = func(context.Context, *chat.Incoming, string) (bool, error) { panic("a mistake of ours") }
 	f.Unparked = func(int64) { panic("a mistake of ours") }
 	f.Forget = func(context.Context, uuid.UUID) error { panic("a mistake of ours") }
 	f.Run = func(context.Context) error { panic("a mistake of ours") }
@@ -240,9 +230,6 @@ func TestP8_AFeatureThatCrashesEndsNothingElse(t *testing.T) {
 					for kind := range rooms[i].Cards {
 						assert.Error(t, w.TapButton(t, chattest.Alice, w.NewButton(t, kind)), "which is the answer to the tap")
 					}
-					for verb := range rooms[i].Taps {
-						assert.Error(t, w.TapButton(t, chattest.Alice, verb+":x"), "which is the answer to the tap")
-					}
 					for kind := range rooms[i].Late {
 						assert.Error(t, w.TapButton(t, chattest.Alice, w.OldButton(t, kind)), "which is the answer to the tap")
 					}
@@ -272,9 +259,6 @@ func TestP8_EveryOptionSurvivesARestart(t *testing.T) {
 	for id := range w.Telegram.Sent {
 		m := w.Telegram.Now(id + 1)
 		for _, data := range chattest.Data(m) {
-			if !card.IsButton(data) { // a link needs no card
-				continue
-			}
 			tapped, fresh := w.Deps.Cards.Tap(t.Context(), m.To, id+1, data)
 			assert.True(t, fresh, "%s: %s", tapped.Kind, m.Text.Text)
 			kinds[tapped.Kind] = true

@@ -128,7 +128,13 @@ func TestThreads(t *testing.T) {
 			assert.Equal(t, want, inbox.ConversationOf(m), "the inbox sees it the same way")
 
 			r := w.Session(t, "api", session.Running)
-			require.NoError(t, w.Handle(t.Context(), "1", chattest.TapOn(chattest.Alice, m, "open:"+chattest.Ref(r.ID))))
+			m.Text = "/list"
+			key, u = w.Accept(t, m)
+			require.NoError(t, w.Handle(t.Context(), key, u))
+			list := w.Telegram.Last(t)
+			id := w.IDOf(chattest.Data(list)[0])
+			on := &models.Message{ID: id, From: m.From, Chat: m.Chat, IsTopicMessage: tt.topic, MessageThreadID: tt.thread}
+			require.NoError(t, w.Handle(t.Context(), "1", chattest.TapOn(chattest.Alice, on, chattest.DataBehind(t, list, r.Name))))
 			current, err := w.Chats.Current(want)
 			require.NoError(t, err)
 			assert.Equal(t, r.ID, current)

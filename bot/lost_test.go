@@ -137,11 +137,13 @@ func TestResumeAllLeavesOtherButtons(t *testing.T) {
 	w.Lost(t, "web", session.ClosedReboot)
 	w.Windows.All = []lifecycle.Window{chattest.ShellWindow(t, "@21")}
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
-	m := w.Telegram.Last(t)
-	assert.Equal(t, []string{"Resume all", "Pick", "Ignore"}, chattest.Words(m))
+	require.Len(t, w.Telegram.Posted, 2)
+	m, windows := w.Telegram.Posted[0], w.Telegram.Posted[1]
+	assert.Equal(t, []string{"Resume all", "Pick"}, chattest.Words(m))
 	require.NoError(t, w.TapSpot(t, chattest.Alice, chattest.Spots(m)[0]))
-	require.Len(t, w.Telegram.Buttons, 1)
-	assert.Equal(t, chattest.Faces(m.Buttons)[1], chattest.Faces(w.Telegram.Buttons)[0])
+	assert.Empty(t, w.Telegram.Buttons)
+	now := w.Telegram.Now(w.IDOf(chattest.Data(windows)[0]))
+	assert.Equal(t, []string{"Ignore"}, chattest.Words(now))
 }
 
 func TestPickShowsWhatIsStillLost(t *testing.T) {

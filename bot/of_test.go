@@ -8,27 +8,33 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
+	"ccbot/i18n"
 )
 
 // A long notice is posted in one piece: the outbox splits it, and takes back what it wrote when the
 // disk fails in the middle. A retry of parts would repeat the first.
 func TestALongNoticeIsOnePost(t *testing.T) {
 	w := chattest.NewWorld(t)
-	long, buttons := chattest.Plain(strings.Repeat("word ", 2000)), [][]outbox.Button{{{Text: "ok", Data: "d"}}}
+	long := chattest.Plain(strings.Repeat("word ", 2000))
+	links := w.Link(i18n.ButtonOpen, chat.OpenLink, uuid.New(), "")
 	var posted []outbox.Message
 	w.Telegram.OnPost = func(m outbox.Message) error {
 		posted = append(posted, m)
 		return nil
 	}
-	require.NoError(t, w.Warn(t.Context(), chattest.AtAlice, 7, long, buttons))
-	require.NoError(t, w.For(uuid.Nil).Post(t.Context(), chattest.AtAlice, long, buttons))
+	require.NoError(t, w.Warn(t.Context(), chattest.AtAlice, 7, long, nil))
+	require.NoError(t, w.For(uuid.Nil).Post(t.Context(), chattest.AtAlice, long, links))
 	require.NoError(t, w.For(uuid.Nil).Post(t.Context(), chattest.AtAlice, chattest.Plain(" "), nil), "there is nothing to see in it")
-	require.Len(t, posted, 2)
+	require.Len(t, posted, 3)
 	assert.Equal(t, 7, posted[0].ReplyTo)
-	assert.Equal(t, long.Text, posted[1].Text.Text)
-	for _, m := range posted {
-		assert.Equal(t, buttons, m.Buttons)
-	}
+	assert.Equal(t, chattest.Warning+long.Text, posted[0].Text.Text)
+	assert.Empty(t, posted[1].Name, "what stands above the last part")
+	w.Telegram.Deliver(t.Context())
+	last := w.Telegram.Last(t)
+	assert.Equal(t, posted[2].Name, last.Name)
+	assert.Len(t, chattest.Words(last), 1)
+	assert.Equal(t, len(strings.Fields(long.Text)), strings.Count(posted[1].Text.Text, "word")+strings.Count(last.Text.Text, "word"))
 }

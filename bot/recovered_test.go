@@ -104,20 +104,20 @@ func TestP8_TheReportIsToldOnceMoreAfterACrash(t *testing.T) {
 	w.Failpoint = func(name string) { points = append(points, name) }
 	require.ErrorIs(t, w.Recovered(t.Context(), recovery.Report{}), chattest.ErrDisk)
 	assert.Equal(t, []string{"report-posted", "card-sent"}, points)
-	assert.Len(t, w.Telegram.Texts(), 1)
+	assert.Len(t, w.Telegram.Texts(), 2, "one of the sessions, one of the windows")
 
 	w.Again()
 	w.Lifecycle.OnReported, w.Failpoint = nil, nil
 	w.Windows.WereTold = make(map[string]bool)
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
-	require.Len(t, w.Telegram.Texts(), 2)
-	assert.Equal(t, w.Telegram.Texts()[0], w.Telegram.Texts()[1])
+	require.Len(t, w.Telegram.Texts(), 4)
+	assert.Equal(t, w.Telegram.Texts()[:2], w.Telegram.Texts()[2:])
 	assert.False(t, w.Record(t, r.ID).Unreported)
 	assert.True(t, w.Windows.WereTold["@21"])
 
 	w.Again()
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
-	assert.Len(t, w.Telegram.Texts(), 2, "then no more")
+	assert.Len(t, w.Telegram.Texts(), 4, "then no more")
 }
 
 func TestP8_OneConversationThatCannotBeToldHoldsUpNoOther(t *testing.T) {
@@ -156,17 +156,22 @@ func TestP9_TheHomesHearOfWhatHasNoConversation(t *testing.T) {
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 
 	var told []session.Conversation
+	said := make(map[session.Conversation]string)
 	for _, m := range w.Telegram.Posted {
-		told = append(told, m.To)
-		homeless := m.To.ThreadID == 0
+		if said[m.To] == "" {
+			told = append(told, m.To)
+		}
+		said[m.To] += m.Text.Text
+	}
+	for to, all := range said {
 		for _, text := range []string{"nobodys", "banned", "@21"} {
-			assert.Equal(t, homeless, strings.Contains(m.Text.Text, text), "%s in %v", text, m.To)
+			assert.Equal(t, to.ThreadID == 0, strings.Contains(all, text), "%s in %v", text, to)
 		}
 	}
 	assert.ElementsMatch(t, []session.Conversation{chattest.AtAlice, {ChatID: chattest.Bob}, {ChatID: chattest.Bob, ThreadID: 5}}, told)
 	assert.Empty(t, w.Unreported())
 
-	i := slices.Index(told, session.Conversation{ChatID: chattest.Bob})
+	i := slices.IndexFunc(w.Telegram.Posted, func(m outbox.Message) bool { return m.To == session.Conversation{ChatID: chattest.Bob} })
 	require.NoError(t, w.TapSpot(t, chattest.Bob, chattest.Spots(w.Telegram.Posted[i])[0]))
 	assert.Equal(t, []string{"restore " + nobodys.ID.String()}, w.Restored(), "a home may bring it back")
 	assert.Equal(t, session.Conversation{ChatID: chattest.Bob}, w.Record(t, nobodys.ID).Conversation)
@@ -243,7 +248,7 @@ func TestHistoryIsNotNeededForALostTime(t *testing.T) {
 	assert.Equal(t, chattest.Restores(r), w.Restored())
 }
 
-func TestSessionsAndWindowsAreToldInOneMessage(t *testing.T) {
+func TestSessionsAndWindowsAreToldInAMessageEach(t *testing.T) {
 	head := "I have looked at all sessions:"
 	foot := "/resume NAME brings one back with its conversation, /why NAME says what happened."
 	for _, tt := range []struct {
@@ -258,14 +263,15 @@ func TestSessionsAndWindowsAreToldInOneMessage(t *testing.T) {
 		{"both", func(w *chattest.World) {
 			w.Lost(t, "api", "")
 			w.Windows.All = []lifecycle.Window{chattest.AgentWindow(t, "@21", 4123)}
-		}, []string{head, "• 1 session lost its window, and I did not close it: api.", foot, "",
+		}, []string{head, "• 1 session lost its window, and I did not close it: api.", foot,
 			"1 window belongs to no session; I leave it alone:", "• @21 mine: claude, pid 4123, 2 h, pts/3, ~/proj, conversation 11111111"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, uuid.New()))
 			tt.set(w)
-			assert.Equal(t, chattest.Lines(tt.want...), w.RecoveredMessage(t).Text.Text)
+			require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
+			assert.Equal(t, chattest.Lines(tt.want...), chattest.Lines(w.Telegram.Texts()...))
 		})
 	}
 }

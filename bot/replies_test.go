@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
@@ -141,7 +142,7 @@ func TestWhatStandsUnderAPromptIsItsSessions(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.MustHear(t, "one")
-	require.NoError(t, w.PostMessage(t.Context(), outbox.Message{To: chattest.AtAlice, Text: chattest.Plain("waits"), ReplyTo: 1001}))
+	require.NoError(t, w.Chat.Post(t.Context(), card.Look{To: chattest.AtAlice, Text: chattest.Plain("waits"), ReplyTo: 1001}))
 	assert.Equal(t, r.ID, w.Telegram.Last(t).Session)
 	require.NoError(t, w.Say(t.Context(), chattest.AtAlice, "of none"))
 	assert.Equal(t, uuid.Nil, w.Telegram.Last(t).Session)

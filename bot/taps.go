@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/go-telegram/bot/models"
 
-	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/i18n"
 )
@@ -29,7 +27,7 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 		return nil, nil
 	}
 	b.unpark(to.ChatID)
-	t := chat.Tap{From: q.From.ID, Name: q.From.FirstName, To: to, Message: message, Text: m.Text}
+	t := chat.Tap{From: q.From.ID, To: to, Message: message}
 	a := chat.Answer{Text: b.words.Say(i18n.StaleButton)} // a message that has other buttons by now keeps them
 	if hasButton(m, q.Data) {
 		err = b.call(q.Data, "tap", func() (err error) { a, err = b.answerTap(ctx, t, q.Data); return err })
@@ -52,26 +50,19 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 	}, nil
 }
 
-// answerTap finds what a button does.
+// answerTap finds what an option of a card does. A tap on what is not drawn any more does nothing: the
+// card is drawn again, and what is of no card loses its buttons.
 func (b *Bot) answerTap(ctx context.Context, t chat.Tap, data string) (chat.Answer, error) {
-	if card.IsButton(data) {
-		return b.answerCard(ctx, t, data)
-	}
-	parts := strings.Split(data, ":") // verb:argument:…
-	t.Args = parts[1:]
-	do, ok := b.taps[parts[0]]
-	if !ok {
-		return b.Stale(t)
-	}
-	return do(ctx, t)
-}
-
-// answerCard finds what an option of a card does. A tap on what is not drawn any more does nothing:
-// the card is drawn again.
-func (b *Bot) answerCard(ctx context.Context, t chat.Tap, data string) (chat.Answer, error) {
 	tapped, ok := b.Deps.Cards.Tap(ctx, t.To, t.Message, data)
+	stale := chat.Answer{Text: b.words.Say(i18n.StaleButton)}
 	if tapped.Kind == "" {
-		return b.Stale(t)
+		stale.Then = func(ctx context.Context) error {
+			if err := b.Sender.EditButtons(ctx, t.To, t.Message, nil); !chat.IsRefused(err) {
+				return err
+			}
+			return nil // the message is gone, or too old to be edited
+		}
+		return stale, nil
 	}
 	if ok && tapped.For != 0 && tapped.For != t.From {
 		return chat.Answer{Text: b.words.Say(i18n.NotForYou)}, nil
@@ -80,11 +71,10 @@ func (b *Bot) answerCard(ctx context.Context, t chat.Tap, data string) (chat.Ans
 	if do, known := b.cards[tapped.Kind]; ok && known {
 		return do(ctx, t)
 	}
-	text := ""
 	if late, known := b.late[tapped.Kind]; known {
-		text = late(t)
+		stale.Text = cmp.Or(late(t), stale.Text)
 	}
-	return chat.Answer{Text: cmp.Or(text, b.words.Say(i18n.StaleButton))}, nil
+	return stale, nil
 }
 
 // hasButton reports whether a message has a button with these data, as Telegram has the message: an
@@ -99,16 +89,17 @@ func hasButton(m *models.Message, data string) bool {
 
 // unpark hears that somebody in a chat has written or tapped: it takes messages again, and gets
 // what it missed.
-func (b *Bot) unpark(chat int64) {
-	parked := b.Sender.Parked(chat)
-	b.Sender.Unpark(chat)
+func (b *Bot) unpark(chatID int64) {
+	parked := b.Sender.Parked(chatID)
+	b.Sender.Unpark(chatID)
 	if !parked {
 		return
 	}
-	b.Deps.Cards.Reachable(chat)
-	for _, f := range b.Rooms {
+	b.Deps.Cards.Reachable(chatID)
+	_ = b.each("unparked", func(f chat.Feature) error {
 		if f.Unparked != nil {
-			_ = b.call(f.Name, "unparked", func() error { f.Unparked(chat); return nil })
+			f.Unparked(chatID)
 		}
-	}
+		return nil
+	})
 }

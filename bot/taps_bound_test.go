@@ -25,21 +25,18 @@ const (
 	asker  = "a question, or its [Cancel]: who was asked; anything else: any allowed person"
 )
 
-// whoMayTap has a line for every verb and kind of card, so that nobody adds one without asking who
+// whoMayTap has a line for every kind of card, so that nobody adds one without asking who
 // may tap it. A tap that ends, kills or archives something in its second step is for who tapped the
 // first.
 var whoMayTap = map[string]string{
-	"end": asker, "resume": asker, "writers": asker, "windows": asker,
+	"end": asker, "resume": asker, "writers": asker, "window": asker,
 
-	"list": anyone, "report": anyone, "dialog": anyone, "open": anyone, "res": anyone, "try": anyone,
+	"list": anyone, "report": anyone, "dialog": anyone, "link": anyone, "notice": anyone, "windows": anyone,
 	"question": anyone, "ask": anyone,
 }
 
 func TestEveryTapHasItsRule(t *testing.T) {
 	w := chattest.NewWorld(t)
-	for verb := range w.Verbs() {
-		assert.Contains(t, whoMayTap, verb, "who may tap it?")
-	}
 	for kind := range w.CardKinds() {
 		assert.Contains(t, whoMayTap, kind, "who may tap it?")
 	}
@@ -62,9 +59,6 @@ func buttonsOfAll(t *testing.T) (*chattest.World, map[string]onButton) {
 			verb, _, _ := strings.Cut(d, ":")
 			all[verb] = onButton{m, d}
 		}
-	}
-	for verb := range w.Verbs() {
-		require.Contains(t, all, verb, "no message has such a button")
 	}
 	return w, all
 }

@@ -3,7 +3,6 @@ package bot
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"strings"
 	"time"
 
@@ -38,7 +37,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	case u.Message == nil:
 		t := b.parse(in, m)
 		return b.Prompts.Edited(ctx, in, m, t.text, t.command.Run == nil && !t.foreign)
-	case m.Text == "" && isService(m):
+	case m.Text == "" && quotation.IsService(m):
 		return nil
 	case m.Text == "":
 		return b.Prompts.Files(ctx, in, append([]*models.Update{u}, rest...))
@@ -65,17 +64,6 @@ func (b *Bot) incomingOf(key string, m *models.Message) chat.Incoming {
 	return in
 }
 
-// isService says whether nobody wrote a message: Telegram tells of a change of the chat. Where a
-// kind is missing here, the chat is told once too often.
-func isService(m *models.Message) bool {
-	return len(m.NewChatMembers) > 0 || m.LeftChatMember != nil || m.NewChatTitle != "" || len(m.NewChatPhoto) > 0 ||
-		m.DeleteChatPhoto || m.GroupChatCreated || m.SupergroupChatCreated || m.MessageAutoDeleteTimerChanged != nil ||
-		m.MigrateToChatID != 0 || m.MigrateFromChatID != 0 || m.PinnedMessage != nil || m.ChatBackgroundSet != nil ||
-		m.ForumTopicCreated != nil || m.ForumTopicEdited != nil || m.ForumTopicClosed != nil || m.ForumTopicReopened != nil ||
-		m.GeneralForumTopicHidden != nil || m.GeneralForumTopicUnhidden != nil || m.BoostAdded != nil ||
-		m.VideoChatScheduled != nil || m.VideoChatStarted != nil || m.VideoChatEnded != nil || m.VideoChatParticipantsInvited != nil
-}
-
 // written is what a person has written: a command of ours, something for another bot, or a text for
 // the agent, with nothing changed but our own name cut out.
 type written struct {
@@ -91,9 +79,9 @@ func (b *Bot) parse(in chat.Incoming, m *models.Message) written {
 	if in.Quoted || m.Text == "" {
 		return t
 	}
-	name, to, rest := splitCommand(t.text)
+	name, to, rest := quotation.Command(t.text)
 	if ours := to == "" || strings.EqualFold(to, b.Username); !ours {
-		t.foreign = in.To.ChatID != in.From && addressed.MatchString(name+"@"+to)
+		t.foreign = in.To.ChatID != in.From && quotation.IsForBot(name, to)
 		return t
 	}
 	t.command, t.args = b.commands[name], strings.TrimSpace(rest)
@@ -103,7 +91,7 @@ func (b *Bot) parse(in chat.Incoming, m *models.Message) written {
 	return t
 }
 
-// text runs a command of ours, unless it comes too late, or passes a text on to the agent.
+// text runs a command of ours, unless it comes too late, or offers a text to the features.
 func (b *Bot) text(ctx context.Context, in chat.Incoming, t written) error {
 	if t.foreign {
 		return nil
@@ -117,32 +105,14 @@ func (b *Bot) text(ctx context.Context, in chat.Incoming, t written) error {
 		return c.Run(ctx, in, t.args)
 	}
 	for _, f := range b.Rooms {
-		if f.Text == nil || in.Quoted { // the words of others answer no request
+		if f.Text == nil {
 			continue
 		}
-		if taken, err := f.Text(ctx, in, t.text); taken || err != nil {
+		if taken, err := f.Text(ctx, &in, t.text); taken || err != nil {
 			return err
 		}
 	}
-	return b.Prompts.Take(ctx, in, t.text)
-}
-
-// addressed is a command with the name of a bot, which ends in "bot"; a path with an @ in it is
-// none.
-var addressed = regexp.MustCompile(`(?i)^\w{1,32}@[a-z]\w*bot$`)
-
-// splitCommand splits "/name@bot rest"; rest begins with the blank or line break that ends the
-// name. Without a command all of it is empty; "//name" is the agent's own.
-func splitCommand(text string) (name, to, rest string) {
-	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") {
-		return "", "", ""
-	}
-	head := text[1:]
-	if i := strings.IndexAny(head, " \n\t"); i >= 0 {
-		head, rest = head[:i], head[i:]
-	}
-	name, to, _ = strings.Cut(head, "@")
-	return name, to, rest
+	return nil
 }
 
 // UpdateFailed tells a person that a message of theirs was set aside, or has to wait.

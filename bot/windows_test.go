@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/recovery"
 )
 
 func TestP2_OnlyWhatIsProvenCanBeArchived(t *testing.T) {
@@ -44,11 +45,11 @@ func TestP2_OnlyWhatIsProvenCanBeArchived(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			m := w.Unbound(t, tt.window)
-			head := []string{w.Word(i18n.ListEmpty), "", "1 window belongs to no session; I leave it alone:"}
+			head := []string{"1 window belongs to no session; I leave it alone:"}
 			assert.Equal(t, chattest.Lines(append(head, tt.says...)...), m.Text.Text)
 			assert.Equal(t, tt.words, chattest.Words(m))
 			assert.Empty(t, w.Lifecycle.Done())
-			assert.Len(t, w.Telegram.Texts(), 1)
+			assert.Equal(t, []string{w.Word(i18n.ListEmpty), m.Text.Text}, w.Telegram.Texts())
 			if slices.Equal(tt.words, []string{"Ignore"}) { // the buttons of what could be archived before
 				w = chattest.NewWorld(t)
 				old := w.Unbound(t, chattest.AgentWindow(t, "@21", 4123))
@@ -104,9 +105,9 @@ func TestAdoptAWindow(t *testing.T) {
 	now, ok, err := w.CurrentSession(chattest.AtAlice)
 	require.NoError(t, err)
 	assert.True(t, ok && now.ClaudeSessionID == chattest.Theirs)
-	list := w.Telegram.LastEdit(t)
-	assert.Contains(t, list.Text.Text, "✓ mine")
-	assert.NotContains(t, list.Text.Text, "@21", "the list is drawn again")
+	assert.Equal(t, w.Word(i18n.NoWindows), w.Telegram.LastEdit(t).Text.Text, "the message is drawn again")
+	text, _ := w.ListText(t, chattest.AtAlice)
+	assert.Contains(t, text.Text, "✓ mine")
 }
 
 // The window's conversation was a session's before: that goes on.
@@ -202,7 +203,7 @@ func TestP2_ArchiveAWindowShowsFirstWhatEnds(t *testing.T) {
 			assert.Equal(t, "adopt 4123@41230 from "+uuid.Nil.String(), done[0])
 			assert.Regexp(t, "^archive .* as archived$", done[1])
 			assert.Equal(t, w.Named(i18n.Archiving, "mine"), w.Telegram.LastEdit(t).Text.Text)
-			assert.Len(t, w.Telegram.Texts(), 2, "the receipt comes as news")
+			assert.Len(t, w.Telegram.Texts(), 3, "the receipt comes as news")
 		})
 	}
 }
@@ -241,9 +242,15 @@ func TestP2_AChangedWindowIsDrawnAgain(t *testing.T) {
 			assert.Empty(t, w.Lifecycle.Done())
 			assert.Len(t, w.Windows.All, len(now), "nothing is ignored")
 			assert.Contains(t, w.Telegram.Done(), "post "+w.Word(i18n.WritersChanged), name)
-			text, buttons := w.ListText(t, chattest.AtAlice)
-			assert.Equal(t, text, w.Telegram.LastEdit(t).Text, name)
-			assert.Equal(t, chattest.Faces(buttons), chattest.Faces(w.Telegram.LastEdit(t).Buttons))
+			edit := w.Telegram.LastEdit(t)
+			if now == nil {
+				assert.Equal(t, w.Word(i18n.NoWindows), edit.Text.Text)
+				assert.Empty(t, edit.Buttons)
+				continue
+			}
+			fresh := w.Unbound(t, now...)
+			assert.Equal(t, fresh.Text, edit.Text, name)
+			assert.Equal(t, chattest.Faces(fresh.Buttons), chattest.Faces(edit.Buttons))
 		}
 	}
 }
@@ -264,19 +271,24 @@ func TestAWindowInAReportLosesOnlyItsButtons(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Lost(t, "api", session.ClosedReboot)
 	w.Windows.All = []lifecycle.Window{chattest.AgentWindow(t, "@21", 4123), chattest.ShellWindow(t, "@22")}
-	rep := w.RecoveredMessage(t)
-	assert.Equal(t, []string{"Resume", "Adopt @21", "Archive @21", "Ignore @21", "Ignore @22"}, chattest.Words(rep))
-	require.NoError(t, w.TapShown(t, chattest.Alice, rep, "Ignore @22"))
+	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
+	require.Len(t, w.Telegram.Posted, 2)
+	rep, windows := w.Telegram.Posted[0], w.Telegram.Posted[1]
+	assert.Equal(t, []string{"Resume"}, chattest.Words(rep))
+	assert.Equal(t, []string{"Adopt @21", "Archive @21", "Ignore @21", "Ignore @22"}, chattest.Words(windows))
+	require.NoError(t, w.TapShown(t, chattest.Alice, windows, "Ignore @22"))
 	assert.Contains(t, w.Telegram.Done(), "post "+w.Word(i18n.WindowIgnored, i18n.Args{"Window": "@22 mine"}))
-	assert.Equal(t, chattest.Faces(rep.Buttons[:2]), chattest.Faces(w.Telegram.Buttons), "with their colours")
+	assert.Equal(t, []string{"Adopt", "Archive", "Ignore"}, chattest.Words(w.Telegram.LastEdit(t)))
 	assert.Len(t, w.Windows.All, 1)
 
 	w.Windows.All = []lifecycle.Window{chattest.AgentWindow(t, "@21", 5000)} // changed
-	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.LastEdit(t), "Adopt @21"))
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.LastEdit(t), "Adopt"))
 	assert.Empty(t, w.Lifecycle.Done()[1:])
-	assert.Equal(t, chattest.Faces(rep.Buttons[:1]), chattest.Faces(w.Telegram.Buttons))
+	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "pid 5000")
 	assert.Equal(t, w.Word(i18n.WritersChanged), w.Telegram.Last(t).Text.Text)
-	assert.Equal(t, rep.Text, w.Telegram.Now(w.IDOf(chattest.Data(rep)[0])).Text, "a report keeps its text")
+	shown := w.Telegram.Now(w.IDOf(chattest.Data(rep)[0]))
+	assert.Equal(t, rep.Text, shown.Text, "a report keeps its text")
+	assert.Equal(t, chattest.Faces(rep.Buttons), chattest.Faces(shown.Buttons))
 	assert.Equal(t, session.Lost, w.Record(t, r.ID).State)
 }
 

@@ -10,10 +10,12 @@ const (
 	AskTextLost      Key = "ask_text_lost"   // Name
 	AskTextUnsure    Key = "ask_text_unsure" // Name
 	AskFlood         Key = "ask_flood"       // Name
-	HeldAsk          Key = "held_ask"        // Name, What
-	SendAfter        Key = "send_after"      // Name
-	DeniedWith       Key = "denied_with"     // Name
-	AnsweredWith     Key = "answered_with"   // Name
+	HeldAsk          Key = "held_ask"        // Name
+	HeldAskHint      Key = "held_ask_hint"
+	WaitsBehind      Key = "waits_behind"  // Count
+	SendAfter        Key = "send_after"    // Name
+	DeniedWith       Key = "denied_with"   // Name
+	AnsweredWith     Key = "answered_with" // Name
 	KeysRelayed      Key = "keys_relayed"
 	KeysNoDialog     Key = "keys_no_dialog" // Name
 	KeysUnseen       Key = "keys_unseen"    // Name

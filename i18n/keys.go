@@ -45,10 +45,12 @@ const (
 const (
 	NoSession          Key = "no_session"
 	NoSuchSession      Key = "no_such_session" // Name
+	IsOver             Key = "is_over"         // Name, State, Time
 	NotDelivered       Key = "not_delivered"
-	Queued             Key = "queued"       // Name
-	HeldDialog         Key = "held_dialog"  // Name
-	HeldDraft          Key = "held_draft"   // Name
+	Queued             Key = "queued"      // Name
+	HeldDialog         Key = "held_dialog" // Name
+	HeldDraft          Key = "held_draft"  // Name
+	HeldDraftHint      Key = "held_draft_hint"
 	HeldBash           Key = "held_bash"    // Name
 	HeldUnknown        Key = "held_unknown" // Name
 	SentAnyway         Key = "sent_anyway"
@@ -73,6 +75,7 @@ const (
 	ListTitle      Key = "list_title"    // Count
 	ListArchived   Key = "list_archived" // Count
 	ListUnbound    Key = "list_unbound"  // Count
+	NoWindows      Key = "no_windows"
 	ListAtDesk     Key = "list_at_desk"
 	ListAttached   Key = "list_attached"
 	ListBackground Key = "list_background"

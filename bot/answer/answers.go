@@ -153,5 +153,10 @@ func (a *Answers) Feature() chat.Feature {
 		Heard:    a.beginTurn,
 		Run:      a.Run,
 		Unparked: a.unparked,
+		Current: func(_ context.Context, _ address.Conversation, id uuid.UUID) error {
+			a.Follow(views.Session{ID: id})
+			return nil
+		},
+		Shown: a.Follow, // it may have waited for a place where it may be shown
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
@@ -88,8 +89,9 @@ func (t *transcriptReader) notify(ctx context.Context, r views.Session) error {
 	if t.batch.line != "" {
 		text += "\n" + t.batch.line
 	}
-	err := a.Chat.PostMessage(ctx, outbox.Message{To: r.Conversation, Text: render.Plain(text),
-		Silent: true, Session: r.ID, Rank: outbox.Later, Buttons: chat.Rows(1, a.Chat.OpenButton(r.ID))})
+	err := a.Chat.Post(ctx, card.Look{To: r.Conversation, Text: render.Plain(text),
+		Silent: true, Session: r.ID, Rank: outbox.Later,
+		Options: a.Chat.Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)})
 	if err != nil {
 		return err
 	}

@@ -31,10 +31,13 @@ var (
 		{0, i18n.AskApprove, outbox.Success, "plan", approves, decides(approve(false))},
 		{0, i18n.AskApproveEdits, outbox.Success, "edit", approves, decides(approve(true))},
 		deny,
-		{1, i18n.AskDenyWhy, "", "why", isNoPlan, askWhy},
-		{1, i18n.AskKeepPlanning, "", "why", isPlan, askWhy},
-		{2, i18n.AskShowAll, "", verbAll, isCut, func(c Card, _ int64, _ time.Time) Card { return c }},
-		{2, i18n.AskDesk, "", "desk", isSubagents, leaveToDesk},
+		{1, i18n.AskDenyWhy, "", "why", func(c Card, _ shown) bool { return !c.Request.IsPlan() }, askWhy},
+		{1, i18n.AskKeepPlanning, "", "why", func(c Card, _ shown) bool { return c.Request.IsPlan() }, askWhy},
+		{2, i18n.AskShowAll, "", verbAll, func(c Card, j shown) bool { return !j.allowable(c) && !j.tooBig },
+			func(c Card, _ int64, _ time.Time) Card { return c }},
+		// A subagent's dialog is not drawn in the terminal while its hook waits.
+		{2, i18n.AskDesk, "", "desk", func(c Card, _ shown) bool { return c.Request.SubagentID != "" },
+			func(c Card, _ int64, now time.Time) Card { return Leave(c, true, now) }},
 	}
 	// whileWriting are those of a card that waits for a person's words.
 	whileWriting = []action{deny, {1, i18n.AskCancel, "", "c", nil, Card.unwait}}
@@ -61,17 +64,6 @@ func permits(c Card, j shown) bool {
 func permitsMore(c Card, j shown) bool { return permits(c, j) && len(grantedBy(c.Request)) > 0 }
 
 func approves(c Card, j shown) bool { return j.allowable(c) && c.Request.IsPlan() }
-
-func isPlan(c Card, _ shown) bool { return c.Request.IsPlan() }
-
-func isNoPlan(c Card, _ shown) bool { return !c.Request.IsPlan() }
-
-func isCut(c Card, j shown) bool { return !j.allowable(c) && !j.tooBig }
-
-// isSubagents: its dialog is not drawn in the terminal while its hook waits.
-func isSubagents(c Card, _ shown) bool { return c.Request.SubagentID != "" }
-
-func leaveToDesk(c Card, _ int64, now time.Time) Card { return Leave(c, true, now) }
 
 // decides decides as Claude Code is told by a decision.
 func decides(with func(q Request) Decision) func(c Card, by int64, now time.Time) Card {

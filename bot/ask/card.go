@@ -51,6 +51,7 @@ type Card struct {
 	AllShown     bool                 `json:"all_shown,omitempty"` // all that All gives was delivered
 	Why          *Writer              `json:"why,omitempty"`       // whose next text is for this card
 	Missed       *Writer              `json:"missed,omitempty"`    // whose Why was ended, and when
+	Caught       string               `json:"caught,omitempty"`    // inbox key of the text that Missed was about
 	Progress     Progress             `json:"progress,omitzero"`
 	Outcome      Outcome              `json:"outcome,omitzero"`
 	Prompt       string               `json:"prompt,omitempty"`  // inbox key of the text that decided

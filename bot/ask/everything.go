@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
@@ -42,7 +43,7 @@ func (v Viewer) everything(q Request) render.Text {
 			blocks = append(blocks, named(f[0], f[1]))
 		}
 	}
-	return lines(append(blocks, Viewer{Words: v.Words}.rules(q, math.MaxInt, math.MaxInt)...))
+	return chat.Lines(append(blocks, Viewer{Words: v.Words}.rules(q, math.MaxInt, math.MaxInt)...)...)
 }
 
 // named is one field: its name, then its value as a block.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
@@ -99,7 +100,7 @@ func questionSheet(c Card, list []question) sheet {
 	for _, f := range take(input, "questions", func(json.RawMessage) bool { return true }) {
 		blocks = append(blocks, fieldLine(f))
 	}
-	s := sheet{title: i18n.AskQuestion, body: lines(blocks)}
+	s := sheet{title: i18n.AskQuestion, body: chat.Lines(blocks...)}
 	if len(list) > 1 {
 		s.title, s.args = i18n.AskQuestionPage, i18n.Args{"Page": at + 1, "Pages": len(list)}
 	}
@@ -141,5 +142,5 @@ func answerSheet(c Card, list []question) render.Text {
 			blocks = append(blocks, render.Plain("→ "+glyph.Signs(c.Progress.Answers[i])))
 		}
 	}
-	return lines(blocks)
+	return chat.Lines(blocks...)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -118,7 +119,7 @@ func (r *request) change(ctx context.Context,
 	}
 	if next.IsOver() {
 		r.remove()
-		r.of.Over(ctx, next)
+		r.of.Over(ctx)
 	}
 	switch {
 	case next.State == StateSent && old.State != StateSent:
@@ -139,7 +140,7 @@ func (r *request) free(old, next Card) {
 
 func (r *request) letGo() {
 	r.of.Hooks.Leave(r.id)
-	r.of.Wake(r.session)
+	r.of.Queues.Wake(r.session)
 }
 
 // tellUnread says that a text which was given as a reason was not taken, or that it is unknown
@@ -186,7 +187,7 @@ func (r *request) leave(ctx context.Context) error {
 		return nil
 	}
 	if gone, err := r.drop(ctx); gone || err != nil {
-		r.of.Wake(r.session)
+		r.of.Queues.Wake(r.session)
 		return err
 	}
 	return r.turn(ctx, func(c Card) Card { return Leave(c, false, r.of.Chat.Now()) })
@@ -266,10 +267,14 @@ func (r *request) deliver(ctx context.Context, c Card) error {
 	return r.turn(ctx, func(c Card) Card { return Give(c, r.of.Chat.Now()) })
 }
 
-// withdraw takes the prompt that became a reason out of the queue.
+// withdraw takes the prompt that became a reason out of the queue. chat.IsGone: it has left.
 func (r *request) withdraw(ctx context.Context, c Card) error {
 	if c.Prompt == "" {
 		return nil
 	}
-	return r.of.Prompts.Withdraw(ctx, r.session, c.Prompt)
+	e, err := r.of.Entries.Load(c.Prompt)
+	if err != nil || e.State == inbox.Accepted { // it was never meant for a queue
+		return err
+	}
+	return r.of.Queues.Withdraw(ctx, r.session, c.Prompt)
 }

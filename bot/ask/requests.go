@@ -12,9 +12,11 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/talk"
 	"ccbot/bot/render"
 	"ccbot/internal/glyph"
 	"ccbot/internal/guard"
@@ -25,11 +27,16 @@ import (
 // known by it. That is looked at once a day.
 const keep = 7 * 24 * time.Hour
 
-// Prompts are the texts that wait in the inbox.
-type Prompts interface {
-	// Withdraw takes a text that became a reason out of the queue of its session. chat.IsGone: it has
-	// left the queue.
+// Entries are the texts of people; see inbox.Store.
+type Entries interface {
+	Load(key string) (inbox.Entry, error)
+}
+
+// Queues are the prompts that wait for a session; see package prompts.
+type Queues interface {
 	Withdraw(ctx context.Context, session uuid.UUID, key string) error
+	// Wake has a session look at its terminal. It does not wait.
+	Wake(session uuid.UUID)
 }
 
 // Deps are what Requests work with.
@@ -38,13 +45,12 @@ type Deps struct {
 	Store   *Store
 	Hooks   decisions.Waiters
 	Records decisions.Records
-	Prompts Prompts
-	// Wake has a session look at its terminal. It does not wait.
-	Wake func(session uuid.UUID)
+	Entries Entries
+	Queues  Queues
 	// Send brings a message into the chat, and waits until Telegram has taken or refused it.
 	Send func(ctx context.Context, m outbox.Message) (int, error)
 	// Over hears of a request that has come to be over, when that is on disk.
-	Over func(ctx context.Context, c Card)
+	Over func(ctx context.Context)
 }
 
 // Requests are the permission requests, questions and plans of all sessions. Each of them is a
@@ -78,15 +84,19 @@ func (a *Requests) newRequest(q Request) *request {
 	return &request{of: a, id: q.ID, session: q.Session, wake: make(chan struct{}, 1)}
 }
 
-// Feature is what the roof knows of requests; the texts of people go to Hear.
+// Feature is what the roof knows of requests.
 func (a *Requests) Feature() chat.Feature {
 	return chat.Feature{
-		Name:   "ask",
-		Cards:  map[string]chat.OnTap{kind: a.tap},
-		Late:   map[string]func(chat.Tap) string{kind: a.lateTap},
-		Heard:  a.heard,
-		Run:    a.Run,
-		Forget: a.forget,
+		Name:    "ask",
+		Cards:   map[string]chat.OnTap{kind: a.tap},
+		Late:    map[string]func(chat.Tap) string{kind: func(t chat.Tap) string { return a.late(t.Card.Key) }},
+		Heard:   a.heard,
+		Text:    a.text,
+		Run:     a.Run,
+		Forget:  a.forget,
+		Item:    a.item,
+		Current: a.switched,
+		Moved:   a.moved,
 	}
 }
 
@@ -231,6 +241,14 @@ func (a *Requests) Look(id uuid.UUID, ended bool) {
 	}
 }
 
+// item looks at the requests of a session whose transcript may say what became of them.
+func (a *Requests) item(session uuid.UUID, item talk.Item) {
+	switch item.Kind {
+	case talk.ToolResult, talk.PermissionDecision, talk.Interrupt, talk.TurnEnd:
+		a.Look(session, false)
+	}
+}
+
 // heard ends what waits for an answer of a session that is over.
 func (a *Requests) heard(ctx context.Context, n news.Note) error {
 	switch n.Kind {
@@ -269,16 +287,23 @@ func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// Behind is the newest request of a session that a person may decide in a conversation. A
-// subagent's holds up nothing but the subagent.
-func (a *Requests) Behind(id uuid.UUID, to outbox.Conversation) (Card, bool) {
+// Behind is the newest request of a session that a person may decide in a conversation, if there is
+// one; answers reports whether a text may answer the request. A subagent's request holds up nothing
+// but the subagent.
+func (a *Requests) Behind(id uuid.UUID, to outbox.Conversation) (request string, answers bool) {
 	for _, c := range slices.Backward(a.Store.Unsettled()) {
 		if c.Request.Session == id && c.Request.SubagentID == "" && c.State == StateOpen &&
 			c.Conversation == to {
-			return c, true
+			return c.Request.ID, c.OneLeft()
 		}
 	}
-	return Card{}, false
+	return "", false
+}
+
+// IsOpen reports whether a person may decide a request.
+func (a *Requests) IsOpen(request string) bool {
+	c, ok := a.Store.Get(request)
+	return ok && c.State == StateOpen
 }
 
 // forget takes away what is kept of a session's requests.

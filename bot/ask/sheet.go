@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/exactjson"
@@ -113,7 +114,7 @@ func (v Viewer) sheetOf(c Card) sheet {
 	}
 	tool, _ := clip(oneLined(q.Tool), maxWord)
 	args := i18n.Args{"Tool": tool}
-	return sheet{title: cmp.Or(l.title, i18n.AskTool), args: args, body: lines(blocks)}
+	return sheet{title: cmp.Or(l.title, i18n.AskTool), args: args, body: chat.Lines(blocks...)}
 }
 
 // fieldLine is a field that has no look of its own.
@@ -145,21 +146,6 @@ func oneLine(s string) bool {
 func code(s string) render.Text { return render.Code(glyph.Signs(s)) }
 
 func pre(s, lang string) render.Text { return render.Pre(glyph.Signs(s), lang) }
-
-// lines are texts below each other; an empty one is left out.
-func lines(blocks []render.Text) render.Text {
-	var parts []render.Text
-	for _, b := range blocks {
-		if b.Text == "" {
-			continue
-		}
-		if len(parts) > 0 {
-			parts = append(parts, render.Plain("\n"))
-		}
-		parts = append(parts, b)
-	}
-	return render.Join(parts...)
-}
 
 // oneLined keeps a name in its line; what is invisible in it has signs.
 func oneLined(s string) string {

@@ -33,9 +33,8 @@ func inPlace(c Card, to outbox.Conversation) Card {
 	return c
 }
 
-// Moved shows the requests of places that have become others. It comes before the cards are moved.
-func (a *Requests) Moved(ctx context.Context,
-	where func(outbox.Conversation) (to outbox.Conversation, moves bool)) (err error) {
+// moved shows the requests of places that have become others. It comes before the cards are moved.
+func (a *Requests) moved(ctx context.Context, where chat.Where) (err error) {
 	for _, c := range a.Store.Unsettled() {
 		r, open := a.find(c.Request.ID)
 		to, moves := where(c.Conversation)

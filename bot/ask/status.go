@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"ccbot/bot/chat"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 )
@@ -37,7 +38,7 @@ func (v Viewer) status(c Card, j shown) render.Text {
 	if o.Late {
 		said = append(said, say(i18n.AskLate))
 	}
-	return lines(said)
+	return chat.Lines(said...)
 }
 
 // outcome says what became of a request, and by whom.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"time"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
@@ -50,8 +49,6 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 	}}, err
 }
 
-func (a *Requests) lateTap(t chat.Tap) string { return a.late(t.Card.Key) }
-
 // late says to a person whose tap changes nothing what was decided, or is to be done first.
 func (a *Requests) late(id string) string {
 	c, ok := a.Store.Get(id)
@@ -61,14 +58,16 @@ func (a *Requests) late(id string) string {
 	return cmp.Or(a.viewer().status(c, judge(c)).Text, a.Chat.Words.Say(i18n.AskChanged))
 }
 
-// TextTurn decides a request with a text that waits: DenyWith or AnswerWith.
-type TextTurn func(c Card, by int64, text, prompt string, now time.Time) (Card, error)
-
-// DecideWith decides a request with a text that waits behind it: the decision is on disk, then the
-// text leaves its queue, then the hook hears of it. chat.IsGone of the error: the request is over,
-// or the text has left its queue, and nothing is decided with it.
-func (a *Requests) DecideWith(ctx context.Context, id string, by int64, text inbox.Entry,
-	turn TextTurn) error {
+// DecideWith answers a request with a text that waits behind it, or denies the request with the text
+// as the reason: the decision is on disk, then the text leaves its queue, then the hook hears of it.
+// chat.IsGone of the error: the request is over, or the text has left its queue, and nothing is
+// decided with it.
+func (a *Requests) DecideWith(ctx context.Context, id string, text inbox.Entry, by int64,
+	answer bool) error {
+	turn := DenyWith
+	if answer {
+		turn = AnswerWith
+	}
 	r, open := a.find(id)
 	if !open || !r.giving.CompareAndSwap(false, true) {
 		return errors.Join(ErrOver, inbox.ErrNoEntry)

@@ -109,7 +109,7 @@ func (v Viewer) View(c Card, name string) View {
 	} else {
 		blocks = append(append(blocks, v.cut(s.body)), v.foot(c)...)
 	}
-	text := chat.Paragraphs(lines(blocks), v.status(c, j))
+	text := chat.Paragraphs(chat.Lines(blocks...), v.status(c, j))
 	return View{Text: text, Options: v.options(c, j)}
 }
 
@@ -131,7 +131,7 @@ func (v Viewer) cut(body render.Text) render.Text {
 	}
 	seen, _ := first(body, glance, glanceLines)
 	more := i18n.Args{"Count": body.Length() - seen.Length()}
-	return lines([]render.Text{seen, render.Italic(v.Words.Say(i18n.AskMoreCharacters, more))})
+	return chat.Lines(seen, render.Italic(v.Words.Say(i18n.AskMoreCharacters, more)))
 }
 
 // first is the part of a body within a number of units and lines, and says whether that is not all.

@@ -12,30 +12,32 @@ import (
 	"ccbot/internal/pause"
 )
 
-// Hear takes a text that a request waits for: the reason of a denial, or an answer in the person's
-// own words. Commands go where they always go. The request notes the key of the text, because after
-// a crash the text comes again. missed is the request that the text was written for when something
-// else ended it; it is nil where there is none.
-func (a *Requests) Hear(ctx context.Context, in chat.Incoming,
-	text string) (taken bool, missed *Card, err error) {
+// text takes a text that a request waits for: the reason of a denial, or an answer in the person's
+// own words. Commands go where they always go, and the words of others answer nothing. The request
+// notes the key of the text, because after a crash the text comes again. A text that was written for
+// a request which something else has ended is marked as such.
+func (a *Requests) text(ctx context.Context, in *chat.Incoming, text string) (taken bool, err error) {
+	if in.Quoted {
+		return false, nil
+	}
 	c, again := a.Store.ByPrompt(in.Key)
 	if again && c.Conversation == in.To && a.Chat.Now().Sub(c.Request.Asked) < keep {
 		a.Look(c.Request.Session, false)
-		return true, nil, nil
+		return true, nil
 	}
 	if strings.HasPrefix(text, "/") {
-		return false, nil, nil
+		return false, nil
 	}
-	c = a.awaits(in)
+	c = a.awaits(*in)
 	r, open := a.find(c.Request.ID)
 	s, answers, _ := a.Chat.Book.Answered(in.Message)
 	switch {
 	case answers && c.Request.Session != s.ID:
-		return false, nil, nil // it says itself whose it is
+		return false, nil // it says itself whose it is
 	case !open: // none waits for it, or not any more
-		return false, a.missed(in), nil
+		return false, a.catch(ctx, in)
 	case !answers && !a.isMeant(c):
-		return false, nil, r.turn(ctx, GiveUp)
+		return false, r.turn(ctx, GiveUp)
 	}
 	_, _, err = r.change(ctx, func(c Card) (Card, error) {
 		next, err := Say(c, in.From, text, a.Chat.Now())
@@ -44,14 +46,14 @@ func (a *Requests) Hear(ctx context.Context, in chat.Incoming,
 	})
 	switch {
 	case errors.Is(err, ErrOver), errors.Is(err, ErrNotNow):
-		return false, a.missed(in), nil
+		return false, a.catch(ctx, in)
 	case err != nil:
-		return false, nil, err
+		return false, err
 	}
 	a.Chat.At("ask-heard")
 	a.Chat.Sender.React(ctx, in.To, in.MessageID, chat.ReactionStored)
 	pause.Poke(r.wake) // which gives the decision to the hook
-	return true, nil, nil
+	return true, nil
 }
 
 // awaits finds the request that waits for a person's text, if one does.
@@ -64,30 +66,28 @@ func (a *Requests) awaits(in chat.Incoming) Card {
 	return Card{}
 }
 
-// missed finds the request that a person was writing for when it ended.
-func (a *Requests) missed(in chat.Incoming) *Card {
+// catch marks a text that a person was writing for a request when that ended. The request notes the
+// key of the text: the next text is a prompt, and this one is marked again when it comes again.
+func (a *Requests) catch(ctx context.Context, in *chat.Incoming) error {
 	for _, c := range a.Store.List() {
-		if c.Conversation == in.To && c.Misses(in.From, a.Chat.Now()) {
-			return &c
+		again := c.Caught == in.Key
+		if c.Conversation != in.To || !again && !c.Misses(in.From, a.Chat.Now()) {
+			continue
 		}
+		in.Missed = true
+		caught := func(c Card) Card {
+			c.Missed, c.Caught = nil, in.Key
+			return GiveUp(c)
+		}
+		switch r, open := a.find(c.Request.ID); {
+		case again:
+			return nil
+		case open:
+			return r.turn(ctx, caught)
+		}
+		return a.Store.Save(caught(c))
 	}
 	return nil
-}
-
-// Caught notes that the text which was meant for a request has come: the next one is a prompt.
-func (a *Requests) Caught(ctx context.Context, id string) error {
-	caught := func(c Card) Card {
-		c.Missed = nil
-		return GiveUp(c)
-	}
-	if r, open := a.find(id); open {
-		return r.turn(ctx, caught)
-	}
-	c, ok := a.Store.Get(id)
-	if !ok {
-		return nil
-	}
-	return a.Store.Save(caught(c))
 }
 
 // isMeant says whether a text in a request's conversation may be meant for it: its session is the
@@ -119,9 +119,9 @@ func (a *Requests) onlyFor(ctx context.Context, but Card, person int64) error {
 	})
 }
 
-// Switched hears that another session is the current one of a conversation: what people write there
+// switched hears that another session is the current one of a conversation: what people write there
 // is meant for that one.
-func (a *Requests) Switched(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
+func (a *Requests) switched(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
 	return a.giveUp(ctx, func(c Card) bool { return c.Conversation == to && c.Request.Session != id })
 }
 

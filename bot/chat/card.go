@@ -5,7 +5,6 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/outbox"
-	"ccbot/bot/port/desk"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 )
@@ -24,15 +23,15 @@ func NewCards[P any](c *Chat, kind string) Cards[P] {
 // Post posts a text with options as a card of its own; the options stand under the last part of a
 // long text. A text without options is posted as by Chat.Post.
 func (k Cards[P]) Post(ctx context.Context, l card.Look, payload P) error {
-	m, parts := outbox.Message{To: l.To, Text: l.Text, Session: l.Session}, l.Text.Split(render.Limit)
+	parts := l.Text.Split(render.Limit)
 	if len(l.Options) == 0 || len(parts) == 0 || !k.chat.Book.MayShow(l.To) {
-		return k.chat.PostMessage(ctx, m)
+		return k.chat.post(ctx, l)
 	}
 	last := len(parts) - 1
-	for _, m.Text = range parts[:last] {
-		if err := k.chat.PostMessage(ctx, m); err != nil {
-			return err
-		}
+	above := l
+	above.Text = render.Join(parts[:last]...) // in one piece: a retry repeats that at most
+	if err := k.chat.post(ctx, above); err != nil {
+		return err
 	}
 	l.Text = parts[last]
 	return k.Kind.Post(ctx, l, payload)
@@ -79,22 +78,4 @@ func (p Phrases) Confirm(word i18n.Key, value string, asked int64) [][]card.Opti
 	yes := p.Option(word, value, outbox.Danger)
 	yes.For = asked
 	return [][]card.Option{{yes, p.Cancel(asked)}}
-}
-
-// Window names a window that belongs to no session, with what a card showed in it.
-type Window string
-
-// WindowList is the part of a message that shows windows.
-type WindowList struct {
-	Text    render.Text
-	Options [][]card.Option
-	Windows []Window // that the options are about, for the card's payload
-}
-
-// Windows are those that belong to no session, as a part of a message.
-type Windows interface {
-	All(ctx context.Context) []desk.Window
-	List(all []desk.Window) WindowList
-	// Tap does what an option about one of the windows says. redraw draws the message again.
-	Tap(t Tap, was []Window, redraw func(ctx context.Context) error) (Answer, error)
 }

@@ -11,7 +11,6 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
-	"ccbot/i18n"
 )
 
 // Sender is the outbox as the chat speaks through it. Post is durable when it returns; React and
@@ -22,16 +21,10 @@ type Sender interface {
 	Typing(ctx context.Context, to outbox.Conversation)
 }
 
-// Editor changes the buttons of a message that the chat has. It does not wait for the Bot API.
-type Editor interface {
-	EditButtons(ctx context.Context, to outbox.Conversation, message int, buttons [][]outbox.Button) error
-}
-
 // Chat speaks to people. Its methods may be called from anywhere.
 type Chat struct {
 	Phrases
 	Sender Sender
-	Editor Editor
 	Book   *conversation.Book // who may read what, and whose a message is
 	Cards  *card.Board        // messages that change later
 	Log    *slog.Logger
@@ -52,21 +45,32 @@ func (c *Chat) Say(ctx context.Context, to outbox.Conversation, text string) err
 	return c.For(uuid.Nil).Say(ctx, to, text)
 }
 
-// PostMessage posts one message: it is on disk when PostMessage returns. The outbox splits what is
-// too long: all of it is posted, or nothing, so that a retry repeats no part. Of a blank text nothing
-// is posted, and people who were taken off the list get nothing.
-func (c *Chat) PostMessage(ctx context.Context, m outbox.Message) error {
-	if m.Text.Blank() {
+// Post posts a message: it is on disk when Post returns. The options of the message are links; with
+// options the message is a card. The outbox splits what is too long: all of it is posted, or nothing,
+// so that a retry repeats no part. Of a blank text nothing is posted, and people who were taken off
+// the list get nothing. A message under one of a session's is that session's, too.
+func (c *Chat) Post(ctx context.Context, l card.Look) error {
+	if l.Session == uuid.Nil && l.ReplyTo != 0 {
+		l.Session, _ = c.Book.SessionOf(l.To, l.ReplyTo)
+	}
+	if len(l.Options) > 0 {
+		return NewCards[struct{}](c, linkKindOf(l)).Post(ctx, l, struct{}{})
+	}
+	return c.post(ctx, l)
+}
+
+// post posts a message without its options.
+func (c *Chat) post(ctx context.Context, l card.Look) error {
+	if l.Text.Blank() {
 		return nil
 	}
-	if !c.Book.MayShow(m.To) {
-		c.Log.Info("not_told", "chat_id", m.To.ChatID, "why", "nobody there is allowed any more")
+	if !c.Book.MayShow(l.To) {
+		c.Log.Info("not_told", "chat_id", l.To.ChatID, "why", "nobody there is allowed any more")
 		return nil
 	}
-	if m.Session == uuid.Nil && m.ReplyTo != 0 {
-		m.Session, _ = c.Book.SessionOf(m.To, m.ReplyTo)
-	}
-	if err := c.Sender.Post(ctx, m); err != nil {
+	err := c.Sender.Post(ctx, outbox.Message{To: l.To, Text: l.Text, Session: l.Session, ReplyTo: l.ReplyTo,
+		Silent: l.Silent, Rank: l.Rank})
+	if err != nil {
 		return fmt.Errorf("post: %w", err)
 	}
 	return nil
@@ -86,9 +90,9 @@ func (s Speaker) Say(ctx context.Context, to outbox.Conversation, text string) e
 	return s.Post(ctx, to, render.Plain(text), nil)
 }
 
-// Post posts a text; the buttons stand under its last part.
-func (s Speaker) Post(ctx context.Context, to outbox.Conversation, text render.Text, buttons [][]outbox.Button) error {
-	return s.chat.PostMessage(ctx, outbox.Message{To: to, Text: text, Buttons: buttons, Session: s.session})
+// Post posts a text; its links stand under the last part.
+func (s Speaker) Post(ctx context.Context, to outbox.Conversation, text render.Text, links [][]card.Option) error {
+	return s.chat.Post(ctx, card.Look{To: to, Text: text, Options: links, Session: s.session})
 }
 
 // Reactions that say how far a message is. All are in Telegram's list.
@@ -103,8 +107,8 @@ const (
 const Warning = "⚠ "
 
 // Fail says under a message that nothing comes of the message, and takes its reaction away.
-func (c *Chat) Fail(ctx context.Context, to outbox.Conversation, message int, text render.Text, buttons [][]outbox.Button) error {
-	if err := c.Warn(ctx, to, message, text, buttons); err != nil {
+func (c *Chat) Fail(ctx context.Context, to outbox.Conversation, message int, text render.Text, links [][]card.Option) error {
+	if err := c.Warn(ctx, to, message, text, links); err != nil {
 		return err
 	}
 	c.Mark(ctx, to, message, ReactionNone)
@@ -112,9 +116,9 @@ func (c *Chat) Fail(ctx context.Context, to outbox.Conversation, message int, te
 }
 
 // Warn says under a message that something is wrong with the message.
-func (c *Chat) Warn(ctx context.Context, to outbox.Conversation, message int, text render.Text, buttons [][]outbox.Button) error {
+func (c *Chat) Warn(ctx context.Context, to outbox.Conversation, message int, text render.Text, links [][]card.Option) error {
 	text = render.Join(render.Plain(Warning), text)
-	return c.PostMessage(ctx, outbox.Message{To: to, Text: text, ReplyTo: message, Buttons: buttons})
+	return c.Post(ctx, card.Look{To: to, Text: text, ReplyTo: message, Options: links})
 }
 
 // Mark puts a reaction under a message. Message 0 is none.
@@ -124,25 +128,7 @@ func (c *Chat) Mark(ctx context.Context, to outbox.Conversation, message int, re
 	}
 }
 
-// OnTap decides what a button does.
-type OnTap = func(ctx context.Context, t Tap) (Answer, error)
-
-// Stale answers a tap on a button whose time has passed, and takes the buttons off the message.
-func (c *Chat) Stale(t Tap) (Answer, error) {
-	spend := func(ctx context.Context) error { return c.Spend(ctx, t) }
-	return Answer{Text: c.Words.Say(i18n.StaleButton), Then: spend}, nil
-}
-
 // Tell says under a tapped message what came of the tap.
 func (c *Chat) Tell(ctx context.Context, t Tap, text string) error {
-	m := outbox.Message{To: t.To, Text: render.Plain(text), ReplyTo: t.Message, Silent: true}
-	return c.PostMessage(ctx, m)
-}
-
-// Spend takes the buttons off the tapped message, unless that is gone, or too old to be edited.
-func (c *Chat) Spend(ctx context.Context, t Tap) error {
-	if err := c.Editor.EditButtons(ctx, t.To, t.Message, nil); !IsRefused(err) {
-		return err
-	}
-	return nil
+	return c.Post(ctx, card.Look{To: t.To, Text: render.Plain(text), ReplyTo: t.Message, Silent: true})
 }

@@ -4,8 +4,8 @@
 // list is told anything, and that every sentence comes from package i18n. A message that is about a
 // session is noted as that session's, so that a person who answers the message means the session.
 //
-// Cards are messages with options that act on what the message shows; a link is a button that only
-// leads to a session.
+// A message with options is a card: the options act on what the message shows, and survive a
+// restart. A link is an option that only leads to a session.
 //
 // It keeps no state, starts no goroutine and knows no feature. What is known of a conversation is
 // kept by package conversation; a message that changes later is a card.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/refusal"
@@ -21,7 +22,7 @@ import (
 // Failure is what a person is told of an error; the log has the chain.
 type Failure struct {
 	Text     render.Text
-	Buttons  [][]outbox.Button // what can be done
+	Links    [][]card.Option // what can be done
 	Err      error
 	Internal bool      // only the log can say more
 	Session  uuid.UUID // whose failure it is
@@ -87,7 +88,7 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 	dir := p.Short(e.Dir)
 	switch {
 	case known && e.State == views.CleanupFailed:
-		f.Text, f.Buttons = render.Plain(p.NotCleanText(s)), p.ResumeButton(s)
+		f.Text, f.Links = render.Plain(p.NotCleanText(s)), p.ResumeLink(s)
 	case e.Code == refusal.Writers:
 		f.Text = p.unsure(e.Writers)
 	case e.Code == refusal.NoEvidence:
@@ -117,7 +118,7 @@ func (c *Chat) Explain(ctx context.Context, to outbox.Conversation, f Failure) e
 		level = slog.LevelError
 	}
 	c.Log.Log(ctx, level, "request_refused", "error", f.Err.Error())
-	return c.For(f.Session).Post(ctx, to, f.Text, f.Buttons)
+	return c.For(f.Session).Post(ctx, to, f.Text, f.Links)
 }
 
 // IsRefused reports whether Telegram will never take a message. From a chat that takes nothing now

@@ -10,6 +10,8 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/talk"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 )
 
@@ -17,8 +19,7 @@ import (
 type Feature struct {
 	Name     string
 	Commands []Command
-	Taps     map[string]func(ctx context.Context, t Tap) (Answer, error) // by the verb of a button
-	Cards    map[string]func(ctx context.Context, t Tap) (Answer, error) // by the kind of a card
+	Cards    map[string]OnTap // by the kind of a card
 	// Late says what became of a card to a person who tapped an older look of it, by the kind of
 	// the card; empty: only that the button is old. It decides nothing.
 	Late map[string]func(t Tap) string
@@ -28,12 +29,22 @@ type Feature struct {
 	// Heard is told of all news, before the feature that tells the news: it changes only what the
 	// feature shows already.
 	Heard func(ctx context.Context, n news.Note) error
-	// Text is asked whether a text of a person is meant for the feature, before the text is a prompt.
-	Text     func(ctx context.Context, in Incoming, text string) (taken bool, err error)
+	// Text is asked whether a text of a person is meant for the feature: the first feature that takes
+	// the text has it. One that does not may note in the message what the next one has to know.
+	Text     func(ctx context.Context, in *Incoming, text string) (taken bool, err error)
 	Run      func(ctx context.Context) error
 	Unparked func(chat int64)                                   // the chat takes messages again: somebody there has written or tapped
 	Forget   func(ctx context.Context, session uuid.UUID) error // takes away what is kept of a session that is forgotten
+
+	// The events: each may be told twice, and who hears one calls no session from it.
+	Item    func(session uuid.UUID, item talk.Item) // what a transcript has, before the chat has it
+	Current func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
+	Shown   func(r views.Session) // in another conversation than before
+	Moved   func(ctx context.Context, where Where) error
 }
+
+// Where gives what a place has become, and whether that is another place.
+type Where func(at outbox.Conversation) (to outbox.Conversation, moves bool)
 
 // Incoming is one message of an allowed person.
 type Incoming struct {
@@ -60,13 +71,13 @@ type Command struct {
 // who sees nothing happen taps again.
 type Tap struct {
 	From    int64
-	Name    string // of that person
 	To      outbox.Conversation
 	Message int
-	Text    string // of the message that the button is under
-	Args    []string
-	Card    card.Tapped // of a button under a card: the option, and the card as it was drawn
+	Card    card.Tapped // the option, and the card as it was drawn
 }
+
+// OnTap decides what an option does.
+type OnTap = func(ctx context.Context, t Tap) (Answer, error)
 
 // Answer is what a tap gets at once. The zero value only ends the waiting on the button.
 type Answer struct {

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode"
 
-	"ccbot/bot/outbox"
+	"ccbot/bot/card"
 	"ccbot/bot/port/news"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -26,20 +26,24 @@ func Rows[B any](perRow int, buttons ...B) (all [][]B) {
 	return append(all, buttons)
 }
 
-// Button is one button: its word, and the data that a tap brings back.
-func (p Phrases) Button(word i18n.Key, data string, style outbox.Style) outbox.Button {
-	return outbox.Button{Text: p.Words.Say(word), Data: data, Style: style}
-}
-
 // Paragraphs are texts with an empty line between them. An empty text leaves no gap.
-func Paragraphs(parts ...render.Text) (text render.Text) {
+func Paragraphs(parts ...render.Text) render.Text { return joined("\n\n", parts) }
+
+// Lines are texts below each other. An empty text leaves no gap.
+func Lines(parts ...render.Text) render.Text { return joined("\n", parts) }
+
+func joined(between string, parts []render.Text) render.Text {
+	var all []render.Text
 	for _, p := range parts {
-		if text.Text != "" && p.Text != "" {
-			text = render.Join(text, render.Plain("\n\n"))
+		if p.Text == "" {
+			continue
 		}
-		text = render.Join(text, p)
+		if len(all) > 0 {
+			all = append(all, render.Plain(between))
+		}
+		all = append(all, p)
 	}
-	return text
+	return render.Join(all...)
 }
 
 // Marked is a sentence in which some values stand as code: values that people copy, and that
@@ -150,7 +154,7 @@ func (p Phrases) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }
 
 // PostScreen tells news of a session with the terminal's screen between the two texts.
 func (c *Chat) PostScreen(ctx context.Context, n news.Note, head, foot string,
-	buttons [][]outbox.Button) error {
+	links [][]card.Option) error {
 	text := render.Plain(head)
 	if screen := Screen(n.Screen); !screen.Blank() {
 		if n.Session.Exit != nil { // the agent is over
@@ -161,7 +165,7 @@ func (c *Chat) PostScreen(ctx context.Context, n news.Note, head, foot string,
 	if foot != "" {
 		text = render.Join(text, Marked("\n"+strings.TrimPrefix(foot, "\n"), n.Attach))
 	}
-	return c.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, buttons)
+	return c.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, links)
 }
 
 // Screen is the end of a terminal's screen as a phone shows it, in monospace.

@@ -13,7 +13,6 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
-	"ccbot/bot/inbox"
 	"ccbot/bot/port/refusal"
 	"ccbot/i18n"
 	"ccbot/internal/address"
@@ -24,11 +23,10 @@ import (
 // group has left behind in the chat that it was. Doing it twice is doing it once, so each start does
 // it.
 type Moves struct {
-	chat     *chat.Chat
-	book     *conversation.Book
-	entries  Entries
-	requests Requests
-	wake     chan struct{}
+	chat *chat.Chat
+	book *conversation.Book
+	tell func(ctx context.Context, where chat.Where) error
+	wake chan struct{}
 
 	mu   sync.Mutex
 	gone []*topic // those that a crash forgets are found out again by the outbox
@@ -40,21 +38,9 @@ type topic struct {
 	told bool // in its chat; only Run uses it
 }
 
-// Entries are the messages of people.
-type Entries interface {
-	List() ([]inbox.Entry, error)
-	Change(key string, change func(e *inbox.Entry) error) error
-}
-
-// Requests are what agents ask.
-type Requests interface {
-	// Moved shows the requests of places that have become others.
-	Moved(ctx context.Context, where func(at address.Conversation) (to address.Conversation, moves bool)) error
-}
-
-// New returns the Moves of a chat.
-func New(c *chat.Chat, e Entries, r Requests) *Moves {
-	return &Moves{chat: c, book: c.Book, entries: e, requests: r, wake: make(chan struct{}, 1)}
+// New returns the Moves of a chat. tell tells every feature what places have become.
+func New(c *chat.Chat, tell func(ctx context.Context, where chat.Where) error) *Moves {
+	return &Moves{chat: c, book: c.Book, tell: tell, wake: make(chan struct{}, 1)}
 }
 
 // Feature is what the roof knows of Moves.
@@ -142,8 +128,8 @@ func (m *Moves) work(ctx context.Context) error {
 			return err
 		}
 	}
-	err := errors.Join(m.carry(ctx, place), m.requests.Moved(ctx, place),
-		m.chat.Cards.Moved(ctx, ofCard), m.tellGroups(ctx))
+	err := errors.Join(m.carry(ctx, place), m.tell(ctx, place), m.chat.Cards.Moved(ctx, ofCard),
+		m.tellGroups(ctx))
 	if err != nil {
 		return err
 	}
@@ -196,9 +182,8 @@ func (m *Moves) tellGroups(ctx context.Context) error {
 	return nil
 }
 
-// carry moves what is known of places, the sessions that are shown there, and what waits for them in
-// the inbox. The messages that a prompt came with stay where they are, or are gone.
-func (m *Moves) carry(ctx context.Context, place func(address.Conversation) (address.Conversation, bool)) error {
+// carry moves what is known of places, and the sessions that are shown there.
+func (m *Moves) carry(ctx context.Context, place chat.Where) error {
 	known, err := m.book.All()
 	errs := []error{err}
 	for _, c := range known {
@@ -213,21 +198,6 @@ func (m *Moves) carry(ctx context.Context, place func(address.Conversation) (add
 		}
 		if err := m.book.MoveTo(ctx, to, s); err != nil && !refusal.Is(err, refusal.NotFound) {
 			errs = append(errs, fmt.Errorf("move %s: %w", s.ID, err))
-		}
-	}
-	entries, err := m.entries.List()
-	errs = append(errs, err)
-	for _, e := range entries {
-		if _, moves := place(e.Conversation); !moves {
-			continue
-		}
-		err := m.entries.Change(e.Key, func(now *inbox.Entry) error {
-			now.Conversation, _ = place(now.Conversation)
-			now.MessageID = 0
-			return nil
-		})
-		if !chat.IsGone(err) {
-			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)

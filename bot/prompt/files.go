@@ -110,7 +110,7 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 	if e, err := p.Entries.Load(in.Key); err == nil && e.Late {
 		problems = append(problems, p.words.Say(i18n.AlbumLate))
 	}
-	err = p.take(ctx, in, r, lines(texts...), names)
+	err = p.takeFor(ctx, in, r, lines(texts...), names)
 	if err != nil || len(problems) == 0 {
 		return err
 	}

@@ -2,10 +2,11 @@ package prompt
 
 import (
 	"context"
+	"errors"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -21,6 +22,10 @@ var held = map[news.Kind]i18n.Key{
 
 // tell says under a prompt, or asks, how far the prompt is. A prompt that has left needs no news.
 func (p *Prompts) tell(ctx context.Context, n news.Note) error {
+	return errors.Join(p.tellOne(ctx, n), p.recount(ctx, n.Session.ID))
+}
+
+func (p *Prompts) tellOne(ctx context.Context, n news.Note) error {
 	e, err := p.Entries.Load(n.Prompt.Key)
 	switch {
 	case chat.IsGone(err):
@@ -47,8 +52,8 @@ func (p *Prompts) tell(ctx context.Context, n news.Note) error {
 		}
 	}
 	text := render.Plain(p.words.Say(held[n.Kind], i18n.Args{"Name": n.Session.Name}))
-	return p.Chat.PostMessage(ctx,
-		outbox.Message{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Silent: true})
+	return p.Chat.Post(ctx,
+		card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Silent: true})
 }
 
 // mark says with a reaction how far a prompt is: too far for a question about it.
@@ -57,7 +62,7 @@ func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string) erro
 	if p.book.MayShow(e.Conversation) {
 		p.Chat.Sender.Typing(ctx, e.Conversation)
 	}
-	return p.cards.Close(ctx, e.Key, render.Text{})
+	return p.close(ctx, e.Key, render.Text{})
 }
 
 // tellDraft shows what a person had typed into the box, in full: it is about to be taken out there.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
-	"ccbot/bot/outbox"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/views"
@@ -86,22 +86,26 @@ func (p *Prompts) Feature() chat.Feature {
 			news.Unproven:     p.tell,
 			news.DraftCleared: p.tellDraft,
 		},
-		Run: func(ctx context.Context) error { p.Tidy(ctx); return nil },
+		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
+			return true, p.take(ctx, *in, text)
+		},
+		Run:   func(ctx context.Context) error { p.Tidy(ctx); return nil },
+		Moved: p.moved,
 	}
 }
 
-// Take passes a text to the session that it is for. It stays in the inbox until there is proof that
+// take passes a text to the session that it is for. It stays in the inbox until there is proof that
 // the agent has it, or it leaves with a sentence.
-func (p *Prompts) Take(ctx context.Context, in chat.Incoming, text string) error {
+func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error {
 	r, ok, err := p.target(ctx, in)
 	if err != nil || !ok {
 		return err
 	}
-	return p.take(ctx, in, r, text, nil)
+	return p.takeFor(ctx, in, r, text, nil)
 }
 
-// take is Take for a session, with the files that came with the text.
-func (p *Prompts) take(ctx context.Context, in chat.Incoming, r views.Session, text string,
+// takeFor is take for a session, with the files that came with the text.
+func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session, text string,
 	files []string) error {
 	typed, class, ok := prompts.Normalise(withFiles(text, files))
 	if !ok {
@@ -145,7 +149,7 @@ func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r views.Session) erro
 	}
 	p.Chat.Sender.Typing(ctx, e.Conversation)
 	_, err := p.offer(ctx, e, r)
-	return err
+	return errors.Join(err, p.recount(ctx, r.ID))
 }
 
 func (p *Prompts) save(e inbox.Entry) error {
@@ -168,14 +172,14 @@ func (p *Prompts) target(ctx context.Context, in chat.Incoming) (views.Session, 
 	case some: // the message answers one of which it is unknown whose it was
 		why = p.words.Say(i18n.ReplyUnknown)
 	}
-	return r, false, p.notDelivered(ctx, in, why, p.Chat.ResumeButton(r))
+	return r, false, p.notDelivered(ctx, in, why, p.Chat.ResumeLink(r))
 }
 
 // notDelivered says that a message went nowhere, and what to do.
 func (p *Prompts) notDelivered(ctx context.Context, in chat.Incoming, why string,
-	buttons [][]outbox.Button) error {
+	links [][]card.Option) error {
 	text := render.Plain(why + "\n" + p.words.Say(i18n.NotDelivered))
-	return p.Chat.Fail(ctx, in.To, in.MessageID, text, buttons)
+	return p.Chat.Fail(ctx, in.To, in.MessageID, text, links)
 }
 
 // Homeless tells of prompts whose session is not there any more, and ends them.
@@ -198,16 +202,28 @@ func (p *Prompts) Homeless(ctx context.Context, keys []string) error {
 
 // finish ends a prompt and the question about it.
 func (p *Prompts) finish(ctx context.Context, e inbox.Entry) error {
-	return errors.Join(p.Changes.FinishIn(e.Key, e.State), p.cards.Close(ctx, e.Key, render.Text{}))
+	return errors.Join(p.Changes.FinishIn(e.Key, e.State), p.close(ctx, e.Key, render.Text{}))
 }
 
-// Withdraw takes a prompt out of its queue, if it was ever meant for one. chat.IsGone: it has left.
-func (p *Prompts) Withdraw(ctx context.Context, session uuid.UUID, key string) error {
-	e, err := p.Entries.Load(key)
-	if err != nil || e.State == inbox.Accepted {
-		return err
+// moved takes the prompts of places that have become others along. The messages that they came with
+// stay where they are, or are gone.
+func (p *Prompts) moved(_ context.Context, where chat.Where) error {
+	entries, err := p.Entries.List()
+	errs := []error{err}
+	for _, e := range entries {
+		if _, moves := where(e.Conversation); !moves {
+			continue
+		}
+		err := p.Changes.Change(e.Key, func(now *inbox.Entry) error {
+			now.Conversation, _ = where(now.Conversation)
+			now.MessageID = 0
+			return nil
+		})
+		if !chat.IsGone(err) {
+			errs = append(errs, err)
+		}
 	}
-	return p.Edits.Withdraw(ctx, session, key)
+	return errors.Join(errs...)
 }
 
 // noteTarget keeps that a person's message is a session's prompt. What cannot be kept costs replies

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
+
+	"github.com/google/uuid"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -34,7 +37,8 @@ type question struct {
 	state   inbox.State // of the prompt while the question stands
 	says    i18n.Key    // with the session's name, and when the prompt was sent
 	foot    i18n.Key
-	warns   bool // nothing comes of the prompt, as far as is known
+	hint    i18n.Key // about the buttons, as long as there are any
+	warns   bool     // nothing comes of the prompt, as far as is known
 	quotes  bool
 	answers []answer
 }
@@ -43,15 +47,17 @@ type question struct {
 var questions = map[reason]question{
 	unproven: {state: inbox.Unproven, says: i18n.Unproven, warns: true, quotes: true,
 		answers: []answer{sendAgain, dropIt}},
-	inBox: {state: inbox.Unproven, says: i18n.Unproven, foot: i18n.UnprovenInBox, warns: true,
+	inBox: {state: inbox.Unproven, says: i18n.Unproven, hint: i18n.UnprovenInBox, warns: true,
 		quotes: true, answers: []answer{sendAgain, dropIt}},
 	old:    {state: inbox.Asked, says: i18n.AgedAsk, quotes: true, answers: []answer{send, dropIt}},
 	missed: {state: inbox.Asked, says: i18n.AskStray, answers: []answer{send, dropIt}},
 	over: {state: inbox.Asked, says: i18n.AlreadyEnded, foot: i18n.NotDelivered, warns: true,
 		answers: []answer{resumeAndSend, dropIt}},
-	draft:     {state: inbox.Held, says: i18n.HeldDraft, answers: []answer{sendAnyway}},
-	reasoning: {state: inbox.Held, says: i18n.HeldAsk, answers: []answer{denyWith, sendAfter}},
-	answering: {state: inbox.Held, says: i18n.HeldAsk,
+	draft: {state: inbox.Held, says: i18n.HeldDraft, hint: i18n.HeldDraftHint,
+		answers: []answer{sendAnyway}},
+	reasoning: {state: inbox.Held, says: i18n.HeldAsk, hint: i18n.HeldAskHint,
+		answers: []answer{denyWith, sendAfter}},
+	answering: {state: inbox.Held, says: i18n.HeldAsk, hint: i18n.HeldAskHint,
 		answers: []answer{answerWith, denyWith, sendAfter}},
 }
 
@@ -109,9 +115,10 @@ func (p *Prompts) bringBack(ctx context.Context, e inbox.Entry, r views.Session,
 	return err
 }
 
-// text is what the question about a prompt says.
-func (q question) text(p chat.Phrases, e inbox.Entry, session string) render.Text {
-	said := i18n.Args{"Name": session, "Time": p.Moment(sentOf(e))}
+// text is what the question about a prompt says: what happened, then what the buttons do and how
+// many prompts of the session wait behind this one.
+func (q question) text(p chat.Phrases, e inbox.Entry, r views.Session) render.Text {
+	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e))}
 	text := render.Plain(p.Words.Say(q.says, said))
 	if q.warns {
 		text = render.Join(render.Plain(chat.Warning), text)
@@ -119,10 +126,30 @@ func (q question) text(p chat.Phrases, e inbox.Entry, session string) render.Tex
 	if q.quotes {
 		text = render.Join(text, render.Plain("\n"), chat.Quoted(e.Text))
 	}
-	if q.foot != "" {
-		text = render.Join(text, render.Plain("\n"+p.Words.Say(q.foot)))
+	for _, line := range []i18n.Key{q.foot, q.hint} {
+		if line != "" {
+			text = render.Join(text, render.Plain("\n"+p.Words.Say(line)))
+		}
+	}
+	at := slices.Index(r.Prompts, e.Key)
+	if n := len(r.Prompts) - 1 - at; q.state == inbox.Held && at >= 0 && n > 0 {
+		text = render.Join(text, render.Plain("\n"+p.Words.Say(i18n.WaitsBehind, i18n.Args{"Count": n})))
 	}
 	return text
+}
+
+// close closes the question about a prompt, if there is one: it says what became of the prompt, and
+// nothing of the buttons that it had.
+func (p *Prompts) close(ctx context.Context, key string, became render.Text) error {
+	c, ok := p.cards.Get(key)
+	if !ok {
+		return nil
+	}
+	last := c.Look.Text
+	if hint := questions[c.Payload.Reason].hint; hint != "" {
+		last.Text, _, _ = strings.Cut(last.Text, "\n"+p.words.Say(hint)) // plain, and the end of it
+	}
+	return p.cards.Close(ctx, key, chat.Paragraphs(last, became))
 }
 
 // options are the buttons of a question.
@@ -147,19 +174,35 @@ type asked struct {
 // of its own.
 func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
 	if c, ok := p.cards.Get(e.Key); ok && c.Payload != why {
-		if err := p.cards.Close(ctx, e.Key, render.Text{}); err != nil {
+		if err := p.close(ctx, e.Key, render.Text{}); err != nil {
 			return err
 		}
 	}
 	q := questions[why.Reason]
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID,
-		Silent: q.state == inbox.Held, Text: q.text(p.Chat.Phrases, e, r.Name),
+		Silent: q.state == inbox.Held, Text: q.text(p.Chat.Phrases, e, r),
 		Options: q.options(p.Chat.Phrases)}
 	if err := p.cards.Show(ctx, e.Key, look, why); err != nil {
 		return err
 	}
 	if q.warns {
 		p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
+	}
+	return nil
+}
+
+// recount has the questions about a session's queue say how many prompts wait behind theirs by now.
+func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
+	r, ok := p.book.Records.Get(session)
+	for _, c := range p.cards.List() {
+		if !ok || c.Look.Session != session || !slices.Contains(r.Prompts, c.Key) {
+			continue
+		}
+		if e, err := p.Entries.Load(c.Key); err == nil && !p.isOver(c.Payload, e.State) {
+			if err := p.ask(ctx, c.Payload, e, r); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -206,7 +249,7 @@ func (p *Prompts) Tidy(ctx context.Context) {
 	for _, c := range p.cards.List() {
 		e, err := p.Entries.Load(c.Key)
 		if chat.IsGone(err) || err == nil && p.isOver(c.Payload, e.State) {
-			err = p.cards.Close(ctx, c.Key, render.Text{})
+			err = p.close(ctx, c.Key, render.Text{})
 		}
 		if err != nil {
 			p.Chat.Log.Error("question_not_closed", "key", c.Key, "error", err.Error())
@@ -222,7 +265,7 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 	e, err := p.Entries.Load(t.Card.Key)
 	switch {
 	case chat.IsGone(err), err == nil && p.isOver(was, e.State):
-		return p.cards.Over(ctx, t)
+		return chat.Answer{Text: p.words.Say(i18n.StaleButton)}, p.close(ctx, t.Card.Key, render.Text{})
 	case err != nil:
 		return chat.Answer{}, err
 	case i < 0, e.State != q.state: // which it will be in a moment
@@ -251,7 +294,7 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
 	switch err := p.decide(ctx, a, e, r, was, t.From); {
 	case chat.IsGone(err):
 		err := p.Chat.Tell(ctx, t, p.words.Say(i18n.StaleButton))
-		return errors.Join(err, p.cards.End(ctx, t, ""))
+		return errors.Join(err, p.close(ctx, t.Card.Key, render.Text{}))
 	case err != nil:
 		f := p.Chat.Failure(r, err)
 		if f.Internal {
@@ -261,9 +304,12 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
 	}
 	if c, ok := p.cards.Get(e.Key); ok && c.Payload == was { // else something new is asked about it
 		became := render.Plain(p.words.Say(a.became, i18n.Args{"Name": r.Name}))
-		if err := p.cards.Close(ctx, e.Key, chat.Paragraphs(c.Look.Text, became)); err != nil {
+		if err := p.close(ctx, e.Key, became); err != nil {
 			return err
 		}
+	}
+	if err := p.recount(ctx, r.ID); err != nil {
+		return err
 	}
 	if a != resumeAndSend || r.Live {
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
@@ -25,7 +26,7 @@ func TestQuestions(t *testing.T) {
 			assert.True(t, q.state.Valid())
 			words := chat.Phrases{Words: all.For("en"), Now: time.Now}
 			e := inbox.Entry{Text: strings.Repeat("long 😀 ", 2000), Received: time.Now()}
-			text := q.text(words, e, "api")
+			text := q.text(words, e, views.Session{Name: "api"})
 			assert.Contains(t, text.Text, "api")
 			assert.Less(t, text.Length(), render.Limit-500)
 			options := slices.Concat(q.options(words)...)

@@ -1,6 +1,3 @@
-// Package quotation says what a person's message says, as it may be typed. Only the person's own
-// words act: what others wrote, or a program did, is a quotation, in which nothing stands where
-// Claude Code acts on it (P7).
 package quotation
 
 import (

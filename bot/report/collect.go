@@ -133,7 +133,7 @@ func (c *collector) addRepairs(rep news.Start) {
 }
 
 // look is the report of a conversation with what can be done; blank where nothing matters.
-func (p *Reports) look(one *report) (card.Look, offered) {
+func (p *Reports) look(one *report) (look card.Look, lost []uuid.UUID) {
 	words := p.Chat.Words
 	newer := p.Chat.Short(path.Join(p.StateDir, "sessions"))
 	unreadable := p.Chat.Short(path.Join(p.StateDir, "quarantine"))
@@ -164,12 +164,9 @@ func (p *Reports) look(one *report) (card.Look, offered) {
 	if len(one.closed) > len(one.returning) {
 		lines = append(lines, words.Say(i18n.RecoveredFoot))
 	}
-	text := chat.Marked(strings.Join(lines, "\n"), newer, unreadable)
-	windows := p.Windows.List(one.windows)
-	options, lost := p.lostOptions(one)
-	look := card.Look{To: one.to, Text: chat.Paragraphs(text, windows.Text)}
-	look.Options = append(options, windows.Options...)
-	return look, offered{Lost: lost, Windows: windows.Windows}
+	look = card.Look{To: one.to, Text: chat.Marked(strings.Join(lines, "\n"), newer, unreadable)}
+	look.Options, lost = p.lostOptions(one)
+	return look, lost
 }
 
 // lostOptions resume what went down with the machine or with tmux, unless it comes back by itself.

@@ -1,7 +1,7 @@
 // Package report tells what a start of ccbot found and did.
 //
-// It promises one message for each conversation, and only where there is something that matters to
-// people; that a session is told once, and is noted as told only when the message is on disk; and
+// It promises one message for each conversation, and one for the windows that nobody was told of, and
+// only where there is something that matters to people; that a session is told once, and is noted as told only when the message is on disk; and
 // that the buttons mean the same after a restart: of the sessions that the message names they
 // resume those that are still lost.
 //

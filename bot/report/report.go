@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
@@ -26,12 +24,19 @@ type Resumer interface {
 	PostPick(ctx context.Context, to address.Conversation, list []views.Session) error
 }
 
+// Windows are those that belong to no session.
+type Windows interface {
+	All(ctx context.Context) []desk.Window
+	// Post shows some of them, unless there are none.
+	Post(ctx context.Context, to address.Conversation, all []desk.Window) error
+}
+
 // Deps are what Reports work with.
 type Deps struct {
 	Chat          *chat.Chat
 	Reported      func(ctx context.Context, id uuid.UUID) error // see control.Keeper
 	Resumer       Resumer
-	Windows       chat.Windows
+	Windows       Windows
 	Notices       desk.Notices
 	StateDir      string // ccbot's own files
 	ResumeOnStart string // ResumeAll, ResumeNever, or anything else to ask
@@ -104,16 +109,18 @@ func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
 	return errors.Join(errs...)
 }
 
-// tellOne gives one conversation its report, and resumes what comes back by itself.
+// tellOne gives one conversation its report, and resumes what comes back by itself. The windows are a
+// message of their own.
 func (p *Reports) tellOne(ctx context.Context, one *report) error {
-	look, shown := p.look(one)
-	if look.Text.Blank() {
-		return nil
+	if look, lost := p.look(one); !look.Text.Blank() {
+		if err := p.cards.Post(ctx, look, offered{lost}); err != nil {
+			return err
+		}
+		p.Chat.At("report-posted")
 	}
-	if err := p.cards.Post(ctx, look, shown); err != nil {
+	if err := p.Windows.Post(ctx, one.to, one.windows); err != nil {
 		return err
 	}
-	p.Chat.At("report-posted")
 	return p.resumeAll(ctx, one.to, 0, p.stillLost(one.returning))
 }
 
@@ -122,11 +129,10 @@ const sideBySide = 4
 
 // offered is what the options of a report are about.
 type offered struct {
-	Lost    []uuid.UUID   `json:"lost,omitempty"`
-	Windows []chat.Window `json:"windows,omitempty"`
+	Lost []uuid.UUID `json:"lost,omitempty"`
 }
 
-// What the options about lost sessions do. They stand in one row.
+// What the options of a report do.
 const (
 	allOption  = "all"  // resume what is still lost
 	pickOption = "pick" // show what is still lost, to choose from
@@ -142,15 +148,10 @@ func (p *Reports) stillLost(lost []uuid.UUID) []views.Session {
 // tap resumes the sessions that the report names, or shows them to choose from. The options stay
 // while any of the sessions is lost.
 func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer, error) {
-	_, window, isWindow := strings.Cut(t.Card.Option, ":")
 	list := p.stillLost(was.Lost)
 	switch {
-	case isWindow:
-		return p.Windows.Tap(t, was.Windows, func(ctx context.Context) error {
-			return p.takeOff(ctx, t, ":"+window)
-		})
 	case len(list) == 0:
-		return chat.Answer{Text: p.Chat.Words.Say(i18n.RecoveredOver)}, p.takeOff(ctx, t, allOption)
+		return chat.Answer{Text: p.Chat.Words.Say(i18n.RecoveredOver)}, p.cards.End(ctx, t, "")
 	case t.Card.Option == pickOption:
 		return chat.Do(func(ctx context.Context) error { return p.Resumer.PostPick(ctx, t.To, list) })
 	}
@@ -159,20 +160,8 @@ func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer
 		if err := p.resumeAll(ctx, t.To, t.From, list); err != nil || len(p.stillLost(was.Lost)) > 0 {
 			return err
 		}
-		return p.takeOff(ctx, t, allOption)
+		return p.cards.End(ctx, t, "")
 	}}, nil
-}
-
-// takeOff takes the row of options off a report whose first value ends like this. The text stays.
-func (p *Reports) takeOff(ctx context.Context, t chat.Tap, end string) error {
-	c, ok := p.cards.Get(t.Card.Key)
-	if !ok {
-		return nil
-	}
-	c.Look.Options = slices.DeleteFunc(c.Look.Options, func(row []card.Option) bool {
-		return strings.HasSuffix(row[0].Value, end)
-	})
-	return p.cards.Redraw(ctx, c.Key, c.Look, c.Payload)
 }
 
 // resumeAll resumes sessions, a few side by side. That they come was said of all at once; each says

@@ -46,15 +46,6 @@ func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked end) (chat.Answ
 	})
 }
 
-// followRetry is a tap on a link to what is left of a launch.
-func (s *Sessions) followRetry(
-	_ context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
-	if len(t.Args) != 2 || !isNotClean(r) {
-		return s.chat.Stale(t)
-	}
-	return s.retry(t, r)
-}
-
 // retry tries again to end what is left of a session. The receipt comes as news; the message stays
 // as it is.
 func (s *Sessions) retry(t chat.Tap, r views.Session) (chat.Answer, error) {
@@ -70,7 +61,7 @@ func (s *Sessions) archive(ctx context.Context, t chat.Tap, r views.Session, fin
 	if err := s.chat.Book.MoveTo(ctx, t.To, r); err != nil {
 		return err
 	}
-	if err := s.ender.Archive(ctx, r.ID, final, fmt.Sprintf("%s by %d", why, t.From)); err != nil {
+	if err := s.Ender.Archive(ctx, r.ID, final, fmt.Sprintf("%s by %d", why, t.From)); err != nil {
 		return s.chat.Explain(ctx, t.To, s.chat.Failure(r, err))
 	}
 	return nil

@@ -18,21 +18,16 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// What an option does with its session: its value is the word, a colon and the session's id; that
-// of a retry goes on with a colon and the launch.
-const (
-	openWord  = "open"
-	retryWord = "retry"
-)
-
-// list shows the sessions with a button each, and the windows that belong to none.
+// list shows the sessions with a link each, and the windows that belong to none.
 func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
-	look, shown := s.look(ctx, in.To)
-	return s.lists.Post(ctx, look, shown)
+	if err := s.lists.Post(ctx, s.look(ctx, in.To), struct{}{}); err != nil {
+		return err
+	}
+	return s.Others.PostWindows(ctx, in.To)
 }
 
 // look is the list as it is now.
-func (s *Sessions) look(ctx context.Context, to address.Conversation) (card.Look, []chat.Window) {
+func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look {
 	var lines, dirs []string
 	var options []card.Option
 	ended, now := 0, s.chat.Book.CurrentID(to)
@@ -54,16 +49,14 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) (card.Look
 	if ended > 0 {
 		text += "\n\n" + s.chat.Words.Say(i18n.ListArchived, i18n.Args{"Count": ended})
 	}
-	windows := s.windows.List(s.windows.All(ctx))
-	return card.Look{To: to, Text: chat.Paragraphs(chat.Marked(text, dirs...), windows.Text),
-		Options: append(chat.Rows(2, options...), windows.Options...)}, windows.Windows
+	return card.Look{To: to, Text: chat.Marked(text, dirs...), Options: chat.Rows(2, options...)}
 }
 
 func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) string {
 	state := s.chat.Words.Say(i18n.StateKey(string(r.State)))
 	switch {
 	case r.State == views.Running:
-		state = lookText(s.chat.Words, s.agents.Look(ctx, r.ID))
+		state = lookText(s.chat.Words, s.Agents.Look(ctx, r.ID))
 	case r.State == views.CleanupFailed && len(r.Failures) > 0:
 		state += " (" + s.chat.FailureTexts(r)[0] + ")" // the first reason is enough here
 	}
@@ -103,59 +96,60 @@ func lookText(words i18n.Words, l desk.Look) string {
 func (s *Sessions) listOption(r views.Session, current bool) card.Option {
 	name := glyph.Name(r.Name)
 	if isNotClean(r) {
-		word := s.chat.Words.Say(i18n.ButtonRetry) + ": " + name
-		return card.Option{Text: word, Value: retryWord + ":" + r.ID.String() + ":" + chat.LaunchOf(r)}
+		return card.Option{Text: s.chat.Words.Say(i18n.ButtonRetry) + ": " + name, Value: chat.RetryOf(r)}
 	}
 	if current {
 		name = "✓ " + name
 	}
-	return card.Option{Text: name, Value: openWord + ":" + r.ID.String()}
+	return card.Option{Text: name, Value: chat.OpenLink + ":" + r.ID.String()}
 }
 
-// redrawList shows the list as it is now in the tapped message.
-func (s *Sessions) redrawList(t chat.Tap) func(ctx context.Context) error {
-	return func(ctx context.Context) error {
-		look, shown := s.look(ctx, t.To)
+// tapList follows a link of a list, and shows the list as it is now.
+func (s *Sessions) tapList(ctx context.Context, t chat.Tap) (chat.Answer, error) {
+	return s.follow(ctx, t, func(ctx context.Context) error {
+		look := s.look(ctx, t.To)
 		parts := look.Text.Split(render.Limit)
 		look.Text = parts[len(parts)-1] // the options stand under the last part
-		return s.lists.Redraw(ctx, t.Card.Key, look, shown)
-	}
+		return s.lists.Redraw(ctx, t.Card.Key, look, struct{}{})
+	})
 }
 
-// tapList does what an option of a list says.
-func (s *Sessions) tapList(
-	ctx context.Context, t chat.Tap, was []chat.Window) (chat.Answer, error) {
+// tapLink follows a link of another message, which has no options then.
+func (s *Sessions) tapLink(ctx context.Context, t chat.Tap) (chat.Answer, error) {
+	return s.follow(ctx, t, func(ctx context.Context) error {
+		return chat.NewCards[struct{}](s.chat, t.Card.Kind).End(ctx, t, "")
+	})
+}
+
+// follow does what a link says, and has the message drawn. Whether a session can come back is for
+// the session's worker to say: news of an end is told before the end is on disk, and a person may be
+// quicker than that.
+func (s *Sessions) follow(ctx context.Context, t chat.Tap, draw func(context.Context) error) (chat.Answer, error) {
 	word, rest, _ := strings.Cut(t.Card.Option, ":")
-	if word != openWord && word != retryWord {
-		return s.windows.Tap(t, was, s.redrawList(t))
-	}
-	named, launch, _ := strings.Cut(rest, ":")
+	named, _, _ := strings.Cut(rest, ":")
 	id, _ := uuid.Parse(named)
 	r, ok := s.chat.Book.Records.Get(id)
-	switch next := s.chat.Book.Successor(r); {
-	case ok && word == retryWord && isNotClean(r) && chat.LaunchOf(r) == launch:
+	q, _ := s.chat.Accepted(chat.Offer{Session: id}, t)
+	switch {
+	case !ok:
+	case word == chat.RetryLink && isNotClean(r) && chat.RetryOf(r) == t.Card.Option:
 		return s.retry(t, r)
-	case ok && word == openWord && isEndable(next):
-		return s.open(ctx, t, next, s.redrawList(t))
+	case word == chat.OpenLink && (isEndable(q.Session) || t.Card.Kind == chat.NoticeKind):
+		return s.open(ctx, t, q.Session, draw)
+	case word == chat.ResumeLink, word == chat.UndoLink:
+		q.Undo = word == chat.UndoLink
+		return chat.Do(func(ctx context.Context) error { return s.back(ctx, q, draw) })
 	}
 	text := i18n.StaleButton
 	if !ok {
 		text = i18n.SessionGone
 	}
-	return chat.Answer{Text: s.chat.Words.Say(text), Then: s.redrawList(t)}, nil
-}
-
-// followOpen opens a session from the notice that the session has answered. Of a session that is
-// over only the answer is shown.
-func (s *Sessions) followOpen(
-	ctx context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
-	spend := func(ctx context.Context) error { return s.chat.Spend(ctx, t) }
-	return s.open(ctx, t, s.chat.Book.Successor(r), spend)
+	return chat.Answer{Text: s.chat.Words.Say(text), Then: draw}, nil
 }
 
 // open makes a session the current one before the tap is answered: a text that follows the tap goes
 // to the session. Then the session is shown where the person tapped, and the tapped message is
-// drawn.
+// drawn. Of a session that is over only the last answer is shown.
 func (s *Sessions) open(ctx context.Context, t chat.Tap, r views.Session,
 	draw func(context.Context) error) (chat.Answer, error) {
 	s.Recall(r, t.To) // before it is current: then its reader shows what is newer
@@ -170,4 +164,12 @@ func (s *Sessions) open(ctx context.Context, t chat.Tap, r views.Session,
 		return draw(ctx)
 	}
 	return opened, s.chat.Book.MakeCurrent(ctx, t.To, r.ID)
+}
+
+// back resumes a session, and has the tapped message drawn when the session is back.
+func (s *Sessions) back(ctx context.Context, q chat.Resume, draw func(context.Context) error) error {
+	if back, err := s.Resume(ctx, q); err != nil || !back {
+		return err
+	}
+	return draw(ctx)
 }

@@ -27,37 +27,48 @@ func (s *Sessions) tellReady(ctx context.Context, n news.Note) error {
 // tellOver says how a session ended by itself; of one that crashed or never was ready, with the
 // last screen.
 func (s *Sessions) tellOver(ctx context.Context, n news.Note) error {
-	r, word, args, waiting := n.Session, i18n.Ended, i18n.Args{"Name": n.Session.Name}, ""
-	switch e := r.Exit; {
+	r, waiting := n.Session, ""
+	word, args := exitOf(r)
+	switch {
 	case n.Kind == news.Failed:
 		word = i18n.FailedScreen
 	case n.Kind == news.Lost:
 		word, n.Screen = i18n.Lost, ""
-	case e != nil && e.Crashed && e.Signal != 0:
-		word, args["Signal"] = i18n.CrashedSignal, e.Signal
-	case e != nil && e.Crashed:
-		word, args["Status"] = i18n.CrashedStatus, e.Status
-	default:
+	case word == i18n.Ended:
 		n.Screen = ""
 	}
 	if n := len(r.Prompts); n > 0 {
 		waiting = s.chat.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n})
 	}
-	return s.chat.PostScreen(ctx, n, s.chat.Words.Say(word, args), waiting, s.chat.EndedButton(r.ID))
+	return s.chat.PostScreen(ctx, n, s.chat.Words.Say(word, args), waiting, s.chat.EndedLink(r.ID))
+}
+
+// exitOf says how an agent ended by itself.
+func exitOf(r views.Session) (word i18n.Key, args i18n.Args) {
+	args = i18n.Args{"Name": r.Name}
+	switch e := r.Exit; {
+	case e == nil || !e.Crashed:
+		return i18n.Ended, args
+	case e.Signal != 0:
+		args["Signal"] = e.Signal
+		return i18n.CrashedSignal, args
+	default:
+		args["Status"] = e.Status
+		return i18n.CrashedStatus, args
+	}
 }
 
 // tellStopped gives the receipt of an archive, with what can be done about it.
 func (s *Sessions) tellStopped(ctx context.Context, n news.Note) error {
-	r, text := n.Session, render.Plain(receiptText(s.chat.Phrases, n.Session, *n.Receipt))
-	if !r.Resumable {
-		return s.chat.For(r.ID).Post(ctx, r.Conversation, text, s.chat.ResumeButton(r))
+	r, links := n.Session, s.chat.ResumeLink(n.Session)
+	switch {
+	case r.Resumable && n.Receipt.Quiet == 0:
+		links = s.chat.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
+	case r.Resumable:
+		links = s.chat.Link(i18n.ButtonRestore, chat.ResumeLink, r.ID, outbox.Primary)
 	}
-	back := offer{Offer: chat.Offer{Session: r.ID}}
-	option := s.chat.Option(i18n.ButtonRestore, plainOption, outbox.Primary)
-	if n.Receipt.Quiet == 0 {
-		back.Undo, option = true, s.chat.Option(i18n.ButtonUndo, plainOption, "")
-	}
-	return s.offer(ctx, r.Conversation, text, back, option)
+	text := render.Plain(receiptText(s.chat.Phrases, r, *n.Receipt))
+	return s.chat.For(r.ID).Post(ctx, r.Conversation, text, links)
 }
 
 // receiptText says what an archive did, a line for each process, and what stays behind.

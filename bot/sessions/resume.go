@@ -84,69 +84,32 @@ func (s *Sessions) PostPick(
 	var options []card.Option
 	for _, r := range list[:min(len(list), shownToResume)] {
 		text := fmt.Sprintf("%s, %s", glyph.Name(r.Name), s.chat.Age(s.chat.Now().Sub(r.EndedAt)))
-		options = append(options, card.Option{Text: text, Value: r.ID.String()})
+		options = append(options, card.Option{Text: text, Value: chat.ResumeLink + ":" + r.ID.String()})
 	}
-	return s.offer(ctx, to, render.Plain(question), offer{}, options...)
+	return s.chat.Post(ctx, card.Look{To: to, Text: render.Plain(question), Options: chat.Rows(1, options...)})
 }
 
-// offer is a resume that the options of a card stand for.
-type offer struct {
-	chat.Offer      // without a session: the value of the option is the session's id
-	Undo       bool `json:"undo,omitempty"`
-}
+// makeDirOption makes the folder of the session first. The other options of an offer are those of
+// control.Damaged.
+const makeDirOption = "make_dir"
 
-// What the options of an offer do. The others are those of control.Damaged.
-const (
-	plainOption   = "resume"
-	makeDirOption = "make_dir" // the folder is made first
-)
-
-// offer posts what can be resumed.
-func (s *Sessions) offer(ctx context.Context, to address.Conversation, text render.Text, o offer,
-	options ...card.Option) error {
-	look := card.Look{To: to, Session: o.Session, Text: text, Options: chat.Rows(1, options...)}
-	return s.offers.Post(ctx, look, o)
-}
-
-// tapOffer resumes a session: [Undo], [Restore], a session that was picked, and the choices under a
-// resume that was refused.
-func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was offer) (chat.Answer, error) {
-	option := t.Card.Option
-	switch option {
-	case string(control.UseCopy), string(control.UseAsItIs):
-		was.Damaged = control.Damaged(option)
-	case plainOption, makeDirOption:
-	default:
-		was.Session, _ = uuid.Parse(option)
+// tapOffer resumes a session in the way that was chosen under a resume that was refused.
+func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was chat.Offer) (chat.Answer, error) {
+	makes, damaged := t.Card.Option == makeDirOption, control.Damaged(t.Card.Option)
+	if !makes {
+		was.Damaged = damaged
 	}
-	q, ok := s.chat.Accepted(was.Offer, t)
-	if q.Undo = was.Undo; !ok {
+	q, ok := s.chat.Accepted(was, t)
+	if !ok || !makes && damaged != control.UseCopy && damaged != control.UseAsItIs {
 		return s.offers.Over(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
-		if option == makeDirOption {
+		if makes {
 			if err := s.chat.Places.Make(cmp.Or(q.Dir, q.Session.Dir)); err != nil {
 				return s.refuse(ctx, q, err)
 			}
 		}
-		if back, err := s.Resume(ctx, q); err != nil || !back {
-			return err
-		}
-		return s.offers.End(ctx, t, "")
-	})
-}
-
-// followResume is a tap on a link to a session that is to be resumed. Whether the session can come
-// back is for the session's worker to say: news of an end is told before the end is on disk, and a
-// person may be quicker than that.
-func (s *Sessions) followResume(
-	_ context.Context, t chat.Tap, r views.Session) (chat.Answer, error) {
-	q, _ := s.chat.Accepted(chat.Offer{Session: r.ID}, t)
-	return chat.Do(func(ctx context.Context) error {
-		if back, err := s.Resume(ctx, q); err != nil || !back {
-			return err
-		}
-		return s.chat.Spend(ctx, t)
+		return s.back(ctx, q, func(ctx context.Context) error { return s.offers.End(ctx, t, "") })
 	})
 }
 
@@ -156,7 +119,7 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	var restored control.Restored
 	_, err = s.chat.Places.Resolve("/", cmp.Or(q.Dir, q.Session.Dir))
 	if err == nil {
-		restored, err = s.starter.Restore(ctx,
+		restored, err = s.Starter.Restore(ctx,
 			control.Restore{Session: q.Session.ID, Dir: q.Dir, Damaged: q.Damaged})
 	}
 	// what was spared is why the resume is refused, and stands there
@@ -225,9 +188,10 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	}
 	s.chat.Log.Info("request_refused", "error", err.Error())
 	if e.Code == refusal.Writers {
-		return s.Refused(ctx, q, e.Writers)
+		return s.Others.Refused(ctx, q, e.Writers)
 	}
-	return s.offer(ctx, q.To, f.Text, offer{Offer: q.Offer()}, options...)
+	look := card.Look{To: q.To, Session: q.Session.ID, Text: f.Text, Options: chat.Rows(1, options...)}
+	return s.offers.Post(ctx, look, q.Offer())
 }
 
 // ResumedAtDesk takes a session that was resumed at the desk as one that came back, and says so in

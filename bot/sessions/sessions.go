@@ -9,9 +9,11 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/port/control"
+	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 )
@@ -23,22 +25,34 @@ type Agents interface {
 	Interrupt(ctx context.Context, id uuid.UUID) error
 }
 
-// Sessions start, list, end and resume sessions.
-type Sessions struct {
-	// Refused tells that a session is not resumed because others write its conversation. It is set
-	// before the first update.
-	Refused func(ctx context.Context, q chat.Resume, writers []desk.Writer) error
+// Others are writers of a conversation beside its session, and windows of no session.
+type Others interface {
+	// PostWindows shows the windows that belong to no session, if there are any.
+	PostWindows(ctx context.Context, to address.Conversation) error
+	// Refused tells that a session is not resumed because others write its conversation.
+	Refused(ctx context.Context, q chat.Resume, writers []desk.Writer) error
+}
+
+// Deps are what Sessions work with.
+type Deps struct {
+	Chat    *chat.Chat
+	Starter control.Starter
+	Ender   control.Ender
+	Agents  Agents
+	Others  Others
 	// Recall has the last answer of a session shown where a person opens the session.
 	Recall func(r views.Session, to address.Conversation)
+	// Answerers are what in a session's project may answer permission requests before the chat.
+	Answerers func(id uuid.UUID) []decisions.Answerer
+}
 
-	chat    *chat.Chat
-	starter control.Starter
-	ender   control.Ender
-	agents  Agents
-	windows chat.Windows
-	lists   chat.Cards[[]chat.Window] // of /list; the sessions stand in the values of the options
-	ends    chat.Cards[end]           // ask whether to end a session
-	offers  chat.Cards[offer]         // offer to resume sessions
+// Sessions start, list, end and resume sessions.
+type Sessions struct {
+	Deps
+	chat   *chat.Chat
+	lists  chat.Cards[struct{}]   // of /list; the options are links
+	ends   chat.Cards[end]        // ask whether to end a session
+	offers chat.Cards[chat.Offer] // offer ways to resume a session
 }
 
 // The kinds of the cards.
@@ -49,16 +63,13 @@ const (
 )
 
 // New returns the Sessions of a chat.
-func New(c *chat.Chat, starter control.Starter, ender control.Ender, agents Agents,
-	windows chat.Windows) *Sessions {
-	return &Sessions{chat: c, starter: starter, ender: ender, agents: agents, windows: windows,
-		lists: chat.NewCards[[]chat.Window](c, listKind), ends: chat.NewCards[end](c, endKind),
-		offers: chat.NewCards[offer](c, resumeKind)}
+func New(d Deps) *Sessions {
+	return &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[struct{}](d.Chat, listKind),
+		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[chat.Offer](d.Chat, resumeKind)}
 }
 
 // Feature is what the roof knows of Sessions.
 func (s *Sessions) Feature() chat.Feature {
-	c := s.chat
 	kill := s.askEnd(views.Archived, i18n.KillConfirm, i18n.ButtonKill)
 	done := s.askEnd(views.Completed, i18n.DoneConfirm, i18n.ButtonDone)
 	anything := func(views.Session) bool { return true }
@@ -70,12 +81,9 @@ func (s *Sessions) Feature() chat.Feature {
 			{Name: "kill", Run: s.named(isEndable, kill)}, {Name: "done", Run: s.named(isEndable, done)},
 			{Name: "why", Run: s.named(anything, s.why)},
 		},
-		Taps: map[string]chat.OnTap{ // links, see package chat
-			"open": c.OnLink(s.followOpen), "res": c.OnLink(s.followResume), "try": c.OnLink(s.followRetry),
-		},
 		Cards: map[string]chat.OnTap{
-			listKind: s.lists.OnTap(s.tapList), endKind: s.ends.OnTap(s.tapEnd),
-			resumeKind: s.offers.OnTap(s.tapOffer),
+			chat.LinkKind: s.tapLink, chat.NoticeKind: s.tapLink, listKind: s.tapList,
+			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer),
 		},
 		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
 			news.Ready: s.tellReady, news.Stopped: s.tellStopped,
@@ -104,8 +112,13 @@ func (s *Sessions) named(fits func(views.Session) bool, do onSession) command {
 	}
 }
 
-// tellNone says that there is no session to do something with, and what to do.
+// tellNone says that there is no session to do something with, or that it is over, and what to do.
 func (s *Sessions) tellNone(ctx context.Context, in chat.Incoming, wanted string) error {
+	r, ok, err := s.chat.Book.FindFor(in.Message, wanted, func(r views.Session) bool { return !r.EndedAt.IsZero() })
+	if err == nil && ok && (wanted != "" || in.ReplyTo != 0) {
+		text := s.chat.Words.Say(i18n.IsOver, s.chat.StateArgs(r), i18n.Args{"Time": s.chat.Moment(r.EndedAt)})
+		return s.chat.For(r.ID).Post(ctx, in.To, render.Plain(text), s.chat.ResumeLink(r))
+	}
 	if wanted == "" {
 		return s.chat.Say(ctx, in.To, s.chat.NoSessionText())
 	}
@@ -118,7 +131,7 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	dir, err := s.resolve(in.To, path)
 	var r views.Session
 	if err == nil {
-		r, err = s.starter.Start(ctx, control.Start{Name: name, Dir: dir, Conversation: in.To,
+		r, err = s.Starter.Start(ctx, control.Start{Name: name, Dir: dir, Conversation: in.To,
 			Owner: in.From, Origin: in.Key})
 	}
 	if err != nil {
@@ -166,7 +179,7 @@ func splitNameAndPath(args string) (name, path string) {
 
 // stop sends Esc: Esc interrupts a turn, or denies an open dialog.
 func (s *Sessions) stop(ctx context.Context, in chat.Incoming, r views.Session) error {
-	if err := s.agents.Interrupt(ctx, r.ID); err != nil {
+	if err := s.Agents.Interrupt(ctx, r.ID); err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
 	}
 	// what comes of it is told by the transcript

@@ -27,6 +27,9 @@ func (s *Sessions) why(ctx context.Context, in chat.Incoming, r views.Session) e
 		head = i18n.WhyNothing
 	}
 	text := render.Plain(s.chat.Words.Say(head, s.chat.StateArgs(r)))
+	if word, args := exitOf(r); r.Resumable && word != i18n.Ended { // the state alone says nothing of a crash
+		text = render.Join(render.Plain(s.chat.Words.Say(word, args)+"\n"), text)
+	}
 	if left := len(history) - shownChanges; left > 0 {
 		command := "ccbot why " + r.ID.String()
 		more := s.chat.Words.Say(i18n.WhyMore, i18n.Args{"Count": left, "Command": command})

@@ -16,31 +16,35 @@ import (
 // Others are what people run beside the agents of ccbot: writers of a session's conversation, and
 // windows that belong to no session.
 type Others struct {
-	// Resume resumes a session, or tells why not. It is set before the first update.
-	Resume     func(ctx context.Context, q chat.Resume) (back bool, err error)
 	chat       *chat.Chat
 	words      i18n.Words
 	starter    control.Starter
 	ender      control.Ender
 	neighbours desk.Neighbours
 	windows    desk.Windows
+	resume     func(ctx context.Context, q chat.Resume) (back bool, err error)
 	follow     func(r views.Session)
 	conflicts  chat.Cards[shown]
-	questions  chat.Cards[[]chat.Window] // about windows
+	lists      chat.Cards[[]desk.ID] // of windows
+	questions  chat.Cards[[]desk.ID] // about one
 }
 
 // The kinds of the cards.
 const (
 	conflictKind = "writers"
-	questionKind = "windows"
+	listKind     = "windows"
+	questionKind = "window"
 )
 
-// New returns the Others of a chat. follow has what is new of a session shown.
+// New returns the Others of a chat. resume resumes a session, or tells why not; follow has what is new
+// of a session shown.
 func New(c *chat.Chat, s control.Starter, e control.Ender, n desk.Neighbours, w desk.Windows,
+	resume func(ctx context.Context, q chat.Resume) (back bool, err error),
 	follow func(r views.Session)) *Others {
 	return &Others{chat: c, words: c.Words, starter: s, ender: e, neighbours: n, windows: w,
-		follow: follow, conflicts: chat.NewCards[shown](c, conflictKind),
-		questions: chat.NewCards[[]chat.Window](c, questionKind)}
+		resume: resume, follow: follow, conflicts: chat.NewCards[shown](c, conflictKind),
+		lists:     chat.NewCards[[]desk.ID](c, listKind),
+		questions: chat.NewCards[[]desk.ID](c, questionKind)}
 }
 
 // Feature is what the roof knows of Others.
@@ -48,7 +52,8 @@ func (o *Others) Feature() chat.Feature {
 	return chat.Feature{
 		Name: "writers",
 		Cards: map[string]chat.OnTap{
-			conflictKind: o.conflicts.OnTap(o.tap), questionKind: o.questions.OnTap(o.tapAsked)},
+			conflictKind: o.conflicts.OnTap(o.tap), listKind: o.lists.OnTap(o.tapList),
+			questionKind: o.questions.OnTap(o.tapAsked)},
 		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
 			news.SecondWriter: o.tellWriters, news.Ghost: o.tellWriters,
 			news.Transferred: o.tellTransferred},

@@ -71,7 +71,7 @@ func (o *Others) tellFree(ctx context.Context, c conflict, before []string) erro
 	r := c.resume.Session
 	lines := append(before, o.words.Say(i18n.WritersNone, i18n.Args{"Name": r.Name}))
 	text := render.Plain(strings.Join(lines, "\n"))
-	return o.chat.For(r.ID).Post(ctx, c.resume.To, text, o.chat.ResumeButton(r))
+	return o.chat.For(r.ID).Post(ctx, c.resume.To, text, o.chat.ResumeLink(r))
 }
 
 // askEnd asks whether to end the writers; the person who tapped may confirm.
@@ -116,7 +116,7 @@ func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 		said = append(said, o.words.Say(i18n.TakingFailed, names))
 	case all && c.kind == resumeRefused:
 		c.resume.Before = said
-		_, err := o.Resume(ctx, c.resume)
+		_, err := o.resume(ctx, c.resume)
 		return err
 	case all:
 		return o.tellFree(ctx, c, said)

@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 	"ccbot/internal/glyph"
 )
 
@@ -28,11 +29,22 @@ func (o *Others) All(ctx context.Context) []desk.Window {
 	return all
 }
 
-// List shows some windows as a part of a message. Those that are not named have no buttons.
-func (o *Others) List(all []desk.Window) (l chat.WindowList) {
+// PostWindows shows the windows that belong to no session, if there are any.
+func (o *Others) PostWindows(ctx context.Context, to address.Conversation) error {
+	return o.Post(ctx, to, o.All(ctx))
+}
+
+// Post shows some windows in a message, unless there are none.
+func (o *Others) Post(ctx context.Context, to address.Conversation, all []desk.Window) error {
 	if len(all) == 0 {
-		return l
+		return nil
 	}
+	look, shown := o.list(to, all)
+	return o.lists.Post(ctx, look, shown)
+}
+
+// list is a message about windows. Those that are not named have no options.
+func (o *Others) list(to address.Conversation, all []desk.Window) (look card.Look, shown []desk.ID) {
 	var lines, copied []string // copied: what people copy
 	for i, one := range all {
 		line := o.windowText(one)
@@ -43,13 +55,15 @@ func (o *Others) List(all []desk.Window) (l chat.WindowList) {
 		}
 		lines = append(lines, line)
 		if i < chat.MaxListed {
-			l.Options = append(l.Options, o.windowOptions(one, len(all) > 1))
-			l.Windows = append(l.Windows, chat.Window(one.ID))
+			look.Options, shown = append(look.Options, o.windowOptions(one, len(all) > 1)), append(shown, one.ID)
 		}
 	}
-	head := o.words.Say(i18n.ListUnbound, i18n.Args{"Count": len(all)})
-	l.Text = chat.Marked(head+"\n• "+o.chat.Some(lines, "\n• "), copied...)
-	return l
+	look.To, look.Text = to, render.Plain(o.words.Say(i18n.NoWindows))
+	if len(all) > 0 {
+		head := o.words.Say(i18n.ListUnbound, i18n.Args{"Count": len(all)})
+		look.Text = chat.Marked(head+"\n• "+o.chat.Some(lines, "\n• "), copied...)
+	}
+	return look, shown
 }
 
 // windowText is one window in one line: its id and name, what runs in it and where, and of a proven
@@ -98,14 +112,26 @@ func (o *Others) windowOptions(one desk.Window, named bool) (row []card.Option) 
 	return row
 }
 
-// tapAsked answers the question whether to archive what runs in a window.
-func (o *Others) tapAsked(_ context.Context, t chat.Tap, was []chat.Window) (chat.Answer, error) {
-	return o.Tap(t, was, func(ctx context.Context) error { return o.questions.End(ctx, t, "") })
+// tapList does what an option of a list of windows says, and shows the windows that there are then.
+func (o *Others) tapList(_ context.Context, t chat.Tap, was []desk.ID) (chat.Answer, error) {
+	return o.tapWindow(t, was, func(ctx context.Context) error {
+		all, err := o.windows.Orphans(ctx)
+		if err != nil {
+			return err
+		}
+		look, shown := o.list(t.To, all)
+		return o.lists.Redraw(ctx, t.Card.Key, look, shown)
+	})
 }
 
-// Tap does what an option about a window says, if the window is as the person saw it: the tap looks
-// at the window again. redraw draws the message again.
-func (o *Others) Tap(t chat.Tap, was []chat.Window,
+// tapAsked answers the question whether to archive what runs in a window.
+func (o *Others) tapAsked(_ context.Context, t chat.Tap, was []desk.ID) (chat.Answer, error) {
+	return o.tapWindow(t, was, func(ctx context.Context) error { return o.questions.End(ctx, t, "") })
+}
+
+// tapWindow does what an option about a window says, if the window is as the person saw it: the tap
+// looks at the window again. redraw draws the message again.
+func (o *Others) tapWindow(t chat.Tap, was []desk.ID,
 	redraw func(context.Context) error) (chat.Answer, error) {
 	word, window, _ := strings.Cut(t.Card.Option, ":")
 	return chat.Do(func(ctx context.Context) error {
@@ -114,7 +140,7 @@ func (o *Others) Tap(t chat.Tap, was []chat.Window,
 			return o.explain(ctx, t, err)
 		}
 		i := slices.IndexFunc(all, func(one desk.Window) bool {
-			return one.Window == window && slices.Contains(was, chat.Window(one.ID))
+			return one.Window == window && slices.Contains(was, one.ID)
 		})
 		if i < 0 || word != ignoreOption && !canAdopt(all[i]) {
 			return errors.Join(o.tell(ctx, t, i18n.WritersChanged), redraw(ctx))
@@ -160,7 +186,7 @@ func (o *Others) askArchive(ctx context.Context, t chat.Tap, one desk.Window) er
 	}
 	look := card.Look{To: t.To, Text: render.Plain(strings.Join(append(text, o.words.Say(end)), "\n")),
 		Options: o.chat.Confirm(i18n.ButtonYesArchive, endOption+":"+one.Window, t.From)}
-	return o.questions.Post(ctx, look, []chat.Window{chat.Window(one.ID)})
+	return o.questions.Post(ctx, look, []desk.ID{one.ID})
 }
 
 // archive makes a window's agent a session's and archives that session, so that the agent ends as

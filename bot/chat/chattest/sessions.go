@@ -29,6 +29,7 @@ type fakeSessions struct {
 	records     *fakeRecords
 	entries     *fakeEntries
 	events      chan string
+	deliver     func(ctx context.Context)
 	OnStart     func(q lifecycle.StartRequest) (session.Record, error)
 	OnRestore   func(id uuid.UUID) (session.Record, error)
 	ByWindow    bool               // Attach names the window, as the real one does
@@ -195,6 +196,9 @@ func (f *fakeSessions) hold(id uuid.UUID, key string) error {
 			return err
 		}
 	}
+	if r, ok := f.records.Get(id); ok && !slices.Contains(r.Prompts, key) {
+		f.records.Change(id, func(r *session.Record) { r.Prompts = append(r.Prompts, key) })
+	}
 	return f.entries.Change(key, func(e *inbox.Entry) error {
 		if e.State == inbox.Typing {
 			return fs.ErrNotExist
@@ -264,8 +268,9 @@ func (f *fakeSessions) Look(context.Context, session.Record) lifecycle.Look {
 	return f.OnLook
 }
 
-func (f *fakeSessions) Advance(_ context.Context, id uuid.UUID, c transcript.Cursor) error {
+func (f *fakeSessions) Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error {
 	f.wait()
+	f.deliver(ctx) // the notice that stands for what the cursor passes is on disk
 	if f.OnAdvance != nil {
 		if err := f.OnAdvance(id, c); err != nil {
 			return err
@@ -286,6 +291,11 @@ func (f *fakeSessions) Withdraw(_ context.Context, id uuid.UUID, key string) err
 	f.Add("withdraw %s of %s", key, id)
 	if f.OnWithdraw != nil {
 		return f.OnWithdraw(id, key)
+	}
+	if _, ok := f.records.Get(id); ok {
+		f.records.Change(id, func(r *session.Record) {
+			r.Prompts = slices.DeleteFunc(r.Prompts, func(one string) bool { return one == key })
+		})
 	}
 	return nil
 }

@@ -99,17 +99,7 @@ func (w *World) command(name string) chat.Command {
 	panic("no command " + name)
 }
 
-// Verbs and cardKinds are those of all buttons that somebody answers.
-func (w *World) Verbs() map[string]bool {
-	all := make(map[string]bool)
-	for _, f := range w.Rooms {
-		for verb := range f.Taps {
-			all[verb] = true
-		}
-	}
-	return all
-}
-
+// CardKinds are those of all buttons that somebody answers.
 func (w *World) CardKinds() map[string]bool {
 	all := make(map[string]bool)
 	for _, f := range w.Rooms {
@@ -144,8 +134,9 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 	w.commands64(t, old)
 	w.taps64(t)
 	w.recovery64(t)
-	notice := chat.Rows(1, w.OpenButton(r.ID))
+	notice := w.Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)
 	require.NoError(t, w.For(r.ID).Post(t.Context(), AtAlice, Plain("it has answered"), notice))
+	w.Work(t)
 }
 
 // news64 tells all news that have buttons.

@@ -170,7 +170,7 @@ const (
 	Warning          = chat.Warning
 )
 
-func (w *World) setSender(s bot.Sender) { w.Sender, w.Chat.Sender, w.Editor = s, s, s }
+func (w *World) setSender(s bot.Sender) { w.Sender, w.Chat.Sender = s, s }
 
 func Ref(id uuid.UUID) string { return id.String() }
 

@@ -1,4 +1,4 @@
-package bot
+package quotation
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestSplitCommand(t *testing.T) {
+func TestCommand(t *testing.T) {
 	for _, tt := range []struct{ label, text, name, to, rest string }{
 		{"a command", "/list", "list", "", ""},
 		{"with words", "/kill the api", "kill", "", " the api"},
@@ -28,7 +28,7 @@ func TestSplitCommand(t *testing.T) {
 		{"nothing", "", "", "", ""},
 	} {
 		t.Run(tt.label, func(t *testing.T) {
-			name, to, rest := splitCommand(tt.text)
+			name, to, rest := Command(tt.text)
 			assert.Equal(t, []string{tt.name, tt.to, tt.rest}, []string{name, to, rest})
 		})
 	}

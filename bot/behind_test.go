@@ -1,0 +1,131 @@
+package bot_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/inbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+)
+
+// behind is the sentence of a question that says how many prompts wait behind its own.
+func behind(w *chattest.World, n int) string {
+	return w.Word(i18n.WaitsBehind, i18n.Args{"Count": n})
+}
+
+// TestP4_AQuestionSaysWhatWaitsBehindIt: no text that a person sends while a question stands goes
+// unmentioned, and what waits keeps its order.
+func TestP4_AQuestionSaysWhatWaitsBehindIt(t *testing.T) {
+	chattest.RunsAs(t, "a draft", func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		first := w.MustHear(t, "first")
+		held := lifecycle.Note{Kind: lifecycle.NoteHeldDraft, Session: r, Prompt: lifecycle.Prompt{Key: first}}
+		require.NoError(t, w.SessionNews(t.Context(), held))
+		w.Work(t)
+		question := w.Telegram.LastID()
+		assert.NotContains(t, w.Shows(t, question).Text.Text, "behind", "nothing does")
+		second := w.MustHear(t, "second")
+		assert.Contains(t, w.Shows(t, question).Text.Text, behind(w, 1))
+		third := w.MustHear(t, "third")
+		assert.Contains(t, w.Shows(t, question).Text.Text, behind(w, 2))
+		require.NoError(t, w.Lifecycle.Withdraw(t.Context(), r.ID, second))
+		fourth := w.MustHear(t, "fourth")
+		assert.Contains(t, w.Shows(t, question).Text.Text, behind(w, 2), "one has left, and one has come")
+
+		w.Press(t, chattest.Alice, question, w.Word(i18n.ButtonSendAnyway))
+		assert.Contains(t, w.Lifecycle.Done(), "send anyway "+first+" for "+r.ID.String())
+		now := w.Record(t, r.ID)
+		assert.Equal(t, []string{first, third, fourth}, now.Prompts, "the queue is as it was written")
+		shown := w.Shows(t, question)
+		assert.Empty(t, shown.Buttons)
+		assert.Equal(t, chattest.Lines(w.Named(i18n.HeldDraft, "api"), "", w.Word(i18n.SentAnyway)), shown.Text.Text)
+	})
+	chattest.RunsAs(t, "a request", func(t *testing.T, w *chattest.World) {
+		_, q := w.Asking(t)
+		first := w.MustHear(t, "first")
+		w.Work(t)
+		w.MustHear(t, "second")
+		offer := w.Offer(t, q)
+		assert.Equal(t, first, offer.Key)
+		assert.Contains(t, w.Shows(t, offer.Message).Text.Text, behind(w, 1))
+		w.Restart(t)
+		w.MustHear(t, "third")
+		assert.Contains(t, w.Shows(t, offer.Message).Text.Text, behind(w, 2), "also after a restart")
+		w.Press(t, chattest.Alice, offer.Message, w.Word(i18n.ButtonSendAfter))
+		assert.NotContains(t, w.Shows(t, offer.Message).Text.Text, behind(w, 2), "nothing is asked any more")
+	})
+}
+
+// A question that has no buttons any more names none.
+func TestAClosedQuestionNamesNoButton(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, q := w.Asking(t)
+		_, notice := w.HeldBehind(t, r)
+		require.Contains(t, w.Shows(t, notice).Text.Text, w.Word(i18n.HeldAskHint))
+		w.Result(t, q, "", "ok", false)
+		assert.Equal(t, w.Named(i18n.HeldAsk, "api"), w.Shows(t, notice).Text.Text)
+		assert.Empty(t, w.Shows(t, notice).Buttons)
+	})
+}
+
+// Most buttons are of no command.
+func TestAnOldButtonNamesNoCommand(t *testing.T) {
+	w := chattest.NewWorld(t)
+	require.NoError(t, w.TapButton(t, chattest.Alice, "old"))
+	assert.Contains(t, w.Telegram.Done(), "answer query: This button is out of date.")
+}
+
+// A session that has just ended is known by its name, and the way back is offered.
+func TestASessionThatIsOverIsNamed(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Completed)
+	at := w.Now().Add(-time.Minute)
+	w.Records.Change(r.ID, func(r *session.Record) { r.EndedAt = at })
+	says := w.Word(i18n.IsOver, i18n.Args{"Name": "api", "State": w.Word(i18n.StateCompleted), "Time": w.Moment(at)})
+	for _, command := range []string{"/stop api", "/kill api", "/done " + r.ID.String()[:8]} {
+		w.MustHear(t, command)
+		m := w.Telegram.Last(t)
+		assert.Equal(t, says, m.Text.Text, command)
+		assert.Equal(t, w.WordsOf(i18n.ButtonResume), chattest.Words(m))
+	}
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonResume))
+	assert.Equal(t, chattest.Restores(r), w.Restored())
+}
+
+// TestWhySaysThatASessionCrashed: the state of a session that crashed is "completed".
+func TestWhySaysThatASessionCrashed(t *testing.T) {
+	for word, exit := range map[i18n.Key]session.Exit{
+		i18n.CrashedStatus: {Known: true, Status: 3}, i18n.CrashedSignal: {Known: true, Signal: 9}} {
+		w := chattest.NewWorld(t)
+		r := w.NewCurrentSession(t, "api", session.Completed)
+		w.Records.Change(r.ID, func(r *session.Record) { r.Exit = &exit })
+		w.MustHear(t, "/why api")
+		says := w.Word(word, i18n.Args{"Name": "api", "Status": exit.Status, "Signal": exit.Signal})
+		assert.Equal(t, chattest.Lines(says, "api is completed. Nothing else is noted of it."), w.Telegram.Last(t).Text.Text)
+	}
+}
+
+// TestP4_ATextForARequestThatIsOverIsAskedAboutAfterACrash: the request has noted the text, and a crash
+// came before the text was kept.
+func TestP4_ATextForARequestThatIsOverIsAskedAboutAfterACrash(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		_, q := w.Asking(t)
+		w.TapsOn(t, chattest.Alice, q, i18n.AskDenyWhy)
+		w.Result(t, q, "", "ok", false)
+		w.Inbox.OnSave = func(inbox.Entry) error { return chattest.ErrDisk }
+		key, u := w.AcceptText(t, "no, never")
+		require.Error(t, w.HandleText(t, key, u))
+		w.Inbox.OnSave = nil
+		w.Restart(t)
+		require.NoError(t, w.HandleText(t, key, u))
+		assert.Equal(t, inbox.Asked, w.EntryState(key))
+		assert.NotContains(t, strings.Join(w.Lifecycle.Done(), "\n"), "queue")
+	})
+}
