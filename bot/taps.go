@@ -28,7 +28,7 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 		b.Sender.Answer(ctx, to, q.ID, b.words.Say(i18n.StaleButton), true)
 		return nil, nil
 	}
-	b.unpark(to.ChatID)
+	b.unpark(ctx, to.ChatID)
 	t := chat.Tap{From: q.From.ID, Name: q.From.FirstName, To: to, Message: message, Text: m.Text}
 	a := chat.Answer{Text: b.words.Say(i18n.StaleButton)} // a message that has other buttons by now keeps them
 	if hasButton(m, q.Data) {
@@ -99,13 +99,13 @@ func hasButton(m *models.Message, data string) bool {
 
 // unpark hears that somebody in a chat has written or tapped: it takes messages again, and gets
 // what it missed.
-func (b *Bot) unpark(chat int64) {
+func (b *Bot) unpark(ctx context.Context, chat int64) {
 	parked := b.Sender.Parked(chat)
 	b.Sender.Unpark(chat)
 	if !parked {
 		return
 	}
-	b.Deps.Cards.Reachable(chat)
+	b.Deps.Cards.Reachable(ctx, chat)
 	for _, f := range b.Rooms {
 		if f.Unparked != nil {
 			_ = b.call(f.Name, "unparked", func() error { f.Unparked(chat); return nil })

@@ -50,7 +50,8 @@ type Message struct {
 	// Rank says what goes first within a chat. An edit of a message has the rank of the message, or
 	// its own when that comes later.
 	Rank Rank `json:"rank,omitempty"`
-	// Name makes Post ask for the message when its turn comes, see Owner. It means nothing elsewhere.
+	// Name makes Post ask for the message when its turn comes, and the owner of the name hear what
+	// becomes of an edit, see Owner.
 	Name string `json:"name,omitempty"`
 }
 
