@@ -28,6 +28,10 @@ type transcriptReader struct {
 
 	stuck stuck
 	batch batch
+
+	stream talk.Stream // of the transcript that is read
+	ahead  []talk.Item // read from it and not shown yet
+	broken error       // of the stream
 }
 
 // stuck is the cursor at which a reader has begun in vain.
@@ -119,10 +123,10 @@ func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why
 func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session) (err error) {
 	stream := t.answers.Transcripts.Follow(r.Cursors[0])
 	defer func() { err = errors.Join(err, stream.Close()) }()
-	t.batch = batch{patience: quietAfter}
+	t.batch, t.stream, t.ahead, t.broken = batch{patience: quietAfter}, stream, nil, nil
 	last := len(r.Cursors) == 1
 	for ctx.Err() == nil {
-		item, err := t.next(news, r, stream)
+		item, err := t.next(news, r)
 		switch {
 		case news.Err() != nil:
 			return nil
@@ -147,21 +151,24 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session)
 
 // next is the stream's next item: io.EOF where there is none now, and none is waited for, and
 // errQuiet after a silence while there is a batch.
-func (t *transcriptReader) next(news context.Context, r views.Session,
-	s talk.Stream) (talk.Item, error) {
-	if len(r.Cursors) > 1 || !r.Live {
-		item, ok, err := s.Now()
-		if err == nil && (!ok || isAfterTheEnd(r, item)) {
-			err = io.EOF
+func (t *transcriptReader) next(news context.Context, r views.Session) (talk.Item, error) {
+	if len(r.Cursors) > 1 || !r.Live || len(t.ahead) > 0 || t.broken != nil {
+		item, ok, err := t.peek(0)
+		switch {
+		case err != nil:
+			return item, err
+		case !ok || isAfterTheEnd(r, item):
+			return item, io.EOF
 		}
-		return item, err
+		t.ahead = t.ahead[1:]
+		return item, nil
 	}
 	if !t.batch.any() {
-		return s.Next(news)
+		return t.stream.Next(news)
 	}
 	ctx, cancel := context.WithTimeout(news, t.batch.patience)
 	defer cancel()
-	item, err := s.Next(ctx)
+	item, err := t.stream.Next(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = errQuiet
 	}

@@ -11,7 +11,8 @@ import (
 
 const (
 	callTimeout = 30 * time.Second
-	maxReason   = 300 // of an error in the log: an HTML page is one line too many
+	maxReason   = 300                    // of an error in the log: an HTML page is one line too many
+	waited      = 100 * time.Millisecond // a message that goes sooner had not to wait
 )
 
 // deliver does one attempt and what it means on disk, then tells the queue. The lane is flying all
@@ -45,6 +46,12 @@ func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job, id
 func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int, v verdict) {
 	if j.kind == post && !o.fetch(j) {
 		return 0, verdict{answer: vanished}
+	}
+	if more := j.change.message.More; j.kind == send && more != nil {
+		if time.Since(j.since) >= waited {
+			j.change.message = more()
+		}
+		j.change.message.More = nil // what was tried once stays as it is
 	}
 	out := o.outward(*j)
 	id, err := o.call(calls, out)

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"fmt"
+	"time"
 
 	"ccbot/internal/address"
 )
@@ -28,6 +29,7 @@ type job struct {
 	file      string        // post: the name of its file
 	name      string        // post: what its owner calls the message; empty: the file has the message
 	body      *File         // upload
+	since     time.Time     // send: when it was asked for
 	done      []chan result // who waits; each gets one result, buffered
 
 	plain      bool // formatting was refused

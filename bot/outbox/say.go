@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"ccbot/internal/address"
 )
@@ -20,7 +21,7 @@ func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error)
 	if m.blank() {
 		return 0, &Refused{errBlank}
 	}
-	id, err := o.ask(ctx, &job{kind: send, rank: m.Rank, to: m.To, change: change{message: m}})
+	id, err := o.ask(ctx, &job{kind: send, rank: m.Rank, to: m.To, change: change{message: m}, since: time.Now()})
 	if err != nil {
 		return 0, fmt.Errorf("send: %w", err)
 	}

@@ -89,7 +89,7 @@ func (f *FakeSender) deliverPost(ctx context.Context, post outbox.Message) {
 	}
 }
 
-// edited is what became of an edit, or of a post.
+// edited is what became of an edit or a post.
 type edited struct {
 	name string
 	to   session.Conversation
@@ -110,17 +110,12 @@ func (f *FakeSender) tell(ctx context.Context, e edited) {
 
 // tellEdits has the owner of names hear of the edits so far.
 func (f *FakeSender) tellEdits(ctx context.Context) {
-	for {
-		f.Mu.Lock()
-		edits := f.edits
-		f.edits = nil
-		f.Mu.Unlock()
-		if len(edits) == 0 {
-			return
-		}
-		for _, e := range edits {
-			f.tell(ctx, e)
-		}
+	f.Mu.Lock()
+	edits := f.edits
+	f.edits = nil
+	f.Mu.Unlock()
+	for _, e := range edits {
+		f.tell(ctx, e)
 	}
 }
 
@@ -166,6 +161,7 @@ func (f *FakeSender) outward(to session.Conversation, id int) (session.Conversat
 
 func (f *FakeSender) keep(list *[]outbox.Message, what string, m outbox.Message) {
 	f.Add("%s %s", what, m.Text.Text)
+	m.More = nil // nothing waits here
 	if list != &f.Edited && list != &f.Ended {
 		m.To, m.ReplyTo, _ = f.outward(m.To, m.ReplyTo)
 	}
