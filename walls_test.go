@@ -37,7 +37,7 @@ var wideInterfaces = map[string]string{
 // The offenders of today. A number only shrinks, and who is within the limit is taken off the list.
 var (
 	tooManyMethods = map[string]int{
-		"bot/outbox.Outbox": 66, "lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
+		"lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
 	}
 	tooLargeCircles     = map[string]int{"lifecycle": 31, "cmd/ccbot": 32}
 	tooManyDependencies = map[string]int{"lifecycle.New": 13}

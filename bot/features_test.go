@@ -351,7 +351,7 @@ func TestP8_ACrashAtACardEndsNothingElse(t *testing.T) {
 		post := w.Telegram.Waiting[0].Name
 		_, ok := w.Deps.Cards.Current(post, chattest.AtAlice) // which Telegram is offered
 		require.True(t, ok)
-		w.Deps.Cards.Refused(t.Context(), post, &outbox.Refused{Err: outbox.ErrGone})
+		w.Deps.Cards.Refused(t.Context(), post, chattest.AtAlice, 0, &outbox.Refused{Err: outbox.ErrGone})
 		assert.Equal(t, 1, told)
 	})
 }

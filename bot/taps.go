@@ -26,7 +26,7 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 		b.Sender.Answer(ctx, to, q.ID, b.words.Say(i18n.StaleButton), true)
 		return nil, nil
 	}
-	b.unpark(to.ChatID)
+	b.unpark(ctx, to.ChatID)
 	t := chat.Tap{From: q.From.ID, To: to, Message: message}
 	a := chat.Answer{Text: b.words.Say(i18n.StaleButton)} // a message that has other buttons by now keeps them
 	if hasButton(m, q.Data) {
@@ -89,13 +89,13 @@ func hasButton(m *models.Message, data string) bool {
 
 // unpark hears that somebody in a chat has written or tapped: it takes messages again, and gets
 // what it missed.
-func (b *Bot) unpark(chatID int64) {
+func (b *Bot) unpark(ctx context.Context, chatID int64) {
 	parked := b.Sender.Parked(chatID)
 	b.Sender.Unpark(chatID)
 	if !parked {
 		return
 	}
-	b.Deps.Cards.Reachable(chatID)
+	b.Deps.Cards.Reachable(ctx, chatID)
 	_ = b.each("unparked", func(f chat.Feature) error {
 		if f.Unparked != nil {
 			f.Unparked(chatID)

@@ -32,7 +32,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	}
 	b.At("accepted")
 	in := b.incomingOf(key, m)
-	b.unpark(in.To.ChatID)
+	b.unpark(ctx, in.To.ChatID)
 	switch {
 	case u.Message == nil:
 		t := b.parse(in, m)

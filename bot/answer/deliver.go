@@ -47,10 +47,19 @@ func headed(name render.Text, p render.Part) render.Part {
 // deliver shows a part in the best way that the Bot API takes: as a rich message, else as text with
 // entities, which may be several messages, else as a file. The outbox itself tries a text once more
 // without formatting, and a picture as a document. A part that is taken in no way is recorded and
-// passed, so that the part holds nothing up.
-func (a *Answers) deliver(ctx context.Context, r views.Session, p render.Part) error {
+// passed, so that the part holds nothing up. more, when set, gives the part as it has become when its
+// turn comes.
+func (a *Answers) deliver(ctx context.Context, r views.Session, p render.Part, more func() render.Part) error {
 	ctx = context.WithoutCancel(ctx) // at a stop a call that is under way finishes
-	ways := []func(context.Context, views.Session, render.Part) error{a.sendText, a.sendFile}
+	sendText := func(ctx context.Context, r views.Session, _ render.Part) error {
+		m := messageOf(r, p)
+		if more != nil {
+			m.More = func() outbox.Message { p = more(); return messageOf(r, p) }
+		}
+		_, err := a.Sender.Send(ctx, m)
+		return err
+	}
+	ways := []func(context.Context, views.Session, render.Part) error{sendText, a.sendFile}
 	switch {
 	case p.File != nil:
 		ways = ways[1:]
@@ -73,7 +82,7 @@ func (a *Answers) deliver(ctx context.Context, r views.Session, p render.Part) e
 	}
 	a.Chat.Log.Error("answer_refused", "session_id", r.ID.String(), "error", refused.Error())
 	if p.File != nil && !p.Text.Blank() {
-		if err := a.deliver(ctx, r, render.Part{Text: p.Text}); err != nil {
+		if err := a.deliver(ctx, r, render.Part{Text: p.Text}, nil); err != nil {
 			return err
 		}
 	}
@@ -82,17 +91,15 @@ func (a *Answers) deliver(ctx context.Context, r views.Session, p render.Part) e
 
 func (a *Answers) deliverAll(ctx context.Context, r views.Session, parts []render.Part) error {
 	for _, p := range parts {
-		if err := a.deliver(ctx, r, p); err != nil {
+		if err := a.deliver(ctx, r, p, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *Answers) sendText(ctx context.Context, r views.Session, p render.Part) error {
-	m := outbox.Message{To: r.Conversation, Text: p.Text, Rich: p.Rich, Session: r.ID}
-	_, err := a.Sender.Send(ctx, m)
-	return err
+func messageOf(r views.Session, p render.Part) outbox.Message {
+	return outbox.Message{To: r.Conversation, Text: p.Text, Rich: p.Rich, Session: r.ID}
 }
 
 func (a *Answers) sendEntities(ctx context.Context, r views.Session, p render.Part) error {

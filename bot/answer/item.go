@@ -8,6 +8,7 @@ import (
 
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/internal/guard"
 )
 
@@ -87,7 +88,7 @@ func (t *transcriptReader) show(ctx context.Context, r views.Session, item talk.
 	case t.batch.any(): // the session has come to be shown in full
 		return errReadAgain
 	default:
-		return a.send(ctx, r, item, said, finished)
+		return t.send(ctx, r, item, said, finished, draw)
 	}
 	return nil
 }
@@ -106,24 +107,36 @@ func endsTurn(item talk.Item) bool {
 
 // send sends what an item says, part by part; finished says that the chat has the first one already.
 // The cursor counts the parts that the chat has, unless they are of another form, or more than there
-// are now. A cursor that is not on disk holds nothing up: a crash repeats what comes after it.
-func (a *Answers) send(ctx context.Context, r views.Session, item talk.Item, said rendition,
-	finished bool) error {
-	from := item.At.Part
+// are now. A cursor that is not on disk holds nothing up: a crash repeats what comes after it. A text
+// that has to wait for its turn grows by what is said meanwhile.
+func (t *transcriptReader) send(ctx context.Context, r views.Session, item talk.Item, said rendition,
+	finished bool, draw drawing) error {
+	a, from := t.answers, item.At.Part
 	if !said.counts(item.At) {
 		from = 0
 	}
 	for i := from; i < len(said.parts); i++ {
-		part := said.parts[i]
+		all := joined{part: said.parts[i], next: item.Next, texts: 1}
 		if i == 0 && isAnswer(item) {
-			part = headed(a.Heading(r), part)
+			all.part = headed(a.Heading(r), all.part)
+		}
+		var more func() render.Part
+		switch alone := item.Kind != talk.Text || len(said.parts) > 1; {
+		case alone:
+		case item.At.Joined > 1:
+			all = t.rejoin(r, all, item.At.Joined, draw)
+		default:
+			more = func() render.Part {
+				all = t.grow(ctx, r, item.At, all, draw)
+				return all.part
+			}
 		}
 		if i > 0 || !finished {
-			if err := a.deliver(ctx, r, part); err != nil {
+			if err := a.deliver(ctx, r, all.part, more); err != nil {
 				return err
 			}
 		}
-		next := item.Next
+		next := all.next
 		if i < len(said.parts)-1 {
 			next = item.At
 			next.Part, next.Form = i+1, said.form

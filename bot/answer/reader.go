@@ -28,7 +28,9 @@ type transcriptReader struct {
 
 	stuck stuck
 	batch batch
-	ahead []talk.Item // read, and not looked at
+
+	from  talk.Cursor // behind what is read
+	ahead []talk.Item // read and not shown yet
 }
 
 // stuck is the cursor at which a reader has begun in vain.
@@ -121,10 +123,9 @@ const readAhead = 16
 // readFirst shows the first of the record's transcripts from its cursor on, and goes on to the next
 // where there is one. News ends it between two items.
 func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session) error {
-	from := r.Cursors[0]
-	t.batch, t.ahead = batch{patience: quietAfter}, nil
+	t.batch, t.from, t.ahead = batch{patience: quietAfter}, r.Cursors[0], nil
 	for ctx.Err() == nil {
-		item, err := t.next(news, from)
+		item, err := t.next(news)
 		switch {
 		case news.Err() != nil:
 			return nil
@@ -138,7 +139,7 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session)
 			}
 			return err
 		case err == nil:
-			from, err = item.Next, t.take(ctx, r, item)
+			err = t.take(ctx, r, item)
 		}
 		if err != nil {
 			return err
@@ -149,7 +150,7 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session)
 
 // next is the next item of a transcript: io.EOF where there is none now, and none is waited for, and
 // errQuiet after a silence while there is a batch.
-func (t *transcriptReader) next(news context.Context, from talk.Cursor) (item talk.Item, err error) {
+func (t *transcriptReader) next(news context.Context) (item talk.Item, err error) {
 	if len(t.ahead) == 0 {
 		ctx := news
 		if t.batch.any() {
@@ -157,8 +158,7 @@ func (t *transcriptReader) next(news context.Context, from talk.Cursor) (item ta
 			ctx, cancel = context.WithTimeout(news, t.batch.patience)
 			defer cancel()
 		}
-		t.ahead, err = t.answers.Transcripts.Next(ctx, t.id, from, readAhead)
-		switch {
+		switch err = t.read(ctx); {
 		case err != nil && ctx.Err() != nil:
 			return item, errQuiet
 		case err != nil:
@@ -169,6 +169,29 @@ func (t *transcriptReader) next(news context.Context, from talk.Cursor) (item ta
 	}
 	item, t.ahead = t.ahead[0], t.ahead[1:]
 	return item, nil
+}
+
+// read reads on behind what is read. Without an error and with nothing more, the transcript has ended.
+func (t *transcriptReader) read(ctx context.Context) error {
+	items, err := t.answers.Transcripts.Next(ctx, t.id, t.from, readAhead)
+	if len(items) > 0 {
+		t.from, t.ahead = items[len(items)-1].Next, append(t.ahead, items...)
+	}
+	return err
+}
+
+// peek is the item that comes after n others, where that is in the transcript by now. What keeps it
+// from being read is found again by next.
+func (t *transcriptReader) peek(n int) (item talk.Item, ok bool) {
+	now, cancel := context.WithCancel(context.Background())
+	cancel() // nothing is waited for
+	for n >= len(t.ahead) {
+		had := len(t.ahead)
+		if err := t.read(now); err != nil || len(t.ahead) == had {
+			return talk.Item{}, false
+		}
+	}
+	return t.ahead[n], true
 }
 
 // skipToEnd goes on at the end of a transcript that is not the one that was read so far: from its

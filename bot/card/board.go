@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	checkAfter = 30 * time.Second // an edit that was refused is known by then, and a full disk may have room
-	keepClosed = time.Hour        // the last edit of a closed card is repeated after it
+	diskAgain  = 30 * time.Second // a disk that was full may have room by then
+	keepClosed = time.Hour        // people may tap what a closed card has shown
 )
 
 // ErrUnsent is why ShowNow did not wait: the card has no message in the chat, or may not be shown there.
@@ -98,7 +98,7 @@ func (b *Board) show(ctx context.Context, kind, key string, l Look, payload any)
 	defer b.mu.Unlock()
 	c, changed, err := b.saveLocked(ctx, kind, key, l, payload)
 	if err == nil && changed && c.Message != 0 {
-		b.drawLocked(ctx, c)
+		err = b.drawLocked(ctx, c)
 	}
 	return err
 }
@@ -114,22 +114,7 @@ func (b *Board) showNow(ctx context.Context, kind, key string, l Look, payload a
 	case c.Message <= 0 || !b.mayShow(c.At):
 		return ErrUnsent
 	}
-	err = b.sender.EditNow(ctx, c.At, c.Message, c.message())
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now, ok := b.cards[c.ID]
-	switch {
-	case !ok || now.Message != c.Message: // forgotten or moved meanwhile
-		b.stripLocked(ctx, c.At, c.Message, c.message())
-	case now.Closed || now.Revision != c.Revision: // a newer edit may have been overtaken
-		b.drawLocked(ctx, now)
-	case err != nil:
-		b.failedLocked(ctx, now, err)
-	default:
-		now.Drawn = true
-		b.cards[c.ID] = now
-	}
-	return err
+	return b.sender.EditNow(ctx, c.At, c.Message, c.message())
 }
 
 // saveLocked keeps what a card should look like, and posts a card that has no message. A place that
@@ -176,62 +161,36 @@ func (b *Board) postLocked(ctx context.Context, c record) error {
 		return nil
 	}
 	err := b.sender.Post(ctx, outbox.Message{Name: c.post(), To: c.Look.To, Rank: c.Look.Rank})
-	if err != nil { // a full disk, which may have room later
-		c.check = time.Now().Add(checkAfter)
-		b.noteLocked(c)
-	}
+	c.unposted = err != nil // the disk is full, and may have room later
+	b.cards[c.ID] = c
 	return err
 }
 
-// drawLocked edits the card's message to what it should look like, and has Run check later what
-// became of the edit.
-func (b *Board) drawLocked(ctx context.Context, c record) {
-	wait := checkAfter
-	if c.Closed {
-		wait = keepClosed
+// drawLocked brings a card into the chat as it should look. Nothing more can be done for a closed one
+// that has no message to edit.
+func (b *Board) drawLocked(ctx context.Context, c record) error {
+	switch shown := c.Message > 0 && b.mayShow(c.At); {
+	case shown:
+		if err := b.sender.Edit(ctx, c.At, c.Message, c.message()); err != nil {
+			b.log.Debug("card_not_edited", "kind", c.Kind, "chat_id", c.At.ChatID, "error", err.Error())
+		}
+	case c.Closed && c.offered == "":
+		return b.removeLocked(c)
+	case c.Message == 0 && !c.Closed:
+		return b.postLocked(ctx, c)
 	}
-	c.check = time.Now().Add(wait)
-	b.noteLocked(c)
-	b.editLocked(ctx, c)
-}
-
-func (b *Board) editLocked(ctx context.Context, c record) {
-	if c.Message <= 0 || !b.mayShow(c.At) {
-		return
-	}
-	err := b.sender.Edit(ctx, c.At, c.Message, c.message())
-	if refused := (*outbox.Refused)(nil); errors.As(err, &refused) && !errors.Is(err, outbox.ErrGone) {
-		err = b.sender.Edit(ctx, c.At, c.Message, c.message()) // what was refused is an earlier look
-	}
-	if err != nil {
-		b.failedLocked(ctx, c, err)
-	}
+	return nil
 }
 
 // stripLocked takes the buttons off a message that is not the card's, or not any more.
 func (b *Board) stripLocked(ctx context.Context, to outbox.Conversation, message int, m outbox.Message) {
-	m.Buttons = nil
+	m.Buttons, m.Name = nil, "" // the card does not hear of it
 	if message <= 0 || !b.mayShow(to) {
 		return
 	}
 	if err := b.sender.Edit(ctx, to, message, m); err != nil {
 		b.log.Debug("card_not_stripped", "chat_id", to.ChatID, "error", err.Error())
 	}
-}
-
-// failedLocked takes in that an edit failed. Where people have deleted the message the card is sent
-// anew, or forgotten; an edit that was refused for another reason is tried again when the card changes.
-func (b *Board) failedLocked(ctx context.Context, c record, why error) {
-	b.log.Debug("card_not_edited", "kind", c.Kind, "chat_id", c.At.ChatID, "error", why.Error())
-	var err error
-	switch {
-	case !errors.Is(why, outbox.ErrGone):
-	case c.Closed || !c.Look.Renew:
-		err = b.removeLocked(c)
-	default:
-		err = b.resendLocked(ctx, c)
-	}
-	b.logUnsaved(c, err)
 }
 
 // resendLocked sends a card in a message of its own, whatever there was.
@@ -265,15 +224,14 @@ func (b *Board) closeLocked(ctx context.Context, c record, last render.Text) err
 	if c.Message == 0 && c.offered == "" {
 		return b.removeLocked(c)
 	}
-	c.Closed = true
+	c.Closed, c.Drawn, c.forget = true, false, time.Now().Add(keepClosed)
 	if !last.Blank() {
 		c.Look.Text = fit(last)
 	}
 	if err := b.putLocked(c); err != nil {
 		return err
 	}
-	b.drawLocked(ctx, c)
-	return nil
+	return b.drawLocked(ctx, c)
 }
 
 // closeOldest closes the cards of a kind in a place but the newest: those whose keys sort last.
@@ -306,7 +264,7 @@ func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 		case named:
 			next := c
 			err = errors.Join(err, json.Unmarshal(bytes.ReplaceAll(data, []byte(session.String()), []byte(uuid.Nil.String())), &next))
-			next.offered, next.check, next.unsure = c.offered, c.check, c.unsure
+			next.offered, next.unposted, next.forget = c.offered, c.unposted, c.forget
 			if err == nil {
 				err = b.putLocked(next)
 			}

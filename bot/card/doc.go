@@ -9,9 +9,9 @@
 // card is drawn again, and another copy of the message loses its buttons. A kill between Telegram's
 // yes and the note of the message's id may leave one older copy; else nothing comes twice.
 //
-// A closed card has no buttons. Its last edit is repeated after an hour or at the next start, then the
-// card is forgotten: in a chat that takes nothing for longer its buttons stay, and are stale. So may
-// those of a message that a card has left, when a kill or a chat that takes nothing loses the edit.
+// A closed card has no buttons. It is forgotten an hour later, when the chat has its last edit, which
+// is repeated at a start and when the chat takes messages again. The buttons of a message that a card
+// has left may stay, and are stale, when a kill or a chat that takes nothing loses the edit.
 //
 // A card lives until its feature closes it, until the end of its time, or, where Post has shown it,
 // until ten newer ones of its kind stand in its place.

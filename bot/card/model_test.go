@@ -238,7 +238,7 @@ func (m *model) reach() {
 	m.chat.do(func() { clear(m.chat.blocked) })
 	for _, chat := range []int64{5, -6} {
 		m.now.Unpark(chat)
-		m.now.board.Reachable(chat)
+		m.now.board.Reachable(m.t.Context(), chat)
 	}
 }
 

@@ -20,21 +20,29 @@ func (b *Board) postedLocked(post string) (record, bool) {
 	return c, ok
 }
 
-// Current gives a card that waits for its post as it looks now.
+// Current gives a card that waits for its post as it looks now. When the outbox asks, nothing of the
+// post is under way any more.
 func (b *Board) Current(post string, to outbox.Conversation) (outbox.Message, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c, ok := b.postedLocked(post)
-	if !ok || c.Message != 0 || c.post() != post || !c.alive(time.Now()) || !b.mayShow(to) {
+	if !ok || c.Message != 0 || c.post() != post {
 		return outbox.Message{}, false
 	}
-	c.offered = c.Revision
+	wanted := c.alive(time.Now()) && b.mayShow(to)
+	c.offered = ""
+	if wanted {
+		c.offered = c.Revision
+	}
 	b.cards[c.ID] = c
-	return c.message(), true
+	if c.Closed {
+		b.logUnsaved(c, b.removeLocked(c))
+	}
+	return c.message(), wanted
 }
 
-// Sent notes the id of a card's message. A message that the card does not know, because the card
-// was closed, moved or found in another copy meanwhile, loses its buttons.
+// Sent notes the id of a card's message, and that the message shows the card. A message that the card
+// does not know, because the card was closed, moved or found in another copy meanwhile, loses its buttons.
 func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, messageID int, m outbox.Message) error {
 	if messageID == 0 {
 		messageID = unknownID
@@ -42,7 +50,7 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c, ok := b.postedLocked(post)
-	if ok && b.Failpoint != nil {
+	if ok && c.Message == 0 && b.Failpoint != nil {
 		b.Failpoint("card-sent")
 	}
 	waits := ok && c.Message == 0 && (c.post() == post || c.Look.To == to)
@@ -51,41 +59,60 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 		return nil
 	}
 	c.Message, c.At, c.Drawn, c.offered = messageID, to, c.isShownBy(m), ""
-	err := b.putLocked(c)
+	var err error
+	if waits {
+		err = b.putLocked(c)
+	}
 	b.noteLocked(c) // also when the disk did not take it: this run must not send it again
-	if !c.Drawn {
-		b.drawLocked(ctx, c)
+	switch {
+	case !c.Drawn:
+		b.logUnsaved(c, b.drawLocked(ctx, c))
+	case c.Closed && c.forget.IsZero(): // an earlier run has closed it
+		b.logUnsaved(c, b.removeLocked(c))
 	}
 	return err
 }
 
-// Refused forgets a card whose message Telegram will never take, and tells its kind: a panic there
-// ends nothing else. A card that has changed since it was refused is tried again.
-func (b *Board) Refused(ctx context.Context, post string, why error) {
-	c, tell := b.giveUp(ctx, post)
+// Refused takes in that Telegram will never take a card's message, or an edit of it. Without a message
+// the card is forgotten, and its kind told: a panic there ends nothing else.
+func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation, messageID int, why error) {
+	b.mu.Lock()
+	c, ok := b.postedLocked(post)
+	var err error
+	var tell func(context.Context, record, error)
+	switch {
+	case !ok || c.Message != messageID || messageID != 0 && c.At != to || messageID == 0 && c.post() != post:
+	case messageID != 0:
+		err = b.uneditableLocked(ctx, c, why)
+	case c.offered != c.Revision && !c.Closed: // it has changed since it was refused
+		err = b.postLocked(ctx, c)
+	default:
+		if err = b.removeLocked(c); err == nil && !c.Closed {
+			tell = b.refused[c.Kind]
+		}
+	}
+	b.logUnsaved(c, err)
+	b.mu.Unlock()
 	if tell == nil {
 		return
 	}
-	err := guard.Call(func() error { tell(ctx, c, why); return nil })
+	err = guard.Call(func() error { tell(ctx, c, why); return nil })
 	if p, ok := errors.AsType[*guard.Panic](err); ok {
 		b.log.Error("card_crashed", "kind", c.Kind, "panic", fmt.Sprint(p.Value), "stack", p.Stack)
 	}
 }
 
-func (b *Board) giveUp(ctx context.Context, post string) (c record, tell func(context.Context, record, error)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	c, ok := b.postedLocked(post)
+// uneditableLocked takes in that an edit was refused. Where people have deleted the message the card
+// is sent anew, or forgotten; an edit that was refused for another reason is tried again when the card
+// changes.
+func (b *Board) uneditableLocked(ctx context.Context, c record, why error) error {
+	b.log.Debug("card_not_edited", "kind", c.Kind, "chat_id", c.At.ChatID, "error", why.Error())
+	gone := errors.Is(why, outbox.ErrGone)
 	switch {
-	case !ok || c.Message != 0 || c.post() != post:
-	case c.offered != c.Revision && !c.Closed:
-		b.logUnsaved(c, b.postLocked(ctx, c))
-	default:
-		if err := b.removeLocked(c); err != nil || c.Closed {
-			b.logUnsaved(c, err)
-			break
-		}
-		tell = b.refused[c.Kind]
+	case c.Closed || gone && !c.Look.Renew:
+		return b.removeLocked(c)
+	case gone:
+		return b.resendLocked(ctx, c)
 	}
-	return c, tell
+	return nil
 }

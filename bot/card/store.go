@@ -37,10 +37,10 @@ type record struct {
 	Drawn    bool                `json:"drawn,omitempty"`   // the message is known to show the revision
 	Closed   bool                `json:"closed,omitempty"`
 
-	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
-	offered string           // the revision that the outbox may be sending
-	check   time.Time        // when Run looks at the card again; zero: no need
-	unsure  bool             // the chat may lack the last look: it is drawn, and looked at again
+	unknown  keepjson.Unknown // fields of a later program; they survive a rewrite
+	offered  string           // the revision that the outbox may be sending
+	unposted bool             // the disk did not take the post
+	forget   time.Time        // of a closed one that the chat shows so: when to forget it
 }
 
 type plainRecord record

@@ -40,7 +40,7 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 	if at == c.place() && (c.Message == 0 && fresh || c.Message == unknownID) {
 		c.Message, c.At = message, at
 		b.logUnsaved(c, b.putLocked(c))
-		b.drawLocked(ctx, c) // people may see an earlier look, or none of its buttons
+		b.logUnsaved(c, b.drawLocked(ctx, c)) // people may see an earlier look, or none of its buttons
 	}
 	if c.Message != message || c.At != at {
 		b.stripLocked(ctx, at, message, c.message())
@@ -49,7 +49,7 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 	now := Tapped{Kind: c.Kind, Key: c.Key, Session: c.Look.Session, payload: c.Payload}
 	option, ok := c.option(tapped.option)
 	if !fresh || !ok {
-		b.drawLocked(ctx, c)
+		b.logUnsaved(c, b.drawLocked(ctx, c))
 		return now, false
 	}
 	now.Option, now.For = option.Value, option.For

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -200,19 +201,21 @@ func (p *process) Current(name string, to outbox.Conversation) (outbox.Message, 
 }
 
 func (p *process) Sent(ctx context.Context, name string, to outbox.Conversation, id int, m outbox.Message) error {
-	if p.killAt.Load() == beforeNote {
+	card, _, _ := strings.Cut(name, "@")
+	isPost := p.board.get(card).Message == 0
+	if isPost && p.killAt.Load() == beforeNote {
 		p.kill()
 		return errDead
 	}
 	err := p.board.Sent(ctx, name, to, id, m)
-	if p.killAt.Load() == afterNote {
+	if isPost && p.killAt.Load() == afterNote {
 		p.kill()
 	}
 	return err
 }
 
-func (p *process) Refused(ctx context.Context, name string, why error) {
-	p.board.Refused(ctx, name, why)
+func (p *process) Refused(ctx context.Context, name string, to outbox.Conversation, id int, why error) {
+	p.board.Refused(ctx, name, to, id, why)
 }
 
 // kill keeps the folder as it is, and nothing that the process does from now on counts.

@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"ccbot/internal/address"
 	"context"
 	"slices"
 	"strconv"
@@ -9,6 +8,8 @@ import (
 
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/address"
 )
 
 // aside is a best-effort call beside the queue. A newer one with the same key replaces it.
@@ -126,63 +127,34 @@ func (o *Outbox) Answer(ctx context.Context, to address.Conversation, queryID, t
 }
 
 func (o *Outbox) beside(ctx context.Context, a *aside, life time.Duration) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if ctx.Err() != nil || o.closed != nil {
-		return
-	}
-	l := o.laneLocked(a.to.ChatID)
-	if l.parked {
-		return
-	}
-	a.since = time.Now()
-	a.expires = a.since.Add(life)
-	l.put(a)
-	o.news()
+	o.with(func(q *queues) {
+		if ctx.Err() != nil || q.closed != nil {
+			return
+		}
+		a.since = time.Now()
+		a.expires = a.since.Add(life)
+		if l := q.lane(a.to.ChatID); !l.parked {
+			l.put(a)
+		}
+	})
 }
 
-// beginAside gives the work of an aside.
-func (o *Outbox) beginAside(calls context.Context, l *lane, a *aside) func() {
-	l.take(a)
-	l.beside, l.attended = true, o.turns
-	to := o.placeLocked(a.to)
-	return func() {
-		ctx, cancel := context.WithTimeout(calls, callTimeout)
-		defer cancel()
-		out := o.outward(job{to: to}).to
-		err := a.call(ctx, out)
-		v := judge(err, &job{kind: send})
-		if v.answer == blocked && a.kind == tapAnswer {
-			v.answer = refused // of the tap, not of the chat
-		}
-		if v.answer == moved {
-			v = o.migrate(out.ChatID, v.chat)
-		}
-		o.note(l, &job{to: to}, v)
-		o.settleAside(l, a, v)
-		if err != nil && calls.Err() == nil {
-			o.log.Debug("best effort call failed", "chat_id", to.ChatID, "error", inBrief(err))
-		}
+// deliverAside does one try of an aside.
+func (o *Outbox) deliverAside(calls context.Context, l *lane, a *aside, to address.Conversation) {
+	ctx, cancel := context.WithTimeout(calls, callTimeout)
+	defer cancel()
+	out := o.outward(job{to: to}).to
+	err := a.call(ctx, out)
+	v := judge(err, &job{kind: send})
+	switch {
+	case v.answer == blocked && a.kind == tapAnswer:
+		v.answer = refused // of the tap, not of the chat
+	case v.answer == moved:
+		v = o.migrate(out.ChatID, v.chat)
 	}
-}
-
-// settleAside ends a try of an aside. What is worth it is tried again while it is of use.
-func (o *Outbox) settleAside(l *lane, a *aside, v verdict) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.flying--
-	l.beside = false
-	switch v.answer {
-	case later:
-		a.tries++
-		a.after = time.Now().Add(backoff(a.tries, o.jitter()))
-	case revoked:
-		o.fatal = v.err
-	case blocked:
-		o.parkLocked(l)
+	o.note(l, &job{to: to}, v)
+	o.with(func(q *queues) { q.settleAside(l, a, v, o.again) })
+	if err != nil && calls.Err() == nil {
+		o.log.Debug("best effort call failed", "chat_id", to.ChatID, "error", inBrief(err))
 	}
-	if (v.answer == paused || v.answer == later) && a.kind != typing && o.closed == nil && !l.parked {
-		l.putBack(a)
-	}
-	o.news()
 }

@@ -11,25 +11,34 @@ import (
 
 const (
 	callTimeout = 30 * time.Second
-	maxReason   = 300 // of an error in the log: an HTML page is one line too many
+	maxReason   = 300                    // of an error in the log: an HTML page is one line too many
+	waited      = 100 * time.Millisecond // a message that goes sooner had not to wait
 )
 
 // deliver does one attempt and what it means on disk, then tells the queue. The lane is flying all
-// the time, so nothing overtakes it.
-func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job) {
-	id, v := o.attempt(calls, l, &attempt)
+// the time, so nothing overtakes it. idle: the message looks so already.
+func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job, idle bool) {
+	id, v := attempt.messageID, verdict{answer: taken}
+	if !idle {
+		id, v = o.attempt(calls, l, &attempt)
+	}
 	if v.answer == taken && attempt.isNew() && id != 0 && o.OnSent != nil {
 		m := attempt.change.message
 		m.To = attempt.to
 		o.OnSent(m, id)
 	}
 	again := attempt.kind == post && o.file(calls, attempt, id, v)
+	if attempt.kind == edit && attempt.change.message.Name != "" {
+		_ = o.tell(calls, attempt, id, v) // no file waits for that
+	}
 	o.note(l, &attempt, v)
-	if o.settle(l, j, attempt, id, v) && o.OnTopicGone != nil {
+	lost := false
+	o.with(func(q *queues) { lost = q.settle(l, j, attempt, id, v, o.again) })
+	if lost && o.OnTopicGone != nil {
 		o.OnTopicGone(attempt.to)
 	}
 	if again {
-		o.requeue(attempt)
+		o.queuePosts([]string{attempt.file}, Message{Rank: attempt.rank, To: attempt.to, Name: attempt.name})
 	}
 }
 
@@ -37,6 +46,12 @@ func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job) {
 func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int, v verdict) {
 	if j.kind == post && !o.fetch(j) {
 		return 0, verdict{answer: vanished}
+	}
+	if more := j.change.message.More; j.kind == send && more != nil {
+		if time.Since(j.since) >= waited {
+			j.change.message = more()
+		}
+		j.change.message.More = nil // what was tried once stays as it is
 	}
 	out := o.outward(*j)
 	id, err := o.call(calls, out)
@@ -51,21 +66,22 @@ func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int,
 	return id, v
 }
 
-// note keeps what an answer means for the chat, or for the server, in the next run, too.
+// note keeps what an answer means for the chat, or for the server, in the next run, too. The lane
+// waits before the disk has that: asides would go meanwhile.
 func (o *Outbox) note(l *lane, j *job, v verdict) {
 	switch {
 	case v.answer == taken && j.isNew():
-		o.unmark(j.to.ChatID)
+		o.notes.unpark(j.to.ChatID)
 		if j.isRich() {
-			o.noteRich(true)
+			o.notes.rich(true)
 		}
 	case v.answer == paused:
-		o.hold(l, v.wait)
-		o.noteHold(j.to.ChatID, v.wait)
+		o.with(func(*queues) { l.hold(time.Now().Add(v.wait)) })
+		o.notes.hold(j.to.ChatID, v.wait)
 	case v.answer == blocked:
-		o.mark(j.to.ChatID, v.err)
+		o.notes.park(j.to.ChatID, v.err)
 	case v.answer == refused && errors.Is(v.err, ErrNoRich) && o.TakesRich():
-		o.noteRich(false)
+		o.notes.rich(false)
 	}
 }
 
@@ -85,9 +101,6 @@ func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 	switch {
 	case !j.isNew() && j.messageID == 0:
 		return 0, ErrMoved
-	case j.kind == remove:
-		_, err = o.api.DeleteMessage(ctx, &tgbot.DeleteMessageParams{ChatID: chat, MessageID: j.messageID})
-		return j.messageID, err
 	case j.kind == edit && j.change.buttonsOnly:
 		_, err = o.api.EditMessageReplyMarkup(ctx, &tgbot.EditMessageReplyMarkupParams{
 			ChatID: chat, MessageID: j.messageID, ReplyMarkup: keyboard(m.Buttons),
@@ -124,9 +137,8 @@ func (o *Outbox) report(calls context.Context, l *lane, j job, v verdict, err er
 	log := o.log.With("chat_id", j.to.ChatID, "kind", j.kind.String(), "error", inBrief(err))
 	switch v.answer {
 	case later:
-		o.mu.Lock()
-		first := l.failures == 0
-		o.mu.Unlock()
+		first := false
+		o.with(func(*queues) { first = l.failures == 0 })
 		if first {
 			log.Warn("bot api does not answer, trying again")
 		}
@@ -146,104 +158,5 @@ func (o *Outbox) report(calls context.Context, l *lane, j job, v verdict, err er
 		log.Info("group has a new id", "new_chat_id", v.chat)
 	case revoked:
 		log.Error("bot token refused")
-	}
-}
-
-// settle enters the outcome of an attempt into the queue. lost reports that it is news that the
-// topic is gone.
-func (o *Outbox) settle(l *lane, j *job, attempt job, id int, v verdict) (lost bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.flying--
-	l.flying, j.flying = false, false
-	j.change, j.plain = attempt.change, attempt.plain // a post has its message now
-	switch v.answer {
-	case taken, vanished, refused:
-		l.parked = l.parked && !(v.answer == taken && j.isNew())
-		o.finishLocked(l, j, id, v)
-	case blocked:
-		o.blockedLocked(l, j, v)
-	case plain:
-		j.plain = true
-	case document:
-		j.asDocument = true
-	case revoked:
-		o.fatal = v.err
-	case topicGone:
-		lost = o.topicGoneLocked(l, j)
-	case paused, later:
-		o.retryLocked(l, j, v)
-	}
-	if !v.final() {
-		o.catchUpLocked(j)
-	}
-	o.news()
-	return lost
-}
-
-// final says that the job is not in the queue any more.
-func (v verdict) final() bool {
-	return v.answer == taken || v.answer == vanished || v.answer == refused
-}
-
-func (o *Outbox) retryLocked(l *lane, j *job, v verdict) {
-	if v.answer == paused {
-		return // note holds the lane
-	}
-	l.failures++
-	j.unsure = true
-	l.again = time.Now().Add(backoff(l.failures, o.jitter()))
-}
-
-// blockedLocked parks the chat. What was under way ends as all that waits there, a post stays.
-func (o *Outbox) blockedLocked(l *lane, j *job, v verdict) {
-	if j.kind != post {
-		o.dropLocked(j)
-		j.finish(result{err: &Refused{v.err}})
-	}
-	o.parkLocked(l)
-}
-
-// catchUpLocked prepares the next attempt: nobody waits for an abandoned job, and an edit takes
-// what came meanwhile.
-func (o *Outbox) catchUpLocked(j *job) {
-	if j.abandoned {
-		o.dropLocked(j)
-		return
-	}
-	if j.newer != nil {
-		j.rank = max(j.rank, j.newer.message.Rank)
-		j.change, j.newer, j.plain = j.change.then(*j.newer), nil, false
-	}
-}
-
-// finishLocked takes a job that is over out of its queue.
-func (o *Outbox) finishLocked(l *lane, j *job, id int, v verdict) {
-	l.failures = 0
-	o.dropLocked(j)
-	r := result{messageID: id}
-	if v.answer == refused {
-		r.err = &Refused{v.err}
-	}
-	o.learnLocked(j, id, r.err)
-	if j.newer != nil && !l.parked {
-		again := &job{kind: edit, to: j.to, messageID: j.messageID, change: *j.newer}
-		again.rank = o.known.rank(again.ref(), again.change.message.Rank)
-		o.edits[again.ref()] = again
-		o.addLocked(again)
-	}
-	j.finish(r)
-}
-
-// learnLocked remembers what a message looks like now.
-func (o *Outbox) learnLocked(j *job, id int, err error) {
-	refusal, _ := err.(*Refused) //nolint:errorlint // made one line above
-	switch {
-	case j.kind == edit && refusal != nil && j.newer == nil:
-		o.known.note(j.ref(), fact{refusal: refusal, rank: o.known.rank(j.ref(), j.rank)})
-	case j.kind == edit && refusal == nil:
-		o.known.note(j.ref(), fact{looks: o.known.looks(j.ref()).after(j.change), rank: o.known.rank(j.ref(), j.rank)})
-	case (j.kind == send || j.kind == post) && refusal == nil && id != 0:
-		o.known.note(refOf(j.to, id), fact{looks: looksOf(j.change), rank: j.rank})
 	}
 }

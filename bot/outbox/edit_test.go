@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/render"
 )
 
 func (b *bench) editText(t *testing.T, text string) {
@@ -29,7 +31,7 @@ func TestEditsCollapse(t *testing.T) {
 		}
 		synctest.Wait()
 		b.mu.Lock()
-		assert.LessOrEqual(t, len(b.lanes[5].queue), 2, "memory does not grow")
+		assert.LessOrEqual(t, len(b.queues.lanes[5].queue), 2, "memory does not grow")
 		b.mu.Unlock()
 		b.idle(time.Hour)
 		edits := b.seen("edit", true)
@@ -105,7 +107,7 @@ func TestEditWhileOneIsUnderWay(t *testing.T) {
 				}
 				b.idle(time.Minute)
 				assert.Equal(t, tt.want, texts(b.seen("edit", false)))
-				assert.Empty(t, b.edits)
+				assert.Empty(t, b.queues.edits)
 			})
 		})
 	}
@@ -140,26 +142,49 @@ func TestNotModifiedIsSuccess(t *testing.T) {
 	})
 }
 
-func TestRefusedEditIsToldOnce(t *testing.T) {
-	inBubble(t, func(context.Context, int, call) error { return errGone }, func(t *testing.T, b *bench) {
-		b.editText(t, "a")
+// The owner of a message hears once what became of an edit, also of one that changes nothing.
+func TestTheOwnerHearsOfItsEdits(t *testing.T) {
+	o := &owner{texts: map[string]string{}}
+	refuse := func(_ context.Context, n int, _ call) error {
+		return []error{nil, errGone, errServer, nil}[min(n, 4)-1]
+	}
+	inNamedBubble(t, t.TempDir(), o, refuse, func(b *bench) {
+		for i, text := range []string{"a", "a", "b", "b"} {
+			m := named("card")
+			m.Text = render.Plain(text)
+			if i == 1 {
+				require.NoError(t, b.EditNow(context.WithoutCancel(t.Context()), to(5), 1, m))
+			} else {
+				require.NoError(t, b.Edit(t.Context(), to(5), 1, m))
+			}
+			b.idle(time.Minute)
+		}
+		gone := fmt.Errorf("%w: %w", ErrGone, errGone)
+		shows := func(text string) string { return fmt.Sprintf("card: %q is 1 in 5", text) }
+		assert.Equal(t, []string{shows("a"), shows("a"), "card 1: " + gone.Error(), shows("b")}, o.notes())
+		assert.Equal(t, []string{"a", "b", "b", "b"}, texts(b.seen("edit", false)), "what it looks like is not known after the refusal")
+		b.editText(t, "c")
 		b.idle(time.Minute)
-		err := b.Edit(t.Context(), to(5), 1, say(5, "b"))
-		var refused *Refused
-		require.ErrorAs(t, err, &refused)
-		b.idle(time.Minute)
-		assert.Len(t, b.seen("edit", false), 1, "nothing was queued")
-		b.editText(t, "a")
-		b.idle(time.Minute)
-		assert.Len(t, b.seen("edit", false), 2, "what it looks like is not known any more")
+		assert.Len(t, o.notes(), 4, "that one has no name")
 	})
 }
 
-func TestDelete(t *testing.T) {
-	inBubble(t, nil, func(t *testing.T, b *bench) {
-		require.NoError(t, b.Delete(t.Context(), to(5), 7))
-		calls := b.seen("delete", true)
-		require.Len(t, calls, 1)
-		assert.Equal(t, 7, calls[0].message)
+func TestTwoWaitForTheEditsOfAMessage(t *testing.T) {
+	inBubble(t, once(tooMany(10)), func(t *testing.T, b *bench) {
+		b.sendLater(t.Context(), say(5, "x"))
+		got := make(chan error, 3)
+		for i := range 3 {
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() { got <- b.EditNow(ctx, to(5), 1, say(5, fmt.Sprint(i))) }()
+			synctest.Wait()
+			if i == 1 {
+				cancel() // the others go on
+				require.ErrorIs(t, <-got, context.Canceled)
+			}
+			defer cancel()
+		}
+		require.NoError(t, <-got)
+		require.NoError(t, <-got)
+		assert.Equal(t, []string{"2"}, texts(b.seen("edit", false)))
 	})
 }

@@ -147,11 +147,6 @@ func (f *fake) EditMessageReplyMarkup(ctx context.Context, p *tgbot.EditMessageR
 	return nil, err
 }
 
-func (f *fake) DeleteMessage(ctx context.Context, p *tgbot.DeleteMessageParams) (bool, error) {
-	_, err := f.do(ctx, call{method: "delete", chat: p.ChatID.(int64), message: p.MessageID})
-	return err == nil, err
-}
-
 func (f *fake) SendChatAction(ctx context.Context, p *tgbot.SendChatActionParams) (bool, error) {
 	_, err := f.do(ctx, call{method: "typing", chat: p.ChatID.(int64), thread: p.MessageThreadID})
 	return err == nil, err

@@ -21,9 +21,9 @@ func TestAHoldCountsBeforeTheDiskHasIt(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t, t.TempDir(), once(tooMany(3600)))
-			b.holds.writing.Lock() // the disk takes its time
+			b.notes.holds.writing.Lock() // the disk takes its time
 			b.run(t)
-			t.Cleanup(b.holds.writing.Unlock) // before the end of Run is awaited
+			t.Cleanup(b.notes.holds.writing.Unlock) // before the end of Run is awaited
 			tt.ask(b, t.Context())
 			require.Eventually(t, func() bool { return b.heldOn(5) }, 10*time.Second, time.Millisecond)
 			b.React(t.Context(), to(5), 4, "👀")
@@ -31,7 +31,7 @@ func TestAHoldCountsBeforeTheDiskHasIt(t *testing.T) {
 			b.Answer(t.Context(), to(5), "q", "text", false)
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			_, wait := b.lanes[5].turn(time.Now())
+			_, wait := b.queues.lanes[5].turn(time.Now())
 			assert.Greater(t, wait, time.Minute)
 		})
 	}
@@ -41,6 +41,6 @@ func TestAHoldCountsBeforeTheDiskHasIt(t *testing.T) {
 func (b *bench) heldOn(chat int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	l := b.lanes[chat]
+	l := b.queues.lanes[chat]
 	return l != nil && time.Now().Before(l.until)
 }

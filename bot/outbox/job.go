@@ -1,18 +1,22 @@
 package outbox
 
-import "ccbot/internal/address"
+import (
+	"fmt"
+	"time"
+
+	"ccbot/internal/address"
+)
 
 type kind int
 
 const (
 	send   kind = iota // the caller waits
 	post               // a file waits
-	edit               // nobody waits
-	remove             // the caller waits
+	edit               // nobody waits, or who asked for EditNow
 	upload             // the caller waits, and keeps the file open
 )
 
-func (k kind) String() string { return [...]string{"send", "post", "edit", "delete", "file"}[k] }
+func (k kind) String() string { return [...]string{"send", "post", "edit", "file"}[k] }
 
 // job is one thing to do in a chat's queue. Its fields belong to the outbox's lock; while it is
 // flying the delivery has a copy.
@@ -20,19 +24,19 @@ type job struct {
 	kind      kind
 	rank      Rank
 	to        address.Conversation
-	change    change      // send: the message; edit: what to change; upload: its caption
-	messageID int         // edit, remove
-	file      string      // post: the name of its file
-	name      string      // post: what its owner calls the message; empty: the file has the message
-	body      *File       // upload
-	done      chan result // send, remove, upload: one result, buffered
+	change    change        // send: the message; edit: what to change; upload: its caption
+	messageID int           // edit
+	file      string        // post: the name of its file
+	name      string        // post: what its owner calls the message; empty: the file has the message
+	body      *File         // upload
+	since     time.Time     // send: when it was asked for
+	done      []chan result // who waits; each gets one result, buffered
 
 	plain      bool // formatting was refused
 	asDocument bool // upload: it was refused as a photo
 	unsure     bool // a call broke: it may have been carried out
 	abandoned  bool // the caller is gone; the call under way is the last one
 	flying     bool
-	newer      *change // edit: what came while it was flying
 }
 
 type result struct {
@@ -60,9 +64,24 @@ func (j *job) message() Message {
 	return m
 }
 
-// finish tells the caller, when there is one.
+// finish tells who waits.
 func (j *job) finish(r result) {
-	if j.done != nil {
-		j.done <- r
+	for _, done := range j.done {
+		done <- r
+	}
+}
+
+// doubt adds ErrUnsure to err when the job may have been carried out.
+func (j *job) doubt(err error) error {
+	if j.unsure || j.flying {
+		return fmt.Errorf("%w: %w", ErrUnsure, err)
+	}
+	return err
+}
+
+// settleIn lets a job go to another place. What it answers is not there.
+func (j *job) settleIn(to address.Conversation) {
+	if j.to != to {
+		j.to, j.change.message.ReplyTo = to, 0
 	}
 }

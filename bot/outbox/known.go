@@ -1,5 +1,7 @@
 package outbox
 
+import "ccbot/internal/address"
+
 // ref names a message.
 type ref struct {
 	chat    int64
@@ -18,9 +20,8 @@ type memory struct {
 }
 
 type fact struct {
-	looks   shown
-	rank    Rank     // what it was sent with, or edited with since
-	refusal *Refused // of an edit; not told yet
+	looks shown
+	rank  Rank // what it was sent with, or edited with since
 }
 
 func (m *memory) looks(at ref) shown { return m.facts[at].looks }
@@ -42,12 +43,4 @@ func (m *memory) note(at ref, f fact) {
 	}
 }
 
-// takeRefusal gives the refusal of an earlier edit, once. What the message looks like is not known after it.
-func (m *memory) takeRefusal(at ref) error {
-	f := m.facts[at]
-	if f.refusal == nil {
-		return nil
-	}
-	m.facts[at] = fact{rank: f.rank}
-	return f.refusal
-}
+func refOf(to address.Conversation, messageID int) ref { return ref{to.ChatID, messageID} }

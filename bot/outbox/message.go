@@ -50,8 +50,12 @@ type Message struct {
 	// Rank says what goes first within a chat. An edit of a message has the rank of the message, or
 	// its own when that comes later.
 	Rank Rank `json:"rank,omitempty"`
-	// Name makes Post ask for the message when its turn comes, see Owner. It means nothing elsewhere.
+	// Name makes Post ask for the message when its turn comes, and the owner of the name hear what
+	// becomes of an edit, see Owner.
 	Name string `json:"name,omitempty"`
+	// More, when set, is called by Send where the message has waited for its turn, before the first
+	// attempt: it gives what goes in the message's place, which is final. It may wait for a disk.
+	More func() Message `json:"-"`
 }
 
 // blank says whether there is nothing to see in it.

@@ -50,7 +50,12 @@ func (o *owner) Sent(_ context.Context, name string, to Conversation, id int, m 
 	return o.sentErr
 }
 
-func (o *owner) Refused(_ context.Context, name string, why error) { o.note(name + ": " + why.Error()) }
+func (o *owner) Refused(_ context.Context, name string, _ Conversation, id int, why error) {
+	if id != 0 {
+		name += fmt.Sprint(" ", id)
+	}
+	o.note(name + ": " + why.Error())
+}
 
 func (o *owner) note(line string) {
 	o.mu.Lock()
@@ -91,7 +96,7 @@ func TestANamedPostIsSentAsItLooksWhenItsTurnComes(t *testing.T) {
 		synctest.Wait()
 		require.Len(t, b.seen("send", false), 1)
 		require.NoError(t, b.Post(t.Context(), named("card")), "it waits already")
-		assert.Len(t, files(t, b.folder.Path), 2)
+		assert.Len(t, files(t, b.posts.folder.Path), 2)
 		o.set("card", strings.Repeat("new ", 2000))
 		o.set("gone", "")
 		b.idle(time.Minute)
@@ -99,7 +104,7 @@ func TestANamedPostIsSentAsItLooksWhenItsTurnComes(t *testing.T) {
 		require.Len(t, sent, 1, "one message of a long text, none of a name that is not wanted")
 		assert.True(t, strings.HasPrefix(sent[0].text, "new new"))
 		assert.Len(t, o.notes(), 1)
-		assert.Empty(t, files(t, b.folder.Path))
+		assert.Empty(t, files(t, b.posts.folder.Path))
 	})
 }
 
@@ -114,7 +119,7 @@ func TestANamePostedWhileItsOwnerIsAskedIsAskedForAgain(t *testing.T) {
 		require.NoError(t, b.Post(t.Context(), named("card")))
 		b.idle(time.Minute)
 		assert.Equal(t, []string{"x"}, texts(b.seen("send", true)))
-		assert.Empty(t, files(t, b.folder.Path))
+		assert.Empty(t, files(t, b.posts.folder.Path))
 	})
 }
 
@@ -129,14 +134,14 @@ func TestP8_ANamedPostIsOnDiskUntilItsIdIs(t *testing.T) {
 		b.idle(24 * time.Hour)
 		assert.Equal(t, []string{"x"}, texts(b.seen("send", false)))
 		assert.Equal(t, []string{"heard", `card: "x" is 1 in 5`}, o.notes())
-		assert.Len(t, files(t, b.folder.Path), 1)
+		assert.Len(t, files(t, b.posts.folder.Path), 1)
 	})
 	o.sentErr = nil
 	inNamedBubble(t, dir, o, nil, func(b *bench) {
 		require.NoError(t, b.Post(t.Context(), named("card")), "it waits from an earlier run")
 		b.idle(time.Minute)
 		assert.Equal(t, []string{"x"}, texts(b.seen("send", false)))
-		assert.Empty(t, files(t, b.folder.Path))
+		assert.Empty(t, files(t, b.posts.folder.Path))
 	})
 }
 
@@ -147,7 +152,7 @@ func TestANamedPostThatIsRefusedIsOver(t *testing.T) {
 		b.idle(time.Minute)
 		assert.Len(t, b.seen("send", false), 2, "formatted, then plain")
 		assert.Equal(t, []string{"card: " + errEntities.Error()}, o.notes())
-		assert.Empty(t, files(t, b.folder.Path))
+		assert.Empty(t, files(t, b.posts.folder.Path))
 		assert.Empty(t, files(t, filepath.Join(b.dir, "quarantine")))
 	})
 }
@@ -164,6 +169,6 @@ func TestANamedPostInAParkedChatWaits(t *testing.T) {
 		b.Unpark(5)
 		b.idle(time.Minute)
 		assert.Equal(t, []string{`card: "new" is 1 in 5`}, o.notes())
-		assert.Empty(t, files(t, b.folder.Path))
+		assert.Empty(t, files(t, b.posts.folder.Path))
 	})
 }

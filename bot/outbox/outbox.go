@@ -7,13 +7,11 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
-	"golang.org/x/time/rate"
 
 	"ccbot/bot/alias"
 	"ccbot/internal/address"
@@ -29,7 +27,6 @@ type API interface {
 	SendPhoto(ctx context.Context, params *tgbot.SendPhotoParams) (*models.Message, error)
 	EditMessageText(ctx context.Context, params *tgbot.EditMessageTextParams) (*models.Message, error)
 	EditMessageReplyMarkup(ctx context.Context, params *tgbot.EditMessageReplyMarkupParams) (*models.Message, error)
-	DeleteMessage(ctx context.Context, params *tgbot.DeleteMessageParams) (bool, error)
 	SendChatAction(ctx context.Context, params *tgbot.SendChatActionParams) (bool, error)
 	SetMessageReaction(ctx context.Context, params *tgbot.SetMessageReactionParams) (bool, error)
 	AnswerCallbackQuery(ctx context.Context, params *tgbot.AnswerCallbackQueryParams) (bool, error)
@@ -47,7 +44,7 @@ type Outbox struct {
 	// sent it hears of it. m.To is where it stands. It must be quick.
 	OnSent func(m Message, messageID int)
 
-	// Named, set before Run, knows the messages of named posts.
+	// Named, set before Run, knows the messages that have a name.
 	Named Owner
 
 	// OnMigrate, when set before Run, is told that Aliases knows more: a group became another chat.
@@ -59,35 +56,16 @@ type Outbox struct {
 	// writes there.
 	OnTopicGone func(gone address.Conversation)
 
-	api        API
-	server     string
-	folder     spool.Folder
-	quarantine string
-	log        *slog.Logger
-	jitter     func() float64
-	wake       chan struct{}
-	parked     *facts[time.Time]
-	rich       *facts[richFact]
-	holds      *facts[hold]
+	api    API
+	log    *slog.Logger
+	jitter func() float64
+	wake   chan struct{}
+	began  time.Time // about when this run did
+	posts  shelf
+	notes  notes
 
-	posting  sync.Mutex // held over disk writes, so that names and the queue have the same order; before mu
-	loaded   bool       // what earlier runs left is in the queues
-	lastName int64
-	named    map[string]bool // names that wait; true: posted since the owner was asked
-
-	began time.Time // about when this run did
-
-	mu     sync.Mutex
-	lanes  map[int64]*lane
-	order  []*lane // the same, oldest first
-	all    *rate.Limiter
-	flying int
-	turns  uint64
-	edits  map[ref]*job // the one edit of a message that waits or flies
-	known  memory
-	gone   map[address.Conversation]bool // topics
-	fatal  error                         // why Run must end
-	closed error                         // why nothing can be sent any more
+	mu     sync.Mutex // after that of posts
+	queues queues
 }
 
 // New makes an outbox that keeps posts in dir (made when missing), and beside it what it must know
@@ -95,19 +73,14 @@ type Outbox struct {
 // api speaks to, without a token.
 func New(api API, server, dir string, log *slog.Logger) *Outbox {
 	home := spool.Folder{Path: filepath.Dir(dir), MaxSize: maxPost, Fsync: true}
-	return &Outbox{
-		Aliases: &alias.Table{}, api: api, server: server, log: log, jitter: rand.Float64,
-		folder:     spool.Folder{Path: dir, MaxSize: maxPost, Fsync: true},
-		quarantine: filepath.Join(home.Path, "quarantine"),
-		wake:       make(chan struct{}, 1),
-		began:      time.Now(),
-		parked:     openFacts[time.Time](home, parkedFile, log),
-		rich:       openFacts[richFact](home, richFile, log),
-		holds:      openFacts[hold](home, holdsFile, log),
-		named:      map[string]bool{},
-		lanes:      map[int64]*lane{}, edits: map[ref]*job{}, gone: map[address.Conversation]bool{},
-		all: rate.NewLimiter(allRate, allBurst),
+	o := &Outbox{
+		Aliases: &alias.Table{}, api: api, log: log, jitter: rand.Float64, wake: make(chan struct{}, 1), began: time.Now(),
+		posts: shelf{folder: spool.Folder{Path: dir, MaxSize: maxPost, Fsync: true}, log: log,
+			quarantine: filepath.Join(home.Path, "quarantine"), named: map[string]bool{}},
+		notes: openNotes(home, server, log),
 	}
+	o.queues = newQueues(o.lane)
+	return o
 }
 
 // shutdownGrace is how long calls under way may take after the end of Run's context: a call that is
@@ -159,90 +132,58 @@ func (o *Outbox) serve(ctx, calls context.Context, running *sync.WaitGroup) bool
 	return true
 }
 
-// begin asks the schedule and takes from the budgets what the turn costs. The work it gives does the call.
+// begin asks the schedule, and takes from the budgets what the turn costs. The work it gives does the call.
 func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.fatal != nil {
-		return nil, 0, o.fatal
+	q := &o.queues
+	if q.fatal != nil {
+		return nil, 0, q.fatal
 	}
 	now := time.Now()
-	for _, l := range o.order {
+	for _, l := range q.order {
 		l.expire(now)
 	}
-	t := next(now, o.order, o.all, o.flying)
-	if t.lane == nil {
+	switch t := next(now, q.order, q.all, q.flying); {
+	case t.lane == nil:
 		return nil, t.wait, nil
+	case t.aside != nil:
+		to := q.beginAside(now, t.lane, t.aside)
+		return func() { o.deliverAside(calls, t.lane, t.aside, to) }, 0, nil
+	default:
+		idle := q.begin(now, t.lane, t.job)
+		attempt := *t.job
+		return func() { o.deliver(calls, t.lane, t.job, attempt, idle) }, 0, nil
 	}
-	o.all.AllowN(now, 1)
-	o.flying++
-	o.turns++
-	if t.aside != nil {
-		return o.beginAside(calls, t.lane, t.aside), 0, nil
-	}
-	l, j := t.lane, t.job
-	l.budget.AllowN(now, 1)
-	l.served, l.flying, j.flying = o.turns, true, true
-	attempt := *j
-	return func() { o.deliver(calls, l, j, attempt) }, 0, nil
 }
 
 func (o *Outbox) end() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.closed = ErrClosed
-	if o.fatal != nil {
-		o.closed = o.fatal
-	}
-	for _, l := range o.order {
-		for _, j := range l.queue {
-			j.finish(result{err: j.doubt(o.closed)})
-		}
-	}
-	o.order, o.lanes, o.edits = nil, map[int64]*lane{}, map[ref]*job{}
-	if errors.Is(o.fatal, ErrRevoked) {
-		return fmt.Errorf("outbox: %w", o.fatal)
+	o.queues.end()
+	if errors.Is(o.queues.fatal, ErrRevoked) {
+		return fmt.Errorf("outbox: %w", o.queues.fatal)
 	}
 	return nil
 }
 
-// add puts a job at the end of its chat's queue.
-func (o *Outbox) addLocked(j *job) {
-	j.settleIn(o.placeLocked(j.to))
-	l := o.laneLocked(j.to.ChatID)
-	l.queue = append(l.queue, j)
-	o.news()
-}
-
-// laneLocked is the lane of a chat.
-func (o *Outbox) laneLocked(chat int64) *lane {
-	l, ok := o.lanes[chat]
-	if !ok {
-		l = newLane(chat)
-		if now := time.Now(); now.Sub(o.began) < chatBurst*chatEach {
-			l.budget.AllowN(now, chatBurst-1) // an earlier run may have used its burst a moment ago
-		}
-		if d := o.heldFor(chat, time.Now()); d > 0 {
-			l.until = time.Now().Add(d)
-		}
-		o.lanes[chat] = l
-		o.order = append(o.order, l)
+// lane makes the lane of a chat.
+func (o *Outbox) lane(chat int64) *lane {
+	l, now := newLane(chat), time.Now()
+	if now.Sub(o.began) < chatBurst*chatEach {
+		l.budget.AllowN(now, chatBurst-1) // an earlier run may have used its burst a moment ago
 	}
+	l.until = now.Add(o.notes.heldFor(chat, now))
 	return l
 }
 
-// news wakes the schedule; one wake is enough for any number of news.
-func (o *Outbox) news() {
+// with changes the queues, and has the schedule look at them.
+func (o *Outbox) with(change func(q *queues)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	change(&o.queues)
 	pause.Poke(o.wake)
 }
 
-// dropLocked takes a job out of its queue.
-func (o *Outbox) dropLocked(j *job) {
-	l := o.laneLocked(j.to.ChatID)
-	l.queue = slices.DeleteFunc(l.queue, func(q *job) bool { return q == j })
-	if j.kind == edit && o.edits[j.ref()] == j {
-		delete(o.edits, j.ref())
-	}
-}
-
-func refOf(to address.Conversation, messageID int) ref { return ref{to.ChatID, messageID} }
+// again is when to try what has failed so many times in a row.
+func (o *Outbox) again(failures int) time.Time { return time.Now().Add(backoff(failures, o.jitter())) }

@@ -50,12 +50,12 @@ func TestP5_APersonWhoBlocksTheBotLosesNothing(t *testing.T) {
 		require.NoError(t, err)
 		b.idle(24 * time.Hour)
 		assert.Len(t, b.seen("", false), tried+1, "nothing is tried there")
-		assert.Len(t, files(t, b.folder.Path), 2)
+		assert.Len(t, files(t, b.posts.folder.Path), 2)
 		b.mu.Lock()
-		for _, j := range b.lanes[5].queue {
+		for _, j := range b.queues.lanes[5].queue {
 			assert.Zero(t, j.change, "only names are kept")
 		}
-		assert.Empty(t, b.edits)
+		assert.Empty(t, b.queues.edits)
 		b.mu.Unlock()
 
 		p.chat.Store(0)
@@ -65,7 +65,7 @@ func TestP5_APersonWhoBlocksTheBotLosesNothing(t *testing.T) {
 		require.NoError(t, err)
 		b.idle(time.Minute)
 		assert.Equal(t, []string{"other", "receipt 1", "receipt 2", "answer"}, texts(b.seen("send", true)))
-		assert.Empty(t, files(t, b.folder.Path))
+		assert.Empty(t, files(t, b.posts.folder.Path))
 		require.NoError(t, b.Edit(ctx, to(5), 3, say(0, "card again")), "it was never shown")
 		b.idle(time.Minute)
 		assert.Len(t, b.seen("edit", true), 1)
@@ -79,6 +79,7 @@ func logged(t *testing.T, dir string, p *blocking, test func(t *testing.T, b *be
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, dir, p.reply)
 		b.log = slog.New(slog.NewTextHandler(&text, nil))
+		b.notes.log = b.log
 		b.run(t)
 		test(t, b)
 		require.NoError(t, b.stop())
@@ -142,7 +143,7 @@ func TestAMarkerThatCannotBeReadIsMadeAnew(t *testing.T) {
 		require.ErrorIs(t, err, ErrBlocked)
 	})
 	assert.Len(t, lines, 1)
-	known := openFacts[time.Time](newBench(t, dir, nil).parked.folder, parkedFile, slog.New(slog.DiscardHandler))
+	known := openFacts[time.Time](newBench(t, dir, nil).notes.parked.folder, parkedFile, slog.New(slog.DiscardHandler))
 	_, ok := known.get("5")
 	assert.True(t, ok)
 }

@@ -61,8 +61,8 @@ func TestMessagesOfAGroupThatBecameASupergroupAreLeftAlone(t *testing.T) {
 	inBubble(t, slowly, func(t *testing.T, b *bench) {
 		ctx := t.Context()
 		waiting := b.sendLater(ctx, say(-5, "1"))
-		deleted := make(chan error, 1)
-		go func() { deleted <- b.Delete(ctx, to(-5), 2) }()
+		edited := make(chan error, 1)
+		go func() { edited <- b.EditNow(ctx, to(-5), 2, say(0, "x")) }()
 		require.NoError(t, b.Edit(ctx, to(-5), 3, say(0, "x")))
 		b.React(ctx, to(-5), 4, "👀")
 		b.React(ctx, to(-5), 6, "👀")
@@ -70,17 +70,16 @@ func TestMessagesOfAGroupThatBecameASupergroupAreLeftAlone(t *testing.T) {
 		synctest.Wait()
 		refused := (*Refused)(nil)
 		require.NoError(t, (<-waiting).err)
-		require.ErrorAs(t, <-deleted, &refused)
+		require.ErrorAs(t, <-edited, &refused)
 		b.React(ctx, to(-5), 5, "👀")
 		require.ErrorAs(t, b.Edit(ctx, to(-5), 3, say(0, "y")), &refused)
 		require.ErrorAs(t, b.EditButtons(ctx, to(-5), 3, nil), &refused)
-		require.ErrorAs(t, b.Delete(ctx, to(-5), 2), &refused)
 		b.idle(time.Minute)
 		for _, c := range b.seen("", true) {
 			assert.Contains(t, []string{"send", "typing"}, c.method)
 			assert.Equal(t, int64(-100), c.chat)
 		}
-		assert.Empty(t, b.edits)
+		assert.Empty(t, b.queues.edits)
 		require.NoError(t, b.Edit(ctx, to(-100), 3, say(0, "y")), "that is another message")
 		b.idle(time.Minute)
 		assert.Len(t, b.seen("edit", true), 1)
@@ -147,12 +146,11 @@ func TestAGroupThatIsKnownToBeASupergroup(t *testing.T) {
 		b.Typing(ctx, to(-5))
 		b.Answer(ctx, to(-5), "query", "x", false)
 		b.idle(time.Minute)
-		require.NoError(t, b.Delete(ctx, to(-5), id))
 		calls := b.seen("", false)
-		require.Len(t, calls, 6)
+		require.Len(t, calls, 5)
 		_, sent := b.Aliases.Out(-5, id)
 		for _, c := range calls {
-			assert.Contains(t, map[string]int{"send": 0, "edit": sent, "react": 7, "typing": 0, "answer": 0, "delete": sent}, c.method)
+			assert.Contains(t, map[string]int{"send": 0, "edit": sent, "react": 7, "typing": 0, "answer": 0}, c.method)
 			assert.Contains(t, []int{0, 7, sent}, c.message, c.method)
 			if c.method != "answer" {
 				assert.Equal(t, int64(-100), c.chat, c.method)
@@ -180,7 +178,7 @@ func TestANamedPostIsSentToTheChatThatItsGroupHasBecome(t *testing.T) {
 		require.Equal(t, []string{"x", "x"}, texts(calls))
 		assert.Equal(t, []int64{5, -100}, []int64{calls[0].chat, calls[1].chat})
 		assert.Len(t, o.notes(), 1, "its owner hears of the message that can be changed")
-		assert.Empty(t, files(t, b.folder.Path))
+		assert.Empty(t, files(t, b.posts.folder.Path))
 	})
 }
 

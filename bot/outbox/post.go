@@ -1,32 +1,30 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"ccbot/bot/render"
-	"ccbot/internal/spool"
+	"ccbot/internal/address"
 )
 
-const (
-	postVersion = 1
-	maxPost     = 1 << 20 // bytes of a file; a message with 4096 characters has a fraction of it
-)
-
-// letter is one file in outbox/: a message that must reach the chat. Names are the time of writing
-// in nanoseconds, with leading zeros, so that their order is the order of posting, over restarts
-// too.
-type letter struct {
-	Version int       `json:"version"`
-	Created time.Time `json:"created"`
-	Message Message   `json:"message"`
+// Owner knows messages by name. A named post keeps only the name on disk; when its turn comes, also
+// in a later run, the owner is asked what to send. Posting a name that waits adds nothing, and the
+// owner is asked after that. The owner of a message hears what becomes of its edits, too. Methods
+// are called without locks of the outbox and must not wait for it.
+type Owner interface {
+	// Current gives the message that goes to a place now, before each attempt; its To differs when
+	// the chat or topic has become another one. False: nothing is sent, and the post is over. Of a
+	// Text over render.Limit only the first part is sent; Rich is not.
+	Current(name string, to address.Conversation) (m Message, wanted bool)
+	// Sent reports that the message looks like m in the chat: it was posted (id 0: Telegram did not
+	// say which message it is), or edited. It returns nil when that is on disk. After an error the
+	// post's file stays for the next run; in this run the message is not sent again.
+	Sent(ctx context.Context, name string, to address.Conversation, messageID int, m Message) error
+	// Refused reports that Telegram will never take a post (id 0), which is over, or an edit. An edit
+	// that is lost, because the chat takes nothing or the program ends, is not reported.
+	Refused(ctx context.Context, name string, to address.Conversation, messageID int, why error)
 }
 
 // Post is for what nothing can repeat (receipts, notices): when it returns nil the message is on
@@ -42,28 +40,12 @@ func (o *Outbox) Post(ctx context.Context, m Message) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("post: %w", context.Cause(ctx))
 	}
-	o.posting.Lock()
-	defer o.posting.Unlock()
-	if err := o.loadHeld(); err != nil {
+	err := o.load()
+	if err == nil {
+		err = o.posts.write(m, o.queuePosts)
+	}
+	if err != nil {
 		return fmt.Errorf("post: %w", err)
-	}
-	parts := o.partsHeld(m)
-	var names []string
-	for _, part := range parts {
-		name, err := o.write(part)
-		if err != nil {
-			return fmt.Errorf("post: %w", errors.Join(err, o.unwrite(names)))
-		}
-		names = append(names, name)
-	}
-	o.named[m.Name] = true
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.closed != nil {
-		return nil // for the next run
-	}
-	for _, name := range names {
-		o.addLocked(&job{kind: post, rank: m.Rank, to: m.To, file: name, name: m.Name})
 	}
 	return nil
 }
@@ -80,130 +62,76 @@ func Parts(m Message) []Message {
 	return parts
 }
 
-// write makes the file of a message. posting is held: a clock that goes back must not reorder.
-func (o *Outbox) write(m Message) (string, error) {
-	now := time.Now()
-	o.lastName = max(now.UnixNano(), o.lastName+1)
-	name := fmt.Sprintf("%020d.json", o.lastName)
-	data, err := json.Marshal(letter{Version: postVersion, Created: now.UTC(), Message: m})
-	if err != nil {
-		return "", err
-	}
-	return name, o.folder.Put(name, data)
-}
-
-func (o *Outbox) unwrite(names []string) error {
-	var errs []error
-	for _, name := range names {
-		errs = append(errs, o.folder.Remove(name))
-	}
-	return errors.Join(errs...)
-}
-
 // load queues what earlier runs left on disk. It is done before anything else is queued, so that
 // old comes before new.
-func (o *Outbox) load() error {
-	o.posting.Lock()
-	defer o.posting.Unlock()
-	return o.loadHeld()
-}
+func (o *Outbox) load() error { return o.posts.load(o.queuePosts) }
 
-// loadHeld is load with posting held. Only names are kept; the chat of each decides its queue.
-func (o *Outbox) loadHeld() error {
-	if o.loaded {
-		return nil
-	}
-	names, err := o.folder.List()
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if n, err := strconv.ParseInt(strings.TrimSuffix(name, ".json"), 10, 64); err == nil {
-			o.lastName = max(o.lastName, n)
+func (o *Outbox) queuePosts(files []string, m Message) {
+	o.with(func(q *queues) {
+		for _, file := range files {
+			if q.closed == nil { // else it is for the next run
+				q.add(&job{kind: post, rank: m.Rank, to: m.To, file: file, name: m.Name})
+			}
 		}
-		m, err := o.read(name)
-		if err != nil {
-			o.putAside(name, err)
-			continue
-		}
-		o.named[m.Name] = true
-		o.mu.Lock()
-		o.addLocked(&job{kind: post, rank: m.Rank, to: m.To, file: name, name: m.Name})
-		o.mu.Unlock()
-	}
-	o.loaded = true
-	return nil
+	})
 }
 
-var errLetter = errors.New("not a message of this version")
-
-func (o *Outbox) read(name string) (Message, error) {
-	data, err := o.folder.Read(name)
-	if err != nil {
-		return Message{}, err
-	}
-	var l letter
-	if err := json.Unmarshal(data, &l); err != nil {
-		return Message{}, fmt.Errorf("%w: %w", errLetter, err)
-	}
-	if l.Version != postVersion || l.Message.To.ChatID == 0 || l.Message.Text.Blank() && l.Message.Name == "" {
-		return Message{}, errLetter
-	}
-	return l.Message, nil
-}
-
-// putAside moves a file that will never be readable to quarantine. One that may be readable later
-// stays for the next start.
-func (o *Outbox) putAside(name string, why error) {
-	log := o.log.With("file", name, "error", why)
-	forGood := []error{errLetter, spool.ErrForeign, spool.ErrTooBig}
-	if !slices.ContainsFunc(forGood, func(e error) bool { return errors.Is(why, e) }) {
-		log.Warn("queued message cannot be read now")
-		return
-	}
-	if err := o.folder.Quarantine(name, o.quarantine, why.Error()); err != nil {
-		log.Error("queued message cannot be put aside", "reason", err)
-		return
-	}
-	log.Warn("queued message put aside")
-}
-
-// fetch reads the message of a post when its turn comes; false: there is nothing to send.
+// fetch gives a post its message when its turn comes; false: there is nothing to send.
 func (o *Outbox) fetch(j *job) bool {
-	if j.name != "" {
-		return o.fetchNamed(j)
-	}
-	if !j.change.message.Text.Blank() {
-		return true // an earlier attempt read it
-	}
-	m, err := o.read(j.file)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			o.putAside(j.file, err)
+	m, ok := j.change.message, true
+	switch {
+	case j.name != "":
+		o.posts.ask(j.name)
+		if m, ok = o.Named.Current(j.name, j.to); !ok || m.Text.Blank() {
+			return false
 		}
-		return false
+		m.Text, m.Rich = m.Text.Split(render.Limit)[0], ""
+		if digest(m.Text) != digest(j.change.message.Text) {
+			j.plain = false // what was refused was another text
+		}
+	case !m.Text.Blank():
+		return true // an earlier attempt read it
+	default:
+		m, ok = o.posts.read(j.file)
 	}
 	if m.To != j.to { // it goes elsewhere by now, where there is nothing to answer
 		m.ReplyTo = 0
 	}
 	j.change = change{message: m}
-	return true
+	return ok
 }
 
-// file does to the file of a post what the answer means. again: it stays, and has another turn.
+// file does to the file of a post what the answer means, and tells the owner of a name. again: the
+// file stays, and has another turn.
 func (o *Outbox) file(ctx context.Context, j job, id int, v verdict) (again bool) {
 	var err error
 	switch {
-	case j.name != "" && v.final():
-		again, err = o.fileNamed(ctx, j, id, v)
+	case !v.final():
+		return false
+	case j.name != "" && v.answer == taken && o.Aliases.Lost(j.to.ChatID, id):
+		return true // the group became another chat in this moment, and the message is not there
+	case j.name != "":
+		again, err = o.posts.end(j.name, j.file, o.tell(ctx, j, id, v))
 	case v.answer == taken:
-		err = o.folder.Remove(j.file)
+		err = o.posts.folder.Remove(j.file)
 	case v.answer == refused:
-		err = o.folder.Quarantine(j.file, o.quarantine, v.err.Error())
+		err = o.posts.putAside(j.file, v.err)
 	}
 	if err != nil {
 		// The message is in the chat, or never will be; the next start tries it once more.
 		o.log.Error("sent message is still on disk", "file", j.file, "error", err)
 	}
 	return again
+}
+
+// tell has the owner of a name hear what became of a post or an edit.
+func (o *Outbox) tell(ctx context.Context, j job, id int, v verdict) error {
+	m := j.change.message
+	switch name := cmp.Or(j.name, m.Name); v.answer {
+	case taken:
+		return o.Named.Sent(ctx, name, j.to, id, m)
+	case refused:
+		o.Named.Refused(ctx, name, j.to, j.messageID, v.err)
+	}
+	return nil
 }

@@ -50,14 +50,14 @@ func TestP8_PostsSurviveAKill(t *testing.T) {
 		require.NoError(t, b.stop())
 		require.NoError(t, b.Post(t.Context(), say(5, "after Run")))
 		assert.Equal(t, []string{"before Run", "0"}, texts(b.seen("send", false)))
-		assert.Len(t, files(t, b.folder.Path), 6)
+		assert.Len(t, files(t, b.posts.folder.Path), 6)
 	})
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, dir, nil)
 		b.run(t)
 		b.idle(time.Minute)
 		assert.Equal(t, []string{"0", "1", "2", "3", "4", "after Run"}, texts(b.seen("send", true)), "the one under way is repeated")
-		assert.Empty(t, files(t, b.folder.Path))
+		assert.Empty(t, files(t, b.posts.folder.Path))
 	})
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, dir, nil)
@@ -72,13 +72,13 @@ func TestPostIsPrivateAndWholeOnDisk(t *testing.T) {
 	m := Message{To: to(5), Text: render.Bold("receipt"), Buttons: [][]Button{{{Text: "Undo", Data: "u", Style: Danger}}}, ReplyTo: 3, Silent: true}
 	m.To.ThreadID = 9
 	require.NoError(t, b.Post(t.Context(), m))
-	names := files(t, b.folder.Path)
+	names := files(t, b.posts.folder.Path)
 	require.Len(t, names, 1)
-	info, err := os.Stat(filepath.Join(b.folder.Path, names[0]))
+	info, err := os.Stat(filepath.Join(b.posts.folder.Path, names[0]))
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	got, err := b.read(names[0])
-	require.NoError(t, err)
+	got, ok := b.posts.read(names[0])
+	require.True(t, ok)
 	assert.Equal(t, m, got)
 }
 
@@ -101,12 +101,12 @@ func TestAPostThatFailsInTheMiddleLeavesNoPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, dir, nil)
 		require.NoError(t, b.load())
-		second := filepath.Join(b.folder.Path, fmt.Sprintf("%020d.json", time.Now().UnixNano()+1))
+		second := filepath.Join(b.posts.folder.Path, fmt.Sprintf("%020d.json", time.Now().UnixNano()+1))
 		require.NoError(t, os.MkdirAll(filepath.Join(second, "in the way"), 0o700))
 		m := say(5, strings.Repeat("word ", 2000))
 		require.Error(t, b.Post(t.Context(), m))
 		require.NoError(t, os.RemoveAll(second))
-		assert.Empty(t, files(t, b.folder.Path))
+		assert.Empty(t, files(t, b.posts.folder.Path))
 		require.NoError(t, b.Post(t.Context(), m))
 		b.run(t)
 		b.idle(time.Minute)
@@ -118,7 +118,7 @@ func TestPostRefusedGoesToQuarantine(t *testing.T) {
 	inBubble(t, func(context.Context, int, call) error { return errEntities }, func(t *testing.T, b *bench) {
 		require.NoError(t, b.Post(t.Context(), say(5, "x")))
 		b.idle(time.Minute)
-		assert.Empty(t, files(t, b.folder.Path))
+		assert.Empty(t, files(t, b.posts.folder.Path))
 		assert.Len(t, files(t, filepath.Join(b.dir, "quarantine")), 2, "the message and the reason")
 		var refused *Refused
 		assert.ErrorAs(t, b.Post(t.Context(), say(5, " ")), &refused)
@@ -135,7 +135,7 @@ func TestPostFormattingRefused(t *testing.T) {
 		require.NoError(t, b.Post(t.Context(), Message{To: to(5), Text: render.Bold("x")}))
 		b.idle(time.Minute)
 		assert.Equal(t, []string{"x"}, texts(b.seen("send", true)))
-		assert.Empty(t, files(t, b.folder.Path))
+		assert.Empty(t, files(t, b.posts.folder.Path))
 	})
 }
 

@@ -151,7 +151,7 @@ func allArrived(b *bench, p played) string {
 			return fmt.Sprintf("send: %+v", r)
 		}
 	}
-	if n := len(b.edits); n != 0 {
+	if n := len(b.queues.edits); n != 0 {
 		return fmt.Sprintf("%d edits are left", n)
 	}
 	return ""
@@ -262,15 +262,15 @@ func allHeard(t *testing.T, b *bench, p played) string {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, l := range b.order {
+	for _, l := range b.queues.order {
 		if len(l.queue)+len(l.asides) > 0 || l.flying || l.beside {
 			return fmt.Sprintf("chat %d is not done: %d jobs, %d asides", l.chat, len(l.queue), len(l.asides))
 		}
 	}
-	if n := len(files(t, b.folder.Path)); n > 0 {
+	if n := len(files(t, b.posts.folder.Path)); n > 0 {
 		return fmt.Sprintf("%d posts are left", n)
 	}
-	if b.flying != 0 || len(b.edits) != 0 {
+	if b.queues.flying != 0 || len(b.queues.edits) != 0 {
 		return "something is left"
 	}
 	return ""

@@ -222,29 +222,18 @@ func TestPostsKeepTheirSessionAndRank(t *testing.T) {
 	b := newBench(t, t.TempDir(), nil)
 	m := Message{To: to(5), Text: render.Plain("receipt"), Session: uuid.New(), Rank: Later}
 	require.NoError(t, b.Post(t.Context(), m))
-	got, err := b.read(files(t, b.folder.Path)[0])
-	require.NoError(t, err)
+	got, ok := b.posts.read(files(t, b.posts.folder.Path)[0])
+	require.True(t, ok)
 	assert.Equal(t, m, got)
 	// As the program before wrote it.
 	name := fmt.Sprintf("%020d.json", 1)
-	write(t, filepath.Join(b.folder.Path, name), `{"version":1,"created":"2026-01-01T00:00:00Z","message":{"to":{"chat_id":5},"text":{"text":"old"}}}`)
-	got, err = b.read(name)
-	require.NoError(t, err)
+	write(t, filepath.Join(b.posts.folder.Path, name), `{"version":1,"created":"2026-01-01T00:00:00Z","message":{"to":{"chat_id":5},"text":{"text":"old"}}}`)
+	got, ok = b.posts.read(name)
+	require.True(t, ok)
 	assert.Equal(t, say(5, "old"), got)
-	data, err := os.ReadFile(filepath.Join(b.folder.Path, files(t, b.folder.Path)[1]))
+	data, err := os.ReadFile(filepath.Join(b.posts.folder.Path, files(t, b.posts.folder.Path)[1]))
 	require.NoError(t, err)
 	assert.Contains(t, string(data), m.Session.String())
-}
-
-func TestWhatWaitsToBeEditedAndIsDeleted(t *testing.T) {
-	inBubble(t, once(tooMany(10)), func(t *testing.T, b *bench) {
-		b.sendLater(t.Context(), ranked("first", Now))
-		require.NoError(t, b.Edit(t.Context(), to(5), 7, ranked("x", Card)))
-		require.NoError(t, b.Delete(t.Context(), to(5), 7))
-		b.idle(time.Minute)
-		assert.Empty(t, b.seen("edit", false))
-		assert.Empty(t, b.edits)
-	})
 }
 
 // TestP4_ThePersonIsHeardAtOnceWhenTheAPIComesBack: who writes proves that it is in reach.

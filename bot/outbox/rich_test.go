@@ -62,7 +62,7 @@ func TestP5_AServerWithoutRichMessagesIsFoundOutOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, dir, old)
 		assert.False(t, b.TakesRich(), "it is remembered")
-		other := New(b.fake, "https://another.example", b.folder.Path, b.log)
+		other := New(b.fake, "https://another.example", b.posts.folder.Path, b.log)
 		assert.True(t, other.TakesRich())
 		time.Sleep(richAgain)
 		assert.True(t, b.TakesRich(), "the server may be newer by now")
@@ -73,7 +73,7 @@ func TestP5_AServerWithoutRichMessagesIsFoundOutOnce(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, dir, nil)
-		f, known := b.rich.get(b.server)
+		f, known := b.notes.servers.get(b.notes.server)
 		assert.True(t, known && f.Has)
 	})
 }

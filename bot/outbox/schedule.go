@@ -55,6 +55,14 @@ func newLane(chat int64) *lane {
 	return &lane{chat: chat, budget: rate.NewLimiter(limit, chatBurst)}
 }
 
+// hold lets nothing go before a time. What was under way at the same time may have been told another
+// one: the latest counts.
+func (l *lane) hold(until time.Time) {
+	if until.After(l.until) {
+		l.until = until
+	}
+}
+
 // class is the order of what several chats, or the queue and the asides of one, would do at the same moment.
 type class int
 

@@ -185,7 +185,6 @@ func TestJudge(t *testing.T) {
 		{"not modified with formatting", errSame, &job{kind: edit, change: styled.change}, taken},
 		{"edit of a deleted message", errGone, &job{kind: edit}, refused},
 		{"edit of a deleted message with formatting", errGone, &job{kind: edit, change: styled.change}, refused},
-		{"deleted already", fmt.Errorf("%w, message to delete not found", tgbot.ErrorBadRequest), &job{kind: remove}, taken},
 		{"409", fmt.Errorf("%w, x", tgbot.ErrorConflict), &job{}, later},
 		{"413", errors.New("error response from telegram for method sendMessage, 413 Request Entity Too Large"), &job{}, refused},
 		{"500", errServer, &job{}, later},

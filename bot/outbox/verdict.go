@@ -36,6 +36,11 @@ type verdict struct {
 	err    error         // refused, blocked, revoked: why
 }
 
+// final says that nothing is left to do.
+func (v verdict) final() bool {
+	return v.answer == taken || v.answer == vanished || v.answer == refused
+}
+
 // clientError matches the library's text for codes it has no type for; 4xx will not get better by
 // asking again.
 var clientError = regexp.MustCompile(`^error response from telegram for method \w+, 4\d\d `)
@@ -99,8 +104,7 @@ func judge(err error, j *job) verdict {
 func badRequest(err error, j *job) verdict {
 	text := strings.ToLower(err.Error())
 	switch {
-	case j.kind == edit && strings.Contains(text, "message is not modified"),
-		j.kind == remove && strings.Contains(text, "message to delete not found"):
+	case j.kind == edit && strings.Contains(text, "message is not modified"):
 		return verdict{answer: taken}
 	case j.kind == edit && messageGone.MatchString(text):
 		return verdict{answer: refused, err: fmt.Errorf("%w: %w", ErrGone, err)}

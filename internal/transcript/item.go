@@ -20,6 +20,8 @@ type Cursor struct {
 	Part   int    `json:"part"`   // parts of that item already handled; the caller counts them
 	// Form says what Part counts: parts of another form are other parts.
 	Form string `json:"form,omitempty"`
+	// Joined is how many texts from here on are one message, of which a try has begun; 0: the text alone.
+	Joined int `json:"joined,omitempty"`
 }
 
 // Kind says what an item is.
@@ -57,7 +59,7 @@ func (k Kind) String() string {
 
 // Item is one content block of a transcript line.
 type Item struct {
-	At   Cursor // where this item stands; Part and Form are set only when the reader was opened there
+	At   Cursor // where this item stands; Part, Form and Joined are set only when the reader was opened there
 	Next Cursor // where to continue after it
 
 	Kind      Kind

@@ -108,7 +108,7 @@ func (r *Reader) place(items []Item, offset, size int64) []Item {
 		items[len(items)-1].Next = Cursor{Path: r.start.Path, Offset: offset + size}
 	}
 	if offset == r.start.Offset && first < len(items) {
-		items[first].At.Part, items[first].At.Form = r.start.Part, r.start.Form
+		items[first].At = r.start
 	}
 	return items[first:]
 }

@@ -3,7 +3,6 @@ package chattest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/alias"
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/internal/session"
 )
@@ -21,6 +21,8 @@ import (
 // Deliver sends the named posts that wait, as the outbox does when their turn comes: one after the
 // other in each chat, and what fails is tried again later.
 func (f *FakeSender) Deliver(ctx context.Context) {
+	f.tellEdits(ctx)
+	defer f.tellEdits(ctx)
 	tried := make(map[string]bool)
 	for post, ok := f.nextPost(tried); ok; post, ok = f.nextPost(tried) {
 		f.deliverPost(ctx, post)
@@ -35,6 +37,7 @@ func (f *FakeSender) deliverEach(ctx context.Context) {
 		chats[m.To.ChatID] = true
 	}
 	f.Mu.Unlock()
+	go f.tellEdits(ctx)
 	for range chats {
 		go f.Deliver(ctx)
 	}
@@ -81,14 +84,38 @@ func (f *FakeSender) deliverPost(ctx context.Context, post outbox.Message) {
 		send = f.sendPost
 	}
 	id, err := send(ctx, m)
-	refused := (*outbox.Refused)(nil)
-	switch {
-	case err == nil:
-		_ = f.named.Sent(ctx, post.Name, m.To, id, m) // the next run tells of it
-	case errors.As(err, &refused) && !errors.Is(err, outbox.ErrBlocked):
-		f.named.Refused(ctx, post.Name, err)
-	default: // the post waits on
+	if f.tell(ctx, edited{post.Name, m.To, id, m, err}); err != nil && !chat.IsRefused(err) { // the post waits on
 		again()
+	}
+}
+
+// edited is what became of an edit or a post.
+type edited struct {
+	name string
+	to   session.Conversation
+	id   int
+	m    outbox.Message
+	err  error
+}
+
+// tell has the owner of a name hear what became of it.
+func (f *FakeSender) tell(ctx context.Context, e edited) {
+	switch {
+	case e.err == nil:
+		_ = f.named.Sent(ctx, e.name, e.to, e.id, e.m) // the next run tells of it
+	case chat.IsRefused(e.err):
+		f.named.Refused(ctx, e.name, e.to, e.id, e.err)
+	}
+}
+
+// tellEdits has the owner of names hear of the edits so far.
+func (f *FakeSender) tellEdits(ctx context.Context) {
+	f.Mu.Lock()
+	edits := f.edits
+	f.edits = nil
+	f.Mu.Unlock()
+	for _, e := range edits {
+		f.tell(ctx, e)
 	}
 }
 
@@ -108,6 +135,7 @@ type FakeSender struct {
 	named   outbox.Owner
 	Waiting []outbox.Message // named posts whose turn has not come
 	busy    map[int64]bool   // chats to which a named post is being sent
+	edits   []edited         // of which the owner of their names has not heard
 	cards   string           // the folder of the cards
 	asPosts map[int]bool     // ids of messages in sent that count as posted
 
@@ -133,6 +161,7 @@ func (f *FakeSender) outward(to session.Conversation, id int) (session.Conversat
 
 func (f *FakeSender) keep(list *[]outbox.Message, what string, m outbox.Message) {
 	f.Add("%s %s", what, m.Text.Text)
+	m.More = nil // nothing waits here
 	if list != &f.Edited && list != &f.Ended {
 		m.To, m.ReplyTo, _ = f.outward(m.To, m.ReplyTo)
 	}
@@ -228,13 +257,18 @@ func (f *FakeSender) Post(ctx context.Context, m outbox.Message) error {
 	return nil
 }
 
-func (f *FakeSender) Edit(_ context.Context, to session.Conversation, id int, m outbox.Message) error {
+func (f *FakeSender) Edit(_ context.Context, to session.Conversation, id int, m outbox.Message) (err error) {
 	if f.OnEdit != nil {
-		if err := f.OnEdit(m); err != nil {
-			return err
-		}
+		err = f.OnEdit(m)
 	}
-	var err error
+	if m.Name != "" {
+		f.Mu.Lock()
+		f.edits = append(f.edits, edited{m.Name, to, id, m, err})
+		f.Mu.Unlock()
+	}
+	if err != nil {
+		return nil // who edits does not wait
+	}
 	if m.To, m.ReplyTo, err = f.outward(to, id); err != nil {
 		return err
 	}
@@ -255,13 +289,14 @@ func (f *FakeSender) draws(buttons [][]outbox.Button) {
 	}
 }
 
-func (f *FakeSender) EditNow(_ context.Context, to session.Conversation, id int, m outbox.Message) error {
+func (f *FakeSender) EditNow(ctx context.Context, to session.Conversation, id int, m outbox.Message) (err error) {
 	if f.OnEditNow != nil {
-		if err := f.OnEditNow(m); err != nil {
-			return err
-		}
+		err = f.OnEditNow(m)
 	}
-	var err error
+	f.tell(ctx, edited{m.Name, to, id, m, err})
+	if err != nil {
+		return err
+	}
 	if m.To, m.ReplyTo, err = f.outward(to, id); err != nil {
 		return err
 	}

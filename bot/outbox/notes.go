@@ -1,0 +1,121 @@
+package outbox
+
+import (
+	"log/slog"
+	"strconv"
+	"time"
+
+	"ccbot/internal/spool"
+)
+
+const (
+	parkedFile = "parked.json" // chat → since when it takes nothing
+	richFile   = "rich.json"   // server → whether it has rich messages (Bot API 10.1)
+	holdsFile  = "holds.json"  // chat → what Telegram has asked to wait: a restart in between must not break it
+)
+
+// richAgain is after how long a server that had none is asked again: it may be newer by then.
+const richAgain = 7 * 24 * time.Hour
+
+// richFact is what was found out about one server.
+type richFact struct {
+	Has bool      `json:"has"`
+	At  time.Time `json:"at"`
+}
+
+// hold is one retry_after. It is kept as a stretch of time, so that a clock that is set anew cannot
+// make it longer.
+type hold struct {
+	At      time.Time `json:"at"`
+	Seconds int       `json:"seconds"`
+}
+
+// left is how long it still holds.
+func (h hold) left(now time.Time) time.Duration {
+	all := time.Duration(h.Seconds) * time.Second
+	return min(max(h.At.Add(all).Sub(now), 0), all)
+}
+
+// notes are what must be known in the next run, too: small files beside the folder of posts.
+type notes struct {
+	server  string
+	log     *slog.Logger
+	parked  *facts[time.Time]
+	servers *facts[richFact]
+	holds   *facts[hold]
+}
+
+func openNotes(home spool.Folder, server string, log *slog.Logger) notes {
+	return notes{server: server, log: log, parked: openFacts[time.Time](home, parkedFile, log),
+		servers: openFacts[richFact](home, richFile, log), holds: openFacts[hold](home, holdsFile, log)}
+}
+
+func key(chat int64) string { return strconv.FormatInt(chat, 10) }
+
+// park notes that a chat takes nothing. It is told once, not at each start that tries it again.
+func (n *notes) park(chat int64, why error) {
+	n.parked.change(func(all map[string]time.Time) bool {
+		if _, known := all[key(chat)]; known {
+			return false
+		}
+		all[key(chat)] = time.Now().UTC().Truncate(time.Second)
+		n.log.Warn("chat_parked", "chat_id", chat, "error", inBrief(why), "mend", "a message from there, or a restart, tries it again")
+		return true
+	})
+}
+
+// unpark notes that a chat takes messages.
+func (n *notes) unpark(chat int64) {
+	if _, known := n.parked.get(key(chat)); !known {
+		return
+	}
+	n.parked.change(func(all map[string]time.Time) bool {
+		_, known := all[key(chat)]
+		delete(all, key(chat))
+		return known
+	})
+	n.log.Info("chat_unparked", "chat_id", chat)
+}
+
+// hold notes that a chat must wait.
+func (n *notes) hold(chat int64, wait time.Duration) {
+	n.holds.change(func(all map[string]hold) bool {
+		now := time.Now()
+		for k, h := range all {
+			if h.left(now) == 0 {
+				delete(all, k)
+			}
+		}
+		if wait <= all[key(chat)].left(now) {
+			return false
+		}
+		all[key(chat)] = hold{At: now.UTC(), Seconds: int((wait + time.Second - 1) / time.Second)}
+		return true
+	})
+}
+
+// heldFor is how long a chat must wait since an earlier run.
+func (n *notes) heldFor(chat int64, now time.Time) time.Duration {
+	h, _ := n.holds.get(key(chat))
+	return h.left(now)
+}
+
+func (n *notes) takesRich() bool {
+	f, known := n.servers.get(n.server)
+	age := time.Since(f.At)
+	return !known || f.Has || age < 0 || age >= richAgain
+}
+
+// rich notes whether the server has rich messages.
+func (n *notes) rich(has bool) {
+	if f, known := n.servers.get(n.server); known && f.Has && has {
+		return
+	}
+	n.servers.change(func(all map[string]richFact) bool {
+		all[n.server] = richFact{Has: has, At: time.Now().UTC().Truncate(time.Second)}
+		return true
+	})
+	if !has {
+		n.log.Info("the server has no rich messages", "server", n.server)
+	}
+}

@@ -1,0 +1,251 @@
+package outbox
+
+import (
+	"slices"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"ccbot/internal/address"
+)
+
+// queues are what waits for the chats, and what is known of them. Their methods decide: they call
+// nothing, and they wait for nothing. Who uses them holds the lock of the outbox.
+type queues struct {
+	open   func(chat int64) *lane // makes the lane of a chat that has none
+	lanes  map[int64]*lane
+	order  []*lane // the same, oldest first
+	all    *rate.Limiter
+	flying int
+	turns  uint64
+	edits  map[ref]*job // the one edit of a message that waits; one under way is not among them
+	known  memory
+	gone   map[address.Conversation]bool // topics
+	fatal  error                         // why Run must end
+	closed error                         // why nothing can be sent any more
+}
+
+func newQueues(open func(chat int64) *lane) queues {
+	return queues{open: open, lanes: map[int64]*lane{}, edits: map[ref]*job{},
+		gone: map[address.Conversation]bool{}, all: rate.NewLimiter(allRate, allBurst)}
+}
+
+// lane is that of a chat.
+func (q *queues) lane(chat int64) *lane {
+	l, ok := q.lanes[chat]
+	if !ok {
+		l = q.open(chat)
+		q.lanes[chat] = l
+		q.order = append(q.order, l)
+	}
+	return l
+}
+
+// place is where a conversation is by now: topics are deleted.
+func (q *queues) place(to address.Conversation) address.Conversation {
+	if q.gone[to] {
+		to.ThreadID = 0
+	}
+	return to
+}
+
+// add puts a job at the end of its chat's queue.
+func (q *queues) add(j *job) {
+	j.settleIn(q.place(j.to))
+	l := q.lane(j.to.ChatID)
+	l.queue = append(l.queue, j)
+}
+
+// drop takes a job out of its queue.
+func (q *queues) drop(j *job) {
+	l := q.lane(j.to.ChatID)
+	l.queue = slices.DeleteFunc(l.queue, func(one *job) bool { return one == j })
+	if q.edits[j.ref()] == j {
+		delete(q.edits, j.ref())
+	}
+}
+
+// edit puts a change at the end of the queue, or into the edit of the message that waits already:
+// of the edits that wait only the newest is sent, and who waits for an older one has that, too.
+func (q *queues) edit(e *job) {
+	j := q.edits[e.ref()]
+	if j == nil {
+		q.edits[e.ref()] = e
+		q.add(e)
+		return
+	}
+	j.change, j.plain, j.rank, j.done = j.change.then(e.change), false, e.rank, append(j.done, e.done...)
+}
+
+// begin takes from the budgets what a job costs. idle: an edit that changes nothing costs nothing.
+func (q *queues) begin(now time.Time, l *lane, j *job) (idle bool) {
+	idle = j.kind == edit && !j.unsure && !q.known.looks(j.ref()).changedBy(j.change)
+	if !idle {
+		q.all.AllowN(now, 1)
+		l.budget.AllowN(now, 1)
+	}
+	if q.edits[j.ref()] == j {
+		delete(q.edits, j.ref()) // an edit that comes now has its own turn
+	}
+	q.turns++
+	q.flying++
+	l.served, l.flying, j.flying = q.turns, true, true
+	return idle
+}
+
+// settle enters the outcome of an attempt. backoff is how long the queue waits after a number of
+// failures; lost reports that it is news that the topic is gone.
+func (q *queues) settle(l *lane, j *job, attempt job, id int, v verdict, backoff func(failures int) time.Time) (lost bool) {
+	q.flying--
+	l.flying, j.flying = false, false
+	j.change, j.plain = attempt.change, attempt.plain // a post has its message now
+	switch v.answer {
+	case taken, vanished, refused:
+		l.parked = l.parked && !(v.answer == taken && j.isNew())
+		q.finish(l, j, id, v)
+		return false
+	case blocked: // what was under way ends as all that waits there, a post stays
+		if j.kind != post {
+			q.drop(j)
+			j.finish(result{err: &Refused{v.err}})
+		}
+		q.park(l)
+	case plain:
+		j.plain = true
+	case document:
+		j.asDocument = true
+	case revoked:
+		q.fatal = v.err
+	case topicGone:
+		lost = q.loseTopic(l, j)
+	case later:
+		l.failures++
+		j.unsure = true
+		l.again = backoff(l.failures)
+	}
+	q.keep(l, j)
+	return lost
+}
+
+// keep prepares the next attempt: nobody waits for an abandoned job, and an edit goes on as the
+// newer one of the message that has come meanwhile.
+func (q *queues) keep(l *lane, j *job) {
+	newer := q.edits[j.ref()]
+	switch {
+	case j.abandoned:
+		q.drop(j)
+	case j.kind != edit || !slices.Contains(l.queue, j):
+	case newer == nil:
+		q.edits[j.ref()] = j
+	default:
+		q.drop(newer)
+		j.change, j.plain, j.rank, j.done = j.change.then(newer.change), false, newer.rank, append(j.done, newer.done...)
+		q.edits[j.ref()] = j
+	}
+}
+
+// finish takes a job that is over out of its queue, and remembers what its message looks like now.
+func (q *queues) finish(l *lane, j *job, id int, v verdict) {
+	l.failures = 0
+	q.drop(j)
+	r := result{messageID: id}
+	if v.answer == refused {
+		r.err = &Refused{v.err}
+	}
+	switch {
+	case j.kind == edit && r.err != nil:
+		q.known.note(j.ref(), fact{rank: q.known.rank(j.ref(), j.rank)})
+	case j.kind == edit:
+		q.known.note(j.ref(), fact{looks: q.known.looks(j.ref()).after(j.change), rank: q.known.rank(j.ref(), j.rank)})
+	case j.kind != upload && r.err == nil && id != 0:
+		q.known.note(refOf(j.to, id), fact{looks: looksOf(j.change), rank: j.rank})
+	}
+	j.finish(r)
+}
+
+// park lets everything that waits for a chat go but the posts, of which only the names are kept.
+func (q *queues) park(l *lane) {
+	l.parked, l.asides, l.failures = true, nil, 0
+	l.queue = slices.DeleteFunc(l.queue, func(j *job) bool {
+		switch {
+		case j.flying: // it comes to its own end
+			return false
+		case j.kind == post:
+			j.change, j.plain, j.unsure = change{}, false, false
+			return false
+		}
+		if q.edits[j.ref()] == j {
+			delete(q.edits, j.ref())
+		}
+		j.finish(result{err: errParked(l.chat)})
+		return true
+	})
+}
+
+// unpark takes a chat for one that takes messages, and its topics for topics that are there.
+func (q *queues) unpark(chat int64) {
+	for gone := range q.gone {
+		if gone.ChatID == chat {
+			delete(q.gone, gone)
+		}
+	}
+	if l, ok := q.lanes[chat]; ok {
+		l.parked, l.again = false, time.Time{}
+	}
+}
+
+// loseTopic takes in that a job's topic is not there: what waits for the topic goes to its chat.
+// fresh: that was not known.
+func (q *queues) loseTopic(l *lane, j *job) (fresh bool) {
+	lost := j.to
+	fresh = !q.gone[lost]
+	q.gone[lost] = true
+	for _, one := range l.queue {
+		if one.isNew() {
+			one.settleIn(q.place(one.to))
+		}
+	}
+	return fresh
+}
+
+// beginAside takes an aside out of its lane, and gives the place it is for.
+func (q *queues) beginAside(now time.Time, l *lane, a *aside) (to address.Conversation) {
+	l.take(a)
+	q.all.AllowN(now, 1)
+	q.turns++
+	q.flying++
+	l.beside, l.attended = true, q.turns
+	return q.place(a.to)
+}
+
+// settleAside ends a try of an aside. What is worth it is tried again while it is of use.
+func (q *queues) settleAside(l *lane, a *aside, v verdict, backoff func(failures int) time.Time) {
+	q.flying--
+	l.beside = false
+	switch v.answer {
+	case later:
+		a.tries++
+		a.after = backoff(a.tries)
+	case revoked:
+		q.fatal = v.err
+	case blocked:
+		q.park(l)
+	}
+	if (v.answer == paused || v.answer == later) && a.kind != typing && q.closed == nil && !l.parked {
+		l.putBack(a)
+	}
+}
+
+// end lets everything go: nothing is sent any more.
+func (q *queues) end() {
+	q.closed = ErrClosed
+	if q.fatal != nil {
+		q.closed = q.fatal
+	}
+	for _, l := range q.order {
+		for _, j := range l.queue {
+			j.finish(result{err: j.doubt(q.closed)})
+		}
+	}
+	q.order, q.lanes, q.edits = nil, map[int64]*lane{}, map[ref]*job{}
+}

@@ -1,0 +1,189 @@
+package bot_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tgbot "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/outbox"
+	"ccbot/internal/session"
+)
+
+// slowAPI is a Bot API whose calls take their time, and which may refuse one.
+type slowAPI struct {
+	outbox.API // of which only the methods below are called
+	refuse     func(n int, p *tgbot.SendMessageParams) error
+
+	mu    sync.Mutex
+	calls int
+	texts []string // of the messages that it took
+	at    []time.Time
+}
+
+func (p *slowAPI) SendMessage(ctx context.Context, m *tgbot.SendMessageParams) (*models.Message, error) {
+	select {
+	case <-time.After(50 * time.Millisecond):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	if p.refuse != nil {
+		if err := p.refuse(p.calls, m); err != nil {
+			return nil, err
+		}
+	}
+	p.texts, p.at = append(p.texts, m.Text), append(p.at, time.Now())
+	return &models.Message{ID: len(p.texts)}, nil
+}
+
+func (p *slowAPI) SendChatAction(context.Context, *tgbot.SendChatActionParams) (bool, error) {
+	return true, nil
+}
+
+// said are the texts of the agent in the chat, one by one.
+func (p *slowAPI) said() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Split(strings.Join(p.texts, "\n\n"), "\n\n")
+}
+
+// through has the bot speak through an outbox. stop ends both.
+func through(t *testing.T, w *chattest.World, api *slowAPI) (o *outbox.Outbox, stop func()) {
+	t.Helper()
+	o = outbox.New(api, "https://api.example", filepath.Join(w.Dir, "outbox"), w.Log)
+	w.Deps.Sender, w.Talk.Polls = o, true
+	w.Again()
+	o.Named, o.OnSent = w.Deps.Cards, w.Sent
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- o.Run(ctx) }()
+	w.Starts(t)
+	stop = sync.OnceFunc(func() {
+		w.Stop()
+		cancel()
+		assert.NoError(t, <-ended)
+		w.Stops(t)
+	})
+	t.Cleanup(stop)
+	return o, stop
+}
+
+// answers are what an agent says, line by line.
+func answers(from, to int) (all []string) {
+	for i := from; i < to; i++ {
+		all = append(all, fmt.Sprint("answer ", i))
+	}
+	return all
+}
+
+// TestP5_AnswersThatWaitAreJoined: what an agent says while the chat must wait goes in one message,
+// once, in order, and soon.
+func TestP5_AnswersThatWaitAreJoined(t *testing.T) {
+	tooMany := &tgbot.TooManyRequestsError{Message: "Too Many Requests", RetryAfter: 3}
+	for _, tt := range []struct {
+		name string
+		busy []int // calls that are answered with 429
+		most time.Duration
+	}{
+		{"no limit is met", nil, 2 * time.Second},
+		{"two limits of three seconds at the beginning", []int{3, 4}, 4 * time.Second},
+		{"two limits of three seconds in the middle", []int{4, 6}, 10 * time.Second},
+		{"two limits of three seconds at the end", []int{9, 10}, 10 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := chattest.NewWorld(t)
+				time.Sleep(time.Hour)
+				api := &slowAPI{refuse: func(n int, _ *tgbot.SendMessageParams) error {
+					for _, busy := range tt.busy {
+						if n == busy {
+							return tooMany
+						}
+					}
+					return nil
+				}}
+				c := chattest.TranscriptOf(t, "t.jsonl")
+				w.NewCurrentSession(t, "api", session.Running, c)
+				through(t, w, api)
+				time.Sleep(time.Minute)
+				for _, answer := range answers(0, 20) {
+					time.Sleep(400 * time.Millisecond)
+					chattest.Grow(t, c, chattest.Says(answer), chattest.ToolUse)
+				}
+				last := time.Now()
+				time.Sleep(time.Minute)
+				require.Equal(t, answers(0, 20), api.said())
+				took := api.at[len(api.at)-1].Sub(last)
+				t.Logf("the last of 20 answers came %s after it was said, in %d messages", took, len(api.texts))
+				assert.LessOrEqual(t, took, tt.most)
+			})
+		})
+	}
+}
+
+// TestP5_AKillRepeatsAJoinedMessageAsItWas: what the message had is on disk before the first try, so
+// the next run sends the same again, and the rest after it.
+func TestP5_AKillRepeatsAJoinedMessageAsItWas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := chattest.NewWorld(t)
+		lost := ""
+		first := &slowAPI{refuse: func(_ int, m *tgbot.SendMessageParams) error {
+			if strings.Contains(m.Text, "answer 4") { // taken, and the program dies
+				lost = m.Text
+				return fmt.Errorf("error do request for method sendMessage, %w", context.DeadlineExceeded)
+			}
+			return nil
+		}}
+		c := chattest.TranscriptOf(t, "t.jsonl")
+		r := w.NewCurrentSession(t, "api", session.Running, c)
+		_, stop := through(t, w, first)
+		for _, answer := range answers(0, 5) {
+			chattest.Grow(t, c, chattest.Says(answer))
+		}
+		time.Sleep(3 * time.Second)
+		require.NotEmpty(t, lost)
+		assert.Contains(t, lost, "answer 3\n\nanswer 4")
+		assert.Positive(t, w.Cursors(r)[0].Joined)
+		stop()
+		chattest.Grow(t, c, chattest.Says("answer 5"), chattest.Says("answer 6"))
+		second := &slowAPI{}
+		through(t, w, second)
+		time.Sleep(time.Minute)
+		require.Equal(t, lost, second.texts[0])
+		assert.Equal(t, answers(0, 7), append(first.said(), second.said()...))
+		assert.Zero(t, w.Cursors(r)[0].Joined)
+	})
+}
+
+// A reply to a joined message goes to the session that has said it.
+func TestAReplyToAJoinedMessageFindsItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := chattest.NewWorld(t)
+		api := &slowAPI{}
+		c := chattest.TranscriptOf(t, "t.jsonl")
+		r := w.NewCurrentSession(t, "api", session.Running, c)
+		through(t, w, api)
+		for _, answer := range answers(0, 5) {
+			chattest.Grow(t, c, chattest.Says(answer))
+		}
+		time.Sleep(time.Minute)
+		last := len(api.texts)
+		require.Contains(t, api.texts[last-1], "answer 3\n\nanswer 4")
+		whose, ok := w.Chats.SessionOf(chattest.AtAlice, last)
+		require.True(t, ok)
+		assert.Equal(t, r.ID, whose)
+	})
+}
