@@ -225,6 +225,104 @@ func TestArchitectureOfTheChat(t *testing.T) {
 	}
 }
 
+// TestPortsCarryPlainValues: what a port takes and gives could go over a wire. A body is a stream of
+// bytes, and an open file is one as well.
+func TestPortsCarryPlainValues(t *testing.T) {
+	var ports []source
+	ways := make(map[string]bool) // interfaces of the ports, as other packages write them
+	for _, s := range sources(t) {
+		if s.test || !isPort(s.pkg) {
+			continue
+		}
+		ports = append(ports, s)
+		for name := range interfaces(s.file) {
+			ways[path.Base(s.pkg)+"."+name] = true
+		}
+	}
+	require.NotEmpty(t, ways)
+	for _, s := range ports {
+		for name, way := range interfaces(s.file) {
+			for _, what := range carried(way, s.file.Name.Name) {
+				assert.False(t, ways[what] || what == "func" || what == "chan" || what == "interface", "%s.%s carries a %s", s.pkg, name, what)
+			}
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if fields, ok := n.(*ast.StructType); ok {
+				for _, what := range carried(fields, s.file.Name.Name) {
+					assert.False(t, ways[what] || what == "func" || what == "chan", "%s: a value has a %s", s.fset.Position(n.Pos()), what)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// interfaces are those that a file declares, by name.
+func interfaces(f *ast.File) map[string]*ast.InterfaceType {
+	all := make(map[string]*ast.InterfaceType)
+	ast.Inspect(f, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.TypeSpec); ok {
+			if way, ok := spec.Type.(*ast.InterfaceType); ok {
+				all[spec.Name.Name] = way
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// carried are the types that the methods of an interface take and give, or that a struct has.
+func carried(of ast.Node, pkg string) (all []string) {
+	depth := 0
+	if _, ok := of.(*ast.InterfaceType); ok {
+		depth = 1 // its methods are no values
+	}
+	var look func(n ast.Node, inside int)
+	look = func(n ast.Node, inside int) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncType:
+				if inside > 0 {
+					for _, list := range []*ast.FieldList{n.Params, n.Results} {
+						if list != nil {
+							look(list, inside-1)
+						}
+					}
+					return false
+				}
+				all = append(all, "func")
+			case *ast.ChanType:
+				all = append(all, "chan")
+			case *ast.InterfaceType:
+				if n != of {
+					all = append(all, "interface")
+					return false
+				}
+			case *ast.SelectorExpr:
+				all = append(all, n.X.(*ast.Ident).Name+"."+n.Sel.Name)
+				return false
+			case *ast.Field:
+				look(n.Type, inside)
+				return false
+			case *ast.Ident:
+				all = append(all, pkg+"."+n.Name)
+			}
+			return true
+		})
+	}
+	look(of, depth)
+	return all
+}
+
+func TestCarried(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "x.go", `package x
+type P interface { A(ctx context.Context, do func()) (Q, error); B(c chan int) *Q; C(body io.Reader) interface{ D() }; E([]R) }
+type Q interface{}`, 0)
+	require.NoError(t, err)
+	all := carried(interfaces(f)["P"], "x")
+	assert.Equal(t, []string{"context.Context", "func", "x.Q", "x.error", "chan", "x.int", "x.Q", "io.Reader", "interface", "x.R"}, all)
+}
+
 // kernel are the rooms that every feature uses. What runs beside an update belongs to a feature, or to
 // the roof, which run it under their guard.
 var kernel = []string{"bot/chat", "bot/conversation", "bot/card"}

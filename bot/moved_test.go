@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/views"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/process"
@@ -176,9 +177,7 @@ func TestSuccessorsAreFollowedToTheEnd(t *testing.T) {
 	for _, r := range []session.Record{first, w.Record(t, second.ID), third} {
 		assert.Equal(t, third.ID, w.Successor(host.View(r)).ID)
 	}
-	assert.True(t, w.GoesOn(first.ID))
-	assert.False(t, w.GoesOn(third.ID))
-	assert.False(t, w.GoesOn(uuid.New()))
+	assert.Equal(t, uuid.Nil, w.Successor(views.Session{}).ID, "of none")
 
 	w.Records.Change(second.ID, func(r *session.Record) { r.Closed = "" })
 	assert.Equal(t, third.ID, w.Successor(host.View(first)).ID, "a crash may come before the source knows")

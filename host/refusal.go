@@ -8,7 +8,6 @@ import (
 
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
-	"ccbot/hooks"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
@@ -20,7 +19,6 @@ var codes = []struct {
 	code refusal.Code
 }{
 	{session.ErrNotFound, refusal.NotFound},
-	{hooks.ErrNotWaiting, refusal.NotFound},
 	{lifecycle.ErrNoAgent, refusal.NoAgent},
 	{tmux.ErrNoPane, refusal.NoAgent},
 	{tmux.ErrNoTmux, refusal.NoTmux},

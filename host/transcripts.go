@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/talk"
 	"ccbot/internal/transcript"
 )
@@ -53,14 +54,17 @@ func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cur
 		}
 		items, f.at = append(items, itemOf(item)), talk.Cursor(item.Next)
 	}
-	if len(items) > 0 {
+	switch {
+	case len(items) > 0:
 		failed = nil // the next call fails again
+	case errors.Is(failed, transcript.ErrTruncated):
+		failed = &refusal.Error{Code: refusal.Replaced, Err: failed}
 	}
 	if written && (failed == nil || errors.Is(failed, ctx.Err())) {
 		t.keep(session, f)
 		return items, failed
 	}
-	return items, errors.Join(portError(failed), f.Close())
+	return items, errors.Join(failed, f.Close())
 }
 
 // take gives the transcript of a session, open at a cursor, to one call alone, and closes what is
@@ -126,13 +130,6 @@ func (*Transcripts) Said(from *talk.Cursor, before talk.Cursor) ([]talk.Item, er
 func (*Transcripts) End(of talk.Cursor) (talk.Cursor, error) {
 	end, err := transcript.End(of.Path)
 	return talk.Cursor(end), err
-}
-
-func portError(err error) error {
-	if errors.Is(err, transcript.ErrTruncated) {
-		return errors.Join(talk.ErrReplaced, err)
-	}
-	return err
 }
 
 func itemOf(item transcript.Item) talk.Item {

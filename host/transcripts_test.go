@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/talk"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -87,7 +88,7 @@ func TestTranscriptsOfASessionThatIsOver(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(path, []byte(saysLine("x")), 0o600))
 	_, err = all.Next(t.Context(), r.ID, end, 9)
-	require.ErrorIs(t, err, talk.ErrReplaced)
+	require.True(t, refusal.Is(err, refusal.Replaced))
 }
 
 // A transcript that is written is waited for; it stays open between two calls, and no longer than its session.
@@ -133,7 +134,7 @@ func TestTranscriptsOfAnOpenSession(t *testing.T) {
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.WriteFile(path, []byte(saysLine("one")+saysLine("x")), 0o600))
 	_, err = all.Next(t.Context(), r.ID, two[0].Next, 9)
-	require.ErrorIs(t, err, talk.ErrReplaced, "another file of the same size is another one")
+	require.True(t, refusal.Is(err, refusal.Replaced), "another file of the same size is another one")
 	assert.Empty(t, all.kept)
 
 	go next(talk.Cursor{Path: path})

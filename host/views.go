@@ -48,7 +48,7 @@ func View(r session.Record) views.Session {
 	s := views.Session{
 		ID: r.ID, Name: r.Name, Dir: r.Dir, State: views.State(r.State), Live: r.State.Live(), Resumable: r.Resumable(),
 		Interrupted: r.Interrupted(), ClaudeSessionID: r.ClaudeSessionID, ForkOf: r.ForkOf, TookOver: r.TookOver,
-		Conversation: r.Conversation, Owner: r.Owner, Origin: r.Origin, Final: views.State(r.Final),
+		Conversation: r.Conversation, Owner: r.Owner, Final: views.State(r.Final),
 		Closed: views.Closed(r.Closed), Prompts: r.Prompts, Unreported: r.Unreported,
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/i18n"
@@ -131,7 +132,7 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r views.Session)
 			return nil
 		case errors.Is(err, errQuiet):
 			err = t.notifyIfIdle(ctx, r)
-		case errors.Is(err, talk.ErrReplaced):
+		case refusal.Is(err, refusal.Replaced):
 			return t.skipToEnd(ctx, r)
 		case errors.Is(err, io.EOF):
 			if err = t.notify(ctx, r); err == nil && len(r.Cursors) > 1 {

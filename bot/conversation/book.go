@@ -54,13 +54,6 @@ func (b *Book) Successor(r views.Session) views.Session {
 	return views.Successor(b.Records.List(), r)
 }
 
-// GoesOn reports whether another session that is open goes on with the conversation of a session.
-func (b *Book) GoesOn(id uuid.UUID) bool {
-	r, ok := b.Records.Get(id)
-	next := b.Successor(r)
-	return ok && next.ID != id && next.Live
-}
-
 // Find looks a session up by name or by the beginning of its id; without an argument it is the
 // current one. Of several with the same name the newest that fits counts. A session whose
 // conversation another session goes on with leads to that session.

@@ -57,6 +57,7 @@ const (
 	Writers     Code = "writers"      // other processes write the conversation, or may
 	Damaged     Code = "damaged"      // a resume would stumble over the transcript
 	NothingLeft Code = "nothing_left" // of the conversation, in the transcript
+	Replaced    Code = "replaced"     // the transcript is not the one that a cursor was taken from
 
 	InboxNotOurs    Code = "inbox_not_ours"   // a link, a file or another user's directory is in the place of Dir
 	InboxUnwritable Code = "inbox_unwritable" // nothing can be put into Dir

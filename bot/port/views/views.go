@@ -33,7 +33,6 @@ type Session struct {
 	TookOver        uuid.UUID // the session whose conversation this one goes on with
 	Conversation    address.Conversation
 	Owner           int64  // the person who started it
-	Origin          string // key of the message that made it: a replay finds it
 	Window          string // what its agent runs in, for people; empty: nothing known
 	Agent           string // its agent's process, opaque; empty: none
 	Shared          bool   // its agent runs in a person's shell, which stays
