@@ -99,7 +99,7 @@ func (a *Answers) deliverAll(ctx context.Context, r views.Session, parts []rende
 }
 
 func messageOf(r views.Session, p render.Part) outbox.Message {
-	return outbox.Message{To: r.Conversation, Text: p.Text, Rich: p.Rich, Session: r.ID}
+	return outbox.Message{To: r.Conversation, Text: p.Text, Rich: p.Rich, Session: r.ID, Rank: outbox.Talk}
 }
 
 func (a *Answers) sendEntities(ctx context.Context, r views.Session, p render.Part) error {
@@ -113,7 +113,7 @@ func (a *Answers) sendFile(ctx context.Context, r views.Session, p render.Part) 
 		f, caption = *p.File, p.Text
 	}
 	_, err := a.Sender.SendFile(ctx, outbox.File{To: r.Conversation, Name: f.Name, Caption: caption,
-		Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)), Photo: f.Photo, Session: r.ID})
+		Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)), Photo: f.Photo, Session: r.ID, Rank: outbox.Talk})
 	return err
 }
 

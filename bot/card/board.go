@@ -160,7 +160,7 @@ func (b *Board) postLocked(ctx context.Context, c record) error {
 		b.log.Info("card_not_shown", "kind", c.Kind, "chat_id", c.Look.To.ChatID, "why", "nobody there is allowed any more")
 		return nil
 	}
-	err := b.sender.Post(ctx, outbox.Message{Name: c.post(), To: c.Look.To, Rank: c.Look.Rank})
+	err := b.sender.Post(ctx, outbox.Message{Name: c.post(), To: c.Look.To, Session: c.Look.Session, Rank: c.Look.Rank})
 	c.unposted = err != nil // the disk is full, and may have room later
 	b.cards[c.ID] = c
 	return err

@@ -38,7 +38,7 @@ func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job, id
 		o.OnTopicGone(attempt.to)
 	}
 	if again {
-		o.queuePosts([]string{attempt.file}, Message{Rank: attempt.rank, To: attempt.to, Name: attempt.name})
+		o.queuePosts([]string{attempt.file}, Message{Rank: attempt.rank, To: attempt.to, Session: attempt.session, Name: attempt.name})
 	}
 }
 
@@ -76,7 +76,7 @@ func (o *Outbox) note(l *lane, j *job, v verdict) {
 			o.notes.rich(true)
 		}
 	case v.answer == paused:
-		o.with(func(*queues) { l.hold(time.Now().Add(v.wait)) })
+		o.with(func(*queues) { l.hold(time.Now(), v.wait) })
 		o.notes.hold(j.to.ChatID, v.wait)
 	case v.answer == blocked:
 		o.notes.park(j.to.ChatID, v.err)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"ccbot/internal/address"
 )
 
@@ -24,6 +26,7 @@ type job struct {
 	kind      kind
 	rank      Rank
 	to        address.Conversation
+	session   uuid.UUID     // whose it is; nil: nobody's
 	change    change        // send: the message; edit: what to change; upload: its caption
 	messageID int           // edit
 	file      string        // post: the name of its file

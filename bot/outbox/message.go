@@ -69,9 +69,10 @@ func (m Message) blank() bool {
 // Rank says which of a chat's messages goes first. Those of one rank keep their order.
 type Rank int
 
-// The ranks, the first one first.
+// The ranks, the first one first. What a session has said goes before its question all the same.
 const (
-	Now   Rank = iota // answers of the current session, dialogs, receipts, what a person has asked for
+	Now   Rank = iota // what people wait for: questions, dialogs, receipts, replies to commands
+	Talk              // what agents say where it is shown in full
 	Later             // what other sessions have to tell
 	Card              // shows how things go and is drawn again and again: sent when nothing else waits for the chat
 )

@@ -44,6 +44,10 @@ type Outbox struct {
 	// sent it hears of it. m.To is where it stands. It must be quick.
 	OnSent func(m Message, messageID int)
 
+	// Uptime, when set before Run, is how long the machine is up. With it the budgets of chats outlive
+	// a clean stop; after any other end, and without it, a chat begins without a burst.
+	Uptime func() (time.Duration, error)
+
 	// Named, set before Run, knows the messages that have a name.
 	Named Owner
 
@@ -56,13 +60,15 @@ type Outbox struct {
 	// writes there.
 	OnTopicGone func(gone address.Conversation)
 
-	api    API
-	log    *slog.Logger
-	jitter func() float64
-	wake   chan struct{}
-	began  time.Time // about when this run did
-	posts  shelf
-	notes  notes
+	api     API
+	log     *slog.Logger
+	jitter  func() float64
+	wake    chan struct{}
+	began   time.Time       // about when this run did
+	kept    map[string]left // budgets of the run before, by now; nil: nothing is known of them
+	budgets sync.Once       // takes what the run before has left
+	posts   shelf
+	notes   notes
 
 	mu     sync.Mutex // after that of posts
 	queues queues
@@ -143,6 +149,7 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration, 
 	now := time.Now()
 	for _, l := range q.order {
 		l.expire(now)
+		l.ease(now)
 	}
 	switch t := next(now, q.order, q.all, q.flying); {
 	case t.lane == nil:
@@ -160,21 +167,12 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration, 
 func (o *Outbox) end() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.keepBudgets()
 	o.queues.end()
 	if errors.Is(o.queues.fatal, ErrRevoked) {
 		return fmt.Errorf("outbox: %w", o.queues.fatal)
 	}
 	return nil
-}
-
-// lane makes the lane of a chat.
-func (o *Outbox) lane(chat int64) *lane {
-	l, now := newLane(chat), time.Now()
-	if now.Sub(o.began) < chatBurst*chatEach {
-		l.budget.AllowN(now, chatBurst-1) // an earlier run may have used its burst a moment ago
-	}
-	l.until = now.Add(o.notes.heldFor(chat, now))
-	return l
 }
 
 // with changes the queues, and has the schedule look at them.

@@ -31,7 +31,7 @@ type Owner interface {
 // disk and will be sent, in order within its chat and rank, by this run or a later one; in a parked
 // chat it waits. A kill while it is being sent makes it come twice at most. A text that is too long
 // is split, the buttons under the last part. When Telegram refuses it for good it goes to
-// quarantine. Of a message with a Name only Name, To and Rank count, see Owner. Post works without
+// quarantine. Of a message with a Name only Name, To, Session and Rank count, see Owner. Post works without
 // Run, and after it.
 func (o *Outbox) Post(ctx context.Context, m Message) error {
 	if m.Text.Blank() && m.Name == "" {
@@ -70,7 +70,7 @@ func (o *Outbox) queuePosts(files []string, m Message) {
 	o.with(func(q *queues) {
 		for _, file := range files {
 			if q.closed == nil { // else it is for the next run
-				q.add(&job{kind: post, rank: m.Rank, to: m.To, file: file, name: m.Name})
+				q.add(&job{kind: post, rank: m.Rank, to: m.To, session: m.Session, file: file, name: m.Name})
 			}
 		}
 	})

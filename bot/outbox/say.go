@@ -21,7 +21,7 @@ func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error)
 	if m.blank() {
 		return 0, &Refused{errBlank}
 	}
-	id, err := o.ask(ctx, &job{kind: send, rank: m.Rank, to: m.To, change: change{message: m}, since: time.Now()})
+	id, err := o.ask(ctx, &job{kind: send, rank: m.Rank, to: m.To, session: m.Session, change: change{message: m}, since: time.Now()})
 	if err != nil {
 		return 0, fmt.Errorf("send: %w", err)
 	}

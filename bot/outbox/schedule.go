@@ -2,8 +2,10 @@ package outbox
 
 import (
 	"math"
+	"slices"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/time/rate"
 )
 
@@ -23,9 +25,26 @@ const (
 	answerLife = 15 * time.Second // later the app has given up on the tap
 )
 
-// forCards is what a chat's budget must have left before a card is sent: the answer that comes
-// right after it goes at once.
-const forCards = 2
+// A chat that Telegram has told to wait is slower for a while: each time half as fast, down to a
+// quarter, and a step faster after each quiet stretch.
+const (
+	maxStrain = 2
+	quiet     = 30 * time.Second
+)
+
+// tokens is what a chat's budget must have before a message of a rank goes, which costs one: what
+// matters more and comes right after it goes at once. In a group a question would wait for seconds.
+func (l *lane) tokens(r Rank) int {
+	switch {
+	case r < Talk:
+		return 1
+	case l.chat >= 0 && r == Talk:
+		return 1
+	case l.chat >= 0 || r == Talk:
+		return 2
+	}
+	return 3
+}
 
 // reactPatience is how long a reaction lets messages go first; then it goes before them. People
 // read it as a receipt.
@@ -43,24 +62,50 @@ type lane struct {
 	again    time.Time // of the queue, after a failure
 	failures int       // in a row
 	budget   *rate.Limiter
-	served   uint64 // when its queue had its turn last
-	attended uint64 // when an aside had
+	strain   int       // how many steps slower than others it is
+	eased    time.Time // when it is to be a step faster
+	served   uint64    // when its queue had its turn last
+	attended uint64    // when an aside had
 }
 
 func newLane(chat int64) *lane {
-	limit := rate.Every(chatEach)
-	if chat < 0 { // groups have negative ids
-		limit = groupRate
-	}
-	return &lane{chat: chat, budget: rate.NewLimiter(limit, chatBurst)}
+	return &lane{chat: chat, budget: rate.NewLimiter(limitOf(chat), chatBurst)}
 }
 
-// hold lets nothing go before a time. What was under way at the same time may have been told another
-// one: the latest counts.
-func (l *lane) hold(until time.Time) {
-	if until.After(l.until) {
+func limitOf(chat int64) rate.Limit {
+	if chat < 0 { // groups have negative ids
+		return groupRate
+	}
+	return rate.Every(chatEach)
+}
+
+// has makes a new budget one with so many tokens.
+func (l *lane) has(now time.Time, tokens float64) {
+	ago := time.Duration(min(tokens, chatBurst) / float64(l.budget.Limit()) * float64(time.Second))
+	l.budget.AllowN(now.Add(-ago), chatBurst)
+}
+
+// hold lets nothing go for a while. What was under way at the same time may have been told another
+// one: the longest counts.
+func (l *lane) hold(now time.Time, wait time.Duration) {
+	if until := now.Add(wait); until.After(l.until) {
 		l.until = until
 	}
+	l.pace(now, min(l.strain+1, maxStrain))
+	l.eased = now.Add(wait + quiet)
+}
+
+// ease makes a chat faster again that was told to wait.
+func (l *lane) ease(now time.Time) {
+	if l.strain > 0 && !now.Before(l.eased) {
+		l.pace(now, l.strain-1)
+		l.eased = now.Add(quiet)
+	}
+}
+
+func (l *lane) pace(now time.Time, strain int) {
+	l.strain = strain
+	l.budget.SetLimitAt(now, limitOf(l.chat)/rate.Limit(int(1)<<strain))
 }
 
 // class is the order of what several chats, or the queue and the asides of one, would do at the same moment.
@@ -147,7 +192,8 @@ func (l *lane) turn(now time.Time) (t turn, wait time.Duration) {
 	return t, 0
 }
 
-// jobTurn is the turn of the queue: of the jobs with the least rank the first one.
+// jobTurn is the turn of the queue: of the jobs with the least rank the first one, or what its session
+// has to say before it.
 func (l *lane) jobTurn(now time.Time) (turn, time.Duration) {
 	if l.flying || len(l.queue) == 0 {
 		return turn{}, never
@@ -158,9 +204,13 @@ func (l *lane) jobTurn(now time.Time) (turn, time.Duration) {
 			j = q
 		}
 	}
-	t, tokens := turn{lane: l, job: j, class: words}, 1
+	t, tokens := turn{lane: l, job: j, class: words}, l.tokens(j.rank)
 	if j.rank >= Card {
-		t.class, tokens = cards, forCards
+		t.class = cards
+	}
+	earlier := func(q *job) bool { return q == j || q.isNew() && q.session == j.session && q.rank < Card }
+	if j.isNew() && j.session != uuid.Nil {
+		t.job = l.queue[slices.IndexFunc(l.queue, earlier)]
 	}
 	return t, max(l.until.Sub(now), l.again.Sub(now), untilTokens(now, l.budget, tokens), 0)
 }

@@ -74,7 +74,7 @@ func (s *shelf) load(queue queueing) error {
 func (s *shelf) write(m Message, queue queueing) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	parts := []Message{{Name: m.Name, To: m.To, Rank: m.Rank}}
+	parts := []Message{{Name: m.Name, To: m.To, Session: m.Session, Rank: m.Rank}}
 	if _, waits := s.named[m.Name]; m.Name != "" && waits {
 		s.named[m.Name] = true
 		return nil

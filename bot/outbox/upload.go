@@ -76,7 +76,7 @@ func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error
 	// The caption stands where a message has its text: formatting that is refused is left out in
 	// the next attempt.
 	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Silent: f.Silent, Session: f.Session, Rank: f.Rank}
-	id, err := o.ask(ctx, &job{kind: upload, rank: m.Rank, to: f.To, change: change{message: m}, body: &f})
+	id, err := o.ask(ctx, &job{kind: upload, rank: m.Rank, to: f.To, session: f.Session, change: change{message: m}, body: &f})
 	if err != nil {
 		return 0, fmt.Errorf("send file: %w", err)
 	}

@@ -223,7 +223,7 @@ func (o *Outputs) Finish(ctx context.Context, r views.Session, item talk.Item,
 		return cmp.Compare(a.Payload.Offset, b.Payload.Offset)
 	})
 	c.Payload.Ended, c.Look.Until = item.At.Offset, o.chat.Now().Add(keepOver)
-	c.Look.Rank = outbox.Now // as an answer has
+	c.Look.Rank = outbox.Talk // as an answer has
 	c.Look.Text = render.Join(title(c.Payload), part.Text)
 	for begun := time.Now(); ; {
 		err = o.cards.ShowNow(context.WithoutCancel(ctx), c.Key, c.Look, c.Payload)

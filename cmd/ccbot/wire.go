@@ -100,6 +100,7 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 		return nil, err
 	}
 	s.outbox = outbox.New(api, c.APIURL, filepath.Join(c.Dir, "outbox"), log)
+	s.outbox.Uptime = uptime
 	if err := s.wireChat(environ); err != nil {
 		return nil, err
 	}

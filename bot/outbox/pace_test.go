@@ -1,0 +1,190 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// arrivals are when messages came, by their text.
+func (b *bench) arrivals(since time.Time) map[string]time.Duration {
+	all := map[string]time.Duration{}
+	for _, c := range b.seen("send", true) {
+		all[c.text] = c.at - since.Sub(b.start)
+	}
+	return all
+}
+
+// of is a message of a session.
+func of(session uuid.UUID, chat int64, rank Rank, text string) Message {
+	m := say(chat, text)
+	m.Session, m.Rank = session, rank
+	return m
+}
+
+// A question stands still until a person answers, so it goes before what others say; what its own
+// session has said goes before it.
+func TestAQuestionGoesBeforeChatter(t *testing.T) {
+	asking, other := uuid.New(), uuid.New()
+	const group = int64(-5)
+	t.Run("behind two receipts and two answers in a group without a budget", func(t *testing.T) {
+		inBubble(t, nil, func(t *testing.T, b *bench) {
+			for i := range chatBurst {
+				require.NoError(t, b.Post(t.Context(), say(group, fmt.Sprint("before ", i))))
+			}
+			b.idle(time.Second)
+			since := time.Now()
+			for _, text := range []string{"new 1", "new 2"} {
+				require.NoError(t, b.Post(t.Context(), say(group, text)))
+			}
+			b.sendLater(t.Context(), of(other, group, Talk, "answer 1"))
+			b.sendLater(t.Context(), of(asking, group, Talk, "answer 2"))
+			require.NoError(t, b.Post(t.Context(), of(asking, group, Now, "question")))
+			b.idle(time.Minute)
+			came := b.arrivals(since)
+			t.Logf("the question came after %s", came["question"])
+			assert.Greater(t, came["question"], came["answer 2"], "order within a session stays")
+			assert.Less(t, came["question"], came["answer 1"])
+			assert.LessOrEqual(t, came["question"], 14*time.Second)
+		})
+	})
+	t.Run("behind ten texts of another topic", func(t *testing.T) {
+		for _, chat := range []int64{5, group} {
+			inBubble(t, nil, func(t *testing.T, b *bench) {
+				for i := range 10 {
+					b.sendLater(t.Context(), of(other, chat, Talk, fmt.Sprint(i)))
+				}
+				b.idle(time.Second / 2)
+				since := time.Now()
+				require.NoError(t, b.Post(t.Context(), of(asking, chat, Now, "question")))
+				b.idle(time.Minute)
+				came := b.arrivals(since)["question"]
+				t.Logf("in chat %d the question came after %s", chat, came)
+				assert.LessOrEqual(t, came, time.Second)
+			})
+		}
+	})
+	t.Run("a group that agents fill leaves room for a question", func(t *testing.T) {
+		inBubble(t, nil, func(t *testing.T, b *bench) {
+			for i := range 60 {
+				b.sendLater(t.Context(), of(other, group, Talk, fmt.Sprint(i)))
+			}
+			for i := range 5 {
+				b.idle(20 * time.Second)
+				before := time.Now()
+				_, err := b.Send(t.Context(), of(asking, group, Now, fmt.Sprint("question ", i)))
+				require.NoError(t, err)
+				assert.Zero(t, time.Since(before))
+			}
+			b.idle(5 * time.Minute)
+			assert.LessOrEqual(t, busiest(b.seen("send", true), time.Minute), 20)
+		})
+	})
+}
+
+// What other sessions have to tell, and receipts, leave room for the answer that comes right after.
+func TestNothingThatMattersLessDelaysAnAnswer(t *testing.T) {
+	for _, chat := range []int64{5, -5} {
+		inBubble(t, nil, func(t *testing.T, b *bench) {
+			ctx := t.Context()
+			for i := range 10 {
+				require.NoError(t, b.Post(ctx, of(uuid.New(), chat, Later, fmt.Sprint(i))))
+				b.React(ctx, to(chat), i, "👀")
+				b.Typing(ctx, to(chat))
+			}
+			for range 5 {
+				b.idle(15 * time.Second)
+				before := time.Now()
+				_, err := b.Send(ctx, of(uuid.New(), chat, Talk, "answer"))
+				require.NoError(t, err)
+				assert.Zero(t, time.Since(before))
+			}
+		})
+	}
+}
+
+// A chat that was told to wait is slower afterwards, and as fast as before when it was quiet.
+func TestAChatIsSlowerAfterALimit(t *testing.T) {
+	inBubble(t, once(tooMany(10)), func(t *testing.T, b *bench) {
+		gap := func() time.Duration {
+			for i := range 8 {
+				require.NoError(t, b.Post(t.Context(), say(5, fmt.Sprint(i))))
+			}
+			b.idle(20 * time.Second)
+			calls := b.seen("send", true)
+			return (calls[len(calls)-1].at - calls[len(calls)-2].at).Round(10 * time.Millisecond)
+		}
+		b.React(t.Context(), to(5), 3, "👀")
+		b.idle(10 * time.Second)
+		assert.Equal(t, 2*time.Second, gap())
+		b.idle(quiet)
+		assert.Equal(t, time.Second, gap())
+	})
+}
+
+// TestABudgetOutlivesACleanStop: what was left, with what time gave since. After a kill nothing is
+// known of it.
+func TestABudgetOutlivesACleanStop(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		used   int           // messages before the stop
+		killed bool          // in place of a stop
+		away   time.Duration // as the machine knows it
+		want   int           // messages that go at once
+	}{
+		{"nothing was sent", 0, false, 0, 3},
+		{"one was sent", 1, false, 0, 2},
+		{"all was used", 3, false, 0, 0},
+		{"all was used, and time has passed", 3, false, 2500 * time.Millisecond, 2},
+		{"all was used, long ago", 3, false, time.Hour, 3},
+		{"the machine has started since, and is up for less", 3, false, -time.Minute, 0},
+		{"a kill", 0, true, 0, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			up := time.Hour
+			run := func(t *testing.T) *bench {
+				b := newBench(t, dir, nil)
+				b.began = time.Now()
+				b.Uptime = func() (time.Duration, error) { return up, nil }
+				return b
+			}
+			synctest.Test(t, func(t *testing.T) {
+				first := run(t)
+				first.began = first.began.Add(-time.Hour)
+				first.run(t)
+				_, err := first.Send(context.WithoutCancel(t.Context()), say(6, "another chat"))
+				require.NoError(t, err)
+				for i := range tt.used {
+					_, err := first.Send(context.WithoutCancel(t.Context()), say(5, fmt.Sprint(i)))
+					require.NoError(t, err)
+				}
+				require.NoError(t, first.stop())
+				if tt.killed {
+					killed := run(t)
+					killed.run(t)
+					killed.Typing(t.Context(), to(7))
+					synctest.Wait()
+					assert.NotContains(t, files(t, dir), paceFile, "the file is away as soon as something may be sent")
+				}
+				up += tt.away
+				second := run(t)
+				second.run(t)
+				for i := range 6 {
+					require.NoError(t, second.Post(t.Context(), say(5, fmt.Sprint(i))))
+				}
+				synctest.Wait()
+				assert.Len(t, second.seen("send", true), tt.want)
+				b := second
+				b.idle(time.Minute)
+				assert.Len(t, b.seen("send", true), 6)
+			})
+		})
+	}
+}
