@@ -33,40 +33,33 @@ func (p Phrases) Internal(err error) Failure {
 	return Failure{Text: render.Plain(p.Words.Say(i18n.InternalError)), Err: err, Internal: true}
 }
 
-// refusals are the sentences for what the agent's machine refuses, whatever was asked for. What a
-// room says in other words it looks up first.
-var refusals = map[refusal.Code]i18n.Key{
-	refusal.DirMissing:  i18n.PathMissing,
-	refusal.DirNotADir:  i18n.PathNotDir,
-	refusal.DirNoAccess: i18n.PathUnreadable,
-	refusal.DirOutside:  i18n.PathNotAllowed,
-	refusal.NoTmux:      i18n.TmuxMissing,
-	refusal.NoClaude:    i18n.ClaudeMissing,
-	refusal.NoTerminal:  i18n.FootAdoptElsewhere,
-	refusal.Changed:     i18n.WritersChanged,
-
-	refusal.InboxNotOurs:    i18n.InboxNotOurs,
-	refusal.InboxUnwritable: i18n.InboxUnwritable,
-}
-
-// sessionRefusals are the sentences that name the session; they come first where there is one.
-var sessionRefusals = map[refusal.Code]i18n.Key{
-	refusal.NotFound:    i18n.NoSuchSession,
-	refusal.NoAgent:     i18n.AlreadyEnded,
-	refusal.WrongState:  i18n.AlreadyEnded,
-	refusal.Moved:       i18n.AlreadyEnded,
-	refusal.Guarded:     i18n.StopRefused,
-	refusal.BoxBusy:     i18n.BoxBusy,
-	refusal.DraftHidden: i18n.DraftHidden,
-	refusal.NoDialog:    i18n.KeysNoDialog,
-	refusal.Relayed:     i18n.KeysRelayed,
-	refusal.Unseen:      i18n.KeysUnseen,
-	refusal.Idle:        i18n.StopNothing,
-	refusal.DirMissing:  i18n.DirGone,
-	refusal.DirNotADir:  i18n.DirNotADir,
-	refusal.DirNoAccess: i18n.DirNoAccess,
-	refusal.Damaged:     i18n.TranscriptDamaged,
-	refusal.NothingLeft: i18n.TranscriptEmpty,
+// refusals are the sentences for what the agent's machine refuses, whatever was asked for: one that
+// names the session, and one for where there is none. What a room says in other words it looks up
+// first.
+var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
+	refusal.DirMissing:      {i18n.DirGone, i18n.PathMissing},
+	refusal.DirNotADir:      {i18n.DirNotADir, i18n.PathNotDir},
+	refusal.DirNoAccess:     {i18n.DirNoAccess, i18n.PathUnreadable},
+	refusal.DirOutside:      {bare: i18n.PathNotAllowed},
+	refusal.NoTmux:          {bare: i18n.TmuxMissing},
+	refusal.NoClaude:        {bare: i18n.ClaudeMissing},
+	refusal.NoTerminal:      {bare: i18n.FootAdoptElsewhere},
+	refusal.Changed:         {bare: i18n.WritersChanged},
+	refusal.NotFound:        {named: i18n.NoSuchSession},
+	refusal.NoAgent:         {named: i18n.AlreadyEnded},
+	refusal.WrongState:      {named: i18n.AlreadyEnded},
+	refusal.Moved:           {named: i18n.AlreadyEnded},
+	refusal.Guarded:         {named: i18n.StopRefused},
+	refusal.BoxBusy:         {named: i18n.BoxBusy},
+	refusal.DraftHidden:     {named: i18n.DraftHidden},
+	refusal.NoDialog:        {named: i18n.KeysNoDialog},
+	refusal.Relayed:         {named: i18n.KeysRelayed},
+	refusal.Unseen:          {named: i18n.KeysUnseen},
+	refusal.Idle:            {named: i18n.StopNothing},
+	refusal.Damaged:         {named: i18n.TranscriptDamaged},
+	refusal.NothingLeft:     {named: i18n.TranscriptEmpty},
+	refusal.InboxNotOurs:    {bare: i18n.InboxNotOurs},
+	refusal.InboxUnwritable: {bare: i18n.InboxUnwritable},
 }
 
 // Failure explains why something could not be done for a session; the zero session: for none, so no
@@ -74,10 +67,11 @@ var sessionRefusals = map[refusal.Code]i18n.Key{
 func (p Phrases) Failure(s views.Session, err error) Failure {
 	e := refusal.In(err)
 	f := Failure{Err: err, Session: s.ID}
-	word, known := sessionRefusals[e.Code]
-	if !known || s.ID == uuid.Nil {
-		word, known = refusals[e.Code]
+	word := refusals[e.Code].named
+	if word == "" || s.ID == uuid.Nil {
+		word = refusals[e.Code].bare
 	}
+	known := word != ""
 	if known && e.State == views.Stopping {
 		word = i18n.StillEnding
 	}

@@ -22,8 +22,8 @@ type dialogs struct {
 	chat   *chat.Chat
 	keys   desk.Keys
 	floods func(session uuid.UUID) bool
-	cards  card.Kind[string] // by session, with the mark of what the terminal showed
-	mu     sync.Mutex        // held from the look at a card to the change of the card
+	cards  chat.Cards[string] // by session, with the mark of what the terminal showed
+	mu     sync.Mutex         // held from the look at a card to the change of the card
 }
 
 // kind is that of the cards.
@@ -32,10 +32,10 @@ const kind = "dialog"
 // New gives the feature. floods says whether a session has asked so much of late that nothing may
 // be chosen from the chat.
 func New(c *chat.Chat, keys desk.Keys, floods func(session uuid.UUID) bool) chat.Feature {
-	d := &dialogs{chat: c, keys: keys, floods: floods, cards: card.NewKind[string](c.Cards, kind, nil)}
+	d := &dialogs{chat: c, keys: keys, floods: floods, cards: chat.NewCards[string](c, kind)}
 	return chat.Feature{
 		Name:  "dialog",
-		Cards: map[string]chat.OnTap{kind: d.tap},
+		Cards: map[string]chat.OnTap{kind: d.cards.OnTap(d.tap)},
 		News: map[news.Kind]func(context.Context, news.Note) error{
 			// What an agent asks that is not ready may be nothing that is recognised.
 			news.Dialog: d.open, news.NotReporting: d.open, news.DialogGone: d.hear},
@@ -99,13 +99,10 @@ func isGone(err error) bool { return refusal.Is(err, refusal.NoAgent, refusal.No
 
 // tap presses the key or chooses the option of a button, and draws the message as the terminal is
 // then.
-func (d *dialogs) tap(_ context.Context, t chat.Tap) (chat.Answer, error) {
-	mark, err := d.cards.Payload(t.Card)
-	if err != nil {
-		return chat.Answer{}, err
-	}
+func (d *dialogs) tap(_ context.Context, t chat.Tap, mark string) (chat.Answer, error) {
 	return chat.Do(func(ctx context.Context) error {
 		var now desk.Dialog
+		var err error
 		if i, notNumber := strconv.Atoi(t.Card.Option); notNumber == nil {
 			now, err = d.keys.Choose(ctx, t.Card.Session, mark, i)
 		} else {
