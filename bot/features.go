@@ -25,8 +25,9 @@ func (b *Bot) Features() []chat.Feature {
 	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, b.Answers.Follow)
 	b.Resumer = sessions.New(b.Chat, b.Sessions, b.Sessions, agents{b}, others)
 	b.Resumer.Refused, b.Resumer.Recall, others.Resume = others.Refused, b.Answers.Recall, b.Resumer.Resume
+	b.Resumer.GoOn = sessions.GoingOn{Add: b.Entries.Add, Keep: b.Sessions, Text: b.ContinueText}
 	b.Reports = report.New(report.Deps{Chat: b.Chat, Reported: b.Sessions.Reported, Resumer: b.Resumer,
-		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
+		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart, ContinueText: b.ContinueText})
 	b.Prompts = prompt.New(prompt.Deps{Chat: b.Chat, Queue: b.Sessions, Decisions: b.Sessions,
 		Edits: b.Sessions, Entries: b.Entries, Changes: b.Entries, Requests: requests{b.asks},
 		Resume:      b.Resumer.Resume,

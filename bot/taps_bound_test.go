@@ -31,7 +31,7 @@ const (
 var whoMayTap = map[string]string{
 	"end": asker, "resume": asker, "writers": asker, "windows": asker,
 
-	"list": anyone, "report": anyone, "dialog": anyone, "open": anyone, "res": anyone, "try": anyone,
+	"list": anyone, "report": anyone, "dialog": anyone, "open": anyone, "res": anyone, "try": anyone, "go": anyone,
 	"question": anyone, "ask": anyone,
 }
 

@@ -37,6 +37,8 @@ type Config struct {
 	// OrphanGrace protects what was started a moment ago: for so long the window of
 	// a launch is looked for, and nothing of a session that has just ended is ended.
 	OrphanGrace time.Duration
+	// LastThere is when the ccbot before this one was last there, give or take a minute; zero: not known.
+	LastThere time.Time
 }
 
 // Deps are the effects a Service works with.

@@ -31,7 +31,7 @@ func (w *work) archive(ctx context.Context, final session.State, why string, rec
 			return &StateError{State: w.r.State, Want: string(final)}
 		}
 		if w.r.State.Live() {
-			w.r.Exit = nil // of an earlier life: this one is ended here
+			w.r.Exit, w.r.Interruption = nil, nil // of an earlier life: this one is ended here
 		}
 		if err := w.intend(final, why, w.moment()); err != nil {
 			return err

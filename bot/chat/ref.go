@@ -19,6 +19,7 @@ const (
 	openLink   = "open:" // open the session
 	resumeLink = "res:"  // resume it
 	retryLink  = "try:"  // try again to end what is left of one launch of it
+	goOnLink   = "go:"   // go on after an interruption, in the launch that the message was about
 )
 
 // OpenButton is the button under the notice that a session has answered.
@@ -41,6 +42,15 @@ func (p Phrases) ResumeButton(r views.Session) [][]outbox.Button {
 // EndedButton is the [Resume] under the news of an end, which come before the end is in the record.
 func (p Phrases) EndedButton(session uuid.UUID) [][]outbox.Button {
 	return Rows(1, p.Button(i18n.ButtonResume, resumeLink+session.String(), outbox.Primary))
+}
+
+// ContinueButton has a session go on after its interruption; none where there is nothing to go on
+// with.
+func (p Phrases) ContinueButton(r views.Session) []outbox.Button {
+	if r.Interruption == nil {
+		return nil
+	}
+	return []outbox.Button{p.Button(i18n.ButtonContinue, goOnLink+r.ID.String()+":"+LaunchOf(r), "")}
 }
 
 // OnLink does what a link says about the session that it leads to. A link that names a launch leads

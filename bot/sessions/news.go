@@ -21,29 +21,47 @@ func (s *Sessions) tellReady(ctx context.Context, n news.Note) error {
 	if answers := s.agents.ProjectAnswers(r.ID); answers != "" {
 		text += "\n" + answers
 	}
-	return s.chat.For(r.ID).Say(ctx, r.Conversation, text)
+	said := render.Plain(text)
+	if cut := s.interrupted(r.Interruption); !cut.Blank() && len(r.Prompts) == 0 {
+		said = render.Join(said, render.Plain("\n"), cut)
+		return s.chat.For(r.ID).Post(ctx, r.Conversation, said, chat.Rows(1, s.chat.ContinueButton(r)...))
+	}
+	return s.chat.For(r.ID).Post(ctx, r.Conversation, said, nil)
 }
 
 // tellOver says how a session ended by itself; of one that crashed or never was ready, with the
 // last screen.
 func (s *Sessions) tellOver(ctx context.Context, n news.Note) error {
-	r, word, args, waiting := n.Session, i18n.Ended, i18n.Args{"Name": n.Session.Name}, ""
-	switch e := r.Exit; {
+	r, args := n.Session, i18n.Args{"Name": n.Session.Name}
+	said, waiting := s.chat.Words.Say(i18n.Ended, args), ""
+	switch {
 	case n.Kind == news.Failed:
-		word = i18n.FailedScreen
+		said = s.chat.Words.Say(i18n.FailedScreen, args)
 	case n.Kind == news.Lost:
-		word, n.Screen = i18n.Lost, ""
-	case e != nil && e.Crashed && e.Signal != 0:
-		word, args["Signal"] = i18n.CrashedSignal, e.Signal
-	case e != nil && e.Crashed:
-		word, args["Status"] = i18n.CrashedStatus, e.Status
+		said, n.Screen = s.chat.Words.Say(i18n.Lost, args), ""
+	case r.Exit != nil && r.Exit.Crashed:
+		said = s.crashText(r)
 	default:
 		n.Screen = ""
 	}
 	if n := len(r.Prompts); n > 0 {
 		waiting = s.chat.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n})
 	}
-	return s.chat.PostScreen(ctx, n, s.chat.Words.Say(word, args), waiting, s.chat.EndedButton(r.ID))
+	foot := s.interrupted(r.Interruption)
+	if waiting != "" {
+		foot = render.Join(render.Plain(waiting+"\n"), foot)
+	}
+	buttons := s.chat.EndedButton(r.ID)
+	buttons[0] = append(buttons[0], s.chat.ContinueButton(r)...)
+	return s.chat.PostScreen(ctx, n, said, foot, buttons)
+}
+
+// crashText says how the agent of a session crashed.
+func (s *Sessions) crashText(r views.Session) string {
+	if r.Exit.Signal != 0 {
+		return s.chat.Words.Say(i18n.CrashedSignal, i18n.Args{"Name": r.Name, "Signal": r.Exit.Signal})
+	}
+	return s.chat.Words.Say(i18n.CrashedStatus, i18n.Args{"Name": r.Name, "Status": r.Exit.Status})
 }
 
 // tellStopped gives the receipt of an archive, with what can be done about it.

@@ -34,6 +34,9 @@ type Sessions struct {
 	// Recall has the last answer of a session shown where a person opens the session.
 	Recall func(r views.Session, to address.Conversation)
 
+	// GoOn is set before the first update, too.
+	GoOn GoingOn
+
 	chat    *chat.Chat
 	starter control.Starter
 	ender   control.Ender
@@ -75,6 +78,7 @@ func (s *Sessions) Feature() chat.Feature {
 		},
 		Taps: map[string]chat.OnTap{ // links, see package chat
 			"open": c.OnLink(s.followOpen), "res": c.OnLink(s.followResume), "try": c.OnLink(s.followRetry),
+			"go": c.OnLink(s.followContinue),
 		},
 		Cards: map[string]chat.OnTap{
 			listKind: s.lists.OnTap(s.tapList), endKind: s.ends.OnTap(s.tapEnd),

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -36,7 +37,15 @@ func (s *Sessions) why(ctx context.Context, in chat.Incoming, r views.Session) e
 	for _, c := range history {
 		text = render.Join(text, changeLine(s.chat.Words, c))
 	}
-	return s.chat.For(r.ID).Post(ctx, in.To, text, nil)
+	var buttons [][]outbox.Button
+	if e := r.Exit; e != nil && e.Crashed {
+		text = render.Join(text, render.Plain("\n"+s.crashText(r)))
+	}
+	if cut := s.interrupted(r.Interruption); !cut.Blank() {
+		text = render.Join(text, render.Plain("\n\n"), cut)
+		buttons = chat.Rows(1, s.chat.ContinueButton(r)...)
+	}
+	return s.chat.For(r.ID).Post(ctx, in.To, text, buttons)
 }
 
 // changeLine is one change: when, from which state to which, on what evidence, by which rule. What

@@ -165,7 +165,7 @@ func (s *system) wireChat(environ []string) error {
 	s.sessions = &host.Sessions{Records: s.store}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
-			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},
+			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},
 		bot.Deps{
 			Machine: bot.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
 				Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine,
@@ -191,7 +191,7 @@ func (s *system) wireSessions(ctx context.Context, instance string, environ []st
 	s.lifecycle = lifecycle.New(
 		lifecycle.Config{Instance: instance, Host: name, StateDir: s.Dir, Command: expandHome(s.Claude, s.home),
 			Flags: s.flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset, ProjectsDir: s.projectsDir(),
-			KillGrace: times.KillGrace, OrphanGrace: times.OrphanGrace},
+			KillGrace: times.KillGrace, OrphanGrace: times.OrphanGrace, LastThere: s.seen},
 		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: s.table, Presences: presence.Dir{Path: s.presenceDir()},
 			Launches: launches, Relays: s.relay, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.bot},
 			Hooks: lifecycle.Hooks{Bindings: s.bindings,

@@ -144,6 +144,7 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 	w.commands64(t, old)
 	w.taps64(t)
 	w.recovery64(t)
+	w.sayInterruptions(t)
 	notice := chat.Rows(1, w.OpenButton(r.ID))
 	require.NoError(t, w.For(r.ID).Post(t.Context(), AtAlice, Plain("it has answered"), notice))
 }
