@@ -63,8 +63,11 @@ type Deps struct {
 	// the others are in a moment, and the chat is told of all of them at once. It
 	// must be quick; nil: each is told for itself.
 	Lost func()
-	Now  func() time.Time
-	Log  *slog.Logger
+	// Outcome hears of each process that was to end what became of it: hup, term, kill,
+	// failed or spared. It must be quick and may be nil.
+	Outcome func(what string)
+	Now     func() time.Time
+	Log     *slog.Logger
 	// Failpoint is called at each persisted step with its name. It is nil but
 	// in programs built to die there.
 	Failpoint func(name string)

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
@@ -41,24 +42,20 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 	case err != nil:
 		return false, err
 	}
-	if fresh && !q.Many {
-		text := render.Join(s.continues(r.Name), chat.Quoted(typed))
-		if err := s.chat.For(r.ID).Post(ctx, q.To, text, nil); err != nil {
-			return false, err
-		}
-	}
-	now, ok := s.chat.Book.Records.Get(r.ID)
-	if q.Many = true; ok && now.State == views.Running {
+	said := s.chat.Words.Say(i18n.Continues, i18n.Args{"Name": r.Name}) + "\n" + typed
+	now, _ := s.chat.Book.Records.Get(r.ID)
+	switch {
+	case now.State != views.Running && fresh && !q.Many:
+		q.Before = append(q.Before, said)
+		return s.Resume(ctx, q)
+	case now.State != views.Running:
+		return s.Resume(ctx, q)
+	case q.Many:
 		return true, s.chat.Book.MoveTo(ctx, q.To, now)
+	case fresh:
+		err = s.chat.For(r.ID).Post(ctx, q.To, render.Plain(said), nil)
 	}
-	if back, err = s.Resume(ctx, q); err != nil || !back {
-		return back, err
-	}
-	return true, s.chat.Book.SettleCurrent(ctx, q.To, []views.Session{r})
-}
-
-func (s *Sessions) continues(name string) render.Text {
-	return render.Plain(s.chat.Words.Say(i18n.Continues, i18n.Args{"Name": name}) + "\n")
+	return true, errors.Join(err, s.chat.Book.Use(ctx, q.To, now))
 }
 
 // followContinue is a tap on the link to a session that is to go on.

@@ -200,7 +200,7 @@ func (s *system) wireSessions(ctx context.Context, instance string, environ []st
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
 				return git.Look(ctx, dir, serverEnv(environ)) // what agents may not have, a hook of the repository may not either
 			},
-			Lost: s.losses.note,
+			Lost: s.losses.note, Outcome: s.metrics.end,
 			Came: func(ctx context.Context, w lifecycle.Writer) bool { return s.recovery.Came(ctx, w) },
 			Now:  time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Records: s.store, Clear: s.clear(launches),
