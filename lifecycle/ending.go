@@ -146,8 +146,8 @@ func (w *work) lost(ctx context.Context) error {
 	const why = "pane and process are proven gone"
 	all := w.tmuxEnded(ctx)
 	w.Log.Warn("session_lost", "session_id", w.r.ID.String(), "tmux_ended", all)
-	if all && w.Lost != nil {
-		defer w.Lost()
+	if all && w.Hears.Lost != nil {
+		defer w.Hears.Lost()
 		return w.giveUp(ctx, session.Lost, ruleLost, why+", and so is their tmux server", session.ClosedTmux)
 	}
 	if err := w.settlePrompts(ctx); err != nil {

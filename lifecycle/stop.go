@@ -264,8 +264,8 @@ func (w *work) tellStopped(ctx context.Context, receipt *Receipt) error {
 
 // logOutcome logs what became of a process that was to end, and counts it.
 func (w *work) logOutcome(out process.Outcome, err error) {
-	if what := outcomeOf(out, err); what != "" && w.Outcome != nil {
-		w.Outcome(what)
+	if what := outcomeOf(out, err); what != "" && w.Hears.Outcome != nil {
+		w.Hears.Outcome(what)
 	}
 	if out.Ended {
 		w.Log.Info("leftover_ended", "pid", out.Process.PID, "session_id", w.r.ID.String(), "how", string(out.How))

@@ -27,6 +27,7 @@ import (
 	"ccbot/host/received"
 	"ccbot/i18n"
 	"ccbot/internal/control"
+	"ccbot/internal/gauge"
 	"ccbot/internal/git"
 	"ccbot/internal/glyph"
 	"ccbot/internal/hookwire"
@@ -108,6 +109,9 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Chats.Aliases, s.bot.Chats.Aliases.In
 	s.outbox.OnSent, s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Sent, s.bot.Moves.Migrated, s.bot.Moves.TopicGone
 	s.wireRecovery(instance, environ)
+	if s.recovery.Booted, err = gauge.Booted(ctx); err != nil {
+		log.Debug("boot_time_unknown", "error", err.Error())
+	}
 	s.wireSocket(hook)
 	s.start = func(ctx context.Context) (string, func(map[string]string), error) {
 		me, err := connect(ctx, api, s.service, log)
@@ -200,9 +204,9 @@ func (s *system) wireSessions(ctx context.Context, instance string, environ []st
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
 				return git.Look(ctx, dir, serverEnv(environ)) // what agents may not have, a hook of the repository may not either
 			},
-			Lost: s.losses.note, Outcome: s.metrics.end,
-			Came: func(ctx context.Context, w lifecycle.Writer) bool { return s.recovery.Came(ctx, w) },
-			Now:  time.Now, Log: s.log, Failpoint: failpoint(environ)})
+			Hears: lifecycle.Hears{Lost: s.losses.note, Outcome: s.metrics.end},
+			Came:  func(ctx context.Context, w lifecycle.Writer) bool { return s.recovery.Came(ctx, w) },
+			Now:   time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Records: s.store, Clear: s.clear(launches),
 		IdleAfter: times.IdleAfter, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
 	s.presence = presence.NewWatcher(s.presenceDir(), s.lifecycle.WakeAgent, s.log)
