@@ -191,3 +191,10 @@ func TestContinueOnStart(t *testing.T) {
 		assert.ElementsMatch(t, want, promptKeys(t, w))
 	})
 }
+
+func TestDiskLow(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.NewCurrentSession(t, "api", session.Running)
+	require.NoError(t, w.DiskLow(t.Context(), "900 MiB"))
+	assert.Equal(t, []string{"⚠ The disk that ~/.ccbot is on is almost full: 900 MiB left. On a full disk I cannot keep messages. Make some room."}, w.Telegram.Texts())
+}

@@ -50,7 +50,7 @@ func (s *system) keepAlive(ctx context.Context) error {
 			err = s.lookAtRoom(room, func(free string) error { return s.bot.DiskLow(ctx, free) })
 		}
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("disk_room_unknown", "error", err.Error())
+			s.log.Debug("disk_room_unknown", "error", err.Error())
 		}
 		select {
 		case <-ctx.Done():
@@ -79,11 +79,14 @@ func (s *system) lookAtRoom(now gauge.Room, tell func(free string) error) error 
 	case told || !now.Low():
 		return nil
 	}
-	if err := touch(path, time.Now()); err != nil {
-		return err // else it would be told each minute
-	}
 	s.log.Warn("disk_almost_full", "dir", s.Dir, "free_bytes", now.Free, "total_bytes", now.Total)
-	return tell(fmt.Sprintf("%d MiB", now.Free>>20))
+	if err := touch(path, time.Now()); err != nil {
+		return err // else the chat would be told each minute
+	}
+	if err := tell(fmt.Sprintf("%d MiB", now.Free>>20)); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
 }
 
 // touch sets a file's time and makes the file where it is missing. Setting it

@@ -59,6 +59,11 @@ func TestTheDiskIsToldToBeFullOnce(t *testing.T) {
 	}
 	assert.Equal(t, []string{"1000 MiB", "800 MiB"}, told)
 	assert.NoFileExists(t, filepath.Join(dir, roomFile))
+
+	s := &system{config: config{Dir: dir}, log: slog.New(slog.DiscardHandler)}
+	untold := func(string) error { return assert.AnError }
+	require.ErrorIs(t, s.lookAtRoom(gauge.Room{Total: mib}, untold), assert.AnError)
+	assert.NoFileExists(t, filepath.Join(dir, roomFile), "what could not be told is told later")
 }
 
 func TestCcbotNotesThatItIsThere(t *testing.T) {

@@ -25,10 +25,11 @@ type Interruption struct {
 	Followed bool `json:"followed,omitempty"`
 }
 
-// Unfinished is the interruption after which nobody has gone on with the session; nil: none.
+// Unfinished is the interruption after which nobody has gone on with the session, nor another
+// session with its conversation; nil: none.
 func (r *Record) Unfinished() *Interruption {
 	i := r.Interruption
-	if i == nil || i.Followed || r.Progress.Well > i.Well {
+	if i == nil || i.Followed || r.Progress.Well > i.Well || r.Closed == ClosedTransferred {
 		return nil
 	}
 	return i
