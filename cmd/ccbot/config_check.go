@@ -173,7 +173,7 @@ func (c *config) checkResume() error {
 		return errors.New("CCBOT_RESUME_ON_START=continue is for agents that ask before they act: without CCBOT_PERMISSION_MODE=bypass and such CLAUDE_FLAGS")
 	}
 	if _, class, ok := chatprompts.Normalise(c.ContinueText); !ok || class != chatprompts.Plain || len(c.ContinueText) > 2000 {
-		return errors.New("CCBOT_CONTINUE_TEXT is a text of up to 2000 bytes that does not begin with / or !")
+		return errors.New("CCBOT_CONTINUE_TEXT is up to 2000 bytes of text, without / or ! at its beginning")
 	}
 	return nil
 }
