@@ -90,6 +90,7 @@ type Entries interface {
 	prompt.Entries
 	prompt.Changes
 	Save(e inbox.Entry) error
+	Add(e inbox.Entry) (fresh bool, err error)
 }
 
 // Config is who may speak, and how they are spoken to.
@@ -100,10 +101,11 @@ type Config struct {
 	Lang     string
 	StateDir string // ccbot's own files, of which none is ever sent
 	// ResumeOnStart says what becomes of sessions that were lost with the machine: report.ResumeAll,
-	// report.ResumeNever, or anything else to ask.
+	// report.ResumeContinue, report.ResumeNever, or anything else to ask.
 	ResumeOnStart string
-	Rich          bool // rich messages where the server has them
-	Thinking      bool // what an agent thinks is shown, too
+	ContinueText  string // of the prompt after which an interrupted session goes on
+	Rich          bool   // rich messages where the server has them
+	Thinking      bool   // what an agent thinks is shown, too
 }
 
 // Kept is what the chat keeps on its own disk.

@@ -54,7 +54,7 @@ type life struct {
 // matrix are all lives. They run side by side; the rows of one come in turn.
 func matrix() []life {
 	return slices.Concat([]life{birthAndEnd(), prompting(), answering(), bashMode(), moving()}, asking(),
-		[]life{secondWriters(), deskResume(), stubbornTools(), transferring(), recovering(), rebooting()})
+		[]life{secondWriters(), deskResume(), stubbornTools(), transferring(), recovering(), rebooting(), goingOn()})
 }
 
 // TestP8_CrashMatrix kills the bot with -9 at every persisted step and asserts

@@ -96,3 +96,39 @@ func TestRealRebootRestoresAll(t *testing.T) {
 	assert.True(t, w.screenHas("work", "plan mode on"))
 	w.stop()
 }
+
+// TestRealInterruptedTurnGoesOn takes the machine down under a session whose command runs, and under one that waits for
+// a permission. The start names both, lets the first go on with one prompt, and the second when a person has tapped.
+func TestRealInterruptedTurnGoesOn(t *testing.T) {
+	t.Parallel()
+	w, api := newRealWorld(t)
+	w.start()
+	w.open("waits", w.dir)
+	w.hear(w.say("bash touch never"), "wants to run a command")
+	w.open("works", w.dir)
+	w.tap(w.hear(w.say("bash tail -f /dev/null"), "wants to run a command"), "Allow")
+	w.until("the command runs", func() bool {
+		return w.record("works").Phase == "working" && w.record("waits").Phase == "waiting_permission"
+	})
+	w.stop()
+	w.reboot()
+
+	before := w.lastID()
+	w.start("CCBOT_RESUME_ON_START=continue", "CCBOT_CONTINUE_TEXT=say going on")
+	told := w.offered(before, "Continue")
+	assert.Contains(t, told.Text, "works: It was interrupted at work. Last step: tail -f /dev/null.")
+	assert.Contains(t, told.Text, "waits: It was interrupted while it waited for you. Last step: touch never.")
+	assert.Contains(t, told.Text, "Going on without your word: works.\nTo go on, this is sent:\nsay going on")
+	w.allAreBack([]string{"waits", "works"}, told.ID)
+	w.until("the one at work goes on", func() bool { return w.record("works").Interruption.Followed })
+	asked, ok := api.Asked("say going on")
+	require.True(t, ok)
+	assert.True(t, asked.Says("tail -f /dev/null"), "the model sees what was under way")
+	assert.False(t, w.record("waits").Interruption.Followed, "nobody has decided for it")
+
+	w.tap(w.hear(told.ID, "waits is ready"), "Continue")
+	w.until("and so does the other", func() bool { return w.record("waits").Interruption.Followed })
+	w.until("a turn has ended well", func() bool { r := w.record("works"); return r.Unfinished() == nil && r.Progress.Open == nil })
+	assert.NoFileExists(t, w.dir+"/never")
+	w.stop()
+}

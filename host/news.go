@@ -61,6 +61,7 @@ func receiptOf(r lifecycle.Receipt) news.Receipt {
 
 // StartOf is what a recovery found and did, as the chat understands it.
 func StartOf(r recovery.Report) (s news.Start) {
+	s.Booted = r.Booted
 	for _, done := range r.Results {
 		s.Repaired = append(s.Repaired, news.Repair{Session: done.Action.Record, Failed: done.Err != nil})
 	}

@@ -61,6 +61,10 @@ func View(r session.Record) views.Session {
 	if e := r.Exit; e != nil {
 		s.Exit = &views.Exit{Status: e.Status, Signal: e.Signal, Crashed: e.Crashed()}
 	}
+	if i := r.Unfinished(); i != nil {
+		s.Interruption = &views.Interruption{Prompt: r.ContinueID(), Step: i.Step, Done: i.Done, Tasks: i.Tasks,
+			Waited: i.Waited, Alone: lifecycle.ContinuesAlone(r)}
+	}
 	if c := r.Cleanup; c != nil {
 		for _, f := range c.Failures {
 			detail := lifecycle.Failure{PID: f.PID, Detail: f.Detail}.String()

@@ -18,5 +18,8 @@
 // (P1); that whoever else writes one is told once and, once told, ended only when
 // a person has decided so (P2); and that what cannot be known changes nothing (P6).
 //
+// A turn that the end of an agent has cut short is kept in its record until a
+// prompt has followed or a turn has ended well; interruption says what counts.
+//
 // It does not talk to the chat: it tells News, which keeps what it is told.
 package lifecycle

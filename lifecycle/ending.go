@@ -3,9 +3,11 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"ccbot/internal/claudeui"
+	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/tmux"
 )
@@ -28,11 +30,15 @@ func (w *work) conclude(ctx context.Context) error {
 	if w.r.State != session.Running {
 		return w.concludeStart(ctx)
 	}
+	noteInterruption(ctx, w)
+	if err := w.save(); err != nil { // the button that goes on may be tapped as soon as it is told
+		return err
+	}
 	if err := w.tell(ctx, NoteEnded, Prompt{}); err != nil {
 		return err
 	}
 	w.at("end-told")
-	if err := w.intend(session.Completed, "the agent ended by itself", w.endSeen()); err != nil {
+	if err := w.intend(session.Completed, "the agent ended by itself"+describeExit(*w.r.Exit), w.endSeen()); err != nil {
 		return err
 	}
 	w.at("end-recorded")
@@ -106,18 +112,48 @@ func (w *work) exit() *session.Exit {
 	return e
 }
 
+// noteInterruption notes a turn that the end of the agent has cut short. Saving is the caller's.
+func noteInterruption(ctx context.Context, w *work) {
+	b := w.r.Binding
+	if w.r.State != session.Running || b == nil {
+		return
+	}
+	w.keepProgress()
+	last, err := w.Presences.Read(ctx, b.Agent.PID)
+	if err != nil || last.ProcStart != b.Agent.Start || last.SessionID != w.r.ClaudeSessionID {
+		last = presence.File{} // of nobody, or of another process
+	}
+	seen := w.LastThere
+	if w.recall(w.r.ID).seen == b.Agent {
+		seen = w.Now()
+	}
+	w.r.Interruption = interruption(*w.r, last, seen, w.Now())
+}
+
+// describeExit says how an agent ended that did not end cleanly.
+func describeExit(e session.Exit) string {
+	switch {
+	case !e.Crashed():
+		return ""
+	case e.Signal != 0:
+		return fmt.Sprintf(", killed by signal %d", e.Signal)
+	}
+	return fmt.Sprintf(", with exit status %d", e.Status)
+}
+
 // lost notes that the pane went away without us and its agent with it.
 func (w *work) lost(ctx context.Context) error {
 	const why = "pane and process are proven gone"
 	all := w.tmuxEnded(ctx)
 	w.Log.Warn("session_lost", "session_id", w.r.ID.String(), "tmux_ended", all)
-	if all && w.Lost != nil {
-		defer w.Lost()
+	if all && w.Hears.Lost != nil {
+		defer w.Hears.Lost()
 		return w.giveUp(ctx, session.Lost, ruleLost, why+", and so is their tmux server", session.ClosedTmux)
 	}
 	if err := w.settlePrompts(ctx); err != nil {
 		return err
 	}
+	noteInterruption(ctx, w)
 	if err := w.r.Become(session.Lost, w.Now(), ruleLost, why); err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func (w *work) endLeftovers(ctx context.Context) (ended []Ending, failures []Fai
 	now := w.moment()
 	for _, p := range l.seconds {
 		out := process.Outcome{Process: p, Spared: "it is not the session's own", Reason: ReasonSecond}
-		w.logOutcome(out)
+		w.logOutcome(out, nil)
 		ended = append(ended, w.aged(out, now))
 	}
 	more, failed := w.endWriting(ctx, l.left, w.proveLeftover(ctx))
@@ -247,8 +247,8 @@ func (w *work) endEach(ctx context.Context, who []process.Identity, prove func(p
 	}
 	_ = g.Wait() // it has none: each has its own
 	now := w.moment()
-	for _, out := range outs {
-		w.logOutcome(out)
+	for i, out := range outs {
+		w.logOutcome(out, errs[i])
 		endings = append(endings, w.aged(out, now))
 	}
 	return endings, errs

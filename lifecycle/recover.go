@@ -167,6 +167,9 @@ func (w *work) giveUp(ctx context.Context, next session.State, rule session.Rule
 	if err := w.settlePrompts(ctx); err != nil {
 		return err
 	}
+	if next == session.Lost { // else its end is not proven, or it was never ready
+		noteInterruption(ctx, w)
+	}
 	if err := w.r.Become(next, w.Now(), rule, why); err != nil {
 		return err
 	}

@@ -59,6 +59,20 @@ func (l launching) bypasses() bool {
 	return l.PermissionMode == "bypass" || l.flags.has(optBypass) || l.flags.has(optMayBypass) || l.flags.value(optMode) == modeBypass
 }
 
+// ContinuesAlone says whether a session may go on by itself after its interruption: the agent was
+// seen at work and not waiting for a person, it asks before it acts, and it does not end again and
+// again.
+func ContinuesAlone(r session.Record) bool {
+	i := r.Unfinished()
+	if i == nil || i.Waited || i.Unseen || i.Again || r.Progress.PermissionMode == modeBypass {
+		return false
+	}
+	return r.Launch != nil && !Bypasses(*r.Launch)
+}
+
+// Bypasses says whether an agent that is started so may act unasked.
+func Bypasses(l session.Launch) bool { return takeApart(l).bypasses() }
+
 // circumstances are what else decides how an agent is started.
 type circumstances struct {
 	modelSet bool // the environment names a model

@@ -37,6 +37,8 @@ type Config struct {
 	// OrphanGrace protects what was started a moment ago: for so long the window of
 	// a launch is looked for, and nothing of a session that has just ended is ended.
 	OrphanGrace time.Duration
+	// LastThere is when the ccbot before this one was last there, give or take a minute; zero: not known.
+	LastThere time.Time
 }
 
 // Deps are the effects a Service works with.
@@ -56,16 +58,24 @@ type Deps struct {
 	// Came is asked before a writer is told that has come to the conversation of a
 	// session whose own agent is gone, in a window of its own: handled says that the
 	// session has moved there, and nothing is told. It may be nil.
-	Came func(ctx context.Context, w Writer) (handled bool)
-	// Lost is called when a session was lost together with its tmux server, quietly:
-	// the others are in a moment, and the chat is told of all of them at once. It
-	// must be quick; nil: each is told for itself.
-	Lost func()
-	Now  func() time.Time
-	Log  *slog.Logger
+	Came  func(ctx context.Context, w Writer) (handled bool)
+	Hears Hears
+	Now   func() time.Time
+	Log   *slog.Logger
 	// Failpoint is called at each persisted step with its name. It is nil but
 	// in programs built to die there.
 	Failpoint func(name string)
+}
+
+// Hears are functions that hear of something at once, beside News. They must be quick.
+type Hears struct {
+	// Lost is called when a session was lost together with its tmux server, quietly:
+	// the others are in a moment, and the chat is told of all of them at once.
+	// nil: each is told for itself.
+	Lost func()
+	// Outcome hears of each process that was to end what became of it: hup, term, kill,
+	// failed or spared. It may be nil.
+	Outcome func(what string)
 }
 
 // Hooks is what hooks have left on disk. Status and Unheard may be nil.

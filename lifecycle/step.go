@@ -285,6 +285,9 @@ func (w *work) hold(ctx context.Context, d Decision, head *Prompt) error {
 // crash in between leaves a key without a prompt, which is nothing.
 func (w *work) proven(ctx context.Context, p Prompt) error {
 	w.noteTyped(p)
+	if err := noteFollowed(w); err != nil {
+		return err
+	}
 	if err := w.tell(ctx, NoteDelivered, p); err != nil {
 		return err
 	}
@@ -294,6 +297,15 @@ func (w *work) proven(ctx context.Context, p Prompt) error {
 	w.at("prompt-finished")
 	w.Wake(w.r.ID)
 	return w.dequeue(p.Key)
+}
+
+// noteFollowed notes that a prompt has reached the agent: somebody has gone on after an interruption.
+func noteFollowed(w *work) error {
+	if w.r.Unfinished() == nil {
+		return nil
+	}
+	w.r.Interruption.Followed = true
+	return w.save()
 }
 
 // unproven hands a prompt to the person: it is never typed again unasked. why is the doubt that keeps

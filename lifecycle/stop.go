@@ -31,7 +31,7 @@ func (w *work) archive(ctx context.Context, final session.State, why string, rec
 			return &StateError{State: w.r.State, Want: string(final)}
 		}
 		if w.r.State.Live() {
-			w.r.Exit = nil // of an earlier life: this one is ended here
+			w.r.Exit, w.r.Interruption = nil, nil // of an earlier life: this one is ended here
 		}
 		if err := w.intend(final, why, w.moment()); err != nil {
 			return err
@@ -154,7 +154,7 @@ func (w *work) endBound(ctx context.Context, receipt *Receipt) bool {
 	before := slices.Clone(w.r.Below)
 	prove := func(p process.Process) error { return w.guarded(ctx, p, process.GuardNoAgent) }
 	out, err := w.Processes.End(ctx, b.Agent, prove, hangUp, w.noting(b.Agent, seen))
-	w.logOutcome(out)
+	w.logOutcome(out, err)
 	ending := w.aged(out, w.moment())
 	receipt.Agent = &ending
 	if err != nil || !ending.over() {
@@ -262,10 +262,33 @@ func (w *work) tellStopped(ctx context.Context, receipt *Receipt) error {
 	return nil
 }
 
-func (w *work) logOutcome(out process.Outcome) {
+// logOutcome logs what became of a process that was to end, and counts it.
+func (w *work) logOutcome(out process.Outcome, err error) {
+	if what := outcomeOf(out, err); what != "" && w.Hears.Outcome != nil {
+		w.Hears.Outcome(what)
+	}
 	if out.Ended {
 		w.Log.Info("leftover_ended", "pid", out.Process.PID, "session_id", w.r.ID.String(), "how", string(out.How))
 		return
 	}
 	w.Log.Info("leftover_spared", "pid", out.Process.PID, "session_id", w.r.ID.String(), "why", out.Spared)
+}
+
+// What became of a process that did not end, beside the ways in which one does.
+const (
+	outcomeFailed = "failed" // it should have ended, or it is not known whether it has
+	outcomeSpared = "spared" // it was left alone on purpose
+)
+
+// outcomeOf is what became of a process, in a word; empty where it had ended before.
+func outcomeOf(out process.Outcome, err error) string {
+	switch {
+	case out.How == process.HowAlreadyGone:
+		return ""
+	case err != nil || out.Spared == "" && !out.Ended || out.Ended && !out.Verified:
+		return outcomeFailed
+	case out.Ended:
+		return string(out.How)
+	}
+	return outcomeSpared
 }

@@ -60,14 +60,8 @@ func (v View) Phase() Phase {
 	switch {
 	case v.Agent != process.Alive || v.Fate != PaneOurs:
 		return PhaseUnknown
-	case v.Present && v.Presence.Status == presence.Idle:
-		return PhaseIdle
-	case v.Present && v.Presence.Status == presence.Busy:
-		return PhaseWorking
-	case v.Present && v.Presence.Status == presence.Waiting:
-		return waitingFor(v.Presence.WaitingFor)
 	case v.Present:
-		return PhaseUnknown
+		return phaseOf(v.Presence)
 	case !v.Captured:
 		return PhaseUnknown
 	case v.Screen.Dialog != nil:
@@ -76,6 +70,19 @@ func (v View) Phase() Phase {
 		return PhaseWorking
 	case v.Screen.Box.Present:
 		return PhaseIdle
+	}
+	return PhaseUnknown
+}
+
+// phaseOf is what a presence file says that the agent does.
+func phaseOf(f presence.File) Phase {
+	switch f.Status {
+	case presence.Idle:
+		return PhaseIdle
+	case presence.Busy:
+		return PhaseWorking
+	case presence.Waiting:
+		return waitingFor(f.WaitingFor)
 	}
 	return PhaseUnknown
 }

@@ -23,6 +23,7 @@ type Recovery struct {
 	Session  string // tmux session
 	Dir      string // $CCBOT_DIR: windows.json is there
 	Limits   Limits
+	Booted   time.Time // when the machine was started; zero: not known
 	// Since is when this ccbot became the one that may change the records: what was
 	// launched later it has launched itself. Zero: it only looks.
 	Since time.Time

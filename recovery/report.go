@@ -22,7 +22,8 @@ type Report struct {
 	Ages    []AgeBucket           // of the open sessions, since their last sign of life
 	Results []Result
 	Notices []Notice
-	Backup  string // name of the backup that was made before; empty: nothing had to change
+	Booted  time.Time // when the machine was started; zero: not known
+	Backup  string    // name of the backup that was made before; empty: nothing had to change
 }
 
 // Stages are how long the parts of a recovery took. What hooks told, and the

@@ -70,7 +70,7 @@ func (v *Recovery) pass(ctx context.Context, u *run, due func(Do) bool) (World, 
 }
 
 func (v *Recovery) begin() *run {
-	u := &run{report: Report{At: v.Now()}}
+	u := &run{report: Report{At: v.Now(), Booted: v.Booted}}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.running = u

@@ -15,12 +15,13 @@ import (
 )
 
 // A link is an option that leads to a session, whatever its message shows. Its value is a word, a
-// colon and the session's id; that of RetryLink goes on with a colon and the launch.
+// colon and the session's id; that of RetryLink and GoOnLink goes on with a colon and the launch.
 const (
 	OpenLink   = "open"   // open the session
 	ResumeLink = "resume" // resume it
 	UndoLink   = "undo"   // resume it, beside the current session
 	RetryLink  = "retry"  // try again to end what is left of one launch of it
+	GoOnLink   = "go"     // go on after an interruption, in the launch that the message was about
 )
 
 // The kinds of the cards whose options are links. Notices of answers are many: they take the options
@@ -47,7 +48,7 @@ func (p Phrases) Link(word i18n.Key, what string, session uuid.UUID, style outbo
 func (p Phrases) ResumeLink(r views.Session) [][]card.Option {
 	switch {
 	case r.State == views.CleanupFailed:
-		return Rows(1, card.Option{Text: p.Words.Say(i18n.ButtonRetry), Value: RetryOf(r)})
+		return Rows(1, card.Option{Text: p.Words.Say(i18n.ButtonRetry), Value: OfLaunch(RetryLink, r)})
 	case !r.Resumable:
 		return nil
 	}
@@ -59,9 +60,17 @@ func (p Phrases) EndedLink(session uuid.UUID) [][]card.Option {
 	return p.Link(i18n.ButtonResume, ResumeLink, session, outbox.Primary)
 }
 
-// RetryOf is the value of a retry of the present launch of a session: it leads to no later one.
-func RetryOf(r views.Session) string {
-	return RetryLink + ":" + r.ID.String() + ":" + strconv.FormatInt(r.StartedAt.UnixNano(), 36)
+// ContinueLink has a session go on after its interruption; none where there is nothing to go on with.
+func (p Phrases) ContinueLink(r views.Session) []card.Option {
+	if r.Interruption == nil {
+		return nil
+	}
+	return []card.Option{p.Option(i18n.ButtonContinue, OfLaunch(GoOnLink, r), "")}
+}
+
+// OfLaunch is the value of a link about the present launch of a session: it leads to no later one.
+func OfLaunch(what string, r views.Session) string {
+	return what + ":" + r.ID.String() + ":" + strconv.FormatInt(r.StartedAt.UnixNano(), 36)
 }
 
 // Digest is a short hash of a text: it says that something has changed.

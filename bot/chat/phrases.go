@@ -46,6 +46,36 @@ func (p Phrases) StateArgs(r views.Session) i18n.Args {
 	return i18n.Args{"Name": r.Name, "State": p.Words.Say(i18n.StateKey(string(r.State)))}
 }
 
+// InterruptionText says how the work of a session was cut short: in what the agent was, its last
+// step, and how far it was. It is empty where nothing was.
+func (p Phrases) InterruptionText(i *views.Interruption) render.Text {
+	if i == nil {
+		return render.Text{}
+	}
+	word := i18n.InterruptedWork
+	if i.Waited {
+		word = i18n.InterruptedWaiting
+	}
+	text := render.Plain(p.Words.Say(word))
+	if i.Step != "" {
+		step := render.Code(Head(glyph.Name(i.Step), shownStep))
+		text = render.Join(text, render.Plain(" "+p.Words.Say(i18n.InterruptedStep)+" "), step, render.Plain("."))
+	}
+	if i.Tasks > 0 {
+		tasks := p.Words.Say(i18n.InterruptedTasks, i18n.Args{"Done": i.Done, "Tasks": i.Tasks})
+		text = render.Join(text, render.Plain(" "+tasks))
+	}
+	return text
+}
+
+// ContinueText says what is sent for a session to go on.
+func (p Phrases) ContinueText(text string) render.Text {
+	return render.Join(render.Plain(p.Words.Say(i18n.ContinueSends)+"\n"), Quoted(text))
+}
+
+// shownStep bounds the letters of a step.
+const shownStep = 120
+
 // ProcessText names a process: its program, pid, age and terminal, as far as they are known.
 func (p Phrases) ProcessText(one desk.Process) string {
 	var parts []string

@@ -153,7 +153,7 @@ func (p Phrases) Short(dir string) string {
 func (p Phrases) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }
 
 // PostScreen tells news of a session with the terminal's screen between the two texts.
-func (c *Chat) PostScreen(ctx context.Context, n news.Note, head, foot string,
+func (c *Chat) PostScreen(ctx context.Context, n news.Note, head string, foot render.Text,
 	links [][]card.Option) error {
 	text := render.Plain(head)
 	if screen := Screen(n.Screen); !screen.Blank() {
@@ -162,8 +162,8 @@ func (c *Chat) PostScreen(ctx context.Context, n news.Note, head, foot string,
 		}
 		text = render.Join(text, render.Plain("\n"), screen)
 	}
-	if foot != "" {
-		text = render.Join(text, Marked("\n"+strings.TrimPrefix(foot, "\n"), n.Attach))
+	if !foot.Blank() {
+		text = render.Join(text, render.Plain("\n"), foot)
 	}
 	return c.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, links)
 }

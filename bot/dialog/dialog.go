@@ -54,7 +54,7 @@ func (d *dialogs) open(ctx context.Context, n news.Note) error {
 	head := d.chat.Words.Say(word, i18n.Args{"Name": r.Name, "Seconds": int(n.Waited.Seconds())})
 	if n.Dialog == nil {
 		foot := d.chat.Words.Say(i18n.AttachHint, i18n.Args{"Command": n.Attach})
-		return d.chat.PostScreen(ctx, n, head, foot, nil)
+		return d.chat.PostScreen(ctx, n, head, chat.Marked(foot, n.Attach), nil)
 	}
 	look := d.look(r, *n.Dialog, head, n.Attach)
 	d.mu.Lock()

@@ -8,9 +8,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// promptPrefix begins the key of a prompt that was no update. This program makes none, but the
-// files may hold one.
-const promptPrefix = "p-"
+const promptPrefix = "p-" // of the key of a prompt that was no update
+
+// PromptKey is the key of the prompt with this id, which was no update.
+func PromptKey(id uuid.UUID) string { return promptPrefix + id.String() }
 
 // UpdateKey is the key of the update with this id.
 func UpdateKey(updateID int64) string { return strconv.FormatInt(updateID, 10) }

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -15,6 +16,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 )
@@ -25,6 +27,8 @@ type report struct {
 	names     map[i18n.Key][]string // of sessions, by the sentence that tells of them
 	closed    []views.Session       // by the start, and not told yet
 	returning []uuid.UUID           // the closed sessions that come back by themselves
+	alone     []uuid.UUID           // those of them that go on with their work as well
+	booted    time.Time             // when the machine was started that some went down with; zero: not known
 	windows   []desk.Window         // of which nobody was told yet
 }
 
@@ -81,8 +85,12 @@ func (c *collector) addClosed(ctx context.Context) error {
 		}
 		for _, one := range c.add(r, causeOf(r)) {
 			one.closed = append(one.closed, r)
-			if c.of.ResumeOnStart == ResumeAll && r.Closed == views.ClosedReboot && wentDown(r) {
-				one.returning = append(one.returning, r.ID)
+			if !c.of.comesBack(r) {
+				continue
+			}
+			one.returning = append(one.returning, r.ID)
+			if c.of.ResumeOnStart == ResumeContinue && r.Interruption != nil && r.Interruption.Alone {
+				one.alone = append(one.alone, r.ID)
 			}
 		}
 	}
@@ -102,6 +110,12 @@ func causeOf(r views.Session) i18n.Key {
 		return i18n.RecoveredFailed
 	}
 	return i18n.RecoveredLost
+}
+
+// comesBack reports whether a session comes back without a person's word.
+func (p *Reports) comesBack(r views.Session) bool {
+	all := p.ResumeOnStart == ResumeAll || p.ResumeOnStart == ResumeContinue
+	return all && r.Closed == views.ClosedReboot && wentDown(r)
 }
 
 // wentDown reports whether a session was lost with the machine or with tmux, and is not back.
@@ -133,7 +147,7 @@ func (c *collector) addRepairs(rep news.Start) {
 }
 
 // look is the report of a conversation with what can be done; blank where nothing matters.
-func (p *Reports) look(one *report) (look card.Look, lost []uuid.UUID) {
+func (p *Reports) look(one *report) (look card.Look, shown offered) {
 	words := p.Chat.Words
 	newer := p.Chat.Short(path.Join(p.StateDir, "sessions"))
 	unreadable := p.Chat.Short(path.Join(p.StateDir, "quarantine"))
@@ -153,7 +167,13 @@ func (p *Reports) look(one *report) (look card.Look, lost []uuid.UUID) {
 	}
 	for _, word := range sentences {
 		tell(word)
-		if n := len(one.returning); n > 0 && word == i18n.RecoveredReboot {
+		if word != i18n.RecoveredReboot || len(one.names[word]) == 0 {
+			continue
+		}
+		if !one.booted.IsZero() {
+			lines[len(lines)-1] += " " + words.Say(i18n.RecoveredBooted, i18n.Args{"Time": p.Chat.Moment(one.booted)})
+		}
+		if n := len(one.returning); n > 0 {
 			lines[len(lines)-1] += " " + words.Say(i18n.RecoveredComing, i18n.Args{"Count": n})
 		}
 	}
@@ -164,10 +184,62 @@ func (p *Reports) look(one *report) (look card.Look, lost []uuid.UUID) {
 	if len(one.closed) > len(one.returning) {
 		lines = append(lines, words.Say(i18n.RecoveredFoot))
 	}
-	look = card.Look{To: one.to, Text: chat.Marked(strings.Join(lines, "\n"), newer, unreadable)}
-	look.Options, lost = p.lostOptions(one)
-	return look, lost
+	text := chat.Marked(strings.Join(lines, "\n"), newer, unreadable)
+	look = card.Look{To: one.to}
+	look.Options, shown.Lost = p.lostOptions(one)
+	shown.Cut = p.interrupted(one)
+	if len(shown.Cut) > 0 {
+		look.Options = p.withContinue(look.Options)
+	}
+	look.Text = chat.Paragraphs(text, p.interruptions(one, shown.Cut))
+	return look, shown
 }
+
+// interrupted are the closed sessions that a tap has go on with their work.
+func (p *Reports) interrupted(one *report) (cut []uuid.UUID) {
+	for _, r := range one.closed {
+		if r.Interruption != nil && p.ResumeOnStart != ResumeNever && !slices.Contains(one.alone, r.ID) {
+			cut = append(cut, r.ID)
+		}
+	}
+	return cut
+}
+
+// withContinue adds [Continue] to the row about lost sessions, or makes one.
+func (p *Reports) withContinue(options [][]card.Option) [][]card.Option {
+	goOn := p.Chat.Option(i18n.ButtonContinue, continueOption, "")
+	if len(options) == 0 {
+		return [][]card.Option{{goOn}}
+	}
+	options[0] = append(options[0], goOn)
+	return options
+}
+
+// interruptions say whose work was cut short and how far it was, who goes on without a person's
+// word, and what is sent for that.
+func (p *Reports) interruptions(one *report, cut []uuid.UUID) render.Text {
+	var lines []render.Text
+	var alone []string
+	for _, r := range one.closed {
+		if slices.Contains(one.alone, r.ID) {
+			alone = append(alone, chat.ShownName(r.Name))
+		}
+		if r.Interruption != nil && len(lines) < shownInterruptions {
+			lines = append(lines, render.Plain("• "+chat.ShownName(r.Name)+": "), p.Chat.InterruptionText(r.Interruption), render.Plain("\n"))
+		}
+	}
+	if len(alone) > 0 {
+		names := p.Chat.Some(alone, ", ")
+		lines = append(lines, render.Plain(p.Chat.Words.Say(i18n.RecoveredAlone, i18n.Args{"Names": names})+"\n"))
+	}
+	if len(alone)+len(cut) > 0 {
+		lines = append(lines, p.Chat.ContinueText(p.ContinueText))
+	}
+	return render.Join(lines...)
+}
+
+// shownInterruptions bounds the parts of the lines of a report: three for each session.
+const shownInterruptions = 3 * 10
 
 // lostOptions resume what went down with the machine or with tmux, unless it comes back by itself.
 func (p *Reports) lostOptions(one *report) (options [][]card.Option, lost []uuid.UUID) {

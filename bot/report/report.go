@@ -22,6 +22,8 @@ import (
 type Resumer interface {
 	Resume(ctx context.Context, q chat.Resume) (back bool, err error)
 	PostPick(ctx context.Context, to address.Conversation, list []views.Session) error
+	// Continue is Resume for a session whose work was cut short: its agent is asked to go on, once.
+	Continue(ctx context.Context, q chat.Resume) (back bool, err error)
 }
 
 // Windows are those that belong to no session.
@@ -39,14 +41,16 @@ type Deps struct {
 	Windows       Windows
 	Notices       desk.Notices
 	StateDir      string // ccbot's own files
-	ResumeOnStart string // ResumeAll, ResumeNever, or anything else to ask
+	ContinueText  string // that an agent gets which is to go on
+	ResumeOnStart string // ResumeAll, ResumeContinue, ResumeNever, or anything else to ask
 }
 
 // What becomes of sessions that were lost with the machine.
 const (
-	ResumeAsk   = "ask"
-	ResumeAll   = "all"
-	ResumeNever = "never"
+	ResumeAsk      = "ask"
+	ResumeAll      = "all"
+	ResumeContinue = "continue" // as ResumeAll, and those that may go on with their work do
+	ResumeNever    = "never"
 )
 
 // Reports tell what a start found and did.
@@ -83,6 +87,9 @@ func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
 	c := &collector{of: p, private: private}
 	errs := []error{c.addClosed(ctx)}
 	c.addRepairs(rep)
+	for _, one := range c.all {
+		one.booted = rep.Booted
+	}
 	for _, to := range private {
 		one := c.at(to)
 		one.windows = windows
@@ -112,8 +119,8 @@ func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
 // tellOne gives one conversation its report, and resumes what comes back by itself. The windows are a
 // message of their own.
 func (p *Reports) tellOne(ctx context.Context, one *report) error {
-	if look, lost := p.look(one); !look.Text.Blank() {
-		if err := p.cards.Post(ctx, look, offered{lost}); err != nil {
+	if look, shown := p.look(one); !look.Text.Blank() {
+		if err := p.cards.Post(ctx, look, shown); err != nil {
 			return err
 		}
 		p.Chat.At("report-posted")
@@ -121,21 +128,38 @@ func (p *Reports) tellOne(ctx context.Context, one *report) error {
 	if err := p.Windows.Post(ctx, one.to, one.windows); err != nil {
 		return err
 	}
-	return p.resumeAll(ctx, one.to, 0, p.stillLost(one.returning))
+	alone, others := []views.Session(nil), p.stillLost(one.returning)
+	others = slices.DeleteFunc(others, func(r views.Session) bool {
+		goesOn := slices.Contains(one.alone, r.ID)
+		if goesOn {
+			alone = append(alone, r)
+		}
+		return goesOn
+	})
+	if err := p.bringBack(ctx, one.to, 0, alone, goingOn, p.Resumer.Continue); err != nil {
+		return err
+	}
+	return p.bringBack(ctx, one.to, 0, others, sideBySide, p.Resumer.Resume)
 }
 
-// sideBySide is how many sessions come back at once.
-const sideBySide = 4
+// sideBySide is how many sessions come back at once, goingOn how many of those that go on with their
+// work.
+const (
+	sideBySide = 4
+	goingOn    = 2
+)
 
 // offered is what the options of a report are about.
 type offered struct {
 	Lost []uuid.UUID `json:"lost,omitempty"`
+	Cut  []uuid.UUID `json:"interrupted,omitempty"`
 }
 
 // What the options of a report do.
 const (
-	allOption  = "all"  // resume what is still lost
-	pickOption = "pick" // show what is still lost, to choose from
+	allOption      = "all"      // resume what is still lost
+	pickOption     = "pick"     // show what is still lost, to choose from
+	continueOption = "continue" // have those go on whose work was cut short
 )
 
 // stillLost are those of the sessions that are not back, oldest first.
@@ -148,36 +172,51 @@ func (p *Reports) stillLost(lost []uuid.UUID) []views.Session {
 // tap resumes the sessions that the report names, or shows them to choose from. The options stay
 // while any of the sessions is lost.
 func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer, error) {
-	list := p.stillLost(was.Lost)
+	list, most, bring := p.stillLost(was.Lost), sideBySide, p.Resumer.Resume
+	if t.Card.Option == continueOption {
+		list, most, bring = p.stillCut(was.Cut), goingOn, p.Resumer.Continue
+	}
 	switch {
 	case len(list) == 0:
-		return chat.Answer{Text: p.Chat.Words.Say(i18n.RecoveredOver)}, p.cards.End(ctx, t, "")
+		return chat.Answer{Text: p.Chat.Words.Say(i18n.RecoveredOver)}, p.tidy(ctx, t, was)
 	case t.Card.Option == pickOption:
 		return chat.Do(func(ctx context.Context) error { return p.Resumer.PostPick(ctx, t.To, list) })
 	}
 	text := p.Chat.Words.Say(i18n.RecoveredComing, i18n.Args{"Count": len(list)})
 	return chat.Answer{Text: text, Then: func(ctx context.Context) error {
-		if err := p.resumeAll(ctx, t.To, t.From, list); err != nil || len(p.stillLost(was.Lost)) > 0 {
-			return err
-		}
-		return p.cards.End(ctx, t, "")
+		return errors.Join(p.bringBack(ctx, t.To, t.From, list, most, bring), p.tidy(ctx, t, was))
 	}}, nil
 }
 
-// resumeAll resumes sessions, a few side by side. That they come was said of all at once; each says
+// tidy takes the options off a report when none of its sessions is left to do something for.
+func (p *Reports) tidy(ctx context.Context, t chat.Tap, was offered) error {
+	if len(p.stillLost(was.Lost))+len(p.stillCut(was.Cut)) > 0 {
+		return nil
+	}
+	return p.cards.End(ctx, t, "")
+}
+
+// stillCut are those of the sessions that nobody has gone on with and that are not back, oldest first.
+func (p *Reports) stillCut(cut []uuid.UUID) []views.Session {
+	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r views.Session) bool {
+		return r.Interruption == nil || !r.Resumable || !slices.Contains(cut, r.ID)
+	})
+}
+
+// bringBack brings sessions back, a few side by side. That they come was said of all at once; each says
 // for itself when it is ready, or why it is not back. Without a person the questions that come of
 // it are for the session's owner.
-func (p *Reports) resumeAll(ctx context.Context, to address.Conversation, from int64,
-	list []views.Session) error {
+func (p *Reports) bringBack(ctx context.Context, to address.Conversation, from int64, list []views.Session,
+	most int, bring func(context.Context, chat.Resume) (bool, error)) error {
 	if len(list) == 0 {
 		return nil
 	}
 	var g errgroup.Group
-	g.SetLimit(sideBySide)
+	g.SetLimit(most)
 	for _, r := range list {
 		q := chat.Resume{Session: r, To: to, From: cmp.Or(from, r.Owner, to.ChatID), Many: true}
 		g.Go(func() error {
-			return guard.Call(func() error { _, err := p.Resumer.Resume(ctx, q); return err })
+			return guard.Call(func() error { _, err := bring(ctx, q); return err })
 		})
 	}
 	if err := g.Wait(); err != nil {

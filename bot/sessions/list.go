@@ -96,7 +96,7 @@ func lookText(words i18n.Words, l desk.Look) string {
 func (s *Sessions) listOption(r views.Session, current bool) card.Option {
 	name := glyph.Name(r.Name)
 	if isNotClean(r) {
-		return card.Option{Text: s.chat.Words.Say(i18n.ButtonRetry) + ": " + name, Value: chat.RetryOf(r)}
+		return card.Option{Text: s.chat.Words.Say(i18n.ButtonRetry) + ": " + name, Value: chat.OfLaunch(chat.RetryLink, r)}
 	}
 	if current {
 		name = "✓ " + name
@@ -132,8 +132,15 @@ func (s *Sessions) follow(ctx context.Context, t chat.Tap, draw func(context.Con
 	q, _ := s.chat.Accepted(chat.Offer{Session: id}, t)
 	switch {
 	case !ok:
-	case word == chat.RetryLink && isNotClean(r) && chat.RetryOf(r) == t.Card.Option:
+	case word == chat.RetryLink && isNotClean(r) && chat.OfLaunch(word, r) == t.Card.Option:
 		return s.retry(t, r)
+	case word == chat.GoOnLink && chat.OfLaunch(word, r) == t.Card.Option:
+		return chat.Do(func(ctx context.Context) error {
+			if back, err := s.Continue(ctx, q); err != nil || !back {
+				return err
+			}
+			return draw(ctx)
+		})
 	case word == chat.OpenLink && (isEndable(q.Session) || t.Card.Kind == chat.NoticeKind):
 		return s.open(ctx, t, q.Session, draw)
 	case word == chat.ResumeLink, word == chat.UndoLink:

@@ -21,7 +21,12 @@ func (s *Sessions) tellReady(ctx context.Context, n news.Note) error {
 	if answers := chat.ProjectAnswers(s.chat.Words, n.Answerers); answers != "" {
 		text += "\n" + answers
 	}
-	return s.chat.For(r.ID).Say(ctx, r.Conversation, text)
+	said := render.Plain(text)
+	if cut := s.interrupted(r.Interruption); !cut.Blank() && len(r.Prompts) == 0 {
+		said = render.Join(said, render.Plain("\n"), cut)
+		return s.chat.For(r.ID).Post(ctx, r.Conversation, said, chat.Rows(1, s.chat.ContinueLink(r)...))
+	}
+	return s.chat.For(r.ID).Post(ctx, r.Conversation, said, nil)
 }
 
 // tellOver says how a session ended by itself; of one that crashed or never was ready, with the
@@ -40,7 +45,13 @@ func (s *Sessions) tellOver(ctx context.Context, n news.Note) error {
 	if n := len(r.Prompts); n > 0 {
 		waiting = s.chat.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n})
 	}
-	return s.chat.PostScreen(ctx, n, s.chat.Words.Say(word, args), waiting, s.chat.EndedLink(r.ID))
+	foot := s.interrupted(r.Interruption)
+	if waiting != "" {
+		foot = render.Join(render.Plain(waiting+"\n"), foot)
+	}
+	links := s.chat.EndedLink(r.ID)
+	links[0] = append(links[0], s.chat.ContinueLink(r)...)
+	return s.chat.PostScreen(ctx, n, s.chat.Words.Say(word, args), foot, links)
 }
 
 // exitOf says how an agent ended by itself.

@@ -9,7 +9,6 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/port/control"
-	"ccbot/bot/port/decisions"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
@@ -42,8 +41,7 @@ type Deps struct {
 	Others  Others
 	// Recall has the last answer of a session shown where a person opens the session.
 	Recall func(r views.Session, to address.Conversation)
-	// Answerers are what in a session's project may answer permission requests before the chat.
-	Answerers func(id uuid.UUID) []decisions.Answerer
+	GoOn   GoingOn
 }
 
 // Sessions start, list, end and resume sessions.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -39,7 +40,12 @@ func (s *Sessions) why(ctx context.Context, in chat.Incoming, r views.Session) e
 	for _, c := range history {
 		text = render.Join(text, changeLine(s.chat.Words, c))
 	}
-	return s.chat.For(r.ID).Post(ctx, in.To, text, nil)
+	var links [][]card.Option
+	if cut := s.interrupted(r.Interruption); !cut.Blank() {
+		text = render.Join(text, render.Plain("\n\n"), cut)
+		links = chat.Rows(1, s.chat.ContinueLink(r)...)
+	}
+	return s.chat.For(r.ID).Post(ctx, in.To, text, links)
 }
 
 // changeLine is one change: when, from which state to which, on what evidence, by which rule. What

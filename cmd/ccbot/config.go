@@ -41,7 +41,8 @@ type config struct {
 	StaleRunning   duration    `env:"STALE_RUNNING_AFTER" envDefault:"30d" doc:"a running session of which nothing was seen for this long, and of whose agent nothing can be known, is given up at a start; 0: never"`
 	ResumeStale    duration    `env:"RESUME_STALE_AFTER" envDefault:"24h" doc:"of several sessions that could have come back elsewhere, those without a sign of life for this long are not meant; 0: none is too old"`
 	OrphanGrace    duration    `env:"ORPHAN_GRACE" envDefault:"30s" doc:"a launch that was cut short is looked for or gone on with for that long, and what has just ended is left alone; 0: not at all"`
-	ResumeOnStart  string      `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"sessions that ran when the machine or tmux went down: ask: the chat offers to bring them back; all: those of a reboot come back at once; never: neither"`
+	ResumeOnStart  string      `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"sessions that ran when the machine or tmux went down: ask: the chat offers to bring them back; all: those of a reboot come back at once; continue: as all, and those that were seen at work go on, once; never: neither"`
+	ContinueText   string      `env:"CCBOT_CONTINUE_TEXT" envDefault:"You were interrupted: your process ended before you were done. Check what is done and what is not, then go on." doc:"what is sent to an agent that is to go on after an interruption"`
 	Rich           string      `env:"CCBOT_RICH_MESSAGES" envDefault:"auto" doc:"auto: answers as rich messages where the Bot API server has them; off: never"`
 	Thinking       yes         `env:"CCBOT_THINKING" envDefault:"0" doc:"1: the chat shows what Claude thinks, too"`
 	Voice          string      `env:"VOICE_COMMAND" doc:"command that is given a voice message's file and prints its text; empty: voice messages are only files"`

@@ -14,6 +14,11 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/shell"
+
+	chatprompts "ccbot/bot/port/prompts"
+	"ccbot/bot/report"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
 )
 
 // forbiddenFlags would break the promise of one conversation per window.
@@ -160,8 +165,15 @@ func (c *config) checkTmux() error {
 }
 
 func (c *config) checkResume() error {
-	if !slices.Contains([]string{"ask", "all", "never"}, c.ResumeOnStart) {
-		return fmt.Errorf("CCBOT_RESUME_ON_START is ask, all or never%s", butIs(c.ResumeOnStart))
+	if !slices.Contains([]string{report.ResumeAsk, report.ResumeAll, report.ResumeContinue, report.ResumeNever}, c.ResumeOnStart) {
+		return fmt.Errorf("CCBOT_RESUME_ON_START is ask, all, continue or never%s", butIs(c.ResumeOnStart))
+	}
+	launch := session.Launch{PermissionMode: c.PermissionMode, Flags: c.flags}
+	if c.ResumeOnStart == report.ResumeContinue && lifecycle.Bypasses(launch) {
+		return errors.New("CCBOT_RESUME_ON_START=continue is for agents that ask before they act: without CCBOT_PERMISSION_MODE=bypass and such CLAUDE_FLAGS")
+	}
+	if _, class, ok := chatprompts.Normalise(c.ContinueText); !ok || class != chatprompts.Plain || len(c.ContinueText) > 2000 {
+		return errors.New("CCBOT_CONTINUE_TEXT is up to 2000 bytes of text, without / or ! at its beginning")
 	}
 	return nil
 }

@@ -139,6 +139,7 @@ func TestLoadConfig(t *testing.T) {
 		{"metrics for this machine, IPv6", "METRICS_ADDR=[::1]:9095", func(t *testing.T, c config) {
 			assert.Equal(t, "[::1]:9095", c.MetricsAddr)
 		}},
+		{"work goes on", "CCBOT_RESUME_ON_START=continue", func(t *testing.T, c config) { assert.Equal(t, "continue", c.ResumeOnStart) }},
 		{"all come back", "CCBOT_RESUME_ON_START=all", func(t *testing.T, c config) { assert.Equal(t, "all", c.ResumeOnStart) }},
 		{"roots", "CCBOT_ROOTS=" + root, func(t *testing.T, c config) { assert.Equal(t, []string{root}, c.roots) }},
 	} {
@@ -190,6 +191,10 @@ func TestP9_NoErrorShowsTheToken(t *testing.T) {
 		{"an age of Go", "RESUME_STALE_AFTER=1h30m", "RESUME_STALE_AFTER"},
 		{"a negative grace", "ORPHAN_GRACE=-1s", "ORPHAN_GRACE"},
 		{"a resume that is none", "CCBOT_RESUME_ON_START=yes", "CCBOT_RESUME_ON_START"},
+		{"a command to go on with", "CCBOT_CONTINUE_TEXT=/clear", "CCBOT_CONTINUE_TEXT"},
+		{"a shell command to go on with", "CCBOT_CONTINUE_TEXT=!rm x", "CCBOT_CONTINUE_TEXT"},
+		{"nothing to go on with", "CCBOT_CONTINUE_TEXT=  ", "CCBOT_CONTINUE_TEXT"},
+		{"a book to go on with", "CCBOT_CONTINUE_TEXT=" + strings.Repeat("x", 2001), "CCBOT_CONTINUE_TEXT"},
 		{"metrics for everybody", "METRICS_ADDR=:9095", "METRICS_ALLOW_REMOTE=1"},
 		{"metrics on all addresses", "METRICS_ADDR=0.0.0.0:9095", "METRICS_ADDR"},
 		{"metrics for the network", "METRICS_ADDR=192.0.2.1:9095", "METRICS_ADDR"},
@@ -298,11 +303,22 @@ func TestWhereTheFileIsWrong(t *testing.T) {
 	assert.ErrorContains(t, fileError("/x", "/x", err), "/x cannot be read: is a directory")
 }
 
+// An agent that acts unasked never goes on by itself.
+func TestNothingGoesOnByItselfThatDoesNotAsk(t *testing.T) {
+	for _, bypass := range []string{"CCBOT_PERMISSION_MODE=bypass", "CLAUDE_FLAGS=--dangerously-skip-permissions", "CLAUDE_FLAGS=--permission-mode bypassPermissions"} {
+		_, err := loadConfig(environment(t, "CCBOT_RESUME_ON_START=continue", bypass))
+		require.Error(t, err, bypass)
+		if !strings.Contains(err.Error(), "root") { // who may not use that mode at all
+			assert.ErrorContains(t, err, "CCBOT_RESUME_ON_START=continue is for agents that ask")
+		}
+	}
+}
+
 // TestErrorsQuoteWhatWasGiven where that cannot be a secret.
 func TestErrorsQuoteWhatWasGiven(t *testing.T) {
 	for change, want := range map[string]string{
 		"CCBOT_PERMISSION_MODE=yes": `is ask or bypass, not "yes"`,
-		"CCBOT_RESUME_ON_START=yes": `is ask, all or never, not "yes"`,
+		"CCBOT_RESUME_ON_START=yes": `is ask, all, continue or never, not "yes"`,
 		"CCBOT_LANG=xx":             `is en, ru or zh, not "xx"`,
 		"LOG_LEVEL=loud":            `is debug, info, warn or error, not "loud"`,
 		"LOG_FORMAT=xml":            `is auto, text or json, not "xml"`,

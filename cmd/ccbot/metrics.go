@@ -25,6 +25,7 @@ type metrics struct {
 	notices  *prometheus.GaugeVec
 	ages     *ageMetric
 	purged   *prometheus.HistogramVec
+	ended    *prometheus.CounterVec
 	listener net.Listener // nil: nobody may read them
 }
 
@@ -41,7 +42,10 @@ func newMetrics(states func() map[session.State]int) *metrics {
 	m.purged = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ccbot_session_purged_age_seconds",
 		Help: "How long after their end records went, by state.", Buckets: []float64{day, 7 * day, 30 * day, 90 * day, 365 * day}},
 		[]string{"state"})
-	m.registry.MustRegister(m.took, m.actions, m.notices, m.ages, m.purged, stateMetric{states, stateDesc()},
+	m.ended = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ccbot_processes_ended_total",
+		Help: "Processes that /kill, /done, the idle sweep and retries were to end; outcome is hup, term, kill, failed or spared."},
+		[]string{"outcome"})
+	m.registry.MustRegister(m.ended, m.took, m.actions, m.notices, m.ages, m.purged, stateMetric{states, stateDesc()},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -61,6 +65,9 @@ func (m *metrics) recovered(r recovery.Report) {
 func (m *metrics) forgot(state session.State, age time.Duration) {
 	m.purged.WithLabelValues(string(state)).Observe(age.Seconds())
 }
+
+// end counts a process that was to end, by what became of it.
+func (m *metrics) end(outcome string) { m.ended.WithLabelValues(outcome).Inc() }
 
 // acted counts what was done, also by a recovery that was cut short.
 func (m *metrics) acted(results []recovery.Result) {

@@ -52,8 +52,13 @@ func TestMetricsTellTheReport(t *testing.T) {
 	report, _ := reported(t)
 	report.Ages = []recovery.AgeBucket{{UpTo: time.Hour, Count: 1}, {UpTo: 24 * time.Hour}, {Count: 2}}
 	m.recovered(report)
+	for _, outcome := range []string{"hup", "failed", "hup"} {
+		m.end(outcome)
+	}
 	got := scrape(t, addr)
 	for name, want := range map[string]string{
+		`ccbot_processes_ended_total{outcome="hup"}`:                 "2",
+		`ccbot_processes_ended_total{outcome="failed"}`:              "1",
 		`ccbot_recovery_duration_seconds`:                            "1.5",
 		`ccbot_recovery_actions_total{do="mark_lost",result="ok"}`:   "1",
 		`ccbot_recovery_actions_total{do="discard",result="failed"}`: "1",

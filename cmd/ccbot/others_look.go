@@ -19,7 +19,7 @@ var subfolders = []string{"asks", "backups", "bindings", "cards", "chats", "even
 	"received", "sessions", "status"}
 
 // ownFiles are those that ccbot makes beside them. ccbot.env is not among them: it is a person's.
-var ownFiles = []string{lockFile, instanceFile, aliveFile, probe, hookwire.SocketName, hookwire.SocketName + "~",
+var ownFiles = []string{lockFile, instanceFile, aliveFile, roomFile, probe, hookwire.SocketName, hookwire.SocketName + "~",
 	"holds.json", "pace.json", "parked.json", "rich.json", "windows.json"}
 
 // volumeFolder is root's in each volume of its own, and nothing of ccbot's.

@@ -15,13 +15,23 @@ import (
 // told is what `ccbot why --json` prints: a session and what became of it, oldest
 // first. A line that changed nothing has the same state twice.
 type told struct {
-	ID       uuid.UUID        `json:"id"`
-	Name     string           `json:"name"`
-	State    session.State    `json:"state"`
-	Closed   string           `json:"closed_reason,omitempty"`
-	TookOver uuid.UUID        `json:"took_over_from,omitzero"` // the session whose conversation it goes on with
-	GoesOn   uuid.UUID        `json:"goes_on_as,omitzero"`     // the session that goes on with its conversation
-	History  []session.Change `json:"history"`                 // the newest hundred
+	ID       uuid.UUID     `json:"id"`
+	Name     string        `json:"name"`
+	State    session.State `json:"state"`
+	Closed   string        `json:"closed_reason,omitempty"`
+	TookOver uuid.UUID     `json:"took_over_from,omitzero"` // the session whose conversation it goes on with
+	GoesOn   uuid.UUID     `json:"goes_on_as,omitzero"`     // the session that goes on with its conversation
+	// Exit is how the agent ended by itself, Interruption what that cut short, as long as nobody has gone on.
+	Exit         *exited               `json:"exit,omitempty"`
+	Interruption *session.Interruption `json:"interruption,omitempty"`
+	History      []session.Change      `json:"history"` // the newest hundred
+}
+
+// exited is how an agent ended; it crashed unless both are 0.
+type exited struct {
+	Status int       `json:"status"`
+	Signal int       `json:"signal,omitempty"`
+	At     time.Time `json:"at"`
 }
 
 func whyCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
@@ -58,7 +68,10 @@ func why(environ []string, what string, asJSON bool, stdout, stderr io.Writer) e
 	if err != nil {
 		return err
 	}
-	t := told{ID: r.ID, Name: r.Name, State: r.State, Closed: r.Closed, TookOver: r.TookOver, History: r.History}
+	t := told{ID: r.ID, Name: r.Name, State: r.State, Closed: r.Closed, TookOver: r.TookOver, Interruption: r.Unfinished(), History: r.History}
+	if e := r.Exit; e != nil && e.Known {
+		t.Exit = &exited{Status: e.Status, Signal: e.Signal, At: e.At}
+	}
 	if t.History == nil {
 		t.History = []session.Change{}
 	}
@@ -82,11 +95,42 @@ func (t told) print(out io.Writer) error {
 	if t.GoesOn != uuid.Nil {
 		p.line("goes on as %s", t.GoesOn)
 	}
+	if e := t.Exit; e != nil {
+		p.line("%s", e.text())
+	}
+	if i := t.Interruption; i != nil {
+		p.line("%s", interruptionText(*i))
+	}
 	for _, c := range t.History {
 		p.line("%s  %s  %s", c.At.Local().Format(time.DateTime), movement(c), orDefault(string(c.Rule), "-"))
 		p.line("    %s", printable(c.Why))
 	}
 	return p.err
+}
+
+func (e exited) text() string {
+	switch {
+	case e.Signal != 0:
+		return fmt.Sprintf("crashed: ended by signal %d", e.Signal)
+	case e.Status != 0:
+		return fmt.Sprintf("crashed: exit status %d", e.Status)
+	}
+	return "left with exit status 0"
+}
+
+// interruptionText says what was cut short, and how far it was.
+func interruptionText(i session.Interruption) string {
+	text := "interrupted at work"
+	if i.Waited {
+		text = "interrupted while it waited for a person"
+	}
+	if i.Step != "" {
+		text += "; last step: " + printable(i.Step)
+	}
+	if i.Tasks > 0 {
+		text += fmt.Sprintf("; %d of %d tasks done", i.Done, i.Tasks)
+	}
+	return text
 }
 
 func movement(c session.Change) string {

@@ -46,6 +46,25 @@ goes on as `+target.ID.String()+`
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	assert.Equal(t, told{ID: target.ID, Name: "api", State: session.Archived, TookOver: source.ID, History: []session.Change{}}, got)
 
+	cut := one(3, "cut", func(r *session.Record) {
+		r.State, r.Exit = session.Completed, &session.Exit{Known: true, Signal: 9, At: noon, Screen: "not told"}
+		r.Interruption = &session.Interruption{At: noon, Step: "make \x1b[1mtest", Done: 3, Tasks: 5, Waited: true}
+	})
+	dir = stateWith(t, cut)
+	environ = []string{"HOME=" + dir, "CCBOT_DIR=" + dir}
+	code, out, errs = ccbot(environ, "why", "cut")
+	require.Equal(t, exitOK, code, errs)
+	assert.Equal(t, "cut  "+cut.ID.String()+`  completed
+crashed: ended by signal 9
+interrupted while it waited for a person; last step: make `+"\uFFFD"+`[1mtest; 3 of 5 tasks done
+`, out)
+	code, out, errs = ccbot(environ, "why", "cut", "--json")
+	require.Equal(t, exitOK, code, errs)
+	got = told{}
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	assert.Equal(t, &exited{Signal: 9, At: noon}, got.Exit)
+	assert.Equal(t, cut.Interruption, got.Interruption)
+
 	code, _, errs = ccbot(environ, "why", "web")
 	assert.Equal(t, exitFailure, code)
 	assert.Equal(t, "ccbot: there is no session \"web\"; `ccbot list --all` shows all there are\n", errs)

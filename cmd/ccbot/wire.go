@@ -27,6 +27,7 @@ import (
 	"ccbot/host/received"
 	"ccbot/i18n"
 	"ccbot/internal/control"
+	"ccbot/internal/gauge"
 	"ccbot/internal/git"
 	"ccbot/internal/glyph"
 	"ccbot/internal/hookwire"
@@ -110,6 +111,9 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Chats.Aliases, s.bot.Chats.Aliases.In
 	s.outbox.OnSent, s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Sent, s.bot.Moves.Migrated, s.bot.Moves.TopicGone
 	s.wireRecovery(instance, environ)
+	if s.recovery.Booted, err = gauge.Booted(ctx); err != nil {
+		log.Debug("boot_time_unknown", "error", err.Error())
+	}
 	s.wireSocket(hook)
 	s.start = func(ctx context.Context) (string, func(map[string]string), error) {
 		me, err := connect(ctx, api, s.service, log)
@@ -167,7 +171,7 @@ func (s *system) wireChat(environ []string) error {
 	s.sessions, s.talk = &host.Sessions{Records: s.store}, &host.Transcripts{Records: s.store, Log: s.log}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
-			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},
+			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},
 		bot.Deps{
 			Machine: bot.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
 				Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
@@ -193,7 +197,7 @@ func (s *system) wireSessions(ctx context.Context, instance string, environ []st
 	s.lifecycle = lifecycle.New(
 		lifecycle.Config{Instance: instance, Host: name, StateDir: s.Dir, Command: expandHome(s.Claude, s.home),
 			Flags: s.flags, PermissionMode: s.PermissionMode, Env: env, Unset: unset, ProjectsDir: s.projectsDir(),
-			KillGrace: times.KillGrace, OrphanGrace: times.OrphanGrace},
+			KillGrace: times.KillGrace, OrphanGrace: times.OrphanGrace, LastThere: s.seen},
 		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: s.table, Presences: presence.Dir{Path: s.presenceDir()},
 			Launches: launches, Relays: s.relay, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.bot},
 			Hooks: lifecycle.Hooks{Bindings: s.bindings,
@@ -202,9 +206,9 @@ func (s *system) wireSessions(ctx context.Context, instance string, environ []st
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
 				return git.Look(ctx, dir, serverEnv(environ)) // what agents may not have, a hook of the repository may not either
 			},
-			Lost: s.losses.note,
-			Came: func(ctx context.Context, w lifecycle.Writer) bool { return s.recovery.Came(ctx, w) },
-			Now:  time.Now, Log: s.log, Failpoint: failpoint(environ)})
+			Hears: lifecycle.Hears{Lost: s.losses.note, Outcome: s.metrics.end},
+			Came:  func(ctx context.Context, w lifecycle.Writer) bool { return s.recovery.Came(ctx, w) },
+			Now:   time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Records: s.store, Clear: s.clear(launches),
 		IdleAfter: times.IdleAfter, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
 	s.presence = presence.NewWatcher(s.presenceDir(), s.lifecycle.WakeAgent, s.log)

@@ -14,6 +14,12 @@
 // It does not read presence files or hook records (callers turn those into a [Claim]), knows nothing of windows (hanging
 // up is a function given to [Table.End]), and does not decide what should end.
 //
-// On darwin the table comes from sysctl and the end of a process from kqueue. There is no pidfd there: between the
-// re-read and the signal a pid could in theory be reused; see signal_darwin.go.
+// On Linux the table is read here and not by gopsutil, which the rest of the program uses: there a create time is made of
+// the time of the boot by the wall clock, so that it moves when that clock is set, and differs from the start that the kernel
+// notes; a process is not held by a pidfd while it is read; and each of its fields is read by pid anew, so that one answer
+// may be put together of two processes that had the pid in turn; an empty last argument is lost. A test compares the two.
+//
+// On darwin the table comes from sysctl, the executable and the working folder of one process from gopsutil, and the end of
+// a process from kqueue. There is no pidfd there: between the re-read and the signal a pid could in theory be reused; see
+// signal_darwin.go.
 package process

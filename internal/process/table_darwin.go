@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	gopsutil "github.com/shirou/gopsutil/v4/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -25,7 +26,17 @@ func (k sysctls) process(pid int) (Process, error) {
 	if len(all) == 0 {
 		return Process{}, ErrGone
 	}
-	return k.complete(all[0])
+	p, err := k.complete(all[0])
+	if err != nil || p.Gone() {
+		return p, err
+	}
+	// Of another user's process neither is told, and nothing is decided on that.
+	seen := gopsutil.Process{Pid: int32(pid)}
+	if exe, err := seen.Exe(); err == nil && exe != "" {
+		p.Exe = exe // as the kernel has it: what execve was given may be a link
+	}
+	p.Cwd, _ = seen.Cwd()
+	return p, nil
 }
 
 func (k sysctls) processes(ctx context.Context) ([]Process, error) {

@@ -178,6 +178,8 @@ type Record struct {
 	PhaseAt time.Time `json:"phase_at,omitzero"`
 	// Progress is what the transcript tells of the work: turns, to-do items, tokens.
 	Progress transcript.Progress `json:"progress,omitzero"`
+	// Interruption is the last turn that was cut short; nil: none. See Unfinished.
+	Interruption *Interruption `json:"interruption,omitempty"`
 	// GitStart and GitNow are the directory's repository at the first launch and at
 	// the end of the last turn; nil: there is none, or it did not answer.
 	GitStart *git.State `json:"git_start,omitempty"`
@@ -288,6 +290,7 @@ func (r Record) Clone() Record {
 	r.Binding = clone(r.Binding)
 	r.Exit = clone(r.Exit)
 	r.Usage = clone(r.Usage)
+	r.Interruption, r.Progress.Open = clone(r.Interruption), clone(r.Progress.Open)
 	r.GitStart, r.GitNow = clone(r.GitStart), clone(r.GitNow)
 	r.Progress.Tasks = slices.Clone(r.Progress.Tasks)
 	r.Launch = clone(r.Launch)

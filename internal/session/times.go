@@ -22,6 +22,12 @@ func (r *Record) times() []*time.Time {
 	if r.Cleanup != nil {
 		all = append(all, &r.Cleanup.NotBefore)
 	}
+	if r.Interruption != nil {
+		all = append(all, &r.Interruption.At)
+	}
+	if r.Progress.Open != nil {
+		all = append(all, &r.Progress.Open.At)
+	}
 	if r.Usage != nil {
 		all = append(all, &r.Usage.At)
 	}

@@ -13,7 +13,10 @@ type Progress struct {
 	Turns  int    `json:"turns"` // that have ended
 	// LastTurn is when the last turn ended.
 	LastTurn time.Time `json:"last_turn_at,omitzero"`
-	Model    string    `json:"model,omitempty"` // id, of the last answer
+	// Well counts the turns, of the conversations before this one too, that were neither interrupted nor ended by an error.
+	Well  int    `json:"turns_well,omitempty"`
+	Open  *Turn  `json:"open_turn,omitempty"` // the turn that has not ended; nil: none
+	Model string `json:"model,omitempty"`     // id, of the last answer
 	// Requested is that model as --model takes it: the answer's id lacks a "[1m]", and may be another one where a gateway
 	// stands between. Versions before 2.1.328 do not tell it.
 	Requested      string `json:"requested_model,omitempty"`
@@ -21,6 +24,12 @@ type Progress struct {
 	Tasks          []Task `json:"tasks,omitempty"`           // the agent's own to-do items
 	Tokens         Tokens `json:"tokens"`
 	LastMessage    string `json:"last_message,omitempty"` // the last one whose tokens are counted: its lines repeat them
+}
+
+// Turn is one that has begun and not ended.
+type Turn struct {
+	At   time.Time `json:"at,omitzero"`    // of its newest line
+	Step string    `json:"step,omitempty"` // its last call of a tool in a line, but of those for to-do items; empty: none yet
 }
 
 // Task is one to-do item of the agent.
@@ -40,7 +49,8 @@ type Tokens struct {
 
 // Same says whether two tell the same of the work, wherever they were read up to.
 func (p Progress) Same(other Progress) bool {
-	return p.Path == other.Path && p.Turns == other.Turns && p.LastTurn.Equal(other.LastTurn) && p.Model == other.Model &&
+	open := p.Open == other.Open || p.Open != nil && other.Open != nil && *p.Open == *other.Open
+	return open && p.Path == other.Path && p.Turns == other.Turns && p.LastTurn.Equal(other.LastTurn) && p.Model == other.Model &&
 		p.Requested == other.Requested && p.PermissionMode == other.PermissionMode && p.Tokens == other.Tokens && slices.Equal(p.Tasks, other.Tasks)
 }
 
@@ -53,7 +63,7 @@ func (p Progress) Advance(path string) (Progress, error) {
 	}
 	from := p
 	if path != p.Path {
-		from = Progress{Path: path}
+		from = Progress{Path: path, Well: p.Well}
 	}
 	next, found, err := from.read()
 	if errors.Is(err, ErrTruncated) {

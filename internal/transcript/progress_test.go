@@ -49,16 +49,16 @@ func TestProgressOfRecordings(t *testing.T) {
 		file string
 		want Progress
 	}{
-		{"tasks.jsonl", Progress{Turns: 5, LastTurn: at("2026-11-20T17:28:38.484Z"), Model: "claude-opus-5-5", Tokens: Tokens{250, 0, 432770, 80},
+		{"tasks.jsonl", Progress{Turns: 5, Well: 5, LastTurn: at("2026-11-20T17:28:38.484Z"), Model: "claude-opus-5-5", Tokens: Tokens{250, 0, 432770, 80},
 			Tasks: []Task{{"1", "Write the reader", "completed"}, {"2", "Test the reader well", "completed"},
 				{"4", "no subject", "completed"}, {"5", "Another round", "pending"}, {"6", "After all done", "pending"},
 				{"7", "After a resume", "pending"}}}},
-		{"todo.jsonl", Progress{Turns: 1, LastTurn: at("2026-11-20T17:28:43.81Z"), Model: "claude-opus-5-5", Tokens: Tokens{60, 0, 87267, 19},
+		{"todo.jsonl", Progress{Turns: 1, Well: 1, LastTurn: at("2026-11-20T17:28:43.81Z"), Model: "claude-opus-5-5", Tokens: Tokens{60, 0, 87267, 19},
 			Tasks: []Task{{"", "Write the reader", "completed"}, {"", "Test the reader", "completed"}}}},
-		{"old.jsonl", Progress{Turns: 1, LastTurn: at("2026-11-20T17:30:30.041Z"), Model: "claude-opus-4-8", Tokens: Tokens{50, 0, 112334, 16},
+		{"old.jsonl", Progress{Turns: 1, Well: 1, LastTurn: at("2026-11-20T17:30:30.041Z"), Model: "claude-opus-4-8", Tokens: Tokens{50, 0, 112334, 16},
 			Tasks: []Task{{"1", "One", "in_progress"}}}},
 		// Three ended by themselves, one by an error of the API, two by Esc.
-		{"ends.jsonl", Progress{Turns: 6, LastTurn: at("2026-11-20T17:29:30.227Z"), Model: "claude-opus-5-5", Tokens: Tokens{60, 0, 83436, 28}}},
+		{"ends.jsonl", Progress{Turns: 6, Well: 3, LastTurn: at("2026-11-20T17:29:30.227Z"), Model: "claude-opus-5-5", Tokens: Tokens{60, 0, 83436, 28}}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.file, func(t *testing.T) {
@@ -161,7 +161,8 @@ func TestProgressBeginsAnew(t *testing.T) {
 	write(t, path, recording(t, "todo.jsonl"))
 	cut, err := p.Advance(path)
 	require.NoError(t, err)
-	after.Path = path
+	assert.Equal(t, []int{5, 6, 1}, []int{p.Well, after.Well, cut.Well}, "over all conversations; a file that was cut begins anew")
+	after.Path, after.Well = path, cut.Well
 	assert.Equal(t, after, cut, "a file that was cut")
 }
 
@@ -200,9 +201,9 @@ func TestProgressOfLines(t *testing.T) {
 		want    Progress // Offset and LastMessage aside
 	}{
 		{"nothing", "", Progress{}},
-		{"broken lines are passed", "no json\n\n[1]\n\x00\x00\n{\"type\":\n" + turnEnd, Progress{Turns: 1, LastTurn: at("2026-11-20T17:28:43.81Z")}},
+		{"broken lines are passed", "no json\n\n[1]\n\x00\x00\n{\"type\":\n" + turnEnd, Progress{Turns: 1, Well: 1, LastTurn: at("2026-11-20T17:28:43.81Z")}},
 		{"an interrupted turn has ended", interrupt, Progress{Turns: 1, LastTurn: at("2026-11-20T17:28:44Z")}},
-		{"a time that cannot be read", strings.Replace(turnEnd, "2026", "soon", 1), Progress{Turns: 1}},
+		{"a time that cannot be read", strings.Replace(turnEnd, "2026", "soon", 1), Progress{Turns: 1, Well: 1}},
 		{"a person's text that looks like an interrupt is none", strings.Replace(interrupt, `{`, `{"origin":{"kind":"human"},`, 1), Progress{}},
 		{"the lines of one answer tell its tokens once", reply("m", "a") + reply("m", "b") + reply("n", "c"), Progress{Tokens: Tokens{Output: 14}}},
 		{"the model that was asked for", strings.Replace(calls("a", "Bash", "{}"), `{`, `{"requestedModel":"claude-x[1m]",`, 1),
@@ -238,6 +239,7 @@ func TestProgressOfLines(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			got := advanced(t, tc.content)
 			tc.want.Offset, tc.want.LastMessage = int64(len(tc.content)), got.LastMessage
+			tc.want.Open = got.Open // see TestProgressOpenTurn
 			assert.Equal(t, tc.want, got)
 		})
 	}
@@ -389,5 +391,43 @@ func BenchmarkProgress(b *testing.B) {
 		if p, err := (Progress{}).Advance(path); err != nil || p.Turns != 1000 {
 			b.Fatal(p.Turns, err)
 		}
+	}
+}
+
+// A turn is open from its first line on until its end is written, and what ends an agent writes none: with SIGTERM,
+// SIGHUP, SIGKILL and the end of the tmux server the last lines are the prompt and the call that was under way (2.1.328).
+func TestProgressOpenTurn(t *testing.T) {
+	dated := func(line, at string) string { return strings.Replace(line, `{`, `{"timestamp":"`+at+`",`, 1) }
+	asks := `{"type":"user","permissionMode":"default","origin":{"kind":"human"},"message":{"content":"go"}}` + "\n"
+	failed := `{"type":"assistant","isApiErrorMessage":true,"message":{"id":"e","model":"<synthetic>","content":[{"type":"text","text":"API Error"}],"usage":{}}}` + "\n"
+	const first, second = "2026-11-21T17:25:47.694Z", "2026-11-21T17:25:48Z"
+	tests := []struct {
+		name    string
+		content string
+		want    *Turn
+		well    int
+	}{
+		{"a prompt", dated(asks, first), &Turn{At: at(first)}, 0},
+		{"a call that waits for its result", dated(asks, first) + dated(calls("a", "Bash", `{"command":"make  test\n","description":"x"}`), second),
+			&Turn{At: at(second), Step: "make test"}, 0},
+		{"a call that has one", asks + dated(calls("a", "Edit", `{"file_path":"a.go"}`), first) + returns("a", "ok", "{}"), &Turn{At: at(first), Step: "Edit a.go"}, 0},
+		{"a word after it", asks + calls("a", "Edit", `{"file_path":"a.go"}`) + returns("a", "ok", "{}") + dated(reply("m", "done"), second),
+			&Turn{At: at(second), Step: "Edit a.go"}, 0},
+		{"a tool that is not known", calls("a", "mcp__x__y", `{"n":1}`), &Turn{Step: "mcp__x__y"}, 0},
+		{"an input that is none", calls("a", "Bash", `[]`), &Turn{Step: "Bash"}, 0},
+		{"to-do items are no step", calls("a", "Bash", `{"command":"ls"}`) + returns("a", "", "{}") + calls("b", "TodoWrite", `{"todos":[]}`), &Turn{Step: "ls"}, 0},
+		{"the next prompt begins anew", calls("a", "Bash", `{"command":"ls"}`) + dated(asks, first), &Turn{At: at(first)}, 0},
+		{"its end", asks + calls("a", "Bash", `{"command":"ls"}`) + turnEnd, nil, 1},
+		{"an interrupt ends it, though not well", asks + interrupt, nil, 0},
+		{"and so does an error", asks + failed, nil, 0},
+		{"a turn that nobody asked for", turnEnd + dated(reply("m", "a"), first), &Turn{At: at(first)}, 1},
+		{"of a subagent", strings.Replace(calls("a", "Bash", `{"command":"ls"}`), `{`, `{"isSidechain":true,`, 1), nil, 0},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			got := advanced(t, tc.content)
+			assert.Equal(t, tc.want, got.Open)
+			assert.Equal(t, tc.well, got.Well)
+		})
 	}
 }

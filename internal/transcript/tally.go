@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -59,11 +60,11 @@ func newTally(p Progress) *tally {
 	return t
 }
 
-// end is what the lines came to. The mode waits for no result, which may never come.
+// end is what the lines came to. The mode and the open turn wait for no result, which may never come.
 func (t *tally) end() Progress {
 	if t.held != nil {
 		held := *t.held
-		held.PermissionMode = t.PermissionMode
+		held.PermissionMode, held.Open = t.PermissionMode, t.Open
 		return held
 	}
 	return t.Progress
@@ -97,6 +98,7 @@ func (t *tally) take(line []byte) {
 		t.heard(l)
 	case "system":
 		if l.Subtype == "turn_duration" {
+			t.Well++
 			t.turnEnded(l)
 		}
 	}
@@ -128,11 +130,12 @@ func (t *tally) answered(l tallied) {
 			t.Requested = "" // half a name is none
 		}
 	}
+	t.goesOn(l)
 	if l.IsAPIErrorMessage {
 		t.turnEnded(l) // there is no other sign of its end
 	}
 	for _, b := range blocks(l.Message.Content) {
-		if b.Type != "tool_use" || b.Name != "TodoWrite" && b.Name != "TaskCreate" && b.Name != "TaskUpdate" && b.Name != "TaskList" {
+		if b.Type != "tool_use" || !slices.Contains(taskTools, b.Name) {
 			continue
 		}
 		c := taskCall{tool: b.Name}
@@ -156,15 +159,59 @@ func (t *tally) heard(l tallied) {
 			t.turnEnded(l)
 		case UserPrompt:
 			t.release() // what has no result by now gets none
+			t.Open = nil
+			t.goesOn(l)
 		}
 	}
 }
 
+// goesOn notes a line of a turn, which may be its first. It makes a new value: an earlier progress may hold the old one.
+func (t *tally) goesOn(l tallied) {
+	turn := Turn{At: timeOf(l)}
+	if t.Open != nil {
+		turn.Step = t.Open.Step
+	}
+	for _, b := range blocks(l.Message.Content) {
+		if b.Type == "tool_use" && !slices.Contains(taskTools, b.Name) {
+			turn.Step = stepOf(b)
+		}
+	}
+	t.Open = &turn
+}
+
+// taskTools keep the agent's to-do items.
+var taskTools = []string{"TodoWrite", "TaskCreate", "TaskUpdate", "TaskList"}
+
 func (t *tally) turnEnded(l tallied) {
 	t.Turns++
-	t.LastTurn, _ = time.Parse(time.RFC3339Nano, l.Timestamp) // a time that cannot be read is none
-	t.LastTurn = t.LastTurn.UTC()
+	t.LastTurn, t.Open = timeOf(l), nil
 	t.release()
+}
+
+// timeOf is the time of a line; one that cannot be read is none.
+func timeOf(l tallied) time.Time {
+	at, _ := time.Parse(time.RFC3339Nano, l.Timestamp)
+	return at.UTC()
+}
+
+// subjects are the inputs that tell best what a call is about, and which do so without the tool's name.
+var subjects = []string{"command", "file_path", "notebook_path", "url", "pattern", "query", "description"}
+
+// stepOf is a call of a tool in one line: a shell command as it is, any other call as the tool's name and its subject.
+func stepOf(b block) string {
+	var input map[string]any
+	_ = json.Unmarshal(b.Input, &input) // without it the name has to do
+	for _, key := range subjects {
+		subject, _ := input[key].(string)
+		if subject = strings.Join(strings.Fields(subject), " "); subject == "" {
+			continue
+		}
+		if key == "command" {
+			return clip(subject, maxText)
+		}
+		return clip(b.Name+" "+subject, maxText)
+	}
+	return clip(b.Name, maxText)
 }
 
 // release stops waiting for results.

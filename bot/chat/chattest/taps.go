@@ -134,6 +134,7 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 	w.commands64(t, old)
 	w.taps64(t)
 	w.recovery64(t)
+	w.sayInterruptions(t)
 	notice := w.Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)
 	require.NoError(t, w.For(r.ID).Post(t.Context(), AtAlice, Plain("it has answered"), notice))
 	w.Work(t)

@@ -111,7 +111,7 @@ func (w *World) SayWriters(t *testing.T, k Conflict) {
 // SayRecovery tells of a start everything that it can have found.
 func (w *World) SayRecovery(t *testing.T) {
 	t.Helper()
-	rep := recovery.Report{Results: []recovery.Result{{Err: ErrDisk}},
+	rep := recovery.Report{Booted: Started, Results: []recovery.Result{{Err: ErrDisk}},
 		Notices: []recovery.Notice{{Kind: recovery.Newer}, {Kind: recovery.Unreadable}}}
 	open := w.Session(t, "open", session.Running)
 	rep.Results = append(rep.Results, ReportOf(recovery.Reattach, open).Results...)
@@ -135,6 +135,7 @@ func (w *World) SayRecovery(t *testing.T) {
 	for _, word := range []i18n.Key{i18n.ButtonPick, i18n.ButtonResumeAll} {
 		require.NoError(t, w.TapShown(t, Alice, m, word))
 	}
+	w.sayInterruptions(t)
 	_, target := w.Transferred(t, "api")
 	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteTransferred, Session: target}))
 }

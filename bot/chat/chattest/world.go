@@ -95,7 +95,7 @@ func NewWorld(t *testing.T) *World {
 	w.Telegram = &FakeSender{events: w.Order, busy: make(map[int64]bool), aliases: func() *alias.Table { return w.Chats.Aliases }}
 	w.Bot = &bot.Bot{
 		Config: bot.Config{Allowed: map[int64]bool{Alice: true, Bob: true}, Groups: map[int64]bool{Ours: true},
-			Username: "cc_bot", Lang: "en", StateDir: filepath.Join(w.AgentsHome, ".ccbot")},
+			Username: "cc_bot", Lang: "en", ContinueText: GoOn, StateDir: filepath.Join(w.AgentsHome, ".ccbot")},
 		Deps: bot.Deps{
 			Machine: bot.Machine{Sessions: w.Hosted, Records: host.Views{Records: w.Records},
 				Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},

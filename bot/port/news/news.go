@@ -64,6 +64,7 @@ type Start struct {
 	Unclear    []uuid.UUID // sessions that were left alone, because the evidence contradicts itself
 	Newer      int         // records of a newer program, which stay as they are
 	Unreadable int         // records that were set aside
+	Booted     time.Time   // when the machine was started; zero: not known
 }
 
 // Repair is what was done about one session.

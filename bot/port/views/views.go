@@ -43,6 +43,7 @@ type Session struct {
 	Cursors         []talk.Cursor // up to where the chat has each transcript, the one being written last
 	Prompts         []string      // keys of the prompts that wait, in order
 	Unreported      bool          // a start closed it, and the chat was not told yet
+	Interruption    *Interruption // after which nobody has gone on; nil: none
 	CreatedAt       time.Time
 	StartedAt       time.Time // of the present launch
 	EndedAt         time.Time
@@ -98,6 +99,15 @@ type Exit struct {
 	Status  int
 	Signal  int  // 0: none
 	Crashed bool // in another way than by a clean exit
+}
+
+// Interruption is a turn that was cut short by the end of its agent, which nobody had asked for.
+type Interruption struct {
+	Prompt      uuid.UUID // names the prompt that goes on: the same one whenever it is asked for
+	Step        string    // the agent's last call of a tool, in a line; empty: none was seen
+	Done, Tasks int       // of the agent's to-do items
+	Waited      bool      // the agent waited for a person
+	Alone       bool      // the session may go on without a person's word
 }
 
 // Change is one line of a session's history; a note has the same state twice.

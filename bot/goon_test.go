@@ -1,0 +1,200 @@
+package bot_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/inbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/recovery"
+)
+
+// promptOf is the entry that has an interrupted session go on.
+func promptOf(t *testing.T, w *chattest.World, r session.Record) inbox.Entry {
+	t.Helper()
+	e, err := w.Inbox.Load(inbox.PromptKey(r.ContinueID()))
+	require.NoError(t, err)
+	return e
+}
+
+// promptKeys are the keys of the prompts that wait.
+func promptKeys(t *testing.T, w *chattest.World) (keys []string) {
+	t.Helper()
+	all, err := w.Inbox.List()
+	require.NoError(t, err)
+	for _, e := range all {
+		if e.State == inbox.Held {
+			keys = append(keys, e.Key)
+		}
+	}
+	return keys
+}
+
+func TestTheReportNamesInterruptedWork(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.CutShort(t, "api", session.ClosedReboot)
+	waits := w.CutShort(t, "web", session.ClosedReboot)
+	w.Records.Change(waits.ID, func(r *session.Record) {
+		r.Interruption.Waited, r.Interruption.Tasks, r.Interruption.Step = true, 0, ""
+	})
+	w.Lost(t, "docs", session.ClosedReboot)
+	require.NoError(t, w.Recovered(t.Context(), recovery.Report{Booted: chattest.Started}))
+	m := w.Telegram.Last(t)
+	assert.Equal(t, chattest.Lines("I have looked at all sessions:",
+		"• 3 sessions were lost when the machine went down: api, web, docs. The machine was started again at "+chattest.Started.Local().Format("15:04")+".",
+		"/resume NAME brings one back with its conversation, /why NAME says what happened.",
+		"",
+		"• api: It was interrupted at work. Last step: make test. Tasks done: 3 of 5.",
+		"• web: It was interrupted while it waited for you.",
+		"To go on, this is sent:",
+		chattest.GoOn), m.Text.Text)
+	assert.Equal(t, []string{"Resume all", "Pick", "Continue"}, chattest.Words(m))
+
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
+	assert.Equal(t, chattest.Restores(r, waits), w.Restored(), "what was idle stays where it is")
+	for _, one := range []session.Record{r, waits} {
+		e := promptOf(t, w, one)
+		assert.Equal(t, chattest.GoOn, e.Text)
+		assert.Equal(t, inbox.Held, e.State)
+		assert.Equal(t, one.ID, e.Session)
+	}
+	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonContinue))
+	assert.Len(t, promptKeys(t, w), 2, "a second tap sends nothing more")
+	assert.Equal(t, []string{"Resume all", "Pick", "Continue"}, chattest.Words(w.Telegram.Last(t)), "one is still lost")
+}
+
+// A prompt is typed once, however often [Continue] is tapped and wherever a crash comes in between.
+func TestP4_ContinueIsOnePrompt(t *testing.T) {
+	for _, point := range []string{"continue-held", "kept", "restored"} {
+		t.Run(point, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			r := w.CutShort(t, "api", "")
+			w.MustHear(t, "/why api")
+			m := w.Telegram.Last(t)
+			assert.Equal(t, []string{"Continue"}, chattest.Words(m))
+			assert.Contains(t, m.Text.Text, "It was interrupted at work. Last step: make test. Tasks done: 3 of 5.\nTo go on, this is sent:\n"+chattest.GoOn)
+
+			died := errors.New("died")
+			w.Failpoint = func(at string) {
+				if at == point {
+					panic(died)
+				}
+			}
+			switch point {
+			case "kept":
+				w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return died }
+			case "restored":
+				w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return session.Record{}, died }
+			}
+			_ = w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue)
+			w.Failpoint, w.Lifecycle.OnQueue, w.Lifecycle.OnRestore = nil, nil, nil
+			w.Again()
+			for range 2 {
+				require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
+			}
+			assert.Equal(t, []string{inbox.PromptKey(r.ContinueID())}, promptKeys(t, w))
+			assert.Equal(t, session.Restoring, w.Record(t, r.ID).State)
+
+			require.NoError(t, w.Inbox.Finish(inbox.PromptKey(r.ContinueID()))) // it is typed, and proven
+			w.Records.Change(r.ID, func(r *session.Record) { r.Interruption.Followed = true })
+			require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
+			assert.Empty(t, promptKeys(t, w), "it is over")
+		})
+	}
+}
+
+// The news of a crash, and of a session that is back, offer to go on; nothing does where no work was
+// cut short, or where something waits that the agent gets anyway.
+func TestNewsOfWorkThatWasCutShort(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.CutShort(t, "api", "")
+	r.Exit = &session.Exit{Known: true, Status: 143}
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteEnded, Session: r, Screen: "bye"}))
+	m := w.Telegram.Last(t)
+	assert.Equal(t, []string{"Resume", "Continue"}, chattest.Words(m))
+	assert.Contains(t, m.Text.Text, "api crashed with exit status 143")
+	assert.Contains(t, m.Text.Text, "bye\nIt was interrupted at work. Last step: make test.")
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api goes on. It gets:\n"+chattest.GoOn)
+	assert.Equal(t, chattest.Restores(r), w.Restored())
+
+	r.State = session.Restoring
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteReady, Session: r}))
+	assert.Equal(t, []string{"Continue"}, chattest.Words(w.Telegram.Last(t)))
+	r.Prompts = []string{"1"}
+	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteReady, Session: r}))
+	assert.Empty(t, w.Telegram.Last(t).Buttons)
+}
+
+func TestWhySaysThatItCrashed(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Completed)
+	w.Records.Change(r.ID, func(r *session.Record) { r.Exit = &session.Exit{Known: true, Signal: 9} })
+	w.MustHear(t, "/why api")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api was ended by signal 9.")
+	assert.Empty(t, w.Telegram.Last(t).Buttons)
+}
+
+// With CCBOT_RESUME_ON_START=continue those that were seen at work go on, two at a time; all others
+// that a reboot has ended only come back.
+func TestContinueOnStart(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		w.SetResumeOnStart(chattest.ResumeContinue)
+		spoil := map[string]func(i *session.Interruption){
+			"waited": func(i *session.Interruption) { i.Waited = true },
+			"unseen": func(i *session.Interruption) { i.Unseen = true },
+			"again":  func(i *session.Interruption) { i.Again = true },
+		}
+		var all, alone []session.Record
+		for _, name := range []string{"one", "two", "three", "waited", "unseen", "again"} {
+			r := w.CutShort(t, name, session.ClosedReboot)
+			if change := spoil[name]; change != nil {
+				w.Records.Change(r.ID, func(r *session.Record) { change(r.Interruption) })
+			} else {
+				alone = append(alone, r)
+			}
+			all = append(all, r)
+		}
+		w.CutShort(t, "tmux", session.ClosedTmux)
+		var now, most atomic.Int32
+		w.Lifecycle.OnRestore = func(id uuid.UUID) (session.Record, error) {
+			r := w.Record(t, id)
+			if strings.Contains("one two three", r.Name) {
+				most.Store(max(most.Load(), now.Add(1)))
+				time.Sleep(time.Second)
+				now.Add(-1)
+			}
+			w.Records.Change(id, func(r *session.Record) { r.State = session.Restoring })
+			return w.Record(t, id), nil
+		}
+		require.NoError(t, w.Recovered(context.WithoutCancel(t.Context()), recovery.Report{}))
+		assert.Equal(t, chattest.Restores(all...), w.Restored())
+		assert.EqualValues(t, 2, most.Load())
+		m := w.Telegram.Posted[0]
+		assert.Contains(t, m.Text.Text, "Going on without your word: one, two, three.\nTo go on, this is sent:\n"+chattest.GoOn)
+		assert.Equal(t, []string{"Resume", "Continue"}, chattest.Words(m), "for the others, and what tmux took")
+		want := []string{}
+		for _, r := range alone {
+			want = append(want, inbox.PromptKey(r.ContinueID()))
+		}
+		assert.ElementsMatch(t, want, promptKeys(t, w))
+	})
+}
+
+func TestDiskLow(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.NewCurrentSession(t, "api", session.Running)
+	require.NoError(t, w.DiskLow(t.Context(), "900 MiB"))
+	assert.Equal(t, []string{"⚠ The disk that ~/.ccbot is on is almost full: 900 MiB left. On a full disk I cannot keep messages. Make some room."}, w.Telegram.Texts())
+}

@@ -1,0 +1,68 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/prompts"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+)
+
+// GoingOn is how an interrupted session goes on.
+type GoingOn struct {
+	// Add puts a prompt into the inbox, durably; fresh is false where its key was ever there.
+	Add  func(e inbox.Entry) (fresh bool, err error)
+	Keep prompts.Queue
+	Text string // of the prompt
+}
+
+// Continue has a session go on after its interruption: a prompt that says so waits for the agent,
+// and the session is resumed where it is over. However often it is asked for, and whatever crashes
+// in between, it is one prompt.
+func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err error) {
+	r := q.Session
+	if r.Interruption == nil {
+		return true, s.chat.Say(ctx, q.To, s.chat.Words.Say(i18n.ContinueOver, i18n.Args{"Name": r.Name}))
+	}
+	typed, class, _ := prompts.Normalise(s.GoOn.Text)
+	e := inbox.Entry{Key: inbox.PromptKey(r.Interruption.Prompt), State: inbox.Held, Session: r.ID,
+		Conversation: q.To, Text: typed, Class: string(class)}
+	fresh, err := s.GoOn.Add(e)
+	if err != nil {
+		return false, err
+	}
+	s.chat.At("continue-held")
+	switch err := s.GoOn.Keep.Keep(ctx, r.ID, e.Key); {
+	case chat.IsGone(err): // it is typed
+		fresh = false
+	case err != nil:
+		return false, err
+	}
+	said := s.chat.Words.Say(i18n.Continues, i18n.Args{"Name": r.Name}) + "\n" + typed
+	now, _ := s.chat.Book.Records.Get(r.ID)
+	switch {
+	case now.State != views.Running && fresh && !q.Many:
+		q.Before = append(q.Before, said)
+		return s.Resume(ctx, q)
+	case now.State != views.Running:
+		return s.Resume(ctx, q)
+	case q.Many:
+		return true, s.chat.Book.MoveTo(ctx, q.To, now)
+	case fresh:
+		err = s.chat.For(r.ID).Post(ctx, q.To, render.Plain(said), nil)
+	}
+	return true, errors.Join(err, s.chat.Book.Use(ctx, q.To, now))
+}
+
+// interrupted is a message's part about an interruption, with what [Continue] would send; blank
+// where nothing was interrupted.
+func (s *Sessions) interrupted(i *views.Interruption) render.Text {
+	if i == nil {
+		return render.Text{}
+	}
+	return render.Join(s.chat.InterruptionText(i), render.Plain("\n"), s.chat.ContinueText(s.GoOn.Text))
+}

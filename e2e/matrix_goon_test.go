@@ -1,0 +1,102 @@
+package e2e
+
+import (
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/session"
+)
+
+// goingOnText is what an interrupted agent is sent in the matrix.
+const goingOnText = "say going on"
+
+// goingOn kills the bot between the tap on [Continue] and the proof that the agent has its prompt. In
+// each row one more agent is killed at work; in the last one the machine goes down, and the start
+// itself goes on.
+func goingOn() life {
+	row := func(name, point, when, disk, fresh string, dead, after func(*stage)) crash {
+		return crash{step: "continue", point: point, when: when, disk: disk, fresh: fresh, also: "the agent gets one prompt",
+			do: func(s *stage) {
+				b := s.open1(name).Binding
+				s.typed = append(s.typed, "slow 3600")
+				s.tmux("send-keys", "-t", b.Pane, "-l", "slow 3600")
+				s.tmux("send-keys", "-t", b.Pane, "Enter")
+				s.until("it works", func() bool { return s.record(name).Phase == "working" })
+				require.NoError(s.t, syscall.Kill(b.Agent.PID, syscall.SIGKILL))
+				s.typed, s.answers["going on"] = append(s.typed, goingOnText), s.answers["going on"]+2
+				s.tap(s.hear(s.mark, name+" was ended by signal 9"), "Continue")
+			},
+			dead: dead,
+			after: func(s *stage) {
+				s.t.Helper()
+				after(s)
+				s.until("it goes on", func() bool {
+					i := s.record(name).Interruption
+					return len(s.received()) == len(s.typed) && i != nil && i.Followed
+				})
+			}}
+	}
+	taps := func(s *stage) {
+		m := s.hear(s.mark, "was ended by signal 9")
+		s.tap(m, "Continue")
+	}
+	alone := func(*stage) {}
+	waits := func(name string, state session.State, queued int) func(*stage) {
+		return func(s *stage) {
+			s.t.Helper()
+			assert.Equal(s.t, state, s.record(name).State)
+			assert.Len(s.t, s.record(name).Prompts, queued)
+			held, err := filepath.Glob(filepath.Join(s.state, "inbox", "p-*.json"))
+			require.NoError(s.t, err)
+			assert.Len(s.t, held, 1)
+		}
+	}
+	const again = "keeps the prompt; the next tap brings the session back"
+	const comes = "goes on with the restore and types the prompt"
+	names := []string{"alpha", "bravo", "charlie", "delta", "echo", "foxtrot"}
+	rows := []crash{
+		row("alpha", "continue-held", "the prompt is on disk, in no queue", "a held prompt; a `completed` record with an interruption", again,
+			waits("alpha", session.Completed, 0), taps),
+		row("bravo", "prompt-saved", "the record has the prompt, and nothing is resumed", "a held prompt; a `completed` record that names it", again,
+			waits("bravo", session.Completed, 1), taps),
+		row("charlie", "restore-recorded", "before the window is made, the prompt waits", "a held prompt; a `restoring` record without a window", comes,
+			waits("charlie", session.Restoring, 1), alone),
+		row("delta", "bound", "the agent starts, the prompt waits", "a held prompt; a `restoring` record with pane and process", comes,
+			waits("delta", session.Restoring, 1), alone),
+		row("echo", "pasted", "the prompt stands in the box of the agent that is back", "a prompt that is being typed; a `running` record", "presses Enter",
+			waits("echo", session.Running, 1), alone),
+		{step: "continue", point: "continue-held", when: "a start goes on by itself after a reboot", disk: "a held prompt; a `lost` record of which nobody was told",
+			fresh: "tells it once more, brings the session back and types the prompt", also: "the agent gets one prompt; all others only come back",
+			prepare: func(s *stage) {
+				s.edit("foxtrot", func(r recordFile) {
+					r.set("phase", "working")
+					r.set("phase_at", time.Now().UTC())
+				})
+				s.endTmux()
+				s.otherBoot()
+				s.typed, s.answers["going on"] = append(s.typed, goingOnText), s.answers["going on"]+2
+			},
+			dead: waits("foxtrot", session.Lost, 0),
+			after: func(s *stage) {
+				s.t.Helper()
+				s.until("all are back", func() bool {
+					return !slices.ContainsFunc(names, func(name string) bool { return s.record(name).State != session.Running })
+				})
+				s.until("it goes on", func() bool { return len(s.received()) == len(s.typed) && s.record("foxtrot").Phase == "idle" })
+				assert.LessOrEqual(s.t, s.told("Going on without your word: foxtrot"), 2)
+			}},
+	}
+	return life{name: "continue", env: []string{"CCBOT_RESUME_ON_START=continue", "CCBOT_CONTINUE_TEXT=" + goingOnText, "ORPHAN_GRACE=5m"},
+		setup: func(s *stage) {
+			for _, name := range names {
+				s.open(name, s.dir)
+				s.prompt("say hello from " + name)
+				s.answered("hello from " + name)
+			}
+		}, rows: rows}
+}

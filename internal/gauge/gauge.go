@@ -1,0 +1,65 @@
+package gauge
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/disk"
+	"github.com/shirou/gopsutil/v4/host"
+	"github.com/shirou/gopsutil/v4/process"
+)
+
+// Booted is when the machine was started, to the second.
+func Booted(ctx context.Context) (time.Time, error) {
+	seconds, err := host.BootTimeWithContext(ctx)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("boot time: %w", err)
+	}
+	if seconds == 0 || seconds > math.MaxInt32*2 {
+		return time.Time{}, fmt.Errorf("boot time: %d is none", seconds)
+	}
+	return time.Unix(int64(seconds), 0).UTC(), nil
+}
+
+// Memory is the resident memory of a process without its children, in bytes. Pages that it shares
+// with other processes count in full.
+func Memory(ctx context.Context, pid int) (bytes uint64, err error) {
+	if pid <= 0 || pid > math.MaxInt32 {
+		return 0, fmt.Errorf("memory of process %d: not a process id", pid)
+	}
+	p := process.Process{Pid: int32(pid)}
+	info, err := p.MemoryInfoWithContext(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("memory of process %d: %w", pid, err)
+	}
+	return info.RSS, nil
+}
+
+// Room is what a disk holds, in bytes.
+type Room struct {
+	Free  uint64 // for this user
+	Total uint64
+}
+
+// Disk is the room of the disk that a path is on.
+func Disk(ctx context.Context, path string) (Room, error) {
+	usage, err := disk.UsageWithContext(ctx, path)
+	if err != nil {
+		return Room{}, fmt.Errorf("room of the disk of %s: %w", path, err)
+	}
+	return Room{Free: usage.Free, Total: usage.Total}, nil
+}
+
+// leastRoom is what a disk should have left, or two percent of it if that is more.
+const leastRoom = 1 << 30
+
+// Low says whether a disk is almost full, and High that it clearly is not: between them it is
+// neither, so that little comings and goings change nothing.
+func (r Room) Low() bool { return r.Free < r.least() }
+
+// High is there with Low.
+func (r Room) High() bool { return r.Free > r.least()+r.least()/4 }
+
+func (r Room) least() uint64 { return max(leastRoom, r.Total/50) }

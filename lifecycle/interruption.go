@@ -1,0 +1,58 @@
+package lifecycle
+
+import (
+	"time"
+
+	"ccbot/internal/presence"
+	"ccbot/internal/session"
+)
+
+// unseenFor is how long the agent may have done things before it counts that no ccbot saw them:
+// when the ccbot before this one was last there is known to the minute.
+const unseenFor = time.Minute
+
+// interruption decides whether the end of an agent has cut a turn short, and is the one of before
+// where it has not. Nobody has asked for the end. It is pure. What there is to go by is known from
+// 2.1.329: TERM, HUP, KILL and the end of the tmux server write neither the end of a turn nor an
+// interrupt into the transcript, and only after KILL the presence file is left, with the last status.
+//
+//	a clean exit                                   no: somebody has left the agent
+//	it waits for a person                          yes, unless the turn has ended since
+//	it works                                       yes, unless the turn has ended since
+//	it is idle, or that was never seen             yes, if a turn has begun since
+//
+// last is the presence file that the agent has left, the zero value where there is none. seen is
+// until when a ccbot saw what it did.
+func interruption(r session.Record, last presence.File, seen, now time.Time) *session.Interruption {
+	phase, since := Phase(r.Phase), r.PhaseAt
+	if word := phaseOf(last); word != PhaseUnknown && !last.UpdatedAt.Before(since) {
+		phase, since = word, last.UpdatedAt
+	}
+	if r.StartedAt.After(since) {
+		since = r.StartedAt // what was open before the present launch is that of an earlier interruption
+	}
+	open := r.Progress.Open
+	if i := r.Interruption; i != nil && i.At.After(r.StartedAt) {
+		return i // a crash came between it and the end: a launch is interrupted once
+	}
+	began := open != nil && open.At.After(since)
+	ended := open == nil && r.Progress.LastTurn.After(since)
+	busy := (phase.Waiting() || phase == PhaseWorking) && !ended
+	if r.Exit != nil && r.Exit.Known && !r.Exit.Crashed() || !busy && !began {
+		return r.Interruption
+	}
+	i := &session.Interruption{At: now.UTC(), Tasks: len(r.Progress.Tasks), Waited: phase.Waiting(), Well: r.Progress.Well}
+	for _, task := range r.Progress.Tasks {
+		if task.Status == "completed" {
+			i.Done++
+		}
+	}
+	if open != nil {
+		i.Step = open.Step
+		i.Unseen = last.UpdatedAt.IsZero() && open.At.After(seen.Add(unseenFor))
+	}
+	if before := r.Interruption; before != nil {
+		i.Again = before.Followed && before.Well == i.Well
+	}
+	return i
+}
