@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/prompt"
 	"ccbot/bot/report"
 	"ccbot/bot/sessions"
+	"ccbot/bot/status"
 	"ccbot/bot/writers"
 	"ccbot/i18n"
 	"ccbot/internal/address"
@@ -38,6 +39,7 @@ func (b *Bot) Features() []chat.Feature {
 	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asksFeature(),
 		b.Answers.Feature(), b.outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
 		b.Prompts.Feature(), b.Moves.Feature(),
+		status.New(b.Chat, b.Sessions, b.Sessions, b.Entries),
 		{Name: "help", Commands: []chat.Command{
 			{Name: "help", Run: help},
 			{Name: "start", Run: help, Hidden: true}, // which Telegram sends when a person opens the bot

@@ -29,7 +29,7 @@ const (
 // may tap it. A tap that ends, kills or archives something in its second step is for who tapped the
 // first.
 var whoMayTap = map[string]string{
-	"end": asker, "resume": asker, "writers": asker, "windows": asker,
+	"end": asker, "resume": asker, "writers": asker, "windows": asker, "status": asker,
 
 	"list": anyone, "report": anyone, "dialog": anyone, "open": anyone, "res": anyone, "try": anyone,
 	"question": anyone, "ask": anyone,

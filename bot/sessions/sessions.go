@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/news"
 	"ccbot/bot/port/views"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 )
@@ -132,7 +133,11 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	}
 	dir = s.chat.Short(r.Dir)
 	text := s.chat.Words.Say(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
-	return s.chat.For(r.ID).Post(ctx, in.To, chat.Marked(text, dir), nil)
+	receipt := chat.Marked(text, dir)
+	if shared := s.chat.SharedText(r); shared != "" {
+		receipt = render.Join(receipt, render.Plain("\n"+shared))
+	}
+	return s.chat.For(r.ID).Post(ctx, in.To, receipt, nil)
 }
 
 // resolve gives the folder that a typed path names, seen from the current session's folder.

@@ -87,7 +87,7 @@ func NewWorld(t *testing.T) *World {
 		AgentsHome: "/home/alice", Home: "/home/alice", Order: make(chan string, 10_000)}
 	w.Lifecycle = &fakeSessions{records: w.Records, entries: w.Inbox, events: w.Order}
 	w.Windows = &fakeWindows{WereTold: make(map[string]bool)}
-	w.Hosted = &host.Sessions{Lifecycle: w.Lifecycle, Windows: w.Windows, Records: w.Records}
+	w.Hosted = &host.Sessions{Lifecycle: w.Lifecycle, Windows: w.Windows, Records: w.Records, Forgets: w.Lifecycle.forget}
 	w.Telegram = &FakeSender{events: w.Order, busy: make(map[int64]bool), aliases: func() *alias.Table { return w.Chats.Aliases }}
 	w.Bot = &bot.Bot{
 		Config: bot.Config{Allowed: map[int64]bool{Alice: true, Bob: true}, Groups: map[int64]bool{Ours: true},
