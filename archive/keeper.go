@@ -183,7 +183,7 @@ var ErrNotOver = errors.New("the session is not over")
 // what a crash has cut short. A record that is there no more may still have copies. Nobody may make a backup meanwhile.
 func (k *Keeper) Forget(ctx context.Context, id uuid.UUID) error {
 	_, err := k.Records.Purge(ctx, id, func(r session.Record) (bool, error) {
-		if !over(r.State) {
+		if !r.State.Resumable() {
 			return false, ErrNotOver
 		}
 		if err := k.Copies.Erase(id); err != nil {

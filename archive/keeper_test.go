@@ -560,6 +560,7 @@ func TestWhatIsDueLeaves(t *testing.T) {
 		unsaid := func(r *session.Record) { r.Cursors = cursors(path, 0) }
 		h.add(gone(twoWeeks), unsaid)
 		h.add(gone(twoWeeks - time.Hour))
+		h.add(gone(2*twoWeeks), func(r *session.Record) { r.Unreported = true })
 		due := []uuid.UUID{h.add(gone(twoWeeks)).ID, h.add(gone(2*twoWeeks), unsaid).ID}
 		var told, went []uuid.UUID
 		for _, one := range Leaving(time.Now(), twoWeeks, h.store.List()) {
@@ -590,7 +591,7 @@ func TestForget(t *testing.T) {
 			r := h.add(func(r *session.Record) { r.State = state })
 			h.kept[r.ID] = true
 			err := k.Forget(t.Context(), r.ID)
-			if !over(state) {
+			if !state.Resumable() {
 				assert.ErrorIs(t, err, ErrNotOver, state)
 				assert.True(t, h.there(r.ID) && h.kept[r.ID], state)
 				continue

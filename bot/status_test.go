@@ -140,7 +140,9 @@ func TestStatusClaimsNothing(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w.Records.Change(r.ID, func(r *session.Record) { r.GitStart = &git.State{Head: tt.start} })
-			w.Hosted.Git = func(context.Context, string, string) (*git.State, *git.Changes, error) { return tt.state, tt.changes, tt.err }
+			w.Hosted.Git = func(context.Context, string, string) (*git.State, *git.Changes, error) {
+				return tt.state, tt.changes, tt.err
+			}
 			w.MustHear(t, "/status")
 			_, said, _ := strings.Cut(w.Telegram.Last(t).Text.Text, "0 turns\n\n")
 			assert.Equal(t, chattest.Lines(tt.want...), said)

@@ -52,7 +52,7 @@ func (m Sessions) gitOf(ctx context.Context, r session.Record) *views.Git {
 	case state == nil:
 		return &views.Git{}
 	}
-	g := &views.Git{Root: state.Root, Branch: state.Branch, Head: state.Head, Start: start}
+	g := &views.Git{Root: state.Root, Branch: state.Branch, Head: state.Head, Dirty: state.Dirty, At: state.At, Start: start}
 	if changes != nil {
 		shown := views.Changes(*changes)
 		g.Changes = &shown

@@ -44,6 +44,8 @@ type Git struct {
 	Root    string // its top folder; empty: the folder is in no repository
 	Branch  string // empty: none is checked out
 	Head    string // commit id; empty before the first commit
+	Dirty   bool   // something is changed or not tracked
+	At      time.Time
 	Start   string // the commit at the session's start; empty: not known, or none
 	Changes *Changes
 }
