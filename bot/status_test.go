@@ -87,8 +87,8 @@ func TestStatusTellsAllThatIsKnown(t *testing.T) {
 			"✓ find the failing test",
 			"",
 			"Git branch: main",
-			"Since its start (abababab): 5 files changed, +120 −34 lines",
-			"2 new files or folders that git does not track",
+			"Since the session's start (abababab): 5 files changed, +120 −34 lines",
+			"2 untracked files or folders",
 			"",
 			"Also open elsewhere:",
 			"• claude, pid 31",
@@ -134,9 +134,9 @@ func TestStatusClaimsNothing(t *testing.T) {
 		{"no repository", "", nil, nil, nil, []string{"The folder is in no git repository."}},
 		{"an older session", "", repository, nil, nil, []string{"Git: no branch is checked out.", w.Word(i18n.StatusNoStart)}},
 		{"git is too slow", "0123456789", repository, nil, errors.New("late"),
-			[]string{"Git: no branch is checked out.", "What has changed since its start (01234567) is not known."}},
+			[]string{"Git: no branch is checked out.", "What has changed since the session's start (01234567) is not known."}},
 		{"nothing has changed", "0123456789", repository, &git.Changes{}, nil,
-			[]string{"Git: no branch is checked out.", "No tracked file has changed since its start (01234567)."}},
+			[]string{"Git: no branch is checked out.", "No tracked file has changed since the session's start (01234567)."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w.Records.Change(r.ID, func(r *session.Record) { r.GitStart = &git.State{Head: tt.start} })
@@ -195,8 +195,8 @@ func asksToForget(t *testing.T, w *chattest.World, r session.Record) outbox.Mess
 	return w.Telegram.Last(t)
 }
 
-// TestP7_ARecordIsDeletedOnceConfirmed by the person who asked, and it is said what stays where.
-func TestP7_ARecordIsDeletedOnceConfirmed(t *testing.T) {
+// TestP9_ARecordIsDeletedByWhoConfirmedIt by the person who asked, and it is said what stays where.
+func TestP9_ARecordIsDeletedByWhoConfirmedIt(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived, transcript.Cursor{Path: "/home/alice/.claude/projects/x/y.jsonl"})
 	q := asksToForget(t, w, r)
@@ -216,8 +216,8 @@ func TestP7_ARecordIsDeletedOnceConfirmed(t *testing.T) {
 	assert.Zero(t, said.Session, "there is no such session any more")
 }
 
-// TestP7_WhatIsOpenAgainIsNotDeleted: neither by a button of an earlier look, nor by a tap in the same moment.
-func TestP7_WhatIsOpenAgainIsNotDeleted(t *testing.T) {
+// TestWhatIsOpenAgainIsNotDeleted: neither by a button of an earlier look, nor by a tap in the same moment.
+func TestWhatIsOpenAgainIsNotDeleted(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
 	q := asksToForget(t, w, r)
