@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 
 	"github.com/google/uuid"
 
@@ -17,6 +18,11 @@ func (m Sessions) Work(ctx context.Context, id uuid.UUID) views.Work {
 		return views.Work{}
 	}
 	p := r.Progress
+	path := p.Path
+	if c, ok := r.Cursor(); ok && filepath.Base(c.Path) == r.ClaudeSessionID.String()+".jsonl" { // else it is of before a /clear
+		path = c.Path
+	}
+	p, _ = p.Advance(path) // the record has what was so at the last change of the phase, which is better than nothing
 	w := views.Work{Phase: r.Phase, PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
 		Tokens: views.Tokens(p.Tokens), Git: m.gitOf(ctx, r)}
 	for _, t := range p.Tasks {

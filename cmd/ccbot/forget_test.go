@@ -33,7 +33,9 @@ func saying(answer string, environ []string, args ...string) (said string, err e
 
 // TestForgetAsksFirst, says what stays where, and does nothing without a yes.
 func TestForgetAsksFirst(t *testing.T) {
-	r := one(1, "api", func(r *session.Record) { r.Cursors = []transcript.Cursor{{Path: "/home/me/.claude/projects/x/y.jsonl"}} })
+	r := one(1, "api", func(r *session.Record) {
+		r.Cursors = []transcript.Cursor{{Path: "/home/me/.claude/projects/x/y.jsonl"}}
+	})
 	live := one(2, "web", func(r *session.Record) { r.State = session.Running })
 	stuck := one(3, "stuck", func(r *session.Record) { r.State = session.CleanupFailed })
 	dir := stateWith(t, r, live, stuck)

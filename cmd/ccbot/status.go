@@ -104,10 +104,15 @@ func status(ctx context.Context, environ []string, what string, asJSON bool, std
 
 // detailsOf asks the machine for all that is known of a session.
 func detailsOf(ctx context.Context, m host.Sessions, r session.Record, all []session.Record, alive func(process.Identity) process.Liveness) detailed {
-	d := detailed{listed: listingOf(r, alive), Flags: []string{}, TaskList: append([]transcript.Task{}, r.Progress.Tasks...), Start: r.GitStart,
+	d := detailed{listed: listingOf(r, alive), Flags: []string{}, TaskList: []transcript.Task{}, Start: r.GitStart,
 		Beside: []string{}, Events: append([]session.Change{}, r.History[max(0, len(r.History)-lastEvents):]...)}
 	work := m.Work(ctx, r.ID)
 	d.Flags, d.ClaudeMode = append(d.Flags, work.Flags...), work.Permissions
+	d.Turns, d.Tokens, d.Tasks = work.Turns, transcript.Tokens(work.Tokens), listedTasks{}
+	for _, t := range work.Tasks {
+		d.TaskList = append(d.TaskList, transcript.Task(t))
+		d.Tasks.count(t.Status)
+	}
 	if r.State.Live() {
 		look := m.Look(ctx, r.ID)
 		d.Background = look.Background

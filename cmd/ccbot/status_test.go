@@ -130,4 +130,3 @@ func TestStatusSaysWhatGitDoesNot(t *testing.T) {
 		assert.Equal(t, tt.want, tt.d.gitText())
 	}
 }
-
