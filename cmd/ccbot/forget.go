@@ -33,9 +33,9 @@ func forgetCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
 the records that have left by their age. It cannot be brought back. What the chat keeps of the session goes, too.
 Claude Code's own conversation file stays; the command says where. It asks first, unless --yes is given.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var answers io.Reader = strings.NewReader("yes\n")
-			if !yes {
-				answers = cmd.InOrStdin()
+			answers := cmd.InOrStdin()
+			if yes {
+				answers = nil
 			}
 			return forget(cmd.Context(), environ, args[0], answers, stdout, stderr)
 		}}
@@ -43,6 +43,7 @@ Claude Code's own conversation file stays; the command says where. It asks first
 	return cmd
 }
 
+// forget asks first, unless there is nobody to answer.
 func forget(ctx context.Context, environ []string, what string, answers io.Reader, stdout, stderr io.Writer) error {
 	c, err := loadForReading(environ)
 	if err != nil {
@@ -60,10 +61,13 @@ func forget(ctx context.Context, environ []string, what string, answers io.Reade
 		stays = "Claude Code's own conversation file stays: " + printable(cursor.Path)
 	}
 	p := printer{out: stdout}
-	p.line("%s  %s  %s, in %s\n%s\ndelete its record, from the backups too? It cannot be brought back. [y/N]", printable(r.Name), r.ID, r.State, printable(r.Dir), stays)
-	said, _ := bufio.NewReader(answers).ReadString('\n')
-	if said = strings.ToLower(strings.TrimSpace(said)); said != "y" && said != "yes" {
-		return cmp.Or(p.err, errors.New("nothing was deleted: answer y, or give --yes"))
+	p.line("%s  %s  %s, in %s\n%s", printable(r.Name), r.ID, r.State, printable(r.Dir), stays)
+	if answers != nil {
+		p.line("delete its record, from the backups too? It cannot be brought back. [y/N]")
+		said, _ := bufio.NewReader(answers).ReadString('\n')
+		if said = strings.ToLower(strings.TrimSpace(said)); said != "y" && said != "yes" {
+			return cmp.Or(p.err, errors.New("nothing was deleted: answer y, or give --yes"))
+		}
 	}
 	err = throughBot(ctx, environ, verbForget, forgetCall{r.ID}, &struct{}{}, func(ctx context.Context, c config) error {
 		return withoutBot(ctx, c, environ, stderr, func(ctx context.Context, s *system, _ recovery.Report) error {

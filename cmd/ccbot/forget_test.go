@@ -68,6 +68,7 @@ func TestForgetWithoutABot(t *testing.T) {
 	ccbot := installed(t)
 	said := ccbot(t, environ, exitOK, "forget", "--yes", "api")
 	assert.Contains(t, said, "Claude Code has no conversation file of it\n")
+	assert.NotContains(t, said, "[y/N]")
 	assert.Contains(t, said, "the record of api is deleted\n")
 	assert.NoFileExists(t, recordOf(environ, r))
 	assert.FileExists(t, recordOf(environ, other))
@@ -100,7 +101,7 @@ func TestRecoverForgetsWhatItsDryRunSays(t *testing.T) {
 	assert.NoFileExists(t, recordOf(environ, old))
 	assert.FileExists(t, recordOf(environ, young))
 
-	assert.Contains(t, ccbot(t, environ, exitOK, "recover", "--restore", "list"), "  old  "+shortID(old.ID)+"  forgotten 0s ago, in /src/old\n")
+	assert.Regexp(t, `^sessions .* week:\n  old  `+shortID(old.ID)+`  forgotten \d+[sm] ago, in /src/old\n$`, ccbot(t, environ, exitOK, "recover", "--restore", "list"))
 	assert.Contains(t, ccbot(t, environ, exitFailure, "recover", "--restore", "none"), "  old  "+shortID(old.ID))
 	assert.Equal(t, "old is back, archived; it is forgotten again after ARCHIVE_PURGE_AFTER (14d) from now\n", ccbot(t, environ, exitOK, "recover", "--restore", "old"))
 	assert.NotContains(t, ccbot(t, environ, exitOK, "recover", "--dry-run"), "is due")

@@ -39,7 +39,7 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 		return fmt.Errorf("there is no backup in %s", backups.Dir)
 	}
 	if name == "list" {
-		_, err := fmt.Fprintln(stdout, backupLines(list)+purgedLines(purged))
+		_, err := fmt.Fprintln(stdout, strings.TrimPrefix(backupLines(list)+purgedLines(purged), "\n"))
 		return err
 	}
 	let, err := c.lockRecords(ctx, environ, stderr)
