@@ -130,12 +130,12 @@ func (s *Status) look(ctx context.Context, r views.Session) (n now) {
 	if r.Live {
 		n.Look = s.agents.Look(ctx, r.ID)
 	}
+	n.Work = s.agents.Work(ctx, r.ID)
+	n.Work.Usage = cmp.Or(n.Look.Usage, n.Work.Usage)
 	var err error
-	n.writers, err = s.agents.Writers(ctx, r.ID)
+	n.writers, err = s.agents.Writers(ctx, r.ID) // last: it waits while the session is being started or ended
 	if n.unseen = err != nil; n.unseen {
 		s.chat.Log.Warn("writers_unknown", "session_id", r.ID.String(), "error", err.Error())
 	}
-	n.Work = s.agents.Work(ctx, r.ID)
-	n.Work.Usage = cmp.Or(n.Look.Usage, n.Work.Usage)
 	return n
 }
