@@ -25,7 +25,7 @@ var floors = [][]string{
 	{"cmd/ccbot", "cmd/ccbot-hook"},
 	{"bot/chat/chattest"}, // the chat among fakes
 	{"bot"},
-	{"bot/answer", "bot/ask", "bot/dialog", "bot/files", "bot/moves", "bot/prompt", "bot/report", "bot/sessions", "bot/shell", "bot/writers"}, // features
+	{"bot/answer", "bot/ask", "bot/dialog", "bot/files", "bot/moves", "bot/prompt", "bot/report", "bot/sessions", "bot/shell", "bot/status", "bot/writers"}, // features
 	{"bot/quotation"},
 	{"bot/chat"},
 	{"bot/card", "bot/conversation"},

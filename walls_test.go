@@ -39,7 +39,7 @@ var (
 	tooManyMethods = map[string]int{
 		"lifecycle.work": 155, "lifecycle.Service": 119, "recovery.Recovery": 48, "tmux.Client": 49,
 	}
-	tooLargeCircles     = map[string]int{"lifecycle": 31, "cmd/ccbot": 32}
+	tooLargeCircles     = map[string]int{"lifecycle": 31, "cmd/ccbot": 25}
 	tooManyDependencies = map[string]int{"lifecycle.New": 12}
 )
 

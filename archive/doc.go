@@ -6,7 +6,8 @@
 // whole time, and with no sign of life between two looks; time in which ccbot
 // was not looking does not count. A record goes only when it has been over for
 // its whole time, and not before the person was told of the messages that still
-// waited for it.
+// waited for it; a copy of it stays for a week. A record that a person has
+// forgotten goes with all its copies.
 //
 // It does not end an agent, type anything or touch Claude Code's transcripts:
 // ending is lifecycle's, which looks once more before it does.

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -30,6 +31,15 @@ type Records interface {
 	Purge(ctx context.Context, id uuid.UUID, may func(session.Record) (bool, error)) (purged bool, err error)
 }
 
+// Copies are the copies of records, as recovery.Backups keeps them.
+type Copies interface {
+	// Keep copies a record that is about to leave by its age. It can be brought back until Expire removes it.
+	Keep(id uuid.UUID) error
+	Expire() error
+	// Erase removes all copies of a record.
+	Erase(id uuid.UUID) error
+}
+
 // purgeEvery is the time between two looks for records that have expired.
 const purgeEvery = time.Hour
 
@@ -37,6 +47,7 @@ const purgeEvery = time.Hour
 type Keeper struct {
 	Sessions Sessions
 	Records  Records
+	Copies   Copies
 	// Clear tells the person of the prompts that still wait for a record, then
 	// removes what else belongs to it. The record goes after that; a crash in
 	// between calls it again.
@@ -51,13 +62,8 @@ type Keeper struct {
 	Log *slog.Logger
 }
 
-// Run looks, now and at each interval, until ctx ends. With both times 0 it only
-// waits.
+// Run looks, now and at each interval, until ctx ends.
 func (k *Keeper) Run(ctx context.Context) error {
-	if k.IdleAfter <= 0 && k.PurgeAfter <= 0 {
-		<-ctx.Done()
-		return ctx.Err()
-	}
 	tick := time.NewTicker(k.interval())
 	defer tick.Stop()
 	started := time.Now()
@@ -67,7 +73,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 	for {
 		idle = k.sweep(ctx, idle, clock)
 		if now := clock(); now >= purgeAt {
-			k.purge(ctx)
+			k.Purge(ctx)
 			purgeAt = now + purgeEvery
 		}
 		select {
@@ -126,14 +132,14 @@ func (k *Keeper) archive(ctx context.Context, d Due) {
 	}
 }
 
-// purge lets go of the records that have expired.
-func (k *Keeper) purge(ctx context.Context) {
-	if k.PurgeAfter <= 0 {
-		return
+// Purge lets go of the records that are due, and of the copies whose time is over. It gives the records that have gone.
+func (k *Keeper) Purge(ctx context.Context) (gone []Aged) {
+	if err := k.Copies.Expire(); err != nil {
+		k.Log.Warn("purged_records_not_removed", "error", err.Error())
 	}
-	for _, old := range Expired(k.Now(), k.PurgeAfter, k.Records.List()) {
+	for _, old := range Leaving(k.Now(), k.PurgeAfter, k.Records.List()) {
 		if ctx.Err() != nil {
-			return
+			return gone
 		}
 		purged := false
 		err := contain(func() (err error) {
@@ -141,6 +147,7 @@ func (k *Keeper) purge(ctx context.Context) {
 			return err
 		})
 		switch {
+		case errors.Is(err, session.ErrNotFound): // another look has just let go of it
 		case err != nil && ctx.Err() == nil:
 			k.Log.Warn("purge_failed", "session_id", old.ID.String(), "error", err.Error())
 		case purged:
@@ -149,26 +156,49 @@ func (k *Keeper) purge(ctx context.Context) {
 			if k.Purged != nil {
 				k.Purged(old.State, age)
 			}
+			gone = append(gone, old)
 		}
 	}
+	return gone
 }
 
-// letGo decides on the record's worker: it may have come back meanwhile. While
-// the chat lacks a last answer (Telegram was away, or ccbot was), the record
-// stays for the same time once more; a chat that gets nothing any more must not
-// keep it for ever.
+// letGo decides on the record's worker: it may have come back meanwhile.
 func (k *Keeper) letGo(ctx context.Context, r session.Record) (bool, error) {
-	now := k.Now()
-	if !expired(now, k.PurgeAfter, r) {
+	if !leaves(k.Now(), k.PurgeAfter, r) {
 		return false, nil
 	}
-	if !expired(now.Add(-k.PurgeAfter), k.PurgeAfter, r) && unsaid(r) {
-		return false, nil
+	if err := k.Copies.Keep(r.ID); err != nil {
+		return false, err
 	}
 	if err := k.Clear(ctx, r); err != nil {
 		return false, fmt.Errorf("clear what belongs to it: %w", err)
 	}
 	return true, nil
+}
+
+// ErrNotOver is returned for a session that may still run, or whose clean-up failed: its record is not forgotten.
+var ErrNotOver = errors.New("the session is not over")
+
+// Forget removes a record because a person says so, with every copy of it: first the copies, so that once more finishes
+// what a crash has cut short. A record that is there no more may still have copies. Nobody may make a backup meanwhile.
+func (k *Keeper) Forget(ctx context.Context, id uuid.UUID) error {
+	_, err := k.Records.Purge(ctx, id, func(r session.Record) (bool, error) {
+		if !r.State.Resumable() {
+			return false, ErrNotOver
+		}
+		if err := k.Copies.Erase(id); err != nil {
+			return false, err
+		}
+		return true, k.Clear(ctx, r)
+	})
+	if errors.Is(err, session.ErrNotFound) {
+		return k.Copies.Erase(id)
+	}
+	if err != nil {
+		return fmt.Errorf("forget session %s: %w", id, err)
+	}
+	k.Log.Info("session_forgotten", "session_id", id.String())
+	return nil
 }
 
 // contain makes a panic over one session that session's error.

@@ -28,6 +28,7 @@ type house struct {
 	base  string
 	store *session.Store
 	log   bytes.Buffer
+	copies
 
 	mu       sync.Mutex
 	looks    map[uuid.UUID]lifecycle.Look
@@ -46,7 +47,7 @@ func inHouse(t *testing.T, test func(t *testing.T, h *house)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		h := &house{t: t, base: t.TempDir(), looks: make(map[uuid.UUID]lifecycle.Look), panics: make(map[uuid.UUID]bool),
-			fails: make(map[uuid.UUID]error)}
+			fails: make(map[uuid.UUID]error), copies: copies{kept: make(map[uuid.UUID]bool)}}
 		h.open()
 		test(t, h)
 	})
@@ -117,7 +118,19 @@ func (h *house) ArchiveQuiet(ctx context.Context, id uuid.UUID, since time.Time,
 // keeper is started with every run of ccbot anew; it runs until stop.
 func (h *house) keeper(idle, purge time.Duration) (stop func()) {
 	h.t.Helper()
-	k := &Keeper{Sessions: h, Records: h.store, IdleAfter: idle, PurgeAfter: purge, Now: time.Now,
+	ctx, cancel := context.WithCancel(h.t.Context())
+	k := h.newKeeper(idle, purge)
+	var wg sync.WaitGroup
+	wg.Go(func() { assert.ErrorIs(h.t, k.Run(ctx), context.Canceled) })
+	synctest.Wait()
+	return func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
+func (h *house) newKeeper(idle, purge time.Duration) *Keeper {
+	return &Keeper{Sessions: h, Records: h.store, Copies: &h.copies, IdleAfter: idle, PurgeAfter: purge, Now: time.Now,
 		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Clear: func(_ context.Context, r session.Record) error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -127,14 +140,32 @@ func (h *house) keeper(idle, purge time.Duration) (stop func()) {
 			}
 			return nil
 		}}
-	ctx, cancel := context.WithCancel(h.t.Context())
-	var wg sync.WaitGroup
-	wg.Go(func() { assert.ErrorIs(h.t, k.Run(ctx), context.Canceled) })
-	synctest.Wait()
-	return func() {
-		cancel()
-		wg.Wait()
+}
+
+// copies are the copies of records, in memory.
+type copies struct {
+	kept   map[uuid.UUID]bool
+	looked int   // how often somebody asked which are too old
+	err    error // of Keep and Erase
+}
+
+func (c *copies) Keep(id uuid.UUID) error {
+	if c.err == nil {
+		c.kept[id] = true
 	}
+	return c.err
+}
+
+func (c *copies) Expire() error {
+	c.looked++
+	return nil
+}
+
+func (c *copies) Erase(id uuid.UUID) error {
+	if c.err == nil {
+		delete(c.kept, id)
+	}
+	return c.err
 }
 
 // pass lets time go by.
@@ -210,7 +241,7 @@ func TestASignOfLifeAfterTheDecisionKeepsTheSession(t *testing.T) {
 		h.fails[first.ID] = errors.New("tmux is busy")
 		var once sync.Once
 		k := &Keeper{Sessions: meanwhile{h, func() { once.Do(func() { h.show(second.ID, quietLook(time.Now())) }) }},
-			Records: h.store, IdleAfter: time.Hour, Log: slog.New(slog.DiscardHandler)}
+			Records: h.store, Copies: &h.copies, IdleAfter: time.Hour, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { assert.ErrorIs(t, k.Run(ctx), context.Canceled) })
@@ -432,7 +463,7 @@ func TestP8_APurgeThatWasCutShortIsFinished(t *testing.T) {
 	inHouse(t, func(t *testing.T, h *house) {
 		r := h.add(gone(twoWeeks))
 		ctx, die := context.WithCancel(t.Context())
-		k := &Keeper{Records: h.store, PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		k := &Keeper{Records: h.store, Copies: &h.copies, PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 			Clear: func(context.Context, session.Record) error { die(); return ctx.Err() }}
 		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
 		assert.True(t, h.there(r.ID))
@@ -451,7 +482,7 @@ func TestAStopInTheMiddleOfAPassEndsIt(t *testing.T) {
 		h.add(gone(twoWeeks))
 		ctx, stop := context.WithCancel(t.Context())
 		var cleared int
-		k := &Keeper{Records: h.store, PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
+		k := &Keeper{Records: h.store, Copies: &h.copies, PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
 			Clear: func(context.Context, session.Record) error { cleared++; stop(); return ctx.Err() }}
 		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
 		assert.Equal(t, 1, cleared)
@@ -461,7 +492,7 @@ func TestAStopInTheMiddleOfAPassEndsIt(t *testing.T) {
 		first, second := h.add(), h.add()
 		ctx, stop = context.WithCancel(t.Context())
 		h.fails[first.ID], h.fails[second.ID] = context.Canceled, context.Canceled
-		k = &Keeper{Sessions: meanwhile{h, stop}, Records: h.store, IdleAfter: time.Hour,
+		k = &Keeper{Sessions: meanwhile{h, stop}, Records: h.store, Copies: &h.copies, IdleAfter: time.Hour, Now: time.Now,
 			Log: slog.New(slog.NewTextHandler(&h.log, nil))}
 		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
 		assert.Len(t, h.asked, 1)
@@ -499,5 +530,92 @@ func TestP5_ARecordStaysWhileTheChatLacksAnAnswer(t *testing.T) {
 		h.pass(2 * time.Hour)
 		assert.False(t, h.there(never.ID), "a chat that gets nothing any more keeps no record for ever")
 		assert.FileExists(t, path, "the transcript is Claude Code's")
+	})
+}
+
+// TestWhatLeavesIsKeptFirst: a record of which there is no copy stays.
+func TestWhatLeavesIsKeptFirst(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		r := h.add(gone(twoWeeks))
+		h.copies.err = errors.New("the disk is full")
+		k := h.newKeeper(0, twoWeeks)
+		assert.Empty(t, k.Purge(t.Context()))
+		assert.True(t, h.there(r.ID))
+		assert.Empty(t, h.cleared)
+		h.copies.err = nil
+		gone := k.Purge(t.Context())
+		require.Len(t, gone, 1)
+		assert.Equal(t, r.ID, gone[0].ID)
+		assert.False(t, h.there(r.ID))
+		assert.True(t, h.kept[r.ID])
+		assert.Equal(t, 2, h.copies.looked)
+	})
+}
+
+// TestWhatIsDueLeaves: what a dry run tells is what goes, no more and no less.
+func TestWhatIsDueLeaves(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		path := filepath.Join(h.base, "transcript.jsonl")
+		require.NoError(t, os.WriteFile(path, []byte(line), 0o600))
+		unsaid := func(r *session.Record) { r.Cursors = cursors(path, 0) }
+		h.add(gone(twoWeeks), unsaid)
+		h.add(gone(twoWeeks - time.Hour))
+		h.add(gone(2*twoWeeks), func(r *session.Record) { r.Unreported = true })
+		due := []uuid.UUID{h.add(gone(twoWeeks)).ID, h.add(gone(2*twoWeeks), unsaid).ID}
+		var told, went []uuid.UUID
+		for _, one := range Leaving(time.Now(), twoWeeks, h.store.List()) {
+			told = append(told, one.ID)
+		}
+		for _, one := range h.newKeeper(0, twoWeeks).Purge(t.Context()) {
+			went = append(went, one.ID)
+		}
+		assert.Equal(t, due, told)
+		assert.Equal(t, due, went)
+	})
+}
+
+// TestTheTimeOfWhatWasBroughtBackStartsAnew, from then and not from its end.
+func TestTheTimeOfWhatWasBroughtBackStartsAnew(t *testing.T) {
+	r := session.Record{State: session.Archived, EndedAt: noon.Add(-3 * twoWeeks)}
+	require.Len(t, Expired(noon, twoWeeks, []session.Record{r}), 1)
+	r.Note(noon, session.BroughtBack, "it had left")
+	assert.Empty(t, Expired(noon.Add(twoWeeks-1), twoWeeks, []session.Record{r}))
+	assert.Len(t, Expired(noon.Add(twoWeeks), twoWeeks, []session.Record{r}), 1)
+}
+
+// TestForget: what a person forgets goes with its copies, however young; what may still run stays.
+func TestForget(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		k := h.newKeeper(0, 0)
+		for _, state := range session.States() {
+			r := h.add(func(r *session.Record) { r.State = state })
+			h.kept[r.ID] = true
+			err := k.Forget(t.Context(), r.ID)
+			if !state.Resumable() {
+				assert.ErrorIs(t, err, ErrNotOver, state)
+				assert.True(t, h.there(r.ID) && h.kept[r.ID], state)
+				continue
+			}
+			require.NoError(t, err, state)
+			assert.False(t, h.there(r.ID) || h.kept[r.ID], state)
+			assert.Contains(t, h.cleared, r.ID)
+		}
+		left := uuid.New()
+		h.kept[left] = true
+		require.NoError(t, k.Forget(t.Context(), left), "of a record that has left the copies go")
+		assert.False(t, h.kept[left])
+	})
+}
+
+// TestP8_AForgettingThatWasCutShortIsFinished by the next one.
+func TestP8_AForgettingThatWasCutShortIsFinished(t *testing.T) {
+	inHouse(t, func(t *testing.T, h *house) {
+		k, r := h.newKeeper(0, 0), h.add(gone(time.Hour))
+		h.kept[r.ID], h.clear = true, func(session.Record) error { return errors.New("killed") }
+		require.Error(t, k.Forget(t.Context(), r.ID))
+		assert.True(t, h.there(r.ID))
+		h.clear = nil
+		require.NoError(t, k.Forget(t.Context(), r.ID))
+		assert.False(t, h.there(r.ID) || h.kept[r.ID])
 	})
 }

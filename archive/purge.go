@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,26 +29,35 @@ func Expired(now time.Time, after time.Duration, records []session.Record) []Age
 	return aged
 }
 
+// Leaving gives those of the expired records that leave at the next look. While the chat lacks a last answer (Telegram was
+// away, or ccbot was), a record stays for the same time once more; a chat that gets nothing any more must not keep it for
+// ever. One of which the chat was not told that a start closed it stays until then.
+func Leaving(now time.Time, after time.Duration, records []session.Record) []Aged {
+	return Expired(now, after, slices.DeleteFunc(slices.Clone(records), func(r session.Record) bool { return !leaves(now, after, r) }))
+}
+
+func leaves(now time.Time, after time.Duration, r session.Record) bool {
+	return expired(now, after, r) && !r.Unreported && (expired(now.Add(-after), after, r) || !unsaid(r))
+}
+
 func expired(now time.Time, after time.Duration, r session.Record) bool {
-	return after > 0 && over(r.State) && now.Sub(ended(r)) >= after
+	return after > 0 && r.State.Resumable() && now.Sub(ended(r)) >= after
 }
 
-// over says whether a session in this state is only remembered.
-func over(s session.State) bool {
-	switch s {
-	case session.Archived, session.Completed, session.Lost, session.Failed, session.Abandoned:
-		return true
-	}
-	return false
-}
-
-// ended is when a session ended, as well as its record knows.
+// ended is when a session ended, as well as its record knows, or when it was brought back.
 func ended(r session.Record) time.Time {
+	at := r.EndedAt
 	switch {
-	case !r.EndedAt.IsZero():
-		return r.EndedAt
+	case !at.IsZero():
 	case len(r.History) > 0:
-		return r.History[len(r.History)-1].At
+		at = r.History[len(r.History)-1].At
+	default:
+		at = r.UpdatedAt
 	}
-	return r.UpdatedAt
+	for _, c := range r.History {
+		if c.Rule == session.BroughtBack && c.At.After(at) {
+			at = c.At
+		}
+	}
+	return at
 }

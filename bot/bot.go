@@ -42,9 +42,11 @@ type Sessions interface {
 	control.Starter
 	control.Ender
 	control.Keeper
+	control.Forgetter
 	prompts.Queue
 	prompts.Decisions
 	prompts.Edits
+	views.Works
 	desk.Keys
 	desk.Screens
 	desk.Neighbours

@@ -204,6 +204,7 @@ func TestP9_AWholeRunLeaksNothing(t *testing.T) {
 	o.faults()
 	o.verb("list", "--all", "--json")
 	o.verb("why", "work")
+	o.verb("status", "work", "--json")
 	o.verb("recover", "--dry-run", "--json")
 	o.verb("recover")
 	o.verb("send", "/etc/hostname")

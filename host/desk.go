@@ -13,7 +13,6 @@ import (
 
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/refusal"
-	"ccbot/bot/port/views"
 	"ccbot/internal/process"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
@@ -64,7 +63,7 @@ func (m Sessions) Look(ctx context.Context, id uuid.UUID) desk.Look {
 		shown.Presence = desk.Typing
 	}
 	if l.Usage != nil {
-		shown.Usage = &views.Usage{Model: l.Usage.Model, Context: l.Usage.Context}
+		shown.Usage = usageOf(*l.Usage)
 	}
 	return shown
 }

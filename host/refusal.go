@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os/exec"
 
+	"ccbot/archive"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/internal/session"
@@ -32,6 +33,7 @@ var codes = []struct {
 	{lifecycle.ErrUnseen, refusal.Unseen},
 	{lifecycle.ErrIdle, refusal.Idle},
 	{tmux.ErrGuard, refusal.Guarded},
+	{archive.ErrNotOver, refusal.WrongState},
 }
 
 // dirCodes are the refusals of folders.

@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/internal/address"
+	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -62,6 +63,10 @@ type Sessions struct {
 	Lifecycle Lifecycle
 	Windows   Orphans
 	Records   Records
+	// Git looks at the repository of a folder, and at what has changed in it since a commit, see git.Compare.
+	Git func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error)
+	// Forgets removes a record and all copies of it, see archive.Keeper.
+	Forgets func(ctx context.Context, id uuid.UUID) error
 }
 
 var (
@@ -77,6 +82,8 @@ var (
 	_ desk.Windows      = Sessions{}
 	_ desk.Notices      = Sessions{}
 	_ talk.Shown        = Sessions{}
+	_ control.Forgetter = Sessions{}
+	_ views.Works       = Sessions{}
 )
 
 // Start starts an agent in a new window.
@@ -111,6 +118,11 @@ func (m Sessions) EndWriters(ctx context.Context, id uuid.UUID, who []desk.ID) (
 	}
 	ended, err := m.Lifecycle.EndWriters(ctx, id, all)
 	return endingsOf(ended), m.refused(err)
+}
+
+// Forget removes the record of a session that is over, and all copies of it.
+func (m Sessions) Forget(ctx context.Context, id uuid.UUID) error {
+	return m.refused(m.Forgets(ctx, id))
 }
 
 // Move has a session shown in another place.

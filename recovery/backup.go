@@ -279,7 +279,7 @@ func (b Backups) remove(name string) error {
 // swap writes what is wanted first and removes after that, so that no session is
 // missing in between.
 func (b Backups) swap(ctx context.Context, wanted map[string][]byte, before Backup) error {
-	sessions := spool.Folder{Path: b.Sessions, Fsync: true}
+	sessions := b.sessions()
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		if err := ctx.Err(); err != nil {
 			return err

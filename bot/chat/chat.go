@@ -10,7 +10,9 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
+	"ccbot/i18n"
 )
 
 // Sender is the outbox as the chat speaks through it. Post is durable when it returns; React and
@@ -74,6 +76,20 @@ func (c *Chat) post(ctx context.Context, l card.Look) error {
 		return fmt.Errorf("post: %w", err)
 	}
 	return nil
+}
+
+// SharedText says which other open sessions work in the folder of a session; empty: none.
+func (c *Chat) SharedText(r views.Session) string {
+	var names []string
+	for _, other := range c.Book.Records.List() {
+		if other.ID != r.ID && other.Live && other.Dir == r.Dir {
+			names = append(names, ShownName(other.Name))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return c.Words.Say(i18n.SharedFolder, i18n.Args{"Count": len(names), "Names": c.Some(names, ", ")})
 }
 
 // For speaks of one session: a person who answers such a message means that session.

@@ -140,7 +140,11 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	}
 	dir = s.chat.Short(r.Dir)
 	text := s.chat.Words.Say(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
-	return s.chat.For(r.ID).Post(ctx, in.To, chat.Marked(text, dir), nil)
+	receipt := chat.Marked(text, dir)
+	if shared := s.chat.SharedText(r); shared != "" {
+		receipt = render.Join(receipt, render.Plain("\n"+shared))
+	}
+	return s.chat.For(r.ID).Post(ctx, in.To, receipt, nil)
 }
 
 // resolve gives the folder that a typed path names, seen from the current session's folder.

@@ -33,7 +33,7 @@ type account struct {
 	// Actions are what was done or would be. Those that change nothing are there too.
 	Actions []accountAction `json:"actions"`
 	Notices []accountNotice `json:"notices"`
-	Purge   []accountPurge  `json:"purge,omitempty"`  // of a dry run: what is due to be forgotten
+	Purge   []accountPurge  `json:"purge,omitempty"`  // what was forgotten; of a dry run: what is due
 	Backup  string          `json:"backup,omitempty"` // of the records as they were before
 }
 

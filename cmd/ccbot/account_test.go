@@ -196,7 +196,7 @@ func TestP2_ALookCanDoNothing(t *testing.T) {
 
 // TestRestoreBringsBackARecord also lists what there is, and refuses beside a bot.
 func TestRestoreBringsBackARecord(t *testing.T) {
-	dir := stateWith(t, one(1, "api"))
+	dir := stateWith(t, one(1, "api", func(r *session.Record) { r.EndedAt = time.Now() }))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
 	code, _, errs := ccbot(environ, "recover", "--restore", "2026")
 	assert.Equal(t, []any{exitFailure, "ccbot: there is no backup in " + filepath.Join(dir, "backups") + "\n"}, []any{code, errs})

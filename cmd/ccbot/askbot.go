@@ -18,6 +18,7 @@ const (
 	verbPing    = "ping" // is the bot there?
 	verbRecover = "recover"
 	verbResume  = "resume"
+	verbForget  = "forget"
 )
 
 // pingPatience is how long a bot may take to say that it is there.

@@ -34,7 +34,7 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	looking, err := c.looking(ctx, environ, store, table, quietLog(c, stderr))
+	looking, _, err := c.looking(ctx, environ, store, table, quietLog(c, stderr))
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 	actions, notices := recovery.Plan(w)
 	name := func(id uuid.UUID) string { r, _ := store.Get(id); return r.Name }
 	a := account{DryRun: true, Bot: bot, Tmux: fmt.Sprintf("%s, session %s", c.tmuxCommand(), c.TmuxSession), At: w.Now.UTC(), Records: len(w.Records), States: make(map[session.State]int),
-		Actions: []accountAction{}, Notices: noticesOf(notices, name), Purge: c.purges(w)}
+		Actions: []accountAction{}, Notices: noticesOf(notices, name), Purge: c.purgesOf(archive.Leaving(w.Now, c.durations().PurgeAfter, w.Records), w.Records, w.Now, "is due to be forgotten", "")}
 	for _, r := range w.Records {
 		a.States[r.State]++
 	}
@@ -61,11 +61,12 @@ func dryRun(ctx context.Context, environ []string, asJSON bool, stdout, stderr i
 // keep is what there is to do with a session that a running bot holds.
 const keep = "keep"
 
-// looking is a recovery that can look and do nothing else.
-func (c config) looking(ctx context.Context, environ []string, store *session.Store, table *process.Table, log *slog.Logger) (*recovery.Recovery, error) {
+// looking are a recovery and the lives of sessions that can look and do nothing else.
+func (c config) looking(ctx context.Context, environ []string, store *session.Store, table *process.Table, log *slog.Logger) (
+	*recovery.Recovery, *lifecycle.Service, error) {
 	instance, err := readInstance(c.Dir) // empty before the first start: then no window is this ccbot's
 	if err != nil {
-		return nil, stateError(c.Dir, err)
+		return nil, nil, stateError(c.Dir, err)
 	}
 	seen := pictured{}
 	seen.server, seen.panes, seen.err = tmux.Look(ctx, tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession,
@@ -74,22 +75,7 @@ func (c config) looking(ctx context.Context, environ []string, store *session.St
 		lifecycle.Config{Instance: instance, StateDir: c.Dir, Command: expandHome(c.Claude, c.home), ProjectsDir: c.projectsDir(),
 			OrphanGrace: c.durations().OrphanGrace},
 		lifecycle.Deps{Store: store, Tmux: seen, Processes: harmless{table}, Presences: presence.Dir{Path: c.presenceDir()},
-			Hooks: lifecycle.Hooks{Bindings: c.bindings}, Now: time.Now, Log: log})
+			Hooks: lifecycle.Hooks{Bindings: c.bindings, Status: c.status}, Now: time.Now, Log: log})
 	return &recovery.Recovery{Instance: instance, Session: c.TmuxSession, Dir: c.Dir, Limits: c.limits(), Store: store,
-		Tmux: seen, Processes: table, Lifecycle: sessions, Now: time.Now, Log: log}, nil
-}
-
-// purges are the records that are due to be forgotten.
-func (c config) purges(w recovery.World) (purges []accountPurge) {
-	after := c.durations().PurgeAfter
-	names := make(map[uuid.UUID]string)
-	for _, r := range w.Records {
-		names[r.ID] = r.Name
-	}
-	for _, aged := range archive.Expired(w.Now, after, w.Records) {
-		old := w.Now.Sub(aged.Ended)
-		purges = append(purges, accountPurge{ID: aged.ID, Name: names[aged.ID], Ended: aged.Ended, Age: old.Seconds(),
-			Why: fmt.Sprintf("is due to be forgotten: ended %s ago (ARCHIVE_PURGE_AFTER %s)", age(old), age(after))})
-	}
-	return purges
+		Tmux: seen, Processes: table, Lifecycle: sessions, Now: time.Now, Log: log}, sessions, nil
 }

@@ -63,6 +63,13 @@ type listedTasks struct {
 	Total int `json:"total"`
 }
 
+func (l *listedTasks) count(status string) {
+	l.Total++
+	if status == "completed" {
+		l.Done++
+	}
+}
+
 func listCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	var all, asJSON bool
 	cmd := &cobra.Command{Use: "list", Args: noArgs, Short: "List the sessions that are open; --all: every one of every project",
@@ -134,10 +141,7 @@ func listingOf(r session.Record, alive func(process.Identity) process.Liveness) 
 		}
 	}
 	for _, t := range r.Progress.Tasks {
-		l.Tasks.Total++
-		if t.Status == "completed" {
-			l.Tasks.Done++
-		}
+		l.Tasks.count(t.Status)
 	}
 	if b := r.Binding; b != nil {
 		l.PID, l.Window, l.Alive = b.Agent.PID, b.Window, alive(b.Agent).String()

@@ -140,7 +140,7 @@ func TestP8_ReadingVerbsChangeNothing(t *testing.T) {
 	before := tree(t, dir)
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
 	for _, args := range [][]string{{"list"}, {"list", "--all"}, {"list", "--all", "--json"}, {"why", "api"}, {"why", "web", "--json"},
-		{"why", "nobody"}, {"recover", "--dry-run"}, {"recover", "--dry-run", "--json"}} {
+		{"why", "nobody"}, {"status", "api"}, {"status", "web", "--json"}, {"recover", "--dry-run"}, {"recover", "--dry-run", "--json"}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			code, out, errs := ccbot(environ, args...)
 			assert.Equal(t, before, tree(t, dir))

@@ -22,15 +22,17 @@ func recoverCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	var o recoverOptions
 	cmd := &cobra.Command{Use: "recover", Args: noArgs, Short: "Make the records right, as every start does; --dry-run: only say what that would be",
 		Long: `Compare the records with tmux and the processes, and make right what is not, as every
-start of the bot does. While the bot runs it does that itself, and this command asks it to.
+start of the bot does; then forget the sessions that ended long ago (ARCHIVE_PURGE_AFTER).
+While the bot runs it does that itself, and this command asks it to.
 
 --dry-run prints what would be done, to which session, on what evidence and why, and
 what is due to be forgotten. It reads only: it needs no token, takes no lock and starts
 nothing. Beside a bot it says what the bot would do; what that one holds is kept.
 
 --restore TIME brings the records back as they were before a recovery that changed
-something. The bot must not run. TIME is the name of a copy or its beginning;
---restore list says which there are.`,
+something; TIME is the name of a copy or its beginning. --restore NAME brings back a
+session that was forgotten for its age within the last week, by its name or id. The bot
+must not run. --restore list says what there is.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			restore := cmd.Flags().Changed("restore")
 			switch {
@@ -45,15 +47,16 @@ something. The bot must not run. TIME is the name of a copy or its beginning;
 		}}
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "change nothing, only say what would be done")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
-	cmd.Flags().StringVar(&o.restore, "restore", "", "bring back the records of the backup of that `TIME`")
+	cmd.Flags().StringVar(&o.restore, "restore", "", "bring back the records of the backup of that `TIME`, or one session by its name")
 	return cmd
 }
 
 func recoverNow(ctx context.Context, environ []string, asJSON bool, stdout, stderr io.Writer) error {
 	var did account
 	err := throughBot(ctx, environ, verbRecover, struct{}{}, &did, func(ctx context.Context, c config) error {
-		return withoutBot(ctx, c, environ, stderr, func(_ context.Context, s *system, r recovery.Report) error {
+		return withoutBot(ctx, c, environ, stderr, func(ctx context.Context, s *system, r recovery.Report) error {
 			did = accountOf(r, s.nameOf)
+			did.Purge = s.purge(ctx)
 			return nil
 		})
 	})

@@ -12,13 +12,14 @@ import (
 	"strings"
 	"time"
 
+	"ccbot/archive"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/recovery"
 )
 
-// restoreBackup brings back the records of a backup. The bot has them in use while
-// it runs, so this takes the lock.
+// restoreBackup brings back the records of a backup, or one that has left by its age.
+// The bot has them in use while it runs, so this takes the lock.
 func restoreBackup(ctx context.Context, environ []string, name string, stdout, stderr io.Writer) error {
 	c, err := loadForReading(environ)
 	if err != nil {
@@ -30,11 +31,15 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 	if err != nil {
 		return stateError(c.Dir, err)
 	}
-	if len(list) == 0 {
+	purged, err := backups.Purged()
+	if err != nil {
+		return stateError(c.Dir, err)
+	}
+	if len(list) == 0 && len(purged) == 0 {
 		return fmt.Errorf("there is no backup in %s", backups.Dir)
 	}
 	if name == "list" {
-		_, err := fmt.Fprintln(stdout, backupLines(list))
+		_, err := fmt.Fprintln(stdout, strings.TrimPrefix(backupLines(list)+purgedLines(purged), "\n"))
 		return err
 	}
 	let, err := c.lockRecords(ctx, environ, stderr)
@@ -44,10 +49,17 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 	defer let()
 	wanted, err := chosen(list, name)
 	if err != nil {
-		return err
+		left, also := findPurged(purged, name)
+		if also != nil {
+			return fmt.Errorf("%w%s", err, purgedLines(purged))
+		}
+		return c.restorePurged(left, stdout)
 	}
 	before, err := backups.Restore(ctx, wanted.Name)
 	if err != nil {
+		return stateError(c.Dir, err)
+	}
+	if err := c.renew(wanted); err != nil {
 		return stateError(c.Dir, err)
 	}
 	text, err := restoredText(backups, wanted, before)
@@ -56,6 +68,31 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 	}
 	_, err = fmt.Fprintln(stdout, text)
 	return err
+}
+
+// restorePurged brings one record back that has left by its age.
+func (c config) restorePurged(left recovery.Purged, stdout io.Writer) error {
+	if err := c.backups().BringBack(left); err != nil {
+		return stateError(c.Dir, err)
+	}
+	_, err := fmt.Fprintf(stdout, "%s is back, %s; it is forgotten again after ARCHIVE_PURGE_AFTER (%s) from now\n",
+		printable(left.Record.Name), left.Record.State, age(c.durations().PurgeAfter))
+	return err
+}
+
+// renew has the time begin anew of records of a backup that the next start would forget again.
+func (c config) renew(b recovery.Backup) error {
+	store, err := openRecords(c.Dir, io.Discard)
+	if err != nil {
+		return err
+	}
+	for _, aged := range archive.Expired(time.Now(), c.durations().PurgeAfter, store.List()) {
+		r, _ := store.Get(aged.ID)
+		if err := c.backups().Renew(r, "it came back with backup "+b.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // chosen is the one backup that has the name, or begins with it. One without a
@@ -145,11 +182,24 @@ func (c config) refuseAgents(ctx context.Context, environ []string, table *proce
 	if err != nil {
 		return err
 	}
-	looking, err := c.looking(ctx, environ, store, table, quietLog(c, stderr))
+	_, looking, err := c.looking(ctx, environ, store, table, quietLog(c, stderr))
 	if err != nil {
 		return err
 	}
-	return refuseAgents(ctx, looking.Lifecycle, table)
+	return refuseAgents(ctx, looking, table)
+}
+
+// purgedLines lists the records that have left by their age, the latest first, below the backups.
+func purgedLines(all []recovery.Purged) string {
+	if len(all) == 0 {
+		return ""
+	}
+	lines := []string{"\nsessions that were forgotten for their age, each for a week:"}
+	for _, p := range all {
+		lines = append(lines, fmt.Sprintf("  %s  %s  forgotten %s ago, in %s", printable(p.Record.Name), shortID(p.Record.ID),
+			age(time.Since(p.Left)), printable(p.Record.Dir)))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // backupLines lists the backups there are, the newest first.

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/archive"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
@@ -135,6 +136,10 @@ func TestP9_ChangesComeFromPeople(t *testing.T) {
 		{"a recovery", verbRecover, `{}`, lifecycle.Above{}, nil,
 			`{"dry_run":false,"at":"0001-01-01T00:00:00Z","took_seconds":0,"records":7,"actions":null,"notices":null}`, "", "all"},
 		{"of an agent of nobody's", verbRecover, `{}`, lifecycle.Above{Found: true}, nil, "", codeForbidden, ""},
+		{"a forgetting", verbForget, `{"session_id":"` + idOf(1).String() + `"}`, lifecycle.Above{}, nil, `{}`, "", "forget " + idOf(1).String()},
+		{"of what is not over", verbForget, `{"session_id":"` + idOf(1).String() + `"}`, lifecycle.Above{}, archive.ErrNotOver, "", codeRefused, "forget " + idOf(1).String()},
+		{"a forgetting of nothing", verbForget, `{}`, lifecycle.Above{}, nil, "", codeMalformed, ""},
+		{"a forgetting for an agent", verbForget, `{"session_id":"` + idOf(1).String() + `"}`, lifecycle.Above{Found: true}, nil, "", codeForbidden, ""},
 		{"is it there", verbPing, ``, lifecycle.Above{}, nil, `{}`, "", ""},
 		{"for an agent", verbPing, ``, lifecycle.Above{Found: true}, nil, "", codeForbidden, ""},
 	}
@@ -143,7 +148,7 @@ func TestP9_ChangesComeFromPeople(t *testing.T) {
 			did := ""
 			a := &around{above: tt.above, changed: func(_ context.Context, what string) error { did = what; return tt.err }}
 			s := a.socket()
-			serve := map[string]control.Handler{verbResume: s.checked(s.resume), verbRecover: s.checked(s.recover), verbPing: s.checked(s.ping)}[tt.verb]
+			serve := map[string]control.Handler{verbResume: s.checked(s.resume), verbRecover: s.checked(s.recover), verbForget: s.checked(s.forget), verbPing: s.checked(s.ping)}[tt.verb]
 			body, err := serve(t.Context(), person, hookwire.Call{Verb: tt.verb, Body: json.RawMessage(tt.body)})
 			refusal := (*control.Refusal)(nil)
 			if errors.As(err, &refusal) {

@@ -35,6 +35,7 @@ type socket struct {
 	changes interface {
 		recoverAgain(ctx context.Context) (account, error)
 		resume(ctx context.Context, what string) (resumed, error)
+		forget(ctx context.Context, id uuid.UUID) error
 	}
 	projects string // Claude Code's folder of transcripts
 	hook     string // path of our ccbot-hook, the one program that may ask for a permission
@@ -51,6 +52,7 @@ func (s socket) server(dir string, table control.Table) *control.Server {
 	server.Handle(verbPing, s.checked(s.ping))
 	server.Handle(verbRecover, s.checked(s.recover))
 	server.Handle(verbResume, s.checked(s.resume))
+	server.Handle(verbForget, s.checked(s.forget))
 	return server
 }
 

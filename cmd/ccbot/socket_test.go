@@ -65,6 +65,9 @@ func TestP9_WhoMayUseTheSocket(t *testing.T) {
 		{"a resume for an agent of nobody's", verbResume, inTerminal, nested, false},
 		{"a resume for who cannot be seen", verbResume, hidden, none, false},
 		{"a resume for a person", verbResume, inTerminal, none, true},
+		{"a forgetting for an agent", verbForget, inTerminal, ours, false},
+		{"a forgetting for who cannot be seen", verbForget, hidden, none, false},
+		{"a forgetting for a person", verbForget, inTerminal, none, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -101,6 +104,10 @@ func (a *around) recoverAgain(ctx context.Context) (account, error) {
 
 func (a *around) resume(ctx context.Context, what string) (resumed, error) {
 	return resumed{Name: what, Dir: "/src", Attach: "tmux attach"}, a.changed(ctx, what)
+}
+
+func (a *around) forget(ctx context.Context, id uuid.UUID) error {
+	return a.changed(ctx, "forget "+id.String())
 }
 
 func (a *around) AgentAbove(context.Context, []process.Process) (lifecycle.Above, error) {

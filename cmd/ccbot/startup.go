@@ -94,7 +94,11 @@ func (s *system) recoverAgain(ctx context.Context) (account, error) {
 		s.metrics.acted(report.Results)
 	}
 	s.tell(ctx, report)
-	return accountOf(report, s.nameOf), err
+	did := accountOf(report, s.nameOf)
+	if err == nil {
+		did.Purge = s.purge(ctx)
+	}
+	return did, err
 }
 
 // lastingIn makes contexts that end with the run, whatever becomes of the one that

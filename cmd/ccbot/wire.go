@@ -168,7 +168,8 @@ func (s *system) wireChat(environ []string) error {
 		return err
 	}
 	s.cards.Failpoint = failpoint(environ)
-	s.sessions, s.talk = &host.Sessions{Records: s.store}, &host.Transcripts{Records: s.store, Log: s.log}
+	s.sessions = &host.Sessions{Records: s.store, Git: gitWith(environ), Forgets: s.forget}
+	s.talk = &host.Transcripts{Records: s.store, Log: s.log}
 	s.bot = bot.New(
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},
@@ -201,19 +202,26 @@ func (s *system) wireSessions(ctx context.Context, instance string, environ []st
 		lifecycle.Deps{Store: s.store, Tmux: s.tmux, Processes: s.table, Presences: presence.Dir{Path: s.presenceDir()},
 			Launches: launches, Relays: s.relay, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.bot},
 			Hooks: lifecycle.Hooks{Bindings: s.bindings,
-				Status:  func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(s.Dir, id) },
+				Status:  s.status,
 				Unheard: func(launch uuid.UUID) (bool, error) { return hooks.Unheard(s.Dir, launch) }},
 			Git: func(ctx context.Context, dir string) (*git.State, error) {
-				return git.Look(ctx, dir, serverEnv(environ)) // what agents may not have, a hook of the repository may not either
+				return git.Look(ctx, dir, serverEnv(environ))
 			},
 			Hears: lifecycle.Hears{Lost: s.losses.note, Outcome: s.metrics.end},
 			Came:  func(ctx context.Context, w lifecycle.Writer) bool { return s.recovery.Came(ctx, w) },
 			Now:   time.Now, Log: s.log, Failpoint: failpoint(environ)})
-	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Records: s.store, Clear: s.clear(launches),
+	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Records: s.store, Copies: s.backups(), Clear: s.clear(launches),
 		IdleAfter: times.IdleAfter, PurgeAfter: times.PurgeAfter, Purged: s.metrics.forgot, Now: time.Now, Log: s.log}
 	s.presence = presence.NewWatcher(s.presenceDir(), s.lifecycle.WakeAgent, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	return nil
+}
+
+// gitWith asks git without secrets: what agents may not have, a program of the repository may not either.
+func gitWith(environ []string) func(context.Context, string, string) (*git.State, *git.Changes, error) {
+	return func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error) {
+		return git.Compare(ctx, dir, serverEnv(environ), since)
+	}
 }
 
 // wireRecovery makes what puts things right, at a start and when a conversation
@@ -250,6 +258,9 @@ func (u unmade) Remove(id uuid.UUID) error {
 	}
 	return err
 }
+
+// status is what the status line of a session's agent told last.
+func (c config) status(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(c.Dir, id) }
 
 func (c config) bindings() ([]hookwire.Binding, []error) { return hooks.Bindings(c.Dir) }
 

@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -18,7 +20,8 @@ const (
 	patience = 2 * time.Second
 	// afterwards is how long what git may have left behind can hold its output.
 	afterwards = 200 * time.Millisecond
-	// maxOutput is what is kept of an answer: all that matters stands at its start.
+	// maxOutput is what is kept of an answer: all that matters stands at its start, but for the last of very many
+	// files that are not tracked.
 	maxOutput = 64 << 10
 )
 
@@ -28,29 +31,71 @@ var ErrFilter = errors.New("git: a filter has a strange name")
 // Look tells the state of the repository that dir is in; nil without an error says that it is in none, or that there
 // is no git. env is git's whole environment, but for variables that would lead it elsewhere.
 func Look(ctx context.Context, dir string, env []string) (*State, error) {
+	s, _, err := Compare(ctx, dir, env, "")
+	return s, err
+}
+
+// Compare is Look that also tells what has changed in the work tree since a commit: nil without a commit, and with an
+// error beside the state where the repository has no such commit or git is too slow.
+func Compare(ctx context.Context, dir string, env []string, since string) (*State, *Changes, error) {
 	root, ok := findRoot(dir)
 	if !ok {
-		return nil, nil
+		return nil, nil, nil
 	}
 	program, err := exec.LookPath("git")
 	if err != nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	g := caller{program: program, dir: root, env: clean(env)}
 	off, err := g.filtersOff(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	said, err := g.run(ctx, append(off, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal",
 		"--ignore-submodules=all", "--no-renames")...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	s := parse(said)
+	s, untracked := parse(said)
 	s.Root, s.At = root, time.Now().UTC()
-	return &s, nil
+	if since == "" {
+		return &s, nil, nil
+	}
+	if !commitID.MatchString(since) { // git would take it for something else
+		return &s, nil, fmt.Errorf("git: %q is no commit id", since)
+	}
+	// Its own refresh of the index would be written, in spite of --no-optional-locks (2.39).
+	said, err = g.run(ctx, append(off, "-c", "diff.autoRefreshIndex=false", "diff", "--shortstat", "--no-renames",
+		"--no-ext-diff", "--no-textconv", "--no-relative", "--ignore-submodules=all", since, "--")...)
+	if err != nil {
+		return &s, nil, err
+	}
+	c := parseShortstat(string(said))
+	c.Untracked = untracked
+	return &s, &c, nil
+}
+
+// commitID is a commit's whole id, of either of git's hashes.
+var commitID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// figures are those of " 2 files changed, 3 insertions(+), 1 deletion(-)"; one that is 0 is left out.
+var figures = regexp.MustCompile(`(\d+) (file|insertion|deletion)`)
+
+func parseShortstat(said string) (c Changes) {
+	for _, m := range figures.FindAllStringSubmatch(said, -1) {
+		n, _ := strconv.Atoi(m[1])
+		switch m[2] {
+		case "file":
+			c.Files = n
+		case "insertion":
+			c.Insertions = n
+		case "deletion":
+			c.Deletions = n
+		}
+	}
+	return c
 }
 
 // findRoot looks upwards for what git takes for a repository, so that most directories cost no process.
@@ -132,7 +177,7 @@ func clean(env []string) []string {
 }
 
 // parse reads the porcelain format, version 2, with NUL behind each line.
-func parse(said []byte) (s State) {
+func parse(said []byte) (s State, untracked int) {
 	for line := range bytes.SplitSeq(said, []byte{0}) {
 		text := string(line)
 		if oid, ok := strings.CutPrefix(text, "# branch.oid "); ok && oid != "(initial)" {
@@ -142,8 +187,11 @@ func parse(said []byte) (s State) {
 			s.Branch = branch
 		}
 		s.Dirty = s.Dirty || text != "" && !strings.HasPrefix(text, "# ")
+		if strings.HasPrefix(text, "? ") {
+			untracked++
+		}
 	}
-	return s
+	return s, untracked
 }
 
 // start keeps the first bytes of what is written to it. The buffer is not embedded: io.Copy would use its ReadFrom, which

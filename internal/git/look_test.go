@@ -220,18 +220,28 @@ func TestLookRunsNothingThatTheRepositoryNames(t *testing.T) {
 			require.NoError(r.t, os.Symlink(program, filepath.Join(r.dir, ".git", "hooks", "post-index-change")))
 		}, nil},
 		{"a pager", func(r repo, program string) { r.git("config", "pager.status", program) }, nil},
+		{"a pager of what has changed", func(r repo, program string) { r.git("config", "pager.diff", program) }, nil},
+		{"a program that compares", func(r repo, program string) { r.git("config", "diff.external", program) }, nil},
+		{"one that compares some files", func(r repo, program string) {
+			r.git("config", "diff.d.command", program)
+			r.file(".gitattributes", "* diff=d\n")
+		}, nil},
+		{"one that makes text of them", func(r repo, program string) {
+			r.git("config", "diff.d.textconv", program)
+			r.file(".gitattributes", "* diff=d\n")
+		}, nil},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			r := newRepo(t)
-			r.commit("a")
+			since := r.commit("a")
 			ran := filepath.Join(t.TempDir(), "ran")
 			program := filepath.Join(t.TempDir(), "program")
 			require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\ntouch "+ran+"\ncat\n"), 0o700))
 			require.NoError(t, os.MkdirAll(filepath.Join(r.dir, ".git", "hooks"), 0o700))
 			tc.set(r, program)
 			r.file("a", "two\n") // the same size: git has to read it
-			got, err := r.look(r.dir)
+			got, changes, err := Compare(t.Context(), r.dir, r.env, since)
 			assert.NoFileExists(t, ran)
 			if tc.fail != nil {
 				require.ErrorIs(t, err, tc.fail)
@@ -239,8 +249,41 @@ func TestLookRunsNothingThatTheRepositoryNames(t *testing.T) {
 			}
 			require.NoError(t, err)
 			assert.True(t, got.Dirty)
+			assert.Equal(t, 1, changes.Insertions)
 		})
 	}
+}
+
+// TestCompare: what was committed since counts as what was not.
+func TestCompare(t *testing.T) {
+	r := newRepo(t)
+	first := r.commit("a")
+	compare := func() Changes {
+		t.Helper()
+		s, c, err := Compare(t.Context(), r.dir, r.env, first)
+		require.NoError(t, err)
+		require.NotNil(t, s)
+		return *c
+	}
+	assert.Equal(t, Changes{}, compare())
+	r.file("a", "two\nthree\n")
+	assert.Equal(t, Changes{Files: 1, Insertions: 2, Deletions: 1}, compare())
+	r.commit("b")
+	r.file("c", "new")
+	r.file("below/d", "new")
+	r.file("below/e", "new")
+	assert.Equal(t, Changes{Files: 2, Insertions: 3, Deletions: 1, Untracked: 2}, compare())
+	for _, since := range []string{strings.Repeat("0", 40), "main", "--output=x", "-1"} {
+		s, c, err := Compare(t.Context(), r.dir, r.env, since)
+		require.Error(t, err, since)
+		assert.Equal(t, "main", s.Branch, "the state is known all the same")
+		assert.Nil(t, c)
+	}
+	assert.NoFileExists(t, filepath.Join(r.dir, "x"))
+	s, c, err := Compare(t.Context(), t.TempDir(), r.env, first)
+	require.NoError(t, err)
+	assert.Nil(t, s)
+	assert.Nil(t, c)
 }
 
 // The agent may run git at the same moment: a lock of ours would make it fail.
@@ -252,9 +295,10 @@ func TestLookChangesNothing(t *testing.T) {
 	index := filepath.Join(r.dir, ".git", "index")
 	before, err := os.ReadFile(index)
 	require.NoError(t, err)
-	got, err := r.look(r.dir)
+	got, changes, err := Compare(t.Context(), r.dir, r.env, r.git("rev-parse", "HEAD"))
 	require.NoError(t, err)
 	assert.False(t, got.Dirty)
+	assert.Zero(t, *changes)
 	after, err := os.ReadFile(index)
 	require.NoError(t, err)
 	assert.Equal(t, before, after)
@@ -287,7 +331,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("# branch.oid (initial)\x00# branch.head main\x00? a\x00"))
 	f.Add([]byte("# branch.oid 0123\x00# branch.head (detached)\x001 .M N... 100644 100644 100644 0 0 a\x00"))
 	f.Fuzz(func(t *testing.T, said []byte) {
-		s := parse(said)
+		s, untracked := parse(said)
+		assert.True(t, untracked == 0 || s.Dirty)
 		assert.False(t, s.Head == "(initial)" || s.Branch == "(detached)")
 	})
 }

@@ -68,6 +68,10 @@ func (b Binding) PanePID() int {
 // Rule names what decided a change: "chat.kill", "recovery.mark_lost".
 type Rule string
 
+// BroughtBack is the rule of a record that a person has brought back out of a copy: from then on counts how long it is
+// over.
+const BroughtBack Rule = "recover.restore"
+
 // Change is one line of a record's history. A note has the same state twice.
 type Change struct {
 	At   time.Time `json:"at"`

@@ -35,6 +35,7 @@ type fakeSessions struct {
 	ByWindow    bool               // Attach names the window, as the real one does
 	Leftovers   []lifecycle.Ending // that a restore ends first
 	OnArchive   func(id uuid.UUID) error
+	OnForget    func(id uuid.UUID) error
 	OnWriters   func(id uuid.UUID) ([]lifecycle.Writer, error)
 	Ends        func(who []process.Identity) ([]lifecycle.Ending, error)
 	OnAdopt     func(q lifecycle.AdoptRequest) error
@@ -344,6 +345,19 @@ func (f *fakeSessions) pressed(mark string) (lifecycle.Dialog, error) {
 		return f.OnPress(mark)
 	}
 	return f.OnDialog, nil
+}
+
+// forget removes a record.
+func (f *fakeSessions) forget(_ context.Context, id uuid.UUID) error {
+	f.wait()
+	f.Add("forget %s", id)
+	if f.OnForget != nil {
+		if err := f.OnForget(id); err != nil {
+			return err
+		}
+	}
+	f.records.Forget(id)
+	return nil
 }
 
 func (f *fakeSessions) Attach(r session.Record) string {

@@ -222,6 +222,8 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 		say("/resume old /srv/x")
 	}
 	w.Lifecycle.OnRestore = refuse
+	say("/status old")
+	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonForget))
 }
 
 // taps64 taps, as the person with the largest id, what asks once more.

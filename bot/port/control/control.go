@@ -38,6 +38,13 @@ type Keeper interface {
 	Reported(ctx context.Context, id uuid.UUID) error
 }
 
+// Forgetter forgets sessions.
+type Forgetter interface {
+	// Forget removes the record of a session that is over, and all copies of it, with what the chat keeps of the
+	// session. The agent's own transcript stays. refusal.WrongState: the session is not over.
+	Forget(ctx context.Context, id uuid.UUID) error
+}
+
 // Start is a session that a person wants.
 type Start struct {
 	Name         string // empty: the folder's name; taken: a number is added

@@ -132,4 +132,5 @@ const FailureUnknown = "unknown"
 type Usage struct {
 	Model   string
 	Context float64 // used of the context window, 0 to 100; -1: not known
+	Cost    float64 // in dollars, since the session's start or /clear
 }

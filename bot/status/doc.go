@@ -1,0 +1,9 @@
+// Package status tells all that is known of one session: what its agent does, with what, how far it is, what has
+// changed in its folder, who else is there, and what waits. Of a session that is over it deletes the record.
+//
+// It promises that what is not known is said to be unknown, never left to be taken for none; that looking changes
+// nothing; and that a record is deleted only after the person who asked has confirmed it for that very launch of the
+// session.
+//
+// What led to all this is told by /why.
+package status

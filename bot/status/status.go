@@ -1,0 +1,141 @@
+package status
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/control"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/refusal"
+	"ccbot/bot/port/views"
+	"ccbot/i18n"
+)
+
+// Agents are looked at. None of it changes anything.
+type Agents interface {
+	Look(ctx context.Context, id uuid.UUID) desk.Look
+	Writers(ctx context.Context, id uuid.UUID) ([]desk.Writer, error)
+	Work(ctx context.Context, id uuid.UUID) views.Work
+}
+
+// Entries reads the inbox.
+type Entries interface {
+	Load(key string) (inbox.Entry, error)
+}
+
+// Status tells all of one session.
+type Status struct {
+	chat    *chat.Chat
+	agents  Agents
+	records control.Forgetter
+	entries Entries
+	cards   chat.Cards[over]
+}
+
+// over is one launch of a session that is over, as a card keeps it.
+type over struct {
+	Session uuid.UUID `json:"session"`
+	Launch  time.Time `json:"launch"` // the record of a later one is not deleted
+}
+
+const kind = "status"
+
+// What the options of a card do.
+const (
+	forgetOption = "forget" // ask
+	surely       = "surely" // delete the record
+)
+
+// New returns the feature of a chat.
+func New(c *chat.Chat, agents Agents, records control.Forgetter, entries Entries) chat.Feature {
+	s := &Status{chat: c, agents: agents, records: records, entries: entries, cards: chat.NewCards[over](c, kind)}
+	return chat.Feature{Name: "status", Commands: []chat.Command{{Name: "status", Run: s.status}},
+		Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
+}
+
+// status tells all of the session that the argument names, or that the message answers, or that is the current one.
+func (s *Status) status(ctx context.Context, in chat.Incoming, name string) error {
+	r, ok, err := s.chat.Book.FindFor(in.Message, name, func(views.Session) bool { return true })
+	switch {
+	case err != nil:
+		return err
+	case !ok && name == "":
+		return s.chat.Say(ctx, in.To, s.chat.NoSessionText())
+	case !ok:
+		return s.chat.Say(ctx, in.To, s.chat.Words.Say(i18n.NoSuchSession, i18n.Args{"Name": name}))
+	}
+	look := card.Look{To: in.To, Session: r.ID, Text: s.text(ctx, r)}
+	if isOver(r) {
+		look.Options = chat.Rows(1, s.chat.Option(i18n.ButtonForget, forgetOption, ""))
+	}
+	return s.cards.Post(ctx, look, over{r.ID, r.StartedAt})
+}
+
+// tap asks whether to delete a record, and deletes it when the person who was asked confirms that.
+func (s *Status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, error) {
+	r, ok := s.chat.Book.Records.Get(was.Session)
+	if !ok || !isOver(r) || !was.Launch.Equal(r.StartedAt) {
+		return s.cards.Over(ctx, t)
+	}
+	if t.Card.Option != surely {
+		return chat.Do(func(ctx context.Context) error {
+			question := card.Look{To: t.To, Session: r.ID, Text: s.staying(i18n.ForgetConfirm, r),
+				Options: s.chat.Confirm(i18n.ButtonForget, surely, t.From)}
+			return s.cards.Post(ctx, question, was)
+		})
+	}
+	return chat.Do(func(ctx context.Context) error {
+		if err := s.cards.End(ctx, t, s.chat.Words.Say(i18n.Forgetting, i18n.Args{"Name": r.Name})); err != nil {
+			return err
+		}
+		return s.forget(ctx, t, r)
+	})
+}
+
+// forget deletes a record. What is said of it belongs to no session any more.
+func (s *Status) forget(ctx context.Context, t chat.Tap, r views.Session) error {
+	err := s.records.Forget(ctx, r.ID)
+	switch {
+	case refusal.Is(err, refusal.WrongState):
+		return s.chat.Say(ctx, t.To, s.chat.Words.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}))
+	case err != nil:
+		return s.chat.Explain(ctx, t.To, s.chat.Failure(r, err))
+	}
+	return s.chat.For(uuid.Nil).Post(ctx, t.To, s.staying(i18n.Forgotten, r), nil)
+}
+
+// isOver reports whether nothing of a session can run any more.
+func isOver(r views.Session) bool { return !r.Live && r.State != views.CleanupFailed }
+
+// now is what was seen of a session, within a bound.
+type now struct {
+	desk.Look
+	views.Work
+	writers []desk.Writer
+	unseen  bool // nobody knows who else writes
+}
+
+// patience is how long the machine may take in all to say what it knows.
+const patience = 5 * time.Second
+
+func (s *Status) look(ctx context.Context, r views.Session) (n now) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if r.Live {
+		n.Look = s.agents.Look(ctx, r.ID)
+	}
+	n.Work = s.agents.Work(ctx, r.ID)
+	n.Work.Usage = cmp.Or(n.Look.Usage, n.Work.Usage)
+	var err error
+	n.writers, err = s.agents.Writers(ctx, r.ID) // last: it waits while the session is being started or ended
+	if n.unseen = err != nil; n.unseen {
+		s.chat.Log.Warn("writers_unknown", "session_id", r.ID.String(), "error", err.Error())
+	}
+	return n
+}

@@ -1,0 +1,240 @@
+package status
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+)
+
+// Bounds of what is shown: together it fits one message, which a phone shows on two screens.
+const (
+	shownTasks  = 12
+	shownQueued = 3
+	shownEvents = 3
+	shownText   = 80 // letters of a task, a message or an event
+)
+
+// text tells all of a session, a paragraph for each thing.
+func (s *Status) text(ctx context.Context, r views.Session) render.Text {
+	n := s.look(ctx, r)
+	return chat.Paragraphs(s.head(r, n), s.agent(n), s.tasks(n.Tasks), s.git(n.Git), s.writers(n), s.queue(r), s.events(r))
+}
+
+func (s *Status) say(key i18n.Key, args ...i18n.Args) string { return s.chat.Words.Say(key, args...) }
+
+// head says what the agent does and where.
+func (s *Status) head(r views.Session, n now) render.Text {
+	does := s.say(i18n.StateKey(string(r.State)))
+	switch {
+	case r.State == views.Running:
+		does = s.phase(n)
+	case isOver(r) && !r.EndedAt.IsZero():
+		does = s.say(i18n.StatusAgo, i18n.Args{"State": does, "Age": s.chat.Age(s.chat.Now().Sub(r.EndedAt))})
+	}
+	dir := s.chat.Short(r.Dir)
+	text := render.Join(render.Bold(glyph.Name(r.Name)), render.Plain(": "+does+"\n"), render.Code(dir))
+	if shared := s.chat.SharedText(r); shared != "" && r.Live {
+		text = render.Join(text, render.Plain("\n"+shared))
+	}
+	if r.Live && r.Window != "" {
+		attach := s.chat.Attach(r.ID)
+		text = render.Join(text, render.Plain("\n"), chat.Marked(s.say(i18n.AttachHint, i18n.Args{"Command": attach}), attach))
+	}
+	return text
+}
+
+// phase says what the agent does, since when where that is known, and who is at its window.
+func (s *Status) phase(n now) string {
+	does := s.say(i18n.PhaseKey(string(n.Look.Phase)))
+	if n.Work.Phase == string(n.Look.Phase) && !n.PhaseAt.IsZero() {
+		does = s.say(i18n.StatusSince, i18n.Args{"State": does, "Age": s.chat.Age(s.chat.Now().Sub(n.PhaseAt))})
+	}
+	text := []string{does}
+	switch n.Presence {
+	case desk.Typing:
+		text = append(text, s.say(i18n.ListAtDesk))
+	case desk.Attached:
+		text = append(text, s.say(i18n.ListAttached))
+	}
+	if n.Background && n.Look.Phase == desk.Idle { // else it says nothing new
+		text = append(text, s.say(i18n.ListBackground))
+	}
+	return strings.Join(text, ", ")
+}
+
+// agent says with what the agent works, and how much it has done.
+func (s *Status) agent(n now) render.Text {
+	model, did := n.Model, []string{s.say(i18n.StatusTurns, i18n.Args{"Count": n.Turns})}
+	if u := n.Work.Usage; u != nil {
+		model = cmp.Or(u.Model, model)
+		if u.Context >= 0 {
+			did = append(did, s.say(i18n.ListContext, i18n.Args{"Percent": int(math.Round(u.Context))}))
+		}
+		did = append(did, fmt.Sprintf("$%.2f", u.Cost))
+	}
+	var lines []string
+	if model = short(model); model != "" {
+		lines = append(lines, s.say(i18n.StatusModel, i18n.Args{"Model": model}))
+	}
+	mode := n.Mode
+	if own := short(n.Permissions); own != "" && mode != "" {
+		mode += " (Claude Code: " + own + ")"
+	} else if mode == "" {
+		mode = own
+	}
+	if mode != "" {
+		lines = append(lines, s.say(i18n.StatusMode, i18n.Args{"Mode": mode}))
+	}
+	lines = append(lines, strings.Join(did, ", "))
+	if t := n.Tokens; t != (views.Tokens{}) {
+		lines = append(lines, s.say(i18n.StatusTokens, i18n.Args{"In": rounded(t.Input + t.CacheCreation),
+			"Cached": rounded(t.CacheRead), "Out": rounded(t.Output)}))
+	}
+	text := render.Plain(strings.Join(lines, "\n"))
+	if flags := short(strings.Join(n.Flags, " ")); flags != "" {
+		text = render.Join(text, render.Plain("\n"+s.say(i18n.StatusFlags)+" "), render.Code(flags))
+	}
+	return text
+}
+
+// taskMarks are the marks of the to-do items that are not done.
+var taskMarks = map[string]string{"completed": "✓", "in_progress": "▸"}
+
+// tasks are the agent's own to-do items: first what is not done. As code nothing in them can be tapped.
+func (s *Status) tasks(all []views.Task) render.Text {
+	if len(all) == 0 {
+		return render.Text{}
+	}
+	var open, done []string
+	for _, t := range all {
+		line := cmp.Or(taskMarks[t.Status], "○") + " " + short(t.Text)
+		if t.Status == "completed" {
+			done = append(done, line)
+		} else {
+			open = append(open, line)
+		}
+	}
+	title := s.say(i18n.StatusTasks, i18n.Args{"Done": len(done), "All": len(all)})
+	return render.Join(render.Plain(title+"\n"), render.Pre(s.first(append(open, done...), shownTasks), ""))
+}
+
+// first joins the first lines and says how many more there are.
+func (s *Status) first(lines []string, most int) string {
+	if more := len(lines) - most; more > 0 {
+		lines = append(lines[:most:most], s.say(i18n.AndMore, i18n.Args{"Count": more}))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// shownCommit is how many letters of a commit's id are shown.
+const shownCommit = 8
+
+// git says on which branch the folder is, and what has changed there since the session's start.
+func (s *Status) git(g *views.Git) render.Text {
+	switch {
+	case g == nil:
+		return render.Plain(s.say(i18n.StatusGitUnknown))
+	case g.Root == "":
+		return render.Plain(s.say(i18n.StatusGitNone))
+	}
+	branch, start := render.Plain(s.say(i18n.StatusGitBare)), g.Start[:min(len(g.Start), shownCommit)]
+	if g.Branch != "" {
+		branch = render.Join(render.Plain(s.say(i18n.StatusGit)+" "), render.Code(short(g.Branch)))
+	}
+	args, changed := i18n.Args{"Commit": start}, i18n.StatusChanges
+	switch c := g.Changes; {
+	case start == "":
+		changed = i18n.StatusNoStart
+	case c == nil:
+		changed = i18n.StatusChangesUnknown
+	case c.Files == 0:
+		changed = i18n.StatusUnchanged
+	default:
+		args["Count"], args["Added"], args["Removed"] = c.Files, c.Insertions, c.Deletions
+	}
+	text := "\n" + s.say(changed, args)
+	if g.Changes != nil && g.Changes.Untracked > 0 {
+		text += "\n" + s.say(i18n.StatusUntracked, i18n.Args{"Count": g.Changes.Untracked})
+	}
+	return render.Join(branch, chat.Marked(text, start))
+}
+
+// writers say who else has the conversation open.
+func (s *Status) writers(n now) render.Text {
+	if n.unseen {
+		return render.Plain(s.say(i18n.StatusWritersUnknown))
+	}
+	if len(n.writers) == 0 {
+		return render.Text{}
+	}
+	var lines []string
+	for _, w := range n.writers {
+		lines = append(lines, "• "+s.chat.WriterText(w))
+	}
+	return render.Plain(s.say(i18n.StatusWriters) + "\n" + s.first(lines, chat.MaxListed))
+}
+
+// queue quotes the messages that wait for the agent.
+func (s *Status) queue(r views.Session) render.Text {
+	if len(r.Prompts) == 0 {
+		return render.Text{}
+	}
+	var lines []string
+	for _, key := range r.Prompts {
+		if e, err := s.entries.Load(key); err == nil { // else it has just left the queue
+			lines = append(lines, "• "+short(strings.Join(strings.Fields(e.Text), " ")))
+		}
+	}
+	title := s.say(i18n.StatusQueue, i18n.Args{"Count": len(r.Prompts)})
+	return render.Join(render.Plain(title+"\n"), render.Quote(s.first(lines, shownQueued)))
+}
+
+// events are the last lines of the session's history.
+func (s *Status) events(r views.Session) render.Text {
+	history := s.chat.Book.Records.History(r.ID)
+	if len(history) == 0 {
+		return render.Text{}
+	}
+	text := render.Plain(s.say(i18n.StatusEvents))
+	for _, c := range history[max(0, len(history)-shownEvents):] {
+		line := "\n" + s.chat.Moment(c.At) + " "
+		if c.From != c.To {
+			line += "→ " + s.say(i18n.StateKey(string(c.To))) + " "
+		}
+		text = render.Join(text, render.Plain(line), render.Code(short(c.Why)))
+	}
+	return text
+}
+
+// staying is a sentence about a record that is deleted, and where the conversation's own file stays.
+func (s *Status) staying(key i18n.Key, r views.Session) render.Text {
+	text, file := s.say(key, i18n.Args{"Name": r.Name}), ""
+	if c, ok := r.Cursor(); ok && c.Path != "" {
+		file = s.chat.Short(c.Path)
+		text += "\n" + s.say(i18n.ForgetStays, i18n.Args{"Path": file})
+	}
+	return chat.Marked(text, file)
+}
+
+// short is a text of somebody else's in one line.
+func short(text string) string { return chat.Head(strings.TrimSpace(glyph.Name(text)), shownText) }
+
+// rounded is a number as people read it: 950, 12k, 1.2M.
+func rounded(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 999_500:
+		return fmt.Sprintf("%dk", (n+500)/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}

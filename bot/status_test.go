@@ -1,0 +1,238 @@
+package bot_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/archive"
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/git"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+)
+
+// known is a session of which everything is known.
+func known(t *testing.T, w *chattest.World) session.Record {
+	t.Helper()
+	r := w.NewCurrentSession(t, "api", session.Running)
+	first := w.Prompt(t, r, "run the tests\nonce more", inbox.Held)
+	w.Records.Change(r.ID, func(r *session.Record) {
+		r.Phase, r.PhaseAt = "working", chattest.Started.Add(2*time.Hour-3*time.Minute)
+		r.Prompts = []string{first.Key}
+		r.Binding = &session.Binding{Window: "@3", Agent: process.Identity{PID: 30}}
+		r.Launch = &session.Launch{PermissionMode: "ask", Flags: []string{"--model", "opus"}}
+		r.GitStart = &git.State{Head: strings.Repeat("ab", 20)}
+		r.Progress = transcript.Progress{Model: "claude-opus-5", PermissionMode: "acceptEdits", Turns: 4,
+			Tokens: transcript.Tokens{Input: 600, CacheCreation: 350, CacheRead: 1_240_000, Output: 33_600},
+			Tasks: []transcript.Task{{Text: "find the failing test", Status: "completed"}, {Text: "mend it", Status: "in_progress"},
+				{Text: "write\nit down", Status: "pending"}}}
+		r.History = []session.Change{{At: chattest.Started, To: session.Starting, Why: "asked for"},
+			{At: chattest.Started.Add(time.Minute), From: session.Starting, To: session.Running, Why: "ready"},
+			{At: chattest.Started.Add(time.Hour), From: session.Running, To: session.Running, Why: "a note"}}
+	})
+	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseWorking, Desk: lifecycle.DeskTyping,
+		Usage: &session.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 3.504}}
+	w.Hosted.Git = func(_ context.Context, dir, since string) (*git.State, *git.Changes, error) {
+		assert.Equal(t, []string{r.Dir, strings.Repeat("ab", 20)}, []string{dir, since})
+		return &git.State{Root: dir, Branch: "main"}, &git.Changes{Files: 5, Insertions: 120, Deletions: 34, Untracked: 2}, nil
+	}
+	return w.Record(t, r.ID)
+}
+
+func at(d time.Duration) string { return chattest.Started.Add(d).Local().Format("15:04") }
+
+func TestStatusTellsAllThatIsKnown(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := known(t, w)
+	beta := w.Session(t, "beta", session.Running)
+	over := w.Session(t, "over", session.Archived)
+	for _, id := range []uuid.UUID{beta.ID, over.ID} {
+		w.Records.Change(id, func(other *session.Record) { other.Dir = r.Dir })
+	}
+	w.Lifecycle.OnWriters = func(id uuid.UUID) ([]lifecycle.Writer, error) {
+		assert.Equal(t, r.ID, id)
+		return []lifecycle.Writer{{Process: process.Process{Identity: process.Identity{PID: 31}, Args: []string{"claude"}}, Proven: true}}, nil
+	}
+	for _, asked := range []string{"/status", "/status api", "/status " + r.ID.String()[:8]} {
+		w.MustHear(t, asked)
+		m := w.Telegram.Last(t)
+		assert.Equal(t, chattest.Lines(
+			"api: working for 3 min, at the desk",
+			"~/api",
+			"beta works in this folder, too.",
+			"At the desk: tmux attach -t api",
+			"",
+			"Model: Opus 5.5",
+			"Permission mode: ask (Claude Code: acceptEdits)",
+			"4 turns, 42 % of context, $3.50",
+			"Tokens: 950 in, 1.2M from the cache, 34k out",
+			"Flags: --model opus",
+			"",
+			"Tasks: 1 of 3 done",
+			"▸ mend it",
+			"○ write·it down",
+			"✓ find the failing test",
+			"",
+			"Git branch: main",
+			"Since the session's start (abababab): 5 files changed, +120 −34 lines",
+			"2 untracked files or folders",
+			"",
+			"Also open elsewhere:",
+			"• claude, pid 31",
+			"",
+			"1 message in the queue:",
+			"• run the tests once more",
+			"",
+			"Last events (all: /why):",
+			at(0)+" → starting asked for",
+			at(time.Minute)+" → running ready",
+			at(time.Hour)+" a note"), m.Text.Text, asked)
+		assert.Empty(t, m.Buttons, "its record is not for deleting")
+		assert.Equal(t, r.ID, m.Session)
+	}
+}
+
+// What is not known is called unknown, and what there is none of is left out.
+func TestStatusClaimsNothing(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.MustHear(t, "/status")
+	assert.Equal(t, w.Word(i18n.NoSession), w.Telegram.Last(t).Text.Text)
+	w.MustHear(t, "/status none such")
+	assert.Equal(t, w.Named(i18n.NoSuchSession, "none such"), w.Telegram.Last(t).Text.Text)
+
+	r := w.NewCurrentSession(t, "api", session.Running)
+	w.Lifecycle.OnLook = lifecycle.Look{Phase: lifecycle.PhaseIdle, Background: true}
+	w.Records.Change(r.ID, func(r *session.Record) { r.Phase, r.PhaseAt = "working", chattest.Started })
+	w.Lifecycle.OnWriters = func(uuid.UUID) ([]lifecycle.Writer, error) { return nil, errors.New("no") }
+	w.MustHear(t, "/status")
+	assert.Equal(t, chattest.Lines("api: idle, runs commands in the background", "~/api", "", "0 turns", "", "Git did not answer.", "",
+		w.Word(i18n.StatusWritersUnknown)), w.Telegram.Last(t).Text.Text)
+
+	w.Lifecycle.OnWriters = nil
+	repository := &git.State{Root: r.Dir}
+	for _, tt := range []struct {
+		name    string
+		start   string
+		state   *git.State
+		changes *git.Changes
+		err     error
+		want    []string
+	}{
+		{"no repository", "", nil, nil, nil, []string{"The folder is in no git repository."}},
+		{"an older session", "", repository, nil, nil, []string{"Git: no branch is checked out.", w.Word(i18n.StatusNoStart)}},
+		{"git is too slow", "0123456789", repository, nil, errors.New("late"),
+			[]string{"Git: no branch is checked out.", "What has changed since the session's start (01234567) is not known."}},
+		{"nothing has changed", "0123456789", repository, &git.Changes{}, nil,
+			[]string{"Git: no branch is checked out.", "No tracked file has changed since the session's start (01234567)."}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w.Records.Change(r.ID, func(r *session.Record) { r.GitStart = &git.State{Head: tt.start} })
+			w.Hosted.Git = func(context.Context, string, string) (*git.State, *git.Changes, error) {
+				return tt.state, tt.changes, tt.err
+			}
+			w.MustHear(t, "/status")
+			_, said, _ := strings.Cut(w.Telegram.Last(t).Text.Text, "0 turns\n\n")
+			assert.Equal(t, chattest.Lines(tt.want...), said)
+		})
+	}
+}
+
+func TestStatusFitsOneMessage(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := known(t, w)
+	long := strings.Repeat("👩‍💻", 300)
+	w.Records.Change(r.ID, func(r *session.Record) {
+		r.Name, r.Launch.Flags, r.Progress.PermissionMode = strings.Repeat("n", 48), []string{long}, long
+		for range 100 {
+			r.Progress.Tasks = append(r.Progress.Tasks, transcript.Task{Text: long})
+			r.History = append(r.History, session.Change{Why: long})
+			r.Prompts = append(r.Prompts, w.Prompt(t, *r, long, inbox.Held).Key)
+		}
+	})
+	var writers []lifecycle.Writer
+	for range 100 {
+		writers = append(writers, lifecycle.Writer{Process: process.Process{Args: []string{long}}})
+	}
+	w.Lifecycle.OnWriters = func(uuid.UUID) ([]lifecycle.Writer, error) { return writers, nil }
+	w.MustHear(t, "/status")
+	require.Len(t, w.Telegram.Texts(), 1)
+	assert.Len(t, w.Telegram.Last(t).Text.Split(render.Limit), 1)
+	for _, more := range []string{"and 91 more", "and 98 more", "and 94 more"} {
+		assert.Contains(t, w.Telegram.Last(t).Text.Text, more)
+	}
+}
+
+// The receipt of a new session says who is in its folder already.
+func TestTwoAgentsInOneFolderAreTold(t *testing.T) {
+	w := chattest.NewWorld(t)
+	said := func(name string) string {
+		w.MustHear(t, "/new "+name+" ~/src")
+		return w.Telegram.Last(t).Text.Text
+	}
+	assert.NotContains(t, said("alpha"), "too.")
+	assert.Contains(t, said("beta"), "\nalpha works in this folder, too.")
+	assert.Contains(t, said("gamma"), " work in this folder, too.")
+}
+
+// asksToForget is the question behind [Delete record].
+func asksToForget(t *testing.T, w *chattest.World, r session.Record) outbox.Message {
+	t.Helper()
+	w.MustHear(t, "/status "+r.Name)
+	require.NoError(t, w.TapShown(t, chattest.Bob, w.Telegram.Last(t), i18n.ButtonForget))
+	return w.Telegram.Last(t)
+}
+
+// TestP9_ARecordIsDeletedByWhoConfirmedIt by the person who asked, and it is said what stays where.
+func TestP9_ARecordIsDeletedByWhoConfirmedIt(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Archived, transcript.Cursor{Path: "/home/alice/.claude/projects/x/y.jsonl"})
+	q := asksToForget(t, w, r)
+	stays := "\nClaude's conversation file stays: ~/.claude/projects/x/y.jsonl"
+	assert.Equal(t, w.Named(i18n.ForgetConfirm, "api")+stays, q.Text.Text)
+	require.NoError(t, w.TapShown(t, chattest.Alice, q, i18n.ButtonForget))
+	assert.Empty(t, w.Lifecycle.Done(), "only who asked may say so")
+	require.NoError(t, w.TapShown(t, chattest.Bob, q, i18n.ButtonCancel))
+	assert.Empty(t, w.Lifecycle.Done())
+
+	q = asksToForget(t, w, r)
+	w.Lifecycle.OnForget = func(id uuid.UUID) error { return w.Forget(t.Context(), id) } // as the program does
+	require.NoError(t, w.TapShown(t, chattest.Bob, q, i18n.ButtonForget))
+	assert.Equal(t, []string{"forget " + r.ID.String()}, w.Lifecycle.Done())
+	said := w.Telegram.Last(t)
+	assert.Equal(t, w.Named(i18n.Forgotten, "api")+stays, said.Text.Text)
+	assert.Zero(t, said.Session, "there is no such session any more")
+}
+
+// TestWhatIsOpenAgainIsNotDeleted: neither by a button of an earlier look, nor by a tap in the same moment.
+func TestWhatIsOpenAgainIsNotDeleted(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Archived)
+	q := asksToForget(t, w, r)
+	w.Records.Change(r.ID, func(r *session.Record) { r.StartedAt = chattest.Started })
+	require.NoError(t, w.TapShown(t, chattest.Bob, q, i18n.ButtonForget))
+	q = asksToForget(t, w, r)
+	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running })
+	require.NoError(t, w.TapShown(t, chattest.Bob, q, i18n.ButtonForget))
+	assert.Empty(t, w.Lifecycle.Done())
+
+	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
+	q = asksToForget(t, w, r)
+	w.Lifecycle.OnForget = func(uuid.UUID) error { return archive.ErrNotOver }
+	require.NoError(t, w.TapShown(t, chattest.Bob, q, i18n.ButtonForget))
+	assert.Equal(t, w.Named(i18n.AlreadyOpen, "api"), w.Telegram.Last(t).Text.Text)
+	_, there := w.Records.Get(r.ID)
+	assert.True(t, there)
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"ccbot/archive"
+	"ccbot/internal/hookwire"
+	"ccbot/internal/session"
+	"ccbot/recovery"
+)
+
+// forgetCall is the body of a forget.
+type forgetCall struct {
+	Session uuid.UUID `json:"session_id"`
+}
+
+func forgetCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{Use: "forget NAME|ID", Args: oneSession("forget"), Short: "Delete the record of a session that is over, and all copies of it",
+		Long: `Delete ccbot's record of a session that is over: from the sessions, from every backup, and from
+the records that have left by their age. It cannot be brought back. What the chat keeps of the session goes, too.
+Claude Code's own conversation file stays; the command says where. It asks first, unless --yes is given.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answers := cmd.InOrStdin()
+			if yes {
+				answers = nil
+			}
+			return forget(cmd.Context(), environ, args[0], answers, stdout, stderr)
+		}}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+// forget asks first, unless there is nobody to answer.
+func forget(ctx context.Context, environ []string, what string, answers io.Reader, stdout, stderr io.Writer) error {
+	c, err := loadForReading(environ)
+	if err != nil {
+		return err
+	}
+	r, err := c.findToForget(what, stderr)
+	if err != nil {
+		return err
+	}
+	if !r.State.Resumable() {
+		return errors.New(notForgotten(r.Name, r.State))
+	}
+	stays := "Claude Code has no conversation file of it"
+	if cursor, ok := r.Cursor(); ok && cursor.Path != "" {
+		stays = "Claude Code's own conversation file stays: " + printable(cursor.Path)
+	}
+	p := printer{out: stdout}
+	p.line("%s  %s  %s, in %s\n%s", printable(r.Name), r.ID, r.State, printable(r.Dir), stays)
+	if answers != nil {
+		p.line("delete its record, from the backups too? It cannot be brought back. [y/N]")
+		said, _ := bufio.NewReader(answers).ReadString('\n')
+		if said = strings.ToLower(strings.TrimSpace(said)); said != "y" && said != "yes" {
+			return cmp.Or(p.err, errors.New("nothing was deleted: answer y, or give --yes"))
+		}
+	}
+	err = throughBot(ctx, environ, verbForget, forgetCall{r.ID}, &struct{}{}, func(ctx context.Context, c config) error {
+		return withoutBot(ctx, c, environ, stderr, func(ctx context.Context, s *system, _ recovery.Report) error {
+			return s.forget(ctx, r.ID)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	p.line("the record of %s is deleted", printable(r.Name))
+	return p.err
+}
+
+// findToForget finds a session by its record, or by the copy of one that has left by its age.
+func (c config) findToForget(what string, stderr io.Writer) (session.Record, error) {
+	store, err := openRecords(c.Dir, stderr)
+	if err != nil {
+		return session.Record{}, err
+	}
+	r, err := find(store.List(), what)
+	if err == nil {
+		return r, nil
+	}
+	all, broken := c.backups().Purged()
+	if broken != nil {
+		return session.Record{}, stateError(c.Dir, broken)
+	}
+	if left, also := findPurged(all, what); also == nil {
+		return left.Record, nil
+	}
+	return session.Record{}, err
+}
+
+// findPurged finds a session among those whose records have left by their age.
+func findPurged(all []recovery.Purged, what string) (recovery.Purged, error) {
+	var records []session.Record
+	for _, p := range all {
+		records = append(records, p.Record)
+	}
+	r, err := find(records, what)
+	if err != nil {
+		return recovery.Purged{}, err
+	}
+	return all[slices.IndexFunc(all, func(p recovery.Purged) bool { return p.Record.ID == r.ID })], nil
+}
+
+func notForgotten(name string, state session.State) string {
+	if state == session.CleanupFailed {
+		return fmt.Sprintf("what is left of %s is not proven to have ended, so its record stays; `ccbot why` says what it is", name)
+	}
+	return fmt.Sprintf("%s is %s: only the record of a session that is over is deleted; end it first", name, state)
+}
+
+// forget deletes the record of a session that is over, and all copies of it. No backup is made meanwhile.
+func (s *system) forget(ctx context.Context, id uuid.UUID) error {
+	s.recovering.Lock()
+	defer s.recovering.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx, done := s.lasting(ctx)
+	defer done()
+	return s.keeper.Forget(ctx, id)
+}
+
+// forget serves a forgetting that came through the socket.
+func (s socket) forget(ctx context.Context, _ caller, c hookwire.Call) (any, error) {
+	var body forgetCall
+	if err := json.Unmarshal(c.Body, &body); err != nil || body.Session == uuid.Nil {
+		return nil, refuse(codeMalformed, "not the id of a session")
+	}
+	err := s.changes.forget(ctx, body.Session)
+	if errors.Is(err, archive.ErrNotOver) {
+		err = refuse(codeRefused, "the session is not over any more; `ccbot list` shows it")
+	}
+	return struct{}{}, err
+}
+
+// purge lets go of the records that are due, and tells of each.
+func (s *system) purge(ctx context.Context) []accountPurge {
+	records := s.store.List()
+	return s.purgesOf(s.keeper.Purge(ctx), records, time.Now(), "was forgotten", "; `ccbot recover --restore` brings it back for a week")
+}
+
+// purgesOf tells of records that are due, or have left.
+func (c config) purgesOf(all []archive.Aged, records []session.Record, now time.Time, what, next string) (purges []accountPurge) {
+	names := make(map[uuid.UUID]string)
+	for _, r := range records {
+		names[r.ID] = r.Name
+	}
+	for _, aged := range all {
+		old := now.Sub(aged.Ended)
+		purges = append(purges, accountPurge{ID: aged.ID, Name: names[aged.ID], Ended: aged.Ended, Age: old.Seconds(),
+			Why: fmt.Sprintf("%s: ended %s ago (ARCHIVE_PURGE_AFTER %s)%s", what, age(old), age(c.durations().PurgeAfter), next)})
+	}
+	return purges
+}

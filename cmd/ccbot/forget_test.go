@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/recovery"
+)
+
+// recordOf is the file of a session's record.
+func recordOf(environ []string, r session.Record) string {
+	return filepath.Join(strings.TrimPrefix(environ[0], "HOME="), "sessions", r.ID.String()+".json")
+}
+
+// saying is ccbot with an answer to what it asks.
+func saying(answer string, environ []string, args ...string) (said string, err error) {
+	var out strings.Builder
+	root := commands(environ, &out, &out)
+	root.SetArgs(args)
+	root.SetIn(strings.NewReader(answer))
+	err = root.ExecuteContext(context.Background())
+	return out.String(), err
+}
+
+// TestForgetAsksFirst, says what stays where, and does nothing without a yes.
+func TestForgetAsksFirst(t *testing.T) {
+	r := one(1, "api", func(r *session.Record) {
+		r.Cursors = []transcript.Cursor{{Path: "/home/me/.claude/projects/x/y.jsonl"}}
+	})
+	live := one(2, "web", func(r *session.Record) { r.State = session.Running })
+	stuck := one(3, "stuck", func(r *session.Record) { r.State = session.CleanupFailed })
+	dir := stateWith(t, r, live, stuck)
+	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir}
+	for _, answer := range []string{"", "n\n", "what?\n"} {
+		said, err := saying(answer, environ, "forget", "api")
+		require.EqualError(t, err, "nothing was deleted: answer y, or give --yes")
+		assert.Equal(t, "api  "+r.ID.String()+"  archived, in /src/api\nClaude Code's own conversation file stays: /home/me/.claude/projects/x/y.jsonl\n"+
+			"delete its record, from the backups too? It cannot be brought back. [y/N]\n", said)
+		assert.FileExists(t, recordOf(environ, r))
+	}
+	_, err := saying("y\n", environ, "forget", "web")
+	require.EqualError(t, err, "web is running: only the record of a session that is over is deleted; end it first")
+	_, err = saying("y\n", environ, "forget", "stuck")
+	require.ErrorContains(t, err, "not proven to have ended")
+	_, err = saying("y\n", environ, "forget", "none")
+	require.ErrorContains(t, err, "there is no session \"none\"")
+	assert.Equal(t, exitUsage, exitCode(func() error { _, err := saying("", environ, "forget"); return err }()))
+}
+
+// TestForgetWithoutABot: the record goes with every copy, and so does what the chat keeps.
+func TestForgetWithoutABot(t *testing.T) {
+	r, other := one(1, "api"), one(2, "web")
+	environ := machine(t, r, other)
+	dir := strings.TrimPrefix(environ[0], "HOME=")
+	backups := config{Dir: dir}.backups()
+	name, err := backups.Make(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, backups.Keep(r.ID))
+	ccbot := installed(t)
+	said := ccbot(t, environ, exitOK, "forget", "--yes", "api")
+	assert.Contains(t, said, "Claude Code has no conversation file of it\n")
+	assert.NotContains(t, said, "[y/N]")
+	assert.Contains(t, said, "the record of api is deleted\n")
+	assert.NoFileExists(t, recordOf(environ, r))
+	assert.FileExists(t, recordOf(environ, other))
+	assert.NotContains(t, names(t, filepath.Join(dir, "backups", name)), r.ID.String()+".json")
+	assert.Contains(t, names(t, filepath.Join(dir, "backups", name)), other.ID.String()+".json")
+	assert.Empty(t, names(t, filepath.Join(dir, "backups", "purged")))
+	assert.Contains(t, ccbot(t, environ, exitFailure, "forget", "--yes", "api"), "there is no session \"api\"")
+}
+
+// names are the files of a folder.
+func names(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+// TestRecoverForgetsWhatItsDryRunSays, without a bot; it can be brought back, for the whole time again.
+func TestRecoverForgetsWhatItsDryRunSays(t *testing.T) {
+	old := one(1, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-15*24*time.Hour - time.Hour) })
+	young := one(2, "young", func(r *session.Record) { r.EndedAt = time.Now().Add(-time.Hour) })
+	environ := machine(t, old, young)
+	ccbot := installed(t)
+	line := "old (" + shortID(old.ID) + "): "
+	assert.Contains(t, ccbot(t, environ, exitOK, "recover", "--dry-run"), line+"is due to be forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d)\n")
+	assert.Contains(t, ccbot(t, environ, exitOK, "recover"), line+"was forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d); `ccbot recover --restore` brings it back for a week\n")
+	assert.NoFileExists(t, recordOf(environ, old))
+	assert.FileExists(t, recordOf(environ, young))
+
+	assert.Regexp(t, `^sessions .* week:\n  old  `+shortID(old.ID)+`  forgotten \d+[sm] ago, in /src/old\n$`, ccbot(t, environ, exitOK, "recover", "--restore", "list"))
+	assert.Contains(t, ccbot(t, environ, exitFailure, "recover", "--restore", "none"), "  old  "+shortID(old.ID))
+	assert.Equal(t, "old is back, archived; it is forgotten again after ARCHIVE_PURGE_AFTER (14d) from now\n", ccbot(t, environ, exitOK, "recover", "--restore", "old"))
+	assert.NotContains(t, ccbot(t, environ, exitOK, "recover", "--dry-run"), "is due")
+	assert.NotContains(t, ccbot(t, environ, exitOK, "recover"), "was forgotten")
+	assert.FileExists(t, recordOf(environ, old))
+}
+
+// TestABackupBringsBackWhatWasDue for its whole time again, too.
+func TestABackupBringsBackWhatWasDue(t *testing.T) {
+	old := one(1, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-15 * 24 * time.Hour) })
+	environ := machine(t, old)
+	name, err := config{Dir: strings.TrimPrefix(environ[0], "HOME=")}.backups().Make(t.Context())
+	require.NoError(t, err)
+	ccbot := installed(t)
+	ccbot(t, environ, exitOK, "recover")
+	assert.NoFileExists(t, recordOf(environ, old))
+	ccbot(t, environ, exitOK, "recover", "--restore", name)
+	ccbot(t, environ, exitOK, "recover")
+	assert.FileExists(t, recordOf(environ, old))
+}
+
+// TestP8_AForgettingOutlivesWhoAskedForIt, and what has left can be forgotten, too.
+func TestP8_AForgettingOutlivesWhoAskedForIt(t *testing.T) {
+	r := one(1, "api")
+	environ := machine(t, r)
+	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system, _ recovery.Report) error {
+		s.lasting = lastingIn(ctx)
+		asked, gone := context.WithCancel(ctx)
+		clear := s.keeper.Clear
+		s.keeper.Clear = func(ctx context.Context, r session.Record) error {
+			gone()
+			return clear(ctx, r)
+		}
+		require.NoError(t, s.forget(asked, r.ID))
+		require.Error(t, s.forget(asked, r.ID), "what nobody waits for is not begun")
+		_, there := s.store.Get(r.ID)
+		assert.False(t, there)
+		require.NoError(t, s.forget(ctx, r.ID), "once more is nothing")
+		return nil
+	}))
+}

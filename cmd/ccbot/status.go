@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/views"
+	"ccbot/host"
+	"ccbot/internal/git"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/spool"
+	"ccbot/internal/transcript"
+)
+
+// detailed is what `ccbot status --json` prints: what `ccbot list --json` tells of the session, with the phase as it is
+// now, and more. What is not known is left out; an empty list is known to be empty.
+type detailed struct {
+	listed
+	Background bool              `json:"background_commands"` // that the agent has started still run
+	Flags      []string          `json:"flags"`
+	ClaudeMode string            `json:"claude_permission_mode,omitempty"` // Claude Code's own, as last noted
+	TaskList   []transcript.Task `json:"task_list"`                        // the agent's own to-do items
+	// Repository says whether the folder is in one: yes, no or unknown. Start is the repository at the session's start,
+	// Changes are what the work tree has beside its commit.
+	Repository string       `json:"git_repository"`
+	Start      *git.State   `json:"git_start,omitempty"`
+	Changes    *git.Changes `json:"git_changes_since_start,omitempty"`
+	// Writers have the session's conversation open, or may, and are not its agent. Beside are the names of other open
+	// sessions in the same folder.
+	Writers []otherWriter    `json:"other_writers,omitzero"`
+	Beside  []string         `json:"same_dir_sessions"`
+	Queue   []waiting        `json:"queue"`
+	Events  []session.Change `json:"last_events"`
+}
+
+type otherWriter struct {
+	PID     int     `json:"pid"`
+	Program string  `json:"program,omitempty"`
+	Age     float64 `json:"age_seconds,omitempty"`
+	Dir     string  `json:"dir,omitempty"`
+	Proven  bool    `json:"proven"`
+	Session string  `json:"session_name,omitempty"` // whose agent it is
+}
+
+// waiting is a prompt that is not delivered yet.
+type waiting struct {
+	Text     string    `json:"text"`
+	Received time.Time `json:"received_at"`
+}
+
+// lastEvents is how many lines of the history are told.
+const lastEvents = 5
+
+func statusCommand(environ []string, stdout, stderr io.Writer) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{Use: "status NAME|ID", Args: oneSession("status"), Short: "Tell all that is known of one session",
+		Long: `Tell all that is known of one session: what its agent does and with what, its to-do items, what has changed in
+its folder since it was started, who else has its conversation open, and what waits. It reads only, like list, and runs git.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return status(cmd.Context(), environ, args[0], asJSON, stdout, stderr)
+		}}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func status(ctx context.Context, environ []string, what string, asJSON bool, stdout, stderr io.Writer) error {
+	c, err := loadForReading(environ)
+	if err != nil {
+		return err
+	}
+	store, err := openRecords(c.Dir, stderr)
+	if err != nil {
+		return err
+	}
+	r, err := find(store.List(), what)
+	if err != nil {
+		return err
+	}
+	table, err := process.NewTable()
+	if err != nil {
+		return err
+	}
+	_, seen, err := c.looking(ctx, environ, store, table, quietLog(c, stderr))
+	if err != nil {
+		return err
+	}
+	d := detailsOf(ctx, host.Sessions{Lifecycle: seen, Records: store, Git: gitWith(environ)}, r, store.List(), table.Liveness)
+	d.Queue = queueIn(filepath.Join(c.Dir, "inbox"), r.Prompts)
+	if asJSON {
+		return printJSON(stdout, d)
+	}
+	return d.print(stdout, time.Now())
+}
+
+// detailsOf asks the machine for all that is known of a session.
+func detailsOf(ctx context.Context, m host.Sessions, r session.Record, all []session.Record, alive func(process.Identity) process.Liveness) detailed {
+	d := detailed{listed: listingOf(r, alive), Flags: []string{}, TaskList: []transcript.Task{}, Start: r.GitStart,
+		Beside: []string{}, Events: append([]session.Change{}, r.History[max(0, len(r.History)-lastEvents):]...)}
+	work := m.Work(ctx, r.ID)
+	d.Flags, d.ClaudeMode = append(d.Flags, work.Flags...), work.Permissions
+	d.Turns, d.Tokens, d.Tasks = work.Turns, transcript.Tokens(work.Tokens), listedTasks{}
+	for _, t := range work.Tasks {
+		d.TaskList = append(d.TaskList, transcript.Task(t))
+		d.Tasks.count(t.Status)
+	}
+	if r.State.Live() {
+		look := m.Look(ctx, r.ID)
+		d.Background = look.Background
+		if look.Phase != desk.Unknown && string(look.Phase) != d.Phase {
+			d.Phase, d.PhaseAt = string(look.Phase), time.Time{}
+		}
+		if u := look.Usage; u != nil {
+			d.Cost = &u.Cost
+			if u.Context >= 0 {
+				d.Context = &u.Context
+			}
+		}
+	}
+	d.git(work.Git)
+	if writers, err := m.Writers(ctx, r.ID); err == nil {
+		d.Writers = []otherWriter{}
+		for _, w := range writers {
+			d.Writers = append(d.Writers, otherWriter{w.PID, w.Program, w.Age.Seconds(), w.Dir, w.Proven, w.Session})
+		}
+	}
+	for _, other := range all {
+		if other.ID != r.ID && other.State.Live() && other.Dir == r.Dir {
+			d.Beside = append(d.Beside, other.Name)
+		}
+	}
+	return d
+}
+
+// git puts the repository as it is now in the place of the last look at it.
+func (d *detailed) git(g *views.Git) {
+	switch {
+	case g == nil:
+		d.Repository = "unknown"
+		return
+	case g.Root == "":
+		d.Repository, d.Git = "no", nil
+		return
+	}
+	d.Repository, d.Git = "yes", &git.State{Root: g.Root, Branch: g.Branch, Head: g.Head, Dirty: g.Dirty, At: g.At}
+	if g.Changes != nil {
+		changes := git.Changes(*g.Changes)
+		d.Changes = &changes
+	}
+}
+
+// queueIn reads the prompts that wait. One that is not there has just left the queue.
+func queueIn(dir string, keys []string) []waiting {
+	all := []waiting{}
+	for _, key := range keys {
+		var e inbox.Entry
+		data, err := spool.Folder{Path: dir}.Read(key + ".json")
+		if err == nil && json.Unmarshal(data, &e) == nil {
+			all = append(all, waiting{e.Text, e.Received})
+		}
+	}
+	return all
+}
+
+// print prints it for people, one thing on a line.
+func (d detailed) print(out io.Writer, now time.Time) error {
+	p := &printer{out: out}
+	row := func(title, format string, args ...any) {
+		p.line("  %-10s%s", title, printable(fmt.Sprintf(format, args...)))
+	}
+	p.line("%s  %s  %s", printable(d.Name), d.ID, stateText(d.listed))
+	row("seen", "%s ago", age(now.Sub(lastSeen(d.listed))))
+	if d.State == session.Running && !d.PhaseAt.IsZero() {
+		row("phase", "%s for %s", phaseText(d.Phase), age(now.Sub(d.PhaseAt)))
+	}
+	row("folder", "%s", d.Dir)
+	for _, name := range d.Beside {
+		row("", "%s works in this folder, too", name)
+	}
+	row("model", "%s", orDefault(d.Model, "not known"))
+	row("mode", "%s", strings.Join(filled(d.Mode, inWords("Claude Code's own: ", d.ClaudeMode), strings.Join(d.Flags, " ")), "; "))
+	row("used", "%s", strings.Join(filled(several(d.Turns, "turn"), dollars(d.Cost), inWords("context ", percent(d.Context)),
+		fmt.Sprintf("tokens: %d in, %d from the cache, %d out", d.Tokens.Input+d.Tokens.CacheCreation, d.Tokens.CacheRead, d.Tokens.Output)), ", "))
+	row("git", "%s", d.gitText())
+	for i, t := range d.TaskList {
+		title := ""
+		if i == 0 {
+			title = "tasks"
+		}
+		row(title, "%s", map[string]string{"completed": "[x] ", "in_progress": "[>] "}[t.Status]+t.Text)
+	}
+	if d.Writers == nil {
+		row("elsewhere", "it cannot be seen whether the conversation is open elsewhere, too")
+	}
+	for _, w := range d.Writers {
+		row("elsewhere", "process %d (%s) %s", w.PID, orDefault(w.Program, "?"), map[bool]string{true: "has the conversation open", false: "may have the conversation open"}[w.Proven])
+	}
+	for _, one := range d.Queue {
+		row("waits", "%s ago: %s", age(now.Sub(one.Received)), strings.Join(strings.Fields(one.Text), " "))
+	}
+	for _, c := range d.Events {
+		row("event", "%s  %s: %s", c.At.Local().Format(time.DateTime), movement(c), c.Why)
+	}
+	return p.err
+}
+
+func (d detailed) gitText() string {
+	switch d.Repository {
+	case "unknown":
+		return "did not answer"
+	case "no":
+		return "the folder is in no repository"
+	}
+	text := orDefault(inWords("branch ", d.Git.Branch), "no branch is checked out")
+	if d.Start == nil || d.Start.Head == "" {
+		return text + "; the commit at the start is not known"
+	}
+	since := "since the start (" + d.Start.Head[:min(8, len(d.Start.Head))] + ")"
+	if d.Changes == nil {
+		return text + "; what has changed " + since + " is not known"
+	}
+	return fmt.Sprintf("%s; %s: %s changed, +%d -%d, %d not tracked", text, since, several(d.Changes.Files, "file"),
+		d.Changes.Insertions, d.Changes.Deletions, d.Changes.Untracked)
+}
+
+// inWords is a value with words before it; nothing where there is no value.
+func inWords(words, value string) string {
+	if value == "" {
+		return ""
+	}
+	return words + value
+}
+
+// filled are the texts that are not empty.
+func filled(texts ...string) (all []string) {
+	for _, text := range texts {
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/inbox"
+	"ccbot/internal/git"
+	"ccbot/internal/session"
+	"ccbot/internal/spool"
+	"ccbot/internal/transcript"
+)
+
+// repository is one with a commit, and a file changed since.
+func repository(t *testing.T) (dir, commit string) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	run := func(args ...string) string {
+		cmd := exec.Command("git", append([]string{"-c", "user.email=nobody@localhost", "-c", "user.name=nobody"}, args...)...)
+		cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return strings.TrimSpace(string(out))
+	}
+	file := filepath.Join(dir, "a")
+	require.NoError(t, os.WriteFile(file, []byte("one\n"), 0o600))
+	run("init", "-q", "-b", "main")
+	run("add", "a")
+	run("commit", "-q", "-m", "first")
+	require.NoError(t, os.WriteFile(file, []byte("one\ntwo\n"), 0o600))
+	return dir, run("rev-parse", "HEAD")
+}
+
+// TestStatusTellsAllOfOneSession, for people and for programs.
+func TestStatusTellsAllOfOneSession(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		require.NotEqual(t, "all", os.Getenv("CCBOT_REQUIRE"), "git is missing")
+		t.Skip("SKIPPED: git is not installed")
+	}
+	dir, commit := repository(t)
+	r := full()
+	r.Dir, r.Binding, r.Prompts = dir, nil, []string{"7", "8"}
+	r.Launch = &session.Launch{PermissionMode: "ask", Flags: []string{"--model", "opus"}}
+	r.Progress.PermissionMode, r.GitStart = "plan", &git.State{Root: dir, Branch: "main", Head: commit, At: noon}
+	r.Progress.Tasks[0].Text = "a\x1b[31m"
+	r.History = []session.Change{{At: noon, From: session.Starting, To: session.Running, Why: "ready"}}
+	beside := one(3, "beta", func(b *session.Record) { b.State, b.Dir = session.Running, dir })
+	state := stateWith(t, r, beside)
+	entry, err := json.Marshal(inbox.Entry{Version: inbox.Version, Key: "7", State: inbox.Held, Session: r.ID, Received: noon, Text: "run\nit"})
+	require.NoError(t, err)
+	require.NoError(t, spool.Folder{Path: filepath.Join(state, "inbox")}.Put("7.json", entry))
+	environ := []string{"HOME=" + state, "CCBOT_DIR=" + state, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(state), "PATH=" + os.Getenv("PATH")}
+
+	code, out, errs := ccbot(environ, "status", "api", "--json")
+	require.Equal(t, exitOK, code, errs)
+	var got detailed
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	assert.Equal(t, listingOf(r, alive).Tokens, got.Tokens)
+	assert.Equal(t, []string{"--model", "opus"}, got.Flags)
+	assert.Equal(t, []string{"ask", "plan", "yes", "main"}, []string{got.Mode, got.ClaudeMode, got.Repository, got.Git.Branch})
+	assert.Equal(t, []transcript.Task{{Text: "a\x1b[31m", Status: "completed"}, {Text: "b", Status: "in_progress"}}, got.TaskList)
+	assert.Equal(t, &git.Changes{Files: 1, Insertions: 1}, got.Changes)
+	assert.Equal(t, commit, got.Start.Head)
+	assert.Equal(t, []string{"beta"}, got.Beside)
+	assert.Equal(t, []waiting{{Text: "run\nit", Received: noon}}, got.Queue)
+	assert.Equal(t, r.History, got.Events)
+	assert.NotNil(t, got.Writers)
+	assert.Contains(t, out, `"other_writers": []`)
+
+	code, out, errs = ccbot(environ, "status", "api")
+	require.Equal(t, exitOK, code, errs)
+	assert.NotContains(t, out, "\x1b")
+	for _, line := range []string{
+		`^api  ` + r.ID.String() + `  asks for permission$`, `^  phase     asks for permission for \d+d$`, `^  folder    ` + dir + `$`,
+		`^            beta works in this folder, too$`, `^  model     Opus 5\.5$`, `^  mode      ask; Claude Code's own: plan; --model opus$`,
+		`^  used      7 turns, \$3\.50, context 42%, tokens: 3 in, 3 from the cache, 4 out$`,
+		`^  git       branch main; since the start \(` + commit[:8] + `\): 1 file changed, \+1 -0, 0 not tracked$`,
+		`^  tasks     \[x\] a.\[31m$`, `^            \[>\] b$`, `^  waits     \d+d ago: run it$`, `^  event     \S+ \S+  starting → running: ready$`,
+	} {
+		assert.Regexp(t, "(?m)"+line, out)
+	}
+}
+
+// TestStatusClaimsNothing of a session of which hardly anything is known, in a folder that is no repository.
+func TestStatusClaimsNothing(t *testing.T) {
+	r := one(1, "web", func(r *session.Record) { r.Dir = t.TempDir() })
+	state := stateWith(t, r)
+	environ := []string{"HOME=" + state, "CCBOT_DIR=" + state, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(state), "PATH=" + os.Getenv("PATH")}
+	code, out, errs := ccbot(environ, "status", "web", "--json")
+	require.Equal(t, exitOK, code, errs)
+	assert.Contains(t, out, `"git_repository": "no"`)
+	for _, empty := range []string{"flags", "task_list", "same_dir_sessions", "queue", "last_events"} {
+		assert.Contains(t, out, `"`+empty+`": []`)
+	}
+	for _, absent := range []string{"git", "git_start", "git_changes_since_start", "claude_permission_mode", "phase"} {
+		assert.NotContains(t, out, `"`+absent+`":`)
+	}
+	code, out, errs = ccbot(environ, "status", "web")
+	require.Equal(t, exitOK, code, errs)
+	assert.Contains(t, out, "the folder is in no repository")
+	for _, args := range [][]string{{"status"}, {"status", ""}, {"status", "a", "b"}} {
+		code, _, _ = ccbot(environ, args...)
+		assert.Equal(t, exitUsage, code)
+	}
+	code, _, errs = ccbot(environ, "status", "none")
+	assert.Equal(t, exitFailure, code)
+	assert.Contains(t, errs, "there is no session \"none\"")
+}
+
+// What git does not say is told as that.
+func TestStatusSaysWhatGitDoesNot(t *testing.T) {
+	start := &git.State{Head: "0123456789"}
+	for _, tt := range []struct {
+		d    detailed
+		want string
+	}{
+		{detailed{Repository: "unknown"}, "did not answer"},
+		{detailed{Repository: "yes", listed: listed{Git: &git.State{}}}, "no branch is checked out; the commit at the start is not known"},
+		{detailed{Repository: "yes", Start: start, listed: listed{Git: &git.State{Branch: "x"}}},
+			"branch x; what has changed since the start (01234567) is not known"},
+	} {
+		assert.Equal(t, tt.want, tt.d.gitText())
+	}
+}

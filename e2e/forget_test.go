@@ -1,0 +1,47 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestARecordIsDeletedFromTheChat with the whole program: nothing of the session stays in ccbot's folder but what the
+// chat was sent, and Claude's transcript is as it was.
+func TestARecordIsDeletedFromTheChat(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say hello"), "hello")
+	assert.Contains(t, w.hear(w.say("/status"), "work: idle").Text, "1 turn,", "though the record may not have it yet")
+	w.end("work")
+	w.until("its end is on disk", func() bool { return w.stateOf("work") == "archived" })
+	r := w.records()[0]
+	said := w.transcript(r.ClaudeSessionID.String())
+
+	over := w.hear(w.say("/status work"), "work: archived")
+	w.tap(over, "Delete record")
+	asked := w.hear(over.ID, "Delete ccbot's record of work?")
+	assert.Contains(t, asked.Text, r.ClaudeSessionID.String()+".jsonl", "it says what stays, and where")
+	w.tap(asked, "Delete record")
+	w.hear(asked.ID, "The record of work is deleted")
+	assert.Empty(t, w.records())
+	assert.Equal(t, said, w.transcript(r.ClaudeSessionID.String()))
+	w.hear(w.say("/status work"), "no session work")
+	w.stop()
+	for _, folder := range []string{"sessions", "backups", "launch", "status", "asks", "cards"} {
+		require.NoError(t, filepath.WalkDir(filepath.Join(w.state, folder), func(path string, d os.DirEntry, err error) error {
+			if os.IsNotExist(err) || err == nil && d.IsDir() {
+				return nil
+			}
+			data, err := os.ReadFile(path)
+			assert.False(t, strings.Contains(path+string(data), r.ID.String()), path)
+			return err
+		}))
+	}
+}

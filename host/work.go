@@ -1,0 +1,67 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/port/views"
+	"ccbot/internal/session"
+)
+
+// Work gives what the agent of a session has done.
+func (m Sessions) Work(ctx context.Context, id uuid.UUID) views.Work {
+	r, ok := m.Records.Get(id)
+	if !ok {
+		return views.Work{}
+	}
+	p := r.Progress
+	path := p.Path
+	if c, ok := r.Cursor(); ok && filepath.Base(c.Path) == r.ClaudeSessionID.String()+".jsonl" { // else it is of before a /clear
+		path = c.Path
+	}
+	p, _ = p.Advance(path) // the record has what was so at the last change of the phase, which is better than nothing
+	w := views.Work{Phase: r.Phase, PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
+		Tokens: views.Tokens(p.Tokens), Git: m.gitOf(ctx, r)}
+	for _, t := range p.Tasks {
+		w.Tasks = append(w.Tasks, views.Task(t))
+	}
+	if l := r.Launch; l != nil {
+		w.Mode, w.Flags = l.PermissionMode, l.Flags
+	}
+	if r.Usage != nil {
+		w.Usage = usageOf(*r.Usage)
+		w.Model = cmp.Or(r.Usage.Model, w.Model)
+	}
+	return w
+}
+
+func usageOf(u session.Usage) *views.Usage {
+	return &views.Usage{Model: u.Model, Context: u.Context, Cost: u.Cost}
+}
+
+// gitOf asks git about a session's folder; nil where git does not answer.
+func (m Sessions) gitOf(ctx context.Context, r session.Record) *views.Git {
+	if m.Git == nil {
+		return nil
+	}
+	start := ""
+	if r.GitStart != nil {
+		start = r.GitStart.Head
+	}
+	state, changes, err := m.Git(ctx, r.Dir, start)
+	switch {
+	case state == nil && err != nil:
+		return nil
+	case state == nil:
+		return &views.Git{}
+	}
+	g := &views.Git{Root: state.Root, Branch: state.Branch, Head: state.Head, Dirty: state.Dirty, At: state.At, Start: start}
+	if changes != nil {
+		shown := views.Changes(*changes)
+		g.Changes = &shown
+	}
+	return g
+}

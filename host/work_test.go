@@ -1,0 +1,73 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/port/views"
+	"ccbot/internal/git"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+)
+
+// worked is a session whose record was saved before its transcript has grown.
+func worked(t *testing.T) session.Record {
+	t.Helper()
+	r := session.Record{ID: uuid.New(), ClaudeSessionID: uuid.New(), Dir: "/src", GitStart: &git.State{Head: "abc"}}
+	path := filepath.Join(t.TempDir(), r.ClaudeSessionID.String()+".jsonl")
+	todo := `{"type":"assistant","message":{"id":"m","usage":{"input_tokens":1},"content":[{"type":"tool_use","id":"t","name":"TodoWrite","input":{"todos":[{"content":"mend it","status":"in_progress"}]}}]}}
+{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"ok"}]}}
+`
+	require.NoError(t, os.WriteFile(path, []byte(todo), 0o600))
+	r.Cursors = []transcript.Cursor{{Path: path}}
+	return r
+}
+
+// TestWorkIsAsOfNow: the to-do items of a turn that runs, of which the record has nothing yet.
+func TestWorkIsAsOfNow(t *testing.T) {
+	r := worked(t)
+	m := Sessions{Records: &records{r}}
+	w := m.Work(t.Context(), r.ID)
+	assert.Equal(t, []views.Task{{Text: "mend it", Status: "in_progress"}}, w.Tasks)
+	assert.Nil(t, w.Git)
+	assert.Equal(t, views.Work{}, m.Work(t.Context(), uuid.New()))
+
+	r.ClaudeSessionID = uuid.New() // after a /clear, whose transcript is not there yet
+	r.Progress = transcript.Progress{Path: "/none", Turns: 3}
+	w = Sessions{Records: &records{r}}.Work(t.Context(), r.ID)
+	assert.Equal(t, 3, w.Turns)
+	assert.Empty(t, w.Tasks, "that was another conversation")
+}
+
+// TestWorkSaysWhatGitSays, and what it does not.
+func TestWorkSaysWhatGitSays(t *testing.T) {
+	r := worked(t)
+	for _, tt := range []struct {
+		name    string
+		state   *git.State
+		changes *git.Changes
+		err     error
+		want    *views.Git
+	}{
+		{"nothing in time", nil, nil, errors.New("late"), nil},
+		{"no repository", nil, nil, nil, &views.Git{}},
+		{"no changes in time", &git.State{Root: "/src", Branch: "main"}, nil, errors.New("late"), &views.Git{Root: "/src", Branch: "main", Start: "abc"}},
+		{"all", &git.State{Root: "/src"}, &git.Changes{Files: 1, Insertions: 2, Deletions: 3, Untracked: 4}, nil,
+			&views.Git{Root: "/src", Start: "abc", Changes: &views.Changes{Files: 1, Insertions: 2, Deletions: 3, Untracked: 4}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := Sessions{Records: &records{r}, Git: func(_ context.Context, dir, since string) (*git.State, *git.Changes, error) {
+				assert.Equal(t, []string{"/src", "abc"}, []string{dir, since})
+				return tt.state, tt.changes, tt.err
+			}}
+			assert.Equal(t, tt.want, m.Work(t.Context(), r.ID).Git)
+		})
+	}
+}

@@ -1,0 +1,111 @@
+package recovery_test
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/session"
+	"ccbot/recovery"
+)
+
+// left puts the record of a session that is over there, with a field of a later program.
+func (s *shelf) left(t *testing.T, n int) (id uuid.UUID, file string) {
+	t.Helper()
+	id = recordID(n)
+	s.put(t, files{id.String() + ".json": `{"version":2,"id":"` + id.String() + `","name":"api","dir":"/src","host":"box","state":"archived",` +
+		`"claude_session_id":"` + uuid.NewString() + `","created_at":"2026-01-02T03:04:05Z","updated_at":"2026-01-02T03:04:05Z",` +
+		`"ended_at":"2026-01-02T03:04:05Z","later":"kept"}`})
+	return id, filepath.Join(s.Sessions, id.String()+".json")
+}
+
+// TestP8_WhatHasLeftComesBack with every field, and its time to leave starts anew.
+func TestP8_WhatHasLeftComesBack(t *testing.T) {
+	s := newShelf(t.TempDir())
+	id, file := s.left(t, 1)
+	require.NoError(t, s.Keep(id))
+	require.NoError(t, s.Keep(id), "a crash before the record goes repeats it")
+	require.NoError(t, os.Remove(file))
+	s.mustMake(t)
+	all, err := s.Purged()
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	assert.Equal(t, "api", all[0].Record.Name)
+
+	require.NoError(t, s.BringBack(all[0]))
+	store, err := session.OpenReadOnly(s.Sessions, s.Now, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	r, ok := store.Get(id)
+	require.True(t, ok)
+	last := r.History[len(r.History)-1]
+	assert.Equal(t, []any{session.BroughtBack, backupNoon, session.Archived}, []any{last.Rule, last.At, r.State})
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Contains(t, string(data), `"later": "kept"`)
+	require.ErrorIs(t, s.BringBack(all[0]), recovery.ErrPresent, "it is not made older again")
+	all, err = s.Purged()
+	require.NoError(t, err)
+	assert.Empty(t, all)
+}
+
+// TestWhatHasLeftIsKeptForAWeek, apart from the ten backups.
+func TestWhatHasLeftIsKeptForAWeek(t *testing.T) {
+	s := newShelf(t.TempDir())
+	first, _ := s.left(t, 1)
+	second, _ := s.left(t, 2)
+	for _, id := range []uuid.UUID{first, second} {
+		require.NoError(t, s.Keep(id))
+	}
+	kept := filepath.Join(s.Dir, "purged", first.String()+".json")
+	require.NoError(t, os.Chtimes(kept, backupNoon, backupNoon))
+	young := filepath.Join(s.Dir, "purged", second.String()+".json")
+	require.NoError(t, os.Chtimes(young, backupNoon.Add(time.Hour), backupNoon.Add(time.Hour)))
+	for range 12 {
+		s.setTime(s.Now().Add(time.Minute))
+		s.mustMake(t)
+	}
+	assert.Len(t, s.names(t), 10)
+	for _, at := range []time.Duration{-time.Hour, 0, recovery.PurgedFor - 1} {
+		s.setTime(backupNoon.Add(at))
+		require.NoError(t, s.Expire())
+		assert.FileExists(t, kept)
+	}
+	s.setTime(backupNoon.Add(recovery.PurgedFor))
+	require.NoError(t, s.Expire())
+	assert.NoFileExists(t, kept)
+	assert.FileExists(t, young)
+	all, err := s.Purged()
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	assert.Equal(t, second, all[0].Record.ID)
+	assert.True(t, backupNoon.Add(time.Hour).Equal(all[0].Left))
+}
+
+// TestWhatIsErasedIsInNoCopy: and of the other sessions nothing goes.
+func TestWhatIsErasedIsInNoCopy(t *testing.T) {
+	s := newShelf(t.TempDir())
+	require.NoError(t, s.Erase(recordID(1)), "there is no backup yet")
+	gone, _ := s.left(t, 1)
+	stays, _ := s.left(t, 2)
+	for range 3 {
+		s.setTime(s.Now().Add(time.Minute))
+		s.mustMake(t)
+	}
+	for _, id := range []uuid.UUID{gone, stays} {
+		require.NoError(t, s.Keep(id))
+	}
+	for range 2 {
+		require.NoError(t, s.Erase(gone))
+		for _, folder := range append(s.names(t), "purged") {
+			assert.NoFileExists(t, filepath.Join(s.Dir, folder, gone.String()+".json"))
+			assert.FileExists(t, filepath.Join(s.Dir, folder, stays.String()+".json"))
+		}
+	}
+	assert.FileExists(t, filepath.Join(s.Sessions, gone.String()+".json"), "the record itself is not of the copies")
+}
