@@ -361,6 +361,7 @@ func TestP5_TheTailIsShownAndTheReaderLeaves(t *testing.T) {
 
 	chattest.Grow(t, c, chattest.Says("four"))
 	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Restoring })
+	w.Again() // a reader that the news has called may have been stopped before it left
 	w.Running(t)
 	require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == 4 }, chattest.Patience, time.Millisecond, "it comes back with the session")
 }

@@ -21,7 +21,8 @@ import (
 	"ccbot/tmux"
 )
 
-// Lifecycle is what this package asks of lifecycle.Service.
+// Lifecycle is what this package asks of lifecycle.Service: one method for each that the chat's ports
+// about sessions have together.
 type Lifecycle interface {
 	Start(ctx context.Context, q lifecycle.StartRequest) (session.Record, error)
 	Restore(ctx context.Context, q lifecycle.RestoreRequest) (lifecycle.Restored, error)
