@@ -32,7 +32,7 @@ func picked(m outbox.Message) (names []string) {
 
 func TestP8_ResumeAllWorksAfterAnotherRestart(t *testing.T) {
 	w, offered, m := chattest.WentDownWorld(t)
-	assert.Equal(t, []string{"Resume all", "Pick"}, chattest.Words(m))
+	assert.Equal(t, []string{"Resume all", "Choose"}, chattest.Words(m))
 	w.Again()
 	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonResumeAll), "any allowed person may")
 	assert.Equal(t, chattest.Restores(offered...), w.Restored())
@@ -138,7 +138,7 @@ func TestResumeAllLeavesOtherButtons(t *testing.T) {
 	w.Windows.All = []lifecycle.Window{chattest.ShellWindow(t, "@21")}
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 	m := w.Telegram.Last(t)
-	assert.Equal(t, []string{"Resume all", "Pick", "Ignore"}, chattest.Words(m))
+	assert.Equal(t, []string{"Resume all", "Choose", "Hide"}, chattest.Words(m))
 	require.NoError(t, w.TapSpot(t, chattest.Alice, chattest.Spots(m)[0]))
 	require.Len(t, w.Telegram.Buttons, 1)
 	assert.Equal(t, chattest.Faces(m.Buttons)[1], chattest.Faces(w.Telegram.Buttons)[0])
@@ -245,7 +245,7 @@ func TestPickSaysWhatItDoesNotShow(t *testing.T) {
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonPick))
 	pick := w.Telegram.Last(t)
 	assert.Len(t, pick.Buttons, 10)
-	assert.Equal(t, "Which session shall I bring back?\n2 more are not shown; /resume NAME brings them back.", pick.Text.Text)
+	assert.Equal(t, "Which session do you want to resume?\n2 more: /resume and the name.", pick.Text.Text)
 }
 
 // A crash in the middle: what did not come back is tried by the next start.

@@ -28,7 +28,7 @@ func TestWhy(t *testing.T) {
 		session.Change{From: session.Running, To: session.Lost, Rule: "recovery.mark_lost", Why: "pane %3 is gone"})
 	for _, asked := range []string{"/why", "/why api", "/why API", "/why " + r.ID.String()[:8]} {
 		w.MustHear(t, asked)
-		assert.Equal(t, chattest.Lines("api is lost. This led to it:",
+		assert.Equal(t, chattest.Lines("api: lost. History:",
 			hour(0)+" → starting: a new session was asked for (start)",
 			hour(1)+" starting → running: without a rule",
 			hour(2)+" • (recovery.reattach)",
@@ -43,7 +43,7 @@ func TestWhy(t *testing.T) {
 	assert.Equal(t, w.Word(i18n.NoSession), w.Telegram.Last(t).Text.Text)
 	w.Session(t, "web", session.Running)
 	w.MustHear(t, "/why web")
-	assert.Equal(t, "web is running. Nothing else is noted of it.", w.Telegram.Last(t).Text.Text)
+	assert.Equal(t, "web: running. There is no history.", w.Telegram.Last(t).Text.Text)
 }
 
 func TestWhyFitsOneMessage(t *testing.T) {
@@ -89,6 +89,6 @@ func TestWhyIsAboutTheSessionThatGoesOn(t *testing.T) {
 	source, _ := w.Transferred(t, "api")
 	for _, name := range []string{source.ID.String(), "api"} {
 		w.MustHear(t, "/why "+name)
-		assert.Equal(t, "api is running. Nothing else is noted of it.", w.Telegram.Last(t).Text.Text)
+		assert.Equal(t, "api: running. There is no history.", w.Telegram.Last(t).Text.Text)
 	}
 }

@@ -75,7 +75,7 @@ func TestRealDialogsAreWhatTheyShow(t *testing.T) {
 
 	card := w.hear(w.say("fetch 60"), "wants to open a web page")
 	w.endHooks() // as an agent may: then the chat has the terminal's own dialog
-	dialog := w.hear(card.ID, "Not all of it is shown")
+	dialog := w.hear(card.ID, "Not everything is shown")
 	assert.False(t, slices.Contains(labels(dialog), "Enter"), "%q", labels(dialog))
 	for _, label := range labels(dialog) {
 		assert.NotContains(t, label, "Yes")

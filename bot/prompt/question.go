@@ -97,7 +97,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		}
 		return p.Changes.FinishIn(e.Key, e.State)
 	}
-	return nil // [Send after]: it waits
+	return nil // [Keep in queue]
 }
 
 // bringBack resumes the session of a prompt, beside the current one where that is open.

@@ -36,7 +36,7 @@ func (k kind) now(r views.Session) kind {
 }
 
 // phrases are how a message of each kind begins, which button ends the writers, and what that
-// button and [Fork instead] do. Without a fork there is no such button.
+// button and [Continue in a copy] do. Without a fork there is no such button.
 var phrases = map[kind]struct{ head, button, end, fork i18n.Key }{
 	resumeRefused:  {i18n.WritersRefused, i18n.ButtonTakeOver, i18n.FootTakeBack, i18n.FootFork},
 	otherWriter:    {i18n.WritersSecond, i18n.ButtonTakeOver, i18n.FootTakeOnly, i18n.FootForkLeave},
