@@ -90,6 +90,9 @@ func TestEveryCodeHasASentence(t *testing.T) {
 	for _, fault := range chattest.Consts(t, "../internal/transcript", "Fault") {
 		keys = append(keys, i18n.FaultKey(fault))
 	}
+	for _, rule := range chattest.Consts(t, "../lifecycle", "rule") {
+		keys = append(keys, i18n.RuleKey(rule))
+	}
 	for _, how := range chattest.Consts(t, "../internal/process", "How") {
 		keys = append(keys, i18n.HowKey(how))
 	}
@@ -114,7 +117,7 @@ func TestP3_ReceiptOffersWhatFits(t *testing.T) {
 	}{
 		{"archived", session.Archived, lifecycle.Receipt{}, i18n.ButtonUndo, "restore %s"},
 		{"completed", session.Completed, lifecycle.Receipt{}, i18n.ButtonUndo, "restore %s"},
-		{"quiet", session.Archived, lifecycle.Receipt{Quiet: time.Hour}, i18n.ButtonRestore, "restore %s"},
+		{"quiet", session.Archived, lifecycle.Receipt{Quiet: time.Hour}, i18n.ButtonResume, "restore %s"},
 		{"not clean", session.CleanupFailed, lifecycle.Receipt{}, i18n.ButtonRetry, "archive %s as archived"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -223,7 +223,7 @@ func TestSay(t *testing.T) {
 
 // TestP9_NoSentenceHidesANamesCharacters: a new blank is a name, or is known not to be one.
 func TestP9_NoSentenceHidesANamesCharacters(t *testing.T) {
-	ours := strings.Fields("Age Command Count Details Feature How ID PID Page Pages Percent Process Processes Reason Seconds Signal Size Source State Status Time To What Where")
+	ours := strings.Fields("Age Command Count Details Feature First How ID Next Note PID Page Pages Percent Process Processes Reason Said Seconds Signal Size Source State Status Time To What Where")
 	c, err := Load(dotted)
 	require.NoError(t, err)
 	for _, lang := range Languages() {
@@ -257,6 +257,9 @@ func TestNamesFromOtherPackages(t *testing.T) {
 	}
 	for _, h := range strings.Fields("hup term kill already_gone") {
 		keys = append(keys, HowKey(h))
+	}
+	for _, rule := range strings.Fields("start ready resume resume.second_writer adopt chat.adopt stop stopped ended lost failed recovery.mark_lost") {
+		keys = append(keys, RuleKey(rule))
 	}
 	all := declared(t)
 	for _, key := range keys {

@@ -78,12 +78,12 @@ func TestView_RulesInEveryLanguage(t *testing.T) {
 	for lang, want := range map[string]string{
 		"en": "• WebFetch (every use)\n• Bash(ls (every use))\n• ~/x (folder)",
 		"ru": "• WebFetch (любое использование)\n• Bash(ls (every use))\n• ~/x (папка)",
-		"zh": "• WebFetch (任何使用)\n• Bash(ls (every use))\n• ~/x (目录)",
+		"zh": "• WebFetch（任何使用）\n• Bash(ls (every use))\n• ~/x（目录）",
 	} {
 		v := viewer(t, lang)
 		assert.Contains(t, v.View(c, "work").Text.Text, want)
 		all := v.All(c)
-		assert.Contains(t, all[len(all)-1].Text, "/home/u/x ("+v.Words.Say(i18n.AskDirectory)+")")
+		assert.Contains(t, all[len(all)-1].Text, v.Words.Say(i18n.Noted, i18n.Args{"What": "/home/u/x", "Note": v.Words.Say(i18n.AskDirectory)}))
 	}
 }
 

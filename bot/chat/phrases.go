@@ -58,7 +58,7 @@ func (p Phrases) ProcessText(one desk.Process) string {
 	if one.Terminal != "" {
 		parts = append(parts, one.Terminal)
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, p.Words.Say(i18n.JoinParts))
 }
 
 // EndingText says what became of one process.
@@ -77,13 +77,14 @@ func (p Phrases) EndingText(e control.Ending) string {
 
 // WriterText is one writer of a conversation in one line.
 func (p Phrases) WriterText(w desk.Writer) string {
-	text := p.ProcessText(w.Process)
+	parts := []string{p.ProcessText(w.Process)}
 	if w.Session != "" {
-		text += ", " + p.Words.Say(i18n.WriterSession, i18n.Args{"Name": w.Session})
+		parts = append(parts, p.Words.Say(i18n.WriterSession, i18n.Args{"Name": w.Session}))
 	}
 	if dir := p.ShortTail(w.Dir); dir != "" {
-		text += ", " + dir
+		parts = append(parts, dir)
 	}
+	text := strings.Join(parts, p.Words.Say(i18n.JoinParts))
 	if !w.Proven {
 		return p.Words.Say(i18n.WriterUnsure, i18n.Args{"Process": text})
 	}
@@ -92,7 +93,7 @@ func (p Phrases) WriterText(w desk.Writer) string {
 
 // NotCleanText says that the end of a session is not proven, and why.
 func (p Phrases) NotCleanText(r views.Session) string {
-	args := i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), "; ")}
+	args := i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), p.Words.Say(i18n.JoinItems))}
 	return p.Words.Say(i18n.CleanupFailed, args)
 }
 

@@ -64,7 +64,7 @@ type answer struct {
 
 var (
 	sendAgain     = answer{i18n.ButtonSendAgain, outbox.Primary, i18n.SentAgain}
-	send          = answer{i18n.ButtonSend, outbox.Primary, i18n.AgedSent}
+	send          = answer{i18n.ButtonSend, outbox.Primary, i18n.SentAgain}
 	resumeAndSend = answer{i18n.ButtonResumeAndSend, outbox.Primary, i18n.ResumeAndSend}
 	sendAnyway    = answer{i18n.ButtonSendAnyway, "", i18n.SentAnyway}
 	sendAfter     = answer{i18n.ButtonSendAfter, "", i18n.SendAfter}

@@ -148,13 +148,15 @@ func (p *Reports) look(one *report) (card.Look, offered) {
 		for _, name := range names {
 			shown = append(shown, chat.ShownName(name))
 		}
-		args := i18n.Args{"Count": len(names), "Names": p.Chat.Some(shown, ", "), "Dir": dirs[word]}
+		list := p.Chat.Some(shown, words.Say(i18n.JoinNames))
+		args := i18n.Args{"Count": len(names), "Names": list, "Dir": dirs[word]}
 		lines = append(lines, "• "+words.Say(word, args))
 	}
 	for _, word := range sentences {
 		tell(word)
 		if n := len(one.returning); n > 0 && word == i18n.RecoveredReboot {
-			lines[len(lines)-1] += " " + words.Say(i18n.RecoveredComing, i18n.Args{"Count": n})
+			last, coming := &lines[len(lines)-1], words.Say(i18n.RecoveredComing, i18n.Args{"Count": n})
+			*last = p.Chat.Sentences(*last, coming)
 		}
 	}
 	if len(lines) > 0 {

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strings"
 
@@ -65,13 +64,16 @@ func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) 
 	case r.State == views.Running:
 		state = lookText(s.chat.Words, s.agents.Look(ctx, r.ID))
 	case r.State == views.CleanupFailed && len(r.Failures) > 0:
-		state += " (" + s.chat.FailureTexts(r)[0] + ")" // the first reason is enough here
+		note := s.chat.FailureTexts(r)[0] // the first reason is enough here
+		state = s.chat.Words.Say(i18n.Noted, i18n.Args{"What": state, "Note": note})
 	}
 	mark := "•"
 	if current {
 		mark = "✓"
 	}
-	return fmt.Sprintf("%s %s: %s, %s", mark, glyph.Name(r.Name), state, s.chat.Short(r.Dir))
+	what := state + s.chat.Words.Say(i18n.JoinParts) + s.chat.Short(r.Dir)
+	args := i18n.Args{"What": glyph.Name(r.Name), "Said": what}
+	return mark + " " + s.chat.Words.Say(i18n.Named, args)
 }
 
 // lookText says what an agent is doing, whether a person is at the agent's window, which model the
@@ -96,14 +98,15 @@ func lookText(words i18n.Words, l desk.Look) string {
 			text = append(text, words.Say(i18n.ListContext, percent))
 		}
 	}
-	return strings.Join(text, ", ")
+	return strings.Join(text, words.Say(i18n.JoinParts))
 }
 
 // listOption opens a session; of a session that is not cleaned up, the option tries that again.
 func (s *Sessions) listOption(r views.Session, current bool) card.Option {
 	name := glyph.Name(r.Name)
 	if isNotClean(r) {
-		word := s.chat.Words.Say(i18n.ButtonRetry) + ": " + name
+		args := i18n.Args{"What": s.chat.Words.Say(i18n.ButtonRetry), "Said": name}
+		word := s.chat.Words.Say(i18n.Named, args)
 		return card.Option{Text: word, Value: retryWord + ":" + r.ID.String() + ":" + chat.LaunchOf(r)}
 	}
 	if current {

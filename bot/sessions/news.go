@@ -53,7 +53,7 @@ func (s *Sessions) tellStopped(ctx context.Context, n news.Note) error {
 		return s.chat.For(r.ID).Post(ctx, r.Conversation, text, s.chat.ResumeButton(r))
 	}
 	back := offer{Offer: chat.Offer{Session: r.ID}}
-	option := s.chat.Option(i18n.ButtonRestore, plainOption, outbox.Primary)
+	option := s.chat.Option(i18n.ButtonResume, plainOption, outbox.Primary)
 	if n.Receipt.Quiet == 0 {
 		back.Undo, option = true, s.chat.Option(i18n.ButtonUndo, plainOption, "")
 	}

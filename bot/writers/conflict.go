@@ -114,7 +114,7 @@ func (o *Others) look(c conflict, details bool) card.Look {
 	}
 	text := "\n• " + o.chat.Some(lines, "\n• ")
 	if len(can) > 0 {
-		text += "\n" + strings.Join(can, " ")
+		text += "\n" + o.chat.Sentences(can...)
 	}
 	head := render.Plain(o.words.Say(say.head, o.chat.StateArgs(r)))
 	return card.Look{To: c.resume.To, Session: r.ID, Options: chat.Rows(2, options...),
