@@ -10,7 +10,7 @@ const (
 	AskTextLost      Key = "ask_text_lost"   // Name
 	AskTextUnsure    Key = "ask_text_unsure" // Name
 	AskFlood         Key = "ask_flood"       // Name
-	HeldAsk          Key = "held_ask"        // Name, What
+	HeldAsk          Key = "held_ask"        // Name
 	SendAfter        Key = "send_after"      // Name
 	DeniedWith       Key = "denied_with"     // Name
 	AnsweredWith     Key = "answered_with"   // Name

@@ -44,7 +44,7 @@ const (
 	PathMissing    Key = "path_missing"     // Path
 	PathNotDir     Key = "path_not_dir"     // Path
 	PathNotAllowed Key = "path_not_allowed" // Path, Roots
-	PathUnreadable Key = "path_unreadable"  // Path, Reason
+	PathUnreadable Key = "path_unreadable"  // Path
 	TmuxMissing    Key = "tmux_missing"
 	NoEvidence     Key = "no_evidence"
 	ClaudeMissing  Key = "claude_missing"   // Command

@@ -108,7 +108,7 @@ func (s *Sessions) offer(ctx context.Context, to address.Conversation, text rend
 	return s.offers.Post(ctx, look, o)
 }
 
-// tapOffer resumes a session: [Undo], [Restore], a session that was picked, and the choices under a
+// tapOffer resumes a session: [Undo], a session that was picked, and the choices under a
 // resume that was refused.
 func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was offer) (chat.Answer, error) {
 	option := t.Card.Option
