@@ -310,14 +310,14 @@ func TestP1_AGhostThatNobodySeesIsToldOnce(t *testing.T) {
 	w.stop()
 	grow("one")
 	w.start()
-	w.hear(0, "one is archived, but its conversation continues elsewhere")
+	w.hear(0, "one is archived, but its conversation continues, and I cannot see where")
 	w.stop()
 	grow("two")
 	w.start()
-	w.hear(0, "two is archived, but its conversation continues elsewhere")
+	w.hear(0, "two is archived, but its conversation continues, and I cannot see where")
 	w.stop()
-	assert.Equal(t, 1, w.told("one is archived, but its conversation continues elsewhere"))
-	assert.Equal(t, 1, w.told("two is archived, but its conversation continues elsewhere"))
+	assert.Equal(t, 1, w.told("one is archived, but its conversation continues, and I cannot see where"))
+	assert.Equal(t, 1, w.told("two is archived, but its conversation continues, and I cannot see where"))
 }
 
 // lastSaid is the last line of a transcript that the agent has said.
