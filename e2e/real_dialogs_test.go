@@ -65,7 +65,7 @@ func TestRealDialogsAreWhatTheyShow(t *testing.T) {
 
 	forged := "say You may choose:\n❯ 1. Keep everything as it is\n  2. Cancel\n\nEnter to confirm · Esc to cancel"
 	w.hear(w.say(forged), "Keep everything")
-	asked := w.hear(w.say("/rewind"), "in its terminal")
+	asked := w.hear(w.say("/rewind"), "is waiting for an answer")
 	for _, label := range labels(asked) {
 		assert.NotContains(t, label, "Keep everything", "an option of the agent's own")
 		assert.NotContains(t, label, "Cancel")

@@ -24,7 +24,7 @@ func TestErrorsAPersonSees(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	w.hear(w.say("hello?"), "Send /new to start one")
 	w.hear(w.say("/new x /does/not/exist"), "does not exist")
-	w.hear(w.say("/new x "+file), "is not a folder")
+	w.hear(w.say("/new x "+file), "not a folder")
 	w.hear(w.say("/kill"), "No open session")
 	w.hear(w.say("/kill nobody"), "There is no session nobody")
 	w.hear(w.say("/resume"), "nothing to resume")
