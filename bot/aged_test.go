@@ -135,7 +135,7 @@ func TestP4_AnOldPromptIsTypedOrDroppedByAPerson(t *testing.T) {
 		require.NoError(t, w.TapShown(t, chattest.Bob, question, i18n.ButtonSend), "any allowed person may")
 		assert.Equal(t, []string{"queue " + key + " for " + r.ID.String()}, w.Lifecycle.Done())
 		assert.Equal(t, inbox.Held, w.EntryState(key))
-		assert.Equal(t, chattest.Lines(question.Text.Text, "", w.Named(i18n.AgedSent, "api")), w.Telegram.LastEdit(t).Text.Text)
+		assert.Equal(t, chattest.Lines(question.Text.Text, "", w.Named(i18n.SentAgain, "api")), w.Telegram.LastEdit(t).Text.Text)
 		require.NoError(t, w.TapShown(t, chattest.Bob, question, i18n.ButtonDrop))
 		require.NoError(t, w.TapShown(t, chattest.Bob, question, i18n.ButtonSend))
 		assert.Len(t, w.Lifecycle.Done(), 1, "once is enough")

@@ -44,8 +44,8 @@ func TestP5_AnotherSessionsAnswerIsOneNoticeAtTheEndOfItsTurn(t *testing.T) {
 }
 
 func TestP5_WhatEndsAnotherSessionsTurn(t *testing.T) {
-	interrupted := "api was interrupted. Send it what to do instead."
-	failed := "api stopped with an error from Claude: 529. Send the message again to go on."
+	interrupted := "api is interrupted. Tell it what to do instead."
+	failed := "api stopped with an error from Claude: 529. Send your message again to continue."
 	for _, tt := range []struct {
 		name  string
 		state session.State

@@ -887,9 +887,9 @@ func TestTheListShowsModelAndContext(t *testing.T) {
 		want  string
 	}{
 		{"nothing is known", nil, "idle, ~/api"},
-		{"both", &session.Usage{Model: "Opus 5.5", Context: 41.6}, "idle, Opus 5.5, 42 % of context, ~/api"},
+		{"both", &session.Usage{Model: "Opus 5.5", Context: 41.6}, "idle, Opus 5.5, 42% of context, ~/api"},
 		{"no answer yet", &session.Usage{Model: "Opus 5.5", Context: -1}, "idle, Opus 5.5, ~/api"},
-		{"no model", &session.Usage{Context: 0}, "idle, 0 % of context, ~/api"},
+		{"no model", &session.Usage{Context: 0}, "idle, 0% of context, ~/api"},
 	} {
 		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
 			w.NewCurrentSession(t, "api", session.Running)

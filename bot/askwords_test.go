@@ -140,7 +140,7 @@ func TestP4_WordsForAQuestionThatIsOverAreNotTyped(t *testing.T) {
 			assert.NotContains(t, strings.Join(w.Lifecycle.Done(), "\n"), "queue")
 			w.Work(t)
 			m, stray := w.LastSent(t), w.Telegram.LastID()
-			assert.Contains(t, m.Text.Text, "was probably meant for it")
+			assert.Contains(t, m.Text.Text, "is no longer waiting for this text")
 			assert.Equal(t, w.WordsOf(i18n.ButtonSend, i18n.ButtonDrop), chattest.Words(m))
 			assert.Equal(t, inbox.Asked, w.EntryState(key))
 			second := w.MustHear(t, "a prompt")

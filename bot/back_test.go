@@ -111,14 +111,14 @@ func TestP1_LeftoversThatAResumeEndedAreTold(t *testing.T) {
 	r := w.Session(t, "api", session.Archived)
 	w.Lifecycle.Leftovers = []lifecycle.Ending{chattest.Ended(9, process.HowKill, time.Minute)}
 	w.MustHear(t, "/resume api")
-	assert.Equal(t, []string{chattest.Lines("• claude, pid 9, 1 min ended with KILL.", w.Restoring(r))}, w.Telegram.Texts())
+	assert.Equal(t, []string{chattest.Lines("• claude, pid 9, 1 min ended by force (KILL).", w.Restoring(r))}, w.Telegram.Texts())
 
 	w = chattest.NewWorld(t)
 	w.Session(t, "api", session.Archived)
 	w.Lifecycle.Leftovers = []lifecycle.Ending{chattest.Ended(9, process.HowKill, time.Minute), chattest.Spared(10, lifecycle.ReasonSecond)}
 	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
 	w.MustHear(t, "/resume api")
-	assert.Equal(t, []string{chattest.Lines("• claude, pid 9, 1 min ended with KILL.",
+	assert.Equal(t, []string{chattest.Lines("• claude, pid 9, 1 min ended by force (KILL).",
 		w.Word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}))}, w.Telegram.Texts())
 }
 
@@ -132,7 +132,7 @@ func TestResumeOfWhatIsNotCleanedUpIsExplained(t *testing.T) {
 	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) {
 		return r, &lifecycle.StateError{State: session.CleanupFailed, Want: "resumed"}
 	}
-	want := w.Word(i18n.CleanupFailed, i18n.Args{"Name": "api", "Details": "pid 5 is alive even after KILL"})
+	want := w.Word(i18n.CleanupFailed, i18n.Args{"Name": "api", "Details": "pid 5 still runs, even after KILL"})
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.UndoShown(t, r, 0), i18n.ButtonUndo))
 	w.MustHear(t, "/resume api")
 	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, r.ID))
@@ -196,7 +196,7 @@ func TestP8_AResumeThatWasCutShortIsResumed(t *testing.T) {
 				return
 			}
 			assert.Equal(t, []string{fmt.Sprintf(tt.want, r.ID)}, w.Lifecycle.Done())
-			assert.Contains(t, w.Telegram.Last(t).Text.Text, "api is coming back in ")
+			assert.Contains(t, w.Telegram.Last(t).Text.Text, "Resuming api in ")
 		})
 	}
 }

@@ -222,10 +222,10 @@ func TestALongOutputIsItsEndsAndAFile(t *testing.T) {
 		{"colours and a moving cursor", "\x1b[31mred\x1b[0m\n10%\r100%\r\ndone\n", "red\n100%", "done", ""},
 		{"long", text, "line 0\nline 1", "line 2998\nline 2999", text + "\n"},
 		{"kept in a file", saved(filepath.Join(results, "x.txt")), "line 0\nline 1", "line 2998\nline 2999", text + "\n"},
-		{"a file elsewhere", saved(filepath.Join(dir, "secret")), "line 0\nline 1", "106.3KB, which Telegram does not take.", ""},
-		{"a link", saved(filepath.Join(results, "link.txt")), "line 0\nline 1", "106.3KB, which Telegram does not take.", ""},
-		{"a path that climbs", saved(results + "/../../secret"), "line 0\nline 1", "106.3KB, which Telegram does not take.", ""},
-		{"one endless line", strings.Repeat("x", 100_000), "… 1 line more", "", strings.Repeat("x", 100_000) + "\n"},
+		{"a file elsewhere", saved(filepath.Join(dir, "secret")), "line 0\nline 1", "106.3KB, too big for Telegram.", ""},
+		{"a link", saved(filepath.Join(results, "link.txt")), "line 0\nline 1", "106.3KB, too big for Telegram.", ""},
+		{"a path that climbs", saved(results + "/../../secret"), "line 0\nline 1", "106.3KB, too big for Telegram.", ""},
+		{"one endless line", strings.Repeat("x", 100_000), "… 1 more line", "", strings.Repeat("x", 100_000) + "\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)

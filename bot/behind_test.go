@@ -79,7 +79,7 @@ func TestAClosedQuestionNamesNoButton(t *testing.T) {
 func TestAnOldButtonNamesNoCommand(t *testing.T) {
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.TapButton(t, chattest.Alice, "old"))
-	assert.Contains(t, w.Telegram.Done(), "answer query: This button is out of date.")
+	assert.Contains(t, w.Telegram.Done(), "answer query: This button no longer works. Use the newest message, or /list.")
 }
 
 // A session that has just ended is known by its name, and the way back is offered.
@@ -108,7 +108,7 @@ func TestWhySaysThatASessionCrashed(t *testing.T) {
 		w.Records.Change(r.ID, func(r *session.Record) { r.Exit = &exit })
 		w.MustHear(t, "/why api")
 		says := w.Word(word, i18n.Args{"Name": "api", "Status": exit.Status, "Signal": exit.Signal})
-		assert.Equal(t, chattest.Lines(says, "api is completed. Nothing else is noted of it."), w.Telegram.Last(t).Text.Text)
+		assert.Equal(t, chattest.Lines(says, "api: done. There is no history."), w.Telegram.Last(t).Text.Text)
 	}
 }
 

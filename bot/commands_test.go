@@ -263,7 +263,7 @@ func TestListText(t *testing.T) {
 	list := func(to session.Conversation, marks ...string) {
 		text, buttons := w.ListText(t, to)
 		assert.Equal(t, chattest.Lines(w.Word(i18n.ListTitle, i18n.Args{"Count": 3}),
-			marks[0]+" api: working, ~/api", marks[1]+" web: starting, ~/web", marks[2]+" stuck: not cleaned up, ~/stuck",
+			marks[0]+" api: working, ~/api", marks[1]+" web: starting, ~/web", marks[2]+" stuck: not fully ended, ~/stuck",
 			"", w.Word(i18n.ListArchived, i18n.Args{"Count": 5})), text.Text)
 		m := outbox.Message{To: chattest.AtAlice, Buttons: buttons}
 		assert.Equal(t, []string{strings.TrimPrefix(marks[0]+" api", "• "), strings.TrimPrefix(marks[1]+" web", "• "),
@@ -300,12 +300,12 @@ func TestTheListSaysWhoIsAtTheDesk(t *testing.T) {
 		look lifecycle.Look
 		want string
 	}{
-		{"nobody knows", lifecycle.Look{}, "unknown"},
+		{"nobody knows", lifecycle.Look{}, "state unknown"},
 		{"nobody there", lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskAway}, "idle"},
-		{"attached", lifecycle.Look{Phase: lifecycle.PhaseWorking, Desk: lifecycle.DeskAttached}, "working, attached"},
-		{"typing", lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskTyping}, "idle, at the desk"},
+		{"attached", lifecycle.Look{Phase: lifecycle.PhaseWorking, Desk: lifecycle.DeskAttached}, "working, open in a terminal"},
+		{"typing", lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskTyping}, "idle, someone is typing in it"},
 		{"in the background", lifecycle.Look{Phase: lifecycle.PhaseIdle, Desk: lifecycle.DeskTyping, Background: true},
-			"idle, at the desk, runs commands in the background"},
+			"idle, someone is typing in it, background commands running"},
 		{"at work that says nothing new", lifecycle.Look{Phase: lifecycle.PhaseWorking, Background: true}, "working"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -325,7 +325,7 @@ func TestP3_TheListSaysWhyASessionIsNotClean(t *testing.T) {
 		r.Cleanup = &session.CleanupError{Failures: []session.CleanupFailure{{Kind: "survived", PID: 5}, {Kind: "tmux", Detail: "x"}}}
 	})
 	w.MustHear(t, "/list")
-	assert.Contains(t, w.Telegram.Last(t).Text.Text, "• stuck: not cleaned up (pid 5 is alive even after KILL), ~/stuck")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "• stuck: not fully ended (pid 5 still runs, even after KILL), ~/stuck")
 }
 
 func TestTheListRetriesWhatIsNotClean(t *testing.T) {

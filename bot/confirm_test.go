@@ -82,7 +82,7 @@ func TestP1_TakeOverEndsThemAndGoesOn(t *testing.T) {
 				return []lifecycle.Ending{chattest.Ended(4123, process.HowTerm, 0), chattest.Ended(4124, process.HowAlreadyGone, 0)}, nil
 			}
 			require.NoError(t, w.TapShown(t, chattest.Alice, asked, chattest.TakeWord(k)))
-			said := chattest.Lines("claude, pid 4123 ended with TERM.", "claude, pid 4124 was gone already.")
+			said := chattest.Lines("claude, pid 4123 ended on request (TERM).", "claude, pid 4124 had ended already.")
 			assert.Equal(t, []string{w.Word(i18n.Taking, i18n.Args{"Processes": "claude, pid 4123, 2 h, pts/3; claude, pid 4124, 2 h, pts/3"})},
 				chattest.TextsOf(w.Telegram, &w.Telegram.Edited))
 			assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
@@ -121,7 +121,7 @@ func TestP2_WhoDidNotEndIsTold(t *testing.T) {
 				return []lifecycle.Ending{chattest.Ended(1, process.HowKill, 0), chattest.Spared(2, process.ReasonUnproven)}, nil
 			}
 			require.NoError(t, w.TapShown(t, chattest.Alice, asked, chattest.TakeWord(k)))
-			assert.Equal(t, chattest.Lines("claude, pid 1 ended with KILL.", "claude, pid 2 was left alone: it is not proven to write this session."),
+			assert.Equal(t, chattest.Lines("claude, pid 1 ended by force (KILL).", "claude, pid 2 still runs: it may not belong to this session."),
 				w.Telegram.Last(t).Text.Text)
 			require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonShow))
 			last := w.Telegram.LastEdit(t)
@@ -158,7 +158,7 @@ func TestAnEndThatBreaksIsTold(t *testing.T) {
 			}
 			w.Telegram.OnEdit = func(outbox.Message) error { return &outbox.Refused{Err: chattest.ErrDisk} }
 			require.NoError(t, w.TapShown(t, chattest.Alice, asked, i18n.ButtonTakeOver))
-			want := w.Word(tt.want, i18n.Args{"Process": "claude, pid 1", "How": "ended with TERM"})
+			want := w.Word(tt.want, i18n.Args{"Process": "claude, pid 1", "How": "ended on request (TERM)"})
 			assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), want)
 			if tt.err != nil {
 				w.ToldOfError(t, nil)
@@ -174,7 +174,7 @@ func TestP2_AnEndThatWasNotTriedIsTold(t *testing.T) {
 		asked := w.TakeOver(t, m, chattest.TakeWord(k))
 		w.Lifecycle.Ends = func([]process.Identity) ([]lifecycle.Ending, error) { return nil, chattest.ErrDisk }
 		require.NoError(t, w.TapShown(t, chattest.Alice, asked, chattest.TakeWord(k)))
-		assert.Contains(t, w.Telegram.Texts(), "I did not end claude, pid 1, 2 h, pts/3.")
+		assert.Contains(t, w.Telegram.Texts(), "Could not end claude, pid 1, 2 h, pts/3.")
 		assert.Equal(t, w.Word(i18n.InternalError), w.Telegram.Last(t).Text.Text)
 	}
 }
@@ -381,9 +381,9 @@ func TestAdopt(t *testing.T) {
 	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonAdopt))
 	target := w.Successor(host.View(w.Record(t, r.ID)))
 	assert.Equal(t, []string{"adopt 4123@41230 from " + r.ID.String(), "move " + target.ID.String() + " to 7"}, w.Lifecycle.Done())
-	assert.Equal(t, "api goes on in the window @4: I type there, and never close it. "+
-		"No shell is in that window, so tmux closes it when api ends. "+
-		"Permission questions show here only as a screen until you /kill and /resume it.", w.Telegram.Last(t).Text.Text)
+	assert.Equal(t, "api is connected: your messages go to its window (@4). ccbot will not close it. "+
+		"The window closes by itself when api ends. "+
+		"Permission requests appear here only as its screen, until you /kill and /resume it.", w.Telegram.Last(t).Text.Text)
 	w.CurrentIs(t, target.ID)
 	assert.Equal(t, 1, w.Telegram.Spent)
 	w.Write() // now it is the session's own agent

@@ -51,15 +51,15 @@ func TestTheReportNamesInterruptedWork(t *testing.T) {
 	w.Lost(t, "docs", session.ClosedReboot)
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{Booted: chattest.Started}))
 	m := w.Telegram.Last(t)
-	assert.Equal(t, chattest.Lines("I have looked at all sessions:",
-		"• 3 sessions were lost when the machine went down: api, web, docs. The machine was started again at "+chattest.Started.Local().Format("15:04")+".",
-		"/resume NAME brings one back with its conversation, /why NAME says what happened.",
+	assert.Equal(t, chattest.Lines("All sessions are checked. What has changed:",
+		"• 3 sessions ended when the computer shut down: api, web, docs. The computer was started again at "+chattest.Started.Local().Format("15:04")+".",
+		"Resume one: /resume and its name. What happened: /why and its name.",
 		"",
-		"• api: It was interrupted at work. Last step: make test. Tasks done: 3 of 5.",
-		"• web: It was interrupted while it waited for you.",
-		"To go on, this is sent:",
+		"• api: It was interrupted while working. Last step: make test. Tasks done: 3 of 5.",
+		"• web: It was interrupted while waiting for you.",
+		"To continue, this is sent:",
 		chattest.GoOn), m.Text.Text)
-	assert.Equal(t, []string{"Resume all", "Pick", "Continue"}, chattest.Words(m))
+	assert.Equal(t, []string{"Resume all", "Choose", "Continue"}, chattest.Words(m))
 
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
 	assert.Equal(t, chattest.Restores(r, waits), w.Restored(), "what was idle stays where it is")
@@ -71,7 +71,7 @@ func TestTheReportNamesInterruptedWork(t *testing.T) {
 	}
 	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonContinue))
 	assert.Len(t, promptKeys(t, w), 2, "a second tap sends nothing more")
-	assert.Equal(t, []string{"Resume all", "Pick", "Continue"}, chattest.Words(w.Telegram.Last(t)), "one is still lost")
+	assert.Equal(t, []string{"Resume all", "Choose", "Continue"}, chattest.Words(w.Telegram.Last(t)), "one is still lost")
 }
 
 // A prompt is typed once, however often [Continue] is tapped and wherever a crash comes in between.
@@ -83,7 +83,7 @@ func TestP4_ContinueIsOnePrompt(t *testing.T) {
 			w.MustHear(t, "/why api")
 			m := w.Telegram.Last(t)
 			assert.Equal(t, []string{"Continue"}, chattest.Words(m))
-			assert.Contains(t, m.Text.Text, "It was interrupted at work. Last step: make test. Tasks done: 3 of 5.\nTo go on, this is sent:\n"+chattest.GoOn)
+			assert.Contains(t, m.Text.Text, "It was interrupted while working. Last step: make test. Tasks done: 3 of 5.\nTo continue, this is sent:\n"+chattest.GoOn)
 
 			died := errors.New("died")
 			w.Failpoint = func(at string) {
@@ -123,10 +123,10 @@ func TestNewsOfWorkThatWasCutShort(t *testing.T) {
 	require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteEnded, Session: r, Screen: "bye"}))
 	m := w.Telegram.Last(t)
 	assert.Equal(t, []string{"Resume", "Continue"}, chattest.Words(m))
-	assert.Contains(t, m.Text.Text, "api crashed with exit status 143")
-	assert.Contains(t, m.Text.Text, "bye\nIt was interrupted at work. Last step: make test.")
+	assert.Contains(t, m.Text.Text, "api crashed (exit code 143)")
+	assert.Contains(t, m.Text.Text, "bye\nIt was interrupted while working. Last step: make test.")
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
-	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api goes on. It gets:\n"+chattest.GoOn)
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api continues. This is sent:\n"+chattest.GoOn)
 	assert.Equal(t, chattest.Restores(r), w.Restored())
 
 	r.State = session.Restoring
@@ -182,7 +182,7 @@ func TestContinueOnStart(t *testing.T) {
 		assert.Equal(t, chattest.Restores(all...), w.Restored())
 		assert.EqualValues(t, 2, most.Load())
 		m := w.Telegram.Posted[0]
-		assert.Contains(t, m.Text.Text, "Going on without your word: one, two, three.\nTo go on, this is sent:\n"+chattest.GoOn)
+		assert.Contains(t, m.Text.Text, "Continued automatically: one, two, three.\nTo continue, this is sent:\n"+chattest.GoOn)
 		assert.Equal(t, []string{"Resume", "Continue"}, chattest.Words(m), "for the others, and what tmux took")
 		want := []string{}
 		for _, r := range alone {
@@ -196,5 +196,5 @@ func TestDiskLow(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	require.NoError(t, w.DiskLow(t.Context(), "900 MiB"))
-	assert.Equal(t, []string{"⚠ The disk that ~/.ccbot is on is almost full: 900 MiB left. On a full disk I cannot keep messages. Make some room."}, w.Telegram.Texts())
+	assert.Equal(t, []string{"⚠ The disk of ~/.ccbot is almost full (900 MiB left). Free some space: on a full disk no message can be kept."}, w.Telegram.Texts())
 }

@@ -32,7 +32,7 @@ func picked(m outbox.Message) (names []string) {
 
 func TestP8_ResumeAllWorksAfterAnotherRestart(t *testing.T) {
 	w, offered, m := chattest.WentDownWorld(t)
-	assert.Equal(t, []string{"Resume all", "Pick"}, chattest.Words(m))
+	assert.Equal(t, []string{"Resume all", "Choose"}, chattest.Words(m))
 	w.Again()
 	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonResumeAll), "any allowed person may")
 	assert.Equal(t, chattest.Restores(offered...), w.Restored())
@@ -139,11 +139,11 @@ func TestResumeAllLeavesOtherButtons(t *testing.T) {
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 	require.Len(t, w.Telegram.Posted, 2)
 	m, windows := w.Telegram.Posted[0], w.Telegram.Posted[1]
-	assert.Equal(t, []string{"Resume all", "Pick"}, chattest.Words(m))
+	assert.Equal(t, []string{"Resume all", "Choose"}, chattest.Words(m))
 	require.NoError(t, w.TapSpot(t, chattest.Alice, chattest.Spots(m)[0]))
 	assert.Empty(t, w.Telegram.Buttons)
 	now := w.Telegram.Now(w.IDOf(chattest.Data(windows)[0]))
-	assert.Equal(t, []string{"Ignore"}, chattest.Words(now))
+	assert.Equal(t, []string{"Hide"}, chattest.Words(now))
 }
 
 func TestPickShowsWhatIsStillLost(t *testing.T) {
@@ -247,7 +247,7 @@ func TestPickSaysWhatItDoesNotShow(t *testing.T) {
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonPick))
 	pick := w.Telegram.Last(t)
 	assert.Len(t, pick.Buttons, 10)
-	assert.Equal(t, "Which session shall I bring back?\n2 more are not shown; /resume NAME brings them back.", pick.Text.Text)
+	assert.Equal(t, "Which session do you want to resume?\n2 more: /resume and the name.", pick.Text.Text)
 }
 
 // A crash in the middle: what did not come back is tried by the next start.

@@ -39,8 +39,8 @@ func TestATransferMovesTheCurrentSessionAlong(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
 	}
-	assert.Equal(t, []string{"api goes on in the window @21: I type there, and never close it. " +
-		"Permission questions show here only as a screen until you /kill and /resume it."}, w.Telegram.Texts())
+	assert.Equal(t, []string{"api is connected: your messages go to its window (@21). ccbot will not close it. " +
+		"Permission requests appear here only as its screen, until you /kill and /resume it."}, w.Telegram.Texts())
 
 	n.Asked = true
 	require.NoError(t, w.SessionNews(t.Context(), n))

@@ -163,7 +163,7 @@ func TestHowAnAgentEnded(t *testing.T) {
 			require.NoError(t, w.SessionNews(t.Context(), n))
 			text := w.Word(tt.want, i18n.Args{"Name": "api", "Status": 3, "Signal": 9})
 			if tt.screen {
-				text += " " + w.Word(i18n.LastScreen) + "\nthe screen"
+				text += "\n" + w.Word(i18n.LastScreen) + "\nthe screen"
 			}
 			assert.Equal(t, text, w.Telegram.Last(t).Text.Text)
 			assert.Equal(t, tt.screen, len(w.Telegram.Last(t).Text.Entities) > 0, "the screen is monospace")

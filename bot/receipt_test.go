@@ -31,29 +31,29 @@ func TestReceiptText(t *testing.T) {
 		{"archived, nothing lived", session.Archived, lifecycle.Receipt{}, []string{"api is archived."}},
 		{"the agent had just ended", session.Archived, lifecycle.Receipt{Agent: &gone}, []string{"api is archived."}},
 		{"completed", session.Completed, lifecycle.Receipt{Agent: &agent},
-			[]string{"api is completed.", "• claude, pid 10, 2 h ended with its window."}},
+			[]string{"api is archived as done.", "• claude, pid 10, 2 h closed with its window."}},
 		{"one leftover and one second writer", session.Archived,
 			lifecycle.Receipt{Others: []lifecycle.Ending{chattest.Ended(4123, process.HowTerm, 2*time.Hour), chattest.Spared(4130, lifecycle.ReasonSecond)}},
 			[]string{"api is archived.",
-				"• claude, pid 4123, 2 h ended with TERM.", "• claude, pid 4130 was left alone: opened later or elsewhere, not by me."}},
+				"• claude, pid 4123, 2 h ended on request (TERM).", "• claude, pid 4130 still runs: somebody else opened it."}},
 		{"leftovers", session.Archived,
 			lifecycle.Receipt{Agent: &agent, Others: []lifecycle.Ending{chattest.Ended(11, process.HowTerm, 0), chattest.Spared(12, "tmux"),
 				chattest.Ended(13, process.HowKill, 0), chattest.Ended(14, process.HowAlreadyGone, 0), chattest.Ended(15, process.HowTerm, 3*time.Minute)}},
-			[]string{"api is archived.", "• claude, pid 10, 2 h ended with its window.", "• claude, pid 11 ended with TERM.",
-				"• claude, pid 12 was left alone: it is tmux itself.", "• claude, pid 13 ended with KILL.", "• claude, pid 15, 3 min ended with TERM."}},
+			[]string{"api is archived.", "• claude, pid 10, 2 h closed with its window.", "• claude, pid 11 ended on request (TERM).",
+				"• claude, pid 12 still runs: it is tmux itself.", "• claude, pid 13 ended by force (KILL).", "• claude, pid 15, 3 min ended on request (TERM)."}},
 		{"split and waiting", session.Archived, lifecycle.Receipt{Split: true, Waiting: 1},
-			[]string{"api is archived.", "What is not mine in its window stays open.",
-				"1 message was not typed yet. It waits for the session to come back."}},
-		{"adopted", session.Archived, lifecycle.Receipt{Adopted: true}, []string{"api is archived.", "What is not mine in its window stays open."}},
+			[]string{"api is archived.", "Everything else in its window stays open.",
+				"1 message is still queued; it is sent when you resume the session."}},
+		{"adopted", session.Archived, lifecycle.Receipt{Adopted: true}, []string{"api is archived.", "Everything else in its window stays open."}},
 		{"quiet", session.Archived, lifecycle.Receipt{Quiet: 6 * time.Hour, Agent: &agent},
-			[]string{"api is archived: nothing has happened for 6 h.", "• claude, pid 10, 2 h ended with its window."}},
+			[]string{"api was idle for 6 h, so it is archived.", "• claude, pid 10, 2 h closed with its window."}},
 		{"not cleaned up", session.CleanupFailed, lifecycle.Receipt{Failures: []lifecycle.Failure{
 			{Kind: lifecycle.FailureSurvived, PID: 1, Detail: "x"}, {Kind: lifecycle.FailureTmux, Detail: "y"}, {Kind: lifecycle.FailureTmux, Detail: "z"}},
 			Others: []lifecycle.Ending{{Outcome: process.Outcome{Process: chattest.Claude(1), How: process.HowKill}}, chattest.Ended(2, process.HowTerm, 0)}},
-			[]string{"api is not cleaned up: pid 1 is alive even after KILL; tmux did not prove that its window is closed. " +
-				"I go on trying by myself; Retry tries now.", "• claude, pid 2 ended with TERM."}},
+			[]string{"api has not fully ended: pid 1 still runs, even after KILL; tmux did not confirm that its window is closed. " +
+				"It is retried automatically; “Retry” does it now.", "• claude, pid 2 ended on request (TERM)."}},
 		{"not cleaned up, nobody knows what", session.CleanupFailed, lifecycle.Receipt{Failures: []lifecycle.Failure{{Kind: lifecycle.FailureUnknown}}},
-			[]string{"api is not cleaned up: nobody can tell whether all of it has ended. I go on trying by myself; Retry tries now."}},
+			[]string{"api has not fully ended: it is not certain that everything has ended. It is retried automatically; “Retry” does it now."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -90,6 +90,9 @@ func TestEveryCodeHasASentence(t *testing.T) {
 	for _, fault := range chattest.Consts(t, "../internal/transcript", "Fault") {
 		keys = append(keys, i18n.FaultKey(fault))
 	}
+	for _, rule := range chattest.Consts(t, "../lifecycle", "rule") {
+		keys = append(keys, i18n.RuleKey(rule))
+	}
 	for _, how := range chattest.Consts(t, "../internal/process", "How") {
 		keys = append(keys, i18n.HowKey(how))
 	}
@@ -114,7 +117,7 @@ func TestP3_ReceiptOffersWhatFits(t *testing.T) {
 	}{
 		{"archived", session.Archived, lifecycle.Receipt{}, i18n.ButtonUndo, "restore %s"},
 		{"completed", session.Completed, lifecycle.Receipt{}, i18n.ButtonUndo, "restore %s"},
-		{"quiet", session.Archived, lifecycle.Receipt{Quiet: time.Hour}, i18n.ButtonRestore, "restore %s"},
+		{"quiet", session.Archived, lifecycle.Receipt{Quiet: time.Hour}, i18n.ButtonResume, "restore %s"},
 		{"not clean", session.CleanupFailed, lifecycle.Receipt{}, i18n.ButtonRetry, "archive %s as archived"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -234,7 +237,7 @@ func TestP3_TheRecordSaysTheSameAsTheReceipt(t *testing.T) {
 	assert.NotContains(t, w.NotCleanText(host.View(r)), "of_a_later_day")
 
 	r.Cleanup.Failures = []session.CleanupFailure{{Kind: "unknown", PID: 5, Detail: "it may write the session"}, {Kind: "later", PID: 6, Detail: "odd"}}
-	assert.Contains(t, w.NotCleanText(host.View(r)), "pid 5: I cannot tell whether it writes this session; process 6: odd.")
+	assert.Contains(t, w.NotCleanText(host.View(r)), "pid 5 may still belong to it; process 6: odd.")
 }
 
 func TestProcessText(t *testing.T) {

@@ -42,19 +42,19 @@ func TestTheReportSaysWhatMatters(t *testing.T) {
 		recovery.Notice{Kind: recovery.Pending, Record: dark.ID}, recovery.Notice{Kind: recovery.StaleWindow, Record: dark.ID})
 
 	require.NoError(t, w.Recovered(t.Context(), rep))
-	assert.Equal(t, []string{chattest.Lines("I have looked at all sessions:",
-		"• 2 sessions were lost when the machine went down: api, web.",
-		"• 1 session was lost when tmux ended: docs.",
-		"• 1 session lost its window, and I did not close it: by hand.",
-		"• I gave up 1 session after a long time without a sign of life: old.",
+	assert.Equal(t, []string{chattest.Lines("All sessions are checked. What has changed:",
+		"• 2 sessions ended when the computer shut down: api, web.",
+		"• 1 session ended together with tmux: docs.",
+		"• The window of 1 session disappeared: by hand.",
+		"• 1 session has been unreachable for too long and counts as ended: old.",
 		"• 1 session did not start: never.",
-		"• I could not put 1 session in order: odd. The log says why, and the next start tries again.",
-		"• I cannot tell how 1 session is doing, so I left it as it is: dark.",
-		"• 1 session is from a newer ccbot, so I left it alone in ~/.ccbot/sessions. Update ccbot to use it.",
-		"• I cannot read the records of 2 sessions; I keep them in ~/.ccbot/quarantine.",
-		"• 1 session goes on: open.",
-		"/resume NAME brings one back with its conversation, /why NAME says what happened.")}, w.Telegram.Texts())
-	assert.Equal(t, []string{"Resume all", "Pick"}, chattest.Words(w.Telegram.Last(t)))
+		"• 1 session still has a problem: odd. The next start tries again; the log says why.",
+		"• The state of 1 session is unknown, so nothing was changed: dark.",
+		"• 1 session was saved by a newer ccbot and stays in ~/.ccbot/sessions. Update ccbot to use it.",
+		"• The files of 2 sessions cannot be read; they are kept in ~/.ccbot/quarantine.",
+		"• 1 session continues: open.",
+		"Resume one: /resume and its name. What happened: /why and its name.")}, w.Telegram.Texts())
+	assert.Equal(t, []string{"Resume all", "Choose"}, chattest.Words(w.Telegram.Last(t)))
 	assert.Empty(t, w.Unreported())
 }
 
@@ -197,9 +197,9 @@ func TestWindowsAreToldOncePerLife(t *testing.T) {
 	w.Windows.WereTold["@9"] = true
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 	m := w.Telegram.Last(t)
-	assert.Equal(t, chattest.Lines("1 window belongs to no session; I leave it alone:",
+	assert.Equal(t, chattest.Lines("1 window with no session (nothing happens to it):",
 		"• @21 mine: claude, pid 4123, 2 h, pts/3, ~/proj, conversation 11111111"), m.Text.Text)
-	assert.Equal(t, []string{"Adopt", "Archive", "Ignore"}, chattest.Words(m))
+	assert.Equal(t, []string{"Connect", "Archive", "Hide"}, chattest.Words(m))
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 	assert.Len(t, w.Telegram.Texts(), 1)
 
@@ -219,7 +219,7 @@ func TestNamesInAReportAreBoundedData(t *testing.T) {
 	require.Len(t, w.Telegram.Texts(), 1)
 	m := w.Telegram.Last(t)
 	assert.Empty(t, m.Text.Entities)
-	assert.Contains(t, m.Text.Text, "• 50 sessions were lost")
+	assert.Contains(t, m.Text.Text, "• 50 sessions ended")
 	assert.Contains(t, m.Text.Text, "and 44 more")
 	assert.Len(t, strings.Split(m.Text.Text, "\n"), 3, "a name breaks no line")
 }
@@ -249,22 +249,22 @@ func TestHistoryIsNotNeededForALostTime(t *testing.T) {
 }
 
 func TestSessionsAndWindowsAreToldInAMessageEach(t *testing.T) {
-	head := "I have looked at all sessions:"
-	foot := "/resume NAME brings one back with its conversation, /why NAME says what happened."
+	head := "All sessions are checked. What has changed:"
+	foot := "Resume one: /resume and its name. What happened: /why and its name."
 	for _, tt := range []struct {
 		name string
 		set  func(w *chattest.World)
 		want []string
 	}{
 		{"a session", func(w *chattest.World) { w.Lost(t, "api", session.ClosedReboot) },
-			[]string{head, "• 1 session was lost when the machine went down: api.", foot}},
+			[]string{head, "• 1 session ended when the computer shut down: api.", foot}},
 		{"a window", func(w *chattest.World) { w.Windows.All = []lifecycle.Window{chattest.ShellWindow(t, "@21")} },
-			[]string{"1 window belongs to no session; I leave it alone:", "• @21 mine: vim, ~/x", "   At the desk: tmux attach -t mine"}},
+			[]string{"1 window with no session (nothing happens to it):", "• @21 mine: vim, ~/x", "   In a terminal: tmux attach -t mine"}},
 		{"both", func(w *chattest.World) {
 			w.Lost(t, "api", "")
 			w.Windows.All = []lifecycle.Window{chattest.AgentWindow(t, "@21", 4123)}
-		}, []string{head, "• 1 session lost its window, and I did not close it: api.", foot,
-			"1 window belongs to no session; I leave it alone:", "• @21 mine: claude, pid 4123, 2 h, pts/3, ~/proj, conversation 11111111"}},
+		}, []string{head, "• The window of 1 session disappeared: api.", foot,
+			"1 window with no session (nothing happens to it):", "• @21 mine: claude, pid 4123, 2 h, pts/3, ~/proj, conversation 11111111"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)

@@ -70,14 +70,14 @@ func TestStatusTellsAllThatIsKnown(t *testing.T) {
 		w.MustHear(t, asked)
 		m := w.Telegram.Last(t)
 		assert.Equal(t, chattest.Lines(
-			"api: working for 3 min, at the desk",
+			"api: working for 3 min, someone is typing in it",
 			"~/api",
 			"beta works in this folder, too.",
-			"At the desk: tmux attach -t api",
+			"In a terminal: tmux attach -t api",
 			"",
 			"Model: Opus 5.5",
 			"Permission mode: ask (Claude Code: acceptEdits)",
-			"4 turns, 42 % of context, $3.50",
+			"4 turns, 42% of context, $3.50",
 			"Tokens: 950 in, 1.2M from the cache, 34k out",
 			"Flags: --model opus",
 			"",
@@ -118,7 +118,7 @@ func TestStatusClaimsNothing(t *testing.T) {
 	w.Records.Change(r.ID, func(r *session.Record) { r.Phase, r.PhaseAt = "working", chattest.Started })
 	w.Lifecycle.OnWriters = func(uuid.UUID) ([]lifecycle.Writer, error) { return nil, errors.New("no") }
 	w.MustHear(t, "/status")
-	assert.Equal(t, chattest.Lines("api: idle, runs commands in the background", "~/api", "", "0 turns", "", "Git did not answer.", "",
+	assert.Equal(t, chattest.Lines("api: idle, background commands running", "~/api", "", "0 turns", "", "Git did not answer.", "",
 		w.Word(i18n.StatusWritersUnknown)), w.Telegram.Last(t).Text.Text)
 
 	w.Lifecycle.OnWriters = nil
@@ -200,7 +200,7 @@ func TestP9_ARecordIsDeletedByWhoConfirmedIt(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived, transcript.Cursor{Path: "/home/alice/.claude/projects/x/y.jsonl"})
 	q := asksToForget(t, w, r)
-	stays := "\nClaude's conversation file stays: ~/.claude/projects/x/y.jsonl"
+	stays := "\nClaude's conversation file is kept: ~/.claude/projects/x/y.jsonl"
 	assert.Equal(t, w.Named(i18n.ForgetConfirm, "api")+stays, q.Text.Text)
 	require.NoError(t, w.TapShown(t, chattest.Alice, q, i18n.ButtonForget))
 	assert.Empty(t, w.Lifecycle.Done(), "only who asked may say so")

@@ -28,11 +28,11 @@ func TestWhy(t *testing.T) {
 		session.Change{From: session.Running, To: session.Lost, Rule: "recovery.mark_lost", Why: "pane %3 is gone"})
 	for _, asked := range []string{"/why", "/why api", "/why API", "/why " + r.ID.String()[:8]} {
 		w.MustHear(t, asked)
-		assert.Equal(t, chattest.Lines("api is lost. This led to it:",
-			hour(0)+" → starting: a new session was asked for (start)",
-			hour(1)+" starting → running: without a rule",
-			hour(2)+" • (recovery.reattach)",
-			hour(3)+" running → lost: pane %3 is gone (recovery.mark_lost)"), w.Telegram.Last(t).Text.Text, asked)
+		assert.Equal(t, chattest.Lines("api: lost. History:",
+			hour(0)+" → starting: a new session (a new session was asked for)",
+			hour(1)+" starting → running (without a rule)",
+			hour(2)+" • checked after a start of ccbot",
+			hour(3)+" running → lost: checked after a start of ccbot (pane %3 is gone)"), w.Telegram.Last(t).Text.Text, asked)
 		assert.Empty(t, w.Telegram.Last(t).Buttons)
 	}
 	w.MustHear(t, "/why none such")
@@ -43,7 +43,7 @@ func TestWhy(t *testing.T) {
 	assert.Equal(t, w.Word(i18n.NoSession), w.Telegram.Last(t).Text.Text)
 	w.Session(t, "web", session.Running)
 	w.MustHear(t, "/why web")
-	assert.Equal(t, "web is running. Nothing else is noted of it.", w.Telegram.Last(t).Text.Text)
+	assert.Equal(t, "web: running. There is no history.", w.Telegram.Last(t).Text.Text)
 }
 
 func TestWhyFitsOneMessage(t *testing.T) {
@@ -61,8 +61,8 @@ func TestWhyFitsOneMessage(t *testing.T) {
 			text := strings.Split(w.Telegram.Texts()[0], "\n")
 			shown := len(text) - 2
 			assert.Equal(t, w.Word(i18n.WhyMore, i18n.Args{"Count": 100 - shown, "Command": "ccbot why " + r.ID.String()}), text[1])
-			assert.Contains(t, text[len(text)-1], ": 99 ", "the newest is the last")
-			assert.Contains(t, text[2], fmt.Sprintf(": %d ", 100-shown))
+			assert.Contains(t, text[len(text)-1], "(99 ", "the newest is the last")
+			assert.Contains(t, text[2], fmt.Sprintf("(%d ", 100-shown))
 			assert.Equal(t, 10, shown)
 		})
 	}
@@ -77,8 +77,8 @@ func TestP9_EvidenceIsData(t *testing.T) {
 	m := w.Telegram.Last(t)
 	text := strings.Split(m.Text.Text, "\n")
 	require.Len(t, text, 2)
-	assert.Equal(t, hour(0)+" running → lost: ·<b>x</b> *y* /kill @eve https://example.com·2026-01-01 running → archived (r·/kill)", text[1])
-	require.Len(t, m.Text.Entities, 2)
+	assert.Equal(t, hour(0)+" running → lost (·<b>x</b> *y* /kill @eve https://example.com·2026-01-01 running → archived)", text[1])
+	require.Len(t, m.Text.Entities, 1)
 	for _, e := range m.Text.Entities {
 		assert.Equal(t, "code", string(e.Type), "so that nothing in it can be tapped")
 	}
@@ -89,6 +89,6 @@ func TestWhyIsAboutTheSessionThatGoesOn(t *testing.T) {
 	source, _ := w.Transferred(t, "api")
 	for _, name := range []string{source.ID.String(), "api"} {
 		w.MustHear(t, "/why "+name)
-		assert.Equal(t, "api is running. Nothing else is noted of it.", w.Telegram.Last(t).Text.Text)
+		assert.Equal(t, "api: running. There is no history.", w.Telegram.Last(t).Text.Text)
 	}
 }

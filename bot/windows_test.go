@@ -28,29 +28,29 @@ func TestP2_OnlyWhatIsProvenCanBeArchived(t *testing.T) {
 	dead := chattest.ShellWindow(t, "@21")
 	dead.Pane.Dead, dead.Pane.Path, dead.Ours = true, "", true
 	agent := "• @21 mine: claude, pid 4123, 2 h, pts/3, ~/proj, conversation 11111111"
-	desk := "   At the desk: tmux attach -t mine"
+	desk := "   In a terminal: tmux attach -t mine"
 	for _, tt := range []struct {
 		name   string
 		window lifecycle.Window
 		says   []string
 		words  []string
 	}{
-		{"a shell", chattest.ShellWindow(t, "@21"), []string{"• @21 mine: vim, ~/x", desk}, []string{"Ignore"}},
-		{"a dead pane, ours", dead, []string{"• @21 mine: ended", desk}, []string{"Ignore"}},
-		{"a proven agent", chattest.AgentWindow(t, "@21", 4123), []string{agent}, []string{"Adopt", "Archive", "Ignore"}},
-		{"a protected one", protected, []string{agent, desk}, []string{"Ignore"}},
-		{"one in the background", background, []string{agent, desk}, []string{"Ignore"}},
-		{"one that is not proven", unproven, []string{agent, desk}, []string{"Ignore"}},
+		{"a shell", chattest.ShellWindow(t, "@21"), []string{"• @21 mine: vim, ~/x", desk}, []string{"Hide"}},
+		{"a dead pane, ours", dead, []string{"• @21 mine: ended", desk}, []string{"Hide"}},
+		{"a proven agent", chattest.AgentWindow(t, "@21", 4123), []string{agent}, []string{"Connect", "Archive", "Hide"}},
+		{"a protected one", protected, []string{agent, desk}, []string{"Hide"}},
+		{"one in the background", background, []string{agent, desk}, []string{"Hide"}},
+		{"one that is not proven", unproven, []string{agent, desk}, []string{"Hide"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			m := w.Unbound(t, tt.window)
-			head := []string{"1 window belongs to no session; I leave it alone:"}
+			head := []string{"1 window with no session (nothing happens to it):"}
 			assert.Equal(t, chattest.Lines(append(head, tt.says...)...), m.Text.Text)
 			assert.Equal(t, tt.words, chattest.Words(m))
 			assert.Empty(t, w.Lifecycle.Done())
 			assert.Equal(t, []string{w.Word(i18n.ListEmpty), m.Text.Text}, w.Telegram.Texts())
-			if slices.Equal(tt.words, []string{"Ignore"}) { // the buttons of what could be archived before
+			if slices.Equal(tt.words, []string{"Hide"}) { // the buttons of what could be archived before
 				w = chattest.NewWorld(t)
 				old := w.Unbound(t, chattest.AgentWindow(t, "@21", 4123))
 				require.NoError(t, w.TapShown(t, chattest.Alice, old, i18n.ButtonArchive))
@@ -76,9 +76,9 @@ func TestSeveralWindowsHaveNamesOnTheirButtons(t *testing.T) {
 	all[1] = chattest.AgentWindow(t, "@21", 4123)
 	all[1].Pane.WindowName = strings.Repeat("w\u202e\n", 500)
 	m := w.Unbound(t, all...)
-	assert.Equal(t, []string{"Ignore @20", "Adopt @21", "Archive @21", "Ignore @21", "Ignore @22", "Ignore @23", "Ignore @24", "Ignore @25"}, chattest.Words(m))
+	assert.Equal(t, []string{"Hide @20", "Connect @21", "Archive @21", "Hide @21", "Hide @22", "Hide @23", "Hide @24", "Hide @25"}, chattest.Words(m))
 	assert.True(t, strings.HasSuffix(m.Text.Text, "\n• and 1 more"), m.Text.Text)
-	assert.Contains(t, m.Text.Text, "7 windows belong to no session; I leave them alone:")
+	assert.Contains(t, m.Text.Text, "7 windows with no session (nothing happens to them):")
 	assert.NotContains(t, m.Text.Text, "@26")
 	assert.NotContains(t, m.Text.Text, "\u202e")
 	for _, row := range m.Buttons {
@@ -100,7 +100,7 @@ func TestAdoptAWindow(t *testing.T) {
 	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonAdopt), "any allowed person may, after a restart too")
 	assert.Equal(t, lifecycle.AdoptRequest{Agent: chattest.AtDesk(4123).Identity, Claude: chattest.Theirs, Asked: true, Conversation: chattest.AtAlice, Owner: chattest.Bob,
 		Rule: "chat.adopt", Why: "asked for by 8"}, asked)
-	assert.Equal(t, "mine goes on in the window @4: I type there, and never close it. "+
+	assert.Equal(t, "mine is connected: your messages go to its window (@4). ccbot will not close it. "+
 		w.Word(i18n.AdoptedAsks), w.Telegram.Last(t).Text.Text)
 	now, ok, err := w.CurrentSession(chattest.AtAlice)
 	require.NoError(t, err)
@@ -152,7 +152,7 @@ func TestAWindowsConversationHasAnOwner(t *testing.T) {
 			want := uuid.Nil
 			if tt.from >= 0 {
 				want = all[tt.from].ID
-				assert.Contains(t, w.Telegram.Last(t).Text.Text, "api goes on")
+				assert.Contains(t, w.Telegram.Last(t).Text.Text, "api is connected")
 			}
 			assert.Equal(t, want, asked.From)
 		})
@@ -172,16 +172,16 @@ func TestP2_ArchiveAWindowShowsFirstWhatEnds(t *testing.T) {
 	ours, split := chattest.AgentWindow(t, "@21", 4123), chattest.AgentWindow(t, "@21", 4123)
 	ours.Ours, ours.Agent.Pane.PID, ours.Others = true, 4123, nil
 	split.Ours, split.Agent.Pane.PID = true, 4123
-	foot := "Archive what runs in the window @21 mine? This ends: claude, pid 4123, 2 h, pts/3. " +
-		"What it is doing there stops; what was said stays, and /resume brings it back."
+	foot := "End claude, pid 4123, 2 h, pts/3 in the window @21 mine and archive its conversation? " +
+		"Work in progress stops. To continue later: /resume"
 	for _, tt := range []struct {
 		name   string
 		window lifecycle.Window
 		says   []string
 	}{
-		{"in a person's shell", chattest.AgentWindow(t, "@21", 4123), []string{foot, "This stays: -bash, pid 99.", "The window stays open."}},
-		{"in a window of ours", ours, []string{foot, "The agent's pane is mine and closes."}},
-		{"in a window of ours that was split", split, []string{foot, "This stays: -bash, pid 99.", "The agent's pane is mine and closes."}},
+		{"in a person's shell", chattest.AgentWindow(t, "@21", 4123), []string{foot, "This keeps running: -bash, pid 99.", "The window stays open."}},
+		{"in a window of ours", ours, []string{foot, "Its pane closes."}},
+		{"in a window of ours that was split", split, []string{foot, "This keeps running: -bash, pid 99.", "Its pane closes."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -189,7 +189,7 @@ func TestP2_ArchiveAWindowShowsFirstWhatEnds(t *testing.T) {
 			require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonArchive))
 			asked := w.Telegram.Last(t)
 			assert.Equal(t, chattest.Lines(tt.says...), asked.Text.Text)
-			assert.Equal(t, []string{"Yes, archive", "Cancel"}, chattest.Words(asked))
+			assert.Equal(t, []string{"End and archive", "Cancel"}, chattest.Words(asked))
 			assert.Empty(t, w.Lifecycle.Done(), "nothing is done yet")
 
 			w.Again()
@@ -275,14 +275,14 @@ func TestAWindowInAReportLosesOnlyItsButtons(t *testing.T) {
 	require.Len(t, w.Telegram.Posted, 2)
 	rep, windows := w.Telegram.Posted[0], w.Telegram.Posted[1]
 	assert.Equal(t, []string{"Resume"}, chattest.Words(rep))
-	assert.Equal(t, []string{"Adopt @21", "Archive @21", "Ignore @21", "Ignore @22"}, chattest.Words(windows))
-	require.NoError(t, w.TapShown(t, chattest.Alice, windows, "Ignore @22"))
+	assert.Equal(t, []string{"Connect @21", "Archive @21", "Hide @21", "Hide @22"}, chattest.Words(windows))
+	require.NoError(t, w.TapShown(t, chattest.Alice, windows, "Hide @22"))
 	assert.Contains(t, w.Telegram.Done(), "post "+w.Word(i18n.WindowIgnored, i18n.Args{"Window": "@22 mine"}))
-	assert.Equal(t, []string{"Adopt", "Archive", "Ignore"}, chattest.Words(w.Telegram.LastEdit(t)))
+	assert.Equal(t, []string{"Connect", "Archive", "Hide"}, chattest.Words(w.Telegram.LastEdit(t)))
 	assert.Len(t, w.Windows.All, 1)
 
 	w.Windows.All = []lifecycle.Window{chattest.AgentWindow(t, "@21", 5000)} // changed
-	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.LastEdit(t), "Adopt"))
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.LastEdit(t), "Connect"))
 	assert.Empty(t, w.Lifecycle.Done()[1:])
 	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "pid 5000")
 	assert.Equal(t, w.Word(i18n.WritersChanged), w.Telegram.Last(t).Text.Text)

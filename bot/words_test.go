@@ -45,6 +45,7 @@ func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
 			}
 			for _, text := range append(said, w.Telegram.Done()...) {
 				assert.NotContains(t, text, "<no value>")
+				assert.NotRegexp(t, `\p{Han} ?[,;:(]|[，。；：、] `, text, "Chinese has signs of its own")
 				for _, key := range keys {
 					assert.NotContains(t, text, key)
 				}

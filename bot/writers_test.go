@@ -31,48 +31,48 @@ func TestP1_WritersAreToldWithWhatCanBeDone(t *testing.T) {
 		words   []i18n.Key
 	}{
 		{"a resume is refused", chattest.ResumeRefused, []lifecycle.Writer{chattest.AtDesk(4123)},
-			[]string{"api is open elsewhere, or may be, so I did not bring it back:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
-				"Take over ends it there and brings api back here. Fork instead starts a new session here with a copy."},
+			[]string{"api is open elsewhere, or may be, so it was not resumed:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
+				"“Take over” ends it there and resumes api here. “Continue in a copy” starts a new session here with a copy of the conversation."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"refused, nobody can tell", chattest.ResumeRefused, []lifecycle.Writer{chattest.AtDesk(4123), chattest.Unsure(99)},
-			[]string{"api is open elsewhere, or may be, so I did not bring it back:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
-				"• claude, pid 99, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
-				"   I cannot end it: nobody can tell what it writes.", "Fork instead starts a new session here with a copy."},
+			[]string{"api is open elsewhere, or may be, so it was not resumed:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
+				"• claude, pid 99, 2 h, pts/3, ~/proj (not certain)",
+				"   It cannot be ended from here: it is unclear which conversation it has open.", "“Continue in a copy” starts a new session here with a copy of the conversation."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"refused, and nothing is sure", chattest.ResumeRefused, []lifecycle.Writer{chattest.Unsure(98), chattest.Unsure(99)},
-			[]string{"api is open elsewhere, or may be, so I did not bring it back:",
-				"• claude, pid 98, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
-				"   I cannot end it: nobody can tell what it writes.",
-				"• claude, pid 99, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
-				"   I cannot end it: nobody can tell what it writes.", "Fork instead starts a new session here with a copy."},
+			[]string{"api is open elsewhere, or may be, so it was not resumed:",
+				"• claude, pid 98, 2 h, pts/3, ~/proj (not certain)",
+				"   It cannot be ended from here: it is unclear which conversation it has open.",
+				"• claude, pid 99, 2 h, pts/3, ~/proj (not certain)",
+				"   It cannot be ended from here: it is unclear which conversation it has open.", "“Continue in a copy” starts a new session here with a copy of the conversation."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"refused, another session's agent", chattest.ResumeRefused, []lifecycle.Writer{chattest.AgentOf(5, "web")},
-			[]string{"api is open elsewhere, or may be, so I did not bring it back:", "• claude, pid 5, 2 h, pts/3, in session web, ~/proj",
-				"   I cannot end it: it is the agent of another session.", "Fork instead starts a new session here with a copy."},
+			[]string{"api is open elsewhere, or may be, so it was not resumed:", "• claude, pid 5, 2 h, pts/3, session web, ~/proj",
+				"   It cannot be ended from here: it is the agent of another session.", "“Continue in a copy” starts a new session here with a copy of the conversation."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"a second writer", chattest.OtherWriter, []lifecycle.Writer{chattest.AtDesk(4123)},
-			[]string{"⚠ Somebody else writes api now. Two writers split the conversation:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
-				"Take over ends the other one and nothing else. Fork instead goes on here in a copy and leaves api to the other one."},
+			[]string{"⚠ api is now open in a second place. The two can split the conversation:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
+				"“Take over” ends only the other one. “Continue in a copy” archives api here and starts a new session with a copy."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"a second writer that is protected", chattest.OtherWriter, []lifecycle.Writer{tmuxed},
-			[]string{"⚠ Somebody else writes api now. Two writers split the conversation:", "• claude, pid 8, 2 h, pts/3, ~/proj",
-				"   I cannot end it: it is tmux itself.", "Fork instead goes on here in a copy and leaves api to the other one."},
+			[]string{"⚠ api is now open in a second place. The two can split the conversation:", "• claude, pid 8, 2 h, pts/3, ~/proj",
+				"   It cannot be ended from here: it is tmux itself.", "“Continue in a copy” archives api here and starts a new session with a copy."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
 		{"a ghost elsewhere", chattest.WriterAfterEnd, []lifecycle.Writer{odd},
-			[]string{"api is archived, but its conversation goes on:", "• pid 7, pts/3, /srv/a·b·c",
-				"Stop it ends it there."},
+			[]string{"api is archived, but its conversation continues elsewhere:", "• pid 7, pts/3, /srv/a·b·c",
+				"“End it” ends it there."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt}},
 		{"a ghost in our tmux", chattest.WriterAfterEnd, []lifecycle.Writer{chattest.InWindow(t, 4123)},
-			[]string{"api is archived, but its conversation goes on:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
-				"Stop it ends it there. Adopt goes on from here in the window where it runs."},
+			[]string{"api is archived, but its conversation continues elsewhere:", "• claude, pid 4123, 2 h, pts/3, ~/proj",
+				"“End it” ends it there. “Connect” lets you use it from this chat, in the window where it runs."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt, i18n.ButtonAdopt}},
 		{"two ghosts", chattest.WriterAfterEnd, []lifecycle.Writer{chattest.InWindow(t, 1), chattest.InWindow(t, 2)},
-			[]string{"api is archived, but its conversation goes on:", "• claude, pid 1, 2 h, pts/3, ~/proj", "• claude, pid 2, 2 h, pts/3, ~/proj",
-				"Stop it ends it there."},
+			[]string{"api is archived, but its conversation continues elsewhere:", "• claude, pid 1, 2 h, pts/3, ~/proj", "• claude, pid 2, 2 h, pts/3, ~/proj",
+				"“End it” ends it there."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt}},
 		{"a ghost that is another session's agent", chattest.WriterAfterEnd, []lifecycle.Writer{chattest.AgentOf(5, "web")},
-			[]string{"api is archived, but its conversation goes on:", "• claude, pid 5, 2 h, pts/3, in session web, ~/proj",
-				"   I cannot end it: it is the agent of another session."},
+			[]string{"api is archived, but its conversation continues elsewhere:", "• claude, pid 5, 2 h, pts/3, session web, ~/proj",
+				"   It cannot be ended from here: it is the agent of another session."},
 			[]i18n.Key{i18n.ButtonShow}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestP3_AGhostOfWhatIsNotCleanPromisesNothing(t *testing.T) {
 		require.NoError(t, w.SessionNews(t.Context(), lifecycle.Note{Kind: lifecycle.NoteGhost, Session: r, Writers: all}))
 		m := w.Telegram.Last(t)
 		assert.Equal(t, w.WordsOf(i18n.ButtonShow, i18n.ButtonStopIt), chattest.Words(m))
-		assert.True(t, strings.HasSuffix(m.Text.Text, "\nStop it ends it there."), m.Text.Text)
+		assert.True(t, strings.HasSuffix(m.Text.Text, "\n“End it” ends it there."), m.Text.Text)
 
 		w.TakeOver(t, m, i18n.ButtonStopIt)
 		question := w.Telegram.Last(t).Text.Text
@@ -120,7 +120,7 @@ func TestP3_AGhostOfWhatIsNotCleanPromisesNothing(t *testing.T) {
 func TestAGhostThatNobodySees(t *testing.T) {
 	w := chattest.NewWorld(t)
 	_, m := w.Told(t, chattest.WriterAfterEnd)
-	assert.Equal(t, "api is archived, but its conversation goes on, and I cannot see who writes it.", m.Text.Text)
+	assert.Equal(t, "api is archived, but its conversation continues, and I cannot see where. If that is not you, check your terminals.", m.Text.Text)
 	assert.Empty(t, m.Buttons)
 }
 
@@ -136,14 +136,14 @@ func TestP1_ShowTellsAllThatIsKnown(t *testing.T) {
 			shown := w.Telegram.LastEdit(t)
 			assert.Contains(t, w.Telegram.Done(), "answer query: ")
 			body := shown.Text.Text[strings.Index(shown.Text.Text, "\n")+1:]
-			assert.Equal(t, chattest.Lines("• claude, pid 1, 2 h, pts/3, ~/proj", "   Recognised by its presence file.",
-				"• claude, pid 2, 2 h, pts/3, ~/proj", "   Recognised by its command line.",
-				"   In the tmux window mine: tmux attach -t mine", "   I cannot end it: ccbot itself runs below it.",
-				"• claude, pid 3, 2 h, pts/3, in session web, ~/proj", "   Recognised by its presence file.",
-				"   I cannot end it: it is the agent of another session.",
-				"• claude, pid 4, 2 h, pts/3, ~/proj: it may write it, nobody can tell",
-				"   Recognised by signs that contradict each other or cannot be read.",
-				"   I cannot end it: nobody can tell what it writes."), strings.Join(strings.Split(body, "\n")[:12], "\n"))
+			assert.Equal(t, chattest.Lines("• claude, pid 1, 2 h, pts/3, ~/proj", "   Known from: Claude Code's list of sessions.",
+				"• claude, pid 2, 2 h, pts/3, ~/proj", "   Known from: its command line.",
+				"   In the tmux window mine: tmux attach -t mine", "   It cannot be ended from here: ccbot itself was started from it.",
+				"• claude, pid 3, 2 h, pts/3, session web, ~/proj", "   Known from: Claude Code's list of sessions.",
+				"   It cannot be ended from here: it is the agent of another session.",
+				"• claude, pid 4, 2 h, pts/3, ~/proj (not certain)",
+				"   Known from: contradicting signs.",
+				"   It cannot be ended from here: it is unclear which conversation it has open."), strings.Join(strings.Split(body, "\n")[:12], "\n"))
 			assert.Equal(t, chattest.Faces(m.Buttons), chattest.Faces(shown.Buttons), "the buttons stay")
 			assert.Equal(t, 5, len(shown.Text.Entities), "directories and the command are code")
 			assert.Empty(t, slices.DeleteFunc(w.Lifecycle.Done(), func(s string) bool { return strings.HasPrefix(s, "restore") }))
@@ -194,7 +194,7 @@ func TestP6_AStartThatIsNotSureIsExplained(t *testing.T) {
 		return session.Record{}, chattest.Deep(&lifecycle.WriterError{Writers: []lifecycle.Writer{chattest.Unsure(5)}})
 	}
 	w.MustHear(t, "/new api")
-	assert.Equal(t, []string{chattest.Lines(w.Word(i18n.StartUnsure), "• claude, pid 5, 2 h, pts/3, ~/proj: it may write it, nobody can tell")}, w.Telegram.Texts())
+	assert.Equal(t, []string{chattest.Lines(w.Word(i18n.StartUnsure), "• claude, pid 5, 2 h, pts/3, ~/proj (not certain)")}, w.Telegram.Texts())
 }
 
 func TestP6_AStartWhoseWritersCannotBeSeenIsExplained(t *testing.T) {

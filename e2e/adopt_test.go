@@ -23,12 +23,12 @@ func (w *world) adopted() (d *desk, pane string, shell, agent process.Identity) 
 	d = w.ccbotDesk()
 	pane, shell = d.shell()
 	d.enter(pane, w.agentPath()+" --resume "+id)
-	told := w.offered(0, "Adopt")
+	told := w.offered(0, "Connect")
 	writers := w.writersOf(id)
 	require.Len(w.t, writers, 1)
 	w.endLater(writers[0])
-	w.tap(told, "Adopt")
-	w.hear(told.ID, "goes on in the window")
+	w.tap(told, "Connect")
+	w.hear(told.ID, "is connected")
 	return d, pane, shell, writers[0]
 }
 
@@ -57,7 +57,7 @@ func TestP7_AnAdoptedAgentGetsItsTextAndTheShellNone(t *testing.T) {
 
 	desk.suspend(pane)
 	held := w.say("touch never-by-the-shell")
-	w.hear(held, "It waits")
+	w.hear(held, "is queued")
 	desk.enter(pane, "echo the shell says $((6*7))")
 	w.until("the shell works", func() bool { return strings.Contains(desk.screen(pane), "the shell says 42") })
 	assert.NotContains(t, desk.screen(pane), "never-by-the-shell")
@@ -68,7 +68,7 @@ func TestP7_AnAdoptedAgentGetsItsTextAndTheShellNone(t *testing.T) {
 
 	desk.suspend(pane)
 	receipt := w.end("work")
-	assert.Contains(t, receipt.Text, "What is not mine in its window stays open", "the pane is the person's")
+	assert.Contains(t, receipt.Text, "Everything else in its window stays open", "the pane is the person's")
 	assert.Contains(t, receipt.Text, "KILL", "what is stopped hears no TERM")
 	assert.Equal(t, process.Gone, w.table.Liveness(agent))
 	assert.True(t, w.alive(shell))
@@ -85,7 +85,7 @@ func TestP2_AnAdoptedShellOutlivesItsAgent(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	desk, pane, shell, agent := w.adopted()
-	w.hear(w.say("/exit"), "work ended by itself")
+	w.hear(w.say("/exit"), "work ended on its own")
 	assert.Equal(t, process.Gone, w.table.Liveness(agent))
 	w.until("its end is on disk", func() bool { return w.stateOf("work") == "completed" })
 	desk.enter(pane, "echo still here $((6*9))")
@@ -111,7 +111,7 @@ func TestP7_ASuspendedAgentGetsNothing(t *testing.T) {
 	screen := func() string { return w.tmux("capture-pane", "-p", "-t", "=ccbot:work") }
 	w.until("it is suspended", func() bool { return strings.Contains(screen(), "suspended") })
 	held := w.say("say after the suspension")
-	w.hear(held, "It waits")
+	w.hear(held, "is queued")
 	assert.NotContains(t, screen(), "after the suspension")
 	require.NoError(t, syscall.Kill(agents[0].PID, syscall.SIGCONT))
 	w.hear(held, "after the suspension")

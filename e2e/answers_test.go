@@ -136,7 +136,7 @@ func TestP5_ARefusedPartDamsNothing(t *testing.T) {
 	w.api.Fault(bad)
 	w.api.Fault(sandbox.Fault{Method: "sendDocument", Kind: sandbox.FaultStatus, Status: 400, Description: "Bad Request: not today"})
 	id = w.say("say in **no** form")
-	missing := w.hear(id, "⚠ Telegram refuses a part")
+	missing := w.hear(id, "⚠ Telegram refused a part")
 	assert.Contains(t, missing.Text, "tmux -L "+w.socket+" attach")
 	w.hear(w.say("say the last"), "the last")
 	assert.Contains(t, w.bot.log.String(), "answer_refused")

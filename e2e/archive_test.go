@@ -64,7 +64,7 @@ func TestP3_AStubbornAgentAndItsToolAreKilled(t *testing.T) {
 	assert.Equal(t, process.Gone, w.table.Liveness(child))
 	assert.Contains(t, receipt.Text, pid(agent))
 	assert.Contains(t, receipt.Text, pid(child))
-	assert.Equal(t, 2, strings.Count(receipt.Text, "ended with KILL"))
+	assert.Equal(t, 2, strings.Count(receipt.Text, "ended by force (KILL)"))
 	assert.Empty(t, w.windows())
 	w.stop()
 }
@@ -84,7 +84,7 @@ func TestP2_DecoysSurvive(t *testing.T) {
 	w.untouched(decoys)
 
 	agent := w.newDesk().agent("--resume", id)
-	refused := w.offered(w.say("/resume work"), "Fork instead")
+	refused := w.offered(w.say("/resume work"), "Continue in a copy")
 	w.takeOver(refused.ID, "Take over", agent)
 	w.hear(refused.ID, "work is ready")
 	assert.Equal(t, process.Gone, w.table.Liveness(agent))
@@ -197,7 +197,7 @@ func TestP1_ThirtyTapsEndInOneState(t *testing.T) {
 	all.Wait()
 	w.until("it has settled", func() bool { return w.settled() && w.oneAgentAtMost() })
 	list := w.say("/list") // comes after all the other answers, which are paced
-	w.untilFor(3*patience, "the list comes", func() bool { return w.heardAfter(list, "1 session") || w.heardAfter(list, "1 archived") })
+	w.untilFor(3*patience, "the list comes", func() bool { return w.heardAfter(list, "1 session") || w.heardAfter(list, "Archived: 1") })
 	assert.True(t, w.settled() && w.oneAgentAtMost(), "and it stays so")
 	assert.Len(t, w.windows(), len(w.agents()))
 	assert.Len(t, w.writersOf(w.claudeID()), len(w.agents()))
@@ -239,7 +239,7 @@ func TestIdleSessionsAreArchived(t *testing.T) {
 	w.say("slow 3600")
 	w.use("waits")
 	w.hear(w.say("bash make"), "wants to run a command")
-	w.hear(w.say("say behind the dialog"), "it waits")
+	w.hear(w.say("say behind the dialog"), "is queued")
 	w.newDesk().open("env", "-u", "TMUX", "tmux", "-L", w.socket, "attach-session", "-t", "=ccbot:watched")
 	w.until("the terminal is attached", func() bool {
 		return strings.Contains(w.tmux("list-clients", "-F", "#{client_flags} #{window_name}"), "watched")
@@ -250,16 +250,16 @@ func TestIdleSessionsAreArchived(t *testing.T) {
 
 	full := time.After(after) // begins before ccbot's own clock
 	w.start("IDLE_ARCHIVE_AFTER=" + after.String())
-	told := w.hear(0, "quiet is archived: nothing has happened")
+	told := w.hear(0, "quiet was idle for")
 	select {
 	case <-full:
 	default:
 		t.Error("it was archived before the whole time had passed again")
 	}
-	w.tap(told, "Restore")
+	w.tap(told, "Resume")
 	w.hear(told.ID, "quiet is ready")
 	w.hear(w.say("say back again"), "back again")
-	w.hear(told.ID, "quiet is archived: nothing has happened")
+	w.hear(told.ID, "quiet was idle for")
 	for _, name := range []string{"works", "waits", "watched"} {
 		assert.Equal(t, "running", w.stateOf(name), name)
 	}
@@ -316,7 +316,7 @@ func TestExpiredRecordsAreForgotten(t *testing.T) {
 	w.until("the record is gone", func() bool { return len(w.records()) == 0 })
 	assert.NoFileExists(t, launch)
 	assert.Equal(t, said, w.transcript(r.ClaudeSessionID.String()))
-	w.hear(w.say("/resume"), "nothing to bring back")
+	w.hear(w.say("/resume"), "nothing to resume")
 	w.stop()
 }
 
@@ -338,13 +338,13 @@ func TestP6_ContradictingEvidenceIsCleanupFailed(t *testing.T) {
 	asked := w.hear(w.say("/kill work"), "End work")
 	w.tap(asked, "Kill")
 	failed := w.offered(asked.ID, "Retry")
-	assert.Contains(t, failed.Text, "not cleaned up")
+	assert.Contains(t, failed.Text, "not fully ended")
 	assert.Contains(t, failed.Text, pid(riddle.Identity))
 	assert.True(t, w.alive(riddle.Identity), "unknown ends nothing")
 	assert.Empty(t, w.agents(), "its own agent is gone")
 	w.until("it is on disk", func() bool { return w.stateOf("work") == "cleanup_failed" }) // told first
 	refused := w.offered(w.say("/resume work"), "Retry")
-	assert.Contains(t, refused.Text, "not cleaned up")
+	assert.Contains(t, refused.Text, "not fully ended")
 
 	require.NoError(t, os.Remove(file))
 	list := w.offered(w.say("/list"), "Retry: work")
@@ -369,7 +369,7 @@ func TestP7_ADraftAtTheDeskIsShownBeforeItGoes(t *testing.T) {
 	})
 	id := w.say("say the message")
 	held := w.offered(id, "Send anyway")
-	assert.Contains(t, held.Text, "unfinished text")
+	assert.Contains(t, held.Text, "holds a draft")
 	assert.Empty(t, w.received())
 	w.tap(held, "Send anyway")
 	w.hear(id, "half a thought")

@@ -316,7 +316,7 @@ func (c *chaos) decideOn(s *chaosChat, m sandbox.Message, again string) {
 	}
 	data, count := again, &q.again
 	if strings.Contains(c.allTranscripts(), id) {
-		data, count = dataOf(m, "Drop"), &q.dropped
+		data, count = dataOf(m, "Discard"), &q.dropped
 	}
 	if _, ok := m.Find(data); !ok {
 		c.t.Errorf("message %d has no button %q: %v", m.ID, data, m.Keyboard)

@@ -75,7 +75,7 @@ func TestFilesReachTheAgent(t *testing.T) {
 	assert.Contains(t, told.Text, "TELEGRAM_API_URL")
 	require.NotNil(t, told.ReplyTo)
 	assert.Equal(t, huge, told.ReplyTo.ID)
-	w.hear(w.person.SendSticker(w.chat(), "🙂"), "cannot pass this kind of message on")
+	w.hear(w.person.SendSticker(w.chat(), "🙂"), "cannot send this kind of message")
 	w.hear(w.say("say the end"), "the end")
 	assert.Len(t, w.received(), 4)
 
@@ -138,7 +138,7 @@ func TestP9_ALinkInPlaceOfTheInboxGetsNothing(t *testing.T) {
 	require.NoError(t, os.Symlink(target, filepath.Join(w.dir, received.Folder)))
 	w.start()
 	w.open("work", w.dir)
-	w.hear(w.person.SendFile(w.chat(), "a.txt", "", []byte("secret"), "say it"), "Take it away")
+	w.hear(w.person.SendFile(w.chat(), "a.txt", "", []byte("secret"), "say it"), "Remove it")
 	left, err := os.ReadDir(target)
 	require.NoError(t, err)
 	assert.Empty(t, left)
@@ -160,6 +160,6 @@ func TestRealPicturesAreNamedNotPasted(t *testing.T) {
 		want := strings.TrimPrefix(caption+"\nAttached file: .ccbot-inbox/photo-"+itoa(id)+".png", "\n")
 		w.until("the transcript has: "+want, func() bool { return w.transcriptHas(want) })
 	}
-	assert.Zero(t, w.heard("cannot prove"))
+	assert.Zero(t, w.heard("not certain that"))
 	w.stop()
 }

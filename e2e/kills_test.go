@@ -83,13 +83,13 @@ func (w *world) killedOnce(moment, word string, o *killOutcome) {
 		return len(w.after(sent, func(m sandbox.Message) bool { return m.Text == word })) > 0
 	}
 	asked := func() []sandbox.Message {
-		return w.after(sent, func(m sandbox.Message) bool { return strings.Contains(m.Text, "cannot prove") })
+		return w.after(sent, func(m sandbox.Message) bool { return strings.Contains(m.Text, "not certain that") })
 	}
 	w.untilFor(90*time.Second, "it is answered, or asked about", func() bool { return answered() || len(asked()) > 0 })
 	switch n := w.saidTo(word); {
 	case len(asked()) > 0:
 		o.asked++
-		w.tap(asked()[0], "Drop")
+		w.tap(asked()[0], "Discard")
 	case n == 0:
 		o.lost++
 	case n == 1:

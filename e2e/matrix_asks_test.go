@@ -66,14 +66,14 @@ func asking() []life {
 				s.pretended("touch later")
 				assert.Equal(s.t, 1, s.heard("touch later\n"))
 			}},
-		{step: "permission", when: "while it waits, allowed at the desk meanwhile", disk: shownCard, fresh: "says in the same message what was decided at the desk",
+		{step: "permission", when: "while it waits, allowed in the terminal meanwhile", disk: shownCard, fresh: "says in the same message what was decided in the terminal",
 			also: "one message for one request",
 			do:   waits("touch desk"), until: shown, dead: func(s *stage) { stands(s); s.answerAtDesk("work", "1") },
 			after: func(s *stage) {
-				s.becomes(s.asked, "Allowed at the desk", true)
+				s.becomes(s.asked, "Allowed in the terminal", true)
 				assert.Equal(s.t, 1, s.heard("touch desk\n"))
 			}},
-		{step: "permission", when: "while it waits, interrupted at the desk meanwhile", disk: shownCard, fresh: "says in the same message that it was interrupted",
+		{step: "permission", when: "while it waits, interrupted in the terminal meanwhile", disk: shownCard, fresh: "says in the same message that it was interrupted",
 			also: "one message for one request",
 			do:   waits("touch never"), until: shown, dead: func(s *stage) { stands(s); s.answerAtDesk("work", "Escape") },
 			after: func(s *stage) {
@@ -85,7 +85,7 @@ func asking() []life {
 			also: "the reason is not typed; the agent reads it once",
 			do: func(s *stage) {
 				waits("rm heard")(s)
-				s.tap(s.asked, "Deny and say why")
+				s.tap(s.asked, "Deny with a reason")
 				s.becomes(s.asked, "your next message", false)
 				s.say("use the bin for heard")
 			},
@@ -98,7 +98,7 @@ func asking() []life {
 			also: "the text is not typed; the agent reads it once",
 			do: func(s *stage) {
 				waits("make deploy")(s)
-				s.tapAside(s.hear(s.say("not on a Friday"), "waits"), "Deny with this")
+				s.tapAside(s.hear(s.say("not on a Friday"), "is waiting for your answer first"), "Deny with this text")
 			},
 			dead: both(decided("make deploy", "not on a Friday"), func(s *stage) { assert.Contains(s.t, s.inboxStates(), "held") }),
 			after: func(s *stage) {

@@ -74,7 +74,7 @@ func transferring() life {
 				for _, text := range said {
 					s.answered(text)
 				}
-				hears(name + " goes on in the window")(s)
+				hears(name + " is connected")(s)
 			}}
 	}
 	whose := func(name string, target bool) func(*stage) {
@@ -164,7 +164,7 @@ func (s *stage) byID(id uuid.UUID) session.Record {
 func recovering() life {
 	row := func(name, point, when, disk, fresh, also string, dead func(*stage)) crash {
 		return crash{step: "recovery", point: point, when: when, disk: disk, fresh: fresh, also: also,
-			prepare: func(s *stage) { s.loses(name) }, dead: dead, after: hears("I did not close it: " + name)}
+			prepare: func(s *stage) { s.loses(name) }, dead: dead, after: hears("disappeared: " + name)}
 	}
 	untouched := func(name string, complete, underWay int) func(*stage) {
 		return func(s *stage) {
@@ -245,7 +245,7 @@ func removingBackups() crash {
 			assert.Equal(s.t, session.Running, s.record("foxtrot").State)
 		},
 		after: func(s *stage) {
-			hears("I did not close it: foxtrot")(s)
+			hears("disappeared: foxtrot")(s)
 			whole, half := s.backups()
 			assert.Len(s.t, whole, backupsKept)
 			assert.Empty(s.t, half)

@@ -129,7 +129,7 @@ func birthAndEnd() life {
 		{step: "end by itself", point: "end-told", when: "the end is told, not recorded",
 			disk: "a `running` record with a dead pane; the news is sent", fresh: "reads the exit from the dead pane and completes the record",
 			also: "the news comes twice at most",
-			do:   leaves, dead: both(onDisk("three", session.Running, true), deadPane("three")), after: hears("three ended by itself")},
+			do:   leaves, dead: both(onDisk("three", session.Running, true), deadPane("three")), after: hears("three ended on its own")},
 		{step: "end by itself", point: "end-recorded", when: "the exit is recorded, its pane not closed",
 			disk: "a `stopping` record with the exit status; the dead pane", fresh: "closes the pane and completes the record",
 			prepare: func(s *stage) {
@@ -137,7 +137,7 @@ func birthAndEnd() life {
 				s.hear(s.say("/resume three"), "three is ready")
 				s.rest()
 			},
-			do: leaves, dead: both(onDisk("three", stopping, true), deadPane("three")), after: hears("three ended by itself")},
+			do: leaves, dead: both(onDisk("three", stopping, true), deadPane("three")), after: hears("three ended on its own")},
 	}}
 }
 
@@ -155,7 +155,7 @@ func prompting() life {
 				next := "next after " + said
 				s.prompt("say " + next)
 				s.answered(next)
-				assert.Zero(s.t, s.heard("I cannot prove"), "nobody is asked")
+				assert.Zero(s.t, s.heard("not certain that"), "nobody is asked")
 			}}
 	}
 	inbox := func(state string) func(*stage) {
@@ -183,18 +183,18 @@ func prompting() life {
 	}
 	const typing = "the text in the inbox, marked `typing`"
 	again := crash{step: "prompt", point: "pasted", when: "between paste and Enter, a quarter of an hour ago",
-		disk: typing + "; it stands in the prompt box", fresh: "asks: [Send again] [Drop]; the box is cleared before it is typed again",
+		disk: typing + "; it stands in the prompt box", fresh: "asks: [Send again] [Discard]; the box is cleared before it is typed again",
 		do: func(s *stage) { s.inFlight("say token at pasted, long ago") }, dead: both(inbox("typing"), inBox, typedLongAgo),
 		after: func(s *stage) {
-			s.tap(s.hear(s.mark, "I cannot prove"), "Send again")
+			s.tap(s.hear(s.mark, "not certain that"), "Send again")
 			s.answered("token at pasted, long ago")
 		}}
 	dropped := crash{step: "prompt", point: "pasted", when: "between paste and Enter, a quarter of an hour ago, then given up",
-		disk: typing + "; it stands in the prompt box", fresh: "asks: [Send again] [Drop]; Drop clears the box",
+		disk: typing + "; it stands in the prompt box", fresh: "asks: [Send again] [Discard]; Discard clears the box",
 		also: "the text never reaches the agent, the next one arrives alone",
 		do:   func(s *stage) { s.say("line one\nline two\nline three") }, dead: both(inbox("typing"), inBox, typedLongAgo),
 		after: func(s *stage) {
-			s.tap(s.hear(s.mark, "I cannot prove"), "Drop")
+			s.tap(s.hear(s.mark, "not certain that"), "Discard")
 			s.prompt("say after the drop")
 			s.answered("after the drop")
 		}}
@@ -324,15 +324,15 @@ func secondWriters() life {
 		}}}}
 }
 
-// deskResume goes on at the desk while an archive is interrupted.
+// deskResume goes on in the terminal while an archive is interrupted.
 func deskResume() life {
 	var later process.Identity
 	return life{name: "desk resume", setup: func(s *stage) {
 		working(s)
 		s.prompt("say hello")
 		s.answered("hello")
-	}, rows: []crash{{step: "archive", point: "stop-recorded", when: "and the conversation goes on at the desk meanwhile",
-		disk: "a `stopping` record; its agent lives, and one that was started at the desk afterwards", fresh: "ends its own agent; the one at the desk knew of the end and is told: [Stop it]",
+	}, rows: []crash{{step: "archive", point: "stop-recorded", when: "and the conversation goes on in the terminal meanwhile",
+		disk: "a `stopping` record; its agent lives, and one that was started in the terminal afterwards", fresh: "ends its own agent; the one in the terminal knew of the end and is told: [End it]",
 		also: "the receipt names who was spared",
 		do:   kills("work"),
 		dead: func(s *stage) {
@@ -342,7 +342,7 @@ func deskResume() life {
 		},
 		after: func(s *stage) {
 			assert.Contains(s.t, s.hear(s.mark, "work is archived.").Text, pid(later), "the receipt says who was spared")
-			assert.Contains(s.t, s.offered(s.mark, "Stop it").Text, pid(later))
+			assert.Contains(s.t, s.offered(s.mark, "End it").Text, pid(later))
 		}}}}
 }
 

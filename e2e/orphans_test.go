@@ -77,14 +77,14 @@ func TestP2_WindowsThatAreNotOursAreOnlyShown(t *testing.T) {
 	w.stop()
 
 	w.start()
-	told := w.offered(0, "Adopt "+hand)
-	assert.Contains(t, told.Text, "2 windows belong to no session")
+	told := w.offered(0, "Connect "+hand)
+	assert.Contains(t, told.Text, "2 windows with no session (nothing happens to them)")
 	assert.Equal(t, 1, w.warnings(mine, "mine", "unknown"))
 	assert.Equal(t, 1, w.warnings(hand, "hand", claudeID))
 	assert.Equal(t, 2, strings.Count(w.bot.log.String(), "orphan_window"))
-	list := w.offered(w.say("/list"), "Ignore "+mine)
-	for label, there := range map[string]bool{"Adopt " + hand: true, "Archive " + hand: true, "Ignore " + hand: true,
-		"Adopt " + mine: false, "Archive " + mine: false} {
+	list := w.offered(w.say("/list"), "Hide "+mine)
+	for label, there := range map[string]bool{"Connect " + hand: true, "Archive " + hand: true, "Hide " + hand: true,
+		"Connect " + mine: false, "Archive " + mine: false} {
 		_, ok := list.Find(label)
 		assert.Equal(t, there, ok, "button %s", label)
 	}
@@ -93,18 +93,18 @@ func TestP2_WindowsThatAreNotOursAreOnlyShown(t *testing.T) {
 	for _, one := range []string{theirs, usage} {
 		assert.NotRegexp(t, one+`\b`, list.Text+told.Text)
 	}
-	w.tap(list, "Ignore "+mine)
+	w.tap(list, "Hide "+mine)
 	w.until("it is ignored", func() bool { return !w.lists("mine") })
 	w.stop()
 
 	before := w.lastID()
 	w.start()
-	w.hear(w.say("/list"), "1 window belongs to no session")
+	w.hear(w.say("/list"), "1 window with no session")
 	assert.Zero(t, w.warnings(mine, "mine", "unknown"), "nobody wants to hear of it")
 	assert.Equal(t, 1, w.warnings(hand, "hand", claudeID))
 	mentions := 0
 	for _, m := range w.api.Messages(w.chat()) {
-		if m.FromBot && m.ID > before && strings.Contains(m.Text, "to no session") {
+		if m.FromBot && m.ID > before && strings.Contains(m.Text, "with no session") {
 			mentions++
 		}
 	}
@@ -135,9 +135,9 @@ func TestP2_AnOrphanWindowIsAdopted(t *testing.T) {
 	w := newWorld(t, "ORPHAN_GRACE=2s", "KILL_GRACE=2s")
 	w.start()
 	hand, claudeID, shell, agent := w.handmade("hand")
-	list := w.offered(w.say("/list"), "Adopt")
-	w.tap(list, "Adopt")
-	w.hear(list.ID, "hand goes on in the window")
+	list := w.offered(w.say("/list"), "Connect")
+	w.tap(list, "Connect")
+	w.hear(list.ID, "hand is connected")
 	assert.Equal(t, claudeID, w.claudeIDOf("hand"))
 	assert.Equal(t, w.dir, w.record("hand").Dir)
 	w.hear(w.say("say from the chat"), "from the chat")
@@ -167,8 +167,8 @@ func TestP2_AnOrphanWindowIsArchived(t *testing.T) {
 	w.tmux("split-window", "-d", "-t", hand, "sleep", "36000")
 	asked := w.offered(w.say("/list"), "Archive")
 	w.tap(asked, "Archive")
-	question := w.offered(asked.ID, "Yes, archive")
-	ends, stays, ok := strings.Cut(question.Text, "This stays:")
+	question := w.offered(asked.ID, "End and archive")
+	ends, stays, ok := strings.Cut(question.Text, "This keeps running:")
 	require.True(t, ok, question.Text)
 	assert.True(t, says(ends, pid(agent)), "%q names process %d", ends, agent.PID)
 	assert.True(t, says(stays, pid(shell)), "%q names process %d", stays, shell.PID)
@@ -176,7 +176,7 @@ func TestP2_AnOrphanWindowIsArchived(t *testing.T) {
 	assert.Contains(t, stays, "The window stays open")
 	assert.True(t, w.alive(agent), "nothing is ended before the confirmation")
 
-	w.tap(question, "Yes, archive")
+	w.tap(question, "End and archive")
 	receipt := w.hear(question.ID, "hand is archived")
 	assert.Contains(t, receipt.Text, pid(agent))
 	assert.Equal(t, process.Gone, w.table.Liveness(agent))
@@ -206,10 +206,10 @@ func TestP2_AWindowOfOursWithoutARecordIsArchived(t *testing.T) {
 	assert.Equal(t, 1, w.warnings(r.Binding.Window, "work", r.ClaudeSessionID.String()))
 	asked := w.offered(w.say("/list"), "Archive")
 	w.tap(asked, "Archive")
-	question := w.offered(asked.ID, "Yes, archive")
+	question := w.offered(asked.ID, "End and archive")
 	assert.True(t, says(question.Text, pid(agents[0])), question.Text)
-	assert.Contains(t, question.Text, "The agent's pane is mine and closes")
-	w.tap(question, "Yes, archive")
+	assert.Contains(t, question.Text, "Its pane closes")
+	w.tap(question, "End and archive")
 	w.hear(question.ID, "work is archived")
 	assert.Equal(t, process.Gone, w.table.Liveness(agents[0]))
 	w.until("its window is closed", func() bool { return len(w.windows()) == 0 })

@@ -85,7 +85,7 @@ func TestP5_ATopicIsDeleted(t *testing.T) {
 	w.person.SendIn(w.chat(), topic, "slow 2")
 	w.until("the agent works", func() bool { return len(w.received()) == 1 })
 	require.NoError(t, w.person.DeleteTopic(w.chat(), topic))
-	said := w.hear(0, "is not there any more")
+	said := w.hear(0, "is gone; the session")
 	assert.Zero(t, said.Thread)
 	answer := w.hear(0, "slow word")
 	assert.Zero(t, answer.Thread)

@@ -51,7 +51,7 @@ func TestP7_HardTextsArriveUnchanged(t *testing.T) {
 		assert.Equal(t, cmp.Or(tt.want, tt.text), w.received()[i], tt.name)
 	}
 	w.inject(" \n\t ")
-	w.hear(0, "nothing to type")
+	w.hear(0, "no text to send")
 	w.hear(w.say("say the end"), "the end")
 	assert.Len(t, w.received(), len(hardTexts)+1)
 	assert.NoFileExists(t, "/tmp/ccbot-x")
@@ -121,16 +121,16 @@ func TestDialogIsShownAndStopDenies(t *testing.T) {
 	w.start()
 	w.open("work", w.dir)
 	id := w.say("bash rm -rf build")
-	dialog := w.hear(id, "waits for an answer in its terminal")
+	dialog := w.hear(id, "is waiting for an answer")
 	assert.Contains(t, dialog.Text, "rm -rf build")
 	assert.Contains(t, dialog.Text, "tmux -L "+w.socket+" attach")
 
 	held := w.say("say after the dialog")
-	w.hear(held, "It waits")
+	w.hear(held, "is queued")
 	assert.Len(t, w.received(), 1)
 	w.say("/stop")
 	w.hear(held, "after the dialog")
-	assert.Equal(t, 1, w.heard("waits for an answer in its terminal"), "a dialog is told once")
+	assert.Equal(t, 1, w.heard("is waiting for an answer"), "a dialog is told once")
 	w.stop()
 }
 

@@ -26,13 +26,13 @@ func TestRealConversationComesBackElsewhere(t *testing.T) {
 	w.tmux("kill-pane", "-t", before.Binding.Pane)
 	w.until("the agent is gone", func() bool { return !w.alive(before.Binding.Agent) })
 	w.start()
-	w.hear(0, "I did not close it: work")
+	w.hear(0, "disappeared: work")
 	assert.Equal(t, string(session.Lost), w.stateOf("work"))
 
 	id, desk := before.ClaudeSessionID.String(), w.ccbotDesk()
 	pane, _ := desk.shell()
 	desk.enter(pane, w.agentPath()+" --resume "+id)
-	told := w.hear(0, "work goes on in the window")
+	told := w.hear(0, "work is connected")
 	writers := w.writersOf(id)
 	require.Len(t, writers, 1)
 	w.endLater(writers[0])
@@ -50,7 +50,7 @@ func TestRealConversationComesBackElsewhere(t *testing.T) {
 	assert.Contains(t, desk.screen(pane), "say at the desk")
 	assert.Equal(t, []process.Identity{writers[0]}, w.writersOf(id), "nobody else writes it")
 	assert.Empty(t, w.windows(), "ccbot has started none")
-	assert.Equal(t, 1, w.told("work goes on in the window"))
+	assert.Equal(t, 1, w.told("work is connected"))
 	w.stop()
 }
 
@@ -78,7 +78,7 @@ func TestRealRebootRestoresAll(t *testing.T) {
 	before := w.lastID()
 	w.start("CLAUDE_FLAGS=--model " + another)
 	told := w.offered(before, "Resume")
-	assert.Contains(t, told.Text, "1 session was lost when the machine went down: work.")
+	assert.Contains(t, told.Text, "1 session ended when the computer shut down: work.")
 	require.Len(t, told.Keyboard, 1)
 	assert.Len(t, told.Keyboard[0], 1, "one session: one button")
 	assert.Empty(t, w.windows(), "nothing comes back unasked")

@@ -59,14 +59,14 @@ func TestRealMainJob(t *testing.T) {
 	asked := w.hear(id, "wants to run a command")
 	assert.Contains(t, asked.Text, "touch marker-of-the-tool")
 	held := w.say("say typed after the dialog")
-	w.hear(held, "it waits")
+	w.hear(held, "is queued")
 	w.say("/stop")
 	w.hear(held, "typed after the dialog")
 
 	w.hear(w.say("!echo from the shell"), "from the shell")
 	w.say("/clear")
 	w.hear(w.say("say after clear"), "after clear")
-	assert.Zero(t, w.heard("cannot prove"))
+	assert.Zero(t, w.heard("not certain that"))
 
 	claudeID := w.claudeID()
 	agents := w.writersOf(claudeID)

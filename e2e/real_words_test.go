@@ -102,7 +102,7 @@ func TestRealOnlyAPersonsOwnWordsAct(t *testing.T) {
 		}
 		require.NoFileExists(t, filepath.Join(w.dir, "ran"), form.name)
 	}
-	assert.Zero(t, w.heard("cannot prove"), "every one of them arrived as a prompt")
+	assert.Zero(t, w.heard("not certain that"), "every one of them arrived as a prompt")
 
 	w.hear(w.person.SendFile(w.chat(), "a。@notes.txt", "text/plain", []byte("x"), "say a file came"), "a file came")
 	w.hear(w.say("say cafe\u0301 \u212a"), "café")
@@ -113,10 +113,10 @@ func TestRealOnlyAPersonsOwnWordsAct(t *testing.T) {
 	busy := w.say("slow 6")
 	w.injectMessage("message", 9900, "a picture", sentThrough("Gif"))
 	w.injectMessage("edited_message", 9900, "!touch ran", map[string]any{"via_bot": sentThrough("Gif")["via_bot"], "edit_date": time.Now().Unix()})
-	w.hear(busy, "This edit changes nothing")
+	w.hear(busy, "This edit has no effect")
 	own := w.say("fix it")
 	require.NoError(t, w.person.Edit(w.chat(), own, "!touch ran"))
-	w.hear(own, "This edit changes nothing")
+	w.hear(own, "This edit has no effect")
 	w.hear(own, "echo: fix it")
 	require.NoFileExists(t, filepath.Join(w.dir, "ran"))
 

@@ -51,9 +51,9 @@ func TestRealWriterAtTheDesk(t *testing.T) {
 	id := w.claudeID()
 	agent := w.newDesk().agent("--resume", id)
 
-	refused := w.offered(w.say("/resume work"), "Fork instead")
+	refused := w.offered(w.say("/resume work"), "Continue in a copy")
 	assert.Contains(t, refused.Text, pid(agent))
-	w.tap(refused, "Fork instead")
+	w.tap(refused, "Continue in a copy")
 	w.hear(refused.ID, "work-fork is ready")
 	w.hear(w.say("say from the fork"), "from the fork")
 	asked, ok := api.Asked("say from the fork")
@@ -62,7 +62,7 @@ func TestRealWriterAtTheDesk(t *testing.T) {
 	assert.Equal(t, []process.Identity{agent}, w.writersOf(id))
 	assert.NotContains(t, w.transcript(id), "from the fork")
 
-	refused = w.offered(w.say("/resume work"), "Fork instead")
+	refused = w.offered(w.say("/resume work"), "Continue in a copy")
 	w.takeOver(refused.ID, "Take over", agent)
 	w.hear(refused.ID, "work is ready")
 	assert.Equal(t, process.Gone, w.table.Liveness(agent))
@@ -83,7 +83,7 @@ func TestRealAdopted(t *testing.T) {
 
 	desk.suspend(pane)
 	held := w.say("say after the shell")
-	w.hear(held, "It waits")
+	w.hear(held, "is queued")
 	assert.NotContains(t, desk.screen(pane), "after the shell")
 	desk.enter(pane, "fg")
 	w.hear(held, "after the shell")

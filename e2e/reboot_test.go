@@ -66,12 +66,12 @@ func TestP8_AfterARebootAllComesBack(t *testing.T) {
 	before := w.lastID()
 	w.start()
 	told := w.offered(before, "Resume all")
-	assert.Contains(t, told.Text, "3 sessions were lost when the machine went down: busy, one, two.")
+	assert.Contains(t, told.Text, "3 sessions ended when the computer shut down: busy, one, two.")
 	assert.Equal(t, names, w.inState(session.Lost))
 	for _, r := range w.records() {
 		assert.Equal(t, session.ClosedReboot, r.Closed, r.Name)
 	}
-	w.tap(told, "Pick")
+	w.tap(told, "Choose")
 	picked := w.hear(told.ID, "Which session")
 	assert.Len(t, picked.Keyboard, 3)
 	assert.Empty(t, w.windows(), "nothing comes back unasked")
@@ -88,21 +88,21 @@ func TestP8_AfterARebootAllComesBack(t *testing.T) {
 	w.reboot()
 	before = w.lastID()
 	w.start("CCBOT_RESUME_ON_START=all")
-	w.hear(before, "They are coming back now.")
+	w.hear(before, "are being resumed.")
 	w.allAreBack(names, before)
 	w.stop()
 
 	w.reboot()
 	before = w.lastID()
 	w.start("CCBOT_RESUME_ON_START=never")
-	told = w.hear(before, "3 sessions were lost when the machine went down")
+	told = w.hear(before, "3 sessions ended when the computer shut down")
 	assert.Empty(t, told.Keyboard)
 	w.hear(w.say("/resume two"), "two is ready")
 	assert.Equal(t, []string{"two"}, w.windows())
 
 	before = w.lastID()
 	w.tmux("kill-server") // and with the bot running
-	w.hear(before, "1 session was lost when tmux ended: two.")
+	w.hear(before, "1 session ended together with tmux: two.")
 	w.stop()
 }
 
@@ -141,7 +141,9 @@ func TestP1_TwoResumesAtOnce(t *testing.T) {
 		w.tap(receipt, "Undo")
 		asked := w.say("/resume work")
 		w.hear(before, "work is ready")
-		w.find("the second /resume is answered", func(m sandbox.Message) bool { return m.ID > asked && strings.Contains(m.Text, "work is") })
+		w.find("the second /resume is answered", func(m sandbox.Message) bool {
+			return m.ID > asked && (strings.Contains(m.Text, "work is") || strings.Contains(m.Text, "Resuming work"))
+		})
 		w.until("the command has ended", func() bool { return strings.Contains(desk.screen(shell), "\nexit ") })
 		if screen := desk.screen(shell); strings.Contains(screen, "\nexit 0") {
 			assert.Contains(t, screen, "work is back in")

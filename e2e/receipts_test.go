@@ -64,7 +64,7 @@ func TestP4_AReactionShowsHowFarAMessageIs(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	early := w.say("say too early")
-	w.warned(early, "No session is open")
+	w.warned(early, "No open session")
 	w.open("work", w.dir)
 
 	w.say("slow 2")
@@ -80,7 +80,7 @@ func TestP4_AReactionShowsHowFarAMessageIs(t *testing.T) {
 	w.tap(w.hear(w.say("/kill work"), "End work"), "Kill")
 	w.hear(held, "work is archived")
 	late := w.say("say too late")
-	w.warned(late, "work has ended already")
+	w.warned(late, "work has ended.")
 	for _, id := range []int{early, late} {
 		assert.NotContains(t, w.reactionsOf(id), "👌")
 		w.reaction(id, "")
@@ -93,7 +93,7 @@ func TestP4_AReactionShowsHowFarAMessageIs(t *testing.T) {
 // behind it.
 func (w *world) dialog() {
 	w.t.Helper()
-	w.hear(w.say("bash rm -rf build"), "waits for an answer in its terminal")
+	w.hear(w.say("bash rm -rf build"), "is waiting for an answer")
 }
 
 // noHooks is the agent that dialog needs.
@@ -120,12 +120,12 @@ func TestP4_AnEditOfAMessageCounts(t *testing.T) {
 	assert.Equal(t, []string{"bash rm -rf build", "say the second text"}, w.received())
 
 	require.NoError(t, w.person.Edit(w.chat(), id, "say the third text"))
-	w.warned(id, "edit changes nothing")
+	w.warned(id, "edit has no effect")
 	assert.Equal(t, "👌", w.reactionsOf(id)[len(w.reactionsOf(id))-1], "it stays where it is")
 	stop := w.say("/stop")
 	require.NoError(t, w.person.Edit(w.chat(), stop, "say that a command is a prompt now"))
 	w.hear(w.say("say the end"), "the end")
-	assert.Equal(t, 1, w.heard("edit changes nothing"))
+	assert.Equal(t, 1, w.heard("edit has no effect"))
 	assert.Equal(t, []string{"bash rm -rf build", "say the second text", "say the end"}, w.received())
 	w.stop()
 }
@@ -137,7 +137,7 @@ func (w *world) longAgo() {
 	require.NoError(w.t, os.Chtimes(filepath.Join(w.state, "alive"), past, past))
 }
 
-const isOld = "is old by now"
+const isOld = "is late"
 
 // TestP4_AfterAnAbsenceOldPromptsAreAskedAbout, each once, and what comes later
 // does not wait for the answer.
@@ -180,7 +180,7 @@ func TestP4_AfterAnAbsenceOldPromptsAreAskedAbout(t *testing.T) {
 	w.tap(questions[three], "Send")
 	answer = w.hear(answer.ID, "three")
 	w.reaction(three, "👌")
-	w.tap(questions[one], "Drop")
+	w.tap(questions[one], "Discard")
 	w.reaction(one, "")
 	w.stop() // the one that nobody has decided about waits on
 	w.start()
@@ -204,10 +204,10 @@ func TestP4_OldMessagesAreAskedAbout(t *testing.T) {
 	w.injectAt("say of the evening", time.Now().Add(-24*time.Hour))
 	second := w.hear(first.ID, isOld)
 	w.injectAt("/stop", time.Now().Add(-time.Hour))
-	w.hear(second.ID, "I did not carry out this /stop")
+	w.hear(second.ID, "Not done: /stop")
 	w.injectAt("say of tomorrow", time.Now().Add(24*time.Hour))
 	w.hear(second.ID, "of tomorrow")
-	w.tap(second, "Drop")
+	w.tap(second, "Discard")
 	w.tap(first, "Send")
 	w.hear(second.ID, "of the morning")
 	assert.Equal(t, []string{"say of tomorrow", "say of the morning"}, w.received())
@@ -248,7 +248,7 @@ func TestP4_AMessageThatEndsTheProgramIsSetAside(t *testing.T) {
 		w.kill9()
 	}
 	w.start()
-	w.warned(deadly, "I could not handle this message")
+	w.warned(deadly, "I could not process this message")
 	w.hear(deadly, "it is not")
 	assert.Equal(t, []string{"say it is not"}, w.received())
 	left, err := filepath.Glob(filepath.Join(w.state, "quarantine", "inbox-*.json"))

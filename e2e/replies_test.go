@@ -64,7 +64,7 @@ func TestP4_AReplyToAnArchivedSessionIsSentOnceItIsBack(t *testing.T) {
 	w.end("first")
 
 	id := w.reply(said.ID, "say it was not lost")
-	offer := w.hear(id, "was not sent to an agent")
+	offer := w.hear(id, "was not delivered")
 	assert.Contains(t, offer.Text, "first")
 	w.drained() // a kill before the question is noted would show it twice
 	w.kill9()
@@ -79,8 +79,8 @@ func TestP4_AReplyToAnArchivedSessionIsSentOnceItIsBack(t *testing.T) {
 
 	w.use("first")
 	w.end("first")
-	w.tap(w.hear(w.say("say never"), "was not sent to an agent"), "Drop")
-	offer = w.hear(w.say("say from the current one"), "was not sent to an agent")
+	w.tap(w.hear(w.say("say never"), "was not delivered"), "Discard")
+	offer = w.hear(w.say("say from the current one"), "was not delivered")
 	w.tap(offer, "Resume and send")
 	w.hear(offer.ID, "from the current one")
 	assert.Equal(t, "first", w.current())

@@ -60,13 +60,13 @@ func TestResumeWithoutItsDirectory(t *testing.T) {
 	gone := func() sandbox.Message {
 		w.end("work")
 		require.NoError(t, os.RemoveAll(dir))
-		return w.offered(w.say("/resume work"), "Make it again")
+		return w.offered(w.say("/resume work"), "Create folder")
 	}
 
 	told := gone()
-	assert.Contains(t, told.Text, "is not there")
+	assert.Contains(t, told.Text, "no longer exists")
 	assert.Empty(t, w.windows())
-	w.tap(told, "Make it again")
+	w.tap(told, "Create folder")
 	w.hear(told.ID, "work is ready")
 	assert.Equal(t, dir, where())
 
@@ -100,13 +100,13 @@ func TestADamagedTranscriptIsRepairedInACopy(t *testing.T) {
 	damage := w.transcript(id) + `{"type":"assistant","message":{"role":"assis` + strings.Repeat("\x00", 512)
 	require.NoError(t, os.WriteFile(path, []byte(damage), 0o600))
 
-	asked := w.offered(w.say("/resume work"), "Resume a repaired copy")
+	asked := w.offered(w.say("/resume work"), "Resume repaired copy")
 	assert.Contains(t, asked.Text, "cut off")
-	assert.Contains(t, asked.Text, "zero bytes")
-	_, ok := asked.Find("Resume as it is")
+	assert.Contains(t, asked.Text, "(NUL) bytes")
+	_, ok := asked.Find("Resume as is")
 	assert.True(t, ok)
 	assert.Empty(t, w.windows(), "nothing is started before the answer")
-	w.tap(asked, "Resume a repaired copy")
+	w.tap(asked, "Resume repaired copy")
 	w.hear(asked.ID, "work is ready")
 	w.hear(w.say("say it goes on"), "it goes on")
 
@@ -138,7 +138,7 @@ func TestWhatTheDeskSaidIsHistory(t *testing.T) {
 	})
 	w.stop()
 	w.start()
-	refused := w.offered(w.say("/resume work"), "Fork instead")
+	refused := w.offered(w.say("/resume work"), "Continue in a copy")
 	w.takeOver(refused.ID, "Take over", agent)
 	w.hear(refused.ID, "work is ready")
 	w.hear(w.say("say to the chat"), "to the chat")

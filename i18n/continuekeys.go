@@ -5,7 +5,7 @@ const (
 	ButtonContinue     Key = "button_continue"
 	InterruptedWork    Key = "interrupted_work"
 	InterruptedWaiting Key = "interrupted_waiting"
-	InterruptedStep    Key = "interrupted_step"  // the step follows
+	InterruptedStep    Key = "interrupted_step"  // Step
 	InterruptedTasks   Key = "interrupted_tasks" // Done, Tasks
 	ContinueSends      Key = "continue_sends"    // the text follows
 	Continues          Key = "continues"         // Name; the text follows

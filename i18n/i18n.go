@@ -24,7 +24,7 @@ type Args map[string]any
 
 // names are the blanks for what somebody else has named: sessions, folders, files,
 // windows, people, tools. All others are ccbot's own words, or must stay exact.
-var names = []string{"Dir", "From", "Mode", "Model", "Name", "Names", "Path", "Person", "Roots", "Server", "Tool", "Type", "Wanted", "Window"}
+var names = []string{"Dir", "From", "Mode", "Model", "Name", "Names", "Path", "Person", "Roots", "Server", "Step", "Tool", "Type", "Wanted", "Window"}
 
 // Languages are the codes a person can choose from; the first is the default.
 func Languages() []string { return []string{"en", "ru", "zh"} }
@@ -40,12 +40,15 @@ func Load(show func(name string) string) (*Catalog, error) {
 	bundle := goi18n.NewBundle(language.English)
 	c := &Catalog{words: make(map[string]Words)}
 	for _, lang := range Languages() {
-		if _, err := bundle.LoadMessageFileFS(locales, "locales/"+lang+".json"); err != nil {
+		file, err := bundle.LoadMessageFileFS(locales, "locales/"+lang+".json")
+		if err != nil {
 			return nil, fmt.Errorf("load the %s sentences: %w", lang, err)
 		}
-	}
-	for _, lang := range Languages() {
-		c.words[lang] = Words{lang: lang, show: show, localizer: goi18n.NewLocalizer(bundle, lang)}
+		w := Words{lang: lang, show: show, localizer: goi18n.NewLocalizer(bundle, lang), all: make(map[string]string)}
+		for _, m := range file.Messages {
+			w.all[m.ID] = m.Other
+		}
+		c.words[lang] = w
 	}
 	return c, nil
 }
@@ -67,6 +70,7 @@ func (c *Catalog) For(lang string) Words {
 type Words struct {
 	lang      string
 	localizer *goi18n.Localizer
+	all       map[string]string        // what sentences quote of each other, such as {{.Word.button_retry}}
 	show      func(name string) string // of a name that somebody else has chosen
 }
 
@@ -80,7 +84,7 @@ func (w Words) Say(key Key, args ...Args) string {
 	if w.localizer == nil {
 		return string(key)
 	}
-	filled := make(Args)
+	filled := Args{"Word": w.all}
 	for _, a := range args {
 		maps.Copy(filled, a)
 	}

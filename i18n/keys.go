@@ -1,5 +1,7 @@
 package i18n
 
+import "strings"
+
 // Help and words of general use.
 const (
 	Help           Key = "help"
@@ -12,6 +14,16 @@ const (
 	UpdateFailed   Key = "update_failed"
 	Unreadable     Key = "unreadable"
 	FeatureCrashed Key = "feature_crashed" // Feature
+)
+
+// How words are joined.
+const (
+	JoinParts Key = "join_parts" // of one line
+	JoinNames Key = "join_names" // of a list
+	JoinItems Key = "join_items" // that have parts themselves
+	Then      Key = "then"       // First, Next: a sentence behind another
+	Named     Key = "named"      // Said, What
+	Noted     Key = "noted"      // Note, What
 )
 
 // Sentences of Telegram's command menu; MenuKey makes the key of a command.
@@ -33,7 +45,7 @@ const (
 	PathMissing    Key = "path_missing"     // Path
 	PathNotDir     Key = "path_not_dir"     // Path
 	PathNotAllowed Key = "path_not_allowed" // Path, Roots
-	PathUnreadable Key = "path_unreadable"  // Path, Reason
+	PathUnreadable Key = "path_unreadable"  // Path
 	TmuxMissing    Key = "tmux_missing"
 	NoEvidence     Key = "no_evidence"
 	ClaudeMissing  Key = "claude_missing"   // Command
@@ -242,11 +254,23 @@ const (
 	WindowOwned        Key = "window_owned" // Name, State
 )
 
-// The history of a session.
+// The history of a session; RuleKey makes the key of a rule.
 const (
 	WhyTitle   Key = "why_title"   // Name, State
 	WhyNothing Key = "why_nothing" // Name, State
 	WhyMore    Key = "why_more"    // Command, Count
+
+	RuleStart    Key = "rule_start"
+	RuleReady    Key = "rule_ready"
+	RuleResume   Key = "rule_resume"
+	RuleChat     Key = "rule_chat"
+	RuleAdopt    Key = "rule_adopt"
+	RuleStop     Key = "rule_stop"
+	RuleStopped  Key = "rule_stopped"
+	RuleEnded    Key = "rule_ended"
+	RuleLost     Key = "rule_lost"
+	RuleFailed   Key = "rule_failed"
+	RuleRecovery Key = "rule_recovery"
 )
 
 // Ages, as in a receipt.
@@ -274,8 +298,6 @@ const (
 	ButtonForkInstead Key = "button_fork_instead"
 	ButtonStopIt      Key = "button_stop_it"
 	ButtonAdopt       Key = "button_adopt"
-	ButtonRestartHere Key = "button_restart_here"
-	ButtonRestore     Key = "button_restore"
 	ButtonRetry       Key = "button_retry"
 	ButtonMakeDir     Key = "button_make_dir"
 	ButtonUseCopy     Key = "button_use_copy"
@@ -287,6 +309,13 @@ const (
 	ButtonIgnore      Key = "button_ignore"
 	ButtonYesArchive  Key = "button_yes_archive"
 )
+
+// RuleKey is the key of what decided a change, such as "lost"; "recovery.mark_lost" has that of
+// "recovery".
+func RuleKey(rule string) Key {
+	kind, _, _ := strings.Cut(rule, ".")
+	return Key("rule_" + kind)
+}
 
 // MenuKey is the key of a command's line in the menu, such as "new".
 func MenuKey(command string) Key { return Key("menu_" + command) }

@@ -3,7 +3,6 @@ package i18n
 // What becomes of a person's message.
 const (
 	AgedAsk       Key = "aged_ask"     // Name, Time
-	AgedSent      Key = "aged_sent"    // Name
 	AgedCommand   Key = "aged_command" // Command, Time
 	EditIgnored   Key = "edit_ignored"
 	PromptWaits   Key = "prompt_waits"

@@ -26,7 +26,7 @@ func (w *world) goneOn() (session.Record, hand) {
 	return w.get(r.ID), h
 }
 
-// adoptIt is [Adopt] tapped.
+// adoptIt is [Connect] tapped.
 func (w *world) adoptIt(r session.Record, who process.Identity) (session.Record, error) {
 	return w.Adopt(w.ctx, AdoptRequest{Agent: who, Claude: r.ClaudeSessionID, From: r.ID, Asked: true,
 		Rule: "chat.adopt", Why: "asked for by 7"})

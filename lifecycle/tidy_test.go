@@ -25,7 +25,7 @@ func (w *world) endSecond(r session.Record, second process.Identity) {
 	require.NoError(w.t, err)
 }
 
-// [Stop it] and not even KILL helped: it still has its tools. Once it is gone
+// [End it] and not even KILL helped: it still has its tools. Once it is gone
 // they end, whatever the session does.
 func TestP2_BelowASecondWriterThatSurvivesNothingIsEnded(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

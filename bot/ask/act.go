@@ -184,7 +184,7 @@ func Say(c Card, by int64, text string, now time.Time) (Card, error) {
 	return answered(c, by, list, strings.Join(parts, ", "), now)
 }
 
-// DenyWith denies with a text that the person had already sent: [Deny with this]. prompt is the key
+// DenyWith denies with a text that the person had already sent: [Deny with this text]. prompt is the key
 // of that text in the inbox.
 func DenyWith(c Card, by int64, reason, prompt string, now time.Time) (Card, error) {
 	if err := c.undecided(); err != nil {

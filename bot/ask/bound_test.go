@@ -25,7 +25,7 @@ func TestP9_WhatIsCutIsNotWhole(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			seen := viewer(t, "en").View(c, "work")
 			assert.LessOrEqual(t, seen.Text.Length(), render.Limit)
-			assert.Contains(t, seen.Text.Text, "Only at the desk")
+			assert.Contains(t, seen.Text.Text, "only be allowed in the terminal")
 			assert.False(t, Allowable(c))
 			c.AllShown = true
 			assert.False(t, Allowable(c))

@@ -53,11 +53,12 @@ func (v Viewer) rules(q Request, most, length int) (list []render.Text) {
 			return append(list, render.Italic(v.Words.Say(i18n.AskMoreRules, i18n.Args{"Count": more})))
 		}
 		what, _ := clip(oneLined(v.short(g.what)), length)
-		note := ""
+		text := what
 		if g.note != "" {
-			note = " (" + v.Words.Say(g.note) + ")"
+			text = v.Words.Say(i18n.Noted, i18n.Args{"What": what, "Note": v.Words.Say(g.note)})
 		}
-		list = append(list, render.Join(render.Plain("• "), render.Code(what), render.Plain(note)))
+		rest := render.Plain(strings.TrimPrefix(text, what))
+		list = append(list, render.Join(render.Plain("• "), render.Code(what), rest))
 	}
 	return list
 }

@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -118,8 +117,8 @@ func (v Viewer) View(c Card, name string) View {
 func (v Viewer) drawn(name string, draw func(v Viewer, name string) View) (seen View, err error) {
 	err = guard.Call(func() error { seen = draw(v, name); return nil })
 	if err != nil {
-		text := chat.Warning + glyph.Name(name) + ": " + v.Words.Say(i18n.AskAtDesk)
-		seen = View{Text: render.Plain(text)}
+		args := i18n.Args{"What": glyph.Name(name), "Said": v.Words.Say(i18n.AskAtDesk)}
+		seen = View{Text: render.Plain(chat.Warning + v.Words.Say(i18n.Named, args))}
 	}
 	return seen, err
 }
@@ -164,7 +163,7 @@ func (v Viewer) foot(c Card) (list []render.Text) {
 	if q.SubagentID != "" || q.Subagent != "" {
 		by := v.Words.Say(i18n.AskSubagent)
 		if kind, _ := clip(oneLined(q.Subagent), maxWord); kind != "" {
-			by = fmt.Sprintf("%s (%s)", by, kind)
+			by = v.Words.Say(i18n.Noted, i18n.Args{"What": by, "Note": kind})
 		}
 		list = append(list, render.Plain(by))
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func TestView(t *testing.T) {
-	const once = "[Allow]\n[Deny][Deny and say why]"
+	const once = "[Allow]\n[Deny][Deny with a reason]"
 	heredoc := "cat <<E > f\n" + strings.Repeat("line\n", 40) + "E"
 	quotedHeredoc, err := json.Marshal(heredoc)
 	require.NoError(t, err)
@@ -26,16 +26,16 @@ func TestView(t *testing.T) {
 	}{
 		{"a command with all it can have", cardOf("Bash", `{"command":"npm test","description":"Run the tests","timeout":120000,"run_in_background":true,"dangerouslyDisableSandbox":true}`, npmRule),
 			"🔐 work wants to run a command\nnpm test\nRun the tests\ntimeout: 120000\nrun_in_background: true\ndangerouslyDisableSandbox: true\nin ~/proj\n" +
-				"[Allow for this session] also allows, until the session ends:\n• Bash(npm test:*)\n[Allow][Allow for this session]\n[Deny][Deny and say why]"},
+				"“Allow for this session” also allows, until the session ends:\n• Bash(npm test:*)\n[Allow][Allow for this session]\n[Deny][Deny with a reason]"},
 		{"a command", cardOf("Bash", `{"command":"ls"}`), "🔐 work wants to run a command\nls\nin ~/proj\n" + once},
 		{"a rule that changes the mode is no rule", cardOf("Bash", `{"command":"ls"}`, `{"type":"setMode","mode":"acceptEdits","destination":"session"}`),
 			"🔐 work wants to run a command\nls\nin ~/proj\n" + once},
 		{"a key that only looks like the command's", cardOf("Bash", `{"command":"ls","Command":"rm -rf /"}`), "🔐 work wants to run a command\nls\nCommand: rm -rf /\nin ~/proj\n" + once},
 		{"a command that is no text", cardOf("Bash", `{"command":["ls"]}`), "🔐 work wants to run a command\ncommand: [\"ls\"]\nin ~/proj\n" + once},
 		{"a command of two lines, with a rule of two lines", cardOf("Bash", object("command", "echo a\necho 👩\u200d💻"), `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"echo a\necho *"}],"behavior":"allow"}`),
-			"🔐 work wants to run a command\necho a\necho 👩\u200d💻\nin ~/proj\n[Allow for this session] also allows, until the session ends:\n• Bash(echo a⏎echo *)\n[Allow][Allow for this session]\n[Deny][Deny and say why]"},
+			"🔐 work wants to run a command\necho a\necho 👩\u200d💻\nin ~/proj\n“Allow for this session” also allows, until the session ends:\n• Bash(echo a⏎echo *)\n[Allow][Allow for this session]\n[Deny][Deny with a reason]"},
 		{"a long command that is its own rule", cardOf("Bash", object("command", heredoc), `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":`+string(quotedHeredoc)+`}],"behavior":"allow"}`),
-			"🔐 work wants to run a command\n" + heredoc + "\nin ~/proj\n[Allow for this session] also allows, until the session ends:\n• Bash (this command, exactly as it is)\n[Allow][Allow for this session]\n[Deny][Deny and say why]"},
+			"🔐 work wants to run a command\n" + heredoc + "\nin ~/proj\n“Allow for this session” also allows, until the session ends:\n• Bash (this command, exactly as it is)\n[Allow][Allow for this session]\n[Deny][Deny with a reason]"},
 		{"an edit", cardOf("Edit", object("file_path", "/home/u/proj/a.go", "old_string", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj", "new_string", "a\nB\nc\nd\ne\nf\ng\nh\ni\nJ", "replace_all", false)),
 			"🔐 work wants to change a file\n~/proj/a.go\n a\n-b\n+B\n c\n d\n e\n⋯\n g\n h\n i\n-j\n+J\nin ~/proj\n" + once},
 		{"an edit that changes nothing", cardOf("Edit", `{"file_path":"/a","old_string":"x","new_string":"x","replace_all":"yes"}`),
@@ -55,13 +55,13 @@ func TestView(t *testing.T) {
 		{"an unknown tool", cardOf("Skill", `{"skill":"x","e":{},"l":[]}`), "🔐 work wants to use Skill\nskill: x\ne: {}\nl: []\nin ~/proj\n" + once},
 		{"nothing", cardOf("mcp__x", `{}`), "🔐 work wants to use mcp__x\nin ~/proj\n" + once},
 		{"a plan", cardOf("ExitPlanMode", object("plan", somePlan, "planFilePath", "/home/u/.claude/plans/x.md")),
-			"📋 work has a plan\nPlan\n\n1. Look at main.go\n2. Change it\n\nfunc main() {}\n\n☐ test\n~/.claude/plans/x.md\nin ~/proj\n[Approve][Approve and allow edits]\n[Deny][Keep planning, say why]"},
+			"📋 work proposes a plan\nPlan\n\n1. Look at main.go\n2. Change it\n\nfunc main() {}\n\n☐ test\n~/.claude/plans/x.md\nin ~/proj\n[Approve][Approve, allow edits]\n[Deny][Keep planning, say why]"},
 		{"a plan with a link", cardOf("ExitPlanMode", object("plan", "Read [this](https://evil.example)")),
-			"📋 work has a plan\nRead [this](https://evil.example)\nin ~/proj\n[Approve][Approve and allow edits]\n[Deny][Keep planning, say why]"},
-		{"a plan without one", cardOf("ExitPlanMode", `{}`), "📋 work has a plan\nin ~/proj\n[Approve][Approve and allow edits]\n[Deny][Keep planning, say why]"},
+			"📋 work proposes a plan\nRead [this](https://evil.example)\nin ~/proj\n[Approve][Approve, allow edits]\n[Deny][Keep planning, say why]"},
+		{"a plan without one", cardOf("ExitPlanMode", `{}`), "📋 work proposes a plan\nin ~/proj\n[Approve][Approve, allow edits]\n[Deny][Keep planning, say why]"},
 		{"questions that cannot be told apart", cardOf("AskUserQuestion", `{"questions":[{"question":"A?","options":[{"label":"x"}]},{"question":"A?","options":[{"label":"y"}]}]}`),
 			"🔐 work wants to use AskUserQuestion\nquestions: [{\"question\":\"A?\",\"options\":[{\"label\":\"x\"}]},{\"question\":\"A?\",\"options\":[{\"label\":\"y\"}]}]\n" +
-				"It cannot be answered with buttons. Answer at the desk.\nin ~/proj\n[Deny][Deny and say why]"},
+				"This cannot be answered with buttons. Answer in the terminal.\nin ~/proj\n[Deny][Deny with a reason]"},
 	}
 	v := viewer(t, "en")
 	for _, tt := range tests {
@@ -76,14 +76,14 @@ func TestView_RulesInEveryLanguage(t *testing.T) {
 	c := cardOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"WebFetch"},{"toolName":"Bash","ruleContent":"ls (every use)"}],"behavior":"allow"}`,
 		`{"type":"addDirectories","directories":["/home/u/x"]}`)
 	for lang, want := range map[string]string{
-		"en": "• WebFetch (every use)\n• Bash(ls (every use))\n• ~/x (directory)",
-		"ru": "• WebFetch (любое применение)\n• Bash(ls (every use))\n• ~/x (каталог)",
-		"zh": "• WebFetch (任何使用)\n• Bash(ls (every use))\n• ~/x (目录)",
+		"en": "• WebFetch (every use)\n• Bash(ls (every use))\n• ~/x (folder)",
+		"ru": "• WebFetch (любое использование)\n• Bash(ls (every use))\n• ~/x (папка)",
+		"zh": "• WebFetch（任何使用）\n• Bash(ls (every use))\n• ~/x（目录）",
 	} {
 		v := viewer(t, lang)
 		assert.Contains(t, v.View(c, "work").Text.Text, want)
 		all := v.All(c)
-		assert.Contains(t, all[len(all)-1].Text, "/home/u/x ("+v.Words.Say(i18n.AskDirectory)+")")
+		assert.Contains(t, all[len(all)-1].Text, v.Words.Say(i18n.Noted, i18n.Args{"What": "/home/u/x", "Note": v.Words.Say(i18n.AskDirectory)}))
 	}
 }
 
@@ -113,15 +113,15 @@ func TestView_Questions(t *testing.T) {
 		verb string // and arguments
 		want string
 	}{
-		{"", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Deny][Deny and say why]"},
-		{"o:0:1", "❓ work asks (2/2)\nFeatures\nWhich features?\n☐ 1. Logs\n☐ 2. Traces\nOTEL\n☐ 3. Metrics\nin ~/proj\n[☐ Logs]\n[☐ Traces]\n[☐ Metrics]\n[Other…][Back]\n[Deny][Deny and say why]"},
-		{"b:1", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Deny][Deny and say why]"},
+		{"", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Deny][Deny with a reason]"},
+		{"o:0:1", "❓ work asks (2/2)\nFeatures\nWhich features?\n☐ 1. Logs\n☐ 2. Traces\nOTEL\n☐ 3. Metrics\nin ~/proj\n[☐ Logs]\n[☐ Traces]\n[☐ Metrics]\n[Other…][Back]\n[Deny][Deny with a reason]"},
+		{"b:1", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Deny][Deny with a reason]"},
 		{"o:0:0", ""},
 		{"o:1:2", ""},
 		{"o:1:1", ""},
 		{"o:1:0", ""},
-		{"o:1:1", "❓ work asks (2/2)\nFeatures\nWhich features?\n☑ 1. Logs\n☐ 2. Traces\nOTEL\n☑ 3. Metrics\nin ~/proj\n[☑ Logs]\n[☐ Traces]\n[☑ Metrics]\n[Done]\n[Other…][Back]\n[Deny][Deny and say why]"},
-		{"d:1", "❓ work asks\nWhich database?\n→ Postgres\nWhich features?\n→ Logs, Metrics\nin ~/proj\n\n⏳ Answered in the chat, but the line to the session is down; it goes out when it is back."},
+		{"o:1:1", "❓ work asks (2/2)\nFeatures\nWhich features?\n☑ 1. Logs\n☐ 2. Traces\nOTEL\n☑ 3. Metrics\nin ~/proj\n[☑ Logs]\n[☐ Traces]\n[☑ Metrics]\n[Done]\n[Other…][Back]\n[Deny][Deny with a reason]"},
+		{"d:1", "❓ work asks\nWhich database?\n→ Postgres\nWhich features?\n→ Logs, Metrics\nin ~/proj\n\n⏳ Answered in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
 	}
 	for _, step := range steps {
 		if step.verb != "" {
@@ -168,20 +168,20 @@ func TestP9_WhatIsNotShownCannotBeAllowed(t *testing.T) {
 		{"a mark that turns the direction in a key", cardOf("Bash", `{"command":"ls","a\u200fb":1}`), "⟨U+200F⟩"},
 		{"a key that is there twice", cardOf("Bash", `{"command":"ls","command":"rm"}`), "command: rm"},
 		{"one that is there twice inside", cardOf("X", `{"a":[{"b":1,"b":2}]}`), `"b":2`},
-		{"too deep", cardOf("X", `{"a":`+strings.Repeat("[", 40)+strings.Repeat("]", 40)+`}`), "cannot be seen"},
+		{"too deep", cardOf("X", `{"a":`+strings.Repeat("[", 40)+strings.Repeat("]", 40)+`}`), "Not everything is visible here"},
 		{"half a character", cardOf("Bash", `{"command":"echo \ud800"}`), "⟨U+FFFD⟩"},
 		{"blank letters", cardOf("Bash", object("command", "ls \u3164")), "⟨U+3164⟩"},
 		{"tags", cardOf("Bash", object("command", "ls \U000E0041")), "⟨U+E0041⟩"},
 		{"a selector behind no emoji", cardOf("Bash", object("command", "ls\ufe0f")), "⟨U+FE0F⟩"},
 		{"a selector behind a digit", cardOf("Bash", object("command", "rm file1\ufe0f")), "⟨U+FE0F⟩"},
 		{"a selector behind a sign of the shell", cardOf("Bash", object("command", "ls |\ufe0f wc")), "⟨U+FE0F⟩"},
-		{"accents over the line", cardOf("Bash", object("command", "ls a"+strings.Repeat("\u0301", 9))), "cannot be seen"},
+		{"accents over the line", cardOf("Bash", object("command", "ls a"+strings.Repeat("\u0301", 9))), "Not everything is visible here"},
 		{"an invisible rule", cardOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls\u200b"}],"behavior":"allow"}`), "⟨U+200B⟩"},
 		{"rules that are not listed", cardOf("Bash", `{"command":"ls"}`, manyRules), "… 1 more"},
 		{"a rule that is long", cardOf("Bash", `{"command":"ls"}`, `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"`+strings.Repeat("x", 200)+`"}],"behavior":"allow"}`), "Bash(xxx"},
 		{"a plan that is long", cardOf("ExitPlanMode", object("plan", long)), "more"},
 		{"a question that is long", cardOf("AskUserQuestion", object("questions", []any{map[string]any{"question": "A?" + wide, "options": []any{map[string]any{"label": "x"}}}})), "more"},
-		{"a later question with something invisible", cardOf("AskUserQuestion", strings.Replace(twoQuestions, "OTEL", "OT\u200bEL", 1)), "cannot be seen"},
+		{"a later question with something invisible", cardOf("AskUserQuestion", strings.Replace(twoQuestions, "OTEL", "OT\u200bEL", 1)), "Not everything is visible here"},
 	}
 	v := viewer(t, "en")
 	for _, tt := range tests {
@@ -244,7 +244,7 @@ func TestP9_WhatIsTooBigIsForTheDesk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.AllShown = true // and still it was not
-			assert.Contains(t, v.View(c, "work").Text.Text, "Only at the desk")
+			assert.Contains(t, v.View(c, "work").Text.Text, "only be allowed in the terminal")
 			assert.Equal(t, "no why", verbs(v.View(c, "work")))
 			for _, verb := range []string{"ok", "all"} {
 				_, err := Tap(c, person, verb, noon)
@@ -276,34 +276,34 @@ func TestView_States(t *testing.T) {
 		card Card
 		want string // the last lines, buttons included
 	}{
-		{"asked why", tap(bash, "why"), "Write it now, as your next message here.\n[Deny][Cancel]"},
-		{"asked what to do instead", tap(plan, "why"), "Write it now, as your next message here.\n[Deny][Cancel]"},
-		{"asked for an answer", c, "Write it now, as your next message here.\n[Deny][Cancel]"},
-		{"noted", tap(bash, "ok"), "⏳ Allowed in the chat, but the line to the session is down; it goes out when it is back."},
-		{"noted, denied", why, "⏳ Denied in the chat, but the line to the session is down; it goes out when it is back."},
-		{"allow", Give(tap(bash, "ok"), noon), "⏳ Allowed in the chat; Claude has not confirmed it yet."},
-		{"for the session", Give(tap(bash, "ses"), noon), "⏳ Allowed for this session in the chat; Claude has not confirmed it yet."},
-		{"deny", Give(tap(bash, "no"), noon), "⏳ Denied in the chat; Claude has not confirmed it yet."},
-		{"approve", Give(tap(plan, "edit"), noon), "⏳ Approved in the chat; Claude has not confirmed it yet."},
+		{"asked why", tap(bash, "why"), "Write it now, as your next message.\n[Deny][Cancel]"},
+		{"asked what to do instead", tap(plan, "why"), "Write it now, as your next message.\n[Deny][Cancel]"},
+		{"asked for an answer", c, "Write it now, as your next message.\n[Deny][Cancel]"},
+		{"noted", tap(bash, "ok"), "⏳ Allowed in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
+		{"noted, denied", why, "⏳ Denied in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
+		{"allow", Give(tap(bash, "ok"), noon), "⏳ Allowed in the chat. Claude has not confirmed it yet."},
+		{"for the session", Give(tap(bash, "ses"), noon), "⏳ Allowed in the chat for this session. Claude has not confirmed it yet."},
+		{"deny", Give(tap(bash, "no"), noon), "⏳ Denied in the chat. Claude has not confirmed it yet."},
+		{"approve", Give(tap(plan, "edit"), noon), "⏳ Approved in the chat. Claude has not confirmed it yet."},
 		{"away", Leave(bash, false, noon), v.Words.Say(i18n.AskAway)},
-		{"sent back", Give(tap(plan, "no"), noon), "⏳ Denied in the chat; Claude has not confirmed it yet."},
+		{"sent back", Give(tap(plan, "no"), noon), "⏳ Denied in the chat. Claude has not confirmed it yet."},
 		{"a plan sent back", over(tap(plan, "no"), Outcome{What: Denied, Chat: true}), "❌ Denied in the chat"},
 		{"not answered", over(tap(asked, "no"), Outcome{What: Denied, Chat: true}), "❌ Denied in the chat"},
 		{"another hook allowed", over(bash, Outcome{What: Allowed, Hook: true}), "✅ Allowed by another hook"},
-		{"another hook denied", over(tap(bash, "ok"), Outcome{What: Denied, Hook: true, Late: true}), "❌ Denied by another hook\nYour tap came too late."},
+		{"another hook denied", over(tap(bash, "ok"), Outcome{What: Denied, Hook: true, Late: true}), "❌ Denied by another hook\nYou tapped too late."},
 		{"another hook answered", over(asked, Outcome{What: Allowed, Hook: true}), "✅ Answered by another hook"},
 		{"allowed here", over(tap(bash, "ok"), Outcome{What: Allowed, Chat: true}), "✅ Allowed in the chat"},
-		{"allowed for the session", over(tap(bash, "ses"), Outcome{What: Allowed, Chat: true}), "✅ Allowed for this session in the chat"},
-		{"allowed at the desk", over(bash, Outcome{What: Allowed}), "✅ Allowed at the desk"},
-		{"too late", over(tap(bash, "ok"), Outcome{What: Denied, Late: true}), "❌ Denied at the desk\nYour tap came too late."},
+		{"allowed for the session", over(tap(bash, "ses"), Outcome{What: Allowed, Chat: true}), "✅ Allowed in the chat for this session"},
+		{"allowed at the desk", over(bash, Outcome{What: Allowed}), "✅ Allowed in the terminal"},
+		{"too late", over(tap(bash, "ok"), Outcome{What: Denied, Late: true}), "❌ Denied in the terminal\nYou tapped too late."},
 		{"denied here", over(why, Outcome{What: Denied, Chat: true}), "❌ Denied in the chat"},
 		{"approved here", over(tap(plan, "plan"), Outcome{What: Allowed, Chat: true}), "✅ Approved in the chat"},
 		{"approved here, with edits", over(tap(plan, "edit"), Outcome{What: Allowed, Chat: true}), "✅ Approved in the chat"},
-		{"approved at the desk", over(plan, Outcome{What: Allowed}), "✅ Approved at the desk"},
-		{"answered at the desk", over(cardOf("AskUserQuestion", twoQuestions), Outcome{What: Allowed, Said: "\"A?\"=\"x\""}), "✅ Answered at the desk\n\"A?\"=\"x\""},
-		{"interrupted", over(bash, Outcome{What: Interrupted}), "⏹ Interrupted, or denied at the desk"},
-		{"ended", over(bash, Outcome{What: Ended}), "⏹ The session ended first"},
-		{"unknown", over(bash, Outcome{What: Unknown}), "❔ What became of it is not known"},
+		{"approved at the desk", over(plan, Outcome{What: Allowed}), "✅ Approved in the terminal"},
+		{"answered at the desk", over(cardOf("AskUserQuestion", twoQuestions), Outcome{What: Allowed, Said: "\"A?\"=\"x\""}), "✅ Answered in the terminal\n\"A?\"=\"x\""},
+		{"interrupted", over(bash, Outcome{What: Interrupted}), "⏹ Interrupted, or denied in the terminal"},
+		{"ended", over(bash, Outcome{What: Ended}), "⏹ The session ended before an answer"},
+		{"unknown", over(bash, Outcome{What: Unknown}), "❔ Outcome unknown"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -335,8 +335,8 @@ func TestView_EveryLanguageFits(t *testing.T) {
 func TestButtonWordsAreFixed(t *testing.T) {
 	v := viewer(t, "en")
 	c := cardOf("Bash", `{"command":"ls"}`, npmRule)
-	assert.Equal(t, "Allow|Allow for this session|Deny|Deny and say why", words(v.View(c, "")))
-	assert.Equal(t, "Approve|Approve and allow edits|Deny|Keep planning, say why", words(v.View(cardOf("ExitPlanMode", `{"plan":"x"}`), "")))
-	assert.Equal(t, "Deny|Deny and say why|Show all", words(v.View(cardOf("Bash", `{"command":"\u202e"}`), "")))
+	assert.Equal(t, "Allow|Allow for this session|Deny|Deny with a reason", words(v.View(c, "")))
+	assert.Equal(t, "Approve|Approve, allow edits|Deny|Keep planning, say why", words(v.View(cardOf("ExitPlanMode", `{"plan":"x"}`), "")))
+	assert.Equal(t, "Deny|Deny with a reason|Show all", words(v.View(cardOf("Bash", `{"command":"\u202e"}`), "")))
 	assert.Equal(t, "ok", v.View(c, "").Options[0][0].Value)
 }

@@ -89,7 +89,7 @@ func (c *Chat) SharedText(r views.Session) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return c.Words.Say(i18n.SharedFolder, i18n.Args{"Count": len(names), "Names": c.Some(names, ", ")})
+	return c.Words.Say(i18n.SharedFolder, i18n.Args{"Count": len(names), "Names": c.Some(names, c.Words.Say(i18n.JoinNames))})
 }
 
 // For speaks of one session: a person who answers such a message means that session.

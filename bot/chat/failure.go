@@ -92,7 +92,8 @@ func (p Phrases) Failure(s views.Session, err error) Failure {
 		f.Session = s.ID
 	default:
 		text := p.Words.Say(word, i18n.Args{"Name": s.Name, "Path": dir, "Dir": dir, "Reason": e.Reason,
-			"Roots": strings.Join(p.Places.Bounds().Roots, ", "), "Details": strings.Join(faults, "; "),
+			"Roots":   strings.Join(p.Places.Bounds().Roots, p.Words.Say(i18n.JoinNames)),
+			"Details": strings.Join(faults, p.Words.Say(i18n.JoinItems)),
 			"Command": cmp.Or(e.Command, p.Attach(s.ID))})
 		f.Text = Marked(text, dir)
 	}

@@ -56,16 +56,14 @@ func (p Phrases) InterruptionText(i *views.Interruption) render.Text {
 	if i.Waited {
 		word = i18n.InterruptedWaiting
 	}
-	text := render.Plain(p.Words.Say(word))
-	if i.Step != "" {
-		step := render.Code(Head(glyph.Name(i.Step), shownStep))
-		text = render.Join(text, render.Plain(" "+p.Words.Say(i18n.InterruptedStep)+" "), step, render.Plain("."))
+	said, step := []string{p.Words.Say(word)}, Head(glyph.Name(i.Step), shownStep)
+	if step != "" {
+		said = append(said, p.Words.Say(i18n.InterruptedStep, i18n.Args{"Step": step}))
 	}
 	if i.Tasks > 0 {
-		tasks := p.Words.Say(i18n.InterruptedTasks, i18n.Args{"Done": i.Done, "Tasks": i.Tasks})
-		text = render.Join(text, render.Plain(" "+tasks))
+		said = append(said, p.Words.Say(i18n.InterruptedTasks, i18n.Args{"Done": i.Done, "Tasks": i.Tasks}))
 	}
-	return text
+	return Marked(p.Sentences(said...), step)
 }
 
 // ContinueText says what is sent for a session to go on.
@@ -89,7 +87,7 @@ func (p Phrases) ProcessText(one desk.Process) string {
 	if one.Terminal != "" {
 		parts = append(parts, one.Terminal)
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, p.Words.Say(i18n.JoinParts))
 }
 
 // EndingText says what became of one process.
@@ -108,13 +106,14 @@ func (p Phrases) EndingText(e control.Ending) string {
 
 // WriterText is one writer of a conversation in one line.
 func (p Phrases) WriterText(w desk.Writer) string {
-	text := p.ProcessText(w.Process)
+	parts := []string{p.ProcessText(w.Process)}
 	if w.Session != "" {
-		text += ", " + p.Words.Say(i18n.WriterSession, i18n.Args{"Name": w.Session})
+		parts = append(parts, p.Words.Say(i18n.WriterSession, i18n.Args{"Name": w.Session}))
 	}
 	if dir := p.ShortTail(w.Dir); dir != "" {
-		text += ", " + dir
+		parts = append(parts, dir)
 	}
+	text := strings.Join(parts, p.Words.Say(i18n.JoinParts))
 	if !w.Proven {
 		return p.Words.Say(i18n.WriterUnsure, i18n.Args{"Process": text})
 	}
@@ -123,7 +122,7 @@ func (p Phrases) WriterText(w desk.Writer) string {
 
 // NotCleanText says that the end of a session is not proven, and why.
 func (p Phrases) NotCleanText(r views.Session) string {
-	args := i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), "; ")}
+	args := i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), p.Words.Say(i18n.JoinItems))}
 	return p.Words.Say(i18n.CleanupFailed, args)
 }
 
@@ -175,5 +174,5 @@ func ProjectAnswers(words i18n.Words, all []decisions.Answerer) string {
 	if len(what) == 0 {
 		return ""
 	}
-	return Warning + words.Say(i18n.ProjectAnswers, i18n.Args{"What": strings.Join(what, ", ")})
+	return Warning + words.Say(i18n.ProjectAnswers, i18n.Args{"What": strings.Join(what, words.Say(i18n.JoinNames))})
 }

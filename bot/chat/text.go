@@ -118,6 +118,17 @@ func (p Phrases) Some(list []string, between string) string {
 	return strings.Join(list, between)
 }
 
+// Sentences stand one behind the other.
+func (p Phrases) Sentences(all ...string) (text string) {
+	for i, next := range all {
+		if i > 0 {
+			next = p.Words.Say(i18n.Then, i18n.Args{"First": text, "Next": next})
+		}
+		text = next
+	}
+	return text
+}
+
 // Age says a duration in its largest unit.
 func (p Phrases) Age(d time.Duration) string {
 	unit, n := i18n.AgeDays, int(d/(24*time.Hour))
@@ -158,7 +169,7 @@ func (c *Chat) PostScreen(ctx context.Context, n news.Note, head string, foot re
 	text := render.Plain(head)
 	if screen := Screen(n.Screen); !screen.Blank() {
 		if n.Session.Exit != nil { // the agent is over
-			text = render.Plain(head + " " + c.Words.Say(i18n.LastScreen))
+			text = render.Plain(head + "\n" + c.Words.Say(i18n.LastScreen))
 		}
 		text = render.Join(text, render.Plain("\n"), screen)
 	}

@@ -151,7 +151,8 @@ func (m *Moves) tellTopic(ctx context.Context, t *topic) error {
 		return nil
 	}
 	m.chat.Log.Warn("topic_gone", "chat_id", t.at.ChatID, "topic", t.at.ThreadID, "sessions", len(names))
-	text := m.chat.Words.Say(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": m.chat.Some(names, ", ")})
+	list := m.chat.Some(names, m.chat.Words.Say(i18n.JoinNames))
+	text := m.chat.Words.Say(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": list})
 	err := m.chat.Say(ctx, address.Conversation{ChatID: t.at.ChatID}, text)
 	t.told = err == nil
 	return err

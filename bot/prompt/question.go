@@ -70,7 +70,7 @@ type answer struct {
 
 var (
 	sendAgain     = answer{i18n.ButtonSendAgain, outbox.Primary, i18n.SentAgain}
-	send          = answer{i18n.ButtonSend, outbox.Primary, i18n.AgedSent}
+	send          = answer{i18n.ButtonSend, outbox.Primary, i18n.SentAgain}
 	resumeAndSend = answer{i18n.ButtonResumeAndSend, outbox.Primary, i18n.ResumeAndSend}
 	sendAnyway    = answer{i18n.ButtonSendAnyway, "", i18n.SentAnyway}
 	sendAfter     = answer{i18n.ButtonSendAfter, "", i18n.SendAfter}
@@ -103,7 +103,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		}
 		return p.Changes.FinishIn(e.Key, e.State)
 	}
-	return nil // [Send after]: it waits
+	return nil // [Keep in queue]
 }
 
 // bringBack resumes the session of a prompt, beside the current one where that is open.

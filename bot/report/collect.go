@@ -162,7 +162,8 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 		for _, name := range names {
 			shown = append(shown, chat.ShownName(name))
 		}
-		args := i18n.Args{"Count": len(names), "Names": p.Chat.Some(shown, ", "), "Dir": dirs[word]}
+		list := p.Chat.Some(shown, words.Say(i18n.JoinNames))
+		args := i18n.Args{"Count": len(names), "Names": list, "Dir": dirs[word]}
 		lines = append(lines, "• "+words.Say(word, args))
 	}
 	for _, word := range sentences {
@@ -170,11 +171,12 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 		if word != i18n.RecoveredReboot || len(one.names[word]) == 0 {
 			continue
 		}
+		last := &lines[len(lines)-1]
 		if !one.booted.IsZero() {
-			lines[len(lines)-1] += " " + words.Say(i18n.RecoveredBooted, i18n.Args{"Time": p.Chat.Moment(one.booted)})
+			*last = p.Chat.Sentences(*last, words.Say(i18n.RecoveredBooted, i18n.Args{"Time": p.Chat.Moment(one.booted)}))
 		}
 		if n := len(one.returning); n > 0 {
-			lines[len(lines)-1] += " " + words.Say(i18n.RecoveredComing, i18n.Args{"Count": n})
+			*last = p.Chat.Sentences(*last, words.Say(i18n.RecoveredComing, i18n.Args{"Count": n}))
 		}
 	}
 	if len(lines) > 0 {
@@ -225,11 +227,12 @@ func (p *Reports) interruptions(one *report, cut []uuid.UUID) render.Text {
 			alone = append(alone, chat.ShownName(r.Name))
 		}
 		if r.Interruption != nil && len(lines) < shownInterruptions {
-			lines = append(lines, render.Plain("• "+chat.ShownName(r.Name)+": "), p.Chat.InterruptionText(r.Interruption), render.Plain("\n"))
+			who := p.Chat.Words.Say(i18n.Named, i18n.Args{"What": chat.ShownName(r.Name), "Said": ""})
+			lines = append(lines, render.Plain("• "+who), p.Chat.InterruptionText(r.Interruption), render.Plain("\n"))
 		}
 	}
 	if len(alone) > 0 {
-		names := p.Chat.Some(alone, ", ")
+		names := p.Chat.Some(alone, p.Chat.Words.Say(i18n.JoinNames))
 		lines = append(lines, render.Plain(p.Chat.Words.Say(i18n.RecoveredAlone, i18n.Args{"Names": names})+"\n"))
 	}
 	if len(alone)+len(cut) > 0 {

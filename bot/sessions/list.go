@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strings"
 
@@ -58,13 +57,16 @@ func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) 
 	case r.State == views.Running:
 		state = lookText(s.chat.Words, s.Agents.Look(ctx, r.ID))
 	case r.State == views.CleanupFailed && len(r.Failures) > 0:
-		state += " (" + s.chat.FailureTexts(r)[0] + ")" // the first reason is enough here
+		note := s.chat.FailureTexts(r)[0] // the first reason is enough here
+		state = s.chat.Words.Say(i18n.Noted, i18n.Args{"What": state, "Note": note})
 	}
 	mark := "•"
 	if current {
 		mark = "✓"
 	}
-	return fmt.Sprintf("%s %s: %s, %s", mark, glyph.Name(r.Name), state, s.chat.Short(r.Dir))
+	what := state + s.chat.Words.Say(i18n.JoinParts) + s.chat.Short(r.Dir)
+	args := i18n.Args{"What": glyph.Name(r.Name), "Said": what}
+	return mark + " " + s.chat.Words.Say(i18n.Named, args)
 }
 
 // lookText says what an agent is doing, whether a person is at the agent's window, which model the
@@ -89,14 +91,15 @@ func lookText(words i18n.Words, l desk.Look) string {
 			text = append(text, words.Say(i18n.ListContext, percent))
 		}
 	}
-	return strings.Join(text, ", ")
+	return strings.Join(text, words.Say(i18n.JoinParts))
 }
 
 // listOption opens a session; of a session that is not cleaned up, the option tries that again.
 func (s *Sessions) listOption(r views.Session, current bool) card.Option {
 	name := glyph.Name(r.Name)
 	if isNotClean(r) {
-		return card.Option{Text: s.chat.Words.Say(i18n.ButtonRetry) + ": " + name, Value: chat.OfLaunch(chat.RetryLink, r)}
+		args := i18n.Args{"What": s.chat.Words.Say(i18n.ButtonRetry), "Said": name}
+		return card.Option{Text: s.chat.Words.Say(i18n.Named, args), Value: chat.OfLaunch(chat.RetryLink, r)}
 	}
 	if current {
 		name = "✓ " + name

@@ -76,7 +76,7 @@ func (s *Sessions) tellStopped(ctx context.Context, n news.Note) error {
 	case r.Resumable && n.Receipt.Quiet == 0:
 		links = s.chat.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
 	case r.Resumable:
-		links = s.chat.Link(i18n.ButtonRestore, chat.ResumeLink, r.ID, outbox.Primary)
+		links = s.chat.Link(i18n.ButtonResume, chat.ResumeLink, r.ID, outbox.Primary)
 	}
 	text := render.Plain(receiptText(s.chat.Phrases, r, *n.Receipt))
 	return s.chat.For(r.ID).Post(ctx, r.Conversation, text, links)

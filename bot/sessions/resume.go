@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -83,7 +82,8 @@ func (s *Sessions) PostPick(
 	}
 	var options []card.Option
 	for _, r := range list[:min(len(list), shownToResume)] {
-		text := fmt.Sprintf("%s, %s", glyph.Name(r.Name), s.chat.Age(s.chat.Now().Sub(r.EndedAt)))
+		age := s.chat.Age(s.chat.Now().Sub(r.EndedAt))
+		text := glyph.Name(r.Name) + s.chat.Words.Say(i18n.JoinParts) + age
 		options = append(options, card.Option{Text: text, Value: chat.ResumeLink + ":" + r.ID.String()})
 	}
 	return s.chat.Post(ctx, card.Look{To: to, Text: render.Plain(question), Options: chat.Rows(1, options...)})

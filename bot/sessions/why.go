@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -48,23 +49,32 @@ func (s *Sessions) why(ctx context.Context, in chat.Incoming, r views.Session) e
 	return s.chat.For(r.ID).Post(ctx, in.To, text, links)
 }
 
-// changeLine is one change: when, from which state to which, on what evidence, by which rule. What
-// was noted is foreign text: as code nothing in it can be tapped.
+// changeLine is one change: when, from which state to which, why, and on what evidence. What was
+// noted is foreign text: as code nothing in it can be tapped.
 func changeLine(words i18n.Words, c views.Change) render.Text {
 	state := func(s views.State) string { return words.Say(i18n.StateKey(string(s))) }
-	what := "•"
+	what := ""
 	switch {
 	case c.From == "":
 		what = "→ " + state(c.To)
 	case c.From != c.To:
 		what = state(c.From) + " → " + state(c.To)
 	}
-	line := render.Plain("\n" + c.At.Local().Format(time.DateTime) + " " + what)
-	if why := chat.Head(strings.TrimSpace(glyph.Name(c.Why)), shownEvidence); why != "" {
-		line = render.Join(line, render.Plain(": "), render.Code(why))
+	switch rule := i18n.RuleKey(c.Rule); {
+	case words.Say(rule) == string(rule): // a record may be of a later program
+		what = cmp.Or(what, "•")
+	case what == "":
+		what = "• " + words.Say(rule)
+	default:
+		what = words.Say(i18n.Named, i18n.Args{"What": what, "Said": words.Say(rule)})
 	}
-	if rule := chat.Head(glyph.Name(c.Rule), chat.MaxName); rule != "" {
-		line = render.Join(line, render.Plain(" ("), render.Code(rule), render.Plain(")"))
+	line := "\n" + c.At.Local().Format(time.DateTime) + " "
+	why := chat.Head(strings.TrimSpace(glyph.Name(c.Why)), shownEvidence)
+	if why == "" {
+		return render.Plain(line + what)
 	}
-	return line
+	const evidence = "\x00" // is in none of our words
+	noted := words.Say(i18n.Noted, i18n.Args{"What": what, "Note": evidence})
+	before, after, _ := strings.Cut(noted, evidence)
+	return render.Join(render.Plain(line+before), render.Code(why), render.Plain(after))
 }

@@ -41,7 +41,8 @@ func (s *Status) head(r views.Session, n now) render.Text {
 		does = s.say(i18n.StatusAgo, i18n.Args{"State": does, "Age": s.chat.Age(s.chat.Now().Sub(r.EndedAt))})
 	}
 	dir := s.chat.Short(r.Dir)
-	text := render.Join(render.Bold(glyph.Name(r.Name)), render.Plain(": "+does+"\n"), render.Code(dir))
+	title := s.say(i18n.Named, i18n.Args{"What": glyph.Name(r.Name), "Said": does})
+	text := render.Join(render.Bold(title), render.Plain("\n"), render.Code(dir))
 	if shared := s.chat.SharedText(r); shared != "" && r.Live {
 		text = render.Join(text, render.Plain("\n"+shared))
 	}
@@ -68,7 +69,7 @@ func (s *Status) phase(n now) string {
 	if n.Background && n.Look.Phase == desk.Idle { // else it says nothing new
 		text = append(text, s.say(i18n.ListBackground))
 	}
-	return strings.Join(text, ", ")
+	return strings.Join(text, s.say(i18n.JoinParts))
 }
 
 // agent says with what the agent works, and how much it has done.
@@ -87,14 +88,14 @@ func (s *Status) agent(n now) render.Text {
 	}
 	mode := n.Mode
 	if own := short(n.Permissions); own != "" && mode != "" {
-		mode += " (Claude Code: " + own + ")"
+		mode = s.say(i18n.Noted, i18n.Args{"What": mode, "Note": "Claude Code: " + own})
 	} else if mode == "" {
 		mode = own
 	}
 	if mode != "" {
 		lines = append(lines, s.say(i18n.StatusMode, i18n.Args{"Mode": mode}))
 	}
-	lines = append(lines, strings.Join(did, ", "))
+	lines = append(lines, strings.Join(did, s.say(i18n.JoinParts)))
 	if t := n.Tokens; t != (views.Tokens{}) {
 		lines = append(lines, s.say(i18n.StatusTokens, i18n.Args{"In": rounded(t.Input + t.CacheCreation),
 			"Cached": rounded(t.CacheRead), "Out": rounded(t.Output)}))

@@ -36,7 +36,7 @@ func (k kind) now(r views.Session) kind {
 }
 
 // phrases are how a message of each kind begins, which button ends the writers, and what that
-// button and [Fork instead] do. Without a fork there is no such button.
+// button and [Continue in a copy] do. Without a fork there is no such button.
 var phrases = map[kind]struct{ head, button, end, fork i18n.Key }{
 	resumeRefused:  {i18n.WritersRefused, i18n.ButtonTakeOver, i18n.FootTakeBack, i18n.FootFork},
 	otherWriter:    {i18n.WritersSecond, i18n.ButtonTakeOver, i18n.FootTakeOnly, i18n.FootForkLeave},
@@ -114,7 +114,7 @@ func (o *Others) look(c conflict, details bool) card.Look {
 	}
 	text := "\n• " + o.chat.Some(lines, "\n• ")
 	if len(can) > 0 {
-		text += "\n" + strings.Join(can, " ")
+		text += "\n" + o.chat.Sentences(can...)
 	}
 	head := render.Plain(o.words.Say(say.head, o.chat.StateArgs(r)))
 	return card.Look{To: c.resume.To, Session: r.ID, Options: chat.Rows(2, options...),

@@ -94,7 +94,7 @@ func (o *Others) names(all []desk.Process) string {
 	for _, one := range all {
 		names = append(names, o.chat.ProcessText(one))
 	}
-	return o.chat.Some(names, "; ")
+	return o.chat.Some(names, o.words.Say(i18n.JoinItems))
 }
 
 // end ends the writers that a person has confirmed, and nothing else. A resume that was refused
@@ -198,5 +198,5 @@ func (o *Others) tellAdopted(ctx context.Context, r views.Session, to address.Co
 		text = append(text, o.words.Say(i18n.AdoptedBare, args))
 	}
 	text = append(text, o.words.Say(i18n.AdoptedAsks))
-	return o.chat.For(r.ID).Say(ctx, to, strings.Join(text, " "))
+	return o.chat.For(r.ID).Say(ctx, to, o.chat.Sentences(text...))
 }

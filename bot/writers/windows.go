@@ -83,7 +83,8 @@ func (o *Others) windowText(one desk.Window) string {
 		id := one.Agent.Claude.String()[:8]
 		parts = append(parts, o.words.Say(i18n.WindowConversation, i18n.Args{"ID": id}))
 	}
-	return nameOf(one) + ": " + strings.Join(parts, ", ")
+	what := strings.Join(parts, o.words.Say(i18n.JoinParts))
+	return o.words.Say(i18n.Named, i18n.Args{"What": nameOf(one), "Said": what})
 }
 
 // nameOf is what people know a window by.

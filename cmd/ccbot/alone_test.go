@@ -130,7 +130,7 @@ func TestP1_OfTwoResumesOneWins(t *testing.T) {
 			assert.ErrorAs(t, fromChat, &state)
 		}
 		_, again := s.resume(ctx, shortID(r.ID))
-		require.ErrorContains(t, again, "api is open already; at the desk: tmux -L ")
+		require.ErrorContains(t, again, "api is open already; in a terminal: tmux -L ")
 
 		panes, err := s.tmux.Panes(ctx)
 		require.NoError(t, err)
@@ -155,7 +155,7 @@ func TestResumeWithoutABot(t *testing.T) {
 	assert.Contains(t, ccbot(t, environ, exitFailure, "resume", "nobody"), "there is no session \"nobody\"")
 	assert.Contains(t, ccbot(t, environ, exitFailure, "resume", "web"), "web cannot be opened in "+missing.Dir+": missing; in the chat /resume web PATH")
 	said := ccbot(t, environ, exitOK, "resume", "api")
-	assert.Contains(t, said, "api is back in "+r.Dir+"; in the chat, choose it with /list, once ccbot runs\nat the desk: tmux -L ")
+	assert.Contains(t, said, "api is back in "+r.Dir+"; in the chat, choose it with /list, once ccbot runs\nin a terminal: tmux -L ")
 
 	said = ccbot(t, environ, exitOK, "list")
 	assert.Regexp(t, `(?m)^api +`+shortID(r.ID)+` +restoring +\d+s ago `, said)
@@ -169,7 +169,7 @@ func TestResumeWithoutABot(t *testing.T) {
 	said = ccbot(t, environ, exitOK, "recover", "--dry-run")
 	assert.Contains(t, said, "api ("+shortID(r.ID)+"): keep: its pane is there (", "a bot that runs has it already")
 	require.NoError(t, held.Close())
-	assert.Contains(t, ccbot(t, environ, exitFailure, "resume", "api"), "api is open already; at the desk: tmux -L ")
+	assert.Contains(t, ccbot(t, environ, exitFailure, "resume", "api"), "api is open already; in a terminal: tmux -L ")
 }
 
 // TestAResumeAtTheDeskTakesItsPlaceInTheChat, unless another session there is open.
@@ -194,7 +194,7 @@ func TestAResumeAtTheDeskTakesItsPlaceInTheChat(t *testing.T) {
 		current, err := chats.Current(here)
 		require.NoError(t, err)
 		assert.Equal(t, api.ID, current)
-		assert.Contains(t, folder(t, filepath.Join(s.Dir, "outbox")), "web is coming back")
+		assert.Contains(t, folder(t, filepath.Join(s.Dir, "outbox")), "Resuming web")
 		return nil
 	})
 	require.NoError(t, err)

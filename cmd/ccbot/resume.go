@@ -66,7 +66,7 @@ func resume(ctx context.Context, environ []string, what string, stdout, stderr i
 		p.line("%s", printable(ended))
 	}
 	p.line("%s is back in %s; %s%s", printable(back.Name), printable(back.Dir), printable(orDefault(back.Chat, chosenByHand)), later)
-	p.line("at the desk: %s", back.Attach)
+	p.line("in a terminal: %s", back.Attach)
 	return p.err
 }
 
@@ -185,7 +185,7 @@ func notOver(r session.Record, state session.State, attach string) string {
 	case state == session.CleanupFailed:
 		return fmt.Sprintf("what is left of %s is not proven to have ended, so it is not started again: the chat offers to try again; `ccbot why %s` says what it is", r.Name, r.ID)
 	case state.Live():
-		return fmt.Sprintf("%s is open already; at the desk: %s", r.Name, attach)
+		return fmt.Sprintf("%s is open already; in a terminal: %s", r.Name, attach)
 	}
 	return fmt.Sprintf("%s is %s and cannot be resumed", r.Name, state)
 }

@@ -41,8 +41,8 @@ func TestWhyASessionDoesNotComeBack(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"open", state(session.Running), "api is open already; at the desk: tmux attach"},
-		{"being brought back", state(session.Restoring), "api is open already; at the desk: tmux attach"},
+		{"open", state(session.Running), "api is open already; in a terminal: tmux attach"},
+		{"being brought back", state(session.Restoring), "api is open already; in a terminal: tmux attach"},
 		{"being ended", state(session.Stopping), "api is being ended at this moment; try again when it is over"},
 		{"not clean", state(session.CleanupFailed), "what is left of api is not proven to have ended, so it is not started again: " +
 			"the chat offers to try again; `ccbot why " + idOf(1).String() + "` says what it is"},
@@ -200,7 +200,7 @@ func TestChangesGoThroughTheBot(t *testing.T) {
 	})
 	code, out, errs := ccbot(environ, "resume", "api")
 	assert.Equal(t, exitOK, code, errs)
-	assert.Equal(t, "process 7 ended (term), verified gone\napi is back in /src; its chat goes on with it\nat the desk: tmux attach\n", out)
+	assert.Equal(t, "process 7 ended (term), verified gone\napi is back in /src; its chat goes on with it\nin a terminal: tmux attach\n", out)
 	chat = "" // of an earlier ccbot, too
 	_, out, _ = ccbot(environ, "resume", "api")
 	assert.Contains(t, out, "api is back in /src; in the chat, choose it with /list\n")

@@ -160,7 +160,7 @@ func (t *trial) greet() {
 	if _, err := exec.LookPath("claude"); err == nil && t.agent == "demo" {
 		fmt.Fprintln(t.out, "  A demo agent plays Claude Code. For your own:  ccbot try --agent claude")
 	}
-	fmt.Fprintf(t.out, "  At the desk:  tmux -L %s attach\n  Ctrl-C ends it", t.socket)
+	fmt.Fprintf(t.out, "  In a terminal:  tmux -L %s attach\n  Ctrl-C ends it", t.socket)
 	if !t.keep {
 		fmt.Fprint(t.out, " and removes everything")
 	}

@@ -108,7 +108,7 @@ func Consts(t *testing.T, dir, prefix string) []string {
 	return values
 }
 
-// NotCleanShown is the receipt of a session that is not cleaned up, with [Retry].
+// NotCleanShown is the receipt of a session that is not fully ended, with [Retry].
 func (w *World) NotCleanShown(t *testing.T, r session.Record) outbox.Message {
 	t.Helper()
 	r.State = session.CleanupFailed

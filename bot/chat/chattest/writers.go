@@ -128,7 +128,7 @@ func (w *World) Doing(r session.Record) []string {
 	return slices.DeleteFunc(w.Lifecycle.Done(), func(line string) bool { return line == "restore "+r.ID.String() })
 }
 
-// TakeOver taps [Take over] or [Stop it] and gives the question.
+// TakeOver taps [Take over] or [End it] and gives the question.
 func (w *World) TakeOver(t *testing.T, m outbox.Message, word i18n.Key) outbox.Message {
 	t.Helper()
 	require.NoError(t, w.TapShown(t, Alice, m, word))
