@@ -51,10 +51,9 @@ func TestSendAgainAndDrop(t *testing.T) {
 func TestP4_SendAgainIsNotProvenByTheFirstSending(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.write(r, userLine(said)) // the person said it long ago
+		w.write(r, userLine(said))              // the person said it long ago
+		a.set(func(a *agent) { a.deaf = true }) // before there is anything to type
 		w.held(r, "k", said)
-		a.set(func(a *agent) { a.deaf = true })
-		w.Wake(r.ID)
 		w.pass(time.Minute)
 		require.Equal(t, Unproven, w.prompts.state("k"))
 		a.set(func(a *agent) { a.deaf = false })
