@@ -27,7 +27,7 @@ func (b *Bot) Features() []chat.Feature {
 		Outputs: outputs, Transcripts: b.Transcripts, Heard: b.item, Rich: b.Rich, Thinking: b.Thinking})
 	others := writers.New(b.Chat, b.Sessions, b.Sessions, b.Sessions, b.Sessions, resume, b.Answers.Follow)
 	b.Resumer = sessions.New(sessions.Deps{Chat: b.Chat, Starter: b.Sessions, Ender: b.Sessions, Agents: b.Sessions,
-		Others: others, Recall: b.Answers.Recall, Answerers: b.Decisions.Answerers})
+		Others: others, Recall: b.Answers.Recall, Projects: b.Decisions})
 	b.Reports = report.New(report.Deps{Chat: b.Chat, Reported: b.Sessions.Reported, Resumer: b.Resumer,
 		Windows: others, Notices: b.Sessions, StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart})
 	b.asks = ask.NewRequests(ask.Deps{Chat: b.Chat, Store: b.Asks, Hooks: b.Decisions, Records: b.Decisions,

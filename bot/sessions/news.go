@@ -18,7 +18,7 @@ import (
 func (s *Sessions) tellReady(ctx context.Context, n news.Note) error {
 	r := n.Session
 	text := s.chat.Words.Say(i18n.Ready, i18n.Args{"Name": r.Name})
-	if answers := chat.ProjectAnswers(s.chat.Words, s.Answerers(r.ID)); answers != "" {
+	if answers := chat.ProjectAnswers(s.chat.Words, s.Projects.Answerers(r.ID)); answers != "" {
 		text += "\n" + answers
 	}
 	return s.chat.For(r.ID).Say(ctx, r.Conversation, text)

@@ -33,6 +33,12 @@ type Others interface {
 	Refused(ctx context.Context, q chat.Resume, writers []desk.Writer) error
 }
 
+// Projects are what sessions work on.
+type Projects interface {
+	// Answerers are what in a session's project may answer permission requests before the chat.
+	Answerers(session uuid.UUID) []decisions.Answerer
+}
+
 // Deps are what Sessions work with.
 type Deps struct {
 	Chat    *chat.Chat
@@ -41,9 +47,8 @@ type Deps struct {
 	Agents  Agents
 	Others  Others
 	// Recall has the last answer of a session shown where a person opens the session.
-	Recall func(r views.Session, to address.Conversation)
-	// Answerers are what in a session's project may answer permission requests before the chat.
-	Answerers func(id uuid.UUID) []decisions.Answerer
+	Recall   func(r views.Session, to address.Conversation)
+	Projects Projects
 }
 
 // Sessions start, list, end and resume sessions.
