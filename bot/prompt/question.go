@@ -191,17 +191,21 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	return nil
 }
 
-// recount has the questions about a session's queue say how many prompts wait behind theirs by now.
+// recount has the questions about a session's queue say how many prompts wait behind theirs by now. A
+// question that is closed meanwhile stays closed.
 func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
-	r, ok := p.book.Records.Get(session)
+	r, _ := p.book.Records.Get(session)
 	for _, c := range p.cards.List() {
-		if !ok || c.Look.Session != session || !slices.Contains(r.Prompts, c.Key) {
+		if c.Look.Session != session {
 			continue
 		}
-		if e, err := p.Entries.Load(c.Key); err == nil && !p.isOver(c.Payload, e.State) {
-			if err := p.ask(ctx, c.Payload, e, r); err != nil {
-				return err
-			}
+		e, err := p.Entries.Load(c.Key)
+		if err != nil || e.State != inbox.Held || p.isOver(c.Payload, e.State) {
+			continue
+		}
+		c.Look.Text = questions[c.Payload.Reason].text(p.Chat.Phrases, e, r)
+		if err := p.cards.Redraw(ctx, c.Key, c.Look, c.Payload); err != nil {
+			return err
 		}
 	}
 	return nil
