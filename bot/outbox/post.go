@@ -78,7 +78,8 @@ func (o *Outbox) queuePosts(files []string, m Message) {
 
 // fetch gives a post its message when its turn comes; false: there is nothing to send.
 func (o *Outbox) fetch(j *job) bool {
-	m, ok := j.change.message, true
+	var ok bool
+	m := j.change.message
 	switch {
 	case j.name != "":
 		o.posts.asks(j.name, j.file, true)
