@@ -125,6 +125,7 @@ func TestP5_AnswersThatWaitAreJoined(t *testing.T) {
 				}
 				last := time.Now()
 				time.Sleep(time.Minute)
+				synctest.Wait()
 				require.Equal(t, answers(0, 20), api.said())
 				took := api.at[len(api.at)-1].Sub(last)
 				t.Logf("the last of 20 answers came %s after it was said, in %d messages", took, len(api.texts))
@@ -154,6 +155,7 @@ func TestP5_AKillRepeatsAJoinedMessageAsItWas(t *testing.T) {
 			chattest.Grow(t, c, chattest.Says(answer))
 		}
 		time.Sleep(3 * time.Second)
+		synctest.Wait()
 		require.NotEmpty(t, lost)
 		assert.Contains(t, lost, "answer 3\n\nanswer 4")
 		assert.Positive(t, w.Cursors(r)[0].Joined)
@@ -162,6 +164,7 @@ func TestP5_AKillRepeatsAJoinedMessageAsItWas(t *testing.T) {
 		second := &slowAPI{}
 		through(t, w, second)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		require.Equal(t, lost, second.texts[0])
 		assert.Equal(t, answers(0, 7), append(first.said(), second.said()...))
 		assert.Zero(t, w.Cursors(r)[0].Joined)
@@ -180,6 +183,7 @@ func TestAReplyToAJoinedMessageFindsItsSession(t *testing.T) {
 			chattest.Grow(t, c, chattest.Says(answer))
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		last := len(api.texts)
 		require.Contains(t, api.texts[last-1], "answer 3\n\nanswer 4")
 		whose, ok := w.Chats.SessionOf(chattest.AtAlice, last)

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -33,6 +34,10 @@ const (
 	tapAnswer
 )
 
+func (k asideKind) life() time.Duration {
+	return [...]time.Duration{typingLife, reactLife, answerLife}[k]
+}
+
 func (a *aside) class(now time.Time) class {
 	switch {
 	case a.kind == typing:
@@ -57,22 +62,15 @@ func (l *lane) put(a *aside) {
 	}
 	l.asides = append(l.asides, a)
 	if len(l.asides) > maxAsides {
-		l.take(least)
+		l.asides = without(l.asides, least)
 	}
 }
 
 // putBack adds an aside that failed and is worth another try, unless a newer one has come.
 func (l *lane) putBack(a *aside) {
-	for _, newer := range l.asides {
-		if newer.key == a.key {
-			return
-		}
+	if !slices.ContainsFunc(l.asides, func(newer *aside) bool { return newer.key == a.key }) {
+		l.asides = slices.Insert(l.asides, 0, a)
 	}
-	l.asides = append([]*aside{a}, l.asides...)
-}
-
-func (l *lane) take(a *aside) {
-	l.asides = slices.DeleteFunc(l.asides, func(one *aside) bool { return one == a })
 }
 
 // expire drops the asides that are too old to be of use.
@@ -89,52 +87,44 @@ func (o *Outbox) React(ctx context.Context, to address.Conversation, messageID i
 			Type: models.ReactionTypeTypeEmoji, ReactionTypeEmoji: &models.ReactionTypeEmoji{Emoji: emoji},
 		}}
 	}
-	a := &aside{key: "react " + strconv.Itoa(messageID), kind: reaction, to: to}
-	a.call = func(ctx context.Context, _ address.Conversation) error {
+	o.beside(ctx, to, reaction, strconv.Itoa(messageID), func(ctx context.Context, _ address.Conversation) error {
 		chat, id := o.Aliases.Out(to.ChatID, messageID)
 		if id == 0 {
 			return nil // the message is in an earlier chat
 		}
 		_, err := o.api.SetMessageReaction(ctx, &tgbot.SetMessageReactionParams{ChatID: chat, MessageID: id, Reaction: list})
 		return err
-	}
-	o.beside(ctx, a, reactLife)
+	})
 }
 
 // Typing shows "typing…" for five seconds or until the next message. Best effort.
 func (o *Outbox) Typing(ctx context.Context, to address.Conversation) {
-	a := &aside{key: "typing " + strconv.Itoa(to.ThreadID), kind: typing, to: to}
-	a.call = func(ctx context.Context, to address.Conversation) error {
+	o.beside(ctx, to, typing, strconv.Itoa(to.ThreadID), func(ctx context.Context, to address.Conversation) error {
 		_, err := o.api.SendChatAction(ctx, &tgbot.SendChatActionParams{
 			ChatID: to.ChatID, MessageThreadID: to.ThreadID, Action: models.ChatActionTyping,
 		})
 		return err
-	}
-	o.beside(ctx, a, typingLife)
+	})
 }
 
 // Answer answers a tap on a button (the app shows a spinner until then), with a short notice (at
 // most 200 characters) or, with alert, a dialog. to is where the button is. Best effort.
 func (o *Outbox) Answer(ctx context.Context, to address.Conversation, queryID, text string, alert bool) {
-	a := &aside{key: "answer " + queryID, kind: tapAnswer, to: to}
-	a.call = func(ctx context.Context, _ address.Conversation) error {
+	o.beside(ctx, to, tapAnswer, queryID, func(ctx context.Context, _ address.Conversation) error {
 		_, err := o.api.AnswerCallbackQuery(ctx, &tgbot.AnswerCallbackQueryParams{
 			CallbackQueryID: queryID, Text: text, ShowAlert: alert,
 		})
 		return err
-	}
-	o.beside(ctx, a, answerLife)
+	})
 }
 
-func (o *Outbox) beside(ctx context.Context, a *aside, life time.Duration) {
+// beside has a call done beside the queue. about is what it is about, among those of its kind.
+func (o *Outbox) beside(ctx context.Context, to address.Conversation, k asideKind, about string,
+	call func(context.Context, address.Conversation) error) {
 	o.with(func(q *queues) {
-		if ctx.Err() != nil || q.closed != nil {
-			return
-		}
-		a.since = time.Now()
-		a.expires = a.since.Add(life)
-		if l := q.lane(a.to.ChatID); !l.parked {
-			l.put(a)
+		if l := q.lane(to.ChatID); ctx.Err() == nil && q.closed == nil && !l.parked {
+			now := time.Now()
+			l.put(&aside{key: fmt.Sprint(k, about), kind: k, to: to, since: now, expires: now.Add(k.life()), call: call})
 		}
 	})
 }

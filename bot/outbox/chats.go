@@ -19,8 +19,7 @@ func (o *Outbox) Parked(chat int64) bool {
 }
 
 // Unpark tries a chat again: somebody there has written, so it is in reach. That is also why what
-// failed there is tried at once, and why its topics are taken to be there. It is quick for a chat
-// that is not parked.
+// failed there is tried at once, and why its topics are taken to be there. It is quick.
 func (o *Outbox) Unpark(chat int64) {
 	o.with(func(q *queues) { q.unpark(chat) })
 	o.notes.unpark(chat)

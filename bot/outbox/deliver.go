@@ -27,8 +27,10 @@ func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job, id
 		m.To = attempt.to
 		o.OnSent(m, id)
 	}
-	again := attempt.kind == post && o.file(calls, attempt, id, v)
-	if attempt.kind == edit && attempt.change.message.Name != "" {
+	switch {
+	case attempt.kind == post:
+		o.file(calls, attempt, id, v)
+	case attempt.kind == edit && attempt.change.message.Name != "":
 		_ = o.tell(calls, attempt, id, v) // no file waits for that
 	}
 	o.note(l, &attempt, v)
@@ -36,9 +38,6 @@ func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job, id
 	o.with(func(q *queues) { lost = q.settle(l, j, attempt, id, v, o.again) })
 	if lost && o.OnTopicGone != nil {
 		o.OnTopicGone(attempt.to)
-	}
-	if again {
-		o.queuePosts([]string{attempt.file}, Message{Rank: attempt.rank, To: attempt.to, Session: attempt.session, Name: attempt.name})
 	}
 }
 
@@ -63,6 +62,9 @@ func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int,
 		v = o.migrate(out.to.ChatID, v.chat)
 	}
 	_, id = o.Aliases.In(out.to.ChatID, id)
+	if v.answer == taken && j.name != "" && o.Aliases.Lost(j.to.ChatID, id) {
+		v = verdict{answer: moved} // in this moment: the message is not there
+	}
 	return id, v
 }
 
@@ -85,17 +87,13 @@ func (o *Outbox) note(l *lane, j *job, v verdict) {
 	}
 }
 
-// patience bounds one attempt.
-func (j *job) patience() time.Duration {
-	if j.kind == upload {
-		return uploadTimeout
-	}
-	return callTimeout
-}
-
 // call asks the Bot API once.
 func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, j.patience())
+	patience := callTimeout
+	if j.kind == upload {
+		patience = uploadTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	chat, m := j.to.ChatID, j.message()
 	switch {

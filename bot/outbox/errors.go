@@ -1,8 +1,6 @@
 package outbox
 
-import (
-	"errors"
-)
+import "errors"
 
 var (
 	// ErrBlocked is inside a Refused whose chat takes nothing from this bot (403: blocked, kicked,

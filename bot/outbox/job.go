@@ -67,6 +67,11 @@ func (j *job) message() Message {
 	return m
 }
 
+// become turns an edit into what a newer one of the same message makes of it.
+func (j *job) become(newer *job) {
+	j.change, j.plain, j.rank, j.done = j.change.then(newer.change), false, newer.rank, append(j.done, newer.done...)
+}
+
 // finish tells who waits.
 func (j *job) finish(r result) {
 	for _, done := range j.done {

@@ -1,7 +1,5 @@
 package outbox
 
-import "ccbot/internal/address"
-
 // ref names a message.
 type ref struct {
 	chat    int64
@@ -42,5 +40,3 @@ func (m *memory) note(at ref, f fact) {
 		m.order = m.order[1:]
 	}
 }
-
-func refOf(to address.Conversation, messageID int) ref { return ref{to.ChatID, messageID} }

@@ -12,7 +12,7 @@ const (
 	parkedFile = "parked.json" // chat → since when it takes nothing
 	richFile   = "rich.json"   // server → whether it has rich messages (Bot API 10.1)
 	holdsFile  = "holds.json"  // chat → what Telegram has asked to wait: a restart in between must not break it
-	paceFile   = "pace.json"   // chat → what its budget had left; it is there after a clean stop, before anything is sent
+	paceFile   = "pace.json"   // chat → its budget is full when the machine is up so long; only after a clean stop
 )
 
 // richAgain is after how long a server that had none is asked again: it may be newer by then.
@@ -37,16 +37,6 @@ func (h hold) left(now time.Time) time.Duration {
 	return min(max(h.At.Add(all).Sub(now), 0), all)
 }
 
-// left is what was left of the budget of a chat. It is counted by the time that the machine is up: a
-// clock that is set anew fills no budget.
-type left struct {
-	Tokens float64       `json:"tokens"`
-	Uptime time.Duration `json:"uptime"`
-}
-
-// stop is the entry that says of which moment all others are.
-const stop = "stop"
-
 // notes are what must be known in the next run, too: small files beside the folder of posts.
 type notes struct {
 	server  string
@@ -54,13 +44,13 @@ type notes struct {
 	parked  *facts[time.Time]
 	servers *facts[richFact]
 	holds   *facts[hold]
-	paces   *facts[left]
+	full    *facts[time.Duration]
 }
 
 func openNotes(home spool.Folder, server string, log *slog.Logger) notes {
 	return notes{server: server, log: log, parked: openFacts[time.Time](home, parkedFile, log),
 		servers: openFacts[richFact](home, richFile, log), holds: openFacts[hold](home, holdsFile, log),
-		paces: openFacts[left](home, paceFile, log)}
+		full: openFacts[time.Duration](home, paceFile, log)}
 }
 
 func key(chat int64) string { return strconv.FormatInt(chat, 10) }
@@ -83,9 +73,8 @@ func (n *notes) unpark(chat int64) {
 		return
 	}
 	n.parked.change(func(all map[string]time.Time) bool {
-		_, known := all[key(chat)]
 		delete(all, key(chat))
-		return known
+		return true
 	})
 	n.log.Info("chat_unparked", "chat_id", chat)
 }

@@ -46,7 +46,7 @@ type Outbox struct {
 
 	// Uptime, when set before Run, is how long the machine is up. With it the budgets of chats outlive
 	// a clean stop; after any other end, and without it, a chat begins without a burst.
-	Uptime func() (time.Duration, error)
+	Uptime func() time.Duration
 
 	// Named, set before Run, knows the messages that have a name.
 	Named Owner
@@ -64,9 +64,9 @@ type Outbox struct {
 	log     *slog.Logger
 	jitter  func() float64
 	wake    chan struct{}
-	began   time.Time       // about when this run did
-	kept    map[string]left // budgets of the run before, by now; nil: nothing is known of them
-	budgets sync.Once       // takes what the run before has left
+	began   time.Time                // about when this run did
+	full    map[string]time.Duration // how long after that budgets of the run before are full; nil: nothing is known
+	budgets sync.Once                // takes what the run before has left
 	posts   shelf
 	notes   notes
 
@@ -82,7 +82,7 @@ func New(api API, server, dir string, log *slog.Logger) *Outbox {
 	o := &Outbox{
 		Aliases: &alias.Table{}, api: api, log: log, jitter: rand.Float64, wake: make(chan struct{}, 1), began: time.Now(),
 		posts: shelf{folder: spool.Folder{Path: dir, MaxSize: maxPost, Fsync: true}, log: log,
-			quarantine: filepath.Join(home.Path, "quarantine"), named: map[string]bool{}},
+			quarantine: filepath.Join(home.Path, "quarantine"), named: map[string]string{}},
 		notes: openNotes(home, server, log),
 	}
 	o.queues = newQueues(o.lane)

@@ -152,7 +152,7 @@ func TestABudgetOutlivesACleanStop(t *testing.T) {
 			run := func(t *testing.T) *bench {
 				b := newBench(t, dir, nil)
 				b.began = time.Now()
-				b.Uptime = func() (time.Duration, error) { return up, nil }
+				b.Uptime = func() time.Duration { return up }
 				return b
 			}
 			synctest.Test(t, func(t *testing.T) {

@@ -78,10 +78,11 @@ func (o *Outbox) queuePosts(files []string, m Message) {
 
 // fetch gives a post its message when its turn comes; false: there is nothing to send.
 func (o *Outbox) fetch(j *job) bool {
-	m, ok := j.change.message, true
+	var ok bool
+	m := j.change.message
 	switch {
 	case j.name != "":
-		o.posts.ask(j.name)
+		o.posts.asks(j.name, j.file, true)
 		if m, ok = o.Named.Current(j.name, j.to); !ok || m.Text.Blank() {
 			return false
 		}
@@ -101,27 +102,24 @@ func (o *Outbox) fetch(j *job) bool {
 	return ok
 }
 
-// file does to the file of a post what the answer means, and tells the owner of a name. again: the
-// file stays, and has another turn.
-func (o *Outbox) file(ctx context.Context, j job, id int, v verdict) (again bool) {
+// file does to the file of a post what the answer means, and tells the owner of a name.
+func (o *Outbox) file(ctx context.Context, j job, id int, v verdict) {
 	var err error
 	switch {
-	case !v.final():
-		return false
-	case j.name != "" && v.answer == taken && o.Aliases.Lost(j.to.ChatID, id):
-		return true // the group became another chat in this moment, and the message is not there
-	case j.name != "":
-		again, err = o.posts.end(j.name, j.file, o.tell(ctx, j, id, v))
-	case v.answer == taken:
-		err = o.posts.folder.Remove(j.file)
-	case v.answer == refused:
+	case !v.final() && j.name != "":
+		o.posts.asks(j.name, j.file, false)
+	case v.answer == refused && j.name == "":
 		err = o.posts.putAside(j.file, v.err)
+	case v.final() && j.name != "":
+		err = o.tell(ctx, j, id, v)
+	}
+	if err == nil && (v.answer == taken || v.final() && j.name != "") {
+		err = o.posts.folder.Remove(j.file)
 	}
 	if err != nil {
 		// The message is in the chat, or never will be; the next start tries it once more.
 		o.log.Error("sent message is still on disk", "file", j.file, "error", err)
 	}
-	return again
 }
 
 // tell has the owner of a name hear what became of a post or an edit.

@@ -30,6 +30,11 @@ func newQueues(open func(chat int64) *lane) queues {
 		gone: map[address.Conversation]bool{}, all: rate.NewLimiter(allRate, allBurst)}
 }
 
+// without takes one out of a list.
+func without[T comparable](list []T, one T) []T {
+	return slices.DeleteFunc(list, func(o T) bool { return o == one })
+}
+
 // lane is that of a chat.
 func (q *queues) lane(chat int64) *lane {
 	l, ok := q.lanes[chat]
@@ -59,7 +64,7 @@ func (q *queues) add(j *job) {
 // drop takes a job out of its queue.
 func (q *queues) drop(j *job) {
 	l := q.lane(j.to.ChatID)
-	l.queue = slices.DeleteFunc(l.queue, func(one *job) bool { return one == j })
+	l.queue = without(l.queue, j)
 	if q.edits[j.ref()] == j {
 		delete(q.edits, j.ref())
 	}
@@ -74,7 +79,7 @@ func (q *queues) edit(e *job) {
 		q.add(e)
 		return
 	}
-	j.change, j.plain, j.rank, j.done = j.change.then(e.change), false, e.rank, append(j.done, e.done...)
+	j.become(e)
 }
 
 // begin takes from the budgets what a job costs. idle: an edit that changes nothing costs nothing.
@@ -139,7 +144,7 @@ func (q *queues) keep(l *lane, j *job) {
 		q.edits[j.ref()] = j
 	default:
 		q.drop(newer)
-		j.change, j.plain, j.rank, j.done = j.change.then(newer.change), false, newer.rank, append(j.done, newer.done...)
+		j.become(newer)
 		q.edits[j.ref()] = j
 	}
 }
@@ -158,7 +163,7 @@ func (q *queues) finish(l *lane, j *job, id int, v verdict) {
 	case j.kind == edit:
 		q.known.note(j.ref(), fact{looks: q.known.looks(j.ref()).after(j.change), rank: q.known.rank(j.ref(), j.rank)})
 	case j.kind != upload && r.err == nil && id != 0:
-		q.known.note(refOf(j.to, id), fact{looks: looksOf(j.change), rank: j.rank})
+		q.known.note(ref{j.to.ChatID, id}, fact{looks: looksOf(j.change), rank: j.rank})
 	}
 	j.finish(r)
 }
@@ -210,7 +215,7 @@ func (q *queues) loseTopic(l *lane, j *job) (fresh bool) {
 
 // beginAside takes an aside out of its lane, and gives the place it is for.
 func (q *queues) beginAside(now time.Time, l *lane, a *aside) (to address.Conversation) {
-	l.take(a)
+	l.asides = without(l.asides, a)
 	q.all.AllowN(now, 1)
 	q.turns++
 	q.flying++

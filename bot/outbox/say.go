@@ -18,9 +18,6 @@ var errBlank = errors.New("there is nothing to see in the text")
 // earlier one broke, the error is also ErrUnsure: the message may or may not be in the chat, and no
 // further attempt is made. The id is 0 when Telegram said yes in words the library cannot read.
 func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error) {
-	if m.blank() {
-		return 0, &Refused{errBlank}
-	}
 	id, err := o.ask(ctx, &job{kind: send, rank: m.Rank, to: m.To, session: m.Session, change: change{message: m}, since: time.Now()})
 	if err != nil {
 		return 0, fmt.Errorf("send: %w", err)
@@ -33,9 +30,6 @@ func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error)
 // what becomes of the edit; where the message has no name, nobody does. Edits that wait are lost
 // when the program ends; those of a parked chat are dropped. ctx counts only when it is over already.
 func (o *Outbox) Edit(ctx context.Context, to address.Conversation, messageID int, m Message) error {
-	if err := o.canEdit(m); err != nil {
-		return err
-	}
 	return o.edit(ctx, to, messageID, change{message: m})
 }
 
@@ -48,22 +42,9 @@ func (o *Outbox) EditButtons(ctx context.Context, to address.Conversation, messa
 // message, or already had it so, or has it as a still newer edit wants it. Errors as in Send; after
 // one that is ErrUnsure the message may be changed.
 func (o *Outbox) EditNow(ctx context.Context, to address.Conversation, messageID int, m Message) error {
-	err := o.canEdit(m)
-	if err == nil {
-		_, err = o.ask(ctx, &job{kind: edit, rank: m.Rank, to: to, messageID: messageID, change: change{message: m}})
-	}
+	_, err := o.ask(ctx, &job{kind: edit, rank: m.Rank, to: to, messageID: messageID, change: change{message: m}})
 	if err != nil {
 		return fmt.Errorf("edit: %w", err)
-	}
-	return nil
-}
-
-func (o *Outbox) canEdit(m Message) error {
-	switch {
-	case m.blank():
-		return &Refused{errBlank}
-	case m.Rich != "" && !o.TakesRich():
-		return &Refused{ErrNoRich}
 	}
 	return nil
 }
@@ -128,6 +109,10 @@ func (o *Outbox) admit(q *queues, j *job) error {
 	switch {
 	case q.closed != nil:
 		return q.closed
+	case j.kind != upload && !j.change.buttonsOnly && j.change.message.blank():
+		return &Refused{errBlank}
+	case j.kind == edit && j.isRich() && !o.TakesRich():
+		return &Refused{ErrNoRich}
 	case o.Aliases.Lost(j.to.ChatID, j.messageID):
 		return &Refused{ErrMoved}
 	case q.lane(j.to.ChatID).parked:

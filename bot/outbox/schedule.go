@@ -35,19 +35,17 @@ const (
 // tokens is what a chat's budget must have before a message of a rank goes, which costs one: what
 // matters more and comes right after it goes at once. In a group a question would wait for seconds.
 func (l *lane) tokens(r Rank) int {
-	switch {
-	case r < Talk:
-		return 1
-	case l.chat >= 0 && r == Talk:
-		return 1
-	case l.chat >= 0 || r == Talk:
-		return 2
+	n := 1
+	if r > Talk {
+		n++
 	}
-	return 3
+	if r >= Talk && l.chat < 0 {
+		n++
+	}
+	return n
 }
 
-// reactPatience is how long a reaction lets messages go first; then it goes before them. People
-// read it as a receipt.
+// reactPatience is how long a reaction lets messages go first: people read it as a receipt.
 const reactPatience = 2 * time.Second
 
 // lane is one chat: its queue, its budget, and when it may go on.
@@ -79,10 +77,9 @@ func limitOf(chat int64) rate.Limit {
 	return rate.Every(chatEach)
 }
 
-// has makes a new budget one with so many tokens.
-func (l *lane) has(now time.Time, tokens float64) {
-	ago := time.Duration(min(tokens, chatBurst) / float64(l.budget.Limit()) * float64(time.Second))
-	l.budget.AllowN(now.Add(-ago), chatBurst)
+// time is how long the budget needs for so many tokens.
+func (l *lane) time(tokens float64) time.Duration {
+	return time.Duration(tokens / float64(l.budget.Limit()) * float64(time.Second))
 }
 
 // hold lets nothing go for a while. What was under way at the same time may have been told another
@@ -126,6 +123,7 @@ type turn struct {
 	job   *job
 	aside *aside
 	class class
+	since uint64 // when the queue, or the asides, of the lane had their turn last
 	wait  time.Duration
 }
 
@@ -163,17 +161,7 @@ func next(now time.Time, lanes []*lane, all *rate.Limiter, flying int) turn {
 }
 
 func (t turn) before(o turn) bool {
-	if t.class != o.class {
-		return t.class < o.class
-	}
-	return t.since() < o.since()
-}
-
-func (t turn) since() uint64 {
-	if t.aside != nil {
-		return t.lane.attended
-	}
-	return t.lane.served
+	return t.class < o.class || t.class == o.class && t.since < o.since
 }
 
 // turn is what this chat would do now (wait 0), or how long until it may do something.
@@ -204,7 +192,7 @@ func (l *lane) jobTurn(now time.Time) (turn, time.Duration) {
 			j = q
 		}
 	}
-	t, tokens := turn{lane: l, job: j, class: words}, l.tokens(j.rank)
+	t, tokens := turn{lane: l, job: j, class: words, since: l.served}, l.tokens(j.rank)
 	if j.rank >= Card {
 		t.class = cards
 	}
@@ -234,7 +222,7 @@ func (l *lane) asideTurn(now time.Time) (turn, time.Duration) {
 			continue
 		}
 		if best.lane == nil || c < best.class {
-			best = turn{lane: l, aside: a, class: c}
+			best = turn{lane: l, aside: a, class: c, since: l.attended}
 		}
 	}
 	if best.lane == nil {

@@ -38,7 +38,7 @@ type shelf struct {
 	mu       sync.Mutex // held over disk writes and queueing, so that both have the same order
 	loaded   bool       // what earlier runs left is queued
 	lastName int64
-	named    map[string]bool // names that wait; true: posted since the owner was asked
+	named    map[string]string // the file of each name whose owner is still to be asked
 }
 
 // queueing puts posts into the queue: files with parts of a message, or with one of an earlier run.
@@ -61,7 +61,7 @@ func (s *shelf) load(queue queueing) error {
 			s.lastName = max(s.lastName, n)
 		}
 		if m, ok := s.read(file); ok {
-			s.named[m.Name] = true
+			s.named[m.Name] = file
 			queue([]string{file}, m)
 		}
 	}
@@ -75,11 +75,11 @@ func (s *shelf) write(m Message, queue queueing) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	parts := []Message{{Name: m.Name, To: m.To, Session: m.Session, Rank: m.Rank}}
-	if _, waits := s.named[m.Name]; m.Name != "" && waits {
-		s.named[m.Name] = true
-		return nil
-	} else if m.Name == "" {
+	switch {
+	case m.Name == "":
 		parts = Parts(m)
+	case s.named[m.Name] != "":
+		return nil
 	}
 	var files []string
 	for _, part := range parts {
@@ -97,8 +97,8 @@ func (s *shelf) write(m Message, queue queueing) error {
 			return err
 		}
 		files = append(files, file)
+		s.named[m.Name] = file
 	}
-	s.named[m.Name] = true
 	queue(files, m)
 	return nil
 }
@@ -136,24 +136,15 @@ func (s *shelf) putAside(file string, why error) error {
 	return s.folder.Quarantine(file, s.quarantine, why.Error())
 }
 
-// ask notes that the owner of a name is about to be asked for its message.
-func (s *shelf) ask(name string) {
+// asks notes whether the owner of a post's name is being asked, or the post waits. Only what waits
+// makes another post of the name needless.
+func (s *shelf) asks(name, file string, being bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.named[name] = false
-}
-
-// end removes a named post. again: the name was posted after its owner had been asked, so the file
-// stays. keep is why it must stay for the next run.
-func (s *shelf) end(name, file string, keep error) (again bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if keep == nil && s.named[name] {
-		return true, nil
+	switch {
+	case being && s.named[name] == file:
+		delete(s.named, name)
+	case !being && s.named[name] == "":
+		s.named[name] = file
 	}
-	delete(s.named, name)
-	if keep != nil {
-		return false, keep
-	}
-	return false, s.folder.Remove(file)
 }
