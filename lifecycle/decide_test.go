@@ -314,7 +314,7 @@ func TestP4_ACommandIsProvenOnlyByABoxWithoutIt(t *testing.T) {
 		if v.Agent == process.Alive && v.Fate == PaneOurs && v.Screen.Dialog != nil {
 			return // it opened a page, which stands where the box was
 		}
-		if v.Agent != process.Alive || v.Fate != PaneOurs || !v.Captured || !b.Present || b.Holds(p.Text) {
+		if v.Agent != process.Alive || v.Fate != PaneOurs || !v.Captured || !b.Present || p.standsIn(b) {
 			t.Fatalf("proven by %+v", v)
 		}
 	})

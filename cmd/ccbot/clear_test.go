@@ -17,6 +17,7 @@ import (
 	"ccbot/bot"
 	"ccbot/bot/ask"
 	"ccbot/bot/card"
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/hooks"
@@ -49,10 +50,12 @@ func newForgetful(t *testing.T) forgetful {
 	mayShow := func(session.Conversation) bool { return true }
 	s.cards, err = card.Open(filepath.Join(dir, "cards"), filepath.Join(dir, "quarantine"), nil, mayShow, log)
 	require.NoError(t, err)
+	chats, err := conversation.Open(filepath.Join(dir, "chats"))
+	require.NoError(t, err)
 	s.bot = bot.New(bot.Config{Allowed: map[int64]bool{1: true}, Lang: "en"},
 		bot.Deps{
 			Machine: bot.Machine{Sessions: &host.Sessions{}, Records: host.Views{Records: s.store}, Places: &host.Machine{}},
-			Kept:    bot.Kept{Entries: s.inbox, Asks: s.asks, Cards: s.cards},
+			Kept:    bot.Kept{Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards},
 			Sender:  outbox.New(nil, "", out, log), Words: words, Now: time.Now, Log: log})
 	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}
 }
