@@ -91,7 +91,7 @@ func (a agents) ProjectAnswers(id uuid.UUID) string {
 	return ask.ProjectAnswers(a.bot.words, all)
 }
 
-func (a agents) Interrupt(ctx context.Context, id uuid.UUID) error {
+func (a agents) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
 	return a.bot.Sessions.Interrupt(ctx, id)
 }
 

@@ -36,6 +36,7 @@ const (
 	ActProven         // the screen proves that a slash command was taken, or that a command of bash mode runs
 	ActSettle         // look for all that is known of a typed prompt, and decide by that
 	ActRepeat         // the box is empty, and Enter was never pressed: paste anew
+	ActTakeBack       // our own Esc has put it back into the box: take it out, and ask
 	ActUnproven       // no proof: tell, and let the person decide
 	ActConclude       // the agent ended by itself
 	ActLost           // the pane went away without us
@@ -265,6 +266,7 @@ const (
 //	    it is literally the text, Enter never pressed     press Enter: only ccbot can have typed it
 //	    it shows the text, and nobody was at the desk     press Enter: it was lost
 //	    it is empty, Enter never pressed, nobody there    paste anew, once
+//	    it shows the text, and ccbot has pressed Esc      take it out: it was not carried out; the person decides
 //	something speaks against it, or no proof has come     the person decides
 func decideTyped(v View, p *Prompt, c Clues) Decision {
 	shows := v.boxFree() && p.shows(v.Screen.Box)
@@ -288,6 +290,8 @@ func decideTyped(v View, p *Prompt, c Clues) Decision {
 		return Decision{Act: ActEnter, Again: EnterRetry}
 	case still && c.Doubt == "" && empty && c.Quiet && p.Mark.Enters == 0 && !p.Repeated && p.Class != ClassBash:
 		return Decision{Act: ActRepeat, Again: soon}
+	case still && c.Doubt == doubtEsc && shows && (v.Screen.Box.Whole() || c.Quiet):
+		return Decision{Act: ActTakeBack}
 	case still && c.Doubt != "", waited >= ProofWait:
 		return Decision{Act: ActUnproven}
 	}

@@ -19,7 +19,8 @@ const screenLines = 40
 func (w *work) conclude(ctx context.Context) error {
 	w.settle(ctx)
 	w.r.Exit = w.exit()
-	if err := w.settleCommand(ctx); err != nil {
+	by, err := w.endedBy(ctx)
+	if err != nil {
 		return err
 	}
 	if err := w.settlePrompts(ctx); err != nil {
@@ -28,7 +29,7 @@ func (w *work) conclude(ctx context.Context) error {
 	if w.r.State != session.Running {
 		return w.concludeStart(ctx)
 	}
-	if err := w.tell(ctx, NoteEnded, Prompt{}); err != nil {
+	if err := w.tell(ctx, NoteEnded, by); err != nil {
 		return err
 	}
 	w.at("end-told")
@@ -80,17 +81,22 @@ func (w *work) settle(ctx context.Context) {
 // settleWait is how long tmux may take to learn how a process ended.
 const settleWait = time.Second
 
-// settleCommand takes a clean end right after a slash command as the proof that
-// the agent took it: /exit leaves no other.
-func (w *work) settleCommand(ctx context.Context) error {
+// endedBy gives the prompt that has ended the agent, by its text; the zero Prompt: none has. A clean
+// end right after such a text, or after any slash command, proves that the agent took it: there is
+// no other proof.
+func (w *work) endedBy(ctx context.Context) (Prompt, error) {
+	p := lastTaken(w)
 	head, err := w.head()
-	if err != nil || head == nil {
-		return err
+	if err != nil || w.r.Exit.Crashed() {
+		return Prompt{}, err
 	}
-	if head.submitted() && w.r.Exit.Known && !w.r.Exit.Crashed() {
-		return w.proven(ctx, *head)
+	if head.entered() && (head.ends() || head.Class == ClassCommand && w.r.Exit.Known) {
+		p, err = *head, w.proven(ctx, *head)
 	}
-	return nil
+	if !p.ends() {
+		return Prompt{}, err
+	}
+	return p, err
 }
 
 func (w *work) exit() *session.Exit {

@@ -120,7 +120,8 @@ type memory struct {
 	// failures counts the steps that have failed in a row.
 	failures int
 	seen     process.Identity // the agent, alive
-	shell    string           // the command of bash mode that ccbot has typed last
+	last     Prompt           // the one that the agent took last
+	escAt    time.Time        // when ccbot pressed Esc last
 }
 
 type watch struct {

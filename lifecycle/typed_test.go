@@ -128,12 +128,13 @@ func TestP4_NoEnterFollowsAnEscFromTheChat(t *testing.T) {
 		a.set(func(a *agent) { a.deaf = true }) // a slow hook holds the prompt
 		w.held(r, "k", said)
 		w.pass(time.Second)
-		require.NoError(t, w.Interrupt(w.ctx, r.ID))
+		require.NoError(t, interrupted(w, r))
 		a.set(func(a *agent) { a.deaf = false })
 		w.pass(time.Minute)
 		assert.Empty(t, a.heard())
-		assert.Equal(t, Unproven, w.prompts.state("k"))
-		assert.Contains(t, w.logged(), doubtEsc)
+		assert.Equal(t, 1, w.news.told(NoteTakenBack), "the person decides")
+		assert.Empty(t, w.get(r.ID).Prompts)
+		a.set(func(a *agent) { assert.Empty(t, a.box) })
 	})
 }
 
@@ -182,7 +183,10 @@ func TestP4_DecideTyped(t *testing.T) {
 		{"in the box, never entered", free(draft(said), rested), typing(3*time.Second, enters(0)), Clues{}, ActEnter},
 		{"in the box for a moment", free(draft(said)), typing(3*time.Second, enters(0)), Clues{}, ActNothing},
 		{"in the box, idle by the screen alone", free(draft(said), rested, noPresence), typing(3*time.Second, enters(0)), Clues{}, ActNothing},
-		{"in the box, interrupted", free(draft(said), rested), typing(3*time.Second, enters(0)), Clues{Doubt: doubtEsc}, ActUnproven},
+		{"in the box, interrupted", free(draft(said), rested), typing(3*time.Second, enters(0)), Clues{Doubt: doubtEsc}, ActTakeBack},
+		{"as a placeholder, interrupted, nobody there", free(placeholder, rested), typing(3*time.Second, long), Clues{Doubt: doubtEsc, Quiet: true}, ActTakeBack},
+		{"as a placeholder, interrupted, somebody there", free(placeholder, rested), typing(3*time.Second, long), Clues{Doubt: doubtEsc}, ActUnproven},
+		{"empty, interrupted", free(rested), typing(3 * time.Second), Clues{Doubt: doubtEsc, Quiet: true}, ActUnproven},
 		{"in the box, entered, nobody there", free(draft(said), rested), typing(3 * time.Second), alone, ActEnter},
 		{"in the box, entered a moment ago", free(draft(said), rested), typing(2 * time.Second), alone, ActNothing},
 		{"in the box, entered, somebody there", free(draft(said), rested), typing(3 * time.Second), Clues{}, ActNothing},
@@ -209,7 +213,7 @@ func TestP4_DecideTyped(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			d := decideTyped(tc.v, tc.p, tc.c)
 			assert.Equal(t, tc.want, d.Act)
-			assert.True(t, d.Act == ActProven || d.Act == ActUnproven || d.Again > 0, "it is looked at again")
+			assert.True(t, d.Act == ActProven || d.Act == ActUnproven || d.Act == ActTakeBack || d.Again > 0, "it is looked at again")
 		})
 	}
 }

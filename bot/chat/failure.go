@@ -58,6 +58,8 @@ var sessionRefusals = map[refusal.Code]i18n.Key{
 	refusal.Relayed:     i18n.KeysRelayed,
 	refusal.Unseen:      i18n.KeysUnseen,
 	refusal.Idle:        i18n.StopNothing,
+	refusal.Asks:        i18n.StopAsks,
+	refusal.StillWorks:  i18n.StopStillWorks,
 	refusal.DirMissing:  i18n.DirGone,
 	refusal.DirNotADir:  i18n.DirNotADir,
 	refusal.DirNoAccess: i18n.DirNoAccess,

@@ -29,6 +29,8 @@ func (s *Sessions) tellReady(ctx context.Context, n news.Note) error {
 func (s *Sessions) tellOver(ctx context.Context, n news.Note) error {
 	r, word, args, waiting := n.Session, i18n.Ended, i18n.Args{"Name": n.Session.Name}, ""
 	switch e := r.Exit; {
+	case n.Asked:
+		word, n.Screen = i18n.EndedAsked, ""
 	case n.Kind == news.Failed:
 		word = i18n.FailedScreen
 	case n.Kind == news.Lost:
