@@ -122,6 +122,7 @@ type memory struct {
 	seen     process.Identity // the agent, alive
 	last     Prompt           // the one that the agent took last
 	escAt    time.Time        // when ccbot pressed Esc last
+	pasted   string           // key of the prompt whose paste tmux has taken: it is on its way to the box
 }
 
 type watch struct {

@@ -22,10 +22,12 @@ func (w *work) typePrompt(ctx context.Context, p Prompt) error {
 	if err := w.Prompts.SavePrompt(p); err != nil {
 		return err
 	}
+	w.remember(w.r.ID, func(m *memory) { m.pasted = "" })
 	w.at("typing-marked")
 	if err := w.press(func(g tmux.Guard) error { return w.Tmux.Paste(ctx, g, p.Text) }); err != nil {
 		return w.notPasted(ctx, p, err)
 	}
+	w.remember(w.r.ID, func(m *memory) { m.pasted = p.Key })
 	w.at("pasted")
 	switch w.seePaste(ctx, p) {
 	case pasteSeen:
@@ -234,7 +236,7 @@ func cluesOf(ctx context.Context, w *work, p Prompt) Clues {
 	if trace.Arrived {
 		return Clues{Arrived: true} // which decides, whatever else there is
 	}
-	c := Clues{Reported: !w.r.ReportsAt.IsZero()}
+	c := Clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall(w.r.ID).pasted == p.Key}
 	c.Quiet = w.view.boxFree() && quietSince(ctx, w, p.Mark.At) // else nothing is typed, and tmux is not asked
 	var errEvents error
 	if w.Hooks.Unheard != nil {
