@@ -60,7 +60,8 @@ func TestRealMainJob(t *testing.T) {
 	assert.Contains(t, asked.Text, "touch marker-of-the-tool")
 	held := w.say("say typed after the dialog")
 	w.hear(held, "it waits")
-	w.say("/stop")
+	w.hear(w.say("/stop"), "work is asking something")
+	w.tap(asked, "Deny")
 	w.hear(held, "typed after the dialog")
 
 	w.hear(w.say("!echo from the shell"), "from the shell")
