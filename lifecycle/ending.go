@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"ccbot/internal/claudeui"
@@ -23,7 +24,7 @@ func (w *work) conclude(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.settlePrompts(ctx); err != nil {
+	if err := w.settlePrompts(ctx, by.Key); err != nil {
 		return err
 	}
 	if w.r.State != session.Running {
@@ -33,6 +34,11 @@ func (w *work) conclude(ctx context.Context) error {
 		return err
 	}
 	w.at("end-told")
+	if slices.Contains(w.r.Prompts, by.Key) {
+		if err := w.proven(ctx, by); err != nil {
+			return err
+		}
+	}
 	if err := w.intend(session.Completed, "the agent ended by itself", w.endSeen()); err != nil {
 		return err
 	}
@@ -90,13 +96,15 @@ func (w *work) endedBy(ctx context.Context) (Prompt, error) {
 	if err != nil || w.r.Exit.Crashed() {
 		return Prompt{}, err
 	}
-	if head.entered() && (head.ends() || head.Class == ClassCommand && w.r.Exit.Known) {
-		p, err = *head, w.proven(ctx, *head)
+	switch {
+	case head.entered() && head.ends():
+		return *head, nil // it is finished when the end is told, so that a crash tells the same again
+	case head.entered() && head.Class == ClassCommand && w.r.Exit.Known:
+		return Prompt{}, w.proven(ctx, *head)
+	case !p.ends():
+		return Prompt{}, nil
 	}
-	if !p.ends() {
-		return Prompt{}, err
-	}
-	return p, err
+	return p, nil
 }
 
 func (w *work) exit() *session.Exit {
@@ -148,11 +156,11 @@ func onServer(s tmux.ServerID, b session.Binding) bool {
 }
 
 // settlePrompts asks the transcript once more about prompts that were being
-// typed when the agent ended.
-func (w *work) settlePrompts(ctx context.Context) error {
+// typed when the agent ended, but for the one that has ended it.
+func (w *work) settlePrompts(ctx context.Context, but ...string) error {
 	for _, key := range append([]string(nil), w.r.Prompts...) {
 		p, err := ownPrompt(w, key)
-		if err != nil || p.State != Typing {
+		if err != nil || p.State != Typing || slices.Contains(but, key) {
 			continue
 		}
 		if err := w.settlePrompt(ctx, p); err != nil {

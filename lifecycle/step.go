@@ -238,6 +238,7 @@ func (w *work) tell(ctx context.Context, kind NoteKind, p Prompt) error {
 		n.InBox = w.holds(ctx, p)
 	case NoteEnded:
 		n.Asked = p.Key != ""
+		n.Session.Prompts = slices.DeleteFunc(n.Session.Prompts, func(key string) bool { return key == p.Key })
 	}
 	if d := w.view.Screen.Dialog; d != nil && kind == NoteDialog {
 		n.Screen = strings.Join(d.Lines, "\n")
