@@ -69,7 +69,7 @@ func TestP4_AFailureThatIsNotToldIsTriedAgain(t *testing.T) {
 			w.Telegram.OnPost = chattest.Refuse
 			w.Lifecycle.OnStart = func(lifecycle.StartRequest) (session.Record, error) { return session.Record{}, errors.New("no") }
 			w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return session.Record{}, errors.New("no") }
-			w.Lifecycle.OnInterrupt = func(uuid.UUID) error { return lifecycle.ErrNoAgent }
+			w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, lifecycle.ErrNoAgent }
 			_, err := w.Hear(t, text)
 			assert.ErrorIs(t, err, chattest.ErrDisk)
 		})
@@ -177,13 +177,21 @@ func TestEveryAgentFailureIsASentence(t *testing.T) {
 		}},
 		{"it is over", &lifecycle.StateError{State: session.Archived}, func(w *chattest.World) string { return w.Named(i18n.AlreadyEnded, "api") }},
 		{"nobody sees who writes", lifecycle.ErrEvidence, func(w *chattest.World) string { return w.Word(i18n.NoEvidence) }},
+		{"a dialog", lifecycle.ErrAsks, func(w *chattest.World) string { return w.Named(i18n.StopAsks, "api") }},
+		{"it works on", lifecycle.ErrStillWorks, func(w *chattest.World) string { return w.Named(i18n.StopStillWorks, "api") }},
+		{"nobody else tells", nil, func(w *chattest.World) string { return w.Named(i18n.StopDone, "api") }},
 		{"nothing to stop", lifecycle.ErrIdle, func(w *chattest.World) string { return w.Named(i18n.StopNothing, "api") }},
 		{"anything else", chattest.ErrDisk, func(w *chattest.World) string { return w.Word(i18n.InternalError) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r := w.NewCurrentSession(t, "api", session.Running)
-			w.Lifecycle.OnInterrupt = func(uuid.UUID) error { return chattest.Deep(tt.err) }
+			w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) {
+				if tt.err == nil {
+					return false, nil
+				}
+				return false, chattest.Deep(tt.err)
+			}
 			w.MustHear(t, "/stop")
 			assert.Equal(t, []string{"interrupt " + r.ID.String()}, w.Lifecycle.Done())
 			assert.Equal(t, []string{tt.want(w)}, w.Telegram.Texts())

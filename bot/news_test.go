@@ -48,6 +48,7 @@ func tellings() map[lifecycle.NoteKind]told {
 		lifecycle.NoteGhost:       {says: name(i18n.WritersGhost), buttons: []i18n.Key{i18n.ButtonShow, i18n.ButtonStopIt}},
 		"held_unknown":            {says: name(i18n.HeldUnknown), reply: true},
 		lifecycle.NoteUnproven:    {says: name(i18n.Unproven), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
+		lifecycle.NoteTakenBack:   {says: name(i18n.StopAsk), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
 		lifecycle.NoteFailed:      {says: name(i18n.FailedScreen, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
 		lifecycle.NoteLost:        {says: name(i18n.Lost, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
 		lifecycle.NoteEnded:       {says: name(i18n.Ended, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
@@ -150,6 +151,7 @@ func TestHowAnAgentEnded(t *testing.T) {
 		want   i18n.Key
 		screen bool
 	}{
+		{"a person's text asked for it", &session.Exit{Known: true}, i18n.EndedAsked, false},
 		{"nobody saw it", nil, i18n.Ended, false},
 		{"the status is not known", &session.Exit{Status: 1}, i18n.Ended, false},
 		{"a clean exit", &session.Exit{Known: true}, i18n.Ended, false},
@@ -159,7 +161,7 @@ func TestHowAnAgentEnded(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			n := w.News(t, lifecycle.NoteEnded)
-			n.Session.Exit, n.Session.Prompts = tt.exit, nil
+			n.Session.Exit, n.Session.Prompts, n.Asked = tt.exit, nil, tt.want == i18n.EndedAsked
 			require.NoError(t, w.SessionNews(t.Context(), n))
 			text := w.Word(tt.want, i18n.Args{"Name": "api", "Status": 3, "Signal": 9})
 			if tt.screen {

@@ -347,3 +347,34 @@ func TestAlertsFit(t *testing.T) {
 		assert.LessOrEqual(t, chattest.Plain(answer.Fit().Text).Length(), chattest.AlertLimit)
 	}
 }
+
+// A prompt that was stopped before it was carried out is asked about, though the agent had it: it is
+// queued anew, or it ends.
+func TestP4_AStoppedPromptIsAskedAbout(t *testing.T) {
+	for _, finished := range []bool{true, false} {
+		for _, word := range []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop} {
+			t.Run(fmt.Sprintf("finished %t, %s", finished, word), func(t *testing.T) {
+				w := chattest.NewWorld(t)
+				r := w.NewCurrentSession(t, "api", session.Running)
+				e := w.Prompt(t, r, "text", inbox.Typing)
+				if finished {
+					require.NoError(t, w.Inbox.Finish(e.Key))
+				}
+				n := lifecycle.Note{Kind: lifecycle.NoteTakenBack, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: "text"}}
+				require.NoError(t, w.SessionNews(t.Context(), n))
+				question := w.LastSent(t)
+				assert.Contains(t, question.Text.Text, "text")
+				now, err := w.Inbox.Load(e.Key)
+				require.NoError(t, err)
+				assert.Equal(t, inbox.Asked, now.State, "nothing types it")
+				require.NoError(t, w.TapShown(t, chattest.Alice, question, word))
+				w.Work(t)
+				queued := slices.ContainsFunc(w.Lifecycle.Done(), func(s string) bool { return strings.HasPrefix(s, "queue ") })
+				assert.Equal(t, word == i18n.ButtonSendAgain, queued)
+				if _, err := w.Inbox.Load(e.Key); word == i18n.ButtonDrop {
+					assert.ErrorIs(t, err, inbox.ErrNoEntry)
+				}
+			})
+		}
+	}
+}

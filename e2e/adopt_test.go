@@ -85,7 +85,7 @@ func TestP2_AnAdoptedShellOutlivesItsAgent(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	desk, pane, shell, agent := w.adopted()
-	w.hear(w.say("/exit"), "work ended on its own")
+	w.hear(w.say("/exit"), "work ended at your request")
 	assert.Equal(t, process.Gone, w.table.Liveness(agent))
 	w.until("its end is on disk", func() bool { return w.stateOf("work") == "completed" })
 	desk.enter(pane, "echo still here $((6*9))")

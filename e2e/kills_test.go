@@ -24,6 +24,18 @@ const roundsEnv = "CCBOT_KILL_ROUNDS"
 var killMoments = []string{"typing-marked", "pasted+0", "pasted+1", "pasted+5", "pasted+20", "pasted+50",
 	"entered+0", "entered+1", "entered+5", "entered+20", "entered+50", "prompt-finished+0", "prompt-finished+50"}
 
+// rounds is how often each moment comes.
+func rounds(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv(roundsEnv)
+	if text == "" {
+		return 1
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
+}
+
 // killOutcome counts what came of the texts of one moment.
 type killOutcome struct{ once, asked, twice, lost int }
 
@@ -43,12 +55,7 @@ func TestRealKillsAskNothing(t *testing.T) {
 
 func killedAtEachMoment(t *testing.T, w *world) {
 	t.Helper()
-	rounds := 1
-	if text := os.Getenv(roundsEnv); text != "" {
-		var err error
-		rounds, err = strconv.Atoi(text)
-		require.NoError(t, err)
-	}
+	rounds := rounds(t)
 	w.start()
 	w.open("work", w.dir)
 	w.hear(w.say("say the first"), "the first")

@@ -129,7 +129,7 @@ func birthAndEnd() life {
 		{step: "end by itself", point: "end-told", when: "the end is told, not recorded",
 			disk: "a `running` record with a dead pane; the news is sent", fresh: "reads the exit from the dead pane and completes the record",
 			also: "the news comes twice at most",
-			do:   leaves, dead: both(onDisk("three", session.Running, true), deadPane("three")), after: hears("three ended on its own")},
+			do:   leaves, dead: both(onDisk("three", session.Running, true), deadPane("three")), after: hears("three ended at your request")},
 		{step: "end by itself", point: "end-recorded", when: "the exit is recorded, its pane not closed",
 			disk: "a `stopping` record with the exit status; the dead pane", fresh: "closes the pane and completes the record",
 			prepare: func(s *stage) {
@@ -137,7 +137,7 @@ func birthAndEnd() life {
 				s.hear(s.say("/resume three"), "three is ready")
 				s.rest()
 			},
-			do: leaves, dead: both(onDisk("three", stopping, true), deadPane("three")), after: hears("three ended on its own")},
+			do: leaves, dead: both(onDisk("three", stopping, true), deadPane("three")), after: hears("three ended at your request")},
 	}}
 }
 

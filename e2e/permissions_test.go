@@ -144,8 +144,9 @@ func TestP4_TheDeskAnswersFirst(t *testing.T) {
 	w.becomes(asked, "Interrupted", true)
 
 	asked = w.hear(w.say("bash touch three"), "wants to run a command")
-	w.say("/stop")
-	w.becomes(asked, "Interrupted", true)
+	w.hear(w.say("/stop"), "work is waiting for an answer, and Esc")
+	w.tap(asked, "Deny")
+	w.becomes(asked, "Denied", true)
 	w.hear(w.say("say goes on"), "goes on")
 	w.stop()
 }

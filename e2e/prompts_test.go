@@ -104,18 +104,18 @@ func TestP7_ADialogBetweenPasteAndEnterGetsNoEnter(t *testing.T) {
 	armed := w.say("dialog-on-paste")
 	w.until("the agent has the word", func() bool { return len(w.received()) == 1 })
 	id := w.say("say must never approve anything")
-	w.hear(armed, "wants to run a command")
+	asked := w.hear(armed, "wants to run a command")
 	assert.Len(t, w.received(), 1, "nothing was submitted into the dialog")
 
-	w.say("/stop")
+	w.tap(asked, "Deny")
 	w.hear(id, "must never approve anything")
 	assert.Equal(t, []string{"dialog-on-paste", "say must never approve anything"}, w.received())
 	w.stop()
 }
 
-// TestDialogIsShownAndStopDenies runs into a permission dialog of which no hook
-// tells: the chat shows the terminal, a text sent meanwhile waits, /stop denies.
-func TestDialogIsShownAndStopDenies(t *testing.T) {
+// TestDialogIsShownAndStopAnswersNone runs into a permission dialog of which no hook
+// tells: the chat shows the terminal, a text sent meanwhile waits, /stop names the question.
+func TestDialogIsShownAndStopAnswersNone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "DEMOAGENT_NO_HOOKS=1")
 	w.start()
@@ -128,7 +128,9 @@ func TestDialogIsShownAndStopDenies(t *testing.T) {
 	held := w.say("say after the dialog")
 	w.hear(held, "is queued")
 	assert.Len(t, w.received(), 1)
-	w.say("/stop")
+	w.hear(w.say("/stop"), "work is waiting for an answer, and Esc")
+	assert.Len(t, w.received(), 1)
+	w.escape(dialog)
 	w.hear(held, "after the dialog")
 	assert.Equal(t, 1, w.heard("is waiting for an answer"), "a dialog is told once")
 	w.stop()

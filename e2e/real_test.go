@@ -60,7 +60,8 @@ func TestRealMainJob(t *testing.T) {
 	assert.Contains(t, asked.Text, "touch marker-of-the-tool")
 	held := w.say("say typed after the dialog")
 	w.hear(held, "is queued")
-	w.say("/stop")
+	w.hear(w.say("/stop"), "work is waiting for an answer, and Esc would be one")
+	w.tap(asked, "Deny")
 	w.hear(held, "typed after the dialog")
 
 	w.hear(w.say("!echo from the shell"), "from the shell")

@@ -91,9 +91,9 @@ func TestP4_AReactionShowsHowFarAMessageIs(t *testing.T) {
 
 // dialog leads the agent to a dialog of which no hook tells, so that prompts wait
 // behind it.
-func (w *world) dialog() {
+func (w *world) dialog() sandbox.Message {
 	w.t.Helper()
-	w.hear(w.say("bash rm -rf build"), "is waiting for an answer")
+	return w.hear(w.say("bash rm -rf build"), "is waiting for an answer")
 }
 
 // noHooks is the agent that dialog needs.
@@ -106,7 +106,7 @@ func TestP4_AnEditOfAMessageCounts(t *testing.T) {
 	w := newWorld(t, noHooks)
 	w.start()
 	w.open("work", w.dir)
-	w.dialog()
+	dialog := w.dialog()
 	id := w.say("say the first text")
 	w.reaction(id, "👀")
 	w.until("it is held", func() bool { return slices.Contains(w.inboxStates(), "held") })
@@ -114,7 +114,7 @@ func TestP4_AnEditOfAMessageCounts(t *testing.T) {
 	w.until("the edit is on disk", func() bool {
 		return slices.Contains(w.fieldOfFiles("inbox", `"text":"`), "say the second text")
 	})
-	w.say("/stop")
+	w.escape(dialog)
 	w.hear(id, "the second text")
 	w.reaction(id, "👌")
 	assert.Equal(t, []string{"bash rm -rf build", "say the second text"}, w.received())
@@ -168,7 +168,7 @@ func TestP4_AfterAnAbsenceOldPromptsAreAskedAbout(t *testing.T) {
 	}
 	require.Equal(t, 3, w.heard(isOld))
 
-	w.say("/stop")
+	w.escape(w.offered(0, "Esc"))
 	answer := w.hear(w.say("say fresh"), "fresh")
 	questions := make(map[int]sandbox.Message)
 	for _, m := range w.api.Messages(w.chat()) {

@@ -68,7 +68,7 @@ func TestAgentEndsByItself(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	w.open("work", w.dir)
-	ended := w.hear(w.say("/exit"), "work ended on its own")
+	ended := w.hear(w.say("/exit"), "work ended at your request")
 	w.until("the dead pane is closed", func() bool { return len(w.windows()) == 0 })
 	w.tap(ended, "Resume")
 	w.hear(ended.ID, "work is ready")

@@ -78,8 +78,9 @@ func (m Sessions) Output(ctx context.Context, id uuid.UUID, command string) desk
 }
 
 // Interrupt presses Esc once, where an agent works.
-func (m Sessions) Interrupt(ctx context.Context, id uuid.UUID) error {
-	return m.refused(m.Lifecycle.Interrupt(ctx, id))
+func (m Sessions) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
+	told, err = m.Lifecycle.Interrupt(ctx, id)
+	return told, m.refused(err)
 }
 
 // Attach gives the command that shows a session at the desk.

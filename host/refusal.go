@@ -32,6 +32,8 @@ var codes = []struct {
 	{lifecycle.ErrRelayed, refusal.Relayed},
 	{lifecycle.ErrUnseen, refusal.Unseen},
 	{lifecycle.ErrIdle, refusal.Idle},
+	{lifecycle.ErrAsks, refusal.Asks},
+	{lifecycle.ErrStillWorks, refusal.StillWorks},
 	{tmux.ErrGuard, refusal.Guarded},
 	{archive.ErrNotOver, refusal.WrongState},
 }

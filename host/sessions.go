@@ -41,7 +41,7 @@ type Lifecycle interface {
 	Wake(id uuid.UUID)
 	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
 	Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error
-	Interrupt(ctx context.Context, id uuid.UUID) error
+	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 	Look(ctx context.Context, r session.Record) lifecycle.Look
 	Output(ctx context.Context, r session.Record, command string) lifecycle.Output
 	Attach(r session.Record) string

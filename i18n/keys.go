@@ -76,6 +76,10 @@ const (
 	SentAgain          Key = "sent_again"          // Name
 	StopRefused        Key = "stop_refused"        // Command, Name
 	StopNothing        Key = "stop_nothing"        // Name
+	StopAsks           Key = "stop_asks"           // Name
+	StopStillWorks     Key = "stop_still_works"    // Name
+	StopDone           Key = "stop_done"           // Name
+	StopAsk            Key = "stop_ask"            // Name, Time
 	Interrupted        Key = "interrupted"         // Name
 	APIError           Key = "api_error"           // Name, Reason
 	TranscriptReplaced Key = "transcript_replaced" // Name
@@ -136,6 +140,7 @@ const (
 	StillEnding      Key = "still_ending"  // Name
 	AlreadyEnded     Key = "already_ended" // Name
 	Ended            Key = "ended"         // Name
+	EndedAsked       Key = "ended_asked"   // Name
 	LastScreen       Key = "last_screen"
 	CrashedStatus    Key = "crashed_status" // Name, Status
 	CrashedSignal    Key = "crashed_signal" // Name, Signal

@@ -234,7 +234,7 @@ func TestP7_NothingIsTypedIntoAShell(t *testing.T) {
 				assert.Empty(t, w.tmux.Inputs(h.pane))
 				assert.Equal(t, Held, w.prompts.state("k"))
 				assert.Equal(t, 1, w.news.told(NoteHeldUnknown))
-				assert.ErrorIs(t, w.Interrupt(w.ctx, r.ID), ErrNoAgent)
+				assert.ErrorIs(t, interrupted(w, r), ErrNoAgent)
 				assert.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), ErrBoxBusy)
 				assert.Empty(t, w.tmux.Inputs(h.pane))
 			})

@@ -35,7 +35,9 @@ type agent struct {
 	hidden     bool  // its screen shows nothing that is known
 	silent     bool  // it writes no presence file
 	unreadable error
-	deaf       bool // it does not take Enter
+	deaf       bool // it does not take Enter, nor Esc
+	mute       bool // it has said nothing yet: Esc puts the text back
+	background bool // agents of its own work in the background
 	slow       bool // it draws nothing of what is typed
 	onPaste    func(a *agent)
 	onEnter    func(a *agent)
@@ -92,8 +94,13 @@ func (a *agent) input(data string) {
 		}
 	case data == "\x1b":
 		a.escapes++
-		if a.running != "" {
+		switch {
+		case a.running != "":
 			a.box, a.shell, a.running, a.status = a.running, true, "", presence.Idle
+		case a.status == presence.Busy && a.mute:
+			a.box, a.status = a.said[len(a.said)-1], presence.Idle
+		case a.status == presence.Busy && !a.deaf:
+			a.status = presence.Idle
 		}
 	case a.dialog:
 		a.strayed += data
@@ -122,7 +129,7 @@ func (a *agent) screen() string {
 		return "● Running Bash.\n\n" + rule + "\n Bash command\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
 	}
 	footer := "  ⏸ manual mode on · ? for shortcuts"
-	if a.status == presence.Busy {
+	if a.status == presence.Busy && !a.background {
 		footer = "  ⏸ manual mode on · esc to interrupt"
 	}
 	box := a.box
@@ -140,6 +147,9 @@ func (a *agent) screen() string {
 	if a.running != "" {
 		said += "! " + a.running + "\n  ⎿  one\n     two\n     … +3 lines (2s)\n     (ctrl+b ctrl+b (twice) to run in background)\n\n"
 	}
+	if a.background {
+		said += "✻ Waiting for 1 background agent to finish\n\n"
+	}
 	return said + rule + "\n" + sign + "\u00a0" + strings.ReplaceAll(box, "\n", "\n  ") + "\n" + rule + "\n" + footer + "\n"
 }
 
@@ -152,6 +162,10 @@ func TestTheAgentLooksReal(t *testing.T) {
 	assert.True(t, s.Box.Present && !s.Box.Empty && s.Box.Holds("one\ntwo"), "%+v", s.Box)
 	a.status = presence.Busy
 	assert.True(t, claudeui.Read(a.screen()).Busy)
+	assert.False(t, claudeui.Read(a.screen()).Background)
+	a.background = true
+	assert.False(t, claudeui.Read(a.screen()).Busy)
+	assert.True(t, claudeui.Read(a.screen()).Background)
 	a.dialog = true
 	s = claudeui.Read(a.screen())
 	require.NotNil(t, s.Dialog)

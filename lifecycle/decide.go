@@ -16,6 +16,7 @@ const (
 	QueueNotice   = 5 * time.Second  // a prompt that waits this long behind a turn is told so
 	stillFor      = 2 * time.Second  // an idle agent whose box stays the same this long has nothing left to do with it
 	EnterRetry    = 3 * time.Second  // text still in the box this long after Enter: Enter was lost
+	repeatWait    = 10 * time.Second // a terminal on a busy machine may take that long to draw a paste
 	ProofWait     = 20 * time.Second // no proof after this: the person decides
 	markFor       = 10 * time.Minute // what was typed before that is not acted on by itself
 	maxEnters     = 3
@@ -36,6 +37,7 @@ const (
 	ActProven         // the screen proves that a slash command was taken, or that a command of bash mode runs
 	ActSettle         // look for all that is known of a typed prompt, and decide by that
 	ActRepeat         // the box is empty, and Enter was never pressed: paste anew
+	ActTakeBack       // our own Esc has put it back into the box: take it out, and ask
 	ActUnproven       // no proof: tell, and let the person decide
 	ActConclude       // the agent ended by itself
 	ActLost           // the pane went away without us
@@ -239,6 +241,7 @@ type Clues struct {
 	Arrived bool   // a hook's event or a line of a transcript shows it: taken, or refused by a hook
 	Unheard bool   // events of hooks wait to be heard: its proof may be among them
 	Doubt   string // why neither Enter nor another paste may follow by itself; empty: nothing speaks against it
+	Pasted  bool   // tmux has taken the paste of this process: an empty box will have it
 	Quiet   bool   // tmux shows that no key was pressed at the desk since the mark
 	// Reported says that hooks have reported from this launch: a prompt that was taken has left an event.
 	Reported bool
@@ -264,7 +267,8 @@ const (
 //	the box of the idle agent stays the same for 2 s, and nothing speaks against it:
 //	    it is literally the text, Enter never pressed     press Enter: only ccbot can have typed it
 //	    it shows the text, and nobody was at the desk     press Enter: it was lost
-//	    it is empty, Enter never pressed, nobody there    paste anew, once
+//	    it is empty, Enter never pressed, nobody there    paste anew, once, if ccbot died before it knew of a paste
+//	    it shows the text, and ccbot has pressed Esc      take it out: it was not carried out; the person decides
 //	something speaks against it, or no proof has come     the person decides
 func decideTyped(v View, p *Prompt, c Clues) Decision {
 	shows := v.boxFree() && p.shows(v.Screen.Box)
@@ -286,8 +290,13 @@ func decideTyped(v View, p *Prompt, c Clues) Decision {
 			return Decision{Again: wait}
 		}
 		return Decision{Act: ActEnter, Again: EnterRetry}
-	case still && c.Doubt == "" && empty && c.Quiet && p.Mark.Enters == 0 && !p.Repeated && p.Class != ClassBash:
+	case still && c.Doubt == "" && empty && c.Quiet && !c.Pasted && p.Mark.Enters == 0 && !p.Repeated && p.Class != ClassBash:
+		if waited < repeatWait {
+			return Decision{Again: repeatWait - waited}
+		}
 		return Decision{Act: ActRepeat, Again: soon}
+	case still && c.Doubt == doubtEsc && shows && (v.Screen.Box.Whole() || c.Quiet):
+		return Decision{Act: ActTakeBack}
 	case still && c.Doubt != "", waited >= ProofWait:
 		return Decision{Act: ActUnproven}
 	}
@@ -322,6 +331,8 @@ func decideHeld(r session.Record, v View, p *Prompt) Decision {
 		return Decision{Act: ActHold, Why: NoteQueued, Again: holdPace}
 	case v.boxFree() && v.Screen.Box.Bash:
 		return Decision{Act: ActHold, Why: NoteHeldBash, Again: holdPace}
+	case v.boxFree() && !v.Screen.Box.Empty && v.Still < stillFor:
+		return Decision{Again: stillFor - v.Still} // the screen may still show what was entered before
 	case v.boxFree() && !v.Screen.Box.Empty:
 		return Decision{Act: ActHold, Why: NoteHeldDraft, Again: holdPace}
 	case settled < QueueNotice:

@@ -29,6 +29,7 @@ type fakeDesk struct {
 	behind    map[tmux.PaneID]bool // a shell is in front of the agent
 	nextPID   int                  // of what people start
 	onLaunch  func(a *agent, p *tmuxtest.Process)
+	viewed    int
 	closing   error // of ClosePane
 }
 
@@ -325,4 +326,18 @@ func (b *bindings) read() ([]hookwire.Binding, []error) {
 		b.onRead()
 	}
 	return slices.Clone(b.all), slices.Clone(b.errs)
+}
+
+// Viewers counts how often the desk is looked at.
+func (d *fakeDesk) Viewers(ctx context.Context) ([]tmux.Viewer, error) {
+	d.mu.Lock()
+	d.viewed++
+	d.mu.Unlock()
+	return d.Fake.Viewers(ctx)
+}
+
+func (d *desk) looks() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.viewed
 }

@@ -24,7 +24,7 @@ func (w *world) behindDraft(text string) (session.Record, *agent) {
 	r, a := w.started()
 	a.set(func(a *agent) { a.box = text })
 	w.held(r, "k", said)
-	w.pass(time.Second)
+	w.pass(stillFor + time.Second)
 	require.Equal(w.t, 1, w.news.told(NoteHeldDraft))
 	require.Empty(w.t, w.tmux.Inputs(a.pane))
 	return r, a

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"ccbot/internal/claudeui"
@@ -21,10 +22,11 @@ const screenLines = 40
 func (w *work) conclude(ctx context.Context) error {
 	w.settle(ctx)
 	w.r.Exit = w.exit()
-	if err := w.settleCommand(ctx); err != nil {
+	by, err := w.endedBy(ctx)
+	if err != nil {
 		return err
 	}
-	if err := w.settlePrompts(ctx); err != nil {
+	if err := w.settlePrompts(ctx, by.Key); err != nil {
 		return err
 	}
 	if w.r.State != session.Running {
@@ -34,10 +36,15 @@ func (w *work) conclude(ctx context.Context) error {
 	if err := w.save(); err != nil { // the button that goes on may be tapped as soon as it is told
 		return err
 	}
-	if err := w.tell(ctx, NoteEnded, Prompt{}); err != nil {
+	if err := w.tell(ctx, NoteEnded, by); err != nil {
 		return err
 	}
 	w.at("end-told")
+	if slices.Contains(w.r.Prompts, by.Key) {
+		if err := w.proven(ctx, by); err != nil {
+			return err
+		}
+	}
 	if err := w.intend(session.Completed, "the agent ended by itself"+describeExit(*w.r.Exit), w.endSeen()); err != nil {
 		return err
 	}
@@ -86,17 +93,24 @@ func (w *work) settle(ctx context.Context) {
 // settleWait is how long tmux may take to learn how a process ended.
 const settleWait = time.Second
 
-// settleCommand takes a clean end right after a slash command as the proof that
-// the agent took it: /exit leaves no other.
-func (w *work) settleCommand(ctx context.Context) error {
+// endedBy gives the prompt that has ended the agent, by its text; the zero Prompt: none has. A clean
+// end right after such a text, or after any slash command, proves that the agent took it: there is
+// no other proof.
+func (w *work) endedBy(ctx context.Context) (Prompt, error) {
+	p := lastTaken(w)
 	head, err := w.head()
-	if err != nil || head == nil {
-		return err
+	if err != nil || w.r.Exit.Crashed() {
+		return Prompt{}, err
 	}
-	if head.submitted() && w.r.Exit.Known && !w.r.Exit.Crashed() {
-		return w.proven(ctx, *head)
+	switch {
+	case head.entered() && head.ends():
+		return *head, nil // it is finished when the end is told, so that a crash tells the same again
+	case head.entered() && head.Class == ClassCommand && w.r.Exit.Known:
+		return Prompt{}, w.proven(ctx, *head)
+	case !p.ends():
+		return Prompt{}, nil
 	}
-	return nil
+	return p, nil
 }
 
 func (w *work) exit() *session.Exit {
@@ -178,11 +192,11 @@ func onServer(s tmux.ServerID, b session.Binding) bool {
 }
 
 // settlePrompts asks the transcript once more about prompts that were being
-// typed when the agent ended.
-func (w *work) settlePrompts(ctx context.Context) error {
+// typed when the agent ended, but for the one that has ended it.
+func (w *work) settlePrompts(ctx context.Context, but ...string) error {
 	for _, key := range append([]string(nil), w.r.Prompts...) {
 		p, err := ownPrompt(w, key)
-		if err != nil || p.State != Typing {
+		if err != nil || p.State != Typing || slices.Contains(but, key) {
 			continue
 		}
 		if err := w.settlePrompt(ctx, p); err != nil {

@@ -40,6 +40,10 @@ var (
 	ErrBusy = errors.New("something else is being done with the session")
 	// ErrIdle means that there is nothing to interrupt.
 	ErrIdle = errors.New("the agent is idle and asks nothing")
+	// ErrAsks means that a dialog is open, which Esc would answer.
+	ErrAsks = errors.New("a dialog is open")
+	// ErrStillWorks means that the agent works on though Esc was pressed.
+	ErrStillWorks = errors.New("the agent works on after Esc")
 )
 
 // DirError is a directory that a session cannot be opened in.

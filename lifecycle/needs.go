@@ -108,8 +108,8 @@ type Note struct {
 	Kind    NoteKind
 	Session session.Record
 	From    session.Record // of Transferred: whose conversation the session goes on with; without an ID: nobody's
-	Asked   bool           // of Transferred: a person has decided it
-	Prompt  Prompt         // of Queued, Held…, Typed, Delivered and Unproven
+	Asked   bool           // of Transferred and Ended: a person has decided it
+	Prompt  Prompt         // of Queued, Held…, Typed, Delivered, TakenBack and Unproven; of Ended the one that asked for it
 	InBox   bool           // of Unproven: the text is seen in the prompt box, not submitted
 	Screen  string         // what the terminal shows, plain text; of Dialog only the dialog itself
 	Attach  string         // command that shows the window at the desk
@@ -139,6 +139,7 @@ const (
 	NoteHeldDialog   = news.HeldDialog
 	NoteTyped        = news.Typed
 	NoteDelivered    = news.Delivered
+	NoteTakenBack    = news.TakenBack
 	NoteUnproven     = news.Unproven
 	NoteSecondWriter = news.SecondWriter
 	NoteGhost        = news.Ghost

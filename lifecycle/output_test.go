@@ -78,7 +78,7 @@ func TestP4_AnInterruptedCommandIsNotRunAgain(t *testing.T) {
 		a.set(func(a *agent) { a.onEnter = runsIt })
 		w.held(r, "k", "!rm -rf build")
 		w.pass(200 * time.Millisecond)
-		require.NoError(t, w.Interrupt(w.ctx, r.ID))
+		require.NoError(t, interrupted(w, r))
 		assert.Equal(t, 1, w.news.told(NoteDelivered))
 		a.set(func(a *agent) {
 			assert.False(t, a.shell, "the box has left bash mode")
@@ -97,7 +97,7 @@ func TestACommandOfTheDeskStaysInTheBox(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.running, a.status = "make mine", presence.Busy })
-		require.NoError(t, w.Interrupt(w.ctx, r.ID))
+		require.NoError(t, interrupted(w, r))
 		a.set(func(a *agent) { assert.Equal(t, "make mine", a.box) })
 		assert.Zero(t, a.cleared)
 	})

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,11 @@ type Prompt struct {
 // so that what comes next is its doing.
 func (p *Prompt) submitted() bool {
 	return p.State == Typing && p.Class == ClassCommand && p.Mark != nil && p.Mark.Enters > 0
+}
+
+// ends says whether the text is one that ends Claude Code as it is submitted.
+func (p *Prompt) ends() bool {
+	return slices.Contains([]string{"exit", "quit", ":q", ":q!", ":wq", ":wq!", "/exit", "/quit"}, strings.TrimSpace(p.Text))
 }
 
 // entered says whether Enter was pressed after the text and no proof was seen yet.

@@ -11,7 +11,6 @@ import (
 
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
-	"ccbot/tmux"
 )
 
 // Queue puts a prompt that is on disk at the end of the session's queue, and has it held
@@ -61,8 +60,13 @@ func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error
 		if !w.r.State.Live() {
 			return fmt.Errorf("send again: %w", ErrNoAgent)
 		}
-		p.State, p.Told, p.Mark = Typing, nil, w.mark()
-		p.Mark.Retreat = true
+		w.view = s.View(ctx, *w.r)
+		if w.view.boxFree() && !w.holds(ctx, p) { // nothing of it is to be taken back
+			p.State, p.Told, p.Mark = Held, nil, nil
+		} else {
+			p.State, p.Told, p.Mark = Typing, nil, w.mark()
+			p.Mark.Retreat = true
+		}
 		if err := w.Prompts.SavePrompt(p); err != nil {
 			return err
 		}
@@ -79,7 +83,7 @@ func (s *Service) SendAgain(ctx context.Context, id uuid.UUID, key string) error
 func (s *Service) Drop(ctx context.Context, id uuid.UUID, key string) error {
 	return s.resolve(ctx, id, key, func(w *work, p Prompt) error {
 		w.view = s.View(ctx, *w.r)
-		if w.view.boxFree() && p.shows(w.view.Screen.Box) {
+		if w.holds(ctx, p) {
 			w.emptyBox(ctx)
 		}
 		if err := w.Prompts.FinishPrompt(key); err != nil {
@@ -147,37 +151,6 @@ func (s *Service) resolve(ctx context.Context, id uuid.UUID, key string, change 
 	})
 	s.Wake(id)
 	return err
-}
-
-// Interrupt presses Esc in the session's pane: it stops a turn or denies an
-// open dialog. The guard is the bound process, whatever it is doing; a shell that
-// is in front of an adopted one gets nothing.
-func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) error {
-	defer s.Wake(id)
-	return s.do(ctx, id, func(w *work) error {
-		w.view = s.View(ctx, *w.r)
-		if w.view.Fate != PaneOurs || w.view.Behind {
-			return ErrNoAgent
-		}
-		if w.view.TypeSafe() {
-			return ErrIdle // two Esc at an empty box open a menu
-		}
-		if err := w.noteShell(ctx); err != nil {
-			return err
-		}
-		if err := noteEsc(w); err != nil {
-			return err
-		}
-		shell := w.view.Screen.Shell
-		err := w.press(func(g tmux.Guard) error { return s.Tmux.Press(ctx, g, tmux.KeyEscape) })
-		if errors.Is(err, tmux.ErrNoPane) {
-			return ErrNoAgent
-		}
-		if err == nil && shell != nil {
-			w.takeBack(ctx, shell)
-		}
-		return err
-	})
 }
 
 // SettlePrompts brings the session's queue and the prompts on disk together

@@ -19,13 +19,13 @@ import (
 func TestInterrupt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		assert.ErrorIs(t, w.Interrupt(w.ctx, r.ID), ErrIdle)
+		assert.ErrorIs(t, interrupted(w, r), ErrIdle)
 		assert.Zero(t, a.escapes)
 		a.set(works)
-		assert.NoError(t, w.Interrupt(w.ctx, r.ID))
+		assert.NoError(t, interrupted(w, r))
 		assert.Equal(t, 1, a.escapes)
 		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.PID = 4242 })
-		assert.ErrorIs(t, w.Interrupt(w.ctx, r.ID), ErrNoAgent)
+		assert.ErrorIs(t, interrupted(w, r), ErrNoAgent)
 		assert.Equal(t, 1, a.escapes)
 	})
 }

@@ -130,7 +130,9 @@ type memory struct {
 	// failures counts the steps that have failed in a row.
 	failures int
 	seen     process.Identity // the agent, alive
-	shell    string           // the command of bash mode that ccbot has typed last
+	last     Prompt           // the one that the agent took last
+	escAt    time.Time        // when ccbot pressed Esc last
+	pasted   string           // key of the prompt whose paste tmux has taken: it is on its way to the box
 }
 
 type watch struct {

@@ -235,7 +235,10 @@ func (w *work) tell(ctx context.Context, kind NoteKind, p Prompt) error {
 	case NoteDialog, NoteNotReporting:
 		n.Dialog = w.shownDialog()
 	case NoteUnproven:
-		n.InBox = w.view.boxFree() && p.shows(w.view.Screen.Box)
+		n.InBox = w.holds(ctx, p)
+	case NoteEnded:
+		n.Asked = p.Key != ""
+		n.Session.Prompts = slices.DeleteFunc(n.Session.Prompts, func(key string) bool { return key == p.Key })
 	}
 	if d := w.view.Screen.Dialog; d != nil && kind == NoteDialog {
 		n.Screen = strings.Join(d.Lines, "\n")
@@ -284,7 +287,7 @@ func (w *work) hold(ctx context.Context, d Decision, head *Prompt) error {
 // proven finishes a prompt that the agent has: the prompt first, so that a
 // crash in between leaves a key without a prompt, which is nothing.
 func (w *work) proven(ctx context.Context, p Prompt) error {
-	w.noteTyped(p)
+	w.remember(w.r.ID, func(m *memory) { m.last = p })
 	if err := noteFollowed(w); err != nil {
 		return err
 	}

@@ -279,8 +279,8 @@ func TestDecideTidy(t *testing.T) {
 		{"by a clock that was set back", with(-time.Hour), View{Now: noon}, nil, ActTidy, tidyPace},
 		{"in a running session", with(tidyPace, running), free(), nil, ActTidy, tidyPace},
 		{"a prompt comes first", with(tidyPace, running), free(), heldPrompt(), ActType, soon},
-		{"a draft is to be told", with(tidyPace, running), free(draft("mine")), heldPrompt(), ActHold, holdPace},
-		{"a draft was told", with(tidyPace, running), free(draft("mine")), told(), ActTidy, holdPace},
+		{"a draft is to be told", with(tidyPace, running), free(draft("mine"), rested), heldPrompt(), ActHold, holdPace},
+		{"a draft was told", with(tidyPace, running), free(draft("mine"), rested), told(), ActTidy, holdPace},
 		{"while it stops", with(tidyPace, func(r *session.Record) { r.State = session.Stopping }), View{Now: noon}, nil, ActFinishStop, 0},
 		{"while a retry waits", with(tidyPace, func(r *session.Record) {
 			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: noon.Add(time.Hour), Attempts: 9}

@@ -64,6 +64,19 @@ func TestP4_ACrashBeforeEnterAsksNothing(t *testing.T) {
 	}
 }
 
+// A terminal on a busy machine may draw a paste long after tmux has taken it: it is not pasted again.
+func TestP4_APasteThatIsDrawnLateIsNotPastedAgain(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.slow = true })
+		w.held(r, "k", said)
+		w.pass(ProofWait - 5*time.Second)
+		a.set(func(a *agent) { a.slow = false })
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{said}, a.heard())
+	})
+}
+
 // A second crash before the second paste's Enter is one too many.
 func TestP4_ASecondLostPasteIsAskedAbout(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
@@ -72,7 +85,7 @@ func TestP4_ASecondLostPasteIsAskedAbout(t *testing.T) {
 		w.crash("typing-marked", func() {
 			require.NoError(t, w.Reattach(w.ctx, r.ID))
 			require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
-			for range 100 {
+			for range 200 {
 				_, _ = w.step(w.ctx, r.ID)
 				w.pass(100 * time.Millisecond)
 			}
@@ -128,12 +141,13 @@ func TestP4_NoEnterFollowsAnEscFromTheChat(t *testing.T) {
 		a.set(func(a *agent) { a.deaf = true }) // a slow hook holds the prompt
 		w.held(r, "k", said)
 		w.pass(time.Second)
-		require.NoError(t, w.Interrupt(w.ctx, r.ID))
+		require.NoError(t, interrupted(w, r))
 		a.set(func(a *agent) { a.deaf = false })
 		w.pass(time.Minute)
 		assert.Empty(t, a.heard())
-		assert.Equal(t, Unproven, w.prompts.state("k"))
-		assert.Contains(t, w.logged(), doubtEsc)
+		assert.Equal(t, 1, w.news.told(NoteTakenBack), "the person decides")
+		assert.Empty(t, w.get(r.ID).Prompts)
+		a.set(func(a *agent) { assert.Empty(t, a.box) })
 	})
 }
 
@@ -159,9 +173,11 @@ func TestP7_NoEnterRightAfterAnother(t *testing.T) {
 	})
 }
 
+// rested is a box that has stayed the same.
+func rested(v *View) { v.Still = stillFor }
+
 // Each row of decideTyped, and what must keep it from holding.
 func TestP4_DecideTyped(t *testing.T) {
-	rested := func(v *View) { v.Still = stillFor }
 	alone := Clues{Quiet: true, Reported: true}
 	placeholder := draft("[Pasted text #1 +3 lines]")
 	long := func(p *Prompt) { p.Text = "a\nb\nc\nd" }
@@ -182,7 +198,10 @@ func TestP4_DecideTyped(t *testing.T) {
 		{"in the box, never entered", free(draft(said), rested), typing(3*time.Second, enters(0)), Clues{}, ActEnter},
 		{"in the box for a moment", free(draft(said)), typing(3*time.Second, enters(0)), Clues{}, ActNothing},
 		{"in the box, idle by the screen alone", free(draft(said), rested, noPresence), typing(3*time.Second, enters(0)), Clues{}, ActNothing},
-		{"in the box, interrupted", free(draft(said), rested), typing(3*time.Second, enters(0)), Clues{Doubt: doubtEsc}, ActUnproven},
+		{"in the box, interrupted", free(draft(said), rested), typing(3*time.Second, enters(0)), Clues{Doubt: doubtEsc}, ActTakeBack},
+		{"as a placeholder, interrupted, nobody there", free(placeholder, rested), typing(3*time.Second, long), Clues{Doubt: doubtEsc, Quiet: true}, ActTakeBack},
+		{"as a placeholder, interrupted, somebody there", free(placeholder, rested), typing(3*time.Second, long), Clues{Doubt: doubtEsc}, ActUnproven},
+		{"empty, interrupted", free(rested), typing(3 * time.Second), Clues{Doubt: doubtEsc, Quiet: true}, ActUnproven},
 		{"in the box, entered, nobody there", free(draft(said), rested), typing(3 * time.Second), alone, ActEnter},
 		{"in the box, entered a moment ago", free(draft(said), rested), typing(2 * time.Second), alone, ActNothing},
 		{"in the box, entered, somebody there", free(draft(said), rested), typing(3 * time.Second), Clues{}, ActNothing},
@@ -191,8 +210,10 @@ func TestP4_DecideTyped(t *testing.T) {
 		{"as a placeholder, nobody there", free(placeholder, rested), typing(3*time.Second, long, enters(0)), alone, ActEnter},
 		{"as a placeholder, somebody there", free(placeholder, rested), typing(3*time.Second, long, enters(0)), Clues{}, ActNothing},
 		{"as a placeholder, for long", free(placeholder, rested), typing(ProofWait, long, enters(0)), Clues{}, ActUnproven},
-		{"empty, never entered", free(rested), typing(3*time.Second, enters(0)), Clues{Quiet: true}, ActRepeat},
-		{"empty, a command never entered", free(rested), typing(3*time.Second, command, enters(0)), Clues{Quiet: true}, ActRepeat},
+		{"empty, never entered", free(rested), typing(repeatWait, enters(0)), Clues{Quiet: true}, ActRepeat},
+		{"empty, never entered, a moment ago", free(rested), typing(repeatWait-1, enters(0)), Clues{Quiet: true}, ActNothing},
+		{"empty, the paste is on its way", free(rested), typing(3*time.Second, enters(0)), Clues{Quiet: true, Pasted: true}, ActNothing},
+		{"empty, a command never entered", free(rested), typing(repeatWait, command, enters(0)), Clues{Quiet: true}, ActRepeat},
 		{"empty, never entered, somebody there", free(rested), typing(ProofWait, enters(0)), Clues{Reported: true}, ActUnproven},
 		{"in a box of bash mode", free(draft(said), rested, func(v *View) { v.Screen.Box.Bash = true }), typing(ProofWait, enters(0)), alone, ActUnproven},
 		{"empty, bash mode never entered", free(rested), typing(ProofWait, bash, enters(0)), Clues{}, ActUnproven},
@@ -209,7 +230,7 @@ func TestP4_DecideTyped(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			d := decideTyped(tc.v, tc.p, tc.c)
 			assert.Equal(t, tc.want, d.Act)
-			assert.True(t, d.Act == ActProven || d.Act == ActUnproven || d.Again > 0, "it is looked at again")
+			assert.True(t, d.Act == ActProven || d.Act == ActUnproven || d.Act == ActTakeBack || d.Again > 0, "it is looked at again")
 		})
 	}
 }

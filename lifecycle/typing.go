@@ -22,10 +22,12 @@ func (w *work) typePrompt(ctx context.Context, p Prompt) error {
 	if err := w.Prompts.SavePrompt(p); err != nil {
 		return err
 	}
+	w.remember(w.r.ID, func(m *memory) { m.pasted = "" })
 	w.at("typing-marked")
 	if err := w.press(func(g tmux.Guard) error { return w.Tmux.Paste(ctx, g, p.Text) }); err != nil {
 		return w.notPasted(ctx, p, err)
 	}
+	w.remember(w.r.ID, func(m *memory) { m.pasted = p.Key })
 	w.at("pasted")
 	switch w.seePaste(ctx, p) {
 	case pasteSeen:
@@ -87,7 +89,7 @@ func (w *work) seePaste(ctx context.Context, p Prompt) pasteFate {
 		switch {
 		case w.view.boxFree() && p.shows(w.view.Screen.Box):
 			fate = pasteSeen
-		case w.view.DialogOpen(), w.view.Phase() == PhaseWorking, w.view.Fate != PaneOurs:
+		case w.view.DialogOpen(), !w.view.idle() && w.view.Phase() == PhaseWorking, w.view.Fate != PaneOurs:
 			fate = pasteOvertaken
 		}
 		return fate != pasteUnseen
@@ -190,6 +192,41 @@ func (w *work) seeChange(ctx context.Context, before claudeui.Box) bool {
 // clearWait is how long a terminal may take to draw what a key has cleared.
 const clearWait = time.Second / 2
 
+// takeBack takes a prompt that was not carried out out of the box, where whatever comes next would
+// wait behind it. The person is asked first: a text that is nowhere any more is told.
+func (w *work) takeBack(ctx context.Context, p Prompt) error {
+	if err := w.tell(ctx, NoteTakenBack, p); err != nil {
+		return err
+	}
+	w.remember(w.r.ID, func(m *memory) { m.last = Prompt{} })
+	w.clearBox(ctx)
+	if err := w.dequeue(p.Key); err != nil {
+		return fmt.Errorf("take back prompt %s: %w", p.Key, err)
+	}
+	return nil
+}
+
+// clearBox empties the box, and takes it out of bash mode, which the key that clears it does as well.
+func (w *work) clearBox(ctx context.Context) {
+	if !w.emptyBox(ctx) || !w.view.Screen.Box.Bash {
+		return
+	}
+	before := w.view.Screen.Box
+	err := w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, tmux.KeyClear) })
+	if err != nil || !w.seeChange(ctx, before) {
+		w.Log.Debug("bash_mode_not_left", "session_id", w.r.ID.String())
+	}
+}
+
+// lastTaken is the prompt that the present agent has taken last; without a key it is not known.
+func lastTaken(w *work) Prompt {
+	p := w.recall(w.r.ID).last
+	if p.Mark == nil || w.r.Binding == nil || p.Mark.Agent != w.r.Binding.Agent.Text() {
+		return Prompt{}
+	}
+	return p
+}
+
 // cluesOf gathers what is known of a typed prompt beside what the terminal shows.
 func cluesOf(ctx context.Context, w *work, p Prompt) Clues {
 	trace, err := traceOf(w, p)
@@ -199,7 +236,8 @@ func cluesOf(ctx context.Context, w *work, p Prompt) Clues {
 	if trace.Arrived {
 		return Clues{Arrived: true} // which decides, whatever else there is
 	}
-	c := Clues{Reported: !w.r.ReportsAt.IsZero(), Quiet: quietSince(ctx, w, p.Mark.At)}
+	c := Clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall(w.r.ID).pasted == p.Key}
+	c.Quiet = w.view.boxFree() && quietSince(ctx, w, p.Mark.At) // else nothing is typed, and tmux is not asked
 	var errEvents error
 	if w.Hooks.Unheard != nil {
 		c.Unheard, errEvents = w.Hooks.Unheard(w.r.ID)
@@ -260,6 +298,13 @@ func quietSince(ctx context.Context, w *work, at time.Time) bool {
 	return err == nil && !drawsItself(viewers, w.view.Pane)
 }
 
+// holds says whether the free box has a typed prompt and nothing of a person's: literally its text, or
+// a placeholder that nobody at the desk can have made since.
+func (w *work) holds(ctx context.Context, p Prompt) bool {
+	box := w.view.Screen.Box
+	return w.view.boxFree() && p.shows(box) && (box.Whole() || p.Mark != nil && quietSince(ctx, w, p.Mark.At))
+}
+
 // clockWasSet says whether the wall clock and the kernel's count of time have parted since a mark.
 func clockWasSet(w *work, m Mark) bool {
 	age, ok := w.r.Binding.Agent.Age(w.moment())
@@ -280,6 +325,8 @@ func settleTyped(ctx context.Context, w *work, p Prompt) error {
 	case ActRepeat:
 		p.Repeated = true
 		return w.typePrompt(ctx, p)
+	case ActTakeBack:
+		return w.takeBack(ctx, p)
 	case ActUnproven:
 		return w.unproven(ctx, p, c.Doubt)
 	}
@@ -315,20 +362,4 @@ func noteStill(w *work) {
 		}
 		v.Still = v.Now.Sub(m.stillAt)
 	})
-}
-
-// noteEsc notes on the prompt that is being typed that ccbot is about to press Esc: it may put the
-// text back into the box.
-func noteEsc(w *work) error {
-	for _, key := range w.r.Prompts {
-		p, err := ownPrompt(w, key)
-		if err != nil || p.State != Typing || p.Mark == nil {
-			continue // one that cannot be read is not typed on
-		}
-		p.Mark.Esc = true
-		if err := w.Prompts.SavePrompt(p); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -102,10 +102,18 @@ func (v View) TypeSafe() bool {
 	return v.boxFree() && v.Screen.ReadyToType()
 }
 
+// idle says whether no turn runs. An agent whose own agents work in the background says that it is
+// busy, and takes a text at once (2.1.328). What those ask is drawn only after ccbot's hook, which
+// an agent that a person has started does not have: there a dialog may open at any moment.
+func (v View) idle() bool {
+	background := v.Phase() == PhaseWorking && v.Captured && v.Screen.Background && !v.Adopted
+	return v.Phase() == PhaseIdle || background
+}
+
 // boxFree says whether the prompt box takes keys: everything TypeSafe asks for
 // but emptiness.
 func (v View) boxFree() bool {
-	return v.Phase() == PhaseIdle && v.Captured && !v.Pane.InMode && !v.Behind &&
+	return v.idle() && v.Captured && !v.Pane.InMode && !v.Behind &&
 		v.Screen.Dialog == nil && v.Screen.Box.Present && !v.Screen.Busy
 }
 

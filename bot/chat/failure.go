@@ -56,6 +56,8 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.Relayed:         {named: i18n.KeysRelayed},
 	refusal.Unseen:          {named: i18n.KeysUnseen},
 	refusal.Idle:            {named: i18n.StopNothing},
+	refusal.Asks:            {named: i18n.StopAsks},
+	refusal.StillWorks:      {named: i18n.StopStillWorks},
 	refusal.Damaged:         {named: i18n.TranscriptDamaged},
 	refusal.NothingLeft:     {named: i18n.TranscriptEmpty},
 	refusal.InboxNotOurs:    {bare: i18n.InboxNotOurs},

@@ -145,23 +145,14 @@ func (s *Store) Load(key string) (Entry, error) {
 	return e, nil
 }
 
-// Save rewrites an entry; it is on disk when Save returns. ErrNoEntry when it is finished or never
-// was: a late Save does not bring back what another finished.
+// Save is Change to e: a late one does not bring back what another finished.
 func (s *Store) Save(e Entry) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, err := s.Load(e.Key); err != nil {
-		return fmt.Errorf("save: %w", err)
-	}
-	if err := s.writeLocked(e); err != nil {
-		return fmt.Errorf("save %s: %w", e.Key, err)
-	}
-	return nil
+	return s.Change(e.Key, func(now *Entry) error { *now = e; return nil })
 }
 
 // Change rewrites an entry as change leaves it, with nobody in between; it is on disk when Change
-// returns. After an error of change, which is returned as it is, nothing is written. ErrNoEntry is
-// as for Save.
+// returns. After an error of change, which is returned as it is, nothing is written. ErrNoEntry:
+// the entry is finished, or never was.
 func (s *Store) Change(key string, change func(e *Entry) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,10 +163,7 @@ func (s *Store) Change(key string, change func(e *Entry) error) error {
 	if err := change(&e); err != nil {
 		return err
 	}
-	if err := s.writeLocked(e); err != nil {
-		return fmt.Errorf("change %s: %w", key, err)
-	}
-	return nil
+	return s.writeLocked(e)
 }
 
 // Find is the unfinished entry that was made of a message; ErrNoEntry when there is none. Those
@@ -233,6 +221,19 @@ func (s *Store) finishLocked(key string) error {
 		return fmt.Errorf("finish %s: %w", key, err)
 	}
 	return nil
+}
+
+// Reopen brings a finished entry back, in a state; ErrNoEntry where its marker is gone. The marker
+// stays: the update is dropped when it comes again.
+func (s *Store) Reopen(key string, state State) (Entry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, err := s.read(key + doneSuffix)
+	if err != nil {
+		return Entry{}, fmt.Errorf("reopen %s: %w: %w", key, ErrNoEntry, err)
+	}
+	e.State, e.Typing = state, nil
+	return e, s.writeLocked(e)
 }
 
 // List returns all unfinished entries: updates by id, then prompts by the time they were received.
@@ -338,7 +339,7 @@ func (s *Store) read(name string) (Entry, error) {
 	if err := json.Unmarshal(data, &e); err != nil {
 		return Entry{}, err
 	}
-	if e.Key+entrySuffix != name {
+	if e.Key != strings.TrimSuffix(strings.TrimSuffix(name, doneSuffix), entrySuffix) {
 		return Entry{}, fmt.Errorf("the file is named %s, but its key is %s", name, e.Key)
 	}
 	return e, nil

@@ -418,3 +418,29 @@ func TestGlance(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, glance(json.RawMessage(tt.raw))) })
 	}
 }
+
+// What was finished comes back as it was, and its update still counts as handled.
+func TestAFinishedEntryIsReopened(t *testing.T) {
+	s, dir := openStore(t)
+	e := Entry{Key: "7", State: Typing, Text: "hello", MessageID: 5, Typing: &Mark{At: time.Now()}}
+	_, err := s.Add(e)
+	require.NoError(t, err)
+	_, err = s.Reopen("7", Asked)
+	require.ErrorIs(t, err, ErrNoEntry, "it is not finished")
+	require.NoError(t, s.Finish("7"))
+	_, err = s.Reopen("7", Asked)
+	require.NoError(t, err)
+	s, err = OpenStore(dir, s.log)
+	require.NoError(t, err)
+	again, err := s.Load("7")
+	require.NoError(t, err)
+	assert.Equal(t, Asked, again.State)
+	assert.Equal(t, "hello", again.Text)
+	assert.Nil(t, again.Typing)
+	fresh, err := s.Accept("7", json.RawMessage(message(7, 5, "other")))
+	require.NoError(t, err)
+	assert.False(t, fresh)
+	require.NoError(t, s.Finish("7"))
+	_, err = s.Load("7")
+	require.ErrorIs(t, err, ErrNoEntry)
+}

@@ -56,6 +56,20 @@ func (p *Prompts) tellOne(ctx context.Context, n news.Note) error {
 		card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Silent: true})
 }
 
+// tellStopped asks about a prompt that was stopped before it was carried out. The agent had it, so
+// it is finished as a rule; from here on it waits, in no queue.
+func (p *Prompts) tellStopped(ctx context.Context, n news.Note) error {
+	e, err := p.Entries.Load(n.Prompt.Key)
+	if chat.IsGone(err) {
+		e, err = p.Changes.Reopen(n.Prompt.Key, inbox.Asked)
+	}
+	if err != nil {
+		return err
+	}
+	p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
+	return p.wait(ctx, stopped, e, n.Session)
+}
+
 // mark says with a reaction how far a prompt is: too far for a question about it.
 func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string) error {
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)

@@ -30,6 +30,8 @@ type Entries interface {
 type Changes interface {
 	Change(key string, change func(e *inbox.Entry) error) error
 	FinishIn(key string, state inbox.State) error
+	// Reopen brings a finished entry back; inbox.ErrNoEntry where nothing is left of it.
+	Reopen(key string, state inbox.State) (inbox.Entry, error)
 }
 
 // Requests are what agents ask in the chat.
@@ -84,6 +86,7 @@ func (p *Prompts) Feature() chat.Feature {
 			news.HeldDialog:   p.tell,
 			news.HeldDraft:    p.tell,
 			news.Unproven:     p.tell,
+			news.TakenBack:    p.tellStopped,
 			news.DraftCleared: p.tellDraft,
 		},
 		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {

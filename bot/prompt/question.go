@@ -25,6 +25,7 @@ const (
 	unproven  reason = "unproven"  // it may have been typed
 	inBox     reason = "in box"    // the same, and it is seen in the prompt box
 	old       reason = "old"       // it was sent, or has waited, for too long
+	stopped   reason = "stopped"   // an interrupt has put it back into the prompt box
 	over      reason = "over"      // its session is over
 	missed    reason = "missed"    // it was written for a request that is over
 	draft     reason = "draft"     // it waits behind what a person has typed into the box
@@ -49,7 +50,9 @@ var questions = map[reason]question{
 		answers: []answer{sendAgain, dropIt}},
 	inBox: {state: inbox.Unproven, says: i18n.Unproven, hint: i18n.UnprovenInBox, warns: true,
 		quotes: true, answers: []answer{sendAgain, dropIt}},
-	old:    {state: inbox.Asked, says: i18n.AgedAsk, quotes: true, answers: []answer{send, dropIt}},
+	old: {state: inbox.Asked, says: i18n.AgedAsk, quotes: true, answers: []answer{send, dropIt}},
+	stopped: {state: inbox.Asked, says: i18n.StopAsk, quotes: true,
+		answers: []answer{sendStopped, dropIt}},
 	missed: {state: inbox.Asked, says: i18n.AskStray, answers: []answer{send, dropIt}},
 	over: {state: inbox.Asked, says: i18n.AlreadyEnded, foot: i18n.NotDelivered, warns: true,
 		answers: []answer{resumeAndSend, dropIt}},
@@ -70,6 +73,7 @@ type answer struct {
 
 var (
 	sendAgain     = answer{i18n.ButtonSendAgain, outbox.Primary, i18n.SentAgain}
+	sendStopped   = answer{i18n.ButtonSendAgain, outbox.Primary, i18n.SentAgain}
 	send          = answer{i18n.ButtonSend, outbox.Primary, i18n.SentAgain}
 	resumeAndSend = answer{i18n.ButtonResumeAndSend, outbox.Primary, i18n.ResumeAndSend}
 	sendAnyway    = answer{i18n.ButtonSendAnyway, "", i18n.SentAnyway}
@@ -87,7 +91,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 		return p.Decisions.SendAgain(ctx, e.Session, e.Key)
 	case sendAnyway: // what stood in the box comes as news
 		return p.Decisions.SendAnyway(ctx, e.Session, e.Key)
-	case send:
+	case send, sendStopped:
 		if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil { // for the answer
 			return err
 		}

@@ -35,6 +35,8 @@ func (s *Sessions) tellOver(ctx context.Context, n news.Note) error {
 	r, waiting := n.Session, ""
 	word, args := exitOf(r)
 	switch {
+	case n.Asked:
+		word, n.Screen = i18n.EndedAsked, ""
 	case n.Kind == news.Failed:
 		word = i18n.FailedScreen
 	case n.Kind == news.Lost:

@@ -20,8 +20,8 @@ import (
 // Agents are looked at.
 type Agents interface {
 	Look(ctx context.Context, id uuid.UUID) desk.Look
-	// Interrupt sends Esc to the agent of a session.
-	Interrupt(ctx context.Context, id uuid.UUID) error
+	// Interrupt sends Esc to the agent of a session. told: others say what was stopped.
+	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 }
 
 // Others are writers of a conversation beside its session, and windows of no session.
@@ -179,14 +179,18 @@ func splitNameAndPath(args string) (name, path string) {
 	return string(letters[:min(len(letters), chat.MaxName)]), path
 }
 
-// stop sends Esc: Esc interrupts a turn, or denies an open dialog.
+// stop sends Esc, which interrupts a turn, and says what was stopped where nothing else does.
 func (s *Sessions) stop(ctx context.Context, in chat.Incoming, r views.Session) error {
-	if err := s.Agents.Interrupt(ctx, r.ID); err != nil {
+	told, err := s.Agents.Interrupt(ctx, r.ID)
+	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.Failure(r, err))
 	}
-	// what comes of it is told by the transcript
 	s.chat.Sender.React(ctx, in.To, in.MessageID, chat.ReactionReceived)
-	return nil
+	if told {
+		return nil
+	}
+	text := s.chat.Words.Say(i18n.StopDone, i18n.Args{"Name": r.Name})
+	return s.chat.For(r.ID).Post(ctx, in.To, render.Plain(text), nil)
 }
 
 func isLive(r views.Session) bool { return r.Live }

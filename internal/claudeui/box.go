@@ -1,6 +1,8 @@
 package claudeui
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -120,6 +122,19 @@ func belongsToBox(footer []line) bool {
 // interruptible reports whether the footer offers the key that ends a turn. A narrow pane cuts the words.
 func interruptible(footer []line) bool {
 	return strings.Contains(fold(footer), "esc to int")
+}
+
+// waiting is the last thing above the box while only agents in the background work (2.1.328).
+var waiting = regexp.MustCompile(`^[✢✳✶✻✽*·] Waiting for \d+ background agents? to finish$`)
+
+// background reports whether the last row at the very left says that agents in the background are waited for.
+func background(above []line) bool {
+	for _, l := range slices.Backward(above) {
+		if l.indent() == 0 {
+			return waiting.MatchString(l.String())
+		}
+	}
+	return false
 }
 
 // spinning looks for a spinner row ("✶ Zesting… (5s · ↓ 119 tokens)") above the box, up to the last thing

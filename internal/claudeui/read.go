@@ -28,6 +28,7 @@ func Read(capture string) Screen {
 	}
 	s.Box = readBox(lines[top+1 : bottom])
 	s.Busy = interruptible(footer) || spinning(lines[:top])
+	s.Background = !s.Busy && background(lines[:top])
 	if interruptible(footer) {
 		s.Shell = runningShell(lines[:top])
 	}

@@ -12,6 +12,8 @@ type Screen struct {
 	Busy   bool    // a turn is running: "esc to interrupt" in the footer, or a spinner line above the box
 	Shell  *Shell  // a command of bash mode that runs; nil when none is recognised
 	Text   string  // the whole capture as plain text, trailing spaces and trailing blank lines cut
+
+	Background bool // the turn is over, and only agents in the background are waited for
 }
 
 // Box is the prompt box at the bottom of the screen. Not present means that no text may be typed,

@@ -13,6 +13,7 @@ import (
 // Reply is what the stand-in answers: text, calls of one tool, or an error.
 type Reply struct {
 	Text   string
+	After  time.Duration // nothing is said before this long, the start of the answer apart
 	Over   time.Duration // the text repeats word by word for this long instead of once
 	Tool   string        // name of the tool to call; "" for none
 	Input  any           // its input
@@ -52,6 +53,7 @@ func (r Reply) stopReason() string {
 //	fetch N      a WebFetch call whose prompt has N lines
 //	plan         a plan file and ExitPlanMode
 //	slow N       "slow word" over and over for N seconds
+//	mute N       "unmuted" after N seconds without a word
 //	long N       an answer of exactly N characters with code fences and numbered lines
 //	error N      an API error with HTTP status N
 //	anything     echo: anything
@@ -84,6 +86,8 @@ func Decide(r Request) Reply {
 		return startPlan(r)
 	case "slow":
 		return Reply{Text: "slow word", Over: time.Duration(number(rest, 5)) * time.Second}
+	case "mute":
+		return Reply{Text: "unmuted", After: time.Duration(number(rest, 5)) * time.Second}
 	case "long":
 		return Reply{Text: Long(number(rest, 5000))}
 	case "error":

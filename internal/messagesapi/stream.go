@@ -52,6 +52,10 @@ func stream(ctx context.Context, w http.ResponseWriter, r Request, reply Reply) 
 	w.Header().Set("Cache-Control", "no-cache")
 	e := &events{w: w}
 	e.send("message_start", map[string]any{"message": message(r)})
+	select {
+	case <-ctx.Done():
+	case <-time.After(reply.After):
+	}
 	output := 1
 	if reply.Text != "" || reply.Tool == "" {
 		e.block(map[string]any{"type": "text", "text": ""}, func() { output += e.text(ctx, reply) })

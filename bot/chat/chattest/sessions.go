@@ -45,7 +45,7 @@ type fakeSessions struct {
 	Decide      func(id uuid.UUID, key string) error // SendAgain, SendAnyway and Drop
 	OnReword    func(key, text string) error
 	OnMove      func(id uuid.UUID, to session.Conversation) error
-	OnInterrupt func(id uuid.UUID) error
+	OnInterrupt func(id uuid.UUID) (told bool, err error)
 	OnLook      lifecycle.Look
 	Looks       int // how often somebody looked
 	OnAdvance   func(id uuid.UUID, c transcript.Cursor) error
@@ -252,13 +252,13 @@ func (f *fakeSessions) Move(_ context.Context, id uuid.UUID, to session.Conversa
 	return nil
 }
 
-func (f *fakeSessions) Interrupt(_ context.Context, id uuid.UUID) error {
+func (f *fakeSessions) Interrupt(_ context.Context, id uuid.UUID) (told bool, err error) {
 	f.wait()
 	f.Add("interrupt %s", id)
 	if f.OnInterrupt != nil {
 		return f.OnInterrupt(id)
 	}
-	return nil
+	return true, nil
 }
 
 func (f *fakeSessions) Look(context.Context, session.Record) lifecycle.Look {

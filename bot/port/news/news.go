@@ -17,8 +17,8 @@ type Note struct {
 	Kind      Kind
 	Session   views.Session
 	From      views.Session        // of Transferred: whose conversation the session goes on with; without an ID: nobody's
-	Asked     bool                 // of Transferred: a person has decided it
-	Prompt    prompts.Prompt       // of Queued, Held…, Typed, Delivered and Unproven
+	Asked     bool                 // of Transferred and Ended: a person has decided it
+	Prompt    prompts.Prompt       // of Queued, Held…, Typed, Delivered, TakenBack and Unproven
 	InBox     bool                 // of Unproven: the text is seen in the prompt box, not submitted
 	Screen    string               // what the terminal shows, plain text; of Dialog only the dialog itself
 	Waited    time.Duration        // of NotReporting: since the start
@@ -50,6 +50,7 @@ const (
 	HeldDialog   Kind = "held_dialog"   // the prompt waits behind a dialog
 	Typed        Kind = "typed"         // Enter was pressed after the prompt; each time, if one is lost
 	Delivered    Kind = "delivered"     // proof that the agent has the prompt
+	TakenBack    Kind = "taken_back"    // an interrupt has put the prompt back into the box; it is about to be taken out there
 	Unproven     Kind = "unproven"      // typed perhaps, no proof: the person decides
 	SecondWriter Kind = "second_writer" // another process writes the running session's conversation
 	Ghost        Kind = "ghost"         // somebody writes the conversation of a session that is over

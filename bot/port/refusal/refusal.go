@@ -47,6 +47,8 @@ const (
 	Relayed     Code = "relayed"      // the chat has the question of the dialog itself
 	Unseen      Code = "unseen"       // the terminal cannot be seen now
 	Idle        Code = "idle"         // there is nothing to interrupt
+	Asks        Code = "asks"         // a dialog is open, which an interrupt would answer
+	StillWorks  Code = "still_works"  // the agent works on after an interrupt
 	Guarded     Code = "guarded"      // the terminal is not the session's any more: nothing was typed
 	DirMissing  Code = "dir_missing"
 	DirNotADir  Code = "dir_not_a_dir"

@@ -1,0 +1,420 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/sandbox"
+)
+
+// Outcomes of a text that something comes upon on its way to the agent.
+const (
+	outOnce  = "delivered once"
+	outAsked = "asked"
+	outKept  = "in the box" // the agent had taken it, and an Esc has put it back
+	outTwice = "twice"
+	outAfter = "after /stop"
+	outLost  = "lost"
+)
+
+// typedRow is one thing that comes upon a text on its way to the real CLI.
+type typedRow struct {
+	name string
+	text string // the text; WORD is the row's own word
+	kill string // the failpoint at which ccbot dies; "": it lives
+	seen string // what the chat says where the text has come; "": its transcript tells
+	act  func(d *typedDesk)
+	want []string // the outcomes that are right
+}
+
+// typedGroup are rows that one world takes one after another: its sessions have the same hook.
+type typedGroup struct {
+	name    string
+	event   string // of a hook in the project's settings; "": none
+	command string
+	adopted bool
+	rows    []typedRow
+}
+
+// typedDesk is what a row acts on: its text has been sent.
+type typedDesk struct {
+	*world
+	desk    *desk
+	at      string // the pane of the agent, for tmux
+	row     typedRow
+	word    string
+	sent    int  // message of the text
+	before  int  // how often the transcripts had the word when it was stopped
+	stopped bool // the chat has sent /stop
+	escaped bool // Esc was pressed, by ccbot or at the desk
+	down    bool // ccbot is dead
+	keeps   bool // a person's paste stands in the box
+}
+
+const longText = "say WORD\n2\n3\n4\n5\n6"
+
+// typedGroups are the rows of docs/claude-code.md, "A typed prompt".
+var typedGroups = []typedGroup{
+	{name: "before the first token", rows: []typedRow{
+		{name: "/stop", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.stop() }, want: []string{outAsked}},
+		{name: "/stop of a long paste", text: "mute 60 WORD\n2\n3\n4\n5\n6", act: func(d *typedDesk) { d.taken(); d.stop() }, want: []string{outAsked}},
+		{name: "/stop, then a kill", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.hurriedStop(); d.die() }, want: []string{outAsked, outKept}},
+		{name: "Esc at the desk", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
+		{name: "Esc at the desk, then a kill", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outKept}},
+	}},
+	{name: "slow UserPromptSubmit hook", event: "UserPromptSubmit", command: "grep -q word- && sleep 4; true", rows: []typedRow{
+		{name: "no Esc", text: "say WORD", want: []string{outOnce}},
+		{name: "no Esc, a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.die() }, want: []string{outOnce}},
+		{name: "/stop", text: "say WORD", act: func(d *typedDesk) { d.works(); d.stop() }, want: []string{outAsked}},
+		{name: "/stop, then a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.hurriedStop(); d.die() }, want: []string{outAsked, outKept}},
+	}},
+	{name: "slow UserPromptSubmit hook, the desk", event: "UserPromptSubmit", command: "grep -q word- && sleep 20; true", rows: []typedRow{
+		{name: "Esc at the desk", text: "say WORD", act: func(d *typedDesk) { d.works(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
+	}},
+	{name: "slow UserPromptSubmit hook, the desk and a kill", event: "UserPromptSubmit", command: "grep -q word- && sleep 20; true", rows: []typedRow{
+		{name: "Esc at the desk, then a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outKept}},
+	}},
+	{name: "slow SessionStart hook", event: "SessionStart", command: "sleep 5", rows: []typedRow{
+		{name: "no Esc", text: "say WORD", want: []string{outOnce}},
+		{name: "no Esc, a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.die() }, want: []string{outOnce}},
+		{name: "/stop", text: "say WORD", act: func(d *typedDesk) { d.works(); d.stop() }, want: []string{outAsked}},
+		{name: "/stop, then a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.hurriedStop(); d.die() }, want: []string{outAsked}},
+	}},
+	{name: "slow SessionStart hook, the desk", event: "SessionStart", command: "sleep 20", rows: []typedRow{
+		{name: "Esc at the desk", text: "say WORD", act: func(d *typedDesk) { d.works(); d.key("Escape"); d.inBox() }, want: []string{outAsked}},
+	}},
+	{name: "slow SessionStart hook, the desk and a kill", event: "SessionStart", command: "sleep 20", rows: []typedRow{
+		{name: "Esc at the desk, then a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outAsked}},
+	}},
+	{name: "blocking UserPromptSubmit hook", event: "UserPromptSubmit",
+		command: `grep -q blocked && printf '{"decision":"block","reason":"not on a Friday"}' || true`, rows: []typedRow{
+			{name: "it says no", text: "say blocked WORD", seen: "not on a Friday", want: []string{outOnce}},
+			{name: "it says no, a kill at Enter", kill: "entered+0", text: "say blocked WORD", seen: "not on a Friday", want: []string{outOnce}},
+		}},
+	{name: "the conversation changes", rows: []typedRow{
+		{name: "/clear at the desk after Enter", text: "say WORD", kill: "entered+0", act: func(d *typedDesk) { d.taken(); d.line("/clear") }, want: []string{outOnce}},
+		{name: "/compact at the desk after Enter", text: "say WORD", kill: "entered+0", act: func(d *typedDesk) { d.taken(); d.line("/compact") }, want: []string{outOnce}},
+		{name: "/clear before the paste", text: "say WORD", kill: "typing-marked", act: func(d *typedDesk) { d.line("/clear") }, want: []string{outAsked}},
+		{name: "/compact before the paste", text: "say WORD", kill: "typing-marked", act: func(d *typedDesk) { d.line("/compact") }, want: []string{outAsked}},
+		{name: "the chat's /clear", text: "/clear", kill: "entered+0", want: []string{outOnce, outAsked}},
+		{name: "the chat's /compact", text: "/compact WORD", kill: "entered+0", want: []string{outOnce, outAsked}},
+	}},
+	{name: "the desk clears the box", rows: []typedRow{
+		{name: "after the paste", text: "say WORD", kill: "pasted", act: func(d *typedDesk) { d.key("C-u"); d.boxIs("") }, want: []string{outAsked}},
+	}},
+	{name: "the desk presses Up", rows: []typedRow{
+		{name: "after the paste", text: "say WORD", kill: "pasted", act: func(d *typedDesk) { d.key("C-u"); d.boxIs(""); d.key("Up") }, want: []string{outAsked}},
+	}},
+	{name: "the desk types the same text", rows: []typedRow{
+		{name: "after the paste", text: "say WORD", kill: "pasted", act: func(d *typedDesk) {
+			d.key("C-u")
+			d.boxIs("")
+			d.desk.tmux("send-keys", "-t", d.desk.last(), "-l", "--", "say "+d.word)
+			d.inBox()
+		}, want: []string{outOnce, outAsked}},
+	}},
+	{name: "the desk pastes as many lines", rows: []typedRow{
+		{name: "after the paste", text: longText, kill: "pasted", act: func(d *typedDesk) {
+			d.key("C-u")
+			d.boxIs("")
+			d.tmux("set-buffer", "-b", "other", "a person's own\n2\n3\n4\n5\n6")
+			d.tmux("paste-buffer", "-p", "-r", "-d", "-b", "other", "-t", d.at)
+			d.key("Left") // tmux does not count a paste as a key
+			d.key("End")
+			d.until("the placeholder shows", func() bool { return d.shows("[Pasted text #") })
+			d.keeps = true
+		}, want: []string{outAsked}},
+	}},
+	{name: "adopted", adopted: true, rows: []typedRow{
+		{name: "a kill at the mark", text: "say WORD", kill: "typing-marked", want: []string{outOnce, outAsked}},
+		{name: "a kill after the paste", text: "say WORD", kill: "pasted", want: []string{outOnce}},
+		{name: "a kill after Enter", text: "say WORD", kill: "entered+0", want: []string{outOnce}},
+		{name: "/stop before the first token", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.stop() }, want: []string{outAsked}},
+		{name: "/stop, then a kill", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.hurriedStop(); d.die() }, want: []string{outAsked, outKept}},
+	}},
+}
+
+// TestRealP4_WhatComesUponATypedPrompt brings texts to the real CLI and lets something come upon each on its way: Esc by
+// the chat or at the desk, hooks that are slow or refuse, another conversation, keys at the desk, the end of ccbot. No
+// text is there twice, none comes after a /stop, and the session takes the next one.
+func TestRealP4_WhatComesUponATypedPrompt(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	counts := make(map[string]map[string]int)
+	t.Cleanup(func() {
+		var table strings.Builder
+		for _, g := range typedGroups {
+			for _, row := range g.rows {
+				c := counts[g.name+": "+row.name]
+				fmt.Fprintf(&table, "| %s: %s | %d | %d | %d | %d | %d | %d |\n", g.name, row.name, c[outOnce], c[outAsked], c[outKept], c[outTwice], c[outAfter], c[outLost])
+			}
+		}
+		t.Logf("| | delivered once | asked | in the box | twice | after /stop | lost |\n|---|---|---|---|---|---|---|\n%s", table.String())
+	})
+	for _, g := range typedGroups {
+		t.Run(g.name, func(t *testing.T) {
+			t.Parallel()
+			w, _ := newRealWorld(t)
+			if g.event != "" {
+				w.projectHook(g.event, g.command)
+			}
+			w.start()
+			name, at := "work", "=ccbot:=work"
+			if g.adopted {
+				_, at, _, _ = w.adopted()
+			} else {
+				w.open("work", w.dir)
+				if g.event != "SessionStart" {
+					w.hear(w.say("say the first"), "the first")
+				}
+			}
+			for round := range rounds(t) {
+				for i, row := range g.rows {
+					if g.event == "SessionStart" && (i > 0 || round > 0) { // the hook runs once in a session
+						w.end(name)
+						name = fmt.Sprintf("work-%d-%d", i, round)
+						w.open(name, w.dir)
+						at = "=ccbot:=" + name
+					}
+					label := g.name + ": " + row.name
+					got := w.comesUpon(at, row, fmt.Sprintf("word-%d-%d", i, round))
+					mu.Lock()
+					if counts[label] == nil {
+						counts[label] = make(map[string]int)
+					}
+					counts[label][got]++
+					mu.Unlock()
+					assert.Contains(t, row.want, got, label)
+				}
+			}
+			w.stop()
+		})
+	}
+}
+
+// projectHook gives the project a hook of its own.
+func (w *world) projectHook(event, command string) {
+	w.t.Helper()
+	data, err := json.Marshal(map[string]any{"hooks": map[string]any{event: []any{map[string]any{
+		"hooks": []any{map[string]any{"type": "command", "command": command}}}}}})
+	require.NoError(w.t, err)
+	require.NoError(w.t, os.MkdirAll(filepath.Join(w.dir, ".claude"), 0o700))
+	require.NoError(w.t, os.WriteFile(filepath.Join(w.dir, ".claude", "settings.json"), data, 0o600))
+}
+
+// comesUpon sends a text, lets the row act, and says what came of the text.
+func (w *world) comesUpon(at string, row typedRow, word string) string {
+	w.t.Helper()
+	d := &typedDesk{world: w, at: at, row: row, word: word}
+	file := filepath.Join(w.t.TempDir(), "reached")
+	if row.kill != "" {
+		w.drained()
+		w.stop()
+		w.start("CCBOT_FAILPOINT="+row.kill, "CCBOT_FAILFILE="+file)
+	}
+	d.sent = w.say(strings.ReplaceAll(row.text, "WORD", word))
+	if row.kill != "" {
+		w.until("the bot has reached "+row.kill, func() bool { _, err := os.Stat(file); return err == nil || w.bot.over() })
+		if !w.bot.over() {
+			w.kill9()
+		}
+		d.down = true
+	}
+	if row.act != nil {
+		row.act(d)
+	}
+	d.back()
+	var seen time.Time // since when the box has it again
+	shown := false
+	d.untilFor(90*time.Second, "it is there, or asked about", func() bool {
+		if !strings.Contains(d.boxText(), d.word) {
+			seen = time.Time{}
+		} else if seen.IsZero() {
+			seen = time.Now()
+		}
+		shown = d.escaped && !seen.IsZero() && time.Since(seen) > time.Second // else the screen may be behind
+		return d.asked() || len(d.inboxStates()) == 0 && (d.stopped || shown || d.came() > 0)
+	})
+	if d.escaped && !d.asked() && !shown && strings.Contains(d.boxText(), d.word) {
+		time.Sleep(time.Second)
+		shown = strings.Contains(d.boxText(), d.word)
+	}
+	asked := d.asked()
+	d.next()
+	w.drained()
+	switch n := d.came(); {
+	case d.stopped && n > d.before:
+		return outAfter
+	case n > 1:
+		return outTwice
+	case asked:
+		return outAsked
+	case shown:
+		return outKept
+	case n == 1:
+		return outOnce
+	}
+	return outLost
+}
+
+// came counts how often the text has come to the agent.
+func (d *typedDesk) came() int {
+	switch {
+	case d.row.seen != "":
+		return len(d.after(d.sent, func(m sandbox.Message) bool { return strings.Contains(m.Text, d.row.seen) }))
+	case strings.HasPrefix(d.row.text, "/"):
+		return 1 - min(1, len(d.inboxStates()))
+	}
+	return d.saidTo(d.word)
+}
+
+func (d *typedDesk) asked() bool { return len(d.questions()) > 0 }
+
+// shows says whether the agent's terminal shows a text.
+func (d *typedDesk) shows(text string) bool {
+	return strings.Contains(d.tmux("capture-pane", "-p", "-t", d.at), text)
+}
+
+// questions are what the chat asks about the text.
+func (d *typedDesk) questions() []sandbox.Message {
+	return d.after(d.sent, func(m sandbox.Message) bool { _, ok := m.Find("Drop"); return ok })
+}
+
+// next has the session take another text: what is asked is dropped, what a person left in the box is taken out.
+func (d *typedDesk) next() {
+	d.t.Helper()
+	for _, q := range d.questions() {
+		d.tap(q, "Drop")
+	}
+	if d.keeps {
+		require.True(d.t, d.shows("[Pasted text #"), "what a person has pasted stays")
+		d.key("C-u")
+	}
+	next := strings.Replace(d.word, "word", "next", 1)
+	id := d.say("say " + next)
+	var tapped time.Time
+	d.until("the next text is answered", func() bool {
+		for _, m := range d.after(id, func(sandbox.Message) bool { return true }) {
+			if _, ok := m.Find("Send anyway"); ok && time.Since(tapped) > 3*time.Second {
+				tapped = time.Now()
+				d.tap(m, "Send anyway")
+			}
+			if m.Text == next {
+				return true
+			}
+		}
+		return false
+	})
+	d.until("the inbox is empty", func() bool { return len(d.inboxStates()) == 0 })
+}
+
+// taken waits until the transcript has the text.
+func (d *typedDesk) taken() {
+	d.t.Helper()
+	d.until("the agent has the text", func() bool { return d.saidTo(d.word) > 0 })
+	d.works()
+}
+
+// works waits until the agent is busy with the text.
+func (d *typedDesk) works() {
+	d.t.Helper()
+	if !d.down {
+		d.until("Enter is pressed", func() bool {
+			all := d.reactionsOf(d.sent)
+			return slices.Contains(all, "✍") || slices.Contains(all, "👌")
+		})
+	}
+	d.until("the agent works", func() bool { return d.shows("esc to interrupt") || d.down && d.saidTo(d.word) > 0 })
+}
+
+// stop has the chat stop the agent.
+func (d *typedDesk) stop() {
+	d.t.Helper()
+	d.hurriedStop()
+	d.until("/stop is answered in words", func() bool { return d.heardAfter(d.sent, "nterrupted") })
+}
+
+// hurriedStop does not wait for what the chat says.
+func (d *typedDesk) hurriedStop() {
+	d.t.Helper()
+	d.before, d.stopped, d.escaped = d.saidTo(d.word), true, true
+	d.say("/stop")
+	d.until("the agent is interrupted", func() bool { return !d.shows("esc to interrupt") })
+}
+
+// sitDown has a person show the agent's window in a terminal.
+func (d *typedDesk) sitDown() {
+	d.t.Helper()
+	if d.desk == nil {
+		d.desk = d.newDesk()
+		d.desk.open("env", "-u", "TMUX", "tmux", "-L", d.socket, "attach-session", "-t", d.at)
+		d.until("the desk is attached", func() bool { return d.desk.screen(d.desk.last()) != "" })
+	}
+}
+
+// key presses a key at the desk's terminal.
+func (d *typedDesk) key(name string) {
+	d.t.Helper()
+	d.sitDown()
+	d.escaped = d.escaped || name == "Escape"
+	time.Sleep(1100 * time.Millisecond) // tmux dates keys by the second
+	d.desk.tmux("send-keys", "-t", d.desk.last(), name)
+}
+
+// line types a line at the desk and waits until it was carried out.
+func (d *typedDesk) line(text string) {
+	d.t.Helper()
+	d.until("the agent is idle", func() bool { return !d.shows("esc to interrupt") && d.boxText() == "" })
+	d.sitDown()
+	d.desk.enter(d.desk.last(), text)
+	d.until("the command is done", func() bool { return d.boxText() == "" && !d.shows("esc to interrupt") })
+	time.Sleep(time.Second)
+}
+
+// inBox waits until the box has the text.
+func (d *typedDesk) inBox() {
+	d.t.Helper()
+	d.until("the text is in the box", func() bool { return strings.Contains(d.boxText(), d.word) })
+}
+
+func (d *typedDesk) boxIs(text string) {
+	d.t.Helper()
+	d.until("the box has "+text, func() bool { return d.boxText() == text })
+}
+
+// boxText is the first row of the prompt box.
+func (d *typedDesk) boxText() string {
+	rows := strings.Split(d.tmux("capture-pane", "-p", "-t", d.at), "\n")
+	for _, row := range slices.Backward(rows) {
+		if text, ok := strings.CutPrefix(row, "❯"); ok {
+			return strings.Trim(text, " \u00a0")
+		}
+	}
+	return ""
+}
+
+// die ends ccbot with -9.
+func (d *typedDesk) die() {
+	d.t.Helper()
+	d.kill9()
+	d.down = true
+}
+
+// back starts ccbot again.
+func (d *typedDesk) back() {
+	d.t.Helper()
+	if d.down {
+		d.start()
+		d.down = false
+	}
+}

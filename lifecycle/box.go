@@ -1,0 +1,177 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/tmux"
+)
+
+const (
+	escPause   = 2 * time.Second  // between two Esc: a second one right after the first opens a menu
+	backWithin = 10 * time.Second // what Esc interrupts may take that long to end, and its text to be in the box again
+	backSeen   = time.Second      // an idle box that stays without the text this long does not get it
+	escDrawn   = time.Second / 2  // before that the box may show what stood there before an Enter
+)
+
+// Interrupt presses Esc in the session's pane, once, and waits for the end of the turn. The text of
+// a prompt that was not carried out stands in the box again then: it is taken out, and the person
+// is asked about it. told says that the chat has words for what was stopped: that question, or the
+// line of the transcript. The guard is the bound process, whatever it is doing; a shell that is in
+// front of an adopted one gets nothing. ErrIdle: no turn runs; ErrAsks: a dialog would be answered.
+func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
+	defer s.Wake(id)
+	err = s.do(ctx, id, func(w *work) error {
+		await(ctx, lookPace, escPause, func() bool { return w.Now().Sub(w.recall(id).escAt) >= escPause })
+		w.view = s.View(ctx, *w.r)
+		switch {
+		case w.view.Fate != PaneOurs || w.view.Behind:
+			return ErrNoAgent
+		case w.view.DialogOpen(), w.view.Relayed && !dialogGone(w.view): // its hook may be ahead of the screen
+			return ErrAsks
+		}
+		p, err := w.interrupted(ctx)
+		switch {
+		case err != nil:
+			return err
+		case (w.view.idle() || w.view.Screen.Background) && !w.view.Screen.Busy && p.State != Typing: // presence is a little behind the screen
+			return ErrIdle
+		}
+		path, end := w.transcriptPath(*w.r), w.transcriptSize()
+		w.remember(id, func(m *memory) { m.escAt = w.Now() })
+		err = w.press(func(g tmux.Guard) error { return s.Tmux.Press(ctx, g, tmux.KeyEscape) })
+		if errors.Is(err, tmux.ErrNoPane) {
+			return ErrNoAgent
+		}
+		if err != nil {
+			return err
+		}
+		back := w.seeBack(ctx, p)
+		switch {
+		case back && p.Class == ClassBash: // the message with its output says that it was stopped
+			w.clearBox(ctx)
+		case back:
+			told = true
+			return w.takeBack(ctx, p)
+		case !w.view.idle() && w.view.Phase() == PhaseWorking:
+			return ErrStillWorks
+		}
+		told = saysInterrupt(transcript.Cursor{Path: path, Offset: end})
+		return nil
+	})
+	return told, err
+}
+
+// interrupted is the prompt that Esc may put back into the box: the one that is being typed, else
+// the one that the agent took last. Without a key there is none. It notes on those being typed that
+// Esc is about to be pressed.
+func (w *work) interrupted(ctx context.Context) (Prompt, error) {
+	head, err := w.head()
+	if err != nil {
+		return Prompt{}, err
+	}
+	if head.runs(w.view) { // it is seen to run, which its transcript does not tell before its end
+		if err := w.proven(ctx, *head); err != nil {
+			return Prompt{}, err
+		}
+		head = nil
+	}
+	if head != nil && head.State == Typing && head.Mark != nil {
+		head.Mark.Esc = true
+		return *head, w.Prompts.SavePrompt(*head)
+	}
+	last := lastTaken(w)
+	last.State = "" // it is finished
+	if shell := w.view.Screen.Shell; (last.Class == ClassBash || shell != nil) && !shell.Runs(last.Text) {
+		return Prompt{}, nil // a command that a person has typed at the desk
+	}
+	return last, nil
+}
+
+// seeBack waits for the end of what was interrupted, and says whether the text stands in the box
+// again.
+func (w *work) seeBack(ctx context.Context, p Prompt) (back bool) {
+	var since time.Time
+	await(ctx, lookPace, backWithin, func() bool {
+		w.view = w.View(ctx, *w.r)
+		switch {
+		case !w.view.boxFree():
+			since = time.Time{}
+		case p.Key != "" && w.holds(ctx, p):
+			back = w.view.Now.Sub(w.recall(w.r.ID).escAt) >= escDrawn
+		case since.IsZero():
+			since = w.view.Now
+		}
+		return back || !since.IsZero() && w.view.Now.Sub(since) >= backSeen
+	})
+	return back
+}
+
+// saysInterrupt says whether the transcript has the line of an interrupt behind a place.
+func saysInterrupt(from transcript.Cursor) bool {
+	r := transcript.Open(from)
+	defer func() { _ = r.Close() }()
+	for {
+		item, ok, err := r.Next()
+		if err != nil || !ok || item.Kind == transcript.Interrupt {
+			return ok && err == nil
+		}
+	}
+}
+
+// SendAnyway types a prompt that waits behind a person's draft: the person at
+// the chat has decided. The draft is told before it is taken out of the box, and
+// the box is proven empty before anything is typed. ErrBoxBusy: a dialog, a turn,
+// bash mode or a person who types is in the way; ErrDraftHidden: the draft cannot
+// be told in full; fs.ErrNotExist: it is not the prompt that waits there any more.
+func (s *Service) SendAnyway(ctx context.Context, id uuid.UUID, key string) error {
+	defer s.Wake(id)
+	return s.do(ctx, id, func(w *work) error {
+		head, err := w.head()
+		if err != nil {
+			return err
+		}
+		if head == nil || head.Key != key || head.State != Held {
+			return fmt.Errorf("send prompt %s anyway: %w", key, fs.ErrNotExist)
+		}
+		w.view = s.View(ctx, *w.r)
+		switch {
+		case w.r.State != session.Running || !inFront(*w.r, w.view):
+			return ErrBoxBusy
+		case w.view.TypeSafe():
+			return nil // the draft is gone: the next step types
+		case !w.view.boxFree() || w.view.Screen.Box.Bash:
+			return ErrBoxBusy
+		case !w.view.Screen.Box.Whole():
+			return ErrDraftHidden
+		}
+		if err := w.clearDraft(ctx, *head); err != nil {
+			return err
+		}
+		return w.typePrompt(ctx, *head)
+	})
+}
+
+// clearDraft tells the draft and takes it out of the box.
+func (w *work) clearDraft(ctx context.Context, p Prompt) error {
+	told := w.view.Screen.Box
+	n := Note{Kind: NoteDraftCleared, Session: w.r.Clone(), Prompt: p, Draft: told.Text}
+	if err := w.News.SessionNews(ctx, n); err != nil {
+		return fmt.Errorf("tell the draft: %w", err)
+	}
+	w.view = w.View(ctx, *w.r)
+	if w.view.Screen.Box != told { // somebody types: that much was not told
+		return ErrBoxBusy
+	}
+	if !w.emptyBox(ctx) || !w.view.TypeSafe() {
+		return ErrBoxBusy
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package lifecycle
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/hookwire"
+	"ccbot/internal/presence"
+	"ccbot/internal/session"
+	"ccbot/tmux"
+	"ccbot/tmux/tmuxtest"
+)
+
+// longSaid is as many lines as the placeholder of the scripted agent has.
+var longSaid = strings.TrimSpace(strings.Repeat("line\n", 31))
+
+func interrupted(w *world, r session.Record) error {
+	_, err := w.Interrupt(w.ctx, r.ID)
+	return err
+}
+
+// mutes is an agent that takes a text, works on it and says nothing.
+func mutes(a *agent) { a.status, a.mute = presence.Busy, true }
+
+// What Esc puts back before the first token is taken out of the box, and asked about: what comes next is typed.
+func TestP4_AnInterruptedPromptIsTakenBackAndAskedAbout(t *testing.T) {
+	for name, folded := range map[string]bool{"its text": false, "a placeholder": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				a.set(func(a *agent) { a.onEnter = mutes })
+				text := said
+				if folded {
+					text = longSaid
+				}
+				w.held(r, "k", text)
+				w.pass(time.Second)
+				w.hook(r, hookwire.UserPromptSubmit, prompted(text))
+				require.Equal(t, PromptState("finished"), w.prompts.state("k"))
+				a.set(func(a *agent) { a.folded = folded })
+				told, err := w.Interrupt(w.ctx, r.ID)
+				require.NoError(t, err)
+				assert.True(t, told)
+				assert.Equal(t, 1, w.news.told(NoteTakenBack))
+				assert.Equal(t, "k", w.news.last(NoteTakenBack).Prompt.Key)
+				a.set(func(a *agent) { assert.Empty(t, a.box); a.onEnter, a.folded = works, false })
+				w.held(r, "next", "another")
+				w.pass(time.Second)
+				assert.Equal(t, []string{text, "another"}, a.heard())
+				assert.Zero(t, w.news.told(NoteHeldDraft))
+			})
+		})
+	}
+}
+
+// A placeholder may be a person's paste of as many lines, and another text is a person's for certain.
+func TestP4_WhatIsNotOwnStaysInTheBoxAfterAnInterrupt(t *testing.T) {
+	for name, desk := range map[string]func(w *world, a *agent){
+		"another text": func(_ *world, a *agent) {
+			a.set(func(a *agent) { a.said[len(a.said)-1] = "a person's" })
+		},
+		"a placeholder beside a person": func(w *world, a *agent) {
+			a.set(func(a *agent) { a.folded = true })
+			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Touched = w.Now() })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				a.set(func(a *agent) { a.onEnter = mutes })
+				w.held(r, "k", longSaid)
+				w.pass(time.Second)
+				w.hook(r, hookwire.UserPromptSubmit, prompted(longSaid))
+				desk(w, a)
+				told, err := w.Interrupt(w.ctx, r.ID)
+				require.NoError(t, err)
+				assert.False(t, told)
+				assert.Zero(t, w.news.told(NoteTakenBack))
+				a.set(func(a *agent) { assert.NotEmpty(t, a.box) })
+				assert.Zero(t, a.cleared)
+			})
+		})
+	}
+}
+
+// After a restart the mark says that the Esc was ccbot's own.
+func TestP4_AfterARestartAnInterruptedPromptIsTakenBack(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.crash("pasted", func() { w.typeHere(r, "k", said) })
+		p, err := w.prompts.Prompt("k")
+		require.NoError(t, err)
+		p.Mark.Esc, p.Mark.Enters = true, 1
+		require.NoError(t, w.prompts.SavePrompt(p))
+		w.comeBack()
+		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
+		w.pass(time.Minute)
+		assert.Equal(t, 1, w.news.told(NoteTakenBack))
+		assert.Empty(t, a.heard())
+		a.set(func(a *agent) { assert.Empty(t, a.box) })
+	})
+}
+
+// Esc answers a dialog, opens a menu at an empty box, and opens it where two come together.
+func TestP7_EscIsPressedOnlyWhereATurnRuns(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		require.ErrorIs(t, interrupted(w, r), ErrIdle)
+		a.set(func(a *agent) { a.status, a.background = presence.Busy, true })
+		require.ErrorIs(t, interrupted(w, r), ErrIdle, "agents in the background go on")
+		a.set(func(a *agent) { a.background, a.status, a.dialog = false, presence.Waiting, true })
+		require.ErrorIs(t, interrupted(w, r), ErrAsks)
+		a.set(func(a *agent) { a.dialog = false; works(a) })
+		assert.Zero(t, a.escapes)
+		require.NoError(t, interrupted(w, r))
+		a.set(works)
+		first := w.recall(r.ID).escAt
+		require.NoError(t, interrupted(w, r))
+		assert.Equal(t, 2, a.escapes)
+		assert.GreaterOrEqual(t, w.recall(r.ID).escAt.Sub(first), escPause)
+		a.set(func(a *agent) { works(a); a.deaf = true })
+		require.ErrorIs(t, interrupted(w, r), ErrStillWorks)
+	})
+}
+
+// The chat has words for a turn whose interrupt stands in the transcript.
+func TestAnInterruptThatTheTranscriptTellsIsTold(t *testing.T) {
+	for _, line := range []bool{true, false} {
+		inWorld(t, func(t *testing.T, w *world) {
+			r, a := w.started()
+			w.write(r, interruptLine) // of an earlier turn
+			a.set(works)
+			if line {
+				time.AfterFunc(500*time.Millisecond, func() { w.write(r, interruptLine) })
+			}
+			told, err := w.Interrupt(w.ctx, r.ID)
+			require.NoError(t, err)
+			assert.Equal(t, line, told)
+		})
+	}
+}
+
+const interruptLine = `{"type":"user","uuid":"1","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}`
+
+// An agent that only waits for agents in the background takes a text at once.
+func TestATextIsTypedWhileAgentsWorkInTheBackground(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.status, a.background = presence.Busy, true })
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		assert.Equal(t, []string{said}, a.heard())
+		assert.NotEqual(t, PhaseIdle, w.Look(w.ctx, r).Phase, "it is not quiet")
+		a.set(func(a *agent) { a.background = false })
+		w.held(r, "next", "another")
+		w.pass(time.Minute)
+		assert.Equal(t, []string{said}, a.heard(), "a turn runs")
+	})
+}
+
+// While the agent works tmux is not asked about the desk, however often a prompt is looked for.
+func TestTheDeskIsNotLookedAtWhileTheAgentWorks(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.onEnter = works })
+		w.held(r, "k", said)
+		w.pass(5 * time.Second)
+		require.Equal(t, Typing, w.prompts.state("k"))
+		before := w.tmux.looks()
+		w.pass(time.Minute)
+		assert.Equal(t, before, w.tmux.looks())
+	})
+}
+
+// A text that ends Claude Code is taken when it has ended, and the end says who asked for it.
+func TestP4_AWordThatEndsTheAgentIsTheReasonOfItsEnd(t *testing.T) {
+	for _, text := range []string{"exit", "quit", " :wq ", "/exit", "said"} {
+		t.Run(text, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				a.set(func(a *agent) { a.onEnter = works })
+				w.held(r, "k", text)
+				w.pass(time.Second)
+				w.tmux.die(a, tmuxtest.Exit{})
+				w.pass(10 * time.Second)
+				asked := text != "said"
+				assert.Equal(t, asked, w.news.last(NoteEnded).Asked)
+				assert.Equal(t, asked, w.news.told(NoteUnproven) == 0)
+			})
+		})
+	}
+}
