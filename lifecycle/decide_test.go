@@ -315,7 +315,7 @@ func TestP4_ACommandIsProvenOnlyByABoxWithoutIt(t *testing.T) {
 		if v.Agent == process.Alive && v.Fate == PaneOurs && v.Screen.Dialog != nil {
 			return // it opened a page, which stands where the box was
 		}
-		if v.Agent != process.Alive || v.Fate != PaneOurs || !v.Captured || !b.Present || p.standsIn(b) {
+		if v.Agent != process.Alive || v.Fate != PaneOurs || !v.Captured || !b.Present || p.shows(b) {
 			t.Fatalf("proven by %+v", v)
 		}
 	})

@@ -336,7 +336,7 @@ func (d *fakeDesk) Viewers(ctx context.Context) ([]tmux.Viewer, error) {
 	return d.Fake.Viewers(ctx)
 }
 
-func (d *desk) looks() int {
+func (d *fakeDesk) looks() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.viewed

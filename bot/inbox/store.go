@@ -223,8 +223,7 @@ func (s *Store) finishLocked(key string) error {
 	return nil
 }
 
-// Reopen brings a finished entry back, in a state; ErrNoEntry where its marker is gone. The marker
-// stays: the update is dropped when it comes again.
+// Reopen brings a finished entry back; its marker stays. ErrNoEntry where the marker is gone.
 func (s *Store) Reopen(key string, state State) (Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

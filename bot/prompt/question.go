@@ -52,7 +52,7 @@ var questions = map[reason]question{
 		quotes: true, answers: []answer{sendAgain, dropIt}},
 	old: {state: inbox.Asked, says: i18n.AgedAsk, quotes: true, answers: []answer{send, dropIt}},
 	stopped: {state: inbox.Asked, says: i18n.StopAsk, quotes: true,
-		answers: []answer{sendStopped, dropIt}},
+		answers: []answer{sendAgain, dropIt}},
 	missed: {state: inbox.Asked, says: i18n.AskStray, answers: []answer{send, dropIt}},
 	over: {state: inbox.Asked, says: i18n.AlreadyEnded, foot: i18n.NotDelivered, warns: true,
 		answers: []answer{resumeAndSend, dropIt}},
@@ -73,7 +73,6 @@ type answer struct {
 
 var (
 	sendAgain     = answer{i18n.ButtonSendAgain, outbox.Primary, i18n.SentAgain}
-	sendStopped   = answer{i18n.ButtonSendAgain, outbox.Primary, i18n.SentAgain}
 	send          = answer{i18n.ButtonSend, outbox.Primary, i18n.SentAgain}
 	resumeAndSend = answer{i18n.ButtonResumeAndSend, outbox.Primary, i18n.ResumeAndSend}
 	sendAnyway    = answer{i18n.ButtonSendAnyway, "", i18n.SentAnyway}
@@ -87,11 +86,12 @@ var (
 func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.Session, was asked,
 	by int64) error {
 	switch a {
-	case sendAgain:
-		return p.Decisions.SendAgain(ctx, e.Session, e.Key)
 	case sendAnyway: // what stood in the box comes as news
 		return p.Decisions.SendAnyway(ctx, e.Session, e.Key)
-	case send, sendStopped:
+	case send, sendAgain:
+		if e.State == inbox.Unproven { // it may stand in the box
+			return p.Decisions.SendAgain(ctx, e.Session, e.Key)
+		}
 		if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil { // for the answer
 			return err
 		}
