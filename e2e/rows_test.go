@@ -341,7 +341,7 @@ func (d *typedDesk) works() {
 func (d *typedDesk) stop() {
 	d.t.Helper()
 	d.hurriedStop()
-	d.until("/stop is answered in words", func() bool { return d.heardAfter(d.sent, "nterrupted") })
+	d.until("/stop is answered in words", func() bool { return d.heardAfter(d.sent, "nterrupted") || d.heardAfter(d.sent, "Stopped.") })
 }
 
 // hurriedStop does not wait for what the chat says.
