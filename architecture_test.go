@@ -66,11 +66,13 @@ var only = map[string][]string{
 // users are the only packages that may import one: the chat knows its machine by
 // ports.
 var users = map[string][]string{
-	"host": {"cmd/ccbot"},
+	"host":          {"cmd/ccbot"},
+	"host/received": {"cmd/ccbot", "host"},
 }
 
 // machinery are the packages of the agent's machine. The chat knows its machine by ports.
 var machinery = []string{"os", "os/exec", "path/filepath", "syscall", "ccbot/tmux", "ccbot/recovery", "ccbot/hooks", "ccbot/lifecycle",
+	"ccbot/archive", "ccbot/host", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire",
 	"ccbot/internal/process", "ccbot/internal/presence", "ccbot/internal/transcript", "ccbot/internal/session"}
 
 // diskRooms are the rooms of the chat that keep files of its own, and name their folder.

@@ -73,6 +73,15 @@ func TestFeatures_WhoHearsAnEventCallsNoPort(t *testing.T) {
 			if f.Unparked != nil {
 				f.Unparked(chattest.Alice)
 			}
+			for _, kind := range []talk.Kind{talk.Text, talk.ToolResult, talk.PermissionDecision, talk.Interrupt, talk.TurnEnd} {
+				if f.Item != nil {
+					f.Item(id, talk.Item{Kind: kind})
+				}
+			}
+			if f.Moved != nil {
+				stays := func(at outbox.Conversation) (outbox.Conversation, bool) { return at, false }
+				assert.NoError(t, f.Moved(t.Context(), stays))
+			}
 		}
 	})
 }

@@ -135,6 +135,28 @@ func TestP5_AnswersThatWaitAreJoined(t *testing.T) {
 	}
 }
 
+// TestP5_ABusySessionDelaysNobodysMessages: while a session is being ended, its answers go in messages of
+// their own, and the chat waits for none of them.
+func TestP5_ABusySessionDelaysNobodysMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := chattest.NewWorld(t)
+		time.Sleep(time.Hour)
+		api := &slowAPI{refuse: func(int, *tgbot.SendMessageParams) error { return nil }}
+		c := chattest.TranscriptOf(t, "t.jsonl")
+		w.NewCurrentSession(t, "api", session.Running, c)
+		through(t, w, api)
+		time.Sleep(time.Minute)
+		w.Lifecycle.Busy = true
+		chattest.Grow(t, c, chattest.Says(answers(0, 10)...))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Equal(t, answers(0, 10), api.texts, "each is a message")
+		for n := range len(api.at) - 1 {
+			assert.LessOrEqual(t, api.at[n+1].Sub(api.at[n]), 2*time.Second)
+		}
+	})
+}
+
 // TestP5_AKillRepeatsAJoinedMessageAsItWas: what the message had is on disk before the first try, so
 // the next run sends the same again, and the rest after it.
 func TestP5_AKillRepeatsAJoinedMessageAsItWas(t *testing.T) {

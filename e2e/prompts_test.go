@@ -132,7 +132,7 @@ func TestDialogIsShownAndStopAnswersNone(t *testing.T) {
 	assert.Len(t, w.received(), 1)
 	w.escape(dialog)
 	w.hear(held, "after the dialog")
-	assert.Equal(t, 1, w.heard("is waiting for an answer"), "a dialog is told once")
+	assert.Equal(t, 1, w.heard("is waiting for an answer:"), "a dialog is told once")
 	w.stop()
 }
 

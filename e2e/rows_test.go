@@ -287,14 +287,14 @@ func (d *typedDesk) shows(text string) bool {
 
 // questions are what the chat asks about the text.
 func (d *typedDesk) questions() []sandbox.Message {
-	return d.after(d.sent, func(m sandbox.Message) bool { _, ok := m.Find("Drop"); return ok })
+	return d.after(d.sent, func(m sandbox.Message) bool { _, ok := m.Find("Discard"); return ok })
 }
 
 // next has the session take another text: what is asked is dropped, what a person left in the box is taken out.
 func (d *typedDesk) next() {
 	d.t.Helper()
 	for _, q := range d.questions() {
-		d.tap(q, "Drop")
+		d.tap(q, "Discard")
 	}
 	if d.keeps {
 		require.True(d.t, d.shows("[Pasted text #"), "what a person has pasted stays")

@@ -123,7 +123,15 @@ func (a *Answers) logCrash(id uuid.UUID, p *guard.Panic) {
 // advance notes how far the chat has a transcript, also for the session that goes on with the
 // conversation: that session has the cursors by now.
 func (a *Answers) advance(ctx context.Context, r views.Session, c talk.Cursor) error {
-	ctx = context.WithoutCancel(ctx)
+	err := a.note(context.WithoutCancel(ctx), r, c)
+	if err != nil {
+		a.Chat.Log.Error("cursor_not_saved", "session_id", r.ID.String(), "error", err.Error())
+	}
+	return err
+}
+
+// note is advance for one who says nothing of a failure, and may not wait for long.
+func (a *Answers) note(ctx context.Context, r views.Session, c talk.Cursor) error {
 	err := a.Sessions.Advance(ctx, r.ID, c)
 	if next := a.Chat.Book.Successor(r).ID; err == nil && next != r.ID {
 		err = a.Sessions.Advance(ctx, next, c)
@@ -131,7 +139,6 @@ func (a *Answers) advance(ctx context.Context, r views.Session, c talk.Cursor) e
 	if err == nil || refusal.Is(err, refusal.NotFound) {
 		return nil
 	}
-	a.Chat.Log.Error("cursor_not_saved", "session_id", r.ID.String(), "error", err.Error())
 	return err
 }
 

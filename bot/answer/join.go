@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 	"math"
+	"time"
 
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
@@ -40,10 +41,17 @@ func asRich(p render.Part) string {
 	return render.Literal(p.Text.Text)
 }
 
+// maxAhead is how many items are read for one joined message.
+const maxAhead = 64
+
+// savedWithin is how long a message that grows waits for its session, which may be busy with an end:
+// the chat waits meanwhile. What is not saved by then goes in messages of its own.
+const savedWithin = 200 * time.Millisecond
+
 // join adds to a message the texts that follow in the transcript by now, up to a number of them, and
 // gives how many items that takes. Between two texts there is nothing that the chat shows.
 func (t *transcriptReader) join(r views.Session, j joined, most int, draw drawing) (all joined, items int) {
-	for n := 0; j.texts < most; n++ {
+	for n := 0; j.texts < most && n < maxAhead; n++ {
 		item, ok := t.peek(n)
 		if !ok || endsTurn(item) {
 			break
@@ -83,7 +91,9 @@ func (t *transcriptReader) grow(ctx context.Context, r views.Session, at talk.Cu
 		}
 		all, items := t.join(r, j, math.MaxInt, draw)
 		at.Joined = all.texts
-		if items == 0 || t.answers.advance(ctx, r, at) != nil {
+		ctx, cancel := context.WithTimeout(ctx, savedWithin)
+		defer cancel()
+		if items == 0 || t.answers.note(ctx, r, at) != nil {
 			return nil
 		}
 		j, t.ahead = all, t.ahead[items:]

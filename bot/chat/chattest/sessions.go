@@ -49,6 +49,7 @@ type fakeSessions struct {
 	OnLook      lifecycle.Look
 	Looks       int // how often somebody looked
 	OnAdvance   func(id uuid.UUID, c transcript.Cursor) error
+	Busy        bool // with an end: Advance waits as long as it may
 	OnWithdraw  func(id uuid.UUID, key string) error
 	OnDialog    lifecycle.Dialog // what the terminal shows
 	DialogErr   error            // why it cannot be seen
@@ -271,6 +272,10 @@ func (f *fakeSessions) Look(context.Context, session.Record) lifecycle.Look {
 
 func (f *fakeSessions) Advance(ctx context.Context, id uuid.UUID, c transcript.Cursor) error {
 	f.wait()
+	if f.Busy && ctx.Done() != nil {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	f.deliver(ctx) // the notice that stands for what the cursor passes is on disk
 	if f.OnAdvance != nil {
 		if err := f.OnAdvance(id, c); err != nil {
