@@ -162,6 +162,37 @@ func TestATextIsTypedWhileAgentsWorkInTheBackground(t *testing.T) {
 	})
 }
 
+// What shows late, or whose Enter was lost, needs no end of the agents in the background.
+func TestP4_ATypedTextIsSettledWhileAgentsWorkInTheBackground(t *testing.T) {
+	tests := []struct {
+		name          string
+		before, after func(a *agent)
+		heard         []string
+		asked         int
+	}{
+		{"shown late", func(a *agent) { a.slow = true }, func(a *agent) { a.slow = false }, []string{said, "another"}, 0},
+		{"an Enter that was lost", func(a *agent) { a.deaf = true }, func(a *agent) { a.deaf = false }, []string{said, "another"}, 0},
+		{"never shown", func(a *agent) { a.slow = true }, func(a *agent) { a.box, a.slow = "", false }, []string{"another"}, 1},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.tells(r, a)
+				a.set(func(a *agent) { a.status, a.background = presence.Busy, true; tc.before(a) })
+				w.held(r, "k", said)
+				w.pass(pasteWait + time.Second)
+				require.Empty(t, a.heard())
+				a.set(tc.after)
+				w.held(r, "next", "another")
+				w.pass(2 * ProofWait)
+				assert.Equal(t, tc.heard, a.heard())
+				assert.Equal(t, tc.asked, w.news.told(NoteUnproven))
+			})
+		})
+	}
+}
+
 // While the agent works tmux is not asked about the desk, however often a prompt is looked for.
 func TestTheDeskIsNotLookedAtWhileTheAgentWorks(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

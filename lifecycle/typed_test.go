@@ -176,6 +176,9 @@ func TestP7_NoEnterRightAfterAnother(t *testing.T) {
 // rested is a box that has stayed the same.
 func rested(v *View) { v.Still = stillFor }
 
+// behindAgents is an agent that only waits for agents in the background.
+func behindAgents(v *View) { v.Presence.Status, v.Screen.Background = presence.Busy, true }
+
 // Each row of decideTyped, and what must keep it from holding.
 func TestP4_DecideTyped(t *testing.T) {
 	alone := Clues{Quiet: true, Reported: true}
@@ -194,6 +197,8 @@ func TestP4_DecideTyped(t *testing.T) {
 		{"events wait", free(draft(said), rested), typing(time.Minute, enters(0)), Clues{Unheard: true}, ActNothing},
 		{"events wait for too long", free(draft(said), rested), typing(time.Hour, enters(0)), Clues{Unheard: true, Doubt: doubtOld}, ActUnproven},
 		{"the agent works", free(draft(said), rested, status(presence.Busy)), typing(time.Hour, enters(0)), Clues{Doubt: doubtOld}, ActNothing},
+		{"only agents in the background work", free(draft(said), rested, behindAgents), typing(3*time.Second, enters(0)), Clues{}, ActEnter},
+		{"only agents in the background work, nothing shows", free(behindAgents), typing(ProofWait), Clues{}, ActUnproven},
 		{"a dialog", free(rested, status(presence.Waiting)), typing(time.Hour), Clues{}, ActNothing},
 		{"in the box, never entered", free(draft(said), rested), typing(3*time.Second, enters(0)), Clues{}, ActEnter},
 		{"in the box for a moment", free(draft(said)), typing(3*time.Second, enters(0)), Clues{}, ActNothing},
