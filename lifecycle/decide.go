@@ -331,6 +331,8 @@ func decideHeld(r session.Record, v View, p *Prompt) Decision {
 		return Decision{Act: ActHold, Why: NoteHeldBash, Again: holdPace}
 	case v.boxFree() && !v.Screen.Box.Empty && v.Still < stillFor:
 		return Decision{Again: stillFor - v.Still} // the screen may still show what was entered before
+	case v.boxFree() && p.literally(v.Screen.Box): // left there by a crash; a person's would be submitted as well
+		return Decision{Act: ActClear, Again: holdPace}
 	case v.boxFree() && !v.Screen.Box.Empty:
 		return Decision{Act: ActHold, Why: NoteHeldDraft, Again: holdPace}
 	case settled < QueueNotice:

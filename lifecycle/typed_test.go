@@ -134,6 +134,36 @@ func TestP4_ADoubtfulTextInTheBoxIsAskedAboutAndNeverDoubled(t *testing.T) {
 	}
 }
 
+// A crash may leave a prompt's own text in the box, with no mark: the prompt does not wait behind itself.
+func TestP4_APromptDoesNotWaitBehindItsOwnText(t *testing.T) {
+	for name, tc := range map[string]struct {
+		box    string
+		folded bool
+		drafts int
+	}{
+		"its own text":       {said, false, 0},
+		"a person's text":    {said + " 🎉", false, 1},
+		"what may be either": {longSaid, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.tells(r, a)
+				a.set(func(a *agent) { a.box, a.folded = tc.box, tc.folded })
+				text := said
+				if tc.folded {
+					text = longSaid
+				}
+				w.held(r, "k", text)
+				w.pass(time.Minute)
+				assert.Equal(t, tc.drafts, w.news.told(NoteHeldDraft))
+				assert.Len(t, a.heard(), 1-tc.drafts)
+				assert.Equal(t, tc.drafts == 0, a.cleared > 0)
+			})
+		})
+	}
+}
+
 // Esc from the chat puts what was not taken yet back into the box: no Enter follows it.
 func TestP4_NoEnterFollowsAnEscFromTheChat(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
