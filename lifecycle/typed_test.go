@@ -164,6 +164,31 @@ func TestP4_APromptDoesNotWaitBehindItsOwnText(t *testing.T) {
 	}
 }
 
+// After a key at the desk a placeholder may be a person's paste of as many lines: whatever is decided in
+// the chat, it stays until a person has cleared it, and the prompt follows.
+func TestP7_SendAgainLeavesAPlaceholderThatMayBeAPersons(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.tells(r, a)
+		w.crash("pasted", func() { w.typeHere(r, "k", longSaid) })
+		a.set(func(a *agent) { a.folded = true })
+		w.pass(time.Minute)
+		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Touched = w.Now() })
+		w.comeBack()
+		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
+		w.pass(time.Minute)
+		require.Equal(t, Unproven, w.prompts.state("k"))
+		require.NoError(t, w.SendAgain(w.ctx, r.ID, "k"))
+		w.pass(time.Minute)
+		assert.Equal(t, 1, w.news.told(NoteHeldDraft))
+		require.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), ErrDraftHidden)
+		assert.Zero(t, a.cleared)
+		a.set(func(a *agent) { a.box, a.folded = "", false })
+		w.pass(time.Minute)
+		assert.Equal(t, []string{longSaid}, a.heard())
+	})
+}
+
 // Esc from the chat puts what was not taken yet back into the box: no Enter follows it.
 func TestP4_NoEnterFollowsAnEscFromTheChat(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
