@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -376,5 +378,28 @@ func TestP4_AStoppedPromptIsAskedAbout(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A prompt of which nothing is left in the inbox has no buttons: its text is told all the same, because
+// the agent's box is about to be emptied of it.
+func TestP4_AStoppedPromptWithoutAnEntryIsTold(t *testing.T) {
+	for name, spoil := range map[string]func(marker string) error{
+		"the marker is gone":  os.Remove,
+		"the marker is empty": func(marker string) error { return os.Truncate(marker, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			r := w.NewCurrentSession(t, "api", session.Running)
+			e := w.Prompt(t, r, "text", inbox.Typing)
+			require.NoError(t, w.Inbox.Finish(e.Key))
+			require.NoError(t, spoil(filepath.Join(w.Dir, "inbox", e.Key+".done")))
+			n := lifecycle.Note{Kind: lifecycle.NoteTakenBack, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: "text"}}
+			require.NoError(t, w.SessionNews(t.Context(), n))
+			told := w.Telegram.Last(t)
+			assert.Contains(t, told.Text.Text, w.Word(i18n.StopAsk))
+			assert.Contains(t, told.Text.Text, "text")
+			assert.Empty(t, told.Buttons)
+		})
 	}
 }

@@ -31,26 +31,15 @@ func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err e
 	err = s.do(ctx, id, func(w *work) error {
 		await(ctx, lookPace, escPause, func() bool { return w.Now().Sub(w.recall(id).escAt) >= escPause })
 		w.view = s.View(ctx, *w.r)
-		switch {
-		case w.view.Fate != PaneOurs || w.view.Behind:
-			return ErrNoAgent
-		case w.view.DialogOpen(), w.view.Relayed && !dialogGone(w.view): // its hook may be ahead of the screen
-			return ErrAsks
+		if err := refusesEsc(w.view); err != nil {
+			return err
 		}
 		p, err := w.interrupted(ctx)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case (w.view.idle() || w.view.Screen.Background) && !w.view.Screen.Busy && p.State != Typing: // presence is a little behind the screen
-			return ErrIdle
 		}
 		path, end := w.transcriptPath(*w.r), w.transcriptSize()
-		w.remember(id, func(m *memory) { m.escAt = w.Now() })
-		err = w.press(func(g tmux.Guard) error { return s.Tmux.Press(ctx, g, tmux.KeyEscape) })
-		if errors.Is(err, tmux.ErrNoPane) {
-			return ErrNoAgent
-		}
-		if err != nil {
+		if err := pressEsc(ctx, w, p); err != nil {
 			return err
 		}
 		back := w.seeBack(ctx, p)
@@ -69,9 +58,51 @@ func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err e
 	return told, err
 }
 
+// refusesEsc says why Esc must not reach the pane, whatever the agent does.
+func refusesEsc(v View) error {
+	switch {
+	case v.Fate != PaneOurs || v.Behind:
+		return ErrNoAgent
+	case v.DialogOpen(), v.Relayed && !dialogGone(v): // its hook may be ahead of the screen
+		return ErrAsks
+	}
+	return nil
+}
+
+// pressEsc presses Esc where a turn runs, or where a prompt is being typed. On that prompt it is noted
+// before, and the note goes where the key was not pressed.
+func pressEsc(ctx context.Context, w *work, p Prompt) error {
+	noted := p.State == Typing && !p.Mark.Esc
+	if noted {
+		p.Mark.Esc = true
+		if err := w.Prompts.SavePrompt(p); err != nil {
+			return err
+		}
+	}
+	w.view = w.View(ctx, *w.r) // disk and news took their time
+	err, pressed := refusesEsc(w.view), false
+	switch {
+	case err != nil:
+	case (w.view.idle() || w.view.Screen.Background) && !w.view.Screen.Busy && p.State != Typing: // presence is a little behind the screen
+		err = ErrIdle
+	default:
+		w.remember(w.r.ID, func(m *memory) { m.escAt = w.Now() })
+		err = w.press(func(g tmux.Guard) error { return w.Tmux.Press(ctx, g, tmux.KeyEscape) })
+		gone := errors.Is(err, tmux.ErrNoPane)
+		pressed = !gone && !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent) // else nobody knows
+		if gone {
+			err = ErrNoAgent
+		}
+	}
+	if noted && !pressed {
+		p.Mark.Esc = false
+		err = errors.Join(err, w.Prompts.SavePrompt(p))
+	}
+	return err
+}
+
 // interrupted is the prompt that Esc may put back into the box: the one that is being typed, else
-// the one that the agent took last. Without a key there is none. It notes on those being typed that
-// Esc is about to be pressed.
+// the one that the agent took last. Without a key there is none.
 func (w *work) interrupted(ctx context.Context) (Prompt, error) {
 	head, err := w.head()
 	if err != nil {
@@ -84,8 +115,7 @@ func (w *work) interrupted(ctx context.Context) (Prompt, error) {
 		head = nil
 	}
 	if head != nil && head.State == Typing && head.Mark != nil {
-		head.Mark.Esc = true
-		return *head, w.Prompts.SavePrompt(*head)
+		return *head, nil
 	}
 	last := lastTaken(w)
 	last.State = "" // it is finished

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -263,7 +262,7 @@ const (
 // shows nothing. The first row that holds decides. It is pure.
 //
 //	it has arrived                                        it is done, whatever the box shows
-//	events wait to be heard, the agent works or asks      wait, however long
+//	events wait to be heard, a turn runs, the agent asks  wait, however long
 //	the box of the idle agent stays the same for 2 s, and nothing speaks against it:
 //	    it is literally the text, Enter never pressed     press Enter: only ccbot can have typed it
 //	    it shows the text, and nobody was at the desk     press Enter: it was lost
@@ -273,15 +272,14 @@ const (
 func decideTyped(v View, p *Prompt, c Clues) Decision {
 	shows := v.boxFree() && p.shows(v.Screen.Box)
 	empty := v.boxFree() && v.Screen.Box.Empty && !v.Screen.Box.Bash
-	idle := v.Present && v.Presence.Status == presence.Idle // by its own word, not by the screen
-	still := idle && v.boxFree() && v.Still >= stillFor
+	still := v.Present && v.boxFree() && v.Still >= stillFor // the screen alone does not prove an idle agent
 	waited := min(v.Now.Sub(p.Mark.At), v.Now.Sub(p.Since))
 	switch {
 	case c.Arrived:
 		return Decision{Act: ActProven}
 	case c.Unheard && waited < markFor:
 		return Decision{Again: 2 * soon}
-	case v.Phase() == PhaseWorking || v.Phase().Waiting():
+	case !v.idle() && v.Phase() == PhaseWorking || v.Phase().Waiting():
 		return Decision{Again: holdPace}
 	case still && c.Doubt == "" && shows && p.Mark.Enters == 0 && v.Screen.Box.Whole():
 		return Decision{Act: ActEnter, Again: EnterRetry}
@@ -333,6 +331,8 @@ func decideHeld(r session.Record, v View, p *Prompt) Decision {
 		return Decision{Act: ActHold, Why: NoteHeldBash, Again: holdPace}
 	case v.boxFree() && !v.Screen.Box.Empty && v.Still < stillFor:
 		return Decision{Again: stillFor - v.Still} // the screen may still show what was entered before
+	case v.boxFree() && p.literally(v.Screen.Box): // left there by a crash; a person's would be submitted as well
+		return Decision{Act: ActClear, Again: holdPace}
 	case v.boxFree() && !v.Screen.Box.Empty:
 		return Decision{Act: ActHold, Why: NoteHeldDraft, Again: holdPace}
 	case settled < QueueNotice:

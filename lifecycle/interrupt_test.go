@@ -127,6 +127,80 @@ func TestP7_EscIsPressedOnlyWhereATurnRuns(t *testing.T) {
 	})
 }
 
+// asks is an agent that opens a dialog.
+func asks(a *agent) { a.status, a.dialog = presence.Waiting, true }
+
+// What is written and told before Esc takes its time: a dialog that opens meanwhile is not denied.
+func TestP7_EscIsNotPressedOnADialogThatHasJustOpened(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.set(func(a *agent) { a.deaf = true })
+		w.held(r, "k", said)
+		w.pass(time.Second)
+		w.prompts.set(func(p *promptStore) {
+			p.onSave = func(q Prompt) {
+				if q.Mark != nil && q.Mark.Esc {
+					a.set(asks)
+				}
+			}
+		})
+		require.ErrorIs(t, interrupted(w, r), ErrAsks)
+		assert.Zero(t, a.escapes)
+		p, err := w.prompts.Prompt("k")
+		require.NoError(t, err)
+		assert.False(t, p.Mark.Esc, "it was not pressed")
+	})
+	inWorld(t, func(t *testing.T, w *world) { // the same while it is told that the command runs
+		r, a := w.started()
+		a.set(func(a *agent) { a.onEnter = func(a *agent) { a.status = presence.Busy } })
+		w.held(r, "k", "!make")
+		w.pass(time.Second)
+		a.set(func(a *agent) { a.running = "make" })
+		w.news.set(func(n *heardNews) {
+			n.fail = func(n Note) error {
+				if n.Kind == NoteDelivered {
+					a.set(asks)
+				}
+				return nil
+			}
+		})
+		require.ErrorIs(t, interrupted(w, r), ErrAsks)
+		assert.Zero(t, a.escapes)
+		assert.Equal(t, 1, w.news.told(NoteDelivered))
+	})
+}
+
+// A prompt is an interrupted one only where Esc has reached the pane, or may have.
+func TestP4_AnEscThatWasNotPressedIsNotHeldAgainstThePrompt(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fail  error
+		noted bool
+	}{
+		"no pane":           {tmux.ErrNoPane, false},
+		"the guard refuses": {&tmux.GuardError{Want: "a", Got: "b"}, false},
+		"it was not sent":   {tmux.ErrNotSent, false},
+		"nobody knows":      {tmux.ErrLost, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.tells(r, a)
+				a.set(func(a *agent) { a.deaf = true })
+				w.held(r, "k", said)
+				w.pass(time.Second)
+				w.tmux.Fail("Press", tc.fail)
+				require.Error(t, interrupted(w, r))
+				p, err := w.prompts.Prompt("k")
+				require.NoError(t, err)
+				assert.Equal(t, tc.noted, p.Mark.Esc)
+				a.set(func(a *agent) { a.deaf = false })
+				w.pass(time.Minute)
+				assert.Equal(t, tc.noted, len(a.heard()) == 0, "its lost Enter is pressed again")
+			})
+		})
+	}
+}
+
 // The chat has words for a turn whose interrupt stands in the transcript.
 func TestAnInterruptThatTheTranscriptTellsIsTold(t *testing.T) {
 	for _, line := range []bool{true, false} {
@@ -160,6 +234,37 @@ func TestATextIsTypedWhileAgentsWorkInTheBackground(t *testing.T) {
 		w.pass(time.Minute)
 		assert.Equal(t, []string{said}, a.heard(), "a turn runs")
 	})
+}
+
+// What shows late, or whose Enter was lost, needs no end of the agents in the background.
+func TestP4_ATypedTextIsSettledWhileAgentsWorkInTheBackground(t *testing.T) {
+	tests := []struct {
+		name          string
+		before, after func(a *agent)
+		heard         []string
+		asked         int
+	}{
+		{"shown late", func(a *agent) { a.slow = true }, func(a *agent) { a.slow = false }, []string{said, "another"}, 0},
+		{"an Enter that was lost", func(a *agent) { a.deaf = true }, func(a *agent) { a.deaf = false }, []string{said, "another"}, 0},
+		{"never shown", func(a *agent) { a.slow = true }, func(a *agent) { a.box, a.slow = "", false }, []string{"another"}, 1},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.tells(r, a)
+				a.set(func(a *agent) { a.status, a.background = presence.Busy, true; tc.before(a) })
+				w.held(r, "k", said)
+				w.pass(pasteWait + time.Second)
+				require.Empty(t, a.heard())
+				a.set(tc.after)
+				w.held(r, "next", "another")
+				w.pass(2 * ProofWait)
+				assert.Equal(t, tc.heard, a.heard())
+				assert.Equal(t, tc.asked, w.news.told(NoteUnproven))
+			})
+		})
+	}
 }
 
 // While the agent works tmux is not asked about the desk, however often a prompt is looked for.

@@ -84,3 +84,9 @@ func (p Prompt) shows(b claudeui.Box) bool {
 	}
 	return b.Holds(text)
 }
+
+// literally says whether the box has the text letter by letter, but for white space: rows wrap anywhere.
+func (p Prompt) literally(b claudeui.Box) bool {
+	letters := func(s string) string { return strings.Join(strings.Fields(s), "") }
+	return !b.Empty && !b.Bash && b.Whole() && letters(b.Text) == letters(p.Text)
+}

@@ -31,6 +31,7 @@ type promptStore struct {
 	all    map[string]Prompt
 	saved  []Prompt
 	fail   error                // of SavePrompt
+	onSave func(Prompt)         // while SavePrompt writes
 	unheld error                // of HoldPrompt
 	of     map[string]uuid.UUID // whose it is, as far as it was moved
 	stuck  error                // of MovePrompt
@@ -130,6 +131,9 @@ func (p *promptStore) SavePrompt(q Prompt) error {
 	}
 	p.all[q.Key] = q
 	p.saved = append(p.saved, q)
+	if p.onSave != nil {
+		p.onSave(q)
+	}
 	p.order.add("save %s %s", q.Key, q.State)
 	return nil
 }

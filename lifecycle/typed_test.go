@@ -134,6 +134,61 @@ func TestP4_ADoubtfulTextInTheBoxIsAskedAboutAndNeverDoubled(t *testing.T) {
 	}
 }
 
+// A crash may leave a prompt's own text in the box, with no mark: the prompt does not wait behind itself.
+func TestP4_APromptDoesNotWaitBehindItsOwnText(t *testing.T) {
+	for name, tc := range map[string]struct {
+		box    string
+		folded bool
+		drafts int
+	}{
+		"its own text":       {said, false, 0},
+		"a person's text":    {said + " 🎉", false, 1},
+		"what may be either": {longSaid, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.tells(r, a)
+				a.set(func(a *agent) { a.box, a.folded = tc.box, tc.folded })
+				text := said
+				if tc.folded {
+					text = longSaid
+				}
+				w.held(r, "k", text)
+				w.pass(time.Minute)
+				assert.Equal(t, tc.drafts, w.news.told(NoteHeldDraft))
+				assert.Len(t, a.heard(), 1-tc.drafts)
+				assert.Equal(t, tc.drafts == 0, a.cleared > 0)
+			})
+		})
+	}
+}
+
+// After a key at the desk a placeholder may be a person's paste of as many lines: whatever is decided in
+// the chat, it stays until a person has cleared it, and the prompt follows.
+func TestP7_SendAgainLeavesAPlaceholderThatMayBeAPersons(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.tells(r, a)
+		w.crash("pasted", func() { w.typeHere(r, "k", longSaid) })
+		a.set(func(a *agent) { a.folded = true })
+		w.pass(time.Minute)
+		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Touched = w.Now() })
+		w.comeBack()
+		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
+		w.pass(time.Minute)
+		require.Equal(t, Unproven, w.prompts.state("k"))
+		require.NoError(t, w.SendAgain(w.ctx, r.ID, "k"))
+		w.pass(time.Minute)
+		assert.Equal(t, 1, w.news.told(NoteHeldDraft))
+		require.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), ErrDraftHidden)
+		assert.Zero(t, a.cleared)
+		a.set(func(a *agent) { a.box, a.folded = "", false })
+		w.pass(time.Minute)
+		assert.Equal(t, []string{longSaid}, a.heard())
+	})
+}
+
 // Esc from the chat puts what was not taken yet back into the box: no Enter follows it.
 func TestP4_NoEnterFollowsAnEscFromTheChat(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
@@ -176,6 +231,9 @@ func TestP7_NoEnterRightAfterAnother(t *testing.T) {
 // rested is a box that has stayed the same.
 func rested(v *View) { v.Still = stillFor }
 
+// behindAgents is an agent that only waits for agents in the background.
+func behindAgents(v *View) { v.Presence.Status, v.Screen.Background = presence.Busy, true }
+
 // Each row of decideTyped, and what must keep it from holding.
 func TestP4_DecideTyped(t *testing.T) {
 	alone := Clues{Quiet: true, Reported: true}
@@ -194,6 +252,8 @@ func TestP4_DecideTyped(t *testing.T) {
 		{"events wait", free(draft(said), rested), typing(time.Minute, enters(0)), Clues{Unheard: true}, ActNothing},
 		{"events wait for too long", free(draft(said), rested), typing(time.Hour, enters(0)), Clues{Unheard: true, Doubt: doubtOld}, ActUnproven},
 		{"the agent works", free(draft(said), rested, status(presence.Busy)), typing(time.Hour, enters(0)), Clues{Doubt: doubtOld}, ActNothing},
+		{"only agents in the background work", free(draft(said), rested, behindAgents), typing(3*time.Second, enters(0)), Clues{}, ActEnter},
+		{"only agents in the background work, nothing shows", free(behindAgents), typing(ProofWait), Clues{}, ActUnproven},
 		{"a dialog", free(rested, status(presence.Waiting)), typing(time.Hour), Clues{}, ActNothing},
 		{"in the box, never entered", free(draft(said), rested), typing(3*time.Second, enters(0)), Clues{}, ActEnter},
 		{"in the box for a moment", free(draft(said)), typing(3*time.Second, enters(0)), Clues{}, ActNothing},

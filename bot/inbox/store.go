@@ -136,9 +136,6 @@ func (s *Store) Load(key string) (Entry, error) {
 		return Entry{}, fmt.Errorf("load %q: %w", key, ErrNoEntry)
 	}
 	e, err := s.read(key + entrySuffix)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrNoEntry
-	}
 	if err != nil {
 		return Entry{}, fmt.Errorf("load %s: %w", key, err)
 	}
@@ -229,7 +226,7 @@ func (s *Store) Reopen(key string, state State) (Entry, error) {
 	defer s.mu.Unlock()
 	e, err := s.read(key + doneSuffix)
 	if err != nil {
-		return Entry{}, fmt.Errorf("reopen %s: %w: %w", key, ErrNoEntry, err)
+		return Entry{}, fmt.Errorf("reopen %s: %w", key, err)
 	}
 	e.State, e.Typing = state, nil
 	return e, s.writeLocked(e)
@@ -331,6 +328,9 @@ func (s *Store) path(key string) string { return filepath.Join(s.folder.Path, ke
 
 func (s *Store) read(name string) (Entry, error) {
 	data, err := s.folder.Read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Entry{}, ErrNoEntry
+	}
 	if err != nil {
 		return Entry{}, err
 	}

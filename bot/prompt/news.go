@@ -57,11 +57,16 @@ func (p *Prompts) tellOne(ctx context.Context, n news.Note) error {
 }
 
 // tellStopped asks about a prompt that was stopped before it was carried out. The agent had it, so
-// it is finished as a rule; from here on it waits, in no queue.
+// it is finished as a rule; from here on it waits, in no queue. Where its entry cannot be brought back
+// the text is told without buttons: the agent's box is about to be emptied of it.
 func (p *Prompts) tellStopped(ctx context.Context, n news.Note) error {
 	e, err := p.Entries.Load(n.Prompt.Key)
 	if chat.IsGone(err) {
-		e, err = p.Changes.Reopen(n.Prompt.Key, inbox.Asked)
+		if e, err = p.Changes.Reopen(n.Prompt.Key, inbox.Asked); err != nil {
+			p.Chat.Log.Warn("stopped_prompt_not_reopened", "key", n.Prompt.Key, "error", err.Error())
+			text := questions[stopped].text(p.Chat.Phrases, inbox.Entry{Text: n.Prompt.Text}, n.Session)
+			return p.Chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, nil)
+		}
 	}
 	if err != nil {
 		return err
