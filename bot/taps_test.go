@@ -397,7 +397,7 @@ func TestP4_AStoppedPromptWithoutAnEntryIsTold(t *testing.T) {
 			n := lifecycle.Note{Kind: lifecycle.NoteTakenBack, Session: r, Prompt: lifecycle.Prompt{Key: e.Key, Text: "text"}}
 			require.NoError(t, w.SessionNews(t.Context(), n))
 			told := w.Telegram.Last(t)
-			assert.Contains(t, told.Text.Text, w.Word(i18n.StopAsk))
+			assert.Contains(t, told.Text.Text, w.Named(i18n.StopAsk, "api"))
 			assert.Contains(t, told.Text.Text, "text")
 			assert.Empty(t, told.Buttons)
 		})
