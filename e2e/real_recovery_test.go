@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/messagesapi"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -121,8 +122,8 @@ func TestRealInterruptedTurnGoesOn(t *testing.T) {
 	assert.Contains(t, told.Text, "Continued automatically: works.\nTo continue, this is sent:\nsay going on")
 	w.allAreBack([]string{"waits", "works"}, told.ID)
 	w.until("the one at work goes on", func() bool { return w.record("works").Interruption.Followed })
-	asked, ok := api.Asked("say going on")
-	require.True(t, ok)
+	var asked messagesapi.Request
+	w.until("the model is asked", func() (ok bool) { asked, ok = api.Asked("say going on"); return ok })
 	assert.True(t, asked.Says("tail -f /dev/null"), "the model sees what was under way")
 	assert.False(t, w.record("waits").Interruption.Followed, "nobody has decided for it")
 
