@@ -214,7 +214,7 @@ func (b *Bot) Run(ctx context.Context) error {
 			return guard.Keep(ctx, func() error { return f.Run(ctx) }, func(p *guard.Panic) {
 				b.logPanic(f.Name, "run", p)
 				if !told {
-					b.warnEverybody(ctx, f.Name)
+					b.warnOfCrash(ctx, f.Name)
 				}
 				told = true
 			})
@@ -275,14 +275,25 @@ func (b *Bot) logPanic(feature, where string, p *guard.Panic) {
 		"panic", fmt.Sprint(p.Value), "stack", p.Stack)
 }
 
-// warnEverybody says in each private chat that a part of the bot has crashed.
-func (b *Bot) warnEverybody(ctx context.Context, feature string) {
+// warnEverybody says something in each private chat.
+func (b *Bot) warnEverybody(ctx context.Context, text string) error {
 	homes, err := b.PrivateChats()
-	text := chat.Warning + b.words.Say(i18n.FeatureCrashed, i18n.Args{"Feature": feature})
 	for _, to := range homes {
-		err = errors.Join(err, b.Say(ctx, to, text))
+		err = errors.Join(err, b.Say(ctx, to, chat.Warning+text))
 	}
-	if err != nil {
+	return err
+}
+
+// DiskLow says that the disk of ccbot's folder is almost full.
+func (b *Bot) DiskLow(ctx context.Context, free string) error {
+	said := i18n.Args{"Dir": b.Short(b.StateDir), "Free": free}
+	return b.warnEverybody(ctx, b.words.Say(i18n.DiskLow, said))
+}
+
+// warnOfCrash says that a part of the bot has crashed.
+func (b *Bot) warnOfCrash(ctx context.Context, feature string) {
+	text := b.words.Say(i18n.FeatureCrashed, i18n.Args{"Feature": feature})
+	if err := b.warnEverybody(ctx, text); err != nil {
 		b.Log.Warn("crash_not_told", "feature", feature, "error", err.Error())
 	}
 }

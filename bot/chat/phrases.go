@@ -74,6 +74,20 @@ func (p Phrases) ContinueText(text string) render.Text {
 // shownStep bounds the letters of a step.
 const shownStep = 120
 
+// AtWindow says who is at an agent's window, and that the agent's commands run on while it is idle.
+func (p Phrases) AtWindow(l desk.Look) (said []string) {
+	switch l.Presence {
+	case desk.Typing:
+		said = append(said, p.Words.Say(i18n.ListAtDesk))
+	case desk.Attached:
+		said = append(said, p.Words.Say(i18n.ListAttached))
+	}
+	if l.Background && l.Phase == desk.Idle { // else it says nothing new
+		said = append(said, p.Words.Say(i18n.ListBackground))
+	}
+	return said
+}
+
 // ProcessText names a process: its program, pid, age and terminal, as far as they are known.
 func (p Phrases) ProcessText(one desk.Process) string {
 	var parts []string

@@ -55,7 +55,7 @@ func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) 
 	state := s.chat.Words.Say(i18n.StateKey(string(r.State)))
 	switch {
 	case r.State == views.Running:
-		state = lookText(s.chat.Words, s.Agents.Look(ctx, r.ID))
+		state = lookText(s.chat.Phrases, s.Agents.Look(ctx, r.ID))
 	case r.State == views.CleanupFailed && len(r.Failures) > 0:
 		note := s.chat.FailureTexts(r)[0] // the first reason is enough here
 		state = s.chat.Words.Say(i18n.Noted, i18n.Args{"What": state, "Note": note})
@@ -71,17 +71,9 @@ func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) 
 
 // lookText says what an agent is doing, whether a person is at the agent's window, which model the
 // agent has and how full its context is. The last two are known where the status line has told.
-func lookText(words i18n.Words, l desk.Look) string {
-	text := []string{words.Say(i18n.PhaseKey(string(l.Phase)))}
-	switch l.Presence {
-	case desk.Typing:
-		text = append(text, words.Say(i18n.ListAtDesk))
-	case desk.Attached:
-		text = append(text, words.Say(i18n.ListAttached))
-	}
-	if l.Background && l.Phase == desk.Idle { // else it says nothing new
-		text = append(text, words.Say(i18n.ListBackground))
-	}
+func lookText(p chat.Phrases, l desk.Look) string {
+	words := p.Words
+	text := append([]string{words.Say(i18n.PhaseKey(string(l.Phase)))}, p.AtWindow(l)...)
 	if u := l.Usage; u != nil {
 		if model := chat.Head(glyph.Name(u.Model), 24); model != "" {
 			text = append(text, model)

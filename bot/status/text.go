@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"ccbot/bot/chat"
-	"ccbot/bot/port/desk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -59,17 +58,7 @@ func (s *Status) phase(n now) string {
 	if n.Work.Phase == string(n.Look.Phase) && !n.PhaseAt.IsZero() {
 		does = s.say(i18n.StatusSince, i18n.Args{"State": does, "Age": s.chat.Age(s.chat.Now().Sub(n.PhaseAt))})
 	}
-	text := []string{does}
-	switch n.Presence {
-	case desk.Typing:
-		text = append(text, s.say(i18n.ListAtDesk))
-	case desk.Attached:
-		text = append(text, s.say(i18n.ListAttached))
-	}
-	if n.Background && n.Look.Phase == desk.Idle { // else it says nothing new
-		text = append(text, s.say(i18n.ListBackground))
-	}
-	return strings.Join(text, s.say(i18n.JoinParts))
+	return strings.Join(append([]string{does}, s.chat.AtWindow(n.Look)...), s.say(i18n.JoinParts))
 }
 
 // agent says with what the agent works, and how much it has done.
