@@ -38,7 +38,7 @@ func TestP4_OurGroupMayMoveWhoeverCausesIt(t *testing.T) {
 		stop := r.start(t)
 		time.Sleep(time.Minute)
 		stop()
-		assert.Equal(t, []string{"1", "2"}, j.keys())
+		assert.ElementsMatch(t, []string{"1", "2"}, j.keys(), "two chats, so either may come first")
 		assert.Equal(t, []string{"-5 -1005", "-5 -1005", "-6 -1006"}, asked)
 		assert.Empty(t, tg.unconfirmed())
 	})
