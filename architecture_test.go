@@ -52,6 +52,7 @@ var sideways = map[[2]string]string{
 	{"internal/session", "internal/git"}:        "a record holds the state of its repository",
 	{"internal/session", "internal/keepjson"}:   "a record keeps the fields of a later program",
 	{"internal/session", "internal/spool"}:      "the records are items of a folder",
+	{"internal/spool", "internal/keepjson"}:     "an item of a newer program stays where it is",
 	{"internal/session", "internal/process"}:    "a record names its agent by process identity",
 	{"internal/session", "internal/transcript"}: "a record holds transcript cursors",
 }

@@ -276,9 +276,8 @@ func (b *Bot) logPanic(feature, where string, p *guard.Panic) {
 }
 
 // warnEverybody says something in each private chat.
-func (b *Bot) warnEverybody(ctx context.Context, text string) error {
-	homes, err := b.PrivateChats()
-	for _, to := range homes {
+func (b *Bot) warnEverybody(ctx context.Context, text string) (err error) {
+	for _, to := range b.PrivateChats() {
 		err = errors.Join(err, b.Say(ctx, to, chat.Warning+text))
 	}
 	return err

@@ -2,9 +2,7 @@ package alias
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"sync"
 
@@ -33,24 +31,24 @@ type file struct {
 	Told    []int64   `json:"told"`   // chats whose people know of it
 }
 
-// Open reads the table of a folder. A file that cannot be understood counts as none.
-func Open(folder spool.Folder) (*Table, error) {
+// Open reads the table of a folder. A file that cannot be understood counts as none, and is set aside.
+func Open(folder spool.Folder, aside spool.Loader) (*Table, error) {
 	t := &Table{folder: folder}
-	data, err := folder.Read(fileName)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, spool.ErrForeign), errors.Is(err, spool.ErrTooBig):
-		return t, nil
-	case err != nil:
-		return nil, fmt.Errorf("read moved chats: %w", err)
-	}
-	var f file
-	if json.Unmarshal(data, &f) == nil {
+	_, err := aside.LoadOne(folder, fileName, func(data []byte) error {
+		var f file
+		if err := json.Unmarshal(data, &f); err != nil {
+			return err
+		}
 		t.known.Told = f.Told
 		for _, numbers := range f.Groups {
 			for i := range len(numbers) - 1 {
 				t.known, _ = t.known.with(numbers[i], numbers[i+1])
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read moved chats: %w", err)
 	}
 	return t, nil
 }

@@ -1,6 +1,7 @@
 package alias
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,7 +15,7 @@ import (
 // open reads the table of a folder, as each start does.
 func open(t *testing.T, dir string) *Table {
 	t.Helper()
-	table, err := Open(spool.Folder{Path: dir, MaxSize: 1 << 20})
+	table, err := Open(spool.Folder{Path: dir, MaxSize: 1 << 20}, spool.Loader{Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	return table
 }

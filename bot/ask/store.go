@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/keepjson"
 	"ccbot/internal/spool"
 )
 
@@ -37,17 +36,10 @@ type Store struct {
 // be understood is moved to the quarantine folder and logged; a newer program's is left where it
 // is. The error is about the folder.
 func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
-	folder := spool.Folder{Path: dir, MaxSize: maxCard, Fsync: true}
-	s := &Store{folder: folder, cards: make(map[string]Card)}
+	s := &Store{folder: spool.Folder{Path: dir, MaxSize: maxCard, Fsync: true}, cards: make(map[string]Card)}
 	err := s.folder.Make()
-	var names []string
 	if err == nil {
-		names, err = s.folder.List()
-	}
-	for _, name := range names {
-		if err == nil && strings.HasSuffix(name, suffix) {
-			err = s.load(name, quarantine, log)
-		}
+		_, err = spool.Loader{Quarantine: quarantine, Log: log}.Load(s.folder, suffix, s.take)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the asks: %w", err)
@@ -55,25 +47,13 @@ func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
 	return s, nil
 }
 
-func (s *Store) load(name, quarantine string, log *slog.Logger) error {
+func (s *Store) take(name string, data []byte) error {
 	var c Card
-	data, err := s.folder.Read(name)
-	if err != nil && !errors.Is(err, spool.ErrForeign) && !errors.Is(err, spool.ErrTooBig) {
-		return err // it may pass
+	if err := json.Unmarshal(data, &c); err != nil {
+		return err
 	}
-	if err == nil {
-		err = json.Unmarshal(data, &c)
-	}
-	if err == nil && c.Request.ID+suffix != name {
-		err = fmt.Errorf("the file is named %s, but its id is %s", name, c.Request.ID)
-	}
-	switch {
-	case errors.Is(err, keepjson.ErrNewer):
-		log.Warn("ask_newer", "file", name, "error", err.Error())
-		return nil
-	case err != nil:
-		log.Error("ask_unreadable", "file", name, "moved_to", quarantine, "error", err.Error())
-		return s.folder.Quarantine(name, quarantine, err.Error())
+	if c.Request.ID+suffix != name {
+		return fmt.Errorf("the file is named %s, but its id is %s", name, c.Request.ID)
 	}
 	s.cards[c.Request.ID] = c
 	return nil

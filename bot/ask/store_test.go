@@ -160,8 +160,8 @@ func TestP8_StoreSetsAsideWhatItCannotRead(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, aside, 14, "seven, each with its reason")
 	assert.FileExists(t, filepath.Join(dir, "asks", "newer.json"))
-	assert.Equal(t, 7, strings.Count(log.String(), "ask_unreadable"))
-	assert.Equal(t, 1, strings.Count(log.String(), "ask_newer"))
+	assert.Equal(t, 7, strings.Count(log.String(), "file_unreadable"))
+	assert.Equal(t, 1, strings.Count(log.String(), "file_newer"))
 
 	kept, ok := s.Get(b)
 	require.True(t, ok)

@@ -65,7 +65,14 @@ func Open(dir, quarantine string, sender Sender, mayShow func(outbox.Conversatio
 		sender: sender, mayShow: mayShow, log: log, wake: make(chan struct{}, 1),
 		cards: map[string]record{}, refused: map[string]func(context.Context, record, error){},
 	}
-	if err := b.load(quarantine); err != nil {
+	_, err := spool.Loader{Quarantine: quarantine, Log: log}.Load(b.folder, suffix, func(name string, data []byte) error {
+		c, err := read(name, data)
+		if err == nil {
+			b.cards[c.ID] = c
+		}
+		return err
+	})
+	if err != nil {
 		return nil, fmt.Errorf("open cards: %w", err)
 	}
 	return b, nil

@@ -4,14 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"strconv"
 	"time"
 
 	"ccbot/bot/outbox"
 	"ccbot/internal/keepjson"
 	"ccbot/internal/pause"
-	"ccbot/internal/spool"
 )
 
 const (
@@ -112,39 +110,6 @@ func (c record) option(n int) (Option, bool) {
 		n -= len(row)
 	}
 	return Option{}, false
-}
-
-// load reads the files. One that cannot be understood goes to quarantine, a newer program's stays
-// where it is. One that cannot be read now is an error: it may pass.
-func (b *Board) load(quarantine string) error {
-	names, err := b.folder.List()
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if path.Ext(name) != suffix {
-			continue
-		}
-		data, err := b.folder.Read(name)
-		var c record
-		if err == nil {
-			c, err = read(name, data)
-		} else if !errors.Is(err, spool.ErrForeign) && !errors.Is(err, spool.ErrTooBig) {
-			return err
-		}
-		switch {
-		case errors.Is(err, keepjson.ErrNewer):
-			b.log.Warn("card_newer", "file", name, "error", err.Error())
-		case err != nil:
-			b.log.Error("card_unreadable", "file", name, "moved_to", quarantine, "error", err.Error())
-			if err := b.folder.Quarantine(name, quarantine, err.Error()); err != nil {
-				return err
-			}
-		default:
-			b.cards[c.ID] = c
-		}
-	}
-	return nil
 }
 
 var errRecord = errors.New("not a card of this version")

@@ -248,7 +248,7 @@ func openProcess(t *testing.T, dir string, chat *telegram, mayShow func(outbox.C
 	p := &process{dir: dir}
 	p.Outbox = outbox.New(connection{telegram: chat, dead: &p.dead}, "https://api.example", filepath.Join(dir, "outbox"), log)
 	var err error
-	p.Aliases, err = alias.Open(spool.Folder{Path: filepath.Join(dir, "chats"), MaxSize: 1 << 20})
+	p.Aliases, err = alias.Open(spool.Folder{Path: filepath.Join(dir, "chats"), MaxSize: 1 << 20}, spool.Loader{Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	p.board, err = Open(filepath.Join(dir, "cards"), filepath.Join(dir, "quarantine"), p.Outbox, mayShow, log)
 	require.NoError(t, err)

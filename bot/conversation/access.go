@@ -34,11 +34,8 @@ func (b *Book) InGroup(chat int64) bool {
 }
 
 // PrivateChats are the private chats that are known of allowed people, in a fixed order.
-func (b *Book) PrivateChats() (all []address.Conversation, err error) {
-	known, err := b.All()
-	if err != nil {
-		return nil, err
-	}
+func (b *Book) PrivateChats() (all []address.Conversation) {
+	known := b.All()
 	for _, r := range b.Records.List() {
 		known = append(known, r.Conversation)
 	}
@@ -49,7 +46,7 @@ func (b *Book) PrivateChats() (all []address.Conversation, err error) {
 		}
 	}
 	slices.SortFunc(all, Compare)
-	return all, nil
+	return all
 }
 
 // Compare orders conversations by chat and topic.

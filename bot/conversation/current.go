@@ -66,11 +66,7 @@ func (b *Book) Use(ctx context.Context, to address.Conversation, r views.Session
 
 // ReplaceCurrent makes a session current wherever another one is.
 func (b *Book) ReplaceCurrent(ctx context.Context, from, to uuid.UUID) error {
-	all, err := b.All()
-	if err != nil {
-		return err
-	}
-	for _, one := range all {
+	for _, one := range b.All() {
 		id, err := b.Current(one)
 		if err != nil {
 			return err

@@ -53,7 +53,7 @@ func (c *Store) SessionOf(to address.Conversation, message int) (uuid.UUID, bool
 
 // ownerOf is the session that a message belongs to, or uuid.Nil for none; false: that is unknown.
 func (c *Store) ownerOf(to address.Conversation, message int) (uuid.UUID, bool) {
-	f, _ := c.read(to) // what cannot be read is unknown
+	f := c.read(to)
 	for id, all := range f.Messages {
 		if slices.Contains(all, message) {
 			return id, true

@@ -2,9 +2,11 @@ package conversation
 
 import (
 	"encoding/json"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -60,7 +62,7 @@ var (
 
 func TestChatsKeepWhoseAMessageIs(t *testing.T) {
 	dir := t.TempDir()
-	c, err := Open(dir)
+	c, err := Open(dir, filepath.Join(t.TempDir(), "quarantine"), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	one, two, topic := uuid.New(), uuid.New(), session.Conversation{ChatID: -100, ThreadID: 5}
 	require.NoError(t, c.SetCurrent(atAlice, two))
@@ -82,7 +84,7 @@ func TestChatsKeepWhoseAMessageIs(t *testing.T) {
 		now, err := c.Current(atAlice)
 		require.NoError(t, err)
 		assert.Equal(t, two, now)
-		c, err = Open(dir) // a restart
+		c, err = Open(dir, filepath.Join(t.TempDir(), "quarantine"), slog.New(slog.DiscardHandler)) // a restart
 		require.NoError(t, err)
 	}
 	require.NoError(t, os.RemoveAll(dir))

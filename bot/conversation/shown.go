@@ -47,7 +47,7 @@ func (f *file) setTurn(t Turn) {
 
 // TurnOf is the turn of a session that is shown in full; false: there is none.
 func (c *Store) TurnOf(to address.Conversation, id uuid.UUID) (Turn, bool) {
-	f, _ := c.read(to) // what cannot be read is unknown
+	f := c.read(to)
 	t, ok := f.Turns[id]
 	return t, ok
 }
@@ -92,9 +92,9 @@ func (c *Store) NoteOpened(to address.Conversation, id uuid.UUID) error {
 
 // ReadMarkOf is the mark of a session; false: there is none.
 func (c *Store) ReadMarkOf(to address.Conversation, id uuid.UUID) (ReadMark, bool) {
-	f, err := c.read(to)
+	f := c.read(to)
 	i := slices.IndexFunc(f.Unread, func(h ReadMark) bool { return h.Session == id })
-	if err != nil || i < 0 {
+	if i < 0 {
 		return ReadMark{}, false
 	}
 	return f.Unread[i], true

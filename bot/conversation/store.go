@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -33,29 +33,88 @@ type file struct {
 	Messages messages           `json:"messages,omitempty"`
 	Turns    map[uuid.UUID]Turn `json:"shown,omitempty"` // shown in full for one turn
 	Unread   []ReadMark         `json:"had,omitempty"`   // how much is shown
+	Damaged  bool               `json:"damaged,omitempty"`
 }
 
 // maxFile is the size of the largest file: a thousand messages of a thousand sessions.
 const maxFile = 4 << 20
 
-// Open opens the folder, making it if needed.
-func Open(dir string) (*Store, error) {
+// Open reads the folder, making it if needed. A file that cannot be understood is set aside in
+// quarantine and logged, and its conversation is Damaged. The error is about the folder, or about a
+// file that cannot be read now.
+func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
 	c := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile, Fsync: true},
 		kept: make(map[address.Conversation]file)}
-	if err := c.folder.Make(); err != nil {
+	aside, err := c.load(spool.Loader{Quarantine: quarantine, Log: log})
+	for _, a := range aside {
+		if to, ok := placeOf(a.Name); ok && err == nil {
+			err = c.change(to, func(f *file) { f.Damaged = true })
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("open chats: %w", err)
 	}
-	var err error
-	c.Aliases, err = alias.Open(c.folder)
-	return c, err
+	return c, nil
 }
 
-func nameOf(to address.Conversation) string { return fmt.Sprintf("%d-%d.json", to.ChatID, to.ThreadID) }
+func (c *Store) load(from spool.Loader) (aside []spool.Aside, err error) {
+	if err := c.folder.Make(); err != nil {
+		return nil, err
+	}
+	if c.Aliases, err = alias.Open(c.folder, from); err != nil {
+		return nil, err
+	}
+	return from.Load(c.folder, suffix, func(name string, data []byte) error {
+		to, ok := placeOf(name)
+		if !ok {
+			return nil // of the aliases
+		}
+		var f file
+		if err := json.Unmarshal(data, &f); err != nil {
+			return err
+		}
+		if f.Version == 0 {
+			return errors.New("it has no version")
+		}
+		c.kept[to] = f
+		return nil
+	})
+}
+
+// Damaged are the conversations whose file was set aside, until their people were told.
+func (c *Store) Damaged() []address.Conversation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []address.Conversation
+	for to, f := range c.kept {
+		if f.Damaged {
+			all = append(all, to)
+		}
+	}
+	slices.SortFunc(all, Compare)
+	return all
+}
+
+// NoteDamageTold keeps that the people of a conversation know that its file was set aside.
+func (c *Store) NoteDamageTold(to address.Conversation) error {
+	return c.change(to, func(f *file) { f.Damaged = false })
+}
+
+const suffix = ".json"
+
+func nameOf(to address.Conversation) string {
+	return fmt.Sprintf("%d-%d", to.ChatID, to.ThreadID) + suffix
+}
+
+// placeOf is the conversation that a file is of; false: of none.
+func placeOf(name string) (to address.Conversation, ok bool) {
+	n, err := fmt.Sscanf(name, "%d-%d", &to.ChatID, &to.ThreadID)
+	return to, err == nil && n == 2 && nameOf(to) == name
+}
 
 // Current is the current session of a conversation, uuid.Nil if there is none.
 func (c *Store) Current(to address.Conversation) (uuid.UUID, error) {
-	f, err := c.read(to)
-	return f.Current, err
+	return c.read(to).Current, nil
 }
 
 // SetCurrent makes a session the current one of a conversation. Other sessions that were to be
@@ -64,34 +123,21 @@ func (c *Store) SetCurrent(to address.Conversation, id uuid.UUID) error {
 	return c.change(to, func(f *file) { f.Current, f.Turns = id, nil })
 }
 
-// All are the conversations that have a file.
-func (c *Store) All() ([]address.Conversation, error) {
-	names, err := c.folder.List()
-	if err != nil {
-		return nil, fmt.Errorf("read chats: %w", err)
-	}
-	var all []address.Conversation
-	for _, name := range names {
-		var to address.Conversation
-		n, err := fmt.Sscanf(name, "%d-%d.json", &to.ChatID, &to.ThreadID)
-		if err == nil && n == 2 && nameOf(to) == name {
-			all = append(all, to)
-		}
-	}
-	return all, nil
+// All are the conversations of which something is kept, in a fixed order.
+func (c *Store) All() []address.Conversation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(c.kept), Compare)
 }
 
 // Forget takes a session out of all conversations. Its messages are known as those of uuid.Max, which
 // no session has: who answers one means no other session.
 func (c *Store) Forget(id uuid.UUID) error {
-	all, err := c.All()
-	errs := []error{err}
-	for _, to := range all {
-		f, err := c.read(to)
-		if data, _ := json.Marshal(f); err == nil && strings.Contains(string(data), id.String()) {
-			err = c.change(to, func(f *file) { f.forget(id) })
+	var errs []error
+	for _, to := range c.All() {
+		if data, _ := json.Marshal(c.read(to)); strings.Contains(string(data), id.String()) {
+			errs = append(errs, c.change(to, func(f *file) { f.forget(id) }))
 		}
-		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
@@ -112,11 +158,11 @@ func (f *file) forget(id uuid.UUID) {
 func (c *Store) Rehome(from, to address.Conversation) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	old, err := c.readLocked(from)
-	if err != nil || old.Version == 0 {
-		return err
+	old, ok := c.kept[from]
+	if !ok {
+		return nil
 	}
-	err = c.changeLocked(to, func(f *file) {
+	err := c.changeLocked(to, func(f *file) {
 		if f.Current == uuid.Nil {
 			f.Current = old.Current
 		}
@@ -141,33 +187,10 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 }
 
 // read is a conversation's file.
-func (c *Store) read(to address.Conversation) (file, error) {
+func (c *Store) read(to address.Conversation) file {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.readLocked(to)
-}
-
-// readLocked reads a conversation's file. A file that cannot be understood counts as none: the
-// person picks a session again.
-func (c *Store) readLocked(to address.Conversation) (f file, err error) {
-	if f, ok := c.kept[to]; ok {
-		return f, nil
-	}
-	defer func() {
-		if err == nil {
-			c.kept[to] = f
-		}
-	}()
-	data, err := c.folder.Read(nameOf(to))
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, spool.ErrForeign), errors.Is(err, spool.ErrTooBig):
-		return file{}, nil
-	case err != nil:
-		return file{}, fmt.Errorf("read chat: %w", err)
-	case json.Unmarshal(data, &f) != nil:
-		return file{}, nil
-	}
-	return f, nil
+	return c.kept[to]
 }
 
 func (c *Store) change(to address.Conversation, change func(*file)) error {
@@ -177,11 +200,7 @@ func (c *Store) change(to address.Conversation, change func(*file)) error {
 }
 
 func (c *Store) changeLocked(to address.Conversation, change func(*file)) error {
-	f, err := c.readLocked(to)
-	if err != nil {
-		return err
-	}
-	f = f.clone()
+	f := c.kept[to].clone()
 	change(&f)
 	data, err := json.Marshal(f)
 	if err == nil {

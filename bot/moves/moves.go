@@ -185,9 +185,8 @@ func (m *Moves) tellGroups(ctx context.Context) error {
 
 // carry moves what is known of places, and the sessions that are shown there.
 func (m *Moves) carry(ctx context.Context, place chat.Where) error {
-	known, err := m.book.All()
-	errs := []error{err}
-	for _, c := range known {
+	var errs []error
+	for _, c := range m.book.All() {
 		if to, moves := place(c); moves {
 			errs = append(errs, m.book.Rehome(c, to))
 		}

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -107,7 +108,7 @@ func TestP5_NothingIsSentToANewChatBeforeItIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, dir, upgraded)
 		var err error
-		b.Aliases, err = alias.Open(folder)
+		b.Aliases, err = alias.Open(folder, spool.Loader{Log: slog.New(slog.DiscardHandler)})
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(folder.Path, nil, 0o600), "a file is in the way")
 		b.run(t)
@@ -120,7 +121,7 @@ func TestP5_NothingIsSentToANewChatBeforeItIsKept(t *testing.T) {
 		require.NoError(t, b.stop())
 
 		again := newBench(t, dir, upgraded)
-		again.Aliases, err = alias.Open(folder)
+		again.Aliases, err = alias.Open(folder, spool.Loader{Log: slog.New(slog.DiscardHandler)})
 		require.NoError(t, err)
 		again.run(t)
 		_, err = again.Send(t.Context(), say(-5, "2"))

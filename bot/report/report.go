@@ -74,12 +74,10 @@ func (p *Reports) Feature() chat.Feature {
 // repeats a message and loses none. Where ResumeOnStart says so, sessions that went down with the
 // machine come back before Tell returns.
 func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
-	private, err := p.Chat.Book.PrivateChats()
-	if err != nil {
-		return err
-	}
+	private := p.Chat.Book.PrivateChats()
 	windows := p.Windows.All(ctx)
 	if len(windows) > 0 {
+		var err error
 		if windows, err = p.Notices.NewOrphans(ctx, windows); err != nil {
 			p.Chat.Log.Warn("windows_unknown", "error", err.Error())
 		}

@@ -180,16 +180,14 @@ func TestAResumeAtTheDeskTakesItsPlaceInTheChat(t *testing.T) {
 	before, api, web := one(1, "before", in), one(2, "api", in), one(3, "web", in)
 	environ := machine(t, before, api, web)
 	err := aside(t, environ, func(ctx context.Context, s *system, _ recovery.Report) error {
-		chats, err := conversation.Open(filepath.Join(s.Dir, "chats"))
-		require.NoError(t, err)
-		require.NoError(t, chats.SetCurrent(here, before.ID))
+		require.NoError(t, s.bot.Chats.SetCurrent(here, before.ID))
 		back, err := s.resume(ctx, "api")
 		require.NoError(t, err)
 		assert.Equal(t, "its chat goes on with it", back.Chat)
 		back, err = s.resume(ctx, "web")
 		require.NoError(t, err)
 		assert.Equal(t, "in its chat api stays the current one, /list there switches", back.Chat)
-		chats, err = conversation.Open(filepath.Join(s.Dir, "chats")) // the bot's own has written since
+		chats, err := conversation.Open(filepath.Join(s.Dir, "chats"), filepath.Join(s.Dir, "quarantine"), s.log)
 		require.NoError(t, err)
 		current, err := chats.Current(here)
 		require.NoError(t, err)

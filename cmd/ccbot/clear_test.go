@@ -50,7 +50,7 @@ func newForgetful(t *testing.T) forgetful {
 	mayShow := func(session.Conversation) bool { return true }
 	s.cards, err = card.Open(filepath.Join(dir, "cards"), filepath.Join(dir, "quarantine"), nil, mayShow, log)
 	require.NoError(t, err)
-	chats, err := conversation.Open(filepath.Join(dir, "chats"))
+	chats, err := conversation.Open(filepath.Join(dir, "chats"), filepath.Join(dir, "quarantine"), log)
 	require.NoError(t, err)
 	s.bot = bot.New(bot.Config{Allowed: map[int64]bool{1: true}, Lang: "en"},
 		bot.Deps{

@@ -150,7 +150,7 @@ func (s *system) wireChat(environ []string) error {
 	if err != nil {
 		return err
 	}
-	chats, err := conversation.Open(filepath.Join(s.Dir, "chats"))
+	chats, err := conversation.Open(filepath.Join(s.Dir, "chats"), filepath.Join(s.Dir, "quarantine"), s.log)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,7 @@ package session
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -68,39 +66,20 @@ func newStore(dir string, now func() time.Time, log *slog.Logger) *Store {
 func (s *Store) Aside() []Aside { return slices.Clone(s.aside) }
 
 func (s *Store) loadAll() error {
-	names, err := s.folder.List()
+	loader := spool.Loader{Quarantine: s.quarantine, Log: s.log}
+	aside, err := loader.Load(s.folder, ".json", func(name string, data []byte) error {
+		r, err := understand(name, data)
+		if err == nil {
+			s.records[r.ID] = r
+		}
+		return err
+	})
+	for _, a := range aside {
+		s.aside = append(s.aside, Aside{File: a.Name, ID: idOf(a.Name), Newer: a.Newer, Why: a.Why.Error()})
+	}
 	if err != nil {
 		return fmt.Errorf("open sessions: %w", err)
 	}
-	for _, name := range names {
-		if filepath.Ext(name) != ".json" {
-			continue
-		}
-		if err := s.load(name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// load reads one file, or sets it aside.
-func (s *Store) load(name string) error {
-	data, err := s.folder.Read(name)
-	forGood := err == nil || errors.Is(err, spool.ErrForeign) || errors.Is(err, spool.ErrTooBig)
-	switch {
-	case s.readOnly && errors.Is(err, fs.ErrNotExist):
-		return nil // removed since the folder was read
-	case !forGood && !s.readOnly:
-		return fmt.Errorf("read session record %s: %w", name, err) // it may pass: no session is given up for it
-	}
-	var r Record
-	if err == nil {
-		r, err = understand(name, data)
-	}
-	if err != nil {
-		return s.setAside(name, err)
-	}
-	s.records[r.ID] = r
 	return nil
 }
 
@@ -128,27 +107,6 @@ func (r *Record) straighten() {
 	for i, c := range r.Cursors {
 		r.Cursors[i].Offset, r.Cursors[i].Block, r.Cursors[i].Part = max(c.Offset, 0), max(c.Block, 0), max(c.Part, 0)
 	}
-}
-
-// setAside leaves a newer program's record where it is and moves what cannot be
-// understood away. A quarantine that fails is an error: something would be lost
-// by going on.
-func (s *Store) setAside(name string, why error) error {
-	newer := errors.Is(why, ErrNewer)
-	s.aside = append(s.aside, Aside{File: name, ID: idOf(name), Newer: newer, Why: why.Error()})
-	switch {
-	case newer:
-		s.log.Warn("session_record_newer", "file", name, "error", why.Error())
-		return nil
-	case s.readOnly:
-		s.log.Warn("session_record_unreadable", "file", name, "error", why.Error())
-		return nil
-	}
-	s.log.Error("session_record_unreadable", "file", name, "moved_to", s.quarantine, "error", why.Error())
-	if err := s.folder.Quarantine(name, s.quarantine, why.Error()); err != nil {
-		return fmt.Errorf("set session record %s aside: %w", filepath.Join(s.folder.Path, name), err)
-	}
-	return nil
 }
 
 // idOf is the id that a record's file is named after.

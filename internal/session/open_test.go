@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -155,26 +154,6 @@ func TestP8_AReadOnlyStoreRefusesChanges(t *testing.T) {
 	}
 	assert.NoError(t, s.Do(t.Context(), r.ID, func(*Record, func() error) error { return nil }), "looking is no change")
 	assert.NoError(t, owner.Do(t.Context(), r.ID, func(_ *Record, save func() error) error { return save() }), "the owner goes on")
-}
-
-// The owner may remove a record while another reads the folder, and a file may
-// be unreadable for a moment. Neither keeps a reader from the others; the owner
-// gives no session up for it.
-func TestAFileThatCannotBeReadAtThisMoment(t *testing.T) {
-	f := newFolders(t)
-	created(t, f.open(t))
-	gone, tooLong := file(uuid.New()), strings.Repeat("x", 300)+".json"
-	reader := f.openReadOnly(t)
-	require.NoError(t, reader.load(gone))
-	assert.Empty(t, reader.Aside())
-	require.NoError(t, reader.load(tooLong))
-	require.Len(t, reader.Aside(), 1)
-	assert.Contains(t, reader.Aside()[0].Why, "name too long")
-
-	owner := f.open(t)
-	assert.ErrorIs(t, owner.load(gone), fs.ErrNotExist)
-	assert.ErrorContains(t, owner.load(tooLong), "name too long")
-	assert.Empty(t, owner.Aside())
 }
 
 // Whoever comes to know its id, nothing here writes or deletes the file of a

@@ -181,7 +181,7 @@ func TestP8_WhatCannotBeReadGoesToQuarantineAndTheOthersLoad(t *testing.T) {
 			reason, err := os.ReadFile(filepath.Join(f.quarantine, set[0]+".reason"))
 			require.NoError(t, err)
 			assert.NotEmpty(t, strings.TrimSpace(string(reason)))
-			assert.Contains(t, f.log.String(), "session_record_unreadable")
+			assert.Contains(t, f.log.String(), "file_unreadable")
 
 			assert.Len(t, f.open(t).List(), 1)
 			assert.Len(t, f.quarantined(t), 1, "opening again changes nothing")
@@ -267,7 +267,7 @@ func TestP8_ANewerRecordIsLeftAlone(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, content, string(data))
 	assert.Empty(t, f.quarantined(t))
-	assert.Contains(t, f.log.String(), "session_record_newer")
+	assert.Contains(t, f.log.String(), "file_newer")
 	assert.ErrorIs(t, json.Unmarshal([]byte(content), &Record{}), ErrNewer)
 }
 

@@ -57,8 +57,8 @@ func (f Folder) Put(name string, data []byte) error {
 	return nil
 }
 
-// List gives the names of the items in order. Dot names (writes under way) and folders are not items; a missing
-// folder is an empty queue.
+// List gives the names of the items in order. Dot names (writes under way) are not items; a missing folder is an empty
+// queue. A folder that took the place of an item is listed, and Read refuses it.
 func (f Folder) List() ([]string, error) {
 	entries, err := os.ReadDir(f.Path) // sorted by name
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +69,7 @@ func (f Folder) List() ([]string, error) {
 	}
 	names := make([]string, 0, len(entries))
 	for _, entry := range entries {
-		if !entry.IsDir() && !isDot(entry.Name()) {
+		if !isDot(entry.Name()) {
 			names = append(names, entry.Name())
 		}
 	}

@@ -70,10 +70,11 @@ func TestFolder_ListSkips(t *testing.T) {
 	f := newFolder(t)
 	require.NoError(t, f.Put("item", nil))
 	require.NoError(t, os.WriteFile(filepath.Join(f.Path, ".item.tmp"), nil, 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(f.Path, ".folder"), 0o700))
 	require.NoError(t, os.Mkdir(filepath.Join(f.Path, "folder"), 0o700))
 	names, err := f.List()
 	require.NoError(t, err)
-	assert.Equal(t, []string{"item"}, names)
+	assert.Equal(t, []string{"folder", "item"}, names, "a folder in the place of an item is to be noticed")
 }
 
 func TestFolder_ReadRefuses(t *testing.T) {

@@ -2,15 +2,23 @@ package chattest
 
 import (
 	"fmt"
+	"log/slog"
+	"path/filepath"
 	"slices"
 	"sync"
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/hooks"
 	"ccbot/internal/session"
 )
+
+// OpenChats opens the chats of a folder; what cannot be read there goes to the folder beside it.
+func OpenChats(dir string) (*conversation.Store, error) {
+	return conversation.Open(dir, filepath.Join(filepath.Dir(dir), "quarantine"), slog.New(slog.DiscardHandler))
+}
 
 type fakeRecords struct {
 	mu  sync.Mutex

@@ -155,7 +155,6 @@ func TakeWord(k Conflict) i18n.Key {
 var (
 	Plain          = render.Plain
 	LastLines      = chat.LastLines
-	OpenChats      = conversation.Open
 	ResumeAsk      = report.ResumeAsk
 	ResumeAll      = report.ResumeAll
 	ResumeNever    = report.ResumeNever

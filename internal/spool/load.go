@@ -1,0 +1,68 @@
+package spool
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"strings"
+
+	"ccbot/internal/keepjson"
+)
+
+// Aside is an item that was not loaded.
+type Aside struct {
+	Name  string
+	Newer bool // a newer program's: it stays where it is
+	Why   error
+}
+
+// Loader says what becomes of items that cannot be loaded. The zero Quarantine moves nothing: then only what can be read
+// is read, beside the program that owns the folder.
+type Loader struct {
+	Quarantine string
+	Log        *slog.Logger
+}
+
+// Load gives take the items whose names end with suffix, in order. What take does not understand and what Read will
+// never read is moved to quarantine, and logged; what keepjson.ErrNewer says is only logged. The error is about the
+// folders, or about an item that cannot be read now: that may pass, so nothing is given up for it.
+func (l Loader) Load(f Folder, suffix string, take func(name string, data []byte) error) (aside []Aside, err error) {
+	names, err := f.List()
+	for _, name := range names {
+		if err != nil || !strings.HasSuffix(name, suffix) {
+			continue
+		}
+		var why error
+		if why, err = l.LoadOne(f, name, func(data []byte) error { return take(name, data) }); why != nil {
+			aside = append(aside, Aside{name, errors.Is(why, keepjson.ErrNewer), why})
+		}
+	}
+	return aside, err
+}
+
+// LoadOne is Load for one item; an absent one is not taken, and no error. why says why the item was not loaded.
+func (l Loader) LoadOne(f Folder, name string, take func(data []byte) error) (why, err error) {
+	data, why := f.Read(name)
+	switch {
+	case errors.Is(why, fs.ErrNotExist):
+		return nil, nil
+	case why == nil:
+		why = take(data)
+	case l.Quarantine != "" && !errors.Is(why, ErrForeign) && !errors.Is(why, ErrTooBig):
+		return nil, why
+	}
+	file := filepath.Join(filepath.Base(f.Path), name)
+	switch {
+	case why == nil:
+		return nil, nil
+	case errors.Is(why, keepjson.ErrNewer):
+		l.Log.Warn("file_newer", "file", file, "error", why.Error())
+		return why, nil
+	case l.Quarantine == "":
+		l.Log.Warn("file_unreadable", "file", file, "error", why.Error())
+		return why, nil
+	}
+	l.Log.Error("file_unreadable", "file", file, "moved_to", l.Quarantine, "error", why.Error())
+	return why, f.Quarantine(name, l.Quarantine, why.Error())
+}

@@ -1,0 +1,96 @@
+package spool_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/keepjson"
+	"ccbot/internal/spool"
+)
+
+func numbers(into *[]int) func(string, []byte) error {
+	return func(_ string, data []byte) error {
+		if string(data) == "newer" {
+			return fmt.Errorf("number: %w", keepjson.ErrNewer)
+		}
+		var n int
+		err := json.Unmarshal(data, &n)
+		if err == nil {
+			*into = append(*into, n)
+		}
+		return err
+	}
+}
+
+// What cannot be read goes to quarantine with its reason, a newer program's stays, and the others are
+// taken. Once more changes nothing. Without a quarantine nothing is moved.
+func TestLoadSetsAsideWhatCannotBeRead(t *testing.T) {
+	f, quarantine := newFolder(t), filepath.Join(t.TempDir(), "quarantine")
+	for name, data := range map[string]string{"a.json": "1", "b.json": "{ha", "c.json": "newer", "d.json": "2", "note.txt": "x"} {
+		require.NoError(t, f.Put(name, []byte(data)))
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(f.Path, "e.json"), 0o700))
+	require.NoError(t, os.Symlink("d.json", filepath.Join(f.Path, "f.json")))
+	require.NoError(t, os.WriteFile(filepath.Join(f.Path, "g.json"), make([]byte, 1001), 0o600))
+	names := func(all []spool.Aside) (list []string) {
+		for _, a := range all {
+			list = append(list, fmt.Sprint(a.Name, " ", a.Newer))
+			require.Error(t, a.Why)
+		}
+		return list
+	}
+	all, newer := []string{"b.json false", "c.json true", "e.json false", "f.json false", "g.json false"}, []string{"c.json true"}
+	for _, tt := range []struct {
+		name, quarantine string
+		want             []string
+	}{
+		{"beside the owner", "", all},
+		{"by the owner", quarantine, all},
+		{"once more", quarantine, newer},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var log bytes.Buffer
+			var taken []int
+			aside, err := spool.Loader{Quarantine: tt.quarantine, Log: slog.New(slog.NewTextHandler(&log, nil))}.Load(f, ".json", numbers(&taken))
+			require.NoError(t, err)
+			assert.Equal(t, []int{1, 2}, taken)
+			assert.Equal(t, tt.want, names(aside))
+			assert.Equal(t, len(tt.want)-1, strings.Count(log.String(), "msg=file_unreadable file=queue/"))
+			assert.Equal(t, 1, strings.Count(log.String(), "msg=file_newer file=queue/c.json"))
+		})
+	}
+	kept, err := os.ReadDir(quarantine)
+	require.NoError(t, err)
+	assert.Len(t, kept, 8, "four, each with its reason")
+}
+
+// An item may be removed while another program reads the folder, or be unreadable for a moment. Neither
+// keeps a reader from the others; the owner gives nothing up for it.
+func TestAnItemThatCannotBeReadAtThisMoment(t *testing.T) {
+	f, tooLong := newFolder(t), strings.Repeat("x", 300)+".json"
+	require.NoError(t, f.Make())
+	take := func([]byte) error { return nil }
+	reader := spool.Loader{Log: slog.New(slog.DiscardHandler)}
+	owner := spool.Loader{Quarantine: filepath.Join(t.TempDir(), "quarantine"), Log: reader.Log}
+	for _, l := range []spool.Loader{reader, owner} {
+		why, err := l.LoadOne(f, "gone.json", take)
+		require.NoError(t, why)
+		require.NoError(t, err)
+	}
+	why, err := reader.LoadOne(f, tooLong, take)
+	require.NoError(t, err)
+	require.ErrorContains(t, why, "name too long")
+	why, err = owner.LoadOne(f, tooLong, take)
+	require.NoError(t, why)
+	require.ErrorContains(t, err, "name too long")
+	assert.NoDirExists(t, owner.Quarantine)
+}
