@@ -103,6 +103,7 @@ func TestP4_AFileThatGoesNowhereIsTold(t *testing.T) {
 	}{
 		{"no session", func(t *testing.T, d *chattest.MediaWorld) {
 			require.NoError(t, d.Chats.SetCurrent(chattest.AtAlice, uuid.Nil))
+			d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.Archived })
 		}, chattest.Document("d", "a"),
 			func(d *chattest.MediaWorld) string { return d.Word(i18n.NoSession) }, 0},
 		{"a session that is not cleaned up", func(t *testing.T, d *chattest.MediaWorld) {

@@ -61,19 +61,19 @@ func TestAReplyFollowsAConversationToItsNextSession(t *testing.T) {
 	assert.Equal(t, next.ID, e.Session)
 }
 
-// What was meant for a session that is forgotten goes to no other one.
+// What was meant for a session that is forgotten goes to no other one unasked.
 func TestP4_AReplyToAForgottenSessionIsTold(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "now", session.Running)
 	w.Says55(session.Record{ID: uuid.New()})
 	key := w.Answer(t, 55, "and more")
 	assert.Empty(t, w.Lifecycle.Done())
-	assert.Equal(t, chattest.Lines(chattest.Warning+w.Word(i18n.ReplyUnknown), w.Word(i18n.NotDelivered)), w.Telegram.Last(t).Text.Text)
-	assert.Equal(t, inbox.Accepted, w.EntryState(key), "the intake finishes it: it is told")
+	assert.Equal(t, w.Word(i18n.WhichReply), w.LastSent(t).Text.Text)
+	assert.Equal(t, inbox.Asked, w.EntryState(key))
 }
 
-// Of which session a message was that the ring does not know, nobody knows: where there are
-// several, nothing is typed.
+// Of which session a message was that the ring does not know, nobody knows: where another session may
+// be meant, nothing is typed unasked.
 func TestP4_AReplyToAMessageOfNobodyKnowsWhomIsTold(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
@@ -81,13 +81,14 @@ func TestP4_AReplyToAMessageOfNobodyKnowsWhomIsTold(t *testing.T) {
 		message        int
 		username       string
 		told           bool
+		asked          []string // for which sessions
 	}{
-		{"several are open", session.Running, session.Running, 56, "CC_bot", true},
-		{"the current one is over", session.Archived, session.Running, 56, "cc_bot", true},
-		{"none is open", session.Archived, session.Archived, 56, "cc_bot", true},
-		{"only the current one is open", session.Running, session.Archived, 56, "cc_bot", false},
-		{"another bot's message", session.Running, session.Running, 56, "other_bot", false},
-		{"a message of no session", session.Running, session.Running, 57, "cc_bot", false},
+		{"several are open", session.Running, session.Running, 56, "CC_bot", false, []string{"other", "now"}},
+		{"the current one is over", session.Archived, session.Running, 56, "cc_bot", false, []string{"other"}},
+		{"none is open", session.Archived, session.Archived, 56, "cc_bot", true, nil},
+		{"only the current one is open", session.Running, session.Archived, 56, "cc_bot", false, nil},
+		{"another bot's message", session.Running, session.Running, 56, "other_bot", false, nil},
+		{"a message of no session", session.Running, session.Running, 57, "cc_bot", false, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -96,6 +97,13 @@ func TestP4_AReplyToAMessageOfNobodyKnowsWhomIsTold(t *testing.T) {
 			w.Sent(outbox.Message{To: chattest.AtAlice, Text: chattest.Plain("what /help says")}, 57)
 			w.Reopened(t)
 			key := w.AnswerOurs(t, tt.message, tt.username, "and more")
+			if tt.asked != nil {
+				assert.Empty(t, w.Lifecycle.Done())
+				assert.Equal(t, w.Word(i18n.WhichReply), w.LastSent(t).Text.Text)
+				assert.Equal(t, w.SendTo(tt.asked...), chattest.Words(w.LastSent(t)))
+				assert.Equal(t, inbox.Asked, w.EntryState(key))
+				return
+			}
 			if !tt.told {
 				assert.Equal(t, []string{"queue " + key + " for " + now.ID.String()}, w.Lifecycle.Done())
 				return

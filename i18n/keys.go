@@ -243,6 +243,8 @@ const (
 	RecoveredRestored   Key = "recovered_restored"   // Count, Names
 	RecoveredNewer      Key = "recovered_newer"      // Count, Dir
 	RecoveredUnreadable Key = "recovered_unreadable" // Count, Dir
+	RecoveredMessages   Key = "recovered_messages"   // Count, Dir
+	RecoveredChat       Key = "recovered_chat"       // Dir
 	RecoveredFoot       Key = "recovered_foot"
 	RecoveredOver       Key = "recovered_over"
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -76,6 +77,14 @@ func (c *Chat) post(ctx context.Context, l card.Look) error {
 		return fmt.Errorf("post: %w", err)
 	}
 	return nil
+}
+
+// NoSessionText says that no session is the current one, and what to do.
+func (c *Chat) NoSessionText() string {
+	if slices.ContainsFunc(c.Book.Records.List(), func(r views.Session) bool { return r.Live }) {
+		return c.Words.Say(i18n.NoCurrent)
+	}
+	return c.Words.Say(i18n.NoSession)
 }
 
 // SharedText says which other open sessions work in the folder of a session; empty: none.

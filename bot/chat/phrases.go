@@ -175,9 +175,6 @@ func (p Phrases) unsure(all []desk.Writer) render.Text {
 	return render.Plain(strings.Join(lines, "\n"))
 }
 
-// NoSessionText says that no session is open, and what to do.
-func (p Phrases) NoSessionText() string { return p.Words.Say(i18n.NoSession) }
-
 // ProjectAnswers says what in a project's own settings answers permission requests; empty where
 // nothing does.
 func ProjectAnswers(words i18n.Words, all []decisions.Answerer) string {

@@ -82,10 +82,11 @@ func (b *Book) ReplaceCurrent(ctx context.Context, from, to uuid.UUID) error {
 }
 
 // SettleCurrent makes one of the sessions that came back the current one, the last one first, where
-// no open session is the current one.
+// no open session is the current one. In a conversation whose damaged file was set aside at this start
+// a person chooses: which session was the current one is unknown.
 func (b *Book) SettleCurrent(ctx context.Context, to address.Conversation, back []views.Session) error {
 	now, ok, err := b.CurrentSession(to)
-	if err != nil || ok && now.Live {
+	if err != nil || ok && now.Live || slices.Contains(b.Damaged(), to) {
 		return err
 	}
 	for _, r := range slices.Backward(back) {

@@ -59,7 +59,7 @@ func (s *Store) join(keys []string, late bool) (first Entry, err error) {
 		switch {
 		case errors.Is(err, ErrNoEntry) || err == nil && e.State != Accepted:
 		case err != nil: // it stays for the next start
-			s.log.Error("inbox_entry_unreadable", "key", key, "error", err.Error())
+			s.log.Error("inbox_entry_not_read", "key", key, "error", err.Error())
 		case first.Key == "":
 			first = e
 		default:

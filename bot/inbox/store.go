@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ccbot/internal/address"
@@ -45,9 +46,10 @@ type Store struct {
 	// number that they have inside, see package alias. nil: those of Telegram.
 	Inside func(chat int64, message int) (place int64, inside int)
 
-	folder     spool.Folder
-	quarantine string
-	log        *slog.Logger
+	folder spool.Folder
+	aside  spool.Loader
+	log    *slog.Logger
+	lost   atomic.Int64 // see Lost
 
 	mu   sync.Mutex           // over every change of the folder, so that nothing saves what another finishes
 	done map[string]time.Time // finished keys whose marker still stands, and since when
@@ -57,10 +59,10 @@ type Store struct {
 // the folder "quarantine" beside dir.
 func OpenStore(dir string, log *slog.Logger) (*Store, error) {
 	s := &Store{
-		folder:     spool.Folder{Path: dir, MaxSize: maxEntry, Fsync: true},
-		quarantine: filepath.Join(filepath.Dir(dir), "quarantine"),
-		log:        log,
-		done:       make(map[string]time.Time),
+		folder: spool.Folder{Path: dir, MaxSize: maxEntry, Fsync: true},
+		aside:  spool.Loader{Quarantine: filepath.Join(filepath.Dir(dir), "quarantine"), Log: log},
+		log:    log,
+		done:   make(map[string]time.Time),
 	}
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open the inbox: %w", err)
@@ -212,7 +214,7 @@ func (s *Store) finishLocked(key string) error {
 	}
 	if err == nil {
 		s.done[key] = time.Now()
-		err = syncFolder(s.folder.Path)
+		err = s.folder.Sync()
 	}
 	if err != nil {
 		return fmt.Errorf("finish %s: %w", key, err)
@@ -247,36 +249,33 @@ func (s *Store) List() ([]Entry, error) {
 		if filepath.Ext(name) != entrySuffix {
 			continue
 		}
-		e, err := s.read(name)
-		if err != nil {
-			s.skipLocked(name, err)
-			continue
+		why, err := s.aside.LoadOne(s.folder, name, func(data []byte) error {
+			e, err := understand(name, data)
+			if err == nil {
+				entries = append(entries, e)
+			}
+			return err
+		})
+		if err != nil { // neither this nor a quarantine that fails holds up the entries that can be read
+			s.log.Error("inbox_entry_not_read", "file", name, "error", err.Error())
 		}
-		entries = append(entries, e)
+		if why != nil && !errors.Is(why, ErrNewer) {
+			s.lost.Add(1)
+		}
 	}
 	slices.SortFunc(entries, inOrder)
 	return entries, nil
 }
 
-// skipLocked deals with a file that List could not read. Neither it nor a quarantine that fails
-// holds up the entries that can be read.
-func (s *Store) skipLocked(name string, why error) {
-	if errors.Is(why, ErrNewer) {
-		s.log.Warn("inbox_entry_newer", "file", name, "error", why.Error())
-		return
-	}
-	s.log.Error("inbox_entry_unreadable", "file", name, "error", why.Error())
-	if err := s.folder.Quarantine(name, s.quarantine, why.Error()); err != nil {
-		s.log.Error("inbox_quarantine_failed", "file", name, "error", err.Error())
-	}
-}
+// Lost is how many entries could not be read since it was asked last, and are in quarantine.
+func (s *Store) Lost() int { return int(s.lost.Swap(0)) }
 
 // setAside finishes an entry that nobody can handle and keeps it in quarantine. A crash between the
 // two steps leaves it unfinished, never unkept.
 func (s *Store) setAside(key, reason string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.folder.Quarantine(key+entrySuffix, s.quarantine, reason); err != nil {
+	if err := s.folder.Quarantine(key+entrySuffix, s.aside.Quarantine, reason); err != nil {
 		return fmt.Errorf("set aside %s: %w", key, err)
 	}
 	if err := s.folder.Put(key+doneSuffix, nil); err != nil {
@@ -293,7 +292,7 @@ func (s *Store) setAsideRaw(name string, raw json.RawMessage, reason string) err
 	if err := s.folder.Put(name, raw); err != nil {
 		return fmt.Errorf("set aside %s: %w", name, err)
 	}
-	if err := s.folder.Quarantine(name, s.quarantine, reason); err != nil {
+	if err := s.folder.Quarantine(name, s.aside.Quarantine, reason); err != nil {
 		return fmt.Errorf("set aside %s: %w", name, err)
 	}
 	return nil
@@ -334,6 +333,10 @@ func (s *Store) read(name string) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
+	return understand(name, data)
+}
+
+func understand(name string, data []byte) (Entry, error) {
 	var e Entry
 	if err := json.Unmarshal(data, &e); err != nil {
 		return Entry{}, err
@@ -354,12 +357,4 @@ func (s *Store) writeLocked(e Entry) error {
 		return err
 	}
 	return s.folder.Put(e.Key+entrySuffix, append(data, '\n'))
-}
-
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }

@@ -2,17 +2,16 @@ package outbox
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
+	"path/filepath"
 	"sync"
 
 	"ccbot/internal/spool"
 )
 
 // facts is one small file of what must be known in the next run, too. A file that cannot be read
-// counts as empty: all of it is found out again.
+// is set aside and counts as empty: all of it is found out again.
 type facts[T any] struct {
 	folder spool.Folder
 	name   string
@@ -24,15 +23,13 @@ type facts[T any] struct {
 }
 
 func openFacts[T any](folder spool.Folder, name string, log *slog.Logger) *facts[T] {
-	f := &facts[T]{folder: folder, name: name, log: log, all: map[string]T{}}
-	data, err := folder.Read(name)
-	if err == nil {
-		err = json.Unmarshal(data, &f.all)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	f := &facts[T]{folder: folder, name: name, log: log}
+	aside := spool.Loader{Quarantine: filepath.Join(folder.Path, quarantineFolder), Log: log}
+	why, err := aside.LoadOne(folder, name, func(data []byte) error { return json.Unmarshal(data, &f.all) })
+	if err != nil {
 		log.Warn("outbox_state_unreadable", "file", name, "error", err.Error())
 	}
-	if err != nil || f.all == nil {
+	if why != nil || err != nil || f.all == nil {
 		f.all = map[string]T{}
 	}
 	return f

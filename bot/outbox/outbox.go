@@ -81,13 +81,16 @@ func New(api API, server, dir string, log *slog.Logger) *Outbox {
 	home := spool.Folder{Path: filepath.Dir(dir), MaxSize: maxPost, Fsync: true}
 	o := &Outbox{
 		Aliases: &alias.Table{}, api: api, log: log, jitter: rand.Float64, wake: make(chan struct{}, 1), began: time.Now(),
-		posts: shelf{folder: spool.Folder{Path: dir, MaxSize: maxPost, Fsync: true}, log: log,
-			quarantine: filepath.Join(home.Path, "quarantine"), named: map[string]string{}},
+		posts: shelf{folder: spool.Folder{Path: dir, MaxSize: maxPost, Fsync: true}, log: log, named: map[string]string{},
+			aside: spool.Loader{Quarantine: filepath.Join(home.Path, quarantineFolder), Log: log}},
 		notes: openNotes(home, server, log),
 	}
 	o.queues = newQueues(o.lane)
 	return o
 }
+
+// quarantineFolder is beside the folder of posts.
+const quarantineFolder = "quarantine"
 
 // shutdownGrace is how long calls under way may take after the end of Run's context: a call that is
 // cut off may have been carried out, and then its message comes twice.

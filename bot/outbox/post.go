@@ -66,6 +66,12 @@ func Parts(m Message) []Message {
 // old comes before new.
 func (o *Outbox) load() error { return o.posts.load(o.queuePosts) }
 
+// Lost is how many posts of earlier runs could not be read, and are in quarantine. They are counted once.
+func (o *Outbox) Lost() (int, error) {
+	err := o.load()
+	return int(o.posts.lost.Swap(0)), err
+}
+
 func (o *Outbox) queuePosts(files []string, m Message) {
 	o.with(func(q *queues) {
 		for _, file := range files {

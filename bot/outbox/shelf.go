@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ccbot/internal/spool"
@@ -31,12 +30,13 @@ type letter struct {
 
 // shelf is the folder of posts.
 type shelf struct {
-	folder     spool.Folder
-	quarantine string
-	log        *slog.Logger
+	folder spool.Folder
+	aside  spool.Loader
+	log    *slog.Logger
 
 	mu       sync.Mutex // held over disk writes and queueing, so that both have the same order
 	loaded   bool       // what earlier runs left is queued
+	lost     atomic.Int64
 	lastName int64
 	named    map[string]string // the file of each name whose owner is still to be asked
 }
@@ -106,34 +106,28 @@ func (s *shelf) write(m Message, queue queueing) error {
 var errLetter = errors.New("not a message of this version")
 
 // read gives the message of a file; false: there is none. A file that will never be readable goes
-// to quarantine, one that may be readable later stays for the next start.
-func (s *shelf) read(file string) (Message, bool) {
-	var l letter
-	data, err := s.folder.Read(file)
-	if err == nil {
+// to quarantine and is counted, one that may be readable later stays for the next start.
+func (s *shelf) read(file string) (m Message, ok bool) {
+	why, err := s.aside.LoadOne(s.folder, file, func(data []byte) error {
+		var l letter
 		if json.Unmarshal(data, &l) != nil || l.Version != postVersion || l.Message.To.ChatID == 0 ||
 			l.Message.Text.Blank() && l.Message.Name == "" {
-			err = errLetter
+			return errLetter
 		}
-	}
-	forGood := []error{errLetter, spool.ErrForeign, spool.ErrTooBig}
-	switch {
-	case err == nil:
-		return l.Message, true
-	case errors.Is(err, fs.ErrNotExist):
-	case !slices.ContainsFunc(forGood, func(e error) bool { return errors.Is(err, e) }):
+		m, ok = l.Message, true
+		return nil
+	})
+	if err != nil {
 		s.log.Warn("queued message cannot be read now", "file", file, "error", err)
-	default:
-		s.log.Warn("queued message put aside", "file", file, "error", err)
-		if err := s.putAside(file, err); err != nil {
-			s.log.Error("queued message cannot be put aside", "file", file, "error", err)
-		}
 	}
-	return Message{}, false
+	if why != nil {
+		s.lost.Add(1)
+	}
+	return m, ok
 }
 
 func (s *shelf) putAside(file string, why error) error {
-	return s.folder.Quarantine(file, s.quarantine, why.Error())
+	return s.folder.Quarantine(file, s.aside.Quarantine, why.Error())
 }
 
 // asks notes whether the owner of a post's name is being asked, or the post waits. Only what waits

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,10 +14,13 @@ import (
 	"time"
 
 	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/files"
+	"ccbot/bot/port/prompts"
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/bot/quotation"
@@ -80,23 +84,63 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 	if err != nil || !ok {
 		return err
 	}
-	var names, texts, problems []string
-	for _, u := range all {
+	if r.ID == uuid.Nil { // a person chooses the session first: the files belong into its folder
+		var names, texts []string
+		for _, u := range all {
+			names = append(names, attached(u.Message).called(""))
+			texts = append(texts, quotation.Text(u.Message))
+		}
+		return p.takeFor(ctx, in, r, lines(texts...), names)
+	}
+	got, err := p.fetch(ctx, in, r, all)
+	if err != nil {
+		return err
+	}
+	if len(got.names) == 0 {
+		return p.notDelivered(ctx, in, lines(got.problems...), nil)
+	}
+	if len(got.problems) > 0 {
+		got.problems = append(got.problems, p.words.Say(i18n.AlbumRest))
+	}
+	if e, err := p.Entries.Load(in.Key); err == nil && e.Late {
+		got.problems = append(got.problems, p.words.Say(i18n.AlbumLate))
+	}
+	err = p.takeFor(ctx, in, r, got.text, got.names)
+	if err != nil || len(got.problems) == 0 {
+		return err
+	}
+	return p.Chat.Warn(ctx, in.To, in.MessageID, render.Plain(lines(got.problems...)), nil)
+}
+
+// fetched is what became of the files of a message, or of an album.
+type fetched struct {
+	names    []string // of the files that are in the session's folder
+	text     string   // the captions, and what is said in recordings
+	problems []string // sentences about the others
+}
+
+// fetch brings the files of a message to the folder of a session.
+func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r views.Session, all []*models.Update) (
+	got fetched, err error) {
+	var texts []string
+	for i, u := range all {
 		part := in
-		part.Key, part.Sent = inbox.UpdateKey(u.ID), time.Unix(int64(u.Message.Date), 0)
+		if part.Sent = time.Unix(int64(u.Message.Date), 0); i > 0 {
+			part.Key = inbox.UpdateKey(u.ID)
+		}
 		name, said, err := p.receive(ctx, part, r, u.Message)
 		switch problem, is := errors.AsType[*fileError](err); {
 		case err == nil:
-			names = append(names, name)
+			got.names = append(got.names, name)
 		case ctx.Err() != nil || !is:
-			return err
-		case !slices.Contains(problems, problem.text):
-			problems = append(problems, problem.text)
+			return got, err
+		case !slices.Contains(got.problems, problem.text):
+			got.problems = append(got.problems, problem.text)
 		}
 		texts = append(texts, quotation.Text(u.Message), said)
 	}
-	if len(names) == 0 {
-		return p.notDelivered(ctx, in, lines(problems...), nil)
+	if got.text = lines(texts...); len(got.names) == 0 {
+		return got, nil
 	}
 	for _, u := range all[1:] { // the prompt notes the first
 		_, message := p.book.Aliases.In(u.Message.Chat.ID, u.Message.ID)
@@ -104,17 +148,41 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 			p.Chat.Log.Warn("message_not_noted", "chat_id", in.To.ChatID, "error", err.Error())
 		}
 	}
-	if len(problems) > 0 {
-		problems = append(problems, p.words.Say(i18n.AlbumRest))
+	return got, nil
+}
+
+// bringFiles brings the files of a prompt to the folder of the session that a person has chosen for
+// the prompt. A *fileError says why none could be had.
+func (p *Prompts) bringFiles(ctx context.Context, e inbox.Entry, r views.Session) error {
+	if len(e.Files) == 0 {
+		return nil
 	}
-	if e, err := p.Entries.Load(in.Key); err == nil && e.Late {
-		problems = append(problems, p.words.Say(i18n.AlbumLate))
+	var all []*models.Update
+	for _, raw := range append([]json.RawMessage{e.Update}, e.Rest...) {
+		u := new(models.Update)
+		if err := json.Unmarshal(raw, u); err != nil {
+			return fmt.Errorf("files of prompt %s: %w", e.Key, err)
+		}
+		if u.Message == nil {
+			return fmt.Errorf("files of prompt %s: they came with no message", e.Key)
+		}
+		all = append(all, u)
 	}
-	err = p.takeFor(ctx, in, r, lines(texts...), names)
-	if err != nil || len(problems) == 0 {
+	in := chat.Incoming{Message: conversation.Message{To: e.Conversation}, Key: e.Key, MessageID: e.MessageID}
+	got, err := p.fetch(ctx, in, r, all)
+	if err != nil {
 		return err
 	}
-	return p.Chat.Warn(ctx, in.To, in.MessageID, render.Plain(lines(problems...)), nil)
+	if len(got.names) == 0 {
+		return &fileError{text: lines(got.problems...)}
+	}
+	typed, class, _ := prompts.Normalise(withFiles(got.text, got.names))
+	e.Text, e.Class, e.Files = typed, string(class), got.names
+	if err := p.save(e); err != nil || len(got.problems) == 0 {
+		return err
+	}
+	text := lines(append(got.problems, p.words.Say(i18n.AlbumRest))...)
+	return p.Chat.Warn(ctx, e.Conversation, e.MessageID, render.Plain(text), nil)
 }
 
 // withFiles is a prompt that names the files that came with it, one per line. The words are for the
@@ -196,18 +264,18 @@ func (p *Prompts) receiveOnce(ctx context.Context, in chat.Incoming, r views.Ses
 	id := fmt.Sprintf("%s-%d", in.Key, in.Sent.Unix()) // the key may come again after a quiet week
 	name, err = p.Attachments.Files.Has(r.ID, id)
 	if err != nil || name != "" && !spoken {
-		return name, "", p.problem(r, file, err)
+		return name, "", problem(p.Chat, r, file, err)
 	}
 	body, ending, err := p.Attachments.Downloader.Open(ctx, file.id)
 	if err != nil {
-		return "", "", p.problem(r, file, err)
+		return "", "", problem(p.Chat, r, file, err)
 	}
 	defer body.Close()
 	content := io.Reader(body)
 	if spoken {
 		recording, err := io.ReadAll(body)
 		if err != nil {
-			return "", "", p.problem(r, file, err)
+			return "", "", problem(p.Chat, r, file, err)
 		}
 		if said, err = p.saidIn(ctx, in, file.called(ending), recording); err != nil {
 			return "", "", err
@@ -215,22 +283,22 @@ func (p *Prompts) receiveOnce(ctx context.Context, in chat.Incoming, r views.Ses
 		content = bytes.NewReader(recording)
 	}
 	name, err = p.Attachments.Files.Put(r.ID, id, file.called(ending), content)
-	return name, said, p.problem(r, file, err)
+	return name, said, problem(p.Chat, r, file, err)
 }
 
 // problem is what a person is told where a file cannot be had, or not be put on the agents' machine.
-func (p *Prompts) problem(r views.Session, file attachment, err error) error {
+func problem(c *chat.Chat, r views.Session, file attachment, err error) error {
 	said := i18n.Args{"Name": file.shown()}
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, ErrFileTooBig):
-		return &fileError{text: p.words.Say(i18n.FileTooBig, said)}
+		return &fileError{text: c.Words.Say(i18n.FileTooBig, said)}
 	case errors.As(err, new(*refusal.Error)):
-		p.Chat.Log.Error("file_not_kept", "session_id", r.ID.String(), "error", err.Error())
-		return &fileError{text: p.Chat.Failure(r, err).Text.Text}
+		c.Log.Error("file_not_kept", "session_id", r.ID.String(), "error", err.Error())
+		return &fileError{text: c.Failure(r, err).Text.Text}
 	}
-	return &fileError{p.words.Say(i18n.FileNotFetched, said), err}
+	return &fileError{c.Words.Say(i18n.FileNotFetched, said), err}
 }
 
 // saidIn is what is said in a recording, as a quotation, for a program has written that down. Where

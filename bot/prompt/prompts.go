@@ -107,7 +107,8 @@ func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error
 	return p.takeFor(ctx, in, r, text, nil)
 }
 
-// takeFor is take for a session, with the files that came with the text.
+// takeFor is take for a session, with the files that came with the text. For the zero session a
+// person is asked which session gets the prompt.
 func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session, text string,
 	files []string) error {
 	typed, class, ok := prompts.Normalise(withFiles(text, files))
@@ -120,9 +121,16 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r views.Session
 	}
 	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
 	e.State, e.Text, e.Class, e.Files = inbox.Accepted, typed, string(class), files
-	p.noteTarget(e, r)
 	p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
+	if r.ID != uuid.Nil {
+		p.noteTarget(e, r)
+	}
+	now, _, _ := p.book.CurrentSession(in.To)
 	switch {
+	case r.ID == uuid.Nil && (in.OfBot || now.Live):
+		err = p.wait(ctx, whose, e, r)
+	case r.ID == uuid.Nil:
+		err = p.wait(ctx, unaddressed, e, r)
 	case !r.Live:
 		err = p.wait(ctx, over, e, r)
 	case in.Missed:
@@ -159,12 +167,16 @@ func (p *Prompts) save(e inbox.Entry) error {
 	return p.Changes.Change(e.Key, func(now *inbox.Entry) error { *now = e; return nil })
 }
 
-// target is the session that a message goes to: one that can take it, now or when it is back.
-// Where there is none that is told, before anything is fetched.
+// target is the session that a message goes to: one that can take it, now or when it is back. It is
+// the zero session where that is unknown, and a person can choose one. Where there is none that is
+// told, before anything is fetched.
 func (p *Prompts) target(ctx context.Context, in chat.Incoming) (views.Session, bool, error) {
 	r, ok, err := p.book.Target(in.Message)
 	if err != nil || ok && (r.Live || r.Resumable) {
 		return r, ok, err
+	}
+	if len(openIn(p.book.Records)) > 0 {
+		return views.Session{}, true, nil
 	}
 	why := p.Chat.NoSessionText()
 	switch _, some, _ := p.book.CurrentSession(in.To); {

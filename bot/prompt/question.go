@@ -22,15 +22,18 @@ import (
 type reason string
 
 const (
-	unproven  reason = "unproven"  // it may have been typed
-	inBox     reason = "in box"    // the same, and it is seen in the prompt box
-	old       reason = "old"       // it was sent, or has waited, for too long
-	stopped   reason = "stopped"   // an interrupt has put it back into the prompt box
-	over      reason = "over"      // its session is over
-	missed    reason = "missed"    // it was written for a request that is over
-	draft     reason = "draft"     // it waits behind what a person has typed into the box
-	reasoning reason = "reasoning" // it waits behind a request, and may be the reason to deny it
-	answering reason = "answering" // it waits behind a question that it may answer
+	unproven reason = "unproven" // it may have been typed
+	inBox    reason = "in box"   // the same, and it is seen in the prompt box
+	old      reason = "old"      // it was sent, or has waited, for too long
+	stopped  reason = "stopped"  // an interrupt has put it back into the prompt box
+	over     reason = "over"     // its session is over
+	missed   reason = "missed"   // it was written for a request that is over
+	whose    reason = "whose"    // it answers a message of which it is unknown whose it is
+	// No open session is the current one where it was sent.
+	unaddressed reason = "unaddressed"
+	draft       reason = "draft"     // it waits behind what a person has typed into the box
+	reasoning   reason = "reasoning" // it waits behind a request, and may be the reason to deny it
+	answering   reason = "answering" // it waits behind a question that it may answer
 )
 
 // question is what a person is asked for one reason.
@@ -55,7 +58,9 @@ var questions = map[reason]question{
 		answers: []answer{sendAgain, dropIt}},
 	missed: {state: inbox.Asked, says: i18n.AskStray, answers: []answer{send, dropIt}},
 	over: {state: inbox.Asked, says: i18n.AlreadyEnded, foot: i18n.NotDelivered, warns: true,
-		answers: []answer{resumeAndSend, dropIt}},
+		answers: []answer{sendTo, resumeAndSend, dropIt}},
+	whose:       {state: inbox.Asked, says: i18n.WhichReply, answers: []answer{sendTo, dropIt}},
+	unaddressed: {state: inbox.Asked, says: i18n.WhichSession, answers: []answer{sendTo, dropIt}},
 	draft: {state: inbox.Held, says: i18n.HeldDraft, hint: i18n.HeldDraftHint,
 		answers: []answer{sendAnyway}},
 	reasoning: {state: inbox.Held, says: i18n.HeldAsk, hint: i18n.HeldAskHint,
@@ -64,7 +69,8 @@ var questions = map[reason]question{
 		answers: []answer{answerWith, denyWith, sendAfter}},
 }
 
-// answer is one button of a question. Its word is the option of the card.
+// answer is one button of a question; sendTo is one for each open session. Its word is the option of
+// the card, for sendTo with a colon and the session's id behind it.
 type answer struct {
 	word   i18n.Key
 	style  outbox.Style
@@ -73,6 +79,7 @@ type answer struct {
 
 var (
 	sendAgain     = answer{i18n.ButtonSendAgain, outbox.Primary, i18n.SentAgain}
+	sendTo        = answer{i18n.ButtonSendTo, "", i18n.SentAgain}
 	send          = answer{i18n.ButtonSend, outbox.Primary, i18n.SentAgain}
 	resumeAndSend = answer{i18n.ButtonResumeAndSend, outbox.Primary, i18n.ResumeAndSend}
 	sendAnyway    = answer{i18n.ButtonSendAnyway, "", i18n.SentAnyway}
@@ -88,6 +95,12 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 	switch a {
 	case sendAnyway: // what stood in the box comes as news
 		return p.Decisions.SendAnyway(ctx, e.Session, e.Key)
+	case sendTo:
+		if err := p.bringFiles(ctx, e, r); err != nil {
+			return err
+		}
+		p.noteTarget(e, r)
+		fallthrough
 	case send, sendAgain:
 		if e.State == inbox.Unproven { // it may stand in the box
 			return p.Decisions.SendAgain(ctx, e.Session, e.Key)
@@ -156,14 +169,28 @@ func (p *Prompts) close(ctx context.Context, key string, became render.Text) err
 	return p.cards.Close(ctx, key, chat.Paragraphs(last, became))
 }
 
-// options are the buttons of a question.
-func (q question) options(p chat.Phrases) [][]card.Option {
+// options are the buttons of a question, among them those for the open sessions.
+func (q question) options(p chat.Phrases, open []views.Session) [][]card.Option {
 	var all []card.Option
 	for _, a := range q.answers {
-		all = append(all, p.Option(a.word, string(a.word), a.style))
+		if a != sendTo {
+			all = append(all, p.Option(a.word, string(a.word), a.style))
+			continue
+		}
+		for _, r := range open {
+			text := p.Words.Say(a.word, i18n.Args{"Name": chat.ShownName(r.Name)})
+			all = append(all, card.Option{Text: text, Value: string(a.word) + ":" + r.ID.String()})
+		}
 	}
 	return chat.Rows(2, all...)
 }
+
+// openIn are the sessions that may be chosen for a prompt.
+func openIn(all views.Views) []views.Session {
+	return slices.DeleteFunc(all.List(), func(r views.Session) bool { return !isOpen(r) })
+}
+
+func isOpen(r views.Session) bool { return r.Live && r.State != views.Stopping }
 
 // kind is that of the cards; the key of a card is that of the prompt's entry.
 const kind = "question"
@@ -185,7 +212,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	q := questions[why.Reason]
 	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID,
 		Silent: q.state == inbox.Held, Text: q.text(p.Chat.Phrases, e, r),
-		Options: q.options(p.Chat.Phrases)}
+		Options: q.options(p.Chat.Phrases, openIn(p.book.Records))}
 	if err := p.cards.Show(ctx, e.Key, look, why); err != nil {
 		return err
 	}
@@ -265,34 +292,46 @@ func (p *Prompts) Tidy(ctx context.Context) {
 	}
 }
 
-// tap answers a question. Any allowed person of its chat may.
+// tap answers a question. Any allowed person of its chat may. A session that is chosen for a prompt
+// is the current one before the tap is answered, unless another one is open: a text that follows the
+// tap goes there, too.
 func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, error) {
 	q := questions[was.Reason]
-	isTapped := func(a answer) bool { return string(a.word) == t.Card.Option }
-	i := slices.IndexFunc(q.answers, isTapped)
+	word, chosen, _ := strings.Cut(t.Card.Option, ":")
+	i := slices.IndexFunc(q.answers, func(a answer) bool { return string(a.word) == word })
 	e, err := p.Entries.Load(t.Card.Key)
+	stale := chat.Answer{Text: p.words.Say(i18n.StaleButton)}
 	switch {
 	case chat.IsGone(err), err == nil && p.isOver(was, e.State):
-		return chat.Answer{Text: p.words.Say(i18n.StaleButton)}, p.close(ctx, t.Card.Key, render.Text{})
+		return stale, p.close(ctx, t.Card.Key, render.Text{})
 	case err != nil:
 		return chat.Answer{}, err
 	case i < 0, e.State != q.state: // which it will be in a moment
-		return chat.Answer{Text: p.words.Say(i18n.StaleButton)}, nil
+		return stale, nil
+	}
+	r, known := p.book.Records.Get(e.Session)
+	if q.answers[i] == sendTo {
+		home := p.book.Successor(r)
+		id, _ := uuid.Parse(chosen)
+		if r, known = p.book.Records.Get(id); !isOpen(r) { // any more
+			return stale, p.ask(ctx, was, e, home)
+		}
+		if err := p.book.SettleCurrent(ctx, e.Conversation, []views.Session{r}); err != nil {
+			return chat.Answer{}, err
+		}
 	}
 	return chat.Do(func(ctx context.Context) error {
-		return p.answer(ctx, t, was, q.answers[i], e)
+		if !known && e.Session != uuid.Nil {
+			return p.Homeless(ctx, []string{e.Key})
+		}
+		return p.answer(ctx, t, was, q.answers[i], e, p.book.Successor(r))
 	})
 }
 
 // answer carries a decision out. The question says what became of the prompt, or stays where the
 // decision cannot be carried out now.
 func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
-	e inbox.Entry) error {
-	r, ok := p.book.Records.Get(e.Session)
-	if !ok {
-		return p.Homeless(ctx, []string{e.Key})
-	}
-	r = p.book.Successor(r)
+	e inbox.Entry, r views.Session) error {
 	reaction := chat.ReactionStored
 	if a == dropIt {
 		reaction = chat.ReactionNone
@@ -303,6 +342,8 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
 	case chat.IsGone(err):
 		err := p.Chat.Tell(ctx, t, p.words.Say(i18n.StaleButton))
 		return errors.Join(err, p.close(ctx, t.Card.Key, render.Text{}))
+	case errors.As(err, new(*fileError)):
+		return p.Chat.Tell(ctx, t, err.Error())
 	case err != nil:
 		f := p.Chat.Failure(r, err)
 		if f.Internal {
@@ -311,8 +352,12 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
 		return p.Chat.Tell(ctx, t, f.Text.Text)
 	}
 	if c, ok := p.cards.Get(e.Key); ok && c.Payload == was { // else something new is asked about it
-		became := render.Plain(p.words.Say(a.became, i18n.Args{"Name": r.Name}))
-		if err := p.close(ctx, e.Key, became); err != nil {
+		became := a.became
+		if a == sendTo && p.book.IsCurrent(e.Conversation, r) {
+			became = i18n.SentAndCurrent
+		}
+		text := render.Plain(p.words.Say(became, i18n.Args{"Name": r.Name}))
+		if err := p.close(ctx, e.Key, text); err != nil {
 			return err
 		}
 	}

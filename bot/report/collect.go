@@ -36,7 +36,7 @@ type report struct {
 // message of its own.
 var sentences = []i18n.Key{i18n.RecoveredReboot, i18n.RecoveredTmux, i18n.RecoveredLost,
 	i18n.RecoveredAbandoned, i18n.RecoveredFailed, i18n.RecoveredTrouble, i18n.RecoveredUnclear,
-	i18n.RecoveredNewer, i18n.RecoveredUnreadable}
+	i18n.RecoveredNewer, i18n.RecoveredUnreadable, i18n.RecoveredMessages, i18n.RecoveredChat}
 
 // collector sorts what a start found and did by who is told of it.
 type collector struct {
@@ -151,7 +151,8 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 	words := p.Chat.Words
 	newer := p.Chat.Short(path.Join(p.StateDir, "sessions"))
 	unreadable := p.Chat.Short(path.Join(p.StateDir, "quarantine"))
-	dirs := map[i18n.Key]string{i18n.RecoveredNewer: newer, i18n.RecoveredUnreadable: unreadable}
+	dirs := map[i18n.Key]string{i18n.RecoveredNewer: newer, i18n.RecoveredUnreadable: unreadable,
+		i18n.RecoveredMessages: unreadable, i18n.RecoveredChat: unreadable}
 	var lines []string
 	tell := func(word i18n.Key) {
 		names := one.names[word]

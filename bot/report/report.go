@@ -93,6 +93,10 @@ func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
 		one.windows = windows
 		one.names[i18n.RecoveredNewer] = make([]string, rep.Newer) // only counted
 		one.names[i18n.RecoveredUnreadable] = make([]string, rep.Unreadable)
+		one.names[i18n.RecoveredMessages] = make([]string, rep.Messages)
+	}
+	for _, to := range p.Chat.Book.Damaged() {
+		c.at(to).names[i18n.RecoveredChat] = make([]string, 1)
 	}
 
 	var told []*report
@@ -106,6 +110,9 @@ func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
 	for _, one := range told {
 		for _, r := range one.closed {
 			errs = append(errs, p.Reported(ctx, r.ID))
+		}
+		if len(one.names[i18n.RecoveredChat]) > 0 {
+			errs = append(errs, p.Chat.Book.NoteDamageTold(one.to))
 		}
 		if len(one.windows) > 0 {
 			errs = append(errs, p.Notices.Told(ctx, one.windows))

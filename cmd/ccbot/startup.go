@@ -73,7 +73,10 @@ func (s *system) tell(ctx context.Context, report recovery.Report) {
 
 // recovered tells the chat what a recovery did.
 func (s *system) recovered(ctx context.Context, report recovery.Report) error {
-	return s.bot.Reports.Tell(ctx, host.StartOf(report))
+	start := host.StartOf(report)
+	lost, err := s.outbox.Lost()
+	start.Messages = lost + s.inbox.Lost()
+	return errors.Join(err, s.bot.Reports.Tell(ctx, start))
 }
 
 // recoverAgain recovers while the bot runs, for `ccbot recover`. Once begun it goes

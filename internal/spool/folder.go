@@ -172,6 +172,9 @@ func readRegular(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
+// Sync has the names of the items survive a power cut.
+func (f Folder) Sync() error { return syncFolder(f.Path) }
+
 func syncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {

@@ -2,6 +2,7 @@ package chattest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -48,6 +49,9 @@ func (d *MediaWorld) AlbumOf(t *testing.T, parts ...models.Message) (key string,
 			key = k
 			continue
 		}
+		raw, err := json.Marshal(u)
+		require.NoError(t, err)
+		require.NoError(t, d.Inbox.Change(key, func(e *inbox.Entry) error { e.Rest = append(e.Rest, raw); return nil }))
 		require.NoError(t, d.Inbox.Finish(k))
 	}
 	return key, func(ctx context.Context) error { return d.Handle(ctx, key, all[0], all[1:]...) }

@@ -17,6 +17,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -127,6 +128,26 @@ func (w *World) Answer(t *testing.T, message int, text string) string {
 		ReplyToMessage: &models.Message{ID: message}})
 	require.NoError(t, w.Handle(t.Context(), key, u))
 	return key
+}
+
+// SendTo are the words of the buttons that choose one of the sessions for a prompt, and of [Discard].
+func (w *World) SendTo(names ...string) (all []string) {
+	for _, name := range names {
+		all = append(all, w.Named(i18n.ButtonSendTo, name))
+	}
+	return append(all, w.Word(i18n.ButtonDrop))
+}
+
+// Chooses taps the button of a question that sends the prompt to a session.
+func (w *World) Chooses(t *testing.T, question outbox.Message, name string) error {
+	t.Helper()
+	for _, s := range Spots(question) {
+		if s.Button.Text == w.Named(i18n.ButtonSendTo, name) {
+			return w.TapSpot(t, Alice, s)
+		}
+	}
+	t.Fatalf("%s is not offered: %q", name, Words(question))
+	return nil
 }
 
 // Reopened is again with the chats as they are on disk.

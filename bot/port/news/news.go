@@ -65,6 +65,7 @@ type Start struct {
 	Unclear    []uuid.UUID // sessions that were left alone, because the evidence contradicts itself
 	Newer      int         // records of a newer program, which stay as they are
 	Unreadable int         // records that were set aside
+	Messages   int         // messages that were set aside, from people and to them
 	Booted     time.Time   // when the machine was started; zero: not known
 }
 

@@ -1,0 +1,198 @@
+package bot_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/inbox"
+	"ccbot/bot/prompt"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/recovery"
+)
+
+// A text that has no session to go to is kept, and asked about, where a session is open: with one
+// button for each, also for the only one.
+func TestP4_ATextWithoutACurrentSessionIsKeptAndAskedAbout(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		current session.State // of alpha, which was current; empty: none was
+		open    []string
+		says    func(w *chattest.World) string
+		words   func(w *chattest.World) []string
+	}{
+		{"none was chosen", "", []string{"beta"},
+			func(w *chattest.World) string { return w.Word(i18n.WhichSession) },
+			func(w *chattest.World) []string { return w.SendTo("beta") }},
+		{"none was chosen of several", "", []string{"beta", "gamma"},
+			func(w *chattest.World) string { return w.Word(i18n.WhichSession) },
+			func(w *chattest.World) []string { return w.SendTo("beta", "gamma") }},
+		{"the current one was killed", session.Archived, []string{"beta"},
+			func(w *chattest.World) string {
+				return chattest.Lines(chattest.Warning+w.Named(i18n.AlreadyEnded, "alpha"), w.Word(i18n.NotDelivered))
+			},
+			func(w *chattest.World) []string {
+				return append([]string{w.Named(i18n.ButtonSendTo, "beta")}, w.WordsOf(i18n.ButtonResumeAndSend, i18n.ButtonDrop)...)
+			}},
+		{"the current one was not ended cleanly", session.CleanupFailed, []string{"beta"},
+			func(w *chattest.World) string { return w.Word(i18n.WhichSession) },
+			func(w *chattest.World) []string { return w.SendTo("beta") }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			if tt.current != "" {
+				w.NewCurrentSession(t, "alpha", tt.current)
+			}
+			var beta session.Record
+			for _, name := range tt.open {
+				if r := w.Session(t, name, session.Running); name == "beta" {
+					beta = r
+				}
+			}
+			w.Session(t, "going", session.Stopping)
+			key := w.MustHear(t, "hi")
+			question := w.LastSent(t)
+			assert.Equal(t, tt.says(w), question.Text.Text)
+			assert.Equal(t, tt.words(w), chattest.Words(question))
+			assert.Equal(t, 1001, question.ReplyTo)
+			assert.Equal(t, inbox.Asked, w.EntryState(key))
+			assert.Empty(t, w.Lifecycle.Done())
+			assert.NotEqual(t, beta.ID, w.CurrentID(chattest.AtAlice), "none becomes current by itself")
+
+			w.Reopened(t)
+			require.NoError(t, w.Chooses(t, question, "beta"))
+			assert.Equal(t, []string{"queue " + key + " for " + beta.ID.String()}, w.Lifecycle.Done())
+			e, err := w.Inbox.Load(key)
+			require.NoError(t, err)
+			assert.Equal(t, []any{inbox.Held, beta.ID, "hi"}, []any{e.State, e.Session, e.Text})
+			assert.Equal(t, chattest.Lines(tt.says(w), "", w.Named(i18n.SentAndCurrent, "beta")), w.Telegram.LastEdit(t).Text.Text)
+			assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
+
+			key = w.MustHear(t, "and more")
+			assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+beta.ID.String(), "that session is the current one now")
+		})
+	}
+}
+
+// Who says whose the answered message is does not leave the current session.
+func TestP4_AReplyGoesToTheChosenSession(t *testing.T) {
+	w := chattest.NewWorld(t)
+	beta, now := w.Session(t, "beta", session.Running), w.NewCurrentSession(t, "now", session.Running)
+	key := w.AnswerOurs(t, 56, "cc_bot", "and more")
+	require.NoError(t, w.Chooses(t, w.LastSent(t), "beta"))
+	assert.Equal(t, []string{"queue " + key + " for " + beta.ID.String()}, w.Lifecycle.Done())
+	assert.Equal(t, chattest.Lines(w.Word(i18n.WhichReply), "", w.Named(i18n.SentAgain, "beta")), w.Telegram.LastEdit(t).Text.Text)
+	assert.Equal(t, now.ID, w.CurrentID(chattest.AtAlice))
+}
+
+// The buttons are those of the sessions that are open; one that has ended since takes nothing, and none
+// is current because of it.
+func TestP4_AChosenSessionThatHasEndedGetsNothing(t *testing.T) {
+	w := chattest.NewWorld(t)
+	beta := w.Session(t, "beta", session.Running)
+	key := w.MustHear(t, "hi")
+	question := w.LastSent(t)
+	w.Records.Change(beta.ID, func(r *session.Record) { r.State = session.Archived })
+	w.Session(t, "gamma", session.Running)
+	require.NoError(t, w.Chooses(t, question, "beta"))
+	assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Word(i18n.StaleButton))
+	assert.Empty(t, w.Lifecycle.Done())
+	assert.Equal(t, inbox.Asked, w.EntryState(key))
+	assert.Equal(t, w.SendTo("gamma"), chattest.Words(w.Telegram.LastEdit(t)), "it is asked with those of now")
+	assert.Equal(t, uuid.Nil, w.CurrentID(chattest.AtAlice))
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.LastEdit(t), i18n.ButtonDrop))
+	assert.Empty(t, w.EntryState(key))
+	assert.Empty(t, w.Lifecycle.Done())
+}
+
+// A file is fetched when it is known whose it is: it belongs into the folder of that session. One that
+// lies in the folder of a session that is over is fetched once more.
+func TestP4_FilesGoToTheChosenSession(t *testing.T) {
+	for _, current := range []session.State{"", session.Archived} {
+		t.Run(string(current), func(t *testing.T) {
+			d := chattest.NewMediaWorld(t)
+			if current == "" {
+				require.NoError(t, d.Chats.SetCurrent(chattest.AtAlice, uuid.Nil))
+			} else {
+				old := d.NewCurrentSession(t, "old", current)
+				d.Records.Change(old.ID, func(r *session.Record) { r.Dir = t.TempDir() })
+			}
+			m := chattest.Document("d", "a.txt")
+			m.Caption = "do this"
+			key := d.MustGet(t, m).Key
+			assert.Empty(t, d.Received(t))
+			assert.Equal(t, inbox.Asked, d.EntryState(key))
+			d.Downloads.Fail("d", prompt.ErrFileTooBig)
+			require.NoError(t, d.Chooses(t, d.LastSent(t), "api"))
+			assert.Equal(t, inbox.Asked, d.EntryState(key), "the question stays")
+			assert.Equal(t, d.Word(i18n.FileTooBig, i18n.Args{"Name": "a.txt"}), d.Telegram.Last(t).Text.Text)
+			d.Downloads.Fail("d", nil)
+			require.NoError(t, d.Chooses(t, d.LastSent(t), "api"))
+			assert.Equal(t, []string{"a.txt"}, d.Received(t))
+			d.IsOnePrompt(t, key, "do this\nAttached file: .ccbot-inbox/a.txt")
+		})
+	}
+}
+
+func TestP4_AnAlbumGoesToTheChosenSession(t *testing.T) {
+	d := chattest.NewMediaWorld(t)
+	require.NoError(t, d.Chats.SetCurrent(chattest.AtAlice, uuid.Nil))
+	key, handle := d.Album(t, "compare")
+	require.NoError(t, handle(t.Context()))
+	assert.Empty(t, d.Downloads.Done())
+	require.NoError(t, d.Chooses(t, d.LastSent(t), "api"))
+	d.IsOnePrompt(t, key, albumText)
+	assert.NotEmpty(t, d.Received(t))
+}
+
+// A damaged file of a chat is told once. No session becomes the current one by itself: what a person
+// sends next is kept and asked about, and so is an answer to an older message.
+func TestP4_ADamagedChatIsToldOnceAndAsks(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.ResumeOnStart = chattest.ResumeAll
+	alpha, beta := w.NewCurrentSession(t, "alpha", session.Running), w.Session(t, "beta", session.Running)
+	w.Says55(beta)
+	require.NoError(t, w.Chats.SetCurrent(chattest.InGroup, beta.ID))
+	w.Lost(t, "back", session.ClosedReboot)
+	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "chats", "7-0.json"), []byte("{ha"), 0o600))
+	w.Reopened(t)
+	w.Telegram.OnPost = chattest.Refuse
+	require.ErrorIs(t, w.Recovered(t.Context(), recovery.Report{}), chattest.ErrDisk)
+	w.Telegram.OnPost = nil
+	w.Reopened(t) // what was not told is told by the next start
+	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
+	sentence := w.Word(i18n.RecoveredChat, i18n.Args{"Dir": "~/.ccbot/quarantine"})
+	told := func() (n int) {
+		for _, m := range w.Telegram.ShownOnce() {
+			if strings.Contains(m.Text.Text, sentence) {
+				assert.Equal(t, chattest.AtAlice, m.To)
+				n++
+			}
+		}
+		return n
+	}
+	assert.Equal(t, 1, told())
+	w.Reopened(t)
+	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
+	assert.Equal(t, 1, told(), "once")
+	kept, err := os.ReadFile(filepath.Join(w.Dir, "quarantine", "chats-7-0.json"))
+	require.NoError(t, err)
+	assert.Equal(t, "{ha", string(kept))
+
+	assert.Equal(t, uuid.Nil, w.CurrentID(chattest.AtAlice), "also when sessions come back at that start")
+	assert.Equal(t, beta.ID, w.CurrentID(chattest.InGroup), "other chats are as they were")
+	key := w.MustHear(t, "hi")
+	assert.Equal(t, inbox.Asked, w.EntryState(key))
+	reply := w.AnswerOurs(t, 55, "cc_bot", "and more")
+	assert.Equal(t, inbox.Asked, w.EntryState(reply))
+	assert.Equal(t, w.Word(i18n.WhichReply), w.LastSent(t).Text.Text)
+	require.NoError(t, w.Chooses(t, w.LastSent(t), "alpha"))
+	assert.Contains(t, w.Lifecycle.Done(), "queue "+reply+" for "+alpha.ID.String())
+}
