@@ -30,6 +30,7 @@ import (
 	"ccbot/bot/port/talk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/prompt"
+	"ccbot/bot/render"
 	"ccbot/bot/report"
 	"ccbot/bot/sessions"
 	"ccbot/i18n"
@@ -275,10 +276,40 @@ func (b *Bot) logPanic(feature, where string, p *guard.Panic) {
 		"panic", fmt.Sprint(p.Value), "stack", p.Stack)
 }
 
-// warnEverybody says something in each private chat.
+// warnEverybody says that something is wrong, in each private chat.
 func (b *Bot) warnEverybody(ctx context.Context, text string) (err error) {
 	for _, to := range b.PrivateChats() {
 		err = errors.Join(err, b.Say(ctx, to, chat.Warning+text))
+	}
+	return err
+}
+
+// fullWithin is how long the chats have to take the news of a full disk; what they do not take is said
+// again a little later.
+const fullWithin = time.Minute
+
+// DiskFull says in each private chat that nothing can be kept. That is not kept, either: it is said
+// when DiskFull returns nil, in one chat at least that takes messages.
+func (b *Bot) DiskFull(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, fullWithin)
+	defer cancel()
+	text := render.Plain(chat.Warning + b.words.Say(i18n.DiskFull, i18n.Args{"Dir": b.Short(b.StateDir)}))
+	var all error
+	said := false
+	for _, to := range b.PrivateChats() {
+		_, err := b.Sender.Send(ctx, outbox.Message{To: to, Text: text})
+		said, all = said || err == nil, errors.Join(all, err)
+	}
+	if said {
+		return nil
+	}
+	return all
+}
+
+// DiskRoom says that the disk has room again.
+func (b *Bot) DiskRoom(ctx context.Context) (err error) {
+	for _, to := range b.PrivateChats() {
+		err = errors.Join(err, b.Say(ctx, to, b.words.Say(i18n.DiskRoom, i18n.Args{"Dir": b.Short(b.StateDir)})))
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -113,6 +114,28 @@ func (b *Bot) text(ctx context.Context, in chat.Incoming, t written) error {
 		}
 	}
 	return nil
+}
+
+// Unkept gives what can be done about a message that the disk does not take: a command that has an
+// answer without the disk is answered, once. nil: nothing.
+func (b *Bot) Unkept(u *models.Update) func(ctx context.Context) error {
+	m := u.Message
+	if m == nil || m.From == nil || !b.Hears(m.From.ID, m.Chat) {
+		return nil
+	}
+	in := b.incomingOf("", m)
+	c := b.parse(in, m).command
+	if c.Unkept == nil {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		for _, part := range outbox.Parts(outbox.Message{To: in.To, Text: c.Unkept(ctx, in.To)}) {
+			if _, err := b.Sender.Send(ctx, part); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // UpdateFailed tells a person that a message of theirs was set aside, or has to wait.

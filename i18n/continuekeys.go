@@ -13,4 +13,6 @@ const (
 	RecoveredAlone     Key = "recovered_alone"   // Names
 	RecoveredBooted    Key = "recovered_booted"  // Time
 	DiskLow            Key = "disk_low"          // Dir, Free
+	DiskFull           Key = "disk_full"         // Dir
+	DiskRoom           Key = "disk_room"         // Dir
 )

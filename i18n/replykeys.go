@@ -8,7 +8,7 @@ const (
 	NoCurrent           Key = "no_current"
 	SentAndCurrent      Key = "sent_and_current" // Name
 	ButtonSendTo        Key = "button_send_to"   // Name
-	ResumeAndSend       Key = "resume_and_send" // Name
+	ResumeAndSend       Key = "resume_and_send"  // Name
 	ButtonResumeAndSend Key = "button_resume_and_send"
 	OutputRuns          Key = "output_runs"
 	OutputStopped       Key = "output_stopped"

@@ -65,6 +65,8 @@ type Command struct {
 	Hidden bool // it is not in Telegram's menu
 	Now    bool // it means the turn that runs: an old one would hit another
 	Run    func(ctx context.Context, in Incoming, args string) error
+	// Unkept gives a short answer for a place while the disk takes nothing; nil: there is none then.
+	Unkept func(ctx context.Context, to outbox.Conversation) render.Text
 }
 
 // Tap is a button tapped by an allowed person. Taps are handled at once and never written: a person

@@ -38,8 +38,8 @@ func (i *Intake) doLeft(ctx context.Context, e Entry, j *job) (again time.Durati
 	}
 	e.Tries++
 	if e.Tries > mostTries {
-		f := failureOf(e)
-		f.From, f.Deadly, f.Err = glance(e.Update).from, true, errDeadly
+		f := Failure{Key: e.Key, Conversation: e.Conversation, MessageID: e.MessageID, From: glance(e.Update).from,
+			Deadly: true, Err: errDeadly}
 		return i.settle(ctx, f, j)
 	}
 	err := i.cfg.Store.Change(e.Key, func(now *Entry) error { now.Tries = e.Tries; return nil })

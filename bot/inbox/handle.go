@@ -65,7 +65,14 @@ type Failure struct {
 // do handles one job of a lane. again says after what pause it is to be done once more: what came
 // later in the lane waits behind it, because it must not overtake.
 func (i *Intake) do(ctx context.Context, in lane, j *job) (again time.Duration) {
-	if j.tap != nil {
+	switch {
+	case j.unkept != nil:
+		j.decided()
+		if err := guard.Call(func() error { return j.unkept(ctx) }); err != nil && ctx.Err() == nil {
+			i.logFailure(ctx, "update_failed", j.key, 1, err)
+		}
+		return 0
+	case j.tap != nil:
 		i.doTap(ctx, in, *j)
 		return 0
 	}
@@ -84,7 +91,7 @@ func (i *Intake) do(ctx context.Context, in lane, j *job) (again time.Duration) 
 }
 
 func (i *Intake) doEntry(ctx context.Context, e Entry, j *job) (again time.Duration) {
-	f := failureOf(e)
+	f := Failure{Key: e.Key, Conversation: e.Conversation, MessageID: e.MessageID}
 	if len(e.Update) > 0 {
 		g := glance(e.Update)
 		if !slices.Contains(i.cfg.Allowed, g.kind) {
@@ -123,10 +130,6 @@ func (i *Intake) settle(ctx context.Context, f Failure, j *job) (again time.Dura
 		return 0
 	}
 	return j.failures.Next()
-}
-
-func failureOf(e Entry) Failure {
-	return Failure{Key: e.Key, Conversation: e.Conversation, MessageID: e.MessageID}
 }
 
 // attempt hands an entry on until that succeeds, or the entry is somebody else's, or ctx ends: all

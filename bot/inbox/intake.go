@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -45,8 +46,11 @@ type Config struct {
 	// whoever has caused it. After an error it comes again, and so does all that came behind it.
 	// nil: it is as any other message.
 	Moves func(from, to int64) (ours bool, err error)
-	Seen  time.Time // when an earlier run was last alive; zero: not known
-	Pulse *Pulse    // is told how the polls go; nil: nobody looks
+	// Unkept, quick, is told of a message that the disk does not take, each time that it comes. What it
+	// gives is done once, and the message is over then; nil: nothing can be done without the disk.
+	Unkept func(u *models.Update) (do func(ctx context.Context) error)
+	Seen   time.Time // when an earlier run was last alive; zero: not known
+	Pulse  *Pulse    // is told how the polls go; nil: nobody looks
 }
 
 // Intake polls Telegram, keeps what comes and hands it on.
@@ -99,7 +103,7 @@ func (i *Intake) Run(ctx context.Context) error {
 // was not confirmed, and the store drops what it has.
 type polling struct {
 	offset   int64
-	taps     map[int64]bool             // handed on, not confirmed: redelivered when a write failed
+	handed   map[int64]bool             // handed on without the disk, not confirmed: redelivered when a write failed
 	nameless map[[sha256.Size]byte]bool // set aside: nothing confirms them
 	newest   time.Time                  // of the last update
 	answered time.Time                  // when Telegram last answered; zero: not known
@@ -111,7 +115,7 @@ type polling struct {
 
 func (i *Intake) pollOn(ctx context.Context) error {
 	p := &polling{
-		taps:     make(map[int64]bool),
+		handed:   make(map[int64]bool),
 		nameless: make(map[[sha256.Size]byte]bool),
 		newest:   time.Now(),
 		answered: i.cfg.Seen,
@@ -144,6 +148,8 @@ func (i *Intake) pollOn(ctx context.Context) error {
 	return nil
 }
 
+var rivals = map[cause]string{conflict: "another poller uses this bot token", webhook: "a webhook is set for this bot token"}
+
 // explain logs a failure and says how long to wait. An error is final.
 func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Duration, error) {
 	if errors.Is(err, errHung) {
@@ -158,11 +164,8 @@ func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Durat
 	switch failed.cause {
 	case revoked:
 		return 0, fmt.Errorf("%w (%s)", ErrRevoked, failed.Error())
-	case conflict:
-		p.trouble.warn(ctx, slog.LevelWarn, "another poller uses this bot token", failed)
-		return p.rival.Next(), nil
-	case webhook:
-		p.trouble.warn(ctx, slog.LevelWarn, "a webhook is set for this bot token", failed)
+	case conflict, webhook:
+		p.trouble.warn(ctx, slog.LevelWarn, rivals[failed.cause], failed)
 		return p.rival.Next(), nil
 	case limited:
 		p.trouble.warn(ctx, slog.LevelWarn, "poll_limited", failed)
@@ -180,7 +183,8 @@ func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 	}
 	p.answered = time.Now()
 	defer p.caughtUp(len(batch))
-	if err := i.confirm(p); err != nil {
+	maps.DeleteFunc(p.handed, func(id int64, _ bool) bool { return id < p.offset })
+	if err := i.cfg.Store.confirmed(p.offset); err != nil { // what Telegram has forgotten, now that it has answered
 		i.cfg.Log.Warn("inbox_markers_left", "error", err.Error())
 	}
 	if len(batch) == 0 {
@@ -197,16 +201,6 @@ func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 	return nil
 }
 
-// confirm forgets what Telegram has forgotten, now that a poll with this offset was answered.
-func (i *Intake) confirm(p *polling) error {
-	for id := range p.taps {
-		if id < p.offset {
-			delete(p.taps, id)
-		}
-	}
-	return i.cfg.Store.confirmed(p.offset)
-}
-
 // take makes a batch safe and hands it on; next is the offset that confirms it. After a write that
 // failed, later messages are not written, since they would overtake; taps need no disk.
 func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err error) {
@@ -218,8 +212,12 @@ func (i *Intake) take(p *polling, batch []json.RawMessage) (next int64, err erro
 			continue
 		case u.tap():
 			i.takeTap(p, i.cfg.Store.inside(u.seen), u.raw)
+		case p.handed[u.id]:
 		case failed == nil:
 			failed = i.takeEntry(i.cfg.Store.inside(u.seen), u.raw) // after the earlier ones: they may tell of a move
+			fallthrough
+		default:
+			i.takeUnkept(p, i.cfg.Store.inside(u.seen), u.raw, failed)
 		}
 		next = max(next, u.id+1)
 	}
@@ -266,18 +264,30 @@ func (i *Intake) takeEntry(g seen, raw json.RawMessage) error {
 	return err
 }
 
-func (i *Intake) takeTap(p *polling, g seen, raw json.RawMessage) {
-	if p.taps[g.id] || g.id < p.offset { // it comes again, though it was confirmed
+// takeUnkept hands on what the disk does not take, as far as that can be done without the disk.
+func (i *Intake) takeUnkept(p *polling, g seen, raw json.RawMessage, failed error) {
+	var u models.Update
+	if failed == nil || i.cfg.Unkept == nil || !i.hearsOf(g) || json.Unmarshal(raw, &u) != nil {
 		return
 	}
-	p.taps[g.id] = true
+	if do := i.cfg.Unkept(&u); do != nil {
+		p.handed[g.id] = true
+		i.lanes.add(lane{where: g.where, taps: true, on: g.message}, job{key: UpdateKey(g.id), unkept: do})
+	}
+}
+
+func (i *Intake) takeTap(p *polling, g seen, raw json.RawMessage) {
+	if p.handed[g.id] || g.id < p.offset { // it comes again, though it was confirmed
+		return
+	}
+	p.handed[g.id] = true
 	if !i.hearsOf(g) {
 		return
 	}
 	var u models.Update
 	if err := json.Unmarshal(raw, &u); err != nil || u.CallbackQuery == nil {
 		reason := fmt.Sprintf("a tap that cannot be decoded: %v", err)
-		i.giveUpRaw(fmt.Sprintf("tap-%d", g.id), raw, reason)
+		i.cfg.Store.setAsideRaw(fmt.Sprintf("tap-%d", g.id), raw, reason)
 		return
 	}
 	i.lanes.add(lane{where: g.where, taps: true, on: g.message}, job{key: UpdateKey(g.id), tap: &u, late: p.late})
@@ -288,13 +298,6 @@ func (i *Intake) takeNameless(p *polling, raw json.RawMessage) {
 	sum := sha256.Sum256(raw)
 	if !p.nameless[sum] {
 		p.nameless[sum] = true
-		i.giveUpRaw(fmt.Sprintf("no-id-%x", sum[:8]), raw, "an update without update_id")
-	}
-}
-
-func (i *Intake) giveUpRaw(name string, raw json.RawMessage, reason string) {
-	i.cfg.Log.Error("update_undecodable", "update", name, "error", reason)
-	if err := i.cfg.Store.setAsideRaw(name+entrySuffix, raw, reason); err != nil {
-		i.cfg.Log.Error("inbox_quarantine_failed", "update", name, "error", err.Error())
+		i.cfg.Store.setAsideRaw(fmt.Sprintf("no-id-%x", sum[:8]), raw, "an update without update_id")
 	}
 }

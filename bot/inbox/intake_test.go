@@ -156,6 +156,55 @@ func TestP4_FullDiskHoldsTheOffset(t *testing.T) {
 	})
 }
 
+// TestP4_WhatNeedsNoDiskIsDoneWithoutIt: once, however often it comes; the others wait, and hear of
+// it, and nothing is confirmed before them.
+func TestP4_WhatNeedsNoDiskIsDoneWithoutIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		root := t.TempDir()
+		dir, away := filepath.Join(root, "inbox"), filepath.Join(root, "away")
+		tg, j := newTelegram(), &journal{}
+		r := newRig(t, dir, tg, j)
+		var mu sync.Mutex
+		told, done := map[string]bool{}, []string{}
+		r.intake.cfg.Unkept = func(u *models.Update) func(context.Context) error {
+			mu.Lock()
+			defer mu.Unlock()
+			told[u.Message.Text] = true
+			if u.Message.Text != "/list" {
+				return nil
+			}
+			return func(context.Context) error {
+				mu.Lock()
+				defer mu.Unlock()
+				done = append(done, u.Message.Text)
+				return nil
+			}
+		}
+		stop := r.start(t)
+		synctest.Wait()
+		require.NoError(t, os.Rename(dir, away))
+		require.NoError(t, os.WriteFile(dir, nil, 0o600))
+		tg.deliver(message(1, 5, "/list"))
+		time.Sleep(time.Minute)
+		assert.Empty(t, tg.unconfirmed(), "it is over")
+		tg.deliver(message(2, 5, "a"), message(3, 5, "/list"))
+		time.Sleep(time.Minute)
+		assert.Equal(t, []int64{2, 3}, tg.unconfirmed())
+		mu.Lock()
+		assert.Equal(t, []string{"/list", "/list"}, done)
+		assert.Equal(t, map[string]bool{"/list": true, "a": true}, told)
+		mu.Unlock()
+
+		require.NoError(t, os.Remove(dir))
+		require.NoError(t, os.Rename(away, dir))
+		time.Sleep(time.Minute)
+		stop()
+		assert.Equal(t, []string{"2"}, j.keys())
+		assert.Empty(t, tg.unconfirmed())
+		assert.Len(t, done, 2)
+	})
+}
+
 // TestP4_NoneOvertakesOneThatWasNotWritten: here the first is too long for the disk and the second
 // is not.
 func TestP4_NoneOvertakesOneThatWasNotWritten(t *testing.T) {

@@ -25,8 +25,9 @@ type lane struct {
 type job struct {
 	key       string
 	tap       *models.Update
-	left      bool // an entry that an earlier run has left behind
-	late      bool // a tap that may be too old to be meant
+	unkept    func(ctx context.Context) error // see Config.Unkept
+	left      bool                            // an entry that an earlier run has left behind
+	late      bool                            // a tap that may be too old to be meant
 	came      time.Time
 	from      int64    // the sender of a new message; 0: unknown, or it is something else
 	album     string   // media_group_id of a new message

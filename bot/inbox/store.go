@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -108,9 +109,7 @@ func (s *Store) Accept(key string, raw json.RawMessage) (fresh bool, err error) 
 // Add is Accept for an entry that is made already. A zero Received is now, an empty State accepted.
 // fresh is as for Accept: a key that comes twice counts once.
 func (s *Store) Add(e Entry) (fresh bool, err error) {
-	if e.State == "" {
-		e.State = Accepted
-	}
+	e.State = cmp.Or(e.State, Accepted)
 	if e.Received.IsZero() {
 		e.Received = time.Now().UTC()
 	}
@@ -208,18 +207,14 @@ func (s *Store) finishLocked(key string) error {
 	if !validKey(key) {
 		return fmt.Errorf("finish %q: %w", key, ErrNoEntry)
 	}
-	err := os.Rename(s.path(key), filepath.Join(s.folder.Path, key+doneSuffix))
-	if errors.Is(err, fs.ErrNotExist) {
+	switch err := os.Rename(s.path(key), filepath.Join(s.folder.Path, key+doneSuffix)); {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	}
-	if err == nil {
-		s.done[key] = time.Now()
-		err = s.folder.Sync()
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("finish %s: %w", key, err)
 	}
-	return nil
+	s.done[key] = time.Now()
+	return s.folder.Sync()
 }
 
 // Reopen brings a finished entry back; its marker stays. ErrNoEntry where the marker is gone.
@@ -286,16 +281,17 @@ func (s *Store) setAside(key, reason string) error {
 }
 
 // setAsideRaw keeps in quarantine what has no entry: a tap, or an update that has no id.
-func (s *Store) setAsideRaw(name string, raw json.RawMessage, reason string) error {
+func (s *Store) setAsideRaw(update string, raw json.RawMessage, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.folder.Put(name, raw); err != nil {
-		return fmt.Errorf("set aside %s: %w", name, err)
+	s.log.Error("update_undecodable", "update", update, "error", reason)
+	err := s.folder.Put(update+entrySuffix, raw)
+	if err == nil {
+		err = s.folder.Quarantine(update+entrySuffix, s.aside.Quarantine, reason)
 	}
-	if err := s.folder.Quarantine(name, s.aside.Quarantine, reason); err != nil {
-		return fmt.Errorf("set aside %s: %w", name, err)
+	if err != nil {
+		s.log.Error("inbox_quarantine_failed", "update", update, "error", err.Error())
 	}
-	return nil
 }
 
 // confirmed removes the markers of updates below offset, which Telegram has forgotten for a while,

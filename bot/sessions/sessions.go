@@ -74,7 +74,7 @@ func (s *Sessions) Feature() chat.Feature {
 	return chat.Feature{
 		Name: "sessions",
 		Commands: []chat.Command{
-			{Name: "new", Run: s.start}, {Name: "list", Run: s.list}, {Name: "resume", Run: s.resume},
+			{Name: "new", Run: s.start}, {Name: "list", Run: s.list, Unkept: s.listText}, {Name: "resume", Run: s.resume},
 			{Name: "stop", Run: s.named(isLive, s.stop), Now: true},
 			{Name: "kill", Run: s.named(isEndable, kill)}, {Name: "done", Run: s.named(isEndable, done)},
 			{Name: "why", Run: s.named(anything, s.why)},

@@ -11,8 +11,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"ccbot/internal/gauge"
 )
 
 func TestAbsence(t *testing.T) {
@@ -40,30 +38,6 @@ func TestAbsence(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The disk is told to be almost full once, over restarts too, and again only after it clearly was not.
-func TestTheDiskIsToldToBeFullOnce(t *testing.T) {
-	const mib = 1 << 20
-	dir := t.TempDir()
-	var told []string
-	look := func(free uint64) {
-		s := &system{config: config{Dir: dir}, log: slog.New(slog.DiscardHandler)} // a new start each time
-		require.NoError(t, s.lookAtRoom(gauge.Room{Free: free * mib, Total: 20_000 * mib}, func(free string) error {
-			told = append(told, free)
-			return nil
-		}))
-	}
-	for _, free := range []uint64{5000, 1024, 1000, 900, 1100, 1000, 1281, 1200, 800, 1281} {
-		look(free)
-	}
-	assert.Equal(t, []string{"1000 MiB", "800 MiB"}, told)
-	assert.NoFileExists(t, filepath.Join(dir, roomFile))
-
-	s := &system{config: config{Dir: dir}, log: slog.New(slog.DiscardHandler)}
-	untold := func(string) error { return assert.AnError }
-	require.ErrorIs(t, s.lookAtRoom(gauge.Room{Total: mib}, untold), assert.AnError)
-	assert.NoFileExists(t, filepath.Join(dir, roomFile), "what could not be told is told later")
 }
 
 func TestCcbotNotesThatItIsThere(t *testing.T) {

@@ -7,9 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
-// probe is written and removed at each start, in ccbot's folder.
+// probe is written and removed in ccbot's folder: at each start, and while the disk may be full.
 const probe = ".probe"
 
 // probeSize is room for some records and messages.
@@ -18,20 +19,25 @@ const probeSize = 256 << 10
 // checkState wants a folder that can be written: a bot that could keep nothing
 // must not take anything on. The caller holds the lock.
 func checkState(dir string) error {
+	return stateError(dir, probeFolder(dir, probeSize))
+}
+
+// probeFolder writes a file into a folder, and removes it.
+func probeFolder(dir string, size int) error {
 	path := filepath.Join(dir, probe)
-	err := writeProbe(path)
+	err := writeProbe(path, size)
 	if removed := os.Remove(path); err == nil && !errors.Is(removed, fs.ErrNotExist) {
 		err = removed
 	}
-	return stateError(dir, err)
+	return err
 }
 
-func writeProbe(path string) error {
+func writeProbe(path string, size int) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(make([]byte, probeSize))
+	_, err = f.Write(make([]byte, size))
 	if err == nil {
 		err = f.Sync() // with delayed allocation only this says that there is room
 	}
@@ -80,4 +86,18 @@ func (e *folderError) Unwrap() error { return e.cause }
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
+}
+
+// touch sets a file's time and makes the file where it is missing. Setting it
+// works on a full disk.
+func touch(path string, at time.Time) error {
+	err := os.Chtimes(path, at, at)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Chtimes(path, at, at))
 }

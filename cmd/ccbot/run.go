@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/go-telegram/bot/models"
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/inbox"
@@ -149,7 +150,7 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 	s.tell(ctx, report)
 	s.recovery.Tell = s.recovered // not before: this one message tells all of the start
 	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.watchPresence,
-		s.keeper.Run, s.serveSocket, s.askVersion, s.tellLosses, s.keepAlive} {
+		s.keeper.Run, s.serveSocket, s.askVersion, s.tellLosses, s.keepAlive, s.room.Run} {
 		g.Go(func() error { return part(ctx) })
 	}
 	username, publishMenu, err := s.start(ctx)
@@ -159,13 +160,20 @@ func (s *system) serve(ctx context.Context, g *errgroup.Group) error {
 	s.bot.Username = username
 	publishMenu(s.bot.Published())
 	intake := inbox.NewIntake(inbox.Config{Client: s.apiClient(), Connect: s.apiClient, API: s.APIURL, Token: token.Standin,
-		Pulse: s.service.pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves.Note, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log,
+		Unkept: s.unkept, Pulse: s.service.pulse, Seen: s.seen, Hears: s.bot.Hears, Moves: s.bot.Moves.Note, Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log,
 		Allowed: []string{"message", "edited_message", "callback_query"}})
 	g.Go(func() error { return s.bot.Run(ctx) })
 	g.Go(func() error { return s.machine.Received.Run(ctx, s.durations().InboxTTL, s.bot.Prompts.Awaited) })
 	s.service.begun(username)
 	s.log.Info("ready", "bot", username, "dir", s.Dir, "sessions", len(s.store.List()))
 	return intake.Run(ctx)
+}
+
+// unkept gives what can be done about a message that the disk does not take, and has the disk looked
+// at.
+func (s *system) unkept(u *models.Update) func(ctx context.Context) error {
+	s.room.refused()
+	return s.bot.Unkept(u)
 }
 
 // watchPresence begins the watch again when it is lost, because its folder cannot

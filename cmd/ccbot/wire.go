@@ -57,6 +57,7 @@ type system struct {
 	sessions  *host.Sessions // of the machine
 	talk      *host.Transcripts
 	bot       *bot.Bot
+	room      *room
 	prompts   prompts
 	asks      *ask.Store
 	cards     *card.Board
@@ -180,6 +181,7 @@ func (s *system) wireChat(environ []string) error {
 			Kept:   bot.Kept{Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards},
 			Media:  bot.Media{Downloader: newDownloads(s.config), Voice: s.transcriber(environ)},
 			Sender: s.outbox, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
+	s.room = newRoom(s.Dir, s.bot, s.log)
 	return nil
 }
 

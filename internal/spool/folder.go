@@ -173,7 +173,12 @@ func readRegular(path string, limit int64) ([]byte, error) {
 }
 
 // Sync has the names of the items survive a power cut.
-func (f Folder) Sync() error { return syncFolder(f.Path) }
+func (f Folder) Sync() error {
+	if err := syncFolder(f.Path); err != nil {
+		return fmt.Errorf("spool: sync: %w", err)
+	}
+	return nil
+}
 
 func syncFolder(path string) error {
 	folder, err := os.Open(path)
