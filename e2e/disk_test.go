@@ -30,8 +30,8 @@ func (w *world) startFails() string {
 }
 
 // TestP4_DiskFull sends messages while the disk is full: none is lost, and none
-// is typed twice, also with a restart in between. A start without room says so,
-// and changes nothing.
+// is typed twice, also with a restart in between. The fall is told, and so is its
+// end; /list is answered. A start without room says so, and changes nothing.
 func TestP4_DiskFull(t *testing.T) {
 	t.Parallel()
 	disktest.Run(t, 8<<20, func(dir string) {
@@ -44,8 +44,15 @@ func TestP4_DiskFull(t *testing.T) {
 		free := disktest.Fill(t, dir)
 		id := w.say("say while the disk is full")
 		w.until("the bot has noticed", func() bool { return strings.Contains(w.bot.log.String(), "no space left on device") })
+		w.hear(id, "the disk is full or cannot be written")
+		w.hear(w.say("/list"), "✓ work")
 		free()
+		w.hear(id, "There is room on the disk")
 		w.hear(id, "while the disk is full")
+		w.drained()
+		assert.Equal(t, 1, w.heard("the disk is full or cannot be written"), "it is told once")
+		assert.Equal(t, 1, w.heard("There is room on the disk"))
+		assert.Equal(t, 1, w.heard("✓ work"), "and answered once")
 
 		free = disktest.Fill(t, dir)
 		id = w.say("say before a restart")

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -34,6 +35,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/spool"
 	"ccbot/lifecycle"
 	"ccbot/recovery"
 	"ccbot/tmux"
@@ -85,7 +87,7 @@ func wire(ctx context.Context, c config, environ []string, hook string, table *p
 	s.service = newService(environ, log)
 	s.away, s.seen = absence(c.Dir, time.Now())
 	s.lasting = lastingIn(ctx)
-	instance, err := instanceID(c.Dir)
+	instance, err := makeInstance(c.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -338,9 +340,9 @@ func toInstall(err error) error {
 	return err
 }
 
-// instanceID is the random name of this ccbot, made once: it tells its windows
+// makeInstance gives the random name of this ccbot, made once: it tells its windows
 // from those of another ccbot on the same tmux server.
-func instanceID(dir string) (string, error) {
+func makeInstance(dir string) (string, error) {
 	if id, err := readInstance(dir); id != "" || err != nil {
 		return id, err
 	}
@@ -354,15 +356,22 @@ func instanceID(dir string) (string, error) {
 
 const instanceFile = "instance"
 
-// readInstance reads that name; before the first start it is empty.
+// readInstance reads that name; before the first start it is empty. A damaged one is an error: under
+// another name the windows that run would be nobody's.
 func readInstance(dir string) (string, error) {
-	path := filepath.Join(dir, instanceFile)
-	data, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("read %s: %w", path, err)
+	data, err := spool.Folder{Path: dir}.Read(instanceFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
 	}
-	if id := strings.TrimSpace(string(data)); tmuxName.MatchString(id) {
-		return id, nil
+	id := strings.TrimSpace(string(data))
+	if err == nil && !instanceID.MatchString(id) {
+		err = fmt.Errorf("%.40q is no such id", id)
 	}
-	return "", nil
+	if err != nil {
+		return "", usage(fmt.Errorf("%s, the id of this ccbot, cannot be read (%w): write it back as the windows of its sessions have it, before the \"/\" of "+
+			"`tmux show-options -w -t WINDOW @ccbot_session`; where none of them runs, delete the file", filepath.Join(dir, instanceFile), err))
+	}
+	return id, nil
 }
+
+var instanceID = regexp.MustCompile(`^[0-9a-f]{12}$`)
