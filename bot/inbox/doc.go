@@ -17,7 +17,8 @@
 // Taps (callback queries) are the exception to the first: they are handled at once and never
 // written, so a crash forgets them, and a crash right after one may bring it a second time. They
 // have no date: after two minutes without an answer of Telegram's, those that waited there are
-// told, not handled. What comes from somebody who may not speak leaves no trace.
+// told, not handled. What comes from somebody who may not speak leaves no trace. A message that the
+// disk does not take comes again until it does, unless it can be done without the disk.
 //
 // A poll ends at its deadline; one that does not is left to itself, and the next one has
 // connections of its own. Pulse tells whether that goes on.

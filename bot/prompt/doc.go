@@ -6,7 +6,8 @@
 // cannot be queued is the inbox's to hand on again. The words of others, and what a program has
 // written down, are typed as a quotation in which nothing acts (P7).
 //
-// A prompt that may not be typed unasked waits for a person, and so may one behind a request. There
+// A prompt that may not be typed unasked waits for a person, and so may one behind a request, and one
+// of which it is unknown which open session it is for. There
 // is one question about a prompt, a card, with a reason that says what is asked and what may be
 // answered (question.go). The card says what became of the prompt and closes, also when the
 // prompt needs no answer any more.
