@@ -97,10 +97,9 @@ func NewWorld(t *testing.T) *World {
 		Config: bot.Config{Allowed: map[int64]bool{Alice: true, Bob: true}, Groups: map[int64]bool{Ours: true},
 			Username: "cc_bot", Lang: "en", ContinueText: GoOn, StateDir: filepath.Join(w.AgentsHome, ".ccbot")},
 		Deps: bot.Deps{
-			Machine: bot.Machine{Sessions: w.Hosted, Records: host.Views{Records: w.Records},
-				Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},
-				Places:    machine{w}, Files: machine{w}, Transcripts: w.Talk},
-			Kept:   bot.Kept{Entries: w.Inbox, Chats: chats},
+			Sessions: w.Hosted, Records: host.Views{Records: w.Records},
+			Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},
+			Places:    machine{w}, Files: machine{w}, Transcripts: w.Talk, Entries: w.Inbox, Chats: chats,
 			Sender: w.Telegram, Words: words,
 			Now: func() time.Time { return Started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)},
 	}
