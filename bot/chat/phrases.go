@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,8 +28,8 @@ type Phrases struct {
 }
 
 // OutsideText says that no session may be opened in a directory. It is empty where one may.
-func (p Phrases) OutsideText(dir string) string {
-	_, err := p.Places.Resolve("/", dir)
+func (p Phrases) OutsideText(ctx context.Context, dir string) string {
+	_, err := p.Places.Resolve(ctx, "/", dir)
 	if err == nil {
 		return ""
 	}

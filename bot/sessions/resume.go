@@ -38,7 +38,7 @@ func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) err
 	case r.Live && !comesBack(r) && r.State != views.Stopping:
 		return s.makeOpenCurrent(ctx, q)
 	case path != "":
-		if q.Dir, err = s.resolve(q.To, path); err != nil {
+		if q.Dir, err = s.resolve(ctx, q.To, path); err != nil {
 			return s.refuse(ctx, q, err)
 		}
 	}
@@ -105,7 +105,7 @@ func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was chat.Offer) (ch
 	}
 	return chat.Do(func(ctx context.Context) error {
 		if makes {
-			if err := s.chat.Places.Make(cmp.Or(q.Dir, q.Session.Dir)); err != nil {
+			if err := s.chat.Places.Make(ctx, cmp.Or(q.Dir, q.Session.Dir)); err != nil {
 				return s.refuse(ctx, q, err)
 			}
 		}
@@ -117,7 +117,7 @@ func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was chat.Offer) (ch
 // about it.
 func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err error) {
 	var restored control.Restored
-	_, err = s.chat.Places.Resolve("/", cmp.Or(q.Dir, q.Session.Dir))
+	_, err = s.chat.Places.Resolve(ctx, "/", cmp.Or(q.Dir, q.Session.Dir))
 	if err == nil {
 		restored, err = s.Starter.Restore(ctx,
 			control.Restore{Session: q.Session.ID, Dir: q.Dir, Damaged: q.Damaged})

@@ -126,7 +126,7 @@ func (s *Sessions) tellNone(ctx context.Context, in chat.Incoming, wanted string
 // start opens a session: /new [name] [path].
 func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) error {
 	name, path := splitNameAndPath(args)
-	dir, err := s.resolve(in.To, path)
+	dir, err := s.resolve(ctx, in.To, path)
 	var r views.Session
 	if err == nil {
 		r, err = s.Starter.Start(ctx, control.Start{Name: name, Dir: dir, Conversation: in.To,
@@ -148,12 +148,12 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 }
 
 // resolve gives the folder that a typed path names, seen from the current session's folder.
-func (s *Sessions) resolve(to address.Conversation, path string) (dir string, err error) {
+func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path string) (dir string, err error) {
 	r, _, err := s.chat.Book.CurrentSession(to)
 	if err != nil {
 		return "", err
 	}
-	return s.chat.Places.Resolve(r.Dir, path)
+	return s.chat.Places.Resolve(ctx, r.Dir, path)
 }
 
 // quotes are what keyboards write around a text; phones curve them.

@@ -130,7 +130,7 @@ func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	from := c.resume.Session
 	dir := cmp.Or(c.resume.Dir, from.Dir)
-	if outside := o.chat.OutsideText(dir); outside != "" {
+	if outside := o.chat.OutsideText(ctx, dir); outside != "" {
 		return o.chat.Say(ctx, t.To, outside)
 	}
 	if c.kind == otherWriter {
@@ -157,7 +157,7 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 // message. from is the session that had the conversation; without an ID it was nobody's.
 func (o *Others) adopt(ctx context.Context, t chat.Tap, one desk.Writer, from views.Session,
 	redraw func(context.Context) error) error {
-	if outside := o.chat.OutsideText(cmp.Or(one.Dir, from.Dir)); outside != "" {
+	if outside := o.chat.OutsideText(ctx, cmp.Or(one.Dir, from.Dir)); outside != "" {
 		return o.chat.Say(ctx, t.To, outside)
 	}
 	r, err := o.makeSession(ctx, t, one, from)

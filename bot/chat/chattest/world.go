@@ -120,7 +120,7 @@ func (p project) Outcome(ctx context.Context, q decisions.Request) (decisions.Ou
 	return p.Decisions.Outcome(ctx, q)
 }
 
-func (p project) Answerers(uuid.UUID) []decisions.Answerer {
+func (p project) Answerers(context.Context, uuid.UUID) []decisions.Answerer {
 	p.sessions.wait()
 	return p.sessions.Answerers
 }
@@ -144,16 +144,18 @@ func (m machine) reached() *host.Machine {
 
 func (m machine) Bounds() places.Bounds { return m.now().Bounds() }
 
-func (m machine) Resolve(base, path string) (string, error) { return m.reached().Resolve(base, path) }
-
-func (m machine) Make(dir string) error { return m.reached().Make(dir) }
-
-func (m machine) Open(session uuid.UUID, path string) (files.File, error) {
-	return m.reached().Open(session, path)
+func (m machine) Resolve(ctx context.Context, base, path string) (string, error) {
+	return m.reached().Resolve(ctx, base, path)
 }
 
-func (m machine) Read(transcript, path string, most int64) (string, error) {
-	return m.reached().Read(transcript, path, most)
+func (m machine) Make(ctx context.Context, dir string) error { return m.reached().Make(ctx, dir) }
+
+func (m machine) Open(ctx context.Context, session uuid.UUID, path string) (files.File, error) {
+	return m.reached().Open(ctx, session, path)
+}
+
+func (m machine) Read(ctx context.Context, transcript, path string, most int64) (string, error) {
+	return m.reached().Read(ctx, transcript, path, most)
 }
 
 // Again is the same world after a restart of the program.
