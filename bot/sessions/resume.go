@@ -94,7 +94,7 @@ func (s *Sessions) PostPick(
 const makeDirOption = "make_dir"
 
 // tapOffer resumes a session in the way that was chosen under a resume that was refused.
-func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was chat.Offer) (chat.Answer, error) {
+func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was control.Restore) (chat.Answer, error) {
 	makes, damaged := t.Card.Option == makeDirOption, control.Damaged(t.Card.Option)
 	if !makes {
 		was.Damaged = damaged
@@ -119,8 +119,7 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	var restored control.Restored
 	_, err = s.chat.Places.Resolve(ctx, "/", cmp.Or(q.Dir, q.Session.Dir))
 	if err == nil {
-		restored, err = s.Starter.Restore(ctx,
-			control.Restore{Session: q.Session.ID, Dir: q.Dir, Damaged: q.Damaged})
+		restored, err = s.Starter.Restore(ctx, q.Restore())
 	}
 	// what was spared is why the resume is refused, and stands there
 	ended := slices.DeleteFunc(restored.Ended, func(e control.Ending) bool { return !e.Ended })
@@ -191,7 +190,7 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 		return s.Others.Refused(ctx, q, e.Writers)
 	}
 	look := card.Look{To: q.To, Session: q.Session.ID, Text: f.Text, Options: chat.Rows(1, options...)}
-	return s.offers.Post(ctx, look, q.Offer())
+	return s.offers.Post(ctx, look, q.Restore())
 }
 
 // ResumedAtDesk takes a session that was resumed at the desk as one that came back, and says so in

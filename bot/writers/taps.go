@@ -175,8 +175,7 @@ func (o *Others) adopt(ctx context.Context, t chat.Tap, one desk.Writer, from vi
 func (o *Others) makeSession(ctx context.Context, t chat.Tap, one desk.Writer,
 	from views.Session) (views.Session, error) {
 	r, err := o.starter.Adopt(ctx, control.Adopt{Agent: one.ID, From: from.ID, Owner: t.From,
-		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: t.To,
-		Why: askedBy(t)})
+		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: t.To, Why: askedBy(t)})
 	if refusal.Is(err, refusal.NotFound, refusal.WrongState, refusal.Moved) { // that is about from
 		err = &refusal.Error{Code: refusal.Changed, Err: err}
 	}

@@ -29,11 +29,6 @@ func (o *Others) All(ctx context.Context) []desk.Window {
 	return all
 }
 
-// PostWindows shows the windows that belong to no session, if there are any.
-func (o *Others) PostWindows(ctx context.Context, to address.Conversation) error {
-	return o.Post(ctx, to, o.All(ctx))
-}
-
 // Post shows some windows in a message, unless there are none.
 func (o *Others) Post(ctx context.Context, to address.Conversation, all []desk.Window) error {
 	if len(all) == 0 {

@@ -57,9 +57,9 @@ type Start struct {
 
 // Restore is a session that a person wants back.
 type Restore struct {
-	Session uuid.UUID
-	Dir     string // another than the session's own, absolute; empty: the session's own
-	Damaged Damaged
+	Session uuid.UUID `json:"session"`
+	Dir     string    `json:"dir,omitempty"` // another than the session's own, absolute; empty: the session's own
+	Damaged Damaged   `json:"damaged,omitempty"`
 }
 
 // Damaged says what to do with a transcript that a resume would stumble over; empty: refuse.
