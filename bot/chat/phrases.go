@@ -144,9 +144,6 @@ func (p Phrases) NotCleanText(r views.Session) string {
 // FailureTexts say what could not be proven of the end of a session, each sentence once. A file
 // that was edited may keep nothing.
 func (p Phrases) FailureTexts(r views.Session) []string {
-	if len(r.Failures) == 0 {
-		return []string{p.Words.Say(i18n.FailureSome)}
-	}
 	var all []string
 	for _, f := range r.Failures {
 		key := i18n.FailureKey(f.Kind)
