@@ -43,7 +43,6 @@ type Sessions interface {
 	control.Starter
 	control.Ender
 	control.Keeper
-	control.Forgetter
 	prompts.Queue
 	prompts.Decisions
 	prompts.Edits
@@ -150,7 +149,7 @@ type Bot struct {
 // New returns a Bot; Run makes the answers of agents flow.
 func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
-	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Mover: d.Sessions,
+	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Move: d.Sessions.Move,
 		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
 	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Log: d.Log,
 		Failpoint: func(point string) {
