@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,15 +24,6 @@ type Phrases struct {
 	Places places.Places
 	Now    func() time.Time
 	Attach func(id uuid.UUID) string // the command that shows the window of a session at the desk
-}
-
-// OutsideText says that no session may be opened in a directory. It is empty where one may.
-func (p Phrases) OutsideText(ctx context.Context, dir string) string {
-	_, err := p.Places.Resolve(ctx, "/", dir)
-	if err == nil {
-		return ""
-	}
-	return p.Failure(views.Session{}, err).Text.Text
 }
 
 // MaxName is how long the name of a session may be, in letters: the name stands on buttons.
