@@ -86,9 +86,9 @@ func (c *collector) add(r views.Session, word i18n.Key) (in []*report) {
 		places = []address.Conversation{r.Conversation}
 	}
 	for _, to := range places {
-		one := c.at(to)
-		if !slices.Contains(one.names[word], r.Name) {
-			one.names[word] = append(one.names[word], r.Name)
+		one, name := c.at(to), chat.ShownName(r.Name)
+		if !slices.Contains(one.names[word], name) {
+			one.names[word] = append(one.names[word], name)
 		}
 		in = append(in, one)
 	}
@@ -172,33 +172,25 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 	newer := p.Chat.Short(path.Join(p.StateDir, "sessions"))
 	unreadable := p.Chat.Short(path.Join(p.StateDir, "quarantine"))
 	dirs := map[i18n.Key]string{i18n.RecoveredNewer: newer, i18n.RecoveredUnreadable: unreadable}
+	back := len(one.ids(func(c closed) bool { return c.fate != stays }))
 	var lines []string
 	tell := func(word i18n.Key) {
 		names := one.names[word]
 		if len(names) == 0 {
 			return
 		}
-		var shown []string
-		for _, name := range names {
-			shown = append(shown, chat.ShownName(name))
+		list := p.Chat.Some(names, words.Say(i18n.JoinNames))
+		said := []string{"• " + words.Say(word, i18n.Args{"Count": len(names), "Names": list, "Dir": dirs[word]})}
+		if word == i18n.RecoveredReboot && !one.booted.IsZero() {
+			said = append(said, words.Say(i18n.RecoveredBooted, i18n.Args{"Time": p.Chat.Moment(one.booted)}))
 		}
-		list := p.Chat.Some(shown, words.Say(i18n.JoinNames))
-		args := i18n.Args{"Count": len(names), "Names": list, "Dir": dirs[word]}
-		lines = append(lines, "• "+words.Say(word, args))
+		if word == i18n.RecoveredReboot && back > 0 {
+			said = append(said, words.Say(i18n.RecoveredComing, i18n.Args{"Count": back}))
+		}
+		lines = append(lines, p.Chat.Sentences(said...))
 	}
-	back := len(one.ids(func(c closed) bool { return c.fate != stays }))
 	for _, word := range sentences {
 		tell(word)
-		if word != i18n.RecoveredReboot || len(one.names[word]) == 0 {
-			continue
-		}
-		last := &lines[len(lines)-1]
-		if !one.booted.IsZero() {
-			*last = p.Chat.Sentences(*last, words.Say(i18n.RecoveredBooted, i18n.Args{"Time": p.Chat.Moment(one.booted)}))
-		}
-		if back > 0 {
-			*last = p.Chat.Sentences(*last, words.Say(i18n.RecoveredComing, i18n.Args{"Count": back}))
-		}
 	}
 	if len(lines) > 0 {
 		tell(i18n.RecoveredRestored)
