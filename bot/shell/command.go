@@ -43,7 +43,7 @@ func (c command) takes(item talk.Item) bool {
 // shownCommand is how much of a command stands above what it has printed, in letters.
 const shownCommand = 120
 
-// title is a command as the first line of a message, without its end.
+// title is a command as the first line of a message.
 func title(c command) render.Text {
 	text := chat.Head(chat.Visible(strings.TrimPrefix(c.Text, "!")), shownCommand)
 	return render.Code("$ " + text)
