@@ -279,31 +279,27 @@ func (b *Bot) DiskLow(ctx context.Context, free string) error {
 }
 
 // SessionNews tells the chat what happened to a session. What it tells is on disk when it returns.
+// News that a feature crashes at are told as an error of ours: told again, the feature would crash
+// again, and the session would wait for it.
 func (b *Bot) SessionNews(ctx context.Context, n news.Note) error {
 	owner := b.room(func(f chat.Feature) bool { return f.News[n.Kind] != nil })
 	if owner.News == nil {
 		return fmt.Errorf("unknown news %q", n.Kind)
 	}
-	for _, f := range b.Rooms {
+	for _, f := range append(slices.Clone(b.Rooms), chat.Feature{Name: owner.Name, Heard: owner.News[n.Kind]}) {
 		if f.Heard == nil {
 			continue
 		}
-		if err := b.hear(ctx, n, f.Name, f.Heard); err != nil {
+		err := b.call(f.Name, "news", func() error { return f.Heard(ctx, n) })
+		if _, crashed := errors.AsType[*guard.Panic](err); crashed {
+			text := chat.Warning + b.words.Say(i18n.InternalError)
+			err = b.For(n.Session.ID).Say(ctx, n.Session.Conversation, text)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	return b.hear(ctx, n, owner.Name, owner.News[n.Kind])
-}
-
-// hear gives news to one feature. News that a feature crashes at are told as an error of ours: told
-// again, the feature would crash again, and the session would wait for it.
-func (b *Bot) hear(ctx context.Context, n news.Note, who string,
-	feature func(context.Context, news.Note) error) error {
-	err := b.call(who, "news", func() error { return feature(ctx, n) })
-	if _, crashed := errors.AsType[*guard.Panic](err); !crashed {
-		return err
-	}
-	return b.For(n.Session.ID).Say(ctx, n.Session.Conversation, chat.Warning+b.words.Say(i18n.InternalError))
+	return nil
 }
 
 // Asked takes a request that waits, or that waits again after its hook has redialled; see
