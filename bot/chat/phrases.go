@@ -156,11 +156,11 @@ func (p Phrases) FailureTexts(r views.Session) []string {
 
 // unsure says that a session is not started, because somebody may write its conversation.
 func (p Phrases) unsure(all []desk.Writer) render.Text {
-	lines := []string{p.Words.Say(i18n.StartUnsure)}
-	for _, w := range all[:min(len(all), MaxListed)] {
+	var lines []string
+	for _, w := range all {
 		lines = append(lines, "• "+p.WriterText(w))
 	}
-	return render.Plain(strings.Join(lines, "\n"))
+	return render.Plain(p.Words.Say(i18n.StartUnsure) + "\n" + p.Some(lines, "\n"))
 }
 
 // NoSessionText says that no session is open, and what to do.
