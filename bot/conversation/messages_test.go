@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"ccbot/bot/port/talk"
 	"ccbot/internal/session"
 )
 
@@ -60,10 +61,17 @@ var (
 	inGroup = session.Conversation{ChatID: -100}
 )
 
-func TestChatsKeepWhoseAMessageIs(t *testing.T) {
-	dir := t.TempDir()
+// openIn opens the chats of a folder, as each start does.
+func openIn(t *testing.T, dir string) *Store {
+	t.Helper()
 	c, err := Open(dir, filepath.Join(t.TempDir(), "quarantine"), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
+	return c
+}
+
+func TestChatsKeepWhoseAMessageIs(t *testing.T) {
+	dir := t.TempDir()
+	c := openIn(t, dir)
 	one, two, topic := uuid.New(), uuid.New(), session.Conversation{ChatID: -100, ThreadID: 5}
 	require.NoError(t, c.SetCurrent(atAlice, two))
 	require.NoError(t, c.NoteMessage(atAlice, 5, one))
@@ -84,12 +92,28 @@ func TestChatsKeepWhoseAMessageIs(t *testing.T) {
 		now, err := c.Current(atAlice)
 		require.NoError(t, err)
 		assert.Equal(t, two, now)
-		c, err = Open(dir, filepath.Join(t.TempDir(), "quarantine"), slog.New(slog.DiscardHandler)) // a restart
-		require.NoError(t, err)
+		c = openIn(t, dir) // a restart
 	}
 	require.NoError(t, os.RemoveAll(dir))
 	require.NoError(t, os.WriteFile(dir, nil, 0o600)) // nothing can be written there any more
 	require.Error(t, c.NoteMessage(atAlice, 8, one))
 	_, ok := c.SessionOf(atAlice, 8)
 	assert.False(t, ok, "what is not on disk is not known")
+}
+
+func TestWhatIsUnreadMovesWithItsPlace(t *testing.T) {
+	c := openIn(t, t.TempDir())
+	unread, both, shown, topic := uuid.New(), uuid.New(), uuid.New(), session.Conversation{ChatID: 7, ThreadID: 5}
+	require.NoError(t, c.NoteNoticed(topic, unread, talk.Cursor{Path: "t", Offset: 1}))
+	require.NoError(t, c.NoteNoticed(topic, both, talk.Cursor{Path: "t", Offset: 2}))
+	require.NoError(t, c.NoteShown(topic, shown))
+	require.NoError(t, c.NoteNoticed(atAlice, both, talk.Cursor{Path: "t", Offset: 3}))
+	require.NoError(t, c.Rehome(topic, atAlice))
+	for id, want := range map[uuid.UUID]int64{unread: 1, both: 3} {
+		mark, known := c.ReadMarkOf(atAlice, id)
+		require.True(t, known)
+		assert.Equal(t, want, mark.Since.Offset, "what is known of the other place counts")
+	}
+	_, known := c.ReadMarkOf(atAlice, shown)
+	assert.False(t, known, "the messages are gone with the topic: its last answer is shown once more")
 }
