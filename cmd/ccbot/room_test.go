@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"slices"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -20,6 +22,7 @@ const mib = 1 << 20
 // disk is a disk as a test wants it, and the chat that hears of it.
 type disk struct {
 	*room
+	mu     sync.Mutex
 	now    gauge.Room
 	taken  int // bytes that it takes in one piece
 	probes int
@@ -32,6 +35,8 @@ func newDisk(dir string, free uint64) *disk {
 	d.room = newRoom(dir, d, slog.New(slog.DiscardHandler))
 	d.gauge = func(context.Context, string) (gauge.Room, error) { return d.now, nil }
 	d.probe = func(size int) error {
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		if d.probes++; size > d.taken {
 			return syscall.ENOSPC
 		}
@@ -41,10 +46,26 @@ func newDisk(dir string, free uint64) *disk {
 }
 
 func (d *disk) hear(what string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.deaf == nil {
 		d.said = append(d.said, what)
 	}
 	return d.deaf
+}
+
+// takes has the disk take so much in one piece from now on.
+func (d *disk) takes(bytes int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.taken = bytes
+}
+
+// heard is what was said, and how often the disk was written to.
+func (d *disk) heard() (said []string, probes int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.said), d.probes
 }
 
 func (d *disk) DiskLow(_ context.Context, free string) error { return d.hear(free) }
@@ -109,14 +130,17 @@ func TestTheDiskIsLookedAtWhenItRefuses(t *testing.T) {
 		over := make(chan error, 1)
 		go func() { over <- d.Run(ctx) }()
 		time.Sleep(10 * roomPace)
-		assert.Zero(t, d.probes)
-		d.taken = 0
+		_, probes := d.heard()
+		assert.Zero(t, probes)
+		d.takes(0)
 		d.refused()
 		synctest.Wait()
-		assert.Equal(t, []string{"full"}, d.said)
-		d.taken = probeSize
+		said, _ := d.heard()
+		assert.Equal(t, []string{"full"}, said)
+		d.takes(probeSize)
 		time.Sleep(fullPace + time.Second)
-		assert.Equal(t, []string{"full", "room"}, d.said)
+		said, _ = d.heard()
+		assert.Equal(t, []string{"full", "room"}, said)
 		cancel()
 		require.ErrorIs(t, <-over, context.Canceled)
 	})
