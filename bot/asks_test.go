@@ -755,14 +755,19 @@ func TestARunningBotAnswersAHook(t *testing.T) {
 	})
 }
 
+// TestP8_TheLastEditIsDoneAgainAtAStart: where it is not known that the chat has it, and only there.
 func TestP8_TheLastEditIsDoneAgainAtAStart(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
+		w.Telegram.OnEdit = func(outbox.Message) error { return errors.New("no answer") } // before the kill
 		w.Result(t, q, "", "ok", false)
+		w.Telegram.OnEdit = nil
 		edits := len(w.Telegram.Edited)
 		w.Restart(t)
 		assert.Len(t, w.Telegram.Edited, edits+1)
 		assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
+		w.Restart(t)
+		assert.Len(t, w.Telegram.Edited, edits+1, "the chat has it now")
 		w.Stops(t)
 		w.Later(7*24*time.Hour + time.Hour)
 		w.Restart(t)

@@ -244,8 +244,8 @@ func TestResumePicksTheLatest(t *testing.T) {
 	w.Session(t, "open", session.Running)
 	w.MustHear(t, "/resume")
 	m := w.Telegram.Last(t)
-	assert.Equal(t, chattest.Lines(w.Word(i18n.ResumePick), w.Word(i18n.ResumeMore, i18n.Args{"Count": 2})), m.Text.Text)
-	assert.True(t, strings.HasPrefix(m.Buttons[0][0].Text, "s11, "), m.Buttons[0][0].Text)
+	assert.Equal(t, chattest.Lines(w.Word(i18n.ResumePick), "1–8 of 12"), m.Text.Text)
+	assert.True(t, strings.HasPrefix(m.Buttons[0][0].Text, "s11, ~/s11, "), m.Buttons[0][0].Text)
 	for n := range latest[:10] {
 		m := w.HeardShown(t, "/resume")
 		require.NoError(t, w.TapSpot(t, chattest.Alice, chattest.Spots(m)[0]))

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/views"
 	"ccbot/i18n"
+	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
@@ -223,17 +225,19 @@ func TestFind(t *testing.T) {
 		{"the newest that fits", "api", chattest.Resumable, third},
 		{"the only one that fits", "api", chattest.Live, second},
 		{"an id", first.ID.String(), chattest.Resumable, first},
-		{"the beginning of an id", first.ID.String()[:8], chattest.Resumable, first},
-		{"too little of an id", first.ID.String()[:7], chattest.Resumable, session.Record{}},
-		{"half a name", "ap", chattest.Resumable, session.Record{}},
+		{"the end of an id", naming.ShortID(first.ID), chattest.Resumable, first},
+		{"too little of an id", first.ID.String()[33:], chattest.Resumable, session.Record{}},
+		{"the beginning of a name", "ap", chattest.Resumable, third},
+		{"what is over, where nothing fits", "w", chattest.Resumable, session.Record{}},
 		{"another case, as phones write it", "API", chattest.Resumable, third},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, ok, err := w.Find(chattest.AtAlice, tt.arg, tt.fits)
+			found, err := w.Find(chattest.AtAlice, tt.arg, tt.fits)
 			require.NoError(t, err)
-			assert.Equal(t, tt.want.ID != uuid.Nil, ok)
-			if ok {
-				assert.Equal(t, tt.want.ID, r.ID)
+			found = slices.DeleteFunc(found, func(r views.Session) bool { return !tt.fits(r) })
+			assert.Equal(t, tt.want.ID != uuid.Nil, len(found) == 1)
+			if len(found) == 1 {
+				assert.Equal(t, tt.want.ID, found[0].ID)
 			}
 		})
 	}

@@ -57,7 +57,8 @@ const (
 const (
 	NoSession          Key = "no_session"
 	NoSuchSession      Key = "no_such_session" // Name
-	IsOver             Key = "is_over"         // Name, State, Time
+	WhichSession       Key = "which_session"
+	ChoicePage         Key = "choice_page" // Count, First, Last
 	NotDelivered       Key = "not_delivered"
 	Queued             Key = "queued"      // Name
 	HeldDialog         Key = "held_dialog" // Name
@@ -109,6 +110,7 @@ const (
 	StateFailed        Key = "state_failed"
 	StateAbandoned     Key = "state_abandoned"
 	StateCleanupFailed Key = "state_cleanup_failed"
+	StateCrashed       Key = "state_crashed" // completed, by a crash
 )
 
 // Phases of an agent; PhaseKey makes the key of a phase.
@@ -177,7 +179,6 @@ const (
 const (
 	ResumeNone        Key = "resume_none"
 	ResumePick        Key = "resume_pick"
-	ResumeMore        Key = "resume_more"         // Count
 	Resuming          Key = "resuming"            // Dir, Name
 	ResumeAlreadyOpen Key = "resume_already_open" // Name
 	AlreadyOpen       Key = "already_open"        // Name

@@ -52,7 +52,7 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 }
 
 func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) string {
-	state := s.chat.Words.Say(i18n.StateKey(string(r.State)))
+	state := s.chat.StateText(r)
 	switch {
 	case r.State == views.Running:
 		state = lookText(s.chat.Phrases, s.Agents.Look(ctx, r.ID))

@@ -51,6 +51,7 @@ type Sessions struct {
 	lists  chat.Cards[struct{}]   // of /list; the options are links
 	ends   chat.Cards[end]        // ask whether to end a session
 	offers chat.Cards[chat.Offer] // offer ways to resume a session
+	picks  chat.Choice            // of a session to resume
 }
 
 // The kinds of the cards.
@@ -58,69 +59,43 @@ const (
 	listKind   = "list"
 	endKind    = "end"
 	resumeKind = "resume"
+	pickKind   = "pick"
 )
 
 // New returns the Sessions of a chat.
 func New(d Deps) *Sessions {
-	return &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[struct{}](d.Chat, listKind),
+	s := &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[struct{}](d.Chat, listKind),
 		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[chat.Offer](d.Chat, resumeKind)}
+	s.picks = d.Chat.NewChoice(pickKind, i18n.ResumePick,
+		func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
+			return s.resumeIn(ctx, chat.Resume{Session: r, To: t.To, From: t.From}, a.Dir)
+		})
+	return s
 }
 
 // Feature is what the roof knows of Sessions.
 func (s *Sessions) Feature() chat.Feature {
 	kill := s.askEnd(views.Archived, i18n.KillConfirm, i18n.ButtonKill)
 	done := s.askEnd(views.Completed, i18n.DoneConfirm, i18n.ButtonDone)
-	anything := func(views.Session) bool { return true }
-	return chat.Feature{
+	f := chat.Feature{
 		Name: "sessions",
 		Commands: []chat.Command{
 			{Name: "new", Run: s.start}, {Name: "list", Run: s.list}, {Name: "resume", Run: s.resume},
-			{Name: "stop", Run: s.named(isLive, s.stop), Now: true},
-			{Name: "kill", Run: s.named(isEndable, kill)}, {Name: "done", Run: s.named(isEndable, done)},
-			{Name: "why", Run: s.named(anything, s.why)},
 		},
 		Cards: map[string]chat.OnTap{
 			chat.LinkKind: s.tapLink, chat.NoticeKind: s.tapLink, listKind: s.tapList,
-			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer),
+			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer), pickKind: s.picks.OnTap(),
 		},
 		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
 			news.Ready: s.tellReady, news.Stopped: s.tellStopped,
 			news.Failed: s.tellOver, news.Lost: s.tellOver, news.Ended: s.tellOver,
 		},
 	}
-}
-
-type (
-	onSession = func(ctx context.Context, in chat.Incoming, r views.Session) error
-	command   = func(ctx context.Context, in chat.Incoming, args string) error
-)
-
-// named is a command about the session that its argument names, or that the message answers, or
-// that is the current one.
-func (s *Sessions) named(fits func(views.Session) bool, do onSession) command {
-	return func(ctx context.Context, in chat.Incoming, name string) error {
-		r, ok, err := s.chat.Book.FindFor(in.Message, name, fits)
-		switch {
-		case err != nil:
-			return err
-		case !ok:
-			return s.tellNone(ctx, in, name)
-		}
-		return do(ctx, in, r)
-	}
-}
-
-// tellNone says that there is no session to do something with, or that it is over, and what to do.
-func (s *Sessions) tellNone(ctx context.Context, in chat.Incoming, wanted string) error {
-	r, ok, err := s.chat.Book.FindFor(in.Message, wanted, func(r views.Session) bool { return !r.EndedAt.IsZero() })
-	if err == nil && ok && (wanted != "" || in.ReplyTo != 0) {
-		text := s.chat.Words.Say(i18n.IsOver, s.chat.StateArgs(r), i18n.Args{"Time": s.chat.Moment(r.EndedAt)})
-		return s.chat.For(r.ID).Post(ctx, in.To, render.Plain(text), s.chat.ResumeLink(r))
-	}
-	if wanted == "" {
-		return s.chat.Say(ctx, in.To, s.chat.NoSessionText())
-	}
-	return s.chat.Say(ctx, in.To, s.chat.Words.Say(i18n.NoSuchSession, i18n.Args{"Name": wanted}))
+	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.stop)
+	s.chat.ByName(&f, chat.Command{Name: "kill"}, isEndable, kill)
+	s.chat.ByName(&f, chat.Command{Name: "done"}, isEndable, done)
+	s.chat.ByName(&f, chat.Command{Name: "why"}, func(views.Session) bool { return true }, s.why)
+	return f
 }
 
 // start opens a session: /new [name] [path].

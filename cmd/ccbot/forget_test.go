@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/recovery"
@@ -95,14 +96,14 @@ func TestRecoverForgetsWhatItsDryRunSays(t *testing.T) {
 	young := one(2, "young", func(r *session.Record) { r.EndedAt = time.Now().Add(-time.Hour) })
 	environ := machine(t, old, young)
 	ccbot := installed(t)
-	line := "old (" + shortID(old.ID) + "): "
+	line := "old (" + naming.ShortID(old.ID) + "): "
 	assert.Contains(t, ccbot(t, environ, exitOK, "recover", "--dry-run"), line+"is due to be forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d)\n")
 	assert.Contains(t, ccbot(t, environ, exitOK, "recover"), line+"was forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d); `ccbot recover --restore` brings it back for a week\n")
 	assert.NoFileExists(t, recordOf(environ, old))
 	assert.FileExists(t, recordOf(environ, young))
 
-	assert.Regexp(t, `^sessions .* week:\n  old  `+shortID(old.ID)+`  forgotten \d+[sm] ago, in /src/old\n$`, ccbot(t, environ, exitOK, "recover", "--restore", "list"))
-	assert.Contains(t, ccbot(t, environ, exitFailure, "recover", "--restore", "none"), "  old  "+shortID(old.ID))
+	assert.Regexp(t, `^sessions .* week:\n  old  `+naming.ShortID(old.ID)+`  forgotten \d+[sm] ago, in /src/old\n$`, ccbot(t, environ, exitOK, "recover", "--restore", "list"))
+	assert.Contains(t, ccbot(t, environ, exitFailure, "recover", "--restore", "none"), "  old  "+naming.ShortID(old.ID))
 	assert.Equal(t, "old is back, archived; it is forgotten again after ARCHIVE_PURGE_AFTER (14d) from now\n", ccbot(t, environ, exitOK, "recover", "--restore", "old"))
 	assert.NotContains(t, ccbot(t, environ, exitOK, "recover", "--dry-run"), "is due")
 	assert.NotContains(t, ccbot(t, environ, exitOK, "recover"), "was forgotten")

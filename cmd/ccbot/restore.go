@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ccbot/archive"
+	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/recovery"
@@ -196,7 +197,7 @@ func purgedLines(all []recovery.Purged) string {
 	}
 	lines := []string{"\nsessions that were forgotten for their age, each for a week:"}
 	for _, p := range all {
-		lines = append(lines, fmt.Sprintf("  %s  %s  forgotten %s ago, in %s", printable(p.Record.Name), shortID(p.Record.ID),
+		lines = append(lines, fmt.Sprintf("  %s  %s  forgotten %s ago, in %s", printable(p.Record.Name), naming.ShortID(p.Record.ID),
 			age(time.Since(p.Left)), printable(p.Record.Dir)))
 	}
 	return strings.Join(lines, "\n")
