@@ -162,6 +162,38 @@ func TestResumeTurnsPages(t *testing.T) {
 	assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
 }
 
+// A word of /new that has a slash in it may be a folder, or belong to the name: it is asked which.
+func TestNewAsksWhatAPathWithoutADotIs(t *testing.T) {
+	for _, tt := range []struct{ args, question, folder, name, asFolder, asName string }{
+		{"rel proj/api", "proj/api", "~/proj/api", "rel-proj/api", `"rel" in /home/alice/proj/api`, `"rel-proj/api" in /home/alice`},
+		{"feature/x", "feature/x", "~/feature/x", "feature/x", `"" in /home/alice/feature/x`, `"feature/x" in /home/alice`},
+		{"a “my proj/api x”", "proj/api x", "~/proj/api x", "a-“my-proj/api-x", `"a-“my" in /home/alice/proj/api x`, `"a-“my-proj/api-x" in /home/alice`},
+	} {
+		for option, want := range []string{tt.asFolder, tt.asName} {
+			w := chattest.NewWorld(t)
+			w.MustHear(t, "/new "+tt.args)
+			m := w.Telegram.Last(t)
+			assert.Equal(t, w.Word(i18n.NewUnclear, i18n.Args{"Path": tt.question}), m.Text.Text)
+			assert.Equal(t, []string{"Folder " + tt.folder, "Name " + tt.name, "Cancel"}, chattest.Words(m))
+			assert.Empty(t, w.Lifecycle.Done())
+			w.Again()
+			require.NoError(t, w.TapSpot(t, chattest.Bob, chattest.Spots(m)[option]))
+			assert.Empty(t, w.Lifecycle.Done(), "another person asked")
+			require.NoError(t, w.TapSpot(t, chattest.Alice, chattest.Spots(m)[option]))
+			assert.Equal(t, []string{"start " + want}, w.Lifecycle.Done())
+			assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
+		}
+	}
+}
+
+// A user that is not there is named.
+func TestNewInTheHomeOfNobody(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.MustHear(t, "/new api ~nobody-of-this-name")
+	assert.Equal(t, w.Word(i18n.PathMissing, i18n.Args{"Path": "~nobody-of-this-name"}), w.Telegram.Last(t).Text.Text)
+	assert.Empty(t, w.Lifecycle.Done())
+}
+
 // The path that the command names stays while the person chooses.
 func TestResumeOfSeveralKeepsThePath(t *testing.T) {
 	w := chattest.NewWorld(t)

@@ -41,6 +41,9 @@ const (
 // Starting a session.
 const (
 	Started        Key = "started"          // Dir, Name
+	NewUnclear     Key = "new_unclear"      // Path
+	ButtonAsFolder Key = "button_as_folder" // Dir
+	ButtonAsName   Key = "button_as_name"   // Name
 	Ready          Key = "ready"            // Name
 	PathMissing    Key = "path_missing"     // Path
 	PathNotDir     Key = "path_not_dir"     // Path

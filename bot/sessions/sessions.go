@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
@@ -51,6 +52,7 @@ type Sessions struct {
 	lists  chat.Cards[struct{}]   // of /list; the options are links
 	ends   chat.Cards[end]        // ask whether to end a session
 	offers chat.Cards[chat.Offer] // offer ways to resume a session
+	wheres chat.Cards[unclear]    // ask what of /new is the folder
 	picks  chat.Choice            // of a session to resume
 }
 
@@ -59,13 +61,15 @@ const (
 	listKind   = "list"
 	endKind    = "end"
 	resumeKind = "resume"
+	whereKind  = "where"
 	pickKind   = "pick"
 )
 
 // New returns the Sessions of a chat.
 func New(d Deps) *Sessions {
 	s := &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[struct{}](d.Chat, listKind),
-		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[chat.Offer](d.Chat, resumeKind)}
+		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[chat.Offer](d.Chat, resumeKind),
+		wheres: chat.NewCards[unclear](d.Chat, whereKind)}
 	s.picks = d.Chat.NewChoice(pickKind, i18n.ResumePick,
 		func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
 			return s.resumeIn(ctx, chat.Resume{Session: r, To: t.To, From: t.From}, a.Dir)
@@ -85,6 +89,7 @@ func (s *Sessions) Feature() chat.Feature {
 		Cards: map[string]chat.OnTap{
 			chat.LinkKind: s.tapLink, chat.NoticeKind: s.tapLink, listKind: s.tapList,
 			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer), pickKind: s.picks.OnTap(),
+			whereKind: s.wheres.OnTap(s.tapWhere),
 		},
 		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
 			news.Ready: s.tellReady, news.Stopped: s.tellStopped,
@@ -101,25 +106,82 @@ func (s *Sessions) Feature() chat.Feature {
 // start opens a session: /new [name] [path].
 func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) error {
 	name, path := splitNameAndPath(args)
-	dir, err := s.resolve(in.To, path)
-	var r views.Session
-	if err == nil {
-		r, err = s.Starter.Start(ctx, control.Start{Name: name, Dir: dir, Conversation: in.To,
-			Owner: in.From, Origin: in.Key})
+	if path == "" && strings.Contains(args, "/") {
+		return s.askWhere(ctx, in, args)
 	}
+	dir, err := s.resolve(in.To, path)
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.Failure(views.Session{}, err))
 	}
-	if err := s.chat.Book.MakeCurrent(ctx, in.To, r.ID); err != nil {
+	return s.startIn(ctx, in.To, control.Start{Name: name, Dir: dir, Owner: in.From, Origin: in.Key})
+}
+
+// startIn starts a session, shown and current in a conversation.
+func (s *Sessions) startIn(ctx context.Context, to address.Conversation, q control.Start) error {
+	q.Conversation = to
+	r, err := s.Starter.Start(ctx, q)
+	if err != nil {
+		return s.chat.Explain(ctx, to, s.chat.Failure(views.Session{}, err))
+	}
+	if err := s.chat.Book.MakeCurrent(ctx, to, r.ID); err != nil {
 		return err
 	}
-	dir = s.chat.Short(r.Dir)
+	dir := s.chat.Short(r.Dir)
 	text := s.chat.Words.Say(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
 	receipt := chat.Marked(text, dir)
 	if shared := s.chat.SharedText(r); shared != "" {
 		receipt = render.Join(receipt, render.Plain("\n"+shared))
 	}
-	return s.chat.For(r.ID).Post(ctx, in.To, receipt, nil)
+	return s.chat.For(r.ID).Post(ctx, to, receipt, nil)
+}
+
+// unclear is a /new of which a part may be a folder, or belong to the name.
+type unclear struct {
+	Name  string `json:"name"`   // with that part
+	Short string `json:"short"`  // without it
+	Here  string `json:"here"`   // the folder without it
+	Dir   string `json:"folder"` // with it
+	Key   string `json:"key"`    // of the command: it starts one session
+}
+
+const asFolder, asName = "folder", "name"
+
+// slashed is the first word that has a slash in it.
+var slashed = regexp.MustCompile(`[^\s\p{Z}]*/`)
+
+// askWhere asks whether a word with a slash in it begins a folder's path, or is a part of the name.
+func (s *Sessions) askWhere(ctx context.Context, in chat.Incoming, args string) error {
+	at := slashed.FindStringIndex(args)[0]
+	path := strings.Trim(args[at:], quotes+" ")
+	q := unclear{Name: nameOf(args), Short: nameOf(args[:at]), Key: in.Key}
+	var err error
+	if q.Here, err = s.resolve(in.To, ""); err == nil {
+		q.Dir, err = s.resolve(in.To, path)
+	}
+	if err != nil {
+		return s.chat.Explain(ctx, in.To, s.chat.Failure(views.Session{}, err))
+	}
+	words := s.chat.Words
+	folder := words.Say(i18n.ButtonAsFolder, i18n.Args{"Dir": s.chat.ShortTail(q.Dir)})
+	name := words.Say(i18n.ButtonAsName, i18n.Args{"Name": q.Name})
+	look := card.Look{To: in.To, Text: chat.Marked(words.Say(i18n.NewUnclear, i18n.Args{"Path": path}), path),
+		Options: chat.Rows(1, card.Option{Text: folder, Value: asFolder, For: in.From},
+			card.Option{Text: name, Value: asName, For: in.From}, s.chat.Cancel(in.From))}
+	return s.wheres.Post(ctx, look, q)
+}
+
+// tapWhere starts the session that was meant.
+func (s *Sessions) tapWhere(_ context.Context, t chat.Tap, q unclear) (chat.Answer, error) {
+	start := control.Start{Name: q.Name, Dir: q.Here, Owner: t.From, Origin: q.Key}
+	if t.Card.Option == asFolder {
+		start.Name, start.Dir = q.Short, q.Dir
+	}
+	return chat.Do(func(ctx context.Context) error {
+		if err := s.startIn(ctx, t.To, start); err != nil {
+			return err
+		}
+		return s.wheres.End(ctx, t, "")
+	})
 }
 
 // resolve gives the folder that a typed path names, seen from the current session's folder.
@@ -149,9 +211,14 @@ func splitNameAndPath(args string) (name, path string) {
 			path = strings.TrimRight(path, quotes)
 		}
 	}
-	name = chat.Visible(strings.Trim(name, quotes+" \t\n"))
+	return nameOf(name), path
+}
+
+// nameOf is the name that a session gets of what was typed.
+func nameOf(typed string) string {
+	name := chat.Visible(strings.Trim(typed, quotes+" \t\n"))
 	letters := []rune(strings.Join(strings.Fields(name), "-"))
-	return string(letters[:min(len(letters), chat.MaxName)]), path
+	return string(letters[:min(len(letters), chat.MaxName)])
 }
 
 // stop sends Esc, which interrupts a turn, and says what was stopped where nothing else does.

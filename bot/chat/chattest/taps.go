@@ -224,6 +224,7 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 	w.Lifecycle.OnRestore = refuse
 	w.Session(t, "twin one", session.Running)
 	w.Session(t, "twin two", session.Running)
+	say("/new rel proj/api")
 	for _, command := range []string{"/stop", "/kill", "/done", "/why", "/status"} {
 		say(command + " twin")
 	}
