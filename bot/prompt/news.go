@@ -83,7 +83,7 @@ func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r vi
 		p.Chat.Sender.Typing(ctx, e.Conversation)
 	}
 	c, _ := p.cards.Get(e.Key)
-	return p.close(ctx, e.Key, p.passed(c, i18n.PromptSent, r))
+	return p.close(ctx, e.Key, passed(c, p.words, i18n.PromptSent, r))
 }
 
 // tellDraft shows what a person had typed into the box, in full: it is about to be taken out there.

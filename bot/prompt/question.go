@@ -183,7 +183,7 @@ type asked struct {
 // of its own.
 func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
 	if c, ok := p.cards.Get(e.Key); ok && c.Payload != why {
-		if err := p.close(ctx, e.Key, p.passed(c, i18n.SentAgain, r)); err != nil {
+		if err := p.close(ctx, e.Key, passed(c, p.words, i18n.SentAgain, r)); err != nil {
 			return err
 		}
 	}
@@ -202,11 +202,11 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 
 // passed is what the message about a prompt for a session that was being resumed says when the wait
 // for that is over. Of any other message it is empty.
-func (p *Prompts) passed(c card.Card[asked], became i18n.Key, r views.Session) render.Text {
+func passed(c card.Card[asked], words i18n.Words, became i18n.Key, r views.Session) render.Text {
 	if c.Payload.Reason != returning {
 		return render.Text{}
 	}
-	return render.Plain(p.words.Say(became, i18n.Args{"Name": r.Name}))
+	return render.Plain(words.Say(became, i18n.Args{"Name": r.Name}))
 }
 
 // recount has the questions about a session's queue say how many prompts wait behind theirs by now. A
