@@ -267,16 +267,18 @@ func TestListText(t *testing.T) {
 	api := w.NewCurrentSession(t, "api", session.Running)
 	web := w.Session(t, "web", session.Starting)
 	stuck := w.Session(t, "stuck", session.CleanupFailed)
-	for _, s := range []session.State{session.Archived, session.Lost, session.Completed, session.Failed, session.Abandoned} {
+	for _, s := range []session.State{session.Archived, session.Lost, session.Completed, session.Failed, session.Abandoned, session.Archived} {
 		w.Session(t, "old", s)
 	}
+	crashed := w.Session(t, "old", session.Completed)
+	w.Records.Change(crashed.ID, func(r *session.Record) { r.Exit = &session.Exit{Known: true, Status: 1} })
 	require.NoError(t, w.Chats.SetCurrent(chattest.InGroup, web.ID))
 	var shown []chattest.Spot
 	list := func(to session.Conversation, marks ...string) {
 		text, buttons := w.ListText(t, to)
 		assert.Equal(t, chattest.Lines(w.Word(i18n.ListTitle, i18n.Args{"Count": 3}),
 			marks[0]+" api: working, ~/api", marks[1]+" web: starting, ~/web", marks[2]+" stuck: not fully ended, ~/stuck",
-			"", w.Word(i18n.ListArchived, i18n.Args{"Count": 5})), text.Text)
+			"", "Ended: 2 archived, 1 done, 1 crashed, 1 lost, 1 not started, 1 unreachable. Resume one with /resume."), text.Text)
 		m := outbox.Message{To: chattest.AtAlice, Buttons: buttons}
 		assert.Equal(t, []string{strings.TrimPrefix(marks[0]+" api", "• "), strings.TrimPrefix(marks[1]+" web", "• "),
 			w.Word(i18n.ButtonRetry) + ": stuck"}, chattest.Words(m))

@@ -92,9 +92,10 @@ const (
 // The list.
 const (
 	ListEmpty      Key = "list_empty"
-	ListTitle      Key = "list_title"    // Count
-	ListArchived   Key = "list_archived" // Count
-	ListUnbound    Key = "list_unbound"  // Count
+	ListTitle      Key = "list_title"   // Count
+	ListEnded      Key = "list_ended"   // Details
+	ListCount      Key = "list_count"   // Count, State
+	ListUnbound    Key = "list_unbound" // Count
 	NoWindows      Key = "no_windows"
 	ListAtDesk     Key = "list_at_desk"
 	ListAttached   Key = "list_attached"

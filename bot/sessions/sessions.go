@@ -91,6 +91,7 @@ func (s *Sessions) Feature() chat.Feature {
 			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer), pickKind: s.picks.OnTap(),
 			whereKind: s.wheres.OnTap(s.tapWhere),
 		},
+		Late: map[string]func(chat.Tap) string{chat.LinkKind: s.late},
 		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
 			news.Ready: s.tellReady, news.Stopped: s.tellStopped,
 			news.Failed: s.tellOver, news.Lost: s.tellOver, news.Ended: s.tellOver,
@@ -240,6 +241,9 @@ func isLive(r views.Session) bool { return r.Live }
 // comesBack reports whether a resume brings a session back; a session that is on its way may have
 // been cut short.
 func comesBack(r views.Session) bool { return r.Resumable || r.Interrupted }
+
+// isBack reports whether a session is open, or on its way to be.
+func isBack(r views.Session) bool { return r.Live && r.State != views.Stopping }
 
 func isNotClean(r views.Session) bool { return r.State == views.CleanupFailed }
 

@@ -199,7 +199,10 @@ func TestP2_ALookCanDoNothing(t *testing.T) {
 func TestRestoreBringsBackARecord(t *testing.T) {
 	dir := stateWith(t, one(1, "api", func(r *session.Record) { r.EndedAt = time.Now() }))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
-	code, _, errs := ccbot(environ, "recover", "--restore", "2026")
+	code, out, errs := ccbot(environ, "recover", "--restore", "list")
+	assert.Equal(t, []any{exitOK, ""}, []any{code, errs}, "that there is none is no failure")
+	assert.Equal(t, "there is no backup in "+filepath.Join(dir, "backups")+" yet: each recovery that changes something makes one\n", out)
+	code, _, errs = ccbot(environ, "recover", "--restore", "2026")
 	assert.Equal(t, []any{exitFailure, "ccbot: there is no backup in " + filepath.Join(dir, "backups") + "\n"}, []any{code, errs})
 
 	name, err := config{Dir: dir}.backups().Make(t.Context())
@@ -219,7 +222,7 @@ func TestRestoreBringsBackARecord(t *testing.T) {
 	require.NoError(t, err)
 	held, err := lock(t.Context(), dir, "run", table, time.Second)
 	require.NoError(t, err)
-	code, out, errs := ccbot(environ, "recover", "--restore", "list")
+	code, out, errs = ccbot(environ, "recover", "--restore", "list")
 	assert.Equal(t, exitOK, code, errs)
 	assert.Regexp(t, `^  `+name+`  \d+s ago, 1 record\n$`, out, "also beside a bot")
 	code, _, errs = ccbot(environ, "recover", "--restore", name)

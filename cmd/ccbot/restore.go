@@ -36,10 +36,13 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 	if err != nil {
 		return stateError(c.Dir, err)
 	}
-	if len(list) == 0 && len(purged) == 0 {
+	switch nothing := len(list) == 0 && len(purged) == 0; {
+	case nothing && name == "list":
+		_, err := fmt.Fprintf(stdout, "there is no backup in %s yet: each recovery that changes something makes one\n", backups.Dir)
+		return err
+	case nothing:
 		return fmt.Errorf("there is no backup in %s", backups.Dir)
-	}
-	if name == "list" {
+	case name == "list":
 		_, err := fmt.Fprintln(stdout, strings.TrimPrefix(backupLines(list)+purgedLines(purged), "\n"))
 		return err
 	}
