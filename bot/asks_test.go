@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -752,6 +753,24 @@ func TestARunningBotAnswersAHook(t *testing.T) {
 		got := chattest.Receive(t, answers)
 		assert.True(t, got.ok)
 		assert.True(t, got.d.Allows())
+	})
+}
+
+// A start calls nothing of Telegram about requests that were decided, and shown so.
+func TestAStartEditsNothingThatWasDecided(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, q := w.Asking(t)
+		w.Result(t, q, "", "ok", false)
+		for n := range 6 {
+			one := w.AsksFor(t, r, "Bash", fmt.Sprintf(`{"command":"ls %d"}`, n))
+			w.TapsOn(t, chattest.Alice, one, i18n.AskAllow)
+			w.Result(t, one, "", "ok", false)
+		}
+		w.Later(time.Minute)
+		calls := len(w.Telegram.Done())
+		w.Restart(t)
+		w.Later(time.Minute)
+		assert.Empty(t, w.Telegram.Done()[calls:])
 	})
 }
 
