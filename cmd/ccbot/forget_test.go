@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,6 +78,25 @@ func TestForgetWithoutABot(t *testing.T) {
 	assert.Contains(t, names(t, filepath.Join(dir, "backups", name)), other.ID.String()+".json")
 	assert.Empty(t, names(t, filepath.Join(dir, "backups", "purged")))
 	assert.Contains(t, ccbot(t, environ, exitFailure, "forget", "--yes", "api"), "there is no session \"api\"")
+}
+
+// A record that has left by its age is meant by its whole name, and not one whose name begins so. What
+// is deleted without a question is named in full.
+func TestForgetTakesNoBeginningForAName(t *testing.T) {
+	left, other := one(1, "api"), one(2, "api-2")
+	environ := machine(t, left, other)
+	dir := strings.TrimPrefix(environ[0], "HOME=")
+	require.NoError(t, config{Dir: dir}.backups().Keep(left.ID))
+	require.NoError(t, os.Remove(recordOf(environ, left)))
+	for what, want := range map[string]session.Record{"api": left, "api-": other, naming.ShortID(left.ID): left} {
+		r, err := config{Dir: dir}.findToForget(what, io.Discard)
+		require.NoError(t, err)
+		assert.Equal(t, want.ID, r.ID, what)
+	}
+	code, _, errs := ccbot(environ, "forget", "--yes", "api-")
+	assert.Equal(t, exitFailure, code)
+	assert.Contains(t, errs, "without a question the whole name or id is needed")
+	assert.FileExists(t, recordOf(environ, other))
 }
 
 // names are the files of a folder.
