@@ -294,6 +294,30 @@ func TestP4_ResumeAndSendSaysWhatBecameOfThePrompt(t *testing.T) {
 	}
 }
 
+// The session may be open again when the button is tapped, and quick.
+func TestP4_ResumeAndSendToAnOpenSessionEndsAsSent(t *testing.T) {
+	for _, quick := range []bool{false, true} {
+		w := chattest.NewWorld(t)
+		r := w.NewCurrentSession(t, "api", session.Archived)
+		key := w.MustHear(t, "hi")
+		id, typed := w.Telegram.LastID(), func() {
+			n := lifecycle.Note{Kind: lifecycle.NoteTyped, Session: w.Record(t, r.ID), Prompt: lifecycle.Prompt{Key: key}}
+			require.NoError(t, w.SessionNews(t.Context(), n))
+		}
+		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running })
+		if quick {
+			w.Lifecycle.OnQueue = func(uuid.UUID, string) error { typed(); return nil }
+		}
+		require.NoError(t, w.TapShown(t, chattest.Alice, w.LastSent(t), i18n.ButtonResumeAndSend))
+		if !quick {
+			assert.Equal(t, w.Named(i18n.SentAgain, "api"), w.Telegram.Now(id).Text.Text)
+			typed()
+		}
+		assert.Equal(t, w.Named(i18n.PromptSent, "api"), w.Telegram.Now(id).Text.Text)
+		assert.Empty(t, w.Telegram.Now(id).Buttons)
+	}
+}
+
 func TestP4_APromptForASessionThatIsOverCanBeDropped(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Archived)

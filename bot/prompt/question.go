@@ -145,14 +145,14 @@ func (q question) text(p chat.Phrases, e inbox.Entry, r views.Session) render.Te
 }
 
 // close closes the question about a prompt, if there is one: it says what became of the prompt, and
-// nothing of the buttons that it had, or of a wait that is over.
+// nothing of the buttons that it had, or of what is not true any more.
 func (p *Prompts) close(ctx context.Context, key string, became render.Text) error {
 	c, ok := p.cards.Get(key)
 	if !ok {
 		return nil
 	}
 	last := c.Look.Text
-	if c.Payload.Reason == returning && !became.Blank() {
+	if c.Payload.isOfItsTime() && !became.Blank() {
 		return p.cards.Close(ctx, key, became)
 	}
 	if hint := questions[c.Payload.Reason].hint; hint != "" {
@@ -200,10 +200,13 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	return nil
 }
 
-// passed is what the message about a prompt for a session that was being resumed says when the wait
-// for that is over. Of any other message it is empty.
+// isOfItsTime reports whether a message says only what is true while its prompt waits for a session
+// that is over.
+func (a asked) isOfItsTime() bool { return a.Reason == over || a.Reason == returning }
+
+// passed is what such a message says when the prompt waits no more. Of any other message it is empty.
 func passed(c card.Card[asked], words i18n.Words, became i18n.Key, r views.Session) render.Text {
-	if c.Payload.Reason != returning {
+	if !c.Payload.isOfItsTime() {
 		return render.Text{}
 	}
 	return render.Plain(words.Say(became, i18n.Args{"Name": r.Name}))
@@ -301,7 +304,11 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 // answered has the question say what its answer brought about. One that waits for its session to be
 // resumed says that until the prompt is sent.
 func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r views.Session, was asked) (err error) {
-	became := render.Plain(p.words.Say(a.became, i18n.Args{"Name": r.Name}))
+	says := a.became
+	if a == resumeAndSend && r.Live {
+		says = i18n.SentAgain
+	}
+	became := render.Plain(p.words.Say(says, i18n.Args{"Name": r.Name}))
 	switch c, ok := p.cards.Get(e.Key); {
 	case !ok || c.Payload != was: // something new is asked about it
 	case a == resumeAndSend:
