@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -22,7 +23,7 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 	if err := s.lists.Post(ctx, s.look(ctx, in.To), struct{}{}); err != nil {
 		return err
 	}
-	return s.Others.PostWindows(ctx, in.To)
+	return s.Others.Post(ctx, in.To, s.Others.All(ctx))
 }
 
 // look is the list as it is now.
@@ -135,7 +136,7 @@ func (s *Sessions) follow(ctx context.Context, t chat.Tap, draw func(context.Con
 	named, _, _ := strings.Cut(rest, ":")
 	id, _ := uuid.Parse(named)
 	r, ok := s.chat.Book.Records.Get(id)
-	q, _ := s.chat.Accepted(chat.Offer{Session: id}, t)
+	q, _ := s.chat.Accepted(control.Restore{Session: id}, t)
 	switch {
 	case !ok:
 	case word == chat.RetryLink && isNotClean(r) && chat.OfLaunch(word, r) == t.Card.Option:
@@ -149,8 +150,8 @@ func (s *Sessions) follow(ctx context.Context, t chat.Tap, draw func(context.Con
 		})
 	case word == chat.OpenLink && (isEndable(q.Session) || t.Card.Kind == chat.NoticeKind):
 		return s.open(ctx, t, q.Session, draw)
-	case word == chat.UndoLink && isBack(q.Session): // the second of two taps
-		return chat.Answer{Text: s.chat.Words.Say(i18n.AlreadyOpen, i18n.Args{"Name": q.Session.Name}), Then: draw}, nil
+	case word == chat.UndoLink && r.State == views.Restoring && !comesBack(r): // the second of two taps
+		return chat.Answer{Text: s.chat.Words.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), Then: draw}, nil
 	case word == chat.ResumeLink, word == chat.UndoLink:
 		q.Undo = word == chat.UndoLink
 		return chat.Do(func(ctx context.Context) error { return s.back(ctx, q, draw) })

@@ -27,8 +27,9 @@ type Agents interface {
 
 // Others are writers of a conversation beside its session, and windows of no session.
 type Others interface {
-	// PostWindows shows the windows that belong to no session, if there are any.
-	PostWindows(ctx context.Context, to address.Conversation) error
+	// All are the windows that belong to no session, and Post shows some, unless there are none.
+	All(ctx context.Context) []desk.Window
+	Post(ctx context.Context, to address.Conversation, all []desk.Window) error
 	// Refused tells that a session is not resumed because others write its conversation.
 	Refused(ctx context.Context, q chat.Resume, writers []desk.Writer) error
 }
@@ -49,11 +50,11 @@ type Deps struct {
 type Sessions struct {
 	Deps
 	chat   *chat.Chat
-	lists  chat.Cards[struct{}]   // of /list; the options are links
-	ends   chat.Cards[end]        // ask whether to end a session
-	offers chat.Cards[chat.Offer] // offer ways to resume a session
-	wheres chat.Cards[unclear]    // ask what of /new is the folder
-	picks  chat.Choice            // of a session to resume
+	lists  chat.Cards[struct{}]        // of /list; the options are links
+	ends   chat.Cards[end]             // ask whether to end a session
+	offers chat.Cards[control.Restore] // offer ways to resume a session
+	wheres chat.Cards[unclear]         // ask what of /new is the folder
+	picks  chat.Choice                 // of a session to resume
 }
 
 // The kinds of the cards.
@@ -68,7 +69,7 @@ const (
 // New returns the Sessions of a chat.
 func New(d Deps) *Sessions {
 	s := &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[struct{}](d.Chat, listKind),
-		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[chat.Offer](d.Chat, resumeKind),
+		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[control.Restore](d.Chat, resumeKind),
 		wheres: chat.NewCards[unclear](d.Chat, whereKind)}
 	s.picks = d.Chat.NewChoice(pickKind, i18n.ResumePick,
 		func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
@@ -110,7 +111,7 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	if path == "" && strings.Contains(args, "/") {
 		return s.askWhere(ctx, in, args)
 	}
-	dir, err := s.resolve(in.To, path)
+	dir, err := s.resolve(ctx, in.To, path)
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.Failure(views.Session{}, err))
 	}
@@ -156,8 +157,8 @@ func (s *Sessions) askWhere(ctx context.Context, in chat.Incoming, args string) 
 	path := strings.Trim(args[at:], quotes+" ")
 	q := unclear{Name: nameOf(args), Short: nameOf(args[:at]), Key: in.Key}
 	var err error
-	if q.Here, err = s.resolve(in.To, ""); err == nil {
-		q.Dir, err = s.resolve(in.To, path)
+	if q.Here, err = s.resolve(ctx, in.To, ""); err == nil {
+		q.Dir, err = s.resolve(ctx, in.To, path)
 	}
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.Failure(views.Session{}, err))
@@ -186,12 +187,12 @@ func (s *Sessions) tapWhere(_ context.Context, t chat.Tap, q unclear) (chat.Answ
 }
 
 // resolve gives the folder that a typed path names, seen from the current session's folder.
-func (s *Sessions) resolve(to address.Conversation, path string) (dir string, err error) {
+func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path string) (dir string, err error) {
 	r, _, err := s.chat.Book.CurrentSession(to)
 	if err != nil {
 		return "", err
 	}
-	return s.chat.Places.Resolve(r.Dir, path)
+	return s.chat.Places.Resolve(ctx, r.Dir, path)
 }
 
 // quotes are what keyboards write around a text; phones curve them.

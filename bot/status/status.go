@@ -34,7 +34,7 @@ type Entries interface {
 type Status struct {
 	chat    *chat.Chat
 	agents  Agents
-	records control.Forgetter
+	records control.Keeper
 	entries Entries
 	resume  func(ctx context.Context, q chat.Resume) (back bool, err error)
 	cards   chat.Cards[over]
@@ -56,7 +56,7 @@ const (
 )
 
 // New returns the feature of a chat. resume resumes a session, and tells what came of it.
-func New(c *chat.Chat, agents Agents, records control.Forgetter, entries Entries,
+func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries,
 	resume func(ctx context.Context, q chat.Resume) (back bool, err error)) chat.Feature {
 	s := &Status{chat: c, agents: agents, records: records, entries: entries, resume: resume, cards: chat.NewCards[over](c, kind)}
 	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
@@ -85,7 +85,7 @@ func (s *Status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, er
 	}
 	if t.Card.Option == resumeOption {
 		return chat.Do(func(ctx context.Context) error {
-			q, _ := s.chat.Accepted(chat.Offer{Session: r.ID}, t)
+			q, _ := s.chat.Accepted(control.Restore{Session: r.ID}, t)
 			if back, err := s.resume(ctx, q); err != nil || !back {
 				return err
 			}
