@@ -93,7 +93,7 @@ func TestADoubleTapOnUndoSaysThatItIsBack(t *testing.T) {
 		if done {
 			require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonUndo))
 		} else {
-			w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Restoring })
+			w.Records.Change(r.ID, func(r *session.Record) { r.State, r.Binding = session.Restoring, &session.Binding{Window: "@4"} })
 		}
 		said := len(w.Telegram.Texts())
 		require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonUndo))
