@@ -72,6 +72,7 @@ type Look struct {
 	Phase      Phase
 	Presence   Presence
 	Background bool         // commands that the agent has started still run
+	Agents     int          // its agents that work in the background, as far as its screen says
 	Usage      *views.Usage // nil: not known
 }
 
