@@ -141,13 +141,16 @@ func (s *stage) crash(c crash) {
 	if c.do != nil && c.until == nil {
 		s.drainedTo(c.posts)
 	}
-	if c.dead == nil && os.Getenv(successorEnv) != "" {
+	succeeded := os.Getenv(successorEnv) != "" && !c.locks
+	if !succeeded {
+		s.kill9()
+	}
+	if c.dead != nil {
+		c.dead(s)
+	}
+	if succeeded {
 		s.succeed()
 	} else {
-		s.kill9()
-		if c.dead != nil {
-			c.dead(s)
-		}
 		s.start()
 	}
 	c.after(s)
@@ -156,7 +159,7 @@ func (s *stage) crash(c crash) {
 	s.promises()
 }
 
-// successorEnv has the fresh start of a crash already wait when the bot dies, where the row does nothing in between.
+// successorEnv has the fresh start of a crash already wait when the bot dies. The bot stands at its point until then.
 const successorEnv = "CCBOT_CRASH_SUCCESSOR"
 
 // succeed starts a fresh bot, and kills the one before it at that moment.
