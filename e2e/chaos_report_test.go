@@ -141,8 +141,9 @@ end, when all has come to rest:
 ` + "`make chaos`" + ` runs it; ` + "`CCBOT_CHAOS_SEED=n`" + ` repeats the choices of a run, though not who is faster in between. A short form (30
 prompts, 4 kills, 2 sessions, with the race detector) runs with ` + "`make test`" + `.
 
-The other tables are of kills at chosen moments. Behind a "+" are the milliseconds after the step.
-` + "`CCBOT_CHAOS_REPORT=$PWD/docs/RELIABILITY.md CCBOT_KILL_ROUNDS=20 go test -timeout 60m -run 'Kill' ./e2e`" + ` writes them.
+The other tables are of kills at chosen moments, where the milliseconds after the step stand behind a "+", and of what
+comes upon a text on its way.
+` + "`CCBOT_CHAOS_REPORT=$PWD/docs/RELIABILITY.md CCBOT_KILL_ROUNDS=20 go test -timeout 60m -run 'Kill|ComesUpon' ./e2e`" + ` writes them.
 `
 
 // TestReliabilityDocument finds a document that another test has written, or one

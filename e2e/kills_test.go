@@ -103,10 +103,15 @@ func (o killOutcome) row(moment string) string {
 	return fmt.Sprintf("| %s | %d | %d | %d | %d |\n", moment, o.once, o.asked, o.twice, o.lost)
 }
 
-// reportKills tells what came of the texts, and writes it into the document where one is named.
+// reportKills tells what came of the texts.
 func reportKills(t *testing.T, title, rows string) {
 	t.Helper()
-	table := "| killed at | delivered once | asked | twice | lost |\n|---|---:|---:|---:|---:|\n" + rows
+	reportTable(t, title, "| killed at | delivered once | asked | twice | lost |\n|---|---:|---:|---:|---:|\n"+rows)
+}
+
+// reportTable shows a table, and writes it into the document where one is named.
+func reportTable(t *testing.T, title, table string) {
+	t.Helper()
 	t.Logf("%s\n%s", title, table)
 	if report := os.Getenv(reliabilityEnv); report != "" && !t.Failed() {
 		writeSection(t, report, title, table)

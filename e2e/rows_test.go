@@ -170,13 +170,14 @@ func TestRealP4_WhatComesUponATypedPrompt(t *testing.T) {
 	counts := make(map[string]map[string]int)
 	t.Cleanup(func() {
 		var table strings.Builder
+		table.WriteString("| | delivered once | asked | in the box | twice | after /stop | lost |\n|---|---:|---:|---:|---:|---:|---:|\n")
 		for _, g := range typedGroups {
 			for _, row := range g.rows {
 				c := counts[g.name+": "+row.name]
 				fmt.Fprintf(&table, "| %s: %s | %d | %d | %d | %d | %d | %d |\n", g.name, row.name, c[outOnce], c[outAsked], c[outKept], c[outTwice], c[outAfter], c[outLost])
 			}
 		}
-		t.Logf("| | delivered once | asked | in the box | twice | after /stop | lost |\n|---|---|---|---|---|---|---|\n%s", table.String())
+		reportTable(t, "What comes upon a typed text, real CLI", table.String())
 	})
 	for _, g := range typedGroups {
 		t.Run(g.name, func(t *testing.T) {
