@@ -3,12 +3,13 @@ package i18n
 // Replies to a session's messages, and commands of bash mode.
 const (
 	ReplyUnknown        Key = "reply_unknown"
-	WhichSession        Key = "which_session"
+	WhichGets           Key = "which_gets"
 	WhichReply          Key = "which_reply"
 	NoCurrent           Key = "no_current"
 	SentAndCurrent      Key = "sent_and_current" // Name
 	ButtonSendTo        Key = "button_send_to"   // Name
 	ResumeAndSend       Key = "resume_and_send"  // Name
+	PromptSent          Key = "prompt_sent"      // Name
 	ButtonResumeAndSend Key = "button_resume_and_send"
 	OutputRuns          Key = "output_runs"
 	OutputStopped       Key = "output_stopped"

@@ -65,6 +65,7 @@ func Open(dir, quarantine string, sender Sender, mayShow func(outbox.Conversatio
 	_, err := spool.Loader{Quarantine: quarantine, Log: log}.Load(b.folder, suffix, func(name string, data []byte) error {
 		c, err := read(name, data)
 		if err == nil {
+			c.forget = time.Now() // of a closed one: when the chat has its last edit
 			b.cards[c.ID] = c
 		}
 		return err

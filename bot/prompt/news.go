@@ -8,6 +8,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 )
@@ -35,9 +36,9 @@ func (p *Prompts) tellOne(ctx context.Context, n news.Note) error {
 	}
 	switch n.Kind {
 	case news.Typed:
-		return p.mark(ctx, e, chat.ReactionTyped)
+		return p.mark(ctx, e, chat.ReactionTyped, n.Session)
 	case news.Delivered:
-		return p.mark(ctx, e, chat.ReactionReceived)
+		return p.mark(ctx, e, chat.ReactionReceived, n.Session)
 	case news.HeldDraft:
 		return p.ask(ctx, asked{Reason: draft}, e, n.Session)
 	case news.Unproven:
@@ -56,9 +57,9 @@ func (p *Prompts) tellOne(ctx context.Context, n news.Note) error {
 		card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Silent: true})
 }
 
-// tellStopped asks about a prompt that was stopped before it was carried out. The agent had it, so
-// it is finished as a rule; from here on it waits, in no queue. Where its entry cannot be brought back
-// the text is told without buttons: the agent's box is about to be emptied of it.
+// tellStopped asks about a prompt that was stopped before it was carried out, or typed. The agent may
+// have had it, so that it is finished; from here on it waits, in no queue. Where its entry cannot be
+// brought back the text is told without buttons: the agent's box is about to be emptied of it.
 func (p *Prompts) tellStopped(ctx context.Context, n news.Note) error {
 	e, err := p.Entries.Load(n.Prompt.Key)
 	if chat.IsGone(err) {
@@ -72,16 +73,21 @@ func (p *Prompts) tellStopped(ctx context.Context, n news.Note) error {
 		return err
 	}
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
-	return p.wait(ctx, stopped, e, n.Session)
+	why := stopped
+	if e.State == inbox.Held {
+		why = halted
+	}
+	return p.wait(ctx, why, e, n.Session)
 }
 
 // mark says with a reaction how far a prompt is: too far for a question about it.
-func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string) error {
+func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r views.Session) error {
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
 	if p.book.MayShow(e.Conversation) {
 		p.Chat.Sender.Typing(ctx, e.Conversation)
 	}
-	return p.close(ctx, e.Key, render.Text{})
+	c, _ := p.cards.Get(e.Key)
+	return p.close(ctx, e.Key, passed(c, p.words, i18n.PromptSent, r))
 }
 
 // tellDraft shows what a person had typed into the box, in full: it is about to be taken out there.

@@ -26,9 +26,12 @@ const (
 	inBox    reason = "in box"   // the same, and it is seen in the prompt box
 	old      reason = "old"      // it was sent, or has waited, for too long
 	stopped  reason = "stopped"  // an interrupt has put it back into the prompt box
+	halted   reason = "halted"   // it waited in the queue when the agent was stopped
 	over     reason = "over"     // its session is over
-	missed   reason = "missed"   // it was written for a request that is over
-	whose    reason = "whose"    // it answers a message of which it is unknown whose it is
+	// That session is being resumed for it: nothing is asked any more.
+	returning reason = "returning"
+	missed    reason = "missed" // it was written for a request that is over
+	whose     reason = "whose"  // it answers a message of which it is unknown whose it is
 	// No open session is the current one where it was sent.
 	unaddressed reason = "unaddressed"
 	draft       reason = "draft"     // it waits behind what a person has typed into the box
@@ -56,11 +59,13 @@ var questions = map[reason]question{
 	old: {state: inbox.Asked, says: i18n.AgedAsk, quotes: true, answers: []answer{send, dropIt}},
 	stopped: {state: inbox.Asked, says: i18n.StopAsk, quotes: true,
 		answers: []answer{sendAgain, dropIt}},
+	halted: {state: inbox.Asked, says: i18n.StopHeld, quotes: true, answers: []answer{send, dropIt}},
 	missed: {state: inbox.Asked, says: i18n.AskStray, answers: []answer{send, dropIt}},
 	over: {state: inbox.Asked, says: i18n.AlreadyEnded, foot: i18n.NotDelivered, warns: true,
 		answers: []answer{sendTo, resumeAndSend, dropIt}},
 	whose:       {state: inbox.Asked, says: i18n.WhichReply, answers: []answer{sendTo, dropIt}},
-	unaddressed: {state: inbox.Asked, says: i18n.WhichSession, answers: []answer{sendTo, dropIt}},
+	unaddressed: {state: inbox.Asked, says: i18n.WhichGets, answers: []answer{sendTo, dropIt}},
+	returning:   {state: inbox.Held, says: i18n.ResumeAndSend},
 	draft: {state: inbox.Held, says: i18n.HeldDraft, hint: i18n.HeldDraftHint,
 		answers: []answer{sendAnyway}},
 	reasoning: {state: inbox.Held, says: i18n.HeldAsk, hint: i18n.HeldAskHint,
@@ -123,15 +128,6 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r views.S
 	return nil // [Keep in queue]
 }
 
-// bringBack resumes the session of a prompt, beside the current one where that is open.
-func (p *Prompts) bringBack(ctx context.Context, e inbox.Entry, r views.Session, by int64) error {
-	now, ok, err := p.book.CurrentSession(e.Conversation)
-	stays := err == nil && ok && now.ID != r.ID && now.Live
-	_, err = p.Resume(ctx,
-		chat.Resume{Session: r, To: e.Conversation, From: by, Undo: stays})
-	return err
-}
-
 // text is what the question about a prompt says: what happened, then what the buttons do and how
 // many prompts of the session wait behind this one.
 func (q question) text(p chat.Phrases, e inbox.Entry, r views.Session) render.Text {
@@ -156,13 +152,16 @@ func (q question) text(p chat.Phrases, e inbox.Entry, r views.Session) render.Te
 }
 
 // close closes the question about a prompt, if there is one: it says what became of the prompt, and
-// nothing of the buttons that it had.
+// nothing of the buttons that it had, or of what is not true any more.
 func (p *Prompts) close(ctx context.Context, key string, became render.Text) error {
 	c, ok := p.cards.Get(key)
 	if !ok {
 		return nil
 	}
 	last := c.Look.Text
+	if c.Payload.isOfItsTime() && !became.Blank() {
+		return p.cards.Close(ctx, key, became)
+	}
 	if hint := questions[c.Payload.Reason].hint; hint != "" {
 		last.Text, _, _ = strings.Cut(last.Text, "\n"+p.words.Say(hint)) // plain, and the end of it
 	}
@@ -205,7 +204,7 @@ type asked struct {
 // of its own.
 func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
 	if c, ok := p.cards.Get(e.Key); ok && c.Payload != why {
-		if err := p.close(ctx, e.Key, render.Text{}); err != nil {
+		if err := p.close(ctx, e.Key, passed(c, p.words, i18n.SentAgain, r)); err != nil {
 			return err
 		}
 	}
@@ -222,12 +221,24 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	return nil
 }
 
+// isOfItsTime reports whether a message says only what is true while its prompt waits for a session
+// that is over.
+func (a asked) isOfItsTime() bool { return a.Reason == over || a.Reason == returning }
+
+// passed is what such a message says when the prompt waits no more. Of any other message it is empty.
+func passed(c card.Card[asked], words i18n.Words, became i18n.Key, r views.Session) render.Text {
+	if !c.Payload.isOfItsTime() {
+		return render.Text{}
+	}
+	return render.Plain(words.Say(became, i18n.Args{"Name": r.Name}))
+}
+
 // recount has the questions about a session's queue say how many prompts wait behind theirs by now. A
 // question that is closed meanwhile stays closed.
 func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 	r, _ := p.book.Records.Get(session)
 	for _, c := range p.cards.List() {
-		if c.Look.Session != session {
+		if c.Look.Session != session || c.Payload.Reason == returning {
 			continue
 		}
 		e, err := p.Entries.Load(c.Key)
@@ -328,6 +339,28 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 	})
 }
 
+// answered has the question say what its answer brought about. One that waits for its session to be
+// resumed says that until the prompt is sent.
+func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r views.Session, was asked) (err error) {
+	says := a.became
+	switch {
+	case a == resumeAndSend && r.Live:
+		says = i18n.SentAgain
+	case a == sendTo && p.book.IsCurrent(e.Conversation, r):
+		says = i18n.SentAndCurrent
+	}
+	became := render.Plain(p.words.Say(says, i18n.Args{"Name": r.Name}))
+	switch c, ok := p.cards.Get(e.Key); {
+	case !ok || c.Payload != was: // something new is asked about it
+	case a == resumeAndSend:
+		c.Look.Text, c.Look.Options = became, nil
+		err = p.cards.Show(ctx, e.Key, c.Look, asked{Reason: returning})
+	default:
+		err = p.close(ctx, e.Key, became)
+	}
+	return errors.Join(err, p.recount(ctx, r.ID))
+}
+
 // answer carries a decision out. The question says what became of the prompt, or stays where the
 // decision cannot be carried out now.
 func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
@@ -351,21 +384,14 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
 		}
 		return p.Chat.Tell(ctx, t, f.Text.Text)
 	}
-	if c, ok := p.cards.Get(e.Key); ok && c.Payload == was { // else something new is asked about it
-		became := a.became
-		if a == sendTo && p.book.IsCurrent(e.Conversation, r) {
-			became = i18n.SentAndCurrent
-		}
-		text := render.Plain(p.words.Say(became, i18n.Args{"Name": r.Name}))
-		if err := p.close(ctx, e.Key, text); err != nil {
-			return err
-		}
-	}
-	if err := p.recount(ctx, r.ID); err != nil {
+	if err := p.answered(ctx, a, e, r, was); err != nil {
 		return err
 	}
 	if a != resumeAndSend || r.Live {
 		return nil
 	}
-	return p.bringBack(ctx, e, r, t.From)
+	now, ok, err := p.book.CurrentSession(e.Conversation)
+	beside := err == nil && ok && now.ID != r.ID && now.Live
+	_, err = p.Resume(ctx, chat.Resume{Session: r, To: e.Conversation, From: t.From, Undo: beside})
+	return err
 }
