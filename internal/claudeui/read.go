@@ -30,7 +30,7 @@ func Read(capture string) Screen {
 	s.Busy = interruptible(footer) || spinning(lines[:top])
 	s.Background = !s.Busy && background(lines[:top])
 	if interruptible(footer) {
-		s.Shell = runningShell(lines[:top])
+		s.Shell, s.Retry = runningShell(lines[:top]), retrying(lines[:top])
 	}
 	return s
 }
