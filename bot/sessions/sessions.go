@@ -86,6 +86,7 @@ func (s *Sessions) Feature() chat.Feature {
 		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
 			news.Ready: s.tellReady, news.Stopped: s.tellStopped,
 			news.Failed: s.tellOver, news.Lost: s.tellOver, news.Ended: s.tellOver,
+			news.Retrying: s.tellRetrying,
 		},
 	}
 }
