@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"strings"
@@ -35,7 +36,7 @@ func (s rendition) counts(c talk.Cursor) bool {
 }
 
 // rendered are an item's parts in the form that the server takes; most kinds show nothing.
-func (a *Answers) rendered(r views.Session, item talk.Item) rendition {
+func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item) rendition {
 	name := i18n.Args{"Name": r.Name}
 	switch item.Kind {
 	case talk.Text:
@@ -48,7 +49,7 @@ func (a *Answers) rendered(r views.Session, item talk.Item) rendition {
 		if item.Failed.Phase == phase.Blocked {
 			return rendition{parts: asTheyAre(a.failureText(r, item))}
 		}
-		return rendition{parts: a.Outputs.Parts(r, item)}
+		return rendition{parts: a.Outputs.Parts(ctx, r, item)}
 	case talk.APIError:
 		return rendition{parts: asTheyAre(a.failureText(r, item))}
 	case talk.Interrupt:
