@@ -29,7 +29,7 @@ const noticeEvery = time.Minute
 // first. Nobody is told twice of the same process, and nothing is ended.
 func (s *Service) NoticeWriters(ctx context.Context) error {
 	tidied := s.tidyTransfers(ctx)
-	all := s.Store.List()
+	all := s.Store.Shared()
 	known := explained(all)
 	records := noticeable(all)
 	if len(records) == 0 {
@@ -62,7 +62,7 @@ func (s *Service) came(ctx context.Context, r session.Record, table process.Snap
 	if s.Came == nil || len(fresh) == 0 || !s.mayMove(r) {
 		return false
 	}
-	for _, one := range s.scene(table, s.Store.List()).lookAround(ctx).describe(r, fresh) {
+	for _, one := range s.scene(table, s.Store.Shared()).lookAround(ctx).describe(r, fresh) {
 		if one.Adoptable() && s.Came(ctx, one) {
 			return true
 		}
@@ -105,7 +105,13 @@ func noticeable(records []session.Record) []session.Record {
 			open[r.ClaudeSessionID] = true
 		}
 	}
-	return slices.DeleteFunc(records, func(r session.Record) bool { return !noticed(r) || !r.State.Live() && open[r.ClaudeSessionID] })
+	some := make([]session.Record, 0, len(records)) // mostly nearly all of them
+	for _, r := range records {
+		if noticed(r) && (r.State.Live() || !open[r.ClaudeSessionID]) {
+			some = append(some, r)
+		}
+	}
+	return some
 }
 
 // newSeconds are the proven writers of the record's conversation that are not
@@ -156,7 +162,7 @@ func (s *Service) haunted(r session.Record, known int64) bool {
 
 // noticeWriters tells what is still true on the session's worker.
 func (w *work) noticeWriters(ctx context.Context) error {
-	all := w.Store.List()
+	all := w.Store.Shared()
 	known := explained(all)[w.r.ClaudeSessionID]
 	if !slices.ContainsFunc(noticeable(all), func(r session.Record) bool { return r.ID == w.r.ID }) {
 		return nil
@@ -211,7 +217,7 @@ func (w *work) noteSeconds(told evidence) error {
 // of the same conversation.
 func (w *work) toldElsewhere(fresh evidence) bool {
 	var told []process.Identity
-	for _, r := range w.Store.List() {
+	for _, r := range w.Store.Shared() {
 		if r.ID != w.r.ID && r.ClaudeSessionID == w.r.ClaudeSessionID {
 			told = append(told, r.Seconds...)
 		}
