@@ -13,8 +13,11 @@ import (
 const (
 	// maxLine is the longest line that is read; images and pasted files make lines of many megabytes.
 	maxLine = 64 << 20
-	// keptBuffer is the largest line buffer that is kept for the next line.
-	keptBuffer = 1 << 20
+	// keptBuffer is the largest line buffer that is kept for the next line: every open session has one.
+	keptBuffer = 64 << 10
+	// leastAhead and mostAhead bound what is read at once. Mostly there is nothing behind a cursor, and a
+	// start looks at the transcripts of thousands of sessions.
+	leastAhead, mostAhead = 4 << 10, 64 << 10
 )
 
 // Reader reads items from a cursor to the present end of the file, by whole lines, and goes on there when
@@ -185,7 +188,8 @@ func (r *Reader) open() (bool, error) {
 	if err := r.seek(file); err != nil {
 		return false, errors.Join(err, file.Close())
 	}
-	r.file, r.in = file, bufio.NewReaderSize(file, 256<<10)
+	ahead := min(max(info.Size()-r.start.Offset, leastAhead), mostAhead)
+	r.file, r.in = file, bufio.NewReaderSize(file, int(ahead))
 	return true, nil
 }
 
