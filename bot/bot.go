@@ -47,6 +47,7 @@ type Sessions interface {
 	prompts.Decisions
 	prompts.Edits
 	views.Works
+	views.Successors
 	desk.Keys
 	desk.Screens
 	desk.Neighbours
@@ -166,7 +167,7 @@ type Bot struct {
 // New returns a Bot; Run makes the answers of agents flow.
 func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
-	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Mover: d.Sessions,
+	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Successors: d.Sessions, Mover: d.Sessions,
 		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
 	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Log: d.Log,
 		Failpoint: func(point string) {

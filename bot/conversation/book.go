@@ -15,8 +15,9 @@ type Book struct {
 	*Store
 	Access
 	Records views.Views
-	Mover   Mover
-	Events  Events
+	views.Successors
+	Mover  Mover
+	Events Events
 }
 
 // CurrentSession is the session that a text in a conversation goes to; false: there is none.
@@ -48,12 +49,6 @@ func (b *Book) IsInFront(r views.Session) bool {
 	return r.Conversation.ThreadID != 0 || b.IsCurrent(r.Conversation, r)
 }
 
-// Successor is the session that goes on with the conversation of r: r itself where no session took
-// it over, or where that session is not known any more.
-func (b *Book) Successor(r views.Session) views.Session {
-	return views.Successor(b.Records.List(), r)
-}
-
 // Find looks a session up by name or by the beginning of its id; without an argument it is the
 // current one. Of several with the same name the newest that fits counts. A session whose
 // conversation another session goes on with leads to that session.
@@ -62,12 +57,11 @@ func (b *Book) Find(to address.Conversation, arg string, fits func(views.Session
 		r, ok, err := b.CurrentSession(to)
 		return r, ok && fits(r), err
 	}
-	all := b.Records.List()
-	for _, r := range slices.Backward(all) {
+	for _, r := range slices.Backward(b.Records.List()) {
 		if !strings.EqualFold(r.Name, arg) && !IsIDOf(r, arg) {
 			continue
 		}
-		if r = views.Successor(all, r); fits(r) {
+		if r = b.Successor(r); fits(r) {
 			return r, true, nil
 		}
 	}
