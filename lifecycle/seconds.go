@@ -31,7 +31,13 @@ func (s *Service) NoticeWriters(ctx context.Context) error {
 	tidied := s.tidyTransfers(ctx)
 	all := s.Store.Shared()
 	known := explained(all)
-	records := noticeable(all)
+	notices := noticeable(all)
+	var records []session.Record
+	for _, r := range all {
+		if notices(r) {
+			records = append(records, r)
+		}
+	}
 	if len(records) == 0 {
 		return tidied
 	}
@@ -96,22 +102,16 @@ func noticed(r session.Record) bool {
 	return r.State != session.Stopping && !given && (!r.State.Live() || r.Binding != nil)
 }
 
-// noticeable are the sessions that have something to tell of who else writes their
-// conversation. One that is over leaves that to an open one with the same.
-func noticeable(records []session.Record) []session.Record {
+// noticeable finds the sessions that have something to tell of who else writes
+// their conversation. One that is over leaves that to an open one with the same.
+func noticeable(records []session.Record) func(session.Record) bool {
 	open := make(map[uuid.UUID]bool)
 	for _, r := range records {
 		if r.State.Live() {
 			open[r.ClaudeSessionID] = true
 		}
 	}
-	some := make([]session.Record, 0, len(records)) // mostly nearly all of them
-	for _, r := range records {
-		if noticed(r) && (r.State.Live() || !open[r.ClaudeSessionID]) {
-			some = append(some, r)
-		}
-	}
-	return some
+	return func(r session.Record) bool { return noticed(r) && (r.State.Live() || !open[r.ClaudeSessionID]) }
 }
 
 // newSeconds are the proven writers of the record's conversation that are not
@@ -164,7 +164,7 @@ func (s *Service) haunted(r session.Record, known int64) bool {
 func (w *work) noticeWriters(ctx context.Context) error {
 	all := w.Store.Shared()
 	known := explained(all)[w.r.ClaudeSessionID]
-	if !slices.ContainsFunc(noticeable(all), func(r session.Record) bool { return r.ID == w.r.ID }) {
+	if !noticeable(all)(*w.r) {
 		return nil
 	}
 	found, err := w.writers(ctx, w.r.ClaudeSessionID)

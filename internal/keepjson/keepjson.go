@@ -64,7 +64,7 @@ func Unmarshal(data []byte, version int, v any) (Unknown, error) {
 
 // fields are the JSON names of a struct's fields.
 func fields(t reflect.Type) []string {
-	var names []string
+	names := make([]string, 0, t.NumField())
 	for f := range t.Fields() {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
 			names = append(names, name)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 const (
@@ -242,19 +243,23 @@ func (r *Reader) check() error {
 // usageSeen remembers the last message ids. The lines of one message stand close together, so a few are
 // enough however long the session is.
 type usageSeen struct {
-	ids  [256]string
-	next int
+	ids  []string // usageKept at most
+	next int      // of these, the one to go first
 }
+
+const usageKept = 256
 
 // first reports whether id was not seen yet, and remembers it.
 func (u *usageSeen) first(id string) bool {
-	for _, known := range u.ids {
-		if known == id {
-			return false
-		}
+	if slices.Contains(u.ids, id) {
+		return false
+	}
+	if len(u.ids) < usageKept {
+		u.ids = append(u.ids, id)
+		return true
 	}
 	u.ids[u.next] = id
-	u.next = (u.next + 1) % len(u.ids)
+	u.next = (u.next + 1) % usageKept
 	return true
 }
 
