@@ -50,9 +50,9 @@ const savedWithin = 200 * time.Millisecond
 
 // join adds to a message the texts that follow in the transcript by now, up to a number of them, and
 // gives how many items that takes. Between two texts there is nothing that the chat shows.
-func (t *transcriptReader) join(r views.Session, j joined, most int, draw drawing) (all joined, items int) {
+func (t *transcriptReader) join(ctx context.Context, r views.Session, j joined, most int, draw drawing) (all joined, items int) {
 	for n := 0; j.texts < most && n < maxAhead; n++ {
-		item, ok := t.peek(n)
+		item, ok := t.peek(ctx, n)
 		if !ok || endsTurn(item) {
 			break
 		}
@@ -76,8 +76,8 @@ func (t *transcriptReader) join(r views.Session, j joined, most int, draw drawin
 }
 
 // rejoin adds the texts that were in the message when it was tried before.
-func (t *transcriptReader) rejoin(r views.Session, j joined, texts int, draw drawing) joined {
-	j, items := t.join(r, j, texts, draw)
+func (t *transcriptReader) rejoin(ctx context.Context, r views.Session, j joined, texts int, draw drawing) joined {
+	j, items := t.join(ctx, r, j, texts, draw)
 	t.ahead = t.ahead[items:]
 	return j
 }
@@ -89,7 +89,7 @@ func (t *transcriptReader) grow(ctx context.Context, r views.Session, at talk.Cu
 		if !t.answers.InFull(r) {
 			return nil
 		}
-		all, items := t.join(r, j, math.MaxInt, draw)
+		all, items := t.join(ctx, r, j, math.MaxInt, draw)
 		at.Joined = all.texts
 		ctx, cancel := context.WithTimeout(ctx, savedWithin)
 		defer cancel()

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -16,7 +17,8 @@ type Book struct {
 	Access
 	Records views.Views
 	views.Successors
-	Mover  Mover
+	// Move has a session shown in another conversation.
+	Move   func(ctx context.Context, session uuid.UUID, to address.Conversation) error
 	Events Events
 }
 
