@@ -48,24 +48,28 @@ func (p *Prompts) tellOne(ctx context.Context, n news.Note) error {
 		}
 		return p.ask(ctx, asked{Reason: why}, e, n.Session)
 	case news.HeldDialog:
-		if behind, err := p.offer(ctx, e, n.Session); behind || err != nil {
+		if shown, err := p.offer(ctx, e, n.Session); shown || err != nil {
 			return err
 		}
 	}
-	text := render.Plain(p.words.Say(held[n.Kind], i18n.Args{"Name": n.Session.Name}))
+	why, said := held[n.Kind], i18n.Args{"Name": n.Session.Name}
+	if n.Kind == news.HeldDialog && n.Now.Phase.Waiting() && n.Now.What != "" {
+		why, said["What"] = i18n.HeldAsk, p.Chat.AskedText(n.Now.What)
+	}
+	text := render.Plain(p.words.Say(why, said))
 	return p.Chat.Post(ctx,
 		card.Look{To: e.Conversation, Text: text, ReplyTo: e.MessageID, Silent: true})
 }
 
-// tellStopped asks about a prompt that was stopped before it was carried out. The agent had it, so
-// it is finished as a rule; from here on it waits, in no queue. Where its entry cannot be brought back
-// the text is told without buttons: the agent's box is about to be emptied of it.
+// tellStopped asks about a prompt that was stopped before it was carried out, or typed. The agent may
+// have had it, so that it is finished; from here on it waits, in no queue. Where its entry cannot be
+// brought back the text is told without buttons: the agent's box is about to be emptied of it.
 func (p *Prompts) tellStopped(ctx context.Context, n news.Note) error {
 	e, err := p.Entries.Load(n.Prompt.Key)
 	if chat.IsGone(err) {
 		if e, err = p.Changes.Reopen(n.Prompt.Key, inbox.Asked); err != nil {
 			p.Chat.Log.Warn("stopped_prompt_not_reopened", "key", n.Prompt.Key, "error", err.Error())
-			text := questions[stopped].text(p.Chat.Phrases, inbox.Entry{Text: n.Prompt.Text}, n.Session)
+			text := asked{Reason: stopped}.text(p.Chat.Phrases, inbox.Entry{Text: n.Prompt.Text}, n.Session)
 			return p.Chat.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, nil)
 		}
 	}
@@ -73,7 +77,11 @@ func (p *Prompts) tellStopped(ctx context.Context, n news.Note) error {
 		return err
 	}
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
-	return p.wait(ctx, stopped, e, n.Session)
+	why := stopped
+	if e.State == inbox.Held {
+		why = halted
+	}
+	return p.wait(ctx, why, e, n.Session)
 }
 
 // mark says with a reaction how far a prompt is: too far for a question about it.
