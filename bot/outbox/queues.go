@@ -87,7 +87,9 @@ func (q *queues) begin(now time.Time, l *lane, j *job) (idle bool) {
 	idle = j.kind == edit && !j.unsure && !q.known.looks(j.ref()).changedBy(j.change)
 	if !idle {
 		q.all.AllowN(now, 1)
-		l.budget.AllowN(now, 1)
+		for _, b := range l.budgets {
+			b.AllowN(now, 1)
+		}
 	}
 	if q.edits[j.ref()] == j {
 		delete(q.edits, j.ref()) // an edit that comes now has its own turn
