@@ -29,6 +29,7 @@ type transcriptReader struct {
 
 	stuck stuck
 	batch batch
+	asked bool // the session has said nothing since a prompt
 
 	from  talk.Cursor // behind what is read
 	ahead []talk.Item // read and not shown yet

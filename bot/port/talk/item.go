@@ -44,8 +44,10 @@ const (
 	Thinking           Kind = "thinking" // of the agent
 	ToolUse            Kind = "tool_use"
 	ToolResult         Kind = "tool_result"
-	Interrupt          Kind = "interrupt" // a person has stopped the turn
-	APIError           Kind = "api_error" // the error as Claude Code shows it
+	UserPrompt         Kind = "user_prompt"   // what a person has sent
+	LocalCommand       Kind = "local_command" // of the terminal
+	Interrupt          Kind = "interrupt"     // a person has stopped the turn
+	APIError           Kind = "api_error"     // the error as Claude Code shows it
 	TurnEnd            Kind = "turn_end"
 	LocalOutput        Kind = "local_output"        // what a command has printed
 	PermissionDecision Kind = "permission_decision" // a hook's answer was taken
