@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
@@ -51,6 +52,7 @@ type Sessions struct {
 	lists  chat.Cards[struct{}]   // of /list; the options are links
 	ends   chat.Cards[end]        // ask whether to end a session
 	offers chat.Cards[chat.Offer] // offer ways to resume a session
+	begins card.Kind[begin]       // say that a session begins, and then that it is ready
 }
 
 // The kinds of the cards.
@@ -58,12 +60,14 @@ const (
 	listKind   = "list"
 	endKind    = "end"
 	resumeKind = "resume"
+	beginKind  = "begin"
 )
 
 // New returns the Sessions of a chat.
 func New(d Deps) *Sessions {
 	return &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[struct{}](d.Chat, listKind),
-		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[chat.Offer](d.Chat, resumeKind)}
+		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[chat.Offer](d.Chat, resumeKind),
+		begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
 }
 
 // Feature is what the roof knows of Sessions.
@@ -144,7 +148,7 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	if shared := s.chat.SharedText(r); shared != "" {
 		receipt = render.Join(receipt, render.Plain("\n"+shared))
 	}
-	return s.chat.For(r.ID).Post(ctx, in.To, receipt, nil)
+	return s.tellBegin(ctx, in.To, r, receipt)
 }
 
 // resolve gives the folder that a typed path names, seen from the current session's folder.
