@@ -154,11 +154,11 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r views.Session, j jo
 		var items int
 		j, items = t.gather(r, j, draw, func(j joined) bool { return len(j.items) <= before })
 		t.drop(r, items)
-	} else if all, items := t.gather(r, j, draw, anything); all.units > maxPile && len(all.items) > 1 && t.keep(ctx, r, all, items) {
+	} else if all, items := t.gather(r, j, draw, anything); all.units > maxPile && !t.noFiles && t.keep(ctx, r, all, items) {
 		j = all
 	}
 	if !j.fits() {
-		return t.sendPile(ctx, r, j)
+		return t.sendFile(ctx, r, j)
 	}
 	l := t.letter(r, j.message())
 	if j.items[0].At.Joined <= 1 {
@@ -167,26 +167,23 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r views.Session, j jo
 			return j.message()
 		}
 	}
-	return j.next(), t.answers.deliver(ctx, l)
+	err := t.answers.deliver(ctx, l)
+	return j.next(), err // it may have grown
 }
 
-// sendPile sends texts as a file; where the chat takes no files, as messages.
-func (t *transcriptReader) sendPile(ctx context.Context, r views.Session, j joined) (talk.Cursor, error) {
+// sendFile sends texts as a file. Where the chat takes no files, all of them go as messages.
+func (t *transcriptReader) sendFile(ctx context.Context, r views.Session, j joined) (talk.Cursor, error) {
 	l := t.letter(r, t.answers.file(r, j))
 	err := t.answers.sendFile(context.WithoutCancel(ctx), &l)
 	if !chat.IsRefused(err) {
 		return j.next(), err
 	}
 	t.answers.Chat.Log.Warn("answers_file_refused", "session_id", r.ID.String(), "error", err.Error())
-	for i, p := range j.parts {
-		if i > 0 {
-			_ = t.answers.advance(ctx, r, j.items[i-1].Next)
-		}
-		if err := t.answers.deliver(ctx, t.letter(r, p)); err != nil {
-			return talk.Cursor{}, err
-		}
-	}
-	return j.next(), nil
+	t.noFiles = true
+	alone := j.items[0].At
+	alone.Joined = 0
+	_ = t.answers.advance(ctx, r, alone) // not on disk, the file is tried again
+	return alone, errReadAgain
 }
 
 // grow adds what was said meanwhile, when the turn of a message has come.

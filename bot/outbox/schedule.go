@@ -48,19 +48,19 @@ const reactPatience = 2 * time.Second
 // lane is one chat: its queue, its budget, and when it may go on.
 type lane struct {
 	chat     int64
-	queue    []*job    // in the order of asking; what goes next depends on the ranks, too
-	asides   []*aside  // reactions, typing, answers to taps: best effort, beside the queue
-	flying   bool      // one job of the queue is under way
-	beside   bool      // an aside is under way
-	parked   bool      // the chat takes nothing
-	until    time.Time // Telegram has said so: nothing is sent before
-	again    time.Time // of the queue, after a failure
-	failures int       // in a row
+	queue    []*job          // in the order of asking; what goes next depends on the ranks, too
+	asides   []*aside        // reactions, typing, answers to taps: best effort, beside the queue
+	flying   bool            // one job of the queue is under way
+	beside   bool            // an aside is under way
+	parked   bool            // the chat takes nothing
+	until    time.Time       // Telegram has said so: nothing is sent before
+	again    time.Time       // of the queue, after a failure
+	failures int             // in a row
 	budgets  []*rate.Limiter // a message takes one of each
-	strain   int       // how many steps slower than others it is
-	eased    time.Time // when it is to be a step faster
-	served   uint64    // when its queue had its turn last
-	attended uint64    // when an aside had
+	strain   int             // how many steps slower than others it is
+	eased    time.Time       // when it is to be a step faster
+	served   uint64          // when its queue had its turn last
+	attended uint64          // when an aside had
 }
 
 func newLane(chat int64) *lane {
