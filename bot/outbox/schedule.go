@@ -35,11 +35,14 @@ const (
 
 // leaves is what a message of a rank leaves in its chat's budgets, so that what matters more and comes
 // right after it goes at once. In a group a question would wait for seconds.
-func (l *lane) leaves(r Rank) int {
-	if l.chat < 0 {
-		return [...]int{Now: 0, Talk: 3, Later: 4, Card: 4}[r]
+func (l *lane) leaves(r Rank) (n int) {
+	if r >= Talk && l.chat < 0 {
+		n = groupBurst / 2
 	}
-	return [...]int{Now: 0, Talk: 0, Later: 1, Card: 1}[r]
+	if r > Talk {
+		n++
+	}
+	return n
 }
 
 // reactPatience is how long a reaction lets messages go first: people read it as a receipt.
@@ -79,9 +82,7 @@ func timeFor(tokens float64, b *rate.Limiter) time.Duration {
 // hold lets nothing go for a while. What was under way at the same time may have been told another
 // one: the longest counts.
 func (l *lane) hold(now time.Time, wait time.Duration) {
-	if until := now.Add(wait); until.After(l.until) {
-		l.until = until
-	}
+	l.until = now.Add(max(wait, l.until.Sub(now)))
 	l.pace(now, min(l.strain+1, maxStrain))
 	l.eased = now.Add(wait + quiet)
 }
