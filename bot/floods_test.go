@@ -353,6 +353,30 @@ func TestP5_AFileThatIsRefusedComesAsMessages(t *testing.T) {
 	})
 }
 
+// TestP5_APanicAtAFileLosesNothing: the texts of the file are shown all the same.
+func TestP5_APanicAtAFileLosesNothing(t *testing.T) {
+	for _, panics := range []int{1, 2, 3} {
+		t.Run(fmt.Sprint(panics), func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			uploads := 0
+			w.Telegram.Upload = func(outbox.File) error {
+				if uploads++; uploads <= panics {
+					panic("a mistake of ours")
+				}
+				return nil
+			}
+			want := answers(0, 1500)
+			r := w.NewCurrentSession(t, "api", session.Running, chattest.TranscriptOf(t, "t.jsonl", turns(want, "")...))
+			w.ReadAll(t)
+			lost := min(panics/2, 1) // in its place stands a sentence
+			assert.Equal(t, lost, len(w.Telegram.Texts()))
+			require.Len(t, w.Telegram.Files, 1)
+			assert.Equal(t, want[lost:], strings.Split(strings.TrimSpace(chattest.Content(t, w.Telegram.Files[0])), "\n\n"))
+			assert.Zero(t, w.Cursors(r)[0].Joined)
+		})
+	}
+}
+
 // TestP5_TextsAreNotJoinedOverAPrompt, nor over the end of a turn where the next turn is only noticed.
 func TestP5_TextsAreNotJoinedOverAPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -40,12 +40,17 @@ func (a *Answers) attempt(id uuid.UUID, words bool, show func(draw drawing) erro
 // the items behind it: where its words cannot even be sent as they are, a sentence stands in its
 // place, behind the notice of the batch before it.
 func (t *transcriptReader) take(ctx context.Context, r views.Session, item talk.Item) error {
-	a := t.answers
-	show := func(draw drawing) error { return t.show(ctx, r, item, draw) }
+	a, from, ahead := t.answers, t.from, t.ahead
+	again := func() { t.from, t.ahead = from, ahead } // it may have taken the items behind this one
+	show := func(draw drawing) error {
+		again()
+		return t.show(ctx, r, item, draw)
+	}
 	err := a.attempt(r.ID, isAnswer(item), show)
 	if !errors.Is(err, errPanic) {
 		return err
 	}
+	again()
 	if err := t.notify(ctx, r); err != nil {
 		return err
 	}

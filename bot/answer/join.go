@@ -149,19 +149,22 @@ func (t *transcriptReader) keep(ctx context.Context, r views.Session, j joined, 
 // before. Else it grows while it waits for its turn; where too much waits already, all of that is a
 // file. The cursor behind what the chat has comes back.
 func (t *transcriptReader) sendJoined(ctx context.Context, r views.Session, j joined, draw drawing) (talk.Cursor, error) {
-	anything := func(joined) bool { return true }
-	if before := j.items[0].At.Joined; before > 1 {
-		var items int
+	before, items := j.items[0].At.Joined, 0
+	switch {
+	case before > 1:
 		j, items = t.gather(r, j, draw, func(j joined) bool { return len(j.items) <= before })
 		t.drop(r, items)
-	} else if all, items := t.gather(r, j, draw, anything); all.units > maxPile && !t.noFiles && t.keep(ctx, r, all, items) {
-		j = all
+	case !t.noFiles:
+		all, items := t.gather(r, j, draw, func(joined) bool { return true })
+		if all.units > maxPile && t.keep(ctx, r, all, items) {
+			j = all
+		}
 	}
 	if !j.fits() {
 		return t.sendFile(ctx, r, j)
 	}
 	l := t.letter(r, j.message())
-	if j.items[0].At.Joined <= 1 {
+	if before <= 1 {
 		l.more = func() render.Part {
 			j = t.grow(ctx, r, j, draw)
 			return j.message()
