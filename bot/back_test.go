@@ -305,7 +305,7 @@ func TestADirectoryOutsideTheRootsIsNotMade(t *testing.T) {
 		w.Records.Change(r.ID, func(r *session.Record) { r.Dir = dir })
 		require.NoError(t, w.TapShown(t, chattest.Alice, old, i18n.ButtonMakeDir))
 		assert.NoDirExists(t, dir)
-		assert.Equal(t, w.OutsideText(dir), w.Telegram.Last(t).Text.Text)
+		assert.Equal(t, w.OutsideText(t.Context(), dir), w.Telegram.Last(t).Text.Text)
 	}
 	assert.Empty(t, w.Lifecycle.Done())
 

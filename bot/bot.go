@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -42,7 +43,6 @@ type Sessions interface {
 	control.Starter
 	control.Ender
 	control.Keeper
-	control.Forgetter
 	prompts.Queue
 	prompts.Decisions
 	prompts.Edits
@@ -59,18 +59,6 @@ type Sessions interface {
 type Decisions interface {
 	decisions.Waiters
 	decisions.Records
-}
-
-// Machine is the machine that the agents run on. The chat touches it through these ports alone,
-// with plain values, so that it may be another machine than the chat's.
-type Machine struct {
-	Sessions    Sessions
-	Records     views.Views
-	Decisions   Decisions
-	Places      places.Places
-	Files       portfiles.Files
-	Received    portfiles.Received
-	Transcripts talk.Transcripts
 }
 
 // Sender is the outbox as the chat uses it. Post is durable when it returns; Send returns when the
@@ -110,29 +98,27 @@ type Config struct {
 	Thinking      bool   // what an agent thinks is shown, too
 }
 
-// Kept is what the chat keeps on its own disk.
-type Kept struct {
-	Entries Entries
-	Chats   *conversation.Store
-	Asks    *ask.Store
-	Cards   *card.Board
-}
+// Deps are what a Bot works with. The chat touches the agents' machine through the first of them
+// alone, with plain values, so that it may be another machine than the chat's.
+type Deps struct {
+	Sessions    Sessions
+	Records     views.Views
+	Decisions   Decisions
+	Places      places.Places
+	Files       portfiles.Files
+	Received    portfiles.Received
+	Transcripts talk.Transcripts
 
-// Media takes what people send beside text.
-type Media struct {
+	Sender     Sender
+	Entries    Entries
+	Chats      *conversation.Store
+	Asks       *ask.Store
+	Cards      *card.Board
 	Downloader prompt.Downloader
 	Voice      prompt.Transcriber // nil: nothing writes recordings down
-}
-
-// Deps are what a Bot works with.
-type Deps struct {
-	Machine
-	Kept
-	Media
-	Sender Sender
-	Words  *i18n.Catalog
-	Now    func() time.Time
-	Log    *slog.Logger
+	Words      *i18n.Catalog
+	Now        func() time.Time
+	Log        *slog.Logger
 	// Failpoint is called at each persisted step with its name. It is nil but in programs built to
 	// die there.
 	Failpoint func(name string)
@@ -157,16 +143,13 @@ type Bot struct {
 	Rooms    []chat.Feature // all that it can do
 	asks     *ask.Requests
 	commands map[string]chat.Command
-	cards    map[string]chat.OnTap // by their kind
-	late     map[string]func(chat.Tap) string
-	news     map[news.Kind]func(ctx context.Context, n news.Note) error
 	words    i18n.Words
 }
 
 // New returns a Bot; Run makes the answers of agents flow.
 func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, words: d.Words.For(c.Lang)}
-	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Mover: d.Sessions,
+	b.Book = &conversation.Book{Store: d.Chats, Records: d.Records, Move: d.Sessions.Move,
 		Access: conversation.Access{People: c.Allowed, Groups: c.Groups}}
 	b.Chat = &chat.Chat{Sender: d.Sender, Book: b.Book, Cards: d.Cards, Log: d.Log,
 		Failpoint: func(point string) {
@@ -183,15 +166,10 @@ func New(c Config, d Deps) *Bot {
 // Install makes features all that the bot can do.
 func (b *Bot) Install(rooms []chat.Feature) {
 	b.Rooms, b.commands, b.Events = rooms, make(map[string]chat.Command), conversation.Events{}
-	b.cards, b.late = make(map[string]chat.OnTap), make(map[string]func(chat.Tap) string)
-	b.news = make(map[news.Kind]func(context.Context, news.Note) error)
 	for _, f := range rooms {
 		for _, c := range f.Commands {
 			b.commands[c.Name] = c
 		}
-		maps.Copy(b.cards, f.Cards)
-		maps.Copy(b.late, f.Late)
-		maps.Copy(b.news, f.News)
 		if f.Current != nil {
 			b.Events.Current = append(b.Events.Current, f.Current)
 		}
@@ -201,22 +179,33 @@ func (b *Bot) Install(rooms []chat.Feature) {
 	}
 }
 
+// room is the feature that something belongs to, or the zero Feature.
+func (b *Bot) room(owns func(f chat.Feature) bool) (f chat.Feature) {
+	if i := slices.IndexFunc(b.Rooms, owns); i >= 0 {
+		f = b.Rooms[i]
+	}
+	return f
+}
+
 // Run shows what agents answer and ask until ctx ends. A feature that crashes is told once, and runs
 // again after a while; the others run on.
 func (b *Bot) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, f := range append([]chat.Feature{{Name: "cards", Run: b.Deps.Cards.Run}}, b.Rooms...) {
+	for _, f := range append([]chat.Feature{{Name: "cards", Run: b.Cards.Run}}, b.Rooms...) {
 		if f.Run == nil {
 			continue
 		}
+		var once sync.Once
+		tell := func() {
+			err := b.warnEverybody(ctx, i18n.FeatureCrashed, i18n.Args{"Feature": f.Name})
+			if err != nil {
+				b.Log.Warn("crash_not_told", "feature", f.Name, "error", err.Error())
+			}
+		}
 		g.Go(func() error {
-			told := false
 			return guard.Keep(ctx, func() error { return f.Run(ctx) }, func(p *guard.Panic) {
 				b.logPanic(f.Name, "run", p)
-				if !told {
-					b.warnOfCrash(ctx, f.Name)
-				}
-				told = true
+				once.Do(tell)
 			})
 		})
 	}
@@ -225,7 +214,7 @@ func (b *Bot) Run(ctx context.Context) error {
 
 // Forget takes away what is kept of a session that is itself forgotten.
 func (b *Bot) Forget(ctx context.Context, id uuid.UUID) error {
-	return errors.Join(b.Deps.Cards.Forget(ctx, id), b.Chats.Forget(id), b.each("forget", func(f chat.Feature) error {
+	return errors.Join(b.Cards.Forget(ctx, id), b.Chats.Forget(id), b.each("forget", func(f chat.Feature) error {
 		if f.Forget == nil {
 			return nil
 		}
@@ -276,54 +265,41 @@ func (b *Bot) logPanic(feature, where string, p *guard.Panic) {
 }
 
 // warnEverybody says something in each private chat.
-func (b *Bot) warnEverybody(ctx context.Context, text string) error {
+func (b *Bot) warnEverybody(ctx context.Context, word i18n.Key, said i18n.Args) error {
 	homes, err := b.PrivateChats()
 	for _, to := range homes {
-		err = errors.Join(err, b.Say(ctx, to, chat.Warning+text))
+		err = errors.Join(err, b.Say(ctx, to, chat.Warning+b.words.Say(word, said)))
 	}
 	return err
 }
 
 // DiskLow says that the disk of ccbot's folder is almost full.
 func (b *Bot) DiskLow(ctx context.Context, free string) error {
-	said := i18n.Args{"Dir": b.Short(b.StateDir), "Free": free}
-	return b.warnEverybody(ctx, b.words.Say(i18n.DiskLow, said))
-}
-
-// warnOfCrash says that a part of the bot has crashed.
-func (b *Bot) warnOfCrash(ctx context.Context, feature string) {
-	text := b.words.Say(i18n.FeatureCrashed, i18n.Args{"Feature": feature})
-	if err := b.warnEverybody(ctx, text); err != nil {
-		b.Log.Warn("crash_not_told", "feature", feature, "error", err.Error())
-	}
+	return b.warnEverybody(ctx, i18n.DiskLow, i18n.Args{"Dir": b.Short(b.StateDir), "Free": free})
 }
 
 // SessionNews tells the chat what happened to a session. What it tells is on disk when it returns.
+// News that a feature crashes at are told as an error of ours: told again, the feature would crash
+// again, and the session would wait for it.
 func (b *Bot) SessionNews(ctx context.Context, n news.Note) error {
-	tell, ok := b.news[n.Kind]
-	if !ok {
+	owner := b.room(func(f chat.Feature) bool { return f.News[n.Kind] != nil })
+	if owner.News == nil {
 		return fmt.Errorf("unknown news %q", n.Kind)
 	}
-	for _, f := range b.Rooms {
+	for _, f := range append(slices.Clone(b.Rooms), chat.Feature{Name: owner.Name, Heard: owner.News[n.Kind]}) {
 		if f.Heard == nil {
 			continue
 		}
-		if err := b.hear(ctx, n, f.Name, f.Heard); err != nil {
+		err := b.call(f.Name, "news", func() error { return f.Heard(ctx, n) })
+		if _, crashed := errors.AsType[*guard.Panic](err); crashed {
+			text := chat.Warning + b.words.Say(i18n.InternalError)
+			err = b.For(n.Session.ID).Say(ctx, n.Session.Conversation, text)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	return b.hear(ctx, n, string(n.Kind), tell)
-}
-
-// hear gives news to one feature. News that a feature crashes at are told as an error of ours: told
-// again, the feature would crash again, and the session would wait for it.
-func (b *Bot) hear(ctx context.Context, n news.Note, who string,
-	feature func(context.Context, news.Note) error) error {
-	err := b.call(who, "news", func() error { return feature(ctx, n) })
-	if _, crashed := errors.AsType[*guard.Panic](err); !crashed {
-		return err
-	}
-	return b.For(n.Session.ID).Say(ctx, n.Session.Conversation, chat.Warning+b.words.Say(i18n.InternalError))
+	return nil
 }
 
 // Asked takes a request that waits, or that waits again after its hook has redialled; see
@@ -346,7 +322,7 @@ func (b *Bot) Sent(m outbox.Message, id int) {
 
 // SendFile sends a file of a session's folder into its chat; see files.Files.
 func (b *Bot) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
-	f := files.Files{Book: b.Book, Open: b.Deps.Files.Open, Heading: b.Answers.Heading, Upload: b.Sender.SendFile}
+	f := files.Files{Book: b.Book, Open: b.Files.Open, Heading: b.Answers.Heading, Upload: b.Sender.SendFile}
 	return f.Send(ctx, id, path, caption)
 }
 

@@ -14,8 +14,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/desk"
+	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -405,4 +408,12 @@ func TestAPathBelowAFileIsExplained(t *testing.T) {
 	require.Error(t, err)
 	w := chattest.NewWorld(t)
 	assert.NotEqual(t, w.Word(i18n.InternalError), w.StartFailure(err).Text.Text)
+}
+
+func TestOfManyWhoMayWriteTheRestIsCounted(t *testing.T) {
+	w := chattest.NewWorld(t)
+	many := make([]desk.Writer, chat.MaxListed+3)
+	text := w.Failure(views.Session{}, &refusal.Error{Code: refusal.Writers, Writers: many}).Text.Text
+	assert.Equal(t, chat.MaxListed, strings.Count(text, "• "))
+	assert.Contains(t, text, w.Word(i18n.AndMore, i18n.Args{"Count": 3}))
 }

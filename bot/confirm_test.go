@@ -320,7 +320,7 @@ func TestAForkThatFailsSaysWhatWasDone(t *testing.T) {
 		why := w.Word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"})
 		w.Roots = []string{"/srv"}
 		require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonForkInstead))
-		assert.Equal(t, w.OutsideText(r.Dir), w.Telegram.Last(t).Text.Text)
+		assert.Equal(t, w.OutsideText(t.Context(), r.Dir), w.Telegram.Last(t).Text.Text)
 		assert.Empty(t, w.Doing(r), "what cannot be started archives nothing")
 
 		w.Roots = nil
@@ -439,6 +439,6 @@ func TestAnAdoptionThatFailsIsExplained(t *testing.T) {
 	_, m = w.Told(t, chattest.WriterAfterEnd, chattest.InWindow(t, 4123))
 	w.Roots = []string{filepath.Join(w.AgentsHome, "api")}
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonAdopt))
-	assert.Equal(t, w.OutsideText("/home/alice/proj"), w.Telegram.Last(t).Text.Text)
+	assert.Equal(t, w.OutsideText(t.Context(), "/home/alice/proj"), w.Telegram.Last(t).Text.Text)
 	assert.Empty(t, w.Lifecycle.Done())
 }

@@ -364,3 +364,30 @@ func TestP8_ACrashAtACardEndsNothingElse(t *testing.T) {
 		assert.Equal(t, 1, told)
 	})
 }
+
+// The log of a crash names the feature, at a tap and at news, too.
+func TestFeatures_TheLogOfACrashNamesTheFeature(t *testing.T) {
+	for i, broken := range chattest.NewWorld(t).Rooms {
+		t.Run(broken.Name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			log := new(strings.Builder)
+			w.Log = slog.New(slog.NewTextHandler(log, nil))
+			w.Again()
+			rooms := w.Features()
+			rooms[i] = crashes(rooms[i])
+			w.Install(rooms)
+			crashed := 0
+			for kind := range rooms[i].Cards {
+				require.Error(t, w.TapButton(t, chattest.Alice, w.NewButton(t, kind)))
+				crashed++
+			}
+			for kind := range rooms[i].News {
+				n := w.News(t, lifecycle.NoteKind(kind))
+				require.NoError(t, w.SessionNews(t.Context(), n))
+				crashed++
+			}
+			assert.LessOrEqual(t, crashed, strings.Count(log.String(), "feature_crashed"))
+			assert.Equal(t, strings.Count(log.String(), "feature_crashed"), strings.Count(log.String(), "feature="+broken.Name+" "))
+		})
+	}
+}

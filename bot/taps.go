@@ -29,8 +29,12 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 	b.unpark(ctx, to.ChatID)
 	t := chat.Tap{From: q.From.ID, To: to, Message: message}
 	a := chat.Answer{Text: b.words.Say(i18n.StaleButton)} // a message that has other buttons by now keeps them
+	var owner chat.Feature
 	if hasButton(m, q.Data) {
-		err = b.call(q.Data, "tap", func() (err error) { a, err = b.answerTap(ctx, t, q.Data); return err })
+		var ok bool
+		t.Card, ok = b.Cards.Tap(ctx, t.To, t.Message, q.Data)
+		owner = b.room(func(f chat.Feature) bool { return f.Cards[t.Card.Kind] != nil })
+		err = b.call(owner.Name, "tap", func() (err error) { a, err = b.answerTap(ctx, owner, t, ok); return err })
 	}
 	if err != nil {
 		return nil, err // which is told as the answer
@@ -40,7 +44,7 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 		return nil, nil
 	}
 	return func(ctx context.Context) error {
-		err := b.call(q.Data, "tap", func() error { return a.Then(ctx) })
+		err := b.call(owner.Name, "tap", func() error { return a.Then(ctx) })
 		if err != nil && ctx.Err() == nil { // the tap has its answer
 			if err := b.Explain(ctx, t.To, b.Internal(err)); err != nil {
 				b.Log.Error("tap_not_explained", "error", err.Error())
@@ -50,28 +54,23 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (then func(context.Cont
 	}, nil
 }
 
-// answerTap finds what an option of a card does. A tap on what is not drawn any more does nothing: the
-// card is drawn again, and what is of no card loses its buttons.
-func (b *Bot) answerTap(ctx context.Context, t chat.Tap, data string) (chat.Answer, error) {
-	tapped, ok := b.Deps.Cards.Tap(ctx, t.To, t.Message, data)
+// answerTap does what a tapped option says; ok says that the option is still drawn. A tap on what is
+// not does nothing: the card was drawn again, and what is of no card loses its buttons.
+func (b *Bot) answerTap(ctx context.Context, owner chat.Feature, t chat.Tap, ok bool) (chat.Answer, error) {
 	stale := chat.Answer{Text: b.words.Say(i18n.StaleButton)}
-	if tapped.Kind == "" {
+	switch late := owner.Late[t.Card.Kind]; {
+	case t.Card.Kind == "":
 		stale.Then = func(ctx context.Context) error {
 			if err := b.Sender.EditButtons(ctx, t.To, t.Message, nil); !chat.IsRefused(err) {
 				return err
 			}
 			return nil // the message is gone, or too old to be edited
 		}
-		return stale, nil
-	}
-	if ok && tapped.For != 0 && tapped.For != t.From {
+	case ok && t.Card.For != 0 && t.Card.For != t.From:
 		return chat.Answer{Text: b.words.Say(i18n.NotForYou)}, nil
-	}
-	t.Card = tapped
-	if do, known := b.cards[tapped.Kind]; ok && known {
-		return do(ctx, t)
-	}
-	if late, known := b.late[tapped.Kind]; known {
+	case ok && owner.Cards != nil:
+		return owner.Cards[t.Card.Kind](ctx, t)
+	case late != nil:
 		stale.Text = cmp.Or(late(t), stale.Text)
 	}
 	return stale, nil
@@ -95,7 +94,7 @@ func (b *Bot) unpark(ctx context.Context, chatID int64) {
 	if !parked {
 		return
 	}
-	b.Deps.Cards.Reachable(ctx, chatID)
+	b.Cards.Reachable(ctx, chatID)
 	_ = b.each("unparked", func(f chat.Feature) error {
 		if f.Unparked != nil {
 			f.Unparked(chatID)

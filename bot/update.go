@@ -33,16 +33,22 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	b.At("accepted")
 	in := b.incomingOf(key, m)
 	b.unpark(ctx, in.To.ChatID)
+	command, args, text, foreign := b.parse(in, m)
 	switch {
 	case u.Message == nil:
-		t := b.parse(in, m)
-		return b.Prompts.Edited(ctx, in, m, t.text, t.command.Run == nil && !t.foreign)
-	case m.Text == "" && quotation.IsService(m):
+		return b.Prompts.Edited(ctx, in, m, text, command.Run == nil && !foreign)
+	case m.Text == "" && quotation.IsService(m), foreign:
 		return nil
 	case m.Text == "":
 		return b.Prompts.Files(ctx, in, append([]*models.Update{u}, rest...))
+	case command.Run == nil:
+		return b.offer(ctx, in, text)
+	case command.Now:
+		if told, err := b.Prompts.TooLate(ctx, in, command.Name); told || err != nil {
+			return err
+		}
 	}
-	return b.text(ctx, in, b.parse(in, m))
+	return command.Run(ctx, in, args)
 }
 
 // inside gives the place of a message, and the number that the message has there.
@@ -64,51 +70,31 @@ func (b *Bot) incomingOf(key string, m *models.Message) chat.Incoming {
 	return in
 }
 
-// written is what a person has written: a command of ours, something for another bot, or a text for
-// the agent, with nothing changed but our own name cut out.
-type written struct {
-	command chat.Command // without Run: none
-	args    string
-	foreign bool
-	text    string
-}
-
-// parse reads a message. The words of others are no command, and so is a caption.
-func (b *Bot) parse(in chat.Incoming, m *models.Message) written {
-	t := written{text: quotation.Text(m)}
+// parse reads a message: a command of ours, without Run where there is none, or something for another
+// bot, or a text for the agent, with nothing changed but our own name cut out. The words of others are
+// no command, and so is a caption.
+func (b *Bot) parse(in chat.Incoming, m *models.Message) (c chat.Command, args, text string, foreign bool) {
+	text = quotation.Text(m)
 	if in.Quoted || m.Text == "" {
-		return t
+		return c, "", text, false
 	}
-	name, to, rest := quotation.Command(t.text)
+	name, to, rest := quotation.Command(text)
 	if ours := to == "" || strings.EqualFold(to, b.Username); !ours {
-		t.foreign = in.To.ChatID != in.From && quotation.IsForBot(name, to)
-		return t
+		return c, "", text, in.To.ChatID != in.From && quotation.IsForBot(name, to)
 	}
-	t.command, t.args = b.commands[name], strings.TrimSpace(rest)
 	if to != "" {
-		t.text = "/" + name + rest
+		text = "/" + name + rest
 	}
-	return t
+	return b.commands[name], strings.TrimSpace(rest), text, false
 }
 
-// text runs a command of ours, unless it comes too late, or offers a text to the features.
-func (b *Bot) text(ctx context.Context, in chat.Incoming, t written) error {
-	if t.foreign {
-		return nil
-	}
-	if c := t.command; c.Run != nil {
-		if c.Now {
-			if told, err := b.Prompts.TooLate(ctx, in, c.Name); told || err != nil {
-				return err
-			}
-		}
-		return c.Run(ctx, in, t.args)
-	}
+// offer gives a text to the first feature that takes it.
+func (b *Bot) offer(ctx context.Context, in chat.Incoming, text string) error {
 	for _, f := range b.Rooms {
 		if f.Text == nil {
 			continue
 		}
-		if taken, err := f.Text(ctx, &in, t.text); taken || err != nil {
+		if taken, err := f.Text(ctx, &in, text); taken || err != nil {
 			return err
 		}
 	}

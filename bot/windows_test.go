@@ -164,7 +164,7 @@ func TestAWindowOutsideOfTheRootsIsNotAdopted(t *testing.T) {
 	w.Roots = []string{"/srv"}
 	m := w.Unbound(t, chattest.AgentWindow(t, "@21", 4123))
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonAdopt))
-	assert.Equal(t, w.OutsideText("/home/alice/proj"), w.Telegram.Last(t).Text.Text)
+	assert.Equal(t, w.OutsideText(t.Context(), "/home/alice/proj"), w.Telegram.Last(t).Text.Text)
 	assert.Empty(t, w.Lifecycle.Done())
 }
 

@@ -14,12 +14,16 @@ import (
 	"ccbot/internal/transcript"
 )
 
-// Relay is what this package asks of hooks.Relay.
-type Relay = decisions.Waiters
+// Relay is what this package asks of hooks.Relay, which waits for nothing.
+type Relay interface {
+	Decide(id string, d decisions.Decision) error
+	Leave(id string)
+	Waiting(session uuid.UUID) []decisions.Request
+}
 
 // Decisions gives the hooks that wait what people decide. It implements the chat's port.
 type Decisions struct {
-	Relay
+	Relay   Relay
 	Records Records
 }
 
@@ -29,12 +33,20 @@ var (
 )
 
 // Decide gives a waiting hook a decision.
-func (d Decisions) Decide(id string, decision decisions.Decision) error {
+func (d Decisions) Decide(_ context.Context, id string, decision decisions.Decision) error {
 	err := d.Relay.Decide(id, decision)
 	if errors.Is(err, hooks.ErrNotWaiting) {
 		return &refusal.Error{Code: refusal.NotFound, Err: err}
 	}
 	return err
+}
+
+// Leave lets a waiting hook go.
+func (d Decisions) Leave(_ context.Context, id string) { d.Relay.Leave(id) }
+
+// Waiting are the requests of a session that wait.
+func (d Decisions) Waiting(_ context.Context, session uuid.UUID) []decisions.Request {
+	return d.Relay.Waiting(session)
 }
 
 // Outcome looks in the transcript of a request what became of it.
@@ -51,7 +63,7 @@ func (d Decisions) Outcome(ctx context.Context, q decisions.Request) (o decision
 }
 
 // Answerers looks into the settings of a session's project.
-func (d Decisions) Answerers(id uuid.UUID) []decisions.Answerer {
+func (d Decisions) Answerers(_ context.Context, id uuid.UUID) []decisions.Answerer {
 	r, _ := d.Records.Get(id)
 	return answerersOf(r)
 }

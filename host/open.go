@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,7 +18,7 @@ import (
 
 // Open implements [files.Files]. Links are followed first, and where they lead decides whether the
 // file is inside, or one of ccbot's own. What was checked is a descriptor.
-func (m *Machine) Open(session uuid.UUID, path string) (files.File, error) {
+func (m *Machine) Open(_ context.Context, session uuid.UUID, path string) (files.File, error) {
 	r, ok := m.Records.Get(session)
 	if !ok {
 		return files.File{}, refuse(refusal.NotFound)

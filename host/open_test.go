@@ -63,7 +63,7 @@ func (d *opens) workIn(dir string) { d.records.one.Dir = dir }
 // open opens a file of the session.
 func (d *opens) open(t *testing.T, path string) files.File {
 	t.Helper()
-	f, err := d.Open(d.records.one.ID, path)
+	f, err := d.Open(t.Context(), d.records.one.ID, path)
 	require.NoError(t, err, path)
 	t.Cleanup(func() { assert.NoError(t, f.Body.Close()) })
 	return f
@@ -72,7 +72,7 @@ func (d *opens) open(t *testing.T, path string) files.File {
 // refusal is why a file is refused.
 func (d *opens) refusal(t *testing.T, path string) refusal.Code {
 	t.Helper()
-	_, err := d.Open(d.records.one.ID, path)
+	_, err := d.Open(t.Context(), d.records.one.ID, path)
 	require.ErrorAs(t, err, new(*refusal.Error), path)
 	return refusal.In(err).Code
 }
@@ -147,7 +147,7 @@ func TestOpenThroughTheFoldersOwnLinks(t *testing.T) {
 	}
 	d.workIn(d.dir + "/")
 	d.open(t, path)
-	_, err := d.Open(uuid.New(), path)
+	_, err := d.Open(t.Context(), uuid.New(), path)
 	require.Error(t, err, "a session that is not known has no folder")
 }
 
@@ -234,7 +234,7 @@ func TestP9_CcbotsOwnFilesAreNeverSent(t *testing.T) {
 		path := d.inside(t, "x", "x")
 		for _, dir := range []string{"", filepath.Join(d.elsewhere, "gone")} {
 			d.StateDir = dir
-			_, err := d.Open(d.records.one.ID, path)
+			_, err := d.Open(t.Context(), d.records.one.ID, path)
 			require.Error(t, err)
 		}
 	})

@@ -2,6 +2,7 @@ package host
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -17,7 +18,7 @@ import (
 func (m *Machine) Bounds() places.Bounds { return places.Bounds{Home: m.Home, Roots: m.Roots} }
 
 // Resolve implements [places.Places].
-func (m *Machine) Resolve(base, path string) (dir string, err error) {
+func (m *Machine) Resolve(_ context.Context, base, path string) (dir string, err error) {
 	switch base = cmp.Or(base, m.Home); {
 	case path == "~" || strings.HasPrefix(path, "~/"):
 		path = filepath.Join(m.Home, path[1:])
@@ -37,7 +38,7 @@ func outside(dir string) error {
 
 // Make implements [places.Places]. Inside the roots a link on the way that is made to lead out at
 // this moment is not followed.
-func (m *Machine) Make(dir string) error {
+func (m *Machine) Make(_ context.Context, dir string) error {
 	err := m.make(dir)
 	if err == nil || refusal.Is(err, refusal.DirOutside) {
 		return err

@@ -49,7 +49,7 @@ func TestInRoots(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.True(t, InRoots(nil, at(tt.dir)), "no roots: all are allowed")
 			assert.Equal(t, tt.want, InRoots(roots, at(tt.dir)))
-			_, err := (&Machine{Roots: roots}).Resolve("", at(tt.dir))
+			_, err := (&Machine{Roots: roots}).Resolve(t.Context(), "", at(tt.dir))
 			assert.Equal(t, tt.want, !refusal.Is(err, refusal.DirOutside))
 		})
 	}
@@ -78,7 +78,7 @@ func TestResolve(t *testing.T) {
 			if tt.base != "" {
 				tt.base = filepath.Join(base, tt.base)
 			}
-			dir, err := m.Resolve(tt.base, tt.path)
+			dir, err := m.Resolve(t.Context(), tt.base, tt.path)
 			assert.Equal(t, filepath.Join(base, tt.want), dir)
 			assert.NoError(t, err)
 		})
@@ -100,7 +100,7 @@ func TestMake(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := filepath.Join(base, tt.dir)
-			err := (&Machine{Roots: []string{filepath.Join(base, "root")}}).Make(dir)
+			err := (&Machine{Roots: []string{filepath.Join(base, "root")}}).Make(t.Context(), dir)
 			assert.Equal(t, tt.code, refusal.In(err).Code)
 			if err == nil {
 				assert.DirExists(t, dir)
@@ -113,6 +113,6 @@ func TestMake(t *testing.T) {
 		})
 	}
 	dir := filepath.Join(base, "anywhere", "deep")
-	require.NoError(t, (&Machine{}).Make(dir))
+	require.NoError(t, (&Machine{}).Make(t.Context(), dir))
 	assert.DirExists(t, dir)
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"io"
 	"path/filepath"
@@ -12,7 +13,7 @@ import (
 )
 
 // Has implements [files.Received].
-func (m *Machine) Has(id uuid.UUID, file string) (name string, err error) {
+func (m *Machine) Has(_ context.Context, id uuid.UUID, file string) (name string, err error) {
 	r, ok := m.Records.Get(id)
 	if ok {
 		name, err = m.Received.Has(r.Dir, file)
@@ -21,7 +22,7 @@ func (m *Machine) Has(id uuid.UUID, file string) (name string, err error) {
 }
 
 // Put implements [files.Received].
-func (m *Machine) Put(id uuid.UUID, file, wished string, body io.Reader) (name string, err error) {
+func (m *Machine) Put(_ context.Context, id uuid.UUID, file, wished string, body io.Reader) (name string, err error) {
 	from := &source{Reader: body}
 	r, ok := m.Records.Get(id)
 	if ok {

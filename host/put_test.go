@@ -47,13 +47,13 @@ func TestPut(t *testing.T) {
 			require.NoError(t, err)
 			id := d.records.one.ID
 			require.NoError(t, tt.before(d))
-			name, found := d.Has(id, "1")
+			name, found := d.Has(t.Context(), id, "1")
 			assert.Empty(t, name)
 			body := io.Reader(strings.NewReader("hello"))
 			if tt.body != nil {
 				body = io.MultiReader(body, iotest.ErrReader(tt.body))
 			}
-			name, err = d.Put(id, "1", "a b.txt", body)
+			name, err = d.Put(t.Context(), id, "1", "a b.txt", body)
 			switch {
 			case tt.refused != "":
 				assert.Equal(t, tt.refused, refusal.In(err).Code)
@@ -65,7 +65,7 @@ func TestPut(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, "a_b.txt", name)
 				assert.FileExists(t, filepath.Join(d.dir, files.Folder, name))
-				again, err := d.Has(id, "1")
+				again, err := d.Has(t.Context(), id, "1")
 				require.NoError(t, err)
 				assert.Equal(t, name, again)
 			}
@@ -102,7 +102,7 @@ func TestRead(t *testing.T) {
 		{"a link", "t/tool-results/link", 5, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			text, err := (&Machine{}).Read(transcript, filepath.Join(base, tt.path), tt.most)
+			text, err := (&Machine{}).Read(t.Context(), transcript, filepath.Join(base, tt.path), tt.most)
 			assert.Equal(t, tt.want, text)
 			assert.Equal(t, tt.want == "", err != nil)
 		})

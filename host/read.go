@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -9,7 +10,7 @@ import (
 )
 
 // Read implements [files.Files].
-func (m *Machine) Read(transcript, path string, most int64) (string, error) {
+func (m *Machine) Read(_ context.Context, transcript, path string, most int64) (string, error) {
 	folder := filepath.Join(strings.TrimSuffix(transcript, ".jsonl"), "tool-results")
 	if filepath.Dir(path) != folder {
 		return "", errors.New("it is not beside the transcript")

@@ -83,7 +83,6 @@ var (
 	_ desk.Windows      = Sessions{}
 	_ desk.Notices      = Sessions{}
 	_ talk.Shown        = Sessions{}
-	_ control.Forgetter = Sessions{}
 	_ views.Works       = Sessions{}
 )
 

@@ -111,7 +111,7 @@ func (t *Transcripts) closeLocked(which func(session uuid.UUID) bool) {
 }
 
 // Said reads what was said between two cursors, or the last answer.
-func (*Transcripts) Said(from *talk.Cursor, before talk.Cursor) ([]talk.Item, error) {
+func (*Transcripts) Said(_ context.Context, from *talk.Cursor, before talk.Cursor) ([]talk.Item, error) {
 	var items []transcript.Item
 	var err error
 	if from == nil {
@@ -127,7 +127,7 @@ func (*Transcripts) Said(from *talk.Cursor, before talk.Cursor) ([]talk.Item, er
 }
 
 // End finds the present end of a transcript.
-func (*Transcripts) End(of talk.Cursor) (talk.Cursor, error) {
+func (*Transcripts) End(_ context.Context, of talk.Cursor) (talk.Cursor, error) {
 	end, err := transcript.End(of.Path)
 	return talk.Cursor(end), err
 }

@@ -70,12 +70,12 @@ func TestTranscriptsOfASessionThatIsOver(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, items, "it is not waited for")
 	assert.Empty(t, all.kept)
-	found, err := all.End(start)
+	found, err := all.End(t.Context(), start)
 	require.NoError(t, err)
 	assert.Equal(t, end, found)
 
 	for from, want := range map[*talk.Cursor]int{nil: 2, &one: 1} {
-		said, err := all.Said(from, end)
+		said, err := all.Said(t.Context(), from, end)
 		require.NoError(t, err)
 		assert.Len(t, said, want)
 	}

@@ -39,7 +39,7 @@ type Sessions interface {
 // Outputs are what commands of the terminal print.
 type Outputs interface {
 	// Parts are what the chat shows of an output. They leave [HeadingRoom] free.
-	Parts(r views.Session, item talk.Item) []render.Part
+	Parts(ctx context.Context, r views.Session, item talk.Item) []render.Part
 	// Finish shows an output in the message that has grown with its command, and returns when the
 	// chat has the output there; false: there is no such message.
 	Finish(ctx context.Context, r views.Session, item talk.Item, part render.Part) (bool, error)

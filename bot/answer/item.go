@@ -21,8 +21,9 @@ type drawing func(r views.Session, item talk.Item) rendition
 
 // attempt calls show, and where that panics calls it again with words that are not rendered, unless
 // it is about something else than words.
-func (a *Answers) attempt(id uuid.UUID, words bool, show func(draw drawing) error) error {
-	for _, draw := range []drawing{a.rendered, unrendered} {
+func (a *Answers) attempt(ctx context.Context, id uuid.UUID, words bool, show func(draw drawing) error) error {
+	rendered := func(r views.Session, item talk.Item) rendition { return a.rendered(ctx, r, item) }
+	for _, draw := range []drawing{rendered, unrendered} {
 		err := guard.Call(func() error { return show(draw) })
 		p, crashed := errors.AsType[*guard.Panic](err)
 		if !crashed {
@@ -46,7 +47,7 @@ func (t *transcriptReader) take(ctx context.Context, r views.Session, item talk.
 		again()
 		return t.show(ctx, r, item, draw)
 	}
-	err := a.attempt(r.ID, isAnswer(item), show)
+	err := a.attempt(ctx, r.ID, isAnswer(item), show)
 	if !errors.Is(err, errPanic) {
 		return err
 	}

@@ -92,10 +92,10 @@ func (a *Answers) file(r views.Session, j joined) render.Part {
 // many items that takes. Between two texts there is nothing that the chat shows, and no prompt: the
 // answers to two prompts are two messages. Behind the end of a turn the texts are joined only where
 // what the session says is shown in full in any turn.
-func (t *transcriptReader) gather(r views.Session, j joined, draw drawing, wanted func(joined) bool) (joined, int) {
+func (t *transcriptReader) gather(ctx context.Context, r views.Session, j joined, draw drawing, wanted func(joined) bool) (joined, int) {
 	items, front := 0, t.answers.Chat.Book.IsInFront(r)
 	for n, size := 0, 0; size < maxAhead; n++ {
-		item, ok := t.peek(n)
+		item, ok := t.peek(ctx, n)
 		if !ok || isPrompt(item) || endsTurn(item) && !front {
 			break
 		}
@@ -152,10 +152,10 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r views.Session, j jo
 	before, items := j.items[0].At.Joined, 0
 	switch {
 	case before > 1:
-		j, items = t.gather(r, j, draw, func(j joined) bool { return len(j.items) <= before })
+		j, items = t.gather(ctx, r, j, draw, func(j joined) bool { return len(j.items) <= before })
 		t.drop(r, items)
 	case !t.noFiles:
-		all, items := t.gather(r, j, draw, func(joined) bool { return true })
+		all, items := t.gather(ctx, r, j, draw, func(joined) bool { return true })
 		if all.units > maxPile && t.keep(ctx, r, all, items) {
 			j = all
 		}
@@ -195,7 +195,7 @@ func (t *transcriptReader) grow(ctx context.Context, r views.Session, j joined, 
 		if !t.answers.InFull(r) {
 			return nil
 		}
-		if all, items := t.gather(r, j, draw, joined.fits); t.keep(ctx, r, all, items) {
+		if all, items := t.gather(ctx, r, j, draw, joined.fits); t.keep(ctx, r, all, items) {
 			j = all
 		}
 		return nil

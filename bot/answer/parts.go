@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 
@@ -33,7 +34,7 @@ func (s rendition) counts(c talk.Cursor) bool {
 }
 
 // rendered are an item's parts in the form that the server takes; most kinds show nothing.
-func (a *Answers) rendered(r views.Session, item talk.Item) rendition {
+func (a *Answers) rendered(ctx context.Context, r views.Session, item talk.Item) rendition {
 	name := i18n.Args{"Name": r.Name, "Reason": item.Text}
 	switch item.Kind {
 	case talk.Text:
@@ -43,7 +44,7 @@ func (a *Answers) rendered(r views.Session, item talk.Item) rendition {
 			return a.markdown(item)
 		}
 	case talk.LocalOutput:
-		return rendition{parts: a.Outputs.Parts(r, item)}
+		return rendition{parts: a.Outputs.Parts(ctx, r, item)}
 	case talk.APIError:
 		return rendition{parts: asTheyAre(a.Chat.Words.Say(i18n.APIError, name))}
 	case talk.Interrupt:

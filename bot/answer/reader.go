@@ -185,8 +185,8 @@ func (t *transcriptReader) read(ctx context.Context) error {
 
 // peek is the item that comes after n others, where that is in the transcript by now. What keeps it
 // from being read is found again by next.
-func (t *transcriptReader) peek(n int) (item talk.Item, ok bool) {
-	now, cancel := context.WithCancel(context.Background())
+func (t *transcriptReader) peek(ctx context.Context, n int) (item talk.Item, ok bool) {
+	now, cancel := context.WithCancel(ctx)
 	cancel() // nothing is waited for
 	for n >= len(t.ahead) {
 		had := len(t.ahead)
@@ -203,7 +203,7 @@ func (t *transcriptReader) skipToEnd(ctx context.Context, r views.Session) error
 	if err := t.notify(ctx, r); err != nil {
 		return err
 	}
-	end, err := t.answers.Transcripts.End(r.Cursors[0])
+	end, err := t.answers.Transcripts.End(ctx, r.Cursors[0])
 	if err != nil {
 		return err
 	}

@@ -17,14 +17,14 @@ func (a *Answers) showLast(ctx context.Context, r views.Session, to address.Conv
 		return
 	}
 	r.Conversation = to
-	items, err := a.unread(r)
+	items, err := a.unread(ctx, r)
 	show := func(draw drawing) error { return a.showAgain(ctx, r, items, draw) }
 	if err == nil {
-		err = a.attempt(r.ID, true, show)
+		err = a.attempt(ctx, r.ID, true, show)
 	}
 	switch {
 	case errors.Is(err, errReadAgain):
-		err = a.attempt(r.ID, true, show)
+		err = a.attempt(ctx, r.ID, true, show)
 	case errors.Is(err, errPanic):
 		err = a.postMarker(ctx, r)
 	}
@@ -52,7 +52,7 @@ func (a *Answers) showAgain(ctx context.Context, r views.Session, items []talk.I
 // unread is what was said before the cursor and is not in the conversation in full, or the last
 // answer where nothing is known of that. Texts that follow each other are one: between its calls
 // an agent says a line at a time.
-func (a *Answers) unread(r views.Session) (all []talk.Item, err error) {
+func (a *Answers) unread(ctx context.Context, r views.Session) (all []talk.Item, err error) {
 	mark, known := a.Chat.Book.ReadMarkOf(r.Conversation, r.ID)
 	if known && mark.Since == nil {
 		return nil, nil
@@ -60,7 +60,7 @@ func (a *Answers) unread(r views.Session) (all []talk.Item, err error) {
 	if known && mark.Since.Path != r.Cursors[0].Path {
 		mark.Since = nil
 	}
-	items, err := a.Transcripts.Said(mark.Since, r.Cursors[0])
+	items, err := a.Transcripts.Said(ctx, mark.Since, r.Cursors[0])
 	for _, item := range items {
 		last := len(all) - 1
 		switch {

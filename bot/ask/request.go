@@ -88,7 +88,7 @@ func (r *request) turn(ctx context.Context, change func(Card) Card) error {
 	if errors.Is(err, ErrOver) {
 		return nil
 	}
-	r.free(old, next)
+	r.free(ctx, old, next)
 	return err
 }
 
@@ -132,14 +132,14 @@ func (r *request) change(ctx context.Context,
 
 // free lets the hook go of a request that nobody decides here any more. The dialog of the terminal,
 // if it still stands, is looked at.
-func (r *request) free(old, next Card) {
+func (r *request) free(ctx context.Context, old, next Card) {
 	if old.State != next.State && (next.State == StateAway || next.IsOver()) {
-		r.letGo()
+		r.letGo(ctx)
 	}
 }
 
-func (r *request) letGo() {
-	r.of.Hooks.Leave(r.id)
+func (r *request) letGo(ctx context.Context) {
+	r.of.Hooks.Leave(ctx, r.id)
 	r.of.Queues.Wake(r.session)
 }
 
@@ -165,7 +165,7 @@ func (r *request) follow(ctx context.Context) {
 	defer rounds.Stop()
 	for r.settle(ctx) {
 		if r.loose.Swap(false) {
-			r.letGo()
+			r.letGo(ctx)
 		}
 		select {
 		case <-ctx.Done():
@@ -183,7 +183,7 @@ func (r *request) follow(ctx context.Context) {
 // leave takes in that the request's hook has left, unless the hook waits. A request that nobody has
 // seen leaves nothing behind.
 func (r *request) leave(ctx context.Context) error {
-	if r.waits() {
+	if r.waits(ctx) {
 		return nil
 	}
 	if gone, err := r.drop(ctx); gone || err != nil {
@@ -211,9 +211,9 @@ func (r *request) drop(ctx context.Context) (gone bool, err error) {
 	return true, nil
 }
 
-func (r *request) waits() bool {
+func (r *request) waits(ctx context.Context) bool {
 	same := func(q Request) bool { return q.ID == r.id }
-	return slices.ContainsFunc(r.of.Hooks.Waiting(r.session), same)
+	return slices.ContainsFunc(r.of.Hooks.Waiting(ctx, r.session), same)
 }
 
 // settle gives a decision to the hook that waits for it, and takes in what the transcript says by
@@ -254,10 +254,10 @@ func (r *request) deliver(ctx context.Context, c Card) error {
 	if err := r.withdraw(ctx, c); err != nil && !chat.IsGone(err) {
 		return err
 	}
-	if !r.waits() {
+	if !r.waits(ctx) {
 		return nil // the hook has it, or comes back
 	}
-	switch err := r.of.Hooks.Decide(r.id, *c.Decision); {
+	switch err := r.of.Hooks.Decide(ctx, r.id, *c.Decision); {
 	case refusal.Is(err, refusal.NotFound):
 		return nil
 	case err != nil:

@@ -186,7 +186,7 @@ func (a *Requests) Asked(ctx context.Context, q Request) error {
 	r, open := a.find(q.ID)
 	switch {
 	case !open, c.IsOver(), c.Desk: // nobody could answer it, or nobody would
-		a.Hooks.Leave(q.ID)
+		a.Hooks.Leave(ctx, q.ID)
 		return nil
 	case !c.Same(q):
 		return fmt.Errorf("request %s is another one than before", q.ID)
@@ -206,7 +206,7 @@ func (a *Requests) fresh(ctx context.Context, q Request) error {
 		return fmt.Errorf("request %s: its session is shown to nobody", q.ID)
 	}
 	c := New(q, s.Conversation)
-	c.Project = a.Records.Answerers(q.Session)
+	c.Project = a.Records.Answerers(ctx, q.Session)
 	r := a.newRequest(q)
 	r.mu.Lock() // whoever finds it waits until it is on disk
 	defer r.mu.Unlock()

@@ -42,8 +42,8 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 		r.startLocked(func(ctx context.Context) { r.showAll(ctx, t) })
 		a.mu.Unlock()
 	}
-	return chat.Answer{Text: said, Then: func(context.Context) error {
-		r.free(old, next)
+	return chat.Answer{Text: said, Then: func(ctx context.Context) error {
+		r.free(ctx, old, next)
 		pause.Poke(r.wake)
 		return nil
 	}}, err

@@ -27,9 +27,6 @@ const (
 	keepClosed = time.Hour        // people may tap what a closed card has shown
 )
 
-// ErrUnsent is why ShowNow did not wait: the card has no message in the chat, or may not be shown there.
-var ErrUnsent = errors.New("the card is not in the chat")
-
 var errBlank = errors.New("the card has no text")
 
 // Sender brings messages into the chat; *outbox.Outbox is one. Post and Edit do not wait.
@@ -91,30 +88,6 @@ func (b *Board) listLocked() []record {
 	rank := func(c record) string { return strconv.FormatBool(c.Closed) + c.ID }
 	slices.SortFunc(all, func(x, y record) int { return cmp.Compare(rank(x), rank(y)) })
 	return all
-}
-
-func (b *Board) show(ctx context.Context, kind, key string, l Look, payload any) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	c, changed, err := b.saveLocked(ctx, kind, key, l, payload)
-	if err == nil && changed && c.Message != 0 {
-		err = b.drawLocked(ctx, c)
-	}
-	return err
-}
-
-// showNow is show that waits until Telegram has the edit.
-func (b *Board) showNow(ctx context.Context, kind, key string, l Look, payload any) error {
-	b.mu.Lock()
-	c, _, err := b.saveLocked(ctx, kind, key, l, payload)
-	b.mu.Unlock()
-	switch {
-	case err != nil:
-		return err
-	case c.Message <= 0 || !b.mayShow(c.At):
-		return ErrUnsent
-	}
-	return b.sender.EditNow(ctx, c.At, c.Message, c.message())
 }
 
 // saveLocked keeps what a card should look like, and posts a card that has no message. A place that
@@ -208,16 +181,6 @@ func (b *Board) logUnsaved(c record, err error) {
 	}
 }
 
-func (b *Board) close(ctx context.Context, kind, key string, last render.Text) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	c, ok := b.openLocked(kind, key)
-	if !ok {
-		return nil
-	}
-	return b.closeLocked(ctx, c, last)
-}
-
 // closeLocked takes the buttons off. A card that was never sent is removed, and the outbox, when it
 // asks for the message, has nothing to send.
 func (b *Board) closeLocked(ctx context.Context, c record, last render.Text) error {
@@ -232,21 +195,6 @@ func (b *Board) closeLocked(ctx context.Context, c record, last render.Text) err
 		return err
 	}
 	return b.drawLocked(ctx, c)
-}
-
-// closeOldest closes the cards of a kind in a place but the newest: those whose keys sort last.
-func (b *Board) closeOldest(ctx context.Context, kind string, to outbox.Conversation, keep int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	open := slices.DeleteFunc(b.listLocked(), func(c record) bool {
-		return c.Kind != kind || c.Look.To != to || c.Closed
-	})
-	slices.SortFunc(open, func(x, y record) int { return cmp.Compare(x.Key, y.Key) })
-	for _, c := range open[:max(0, len(open)-keep)] {
-		if err := b.closeLocked(ctx, c, render.Text{}); err != nil {
-			b.log.Error("card_not_closed", "kind", kind, "error", err.Error())
-		}
-	}
 }
 
 // Forget takes away the cards of a session; their messages lose their buttons. A card of no session

@@ -1,10 +1,12 @@
 package card
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -47,7 +49,14 @@ func NewKind[P any](b *Board, name string, refused func(ctx context.Context, c C
 // message, or as an edit of the card's message. Showing what is shown already does nothing. It is
 // on disk when Show returns nil, and does not wait for the chat.
 func (k Kind[P]) Show(ctx context.Context, key string, l Look, payload P) error {
-	return k.board.show(ctx, k.name, key, l, payload)
+	b := k.board
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c, changed, err := b.saveLocked(ctx, k.name, key, l, payload)
+	if err == nil && changed && c.Message != 0 {
+		err = b.drawLocked(ctx, c)
+	}
+	return err
 }
 
 // keepOpen is how many cards that Post has shown stay open, of one kind in one place.
@@ -60,7 +69,18 @@ func (k Kind[P]) Post(ctx context.Context, l Look, payload P) error {
 	if err := k.Show(ctx, key, l, payload); err != nil {
 		return errors.Join(err, k.Close(ctx, key, render.Text{})) // who repeats the post has another key
 	}
-	k.board.closeOldest(ctx, k.name, l.To, keepOpen)
+	b := k.board
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	open := slices.DeleteFunc(b.listLocked(), func(c record) bool {
+		return c.Kind != k.name || c.Look.To != l.To || c.Closed
+	})
+	slices.SortFunc(open, func(x, y record) int { return cmp.Compare(x.Key, y.Key) })
+	for _, c := range open[:max(0, len(open)-keepOpen)] {
+		if err := b.closeLocked(ctx, c, render.Text{}); err != nil {
+			b.log.Error("card_not_closed", "kind", k.name, "error", err.Error())
+		}
+	}
 	return nil
 }
 
@@ -79,13 +99,33 @@ func (k Kind[P]) Redraw(ctx context.Context, key string, l Look, payload P) erro
 // ShowNow is Show that waits until Telegram has the edit. ErrUnsent: there is no message to edit; the card
 // is kept and sent as by Show. Other errors are those of Outbox.EditNow, and the card is kept, too.
 func (k Kind[P]) ShowNow(ctx context.Context, key string, l Look, payload P) error {
-	return k.board.showNow(ctx, k.name, key, l, payload)
+	b := k.board
+	b.mu.Lock()
+	c, _, err := b.saveLocked(ctx, k.name, key, l, payload)
+	b.mu.Unlock()
+	switch {
+	case err != nil:
+		return err
+	case c.Message <= 0 || !b.mayShow(c.At):
+		return ErrUnsent
+	}
+	return b.sender.EditNow(ctx, c.At, c.Message, c.message())
 }
+
+// ErrUnsent is why ShowNow did not wait: the card has no message in the chat, or may not be shown there.
+var ErrUnsent = errors.New("the card is not in the chat")
 
 // Close takes the buttons off a card and, unless last is blank, gives it a last text. A card that
 // was never sent is removed. Closing what is not open does nothing.
 func (k Kind[P]) Close(ctx context.Context, key string, last render.Text) error {
-	return k.board.close(ctx, k.name, key, last)
+	b := k.board
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c, ok := b.openLocked(k.name, key)
+	if !ok {
+		return nil
+	}
+	return b.closeLocked(ctx, c, last)
 }
 
 // List gives the open cards.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -56,7 +57,11 @@ func (c *Chat) Post(ctx context.Context, l card.Look) error {
 		l.Session, _ = c.Book.SessionOf(l.To, l.ReplyTo)
 	}
 	if len(l.Options) > 0 {
-		return NewCards[struct{}](c, linkKindOf(l)).Post(ctx, l, struct{}{})
+		kind := LinkKind
+		if strings.HasPrefix(l.Options[0][0].Value, OpenLink) {
+			kind = NoticeKind
+		}
+		return NewCards[struct{}](c, kind).Post(ctx, l, struct{}{})
 	}
 	return c.post(ctx, l)
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"strconv"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -30,13 +29,6 @@ const (
 	LinkKind   = "link"
 	NoticeKind = "notice"
 )
-
-func linkKindOf(l card.Look) string {
-	if strings.HasPrefix(l.Options[0][0].Value, OpenLink) {
-		return NoticeKind
-	}
-	return LinkKind
-}
 
 // Link is a link with a word.
 func (p Phrases) Link(word i18n.Key, what string, session uuid.UUID, style outbox.Style) [][]card.Option {
@@ -74,7 +66,7 @@ func OfLaunch(what string, r views.Session) string {
 }
 
 // Digest is a short hash of a text: it says that something has changed.
-func Digest(text string, letters int) string {
+func Digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
-	return base64.RawURLEncoding.EncodeToString(sum[:])[:letters]
+	return base64.RawURLEncoding.EncodeToString(sum[:])[:22]
 }

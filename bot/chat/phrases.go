@@ -26,15 +26,6 @@ type Phrases struct {
 	Attach func(id uuid.UUID) string // the command that shows the window of a session at the desk
 }
 
-// OutsideText says that no session may be opened in a directory. It is empty where one may.
-func (p Phrases) OutsideText(dir string) string {
-	_, err := p.Places.Resolve("/", dir)
-	if err == nil {
-		return ""
-	}
-	return p.Failure(views.Session{}, err).Text.Text
-}
-
 // MaxName is how long the name of a session may be, in letters: the name stands on buttons.
 const MaxName = 48
 
@@ -143,9 +134,6 @@ func (p Phrases) NotCleanText(r views.Session) string {
 // FailureTexts say what could not be proven of the end of a session, each sentence once. A file
 // that was edited may keep nothing.
 func (p Phrases) FailureTexts(r views.Session) []string {
-	if len(r.Failures) == 0 {
-		return []string{p.Words.Say(i18n.FailureSome)}
-	}
 	var all []string
 	for _, f := range r.Failures {
 		key := i18n.FailureKey(f.Kind)
@@ -168,11 +156,11 @@ func (p Phrases) FailureTexts(r views.Session) []string {
 
 // unsure says that a session is not started, because somebody may write its conversation.
 func (p Phrases) unsure(all []desk.Writer) render.Text {
-	lines := []string{p.Words.Say(i18n.StartUnsure)}
-	for _, w := range all[:min(len(all), MaxListed)] {
+	var lines []string
+	for _, w := range all {
 		lines = append(lines, "• "+p.WriterText(w))
 	}
-	return render.Plain(strings.Join(lines, "\n"))
+	return render.Plain(p.Words.Say(i18n.StartUnsure) + "\n" + p.Some(lines, "\n"))
 }
 
 // NoSessionText says that no session is open, and what to do.

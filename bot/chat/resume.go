@@ -3,8 +3,6 @@ package chat
 import (
 	"strings"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/views"
@@ -31,19 +29,14 @@ func (q Resume) Above(text render.Text) render.Text {
 	return render.Join(render.Plain(strings.Join(q.Before, "\n")+"\n"), text)
 }
 
-// Offer is a resume as a card keeps it for a button.
-type Offer struct {
-	Session uuid.UUID       `json:"session"`
-	Dir     string          `json:"dir,omitempty"`
-	Damaged control.Damaged `json:"damaged,omitempty"`
+// Restore is the resume as the agents' machine carries it out, and as a card keeps it for a button.
+func (q Resume) Restore() control.Restore {
+	return control.Restore{Session: q.Session.ID, Dir: q.Dir, Damaged: q.Damaged}
 }
-
-// Offer is what a card keeps of a resume.
-func (q Resume) Offer() Offer { return Offer{q.Session.ID, q.Dir, q.Damaged} }
 
 // Accepted is the resume that a person has tapped; false where the session is not known any more.
 // Of a conversation that another session goes on with, that other session is wanted.
-func (c *Chat) Accepted(o Offer, t Tap) (Resume, bool) {
+func (c *Chat) Accepted(o control.Restore, t Tap) (Resume, bool) {
 	r, ok := c.Book.Records.Get(o.Session)
 	return Resume{Session: c.Book.Successor(r), Dir: o.Dir, Damaged: o.Damaged, To: t.To, From: t.From}, ok
 }

@@ -110,10 +110,13 @@ func Visible(text string) string {
 // MaxListed bounds a list of processes or names in a sentence; the rest is counted.
 const MaxListed = 6
 
-// Some joins the first entries of a list and says how many more there are.
-func (p Phrases) Some(list []string, between string) string {
-	if more := len(list) - MaxListed; more > 0 {
-		list = append(slices.Clone(list[:MaxListed]), p.Words.Say(i18n.AndMore, i18n.Args{"Count": more}))
+// Some is First for a list in a sentence.
+func (p Phrases) Some(list []string, between string) string { return p.First(MaxListed, list, between) }
+
+// First joins the first entries of a list, at most so many, and says how many more there are.
+func (p Phrases) First(most int, list []string, between string) string {
+	if more := len(list) - most; more > 0 {
+		list = append(slices.Clone(list[:most]), p.Words.Say(i18n.AndMore, i18n.Args{"Count": more}))
 	}
 	return strings.Join(list, between)
 }
@@ -166,16 +169,13 @@ func (p Phrases) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }
 // PostScreen tells news of a session with the terminal's screen between the two texts.
 func (c *Chat) PostScreen(ctx context.Context, n news.Note, head string, foot render.Text,
 	links [][]card.Option) error {
-	text := render.Plain(head)
-	if screen := Screen(n.Screen); !screen.Blank() {
-		if n.Session.Exit != nil { // the agent is over
-			text = render.Plain(head + "\n" + c.Words.Say(i18n.LastScreen))
-		}
-		text = render.Join(text, render.Plain("\n"), screen)
+	screen := Screen(n.Screen)
+	if screen.Blank() {
+		screen = render.Text{}
+	} else if n.Session.Exit != nil { // the agent is over
+		head += "\n" + c.Words.Say(i18n.LastScreen)
 	}
-	if !foot.Blank() {
-		text = render.Join(text, render.Plain("\n"), foot)
-	}
+	text := Lines(render.Plain(head), screen, foot)
 	return c.For(n.Session.ID).Post(ctx, n.Session.Conversation, text, links)
 }
 

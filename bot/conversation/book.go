@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -15,8 +16,9 @@ type Book struct {
 	*Store
 	Access
 	Records views.Views
-	Mover   Mover
-	Events  Events
+	// Move has a session shown in another conversation.
+	Move   func(ctx context.Context, session uuid.UUID, to address.Conversation) error
+	Events Events
 }
 
 // CurrentSession is the session that a text in a conversation goes to; false: there is none.

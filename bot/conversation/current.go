@@ -12,11 +12,6 @@ import (
 	"ccbot/internal/guard"
 )
 
-// Mover changes the conversation that a session is shown in.
-type Mover interface {
-	Move(ctx context.Context, session uuid.UUID, to address.Conversation) error
-}
-
 // Events are told as they happen, and may come twice. Who hears one calls no session from it:
 // sessions tell their news while they work. All are told, whatever becomes of one: a panic is an
 // error, too.
@@ -49,7 +44,7 @@ func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r views.Sess
 	if r.Conversation == to {
 		return nil
 	}
-	if err := b.Mover.Move(ctx, r.ID, to); err != nil {
+	if err := b.Move(ctx, r.ID, to); err != nil {
 		return err
 	}
 	return tell(b.Events.Shown, func(hear func(views.Session)) error { hear(r); return nil })

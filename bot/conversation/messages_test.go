@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"ccbot/bot/port/talk"
 	"ccbot/internal/session"
 )
 
@@ -90,4 +91,22 @@ func TestChatsKeepWhoseAMessageIs(t *testing.T) {
 	require.Error(t, c.NoteMessage(atAlice, 8, one))
 	_, ok := c.SessionOf(atAlice, 8)
 	assert.False(t, ok, "what is not on disk is not known")
+}
+
+func TestWhatIsUnreadMovesWithItsPlace(t *testing.T) {
+	c, err := Open(t.TempDir())
+	require.NoError(t, err)
+	unread, both, shown, topic := uuid.New(), uuid.New(), uuid.New(), session.Conversation{ChatID: 7, ThreadID: 5}
+	require.NoError(t, c.NoteNoticed(topic, unread, talk.Cursor{Path: "t", Offset: 1}))
+	require.NoError(t, c.NoteNoticed(topic, both, talk.Cursor{Path: "t", Offset: 2}))
+	require.NoError(t, c.NoteShown(topic, shown))
+	require.NoError(t, c.NoteNoticed(atAlice, both, talk.Cursor{Path: "t", Offset: 3}))
+	require.NoError(t, c.Rehome(topic, atAlice))
+	for id, want := range map[uuid.UUID]int64{unread: 1, both: 3} {
+		mark, known := c.ReadMarkOf(atAlice, id)
+		require.True(t, known)
+		assert.Equal(t, want, mark.Since.Offset, "what is known of the other place counts")
+	}
+	_, known := c.ReadMarkOf(atAlice, shown)
+	assert.False(t, known, "the messages are gone with the topic: its last answer is shown once more")
 }

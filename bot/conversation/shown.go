@@ -77,33 +77,35 @@ func (c *Store) NoteShown(to address.Conversation, id uuid.UUID) error {
 	return c.NoteOpened(to, id)
 }
 
+// NoteOpened keeps that everything was shown in full.
+func (c *Store) NoteOpened(to address.Conversation, id uuid.UUID) error {
+	return c.change(to, func(f *file) { f.setMark(ReadMark{Session: id}) })
+}
+
 // NoteNoticed keeps that a conversation has only a notice of what a session said from a place on.
 func (c *Store) NoteNoticed(to address.Conversation, id uuid.UUID, since talk.Cursor) error {
 	if h, known := c.ReadMarkOf(to, id); known && h.Since != nil && h.Since.Path == since.Path {
 		return nil
 	}
-	return c.noteMark(to, ReadMark{Session: id, Since: &since})
-}
-
-// NoteOpened keeps that everything was shown in full.
-func (c *Store) NoteOpened(to address.Conversation, id uuid.UUID) error {
-	return c.noteMark(to, ReadMark{Session: id})
+	return c.change(to, func(f *file) { f.setMark(ReadMark{Session: id, Since: &since}) })
 }
 
 // ReadMarkOf is the mark of a session; false: there is none.
 func (c *Store) ReadMarkOf(to address.Conversation, id uuid.UUID) (ReadMark, bool) {
-	f, err := c.read(to)
+	f, _ := c.read(to) // what cannot be read is unknown
+	return f.mark(id)
+}
+
+func (f *file) mark(id uuid.UUID) (ReadMark, bool) {
 	i := slices.IndexFunc(f.Unread, func(h ReadMark) bool { return h.Session == id })
-	if err != nil || i < 0 {
+	if i < 0 {
 		return ReadMark{}, false
 	}
 	return f.Unread[i], true
 }
 
-func (c *Store) noteMark(to address.Conversation, one ReadMark) error {
-	return c.change(to, func(f *file) {
-		f.Unread = slices.DeleteFunc(f.Unread, func(h ReadMark) bool { return h.Session == one.Session })
-		f.Unread = append(f.Unread, one)
-		f.Unread = f.Unread[max(0, len(f.Unread)-maxMarks):]
-	})
+func (f *file) setMark(one ReadMark) {
+	f.Unread = slices.DeleteFunc(f.Unread, func(h ReadMark) bool { return h.Session == one.Session })
+	f.Unread = append(f.Unread, one)
+	f.Unread = f.Unread[max(0, len(f.Unread)-maxMarks):]
 }

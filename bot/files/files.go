@@ -21,7 +21,7 @@ import (
 // Files sends the files of sessions.
 type Files struct {
 	Book *conversation.Book
-	Open func(session uuid.UUID, path string) (port.File, error)
+	Open func(ctx context.Context, session uuid.UUID, path string) (port.File, error)
 	// Heading is a session's name above what it shows where another session is the current one.
 	Heading func(r views.Session) render.Text
 	// Upload returns when Telegram took a file or refused it.
@@ -44,7 +44,7 @@ func (s *Files) Send(ctx context.Context, id uuid.UUID, path, caption string) er
 	case text.Length() > outbox.MaxCaption:
 		return &refusal.Error{Code: refusal.CaptionTooLong}
 	}
-	f, err := s.Open(id, path)
+	f, err := s.Open(ctx, id, path)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, 
 // inbox: Telegram reports the same edit again where only the looks of the message change later.
 func (p *Prompts) tellIgnored(ctx context.Context, in chat.Incoming, e inbox.Entry,
 	m *models.Message) error {
-	edit := chat.Digest(fmt.Sprint(m.EditDate, "\n", m.Text, m.Caption), 22)
+	edit := chat.Digest(fmt.Sprint(m.EditDate, "\n", m.Text, m.Caption))
 	if e.ToldEdit == edit {
 		return nil
 	}

@@ -194,7 +194,7 @@ func (p *Prompts) receiveOnce(ctx context.Context, in chat.Incoming, r views.Ses
 	p.Chat.Sender.Typing(ctx, in.To)
 	spoken := p.Attachments.Voice != nil && m.Voice != nil && m.Voice.FileSize <= MaxRecording
 	id := fmt.Sprintf("%s-%d", in.Key, in.Sent.Unix()) // the key may come again after a quiet week
-	name, err = p.Attachments.Files.Has(r.ID, id)
+	name, err = p.Attachments.Files.Has(ctx, r.ID, id)
 	if err != nil || name != "" && !spoken {
 		return name, "", p.problem(r, file, err)
 	}
@@ -214,7 +214,7 @@ func (p *Prompts) receiveOnce(ctx context.Context, in chat.Incoming, r views.Ses
 		}
 		content = bytes.NewReader(recording)
 	}
-	name, err = p.Attachments.Files.Put(r.ID, id, file.called(ending), content)
+	name, err = p.Attachments.Files.Put(ctx, r.ID, id, file.called(ending), content)
 	return name, said, p.problem(r, file, err)
 }
 

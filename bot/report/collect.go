@@ -23,13 +23,35 @@ import (
 
 // report is what one conversation is told of a start.
 type report struct {
-	to        address.Conversation
-	names     map[i18n.Key][]string // of sessions, by the sentence that tells of them
-	closed    []views.Session       // by the start, and not told yet
-	returning []uuid.UUID           // the closed sessions that come back by themselves
-	alone     []uuid.UUID           // those of them that go on with their work as well
-	booted    time.Time             // when the machine was started that some went down with; zero: not known
-	windows   []desk.Window         // of which nobody was told yet
+	to      address.Conversation
+	names   map[i18n.Key][]string // of sessions, by the sentence that tells of them
+	closed  []closed              // by the start, and not told yet
+	booted  time.Time             // when the machine was started that some went down with; zero: not known
+	windows []desk.Window         // of which nobody was told yet
+}
+
+// closed is a session that a start closed, and what becomes of it without a person's word.
+type closed struct {
+	views.Session
+	fate fate
+}
+
+type fate int
+
+const (
+	stays     fate = iota
+	comesBack      // it is resumed
+	goesOn         // and goes on with its work
+)
+
+// ids are those of the closed sessions that fit.
+func (one *report) ids(fits func(c closed) bool) (ids []uuid.UUID) {
+	for _, c := range one.closed {
+		if fits(c) {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
 }
 
 // sentences are what is told, in this order. After them comes what went well, which is not worth a
@@ -42,6 +64,7 @@ var sentences = []i18n.Key{i18n.RecoveredReboot, i18n.RecoveredTmux, i18n.Recove
 type collector struct {
 	of      *Reports
 	private []address.Conversation
+	booted  time.Time
 	all     []*report
 }
 
@@ -50,7 +73,7 @@ func (c *collector) at(to address.Conversation) *report {
 	i := slices.IndexFunc(c.all, func(one *report) bool { return one.to == to })
 	if i < 0 {
 		i = len(c.all)
-		c.all = append(c.all, &report{to: to, names: make(map[i18n.Key][]string)})
+		c.all = append(c.all, &report{to: to, booted: c.booted, names: make(map[i18n.Key][]string)})
 	}
 	return c.all[i]
 }
@@ -63,9 +86,9 @@ func (c *collector) add(r views.Session, word i18n.Key) (in []*report) {
 		places = []address.Conversation{r.Conversation}
 	}
 	for _, to := range places {
-		one := c.at(to)
-		if !slices.Contains(one.names[word], r.Name) {
-			one.names[word] = append(one.names[word], r.Name)
+		one, name := c.at(to), chat.ShownName(r.Name)
+		if !slices.Contains(one.names[word], name) {
+			one.names[word] = append(one.names[word], name)
 		}
 		in = append(in, one)
 	}
@@ -84,14 +107,7 @@ func (c *collector) addClosed(ctx context.Context) error {
 			continue
 		}
 		for _, one := range c.add(r, causeOf(r)) {
-			one.closed = append(one.closed, r)
-			if !c.of.comesBack(r) {
-				continue
-			}
-			one.returning = append(one.returning, r.ID)
-			if c.of.ResumeOnStart == ResumeContinue && r.Interruption != nil && r.Interruption.Alone {
-				one.alone = append(one.alone, r.ID)
-			}
+			one.closed = append(one.closed, closed{r, c.of.fateOf(r)})
 		}
 	}
 	return errors.Join(errs...)
@@ -112,10 +128,14 @@ func causeOf(r views.Session) i18n.Key {
 	return i18n.RecoveredLost
 }
 
-// comesBack reports whether a session comes back without a person's word.
-func (p *Reports) comesBack(r views.Session) bool {
-	all := p.ResumeOnStart == ResumeAll || p.ResumeOnStart == ResumeContinue
-	return all && r.Closed == views.ClosedReboot && wentDown(r)
+func (p *Reports) fateOf(r views.Session) fate {
+	switch on := p.ResumeOnStart; {
+	case on != ResumeAll && on != ResumeContinue || r.Closed != views.ClosedReboot || !wentDown(r):
+		return stays
+	case on == ResumeContinue && r.Interruption != nil && r.Interruption.Alone:
+		return goesOn
+	}
+	return comesBack
 }
 
 // wentDown reports whether a session was lost with the machine or with tmux, and is not back.
@@ -152,69 +172,61 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 	newer := p.Chat.Short(path.Join(p.StateDir, "sessions"))
 	unreadable := p.Chat.Short(path.Join(p.StateDir, "quarantine"))
 	dirs := map[i18n.Key]string{i18n.RecoveredNewer: newer, i18n.RecoveredUnreadable: unreadable}
+	back := len(one.ids(func(c closed) bool { return c.fate != stays }))
 	var lines []string
 	tell := func(word i18n.Key) {
 		names := one.names[word]
 		if len(names) == 0 {
 			return
 		}
-		var shown []string
-		for _, name := range names {
-			shown = append(shown, chat.ShownName(name))
+		list := p.Chat.Some(names, words.Say(i18n.JoinNames))
+		said := []string{"• " + words.Say(word, i18n.Args{"Count": len(names), "Names": list, "Dir": dirs[word]})}
+		if word == i18n.RecoveredReboot && !one.booted.IsZero() {
+			said = append(said, words.Say(i18n.RecoveredBooted, i18n.Args{"Time": p.Chat.Moment(one.booted)}))
 		}
-		list := p.Chat.Some(shown, words.Say(i18n.JoinNames))
-		args := i18n.Args{"Count": len(names), "Names": list, "Dir": dirs[word]}
-		lines = append(lines, "• "+words.Say(word, args))
+		if word == i18n.RecoveredReboot && back > 0 {
+			said = append(said, words.Say(i18n.RecoveredComing, i18n.Args{"Count": back}))
+		}
+		lines = append(lines, p.Chat.Sentences(said...))
 	}
 	for _, word := range sentences {
 		tell(word)
-		if word != i18n.RecoveredReboot || len(one.names[word]) == 0 {
-			continue
-		}
-		last := &lines[len(lines)-1]
-		if !one.booted.IsZero() {
-			*last = p.Chat.Sentences(*last, words.Say(i18n.RecoveredBooted, i18n.Args{"Time": p.Chat.Moment(one.booted)}))
-		}
-		if n := len(one.returning); n > 0 {
-			*last = p.Chat.Sentences(*last, words.Say(i18n.RecoveredComing, i18n.Args{"Count": n}))
-		}
 	}
 	if len(lines) > 0 {
 		tell(i18n.RecoveredRestored)
 		lines = slices.Insert(lines, 0, words.Say(i18n.RecoveredHead))
 	}
-	if len(one.closed) > len(one.returning) {
+	if len(one.closed) > back {
 		lines = append(lines, words.Say(i18n.RecoveredFoot))
 	}
 	text := chat.Marked(strings.Join(lines, "\n"), newer, unreadable)
 	look = card.Look{To: one.to}
-	look.Options, shown.Lost = p.lostOptions(one)
-	shown.Cut = p.interrupted(one)
-	if len(shown.Cut) > 0 {
-		look.Options = p.withContinue(look.Options)
+	if p.ResumeOnStart != ResumeNever {
+		shown.Lost = one.ids(func(c closed) bool { return c.fate == stays && wentDown(c.Session) })
+		shown.Cut = one.ids(func(c closed) bool { return c.fate != goesOn && c.Interruption != nil })
+	}
+	if row := p.options(shown); len(row) > 0 {
+		look.Options = [][]card.Option{row}
 	}
 	look.Text = chat.Paragraphs(text, p.interruptions(one, shown.Cut))
 	return look, shown
 }
 
-// interrupted are the closed sessions that a tap has go on with their work.
-func (p *Reports) interrupted(one *report) (cut []uuid.UUID) {
-	for _, r := range one.closed {
-		if r.Interruption != nil && p.ResumeOnStart != ResumeNever && !slices.Contains(one.alone, r.ID) {
-			cut = append(cut, r.ID)
-		}
+// options resume what went down with the machine or with tmux, and have those go on whose work was
+// cut short.
+func (p *Reports) options(shown offered) (row []card.Option) {
+	switch len(shown.Lost) {
+	case 0:
+	case 1:
+		row = append(row, p.Chat.Option(i18n.ButtonResume, allOption, outbox.Primary))
+	default:
+		row = append(row, p.Chat.Option(i18n.ButtonResumeAll, allOption, outbox.Primary),
+			p.Chat.Option(i18n.ButtonPick, pickOption, ""))
 	}
-	return cut
-}
-
-// withContinue adds [Continue] to the row about lost sessions, or makes one.
-func (p *Reports) withContinue(options [][]card.Option) [][]card.Option {
-	goOn := p.Chat.Option(i18n.ButtonContinue, continueOption, "")
-	if len(options) == 0 {
-		return [][]card.Option{{goOn}}
+	if len(shown.Cut) > 0 {
+		row = append(row, p.Chat.Option(i18n.ButtonContinue, continueOption, ""))
 	}
-	options[0] = append(options[0], goOn)
-	return options
+	return row
 }
 
 // interruptions say whose work was cut short and how far it was, who goes on without a person's
@@ -223,7 +235,7 @@ func (p *Reports) interruptions(one *report, cut []uuid.UUID) render.Text {
 	var lines []render.Text
 	var alone []string
 	for _, r := range one.closed {
-		if slices.Contains(one.alone, r.ID) {
+		if r.fate == goesOn {
 			alone = append(alone, chat.ShownName(r.Name))
 		}
 		if r.Interruption != nil && len(lines) < shownInterruptions {
@@ -243,20 +255,3 @@ func (p *Reports) interruptions(one *report, cut []uuid.UUID) render.Text {
 
 // shownInterruptions bounds the parts of the lines of a report: three for each session.
 const shownInterruptions = 3 * 10
-
-// lostOptions resume what went down with the machine or with tmux, unless it comes back by itself.
-func (p *Reports) lostOptions(one *report) (options [][]card.Option, lost []uuid.UUID) {
-	for _, r := range one.closed {
-		if wentDown(r) && p.ResumeOnStart != ResumeNever && !slices.Contains(one.returning, r.ID) {
-			lost = append(lost, r.ID)
-		}
-	}
-	switch len(lost) {
-	case 0:
-		return nil, nil
-	case 1:
-		return chat.Rows(1, p.Chat.Option(i18n.ButtonResume, allOption, outbox.Primary)), lost
-	}
-	return chat.Rows(2, p.Chat.Option(i18n.ButtonResumeAll, allOption, outbox.Primary),
-		p.Chat.Option(i18n.ButtonPick, pickOption, "")), lost
-}

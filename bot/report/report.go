@@ -84,12 +84,9 @@ func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
 			p.Chat.Log.Warn("windows_unknown", "error", err.Error())
 		}
 	}
-	c := &collector{of: p, private: private}
+	c := &collector{of: p, private: private, booted: rep.Booted}
 	errs := []error{c.addClosed(ctx)}
 	c.addRepairs(rep)
-	for _, one := range c.all {
-		one.booted = rep.Booted
-	}
 	for _, to := range private {
 		one := c.at(to)
 		one.windows = windows
@@ -128,14 +125,8 @@ func (p *Reports) tellOne(ctx context.Context, one *report) error {
 	if err := p.Windows.Post(ctx, one.to, one.windows); err != nil {
 		return err
 	}
-	alone, others := []views.Session(nil), p.stillLost(one.returning)
-	others = slices.DeleteFunc(others, func(r views.Session) bool {
-		goesOn := slices.Contains(one.alone, r.ID)
-		if goesOn {
-			alone = append(alone, r)
-		}
-		return goesOn
-	})
+	alone := p.stillLost(one.ids(func(c closed) bool { return c.fate == goesOn }))
+	others := p.stillLost(one.ids(func(c closed) bool { return c.fate == comesBack }))
 	if err := p.bringBack(ctx, one.to, 0, alone, goingOn, p.Resumer.Continue); err != nil {
 		return err
 	}

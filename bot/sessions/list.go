@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -22,7 +23,7 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 	if err := s.lists.Post(ctx, s.look(ctx, in.To), struct{}{}); err != nil {
 		return err
 	}
-	return s.Others.PostWindows(ctx, in.To)
+	return s.Others.Post(ctx, in.To, s.Others.All(ctx))
 }
 
 // look is the list as it is now.
@@ -124,7 +125,7 @@ func (s *Sessions) follow(ctx context.Context, t chat.Tap, draw func(context.Con
 	named, _, _ := strings.Cut(rest, ":")
 	id, _ := uuid.Parse(named)
 	r, ok := s.chat.Book.Records.Get(id)
-	q, _ := s.chat.Accepted(chat.Offer{Session: id}, t)
+	q, _ := s.chat.Accepted(control.Restore{Session: id}, t)
 	switch {
 	case !ok:
 	case word == chat.RetryLink && isNotClean(r) && chat.OfLaunch(word, r) == t.Card.Option:

@@ -38,7 +38,7 @@ func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) err
 	case r.Live && !comesBack(r) && r.State != views.Stopping:
 		return s.makeOpenCurrent(ctx, q)
 	case path != "":
-		if q.Dir, err = s.resolve(q.To, path); err != nil {
+		if q.Dir, err = s.resolve(ctx, q.To, path); err != nil {
 			return s.refuse(ctx, q, err)
 		}
 	}
@@ -94,7 +94,7 @@ func (s *Sessions) PostPick(
 const makeDirOption = "make_dir"
 
 // tapOffer resumes a session in the way that was chosen under a resume that was refused.
-func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was chat.Offer) (chat.Answer, error) {
+func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was control.Restore) (chat.Answer, error) {
 	makes, damaged := t.Card.Option == makeDirOption, control.Damaged(t.Card.Option)
 	if !makes {
 		was.Damaged = damaged
@@ -105,7 +105,7 @@ func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was chat.Offer) (ch
 	}
 	return chat.Do(func(ctx context.Context) error {
 		if makes {
-			if err := s.chat.Places.Make(cmp.Or(q.Dir, q.Session.Dir)); err != nil {
+			if err := s.chat.Places.Make(ctx, cmp.Or(q.Dir, q.Session.Dir)); err != nil {
 				return s.refuse(ctx, q, err)
 			}
 		}
@@ -117,10 +117,9 @@ func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was chat.Offer) (ch
 // about it.
 func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err error) {
 	var restored control.Restored
-	_, err = s.chat.Places.Resolve("/", cmp.Or(q.Dir, q.Session.Dir))
+	_, err = s.chat.Places.Resolve(ctx, "/", cmp.Or(q.Dir, q.Session.Dir))
 	if err == nil {
-		restored, err = s.Starter.Restore(ctx,
-			control.Restore{Session: q.Session.ID, Dir: q.Dir, Damaged: q.Damaged})
+		restored, err = s.Starter.Restore(ctx, q.Restore())
 	}
 	// what was spared is why the resume is refused, and stands there
 	ended := slices.DeleteFunc(restored.Ended, func(e control.Ending) bool { return !e.Ended })
@@ -191,7 +190,7 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 		return s.Others.Refused(ctx, q, e.Writers)
 	}
 	look := card.Look{To: q.To, Session: q.Session.ID, Text: f.Text, Options: chat.Rows(1, options...)}
-	return s.offers.Post(ctx, look, q.Offer())
+	return s.offers.Post(ctx, look, q.Restore())
 }
 
 // ResumedAtDesk takes a session that was resumed at the desk as one that came back, and says so in

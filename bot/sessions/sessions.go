@@ -27,8 +27,9 @@ type Agents interface {
 
 // Others are writers of a conversation beside its session, and windows of no session.
 type Others interface {
-	// PostWindows shows the windows that belong to no session, if there are any.
-	PostWindows(ctx context.Context, to address.Conversation) error
+	// All are the windows that belong to no session, and Post shows some, unless there are none.
+	All(ctx context.Context) []desk.Window
+	Post(ctx context.Context, to address.Conversation, all []desk.Window) error
 	// Refused tells that a session is not resumed because others write its conversation.
 	Refused(ctx context.Context, q chat.Resume, writers []desk.Writer) error
 }
@@ -49,10 +50,10 @@ type Deps struct {
 type Sessions struct {
 	Deps
 	chat   *chat.Chat
-	lists  chat.Cards[struct{}]   // of /list; the options are links
-	ends   chat.Cards[end]        // ask whether to end a session
-	offers chat.Cards[chat.Offer] // offer ways to resume a session
-	begins card.Kind[begin]       // say that a session begins, and then that it is ready
+	lists  chat.Cards[struct{}]        // of /list; the options are links
+	ends   chat.Cards[end]             // ask whether to end a session
+	offers chat.Cards[control.Restore] // offer ways to resume a session
+	begins card.Kind[begin]            // say that a session begins, and then that it is ready
 }
 
 // The kinds of the cards.
@@ -66,7 +67,7 @@ const (
 // New returns the Sessions of a chat.
 func New(d Deps) *Sessions {
 	return &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[struct{}](d.Chat, listKind),
-		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[chat.Offer](d.Chat, resumeKind),
+		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[control.Restore](d.Chat, resumeKind),
 		begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
 }
 
@@ -130,7 +131,7 @@ func (s *Sessions) tellNone(ctx context.Context, in chat.Incoming, wanted string
 // start opens a session: /new [name] [path].
 func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) error {
 	name, path := splitNameAndPath(args)
-	dir, err := s.resolve(in.To, path)
+	dir, err := s.resolve(ctx, in.To, path)
 	var r views.Session
 	if err == nil {
 		r, err = s.Starter.Start(ctx, control.Start{Name: name, Dir: dir, Conversation: in.To,
@@ -152,12 +153,12 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 }
 
 // resolve gives the folder that a typed path names, seen from the current session's folder.
-func (s *Sessions) resolve(to address.Conversation, path string) (dir string, err error) {
+func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path string) (dir string, err error) {
 	r, _, err := s.chat.Book.CurrentSession(to)
 	if err != nil {
 		return "", err
 	}
-	return s.chat.Places.Resolve(r.Dir, path)
+	return s.chat.Places.Resolve(ctx, r.Dir, path)
 }
 
 // quotes are what keyboards write around a text; phones curve them.

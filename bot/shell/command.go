@@ -46,16 +46,8 @@ const shownCommand = 120
 // title is a command as the first line of a message.
 func title(c command) render.Text {
 	text := chat.Head(chat.Visible(strings.TrimPrefix(c.Text, "!")), shownCommand)
-	return render.Join(render.Code("$ "+text), render.Plain("\n"))
+	return render.Code("$ " + text)
 }
 
 // outputGap stands for rows that the terminal does not show.
 const outputGap = "…"
-
-// growing is a command with what the terminal shows of it.
-func growing(c command) render.Text {
-	if out := render.Pre(strings.Join(c.Rows, "\n"), ""); !out.Blank() {
-		return render.Join(title(c), out, render.Plain("\n"))
-	}
-	return title(c)
-}

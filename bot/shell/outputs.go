@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -200,7 +201,11 @@ func (o *Outputs) stopLocked(ctx context.Context, session uuid.UUID, by time.Tim
 }
 
 func (o *Outputs) showLocked(ctx context.Context, c *output, state i18n.Key) {
-	c.Look.Text = render.Join(growing(c.Payload), render.Plain(o.chat.Words.Say(state)))
+	rows := render.Pre(strings.Join(c.Payload.Rows, "\n"), "")
+	if rows.Blank() {
+		rows = render.Text{}
+	}
+	c.Look.Text = chat.Lines(title(c.Payload), rows, render.Plain(o.chat.Words.Say(state)))
 	if err := o.cards.Show(ctx, c.Key, c.Look, c.Payload); err != nil {
 		o.chat.Log.Warn("output_not_shown", "session_id", c.Payload.Session.String(),
 			"error", err.Error())
@@ -224,7 +229,7 @@ func (o *Outputs) Finish(ctx context.Context, r views.Session, item talk.Item,
 	})
 	c.Payload.Ended, c.Look.Until = item.At.Offset, o.chat.Now().Add(keepOver)
 	c.Look.Rank = outbox.Talk // as an answer has
-	c.Look.Text = render.Join(title(c.Payload), part.Text)
+	c.Look.Text = chat.Lines(title(c.Payload), part.Text)
 	for begun := time.Now(); ; {
 		err = o.cards.ShowNow(context.WithoutCancel(ctx), c.Key, c.Look, c.Payload)
 		if !errors.Is(err, card.ErrUnsent) || time.Since(begun) >= cardGrace {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"context"
 	"regexp"
 	"strings"
 
@@ -31,10 +32,10 @@ var persisted = regexp.MustCompile(`(?s)^\s*<persisted-output>\nOutput too large
 
 // Parts are what the chat shows of what a command has printed: its beginning and its end, and all
 // of it as a file where it is long. They leave room for the command.
-func (o *Outputs) Parts(r views.Session, item talk.Item) []render.Part {
+func (o *Outputs) Parts(ctx context.Context, r views.Session, item talk.Item) []render.Part {
 	text, note := item.Text, ""
 	if m := persisted.FindStringSubmatch(text); m != nil {
-		whole, err := o.files.Read(item.At.Path, m[2], outputFile)
+		whole, err := o.files.Read(ctx, item.At.Path, m[2], outputFile)
 		if text = whole; err != nil {
 			o.chat.Log.Warn("output_unreadable", "session_id", r.ID.String(), "error", err.Error())
 			text, note = m[3]+"\n"+outputGap, o.chat.Words.Say(i18n.OutputTooLong, i18n.Args{"Size": m[1]})

@@ -33,7 +33,7 @@ type Entries interface {
 type Status struct {
 	chat    *chat.Chat
 	agents  Agents
-	records control.Forgetter
+	records control.Keeper
 	entries Entries
 	cards   chat.Cards[over]
 }
@@ -53,7 +53,7 @@ const (
 )
 
 // New returns the feature of a chat.
-func New(c *chat.Chat, agents Agents, records control.Forgetter, entries Entries) chat.Feature {
+func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries) chat.Feature {
 	s := &Status{chat: c, agents: agents, records: records, entries: entries, cards: chat.NewCards[over](c, kind)}
 	return chat.Feature{Name: "status", Commands: []chat.Command{{Name: "status", Run: s.status}},
 		Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}

@@ -114,15 +114,7 @@ func (s *Status) tasks(all []views.Task) render.Text {
 		}
 	}
 	title := s.say(i18n.StatusTasks, i18n.Args{"Done": len(done), "All": len(all)})
-	return render.Join(render.Plain(title+"\n"), render.Pre(s.first(append(open, done...), shownTasks), ""))
-}
-
-// first joins the first lines and says how many more there are.
-func (s *Status) first(lines []string, most int) string {
-	if more := len(lines) - most; more > 0 {
-		lines = append(lines[:most:most], s.say(i18n.AndMore, i18n.Args{"Count": more}))
-	}
-	return strings.Join(lines, "\n")
+	return render.Join(render.Plain(title+"\n"), render.Pre(s.chat.First(shownTasks, append(open, done...), "\n"), ""))
 }
 
 // shownCommit is how many letters of a commit's id are shown.
@@ -170,7 +162,7 @@ func (s *Status) writers(n now) render.Text {
 	for _, w := range n.writers {
 		lines = append(lines, "• "+s.chat.WriterText(w))
 	}
-	return render.Plain(s.say(i18n.StatusWriters) + "\n" + s.first(lines, chat.MaxListed))
+	return render.Plain(s.say(i18n.StatusWriters) + "\n" + s.chat.Some(lines, "\n"))
 }
 
 // queue quotes the messages that wait for the agent.
@@ -185,7 +177,7 @@ func (s *Status) queue(r views.Session) render.Text {
 		}
 	}
 	title := s.say(i18n.StatusQueue, i18n.Args{"Count": len(r.Prompts)})
-	return render.Join(render.Plain(title+"\n"), render.Quote(s.first(lines, shownQueued)))
+	return render.Join(render.Plain(title+"\n"), render.Quote(s.chat.First(shownQueued, lines, "\n")))
 }
 
 // events are the last lines of the session's history.

@@ -8,6 +8,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
+	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -62,13 +63,13 @@ type conflict struct {
 
 // shown is what a message about writers shows: a tap on the message means exactly these writers.
 type shown struct {
-	Kind    kind       `json:"kind"`
-	Resume  chat.Offer `json:"resume"`
-	Writers []desk.ID  `json:"writers"` // sorted
+	Kind    kind            `json:"kind"`
+	Resume  control.Restore `json:"resume"`
+	Writers []desk.ID       `json:"writers"` // sorted
 }
 
 func (c conflict) shown() shown {
-	s := shown{Kind: c.kind, Resume: c.resume.Offer()}
+	s := shown{Kind: c.kind, Resume: c.resume.Restore()}
 	for _, one := range c.writers {
 		s.Writers = append(s.Writers, one.ID)
 	}

@@ -25,15 +25,13 @@ type Others struct {
 	resume     func(ctx context.Context, q chat.Resume) (back bool, err error)
 	follow     func(r views.Session)
 	conflicts  chat.Cards[shown]
-	lists      chat.Cards[[]desk.ID] // of windows
-	questions  chat.Cards[[]desk.ID] // about one
+	lists      chat.Cards[[]desk.ID] // of windows, and questions about one
 }
 
 // The kinds of the cards.
 const (
 	conflictKind = "writers"
-	listKind     = "windows"
-	questionKind = "window"
+	windowKind   = "windows"
 )
 
 // New returns the Others of a chat. resume resumes a session, or tells why not; follow has what is new
@@ -43,8 +41,7 @@ func New(c *chat.Chat, s control.Starter, e control.Ender, n desk.Neighbours, w 
 	follow func(r views.Session)) *Others {
 	return &Others{chat: c, words: c.Words, starter: s, ender: e, neighbours: n, windows: w,
 		resume: resume, follow: follow, conflicts: chat.NewCards[shown](c, conflictKind),
-		lists:     chat.NewCards[[]desk.ID](c, listKind),
-		questions: chat.NewCards[[]desk.ID](c, questionKind)}
+		lists: chat.NewCards[[]desk.ID](c, windowKind)}
 }
 
 // Feature is what the roof knows of Others.
@@ -52,8 +49,7 @@ func (o *Others) Feature() chat.Feature {
 	return chat.Feature{
 		Name: "writers",
 		Cards: map[string]chat.OnTap{
-			conflictKind: o.conflicts.OnTap(o.tap), listKind: o.lists.OnTap(o.tapList),
-			questionKind: o.questions.OnTap(o.tapAsked)},
+			conflictKind: o.conflicts.OnTap(o.tap), windowKind: o.lists.OnTap(o.tapWindow)},
 		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
 			news.SecondWriter: o.tellWriters, news.Ghost: o.tellWriters,
 			news.Transferred: o.tellTransferred},

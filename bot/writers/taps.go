@@ -130,8 +130,8 @@ func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	from := c.resume.Session
 	dir := cmp.Or(c.resume.Dir, from.Dir)
-	if outside := o.chat.OutsideText(dir); outside != "" {
-		return o.chat.Say(ctx, t.To, outside)
+	if _, err := o.chat.Places.Resolve(ctx, "/", dir); err != nil {
+		return o.explain(ctx, t, err)
 	}
 	if c.kind == otherWriter {
 		why := "left to another writer, " + askedBy(t)
@@ -157,8 +157,8 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 // message. from is the session that had the conversation; without an ID it was nobody's.
 func (o *Others) adopt(ctx context.Context, t chat.Tap, one desk.Writer, from views.Session,
 	redraw func(context.Context) error) error {
-	if outside := o.chat.OutsideText(cmp.Or(one.Dir, from.Dir)); outside != "" {
-		return o.chat.Say(ctx, t.To, outside)
+	if _, err := o.chat.Places.Resolve(ctx, "/", cmp.Or(one.Dir, from.Dir)); err != nil {
+		return o.explain(ctx, t, err)
 	}
 	r, err := o.makeSession(ctx, t, one, from)
 	if err != nil || r.ID == uuid.Nil {
@@ -175,8 +175,7 @@ func (o *Others) adopt(ctx context.Context, t chat.Tap, one desk.Writer, from vi
 func (o *Others) makeSession(ctx context.Context, t chat.Tap, one desk.Writer,
 	from views.Session) (views.Session, error) {
 	r, err := o.starter.Adopt(ctx, control.Adopt{Agent: one.ID, From: from.ID, Owner: t.From,
-		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: t.To,
-		Why: askedBy(t)})
+		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: t.To, Why: askedBy(t)})
 	if refusal.Is(err, refusal.NotFound, refusal.WrongState, refusal.Moved) { // that is about from
 		err = &refusal.Error{Code: refusal.Changed, Err: err}
 	}

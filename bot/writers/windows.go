@@ -29,11 +29,6 @@ func (o *Others) All(ctx context.Context) []desk.Window {
 	return all
 }
 
-// PostWindows shows the windows that belong to no session, if there are any.
-func (o *Others) PostWindows(ctx context.Context, to address.Conversation) error {
-	return o.Post(ctx, to, o.All(ctx))
-}
-
 // Post shows some windows in a message, unless there are none.
 func (o *Others) Post(ctx context.Context, to address.Conversation, all []desk.Window) error {
 	if len(all) == 0 {
@@ -113,28 +108,21 @@ func (o *Others) windowOptions(one desk.Window, named bool) (row []card.Option) 
 	return row
 }
 
-// tapList does what an option of a list of windows says, and shows the windows that there are then.
-func (o *Others) tapList(_ context.Context, t chat.Tap, was []desk.ID) (chat.Answer, error) {
-	return o.tapWindow(t, was, func(ctx context.Context) error {
+// tapWindow does what an option about a window says, if the window is as the person saw it: the tap
+// looks at the window again. Then a list shows the windows that there are, and a question is closed.
+func (o *Others) tapWindow(_ context.Context, t chat.Tap, was []desk.ID) (chat.Answer, error) {
+	word, window, _ := strings.Cut(t.Card.Option, ":")
+	redraw := func(ctx context.Context) error {
+		if word == endOption { // which a question has, and no list
+			return o.lists.End(ctx, t, "")
+		}
 		all, err := o.windows.Orphans(ctx)
 		if err != nil {
 			return err
 		}
 		look, shown := o.list(t.To, all)
 		return o.lists.Redraw(ctx, t.Card.Key, look, shown)
-	})
-}
-
-// tapAsked answers the question whether to archive what runs in a window.
-func (o *Others) tapAsked(_ context.Context, t chat.Tap, was []desk.ID) (chat.Answer, error) {
-	return o.tapWindow(t, was, func(ctx context.Context) error { return o.questions.End(ctx, t, "") })
-}
-
-// tapWindow does what an option about a window says, if the window is as the person saw it: the tap
-// looks at the window again. redraw draws the message again.
-func (o *Others) tapWindow(t chat.Tap, was []desk.ID,
-	redraw func(context.Context) error) (chat.Answer, error) {
-	word, window, _ := strings.Cut(t.Card.Option, ":")
+	}
 	return chat.Do(func(ctx context.Context) error {
 		all, err := o.windows.Orphans(ctx)
 		if err != nil {
@@ -187,7 +175,7 @@ func (o *Others) askArchive(ctx context.Context, t chat.Tap, one desk.Window) er
 	}
 	look := card.Look{To: t.To, Text: render.Plain(strings.Join(append(text, o.words.Say(end)), "\n")),
 		Options: o.chat.Confirm(i18n.ButtonYesArchive, endOption+":"+one.Window, t.From)}
-	return o.questions.Post(ctx, look, []desk.ID{one.ID})
+	return o.lists.Post(ctx, look, []desk.ID{one.ID})
 }
 
 // archive makes a window's agent a session's and archives that session, so that the agent ends as
@@ -199,7 +187,7 @@ func (o *Others) archive(ctx context.Context, t chat.Tap, one desk.Writer) error
 		return err
 	}
 	said := o.words.Say(i18n.Archiving, i18n.Args{"Name": r.Name})
-	if err := o.questions.End(ctx, t, said); err != nil {
+	if err := o.lists.End(ctx, t, said); err != nil {
 		return err
 	}
 	if err := o.ender.Archive(ctx, r.ID, views.Archived, askedBy(t)); err != nil {

@@ -174,12 +174,10 @@ func (s *system) wireChat(environ []string) error {
 		bot.Config{Allowed: s.AllowedUsers.set(), Groups: s.AllowedChats.set(), Lang: s.Lang,
 			StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, Rich: s.Rich == "auto", Thinking: bool(s.Thinking)},
 		bot.Deps{
-			Machine: bot.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
-				Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
-				Transcripts: s.talk},
-			Kept:   bot.Kept{Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards},
-			Media:  bot.Media{Downloader: newDownloads(s.config), Voice: s.transcriber(environ)},
-			Sender: s.outbox, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
+			Sessions: s.sessions, Records: host.Views{Records: s.store},
+			Decisions: host.Decisions{Relay: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine,
+			Transcripts: s.talk, Entries: s.inbox, Chats: chats, Asks: s.asks, Cards: s.cards,
+			Downloader: newDownloads(s.config), Voice: s.transcriber(environ), Sender: s.outbox, Words: words, Now: time.Now, Log: s.log, Failpoint: failpoint(environ)})
 	return nil
 }
 

@@ -54,6 +54,8 @@ func TestP7_ADraftIsNotAnEmptyBox(t *testing.T) {
 		{name: "rules and signs in the draft", rows: []string{sign + "❯ 1. Yes", "  ────────────────", "  ❯ 2. No"}, text: "❯ 1. Yes\n────────────────\n❯ 2. No"},
 		{name: "wide characters", rows: []string{sign + "привет 世界 👋"}, text: "привет 世界 👋"},
 		{name: "hyperlink", rows: []string{sign + "\x1b]8;;http://x/\x1b\\see\x1b]8;;\x1b\\"}, text: "see"},
+		{name: "hyperlink with an Ü", rows: []string{sign + "\x1b]8;;http://x/Ü❯\x1b\\see\x1b]8;;\x1b\\"}, text: "see"},
+		{name: "curly and double underlines", rows: []string{sign + "\x1b[4:3mh\x1b[4:2mi\x1b[58:2::1:2:7m!\x1b[0m"}, text: "hi!"},
 		{name: "bash mode", rows: []string{"!\u00a0" + cursor}, empty: true, bash: true},
 		{name: "bash mode with a command", rows: []string{"! ls -l"}, text: "ls -l", bash: true},
 	}

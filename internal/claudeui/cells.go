@@ -1,14 +1,17 @@
 package claudeui
 
 import (
+	"image/color"
+	"regexp"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // style is the part of SGR that carries meaning on these screens.
 type style struct {
 	dim, reverse bool
-	fg           int // 0 is the default colour; otherwise any number that is the same for the same colour
+	fg           color.Color // nil is the default colour
 }
 
 // cell is one character and its style. Columns are counted in runes, which is exact for the left edge
@@ -21,86 +24,58 @@ type cell struct {
 // line is one row of the screen, trailing blank cells cut.
 type line []cell
 
-// parseCells splits a capture into styled rows. The style runs on over line ends, as tmux writes it.
+// hyperlinks are what tmux writes as OSC 8. The parser below takes them for ended at a byte 0x9c, which
+// stands in the middle of an "Ü", and would show the rest of an address as text.
+var hyperlinks = regexp.MustCompile(`\x1b\][^\a\x1b\n]*(?:\a|\x1b\\)?`)
+
+// parseCells splits a capture into styled rows. The style runs on over line ends, as tmux writes it;
+// a torn sequence ends with its line and never swallows the rest of the screen.
 func parseCells(capture string) []line {
 	var (
 		lines []line
 		cur   line
 		st    style
 	)
-	for len(capture) > 0 {
-		r, size := utf8.DecodeRuneInString(capture)
-		rest := capture[size:]
-		switch {
-		case r == '\n':
-			lines, cur = append(lines, cur.trimmed()), nil
-		case r == '\x1b':
-			rest = escape(rest, &st)
-		case r == '\t':
-			cur = append(cur, cell{' ', st})
-		case r < ' ' || r >= 0x7f && r < 0xa0:
-			// Charset switches and stray controls draw nothing.
-		default:
-			cur = append(cur, cell{r, st})
-		}
-		capture = rest
+	p := ansi.NewParser()
+	p.SetHandler(ansi.Handler{
+		Print: func(r rune) {
+			if r >= 0xa0 || r < 0x7f { // what lies between are controls, which draw nothing
+				cur = append(cur, cell{r, st})
+			}
+		},
+		Execute: func(b byte) {
+			if b == '\t' {
+				cur = append(cur, cell{' ', st})
+			}
+		},
+		HandleCsi: func(cmd ansi.Cmd, params ansi.Params) {
+			if cmd == 'm' {
+				st.apply(params)
+			}
+		},
+	})
+	for row := range strings.SplitSeq(hyperlinks.ReplaceAllString(capture, ""), "\n") {
+		cur = nil
+		p.Reset()
+		p.Parse([]byte(row))
+		lines = append(lines, cur.trimmed())
 	}
-	return append(lines, cur.trimmed())
+	return lines
 }
 
-// escape consumes one escape sequence (the ESC is already gone), applies SGR to st, returns what follows.
-func escape(s string, st *style) string {
-	if s == "" {
-		return s
+// apply changes the style as an SGR sequence with these parameters does.
+func (st *style) apply(params ansi.Params) {
+	if len(params) == 0 {
+		*st = style{}
 	}
-	switch s[0] {
-	case '[':
-		rest := strings.TrimLeftFunc(s[1:], func(r rune) bool { return r >= 0x20 && r <= 0x3f })
-		if rest == "" || rest[0] < 0x40 || rest[0] > 0x7e {
-			return rest // torn
-		}
-		if rest[0] == 'm' {
-			applySGR(s[1:len(s)-len(rest)], st)
-		}
-		return rest[1:]
-	case ']':
-		return afterString(s[1:])
-	case '(', ')', '*', '+':
-		_, size := utf8.DecodeRuneInString(s[1:])
-		return s[1+size:]
-	}
-	_, size := utf8.DecodeRuneInString(s)
-	return s[size:]
-}
-
-// afterString skips an OSC string (tmux writes hyperlinks as OSC 8). It never runs past the line: a torn
-// one must not swallow the rest of the screen.
-func afterString(s string) string {
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '\a':
-			return s[i+1:]
-		case s[i] == '\n':
-			return s[i:]
-		case s[i] == '\x1b' && i+1 < len(s) && s[i+1] == '\\':
-			return s[i+2:]
-		}
-	}
-	return ""
-}
-
-// applySGR knows just enough to step over colours: the 2 and the 7 of "38;5;2" are no dim and no reverse.
-func applySGR(params string, st *style) {
-	fields := strings.Split(params, ";")
-	for i := 0; i < len(fields); i++ {
-		field, sub, hasSub := strings.Cut(fields[i], ":")
-		n := number(field)
-		switch {
-		case n == 38 || n == 48 || n == 58:
-			colour, used := extendedColour(fields[i+1:], sub, hasSub)
-			i += used
+	for i := 0; i < len(params); i++ {
+		switch n := params[i].Param(0); {
+		case i > 0 && params[i-1].HasMore(): // the 2 of "4:2" is a kind of underline
+		case n == 38 || n == 48 || n == 58: // the 2 and the 7 of "38;5;2" are no dim and no reverse
+			var c color.Color
+			i += max(ansi.ReadStyleColor(params[i:], &c)-1, 0)
 			if n == 38 {
-				st.fg = colour
+				st.fg = c
 			}
 		case n == 0:
 			*st = style{}
@@ -112,53 +87,14 @@ func applySGR(params string, st *style) {
 			st.dim = false
 		case n == 27:
 			st.reverse = false
-		case n >= 30 && n <= 37 || n >= 90 && n <= 97:
-			st.fg = n
+		case n >= 30 && n <= 37:
+			st.fg = ansi.BasicColor(n - 30)
+		case n >= 90 && n <= 97:
+			st.fg = ansi.BasicColor(n - 90 + 8)
 		case n == 39:
-			st.fg = 0
+			st.fg = nil
 		}
 	}
-}
-
-// extendedColour reads what follows 38, 48 or 58 and says how many fields it took.
-func extendedColour(rest []string, sub string, hasSub bool) (colour, used int) {
-	fields := rest
-	if hasSub {
-		fields = strings.Split(sub, ":")
-	}
-	length := 0
-	if len(fields) > 0 {
-		switch number(fields[0]) {
-		case 5:
-			length = 2
-		case 2:
-			length = 4
-		}
-	}
-	length = min(length, len(fields))
-	colour = 1000
-	for _, f := range fields[:length] {
-		colour = colour*257 + number(f)
-	}
-	if hasSub {
-		return colour, 0
-	}
-	return colour, length
-}
-
-// number reads a small decimal; an empty field is 0 as in SGR, nonsense is -1.
-func number(s string) int {
-	if len(s) > 4 {
-		return -1
-	}
-	n := 0
-	for _, r := range s {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		n = n*10 + int(r-'0')
-	}
-	return n
 }
 
 func (l line) trimmed() line {

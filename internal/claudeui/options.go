@@ -1,6 +1,9 @@
 package claudeui
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // optionList is a list found on the screen.
 type optionList struct {
@@ -34,7 +37,8 @@ func parseNumbered(l line) (column, n int, label string, ok bool) {
 	if m == nil {
 		return 0, 0, "", false
 	}
-	return len([]rune(m[1])), number(m[2]), m[3], true
+	n, err := strconv.Atoi(m[2])
+	return len([]rune(m[1])), n, m[3], err == nil
 }
 
 // numberedList collects the options around the selected row: numbers that count down to 1 above it and on
@@ -89,7 +93,7 @@ func plainList(lines []line, sel int) optionList {
 				continue
 			case in != column:
 				return labels
-			case l[in].fg == 0 || l[in].fg == colour:
+			case l[in].fg == nil || l[in].fg == colour:
 				labels = append(labels, strings.TrimSpace(l.String()))
 				first = min(first, i)
 			}

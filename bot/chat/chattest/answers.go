@@ -212,14 +212,14 @@ func (f *transcripts) Next(ctx context.Context, id uuid.UUID, from talk.Cursor, 
 	}
 }
 
-func (f *transcripts) Said(from *talk.Cursor, before talk.Cursor) ([]talk.Item, error) {
+func (f *transcripts) Said(ctx context.Context, from *talk.Cursor, before talk.Cursor) ([]talk.Item, error) {
 	f.wait()
-	return f.Transcripts.Said(from, before)
+	return f.Transcripts.Said(ctx, from, before)
 }
 
-func (f *transcripts) End(of talk.Cursor) (talk.Cursor, error) {
+func (f *transcripts) End(ctx context.Context, of talk.Cursor) (talk.Cursor, error) {
 	f.wait()
-	return f.Transcripts.End(of)
+	return f.Transcripts.End(ctx, of)
 }
 
 func (f *transcripts) oneWaits() {

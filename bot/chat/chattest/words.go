@@ -1,6 +1,7 @@
 package chattest
 
 import (
+	"context"
 	"io/fs"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/inbox"
+	"ccbot/bot/port/views"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -194,4 +196,10 @@ func (w *World) SayAsks(t *testing.T) {
 	}
 	w.Lifecycle.OnLook = lifecycle.Look{Usage: &session.Usage{Model: "Opus", Context: 41.7}}
 	w.MustHear(t, "/list")
+}
+
+// OutsideText says that no session may be opened in a folder.
+func (w *World) OutsideText(ctx context.Context, dir string) string {
+	_, err := w.Deps.Places.Resolve(ctx, "/", dir)
+	return w.Failure(views.Session{}, err).Text.Text
 }

@@ -97,10 +97,9 @@ func NewWorld(t *testing.T) *World {
 		Config: bot.Config{Allowed: map[int64]bool{Alice: true, Bob: true}, Groups: map[int64]bool{Ours: true},
 			Username: "cc_bot", Lang: "en", ContinueText: GoOn, StateDir: filepath.Join(w.AgentsHome, ".ccbot")},
 		Deps: bot.Deps{
-			Machine: bot.Machine{Sessions: w.Hosted, Records: host.Views{Records: w.Records},
-				Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},
-				Places:    machine{w}, Files: machine{w}, Transcripts: w.Talk},
-			Kept:   bot.Kept{Entries: w.Inbox, Chats: chats},
+			Sessions: w.Hosted, Records: host.Views{Records: w.Records},
+			Decisions: project{host.Decisions{Relay: w.Relay, Records: w.Records}, w.Lifecycle},
+			Places:    machine{w}, Files: machine{w}, Transcripts: w.Talk, Entries: w.Inbox, Chats: chats,
 			Sender: w.Telegram, Words: words,
 			Now: func() time.Time { return Started.Add(2 * time.Hour) }, Log: slog.New(slog.DiscardHandler)},
 	}
@@ -121,7 +120,7 @@ func (p project) Outcome(ctx context.Context, q decisions.Request) (decisions.Ou
 	return p.Decisions.Outcome(ctx, q)
 }
 
-func (p project) Answerers(uuid.UUID) []decisions.Answerer {
+func (p project) Answerers(context.Context, uuid.UUID) []decisions.Answerer {
 	p.sessions.wait()
 	return p.sessions.Answerers
 }
@@ -145,16 +144,18 @@ func (m machine) reached() *host.Machine {
 
 func (m machine) Bounds() places.Bounds { return m.now().Bounds() }
 
-func (m machine) Resolve(base, path string) (string, error) { return m.reached().Resolve(base, path) }
-
-func (m machine) Make(dir string) error { return m.reached().Make(dir) }
-
-func (m machine) Open(session uuid.UUID, path string) (files.File, error) {
-	return m.reached().Open(session, path)
+func (m machine) Resolve(ctx context.Context, base, path string) (string, error) {
+	return m.reached().Resolve(ctx, base, path)
 }
 
-func (m machine) Read(transcript, path string, most int64) (string, error) {
-	return m.reached().Read(transcript, path, most)
+func (m machine) Make(ctx context.Context, dir string) error { return m.reached().Make(ctx, dir) }
+
+func (m machine) Open(ctx context.Context, session uuid.UUID, path string) (files.File, error) {
+	return m.reached().Open(ctx, session, path)
+}
+
+func (m machine) Read(ctx context.Context, transcript, path string, most int64) (string, error) {
+	return m.reached().Read(ctx, transcript, path, most)
 }
 
 // Again is the same world after a restart of the program.

@@ -36,10 +36,6 @@ type Keeper interface {
 	Move(ctx context.Context, id uuid.UUID, to address.Conversation) error
 	// Reported notes that the chat was told of what a start did to a session, if that is still there.
 	Reported(ctx context.Context, id uuid.UUID) error
-}
-
-// Forgetter forgets sessions.
-type Forgetter interface {
 	// Forget removes the record of a session that is over, and all copies of it, with what the chat keeps of the
 	// session. The agent's own transcript stays. refusal.WrongState: the session is not over.
 	Forget(ctx context.Context, id uuid.UUID) error
@@ -57,9 +53,9 @@ type Start struct {
 
 // Restore is a session that a person wants back.
 type Restore struct {
-	Session uuid.UUID
-	Dir     string // another than the session's own, absolute; empty: the session's own
-	Damaged Damaged
+	Session uuid.UUID `json:"session"`
+	Dir     string    `json:"dir,omitempty"` // another than the session's own, absolute; empty: the session's own
+	Damaged Damaged   `json:"damaged,omitempty"`
 }
 
 // Damaged says what to do with a transcript that a resume would stumble over; empty: refuse.

@@ -14,11 +14,11 @@ import (
 // Waiters are the hooks that wait with a request. A refusal with the code NotFound says that none
 // waits with it, at this moment or ever.
 type Waiters interface {
-	Decide(id string, d Decision) error
+	Decide(ctx context.Context, id string, d Decision) error
 	// Leave lets a hook go without a decision: the terminal's own dialog decides.
-	Leave(id string)
+	Leave(ctx context.Context, id string)
 	// Waiting are the requests of a session that wait, oldest first.
-	Waiting(session uuid.UUID) []Request
+	Waiting(ctx context.Context, session uuid.UUID) []Request
 }
 
 // Records say what became of requests, and who else may answer them.
@@ -26,7 +26,7 @@ type Records interface {
 	// Outcome looks in the transcript what became of a request. Not found: it does not say yet.
 	Outcome(ctx context.Context, q Request) (o Outcome, found bool, err error)
 	// Answerers are what in a session's project may answer a request before a person does.
-	Answerers(session uuid.UUID) []Answerer
+	Answerers(ctx context.Context, session uuid.UUID) []Answerer
 }
 
 // ErrBadRequest is returned for an ask that cannot be put to a person: it lacks what would name it,

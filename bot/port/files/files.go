@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"io"
 
 	"github.com/google/uuid"
@@ -11,10 +12,10 @@ type Files interface {
 	// Open opens a file of a session's folder, to be sent; path is absolute. What happens to the
 	// file's name later does not matter. Errors: *refusal.Error, or one of the machine that is for
 	// the log only.
-	Open(session uuid.UUID, path string) (File, error)
+	Open(ctx context.Context, session uuid.UUID, path string) (File, error)
 	// Read reads an output of at most so many bytes that a transcript names: commands print what
 	// they like, so only what lies where Claude Code puts outputs, beside that transcript, is read.
-	Read(transcript, path string, most int64) (string, error)
+	Read(ctx context.Context, transcript, path string, most int64) (string, error)
 }
 
 // Received are the files from the chat in the folders of sessions. Each is known by an id of the
@@ -22,11 +23,11 @@ type Files interface {
 type Received interface {
 	// Has gives the name that a file has in [Folder] of a session's folder; empty: it is not there.
 	// Where none can be put, it fails as Put would.
-	Has(session uuid.UUID, id string) (name string, err error)
+	Has(ctx context.Context, session uuid.UUID, id string) (name string, err error)
 	// Put puts a file there, under a name like the wished one. A file that is there already stays,
 	// and the body is not read then. Errors: the body's own, or *refusal.Error. Then nothing is left
 	// there.
-	Put(session uuid.UUID, id, wished string, body io.Reader) (name string, err error)
+	Put(ctx context.Context, session uuid.UUID, id, wished string, body io.Reader) (name string, err error)
 }
 
 // Folder is the folder in a session's folder that files from the chat lie in.

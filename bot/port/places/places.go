@@ -1,5 +1,7 @@
 package places
 
+import "context"
+
 // Places are the folders of the agent's machine that sessions work in.
 type Places interface {
 	// Bounds says where sessions may work. It does not wait, and its answer never changes.
@@ -7,9 +9,9 @@ type Places interface {
 	// Resolve gives the folder that a path names: "~" is the home folder, a relative path begins at
 	// base, an empty path is base, and an empty base is the home folder. Links are resolved as far
 	// as the path exists. Where no session may work, it refuses with refusal.DirOutside.
-	Resolve(base, path string) (dir string, err error)
+	Resolve(ctx context.Context, base, path string) (dir string, err error)
 	// Make makes a folder, and those above it. What cannot be made is a *refusal.Error.
-	Make(dir string) error
+	Make(ctx context.Context, dir string) error
 }
 
 // Bounds are where sessions may work.

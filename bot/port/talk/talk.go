@@ -16,9 +16,9 @@ type Transcripts interface {
 	Next(ctx context.Context, session uuid.UUID, from Cursor, most int) ([]Item, error)
 	// Said is what was said from a cursor on and before another one of the same transcript, oldest
 	// first. Without the first cursor it is the last answer before the second.
-	Said(from *Cursor, before Cursor) ([]Item, error)
+	Said(ctx context.Context, from *Cursor, before Cursor) ([]Item, error)
 	// End is the present end of a cursor's transcript.
-	End(of Cursor) (Cursor, error)
+	End(ctx context.Context, of Cursor) (Cursor, error)
 }
 
 // Shown keeps how far the chat has what was said.
