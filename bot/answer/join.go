@@ -149,11 +149,12 @@ func (t *transcriptReader) keep(ctx context.Context, r views.Session, j joined, 
 // before. Else it grows while it waits for its turn; where too much waits already, all of that is a
 // file. The cursor behind what the chat has comes back.
 func (t *transcriptReader) sendJoined(ctx context.Context, r views.Session, j joined, draw drawing) (talk.Cursor, error) {
-	before, items := j.items[0].At.Joined, 0
+	before := j.items[0].At.Joined
 	switch {
 	case before > 1:
-		j, items = t.gather(ctx, r, j, draw, func(j joined) bool { return len(j.items) <= before })
+		all, items := t.gather(ctx, r, j, draw, func(j joined) bool { return len(j.items) <= before })
 		t.drop(r, items)
+		j = all
 	case !t.noFiles:
 		all, items := t.gather(ctx, r, j, draw, func(joined) bool { return true })
 		if all.units > maxPile && t.keep(ctx, r, all, items) {
