@@ -403,7 +403,13 @@ func TestP5_JoinedTextsUnderAnyAnswer(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				chance := rand.New(rand.NewPCG(seed, seed))
+				var mu sync.Mutex
+				source := rand.New(rand.NewPCG(seed, seed))
+				chance := func(n int) int {
+					mu.Lock()
+					defer mu.Unlock()
+					return source.IntN(n)
+				}
 				w := chattest.NewWorld(t)
 				time.Sleep(time.Hour)
 				api := newStrictAPI(t)
@@ -411,22 +417,22 @@ func TestP5_JoinedTextsUnderAnyAnswer(t *testing.T) {
 					if how == "file" && seed%4 == 3 {
 						return errRight
 					}
-					return []error{nil, nil, nil, nil, nil, nil, nil, nil, errLost, errLimit}[chance.IntN(10)]
+					return []error{nil, nil, nil, nil, nil, nil, nil, nil, errLost, errLimit}[chance(10)]
 				}
-				api.after = func(string) error { return []error{nil, nil, nil, nil, nil, errLost}[chance.IntN(6)] }
+				api.after = func(string) error { return []error{nil, nil, nil, nil, nil, errLost}[chance(6)] }
 				_, stop := through(t, w, api)
 				_, says := current(t, w)
 				want := []string(nil)
 				for range 40 {
-					texts := make([]string, 1+chance.IntN(6))
+					texts := make([]string, 1+chance(6))
 					for i := range texts {
-						texts[i] = fmt.Sprint("text ", len(want)+i, strings.Repeat(" and more", chance.IntN(40)*chance.IntN(12)))
+						texts[i] = fmt.Sprint("text ", len(want)+i, strings.Repeat(" and more", chance(40)*chance(12)))
 					}
 					want = append(want, texts...)
-					says(turns(texts, []string{"", chattest.TurnEnd, chattest.ToolUse}[chance.IntN(3)])...)
-					says([]string{"", chattest.PromptLine("p")}[chance.IntN(2)])
-					time.Sleep(time.Duration(chance.IntN(3000)) * time.Millisecond)
-					if chance.IntN(8) == 0 {
+					says(turns(texts, []string{"", chattest.TurnEnd, chattest.ToolUse}[chance(3)])...)
+					says([]string{"", chattest.PromptLine("p")}[chance(2)])
+					time.Sleep(time.Duration(chance(3000)) * time.Millisecond)
+					if chance(8) == 0 {
 						stop()
 						_, stop = through(t, w, api)
 					}
