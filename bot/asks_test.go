@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -755,14 +756,37 @@ func TestARunningBotAnswersAHook(t *testing.T) {
 	})
 }
 
+// A start calls nothing of Telegram about requests that were decided, and shown so.
+func TestAStartEditsNothingThatWasDecided(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, q := w.Asking(t)
+		w.Result(t, q, "", "ok", false)
+		for n := range 6 {
+			one := w.AsksFor(t, r, "Bash", fmt.Sprintf(`{"command":"ls %d"}`, n))
+			w.TapsOn(t, chattest.Alice, one, i18n.AskAllow)
+			w.Result(t, one, "", "ok", false)
+		}
+		w.Later(time.Minute)
+		calls := len(w.Telegram.Done())
+		w.Restart(t)
+		w.Later(time.Minute)
+		assert.Empty(t, w.Telegram.Done()[calls:])
+	})
+}
+
+// TestP8_TheLastEditIsDoneAgainAtAStart: where it is not known that the chat has it, and only there.
 func TestP8_TheLastEditIsDoneAgainAtAStart(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
+		w.Telegram.OnEdit = func(outbox.Message) error { return errors.New("no answer") } // before the kill
 		w.Result(t, q, "", "ok", false)
+		w.Telegram.OnEdit = nil
 		edits := len(w.Telegram.Edited)
 		w.Restart(t)
 		assert.Len(t, w.Telegram.Edited, edits+1)
 		assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
+		w.Restart(t)
+		assert.Len(t, w.Telegram.Edited, edits+1, "the chat has it now")
 		w.Stops(t)
 		w.Later(7*24*time.Hour + time.Hour)
 		w.Restart(t)

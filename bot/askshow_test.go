@@ -160,6 +160,7 @@ func TestOpenRequestsComeFirstAtAStart(t *testing.T) {
 		w.Result(t, old, "", "ok", false)
 		w.Later(61 * time.Minute)
 		late := w.AsksFor(t, r, "Bash", `{"command":"late"}`)
+		w.Telegram.OnEdit = func(outbox.Message) error { return errors.New("no answer") } // before the stop
 		w.Result(t, late, "", "ok", false)
 		w.Stops(t)
 		fresh := w.Request(t, r, "Bash", `{"command":"fresh"}`)

@@ -80,6 +80,37 @@ func TestADoubleTapOnResumeBringsBackOnce(t *testing.T) {
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonResume))
 	assert.Equal(t, []string{w.Restoring(r)}, w.Telegram.Texts())
 	assert.Equal(t, chattest.Restores(r), w.Restored())
+	assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Named(i18n.AlreadyOpen, "api"))
+}
+
+// The second of two taps on [Undo] says that the session is back, whether the first one is done or not.
+func TestADoubleTapOnUndoSaysThatItIsBack(t *testing.T) {
+	for _, done := range []bool{false, true} {
+		w := chattest.NewWorld(t)
+		r := w.Session(t, "api", session.Archived)
+		current := w.NewCurrentSession(t, "web", session.Running)
+		m := w.UndoShown(t, r, 0)
+		if done {
+			require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonUndo))
+		} else {
+			w.Records.Change(r.ID, func(r *session.Record) { r.State, r.Binding = session.Restoring, &session.Binding{Window: "@4"} })
+		}
+		said := len(w.Telegram.Texts())
+		require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonUndo))
+		assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Named(i18n.AlreadyOpen, "api"))
+		assert.Len(t, w.Telegram.Texts(), said, "once")
+		w.CurrentIs(t, current.ID)
+	}
+}
+
+// A tap on an older [Undo] of a session that is over again says that the button is old.
+func TestALateTapOnUndoOfWhatIsOver(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Archived)
+	m := w.UndoShown(t, r, 0)
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonUndo))
+	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonUndo))
 	assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Word(i18n.StaleButton))
 }
 
@@ -244,8 +275,8 @@ func TestResumePicksTheLatest(t *testing.T) {
 	w.Session(t, "open", session.Running)
 	w.MustHear(t, "/resume")
 	m := w.Telegram.Last(t)
-	assert.Equal(t, chattest.Lines(w.Word(i18n.ResumePick), w.Word(i18n.ResumeMore, i18n.Args{"Count": 2})), m.Text.Text)
-	assert.True(t, strings.HasPrefix(m.Buttons[0][0].Text, "s11, "), m.Buttons[0][0].Text)
+	assert.Equal(t, chattest.Lines(w.Word(i18n.ResumePick), "1–8 of 12"), m.Text.Text)
+	assert.True(t, strings.HasPrefix(m.Buttons[0][0].Text, "s11, ~/s11, "), m.Buttons[0][0].Text)
 	for n := range latest[:10] {
 		m := w.HeardShown(t, "/resume")
 		require.NoError(t, w.TapSpot(t, chattest.Alice, chattest.Spots(m)[0]))

@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
+	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 )
@@ -86,10 +87,9 @@ func TestAnOldButtonNamesNoCommand(t *testing.T) {
 func TestASessionThatIsOverIsNamed(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Completed)
-	at := w.Now().Add(-time.Minute)
-	w.Records.Change(r.ID, func(r *session.Record) { r.EndedAt = at })
-	says := w.Word(i18n.IsOver, i18n.Args{"Name": "api", "State": w.Word(i18n.StateCompleted), "Time": w.Moment(at)})
-	for _, command := range []string{"/stop api", "/kill api", "/done " + r.ID.String()[:8]} {
+	w.Records.Change(r.ID, func(r *session.Record) { r.EndedAt = w.Now().Add(-5 * time.Minute) })
+	const says = "api: done, 5 min ago"
+	for _, command := range []string{"/stop api", "/kill api", "/done " + naming.ShortID(r.ID)} {
 		w.MustHear(t, command)
 		m := w.Telegram.Last(t)
 		assert.Equal(t, says, m.Text.Text, command)
@@ -99,7 +99,7 @@ func TestASessionThatIsOverIsNamed(t *testing.T) {
 	assert.Equal(t, chattest.Restores(r), w.Restored())
 }
 
-// TestWhySaysThatASessionCrashed: the state of a session that crashed is "completed".
+// TestWhySaysThatASessionCrashed: the record calls it completed, which would say less.
 func TestWhySaysThatASessionCrashed(t *testing.T) {
 	for word, exit := range map[i18n.Key]session.Exit{
 		i18n.CrashedStatus: {Known: true, Status: 3}, i18n.CrashedSignal: {Known: true, Signal: 9}} {
@@ -108,7 +108,7 @@ func TestWhySaysThatASessionCrashed(t *testing.T) {
 		w.Records.Change(r.ID, func(r *session.Record) { r.Exit = &exit })
 		w.MustHear(t, "/why api")
 		says := w.Word(word, i18n.Args{"Name": "api", "Status": exit.Status, "Signal": exit.Signal})
-		assert.Equal(t, chattest.Lines(says, "api: done. There is no history."), w.Telegram.Last(t).Text.Text)
+		assert.Equal(t, chattest.Lines(says, "api: crashed, 2 h ago. There is no history."), w.Telegram.Last(t).Text.Text)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"ccbot/bot/port/refusal"
 	"ccbot/bot/port/views"
 	"ccbot/i18n"
+	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/tmux"
@@ -226,17 +228,19 @@ func TestFind(t *testing.T) {
 		{"the newest that fits", "api", chattest.Resumable, third},
 		{"the only one that fits", "api", chattest.Live, second},
 		{"an id", first.ID.String(), chattest.Resumable, first},
-		{"the beginning of an id", first.ID.String()[:8], chattest.Resumable, first},
-		{"too little of an id", first.ID.String()[:7], chattest.Resumable, session.Record{}},
-		{"half a name", "ap", chattest.Resumable, session.Record{}},
+		{"the end of an id", naming.ShortID(first.ID), chattest.Resumable, first},
+		{"too little of an id", first.ID.String()[33:], chattest.Resumable, session.Record{}},
+		{"the beginning of a name", "ap", chattest.Resumable, third},
+		{"what is over, where nothing fits", "w", chattest.Resumable, session.Record{}},
 		{"another case, as phones write it", "API", chattest.Resumable, third},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, ok, err := w.Find(chattest.AtAlice, tt.arg, tt.fits)
+			found, err := w.Find(chattest.AtAlice, tt.arg, tt.fits)
 			require.NoError(t, err)
-			assert.Equal(t, tt.want.ID != uuid.Nil, ok)
-			if ok {
-				assert.Equal(t, tt.want.ID, r.ID)
+			found = slices.DeleteFunc(found, func(r views.Session) bool { return !tt.fits(r) })
+			assert.Equal(t, tt.want.ID != uuid.Nil, len(found) == 1)
+			if len(found) == 1 {
+				assert.Equal(t, tt.want.ID, found[0].ID)
 			}
 		})
 	}
@@ -266,16 +270,18 @@ func TestListText(t *testing.T) {
 	api := w.NewCurrentSession(t, "api", session.Running)
 	web := w.Session(t, "web", session.Starting)
 	stuck := w.Session(t, "stuck", session.CleanupFailed)
-	for _, s := range []session.State{session.Archived, session.Lost, session.Completed, session.Failed, session.Abandoned} {
+	for _, s := range []session.State{session.Archived, session.Lost, session.Completed, session.Failed, session.Abandoned, session.Archived} {
 		w.Session(t, "old", s)
 	}
+	crashed := w.Session(t, "old", session.Completed)
+	w.Records.Change(crashed.ID, func(r *session.Record) { r.Exit = &session.Exit{Known: true, Status: 1} })
 	require.NoError(t, w.Chats.SetCurrent(chattest.InGroup, web.ID))
 	var shown []chattest.Spot
 	list := func(to session.Conversation, marks ...string) {
 		text, buttons := w.ListText(t, to)
 		assert.Equal(t, chattest.Lines(w.Word(i18n.ListTitle, i18n.Args{"Count": 3}),
 			marks[0]+" api: working, ~/api", marks[1]+" web: starting, ~/web", marks[2]+" stuck: not fully ended, ~/stuck",
-			"", w.Word(i18n.ListArchived, i18n.Args{"Count": 5})), text.Text)
+			"", "Ended: 2 archived, 1 done, 1 crashed, 1 lost, 1 not started, 1 unreachable. Resume one with /resume."), text.Text)
 		m := outbox.Message{To: chattest.AtAlice, Buttons: buttons}
 		assert.Equal(t, []string{strings.TrimPrefix(marks[0]+" api", "• "), strings.TrimPrefix(marks[1]+" web", "• "),
 			w.Word(i18n.ButtonRetry) + ": stuck"}, chattest.Words(m))

@@ -41,7 +41,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.Moves = moves.New(b.Chat, b.moved)
 	return []chat.Feature{b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), b.asks.Feature(),
 		b.Answers.Feature(), outputs.Feature(), dialog.New(b.Chat, b.Sessions, b.asks.Floods),
-		b.Moves.Feature(), status.New(b.Chat, b.Sessions, b.Sessions, b.Entries), b.help(), b.Prompts.Feature()}
+		b.Moves.Feature(), status.New(b.Chat, b.Sessions, b.Sessions, b.Entries, resume), b.help(), b.Prompts.Feature()}
 }
 
 func (b *Bot) help() chat.Feature {

@@ -82,7 +82,7 @@ func TestP4_ContinueIsOnePrompt(t *testing.T) {
 			r := w.CutShort(t, "api", "")
 			w.MustHear(t, "/why api")
 			m := w.Telegram.Last(t)
-			assert.Equal(t, []string{"Continue"}, chattest.Words(m))
+			assert.Equal(t, []string{"Resume", "Continue"}, chattest.Words(m))
 			assert.Contains(t, m.Text.Text, "It was interrupted while working. Last step: make test. Tasks done: 3 of 5.\nTo continue, this is sent:\n"+chattest.GoOn)
 
 			died := errors.New("died")
@@ -144,7 +144,7 @@ func TestWhySaysThatItCrashed(t *testing.T) {
 	w.Records.Change(r.ID, func(r *session.Record) { r.Exit = &session.Exit{Known: true, Signal: 9} })
 	w.MustHear(t, "/why api")
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api was ended by signal 9.")
-	assert.Empty(t, w.Telegram.Last(t).Buttons)
+	assert.Equal(t, []string{"Resume"}, chattest.Words(w.Telegram.Last(t)))
 }
 
 // With CCBOT_RESUME_ON_START=continue those that were seen at work go on, two at a time; all others

@@ -109,6 +109,15 @@ func TestADialogWithLongOptions(t *testing.T) {
 	}
 }
 
+// The terminal draws its options in columns; a button has no room for the blanks between them.
+func TestOptionsInColumnsAreTight(t *testing.T) {
+	w := chattest.NewWorld(t)
+	d := chattest.Trust
+	d.Options = []string{"Default (recommended)      Opus 5.5 · best", "Sonnet \u00a0\u2003          Sonnet 5"}
+	require.NoError(t, w.SessionNews(t.Context(), chattest.DialogNote(w.Session(t, "api", session.Running), d)))
+	assert.Equal(t, []string{"Default (recommended) Opus 5.5 · best", "Sonnet Sonnet 5"}, chattest.Words(w.Telegram.Now(1))[:2])
+}
+
 func TestAKeyIsPressedForWhatThePersonSaw(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.ShowsDialog(t)

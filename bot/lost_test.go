@@ -238,7 +238,7 @@ func TestWhatComesBackByItselfIsOfferedNowhere(t *testing.T) {
 	assert.Equal(t, chattest.AtAlice, w.Record(t, r.ID).Conversation)
 }
 
-func TestPickSaysWhatItDoesNotShow(t *testing.T) {
+func TestPickShowsAllByPages(t *testing.T) {
 	w := chattest.NewWorld(t)
 	for n := range 12 {
 		w.Lost(t, fmt.Sprint("api-", n), session.ClosedReboot)
@@ -246,8 +246,8 @@ func TestPickSaysWhatItDoesNotShow(t *testing.T) {
 	m := w.RecoveredMessage(t)
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonPick))
 	pick := w.Telegram.Last(t)
-	assert.Len(t, pick.Buttons, 10)
-	assert.Equal(t, "Which session do you want to resume?\n2 more: /resume and the name.", pick.Text.Text)
+	assert.Len(t, pick.Buttons, 9, "eight sessions, and the way to the others")
+	assert.Equal(t, "Which session do you want to resume?\n1–8 of 12", pick.Text.Text)
 }
 
 // A crash in the middle: what did not come back is tried by the next start.

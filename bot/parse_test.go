@@ -26,7 +26,8 @@ func TestResolveDir(t *testing.T) {
 		{"beside", "../web", "/home/web", "/home/alice/web"},
 		{"below", "./sub dir", "/home/alice/sub dir", "/home/alice/api/sub dir"},
 		{"hidden", ".config", "/home/alice/.config", "/home/alice/api/.config"},
-		{"another person's home is only a name", "~bob", "/home/alice/~bob", "/home/alice/api/~bob"},
+		{"another person's home", "~root", "/root", "/root"},
+		{"a folder with such a name", "./~bob", "/home/alice/~bob", "/home/alice/api/~bob"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)

@@ -21,6 +21,7 @@ import (
 
 func TestReceiptText(t *testing.T) {
 	agent := chattest.Ended(10, process.HowHangUp, 2*time.Hour)
+	polite, forced := chattest.Ended(10, process.HowTerm, 2*time.Hour), chattest.Ended(10, process.HowKill, 2*time.Hour)
 	gone := chattest.Ended(10, process.HowAlreadyGone, 0)
 	for _, tt := range []struct {
 		name    string
@@ -31,7 +32,13 @@ func TestReceiptText(t *testing.T) {
 		{"archived, nothing lived", session.Archived, lifecycle.Receipt{}, []string{"api is archived."}},
 		{"the agent had just ended", session.Archived, lifecycle.Receipt{Agent: &gone}, []string{"api is archived."}},
 		{"completed", session.Completed, lifecycle.Receipt{Agent: &agent},
-			[]string{"api is archived as done.", "• claude, pid 10, 2 h closed with its window."}},
+			[]string{"api is archived as done."}},
+		{"an ordinary end", session.Archived, lifecycle.Receipt{Agent: &agent}, []string{"api is archived."}},
+		{"after TERM", session.Archived, lifecycle.Receipt{Agent: &polite}, []string{"api is archived."}},
+		{"by force", session.Archived, lifecycle.Receipt{Agent: &forced},
+			[]string{"api is archived.", "• claude, pid 10, 2 h ended by force (KILL)."}},
+		{"a pane of a person's stays", session.Archived, lifecycle.Receipt{Agent: &agent, Split: true},
+			[]string{"api is archived.", "• claude, pid 10, 2 h closed with its window.", "Everything else in its window stays open."}},
 		{"one leftover and one second writer", session.Archived,
 			lifecycle.Receipt{Others: []lifecycle.Ending{chattest.Ended(4123, process.HowTerm, 2*time.Hour), chattest.Spared(4130, lifecycle.ReasonSecond)}},
 			[]string{"api is archived.",
@@ -46,7 +53,7 @@ func TestReceiptText(t *testing.T) {
 				"1 message is still queued; it is sent when you resume the session."}},
 		{"adopted", session.Archived, lifecycle.Receipt{Adopted: true}, []string{"api is archived.", "Everything else in its window stays open."}},
 		{"quiet", session.Archived, lifecycle.Receipt{Quiet: 6 * time.Hour, Agent: &agent},
-			[]string{"api was idle for 6 h, so it is archived.", "• claude, pid 10, 2 h closed with its window."}},
+			[]string{"api was idle for 6 h, so it is archived."}},
 		{"not cleaned up", session.CleanupFailed, lifecycle.Receipt{Failures: []lifecycle.Failure{
 			{Kind: lifecycle.FailureSurvived, PID: 1, Detail: "x"}, {Kind: lifecycle.FailureTmux, Detail: "y"}, {Kind: lifecycle.FailureTmux, Detail: "z"}},
 			Others: []lifecycle.Ending{{Outcome: process.Outcome{Process: chattest.Claude(1), How: process.HowKill}}, chattest.Ended(2, process.HowTerm, 0)}},

@@ -253,12 +253,68 @@ func TestP4_APromptForASessionThatIsOverWaitsForADecision(t *testing.T) {
 			require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonResumeAndSend), "any allowed person of that chat may")
 			assert.Equal(t, []string{"keep " + key + " for " + r.ID.String(), "restore " + r.ID.String()}, w.Lifecycle.Done())
 			assert.Equal(t, inbox.Held, w.EntryState(key))
-			assert.Equal(t, chattest.Lines(m.Text.Text, "", w.Named(i18n.ResumeAndSend, "api")), w.Telegram.LastEdit(t).Text.Text)
+			assert.Equal(t, w.Named(i18n.ResumeAndSend, "api"), w.Telegram.LastEdit(t).Text.Text)
 			assert.Equal(t, chattest.ReactionStored, w.Telegram.Reaction(1001))
 
 			require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonResumeAndSend))
 			assert.Len(t, w.Lifecycle.Done(), 2, "a second tap changes nothing")
 		})
+	}
+}
+
+// The message about a prompt whose session is resumed for it ends as what became true.
+func TestP4_ResumeAndSendSaysWhatBecameOfThePrompt(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		news []lifecycle.NoteKind
+		want i18n.Key
+	}{
+		{"it waits", nil, i18n.ResumeAndSend},
+		{"it is sent", []lifecycle.NoteKind{lifecycle.NoteTyped, lifecycle.NoteDelivered}, i18n.PromptSent},
+		{"it waits behind another turn", []lifecycle.NoteKind{lifecycle.NoteQueued}, i18n.ResumeAndSend},
+		{"it waits behind a draft", []lifecycle.NoteKind{lifecycle.NoteHeldDraft}, i18n.SentAgain},
+		{"it waits, then is sent", []lifecycle.NoteKind{lifecycle.NoteQueued, lifecycle.NoteDelivered}, i18n.PromptSent},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			r := w.NewCurrentSession(t, "api", session.Archived)
+			key := w.MustHear(t, "hi")
+			id := w.Telegram.LastID()
+			require.NoError(t, w.TapShown(t, chattest.Alice, w.LastSent(t), i18n.ButtonResumeAndSend))
+			w.Again()
+			w.Prompts.Tidy(t.Context())
+			for _, kind := range tt.news {
+				n := lifecycle.Note{Kind: kind, Session: w.Record(t, r.ID), Prompt: lifecycle.Prompt{Key: key}}
+				require.NoError(t, w.SessionNews(t.Context(), n))
+			}
+			now := w.Telegram.Now(id)
+			assert.Equal(t, w.Named(tt.want, "api"), now.Text.Text)
+			assert.Empty(t, now.Buttons)
+		})
+	}
+}
+
+// The session may be open again when the button is tapped, and quick.
+func TestP4_ResumeAndSendToAnOpenSessionEndsAsSent(t *testing.T) {
+	for _, quick := range []bool{false, true} {
+		w := chattest.NewWorld(t)
+		r := w.NewCurrentSession(t, "api", session.Archived)
+		key := w.MustHear(t, "hi")
+		id, typed := w.Telegram.LastID(), func() {
+			n := lifecycle.Note{Kind: lifecycle.NoteTyped, Session: w.Record(t, r.ID), Prompt: lifecycle.Prompt{Key: key}}
+			require.NoError(t, w.SessionNews(t.Context(), n))
+		}
+		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running })
+		if quick {
+			w.Lifecycle.OnQueue = func(uuid.UUID, string) error { typed(); return nil }
+		}
+		require.NoError(t, w.TapShown(t, chattest.Alice, w.LastSent(t), i18n.ButtonResumeAndSend))
+		if !quick {
+			assert.Equal(t, w.Named(i18n.SentAgain, "api"), w.Telegram.Now(id).Text.Text)
+			typed()
+		}
+		assert.Equal(t, w.Named(i18n.PromptSent, "api"), w.Telegram.Now(id).Text.Text)
+		assert.Empty(t, w.Telegram.Now(id).Buttons)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/git"
+	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -66,7 +67,7 @@ func TestStatusTellsAllThatIsKnown(t *testing.T) {
 		assert.Equal(t, r.ID, id)
 		return []lifecycle.Writer{{Process: process.Process{Identity: process.Identity{PID: 31}, Args: []string{"claude"}}, Proven: true}}, nil
 	}
-	for _, asked := range []string{"/status", "/status api", "/status " + r.ID.String()[:8]} {
+	for _, asked := range []string{"/status", "/status api", "/status " + naming.ShortID(r.ID)} {
 		w.MustHear(t, asked)
 		m := w.Telegram.Last(t)
 		assert.Equal(t, chattest.Lines(

@@ -11,6 +11,7 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/i18n"
+	"ccbot/internal/naming"
 	"ccbot/internal/session"
 )
 
@@ -26,14 +27,14 @@ func TestWhy(t *testing.T) {
 		session.Change{From: session.Starting, To: session.Running, Why: "without a rule"},
 		session.Change{From: session.Running, To: session.Running, Rule: "recovery.reattach"},
 		session.Change{From: session.Running, To: session.Lost, Rule: "recovery.mark_lost", Why: "pane %3 is gone"})
-	for _, asked := range []string{"/why", "/why api", "/why API", "/why " + r.ID.String()[:8]} {
+	for _, asked := range []string{"/why", "/why api", "/why API", "/why " + naming.ShortID(r.ID)} {
 		w.MustHear(t, asked)
-		assert.Equal(t, chattest.Lines("api: lost. History:",
+		assert.Equal(t, chattest.Lines("api: lost, 2 h ago. History:",
 			hour(0)+" → starting: a new session (a new session was asked for)",
 			hour(1)+" starting → running (without a rule)",
 			hour(2)+" • checked after a start of ccbot",
 			hour(3)+" running → lost: checked after a start of ccbot (pane %3 is gone)"), w.Telegram.Last(t).Text.Text, asked)
-		assert.Empty(t, w.Telegram.Last(t).Buttons)
+		assert.Equal(t, []string{"Resume"}, chattest.Words(w.Telegram.Last(t)))
 	}
 	w.MustHear(t, "/why none such")
 	assert.Equal(t, w.Named(i18n.NoSuchSession, "none such"), w.Telegram.Last(t).Text.Text)

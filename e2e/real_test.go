@@ -75,7 +75,8 @@ func TestRealMainJob(t *testing.T) {
 	asked = w.hear(w.say("/kill"), "End work")
 	w.tap(asked, "Kill")
 	receipt := w.hear(asked.ID, "work is archived")
-	assert.Contains(t, receipt.Text, "pid "+strconv.Itoa(agents[0].PID))
+	assert.Equal(t, "work is archived.", receipt.Text, "an ordinary end is one line")
+	w.hear(w.say("/why work"), "process "+strconv.Itoa(agents[0].PID)+" ended (")
 	assert.Empty(t, w.windows(), "the pane is gone")
 	assert.Empty(t, w.writersOf(claudeID), "no claude of that session lives")
 

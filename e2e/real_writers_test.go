@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -29,8 +30,8 @@ func TestRealClearThenKillLeavesNothing(t *testing.T) {
 	assert.Equal(t, agents, w.writersOf(second))
 	assert.Equal(t, agents, w.writersOf(first), "its command line still names the first one")
 
-	receipt := w.end("work")
-	assert.Contains(t, receipt.Text, pid(agents[0]))
+	w.end("work")
+	w.hear(w.say("/why work"), fmt.Sprintf("process %d ended (", agents[0].PID))
 	assert.Equal(t, process.Gone, w.table.Liveness(agents[0]))
 	assert.Empty(t, w.writersOf(first))
 	assert.Empty(t, w.writersOf(second))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +23,13 @@ func (m *Machine) Resolve(_ context.Context, base, path string) (dir string, err
 	switch base = cmp.Or(base, m.Home); {
 	case path == "~" || strings.HasPrefix(path, "~/"):
 		path = filepath.Join(m.Home, path[1:])
+	case strings.HasPrefix(path, "~"): // ./~x is a folder of that name
+		name, rest, _ := strings.Cut(path[1:], "/")
+		other, err := user.Lookup(name)
+		if err != nil {
+			return path, &refusal.Error{Code: refusal.DirMissing, Dir: path, Err: err}
+		}
+		path = filepath.Join(other.HomeDir, rest)
 	case !filepath.IsAbs(path):
 		path = filepath.Join(base, path)
 	}

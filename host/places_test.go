@@ -2,6 +2,7 @@ package host
 
 import (
 	"os"
+	"os/user"
 	"path/filepath"
 	"testing"
 
@@ -82,6 +83,23 @@ func TestResolve(t *testing.T) {
 			assert.Equal(t, filepath.Join(base, tt.want), dir)
 			assert.NoError(t, err)
 		})
+	}
+}
+
+// ~user is the home of that user, as in a shell, and never a folder of that name.
+func TestResolveTheHomeOfAnotherUser(t *testing.T) {
+	root, err := user.Lookup("root")
+	require.NoError(t, err)
+	m := &Machine{Home: t.TempDir()}
+	for path, want := range map[string]string{"~root": root.HomeDir, "~root/none": root.HomeDir + "/none", "./~root": m.Home + "/~root"} {
+		dir, err := m.Resolve(t.Context(), "", path)
+		require.NoError(t, err)
+		assert.Equal(t, WithoutLinks(want), dir)
+	}
+	for _, path := range []string{"~nobody-of-this-name", "~nobody-of-this-name/x"} {
+		_, err := m.Resolve(t.Context(), "", path)
+		assert.True(t, refusal.Is(err, refusal.DirMissing))
+		assert.Equal(t, path, refusal.In(err).Dir)
 	}
 }
 

@@ -41,6 +41,9 @@ const (
 // Starting a session.
 const (
 	Started        Key = "started"          // Dir, Name
+	NewUnclear     Key = "new_unclear"      // Path
+	ButtonAsFolder Key = "button_as_folder" // Dir
+	ButtonAsName   Key = "button_as_name"   // Name
 	Ready          Key = "ready"            // Name
 	PathMissing    Key = "path_missing"     // Path
 	PathNotDir     Key = "path_not_dir"     // Path
@@ -57,7 +60,8 @@ const (
 const (
 	NoSession          Key = "no_session"
 	NoSuchSession      Key = "no_such_session" // Name
-	IsOver             Key = "is_over"         // Name, State, Time
+	WhichSession       Key = "which_session"
+	ChoicePage         Key = "choice_page" // Count, First, Last
 	NotDelivered       Key = "not_delivered"
 	Queued             Key = "queued"      // Name
 	HeldDialog         Key = "held_dialog" // Name
@@ -88,9 +92,10 @@ const (
 // The list.
 const (
 	ListEmpty      Key = "list_empty"
-	ListTitle      Key = "list_title"    // Count
-	ListArchived   Key = "list_archived" // Count
-	ListUnbound    Key = "list_unbound"  // Count
+	ListTitle      Key = "list_title"   // Count
+	ListEnded      Key = "list_ended"   // Details
+	ListCount      Key = "list_count"   // Count, State
+	ListUnbound    Key = "list_unbound" // Count
 	NoWindows      Key = "no_windows"
 	ListAtDesk     Key = "list_at_desk"
 	ListAttached   Key = "list_attached"
@@ -109,6 +114,7 @@ const (
 	StateFailed        Key = "state_failed"
 	StateAbandoned     Key = "state_abandoned"
 	StateCleanupFailed Key = "state_cleanup_failed"
+	StateCrashed       Key = "state_crashed" // completed, by a crash
 )
 
 // Phases of an agent; PhaseKey makes the key of a phase.
@@ -177,7 +183,6 @@ const (
 const (
 	ResumeNone        Key = "resume_none"
 	ResumePick        Key = "resume_pick"
-	ResumeMore        Key = "resume_more"         // Count
 	Resuming          Key = "resuming"            // Dir, Name
 	ResumeAlreadyOpen Key = "resume_already_open" // Name
 	AlreadyOpen       Key = "already_open"        // Name

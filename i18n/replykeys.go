@@ -4,6 +4,7 @@ package i18n
 const (
 	ReplyUnknown        Key = "reply_unknown"
 	ResumeAndSend       Key = "resume_and_send" // Name
+	PromptSent          Key = "prompt_sent"     // Name
 	ButtonResumeAndSend Key = "button_resume_and_send"
 	OutputRuns          Key = "output_runs"
 	OutputStopped       Key = "output_stopped"

@@ -106,6 +106,23 @@ func (r *Receipt) hasEnded() bool {
 	return r.Agent != nil && ended(*r.Agent) || slices.ContainsFunc(r.Others, ended)
 }
 
+// ended names for the history what was ended, and how; empty where nothing was.
+func (r *Receipt) ended() (text string) {
+	all := r.Others
+	if r.Agent != nil {
+		all = append([]Ending{*r.Agent}, all...)
+	}
+	for _, e := range all[:min(len(all), maxNamed)] {
+		if e.over() && e.How != process.HowAlreadyGone {
+			text += fmt.Sprintf("; process %d ended (%s)", e.Process.PID, e.How)
+		}
+	}
+	return text
+}
+
+// maxNamed bounds the processes that one line of a history names.
+const maxNamed = 6
+
 // kept are the failures as the record keeps them.
 func (r *Receipt) kept() (kept []session.CleanupFailure) {
 	for _, f := range r.Failures {

@@ -229,7 +229,7 @@ func (w *work) grace() process.Grace {
 
 // finish tells the result and puts it on disk.
 func (w *work) finish(ctx context.Context, receipt *Receipt) error {
-	next, why := w.r.Final, "nothing of it lives"
+	next, why := w.r.Final, "nothing of it lives"+receipt.ended()
 	if next != session.Completed { // also in a file that was edited
 		next = session.Archived
 	}

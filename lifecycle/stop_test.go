@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -41,6 +42,7 @@ func TestP3_ArchiveEndsTheAgentAndSaysSo(t *testing.T) {
 		assert.Equal(t, process.HowHangUp, receipt.Agent.How)
 		assert.Empty(t, receipt.Others)
 		assert.Empty(t, receipt.Failures)
+		assert.Equal(t, fmt.Sprintf("nothing of it lives; process %d ended (hup)", a.id.PID), got.History[len(got.History)-1].Why)
 		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
 		assert.Empty(t, w.tmux.windows())
 	})

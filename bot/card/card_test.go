@@ -122,6 +122,30 @@ func TestACardFromShowToClose(t *testing.T) {
 	})
 }
 
+// A start edits only the messages that do not show their cards yet.
+func TestAStartEditsOnlyWhatHasChanged(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for _, key := range []string{"a", "b", "c"} {
+			w.shown(key, question(key))
+			require.NoError(t, w.kind.Close(w.Context(), key, render.Plain(key+" is decided")))
+		}
+		w.shown("open", question("open"))
+		w.shown("open", question("still open"))
+		w.shown("late", question("late"))
+		require.NoError(t, w.kind.Close(w.Context(), "late", render.Plain("late is decided")))
+		before := w.chat.edits
+		w.restart() // before the last edit is under way
+		w.pass(time.Minute)
+		assert.Equal(t, 1, w.chat.edits-before)
+		assert.Equal(t, []string{"a is decided", "b is decided", "c is decided", "still open [Yes] [No]",
+			"late is decided"}, w.looks())
+		assert.Len(t, filesIn(t, w.dir+"/cards"), 1, "what is over is forgotten")
+		w.restart()
+		w.pass(time.Minute)
+		assert.Equal(t, 1, w.chat.edits-before)
+	})
+}
+
 func TestACardThatChangesWhileItWaitsComesOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.chat.do(func() { w.chat.blocked[5] = true })

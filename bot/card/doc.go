@@ -9,8 +9,9 @@
 // card is drawn again, and another copy of the message loses its buttons. A kill between Telegram's
 // yes and the note of the message's id may leave one older copy; else nothing comes twice.
 //
-// A closed card has no buttons. It is forgotten an hour later, when the chat has its last edit, which
-// is repeated at a start and when the chat takes messages again. The buttons of a message that a card
+// A closed card has no buttons. It is forgotten an hour later, when the chat has its last edit. A
+// start, and a chat that takes messages again, draw only the cards of which the chat is not known to
+// have the last state. The buttons of a message that a card
 // has left may stay, and are stale, when a kill or a chat that takes nothing loses the edit.
 //
 // A card lives until its feature closes it, until the end of its time, or, where Post has shown it,

@@ -59,16 +59,10 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 		return nil
 	}
 	c.Message, c.At, c.Drawn, c.offered = messageID, to, c.isShownBy(m), ""
-	var err error
-	if waits {
-		err = b.putLocked(c)
-	}
+	err := b.putLocked(c)
 	b.noteLocked(c) // also when the disk did not take it: this run must not send it again
-	switch {
-	case !c.Drawn:
+	if !c.Drawn {
 		b.logUnsaved(c, b.drawLocked(ctx, c))
-	case c.Closed && c.forget.IsZero(): // an earlier run has closed it
-		b.logUnsaved(c, b.removeLocked(c))
 	}
 	return err
 }

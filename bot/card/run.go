@@ -28,7 +28,7 @@ func (b *Board) takeUp(ctx context.Context, which func(record) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.listLocked() {
-		if which(c) && (c.Closed || !c.Drawn) {
+		if which(c) && !c.Drawn {
 			b.logUnsaved(c, b.drawLocked(ctx, c))
 		}
 	}

@@ -141,6 +141,7 @@ func (b *Board) load(quarantine string) error {
 				return err
 			}
 		default:
+			c.forget = time.Now() // of a closed one: when the chat has its last edit
 			b.cards[c.ID] = c
 		}
 	}

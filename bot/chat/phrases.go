@@ -34,7 +34,31 @@ func ShownName(name string) string { return Head(glyph.Name(name), MaxName) }
 
 // StateArgs are the name and the state of a session for a sentence.
 func (p Phrases) StateArgs(r views.Session) i18n.Args {
-	return i18n.Args{"Name": r.Name, "State": p.Words.Say(i18n.StateKey(string(r.State)))}
+	return i18n.Args{"Name": r.Name, "State": p.StateText(r)}
+}
+
+// StateText is the state of a session. One whose agent crashed is completed, which would say less.
+func (p Phrases) StateText(r views.Session) string {
+	if r.State == views.Completed && r.Exit != nil && r.Exit.Crashed {
+		return p.Words.Say(i18n.StateCrashed)
+	}
+	return p.Words.Say(i18n.StateKey(string(r.State)))
+}
+
+// AgedState is the state of a session; of one that is over, with the time since its end.
+func (p Phrases) AgedState(r views.Session) string {
+	if r.Live || r.EndedAt.IsZero() {
+		return p.StateText(r)
+	}
+	return p.Words.Say(i18n.StatusAgo, i18n.Args{"State": p.StateText(r), "Age": p.Age(p.Now().Sub(r.EndedAt))})
+}
+
+// OverText says that a session is over, and since when.
+func (p Phrases) OverText(r views.Session) string {
+	if r.State == views.CleanupFailed {
+		return p.NotCleanText(r)
+	}
+	return p.Words.Say(i18n.Named, i18n.Args{"What": glyph.Name(r.Name), "Said": p.AgedState(r)})
 }
 
 // InterruptionText says how the work of a session was cut short: in what the agent was, its last

@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/port/views"
 	"ccbot/internal/address"
+	"ccbot/internal/naming"
 )
 
 // Book finds the session that a person means in what is known of conversations.
@@ -56,29 +57,30 @@ func (b *Book) Successor(r views.Session) views.Session {
 	return views.Successor(b.Records.List(), r)
 }
 
-// Find looks a session up by name or by the beginning of its id; without an argument it is the
-// current one. Of several with the same name the newest that fits counts. A session whose
-// conversation another session goes on with leads to that session.
-func (b *Book) Find(to address.Conversation, arg string, fits func(views.Session) bool) (views.Session, bool, error) {
+// Find gives the sessions that a person calls so, see package naming, the newest first; without an
+// argument it is the current one. Sessions with one name are one: the newest, of those that fit where
+// any does. So of several the person has to choose, and one may fit or not. A session whose conversation
+// another session goes on with leads to that session.
+func (b *Book) Find(to address.Conversation, arg string, fits func(views.Session) bool) (found []views.Session, err error) {
 	if arg == "" {
 		r, ok, err := b.CurrentSession(to)
-		return r, ok && fits(r), err
+		if !ok || err != nil {
+			return nil, err
+		}
+		return []views.Session{r}, nil
 	}
 	all := b.Records.List()
-	for _, r := range slices.Backward(all) {
-		if !strings.EqualFold(r.Name, arg) && !IsIDOf(r, arg) {
-			continue
-		}
-		if r = views.Successor(all, r); fits(r) {
-			return r, true, nil
+	named := func(r views.Session) naming.Named {
+		return naming.Named{ID: r.ID, Name: r.Name, Other: []uuid.UUID{r.ClaudeSessionID}}
+	}
+	means := naming.Find(all, arg, named, func(r views.Session) bool { return fits(views.Successor(all, r)) })
+	for _, r := range slices.Backward(means) {
+		r = views.Successor(all, r)
+		if !slices.ContainsFunc(found, func(one views.Session) bool { return strings.EqualFold(one.Name, r.Name) }) {
+			found = append(found, r)
 		}
 	}
-	return views.Session{}, false, nil
-}
-
-// IsIDOf reports whether a text is enough of a session's id to mean that session.
-func IsIDOf(r views.Session, text string) bool {
-	return len(text) >= 8 && strings.HasPrefix(r.ID.String(), text)
+	return found, nil
 }
 
 // Message is a person's message as far as it says which session the person means.
@@ -127,10 +129,13 @@ func (b *Book) Answered(q Message) (r views.Session, answered, known bool) {
 }
 
 // FindFor is Find for a command that may answer a session's message.
-func (b *Book) FindFor(q Message, arg string, fits func(views.Session) bool) (views.Session, bool, error) {
+func (b *Book) FindFor(q Message, arg string, fits func(views.Session) bool) ([]views.Session, error) {
 	if arg == "" {
-		if r, answered, known := b.Answered(q); answered {
-			return r, known && fits(r), nil
+		switch r, answered, known := b.Answered(q); {
+		case known:
+			return []views.Session{r}, nil
+		case answered:
+			return nil, nil
 		}
 	}
 	return b.Find(q.To, arg, fits)

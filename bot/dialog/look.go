@@ -60,7 +60,8 @@ func (d *dialogs) look(r views.Session, now desk.Dialog, head, attach string) ca
 // choices are a button per option.
 func choices(d desk.Dialog) (all [][]card.Option) {
 	for i, label := range d.Options[:min(len(d.Options), shownOptions)] {
-		text := cmp.Or(chat.Head(chat.Visible(label), 60), strconv.Itoa(i+1))
+		words := strings.Join(strings.Fields(chat.Visible(label)), " ") // the terminal draws columns
+		text := cmp.Or(chat.Head(words, 60), strconv.Itoa(i+1))
 		all = append(all, []card.Option{{Text: text, Value: strconv.Itoa(i)}})
 	}
 	return all

@@ -8,6 +8,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/port/news"
+	"ccbot/bot/port/views"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 )
@@ -35,9 +36,9 @@ func (p *Prompts) tellOne(ctx context.Context, n news.Note) error {
 	}
 	switch n.Kind {
 	case news.Typed:
-		return p.mark(ctx, e, chat.ReactionTyped)
+		return p.mark(ctx, e, chat.ReactionTyped, n.Session)
 	case news.Delivered:
-		return p.mark(ctx, e, chat.ReactionReceived)
+		return p.mark(ctx, e, chat.ReactionReceived, n.Session)
 	case news.HeldDraft:
 		return p.ask(ctx, asked{Reason: draft}, e, n.Session)
 	case news.Unproven:
@@ -76,12 +77,13 @@ func (p *Prompts) tellStopped(ctx context.Context, n news.Note) error {
 }
 
 // mark says with a reaction how far a prompt is: too far for a question about it.
-func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string) error {
+func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r views.Session) error {
 	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
 	if p.book.MayShow(e.Conversation) {
 		p.Chat.Sender.Typing(ctx, e.Conversation)
 	}
-	return p.close(ctx, e.Key, render.Text{})
+	c, _ := p.cards.Get(e.Key)
+	return p.close(ctx, e.Key, passed(c, p.words, i18n.PromptSent, r))
 }
 
 // tellDraft shows what a person had typed into the box, in full: it is about to be taken out there.

@@ -27,6 +27,7 @@ const (
 	old       reason = "old"       // it was sent, or has waited, for too long
 	stopped   reason = "stopped"   // an interrupt has put it back into the prompt box
 	over      reason = "over"      // its session is over
+	returning reason = "returning" // that session is being resumed for it: nothing is asked any more
 	missed    reason = "missed"    // it was written for a request that is over
 	draft     reason = "draft"     // it waits behind what a person has typed into the box
 	reasoning reason = "reasoning" // it waits behind a request, and may be the reason to deny it
@@ -56,6 +57,7 @@ var questions = map[reason]question{
 	missed: {state: inbox.Asked, says: i18n.AskStray, answers: []answer{send, dropIt}},
 	over: {state: inbox.Asked, says: i18n.AlreadyEnded, foot: i18n.NotDelivered, warns: true,
 		answers: []answer{resumeAndSend, dropIt}},
+	returning: {state: inbox.Held, says: i18n.ResumeAndSend},
 	draft: {state: inbox.Held, says: i18n.HeldDraft, hint: i18n.HeldDraftHint,
 		answers: []answer{sendAnyway}},
 	reasoning: {state: inbox.Held, says: i18n.HeldAsk, hint: i18n.HeldAskHint,
@@ -143,13 +145,16 @@ func (q question) text(p chat.Phrases, e inbox.Entry, r views.Session) render.Te
 }
 
 // close closes the question about a prompt, if there is one: it says what became of the prompt, and
-// nothing of the buttons that it had.
+// nothing of the buttons that it had, or of what is not true any more.
 func (p *Prompts) close(ctx context.Context, key string, became render.Text) error {
 	c, ok := p.cards.Get(key)
 	if !ok {
 		return nil
 	}
 	last := c.Look.Text
+	if c.Payload.isOfItsTime() && !became.Blank() {
+		return p.cards.Close(ctx, key, became)
+	}
 	if hint := questions[c.Payload.Reason].hint; hint != "" {
 		last.Text, _, _ = strings.Cut(last.Text, "\n"+p.words.Say(hint)) // plain, and the end of it
 	}
@@ -178,7 +183,7 @@ type asked struct {
 // of its own.
 func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Session) error {
 	if c, ok := p.cards.Get(e.Key); ok && c.Payload != why {
-		if err := p.close(ctx, e.Key, render.Text{}); err != nil {
+		if err := p.close(ctx, e.Key, passed(c, p.words, i18n.SentAgain, r)); err != nil {
 			return err
 		}
 	}
@@ -195,12 +200,24 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r views.Ses
 	return nil
 }
 
+// isOfItsTime reports whether a message says only what is true while its prompt waits for a session
+// that is over.
+func (a asked) isOfItsTime() bool { return a.Reason == over || a.Reason == returning }
+
+// passed is what such a message says when the prompt waits no more. Of any other message it is empty.
+func passed(c card.Card[asked], words i18n.Words, became i18n.Key, r views.Session) render.Text {
+	if !c.Payload.isOfItsTime() {
+		return render.Text{}
+	}
+	return render.Plain(words.Say(became, i18n.Args{"Name": r.Name}))
+}
+
 // recount has the questions about a session's queue say how many prompts wait behind theirs by now. A
 // question that is closed meanwhile stays closed.
 func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 	r, _ := p.book.Records.Get(session)
 	for _, c := range p.cards.List() {
-		if c.Look.Session != session {
+		if c.Look.Session != session || c.Payload.Reason == returning {
 			continue
 		}
 		e, err := p.Entries.Load(c.Key)
@@ -284,6 +301,25 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 	})
 }
 
+// answered has the question say what its answer brought about. One that waits for its session to be
+// resumed says that until the prompt is sent.
+func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r views.Session, was asked) (err error) {
+	says := a.became
+	if a == resumeAndSend && r.Live {
+		says = i18n.SentAgain
+	}
+	became := render.Plain(p.words.Say(says, i18n.Args{"Name": r.Name}))
+	switch c, ok := p.cards.Get(e.Key); {
+	case !ok || c.Payload != was: // something new is asked about it
+	case a == resumeAndSend:
+		c.Look.Text, c.Look.Options = became, nil
+		err = p.cards.Show(ctx, e.Key, c.Look, asked{Reason: returning})
+	default:
+		err = p.close(ctx, e.Key, became)
+	}
+	return errors.Join(err, p.recount(ctx, r.ID))
+}
+
 // answer carries a decision out. The question says what became of the prompt, or stays where the
 // decision cannot be carried out now.
 func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
@@ -310,13 +346,7 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
 		}
 		return p.Chat.Tell(ctx, t, f.Text.Text)
 	}
-	if c, ok := p.cards.Get(e.Key); ok && c.Payload == was { // else something new is asked about it
-		became := render.Plain(p.words.Say(a.became, i18n.Args{"Name": r.Name}))
-		if err := p.close(ctx, e.Key, became); err != nil {
-			return err
-		}
-	}
-	if err := p.recount(ctx, r.ID); err != nil {
+	if err := p.answered(ctx, a, e, r, was); err != nil {
 		return err
 	}
 	if a != resumeAndSend || r.Live {

@@ -19,6 +19,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/naming"
 )
 
 // report is what one conversation is told of a start.
@@ -150,7 +151,7 @@ func (c *collector) addRepairs(rep news.Start) {
 	for _, done := range rep.Repaired {
 		r, known := book.Records.Get(done.Session)
 		if r = book.Successor(r); !known {
-			r = views.Session{Name: done.Session.String()[:8]}
+			r = views.Session{Name: naming.ShortID(done.Session)}
 		}
 		switch {
 		case done.Failed:

@@ -30,10 +30,10 @@ func (s *Sessions) list(ctx context.Context, in chat.Incoming, _ string) error {
 func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look {
 	var lines, dirs []string
 	var options []card.Option
-	ended, now := 0, s.chat.Book.CurrentID(to)
+	ended, now := make(map[string]int), s.chat.Book.CurrentID(to)
 	for _, r := range s.chat.Book.Records.List() {
 		if r.Resumable {
-			ended++
+			ended[s.chat.StateText(r)]++
 		}
 		if !isEndable(r) {
 			continue
@@ -46,14 +46,25 @@ func (s *Sessions) look(ctx context.Context, to address.Conversation) card.Look 
 		title := s.chat.Words.Say(i18n.ListTitle, i18n.Args{"Count": len(lines)})
 		text = title + "\n" + strings.Join(lines, "\n")
 	}
-	if ended > 0 {
-		text += "\n\n" + s.chat.Words.Say(i18n.ListArchived, i18n.Args{"Count": ended})
+	if len(ended) > 0 {
+		text += "\n\n" + s.chat.Words.Say(i18n.ListEnded, i18n.Args{"Details": s.counts(ended)})
 	}
 	return card.Look{To: to, Text: chat.Marked(text, dirs...), Options: chat.Rows(2, options...)}
 }
 
+// counts says how many sessions are over in which way: what was lost is not in the archive.
+func (s *Sessions) counts(ended map[string]int) string {
+	var all []string
+	for _, key := range []i18n.Key{i18n.StateArchived, i18n.StateCompleted, i18n.StateCrashed, i18n.StateLost, i18n.StateFailed, i18n.StateAbandoned} {
+		if state := s.chat.Words.Say(key); ended[state] > 0 {
+			all = append(all, s.chat.Words.Say(i18n.ListCount, i18n.Args{"Count": ended[state], "State": state}))
+		}
+	}
+	return strings.Join(all, s.chat.Words.Say(i18n.JoinNames))
+}
+
 func (s *Sessions) listLine(ctx context.Context, r views.Session, current bool) string {
-	state := s.chat.Words.Say(i18n.StateKey(string(r.State)))
+	state := s.chat.StateText(r)
 	switch {
 	case r.State == views.Running:
 		state = lookText(s.chat.Phrases, s.Agents.Look(ctx, r.ID))
@@ -139,6 +150,8 @@ func (s *Sessions) follow(ctx context.Context, t chat.Tap, draw func(context.Con
 		})
 	case word == chat.OpenLink && (isEndable(q.Session) || t.Card.Kind == chat.NoticeKind):
 		return s.open(ctx, t, q.Session, draw)
+	case word == chat.UndoLink && r.State == views.Restoring && !comesBack(r): // the second of two taps
+		return chat.Answer{Text: s.chat.Words.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), Then: draw}, nil
 	case word == chat.ResumeLink, word == chat.UndoLink:
 		q.Undo = word == chat.UndoLink
 		return chat.Do(func(ctx context.Context) error { return s.back(ctx, q, draw) })
@@ -148,6 +161,15 @@ func (s *Sessions) follow(ctx context.Context, t chat.Tap, draw func(context.Con
 		text = i18n.SessionGone
 	}
 	return chat.Answer{Text: s.chat.Words.Say(text), Then: draw}, nil
+}
+
+// late answers a tap on a link that was followed already.
+func (s *Sessions) late(t chat.Tap) string {
+	r, _ := s.chat.Book.Records.Get(t.Card.Session)
+	if r = s.chat.Book.Successor(r); !isBack(r) {
+		return ""
+	}
+	return s.chat.Words.Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})
 }
 
 // open makes a session the current one before the tap is answered: a text that follows the tap goes

@@ -104,7 +104,8 @@ func (s *Sessions) tellStopped(ctx context.Context, n news.Note) error {
 	return s.chat.For(r.ID).Post(ctx, r.Conversation, text, links)
 }
 
-// receiptText says what an archive did, a line for each process, and what stays behind.
+// receiptText says what an archive did, and what stays behind; of one that was not ordinary, with a line
+// for each process.
 func receiptText(p chat.Phrases, r views.Session, receipt news.Receipt) string {
 	head := i18n.ReceiptArchived
 	switch {
@@ -117,7 +118,9 @@ func receiptText(p chat.Phrases, r views.Session, receipt news.Receipt) string {
 	if isNotClean(r) {
 		text[0] = p.NotCleanText(r)
 	}
-	text = append(text, endingLines(p, receipt.Endings)...)
+	if !isOrdinary(receipt) || isNotClean(r) {
+		text = append(text, endingLines(p, receipt.Endings)...)
+	}
 	if receipt.Stays {
 		text = append(text, p.Words.Say(i18n.ReceiptStays))
 	}
@@ -125,6 +128,16 @@ func receiptText(p chat.Phrases, r views.Session, receipt news.Receipt) string {
 		text = append(text, p.Words.Say(i18n.ReceiptWaiting, i18n.Args{"Count": n}))
 	}
 	return strings.Join(text, "\n")
+}
+
+// isOrdinary reports whether an archive ended one process, which needed no force, and met no other: /why
+// names it.
+func isOrdinary(r news.Receipt) bool {
+	if len(r.Endings) != 1 || r.Stays {
+		return false
+	}
+	one := r.Endings[0]
+	return one.Ended && one.Verified && one.How != control.Forced
 }
 
 // endingLines say which processes ended and how, and which were spared and why. What is not proven

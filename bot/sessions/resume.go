@@ -18,7 +18,6 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
-	"ccbot/internal/glyph"
 )
 
 // resume resumes a session, or shows those that can be resumed: /resume [name|id] [path]. A path
@@ -28,65 +27,54 @@ func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) err
 		open := func(r views.Session) bool { return !r.Resumable }
 		return s.PostPick(ctx, in.To, slices.DeleteFunc(s.chat.Book.Records.List(), open))
 	}
-	r, path, ok, err := s.findToResume(in.To, arg)
-	q := chat.Resume{Session: r, To: in.To, From: in.From}
+	found, path, err := s.findToResume(in.To, arg)
 	switch {
 	case err != nil:
 		return err
-	case !ok:
-		return s.tellNone(ctx, in, arg)
-	case r.Live && !comesBack(r) && r.State != views.Stopping:
-		return s.makeOpenCurrent(ctx, q)
+	case len(found) > 1:
+		return s.picks.Post(ctx, in.To, found, chat.Among{From: in.From, Dir: path})
+	case len(found) == 0 || !comesBack(found[0]) && !isEndable(found[0]):
+		return s.chat.TellNone(ctx, in, arg, found)
+	}
+	_, err = s.resumeIn(ctx, chat.Resume{Session: found[0], To: in.To, From: in.From}, path)
+	return err
+}
+
+// resumeIn resumes a session in the folder that a typed path names; empty: the session's own.
+func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (back bool, err error) {
+	switch r := q.Session; {
+	case isBack(r) && !comesBack(r):
+		return true, s.makeOpenCurrent(ctx, q)
 	case path != "":
 		if q.Dir, err = s.resolve(ctx, q.To, path); err != nil {
-			return s.refuse(ctx, q, err)
+			return false, s.refuse(ctx, q, err)
 		}
 	}
-	_, err = s.Resume(ctx, q)
-	return err
+	return s.Resume(ctx, q)
 }
 
 // findToResume finds what "name path" means. A name may have blanks in it, or look like a path:
 // without one of its own a session is called like its folder. What can come back goes before what
 // is open.
-func (s *Sessions) findToResume(to address.Conversation, arg string) (
-	r views.Session, path string, ok bool, err error) {
+func (s *Sessions) findToResume(to address.Conversation, arg string) (found []views.Session, path string, err error) {
 	name, path := splitNameAndPath(arg)
 	if name == "" {
 		name, path, _ = strings.Cut(path, " ")
 	}
-	for _, fits := range []func(views.Session) bool{comesBack, isEndable} {
-		if r, ok, err := s.chat.Book.Find(to, arg, fits); ok || err != nil {
-			return r, "", ok, err
-		}
-		if r, ok, err := s.chat.Book.Find(to, name, fits); ok || err != nil {
-			return r, path, ok, err
-		}
+	if found, err = s.chat.Book.Find(to, arg, comesBack); len(found) > 0 || err != nil {
+		return found, "", err
 	}
-	return r, "", false, nil
+	found, err = s.chat.Book.Find(to, name, comesBack)
+	return found, path, err
 }
 
-// shownToResume bounds the buttons of /resume; a name reaches any session.
-const shownToResume = 10
-
 // PostPick shows sessions to choose one from, the latest end first.
-func (s *Sessions) PostPick(
-	ctx context.Context, to address.Conversation, list []views.Session) error {
+func (s *Sessions) PostPick(ctx context.Context, to address.Conversation, list []views.Session) error {
 	if len(list) == 0 {
 		return s.chat.Say(ctx, to, s.chat.Words.Say(i18n.ResumeNone))
 	}
 	slices.SortFunc(list, func(a, b views.Session) int { return b.EndedAt.Compare(a.EndedAt) })
-	question := s.chat.Words.Say(i18n.ResumePick)
-	if more := len(list) - shownToResume; more > 0 {
-		question += "\n" + s.chat.Words.Say(i18n.ResumeMore, i18n.Args{"Count": more})
-	}
-	var options []card.Option
-	for _, r := range list[:min(len(list), shownToResume)] {
-		age := s.chat.Age(s.chat.Now().Sub(r.EndedAt))
-		text := glyph.Name(r.Name) + s.chat.Words.Say(i18n.JoinParts) + age
-		options = append(options, card.Option{Text: text, Value: chat.ResumeLink + ":" + r.ID.String()})
-	}
-	return s.chat.Post(ctx, card.Look{To: to, Text: render.Plain(question), Options: chat.Rows(1, options...)})
+	return s.picks.Post(ctx, to, list, chat.Among{})
 }
 
 // makeDirOption makes the folder of the session first. The other options of an offer are those of

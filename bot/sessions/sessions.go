@@ -54,6 +54,8 @@ type Sessions struct {
 	ends   chat.Cards[end]             // ask whether to end a session
 	offers chat.Cards[control.Restore] // offer ways to resume a session
 	begins card.Kind[begin]            // say that a session begins, and then that it is ready
+	wheres chat.Cards[unclear]         // ask what of /new is the folder
+	picks  chat.Choice                 // of a session to resume
 }
 
 // The kinds of the cards.
@@ -62,94 +64,128 @@ const (
 	endKind    = "end"
 	resumeKind = "resume"
 	beginKind  = "begin"
+	whereKind  = "where"
+	pickKind   = "pick"
 )
 
 // New returns the Sessions of a chat.
 func New(d Deps) *Sessions {
-	return &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[struct{}](d.Chat, listKind),
+	s := &Sessions{Deps: d, chat: d.Chat, lists: chat.NewCards[struct{}](d.Chat, listKind),
 		ends: chat.NewCards[end](d.Chat, endKind), offers: chat.NewCards[control.Restore](d.Chat, resumeKind),
-		begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
+		wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
+	s.picks = d.Chat.NewChoice(pickKind, i18n.ResumePick,
+		func(ctx context.Context, t chat.Tap, r views.Session, a chat.Among) (back bool, err error) {
+			return s.resumeIn(ctx, chat.Resume{Session: r, To: t.To, From: t.From}, a.Dir)
+		})
+	return s
 }
 
 // Feature is what the roof knows of Sessions.
 func (s *Sessions) Feature() chat.Feature {
 	kill := s.askEnd(views.Archived, i18n.KillConfirm, i18n.ButtonKill)
 	done := s.askEnd(views.Completed, i18n.DoneConfirm, i18n.ButtonDone)
-	anything := func(views.Session) bool { return true }
-	return chat.Feature{
+	f := chat.Feature{
 		Name: "sessions",
 		Commands: []chat.Command{
 			{Name: "new", Run: s.start}, {Name: "list", Run: s.list}, {Name: "resume", Run: s.resume},
-			{Name: "stop", Run: s.named(isLive, s.stop), Now: true},
-			{Name: "kill", Run: s.named(isEndable, kill)}, {Name: "done", Run: s.named(isEndable, done)},
-			{Name: "why", Run: s.named(anything, s.why)},
 		},
 		Cards: map[string]chat.OnTap{
 			chat.LinkKind: s.tapLink, chat.NoticeKind: s.tapLink, listKind: s.tapList,
-			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer),
+			endKind: s.ends.OnTap(s.tapEnd), resumeKind: s.offers.OnTap(s.tapOffer), pickKind: s.picks.OnTap(),
+			whereKind: s.wheres.OnTap(s.tapWhere),
 		},
+		Late: map[string]func(chat.Tap) string{chat.LinkKind: s.late},
 		News: map[news.Kind]func(ctx context.Context, n news.Note) error{
 			news.Ready: s.tellReady, news.Stopped: s.tellStopped,
 			news.Failed: s.tellOver, news.Lost: s.tellOver, news.Ended: s.tellOver,
 		},
 	}
-}
-
-type (
-	onSession = func(ctx context.Context, in chat.Incoming, r views.Session) error
-	command   = func(ctx context.Context, in chat.Incoming, args string) error
-)
-
-// named is a command about the session that its argument names, or that the message answers, or
-// that is the current one.
-func (s *Sessions) named(fits func(views.Session) bool, do onSession) command {
-	return func(ctx context.Context, in chat.Incoming, name string) error {
-		r, ok, err := s.chat.Book.FindFor(in.Message, name, fits)
-		switch {
-		case err != nil:
-			return err
-		case !ok:
-			return s.tellNone(ctx, in, name)
-		}
-		return do(ctx, in, r)
-	}
-}
-
-// tellNone says that there is no session to do something with, or that it is over, and what to do.
-func (s *Sessions) tellNone(ctx context.Context, in chat.Incoming, wanted string) error {
-	r, ok, err := s.chat.Book.FindFor(in.Message, wanted, func(r views.Session) bool { return !r.EndedAt.IsZero() })
-	if err == nil && ok && (wanted != "" || in.ReplyTo != 0) {
-		text := s.chat.Words.Say(i18n.IsOver, s.chat.StateArgs(r), i18n.Args{"Time": s.chat.Moment(r.EndedAt)})
-		return s.chat.For(r.ID).Post(ctx, in.To, render.Plain(text), s.chat.ResumeLink(r))
-	}
-	if wanted == "" {
-		return s.chat.Say(ctx, in.To, s.chat.NoSessionText())
-	}
-	return s.chat.Say(ctx, in.To, s.chat.Words.Say(i18n.NoSuchSession, i18n.Args{"Name": wanted}))
+	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.stop)
+	s.chat.ByName(&f, chat.Command{Name: "kill"}, isEndable, kill)
+	s.chat.ByName(&f, chat.Command{Name: "done"}, isEndable, done)
+	s.chat.ByName(&f, chat.Command{Name: "why"}, func(views.Session) bool { return true }, s.why)
+	return f
 }
 
 // start opens a session: /new [name] [path].
 func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) error {
 	name, path := splitNameAndPath(args)
-	dir, err := s.resolve(ctx, in.To, path)
-	var r views.Session
-	if err == nil {
-		r, err = s.Starter.Start(ctx, control.Start{Name: name, Dir: dir, Conversation: in.To,
-			Owner: in.From, Origin: in.Key})
+	if path == "" && strings.Contains(args, "/") {
+		return s.askWhere(ctx, in, args)
 	}
+	dir, err := s.resolve(ctx, in.To, path)
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.Failure(views.Session{}, err))
 	}
-	if err := s.chat.Book.MakeCurrent(ctx, in.To, r.ID); err != nil {
+	return s.startIn(ctx, in.To, control.Start{Name: name, Dir: dir, Owner: in.From, Origin: in.Key})
+}
+
+// startIn starts a session, shown and current in a conversation.
+func (s *Sessions) startIn(ctx context.Context, to address.Conversation, q control.Start) error {
+	q.Conversation = to
+	r, err := s.Starter.Start(ctx, q)
+	if err != nil {
+		return s.chat.Explain(ctx, to, s.chat.Failure(views.Session{}, err))
+	}
+	if err := s.chat.Book.MakeCurrent(ctx, to, r.ID); err != nil {
 		return err
 	}
-	dir = s.chat.Short(r.Dir)
+	dir := s.chat.Short(r.Dir)
 	text := s.chat.Words.Say(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
 	receipt := chat.Marked(text, dir)
 	if shared := s.chat.SharedText(r); shared != "" {
 		receipt = render.Join(receipt, render.Plain("\n"+shared))
 	}
-	return s.tellBegin(ctx, in.To, r, receipt)
+	return s.tellBegin(ctx, to, r, receipt)
+}
+
+// unclear is a /new of which a part may be a folder, or belong to the name.
+type unclear struct {
+	Name  string `json:"name"`   // with that part
+	Short string `json:"short"`  // without it
+	Here  string `json:"here"`   // the folder without it
+	Dir   string `json:"folder"` // with it
+	Key   string `json:"key"`    // of the command: it starts one session
+}
+
+const asFolder, asName = "folder", "name"
+
+// slashed is the first word that has a slash in it.
+var slashed = regexp.MustCompile(`[^\s\p{Z}]*/`)
+
+// askWhere asks whether a word with a slash in it begins a folder's path, or is a part of the name.
+func (s *Sessions) askWhere(ctx context.Context, in chat.Incoming, args string) error {
+	at := slashed.FindStringIndex(args)[0]
+	path := strings.Trim(args[at:], quotes+" ")
+	q := unclear{Name: nameOf(args), Short: nameOf(args[:at]), Key: in.Key}
+	var err error
+	if q.Here, err = s.resolve(ctx, in.To, ""); err == nil {
+		q.Dir, err = s.resolve(ctx, in.To, path)
+	}
+	if err != nil {
+		return s.chat.Explain(ctx, in.To, s.chat.Failure(views.Session{}, err))
+	}
+	words := s.chat.Words
+	folder := words.Say(i18n.ButtonAsFolder, i18n.Args{"Dir": s.chat.ShortTail(q.Dir)})
+	name := words.Say(i18n.ButtonAsName, i18n.Args{"Name": q.Name})
+	look := card.Look{To: in.To, Text: chat.Marked(words.Say(i18n.NewUnclear, i18n.Args{"Path": path}), path),
+		Options: chat.Rows(1, card.Option{Text: folder, Value: asFolder, For: in.From},
+			card.Option{Text: name, Value: asName, For: in.From}, s.chat.Cancel(in.From))}
+	return s.wheres.Post(ctx, look, q)
+}
+
+// tapWhere starts the session that was meant.
+func (s *Sessions) tapWhere(_ context.Context, t chat.Tap, q unclear) (chat.Answer, error) {
+	start := control.Start{Name: q.Name, Dir: q.Here, Owner: t.From, Origin: q.Key}
+	if t.Card.Option == asFolder {
+		start.Name, start.Dir = q.Short, q.Dir
+	}
+	return chat.Do(func(ctx context.Context) error {
+		if err := s.startIn(ctx, t.To, start); err != nil {
+			return err
+		}
+		return s.wheres.End(ctx, t, "")
+	})
 }
 
 // resolve gives the folder that a typed path names, seen from the current session's folder.
@@ -179,9 +215,14 @@ func splitNameAndPath(args string) (name, path string) {
 			path = strings.TrimRight(path, quotes)
 		}
 	}
-	name = chat.Visible(strings.Trim(name, quotes+" \t\n"))
+	return nameOf(name), path
+}
+
+// nameOf is the name that a session gets of what was typed.
+func nameOf(typed string) string {
+	name := chat.Visible(strings.Trim(typed, quotes+" \t\n"))
 	letters := []rune(strings.Join(strings.Fields(name), "-"))
-	return string(letters[:min(len(letters), chat.MaxName)]), path
+	return string(letters[:min(len(letters), chat.MaxName)])
 }
 
 // stop sends Esc, which interrupts a turn, and says what was stopped where nothing else does.
@@ -203,6 +244,9 @@ func isLive(r views.Session) bool { return r.Live }
 // comesBack reports whether a resume brings a session back; a session that is on its way may have
 // been cut short.
 func comesBack(r views.Session) bool { return r.Resumable || r.Interrupted }
+
+// isBack reports whether a session is open, or on its way to be.
+func isBack(r views.Session) bool { return r.Live && r.State != views.Stopping }
 
 func isNotClean(r views.Session) bool { return r.State == views.CleanupFailed }
 

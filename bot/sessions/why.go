@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/port/views"
 	"ccbot/bot/render"
@@ -28,7 +27,7 @@ func (s *Sessions) why(ctx context.Context, in chat.Incoming, r views.Session) e
 	if len(history) == 0 {
 		head = i18n.WhyNothing
 	}
-	text := render.Plain(s.chat.Words.Say(head, s.chat.StateArgs(r)))
+	text := render.Plain(s.chat.Words.Say(head, i18n.Args{"Name": r.Name, "State": s.chat.AgedState(r)}))
 	if word, args := exitOf(r); r.Resumable && word != i18n.Ended { // the state alone says nothing of a crash
 		text = render.Join(render.Plain(s.chat.Words.Say(word, args)+"\n"), text)
 	}
@@ -41,10 +40,10 @@ func (s *Sessions) why(ctx context.Context, in chat.Incoming, r views.Session) e
 	for _, c := range history {
 		text = render.Join(text, changeLine(s.chat.Words, c))
 	}
-	var links [][]card.Option
+	links := s.chat.ResumeLink(r)
 	if cut := s.interrupted(r.Interruption); !cut.Blank() {
 		text = render.Join(text, render.Plain("\n\n"), cut)
-		links = chat.Rows(1, s.chat.ContinueLink(r)...)
+		links = append(links, s.chat.ContinueLink(r))
 	}
 	return s.chat.For(r.ID).Post(ctx, in.To, text, links)
 }

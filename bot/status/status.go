@@ -10,6 +10,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
 	"ccbot/bot/port/control"
 	"ccbot/bot/port/desk"
 	"ccbot/bot/port/refusal"
@@ -35,6 +36,7 @@ type Status struct {
 	agents  Agents
 	records control.Keeper
 	entries Entries
+	resume  func(ctx context.Context, q chat.Resume) (back bool, err error)
 	cards   chat.Cards[over]
 }
 
@@ -48,31 +50,29 @@ const kind = "status"
 
 // What the options of a card do.
 const (
+	resumeOption = "resume"
 	forgetOption = "forget" // ask
 	surely       = "surely" // delete the record
 )
 
-// New returns the feature of a chat.
-func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries) chat.Feature {
-	s := &Status{chat: c, agents: agents, records: records, entries: entries, cards: chat.NewCards[over](c, kind)}
-	return chat.Feature{Name: "status", Commands: []chat.Command{{Name: "status", Run: s.status}},
-		Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
+// New returns the feature of a chat. resume resumes a session, and tells what came of it.
+func New(c *chat.Chat, agents Agents, records control.Keeper, entries Entries,
+	resume func(ctx context.Context, q chat.Resume) (back bool, err error)) chat.Feature {
+	s := &Status{chat: c, agents: agents, records: records, entries: entries, resume: resume, cards: chat.NewCards[over](c, kind)}
+	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
+	c.ByName(&f, chat.Command{Name: "status"}, func(views.Session) bool { return true }, s.status)
+	return f
 }
 
-// status tells all of the session that the argument names, or that the message answers, or that is the current one.
-func (s *Status) status(ctx context.Context, in chat.Incoming, name string) error {
-	r, ok, err := s.chat.Book.FindFor(in.Message, name, func(views.Session) bool { return true })
-	switch {
-	case err != nil:
-		return err
-	case !ok && name == "":
-		return s.chat.Say(ctx, in.To, s.chat.NoSessionText())
-	case !ok:
-		return s.chat.Say(ctx, in.To, s.chat.Words.Say(i18n.NoSuchSession, i18n.Args{"Name": name}))
-	}
+// status tells all of a session, and offers what can be done where it is over.
+func (s *Status) status(ctx context.Context, in chat.Incoming, r views.Session) error {
 	look := card.Look{To: in.To, Session: r.ID, Text: s.text(ctx, r)}
 	if isOver(r) {
-		look.Options = chat.Rows(1, s.chat.Option(i18n.ButtonForget, forgetOption, ""))
+		var options []card.Option
+		if r.Resumable {
+			options = append(options, s.chat.Option(i18n.ButtonResume, resumeOption, outbox.Primary))
+		}
+		look.Options = chat.Rows(2, append(options, s.chat.Option(i18n.ButtonForget, forgetOption, ""))...)
 	}
 	return s.cards.Post(ctx, look, over{r.ID, r.StartedAt})
 }
@@ -82,6 +82,15 @@ func (s *Status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, er
 	r, ok := s.chat.Book.Records.Get(was.Session)
 	if !ok || !isOver(r) || !was.Launch.Equal(r.StartedAt) {
 		return s.cards.Over(ctx, t)
+	}
+	if t.Card.Option == resumeOption {
+		return chat.Do(func(ctx context.Context) error {
+			q, _ := s.chat.Accepted(control.Restore{Session: r.ID}, t)
+			if back, err := s.resume(ctx, q); err != nil || !back {
+				return err
+			}
+			return s.cards.End(ctx, t, "")
+		})
 	}
 	if t.Card.Option != surely {
 		return chat.Do(func(ctx context.Context) error {

@@ -32,12 +32,9 @@ func (s *Status) say(key i18n.Key, args ...i18n.Args) string { return s.chat.Wor
 
 // head says what the agent does and where.
 func (s *Status) head(r views.Session, n now) render.Text {
-	does := s.say(i18n.StateKey(string(r.State)))
-	switch {
-	case r.State == views.Running:
+	does := s.chat.AgedState(r)
+	if r.State == views.Running {
 		does = s.phase(n)
-	case isOver(r) && !r.EndedAt.IsZero():
-		does = s.say(i18n.StatusAgo, i18n.Args{"State": does, "Age": s.chat.Age(s.chat.Now().Sub(r.EndedAt))})
 	}
 	dir := s.chat.Short(r.Dir)
 	title := s.say(i18n.Named, i18n.Args{"What": glyph.Name(r.Name), "Said": does})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/recovery"
@@ -185,14 +186,14 @@ func (a account) print(out io.Writer) error {
 		p.line("%s", n.text())
 	}
 	for _, gone := range a.Purge {
-		p.line("%s (%s): %s", printable(gone.Name), shortID(gone.ID), gone.Why)
+		p.line("%s (%s): %s", printable(gone.Name), naming.ShortID(gone.ID), gone.Why)
 	}
 	p.line("%s", a.sum())
 	return p.err
 }
 
 func (did accountAction) print(p *printer) {
-	who := fmt.Sprintf("%s (%s): %s", printable(orDefault(did.Name, "no name")), shortID(did.ID), did.Do)
+	who := fmt.Sprintf("%s (%s): %s", printable(orDefault(did.Name, "no name")), naming.ShortID(did.ID), did.Do)
 	if !did.Changes && did.Error == "" { // of most sessions, after most starts
 		p.line("%s: %s", who, printable(did.Why)+inBrackets(printable(did.Evidence)))
 		return
@@ -222,7 +223,7 @@ func (n accountNotice) text() string {
 	case n.File != "":
 		words = append(words, printable(n.File))
 	case n.ID != uuid.Nil:
-		words = append(words, "("+shortID(n.ID)+")")
+		words = append(words, "("+naming.ShortID(n.ID)+")")
 	}
 	return strings.Join(words, " ") + ": " + printable(n.Why)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -51,19 +52,19 @@ func reported(t *testing.T) (recovery.Report, func(uuid.UUID) string) {
 func TestAReportForPeople(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, accountOf(reported(t)).print(&out))
-	assert.Equal(t, `web (019cb8f0-07d0): mark_lost
+	assert.Equal(t, `web (00000002): mark_lost
     why:      its pane and its process are gone (reboot)
     evidence: boot `+"\uFFFD"+`[1mb
-doc (019cb8f0-0bb8): end_leftovers
+doc (00000003): end_leftovers
     why:      something of it still runs
     process 7 (claude) ended (term), verified gone
     process 8 was spared: it is another agent
-no name (019cb8f0-0fa0): discard
+no name (00000004): discard
     why:      its window was never made
     FAILED:   no room
-api (019cb8f0-03e8): reattach: its pane is there (%3)
+api (00000001): reattach: its pane is there (%3)
 orphan_window @21 ccbot: no Session record references it
-stale_window @5 web (019cb8f0-07d0): the window is gone
+stale_window @5 web (00000002): the window is gone
 newer x.json: version 99
 2 changed, 1 failed, 3 notices; the records as they were: ccbot recover --restore 2026-03-04T12-00-00.000Z
 `, out.String())
@@ -111,11 +112,11 @@ func TestDryRunReadsLikeAPlan(t *testing.T) {
 	where := "looked at tmux -L ccbot-none-" + filepath.Base(dir) + ", session ccbot\n"
 	require.True(t, strings.HasPrefix(out, where), out)
 	lines := strings.Split(strings.TrimSpace(strings.TrimPrefix(out, where)), "\n")
-	assert.Equal(t, "api ("+shortID(ran.ID)+"): mark_lost", lines[0])
+	assert.Equal(t, "api ("+naming.ShortID(ran.ID)+"): mark_lost", lines[0])
 	assert.Contains(t, lines[1], "(reboot)")
 	assert.Contains(t, out, "evidence:")
 	assert.Contains(t, out, "stale_window @3 api")
-	assert.Contains(t, out, "old ("+shortID(old.ID)+"): is due to be forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d)\n")
+	assert.Contains(t, out, "old ("+naming.ShortID(old.ID)+"): is due to be forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d)\n")
 	assert.NotContains(t, out, "fresh")
 	assert.Equal(t, "1 to change, 1 notice; nothing was changed", lines[len(lines)-1])
 
@@ -155,7 +156,7 @@ func TestDryRunBesideABot(t *testing.T) {
 	lines := strings.Split(out, "\n")
 	assert.Equal(t, fmt.Sprintf("ccbot runs as process %d and looks after its sessions; this is what `ccbot recover` would have it do now", os.Getpid()), lines[0])
 	assert.Contains(t, lines[1], "looked at tmux -L ")
-	assert.Equal(t, "earlier ("+shortID(earlier.ID)+"): discard", lines[2])
+	assert.Equal(t, "earlier ("+naming.ShortID(earlier.ID)+"): discard", lines[2])
 	assert.NotContains(t, out, "under way (")
 
 	_, out = planned(t, dir, "--json")
@@ -198,7 +199,10 @@ func TestP2_ALookCanDoNothing(t *testing.T) {
 func TestRestoreBringsBackARecord(t *testing.T) {
 	dir := stateWith(t, one(1, "api", func(r *session.Record) { r.EndedAt = time.Now() }))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
-	code, _, errs := ccbot(environ, "recover", "--restore", "2026")
+	code, out, errs := ccbot(environ, "recover", "--restore", "list")
+	assert.Equal(t, []any{exitOK, ""}, []any{code, errs}, "that there is none is no failure")
+	assert.Equal(t, "there is no backup in "+filepath.Join(dir, "backups")+" yet: each recovery that changes something makes one\n", out)
+	code, _, errs = ccbot(environ, "recover", "--restore", "2026")
 	assert.Equal(t, []any{exitFailure, "ccbot: there is no backup in " + filepath.Join(dir, "backups") + "\n"}, []any{code, errs})
 
 	name, err := config{Dir: dir}.backups().Make(t.Context())
@@ -218,7 +222,7 @@ func TestRestoreBringsBackARecord(t *testing.T) {
 	require.NoError(t, err)
 	held, err := lock(t.Context(), dir, "run", table, time.Second)
 	require.NoError(t, err)
-	code, out, errs := ccbot(environ, "recover", "--restore", "list")
+	code, out, errs = ccbot(environ, "recover", "--restore", "list")
 	assert.Equal(t, exitOK, code, errs)
 	assert.Regexp(t, `^  `+name+`  \d+s ago, 1 record\n$`, out, "also beside a bot")
 	code, _, errs = ccbot(environ, "recover", "--restore", name)

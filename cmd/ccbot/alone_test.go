@@ -21,6 +21,7 @@ import (
 
 	"ccbot/bot/conversation"
 	"ccbot/internal/demoagent"
+	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -129,7 +130,7 @@ func TestP1_OfTwoResumesOneWins(t *testing.T) {
 			state := (*lifecycle.StateError)(nil)
 			assert.ErrorAs(t, fromChat, &state)
 		}
-		_, again := s.resume(ctx, shortID(r.ID))
+		_, again := s.resume(ctx, naming.ShortID(r.ID))
 		require.ErrorContains(t, again, "api is open already; in a terminal: tmux -L ")
 
 		panes, err := s.tmux.Panes(ctx)
@@ -158,16 +159,16 @@ func TestResumeWithoutABot(t *testing.T) {
 	assert.Contains(t, said, "api is back in "+r.Dir+"; in the chat, choose it with /list, once ccbot runs\nin a terminal: tmux -L ")
 
 	said = ccbot(t, environ, exitOK, "list")
-	assert.Regexp(t, `(?m)^api +`+shortID(r.ID)+` +restoring +\d+s ago `, said)
+	assert.Regexp(t, `(?m)^api +`+naming.ShortID(r.ID)+` +restoring +\d+s ago `, said)
 	said = ccbot(t, environ, exitOK, "recover", "--dry-run")
-	assert.Contains(t, said, "api ("+shortID(r.ID)+"): reattach: its pane is there (")
+	assert.Contains(t, said, "api ("+naming.ShortID(r.ID)+"): reattach: its pane is there (")
 	assert.Contains(t, said, "0 to change, 0 notices; nothing was changed\n")
 	table, err := process.NewTable()
 	require.NoError(t, err)
 	held, err := lock(t.Context(), strings.TrimPrefix(environ[0], "HOME="), "run", table, time.Second)
 	require.NoError(t, err)
 	said = ccbot(t, environ, exitOK, "recover", "--dry-run")
-	assert.Contains(t, said, "api ("+shortID(r.ID)+"): keep: its pane is there (", "a bot that runs has it already")
+	assert.Contains(t, said, "api ("+naming.ShortID(r.ID)+"): keep: its pane is there (", "a bot that runs has it already")
 	require.NoError(t, held.Close())
 	assert.Contains(t, ccbot(t, environ, exitFailure, "resume", "api"), "api is open already; in a terminal: tmux -L ")
 }
@@ -257,7 +258,7 @@ func TestP8_RecoverWithoutABot(t *testing.T) {
 	environ := machine(t, r)
 	ccbot := installed(t)
 	said := ccbot(t, environ, exitOK, "recover")
-	assert.Contains(t, said, "api ("+shortID(r.ID)+"): mark_lost\n")
+	assert.Contains(t, said, "api ("+naming.ShortID(r.ID)+"): mark_lost\n")
 	assert.Regexp(t, `1 changed, 0 failed, 0 notices; the records as they were: ccbot recover --restore 20\d\d-`, said)
 	assert.Contains(t, ccbot(t, environ, exitOK, "recover"), "0 changed, 0 failed, 0 notices\n")
 	why := ccbot(t, environ, exitOK, "why", "api")

@@ -56,6 +56,9 @@ func forget(ctx context.Context, environ []string, what string, answers io.Reade
 	if !r.State.Resumable() {
 		return errors.New(notForgotten(r.Name, r.State))
 	}
+	if answers == nil && !strings.EqualFold(r.Name, what) && r.ID.String() != what {
+		return fmt.Errorf("%q may be %s (%s): without a question the whole name or id is needed", what, printable(r.Name), r.ID)
+	}
 	stays := "Claude Code has no conversation file of it"
 	if cursor, ok := r.Cursor(); ok && cursor.Path != "" {
 		stays = "Claude Code's own conversation file stays: " + printable(cursor.Path)
@@ -87,18 +90,19 @@ func (c config) findToForget(what string, stderr io.Writer) (session.Record, err
 	if err != nil {
 		return session.Record{}, err
 	}
-	r, err := find(store.List(), what)
-	if err == nil {
-		return r, nil
-	}
 	all, broken := c.backups().Purged()
-	if broken != nil {
-		return session.Record{}, stateError(c.Dir, broken)
+	records := store.List()
+	for _, p := range all {
+		known := func(r session.Record) bool { return r.ID == p.Record.ID || strings.EqualFold(r.Name, p.Record.Name) }
+		if !slices.ContainsFunc(records, known) {
+			records = append(records, p.Record)
+		}
 	}
-	if left, also := findPurged(all, what); also == nil {
-		return left.Record, nil
+	r, err := find(records, what)
+	if err != nil && broken != nil {
+		return r, stateError(c.Dir, broken)
 	}
-	return session.Record{}, err
+	return r, err
 }
 
 // findPurged finds a session among those whose records have left by their age.

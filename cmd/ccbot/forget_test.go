@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/recovery"
@@ -78,6 +80,25 @@ func TestForgetWithoutABot(t *testing.T) {
 	assert.Contains(t, ccbot(t, environ, exitFailure, "forget", "--yes", "api"), "there is no session \"api\"")
 }
 
+// A record that has left by its age is meant by its whole name, and not one whose name begins so. What
+// is deleted without a question is named in full.
+func TestForgetTakesNoBeginningForAName(t *testing.T) {
+	left, other := one(1, "api"), one(2, "api-2")
+	environ := machine(t, left, other)
+	dir := strings.TrimPrefix(environ[0], "HOME=")
+	require.NoError(t, config{Dir: dir}.backups().Keep(left.ID))
+	require.NoError(t, os.Remove(recordOf(environ, left)))
+	for what, want := range map[string]session.Record{"api": left, "api-": other, naming.ShortID(left.ID): left} {
+		r, err := config{Dir: dir}.findToForget(what, io.Discard)
+		require.NoError(t, err)
+		assert.Equal(t, want.ID, r.ID, what)
+	}
+	code, _, errs := ccbot(environ, "forget", "--yes", "api-")
+	assert.Equal(t, exitFailure, code)
+	assert.Contains(t, errs, "without a question the whole name or id is needed")
+	assert.FileExists(t, recordOf(environ, other))
+}
+
 // names are the files of a folder.
 func names(t *testing.T, dir string) (all []string) {
 	t.Helper()
@@ -95,14 +116,14 @@ func TestRecoverForgetsWhatItsDryRunSays(t *testing.T) {
 	young := one(2, "young", func(r *session.Record) { r.EndedAt = time.Now().Add(-time.Hour) })
 	environ := machine(t, old, young)
 	ccbot := installed(t)
-	line := "old (" + shortID(old.ID) + "): "
+	line := "old (" + naming.ShortID(old.ID) + "): "
 	assert.Contains(t, ccbot(t, environ, exitOK, "recover", "--dry-run"), line+"is due to be forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d)\n")
 	assert.Contains(t, ccbot(t, environ, exitOK, "recover"), line+"was forgotten: ended 15d ago (ARCHIVE_PURGE_AFTER 14d); `ccbot recover --restore` brings it back for a week\n")
 	assert.NoFileExists(t, recordOf(environ, old))
 	assert.FileExists(t, recordOf(environ, young))
 
-	assert.Regexp(t, `^sessions .* week:\n  old  `+shortID(old.ID)+`  forgotten \d+[sm] ago, in /src/old\n$`, ccbot(t, environ, exitOK, "recover", "--restore", "list"))
-	assert.Contains(t, ccbot(t, environ, exitFailure, "recover", "--restore", "none"), "  old  "+shortID(old.ID))
+	assert.Regexp(t, `^sessions .* week:\n  old  `+naming.ShortID(old.ID)+`  forgotten \d+[sm] ago, in /src/old\n$`, ccbot(t, environ, exitOK, "recover", "--restore", "list"))
+	assert.Contains(t, ccbot(t, environ, exitFailure, "recover", "--restore", "none"), "  old  "+naming.ShortID(old.ID))
 	assert.Equal(t, "old is back, archived; it is forgotten again after ARCHIVE_PURGE_AFTER (14d) from now\n", ccbot(t, environ, exitOK, "recover", "--restore", "old"))
 	assert.NotContains(t, ccbot(t, environ, exitOK, "recover", "--dry-run"), "is due")
 	assert.NotContains(t, ccbot(t, environ, exitOK, "recover"), "was forgotten")

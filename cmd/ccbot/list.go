@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/internal/git"
+	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -55,6 +56,7 @@ type listed struct {
 	// state does not say it.
 	Closed   string    `json:"closed_reason,omitempty"`
 	TookOver uuid.UUID `json:"took_over_from,omitzero"`
+	Crashed  bool      `json:"crashed,omitempty"` // how it came to be completed
 }
 
 // listedTasks counts the agent's own to-do items.
@@ -130,7 +132,7 @@ func listingOf(r session.Record, alive func(process.Identity) process.Liveness) 
 	l := listed{ID: r.ID, Name: r.Name, Dir: r.Dir, Host: r.Host, State: r.State, Phase: r.Phase, PhaseAt: r.PhaseAt,
 		ClaudeSessionID: r.ClaudeSessionID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		LastTurnAt: r.Progress.LastTurn, Turns: r.Progress.Turns, Model: r.Progress.Model, Tokens: r.Progress.Tokens,
-		Git: cmp.Or(r.GitNow, r.GitStart), Held: len(r.Prompts), Closed: r.Closed, TookOver: r.TookOver}
+		Git: cmp.Or(r.GitNow, r.GitStart), Held: len(r.Prompts), Closed: r.Closed, TookOver: r.TookOver, Crashed: r.Crashed()}
 	if r.Launch != nil {
 		l.Mode = r.Launch.PermissionMode
 	}
@@ -168,7 +170,7 @@ var columns = []struct {
 	text  func(l listed, now time.Time) string
 }{
 	{"NAME", 20, func(l listed, _ time.Time) string { return l.Name }},
-	{"ID", 13, func(l listed, _ time.Time) string { return shortID(l.ID) }},
+	{"ID", 8, func(l listed, _ time.Time) string { return naming.ShortID(l.ID) }},
 	{"STATE", 24, func(l listed, _ time.Time) string { return stateText(l) }},
 	{"SEEN", 8, func(l listed, now time.Time) string { return age(now.Sub(lastSeen(l))) + " ago" }},
 	{"MODE", 6, func(l listed, _ time.Time) string { return l.Mode }},
@@ -190,6 +192,9 @@ func phaseText(phase string) string {
 	return phase
 }
 
+// crashed is the state of a session that is completed by the crash of its agent, for people.
+const crashed = "crashed"
+
 // stateText is the state, and of a session that runs what its agent does: that it
 // lives goes without saying.
 func stateText(l listed) string {
@@ -198,6 +203,8 @@ func stateText(l listed) string {
 		return fmt.Sprintf("%s, agent %s", l.State, l.Alive)
 	case l.State == session.Running:
 		return phaseText(l.Phase)
+	case l.Crashed:
+		return crashed
 	}
 	return string(l.State) + closedText(l)
 }

@@ -103,8 +103,22 @@ func TestListFitsATerminal(t *testing.T) {
 		assert.NotContains(t, line, "\x1b")
 	}
 	assert.Regexp(t, `^NAME +ID +STATE +SEEN +MODE +COST +CTX +TASKS +DIR$`, lines[0])
-	assert.Regexp(t, `^東京.*…  019cb8f0-2328  cleanup_failed +2d ago +ask +\$\d+\.\d\d +100% +201/202  ….*deep$`, lines[1])
-	assert.Regexp(t, `^mine +019cb8f0-0fa0  archived +2d ago +- +- +- +- +~/src$`, lines[3])
+	assert.Regexp(t, `^東京.*…  00000009  cleanup_failed +2d ago +ask +\$\d+\.\d\d +100% +201/202  ….*deep$`, lines[1])
+	assert.Regexp(t, `^mine +00000004  archived +2d ago +- +- +- +- +~/src$`, lines[3])
+}
+
+// A session whose agent crashed is not called completed.
+func TestListSaysThatASessionCrashed(t *testing.T) {
+	crashed := one(1, "api", func(r *session.Record) {
+		r.State, r.Exit = session.Completed, &session.Exit{Known: true, Status: 3}
+	})
+	clean := one(2, "web", func(r *session.Record) { r.State, r.Exit = session.Completed, &session.Exit{Known: true} })
+	for _, l := range []struct {
+		session.Record
+		want string
+	}{{crashed, "crashed"}, {clean, "completed"}} {
+		assert.Equal(t, l.want, stateText(listingOf(l.Record, alive)))
+	}
 }
 
 func TestListShowsWhatIsOpen(t *testing.T) {

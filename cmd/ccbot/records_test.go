@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -26,6 +27,7 @@ func idOf(second int) uuid.UUID {
 	for i := range 6 {
 		id[i] = byte(ms >> (40 - 8*i))
 	}
+	id[14], id[15] = byte(second>>8), byte(second) // what is random in ids of people's sessions
 	return id
 }
 
@@ -69,13 +71,14 @@ func TestFind(t *testing.T) {
 		{"the name went on to the successor", "api", api, ""},
 		{"the id still is the source's", old.ID.String(), old, ""},
 		{"of a name that nobody has any more", "gone", gone, ""},
-		{"the beginning of an id", shortID(upper.ID), upper, ""},
+		{"the end of an id", naming.ShortID(upper.ID), upper, ""},
+		{"the beginning of a name", "g", gone, ""},
+		{"the beginning of several, of which one is the successor", "ap", session.Record{}, "may be any of 2 sessions"},
 		{"a name before an id", "019cb8f00001", hex, ""},
 		{"the id that Claude Code has", upper.ClaudeSessionID.String(), upper, ""},
 		{"shared with a source", api.ClaudeSessionID.String(), api, ""},
-		{"two have the name", "twin", session.Record{}, twin2.ID.String()},
-		{"the beginning of several ids", "019cb8f0", session.Record{}, `"019cb8f0" may be any of 7 sessions; give the id:`},
-		{"too short a beginning", "019cb8", session.Record{}, "there is no session"},
+		{"two have the name", "twin", session.Record{}, naming.ShortID(twin2.ID)},
+		{"the clock that all ids begin with", "019cb8f0-", session.Record{}, "there is no session"},
 		{"nothing like it", "web", session.Record{}, "there is no session \"web\"; `ccbot list --all` shows all there are"},
 		{"nil is nobody's", uuid.Nil.String(), session.Record{}, "there is no session"},
 	}

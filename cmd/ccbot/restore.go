@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ccbot/archive"
+	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/recovery"
@@ -35,10 +36,13 @@ func restoreBackup(ctx context.Context, environ []string, name string, stdout, s
 	if err != nil {
 		return stateError(c.Dir, err)
 	}
-	if len(list) == 0 && len(purged) == 0 {
+	switch nothing := len(list) == 0 && len(purged) == 0; {
+	case nothing && name == "list":
+		_, err := fmt.Fprintf(stdout, "there is no backup in %s yet: each recovery that changes something makes one\n", backups.Dir)
+		return err
+	case nothing:
 		return fmt.Errorf("there is no backup in %s", backups.Dir)
-	}
-	if name == "list" {
+	case name == "list":
 		_, err := fmt.Fprintln(stdout, strings.TrimPrefix(backupLines(list)+purgedLines(purged), "\n"))
 		return err
 	}
@@ -196,7 +200,7 @@ func purgedLines(all []recovery.Purged) string {
 	}
 	lines := []string{"\nsessions that were forgotten for their age, each for a week:"}
 	for _, p := range all {
-		lines = append(lines, fmt.Sprintf("  %s  %s  forgotten %s ago, in %s", printable(p.Record.Name), shortID(p.Record.ID),
+		lines = append(lines, fmt.Sprintf("  %s  %s  forgotten %s ago, in %s", printable(p.Record.Name), naming.ShortID(p.Record.ID),
 			age(time.Since(p.Left)), printable(p.Record.Dir)))
 	}
 	return strings.Join(lines, "\n")

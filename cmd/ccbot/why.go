@@ -87,8 +87,11 @@ func why(environ []string, what string, asJSON bool, stdout, stderr io.Writer) e
 // print prints it for people: when by their own clock, from → to, by which rule,
 // and the evidence on a line of its own.
 func (t told) print(out io.Writer) error {
-	p := printer{out: out}
-	p.line("%s  %s  %s%s", printable(t.Name), t.ID, t.State, inBrackets(t.Closed))
+	p, state := printer{out: out}, string(t.State)
+	if t.State == session.Completed && t.Exit != nil && t.Exit.crashed() {
+		state = crashed
+	}
+	p.line("%s  %s  %s%s", printable(t.Name), t.ID, state, inBrackets(t.Closed))
 	if t.TookOver != uuid.Nil {
 		p.line("goes on with the conversation of %s", t.TookOver)
 	}
@@ -107,6 +110,8 @@ func (t told) print(out io.Writer) error {
 	}
 	return p.err
 }
+
+func (e exited) crashed() bool { return e.Status != 0 || e.Signal != 0 }
 
 func (e exited) text() string {
 	switch {

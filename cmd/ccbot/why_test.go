@@ -54,7 +54,7 @@ goes on as `+target.ID.String()+`
 	environ = []string{"HOME=" + dir, "CCBOT_DIR=" + dir}
 	code, out, errs = ccbot(environ, "why", "cut")
 	require.Equal(t, exitOK, code, errs)
-	assert.Equal(t, "cut  "+cut.ID.String()+`  completed
+	assert.Equal(t, "cut  "+cut.ID.String()+`  crashed
 crashed: ended by signal 9
 interrupted while it waited for a person; last step: make `+"\uFFFD"+`[1mtest; 3 of 5 tasks done
 `, out)

@@ -283,6 +283,11 @@ func (r *Record) HasClaudeID(id uuid.UUID) bool {
 	return r.ClaudeSessionID == id || slices.Contains(r.EarlierClaudeIDs, id)
 }
 
+// Crashed reports whether a session is completed by the crash of its agent.
+func (r Record) Crashed() bool {
+	return r.State == Completed && r.Exit != nil && r.Exit.Crashed()
+}
+
 // Clone is a deep copy.
 func (r Record) Clone() Record {
 	r.EarlierClaudeIDs = slices.Clone(r.EarlierClaudeIDs)

@@ -222,6 +222,12 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 		say("/resume old /srv/x")
 	}
 	w.Lifecycle.OnRestore = refuse
+	w.Session(t, "twin one", session.Running)
+	w.Session(t, "twin two", session.Running)
+	say("/new rel proj/api")
+	for _, command := range []string{"/stop", "/kill", "/done", "/why", "/status"} {
+		say(command + " twin")
+	}
 	say("/status old")
 	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonForget))
 }

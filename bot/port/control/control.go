@@ -92,5 +92,8 @@ type Ending struct {
 	Reason   string // short code why it was left alone; empty otherwise
 }
 
-// AlreadyGone is the way of a process that had ended before.
-const AlreadyGone = "already_gone"
+// Ways of an ending.
+const (
+	AlreadyGone = "already_gone" // the process had ended before
+	Forced      = "kill"         // nothing less ended it
+)

@@ -6,7 +6,8 @@ import "context"
 type Places interface {
 	// Bounds says where sessions may work. It does not wait, and its answer never changes.
 	Bounds() Bounds
-	// Resolve gives the folder that a path names: "~" is the home folder, a relative path begins at
+	// Resolve gives the folder that a path names: "~" is the home folder, "~user" that of
+	// another user, who must be known (refusal.DirMissing); a relative path begins at
 	// base, an empty path is base, and an empty base is the home folder. Links are resolved as far
 	// as the path exists. Where no session may work, it refuses with refusal.DirOutside.
 	Resolve(ctx context.Context, base, path string) (dir string, err error)

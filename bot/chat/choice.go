@@ -1,0 +1,113 @@
+package chat
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/outbox"
+	"ccbot/bot/port/views"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+)
+
+// Choice asks which of several sessions a person means: a button each, a page of them at a time.
+type Choice struct {
+	chat     *Chat
+	cards    Cards[Among]
+	question i18n.Key
+	do       func(ctx context.Context, t Tap, r views.Session, a Among) (done bool, err error)
+}
+
+// Among is what one choice is about.
+type Among struct {
+	Sessions []uuid.UUID `json:"sessions"`
+	Page     int         `json:"page,omitempty"`
+	From     int64       `json:"from,omitempty"`    // the only person who may choose; 0: anybody
+	Message  int         `json:"message,omitempty"` // of the command
+	Dir      string      `json:"dir,omitempty"`     // that the command names
+}
+
+// NewChoice gives the choices of a kind. do is called with the session that was chosen; the question
+// stays until it is done.
+func (c *Chat) NewChoice(kind string, question i18n.Key,
+	do func(ctx context.Context, t Tap, r views.Session, a Among) (done bool, err error)) Choice {
+	return Choice{chat: c, cards: NewCards[Among](c, kind), question: question, do: do}
+}
+
+// OnTap turns a page, or does what the choice is about with the session that was chosen.
+func (q Choice) OnTap() OnTap { return q.cards.OnTap(q.tap) }
+
+// Post asks which of the sessions is meant.
+func (q Choice) Post(ctx context.Context, to outbox.Conversation, list []views.Session, a Among) error {
+	for _, r := range list {
+		a.Sessions = append(a.Sessions, r.ID)
+	}
+	return q.cards.Post(ctx, q.look(to, a), a)
+}
+
+const (
+	pageSize   = 8
+	pageOption = "page:"
+)
+
+// look is one page. Sessions that are forgotten meanwhile have no button.
+func (q Choice) look(to outbox.Conversation, a Among) card.Look {
+	text, first := q.chat.Words.Say(q.question), a.Page*pageSize
+	last := min(first+pageSize, len(a.Sessions))
+	look := card.Look{To: to}
+	for _, id := range a.Sessions[first:last] {
+		if r, ok := q.chat.Book.Records.Get(id); ok {
+			label := card.Option{Text: q.chat.label(r), Value: id.String(), For: a.From}
+			look.Options = append(look.Options, []card.Option{label})
+		}
+	}
+	var turns []card.Option
+	turn := func(sign string, page int) {
+		turns = append(turns, card.Option{Text: sign, Value: pageOption + strconv.Itoa(page), For: a.From})
+	}
+	if first > 0 {
+		turn("←", a.Page-1)
+	}
+	if last < len(a.Sessions) {
+		turn("→", a.Page+1)
+	}
+	if len(turns) > 0 {
+		look.Options = append(look.Options, turns)
+		text += "\n" + q.chat.Words.Say(i18n.ChoicePage, i18n.Args{"First": first + 1, "Last": last, "Count": len(a.Sessions)})
+	}
+	look.Text = render.Plain(text)
+	return look
+}
+
+// label tells a session from others: its name, its folder, and how long ago it ended.
+func (p Phrases) label(r views.Session) string {
+	parts := []string{glyph.Name(r.Name), Tail(p.Short(r.Dir), 24)}
+	if !r.Live && !r.EndedAt.IsZero() {
+		parts = append(parts, p.Age(p.Now().Sub(r.EndedAt)))
+	}
+	return strings.Join(parts, p.Words.Say(i18n.JoinParts))
+}
+
+func (q Choice) tap(_ context.Context, t Tap, a Among) (Answer, error) {
+	turn := func(ctx context.Context) error { return q.cards.Redraw(ctx, t.Card.Key, q.look(t.To, a), a) }
+	if page, ok := strings.CutPrefix(t.Card.Option, pageOption); ok {
+		a.Page, _ = strconv.Atoi(page)
+		return Do(turn)
+	}
+	id, _ := uuid.Parse(t.Card.Option)
+	r, ok := q.chat.Book.Records.Get(id)
+	if !ok {
+		return Answer{Text: q.chat.Words.Say(i18n.SessionGone), Then: turn}, nil
+	}
+	return Do(func(ctx context.Context) error {
+		if done, err := q.do(ctx, t, q.chat.Book.Successor(r), a); err != nil || !done {
+			return err
+		}
+		return q.cards.End(ctx, t, "→ "+glyph.Name(r.Name))
+	})
+}
